@@ -19,6 +19,7 @@
 //	gdwire proxy [flags] LISTEN TARGET
 //	gdwire debug [flags] [ADDR] [COMMAND…] [-- GAME…]
 //	gdwire view [flags] [[OLD] FILE]
+//	gdwire struct [flags] FILE…
 //	gdwire complete bash|zsh|fish|powershell
 //	gdwire conform [-- PROGRAM]
 //	gdwire version
@@ -116,6 +117,8 @@ var commands = []command{
 		common: limitFlag, flags: debugFlags, check: debugCheck, run: debugGame, details: printDebugCommands},
 	{group: verify, name: "check", operands: "[FILE…]", max: -1, many: true, summary: "Validate the input and print statistics.",
 		common: readFlags, flags: checkFlags, run: check},
+	{group: verify, name: "struct", operands: "FILE…", min: 1, max: -1, summary: "Print Go types for saves, which give back every byte of them.",
+		common: readFlags, flags: structFlags, check: structCheck, run: printStruct, showsObjects: true},
 	{group: verify, name: "complete", operands: "bash|zsh|fish|powershell", min: 1, max: -1, summary: "Print a script that completes commands, flags and paths in a shell."},
 	{group: verify, name: "conform", operands: "[-- PROGRAM [ARG…]]", max: -1, summary: "Measure a decoder or encoder, or gdwire itself, by the vectors of the specification.",
 		flags: conformFlags, check: conformCheck, run: conformTo},

@@ -34,6 +34,8 @@ type options struct {
 	keys       bool           // of get
 	length     bool           // of get
 	find       string         // of find
+	goPackage  string         // of struct
+	goType     string         // of struct
 	json       gdjson.Options // of json and get
 	lines      bool           // check -json, proxy -json
 	like       string         // of encode

@@ -1,0 +1,441 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"go/format"
+	"go/token"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/variant"
+)
+
+func structFlags(fs *flag.FlagSet, o *options) {
+	outputFlag(fs, o)
+	fs.StringVar(&o.goPackage, "package", "main", "`NAME` of the package")
+	fs.StringVar(&o.goType, "type", "Save", "`NAME` of the type")
+}
+
+func structCheck(o *options) error {
+	if !token.IsIdentifier(o.goPackage) || !token.IsExported(o.goType) || !token.IsIdentifier(o.goType) {
+		return errors.New("-package and -type take names of Go, and a type begins with a capital letter")
+	}
+	return nil
+}
+
+// maxFields is the maximum number of keys of a Dictionary that becomes a struct. More are data.
+const maxFields = 64
+
+// printStruct prints Go types for saves. Their types are proved: every save is decoded into them and
+// encoded again, and a field that does not give the same bytes becomes an any.
+func printStruct(s *stdio, o *options) error {
+	var saves []any
+	for _, name := range o.operands {
+		v, err := s.firstValue(name, o)
+		if err != nil {
+			return err
+		}
+		saves = append(saves, v)
+	}
+	root := shapeOf(saves[0])
+	for _, v := range saves[1:] {
+		root = root.merge(shapeOf(v))
+	}
+	if root.fields == nil {
+		return errors.New("the first value is no Dictionary with names as keys, which could be a struct")
+	}
+	if err := root.prove(saves); err != nil {
+		return err
+	}
+	if root.fields == nil {
+		return errors.New("no struct gives back these saves: a key is null in one and missing in another, or keys have other orders")
+	}
+	return root.print(s.out, o)
+}
+
+// firstValue returns the first value of a file as a tree. Other values would need types of their own.
+func (s *stdio) firstValue(name string, o *options) (any, error) {
+	one := *o
+	one.Candidates = nil
+	in, err := s.open(name, &one)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	var v any
+	var raw variant.Raw
+	n := 0
+	for p := range one.Packets(in) {
+		if n++; n > 1 {
+			s.infof(o, "%s contains other values, which have no types here", in.Name)
+			break
+		}
+		if err = p.Err; err == nil {
+			err = p.Finish(variant.UnmarshalDecode(p.Decoder, &raw))
+		}
+		if err == nil {
+			err = raw.Unmarshal(&v, variant.Options{Decoder: one.Decoder})
+		}
+		if err != nil {
+			return nil, prefixed(in.Name, err)
+		}
+	}
+	if n == 0 {
+		return nil, fmt.Errorf("%s is empty", in.Name)
+	}
+	eo := gdwire.EncoderOptions{Format: raw.Format, DoubleReals: raw.DoubleReals(), AllowInvalidUTF8: true, Depth: -1}
+	if data, err := variant.Marshal(v, variant.Options{Encoder: eo}); err != nil || !bytes.Equal(data, raw.Data) {
+		s.infof(o, "%s contains bytes that no Go value keeps, such as a key twice; its values are kept", in.Name)
+	}
+	return v, nil
+}
+
+// A shape is the Go type of values.
+type shape struct {
+	typ    reflect.Type // if it is neither a struct nor a slice of structs
+	fields []*field     // of a struct
+	elem   *shape       // of a slice
+	empty  bool         // of an Array: without elements, so that it fits any slice
+	why    string       // why it is an any
+}
+
+// A field is a field of a struct.
+type field struct {
+	key, name string
+	tag       string // options of the tag
+	*shape
+}
+
+var anyType = reflect.TypeFor[any]()
+
+// anyShape returns the shape of values without a common type.
+func anyShape(why string) *shape { return &shape{typ: anyType, why: why} }
+
+// shapeOf returns the shape of a tree.
+func shapeOf(v any) *shape {
+	switch v := v.(type) {
+	case nil, *variant.Object:
+		return anyShape("")
+	case *variant.Array:
+		return arrayShape(v)
+	case *variant.Dictionary:
+		return structShape(v)
+	default:
+		return &shape{typ: reflect.TypeOf(v)}
+	}
+}
+
+// arrayShape returns a slice of structs for an Array of Dictionaries, and otherwise an Array.
+func arrayShape(a *variant.Array) *shape {
+	var elem *shape
+	for i, v := range a.Values {
+		if one := shapeOf(v); i == 0 {
+			elem = one
+		} else {
+			elem = elem.merge(one)
+		}
+		if elem.fields == nil {
+			break
+		}
+	}
+	if elem == nil || elem.fields == nil || a.Elem != (gdwire.Elem{}) {
+		return &shape{typ: reflect.TypeFor[*variant.Array](), empty: len(a.Values) == 0 && a.Elem == gdwire.Elem{}}
+	}
+	return &shape{elem: elem}
+}
+
+// structShape returns a struct for a Dictionary with names as keys, and otherwise a Dictionary.
+func structShape(d *variant.Dictionary) *shape {
+	s := &shape{fields: []*field{}}
+	used := map[string]bool{"Rest": true}
+	for key, v := range d.All() {
+		name, ok := key.(string)
+		if !ok || !isName(name) || d.Len() > maxFields || d.Key != (gdwire.Elem{}) || d.Value != (gdwire.Elem{}) {
+			return &shape{typ: reflect.TypeFor[*variant.Dictionary]()}
+		}
+		f := &field{key: name, name: goName(name, used), shape: shapeOf(v)}
+		s.fields = append(s.fields, f)
+	}
+	if len(s.fields) == 0 {
+		return &shape{typ: reflect.TypeFor[*variant.Dictionary]()}
+	}
+	return s
+}
+
+// isName reports whether a key is a name in paths, as variables of a game are.
+func isName(key string) bool {
+	step := paths.Step{Key: paths.Value{Type: gdwire.TypeString, Text: key}}
+	return step.Append(nil)[0] == '.'
+}
+
+// goName returns the name of a field for a key, other than those that are used.
+func goName(key string, used map[string]bool) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(key, "_") {
+		if part == "id" || part == "hp" || part == "mp" {
+			part = strings.ToUpper(part)
+		} else if part != "" {
+			part = strings.ToUpper(part[:1]) + part[1:]
+		}
+		b.WriteString(part)
+	}
+	name := b.String()
+	if name == "" || !token.IsExported(name) {
+		name = "X" + name
+	}
+	for used[name] {
+		name += "_"
+	}
+	used[name] = true
+	return name
+}
+
+// merge returns the shape of values of both shapes.
+func (s *shape) merge(other *shape) *shape {
+	switch {
+	case s.fields != nil && other.fields != nil:
+		return s.mergeFields(other)
+	case s.elem != nil && other.elem != nil:
+		if elem := s.elem.merge(other.elem); elem.fields != nil {
+			return &shape{elem: elem}
+		}
+	case s.elem != nil && other.empty:
+		return s
+	case s.empty && other.elem != nil:
+		return other
+	case s.typ != nil && s.typ == other.typ:
+		return &shape{typ: s.typ, empty: s.empty && other.empty, why: s.why}
+	}
+	return anyShape("values of other types, too")
+}
+
+// mergeFields merges two structs. Fields that one of them lacks are omitted if they are zero.
+func (s *shape) mergeFields(other *shape) *shape {
+	merged := &shape{}
+	used := map[string]bool{"Rest": true}
+	at := 0
+	add := func(f *field, shape *shape, optional bool) {
+		one := &field{key: f.key, name: goName(f.key, used), tag: f.tag, shape: shape}
+		if optional {
+			one.tag = ",omitzero"
+		}
+		merged.fields = append(merged.fields, one)
+	}
+	for _, f := range s.fields {
+		i := slices.IndexFunc(other.fields, func(o *field) bool { return o.key == f.key })
+		for ; at < i; at++ { // what the other contains before it
+			if o := other.fields[at]; s.field(o.key) == nil {
+				add(o, o.shape, true)
+			}
+		}
+		if i < 0 {
+			add(f, f.shape, true)
+			continue
+		}
+		at = max(at, i+1)
+		o := other.fields[i]
+		add(f, f.merge(o.shape), f.tag != "" || o.tag != "")
+	}
+	for _, o := range other.fields[at:] {
+		if s.field(o.key) == nil {
+			add(o, o.shape, true)
+		}
+	}
+	return merged
+}
+
+// field returns the field of a key, or nil.
+func (s *shape) field(key string) *field {
+	i := slices.IndexFunc(s.fields, func(f *field) bool { return f.key == key })
+	if i < 0 {
+		return nil
+	}
+	return s.fields[i]
+}
+
+// goType returns the Go type, for the proof.
+func (s *shape) goType() reflect.Type {
+	switch {
+	case s.typ != nil:
+		return s.typ
+	case s.elem != nil:
+		return reflect.SliceOf(s.elem.goType())
+	}
+	var all []reflect.StructField
+	for _, f := range s.fields {
+		all = append(all, reflect.StructField{Name: f.name, Type: f.goType(), Tag: reflect.StructTag(f.goTag())})
+	}
+	rest := reflect.StructField{Name: "Rest", Type: reflect.TypeFor[*variant.Dictionary](), Tag: restTag}
+	return reflect.StructOf(append(all, rest))
+}
+
+// restTag is the tag of the field for unknown keys.
+const restTag = `gd:",embed"`
+
+// goTag returns the tag of a field, with its key if the name does not give it.
+func (f *field) goTag() string {
+	key := f.key
+	one := reflect.New(reflect.StructOf([]reflect.StructField{{Name: f.name, Type: reflect.TypeFor[bool]()}}))
+	var tree any
+	if data, err := variant.Marshal(one.Interface()); err == nil && variant.Unmarshal(data, &tree) == nil {
+		if _, ok := tree.(*variant.Dictionary).Get(key); ok {
+			key = ""
+		}
+	}
+	if key+f.tag == "" {
+		return ""
+	}
+	return fmt.Sprintf("gd:%q", key+f.tag)
+}
+
+// prove decodes and encodes all saves, and replaces what does not give the same bytes.
+func (s *shape) prove(saves []any) error {
+	for {
+		var blamed bool
+		for _, v := range saves {
+			same, err := s.proveOne(v)
+			if err != nil {
+				return err
+			}
+			blamed = blamed || !same
+		}
+		if !blamed {
+			return nil
+		}
+	}
+}
+
+// proveOne reports whether a save is the same after decoding and encoding. Otherwise it replaces the
+// shape of a value in it.
+func (s *shape) proveOne(v any) (bool, error) {
+	want, err := variant.Marshal(v, treeOptions)
+	if err != nil {
+		return false, err
+	}
+	variable := reflect.New(s.goType())
+	o := treeOptions
+	o.Decoder.AllowObjects, o.Decoder.AllowInvalidUTF8 = true, true
+	var again any
+	if err = variant.Unmarshal(want, variable.Interface(), o); err == nil {
+		var got []byte
+		if got, err = variant.Marshal(variable.Interface(), treeOptions); err == nil {
+			if bytes.Equal(got, want) {
+				return true, nil
+			}
+			err = variant.Unmarshal(got, &again, o)
+		}
+	}
+	if err != nil {
+		return false, fmt.Errorf("no type fits: %w", err)
+	}
+	if !s.blame(v, again) {
+		return false, errors.New("no type gives back the same bytes")
+	}
+	return false, nil
+}
+
+// blame replaces the shape of the deepest value in v that has become another one.
+func (s *shape) blame(v, again any) bool {
+	a, err := variant.Marshal(v, treeOptions)
+	b, failed := variant.Marshal(again, treeOptions)
+	if err == nil && failed == nil && bytes.Equal(a, b) {
+		return false
+	}
+	if d, ok := v.(*variant.Dictionary); ok && s.fields != nil {
+		if e, ok := again.(*variant.Dictionary); ok {
+			for _, f := range s.fields {
+				x, was := d.Get(f.key)
+				y, is := e.Get(f.key)
+				if was && !is && f.typ == anyType { // null, which omitzero omits
+					break
+				}
+				if was && !is { // a zero that was omitted
+					f.shape = anyShape("zero in some saves, and missing in others")
+					return true
+				}
+				if was && f.blame(x, y) {
+					return true
+				}
+			}
+		}
+	}
+	if x, ok := v.(*variant.Array); ok && s.elem != nil {
+		if y, ok := again.(*variant.Array); ok && len(x.Values) == len(y.Values) {
+			for i := range x.Values {
+				if s.elem.blame(x.Values[i], y.Values[i]) {
+					return true
+				}
+			}
+		}
+	}
+	switch {
+	case s.typ == anyType:
+		return false
+	case s.fields != nil:
+		*s = shape{typ: reflect.TypeFor[*variant.Dictionary](), why: "no struct gives back the same bytes"}
+	default:
+		*s = *anyShape("no other type gives back the same bytes")
+	}
+	return true
+}
+
+// print prints the types.
+func (s *shape) print(w io.Writer, o *options) error {
+	p := &structPrinter{used: map[string]bool{}}
+	var body bytes.Buffer
+	p.declare(&body, o.goType, s)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "// Made by gdwire struct. Unmarshal and Marshal gave back %d of %[1]d saves byte by byte.\n", len(o.operands))
+	fmt.Fprintf(&b, "package %s\n\nimport \"github.com/gdwire/gdwire/variant\"\n", o.goPackage)
+	b.Write(body.Bytes())
+	source, err := format.Source(b.Bytes())
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(source)
+	return err
+}
+
+// A structPrinter prints declarations of types.
+type structPrinter struct{ used map[string]bool }
+
+// declare prints the declaration of a struct, and after it those of its fields.
+func (p *structPrinter) declare(w *bytes.Buffer, name string, s *shape) {
+	p.used[name] = true
+	var inner bytes.Buffer
+	fmt.Fprintf(w, "\ntype %s struct {\n", name)
+	for _, f := range s.fields {
+		text := ""
+		if tag := f.goTag(); tag != "" {
+			text = " `" + tag + "`"
+		}
+		if f.why != "" {
+			text += " // " + f.why
+		}
+		fmt.Fprintf(w, "\t%s %s%s\n", f.name, p.typeName(&inner, f.name, f.shape), text)
+	}
+	fmt.Fprintf(w, "\tRest *variant.Dictionary `%s`\n}\n", restTag)
+	w.Write(inner.Bytes())
+}
+
+// typeName returns the name of the type of a field, and declares it if it is a struct.
+func (p *structPrinter) typeName(w *bytes.Buffer, name string, s *shape) string {
+	switch {
+	case s.elem != nil:
+		return "[]" + p.typeName(w, strings.TrimSuffix(name, "s"), s.elem)
+	case s.fields == nil:
+		return strings.NewReplacer("interface {}", "any", "uint8", "byte").Replace(s.typ.String())
+	}
+	for p.used[name] || name == "variant" {
+		name += "_"
+	}
+	p.declare(w, name, s)
+	return name
+}
