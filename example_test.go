@@ -668,3 +668,61 @@ func ExampleDecoder_ResetBytes() {
 	// Bool true <nil>
 	// EOF 34
 }
+
+// The tokens of a value, and how many values it consists of: keys and elements, but no names.
+func ExampleDecoder_Tokens() {
+	e := gdwire.NewEncoder(nil, nil)
+	e.ResetBytes(nil)
+	_ = e.BeginDict(1)
+	_ = e.WriteString("path")
+	_ = e.WriteNodePath("/root/Player")
+	_ = e.End()
+	d := gdwire.NewDecoder(nil, nil)
+	d.ResetBytes(e.Bytes())
+	values := 0
+	for t, err := range d.Tokens() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(t)
+		if t.IsValue() {
+			values++
+		}
+	}
+	fmt.Println("values:", values)
+	// Output:
+	// DictStart 1
+	// DictKey
+	// StringChunk String "path"
+	// NodePathStart 2:0 absolute
+	// StringChunk NodePath "root"
+	// StringChunk NodePath "Player"
+	// End
+	// End
+	// values: 3
+}
+
+// ReadToken reads numbers of either width, and returns io.EOF after the last value.
+func ExampleDecoder_ReadToken() {
+	e := gdwire.NewEncoder(nil, nil)
+	e.ResetBytes(nil)
+	_ = e.WriteInt(5)
+	_ = e.WriteInt(1 << 40)
+	d := gdwire.NewDecoder(nil, nil)
+	d.ResetBytes(e.Bytes())
+	for {
+		t, err := d.ReadToken()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(t.Kind(), t.Int(), t.Width())
+	}
+	// Output:
+	// Int32 5 32
+	// Int64 1099511627776 64
+}

@@ -135,6 +135,20 @@ func (t Token) declaredCount() int64 {
 // Last reports whether the token is the last StringChunk of its string.
 func (t Token) Last() bool { return t.Kind() == KindStringChunk && t.has(flagLast) }
 
+// IsValue reports whether the token represents a value. Of the tokens of each value, also of those
+// inside containers and of keys, that is one: its only token, the Start of a container, NodePath or
+// Image, or the last StringChunk of a String or StringName. Names of NodePaths and properties, chunks,
+// the elements of packed arrays, DictKey and End represent no value.
+func (t Token) IsValue() bool {
+	switch t.Kind() {
+	case 0, KindDictKey, KindProperty, KindChunk, KindEnd:
+		return false
+	case KindStringChunk:
+		return t.Last() && (t.Type() == TypeString || t.Type() == TypeStringName)
+	}
+	return true
+}
+
 // Bool returns the value of a Bool.
 func (t Token) Bool() bool { return t.Kind() == KindBool && t.bits != 0 }
 

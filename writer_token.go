@@ -196,7 +196,7 @@ func (e *Encoder) writeDataChunk(t Token) error {
 // WriteRaw writes a value that is already encoded in the format of e, such as a value of
 // another packet. WriteRaw first decodes it without limits, as a lenient Decoder does. If
 // value is not exactly one valid value, the error is an [Error] with offset and path inside
-// value.
+// value. A nil or empty value is [ErrCount]: the encoding of nil is four bytes.
 func (e *Encoder) WriteRaw(value []byte) error {
 	if err := e.Err(); err != nil {
 		return err

@@ -16,7 +16,7 @@ const maxDatagram = 64 << 10
 // length, as with PacketPeerUDP. One goroutine may read while any number write.
 //
 // After an error that concerns one datagram or one peer, the next call continues with
-// others; see [Skippable]. These errors are a [gdwire.Error] and a [PeerError]. ReadPacket
+// others; see [Skippable]. These errors are a [gdwire.Error], a [PacketTooLongError] and a [PeerError]. ReadPacket
 // returns a PeerError for a peer that an earlier datagram did not reach. WritePacketTo and
 // WriteRawTo return it for a datagram that the system does not send, because the port is 0,
 // the datagram is longer than UDP permits (65,507 bytes with IPv4), or there is no route.
@@ -46,8 +46,8 @@ func NewPacketConn(ctx context.Context, conn net.PacketConn, o *Options) *Packet
 
 // ReadPacket returns a Decoder of the next datagram and the address of its sender.
 // The address is also returned with an error about one datagram: a [gdwire.Error] if
-// it is empty, with a [PacketTooLongError] inside if it is longer than Options.MaxPacket or
-// 64 KiB, or a [PeerError].
+// it is empty, a [PacketTooLongError] if it is longer than Options.MaxPacket or 64 KiB, or
+// a [PeerError].
 //
 // The PacketConn owns the Decoder, which must not be Reset or Released and is valid with its
 // tokens until the next ReadPacket. Before the first read, UnreadBuffer returns the whole
@@ -74,7 +74,7 @@ func (c *PacketConn) ReadPacket() (*gdwire.Decoder, net.Addr, error) {
 		return nil, from, emptyPacket()
 	}
 	if err := checkSize(int64(n), c.config.MaxPacket); err != nil {
-		return nil, from, &gdwire.Error{Path: "$", Err: err}
+		return nil, from, err
 	}
 	c.size = n
 	c.dec.ResetBytes(c.buf[:n:n])

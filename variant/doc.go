@@ -147,7 +147,8 @@
 // beyond the end of the Array become zero.
 //
 // Invalid tags, and types that cannot be encoded or decoded, are errors when a type is
-// first used.
+// first used, whatever its value is: a test that encodes and decodes a zero value finds them, as in
+// the Example CheckTags.
 //
 // # Methods
 //

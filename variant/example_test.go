@@ -54,8 +54,11 @@ func Example() {
 // A field of a message names its type. The program decodes that field first, and then the same
 // bytes as a struct for the type.
 func ExampleRaw_union() {
-	type Move struct{ To variant.Vector2 }
-	type Chat struct{ Text string }
+	type Move struct {
+		Type string // the key that names the type, which the sender writes, too
+		To   variant.Vector2
+	}
+	type Chat struct{ Type, Text string }
 	show := func(kind string, data []byte, o variant.Options) error {
 		switch kind {
 		case "move":
@@ -101,8 +104,8 @@ func ExampleRaw_union() {
 		Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3},
 	}
 	for _, v := range []any{
-		map[string]any{"type": "move", "to": variant.Vector2{X: 1, Y: 2}},
-		map[string]any{"type": "chat", "text": "hello"},
+		Move{"move", variant.Vector2{X: 1, Y: 2}},
+		Chat{"chat", "hello"},
 		map[string]any{"type": "dance"},
 	} {
 		packet, err := variant.Marshal(v, godot3)
@@ -538,4 +541,59 @@ func ExampleDiff() {
 	// $.hp: 7, was 10
 	// $.items[0]: was sword, is not there
 	// $.quest: 3, was not there
+}
+
+// Marshal encodes what Unmarshal decodes. A nil slice is an empty array.
+func ExampleMarshal() {
+	type player struct {
+		Name  string
+		MaxHP int
+		Tags  []string `gd:",type=Array[StringName]"`
+	}
+	data, err := variant.Marshal(player{Name: "Ada", MaxHP: 90})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(variant.Raw{Data: data})
+	// Output: {"name": "Ada", "max_hp": 90, "tags": Array[StringName]([])}
+}
+
+// Unmarshal into an any stores a tree, which prints as gdwire does.
+func ExampleUnmarshal() {
+	data, err := variant.Marshal(map[string]any{"pos": variant.Vector2{X: 1, Y: 2.5}, "hp": 90})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var v any
+	fmt.Println(variant.Unmarshal(data, &v), v)
+	var player struct {
+		HP  int8
+		Pos string
+	}
+	fmt.Println(variant.Unmarshal(data, &player), player.HP)
+	// Output:
+	// <nil> {"hp": 90, "pos": Vector2(1.0, 2.5)}
+	// gdwire: offset 40, $.pos: Vector2 into Go string (struct.Pos) 90
+}
+
+// A test of a program reports every bad tag of a type by encoding and decoding its zero value.
+func Example_checkTags() {
+	check := func(v any) error { // a pointer to the zero value
+		data, err := variant.Marshal(v)
+		if err == nil {
+			err = variant.Unmarshal(data, v)
+		}
+		return err
+	}
+	type player struct {
+		Name string
+		HP   int `gd:",omitempty"`
+	}
+	fmt.Println(check(&player{}))
+	fmt.Println(check(&struct{ Name string }{}))
+	// Output:
+	// variant: variant_test.player.HP: tag has unknown option "omitempty"
+	// <nil>
 }

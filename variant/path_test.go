@@ -216,3 +216,20 @@ func ExampleGet_anyKey() {
 	// 90 <nil>
 	// wall <nil>
 }
+
+// Set replaces a value, adds a key, and keeps the types of components.
+func ExampleSet() {
+	var save any = &variant.Dictionary{}
+	for _, edit := range []struct {
+		path  string
+		value any
+	}{{"pos", variant.Vector2{X: 1, Y: 2}}, {"pos.x", 5}, {"name", "Ada"}, {"friends[0]", "Bob"}} {
+		if err := variant.Set(&save, edit.path, edit.value); err != nil {
+			fmt.Println(err)
+		}
+	}
+	fmt.Println(save)
+	// Output:
+	// variant: $.friends: not found
+	// {"pos": Vector2(5.0, 2.0), "name": "Ada"}
+}

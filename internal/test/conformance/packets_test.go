@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/model"
 )
 
@@ -679,4 +680,30 @@ func TestFormatAnyUTF8(t *testing.T) {
 			require.Equal(t, p, got)
 		})
 	}
+}
+
+// Exactly one token represents each value, in whatever chunks a Decoder reads it.
+func TestIsValue(t *testing.T) {
+	for _, format := range gdwire.Formats() {
+		for packet := range gdwiretest.Packets(format) {
+			for _, chunk := range []int{16, gdwire.DefaultMaxChunk} {
+				d := gdwire.NewDecoder(bytes.NewReader(packet), &gdwire.DecoderOptions{Format: format, MaxChunk: chunk, AllowObjects: true})
+				got, want := int64(0), int64(1)
+				for token, err := range d.Tokens() {
+					require.NoError(t, err)
+					if token.IsValue() {
+						got++
+					}
+					switch token.Kind() {
+					case gdwire.KindArrayStart, gdwire.KindObjectStart:
+						want += token.Len()
+					case gdwire.KindDictStart:
+						want += 2 * token.Len()
+					}
+				}
+				require.Equal(t, want, got, "%v: %x", format, packet)
+			}
+		}
+	}
+	require.False(t, gdwire.Token{}.IsValue())
 }
