@@ -20,8 +20,8 @@ func newKeys() keys {
 	return keys{map[*paths.Node]map[string]*paths.Node{}, map[*paths.Node]string{}, map[*paths.Node]bool{}}
 }
 
-// comparable returns a text that is equal for keys that engines take for one.
-func comparable(key *paths.Value) string {
+// keyText returns a text that is equal for keys that engines take for one.
+func keyText(key *paths.Value) string {
 	k := *key
 	if k.Type == gdwire.TypeStringName {
 		k.Type = gdwire.TypeString
@@ -53,7 +53,7 @@ func (e *editor) newKeys(p *paths.Node) (map[string]*paths.Node, error) {
 		case step.Op != paths.Child || e.op == Set:
 			continue
 		}
-		text := comparable(&key)
+		text := keyText(&key)
 		if other := all[text]; other != nil {
 			return nil, fmt.Errorf("engines take the keys of %v and %v for one", other, t)
 		}
@@ -67,7 +67,7 @@ func (e *editor) newKeys(p *paths.Node) (map[string]*paths.Node, error) {
 func (e *editor) key(p *paths.Node, key *paths.Step) *paths.Node {
 	all, err := e.newKeys(p)
 	if err == nil && len(all) > 0 { // leave returns the error
-		if t := all[comparable(&key.Key)]; t != nil {
+		if t := all[keyText(&key.Key)]; t != nil {
 			e.keys.taken[t] = string(key.Append(nil))
 		}
 	}
@@ -104,7 +104,7 @@ func checkPairs(v *paths.Value) error {
 		if v.Type != gdwire.TypeDictionary && v.Type != gdwire.TypeObject || i%2 == 1 {
 			continue
 		}
-		text := comparable(item)
+		text := keyText(item)
 		if seen[text] {
 			return fmt.Errorf("the key %v is there twice, of which engines keep the last", item)
 		}
