@@ -29,7 +29,7 @@ var debugCommands []debugCommand
 func init() { // help refers to them
 	debugCommands = []debugCommand{
 		{"tree", "", "show the nodes", (*debugger).showTree},
-		{"get", "NODE:PROPERTY", "show a property, or all of NODE", (*debugger).get},
+		{"get", "NODE:PROPERTY", "show a property, its component (Main:position:x), or all of NODE", (*debugger).get},
 		{"set", "NODE:PROPERTY = VALUE", "change a property", (*debugger).set},
 		{"watch", "NODE:PROPERTY", "show a property when it changes, until the game ends or Ctrl-C", (*debugger).watch},
 		{"monitors", "", "show frames per second, memory and so on, until the game ends or Ctrl-C", (*debugger).monitors},
@@ -189,7 +189,12 @@ func (d *debugger) inspect(ctx context.Context, path string) (*session.Object, *
 	if err != nil || name == "" {
 		return o, nil, err
 	}
+	name, component, _ := strings.Cut(name, ":")
 	p := o.Property(name)
+	if p != nil && component != "" {
+		p, err = componentOf(p, component)
+		return o, p, err
+	}
 	if p == nil {
 		hint := ""
 		for _, other := range o.Properties {
@@ -201,6 +206,20 @@ func (d *debugger) inspect(ctx context.Context, path string) (*session.Object, *
 		return nil, nil, fmt.Errorf("no property %s of %s%s", oneLine(name), oneLine(n.Path()), oneLine(hint))
 	}
 	return o, p, nil
+}
+
+// componentOf returns a component of a property, such as x of a Vector2, as a property.
+func componentOf(p *session.Property, path string) (*session.Property, error) {
+	var v any
+	err := p.Value.Unmarshal(&v)
+	if err == nil {
+		v, err = variant.Get(v, strings.ReplaceAll(path, ":", "."))
+	}
+	var data []byte
+	if err == nil {
+		data, err = variant.Marshal(v)
+	}
+	return &session.Property{Name: p.Name, Value: variant.Raw{Data: data}}, err
 }
 
 // get shows a property, or all of them.
@@ -225,6 +244,9 @@ func (d *debugger) set(ctx context.Context, line string) error {
 	path = strings.TrimSpace(path)
 	if !ok || !strings.Contains(path, ":") {
 		return fmt.Errorf("want set NODE:PROPERTY = VALUE and not %q", line)
+	}
+	if strings.Count(path, ":") > 1 {
+		return fmt.Errorf("%s is a component: set the whole property", oneLine(path))
 	}
 	v, err := paths.ParseValue(strings.TrimSpace(text))
 	if err != nil {

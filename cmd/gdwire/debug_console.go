@@ -18,7 +18,7 @@ type console struct {
 	*debugger
 	in       *os.File
 	terminal *term.Terminal
-	cooked   *term.State // of the terminal outside of readLine
+	cooked   *term.State // of the terminal while commands run
 }
 
 // isInteractive reports whether a console reads the commands.
@@ -56,7 +56,7 @@ func (p *console) run(ctx context.Context) error {
 	go func() {
 		defer close(lines)
 		for range next {
-			line, err := p.readLine()
+			line, err := p.terminal.ReadLine()
 			if err != nil {
 				return
 			}
@@ -64,9 +64,13 @@ func (p *console) run(ctx context.Context) error {
 		}
 	}()
 	for {
+		if err := p.makeRaw(); err != nil { // here, so that restore comes after it
+			return err
+		}
 		next <- struct{}{}
 		select {
 		case line, ok := <-lines:
+			p.restore()
 			if !ok {
 				return nil
 			}
@@ -79,16 +83,14 @@ func (p *console) run(ctx context.Context) error {
 	}
 }
 
-// readLine reads a line in raw mode, so that Ctrl-C and Ctrl-D end the input.
-func (p *console) readLine() (string, error) {
-	if _, err := term.MakeRaw(int(p.in.Fd())); err != nil {
-		return "", err
-	}
-	defer p.restore()
-	if width, height, err := term.GetSize(int(p.in.Fd())); err == nil && width > 0 {
+// makeRaw enters the raw mode, in which Ctrl-C and Ctrl-D end the input.
+func (p *console) makeRaw() error {
+	fd := int(p.in.Fd())
+	if width, height, err := term.GetSize(fd); err == nil && width > 0 {
 		_ = p.terminal.SetSize(width, height)
 	}
-	return p.terminal.ReadLine()
+	_, err := term.MakeRaw(fd)
+	return err
 }
 
 // restore leaves the raw mode.

@@ -62,12 +62,12 @@ func TestDebugLive(t *testing.T) {
 		"Godot 3": {
 			[]string{"next"},
 			[]string{"root  Viewport\n  Main  Node\n", "member self = ObjectID("},
-			[]string{"error: careful (modules/gdscript/gdscript_functions.cpp", "  0  res://main.gd:6 in _ready\n"},
+			[]string{"error: careful (modules/gdscript/gdscript_functions.cpp", "  0  res://main.gd:7 in _ready\n"},
 		},
 		"Godot 4": {
 			[]string{"eval", "twice + n", "out"},
 			[]string{"root  Window\n  Main  res://main.gd res://main.tscn\n", "\n300\n", "member self = ObjectID("},
-			[]string{`mine:hello 1 "two" Vector2(3.0, 4.0)`, "error: careful (", "  0  res://main.gd:7 in _ready\n"},
+			[]string{`mine:hello 1 "two" Vector2(3.0, 4.0)`, "error: careful (", "  0  res://main.gd:8 in _ready\n"},
 		},
 	} {
 		t.Run(engine, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestDebugLive(t *testing.T) {
 			before, _, _ := strings.Cut(string(text), "# STOP")
 			place := fmt.Sprint("main.gd:", strings.Count(before, "\n")+1)
 			prefix := filepath.Join(t.TempDir(), "session")
-			args := []string{"-record", prefix, "tree", "get", "Main:hp", "break", place, "stack"}
+			args := []string{"-record", prefix, "tree", "get", "Main:hp", "get", "Main:place:y", "break", place, "stack"}
 			args = append(append(args, c.steps...), "clear", place, "set", "Main:hp = 6000", "continue", "watch", "Main:hp")
 			d := startDebug(t, args...)
 
@@ -90,7 +90,7 @@ func TestDebugLive(t *testing.T) {
 			r := d.wait(t)
 			require.NoError(t, game.Wait(), "%s", &printed)
 			require.Zero(t, r.status, r.err)
-			for _, want := range append(c.out, "\n100\n", "0  res://"+place+" in tick\n   local  n = 100\n   local  twice = 200\n",
+			for _, want := range append(c.out, "\n100\n2.5\n", "0  res://"+place+" in tick\n   local  n = 100\n   local  twice = 200\n",
 				"Main:hp: 6000, was 100\n", "Main:hp = 6001\n") {
 				require.Contains(t, r.out, want)
 			}

@@ -175,7 +175,7 @@ func TestRecordedGodot4(t *testing.T) {
 
 // The commands are those that were recorded, byte by byte.
 func TestCommands(t *testing.T) {
-	const id = 18572379134
+	const id = int64(18572379134)
 	for _, c := range []struct {
 		version  string
 		protocol Protocol

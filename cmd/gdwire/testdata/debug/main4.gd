@@ -1,6 +1,7 @@
 extends Node
 # A game that a test of gdwire debug stops, changes and ends.
 var hp := 100
+var place := Vector2(1, 2.5)
 func _ready():
 	print("hello from the game")
 	EngineDebugger.send_message("mine:hello", [1, "two", Vector2(3, 4)])
