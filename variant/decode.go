@@ -130,7 +130,7 @@ func (s *decoder) begin(o *Options) {
 // release returns s to the pool.
 func (s *decoder) release() {
 	if s.rawCopier != nil {
-		s.rawCopier.e.Close()
+		_ = s.rawCopier.e.Close()
 		s.rawCopier = nil
 	}
 	if s.d == s.bytesDecoder && s.bytesDecoder != nil {

@@ -311,7 +311,7 @@ func stepKey(k *paths.Value, double bool) (any, bool) {
 	// Math types and ids: written and read again, the key is what Unmarshal stores.
 	var key any
 	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{DoubleReals: double})
-	defer e.Close()
+	defer func() { _ = e.Close() }()
 	e.ResetBytes(nil)
 	if k.Write(e, double) != nil || Unmarshal(e.Bytes(), &key) != nil {
 		return nil, false

@@ -98,7 +98,7 @@ func textOf(v any) string {
 	d := (&Raw{}).decoder(gdwire.EncoderOptions{AllowInvalidUTF8: true})
 	defer d.Release()
 	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{AllowInvalidUTF8: true, DoubleReals: true, Depth: -1})
-	defer e.Close()
+	defer func() { _ = e.Close() }()
 	e.ResetBytes(nil)
 	p := printer{Printer: paths.Printer{Decoder: d, Short: true}, e: e}
 	p.value(v)
