@@ -5,8 +5,6 @@ import (
 	"expvar"
 	"fmt"
 	"net"
-	"net/http"
-	"net/http/httptest"
 
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
@@ -40,7 +38,8 @@ func exchange(s *stream.Server, n int) {
 	}
 }
 
-// Publishing the counters of a server by expvar, at /debug/vars of an http.Server.
+// Publishing the counters of a server by expvar, at /debug/vars of an http.Server. For Prometheus, see
+// examples/server.
 func ExampleStats() {
 	s := echoServer()
 	expvar.Publish("game", expvar.Func(func() any { return s.Stats() }))
@@ -49,45 +48,6 @@ func ExampleStats() {
 	_ = s.Shutdown(context.Background())
 	fmt.Println(expvar.Get("game"))
 	// Output: {"Conns":0,"Accepted":1,"Refused":0,"Failed":0,"Lost":0,"TooFast":0,"Panics":0,"PacketsIn":3,"PacketsOut":3,"BytesIn":36,"BytesOut":36,"Invalid":0,"HandshakeTimeouts":0,"IdleTimeouts":0,"ReadTimeouts":0,"WriteTimeouts":0}
-}
-
-// Publishing the counters of a server in the text format of Prometheus.
-func ExampleStats_prometheus() {
-	s := echoServer()
-	metrics := func(w http.ResponseWriter, _ *http.Request) {
-		n := s.Stats()
-		for _, m := range []struct {
-			name, kind string
-			value      int64
-		}{
-			{"gdwire_connections", "gauge", n.Conns},
-			{"gdwire_connections_total", "counter", n.Accepted},
-			{"gdwire_refused_total", "counter", n.Refused},
-			{"gdwire_failed_total", "counter", n.Failed},
-			{"gdwire_lost_total", "counter", n.Lost},
-			{"gdwire_panics_total", "counter", n.Panics},
-			{"gdwire_idle_timeouts_total", "counter", n.IdleTimeouts},
-			{"gdwire_read_timeouts_total", "counter", n.ReadTimeouts},
-			{"gdwire_write_timeouts_total", "counter", n.WriteTimeouts},
-			{"gdwire_packets_in_total", "counter", n.PacketsIn},
-			{"gdwire_packets_out_total", "counter", n.PacketsOut},
-			{"gdwire_bytes_in_total", "counter", n.BytesIn},
-			{"gdwire_bytes_out_total", "counter", n.BytesOut},
-			{"gdwire_invalid_packets_total", "counter", n.Invalid},
-		} {
-			fmt.Fprintf(w, "# TYPE %s %s\n%s %d\n", m.name, m.kind, m.name, m.value)
-		}
-	}
-
-	exchange(s, 2)
-	_ = s.Shutdown(context.Background())
-	r := httptest.NewRecorder()
-	metrics(r, nil)
-	fmt.Println(r.Body.String()[:84])
-	// Output:
-	// # TYPE gdwire_connections gauge
-	// gdwire_connections 0
-	// # TYPE gdwire_connections_total
 }
 
 // Limiting how many packets a client may send, and how many connections come from one address.

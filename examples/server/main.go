@@ -5,7 +5,6 @@ import (
 	"context"
 	"log"
 	"net/http"
-	"os"
 	"os/signal"
 	"syscall"
 	"time"
@@ -38,8 +37,7 @@ func handle(_ context.Context, c *stream.Conn) error {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// Timeouts and MaxConns are those of a zero Server: see its documentation.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	s := &stream.Server{Handler: handle, Options: stream.Options{MaxPacket: 64 << 10},
 		MaxConnsPerAddr: 20, PacketRate: 100} // of a client, in a second
 	accept := func(w http.ResponseWriter, r *http.Request) {
@@ -54,8 +52,8 @@ func main() {
 			s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 		}
 	}
-	h := &http.Server{Addr: web, Handler: http.HandlerFunc(accept),
-		ReadHeaderTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
+	h := &http.Server{Addr: web, Handler: http.HandlerFunc(accept), ReadHeaderTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
+	serveStatus(s) // in status.go: a page for operators, and /metrics for Prometheus
 	go func() { log.Print(s.ListenAndServe(tcp)); stop() }()
 	go func() { log.Print(h.ListenAndServe()); stop() }()
 	<-ctx.Done()
