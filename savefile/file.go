@@ -173,6 +173,7 @@ func damaged(err error) error {
 		return &DamageError{zeros.From, err}
 	case errors.Is(err, gdwire.ErrLimit), errors.Is(err, gdwire.ErrObject), errors.Is(err, gdwire.ErrCall):
 	case errors.Is(err, fileaccess.ErrPassword), errors.Is(err, fileaccess.ErrMode):
+	case errors.As(err, new(*edit.RefusedError)): // the edit is wrong, not the file
 	case errors.As(err, new(*convertError)), errors.As(err, new(*variant.TypeError)): // the value is good and the variable of another type
 	case errors.As(err, &at):
 		return &DamageError{at.Offset, err}

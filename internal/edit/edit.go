@@ -275,6 +275,9 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("engines would not read the edited packet: %v", e.err)
 }
 
+// Unwrap returns the error of the packet.
+func (e *RefusedError) Unwrap() error { return e.err }
+
 // splice adds a replacement of bytes.
 func (e *editor) splice(s splice) { e.here = append(e.here, s) }
 
