@@ -1,0 +1,310 @@
+meta:
+  id: variant4
+  title: Variant of Godot 4
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  encoding: UTF-8
+doc: |
+  One value in the format godot4 of SPEC.md, beside this file. It does not say everything: a parser made of it
+  does not refuse invalid UTF-8 (T5), keeps text after a NUL (T6) and the NUL of packed strings (P4), does not
+  limit levels (B7), does not add the counts of names modulo 2^32 (N5), reads serialized objects whether or not
+  they are allowed (O3), and does not know that the count of packed strings can be negative (P6).
+seq:
+  - id: type_id
+    type: u1
+  - id: ignored
+    type: u1
+    doc: B1
+  - id: flags
+    type: u2
+  - id: payload
+    type:
+      switch-on: type_id
+      cases:
+        0: nothing
+        1: word
+        2: int
+        3: float
+        4: text
+        5: reals(2)
+        6: ints(2)
+        7: reals(4)
+        8: ints(4)
+        9: reals(3)
+        10: ints(3)
+        11: reals(6)
+        12: reals(4)
+        13: ints(4)
+        14: reals(4)
+        15: reals(4)
+        16: reals(6)
+        17: reals(9)
+        18: reals(12)
+        19: reals(16)
+        20: color
+        21: text
+        22: node_path
+        23: id
+        24: godot_object
+        25: nothing
+        26: signal
+        27: dictionary
+        28: godot_array
+        29: packed_bytes
+        30: packed_ints
+        31: packed_longs
+        32: packed_floats
+        33: packed_doubles
+        34: packed_strings
+        35: packed_reals(2)
+        36: packed_reals(3)
+        37: packed_colors
+        38: packed_reals(4)
+instances:
+  is_wide:
+    value: (flags & 1) != 0
+types:
+  nothing: {}
+  word:
+    seq:
+      - id: value
+        type: u4
+  id:
+    seq:
+      - id: value
+        type: s8
+  int:
+    seq:
+      - id: value
+        type:
+          switch-on: _parent.as<variant4>.is_wide
+          cases:
+            true: s8
+            false: s4
+  float:
+    seq:
+      - id: value
+        type:
+          switch-on: _parent.as<variant4>.is_wide
+          cases:
+            true: f8
+            false: f4
+  text:
+    doc: T1
+    seq:
+      - id: len
+        type: u4
+      - id: value
+        type: str
+        size: len
+      - id: padding
+        size: (4 - len % 4) % 4
+        doc: T3, T4
+  reals:
+    doc: M1, M2, M6
+    params:
+      - id: n
+        type: u4
+    seq:
+      - id: value
+        type:
+          switch-on: _parent.as<variant4>.is_wide
+          cases:
+            true: f8
+            false: f4
+        repeat: expr
+        repeat-expr: n
+  ints:
+    doc: M4
+    params:
+      - id: n
+        type: u4
+    seq:
+      - id: value
+        type: s4
+        repeat: expr
+        repeat-expr: n
+  color:
+    doc: M3
+    seq:
+      - id: value
+        type: f4
+        repeat: expr
+        repeat-expr: 4
+  node_path:
+    doc: N1, N3
+    seq:
+      - id: first
+        type: u4
+        valid:
+          min: 0x80000000
+        doc: N4
+      - id: num_subnames
+        type: u4
+      - id: flags
+        type: u4
+      - id: names
+        type: text
+        repeat: expr
+        repeat-expr: first - 0x80000000
+      - id: subnames
+        type: text
+        repeat: expr
+        repeat-expr: 'num_subnames + ((flags & 2) != 0 ? 1 : 0)'
+    instances:
+      is_absolute:
+        value: (flags & 1) != 0
+  signal:
+    seq:
+      - id: name
+        type: text
+      - id: object
+        type: s8
+  godot_object:
+    seq:
+      - id: instance_id
+        type: s8
+        if: _parent.as<variant4>.is_wide
+      - id: class_name
+        type: text
+        if: not _parent.as<variant4>.is_wide
+      - id: num_properties
+        type: s4
+        if: has_properties
+      - id: properties
+        type: property
+        repeat: expr
+        repeat-expr: num_properties
+        if: has_properties and num_properties > 0
+        doc: O5
+    instances:
+      has_properties:
+        value: not _parent.as<variant4>.is_wide and class_name.len > 0
+        doc: O4
+  property:
+    seq:
+      - id: name
+        type: text
+      - id: value
+        type: variant4
+  declared:
+    doc: C6
+    params:
+      - id: kind
+        type: u4
+    seq:
+      - id: builtin
+        type: u4
+        valid:
+          max: 38
+        if: kind == 1
+        doc: C8
+      - id: name
+        type: text
+        if: kind >= 2
+  dictionary:
+    doc: C2, C7
+    seq:
+      - id: key_type
+        type: declared(_parent.as<variant4>.flags & 3)
+      - id: value_type
+        type: declared((_parent.as<variant4>.flags >> 2) & 3)
+      - id: count
+        type: u4
+      - id: pairs
+        type: pair
+        repeat: expr
+        repeat-expr: count % 0x80000000
+        doc: C3
+  pair:
+    seq:
+      - id: key
+        type: variant4
+      - id: value
+        type: variant4
+  godot_array:
+    doc: C1
+    seq:
+      - id: element_type
+        type: declared(_parent.as<variant4>.flags & 3)
+      - id: count
+        type: u4
+      - id: elements
+        type: variant4
+        repeat: expr
+        repeat-expr: count % 0x80000000
+        doc: C3
+  packed_bytes:
+    seq:
+      - id: len
+        type: u4
+      - id: value
+        size: len
+      - id: padding
+        size: '_io.size - _io.pos < (4 - len % 4) % 4 ? _io.size - _io.pos : (4 - len % 4) % 4'
+        doc: P2
+  packed_ints:
+    seq:
+      - id: count
+        type: u4
+      - id: value
+        type: s4
+        repeat: expr
+        repeat-expr: count
+  packed_longs:
+    seq:
+      - id: count
+        type: u4
+      - id: value
+        type: s8
+        repeat: expr
+        repeat-expr: count
+  packed_floats:
+    seq:
+      - id: count
+        type: u4
+      - id: value
+        type: f4
+        repeat: expr
+        repeat-expr: count
+  packed_doubles:
+    seq:
+      - id: count
+        type: u4
+      - id: value
+        type: f8
+        repeat: expr
+        repeat-expr: count
+  packed_strings:
+    seq:
+      - id: count
+        type: u4
+      - id: value
+        type: text
+        repeat: expr
+        repeat-expr: count
+  packed_reals:
+    doc: P3
+    params:
+      - id: n
+        type: u4
+    seq:
+      - id: count
+        type: u4
+      - id: value
+        type:
+          switch-on: _parent.as<variant4>.is_wide
+          cases:
+            true: f8
+            false: f4
+        repeat: expr
+        repeat-expr: count * n
+  packed_colors:
+    seq:
+      - id: count
+        type: u4
+      - id: value
+        type: f4
+        repeat: expr
+        repeat-expr: count * 4
