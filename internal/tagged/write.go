@@ -2,6 +2,7 @@ package tagged
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,8 @@ func Write(e *gdwire.Encoder, text []byte) error {
 	}
 	for _, t := range gdwire.Types() {
 		if t.String() == v.T {
-			return errors.Join(v.write(e, t), v.err)
+			err := v.write(e, t)
+			return cmp.Or(err, v.err)
 		}
 	}
 	return fmt.Errorf("unknown type %q", v.T)
@@ -138,21 +140,21 @@ func (v *value) write(e *gdwire.Encoder, t gdwire.Type) error {
 			return err
 		}
 		_, err := e.Write(data)
-		return errors.Join(err, e.End())
+		return cmp.Or(err, e.End())
 	case gdwire.TypeNodePath:
 		return v.list(e, e.BeginNodePath(len(v.Names), len(v.Subnames), v.Absolute), append(v.Names, v.Subnames...))
 	case gdwire.TypeObject:
 		return v.object(e)
 	case gdwire.TypeArray:
 		elements := decode[[]json.RawMessage](v, v.V)
-		return errors.Join(writeAll(e, e.BeginTypedArray(len(elements), v.Type.elem()), elements), e.End())
+		return cmp.Or(writeAll(e, e.BeginTypedArray(len(elements), v.Type.elem()), elements), e.End())
 	case gdwire.TypeDictionary:
 		pairs := decode[[][]json.RawMessage](v, v.V)
 		err := e.BeginTypedDict(len(pairs), v.KeyType.elem(), v.ValueType.elem())
 		for _, pair := range pairs {
 			err = writeAll(e, err, pair)
 		}
-		return errors.Join(err, e.End())
+		return cmp.Or(err, e.End())
 	}
 	switch n, integers := t.Components(); {
 	case n > 0 && integers:
@@ -167,7 +169,7 @@ func (v *value) write(e *gdwire.Encoder, t gdwire.Type) error {
 func (v *value) float(e *gdwire.Encoder, x float64) error {
 	err := e.WriteFloat(x)
 	if err != nil && x != x {
-		e.ClearError()
+		_ = e.ClearError() // that of WriteFloat
 		return e.WriteToken(gdwire.Float32(float32(x)))
 	}
 	return err
@@ -190,7 +192,7 @@ func (v *value) list(e *gdwire.Encoder, err error, all []string) error {
 			err = e.WriteString(s)
 		}
 	}
-	return errors.Join(err, e.End())
+	return cmp.Or(err, e.End())
 }
 
 func (v *value) object(e *gdwire.Encoder) error {
@@ -204,7 +206,7 @@ func (v *value) object(e *gdwire.Encoder) error {
 		}
 		err = writeAll(e, err, p[1:])
 	}
-	return errors.Join(err, e.End())
+	return cmp.Or(err, e.End())
 }
 
 func (v *value) packed(e *gdwire.Encoder, t gdwire.Type) error {
@@ -245,13 +247,13 @@ func writePacked[T gdwire.Packable](e *gdwire.Encoder, all []T, begin func(int) 
 	if err := begin(len(all)); err != nil {
 		return err
 	}
-	return errors.Join(gdwire.WritePacked(e, all), e.End())
+	return cmp.Or(gdwire.WritePacked(e, all), e.End())
 }
 
 // Encode returns the packet of the value in text.
 func Encode(text []byte, o *gdwire.EncoderOptions) ([]byte, error) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, o)
-	err := errors.Join(Write(e, text), e.Close())
+	err := cmp.Or(Write(e, text), e.Close())
 	return b.Bytes(), err
 }
