@@ -7,8 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"net"
-	"os"
-	"os/signal"
 	"strings"
 	"sync"
 	"time"
@@ -98,7 +96,7 @@ type listener struct {
 
 // listen accepts connections and shows their packets.
 func listen(s *stdio, o *options) error {
-	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
+	signals, stop := untilEnded()
 	defer stop()
 	ctx, end := context.WithCancel(signals)
 	defer end()

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
@@ -47,7 +46,7 @@ func viewFile(s *stdio, o *options) error {
 			return file, err
 		}
 	}
-	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
+	ctx, end := untilEnded()
 	defer end()
 	serve, err := openPage(page, o, s.logf)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/signal"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -109,7 +108,7 @@ const (
 
 // proxy accepts connections and forwards them.
 func proxy(s *stdio, o *options) error {
-	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
+	signals, stop := untilEnded()
 	defer stop()
 	ctx, end := context.WithCancel(signals)
 	defer end()

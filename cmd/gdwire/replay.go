@@ -12,7 +12,6 @@ import (
 	"math/bits"
 	"net"
 	"os"
-	"os/signal"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,7 +69,7 @@ type replayer struct {
 
 // replay sends a recording again.
 func replay(s *stdio, o *options) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
+	ctx, stop := untilEnded()
 	defer stop()
 	p := &replayer{stdio: s, options: o, prefix: o.operands[0]}
 	connections, timed, err := record.Connections(p.prefix)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"time"
@@ -200,4 +202,14 @@ func (s *stdio) clear() {
 	if s.bar != nil {
 		_ = s.bar.Clear()
 	}
+}
+
+// untilEnded returns a context that ends with a signal that ends programs. A hangup that is ignored, as
+// after nohup, stays so.
+func untilEnded() (context.Context, context.CancelFunc) {
+	endings := []os.Signal{os.Interrupt, terminated}
+	if !signal.Ignored(hangup) {
+		endings = append(endings, hangup)
+	}
+	return signal.NotifyContext(context.Background(), endings...)
 }

@@ -14,6 +14,9 @@ import (
 // terminated is the signal by which systems and service managers end a program.
 const terminated = syscall.SIGTERM
 
+// hangup is the signal that the terminal was closed.
+const hangup = terminated
+
 // isClosedPipe reports whether err says that the reader of the output closed it.
 func isClosedPipe(err error) bool {
 	return errors.Is(err, io.ErrClosedPipe) || err != nil && strings.Contains(err.Error(), "closed pipe")

@@ -13,6 +13,9 @@ import (
 // terminated is the signal by which systems and service managers end a program.
 const terminated = syscall.SIGTERM
 
+// hangup is the signal that the terminal was closed.
+const hangup = syscall.SIGHUP
+
 // isClosedPipe reports whether err says that the reader of the output closed it.
 func isClosedPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 

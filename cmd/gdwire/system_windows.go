@@ -10,6 +10,9 @@ import (
 // terminated is the signal by which systems and service managers end a program.
 const terminated = syscall.SIGTERM
 
+// hangup is the signal that the terminal was closed.
+const hangup = syscall.SIGHUP
+
 const (
 	errBrokenPipe   syscall.Errno = 109
 	errNoData       syscall.Errno = 232
