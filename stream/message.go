@@ -255,11 +255,12 @@ func (m *socket) receive() error {
 
 // readError returns the error of Next for an error of ws.
 func (m *socket) readError(err error) error {
-	if m.c.draining.Load() {
+	switch {
+	case m.c.draining.Load():
 		err = ErrServerClosed
-	} else if err != io.EOF && errors.Is(err, io.EOF) { // the connection ended without a close frame
+	case err != io.EOF && errors.Is(err, io.EOF): // the connection ended without a close frame
 		err = fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, err)
-	} else if isTimeout(err) || m.ctx.Err() != nil {
+	case isTimeout(err) || m.ctx.Err() != nil:
 		err = os.ErrDeadlineExceeded
 	}
 	return m.c.readError(err)

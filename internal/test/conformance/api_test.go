@@ -116,7 +116,7 @@ func TestOptionsParameters(t *testing.T) {
 				constructs = constructs || ok && isOf(p.Elem(), pkg)
 			}
 			for v := range f.Signature().Params().Variables() {
-				form, name := "", ""
+				var form, name string
 				switch p := v.Type().(type) {
 				case *types.Pointer:
 					form, name = "pointer", optionsName(p.Elem())
