@@ -664,7 +664,7 @@ func TestLimits(t *testing.T) {
 		require.Equal(t, hex.EncodeToString(encodeIn(t, gdwire.Godot4, want)), written(t, p))
 	}
 	_, err := plan(c, Add, "a[+] = [1]")
-	require.ErrorIs(t, err, gdwire.ErrLimit)
+	require.ErrorContains(t, err, "exceeds limit Depth (2)")
 }
 
 // The bit of Godot 3 that marks a shared container stays.
