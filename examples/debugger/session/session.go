@@ -94,8 +94,8 @@ func (s *Session) Close() error { return s.conn.Close() }
 // Done returns a channel that is closed when the session ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Err returns nil if the session goes on, or if it ended because the game or Close closed the
-// connection, and otherwise why it ended.
+// Err returns nil if the session goes on, or if it ended because the game ended, the connection was
+// lost or Close was called, and otherwise why it ended.
 func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,8 @@ func (s *Session) end(err error) {
 	_ = s.conn.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != io.EOF && !errors.Is(err, net.ErrClosed) {
+	var lost *net.OpError // of a game that ended without reading the latest command
+	if err != io.EOF && !errors.Is(err, net.ErrClosed) && (!errors.As(err, &lost) || lost.Timeout()) {
 		s.err = err
 	}
 	close(s.done)

@@ -427,3 +427,18 @@ func TestAccept(t *testing.T) {
 	_, err = Accept(ctx, ln, nil)
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// A game that ends without reading the latest command resets the connection, which is no error.
+func TestReset(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer ln.Close()
+	conn, err := net.Dial("tcp", ln.Addr().String())
+	require.NoError(t, err)
+	s, err := Accept(t.Context(), ln, nil)
+	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).SetLinger(0))
+	require.NoError(t, conn.Close())
+	<-s.Done()
+	require.NoError(t, s.Err())
+}
