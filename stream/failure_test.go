@@ -116,15 +116,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// drained reads until an error that is not about a packet.
-func drained(c *stream.Conn) error {
-	for {
-		if err := next(c); err != nil && !stream.Skippable(err) {
-			return err
-		}
-	}
-}
-
 // TestPanicsAreLogged logs each panic with its stack, however many records there are, and counts a
 // connection whose handler and ConnClosed fail as one.
 func TestPanicsAreLogged(t *testing.T) {

@@ -346,3 +346,12 @@ func newSink() *sink { return &sink{room: 1 << 30} }
 
 // full reports whether tests have their full sizes, which take minutes.
 func full() bool { return os.Getenv("GDWIRE_FULL") != "" && !testing.Short() }
+
+// drained reads until an error that is not about a packet.
+func drained(c *stream.Conn) error {
+	for {
+		if err := next(c); err != nil && !stream.Skippable(err) {
+			return err
+		}
+	}
+}
