@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/variant"
@@ -22,6 +24,13 @@ func viewFile(s *stdio, o *options) error {
 	names := o.operands
 	if len(names) == 0 {
 		names = []string{o.file()}
+	}
+	if len(names) == 1 && strings.HasSuffix(names[0], record.IndexName("")) {
+		live, err := openRecording(names[0], o)
+		if err != nil {
+			return err
+		}
+		return showPage(&view.Server{Live: live}, s, o)
 	}
 	var files []*view.Source // the newest last
 	for _, name := range names {
@@ -46,6 +55,11 @@ func viewFile(s *stdio, o *options) error {
 			return file, err
 		}
 	}
+	return showPage(page, s, o)
+}
+
+// showPage shows a page until it is interrupted.
+func showPage(page *view.Server, s *stdio, o *options) error {
 	ctx, end := untilEnded()
 	defer end()
 	serve, err := openPage(page, o, s.logf)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
@@ -126,11 +125,7 @@ func proxy(s *stdio, o *options) error {
 	p.lines.start()
 	p.logf("listening on %v for %s", ln.Addr(), o.operands[1])
 	if o.proxy.view {
-		p.live = view.NewLive(func(packet []byte, decoder gdwire.DecoderOptions) string {
-			one := *o
-			one.Decoder = decoder
-			return cut(plainText(packet, &one, viewColumns), viewColumns)
-		})
+		p.live = newLive(o)
 		serve, err := openPage(&view.Server{Live: p.live}, o, p.logf)
 		if err != nil {
 			return errors.Join(err, ln.Close())

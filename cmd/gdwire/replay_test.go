@@ -4,8 +4,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 )
 
 // recorded records a conversation with an echo server, and returns its prefix.
@@ -120,6 +123,54 @@ func TestListenRecord(t *testing.T) {
 	r := runWith(nil, "replay", prefix, serve(t, echo))
 	require.Zero(t, r.status, r.err)
 	require.Contains(t, r.out, "2 packets sent, 0 answers, 0 differ", "there are no answers to compare with")
+}
+
+// A recording opens in the list of packets, in the order of its index.
+func TestOpenRecording(t *testing.T) {
+	prefix, _ := recorded(t)
+	live, err := openRecording(record.IndexName(prefix), newOptions())
+	require.NoError(t, err)
+	get := servePage(t, &view.Server{Live: live})
+	var list struct {
+		Packets []struct {
+			Time       time.Time
+			Connection int
+			ToServer   bool
+			Text       string
+		}
+	}
+	require.NoError(t, json.Unmarshal(get("live?from=0"), &list))
+	require.Len(t, list.Packets, 6)
+	texts := map[bool][]string{}
+	for i, p := range list.Packets {
+		texts[p.ToServer] = append(texts[p.ToServer], p.Text)
+		require.Equal(t, 1970, p.Time.Year())
+		if i > 0 && p.ToServer == list.Packets[i-1].ToServer {
+			require.False(t, p.Time.Before(list.Packets[i-1].Time))
+		}
+	}
+	want := []string{"5", `["move",[1.0,2.5]]`, `"three"`}
+	require.Equal(t, map[bool][]string{true: want, false: want}, texts)
+
+	require.NoError(t, os.Truncate(record.FileName(prefix, 1, record.FromServer), 5))
+	_, err = openRecording(record.IndexName(prefix), newOptions())
+	require.ErrorContains(t, err, "game-1-server.bin")
+	require.Contains(t, runWith(nil, "view", "-no-open", record.IndexName(prefix)).err, "game-1-server.bin")
+}
+
+// servePage serves a page and returns a function that asks it.
+func servePage(t *testing.T, page *view.Server) (get func(what string) []byte) {
+	ln, err := page.Listen()
+	require.NoError(t, err)
+	go func() { _ = page.Serve(t.Context(), ln) }()
+	return func(what string) []byte {
+		answer, err := http.Get(page.URL() + what)
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		b, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		return b
+	}
 }
 
 func TestReplayMistakes(t *testing.T) {
