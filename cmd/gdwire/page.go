@@ -125,12 +125,22 @@ func compareSources(o *options) view.CompareFunc {
 			},
 			byPosition: func(int64) { note = "large files are compared by position" },
 		}
-		if err = c.compare(sides[0], sides[1]); err == errLoopEnded {
+		if max(sides[0].size, sides[1].size) > maxAligned {
+			c.byPosition(0)
+			err = c.leaves(sides[0], sides[1], 0)
+		} else {
+			err = c.compare(sides[0], sides[1])
+		}
+		if err == errLoopEnded {
 			err = ctx.Err()
 		}
 		return note, err
 	}
 }
+
+// maxAligned is the size in bytes of the largest file that the page compares with its elements
+// aligned. Tests change it.
+var maxAligned = int64(64 << 20)
 
 // maxCompared is the memory in bytes that the values of each of two files may take that are compared as
 // trees.
