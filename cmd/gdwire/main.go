@@ -265,7 +265,7 @@ func (o *options) checkOutput(c *command, isTerminal bool) error {
 	switch {
 	case o.output != "" || !isTerminal:
 	case c.edits:
-		return errors.New("nothing was saved: use -o FILE, which can be the input")
+		return errors.New("nothing was saved: use -i, or -o FILE")
 	case c.binary || o.raw:
 		return errors.New("the output is binary and not for a terminal: use -o FILE")
 	}

@@ -16,6 +16,9 @@ import (
 
 var tcp, web = "127.0.0.1:7777", "127.0.0.1:7778"
 
+// extras get the Server before it is used: status.go adds a page for operators, and /metrics.
+var extras []func(*stream.Server)
+
 // A message is a Dictionary: {"name": "Ada", "value": Vector2(1, 2.5)}.
 type message struct {
 	Name  string
@@ -53,7 +56,10 @@ func main() {
 		}
 	}
 	h := &http.Server{Addr: web, Handler: http.HandlerFunc(accept), ReadHeaderTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
-	serveStatus(s) // in status.go: a page for operators, and /metrics for Prometheus
+	for _, extra := range extras {
+		extra(s)
+	}
+	log.Print("waiting for clients on ", tcp, ", and by WebSocket on ", web)
 	go func() { log.Print(s.ListenAndServe(tcp)); stop() }()
 	go func() { log.Print(h.ListenAndServe()); stop() }()
 	<-ctx.Done()
