@@ -52,8 +52,29 @@ func TestConformFaults(t *testing.T) {
 		r := runWith(nil, append([]string{"conform", "--"}, strings.Fields(c.program)...)...)
 		require.Equal(t, statusBad, r.status, c.program)
 		require.Contains(t, r.err, c.fault, c.program)
+		require.NotContains(t, r.out, " right", c.program)
 	}
-	for _, command := range []string{"conform -format godot5", "conform cat", "conform -format godot4 cat -- x"} {
+	for _, command := range []string{"conform -timeout 0s", "conform -format godot5", "conform cat", "conform -format godot4 cat -- x"} {
 		require.Equal(t, statusUsage, runWith(nil, strings.Fields(command)...).status, command)
+	}
+}
+
+// TestConformLate: a program that stops answering is killed, also if a child of it has its output.
+func TestConformLate(t *testing.T) {
+	for _, c := range []struct{ script, fault string }{
+		{"exec sleep 600", "sh: answer to g4-0001: nothing for 10ms; -timeout waits longer"},
+		{"sleep 20 & wait", "sh: answer to g4-0001: nothing for 10ms"},
+		{`while read -r line; do echo '{"t":"Nil"}'; done; exec sleep 600`, "sh: after the last answer: nothing for 300ms"},
+		{`while read -r line; do echo '{"t":"Nil"}'; done; exit 3`, "sh: after the last answer: exit status 3"},
+		{"exit 3", "sh: answer to g4-0001: exit status 3"},
+	} {
+		timeout := "10ms"
+		if strings.HasPrefix(c.script, "while") {
+			timeout = "300ms"
+		}
+		r := runWith(nil, "conform", "-timeout", timeout, "--", "sh", "-c", c.script)
+		require.Equal(t, statusBad, r.status, c.script)
+		require.Contains(t, r.err, c.fault, c.script)
+		require.NotContains(t, r.out, " right", c.script)
 	}
 }

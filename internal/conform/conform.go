@@ -209,7 +209,10 @@ func Judge(all []Exercise, r io.Reader) (faults []Fault, err error) {
 	if lines.Scan() {
 		return faults, fmt.Errorf("%w: more than %d", ErrAnswers, len(all))
 	}
-	return faults, lines.Err()
+	if err := lines.Err(); err != nil {
+		return faults, fmt.Errorf("after the last answer: %w", err)
+	}
+	return faults, nil
 }
 
 // A Row contains the faults of one kind.
