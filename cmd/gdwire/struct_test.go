@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -64,7 +65,8 @@ func randomSave(random *rand.Rand, depth int) *variant.Dictionary {
 
 var declared = regexp.MustCompile(`type (\w+) struct`)
 
-// The printed types give back every byte: built and run, for saves of two formats, one by one and merged.
+// The printed types give back every byte: built and run, for saves of two formats, one by one and merged;
+// for 200 sets of saves at full size.
 func TestStruct(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil || testing.Short() {
 		t.Skip("it runs the go command")
@@ -74,9 +76,12 @@ func TestStruct(t *testing.T) {
 	require.NoError(t, err)
 	random := rand.New(rand.NewPCG(11, 12))
 	var types, calls strings.Builder
-	n := 0
+	n, sets := 0, 20
+	if testenv.Full() {
+		sets = 100
+	}
 	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3} {
-		for i := range 20 {
+		for i := range sets {
 			var names []string
 			for j := range 1 + i%3 {
 				data, err := variant.Marshal(randomSave(random, 2), variant.Options{Encoder: gdwire.EncoderOptions{Format: format}})
