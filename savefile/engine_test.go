@@ -1,0 +1,133 @@
+package savefile
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// engineCommand returns the command that runs a script of testdata in an engine, which reads files.txt of
+// the folder: Godot 3.2.3, if Debian's godot3-server is installed, and a build of Godot 4, if
+// GDWIRE_GODOT4 names a program that runs a script as the main scene. The test is skipped without the
+// engine.
+func engineCommand(ctx context.Context, t *testing.T, f gdwire.Format, folder string) *exec.Cmd {
+	if f == gdwire.Godot4 {
+		path := os.Getenv("GDWIRE_GODOT4")
+		if path == "" {
+			t.Skip("skipped: no GDWIRE_GODOT4, so no engine was asked")
+		}
+		return exec.CommandContext(ctx, path, "testdata/read4.gd", folder)
+	}
+	path, err := exec.LookPath("godot3-server")
+	if err != nil {
+		t.Skip("skipped: godot3-server is not installed, so no engine was asked")
+	}
+	script, err := filepath.Abs("testdata/read3.gd")
+	require.NoError(t, err)
+	c := exec.CommandContext(ctx, path, "--no-window", "--path", folder, "-s", script)
+	c.Env = append(os.Environ(), "HOME="+folder, "XDG_DATA_HOME="+folder, "XDG_CONFIG_HOME="+folder, "XDG_CACHE_HOME="+folder)
+	return c
+}
+
+// engineLine tells the scripts how to open a file.
+func engineLine(name string, i Info) string {
+	container, mode := "plain", 0
+	switch i.Container.Container {
+	case fileaccess.Compressed:
+		container, mode = "compressed", int(i.Container.Mode)
+	case fileaccess.Encrypted:
+		container = "encrypted"
+	}
+	return fmt.Sprintln(name, container, mode, map[Lengths]string{NoLengths: "none", LittleEndian: "little", BigEndian: "big"}[i.Lengths])
+}
+
+// TestEngine lets engines read files of all kinds that were written, edited, converted from the other
+// kinds, and repaired. Their first value is the one that was written.
+func TestEngine(t *testing.T) {
+	for _, format := range []gdwire.Format{gdwire.Godot3, gdwire.Godot4} {
+		t.Run(format.String(), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			folder := t.TempDir()
+			command := engineCommand(ctx, t, format, folder)
+			var list strings.Builder
+			want := map[string]string{}
+			put := func(what string, i int, f *File) {
+				name := fmt.Sprint(what, i)
+				list.WriteString(engineLine(name, f.Info))
+				require.NoError(t, f.Save(filepath.Join(folder, name)))
+				want[name] = firstValue(t, written(t, f), f.Info)
+			}
+			m := &maker{Rand: rand.New(rand.NewPCG(13, 14))}
+			for i, kind := range kinds {
+				saved := m.save(kind.Lengths)
+				b, _ := file(t, kind, saved...)
+				f, err := read(b, given(kind))
+				require.NoError(t, err)
+				if kind.Format == format {
+					put("written", i, f)
+					require.NoError(t, f.Edit(Set("hp", 1234), Set("name", "a longer Name"), Set("added", []any{1, "b"}), Delete("version")))
+					put("edited", i, f)
+				}
+				to := kinds[(i+len(kinds)/2)%len(kinds)] // of the other format
+				if to.Lengths == NoLengths && len(saved) > 1 {
+					to.Lengths = LittleEndian
+				}
+				f.Info = to
+				if to.Format == format {
+					put("converted", i, f)
+				}
+				if kind.Format == format && kind.Container == (fileaccess.Info{}) {
+					o := given(kind)
+					o.Repair = true
+					f, err := read(b[:len(b)-9], o)
+					require.NoError(t, err)
+					require.NotNil(t, f.Info.Damage)
+					put("repaired", i, f)
+				}
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "files.txt"), []byte(list.String()), 0o600))
+
+			out, err := command.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.NotContains(t, string(out), "FAILED")
+			require.NotContains(t, string(out), "SCRIPT ERROR")
+			got := map[string]string{}
+			for line := range strings.Lines(string(out)) {
+				if words := strings.Fields(line); len(words) == 3 && words[0] == "GOT" {
+					b, err := hex.DecodeString(words[2])
+					require.NoError(t, err)
+					got[words[1]] = firstValue(t, b, Info{Format: format, Lengths: NoLengths})
+				}
+			}
+			require.Len(t, want, 18*3+3)
+			require.Equal(t, want, got)
+		})
+	}
+}
+
+// firstValue returns the encoding of the first value in a file, in hexadecimal digits. Its padding is
+// zeros, which engines do not always write.
+func firstValue(t *testing.T, b []byte, i Info) string {
+	t.Helper()
+	f, err := read(b, given(i))
+	require.NoError(t, err)
+	var v any
+	require.NoError(t, f.Get("$", &v))
+	all, err := variant.Marshal(v, variant.Options{Encoder: gdwire.EncoderOptions{Format: i.Format}})
+	require.NoError(t, err)
+	return hex.EncodeToString(all)
+}
