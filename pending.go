@@ -10,6 +10,7 @@ type pending struct {
 	payload   payload
 	abandoned int32 // the depth of the outermost container that a loop left, or 0; see mostFrames
 	errOnce   bool
+	found     bool // since Reset, an error was found: see hook.Found
 }
 
 // mostFrames is the maximum depth that fits pending.abandoned. So many frames would need 64 GiB.
@@ -27,6 +28,12 @@ func (p *pending) any() bool { return p.err != nil || p.abandoned > 0 || p.paylo
 
 // setErr sets the error that calls return, or only the next call if once is set.
 func (p *pending) setErr(err error, once bool) { p.err, p.errOnce = err, once }
+
+// setFound records whether an error was found since Reset.
+func (p *pending) setFound(found bool) { p.found = found }
+
+// foundError returns the variable that setFound sets.
+func (p *pending) foundError() *bool { return &p.found }
 
 // abandon makes look skip the rest of the container at this depth, whose loop was left.
 func (p *pending) abandon(depth int) { p.abandoned = int32(depth) }

@@ -84,7 +84,10 @@ type cold struct {
 	value  int64         // the number at the start of paths, if it is not 0
 }
 
-func init() { hook.Place = place }
+func init() {
+	hook.Place = place
+	hook.Found = func(d any) *bool { return d.(*Decoder).foundError() }
+}
 
 // place is [hook.Place].
 func place(x any, offset, value int64) {
@@ -156,6 +159,7 @@ func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 	d.pending.reset()
 	if r := d.cold; r != nil {
 		*r = cold{keys: r.keys[:0], reader: r.reader} // a stale Reader returns an error
+		d.setFound(false)
 	}
 	d.state.init()
 	if d.configured {
@@ -301,6 +305,7 @@ func (d *Decoder) errorAt(at int, err error) error {
 // latest returns err and makes it the error that LastError returns.
 func (d *Decoder) latest(err error) error {
 	d.getCold().err = err
+	d.setFound(true)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/hook"
 )
 
 // A Reader reads length-prefixed packets, as put_var, store_var, PacketPeerStream and
@@ -26,6 +27,7 @@ import (
 type Reader struct {
 	src    io.Reader
 	dec    *gdwire.Decoder
+	found  *bool // whether dec found an error: see hook.Found
 	config *config
 
 	// The read buffer: buf[r:w] is read ahead. buf is small until more bytes arrive
@@ -74,6 +76,7 @@ func NewReader(r io.Reader, o *Options) *Reader {
 
 func newReader(r io.Reader, c *config) *Reader {
 	p := &Reader{src: r, dec: gdwire.NewDecoder(nil, &c.Decoder), config: c}
+	p.found = hook.Found(p.dec)
 	p.buf = p.small[:]
 	p.dec.Release()
 	return p
@@ -248,16 +251,14 @@ func (r *Reader) begun() bool {
 // countInvalid counts the latest packet if its Decoder found an error in it, also one that does not
 // stay, because the value does not fit what the program reads. A mistake in the program is none.
 func (r *Reader) countInvalid() {
-	if r.state == stateOpen {
-		if err := r.dec.LastError(); err != nil {
-			r.countError(err)
-		}
+	if *r.found {
+		r.countError()
 	}
 }
 
-// countError counts the latest packet if err is one of its content.
-func (r *Reader) countError(err error) {
-	if _, ok := err.(*gdwire.Error); ok && !errors.Is(err, gdwire.ErrCall) {
+// countError counts the latest packet if its Decoder's error is one of its content.
+func (r *Reader) countError() {
+	if err, ok := r.dec.LastError().(*gdwire.Error); ok && r.state == stateOpen && !errors.Is(err, gdwire.ErrCall) {
 		r.invalid++
 	}
 }

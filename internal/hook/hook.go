@@ -46,6 +46,10 @@ var ReadKey func(d any, k *Key) bool
 // if that is not possible without an error or a flush.
 var WriteKey func(e any, k *Key) bool
 
+// Found returns a variable of d, a *gdwire.Decoder, that is true if d found an error since Reset,
+// which LastError returns. Reading it for each packet instead of calling LastError is -5 % of Next.
+var Found func(d any) *bool
+
 // Forget closes e, a *gdwire.Encoder, and makes it forget the slice of ResetBytes, which a pool of
 // Encoders would keep in memory. Bytes returns nil then.
 var Forget func(e any)
