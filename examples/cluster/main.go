@@ -39,6 +39,8 @@ var (
 	join    = flag.String("join", "", "the -routes `addresses` of other processes, with commas between them; one is enough")
 	cluster = flag.String("nats", "", "use the NATS servers at this `URL` and start none")
 
+	perAddr = flag.Int("per-addr", 100, "serve at most `N` clients of an address; with -join, those of a process that ended come, too")
+
 	user     = flag.String("route-user", "", "`name` that processes tell each other, with -route-password")
 	password = flag.String("route-password", "", "`password` of the routes, the same for all processes")
 	cert     = flag.String("route-cert", "", "certificate `file` of this process, for TLS between processes")
@@ -72,7 +74,7 @@ func run(ctx context.Context) error {
 		}
 	}
 	s := &stream.Server{Handler: h.handle, Options: stream.Options{MaxPacket: 64 << 10},
-		MaxConnsPerAddr: 100, PacketRate: 100}
+		MaxConnsPerAddr: *perAddr, PacketRate: 100}
 	ln, err := net.Listen("tcp", *clients)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -211,8 +212,9 @@ func TestCluster(t *testing.T) {
 	if testing.Short() {
 		rooms, members, seconds = 4, 6, 1
 	}
-	first := startProcess(t, nil)
-	processes := []*process{first, startProcess(t, first), startProcess(t, first)}
+	limit := "-per-addr=" + strconv.Itoa(rooms*members) // from one address
+	first := startProcess(t, nil, limit)
+	processes := []*process{first, startProcess(t, first, limit), startProcess(t, first, limit)}
 	var addrs []string
 	for _, p := range processes {
 		addrs = append(addrs, p.clients)
