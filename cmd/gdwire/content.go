@@ -71,6 +71,19 @@ func (s *stdio) openContent(name string, o *options) (*edit.Content, io.Closer, 
 	return c, r, nil
 }
 
+// checkZeros returns an error if the end of a content became zeros. Its start, by which it was recognized,
+// does not show that.
+func checkZeros(c *edit.Content, o *options) error {
+	if !o.recognized {
+		return nil
+	}
+	err := c.CheckZeros(false)
+	if zeros := (*edit.ZerosError)(nil); errors.As(err, &zeros) {
+		return fmt.Errorf("%s is damaged: %w; to edit it anyway, choose -format and -frame", input.DisplayName(o.file()), zeros)
+	}
+	return err
+}
+
 // lengthOrder returns the byte order of the lengths in a frame.
 func lengthOrder(f recognize.Frame) binary.ByteOrder {
 	if f == recognize.U32BE {

@@ -152,6 +152,9 @@ func editFile(s *stdio, o *options) error {
 		return err
 	}
 	defer func() { _ = closer.Close() }()
+	if err := checkZeros(c, o); err != nil {
+		return err
+	}
 	plan, err := o.edit.plan(c, tree)
 	if err != nil {
 		return err

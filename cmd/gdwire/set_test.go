@@ -170,3 +170,26 @@ func TestEditVectors(t *testing.T) {
 		require.Greater(t, done[name], 50, name)
 	}
 }
+
+// TestEditZeroedEnds: a file whose first 64 KiB are good and whose end became zeros is edited only where
+// flags say what it is.
+func TestEditZeroedEnds(t *testing.T) {
+	value := wire(28, 30_000)
+	for range 30_000 {
+		value = append(value, wire(2, 7)...)
+	}
+	value = append(value, make([]byte, 80)...)
+	file := filepath.Join(t.TempDir(), "save")
+	require.NoError(t, os.WriteFile(file, value, 0o600))
+	for _, args := range [][]string{{"set", "$[0] = 8"}, {"add", "$[0] = 8"}, {"delete", "$[0]"}, {"copy", "$[0]", "$[1]"}} {
+		r := runWith(nil, append(args, file)...)
+		require.Equal(t, statusBad, r.status, r.err)
+		require.Contains(t, r.err, "save is damaged: zeros from offset")
+		require.Empty(t, r.out)
+		if args[0] == "set" {
+			r = runWith(nil, append(args, "-format", "godot4", "-frame", "none", file)...)
+			require.Zero(t, r.status, r.err)
+			require.Len(t, r.out, len(value))
+		}
+	}
+}
