@@ -52,8 +52,8 @@ func openView(t *testing.T, binary, file string) *viewPage {
 	return openPage(t, url)
 }
 
-// runView runs a command that serves a page, up to its end by an interrupt. It returns the
-// address of the page and what the command printed before it.
+// runView runs a command that serves a page, up to its end by an interrupt, with status 1 if it said
+// that the file is damaged. It returns the address of the page and what the command printed before it.
 func runView(t testing.TB, binary string, args ...string) (url, printed string) {
 	command := exec.Command(binary, args...)
 	stderr, err := command.StderrPipe()
@@ -61,7 +61,12 @@ func runView(t testing.TB, binary string, args ...string) (url, printed string) 
 	require.NoError(t, command.Start())
 	t.Cleanup(func() {
 		_ = command.Process.Signal(os.Interrupt)
-		require.NoError(t, command.Wait(), "ended by an interrupt")
+		_ = command.Wait()
+		status := 0
+		if strings.Contains(printed, "damaged") {
+			status = 1
+		}
+		require.Equal(t, status, command.ProcessState.ExitCode(), "ended by an interrupt")
 	})
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
