@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -10,7 +11,8 @@ import (
 	"github.com/gdwire/gdwire/internal/hook"
 )
 
-// Marshal returns the encoding of v.
+// Marshal returns the encoding of v. The path of an error names the keys before it; that of
+// [MarshalEncode], which does not keep what it wrote, contains their numbers: .value(3).
 func Marshal(v any, opts ...Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()
@@ -21,7 +23,7 @@ func Marshal(v any, opts ...Options) ([]byte, error) {
 	}
 	s.resetBytes(optionsOf(opts), s.takeBuffer(plan))
 	if err := s.marshal(plan, v, x); err != nil {
-		return nil, err
+		return nil, s.withKeys(err, 0)
 	}
 	return s.result(plan, s.e.Bytes()), nil
 }
@@ -180,6 +182,35 @@ func (s *encoder) withField(err error, f *field) error {
 		return withField(err, f.goName)
 	}
 	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: f.typ, Field: f.goName, Err: at.Err}}
+}
+
+// withKeys returns err, an error of Marshal, with the keys in its path, which an Encoder does not
+// know. The bytes before the error, from an index of the result on, contain them, so a Decoder of these
+// arrives at the same place.
+func (s *encoder) withKeys(err error, from int) error {
+	e, ok := err.(*gdwire.Error)
+	if !ok {
+		return err
+	}
+	d := gdwire.NewDecoder(bytes.NewReader(s.e.Bytes()[from:]), &gdwire.DecoderOptions{ // not ResetBytes, which refuses counts of more
+		Format: s.format, AllowObjects: true, AllowInvalidUTF8: true, DoubleReals: s.bytesOptions.DoubleReals,
+		Limits: gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
+	})
+	defer d.Release()
+	for err = nil; err == nil; {
+		_, err = d.ReadToken()
+	}
+	end, ok := err.(*gdwire.Error)
+	same := ok && end.Offset == e.Offset && d.Depth() == s.e.Depth()
+	for i := 1; same && i <= d.Depth(); i++ { // not after a count that was to be set at the end
+		kind, index, _ := d.StackIndex(i)
+		k, at, _ := s.e.StackIndex(i)
+		same = kind == k && (index == at || i == d.Depth()) // of the innermost, the Decoder has seen the DictKey
+	}
+	if !same {
+		return e
+	}
+	return &gdwire.Error{Offset: e.Offset, Path: end.Path, Err: e.Err}
 }
 
 // An encodeFunc writes x, a variable of the plan's type.

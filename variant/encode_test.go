@@ -181,8 +181,8 @@ func TestMarshalErrors(t *testing.T) {
 		is      error
 		options *Options
 	}{
-		{name: "uint64", value: struct{ A uint64 }{1 << 63}, err: "gdwire: offset 20, $.value(0): Go uint64 (struct.A): out of range", is: gdwire.ErrRange},
-		{name: "UTF-8", value: simple{Name: "\xff"}, err: "gdwire: offset 20, $.value(0): Go string (simple.Name): invalid UTF-8", is: gdwire.ErrUTF8},
+		{name: "uint64", value: struct{ A uint64 }{1 << 63}, err: "gdwire: offset 20, $.a: Go uint64 (struct.A): out of range", is: gdwire.ErrRange},
+		{name: "UTF-8", value: simple{Name: "\xff"}, err: "gdwire: offset 20, $.name: Go string (simple.Name): invalid UTF-8", is: gdwire.ErrUTF8},
 		{name: "type in an interface", value: []any{make(chan int)}, err: "gdwire: offset 8, $[0]: variant: chan int has no Variant type"},
 		{name: "float in 32 bits", value: 0.1, err: "32 bits", is: gdwire.ErrRange, options: godot2},
 		{name: "vector in 32 bits", value: struct{ Pos Vector2 }{Vector2{X: 1e300}}, err: "Go variant.Vector2 (struct.Pos): 1e+300 does not fit 32 bits", is: gdwire.ErrRange},
@@ -589,4 +589,55 @@ func TestMarshalByValue(t *testing.T) {
 		encoded(t, v, nil)
 	}
 	require.Equal(t, want, all)
+}
+
+// An unknownCount writes an Array whose count is set at its end, which never comes.
+type unknownCount struct{}
+
+func (unknownCount) MarshalVariant(e *gdwire.Encoder) error {
+	return errors.Join(e.BeginArray(gdwire.Unknown), e.WriteInt(1), errors.New("bad"))
+}
+
+// The path of an error names the keys that Marshal has written.
+func TestMarshalErrorPaths(t *testing.T) {
+	bad := make(chan int)
+	type inner struct{ List []any }
+	for _, c := range []struct {
+		value any
+		path  string
+	}{
+		{map[string]any{"a": 1, "player": []any{1, bad}}, "$.player[1]"},
+		{map[string]any{"a key": bad}, `$["a key"]`},
+		{map[int]any{1: 2, 7: bad}, "$[7]"},
+		{map[any]any{StringName("sn"): map[bool]any{true: bad}}, `$[&"sn"][true]`},
+		{dict("a", dict(Vector2i{1, 2}, array(nil, bad))), "$.a[Vector2i(1, 2)][1]"},
+		{dict(array(1), bad), "$.value(0)"},
+		{struct{ Player, Other inner }{inner{[]any{1}}, inner{[]any{1, 2, bad}}}, "$.other.list[2]"},
+		{struct {
+			Name string
+			Rest map[string]any `gd:",embed"`
+		}{"n", map[string]any{"x": bad}}, "$.x"},
+		{&Object{Class: "Node", Properties: []Property{{"a", 1}, {"hp", bad}}}, "$.hp"},
+		{map[string]any{"a": map[any]any{bad: 1}}, "$.a.key(0)"},
+		{map[string]any{"a": unknownCount{}}, "$.value(0)[1]"},
+		{[]any{bad}, "$[0]"},
+		{bad, "$"},
+	} {
+		_, err := Marshal(c.value)
+		var at *gdwire.Error
+		if !errors.As(err, &at) {
+			require.Equal(t, "$", c.path) // a type without an encoding, which no byte precedes
+			continue
+		}
+		require.Equal(t, c.path, at.Path, "%v", err)
+		_, appended := MarshalAppend([]byte("before"), c.value)
+		require.ErrorAs(t, appended, &at)
+		require.Equal(t, c.path, at.Path)
+	}
+	for _, format := range gdwire.Formats() {
+		_, err := Marshal(map[string]any{"a": []any{1, "\xff"}}, Options{Encoder: gdwire.EncoderOptions{Format: format}})
+		var at *gdwire.Error
+		require.ErrorAs(t, err, &at)
+		require.Equal(t, "$.a[1]", at.Path, format)
+	}
 }

@@ -124,7 +124,7 @@ func MarshalAppend(dst []byte, v any, opts ...Options) ([]byte, error) {
 	}
 	s.resetBytes(optionsOf(opts), dst)
 	if err := s.marshal(plan, v, x); err != nil {
-		return dst, err
+		return dst, s.withKeys(err, len(dst))
 	}
 	return s.e.Bytes(), nil
 }

@@ -147,7 +147,7 @@ func TestTextMapTypes(t *testing.T) {
 	require.Nil(t, textMapFor(reflect.TypeFor[map[mtText]any]()))
 
 	_, err := Marshal(map[string]any{"a": namedTree{"b": []any{1, make(chan int)}}})
-	require.EqualError(t, err, `gdwire: offset 56, $.value(0).value(0)[1]: variant: chan int has no Variant type`)
+	require.EqualError(t, err, `gdwire: offset 56, $.a.b[1]: variant: chan int has no Variant type`)
 	_, err = Marshal(map[string]string{"a": "\xff"})
 	require.ErrorIs(t, err, gdwire.ErrUTF8)
 }
