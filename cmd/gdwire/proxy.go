@@ -279,15 +279,15 @@ const maxViewed = 64
 // output does not delay them.
 func (d *direction) copy() {
 	d.pieces = make(chan piece, maxPieces)
+	r := &pieceReader{pieces: d.pieces, end: io.EOF}
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
-		d.showFile(&pieceReader{pieces: d.pieces})
+		d.showFile(r)
 		for range d.pieces { // forward without showing
 		}
 	}()
 	buf := make([]byte, outBuffer)
-	behind := false
 	for {
 		n, err := d.input.Read(buf)
 		if n > 0 {
@@ -295,11 +295,11 @@ func (d *direction) copy() {
 			if _, err := d.to.Write(buf[:n]); err != nil {
 				break
 			}
-			if !behind {
+			if r.end != errBehind {
 				select {
 				case d.pieces <- piece{append([]byte(nil), buf[:n]...), time.Now()}:
 				default:
-					behind = true
+					r.end = errBehind
 					d.logConn(d.number, "%s packets arrive faster than they can be counted; the rest is only forwarded", arrows[d.way])
 				}
 			}
@@ -350,13 +350,17 @@ type pieceReader struct {
 	pieces <-chan piece
 	rest   []byte
 	at     time.Time // at which the latest piece arrived
+	end    error     // after the last piece: EOF, or errBehind; read only after pieces is closed
 }
+
+// errBehind ends the pieces after which bytes were only forwarded, as a message has said.
+var errBehind = errors.New("behind")
 
 func (r *pieceReader) Read(b []byte) (int, error) {
 	if len(r.rest) == 0 {
 		piece, ok := <-r.pieces
 		if !ok {
-			return 0, io.EOF
+			return 0, r.end
 		}
 		r.rest, r.at = piece.bytes, piece.at
 	}
@@ -372,7 +376,7 @@ func (d *direction) showFile(r *pieceReader) {
 		d.index(m, r.at, true)
 		return nil
 	})
-	if err != io.EOF {
+	if err != io.EOF && err != errBehind {
 		d.logConn(d.number, "%s %v; what follows is only forwarded", arrows[d.way], err)
 	}
 }
