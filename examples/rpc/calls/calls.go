@@ -46,7 +46,7 @@ const (
 // registered before the first client connects.
 type Calls struct {
 	// Join and Leave, if set, are called after a client connected and disconnected.
-	// Join is called before any function. One that makes many calls calls p.Wait between them.
+	// Join is called before any function. If it makes many calls, it waits between them: p.Wait.
 	Join, Leave func(p *Peer)
 
 	functions map[string]*function // by path, a zero byte, and method
