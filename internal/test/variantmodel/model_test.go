@@ -57,6 +57,15 @@ func checkType(t *testing.T, r random, typ reflect.Type, seed string, c *counts)
 	e := gdwire.NewEncoder(nil, nil)
 	e.ResetBytes(nil)
 	modelErr := Encode(e, v, 0)
+	if err != nil { // with keys in its path: the model's contains numbers, as that of MarshalEncode
+		numbered := gdwire.NewEncoder(nil, nil)
+		numbered.ResetBytes(nil)
+		var named, at *gdwire.Error
+		require.ErrorAs(t, err, &named, seed)
+		err = variant.MarshalEncode(numbered, v.Addr().Interface())
+		require.ErrorAs(t, err, &at, seed)
+		require.Equal(t, []any{at.Offset, at.Err.Error()}, []any{named.Offset, named.Err.Error()}, seed)
+	}
 	requireSameError(t, modelErr, err, "%s: Marshal of %v: %+v", seed, typ, v)
 	if err != nil {
 		return
