@@ -189,10 +189,11 @@ func (s *encoder) withField(err error, f *field) error {
 // arrives at the same place.
 func (s *encoder) withKeys(err error, from int) error {
 	e, ok := err.(*gdwire.Error)
-	if !ok {
+	b := s.e.Bytes()
+	if !ok || len(b) < from { // a Marshaler has reset the Encoder
 		return err
 	}
-	d := gdwire.NewDecoder(bytes.NewReader(s.e.Bytes()[from:]), &gdwire.DecoderOptions{ // not ResetBytes, which refuses counts of more
+	d := gdwire.NewDecoder(bytes.NewReader(b[from:]), &gdwire.DecoderOptions{ // not ResetBytes, which refuses counts of more
 		Format: s.format, AllowObjects: true, AllowInvalidUTF8: true, DoubleReals: s.bytesOptions.DoubleReals,
 		Limits: gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
 	})

@@ -474,6 +474,9 @@ func TestMarshalerResetsEncoder(t *testing.T) {
 				b, err := Marshal(v)
 				require.Error(t, err)
 				require.Empty(t, b)
+				b, err = MarshalAppend([]byte("before"), v)
+				require.Error(t, err)
+				require.Equal(t, "before", string(b))
 			}
 		})
 	}
