@@ -71,6 +71,7 @@ func (s *Server) waitForChange(ctx context.Context, after int) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	var seen os.FileInfo // of the change at the latest look
+	missing := false     // at the latest look
 	for {
 		file, version := s.versions.latest()
 		if version > after {
@@ -78,10 +79,9 @@ func (s *Server) waitForChange(ctx context.Context, after int) error {
 		}
 		info, err := os.Stat(file.Path)
 		switch {
-		case err != nil: // between its removal and a new one
-			if seen != nil {
-				return err
-			}
+		case err != nil && missing: // and not only between its removal and a new one
+			return err
+		case err != nil:
 		case same(info, file.Stat):
 		case seen != nil && same(info, seen):
 			next, err := s.Reopen()
@@ -93,6 +93,7 @@ func (s *Server) waitForChange(ctx context.Context, after int) error {
 		default:
 			seen = info
 		}
+		missing = err != nil
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -135,6 +135,7 @@ func TestVersions(t *testing.T) {
 		require.NoError(t, os.Remove(name))
 		require.NoError(t, os.WriteFile(name+".other", nil, 0o600))
 		require.NoError(t, s.waitForChange(t.Context(), 1), "another request has seen it")
+		require.ErrorIs(t, s.waitForChange(t.Context(), 2), os.ErrNotExist, "a file that has gone is told")
 	})
 	_, body = get("info")
 	require.Contains(t, body, `"version":2`)
