@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 
 	"github.com/gdwire/gdwire/internal/input"
@@ -143,6 +144,7 @@ func wholePath(p paths.Path, err error) (paths.Path, error) {
 
 // editFile edits values in a file and keeps all other bytes.
 func editFile(s *stdio, o *options) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // a million lines stay: less garbage beside them
 	tree, err := s.tree(o)
 	if err != nil {
 		return err

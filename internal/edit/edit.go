@@ -491,6 +491,7 @@ func (e *editor) leave(p *paths.Node, c paths.Container) error {
 	if e.finds {
 		return nil
 	}
+	defer delete(e.keys.edited, p) // there can be a million Dictionaries
 	grow := -e.removed[p]
 	switch {
 	case e.op == Set:

@@ -38,7 +38,7 @@ func (e *editor) newKeys(p *paths.Node) (map[string]*paths.Node, error) {
 	if all, ok := e.keys.edited[p]; ok {
 		return all, nil
 	}
-	all := map[string]*paths.Node{}
+	var all map[string]*paths.Node
 	for t := range p.Inner {
 		step := t.Step()
 		key := step.Key
@@ -56,6 +56,9 @@ func (e *editor) newKeys(p *paths.Node) (map[string]*paths.Node, error) {
 		text := keyText(&key)
 		if other := all[text]; other != nil {
 			return nil, fmt.Errorf("engines take the keys of %v and %v for one", other, t)
+		}
+		if all == nil {
+			all = map[string]*paths.Node{}
 		}
 		all[text] = t
 	}
