@@ -50,6 +50,8 @@ func Decoding(f gdwire.Format) (all []Exercise, err error) {
 				return "refused: " + text
 			case !refused && p.Verdict == suite.Invalid:
 				return "accepted: " + quote(string(answer))
+			case p.Value != nil:
+				return compare(answer, p.Value)
 			}
 			return ""
 		}})
@@ -150,7 +152,7 @@ func isValue(answer []byte) bool {
 	return json.Unmarshal(answer, &v) == nil && v.T != ""
 }
 
-// compare returns the fault of a value, or "".
+// compare returns the fault of an answer that is not the value want, or "".
 func compare(answer, want []byte) string {
 	if !isValue(answer) {
 		return "no value: " + quote(string(answer))

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/hex"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/suite"
 )
 
 // answers returns right answers to exercises of Decoding.
@@ -75,6 +77,24 @@ func TestJudge(t *testing.T) {
 		}
 		require.Greater(t, count, 200)
 	}
+}
+
+// TestValues: a wrong value is a fault wherever a value is known.
+func TestValues(t *testing.T) {
+	all, err := Decoding(gdwire.Godot4)
+	require.NoError(t, err)
+	faults, err := Judge(all, strings.NewReader(strings.Repeat(`{"t":"Rect2","v":[9.0,9.0,9.0,9.0]}`+"\n", len(all))))
+	require.NoError(t, err)
+	packets, err := suite.Packets()
+	require.NoError(t, err)
+	right := 0
+	for _, p := range packets {
+		if slices.Contains(p.Formats, "godot4") && (p.Verdict == suite.Differs || p.Verdict == suite.Valid && p.Value == nil) {
+			right++
+		}
+	}
+	require.Len(t, faults, len(all)-right)
+	require.Less(t, right, 30)
 }
 
 // TestEncoding: each exercise of an encoder has right answers and wrong ones.

@@ -43,6 +43,7 @@ type Packet struct {
 	Strict  bool              `json:"strict,omitempty"`
 	Objects bool              `json:"objects,omitempty"`
 	Double  bool              `json:"double,omitempty"`
+	Value   json.RawMessage   `json:"value,omitempty"`
 	Hex     Hex               `json:"hex"`
 	Refuse  *int              `json:"refuse,omitempty"`
 	Engines map[string]Answer `json:"engines,omitempty"`

@@ -7,19 +7,25 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 )
 
-// Equal reports whether two texts contain the same value. The order of members is free, a member
+// Equal reports whether an answer is the value want. The order of members is free, a member
 // that is null is equal to a missing one, an id of "0" to a missing one, and the string "-0.0" to the
-// number, which not every JSON library writes. It returns an error if a text is not JSON.
-func Equal(a, b []byte) (bool, error) {
-	x, err := parse(a)
+// number, which not every JSON library writes. A reader may do with text and with equal keys what
+// engines do: rules T6, T8 and C5 of SPEC.md. Equal returns an error if a text is not JSON.
+func Equal(answer, want []byte) (bool, error) {
+	x, err := parse(answer)
 	if err != nil {
 		return false, err
 	}
-	y, err := parse(b)
-	return err == nil && equal(x, y), err
+	y, err := parse(want)
+	if err != nil {
+		return false, err
+	}
+	return equal(x, y) || equal(x, merged(y, merge4)) || equal(x, merged(y, merge3)), nil
 }
 
 func parse(text []byte) (v any, err error) {
@@ -57,7 +63,17 @@ func equal(a, b any) bool {
 	if b, ok := b.(json.Number); ok {
 		return equal(b, a)
 	}
+	if a, ok := a.(string); ok {
+		b, ok := b.(string)
+		return ok && (a == b || a == asEngines(b))
+	}
 	return a == b
+}
+
+// asEngines returns what engines keep of a text: what precedes a NUL, without a byte order mark.
+func asEngines(s string) string {
+	s, _, _ = strings.Cut(s, "\x00")
+	return strings.TrimPrefix(s, "\ufeff")
 }
 
 // number returns the text of a number, which the string "-0.0" is, too.
@@ -97,4 +113,82 @@ func equalNumbers(a, b string) bool {
 	x, err := strconv.ParseFloat(a, 64)
 	y, failed := strconv.ParseFloat(b, 64)
 	return err == nil && failed == nil && math.Float64bits(x) == math.Float64bits(y)
+}
+
+// The types of values that are not equal keys to Godot 4 and 3 even if their contents are equal.
+var (
+	merge4 = []any{"Object", "ObjectID"}
+	merge3 = []any{"Object", "ObjectID", "Dictionary", "RID"}
+)
+
+// merged returns v with equal keys as engines keep them: in the place of the first, with the value of
+// the last.
+func merged(v any, distinct []any) any {
+	return mapped(v, func(v any) any {
+		if m, ok := v.(map[string]any); ok && m["t"] == "Dictionary" {
+			if pairs, ok := m["v"].([]any); ok {
+				m["v"] = mergedPairs(pairs, distinct)
+			}
+		}
+		return v
+	})
+}
+
+func mergedPairs(pairs, distinct []any) (all []any) {
+	places := map[string]int{}
+	for _, pair := range pairs {
+		pair, ok := pair.([]any)
+		if !ok || len(pair) != 2 {
+			return pairs
+		}
+		key, ok := keyText(pair[0], distinct)
+		if i, found := places[key]; ok && found {
+			all[i] = []any{all[i].([]any)[0], pair[1]}
+			continue
+		}
+		places[key] = len(all)
+		all = append(all, pair)
+	}
+	return all
+}
+
+// keyText returns a text that equal keys share, or false if no other key is equal to this one.
+func keyText(key any, distinct []any) (text string, ok bool) {
+	ok = true
+	b, err := json.Marshal(mapped(key, func(v any) any {
+		switch x := v.(type) {
+		case map[string]any:
+			ok = ok && !slices.Contains(distinct, x["t"])
+			if x["t"] == "StringName" {
+				x["t"] = "String"
+			}
+		case string:
+			return asEngines(x)
+		case json.Number:
+			if f, err := x.Float64(); err == nil && f == 0 {
+				return json.Number("0")
+			}
+		}
+		return v
+	}))
+	return string(b), ok && err == nil
+}
+
+// mapped returns a copy of v in which f replaced each value, the inner ones first.
+func mapped(v any, f func(any) any) any {
+	switch x := v.(type) {
+	case []any:
+		all := make([]any, len(x))
+		for i := range x {
+			all[i] = mapped(x[i], f)
+		}
+		v = all
+	case map[string]any:
+		all := map[string]any{}
+		for name := range x {
+			all[name] = mapped(x[name], f)
+		}
+		v = all
+	}
+	return f(v)
 }

@@ -2,6 +2,7 @@ package tagged_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -67,6 +68,19 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+// dictionary returns a Dictionary with keys and ints in turn.
+func dictionary(all ...any) string {
+	text := `{"t":"Dictionary","v":[`
+	for i := 0; i < len(all); i += 2 {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf(`[{"t":%v},{"t":"int","v":"%v"}]`, all[i], all[i+1])
+	}
+	return text + "]}"
+}
+
+// TestEqual: the first text is an answer, the second the value that is wanted.
 func TestEqual(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -90,6 +104,20 @@ func TestEqual(t *testing.T) {
 		{`{"t":"RID","v":{}}`, `{"t":"RID","v":{}}`, true},
 		{`[]`, `{}`, false},
 		{`{}`, `[]`, false},
+		{`{"t":"String","v":"a"}`, `{"t":"String","v":"\ufeffa\u0000b"}`, true},
+		{`{"t":"String","v":"\ufeffa\u0000b"}`, `{"t":"String","v":"a"}`, false},
+		{`{"t":"String","v":"ab"}`, `{"t":"String","v":"a\u0000b"}`, false},
+		{dictionary(`"String","v":"a"`, 5), dictionary(`"String","v":"a"`, 3, `"String","v":"a"`, 5), true},
+		{dictionary(`"String","v":"a"`, 3, `"String","v":"a"`, 5), dictionary(`"String","v":"a"`, 3, `"String","v":"a"`, 5), true},
+		{dictionary(`"String","v":"a"`, 3), dictionary(`"String","v":"a"`, 3, `"String","v":"a"`, 5), false},
+		{dictionary(`"String","v":"a"`, 3), dictionary(`"String","v":"a"`, 1, `"String","v":"b"`, 2, `"StringName","v":"a"`, 3), false},
+		{dictionary(`"String","v":"a"`, 3, `"String","v":"b"`, 2), dictionary(`"String","v":"a"`, 1, `"String","v":"b"`, 2, `"StringName","v":"a"`, 3), true},
+		{dictionary(`"float","v":-0.0`, 2), dictionary(`"float","v":-0.0`, 1, `"float","v":0.0`, 2), true},
+		{dictionary(`"float","v":1.0`, 2), dictionary(`"int","v":"1"`, 1, `"float","v":1.0`, 2), false},
+		{dictionary(`"Dictionary","v":[]`, 2), dictionary(`"Dictionary","v":[]`, 1, `"Dictionary","v":[]`, 2), true},
+		{dictionary(`"Dictionary","v":[]`, 1, `"Dictionary","v":[]`, 2, `"Nil"`, 4), dictionary(`"Dictionary","v":[]`, 1, `"Dictionary","v":[]`, 2, `"Nil"`, 3, `"Nil"`, 4), true},
+		{dictionary(`"ObjectID","v":"1"`, 2), dictionary(`"ObjectID","v":"1"`, 1, `"ObjectID","v":"1"`, 2), false},
+		{`{"t":"Array","v":[` + dictionary(`"Nil"`, 2) + `]}`, `{"t":"Array","v":[` + dictionary(`"Nil"`, 1, `"Nil"`, 2) + `]}`, true},
 	} {
 		got, err := tagged.Equal([]byte(c.a), []byte(c.b))
 		require.NoError(t, err)

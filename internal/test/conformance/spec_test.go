@@ -273,7 +273,7 @@ func (b *suiteBuilder) completePacket(p *suite.Packet) {
 	rules := ruleSet{}
 	format := p.Formats[0]
 	r := model.Reference{Format: format, Objects: p.Objects, Double: p.Double, P: p.Hex, Rule: rules.add}
-	_, err := r.Decode()
+	value, err := r.Decode()
 	p.Verdict = suite.Valid
 	if err != nil {
 		p.Verdict = suite.Invalid
@@ -303,7 +303,7 @@ func (b *suiteBuilder) completePacket(p *suite.Packet) {
 	if accepted > 0 && accepted < len(p.Engines) || rules["T7"] {
 		p.Verdict = suite.Differs
 	}
-	p.Refuse, p.Strict = nil, false
+	p.Refuse, p.Strict, p.Value = nil, false, nil
 	options := gdwire.DecoderOptions{Format: formatNamed(b.t, format), AllowObjects: p.Objects, DoubleReals: p.Double}
 	switch p.Verdict {
 	case suite.Invalid:
@@ -314,6 +314,9 @@ func (b *suiteBuilder) completePacket(p *suite.Packet) {
 		options.Strict = true
 		_, err := model.Tokens(p.Hex, options)
 		p.Strict = err != nil
+		if !value.Holds(model.HasWrongTypes) { // rule C10: engines convert or drop such elements
+			p.Value = b.packetValue(p, value)
+		}
 	}
 	p.Rules = rules.sorted()
 	p.Kind = b.titles[p.Rules[0]]
@@ -329,6 +332,16 @@ func (b *suiteBuilder) completePacket(p *suite.Packet) {
 	if p.Verdict == suite.Valid && !p.Strict {
 		p.Kind = "as engines write it"
 	}
+}
+
+// packetValue returns the value of a packet as tagged JSON: what the Decoder reads, which is what the
+// reference decoder reads.
+func (b *suiteBuilder) packetValue(p *suite.Packet, want model.Value) []byte {
+	text := b.tagged(p.Hex, p.Formats[0], p.Objects, p.Double)
+	var got model.Value
+	require.NoError(b.t, json.Unmarshal(text, &got), p.ID)
+	require.Equal(b.t, want.Plain().AnyNaN(), got.Plain().AnyNaN(), p.ID)
+	return text
 }
 
 // refusedAt returns the number of bytes after which a Decoder refuses p without waiting for more, or
