@@ -2,6 +2,8 @@ package savefile
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -218,4 +221,20 @@ func TestRepairNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, f.Info.Damage)
 	require.Equal(t, b, written(t, f))
+}
+
+// TestBytesAfterContainer: bytes after a container are damage, which a large file shows where its content ends.
+func TestBytesAfterContainer(t *testing.T) {
+	for _, size := range []int{10, input.MaxHeld} {
+		for _, container := range []fileaccess.Info{{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}, {Container: fileaccess.Encrypted}} {
+			b, _ := file(t, Info{Container: container, Key: password}, make([]byte, size), "text")
+			f, err := read(append(b, 0), nil)
+			if err == nil {
+				_, err = f.WriteTo(io.Discard)
+			}
+			requireDamage(t, err, "%d bytes, %v", size, container)
+			require.ErrorIs(t, err, fileaccess.ErrDamaged)
+			require.ErrorContains(t, err, fmt.Sprintf("offset %d: damaged file: bytes follow the content", len(b)))
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -200,7 +201,7 @@ func BenchmarkEdits(b *testing.B) {
 // TestSave replaces the file that was opened, once more after another edit, and not if another program
 // has changed it.
 func TestSave(t *testing.T) {
-	for _, size := range []int{10, maxHeld} {
+	for _, size := range []int{10, input.MaxHeld} {
 		name := filepath.Join(t.TempDir(), "file")
 		b, _ := file(t, Info{}, map[string]any{"hp": 1, "bytes": make([]byte, size), "end": "text"})
 		require.NoError(t, os.WriteFile(name, b, 0o640))
@@ -271,8 +272,8 @@ func asDamage(err error) error {
 func TestUnknown(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                         "savefile: not recognized: the file is empty; set Format and Lengths in the Options to read it anyway",
-		"\x89PNG rest of an image": "it is a PNG image",
-		`{"json": 1}`:              "it is text, perhaps JSON; set",
+		"\x89PNG rest of an image": "the file is a PNG image, not values of Godot",
+		`{"json": 1}`:              "the file is text, perhaps JSON, not values of Godot; set",
 		"\x01\x00\xff\x04\x05":     "no values of Godot",
 	} {
 		_, err := read([]byte(text), nil)
@@ -301,7 +302,7 @@ func TestUnknown(t *testing.T) {
 
 // TestKeys: a container whose content is not held is opened several times, and the password asked for once.
 func TestKeys(t *testing.T) {
-	b, _ := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: password}, make([]byte, 2*maxHeld), 7, "text")
+	b, _ := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: password}, make([]byte, 2*input.MaxHeld), 7, "text")
 	asked := 0
 	o := &Options{Container: fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) {
 		asked++

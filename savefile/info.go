@@ -8,8 +8,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/outfile"
-	"github.com/gdwire/gdwire/internal/recognize"
 )
 
 // Info describes a file, so that another can be written in the same way.
@@ -64,13 +64,15 @@ const (
 // lengths contains what is known of each kind of Lengths.
 var lengths = [...]struct {
 	name  string
-	frame recognize.Frame
-	order binary.ByteOrder
+	frame input.Frame
 }{
-	NoLengths:    {"no lengths", recognize.Bare, nil},
-	LittleEndian: {"lengths", recognize.U32, binary.LittleEndian},
-	BigEndian:    {"big-endian lengths", recognize.U32BE, binary.BigEndian},
+	NoLengths:    {"no lengths", input.Bare},
+	LittleEndian: {"lengths", input.U32},
+	BigEndian:    {"big-endian lengths", input.U32BE},
 }
+
+// order returns the byte order of the lengths, or nil if there are none.
+func (l Lengths) order() binary.ByteOrder { return lengths[l].frame.Order() }
 
 // valid reports whether l is one of the constants.
 func (l Lengths) valid() bool { return l > 0 && int(l) < len(lengths) }
@@ -84,7 +86,7 @@ func (l Lengths) String() string {
 }
 
 // lengthsOf returns the Lengths of a frame.
-func lengthsOf(f recognize.Frame) Lengths {
+func lengthsOf(f input.Frame) Lengths {
 	for l := NoLengths; ; l++ {
 		if lengths[l].frame == f {
 			return l

@@ -20,7 +20,7 @@ func New(info Info, values ...any) (*File, error) {
 	}
 	info.Sure, info.Damage = true, nil
 	c := &edit.Content{
-		Order:   lengths[info.Lengths].order,
+		Order:   info.Lengths.order(),
 		Decoder: gdwire.DecoderOptions{Format: info.Format, AllowObjects: true, DoubleReals: info.DoubleReals},
 		Encoder: gdwire.EncoderOptions{Format: info.Format, DoubleReals: info.DoubleReals, Depth: -1},
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -187,4 +188,12 @@ func TestKilled(t *testing.T) {
 	}
 	t.Logf("killed %d times", kills-1)
 	require.Greater(t, kills, 10)
+}
+
+// TestNamedPipe: Open does not wait for the writer of a named pipe.
+func TestNamedPipe(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(name, 0o600))
+	_, err := Open(name, nil)
+	require.EqualError(t, err, "open "+name+": not a regular file")
 }

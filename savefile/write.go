@@ -1,15 +1,14 @@
 package savefile
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/edit"
+	"github.com/gdwire/gdwire/internal/input"
 )
 
 // WriteTo writes f as Info describes it, and returns the number of bytes written. If Format and
@@ -34,25 +33,19 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-const bufferSize = 64 << 10
-
 // write writes f to w.
 func (f *File) write(w io.Writer) error {
 	info := f.Info.withDefaults()
 	if !info.Lengths.valid() {
 		return fmt.Errorf("savefile: unknown %v", info.Lengths)
 	}
-	out, err := fileaccess.NewWriter(w, info.Container, info.Key)
-	if err != nil {
+	return damaged(input.WriteContainer(w, info.Container, info.Key, func(w io.Writer) error {
+		if info.Format != f.opened.Format || info.Lengths != f.opened.Lengths {
+			return f.convert(w, &info)
+		}
+		_, err := io.Copy(w, io.NewSectionReader(f.content, 0, f.content.Size))
 		return err
-	}
-	b := bufio.NewWriterSize(out, bufferSize)
-	if info.Format == f.opened.Format && info.Lengths == f.opened.Lengths {
-		_, err = io.Copy(b, io.NewSectionReader(f.content, 0, f.content.Size))
-	} else {
-		err = f.convert(b, &info)
-	}
-	return damaged(cmp.Or(err, b.Flush(), out.Close()))
+	}))
 }
 
 // convert writes the values in another format or with other lengths.
@@ -63,7 +56,7 @@ func (f *File) convert(w io.Writer, info *Info) error {
 	eo.Format = info.Format
 	e := gdwire.NewEncoder(nil, &eo)
 	defer func() { _ = e.Close() }()
-	order := lengths[info.Lengths].order
+	order := info.Lengths.order()
 	return f.content.Packets(edit.Every, func(p edit.Packet, d *gdwire.Decoder) (bool, error) {
 		if order != nil { // encoded twice, so that no value need be in memory
 			if err := writeLength(w, order, e, d); err != nil {

@@ -25,41 +25,13 @@ func checkFlags(fs *flag.FlagSet, o *options) {
 func check(s *stdio, o *options) error {
 	o.nonEmpty = true
 	var n int64
-	var zeros zeroedEnd
 	err := s.showFile(o.file(), o, func(s *stdio, o *options) printer {
-		return zeros.watch(newCheckPrinter(s, o)).counting(&n)
+		return newCheckPrinter(s, o).counting(&n)
 	})
-	if err == nil && o.recognized && !o.Framed() && nullsFollow(int(n), zeros.nulls) {
-		return fmt.Errorf("%s is damaged: zeros from offset %d to the end, where a value was; choose -format and -frame to take them for nulls", input.DisplayName(o.file()), zeros.start)
-	}
 	if err == nil && n == 0 {
 		return fmt.Errorf("%s is empty", input.DisplayName(o.file()))
 	}
 	return err
-}
-
-// A zeroedEnd finds nulls at the end of values without lengths, as which zeros are read.
-type zeroedEnd struct {
-	nulls int   // the number of values at the end that are null
-	start int64 // the offset of the first of them
-}
-
-// watch returns a printer that also watches for nulls.
-func (z *zeroedEnd) watch(p printer) printer {
-	show := p.show
-	p.show = func(one *input.Packet) error {
-		switch {
-		case one.PeekKind() != gdwire.KindNil:
-			z.nulls = 0
-		case z.nulls == 0:
-			z.start = one.Offset
-			fallthrough
-		default:
-			z.nulls++
-		}
-		return show(one)
-	}
-	return p
 }
 
 // newCheckPrinter returns a printer that validates packets. It shows a line for each packet with
@@ -68,13 +40,14 @@ func newCheckPrinter(s *stdio, o *options) printer {
 	if o.lines {
 		e := json.NewEncoder(s.out)
 		e.SetEscapeHTML(false)
-		return printer{show: func(p *input.Packet) error { return showVerdict(e, p, o.origin()) }}
+		z := &zeros{}
+		return printer{show: func(p *input.Packet) error { return showVerdict(e, p, z, o.origin()) }, zeros: z}
 	}
 	c := &summary{stdio: s, options: o, start: time.Now(), noun: "values"}
 	if o.Framed() {
 		c.noun = "packets"
 	}
-	return printer{show: c.add, end: c.write}
+	return printer{show: c.add, end: c.write, zeros: &c.zeros}
 }
 
 // A verdict is a line of check -json.
@@ -125,9 +98,9 @@ type fault struct {
 }
 
 // showVerdict reads a packet and writes its verdict to e.
-func showVerdict(e *json.Encoder, p *input.Packet, from *origin) error {
+func showVerdict(e *json.Encoder, p *input.Packet, z *zeros, from *origin) error {
 	v := verdict{origin: from, Connection: p.Connection, Index: p.Index, Offset: p.Offset}
-	err := readAll(p, nil)
+	err := readAll(p, z, nil)
 	if err == nil {
 		v.OK, v.Bytes, v.good = true, p.ValueSize(), &good{p.Trailing()}
 		return e.Encode(v)
@@ -140,16 +113,16 @@ func showVerdict(e *json.Encoder, p *input.Packet, from *origin) error {
 	return errBad
 }
 
-// readAll reads the value of a packet and calls see for each token.
-func readAll(p *input.Packet, see func(gdwire.Token)) error {
-	var nulls nullKeys
+// readAll reads the value of a packet, notes it in z, and calls see for each token.
+func readAll(p *input.Packet, z *zeros, see func(gdwire.Token)) error {
+	z.Value(p.Decoder, p.Offset)
 	for t, err := range p.AllTokens {
-		if err != nil {
-			return err
+		if err == nil {
+			err = z.Token(p.Decoder, t, p.ReadOffset())
 		}
-		if nulls.Twice(p.Decoder, t) {
-			err := errors.New("a Dictionary with the key null twice, as if zeros had replaced the end of the file")
-			return &gdwire.Error{Offset: p.ReadOffset(), Path: string(p.AppendPath(nil)), Err: err}
+		if err != nil {
+			z.Error(err)
+			return err
 		}
 		if see != nil {
 			see(t)
@@ -178,6 +151,7 @@ type summary struct {
 	depth           int
 	types           [256]int64
 	errors          []error // the first maxErrors errors
+	zeros           zeros
 }
 
 // maxErrors is the maximum number of errors in a summary.
@@ -185,7 +159,7 @@ const maxErrors = 10
 
 // add reads a packet and counts the values in it.
 func (c *summary) add(p *input.Packet) error {
-	err := readAll(p, func(t gdwire.Token) { c.count(p, t) })
+	err := readAll(p, &c.zeros, func(t gdwire.Token) { c.count(p, t) })
 	if err == nil {
 		c.good++
 		c.bytes += p.ValueSize()

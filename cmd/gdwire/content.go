@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
@@ -16,10 +13,9 @@ import (
 	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/outfile"
 	"github.com/gdwire/gdwire/internal/paths"
-	"github.com/gdwire/gdwire/internal/recognize"
 )
 
-// This file is the only one that imports packages edit, outfile and recognize.
+// This file is the only one that imports packages edit and outfile.
 
 // An outputFile is the file of -o.
 type outputFile = outfile.File
@@ -40,11 +36,18 @@ const (
 	opPut    = edit.Put
 )
 
-// A nullKeys finds Dictionaries with the key null twice.
-type nullKeys = recognize.NullKeys
+// A zeros watches values for zeros in place of their end, which minZeros are at least.
+type zeros = edit.Zeros
 
-// nullsFollow reports whether nulls at the end of values can be zeros.
-func nullsFollow(values, nulls int) bool { return recognize.NullsFollow(values, nulls) }
+const minZeros = edit.MinZeros
+
+// zerosError returns an error that says that the end of a file became zeros, or nil.
+func zerosError(err error, o *options) error {
+	if zeros := (*edit.ZerosError)(nil); errors.As(err, &zeros) {
+		return fmt.Errorf("%s is damaged: %w; gdwire repair keeps what comes before, and -format and -frame take the zeros for values", input.DisplayName(o.file()), zeros)
+	}
+	return err
+}
 
 // plan returns the plan of the edits in a tree.
 func (e *editing) plan(c *edit.Content, tree *paths.Tree) (*editPlan, error) {
@@ -60,15 +63,11 @@ func (s *stdio) openContent(name string, o *options) (*edit.Content, io.Closer, 
 	if err != nil {
 		return nil, nil, err
 	}
-	r, size, err := in.Content(func() (*input.Source, error) { return s.openContainer(name, o) })
-	if err != nil {
-		return nil, nil, err
+	c, err := in.Content(&o.Reading)
+	if err = cmp.Or(err, in.Err); err != nil {
+		return nil, nil, errors.Join(err, in.Close())
 	}
-	c := &edit.Content{ReaderAt: r, Size: size, Decoder: o.Decoder, Encoder: o.Encoder()}
-	if o.Framed() {
-		c.Order = lengthOrder(o.Frame)
-	}
-	return c, r, nil
+	return c, in, nil
 }
 
 // checkZeros returns an error if the end of a content became zeros. Its start, by which it was recognized,
@@ -77,19 +76,7 @@ func checkZeros(c *edit.Content, o *options) error {
 	if !o.recognized {
 		return nil
 	}
-	err := c.CheckZeros(false)
-	if zeros := (*edit.ZerosError)(nil); errors.As(err, &zeros) {
-		return fmt.Errorf("%s is damaged: %w; to edit it anyway, choose -format and -frame", input.DisplayName(o.file()), zeros)
-	}
-	return err
-}
-
-// lengthOrder returns the byte order of the lengths in a frame.
-func lengthOrder(f recognize.Frame) binary.ByteOrder {
-	if f == recognize.U32BE {
-		return binary.BigEndian
-	}
-	return binary.LittleEndian
+	return zerosError(c.CheckZeros(false), o)
 }
 
 // writeContainer calls write with a Writer for the content of the output. The output uses
@@ -107,118 +94,7 @@ func (s *stdio) writeContainer(o *options, write func(io.Writer) error) error {
 	if s.outFile != nil { // writing to a file needs constant memory
 		out = s.outFile
 	}
-	w, err := fileaccess.NewWriter(out, *o.container, o.key)
-	if err != nil {
-		return err
-	}
-	buffered := bufio.NewWriterSize(w, outBuffer)
-	if err := write(buffered); err != nil {
-		return err
-	}
-	return cmp.Or(buffered.Flush(), w.Close())
-}
-
-// recognize finds the format and frame of the input, unless flags give both.
-func (s *stdio) recognize(in *input.Source, o *options) error {
-	if !in.Live {
-		o.raiseLimits(in.Size)
-	}
-	if o.given["format"] && o.given["frame"] {
-		return nil
-	}
-	ri := recognize.Input{Decoder: o.Decoder}
-	if o.given["format"] {
-		ri.Formats = []gdwire.Format{o.Decoder.Format}
-	}
-	if o.given["frame"] {
-		ri.Frames = []recognize.Frame{o.Frame}
-	}
-	r, err := in.Recognize(&ri)
-	if err != nil {
-		return err
-	}
-	return s.decide(in, o, &ri, r)
-}
-
-// decide sets the format and frame as in the best reading, or returns an error that says why no
-// reading is good enough.
-func (s *stdio) decide(in *input.Source, o *options, ri *recognize.Input, r recognize.Result) error {
-	const choose = "to read it anyway, choose -format and -frame"
-	switch r.Certainty {
-	case recognize.Empty:
-		if !o.nonEmpty {
-			s.infof(o, "%s is empty", in.Name)
-		}
-		o.Decoder.Format = cmp.Or(o.Decoder.Format, gdwire.Godot4)
-		return nil
-	case recognize.Foreign:
-		return fmt.Errorf("%s is %s, not values of Godot; %s", in.Name, r.Name, choose)
-	case recognize.Unknown:
-		return fmt.Errorf("%s was not recognized as values of Godot; %s", in.Name, choose)
-	case recognize.Ambiguous:
-		return choiceError{s.ambiguous(in, o, ri, r)}
-	}
-	reading := r.Readings[0]
-	o.Decoder.Format, o.Frame, o.recognized = reading.Format, reading.Frame, true
-	o.Filled = true // engines write no bytes after a value, so the file is damaged
-	if len(r.Readings) > 1 && o.Framed() && int64(len(ri.Head)) != in.Size {
-		for _, other := range r.Readings {
-			o.Candidates = append(o.Candidates, other.Format)
-		}
-	}
-	how := map[recognize.Certainty]string{
-		recognize.Probably: "probably ", recognize.CutShort: "cut short, probably ", recognize.Damaged: "damaged, probably ",
-	}[r.Certainty]
-	if whole := int64(len(ri.Head)) == ri.Size; whole && len(r.Readings) > 1 && r.Certainty == recognize.Probably {
-		how = "" // all readings have the same values, and nothing can follow, as it could in a pipe
-	}
-	what := fmt.Sprintf("%s%v, %s%s", how, reading.Format, frameText(reading.Frame), containerText(o.container))
-	s.damaged = s.damaged || r.Certainty == recognize.Damaged
-	if how != "" && o.writes {
-		return choiceError{fmt.Errorf("%s is %s; to write it, confirm this with %v", in.Name, what, reading)}
-	}
-	if _, ok := terminal(s.errs); ok || how != "" {
-		s.infof(o, "%s is %s", in.Name, what)
-	}
-	return nil
-}
-
-// ambiguous returns an error that shows each reading.
-func (s *stdio) ambiguous(in *input.Source, o *options, ri *recognize.Input, r recognize.Result) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s can be read in %d ways; choose one:", in.Name, len(r.Readings))
-	for _, reading := range r.Readings {
-		o := *o
-		o.Decoder.Format, o.Frame, o.Candidates = reading.Format, reading.Frame, nil
-		fmt.Fprintf(&b, "\n  %v: %s", reading, firstLine(ri.Head, &o))
-	}
-	return errors.New(b.String())
-}
-
-// recognizePackets recognizes the length-prefixed packets of a connection, and sets the format and
-// frame. It returns a Reader from their start.
-func recognizePackets(r io.Reader, o *options) (io.Reader, error) {
-	in := &recognize.Input{Size: -1, Decoder: o.Decoder, Frames: []recognize.Frame{recognize.U32, recognize.U32BE}}
-	if o.given["format"] {
-		in.Formats = []gdwire.Format{o.Decoder.Format}
-	}
-	if o.given["frame"] {
-		in.Frames = []recognize.Frame{o.Frame}
-	}
-	if err := recognize.ReadHead(r, in, true); err != nil {
-		return nil, err
-	}
-	got := recognize.Recognize(in)
-	if len(got.Readings) == 0 {
-		return nil, errors.New("no packets of Godot were recognized; -format and -frame say how they are written (ENet and other protocols over UDP are not supported)")
-	}
-	o.Decoder.Format, o.Frame = got.Readings[0].Format, got.Readings[0].Frame
-	if len(got.Readings) > 1 {
-		for _, reading := range got.Readings {
-			o.Candidates = append(o.Candidates, reading.Format)
-		}
-	}
-	return io.MultiReader(bytes.NewReader(in.Head), r), nil
+	return input.WriteContainer(out, *o.container, o.key, write)
 }
 
 // loadLike returns the values of the file of -like, and sets the options to its format, frame
@@ -233,10 +109,7 @@ func (s *stdio) loadLike(o *options) ([][]byte, error) {
 	if err = errors.Join(err, in.Close()); err != nil {
 		return nil, err
 	}
-	c := &edit.Content{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Decoder: lo.Decoder}
-	if lo.Framed() {
-		c.Order = lengthOrder(lo.Frame)
-	}
+	c := &edit.Content{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Order: lo.Frame.Order(), Decoder: lo.Decoder}
 	c.Decoder.AllowObjects = true
 	var all [][]byte
 	used := int64(0)

@@ -168,7 +168,7 @@ func writePackets(w io.Writer, o *options, values []*encoded) error {
 				return &stream.PacketTooLongError{Size: v.size, Max: math.MaxUint32}
 			}
 			length := make([]byte, 4)
-			lengthOrder(o.Frame).PutUint32(length, uint32(v.size))
+			o.Frame.Order().PutUint32(length, uint32(v.size))
 			pieces = append([][]byte{length}, pieces...)
 		}
 		for _, piece := range pieces {

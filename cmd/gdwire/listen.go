@@ -113,7 +113,7 @@ func listen(s *stdio, o *options) error {
 		free: make(chan struct{}, maxConnections),
 	}
 	if recorder != nil {
-		ln = &record.Listener{Listener: ln, Recorder: recorder, Order: lengthOrder(o.Frame), Fail: l.fail}
+		ln = &record.Listener{Listener: ln, Recorder: recorder, Order: o.Frame.Order(), Fail: l.fail}
 		defer func() { _ = recorder.Close() }()
 	}
 	fmt.Fprintln(s.errs, "listening on", ln.Addr())

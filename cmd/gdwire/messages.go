@@ -48,8 +48,8 @@ func newMessages(r io.Reader, o *options, note func(string)) (*messages, error) 
 	if m.max < 0 {
 		m.max = 1<<32 - 1
 	}
-	if o.given["format"] && o.given["frame"] && !o.proxy.webSocket {
-		m.order, m.next = lengthOrder(o.Frame), m.lengthPrefixed
+	if o.given["format"] && o.given["frame"] && o.Framed() && !o.proxy.webSocket {
+		m.order, m.next = o.Frame.Order(), m.lengthPrefixed
 		return m, nil
 	}
 	start := make([]byte, 4)
@@ -73,9 +73,12 @@ func newMessages(r io.Reader, o *options, note func(string)) (*messages, error) 
 
 // recognize recognizes length-prefixed packets.
 func (m *messages) recognize(o *options) error {
-	r, err := recognizePackets(m.r, o)
+	r, ok, err := o.RecognizePackets(m.r, o.known())
+	if err == nil && !ok {
+		err = errors.New("no packets of Godot were recognized; -format and -frame say how they are written (ENet and other protocols over UDP are not supported)")
+	}
 	if err == nil {
-		m.r, m.order, m.next = r, lengthOrder(o.Frame), m.lengthPrefixed
+		m.r, m.order, m.next = r, o.Frame.Order(), m.lengthPrefixed
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"iter"
@@ -15,6 +16,8 @@ type printer struct {
 	show func(*input.Packet) error
 	// end shows a summary after the last packet, if it is not nil.
 	end func()
+	// zeros, if it is not nil, contains what show has noted. Zeros at the end of the input are damage then.
+	zeros *zeros
 }
 
 // counting returns a printer that also counts packets.
@@ -47,7 +50,42 @@ func (s *stdio) showFile(name string, o *options, newPrinter func(*stdio, *optio
 	if quiet := v.end != nil; quiet || !s.isTerminal {
 		r = s.progress(r, in.Size)
 	}
-	return s.showPackets(o.Packets(r), v, in.Live)
+	if v.zeros == nil || !o.recognized {
+		return s.showPackets(o.Packets(r), v, in.Live)
+	}
+	tail := &tailReader{r: r}
+	err = s.showPackets(o.Packets(tail), v, in.Live)
+	if damage := tail.zeros(v.zeros, o, in.Live); damage != nil {
+		return damage
+	}
+	return err
+}
+
+// A tailReader finds the zeros at the end of what it reads.
+type tailReader struct {
+	r    io.Reader
+	n    int64
+	from int64 // the offset of the zeros
+}
+
+func (t *tailReader) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	if used := len(bytes.TrimRight(p[:n], "\x00")); used > 0 {
+		t.from = t.n + int64(used)
+	}
+	t.n += int64(n)
+	return n, err
+}
+
+// zeros returns an error if values are what zeros are read as. It reads what follows an invalid value.
+func (t *tailReader) zeros(z *zeros, o *options, live bool) error {
+	if !live {
+		_, _ = io.Copy(io.Discard, t)
+	}
+	if t.n-t.from < minZeros {
+		return nil
+	}
+	return zerosError(z.End(t.from, o.Framed()), o)
 }
 
 // showPackets shows packets and reports their errors. It shows each packet of a live source before

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/input"
 )
@@ -47,6 +49,70 @@ func (s *stdio) openContainer(name string, o *options) (*input.Source, error) {
 	}
 	o.container = &in.Container
 	return in, nil
+}
+
+// known tells which of format and frame flags have chosen.
+func (o *options) known() input.Known {
+	return input.Known{Format: o.given["format"], Frame: o.given["frame"]}
+}
+
+// recognize finds the format and frame of the input, unless flags give both.
+func (s *stdio) recognize(in *input.Source, o *options) error {
+	if !in.Live {
+		o.raiseLimits(in.Size)
+	}
+	known := o.known()
+	if known.Format && known.Frame {
+		return nil
+	}
+	r, err := in.Recognize(&o.Reading, known)
+	if err != nil {
+		return err
+	}
+	return s.decide(in, o, r)
+}
+
+// decide accepts what was recognized, or returns an error that says why it is not good enough.
+func (s *stdio) decide(in *input.Source, o *options, r *input.Recognition) error {
+	const choose = "; to read it anyway, choose -format and -frame"
+	switch why := r.Unknown(); {
+	case why == "":
+	case r.IsEmpty():
+		if !o.nonEmpty {
+			s.infof(o, "%s is empty", in.Name)
+		}
+		o.Decoder.Format = cmp.Or(o.Decoder.Format, gdwire.Godot4)
+		return nil
+	case len(r.Readings) > 1:
+		return choiceError{fmt.Errorf("%s %s; choose one:%s", in.Name, why, readings(r, o))}
+	case r.IsJSON():
+		return fmt.Errorf("%s %s; gdwire encode makes values of JSON%s", in.Name, why, choose)
+	default:
+		return fmt.Errorf("%s %s%s", in.Name, why, choose)
+	}
+	o.recognized = true
+	o.Filled = true // engines write no bytes after a value, so the file is damaged
+	how := r.How()
+	what := fmt.Sprintf("%s%v, %s%s", how, r.Readings[0].Format, frameText(o.Frame), containerText(o.container))
+	s.damaged = s.damaged || r.IsDamaged()
+	if how != "" && o.writes {
+		return choiceError{fmt.Errorf("%s is %s; to write it, confirm this with %v", in.Name, what, r.Readings[0])}
+	}
+	if _, ok := terminal(s.errs); ok || how != "" {
+		s.infof(o, "%s is %s", in.Name, what)
+	}
+	return nil
+}
+
+// readings returns a line for each reading, with the first line that flat shows.
+func readings(r *input.Recognition, o *options) string {
+	var b strings.Builder
+	for _, reading := range r.Readings {
+		one := *o
+		one.Decoder.Format, one.Frame, one.Candidates = reading.Format, reading.Frame, nil
+		fmt.Fprintf(&b, "\n  %v: %s", reading, firstLine(r.Head, &one))
+	}
+	return b.String()
 }
 
 // prefixed adds the name of the file to an error.

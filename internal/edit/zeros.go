@@ -5,18 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/recognize"
 )
 
-const (
-	minZeros  = 8        // zeros at the end of a file that can be damage
-	zeroBlock = 64 << 10 // bytes that are read at once
-)
+// MinZeros is the number of zeros at the end of a content that can be damage.
+const MinZeros = 8
+
+const zeroBlock = 64 << 10 // bytes that are read at once
 
 // ZerosAtEnd returns the offset of the zeros at the end of the content, or -1 if there are less than
-// minZeros.
+// MinZeros.
 func (c *Content) ZerosAtEnd() (int64, error) {
 	block := make([]byte, min(zeroBlock, c.Size))
 	start := c.Size - int64(len(block))
@@ -40,7 +41,7 @@ func (c *Content) ZerosAtEnd() (int64, error) {
 			}
 		}
 	}
-	if start+used > c.Size-minZeros {
+	if start+used > c.Size-MinZeros {
 		return -1, nil
 	}
 	return start + used, nil
@@ -53,11 +54,80 @@ type ZerosError struct {
 }
 
 func (e *ZerosError) Error() string {
-	return fmt.Sprintf("zeros from offset %d to the end: %v", e.From, e.Err)
+	return fmt.Sprintf("zeros from offset %d to the end: %s", e.From, strings.TrimPrefix(e.Err.Error(), "gdwire: "))
 }
 
 // Unwrap returns Err.
 func (e *ZerosError) Unwrap() error { return e.Err }
+
+// A Zeros watches values and their tokens for what no engine has written, and what zeros are read as. The zero
+// value is ready for use. All offsets are those in the content.
+type Zeros struct {
+	keys  recognize.NullKeys
+	found error // the latest that was found
+	after int64 // the offset after it
+
+	err    error // of the value with the number failed
+	failed int
+
+	values, nulls int   // the number of values, and of nulls at the end
+	null          int64 // the offset of the first of these
+}
+
+// Value notes that d reads a value at an offset.
+func (z *Zeros) Value(d *gdwire.Decoder, at int64) {
+	z.values++
+	switch {
+	case d.PeekKind() != gdwire.KindNil:
+		z.nulls = 0
+	case z.nulls == 0:
+		z.null = at
+		fallthrough
+	default:
+		z.nulls++
+	}
+}
+
+// Token notes t, the latest token of d, which ends at an offset. If it is the second key null of a
+// Dictionary, Token returns an error, which need not be due to zeros.
+func (z *Zeros) Token(d *gdwire.Decoder, t gdwire.Token, end int64) error {
+	if z.keys.Twice(d, t) {
+		z.note(d, end, errNulls)
+		return z.found
+	}
+	if t.Kind() == gdwire.KindStringChunk && t.Last() && isZeroed(d, t.Bytes()) {
+		z.note(d, end, errNUL)
+	}
+	return nil
+}
+
+// note notes what was found.
+func (z *Zeros) note(d *gdwire.Decoder, end int64, err error) {
+	z.found, z.after = &gdwire.Error{Offset: end, Path: string(d.AppendPath(nil)), Err: err}, end
+}
+
+// Error notes an error of the latest value. An error that is not about its content is no damage.
+func (z *Zeros) Error(err error) {
+	if isInput(err) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, gdwire.ErrLimit) && !errors.Is(err, gdwire.ErrObject) {
+		z.err, z.failed = err, z.values
+	}
+}
+
+// End returns a ZerosError if what was found is due to the zeros from an offset on to the end, or nil.
+// Unless nullsFit is set, nulls after a value are.
+func (z *Zeros) End(from int64, nullsFit bool) error {
+	switch {
+	case z.found != nil && z.after > from:
+		return &ZerosError{from, z.found}
+	case z.err != nil && z.failed == z.values:
+		return &ZerosError{from, z.err}
+	case nullsFit || !recognize.NullsFollow(z.values, z.nulls):
+		return nil
+	case z.null-from < MinZeros: // the last zeros of the value are its own
+		from = z.null
+	}
+	return &ZerosError{from, errors.New("nulls after a value")}
+}
 
 // CheckZeros returns a ZerosError if the content ends in zeros that no engine has written: a Dictionary
 // contains the key null twice, text ends in NUL, bytes follow a value, or the value that is expected
@@ -73,61 +143,35 @@ func (c *Content) CheckZeros(known bool) error {
 	}
 	scan := *c
 	scan.Decoder.AllowObjects = true
-	n, nulls := 0, 0
-	null := int64(0) // the offset of the first of the nulls at the end
 	wanted := Every
 	if c.Order != nil {
 		wanted = c.from(from)
 	}
+	var z Zeros
 	err = scan.Packets(wanted, func(p Packet, d *gdwire.Decoder) (bool, error) {
-		n++
-		switch {
-		case d.PeekKind() != gdwire.KindNil:
-			nulls = 0
-		case nulls == 0:
-			null = p.Start
-			fallthrough
-		default:
-			nulls++
-		}
-		if err := scanZeros(d, from); err != nil {
-			return false, err
+		z.Value(d, p.Start)
+		for t, err := range d.Tokens() {
+			if err != nil {
+				return false, err
+			}
+			_ = z.Token(d, t, d.InputOffset())
+			if z.found != nil && z.after > from {
+				return false, z.found
+			}
 		}
 		return true, p.Finish(d)
 	})
-	switch {
-	case err == errNulls || err == errNUL:
-	case err == nil && !known && c.Order == nil && recognize.NullsFollow(n, nulls):
-		err = errors.New("nulls after a value")
-		if null-from < minZeros { // the last zeros of the value are its own
-			from = null
-		}
-	case !isInput(err), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, gdwire.ErrLimit), errors.Is(err, gdwire.ErrObject):
-		return nil // cut, or what the call that reads the value returns
+	if err == nil || isInput(err) {
+		z.Error(err)
+		return z.End(from, known || c.Order != nil || err != nil)
 	}
-	return &ZerosError{from, err}
+	return nil // what the call that reads the value returns
 }
 
 var (
 	errNulls = errors.New("a Dictionary with the key null twice")
 	errNUL   = errors.New("text with NUL")
 )
-
-// scanZeros reads the next value and looks for damage after an offset.
-func scanZeros(d *gdwire.Decoder, from int64) error {
-	var keys recognize.NullKeys
-	for t, err := range d.Tokens() {
-		switch {
-		case err != nil:
-			return err
-		case keys.Twice(d, t) && d.InputOffset() > from:
-			return errNulls
-		case t.Kind() == gdwire.KindStringChunk && t.Last() && d.InputOffset() > from && isZeroed(d, t.Bytes()):
-			return errNUL
-		}
-	}
-	return nil
-}
 
 // isZeroed reports whether a text, of which b is the last chunk, ends in zeros. No engine writes a
 // name without a text in a NodePath.

@@ -76,19 +76,21 @@ func TestSource(t *testing.T) {
 				if f != nil {
 					require.EqualValues(t, 8, start)
 				}
-				r, err := in.Recognize(&recognize.Input{})
+				var o Reading
+				r, err := in.Recognize(&o, Known{})
 				require.NoError(t, err)
 				require.Equal(t, recognize.Sure, r.Certainty)
 				require.Equal(t, []recognize.Reading{{Format: gdwire.Godot4, Frame: recognize.U32}}, r.Readings[:1])
-				c, size, err := in.Content(func() (*Source, error) { return open(t, how, data), nil })
+				require.Equal(t, U32, o.Frame)
+				c, err := in.Content(&o)
 				require.NoError(t, err)
-				require.EqualValues(t, len(packets), size)
+				require.EqualValues(t, len(packets), c.Size)
 				for range 2 {
-					got, err := io.ReadAll(io.NewSectionReader(c, 0, size))
+					got, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size))
 					require.NoError(t, err)
 					require.True(t, packets == string(got))
 				}
-				require.NoError(t, c.Close())
+				require.NoError(t, in.Close())
 			})
 		}
 	}
@@ -109,7 +111,7 @@ func TestSourceErrors(t *testing.T) {
 	in, err = Open("", io.MultiReader(strings.NewReader(save[:10]), &failing{cable}))
 	require.NoError(t, err)
 	require.NoError(t, in.OpenContainer(&fileaccess.Options{}))
-	_, err = in.Recognize(&recognize.Input{})
+	_, err = in.Recognize(&Reading{}, Known{})
 	require.Equal(t, cable, err)
 
 	// What is left of a cut container is recognized and read, and then its error.
@@ -117,7 +119,7 @@ func TestSourceErrors(t *testing.T) {
 	in, err = Open("", strings.NewReader(cut[:len(cut)-10]))
 	require.NoError(t, err)
 	require.NoError(t, in.OpenContainer(&fileaccess.Options{}))
-	_, err = in.Recognize(&recognize.Input{})
+	_, err = in.Recognize(&Reading{}, Known{})
 	require.NoError(t, err)
 	got, err := in.ReadAll()
 	require.True(t, IsContainerError(err))

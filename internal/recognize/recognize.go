@@ -5,6 +5,7 @@ package recognize
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"io"
 	"math"
 	"slices"
@@ -25,6 +26,11 @@ const (
 
 // String returns the name of the frame: none, u32 or u32be.
 func (f Frame) String() string { return [...]string{"none", "u32", "u32be"}[f] }
+
+// Order returns the byte order of the lengths, or nil if there are none.
+func (f Frame) Order() binary.ByteOrder {
+	return [...]binary.ByteOrder{nil, binary.LittleEndian, binary.BigEndian}[f]
+}
 
 // A Reading is a format and a frame in which the input can be read.
 type Reading struct {
@@ -186,11 +192,11 @@ func (in *Input) bySignature() Result {
 	case isText(in.Head):
 		start := bytes.TrimLeft(bytes.TrimPrefix(in.Head, []byte("\ufeff")), " \t\r\n")
 		if len(start) > 0 && bytes.IndexByte([]byte(`{["`), start[0]) >= 0 {
-			return Result{Certainty: Foreign, Name: "text, perhaps JSON for gdwire encode"}
+			return Result{Certainty: Foreign, Name: "text, perhaps JSON"}
 		}
 		return Result{Certainty: Foreign, Name: "text"}
 	case isUTF16(in.Head):
-		return Result{Certainty: Foreign, Name: "text in UTF-16, perhaps JSON for gdwire encode"}
+		return Result{Certainty: Foreign, Name: "text in UTF-16, perhaps JSON"}
 	case len(in.Head) > 4 && len(bytes.Trim(in.Head, "\x00")) == 0:
 		return Result{Certainty: Foreign, Name: "nothing but zeros"}
 	}

@@ -313,11 +313,11 @@ func TestForeign(t *testing.T) {
 		"GDPC\x02\x00\x00\x00":                "a package of Godot (.pck)",
 		"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR": "a PNG image",
 		"\x1f\x8b\x08\x00":                    "gzip data",
-		"[player]\nname=1\n":                  "text, perhaps JSON for gdwire encode",
-		"{\"a\": 1}":                          "text, perhaps JSON for gdwire encode",
+		"[player]\nname=1\n":                  "text, perhaps JSON",
+		"{\"a\": 1}":                          "text, perhaps JSON",
 		"hello, Jürgen":                       "text",
 		"hello, \xc3":                         "text",
-		"\xff\xfe{\x00}\x00":                  "text in UTF-16, perhaps JSON for gdwire encode",
+		"\xff\xfe{\x00}\x00":                  "text in UTF-16, perhaps JSON",
 		"\x00\x00\x00\x00\x00":                "nothing but zeros",
 	} {
 		t.Run(fmt.Sprintf("%q", start), func(t *testing.T) {

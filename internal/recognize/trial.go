@@ -201,12 +201,7 @@ func (in *Input) follow(f Frame, offset int64) bool {
 }
 
 // length returns the length at the start of b.
-func (f Frame) length(b []byte) uint32 {
-	if f == U32BE {
-		return binary.BigEndian.Uint32(b)
-	}
-	return binary.LittleEndian.Uint32(b)
-}
+func (f Frame) length(b []byte) uint32 { return f.Order().Uint32(b) }
 
 // plainHeader reports whether the header at the start of b contains only bits that engines write.
 func plainHeader(b []byte) bool {
