@@ -121,12 +121,19 @@ type CompareFunc func(ctx context.Context, before, after *Source, yield func(Cha
 // maxChanges is the number of changes that the page lists.
 const maxChanges = 5000
 
+// errOverwritten says that nothing remains of the version before.
+var errOverwritten = errors.New("what has changed is unknown: files above 64 MiB are read in place, and this one was written over; " +
+	"keep a copy, and compare by gdwire view OLD NEW")
+
 // changes answers with the changes from the version before the latest.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	after, version := s.versions.latest()
 	before := s.versions.get(version - 1)
 	if after == nil || before == nil || s.Compare == nil {
 		return errors.New("there is nothing to compare with")
+	}
+	if before.check() != nil { // its bytes are those of the new version
+		return errOverwritten
 	}
 	list, more := []Change{}, false
 	note, err := s.Compare(r.Context(), before, after, func(c Change) bool {

@@ -159,6 +159,18 @@ func TestVersions(t *testing.T) {
 	require.Contains(t, body, `"done":true`)
 }
 
+// A large file that is written in place is not compared with itself.
+func TestOverwritten(t *testing.T) {
+	before, after := onDisk(t, source(recognize.Bare, packet(t, 1))), source(recognize.Bare, packet(t, 2))
+	s := &Server{Before: before, File: after, Compare: func(context.Context, *Source, *Source, func(Change) bool) (string, error) { return "", nil }}
+	get := start(t, s)
+	_, body := get("changes")
+	require.Contains(t, body, `"changes":[]`)
+	require.NoError(t, os.WriteFile(before.file.(*os.File).Name(), packet(t, "longer"), 0o600))
+	_, body = get("changes")
+	require.Contains(t, body, `"text":"what has changed is unknown: `)
+}
+
 // A condition compares with the type of the packet's value.
 func TestCondition(t *testing.T) {
 	s := source(recognize.Bare, packet(t, []any{"move", map[string]any{"hp": 0.0, "name": "Ada", "list": []any{1}}}))
