@@ -89,7 +89,7 @@ func (s *Source) describe(v *detail, end int64, b *budget) error {
 	if err != nil {
 		return offset(err, v.At)
 	}
-	v.Type = t.Type().String()
+	v.Type = typeText(t)
 	body := v.At + 4
 	switch t.Kind() {
 	case gdwire.KindStringChunk:

@@ -24,8 +24,8 @@ type row struct {
 	To    int64  `json:"to,omitempty"`    // the offset after it, if it is known
 	Width int64  `json:"width,omitempty"` // of an element of a packed array, without header, in bytes
 	Color string `json:"color,omitempty"` // of a Color, as #rrggbbaa
-	Odd   string `json:"odd,omitempty"`   // why no engine writes the value like this
 	Error *fault `json:"error,omitempty"`
+	verdict
 
 	Picture bool `json:"picture,omitempty"` // a PNG, JPEG or WebP of at most maxThumbnail bytes
 }
@@ -166,6 +166,7 @@ func (r *rowReader) value(c *container, w *row) error {
 		return offset(err, w.At)
 	}
 	r.describe(w, t)
+	r.judge(c, w, t)
 	p := preview{d: r.d.Decoder, most: maxPreview, numbers: r.numbers[:0]}
 	err = p.value(t, 0)
 	w.Text = string(p.buf)
@@ -195,14 +196,14 @@ func (r *rowReader) step(c *container, w *row) error {
 		step := paths.Step{Key: paths.Value{Type: gdwire.TypeString, Text: string(name)}}
 		w.Step, w.At = string(step.Append(nil)), value
 	case gdwire.KindDictStart:
-		return r.key(w)
+		return r.key(c, w)
 	}
 	return nil
 }
 
 // describe sets the fields of w that follow from the first token of the value.
 func (r *rowReader) describe(w *row, t gdwire.Token) {
-	w.Type = t.Type().String()
+	w.Type = typeText(t)
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
 		w.Count = t.Len()
@@ -225,29 +226,6 @@ func (r *rowReader) isPicture(at int64) bool {
 	return err == nil && pictureType(head) != ""
 }
 
-// maxOdd is the size in bytes of the largest value that a row tells to be odd, or not.
-const maxOdd = 64 << 10
-
-// odd returns why no engine writes the value of a row like this, or "".
-func (r *rowReader) odd(w *row) string {
-	if w.Error != nil || w.To-w.At > maxOdd || w.Width > 0 {
-		return ""
-	}
-	b, err := r.s.bytes(w.At, int(w.To-w.At))
-	if err != nil {
-		return ""
-	}
-	o := r.s.Options
-	o.Format, o.AllowObjects, o.Strict = r.s.Format, true, true
-	d := gdwire.NewDecoder(nil, &o)
-	defer d.Release()
-	d.ResetBytes(b)
-	if f := faultOf(offset(d.SkipValue(), w.At)); f != nil {
-		return f.Text
-	}
-	return ""
-}
-
 // htmlColor returns a color as #rrggbbaa.
 func htmlColor(c []float64) string {
 	b := []byte("#")
@@ -266,12 +244,13 @@ func htmlColor(c []float64) string {
 }
 
 // key reads the key of a pair and moves w to its value.
-func (r *rowReader) key(w *row) error {
+func (r *rowReader) key(c *container, w *row) error {
 	r.s.reset(r.d, w.At, w.End)
 	t, err := r.d.ReadToken()
 	if err != nil {
 		return offset(err, w.At)
 	}
+	r.judgeType(c, w, t, "the key")
 	step, ok, err := paths.KeyStep(r.d.Decoder, t, r.numbers[:0], func(*paths.NodePathReader, []byte) error { return nil })
 	if err == nil {
 		err = r.d.SkipTo(0)

@@ -145,10 +145,11 @@ type container struct {
 	at    int64
 	kind  gdwire.Kind // 0 for the whole source, whose children are its packets
 	typ   gdwire.Type
-	count int64 // of children, or -1 if it is not known
-	first int64 // offset of the first child
-	end   int64 // of the packet, so that children do not read the next packet
-	width int64 // bytes of an element of a packed array of numbers
+	elem  gdwire.Type // the declared type of an Array's elements or a Dictionary's keys
+	count int64       // of children, or -1 if it is not known
+	first int64       // offset of the first child
+	end   int64       // of the packet, so that children do not read the next packet
+	width int64       // bytes of an element of a packed array of numbers
 }
 
 // root is the container of the packets.
@@ -166,7 +167,13 @@ func (s *Source) open(d *decoder, at, end int64) (*container, error) {
 	}
 	c := &container{at: at, kind: t.Kind(), typ: t.Type(), count: t.Len(), first: at + d.InputOffset(), end: end}
 	switch t.Kind() {
-	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
+	case gdwire.KindArrayStart:
+		c.elem = t.Elem().Type
+		return c, nil
+	case gdwire.KindDictStart:
+		c.elem = t.KeyElem().Type
+		return c, nil
+	case gdwire.KindObjectStart:
 		return c, nil
 	case gdwire.KindPackedStart:
 		if c.width = elementWidth(t); c.width > 0 || t.Type() == gdwire.TypePackedStringArray {
