@@ -73,7 +73,7 @@ func TestViewCompare(t *testing.T) {
 	url, _ := runView(t, gdwireBinary(t), "view", "-no-open", older, newer)
 	p := openPage(t, url)
 	p.until(changeLines + `.length === 3`)
-	require.Equal(t, "3 changes", eval[string](p, `document.getElementById("changed").textContent`))
+	require.Equal(t, "3 changes since save.bin", eval[string](p, `document.getElementById("changed").textContent`))
 	p.run(`document.querySelectorAll("#change-lines .line")[1].click()`)
 	p.until(`document.querySelector("#tree .chosen.gone-here")?.textContent.includes("[20]{id: 21}")`)
 	p.quiet()
@@ -112,6 +112,12 @@ func TestViewSearch(t *testing.T) {
 	require.Equal(t, "stats", eval[string](p, `document.querySelector("#hits .chosen b").textContent`))
 	p.run(`document.getElementById("query").dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowDown", bubbles: true}))`)
 	p.until(`document.querySelector("#hits .chosen")?.textContent.startsWith("player.inventory[1].stats")`)
+
+	p.find("item_2999", "1 found") // the only one is selected
+	p.until(`document.querySelector("#tree .chosen")?.textContent.includes('"item_2999"')`)
+	p.find("item_299", "11 found")
+	p.run(`document.getElementById("search").requestSubmit()`) // Enter, again
+	p.until(`document.querySelector("#tree .chosen")?.textContent.includes('"item_299"')`)
 
 	p.run(`document.getElementById("query").value = "player.inventory[2999].stats.mp"; document.getElementById("search").requestSubmit()`)
 	p.until(`document.querySelector("#tree .chosen")?.textContent.startsWith(".mp")`)

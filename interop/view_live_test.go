@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -16,7 +18,8 @@ import (
 // A liveView is a page with the packets of a WebSocket client and a server that echoes them.
 type liveView struct {
 	*viewPage
-	ws *websocket.Conn // of the client
+	ws    *websocket.Conn // of the client
+	proxy *exec.Cmd
 }
 
 func openLive(t *testing.T, binary string) *liveView {
@@ -31,14 +34,15 @@ func openLive(t *testing.T, binary string) *liveView {
 		}
 	}))
 	t.Cleanup(server.Close)
-	url, printed := runView(t, binary, "proxy", "-view", "-no-open", "127.0.0.1:0", strings.TrimPrefix(server.URL, "http://"))
+	proxy := exec.Command(binary, "proxy", "-view", "-no-open", "127.0.0.1:0", strings.TrimPrefix(server.URL, "http://"))
+	url, printed := startView(t, proxy)
 	_, addr, ok := strings.Cut(printed, "listening on ")
 	require.True(t, ok, printed)
 	addr, _, _ = strings.Cut(addr, " ")
 	ws, _, err := websocket.Dial(t.Context(), "ws://"+addr, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ws.CloseNow() })
-	return &liveView{openPage(t, url), ws}
+	return &liveView{openPage(t, url), ws, proxy}
 }
 
 // send sends a packet and waits for the server's answer.
@@ -73,8 +77,8 @@ func TestViewLive(t *testing.T) {
 	v.until(packetCount + ` === "6 of 6 packets" && ` + packetLines + `.length === 6`)
 	lines := eval[[]string](v.viewPage, packetLines+`.map(e => Array.from(e.children, part => part.textContent).slice(2).join(" "))`)
 	require.ElementsMatch(t, []string{ // the directions are shown independently
-		`#1 -> 32 B ["move",[1.0,2.5]]`, `#1 <- 32 B ["move",[1.0,2.5]]`, `#1 -> 36 B ["chat","hello"]`, `#1 <- 36 B ["chat","hello"]`,
-		`#1 -> 12 B [  offset 8: unknown godot4 type id 99`, `#1 <- 12 B [  offset 8: unknown godot4 type id 99`,
+		`#1 → 32 B ["move",[1.0,2.5]]`, `#1 ← 32 B ["move",[1.0,2.5]]`, `#1 → 36 B ["chat","hello"]`, `#1 ← 36 B ["chat","hello"]`,
+		`#1 → 12 B [  offset 8: unknown godot4 type id 99`, `#1 ← 12 B [  offset 8: unknown godot4 type id 99`,
 	}, lines)
 	require.Equal(t, []string{"rgb(28, 28, 30)", "rgb(166, 27, 20)"},
 		eval[[]string](v.viewPage, `["move", "unknown"].map(text => getComputedStyle(`+packetLines+`.find(e => e.textContent.includes(text))).color)`), "invalid packets are red")
@@ -114,4 +118,22 @@ func TestViewLive(t *testing.T) {
 	v.until(packetCount + ` === "104 of 104 packets"`)
 	require.Contains(t, eval[string](v.viewPage, packetLines+`[0].textContent`), `["move",[1.0,2.5]]`)
 	v.quiet()
+}
+
+// After the proxy has ended, its packets stay in the list, and the one that is shown stays open.
+func TestViewProxyEnded(t *testing.T) {
+	v := openLive(t, gdwireBinary(t))
+	v.call("hp", 5)
+	v.call("hp", 0)
+	v.until(packetLines + `.length === 4`)
+	v.run(`document.getElementById("filter").value = "[1] = 0"; document.getElementById("filter").dispatchEvent(new Event("input"))`)
+	v.until(packetCount + ` === "2 of 4 packets"`)
+	v.run(packetLines + `[0].click()`)
+	v.until(`document.querySelector("#tree .chosen")?.textContent.includes("Array") && document.querySelectorAll("#hex div").length > 0`)
+	require.NoError(t, v.proxy.Process.Signal(os.Interrupt))
+	v.until(packetCount + `.endsWith("the proxy has ended: packets cannot be opened any more")`)
+	require.Equal(t, 2, eval[int](v.viewPage, packetLines+`.length`))
+	v.run(packetLines + `[1].click()`)
+	v.until(`document.getElementById("notice").textContent === "This packet cannot be opened any more: the proxy has ended."`)
+	require.Equal(t, []string{"▾$Array 2", `[0]"hp"String`, "[1]0int"}, v.lines()[:3])
 }

@@ -55,7 +55,11 @@ func openView(t *testing.T, binary, file string) *viewPage {
 // runView runs a command that serves a page, up to its end by an interrupt, with status 1 if it said
 // that the file is damaged. It returns the address of the page and what the command printed before it.
 func runView(t testing.TB, binary string, args ...string) (url, printed string) {
-	command := exec.Command(binary, args...)
+	return startView(t, exec.Command(binary, args...))
+}
+
+// startView does it for a command that the test can end.
+func startView(t testing.TB, command *exec.Cmd) (url, printed string) {
 	stderr, err := command.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, command.Start())

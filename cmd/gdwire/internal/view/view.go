@@ -158,11 +158,15 @@ func writeJSON(w http.ResponseWriter, v any) {
 func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
 	about := map[string]any{"live": s.Live != nil}
 	if f, version := s.versions.latest(); f != nil {
-		about["file"] = map[string]any{
+		file := map[string]any{
 			"name": f.Name, "command": s.Command, "size": f.size, "format": f.Format.String(),
 			"frame": f.Frame.String(), "container": f.Container,
-			"version": version, "compared": s.versions.get(version-1) != nil, "changes": s.Reopen != nil,
+			"version": version, "changes": s.Reopen != nil,
 		}
+		if before := s.versions.get(version - 1); before != nil {
+			file["before"] = before.Name
+		}
+		about["file"] = file
 	}
 	writeJSON(w, about)
 	return nil

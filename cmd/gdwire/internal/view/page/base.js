@@ -35,6 +35,12 @@ export function make(tag, className, text) {
 	return e;
 }
 
+// notice tells what has happened to what the page shows.
+export function notice(text) {
+	byId("notice").hidden = text === "";
+	byId("notice").textContent = text;
+}
+
 export const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
 
 // sizeText returns a number of bytes, in a unit that is easy to read.
@@ -54,6 +60,12 @@ export const sized = n => n < 1000 ? sizeText(n) : `${n.toLocaleString("en")} by
 export function textClass(row) {
 	if (row.count > 0) return "kind-container";
 	return /^(String|StringName|NodePath)$/.test(row.type) ? "kind-string" : "kind-number";
+}
+
+// verdict returns what engines make of a value, as a class and text: refused, odd, or neither.
+export function verdict(row) {
+	if (row.refused) return ["refused", row.refused[0].toUpperCase() + row.refused.slice(1)];
+	return row.odd ? ["odd", "No engine writes it like this: " + row.odd] : ["", ""];
 }
 
 // swatch returns a small field of a color, above a pattern that shows through it.

@@ -37,7 +37,7 @@ export class Changes {
 		}
 		this.set(answer.changes);
 		const n = this.list.length;
-		byId("changed").textContent = (n === 0 && !answer.fault ? "nothing differs" : n === 1 ? "1 change" : `${answer.more ? "the first " : ""}${n} changes`) + since +
+		byId("changed").textContent = (n === 0 && !answer.fault ? "nothing has changed" : n === 1 ? "1 change" : `${answer.more ? "the first " : ""}${n} changes`) + since +
 			(answer.note ? "; " + answer.note : "") + (answer.fault ? "; " + answer.fault.text : "");
 	}
 
@@ -47,6 +47,7 @@ export class Changes {
 		this.byPath = new Map(list.map(c => [c.path, c]));
 		this.sorted = list.map(c => c.path).sort();
 		this.at = -1;
+		byId("change-lines").style.setProperty("--count", list.length);
 		byId("next").disabled = byId("previous").disabled = list.length === 0;
 		this.lines.scrollTo(0);
 	}

@@ -1,6 +1,6 @@
 // The list of live packets.
 
-import {ask, byId, make, pause, shortSize} from "./base.js";
+import {ask, byId, make, notice, pause, shortSize} from "./base.js";
 import {choices, Lines, option} from "./lines.js";
 
 export class Packets {
@@ -47,13 +47,17 @@ export class Packets {
 		e.className = "line" + (p.error ? " bad" : "") + (chosen ? " chosen" : "");
 		option(this.lines, e, line, chosen);
 		e.replaceChildren(make("span", "number", p.number), make("span", "time", p.time.slice(11, 23).padEnd(12, "0")), make("span", "connection", "#" + p.connection),
-			make("span", p.toServer ? "to" : "from", p.toServer ? "->" : "<-"), make("span", "size", shortSize(p.size)),
+			make("span", p.toServer ? "to" : "from", p.toServer ? "→" : "←"), make("span", "size", shortSize(p.size)),
 			make("span", "text", p.text + (p.error ? "  " + p.error.text : "")));
 	}
 
 	choose(line) {
 		const p = this.shown[line];
 		if (!p) return;
+		if (this.ended) {
+			notice("This packet cannot be opened any more: the proxy has ended.");
+			return;
+		}
 		byId("follow").checked = false;
 		this.chosen = p.number;
 		this.lines.show(line);

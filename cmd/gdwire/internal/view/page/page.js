@@ -1,6 +1,6 @@
 // The page of gdwire view: what its parts have to do with each other.
 
-import {ask, byId, make, pause, sized} from "./base.js";
+import {ask, byId, make, notice, pause, sized} from "./base.js";
 import {Changes} from "./changes.js";
 import {Packets} from "./packets.js";
 import {Search} from "./search.js";
@@ -41,7 +41,7 @@ for (const [name, [text]] of Object.entries(scopes)) {
 	byId("where").append(option);
 }
 byId("where").hidden = byId("where").options.length < 2;
-byId("query").setAttribute("aria-label", byId("where").hidden ? "Search " + scopes[byId("where").value]?.[0] : "Search");
+if (byId("where").hidden) byId("scope").textContent = "Search " + scopes[byId("where").value][0];
 
 async function followHit(hit) {
 	if (hit.packet !== undefined && tree.args.packet !== hit.packet) await showPacket(hit.packet);
@@ -53,28 +53,21 @@ const search = new Search(() => scopes[byId("where").value][1](), followHit, pat
 
 const border = byId("border"), right = byId("right");
 
-function setWidth(width) {
-	width = Math.max(320, Math.min(width, innerWidth - 300));
-	right.style.flexBasis = width + "px";
-	try {
-		localStorage.setItem("width", width);
-	} catch { /* it is not remembered */ }
+const setWidth = width => { right.style.flexBasis = Math.max(320, Math.min(width, innerWidth - 300)) + "px"; };
+
+function moveBorder(width) {
+	setWidth(width);
+	localStorage.setItem("width", width);
 }
 border.addEventListener("pointerdown", event => border.setPointerCapture(event.pointerId));
 border.addEventListener("pointermove", event => {
-	if (border.hasPointerCapture(event.pointerId)) setWidth(innerWidth - event.clientX);
+	if (border.hasPointerCapture(event.pointerId)) moveBorder(innerWidth - event.clientX);
 });
 border.addEventListener("keydown", event => {
 	const by = {ArrowLeft: 20, ArrowRight: -20}[event.key];
-	if (by) setWidth(right.getBoundingClientRect().width + by);
+	if (by) moveBorder(right.getBoundingClientRect().width + by);
 });
 setWidth(Number(localStorage.getItem("width")) || 600);
-
-// notice tells what has happened to the file.
-function notice(text) {
-	byId("notice").hidden = text === "";
-	byId("notice").textContent = text;
-}
 
 // watch shows each new version of the file, and what has changed in it.
 async function watch() {
@@ -105,7 +98,7 @@ async function watch() {
 if (info.file) {
 	showFile();
 	byId("tree").focus();
-	if (info.file.compared) changes.load("");
+	if (info.file.before) changes.load(` since ${info.file.before}`);
 	if (info.file.changes) watch();
 }
 if (info.live) {

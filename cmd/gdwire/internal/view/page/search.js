@@ -12,12 +12,16 @@ export class Search {
 		this.find = find;
 		this.hits = []; // in the order of the list: {hit, button}
 		this.at = -1; // the chosen one
+		this.query = ""; // which found the hits
 		byId("search").addEventListener("submit", event => {
 			event.preventDefault();
 			this.run();
 		});
 		document.addEventListener("keydown", event => this.key(event));
 		byId("hits").addEventListener("keydown", event => this.arrows(event));
+		byId("query").addEventListener("input", event => {
+			if (event.target.value === "") this.clear();
+		});
 	}
 
 	clear() {
@@ -31,8 +35,13 @@ export class Search {
 	}
 
 	async run() {
-		this.clear();
 		const q = byId("query").value;
+		if (this.hits.length > 0 && q + byId("number").checked + byId("where").value === this.query) { // Enter, again
+			this.choose(this.at + 1);
+			return;
+		}
+		this.clear();
+		this.query = q + byId("number").checked + byId("where").value;
 		if (q === "") return;
 		const request = new AbortController();
 		this.request = request;
@@ -49,6 +58,7 @@ export class Search {
 				if (p.error) byId("hits").append(make("li", "error", p.error.text));
 				const end = p.done ? n === maxHits ? ", the first ones" : "" : size ? `, ${Math.floor(100 * p.at / size)} %` : " …";
 				byId("found").textContent = `${n} found${end}`;
+				if (p.done && n === 1) this.choose(0);
 			});
 		} catch (error) {
 			if (error.name !== "AbortError") byId("found").textContent = error.message;

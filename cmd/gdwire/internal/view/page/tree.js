@@ -1,4 +1,4 @@
-import {ask, make, pause, swatch, textClass} from "./base.js";
+import {ask, make, pause, swatch, textClass, verdict} from "./base.js";
 import {Lines} from "./lines.js";
 
 const pageRows = 200;
@@ -180,9 +180,10 @@ export class Tree {
 		if (row.text && !open) value.append(make("span", textClass(row), row.text));
 		if (row.error && !open?.showsFault()) value.append(make("span", "bad", " " + row.error.text));
 		const type = make("span", "type", row.type + (row.count > 0 ? " " + row.count : ""));
-		if (row.odd) {
-			const badge = make("abbr", "odd", "≠");
-			badge.title = "No engine writes it like this: " + row.odd;
+		const [kind, why] = verdict(row);
+		if (kind === "refused" || kind && !open) {
+			const badge = make("span", kind, {refused: "!", odd: "≠"}[kind]);
+			badge.title = why;
 			type.prepend(badge, " ");
 		}
 		e.replaceChildren(name, value, type);

@@ -1,6 +1,6 @@
 // The selected value: what it is, the commands for it, what takes the space in it, and its bytes.
 
-import {ask, askLines, byId, make, sized, sizeText, swatch} from "./base.js";
+import {ask, askLines, byId, make, sized, sizeText, swatch, verdict} from "./base.js";
 
 const autoMeasure = 64e6; // bytes of a value whose content is measured without being asked
 
@@ -47,11 +47,13 @@ export class Value {
 		byId("offset").textContent = row.at < 0 ? "" : `${row.at} (0x${row.at.toString(16)})`;
 		byId("size").textContent = "";
 		const mark = this.tree().marks(c.path + row.step);
-		byId("was").hidden = byId("was-term").hidden = !mark?.old;
+		byId("before").hidden = !mark?.old;
 		byId("was").textContent = mark?.old || "";
 		setError(row.error);
-		byId("odd").hidden = !row.odd;
-		byId("odd").textContent = "No engine writes it like this: " + row.odd;
+		const [kind, why] = verdict(row);
+		byId("verdict").hidden = !kind && !row.since;
+		byId("verdict").className = kind;
+		byId("verdict").textContent = [why, row.since && `Godot before ${row.since} cannot read it`].filter(Boolean).join("; ");
 		for (const id of ["swatch", "picture", "text", "map"]) byId(id).hidden = true;
 		byId("hex").replaceChildren();
 		this.shown = null;
@@ -63,14 +65,14 @@ export class Value {
 			if (error.name !== "AbortError") setError({text: error.message});
 			return;
 		}
-		byId("size").textContent = value.size < 0 ? "" : sized(value.size);
+		byId("size").textContent = value.size < 0 ? "unknown" : sized(value.size);
 		setError(value.error || row.error);
 		const color = value.color || row.color;
 		byId("swatch").hidden = !color;
 		if (color) byId("swatch").replaceChildren(swatch(color));
 		byId("picture").hidden = !value.picture;
 		if (value.picture) byId("picture").src = "picture?" + new URLSearchParams({...args, at: row.at});
-		byId("text").hidden = !value.text;
+		byId("text").hidden = !(row.text.includes("…") || value.text.includes("\n")); // the row shows it
 		byId("text").textContent = printable(value.text);
 		this.hex(value);
 		byId("map").hidden = !(row.count > 0);
@@ -88,7 +90,7 @@ export class Value {
 		const complete = row.count === 0 && row.type && !row.error && !row.text.includes("…");
 		const file = this.tree().args.packet === undefined && this.info.file && quote(this.info.file.command);
 		byId("get").textContent = file ? `gdwire get ${quote(path)} ${file}` : path;
-		byId("get-line").hidden = !row.step;
+		byId("get-line").hidden = !row.step || !file && path === "$";
 		byId("set").value = file && complete ? `gdwire set ${quote(path + " = " + row.text)} ${file} -o ${file}` : "";
 		this.setLength = quote(path + " = " + row.text).length - quote(path + " = ").length;
 		byId("set-line").hidden = byId("set").value === "";
@@ -135,13 +137,13 @@ export class Value {
 		byId("map-bar").replaceChildren(...largest.slice(0, 20).map((x, i) => {
 			const part = make("span", "shade-" + i % 4);
 			part.style.width = share(x) + "%";
-			part.title = `${x.step} ${share(x).toFixed(0)} %`;
+			part.title = `${x.step} ${percent(share(x))}`;
 			return part;
 		}));
 		byId("map-list").replaceChildren(...largest.map(x => {
 			const item = make("li"), button = make("button");
 			button.type = "button";
-			button.append(make("span", "step", x.step), make("span", "share", `${share(x).toFixed(share(x) < 10 ? 1 : 0)} %`),
+			button.append(make("span", "step", x.step), make("span", "share", percent(share(x))),
 				make("span", "bytes", sizeText(x.bytes)), make("span", "type", x.type + (x.count > 0 ? " " + x.count : "")));
 			button.addEventListener("click", async () => {
 				const [c, index] = this.tree().chosen;
@@ -187,7 +189,7 @@ export class Value {
 			lines.push(line);
 		}
 		byId("hex").replaceChildren(...lines);
-		this.describeByte(value.at);
+		this.describeByte(value.parts.find(p => p.kind === "content" && p.from < value.from + bytes.length)?.from ?? value.at);
 	}
 
 	// pointAt lights the value of the byte that is pointed at, and describes the byte.
@@ -220,16 +222,20 @@ export class Value {
 		const value = this.shown, i = at - value.from;
 		const view = new DataView(value.raw.buffer, i);
 		const part = value.parts.find(p => p.from <= at && at < p.to);
-		const texts = [`offset ${at}` + (part ? `: ${part.name}` : "")];
-		const read = (name, size, get) => { if (view.byteLength >= size) texts.push(`${name} ${get()}`); };
+		const cursor = byId("cursor");
+		cursor.replaceChildren(make("span", "", `offset ${at}` + (part ? `, ${part.name}` : "")));
+		const read = (name, size, get) => {
+			if (view.byteLength < size) return;
+			const e = make("span", "", name + " ");
+			e.append(make("b", "", get()));
+			cursor.append(e);
+		};
 		read("u8", 1, () => view.getUint8(0));
 		read("i32", 4, () => view.getInt32(0, true));
 		read("i64", 8, () => view.getBigInt64(0, true));
 		read("f32", 4, () => Number(view.getFloat32(0, true).toPrecision(7)));
 		read("f64", 8, () => view.getFloat64(0, true));
-		read("text", 1, () => `"${printable(new TextDecoder().decode(value.raw.slice(i, i + 8)).replaceAll("\uFFFD", "."))}"`);
-		const cursor = byId("cursor");
-		cursor.replaceChildren(...texts.map(t => make("span", "", t)));
+		read("text", 1, () => new TextDecoder().decode(value.raw.slice(i, i + 8)).replace(/(?! )[\p{C}\p{Z}\uFFFD]/gu, "."));
 		if (view.byteLength < 16) return;
 		const channels = [0, 4, 8, 12].map(n => view.getFloat32(n, true));
 		if (channels.every(x => x >= 0 && x <= 1) && channels.some(x => x > 1e-6))
@@ -263,6 +269,11 @@ function printable(text) {
 		const [prefix, digits] = code < 0x80 ? ["\\x", 2] : code < 0x10000 ? ["\\u", 4] : ["\\U", 8];
 		return prefix + code.toString(16).padStart(digits, "0");
 	});
+}
+
+// percent returns a share with at most one digit after the point.
+function percent(share) {
+	return (share < 0.1 ? "<0.1" : share.toFixed(share < 10 ? 1 : 0)) + " %";
 }
 
 function setError(error) {
