@@ -190,9 +190,9 @@ func (c *summary) count(p *input.Packet, t gdwire.Token) {
 }
 
 // write writes the summary.
-func (c *summary) write() {
+func (c *summary) write(damage error) {
 	if c.options.several {
-		c.line()
+		c.line(c.bad == 0 && damage == nil)
 		return
 	}
 	took := time.Since(c.start)
@@ -216,9 +216,9 @@ func (c *summary) write() {
 }
 
 // line writes the summary of one of several files.
-func (c *summary) line() {
+func (c *summary) line(good bool) {
 	text := c.colors.good.Sprint("good")
-	if c.bad > 0 {
+	if !good {
 		text = c.colors.bad.Sprint("bad ")
 	}
 	name := printable(c.options.file())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"iter"
@@ -14,10 +15,12 @@ type printer struct {
 	// show reads the value of a packet and shows it. It returns the error of the
 	// packet, errBad if it showed that error itself, or an outputError.
 	show func(*input.Packet) error
-	// end shows a summary after the last packet, if it is not nil.
-	end func()
+	// end shows a summary after the last packet, if it is not nil. damage is an error of the whole input.
+	end func(damage error)
 	// zeros, if it is not nil, contains what show has noted. Zeros at the end of the input are damage then.
 	zeros *zeros
+	// damage returns an error of the whole input, if it is not nil.
+	damage func() error
 }
 
 // counting returns a printer that also counts packets.
@@ -50,15 +53,12 @@ func (s *stdio) showFile(name string, o *options, newPrinter func(*stdio, *optio
 	if quiet := v.end != nil; quiet || !s.isTerminal {
 		r = s.progress(r, in.Size)
 	}
-	if v.zeros == nil || !o.recognized {
-		return s.showPackets(o.Packets(r), v, in.Live)
+	if v.zeros != nil && o.recognized {
+		tail := &tailReader{r: r}
+		v.damage = func() error { return tail.zeros(v.zeros, o, in.Live) }
+		r = tail
 	}
-	tail := &tailReader{r: r}
-	err = s.showPackets(o.Packets(tail), v, in.Live)
-	if damage := tail.zeros(v.zeros, o, in.Live); damage != nil {
-		return damage
-	}
-	return err
+	return s.showPackets(o.Packets(r), v, in.Live)
 }
 
 // A tailReader finds the zeros at the end of what it reads.
@@ -113,9 +113,13 @@ func (s *stdio) showPackets(packets iter.Seq[*input.Packet], v printer, live boo
 			break // the start of the next value is not known
 		}
 	}
+	var damage error
+	if v.damage != nil {
+		damage = v.damage()
+	}
 	s.clear()
 	if v.end != nil {
-		v.end()
+		v.end(damage)
 	}
-	return bad
+	return cmp.Or(damage, bad)
 }
