@@ -10,6 +10,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -33,35 +34,62 @@ func structCheck(o *options) error {
 // maxFields is the maximum number of keys of a Dictionary that becomes a struct. More are data.
 const maxFields = 64
 
+// maxPositions is the maximum number of values of a file that get types. More are packets or a log.
+const maxPositions = 16
+
+// A position is one of the values that each save contains.
+type position struct {
+	values []any // one of each save
+	shape  *shape
+}
+
 // printStruct prints Go types for saves. Their types are proved: every save is decoded into them and
 // encoded again, and a field that does not give the same bytes becomes an any.
 func printStruct(s *stdio, o *options) error {
-	var saves []any
-	for _, name := range o.operands {
-		v, err := s.firstValue(name, o)
+	var all []*position
+	for i, name := range o.operands {
+		values, err := s.values(name, o)
 		if err != nil {
 			return err
 		}
-		saves = append(saves, v)
+		if i == 0 {
+			all = make([]*position, len(values))
+		}
+		if len(values) != len(all) {
+			return fmt.Errorf("%s and %s contain %d and %d values: print types for saves with the same number of values",
+				o.operands[0], name, len(all), len(values))
+		}
+		for i, v := range values {
+			if all[i] == nil {
+				all[i] = &position{shape: shapeOf(v)}
+			} else {
+				all[i].shape = all[i].shape.merge(shapeOf(v))
+			}
+			all[i].values = append(all[i].values, v)
+		}
 	}
-	root := shapeOf(saves[0])
-	for _, v := range saves[1:] {
-		root = root.merge(shapeOf(v))
+	could := hasStruct(all)
+	for _, p := range all {
+		if err := p.shape.prove(p.values); err != nil {
+			return err
+		}
 	}
-	if root.fields == nil {
-		return errors.New("the first value is no Dictionary with names as keys, which could be a struct")
-	}
-	if err := root.prove(saves); err != nil {
-		return err
-	}
-	if root.fields == nil {
+	switch {
+	case !could:
+		return errors.New("the saves contain no Dictionary with names as keys, which could be a struct")
+	case !hasStruct(all):
 		return errors.New("no struct gives back these saves: a key is null in one and missing in another, or keys have other orders")
 	}
-	return root.print(s.out, o)
+	return printTypes(s.out, o, all)
 }
 
-// firstValue returns the first value of a file as a tree. Other values would need types of their own.
-func (s *stdio) firstValue(name string, o *options) (any, error) {
+// hasStruct reports whether the type of a position declares a struct.
+func hasStruct(all []*position) bool {
+	return slices.ContainsFunc(all, func(p *position) bool { return p.shape.fields != nil || p.shape.elem != nil })
+}
+
+// values returns the values of a file as trees.
+func (s *stdio) values(name string, o *options) (all []any, err error) {
 	one := *o
 	one.Candidates = nil
 	in, err := s.open(name, &one)
@@ -69,14 +97,10 @@ func (s *stdio) firstValue(name string, o *options) (any, error) {
 		return nil, err
 	}
 	defer func() { _ = in.Close() }()
-	var v any
-	var raw variant.Raw
-	n := 0
+	kept := true
 	for p := range one.Packets(in) {
-		if n++; n > 1 {
-			s.infof(o, "%s contains other values, which have no types here", in.Name)
-			break
-		}
+		var v any
+		var raw variant.Raw
 		if err = p.Err; err == nil {
 			err = p.Finish(variant.UnmarshalDecode(p.Decoder, &raw))
 		}
@@ -86,15 +110,20 @@ func (s *stdio) firstValue(name string, o *options) (any, error) {
 		if err != nil {
 			return nil, prefixed(in.Name, err)
 		}
+		if all = append(all, v); len(all) > maxPositions {
+			return nil, fmt.Errorf("%s contains more than %d values, which would each need a type: if they are packets, write one of them to a file of its own", in.Name, maxPositions)
+		}
+		eo := gdwire.EncoderOptions{Format: raw.Format, DoubleReals: raw.DoubleReals(), AllowInvalidUTF8: true, Depth: -1}
+		data, err := variant.Marshal(v, variant.Options{Encoder: eo})
+		kept = kept && err == nil && bytes.Equal(data, raw.Data)
 	}
-	if n == 0 {
+	if len(all) == 0 {
 		return nil, fmt.Errorf("%s is empty", in.Name)
 	}
-	eo := gdwire.EncoderOptions{Format: raw.Format, DoubleReals: raw.DoubleReals(), AllowInvalidUTF8: true, Depth: -1}
-	if data, err := variant.Marshal(v, variant.Options{Encoder: eo}); err != nil || !bytes.Equal(data, raw.Data) {
+	if !kept {
 		s.infof(o, "%s contains bytes that no Go value keeps, such as a key twice; its values are kept", in.Name)
 	}
-	return v, nil
+	return all, nil
 }
 
 // A shape is the Go type of values.
@@ -386,14 +415,33 @@ func (s *shape) blame(v, again any) bool {
 	return true
 }
 
-// print prints the types.
-func (s *shape) print(w io.Writer, o *options) error {
+// printTypes prints the types of the positions. If there are several, each type has the number of its value in
+// its name, and a comment shows how they are read.
+func printTypes(w io.Writer, o *options, all []*position) error {
 	p := &structPrinter{used: map[string]bool{}}
-	var body bytes.Buffer
-	p.declare(&body, o.goType, s)
+	names := []string{o.goType}
+	if len(all) > 1 {
+		names = nil
+		for i := range all {
+			names = append(names, o.goType+strconv.Itoa(i+1))
+		}
+	}
+	for _, name := range names {
+		p.used[name] = true
+	}
+	var body, use bytes.Buffer
+	var pointers []string
+	for i, one := range all {
+		text := p.rootName(&body, names[i], one.shape)
+		fmt.Fprintf(&use, "//\tvar v%d %s\n", i+1, text)
+		pointers = append(pointers, fmt.Sprint("&v", i+1))
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// Made by gdwire struct. Unmarshal and Marshal gave back %d of %[1]d saves byte by byte.\n", len(o.operands))
-	fmt.Fprintf(&b, "package %s\n\nimport \"github.com/gdwire/gdwire/variant\"\n", o.goPackage)
+	if len(all) > 1 || all[0].shape.elem != nil {
+		fmt.Fprintf(&b, "//\n// To read a save, a File of package savefile:\n//\n%s//\terr := file.Unmarshal(%s)\n", &use, strings.Join(pointers, ", "))
+	}
+	fmt.Fprintf(&b, "\npackage %s\n\nimport \"github.com/gdwire/gdwire/variant\"\n", o.goPackage)
 	b.Write(body.Bytes())
 	source, err := format.Source(b.Bytes())
 	if err != nil {
@@ -423,6 +471,19 @@ func (p *structPrinter) declare(w *bytes.Buffer, name string, s *shape) {
 	}
 	fmt.Fprintf(w, "\tRest *variant.Dictionary `%s`\n}\n", restTag)
 	w.Write(inner.Bytes())
+}
+
+// rootName returns the name of the type of a value, and declares it by the given name if it is a struct, or a
+// slice of structs.
+func (p *structPrinter) rootName(w *bytes.Buffer, name string, s *shape) string {
+	switch {
+	case s.elem != nil:
+		return "[]" + p.rootName(w, name, s.elem)
+	case s.fields != nil:
+		p.declare(w, name, s)
+		return name
+	}
+	return p.typeName(w, name, s)
 }
 
 // typeName returns the name of the type of a field, and declares it if it is a struct.

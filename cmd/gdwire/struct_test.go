@@ -14,22 +14,26 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/variant"
 )
 
 // structMain checks that the saves are the same bytes after they were decoded into their types.
 const structMain = `
-func check(v any, format gdwire.Format, name string) {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		panic(err)
+func check(name string, format gdwire.Format, lengths savefile.Lengths, values ...any) {
+	f, err := savefile.Open(name, &savefile.Options{Decoder: gdwire.DecoderOptions{Format: format}, Lengths: lengths})
+	if err == nil {
+		err = f.Unmarshal(values...)
 	}
-	o := variant.Options{Decoder: gdwire.DecoderOptions{Format: format}, Encoder: gdwire.EncoderOptions{Format: format}}
-	if err := variant.Unmarshal(data, v, o); err != nil {
+	if err == nil {
+		f, err = savefile.New(f.Info, values...)
+	}
+	if err != nil {
 		panic(name + ": " + err.Error())
 	}
-	got, err := variant.Marshal(v, o)
-	if err != nil || !bytes.Equal(got, data) {
+	var got bytes.Buffer
+	_, err = f.WriteTo(&got)
+	if data, _ := os.ReadFile(name); err != nil || !bytes.Equal(got.Bytes(), data) {
 		panic(fmt.Sprint(name, ": other bytes ", err))
 	}
 	fmt.Println("same")
@@ -63,10 +67,19 @@ func randomSave(random *rand.Rand, depth int) *variant.Dictionary {
 	return d
 }
 
-var declared = regexp.MustCompile(`type (\w+) struct`)
+var (
+	declared  = regexp.MustCompile(`type (\w+) struct`)
+	variables = regexp.MustCompile(`(?m)^//\tvar \w+ (.*)$`)
+)
 
-// The printed types give back every byte: built and run, for saves of two formats, one by one and merged;
-// for 200 sets of saves at full size.
+// severalValues returns values of one save, of which the first is a random Dictionary.
+func severalValues(random *rand.Rand, n int) []any {
+	all := []any{randomSave(random, 2), int64(random.IntN(9)), "text", &variant.Array{Values: []any{randomSave(random, 1)}}, randomSave(random, 1), nil}
+	return all[:n]
+}
+
+// The printed types give back every byte: built and run, for saves of two formats with one or several values,
+// one by one and merged; for 200 sets of saves at full size.
 func TestStruct(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil || testing.Short() {
 		t.Skip("it runs the go command")
@@ -82,39 +95,47 @@ func TestStruct(t *testing.T) {
 	}
 	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3} {
 		for i := range sets {
+			lengths := savefile.NoLengths + savefile.Lengths(i%2)
 			var names []string
 			for j := range 1 + i%3 {
-				data, err := variant.Marshal(randomSave(random, 2), variant.Options{Encoder: gdwire.EncoderOptions{Format: format}})
+				f, err := savefile.New(savefile.Info{Format: format, Lengths: lengths}, severalValues(random, 1+i%4/2*5)...)
 				require.NoError(t, err)
-				if format == gdwire.Godot4 && i == 0 {
-					data = large
-				}
 				names = append(names, filepath.Join(folder, fmt.Sprint(format, i, "-", j)))
-				require.NoError(t, os.WriteFile(names[j], data, 0o600))
+				require.NoError(t, f.Save(names[j]))
+				if format == gdwire.Godot4 && i == 0 {
+					require.NoError(t, os.WriteFile(names[j], large, 0o600))
+				}
 			}
-			name := fmt.Sprint("Save", n)
+			name := fmt.Sprint("Save", n, "_")
 			n++
-			args := append([]string{"struct", "-q", "-format", format.String(), "-frame", "none", "-type", name}, names...)
+			args := append([]string{"struct", "-q", "-format", format.String(), "-frame", frames[i%2].String(), "-type", name}, names...)
 			r := runWith(nil, args...)
 			if r.status != statusGood { // without an order of keys that all have
 				require.Contains(t, r.err, "no struct gives back these saves")
 				continue
 			}
-			_, source, _ := strings.Cut(r.out, "import \"github.com/gdwire/gdwire/variant\"\n")
+			head, source, _ := strings.Cut(r.out, "import \"github.com/gdwire/gdwire/variant\"\n")
+			vars := []string{name}
+			if all := variables.FindAllStringSubmatch(head, -1); all != nil {
+				vars = nil
+				for _, v := range all {
+					vars = append(vars, v[1])
+				}
+			}
 			for _, inner := range declared.FindAllStringSubmatch(source, -1) {
-				if inner[1] != name { // each type has inner types of the same names
+				if !strings.HasPrefix(inner[1], name) { // each type has inner types of the same names
 					uses := regexp.MustCompile(`(?m)^(type |\t\w+ +(?:\[\])?)` + inner[1] + `\b`)
 					source = uses.ReplaceAllString(source, "${1}"+name+inner[1])
 				}
 			}
 			types.WriteString(source)
 			for _, file := range names {
-				fmt.Fprintf(&calls, "\tcheck(new(%s), %d, %q)\n", name, format, file)
+				fmt.Fprintf(&calls, "\tcheck(%q, %d, %d, new(%s))\n", file, format, lengths, strings.Join(vars, "), new("))
 			}
 		}
 	}
 	program := filepath.Join(folder, "main.go")
-	source := "package main\n\nimport (\n\t\"bytes\"\n\t\"fmt\"\n\t\"os\"\n\n\t\"github.com/gdwire/gdwire\"\n\t\"github.com/gdwire/gdwire/variant\"\n)\n" +
+	source := "package main\n\nimport (\n\t\"bytes\"\n\t\"fmt\"\n\t\"os\"\n\n\t\"github.com/gdwire/gdwire\"\n\t\"github.com/gdwire/gdwire/savefile\"\n\t\"github.com/gdwire/gdwire/variant\"\n)\n" +
 		structMain + types.String() + "\nfunc main() {\n" + calls.String() + "}\n"
 	require.NoError(t, os.WriteFile(program, []byte(source), 0o600))
 	run := exec.Command("go", "run", program)
@@ -123,4 +144,26 @@ func TestStruct(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, strings.Count(calls.String(), "check("), strings.Count(string(out), "same"), "%s", out)
 	require.Greater(t, strings.Count(string(out), "same"), 40)
+	require.Greater(t, strings.Count(calls.String(), "), new(string)"), 10, "of several values")
+}
+
+// TestStructErrors: files with other numbers of values, with packets, and without a Dictionary.
+func TestStructErrors(t *testing.T) {
+	folder := t.TempDir()
+	var names []string
+	for i, values := range [][]any{{1, 2}, {1, 2, 3}, make([]any, maxPositions+1)} {
+		f, err := savefile.New(savefile.Info{}, values...)
+		require.NoError(t, err)
+		names = append(names, filepath.Join(folder, fmt.Sprint(i)))
+		require.NoError(t, f.Save(names[i]))
+	}
+	for want, files := range map[string][]string{
+		"contain 2 and 3 values: print types for saves with the same number": names[:2],
+		"contains more than 16 values, which would each need a type":         names[2:],
+		"the saves contain no Dictionary with names as keys":                 names[:1],
+	} {
+		r := runWith(nil, append([]string{"struct", "-format", "godot4", "-frame", "u32"}, files...)...)
+		require.Equal(t, statusBad, r.status)
+		require.Contains(t, r.err, want)
+	}
 }
