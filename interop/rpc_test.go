@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -137,6 +139,114 @@ func otherClient(ctx context.Context, url string, game int) error {
 		}
 	}
 	return c.Close()
+}
+
+// A link carries connections to a server, until it is lost.
+type link struct {
+	server string
+	mu     sync.Mutex
+	lost   bool
+	conns  []net.Conn
+}
+
+// serve accepts connections until ln is closed.
+func (l *link) serve(ln net.Listener) {
+	for {
+		conn, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial("tcp", l.server)
+		if err != nil {
+			_ = conn.Close()
+			continue
+		}
+		l.mu.Lock()
+		l.conns, l.lost = append(l.conns, conn, server), false
+		l.mu.Unlock()
+		go l.carry(conn, server)
+		go l.carry(server, conn)
+	}
+}
+
+// carry writes to a connection what another receives, or nothing when the link is lost.
+func (l *link) carry(to, from net.Conn) {
+	b := make([]byte, 1<<10)
+	for {
+		got, err := from.Read(b)
+		l.mu.Lock()
+		lost := l.lost
+		l.mu.Unlock()
+		if err != nil {
+			return
+		}
+		if !lost {
+			_, _ = to.Write(b[:got])
+		}
+	}
+}
+
+// lose loses what the connections send from now on, with or without closing them. New ones are not
+// affected.
+func (l *link) lose(closing bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lost = true
+	for _, c := range l.conns {
+		if closing {
+			_ = c.Close()
+		}
+	}
+	l.conns = nil
+}
+
+// TestRPCReconnect loses the connections of a game, and the game's heartbeat or its system notices.
+// It connects again, with another id, and calls the server again.
+func TestRPCReconnect(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	var l link
+	var ids []int
+	c := &calls.Calls{}
+	c.Func("Main", "here", func(p *calls.Peer) error {
+		ids = append(ids, p.ID)
+		l.lose(len(ids) == 1)
+		return nil
+	})
+	url := serveWeb(t, &stream.Server{Handler: c.Handle})
+	l.server = strings.TrimPrefix(url, "ws://")
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = ln.Close() }()
+	go l.serve(ln)
+
+	files := gameFiles(t)
+	files["main.gd"] = `extends Node2D
+const Multiplayer := preload("res://gdwire_multiplayer.gd")
+
+func _ready() -> void:
+	var api := Multiplayer.new(get_tree().root, OS.get_cmdline_user_args()[0])
+	api.heartbeat = 2
+	get_tree().set_multiplayer(api)
+	for i in 3:
+		await multiplayer.connected_to_server
+		print("connected")
+		here.rpc_id(1)
+		if i < 2:
+			await multiplayer.server_disconnected
+			print("disconnected, id ", multiplayer.get_unique_id(), ", peers ", multiplayer.get_peers())
+	print("done")
+	get_tree().quit()
+
+@rpc("any_peer") func here() -> void: pass
+`
+	out, err := browser.Run(ctx, Program{Files: files, Args: []string{"ws://" + ln.Addr().String()}})
+	require.NoError(t, err, "%q", out.Lines)
+	require.Contains(t, strings.Join(out.Lines, "\n"),
+		"connected\ndisconnected, id 0, peers []\nconnected\ndisconnected, id 0, peers []\nconnected\ndone")
+	require.Len(t, ids, 3)
+	require.NotEqual(t, ids[0], ids[1])
+	require.NotEqual(t, ids[1], ids[2])
 }
 
 // gameFiles returns the files of the game of examples/rpc.

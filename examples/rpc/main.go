@@ -54,7 +54,7 @@ func newGame() http.Handler {
 		return c.All("Main", "said", p.ID, text)
 	})
 
-	s := &stream.Server{Handler: c.Handle, Options: stream.Options{MaxPacket: calls.MaxPacket},
+	s := &stream.Server{Handler: c.Handle, Options: stream.Options{MaxPacket: calls.MaxPacket, IdleTimeout: calls.IdleTimeout},
 		MaxConnsPerAddr: 20, PacketRate: 100} // a player moves 60 times a second
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Full() {

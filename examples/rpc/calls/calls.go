@@ -7,6 +7,7 @@
 package calls
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/stream"
@@ -21,7 +23,15 @@ import (
 )
 
 // version is the first number that the server sends.
-const version = 1
+const version = 2
+
+// IdleTimeout is the time after which a client that sends nothing has gone, for the Options of the
+// [stream.Server]. A client sends a heartbeat every 10 seconds, and notices by the answers whether the
+// server has gone.
+const IdleTimeout = 30 * time.Second
+
+// heartbeat is a packet of an empty Array, which can be encoded.
+var heartbeat, _ = variant.Marshal([]any{})
 
 // The targets of a call: a peer by its id, or one of these. A negative target is everyone
 // but the peer with this id.
@@ -273,9 +283,12 @@ func (c *Calls) receive(p *Peer) error {
 	for invalid := 0; ; {
 		var err error
 		if p.packet, err = p.conn.NextRaw(p.packet[:0]); err == nil {
-			if len(p.packet) > maxReceived {
+			switch {
+			case len(p.packet) > maxReceived:
 				err = errLong
-			} else {
+			case bytes.Equal(p.packet, heartbeat):
+				p.queue(heartbeat)
+			default:
 				err = c.dispatch(p, d, p.packet)
 			}
 		} else if !stream.Skippable(err) {

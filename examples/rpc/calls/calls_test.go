@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -168,7 +170,7 @@ func TestMistakes(t *testing.T) {
 	})
 	h := serve(t, c)
 	mistakes := []any{
-		nil, "text", []any{}, []any{"Main", "number"}, []any{"Main", "number", []any{1}, 1, 5},
+		nil, "text", []any{[]any{}}, []any{"Main", "number"}, []any{"Main", "number", []any{1}, 1, 5},
 		[]any{"Main", "free", []any{}, 1}, []any{"Other", "number", []any{1}, 1}, []any{"Main\x00number", "", []any{1}, 1},
 		[]any{"Main", "number", []any{}, 1}, []any{"Main", "number", []any{1, 2}, 1}, []any{"Main", "number", nil, 1},
 		[]any{"Main", "number", []any{300}, 1}, []any{"Main", "number", []any{"1"}, 1}, []any{1, "number", []any{1}, 1},
@@ -512,4 +514,46 @@ func TestLargeJoin(t *testing.T) {
 	for i := range count {
 		a.expectCall(server, "item", int64(i), text)
 	}
+}
+
+// A player who only watches stays connected by heartbeats, which are answered, and are no mistakes. One
+// who vanishes has left when IdleTimeout is over.
+func TestHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left := make(chan int, 2)
+		c := &Calls{Leave: func(p *Peer) { left <- p.ID }}
+		s := &stream.Server{Handler: c.Handle}
+		join := func() (conn *stream.Conn, id int) {
+			ours, theirs := net.Pipe()
+			go s.ServeConn(stream.NewConn(t.Context(), ours, &stream.Options{IdleTimeout: IdleTimeout}))
+			conn = stream.NewConn(t.Context(), theirs, nil)
+			var hello []int
+			require.NoError(t, variant.Receive(conn, &hello))
+			require.Len(t, hello, 2)
+			return conn, hello[1]
+		}
+		watching, _ := join()
+		vanished, id := join()
+		var v []any
+		require.NoError(t, variant.Receive(vanished, &v)) // watching is here
+		require.NoError(t, variant.Receive(watching, &v)) // vanished is here
+		begin := time.Now()
+		for range 2 * maxInvalid {
+			require.Empty(t, left)
+			time.Sleep(10 * time.Second) // of fake time
+			require.NoError(t, variant.Send(watching, []any{}))
+			require.NoError(t, variant.Receive(watching, &v))
+			if len(v) > 0 { // vanished has left
+				require.Equal(t, []any{int64(id), false}, v)
+				require.Equal(t, id, <-left)
+				require.NoError(t, variant.Receive(watching, &v))
+				require.Equal(t, IdleTimeout, time.Since(begin))
+			}
+			require.Empty(t, v)
+		}
+		require.Greater(t, time.Since(begin), 2*IdleTimeout)
+		require.NoError(t, s.Close())
+		require.NoError(t, watching.Close())
+		require.NoError(t, vanished.Close())
+	})
 }

@@ -9,23 +9,50 @@
 ##     [id, joined]                        another peer has joined or left: an int and a bool
 ##     [path, method, arguments, peer]     a call. path is relative to root. peer is the target
 ##                                         if the server receives it, and otherwise the sender
+##     []                                  a heartbeat, which the server answers with another
+##
+## It connects again after the connection failed or was lost, until close is called. The id is
+## another one then: connected_to_server is emitted again.
 class_name GdwireMultiplayer
 extends MultiplayerAPIExtension
 
-const VERSION := 1
+const VERSION := 2
+const MIN_DELAY := 1.0 # seconds before it connects again,
+const MAX_DELAY := 16.0 # doubled each time up to this
+const NEVER := INF
 
 var socket := WebSocketPeer.new()
+var heartbeat := 10.0 # seconds; a connection without a packet for three of them is lost
 
 var _root: Node
+var _url: String
 var _id := 0 # that of this peer, 0 until the server has sent it
 var _sender := 0 # of the call that runs now
 var _peers := PackedInt32Array()
-var _closed := false
+var _open := false # or connecting, or closing
+var _delay := 0.0 # before it connects again, in seconds
+var _connect_at := 0.0 # times in seconds: when it connects,
+var _heard := 0.0 # when the latest packet came,
+var _beat := 0.0 # when it sent a heartbeat
 
 func _init(root: Node, url: String) -> void:
 	_root = root
-	if socket.connect_to_url(url) != OK:
-		push_error("GdwireMultiplayer: can't connect to ", url)
+	_url = url
+	_connect()
+
+## Disconnects for good.
+func close() -> void:
+	socket.close()
+	_connect_at = NEVER
+
+func _connect() -> void:
+	_open = true
+	_heard = _now()
+	if socket.connect_to_url(_url) != OK:
+		push_error("GdwireMultiplayer: can't connect to ", _url)
+
+func _now() -> float:
+	return Time.get_ticks_msec() / 1000.0
 
 func _get_unique_id() -> int:
 	return _id
@@ -39,15 +66,33 @@ func _get_remote_sender_id() -> int:
 func _poll() -> Error:
 	socket.poll()
 	while socket.get_ready_state() == WebSocketPeer.STATE_OPEN and socket.get_available_packet_count() > 0:
+		_heard = _now()
 		_receive(socket.get_var())
-	if socket.get_ready_state() == WebSocketPeer.STATE_CLOSED and not _closed:
-		_closed = true
-		_peers.clear()
-		if _id == 0:
-			connection_failed.emit()
-		else:
-			server_disconnected.emit()
+	match socket.get_ready_state():
+		WebSocketPeer.STATE_CLOSED when _open:
+			_disconnected()
+		WebSocketPeer.STATE_CLOSED:
+			if _now() >= _connect_at:
+				_connect()
+		_ when _now() - _heard > 3 * heartbeat:
+			socket.close(-1) # without a close frame, which would wait for an answer
+		WebSocketPeer.STATE_OPEN when _now() - _beat > heartbeat:
+			_beat = _now()
+			socket.put_var([])
 	return OK
+
+func _disconnected() -> void:
+	var joined := _id != 0
+	_open = false
+	_id = 0
+	_peers.clear()
+	_delay = MIN_DELAY if joined else clampf(2 * _delay, MIN_DELAY, MAX_DELAY)
+	# Clients that were disconnected together do not return together.
+	_connect_at = maxf(_connect_at, _now() + _delay * randf_range(1, 2))
+	if joined:
+		server_disconnected.emit()
+	else:
+		connection_failed.emit()
 
 ## Returns an error as SceneMultiplayer does, and sends nothing then.
 func _rpc(peer: int, object: Object, method: StringName, arguments: Array) -> Error:
@@ -76,6 +121,8 @@ func _receive(packet: Variant) -> void:
 	if packet is Array:
 		types = packet.map(typeof)
 	match types:
+		[] when packet is Array: # a heartbeat
+			pass
 		[TYPE_INT, TYPE_INT] when _id == 0 and packet[0] == VERSION and packet[1] > 1:
 			_id = packet[1]
 			_peers = [1]
@@ -92,6 +139,7 @@ func _receive(packet: Variant) -> void:
 		_:
 			push_error("GdwireMultiplayer: the server speaks another version: ", packet)
 			socket.close(1002)
+			_connect_at = NEVER
 
 ## Checks what the server asks for as SceneMultiplayer does, so that a server, too, can call
 ## nothing but methods that carry @rpc.

@@ -12,8 +12,8 @@ func _ready() -> void:
 	var url := "ws://127.0.0.1:7778" if args.is_empty() else args[0]
 	get_tree().set_multiplayer(Multiplayer.new(get_tree().root, url))
 	multiplayer.connected_to_server.connect(func() -> void: _go(Vector2(300 + randi() % 400, 200 + randi() % 200)))
-	multiplayer.connection_failed.connect(func() -> void: _show("there is no server"))
-	multiplayer.server_disconnected.connect(func() -> void: _show("the server has gone"))
+	multiplayer.connection_failed.connect(func() -> void: _show("there is no server; trying again"))
+	multiplayer.server_disconnected.connect(_disconnected)
 	multiplayer.peer_connected.connect(func(id: int) -> void: if id != 1: _show("%d is here" % id))
 	multiplayer.peer_disconnected.connect(_left)
 	$Chat.text_submitted.connect(_say)
@@ -35,6 +35,12 @@ func _go(pos: Vector2) -> void:
 func _say(text: String) -> void:
 	chat.rpc_id(1, text)
 	$Chat.clear()
+
+# The game connects again, with another id, and the server sends where the others are.
+func _disconnected() -> void:
+	players.clear()
+	queue_redraw()
+	_show("the connection is lost; connecting again")
 
 func _left(id: int) -> void:
 	players.erase(id)
