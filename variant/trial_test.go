@@ -290,7 +290,7 @@ func (r *endless) Read(p []byte) (n int, err error) {
 
 // A hint for hostile data takes no memory but that of its text, however many lengths there are.
 func TestHintOfHostileData(t *testing.T) {
-	const size = 64 << 20
+	const size = 16 << 20
 	for name, data := range map[string][]byte{
 		"lengths":            bytes.Repeat([]byte{4, 0, 0, 0, 0, 0, 0, 0}, size/8),
 		"big-endian lengths": bytes.Repeat([]byte{0, 0, 0, 4, 0, 0, 0, 0}, size/8),

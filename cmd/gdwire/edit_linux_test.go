@@ -42,7 +42,7 @@ const lastOutput = 160 << 10
 
 // A file is edited in pieces, however large it is.
 func TestEditLarge(t *testing.T) {
-	size := 3 << 29
+	size := 1 << 29
 	if !full() || strconv.IntSize == 32 {
 		size = 48 << 20
 	}

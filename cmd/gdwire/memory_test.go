@@ -33,7 +33,7 @@ var block = strings.Repeat("x", 1<<16)
 
 // TestMemory: values and packets can be larger than memory.
 func TestMemory(t *testing.T) {
-	size := 256 << 20
+	size := 64 << 20
 	if !full() {
 		size = 4 << 20
 	}
@@ -106,7 +106,7 @@ func TestMemoryCompressed(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("skipped: how much memory a process had is asked on Linux only")
 	}
-	elements := 4095
+	elements := 1023
 	if !full() || strconv.IntSize == 32 {
 		elements = 40
 	}

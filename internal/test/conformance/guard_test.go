@@ -205,7 +205,7 @@ func TestGuardTables(t *testing.T) {
 
 // TestGuard calls the functions with inputs, and with parts of them, before an unreadable page.
 func TestGuard(t *testing.T) {
-	inputs, cuts := knownInputs(t), 1000
+	inputs, cuts := knownInputs(t), 300
 	if !testenv.Full() {
 		inputs, cuts = fuzz.Seeds(), 8
 	}
