@@ -34,14 +34,10 @@ func newKey(text string) hook.Key {
 	}
 }
 
-// readKey consumes the next value or key of the Decoder x if it is the String k and completely in the
+// readKey consumes the next value or key of d if it is the String k and completely in the
 // buffer. It compares words that may have bytes of the next value, so it needs keyBytes in the
 // buffer. It cannot panic and so needs no frame: -1 % of Unmarshal into structs.
-func readKey(x any, k *hook.Key) bool {
-	d, ok := x.(*Decoder)
-	if !ok {
-		return false
-	}
+func readKey(d *Decoder, k *hook.Key) bool {
 	values, r := d.fastValues, d.r&math.MaxInt
 	if r > len(values)-keyBytes || d.remaining == 0 {
 		return false
@@ -60,14 +56,10 @@ func readKey(x any, k *hook.Key) bool {
 	return true
 }
 
-// writeKey writes the String k to the Encoder x if the fast path is on and keyBytes are free. It
+// writeKey writes the String k to e if the fast path is on and keyBytes are free. It
 // stores all words of the longest key; the next value overwrites those that k does not need. Like
 // readKey it needs no frame.
-func writeKey(x any, k *hook.Key) bool {
-	e, ok := x.(*Encoder)
-	if !ok {
-		return false
-	}
+func writeKey(e *Encoder, k *hook.Key) bool {
 	values, n, size := e.fastValues, e.n&math.MaxInt, k.Size
 	if n > len(values)-keyBytes || e.remaining == 0 || size == 0 {
 		return false

@@ -22,7 +22,7 @@ func keyTexts() (all []string) {
 
 func keyTo(e *Encoder, text string) error {
 	k := hook.NewKey(text)
-	if hook.WriteKey(e, &k) {
+	if writeKey(e, &k) {
 		return nil
 	}
 	return e.WriteString(text)
@@ -77,7 +77,7 @@ func TestWriteKey(t *testing.T) {
 		}
 	}
 	k := hook.NewKey("position")
-	require.False(t, hook.WriteKey(NewEncoder(io.Discard, nil), &k), "at the top level, the slow path writes it")
+	require.False(t, writeKey(NewEncoder(io.Discard, nil), &k), "at the top level, the slow path writes it")
 }
 
 // ReadKey consumes the texts that are equal to it and nothing else, and leaves the Decoder as
@@ -122,11 +122,11 @@ func compareKeys(t *testing.T, name string, a, b *Decoder) (hits int) {
 		want := string(text)
 		for _, other := range []string{want + "x", want + "\x00", "x" + want, strings.ToUpper(want) + "_", "", "other"} {
 			k := hook.NewKey(other)
-			require.False(t, hook.ReadKey(b, &k), "%s: %q as %q", name, want, other)
+			require.False(t, readKey(b, &k), "%s: %q as %q", name, want, other)
 			require.Equal(t, offset, b.InputOffset(), name)
 		}
 		k := hook.NewKey(want)
-		if ok && hook.ReadKey(b, &k) {
+		if ok && readKey(b, &k) {
 			hits++
 		} else {
 			text, okB, errB := b.ReadText()
@@ -155,7 +155,7 @@ func TestKeyWithoutWords(t *testing.T) {
 			_, err := d.ReadArray()
 			require.NoError(t, err)
 			k := hook.NewKey(text)
-			require.False(t, hook.ReadKey(d, &k), "%q from bytes of %#x", text, first)
+			require.False(t, readKey(d, &k), "%q from bytes of %#x", text, first)
 			require.EqualValues(t, 8, d.InputOffset())
 		}
 	}

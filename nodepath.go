@@ -25,8 +25,8 @@ func skippedNodePath(x any) bool {
 }
 
 // fastNodePath is [hook.ReadNodePath]. -19 % of Unmarshal into structs.
-func fastNodePath(x any, to *hook.NodePathText) []byte {
-	p := &x.(*Decoder).fastPath
+func fastNodePath(d *Decoder, to *hook.NodePathText) []byte {
+	p := &d.fastPath
 	form, b := p.fastForm()
 	if form == nil || form.shape != shapeNodePath {
 		return nil

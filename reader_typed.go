@@ -181,8 +181,13 @@ func (d *Decoder) ReadNodePath() (string, error) {
 // floats into integers. A float32 rounds components of 64 bits; [ErrRange] is returned for a finite
 // component beyond its range, and for an integer that it cannot represent exactly.
 func ReadComponents[T Component](d *Decoder, t Type, c []T) error {
-	if fastComponents(&d.fastPath, t, c) {
-		return nil
+	if !isInt[T]() {
+		if b := d.fastFloats(t, len(c)); b != nil {
+			for i := range c {
+				c[i] = T(math.Float32frombits(le.Uint32(wire.Nth(b, i, 4))))
+			}
+			return nil
+		}
 	}
 	b, unit, err := d.math(t, len(c), isInt[T]())
 	if err != nil {
@@ -422,4 +427,37 @@ func (d *Decoder) readType(t Type) (Token, error) {
 		return d.takeLast(form, &last), nil
 	}
 	return d.readForm(t, func(f *form) bool { return f.typ == t })
+}
+
+// Package variant reads some values by hooks of their own.
+
+func init() {
+	hook.ReadFloats = readFloats
+	hook.StartStrings = startStrings
+	hook.ReadPackedString = (*Decoder).fastName
+}
+
+// readFloats is [hook.ReadFloats].
+func readFloats(d *Decoder, t Type, c []float32) bool {
+	b := d.fastFloats(t, len(c))
+	if b == nil {
+		return false
+	}
+	if to, ok := wire.AsBytes(c, true); ok { // which Decode finds out, too, with more calls
+		copy(to, b)
+	} else {
+		wire.Decode(c, b, wire.Float32)
+	}
+	return true
+}
+
+// startStrings is [hook.StartStrings].
+func startStrings(d *Decoder) (n int, ok bool) {
+	if d.hasFast(d.remaining) {
+		b, form := d.peekFast(), &d.forms.byType[TypePackedStringArray][0]
+		if n := le.Uint32(b[4:]); le.Uint32(b[:]) == form.header && form.shape == shapePackedStrings && d.openFast(form, n) {
+			return int(n), true
+		}
+	}
+	return 0, false
 }

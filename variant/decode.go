@@ -86,6 +86,15 @@ type decoder struct {
 	bytesOptions gdwire.DecoderOptions
 }
 
+// Functions of package hook.
+var (
+	readKeyFast          = hook.ReadKey.(func(*gdwire.Decoder, *hook.Key) bool)
+	readNodePathFast     = hook.ReadNodePath.(func(*gdwire.Decoder, *hook.NodePathText) []byte)
+	readFloatsFast       = hook.ReadFloats.(func(*gdwire.Decoder, gdwire.Type, []float32) bool)
+	startStringsFast     = hook.StartStrings.(func(*gdwire.Decoder) (int, bool))
+	readPackedStringFast = hook.ReadPackedString.(func(*gdwire.Decoder) []byte)
+)
+
 var decoderPool = sync.Pool{New: func() any { return new(decoder) }}
 
 func getDecoder() *decoder { return decoderPool.Get().(*decoder) }
@@ -451,7 +460,7 @@ func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 
 // readNodePath reads text like readText, but first tries the fast path for NodePaths.
 func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
-	b := hook.ReadNodePath(s.d, &s.pathText)
+	b := readNodePathFast(s.d, &s.pathText)
 	if b == nil {
 		return s.readAnyText(x, t)
 	}

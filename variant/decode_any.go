@@ -232,7 +232,7 @@ func (s *decoder) nextKey(known *knownKeys, i int) (key any, isKnown bool, err e
 		return key, false, err
 	}
 	next := &known.keys[i]
-	if hook.ReadKey(s.d, &next.encoded) {
+	if readKeyFast(s.d, &next.encoded) {
 		return next.key, true, s.charge(anyType, boxSize+int64(next.encoded.Len))
 	}
 	key, err = s.anyKey()

@@ -12,13 +12,17 @@ import (
 type fieldDecoder struct {
 	key hook.Key // the name
 	fieldLocation
-	plan *plan[decodeFunc]
+	do   decodeFunc
+	i    int           // the index in structDecoder.fields
+	next *fieldDecoder // the field after it, or nil
 	*field
 }
 
 // A structDecoder reads a struct.
 type structDecoder struct {
 	typ    reflect.Type
+	decode decodeFunc
+	first  *fieldDecoder // or nil
 	fields []*fieldDecoder
 	info   *structFields
 	embed  *plan[decodeFunc] // of the values of an embedded map
@@ -42,7 +46,7 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 		if len(f.index) > 1 {
 			plan = b.embeddedPlan(t, f, plan)
 		}
-		c.fields = append(c.fields, &fieldDecoder{hook.NewKey(f.name), locationOf(t, f), plan, f})
+		c.add(&fieldDecoder{key: hook.NewKey(f.name), fieldLocation: locationOf(t, f), do: doOf(plan), field: f})
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
@@ -52,43 +56,75 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 	if m, ok := componentsOf(t); ok {
 		c.math = &m
 	}
+	c.decode = c.makeDecoder()
 	return c.decode, nil
 }
 
-// decode reads a struct. The keys of a Dictionary are usually in the order of the fields: decode
-// compares each with the next field, and calls readKeyOrRest for a key that differs. Against a
-// loop for keys in any order, that is -26 % of Unmarshal into structs; ReadKey alone is -18 %.
-func (c *structDecoder) decode(s *decoder, x variable) error {
-	if c.info.array || s.peekFirst { // otherwise ReadDict finds out, in a single step
-		if isDict, err := c.decodeUnlessDict(s, x); !isDict {
-			return err
-		}
+// doOf returns the function of a plan. While the plan is built, it has none yet: then the result
+// calls the one that it will have.
+func doOf(p *plan[decodeFunc]) decodeFunc {
+	if p.do != nil {
+		return p.do
 	}
-	n, err := s.d.ReadDict()
-	if err != nil {
-		return c.retry(s, x, err)
+	return func(s *decoder, x variable) error { return p.do(s, x) }
+}
+
+// add adds a field.
+func (c *structDecoder) add(f *fieldDecoder) {
+	f.i = len(c.fields)
+	if f.i == 0 {
+		c.first = f
+	} else {
+		c.fields[f.i-1].next = f
 	}
-	if err := s.enter(c.typ); err != nil {
-		return err
-	}
-	for i, f := range c.fields[:min(n, len(c.fields))] {
-		if !hook.ReadKey(s.d, &f.key) {
-			if isNext, err := c.readKeyOrRest(s, x, n, i); !isNext {
+	c.fields = append(c.fields, f)
+}
+
+// makeDecoder returns the function that reads a struct. The keys of a Dictionary are usually in the
+// order of the fields: it compares each with the next field, and calls readKeyOrRest for a key that
+// differs. Against a loop for keys in any order, that is -26 % of Unmarshal into structs; ReadKey
+// alone is -18 %. As calls keep nothing in registers, a loop that follows pointers from field to field
+// is -1 % against one over a slice. A method value would add a call for each struct. See
+// makeScalarDecoder for noinline.
+//
+//go:noinline
+func (c *structDecoder) makeDecoder() decodeFunc {
+	return func(s *decoder, x variable) error {
+		if c.info.array || s.peekFirst { // otherwise ReadDict finds out, in a single step
+			if isDict, err := c.decodeUnlessDict(s, x); !isDict {
 				return err
 			}
 		}
-		if err := f.plan.do(s, fieldAt(x, f.fieldLocation)); err != nil {
-			return withField(err, f.goName)
+		n, err := s.d.ReadDict()
+		if err != nil {
+			return c.retry(s, x, err)
 		}
+		if err := s.enter(c.typ); err != nil {
+			return err
+		}
+		var end *fieldDecoder
+		if n < len(c.fields) {
+			end = c.fields[n]
+		}
+		for f := c.first; f != end; f = f.next {
+			if !readKeyFast(s.d, &f.key) {
+				if isNext, err := c.readKeyOrRest(s, x, n, f.i); !isNext {
+					return err
+				}
+			}
+			if err := f.do(s, fieldAt(x, f.fieldLocation)); err != nil {
+				return withField(err, f.goName)
+			}
+		}
+		if n > len(c.fields) {
+			_, err := c.readKeyOrRest(s, x, n, len(c.fields))
+			return err
+		}
+		return s.leave()
 	}
-	if n > len(c.fields) {
-		_, err := c.readKeyOrRest(s, x, n, len(c.fields))
-		return err
-	}
-	return s.leave()
 }
 
-// retry calls decode again after ReadDict returned err. From now on, decode checks first whether a
+// retry reads a struct again after ReadDict returned err. From now on, it is checked first whether a
 // Dictionary is next.
 func (c *structDecoder) retry(s *decoder, x variable, err error) error {
 	if s.peekFirst {
@@ -239,7 +275,7 @@ func (c *structDecoder) find(name []byte, next int) int {
 
 // decode reads the value of the field of the struct x.
 func (f *fieldDecoder) decode(s *decoder, x variable) error {
-	if err := f.plan.do(s, fieldAt(x, f.fieldLocation)); err != nil {
+	if err := f.do(s, fieldAt(x, f.fieldLocation)); err != nil {
 		return withField(err, f.goName)
 	}
 	return nil

@@ -11,6 +11,9 @@ import (
 	"github.com/gdwire/gdwire/internal/hook"
 )
 
+// A function of package hook.
+var writeKeyFast = hook.WriteKey.(func(*gdwire.Encoder, *hook.Key) bool)
+
 // Marshal returns the encoding of v. The path of an error names the keys before it; that of
 // [MarshalEncode], which does not keep what it wrote, contains their numbers: .value(3).
 func Marshal(v any, opts ...Options) ([]byte, error) {

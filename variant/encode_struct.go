@@ -132,7 +132,7 @@ func encodePairs(s *encoder, x variable, fields []*fieldEncoder, more int) error
 		return err
 	}
 	for _, f := range fields {
-		if !hook.WriteKey(s.e, &f.key) {
+		if !writeKeyFast(s.e, &f.key) {
 			if err := s.e.WriteString(f.name); err != nil {
 				return err
 			}

@@ -1,15 +1,34 @@
 // Package hook contains functions of package gdwire for the other packages of this module. They
 // are fast in special cases and too special for a public API. Package gdwire sets them.
+//
+// Those that are called for each field are of type any, as this package cannot name the types of
+// gdwire. Package variant asserts the types of the functions once. If each call asserted the type of
+// the Decoder instead, Unmarshal into structs would take 2 % more instructions.
 package hook
 
-// ReadNodePath reads the next value of d, a *gdwire.Decoder, as a NodePath and returns its
-// text, such as "/root/Player:position", in the memory of buf.
+// ReadNodePath is a func(d *gdwire.Decoder, buf *NodePathText) (text []byte). It reads the next value
+// of d as a NodePath and returns its text, such as "/root/Player:position", in the memory of buf.
 //
 // It consumes nothing and returns nil if the next value is not a NodePath, if the names
 // cannot be found again in the text because one is empty or contains a separator, or if the
 // NodePath is not completely in the read buffer yet or its text is longer than 100 bytes. Then
 // AppendString appends the text of any NodePath, and ReadToken returns its names.
-var ReadNodePath func(d any, buf *NodePathText) (text []byte)
+var ReadNodePath any
+
+// ReadFloats is a func(d *gdwire.Decoder, t gdwire.Type, c []float32) bool. It reads a value of math
+// type t into c, as ReadComponents does. It consumes nothing and returns false if another value is
+// next, or if the fast path cannot read it.
+var ReadFloats any
+
+// StartStrings is a func(d *gdwire.Decoder) (n int, ok bool). It reads the start of a
+// PackedStringArray of n strings. It consumes nothing and returns false if another value is next, or
+// if the fast path cannot read it.
+var StartStrings any
+
+// ReadPackedString is a func(d *gdwire.Decoder) (text []byte). It reads the next string of a
+// PackedStringArray, as ReadText does. It consumes nothing and returns nil if the fast path cannot
+// read it.
+var ReadPackedString any
 
 // SkippedNodePath reports whether d, a *gdwire.Decoder, may have skipped a NodePath since the last
 // call of SkippedNodePath for d. Validate checks the names of NodePaths only in data that contain
@@ -37,14 +56,14 @@ const MaxKey = 16
 // NewKey returns the Key of a text.
 var NewKey func(text string) Key
 
-// ReadKey consumes the next value or key of d, a *gdwire.Decoder, and returns true if it is
-// the String k. Otherwise it consumes nothing and returns false. It can return false for k,
-// too, for example if k is not completely in the read buffer yet.
-var ReadKey func(d any, k *Key) bool
+// ReadKey is a func(d *gdwire.Decoder, k *Key) bool. It consumes the next value or key of d and
+// returns true if it is the String k. Otherwise it consumes nothing and returns false. It can return
+// false for k, too, for example if k is not completely in the read buffer yet.
+var ReadKey any
 
-// WriteKey writes the String k to e, a *gdwire.Encoder. It writes nothing and returns false
-// if that is not possible without an error or a flush.
-var WriteKey func(e any, k *Key) bool
+// WriteKey is a func(e *gdwire.Encoder, k *Key) bool. It writes the String k to e. It writes nothing
+// and returns false if that is not possible without an error or a flush.
+var WriteKey any
 
 // Found returns a variable of d, a *gdwire.Decoder, that is true if d found an error since Reset,
 // which LastError returns. Reading it for each packet instead of calling LastError is -5 % of Next.

@@ -186,7 +186,7 @@ func (w *typedWalk) value() (v model.Value, err error) {
 		v.Type = "NodePath"
 		switch w.random.IntN(3) {
 		case 0:
-			if b := hook.ReadNodePath(d, new(hook.NodePathText)); b != nil {
+			if b := hook.ReadNodePath.(func(*gdwire.Decoder, *hook.NodePathText) []byte)(d, new(hook.NodePathText)); b != nil {
 				v.Text = string(b)
 				return v, nil
 			}

@@ -40,6 +40,16 @@ var continues = map[string]bool{
 	"AppendString": true, "WrapError": true,
 }
 
+// Functions of package hook.
+var (
+	readKey      = hook.ReadKey.(func(*gdwire.Decoder, *hook.Key) bool)
+	readNodePath = hook.ReadNodePath.(func(*gdwire.Decoder, *hook.NodePathText) []byte)
+	readFloats   = hook.ReadFloats.(func(*gdwire.Decoder, gdwire.Type, []float32) bool)
+	startStrings = hook.StartStrings.(func(*gdwire.Decoder) (int, bool))
+	readString   = hook.ReadPackedString.(func(*gdwire.Decoder) []byte)
+	writeKey     = hook.WriteKey.(func(*gdwire.Encoder, *hook.Key) bool)
+)
+
 // decoderCalls contains every call that reads. A new one is a line here.
 var decoderCalls []decoderCall
 
@@ -156,7 +166,7 @@ func init() {
 		{"ReadKey or ReadString", false, func(c *caller) error {
 			return readText(c, func() (string, error) {
 				for text, key := range decoderKeys {
-					if hook.ReadKey(c.d, &key) {
+					if readKey(c.d, &key) {
 						return text, nil
 					}
 				}
@@ -172,10 +182,18 @@ func init() {
 				return err
 			})
 		}},
+		{"hook.ReadPackedString or ReadString", false, func(c *caller) error {
+			return readText(c, func() (string, error) {
+				if text := readString(c.d); text != nil {
+					return string(text), nil
+				}
+				return c.d.ReadString()
+			})
+		}},
 		{"ReadNodePath", false, func(c *caller) error { return readText(c, c.d.ReadNodePath) }},
 		{"hook.ReadNodePath or ReadNodePath", false, func(c *caller) error {
 			return readText(c, func() (string, error) {
-				if text := hook.ReadNodePath(c.d, new(hook.NodePathText)); text != nil {
+				if text := readNodePath(c.d, new(hook.NodePathText)); text != nil {
 					return string(text), nil
 				}
 				return c.d.ReadNodePath()
@@ -200,12 +218,37 @@ func init() {
 			v := make([]float32, c.byte()%17)
 			return read(c, func() ([]float32, error) { return v, gdwire.ReadComponents(c.d, typ, v) })
 		}},
+		{"hook.ReadFloats or ReadComponents", false, func(c *caller) error {
+			typ := gdwire.Type(c.byte())
+			v := make([]float32, c.byte()%17)
+			return read(c, func() ([]float32, error) {
+				if readFloats(c.d, typ, v) {
+					return v, nil
+				}
+				return v, gdwire.ReadComponents(c.d, typ, v)
+			})
+		}},
 		{"ReadComponents of int32", false, func(c *caller) error {
 			var v [2]int32
 			return read(c, func() ([2]int32, error) { return v, gdwire.ReadComponents(c.d, gdwire.TypeVector2i, v[:]) })
 		}},
 		{"ReadArray", false, func(c *caller) error { return read(c, c.d.ReadArray) }},
 		{"ReadDict", false, func(c *caller) error { return read(c, c.d.ReadDict) }},
+		{"hook.StartStrings or ReadToken", false, func(c *caller) error {
+			return read(c, func() (int, error) {
+				if n, ok := startStrings(c.d); ok {
+					return n, nil
+				}
+				if typ, err := c.d.PeekType(); err != nil || typ != gdwire.TypePackedStringArray {
+					return 0, err
+				}
+				t, err := c.d.ReadToken()
+				if err == nil && t.Kind() == gdwire.KindDictKey {
+					t, err = c.d.ReadToken()
+				}
+				return int(t.Len()), err
+			})
+		}},
 		{"ReadEnd", false, func(c *caller) error { return c.retry(c.d.ReadEnd) }},
 		{"Fields", false, func(c *caller) (err error) {
 			c.loops++

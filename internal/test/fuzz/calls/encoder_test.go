@@ -104,7 +104,7 @@ var encoderCalls = []encoderCall{
 		text := a.text(0)
 		key := hook.NewKey(text)
 		return func(e *gdwire.Encoder) error {
-			if hook.WriteKey(e, &key) {
+			if writeKey(e, &key) {
 				return nil
 			}
 			return e.WriteString(text)
