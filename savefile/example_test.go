@@ -1,9 +1,13 @@
 package savefile_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 
@@ -152,4 +156,58 @@ func ExampleOptions_repair() {
 	// Output:
 	// true
 	// gdwire: offset 155, $1: unexpected EOF {3 {Ada 42} [map]}
+}
+
+// A server takes a save that anybody can upload. The limits bound the memory that it needs, also for a small
+// file whose content is large.
+func ExampleRead() {
+	const maxSize = 1 << 20 // bytes, of a file and of its content
+	options := &savefile.Options{
+		Decoder:   gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: 16}},
+		Container: fileaccess.Options{Limits: fileaccess.Limits{Size: maxSize}},
+	}
+	upload := func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSize))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+			return
+		}
+		f, err := savefile.Read(bytes.NewReader(body), int64(len(body)), options)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		defer f.Close()
+		var version int
+		var s save
+		if err := f.Unmarshal(&version, &s); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		fmt.Fprintln(w, "welcome,", s.Player.Name)
+	}
+
+	good, err := os.ReadFile(newSave())
+	if err != nil {
+		log.Fatal(err)
+	}
+	zstd := fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd, BlockSize: 1 << 20}
+	f, err := savefile.New(savefile.Info{Container: zstd}, make([]byte, 4<<20))
+	if err != nil {
+		log.Fatal(err)
+	}
+	var bomb bytes.Buffer // a few KiB
+	if _, err := f.WriteTo(&bomb); err != nil {
+		log.Fatal(err)
+	}
+	for _, body := range [][]byte{good, good[:len(good)/2], bomb.Bytes(), []byte("\x89PNG")} {
+		w := httptest.NewRecorder()
+		upload(w, httptest.NewRequest(http.MethodPost, "/save", bytes.NewReader(body)))
+		fmt.Print(w.Code, " ", w.Body)
+	}
+	// Output:
+	// 200 welcome, Ada
+	// 400 savefile: damaged at offset 63: fileaccess: offset 63: unexpected EOF
+	// 400 fileaccess: offset 12: content of 4194316 bytes exceeds limit Size (1048576)
+	// 400 savefile: not recognized: the file is a PNG image, not values of Godot; set Format and Lengths in the Options to read it anyway
 }

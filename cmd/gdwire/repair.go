@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -39,6 +40,10 @@ func repair(s *stdio, o *options) error {
 		return err
 	}
 	f, err := savefile.Open(name, so)
+	if errors.Is(err, savefile.ErrUnknown) {
+		why, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), name+": savefile: "), ";")
+		return choiceError{fmt.Errorf("%s: %s; to repair it anyway, choose -format and -frame", name, why)}
+	}
 	if err != nil {
 		return err
 	}
