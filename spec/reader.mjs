@@ -2,6 +2,7 @@
 //
 //	gdwire conform -format godot4 -- node spec/reader.mjs godot4
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 
 const godot4 = `Nil bool int float String Vector2 Vector2i Rect2 Rect2i Vector3 Vector3i Transform2D Vector4 Vector4i Plane
 	Quaternion AABB Basis Transform3D Projection Color StringName NodePath RID Object Callable Signal Dictionary Array
@@ -13,8 +14,8 @@ const godot3 = manual4.filter((t) => !t.includes("64"));
 const godot2 = godot3.slice();
 godot2.splice(18, 0, "InputEvent");
 godot2.splice(15, 0, "Image");
-const types = { godot4, godot3, godot2, manual4, manual3: godot3, manual30: godot3 };
-const masks = { godot4: 0xff, godot3: 0xff, manual4: 0xffff };
+export const types = { godot4, godot3, godot2, manual4, manual3: godot3, manual30: godot3 };
+export const masks = { godot4: 0xff, godot3: 0xff, manual4: 0xffff };
 const components = {
 	Vector2: 2, Rect2: 4, Vector3: 3, Transform2D: 6, Vector4: 4, Plane: 4, Quaternion: 4, AABB: 6, Basis: 9, Transform3D: 12,
 	Projection: 16, Color: 4, Vector2i: 2, Rect2i: 4, Vector3i: 3, Vector4i: 4,
@@ -27,7 +28,7 @@ const eventData = { 1: 8, 3: 4, 4: 8, 5: 4, 6: 4 };
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 // JSON.stringify writes -0 as 0.
-const float = (x) => (Object.is(x, -0) ? "-0.0" : Number.isFinite(x) ? x : String(x));
+export const float = (x) => (Object.is(x, -0) ? "-0.0" : Number.isFinite(x) ? x : String(x));
 const fail = (text) => {
 	throw new Error(text);
 };
@@ -137,13 +138,20 @@ class Reader {
 	};
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-	const [hex = "", objects] = line.split(" ");
-	let answer;
-	try {
-		answer = new Reader(new Uint8Array(Buffer.from(hex, "hex")), process.argv[2], objects === "objects").value();
-	} catch (e) {
-		answer = { error: e.message };
+// answer writes a line for each line of standard input, with the value that read returns.
+export async function answer(read) {
+	for await (const line of createInterface({ input: process.stdin })) {
+		const [hex = "", objects] = line.split(" ");
+		let value;
+		try {
+			value = await read(Buffer.from(hex, "hex"), process.argv[2], objects === "objects");
+		} catch (e) {
+			value = { error: e.message };
+		}
+		console.log(JSON.stringify(value));
 	}
-	console.log(JSON.stringify(answer));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+	await answer((bytes, format, objects) => new Reader(new Uint8Array(bytes), format, objects).value());
 }

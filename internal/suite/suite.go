@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/gdwire/gdwire/spec"
@@ -48,6 +49,37 @@ type Packet struct {
 	Refuse  *int              `json:"refuse,omitempty"`
 	Engines map[string]Answer `json:"engines,omitempty"`
 }
+
+// UnmarshalJSON decodes a packet. An answer with Size and without Reencoded wrote what it had read.
+func (p *Packet) UnmarshalJSON(text []byte) error {
+	type plain Packet
+	if err := json.Unmarshal(text, (*plain)(p)); err != nil {
+		return err
+	}
+	for name, a := range p.Engines {
+		if a.Reencoded == nil && a.Size > 0 {
+			a.Reencoded = p.read(a)
+			p.Engines[name] = a
+		}
+	}
+	return nil
+}
+
+// MarshalJSON encodes a packet as UnmarshalJSON decodes it.
+func (p Packet) MarshalJSON() ([]byte, error) {
+	type plain Packet
+	p.Engines = maps.Clone(p.Engines)
+	for name, a := range p.Engines {
+		if a.Size > 0 && bytes.Equal(a.Reencoded, p.read(a)) {
+			a.Reencoded = nil
+			p.Engines[name] = a
+		}
+	}
+	return Lines([]plain{plain(p)})
+}
+
+// read returns the bytes of the packet that an engine consumed.
+func (p *Packet) read(a Answer) Hex { return p.Hex[:min(a.Size, int64(len(p.Hex)))] }
 
 // The verdicts on packets.
 const (
@@ -123,6 +155,19 @@ func ValuesOf(engine string) (all []Value, err error) {
 		}
 	}
 	return all, err
+}
+
+// Lines returns vectors as the lines of a file.
+func Lines[T any](all []T) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	for _, v := range all {
+		if err := e.Encode(v); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
 }
 
 func read[T any](name string) (all []T, err error) {

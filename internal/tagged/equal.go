@@ -14,8 +14,8 @@ import (
 
 // Equal reports whether an answer is the value want. The order of members is free, a member
 // that is null is equal to a missing one, an id of "0" to a missing one, and the string "-0.0" to the
-// number, which not every JSON library writes. A reader may do with text and with equal keys what
-// engines do: rules T6, T8 and C5 of SPEC.md. Equal returns an error if a text is not JSON.
+// number, which not every JSON library writes. A reader may do with text, equal keys, null objects and
+// declared classes what engines do: rules T6, T8, C5, O4 and O6 of SPEC.md and its section 10. Equal returns an error if a text is not JSON.
 func Equal(answer, want []byte) (bool, error) {
 	x, err := parse(answer)
 	if err != nil {
@@ -44,7 +44,7 @@ func equal(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		return ok && equalMembers(a, b)
+		return ok && (equalMembers(a, b) || a["t"] == "Nil" && isNull(b) || a["class"] == "EncodedObjectAsID" && isClass(b))
 	case []any:
 		b, ok := b.([]any)
 		if !ok || len(a) != len(b) {
@@ -68,6 +68,16 @@ func equal(a, b any) bool {
 		return ok && (a == b || a == asEngines(b))
 	}
 	return a == b
+}
+
+// isNull reports whether a value is an object that is null.
+func isNull(v map[string]any) bool {
+	return v["t"] == "Object" && v["class"] == "" || v["t"] == "ObjectID" && cmp.Or(v["v"], any("0")) == "0"
+}
+
+// isClass reports whether a value is a declared type that engines replace where objects are not allowed.
+func isClass(v map[string]any) bool {
+	return v["t"] == nil && (v["class"] != nil || v["script"] != nil || v["builtin"] == "Object")
 }
 
 // asEngines returns what engines keep of a text: what precedes a NUL, without a byte order mark.

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/test/model"
+)
+
+// versionOf returns the name and hash in an engine's answer about its version.
+func versionOf(text []byte) (string, error) {
+	var info struct{ String, Hash string }
+	err := json.Unmarshal(text, &info)
+	return info.String + " " + info.Hash, err
+}
+
+// vectors asks the named engines, or all, and shows what has changed.
+func vectors(names []string, all, write bool) error {
+	values, err := suite.Values()
+	if err != nil {
+		return err
+	}
+	packets, err := suite.Packets()
+	if err != nil {
+		return err
+	}
+	for i := range engines {
+		e := &engines[i]
+		if len(names) > 0 && !slices.Contains(names, e.name) {
+			continue
+		}
+		if err := e.check(); err != nil {
+			return err
+		}
+		s := survey{engine: e, all: all}
+		s.values(values)
+		s.packets(packets)
+		if err := s.run(); err != nil {
+			return err
+		}
+	}
+	if !write {
+		return nil
+	}
+	if err := writeLines("values", values); err != nil {
+		return err
+	}
+	return writeLines("packets", packets)
+}
+
+func writeLines[T any](name string, all []T) error {
+	text, err := suite.Lines(all)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile("spec/vectors/"+name+".jsonl", text, 0o644)
+}
+
+// A survey asks an engine about vectors.
+type survey struct {
+	*engine
+	all       bool
+	questions []question
+}
+
+// A question is a packet, and what to do with the answer: note returns what has changed, or "".
+type question struct {
+	id, line string
+	note     func(suite.Answer) string
+}
+
+func (s *survey) ask(id string, p []byte, objects bool, note func(suite.Answer) string) {
+	line := hex.EncodeToString(p)
+	if objects {
+		line += " objects"
+	}
+	s.questions = append(s.questions, question{id, line, note})
+}
+
+// values asks whether the engine writes a value that it read as the same bytes. If it reads another
+// value, such as an empty path that is not absolute, its answer says nothing.
+func (s *survey) values(all []suite.Value) {
+	for i := range all {
+		v := &all[i]
+		known := slices.Contains(v.Engines, s.name)
+		if !slices.Contains(v.Formats, s.format.String()) || !known && !s.all {
+			continue
+		}
+		s.ask(v.ID, v.Hex, v.Objects, func(a suite.Answer) string {
+			same := a.Accept && s.same(v.Hex, a.Reencoded)
+			switch {
+			case same == known, a.Accept && !s.sameValue(v.Hex, a.Reencoded):
+				return ""
+			case same:
+				v.Engines = append(v.Engines, s.name)
+				return "writes it, too"
+			}
+			v.Engines = slices.DeleteFunc(v.Engines, func(name string) bool { return name == s.name })
+			return fmt.Sprintf("writes %x, not %x", a.Reencoded, v.Hex)
+		})
+	}
+}
+
+// packets asks what the engine does with odd packets. Those with serialized objects are left out: their
+// classes are no engine's.
+func (s *survey) packets(all []suite.Packet) {
+	for i := range all {
+		p := &all[i]
+		old, known := p.Engines[s.name]
+		if !slices.Contains(p.Formats, s.format.String()) || p.Objects || !known && !s.all {
+			continue
+		}
+		s.ask(p.ID, p.Hex, false, func(a suite.Answer) string {
+			if known && a.Accept == old.Accept && a.Size == old.Size && s.same(old.Reencoded, a.Reencoded) {
+				return ""
+			}
+			if p.Engines == nil {
+				p.Engines = map[string]suite.Answer{}
+			}
+			p.Engines[s.name] = a
+			if !known {
+				return fmt.Sprintf("accepts it: %v", a.Accept)
+			}
+			return fmt.Sprintf("accepted it: %v %d %x; now: %v %d %x", old.Accept, old.Size, old.Reencoded, a.Accept, a.Size, a.Reencoded)
+		})
+	}
+}
+
+// same reports whether packets are equal but for what differs in each run.
+func (s *survey) same(a, b []byte) bool {
+	return bytes.Equal(s.masked(a), s.masked(b))
+}
+
+// sameValue reports whether packets contain the same value but for ids of objects.
+func (s *survey) sameValue(a, b []byte) bool {
+	o := gdwire.DecoderOptions{Format: s.format, AllowObjects: true}
+	x, _, err := model.Decode(s.masked(a), o)
+	y, _, failed := model.Decode(s.masked(b), o)
+	return err == nil && failed == nil && reflect.DeepEqual(x.Plain().AnyNaN(), y.Plain().AnyNaN())
+}
+
+// masked returns a packet with zeros in ids of objects, and in the padding of names if the engine leaves
+// memory content there.
+func (s *survey) masked(p []byte) []byte {
+	f := s.format
+	if p = bytes.Clone(p); s.dirty {
+		p = model.CleanPaths(p, f)
+	}
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true, AllowInvalidUTF8: true, Limits: model.NoLimits})
+	defer d.Release()
+	d.ResetBytes(bytes.Clone(p))
+	for tok, err := range d.Tokens() {
+		if err != nil {
+			break // a damaged packet: nothing after it is read
+		}
+		if k := tok.Kind(); k == gdwire.KindObjectID || k == gdwire.KindSignal {
+			clear(p[d.InputOffset()-8 : d.InputOffset()])
+		}
+	}
+	return p
+}
+
+// run asks all questions and prints the changes.
+func (s *survey) run() error {
+	if len(s.questions) == 0 {
+		fmt.Printf("%s: no answers yet; -all asks about all vectors\n", s.name)
+		return nil
+	}
+	var lines strings.Builder
+	for _, q := range s.questions {
+		lines.WriteString(q.line + "\n")
+	}
+	c := s.start("judge")
+	c.Stdin = strings.NewReader(lines.String())
+	text, err := c.Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	answers := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	if len(answers) != len(s.questions) {
+		return fmt.Errorf("%s: %d answers to %d packets", s.name, len(answers), len(s.questions))
+	}
+	changed := 0
+	for i, q := range s.questions {
+		var a suite.Answer
+		if err := json.Unmarshal(answers[i], &a); err != nil {
+			return fmt.Errorf("%s: answer to %s: %w", s.name, q.id, err)
+		}
+		if text := q.note(a); text != "" {
+			changed++
+			fmt.Printf("%s: %s %s\n", q.id, s.name, text)
+		}
+	}
+	fmt.Printf("%s: %d of %d answers have changed\n", s.name, changed, len(answers))
+	return nil
+}
