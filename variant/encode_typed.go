@@ -63,7 +63,16 @@ func (b encodePlanner) makeTypedListEncoder(t reflect.Type, declared gdwire.Elem
 // It is the plan without a type if the values of a t have one of their own, which the Encoder checks.
 func (b encodePlanner) declaredPlan(t reflect.Type, declared gdwire.Elem, isKey bool) (*plan[encodeFunc], error) {
 	key := planKey{typ: t, wire: declared.Type, isKey: isKey}
-	if t.Kind() == reflect.Interface || t == reflect.TypeFor[Raw]() || reflect.PointerTo(t).Implements(marshalerType) {
+	value := t // without pointers
+	if t.Kind() == reflect.Pointer {
+		if err := checkPointer(t); err != nil {
+			return nil, err
+		}
+		for value.Kind() == reflect.Pointer {
+			value = value.Elem()
+		}
+	}
+	if value.Kind() == reflect.Interface || value == reflect.TypeFor[Raw]() || reflect.PointerTo(value).Implements(marshalerType) {
 		key.wire = 0
 	}
 	return b.planOf(key)

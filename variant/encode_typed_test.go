@@ -65,8 +65,14 @@ func TestTypedTags(t *testing.T) {
 			A []any `gd:",type=Array[int]"`
 		}{[]any{1, int8(2)}}, want: "Array[int]([1, 2])"},
 		{value: struct {
+			A []*any `gd:",type=Array[int]"`
+		}{[]*any{new(any(1))}}, want: "Array[int]([1])"},
+		{value: struct {
 			A []Raw `gd:",type=Array[int]"`
 		}{[]Raw{{Data: []byte{2, 0, 0, 0, 5, 0, 0, 0}}}}, want: "Array[int]([5])"},
+		{value: struct {
+			A []*celsius `gd:",type=Array[Dictionary]"`
+		}{[]*celsius{{1}}}, want: `Array[Dictionary]([{"celsius": 1.0}])`},
 		{value: struct {
 			A []celsius `gd:",type=Array[Dictionary]"`
 		}{[]celsius{{1}}}, want: `Array[Dictionary]([{"celsius": 1.0}])`},

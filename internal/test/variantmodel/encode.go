@@ -10,15 +10,18 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// Encode writes v, a variable with an optional type=wire in its tag, to e. Check returns
+// Encode writes v, a variable with an optional type= in its tag, to e. Check returns
 // whether v's type can be encoded.
-func Encode(e *gdwire.Encoder, v reflect.Value, wire gdwire.Type) error {
-	t := v.Type()
+func Encode(e *gdwire.Encoder, v reflect.Value, as declared) error {
+	t, wire := v.Type(), as.wire
 	if k := t.Kind(); k == reflect.Pointer || k == reflect.Interface {
 		if v.IsNil() {
 			return e.WriteNil()
 		}
-		return Encode(e, v.Elem(), wire)
+		if k == reflect.Interface {
+			as = declared{} // the value's own type
+		}
+		return Encode(e, v.Elem(), as)
 	}
 	switch x := v.Interface().(type) {
 	case variant.Array:
@@ -64,9 +67,9 @@ func Encode(e *gdwire.Encoder, v reflect.Value, wire gdwire.Type) error {
 	case v.CanFloat():
 		return e.WriteFloat(v.Float())
 	case k == reflect.Slice || k == reflect.Array:
-		return encodeList(e, v, wire)
+		return encodeList(e, v, as)
 	case k == reflect.Map:
-		return encodeMap(e, v)
+		return encodeMap(e, v, as)
 	}
 	return encodeStruct(e, v)
 }
@@ -74,7 +77,7 @@ func Encode(e *gdwire.Encoder, v reflect.Value, wire gdwire.Type) error {
 // encodeAll writes values and an End.
 func encodeAll(e *gdwire.Encoder, all ...any) error {
 	for i := range all {
-		if err := Encode(e, reflect.ValueOf(&all[i]).Elem(), 0); err != nil {
+		if err := Encode(e, reflect.ValueOf(&all[i]).Elem(), declared{}); err != nil {
 			return err
 		}
 	}
@@ -163,8 +166,8 @@ func packedOf(t reflect.Type) gdwire.Type {
 	return 0
 }
 
-func encodeList(e *gdwire.Encoder, v reflect.Value, wire gdwire.Type) error {
-	t := v.Type()
+func encodeList(e *gdwire.Encoder, v reflect.Value, as declared) error {
+	t, wire := v.Type(), as.wire
 	if t.Kind() == reflect.Array && wire == 0 {
 		if all := shapeOf(t).mathTypes(); len(all) == 1 {
 			return encodeMath(e, v, all[0])
@@ -172,11 +175,11 @@ func encodeList(e *gdwire.Encoder, v reflect.Value, wire gdwire.Type) error {
 	}
 	packed := packedOf(t.Elem())
 	if packed == 0 || wire == gdwire.TypeArray {
-		if err := e.BeginArray(v.Len()); err != nil {
+		if err := e.BeginTypedArray(v.Len(), gdwire.Elem{Type: as.elem}); err != nil {
 			return err
 		}
 		for i := range v.Len() {
-			if err := Encode(e, v.Index(i), 0); err != nil {
+			if err := Encode(e, v.Index(i), declared{wire: as.elem}); err != nil {
 				return err
 			}
 		}
@@ -216,8 +219,8 @@ func encodeElement(e *gdwire.Encoder, v reflect.Value, packed gdwire.Type) error
 	}
 }
 
-func encodeMap(e *gdwire.Encoder, v reflect.Value) error {
-	if err := e.BeginDict(v.Len()); err != nil {
+func encodeMap(e *gdwire.Encoder, v reflect.Value, as declared) error {
+	if err := e.BeginTypedDict(v.Len(), gdwire.Elem{Type: as.key}, gdwire.Elem{Type: as.elem}); err != nil {
 		return err
 	}
 	keys := v.MapKeys()
@@ -235,10 +238,10 @@ func encodeMap(e *gdwire.Encoder, v reflect.Value) error {
 		return bytes.Compare(encoded(a), encoded(b))
 	})
 	for _, k := range keys {
-		if err := Encode(e, k, 0); err != nil {
+		if err := Encode(e, k, declared{wire: as.key}); err != nil {
 			return err
 		}
-		if err := Encode(e, v.MapIndex(k), 0); err != nil {
+		if err := Encode(e, v.MapIndex(k), declared{wire: as.elem}); err != nil {
 			return err
 		}
 	}
@@ -248,7 +251,7 @@ func encodeMap(e *gdwire.Encoder, v reflect.Value) error {
 func encoded(v reflect.Value) []byte {
 	e := gdwire.NewEncoder(nil, nil)
 	e.ResetBytes(nil)
-	if err := Encode(e, v, 0); err != nil {
+	if err := Encode(e, v, declared{}); err != nil {
 		return nil
 	}
 	return e.Bytes()
@@ -270,7 +273,7 @@ func encodeStruct(e *gdwire.Encoder, v reflect.Value) error {
 				return err
 			}
 		}
-		if err := Encode(e, v.FieldByIndex(f.index), f.wire); err != nil {
+		if err := Encode(e, v.FieldByIndex(f.index), f.as); err != nil {
 			return err
 		}
 	}
@@ -279,7 +282,8 @@ func encodeStruct(e *gdwire.Encoder, v reflect.Value) error {
 
 // Check returns an error if a type cannot be encoded: an array of numbers with several
 // math types and no type= in its tag.
-func Check(t reflect.Type, wire gdwire.Type) error {
+func Check(t reflect.Type, as declared) error {
+	wire := as.wire
 	if ownTypes[t] != 0 || t == reflect.TypeFor[variant.Dictionary]() {
 		return nil
 	}
@@ -299,15 +303,15 @@ func Check(t reflect.Type, wire gdwire.Type) error {
 		if packedOf(t.Elem()) != 0 && wire == 0 { // not encoded as an Array in this format
 			return nil
 		}
-		return Check(t.Elem(), 0)
+		return Check(t.Elem(), declared{wire: as.elem})
 	case reflect.Pointer:
-		return Check(t.Elem(), wire)
+		return Check(t.Elem(), as)
 	case reflect.Map:
-		return cmp.Or(Check(t.Key(), 0), Check(t.Elem(), 0))
+		return cmp.Or(Check(t.Key(), declared{wire: as.key}), Check(t.Elem(), declared{wire: as.elem}))
 	case reflect.Struct:
 		all, _ := fieldsOf(t)
 		for _, f := range all {
-			if err := Check(f.typ, f.wire); err != nil {
+			if err := Check(f.typ, f.as); err != nil {
 				return err
 			}
 		}

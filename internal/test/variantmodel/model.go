@@ -36,7 +36,13 @@ type field struct {
 	index    []int
 	typ      reflect.Type
 	omitZero bool
-	wire     gdwire.Type
+	as       declared
+}
+
+// A declared is the type= of a tag: a type, with declared types of its keys and elements.
+type declared struct {
+	wire      gdwire.Type
+	key, elem gdwire.Type
 }
 
 // fieldsOf returns the fields of a struct, and whether it is positional.
@@ -57,18 +63,30 @@ func fieldsOf(t reflect.Type) (all []field, positional bool) {
 			continue
 		}
 		x := field{name: name, index: []int{i}, typ: f.Type}
-		for option := range strings.SplitSeq(options, ",") {
-			if typ, ok := strings.CutPrefix(option, "type="); ok {
-				x.wire = gdwire.TypeNil
-				for x.wire.String() != typ {
-					x.wire++
-				}
-			}
-			x.omitZero = x.omitZero || option == "omitzero"
-		}
+		options, as, _ := strings.Cut(options, "type=")
+		x.omitZero = strings.Contains(options, "omitzero")
+		x.as = parseDeclared(as)
 		all = append(all, x)
 	}
 	return all, positional
+}
+
+// parseDeclared returns the type= that a text names: int, Array[int] or Dictionary[String, int].
+func parseDeclared(text string) declared {
+	typed := func(name string) gdwire.Type {
+		for _, t := range gdwire.Types() {
+			if t.String() == name {
+				return t
+			}
+		}
+		return 0
+	}
+	container, inner, _ := strings.Cut(strings.TrimSuffix(text, "]"), "[")
+	key, elem, isDict := strings.Cut(inner, ", ")
+	if !isDict {
+		key, elem = "", inner
+	}
+	return declared{typed(container), typed(key), typed(elem)}
 }
 
 func isIgnored(f reflect.StructField) bool { return f.Tag.Get("gd") == "-" }

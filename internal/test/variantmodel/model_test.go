@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,25 +39,25 @@ func TestModel(t *testing.T) {
 	}
 	t.Logf("%+v", c)
 	// Each outcome must be common, so that the comparison means something.
-	for name, n := range map[string]int{"encoded": c.encoded, "invalid types": 20 * c.invalid, "decoded": c.decoded, "errors": c.failed} {
+	for name, n := range map[string]int{"encoded": c.encoded, "declared types": c.declared, "invalid types": 20 * c.invalid, "decoded": c.decoded, "errors": c.failed} {
 		require.Greater(t, n, types/20, name)
 	}
 }
 
-type counts struct{ encoded, invalid, decoded, failed int }
+type counts struct{ encoded, declared, invalid, decoded, failed int }
 
 func checkType(t *testing.T, r random, typ reflect.Type, seed string, c *counts) {
 	v := reflect.New(typ).Elem()
 	r.fill(v, 3)
 	b, err := variant.Marshal(v.Addr().Interface())
-	if Check(typ, 0) != nil {
+	if Check(typ, declared{}) != nil {
 		c.invalid++
 		require.Error(t, err, "%s: %v", seed, typ)
 		return
 	}
 	e := gdwire.NewEncoder(nil, nil)
 	e.ResetBytes(nil)
-	modelErr := Encode(e, v, 0)
+	modelErr := Encode(e, v, declared{})
 	if err != nil { // with keys in its path: the model's contains numbers, as that of MarshalEncode
 		numbered := gdwire.NewEncoder(nil, nil)
 		numbered.ResetBytes(nil)
@@ -71,6 +72,9 @@ func checkType(t *testing.T, r random, typ reflect.Type, seed string, c *counts)
 		return
 	}
 	c.encoded++
+	if strings.Contains(typ.String(), "type=Array[") || strings.Contains(typ.String(), "type=Dictionary[") {
+		c.declared++
+	}
 	require.Equal(t, hex.EncodeToString(e.Bytes()), hex.EncodeToString(b), "%s: Marshal of %v: %+v", seed, typ, v)
 
 	// Decoded again, and after changes that it may not survive, into variables that are zero or
@@ -213,7 +217,7 @@ func (r random) structure(depth int) reflect.Type {
 			options = ",omitzero"
 		}
 		if r.IntN(2) == 0 {
-			options += r.wire(f.Type)
+			options += r.tag(f.Type)
 		}
 		key := string(rune('a' + i))
 		if r.IntN(5) == 0 {
@@ -227,23 +231,58 @@ func (r random) structure(depth int) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// wire returns a type= that fits a type, or "".
-func (r random) wire(t reflect.Type) string {
-	zero := reflect.Zero(t)
-	switch {
-	case ownTypes[t] != 0:
-		return ""
-	case t.Kind() == reflect.String:
-		return ",type=" + []string{"String", "StringName", "NodePath"}[r.IntN(3)]
-	case zero.CanInt() || zero.CanUint() || zero.CanFloat():
-		return ",type=" + []string{"int", "float"}[r.IntN(2)]
-	case t.Kind() == reflect.Array || t.Kind() == reflect.Slice:
-		if all := shapeOf(t).mathTypes(); t.Kind() == reflect.Array && len(all) > 0 {
-			return ",type=" + all[r.IntN(len(all))].String()
-		}
-		return ",type=Array"
+// tag returns a type= that fits a type, or "".
+func (r random) tag(t reflect.Type) string {
+	if name := r.typeOf(t); name != "" {
+		return ",type=" + name
 	}
 	return ""
+}
+
+// typeOf returns the name of a type that values of a Go type can be encoded as, or "".
+func (r random) typeOf(t reflect.Type) string {
+	zero := reflect.Zero(t)
+	switch k := t.Kind(); {
+	case ownTypes[t] != 0:
+		return ""
+	case k == reflect.String:
+		return []string{"String", "StringName", "NodePath"}[r.IntN(3)]
+	case zero.CanInt() || zero.CanUint() || zero.CanFloat():
+		return []string{"int", "float"}[r.IntN(2)]
+	case k == reflect.Array || k == reflect.Slice:
+		if all := shapeOf(t).mathTypes(); k == reflect.Array && len(all) > 0 {
+			return all[r.IntN(len(all))].String()
+		}
+		if elem := r.declaredOf(t.Elem()); elem != "" {
+			return "Array[" + elem + "]"
+		}
+		return "Array"
+	case k == reflect.Map:
+		key, elem := r.declaredOf(t.Key()), r.declaredOf(t.Elem())
+		if key == "" || elem == "" {
+			return ""
+		}
+		return "Dictionary[" + key + ", " + elem + "]"
+	}
+	return ""
+}
+
+// declaredOf returns the name of a type that a container of a Go type can declare, or "".
+func (r random) declaredOf(t reflect.Type) string {
+	switch own := ownTypes[t]; {
+	case r.IntN(4) == 0:
+		return ""
+	case own != 0:
+		return own.String()
+	case t.Kind() == reflect.Interface:
+		return []string{"", "int", "String", "float"}[r.IntN(4)]
+	case t.Kind() == reflect.Bool:
+		return "bool"
+	case t.Kind() == reflect.Pointer:
+		return r.declaredOf(t.Elem())
+	}
+	name, _, _ := strings.Cut(r.typeOf(t), "[") // a declared type declares none
+	return name
 }
 
 func (r random) int() int64 {
