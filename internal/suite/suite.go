@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/gdwire/gdwire/spec"
 )
@@ -134,17 +135,26 @@ func (h *Hex) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Values returns the lines of values.jsonl.
-func Values() ([]Value, error) { return read[Value]("values") }
+// The lines of each file, which are parsed once.
+var (
+	values  = reader[Value]("values")
+	packets = reader[Packet]("packets")
+	streams = reader[Stream]("framing")
+	files   = reader[File]("files")
+)
+
+// Values returns the lines of values.jsonl. As of all calls here, the slice belongs to the caller; what
+// its elements refer to is shared.
+func Values() ([]Value, error) { return values() }
 
 // Packets returns the lines of packets.jsonl.
-func Packets() ([]Packet, error) { return read[Packet]("packets") }
+func Packets() ([]Packet, error) { return packets() }
 
 // Streams returns the lines of framing.jsonl.
-func Streams() ([]Stream, error) { return read[Stream]("framing") }
+func Streams() ([]Stream, error) { return streams() }
 
 // Files returns the lines of files.jsonl.
-func Files() ([]File, error) { return read[File]("files") }
+func Files() ([]File, error) { return files() }
 
 // ValuesOf returns the values that an engine, such as 4.6, wrote.
 func ValuesOf(engine string) (all []Value, err error) {
@@ -168,6 +178,14 @@ func Lines[T any](all []T) ([]byte, error) {
 		}
 	}
 	return b.Bytes(), nil
+}
+
+func reader[T any](name string) func() ([]T, error) {
+	once := sync.OnceValues(func() ([]T, error) { return read[T](name) })
+	return func() ([]T, error) {
+		all, err := once()
+		return slices.Clone(all), err
+	}
 }
 
 func read[T any](name string) (all []T, err error) {

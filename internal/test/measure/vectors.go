@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -43,9 +44,14 @@ func vectors(names []string, all, write bool) error {
 		s := survey{engine: e, all: all}
 		s.values(values)
 		s.packets(packets)
-		if err := s.run(); err != nil {
+		changes, err := s.run()
+		if err != nil {
 			return err
 		}
+		for _, text := range changes {
+			fmt.Println(text)
+		}
+		fmt.Printf("%s: %d of %d answers have changed\n", e.name, len(changes), len(s.questions))
 	}
 	if !write {
 		return nil
@@ -100,10 +106,10 @@ func (s *survey) values(all []suite.Value) {
 			case same == known, a.Accept && !s.sameValue(v.Hex, a.Reencoded):
 				return ""
 			case same:
-				v.Engines = append(v.Engines, s.name)
+				v.Engines = append(slices.Clone(v.Engines), s.name)
 				return "writes it, too"
 			}
-			v.Engines = slices.DeleteFunc(v.Engines, func(name string) bool { return name == s.name })
+			v.Engines = slices.DeleteFunc(slices.Clone(v.Engines), func(name string) bool { return name == s.name })
 			return fmt.Sprintf("writes %x, not %x", a.Reencoded, v.Hex)
 		})
 	}
@@ -122,7 +128,7 @@ func (s *survey) packets(all []suite.Packet) {
 			if known && a.Accept == old.Accept && a.Size == old.Size && s.same(old.Reencoded, a.Reencoded) {
 				return ""
 			}
-			if p.Engines == nil {
+			if p.Engines = maps.Clone(p.Engines); p.Engines == nil {
 				p.Engines = map[string]suite.Answer{}
 			}
 			p.Engines[s.name] = a
@@ -168,11 +174,10 @@ func (s *survey) masked(p []byte) []byte {
 	return p
 }
 
-// run asks all questions and prints the changes.
-func (s *survey) run() error {
+// run asks all questions and returns what has changed.
+func (s *survey) run() (changes []string, err error) {
 	if len(s.questions) == 0 {
-		fmt.Printf("%s: no answers yet; -all asks about all vectors\n", s.name)
-		return nil
+		return nil, nil
 	}
 	var lines strings.Builder
 	for _, q := range s.questions {
@@ -182,23 +187,20 @@ func (s *survey) run() error {
 	c.Stdin = strings.NewReader(lines.String())
 	text, err := c.Output()
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
+		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
 	answers := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 	if len(answers) != len(s.questions) {
-		return fmt.Errorf("%s: %d answers to %d packets", s.name, len(answers), len(s.questions))
+		return nil, fmt.Errorf("%s: %d answers to %d packets", s.name, len(answers), len(s.questions))
 	}
-	changed := 0
 	for i, q := range s.questions {
 		var a suite.Answer
 		if err := json.Unmarshal(answers[i], &a); err != nil {
-			return fmt.Errorf("%s: answer to %s: %w", s.name, q.id, err)
+			return nil, fmt.Errorf("%s: answer to %s: %w", s.name, q.id, err)
 		}
 		if text := q.note(a); text != "" {
-			changed++
-			fmt.Printf("%s: %s %s\n", q.id, s.name, text)
+			changes = append(changes, fmt.Sprintf("%s: %s %s", q.id, s.name, text))
 		}
 	}
-	fmt.Printf("%s: %d of %d answers have changed\n", s.name, changed, len(answers))
-	return nil
+	return changes, nil
 }
