@@ -8,11 +8,14 @@ meta:
 doc: |
   One value in the format godot3 of SPEC.md, beside this file. It does not say everything: a parser made of it
   does not refuse invalid UTF-8 (T5, T10), keeps text after a NUL (T6) and the NUL of packed strings (P4), does not
-  limit levels (B7), does not add the counts of names modulo 2^32 (N5), reads serialized objects whether or not
-  they are allowed (O3), and does not know that the count of packed strings can be negative (P6).
+  limit levels (B7), does not add the counts of names modulo 2^32 (N5), and reads serialized objects whether or not
+  they are allowed (O3).
 seq:
   - id: type_id
     type: u1
+    valid:
+      max: 26
+    doc: B2
   - id: ignored
     type: u1
     doc: B1
@@ -199,11 +202,12 @@ types:
   packed_strings:
     seq:
       - id: count
-        type: u4
+        type: s4
       - id: value
         type: text
         repeat: expr
-        repeat-expr: count
+        repeat-expr: 'count < 0 ? 0 : count'
+        doc: P6
   packed_reals:
     doc: P3
     params:
