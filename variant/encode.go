@@ -506,19 +506,32 @@ func hasNoMethods(t reflect.Type) bool {
 
 // makeInterfaceEncoder returns the function that encodes a t, an interface, as the value in it.
 func makeInterfaceEncoder(t reflect.Type, isKey bool) encodeFunc {
+	write := (*encoder).any
+	if isKey {
+		write = (*encoder).anyKey
+	}
 	if t.NumMethod() == 0 {
-		return func(s *encoder, x variable) error { return s.any(*pointer[any](x), isKey) }
+		return func(s *encoder, x variable) error { return write(s, *pointer[any](x)) }
 	}
 	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if v.IsNil() {
 			return s.e.WriteNil()
 		}
-		return s.any(v.Elem().Interface(), isKey)
+		return write(s, v.Elem().Interface())
 	})
 }
 
+// anyKey writes a key of any type.
+func (s *encoder) anyKey(k any) error {
+	switch k.(type) {
+	case nil, bool, int64, int, float64, string:
+		return s.any(k)
+	}
+	return s.planned(k, true)
+}
+
 // any writes a value of any type. The most frequent types in an any need no lookup of a plan.
-func (s *encoder) any(v any, isKey bool) error {
+func (s *encoder) any(v any) error {
 	switch v := v.(type) {
 	case nil:
 		return s.e.WriteNil()
@@ -533,6 +546,11 @@ func (s *encoder) any(v any, isKey bool) error {
 	case string:
 		return s.e.WriteString(v)
 	}
+	return s.planned(v, false)
+}
+
+// planned writes a value or key, of a type that trees consist of, or else with its plan.
+func (s *encoder) planned(v any, isKey bool) error {
 	if ok, err := s.tree(v); ok {
 		return err
 	}
@@ -584,7 +602,7 @@ func (s *encoder) list(v []any) error {
 		return s.fail(reflect.TypeFor[[]any](), depthError())
 	}
 	for _, x := range v {
-		if err := s.any(x, false); err != nil {
+		if err := s.any(x); err != nil {
 			return err
 		}
 	}

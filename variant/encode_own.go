@@ -42,7 +42,7 @@ func (s *encoder) object(v *Object) error {
 		if err := s.e.WriteProperty(p.Name); err != nil {
 			return err
 		}
-		if err := s.any(p.Value, false); err != nil {
+		if err := s.any(p.Value); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (s *encoder) array(v *Array) error {
 		return err
 	}
 	for _, x := range v.Values {
-		if err := s.any(x, false); err != nil {
+		if err := s.any(x); err != nil {
 			return err
 		}
 	}
@@ -81,10 +81,10 @@ func (s *encoder) dictionary(v *Dictionary) error {
 		return err
 	}
 	for k, x := range v.All() {
-		if err := s.any(k, true); err != nil {
+		if err := s.anyKey(k); err != nil {
 			return err
 		}
-		if err := s.any(x, false); err != nil {
+		if err := s.any(x); err != nil {
 			return err
 		}
 	}

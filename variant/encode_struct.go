@@ -222,10 +222,10 @@ func (c *structEncoder) encodeEmbed(s *encoder, v reflect.Value) error {
 				return err
 			}
 		}
-		if err := s.any(k, true); err != nil {
+		if err := s.anyKey(k); err != nil {
 			return err
 		}
-		if err := s.any(value, false); err != nil {
+		if err := s.any(value); err != nil {
 			return err
 		}
 	}

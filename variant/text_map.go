@@ -28,7 +28,7 @@ var textMaps map[reflect.Type]textMap
 var anyMaps textMapOf[any]
 
 func init() { // the functions refer to plans
-	anyMaps.write = func(s *encoder, v any) error { return s.any(v, false) }
+	anyMaps.write = (*encoder).any
 	textMaps = map[reflect.Type]textMap{
 		anyType:                    &anyMaps,
 		reflect.TypeFor[bool]():    &textMapOf[bool]{slot: 1, write: func(s *encoder, v bool) error { return s.e.WriteBool(v) }},
