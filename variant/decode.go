@@ -78,6 +78,7 @@ type decoder struct {
 	pathText      hook.NodePathText
 	textBlock     *[textBlockSize]byte // the latest block of short texts
 	textBlockLeft int                  // the bytes at its end that no string uses
+	boxes         boxes
 	keys          keyCache
 	known         [maxKnownDepth]knownKeys // of Dictionaries, by depth
 	rawCopier     *rawCopier               // for Raw, created for the first one

@@ -37,17 +37,17 @@ func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 		return t.Bool(), nil
 	case gdwire.KindInt32, gdwire.KindInt64:
 		s.memoryLeft -= boxSize
-		return t.Int(), nil
+		return s.boxes.int(t.Int()), nil
 	case gdwire.KindFloat32, gdwire.KindFloat64:
 		s.memoryLeft -= boxSize
-		return t.Float(), nil
+		return s.boxes.float(t.Float()), nil
 	case gdwire.KindStringChunk:
 		s.memoryLeft -= boxSize
 		text, err := s.text(t, anyType)
 		if t.Type() == gdwire.TypeStringName {
 			return StringName(text), err
 		}
-		return text, err
+		return s.boxes.text(text), err
 	case gdwire.KindArrayStart:
 		return s.anyArray(t)
 	case gdwire.KindDictStart:

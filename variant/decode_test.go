@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/netip"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -205,6 +206,37 @@ func TestTextsKept(t *testing.T) {
 		texts, want = append(texts, got...), append(want, all...)
 	}
 	require.Equal(t, want, texts)
+}
+
+// Numbers and texts in interfaces keep their values while later ones are decoded, in the same call and
+// in others.
+func TestBoxesKept(t *testing.T) {
+	var all, want []any
+	for i := range 200 {
+		in := []any{int64(i), int64(-i), int64(i) << 40, float64(i), -float64(i) / 3, math.Copysign(0, -1), math.Inf(1), "", strings.Repeat("x", i%40), fmt.Sprint(i), true, nil}
+		b := encoded(t, in, nil)
+		var got []any
+		require.NoError(t, Unmarshal(b, &got))
+		clear(b)
+		all, want = append(all, got...), append(want, in...)
+	}
+	require.Equal(t, want, all)
+	require.True(t, math.Signbit(all[5].(float64)))
+}
+
+// A short text in an interface keeps no long text in memory that was decoded with it.
+func TestBoxesKeepLittle(t *testing.T) {
+	const n, size = 64, 1 << 20
+	b := encoded(t, []any{"a", strings.Repeat("x", size), "b"}, nil)
+	var kept [n]any
+	heap := heapMeter()
+	for i := range kept {
+		var v []any
+		require.NoError(t, Unmarshal(b, &v))
+		kept[i] = v[2]
+	}
+	require.Less(t, heap(), int64(n*size/4))
+	runtime.KeepAlive(kept)
 }
 
 // A length of 28 is also the header of an Array.

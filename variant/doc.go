@@ -189,7 +189,9 @@
 // into, and after 16 of them, it allocates a new slice. Outside elements it follows pointers and
 // maps: two that are equal lead to one variable, which the later value sets. An UnmarshalDecode
 // that an UnmarshalVariant calls is a call of its own. Strings of up to 32 bytes are allocated in
-// blocks of 128 bytes; a block stays in memory as long as any of its strings.
+// blocks of 128 bytes, and the variables of such strings and of numbers in interfaces in blocks of 64
+// bytes, which refer to no other memory than these strings. A block stays in memory as long as any of
+// its strings or numbers.
 //
 // # Comparison with encoding/json/v2
 //

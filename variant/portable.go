@@ -84,5 +84,12 @@ func setView[T any](v reflect.Value, all []T) { v.Set(reflect.ValueOf(all)) }
 // numbersIn reports false: see unsafe.go.
 func numbersIn[T float32 | float64 | int32](variable, int) ([]T, bool) { return nil, false }
 
+// boxes puts values into interfaces: see unsafe.go.
+type boxes struct{}
+
+func (boxes) int(x int64) any     { return x }
+func (boxes) float(x float64) any { return x }
+func (boxes) text(x string) any   { return x }
+
 // newText returns b as a string.
 func (s *decoder) newText(b []byte) string { return string(b) }
