@@ -216,7 +216,9 @@ export class Tree {
 		this.chosen = [c, index];
 		this.lines.show(c.line(index), centered);
 		const row = await this.row(c, index);
-		if (row && this.chosen?.[0] === c && this.chosen[1] === index) await this.show(c, row);
+		if (this.chosen?.[0] !== c || this.chosen[1] !== index) return;
+		if (row) await this.show(c, row);
+		else if (index >= c.count) await this.select(...this.root.at(Math.max(0, c.line(index) - 1))); // nothing follows, it turned out
 	}
 	// follow opens the way to a value and selects it, unless it shall only be opened.
 	async follow(way, open) {
