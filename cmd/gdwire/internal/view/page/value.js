@@ -72,7 +72,7 @@ export class Value {
 		if (color) byId("swatch").replaceChildren(swatch(color));
 		byId("picture").hidden = !value.picture;
 		if (value.picture) byId("picture").src = "picture?" + new URLSearchParams({...args, at: row.at});
-		byId("text").hidden = !(row.text.includes("…") || value.text.includes("\n")); // the row shows it
+		byId("text").hidden = !value.text || !row.text.includes("…") && !value.text.includes("\n"); // the row shows it
 		byId("text").textContent = printable(value.text);
 		this.hex(value);
 		byId("map").hidden = !(row.count > 0);
@@ -189,7 +189,9 @@ export class Value {
 			lines.push(line);
 		}
 		byId("hex").replaceChildren(...lines);
-		this.describeByte(value.parts.find(p => p.kind === "content" && p.from < value.from + bytes.length)?.from ?? value.at);
+		const shown = x => x >= value.from && x < value.from + bytes.length;
+		const content = value.parts.find(p => p.kind === "content")?.from;
+		this.describeByte([value.error?.at, content].find(shown) ?? value.at);
 	}
 
 	// pointAt lights the value of the byte that is pointed at, and describes the byte.
