@@ -33,7 +33,7 @@ func BenchmarkViewSave(b *testing.B) {
 	for b.Loop() {
 		require.NoError(b, chromedp.Do(ctx, chromedp.Navigate(url)))
 		ms, err := chromedp.Run(ctx, chromedp.Evaluate[float64](`(async () => {
-			while (!document.querySelector("#tree .line")) await new Promise(requestAnimationFrame);
+			while (document.querySelectorAll("#tree .type").length < 2) await new Promise(requestAnimationFrame);
 			return performance.now();
 		})()`, chromedp.EvalAwaitPromise))
 		require.NoError(b, err)

@@ -183,7 +183,8 @@ export class Tree {
 		const [kind, why] = verdict(row);
 		if (kind === "refused" || kind && !open) {
 			const badge = make("span", kind, {refused: "!", odd: "≠"}[kind]);
-			badge.title = why;
+			badge.title = badge.ariaLabel = why;
+			badge.role = "img";
 			type.prepend(badge, " ");
 		}
 		e.replaceChildren(name, value, type);
