@@ -166,8 +166,8 @@ func (l *loader) recognize() error {
 		if err != nil {
 			return damaged(err)
 		}
-		if why := r.Unknown(); why != "" {
-			return fmt.Errorf("savefile: %w: the file %s%s; set Format and Lengths in the Options to read it anyway", ErrUnknown, why, readings(r))
+		if why := r.Unknown(); why != nil {
+			return fmt.Errorf("savefile: %w: the file %w%s; set Format and Lengths in the Options to read it anyway", ErrUnknown, why, readings(r))
 		}
 		l.info.Sure, l.suspect = r.Sure(), r.IsDamaged() || r.IsCut()
 	}

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -27,38 +27,55 @@ func repairCheck(o *options) error {
 
 // repair writes the part of a damaged save before the damage, and says what is lost.
 func repair(s *stdio, o *options) error {
-	name := o.file()
-	so := &savefile.Options{Decoder: o.Decoder, Repair: true, Container: fileaccess.Options{
-		AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return s.key(name, o) },
-		Limits: fileaccess.Limits{Size: o.maxContent},
-	}}
-	if o.given["frame"] {
-		so.Lengths = lengths[o.Frame]
-	}
-	info, err := os.Stat(name)
+	in, err := s.openFile(o.file(), false)
 	if err != nil {
 		return err
 	}
-	f, err := savefile.Open(name, so)
-	if errors.Is(err, savefile.ErrUnknown) {
-		why, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), name+": savefile: "), ";")
-		return choiceError{fmt.Errorf("%s: %s; to repair it anyway, choose -format and -frame", name, why)}
-	}
-	if err != nil {
+	defer func() { _ = in.Close() }()
+	f, size, err := s.openDamaged(in, o)
+	unknown := (*input.UnknownError)(nil)
+	switch {
+	case size == 0 && err != nil:
+		return fmt.Errorf("%s is empty", in.Name)
+	case errors.As(err, &unknown):
+		return fmt.Errorf("%s %w; to repair it anyway, choose -format and -frame", in.Name, unknown)
+	case err != nil:
 		return err
 	}
 	defer func() { _ = f.Close() }()
 	if f.Info.Damage == nil {
 		s.unchanged = true
-		s.infof(o, "%s is not damaged; nothing was written", name)
+		s.infof(o, "%s is not damaged; nothing was written", in.Name)
 		return nil
 	}
 	n, err := f.WriteTo(s.out)
 	if err != nil {
 		return err
 	}
-	s.noteAtEnd("%s is %v", name, f.Info)
+	s.noteAtEnd("%s is %v", in.Name, f.Info)
 	s.noteAtEnd("lost: everything from offset %s on; %s", humanize.Comma(f.Info.Damage.Offset), strings.TrimPrefix(f.Info.Damage.Err.Error(), "gdwire: "))
-	s.noteAtEnd("wrote %s bytes of %s", humanize.Comma(n), humanize.Comma(info.Size()))
+	s.noteAtEnd("wrote %s bytes of %s", humanize.Comma(n), humanize.Comma(size))
 	return nil
+}
+
+// openDamaged opens a save up to its damage, and returns the size of its file. A pipe is read into memory.
+func (s *stdio) openDamaged(in *input.Source, o *options) (f *savefile.File, size int64, err error) {
+	so := &savefile.Options{Decoder: o.Decoder, Repair: true, Container: fileaccess.Options{
+		AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return s.key(in.Name, o) },
+		Limits: fileaccess.Limits{Size: o.maxContent},
+	}}
+	if o.given["frame"] {
+		so.Lengths = lengths[o.Frame]
+	}
+	if in.Info != nil && in.Path != "" {
+		f, err = savefile.Open(in.Path, so)
+		return f, in.Size, err
+	}
+	data, err := in.ReadAll()
+	if err == nil {
+		if f, err = savefile.Read(bytes.NewReader(data), int64(len(data)), so); err != nil {
+			err = prefixed(in.Name, err)
+		}
+	}
+	return f, int64(len(data)), err
 }

@@ -76,7 +76,7 @@ func (s *stdio) recognize(in *input.Source, o *options) error {
 func (s *stdio) decide(in *input.Source, o *options, r *input.Recognition) error {
 	const choose = "; to read it anyway, choose -format and -frame"
 	switch why := r.Unknown(); {
-	case why == "":
+	case why == nil:
 	case r.IsEmpty():
 		if !o.nonEmpty {
 			s.infof(o, "%s is empty", in.Name)
@@ -84,11 +84,11 @@ func (s *stdio) decide(in *input.Source, o *options, r *input.Recognition) error
 		o.Decoder.Format = cmp.Or(o.Decoder.Format, gdwire.Godot4)
 		return nil
 	case len(r.Readings) > 1:
-		return choiceError{fmt.Errorf("%s %s; choose one:%s", in.Name, why, readings(r, o))}
+		return choiceError{fmt.Errorf("%s %w; choose one:%s", in.Name, why, readings(r, o))}
 	case r.IsJSON():
-		return fmt.Errorf("%s %s; gdwire encode makes values of JSON%s", in.Name, why, choose)
+		return fmt.Errorf("%s %w; gdwire encode makes values of JSON%s", in.Name, why, choose)
 	default:
-		return fmt.Errorf("%s %s%s", in.Name, why, choose)
+		return fmt.Errorf("%s %w%s", in.Name, why, choose)
 	}
 	o.recognized = true
 	o.Filled = true // engines write no bytes after a value, so the file is damaged

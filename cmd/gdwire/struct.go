@@ -91,7 +91,7 @@ func hasStruct(all []*position) bool {
 // values returns the values of a file as trees.
 func (s *stdio) values(name string, o *options) (all []any, err error) {
 	one := *o
-	one.Candidates = nil
+	one.Candidates, one.nonEmpty = nil, true
 	in, err := s.open(name, &one)
 	if err != nil {
 		return nil, err

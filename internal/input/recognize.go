@@ -44,19 +44,24 @@ func (r *Recognition) IsDamaged() bool { return r.Certainty == recognize.Damaged
 // IsCut reports whether the content ends in a value or packet.
 func (r *Recognition) IsCut() bool { return r.Certainty == recognize.CutShort }
 
-// Unknown says why there is no best reading, as the rest of a sentence about the input; or it returns "".
-func (r *Recognition) Unknown() string {
+// An UnknownError says why there is no best reading, as the rest of a sentence about the input.
+type UnknownError struct{ text string }
+
+func (e *UnknownError) Error() string { return e.text }
+
+// Unknown returns an UnknownError, or nil if there is a best reading.
+func (r *Recognition) Unknown() error {
 	switch r.Certainty {
 	case recognize.Empty:
-		return "is empty"
+		return &UnknownError{"is empty"}
 	case recognize.Foreign:
-		return "is " + r.Name + ", not values of Godot"
+		return &UnknownError{"is " + r.Name + ", not values of Godot"}
 	case recognize.Unknown:
-		return "contains no values of Godot"
+		return &UnknownError{"contains no values of Godot"}
 	case recognize.Ambiguous:
-		return fmt.Sprintf("can be read in %d ways", len(r.Readings))
+		return &UnknownError{fmt.Sprintf("can be read in %d ways", len(r.Readings))}
 	}
-	return ""
+	return nil
 }
 
 // How returns how certain the best reading is, such as "probably ", or "".
