@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -49,6 +50,27 @@ func (s *stdio) openContainer(name string, o *options) (*input.Source, error) {
 	}
 	o.container = &in.Container
 	return in, nil
+}
+
+// pipeWait is the time after which the user is told that a pipe is not written to. Tests change it.
+var pipeWait = time.Second
+
+// noteWaiting says that the command waits for the writer of a pipe, unless stop is called before pipeWait.
+func (s *stdio) noteWaiting(name string) (stop func()) {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return func() {}
+	}
+	noted := make(chan struct{})
+	wait := time.AfterFunc(pipeWait, func() {
+		defer close(noted)
+		s.logf("%s is a pipe; waiting for a program that writes to it", name)
+	})
+	return func() {
+		if !wait.Stop() {
+			<-noted
+		}
+	}
 }
 
 // known tells which of format and frame flags have chosen.
@@ -127,7 +149,9 @@ func (s *stdio) openFile(name string, save bool) (*input.Source, error) {
 			s.logf("reading from the terminal; end with Ctrl-D, or Ctrl-Z and Enter on Windows")
 		}
 	}
+	stop := s.noteWaiting(name)
 	in, err := input.Open(name, s.in)
+	stop()
 	if err != nil {
 		return nil, err
 	}
