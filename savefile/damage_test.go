@@ -223,6 +223,40 @@ func TestRepairNothing(t *testing.T) {
 	require.Equal(t, b, written(t, f))
 }
 
+// TestRepairOwnZeros: values keep zeros in their last word, and zeros in a value that is whole.
+func TestRepairOwnZeros(t *testing.T) {
+	for _, lengths := range []Lengths{NoLengths, LittleEndian} {
+		d := new(variant.Dictionary)
+		all := []any{int64(7), "abc", true, variant.Vector2{X: 1}, "the rest of the save, which becomes zeros"}
+		for i, v := range all {
+			d.Set(fmt.Sprint("key", i), v)
+		}
+		b, _ := file(t, Info{Lengths: lengths}, d)
+		for i, want := range all[:3] {
+			next := bytes.Index(b, fmt.Append(nil, "key", i+1)) - 8 // the header and length of the next key
+			zeroed := append(bytes.Clone(b[:next]), make([]byte, len(b)-next)...)
+			f, err := read(zeroed, repairing(lengths))
+			require.NoError(t, err)
+			require.NotNil(t, f.Info.Damage)
+			var got any
+			require.NoError(t, f.Get(fmt.Sprint("key", i), &got), "%v after %d", lengths, i)
+			require.Equal(t, want, got)
+		}
+	}
+	b, _ := file(t, Info{}, "first", variant.Vector4{X: 1})
+	f, err := read(append(bytes.Clone(b), make([]byte, 100)...), repairing(LittleEndian))
+	require.NoError(t, err)
+	require.Equal(t, int64(len(b)), f.Info.Damage.Offset)
+	require.Equal(t, b, written(t, f))
+}
+
+// repairing returns options to repair a file of Godot 4.
+func repairing(l Lengths) *Options {
+	o := given(Info{Format: gdwire.Godot4, Lengths: l})
+	o.Repair = true
+	return o
+}
+
 // TestBytesAfterContainer: bytes after a container are damage, which a large file shows where its content ends.
 func TestBytesAfterContainer(t *testing.T) {
 	for _, size := range []int{10, input.MaxHeld} {

@@ -3,6 +3,7 @@ package savefile
 import (
 	"errors"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/edit"
 )
 
@@ -15,9 +16,12 @@ func (f *File) repair(err error) error {
 	}
 	var zeros *edit.ZerosError
 	if errors.As(err, &zeros) {
-		end = zeros.From
+		end = min(end, roundUp(zeros.From))
+		if at := (*gdwire.Error)(nil); errors.As(zeros.Err, &at) && at.Offset <= end {
+			end = zeros.From // the word is not as it was
+		}
 	} else if from, failed := f.content.ZerosAtEnd(); failed == nil && from >= 0 && known != nil {
-		end = from // zeros after damage are not what was written
+		end = min(end, roundUp(from)) // zeros after damage are not what was written
 	}
 	c, bad := f.content.Repair(end)
 	if known == nil {
@@ -31,3 +35,7 @@ func (f *File) repair(err error) error {
 	f.content, f.Info.Damage = c, known
 	return nil
 }
+
+// roundUp rounds an offset up to a multiple of 4. Values consist of words of 4 bytes, and file systems lose
+// whole blocks, so that the zeros in the word of another byte are its own.
+func roundUp(offset int64) int64 { return (offset + 3) &^ 3 }

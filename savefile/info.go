@@ -103,9 +103,9 @@ type Options struct {
 	// Container contains the key or password of an encrypted file, and limits.
 	Container fileaccess.Options
 	// Repair opens a damaged file up to its damage: complete values, and of the damaged value
-	// the longest valid start, closed properly. A number in whose bytes the zeros of a zeroed end
-	// begin is missing, too. Open and Read then read all of the file.
-	// Info.Damage tells what is missing.
+	// the longest valid start, closed properly. A number of 64 bits in whose bytes the zeros of a zeroed
+	// end begin is missing, too, because its second half can be lost. Open and Read then read all of
+	// the file. Info.Damage tells what is missing.
 	Repair bool
 }
 

@@ -120,6 +120,9 @@ func readAll(p *input.Packet, z *zeros, see func(gdwire.Token)) error {
 		if err == nil {
 			err = z.Token(p.Decoder, t, p.ReadOffset())
 		}
+		if err != nil && p.Framed() && p.Size == 0 { // the input did not end there
+			z.Error(&gdwire.Error{Offset: p.Offset, Path: "$", Err: errors.New("a length without a value")})
+		}
 		if err != nil {
 			z.Error(err)
 			return err
@@ -128,6 +131,7 @@ func readAll(p *input.Packet, z *zeros, see func(gdwire.Token)) error {
 			see(t)
 		}
 	}
+	z.Good(p.End)
 	return nil
 }
 

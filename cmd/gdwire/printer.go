@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 
@@ -88,11 +89,27 @@ func (t *tailReader) zeros(z *zeros, o *options, live bool) error {
 	return zerosError(z.End(t.from, o.Framed()), o)
 }
 
+// maxEmpty is the maximum number of packets without a value that follow each other in a file, as zeros at
+// its end do.
+const maxEmpty = 1000
+
+// lengthSize is the size in bytes of the length of a packet.
+const lengthSize = 4
+
 // showPackets shows packets and reports their errors. It shows each packet of a live source before
 // it waits for the next.
 func (s *stdio) showPackets(packets iter.Seq[*input.Packet], v printer, live bool) error {
 	var bad error
+	empty := 0
 	for p := range packets {
+		if empty++; p.Size > 0 || !p.Framed() || live {
+			empty = 0
+		}
+		if empty > maxEmpty {
+			bad = errBad
+			s.report(fmt.Errorf("more than %d packets without a value from offset %d on; the rest is not shown", maxEmpty, p.Offset-maxEmpty*lengthSize))
+			break
+		}
 		err := v.show(p)
 		if failed, ok := err.(outputError); ok {
 			return failed.error

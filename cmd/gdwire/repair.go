@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/savefile"
 )
@@ -60,10 +60,8 @@ func repair(s *stdio, o *options) error {
 
 // openDamaged opens a save up to its damage, and returns the size of its file. A pipe is read into memory.
 func (s *stdio) openDamaged(in *input.Source, o *options) (f *savefile.File, size int64, err error) {
-	so := &savefile.Options{Decoder: o.Decoder, Repair: true, Container: fileaccess.Options{
-		AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return s.key(in.Name, o) },
-		Limits: fileaccess.Limits{Size: o.maxContent},
-	}}
+	o.raiseLimits(math.MaxInt64) // no memory depends on them, and a count that is too large is damage
+	so := &savefile.Options{Decoder: o.Decoder, Repair: true, Container: s.containerOptions(in, o)}
 	if o.given["frame"] {
 		so.Lengths = lengths[o.Frame]
 	}

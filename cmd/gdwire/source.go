@@ -36,10 +36,7 @@ func (s *stdio) openContainer(name string, o *options) (*input.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return s.key(in.Name, o) }}
-	if fo.Limits.Size = o.maxContent; !in.Live && fo.Limits.Size == 0 {
-		fo.Limits.Size = -1
-	}
+	fo := s.containerOptions(in, o)
 	in.Whole = s.edits
 	err = in.Skip(o.skip, s.edits)
 	if err == nil {
@@ -135,6 +132,15 @@ func readings(r *input.Recognition, o *options) string {
 		fmt.Fprintf(&b, "\n  %v: %s", reading, firstLine(r.Head, &one))
 	}
 	return b.String()
+}
+
+// containerOptions returns the options for the container of an input. The size of a regular file bounds memory.
+func (s *stdio) containerOptions(in *input.Source, o *options) fileaccess.Options {
+	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return s.key(in.Name, o) }}
+	if fo.Limits.Size = o.maxContent; !in.Live && fo.Limits.Size == 0 {
+		fo.Limits.Size = -1
+	}
+	return fo
 }
 
 // prefixed adds the name of the file to an error.

@@ -89,11 +89,12 @@ func (c *Content) CheckLengths() error {
 	return nil
 }
 
-// from returns a function that accepts the packets, after their lengths, that end after an offset.
+// from returns a function that accepts the packets, after their lengths, that end after an offset, and those
+// from the first length of no value on.
 func (c *Content) from(offset int64) func(index int64) bool {
 	first := int64(0)
 	for p, err := range c.lengths {
-		if err != nil || p.End > offset {
+		if err != nil || p.End > offset || p.End-p.Start < minPacket {
 			break
 		}
 		first = p.Index + 1

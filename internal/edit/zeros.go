@@ -70,6 +70,8 @@ type Zeros struct {
 	err    error // of the value with the number failed
 	failed int
 
+	start         int64 // the offset of the latest value
+	good          int64 // the offset after the latest value that is not null
 	values, nulls int   // the number of values, and of nulls at the end
 	null          int64 // the offset of the first of these
 }
@@ -77,6 +79,7 @@ type Zeros struct {
 // Value notes that d reads a value at an offset.
 func (z *Zeros) Value(d *gdwire.Decoder, at int64) {
 	z.values++
+	z.start = at
 	switch {
 	case d.PeekKind() != gdwire.KindNil:
 		z.nulls = 0
@@ -101,6 +104,14 @@ func (z *Zeros) Token(d *gdwire.Decoder, t gdwire.Token, end int64) error {
 	return nil
 }
 
+// Good notes that the latest value ends at an offset. If nothing was found in it, zeros before its end are its
+// own.
+func (z *Zeros) Good(end int64) {
+	if z.nulls == 0 && z.after <= z.start {
+		z.good = end
+	}
+}
+
 // note notes what was found.
 func (z *Zeros) note(d *gdwire.Decoder, end int64, err error) {
 	z.found, z.after = &gdwire.Error{Offset: end, Path: string(d.AppendPath(nil)), Err: err}, end
@@ -118,9 +129,9 @@ func (z *Zeros) Error(err error) {
 func (z *Zeros) End(from int64, nullsFit bool) error {
 	switch {
 	case z.found != nil && z.after > from:
-		return &ZerosError{from, z.found}
+		return &ZerosError{max(from, z.good), z.found}
 	case z.err != nil && z.failed == z.values:
-		return &ZerosError{from, z.err}
+		return &ZerosError{max(from, z.good), z.err}
 	case nullsFit || !recognize.NullsFollow(z.values, z.nulls):
 		return nil
 	case z.null-from < MinZeros: // the last zeros of the value are its own
@@ -151,6 +162,9 @@ func (c *Content) CheckZeros(known bool) error {
 	err = scan.Packets(wanted, func(p Packet, d *gdwire.Decoder) (bool, error) {
 		z.Value(d, p.Start)
 		for t, err := range d.Tokens() {
+			if err == io.EOF { // a length without a value
+				break
+			}
 			if err != nil {
 				return false, err
 			}
@@ -159,7 +173,11 @@ func (c *Content) CheckZeros(known bool) error {
 				return false, z.found
 			}
 		}
-		return true, p.Finish(d)
+		err := p.Finish(d)
+		if err == nil {
+			z.Good(d.InputOffset())
+		}
+		return true, err
 	})
 	if err == nil || isInput(err) {
 		z.Error(err)
