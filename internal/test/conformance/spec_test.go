@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -187,6 +188,9 @@ func (b *suiteBuilder) completeValue(v *suite.Value) {
 			v.Encode = suite.ByValue
 		}
 	}
+	if rules["O4"] || value.Holds(func(x *model.Value) bool { return writtenInTwoWays(x, v.Formats) }) {
+		v.Encode = suite.ByValue
+	}
 	if v.NativeJSON != nil {
 		value.Holds(func(v *model.Value) bool {
 			rules.add(nativeRule(v))
@@ -194,6 +198,13 @@ func (b *suiteBuilder) completeValue(v *suite.Value) {
 		})
 	}
 	v.Rules, v.Since = rules.sorted(), since(v.Formats, &value)
+}
+
+// writtenInTwoWays reports whether writers can choose the bytes of a value: those of a NaN, and
+// whether the last sub-name of a path of Godot 2 is its property.
+func writtenInTwoWays(v *model.Value, formats []string) bool {
+	isNaN := v.Type == "float" && math.IsNaN(math.Float64frombits(v.Bits))
+	return isNaN || len(v.Subnames) > 0 && slices.Contains(formats, "godot2")
 }
 
 // nativeRule returns the rule for a value in native JSON.
