@@ -16,22 +16,16 @@ godot2.splice(18, 0, "InputEvent");
 godot2.splice(15, 0, "Image");
 export const types = { godot4, godot3, godot2, manual4, manual3: godot3, manual30: godot3 };
 export const masks = { godot4: 0xff, godot3: 0xff, manual4: 0xffff };
-const components = {
-	Vector2: 2, Rect2: 4, Vector3: 3, Transform2D: 6, Vector4: 4, Plane: 4, Quaternion: 4, AABB: 6, Basis: 9, Transform3D: 12,
-	Projection: 16, Color: 4, Vector2i: 2, Rect2i: 4, Vector3i: 3, Vector4i: 4,
-};
-const elements = {
-	PackedInt32Array: [1, "i32"], PackedInt64Array: [1, "i64"], PackedFloat32Array: [1, "f32"], PackedFloat64Array: [1, "f64"],
-	PackedVector2Array: [2, "f32"], PackedVector3Array: [3, "f32"], PackedVector4Array: [4, "f32"], PackedColorArray: [4, "f32"],
-};
+const components = { Vector2: 2, Rect2: 4, Vector3: 3, Transform2D: 6, Vector4: 4, Plane: 4, Quaternion: 4, AABB: 6, Basis: 9,
+	Transform3D: 12, Projection: 16, Color: 4, Vector2i: 2, Rect2i: 4, Vector3i: 3, Vector4i: 4 };
+const elements = { PackedInt32Array: [1, "i32"], PackedInt64Array: [1, "i64"], PackedFloat32Array: [1, "f32"], PackedFloat64Array: [1, "f64"],
+	PackedVector2Array: [2, "f32"], PackedVector3Array: [3, "f32"], PackedVector4Array: [4, "f32"], PackedColorArray: [4, "f32"] };
 const eventData = { 1: 8, 3: 4, 4: 8, 5: 4, 6: 4 };
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 // JSON.stringify writes -0 as 0.
 export const float = (x) => (Object.is(x, -0) ? "-0.0" : Number.isFinite(x) ? x : String(x));
-const fail = (text) => {
-	throw new Error(text);
-};
+const fail = (text) => { throw new Error(text); };
 
 class Reader {
 	constructor(bytes, format, objects) {
@@ -142,13 +136,8 @@ class Reader {
 export async function answer(read) {
 	for await (const line of createInterface({ input: process.stdin })) {
 		const [hex = "", objects] = line.split(" ");
-		let value;
-		try {
-			value = await read(Buffer.from(hex, "hex"), process.argv[2], objects === "objects");
-		} catch (e) {
-			value = { error: e.message };
-		}
-		console.log(JSON.stringify(value));
+		const value = (async () => read(Buffer.from(hex, "hex"), process.argv[2], objects === "objects"))();
+		console.log(JSON.stringify(await value.catch((e) => ({ error: e.message }))));
 	}
 }
 

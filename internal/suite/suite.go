@@ -119,6 +119,7 @@ type File struct {
 	Engine    string   `json:"engine"`
 	Password  string   `json:"password,omitempty"`
 	Key       Hex      `json:"key,omitempty"`
+	Verdict   string   `json:"verdict,omitempty"`
 	Size      int      `json:"size"`
 	MD5       Hex      `json:"md5"`
 }

@@ -3,7 +3,6 @@ package conformance
 import (
 	"bytes"
 	"crypto/md5"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -148,7 +147,8 @@ func suiteFiles(t *testing.T) (all []suite.File) {
 			default:
 				f.Rules = []string{"F1"}
 			}
-			content := openSuiteFile(t, &f)
+			content, err := openSuiteFile(t, &f)
+			require.NoError(t, err, f.File)
 			sum := md5.Sum(content)
 			f.Size, f.MD5 = len(content), sum[:]
 			if f.Mode == "fastlz" && f.Size%4096 < 16 {
@@ -157,11 +157,25 @@ func suiteFiles(t *testing.T) (all []suite.File) {
 			all = append(all, f)
 		}
 	}
+	return append(all, wrongPasswords(t, all)...)
+}
+
+// wrongPasswords returns lines with passwords that do not open a file.
+func wrongPasswords(t *testing.T, files []suite.File) (all []suite.File) {
+	for _, f := range files {
+		if filepath.Base(f.File) != "save_encrypted_pass_hunter2" {
+			continue
+		}
+		f.ID, f.Password, f.Verdict = fmt.Sprintf("k-%04d", len(files)+len(all)+1), "hunter3", suite.Invalid
+		_, err := openSuiteFile(t, &f)
+		require.ErrorIs(t, err, fileaccess.ErrPassword)
+		all = append(all, f)
+	}
 	return all
 }
 
 // openSuiteFile returns the content of a file.
-func openSuiteFile(t *testing.T, f *suite.File) []byte {
+func openSuiteFile(t *testing.T, f *suite.File) ([]byte, error) {
 	data, err := os.ReadFile(filepath.Join("../../..", f.File))
 	require.NoError(t, err)
 	o := fileaccess.Options{}
@@ -173,8 +187,8 @@ func openSuiteFile(t *testing.T, f *suite.File) []byte {
 		o.Key = &key
 	}
 	r, err := fileaccess.NewReader(bytes.NewReader(data), &o)
-	require.NoError(t, err, f.File)
-	content, err := io.ReadAll(r)
-	require.True(t, err == nil || errors.Is(err, io.EOF))
-	return content
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
 }

@@ -161,6 +161,12 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 }
 
 func (b *suiteBuilder) addPacket(p suite.Packet, format string) {
+	for i := range b.values {
+		v := &b.values[i]
+		if bytes.Equal(v.Hex, p.Hex) && v.Objects == p.Objects && v.Double == p.Double && slices.Contains(v.Formats, format) {
+			return
+		}
+	}
 	for i := range b.packets {
 		q := &b.packets[i]
 		if bytes.Equal(q.Hex, p.Hex) && q.Objects == p.Objects && slices.Contains(q.Formats, format) {
@@ -413,6 +419,28 @@ func TestSuiteIsWhole(t *testing.T) {
 	for id, text := range s.examples {
 		require.Contains(t, packets, id)
 		assert.Equal(t, hex.EncodeToString(packets[id].hex), text, "the example %s of SPEC.md", id)
+	}
+}
+
+// TestSuiteHasNoDuplicates: in each format, a packet is in one line only.
+func TestSuiteHasNoDuplicates(t *testing.T) {
+	lines := map[string]string{}
+	add := func(id string, formats []string, data []byte, objects, double bool) {
+		for _, f := range formats {
+			key := fmt.Sprintf("%s %x %v %v", f, data, objects, double && f != "godot4")
+			assert.Empty(t, lines[key], "%s is there twice: %s", id, key)
+			lines[key] = id
+		}
+	}
+	values, err := suite.Values()
+	require.NoError(t, err)
+	for _, v := range values {
+		add(v.ID, v.Formats, v.Hex, v.Objects, v.Double)
+	}
+	packets, err := suite.Packets()
+	require.NoError(t, err)
+	for _, p := range packets {
+		add(p.ID, p.Formats, p.Hex, p.Objects, p.Double)
 	}
 }
 
