@@ -131,9 +131,9 @@ func TestViewProxyEnded(t *testing.T) {
 	v.run(packetLines + `[0].click()`)
 	v.until(`document.querySelector("#tree .chosen")?.textContent.includes("Array") && document.querySelectorAll("#hex div").length > 0`)
 	require.NoError(t, v.proxy.Process.Signal(os.Interrupt))
-	v.until(packetCount + `.endsWith("the proxy has ended: packets cannot be opened any more")`)
+	v.until(packetCount + `.endsWith("gdwire has ended: packets cannot be opened any more")`)
 	require.Equal(t, 2, eval[int](v.viewPage, packetLines+`.length`))
 	v.run(packetLines + `[1].click()`)
-	v.until(`document.getElementById("notice").textContent === "This packet cannot be opened any more: the proxy has ended."`)
+	v.until(`document.getElementById("notice").textContent === "This packet cannot be opened any more: gdwire has ended."`)
 	require.Equal(t, []string{"▾$Array 2", `[0]"hp"String`, "[1]0int"}, v.lines()[:3])
 }

@@ -30,7 +30,7 @@ func viewFile(s *stdio, o *options) error {
 		if err != nil {
 			return err
 		}
-		return showPage(&view.Server{Live: live}, s, o)
+		return showPage(&view.Server{Live: live, Recording: filepath.Base(names[0])}, s, o)
 	}
 	var files []*view.Source // the newest last
 	for _, name := range names {

@@ -139,7 +139,8 @@ func TestOpenRecording(t *testing.T) {
 	prefix, _ := recorded(t)
 	live, err := openRecording(record.IndexName(prefix), newOptions())
 	require.NoError(t, err)
-	get := servePage(t, &view.Server{Live: live})
+	get := servePage(t, &view.Server{Live: live, Recording: "game.index.jsonl"})
+	require.JSONEq(t, `{"live":true,"recording":"game.index.jsonl"}`, string(get("info")))
 	var list struct {
 		Packets []struct {
 			Time       time.Time

@@ -34,6 +34,8 @@ type Server struct {
 	Compare CompareFunc
 	// Live holds the live packets that are shown, or is nil.
 	Live *Live
+	// Recording is the name of the recording of which Live holds the packets, or "".
+	Recording string
 	// Command is the file's name in the commands that the page offers to copy.
 	Command string
 
@@ -156,7 +158,7 @@ func writeJSON(w http.ResponseWriter, v any) {
 
 // info describes the content that is shown.
 func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
-	about := map[string]any{"live": s.Live != nil}
+	about := map[string]any{"live": s.Live != nil, "recording": s.Recording}
 	if f, version := s.versions.latest(); f != nil {
 		file := map[string]any{
 			"name": f.Name, "command": s.Command, "size": f.size, "format": f.Format.String(),

@@ -413,7 +413,7 @@ func TestServer(t *testing.T) {
 		require.Equal(t, types[filepath.Ext(name)], answer.Header.Get("Content-Type"))
 	}
 	_, body = get("info")
-	require.JSONEq(t, fmt.Sprintf(`{"live":true,"file":{"name":"save.bin","command":"save.bin","size":%d,"format":"godot4","frame":"none","container":"","version":1,"changes":false}}`, file.size), body)
+	require.JSONEq(t, fmt.Sprintf(`{"live":true,"recording":"","file":{"name":"save.bin","command":"save.bin","size":%d,"format":"godot4","frame":"none","container":"","version":1,"changes":false}}`, file.size), body)
 	_, body = get("children?at=-1")
 	require.Contains(t, body, `"type":"Array"`)
 	_, body = get("children?at=0")

@@ -55,7 +55,7 @@ export class Packets {
 		const p = this.shown[line];
 		if (!p) return;
 		if (this.ended) {
-			notice("This packet cannot be opened any more: the proxy has ended.");
+			notice("This packet cannot be opened any more: gdwire has ended.");
 			return;
 		}
 		byId("follow").checked = false;
@@ -69,7 +69,7 @@ export class Packets {
 		this.shown = this.all.filter(p => this.matches(p));
 		const missed = this.missed ? `, ${this.missed.toLocaleString("en")} that came too fast are not here` : "";
 		byId("packets-shown").textContent = `${this.shown.length} of ${this.next + this.missed} packets${missed}` +
-			(this.ended ? "; the proxy has ended: packets cannot be opened any more" : "");
+			(this.ended ? "; gdwire has ended: packets cannot be opened any more" : "");
 		if (byId("follow").checked) this.lines.scrollTo(this.shown.length);
 		else this.lines.update();
 	}

@@ -103,7 +103,9 @@ if (info.file) {
 }
 if (info.live) {
 	byId("live").hidden = false;
-	if (!info.file) byId("name").textContent = "live packets";
+	const name = info.recording || "live packets";
+	document.title = name + " – gdwire view";
+	byId("name").textContent = name;
 	new Packets(showPacket).run();
 }
 await tree.ready;
