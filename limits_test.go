@@ -345,14 +345,12 @@ var counted = []struct {
 // Memory follows the bytes received and not a count.
 func TestHostileCountsAllocateNothing(t *testing.T) {
 	noLimits := limitsOf("", 0)
-	e := NewEncoder(io.Discard, nil)
-	defer e.Close()
 	reads := map[string]func(d *Decoder) error{
 		"ReadToken": readAll,
 		"SkipValue": (*Decoder).SkipValue,
 		"CopyValue": func(d *Decoder) error {
-			e.options.Format = d.options.Format
-			e.Reset(io.Discard)
+			e := NewEncoder(io.Discard, &EncoderOptions{Format: d.options.Format})
+			defer e.Close()
 			return CopyValue(e, d)
 		},
 		"bulk reads": func(d *Decoder) error {

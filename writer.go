@@ -122,11 +122,13 @@ func (e *Encoder) Bytes() []byte { return e.buf[:e.n] }
 // reset prepares for the first value, after the bytes have been reset.
 func (e *Encoder) reset() {
 	o := &e.options
-	if o.Format == 0 {
-		o.Format = Godot4
+	if e.format == nil { // the first time
+		if o.Format == 0 {
+			o.Format = Godot4
+		}
+		e.double = bit(o.DoubleReals)
+		e.configure(o)
 	}
-	e.double = bit(o.DoubleReals)
-	e.configure(o)
 	e.init()
 	e.attach()
 	e.partial, e.rune = 0, wire.PartialRune{}

@@ -295,6 +295,33 @@ func int64Of(v reflect.Value) (int64, bool) {
 // makeMathEncoder returns the function that encodes a Go type with components m as the math
 // type typ.
 func makeMathEncoder(m components, typ gdwire.Type) encodeFunc {
+	encode := makeComponentsEncoder(m, typ)
+	switch {
+	case m.order != nil:
+	case m.leaf == reflect.Float32:
+		return makeFloatsEncoder[float32](m.n, typ, encode)
+	case m.leaf == reflect.Float64:
+		return makeFloatsEncoder[float64](m.n, typ, encode)
+	}
+	return encode
+}
+
+// makeFloatsEncoder returns the function of makeMathEncoder for n floats in encoded order. It writes
+// them without a copy, or calls other in the portable build: -4 % of Marshal of structs. See
+// makeScalarDecoder for noinline.
+//
+//go:noinline
+func makeFloatsEncoder[T float32 | float64](n int, typ gdwire.Type, other encodeFunc) encodeFunc {
+	return func(s *encoder, x variable) error {
+		if numbers, ok := numbersIn[T](x, n); ok {
+			return gdwire.WriteComponents(s.e, typ, numbers)
+		}
+		return other(s, x)
+	}
+}
+
+// makeComponentsEncoder returns the function of makeMathEncoder for any components. It copies them.
+func makeComponentsEncoder(m components, typ gdwire.Type) encodeFunc {
 	return func(s *encoder, x variable) error {
 		m.load(x, s.reals[:])
 		if m.leaf != reflect.Int32 {
