@@ -38,10 +38,6 @@ var printerMakers = []printerMaker{
 	{"check", newCheckPrinter},
 }
 
-// maxConnections is the maximum number of connections that are read at the same time. Each of
-// them can hold a packet of -max-packet bytes in memory. Other connections wait.
-const maxConnections = 256
-
 // loopback is the host for addresses that are only a port.
 const loopback = "127.0.0.1"
 
@@ -85,7 +81,6 @@ type listener struct {
 	options *options
 	quiet   bool // the printer itself shows the numbers of connection and packet
 	end     context.CancelFunc
-	free    chan struct{} // contains an element for each connection that is read
 
 	mu        sync.Mutex
 	printer   printer
@@ -110,7 +105,6 @@ func listen(s *stdio, o *options) error {
 	}
 	l := &listener{
 		stdio: s, options: o, end: end, remaining: cmp.Or(o.listen.packets, -1), quiet: o.listen.printer.name == "check",
-		free: make(chan struct{}, maxConnections),
 	}
 	if recorder != nil {
 		ln = &record.Listener{Listener: ln, Recorder: recorder, Order: o.Frame.Order(), Fail: l.fail}
@@ -126,7 +120,7 @@ func listen(s *stdio, o *options) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := a.run(ctx, ln); err != nil {
+		if err := a.run(ctx, newTurnListener(ln)); err != nil {
 			l.fail(err)
 		}
 	}()
@@ -140,16 +134,13 @@ func listen(s *stdio, o *options) error {
 // serve shows the packets of a connection.
 func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 	l.logConn(number, "from %v", c.RemoteAddr())
-	select {
-	case l.free <- struct{}{}:
-		defer func() { <-l.free }()
-	case <-ctx.Done():
-		return
-	}
-	if recorded, ok := c.NetConn().(*record.Conn); ok {
+	conn := c.NetConn().(*turnConn)
+	if recorded, ok := conn.Conn.(*record.Conn); ok {
 		recorded.Start(number)
 	}
-	for p := range l.options.WholePackets(c) {
+	packets := conn.start(ctx, c)
+	defer conn.stop()
+	for p := range l.options.WholePackets(packets) {
 		p.Connection = number
 		if p.Err != nil && !stream.Skippable(p.Err) {
 			if ctx.Err() == nil {

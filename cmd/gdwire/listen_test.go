@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -155,24 +154,20 @@ func TestListenTimeouts(t *testing.T) {
 	require.Equal(t, result{status: statusGood}, l.wait(t))
 }
 
-// TestListenMany: connections wait for each other, and none is refused.
+// TestListenMany: packets of new connections are shown although many silent connections are open.
 func TestListenMany(t *testing.T) {
-	const all = maxConnections + 20
-	l := startListening(t, "-o", "check", "-n", strconv.Itoa(all))
+	l := startListening(t, "-o", "check", "-n", "20")
 	go func() { _, _ = io.Copy(io.Discard, l.errs) }()
-	var conns []net.Conn
-	for range all {
-		conn := l.dial(t)
-		_, err := conn.Write(framed(wire(2, 5)))
-		require.NoError(t, err)
-		conns = append(conns, conn)
+	for range maxBusy {
+		l.dial(t)
 	}
-	for _, conn := range conns {
-		require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	for range 20 {
+		_, err := l.dial(t).Write(framed(wire(2, 5)))
+		require.NoError(t, err)
 	}
 	<-l.done
 	require.Equal(t, statusGood, l.result.status)
-	require.Equal(t, all, strings.Count(l.result.out, "\"ok\":true"))
+	require.Equal(t, 20, strings.Count(l.result.out, "\"ok\":true"))
 }
 
 func TestListenUsage(t *testing.T) {

@@ -213,6 +213,7 @@ func newWholeFramer(s Frames, o *Reading) *framer {
 	f := &framer{Frames: s, filled: o.Filled}
 	f.inputOffset = func() int64 { return s.PacketOffset() + int64(len(raw)) }
 	f.next = func() (_ *gdwire.Decoder, err error) {
+		d.ResetBytes(nil) // s may drop the memory of the packet
 		raw, err = s.NextRaw(raw[:0])
 		if err == nil && o.Candidates != nil && o.DecideFormat(raw) {
 			d = o.NewDecoder()
