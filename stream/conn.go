@@ -315,17 +315,17 @@ func (c *Conn) wait(idle bool) error {
 }
 
 // setReadDeadline sets the read deadline, once for each packet, so that a sender cannot extend
-// it byte by byte. c is locked.
+// it byte by byte. c is locked. While Next waits for a packet, it uses nothing that belongs to the
+// goroutine that reads: see active.
 func (c *Conn) setReadDeadline(now time.Time) error {
-	packet := c.reader.lengthOffset + 1
-	if c.armed == packet && !c.idle {
-		return nil
+	timeout, packet := c.config.IdleTimeout, int64(0)
+	if c.endless {
+		timeout = 0
 	}
-	timeout := c.config.ReadTimeout
-	if c.idle {
-		timeout = c.config.IdleTimeout
-		if c.endless {
-			timeout = 0
+	if !c.idle {
+		timeout, packet = c.config.ReadTimeout, c.reader.lengthOffset+1
+		if c.armed == packet {
+			return nil
 		}
 	}
 	if !c.drainBy.IsZero() {
@@ -337,9 +337,8 @@ func (c *Conn) setReadDeadline(now time.Time) error {
 		}
 	}
 	c.limited = timeout > 0
-	c.armed = packet
-	if c.idle {
-		c.armed = 0
+	if packet > 0 {
+		c.armed = packet
 	}
 	return nil
 }
