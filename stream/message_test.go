@@ -55,6 +55,7 @@ type fakeSocket struct {
 	out    chan []byte
 	closed chan closeCode // gets -1 from CloseNow
 	broken chan struct{}
+	once   sync.Once // closes broken
 	limit  int64
 	reason atomic.Value // of Close
 
@@ -72,9 +73,10 @@ type late struct {
 func (l *late) set(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.timer != nil {
-		l.timer.Stop()
+	if l.timer != nil && !l.timer.Stop() {
+		<-l.ch // the timer fired, but may not have closed it yet, as in net.Pipe
 	}
+	l.timer = nil
 	select {
 	case <-l.ch:
 		l.ch = make(chan struct{})
@@ -184,11 +186,7 @@ func (s *fakeSocket) CloseNow() error {
 }
 
 func (s *fakeSocket) end() error {
-	select {
-	case <-s.broken:
-	default:
-		close(s.broken)
-	}
+	s.once.Do(func() { close(s.broken) })
 	return nil
 }
 
