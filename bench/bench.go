@@ -26,7 +26,8 @@ type contender struct {
 	name      string
 	ours      bool // gdwire, which must not allocate unless allocates
 	allocates bool
-	bytes     int // processed by one run, for MB/s
+	cpu       bool // run is measured in CPU time of this process
+	bytes     int  // processed by one run, for MB/s
 	// run does the work once and returns a result, which must be want.
 	run  func() int
 	want int
@@ -151,12 +152,21 @@ func fastest(c contender, n int, slot time.Duration) float64 {
 }
 
 func timed(c contender, n int) time.Duration {
-	start := time.Now()
+	now := elapsed
+	if c.cpu {
+		now = cpuTime
+	}
+	start := now()
 	for range n {
 		c.run()
 	}
-	return time.Since(start)
+	return now() - start
 }
+
+var started = time.Now()
+
+// elapsed returns the time since the start of this process.
+func elapsed() time.Duration { return time.Since(started) }
 
 // calibrate returns the number of runs in a slot.
 func calibrate(c contender, slot time.Duration) int {

@@ -16,6 +16,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// TestMain is also the process of clients.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == clientsCommand {
+		runClients(os.Args[2:], os.Stdin, os.Stdout)
+		return
+	}
+	os.Exit(m.Run())
+}
+
 // TestContenders runs every body and checks its result.
 func TestContenders(t *testing.T) {
 	for _, g := range groups {

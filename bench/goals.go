@@ -108,6 +108,14 @@ var goals = []goal{
 		text: "packets a second over TCP found, of bufio's", limit: 0.8, least: true,
 		measured: rateOf("packets, TCP", "bufio", "stream Next", "stream NextRaw"),
 	},
+	{
+		text: "CPU time of a server with 500 clients, of bufio's with timeouts", limit: 1.1,
+		measured: timeOf("server, 500 clients", "bufio, timeouts", "stream.Server"),
+	},
+	{
+		text: "CPU time of a server with 500 WebSockets, of coder/websocket's", limit: 1.1,
+		measured: timeOf("server, 500 clients, WebSocket", "coder/websocket", "stream.Server"),
+	},
 	{text: "10 MB, of 1 MB", limit: 10.5, measured: growthOf("^growth$")},
 	{text: "allocations", limit: 0, measured: allocations},
 	{text: "peak memory of gdwire check", limit: 24, unit: "MiB", measured: peakMemory},

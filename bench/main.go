@@ -35,6 +35,7 @@ var groups = slices.Concat(
 	[]group{typedGroup, smallGroup, growthGroup},
 	packetGroups,
 	serverGroups,
+	clientGroups,
 	bulkGroups(),
 	[]group{portableGroup, fileGroup, arraysGroup, compressedGroup, engineGroup},
 	sizeGroups(),
@@ -82,6 +83,9 @@ func command(args []string) error {
 			return o.compare(os.Stdout, os.Stderr)
 		case countingCommand:
 			return counting(args[1:], os.Stdout)
+		case clientsCommand:
+			runClients(args[1:], os.Stdin, os.Stdout)
+			return nil
 		}
 	}
 	o, err := parse(args)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"time"
 )
 
 // maxRSS returns the peak memory of an ended process, in bytes.
@@ -19,4 +20,11 @@ func maxRSS(p *os.ProcessState) (int64, bool) {
 		n <<= 10
 	}
 	return n, true
+}
+
+// cpuTime returns the CPU time of this process, of user and system.
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	check(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

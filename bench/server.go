@@ -81,29 +81,9 @@ var serverGroups = []group{
 				run := exchangeOver(s, conn, messages, answers)
 				return contender{name: name, bytes: n * packetSize, want: answers, run: func() int { return run(func() {}) }}
 			}
-			server := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
-				var packet []byte
-				for {
-					var err error
-					if packet, err = c.NextRaw(packet[:0]); err != nil {
-						return err
-					}
-					if err := c.WriteRaw(packet); err != nil {
-						return err
-					}
-				}
-			}}
+			server := &stream.Server{Handler: echoRaw}
 			return []contender{
-				contend("coder/websocket", func(w http.ResponseWriter, r *http.Request) {
-					ws := must(websocket.Accept(w, r, nil))
-					ctx := context.Background()
-					for {
-						_, b, err := ws.Read(ctx)
-						if err != nil || ws.Write(ctx, websocket.MessageBinary, b) != nil {
-							return
-						}
-					}
-				}),
+				contend("coder/websocket", echoMessages),
 				contend("stream.Server", func(w http.ResponseWriter, r *http.Request) {
 					server.ServeMessages(r.Context(), stream.WebSocket(must(websocket.Accept(w, r, nil)), websocket.CloseStatus))
 				}).allocating(),
@@ -218,13 +198,18 @@ func dialWebSocket(s *stage, accept http.HandlerFunc) net.Conn {
 	go func() { _ = web.Serve(ln) }()
 	s.cleanup(func() { check(web.Close()) })
 	conn := must(net.Dial("tcp", ln.Addr().String()))
+	upgrade(conn)
+	return conn
+}
+
+// upgrade does the handshake of a WebSocket's client.
+func upgrade(conn net.Conn) {
 	must(io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"))
 	var end uint32
 	for b := make([]byte, 1); end != 0x0d0a0d0a; end = end<<8 | uint32(b[0]) {
 		must(conn.Read(b))
 	}
-	return conn
 }
 
 // frames returns the packets of packets(n), each as a frame of a WebSocket's client, with

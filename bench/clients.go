@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/gdwire/gdwire/stream"
+)
+
+const (
+	// serverClients is the number of clients of clientGroups.
+	serverClients = 500
+	// clientRounds is the number of packets that each of them sends in one run.
+	clientRounds = 8
+	// clientsCommand is the first argument of a process that is the clients of a server.
+	clientsCommand = "clients"
+)
+
+// clientGroups measure the CPU time, of user and system, of servers with many clients. Those are in a
+// process of their own, which is not measured. All of them send a packet and wait for the answer.
+var clientGroups = []group{
+	{
+		name:  "server, 500 clients",
+		about: "CPU time of a server that returns packets of 200 bytes, one of each client at a time.",
+		setup: func(s *stage) []contender {
+			oneCore(s)
+			return []contender{
+				clients(s, "bufio", false, serveBufio(0)),
+				clients(s, "bufio, timeouts", false, serveBufio(time.Minute)),
+				clients(s, "stream.Server", false, func(ln net.Listener) { _ = (&stream.Server{Handler: echoRaw}).Serve(ln) }).allocating(),
+			}
+		},
+	},
+	{
+		name:  "server, 500 clients, WebSocket",
+		about: "CPU time of a server that returns messages of 200 bytes, one of each client at a time.",
+		setup: func(s *stage) []contender {
+			oneCore(s)
+			contend := func(name string, accept http.HandlerFunc) contender {
+				return clients(s, name, true, func(ln net.Listener) {
+					web := &http.Server{Handler: accept, ConnContext: stream.WithNetConn, ErrorLog: log.New(io.Discard, "", 0)}
+					_ = web.Serve(ln)
+				})
+			}
+			server := &stream.Server{Handler: echoRaw}
+			return []contender{
+				contend("coder/websocket", echoMessages),
+				contend("stream.Server", func(w http.ResponseWriter, r *http.Request) {
+					server.ServeMessages(r.Context(), stream.WebSocket(must(websocket.Accept(w, r, nil)), websocket.CloseStatus))
+				}).allocating(),
+			}
+		},
+	},
+}
+
+// serveBufio returns a server by hand: it answers each connection with bufio. With a timeout, each
+// packet gets that time to arrive and to be written.
+func serveBufio(timeout time.Duration) func(net.Listener) {
+	return func(ln net.Listener) {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go echoByHand(conn, timeout)
+		}
+	}
+}
+
+// echoByHand returns packets until an error.
+func echoByHand(conn net.Conn, timeout time.Duration) {
+	defer func() { _ = conn.Close() }()
+	r, w := bufio.NewReader(conn), bufio.NewWriter(conn)
+	limit := func(set func(time.Time) error) error {
+		if timeout == 0 {
+			return nil
+		}
+		return set(time.Now().Add(timeout))
+	}
+	length, packet := make([]byte, 4), []byte(nil)
+	for limit(conn.SetReadDeadline) == nil {
+		if _, err := io.ReadFull(r, length); err != nil {
+			return
+		}
+		n := int(binary.LittleEndian.Uint32(length))
+		if n > cap(packet) {
+			packet = make([]byte, n)
+		}
+		if _, err := io.ReadFull(r, packet[:n]); err != nil {
+			return
+		}
+		_, _ = w.Write(length)
+		_, _ = w.Write(packet[:n])
+		if limit(conn.SetWriteDeadline) != nil || w.Flush() != nil {
+			return
+		}
+	}
+}
+
+// echoRaw is the handler of a Server that returns packets.
+func echoRaw(_ context.Context, c *stream.Conn) error {
+	var packet []byte
+	for {
+		var err error
+		if packet, err = c.NextRaw(packet[:0]); err != nil {
+			return err
+		}
+		if err := c.WriteRaw(packet); err != nil {
+			return err
+		}
+	}
+}
+
+// echoMessages returns messages without package stream.
+func echoMessages(w http.ResponseWriter, r *http.Request) {
+	ws := must(websocket.Accept(w, r, nil))
+	ctx := context.Background()
+	for {
+		_, b, err := ws.Read(ctx)
+		if err != nil || ws.Write(ctx, websocket.MessageBinary, b) != nil {
+			return
+		}
+	}
+}
+
+// clients returns a contender that serves clients in another process. Its time is CPU time of this
+// process.
+func clients(s *stage, name string, webSocket bool, serve func(net.Listener)) contender {
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))
+	go serve(ln)
+	n := s.scale(serverClients, 10)
+	child := exec.Command(must(os.Executable()), clientsCommand, ln.Addr().String(), strconv.Itoa(n), strconv.FormatBool(webSocket))
+	child.Stderr = os.Stderr
+	in, out := must(child.StdinPipe()), must(child.StdoutPipe())
+	check(child.Start())
+	answers := bufio.NewReader(out)
+	s.cleanup(func() {
+		check(in.Close())
+		check(child.Wait())
+		check(ln.Close())
+	})
+	packets := n * clientRounds
+	return contender{
+		name: name, cpu: true, bytes: packets * packetSize, want: packets,
+		run: func() (got int) {
+			must(io.WriteString(in, "\n"))
+			must(fmt.Fscanln(answers, &got))
+			return got
+		},
+	}
+}
+
+// runClients is the process of clients, with the arguments of clients: for each line of in, all clients
+// send packets, and the number of their answers is written to out.
+func runClients(args []string, in io.Reader, out io.Writer) {
+	addr, n, webSocket := args[0], must(strconv.Atoi(args[1])), must(strconv.ParseBool(args[2]))
+	packet := packets(1)
+	answer := make([]byte, len(packet))
+	if webSocket {
+		packet = frames(1)
+	}
+	conns := make([]net.Conn, n)
+	for i := range conns {
+		conns[i] = must(net.Dial("tcp", addr))
+		if webSocket {
+			upgrade(conns[i])
+		}
+	}
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		got := 0
+		for range clientRounds {
+			for _, conn := range conns {
+				must(conn.Write(packet))
+			}
+			for _, conn := range conns {
+				must(io.ReadFull(conn, answer))
+				got++
+			}
+		}
+		must(fmt.Fprintln(out, got))
+	}
+}
