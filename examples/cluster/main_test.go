@@ -3,24 +3,24 @@ package main
 import (
 	"bufio"
 	"context"
-	"fmt"
+	"encoding/json"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
-	"sync"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/stream"
-	"github.com/gdwire/gdwire/variant"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // TestMain makes the test's binary the program if the environment says so.
@@ -32,317 +32,419 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// patience is how long a test waits for what has to happen: some machines are slow.
+const patience = 2 * time.Minute
+
 // A process is a running program.
 type process struct {
 	*exec.Cmd
-	clients, routes string // addresses
+	t       *testing.T
+	printed *bufio.Scanner
+
+	clients, routes, http string // addresses
 }
 
-// startProcess starts the program, joined to another process if that is not nil.
-func startProcess(t *testing.T, other *process, flags ...string) *process {
-	args := append([]string{"-clients", "127.0.0.1:0", "-routes", "127.0.0.1:0"}, flags...)
-	if other != nil {
-		args = append(args, "-join", other.routes)
-	}
-	p := &process{Cmd: exec.Command(os.Args[0], args...)}
+// startProcess starts the program.
+func startProcess(t *testing.T, flags ...string) *process {
+	standard := []string{"-clients", "127.0.0.1:0", "-routes", "127.0.0.1:0", "-http", "127.0.0.1:0", "-per-addr", "1000"}
+	p := &process{Cmd: exec.Command(os.Args[0], append(standard, flags...)...), t: t}
 	p.Env = append(os.Environ(), "CLUSTER_TEST=1")
-	p.Stderr = os.Stderr
+	if testing.Verbose() {
+		p.Stderr = os.Stderr
+	}
 	out, err := p.StdoutPipe()
 	require.NoError(t, err)
+	p.printed = bufio.NewScanner(out)
 	require.NoError(t, p.Start())
 	t.Cleanup(func() {
 		_ = p.Process.Kill()
 		_ = p.Wait()
 	})
-	for lines := bufio.NewScanner(out); p.clients == "" && lines.Scan(); {
-		switch name, addr, _ := strings.Cut(lines.Text(), " "); name {
-		case "clients":
-			p.clients = addr
-		case "routes":
-			p.routes = addr
-		}
-	}
-	require.NotEmpty(t, p.clients)
 	return p
 }
 
-// A client is a member of a room. It reconnects to another process.
+// printedAddr waits until p prints an address after this name.
+func (p *process) printedAddr(name string) string {
+	for p.printed.Scan() {
+		if addr, ok := strings.CutPrefix(p.printed.Text(), name+" "); ok {
+			return addr
+		}
+	}
+	require.Fail(p.t, "the process ended", "before it printed %q", name)
+	return ""
+}
+
+// serving waits until p serves clients.
+func (p *process) serving() *process {
+	p.http, p.clients = p.printedAddr("http"), p.printedAddr("clients")
+	return p
+}
+
+// startJoined starts the program, with a route to another process unless that is nil.
+func startJoined(t *testing.T, other *process, flags ...string) *process {
+	if other != nil {
+		flags = append(flags, "-join", other.routes)
+	}
+	p := startProcess(t, flags...)
+	p.routes = p.printedAddr("routes")
+	return p.serving()
+}
+
+// get returns the status and the body of a page of p.
+func (p *process) get(path string) (int, []byte) {
+	r, err := http.Get("http://" + p.http + path)
+	require.NoError(p.t, err)
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	require.NoError(p.t, err)
+	return r.StatusCode, body
+}
+
+// count returns a counter of /debug/vars.
+func (p *process) count(name string) int {
+	_, body := p.get("/debug/vars")
+	var vars map[string]json.RawMessage
+	require.NoError(p.t, json.Unmarshal(body, &vars))
+	var n int
+	require.NoError(p.t, json.Unmarshal(vars[name], &n))
+	return n
+}
+
+// dial connects to a process and names a room.
+func dial(t *testing.T, addr, room string) *stream.Conn {
+	conn, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	c := stream.NewConn(t.Context(), conn, &stream.Options{IdleTimeout: patience})
+	t.Cleanup(func() { _ = c.Close() })
+	require.NoError(t, variant.Send(c, room))
+	return c
+}
+
+// A client is a member of a room.
 type client struct {
-	id   int64
-	room []*client // the members of its room
-
-	mu    sync.Mutex
-	conn  *stream.Conn
-	addrs []string // of processes; it is connected to the first
-	got   map[[2]int64]int64
-	wrong string // the first packet that was lost, doubled or out of order
+	*stream.Conn
+	t  *testing.T
+	id int64
 }
 
-// run reads packets until ctx is done.
-func (c *client) run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		c.mu.Lock()
-		conn, err := net.Dial("tcp", c.addrs[0])
-		if err != nil {
-			c.addrs = append(c.addrs[1:], c.addrs[0])
-			c.mu.Unlock()
-			continue
-		}
-		c.conn = stream.NewConn(ctx, conn, nil)
-		name := fmt.Sprint("room-", c.room[0].id)
-		err = c.conn.WritePacket(func(e *gdwire.Encoder) error { return e.WriteString(name) })
-		c.mu.Unlock()
-		for err == nil {
-			err = c.receive()
-		}
-		_ = c.conn.Close()
-		c.mu.Lock()
-		c.addrs = append(c.addrs[1:], c.addrs[0])
-		c.mu.Unlock()
-	}
-	return nil
+// joined waits until c is a member.
+func joined(t *testing.T, c *stream.Conn) *client {
+	m := &client{Conn: c, t: t}
+	require.NoError(t, variant.Receive(c, &m.id))
+	return m
 }
 
-// receive reads a packet: its phase, its sender and its number. Those of a phase above 0
-// have to be complete.
-func (c *client) receive() error {
-	d, err := c.conn.Next()
-	if err != nil {
-		return err
-	}
-	var p [3]int64
-	n, err := d.ReadArray()
-	if err != nil || n != len(p) {
-		return fmt.Errorf("%d elements: %w", n, err)
-	}
-	for i := range p {
-		if p[i], err = d.ReadInt(); err != nil {
-			return err
-		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	key := [2]int64{p[0], p[1]}
-	if p[0] > 0 && p[2] != c.got[key] && c.wrong == "" {
-		c.wrong = fmt.Sprintf("phase %d: packet %d of %d after %d packets", p[0], p[2], p[1], c.got[key])
-	}
-	c.got[key]++
-	return nil
+// connect connects a member of a room to p.
+func (p *process) connect(room string) *client { return joined(p.t, dial(p.t, p.clients, room)) }
+
+func (c *client) send(value any) {
+	c.t.Helper()
+	require.NoError(c.t, variant.Send(c, value))
 }
 
-// send sends a packet.
-func (c *client) send(phase, number int64) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.conn.WritePacket(func(e *gdwire.Encoder) error {
-		err := e.BeginArray(3)
-		for _, v := range []int64{phase, c.id, number} {
-			if err == nil {
-				err = e.WriteInt(v)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		return e.End()
-	})
+// message is a packet to a member.
+type message struct {
+	_    struct{} `gd:",array"`
+	From int64
+	N    int
 }
 
-// has reports whether c has n packets of a phase from each of the senders of its room.
-func (c *client) has(phase, n int64, senders map[*client]bool) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, s := range c.room {
-		if senders[s] && c.got[[2]int64{phase, s.id}] < n {
-			return false
-		}
-	}
-	return true
+// expect waits for a packet.
+func (c *client) expect(from int64, n int) {
+	c.t.Helper()
+	var m message
+	require.NoError(c.t, variant.Receive(c, &m))
+	require.Equal(c.t, message{From: from, N: n}, m)
 }
 
-const perSecond = 20
-
-// exchange lets the clients send n packets each, and waits until each got all of its room.
-func exchange(t *testing.T, clients map[*client]bool, phase, n int64) {
-	var sending sync.WaitGroup
-	for c := range clients {
-		sending.Go(func() {
-			tick := time.NewTicker(time.Second / perSecond)
-			defer tick.Stop()
-			for i := range n {
-				<-tick.C
-				assert.NoError(t, c.send(phase, i))
-			}
-		})
+// expectEnd waits until c is disconnected, after the packets that arrived before.
+func (c *client) expectEnd() {
+	c.t.Helper()
+	var m message
+	var err error
+	for err == nil {
+		err = variant.Receive(c, &m)
 	}
-	sending.Wait()
-	require.Eventually(t, func() bool { return all(clients, phase, n) }, time.Minute, 10*time.Millisecond)
+	require.Equal(c.t, io.EOF, err)
 }
 
-func all(clients map[*client]bool, phase, n int64) bool {
-	for c := range clients {
-		if !c.has(phase, n, clients) {
-			return false
-		}
-	}
-	return true
+// echo sends a packet and waits until it is back.
+func (c *client) echo(n int) {
+	c.t.Helper()
+	c.send(n)
+	c.expect(c.id, n)
 }
 
-// meet lets the clients send until each got a packet of all in its room: then all processes know of
-// all members.
-func meet(t *testing.T, clients map[*client]bool, phase int64) {
-	require.Eventually(t, func() bool {
-		for c := range clients {
-			c.mu.Lock()
-			connected := c.conn != nil
-			c.mu.Unlock()
-			if connected {
-				_ = c.send(phase, 0) // it may be reconnecting
-			}
+// TestRoom lets members of two processes meet: each packet has the id of its sender.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	first := startJoined(t, nil)
+	second := startJoined(t, first)
+	a, b, other := first.connect("a"), second.connect("a"), second.connect("b")
+	require.NotEqual(t, a.id, b.id)
+	for n := range 10 {
+		a.send(n)
+		a.expect(a.id, n)
+		b.expect(a.id, n)
+		b.echo(n)
+		a.expect(b.id, n)
+		other.echo(n)
+	}
+	// The longest packet arrives, and a longer one is ignored.
+	overhead := len(newPrefix(t)) + 8
+	for _, size := range []int{maxPacket - overhead, maxPacket - overhead + 4, maxPacket - 8, maxPacket} {
+		text := strings.Repeat("x", size)
+		a.send(text)
+		a.send(5)
+		if size == maxPacket-overhead {
+			var got []any
+			require.NoError(t, variant.Receive(b, &got))
+			require.Equal(t, []any{a.id, text}, got)
 		}
-		return all(clients, phase, 1)
-	}, time.Minute, 100*time.Millisecond)
+		b.expect(a.id, 5)
+	}
 }
 
-// TestCluster connects the members of rooms to three processes. Every packet arrives once
-// at every member, in the order of its sender. Then a process is killed: nothing is lost
-// between the members of the others, and its clients are in their rooms again.
-func TestCluster(t *testing.T) {
-	rooms, members, seconds := 20, 15, int64(2)
-	if testing.Short() {
-		rooms, members, seconds = 4, 6, 1
-	}
-	limit := "-per-addr=" + strconv.Itoa(rooms*members) // from one address
-	first := startProcess(t, nil, limit)
-	processes := []*process{first, startProcess(t, first, limit), startProcess(t, first, limit)}
-	var addrs []string
-	for _, p := range processes {
-		addrs = append(addrs, p.clients)
-	}
-
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-	everyone, others := map[*client]bool{}, map[*client]bool{}
-	for i := range rooms {
-		room := make([]*client, members)
-		for j := range room {
-			at := (i + j) % len(addrs)
-			room[j] = &client{
-				id: int64(i*members + j), room: room, got: map[[2]int64]int64{},
-				addrs: append(append([]string(nil), addrs[at:]...), addrs[:at]...),
-			}
-			everyone[room[j]] = true
-			if at > 0 {
-				others[room[j]] = true
-			}
-		}
-	}
-	for c := range everyone {
-		running.Go(func() { assert.NoError(t, c.run(ctx)) })
-	}
-	meet(t, everyone, -1)
-	exchange(t, everyone, 1, seconds*perSecond)
-	killed := make(chan error)
-	go func() { killed <- first.Process.Kill() }()
-	exchange(t, others, 2, seconds*perSecond)
-	require.NoError(t, <-killed)
-	meet(t, everyone, -2)
-	exchange(t, everyone, 3, seconds*perSecond)
-	for c := range everyone {
-		c.mu.Lock()
-		require.Empty(t, c.wrong)
-		for key, n := range c.got {
-			require.True(t, key[0] < 0 || n == seconds*perSecond, "%v: %d", key, n)
-		}
-		c.mu.Unlock()
-	}
+func newPrefix(t *testing.T) []byte {
+	m, err := newMember(nil)
+	require.NoError(t, err)
+	return m.prefix
 }
 
 // TestNames connects clients whose first packet is no name of a room: they are disconnected.
 func TestNames(t *testing.T) {
-	p := startProcess(t, nil)
+	t.Parallel()
+	p := startJoined(t, nil)
 	for _, name := range []string{"", "a.b", "*", ">", "a b", strings.Repeat("x", 65)} {
-		conn, err := net.Dial("tcp", p.clients)
-		require.NoError(t, err)
-		c := stream.NewConn(t.Context(), conn, nil)
-		require.NoError(t, c.WritePacket(func(e *gdwire.Encoder) error { return e.WriteString(name) }))
-		_, err = c.Next()
+		c := dial(t, p.clients, name)
+		_, err := c.Next()
 		require.Equal(t, io.EOF, err, name)
 		require.NoError(t, c.Close())
 	}
 }
 
+// TestReady starts a process before its NATS server, and ends it: it is ready from when it serves clients to
+// the signal, and drains as long as -drain says.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer ln.Close()
+	addr := ln.Addr().(*net.TCPAddr)
+	p := startProcess(t, "-nats", "nats://"+addr.String(), "-drain", "1h")
+	p.http = p.printedAddr("http")
+	conn, err := ln.Accept() // it waits for an answer
+	require.NoError(t, err)
+	code, _ := p.get("/ready")
+	require.Equal(t, http.StatusServiceUnavailable, code)
+	require.NoError(t, ln.Close())
+	require.NoError(t, conn.Close())
+
+	ns, err := server.NewServer(&server.Options{Host: addr.IP.String(), Port: addr.Port, NoSigs: true})
+	require.NoError(t, err)
+	ns.Start()
+	defer ns.Shutdown()
+	p.clients = p.printedAddr("clients")
+	require.Eventually(t, func() bool { code, _ = p.get("/ready"); return code == http.StatusOK }, patience, time.Millisecond)
+	a := p.connect("a")
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	require.Eventually(t, func() bool { code, _ = p.get("/ready"); return code != http.StatusOK }, patience, time.Millisecond)
+	a.echo(1)
+	b := p.connect("a") // which has not heard of it yet
+	b.echo(2)
+	a.expect(b.id, 2)
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	require.Error(t, p.Wait(), "the second signal ends it")
+}
+
+// TestEnd ends a process: its clients are disconnected, and what they have sent has arrived.
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	first := startJoined(t, nil)
+	second := startJoined(t, first)
+	a, b := first.connect("a"), second.connect("a")
+	const count = 50
+	for n := range count {
+		a.send(n)
+	}
+	for n := range count {
+		a.expect(a.id, n)
+	}
+	require.NoError(t, first.Process.Signal(syscall.SIGTERM))
+	a.expectEnd()
+	require.NoError(t, first.Wait())
+	for n := range count {
+		b.expect(a.id, n)
+	}
+	second.connect("b").echo(1)
+	require.Equal(t, 0, second.count("told"))
+}
+
+// TestPaused pauses a process until the other gives up its routes. Its member is told that packets were
+// lost; a member of the other process stays, and loses nothing.
+func TestPaused(t *testing.T) {
+	t.Parallel()
+	first := startJoined(t, nil)
+	second := startJoined(t, first)
+	a, b := first.connect("a"), second.connect("a")
+	a.echo(0)
+	b.expect(a.id, 0)
+	require.Positive(t, first.count("routes"))
+	require.NoError(t, second.Process.Signal(syscall.SIGSTOP))
+	sent := 1
+	tick := time.NewTicker(20 * time.Millisecond) // less than PacketRate
+	defer tick.Stop()
+	for ; first.count("routes") > 0; sent++ {
+		<-tick.C
+		a.echo(sent)
+	}
+	a.echo(sent) // b misses at least this
+	require.NoError(t, second.Process.Signal(syscall.SIGCONT))
+	arrived := 1
+	var m message
+	var err error
+	for ; err == nil; arrived++ {
+		if err = variant.Receive(b, &m); err == nil {
+			require.Equal(t, message{From: a.id, N: arrived}, m)
+		}
+	}
+	require.Equal(t, io.EOF, err)
+	require.LessOrEqual(t, arrived-1, sent)
+	require.Equal(t, 1, second.count("told"))
+
+	b = second.connect("a")
+	sent++
+	a.echo(sent)
+	b.expect(a.id, sent)
+	b.echo(0)
+	a.expect(b.id, 0)
+	require.Equal(t, 0, first.count("told"))
+}
+
 // inProcess returns a hub with its own NATS server, in the test's process, and a function that connects
-// a member.
+// to it.
 func inProcess(t *testing.T) (*hub, *server.Server, func(room string) *stream.Conn) {
 	*routes = "127.0.0.1:0"
-	h := &hub{rooms: map[string]*room{}}
+	h := newHub()
 	ns, token, err := startNATS()
 	require.NoError(t, err)
 	t.Cleanup(ns.Shutdown)
 	require.NoError(t, h.dial("", nats.InProcessServer(ns), nats.Token(token)))
 	t.Cleanup(h.nc.Close)
+	require.NoError(t, h.start(t.Context()))
 	s := &stream.Server{Handler: h.handle}
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
 	return h, ns, func(room string) *stream.Conn {
 		ours, theirs := net.Pipe()
 		go s.ServeConn(stream.NewConn(context.Background(), ours, nil))
-		c := stream.NewConn(t.Context(), theirs, nil)
+		c := stream.NewConn(t.Context(), theirs, &stream.Options{IdleTimeout: patience})
 		t.Cleanup(func() { _ = c.Close() })
 		require.NoError(t, variant.Send(c, room))
-		echo(t, c)
 		return c
 	}
 }
 
-// echo sends a packet until it comes back.
-func echo(t *testing.T, c *stream.Conn) {
-	require.NoError(t, variant.Send(c, 1))
-	var n int
-	require.NoError(t, variant.Receive(c, &n))
-	require.Equal(t, 1, n)
+// A remote is a process with a room of the name "a", of which the test makes the messages.
+type remote struct {
+	t *testing.T
+	*room
+	h  *hub // of another process
+	id []byte
 }
 
-// TestLostPackets loses packets between processes: the members of the room are closed, and no others.
+func newRemote(t *testing.T, h *hub) *remote {
+	return &remote{t, newRoom("a", 0, nil), h, []byte("process7")}
+}
+
+// packet sends a packet of the member with the id 7.
+func (r *remote) packet(n int) {
+	packet, err := variant.Marshal([]any{7, n})
+	require.NoError(r.t, err)
+	require.NoError(r.t, r.send(r.h.nc, packet))
+}
+
+// answer says that the process hears the room, and which packets it has sent.
+func (r *remote) answer() { require.NoError(r.t, r.send(r.h.nc, r.id)) }
+
+// alive says that the process is alive, and waits until h knows.
+func (r *remote) alive() {
+	before := r.h.processes()
+	require.NoError(r.t, r.h.nc.Publish(aliveSubject, r.id))
+	require.Eventually(r.t, func() bool { return r.h.processes() == before+1 }, patience, time.Millisecond)
+}
+
+// TestLostPackets loses packets between processes: the members of the room are told, and no others.
 func TestLostPackets(t *testing.T) {
-	h, _, connect := inProcess(t)
-	member, other := connect("a"), connect("b")
-	packet, err := variant.Marshal(5)
-	require.NoError(t, err)
-	remote := &room{}
-	remote.header[0] = 7
-	var n int
-	for range 3 {
-		require.NoError(t, remote.send(h.nc, "room.a", packet))
-		require.NoError(t, variant.Receive(member, &n))
+	for name, lose := range map[string]func(*remote){
+		"before others":    func(r *remote) { r.count++; r.packet(3) },
+		"the latest":       func(r *remote) { r.count++; r.answer() },
+		"of a room unseen": func(r *remote) { r.number += 2; r.packet(3) },
+		"again":            func(r *remote) { r.count--; r.packet(3) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, _, connect := inProcess(t)
+			a, other := joined(t, connect("a")), joined(t, connect("b"))
+			before := told.Value()
+			r := newRemote(t, h)
+			r.answer()
+			for n := range 3 {
+				r.packet(n)
+				a.expect(7, n)
+				r.answer()
+			}
+			require.NoError(t, h.nc.Publish(r.subject(), []byte("short"))) // is ignored
+			lose(r)
+			var m message
+			require.Equal(t, io.EOF, variant.Receive(a, &m))
+			require.Equal(t, before+1, told.Value())
+			other.echo(1)
+			joined(t, connect("a")).echo(2)
+		})
 	}
-	require.NoError(t, h.nc.Publish("room.a", []byte("short"))) // is ignored
-	remote.header[8]++                                          // a packet that did not arrive
-	require.NoError(t, remote.send(h.nc, "room.a", packet))
-	require.Equal(t, io.EOF, variant.Receive(member, &n))
-	echo(t, other)
-	echo(t, connect("a"))
 }
 
-// TestDisconnected closes the connection to NATS: all members are closed, because they can have missed
+// TestOldPackets lets a member join while another process is behind: the member gets its id when that
+// process has answered, and none of the packets before.
+func TestOldPackets(t *testing.T) {
+	h, _, connect := inProcess(t)
+	r := newRemote(t, h)
+	r.alive()
+	asked := make(chan string, 10)
+	_, err := h.nc.Subscribe(hearSubject, func(msg *nats.Msg) { asked <- string(msg.Data) })
+	require.NoError(t, err)
+	before := dropped.Value()
+	c := connect("a")
+	require.Equal(t, "a", <-asked)
+	for n := range 5 {
+		r.packet(n)
+	}
+	r.answer()
+	a := joined(t, c)
+	r.packet(5)
+	a.expect(7, 5)
+	require.Equal(t, before+5, dropped.Value())
+}
+
+// TestDeadProcess lets a process end without saying so: a room does not wait for it for ever.
+func TestDeadProcess(t *testing.T) {
+	h, _, connect := inProcess(t)
+	newRemote(t, h).alive()
+	joined(t, connect("a")).echo(1)
+	require.Equal(t, 1, h.processes())
+}
+
+// TestDisconnected closes the connection to NATS: all members are told, because they can have missed
 // packets, and can connect again.
 func TestDisconnected(t *testing.T) {
 	h, ns, connect := inProcess(t)
-	members := []*stream.Conn{connect("a"), connect("a"), connect("b")}
+	members := []*client{joined(t, connect("a")), joined(t, connect("a")), joined(t, connect("b"))}
 	id, err := h.nc.GetClientID()
 	require.NoError(t, err)
 	require.NoError(t, ns.DisconnectClientByID(id))
 	for _, m := range members {
-		var v any
-		for err = nil; err == nil; {
-			err = variant.Receive(m, &v)
-		}
-		require.Equal(t, io.EOF, err)
+		m.expectEnd()
 	}
-	require.Eventually(t, h.nc.IsConnected, time.Minute, time.Millisecond)
-	connect("a")
+	joined(t, connect("a")).echo(1)
 }
 
 // TestToken connects to the NATS server of a process without its token.
@@ -350,28 +452,4 @@ func TestToken(t *testing.T) {
 	_, ns, _ := inProcess(t)
 	_, err := nats.Connect(ns.ClientURL())
 	require.ErrorIs(t, err, nats.ErrAuthorization)
-}
-
-// TestRoutePassword starts three processes, of which one has another password: it hears nothing of the
-// others.
-func TestRoutePassword(t *testing.T) {
-	good := []string{"-route-user", "rooms", "-route-password", "secret"}
-	first := startProcess(t, nil, good...)
-	second := startProcess(t, first, good...)
-	wrong := startProcess(t, first, "-route-user", "rooms", "-route-password", "guessed")
-	connect := func(p *process) *stream.Conn {
-		conn, err := net.Dial("tcp", p.clients)
-		require.NoError(t, err)
-		c := stream.NewConn(t.Context(), conn, &stream.Options{IdleTimeout: 100 * time.Millisecond})
-		t.Cleanup(func() { _ = c.Close() })
-		require.NoError(t, variant.Send(c, "a"))
-		return c
-	}
-	a, b, stranger := connect(first), connect(second), connect(wrong)
-	var n int
-	require.Eventually(t, func() bool { // until both processes know each other
-		require.NoError(t, variant.Send(a, 1))
-		return variant.Receive(b, &n) == nil
-	}, time.Minute, time.Millisecond)
-	require.ErrorIs(t, variant.Receive(stranger, &n), os.ErrDeadlineExceeded)
 }

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"expvar"
+	"fmt"
+	"log"
+	"math"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// connect connects h to NATS, and returns a function that ends it.
+func (h *hub) connect() (end func(), err error) {
+	if *cluster != "" {
+		if err := h.dial(*cluster); err != nil {
+			return nil, err
+		}
+		return h.close, nil
+	}
+	ns, token, err := startNATS()
+	if err != nil {
+		return nil, err
+	}
+	if err := h.dial("", nats.InProcessServer(ns), nats.Token(token)); err != nil {
+		return nil, err
+	}
+	fmt.Println("routes", ns.ClusterAddr())
+	expvar.Publish("routes", expvar.Func(func() any { return ns.NumRoutes() }))
+	return func() { h.close(); ns.Shutdown() }, nil
+}
+
+// close ends the connection to NATS when it has sent everything.
+func (h *hub) close() {
+	_ = h.nc.Publish(goneSubject, h.number())
+	_ = h.nc.FlushTimeout(time.Second)
+	h.nc.Close()
+}
+
+// dial connects h to a NATS server. While the connection is lost, packets are refused and not kept,
+// because a game has no use for old ones.
+func (h *hub) dial(url string, o ...nats.Option) (err error) {
+	h.nc, err = nats.Connect(url, append(o,
+		nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.RetryOnFailedConnect(true),
+		nats.DisconnectErrHandler(func(nc *nats.Conn, err error) {
+			if !nc.IsClosed() { // by this process
+				h.missed("connection to NATS lost", err)
+			}
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { h.missed("packets lost", err) }),
+		nats.ReconnectHandler(func(*nats.Conn) { log.Print("connected to NATS again") }))...)
+	return err
+}
+
+// startNATS starts the NATS server of this process. Clients need the token.
+func startNATS() (ns *server.Server, token string, err error) {
+	host, port, err := net.SplitHostPort(*routes)
+	if err != nil {
+		return nil, "", err
+	}
+	// Routes need a listener for clients of NATS, too. The token keeps other processes out.
+	token = rand.Text()
+	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, Authorization: token}
+	o.Cluster.Name, o.Cluster.Host = "rooms", host
+	o.Cluster.Username, o.Cluster.Password = *user, *password
+	o.Cluster.ConnectRetries = math.MaxInt32 // also to processes that others have told of
+	// A process that is paused or cut off does not receive old packets when it is back: it is told that
+	// they are lost.
+	o.Cluster.WriteDeadline = 2 * time.Second
+	o.Cluster.PingInterval, o.Cluster.MaxPingsOut = 2*time.Second, 2
+	o.Cluster.Advertise = *public
+	if o.Cluster.TLSConfig, err = routeTLS(); err != nil {
+		return nil, "", err
+	}
+	o.Cluster.TLSTimeout = 5 // seconds
+	if o.Cluster.Port, err = strconv.Atoi(port); err != nil {
+		return nil, "", err
+	}
+	if o.Cluster.Port == 0 {
+		o.Cluster.Port = server.RANDOM_PORT
+	}
+	for _, addr := range strings.FieldsFunc(*join, func(r rune) bool { return r == ',' }) {
+		u := &url.URL{Scheme: "nats", Host: addr}
+		if *user != "" {
+			u.User = url.UserPassword(*user, *password)
+		}
+		o.Routes = append(o.Routes, u)
+	}
+	if ns, err = server.NewServer(o); err != nil {
+		return nil, "", err
+	}
+	ns.Start()
+	if !ns.ReadyForConnections(10 * time.Second) {
+		return nil, "", errors.New("NATS does not start")
+	}
+	return ns, token, nil
+}
+
+// routeTLS returns the configuration of routes, or nil without -route-cert. Both sides show a
+// certificate.
+func routeTLS() (*tls.Config, error) {
+	if *cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(*cert, *key)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(*ca)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s: no certificate", *ca)
+	}
+	return &tls.Config{
+		Certificates: []tls.Certificate{pair}, RootCAs: pool,
+		ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,
+	}, nil
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"encoding/binary"
+	"log"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	// maxPacket is the maximum length of a packet in bytes, with the id of its sender.
+	maxPacket = 64 << 10
+	// backlog is the number of packets that may wait for a member. With more, the member is dropped.
+	backlog = 1024
+)
+
+// A member is a client in a room.
+type member struct {
+	conn    *stream.Conn
+	id      []byte      // an int, encoded
+	prefix  []byte      // an Array of two, encoded up to the second element: the first is the id
+	packet  []byte      // the latest from the client, after the prefix
+	packets chan []byte // to the client; closed when the member left or was dropped
+}
+
+func newMember(c *stream.Conn) (*member, error) {
+	id := rand.Int64()
+	m := &member{conn: c, packets: make(chan []byte, backlog)}
+	var err error
+	if m.id, err = variant.Marshal(id); err != nil {
+		return nil, err
+	}
+	array, err := variant.Marshal([]any{id, nil})
+	m.prefix = array[:len(array)-4] // without the nil
+	m.packet = append(m.packet, m.prefix...)
+	return m, err
+}
+
+// write writes packets until there are no more.
+func (m *member) write() {
+	for packet := range m.packets {
+		if m.conn.WriteRaw(packet) != nil {
+			_ = m.conn.Close() // ends handle
+		}
+	}
+}
+
+// A room contains the members that are connected to this process.
+//
+// Each message of a room begins with the random number of its sender's room and a count, so that the
+// rooms of other processes notice if packets were lost: while a process was paused, a route was cut, or
+// NATS was too slow. A packet follows, or the number of the sender's process in an answer to
+// hearSubject, which is repeated every beat: it does not count, but shows whether the latest packets
+// were lost.
+//
+// A room that has lost packets ends, and so do the connections of its members.
+type room struct {
+	name string
+	sub  *nats.Subscription
+
+	sending sync.Mutex
+	number  uint64
+	count   uint64 // of packets that were sent
+
+	mu      sync.Mutex
+	members map[*member]struct{}
+	others  map[uint64]other    // by number, this room among them
+	waiting map[uint64]struct{} // processes that have not answered
+	heard   chan struct{}       // closed when there are none
+}
+
+// other describes the room of a process.
+type other struct {
+	count uint64 // of its packets that have arrived
+	at    time.Time
+}
+
+const (
+	headerSize = 16
+	answerSize = headerSize + 8
+)
+
+// newRoom returns a room that waits for an answer of these processes.
+func newRoom(name string, process uint64, alive map[uint64]time.Time) *room {
+	r := &room{
+		name: name, number: rand.Uint64() | 1, heard: make(chan struct{}),
+		members: map[*member]struct{}{}, others: map[uint64]other{}, waiting: map[uint64]struct{}{process: {}},
+	}
+	for id := range alive {
+		r.waiting[id] = struct{}{}
+	}
+	return r
+}
+
+func (r *room) subject() string { return "room." + r.name }
+
+// send sends a packet, or the number of this process, to all processes.
+func (r *room) send(nc *nats.Conn, packet []byte) error {
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	count := r.count
+	if len(packet) > answerSize-headerSize {
+		count++
+	}
+	message := binary.LittleEndian.AppendUint64(make([]byte, 0, headerSize+len(packet)), r.number)
+	message = binary.LittleEndian.AppendUint64(message, count)
+	if err := nc.Publish(r.subject(), append(message, packet...)); err != nil {
+		return err
+	}
+	r.count = count
+	return nil
+}
+
+// deliver passes a packet to all members and waits for none. They share its bytes. It returns false if
+// packets before it were lost.
+func (r *room) deliver(message []byte) bool {
+	if len(message) < answerSize {
+		return true // of another program
+	}
+	number, count := binary.LittleEndian.Uint64(message), binary.LittleEndian.Uint64(message[8:])
+	packet := message[headerSize:]
+	answer := len(message) == answerSize
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if number != 0 {
+		arrived, before := r.others[number].count, count // 0 of a new room
+		if !answer {
+			before--
+		}
+		if r.isHeard() && arrived != before {
+			log.Printf("%s: packets %d to %d of a process are lost", r.name, arrived+1, before)
+			return false
+		}
+		r.others[number] = other{count, time.Now()}
+	}
+	switch {
+	case answer:
+		delete(r.waiting, binary.LittleEndian.Uint64(packet))
+		r.admit()
+	case !r.isHeard():
+		dropped.Add(1)
+	default:
+		for m := range r.members {
+			r.pass(m, packet)
+		}
+	}
+	return true
+}
+
+// pass passes a packet to a member, or drops the member. r is locked.
+func (r *room) pass(m *member, packet []byte) {
+	select {
+	case m.packets <- packet:
+	default:
+		r.remove(m)
+		go func() { _ = m.conn.CloseWithCode(stream.CloseTryAgainLater, "too slow") }()
+	}
+}
+
+// isHeard reports whether all processes have answered.
+func (r *room) isHeard() bool {
+	select {
+	case <-r.heard:
+		return true
+	default:
+		return false
+	}
+}
+
+// admit tells the members their ids when all processes have answered. r is locked.
+func (r *room) admit() {
+	if len(r.waiting) > 0 || r.isHeard() {
+		return
+	}
+	close(r.heard)
+	for m := range r.members {
+		r.pass(m, m.id)
+	}
+}
+
+// beat forgets what has ended: processes that are not alive, but not this one, and rooms of others. It
+// reports whether r is heard.
+func (r *room) beat(process uint64, alive map[uint64]time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.waiting, func(id uint64, _ struct{}) bool {
+		_, ok := alive[id]
+		return !ok && id != process
+	})
+	r.admit()
+	maps.DeleteFunc(r.others, func(_ uint64, o other) bool { return time.Since(o.at) > forgetAfter })
+	return r.isHeard()
+}
+
+// add adds a member.
+func (r *room) add(m *member) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.members[m] = struct{}{}
+	if r.isHeard() {
+		r.pass(m, m.id)
+	}
+}
+
+// leave removes a member and returns the number of others.
+func (r *room) leave(m *member) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.remove(m)
+	return len(r.members)
+}
+
+// remove removes a member unless it was removed before. r is locked.
+func (r *room) remove(m *member) {
+	if _, ok := r.members[m]; ok {
+		delete(r.members, m)
+		close(m.packets)
+	}
+}
+
+// close tells the members that packets were lost.
+func (r *room) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for m := range r.members {
+		r.remove(m)
+		told.Add(1)
+		go func() { _ = m.conn.CloseWithCode(stream.CloseServiceRestart, "packets were lost") }()
+	}
+}
