@@ -663,11 +663,15 @@ local function set_columns(pinfo, info)
 	pinfo.cols.info = pinfo.private.godot
 end
 
+local opcode = Field.new("websocket.opcode")
+
 -- Packets without lengths. Those that the capture holds in part only are shown up to there.
 function proto.dissector(tvb, pinfo, root)
-	if tvb:len() > 0 then
-		set_columns(pinfo, show(tvb, 0, tvb:len(), root))
+	local opcodes = { opcode() } -- the last one is that of this message
+	if tvb:len() == 0 or #opcodes > 0 and opcodes[#opcodes].value == 1 then
+		return 0 -- not a packet: nothing, or a text message
 	end
+	set_columns(pinfo, show(tvb, 0, tvb:len(), root))
 	return tvb:len()
 end
 

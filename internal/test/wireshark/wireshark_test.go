@@ -439,6 +439,9 @@ func TestColumns(t *testing.T) {
 	ws := c.dial(portWS)
 	ws.upgrade()
 	ws.segment(0, 0x18, append(message(0, []byte{0, 0, 0, 0}), message(0, []byte{25, 0, 0, 0})...))
+	text := message(1, []byte("text"))
+	text[0] = 0x81
+	ws.segment(1, 0x18, text)
 	columns := output(t, c, append(byPorts, "-Y", "godot", "-T", "fields", "-e", "_ws.col.Protocol", "-e", "_ws.col.Info")...)
 	want := []string{`Godot	String "a\x0a"`, "Godot	bool true", "Godot	Nil; Callable; int 5", "Godot	Nil; Callable"}
 	require.Equal(t, want, strings.Split(strings.TrimSpace(string(columns)), "\n"))
