@@ -78,6 +78,7 @@ empty absolute path as one that is not absolute. Where the vectors come from oth
 
 Packages of npm run [npm.mjs](others/npm.mjs), which says what it does in favor of their values: these are plain values of JavaScript, without the type that a packet told. @gd-com/utils 5.0.0 has the table of
 types of manual4, so it is measured in both formats. No other package of npm that reads Variants was found.
+Not run, because they could not be fetched: github.com/nathanielc/gdvariant for Go, and godot-binary-serialization for Rust.
 
 ## What fails
 
