@@ -499,34 +499,40 @@ func TestPartialCapture(t *testing.T) {
 	require.Equal(t, []string{"12 bytes of a packet of 48; the rest is not reassembled"}, rest["_ws.expert.message"])
 }
 
-// TestDamage: the dissector refuses exactly what the reference refuses.
+// TestDamage: the dissector refuses exactly what the reference refuses, and by the same rule.
 func TestDamage(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	all := vectors(t, "godot4")
-	c := newCapture()
-	var damaged [][]byte
-	for range 3000 {
-		p := bytes.Clone(all[r.IntN(len(all))].Hex)
-		if len(p) > 1000 {
-			continue
-		}
-		for range 1 + r.IntN(3) {
-			p[r.IntN(len(p))] = byte(r.Uint32() >> (8 * r.IntN(4)))
-		}
-		p = p[:1+r.IntN(len(p))]
-		damaged = append(damaged, p)
-		c.udp(p)
-	}
-	got, _ := tshark(t, c, byPorts...)
-	require.Len(t, got, len(damaged))
-	for i, p := range damaged {
-		ref := model.Reference{Format: "godot4", Objects: true, P: p}
-		_, err := ref.Decode()
-		malformed := got[i].rules(severityError)
-		if err == nil {
-			require.Empty(t, malformed, "%x", p)
-		} else if ref.Cause != "T7" {
-			require.Equal(t, []string{ref.Cause}, malformed, "%x", p)
-		}
+	for _, format := range []string{"godot4", "godot3"} {
+		t.Run(format, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 2))
+			all := vectors(t, format)
+			c := newCapture()
+			var damaged [][]byte
+			for range 2000 {
+				p := bytes.Clone(all[r.IntN(len(all))].Hex)
+				if len(p) > 1000 {
+					continue
+				}
+				for range 1 + r.IntN(3) {
+					p[r.IntN(len(p))] = byte(r.Uint32() >> (8 * r.IntN(4)))
+				}
+				p = p[:1+r.IntN(len(p))]
+				damaged = append(damaged, p)
+				c.udp(p)
+			}
+			got, _ := tshark(t, c, append(byPorts, "-o", "godot.format:Godot "+format[5:])...)
+			require.Len(t, got, len(damaged))
+			for i, p := range damaged {
+				ref := model.Reference{Format: format, Objects: true, P: p}
+				_, err := ref.Decode()
+				if ref.Cause == "T7" { // the dissector accepts it
+					continue
+				}
+				var want []string
+				if err != nil {
+					want = []string{ref.Cause}
+				}
+				require.Equal(t, want, got[i].rules(severityError), "%x", p)
+			}
+		})
 	}
 }
