@@ -74,6 +74,9 @@ func (h *hub) start(ctx context.Context) error {
 			break
 		}
 	}
+	if known == 1 && *join != "" {
+		log.Print("no other process answers: this one serves alone, and joins them when they do")
+	}
 	go func() {
 		for ; !h.nc.IsClosed(); time.Sleep(beat) {
 			h.beat()

@@ -87,7 +87,16 @@ func startJoined(t *testing.T, other *process, flags ...string) *process {
 	}
 	p := startProcess(t, flags...)
 	p.routes = p.printedAddr("routes")
-	return p.serving()
+	p.serving()
+	if other != nil {
+		p.know(2)
+	}
+	return p
+}
+
+// know waits until p knows n processes, itself among them: it serves alone if they are slow.
+func (p *process) know(n int) {
+	require.Eventually(p.t, func() bool { return p.count("processes") == n }, patience, time.Millisecond)
 }
 
 // get returns the status and the body of a page of p.

@@ -99,12 +99,23 @@ func startNATS() (ns *server.Server, token string, err error) {
 	if ns, err = server.NewServer(o); err != nil {
 		return nil, "", err
 	}
+	ns.SetLoggerV2(natsLog{}, false, false, false)
 	ns.Start()
 	if !ns.ReadyForConnections(10 * time.Second) {
 		return nil, "", errors.New("NATS does not start")
 	}
 	return ns, token, nil
 }
+
+// natsLog logs what is wrong: a password, a certificate, an address.
+type natsLog struct{}
+
+func (natsLog) Fatalf(format string, v ...any) { log.Fatalf("NATS: "+format, v...) }
+func (natsLog) Errorf(format string, v ...any) { log.Printf("NATS: "+format, v...) }
+func (natsLog) Warnf(format string, v ...any)  { log.Printf("NATS: "+format, v...) }
+func (natsLog) Noticef(string, ...any)         {}
+func (natsLog) Debugf(string, ...any)          {}
+func (natsLog) Tracef(string, ...any)          {}
 
 // routeTLS returns the configuration of routes, or nil without -route-cert. Both sides show a
 // certificate.

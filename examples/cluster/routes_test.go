@@ -202,6 +202,9 @@ func TestCut(t *testing.T) {
 		l.setRoutes(processes[i].printedAddr("routes"))
 		processes[i].serving()
 	}
+	for _, p := range processes {
+		p.know(3)
+	}
 	a, b := processes[0].connect("a"), processes[1].connect("a")
 	a.echo(1)
 	b.expect(a.id, 1)
