@@ -31,19 +31,23 @@ func programs(root string) []program {
 	all := []program{
 		{name: "gdwire, reading", version: "this commit", formats: gdwire.Formats()},
 		{name: "gdwire, writing", version: "this commit", formats: gdwire.Formats(), encoder: true},
-		{name: "[reader.py](reader.py)", version: "this commit, " + python, formats: gdwire.Formats(), command: []string{"python3", spec("reader.py"), "FORMAT"}},
-		{name: "[reader.mjs](reader.mjs)", version: "this commit, Node.js " + node, formats: gdwire.Formats(), command: []string{"node", spec("reader.mjs"), "FORMAT"}},
-		{name: "[alone.py](others/alone.py)", version: "its first run, " + python, formats: gdwire.Formats(), command: []string{"python3", spec("others/alone.py"), "FORMAT"}},
+		{name: "[reader.py](reader.py), reading", version: "this commit, " + python, formats: gdwire.Formats(), command: []string{"python3", spec("reader.py"), "FORMAT"}},
+		{name: "[reader.mjs](reader.mjs), reading", version: "this commit, Node.js " + node, formats: gdwire.Formats(), command: []string{"node", spec("reader.mjs"), "FORMAT"}},
+		{name: "[alone.py](others/alone.py), reading", version: "its first run, " + python, formats: gdwire.Formats(), command: []string{"python3", spec("others/alone.py"), "FORMAT"}},
 	}
 	for _, e := range engines {
-		all = append(all, program{name: "Godot", version: e.version, formats: []gdwire.Format{e.format}, command: e.command})
+		all = append(all, program{name: "Godot, reading", version: e.version, formats: []gdwire.Format{e.format}, command: e.command})
 	}
 	for _, p := range []program{
 		{name: "@gd-com/utils", version: "5.0.0", formats: []gdwire.Format{gdwire.Godot4, gdwire.Manual4}},
 		{name: "@gd-com/utils", version: "3.0.0", formats: []gdwire.Format{gdwire.Godot3}},
 		{name: "godot-binary-serialization", version: "0.1.6", formats: []gdwire.Format{gdwire.Godot3}},
 	} {
-		p.npm, p.command = p.name+"@"+p.version, []string{"node", spec("others/npm.mjs"), "FORMAT", p.name}
+		name := p.name
+		p.npm = name + "@" + p.version
+		p.name, p.command = name+", reading", []string{"node", spec("others/npm.mjs"), "FORMAT", name}
+		all = append(all, p)
+		p.name, p.command, p.encoder = name+", writing", []string{"node", spec("others/npm-write.mjs"), name}, true
 		all = append(all, p)
 	}
 	return all
@@ -76,8 +80,8 @@ Engines run [godot3.gd](others/godot3.gd) and [godot4.gd](others/godot4.gd), whi
 is of another build: components of 64 bits are narrowed in single precision, a serialized object is refused if the engine lacks its class, and gets the properties of the engine's own class. 3.2.3 reads an
 empty absolute path as one that is not absolute. Where the vectors come from other engines or from rules, the answers here confirm them.
 
-Packages of npm run [npm.mjs](others/npm.mjs), which says what it does in favor of their values: these are plain values of JavaScript, without the type that a packet told. @gd-com/utils 5.0.0 has the table of
-types of manual4, so it is measured in both formats. No other package of npm that reads Variants was found.
+Packages of npm run [npm.mjs](others/npm.mjs) and [npm-write.mjs](others/npm-write.mjs), which say what they do in favor of values: these are plain values of JavaScript, without the type that a packet told. @gd-com/utils 5.0.0 has the table of
+types of manual4, so it is measured in both formats. godot-binary-serialization leaves memory content in the padding of text, so its score in writing varies. No other package of npm that reads Variants was found.
 Not run, because they could not be fetched: github.com/nathanielc/gdvariant for Go, and godot-binary-serialization for Rust.
 
 ## What fails
