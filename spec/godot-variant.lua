@@ -441,7 +441,6 @@ function payload.NodePath(p, tree)
 	end
 	local total = (names + subnames) % 2 ^ 32
 	odd(p, total ~= names + subnames, "N5", "counts of names that overflow")
-	names = math.min(names, total)
 	local parts = {}
 	for i = 1, total do
 		if p.at == p.stop then
