@@ -167,7 +167,7 @@ type Connection struct {
 }
 
 // Connections returns the connections of a recording. timed is false if there is no index: then they have no
-// packets.
+// packets. An empty index, of a program that still records, is an error.
 func Connections(prefix string) (all []*Connection, timed bool, err error) {
 	f, err := os.Open(IndexName(prefix))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -197,6 +197,9 @@ func Connections(prefix string) (all []*Connection, timed bool, err error) {
 			all = append(all, c)
 		}
 		c.Packets[p.Direction] = append(c.Packets[p.Direction], p)
+	}
+	if len(all) == 0 {
+		return nil, false, fmt.Errorf("%s contains no packets: the last of them are written when recording ends", f.Name())
 	}
 	return all, true, nil
 }

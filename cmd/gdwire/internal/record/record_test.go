@@ -25,6 +25,8 @@ func TestRecording(t *testing.T) {
 	require.NoError(t, r.Add(start, Packet{Connection: 1, Direction: FromClient, Length: 36}))
 	require.NoError(t, r.Add(start.Add(time.Millisecond), Packet{Connection: 2, Direction: FromServer, Offset: 5, Length: 7}))
 	require.NoError(t, r.Add(start.Add(-time.Second), Packet{Connection: 1, Direction: FromClient, Offset: 36, Length: 1}))
+	_, _, err = Connections(prefix)
+	require.ErrorContains(t, err, "game.index.jsonl contains no packets")
 	require.NoError(t, r.Close())
 	b, err := os.ReadFile(IndexName(prefix))
 	require.NoError(t, err)
