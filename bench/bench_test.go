@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/plotter"
 )
 
 // TestMain is also the process of clients.
@@ -181,6 +182,24 @@ func TestLayouts(t *testing.T) {
 	require.Equal(t, 3.0, r.Groups[0].Measurements[0].Median)
 	require.Equal(t, []float64{1, 3}, r.Groups[0].Measurements[0].Layouts)
 	require.EqualError(t, r.add(reportOf("other", 1)), "g: m was measured in one layout alone")
+}
+
+// TestGraphs reads the table of graphs and draws them.
+func TestGraphs(t *testing.T) {
+	all, err := graphsOf(filepath.Join(graphsFolder, "README.md"))
+	require.NoError(t, err)
+	require.Len(t, all, 4)
+	for i := range all {
+		all[i].points = plotter.XYs{{X: 0, Y: 0}, {X: 2.5, Y: 0.0005 * float64(i+1)}, {X: 5, Y: 0}}
+	}
+	file := filepath.Join(t.TempDir(), "graphs.svg")
+	require.NoError(t, drawGraphs(all, file))
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for _, g := range all {
+		require.Contains(t, string(b), ">"+g.title+"<")
+	}
+	require.NotContains(t, string(b), "NaN")
 }
 
 func TestNumbers(t *testing.T) {

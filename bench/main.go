@@ -7,6 +7,7 @@
 //	go run . -layouts 3                       three layouts, for figures to publish
 //	go run . count                            compare instructions with a commit's
 //	go run . time                             compare times of some groups with a commit's
+//	go run . graphs FILE.svg                  draw the graphs of examples/server, from a load of 500 bots
 package main
 
 import (
@@ -83,6 +84,8 @@ func command(args []string) error {
 			return o.compare(os.Stdout, os.Stderr)
 		case countingCommand:
 			return counting(args[1:], os.Stdout)
+		case graphsCommand:
+			return graphs(args[1:])
 		case clientsCommand:
 			runClients(args[1:], os.Stdin, os.Stdout)
 			return nil

@@ -31,28 +31,14 @@ var lines = []struct {
 
 // draw plots the time to decode packets by their size.
 func (r *report) draw(file string) error {
-	p := plot.New()
-	gray := color.Gray{0x88}
-	p.BackgroundColor = nil // that of the page
-	p.Title.Text = "Time to decode a packet, for each of its bytes"
+	p := newPlot("Time to decode a packet, for each of its bytes")
 	p.X.Label.Text = "packet (bytes as Godot has it)"
 	p.Y.Label.Text = "ns per byte"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = powers(64, 16), powers(0.125, 2)
-	for _, text := range []*draw.TextStyle{
-		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle,
-	} {
-		text.Color, text.Font.Variant = gray, "Sans"
-	}
-	for _, line := range []*draw.LineStyle{&p.X.LineStyle, &p.Y.LineStyle, &p.X.Tick.LineStyle, &p.Y.Tick.LineStyle} {
-		line.Color = gray
-	}
 	p.Title.TextStyle.Font.Size, p.Title.Padding = font.Points(13), 8
 	p.X.Label.Padding, p.Y.Label.Padding = 4, 4
 	p.Legend.Top, p.Legend.Padding, p.Legend.XOffs = true, 3, -8
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.RGBA{0x88, 0x88, 0x88, 0x44}, color.RGBA{0x88, 0x88, 0x88, 0x44}
-	p.Add(grid)
 	for _, l := range lines {
 		var points plotter.XYs
 		for _, f := range r.Groups {
@@ -75,11 +61,35 @@ func (r *report) draw(file string) error {
 	p.Y.Max *= 5 // room for the legend
 	canvas := vgsvg.New(720, 420)
 	p.Draw(draw.New(canvas))
+	return writeSVG(canvas, file)
+}
+
+// newPlot returns a plot with a grid, in gray on the background of the page.
+func newPlot(title string) *plot.Plot {
+	p := plot.New()
+	gray := color.Gray{0x88}
+	p.BackgroundColor = nil
+	p.Title.Text = title
+	for _, text := range []*draw.TextStyle{
+		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle,
+	} {
+		text.Color, text.Font.Variant = gray, "Sans"
+	}
+	for _, line := range []*draw.LineStyle{&p.X.LineStyle, &p.Y.LineStyle, &p.X.Tick.LineStyle, &p.Y.Tick.LineStyle} {
+		line.Color = gray
+	}
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.RGBA{0x88, 0x88, 0x88, 0x44}, color.RGBA{0x88, 0x88, 0x88, 0x44}
+	p.Add(grid)
+	return p
+}
+
+// writeSVG writes a canvas to a file, with a fallback for systems without the font.
+func writeSVG(canvas *vgsvg.Canvas, file string) error {
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return err
 	}
-	// A fallback for systems without the font.
 	svg := bytes.ReplaceAll(b.Bytes(), []byte("Liberation Sans"), []byte("Liberation Sans,Arial,sans-serif"))
 	return os.WriteFile(file, svg, 0o666)
 }
