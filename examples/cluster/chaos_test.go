@@ -235,6 +235,7 @@ var faults = []struct {
 // is set. Between players who stayed connected no packet is lost, doubled or out of order; others were
 // told by being disconnected.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	rooms, size, duration := 4, 6, time.Duration(0)
 	if os.Getenv("GDWIRE_FULL") != "" {
 		rooms, size, duration = 20, 10, time.Minute
