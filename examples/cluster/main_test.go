@@ -424,11 +424,15 @@ func TestOldPackets(t *testing.T) {
 	before := dropped.Value()
 	c := connect("a")
 	require.Equal(t, "a", <-asked)
+	sent := make(chan error)
+	go func() { sent <- variant.Send(c, 9) }() // waits for the id, too
 	for n := range 5 {
 		r.packet(n)
 	}
 	r.answer()
 	a := joined(t, c)
+	require.NoError(t, <-sent)
+	a.expect(a.id, 9)
 	r.packet(5)
 	a.expect(7, 5)
 	require.Equal(t, before+5, dropped.Value())
