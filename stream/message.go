@@ -275,7 +275,7 @@ func (m *socket) send(content []byte) error {
 		return err
 	}
 	if d := m.c.writeTimeout(); d > 0 {
-		now := time.Now()
+		now := m.c.now()
 		m.write.set(now.Add(d))
 		if less := m.c.writeTimeout(); less < d { // since Shutdown, which saw no write
 			m.write.set(now.Add(less))

@@ -113,11 +113,16 @@ func (s *Server) listen(addr string, serve func(net.Listener) error) error {
 
 // check returns an error if the Server cannot serve.
 func (s *Server) check() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.checkLocked()
+}
+
+// checkLocked is check with s locked.
+func (s *Server) checkLocked() error {
 	if s.Handler == nil {
 		return errNoHandler
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.init()
 	if s.isClosing() {
 		return ErrServerClosed
@@ -399,13 +404,10 @@ func (s *Server) isClosing() bool {
 // addListener returns an error if *ln cannot be served. A pointer is a key of the map
 // also if the listener cannot be compared.
 func (s *Server) addListener(ln *net.Listener) error {
-	if err := s.check(); err != nil {
-		return err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isClosing() {
-		return ErrServerClosed
+	if err := s.checkLocked(); err != nil {
+		return err
 	}
 	s.listeners[ln] = struct{}{}
 	return nil
