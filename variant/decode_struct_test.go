@@ -140,3 +140,20 @@ func TestCollectedKeys(t *testing.T) {
 	require.Equal(t, b, encoded(t, v.Rest, nil))
 	require.Equal(t, b, encoded(t, v, nil))
 }
+
+type (
+	forest []grown
+	grown  struct {
+		Name  string
+		Trees forest
+		Kin   map[string]forest
+	}
+)
+
+// A struct can be decoded if the plan of its field's type was not complete when the struct's was made.
+func TestFieldOfOuterType(t *testing.T) {
+	want := forest{{"a", forest{{Name: "b", Trees: forest{}, Kin: map[string]forest{}}}, map[string]forest{"c": {}}}}
+	var got forest
+	require.NoError(t, Unmarshal(encoded(t, want, nil), &got))
+	require.Equal(t, want, got)
+}
