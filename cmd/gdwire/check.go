@@ -226,7 +226,11 @@ func (c *summary) line(good bool) {
 		text = c.colors.bad.Sprint("bad ")
 	}
 	name := printable(c.options.file())
-	fmt.Fprintf(c.out, "%s  %s: %s %s, %s bytes", text, name, humanize.Comma(c.good), c.noun, humanize.Comma(c.bytes))
+	noun := c.noun
+	if c.good == 1 {
+		noun = strings.TrimSuffix(noun, "s")
+	}
+	fmt.Fprintf(c.out, "%s  %s: %s %s, %s bytes", text, name, humanize.Comma(c.good), noun, humanize.Comma(c.bytes))
 	if from := c.options.origin(); from != nil {
 		fmt.Fprintf(c.out, ", %s, frame %s, %s", from.Format, from.Frame, from.Container)
 	}
