@@ -28,24 +28,27 @@ func TestDrainTimeout(t *testing.T) {
 		talks   bool // to a client that does not read
 		want    time.Duration
 	}{
-		"idle":                {conn: write(nil), handler: next, want: 0},
-		"inside a length":     {conn: write(one[:2]), handler: next, want: time.Second},
-		"inside a packet":     {conn: write(one[:6]), handler: next, want: time.Second},
-		"inside NextRaw":      {conn: write(one[:6]), handler: func(c *stream.Conn) error { _, err := c.NextRaw(nil); return err }, want: time.Second},
-		"inside a value":      {conn: write(large[:30_000]), handler: skipOne, want: time.Second},
-		"no ReadTimeout":      {conn: write(one[:6]), handler: next, options: stream.Options{ReadTimeout: -1}, want: time.Second},
-		"a shorter one":       {conn: write(one[:6]), handler: next, options: stream.Options{ReadTimeout: time.Second}, want: time.Second},
-		"DrainTimeout":        {conn: write(one[:6]), handler: next, options: stream.Options{DrainTimeout: 3 * time.Second}, want: 3 * time.Second},
-		"off":                 {conn: write(one[:6]), handler: next, options: stream.Options{DrainTimeout: -1}, want: 10 * time.Second},
-		"drips":               {conn: drip, handler: skipOne, want: time.Second},
-		"does not read":       {conn: write(nil), handler: talk, talks: true, want: time.Second},
-		"does not read, off":  {conn: write(nil), handler: talk, talks: true, options: stream.Options{DrainTimeout: -1}, want: 10 * time.Second},
-		"message":             {socket: message(frame{typ: 2, r: slowly{}}), handler: next, want: 1200 * time.Millisecond}, // at the next byte
-		"message, unknown":    {socket: message(frame{typ: 2, r: slowly{}}), unknown: true, handler: next, want: 1200 * time.Millisecond},
-		"message, not read":   {socket: func(*fakeSocket) {}, handler: talk, talks: true, want: time.Second},
-		"unknown, not read":   {socket: func(*fakeSocket) {}, unknown: true, handler: talk, talks: true, want: time.Second},
-		"message, idle":       {socket: func(*fakeSocket) {}, handler: next, want: 0},
-		"message, no timeout": {socket: message(frame{typ: 2, r: slowly{}}), handler: next, options: stream.Options{ReadTimeout: -1}, want: 1200 * time.Millisecond},
+		"idle":                 {conn: write(nil), handler: next, want: 0},
+		"inside a length":      {conn: write(one[:2]), handler: next, want: time.Second},
+		"inside a packet":      {conn: write(one[:6]), handler: next, want: time.Second},
+		"inside NextRaw":       {conn: write(one[:6]), handler: func(c *stream.Conn) error { _, err := c.NextRaw(nil); return err }, want: time.Second},
+		"inside a value":       {conn: write(large[:30_000]), handler: skipOne, want: time.Second},
+		"no ReadTimeout":       {conn: write(one[:6]), handler: next, options: stream.Options{ReadTimeout: -1}, want: time.Second},
+		"a shorter one":        {conn: write(one[:6]), handler: next, options: stream.Options{ReadTimeout: time.Second}, want: time.Second},
+		"DrainTimeout":         {conn: write(one[:6]), handler: next, options: stream.Options{DrainTimeout: 3 * time.Second}, want: 3 * time.Second},
+		"off":                  {conn: write(one[:6]), handler: next, options: stream.Options{DrainTimeout: -1}, want: 10 * time.Second},
+		"drips":                {conn: drip, handler: skipOne, want: time.Second},
+		"does not read":        {conn: write(nil), handler: talk, talks: true, want: time.Second},
+		"does not read, off":   {conn: write(nil), handler: talk, talks: true, options: stream.Options{DrainTimeout: -1}, want: 10 * time.Second},
+		"writes after it":      {conn: write(nil), handler: nextAndTalk, talks: true, want: time.Second},
+		"writes after it, off": {conn: write(nil), handler: nextAndTalk, talks: true, options: stream.Options{DrainTimeout: -1}, want: 10 * time.Second},
+		"begun before it":      {conn: write(append(one[:len(one):len(one)], one[:6]...)), handler: nextLate, options: stream.Options{ReadTimeout: -1}, want: 2*time.Second + 1},
+		"message":              {socket: message(frame{typ: 2, r: slowly{}}), handler: next, want: 1200 * time.Millisecond}, // at the next byte
+		"message, unknown":     {socket: message(frame{typ: 2, r: slowly{}}), unknown: true, handler: next, want: 1200 * time.Millisecond},
+		"message, not read":    {socket: func(*fakeSocket) {}, handler: talk, talks: true, want: time.Second},
+		"unknown, not read":    {socket: func(*fakeSocket) {}, unknown: true, handler: talk, talks: true, want: time.Second},
+		"message, idle":        {socket: func(*fakeSocket) {}, handler: next, want: 0},
+		"message, no timeout":  {socket: message(frame{typ: 2, r: slowly{}}), handler: next, options: stream.Options{ReadTimeout: -1}, want: 1200 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -94,6 +97,21 @@ func skipOne(c *stream.Conn) error {
 		return err
 	}
 	return d.SkipValue()
+}
+
+// nextAndTalk talks after Shutdown.
+func nextAndTalk(c *stream.Conn) error {
+	_ = next(c)
+	return talk(c)
+}
+
+// nextLate reads a packet, and after two seconds another.
+func nextLate(c *stream.Conn) error {
+	if err := next(c); err != nil {
+		return err
+	}
+	time.Sleep(2 * time.Second)
+	return next(c)
 }
 
 // talk writes to a client that does not read.
