@@ -135,6 +135,9 @@ func TestEditVectors(t *testing.T) {
 		for _, v := range sample(t, folder) {
 			b := framed([]byte(v.Hex))
 			flat := runWith(b, append([]string{"flat"}, flags...)...)
+			if strings.Contains(flat.out, ".key(") {
+				continue // a path of the n-th pair, which moves
+			}
 			lines := strings.SplitAfter(flat.out, "\n")
 			for i, line := range lines[:len(lines)-1] {
 				path, value := splitLine(strings.TrimSuffix(line, "\n"))

@@ -546,7 +546,7 @@ func (c *caller) next() {
 		c.calls++
 	default:
 		c.calls++
-		c.moved = false
+		c.moved = c.moved && op.name == "WrapError" // which reads nothing
 	}
 	err := op.call(c)
 	after := c.d.InputOffset()
