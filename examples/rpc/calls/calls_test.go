@@ -541,6 +541,7 @@ func TestHeartbeat(t *testing.T) {
 		for range 2 * maxInvalid {
 			require.Empty(t, left)
 			time.Sleep(10 * time.Second) // of fake time
+			synctest.Wait()              // for the leave, at IdleTimeout
 			require.NoError(t, variant.Send(watching, []any{}))
 			require.NoError(t, variant.Receive(watching, &v))
 			if len(v) > 0 { // vanished has left
