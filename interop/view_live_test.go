@@ -127,7 +127,7 @@ func TestViewProxyEnded(t *testing.T) {
 	v.call("hp", 0)
 	v.until(packetLines + `.length === 4`)
 	v.run(`document.getElementById("filter").value = "[1] = 0"; document.getElementById("filter").dispatchEvent(new Event("input"))`)
-	v.until(packetCount + ` === "2 of 4 packets"`)
+	v.until(packetCount + ` === "2 of 4 packets" && ` + packetLines + `.length === 2`)
 	v.run(packetLines + `[0].click()`)
 	v.until(`document.querySelector("#tree .chosen")?.textContent.includes("Array") && document.querySelectorAll("#hex div").length > 0`)
 	require.NoError(t, v.proxy.Process.Signal(os.Interrupt))
