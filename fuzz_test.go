@@ -356,7 +356,7 @@ func FuzzRecode(f *testing.F) {
 			require.Equal(t, got, copied)
 		}
 		back := from
-		back.Limits = model.NoLimits
+		back.Limits = gdwire.NoLimits
 		w, n2, err := model.Decode(got, back)
 		require.NoError(t, err, "%x", got)
 		require.EqualValues(t, len(got), n2)

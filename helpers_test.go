@@ -223,7 +223,7 @@ func requireError(t testing.TB, err error, offset int, path string, reason error
 
 // limitsOf returns Limits with one field set to n and no other limits.
 func limitsOf(name string, n int64) Limits {
-	l := Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
+	l := NoLimits
 	switch name {
 	case "Depth":
 		l.Depth = int(n)

@@ -34,6 +34,9 @@ type Limits struct {
 	Bytes int64
 }
 
+// NoLimits disables every limit, for values that were checked before or whose source is trusted.
+var NoLimits = Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
+
 // A limit identifies a field of Limits, or EncoderOptions.MaxBuffered. The slow path checks each
 // in the order of the fields of a token, so that the error does not depend on how much of the token
 // was received; the fast path checks all at once and leaves what exceeds to the slow path, which

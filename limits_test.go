@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -255,7 +256,7 @@ func TestDefaultLimits(t *testing.T) {
 		})
 	}
 	// Without a limit, names are limited to 1 GiB.
-	d := NewDecoder(plain(bytesOf(idSignal, 1<<30+1)), &DecoderOptions{Limits: limitsOf("", 0)})
+	d := NewDecoder(plain(bytesOf(idSignal, 1<<30+1)), &DecoderOptions{Limits: NoLimits})
 	var l *LimitError
 	require.ErrorAs(t, readAll(d), &l)
 	require.Equal(t, LimitError{Name: "NameBytes", Got: 1<<30 + 1, Max: 1 << 30}, *l)
@@ -344,7 +345,6 @@ var counted = []struct {
 
 // Memory follows the bytes received and not a count.
 func TestHostileCountsAllocateNothing(t *testing.T) {
-	noLimits := limitsOf("", 0)
 	reads := map[string]func(d *Decoder) error{
 		"ReadToken": readAll,
 		"SkipValue": (*Decoder).SkipValue,
@@ -388,7 +388,7 @@ func TestHostileCountsAllocateNothing(t *testing.T) {
 						for extra := 8; extra <= 16; extra += 4 {
 							packet := append(append(bytes.Clone(c.head), bytesOf(count)...), make([]byte, extra)...)
 							require.Less(t, testenv.Allocated(func() {
-								d := NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: noLimits})
+								d := NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: NoLimits})
 								eachReader(d, packet, func(string) {
 									if err := read(d); err == nil && name == "ReadToken" {
 										t.Errorf("%s of %d in %d bytes: nothing wrong", name, count, len(packet))
@@ -420,7 +420,7 @@ func TestImpossibleCounts(t *testing.T) {
 			if c.name == "sub-names" {
 				at = 4
 			}
-			d := NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: limitsOf("", 0)})
+			d := NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: NoLimits})
 			defer d.Release()
 			for name, reset := range map[string]func(){
 				"ResetN":     func() { d.ResetN(plain(packet), int64(len(packet))) },
@@ -666,5 +666,12 @@ func TestLimitOfBytesAfterInvalidText(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestNoLimits(t *testing.T) {
+	l := reflect.ValueOf(NoLimits)
+	for i := range l.NumField() {
+		require.EqualValues(t, -1, l.Field(i).Int(), l.Type().Field(i).Name)
 	}
 }

@@ -728,7 +728,7 @@ func TestDecoderOptions(t *testing.T) {
 // what it can, or arrive one by one, so that the slow path reads all. These values are in a
 // container, and the fast path must leave them to the slow path.
 func TestFastPathAgreesWithSlowPath(t *testing.T) {
-	all := limitsOf("", 0)
+	all := NoLimits
 	element := func(value ...any) []byte { return bytesOf(idArray, 2, bytesOf(value...), integer(7)) }
 	pair := func(key, value []byte) []byte { return bytesOf(idDict, 2, str("first"), integer(1), key, value) }
 	path := bytesOf(idPath, newPath(1), 0, 0, "node")

@@ -295,7 +295,7 @@ func TestInvalidNodePath(t *testing.T) {
 // bits, the manuals do not say.
 func TestNodePathCountOverflow(t *testing.T) {
 	packet := bytesOf(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
-	d := NewDecoder(plain(packet), &DecoderOptions{Format: Manual4, Limits: limitsOf("", 0)})
+	d := NewDecoder(plain(packet), &DecoderOptions{Format: Manual4, Limits: NoLimits})
 	defer d.Release()
 	requireError(t, readAll(d), 4, "$", ErrRange)
 
@@ -313,7 +313,7 @@ func TestNodePathErrors(t *testing.T) {
 			text: "offset 4, $: not canonical: NodePath as one string"},
 		{name: "sum of the counts in an engine", packet: huge, options: DecoderOptions{Strict: true}, is: ErrStrict,
 			text: "offset 4, $: not canonical: NodePath of 6442450942 names"},
-		{name: "sum of the counts", packet: godot3, options: DecoderOptions{Format: Manual4, Limits: limitsOf("", 0)}, is: ErrRange,
+		{name: "sum of the counts", packet: godot3, options: DecoderOptions{Format: Manual4, Limits: NoLimits}, is: ErrRange,
 			text: "offset 4, $: NodePath of 6442450942 names"},
 	})
 }

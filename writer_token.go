@@ -209,7 +209,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 	d := e.raw
 	d.setOptions(&DecoderOptions{
 		Format: e.options.Format, AllowObjects: true, AllowInvalidUTF8: e.options.AllowInvalidUTF8, DoubleReals: e.options.DoubleReals,
-		Limits:       Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
+		Limits:       NoLimits,
 		wholePadding: true,
 	})
 	d.ResetBytes(value)

@@ -16,9 +16,7 @@ import (
 // TestLargestCounts decodes values that declare up to 2^32-1 elements, which an int of 32 bits
 // cannot hold, and end early. No limit applies.
 func TestLargestCounts(t *testing.T) {
-	none := gdwire.DecoderOptions{Limits: gdwire.Limits{
-		Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1,
-	}}
+	none := gdwire.DecoderOptions{Limits: gdwire.NoLimits}
 	for typ := range gdwire.TypePackedVector4Array {
 		for _, n := range []uint32{math.MaxInt32, math.MaxInt32 + 2, math.MaxUint32} {
 			b := binary.LittleEndian.AppendUint32(nil, uint32(typ))

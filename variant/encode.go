@@ -198,7 +198,7 @@ func (s *encoder) withKeys(err error, from int) error {
 	}
 	d := gdwire.NewDecoder(bytes.NewReader(b[from:]), &gdwire.DecoderOptions{ // not ResetBytes, which refuses counts of more
 		Format: s.format, AllowObjects: true, AllowInvalidUTF8: true, DoubleReals: s.bytesOptions.DoubleReals,
-		Limits: gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
+		Limits: gdwire.NoLimits,
 	})
 	defer d.Release()
 	for err = nil; err == nil; {

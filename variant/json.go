@@ -81,7 +81,7 @@ func (w *jsonWriter) other(v any) error {
 // raw writes the value in r.
 func (w *jsonWriter) raw(r Raw) error {
 	var v any
-	o := gdwire.DecoderOptions{AllowObjects: true, AllowInvalidUTF8: true, Limits: noLimits}
+	o := gdwire.DecoderOptions{AllowObjects: true, AllowInvalidUTF8: true, Limits: gdwire.NoLimits}
 	if err := r.Unmarshal(&v, Options{Decoder: o, MaxMemory: -1}); err != nil {
 		return err
 	}

@@ -156,14 +156,11 @@ func (r Raw) DoubleReals() bool {
 	return false
 }
 
-// noLimits are for values that were read with limits before.
-var noLimits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
-
 // decoder returns a Decoder without limits that reads r as an Encoder with options o would write it.
 func (r *Raw) decoder(o gdwire.EncoderOptions) *gdwire.Decoder {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
 		Format: r.Format, AllowObjects: true, AllowInvalidUTF8: o.AllowInvalidUTF8, DoubleReals: o.DoubleReals,
-		Limits: noLimits,
+		Limits: gdwire.NoLimits,
 	})
 	d.ResetBytes(r.data())
 	return d

@@ -32,10 +32,8 @@ type decoder func(a *attacks.Attack, r io.Reader) error
 // decoders are gdwire and the other Go modules that read the format.
 var decoders = map[string]decoder{
 	"gdwire":                func(a *attacks.Attack, r io.Reader) error { return read(a, r, gdwire.Limits{}) },
-	"gdwire without limits": func(a *attacks.Attack, r io.Reader) error { return read(a, r, noLimits) },
+	"gdwire without limits": func(a *attacks.Attack, r io.Reader) error { return read(a, r, gdwire.NoLimits) },
 }
-
-var noLimits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
 
 func read(a *attacks.Attack, r io.Reader, limits gdwire.Limits) error {
 	o := &gdwire.DecoderOptions{AllowObjects: a.Objects, Limits: limits}

@@ -210,8 +210,7 @@ func decodeTree(v any, read func(d *gdwire.Decoder) error) error {
 	if err != nil {
 		return err
 	}
-	none := gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{AllowObjects: true, AllowInvalidUTF8: true, Limits: none})
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{AllowObjects: true, AllowInvalidUTF8: true, Limits: gdwire.NoLimits})
 	defer d.Release()
 	d.ResetBytes(data)
 	return read(d)

@@ -54,7 +54,7 @@ func (s *search) readNew(a attempt) *trial {
 	t.hash.SetSeed(seed)
 	o := s.Decoder
 	o.Format, o.Strict, o.AllowObjects = a.Format, a.strict, true
-	o.Limits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
+	o.Limits = gdwire.NoLimits
 	o.OneValue = false
 	t.decoder = gdwire.NewDecoder(nil, &o)
 	defer t.decoder.Release()

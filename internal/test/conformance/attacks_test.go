@@ -223,7 +223,7 @@ func runAttack(t *testing.T, a *attacks.Attack, limited bool) {
 		o.Format = formatNamed(t, a.Format)
 	}
 	if !limited {
-		o.Limits = model.NoLimits
+		o.Limits = gdwire.NoLimits
 		want, depth = a.Unlimited, a.Depth
 	}
 	size := a.Size()

@@ -93,7 +93,7 @@ func FuzzEncode(f *testing.F) {
 		require.Equal(t, open, errors.Is(c.e.Close(), gdwire.ErrIncomplete))
 
 		d := gdwire.NewDecoder(&out, &gdwire.DecoderOptions{
-			Format: c.f, DoubleReals: c.double, AllowObjects: true, Limits: model.NoLimits, MaxChunk: 16,
+			Format: c.f, DoubleReals: c.double, AllowObjects: true, Limits: gdwire.NoLimits, MaxChunk: 16,
 		})
 		defer d.Release()
 		got, err := decodedEvents(d)

@@ -56,7 +56,7 @@ func FuzzTypedReads(f *testing.F) {
 func requireTypedReference(t testing.TB, p []byte, o gdwire.DecoderOptions, n uint64) {
 	r := model.Reference{Format: o.Format.String(), Objects: o.AllowObjects, Double: o.DoubleReals, P: p}
 	want, rejected := r.Decode()
-	o.Limits = model.NoLimits
+	o.Limits = gdwire.NoLimits
 	d := gdwire.NewDecoder(nil, &o)
 	defer d.Release()
 	d.ResetBytes(p)

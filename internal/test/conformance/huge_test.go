@@ -142,7 +142,7 @@ func TestHugeValuesAreRead(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := c.from(t)
 			requireLittleMemory(t, func() {
-				d := gdwire.NewDecoder(r, &gdwire.DecoderOptions{Limits: model.NoLimits})
+				d := gdwire.NewDecoder(r, &gdwire.DecoderOptions{Limits: gdwire.NoLimits})
 				c.read(t, d)
 				require.NoError(t, d.SkipTo(0))
 				_, err := d.ReadToken()
@@ -348,7 +348,7 @@ func TestHugeLengths(t *testing.T) {
 					array := model.Build(t, head.format, "<Array> 01000000")
 					short := model.Build(t, head.format, head.text)
 					longer := slices.Concat(short, make([]byte, 100))
-					d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: head.format, Limits: model.NoLimits, AllowObjects: true})
+					d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: head.format, Limits: gdwire.NoLimits, AllowObjects: true})
 					for _, packet := range [][]byte{short, longer, slices.Concat(array, short), slices.Concat(array, longer)} {
 						inArray := bytes.HasPrefix(packet, array) // where the fast path reads
 						for how, reset := range map[string]func(){
@@ -390,7 +390,7 @@ func TestHugeReadBuffer(t *testing.T) {
 		t.Skip("reads 1 GiB of memory")
 	}
 	defer runtime.GC() // or the next collection waits for twice as much, which 32 bits do not have
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{MaxChunk: math.MaxInt, Limits: model.NoLimits, AllowObjects: true})
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{MaxChunk: math.MaxInt, Limits: gdwire.NoLimits, AllowObjects: true})
 	defer d.Release()
 	const maxName = 1 << 30 // the maximum of Limits.NameBytes
 	head := model.Build(t, gdwire.Godot4, "<Dictionary+10>"+model.U32(maxName))
@@ -495,7 +495,7 @@ func TestHugePackedArraysAreSkipped(t *testing.T) {
 			(*gdwire.Decoder).SkipValue,
 			func(d *gdwire.Decoder) error { readTo(t, d, 1); return d.SkipValue() },
 		} {
-			d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Limits: model.NoLimits})
+			d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Limits: gdwire.NoLimits})
 			d.ResetBytes(b[:size])
 			require.NoError(t, skip(d))
 			require.EqualValues(t, size, d.InputOffset(), "%d × %d", c.n, c.size)

@@ -160,7 +160,7 @@ func (s *survey) masked(p []byte) []byte {
 	if p = bytes.Clone(p); s.dirty {
 		p = model.CleanPaths(p, f)
 	}
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true, AllowInvalidUTF8: true, Limits: model.NoLimits})
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true, AllowInvalidUTF8: true, Limits: gdwire.NoLimits})
 	defer d.Release()
 	d.ResetBytes(bytes.Clone(p))
 	for tok, err := range d.Tokens() {

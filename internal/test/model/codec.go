@@ -78,7 +78,7 @@ func Tokens(p []byte, o gdwire.DecoderOptions) (lines []string, err error) {
 // tokens show where that is.
 func CleanPaths(p []byte, f gdwire.Format) []byte {
 	p = bytes.Clone(p)
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true, AllowInvalidUTF8: true, Limits: NoLimits})
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true, AllowInvalidUTF8: true, Limits: gdwire.NoLimits})
 	d.ResetBytes(bytes.Clone(p))
 	for tok, err := range d.Tokens() {
 		if err != nil {

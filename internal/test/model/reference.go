@@ -512,7 +512,7 @@ func (r *Reference) inputEvent(v *Value) {
 // accept p, and returns an error if they disagree on that, on the value or on the size.
 func Compare(p []byte, o gdwire.DecoderOptions) (accepted bool, err error) {
 	want, wantSize, rejected := DecodeReference(p, o.Format.String(), o.AllowObjects, o.DoubleReals)
-	o.Limits = NoLimits
+	o.Limits = gdwire.NoLimits
 	got, size, err := Decode(p, o)
 	switch {
 	case rejected != nil && err != nil:

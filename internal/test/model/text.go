@@ -22,9 +22,6 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// NoLimits disables all limits.
-var NoLimits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
-
 // Build replaces headers by their bytes in the format: <int+1.255> sets 1 in bits
 // 16 and up and 255 in bits 8 to 15.
 func Build(t testing.TB, f gdwire.Format, text string) []byte {

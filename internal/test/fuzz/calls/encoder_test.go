@@ -412,7 +412,7 @@ func requireErrorStays(t testing.TB, calls []chosenCall, s fuzz.Seed) {
 func requirePrefix(t testing.TB, s fuzz.Seed, p []byte) {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
 		Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowObjects: true, AllowInvalidUTF8: s.Has(fuzz.AllowInvalidUTF8),
-		Limits: gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
+		Limits: gdwire.NoLimits,
 	})
 	defer d.Release()
 	d.Reset(plain(p))
