@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
-	"github.com/gdwire/gdwire/examples/debugger/session"
+	"github.com/gdwire/gdwire/internal/debugger"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -57,10 +57,10 @@ func debugCheck(o *options) (err error) {
 }
 
 // A debugger shows what a game does, and runs commands.
-type debugger struct {
+type runner struct {
 	*stdio
 	options *options
-	session *session.Session
+	session *debugger.Session
 
 	mu         sync.Mutex    // held while something is shown
 	results    *bufio.Writer // of commands
@@ -106,11 +106,11 @@ func debugGame(s *stdio, o *options) error {
 	} else {
 		s.logf("listening on %v for a game with --remote-debug tcp://%[1]v, or of Godot 3 with --remote-debug %[1]v", ln.Addr())
 	}
-	d := &debugger{stdio: s, options: o, results: s.out, events: s.out}
+	d := &runner{stdio: s, options: o, results: s.out, events: s.out}
 	if len(o.debug.steps) > 0 && !o.lines {
 		d.events = bufio.NewWriter(s.errs) // so that the output is that of the commands
 	}
-	d.session, err = session.Accept(connecting, accepted, &stream.Options{MaxPacket: o.MaxPacket, Decoder: o.Decoder})
+	d.session, err = debugger.Accept(connecting, accepted, &stream.Options{MaxPacket: o.MaxPacket, Decoder: o.Decoder})
 	if err == nil {
 		done := make(chan struct{})
 		go func() {
@@ -129,7 +129,7 @@ func debugGame(s *stdio, o *options) error {
 }
 
 // run shows what the game does while it runs commands.
-func (d *debugger) run(ctx context.Context) error {
+func (d *runner) run(ctx context.Context) error {
 	commands := d.runSteps
 	if d.isInteractive(d.options) {
 		c, err := newConsole(d)
@@ -155,7 +155,7 @@ func (d *debugger) run(ctx context.Context) error {
 }
 
 // runSteps runs the commands on the command line.
-func (d *debugger) runSteps(ctx context.Context) error {
+func (d *runner) runSteps(ctx context.Context) error {
 	for _, step := range d.options.debug.steps {
 		if err := step.run(ctx, d); err != nil {
 			return err
@@ -165,7 +165,7 @@ func (d *debugger) runSteps(ctx context.Context) error {
 }
 
 // untilEnd waits for the end of the game.
-func (d *debugger) untilEnd(ctx context.Context) error {
+func (d *runner) untilEnd(ctx context.Context) error {
 	select {
 	case <-d.session.Done():
 		return d.session.Err()

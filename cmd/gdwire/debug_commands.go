@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/examples/debugger/session"
+	"github.com/gdwire/gdwire/internal/debugger"
 	"github.com/gdwire/gdwire/internal/paths"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -21,28 +21,28 @@ import (
 // A debugCommand is a command of the debugger.
 type debugCommand struct {
 	name, operand, summary string // operand is "" if there is none
-	run                    func(d *debugger, ctx context.Context, operand string) error
+	run                    func(d *runner, ctx context.Context, operand string) error
 }
 
 var debugCommands []debugCommand
 
 func init() { // help refers to them
 	debugCommands = []debugCommand{
-		{"tree", "", "show the nodes", (*debugger).showTree},
-		{"get", "NODE:PROPERTY", "show a property, its component (Main:position:x), or all of NODE", (*debugger).get},
-		{"set", "NODE:PROPERTY = VALUE", "change a property", (*debugger).set},
-		{"watch", "NODE:PROPERTY", "show a property when it changes, until the game ends or Ctrl-C", (*debugger).watch},
-		{"monitors", "", "show frames per second, memory and so on, until the game ends or Ctrl-C", (*debugger).monitors},
+		{"tree", "", "show the nodes", (*runner).showTree},
+		{"get", "NODE:PROPERTY", "show a property, its component (Main:position:x), or all of NODE", (*runner).get},
+		{"set", "NODE:PROPERTY = VALUE", "change a property", (*runner).set},
+		{"watch", "NODE:PROPERTY", "show a property when it changes, until the game ends or Ctrl-C", (*runner).watch},
+		{"monitors", "", "show frames per second, memory and so on, until the game ends or Ctrl-C", (*runner).monitors},
 		{"break", "FILE:LINE", "stop the game at a line", breakpoint(true)},
 		{"clear", "FILE:LINE", "remove a breakpoint", breakpoint(false)},
-		{"pause", "", "stop the game at its next line", (*debugger).pause},
-		{"stack", "", "show the stack and its variables, when the game is stopped", (*debugger).stack},
-		{"eval", "EXPRESSION", "show the value of an expression, when the game is stopped", (*debugger).eval},
-		{"step", "", "go to the next line, in a called function, too", proceed((*session.Session).Step)},
-		{"next", "", "go to the next line of the function", proceed((*session.Session).Next)},
-		{"out", "", "go to the end of the function", proceed((*session.Session).Out)},
-		{"continue", "", "let the game run", (*debugger).resume},
-		{"help", "", "show the commands", (*debugger).help},
+		{"pause", "", "stop the game at its next line", (*runner).pause},
+		{"stack", "", "show the stack and its variables, when the game is stopped", (*runner).stack},
+		{"eval", "EXPRESSION", "show the value of an expression, when the game is stopped", (*runner).eval},
+		{"step", "", "go to the next line, in a called function, too", proceed((*debugger.Session).Step)},
+		{"next", "", "go to the next line of the function", proceed((*debugger.Session).Next)},
+		{"out", "", "go to the end of the function", proceed((*debugger.Session).Out)},
+		{"continue", "", "let the game run", (*runner).resume},
+		{"help", "", "show the commands", (*runner).help},
 	}
 }
 
@@ -61,7 +61,7 @@ type debugStep struct {
 	operand string
 }
 
-func (s *debugStep) run(ctx context.Context, d *debugger) error {
+func (s *debugStep) run(ctx context.Context, d *runner) error {
 	return s.debugCommand.run(d, ctx, s.operand)
 }
 
@@ -103,7 +103,7 @@ func debugSteps(words []string) (steps []debugStep, err error) {
 }
 
 // execute runs a line, and shows its error.
-func (d *debugger) execute(ctx context.Context, line string) {
+func (d *runner) execute(ctx context.Context, line string) {
 	name, operand, _ := strings.Cut(strings.TrimSpace(line), " ")
 	if name == "" {
 		return
@@ -120,7 +120,7 @@ func (d *debugger) execute(ctx context.Context, line string) {
 }
 
 // readCommands runs the lines of standard input.
-func (d *debugger) readCommands(ctx context.Context) {
+func (d *runner) readCommands(ctx context.Context) {
 	if d.in != nil {
 		for lines := bufio.NewScanner(d.in); lines.Scan(); {
 			d.execute(ctx, lines.Text())
@@ -146,7 +146,7 @@ func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, err
 const maxIndent = 40
 
 // showTree shows the scene tree.
-func (d *debugger) showTree(ctx context.Context, _ string) error {
+func (d *runner) showTree(ctx context.Context, _ string) error {
 	root, err := ask(ctx, d.session.Scene)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (d *debugger) showTree(ctx context.Context, _ string) error {
 }
 
 // find returns the node and the name of a property at a path such as Main:hp.
-func (d *debugger) find(ctx context.Context, path string) (n *session.Node, property string, err error) {
+func (d *runner) find(ctx context.Context, path string) (n *debugger.Node, property string, err error) {
 	root, err := ask(ctx, d.session.Scene)
 	if err != nil {
 		return nil, "", err
@@ -180,12 +180,12 @@ func (d *debugger) find(ctx context.Context, path string) (n *session.Node, prop
 }
 
 // inspect returns the object and the property at a path. The property is nil for the path of a node.
-func (d *debugger) inspect(ctx context.Context, path string) (*session.Object, *session.Property, error) {
+func (d *runner) inspect(ctx context.Context, path string) (*debugger.Object, *debugger.Property, error) {
 	n, name, err := d.find(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := ask(ctx, func(ctx context.Context) (*session.Object, error) { return d.session.Inspect(ctx, n.ID) })
+	o, err := ask(ctx, func(ctx context.Context) (*debugger.Object, error) { return d.session.Inspect(ctx, n.ID) })
 	if err != nil || name == "" {
 		return o, nil, err
 	}
@@ -209,7 +209,7 @@ func (d *debugger) inspect(ctx context.Context, path string) (*session.Object, *
 }
 
 // componentOf returns a component of a property, such as x of a Vector2, as a property.
-func componentOf(p *session.Property, path string) (*session.Property, error) {
+func componentOf(p *debugger.Property, path string) (*debugger.Property, error) {
 	var v any
 	err := p.Value.Unmarshal(&v)
 	if err == nil {
@@ -219,11 +219,11 @@ func componentOf(p *session.Property, path string) (*session.Property, error) {
 	if err == nil {
 		data, err = variant.Marshal(v)
 	}
-	return &session.Property{Name: p.Name, Value: variant.Raw{Data: data}}, err
+	return &debugger.Property{Name: p.Name, Value: variant.Raw{Data: data}}, err
 }
 
 // get shows a property, or all of them.
-func (d *debugger) get(ctx context.Context, path string) error {
+func (d *runner) get(ctx context.Context, path string) error {
 	o, p, err := d.inspect(ctx, path)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (d *debugger) get(ctx context.Context, path string) error {
 }
 
 // set changes a property. A value keeps its type, as with the command set.
-func (d *debugger) set(ctx context.Context, line string) error {
+func (d *runner) set(ctx context.Context, line string) error {
 	path, text, ok := strings.Cut(line, "=")
 	path = strings.TrimSpace(path)
 	if !ok || !strings.Contains(path, ":") {
@@ -301,7 +301,7 @@ func (v pathValue) MarshalVariant(e *gdwire.Encoder) error { return v.Write(e, f
 const watchInterval = 100 * time.Millisecond
 
 // watch shows a property when it changes.
-func (d *debugger) watch(ctx context.Context, path string) error {
+func (d *runner) watch(ctx context.Context, path string) error {
 	if !strings.Contains(path, ":") {
 		return fmt.Errorf("want watch NODE:PROPERTY and not %q", path)
 	}
@@ -328,15 +328,15 @@ func (d *debugger) watch(ctx context.Context, path string) error {
 }
 
 // unlessEnded returns err, or nil if it only says that the game ended.
-func (d *debugger) unlessEnded(err error) error {
-	if errors.Is(err, session.ErrEnded) {
+func (d *runner) unlessEnded(err error) error {
+	if errors.Is(err, debugger.ErrEnded) {
 		return d.session.Err()
 	}
 	return err
 }
 
 // monitors shows measurements.
-func (d *debugger) monitors(ctx context.Context, _ string) error {
+func (d *runner) monitors(ctx context.Context, _ string) error {
 	show := func(on bool) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -351,8 +351,8 @@ func (d *debugger) monitors(ctx context.Context, _ string) error {
 }
 
 // breakpoint returns a command that sets or removes a breakpoint.
-func breakpoint(set bool) func(*debugger, context.Context, string) error {
-	return func(d *debugger, ctx context.Context, place string) error {
+func breakpoint(set bool) func(*runner, context.Context, string) error {
+	return func(d *runner, ctx context.Context, place string) error {
 		colon := strings.LastIndexByte(place, ':')
 		line, err := strconv.Atoi(place[colon+1:])
 		if colon <= 0 || err != nil {
@@ -367,7 +367,7 @@ func breakpoint(set bool) func(*debugger, context.Context, string) error {
 }
 
 // pause stops the game and waits until it is.
-func (d *debugger) pause(ctx context.Context, _ string) error {
+func (d *runner) pause(ctx context.Context, _ string) error {
 	if err := d.session.Break(ctx); err != nil {
 		return err
 	}
@@ -376,7 +376,7 @@ func (d *debugger) pause(ctx context.Context, _ string) error {
 }
 
 // stack waits until the game is stopped, and shows the stack with the variables of each function.
-func (d *debugger) stack(ctx context.Context, _ string) error {
+func (d *runner) stack(ctx context.Context, _ string) error {
 	if _, err := d.session.WaitStop(ctx); err != nil {
 		return err
 	}
@@ -387,7 +387,7 @@ func (d *debugger) stack(ctx context.Context, _ string) error {
 	var b strings.Builder
 	for i, f := range stack {
 		fmt.Fprintf(&b, "%d  %s\n", i, d.colors.bold.Sprint(oneLine(f.String())))
-		all, err := ask(ctx, func(ctx context.Context) ([]session.Variable, error) { return d.session.Variables(ctx, i) })
+		all, err := ask(ctx, func(ctx context.Context) ([]debugger.Variable, error) { return d.session.Variables(ctx, i) })
 		if err != nil {
 			return err
 		}
@@ -399,7 +399,7 @@ func (d *debugger) stack(ctx context.Context, _ string) error {
 }
 
 // eval waits until the game is stopped, and shows the value of an expression.
-func (d *debugger) eval(ctx context.Context, expression string) error {
+func (d *runner) eval(ctx context.Context, expression string) error {
 	if _, err := d.session.WaitStop(ctx); err != nil {
 		return err
 	}
@@ -411,7 +411,7 @@ func (d *debugger) eval(ctx context.Context, expression string) error {
 }
 
 // resume waits until the game is stopped, and lets it run.
-func (d *debugger) resume(ctx context.Context, _ string) error {
+func (d *runner) resume(ctx context.Context, _ string) error {
 	if _, err := d.session.WaitStop(ctx); err != nil {
 		return err
 	}
@@ -419,8 +419,8 @@ func (d *debugger) resume(ctx context.Context, _ string) error {
 }
 
 // proceed returns a command that lets a stopped game run to another line.
-func proceed(run func(*session.Session, context.Context) error) func(*debugger, context.Context, string) error {
-	return func(d *debugger, ctx context.Context, _ string) error {
+func proceed(run func(*debugger.Session, context.Context) error) func(*runner, context.Context, string) error {
+	return func(d *runner, ctx context.Context, _ string) error {
 		if _, err := d.session.WaitStop(ctx); err != nil {
 			return err
 		}
@@ -433,7 +433,7 @@ func proceed(run func(*session.Session, context.Context) error) func(*debugger, 
 }
 
 // help shows the commands.
-func (d *debugger) help(context.Context, string) error {
+func (d *runner) help(context.Context, string) error {
 	var b strings.Builder
 	t := newTable(&b)
 	printDebugCommands(t)

@@ -15,7 +15,7 @@ import (
 // A console reads commands from a terminal, with history and completion. What the game prints
 // appears above the line that is edited.
 type console struct {
-	*debugger
+	*runner
 	in       *os.File
 	terminal *term.Terminal
 	cooked   *term.State // of the terminal while commands run
@@ -28,8 +28,8 @@ func (s *stdio) isInteractive(o *options) bool {
 }
 
 // newConsole returns a console. All output of d goes through it from now on.
-func newConsole(d *debugger) (*console, error) {
-	p := &console{debugger: d, in: d.in.(*os.File)}
+func newConsole(d *runner) (*console, error) {
+	p := &console{runner: d, in: d.in.(*os.File)}
 	state, err := term.GetState(int(p.in.Fd()))
 	if err != nil {
 		return nil, err

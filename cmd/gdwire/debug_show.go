@@ -12,20 +12,20 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/examples/debugger/session"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/debugger"
 	"github.com/gdwire/gdwire/variant"
 )
 
 // printf shows the result of a command, unless -json is given.
-func (d *debugger) printf(format string, args ...any) error {
+func (d *runner) printf(format string, args ...any) error {
 	return d.fprintf(d.results, format, args...)
 }
 
 // eventf shows what the game does, unless -json is given.
-func (d *debugger) eventf(format string, args ...any) { _ = d.fprintf(d.events, format, args...) }
+func (d *runner) eventf(format string, args ...any) { _ = d.fprintf(d.events, format, args...) }
 
-func (d *debugger) fprintf(w *bufio.Writer, format string, args ...any) error {
+func (d *runner) fprintf(w *bufio.Writer, format string, args ...any) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.options.lines {
@@ -37,7 +37,7 @@ func (d *debugger) fprintf(w *bufio.Writer, format string, args ...any) error {
 }
 
 // show shows a message of the game, or the error of a message.
-func (d *debugger) show(ctx context.Context, m *session.Message, err error) {
+func (d *runner) show(ctx context.Context, m *debugger.Message, err error) {
 	var event any = err
 	if err == nil {
 		event = m.Event()
@@ -47,13 +47,13 @@ func (d *debugger) show(ctx context.Context, m *session.Message, err error) {
 	} else {
 		d.showEvent(m, event)
 	}
-	if stop, ok := event.(*session.Stop); ok {
+	if stop, ok := event.(*debugger.Stop); ok {
 		d.showStop(ctx, stop)
 	}
 }
 
 // showEvent shows what a message says.
-func (d *debugger) showEvent(m *session.Message, event any) {
+func (d *runner) showEvent(m *debugger.Message, event any) {
 	switch e := event.(type) {
 	case error:
 		if e == d.session.Err() {
@@ -62,21 +62,21 @@ func (d *debugger) showEvent(m *session.Message, event any) {
 		d.mu.Lock()
 		d.report(e)
 		d.mu.Unlock()
-	case *session.Output:
+	case *debugger.Output:
 		for _, line := range e.Lines {
 			text := printable(strings.TrimSuffix(line.Text, "\n"))
-			if line.Kind == session.Failure {
+			if line.Kind == debugger.Failure {
 				text = d.colors.bad.Sprint(text)
 			}
 			d.eventf("%s\n", text)
 		}
-	case *session.Error:
+	case *debugger.Error:
 		color := d.colors.bad
 		if e.Warning {
 			color = d.colors.data
 		}
 		d.eventf("%s\n%s", color.Sprint(oneLine(e.String())), stackText(e.Stack))
-	case *session.Monitors:
+	case *debugger.Monitors:
 		d.showMonitors(e)
 	case nil:
 		if !ofEngine(m.Name) {
@@ -117,7 +117,7 @@ func valuesText(values []variant.Raw) string {
 }
 
 // stackText returns a line for each function on a stack.
-func stackText(stack []session.Frame) string {
+func stackText(stack []debugger.Frame) string {
 	var b strings.Builder
 	for i, f := range stack {
 		fmt.Fprintf(&b, "  %d  %s\n", i, oneLine(f.String()))
@@ -126,7 +126,7 @@ func stackText(stack []session.Frame) string {
 }
 
 // showStop shows why and where the game is stopped. If nobody can give a command, it continues.
-func (d *debugger) showStop(ctx context.Context, stop *session.Stop) {
+func (d *runner) showStop(ctx context.Context, stop *debugger.Stop) {
 	go func() { // the reply comes as an event
 		ctx, cancel := context.WithTimeout(ctx, answerTime)
 		defer cancel()
@@ -145,7 +145,7 @@ func (d *debugger) showStop(ctx context.Context, stop *session.Stop) {
 }
 
 // leave lets the game run, and continue whenever it stops: nobody gives commands any more.
-func (d *debugger) leave(ctx context.Context) {
+func (d *runner) leave(ctx context.Context) {
 	d.mu.Lock()
 	d.alone = true
 	d.mu.Unlock()
@@ -153,7 +153,7 @@ func (d *debugger) leave(ctx context.Context) {
 }
 
 // showJSON shows a message as a line of JSON.
-func (d *debugger) showJSON(m *session.Message, failed error) {
+func (d *runner) showJSON(m *debugger.Message, failed error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	fmt.Fprintf(d.results, `{"time":%q`, time.Now().Format(time.RFC3339Nano))
@@ -181,7 +181,7 @@ func (d *debugger) showJSON(m *session.Message, failed error) {
 
 // writeJSON writes a value as Godot's JSON. Invalid values, of which Godot 3 can have some in a
 // valid message, are null.
-func (d *debugger) writeJSON(v variant.Raw) error {
+func (d *runner) writeJSON(v variant.Raw) error {
 	o := d.options.Decoder
 	o.Format = v.Format
 	r := gdwire.NewDecoder(nil, &o)
@@ -195,7 +195,7 @@ func (d *debugger) writeJSON(v variant.Raw) error {
 }
 
 // showMonitors shows measurements, in a table that is refreshed on a terminal, or as a line.
-func (d *debugger) showMonitors(m *session.Monitors) {
+func (d *runner) showMonitors(m *debugger.Monitors) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.monitoring {

@@ -38,7 +38,7 @@ func startDebug(t *testing.T, args ...string) *debugging {
 }
 
 func recordedGame(t *testing.T, version string) []byte {
-	b, err := os.ReadFile(filepath.Join("..", "..", "examples", "debugger", "session", "testdata", version, "game.bin"))
+	b, err := os.ReadFile(filepath.Join("..", "..", "internal", "debugger", "testdata", version, "game.bin"))
 	require.NoError(t, err)
 	return b
 }

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gdwire/gdwire/examples/debugger/session"
+	"github.com/gdwire/gdwire/internal/debugger"
 )
 
 func main() {
@@ -28,7 +28,7 @@ func main() {
 }
 
 func debug(ctx context.Context, ln net.Listener, set []string) error {
-	s, err := session.Accept(ctx, ln, nil)
+	s, err := debugger.Accept(ctx, ln, nil)
 	if err != nil {
 		return err
 	}
@@ -52,11 +52,11 @@ func debug(ctx context.Context, ln net.Listener, set []string) error {
 			continue
 		}
 		switch e := m.Event().(type) {
-		case *session.Output:
+		case *debugger.Output:
 			fmt.Printf("%q\n", e.Lines)
-		case *session.Error:
+		case *debugger.Error:
 			fmt.Printf("%q in %q\n", e, e.Stack)
-		case *session.Stop: // an error in a script
+		case *debugger.Stop: // an error in a script
 			_ = s.Continue(ctx)
 		}
 	}

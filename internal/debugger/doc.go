@@ -1,4 +1,4 @@
-// Package session talks to a running game over Godot's remote debugger channel: breakpoints,
+// Package debugger talks to a running game over Godot's remote debugger channel: breakpoints,
 // stacks with local variables, the tree of nodes, their properties, and what the game prints.
 // Copy it into your program, and change it as the engine changes: the channel is private to the
 // engine.
@@ -8,7 +8,7 @@
 //
 //	ln, err := net.Listen("tcp", "127.0.0.1:6007")
 //	…
-//	s, err := session.Accept(ctx, ln, nil) // godot --remote-debug tcp://127.0.0.1:6007 --path game
+//	s, err := debugger.Accept(ctx, ln, nil) // godot --remote-debug tcp://127.0.0.1:6007 --path game
 //	…
 //	defer s.Close()
 //	tree, err := s.Tree(ctx)
@@ -19,7 +19,7 @@
 //			continue
 //		}
 //		switch e := m.Event().(type) {
-//		case *session.Output:
+//		case *debugger.Output:
 //			…
 //		}
 //	}
@@ -34,4 +34,4 @@
 // Values stay encoded, as [variant.Raw], until somebody decodes them, and objects are only their
 // ids. A packet is limited by stream.Options.MaxPacket and [gdwire.Limits], a message of Godot 3, which consists
 // of several packets, by 64 MiB. Up to 16 MiB of messages wait for [Session.Events].
-package session
+package debugger
