@@ -43,6 +43,9 @@ type File struct {
 // With EndOnSignal, a signal that ends the program first removes the unfinished file, and signals of
 // failed writes no longer end the program.
 func Create(name string, signals Signals) (*File, error) {
+	if name == "" { // Commit would take it for a device
+		return nil, &os.PathError{Op: "open", Path: name, Err: os.ErrNotExist}
+	}
 	if old, err := os.Stat(name); err == nil && !old.Mode().IsRegular() {
 		// The links of /dev/stdout and /dev/fd lead to pipes that have no name.
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)

@@ -198,3 +198,13 @@ func TestReplace(t *testing.T) {
 		})
 	}
 }
+
+// TestNoName: without a name nothing is created.
+func TestNoName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	_, err := Create("", IgnoreSignals)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	entries, err := os.ReadDir(".")
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
