@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -230,6 +231,33 @@ func TestSave(t *testing.T) {
 		entries, err := os.ReadDir(filepath.Dir(name))
 		require.NoError(t, err)
 		require.Len(t, entries, 1)
+	}
+}
+
+// TestSaveNoName: Save without a name is an error, and leaves nothing in the working folder.
+func TestSaveNoName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	f, err := New(Info{}, save())
+	require.NoError(t, err)
+	require.Error(t, f.Save(""))
+	entries, err := os.ReadDir(".")
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
+// TestLongNames: a file whose limits the caller has raised can be edited.
+func TestLongNames(t *testing.T) {
+	long := variant.StringName(strings.Repeat("n", 100_000))
+	b, _ := file(t, Info{}, map[string]any{"hp": 1, "name": long, "signal": variant.Signal{Name: string(long)}})
+	for _, limits := range []gdwire.Limits{gdwire.NoLimits, {NameBytes: 1 << 20, Bytes: 1 << 20}} {
+		o := given(Info{Format: gdwire.Godot4, Lengths: LittleEndian})
+		o.Decoder.Limits = limits
+		f, err := read(b, o)
+		require.NoError(t, err)
+		require.NoError(t, f.Edit(Set("hp", 2), Set("new", long)))
+		var hp int
+		require.NoError(t, f.Get("hp", &hp))
+		require.Equal(t, 2, hp)
 	}
 }
 

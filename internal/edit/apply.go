@@ -107,7 +107,7 @@ func (e *editor) marshal(p *paths.Node) (n goValue, err error) {
 	o := e.content.Encoder
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
 		Format: o.Format, AllowObjects: true, AllowInvalidUTF8: true, DoubleReals: o.DoubleReals,
-		Limits: gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1},
+		Limits: gdwire.NoLimits,
 	})
 	defer d.Release()
 	value := e.values[p.Number()]

@@ -248,7 +248,8 @@ func (e *editor) verify(p Packet, shift, grow int64) error {
 	o := e.content.Decoder
 	strict := o
 	strict.Strict, strict.AllowObjects = true, true
-	strict.Limits = gdwire.Limits{Depth: o.Limits.Depth, Elements: -1, Values: -1, StringBytes: -1, PackedBytes: -1}
+	strict.Limits = gdwire.NoLimits
+	strict.Limits.Depth = o.Limits.Depth
 	check := func(o gdwire.DecoderOptions, r io.ReaderAt, start, end int64) error {
 		d := gdwire.NewDecoder(io.NewSectionReader(r, start, end-start), &o)
 		defer d.Release()
