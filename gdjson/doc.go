@@ -1,8 +1,8 @@
 // Package gdjson converts Variants to JSON and JSON to Variants.
 //
 // [ToJSON] writes the next value of a gdwire.Decoder, in constant memory.
-// [FromJSON] reads one JSON value and writes it to a gdwire.Encoder. Both support
-// two forms of JSON, native and plain.
+// [FromJSON] reads one JSON value and writes it to a gdwire.Encoder; [SplitValues] splits
+// text of several. ToJSON and FromJSON support two forms of JSON, native and plain.
 //
 // # Native JSON
 //

@@ -1,14 +1,13 @@
 package gdjson_test
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
@@ -120,26 +119,23 @@ func ExampleFromJSON_error() {
 	// [1.0]}]} at /args/1/args
 }
 
-// A text of several values is split by package jsontext.
-func ExampleFromJSON_lines() {
+// Lines of JSON become several values, one after the other.
+func ExampleSplitValues() {
 	const lines = `{"name": "Ada"}
 		{"name": "Bob"}`
 	var wire bytes.Buffer
 	e := gdwire.NewEncoder(&wire, nil)
 	defer e.Close()
-	texts := jsontext.NewDecoder(strings.NewReader(lines))
-	for {
-		text, err := texts.ReadValue()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = gdjson.FromJSON(e, bytes.NewReader(text), gdjson.Options{Plain: true})
-		}
-		if err != nil {
+	values := bufio.NewScanner(strings.NewReader(lines))
+	values.Split(gdjson.SplitValues())
+	for values.Scan() {
+		if err := gdjson.FromJSON(e, bytes.NewReader(values.Bytes()), gdjson.Options{Plain: true}); err != nil {
 			fmt.Println(err)
 			return
 		}
+	}
+	if err := values.Err(); err != nil {
+		fmt.Println(err)
 	}
 	fmt.Println(wire.Len(), "bytes")
 	// Output: 64 bytes

@@ -19,10 +19,7 @@ func (t *text) scan() bool {
 	b, i, ok := t.json, 0, true
 	top, depth := uint32(noNode), 0 // the innermost open node
 	t.nodes = t.nodes[:0]
-	control := byte(0) // characters below are white space
-	if t.lenient {
-		control = ' '
-	}
+	control := whiteSpace(t.lenient)
 	for {
 		// A value is next.
 		if i = space(b, i, control); i == len(b) {
@@ -90,6 +87,14 @@ func (t *text) scan() bool {
 // The functions below scan the syntax element that begins at offset i of b. They
 // return the offset after it and whether it is valid. If it is not, the offset is
 // meaningless.
+
+// whiteSpace returns the character below which every character is white space: 0 for JSON.
+func whiteSpace(lenient bool) byte {
+	if lenient {
+		return ' '
+	}
+	return 0
+}
 
 // space skips the white space of JSON and all characters below control, if there are any.
 func space(b []byte, i int, control byte) int {

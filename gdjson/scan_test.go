@@ -83,6 +83,7 @@ func checkScanAs(t *testing.T, b []byte, lenient bool) {
 	if err != nil {
 		return
 	}
+	require.Equal(t, []string{trimmed(b, lenient)}, split(t, b, lenient, whole))
 	require.Equal(t, len(nodes), len(scanned.nodes))
 	for i := range nodes {
 		require.Equal(t, nodes[i], scanned.nodes[i], "%q", b)

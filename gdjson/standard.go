@@ -5,7 +5,13 @@ import (
 	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/gdwire/gdwire/internal/hook"
 )
+
+func init() {
+	hook.StandardJSON = func(text []byte, lenient bool) []byte { return appendJSON(nil, text, lenient) }
+}
 
 // standardNumber returns the number b, which the engine accepts, as JSON: with a digit
 // before the point, and without further zeros there and a point without digits. If this

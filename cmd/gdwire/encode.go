@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -10,8 +11,6 @@ import (
 	"math"
 	"runtime"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
@@ -77,36 +76,44 @@ func (s *stdio) encodeFile(o *options, old [][]byte) (all []*encoded, err error)
 		return nil, err
 	}
 	defer func() { _ = in.Close() }()
-	text := decodeText(in)
-	values := jsontext.NewDecoder(io.LimitReader(text, input.MaxInMemory), jsontext.AllowDuplicateNames(true))
 	jo := o.json
 	jo.AllowObjects = o.Decoder.AllowObjects
-	for {
-		v, err := values.ReadValue()
-		if err == io.EOF {
-			return all, nil
+	values, end := bufio.NewScanner(decodeText(in)), int64(0)
+	values.Buffer(nil, input.MaxInMemory)
+	split := gdjson.SplitValues(jo)
+	values.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, value, err := split(data, atEOF)
+		if end += int64(n); end > input.MaxInMemory {
+			err = bufio.ErrTooLong
 		}
-		if err != nil {
-			return nil, prefixed(in.Name, err)
-		}
-		start := values.InputOffset() - int64(len(v))
+		return n, value, err
+	})
+	for values.Scan() {
+		v := values.Bytes()
+		start := end - int64(len(v))
 		if len(all) < len(old) {
 			var n int
 			if v, n = restoreInfinity(v, old[len(all)], o); n > 0 {
 				s.infof(o, "%d numbers are infinity again, as in %s, which jq had made 1.797e308", n, o.like)
 			}
-		} else if !o.json.Plain {
-			s.noteLargest(v)
+		} else if !jo.Plain {
+			s.noteLargest(v, jo.Lenient)
 		}
 		if len(v) > largeText {
 			runtime.GC() // values moved the text to larger and larger memory; the value can use the old
 		}
 		b, err := encodeValue(v, o, &jo)
 		if err != nil {
-			return nil, prefixed(in.Name, explainLargest(shiftedJSON(err, start), v))
+			return nil, prefixed(in.Name, explainLargest(shiftedJSON(err, start), v, jo.Lenient))
 		}
 		all = append(all, b)
 	}
+	if err := values.Err(); err == bufio.ErrTooLong {
+		return nil, fmt.Errorf("%s is longer than 1 GiB", in.Name)
+	} else if err != nil {
+		return nil, prefixed(in.Name, err)
+	}
+	return all, nil
 }
 
 // shiftedJSON makes the offset of an error relative to the start of the input.

@@ -14,6 +14,16 @@ func TestEncode(t *testing.T) {
 		{name: "native", args: "encode -q", in: []byte(`{"args":["s:a","i:5"],"type":"Dictionary"}`), out: string(wire(27, 1, 4, "a", 2, 5))},
 		{name: "plain", args: "encode -q -plain", in: []byte(`{"a":5}`), out: string(wire(27, 1, 4, "a", 2, 5))},
 		{name: "lenient", args: "encode -q -lenient", in: []byte(`"i:5.7"`), out: string(wire(2, 5))},
+		{name: "control characters in strings, as engines write them", args: "encode -q", in: []byte("\"s:\\v\x01\x1f\""), out: string(wire(4, "\v\x01\x1f"))},
+		{name: "numbers that engines read", args: "encode -q -lenient -plain", in: []byte(`[01,-.5,1.,]`), out: string(wire(28, 3, 2, 1, 3, float32(-.5), 2, 1))},
+		{name: "numbers that engines read, in args", args: "encode -q -lenient", in: []byte(`{"args":[01,-.5,],"type":"Vector2",}`), out: string(wire(5, float32(1), float32(-.5)))},
+		{name: "control characters between values", args: "encode -q -lenient -plain -frame none", in: []byte("\x01 1\v02\f"), out: string(wire(2, 1, 2, 2))},
+		{name: "one number, not two", args: "encode -q -plain -frame none", in: []byte(`01`), status: statusBad, err: "offset 1"},
+		{name: "one number, lenient", args: "encode -q -plain -lenient", in: []byte(`01`), out: string(wire(2, 1))},
+		{name: "a comma between values", args: "encode -q -plain -frame none", in: []byte(`"a", "b"`), status: statusBad, err: "offset 3"},
+		{name: "values without space", args: "encode -q -plain -frame none", in: []byte(`"a"[]{}"b"`), out: string(wire(4, "a", 28, 0, 27, 0, 4, "b"))},
+		{name: "the offset in a later value", args: "encode -q -frame none", in: []byte(" \"i:5\"\n  [\"i:x\"]"), status: statusBad, err: "standard input: gdjson: offset 10, \"/0\": "},
+		{name: "white space after the values", args: "encode -q", in: []byte(" null \n\t "), out: string(wire(0))},
 		{name: "not lenient", args: "encode -q", in: []byte(`"i:5.7"`), status: statusBad, err: "5.7"},
 		{name: "several, with lengths", args: "encode -frame u32", in: []byte("\"i:5\"\n\"i:6\"\n"), out: string(framed(wire(2, 5), wire(2, 6)))},
 		{name: "several, without", args: "encode -frame none", in: []byte("\"i:5\"\n\"i:6\"\n"), out: string(wire(2, 5, 2, 6))},
@@ -63,4 +73,23 @@ func TestEncodeLike(t *testing.T) {
 			require.Equal(t, string(c.out), r.out)
 		})
 	}
+}
+
+// Numbers are infinity again after text that is JSON for engines only.
+func TestEncodeInfinity(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	old := framed(wire(28, 2, 4, "\v", 33, 1, math.Inf(1)))
+	require.NoError(t, os.WriteFile(file, old, 0o600))
+	for _, text := range []string{
+		`["s:\u000b",{"type":"PackedFloat64Array","args":[1.7976931348623157e+308]}]`,
+		`["s:\v",{"type":"PackedFloat64Array","args":[1.7976931348623157e+308,],},]`,
+		"\x01[\"s:\v\",{\"type\":\"PackedFloat64Array\",\"args\":[1.7976931348623157e+308]}]",
+	} {
+		r := runWith([]byte(text), "encode", "-lenient", "-like", file)
+		require.Zero(t, r.status, r.err)
+		require.Equal(t, string(old), r.out)
+		require.Contains(t, r.err, "1 numbers are infinity again")
+	}
+	r := runWith([]byte(`[{"args":[1.7976931348623157e+308,],"type":"PackedFloat64Array"}]`), "encode", "-lenient", "-frame", "u32")
+	require.Contains(t, r.err, "1.7976931348623157e+308 at /0/args/0: jq writes infinity as this number")
 }

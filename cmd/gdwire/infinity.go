@@ -12,6 +12,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/hook"
 )
 
 // jq reads infinity, 1e99999 in Godot's JSON, as the largest finite number and writes that.
@@ -30,8 +31,9 @@ type numberIn struct {
 }
 
 // largeNumbers returns the numbers in text that are infinity or the largest finite number.
-func largeNumbers(text []byte) (all []numberIn) {
-	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true))
+func largeNumbers(text []byte, lenient bool) (all []numberIn) {
+	standard := bytes.NewBuffer(hook.StandardJSON(text, lenient))
+	d := jsontext.NewDecoder(standard, jsontext.AllowDuplicateNames(true))
 	for {
 		t, err := d.ReadToken()
 		if err != nil {
@@ -66,11 +68,11 @@ func restoreInfinity(text, old []byte, o *options) (restored []byte, n int) {
 		return text, 0
 	}
 	infinite := map[string]bool{}
-	for _, number := range largeNumbers(was.Bytes()) {
+	for _, number := range largeNumbers(was.Bytes(), false) {
 		infinite[number.pointer] = number.infinite
 	}
 	restored = bytes.Clone(text)
-	for _, number := range largeNumbers(text) {
+	for _, number := range largeNumbers(text, o.json.Lenient) {
 		if number.infinite || !infinite[number.pointer] {
 			continue
 		}
@@ -83,12 +85,12 @@ func restoreInfinity(text, old []byte, o *options) (restored []byte, n int) {
 
 // explainLargest adds a hint to an error about the largest finite number: jq writes it instead
 // of infinity.
-func explainLargest(err error, text []byte) error {
+func explainLargest(err error, text []byte, lenient bool) error {
 	e := (*gdjson.Error)(nil)
 	if !errors.As(err, &e) {
 		return err
 	}
-	for _, number := range largeNumbers(text) {
+	for _, number := range largeNumbers(text, lenient) {
 		if !number.infinite && number.pointer == e.Pointer {
 			return fmt.Errorf("%w; %s", err, jqHint)
 		}
@@ -97,11 +99,11 @@ func explainLargest(err error, text []byte) error {
 }
 
 // noteLargest notes the first largest finite number in text, which may have been infinity.
-func (s *stdio) noteLargest(text []byte) {
+func (s *stdio) noteLargest(text []byte, lenient bool) {
 	if !bytes.Contains(text, []byte(largest)) {
 		return
 	}
-	for _, number := range largeNumbers(text) {
+	for _, number := range largeNumbers(text, lenient) {
 		if !number.infinite {
 			s.noteAtEnd("%s at %s: %s", number.text, number.pointer, jqHint)
 			return

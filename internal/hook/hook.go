@@ -1,5 +1,6 @@
 // Package hook contains functions of package gdwire for the other packages of this module. They
-// are fast in special cases and too special for a public API. Package gdwire sets them.
+// are fast in special cases and too special for a public API. Package gdwire sets them, except for
+// StandardJSON.
 //
 // Those that are called for each field are of type any, as this package cannot name the types of
 // gdwire. Package variant asserts the types of the functions once. If each call asserted the type of
@@ -81,3 +82,8 @@ var Refuse func(e any, err error) error
 // this number, such as $2, until Reset. It is for a value in a file, and is called before its first
 // token was read.
 var Place func(d any, offset, value int64)
+
+// StandardJSON returns a copy of text in which as many bytes of JSON replace each deviation from
+// JSON in text that engines write or, if lenient is set, read. All offsets remain. Characters of
+// strings and digits can differ. Package gdjson sets it.
+var StandardJSON func(text []byte, lenient bool) []byte
