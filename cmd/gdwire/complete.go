@@ -101,7 +101,8 @@ const maxCompletionLines = 200_000
 // errEnough ends a printer whose other lines are not wanted.
 var errEnough = errors.New("enough")
 
-// pathsOf returns the paths in a file that begin with a word, up to their next step.
+// pathsOf returns the paths in a file that begin with a word, up to their next step. Without $ in the
+// word, those of the first value have none.
 func pathsOf(name, word string) []string {
 	found := map[string]bool{}
 	dollar := strings.HasPrefix(word, "$")
@@ -111,10 +112,10 @@ func pathsOf(name, word string) []string {
 			return errEnough
 		}
 		path, _ := splitLine(line)
-		if !dollar {
-			path = strings.TrimPrefix(strings.TrimPrefix(path, "$"), ".")
+		if inFirst := strings.HasPrefix(path, "$.") || strings.HasPrefix(path, "$["); inFirst && !dollar {
+			path = strings.TrimPrefix(path[1:], ".")
 		}
-		if rest, ok := strings.CutPrefix(path, word); ok && path != "" {
+		if rest, ok := strings.CutPrefix(path, word); ok {
 			found[word+nextStep(word, rest)] = true
 		}
 		return nil

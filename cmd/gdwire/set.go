@@ -45,6 +45,9 @@ func (o *options) editCheck(op editOp) error {
 	o.writes = true
 	o.edit.op = op
 	files := o.firstFile()
+	if err := o.checkNames(files); err != nil {
+		return err
+	}
 	o.edit.lines = o.operands[:files]
 	if len(o.edit.lines) == 0 {
 		if o.edit.exact = true; o.file() == "-" {
@@ -62,18 +65,45 @@ func (o *options) editCheck(op editOp) error {
 // firstFile returns the index of the operand that is the first file to edit: the last one, or with
 // -i the first one that is there.
 func (o *options) firstFile() int {
-	last := len(o.operands) - 1
-	if o.inPlace {
-		for i, name := range o.operands {
-			if first := i == 0 && o.edit.op != opSet && o.edit.op != opAdd; first {
-				continue // a path
-			}
-			if _, err := os.Stat(name); err == nil {
-				return i
-			}
+	for i, name := range o.operands {
+		if o.inPlace && (i > 0 || o.edit.hasLines()) && isThere(name) {
+			return i
 		}
 	}
-	return last
+	return len(o.operands) - 1
+}
+
+// hasLines reports whether the edits are lines, path = value, and not paths.
+func (e *editing) hasLines() bool { return e.op == opSet || e.op == opAdd }
+
+// checkNames returns an error if the operands from index files on, the files, contain an edit.
+func (o *options) checkNames(files int) error {
+	if !o.edit.hasLines() {
+		return nil
+	}
+	last := len(o.operands) - 1
+	for i, name := range o.operands[files:] {
+		_, value, err := paths.CutLine(name, nil)
+		isEdit := err == nil || value != "" // an edit with a wrong value is one
+		switch {
+		case !isEdit:
+		case isThere(name):
+			if err == nil && files+i < last {
+				return fmt.Errorf("%q is an edit and the name of a file: write ./%[1]s for the file, or one more space around = for the edit", name)
+			}
+		case files == last:
+			return withOperandHint(o, fmt.Errorf("FILE is missing: %q is an edit", name))
+		default:
+			return fmt.Errorf("%q is an edit, and edits precede the files", name)
+		}
+	}
+	return nil
+}
+
+// isThere reports whether there is a file of this name.
+func isThere(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // withOperandHint returns err. If the first operand is a file, it adds the hint that the file
