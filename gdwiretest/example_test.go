@@ -13,7 +13,7 @@ func ExamplePackets() {
 	packets := 0
 	for packet := range gdwiretest.Packets(gdwire.Godot4) {
 		var v any
-		if err := variant.Unmarshal(packet, &v, variant.Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}); err != nil {
+		if err := variant.Unmarshal(packet, &v); err != nil {
 			fmt.Println(err)
 		}
 		packets++

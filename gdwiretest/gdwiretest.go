@@ -9,9 +9,9 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// Seeds adds packets to the seed corpus of f, with a function that takes one []byte: a
-// value of every type of the formats, or of Godot4 if there are none, and nested
-// containers.
+// Seeds adds packets to the seed corpus of f, with a function that takes one []byte: those of
+// [Packets] in the formats, or in Godot4 if there are none, and a serialized object, which a
+// Decoder refuses unless AllowObjects is set.
 func Seeds(f *testing.F, formats ...gdwire.Format) {
 	if len(formats) == 0 {
 		formats = []gdwire.Format{gdwire.Godot4}
@@ -20,11 +20,17 @@ func Seeds(f *testing.F, formats ...gdwire.Format) {
 		for packet := range Packets(format) {
 			f.Add(packet)
 		}
+		for packet := range packets(format, object) {
+			f.Add(packet)
+		}
 	}
 }
 
-// Packets iterates over the packets of [Seeds] in one format. Each packet is the caller's.
-func Packets(format gdwire.Format) iter.Seq[[]byte] {
+// Packets iterates over packets in one format: a value of every type, and nested containers. A
+// Decoder reads each without further options. Each packet is the caller's.
+func Packets(format gdwire.Format) iter.Seq[[]byte] { return packets(format, values...) }
+
+func packets(format gdwire.Format, values ...any) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		o := variant.Options{Encoder: gdwire.EncoderOptions{Format: format}}
 		for _, v := range values {
@@ -38,6 +44,9 @@ func Packets(format gdwire.Format) iter.Seq[[]byte] {
 		}
 	}
 }
+
+// object is a serialized object.
+var object = &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "name", Value: "a"}}}
 
 var values = []any{
 	nil, false, true, 0, -1, int64(1 << 40), 0.0, 0.5, 0.1,
@@ -53,7 +62,6 @@ var values = []any{
 	variant.Color{R: 1, A: 1},
 	variant.StringName("name"), variant.NodePath("/root/Player:position:x"), variant.NodePath(""),
 	variant.RID(7), variant.ObjectID(8), variant.Callable{}, variant.Signal{Name: "hit", Object: 9},
-	&variant.Object{Class: "Node", Properties: []variant.Property{{Name: "name", Value: "a"}}},
 	map[string]any{}, map[string]any{"a": 1, "b": []any{"c"}}, map[variant.Vector2]int{{}: 1},
 	[]any{}, []any{nil, 1, "two", []any{[]any{}}},
 	&variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{1, 2}},

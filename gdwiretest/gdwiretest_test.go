@@ -2,6 +2,7 @@ package gdwiretest_test
 
 import (
 	"bytes"
+	"flag"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,10 +16,10 @@ import (
 // onlyNull contains the formats whose only object is null, which is written as nil.
 var onlyNull = map[gdwire.Format]bool{gdwire.Godot2: true, gdwire.Manual3: true, gdwire.Manual30: true}
 
-// There is a valid packet in every format of each of its types.
+// There is a valid packet in every format of each of its types, and default programs read it.
 func TestPackets(t *testing.T) {
 	for _, format := range gdwire.Formats() {
-		o := variant.Options{Decoder: gdwire.DecoderOptions{Format: format, Strict: true, AllowObjects: true}}
+		o := variant.Options{Decoder: gdwire.DecoderOptions{Format: format, Strict: true}}
 		types := map[gdwire.Type]bool{}
 		for packet := range gdwiretest.Packets(format) {
 			require.NoError(t, variant.Validate(packet, o), "%v: %x", format, packet)
@@ -59,4 +60,24 @@ func FuzzMessage(f *testing.F) {
 		}
 		require.NoError(t, variant.Unmarshal(packet, &m))
 	})
+}
+
+// Seeds adds all packets, and a serialized object for programs that read such.
+func FuzzObject(f *testing.F) {
+	gdwiretest.Seeds(f)
+	packets, objects := 0, 0
+	f.Fuzz(func(t *testing.T, packet []byte) {
+		var o *variant.Object
+		if variant.Unmarshal(packet, &o, variant.Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}) == nil && o != nil {
+			require.ErrorIs(t, variant.Validate(packet), gdwire.ErrObject)
+			objects++
+		}
+		packets++
+	})
+	if flag.Lookup("test.fuzz").Value.String() == "" {
+		for range gdwiretest.Packets(gdwire.Godot4) {
+			packets--
+		}
+		require.Equal(f, [2]int{1, 1}, [2]int{packets, objects})
+	}
 }
