@@ -56,6 +56,9 @@ func TestViewAutosave(t *testing.T) {
 	p.run(`document.getElementById("only").click()`)
 	require.Zero(t, eval[int](p, `document.getElementById("tree").clientHeight`))
 
+	again := openPage(t, p.url) // as a reload
+	again.until(changeLines + `.length === 3 && document.getElementById("changed").textContent.startsWith("3 changes since the file changed at ")`)
+
 	// Never an old file in silence.
 	require.NoError(t, os.WriteFile(name, []byte{0xff, 0xff}, 0o600))
 	p.until(`document.getElementById("notice").textContent.startsWith("The file cannot be read any more")`)
@@ -73,7 +76,7 @@ func TestViewCompare(t *testing.T) {
 	url, _ := runView(t, gdwireBinary(t), "view", "-no-open", older, newer)
 	p := openPage(t, url)
 	p.until(changeLines + `.length === 3`)
-	require.Equal(t, "3 changes since save.bin", eval[string](p, `document.getElementById("changed").textContent`))
+	require.Equal(t, "3 changes since "+older, eval[string](p, `document.getElementById("changed").textContent`))
 	p.run(`document.querySelectorAll("#change-lines .line")[1].click()`)
 	p.until(`document.querySelector("#tree .chosen.gone-here")?.textContent.includes("[20]{id: 21}")`)
 	p.quiet()

@@ -47,6 +47,9 @@ func viewFile(s *stdio, o *options) error {
 	page := &view.Server{File: latest, Command: input.DisplayName(name), Compare: compareSources(o)}
 	if len(files) > 1 {
 		page.Before = files[0]
+		if page.Before.Name == latest.Name {
+			page.Before.Name = names[0] // with its folder
+		}
 	}
 	if latest.Path != "" {
 		page.Reopen = func() (*view.Source, error) {

@@ -12,9 +12,10 @@ import (
 // versions holds the latest version of the file and the one before it, by number. Number 0 is what the
 // command was told to compare with, and can be missing.
 type versions struct {
-	mu     sync.Mutex
-	number int // of the latest
-	kept   [2]*Source
+	mu      sync.Mutex
+	number  int // of the latest
+	kept    [2]*Source
+	changed time.Time // when the latest was read, if it is not the first
 }
 
 func (v *versions) set(before, file *Source) { v.number, v.kept = 1, [2]*Source{before, file} }
@@ -36,12 +37,23 @@ func (v *versions) get(number int) *Source {
 	return nil
 }
 
+// before returns what the latest version is compared with: the name of another file, or else the time
+// at which the same file changed. Both are zero if there is nothing.
+func (v *versions) before() (name string, changed time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.changed.IsZero() && v.kept[0] != nil {
+		name = v.kept[0].Name
+	}
+	return name, v.changed
+}
+
 // add adds a version after the one with a number, unless another request did.
 func (v *versions) add(after int, file *Source) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if after == v.number {
-		v.number, v.kept = v.number+1, [2]*Source{v.kept[1], file}
+		v.number, v.kept, v.changed = v.number+1, [2]*Source{v.kept[1], file}, time.Now()
 	}
 }
 

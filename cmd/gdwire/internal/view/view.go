@@ -165,8 +165,11 @@ func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
 			"frame": f.Frame.String(), "container": f.Container,
 			"version": version, "changes": s.Reopen != nil,
 		}
-		if before := s.versions.get(version - 1); before != nil {
-			file["before"] = before.Name
+		switch name, changed := s.versions.before(); {
+		case name != "":
+			file["before"] = name
+		case !changed.IsZero():
+			file["changed"] = changed
 		}
 		about["file"] = file
 	}

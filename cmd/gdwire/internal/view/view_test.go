@@ -532,6 +532,36 @@ func TestOpen(t *testing.T) {
 	require.Empty(t, names)
 }
 
+// The page knows whether it compares with another file, or with the same one before it changed.
+func TestComparedWith(t *testing.T) {
+	named := func(name string, v any) *Source {
+		s := source(recognize.Bare, packet(t, v))
+		s.Name = name
+		return s
+	}
+	s := &Server{File: named("new.sav", 2), Before: named("old.sav", 1)}
+	get := start(t, s)
+	compared := func() (before string, changed time.Time) {
+		_, body := get("info")
+		var info struct {
+			File struct {
+				Before  string
+				Changed time.Time
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(body), &info), body)
+		return info.File.Before, info.File.Changed
+	}
+	before, changed := compared()
+	require.Equal(t, "old.sav", before)
+	require.Zero(t, changed)
+	start := time.Now()
+	s.versions.add(1, named("new.sav", 3))
+	before, changed = compared()
+	require.Empty(t, before)
+	require.WithinRange(t, changed, start.Truncate(0), time.Now())
+}
+
 // A changed file is not read.
 func TestChangedFile(t *testing.T) {
 	s := onDisk(t, source(recognize.Bare, packet(t, []any{1, 2})))

@@ -69,6 +69,13 @@ border.addEventListener("keydown", event => {
 });
 setWidth(Number(localStorage.getItem("width")) || 600);
 
+// compare shows what differs from another file, or from this one before it changed.
+async function compare() {
+	const {before, changed} = info.file;
+	if (changed) await changes.load(` since the file changed at ${new Date(changed).toLocaleTimeString()}`);
+	else if (before) await changes.load(` since ${before}`);
+}
+
 // watch shows each new version of the file, and what has changed in it.
 async function watch() {
 	for (;;) {
@@ -89,7 +96,7 @@ async function watch() {
 		const loaded = showFile();
 		search.clear();
 		notice("");
-		await changes.load(` since the file changed at ${new Date().toLocaleTimeString()}`);
+		await compare();
 		await loaded;
 		await tree.restore(state);
 	}
@@ -98,7 +105,7 @@ async function watch() {
 if (info.file) {
 	showFile();
 	byId("tree").focus();
-	if (info.file.before) changes.load(` since ${info.file.before}`);
+	compare();
 	if (info.file.changes) watch();
 }
 if (info.live) {
