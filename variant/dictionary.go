@@ -416,8 +416,22 @@ func (c *comparison) equalContent(a, b any) bool {
 			}
 		}
 		return true
-	case RID, Callable, []byte, []int32, []int64, []string, Image, InputEvent:
-		return reflect.DeepEqual(a, b)
+	case []byte:
+		return bytes.Equal(a, b.([]byte))
+	case []int32:
+		return slices.Equal(a, b.([]int32))
+	case []int64:
+		return slices.Equal(a, b.([]int64))
+	case []string:
+		return slices.Equal(a, b.([]string))
+	case Image:
+		b := b.(Image)
+		return a.Format == b.Format && a.Mipmaps == b.Mipmaps && a.Width == b.Width && a.Height == b.Height && bytes.Equal(a.Data, b.Data)
+	case InputEvent:
+		b := b.(InputEvent)
+		return a.Type == b.Type && a.Device == b.Device && bytes.Equal(a.Data, b.Data)
+	case RID, Callable:
+		return a == b
 	}
 	// Other Go types: the keys are equal if they are encoded as the same bytes.
 	v, err := Marshal(a, contentOptions)
