@@ -1,195 +1,200 @@
 package variant
 
 import (
-	"hash/maphash"
+	"bytes"
 	"iter"
-	"math"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
-// A Change is a difference between two values. Path has the syntax of [Get].
+// A Change is a difference between two values.
 type Change struct {
-	Path           string // in the new value, or in the old if the value was removed
-	Old, New       any    // what the two values contain, not copies
-	Added, Removed bool   // Old, or New, is nil because nothing is at the path
+	// OldPath is the path by which [Get] finds Old in the old value, and NewPath the path by which it
+	// finds New in the new value. They differ if values around them were removed, added or moved.
+	// Without Old or New, they are the path of the container that New was added to, or that Old was
+	// removed from.
+	OldPath, NewPath string
+	Old, New         any  // what the two values contain, not copies
+	Added, Removed   bool // there is no Old, or no New, which is nil then
 }
 
 // Diff iterates over the differences between two values, as [Unmarshal] stores them in an any.
 // Elements of Arrays are aligned: an element that was removed or added is one Change. Values of
 // other types, declared types and packed arrays that differ are one Change each. A key of another
 // type, such as a StringName in place of a String, is a pair removed and a pair added. The order
-// of pairs is not compared, and NaNs are equal if their bits are.
+// of pairs is not compared, and NaNs are equal if their bits are. Values that cannot be encoded
+// only equal themselves.
 //
 // Diff takes time and memory proportional to the size of the values. Where more than 1,000 elements
 // of an Array differ, it compares the elements between the first and the last of them by index.
 func Diff(a, b any) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
-		d := differ{seed: maphash.MakeSeed(), digests: map[any]uint64{}, path: paths.AppendPacket(nil, 0), yield: yield}
-		d.values(a, b)
+		root := paths.AppendPacket(nil, 0)
+		d := differ{digester: newDigester(), old: root, new: slices.Clone(root), yield: yield}
+		if a, b = container(a), container(b); d.digest(a) != d.digest(b) {
+			d.values(a, b)
+		}
 	}
 }
 
 // A differ compares two values by digests, so that each container is read once, whatever its depth.
-// Values with equal digests are taken to be equal: nobody can choose values of 64 equal bits,
-// because the seed is random. Methods return false when the loop ends.
+// Methods return false when the loop ends.
 type differ struct {
-	seed    maphash.Seed
-	digests map[any]uint64 // of *Array, *Dictionary and *Object
-	path    []byte
-	depth   int // containers around the values that are compared
-	yield   func(Change) bool
+	digester
+	old, new []byte // the paths of the values that are compared
+	yield    func(Change) bool
 }
 
-// values compares two values at the path.
+// values compares two values that differ, at the paths.
 func (d *differ) values(a, b any) bool {
-	a, b = container(a), container(b)
-	if d.digest(a) == d.digest(b) {
-		return true
-	}
 	d.depth++
 	defer func() { d.depth-- }()
-	switch a := a.(type) {
-	case *Array:
-		if b, ok := b.(*Array); ok && a.Elem == b.Elem && d.depth <= maxDepth {
-			return d.arrays(a.Values, b.Values)
-		}
-	case *Dictionary:
-		if b, ok := b.(*Dictionary); ok && a.Key == b.Key && a.Value == b.Value && d.depth <= maxDepth {
-			return d.members(d.pairs(a), d.pairs(b))
-		}
-	case *Object:
-		if b, ok := b.(*Object); ok && a.Class == b.Class && d.depth <= maxDepth {
-			return d.members(d.properties(a), d.properties(b))
+	if d.depth <= maxDepth {
+		switch a := a.(type) {
+		case *Array:
+			if b, ok := b.(*Array); ok && a.Elem == b.Elem {
+				return d.arrays(a.Values, b.Values)
+			}
+		case *Dictionary:
+			if b, ok := b.(*Dictionary); ok && a.Key == b.Key && a.Value == b.Value {
+				return d.members(d.pairs(a), d.pairs(b))
+			}
+		case *Object:
+			if b, ok := b.(*Object); ok && a.Class == b.Class {
+				return d.members(d.properties(a), d.properties(b))
+			}
 		}
 	}
-	return d.yield(Change{Path: string(d.path), Old: a, New: b})
+	return d.change(Change{Old: a, New: b})
 }
 
-// container returns v, or a pointer to it if it is a container by value. A nil pointer is nil.
-func container(v any) any {
-	switch v := v.(type) {
-	case Array:
-		return &v
-	case Dictionary:
-		return &v
-	case Object:
-		return &v
-	case *Array:
-		if v == nil {
-			return nil
-		}
-	case *Dictionary:
-		if v == nil {
-			return nil
-		}
-	case *Object:
-		if v == nil {
-			return nil
-		}
+// change yields a change at the paths.
+func (d *differ) change(c Change) bool {
+	c.OldPath = string(d.old)
+	if c.NewPath = c.OldPath; !bytes.Equal(d.old, d.new) {
+		c.NewPath = string(d.new)
 	}
-	return v
+	return d.yield(c)
 }
 
-// child yields a change, or compares two values, at the path that step appends to.
-func (d *differ) child(step func(dst []byte) []byte, c Change) bool {
-	n := len(d.path)
-	defer func() { d.path = d.path[:n] }()
-	if d.path = step(d.path); c.Added || c.Removed {
-		c.Path = string(d.path)
-		return d.yield(c)
-	}
-	return d.values(c.Old, c.New)
+// removed yields the change for a value that was removed, to which step leads.
+func (d *differ) removed(step paths.Step, v any) bool {
+	n := len(d.old)
+	defer func() { d.old = d.old[:n] }()
+	d.old = step.Append(d.old)
+	return d.change(Change{Old: v, Removed: true})
+}
+
+// added yields the change for a value that was added, to which step leads.
+func (d *differ) added(step paths.Step, v any) bool {
+	n := len(d.new)
+	defer func() { d.new = d.new[:n] }()
+	d.new = step.Append(d.new)
+	return d.change(Change{New: v, Added: true})
+}
+
+// changed compares two values that differ, to which the steps lead.
+func (d *differ) changed(x, y paths.Step, a, b any) bool {
+	n, m := len(d.old), len(d.new)
+	defer func() { d.old, d.new = d.old[:n], d.new[:m] }()
+	d.old, d.new = x.Append(d.old), y.Append(d.new)
+	return d.values(container(a), container(b))
 }
 
 // A member is a pair of a Dictionary or a property of an Object.
 type member struct {
 	memberID
-	value any
-	step  func(dst []byte) []byte // appends the step to value to a path
-}
-
-// A memberID tells the members of a container apart.
-type memberID struct {
-	key    uint64 // the digest of the key
-	number int    // of members with an equal key before this one
-}
-
-// numbered sets the numbers of all members of a container.
-func numbered(all []member) []member {
-	seen := make(map[uint64]int, len(all))
-	for i := range all {
-		all[i].number = seen[all[i].key]
-		seen[all[i].key]++
+	in interface {
+		keyStep(key any) (paths.Step, bool)
 	}
-	return all
+	key, value any
+	index      int // in the container
+}
+
+// step returns the step by which Get finds the value of a member: that of its key, or its number if
+// there is none.
+func (m *member) step() paths.Step {
+	if m.number == 0 {
+		if step, ok := m.in.keyStep(m.key); ok {
+			return step
+		}
+	}
+	return paths.Step{Op: paths.ValueAt, Index: int64(m.index)}
 }
 
 // pairs returns the pairs of a Dictionary.
 func (d *differ) pairs(v *Dictionary) []member {
+	var keys repeated
 	all := make([]member, 0, v.Len())
 	for key, value := range v.All() {
-		i := len(all)
-		all = append(all, member{memberID: memberID{key: d.digest(key)}, value: value, step: func(dst []byte) []byte {
-			if step, ok := keyStep(key); ok && all[i].number == 0 {
-				return step.Append(dst)
-			}
-			return paths.AppendValueAt(dst, int64(i))
-		}})
+		all = append(all, member{keys.key(key, d.digest(key)), v, key, value, len(all)})
 	}
-	return numbered(all)
+	return all
 }
 
 // properties returns the properties of an Object.
 func (d *differ) properties(o *Object) []member {
+	var names repeated
 	all := make([]member, 0, len(o.Properties))
-	for _, p := range o.Properties {
-		all = append(all, member{memberID: memberID{key: d.digest(p.Name)}, value: p.Value, step: func(dst []byte) []byte {
-			step := paths.Step{Key: paths.Value{Type: gdwire.TypeString, Text: p.Name}}
-			return step.Append(dst)
-		}})
+	for i, p := range o.Properties {
+		all = append(all, member{names.name(d.digest(p.Name)), o, p.Name, p.Value, i})
 	}
-	return numbered(all)
+	return all
 }
 
 // members compares the members of two containers: first those of a, then those that b adds.
 func (d *differ) members(a, b []member) bool {
-	in := make(map[memberID]*member, len(b))
+	unmatched := make(map[memberID]*member, len(b))
 	for i := range b {
-		in[b[i].memberID] = &b[i]
+		unmatched[b[i].memberID] = &b[i]
 	}
 	for i := range a {
 		m := &a[i]
-		other := in[m.memberID]
-		delete(in, m.memberID)
-		c := Change{Old: m.value, Removed: other == nil}
-		step := m.step
-		if other != nil {
-			c.New, step = other.value, other.step
-		}
-		if !d.child(step, c) {
-			return false
+		other := unmatched[m.memberID]
+		delete(unmatched, m.memberID)
+		switch {
+		case other == nil:
+			if !d.removed(m.step(), m.value) {
+				return false
+			}
+		case d.digest(m.value) != d.digest(other.value):
+			if !d.changed(m.step(), other.step(), m.value, other.value) {
+				return false
+			}
 		}
 	}
 	for i := range b {
 		m := &b[i]
-		if in[m.memberID] != nil && !d.child(m.step, Change{New: m.value, Added: true}) {
+		if unmatched[m.memberID] != nil && !d.added(m.step(), m.value) {
 			return false
 		}
 	}
 	return true
 }
 
-// keyStep returns the step to the value of a key, or false if the key cannot be part of a path.
-func keyStep(key any) (step paths.Step, ok bool) {
+// textStep returns the step to the value of a String or to a property, or false if paths have none.
+func textStep(text string) (paths.Step, bool) {
+	return paths.Step{Key: paths.Value{Type: gdwire.TypeString, Text: text}}, len(text) <= paths.MaxKey
+}
+
+// intStep returns the step to an element, or to the value of an int.
+func intStep(n int64) paths.Step {
+	return paths.Step{Key: paths.Value{Type: gdwire.TypeInt, Int: n}}
+}
+
+// keyStep returns the step to the property with a name, or false if there is none.
+func (o *Object) keyStep(name any) (paths.Step, bool) { return textStep(name.(string)) }
+
+// keyStep returns the step to the value of a key, or false if there is none, or if it leads to another
+// pair: paths show fewer digits of components that 32 bits hold.
+func (v *Dictionary) keyStep(key any) (step paths.Step, ok bool) {
 	switch key := key.(type) {
 	case string:
-		step.Key = paths.Value{Type: gdwire.TypeString, Text: key}
-		return step, len(key) <= paths.MaxKey
+		return textStep(key)
 	case int64:
-		step.Key = paths.Value{Type: gdwire.TypeInt, Int: key}
-		return step, true
+		return intStep(key), true
 	}
 	o := contentOptions
 	o.Encoder.DoubleReals = false
@@ -209,61 +214,13 @@ func keyStep(key any) (step paths.Step, ok bool) {
 		return step, false
 	}
 	step, ok, err = paths.KeyStep(d, t, nil, func(*paths.NodePathReader, []byte) error { return nil })
-	return step, ok && err == nil
-}
-
-// digest returns a number that is equal for equal values.
-func (d *differ) digest(v any) uint64 {
-	switch v := container(v).(type) {
-	case int64:
-		return d.mix(uint64(gdwire.TypeInt), uint64(v))
-	case float64:
-		return d.mix(uint64(gdwire.TypeFloat), math.Float64bits(v))
-	case string:
-		return d.mix(uint64(gdwire.TypeString), maphash.String(d.seed, v))
-	case StringName:
-		return d.mix(uint64(gdwire.TypeStringName), maphash.String(d.seed, string(v)))
-	case *Array, *Dictionary, *Object:
-		sum, ok := d.digests[v]
-		if !ok {
-			d.digests[v] = 0 // of a container inside itself
-			if d.depth++; d.depth <= maxDepth {
-				sum = d.content(v)
-			}
-			d.depth--
-			d.digests[v] = sum
-		}
-		return sum
-	default:
-		if data, err := Marshal(v, contentOptions); err == nil {
-			return maphash.Bytes(d.seed, data)
-		}
-		return 0
+	if !ok || err != nil {
+		return step, false
 	}
-}
-
-// content returns the digest of a container.
-func (d *differ) content(v any) (sum uint64) {
-	switch v := v.(type) {
-	case *Array:
-		sum = maphash.Comparable(d.seed, v.Elem)
-		for _, value := range v.Values {
-			sum = d.mix(sum, d.digest(value))
-		}
-	case *Dictionary:
-		for key, value := range v.All() {
-			sum += d.mix(d.digest(key), d.digest(value)) // in any order
-		}
-		sum = d.mix(sum, maphash.Comparable(d.seed, [...]gdwire.Elem{v.Key, v.Value}))
-	case *Object:
-		for i := range v.Properties {
-			p := &v.Properties[i]
-			sum += d.mix(d.digest(p.Name), d.digest(p.Value))
-		}
-		sum = d.mix(sum, maphash.String(d.seed, v.Class))
+	read, err := parsePath(string(step.Append(nil)))
+	if err != nil || len(read) != 1 {
+		return step, false
 	}
-	return sum
+	found, ok := v.stepKey(&read[0].Key)
+	return step, ok && equalKeys(key, found)
 }
-
-// mix returns the digest of two digests.
-func (d *differ) mix(x, y uint64) uint64 { return maphash.Comparable(d.seed, [...]uint64{x, y}) }

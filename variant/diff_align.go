@@ -1,10 +1,6 @@
 package variant
 
-import (
-	"slices"
-
-	"github.com/gdwire/gdwire/internal/paths"
-)
+import "slices"
 
 // The bounds of the work for each Array.
 const (
@@ -22,26 +18,21 @@ func (d *differ) arrays(a, b []any) bool {
 	i, j := 0, 0
 	for _, m := range append(d.align(a, b, x, y), match{len(a), len(b)}) {
 		for ; i < m.a; i++ {
-			if !d.element(i, Change{Old: a[i], Removed: true}) {
+			if !d.removed(intStep(int64(i)), a[i]) {
 				return false
 			}
 		}
 		for ; j < m.b; j++ {
-			if !d.element(j, Change{New: b[j], Added: true}) {
+			if !d.added(intStep(int64(j)), b[j]) {
 				return false
 			}
 		}
-		if i < len(a) && j < len(b) && x[i] != y[j] && !d.element(j, Change{Old: a[i], New: b[j]}) {
+		if i < len(a) && j < len(b) && x[i] != y[j] && !d.changed(intStep(int64(i)), intStep(int64(j)), a[i], b[j]) {
 			return false
 		}
 		i, j = i+1, j+1
 	}
 	return true
-}
-
-// element yields a change, or compares two values, at the index i.
-func (d *differ) element(i int, c Change) bool {
-	return d.child(func(dst []byte) []byte { return paths.AppendIndex(dst, int64(i)) }, c)
 }
 
 // all returns the digests of values.

@@ -2,9 +2,9 @@ package variant
 
 import (
 	"fmt"
-	"hash/maphash"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -25,11 +25,13 @@ func changeText(a, b any) (lines []string) {
 func changeLine(c Change) string {
 	switch {
 	case c.Added:
-		return fmt.Sprint("+ ", c.Path, " ", c.New)
+		return fmt.Sprint("+ ", c.NewPath, " ", c.New)
 	case c.Removed:
-		return fmt.Sprint("- ", c.Path, " ", c.Old)
+		return fmt.Sprint("- ", c.OldPath, " ", c.Old)
+	case c.OldPath != c.NewPath:
+		return fmt.Sprint(c.OldPath, " -> ", c.NewPath, " ", c.Old, " ", c.New)
 	}
-	return fmt.Sprint(c.Path, " ", c.Old, " ", c.New)
+	return fmt.Sprint(c.NewPath, " ", c.Old, " ", c.New)
 }
 
 func TestDiff(t *testing.T) {
@@ -52,16 +54,27 @@ func TestDiff(t *testing.T) {
 		{"elements", array("a", "b", "c", "d"), array("a", "c", "x", "d"), []string{"- $[1] b", "+ $[2] x"}},
 		{"append", array(), array(nil, nil), []string{"+ $[0] <nil>", "+ $[1] <nil>"}},
 		{"nested", array(array("a", "b"), "c"), array(array("b"), "c"), []string{"- $[0][0] a"}},
-		{"removed before a change", array(item(1, "a"), item(2, "b"), item(3, "c")), array(item(2, "B"), item(3, "c")), []string{"- $[0] " + fmt.Sprint(item(1, "a")), "$[0].name b B"}},
-		{"added before a change", array(item(2, "b")), array(item(1, "a"), item(2, "B")), []string{"+ $[0] " + fmt.Sprint(item(1, "a")), "$[1].name b B"}},
+		{"removed before a change", array(item(1, "a"), item(2, "b"), item(3, "c")), array(item(2, "B"), item(3, "c")), []string{"- $[0] " + fmt.Sprint(item(1, "a")), "$[1].name -> $[0].name b B"}},
+		{"added before a change", array(item(2, "b")), array(item(1, "a"), item(2, "B")), []string{"+ $[0] " + fmt.Sprint(item(1, "a")), "$[0].name -> $[1].name b B"}},
 		{"declared", &Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}}, array(), []string{"$ " + fmt.Sprint(&Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}}) + " " + fmt.Sprint(array())}},
+		{"declared keys", &Dictionary{Key: gdwire.Elem{Type: gdwire.TypeInt}}, dict(), []string{"$ Dictionary[int, Variant]({}) {}"}},
+		{"declared values", dict(), &Dictionary{Value: gdwire.Elem{Type: gdwire.TypeInt}}, []string{"$ {} Dictionary[Variant, int]({})"}},
+		{"image", dict("i", Image{Width: 1}, "j", Image{}), dict("i", Image{Width: 2}, "j", Image{Data: []byte{}}), []string{"$.i " + fmt.Sprint(Image{Width: 1}, " ", Image{Width: 2})}},
+		{"event", array(InputEvent{Device: 1}, InputEvent{Type: 1}), array(InputEvent{Device: 2}, InputEvent{Type: 1}), []string{"$[0] " + fmt.Sprint(InputEvent{Device: 1}, " ", InputEvent{Device: 2})}},
+		{"empty", array([]int32(nil), []string(nil), []Color(nil)), array([]int32{}, []string{}, []Color{}), nil},
+		{"empty of other types", array([]int32{}, RID(1), true), array([]int64{}, ObjectID(1), false), []string{"$[0] [] []", "$[1] " + fmt.Sprint(RID(1), " ", ObjectID(1)), "$[2] true false"}},
+		{"quiet", Color{R: math.Float32frombits(0x7FC00001)}, Color{R: math.Float32frombits(0x7F800001)}, []string{"$ " + fmt.Sprint(Color{R: float32(math.NaN())}, " ", Color{R: float32(math.NaN())})}},
+		{"moved", array("x", dict("l", array("a", "b"), "m", true)), array(dict("l", array("b", "c"), "m", true)), []string{"- $[0] x", "- $[1].l[0] a", "+ $[0].l[1] c"}},
+		{"properties of one name", object("a", int64(1), "a", int64(2), "a", int64(3)), object("a", int64(0), "a", int64(4)), []string{"$.a 1 0", "$.value(1) 2 4", "- $.value(2) 3"}},
+		{"order of properties of one name", object("a", int64(1), "b", nil, "a", int64(2)), object("a", int64(2), "a", int64(1), "b", nil), []string{"$.a 1 2", "$.value(2) -> $.value(1) 2 1"}},
+		{"long name", object(long, int64(1)), object(long, int64(2)), []string{"$.value(0) 1 2"}},
 		{"packed", []int32{1, 2}, []int32{1, 3}, []string{"$ [1 2] [1 3]"}},
 		{"object", &Object{Class: "N", Properties: []Property{{"hp", int64(1)}, {"x", nil}}}, &Object{Class: "N", Properties: []Property{{"hp", int64(2)}}}, []string{"$.hp 1 2", "- $.x <nil>"}},
 		{"class", array(&Object{Class: "N"}), array(&Object{Class: "M"}), []string{"$[0] " + fmt.Sprint(&Object{Class: "N"}) + " " + fmt.Sprint(&Object{Class: "M"})}},
 		{"names", dict("a b", int64(1), int64(7), int64(1), 1.0, int64(1), nil, int64(1)), dict("a b", int64(2), int64(7), int64(2), 1.0, int64(2), nil, int64(2)),
 			[]string{`$["a b"] 1 2`, "$[7] 1 2", "$[1.0] 1 2", "$[null] 1 2"}},
 		{"components", dict(Vector2{float64(float32(0.1)), 1}, int64(1), Vector2{0.1, 1}, int64(1)), dict(Vector2{float64(float32(0.1)), 1}, int64(2), Vector2{0.1, 1}, int64(2)),
-			[]string{"$[Vector2(0.1, 1.0)] 1 2", "$[Vector2(0.1, 1.0)] 1 2"}},
+			[]string{"$.value(0) 1 2", "$[Vector2(0.1, 1.0)] 1 2"}},
 		{"long and other keys", dict(long, int64(1), array("k"), int64(1)), dict(long, int64(2), array("k"), int64(2)), []string{"$.value(0) 1 2", "$.value(1) 1 2"}},
 		{"by value", Array{Values: []any{int64(1)}}, *array(int64(2)), []string{"$[0] 1 2"}},
 	} {
@@ -69,6 +82,103 @@ func TestDiff(t *testing.T) {
 			require.Equal(t, test.want, changeText(test.a, test.b))
 			require.Empty(t, changeText(test.a, test.a))
 			require.Empty(t, changeText(test.b, test.b))
+		})
+	}
+}
+
+func object(properties ...any) *Object {
+	o := &Object{Class: "A"}
+	for i := 0; i < len(properties); i += 2 {
+		o.Properties = append(o.Properties, Property{properties[i].(string), properties[i+1]})
+	}
+	return o
+}
+
+// Values of other Go types are equal if their encodings are, or without one if they are identical.
+func TestDiffOtherTypes(t *testing.T) {
+	c, list := make(chan int), []func(){nil}
+	for _, test := range []struct {
+		a, b  any
+		equal bool
+	}{
+		{1, 1, true}, {1, 2, false}, {1, int64(1), false}, {[]int{1}, []int{1}, true}, {[]int{1}, []int{2}, false},
+		{ptr(1), ptr(1), true}, {simple{"a", 1}, simple{"a", 1}, true}, {simple{"a", 1}, simple{"a", 2}, false},
+		{c, c, true}, {c, make(chan int), false}, {ptr(c), ptr(c), false}, {struct{ C chan int }{c}, struct{ C chan int }{c}, true},
+		{list, list, false}, {(*Array)(nil), nil, true}, {Array{}, &Array{}, true}, {Dictionary{}, Object{}, false},
+	} {
+		require.Equal(t, test.equal, len(changeText(test.a, test.b)) == 0, "%v %v", test.a, test.b)
+		if reflect.TypeOf(test.a) != reflect.TypeOf(list) {
+			require.Equal(t, test.equal, len(changeText(array(test.a), array(test.b))) == 0, "%v %v", test.a, test.b)
+		}
+	}
+}
+
+// Arrays are aligned up to the bounds of the work for each of them, and beyond them compared by index.
+func TestDiffBounds(t *testing.T) {
+	items := func(n, from int64) *Array {
+		a := &Array{}
+		for i := range n {
+			a.Values = append(a.Values, array(i+from, "x", -i-from))
+		}
+		return a
+	}
+	rename := func(a *Array) *Array {
+		for i := range a.Values {
+			a.Values[i].(*Array).Values[1] = "y"
+		}
+		return a
+	}
+	aligned := func(n, m int64) bool { // the second Array lacks the first elements, and all others differ
+		for c := range Diff(items(n, 0), rename(items(m, n-m))) {
+			return c.Removed
+		}
+		return false
+	}
+	require.True(t, aligned(128, 32))
+	require.False(t, aligned(129, 32))
+	require.False(t, aligned(128, 33))
+
+	differing := func(n int64) int {
+		a, b := &Array{Values: []any{"start"}}, &Array{Values: []any{"start"}}
+		for i := range n {
+			a.Values = append(a.Values, i, "between")
+			b.Values = append(b.Values, "between", -1-i)
+		}
+		return len(changeText(a, b))
+	}
+	require.Equal(t, 1+maxDiffering, differing(maxDiffering), "the first is removed, the last is added")
+	require.Equal(t, 2*(1+maxDiffering), differing(1+maxDiffering), "by index")
+}
+
+// Containers inside maxDepth others are the last that are compared. Those inside of more, which Unmarshal
+// never returns, and those in themselves only equal themselves.
+func TestDiffDepth(t *testing.T) {
+	deep := func(n int, wrap func(v any) any) any {
+		v := any("leaf")
+		for range n {
+			v = wrap(v)
+		}
+		return v
+	}
+	for name, wrap := range map[string]func(v any) any{
+		"Array": func(v any) any { return array(v) }, "Dictionary": func(v any) any { return dict("k", v) }, "Object": func(v any) any { return object("k", v) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := deep(maxDepth, wrap)
+			require.Empty(t, slices.Collect(Diff(a, deep(maxDepth, wrap))))
+			tooDeep := deep(maxDepth+1, wrap)
+			require.Empty(t, slices.Collect(Diff(tooDeep, tooDeep)))
+			changes := slices.Collect(Diff(tooDeep, deep(maxDepth+1, wrap)))
+			require.Len(t, changes, 1)
+			require.Equal(t, wrap("leaf"), changes[0].Old)
+			require.Equal(t, wrap("leaf"), changes[0].New)
+			old, err := Get(tooDeep, changes[0].OldPath)
+			require.NoError(t, err)
+			require.Same(t, old, changes[0].Old)
+			changes = slices.Collect(Diff(a, deep(maxDepth-1, wrap)))
+			require.Len(t, changes, 1)
+			require.Equal(t, wrap("leaf"), changes[0].Old)
+			require.Equal(t, "leaf", changes[0].New)
 		})
 	}
 }
@@ -96,8 +206,13 @@ func TestDiffCycle(t *testing.T) {
 			break
 		}
 	}
-	require.NotZero(t, n)
+	require.Equal(t, 3, n)
 	require.Empty(t, changeText(a, a))
+	a.Values, b.Values = []any{a}, []any{b}
+	changes := slices.Collect(Diff(a, b))
+	require.Len(t, changes, 1)
+	require.Same(t, a, changes[0].Old)
+	require.Same(t, b, changes[0].New)
 }
 
 // The paths of edits are those that Diff finds.
@@ -153,7 +268,10 @@ func TestDiffEdits(t *testing.T) {
 			want = append(want, "$."+name.(string)+edits[random.IntN(len(edits))](s, items, random.IntN(len(items.Values))))
 		}
 		for c := range Diff(a, b) {
-			got = append(got, c.Path)
+			if c.Removed {
+				c.NewPath = c.OldPath
+			}
+			got = append(got, c.NewPath)
 		}
 		require.Equal(t, want, got)
 	}
@@ -209,39 +327,24 @@ func TestDiffHostile(t *testing.T) {
 	require.Len(t, changeText(deep(int64(1)), deep(int64(2))), 1)
 }
 
-// FuzzDiff compares two values that were read from bytes. What is said to be in the new value is
-// where the path leads.
+// FuzzDiff compares two values that were read from bytes, each in a format.
 func FuzzDiff(f *testing.F) {
 	random := rand.New(rand.NewPCG(5, 6))
-	o := *fuzzOptions(gdwire.Godot4)
+	formats := gdwire.Formats()
 	for range 50 {
-		a, err := Marshal(randomValue(random, 4), o)
-		require.NoError(f, err)
-		b, err := Marshal(randomValue(random, 4), o)
-		require.NoError(f, err)
-		f.Add(a, b)
-		f.Add(a, a)
+		i, j := random.IntN(len(formats)), random.IntN(len(formats))
+		a := encoded(f, randomTree(random, formats[i], 3), fuzzOptions(formats[i]))
+		b := encoded(f, randomTree(random, formats[j], 3), fuzzOptions(formats[j]))
+		f.Add(a, b, byte(i), byte(j))
+		f.Add(a, a, byte(i), byte(i))
 	}
-	f.Fuzz(func(t *testing.T, first, second []byte) {
+	f.Fuzz(func(t *testing.T, first, second []byte, i, j byte) {
+		o, p := fuzzOptions(formats[int(i)%len(formats)]), fuzzOptions(formats[int(j)%len(formats)])
 		var a, again, b any
-		if Unmarshal(first, &a, o) != nil || Unmarshal(first, &again, o) != nil || Unmarshal(second, &b, o) != nil {
+		if Unmarshal(first, &a, *o) != nil || Unmarshal(first, &again, *o) != nil || Unmarshal(second, &b, *p) != nil {
 			return
 		}
-		require.Empty(t, changeText(a, again))
-		d := differ{seed: maphash.MakeSeed(), digests: map[any]uint64{}}
-		n := 0
-		for c := range Diff(a, b) {
-			n++
-			require.False(t, c.Added && c.Removed)
-			if c.Removed || hasObject(b) { // names of properties can be equal
-				continue
-			}
-			got, err := Get(b, c.Path)
-			require.NoError(t, err)
-			require.Equal(t, d.digest(c.New), d.digest(got), c.Path)
-		}
-		if n == 0 {
-			require.True(t, equalKeys(a, b) || hasObject(a), "%#v\n%#v", a, b)
-		}
+		requireChanges(t, a, again, slices.Collect(Diff(a, again)))
+		requireChanges(t, a, b, slices.Collect(Diff(a, b)))
 	})
 }

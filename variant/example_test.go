@@ -530,11 +530,11 @@ func ExampleDiff() {
 	for c := range variant.Diff(a, b) {
 		switch {
 		case c.Added:
-			fmt.Printf("%s: %v, was not there\n", c.Path, c.New)
+			fmt.Printf("%s: %v, was not there\n", c.NewPath, c.New)
 		case c.Removed:
-			fmt.Printf("%s: was %v, is not there\n", c.Path, c.Old)
+			fmt.Printf("%s: was %v, is not there\n", c.OldPath, c.Old)
 		default:
-			fmt.Printf("%s: %v, was %v\n", c.Path, c.New, c.Old)
+			fmt.Printf("%s: %v, was %v\n", c.NewPath, c.New, c.Old)
 		}
 	}
 	// Output:

@@ -19,7 +19,7 @@ var ErrNotFound = errors.New("not found")
 //	player.inventory[7].stats.hp      keys of Dictionaries, properties, and an index
 //	grid[Vector2i(1, 2)]              a key of another type
 //	pos.x, transform.origin.y         a component of a math type
-//	d.value(3), d.key(3)              the fourth pair of a Dictionary
+//	d.value(3), d.key(3)              the fourth pair of a Dictionary, or property of an Object
 //
 // A name is the key of a String or StringName. Texts of keys are written as [Dictionary.String]
 // prints them, or as %q of package fmt does, so that Sprintf makes a path:
@@ -109,10 +109,14 @@ func child(v any, step *paths.Step) (any, bool) {
 	case Array:
 		return child(v.Values, step)
 	case *Object:
-		if p := v.property(step); p != nil {
-			return p.Value, true
+		p := v.property(step)
+		switch {
+		case p == nil:
+			return nil, false
+		case step.Op == paths.KeyAt:
+			return p.Name, true
 		}
-		return nil, false
+		return p.Value, true
 	case Object:
 		return child(&v, step)
 	}
@@ -131,23 +135,48 @@ func (d *Dictionary) child(step *paths.Step) (any, bool) {
 			return d.Get(key)
 		}
 	case paths.KeyAt, paths.ValueAt:
-		i := int64(0)
-		for key, value := range d.All() {
-			if i == step.Index {
-				if step.Op == paths.KeyAt {
-					return key, true
-				}
-				return value, true
-			}
-			i++
+		e := d.entryAt(step.Index)
+		switch {
+		case e == nil:
+		case step.Op == paths.KeyAt:
+			return e.Key, true
+		default:
+			return e.Value, true
 		}
 	}
 	return nil, false
 }
 
+// entryAt returns pair n, or nil if there is none.
+func (d *Dictionary) entryAt(n int64) *Entry[any, any] {
+	if n >= int64(d.Len()) {
+		return nil
+	}
+	if d.deleted == 0 {
+		return &d.entries[n]
+	}
+	for i := range d.entries {
+		e := &d.entries[i]
+		if isDeleted(e.Key) {
+			continue
+		}
+		if n == 0 {
+			return e
+		}
+		n--
+	}
+	return nil
+}
+
 // property returns the property to which a step leads, or nil.
 func (o *Object) property(step *paths.Step) *Property {
-	if o != nil && step.Op == paths.Child && isText(step.Key.Type) {
+	switch {
+	case o == nil:
+	case step.Op == paths.KeyAt || step.Op == paths.ValueAt:
+		if step.Index < int64(len(o.Properties)) {
+			return &o.Properties[step.Index]
+		}
+	case step.Op == paths.Child && isText(step.Key.Type):
 		for i := range o.Properties {
 			if o.Properties[i].Name == step.Key.Text {
 				return &o.Properties[i]
@@ -162,6 +191,14 @@ func (o *Object) property(step *paths.Step) *Property {
 func withChild(v any, step *paths.Step, value any) (any, error) {
 	switch v := v.(type) {
 	case *Dictionary:
+		if step.Op == paths.ValueAt {
+			e := v.entryAt(step.Index)
+			if e == nil {
+				return nil, ErrNotFound
+			}
+			e.Value = value
+			return v, nil
+		}
 		key, ok := v.stepKey(&step.Key)
 		if !ok || v == nil || step.Op != paths.Child {
 			return nil, ErrNotFound
@@ -182,7 +219,7 @@ func withChild(v any, step *paths.Step, value any) (any, error) {
 		return v, err
 	case *Object:
 		p := v.property(step)
-		if p == nil {
+		if p == nil || step.Op == paths.KeyAt {
 			return nil, ErrNotFound
 		}
 		p.Value = value

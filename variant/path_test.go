@@ -59,6 +59,16 @@ func TestGet(t *testing.T) {
 	got, err := variant.Get(map[string]any{"n": node}, "n.hp")
 	require.NoError(t, err)
 	require.Equal(t, 5, got)
+	twice := &variant.Object{Properties: []variant.Property{{Name: "hp", Value: 5}, {Name: "hp", Value: 6}}}
+	for path, want := range map[string]any{"hp": 5, "$.value(0)": 5, "$.value(1)": 6, "$.key(1)": "hp"} {
+		got, err := variant.Get(twice, path)
+		require.NoError(t, err)
+		require.Equal(t, want, got, path)
+	}
+	for _, path := range []string{"$.value(2)", "$.key(2)"} {
+		_, err := variant.Get(twice, path)
+		require.ErrorIs(t, err, variant.ErrNotFound, path)
+	}
 	var pair variant.Dictionary
 	pair.Set("k", "v")
 	for path, want := range map[string]string{"key(0)": "k", ".value(0)": "v"} {
@@ -103,6 +113,28 @@ func TestSet(t *testing.T) {
 	v = &variant.Object{Properties: []variant.Property{{Name: "hp", Value: 1}}}
 	require.NoError(t, variant.Set(&v, "hp", 2))
 	require.ErrorIs(t, variant.Set(&v, "mp", 2), variant.ErrNotFound)
+	require.NoError(t, variant.Set(&v, "$.value(0)", 3))
+	require.Equal(t, &variant.Object{Properties: []variant.Property{{Name: "hp", Value: 3}}}, v)
+	for _, path := range []string{"$.value(1)", "$.key(0)", "$.key(1)"} {
+		require.ErrorIs(t, variant.Set(&v, path, 1), variant.ErrNotFound, path)
+	}
+	d := &variant.Dictionary{}
+	for i := range 8 {
+		d.Set(variant.RID(i), i)
+	}
+	d.Delete(variant.RID(1)) // whose place stays empty
+	d.Delete(variant.RID(4))
+	v = d
+	for path, key := range map[string]variant.RID{"$.value(0)": 0, "$.value(1)": 2, "$.value(2)": 3, "$.value(3)": 5, "$.value(5)": 7} {
+		require.NoError(t, variant.Set(&v, path, path))
+		value, _ := d.Get(key)
+		require.Equal(t, path, value)
+	}
+	for _, path := range []string{"$.value(6)", "$.value(7)", "$.key(0)"} {
+		require.ErrorIs(t, variant.Set(&v, path, 1), variant.ErrNotFound, path)
+	}
+	v = (*variant.Dictionary)(nil)
+	require.ErrorIs(t, variant.Set(&v, "$.value(0)", 1), variant.ErrNotFound)
 	var nothing any
 	require.ErrorIs(t, variant.Set(&nothing, "a", 1), variant.ErrNotFound)
 	require.Error(t, variant.Set(&nothing, "[", 1))

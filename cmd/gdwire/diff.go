@@ -30,9 +30,10 @@ func diffFlags(fs *flag.FlagSet, o *options) {
 // A differ shows the differences between two files.
 type differ struct {
 	*stdio
-	options *options
-	json    *json.Encoder
-	found   bool
+	options    *options
+	json       *json.Encoder
+	old, value *side
+	found      bool
 }
 
 // diff shows the differences between two files.
@@ -51,6 +52,7 @@ func diff(s *stdio, o *options) error {
 		sides[i] = &side{name: input.DisplayName(name), r: content, size: content.Size, options: &one}
 		o.key = one.key // probably that of the second file, too
 	}
+	v.old, v.value = sides[0], sides[1]
 	c := comparer{tree: v.change, leaf: v.leaf, byPosition: func(limit int64) {
 		s.logf("the values need more memory than %s: from here on they are compared by position, without aligning elements; -max-memory raises the limit",
 			humanize.IBytes(uint64(limit)))
@@ -134,10 +136,11 @@ func (c *comparer) trees(a, b *side) (packet int64, err error) {
 		}
 		path := string(paths.AppendPacket(nil, i))
 		if p == nil || q == nil {
-			err = c.tree(variant.Change{Path: path, Old: old, New: value, Added: p == nil, Removed: q == nil})
+			err = c.tree(variant.Change{OldPath: path, NewPath: path, Old: old, New: value, Added: p == nil, Removed: q == nil})
 		} else {
 			for change := range variant.Diff(old, value) {
-				change.Path = path + strings.TrimPrefix(change.Path, "$")
+				change.OldPath = path + strings.TrimPrefix(change.OldPath, "$")
+				change.NewPath = path + strings.TrimPrefix(change.NewPath, "$")
 				if err = c.tree(change); err != nil {
 					break
 				}
@@ -157,15 +160,21 @@ func (v *differ) change(c variant.Change) error {
 	if v.options.lines {
 		return v.changeJSON(&c)
 	}
-	old, value := absent, absent
+	path, old, value := c.NewPath, absent, absent
 	var err error
+	switch {
+	case c.Removed:
+		path = c.OldPath
+	case !c.Added && c.OldPath != c.NewPath:
+		path = c.OldPath + " -> " + c.NewPath
+	}
 	if !c.Added {
-		old, err = treeText(c.Old)
+		old, err = v.old.text(c.Old)
 	}
 	if !c.Removed && err == nil {
-		value, err = treeText(c.New)
+		value, err = v.value.text(c.New)
 	}
-	return cmp.Or(err, v.line(c.Path, old, value))
+	return cmp.Or(err, v.line(path, old, value))
 }
 
 // line shows a difference.
@@ -177,21 +186,28 @@ func (v *differ) line(path, old, value string) error {
 
 // A changeLine is a line of diff -json.
 type changeLine struct {
-	Path string          `json:"path"`
-	Old  json.RawMessage `json:"old,omitempty"`
-	New  json.RawMessage `json:"new,omitempty"`
-	Leaf bool            `json:"leaf,omitempty"` // old and new are text, as in flat
+	Path    string          `json:"path"`              // in the second file, or in the first if the value was removed
+	OldPath string          `json:"oldPath,omitempty"` // in the first file, if it is another one
+	Old     json.RawMessage `json:"old,omitempty"`
+	New     json.RawMessage `json:"new,omitempty"`
+	Leaf    bool            `json:"leaf,omitempty"` // old and new are text, as in flat
 }
 
 // changeJSON shows a difference between two trees as a line of JSON.
 func (v *differ) changeJSON(c *variant.Change) (err error) {
 	v.found = true
-	line := changeLine{Path: c.Path}
+	line := changeLine{Path: c.NewPath}
+	switch {
+	case c.Removed:
+		line.Path = c.OldPath
+	case !c.Added && c.OldPath != c.NewPath:
+		line.OldPath = c.OldPath
+	}
 	if !c.Added {
-		line.Old, err = asJSON(c.Old)
+		line.Old, err = v.old.json(c.Old)
 	}
 	if !c.Removed && err == nil {
-		line.New, err = asJSON(c.New)
+		line.New, err = v.value.json(c.New)
 	}
 	if err == nil {
 		err = v.json.Encode(line)
@@ -204,30 +220,34 @@ var treeOptions = variant.Options{
 	Encoder: gdwire.EncoderOptions{AllowInvalidUTF8: true, DoubleReals: true, Depth: -1},
 }
 
-// decodeTree calls read with a Decoder of a tree.
-func decodeTree(v any, read func(d *gdwire.Decoder) error) error {
-	data, err := variant.Marshal(v, treeOptions)
+// decodeTree calls read with a Decoder of a value in a tree of the file, whose format encodes it.
+func (f *side) decodeTree(v any, read func(d *gdwire.Decoder) error) error {
+	o := treeOptions
+	o.Encoder.Format = f.options.Decoder.Format
+	data, err := variant.Marshal(v, o)
 	if err != nil {
 		return err
 	}
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{AllowObjects: true, AllowInvalidUTF8: true, Limits: gdwire.NoLimits})
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
+		Format: o.Encoder.Format, AllowObjects: true, AllowInvalidUTF8: true, DoubleReals: o.Encoder.DoubleReals, Limits: gdwire.NoLimits,
+	})
 	defer d.Release()
 	d.ResetBytes(data)
 	return read(d)
 }
 
-// asJSON returns a tree as Godot's native JSON.
-func asJSON(v any) (json.RawMessage, error) {
+// json returns a value in a tree of the file as Godot's native JSON.
+func (f *side) json(v any) (json.RawMessage, error) {
 	var text bytes.Buffer
-	err := decodeTree(v, func(d *gdwire.Decoder) error {
+	err := f.decodeTree(v, func(d *gdwire.Decoder) error {
 		return gdjson.ToJSON(&text, d, gdjson.Options{EscapeForTerminal: true})
 	})
 	return text.Bytes(), err
 }
 
-// treeText returns a tree as text.
-func treeText(v any) (text string, err error) {
-	err = decodeTree(v, func(d *gdwire.Decoder) error {
+// text returns a value in a tree of the file as text.
+func (f *side) text(v any) (text string, err error) {
+	err = f.decodeTree(v, func(d *gdwire.Decoder) error {
 		p := paths.Printer{Decoder: d, Short: true}
 		err := p.Next(0)
 		text = string(p.Buf)

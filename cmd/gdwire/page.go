@@ -12,6 +12,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/paths"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -107,12 +108,15 @@ func compareSources(o *options) view.CompareFunc {
 		}
 		c := comparer{
 			tree: func(c variant.Change) error {
-				change := view.Change{Path: c.Path}
+				change := view.Change{Path: c.NewPath}
+				if c.Removed {
+					change.Path, change.At = c.OldPath, placeOf(&c)
+				}
 				if !c.Added {
-					change.Old, err = treeText(c.Old)
+					change.Old, err = sides[0].text(c.Old)
 				}
 				if !c.Removed && err == nil {
-					change.New, err = treeText(c.New)
+					change.New, err = sides[1].text(c.New)
 				}
 				return cmp.Or(err, send(change))
 			},
@@ -139,6 +143,18 @@ func compareSources(o *options) view.CompareFunc {
 		}
 		return note, err
 	}
+}
+
+// placeOf returns the path of a value that was removed as if only its containers had moved since, or ""
+// if that is its path.
+func placeOf(c *variant.Change) string {
+	p, err := paths.Parse(c.OldPath)
+	if n := len(p.Steps); err == nil && n > 0 {
+		if place := string(p.Steps[n-1].Append([]byte(c.NewPath))); place != c.OldPath {
+			return place
+		}
+	}
+	return ""
 }
 
 // maxAligned is the size in bytes of the largest file that the page compares with its elements

@@ -92,14 +92,18 @@ func TestProxyView(t *testing.T) {
 
 // The page compares as diff does, and large files by position.
 func TestCompareSources(t *testing.T) {
-	var sources []*view.Source
-	for _, value := range []any{[]any{1, "a", 2}, []any{"a", 3}} {
-		b, err := variant.Marshal(value)
-		require.NoError(t, err)
-		s := view.NewSource(b)
-		s.Format, s.Frame = gdwire.Godot4, recognize.Bare
-		sources = append(sources, s)
+	sourcesOf := func(values ...any) (sources []*view.Source) {
+		for _, value := range values {
+			b, err := variant.Marshal(value)
+			require.NoError(t, err)
+			s := view.NewSource(b)
+			s.Format, s.Frame = gdwire.Godot4, recognize.Bare
+			sources = append(sources, s)
+		}
+		return sources
 	}
+	list := []any{"a", 5, "b"}
+	sources := sourcesOf([]any{1, list, 2}, []any{list[:1], 2})
 	compare := func() (changes []view.Change, note string) {
 		note, err := compareSources(newOptions())(t.Context(), sources[0], sources[1], func(c view.Change) bool {
 			changes = append(changes, c)
@@ -108,6 +112,9 @@ func TestCompareSources(t *testing.T) {
 		require.NoError(t, err)
 		return changes, note
 	}
+	inside, _ := compare()
+	require.Equal(t, []view.Change{{Path: "$[0]", Old: "1"}, {Path: "$[1][1]", At: "$[0][1]", Old: "5"}, {Path: "$[1][2]", At: "$[0][2]", Old: `"b"`}}, inside)
+	sources = sourcesOf([]any{1, "a", 2}, []any{"a", 3})
 	aligned, note := compare()
 	require.Equal(t, []view.Change{{Path: "$[0]", Old: "1"}, {Path: "$[1]", Old: "2", New: "3"}}, aligned)
 	require.Empty(t, note)

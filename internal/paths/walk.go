@@ -250,14 +250,16 @@ func (w *Walker) node(p *Node, step *Step) *Node {
 
 // object reads the properties of an Object.
 func (w *Walker) object(p *Node, c *Container) error {
-	for range c.Len {
+	for i := range c.Len {
 		start := w.InputOffset()
 		t, err := w.ReadToken()
 		if err != nil {
 			return err
 		}
 		step := Step{Key: FromToken(t, nil)}
-		at := cmp.Or(w.node(p, &step), p.every())
+		byName := w.node(p, &step)
+		w.key = AppendValueAt(w.key[:0], i)
+		at := cmp.Or(p.child(w.key), byName, p.every())
 		w.start, w.elem = start, gdwire.Elem{}
 		if err := w.next(at); err != nil {
 			return err

@@ -383,7 +383,7 @@ func marshal(k *keeper) {
 		k.keep("variant."+name+".MarshalJSON", b)
 	}
 	for c := range variant.Diff(v, k.value(3)) {
-		k.keep("variant.Diff", c.Path)
+		k.keep("variant.Diff", c.OldPath+c.NewPath)
 	}
 	for _, v := range append([]fmt.Stringer{variant.Raw{Data: b}}, stringers...) {
 		k.keep(nameOfString(v), v.String())

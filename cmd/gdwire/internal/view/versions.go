@@ -121,9 +121,10 @@ func same(a, b os.FileInfo) bool {
 
 // A Change is a difference between two Sources.
 type Change struct {
-	Path string `json:"path"`
-	Old  string `json:"old"` // as text, perhaps cut; "" if the value was added
-	New  string `json:"new"` // "" if it is gone
+	Path string `json:"path"`         // in the newer Source, or in the older if the value is gone
+	At   string `json:"at,omitempty"` // where in the newer Source it was, if that is not Path
+	Old  string `json:"old"`          // as text, perhaps cut; "" if the value was added
+	New  string `json:"new"`          // "" if it is gone
 }
 
 // A CompareFunc calls yield for each difference between two Sources, until it returns false. note says

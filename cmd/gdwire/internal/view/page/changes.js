@@ -42,10 +42,13 @@ export class Changes {
 	}
 
 	set(list) {
-		for (const c of list) c.kind = c.old === "" ? "added" : c.new === "" ? "gone" : "changed";
+		for (const c of list) {
+			c.kind = c.old === "" ? "added" : c.new === "" ? "gone" : "changed";
+			c.at ||= c.path;
+		}
 		this.list = list;
-		this.byPath = new Map(list.map(c => [c.path, c]));
-		this.sorted = list.map(c => c.path).sort();
+		this.byPath = new Map(list.map(c => [c.at, c]));
+		this.sorted = list.map(c => c.at).sort();
 		this.at = -1;
 		byId("change-lines").style.setProperty("--count", list.length);
 		byId("next").disabled = byId("previous").disabled = list.length === 0;
@@ -85,6 +88,6 @@ export class Changes {
 		if (this.list.length === 0) return;
 		this.at = (n + this.list.length) % this.list.length;
 		this.lines.show(this.at);
-		this.goTo(this.list[this.at].path);
+		this.goTo(this.list[this.at].at);
 	}
 }
