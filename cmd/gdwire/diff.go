@@ -27,6 +27,14 @@ func diffFlags(fs *flag.FlagSet, o *options) {
 	sizeFlag(fs, "max-memory", "at most `N` bytes of memory for the values of each file; larger files are compared by position [256 MiB]", func(n int64) { o.maxMemory = n })
 }
 
+// diffCheck checks the operands of diff.
+func diffCheck(o *options) error {
+	if input.IsStdin(o.operands[0]) && input.IsStdin(o.operands[1]) {
+		return errors.New("standard input is only one file: name the other")
+	}
+	return nil
+}
+
 // A differ shows the differences between two files.
 type differ struct {
 	*stdio

@@ -28,7 +28,8 @@
 //
 // The exit status is 0 if all input is valid; 1 if some input is invalid, a password is
 // wrong, a path is not found, or a file cannot be opened, read or written; 2 if the command
-// line is invalid, an input is ambiguous, or a password is missing.
+// line is invalid, an input is ambiguous, or a password is missing. That of diff is 0 if the
+// files contain the same, 1 if they differ, and 2 for all else.
 package main
 
 import (
@@ -66,6 +67,7 @@ type command struct {
 	many                    bool            // it takes several files
 	binary                  bool            // its output is binary
 	edits                   bool            // its output is an edited save, so -o can be the input
+	compares                bool            // statusBad says that its inputs differ, and statusUsage reports other errors
 }
 
 // The groups of commands in the usage.
@@ -88,7 +90,7 @@ var commands = []command{
 	{group: look, name: "find", operands: "TEXT|NUMBER [FILE…]", min: 1, max: -1, many: true, summary: "Show the path and value of each value, or key, that contains a text or number.",
 		common: readFlags, flags: outputFlag, check: findCheck, run: findValues, showsObjects: true},
 	{group: look, name: "diff", operands: "A B", min: 2, max: 2, summary: "Show the values that differ between two files: path: old -> new.",
-		common: readFlags, flags: diffFlags, run: diff, showsObjects: true},
+		common: readFlags, flags: diffFlags, check: diffCheck, run: diff, showsObjects: true, compares: true},
 	{group: look, name: "unwrap", operands: "[FILE]", max: 1, summary: "Write the content of a compressed or encrypted file.",
 		common: fileFlags | skipFlags, flags: outputFlag, run: unwrap, binary: true},
 	{group: look, name: "view", operands: "[[OLD] FILE]", max: 2, summary: "Show a file in a page of the browser, beside its bytes, or what differs from an older one.",
@@ -151,7 +153,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var choice choiceError
 	switch {
 	case err == nil && s.damaged:
-		return statusBad
+		return s.failure(nil)
 	case err == nil:
 		s.showNotes()
 		return statusGood
@@ -164,6 +166,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return statusUsage
 	case err != errBad && !isClosedPipe(err): // a closed pipe is not an error of the input
 		s.report(err)
+	}
+	return s.failure(err)
+}
+
+// failure returns the exit status after an error, or after damage.
+func (s *stdio) failure(err error) int {
+	if s.compares && (err != errBad || s.damaged) {
+		return statusUsage
 	}
 	return statusBad
 }
@@ -235,7 +245,7 @@ func (c *command) execute(args []string, s *stdio) error {
 	if err != nil {
 		return usageError{err, c.printUsage}
 	}
-	s.edits = c.edits
+	s.edits, s.compares = c.edits, c.compares
 	if c.many {
 		return c.runFiles(s, o)
 	}

@@ -35,6 +35,7 @@ type stdio struct {
 
 	output    *outputFile // of -o, or nil
 	edits     bool        // the output is an edited save, which can replace the input
+	compares  bool        // see command
 	replaces  bool        // output replaces the input
 	unchanged bool        // output is the same as the input, which stays
 
