@@ -18,8 +18,10 @@ type Edit struct {
 }
 
 // Set sets the value at a path. If only its last step leads to nothing and is a key, or [+] at
-// the end of an array, the value is added. A number or text takes the type of the old value (the
-// int 2 becomes 2.0) and is an error if it cannot; a [variant.Raw] is written as it is.
+// the end of an array, the value is added. The value takes the type and declared types of the old value,
+// unless that is nil: the int 2 becomes 2.0, and a string a StringName, and so do integers in
+// vectors, and the elements of Arrays, packed arrays and Dictionaries. If it cannot, that is an error
+// that wraps [gdwire.ErrType]. A [variant.Raw] is written as it is, and so can be of any type.
 func Set(path string, value any) Edit { return Edit{edit.Put, path, value} }
 
 // Delete removes an element, pair or property.
@@ -49,6 +51,9 @@ func (f *File) Edit(edits ...Edit) error {
 	if err != nil {
 		if d := damaged(err); d != err {
 			return d
+		}
+		if wrong := (*edit.TypeError)(nil); errors.As(err, &wrong) {
+			return fmt.Errorf("savefile: %w; a variant.Raw sets another type", err)
 		}
 		return notFound(err)
 	}

@@ -36,6 +36,9 @@ func save() *variant.Dictionary {
 func TestEdits(t *testing.T) {
 	raw, err := variant.Marshal("text")
 	require.NoError(t, err)
+	var list variant.Raw
+	list.Data, err = variant.Marshal([]any{1})
+	require.NoError(t, err)
 	for _, c := range []struct {
 		name  string
 		edits []Edit
@@ -53,9 +56,10 @@ func TestEdits(t *testing.T) {
 			`{"hp": 42, "speed": 1.5, "name": &"Ada", "a": {"b": 2, "c": "x"}, "…": 1}`, ""},
 		{"typed array", []Edit{Set("floats[+]", 2), Delete("items"), Delete("bytes"), Delete("pos"), Set(".value(0)", 1), Delete("name")},
 			`{"hp": 1, "speed": 1.5, "floats": Array[float]([1.5, 2.0])}`, ""},
-		{"whole", []Edit{Set("$", []any{1}), Set("[1]", 2), Set("[2]", 3)}, `[1, 2, 3]`, ""},
+		{"whole", []Edit{Set("$", list), Set("[1]", 2), Set("[2]", 3)}, `[1, 2, 3]`, ""},
 
 		{"type", []Edit{Set("hp", "text")}, "", "savefile: $.hp is of type int and not String; a variant.Raw sets another type"},
+		{"container", []Edit{Set("hp", map[string]int{})}, "", "savefile: $.hp is of type int and not Dictionary; a variant.Raw sets another type"},
 		{"fraction", []Edit{Set("hp", 1.5)}, "", "savefile: $.hp is of type int and not float; a variant.Raw sets another type"},
 		{"missing", []Edit{Set("speed", 2), Set("itms[0]", 1)}, "", "savefile: there is no $.itms[0]; did you mean $.items?"},
 		{"missing element", []Edit{Set("items[4]", 1)}, "", "savefile: there is no $.items[4]"},

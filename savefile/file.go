@@ -95,6 +95,7 @@ func (f *File) Get(path string, v any) error {
 	if err != nil {
 		return err
 	}
+	f.content.ResolveReals(&tree)
 	var near paths.Nearest
 	w := &paths.Walker{Key: near.Key}
 	w.Value = func(*paths.Node) (bool, error) { return false, found(variant.UnmarshalDecode(w.Decoder, v)) }

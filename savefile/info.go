@@ -19,7 +19,9 @@ type Info struct {
 	// Lengths says whether a length precedes each value. For New, 0 selects LittleEndian.
 	Lengths Lengths
 	// DoubleReals reports whether math types have components of 64 bits, as engines of double
-	// precision write them. For Open, it describes the first 64 KiB. WriteTo does not change them.
+	// precision write them; a Color and integers have 32 in any. Open finds the first such value in
+	// the first 4 MiB of the content. WriteTo does not change them, and Edit writes those of the
+	// other values around.
 	DoubleReals bool
 	// Container is the container: plain, compressed or encrypted.
 	Container fileaccess.Info

@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/reals"
 )
 
 // Open opens a saved game and recognizes what it is. It reads a content of up to 4 MiB into memory, and
-// of a larger one the container, the first 64 KiB and the lengths of the values. Close closes the file.
+// of a larger one the container, at most the first 4 MiB and the lengths of the values. Close closes the
+// file.
 //
 // A file that is not recognized, or that could be read in several ways, is an error that wraps
 // [ErrUnknown] and says which: set Options.Lengths and Options.Decoder.Format then. A damaged file is
@@ -96,8 +97,7 @@ func readSource(in *input.Source, o *Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Info.DoubleReals = o.Decoder.DoubleReals || f.content.HasDoubleReals(recognize.HeadSize)
-	f.content.Encoder.DoubleReals = f.Info.DoubleReals
+	f.Info.DoubleReals = f.content.Encoder.DoubleReals || f.content.Reals(input.MaxHeld) == reals.Double
 	f.opened = f.Info
 	return f, nil
 }

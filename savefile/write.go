@@ -53,7 +53,7 @@ func (f *File) convert(w io.Writer, info *Info) error {
 	again := gdwire.NewDecoder(nil, &f.content.Decoder)
 	defer again.Release()
 	eo := f.content.Encoder
-	eo.Format = info.Format
+	eo.Format, eo.DoubleReals = info.Format, f.opened.DoubleReals
 	e := gdwire.NewEncoder(nil, &eo)
 	defer func() { _ = e.Close() }()
 	order := info.Lengths.order()

@@ -314,21 +314,33 @@ func elementAt(v reflect.Value, step *paths.Step) (place reflect.Value) {
 	return place
 }
 
-// stepKey returns the key of a step. Components that are not those of a key in d are rounded to 32
-// bits, of which paths show fewer digits, if that gives a key in d.
+// stepKey returns the key of a step: that with its numbers, or else the first key in d that they mean.
 func (d *Dictionary) stepKey(k *paths.Value) (any, bool) {
-	key, ok := stepKey(k, true)
-	if n, integers := k.Type.Components(); n > 0 && !integers && d.find(key) < 0 {
-		if single, ok := stepKey(k, false); ok && d.find(single) >= 0 {
-			return single, true
+	key, ok := stepKey(k)
+	if n, integers := k.Type.Components(); n == 0 || integers || !ok || d.find(key) >= 0 {
+		return key, ok
+	}
+	var written, numbers [maxComponents]float64
+	m := ownTypes[reflect.TypeOf(key)].math
+	m.load(variableOf(addressable(reflect.ValueOf(key))), written[:m.n])
+	for other := range d.All() {
+		if reflect.TypeOf(other) != m.typ {
+			continue
+		}
+		m.load(variableOf(addressable(reflect.ValueOf(other))), numbers[:m.n])
+		i := 0
+		for i < m.n && paths.Means(written[i], numbers[i]) {
+			i++
+		}
+		if i == m.n {
+			return other, true
 		}
 	}
-	return key, ok
+	return key, true
 }
 
-// stepKey returns the key of a step as Unmarshal stores it in an any, with components of 64 bits if
-// double is set, and otherwise rounded to 32.
-func stepKey(k *paths.Value, double bool) (any, bool) {
+// stepKey returns the key of a step as Unmarshal stores it in an any.
+func stepKey(k *paths.Value) (any, bool) {
 	switch k.Type {
 	case gdwire.TypeNil:
 		return nil, true
@@ -347,10 +359,10 @@ func stepKey(k *paths.Value, double bool) (any, bool) {
 	}
 	// Math types and ids: written and read again, the key is what Unmarshal stores.
 	var key any
-	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{DoubleReals: double})
+	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{DoubleReals: true})
 	defer func() { _ = e.Close() }()
 	e.ResetBytes(nil)
-	if k.Write(e, double) != nil || Unmarshal(e.Bytes(), &key) != nil {
+	if k.Write(e, true) != nil || Unmarshal(e.Bytes(), &key) != nil {
 		return nil, false
 	}
 	return key, true

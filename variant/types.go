@@ -1,9 +1,8 @@
 package variant
 
 import (
-	"cmp"
-
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/reals"
 )
 
 // The math types, with the fields of GDScript in its order. Components are float64, for
@@ -144,16 +143,8 @@ func (r Raw) Unmarshal(v any, opts ...Options) error {
 func (r Raw) DoubleReals() bool {
 	d := r.decoder(gdwire.EncoderOptions{AllowInvalidUTF8: true})
 	defer d.Release()
-	for t, err := range d.Tokens() {
-		if err != nil {
-			return false
-		}
-		components, _ := cmp.Or(t.Type().Element(), t.Type()).Components()
-		if components > 0 && t.Width() == 64 {
-			return true
-		}
-	}
-	return false
+	w, _ := reals.Read(d)
+	return w == reals.Double
 }
 
 // decoder returns a Decoder without limits that reads r as an Encoder with options o would write it.

@@ -13,6 +13,7 @@ import (
 	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/outfile"
 	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/reals"
 )
 
 // This file is the only one that imports packages edit and outfile.
@@ -48,6 +49,9 @@ func zerosError(err error, o *options) error {
 	}
 	return err
 }
+
+// isTypeError reports whether a new value is of another type than the old one.
+func isTypeError(err error) bool { return errors.As(err, new(*edit.TypeError)) }
 
 // plan returns the plan of the edits in a tree.
 func (e *editing) plan(c *edit.Content, tree *paths.Tree) (*editPlan, error) {
@@ -114,8 +118,11 @@ func (s *stdio) loadLike(o *options) ([][]byte, error) {
 	var all [][]byte
 	used := int64(0)
 	err = c.Packets(edit.Every, func(p edit.Packet, d *gdwire.Decoder) (bool, error) {
-		double, err := edit.HasDoubleReals(d)
-		if err != nil {
+		width, err := reals.Read(d)
+		if err == nil {
+			err = d.SkipTo(0)
+		}
+		if err != nil && err != io.EOF {
 			return false, err
 		}
 		end := d.InputOffset()
@@ -123,7 +130,7 @@ func (s *stdio) loadLike(o *options) ([][]byte, error) {
 			return false, fmt.Errorf("%d bytes follow the value of packet %d, which JSON would lose", p.End-end, p.Index)
 		}
 		used = end
-		lo.Decoder.DoubleReals = lo.Decoder.DoubleReals || double
+		lo.Decoder.DoubleReals = lo.Decoder.DoubleReals || width == reals.Double
 		all = append(all, data[p.Start:end])
 		return true, nil
 	})

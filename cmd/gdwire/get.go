@@ -76,10 +76,10 @@ func get(s *stdio, o *options) error {
 	return near.NotFound(tree.Targets[0])
 }
 
-// openAt opens the input for a path. If a key of the path ends in "…", the input is read twice,
-// first to find the whole key.
+// openAt opens the input for a path. If a key of the path ends in "…", or contains real numbers, the
+// input is read twice, first to find the whole key.
 func (s *stdio) openAt(tree *paths.Tree, o *options) (io.Reader, io.Closer, error) {
-	if !tree.HasCut() {
+	if !tree.HasCut() && !tree.HasReals() {
 		in, err := s.open(o.file(), o)
 		if err != nil {
 			return nil, nil, err

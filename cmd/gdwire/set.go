@@ -3,12 +3,16 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/paths"
 )
@@ -18,8 +22,25 @@ type editing struct {
 	op    editOp
 	lines []string   // on the command line: path = value, or path
 	input []byte     // standard input for several files, which contains lines if there are no others
-	exact bool       // values keep the type that they are written with
+	exact bool       // values keep the type that they are written with, as with -force
 	from  paths.Path // of copy: the path of the source; lines is the target
+}
+
+// setFlags defines the flags of set.
+func setFlags(fs *flag.FlagSet, o *options) {
+	editsFlags(fs, o)
+	fs.BoolVar(&o.edit.exact, "force", false, "replace values by values of another type")
+}
+
+// printValues prints how values are written, for the help.
+func printValues(w io.Writer) {
+	fmt.Fprint(w, `Values are written as in GDScript: 10, "text", Vector2(1, 2), [1, {"a": 2}]; += and -= change a number.
+What get prints, in double quotes or as {"type": …}, is that value, too: "i:10", "s:text"; 's:text' is a text.
+A value takes the type of the old one, as 2 becomes 2.0 for a float, or is refused. null takes any type, and
+so does what is written with its type: i:10, f:2.5, b:true, s:text, sn:name, np:path. Lines from standard
+input keep their types, as flat prints them.
+
+`)
 }
 
 // setCheck parses the edits of set on the command line, if there are any.
@@ -126,7 +147,7 @@ func (e *editing) tree(r io.Reader) (*paths.Tree, error) {
 		if e.op == opDelete || e.op == opPut {
 			err = addPath(tree, line)
 		} else {
-			_, err = addLine(tree, line, nil)
+			err = addOperand(tree, line)
 		}
 		if err != nil {
 			return nil, err
@@ -161,6 +182,48 @@ func addLine(tree *paths.Tree, line string, steps []paths.Step) ([]paths.Step, e
 	return p.Steps, err
 }
 
+// addOperand adds a line of the command line, whose value can be native JSON.
+func addOperand(tree *paths.Tree, line string) error {
+	if p, text, err := paths.SplitLine(line); err == nil {
+		if value, ok := nativeValue(text); ok {
+			if p, err = wholePath(p, nil); err == nil {
+				_, err = tree.Add(p, value)
+			}
+			return err
+		}
+	}
+	_, err := addLine(tree, line, nil)
+	return err
+}
+
+// nativeFormats contains formats that know all types together.
+var nativeFormats = []gdwire.Format{gdwire.Godot4, gdwire.Godot2}
+
+// nativeValue returns the value of a text in native JSON, as get prints it, as the value of a line. Other
+// texts that begin with a double quote, bracket or brace are no native JSON, but for numbers, texts and
+// Dictionaries that look so, such as "s:text".
+func nativeValue(text string) (string, bool) {
+	if text == "" || !strings.Contains(`"[{`, text[:1]) {
+		return "", false
+	}
+	for _, format := range nativeFormats {
+		e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: format, DoubleReals: true, Depth: paths.MaxNesting})
+		e.ResetBytes(nil)
+		err := gdjson.FromJSON(e, strings.NewReader(text), gdjson.Options{AllowObjects: true})
+		b := e.Bytes()
+		_ = e.Close() // into memory
+		if err != nil {
+			continue
+		}
+		d := gdwire.NewDecoder(bytes.NewReader(b), &gdwire.DecoderOptions{Format: format, AllowObjects: true, Limits: gdwire.NoLimits})
+		p := paths.Printer{Decoder: d}
+		err = p.Next(0)
+		d.Release()
+		return string(p.Buf), err == nil
+	}
+	return "", false
+}
+
 // wholePath returns an error for a path that ends in "…".
 func wholePath(p paths.Path, err error) (paths.Path, error) {
 	if err == nil && slices.ContainsFunc(p.Steps, func(s paths.Step) bool { return s.Op == paths.All }) {
@@ -188,6 +251,9 @@ func editFile(s *stdio, o *options) error {
 		return err
 	}
 	plan, err := o.edit.plan(c, tree)
+	if isTypeError(err) {
+		return fmt.Errorf("%w; -force sets another type", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -174,6 +174,31 @@ func TestEditVectors(t *testing.T) {
 	}
 }
 
+// TestSetWhatGetPrints: what get prints of values that engines wrote is that value for set.
+func TestSetWhatGetPrints(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "value")
+	same := 0
+	for folder, format := range engines {
+		flags := []string{"-format", format, "-frame", "u32", "-objects"}
+		for _, v := range sample(t, folder) {
+			b := framed([]byte(v.Hex))
+			require.NoError(t, os.WriteFile(file, b, 0o600))
+			got := runWith(nil, append([]string{"get", "$", file}, flags...)...)
+			if got.status != statusGood { // of what native JSON does not have
+				continue
+			}
+			r := runWith(nil, append([]string{"set", "$ = " + strings.TrimSpace(got.out), file}, flags...)...)
+			require.Zero(t, r.status, "%s %s", got.out, r.err)
+			again := runWith([]byte(r.out), append([]string{"get", "$"}, flags...)...)
+			require.Equal(t, got.out, again.out)
+			if r.out == string(b) {
+				same++
+			}
+		}
+	}
+	require.Greater(t, same, 100)
+}
+
 // TestEditZeroedEnds: a file whose first 64 KiB are good and whose end became zeros is edited only where
 // flags say what it is.
 func TestEditZeroedEnds(t *testing.T) {

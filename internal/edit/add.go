@@ -85,31 +85,24 @@ func (e *editor) addElement(t *paths.Node, c *paths.Container, n int64) (bool, e
 // addedValue returns a splice with the new value of a target, which is of a declared type,
 // and its text.
 func (e *editor) addedValue(t *paths.Node, elem gdwire.Elem) (splice, string, error) {
-	if e.source != nil {
-		s, err := e.sourceSplice()
-		return s, e.source.String(), err
+	v, err := e.operand(t)
+	if err == nil {
+		err = checkNoChange(t, &v.Value)
 	}
-	if e.values != nil {
-		return e.addedGoValue(t, elem)
+	if err == nil && v.isType() {
+		err = fmt.Errorf("%v is a type and not a value", &v.Value)
 	}
-	v, err := paths.ParseValue(t.Text)
+	if err == nil {
+		err = e.fitElem(&v, elem)
+	}
 	if err != nil {
 		return splice{}, "", err
 	}
-	if err := checkNoChange(t, &v); err != nil {
-		return splice{}, "", err
-	}
-	if v.Form == paths.Declared {
-		return splice{}, "", fmt.Errorf("%v is a type and not a value", &v)
-	}
-	if fit, ok := v.FitElem(elem); ok && !v.Exact {
-		v = fit
-	}
-	b, err := e.encode(&v)
+	s, err := e.encoded(&v)
 	if err != nil {
 		return splice{}, "", fmt.Errorf("%v: %w", t, reason(err))
 	}
-	return splice{bytes: b}, v.String(), nil
+	return s, v.String(), nil
 }
 
 // checkNoChange returns an error for a value that is the change of another one.
@@ -129,13 +122,14 @@ func (e *editor) addPair(t *paths.Node, c *paths.Container) error {
 	case step.Op != paths.Child:
 		return fmt.Errorf("%v is not a key that can be added to a %v", t, c.Type)
 	}
-	if _, err := e.newKeys(t.Parent()); err != nil {
+	key := step.Key
+	if fit, ok := key.FitElem(c.Key); ok && c.Kind == gdwire.KindDictStart {
+		key = fit
+	}
+	if err := e.newKey(t, &key); err != nil {
 		return err
 	}
-	if err := e.checkKey(t.Parent(), t); err != nil {
-		return err
-	}
-	b, err := e.encodeKey(&step.Key, c)
+	b, err := e.encodeKey(&key, c)
 	if err != nil {
 		return fmt.Errorf("%v: %w", t, reason(err))
 	}
@@ -153,16 +147,13 @@ func (e *editor) addPair(t *paths.Node, c *paths.Container) error {
 // encodeKey returns the bytes of the key of a pair, or of the name of a property.
 func (e *editor) encodeKey(key *paths.Value, c *paths.Container) ([]byte, error) {
 	if c.Kind == gdwire.KindDictStart {
-		if fit, ok := key.FitElem(c.Key); ok {
-			key = &fit
-		}
 		return e.encode(key)
 	}
 	if key.Type != gdwire.TypeString {
 		return nil, fmt.Errorf("a property has a name, and not %v", key)
 	}
 	const class, before, after = "Node", 16, 4 // the bytes around the name
-	b, err := e.encoded(func(enc *gdwire.Encoder) error {
+	b, err := e.write(func(enc *gdwire.Encoder) error {
 		return firstError(func() error { return enc.BeginObject(class, 1) },
 			func() error { return enc.WriteProperty(key.Text) }, enc.WriteNil, enc.End)
 	}, false)

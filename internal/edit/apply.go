@@ -12,14 +12,6 @@ type Request struct {
 	Value *Value // of Put
 }
 
-// A Value is a new value.
-type Value struct {
-	// Encode returns its encoding.
-	Encode func(gdwire.EncoderOptions) ([]byte, error)
-	// Exact reports whether a number or text keeps its type instead of taking that of the old value.
-	Exact bool
-}
-
 // Apply returns the content after edits in their order. It reads the content once for as many of
 // them as do not depend on each other.
 func (c *Content) Apply(all []Request) (*Content, error) {
@@ -91,104 +83,4 @@ func (c *Content) applyOnce(all []Request) (*Content, error) {
 		return nil, err
 	}
 	return e.Content(), nil
-}
-
-// A goValue is an encoded Value.
-type goValue struct {
-	oldValue
-	bytes []byte
-}
-
-// fits reports whether a value takes the type of another: a number, text or bool that is not exact.
-func (v *Value) fits(n *goValue) bool { return !v.Exact && !n.cut && plain[n.Type] != "" }
-
-// marshal returns the new value of a target.
-func (e *editor) marshal(p *paths.Node) (n goValue, err error) {
-	o := e.content.Encoder
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
-		Format: o.Format, AllowObjects: true, AllowInvalidUTF8: true, DoubleReals: o.DoubleReals,
-		Limits: gdwire.NoLimits,
-	})
-	defer d.Release()
-	value := e.values[p.Number()]
-	if n.bytes, err = value.Encode(o); err != nil || o.DoubleReals {
-		return n, err
-	}
-	d.ResetBytes(n.bytes)
-	reals, err := containsReals(d)
-	if err != nil {
-		return n, err
-	}
-	if reals {
-		if o.DoubleReals, err = e.packetIsDouble(); err != nil {
-			return n, err
-		}
-		if o.DoubleReals {
-			if n.bytes, err = value.Encode(o); err != nil {
-				return n, err
-			}
-		}
-	}
-	d.ResetBytes(n.bytes)
-	n.oldValue, err = read(d, maxCopied)
-	return n, err
-}
-
-// containsReals reports whether the next value contains a math type, or an array of them.
-func containsReals(d *gdwire.Decoder) (bool, error) {
-	for t, err := range d.Tokens() {
-		if err != nil {
-			return false, err
-		}
-		n, _ := t.Type().Element().Components()
-		if n > 0 || t.Components() > 0 {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// setValue replaces the next value by a Value.
-func (e *editor) setValue(p *paths.Node) error {
-	start, elem := e.InputOffset(), e.Elem()
-	n, err := e.marshal(p)
-	if err != nil {
-		return err
-	}
-	was, err := read(e.Decoder, len(n.Text))
-	if err != nil {
-		return err
-	}
-	if e.values[p.Number()].fits(&n) {
-		v := n.Value
-		if fit, ok := v.FitElem(elem); ok {
-			v = fit
-		}
-		if v, err = was.fit(p, v, true); err != nil {
-			return err
-		}
-		if was.is(&v) {
-			return nil
-		}
-		if n.bytes, err = e.encode(&v); err != nil {
-			return err
-		}
-	}
-	e.splice(splice{start: start, end: e.InputOffset(), bytes: n.bytes})
-	e.noteKey(p)
-	return nil
-}
-
-// addedGoValue is addedValue for a Value.
-func (e *editor) addedGoValue(t *paths.Node, elem gdwire.Elem) (splice, string, error) {
-	n, err := e.marshal(t)
-	if err != nil {
-		return splice{}, "", err
-	}
-	if e.values[t.Number()].fits(&n) {
-		if fit, ok := n.FitElem(elem); ok && fit.Type != n.Type {
-			n.bytes, err = e.encode(&fit)
-		}
-	}
-	return splice{bytes: n.bytes}, n.String(), err
 }

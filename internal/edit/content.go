@@ -9,6 +9,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/reals"
 )
 
 // A Content is an input to edit: packets after their lengths, or values that follow each other,
@@ -18,7 +19,10 @@ type Content struct {
 	Size    int64
 	Order   binary.ByteOrder // of the lengths; nil if there are none
 	Decoder gdwire.DecoderOptions
-	Encoder gdwire.EncoderOptions
+	Encoder gdwire.EncoderOptions // DoubleReals is for a content without math types that tell
+
+	origin *Content     // before all edits, or nil if there were none
+	width  *reals.Width // of the first packet with real components, if that is known
 }
 
 // A Packet is the location of a packet.
@@ -102,24 +106,28 @@ func (c *Content) from(offset int64) func(index int64) bool {
 	return func(index int64) bool { return index >= first }
 }
 
-// HasDoubleReals reports whether the first math type in the first n bytes contains components of 64
-// bits.
-func (c *Content) HasDoubleReals(n int64) (double bool) {
-	found := errors.New("found")
-	head := *c
-	head.Decoder.AllowObjects = true
-	_ = head.Packets(Every, func(_ Packet, d *gdwire.Decoder) (bool, error) {
-		for t, err := range d.Tokens() {
-			if err != nil {
-				return false, err
-			}
-			if double = holdsDoubles(t); double || d.InputOffset() > n || t.Components() > 0 {
-				return false, found
-			}
+// first returns the content before all edits.
+func (c *Content) first() *Content {
+	if c.origin == nil {
+		return c
+	}
+	return c.origin
+}
+
+// Reals returns the width of the real components in the first packet that starts in the first most bytes and
+// contains some. It reads no further than a packet with an error.
+func (c *Content) Reals(most int64) (w reals.Width) {
+	objects := *c
+	objects.Decoder.AllowObjects = true
+	objects.Size = min(c.Size, most)
+	_ = objects.Packets(Every, func(_ Packet, d *gdwire.Decoder) (bool, error) {
+		var err error
+		if w, err = reals.Read(d); err != nil || w != reals.Unknown {
+			return false, err
 		}
 		return true, nil
 	})
-	return double
+	return w
 }
 
 // Packets calls yield for each wanted packet, until it returns false or an error. The Decoder is

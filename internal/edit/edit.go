@@ -12,6 +12,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/reals"
 )
 
 // An Op is a kind of edit at the targets of a tree.
@@ -53,7 +54,7 @@ type editedPacket struct {
 }
 
 // Edit returns the plan for the edits in a tree. The texts of the tree are the new values. If
-// exact is not set, a new value takes the type of the old value.
+// exact is not set, a new value takes the type of the old value, or is a TypeError.
 func (c *Content) Edit(op Op, tree *paths.Tree, exact bool) (*Plan, error) {
 	e := &editor{Plan: Plan{content: c}, op: op, exact: exact}
 	if err := e.run(tree); err != nil {
@@ -73,7 +74,7 @@ func (c *Content) Copy(from paths.Path, to *paths.Tree) (*Plan, error) {
 	if err := find.run(&source); err != nil {
 		return nil, err
 	}
-	e := &editor{Plan: Plan{content: c}, op: Put, source: find.source}
+	e := &editor{Plan: Plan{content: c}, op: Put, source: &find.found}
 	if err := e.run(to); err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (c *Content) Copy(from paths.Path, to *paths.Tree) (*Plan, error) {
 // Content returns the edited content. Its memory depends on the new values.
 func (p *Plan) Content() *Content {
 	c := *p.content
-	c.ReaderAt, c.Size = p.edited, p.edited.size
+	c.ReaderAt, c.Size, c.origin = p.edited, p.edited.size, p.content.first()
 	return &c
 }
 
@@ -97,23 +98,18 @@ type editor struct {
 	Plan
 	op     Op
 	exact  bool
-	finds  bool     // only source is wanted
-	source *source  // the value to put, or
-	values []*Value // the values to put at the targets, by their numbers
+	finds  bool     // only found is wanted
+	found  operand  // the value to copy
+	source *operand // the value to put at each target, or
+	values []*Value // the values to put at the targets, by their numbers; otherwise their texts
 
 	*paths.Walker
 	packet    Packet
-	double    *bool // whether the packet contains math types of 64 bits, if that is known
+	width     *reals.Width // of the packet, if that is known
 	here      []splice
 	positions map[*paths.Node]int64 // at which elements are added
 	removed   map[*paths.Node]int64 // the number of elements removed
 	keys      keys
-}
-
-// A source is a value that is copied.
-type source struct {
-	oldValue
-	start, size int64 // of its bytes; the size is 0 without a header of its own
 }
 
 // run walks over all packets of the tree.
@@ -126,6 +122,7 @@ func (e *editor) run(tree *paths.Tree) error {
 	if !e.finds && e.op != Delete {
 		e.Walker.Key = e.key
 	}
+	e.content.ResolveReals(tree)
 	remaining := tree.Packets()
 	err := e.content.packets(tree, func(p Packet, d *gdwire.Decoder) (bool, error) {
 		remaining--
@@ -171,15 +168,27 @@ func (c *Content) notFound(p *paths.Node) error {
 	return near.NotFound(p)
 }
 
-// Resolve replaces the keys of a tree with one path that end in "…" by the keys that they
-// abbreviate, as Tree.Resolve does.
-func (c *Content) Resolve(tree *paths.Tree) {
-	tree.Resolve(func(w *paths.Walker) error {
+// Resolve replaces the keys of a tree that can mean another key by the key that they mean, as
+// Tree.Resolve does.
+func (c *Content) Resolve(tree *paths.Tree) { tree.Resolve(c.walk(tree)) }
+
+// ResolveReals is Resolve for keys with real numbers only.
+func (c *Content) ResolveReals(tree *paths.Tree) {
+	if tree.HasReals() {
+		tree.ResolveReals(c.walk(tree))
+	}
+}
+
+// walk returns a function that walks over all packets of a tree.
+func (c *Content) walk(tree *paths.Tree) func(*paths.Walker) error {
+	return func(w *paths.Walker) error {
+		remaining := tree.Packets()
 		return c.packets(tree, func(p Packet, d *gdwire.Decoder) (bool, error) {
+			remaining--
 			w.Decoder = d
-			return false, w.Walk(tree.Root(p.Index))
+			return remaining > 0, w.Walk(tree.Root(p.Index))
 		})
-	})
+	}
 }
 
 // packets calls yield for each packet with a path in the tree, as Packets does.
@@ -189,7 +198,7 @@ func (c *Content) packets(tree *paths.Tree, yield func(Packet, *gdwire.Decoder) 
 
 // edit makes the splices of a packet.
 func (e *editor) edit(tree *paths.Tree, p Packet) error {
-	e.packet, e.double, e.here = p, nil, nil
+	e.packet, e.width, e.here = p, nil, nil
 	e.positions, e.removed, e.keys = nil, nil, newKeys()
 	if err := e.Walk(tree.Root(p.Index)); err != nil {
 		return err
@@ -293,13 +302,12 @@ func (e *editor) changed(p *paths.Node, text, was string) {
 
 // value handles a target before its value is read.
 func (e *editor) value(p *paths.Node) (goOn bool, err error) {
-	if p.HasInner() {
-		if v, err := paths.ParseValue(p.Text); e.op == Set && err == nil && v.Form == paths.Declared {
+	switch {
+	case p.HasInner():
+		if v, err := e.operand(p); e.op == Set && err == nil && v.isType() {
 			return true, nil // leave compares the types
 		}
 		return false, fmt.Errorf("both %v and a value in it are edited", p)
-	}
-	switch {
 	case e.finds:
 		return false, e.find()
 	case e.op == Add && p.Parent() == nil:
@@ -309,91 +317,49 @@ func (e *editor) value(p *paths.Node) (goOn bool, err error) {
 		return false, e.SkipValue()
 	case e.op == Delete:
 		return false, e.remove(p)
-	case e.values != nil:
-		return false, e.setValue(p)
-	case e.op == Put:
-		return false, e.replace(p)
 	}
-	v, err := paths.ParseValue(p.Text)
-	if err != nil || v.Form == paths.Declared {
+	v, err := e.operand(p)
+	if err != nil || v.isType() {
 		return true, err // leave compares the types
 	}
-	return false, e.set(p, v)
+	return false, e.set(p, &v)
 }
 
 // set replaces the next value.
-func (e *editor) set(p *paths.Node, v paths.Value) error {
+func (e *editor) set(p *paths.Node, v *operand) error {
 	start, elem := e.InputOffset(), e.Elem()
 	was, err := read(e.Decoder, len(v.Text))
 	if err != nil {
 		return err
 	}
-	if v, err = v.Result(&was.Value); err != nil {
+	if v.Value, err = v.Result(&was.Value); err != nil {
 		return fmt.Errorf("%v: %w", p, err)
 	}
-	if was.is(&v) {
+	if err := e.fit(p, v, &was, elem); err != nil {
+		return err
+	}
+	if was.is(v) {
 		return nil
 	}
-	if fit, ok := v.FitElem(elem); ok && !v.Exact { // an Array[float] takes 2
-		v = fit
-	}
-	if !e.exact && !v.Exact {
-		if v, err = was.fit(p, v, false); err != nil {
-			return err
-		}
-	}
-	if was.is(&v) {
-		return nil
-	}
-	b, err := e.encode(&v)
+	s, err := e.encoded(v)
 	if err != nil {
 		return fmt.Errorf("%v: %w", p, reason(err))
 	}
-	e.splice(splice{start: start, end: e.InputOffset(), bytes: b})
+	s.start, s.end = start, e.InputOffset()
+	e.splice(s)
 	e.changed(p, v.String(), was.String())
-	e.noteKey(p)
+	if p.Parent() != nil && p.Step().Op == paths.KeyAt {
+		return e.newKey(p, &v.Value)
+	}
 	return nil
 }
 
-// noteKey notes that a target was replaced, if it is a key.
-func (e *editor) noteKey(p *paths.Node) {
-	if p.Parent() != nil && p.Step().Op == paths.KeyAt {
-		e.keys.set[p] = true
-	}
-}
-
-// find reads the source of a copy.
+// find reads the value to copy.
 func (e *editor) find() error {
 	start := e.InputOffset()
 	was, err := read(e.Decoder, maxCopied)
-	e.source = &source{oldValue: was, start: start, size: e.InputOffset() - start}
+	e.found = operand{oldValue: was, exact: true, encoding: splice{from: start, size: e.InputOffset() - start}}
 	return err
-}
-
-// replace replaces the next value by the source of a copy.
-func (e *editor) replace(p *paths.Node) error {
-	start := e.InputOffset()
-	was, err := read(e.Decoder, 0)
-	if err != nil {
-		return err
-	}
-	s, err := e.sourceSplice()
-	if err != nil {
-		return err
-	}
-	s.start, s.end = start, e.InputOffset()
-	e.splice(s)
-	e.changed(p, e.source.String(), was.String())
-	return nil
-}
-
-// sourceSplice returns a splice with the bytes of the source of a copy.
-func (e *editor) sourceSplice() (splice, error) {
-	if e.source.size > 0 {
-		return splice{from: e.source.start, size: e.source.size}, nil
-	}
-	b, err := e.encode(&e.source.Value)
-	return splice{bytes: b}, err
 }
 
 // remove removes the next value from its container.
@@ -437,8 +403,8 @@ func (e *editor) part(p *paths.Node, part paths.Part) error {
 	case p.HasInner():
 		return fmt.Errorf("both %v and a value in it are edited", p)
 	case e.finds:
-		e.source = &source{oldValue: oldValue{Value: part.Value}}
-		e.source.Numbers = slices.Clone(part.Value.Numbers)
+		e.found = operand{oldValue: oldValue{Value: part.Value}, exact: true}
+		e.found.Numbers = slices.Clone(part.Value.Numbers)
 		return nil
 	case e.op == Add && element:
 		e.position(p, part.Offset)
@@ -465,47 +431,26 @@ func (e *editor) part(p *paths.Node, part paths.Part) error {
 	return nil
 }
 
-// newValue returns the new value of a target, which contains no containers.
-func (e *editor) newValue(p *paths.Node) (paths.Value, error) {
-	var v *oldValue
-	switch {
-	case e.source != nil:
-		v = &e.source.oldValue
-	case e.values != nil:
-		n, err := e.marshal(p)
-		if err != nil {
-			return paths.Value{}, err
-		}
-		v = &n.oldValue
-	default:
-		return paths.ParseValue(p.Text)
-	}
-	if v.cut || v.Form != paths.Whole {
-		return paths.Value{}, fmt.Errorf("%v cannot contain %v", p, v)
-	}
-	return v.Value, nil
-}
-
 // leave adds elements or pairs to the container at p, and corrects its count. The Walker calls it
 // after the value at p.
 func (e *editor) leave(p *paths.Node, c paths.Container) error {
 	if e.finds {
 		return nil
 	}
-	defer delete(e.keys.edited, p) // there can be a million Dictionaries
+	defer e.keys.leave(p) // there can be a million Dictionaries
 	grow := -e.removed[p]
-	switch {
-	case e.op == Set:
-		if err := e.checkKeys(p); err != nil {
-			return err
-		}
-		return e.checkDeclared(p, &c)
-	case e.op == Add || e.op == Put:
+	if e.op == Add || e.op == Put {
 		n, err := e.addTo(p, &c)
 		if err != nil {
 			return err
 		}
 		grow += n
+	}
+	if err := e.checkKeys(p, &c); err != nil {
+		return err
+	}
+	if e.op == Set {
+		return e.checkDeclared(p, &c)
 	}
 	if grow != 0 {
 		e.count(&c, grow)

@@ -11,13 +11,27 @@ import (
 // keys finds keys that engines take for one, of which a Dictionary would keep only the last: a
 // String and a StringName with the same text, 0.0 and -0.0.
 type keys struct {
-	edited map[*paths.Node]map[string]*paths.Node // by Dictionary and key, the target with this new key
-	taken  map[*paths.Node]string                 // by target, another key of its Dictionary that is the same
-	set    map[*paths.Node]bool                   // keys that were replaced
+	edited map[*paths.Node]map[string][]*paths.Node // by Dictionary and kin, the targets that get a new key
+	taken  map[*paths.Node][]takenKey               // by target, the keys of its Dictionary that are kin of its own
+	final  map[*paths.Node]map[string]*paths.Node   // by Dictionary and new key, as it is written, the targets
 }
 
+// A takenKey is a key that stays.
+type takenKey struct{ text, step string }
+
 func newKeys() keys {
-	return keys{map[*paths.Node]map[string]*paths.Node{}, map[*paths.Node]string{}, map[*paths.Node]bool{}}
+	return keys{map[*paths.Node]map[string][]*paths.Node{}, map[*paths.Node][]takenKey{}, map[*paths.Node]map[string]*paths.Node{}}
+}
+
+// leave forgets a Dictionary.
+func (k *keys) leave(p *paths.Node) {
+	for _, targets := range k.edited[p] {
+		for _, t := range targets {
+			delete(k.taken, t)
+		}
+	}
+	delete(k.edited, p)
+	delete(k.final, p)
 }
 
 // keyText returns a text that is equal for keys that engines take for one.
@@ -26,6 +40,7 @@ func keyText(key *paths.Value) string {
 	if k.Type == gdwire.TypeStringName {
 		k.Type = gdwire.TypeString
 	}
+	k.Single = false
 	k.Numbers = slices.Clone(k.Numbers)
 	for i := range k.Numbers {
 		k.Numbers[i] += 0 // -0.0 + 0 is 0.0
@@ -33,34 +48,52 @@ func keyText(key *paths.Value) string {
 	return k.String()
 }
 
-// newKeys returns the targets in p that get a new key, by this key.
-func (e *editor) newKeys(p *paths.Node) (map[string]*paths.Node, error) {
+// kin returns a text that is equal for all keys that can become the same key, when one takes the type of
+// another, or is rounded to 32 bits.
+func kin(key *paths.Value) string {
+	k := *key
+	if k.Type == gdwire.TypeInt {
+		k.Type, k.Numbers = gdwire.TypeFloat, []float64{float64(k.Int)}
+	}
+	k.Numbers = slices.Clone(k.Numbers)
+	for i, x := range k.Numbers {
+		k.Numbers[i] = paths.Round32(x) + 0
+	}
+	switch {
+	case k.Type == gdwire.TypeStringName || k.Type == gdwire.TypeNodePath:
+		k.Type = gdwire.TypeString
+	case len(k.Numbers) > 0:
+		return fmt.Sprint(k.Numbers)
+	}
+	return k.String()
+}
+
+// newKeys returns the targets in p that get a new key, by its kin.
+func (e *editor) newKeys(p *paths.Node) (map[string][]*paths.Node, error) {
 	if all, ok := e.keys.edited[p]; ok {
 		return all, nil
 	}
-	var all map[string]*paths.Node
+	var all map[string][]*paths.Node
 	for t := range p.Inner {
 		step := t.Step()
 		key := step.Key
 		switch {
 		case !t.IsTarget():
 			continue
-		case step.Op == paths.KeyAt && (e.op == Set || e.values != nil):
-			var err error
-			if key, err = e.newValue(t); err != nil {
+		case step.Op == paths.KeyAt && e.op != Add:
+			v, err := e.operand(t)
+			if err != nil {
 				return nil, err
 			}
+			key = v.Value
 		case step.Op != paths.Child || e.op == Set:
 			continue
 		}
-		text := keyText(&key)
-		if other := all[text]; other != nil {
-			return nil, fmt.Errorf("engines take the keys of %v and %v for one", other, t)
-		}
 		if all == nil {
-			all = map[string]*paths.Node{}
+			all = map[string][]*paths.Node{}
 		}
-		all[text] = t
+		text := kin(&key)
+		all[text] = append(all[text], t)
 	}
 	e.keys.edited[p] = all
 	return all, nil
@@ -69,28 +102,56 @@ func (e *editor) newKeys(p *paths.Node) (map[string]*paths.Node, error) {
 // key is called for each key of the Dictionary or Object at p, which stays.
 func (e *editor) key(p *paths.Node, key *paths.Step) *paths.Node {
 	all, err := e.newKeys(p)
-	if err == nil && len(all) > 0 { // leave returns the error
-		if t := all[keyText(&key.Key)]; t != nil {
-			e.keys.taken[t] = string(key.Append(nil))
+	if err != nil || len(all) == 0 { // checkKeys returns the error
+		return nil
+	}
+	for _, t := range all[kin(&key.Key)] {
+		taken := takenKey{text: keyText(&key.Key)}
+		if !slices.ContainsFunc(e.keys.taken[t], func(k takenKey) bool { return k.text == taken.text }) {
+			taken.step = string(key.Append(nil))
+			e.keys.taken[t] = append(e.keys.taken[t], taken)
 		}
 	}
 	return nil
 }
 
-// checkKey returns an error if another key of the Dictionary at p is that of the target t.
-func (e *editor) checkKey(p, t *paths.Node) error {
-	if other := e.keys.taken[t]; other != "" {
-		return fmt.Errorf("engines take the new key at %v for that of %v%s", t, p, other)
+// newKey notes the key that a target gets, as it is written.
+func (e *editor) newKey(t *paths.Node, key *paths.Value) error {
+	k := *key
+	if hasReals(key) {
+		double, err := e.isDouble()
+		if err != nil {
+			return err
+		}
+		if !double {
+			k.Numbers = slices.Clone(k.Numbers)
+			for i, x := range k.Numbers {
+				k.Numbers[i] = paths.Round32(x)
+			}
+		}
 	}
+	p, text := t.Parent(), keyText(&k)
+	if e.keys.final[p] == nil {
+		e.keys.final[p] = map[string]*paths.Node{}
+	}
+	if other := e.keys.final[p][text]; other != nil {
+		return fmt.Errorf("engines take the keys of %v and %v for one", other, t)
+	}
+	e.keys.final[p][text] = t
 	return nil
 }
 
-// checkKeys returns an error if a key of the Dictionary at p was replaced by another key of it.
-func (e *editor) checkKeys(p *paths.Node) error {
-	all, err := e.newKeys(p)
-	for _, t := range all {
-		if err == nil && e.keys.set[t] {
-			err = e.checkKey(p, t)
+// checkKeys returns an error if a new key of the Dictionary or Object at p is another key of it.
+func (e *editor) checkKeys(p *paths.Node, c *paths.Container) error {
+	if e.op == Delete || c.Kind != gdwire.KindDictStart && c.Kind != gdwire.KindObjectStart {
+		return nil
+	}
+	_, err := e.newKeys(p)
+	for text, t := range e.keys.final[p] {
+		for _, k := range e.keys.taken[t] {
+			if err == nil && k.text == text {
+				err = fmt.Errorf("engines take the new key at %v for that of %v%s", t, p, k.step)
+			}
 		}
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/reals"
 )
 
 // An oldValue is a value in the input. Its text may be cut, and a container is stored without
@@ -84,35 +85,8 @@ func (o *oldValue) String() string {
 }
 
 // is reports whether v is the same value.
-func (o *oldValue) is(v *paths.Value) bool {
-	return !o.cut && o.Form != paths.Declared && v.Items == nil && o.Value.String() == v.String()
-}
-
-// plain contains the types of values that can be written without their type, and the prefix that
-// gives the type.
-var plain = map[gdwire.Type]string{
-	gdwire.TypeInt: "i:", gdwire.TypeFloat: "f:", gdwire.TypeString: "s:", gdwire.TypeBool: "b:",
-}
-
-// fit returns v as a value of the same type as o. It returns an error if the type differs only
-// because v was written without a type.
-func (o *oldValue) fit(p *paths.Node, v paths.Value, byRaw bool) (paths.Value, error) {
-	if fit, ok := v.FitLike(&o.Value); ok {
-		return fit, nil
-	}
-	prefix := plain[v.Type]
-	if prefix == "" || o.Type == gdwire.TypeNil {
-		return v, nil
-	}
-	text := v.String()
-	if v.Type == gdwire.TypeString {
-		text = v.Text
-	}
-	how := prefix + text
-	if byRaw {
-		how = "a variant.Raw"
-	}
-	return v, fmt.Errorf("%v is of type %v and not %v; %s sets another type", p, o.Type, v.Type, how)
+func (o *oldValue) is(v *operand) bool {
+	return !o.cut && !v.cut && o.Form != paths.Declared && v.Form != paths.Declared && v.Items == nil && o.Value.String() == v.Value.String()
 }
 
 // encode returns the bytes of a value.
@@ -123,87 +97,77 @@ func (e *editor) encode(v *paths.Value) ([]byte, error) {
 	if err := checkPairs(v); err != nil {
 		return nil, err
 	}
-	double, err := e.isDouble(v)
-	if err != nil {
-		return nil, err
+	double := e.content.Encoder.DoubleReals
+	if hasReals(v) {
+		var err error
+		if double, err = e.isDouble(); err != nil {
+			return nil, err
+		}
 	}
-	return e.encoded(func(enc *gdwire.Encoder) error { return v.Write(enc, double) }, double)
+	return e.write(func(enc *gdwire.Encoder) error { return v.Write(enc, double) }, double)
 }
 
-// encoded returns the bytes that write writes.
-func (e *editor) encoded(write func(*gdwire.Encoder) error, double bool) ([]byte, error) {
+// write returns the bytes that a function writes.
+func (e *editor) write(f func(*gdwire.Encoder) error, double bool) ([]byte, error) {
 	var b bytes.Buffer
 	o := e.content.Encoder
 	o.DoubleReals = double
 	enc := gdwire.NewEncoder(&b, &o)
-	if err := cmp.Or(write(enc), enc.Close()); err != nil {
+	if err := cmp.Or(f(enc), enc.Close()); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
-// isDouble reports whether math types in v are written with 64 bits, as others in the packet.
-func (e *editor) isDouble(v *paths.Value) (bool, error) {
-	if !hasReals(v) {
-		return e.content.Encoder.DoubleReals, nil
-	}
-	return e.packetIsDouble()
-}
-
-// packetIsDouble reports whether the packet contains math types of 64 bits. It reads the packet for
-// that once.
-func (e *editor) packetIsDouble() (bool, error) {
-	if e.content.Encoder.DoubleReals {
-		return true, nil
-	}
-	if e.double == nil {
-		o := e.content.Decoder
-		o.OneValue, o.AllowObjects = true, true
-		d := gdwire.NewDecoder(nil, &o)
-		defer d.Release()
-		e.content.Place(d, e.packet)
-		double, err := HasDoubleReals(d)
+// isDouble reports whether real components are written with 64 bits: as others in the packet, or in
+// the content before all edits, or else as the options say.
+func (e *editor) isDouble() (bool, error) {
+	if e.width == nil {
+		w, err := e.content.packetReals(e.packet)
 		if err != nil {
 			return false, err
 		}
-		e.double = &double
+		if w == reals.Unknown {
+			w = e.content.otherReals()
+		}
+		e.width = &w
 	}
-	return *e.double, nil
+	return *e.width == reals.Double, nil
 }
 
-// hasReals reports whether v contains a math type or packed array with a width that differs
-// between engines.
+// packetReals returns the width of the real components in a packet.
+func (c *Content) packetReals(p Packet) (reals.Width, error) {
+	o := c.Decoder
+	o.OneValue, o.AllowObjects = true, true
+	d := gdwire.NewDecoder(nil, &o)
+	defer d.Release()
+	c.Place(d, p)
+	return reals.Read(d)
+}
+
+// otherReals returns the width of the real components in other packets, as the content was before all
+// edits: one of these can have deleted the last.
+func (c *Content) otherReals() reals.Width {
+	first := c.first()
+	if first.width == nil {
+		w := first.Reals(first.Size)
+		if w == reals.Unknown && c.Encoder.DoubleReals {
+			w = reals.Double
+		}
+		first.width = &w
+	}
+	return *first.width
+}
+
+// hasReals reports whether v contains a math type or packed array whose width is that of the engine.
 func hasReals(v *paths.Value) bool {
-	n, integers := v.Type.Components()
-	return n > 0 && !integers || v.Type.Element() > gdwire.TypeString ||
-		slices.ContainsFunc(v.Items, func(v paths.Value) bool { return hasReals(&v) })
+	return reals.Differ(v.Type) || slices.ContainsFunc(v.Items, func(v paths.Value) bool { return hasReals(&v) })
 }
 
 // hasObjects reports whether v contains a serialized object.
 func hasObjects(v *paths.Value) bool {
 	return v.Type == gdwire.TypeObject && (v.Form != paths.Whole || v.Items != nil) ||
 		slices.ContainsFunc(v.Items, func(v paths.Value) bool { return hasObjects(&v) })
-}
-
-// HasDoubleReals reads the next value and reports whether it contains math types of 64 bits.
-func HasDoubleReals(d *gdwire.Decoder) (double bool, err error) {
-	for t, err := range d.Tokens() {
-		if err != nil {
-			return false, err
-		}
-		double = double || holdsDoubles(t)
-	}
-	return double, nil
-}
-
-// holdsDoubles reports whether a token holds components or elements that only engines with double
-// precision write.
-func holdsDoubles(t gdwire.Token) bool {
-	if t.Width() != 64 {
-		return false
-	}
-	n, _ := t.Type().Element().Components()
-	return n > 0 || t.Components() > 0
 }
 
 // encodePart returns the bytes of v that replace a part, and v as a value of the part's type.
@@ -216,7 +180,7 @@ func (e *editor) encodePart(p *paths.Node, part *paths.Part, v paths.Value) ([]b
 	var b []byte
 	var err error
 	if want == gdwire.TypeString {
-		b, err = e.encoded(func(enc *gdwire.Encoder) error {
+		b, err = e.write(func(enc *gdwire.Encoder) error {
 			return firstError(func() error { return enc.BeginPacked(part.In, 1) },
 				func() error { return enc.WriteString(fit.Text) }, enc.End)
 		}, false)

@@ -2,6 +2,7 @@ package paths
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 )
@@ -9,40 +10,54 @@ import (
 // textTypes contains the types of text.
 var textTypes = map[gdwire.Type]bool{gdwire.TypeString: true, gdwire.TypeStringName: true, gdwire.TypeNodePath: true}
 
-// Fit returns the value as a value of type t: a number as another kind of number that
-// equals it, text as another kind of text, and a list as a packed array. It returns false
-// if there is no such value.
-func (v *Value) Fit(t gdwire.Type) (Value, bool) {
-	fit := *v
-	fit.Type = t
-	from, to := numberKinds[v.Type], numberKinds[t]
-	switch {
-	case v.Type == t || textTypes[v.Type] && textTypes[t] && v.Type == gdwire.TypeString:
-		return fit, true
-	case v.Type == gdwire.TypeInt && t == gdwire.TypeFloat:
-		x := float64(v.Int)
-		fit.Numbers = []float64{x}
-		return fit, x < math.MaxInt64 && int64(x) == v.Int
-	case v.Type == gdwire.TypeFloat && t == gdwire.TypeInt:
-		fit.Int, fit.Numbers = int64(v.Numbers[0]), nil
-		return fit, isInteger(v.Numbers[0], 63)
-	case from != 0 && from == to:
-		_, integers := t.Components()
-		for _, x := range v.Numbers {
-			if integers && !isInteger(x, 31) {
-				return fit, false
-			}
+// lists contains the types that are a list of elements.
+var lists = func() (all []gdwire.Type) {
+	all = append(all, gdwire.TypeArray)
+	for _, t := range gdwire.Types() {
+		if t.Element() != 0 && t != gdwire.TypeImage {
+			all = append(all, t)
 		}
-		return fit, true
-	case v.Type == gdwire.TypeArray && v.Elem == (gdwire.Elem{}) && t.Element() != 0:
-		return v.fitElements(fit, t.Element())
 	}
-	return *v, false
+	return all
+}()
+
+// conversions contains, by type, the types of values that an edit converts to this type if nothing is
+// lost. Each type takes its own values, a null is replaced by a value of any type, and all else is
+// refused.
+var conversions = func() map[gdwire.Type][]gdwire.Type {
+	all := map[gdwire.Type][]gdwire.Type{
+		gdwire.TypeInt:        {gdwire.TypeFloat},
+		gdwire.TypeFloat:      {gdwire.TypeInt},
+		gdwire.TypeStringName: {gdwire.TypeString},
+		gdwire.TypeNodePath:   {gdwire.TypeString},
+		gdwire.TypeVector2:    {gdwire.TypeVector2i},
+		gdwire.TypeVector2i:   {gdwire.TypeVector2},
+		gdwire.TypeVector3:    {gdwire.TypeVector3i},
+		gdwire.TypeVector3i:   {gdwire.TypeVector3},
+		gdwire.TypeVector4:    {gdwire.TypeVector4i},
+		gdwire.TypeVector4i:   {gdwire.TypeVector4},
+		gdwire.TypeRect2:      {gdwire.TypeRect2i},
+		gdwire.TypeRect2i:     {gdwire.TypeRect2},
+		gdwire.TypeObject:     {gdwire.TypeNil},
+	}
+	for _, t := range lists {
+		all[t] = lists
+	}
+	return all
+}()
+
+// Fit returns the value as a value of type t. It returns false if the type is another one whose values are
+// not converted, or if something would be lost.
+func (v *Value) Fit(t gdwire.Type) (Value, bool) {
+	if v.Type == t {
+		return *v, true
+	}
+	return v.convert(&Value{Type: t})
 }
 
 // FitElem returns the value as a value of a declared type, as Fit does.
 func (v *Value) FitElem(e gdwire.Elem) (Value, bool) {
-	if e.Type == 0 || e.Type == gdwire.TypeObject && v.Type == gdwire.TypeNil {
+	if e.Type == 0 {
 		return *v, true
 	}
 	return v.Fit(e.Type)
@@ -50,46 +65,91 @@ func (v *Value) FitElem(e gdwire.Elem) (Value, bool) {
 
 // FitLike returns the value as a value with the type and the declared types of old, as Fit does.
 func (v *Value) FitLike(old *Value) (Value, bool) {
-	untyped := v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{})
-	switch {
-	case v.Type == gdwire.TypeArray && old.Type == gdwire.TypeArray && untyped:
-		v.Elem = old.Elem
-		return v.fitElements(*v, old.Elem.Type)
-	case v.Type == gdwire.TypeDictionary && old.Type == gdwire.TypeDictionary && untyped:
-		v.Key, v.Elem = old.Key, old.Elem
-		return v.fitPairs(*v)
+	if v.IsLike(old) {
+		return *v, true
 	}
-	return v.Fit(old.Type)
+	return v.convert(old)
 }
 
-func (v *Value) fitElements(fit Value, t gdwire.Type) (Value, bool) {
-	fit.Items = nil
-	for i := range v.Items {
-		item, ok := v.Items[i].FitElem(gdwire.Elem{Type: t})
-		if !ok {
+// IsLike reports whether the type and the declared types are those of old.
+func (v *Value) IsLike(old *Value) bool {
+	return v.Type == old.Type && v.Key == old.Key && v.Elem == old.Elem
+}
+
+// convert returns the value as a value of another type, or with other declared types.
+func (v *Value) convert(to *Value) (Value, bool) {
+	fit := *v
+	fit.Type = to.Type
+	switch from := v.Type; {
+	case v.Form == Declared: // its items are not known
+		return *v, false
+	case from == gdwire.TypeDictionary && to.Type == from:
+		fit.Key, fit.Elem = to.Key, to.Elem
+		return fit.fitItems(v.Items, to.Key, to.Elem)
+	case !slices.Contains(conversions[to.Type], from):
+		return *v, false
+	case to.Type == gdwire.TypeObject: // no Object
+		return *v, true
+	case from == gdwire.TypeInt:
+		x := float64(v.Int)
+		fit.Int, fit.Numbers = 0, []float64{x}
+		return fit, x < math.MaxInt64 && int64(x) == v.Int
+	case from == gdwire.TypeFloat:
+		fit.Int, fit.Numbers = int64(v.Numbers[0]), nil
+		return fit, isInteger(v.Numbers[0], 63)
+	case from == gdwire.TypeString:
+		return fit, true
+	case slices.Contains(lists, from):
+		return v.list(to)
+	}
+	_, integers := to.Type.Components()
+	fit.Single = false // the digits of an integer
+	return fit, !integers || !slices.ContainsFunc(v.Numbers, func(x float64) bool { return !isInteger(x, 31) })
+}
+
+// list returns a list as another one.
+func (v *Value) list(to *Value) (Value, bool) {
+	items := v.Items
+	if v.Type == gdwire.TypePackedByteArray && items == nil {
+		for _, b := range []byte(v.Text) {
+			items = append(items, Value{Type: gdwire.TypeInt, Int: int64(b)})
+		}
+	}
+	list := Value{Type: to.Type, Elem: to.Elem, Change: v.Change, Exact: v.Exact}
+	elem := to.Elem
+	if t := to.Type.Element(); t != 0 {
+		elem = gdwire.Elem{Type: t}
+	}
+	list, ok := list.fitItems(items, elem, elem)
+	if !ok || to.Type != gdwire.TypePackedByteArray {
+		return list, ok
+	}
+	var b []byte
+	for i := range list.Items {
+		n := list.Items[i].Int
+		if n != int64(byte(n)) {
 			return *v, false
 		}
-		fit.Items = append(fit.Items, item)
+		b = append(b, byte(n))
 	}
-	return fit, true
+	list.Form, list.Items, list.Text = Whole, nil, string(b)
+	return list, true
 }
 
-func (v *Value) fitPairs(fit Value) (Value, bool) {
-	fit.Items = nil
-	for i := range v.Items {
-		item, ok := v.Items[i].FitElem([]gdwire.Elem{v.Key, v.Elem}[i%2])
+// fitItems returns the container with items of declared types: of keys and values in turn, or of elements.
+func (v Value) fitItems(items []Value, even, odd gdwire.Elem) (Value, bool) {
+	v.Form, v.Items = Whole, nil
+	for i := range items {
+		item, ok := items[i].FitElem([]gdwire.Elem{even, odd}[i%2])
 		if !ok {
-			return *v, false
+			return v, false
 		}
-		fit.Items = append(fit.Items, item)
+		v.Items = append(v.Items, item)
 	}
-	return fit, true
-}
-
-// numberKinds numbers the math types that have an integer counterpart.
-var numberKinds = map[gdwire.Type]int{
-	gdwire.TypeVector2: 1, gdwire.TypeVector2i: 1, gdwire.TypeVector3: 2, gdwire.TypeVector3i: 2,
-	gdwire.TypeVector4: 3, gdwire.TypeVector4i: 3, gdwire.TypeRect2: 4, gdwire.TypeRect2i: 4,
+	if v.Items == nil {
+		v.Form = Empty
+	}
+	return v, true
 }
 
 // isInteger reports whether x is an integer of the given number of bits and a sign.

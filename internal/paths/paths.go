@@ -74,24 +74,43 @@ func CutLine(line string, steps []Step) (Path, string, error) {
 	return p, text, err
 }
 
+// SplitLine parses the path of a line, and returns the text after = as it is.
+func SplitLine(line string) (Path, string, error) {
+	s := scanner{text: line}
+	p, change, err := s.start()
+	if err == nil && change != "" {
+		err = s.errorf("want = and a value")
+	}
+	return p, s.text[s.pos:], err
+}
+
 func parseLine(line string, steps []Step) (p Path, v Value, text string, err error) {
 	s := scanner{text: line, steps: steps}
-	if p, err = s.path(); err != nil {
+	p, change, err := s.start()
+	if err != nil {
 		return p, v, "", err
 	}
-	s.space()
-	start := s.pos
-	if !s.accept("=") && !s.accept("+=") && !s.accept("-=") {
-		return p, v, "", s.errorf("want = and a value")
-	}
-	change := strings.TrimSuffix(s.text[start:s.pos], "=")
-	s.space()
 	text = s.text[s.pos:]
 	if change != "" {
 		text = change + "=" + text
 	}
 	v, err = s.change(change)
 	return p, v, text, err
+}
+
+// start parses a line up to its value.
+func (s *scanner) start() (p Path, change string, err error) {
+	if p, err = s.path(); err != nil {
+		return p, "", err
+	}
+	s.space()
+	start := s.pos
+	if !s.accept("=") && !s.accept("+=") && !s.accept("-=") {
+		return p, "", s.errorf("want = and a value")
+	}
+	change = strings.TrimSuffix(s.text[start:s.pos], "=")
+	s.space()
+	return p, change, nil
 }
 
 // ParseValue parses the value of a line.

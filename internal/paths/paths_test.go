@@ -425,20 +425,20 @@ func FuzzLines(f *testing.F) {
 
 // Paths and conversions know each math type: a Basis by its columns, which is not a table's matter.
 func TestEveryMathType(t *testing.T) {
-	kinds := map[int]int{}
 	for _, typ := range gdwire.Types() {
 		n, integers := typ.Components()
 		if n == 0 {
 			continue
 		}
 		require.True(t, components[typ] != nil || typ == gdwire.TypeBasis, "no components of %v in parts.go", typ)
-		if integers {
-			require.NotZero(t, numberKinds[typ], "no counterpart of %v in fit.go", typ)
+		if !integers {
+			continue
 		}
-		kinds[numberKinds[typ]]++
-	}
-	delete(kinds, 0)
-	for kind, n := range kinds {
-		require.Equal(t, 2, n, "types of number kind %d", kind)
+		require.Len(t, conversions[typ], 1, "no counterpart of %v in fit.go", typ)
+		real := conversions[typ][0]
+		require.Equal(t, []gdwire.Type{typ}, conversions[real])
+		m, integers := real.Components()
+		require.Equal(t, n, m)
+		require.False(t, integers)
 	}
 }

@@ -3,8 +3,6 @@ package paths
 import (
 	"fmt"
 	"strings"
-
-	"github.com/gdwire/gdwire"
 )
 
 // A Tree holds paths of several packets, so that one walk over a packet finds all paths of the
@@ -13,8 +11,10 @@ type Tree struct {
 	Targets []*Node // in the order of Add
 
 	roots map[int64]*Node
-	cut   map[*Node][]*Node // by parent, the nodes whose key ends in "…"
-	free  []Node            // memory for nodes
+	vague map[*Node]*vague // by parent
+	cut   bool             // a key ends in "…"
+	reals bool             // a key contains real numbers
+	free  []Node           // memory for nodes
 	buf   []byte
 }
 
@@ -95,12 +95,7 @@ func (t *Tree) addChild(p *Node, s *Step) *Node {
 		c.step = string(t.buf)
 	}
 	p.add(c)
-	if s.Op == Child && s.Key.Type == gdwire.TypeString && strings.HasSuffix(s.Key.Text, Ellipsis) {
-		if t.cut == nil {
-			t.cut = map[*Node][]*Node{}
-		}
-		t.cut[p] = append(t.cut[p], c)
-	}
+	t.note(p, c, s)
 	return c
 }
 
