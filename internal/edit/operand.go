@@ -22,7 +22,9 @@ type operand struct {
 	oldValue
 	exact    bool   // it keeps its type, even in a container of a declared type
 	encoding splice // without a place; empty for the value of a text
+	format   gdwire.Format
 	narrow   *Value // encodes it again if the packet does not contain math types of 64 bits, or nil
+	failed   error  // the format of the content does not know it, unless it is converted
 }
 
 // A TypeError reports a new value of another type than the old value.
@@ -57,12 +59,11 @@ func (e *editor) operand(p *paths.Node) (operand, error) {
 }
 
 // decoder returns a Decoder of a value that Go has encoded with math types of 64 bits.
-func (e *editor) decoder(b []byte) *gdwire.Decoder {
+func (v *operand) decoder() *gdwire.Decoder {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
-		Format: e.content.Encoder.Format, AllowObjects: true, AllowInvalidUTF8: true, DoubleReals: true,
-		Limits: gdwire.NoLimits,
+		Format: v.format, AllowObjects: true, AllowInvalidUTF8: true, DoubleReals: true, Limits: gdwire.NoLimits,
 	})
-	d.ResetBytes(b)
+	d.ResetBytes(v.encoding.bytes)
 	return d
 }
 
@@ -72,9 +73,13 @@ func (e *editor) marshal(value *Value) (v operand, err error) {
 	o.DoubleReals = true
 	v.exact = value.Exact
 	if v.encoding.bytes, err = value.Encode(o); err != nil {
-		return v, err
+		o.Format, v.failed = gdwire.Godot4, reason(err) // which knows a Vector2i for a Vector2
+		if v.encoding.bytes, err = value.Encode(o); err != nil {
+			return v, v.failed
+		}
 	}
-	d := e.decoder(v.encoding.bytes)
+	v.format = o.Format
+	d := v.decoder()
 	defer d.Release()
 	w, err := reals.Read(d)
 	if err != nil {
@@ -120,7 +125,7 @@ func (e *editor) fitElem(v *operand, elem gdwire.Elem) error {
 func (e *editor) convert(v *operand, fit func(*paths.Value) (paths.Value, bool)) (bool, error) {
 	whole := v.Value
 	if v.isEncoded() && (v.cut || v.Form == paths.Declared) {
-		d := e.decoder(v.encoding.bytes)
+		d := v.decoder()
 		defer d.Release()
 		var err error
 		if whole, err = paths.Read(d); err != nil {
@@ -150,6 +155,9 @@ func (e *editor) encoded(v *operand) (splice, error) {
 	if !v.isEncoded() {
 		b, err := e.encode(&v.Value)
 		return splice{bytes: b}, err
+	}
+	if v.failed != nil {
+		return splice{}, v.failed
 	}
 	if v.narrow != nil {
 		double, err := e.isDouble()
