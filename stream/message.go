@@ -114,10 +114,12 @@ type netConnKey struct{}
 // WithNetConn returns a context with the connection under a WebSocket, for
 // [Server.ServeMessages] and [NewMessageConn]. It is a ConnContext of an [http.Server]:
 //
-//	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
+//	web := &http.Server{Handler: handler, ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
 //
 // With it, RemoteAddr is the address of the client, a handler can still write after a
-// timeout of Next and after Shutdown, and closing takes a second at most.
+// timeout of Next and after Shutdown, and closing takes a second at most. Before the handshake,
+// only ReadTimeout closes connections: those of slow requests, and those that a client keeps open
+// after a request. A WebSocket outlives it.
 func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, netConnKey{}, conn)
 }

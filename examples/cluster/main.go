@@ -75,7 +75,7 @@ func run(ctx context.Context) error {
 		}
 		http.Handle("/ready", h) // beside /debug/vars
 		expvar.Publish("processes", expvar.Func(func() any { return h.processes() }))
-		web := &http.Server{ReadHeaderTimeout: 10 * time.Second}
+		web := &http.Server{ReadTimeout: 10 * time.Second}
 		defer func() { _ = web.Close() }()
 		go func() { _ = web.Serve(ln) }()
 		fmt.Println("http", ln.Addr())

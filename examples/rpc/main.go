@@ -19,10 +19,13 @@ import (
 func main() {
 	addr := flag.String("addr", "127.0.0.1:7778", "address of the WebSocket")
 	flag.Parse()
-	web := &http.Server{Addr: *addr, Handler: newGame(),
-		ReadHeaderTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
 	log.Printf("ws://%s", *addr)
-	log.Fatal(web.ListenAndServe())
+	log.Fatal(newServer(*addr).ListenAndServe())
+}
+
+// newServer returns a server of one game.
+func newServer(addr string) *http.Server {
+	return &http.Server{Addr: addr, Handler: newGame(), ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
 }
 
 // newGame returns a handler that serves a WebSocket for each player.

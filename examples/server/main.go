@@ -14,7 +14,7 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-var tcp, web = "127.0.0.1:7777", "127.0.0.1:7778"
+var tcp, web = "127.0.0.1:7777", &http.Server{Addr: "127.0.0.1:7778", ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
 
 // extras get the Server before it is used: status.go adds a page for operators, and /metrics.
 var extras []func(*stream.Server)
@@ -55,14 +55,14 @@ func main() {
 			s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 		}
 	}
-	h := &http.Server{Addr: web, Handler: http.HandlerFunc(accept), ReadHeaderTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
+	web.Handler = http.HandlerFunc(accept)
 	for _, extra := range extras {
 		extra(s)
 	}
-	log.Print("waiting for clients on ", tcp, ", and by WebSocket on ", web)
+	log.Print("waiting for clients on ", tcp, ", and by WebSocket on ", web.Addr)
 	go func() { log.Print(s.ListenAndServe(tcp)); stop() }()
-	go func() { log.Print(h.ListenAndServe()); stop() }()
+	go func() { log.Print(web.ListenAndServe()); stop() }()
 	<-ctx.Done()
-	_ = h.Close()                        // no more clients; the connected ones belong to s
+	_ = web.Close()                      // no more clients; the connected ones belong to s
 	_ = s.Shutdown(context.Background()) // waits until their handlers have returned
 }

@@ -20,7 +20,7 @@ func init() { extras = append(extras, serveStatus) }
 
 // serveStatus serves status in a goroutine. s is not in use yet.
 func serveStatus(s *stream.Server) {
-	page := &http.Server{Addr: operators, Handler: status(s), ReadHeaderTimeout: 10 * time.Second}
+	page := &http.Server{Addr: operators, Handler: status(s), ReadTimeout: 10 * time.Second}
 	log.Print("connections and metrics: http://", operators)
 	go func() { log.Print(page.ListenAndServe()) }()
 }

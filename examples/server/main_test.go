@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
+	"github.com/stretchr/testify/require"
+)
+
+// A pipeListener accepts connections of a bubble.
+type pipeListener chan net.Conn
+
+func (l pipeListener) Accept() (net.Conn, error) {
+	c, ok := <-l
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (l pipeListener) Close() error   { return nil }
+func (l pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
+
+// A connection that no WebSocket uses is closed, whatever its request was.
+func TestUnusedConnections(t *testing.T) {
+	for name, request := range map[string]string{
+		"nothing sent":           "",
+		"part of a request":      "GET / HTTP/1.1\r\nHost: a\r\n",
+		"kept alive":             "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+		"a body that never ends": "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &http.Server{Handler: http.NotFoundHandler(), ReadTimeout: web.ReadTimeout}
+				l := make(pipeListener)
+				defer func() { _ = h.Close() }()
+				defer close(l)
+				go func() { _ = h.Serve(l) }()
+				client, server := net.Pipe()
+				l <- server
+				require.NoError(t, client.SetDeadline(time.Now().Add(time.Minute)))
+				go func() { _, _ = io.Copy(client, strings.NewReader(request)) }()
+				_, err := io.ReadAll(client) // the answer
+				require.NoError(t, err, "closed in a minute")
+			})
+		})
+	}
+}
+
+// A WebSocket outlives the timeout of its request.
+func TestUsedConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stream.Server{Handler: handle}
+		accept := func(w http.ResponseWriter, r *http.Request) {
+			if ws, err := websocket.Accept(w, r, nil); err == nil {
+				s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
+			}
+		}
+		h := &http.Server{Handler: http.HandlerFunc(accept), ReadTimeout: web.ReadTimeout, ConnContext: web.ConnContext}
+		l := make(pipeListener)
+		defer func() { _ = h.Close() }()
+		defer close(l)
+		go func() { _ = h.Serve(l) }()
+		dialer := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+			client, server := net.Pipe()
+			l <- server
+			return client, nil
+		}}}
+		ws, _, err := websocket.Dial(t.Context(), "ws://game/", &websocket.DialOptions{HTTPClient: dialer})
+		require.NoError(t, err)
+		c := stream.NewMessageConn(t.Context(), stream.WebSocket(ws, websocket.CloseStatus), nil)
+		for range 2 {
+			require.NoError(t, variant.Send(c, message{Name: "Ada"}))
+			var m message
+			require.NoError(t, variant.Receive(c, &m))
+			require.Equal(t, "hello, Ada", m.Name)
+			time.Sleep(time.Minute) // of the bubble
+		}
+		require.NoError(t, c.Close())
+		require.NoError(t, s.Shutdown(t.Context()))
+	})
+}
