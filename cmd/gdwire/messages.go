@@ -83,15 +83,6 @@ func (m *messages) recognize(o *options) error {
 	return err
 }
 
-// rest returns a reader of the messages that follow others of this kind.
-func (m *messages) rest(r io.Reader) *messages {
-	n := m.again(r)
-	if m.order == nil {
-		n.next = n.webSocket
-	}
-	return n
-}
-
 // nextPacket returns the next packet, without the messages between packets.
 func (m *messages) nextPacket() ([]byte, error) {
 	for {

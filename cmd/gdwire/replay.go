@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -31,7 +32,7 @@ func replayFlags(fs *flag.FlagSet, o *options) {
 	o.Decoder.AllowObjects = true
 	fs.IntVar(&r.copies, "copies", 1, "send the recording `N` times at once, each on connections of its own")
 	fs.Float64Var(&r.speed, "speed", 1, "send it at `X` times its speed; 0 is as fast as possible")
-	fs.DurationVar(&r.timeout, "timeout", 10*time.Second, "wait at most `TIME` for each answer")
+	fs.DurationVar(&r.timeout, "timeout", 10*time.Second, "wait at most `TIME` for each answer, and for the end of a connection")
 }
 
 func replayCheck(o *options) error {
@@ -212,42 +213,84 @@ func (s *replayed) run(ctx context.Context, number int) {
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	var sent atomic.Int64 // when the latest packet was sent, in nanoseconds since the start
-	var both sync.WaitGroup
-	both.Go(func() {
-		if err := s.send(ctx, conn, &sent); err != nil && ctx.Err() == nil {
-			s.differs("%s: %v", name, err)
-		}
-	})
-	if s.files[record.FromServer] == nil { // nothing to compare with
-		go func() { _, _ = io.Copy(io.Discard, conn) }()
-		both.Wait()
-		return
+	sending := make(chan error, 1)
+	go func() { sending <- s.send(ctx, conn, &sent) }()
+	arrived := s.kind.again(conn)
+	if s.files[record.FromServer] != nil {
+		err = s.compare(conn, arrived, name, &sent, number == 1)
 	}
-	err = s.compare(conn, name, &sent, number == 1)
+	if err == nil {
+		err = s.finish(conn, arrived, name, sending)
+	} else {
+		_ = conn.Close()
+		<-sending
+	}
 	if err != nil && ctx.Err() == nil {
 		s.differs("%s: %v", name, err)
-		_ = conn.Close()
-	}
-	both.Wait()
-	if more := s.more(conn); more > 0 && err == nil {
-		s.differs("%s: %d more answers than recorded", name, more)
 	}
 }
 
 // moreTime is how long more answers than were recorded are waited for.
 const moreTime = 200 * time.Millisecond
 
-// more returns the number of packets that arrive after the recorded ones.
-func (s *replayed) more(conn net.Conn) (n int) {
-	if c, ok := conn.(*net.TCPConn); ok {
-		_ = c.CloseWrite()
+// finish reads what comes back until the server has taken all packets, and returns the error of
+// sending them. A connection that is closed while bytes arrive is reset, and the server loses the
+// packets that it has not read yet.
+func (s *replayed) finish(conn net.Conn, arrived *messages, name string, sending <-chan error) error {
+	type result struct {
+		packets int64
+		err     error
 	}
-	_ = conn.SetReadDeadline(time.Now().Add(moreTime))
-	for m := s.kind.rest(conn); ; n++ {
-		if _, err := m.nextPacket(); err != nil {
-			return n
+	reading := make(chan result, 1)
+	err := conn.SetReadDeadline(time.Time{}) // until all packets are sent
+	go func() {
+		n, end := rest(arrived, conn)
+		reading <- result{n, end}
+	}()
+	err = cmp.Or(<-sending, err)
+	compares, wait := s.files[record.FromServer] != nil, s.options.replay.timeout
+	if compares {
+		wait = moreTime
+	}
+	if c, ok := conn.(*net.TCPConn); ok && err == nil {
+		err = c.CloseWrite()
+	}
+	if err == nil {
+		err = conn.SetReadDeadline(time.Now().Add(wait))
+	}
+	if err != nil {
+		_ = conn.Close()
+	}
+	more := <-reading
+	silent := errors.Is(more.err, os.ErrDeadlineExceeded)
+	if !compares {
+		s.count.Add(more.packets)
+	} else if more.packets > 0 && err == nil {
+		s.differs("%s: %d more answers than recorded", name, more.packets)
+	}
+	switch {
+	case err != nil:
+		more.err = err
+	case more.err == nil || silent && compares:
+		return nil
+	case silent:
+		return fmt.Errorf("the server has not closed the connection after %v: perhaps it has not taken all packets", wait)
+	}
+	return fmt.Errorf("the server has not taken all packets: %w", more.err)
+}
+
+// rest reads all that arrives and returns the number of packets in it.
+func rest(arrived *messages, conn net.Conn) (packets int64, err error) {
+	for ; ; packets++ {
+		if _, err = arrived.nextPacket(); err != nil {
+			break
 		}
 	}
+	if failed := (*net.OpError)(nil); errors.As(err, &failed) {
+		return packets, err
+	}
+	_, err = io.Copy(io.Discard, conn) // no packets of this kind, or the end
+	return packets, err
 }
 
 // begin returns when the connection began.
@@ -304,8 +347,8 @@ func (s *replayed) send(ctx context.Context, conn net.Conn, sent *atomic.Int64) 
 }
 
 // compare compares the packets that arrive with those that the server sent when they were recorded.
-func (s *replayed) compare(conn net.Conn, name string, sent *atomic.Int64, first bool) error {
-	recorded, arrived := s.kind.again(io.NewSectionReader(s.files[1], 0, s.files[1].Size())), s.kind.again(conn)
+func (s *replayed) compare(conn net.Conn, arrived *messages, name string, sent *atomic.Int64, first bool) error {
+	recorded := s.kind.again(io.NewSectionReader(s.files[1], 0, s.files[1].Size()))
 	asked := 0
 	for n := 0; ; n++ {
 		want, err := recorded.nextPacket()

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,7 +133,55 @@ func TestListenRecord(t *testing.T) {
 	require.Equal(t, []int64{12, 16}, []int64{all[0].Packets[0][1].Offset, all[0].Packets[0][1].Length})
 	r := runWith(nil, "replay", prefix, serve(t, echo))
 	require.Zero(t, r.status, r.err)
-	require.Contains(t, r.out, "2 packets sent, 0 answers, 0 differ", "there are no answers to compare with")
+	require.Contains(t, r.out, "2 packets sent, 2 answers, 0 differ", "there are no answers to compare with")
+}
+
+// A server takes all packets before replay ends, or replay says that it did not.
+func TestReplayTaken(t *testing.T) {
+	const packets = 3000
+	prefix := filepath.Join(t.TempDir(), "in")
+	l := startListening(t, "-record", prefix, "-n", strconv.Itoa(packets))
+	var sent []byte
+	for i := range packets {
+		sent = append(sent, framed(wire(28, 2, 2, i, 4, strings.Repeat("x", 100)))...)
+	}
+	_, err := l.dial(t).Write(sent)
+	require.NoError(t, err)
+	l.wait(t)
+
+	took := make(chan int, 1)
+	answering := serve(t, func(conn net.Conn) { // in small steps, and after each it could be too late
+		n, b := 0, make([]byte, 100)
+		for {
+			k, err := conn.Read(b)
+			if n += k; err != nil {
+				took <- n
+				return
+			}
+			_, _ = conn.Write(b[:k])
+		}
+	})
+	r := runWith(nil, "replay", "-speed", "0", prefix, answering)
+	require.Equal(t, len(sent), <-took)
+	require.Zero(t, r.status, r.err+r.out)
+	require.Contains(t, r.out, "3000 packets sent, 3000 answers, 0 differ")
+
+	silent := serve(t, func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) })
+	r = runWith(nil, "replay", "-speed", "0", prefix, silent)
+	require.Zero(t, r.status, r.err+r.out)
+	require.Contains(t, r.out, "3000 packets sent, 0 answers, 0 differ")
+
+	ending := serve(t, func(conn net.Conn) { _, _ = io.ReadFull(conn, make([]byte, 1000)) })
+	r = runWith(nil, "replay", "-speed", "0", prefix, ending)
+	require.Equal(t, statusBad, r.status, r.out)
+	require.Contains(t, r.out, "1 differ\n")
+
+	release := make(chan struct{})
+	defer close(release)
+	waiting := serve(t, func(conn net.Conn) { <-release })
+	r = runWith(nil, "replay", "-speed", "0", "-timeout", "50ms", prefix, waiting)
+	require.Equal(t, statusBad, r.status, r.out)
+	require.Contains(t, r.out, "1 differ\n")
 }
 
 // A recording opens in the list of packets, in the order of its index.
