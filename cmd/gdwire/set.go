@@ -203,7 +203,7 @@ var nativeFormats = []gdwire.Format{gdwire.Godot4, gdwire.Godot2}
 // texts that begin with a double quote, bracket or brace are no native JSON, but for numbers, texts and
 // Dictionaries that look so, such as "s:text".
 func nativeValue(text string) (string, bool) {
-	if text == "" || !strings.Contains(`"[{`, text[:1]) {
+	if text == "" || strings.IndexByte(`"[{`, text[0]) < 0 {
 		return "", false
 	}
 	for _, format := range nativeFormats {

@@ -517,6 +517,8 @@ func TestEdits(t *testing.T) {
 		{name: "other declared type", before: value("Array[int]([1])"), line: "a = Array[float]", err: "$.a is Array[int] and not Array[float]; only values and empty containers can be set"},
 		{name: "declared type of an int", before: value("5"), line: "a = Array[int]", err: "$.a is of type int and not Array[int]; only values and empty containers can be set"},
 		{name: "component", before: value("Vector2(1, 2)"), line: "a.x = 3", after: value("Vector2(3, 2)"), change: "$.a.x: 3.0, was 1.0"},
+		{name: "sum of a component", before: value("Vector2(1, 2)"), line: "a.x += 2", after: value("Vector2(3, 2)"), change: "$.a.x: 3.0, was 1.0"},
+		{name: "difference of an element", before: value("PackedInt32Array([5])"), line: "a[0] -= 2", after: value("PackedInt32Array([3])"), change: "$.a[0]: 3, was 5"},
 		{name: "the same component", before: value("Vector2(1, 2)"), line: "a.x = 1", after: value("Vector2(1, 2)")},
 		{name: "text for a component", before: value("Vector2(1, 2)"), line: `a.x = "y"`, err: `$.a.x is in a Vector2: "y" is not of type float`},
 		{name: "exact int for a component", before: value("Vector2(1, 2)"), line: "a.x = i:3", err: "$.a.x is in a Vector2: 3 is not of type float"},
