@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"bufio"
 	"math"
 
 	"github.com/gdwire/gdwire/internal/hook"
@@ -325,9 +326,9 @@ func (d *Decoder) checkEnd() error {
 // ReadText reads the next key or value, a String or StringName, or the next string of a
 // PackedStringArray or NodePath, and returns its text without copying it. The text is valid
 // until the next call on the Decoder. The bytes after it, up to its capacity, are those of the
-// input: append must not write there. If the next value is of another type, or a text that does not
-// fit the read buffer, ReadText consumes nothing and returns false; ReadToken or a typed read can
-// then read the value.
+// input: append must not write there. If the next value is of another type, ReadText consumes nothing
+// and returns false. If it is text longer than a chunk, ReadText consumes nothing and returns
+// [bufio.ErrBufferFull], which does not stay. ReadToken or a typed read can then read the value.
 //
 // It is for programs that compare texts without a copy, and for loops over keys of any
 // type.
@@ -379,11 +380,15 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 		typ = l.form.typ
 		l.checkHeader()
 	}
-	// A text longer than a chunk is left to the caller, who consumed nothing, and to calls that
-	// read it in parts. A copy reads the length, so that text finds it unread.
+	// A text longer than a chunk is left to calls that read it in parts. The error has no path, which
+	// would be allocated for each such text. A copy reads the length, so that text finds it unread.
 	length := l
-	if n := length.uint32(); l.failed() || uint64(n) > most {
+	n := length.uint32()
+	switch {
+	case l.failed():
 		return nil, false, d.failure()
+	case uint64(n) > most:
+		return nil, false, bufio.ErrBufferFull
 	}
 	t, err := d.result(l.text(typ))
 	text = t.Bytes()

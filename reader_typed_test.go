@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -734,11 +735,12 @@ func TestReadText(t *testing.T) {
 					require.Contains(t, string(d.AppendPath(nil)), want)
 				}
 			}
-			for range 3 {
+			for _, want := range []error{nil, bufio.ErrBufferFull, nil} {
 				offset := d.InputOffset()
 				key, ok, err := d.ReadText()
-				require.NoError(t, err)
+				require.Equal(t, want, err)
 				require.False(t, ok)
+				require.NoError(t, d.Err())
 				require.Empty(t, key)
 				require.Equal(t, offset, d.InputOffset())
 				require.Equal(t, KindDictKey, d.PeekKind())
@@ -775,8 +777,8 @@ func TestReadTextOfPackedStrings(t *testing.T) {
 		for i, err := range d.Elements() {
 			require.NoError(t, err)
 			text, ok, err := d.ReadText()
-			require.NoError(t, err)
 			require.Equal(t, len(texts[i]) < 33, ok)
+			require.Equal(t, !ok, err == bufio.ErrBufferFull)
 			if ok {
 				require.Equal(t, texts[i], string(text))
 			}
@@ -947,6 +949,9 @@ var typedReads = slices.Concat([]typedRead{
 	{name: "ReadString", accepts: "String StringName", read: func(d *Decoder) (any, error) { return d.ReadString() }},
 	{name: "ReadText", accepts: "String StringName", read: func(d *Decoder) (any, error) {
 		text, ok, err := d.ReadText()
+		if err == bufio.ErrBufferFull {
+			return d.ReadString()
+		}
 		if !ok && err == nil {
 			return nil, errNoText
 		}

@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"bufio"
 	"encoding"
 	"errors"
 	"fmt"
@@ -448,7 +449,7 @@ func makeNodePathDecoder(t reflect.Type) decodeFunc {
 func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 	b, ok, err := s.d.ReadText()
 	if !ok {
-		if err != nil {
+		if err != nil && err != bufio.ErrBufferFull {
 			return "", err
 		}
 		return s.readAnyText(x, t)
@@ -551,9 +552,9 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 		} else if i > 0 {
 			b = append(b, '/')
 		}
-		name, ok, err := s.d.ReadText()
-		if !ok && err == nil {
-			name, err = s.longName(g)
+		name, _, err := s.d.ReadText()
+		if err == bufio.ErrBufferFull {
+			name, err = s.longText(g)
 		}
 		if err != nil {
 			return "", err
@@ -572,8 +573,9 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 	return s.newText(b), s.d.ReadEnd()
 }
 
-// longName returns the next name of a NodePath, which does not fit the read buffer.
-func (s *decoder) longName(g reflect.Type) ([]byte, error) {
+// longText returns the next key of a struct or name of a NodePath, which is longer than a chunk, for a
+// variable of type g.
+func (s *decoder) longText(g reflect.Type) ([]byte, error) {
 	chunk, err := s.d.ReadToken()
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"bufio"
 	"fmt"
 	"reflect"
 
@@ -205,6 +206,10 @@ func (c *structDecoder) readKey(s *decoder) (k structKey, err error) {
 		k.isName = t == gdwire.TypeStringName
 	}
 	k.text, k.isText, err = s.d.ReadText()
+	if err == bufio.ErrBufferFull {
+		k.text, err = s.longText(c.typ)
+		k.isText = err == nil
+	}
 	return k, err
 }
 

@@ -1,8 +1,10 @@
 package variant
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -156,4 +158,52 @@ func TestFieldOfOuterType(t *testing.T) {
 	var got forest
 	require.NoError(t, Unmarshal(encoded(t, want, nil), &got))
 	require.Equal(t, want, got)
+}
+
+// A name that is longer than a chunk is found, collected or skipped as any other.
+func TestLongNamesOfFields(t *testing.T) {
+	const name = "a name of more than sixteen bytes"
+	type plain struct {
+		Hp int `gd:"a name of more than sixteen bytes"`
+		A  int `gd:"a"`
+	}
+	type collecting struct {
+		A    int `gd:"a"`
+		Rest any
+	}
+	type embedding struct {
+		A    int            `gd:"a"`
+		Rest map[string]int `gd:",embed"`
+	}
+	for _, keys := range [][2]any{{name, "a"}, {"a", name}, {StringName(name), StringName("a")}} {
+		pairs := &Dictionary{}
+		for _, key := range keys {
+			pairs.Set(key, map[bool]int{true: 7, false: 125}[fmt.Sprint(key) == "a"])
+		}
+		b := encoded(t, pairs, nil)
+		for _, most := range []int{0, 16} {
+			for _, one := range []bool{false, true} {
+				read := func(v any) {
+					t.Helper()
+					var r io.Reader = bytes.NewReader(b)
+					if one {
+						r = &oneByteReader{b}
+					}
+					require.NoError(t, UnmarshalRead(r, v, Options{Decoder: gdwire.DecoderOptions{MaxChunk: most}}))
+				}
+				var p plain
+				read(&p)
+				require.Equal(t, plain{125, 7}, p)
+				var c collecting
+				read(&c)
+				require.Equal(t, collecting{A: 7}, c)
+				var e embedding
+				read(&e)
+				require.Equal(t, embedding{7, map[string]int{name: 125}}, e)
+				err := UnmarshalRead(bytes.NewReader(b), &c, Options{RejectUnknown: true, Decoder: gdwire.DecoderOptions{MaxChunk: most}})
+				require.ErrorIs(t, err, ErrUnknownKey)
+				require.ErrorContains(t, err, name)
+			}
+		}
+	}
 }

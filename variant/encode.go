@@ -26,7 +26,7 @@ func Marshal(v any, opts ...Options) ([]byte, error) {
 	}
 	s.resetBytes(optionsOf(opts), s.takeBuffer(plan))
 	if err := s.marshal(plan, v, x); err != nil {
-		return nil, s.withKeys(err, 0)
+		return nil, s.withKeys(err)
 	}
 	return s.result(plan, s.e.Bytes()), nil
 }
@@ -95,6 +95,7 @@ type encoder struct {
 	sorted [textMapSlots]any // for each textMapOf[T], a list of *sortedPairs[T] that are not in use
 
 	bytesEncoder *gdwire.Encoder // for Marshal
+	before       int             // bytes of its result that precede the value
 	bytesOptions gdwire.EncoderOptions
 	buf          []byte // memory for the next small result, or nil
 }
@@ -117,6 +118,7 @@ func (s *encoder) resetBytes(o *Options, buf []byte) {
 		s.bytesEncoder, s.bytesOptions = gdwire.NewEncoder(nil, &o.Encoder), o.Encoder
 	}
 	s.bytesEncoder.ResetBytes(buf)
+	s.before = len(buf)
 	s.reset(s.bytesEncoder)
 }
 
@@ -188,15 +190,15 @@ func (s *encoder) withField(err error, f *field) error {
 }
 
 // withKeys returns err, an error of Marshal, with the keys in its path, which an Encoder does not
-// know. The bytes before the error, from an index of the result on, contain them, so a Decoder of these
-// arrives at the same place.
-func (s *encoder) withKeys(err error, from int) error {
+// know. The bytes of the value before the error contain them, so a Decoder of these arrives at the
+// same place.
+func (s *encoder) withKeys(err error) error {
 	e, ok := err.(*gdwire.Error)
 	b := s.e.Bytes()
-	if !ok || len(b) < from { // a Marshaler has reset the Encoder
+	if !ok || len(b) < s.before { // a Marshaler has reset the Encoder
 		return err
 	}
-	d := gdwire.NewDecoder(bytes.NewReader(b[from:]), &gdwire.DecoderOptions{ // not ResetBytes, which refuses counts of more
+	d := gdwire.NewDecoder(bytes.NewReader(b[s.before:]), &gdwire.DecoderOptions{ // not ResetBytes, which refuses counts of more
 		Format: s.format, AllowObjects: true, AllowInvalidUTF8: true, DoubleReals: s.bytesOptions.DoubleReals,
 		Limits: gdwire.NoLimits,
 	})

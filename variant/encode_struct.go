@@ -254,7 +254,7 @@ func encodeMarshaler(s *encoder, v reflect.Value) error {
 		}
 		return s.fail(v.Type(), err)
 	}
-	if s.e == s.bytesEncoder && s.e.OutputOffset() != int64(len(s.e.Bytes())) {
+	if s.e == s.bytesEncoder && s.e.OutputOffset() != int64(len(s.e.Bytes())-s.before) {
 		return s.fail(v.Type(), errors.New("MarshalVariant must not reset the Encoder"))
 	}
 	if !before.isOneValueBefore(s.position()) {

@@ -124,7 +124,7 @@ func MarshalAppend(dst []byte, v any, opts ...Options) ([]byte, error) {
 	}
 	s.resetBytes(optionsOf(opts), dst)
 	if err := s.marshal(plan, v, x); err != nil {
-		return dst, s.withKeys(err, len(dst))
+		return dst, s.withKeys(err)
 	}
 	return s.e.Bytes(), nil
 }

@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -183,7 +184,14 @@ func TestMarshalCallsMethods(t *testing.T) {
 			require.NotZero(t, want, "%v", place)
 			for _, o := range []*Options{{}, godot3} {
 				var got any
-				require.NoError(t, Unmarshal(encoded(t, v.Interface(), o), &got, *o))
+				packet := encoded(t, v.Interface(), o)
+				require.NoError(t, Unmarshal(packet, &got, *o))
+				appended, err := MarshalAppend([]byte("before"), v.Interface(), *o)
+				require.NoError(t, err, "%v", place)
+				require.Equal(t, "before"+string(packet), string(appended))
+				var written bytes.Buffer
+				require.NoError(t, MarshalWrite(&written, v.Interface(), *o))
+				require.Equal(t, packet, written.Bytes())
 				require.Equal(t, want, countTexts(got, "method"), "%v: %v", place, got)
 			}
 		}

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -149,7 +150,7 @@ func (w *typedWalk) value() (v model.Value, err error) {
 	if k == gdwire.KindDictKey {
 		switch w.random.IntN(3) { // these read keys of one type at once
 		case 0:
-			if b, ok, err := d.ReadText(); ok || err != nil {
+			if b, ok, err := d.ReadText(); ok || err != nil && err != bufio.ErrBufferFull {
 				return model.Value{Type: "String", Text: string(b)}, err
 			}
 		case 1:
@@ -270,7 +271,7 @@ func (w *typedWalk) text() (string, error) {
 		b, err := w.d.AppendString(nil)
 		return string(b), err
 	case 1:
-		if b, ok, err := w.d.ReadText(); ok || err != nil {
+		if b, ok, err := w.d.ReadText(); ok || err != nil && err != bufio.ErrBufferFull {
 			return string(b), err
 		}
 	}
