@@ -18,10 +18,22 @@ type handshakeReader struct {
 	done bool // the request was read, or the stream starts with something else
 }
 
-const (
-	httpGet = "GET "
-	headEnd = "\r\n\r\n"
-)
+const httpGet = "GET "
+
+// endOfHead returns the offset of the line feed before the empty line that ends the head of an HTTP
+// request or response, or -1. A carriage return before a line feed may be missing.
+func endOfHead(b []byte) int {
+	for i := 0; ; i++ {
+		next := bytes.IndexByte(b[i:], '\n')
+		if next < 0 {
+			return -1
+		}
+		i += next
+		if rest := b[i+1:]; bytes.HasPrefix(rest, []byte("\n")) || bytes.HasPrefix(rest, []byte("\r\n")) {
+			return i
+		}
+	}
+}
 
 func (h *handshakeReader) Read(p []byte) (int, error) {
 	if !h.done {
@@ -46,7 +58,7 @@ func (h *handshakeReader) readHead() {
 		if n := min(len(h.head), len(httpGet)); string(h.head[:n]) != httpGet[:n] {
 			return
 		}
-		if end := bytes.Index(h.head, []byte(headEnd)); end >= 0 {
+		if end := endOfHead(h.head); end >= 0 {
 			h.removeExtensions(end)
 			return
 		}
@@ -62,7 +74,7 @@ func (h *handshakeReader) readHead() {
 // removeExtensions removes the extensions from the lines of the request, which ends at end.
 func (h *handshakeReader) removeExtensions(end int) {
 	var kept []string
-	lines := strings.Split(string(h.head[:end]), "\r\n")
+	lines := strings.Split(string(h.head[:end]), "\n")
 	continued := false // a removed line is continued on the next
 	for _, line := range lines {
 		name, _, _ := strings.Cut(line, ":")
@@ -75,6 +87,6 @@ func (h *handshakeReader) removeExtensions(end int) {
 	if len(kept) == len(lines) {
 		return
 	}
-	h.head = append([]byte(strings.Join(kept, "\r\n")), h.head[end:]...)
+	h.head = append([]byte(strings.Join(kept, "\n")), h.head[end:]...)
 	h.removed()
 }

@@ -95,8 +95,14 @@ func (m *messages) nextPacket() ([]byte, error) {
 
 // checkSize returns an error if a packet is longer than permitted. size is its length so far.
 func (m *messages) checkSize(size uint64) error {
-	const overhead = 64 // bytes for each byte of a packet that is sent in many fragments
-	if size > uint64(m.max) || int64(m.raw.Len()) > overhead*(m.max+overhead) {
+	const (
+		overhead = 8        // bytes for each byte of a packet that is sent in many fragments
+		control  = 64 << 10 // bytes of empty fragments, and of messages between fragments
+	)
+	if uint64(m.raw.Len()) > overhead*size+control {
+		return errors.New("a message consists of too many fragments without content")
+	}
+	if size > uint64(m.max) {
 		return fmt.Errorf("a packet of at least %d bytes exceeds the limit; raise it with -max-packet", size)
 	}
 	return nil
@@ -136,7 +142,7 @@ const maxHTTP = 64 << 10
 // WebSocket.
 func (m *messages) webSocketHead() (message, error) {
 	m.raw.Reset()
-	for !bytes.HasSuffix(m.raw.Bytes(), []byte("\r\n\r\n")) {
+	for endOfHead(m.raw.Bytes()[max(m.raw.Len()-3, 0):]) < 0 {
 		if m.raw.Len() > maxHTTP {
 			return message{}, errors.New("this is not a WebSocket")
 		}
@@ -145,7 +151,7 @@ func (m *messages) webSocketHead() (message, error) {
 		}
 	}
 	head := strings.ToLower(m.raw.String())
-	line, _, _ := strings.Cut(head, "\r\n")
+	line, _, _ := strings.Cut(head, "\n")
 	if strings.HasPrefix(line, "http") && !strings.Contains(line, " 101") || !strings.Contains(head, "websocket") {
 		return message{raw: m.raw.Bytes()}, errors.New("this is HTTP, but not a WebSocket")
 	}

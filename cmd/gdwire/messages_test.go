@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -101,6 +103,8 @@ func TestProxyExtensions(t *testing.T) {
 	for _, c := range []struct{ name, sent, want string }{
 		{"one", request + message, upgradeRequest + message},
 		{"none", upgradeRequest + message, upgradeRequest + message},
+		{"line feeds", lineFeeds(request) + message, lineFeeds(upgradeRequest) + message},
+		{"line feeds at last", strings.TrimSuffix(request, "\r\n") + "\n" + message, strings.TrimSuffix(upgradeRequest, "\r\n") + "\n" + message},
 		{"cut", request[:100], request[:100]},
 		{"no WebSocket", "GETS " + request, "GETS " + request},
 		{"too long", "GET /" + strings.Repeat("x", maxHTTP) + request, "GET /" + strings.Repeat("x", maxHTTP) + request},
@@ -122,6 +126,60 @@ func TestProxyExtensions(t *testing.T) {
 	r := p.end(t, 1)
 	require.Contains(t, r.out, " -> 8 5\n")
 	require.Contains(t, r.err, "#1: -> the extensions were taken out of the WebSocket handshake, because compressed messages cannot be shown")
+}
+
+// lineFeeds returns text with line feeds alone.
+func lineFeeds(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// A request is passed on when its head has ended, by whichever line ends.
+func TestProxyHeadEnds(t *testing.T) {
+	for _, request := range []string{upgradeRequest, lineFeeds(upgradeRequest)} {
+		waits := errors.New("waits")
+		h := &handshakeReader{r: io.MultiReader(strings.NewReader(request), iotest.ErrReader(waits))}
+		got := make([]byte, len(request))
+		_, err := io.ReadFull(h, got)
+		require.NoError(t, err)
+		require.Equal(t, request, string(got))
+		require.NoError(t, h.err)
+	}
+	sent := append([]byte(lineFeeds(upgradeRequest)), webSocketMessage(true, 2, wire(2, 5))...)
+	p := startProxy(t, serve(t, echo), "-drop-invalid", "-frame", "ws")
+	require.Equal(t, sent, p.exchange(t, sent))
+	require.Contains(t, p.end(t, 1).out, " -> 8 5\n")
+}
+
+// repeated is a Reader of the same bytes for ever.
+type repeated struct {
+	bytes []byte
+	next  int
+}
+
+func (r *repeated) Read(p []byte) (n int, err error) {
+	for ; n < len(p); n++ {
+		p[n] = r.bytes[r.next]
+		r.next = (r.next + 1) % len(r.bytes)
+	}
+	return n, nil
+}
+
+// Fragments without content take little memory; those of a byte each are a packet.
+func TestFragments(t *testing.T) {
+	empty := func(op byte) []byte { return []byte{op, 0} }
+	for name, fragment := range map[string][]byte{"fragments": empty(wsContinued), "pings": empty(0x89)} {
+		m := &messages{r: io.MultiReader(strings.NewReader("\x02\x01x"), &repeated{bytes: fragment}), max: 8 << 20}
+		_, err := m.webSocket()
+		require.ErrorContains(t, err, "too many fragments", name)
+		require.Less(t, m.raw.Len(), 1<<17)
+	}
+	packet := bytes.Repeat([]byte{7}, 1<<20)
+	var parts [][]byte
+	for i := range packet {
+		parts = append(parts, packet[i:i+1])
+	}
+	m := &messages{r: bytes.NewReader(webSocketMessage(true, 2, parts...)), max: 1 << 20}
+	got, err := m.webSocket()
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(packet, got.packet))
 }
 
 // TestProxyLargeMessage reports the size of a message, and not of its last fragment.

@@ -203,7 +203,9 @@ var names = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // handle is the Handler of the server.
 func (h *hub) handle(ctx context.Context, c *stream.Conn) error {
-	d, err := c.Next()
+	late := time.AfterFunc(joinTimeout, func() { _ = c.CloseWithCode(stream.ClosePolicyViolation, "no name of a room") })
+	d, err := c.Next() // the Server has no IdleTimeout, because members may only listen
+	late.Stop()
 	if err != nil {
 		return err
 	}
