@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -163,6 +164,39 @@ func encoded(t testing.TB, v any, o *Options) []byte {
 	return b
 }
 
+// requireMarshals checks that all calls encode v as Marshal does or return its error, and returns the
+// encoding.
+func requireMarshals(t testing.TB, v any, o *Options) ([]byte, error) {
+	o = cmp.Or(o, &defaultOptions)
+	want, wantErr := Marshal(v, *o)
+	for _, dst := range [][]byte{nil, {}, {7}, make([]byte, 5, 6), append(make([]byte, 0, 1<<10), "before"...)} {
+		before := string(dst)
+		got, err := MarshalAppend(dst, v, *o)
+		require.Equal(t, wantErr, err, "%T after %d bytes", v, len(before))
+		if err != nil {
+			require.Equal(t, before, string(got), "%T", v)
+		} else {
+			require.Equal(t, before+string(want), string(got), "%T", v)
+		}
+	}
+	var w bytes.Buffer
+	err := MarshalWrite(&w, v, *o)
+	if wantErr == nil {
+		require.NoError(t, err, "%T", v)
+		require.Equal(t, want, w.Bytes(), "%T", v)
+		return want, nil
+	}
+	var got, at *gdwire.Error // an Encoder does not know the keys of the path
+	if errors.As(wantErr, &at) {
+		require.ErrorAs(t, err, &got, "%T", v)
+		require.Equal(t, at.Offset, got.Offset, "%T: %v", v, err)
+		require.Equal(t, at.Err.Error(), got.Err.Error(), "%T", v)
+	} else {
+		require.EqualError(t, err, wantErr.Error(), "%T", v)
+	}
+	return want, wantErr
+}
+
 // A oneByteReader returns one byte at a time.
 type oneByteReader struct{ b []byte }
 
@@ -261,7 +295,7 @@ func testGoTypes(t *testing.T, all []goType) {
 				*o = *c.options
 			}
 			o.Decoder.AllowObjects = true
-			b, err := Marshal(c.value, *o)
+			b, err := requireMarshals(t, c.value, o)
 			require.NoError(t, err)
 			var got any
 			require.NoError(t, Unmarshal(b, &got, *o))

@@ -184,15 +184,34 @@ func TestMarshalCallsMethods(t *testing.T) {
 			require.NotZero(t, want, "%v", place)
 			for _, o := range []*Options{{}, godot3} {
 				var got any
-				packet := encoded(t, v.Interface(), o)
-				require.NoError(t, Unmarshal(packet, &got, *o))
-				appended, err := MarshalAppend([]byte("before"), v.Interface(), *o)
-				require.NoError(t, err, "%v", place)
-				require.Equal(t, "before"+string(packet), string(appended))
-				var written bytes.Buffer
-				require.NoError(t, MarshalWrite(&written, v.Interface(), *o))
-				require.Equal(t, packet, written.Bytes())
+				b, err := requireMarshals(t, v.Interface(), o)
+				require.NoError(t, err)
+				require.NoError(t, Unmarshal(b, &got, *o))
 				require.Equal(t, want, countTexts(got, "method"), "%v: %v", place, got)
+			}
+		}
+	}
+}
+
+// A resetter writes a value after it has reset the Encoder.
+type resetter struct{ reset func(e *gdwire.Encoder) }
+
+func (r resetter) MarshalVariant(e *gdwire.Encoder) error {
+	r.reset(e)
+	return e.WriteInt(5)
+}
+
+// A method that resets the Encoder is an error, wherever the encoding begins.
+func TestMarshalVariantResets(t *testing.T) {
+	for _, r := range []resetter{
+		{func(e *gdwire.Encoder) { e.Reset(new(bytes.Buffer)) }},
+		{func(e *gdwire.Encoder) { e.ResetBytes([]byte("12345678")) }},
+	} {
+		for _, v := range []any{r, []resetter{r}, map[string]any{"a": r}} {
+			for _, dst := range []string{"", "1234", "a long text before the value"} {
+				got, err := MarshalAppend([]byte(dst), v)
+				require.ErrorContains(t, err, "MarshalVariant must", "%T after %q", v, dst)
+				require.Equal(t, dst, string(got))
 			}
 		}
 	}

@@ -55,6 +55,9 @@ func checkType(t *testing.T, r random, typ reflect.Type, seed string, c *counts)
 		require.Error(t, err, "%s: %v", seed, typ)
 		return
 	}
+	appended, appendErr := variant.MarshalAppend([]byte("before"), v.Addr().Interface())
+	require.Equal(t, err, appendErr, seed)
+	require.Equal(t, "before"+string(b), string(appended), seed)
 	e := gdwire.NewEncoder(nil, nil)
 	e.ResetBytes(nil)
 	modelErr := Encode(e, v, declared{})
