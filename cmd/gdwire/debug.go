@@ -3,11 +3,13 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -110,7 +112,7 @@ func debugGame(s *stdio, o *options) error {
 	if len(o.debug.steps) > 0 && !o.lines {
 		d.events = bufio.NewWriter(s.errs) // so that the output is that of the commands
 	}
-	d.session, err = debugger.Accept(connecting, accepted, &stream.Options{MaxPacket: o.MaxPacket, Decoder: o.Decoder})
+	d.session, err = s.acceptGame(connecting, accepted, &stream.Options{MaxPacket: o.MaxPacket, Decoder: o.Decoder})
 	if err == nil {
 		done := make(chan struct{})
 		go func() {
@@ -126,6 +128,61 @@ func debugGame(s *stdio, o *options) error {
 		err = nil
 	}
 	return err
+}
+
+// acceptGame waits for a game: the first connection from which a message arrives. Others, such as
+// those of a program that looks for open ports, are closed.
+func (s *stdio) acceptGame(ctx context.Context, ln net.Listener, o *stream.Options) (*debugger.Session, error) {
+	games := make(chan *debugger.Session)
+	waiting, found := context.WithCancel(context.WithoutCancel(ctx)) // a game that has ended can have sent messages
+	var sessions sync.WaitGroup
+	failed := make(chan error, 1)
+	var mu sync.Mutex // of the log
+	accepting, stop := context.WithCancel(ctx)
+	go func() {
+		for {
+			game, err := debugger.Accept(accepting, ln, o)
+			if err != nil {
+				failed <- err
+				return
+			}
+			sessions.Go(func() {
+				_, err := game.Protocol(waiting)
+				if err == nil {
+					select {
+					case games <- game:
+						return
+					case <-waiting.Done():
+					}
+				} else if waiting.Err() == nil {
+					mu.Lock()
+					s.logf("this was no game: %v", cmp.Or(game.Err(), io.EOF))
+					mu.Unlock()
+				}
+				_ = game.Close()
+			})
+		}
+	}()
+	var game *debugger.Session
+	var err error
+	select {
+	case game = <-games:
+		stop()
+		<-failed
+	case err = <-failed:
+		ended := make(chan struct{})
+		go func() { sessions.Wait(); close(ended) }()
+		select {
+		case game = <-games:
+			err = nil
+		case <-ended:
+		case <-time.After(grace):
+		}
+	}
+	stop()
+	found()
+	sessions.Wait()
+	return game, err
 }
 
 // run shows what the game does while it runs commands.

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 )
 
 // A debugging is a run of debug.
@@ -107,14 +109,40 @@ func TestDebugJSON(t *testing.T) {
 	require.Equal(t, 1, names[""])
 }
 
-// What is no game ends the command, which says so once.
+// What is no game is said once for each connection, and a game can still connect.
 func TestDebugNoGame(t *testing.T) {
-	d := startDebug(t)
-	_, err := d.dial(t).Write(framed(wire(4, "x"), wire(4, "y")))
+	prefix := filepath.Join(t.TempDir(), "game")
+	d := startDebug(t, "-record", prefix)
+	for bytes, why := range map[string]string{
+		"":                                  "EOF",
+		"GET / HTTP/1.1\r\nHost: a\r\n\r\n": "EOF",
+		string(framed(wire(4, "x"), wire(4, "y"))): "no messages of a debugger",
+	} {
+		conn := d.dial(t)
+		_, err := io.WriteString(conn, bytes)
+		require.NoError(t, err)
+		require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+		line := d.line(t)
+		require.Contains(t, line, "this was no game: ")
+		require.Contains(t, line, why)
+	}
+	silent := d.dial(t)
+	defer silent.Close()
+	conn := d.dial(t)
+	game := recordedGame(t, "4.7-dev")
+	_, err := conn.Write(game)
 	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	r := d.wait(t)
-	require.Equal(t, statusBad, r.status)
-	require.Equal(t, 1, strings.Count(r.err, "no messages of a debugger"), r.err)
+	require.Zero(t, r.status, r.err)
+	require.Contains(t, r.out, "hello from the game true")
+	require.NotContains(t, r.err, "no game")
+	all, _, err := record.Connections(prefix)
+	require.NoError(t, err)
+	last := all[len(all)-1]
+	b, err := os.ReadFile(record.FileName(prefix, last.Number, record.FromClient))
+	require.NoError(t, err)
+	require.Equal(t, game, b)
 }
 
 // A program after -- gets the address before its arguments, in the form that its version wants.

@@ -15,7 +15,7 @@ type Listener struct {
 	Recorder *Recorder
 	Order    binary.ByteOrder // of the lengths before the packets
 	Fail     func(error)      // is called if a file cannot be written
-	Number   int64            // of the only connection, or 0 if Start is called for each
+	Number   int64            // of the next connection, or 0 if Start is called for each
 }
 
 // Accept returns the next connection, a [*Conn].
@@ -24,7 +24,11 @@ func (l *Listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Conn{Conn: c, l: l, number: l.Number}, nil
+	number := l.Number
+	if number > 0 {
+		l.Number++
+	}
+	return &Conn{Conn: c, l: l, number: number}, nil
 }
 
 // SetDeadline sets the deadline of Accept.
