@@ -401,3 +401,24 @@ func TestDamageError(t *testing.T) {
 	require.EqualValues(t, len(b)-3, damage.Offset)
 	require.ErrorIs(t, damage.Unwrap(), io.ErrUnexpectedEOF)
 }
+
+// TestSaveElsewhere: the file that was opened by a relative name is known by it also in another
+// working folder.
+func TestSaveElsewhere(t *testing.T) {
+	b, _ := file(t, Info{}, map[string]any{"hp": 1})
+	one, two := t.TempDir(), t.TempDir()
+	t.Chdir(one)
+	require.NoError(t, os.WriteFile("save", b, 0o600))
+	f, err := Open("save", nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	require.NoError(t, f.Edit(Set("hp", 2)))
+	t.Chdir(two)
+	require.NoError(t, os.WriteFile("save", []byte("another file"), 0o600))
+	require.NoError(t, f.Save("save"))
+
+	other := filepath.Join(one, "other")
+	require.NoError(t, os.WriteFile(other, []byte("another program"), 0o600))
+	require.NoError(t, os.Rename(other, filepath.Join(one, "save")))
+	require.ErrorIs(t, f.Save(filepath.Join(one, "save")), ErrChanged)
+}

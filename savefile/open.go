@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/outfile"
 	"github.com/gdwire/gdwire/internal/reals"
 )
 
@@ -33,7 +34,7 @@ func Open(name string, o *Options) (*File, error) {
 	if err != nil {
 		return nil, errors.Join(named(err, name), f.Close())
 	}
-	out.name = name
+	out.name = outfile.Absolute(name)
 	return out, nil
 }
 

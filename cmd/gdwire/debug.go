@@ -168,7 +168,7 @@ func (s *stdio) acceptGame(ctx context.Context, ln net.Listener, o *stream.Optio
 	select {
 	case game = <-games:
 		stop()
-		<-failed
+		_ = <-failed
 	case err = <-failed:
 		ended := make(chan struct{})
 		go func() { sessions.Wait(); close(ended) }()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 )
 
 // ErrChanged is returned by Commit if the file to be replaced is no longer the file that was
@@ -269,4 +270,23 @@ func (f *File) replace() error {
 // content is not compared.
 func sameContent(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// Absolute returns a name that leads to the same file from any working folder. It is not cleaned: after
+// a link to a folder, ".." is the parent of that folder.
+func Absolute(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	if runtime.GOOS == "windows" { // which cleans names itself
+		if full, err := filepath.Abs(name); err == nil {
+			return full
+		}
+		return name
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return name
+	}
+	return folder + "/" + name
 }
