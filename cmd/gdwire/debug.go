@@ -136,14 +136,15 @@ func (s *stdio) acceptGame(ctx context.Context, ln net.Listener, o *stream.Optio
 	games := make(chan *debugger.Session)
 	waiting, found := context.WithCancel(context.WithoutCancel(ctx)) // a game that has ended can have sent messages
 	var sessions sync.WaitGroup
-	failed := make(chan error, 1)
+	failed := make(chan struct{}) // closed after err is set
+	var err error
 	var mu sync.Mutex // of the log
 	accepting, stop := context.WithCancel(ctx)
 	go func() {
 		for {
-			game, err := debugger.Accept(accepting, ln, o)
-			if err != nil {
-				failed <- err
+			var game *debugger.Session
+			if game, err = debugger.Accept(accepting, ln, o); err != nil {
+				close(failed)
 				return
 			}
 			sessions.Go(func() {
@@ -156,7 +157,7 @@ func (s *stdio) acceptGame(ctx context.Context, ln net.Listener, o *stream.Optio
 					}
 				} else if waiting.Err() == nil {
 					mu.Lock()
-					s.logf("this was no game: %v", cmp.Or(game.Err(), io.EOF))
+					s.logf("a program connected that is no game: %v; waiting", cmp.Or(game.Err(), io.EOF))
 					mu.Unlock()
 				}
 				_ = game.Close()
@@ -164,17 +165,15 @@ func (s *stdio) acceptGame(ctx context.Context, ln net.Listener, o *stream.Optio
 		}
 	}()
 	var game *debugger.Session
-	var err error
 	select {
 	case game = <-games:
 		stop()
-		_ = <-failed
-	case err = <-failed:
+		<-failed
+	case <-failed:
 		ended := make(chan struct{})
 		go func() { sessions.Wait(); close(ended) }()
 		select {
 		case game = <-games:
-			err = nil
 		case <-ended:
 		case <-time.After(grace):
 		}
@@ -182,7 +181,10 @@ func (s *stdio) acceptGame(ctx context.Context, ln net.Listener, o *stream.Optio
 	stop()
 	found()
 	sessions.Wait()
-	return game, err
+	if game != nil {
+		return game, nil
+	}
+	return nil, err
 }
 
 // run shows what the game does while it runs commands.

@@ -123,7 +123,7 @@ func TestDebugNoGame(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 		line := d.line(t)
-		require.Contains(t, line, "this was no game: ")
+		require.Contains(t, line, "that is no game: ")
 		require.Contains(t, line, why)
 	}
 	silent := d.dial(t)

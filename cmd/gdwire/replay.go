@@ -223,7 +223,7 @@ func (s *replayed) run(ctx context.Context, number int) {
 		err = s.finish(conn, arrived, name, sending)
 	} else {
 		_ = conn.Close()
-		_ = <-sending
+		err = cmp.Or(err, <-sending)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.differs("%s: %v", name, err)
