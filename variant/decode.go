@@ -711,7 +711,7 @@ func (b decodePlanner) makePointerDecoder(t reflect.Type, wire gdwire.Type) (dec
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), wire)
-	size := int64(t.Elem().Size())
+	size, counts := int64(t.Elem().Size()), pointerCounts(t)
 	return reflected(t, func(s *decoder, v reflect.Value) error {
 		typ, err := s.d.PeekType()
 		switch {
@@ -729,6 +729,9 @@ func (b decodePlanner) makePointerDecoder(t reflect.Type, wire gdwire.Type) (dec
 				return err
 			}
 			v.Set(reflect.New(t.Elem()))
+		}
+		if !counts {
+			return elem.do(s, variableOf(v.Elem()))
 		}
 		if err := s.enter(t); err != nil {
 			return err

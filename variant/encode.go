@@ -148,8 +148,10 @@ func indirect(v any) reflect.Value {
 func (s *encoder) marshal(plan *plan[encodeFunc], v any, x reflect.Value) error {
 	before := s.e.OutputOffset()
 	ok, err := s.tree(v)
-	if !ok && x.CanAddr() {
-		err = s.encodeNested(plan.do, x)
+	if !ok && s.depth > maxDepth { // of the Encoder: Marshalers that call each other
+		err = s.fail(x.Type(), depthError())
+	} else if !ok && x.CanAddr() {
+		err = plan.do(s, variableOf(x))
 	} else if !ok {
 		err = s.encodeIn(plan, v, x)
 	}
@@ -448,16 +450,24 @@ func (b encodePlanner) makePointerEncoder(key planKey) (encodeFunc, error) {
 
 // pointerEncoder returns the function that encodes a t, a pointer to a value with a plan.
 func pointerEncoder(t reflect.Type, elem *plan[encodeFunc]) encodeFunc {
+	counts := pointerCounts(t)
 	return reflected(t, func(s *encoder, v reflect.Value) error {
-		if v.IsNil() {
+		switch {
+		case v.IsNil():
 			return s.e.WriteNil()
+		case counts:
+			return s.encodeNested(elem.do, v.Elem())
 		}
-		return s.encodeNested(elem.do, v.Elem())
+		return elem.do(s, variableOf(v.Elem()))
 	})
 }
 
-// encodeNested writes v, one level deeper than the value that contains it. It returns an error
-// if the depth exceeds maxDepth.
+// pointerCounts reports whether a t, a pointer, counts as a level of nesting: one to an Array, Dictionary
+// or Object does not, since these count themselves, by value and by pointer.
+func pointerCounts(t reflect.Type) bool { return ownTypes[t.Elem()] == nil }
+
+// encodeNested writes v, to which a pointer leads, one level deeper than the pointer. It returns an
+// error if the depth exceeds maxDepth. Each container counts its own level, for its content.
 func (s *encoder) encodeNested(encode encodeFunc, v reflect.Value) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.fail(v.Type(), depthError())
@@ -467,19 +477,14 @@ func (s *encoder) encodeNested(encode encodeFunc, v reflect.Value) error {
 	return err
 }
 
-// encodeIn writes x, the value in v, as encodeNested does. It copies x, unless only plans of this
+// encodeIn writes x, the value in v. It copies x, unless only plans of this
 // package read it, which do not write: -25 % of the time of a small struct.
 func (s *encoder) encodeIn(plan *plan[encodeFunc], v any, x reflect.Value) error {
 	in, ok := variableIn(v)
 	if !ok || !plan.readOnly {
-		return s.encodeNested(plan.do, addressable(x))
+		return plan.do(s, variableOf(addressable(x)))
 	}
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(x.Type(), depthError())
-	}
-	err := plan.do(s, in)
-	s.depth--
-	return err
+	return plan.do(s, in)
 }
 
 // isReadOnly reports whether no method can get the address of a t, or of a part of it, while it is
@@ -564,35 +569,26 @@ func (s *encoder) planned(v any, isKey bool) error {
 	return s.encodeIn(plan, v, r)
 }
 
-// tree writes v, one level deeper than the value that contains it, and returns true if v is of a
-// type that trees in an any consist of. Otherwise it writes nothing. It needs no plan, and no
-// addressable copy of v.
+// tree writes v and returns true if v is of a type that trees in an any consist of. Otherwise it
+// writes nothing. It needs no plan, and no addressable copy of v.
 func (s *encoder) tree(v any) (ok bool, err error) {
-	var write func() error
 	switch v := v.(type) {
 	case *Dictionary:
 		if v == nil {
 			return true, s.e.WriteNil()
 		}
-		write = func() error { return s.dictionary(v) }
+		return true, s.dictionary(v)
 	case *Array:
 		if v == nil {
 			return true, s.e.WriteNil()
 		}
-		write = func() error { return s.array(v) }
+		return true, s.array(v)
 	case map[string]any:
-		write = func() error { return anyMaps.encode(s, v, reflect.TypeFor[map[string]any]()) }
+		return true, anyMaps.encode(s, v, reflect.TypeFor[map[string]any]())
 	case []any:
-		write = func() error { return s.list(v) }
-	default:
-		return false, nil
+		return true, s.list(v)
 	}
-	if s.depth++; s.depth > maxDepth {
-		return true, s.fail(reflect.TypeOf(v), depthError())
-	}
-	err = write()
-	s.depth--
-	return true, err
+	return false, nil
 }
 
 // list writes v as an Array.

@@ -65,6 +65,9 @@ func (s *encoder) inputEvent(v *InputEvent) error {
 }
 
 func (s *encoder) array(v *Array) error {
+	if s.depth++; s.depth > maxDepth {
+		return s.fail(reflect.TypeFor[*Array](), depthError())
+	}
 	if err := s.e.BeginTypedArray(len(v.Values), v.Elem); err != nil {
 		return err
 	}
@@ -73,10 +76,14 @@ func (s *encoder) array(v *Array) error {
 			return err
 		}
 	}
+	s.depth--
 	return s.e.End()
 }
 
 func (s *encoder) dictionary(v *Dictionary) error {
+	if s.depth++; s.depth > maxDepth {
+		return s.fail(reflect.TypeFor[*Dictionary](), depthError())
+	}
 	if err := s.e.BeginTypedDict(v.Len(), v.Key, v.Value); err != nil {
 		return err
 	}
@@ -88,6 +95,7 @@ func (s *encoder) dictionary(v *Dictionary) error {
 			return err
 		}
 	}
+	s.depth--
 	return s.e.End()
 }
 

@@ -50,11 +50,15 @@ func (b encodePlanner) makeTypedListEncoder(t reflect.Type, declared gdwire.Elem
 		if err != nil {
 			return err
 		}
+		if s.depth++; s.depth > maxDepth {
+			return s.fail(t, depthError())
+		}
 		for i := range v.Len() {
-			if err := s.encodeNested(elem.do, v.Index(i)); err != nil {
+			if err := elem.do(s, variableOf(v.Index(i))); err != nil {
 				return err
 			}
 		}
+		s.depth--
 		return s.e.End()
 	}), err
 }
