@@ -20,7 +20,7 @@ import (
 // package savefile. The variable refers to no part of data.
 //
 // After an error, the variable holds the parts that were decoded before it, all of the value if the
-// error is that bytes follow it.
+// error is that bytes follow it. An any holds the parts of a container.
 func Unmarshal(data []byte, v any, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
@@ -164,7 +164,7 @@ func (s *decoder) unmarshal(v any) error {
 	}
 	if v, ok := v.(*any); ok {
 		x, err := s.any()
-		if err == nil {
+		if err == nil || holdsPart(x) {
 			*v = x
 		}
 		return err
@@ -745,7 +745,7 @@ func (b decodePlanner) makePointerDecoder(t reflect.Type, wire gdwire.Type) (dec
 // decodeAny reads the next value into x, an empty interface.
 func decodeAny(s *decoder, x variable) error {
 	v, err := s.any()
-	if err == nil {
+	if err == nil || holdsPart(v) {
 		*pointer[any](x) = v
 	}
 	return err

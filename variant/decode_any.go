@@ -28,7 +28,17 @@ func (s *decoder) any() (any, error) {
 	return s.anyFrom(t)
 }
 
-// anyFrom reads the value that starts with t.
+// holdsPart reports whether x, which any returned with an error, contains the parts that were decoded
+// before the error.
+func holdsPart(x any) bool {
+	switch x.(type) {
+	case *Array, *Dictionary, *Object:
+		return true
+	}
+	return false
+}
+
+// anyFrom reads the value that starts with t. With an error it can return a part: see holdsPart.
 func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	switch t.Kind() {
 	case gdwire.KindNil:
@@ -131,10 +141,12 @@ func (s *decoder) fillArray(a *Array, t gdwire.Token) error {
 			return err
 		}
 		x, err := s.anyFrom(t)
+		if err == nil || holdsPart(x) {
+			a.Values = append(a.Values, x)
+		}
 		if err != nil {
 			return err
 		}
-		a.Values = append(a.Values, x)
 	}
 	s.depth--
 	return s.d.ReadEnd()
@@ -182,6 +194,9 @@ func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 		}
 		value, err := s.anyFrom(t)
 		if err != nil {
+			if holdsPart(value) {
+				d.setDecoded(key, value)
+			}
 			return err
 		}
 		if isKnown {
@@ -372,10 +387,13 @@ func (s *decoder) fillObject(o *Object, t gdwire.Token) error {
 			return err
 		}
 		p := Property{Name: name.Text()}
-		if p.Value, err = s.any(); err != nil {
+		p.Value, err = s.any()
+		if err == nil || holdsPart(p.Value) {
+			o.Properties = append(o.Properties, p)
+		}
+		if err != nil {
 			return err
 		}
-		o.Properties = append(o.Properties, p)
 	}
 	s.depth--
 	return s.d.ReadEnd()

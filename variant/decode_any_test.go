@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -142,5 +143,45 @@ func TestKnownKeysOfNested(t *testing.T) {
 		for i, want := range []any{"a", "next", "z", nil} {
 			require.Equal(t, want, known.keys[i].key)
 		}
+	}
+}
+
+// After an error, an any holds the parts of containers that were decoded before it.
+func TestPartsInAny(t *testing.T) {
+	value := func(last ...any) any {
+		object := &Object{Class: "A", Properties: []Property{{"first", 1}, {"second", array(append([]any{2}, last...)...)}}}
+		return array(1, dict("a", array(2), "b", array(3, object)))
+	}
+	whole := encoded(t, value("text that is cut"), nil)
+	want := value()
+	var got any = "before"
+	o := Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}
+	require.Error(t, Unmarshal(whole[:len(whole)-4], &got, o))
+	require.Equal(t, fmt.Sprint(want), fmt.Sprint(got))
+	var s struct{ A, B any }
+	require.Error(t, Unmarshal(encoded(t, dict("a", 1, "b", value("text that is cut")), nil)[:len(whole)+20], &s, o))
+	require.Equal(t, "1 "+fmt.Sprint(want), fmt.Sprint(s.A, " ", s.B))
+	var collecting struct {
+		Rest *Dictionary `gd:",embed"`
+	}
+	require.Error(t, Unmarshal(encoded(t, dict("a", 1, "b", value("text that is cut")), nil)[:len(whole)+20], &collecting, o))
+	require.Equal(t, fmt.Sprint(dict("a", 1, "b", want)), fmt.Sprint(collecting.Rest))
+}
+
+// A signaling NaN of 32 bits, which no engine writes, becomes a quiet one of 64 bits in an any. In packed
+// arrays and in a Raw it stays.
+func TestSignalingNaN(t *testing.T) {
+	nan := []byte{0x05, 0x00, 0xa0, 0x7f}
+	float := append([]byte{3, 0, 0, 0}, nan...)
+	quieted := binary.LittleEndian.AppendUint64([]byte{3, 0, 1, 0}, 0x7ffc0000a0000000)
+	packed := append([]byte{32, 0, 0, 0, 1, 0, 0, 0}, nan...)
+	for _, c := range []struct {
+		in, want []byte
+		to       any
+	}{{float, quieted, new(any)}, {packed, packed, new(any)}, {packed, packed, new([]float32)}, {float, float, new(Raw)}} {
+		require.NoError(t, Unmarshal(c.in, c.to))
+		got, err := Marshal(c.to)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got, "%T", c.to)
 	}
 }

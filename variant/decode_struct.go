@@ -375,14 +375,14 @@ func (c *structDecoder) collect(s *decoder, v reflect.Value, key structKey, seen
 		return err
 	}
 	value, err := s.any()
-	if err != nil {
+	if err != nil && !holdsPart(value) {
 		return err
 	}
 	if f.IsNil() {
 		f.Set(reflect.ValueOf(&Dictionary{}))
 	}
 	f.Interface().(*Dictionary).setDecoded(k, value)
-	return nil
+	return err
 }
 
 // collectInMap reads the value of an unknown key k, and adds the pair to the map m. If m had an

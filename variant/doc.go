@@ -80,8 +80,8 @@
 // A value that Unmarshal stores in an any is encoded as the same bytes if an engine wrote it, and
 // if Encoder.DoubleReals is what [Raw.DoubleReals] returns for the bytes. Types, declared types of elements, the
 // order of pairs, and the bits of numbers are kept. The following are not kept: the width of
-// numbers in 64 bits that engines write in 32 bits, the content of padding, flags in headers that
-// have no meaning, the bit of Godot 2 for shared containers, an object without a class, which
+// numbers in 64 bits that engines write in 32 bits, a single NaN of 32 bits,
+// which engines never write and which becomes a quiet one of 64 bits, the content of padding, flags in headers that have no meaning, the bit of Godot 2 for shared containers, an object without a class, which
 // becomes nil, and of equal keys all values but the last.
 //
 // A slice of byte, int32, int64, float32, float64, string, Vector2, Vector3,
