@@ -15,6 +15,7 @@ import (
 
 // The kind of every math type is its type, and its components are read as written.
 func TestMathTypes(t *testing.T) {
+	listed := map[gdwire.Type]bool{}
 	for _, c := range []struct {
 		typ  gdwire.Type
 		kind gdwire.Kind
@@ -40,6 +41,7 @@ func TestMathTypes(t *testing.T) {
 		{gdwire.TypeColor, gdwire.KindColor, "Color", 4, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			listed[c.typ] = true
 			n, ints := c.typ.Components()
 			require.Equal(t, c.n, n)
 			require.Equal(t, c.ints, ints)
@@ -84,6 +86,11 @@ func TestMathTypes(t *testing.T) {
 				require.Equal(t, append([]float64{7}, want...), tok.AppendComponents([]float64{7}))
 			}
 		})
+	}
+	for _, typ := range gdwire.Types() {
+		if n, _ := typ.Components(); n > 0 {
+			assert.True(t, listed[typ], "%v needs a line in this table: see \"To add a type\" in CONTRIBUTING.md", typ)
+		}
 	}
 }
 
@@ -201,7 +208,12 @@ func TestMadeTokens(t *testing.T) {
 
 // Vector makes a token of each math type, and the zero Token of anything else.
 func TestVector(t *testing.T) {
-	made := map[gdwire.Type]int{}
+	want, made := map[gdwire.Type]int{}, map[gdwire.Type]int{}
+	for _, typ := range gdwire.Types() {
+		if n, _ := typ.Components(); n > 0 {
+			want[typ] = n
+		}
+	}
 	for typ := range gdwire.Type(255) {
 		for n := range 20 {
 			tok := gdwire.Vector(typ, make([]float64, n)...)
@@ -213,7 +225,7 @@ func TestVector(t *testing.T) {
 			made[typ] = n
 		}
 	}
-	require.Len(t, made, 16)
+	require.Equal(t, want, made, "types and their numbers of components")
 	require.Equal(t, 9, made[gdwire.TypeBasis])
 	for _, tok := range []gdwire.Token{
 		gdwire.Vector(gdwire.TypeVector2, 1e300, 0),

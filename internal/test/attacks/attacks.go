@@ -125,6 +125,7 @@ const (
 	idInt32s     = 30
 	idStrings    = 34
 	idVector4s   = 38
+	idUnknown    = 200
 
 	wide    = 1 << 16 // components of 64 bits
 	builtin = 1 << 16 // the declared type of elements or keys is a built-in type,
@@ -317,12 +318,12 @@ func containers() (all []Attack) {
 		all = append(all, a)
 	}
 	return append(all,
-		Attack{Name: "elements of an unknown type", Parts: sent(idArray|builtin, 39, 1<<20), Limited: typed, Unlimited: typed, Row: "elements of an unknown type"},
+		Attack{Name: "elements of an unknown type", Parts: sent(idArray|builtin, idUnknown, 1<<20), Limited: typed, Unlimited: typed, Row: "elements of an unknown type"},
 		Attack{Name: "elements of a negative type", Parts: sent(idArray|builtin, 1<<32-1, 1), Limited: typed, Unlimited: typed},
-		Attack{Name: "values of an unknown type", Parts: sent(idDictionary|builtin|values*builtin, 2, 255, 1), Limited: typed, Unlimited: typed},
+		Attack{Name: "values of an unknown type", Parts: sent(idDictionary|builtin|values*builtin, 2, idUnknown, 1), Limited: typed, Unlimited: typed},
 		Attack{Name: "elements of no type", Parts: sent(idArray|builtin, 0, 0), Depth: 1},
 		Attack{Name: "all flags", Parts: sent(idArray|0xFFFFFF00, 0, 0), Depth: 1},
-		Attack{Name: "an unknown type", Parts: sent(39), Limited: typed, Unlimited: typed},
+		Attack{Name: "an unknown type", Parts: sent(idUnknown), Limited: typed, Unlimited: typed},
 		Attack{Name: "an InputEvent of 11 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 11), Limited: "InputEvent of type", Unlimited: "InputEvent of type", Row: "an InputEvent of 11 bytes"},
 		Attack{Name: "an InputEvent of no bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 0), Limited: "InputEvent of type", Unlimited: "InputEvent of type"},
 		Attack{Name: "a key event without a key", Format: "godot2", Parts: sent(idInputEvent2, 1, 0, 12), Limited: "InputEvent of type", Unlimited: "InputEvent of type"},

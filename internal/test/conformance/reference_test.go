@@ -27,6 +27,7 @@ func TestReferenceReadsVectors(t *testing.T) {
 }
 
 func TestReferenceOnVerdicts(t *testing.T) {
+	require.NoError(t, model.Complete())
 	accepted, rejected := 0, 0
 	for i := range model.Singles {
 		for _, v := range model.Singles[i].Verdicts(t) {
@@ -45,6 +46,7 @@ func TestReferenceOnVerdicts(t *testing.T) {
 
 // Every format reads slightly damaged vectors of every engine.
 func TestReferenceOnMutations(t *testing.T) {
+	require.NoError(t, model.Complete())
 	random := rand.New(rand.NewPCG(1, 2))
 	accepted := map[gdwire.Format]int{}
 	for i := range model.Engines {

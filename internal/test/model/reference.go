@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -56,6 +57,19 @@ var TypeNames = map[string][]string{
 func init() {
 	TypeNames["manual3"] = TypeNames["godot3"]
 	TypeNames["manual30"] = TypeNames["godot3"]
+}
+
+// Complete returns an error if a format has a type that TypeNames does not list, or lists one that
+// the format does not have.
+func Complete() error {
+	for _, f := range gdwire.Formats() {
+		for _, t := range gdwire.Types() {
+			if slices.Contains(TypeNames[f.String()], t.String()) != f.Has(t) {
+				return fmt.Errorf(`%v has %v: %v, and TypeNames of internal/test/model says otherwise: see "To add a type" in CONTRIBUTING.md`, f, t, f.Has(t))
+			}
+		}
+	}
+	return nil
 }
 
 // RealComponents contains the number of components of each type of reals.

@@ -23,11 +23,14 @@ func unhex(t testing.TB, s string) []byte {
 }
 
 // Build replaces headers by their bytes in the format: <int+1.255> sets 1 in bits
-// 16 and up and 255 in bits 8 to 15.
+// 16 and up and 255 in bits 8 to 15, and <none> is the first id after the last type.
 func Build(t testing.TB, f gdwire.Format, text string) []byte {
 	return unhex(t, headerPattern.ReplaceAllStringFunc(text, func(s string) string {
 		m := headerPattern.FindStringSubmatch(s)
 		id := slices.Index(TypeNames[f.String()], m[1])
+		if m[1] == "none" {
+			id = len(TypeNames[f.String()])
+		}
 		if id < 0 {
 			t.Fatalf("%s in %v", s, f)
 		}
