@@ -202,7 +202,7 @@ func TestGraphs(t *testing.T) {
 	require.NotContains(t, string(b), "NaN")
 }
 
-func TestNumbers(t *testing.T) {
+func TestBenchNumbers(t *testing.T) {
 	require.Equal(t, 2.0, quantile([]float64{3, 1, 2}, 0.5))
 	require.Equal(t, 2.5, quantile([]float64{4, 3, 1, 2}, 0.5))
 	require.Equal(t, 1.0, quantile([]float64{1}, 0.75))

@@ -58,7 +58,7 @@ func (r *recipe) make(tb testing.TB, content []byte) []byte {
 }
 
 // A running Godot 3 reads files of this package, and this package reads its files.
-func TestEngine(t *testing.T) {
+func TestFileAccessEngine(t *testing.T) {
 	engine, err := exec.LookPath("godot3-server")
 	if err != nil {
 		t.Skip("skipped: godot3-server is not installed, so no engine was asked")

@@ -13,7 +13,7 @@ import (
 )
 
 // The messages of limits and FastLZ are tested with their sources.
-func TestErrors(t *testing.T) {
+func TestFileAccessErrors(t *testing.T) {
 	read := func(data []byte) error {
 		_, _, err := readAll(bytes.NewReader(data), &fileaccess.Options{Key: wrong})
 		return err

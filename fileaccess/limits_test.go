@@ -9,7 +9,7 @@ import (
 )
 
 // Each limit accepts a value equal to it and refuses a greater one.
-func TestLimits(t *testing.T) {
+func TestFileAccessLimits(t *testing.T) {
 	data := file(t, compressedInfo(fileaccess.Zstd), nil, pattern(10_000))
 	for _, tt := range []struct {
 		name       string

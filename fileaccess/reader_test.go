@@ -17,7 +17,7 @@ import (
 )
 
 // Every file of an engine is read, from Readers that return it in any pieces.
-func TestVectors(t *testing.T) {
+func TestFileAccessVectors(t *testing.T) {
 	for _, v := range vectors(t) {
 		for delivery, reader := range deliveries {
 			t.Run(v.name+"/"+delivery, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestVectors(t *testing.T) {
 }
 
 // A file that is shorter than the magic number, or begins with other bytes, is plain.
-func TestPlain(t *testing.T) {
+func TestFileAccessPlain(t *testing.T) {
 	for _, content := range []string{"", "G", "GC", "GCP", "GDE", "gcpf", "GCPE", "GDEF", "RSRC", "four", "more than four"} {
 		t.Run(fmt.Sprintf("%q", content), func(t *testing.T) {
 			got, info, err := readAll(bytes.NewReader([]byte(content)), nil)
@@ -49,7 +49,7 @@ func TestContainerString(t *testing.T) {
 
 // A file truncated at any byte is io.ErrUnexpectedEOF at its end. A prefix of the content is
 // returned before that, and nothing of an encrypted file.
-func TestCut(t *testing.T) {
+func TestFileAccessCut(t *testing.T) {
 	for _, v := range vectors(t) {
 		if v.info.Container == fileaccess.Plain {
 			continue

@@ -11,7 +11,7 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 )
 
-func TestError(t *testing.T) {
+func TestJSONError(t *testing.T) {
 	_, err := fromJSON(`{"type":"Array","args":[{"type":"Vector2","args":[1,true]}]}`, nil, nil)
 	require.EqualError(t, err, `gdjson: offset 52, "/args/0/args/1": arg is not a number`)
 	require.ErrorIs(t, err, gdwire.ErrType)
@@ -27,8 +27,8 @@ func TestError(t *testing.T) {
 	require.EqualError(t, err, `gdjson: offset 1, "/0": string "`+strings.Repeat("é", 20)+`…" without a prefix`)
 }
 
-// TestError tests two more.
-func TestMessages(t *testing.T) {
+// TestJSONError tests two more.
+func TestJSONMessages(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		text  string

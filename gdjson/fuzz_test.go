@@ -141,8 +141,8 @@ func checkExact(t testing.TB, wire []byte, format gdwire.Format) {
 	require.Equal(t, want.Bytes(), got, text)
 }
 
-// TestRandomValues: random values are unchanged after conversion to JSON and back.
-func TestRandomValues(t *testing.T) {
+// TestJSONRandomValues: random values are unchanged after conversion to JSON and back.
+func TestJSONRandomValues(t *testing.T) {
 	n := 20_000
 	if !testenv.Full() {
 		n = 2_000

@@ -93,7 +93,7 @@ func checkScanAs(t *testing.T, b []byte, lenient bool) {
 	}
 }
 
-func TestScan(t *testing.T) {
+func TestJSONScan(t *testing.T) {
 	for _, s := range texts {
 		checkScan(t, []byte(s))
 		for _, before := range []string{`[`, `["k",`, `{"k":`, ` {"k":1,"l":[],"m": `} {

@@ -64,7 +64,7 @@ func typedArray(elem gdwire.Elem) func(*gdwire.Encoder) {
 func TestToJSONShapes(t *testing.T) { testToJSON(t, shapeCases) }
 
 // Every type goes through both kinds of JSON. A new one needs a packet in gdwiretest.
-func TestEveryType(t *testing.T) {
+func TestJSONEveryType(t *testing.T) {
 	types := map[gdwire.Type]bool{}
 	for _, f := range []gdwire.Format{gdwire.Godot4, gdwire.Godot2} {
 		from, to := &gdwire.DecoderOptions{Format: f, AllowObjects: true}, &gdwire.EncoderOptions{Format: f}

@@ -74,9 +74,9 @@ func sorted(t testing.TB, text string) string {
 	return string(b)
 }
 
-// TestVectors: every value of every engine is unchanged after conversion to JSON and
+// TestJSONVectors: every value of every engine is unchanged after conversion to JSON and
 // back.
-func TestVectors(t *testing.T) {
+func TestJSONVectors(t *testing.T) {
 	for _, e := range engines {
 		for _, v := range e.vectors(t) {
 			t.Run(e.folder+"/"+v.Name, func(t *testing.T) {

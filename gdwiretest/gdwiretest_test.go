@@ -17,7 +17,7 @@ import (
 var onlyNull = map[gdwire.Format]bool{gdwire.Godot2: true, gdwire.Manual3: true, gdwire.Manual30: true}
 
 // There is a valid packet in every format of each of its types, and default programs read it.
-func TestPackets(t *testing.T) {
+func TestGdwiretestPackets(t *testing.T) {
 	for _, format := range gdwire.Formats() {
 		o := variant.Options{Decoder: gdwire.DecoderOptions{Format: format, Strict: true}}
 		types := map[gdwire.Type]bool{}

@@ -75,8 +75,8 @@ func cmpStart(old, now any) string {
 	return "changed"
 }
 
-// TestCut cuts random saves of all kinds anywhere. It is noticed, and what is left can be repaired.
-func TestCut(t *testing.T) {
+// TestSaveCut cuts random saves of all kinds anywhere. It is noticed, and what is left can be repaired.
+func TestSaveCut(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(3, 4))}
 	repaired := 0
 	for i := range 1000 {

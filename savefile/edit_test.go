@@ -32,8 +32,8 @@ func save() *variant.Dictionary {
 	return d
 }
 
-// TestEdits: edits apply in order, and values take the types of those they replace.
-func TestEdits(t *testing.T) {
+// TestSaveEdits: edits apply in order, and values take the types of those they replace.
+func TestSaveEdits(t *testing.T) {
 	raw, err := variant.Marshal("text")
 	require.NoError(t, err)
 	var list variant.Raw
@@ -112,8 +112,8 @@ func TestNotFound(t *testing.T) {
 	require.Equal(t, 2.0, x)
 }
 
-// TestRandomEdits: many edits at once give the same file as one after the other.
-func TestRandomEdits(t *testing.T) {
+// TestSaveRandomEdits: many edits at once give the same file as one after the other.
+func TestSaveRandomEdits(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(11, 12))}
 	for i := range 300 {
 		kind := plainKinds[i%len(plainKinds)]
@@ -356,9 +356,9 @@ func TestKeys(t *testing.T) {
 	require.ErrorIs(t, err, fileaccess.ErrPassword)
 }
 
-// TestPaths: errors of calls on a Decoder of Values have the offset in the content and the number of
+// TestSavePaths: errors of calls on a Decoder of Values have the offset in the content and the number of
 // the value.
-func TestPaths(t *testing.T) {
+func TestSavePaths(t *testing.T) {
 	for _, l := range []Lengths{NoLengths, LittleEndian} {
 		f, err := New(Info{Lengths: l}, 1, map[string]string{"a": "text"})
 		require.NoError(t, err)
@@ -378,8 +378,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestDoubleReals: math types that an edit adds have the width of the others in the file.
-func TestDoubleReals(t *testing.T) {
+// TestSaveDoubleReals: math types that an edit adds have the width of the others in the file.
+func TestSaveDoubleReals(t *testing.T) {
 	for _, double := range []bool{false, true} {
 		b, _ := file(t, Info{DoubleReals: double}, save())
 		f, err := read(b, nil)

@@ -54,9 +54,9 @@ func engineLine(name string, i Info) string {
 	return fmt.Sprintln(name, container, mode, map[Lengths]string{NoLengths: "none", LittleEndian: "little", BigEndian: "big"}[i.Lengths])
 }
 
-// TestEngine lets engines read files of all kinds that were written, edited, converted from the other
+// TestSaveEngine lets engines read files of all kinds that were written, edited, converted from the other
 // kinds, and repaired. Their first value is the one that was written.
-func TestEngine(t *testing.T) {
+func TestSaveEngine(t *testing.T) {
 	for _, format := range []gdwire.Format{gdwire.Godot3, gdwire.Godot4} {
 		t.Run(format.String(), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -49,9 +49,9 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzEdit: an edit, at any path, of a file changes the value at that path and no other bytes than an
+// FuzzSaveEdit: an edit, at any path, of a file changes the value at that path and no other bytes than an
 // edit of the content in memory.
-func FuzzEdit(f *testing.F) {
+func FuzzSaveEdit(f *testing.F) {
 	addSeeds(f, func(b []byte) { f.Add(b, "hp", "items[0]", int64(7)); f.Add(b, "$.items[+]", "pos.x", int64(1)) })
 	f.Fuzz(func(t *testing.T, b []byte, path, other string, n int64) {
 		o := &Options{Container: fileaccess.Options{Limits: fileaccess.Limits{Size: 1 << 20}}}

@@ -190,8 +190,8 @@ func TestKilled(t *testing.T) {
 	require.Greater(t, kills, 10)
 }
 
-// TestNamedPipe: Open does not wait for the writer of a named pipe.
-func TestNamedPipe(t *testing.T) {
+// TestSaveNamedPipe: Open does not wait for the writer of a named pipe.
+func TestSaveNamedPipe(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(name, 0o600))
 	_, err := Open(name, nil)

@@ -196,8 +196,8 @@ func messageConn(ctx context.Context, s *fakeSocket, o *stream.Options) *stream.
 	return stream.NewMessageConn(ctx, stream.WebSocket(s, closeStatus), o)
 }
 
-// TestMessages exchanges messages of all sizes.
-func TestMessages(t *testing.T) {
+// TestStreamMessages exchanges messages of all sizes.
+func TestStreamMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSocket()
 		c := messageConn(t.Context(), s, &stream.Options{MaxPacket: 300_000, ReadTimeout: long, WriteTimeout: long, IdleTimeout: long})

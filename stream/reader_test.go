@@ -97,8 +97,8 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestCut ends the stream after each byte.
-func TestCut(t *testing.T) {
+// TestStreamCut ends the stream after each byte.
+func TestStreamCut(t *testing.T) {
 	packets := mixed(t)
 	whole := framed(binary.LittleEndian, packets...)
 	want := everyToken(stream.NewReader(bytes.NewReader(whole), mixedOptions(false)))

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestScan truncates a file at each byte, finds the end of its complete packets, and
+// TestStreamScan truncates a file at each byte, finds the end of its complete packets, and
 // appends there.
-func TestScan(t *testing.T) {
+func TestStreamScan(t *testing.T) {
 	var packets [][]byte
 	for i := range 5 {
 		packets = append(packets, encoded(t, str("packet"[:i+1])))

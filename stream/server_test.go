@@ -53,7 +53,7 @@ func ask(t *testing.T, c *stream.Conn, n int64) int64 {
 	return answer(t, c)
 }
 
-func TestServer(t *testing.T) {
+func TestStreamServer(t *testing.T) {
 	var logged logBuffer
 	s := &stream.Server{
 		Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, false) },
@@ -94,8 +94,8 @@ func TestServerUnused(t *testing.T) {
 	require.NoError(t, new(stream.Server).Close())
 }
 
-// TestServerLog looks at which ends of a handler are logged.
-func TestServerLog(t *testing.T) {
+// TestStreamServerLog looks at which ends of a handler are logged.
+func TestStreamServerLog(t *testing.T) {
 	own := errors.New("own")
 	for name, c := range map[string]struct {
 		handler func() error

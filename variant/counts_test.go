@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestLargestCounts decodes values that declare up to 2^32-1 elements, which an int of 32 bits
+// TestVariantLargestCounts decodes values that declare up to 2^32-1 elements, which an int of 32 bits
 // cannot hold, and end early. No limit applies.
-func TestLargestCounts(t *testing.T) {
+func TestVariantLargestCounts(t *testing.T) {
 	none := gdwire.DecoderOptions{Limits: gdwire.NoLimits}
 	for typ := range gdwire.TypePackedVector4Array {
 		for _, n := range []uint32{math.MaxInt32, math.MaxInt32 + 2, math.MaxUint32} {

@@ -10,7 +10,7 @@ import (
 )
 
 // Containers whose types a tag declares, as the command prints them.
-func TestTypedTags(t *testing.T) {
+func TestVariantTypedTags(t *testing.T) {
 	for _, c := range []struct {
 		value any
 		want  string

@@ -50,7 +50,7 @@ func TestOwnTypes(t *testing.T) {
 
 // For every math type and packed array there is a Go type that any becomes and that is encoded as
 // it.
-func TestEveryType(t *testing.T) {
+func TestVariantEveryType(t *testing.T) {
 	for _, typ := range gdwire.Types() {
 		var b bytes.Buffer
 		e := gdwire.NewEncoder(&b, nil)

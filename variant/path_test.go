@@ -27,7 +27,7 @@ func tree(t testing.TB) any {
 	return v
 }
 
-func TestGet(t *testing.T) {
+func TestVariantGet(t *testing.T) {
 	v := tree(t)
 	for path, want := range map[string]any{
 		"player.hp": int64(10), "$.player.hp": int64(10), "player.pos.y": 2.0, "player.at.origin.y": 5.0, "list[1]": "two", "list[2][0]": 3.5,
@@ -85,7 +85,7 @@ func trimDot(s string) string {
 	return s
 }
 
-func TestSet(t *testing.T) {
+func TestVariantSet(t *testing.T) {
 	v := tree(t)
 	for path, value := range map[string]any{
 		"player.hp": 99, "player.mana": "new", "player.pos.y": 2.5, "player.at.origin.x": 1.5, "list[2][0]": nil, "ints[1]": int32(5), "[7]": "eight", "[8]": 8,

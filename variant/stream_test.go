@@ -23,7 +23,7 @@ func newDecoderOf(b []byte) *gdwire.Decoder {
 	return d
 }
 
-func TestElements(t *testing.T) {
+func TestVariantElements(t *testing.T) {
 	b := encoded(t, array(dict("name", "a"), dict("max_hp", "many"), 5, dict("name", "d", "x", array(dict())), nil, array(array()), dict("name", "g")), nil)
 	want := []string{
 		"a",

@@ -82,7 +82,7 @@ func TestVectorsRoundTrip(t *testing.T) {
 
 // A value in an any is encoded as the bytes that an engine wrote, of either precision, with the
 // precision that a Raw reports.
-func TestDoubleReals(t *testing.T) {
+func TestVariantDoubleReals(t *testing.T) {
 	found := map[string]bool{}
 	forVectors(t, func(t *testing.T, e *engine, packet []byte) {
 		o := *e.options()

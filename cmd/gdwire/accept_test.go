@@ -15,8 +15,8 @@ type temporaryError struct{ error }
 
 func (temporaryError) Temporary() bool { return true }
 
-// TestServerLog shows an error once, until a connection is accepted.
-func TestServerLog(t *testing.T) {
+// TestCommandServerLog shows an error once, until a connection is accepted.
+func TestCommandServerLog(t *testing.T) {
 	var got []string
 	log := &serverLog{logf: func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) }}
 	l := slog.New(log)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEncode(t *testing.T) {
+func TestCommandEncode(t *testing.T) {
 	runCases(t, []testCase{
 		{name: "native", args: "encode -q", in: []byte(`{"args":["s:a","i:5"],"type":"Dictionary"}`), out: string(wire(27, 1, 4, "a", 2, 5))},
 		{name: "plain", args: "encode -q -plain", in: []byte(`{"a":5}`), out: string(wire(27, 1, 4, "a", 2, 5))},

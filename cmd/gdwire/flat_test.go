@@ -130,8 +130,8 @@ func TestFlatVectors(t *testing.T) {
 	}
 }
 
-// TestErrorPaths: get finds the invalid value by the path in an error.
-func TestErrorPaths(t *testing.T) {
+// TestCommandErrorPaths: get finds the invalid value by the path in an error.
+func TestCommandErrorPaths(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		in   []byte

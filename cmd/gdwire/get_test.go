@@ -13,7 +13,7 @@ import (
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
-func TestGet(t *testing.T) {
+func TestCommandGet(t *testing.T) {
 	in := wire(27, 6, 4, "player", 27, 2, 4, "hp", 2, 10, 21, "name", 4, "Ada", 4, "list", 28, 3, 2, 1, 2, 2, 5, float32(1), float32(2),
 		2, 7, 4, "seven", 28, 1, 2, 9, 4, "by container", 4, "packed", 34, 2, "a\x00", "b\x00", 4, "bytes", 29, 3, []byte{7, 8, 9, 0})
 	runCases(t, []testCase{

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLines counts the lines that cannot be shown in time, and shows all others in their
+// TestCommandLines counts the lines that cannot be shown in time, and shows all others in their
 // order.
-func TestLines(t *testing.T) {
+func TestCommandLines(t *testing.T) {
 	var out bytes.Buffer
 	r, w := io.Pipe()
 	l := &lines{maxBytes: 60, flush: func() error { return nil }, fail: func(err error) { require.NoError(t, err) }}

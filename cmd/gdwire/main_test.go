@@ -50,7 +50,7 @@ func TestUsage(t *testing.T) {
 	})
 }
 
-func TestFiles(t *testing.T) {
+func TestCommandFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "five")
 	require.NoError(t, os.WriteFile(file, wire(2, 5), 0o600))
 	runCases(t, []testCase{

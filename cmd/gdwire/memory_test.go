@@ -31,8 +31,8 @@ func (letters) Read(p []byte) (int, error) {
 
 var block = strings.Repeat("x", 1<<16)
 
-// TestMemory: values and packets can be larger than memory.
-func TestMemory(t *testing.T) {
+// TestCommandMemory: values and packets can be larger than memory.
+func TestCommandMemory(t *testing.T) {
 	size := 64 << 20
 	if !full() {
 		size = 4 << 20

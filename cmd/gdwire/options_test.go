@@ -75,7 +75,7 @@ func TestFlagOrder(t *testing.T) {
 	})
 }
 
-func TestLimits(t *testing.T) {
+func TestCommandLimits(t *testing.T) {
 	object := wire(24, "Resource", 1, "name", 4, "x")
 	nested := wire(28, 1, 28, 1, 28, 1, 0)
 	for _, c := range []struct {

@@ -76,8 +76,8 @@ func TestClosedErrors(t *testing.T) {
 	require.Len(t, entries, 1, "a temporary file is left")
 }
 
-// TestNamedPipe: the user learns that the command waits for the writer of a pipe.
-func TestNamedPipe(t *testing.T) {
+// TestCommandNamedPipe: the user learns that the command waits for the writer of a pipe.
+func TestCommandNamedPipe(t *testing.T) {
 	old := pipeWait
 	pipeWait = 0
 	defer func() { pipeWait = old }()

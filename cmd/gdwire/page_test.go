@@ -39,7 +39,7 @@ func pageOf(t *testing.T, line string) string {
 }
 
 // view shows a plain file where it is, and the content of a pipe, until it is interrupted.
-func TestView(t *testing.T) {
+func TestCommandView(t *testing.T) {
 	content := framed(wire(27, 1, 4, "hp", 2, 10), wire(2, 5))
 	name := filepath.Join(t.TempDir(), "save.bin")
 	require.NoError(t, os.WriteFile(name, content, 0o600))

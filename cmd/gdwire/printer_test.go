@@ -11,8 +11,8 @@ import (
 	"github.com/gdwire/gdwire/internal/suite"
 )
 
-// TestPlain: without a terminal, the output contains no escape sequences for any input.
-func TestPlain(t *testing.T) {
+// TestCommandPlain: without a terminal, the output contains no escape sequences for any input.
+func TestCommandPlain(t *testing.T) {
 	in := framed(wire(4, "\x1b[31mred\x07"), wire(27, 1, 4, "\x1b]0;title\x07", 99), wire(2, 7), wire(28, 1),
 		wire(0x2001c, "\x1b[2J\n", 0), wire(26, "\x1b", uint64(0)), wire(0x6001b, "\x07", 2, 0), wire(22, uint32(0x80000001), 0, 0, "\x1b"))
 	for _, command := range []string{"tokens", "json", "check", "check -json"} {
@@ -25,8 +25,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestLive: a packet is shown before the next one arrives.
-func TestLive(t *testing.T) {
+// TestCommandLive: a packet is shown before the next one arrives.
+func TestCommandLive(t *testing.T) {
 	for _, command := range []string{"tokens", "json", "check -json"} {
 		t.Run(command, func(t *testing.T) {
 			in, feed := io.Pipe()
@@ -51,8 +51,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestVerdicts: all printers agree on the valid packets, and show a line for each.
-func TestVerdicts(t *testing.T) {
+// TestCommandVerdicts: all printers agree on the valid packets, and show a line for each.
+func TestCommandVerdicts(t *testing.T) {
 	suitePackets, err := suite.Packets()
 	require.NoError(t, err)
 	for _, folder := range []string{"godot3.2.3", "godot4.3", "godot4.7-dev"} {

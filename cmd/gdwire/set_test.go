@@ -21,7 +21,7 @@ func setWith(t testing.TB, b []byte, lines string, args ...string) result {
 	return runWith([]byte(lines), append(append([]string{"set"}, args...), file)...)
 }
 
-func TestSet(t *testing.T) {
+func TestCommandSet(t *testing.T) {
 	flags := []string{"-format", "godot4", "-frame", "none", "-objects"}
 	value := wire(27, 2, 4, "hp", 2, 10, 4, "name", 4, "Ada")
 	for _, c := range []struct {

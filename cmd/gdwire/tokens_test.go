@@ -15,7 +15,7 @@ import (
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
-func TestTokens(t *testing.T) {
+func TestCommandTokens(t *testing.T) {
 	runCases(t, []testCase{
 		{name: "values", args: "tokens -objects",
 			in: wire(27, 2, 4, "name", 4, "A\"\x1b", 4, "pos", 5, float32(1), float32(2.5), 0x1001c, 2, 1, 2, 5, 24, "Node", 1, "x", 0, 22, uint32(0x80000001), 1, 1, "a", "b", 30, 2, 7, -1, 0),

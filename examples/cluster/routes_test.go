@@ -189,10 +189,10 @@ func (l *link) carry(ln net.Listener, conn net.Conn) {
 	}
 }
 
-// TestCut cuts the routes between two processes that know each other from a third, which has ended, for
+// TestClusterCut cuts the routes between two processes that know each other from a third, which has ended, for
 // longer than NATS tries to connect by itself. A member who has missed a packet is told when they are
 // connected again, and joins the other, who stayed.
-func TestCut(t *testing.T) {
+func TestClusterCut(t *testing.T) {
 	t.Parallel()
 	first := startJoined(t, nil)
 	links := []*link{newLink(t), newLink(t)}

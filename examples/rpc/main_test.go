@@ -26,7 +26,7 @@ func (l pipeListener) Close() error   { return nil }
 func (l pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
 
 // A connection that no WebSocket uses is closed, whatever its request was.
-func TestUnusedConnections(t *testing.T) {
+func TestRPCUnusedConnections(t *testing.T) {
 	for name, request := range map[string]string{
 		"nothing sent":           "",
 		"part of a request":      "GET / HTTP/1.1\r\nHost: a\r\n",

@@ -31,7 +31,7 @@ func (s *script) next() (int, error) {
 func (s *script) Read([]byte) (int, error)  { return s.next() }
 func (s *script) Write([]byte) (int, error) { return s.next() }
 
-func TestRead(t *testing.T) {
+func TestCheckedRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		calls script
 		want  result

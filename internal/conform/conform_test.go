@@ -32,7 +32,7 @@ func answers(t testing.TB, all []Exercise, f gdwire.Format) []string {
 	return lines
 }
 
-func TestJudge(t *testing.T) {
+func TestConformJudge(t *testing.T) {
 	all, err := Decoding(gdwire.Godot3)
 	require.NoError(t, err)
 	right := answers(t, all, gdwire.Godot3)
@@ -81,8 +81,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestValues: a wrong value is a fault wherever a value is known.
-func TestValues(t *testing.T) {
+// TestConformValues: a wrong value is a fault wherever a value is known.
+func TestConformValues(t *testing.T) {
 	all, err := Decoding(gdwire.Godot4)
 	require.NoError(t, err)
 	faults, err := Judge(all, strings.NewReader(strings.Repeat(`{"t":"Rect2","v":[9.0,9.0,9.0,9.0]}`+"\n", len(all))))

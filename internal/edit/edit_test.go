@@ -311,7 +311,7 @@ func written(t *testing.T, p *Plan) string {
 }
 
 // Random edits give the bytes that the reference encodes after the same edit.
-func TestRandomEdits(t *testing.T) {
+func TestEditRandomEdits(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	some := func(n *node) bool { return len(n.items) > 0 }
 	done := map[string]int{}
@@ -613,7 +613,7 @@ func TestManyChanges(t *testing.T) {
 }
 
 // Math types of 64 bits stay so, and are added so beside others.
-func TestDoubleReals(t *testing.T) {
+func TestEditDoubleReals(t *testing.T) {
 	vector := func(x float64) []byte {
 		b := binary.LittleEndian.AppendUint64(u32(nil, tVector|1<<16), math.Float64bits(x))
 		return binary.LittleEndian.AppendUint64(b, math.Float64bits(2))
@@ -661,7 +661,7 @@ func TestErrorOffset(t *testing.T) {
 }
 
 // The limits of the Decoder hold for what is read and not for what is written, but for Depth.
-func TestLimits(t *testing.T) {
+func TestEditLimits(t *testing.T) {
 	b := encodeIn(t, gdwire.Godot4, "[1, 2]")
 	c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: 2, StringBytes: 3, Depth: 2}}}
 	for line, want := range map[string]string{

@@ -61,7 +61,7 @@ func look(o *Reading, r io.Reader, whole bool) (all []seen) {
 }
 
 // Packets are read in parts, whole, and byte by byte, with the same result.
-func TestPackets(t *testing.T) {
+func TestInputPackets(t *testing.T) {
 	five, list := words(2, 5), words(28, 2, 2, 1, 2, 2)
 	for _, c := range []struct {
 		name    string

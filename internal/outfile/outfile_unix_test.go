@@ -120,8 +120,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestRead tells the file that is replaced from others.
-func TestRead(t *testing.T) {
+// TestOutFileRead tells the file that is replaced from others.
+func TestOutFileRead(t *testing.T) {
 	folder := t.TempDir()
 	a, b, c := filepath.Join(folder, "a"), filepath.Join(folder, "b"), filepath.Join(folder, "c")
 	require.NoError(t, os.WriteFile(a, nil, 0o600))

@@ -19,7 +19,7 @@ import (
 // print prints a line.
 func print(p Path, v Value) string { return p.String() + " = " + v.String() }
 
-func TestLines(t *testing.T) {
+func TestPathsLines(t *testing.T) {
 	for _, line := range []string{
 		`$ = null`, `$ = true`, `$ = false`, `$ = -5`, `$ = 9223372036854775807`, `$ = -9223372036854775808`,
 		`$ = 1.0`, `$ = -0.0`, `$ = 5e-324`, `$ = 1e+21`, `$ = 0.000001`, `$ = nan`, `$ = inf`, `$ = -inf`,
@@ -79,7 +79,7 @@ func TestInput(t *testing.T) {
 	require.Equal(t, "$", p.String())
 }
 
-func TestErrors(t *testing.T) {
+func TestPathsErrors(t *testing.T) {
 	for line, want := range map[string]string{
 		``:                                 `"", column 1: want = and a value`,
 		`$`:                                `"$", column 2: want = and a value`,
@@ -169,8 +169,8 @@ func TestDeep(t *testing.T) {
 	require.Equal(t, nested, v.String())
 }
 
-// TestTokens writes values and reads them again.
-func TestTokens(t *testing.T) {
+// TestPathsTokens writes values and reads them again.
+func TestPathsTokens(t *testing.T) {
 	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2} {
 		for _, double := range []bool{false, true} {
 			r := rand.New(rand.NewPCG(1, 2))

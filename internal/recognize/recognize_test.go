@@ -128,9 +128,9 @@ func (c *tally) rate(o outcome) int {
 	return 1000 * c[o] / (c[right] + c[same] + c[refused] + c[wrong])
 }
 
-// TestVectors recognizes all that engines wrote: nothing that is called sure is
+// TestRecognizeVectors recognizes all that engines wrote: nothing that is called sure is
 // wrong.
-func TestVectors(t *testing.T) {
+func TestRecognizeVectors(t *testing.T) {
 	var counts [3]tally
 	for _, w := range corpus(t) {
 		got := file(w.b)
@@ -196,8 +196,8 @@ func TestFlippedBits(t *testing.T) {
 	require.Less(t, c.rate(refused), 550)
 }
 
-// TestCut ends the input anywhere.
-func TestCut(t *testing.T) {
+// TestRecognizeCut ends the input anywhere.
+func TestRecognizeCut(t *testing.T) {
 	var c tally
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, w := range corpus(t) {

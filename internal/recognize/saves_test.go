@@ -203,9 +203,9 @@ func TestDamagedSaves(t *testing.T) {
 	require.LessOrEqual(t, 1000*passed, total)
 }
 
-// TestRandomValues recognizes random Dictionaries and Arrays of 24 bytes and more: what is
+// TestRecognizeRandomValues recognizes random Dictionaries and Arrays of 24 bytes and more: what is
 // sure is right, and little is not sure.
-func TestRandomValues(t *testing.T) {
+func TestRecognizeRandomValues(t *testing.T) {
 	n := 2000
 	if full() {
 		n = 100_000

@@ -36,8 +36,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestEncode: the bytes of the vectors are what Encode makes of their values, or have the same value.
-func TestEncode(t *testing.T) {
+// TestTaggedEncode: the bytes of the vectors are what Encode makes of their values, or have the same value.
+func TestTaggedEncode(t *testing.T) {
 	values, err := suite.Values()
 	require.NoError(t, err)
 	for _, v := range values {

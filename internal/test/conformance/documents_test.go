@@ -219,6 +219,26 @@ func TestContributing(t *testing.T) {
 	}
 }
 
+// No two packages have a test of the same name, other than TestMain.
+func TestNamesOfTests(t *testing.T) {
+	packages := map[string]string{}
+	require.NoError(t, filepath.WalkDir("../../..", func(path string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		dir := filepath.Dir(path)
+		for _, f := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllSubmatch(b, -1) {
+			name := string(f[1])
+			if other, ok := packages[name]; ok && other != dir && name != "TestMain" {
+				t.Errorf("%s is in %s and %s: tell the package in one of the names", name, other, dir)
+			}
+			packages[name] = dir
+		}
+		return err
+	}))
+}
+
 // The files to which documents link exist.
 func TestLinks(t *testing.T) {
 	t.Chdir("../../..")

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMemory(t *testing.T) {
+func TestGuardMemory(t *testing.T) {
 	m := New(t, 10)
 	b := m.Put([]byte("abc"))
 	require.Equal(t, "abc", string(b))

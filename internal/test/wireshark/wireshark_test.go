@@ -338,8 +338,8 @@ func requireVector(t *testing.T, v *vector, format string, p packet) {
 	}
 }
 
-// TestVectors: the dissector shows every vector, those of values over TCP, WebSocket and UDP.
-func TestVectors(t *testing.T) {
+// TestWiresharkVectors: the dissector shows every vector, those of values over TCP, WebSocket and UDP.
+func TestWiresharkVectors(t *testing.T) {
 	for _, format := range []string{"godot4", "godot3"} {
 		t.Run(format, func(t *testing.T) {
 			all := vectors(t, format)
@@ -499,8 +499,8 @@ func TestPartialCapture(t *testing.T) {
 	require.Equal(t, []string{"12 bytes of a packet of 48; the rest is not reassembled"}, rest["_ws.expert.message"])
 }
 
-// TestDamage: the dissector refuses exactly what the reference refuses, and by the same rule.
-func TestDamage(t *testing.T) {
+// TestWiresharkDamage: the dissector refuses exactly what the reference refuses, and by the same rule.
+func TestWiresharkDamage(t *testing.T) {
 	for _, format := range []string{"godot4", "godot3"} {
 		t.Run(format, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))

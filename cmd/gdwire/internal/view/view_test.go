@@ -238,7 +238,7 @@ func TestMarks(t *testing.T) {
 }
 
 // What decodes is shown, then the error in its place.
-func TestDamage(t *testing.T) {
+func TestPageDamage(t *testing.T) {
 	whole := packet(t, []any{1, map[string]any{"a": 5, "b": "text", "c": 6}, 3})
 	at := bytes.Index(whole, []byte("text"))
 	bad := bytes.Clone(whole)
@@ -396,7 +396,7 @@ func start(t testing.TB, s *Server) (get func(what string, header ...string) (*h
 	}
 }
 
-func TestServer(t *testing.T) {
+func TestPageServer(t *testing.T) {
 	png := []byte("\x89PNG\r\n\x1a\nrest")
 	file := source(recognize.Bare, packet(t, []any{png, []byte("<svg onload=alert(1)>"), "text"}))
 	s := &Server{File: file, Command: "save.bin", Live: NewLive(nil)}
@@ -463,7 +463,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-func TestLive(t *testing.T) {
+func TestPageLive(t *testing.T) {
 	live := NewLive(func(raw []byte, options gdwire.DecoderOptions) string { return fmt.Sprint(len(raw), options.Format) })
 	options := gdwire.DecoderOptions{Format: gdwire.Godot4}
 	get := start(t, &Server{Live: live})

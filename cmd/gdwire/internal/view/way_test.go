@@ -75,7 +75,7 @@ func TestWayErrors(t *testing.T) {
 	require.ErrorIs(t, err, errNoValue)
 }
 
-func TestSizes(t *testing.T) {
+func TestPageSizes(t *testing.T) {
 	values := make([]any, 5000)
 	for i := range values {
 		values[i] = strings.Repeat("x", i%100)
