@@ -97,7 +97,7 @@ var mostBackUp = map[string]int{
 	"internal/paths": 4,
 	"stream":         13,
 	"savefile":       2,
-	"variant":        30,
+	"variant":        31,
 }
 
 const manyBackUp = 3
