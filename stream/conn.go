@@ -63,6 +63,8 @@ type Conn struct {
 	endless bool      // no IdleTimeout, because of CloseRead
 	end     closeFrame
 
+	flushError error // of packets that were held back; Next returns it
+
 	shown   published // counts for Stats
 	waiting time.Time // when the latest wait began
 
@@ -89,7 +91,7 @@ func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 	c := newConn(netLink{conn, s}, s)
 	c.conn = conn
 	c.reader, c.writer = newReader(connReader{c}, s), newWriter(connWriter{c}, s)
-	c.writer.ended = c.ended
+	c.writer.ended, c.writer.flushFailed = c.ended, c.flushFailed
 	if t, ok := conn.(handshaker); ok {
 		c.handshake = &handshake{conn: t, timeout: s.HandshakeTimeout}
 		c.writer.final = true
@@ -300,13 +302,18 @@ func (c *Conn) CloseRead(ctx context.Context) context.Context {
 // wait prepares for waiting for bytes: of the packet that began, or if idle is true, of the
 // next packet.
 func (c *Conn) wait(idle bool) error {
-	if err := c.writer.flushAndWait(); err != nil {
-		return err
+	if c.config.BufferWrites && c.conn != nil {
+		if err := c.writer.startWait(); err != nil {
+			return err
+		}
 	}
 	c.publish()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.ended(); err != nil { // here, because a deadline would replace that of Close
+		return err
+	}
+	if err := c.takeFlushError(); err != nil {
 		return err
 	}
 	if idle && c.draining.Load() {
@@ -316,6 +323,26 @@ func (c *Conn) wait(idle bool) error {
 	c.shown = c.counts()
 	c.idle, c.waiting = idle, now
 	return c.setReadDeadline(now)
+}
+
+// flushFailed makes Next return err, of packets that were held back.
+func (c *Conn) flushFailed(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended() != nil { // Next returns that, and the deadline may be one of Close
+		return
+	}
+	c.flushError, c.limited = err, true
+	_ = c.link.SetReadDeadline(aLongTimeAgo)
+}
+
+// takeFlushError returns the error of flushFailed, once. c is locked.
+func (c *Conn) takeFlushError() error {
+	err := c.flushError
+	if err != nil {
+		c.flushError, c.armed = nil, 0 // its deadline has replaced that of the packet
+	}
+	return err
 }
 
 // setReadDeadline sets the read deadline, once for each packet, so that a sender cannot extend
@@ -377,6 +404,7 @@ func (c *Conn) readError(err error) error {
 	c.armed = 0 // the next call gets the same time again
 	c.mu.Lock()
 	drained := c.draining.Load() && (c.idle || isTimeout(err))
+	flushError := c.takeFlushError()
 	timeout := readTimeout
 	if c.idle {
 		timeout = idleTimeout
@@ -387,6 +415,9 @@ func (c *Conn) readError(err error) error {
 	}
 	if cause := c.ended(); cause != nil {
 		return cause
+	}
+	if flushError != nil {
+		return flushError
 	}
 	return c.note(&c.readFault, err, timeout)
 }
@@ -471,11 +502,11 @@ func (r connReader) Read(p []byte) (int, error) {
 	if err := r.c.handshake.do(&r.c.lifetime); err != nil {
 		return 0, err
 	}
+	defer r.c.writer.endWait()
 	if err := r.c.wait(r.c.reader.idle()); err != nil {
 		return 0, err
 	}
 	n, err := r.c.conn.Read(p)
-	r.c.writer.endWait()
 	return n, r.c.readError(err)
 }
 

@@ -58,7 +58,8 @@ type Options struct {
 	// BufferWrites holds packets back until a Conn must wait for bytes, until Flush
 	// or Close is called, or until there are 16 KiB. That needs fewer system calls for
 	// a handler that answers many packets. While Next waits, packets of other
-	// goroutines are written at once. WebSockets ignore it.
+	// goroutines are written at once. Next does not wait until packets are written, but returns
+	// the error if that fails. WebSockets ignore it.
 	BufferWrites bool
 }
 

@@ -26,6 +26,9 @@ type Writer struct {
 	message func(content []byte) error
 	// ended, if set, returns why the connection was closed, or nil.
 	ended func() error
+	// flushFailed is called with the error of writing packets that were held back, which no call
+	// of the Writer returns.
+	flushFailed func(error)
 	// final is set if every error of dst stays, because dst repeats it, as a tls.Conn does.
 	final bool
 
@@ -90,7 +93,7 @@ func (w *Writer) WriteRaw(packet []byte) error {
 func (w *Writer) send(p *packet, rest []byte) error {
 	w.order.PutUint32(p.buf, uint32(len(p.content())+len(rest)))
 	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.unlock()
 	if w.err != nil {
 		return w.err
 	}
@@ -100,7 +103,7 @@ func (w *Writer) send(p *packet, rest []byte) error {
 		w.countWritten(len(p.content()), 1, err)
 		return err
 	}
-	if w.config.BufferWrites && !w.held.passThrough {
+	if w.config.BufferWrites {
 		if held, err := w.hold(p, rest); held || err != nil {
 			return err
 		}

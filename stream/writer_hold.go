@@ -1,19 +1,29 @@
 package stream
 
-import "github.com/gdwire/gdwire/internal/checked"
+import (
+	"sync/atomic"
+
+	"github.com/gdwire/gdwire/internal/checked"
+)
 
 // A held contains the packets that a Writer holds back with Options.BufferWrites.
 type held struct {
-	buf         *[bufferSize]byte // from the pool buffers; nil if n is 0
-	n           int
-	packets     int64
-	passThrough bool // packets are not held back, because the Conn waits for bytes
+	buf     *[bufferSize]byte // from the pool buffers; nil if n is 0
+	n       int
+	packets int64
+
+	// waiting is set while the Conn waits for bytes: no packet is held back then. It is not guarded
+	// by the lock of the Writer, which is locked during a Write, because reading waits for none.
+	waiting atomic.Bool
 }
 
 // hold holds a packet back, after writing others if there is no room. It returns false
 // if the packet is too large. w is locked.
 func (w *Writer) hold(p *packet, rest []byte) (bool, error) {
 	h := &w.held
+	if h.waiting.Load() {
+		return false, w.flush()
+	}
 	if w.ended != nil { // Close writes what is held: nothing is held after it
 		if err := w.ended(); err != nil {
 			return false, err
@@ -39,7 +49,7 @@ func (w *Writer) hold(p *packet, rest []byte) (bool, error) {
 // timeout occurs before any of their bytes is written, Flush can be called again.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.unlock()
 	return w.flush()
 }
 
@@ -68,27 +78,44 @@ func (w *Writer) release() {
 	w.held.buf, w.held.n, w.held.packets = nil, 0, 0
 }
 
-// flushAndWait writes packets before the Conn waits for bytes. Until endWait is called,
-// no packet is held back: the wait may be long.
-func (w *Writer) flushAndWait() error {
-	if !w.config.BufferWrites {
+// startWait is called before the Conn waits for bytes. Until endWait is called, no packet is held
+// back: the wait may be long. A goroutine writes packets that were held back, as the other side may
+// read only after the Conn has read. If another goroutine is writing, it does that: see unlock.
+func (w *Writer) startWait() error {
+	w.held.waiting.Store(true)
+	if !w.mu.TryLock() {
 		return nil
 	}
-	w.mu.Lock()
+	if w.held.n > 0 && w.err == nil {
+		go w.flushAndUnlock()
+		return nil
+	}
 	defer w.mu.Unlock()
-	err := w.flush()
-	w.held.passThrough = err == nil
-	return err
+	return w.err
 }
 
-// endWait ends the effect of flushAndWait.
-func (w *Writer) endWait() {
-	if w.config.BufferWrites {
-		w.mu.Lock()
-		w.held.passThrough = false
-		w.mu.Unlock()
+// unlock unlocks w after a call that wrote or held a packet back.
+func (w *Writer) unlock() {
+	w.mu.Unlock()
+	if w.held.waiting.Load() && w.mu.TryLock() { // startWait may have found w locked
+		w.flushAndUnlock()
 	}
 }
+
+// flushAndUnlock writes the packets that were held back before startWait.
+func (w *Writer) flushAndUnlock() {
+	var err error
+	if w.held.n > 0 {
+		err = w.flush()
+	}
+	w.mu.Unlock()
+	if err != nil {
+		w.flushFailed(err)
+	}
+}
+
+// endWait ends the effect of startWait.
+func (w *Writer) endWait() { w.held.waiting.Store(false) }
 
 // flushNow writes packets before the connection is closed, after those that another goroutine is
 // writing. limit sets the deadline for both.

@@ -230,3 +230,130 @@ func TestBufferWritesClose(t *testing.T) {
 		require.Equal(t, net.ErrClosed, c.WritePacket(number(2)))
 	}
 }
+
+// writesHeld are Options with and without BufferWrites: what waits for the other side does not depend on it.
+var writesHeld = map[string]stream.Options{"at once": {}, "held": {BufferWrites: true}}
+
+// TestNextDoesNotWaitForWrites reads while packets cannot be written, because the other side does not
+// read: Next returns what arrives, whoever wrote the packets.
+func TestNextDoesNotWaitForWrites(t *testing.T) {
+	one, large := framed(binary.LittleEndian, encoded(t, number(1))), encoded(t, str(strings.Repeat("x", 100_000)))
+	for options, o := range writesHeld {
+		for name, write := range map[string]func(c *stream.Conn){
+			"small": func(c *stream.Conn) { _ = c.WritePacket(number(1)) },
+			"large": func(c *stream.Conn) { _ = c.WriteRaw(large) },
+			"held, then large": func(c *stream.Conn) {
+				_ = c.WritePacket(number(1))
+				_ = c.WriteRaw(large)
+			},
+			"held, then Flush": func(c *stream.Conn) {
+				_ = c.WritePacket(number(1))
+				_ = c.Flush()
+			},
+			"many": func(c *stream.Conn) {
+				for c.WritePacket(number(1)) == nil {
+				}
+			},
+		} {
+			t.Run(options+", "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ours, theirs := net.Pipe()
+					ctx, cancel := context.WithCancelCause(t.Context())
+					defer cancel(net.ErrClosed)
+					c := stream.NewConn(ctx, ours, &o)
+					if name != "small" || !o.BufferWrites {
+						go write(c)
+						synctest.Wait()
+					} else {
+						require.NoError(t, c.WritePacket(number(1))) // Next writes it
+					}
+					go func() { _, _ = theirs.Write(bytes.Repeat(one, 3)) }()
+					for range 3 {
+						require.EqualValues(t, 1, answer(t, c))
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestTalkingPeers connects peers that both read in one goroutine and write in another: all packets
+// arrive, although no Write returns before the other side reads.
+func TestTalkingPeers(t *testing.T) {
+	const packets = 300
+	for options, o := range writesHeld {
+		for _, timeout := range []time.Duration{0, time.Second} {
+			t.Run(options, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					o.WriteTimeout = timeout
+					ours, theirs := net.Pipe()
+					var all sync.WaitGroup
+					for _, conn := range []net.Conn{ours, theirs} {
+						c := stream.NewConn(t.Context(), conn, &o)
+						all.Go(func() {
+							for i := range packets {
+								if !assert.NoError(t, c.WritePacket(str(strings.Repeat("x", 10*i)))) {
+									return
+								}
+							}
+							assert.NoError(t, c.Flush())
+						})
+						all.Go(func() {
+							for i := range packets {
+								d, err := c.Next()
+								if !assert.NoError(t, err) {
+									return
+								}
+								text, err := d.ReadString()
+								assert.NoError(t, err)
+								assert.Len(t, text, 10*i)
+							}
+						})
+						defer c.Close()
+					}
+					all.Wait()
+				})
+			})
+		}
+	}
+}
+
+// TestShutdownOfBlockedWriter shuts a Server down while packets of a handler cannot be written, which
+// has no WriteTimeout: Next ends.
+func TestShutdownOfBlockedWriter(t *testing.T) {
+	for options, o := range writesHeld {
+		for _, own := range []bool{false, true} { // whether another goroutine writes
+			t.Run(options, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					o.WriteTimeout = -1
+					ended := make(chan error, 1)
+					s := &stream.Server{Options: o, Handler: func(_ context.Context, c *stream.Conn) error {
+						switch {
+						case own:
+							go func() {
+								_ = c.WritePacket(number(1))
+								_ = c.Flush()
+							}()
+							time.Sleep(time.Second) // now it is blocked
+						case o.BufferWrites:
+							assert.NoError(t, c.WritePacket(number(1)))
+						}
+						ended <- next(c)
+						return nil
+					}}
+					ln := newFakeListener(nil)
+					result := start(s, ln)
+					ours, theirs := net.Pipe()
+					ln.conns <- ours
+					time.Sleep(2 * time.Second)
+					down := make(chan error)
+					go func() { down <- s.Shutdown(t.Context()) }()
+					require.Equal(t, stream.ErrServerClosed, <-ended)
+					_, _ = io.Copy(io.Discard, theirs)
+					require.NoError(t, <-down)
+					require.Equal(t, stream.ErrServerClosed, result())
+				})
+			})
+		}
+	}
+}
