@@ -8,7 +8,7 @@ import "errors"
 // returns [ErrCount].
 //
 // Elements and keys that are not of the declared type, which a lenient Decoder accepts,
-// are copied into containers that declare the same type.
+// are copied into containers that declare the same type. A NUL in a text is copied, too.
 //
 // After an error of the Reader before the first token, CopyValue can be repeated. After a
 // later one, d and e both remain inside the value. [Decoder.SkipTo] leaves it in d, but e
@@ -37,9 +37,9 @@ func CopyValue(e *Encoder, d *Decoder) error {
 			}
 			return err
 		}
-		e.accepts = declared
+		e.accepts, e.copies = declared, true
 		err = e.WriteToken(t)
-		e.accepts = 0
+		e.accepts, e.copies = 0, false
 		d.drop() // no bulk read may continue with a payload that was copied
 		if err != nil {
 			return err

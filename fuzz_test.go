@@ -344,7 +344,7 @@ func FuzzRecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		to := gdwire.EncoderOptions{Format: from.Format, DoubleReals: from.DoubleReals, AllowInvalidUTF8: from.AllowInvalidUTF8, Depth: -1}
+		to := gdwire.EncoderOptions{Format: from.Format, DoubleReals: from.DoubleReals, AllowInvalidUTF8: true, Depth: -1}
 		copied, err := model.Copy(p[:size], from, to)
 		require.NoError(t, err)
 		got, err := model.Rewrite(p[:size], from, to)

@@ -18,14 +18,14 @@ func init() {
 	hook.WriteKey = writeKey
 }
 
-// newKey returns the words of a text of 1 to MaxKey ASCII characters. For another text it returns a
+// newKey returns the words of a text of 1 to MaxKey ASCII characters without a NUL. For another text it returns a
 // Key that readKey never finds and writeKey never writes.
 func newKey(text string) hook.Key {
 	var b [keyBytes]byte
 	n := copy(b[8:], text)
 	first, last := le.Uint64(b[8:]), le.Uint64(b[16:])
-	// ASCII needs no check for UTF-8, which writeKey does not have.
-	if n == 0 || n < len(text) || (first|last)&wire.NotASCII != 0 {
+	// ASCII without a NUL needs no check, which writeKey does not have.
+	if n == 0 || n < len(text) || (first|last)&wire.NotASCII != 0 || wire.ContainsNUL(text) {
 		return hook.Key{First: 1} // masked bytes, all 0, are not equal to it
 	}
 	return hook.Key{

@@ -69,7 +69,7 @@ func TestWriteKey(t *testing.T) {
 			before := 3000 + before
 			var texts, keys bytes.Buffer
 			for to, write := range map[*bytes.Buffer]func(*Encoder, string) error{&texts: (*Encoder).WriteString, &keys: keyTo} {
-				e := NewEncoder(to, &EncoderOptions{Format: f})
+				e := NewEncoder(to, &EncoderOptions{Format: f, AllowInvalidUTF8: true})
 				require.NoError(t, writeTexts(e, before, write))
 				require.NoError(t, e.Close())
 				require.Greater(t, to.Len(), 16<<10)
@@ -86,7 +86,7 @@ func TestWriteKey(t *testing.T) {
 func TestReadKey(t *testing.T) {
 	hits := 0
 	for _, f := range Formats() {
-		packet := encoded(t, &EncoderOptions{Format: f}, func(e *Encoder) { require.NoError(t, writeTexts(e, 0, (*Encoder).WriteString)) })
+		packet := encoded(t, &EncoderOptions{Format: f, AllowInvalidUTF8: true}, func(e *Encoder) { require.NoError(t, writeTexts(e, 0, (*Encoder).WriteString)) })
 		for name, o := range map[string]*DecoderOptions{
 			"": {Format: f}, "Strict": {Format: f, Strict: true}, "MaxChunk": {Format: f, MaxChunk: 24},
 			"StringBytes 7": {Format: f, Limits: limitsOf("StringBytes", 7)}, "StringBytes 10": {Format: f, Limits: limitsOf("StringBytes", 10)},

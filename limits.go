@@ -175,7 +175,8 @@ type EncoderOptions struct {
 	// which the Encoder keeps in memory until its End. 0 selects 8 MiB; -1 disables
 	// the limit.
 	MaxBuffered int64
-	// AllowInvalidUTF8 writes text without checking that it is UTF-8.
+	// AllowInvalidUTF8 writes text without checking that it is UTF-8 without a NUL. Engines end
+	// a text at a NUL, or show U+FFFD in its place. CopyValue and WriteRaw keep a NUL.
 	AllowInvalidUTF8 bool
 	// DoubleReals makes WriteComponents and BeginPacked write components of 64 bits, as
 	// engines with double precision do. It does nothing in Godot2 and Godot3.

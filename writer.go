@@ -69,6 +69,7 @@ type Encoder struct {
 
 	// State of earlier calls.
 	accepts Type             // while CopyValue writes, the type that the container of the Decoder declares
+	copies  bool             // CopyValue writes, which keeps a NUL in a text
 	partial int              // number of bytes of an element that Write left incomplete
 	rune    wire.PartialRune // the rune that Write left incomplete
 

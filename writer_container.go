@@ -178,8 +178,10 @@ func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
 			return e.fail(wrapf(ErrType, "%v has no containers of %v", e.format, elem.Type))
 		case len(name) > maxName/2: // so that the size of two fits an int of 32 bits
 			return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(name)))
-		case !e.options.AllowInvalidUTF8 && !wire.Valid(name):
-			return e.fail(ErrUTF8)
+		default:
+			if err := checkText(e, name); err != nil {
+				return e.fail(err)
+			}
 		}
 		flags |= uint32(elem.kind()) << (2 * i)
 		head = appendElem(head, elem)
@@ -386,6 +388,9 @@ func (e *Encoder) Write(p []byte) (int, error) {
 		var ok bool
 		if r, ok = r.Next(p); !ok || r.Len() > 0 && n == e.remaining {
 			return 0, e.fail(ErrUTF8)
+		}
+		if wire.ContainsNUL(p) {
+			return 0, e.fail(errNUL)
 		}
 	}
 	before := e.OutputOffset() // which counts buffered bytes, so a flush does not change it

@@ -95,8 +95,8 @@ func (e *Encoder) writeContainerStart(t Token) error {
 		if typ <= TypeNil {
 			return e.fail(wrapf(ErrType, "container of an unknown type"))
 		}
-		if !e.options.AllowInvalidUTF8 && !wire.Valid(name) {
-			return e.fail(ErrUTF8)
+		if err := checkText(e, name); err != nil {
+			return e.fail(err)
 		}
 		if i == 0 { // as in beginTyped
 			f.elem = typ
@@ -150,8 +150,11 @@ func (e *Encoder) writeTextChunk(t Token) error {
 		return e.fail(wrapf(ErrCount, "chunk of %d bytes where %d are left", n, remaining))
 	}
 	// Chunks have whole runes, but a Write before this call may have left a part of a rune.
-	if e.rune.Len() > 0 || !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
+	if e.rune.Len() > 0 {
 		return e.fail(ErrUTF8)
+	}
+	if err := checkText(e, text); err != nil {
+		return e.fail(err)
 	}
 	if t.Last() {
 		return e.closeFrame(text, nul)

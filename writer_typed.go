@@ -215,7 +215,7 @@ const maxText = math.MaxInt32 - 1
 const shortText = 8
 
 // WriteString writes a String, or the next name of a NodePath, or the next string of a
-// PackedStringArray. Engines drop a leading U+FEFF, and the text after a NUL.
+// PackedStringArray. Text with a NUL is [ErrUTF8], as all invalid text. Engines drop a leading U+FEFF.
 func (e *Encoder) WriteString(s string) error {
 	// Most texts are short. Such a text and its padding are one word: -31 % of encode.
 	n, size := e.n&math.MaxInt, len(s)
@@ -232,7 +232,7 @@ func (e *Encoder) WriteString(s string) error {
 	case size == 1:
 		word = uint64(s[0])
 	}
-	if word&wire.NotASCII != 0 && !wire.ValidShort(word, uint32(size)) {
+	if wire.NotPlain(word, size)&wire.NotASCII != 0 && !wire.ValidShortText(word, uint32(size)) {
 		return writeText(e, TypeString, s)
 	}
 	// At most one of the slices is not empty: the first where texts are values, the second where
@@ -271,14 +271,16 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 		return writeTextSlow(e, t, int64(n), s, true)
 	}
 	if n <= 16 {
-		var first, last uint64
+		var first, last, bits uint64
 		if n > 8 {
 			first, last = wire.Load64(s), wire.Load64(s[n-8:])
+			bits = wire.NotPlain(first, 8) | wire.NotPlain(last, 8)
 		} else {
 			first = wire.Short(s)
+			bits = wire.NotPlain(first, n)
 		}
-		ascii := (first|last)&wire.NotASCII == 0
-		if (ascii || n <= 8 && wire.ValidShort(first, uint32(n))) && e.appendTwoWords(form.header, n, first, last) {
+		plain := bits&wire.NotASCII == 0
+		if (plain || n <= 8 && wire.ValidShortText(first, uint32(n))) && e.appendTwoWords(form.header, n, first, last) {
 			e.count(1)
 			return nil
 		}
@@ -286,7 +288,7 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	// At most one of the slices is not empty. fastSize is enough for the header, the length, a NUL and the
 	// padding.
 	room := len(e.fastValues) + len(e.fastNames) - e.n
-	if room < fastSize+n || n > maxText || !e.options.AllowInvalidUTF8 && !wire.Valid(s) {
+	if room < fastSize+n || n > maxText || !e.options.AllowInvalidUTF8 && !wire.ValidText(s) {
 		return writeTextSlow(e, t, int64(n), s, true)
 	}
 	if len(e.fastNames) > 0 {
@@ -337,8 +339,8 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole
 			return e.fail(wrapf(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
 		}
 	}
-	if !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
-		return e.fail(ErrUTF8)
+	if err := checkText(e, text); err != nil {
+		return e.fail(err)
 	}
 	length := f.count + f.nul() // with its NUL
 	head = appendWords(head, length)
@@ -379,13 +381,30 @@ func appendWords(b []byte, words ...uint32) []byte {
 	return b
 }
 
-// checkName returns an error if name is too long for a name or is not UTF-8.
+// errNUL is the error of a text with a NUL, where engines of different versions see different texts.
+var errNUL = wrapf(ErrUTF8, "NUL in text")
+
+// checkText returns an error if s is not UTF-8 or contains a NUL, unless the options or CopyValue
+// allow it.
+func checkText[S string | []byte](e *Encoder, s S) error {
+	switch {
+	case e.options.AllowInvalidUTF8 || wire.ValidText(s):
+		return nil
+	case !wire.Valid(s):
+		return ErrUTF8
+	case e.copies:
+		return nil
+	}
+	return errNUL
+}
+
+// checkName returns an error if name is too long for a name or is not text.
 func checkName[S string | []byte](e *Encoder, name S) error {
 	if len(name) > maxName { // which no Decoder accepts
 		return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(name)))
 	}
-	if !e.options.AllowInvalidUTF8 && !wire.Valid(name) {
-		return e.fail(ErrUTF8)
+	if err := checkText(e, name); err != nil {
+		return e.fail(err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
@@ -349,4 +350,57 @@ func TestNodePathCallErrors(t *testing.T) {
 		{name: "more names than an int64 counts, on the fast path", before: []step{array(1)}, call: path(1, math.MaxInt), is: ErrRange, text: fmt.Sprintf("offset 8, $[0]: NodePath of 1 names and %d sub-names", math.MaxInt)},
 		{name: "form of one string", call: token(newToken(KindNodePathStart, TypeNodePath, flagOldNodePath, 1)), is: ErrType, text: "offset 0, $: godot4 has no NodePath of one string"},
 	})
+}
+
+// A text with a NUL at any place is an error of every call that writes text, on the fast and the slow
+// path, unless AllowInvalidUTF8 is set. CopyValue and WriteRaw keep it.
+func TestNULInText(t *testing.T) {
+	in := func(start, write, end func(e *Encoder) error) func(e *Encoder) error {
+		return func(e *Encoder) error {
+			require.NoError(t, start(e))
+			if err := write(e); err != nil {
+				return err
+			}
+			return end(e)
+		}
+	}
+	array := func(e *Encoder) error { return e.BeginArray(1) }
+	for n := range 50 { // over all fast paths, of up to 8, 16 and 32 bytes
+		for at := range n {
+			b := []byte(strings.Repeat("x", n))
+			b[at] = 0
+			for _, text := range []string{string(b), strings.Replace(string(b), "x", "ä", 1)} {
+				for name, call := range map[string]func(e *Encoder) error{
+					"String":     in(array, func(e *Encoder) error { return e.WriteString(text) }, (*Encoder).End),
+					"StringName": in(array, func(e *Encoder) error { return e.WriteStringName(text) }, (*Encoder).End),
+					"NodePath":   in(array, func(e *Encoder) error { return e.WriteNodePath(text) }, (*Encoder).End),
+					"name":       in(func(e *Encoder) error { return e.BeginNodePath(1, 0, false) }, func(e *Encoder) error { return e.WriteString(text) }, (*Encoder).End),
+					"packed": in(func(e *Encoder) error { return e.BeginPacked(TypePackedStringArray, 1) },
+						func(e *Encoder) error { return e.WriteString(text) }, (*Encoder).End),
+					"Write":     in(func(e *Encoder) error { return e.BeginString(TypeString, int64(len(text))) }, write(text), (*Encoder).End),
+					"token":     in(array, token(chunkOf(TypeString, len(text), text, true)), (*Encoder).End),
+					"signal":    in(array, func(e *Encoder) error { return e.WriteSignal(text, 1) }, (*Encoder).End),
+					"class":     in(array, func(e *Encoder) error { return e.BeginObject(text, 0) }, (*Encoder).End),
+					"container": in(array, func(e *Encoder) error { return e.BeginTypedArray(0, Elem{Class: text}) }, (*Encoder).End),
+					"top level": func(e *Encoder) error { return e.WriteString(text) },
+				} {
+					e := NewEncoder(io.Discard, nil)
+					err := call(e)
+					require.ErrorIs(t, err, ErrUTF8, "%s %q", name, text)
+					require.ErrorContains(t, err, "NUL in text", "%s %q", name, text)
+					e = NewEncoder(io.Discard, &EncoderOptions{AllowInvalidUTF8: true})
+					require.NoError(t, call(e), "%s %q", name, text)
+				}
+			}
+			value := str(string(b))
+			require.NoError(t, NewEncoder(io.Discard, nil).WriteRaw(value))
+			for _, r := range []io.Reader{bytes.NewReader(value), iotest.OneByteReader(bytes.NewReader(value))} {
+				var out bytes.Buffer
+				d, e := NewDecoder(r, nil), NewEncoder(&out, nil)
+				require.NoError(t, CopyValue(e, d))
+				require.NoError(t, e.Close())
+				require.Equal(t, value, out.Bytes())
+			}
+		}
+	}
 }

@@ -17,8 +17,8 @@ import (
 var toCases = []toCase{
 	{"nil", func(e *gdwire.Encoder) { e.WriteNil() }, `null`, `null`},
 	{"bool", func(e *gdwire.Encoder) { e.WriteBool(true) }, `true`, `true`},
-	{"String", func(e *gdwire.Encoder) { e.WriteString("a\"\\\n\r\t\b\f\x00\x1f\x7f<é😀") },
-		`"s:a\"\\\n\r\t\b\f\u0000\u001f` + "\x7f" + `<é😀"`, `"a\"\\\n\r\t\b\f\u0000\u001f` + "\x7f" + `<é😀"`},
+	{"String", func(e *gdwire.Encoder) { e.WriteString("a\"\\\n\r\t\b\f\x01\x1f\x7f<é😀") },
+		`"s:a\"\\\n\r\t\b\f\u0001\u001f` + "\x7f" + `<é😀"`, `"a\"\\\n\r\t\b\f\u0001\u001f` + "\x7f" + `<é😀"`},
 	{"empty StringName", func(e *gdwire.Encoder) { e.WriteStringName("") }, `"sn:"`, `""`},
 	{"NodePath", func(e *gdwire.Encoder) { e.WriteNodePath("/a/b:c:d") }, `"np:/a/b:c:d"`, `"/a/b:c:d"`},
 	{"empty NodePath", func(e *gdwire.Encoder) { e.WriteNodePath("") }, `"np:"`, `""`},

@@ -462,10 +462,6 @@ func pointerEncoder(t reflect.Type, elem *plan[encodeFunc]) encodeFunc {
 	})
 }
 
-// pointerCounts reports whether a t, a pointer, counts as a level of nesting: one to an Array, Dictionary
-// or Object does not, since these count themselves, by value and by pointer.
-func pointerCounts(t reflect.Type) bool { return ownTypes[t.Elem()] == nil }
-
 // encodeNested writes v, to which a pointer leads, one level deeper than the pointer. It returns an
 // error if the depth exceeds maxDepth. Each container counts its own level, for its content.
 func (s *encoder) encodeNested(encode encodeFunc, v reflect.Value) error {

@@ -89,3 +89,7 @@ func addressable(v reflect.Value) reflect.Value {
 	p.Set(v)
 	return p
 }
+
+// pointerCounts reports whether a t, a pointer, counts as a level of nesting: one to an Array, Dictionary
+// or Object does not, since these count themselves, by value and by pointer.
+func pointerCounts(t reflect.Type) bool { return ownTypes[t.Elem()] == nil }

@@ -21,7 +21,7 @@ import (
 func randomText(r *rand.Rand) string {
 	var b []byte
 	for range r.IntN(4) {
-		b = append(b, []string{"", "a", "\x00", "player_", "é", "z", "\U0001f600"}[r.IntN(7)]...)
+		b = append(b, []string{"", "a", "\x01", "player_", "é", "z", "\U0001f600"}[r.IntN(7)]...)
 	}
 	return string(b)
 }

@@ -131,20 +131,21 @@ func TestNotKept(t *testing.T) {
 		packet []byte
 		want   []byte
 		format gdwire.Format
+		any    bool // AllowInvalidUTF8
 	}{
 		{name: "int in 64 bits", packet: []byte{2, 0, 1, 0, 5, 0, 0, 0, 0, 0, 0, 0}, want: []byte{2, 0, 0, 0, 5, 0, 0, 0}},
 		{name: "float in 64 bits", packet: []byte{3, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xE0, 0x3F}, want: []byte{3, 0, 0, 0, 0, 0, 0, 0x3F}},
 		{name: "padding", packet: []byte{4, 0, 0, 0, 1, 0, 0, 0, 'a', 1, 2, 3}, want: []byte{4, 0, 0, 0, 1, 0, 0, 0, 'a', 0, 0, 0}},
 		{name: "flag", packet: []byte{4, 0, 1, 0, 0, 0, 0, 0}, want: []byte{4, 0, 0, 0, 0, 0, 0, 0}},
 		{name: "shared", packet: []byte{21, 0, 0, 0, 0, 0, 0, 0x80}, want: []byte{21, 0, 0, 0, 0, 0, 0, 0}, format: gdwire.Godot2},
-		{name: "NUL is kept", packet: []byte{4, 0, 0, 0, 3, 0, 0, 0, 'a', 0, 'b', 0}, want: []byte{4, 0, 0, 0, 3, 0, 0, 0, 'a', 0, 'b', 0}},
+		{name: "NUL is kept on request", any: true, packet: []byte{4, 0, 0, 0, 3, 0, 0, 0, 'a', 0, 'b', 0}, want: []byte{4, 0, 0, 0, 3, 0, 0, 0, 'a', 0, 'b', 0}},
 		{name: "object without a class", packet: []byte{24, 0, 0, 0, 0, 0, 0, 0}, want: []byte{0, 0, 0, 0}},
 		{name: "equal keys", packet: []byte{27, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0},
 			want: []byte{27, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}},
 		{name: "width without DoubleReals", packet: append([]byte{5, 0, 1, 0}, make([]byte, 16)...), want: append([]byte{5, 0, 0, 0}, make([]byte, 8)...)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := Options{Decoder: gdwire.DecoderOptions{Format: c.format, AllowObjects: true}, Encoder: gdwire.EncoderOptions{Format: c.format}}
+			o := Options{Decoder: gdwire.DecoderOptions{Format: c.format, AllowObjects: true}, Encoder: gdwire.EncoderOptions{Format: c.format, AllowInvalidUTF8: c.any}}
 			var v any
 			require.NoError(t, Unmarshal(c.packet, &v, o))
 			got, err := Marshal(v, o)

@@ -12,9 +12,9 @@ const (
 // PutNames puts the names and sub-names of a NodePath into b, from its text, in one pass, eight
 // bytes at a time. It omits empty names, a slash at the start and a colon at the end. It returns
 // the numbers of names and sub-names and their size in bytes. ok is false for a text that is long,
-// is not ASCII or contains two colons in a row. Bytes of b after the names may be overwritten.
+// is not ASCII, contains a NUL or two colons in a row. Bytes of b after the names may be overwritten.
 func PutNames(b *[ShortNames]byte, text string) (names, subnames uint32, size int, ok bool) {
-	if len(text) > maxShortNames {
+	if len(text) > maxShortNames || ContainsNUL(text) {
 		return 0, 0, 0, false
 	}
 	from := 0

@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"bytes"
 	"math"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -70,6 +72,55 @@ func ValidShort(w uint64, n uint32) bool {
 	nibble := w & (0x0F * each)
 	// E0 and ED, which some bytes cannot follow.
 	return three&^((nibble+0x7F*each)&(nibble^(0x0D*each)+0x7F*each)) == 0 || validWords("", 0, w)
+}
+
+// ones contains, by the length of a text of up to 8 bytes, a word of as many bytes of 1.
+var ones = [16]uint64{
+	0, 0x01, 0x0101, 0x010101, 0x01010101, 0x0101010101, 0x010101010101, 0x01010101010101, 0x0101010101010101,
+}
+
+// NotPlain returns w, the first n bytes of a text, 0 to 8, with the highest bit of a byte set if any of
+// them is not ASCII or a NUL: subtracting 1 from a byte of 0 sets it.
+func NotPlain(w uint64, n int) uint64 { return w | (w - ones[n&15]) }
+
+// notPlain8 does the same for eight bytes.
+func notPlain8(w uint64) uint64 { return w | (w - 0x0101010101010101) }
+
+// ValidText reports whether s is UTF-8 without a NUL. Up to 64 bytes, one pass finds both, as in Valid.
+func ValidText[S string | []byte](s S) bool {
+	n := len(s)
+	var some uint64 // the bits of all words that the branch loads
+	switch {
+	case n > 64:
+		return Valid(s) && !ContainsNUL(s)
+	case n > 32:
+		some = notPlain8(Load64(s)) | notPlain8(Load64(s[8:])) | notPlain8(Load64(s[16:])) | notPlain8(Load64(s[24:])) |
+			notPlain8(Load64(s[n-32:])) | notPlain8(Load64(s[n-24:])) | notPlain8(Load64(s[n-16:])) | notPlain8(Load64(s[n-8:]))
+	case n > 16:
+		some = notPlain8(Load64(s)) | notPlain8(Load64(s[8:])) | notPlain8(Load64(s[n-16:])) | notPlain8(Load64(s[n-8:]))
+	case n > 8:
+		some = notPlain8(Load64(s)) | notPlain8(Load64(s[n-8:]))
+	default:
+		w := Short(s)
+		return NotPlain(w, n)&NotASCII == 0 || ValidShortText(w, uint32(n))
+	}
+	return some&NotASCII == 0 || validWords(s, n-8, Load64(s[n-8:])) && !ContainsNUL(s)
+}
+
+// ValidShortText reports whether the first n bytes of w, 1 to 8, are UTF-8 without a NUL.
+func ValidShortText(w uint64, n uint32) bool {
+	return (w-ones[n&15])&^w&NotASCII == 0 && ValidShort(w, n)
+}
+
+// ContainsNUL reports whether s contains a NUL.
+func ContainsNUL[S string | []byte](s S) bool {
+	switch s := any(s).(type) {
+	case string:
+		return strings.IndexByte(s, 0) >= 0
+	case []byte:
+		return bytes.IndexByte(s, 0) >= 0
+	}
+	return false
 }
 
 // validWords reports whether the first n bytes of s, and the last eight after them, are UTF-8. It looks

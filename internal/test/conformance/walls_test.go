@@ -42,6 +42,7 @@ var walls = map[string]map[string]string{
 		// The calls of an Encoder.
 		"Encoder":         "writer.go",
 		"Encoder.accepts": "copy.go",
+		"Encoder.copies":  "copy.go",
 		"Encoder.partial": "writer_container.go writer.go", // reset
 		"Encoder.rune":    "writer_container.go writer.go", // reset
 		"Encoder.raw":     "writer_token.go",

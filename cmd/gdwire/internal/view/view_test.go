@@ -101,7 +101,7 @@ func sample() *variant.Dictionary {
 		{"ints", []int32{1, -2}}, {"longs", []int64{1 << 40}}, {"floats", []float32{0.1}}, {"doubles", []float64{0.1}},
 		{"strings", []string{"a", ""}}, {"bytes", []byte{1, 2, 3}}, {"vectors", []variant.Vector2{{X: 1, Y: 2}}},
 		{"colors", []variant.Color{{B: 1}}}, {"rid", variant.RID(5)}, {"object", variant.ObjectID(6)},
-		{"signal", variant.Signal{Name: "hit", Object: 7}}, {"basis", identity}, {"bad\n\u202e", "\x00\u202e"},
+		{"signal", variant.Signal{Name: "hit", Object: 7}}, {"basis", identity}, {"bad\n\u202e", "\x01\u202e"},
 	} {
 		d.Set(p.key, p.value)
 	}
@@ -132,7 +132,7 @@ func TestChildren(t *testing.T) {
 					`.vectors PackedVector2Array PackedVector2Array(Vector2(1.0, 2.0))`,
 					`.colors PackedColorArray PackedColorArray(Color(0.0, 0.0, 1.0, 0.0))`,
 					`.rid RID RID(5)`, `.object Object ObjectID(6)`, `.signal Signal Signal("hit", 7)`,
-					`.basis Basis Basis(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)`, `["bad\n\u202e"] String "\x00\u202e"`,
+					`.basis Basis Basis(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)`, `["bad\n\u202e"] String "\x01\u202e"`,
 				}, texts(inside))
 				require.Equal(t, "#ff8000ff", inside[3].Color)
 
