@@ -65,11 +65,11 @@ func Narrowed(bits uint64) uint32 {
 	return uint32(bits>>63)<<31 | 0xFF<<23 | uint32(bits>>29)&(1<<23-1)
 }
 
-// AsNumbers converts the elements of Value.Numbers.
-func AsNumbers[T any](bits []uint64, as func(uint64) T) []T {
-	all := make([]T, len(bits))
-	for i, b := range bits {
-		all[i] = as(b)
+// AsNumbers converts numbers, such as the elements of Value.Numbers.
+func AsNumbers[F, T any](from []F, as func(F) T) []T {
+	all := make([]T, len(from))
+	for i, x := range from {
+		all[i] = as(x)
 	}
 	return all
 }

@@ -2,26 +2,32 @@ package calls_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
+	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
-// An encoderCall makes a call on an Encoder from four bytes of a script.
+// An encoderCall makes a call on the Encoder of a recorder with arguments from a script, and records
+// its events.
 type encoderCall struct {
-	name string
-	make func(a *arguments) func(e *gdwire.Encoder) error
+	name   string
+	silent bool // it records no events
+	call   func(r *recorder, a *arguments) error
 }
 
-// arguments are the bytes of a script for one call.
+// arguments are four bytes of a script for one call.
 type arguments struct {
 	b      [4]byte
 	format gdwire.Format
@@ -35,32 +41,86 @@ func (a *arguments) count(i int) int {
 	case b == 0xDF:
 		return -2
 	default:
-		return int(b % 4)
+		return int(b % 5)
 	}
 }
 
-func (a *arguments) typ(i int) gdwire.Type { return gdwire.Type(a.b[i] % 44) }
+// length is a count of the elements of packed data.
+func (a *arguments) length(i int) int {
+	return choose(a, i, []int{gdwire.Unknown, gdwire.Unknown, -2, 0, 1, 2, 8, 12, 24, 1 << 40})
+}
+
+// typ is mostly a type for which fits reports true, but can be any or invalid.
+func (a *arguments) typ(i int, fits func(gdwire.Type) bool) gdwire.Type {
+	all := gdwire.Types()
+	if a.b[i] >= 88 {
+		all = slices.DeleteFunc(all, func(t gdwire.Type) bool { return !fits(t) })
+		return choose(a, i, all)
+	}
+	return gdwire.Type(a.b[i] % 44)
+}
+
+func isPacked(t gdwire.Type) bool { return t.Element() != 0 }
+func isText(t gdwire.Type) bool   { return t == gdwire.TypeString || t == gdwire.TypeStringName }
+
+// components returns a math type, as typ does, and mostly its number of components.
+func (a *arguments) components(i int, integers bool) (typ gdwire.Type, n int) {
+	typ = a.typ(i, func(t gdwire.Type) bool { n, ints := t.Components(); return n > 0 && ints == integers })
+	if n, _ = typ.Components(); a.b[i+1] < 50 {
+		n = int(a.b[i+1] % 18)
+	}
+	return typ, n
+}
 
 func choose[T any](a *arguments, i int, from []T) T { return from[int(a.b[i])%len(from)] }
 
 func (a *arguments) elem(i int) gdwire.Elem {
-	return choose(a, i, []gdwire.Elem{{}, {}, {Type: gdwire.TypeInt}, {Type: gdwire.TypeString}, {Class: "Node"}, {Script: "res://a.gd"}})
+	return choose(a, i, []gdwire.Elem{
+		{}, {}, {}, {Type: gdwire.TypeInt}, {Type: gdwire.TypeString}, {Class: "Node"}, {Script: "res://a.gd"},
+		{Type: gdwire.TypeNil}, {Class: "\xff"}, {Type: gdwire.TypeObject},
+	})
 }
 
 func (a *arguments) text(i int) string {
-	return choose(a, i, []string{"", "a", "text", "é", "\U0001F600", "\xff", "a text that is longer than small buffers", "nul\x00nul", strings.Repeat("€", 40)})
+	return choose(a, i, []string{"", "a", "text", "é", "\U0001F600", "\xff", "a text that is longer than small buffers", "nul\x00nul", strings.Repeat("€", 40), strings.Repeat("é", 300)})
 }
 
 func (a *arguments) bytes(i int) []byte {
-	return []byte(choose(a, i, []string{"", "a", "\xc3", "\xa9", "abcd", "abcdefgh", "0123456789abcdef0123456789abcdef", strings.Repeat("0123456789ab", 10)}))
+	return []byte(choose(a, i, []string{
+		"", "a", "\xc3", "\xa9", "\xf0\x9f", "\x98\x80", "abcd", "abcdefgh", "0123456789abcdef0123456789abcdef", strings.Repeat("0123456789ab", 10), strings.Repeat("z", 600),
+	}))
 }
 
-func (a *arguments) int(i int) int64 {
-	return choose(a, i, []int64{0, 1, -1, math.MaxInt32, math.MinInt32, math.MaxInt32 + 1, math.MinInt64, 5})
+var (
+	someInts   = []int64{0, 1, -1, math.MaxInt32, math.MinInt32, math.MaxInt32 + 1, math.MinInt64, 5}
+	someFloats = []float64{0, 1.5, 0.1, math.Inf(1), 1e300, math.Copysign(0, -1), math.NaN(), math.SmallestNonzeroFloat32, 7}
+)
+
+func (a *arguments) int(i int) int64     { return choose(a, i, someInts) }
+func (a *arguments) float(i int) float64 { return choose(a, i, someFloats) }
+
+// several returns n elements of from, the first of which is that of b[i]; b[i+1] chooses the others.
+func several[T any](a *arguments, i, n int, from []T) (all []T) {
+	for k := range n {
+		all = append(all, from[(int(a.b[i])+k*int(a.b[i+1]))%len(from)])
+	}
+	return all
 }
 
-func (a *arguments) float(i int) float64 {
-	return choose(a, i, []float64{0, 1.5, 0.1, math.Inf(1), 1e300, math.Copysign(0, -1), math.SmallestNonzeroFloat32, 7})
+// A nodePath is a NodePath and its parts.
+type nodePath struct {
+	text            string
+	absolute        bool
+	names, subnames []string
+}
+
+func (a *arguments) nodePath(i int) nodePath {
+	return choose(a, i, []nodePath{
+		{"", false, nil, nil}, {"/", true, nil, nil}, {"a", false, []string{"a"}, nil},
+		{"/a/bb:c:d", true, []string{"a", "bb"}, []string{"c", "d"}}, {":x", false, nil, []string{"x"}},
+		{"a//b", false, []string{"a", "b"}, nil}, {"a/\xff", false, []string{"a", "\xff"}, nil},
+		{strings.Repeat("/name", 20), true, slices.Repeat([]string{"name"}, 20), nil},
+	})
 }
 
 // packet returns a known packet of this or of another format.
@@ -71,189 +131,229 @@ func (a *arguments) packet(i int) ([]byte, fuzz.Seed) {
 
 var seedPackets = fuzz.Seeds()
 
-type encoderFunc = func(e *gdwire.Encoder) error
+// raw returns a known packet, or one value of this format, several, or a part of one.
+func (a *arguments) raw() (p []byte) {
+	if a.b[2] >= 128 {
+		p, _ = a.packet(0)
+		return p
+	}
+	array := uint32(slices.Index(model.TypeNames[a.format.String()], "Array"))
+	for _, word := range choose(a, 3, [][]uint32{
+		{0}, {1, 1}, {array, 1, 4, 1, 'a'}, {1}, {0, 0}, {}, {4, 1, 0xff}, {array, 1, array, 1, array, 1, array, 1, array, 1, 0},
+	}) {
+		p = binary.LittleEndian.AppendUint32(p, word)
+	}
+	return p
+}
 
 // encoderCalls contains every call that writes. A new one is a line here.
 var encoderCalls = []encoderCall{
-	{"WriteNil", func(*arguments) encoderFunc { return (*gdwire.Encoder).WriteNil }},
-	{"WriteBool", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteBool(a.b[0] > 9) }
+	{name: "WriteNil", call: func(r *recorder, _ *arguments) error { return r.took(r.e.WriteNil(), "nil") }},
+	{name: "WriteBool", call: func(r *recorder, a *arguments) error {
+		v := a.b[0] > 9
+		return r.took(r.e.WriteBool(v), "bool %v", v)
 	}},
-	{"WriteInt", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteInt(a.int(0)) }
+	{name: "WriteInt", call: func(r *recorder, a *arguments) error {
+		v := a.int(0)
+		return r.took(r.e.WriteInt(v), "int %d", v)
 	}},
-	{"WriteToken(Int32)", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteToken(gdwire.Int32(int32(a.int(0)))) }
+	{name: "WriteToken(Int32)", call: func(r *recorder, a *arguments) error {
+		v := int32(a.int(0))
+		return r.took(r.e.WriteToken(gdwire.Int32(v)), "int %d", v)
 	}},
-	{"WriteToken(Int64)", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteToken(gdwire.Int64(a.int(0))) }
+	{name: "WriteToken(Int64)", call: func(r *recorder, a *arguments) error {
+		v := a.int(0)
+		return r.took(r.e.WriteToken(gdwire.Int64(v)), "int %d", v)
 	}},
-	{"WriteFloat", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteFloat(a.float(0)) }
+	{name: "WriteFloat", call: func(r *recorder, a *arguments) error {
+		v := a.float(0)
+		return r.took(r.e.WriteFloat(v), "float %x", math.Float64bits(v))
 	}},
-	{"WriteToken(Float32)", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteToken(gdwire.Float32(float32(a.float(0)))) }
+	{name: "WriteToken(Float32)", call: func(r *recorder, a *arguments) error {
+		v := float32(a.float(0))
+		return r.took(r.e.WriteToken(gdwire.Float32(v)), "float %x", model.Widened(math.Float32bits(v)))
 	}},
-	{"WriteToken(Float64)", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteToken(gdwire.Float64(a.float(0))) }
+	{name: "WriteToken(Float64)", call: func(r *recorder, a *arguments) error {
+		v := a.float(0)
+		return r.took(r.e.WriteToken(gdwire.Float64(v)), "float %x", math.Float64bits(v))
 	}},
-	{"WriteString", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteString(a.text(0)) }
+	{name: "WriteString", call: func(r *recorder, a *arguments) error {
+		return r.tookText(r.e.WriteString(a.text(0)), gdwire.TypeString, a.text(0))
 	}},
-	{"WriteKey or WriteString", func(a *arguments) encoderFunc {
-		text := a.text(0)
-		key := hook.NewKey(text)
-		return func(e *gdwire.Encoder) error {
-			if writeKey(e, &key) {
-				return nil
-			}
-			return e.WriteString(text)
+	{name: "WriteKey or WriteString", call: func(r *recorder, a *arguments) error {
+		if key := hook.NewKey(a.text(0)); writeKey(r.e, &key) {
+			return r.tookText(nil, gdwire.TypeString, a.text(0))
 		}
+		return r.tookText(r.e.WriteString(a.text(0)), gdwire.TypeString, a.text(0))
 	}},
-	{"WriteStringName", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteStringName(a.text(0)) }
+	{name: "WriteStringName", call: func(r *recorder, a *arguments) error {
+		return r.tookText(r.e.WriteStringName(a.text(0)), gdwire.TypeStringName, a.text(0))
 	}},
-	{"WriteNodePath", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error {
-			return e.WriteNodePath(choose(a, 0, []string{"", "/", "a", "/a/bb:c:d", ":x", "a//b", "a/\xff", strings.Repeat("/name", 20)}))
+	{name: "WriteToken(String)", call: func(r *recorder, a *arguments) error {
+		return r.tookChunk(r.e.WriteToken(gdwire.String(a.text(0))), gdwire.TypeString, a.text(0))
+	}},
+	{name: "WriteToken(StringName)", call: func(r *recorder, a *arguments) error {
+		return r.tookChunk(r.e.WriteToken(gdwire.StringName(a.text(0))), gdwire.TypeStringName, a.text(0))
+	}},
+	{name: "WriteNodePath", call: func(r *recorder, a *arguments) error {
+		p := a.nodePath(0)
+		err := r.took(r.e.WriteNodePath(p.text), "path %d %d %v", len(p.names), len(p.subnames), p.absolute)
+		for _, name := range slices.Concat(p.names, p.subnames) {
+			r.took(err, "NodePath %q", name)
 		}
+		return r.took(err, "end")
 	}},
-	{"WriteRID", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteRID(uint64(a.int(0))) }
-	}},
-	{"WriteObjectID", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteObjectID(uint64(a.int(0))) }
-	}},
-	{"WriteCallable", func(*arguments) encoderFunc { return (*gdwire.Encoder).WriteCallable }},
-	{"WriteSignal", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteSignal(a.text(0), uint64(a.int(1))) }
-	}},
-	{"WriteComponents of float64", func(a *arguments) encoderFunc {
-		c := make([]float64, a.b[1]%18)
-		for i := range c {
-			c[i] = a.float(2)
+	{name: "WriteRID", call: func(r *recorder, a *arguments) error {
+		v := uint64(a.int(0))
+		err := r.e.WriteRID(v)
+		if a.format != gdwire.Godot4 {
+			v = 0
 		}
-		return func(e *gdwire.Encoder) error { return gdwire.WriteComponents(e, a.typ(0), c) }
+		return r.took(err, "rid %d", v)
 	}},
-	{"WriteComponents of int32", func(a *arguments) encoderFunc {
-		c := make([]int32, a.b[1]%6)
-		return func(e *gdwire.Encoder) error { return gdwire.WriteComponents(e, a.typ(0), c) }
+	{name: "WriteObjectID", call: func(r *recorder, a *arguments) error {
+		v := uint64(a.int(0))
+		return r.took(r.e.WriteObjectID(v), "object id %d", v)
 	}},
-	{"WriteInputEvent", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteInputEvent(uint32(a.b[0]%10), 7, a.bytes(1)) }
+	{name: "WriteCallable", call: func(r *recorder, _ *arguments) error { return r.took(r.e.WriteCallable(), "callable") }},
+	{name: "WriteSignal", call: func(r *recorder, a *arguments) error {
+		name, id := a.text(0), uint64(a.int(1))
+		return r.took(r.e.WriteSignal(name, id), "signal %q %d", name, id)
 	}},
-	{"WriteProperty", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteProperty(a.text(0)) }
+	{name: "WriteComponents of float64", call: func(r *recorder, a *arguments) error {
+		typ, n := a.components(0, false)
+		x := several(a, 2, n, someFloats)
+		return r.took(gdwire.WriteComponents(r.e, typ, x), "%v %x", typ, r.rounded(typ, x))
 	}},
-	{"BeginArray", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.BeginArray(a.count(0)) }
+	{name: "WriteComponents of int32", call: func(r *recorder, a *arguments) error {
+		typ, n := a.components(0, true)
+		x := model.AsNumbers(several(a, 2, n, someInts), func(n int64) int32 { return int32(n) })
+		return r.took(gdwire.WriteComponents(r.e, typ, x), "%v %x", typ, model.AsNumbers(x, func(n int32) uint64 { return uint64(int64(n)) }))
 	}},
-	{"BeginTypedArray", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.BeginTypedArray(a.count(0), a.elem(1)) }
-	}},
-	{"BeginDict", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.BeginDict(a.count(0)) }
-	}},
-	{"BeginTypedDict", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.BeginTypedDict(a.count(0), a.elem(1), a.elem(2)) }
-	}},
-	{"BeginObject", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.BeginObject(a.text(1), a.count(0)) }
-	}},
-	{"BeginString", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.BeginString(gdwire.TypeString, int64(a.count(0))) }
-	}},
-	{"BeginPacked", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.BeginPacked(a.typ(1), int64(a.count(0))) }
-	}},
-	{"BeginPacked of float32", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error {
-			return e.BeginPacked(gdwire.TypePackedFloat32Array, int64(a.count(0)*8))
+	{name: "WriteInputEvent", call: func(r *recorder, a *arguments) error {
+		kind, data := uint32(a.b[0]%10), a.bytes(1)
+		n := map[uint32]int{1: 8, 3: 4, 4: 8, 5: 4, 6: 4}[kind]
+		if kind == 4 && len(data) == 4 {
+			n = 4
 		}
+		return r.took(r.e.WriteInputEvent(kind, 7, data), "event %d 7 %x", kind, data[:min(n, len(data))])
 	}},
-	{"BeginNodePath", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.BeginNodePath(int(a.b[0]%3), int(a.b[1]%3), a.b[2] > 99) }
+	{name: "WriteProperty", call: func(r *recorder, a *arguments) error {
+		return r.took(r.e.WriteProperty(a.text(0)), "property %q", a.text(0))
 	}},
-	{"BeginImage", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.BeginImage(1, 2, 3, 4, int64(a.count(0))) }
+	{name: "BeginArray", call: func(r *recorder, a *arguments) error {
+		return r.began(r.e.BeginArray(a.count(0)), "container", 0, "array %v", gdwire.Elem{})
 	}},
-	{"End", func(*arguments) encoderFunc { return (*gdwire.Encoder).End }},
-	{"End", func(*arguments) encoderFunc { return (*gdwire.Encoder).End }},
-	{"Write", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { _, err := e.Write(a.bytes(0)); return err }
+	{name: "BeginTypedArray", call: func(r *recorder, a *arguments) error {
+		return r.began(r.e.BeginTypedArray(a.count(0), a.elem(1)), "container", 0, "array %v", a.elem(1))
 	}},
-	{"WritePacked of float32", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, make([]float32, a.b[0]%9)) }
+	{name: "WriteToken(ArrayStart)", call: func(r *recorder, a *arguments) error {
+		tok := gdwire.ArrayStart(max(a.count(0), gdwire.Unknown), a.elem(1))
+		return r.began(r.e.WriteToken(tok), "container", 0, "array %v", a.elem(1))
 	}},
-	{"WritePacked of float64", func(a *arguments) encoderFunc {
-		c := make([]float64, a.b[0]%9)
-		for i := range c {
-			c[i] = a.float(1)
+	{name: "BeginDict", call: func(r *recorder, a *arguments) error {
+		return r.began(r.e.BeginDict(a.count(0)), "container", 0, "dict %v %v", gdwire.Elem{}, gdwire.Elem{})
+	}},
+	{name: "BeginTypedDict", call: func(r *recorder, a *arguments) error {
+		return r.began(r.e.BeginTypedDict(a.count(0), a.elem(1), a.elem(2)), "container", 0, "dict %v %v", a.elem(1), a.elem(2))
+	}},
+	{name: "WriteToken(DictStart)", call: func(r *recorder, a *arguments) error {
+		tok := gdwire.DictStart(max(a.count(0), gdwire.Unknown), a.elem(1), a.elem(2))
+		return r.began(r.e.WriteToken(tok), "container", 0, "dict %v %v", a.elem(1), a.elem(2))
+	}},
+	{name: "BeginObject", call: func(r *recorder, a *arguments) error {
+		return r.began(r.e.BeginObject(a.text(1), a.count(0)), "container", 0, "object %q", a.text(1))
+	}},
+	{name: "BeginString", call: func(r *recorder, a *arguments) error {
+		typ := a.typ(1, isText)
+		return r.began(r.e.BeginString(typ, int64(a.count(0))), "text", 0, "%v ", r.textType(typ))
+	}},
+	{name: "BeginPacked", call: func(r *recorder, a *arguments) error { return r.beginPacked(a.typ(1, isPacked), a.length(0)) }},
+	{name: "BeginPacked of float32", call: func(r *recorder, a *arguments) error {
+		return r.beginPacked(gdwire.TypePackedFloat32Array, a.length(0))
+	}},
+	{name: "BeginNodePath", call: func(r *recorder, a *arguments) error {
+		names, subnames, absolute := int(a.b[0]%4), int(a.b[1]%4), a.b[2] > 99
+		return r.began(r.e.BeginNodePath(names, subnames, absolute), "path", 0, "path %d %d %v", names, subnames, absolute)
+	}},
+	{name: "BeginImage", call: func(r *recorder, a *arguments) error {
+		return r.began(r.e.BeginImage(1, 2, 3, 4, int64(a.length(0))), "data", gdwire.TypePackedByteArray, "image 1 2 3 4")
+	}},
+	{name: "End", call: func(r *recorder, _ *arguments) error { return r.ended(r.e.End()) }},
+	{name: "WriteToken(End)", call: func(r *recorder, _ *arguments) error { return r.ended(r.e.WriteToken(gdwire.End())) }},
+	{name: "Write", call: func(r *recorder, a *arguments) error { return r.write(a.bytes(0)) }},
+	{name: "WritePacked of integers", call: func(r *recorder, a *arguments) error {
+		bits := model.AsNumbers(several(a, 2, int(a.b[1]%9), someInts), func(n int64) uint64 { return uint64(byte(n)) })
+		switch a.b[0] % 3 {
+		case 0:
+			return writePacked(r, bits, model.AsNumbers(bits, func(b uint64) byte { return byte(b) }))
+		case 1:
+			return writePacked(r, bits, model.AsNumbers(bits, model.ToInt32))
 		}
-		return func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, c) }
+		return writePacked(r, bits, model.AsNumbers(bits, func(b uint64) int64 { return int64(b) }))
 	}},
-	{"WritePacked of byte", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, a.bytes(0)) }
+	{name: "WritePacked of floats", call: func(r *recorder, a *arguments) error {
+		x, kind := several(a, 2, int(a.b[1]%9*12), someFloats), a.b[0]%5
+		if kind == 1 || kind == 3 {
+			x = model.AsNumbers(x, func(x float64) float64 { return float64(float32(x)) })
+		}
+		bits := model.AsNumbers(x, math.Float64bits)
+		switch kind {
+		case 0:
+			return writePacked(r, bits[:len(x)/12], x[:len(x)/12])
+		case 1:
+			return writePacked(r, bits[:len(x)/12], model.AsNumbers(x[:len(x)/12], func(x float64) float32 { return float32(x) }))
+		case 2:
+			return writePacked(r, bits, model.Grouped(bits, 2, func(x []float64) [2]float64 { return [2]float64(x) }))
+		case 3:
+			return writePacked(r, bits, model.Grouped(bits, 3, func(x []float64) [3]float32 { return [3]float32{float32(x[0]), float32(x[1]), float32(x[2])} }))
+		}
+		return writePacked(r, bits, model.Grouped(bits, 4, func(x []float64) [4]float64 { return [4]float64(x) }))
 	}},
-	{"WriteToken of DictKey", func(*arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteToken(gdwire.DictKey()) }
+	{name: "WriteToken(DictKey)", call: func(r *recorder, _ *arguments) error { return r.e.WriteToken(gdwire.DictKey()) }},
+	{name: "WriteToken of none", call: func(r *recorder, _ *arguments) error {
+		return r.took(r.e.WriteToken(gdwire.Token{}), "none")
 	}},
-	{"WriteToken", func(a *arguments) encoderFunc {
-		tok := choose(a, 0, []gdwire.Token{
-			gdwire.Nil(), gdwire.Int32(5), gdwire.Float64(0.1), gdwire.String(a.text(1)), gdwire.StringName(a.text(1)), gdwire.End(),
-			gdwire.ArrayStart(int(a.b[1]%3), a.elem(2)), gdwire.DictStart(int(a.b[1]%3), a.elem(2), a.elem(3)), {},
-		})
-		return func(e *gdwire.Encoder) error { return e.WriteToken(tok) }
+	{name: "WriteRaw", call: func(r *recorder, a *arguments) error {
+		p := a.raw()
+		err := r.e.WriteRaw(p)
+		if err == nil && r.keeps {
+			events, _ := decodedEvents(r.seed, bytes.NewReader(p))
+			r.events = append(r.events, events...)
+		}
+		return err
 	}},
-	{"WriteRaw", func(a *arguments) encoderFunc {
-		p, _ := a.packet(0)
-		return func(e *gdwire.Encoder) error { return e.WriteRaw(p) }
-	}},
-	{copying, func(a *arguments) encoderFunc {
+	{name: "Flush", call: func(r *recorder, _ *arguments) error { return r.e.Flush() }},
+	{name: copying, silent: true, call: func(r *recorder, a *arguments) error {
 		p, s := a.packet(0)
 		o := s.Options()
 		o.AllowObjects, o.MaxChunk = true, 16
 		d := gdwire.NewDecoder(nil, &o)
 		d.ResetBytes(p)
-		return copyTokens(d)
-	}},
-	{"Fail", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error {
-			if a.b[0] > 20 {
-				return e.Err() // mostly go on
-			}
-			return e.Fail(io.ErrClosedPipe)
-		}
-	}},
-	{"Flush", func(*arguments) encoderFunc { return (*gdwire.Encoder).Flush }},
-}
-
-const copying = "copying"
-
-// copyTokens returns a call that copies the first value of d token by token.
-func copyTokens(d *gdwire.Decoder) encoderFunc {
-	return func(e *gdwire.Encoder) error {
 		for {
 			t, err := d.ReadToken()
 			if err == nil {
-				err = e.WriteToken(t)
+				err = r.e.WriteToken(t)
 			}
 			if err != nil || d.Depth() == 0 {
 				return err
 			}
 		}
-	}
+	}},
+	{name: "Fail", silent: true, call: func(r *recorder, a *arguments) error {
+		if a.b[0] > 20 {
+			return r.e.Err() // mostly go on
+		}
+		return r.e.Fail(io.ErrClosedPipe)
+	}},
 }
+
+const copying = "copying"
 
 // A chosenCall is a call in a script.
 type chosenCall struct {
 	*encoderCall
 	a arguments
-}
-
-func (c chosenCall) start() func(e *gdwire.Encoder) error {
-	a := c.a
-	return c.make(&a)
 }
 
 // chosenCalls returns the calls of a script.
@@ -290,10 +390,6 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 
 func isTemporary(err error) bool { return err == fuzz.ErrTemporary || err == io.ErrShortWrite }
 
-func encoderOptions(s fuzz.Seed) *gdwire.EncoderOptions {
-	return &gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowInvalidUTF8: s.Has(fuzz.AllowInvalidUTF8), Depth: 6, MaxBuffered: 1 << 10}
-}
-
 // A writing contains the results of calls on an Encoder.
 type writing struct {
 	out   []byte
@@ -304,11 +400,12 @@ type writing struct {
 // write makes calls in order and recovers from invalid ones. After an error of the Writer,
 // all calls must return that and write nothing.
 func write(t testing.TB, calls []chosenCall, s fuzz.Seed, w io.Writer, out func() []byte) (all writing) {
-	e := gdwire.NewEncoder(w, encoderOptions(s))
+	r := newRecorder(w, s)
+	e := r.e
 	defer e.Close()
 	for _, c := range calls {
 		offset := e.OutputOffset()
-		err := c.start()(e)
+		err := c.call(r, &c.a)
 		if all.final != nil {
 			if err != all.final && c.name != copying || e.OutputOffset() != offset || e.ClearError() != all.final {
 				t.Fatalf("%s returned %v after %v, and is at %d after %d", c.name, err, all.final, e.OutputOffset(), offset)
@@ -335,8 +432,8 @@ func write(t testing.TB, calls []chosenCall, s fuzz.Seed, w io.Writer, out func(
 	return all
 }
 
-// requireEncoderCalls makes the calls of a script in several ways. The output is
-// always a prefix of a valid encoding, however the Writer fails.
+// requireEncoderCalls makes the calls of a script in several ways. The output decodes to the events
+// of the calls, and is always a prefix of a valid encoding, however the Writer fails.
 func requireEncoderCalls(t testing.TB, script []byte, s fuzz.Seed) {
 	calls := chosenCalls(script, s.Format())
 	defer func() {
@@ -349,6 +446,7 @@ func requireEncoderCalls(t testing.TB, script []byte, s fuzz.Seed) {
 			}
 		}
 	}()
+	requireEvents(t, calls, s)
 	var good bytes.Buffer
 	want := write(t, calls, s, &good, good.Bytes)
 	requirePrefix(t, s, want.out)
@@ -375,11 +473,12 @@ func requireEncoderCalls(t testing.TB, script []byte, s fuzz.Seed) {
 // returns without writing anything.
 func requireErrorStays(t testing.TB, calls []chosenCall, s fuzz.Seed) {
 	var out bytes.Buffer
-	e := gdwire.NewEncoder(&out, encoderOptions(s))
+	r := newRecorder(&out, s)
+	e := r.e
 	var stays error
 	var offset int64
 	for _, c := range calls {
-		err := c.start()(e)
+		err := c.call(r, &c.a)
 		if c.name == copying && err != nil && e.Err() == nil {
 			continue // an error of the Decoder
 		}
@@ -410,22 +509,37 @@ func requireErrorStays(t testing.TB, calls []chosenCall, s fuzz.Seed) {
 
 // requirePrefix requires whole values, of which the last can be incomplete.
 func requirePrefix(t testing.TB, s fuzz.Seed, p []byte) {
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
-		Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowObjects: true, AllowInvalidUTF8: s.Has(fuzz.AllowInvalidUTF8),
-		Limits: gdwire.NoLimits,
-	})
-	defer d.Release()
-	d.Reset(plain(p))
-	for {
-		_, err := d.ReadToken()
-		if err == io.EOF {
-			return
+	if _, err := decodedEvents(s, plain(p)); err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Fatalf("wrote %x: %v", p, err)
+	}
+}
+
+// requireEvents completes what the calls have left open: the output decodes to their events.
+func requireEvents(t testing.TB, calls []chosenCall, s fuzz.Seed) {
+	var out bytes.Buffer
+	r := newRecorder(&out, s)
+	r.keeps = true
+	for _, c := range calls {
+		if !c.silent {
+			c.call(r, &c.a)
+			r.e.ClearError()
 		}
-		if err != nil {
-			if e, ok := err.(*gdwire.Error); !ok || e.Err != io.ErrUnexpectedEOF {
-				t.Fatalf("wrote %x: %v", p, err)
-			}
-			return
+	}
+	r.finish()
+	open := r.e.Depth() > 0
+	if err := r.e.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.e.Close(); errors.Is(err, gdwire.ErrIncomplete) != open {
+		t.Fatalf("Close returned %v, open %v", err, open)
+	}
+	got, err := decodedEvents(s, plain(out.Bytes()))
+	if open && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF || !open && (err != io.EOF || len(got) != len(r.events)) {
+		t.Fatalf("wrote %x: %v, open %v\n%q, not\n%q", out.Bytes(), err, open, got, r.events)
+	}
+	for i := range got {
+		if i >= len(r.events) || got[i] != r.events[i] {
+			t.Fatalf("wrote %x: event %d is %q: %q, not\n%q", out.Bytes(), i, got[i], got, r.events)
 		}
 	}
 }
@@ -434,7 +548,7 @@ func requirePrefix(t testing.TB, s fuzz.Seed, p []byte) {
 func TestEncoderCalls(t *testing.T) {
 	n := *sequences
 	if !testenv.Full() {
-		n = min(n, 2_000)
+		n = min(n, 10_000)
 	}
 	random := rand.New(rand.NewPCG(9, 10))
 	for i := range n {
