@@ -79,6 +79,8 @@ func (d *digester) digest(v any) uint64 {
 			d.digests[v] = sum
 		}
 		return sum
+	case nil: // not below: the portable maphash panics for a nil interface
+		return d.mix(uint64(gdwire.TypeNil), 0)
 	default:
 		return d.mix(maphash.Comparable(d.seed, reflect.TypeOf(v)), d.leaf(v))
 	}

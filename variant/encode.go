@@ -148,11 +148,13 @@ func indirect(v any) reflect.Value {
 func (s *encoder) marshal(plan *plan[encodeFunc], v any, x reflect.Value) error {
 	before := s.e.OutputOffset()
 	ok, err := s.tree(v)
-	if !ok && s.depth > maxDepth { // of the Encoder: Marshalers that call each other
+	switch {
+	case ok:
+	case s.depth > maxDepth: // of the Encoder: Marshalers that call each other
 		err = s.fail(x.Type(), depthError())
-	} else if !ok && x.CanAddr() {
+	case x.CanAddr():
 		err = plan.do(s, variableOf(x))
-	} else if !ok {
+	default:
 		err = s.encodeIn(plan, v, x)
 	}
 	if err != nil {

@@ -22,6 +22,7 @@ func (l Line) String() string { return l.Text }
 // A LineKind is how a text was printed.
 type LineKind int
 
+// How a text is printed.
 const (
 	Printed LineKind = iota // by print
 	Failure                 // by printerr

@@ -218,6 +218,7 @@ func (c *cursor) frames(fields func(*Frame) [3]any) (frames []Frame) {
 // A Scope is where a variable is declared.
 type Scope int
 
+// The scopes of variables.
 const (
 	Local Scope = iota
 	Member

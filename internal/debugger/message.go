@@ -13,6 +13,7 @@ import (
 // A Protocol is how messages are put into packets.
 type Protocol uint8
 
+// The protocols.
 const (
 	Godot3  Protocol = 1 + iota // a message is its name, a number n, and n values, each a packet
 	Godot40                     // 4.0 and 4.1: a message is [name, data]
