@@ -52,7 +52,8 @@ type Conn struct {
 	draining atomic.Bool // by Server.Shutdown
 	served   atomic.Bool // by a Server, which closes the connection after its handler
 
-	opened time.Time
+	opened  time.Time
+	writeBy atomic.Int64 // the latest write deadline of a WriteTimeout, in nanoseconds since opened
 
 	mu      sync.Mutex
 	half    bool      // Close ended writing and left the rest to the Server: see linger
@@ -60,6 +61,7 @@ type Conn struct {
 	drainBy time.Time // when a read ends after drain; zero if it does not
 	idle    bool      // Next waits for the first byte of a packet
 	limited bool      // a read deadline is set
+	readBy  time.Time // when it passes, unless it was set to interrupt a call
 	endless bool      // no IdleTimeout, because of CloseRead
 	end     closeFrame
 
@@ -88,10 +90,11 @@ func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
 
 // newNetConn returns a Conn over conn, as NewConn does. Other Conns may share the config.
 func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
-	c := newConn(netLink{conn, s}, s)
+	c := newConn(nil, s)
+	c.link = netLink{conn, c}
 	c.conn = conn
 	c.reader, c.writer = newReader(connReader{c}, s), newWriter(connWriter{c}, s)
-	c.writer.ended, c.writer.flushFailed = c.ended, c.flushFailed
+	c.writer.ended, c.writer.flushFailed = c.unusable, c.flushFailed
 	if t, ok := conn.(handshaker); ok {
 		c.handshake = &handshake{conn: t, timeout: s.HandshakeTimeout}
 		c.writer.final = true
@@ -126,11 +129,12 @@ type link interface {
 // A netLink is a net.Conn as a link.
 type netLink struct {
 	net.Conn
-	config *config
+	c *Conn
 }
 
 func (l netLink) endWrite(at time.Time) {
-	if l.config.WriteTimeout > 0 { // the next Write sets its own
+	by := time.Duration(l.c.writeBy.Load())
+	if l.c.config.WriteTimeout > 0 && at.Sub(l.c.opened) < by { // the next Write sets its own
 		_ = l.SetWriteDeadline(at)
 	}
 }
@@ -367,7 +371,7 @@ func (c *Conn) setReadDeadline(now time.Time) error {
 			return err
 		}
 	}
-	c.limited = timeout > 0
+	c.limited, c.readBy = timeout > 0, now.Add(timeout)
 	if packet > 0 {
 		c.armed = packet
 	}
@@ -383,11 +387,24 @@ func (c *Conn) active() {
 	}
 }
 
+// unusable returns why no packet can be written, or nil: the connection was closed, or its handshake
+// failed.
+func (c *Conn) unusable() error {
+	if err := c.ended(); err != nil {
+		return err
+	}
+	return c.handshake.failed()
+}
+
 // setWriteDeadline sets the deadline of the next Write. It looks afterwards whether the connection has
 // ended or is drained, so that it does not replace the deadline of Close or Shutdown.
 func (c *Conn) setWriteDeadline() error {
-	timeout := c.writeTimeout()
-	if err := c.setDeadline(c.conn.SetWriteDeadline, c.now(), timeout); err != nil {
+	if err := c.unusable(); err != nil { // the deadline of a closed connection is another error
+		return err
+	}
+	timeout, now := c.writeTimeout(), c.now()
+	c.writeBy.Store(int64(now.Add(timeout).Sub(c.opened)))
+	if err := c.setDeadline(c.conn.SetWriteDeadline, now, timeout); err != nil {
 		return err
 	}
 	if c.writeTimeout() != timeout {
@@ -448,8 +465,8 @@ func (c *Conn) drain() {
 	}
 	if c.idle {
 		c.interrupt()
-	} else if !c.drainBy.IsZero() {
-		c.limited = true
+	} else if !c.drainBy.IsZero() && (!c.limited || c.drainBy.Before(c.readBy)) {
+		c.limited, c.readBy = true, c.drainBy
 		_ = c.link.SetReadDeadline(c.drainBy)
 	}
 }

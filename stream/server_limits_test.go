@@ -269,16 +269,19 @@ func TestServeTLS(t *testing.T) {
 // TestHandshake interrupts handshakes of Conns: by their timeout, which later calls do not
 // repeat, and by Shutdown.
 func TestHandshake(t *testing.T) {
-	ours, theirs := net.Pipe()
-	defer theirs.Close()
-	c := stream.NewConn(t.Context(), tls.Client(ours, &tls.Config{ServerName: "none"}), &stream.Options{HandshakeTimeout: short})
-	defer c.Close()
-	go func() { _, _ = theirs.Read(make([]byte, 1000)) }()
-	_, err := c.Next()
-	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-	for _, err := range []error{next(c), c.WritePacket(number(1))} {
-		require.ErrorIs(t, err, stream.ErrBroken)
-		require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+	for _, o := range []stream.Options{{}, {WriteTimeout: long}, {BufferWrites: true}, {BufferWrites: true, WriteTimeout: long}} {
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		o.HandshakeTimeout = short
+		c := stream.NewConn(t.Context(), tls.Client(ours, &tls.Config{ServerName: "none"}), &o)
+		defer c.Close()
+		go func() { _, _ = theirs.Read(make([]byte, 1000)) }()
+		_, err := c.Next()
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+		for _, err := range []error{next(c), c.WritePacket(number(1)), c.WriteRaw(make([]byte, 100_000))} {
+			require.ErrorIs(t, err, stream.ErrBroken, "%+v", o)
+			require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+		}
 	}
 
 	s := &stream.Server{Handler: func(context.Context, *stream.Conn) error { panic("not called") }, Options: stream.Options{HandshakeTimeout: -1}}
@@ -286,7 +289,7 @@ func TestHandshake(t *testing.T) {
 	result := start(s, tls.NewListener(ln, new(tls.Config)))
 	pipe, other := net.Pipe()
 	ln.conns <- pipe
-	_, err = other.Write([]byte{22, 3, 1})
+	_, err := other.Write([]byte{22, 3, 1})
 	require.NoError(t, err)
 	require.NoError(t, s.Shutdown(t.Context()))
 	require.Equal(t, stream.ErrServerClosed, result())

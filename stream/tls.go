@@ -23,7 +23,7 @@ type handshake struct {
 	done    atomic.Bool
 
 	mu  sync.Mutex
-	err error // of later calls
+	err atomic.Pointer[error] // of later calls, written with mu locked
 }
 
 // do performs the handshake unless it is done. Other goroutines wait for it.
@@ -33,8 +33,8 @@ func (h *handshake) do(l *lifetime) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.err != nil || h.done.Load() {
-		return h.err
+	if err := h.failed(); err != nil || h.done.Load() {
+		return err
 	}
 	ctx, cancel := l.ctx, context.CancelFunc(func() {})
 	if h.timeout > 0 {
@@ -49,8 +49,20 @@ func (h *handshake) do(l *lifetime) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	h.err = stickyError(err)
+	later := stickyError(err)
+	h.err.Store(&later)
 	return err
+}
+
+// failed returns the error of calls after the handshake failed, or nil. It waits for nobody.
+func (h *handshake) failed() error {
+	if h == nil {
+		return nil
+	}
+	if err := h.err.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // isPending reports whether the handshake is not completed.

@@ -24,7 +24,7 @@ type Writer struct {
 	deadline func() error
 	// message, if set, writes the content of a packet instead of dst.
 	message func(content []byte) error
-	// ended, if set, returns why the connection was closed, or nil.
+	// ended, if set, returns why no packet can be written, or nil.
 	ended func() error
 	// flushFailed is called with the error of writing packets that were held back, which no call
 	// of the Writer returns.
