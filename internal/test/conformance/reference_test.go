@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/gdwire/gdwire"
@@ -42,68 +41,4 @@ func TestReferenceOnVerdicts(t *testing.T) {
 	}
 	require.NotZero(t, accepted)
 	require.NotZero(t, rejected)
-}
-
-// Every format reads slightly damaged vectors of every engine.
-func TestReferenceOnMutations(t *testing.T) {
-	require.NoError(t, model.Complete())
-	random := rand.New(rand.NewPCG(1, 2))
-	accepted := map[gdwire.Format]int{}
-	for i := range model.Engines {
-		for _, v := range model.Engines[i].Vectors(t) {
-			for range 8 {
-				p := mutated(random, v.Hex)
-				f := model.Engines[i].Format
-				if random.IntN(3) == 0 {
-					all := gdwire.Formats()
-					f = all[random.IntN(len(all))]
-				}
-				o := gdwire.DecoderOptions{Format: f, AllowObjects: random.IntN(4) > 0, DoubleReals: random.IntN(4) == 0}
-				if requireReference(t, p, o) {
-					accepted[f]++
-				}
-				requireTypedReference(t, p, o, random.Uint64())
-			}
-		}
-	}
-	for _, f := range gdwire.Formats() {
-		require.NotZero(t, accepted[f], f)
-	}
-}
-
-// interesting contains words at the edges of ranges.
-var interesting = []uint32{0, 1, 2, 3, 4, 0xFF, 0x100, 0x10000, 0x50000, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF}
-
-// mutated returns p with one to three things changed.
-func mutated(random *rand.Rand, p []byte) []byte {
-	p = append([]byte(nil), p...)
-	for range 1 + random.IntN(3) {
-		word := 0
-		if len(p) >= 4 {
-			word = random.IntN(len(p)/4) * 4
-		}
-		switch random.IntN(6) {
-		case 0: // truncated
-			p = p[:random.IntN(len(p)+1)]
-		case 1: // one bit
-			if len(p) > 0 {
-				p[random.IntN(len(p))] ^= 1 << random.IntN(8)
-			}
-		case 2: // one byte
-			if len(p) > 0 {
-				p[random.IntN(len(p))] = byte(random.Uint32())
-			}
-		case 3: // one word
-			if len(p) >= 4 {
-				le.PutUint32(p[word:], interesting[random.IntN(len(interesting))])
-			}
-		case 4: // a header
-			if len(p) >= 4 {
-				le.PutUint32(p[word:], uint32(random.IntN(41))|uint32(random.IntN(16))<<16)
-			}
-		case 5: // more of it
-			p = append(p, p[word:]...)
-		}
-	}
-	return p
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -19,16 +20,110 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
+	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // A decoderCall is a call on a Decoder. It writes its results into the transcript and returns
 // its error. After temporary errors it is retried.
 type decoderCall struct {
-	name string
-	// window: the result depends on the size of the read buffer.
-	window bool
+	name   string
+	window bool // the result depends on the size of the read buffer
 	call   func(c *caller) error
+
+	// Of a typed read: the kinds of the values that it reads, and how to read one. It returns
+	// errUnread if another call has to. All values but those of these kinds are of a wrong type.
+	fits  []gdwire.Kind
+	value func(d *gdwire.Decoder) (model.Value, error)
+}
+
+// run makes the call.
+func (op *decoderCall) run(c *caller) error {
+	if op.call != nil {
+		return op.call(c)
+	}
+	var v model.Value
+	read, retry := false, c.retry
+	if op.isText() { // lost if a temporary error interrupts the call inside it
+		retry = c.retrySkip
+	}
+	err := retry(func() (err error) {
+		v, err = op.value(c.d)
+		read = err == nil
+		return err
+	})
+	if err == nil {
+		c.trace = fmt.Append(c.trace, v.Bits, v.Text)
+		c.lost = c.lost || !read
+	}
+	return err
+}
+
+func (op *decoderCall) isText() bool {
+	return op.fits[0] == gdwire.KindStringChunk || op.fits[0] == gdwire.KindNodePathStart
+}
+
+// errUnread is the result of a typed read that has read nothing.
+var errUnread = errors.New("nothing read")
+
+var (
+	textKinds   = []gdwire.Kind{gdwire.KindStringChunk}
+	pathKinds   = []gdwire.Kind{gdwire.KindNodePathStart}
+	numberKinds = []gdwire.Kind{gdwire.KindInt32, gdwire.KindInt64, gdwire.KindFloat32, gdwire.KindFloat64}
+	packedKinds = []gdwire.Kind{gdwire.KindPackedStart}
+	arrayKinds  = []gdwire.Kind{gdwire.KindArrayStart}
+	dictKinds   = []gdwire.Kind{gdwire.KindDictStart}
+)
+
+// bitsRead returns a call that reads a number, as bits of a type.
+func bitsRead[T any](typ string, read func(d *gdwire.Decoder) (T, error), bits func(T) uint64) func(d *gdwire.Decoder) (model.Value, error) {
+	return func(d *gdwire.Decoder) (model.Value, error) {
+		x, err := read(d)
+		return model.Value{Type: typ, Bits: bits(x)}, err
+	}
+}
+
+// textRead returns a call that reads a text.
+func textRead[T string | []byte](read func(d *gdwire.Decoder) (T, error)) func(d *gdwire.Decoder) (model.Value, error) {
+	return func(d *gdwire.Decoder) (model.Value, error) {
+		text, err := read(d)
+		return model.Value{Text: string(text)}, err
+	}
+}
+
+// mathRead returns a call that reads the components of the next value.
+func mathRead[T gdwire.Component](bits func(T) uint64) func(d *gdwire.Decoder) (model.Value, error) {
+	return func(d *gdwire.Decoder) (model.Value, error) {
+		typ := gdwire.Type(d.PeekKind())
+		n, _ := typ.Components()
+		components := make([]T, n)
+		err := gdwire.ReadComponents(d, typ, components)
+		return model.Value{Numbers: model.AsNumbers(components, bits)}, err
+	}
+}
+
+// noneRead returns a call that reads a value without content.
+func noneRead(read func(d *gdwire.Decoder) error) func(d *gdwire.Decoder) (model.Value, error) {
+	return func(d *gdwire.Decoder) (model.Value, error) { return model.Value{}, read(d) }
+}
+
+// mathKinds returns the kinds of math types.
+func mathKinds(integers bool) (all []gdwire.Kind) {
+	for _, typ := range gdwire.Types() {
+		if n, ints := typ.Components(); n > 0 && ints == integers {
+			all = append(all, gdwire.Kind(typ))
+		}
+	}
+	return all
+}
+
+func same[T uint64 | uint8 | int64](x T) uint64 { return uint64(x) }
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // continues contains the calls after which a bulk read can return the rest of a payload. After all
@@ -56,7 +151,7 @@ var decoderCalls []decoderCall
 
 func init() {
 	decoderCalls = []decoderCall{
-		{"ReadToken", true, func(c *caller) (err error) {
+		{name: "ReadToken", window: true, call: func(c *caller) (err error) {
 			c.token = gdwire.Token{}
 			err = c.retry(func() error { c.token, err = c.d.ReadToken(); return err })
 			if err == nil {
@@ -66,11 +161,11 @@ func init() {
 			}
 			return err
 		}},
-		{"the bytes of an earlier token", true, func(c *caller) error {
+		{name: "the bytes of an earlier token", window: true, call: func(c *caller) error {
 			c.useToken()
 			return nil
 		}},
-		{"PeekKind", false, func(c *caller) error {
+		{name: "PeekKind", call: func(c *caller) error {
 			var k gdwire.Kind
 			err := c.retry(func() error {
 				if k = c.d.PeekKind(); k != 0 {
@@ -85,13 +180,13 @@ func init() {
 			c.trace = append(c.trace, byte(k))
 			return err
 		}},
-		{"SkipValue", false, func(c *caller) error { return c.retrySkip(c.d.SkipValue) }},
-		{"SkipTo(0)", false, func(c *caller) error { return c.retry(func() error { return c.d.SkipTo(0) }) }},
-		{"SkipTo(depth-1)", false, func(c *caller) error {
+		{name: "SkipValue", call: func(c *caller) error { return c.retrySkip(c.d.SkipValue) }},
+		{name: "SkipTo(0)", call: func(c *caller) error { return c.retry(func() error { return c.d.SkipTo(0) }) }},
+		{name: "SkipTo(depth-1)", call: func(c *caller) error {
 			depth := c.d.Depth() - 1
 			return c.retry(func() error { return c.d.SkipTo(depth) })
 		}},
-		{"CopyValue", true, func(c *caller) error {
+		{name: "CopyValue", window: true, call: func(c *caller) error {
 			c.out.Reset()
 			c.e.Reset(&c.out)
 			err := c.retrySkip(func() error {
@@ -110,7 +205,7 @@ func init() {
 			c.trace = append(c.trace, c.out.Bytes()...)
 			return err
 		}},
-		{"Tokens", true, func(c *caller) (err error) {
+		{name: "Tokens", window: true, call: func(c *caller) (err error) {
 			c.loops++
 			for tok, e := range c.d.Tokens() {
 				if err = e; err != nil {
@@ -125,27 +220,27 @@ func init() {
 			c.moved = true
 			return err
 		}},
-		{"Payload", true, func(c *caller) error {
+		{name: "Payload", window: true, call: func(c *caller) error {
 			c.payload, c.payloadAt = c.d.Payload(), c.calls
 			return nil
 		}},
-		{"7 bytes of the payload", true, func(c *caller) error { return c.readPayload(7) }},
-		{"100 bytes of the payload", true, func(c *caller) error { return c.readPayload(100) }},
-		{"all bytes of a new payload", true, func(c *caller) error {
+		{name: "7 bytes of the payload", window: true, call: func(c *caller) error { return c.readPayload(7) }},
+		{name: "100 bytes of the payload", window: true, call: func(c *caller) error { return c.readPayload(100) }},
+		{name: "all bytes of a new payload", window: true, call: func(c *caller) error {
 			c.payload, c.payloadAt = c.d.Payload(), c.calls
 			c.out.Reset()
 			err := c.retry(func() error { _, err := c.payload.(io.WriterTo).WriteTo(&c.out); return err })
 			c.trace = append(c.trace, c.out.Bytes()...)
 			return err
 		}},
-		{"ReadPacked of float32", true, func(c *caller) error { return readPacked[float32](c) }},
-		{"ReadPacked of byte", true, func(c *caller) error { return readPacked[byte](c) }},
-		{"ReadPacked of [3]float64", true, func(c *caller) error { return readPacked[[3]float64](c) }},
-		{"AppendPacked of int64", false, func(c *caller) error { return appendPacked[int64](c) }},
-		{"AppendPacked of byte", false, func(c *caller) error { return appendPacked[byte](c) }},
-		{"AppendPacked of float64", false, func(c *caller) error { return appendPacked[float64](c) }},
-		{"AppendPacked of [2]float32", false, func(c *caller) error { return appendPacked[[2]float32](c) }},
-		{"AppendString", false, func(c *caller) error {
+		{name: "ReadPacked of float32", window: true, call: func(c *caller) error { return readPacked[float32](c) }},
+		{name: "ReadPacked of byte", window: true, call: func(c *caller) error { return readPacked[byte](c) }},
+		{name: "ReadPacked of [3]float64", window: true, call: func(c *caller) error { return readPacked[[3]float64](c) }},
+		{name: "AppendPacked of int64", call: func(c *caller) error { return appendPacked[int64](c) }},
+		{name: "AppendPacked of byte", fits: packedKinds, call: func(c *caller) error { return appendPacked[byte](c) }},
+		{name: "AppendPacked of float64", call: func(c *caller) error { return appendPacked[float64](c) }},
+		{name: "AppendPacked of [2]float32", call: func(c *caller) error { return appendPacked[[2]float32](c) }},
+		{name: "AppendString", fits: []gdwire.Kind{gdwire.KindStringChunk, gdwire.KindNodePathStart}, value: textRead(func(d *gdwire.Decoder) ([]byte, error) { return d.AppendString(nil) }), call: func(c *caller) error {
 			var dst []byte
 			err := c.retry(func() (err error) { dst, err = c.d.AppendString(dst); return err })
 			if err == nil || !c.anyWindow {
@@ -153,28 +248,30 @@ func init() {
 			}
 			return err
 		}},
-		{"WrapError", false, func(c *caller) error { return c.d.WrapError(errOwn) }},
-		{"PeekType", false, func(c *caller) error { return read(c, c.d.PeekType) }},
-		{"ReadNil", false, func(c *caller) error { return c.retry(c.d.ReadNil) }},
-		{"ReadBool", false, func(c *caller) error { return read(c, c.d.ReadBool) }},
-		{"ReadInt", false, func(c *caller) error { return read(c, c.d.ReadInt) }},
-		{"ReadFloat", false, func(c *caller) error { return read(c, c.d.ReadFloat) }},
-		{"ReadFloat32", false, func(c *caller) error { return read(c, c.d.ReadFloat32) }},
-		{"ReadInteger of uint8", false, func(c *caller) error {
-			return read(c, func() (uint8, error) { return gdwire.ReadInteger[uint8](c.d) })
-		}},
-		{"ReadString", false, func(c *caller) error { return readText(c, c.d.ReadString) }},
-		{"ReadKey or ReadString", false, func(c *caller) error {
-			return readText(c, func() (string, error) {
-				for text, key := range decoderKeys {
-					if readKey(c.d, &key) {
-						return text, nil
-					}
+		{name: "WrapError", call: func(c *caller) error { return c.d.WrapError(errOwn) }},
+		{name: "PeekType", call: func(c *caller) error { return read(c, c.d.PeekType) }},
+		{name: "ReadNil", fits: []gdwire.Kind{gdwire.KindNil}, value: noneRead((*gdwire.Decoder).ReadNil)},
+		{name: "ReadBool", fits: []gdwire.Kind{gdwire.KindBool}, value: bitsRead("bool", (*gdwire.Decoder).ReadBool, bit)},
+		{name: "ReadInt", fits: numberKinds, value: bitsRead("int", (*gdwire.Decoder).ReadInt, same)},
+		{name: "ReadFloat", fits: numberKinds, value: bitsRead("float", (*gdwire.Decoder).ReadFloat, math.Float64bits)},
+		{name: "ReadFloat32", call: func(c *caller) error { return read(c, c.d.ReadFloat32) }},
+		{name: "ReadInteger of uint8", fits: numberKinds, value: bitsRead("int", gdwire.ReadInteger[uint8], same)},
+		{name: "ReadString", fits: textKinds, value: textRead((*gdwire.Decoder).ReadString)},
+		{name: "ReadKey or ReadString", fits: textKinds, value: textRead(func(d *gdwire.Decoder) (string, error) {
+			for text, key := range decoderKeys {
+				if readKey(d, &key) {
+					return text, nil
 				}
-				return c.d.ReadString()
-			})
-		}},
-		{"ReadText", true, func(c *caller) error {
+			}
+			return d.ReadString()
+		})},
+		{name: "ReadText", window: true, fits: textKinds, value: textRead(func(d *gdwire.Decoder) (string, error) {
+			text, ok, err := d.ReadText()
+			if err == bufio.ErrBufferFull || err == nil && !ok {
+				err = errUnread
+			}
+			return string(text), err
+		}), call: func(c *caller) error {
 			return c.retry(func() error {
 				text, ok, err := c.d.ReadText()
 				if err == bufio.ErrBufferFull { // it consumed nothing, as for a value that is no text
@@ -186,43 +283,37 @@ func init() {
 				return err
 			})
 		}},
-		{"hook.ReadPackedString or ReadString", false, func(c *caller) error {
-			return readText(c, func() (string, error) {
-				if text := readString(c.d); text != nil {
-					return string(text), nil
-				}
-				return c.d.ReadString()
-			})
+		{name: "hook.ReadPackedString or ReadString", fits: textKinds, value: textRead(func(d *gdwire.Decoder) (string, error) {
+			if text := readString(d); text != nil {
+				return string(text), nil
+			}
+			return d.ReadString()
+		})},
+		{name: "ReadNodePath", fits: pathKinds, value: textRead((*gdwire.Decoder).ReadNodePath)},
+		{name: "hook.ReadNodePath or ReadNodePath", fits: pathKinds, value: textRead(func(d *gdwire.Decoder) (string, error) {
+			if text := readNodePath(d, new(hook.NodePathText)); text != nil {
+				return string(text), nil
+			}
+			return d.ReadNodePath()
+		})},
+		{name: "ReadObjectID", fits: []gdwire.Kind{gdwire.KindObjectID}, value: bitsRead("ObjectID", (*gdwire.Decoder).ReadObjectID, same)},
+		{name: "ReadRID", fits: []gdwire.Kind{gdwire.KindRID}, value: bitsRead("RID", (*gdwire.Decoder).ReadRID, same)},
+		{name: "ReadCallable", fits: []gdwire.Kind{gdwire.KindCallable}, value: noneRead((*gdwire.Decoder).ReadCallable)},
+		{name: "ReadSignal", fits: []gdwire.Kind{gdwire.KindSignal}, value: func(d *gdwire.Decoder) (v model.Value, err error) {
+			v.Text, v.Bits, err = d.ReadSignal()
+			return v, err
 		}},
-		{"ReadNodePath", false, func(c *caller) error { return readText(c, c.d.ReadNodePath) }},
-		{"hook.ReadNodePath or ReadNodePath", false, func(c *caller) error {
-			return readText(c, func() (string, error) {
-				if text := readNodePath(c.d, new(hook.NodePathText)); text != nil {
-					return string(text), nil
-				}
-				return c.d.ReadNodePath()
-			})
-		}},
-		{"ReadObjectID", false, func(c *caller) error { return read(c, c.d.ReadObjectID) }},
-		{"ReadRID", false, func(c *caller) error { return read(c, c.d.ReadRID) }},
-		{"ReadCallable", false, func(c *caller) error { return c.retry(c.d.ReadCallable) }},
-		{"ReadSignal", false, func(c *caller) error {
-			return read(c, func() (string, error) {
-				name, object, err := c.d.ReadSignal()
-				return fmt.Sprint(name, object), err
-			})
-		}},
-		{"ReadComponents of float64", false, func(c *caller) error {
+		{name: "ReadComponents of float64", fits: mathKinds(false), value: mathRead(math.Float64bits), call: func(c *caller) error {
 			typ := gdwire.Type(c.byte())
 			v := make([]float64, c.byte()%17)
 			return read(c, func() ([]float64, error) { return v, gdwire.ReadComponents(c.d, typ, v) })
 		}},
-		{"ReadComponents of float32", false, func(c *caller) error {
+		{name: "ReadComponents of float32", call: func(c *caller) error {
 			typ := gdwire.Type(c.byte())
 			v := make([]float32, c.byte()%17)
 			return read(c, func() ([]float32, error) { return v, gdwire.ReadComponents(c.d, typ, v) })
 		}},
-		{"hook.ReadFloats or ReadComponents", false, func(c *caller) error {
+		{name: "hook.ReadFloats or ReadComponents", call: func(c *caller) error {
 			typ := gdwire.Type(c.byte())
 			v := make([]float32, c.byte()%17)
 			return read(c, func() ([]float32, error) {
@@ -232,13 +323,13 @@ func init() {
 				return v, gdwire.ReadComponents(c.d, typ, v)
 			})
 		}},
-		{"ReadComponents of int32", false, func(c *caller) error {
+		{name: "ReadComponents of int32", fits: mathKinds(true), value: mathRead(func(x int32) uint64 { return uint64(x) }), call: func(c *caller) error {
 			var v [2]int32
 			return read(c, func() ([2]int32, error) { return v, gdwire.ReadComponents(c.d, gdwire.TypeVector2i, v[:]) })
 		}},
-		{"ReadArray", false, func(c *caller) error { return read(c, c.d.ReadArray) }},
-		{"ReadDict", false, func(c *caller) error { return read(c, c.d.ReadDict) }},
-		{"hook.StartStrings or ReadToken", false, func(c *caller) error {
+		{name: "ReadArray", fits: arrayKinds, call: func(c *caller) error { return read(c, c.d.ReadArray) }},
+		{name: "ReadDict", fits: dictKinds, call: func(c *caller) error { return read(c, c.d.ReadDict) }},
+		{name: "hook.StartStrings or ReadToken", call: func(c *caller) error {
 			return read(c, func() (int, error) {
 				if n, ok := startStrings(c.d); ok {
 					return n, nil
@@ -253,8 +344,8 @@ func init() {
 				return int(t.Len()), err
 			})
 		}},
-		{"ReadEnd", false, func(c *caller) error { return c.retry(c.d.ReadEnd) }},
-		{"Fields", false, func(c *caller) (err error) {
+		{name: "ReadEnd", call: func(c *caller) error { return c.retry(c.d.ReadEnd) }},
+		{name: "Fields", fits: dictKinds, call: func(c *caller) (err error) {
 			c.loops++
 			for key, e := range c.d.Fields() {
 				if err = e; err != nil {
@@ -274,14 +365,14 @@ func init() {
 			c.moved = true
 			return err
 		}},
-		{"Elements", false, func(c *caller) error { return c.loop(c.d.Elements()) }},
-		{"Pairs", false, func(c *caller) error { return c.loop(c.d.Pairs()) }},
-		{"Elements by iter.Pull", false, func(c *caller) error { return c.pull(c.d.Elements()) }},
-		{"Pairs by iter.Pull", false, func(c *caller) error { return c.pull(c.d.Pairs()) }},
-		{"Elements that panic", false, func(c *caller) error { return c.panics(c.d.Elements()) }},
-		{"Pairs that panic", false, func(c *caller) error { return c.panics(c.d.Pairs()) }},
-		{"Reset", false, func(c *caller) error { c.reset(); return nil }},
-		{"Release", false, func(c *caller) error {
+		{name: "Elements", fits: []gdwire.Kind{gdwire.KindArrayStart, gdwire.KindPackedStart}, call: func(c *caller) error { return c.loop(c.d.Elements()) }},
+		{name: "Pairs", fits: dictKinds, call: func(c *caller) error { return c.loop(c.d.Pairs()) }},
+		{name: "Elements by iter.Pull", call: func(c *caller) error { return c.pull(c.d.Elements()) }},
+		{name: "Pairs by iter.Pull", call: func(c *caller) error { return c.pull(c.d.Pairs()) }},
+		{name: "Elements that panic", call: func(c *caller) error { return c.panics(c.d.Elements()) }},
+		{name: "Pairs that panic", call: func(c *caller) error { return c.panics(c.d.Pairs()) }},
+		{name: "Reset", call: func(c *caller) error { c.reset(); return nil }},
+		{name: "Release", call: func(c *caller) error {
 			c.forget()
 			c.d.Release()
 			if c.byte()%4 > 0 { // otherwise the next calls return ErrClosed
@@ -355,23 +446,6 @@ func (c *caller) retrySkip(call func() error) error {
 		}
 		return call()
 	})
-}
-
-// readText is read for a text, which is lost if a temporary error interrupts the call inside
-// it.
-func readText(c *caller, call func() (string, error)) error {
-	var text string
-	read := false
-	err := c.retrySkip(func() (err error) {
-		text, err = call()
-		read = err == nil
-		return err
-	})
-	if err == nil {
-		c.trace = append(c.trace, text...)
-		c.lost = c.lost || !read
-	}
-	return err
 }
 
 func (c *caller) reset() {
@@ -552,7 +626,7 @@ func (c *caller) next() {
 		c.calls++
 		c.moved = c.moved && op.name == "WrapError" // which reads nothing
 	}
-	err := op.call(c)
+	err := op.run(c)
 	after := c.d.InputOffset()
 	c.continues = continues[op.name]
 	if bulk := strings.HasPrefix(op.name, "Append") || strings.HasPrefix(op.name, "ReadPacked"); bulk && err == nil && !mayContinue && after == offset {

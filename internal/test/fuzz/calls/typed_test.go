@@ -1,4 +1,4 @@
-package conformance
+package calls_test
 
 import (
 	"bufio"
@@ -7,18 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"testing/iotest"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/stretchr/testify/require"
 )
 
 // FuzzTypedReads reads packets by typed calls: they return what the tokens of the same
@@ -37,14 +35,13 @@ func FuzzTypedReads(f *testing.F) {
 		}
 		for name, r := range map[string]io.Reader{"Reader": bytes.NewReader(p), "bytes": iotest.OneByteReader(bytes.NewReader(p))} {
 			d.Reset(r)
-			w := typedWalk{d: d, random: rand.New(rand.NewPCG(n, 0))}
+			w := typedWalk{t: t, d: d, random: rand.New(rand.NewPCG(n, 0))}
 			for _, v := range want {
-				got, err := w.value()
-				require.NoError(t, err, name)
-				require.Equal(t, w.expected(v, got).AnyNaN(), got.AnyNaN(), name)
+				w.require(v, name)
 			}
-			_, err := w.value()
-			require.Equal(t, fuzz.ErrorText(fault), fuzz.ErrorText(err), name)
+			if _, err := w.value(); fuzz.ErrorText(fault) != fuzz.ErrorText(err) {
+				t.Fatalf("%s: %v, not %v", name, err, fault)
+			}
 		}
 		if !o.Strict && o.Limits == (gdwire.Limits{}) && !o.AllowInvalidUTF8 {
 			requireTypedReference(t, p, o, n)
@@ -61,85 +58,134 @@ func requireTypedReference(t testing.TB, p []byte, o gdwire.DecoderOptions, n ui
 	d := gdwire.NewDecoder(nil, &o)
 	defer d.Release()
 	d.ResetBytes(p)
-	w := typedWalk{d: d, random: rand.New(rand.NewPCG(n, 1))}
-	got, err := w.value()
-	i := 0
-	for _, start := range w.starts { // loops can skip some of them
-		for i < len(r.Starts) && r.Starts[i] != start {
-			i++
+	w := typedWalk{t: t, d: d, random: rand.New(rand.NewPCG(n, 1))}
+	name := fmt.Sprintf("%v, %x", o.Format, p)
+	if rejected == nil {
+		w.require(want, name)
+		if d.InputOffset() != int64(r.Pos) {
+			t.Fatalf("%s ends at %d, not %d", name, d.InputOffset(), r.Pos)
 		}
-		require.Less(t, i, len(r.Starts), "%v, %x: no value starts at %d", o.Format, p, start)
-		i++
+	} else if _, err := w.value(); err == nil {
+		t.Fatalf("%s: accepted, but the reference says %v", name, rejected)
 	}
-	if rejected != nil {
-		require.Error(t, err, "%v, %x: the reference says %v", o.Format, p, rejected)
-		return
+	starts := r.Starts
+	for _, start := range w.starts { // loops can skip some of them
+		i := slices.Index(starts, start)
+		if i < 0 {
+			t.Fatalf("%s: no value starts at %d", name, start)
+		}
+		starts = starts[i+1:]
 	}
-	require.NoError(t, err, "%v, %x", o.Format, p)
-	require.Equal(t, w.expected(want, got).AnyNaN(), got.AnyNaN(), "%v, %x", o.Format, p)
-	require.EqualValues(t, r.Pos, d.InputOffset(), "%v, %x", o.Format, p)
 }
 
-// A typedWalk reads values by typed calls.
+// Typed reads and tokens are those of the reference for slightly damaged vectors of every engine, in
+// every format.
+func TestReferenceOnMutations(t *testing.T) {
+	if err := model.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	formats := gdwire.Formats()
+	accepted := map[gdwire.Format]int{}
+	for i := range model.Engines {
+		for _, v := range model.Engines[i].Vectors(t) {
+			for range 8 {
+				p := mutated(random, v.Hex)
+				f := model.Engines[i].Format
+				if random.IntN(3) == 0 {
+					f = formats[random.IntN(len(formats))]
+				}
+				o := gdwire.DecoderOptions{Format: f, AllowObjects: random.IntN(4) > 0, DoubleReals: random.IntN(4) == 0}
+				ok, err := model.Compare(p, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ok {
+					accepted[f]++
+				}
+				requireTypedReference(t, p, o, random.Uint64())
+			}
+		}
+	}
+	if len(accepted) != len(formats) {
+		t.Fatal(accepted)
+	}
+}
+
+// interesting contains words at the edges of ranges.
+var interesting = []uint32{0, 1, 2, 3, 4, 0xFF, 0x100, 0x10000, 0x50000, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF}
+
+// mutated returns p with one to three things changed.
+func mutated(random *rand.Rand, p []byte) []byte {
+	p = append([]byte(nil), p...)
+	for range 1 + random.IntN(3) {
+		word := 0
+		if len(p) >= 4 {
+			word = random.IntN(len(p)/4) * 4
+		}
+		switch random.IntN(6) {
+		case 0: // truncated
+			p = p[:random.IntN(len(p)+1)]
+		case 1: // one bit
+			if len(p) > 0 {
+				p[random.IntN(len(p))] ^= 1 << random.IntN(8)
+			}
+		case 2: // one byte
+			if len(p) > 0 {
+				p[random.IntN(len(p))] = byte(random.Uint32())
+			}
+		case 3: // one word
+			if len(p) >= 4 {
+				binary.LittleEndian.PutUint32(p[word:], interesting[random.IntN(len(interesting))])
+			}
+		case 4: // a header
+			if len(p) >= 4 {
+				binary.LittleEndian.PutUint32(p[word:], uint32(random.IntN(41))|uint32(random.IntN(16))<<16)
+			}
+		case 5: // more of it
+			p = append(p, p[word:]...)
+		}
+	}
+	return p
+}
+
+// A typedWalk reads values by the calls of decoderCalls that return values, and by loops.
 type typedWalk struct {
+	t      testing.TB
 	d      *gdwire.Decoder
 	random *rand.Rand
 	starts []int64 // the offsets of the values that were read
 }
 
+// require reads the next value.
+func (w *typedWalk) require(want model.Value, name string) {
+	got, err := w.value()
+	if err != nil {
+		w.t.Fatalf("%s: %v", name, err)
+	}
+	if want, got := w.expected(want, got).AnyNaN(), got.AnyNaN(); !reflect.DeepEqual(want, got) {
+		w.t.Fatalf("%s: %+v, not %+v", name, got, want)
+	}
+}
+
 // skipped is the Type of a value that a loop skipped.
 const skipped = "skipped"
 
-// unfit are calls, with the kinds of the values that they can read.
-var unfit = []struct {
-	name string
-	fits []gdwire.Kind
-	call func(d *gdwire.Decoder) error
-}{
-	{"ReadNil", []gdwire.Kind{gdwire.KindNil}, (*gdwire.Decoder).ReadNil},
-	{"ReadBool", []gdwire.Kind{gdwire.KindBool}, func(d *gdwire.Decoder) error { _, err := d.ReadBool(); return err }},
-	{"ReadInt", numberKinds, func(d *gdwire.Decoder) error { _, err := d.ReadInt(); return err }},
-	{"ReadInteger", numberKinds, func(d *gdwire.Decoder) error { _, err := gdwire.ReadInteger[int8](d); return err }},
-	{"ReadFloat", numberKinds, func(d *gdwire.Decoder) error { _, err := d.ReadFloat(); return err }},
-	{"ReadString", []gdwire.Kind{gdwire.KindStringChunk}, func(d *gdwire.Decoder) error { _, err := d.ReadString(); return err }},
-	{"AppendString", []gdwire.Kind{gdwire.KindStringChunk, gdwire.KindNodePathStart}, func(d *gdwire.Decoder) error { _, err := d.AppendString(nil); return err }},
-	{"ReadNodePath", []gdwire.Kind{gdwire.KindNodePathStart}, func(d *gdwire.Decoder) error { _, err := d.ReadNodePath(); return err }},
-	{"ReadRID", []gdwire.Kind{gdwire.KindRID}, func(d *gdwire.Decoder) error { _, err := d.ReadRID(); return err }},
-	{"ReadObjectID", []gdwire.Kind{gdwire.KindObjectID}, func(d *gdwire.Decoder) error { _, err := d.ReadObjectID(); return err }},
-	{"ReadSignal", []gdwire.Kind{gdwire.KindSignal}, func(d *gdwire.Decoder) error { _, _, err := d.ReadSignal(); return err }},
-	{"ReadCallable", []gdwire.Kind{gdwire.KindCallable}, (*gdwire.Decoder).ReadCallable},
-	{"ReadComponents of float64", []gdwire.Kind{gdwire.KindPlane}, func(d *gdwire.Decoder) error { return gdwire.ReadComponents(d, gdwire.TypePlane, make([]float64, 4)) }},
-	{"ReadComponents of int32", []gdwire.Kind{gdwire.KindVector3i}, func(d *gdwire.Decoder) error { return gdwire.ReadComponents(d, gdwire.TypeVector3i, make([]int32, 3)) }},
-	{"AppendPacked", []gdwire.Kind{gdwire.KindPackedStart}, func(d *gdwire.Decoder) error { _, err := gdwire.AppendPacked[byte](d, nil); return err }},
-	{"ReadArray", []gdwire.Kind{gdwire.KindArrayStart}, func(d *gdwire.Decoder) error { _, err := d.ReadArray(); return err }},
-	{"ReadDict", []gdwire.Kind{gdwire.KindDictStart}, func(d *gdwire.Decoder) error { _, err := d.ReadDict(); return err }},
-	{"Elements", []gdwire.Kind{gdwire.KindArrayStart, gdwire.KindPackedStart}, func(d *gdwire.Decoder) error { return firstError(d.Elements()) }},
-	{"Fields", []gdwire.Kind{gdwire.KindDictStart}, func(d *gdwire.Decoder) error { return firstError(d.Fields()) }},
-	{"Pairs", []gdwire.Kind{gdwire.KindDictStart}, func(d *gdwire.Decoder) error { return firstError(d.Pairs()) }},
-}
-
-var numberKinds = []gdwire.Kind{gdwire.KindInt32, gdwire.KindInt64, gdwire.KindFloat32, gdwire.KindFloat64}
-
-func firstError[T any](loop iter.Seq2[T, error]) error {
-	for _, err := range loop {
-		return err
+// refuse makes a typed read that does not fit the next value.
+func (w *typedWalk) refuse(k gdwire.Kind) {
+	var all []*decoderCall
+	for i := range decoderCalls {
+		if op := &decoderCalls[i]; op.fits != nil && !slices.Contains(op.fits, k) && op.name != "ReadText" {
+			all = append(all, op)
+		}
 	}
-	return nil
-}
-
-// refuse makes a call that does not fit the next value.
-func (w *typedWalk) refuse(k gdwire.Kind) error {
-	u := unfit[w.random.IntN(len(unfit))]
-	if slices.Contains(u.fits, k) || k == gdwire.KindDictKey || k == gdwire.KindEnd {
-		return nil
-	}
+	op := all[w.random.IntN(len(all))]
 	d, offset, depth := w.d, w.d.InputOffset(), w.d.Depth()
-	err := u.call(d)
+	err := op.run(&caller{t: w.t, d: d, script: []byte{byte(gdwire.TypePlane), 4}})
 	var e *gdwire.Error
 	if !errors.As(err, &e) || !errors.Is(err, gdwire.ErrType) || e.Offset != offset || d.InputOffset() != offset || d.Depth() != depth || d.PeekKind() != k {
-		return fmt.Errorf("%s before %v: %w, then %v at %d", u.name, k, err, d.PeekKind(), d.InputOffset())
+		w.t.Fatalf("%s before %v: %v, then %v at %d", op.name, k, err, d.PeekKind(), d.InputOffset())
 	}
-	return nil
 }
 
 // value reads the next value.
@@ -155,7 +201,7 @@ func (w *typedWalk) value() (v model.Value, err error) {
 			}
 		case 1:
 			if b, err := d.ReadBool(); !errors.Is(err, gdwire.ErrType) {
-				return boolValue(b), err
+				return model.Value{Type: "bool", Bits: bit(b)}, err
 			}
 		}
 		if _, err := d.ReadToken(); err != nil {
@@ -163,56 +209,12 @@ func (w *typedWalk) value() (v model.Value, err error) {
 		}
 		k = d.PeekKind()
 	}
-	if k != 0 && w.random.IntN(2) == 0 {
-		if err := w.refuse(k); err != nil {
-			return v, err
-		}
+	if k != 0 && k != gdwire.KindDictKey && k != gdwire.KindEnd && w.random.IntN(2) == 0 {
+		w.refuse(k)
 	}
 	switch k {
-	case 0, gdwire.KindNil:
-		v.Type = "Nil"
+	case 0:
 		return v, d.ReadNil()
-	case gdwire.KindBool:
-		b, err := d.ReadBool()
-		return boolValue(b), err
-	case gdwire.KindInt32, gdwire.KindInt64:
-		return w.int()
-	case gdwire.KindFloat32, gdwire.KindFloat64:
-		return w.float()
-	case gdwire.KindStringChunk:
-		v.Type = "String"
-		v.Text, err = w.text()
-		return v, err
-	case gdwire.KindNodePathStart:
-		v.Type = "NodePath"
-		switch w.random.IntN(3) {
-		case 0:
-			if b := hook.ReadNodePath.(func(*gdwire.Decoder, *hook.NodePathText) []byte)(d, new(hook.NodePathText)); b != nil {
-				v.Text = string(b)
-				return v, nil
-			}
-		case 1:
-			b, err := d.AppendString(nil)
-			v.Text = string(b)
-			return v, err
-		}
-		v.Text, err = d.ReadNodePath()
-		return v, err
-	case gdwire.KindRID:
-		v.Type = "RID"
-		v.Bits, err = d.ReadRID()
-		return v, err
-	case gdwire.KindObjectID:
-		v.Type = "ObjectID"
-		v.Bits, err = d.ReadObjectID()
-		return v, err
-	case gdwire.KindSignal:
-		v.Type = "Signal"
-		v.Text, v.Bits, err = d.ReadSignal()
-		return v, err
-	case gdwire.KindCallable:
-		v.Type = "Callable"
-		return v, d.ReadCallable()
 	case gdwire.KindArrayStart:
 		return w.array()
 	case gdwire.KindDictStart:
@@ -224,74 +226,44 @@ func (w *typedWalk) value() (v model.Value, err error) {
 	case gdwire.KindImageStart, gdwire.KindInputEvent:
 		return model.Read(d)
 	}
-	return w.math(gdwire.Type(k))
+	return w.single(k)
 }
 
-func boolValue(b bool) model.Value {
-	if b {
-		return model.Value{Type: "bool", Bits: 1}
-	}
-	return model.Value{Type: "bool"}
-}
-
-func (w *typedWalk) int() (model.Value, error) {
-	if w.random.IntN(2) == 0 {
-		x, err := gdwire.ReadInteger[int16](w.d)
-		if !errors.Is(err, gdwire.ErrRange) {
-			return model.Value{Type: "int", Bits: uint64(x)}, err
+// single reads a value by one call, any that reads its kind.
+func (w *typedWalk) single(k gdwire.Kind) (v model.Value, err error) {
+	err = errUnread
+	for _, i := range w.random.Perm(len(decoderCalls)) {
+		op := &decoderCalls[i]
+		if op.value == nil || !slices.Contains(op.fits, k) {
+			continue
+		}
+		v, err = op.value(w.d)
+		if err != errUnread && !errors.Is(err, gdwire.ErrRange) {
+			break
 		}
 	}
-	if w.random.IntN(2) == 0 {
-		x, err := w.d.ReadFloat()
-		if !errors.Is(err, gdwire.ErrRange) {
-			return model.Value{Type: "int", Bits: uint64(int64(x))}, err
+	switch k {
+	case gdwire.KindInt32, gdwire.KindInt64:
+		if v.Type == "float" {
+			v.Bits = uint64(int64(math.Float64frombits(v.Bits)))
 		}
-	}
-	x, err := w.d.ReadInt()
-	return model.Value{Type: "int", Bits: uint64(x)}, err
-}
-
-func (w *typedWalk) float() (model.Value, error) {
-	if w.random.IntN(2) == 0 {
-		x, err := w.d.ReadInt()
-		if !errors.Is(err, gdwire.ErrRange) {
-			return model.Value{Type: "float", Bits: math.Float64bits(float64(x))}, err
+		v.Type = "int"
+	case gdwire.KindFloat32, gdwire.KindFloat64:
+		if v.Type == "int" {
+			v.Bits = math.Float64bits(float64(int64(v.Bits)))
 		}
-	}
-	x, err := w.d.ReadFloat()
-	if x == 0 {
-		x = 0 // ReadInt does not return the sign
-	}
-	return model.Value{Type: "float", Bits: math.Float64bits(x)}, err
-}
-
-func (w *typedWalk) text() (string, error) {
-	switch w.random.IntN(3) {
-	case 0:
-		b, err := w.d.AppendString(nil)
-		return string(b), err
-	case 1:
-		if b, ok, err := w.d.ReadText(); ok || err != nil && err != bufio.ErrBufferFull {
-			return string(b), err
+		if v.Bits == 1<<63 {
+			v.Bits = 0 // ReadInt does not return the sign
 		}
-	}
-	return w.d.ReadString()
-}
-
-func (w *typedWalk) math(t gdwire.Type) (model.Value, error) {
-	v := model.Value{Type: t.String()}
-	if n := model.IntComponents[v.Type]; n > 0 {
-		c := make([]int32, n)
-		err := gdwire.ReadComponents(w.d, t, c)
-		for _, x := range c {
-			v.Numbers = append(v.Numbers, uint64(x))
-		}
-		return v, err
-	}
-	c := make([]float64, model.RealComponents[v.Type])
-	err := gdwire.ReadComponents(w.d, t, c)
-	for _, x := range c {
-		v.Numbers = append(v.Numbers, math.Float64bits(x))
+		v.Type = "float"
+	case gdwire.KindStringChunk:
+		v.Type = "String"
+	case gdwire.KindNodePathStart:
+		v.Type = "NodePath"
+	case gdwire.KindObjectID:
+		v.Type = "ObjectID"
+	default:
+		v.Type = gdwire.Type(k).String()
 	}
 	return v, err
 }
@@ -413,11 +385,11 @@ func (w *typedWalk) packed() (v model.Value, err error) {
 		if err != nil {
 			return v, err
 		}
-		text, err := w.text()
+		text, err := w.single(gdwire.KindStringChunk)
 		if err != nil {
 			return v, err
 		}
-		v.Names = append(v.Names, text)
+		v.Names = append(v.Names, text.Text)
 	}
 	return v, nil
 }
@@ -428,7 +400,7 @@ func packedAs[T gdwire.Packable](typ string) func(d *gdwire.Decoder) (model.Valu
 		if err != nil {
 			return model.Value{}, err
 		}
-		b, err := binary.Append(nil, le, elements)
+		b, err := binary.Append(nil, binary.LittleEndian, elements)
 		v := model.Value{Type: typ}
 		switch typ {
 		case "PackedByteArray":
