@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net"
@@ -108,12 +109,15 @@ func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 	}
 	c.watch(ctx, func() error {
 		end := time.Now().Add(closeTimeout)
-		c.writer.flushNow(func() error { return conn.SetWriteDeadline(end) })
+		lost := c.writer.flushNow(rawWriter{c}, func() error { return conn.SetWriteDeadline(end) })
 		if c.served.Load() && c.closeWrite() {
-			return nil
+			return lost
 		}
-		return conn.Close()
-	}, conn.Close)
+		return cmp.Or(lost, c.closeConn())
+	}, func() error {
+		defer c.writer.discard()
+		return c.closeConn()
+	})
 	return c
 }
 
@@ -168,6 +172,16 @@ func (c *Conn) remote() string {
 		return addr.String()
 	}
 	return "unknown"
+}
+
+// Close closes the connection. Calls under way, and later calls, return [net.ErrClosed]. Packets that
+// were held back because of Options.BufferWrites are written before, within a second; Close returns an
+// error if they are lost. Closing again does nothing.
+func (c *Conn) Close() error {
+	if err := c.lifetime.Close(); err != nil {
+		return err
+	}
+	return c.writer.takeLost()
 }
 
 // CloseWithCode closes the connection. Over a WebSocket the close frame contains this
@@ -306,7 +320,7 @@ func (c *Conn) CloseRead(ctx context.Context) context.Context {
 // wait prepares for waiting for bytes: of the packet that began, or if idle is true, of the
 // next packet.
 func (c *Conn) wait(idle bool) error {
-	if c.config.BufferWrites && c.conn != nil {
+	if c.writer.holds() {
 		if err := c.writer.startWait(); err != nil {
 			return err
 		}
@@ -494,6 +508,7 @@ func (c *Conn) finish(err error, kind faultKind) {
 		err = ErrServerClosed
 	}
 	_ = c.CloseWithCode(closeCode(err, kind))
+	<-c.closed // if another goroutine, or that of a context which is done, is closing it
 	if c.discarded != nil {
 		<-c.discarded
 	}
@@ -537,6 +552,16 @@ func (w connWriter) Write(p []byte) (int, error) {
 	return n, w.c.writeError(err)
 }
 
+// A rawWriter returns the errors of the connection also after it was closed.
+type rawWriter struct{ c *Conn }
+
+func (w rawWriter) Write(p []byte) (int, error) {
+	if err := w.c.handshake.do(&w.c.lifetime); err != nil {
+		return 0, err
+	}
+	return w.c.conn.Write(p)
+}
+
 // A lifetime closes a connection when its context is done. Calls then return the context's
 // cause.
 type lifetime struct {
@@ -544,13 +569,17 @@ type lifetime struct {
 	cancel context.CancelCauseFunc
 	stop   func() bool // stops watching ctx
 	close  func() error
+	closed chan struct{} // closed when the connection is
 }
 
 // watch calls abort when ctx is done. Close calls closer instead.
 func (c *lifetime) watch(ctx context.Context, closer, abort func() error) {
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
-	c.close = closer
-	c.stop = context.AfterFunc(c.ctx, func() { _ = abort() })
+	c.close, c.closed = closer, make(chan struct{})
+	c.stop = context.AfterFunc(c.ctx, func() {
+		defer close(c.closed)
+		_ = abort()
+	})
 }
 
 // Close closes the connection. Calls under way, and later calls, return
@@ -559,6 +588,7 @@ func (c *lifetime) Close() error {
 	if !c.stop() {
 		return nil
 	}
+	defer close(c.closed)
 	c.cancel(net.ErrClosed)
 	return c.close()
 }

@@ -26,10 +26,11 @@ func (c *Conn) closeWrite() bool {
 		return false
 	}
 	defer c.writer.mu.Unlock()
+	defer closeAfter(c.conn, notifyTimeout)()
 	if c.writer.err != nil || conn.CloseWrite() != nil {
 		return false
 	}
-	if under := c.transport(); under != c.conn { // the end of TLS is not the end of the stream
+	if under := transport(c.conn); under != c.conn { // the end of TLS is not the end of the stream
 		if conn, ok := under.(halfCloser); !ok || conn.CloseWrite() != nil {
 			return false
 		}
@@ -40,12 +41,32 @@ func (c *Conn) closeWrite() bool {
 	return c.half && c.conn.SetReadDeadline(aLongTimeAgo) == nil
 }
 
-// transport returns the connection under TLS, or the connection.
-func (c *Conn) transport() net.Conn {
-	if t, ok := c.conn.(interface{ NetConn() net.Conn }); ok {
+// transport returns the connection under TLS, or conn.
+func transport(conn net.Conn) net.Conn {
+	if t, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		return t.NetConn()
 	}
-	return c.conn
+	return conn
+}
+
+// notifyTimeout is the time for writing the close_notify of TLS. A tls.Conn waits for five seconds
+// if the other side does not read.
+const notifyTimeout = 50 * time.Millisecond
+
+// closeAfter closes the connection under TLS after d, unless stop is called before.
+func closeAfter(conn net.Conn, d time.Duration) (stop func()) {
+	under := transport(conn)
+	if under == conn {
+		return func() {}
+	}
+	timer := time.AfterFunc(d, func() { _ = under.Close() })
+	return func() { timer.Stop() }
+}
+
+// closeConn closes the connection.
+func (c *Conn) closeConn() error {
+	defer closeAfter(c.conn, notifyTimeout)()
+	return c.conn.Close()
 }
 
 // linger discards input and closes a connection for which Close ended writing.
@@ -53,7 +74,7 @@ func (c *Conn) linger() {
 	c.mu.Lock()
 	half, conn := c.half, c.conn
 	if half {
-		conn = c.transport() // what it receives is not decrypted
+		conn = transport(c.conn) // what it receives is not decrypted
 		_ = conn.SetReadDeadline(time.Now().Add(lingerTimeout))
 	}
 	c.mu.Unlock()
@@ -69,6 +90,6 @@ func (c *Conn) hurry() {
 	defer c.mu.Unlock()
 	c.hurried = true
 	if c.half {
-		_ = c.transport().Close()
+		_ = transport(c.conn).Close()
 	}
 }

@@ -346,6 +346,7 @@ func (m *socket) Close() error {
 		deadline = aLongTimeAgo // a full server does not wait for the client
 	}
 	_ = m.conn.SetReadDeadline(deadline)
+	defer closeAfter(m.conn, closeTimeout)()
 	_ = m.ws.Close(end.code, end.reason) // an error says that the other side is gone already
 	return nil
 }
@@ -377,6 +378,8 @@ func (m *socket) abort() error {
 	m.write.stop()
 	if m.cancel != nil {
 		m.cancel(m.c.ended())
+	} else {
+		defer closeAfter(m.conn, notifyTimeout)()
 	}
 	return m.ws.CloseNow()
 }

@@ -103,7 +103,7 @@ func (w *Writer) send(p *packet, rest []byte) error {
 		w.countWritten(len(p.content()), 1, err)
 		return err
 	}
-	if w.config.BufferWrites {
+	if w.holds() {
 		if held, err := w.hold(p, rest); held || err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"fmt"
+	"io"
 	"sync/atomic"
 
 	"github.com/gdwire/gdwire/internal/checked"
@@ -11,6 +13,7 @@ type held struct {
 	buf     *[bufferSize]byte // from the pool buffers; nil if n is 0
 	n       int
 	packets int64
+	lost    error // that Close has not returned yet
 
 	// waiting is set while the Conn waits for bytes: no packet is held back then. It is not guarded
 	// by the lock of the Writer, which is locked during a Write, because reading waits for none.
@@ -21,13 +24,13 @@ type held struct {
 // if the packet is too large. w is locked.
 func (w *Writer) hold(p *packet, rest []byte) (bool, error) {
 	h := &w.held
-	if h.waiting.Load() {
-		return false, w.flush()
-	}
 	if w.ended != nil { // Close writes what is held: nothing is held after it
 		if err := w.ended(); err != nil {
 			return false, err
 		}
+	}
+	if h.waiting.Load() {
+		return false, w.flush()
 	}
 	if h.n+len(p.buf)+len(rest) > bufferSize {
 		if err := w.flush(); err != nil {
@@ -117,16 +120,62 @@ func (w *Writer) flushAndUnlock() {
 // endWait ends the effect of startWait.
 func (w *Writer) endWait() { w.held.waiting.Store(false) }
 
-// flushNow writes packets before the connection is closed, after those that another goroutine is
-// writing. limit sets the deadline for both.
-func (w *Writer) flushNow(limit func() error) {
-	if !w.config.BufferWrites {
-		return
+// flushNow writes packets to dst before the connection is closed, after those that another goroutine
+// is writing. limit sets the deadline for both. It returns an error if packets are lost.
+func (w *Writer) flushNow(dst io.Writer, limit func() error) error {
+	if !w.holds() {
+		return nil
 	}
 	_ = limit()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.deadline = limit
-	_ = w.flush()
+	if w.held.n == 0 {
+		return nil
+	}
+	dst, w.dst = w.dst, dst
+	err := w.flush()
+	w.dst = dst
 	w.release()
+	if err == nil {
+		return nil
+	}
+	if w.err != nil {
+		w.err = w.ended() // is the error of later calls
+	}
+	return lostPackets(err)
+}
+
+// discard drops packets after the connection was closed because of its context.
+func (w *Writer) discard() {
+	if !w.holds() {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.held.n > 0 {
+		w.held.lost = lostPackets(w.ended())
+		w.release()
+	}
+}
+
+// takeLost calls discard and returns, once, the error of packets that it dropped.
+func (w *Writer) takeLost() error {
+	if !w.holds() {
+		return nil
+	}
+	w.discard()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := w.held.lost
+	w.held.lost = nil
+	return err
+}
+
+// holds reports whether packets are held back.
+func (w *Writer) holds() bool { return w.config.BufferWrites && w.message == nil }
+
+// lostPackets returns the error of Close for packets that were not written because of err.
+func lostPackets(err error) error {
+	return fmt.Errorf("gdwire/stream: packets that were held back are lost: %w", err)
 }

@@ -3,6 +3,7 @@ package stream_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -153,7 +154,7 @@ func TestBufferWritesTimeout(t *testing.T) {
 		c := stream.NewConn(t.Context(), ours, &stream.Options{BufferWrites: true})
 		require.NoError(t, c.WritePacket(number(1)))
 		begin := time.Now()
-		require.NoError(t, c.Close())
+		require.Error(t, c.Close())
 		require.LessOrEqual(t, time.Since(begin), time.Second)
 	})
 }
@@ -218,13 +219,14 @@ func TestBufferWritesClose(t *testing.T) {
 		go func() { flushed <- c.Flush() }()
 		<-s.writing
 		go func() { closed <- c.Close() }()
-		err := <-flushed
-		require.NoError(t, <-closed)
+		err, lost := <-flushed, <-closed
 		if reads {
 			require.NoError(t, err)
+			require.NoError(t, lost)
 			require.Equal(t, one, s.got)
 		} else {
 			require.Equal(t, net.ErrClosed, err)
+			require.ErrorContains(t, lost, "packets that were held back are lost")
 			require.Empty(t, s.got)
 		}
 		require.Equal(t, net.ErrClosed, c.WritePacket(number(2)))
@@ -356,4 +358,66 @@ func TestShutdownOfBlockedWriter(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestBufferWritesLost closes connections with packets that were held back: Close returns nil only if
+// the other side has got them.
+func TestBufferWritesLost(t *testing.T) {
+	packets := func(c *stream.Conn) {
+		for range 2 {
+			require.NoError(t, c.WritePacket(number(1)))
+		}
+	}
+	own := errors.New("own")
+	for name, c := range map[string]struct {
+		before func(c *stream.Conn)
+		reads  int
+		cancel bool
+		want   string
+		is     error
+	}{
+		"nothing held":         {before: func(*stream.Conn) {}},
+		"reads":                {before: packets, reads: 24},
+		"does not read":        {before: packets, want: "packets that were held back are lost", is: os.ErrDeadlineExceeded},
+		"reads a part":         {before: packets, reads: 13, want: "packets that were held back are lost", is: os.ErrDeadlineExceeded},
+		"context":              {before: packets, cancel: true, want: "packets that were held back are lost", is: own},
+		"context, nothing":     {before: func(*stream.Conn) {}, cancel: true},
+		"after a failed Flush": {before: func(c *stream.Conn) { packets(c); _ = c.Flush() }, want: "packets that were held back are lost", is: os.ErrDeadlineExceeded},
+		"after a broken Flush": {before: func(c *stream.Conn) { packets(c); _ = c.Flush() }, reads: 5}, // Flush returned the error
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				ours, theirs := net.Pipe()
+				conn := stream.NewConn(ctx, ours, &stream.Options{BufferWrites: true, WriteTimeout: time.Minute})
+				go func() { _, _ = io.ReadFull(theirs, make([]byte, c.reads)) }()
+				c.before(conn)
+				if c.cancel {
+					cancel(own)
+				}
+				err := conn.Close()
+				if c.want == "" {
+					require.NoError(t, err)
+				} else {
+					require.ErrorContains(t, err, c.want)
+					require.ErrorIs(t, err, c.is)
+				}
+				require.NoError(t, conn.Close())
+				cause := net.ErrClosed
+				if c.cancel {
+					cause = own
+				}
+				if name != "after a broken Flush" {
+					require.Equal(t, cause, conn.WritePacket(number(1)))
+					require.Equal(t, cause, conn.WriteRaw(make([]byte, 100_000)))
+				}
+				cancel(nil)
+			})
+		})
+	}
+	// A client over TLS that did not come to the handshake.
+	ours, _ := net.Pipe()
+	conn := stream.NewConn(t.Context(), tls.Client(ours, &tls.Config{InsecureSkipVerify: true}), &stream.Options{BufferWrites: true})
+	packets(conn)
+	require.ErrorContains(t, conn.Close(), "packets that were held back are lost")
 }
