@@ -271,16 +271,16 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 		return writeTextSlow(e, t, int64(n), s, true)
 	}
 	if n <= 16 {
-		var first, last, bits uint64
+		var first, last uint64
+		var ok bool
 		if n > 8 {
 			first, last = wire.Load64(s), wire.Load64(s[n-8:])
-			bits = wire.NotPlain(first, 8) | wire.NotPlain(last, 8)
+			ok = (wire.NotPlain8(first)|wire.NotPlain8(last))&wire.NotASCII == 0
 		} else {
 			first = wire.Short(s)
-			bits = wire.NotPlain(first, n)
+			ok = wire.NotPlain(first, n)&wire.NotASCII == 0 || wire.ValidShortText(first, uint32(n))
 		}
-		plain := bits&wire.NotASCII == 0
-		if (plain || n <= 8 && wire.ValidShortText(first, uint32(n))) && e.appendTwoWords(form.header, n, first, last) {
+		if ok && e.appendTwoWords(form.header, n, first, last) {
 			e.count(1)
 			return nil
 		}

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
@@ -162,6 +161,128 @@ func TestInvalidTextAtEveryByte(t *testing.T) {
 			require.ErrorIs(t, e.WriteString(string(text)), ErrUTF8, "%q", text)
 			require.ErrorIs(t, e.WriteToken(chunkOf(TypeString, n, string(text), true)), ErrUTF8, "%q", text)
 			require.ErrorIs(t, e.WriteRaw(str(string(text))), ErrUTF8, "%q", text)
+		}
+	}
+}
+
+// textWriters contains every call that writes text, where it may be called.
+var textWriters = []struct {
+	name   string
+	before []step
+	write  func(e *Encoder, text string) error
+}{
+	{"String", nil, (*Encoder).WriteString},
+	{"String in an Array", []step{array(9)}, (*Encoder).WriteString},
+	{"String in a typed Array", []step{typedArray(9, Elem{Type: TypeString})}, (*Encoder).WriteString},
+	{"key", []step{dict(9)}, (*Encoder).WriteString},
+	{"prepared key", []step{dict(9)}, keyTo},
+	{"StringName", nil, (*Encoder).WriteStringName},
+	{"StringName in an Array", []step{array(9)}, (*Encoder).WriteStringName},
+	{"NodePath", nil, (*Encoder).WriteNodePath},
+	{"NodePath in an Array", []step{array(9)}, (*Encoder).WriteNodePath},
+	{"NodePath of names", []step{array(9)}, func(e *Encoder, text string) error { return e.WriteNodePath("/root/" + text + "/a:" + text) }},
+	{"name of a NodePath", []step{array(9), path(3, 0)}, (*Encoder).WriteString},
+	{"sub-name of a NodePath", []step{array(9), path(0, 3)}, (*Encoder).WriteString},
+	{"packed string", []step{packedOf(TypePackedStringArray, 9)}, (*Encoder).WriteString},
+	{"packed string in an Array", []step{array(9), packedOf(TypePackedStringArray, 9)}, (*Encoder).WriteString},
+	{"signal", nil, func(e *Encoder, text string) error { return e.WriteSignal(text, 7) }},
+	{"object", nil, func(e *Encoder, text string) error { return e.BeginObject(text, 0) }},
+	{"property", []step{func(e *Encoder) error { return e.BeginObject("A", 9) }}, (*Encoder).WriteProperty},
+	{"declared class", nil, func(e *Encoder, text string) error { return e.BeginTypedArray(0, Elem{Class: text}) }},
+	{"declared script", nil, func(e *Encoder, text string) error {
+		return e.BeginTypedDict(0, Elem{Type: TypeInt}, Elem{Script: text})
+	}},
+	{"token", nil, writeTextToken},
+	{"token in an Array", []step{array(9)}, writeTextToken},
+	{"token of a packed string", []step{packedOf(TypePackedStringArray, 9)}, writeTextToken},
+	{"first chunk", nil, func(e *Encoder, text string) error {
+		return e.WriteToken(chunkOf(TypeString, len(text)+1, text, false))
+	}},
+	{"last chunk", []step{text(TypeString, Unknown)}, func(e *Encoder, text string) error {
+		return e.WriteToken(chunkOf(TypeString, len(text), text, true))
+	}},
+	{"token of an Array", nil, func(e *Encoder, text string) error { return e.WriteToken(ArrayStart(0, Elem{Class: text})) }},
+	{"Write", []step{text(TypeString, Unknown)}, func(e *Encoder, text string) error {
+		_, err := e.Write([]byte(text))
+		return err
+	}},
+	{"Write after a part of a rune", []step{text(TypeString, Unknown), write("\xe2\x82")}, func(e *Encoder, text string) error {
+		_, err := e.Write([]byte("\xac" + text))
+		return err
+	}},
+}
+
+func writeTextToken(e *Encoder, text string) error {
+	return e.WriteToken(chunkOf(TypeString, len(text), text, true))
+}
+
+// A NUL, after which engines read no more, is an error of every call that writes text: at every byte of
+// texts of every length, in ASCII and other text. AllowInvalidUTF8 writes it.
+func TestNULInText(t *testing.T) {
+	var b bytes.Buffer
+	strict, lenient := NewEncoder(&b, nil), NewEncoder(&b, &EncoderOptions{AllowInvalidUTF8: true})
+	for _, c := range textWriters {
+		for n := 1; n < 80; n += 1 + n/20 {
+			for i := 0; i < n; i += 1 + i/10 {
+				for _, filler := range []string{"x", "é", "\x7f", "日"} {
+					plain := strings.Repeat(filler, n)
+					text := plain[:i*len(filler)] + "\x00" + plain[(i+1)*len(filler):]
+					begin := func(e *Encoder) {
+						e.Reset(&b)
+						for _, call := range c.before {
+							require.NoError(t, call(e))
+						}
+					}
+					begin(strict)
+					before := strict.OutputOffset()
+					err := c.write(strict, text)
+					if err == nil || err.(*Error).Err.Error() != "NUL in text" {
+						require.FailNow(t, "no error", "%s %q: %v", c.name, text, err)
+					}
+					require.ErrorIs(t, err, ErrUTF8)
+					require.Equal(t, before, strict.OutputOffset(), c.name)
+					require.Equal(t, err, strict.ClearError())
+					require.NoError(t, c.write(strict, plain), c.name)
+					begin(lenient)
+					require.NoError(t, c.write(lenient, text), c.name)
+				}
+			}
+		}
+	}
+}
+
+// CopyValue and WriteRaw write the bytes that they read, with a NUL in each kind of text, also in chunks
+// and into another format.
+func TestNULIsCopied(t *testing.T) {
+	for _, size := range []int{1, 3, 9, 20, 40, 90} {
+		text := strings.Repeat("x", size-1) + "\x00" + strings.Repeat("é", size)
+		packet := encoded(t, &EncoderOptions{AllowInvalidUTF8: true}, func(e *Encoder) {
+			require.NoError(t, e.BeginArray(4))
+			require.NoError(t, e.WriteString(text))
+			require.NoError(t, e.WriteNodePath(text))
+			require.NoError(t, e.BeginPacked(TypePackedStringArray, 2))
+			require.NoError(t, e.WriteString(text))
+			require.NoError(t, e.WriteString("a"))
+			require.NoError(t, e.End())
+			require.NoError(t, e.BeginDict(1))
+			require.NoError(t, e.WriteString(text))
+			require.NoError(t, e.WriteString("a"))
+			require.NoError(t, e.End())
+			require.NoError(t, e.End())
+		})
+		require.Equal(t, packet, encoded(t, nil, func(e *Encoder) { require.NoError(t, e.WriteRaw(packet)) }))
+		for _, most := range []int{0, 16} {
+			copied := func(b []byte, from, to Format) []byte {
+				d := NewDecoder(bytes.NewReader(b), &DecoderOptions{Format: from, MaxChunk: most})
+				defer d.Release()
+				return encoded(t, &EncoderOptions{Format: to}, func(e *Encoder) {
+					require.NoError(t, CopyValue(e, d))
+					require.ErrorIs(t, e.WriteString(text), ErrUTF8, "after CopyValue")
+					require.Error(t, e.ClearError())
+				})
+			}
+			require.Equal(t, packet, copied(packet, Godot4, Godot4), "%d, %d", size, most)
+			require.Equal(t, packet, copied(copied(packet, Godot4, Godot3), Godot3, Godot4), "%d, %d", size, most)
 		}
 	}
 }
@@ -350,57 +471,4 @@ func TestNodePathCallErrors(t *testing.T) {
 		{name: "more names than an int64 counts, on the fast path", before: []step{array(1)}, call: path(1, math.MaxInt), is: ErrRange, text: fmt.Sprintf("offset 8, $[0]: NodePath of 1 names and %d sub-names", math.MaxInt)},
 		{name: "form of one string", call: token(newToken(KindNodePathStart, TypeNodePath, flagOldNodePath, 1)), is: ErrType, text: "offset 0, $: godot4 has no NodePath of one string"},
 	})
-}
-
-// A text with a NUL at any place is an error of every call that writes text, on the fast and the slow
-// path, unless AllowInvalidUTF8 is set. CopyValue and WriteRaw keep it.
-func TestNULInText(t *testing.T) {
-	in := func(start, write, end func(e *Encoder) error) func(e *Encoder) error {
-		return func(e *Encoder) error {
-			require.NoError(t, start(e))
-			if err := write(e); err != nil {
-				return err
-			}
-			return end(e)
-		}
-	}
-	array := func(e *Encoder) error { return e.BeginArray(1) }
-	for n := range 50 { // over all fast paths, of up to 8, 16 and 32 bytes
-		for at := range n {
-			b := []byte(strings.Repeat("x", n))
-			b[at] = 0
-			for _, text := range []string{string(b), strings.Replace(string(b), "x", "ä", 1)} {
-				for name, call := range map[string]func(e *Encoder) error{
-					"String":     in(array, func(e *Encoder) error { return e.WriteString(text) }, (*Encoder).End),
-					"StringName": in(array, func(e *Encoder) error { return e.WriteStringName(text) }, (*Encoder).End),
-					"NodePath":   in(array, func(e *Encoder) error { return e.WriteNodePath(text) }, (*Encoder).End),
-					"name":       in(func(e *Encoder) error { return e.BeginNodePath(1, 0, false) }, func(e *Encoder) error { return e.WriteString(text) }, (*Encoder).End),
-					"packed": in(func(e *Encoder) error { return e.BeginPacked(TypePackedStringArray, 1) },
-						func(e *Encoder) error { return e.WriteString(text) }, (*Encoder).End),
-					"Write":     in(func(e *Encoder) error { return e.BeginString(TypeString, int64(len(text))) }, write(text), (*Encoder).End),
-					"token":     in(array, token(chunkOf(TypeString, len(text), text, true)), (*Encoder).End),
-					"signal":    in(array, func(e *Encoder) error { return e.WriteSignal(text, 1) }, (*Encoder).End),
-					"class":     in(array, func(e *Encoder) error { return e.BeginObject(text, 0) }, (*Encoder).End),
-					"container": in(array, func(e *Encoder) error { return e.BeginTypedArray(0, Elem{Class: text}) }, (*Encoder).End),
-					"top level": func(e *Encoder) error { return e.WriteString(text) },
-				} {
-					e := NewEncoder(io.Discard, nil)
-					err := call(e)
-					require.ErrorIs(t, err, ErrUTF8, "%s %q", name, text)
-					require.ErrorContains(t, err, "NUL in text", "%s %q", name, text)
-					e = NewEncoder(io.Discard, &EncoderOptions{AllowInvalidUTF8: true})
-					require.NoError(t, call(e), "%s %q", name, text)
-				}
-			}
-			value := str(string(b))
-			require.NoError(t, NewEncoder(io.Discard, nil).WriteRaw(value))
-			for _, r := range []io.Reader{bytes.NewReader(value), iotest.OneByteReader(bytes.NewReader(value))} {
-				var out bytes.Buffer
-				d, e := NewDecoder(r, nil), NewEncoder(&out, nil)
-				require.NoError(t, CopyValue(e, d))
-				require.NoError(t, e.Close())
-				require.Equal(t, value, out.Bytes())
-			}
-		}
-	}
 }

@@ -12,17 +12,18 @@ const (
 // PutNames puts the names and sub-names of a NodePath into b, from its text, in one pass, eight
 // bytes at a time. It omits empty names, a slash at the start and a colon at the end. It returns
 // the numbers of names and sub-names and their size in bytes. ok is false for a text that is long,
-// is not ASCII, contains a NUL or two colons in a row. Bytes of b after the names may be overwritten.
+// is not ASCII, or contains a NUL or two colons in a row. Bytes of b after the names may be overwritten.
 func PutNames(b *[ShortNames]byte, text string) (names, subnames uint32, size int, ok bool) {
-	if len(text) > maxShortNames || ContainsNUL(text) {
+	if len(text) > maxShortNames {
 		return 0, 0, 0, false
 	}
 	from := 0
 	if text != "" && text[0] == '/' {
 		from = 1
 	}
-	var source [maxShortNames + 8]byte // the text, followed by zeros
+	var source [maxShortNames + 8]byte // the text, and colons after it, so that only a NUL is 0
 	copy(source[:], text)
+	le.PutUint64(source[len(text):], 0x0101010101010101*':')
 	var counts [2]uint32 // of names and sub-names
 	part := 0
 	for from < len(text) { // from is after a separator
@@ -30,7 +31,7 @@ func PutNames(b *[ShortNames]byte, text string) (names, subnames uint32, size in
 		var word, colons, ends uint64
 		for {
 			word = le.Uint64(source[from : from+8 : from+8])
-			if word&NotASCII != 0 {
+			if NotPlain8(word)&NotASCII != 0 {
 				return 0, 0, 0, false
 			}
 			colons = EqualBytes(word, ':')

@@ -83,8 +83,8 @@ var ones = [16]uint64{
 // them is not ASCII or a NUL: subtracting 1 from a byte of 0 sets it.
 func NotPlain(w uint64, n int) uint64 { return w | (w - ones[n&15]) }
 
-// notPlain8 does the same for eight bytes.
-func notPlain8(w uint64) uint64 { return w | (w - 0x0101010101010101) }
+// NotPlain8 does the same for eight bytes.
+func NotPlain8(w uint64) uint64 { return w | (w - 0x0101010101010101) }
 
 // ValidText reports whether s is UTF-8 without a NUL. Up to 64 bytes, one pass finds both, as in Valid.
 func ValidText[S string | []byte](s S) bool {
@@ -94,18 +94,36 @@ func ValidText[S string | []byte](s S) bool {
 	case n > 64:
 		return Valid(s) && !ContainsNUL(s)
 	case n > 32:
-		some = notPlain8(Load64(s)) | notPlain8(Load64(s[8:])) | notPlain8(Load64(s[16:])) | notPlain8(Load64(s[24:])) |
-			notPlain8(Load64(s[n-32:])) | notPlain8(Load64(s[n-24:])) | notPlain8(Load64(s[n-16:])) | notPlain8(Load64(s[n-8:]))
+		some = NotPlain8(Load64(s)) | NotPlain8(Load64(s[8:])) | NotPlain8(Load64(s[16:])) | NotPlain8(Load64(s[24:])) |
+			NotPlain8(Load64(s[n-32:])) | NotPlain8(Load64(s[n-24:])) | NotPlain8(Load64(s[n-16:])) | NotPlain8(Load64(s[n-8:]))
 	case n > 16:
-		some = notPlain8(Load64(s)) | notPlain8(Load64(s[8:])) | notPlain8(Load64(s[n-16:])) | notPlain8(Load64(s[n-8:]))
+		some = NotPlain8(Load64(s)) | NotPlain8(Load64(s[8:])) | NotPlain8(Load64(s[n-16:])) | NotPlain8(Load64(s[n-8:]))
 	case n > 8:
-		some = notPlain8(Load64(s)) | notPlain8(Load64(s[n-8:]))
+		some = NotPlain8(Load64(s)) | NotPlain8(Load64(s[n-8:]))
 	default:
 		w := Short(s)
 		return NotPlain(w, n)&NotASCII == 0 || ValidShortText(w, uint32(n))
 	}
-	return some&NotASCII == 0 || validWords(s, n-8, Load64(s[n-8:])) && !ContainsNUL(s)
+	return some&NotASCII == 0 || validOther(s)
 }
+
+// validOther does the same for 9 to 64 bytes that are not ASCII. Words instead of ContainsNUL are
+// -2 to -8 % of WriteString.
+func validOther[S string | []byte](s S) bool {
+	n := len(s)
+	last := Load64(s[n-8:])
+	nul := nulBits(Load64(s)) | nulBits(last)
+	if n > 16 {
+		nul |= nulBits(Load64(s[8:])) | nulBits(Load64(s[n-16:]))
+	}
+	if n > 32 {
+		nul |= nulBits(Load64(s[16:])) | nulBits(Load64(s[24:])) | nulBits(Load64(s[n-32:])) | nulBits(Load64(s[n-24:]))
+	}
+	return nul&NotASCII == 0 && validWords(s, n-8, last)
+}
+
+// nulBits returns a word whose highest bits of bytes are all 0 if w contains no NUL.
+func nulBits(w uint64) uint64 { return (w - 0x0101010101010101) &^ w }
 
 // ValidShortText reports whether the first n bytes of w, 1 to 8, are UTF-8 without a NUL.
 func ValidShortText(w uint64, n uint32) bool {

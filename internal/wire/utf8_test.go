@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireValid checks that each function accepts what package utf8 accepts.
+// requireValid checks that each function accepts what package utf8 accepts, ValidText but for NULs.
 func requireValid(t *testing.T, text string) {
 	t.Helper()
 	want, n := utf8.ValidString(text), len(text)
@@ -20,6 +20,12 @@ func requireValid(t *testing.T, text string) {
 	case n > 8 && n <= 32:
 		ok = ok && IsASCII([]byte(text)) == !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 	}
+	isText := want && !strings.Contains(text, "\x00")
+	ok = ok && ValidText(text) == isText && ValidText([]byte(text)) == isText
+	if n <= 8 {
+		w := Short(text)
+		ok = ok && (NotPlain(w, n)&NotASCII == 0 || ValidShortText(w, uint32(n))) == isText
+	}
 	if !ok {
 		require.FailNow(t, "other than package utf8", "%q: %v", text, want)
 	}
@@ -27,7 +33,7 @@ func requireValid(t *testing.T, text string) {
 
 func TestValidText(t *testing.T) {
 	for size := range 80 {
-		for _, part := range []string{"", "é", "€", "\U0001F600", "\x80", "\xff", "\xc3", "\xe2\x82", "\xed\xa0\x80"} {
+		for _, part := range []string{"", "é", "€", "\U0001F600", "\x80", "\xff", "\xc3", "\xe2\x82", "\xed\xa0\x80", "\x00", "\x01", "\x7f", "\x00\x01"} {
 			for at := range max(size-len(part), 0) + 1 {
 				text := strings.Repeat("x", at) + part + strings.Repeat("x", max(size-at-len(part), 0))
 				requireValid(t, text)
@@ -58,11 +64,11 @@ func TestValidBytes(t *testing.T) {
 // Random texts of runes of all sizes, whole and damaged.
 func TestValidRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	runes := []rune{'a', 0x7F, 0x80, 'é', 0x7FF, 0x800, 0xFFF, 0x1000, '語', 0xCFFF, 0xD000, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x3FFFF, 0x40000, 0xFFFFF, 0x100000, utf8.MaxRune}
+	runes := []rune{'a', 0, 1, 0x7F, 0x80, 'é', 0x7FF, 0x800, 0xFFF, 0x1000, '語', 0xCFFF, 0xD000, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x3FFFF, 0x40000, 0xFFFFF, 0x100000, utf8.MaxRune}
 	for range 50_000 {
 		var b []byte
 		kinds := 1 + r.IntN(len(runes))
-		for range r.IntN(40) {
+		for range r.IntN(60) {
 			b = utf8.AppendRune(b, runes[(kinds+r.IntN(kinds))%len(runes)])
 		}
 		requireValid(t, string(b))

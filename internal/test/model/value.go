@@ -6,6 +6,7 @@ package model
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -135,6 +136,12 @@ func (v *Value) ChangeTexts(change func(string) string) bool {
 		}
 	}
 	return changed
+}
+
+// HasNUL reports whether a text of v contains a NUL.
+func HasNUL(v *Value) bool {
+	all := slices.Concat([]string{v.Text, v.Key.Name, v.Elem.Name}, v.Names, v.Subnames)
+	return slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, "\x00") })
 }
 
 // HasWrongTypes reports whether an element or key is of another type than declared.
