@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -30,6 +31,39 @@ func TestPaths(t *testing.T) {
 	}
 	require.Equal(t, documentPaths, got)
 	require.Equal(t, "prefix$", string(d.AppendPath([]byte("prefix"))))
+}
+
+// A later value of a file has its number in the path, which is cut after as many bytes as any other, at a
+// whole character.
+func TestLongPathsOfLaterValues(t *testing.T) {
+	for _, letter := range []string{"a", "é", "語"} {
+		for size := range 40 { // of the innermost key, so that the path ends at each place around the limit
+			packet, keys := []byte(nil), 0
+			for ; keys < 7; keys++ {
+				packet = append(packet, bytesOf(idDict, 1, str(strings.Repeat("k", 24)))...)
+			}
+			packet = append(packet, bytesOf(idDict, 1, str("k"+strings.Repeat(letter, size)), integer(7))...)
+			path := func(value int64) string {
+				d := NewDecoder(plain(packet), nil)
+				defer d.Release()
+				hook.Place(d, 0, value)
+				readTo(t, d, 3*keys+4)
+				require.Equal(t, "prefix"+string(d.AppendPath(nil)), string(d.AppendPath([]byte("prefix"))))
+				var e *Error
+				require.ErrorAs(t, d.WrapError(io.ErrNoProgress), &e)
+				require.Equal(t, string(d.AppendPath(nil)), e.Path)
+				return e.Path
+			}
+			first := path(0)
+			for _, value := range []int64{1, 23, 1<<63 - 1} {
+				want := []byte(fmt.Sprint("$", value, first[1:]))
+				if len(want) > maxPath {
+					want = want[:wire.WholeRunes(want, maxPath)]
+				}
+				require.Equal(t, string(want), path(value))
+			}
+		}
+	}
 }
 
 // The path in an error is that of the missing token.
