@@ -159,8 +159,8 @@
 // types in its own precision, replaces ids and classes of objects that it cannot
 // create, writes nil for object id 0, drops array elements that the declared type
 // excludes, and keeps of equal keys the first with the last value. CopyValue also
-// copies elements that are not of the declared type; WriteToken and the typed
-// calls refuse to write them.
+// copies elements that are not of the declared type, and text with a NUL; WriteToken
+// and the typed calls refuse to write them.
 //
 // [DecoderOptions].Strict refuses input that the engines of a format never write:
 //

@@ -36,7 +36,7 @@ var (
 	ErrFlags = errors.New("header has flags")
 	// ErrObject is returned for a serialized object if AllowObjects is not set.
 	ErrObject = errors.New("serialized objects are not allowed")
-	// ErrUTF8 is returned for text that is not UTF-8.
+	// ErrUTF8 is returned for text that is not UTF-8, and by an Encoder for text that contains a NUL.
 	ErrUTF8 = errors.New("invalid UTF-8")
 	// ErrRange is returned for a value that the format or the Go type cannot
 	// represent.
