@@ -89,12 +89,6 @@ var codecs = [...]codec{
 	Brotli: {name: "brotli"},
 }
 
-var (
-	errLong  = errors.New("more content than declared")
-	errShort = errors.New("less content than declared")
-	errAfter = errors.New("bytes after the compressed content")
-)
-
 // deflateRatio is the maximum ratio of deflate: 258 bytes in two bits.
 const deflateRatio = 1032
 

@@ -23,7 +23,6 @@ const (
 	blockSizeOffset = 8
 	totalOffset     = 12
 	sizesOffset     = 16
-	sizeBytes       = 4
 
 	defaultBlockSize = 4096 // of every file that an engine writes
 )

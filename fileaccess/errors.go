@@ -31,6 +31,13 @@ var (
 	ErrClosed = errors.New("fileaccess: write after Close")
 )
 
+// Errors of the codecs.
+var (
+	errLong  = errors.New("more content than declared")
+	errShort = errors.New("less content than declared")
+	errAfter = errors.New("bytes after the compressed content")
+)
+
 // An Error describes an invalid file. Errors of the underlying Reader or Writer are
 // returned unchanged.
 type Error struct {

@@ -36,6 +36,9 @@ const (
 // lengths fit an int on all machines.
 const maxBuffered = 1 << 30
 
+// sizeBytes is the size of the compressed size of a block.
+const sizeBytes = 4
+
 // limitTable contains the names of the limits, what errors say of a size or count, the defaults,
 // and the greatest values.
 var limitTable = [numLimits]struct {

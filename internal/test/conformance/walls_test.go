@@ -92,8 +92,6 @@ var backUp = map[string]map[string]string{
 // order that has the fewest. Packages that are not in it may have manyBackUp.
 var mostBackUp = map[string]int{
 	"cmd/gdwire":     37,
-	"fileaccess":     6,
-	"gdjson":         5,
 	"internal/edit":  7,
 	"internal/paths": 4,
 	"stream":         13,

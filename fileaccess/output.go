@@ -1,0 +1,34 @@
+package fileaccess
+
+import (
+	"io"
+
+	"github.com/gdwire/gdwire/internal/checked"
+)
+
+// A sticky holds the error that all later calls of a Writer return.
+type sticky struct{ err error }
+
+// close calls finish, unless there is an error or finish was called.
+func (s *sticky) close(finish func() error) error {
+	if s.err == nil {
+		s.err = finish()
+		if s.err == nil {
+			s.err = ErrClosed
+		}
+	}
+	if s.err == ErrClosed {
+		return nil
+	}
+	return s.err
+}
+
+// writeAll writes all pieces, one after the other.
+func writeAll(w io.Writer, pieces ...[]byte) error {
+	for _, p := range pieces {
+		if _, err := checked.Write(w, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
