@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -293,7 +295,10 @@ func TestRandomModel(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(41, 42))}
 	saves, perSave := 400, 20
 	if testenv.Full() {
-		saves = 100_000
+		saves = 15_000
+	}
+	if n, err := strconv.Atoi(os.Getenv("GDWIRE_SAVES")); err == nil { // such as 100,000, for 2 million edits
+		saves = n
 	}
 	edits, refused := 0, 0
 	for i := range saves {

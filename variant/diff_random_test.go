@@ -4,8 +4,10 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -470,7 +472,10 @@ func TestRandomLeaves(t *testing.T) {
 func TestDiffRandom(t *testing.T) {
 	trees := 1000
 	if testenv.Full() {
-		trees = 150_000
+		trees = 15_000
+	}
+	if n, err := strconv.Atoi(os.Getenv("GDWIRE_TREES")); err == nil { // of each format
+		trees = n
 	}
 	for _, f := range gdwire.Formats() {
 		t.Run(f.String(), func(t *testing.T) {
