@@ -14,7 +14,8 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-var tcp, web = "127.0.0.1:7777", &http.Server{Addr: "127.0.0.1:7778", ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
+var tcp, web = "127.0.0.1:7777", "127.0.0.1:7778"
+var upgrades = &http.Server{ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
 
 // extras get the Server before it is used: status.go adds a page for operators, and /metrics.
 var extras []func(*stream.Server)
@@ -55,14 +56,14 @@ func main() {
 			s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 		}
 	}
-	web.Handler = http.HandlerFunc(accept)
+	upgrades.Addr, upgrades.Handler = web, http.HandlerFunc(accept)
 	for _, extra := range extras {
 		extra(s)
 	}
-	log.Print("waiting for clients on ", tcp, ", and by WebSocket on ", web.Addr)
+	log.Print("waiting for clients on ", tcp, ", and by WebSocket on ", web)
 	go func() { log.Print(s.ListenAndServe(tcp)); stop() }()
-	go func() { log.Print(web.ListenAndServe()); stop() }()
+	go func() { log.Print(upgrades.ListenAndServe()); stop() }()
 	<-ctx.Done()
-	_ = web.Close()                      // no more clients; the connected ones belong to s
+	_ = upgrades.Close()                 // no more clients; the connected ones belong to s
 	_ = s.Shutdown(context.Background()) // waits until their handlers have returned
 }

@@ -40,7 +40,7 @@ func TestUnusedConnections(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := &http.Server{Handler: http.NotFoundHandler(), ReadTimeout: web.ReadTimeout}
+				h := &http.Server{Handler: http.NotFoundHandler(), ReadTimeout: upgrades.ReadTimeout}
 				l := make(pipeListener)
 				defer func() { _ = h.Close() }()
 				defer close(l)
@@ -65,7 +65,7 @@ func TestUsedConnection(t *testing.T) {
 				s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 			}
 		}
-		h := &http.Server{Handler: http.HandlerFunc(accept), ReadTimeout: web.ReadTimeout, ConnContext: web.ConnContext}
+		h := &http.Server{Handler: http.HandlerFunc(accept), ReadTimeout: upgrades.ReadTimeout, ConnContext: upgrades.ConnContext}
 		l := make(pipeListener)
 		defer func() { _ = h.Close() }()
 		defer close(l)
