@@ -14,8 +14,7 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-var tcp, web = "127.0.0.1:7777", "127.0.0.1:7778"
-var upgrades = &http.Server{ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
+var tcp, web, upgrades = "127.0.0.1:7777", "127.0.0.1:7778", &http.Server{ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
 
 // extras get the Server before it is used: status.go adds a page for operators, and /metrics.
 var extras []func(*stream.Server)
