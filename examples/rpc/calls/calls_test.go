@@ -61,7 +61,8 @@ type client struct {
 func (h *host) connect(t testing.TB) *client {
 	ws, _, err := websocket.Dial(t.Context(), h.url, nil)
 	require.NoError(t, err)
-	c := &client{Conn: stream.NewMessageConn(context.Background(), stream.WebSocket(ws, websocket.CloseStatus), nil), t: t}
+	o := &stream.Options{Encoder: gdwire.EncoderOptions{AllowInvalidUTF8: true}} // a game can send any text
+	c := &client{Conn: stream.NewMessageConn(context.Background(), stream.WebSocket(ws, websocket.CloseStatus), o), t: t}
 	t.Cleanup(func() { _ = ws.CloseNow() })
 	hello, ok := c.next().([]any)
 	require.True(t, ok)
