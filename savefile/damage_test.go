@@ -12,7 +12,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -259,7 +259,7 @@ func repairing(l Lengths) *Options {
 
 // TestBytesAfterContainer: bytes after a container are damage, which a large file shows where its content ends.
 func TestBytesAfterContainer(t *testing.T) {
-	for _, size := range []int{10, input.MaxHeld} {
+	for _, size := range []int{10, save.MaxHeld} {
 		for _, container := range []fileaccess.Info{{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}, {Container: fileaccess.Encrypted}} {
 			b, _ := file(t, Info{Container: container, Key: password}, make([]byte, size), "text")
 			f, err := read(append(b, 0), nil)

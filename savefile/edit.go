@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/edit"
-	"github.com/gdwire/gdwire/internal/outfile"
+	"github.com/gdwire/gdwire/internal/save/edit"
+	"github.com/gdwire/gdwire/internal/save/outfile"
 	"github.com/gdwire/gdwire/variant"
 )
 

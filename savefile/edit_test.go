@@ -15,12 +15,12 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/variant"
 )
 
-// save is the content of the saves that tests edit.
-func save() *variant.Dictionary {
+// content returns the content of the saves that tests edit.
+func content() *variant.Dictionary {
 	d := new(variant.Dictionary)
 	d.Set("hp", 42)
 	d.Set("speed", 1.5)
@@ -71,7 +71,7 @@ func TestSaveEdits(t *testing.T) {
 		{"declared type", []Edit{Set("floats[0]", variant.Raw{Data: raw})}, "", "savefile: engines would not read the edited packet: gdwire: offset"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, _ := file(t, Info{}, save())
+			b, _ := file(t, Info{}, content())
 			f, err := read(b, nil)
 			require.NoError(t, err)
 			err = f.Edit(c.edits...)
@@ -97,7 +97,7 @@ func TestSaveEdits(t *testing.T) {
 
 // TestNotFound: errors of missing paths wrap variant.ErrNotFound.
 func TestNotFound(t *testing.T) {
-	f, err := New(Info{}, save())
+	f, err := New(Info{}, content())
 	require.NoError(t, err)
 	var v any
 	for _, path := range []string{"x", "hp.x", "items[3]", "$1", "pos.z"} {
@@ -206,7 +206,7 @@ func BenchmarkEdits(b *testing.B) {
 // TestSave replaces the file that was opened, once more after another edit, and not if another program
 // has changed it.
 func TestSave(t *testing.T) {
-	for _, size := range []int{10, input.MaxHeld} {
+	for _, size := range []int{10, save.MaxHeld} {
 		name := filepath.Join(t.TempDir(), "file")
 		b, _ := file(t, Info{}, map[string]any{"hp": 1, "bytes": make([]byte, size), "end": "text"})
 		require.NoError(t, os.WriteFile(name, b, 0o640))
@@ -241,7 +241,7 @@ func TestSave(t *testing.T) {
 // TestSaveNoName: Save without a name is an error, and leaves nothing in the working folder.
 func TestSaveNoName(t *testing.T) {
 	t.Chdir(t.TempDir())
-	f, err := New(Info{}, save())
+	f, err := New(Info{}, content())
 	require.NoError(t, err)
 	require.Error(t, f.Save(""))
 	entries, err := os.ReadDir(".")
@@ -334,7 +334,7 @@ func TestUnknown(t *testing.T) {
 
 // TestKeys: a container whose content is not held is opened several times, and the password asked for once.
 func TestKeys(t *testing.T) {
-	b, _ := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: password}, make([]byte, 2*input.MaxHeld), 7, "text")
+	b, _ := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: password}, make([]byte, 2*save.MaxHeld), 7, "text")
 	asked := 0
 	o := &Options{Container: fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) {
 		asked++
@@ -381,7 +381,7 @@ func TestSavePaths(t *testing.T) {
 // TestSaveDoubleReals: math types that an edit adds have the width of the others in the file.
 func TestSaveDoubleReals(t *testing.T) {
 	for _, double := range []bool{false, true} {
-		b, _ := file(t, Info{DoubleReals: double}, save())
+		b, _ := file(t, Info{DoubleReals: double}, content())
 		f, err := read(b, nil)
 		require.NoError(t, err)
 		require.Equal(t, double, f.Info.DoubleReals)
@@ -394,7 +394,7 @@ func TestSaveDoubleReals(t *testing.T) {
 
 // TestDamageError: its cause is that of the reader.
 func TestDamageError(t *testing.T) {
-	b, _ := file(t, Info{}, save())
+	b, _ := file(t, Info{}, content())
 	_, err := read(b[:len(b)-3], nil)
 	var damage *DamageError
 	require.ErrorAs(t, err, &damage)

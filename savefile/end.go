@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/edit"
+	"github.com/gdwire/gdwire/internal/save/edit"
 )
 
 // repair removes what is damaged. err is the damage that is known, or nil.

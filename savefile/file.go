@@ -9,8 +9,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/edit"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/save/edit"
+	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -90,23 +90,23 @@ func (f *File) Get(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	var tree paths.Tree
+	var tree text.Tree
 	target, err := tree.Add(p, "")
 	if err != nil {
 		return err
 	}
 	f.content.ResolveReals(&tree)
-	var near paths.Nearest
-	w := &paths.Walker{Key: near.Key}
-	w.Value = func(*paths.Node) (bool, error) { return false, found(variant.UnmarshalDecode(w.Decoder, v)) }
-	w.Part = func(_ *paths.Node, part paths.Part) error { return found(f.unmarshalPart(&part, v)) }
+	var near text.Nearest
+	w := &text.Walker{Key: near.Key}
+	w.Value = func(*text.Node) (bool, error) { return false, found(variant.UnmarshalDecode(w.Decoder, v)) }
+	w.Part = func(_ *text.Node, part text.Part) error { return found(f.unmarshalPart(&part, v)) }
 	wanted := func(index int64) bool { return index == p.Packet }
 	err = f.content.Packets(wanted, func(_ edit.Packet, d *gdwire.Decoder) (bool, error) {
 		w.Decoder = d
 		return false, w.Walk(tree.Root(p.Packet))
 	})
 	switch err {
-	case paths.ErrFound:
+	case text.ErrFound:
 		return nil
 	case nil:
 		return notFound(near.NotFound(target))
@@ -115,8 +115,8 @@ func (f *File) Get(path string, v any) error {
 }
 
 // parsePath parses a path, which must be whole.
-func parsePath(path string) (paths.Path, error) {
-	p, err := paths.Parse(path)
+func parsePath(path string) (text.Path, error) {
+	p, err := text.Parse(path)
 	if err == nil && p.Cut {
 		err = fmt.Errorf("%s is only the start of a path", path)
 	}
@@ -126,16 +126,16 @@ func parsePath(path string) (paths.Path, error) {
 	return p, err
 }
 
-// found returns paths.ErrFound, unless there is another error.
+// found returns text.ErrFound, unless there is another error.
 func found(err error) error {
 	if err == nil {
-		err = paths.ErrFound
+		err = text.ErrFound
 	}
 	return err
 }
 
 // unmarshalPart decodes an element of a packed array or a component.
-func (f *File) unmarshalPart(part *paths.Part, v any) error {
+func (f *File) unmarshalPart(part *text.Part, v any) error {
 	double := part.Bits == 64
 	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{DoubleReals: double, AllowInvalidUTF8: true})
 	defer func() { _ = e.Close() }()
@@ -154,7 +154,7 @@ func (e *notFoundError) Unwrap() error { return variant.ErrNotFound }
 // notFound returns err with the name of this package; if err reports that there is no value at a path,
 // it wraps variant.ErrNotFound.
 func notFound(err error) error {
-	var missing *paths.NotFoundError
+	var missing *text.NotFoundError
 	named := fmt.Errorf("savefile: %w", err)
 	if errors.As(err, &missing) {
 		return &notFoundError{named}

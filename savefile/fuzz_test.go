@@ -15,7 +15,7 @@ import (
 // addSeeds adds a save of each kind.
 func addSeeds(f *testing.F, add func(b []byte)) {
 	for _, kind := range kinds {
-		d := save()
+		d := content()
 		if kind.Format == gdwire.Godot3 {
 			d.Delete("floats") // of a declared type
 		}

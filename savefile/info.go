@@ -8,8 +8,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/outfile"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/outfile"
 )
 
 // Info describes a file, so that another can be written in the same way.
@@ -66,11 +66,11 @@ const (
 // lengths contains what is known of each kind of Lengths.
 var lengths = [...]struct {
 	name  string
-	frame input.Frame
+	frame save.Frame
 }{
-	NoLengths:    {"no lengths", input.Bare},
-	LittleEndian: {"lengths", input.U32},
-	BigEndian:    {"big-endian lengths", input.U32BE},
+	NoLengths:    {"no lengths", save.Bare},
+	LittleEndian: {"lengths", save.U32},
+	BigEndian:    {"big-endian lengths", save.U32BE},
 }
 
 // order returns the byte order of the lengths, or nil if there are none.
@@ -88,7 +88,7 @@ func (l Lengths) String() string {
 }
 
 // lengthsOf returns the Lengths of a frame.
-func lengthsOf(f input.Frame) Lengths {
+func lengthsOf(f save.Frame) Lengths {
 	for l := NoLengths; ; l++ {
 		if lengths[l].frame == f {
 			return l

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/edit"
+	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/variant"
 )
 

@@ -8,9 +8,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/outfile"
 	"github.com/gdwire/gdwire/internal/reals"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/outfile"
 )
 
 // Open opens a saved game and recognizes what it is. It reads a content of up to 4 MiB into memory, and
@@ -52,7 +52,7 @@ func open(file *os.File, o *Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := input.File(file, stat)
+	in := save.File(file, stat)
 	f, err := readSource(in, o)
 	if err != nil {
 		return nil, err
@@ -67,11 +67,11 @@ func open(file *os.File, o *Options) (*File, error) {
 
 // Read is like [Open] for size bytes of r, such as an upload in memory. r must not change.
 func Read(r io.ReaderAt, size int64, o *Options) (*File, error) {
-	return readSource(input.At(r, size), o)
+	return readSource(save.At(r, size), o)
 }
 
 // readSource returns the File in an input.
-func readSource(in *input.Source, o *Options) (*File, error) {
+func readSource(in *save.Source, o *Options) (*File, error) {
 	if o == nil {
 		o = new(Options)
 	}
@@ -98,7 +98,7 @@ func readSource(in *input.Source, o *Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Info.DoubleReals = f.content.Encoder.DoubleReals || f.content.Reals(input.MaxHeld) == reals.Double
+	f.Info.DoubleReals = f.content.Encoder.DoubleReals || f.content.Reals(save.MaxHeld) == reals.Double
 	f.opened = f.Info
 	return f, nil
 }
@@ -106,8 +106,8 @@ func readSource(in *input.Source, o *Options) (*File, error) {
 // A loader finds out what a file is.
 type loader struct {
 	options *Options
-	in      *input.Source
-	reading input.Reading
+	in      *save.Source
+	reading save.Reading
 	info    Info
 
 	cut     *DamageError // of the container, or nil
@@ -138,7 +138,7 @@ func (l *loader) check(f *File) error {
 // openContainer finds the content of a file.
 func (l *loader) openContainer() error {
 	co := l.options.Container
-	co.MaxBuffered = cmp.Or(co.MaxBuffered, input.MaxHeld)
+	co.MaxBuffered = cmp.Or(co.MaxBuffered, save.MaxHeld)
 	l.in.Whole = true
 	if err := l.in.OpenContainer(&co); err != nil {
 		return damaged(err)
@@ -156,7 +156,7 @@ func (l *loader) openContainer() error {
 
 // recognize finds the format and lengths, unless the Options contain both.
 func (l *loader) recognize() error {
-	known := input.Known{Format: l.options.Decoder.Format != 0, Frame: l.options.Lengths != 0}
+	known := save.Known{Format: l.options.Decoder.Format != 0, Frame: l.options.Lengths != 0}
 	l.reading.Decoder = l.options.Decoder
 	if known.Frame {
 		l.reading.Frame = lengths[l.options.Lengths].frame
@@ -177,7 +177,7 @@ func (l *loader) recognize() error {
 }
 
 // readings lists the formats and lengths of an input that can be read in several ways.
-func readings(r *input.Recognition) string {
+func readings(r *save.Recognition) string {
 	var texts []string
 	for _, r := range r.Readings {
 		texts = append(texts, r.Format.String()+" with "+lengthsOf(r.Frame).String())

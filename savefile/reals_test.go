@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -127,7 +127,7 @@ func TestRealKeys(t *testing.T) {
 		require.NoError(t, f.Unmarshal(&decoded))
 		n := 0
 		for key, value := range decoded.All() {
-			for _, path := range []string{fmt.Sprintf("[%v]", key), paths.Path{Steps: []paths.Step{{Key: digits(t, key)}}}.String()} {
+			for _, path := range []string{fmt.Sprintf("[%v]", key), text.Path{Steps: []text.Step{{Key: digits(t, key)}}}.String()} {
 				got, err := variant.Get(&decoded, path)
 				require.NoError(t, err, path)
 				require.Equal(t, value, got)
@@ -153,13 +153,13 @@ func TestRealKeys(t *testing.T) {
 }
 
 // digits returns a key with all digits of its numbers.
-func digits(t *testing.T, key any) paths.Value {
+func digits(t *testing.T, key any) text.Value {
 	b, err := variant.Marshal(key, variant.Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}})
 	require.NoError(t, err)
 	d := gdwire.NewDecoder(nil, nil)
 	defer d.Release()
 	d.ResetBytes(b)
-	v, err := paths.Read(d)
+	v, err := text.Read(d)
 	require.NoError(t, err)
 	v.Single = false
 	return v

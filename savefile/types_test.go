@@ -15,9 +15,9 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/edit"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -81,13 +81,13 @@ func textOf(t *testing.T, v any) string {
 }
 
 // setText sets the value at a path to that of a text, as the command does.
-func setText(f *File, path, text string) error {
-	p, err := paths.Parse(path)
+func setText(f *File, path, value string) error {
+	p, err := text.Parse(path)
 	if err != nil {
 		return err
 	}
-	var tree paths.Tree
-	if _, err = tree.Add(p, text); err != nil {
+	var tree text.Tree
+	if _, err = tree.Add(p, value); err != nil {
 		return err
 	}
 	plan, err := f.content.Edit(edit.Set, &tree, false)

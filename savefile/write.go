@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/edit"
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/edit"
 )
 
 // WriteTo writes f as Info describes it, and returns the number of bytes written. If Format and
@@ -39,7 +39,7 @@ func (f *File) write(w io.Writer) error {
 	if !info.Lengths.valid() {
 		return fmt.Errorf("savefile: unknown %v", info.Lengths)
 	}
-	return damaged(input.WriteContainer(w, info.Container, info.Key, func(w io.Writer) error {
+	return damaged(save.WriteContainer(w, info.Container, info.Key, func(w io.Writer) error {
 		if info.Format != f.opened.Format || info.Lengths != f.opened.Lengths {
 			return f.convert(w, &info)
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // A Change is a difference between two values.
@@ -31,7 +31,7 @@ type Change struct {
 // of an Array differ, it compares the elements between the first and the last of them by index.
 func Diff(a, b any) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
-		root := paths.AppendPacket(nil, 0)
+		root := text.AppendPacket(nil, 0)
 		d := differ{digester: newDigester(), old: root, new: slices.Clone(root), yield: yield}
 		if a, b = container(a), container(b); d.digest(a) != d.digest(b) {
 			d.values(a, b)
@@ -80,7 +80,7 @@ func (d *differ) change(c Change) bool {
 }
 
 // removed yields the change for a value that was removed, to which step leads.
-func (d *differ) removed(step paths.Step, v any) bool {
+func (d *differ) removed(step text.Step, v any) bool {
 	n := len(d.old)
 	defer func() { d.old = d.old[:n] }()
 	d.old = step.Append(d.old)
@@ -88,7 +88,7 @@ func (d *differ) removed(step paths.Step, v any) bool {
 }
 
 // added yields the change for a value that was added, to which step leads.
-func (d *differ) added(step paths.Step, v any) bool {
+func (d *differ) added(step text.Step, v any) bool {
 	n := len(d.new)
 	defer func() { d.new = d.new[:n] }()
 	d.new = step.Append(d.new)
@@ -96,7 +96,7 @@ func (d *differ) added(step paths.Step, v any) bool {
 }
 
 // changed compares two values that differ, to which the steps lead.
-func (d *differ) changed(x, y paths.Step, a, b any) bool {
+func (d *differ) changed(x, y text.Step, a, b any) bool {
 	n, m := len(d.old), len(d.new)
 	defer func() { d.old, d.new = d.old[:n], d.new[:m] }()
 	d.old, d.new = x.Append(d.old), y.Append(d.new)
@@ -107,7 +107,7 @@ func (d *differ) changed(x, y paths.Step, a, b any) bool {
 type member struct {
 	memberID
 	in interface {
-		keyStep(key any) (paths.Step, bool)
+		keyStep(key any) (text.Step, bool)
 	}
 	key, value any
 	index      int // in the container
@@ -115,13 +115,13 @@ type member struct {
 
 // step returns the step by which Get finds the value of a member: that of its key, or its number if
 // there is none.
-func (m *member) step() paths.Step {
+func (m *member) step() text.Step {
 	if m.number == 0 {
 		if step, ok := m.in.keyStep(m.key); ok {
 			return step
 		}
 	}
-	return paths.Step{Op: paths.ValueAt, Index: int64(m.index)}
+	return text.Step{Op: text.ValueAt, Index: int64(m.index)}
 }
 
 // pairs returns the pairs of a Dictionary.
@@ -175,21 +175,21 @@ func (d *differ) members(a, b []member) bool {
 }
 
 // textStep returns the step to the value of a String or to a property, or false if paths have none.
-func textStep(text string) (paths.Step, bool) {
-	return paths.Step{Key: paths.Value{Type: gdwire.TypeString, Text: text}}, len(text) <= paths.MaxKey
+func textStep(key string) (text.Step, bool) {
+	return text.Step{Key: text.Value{Type: gdwire.TypeString, Text: key}}, len(key) <= text.MaxKey
 }
 
 // intStep returns the step to an element, or to the value of an int.
-func intStep(n int64) paths.Step {
-	return paths.Step{Key: paths.Value{Type: gdwire.TypeInt, Int: n}}
+func intStep(n int64) text.Step {
+	return text.Step{Key: text.Value{Type: gdwire.TypeInt, Int: n}}
 }
 
 // keyStep returns the step to the property with a name, or false if there is none.
-func (o *Object) keyStep(name any) (paths.Step, bool) { return textStep(name.(string)) }
+func (o *Object) keyStep(name any) (text.Step, bool) { return textStep(name.(string)) }
 
 // keyStep returns the step to the value of a key, or false if there is none, or if it leads to another
 // pair: paths show fewer digits of components that 32 bits hold.
-func (v *Dictionary) keyStep(key any) (step paths.Step, ok bool) {
+func (v *Dictionary) keyStep(key any) (step text.Step, ok bool) {
 	switch key := key.(type) {
 	case string:
 		return textStep(key)
@@ -213,7 +213,7 @@ func (v *Dictionary) keyStep(key any) (step paths.Step, ok bool) {
 	if err != nil {
 		return step, false
 	}
-	step, ok, err = paths.KeyStep(d, t, nil, func(*paths.NodePathReader, []byte) error { return nil })
+	step, ok, err = text.KeyStep(d, t, nil, func(*text.NodePathReader, []byte) error { return nil })
 	if !ok || err != nil {
 		return step, false
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // randomLeaves returns a random value of each type without other values in it.
@@ -153,7 +153,7 @@ func randomKey(r *rand.Rand, f gdwire.Format, depth int) any {
 		return diffText(r)
 	}
 	if r.IntN(20) == 0 {
-		return strings.Repeat("k", paths.MaxKey+r.IntN(2))
+		return strings.Repeat("k", text.MaxKey+r.IntN(2))
 	}
 	return randomTree(r, f, min(depth, 1))
 }
@@ -387,7 +387,7 @@ type waypoint struct {
 
 // wayTo returns the waypoints of a path.
 func wayTo(v any, path string) (all []waypoint) {
-	p, err := paths.Parse(path)
+	p, err := text.Parse(path)
 	if err != nil {
 		panic(err)
 	}
@@ -399,7 +399,7 @@ func wayTo(v any, path string) (all []waypoint) {
 			continue
 		}
 		members := membersOf(v)
-		if step.Op == paths.Child {
+		if step.Op == text.Child {
 			key := any(step.Key.Text)
 			if d, ok := v.(*Dictionary); ok {
 				key, _ = d.stepKey(&step.Key)

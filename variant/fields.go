@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // structFields contains the encoded fields of a struct.
@@ -65,7 +65,7 @@ func (t *tag) typeText() string {
 	if !t.isTyped() {
 		return t.wire.String()
 	}
-	return paths.Value{Type: t.wire, Form: paths.Declared, Key: t.key, Elem: t.elem}.String()
+	return text.Value{Type: t.wire, Form: text.Declared, Key: t.key, Elem: t.elem}.String()
 }
 
 // ignoredTag is the tag of a field that is neither encoded nor decoded.
@@ -140,20 +140,20 @@ func cutOption(s string) (option, rest string, more bool) {
 
 // parseType parses the text of type=: the name of a type, or a container with declared types in the
 // syntax of the command gdwire.
-func (t *tag) parseType(text string) error {
-	if t.wire = typeNamed(text); t.wire != 0 {
+func (t *tag) parseType(name string) error {
+	if t.wire = typeNamed(name); t.wire != 0 {
 		return nil
 	}
-	if !strings.Contains(text, "[") {
-		return fmt.Errorf("tag has unknown type %q", text)
+	if !strings.Contains(name, "[") {
+		return fmt.Errorf("tag has unknown type %q", name)
 	}
-	v, err := paths.ParseValue(text)
+	v, err := text.ParseValue(name)
 	if err != nil {
 		return fmt.Errorf("tag has unknown type %w", err)
 	}
 	t.wire, t.key, t.elem = v.Type, v.Key, v.Elem
-	if v.Form != paths.Declared || !t.isTyped() {
-		return fmt.Errorf("tag has unknown type %q", text)
+	if v.Form != text.Declared || !t.isTyped() {
+		return fmt.Errorf("tag has unknown type %q", name)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // ErrNotFound is returned by [Get] and [Set] if no value is at the path.
@@ -61,25 +61,25 @@ func Set(v *any, path string, value any) error {
 	return nil
 }
 
-func parsePath(text string) ([]paths.Step, error) {
-	p, err := paths.Parse(text)
+func parsePath(path string) ([]text.Step, error) {
+	p, err := text.Parse(path)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("variant: %w", err)
 	case p.Packet != 0 || p.Cut:
-		return nil, fmt.Errorf("variant: %s is not the path of a value", text)
+		return nil, fmt.Errorf("variant: %s is not the path of a value", path)
 	}
 	return p.Steps, nil
 }
 
 // pathError returns the error for a path whose last step fails.
-func pathError(steps []paths.Step, err error) error {
-	return fmt.Errorf("variant: %v: %w", paths.Path{Steps: steps}, err)
+func pathError(steps []text.Step, err error) error {
+	return fmt.Errorf("variant: %v: %w", text.Path{Steps: steps}, err)
 }
 
 // replace returns v with another value at the end of steps. After an error it returns the number
 // of steps from the step that fails.
-func replace(v any, steps []paths.Step, value any) (changed any, left int, err error) {
+func replace(v any, steps []text.Step, value any) (changed any, left int, err error) {
 	if len(steps) == 0 {
 		return value, 0, nil
 	}
@@ -95,7 +95,7 @@ func replace(v any, steps []paths.Step, value any) (changed any, left int, err e
 }
 
 // child returns the value to which a step leads from v.
-func child(v any, step *paths.Step) (any, bool) {
+func child(v any, step *text.Step) (any, bool) {
 	switch v := v.(type) {
 	case *Dictionary:
 		return v.child(step)
@@ -113,7 +113,7 @@ func child(v any, step *paths.Step) (any, bool) {
 		switch {
 		case p == nil:
 			return nil, false
-		case step.Op == paths.KeyAt:
+		case step.Op == text.KeyAt:
 			return p.Name, true
 		}
 		return p.Value, true
@@ -128,17 +128,17 @@ func child(v any, step *paths.Step) (any, bool) {
 }
 
 // child returns the value, or the key, to which a step leads.
-func (d *Dictionary) child(step *paths.Step) (any, bool) {
+func (d *Dictionary) child(step *text.Step) (any, bool) {
 	switch step.Op {
-	case paths.Child:
+	case text.Child:
 		if key, ok := d.stepKey(&step.Key); ok {
 			return d.Get(key)
 		}
-	case paths.KeyAt, paths.ValueAt:
+	case text.KeyAt, text.ValueAt:
 		e := d.entryAt(step.Index)
 		switch {
 		case e == nil:
-		case step.Op == paths.KeyAt:
+		case step.Op == text.KeyAt:
 			return e.Key, true
 		default:
 			return e.Value, true
@@ -169,14 +169,14 @@ func (d *Dictionary) entryAt(n int64) *Entry[any, any] {
 }
 
 // property returns the property to which a step leads, or nil.
-func (o *Object) property(step *paths.Step) *Property {
+func (o *Object) property(step *text.Step) *Property {
 	switch {
 	case o == nil:
-	case step.Op == paths.KeyAt || step.Op == paths.ValueAt:
+	case step.Op == text.KeyAt || step.Op == text.ValueAt:
 		if step.Index < int64(len(o.Properties)) {
 			return &o.Properties[step.Index]
 		}
-	case step.Op == paths.Child && isText(step.Key.Type):
+	case step.Op == text.Child && isText(step.Key.Type):
 		for i := range o.Properties {
 			if o.Properties[i].Name == step.Key.Text {
 				return &o.Properties[i]
@@ -188,10 +188,10 @@ func (o *Object) property(step *paths.Step) *Property {
 
 // withChild returns v with another value where the step leads. Where v is a pointer, map or
 // slice, it is changed in place.
-func withChild(v any, step *paths.Step, value any) (any, error) {
+func withChild(v any, step *text.Step, value any) (any, error) {
 	switch v := v.(type) {
 	case *Dictionary:
-		if step.Op == paths.ValueAt {
+		if step.Op == text.ValueAt {
 			e := v.entryAt(step.Index)
 			if e == nil {
 				return nil, ErrNotFound
@@ -200,7 +200,7 @@ func withChild(v any, step *paths.Step, value any) (any, error) {
 			return v, nil
 		}
 		key, ok := v.stepKey(&step.Key)
-		if !ok || v == nil || step.Op != paths.Child {
+		if !ok || v == nil || step.Op != text.Child {
 			return nil, ErrNotFound
 		}
 		v.Set(key, value)
@@ -219,7 +219,7 @@ func withChild(v any, step *paths.Step, value any) (any, error) {
 		return v, err
 	case *Object:
 		p := v.property(step)
-		if p == nil || step.Op == paths.KeyAt {
+		if p == nil || step.Op == text.KeyAt {
 			return nil, ErrNotFound
 		}
 		p.Value = value
@@ -232,12 +232,12 @@ func withChild(v any, step *paths.Step, value any) (any, error) {
 }
 
 // withElement does what withChild does for a map, slice or math type.
-func withElement(old reflect.Value, step *paths.Step, x reflect.Value) (any, error) {
+func withElement(old reflect.Value, step *text.Step, x reflect.Value) (any, error) {
 	if !old.IsValid() {
 		return nil, ErrNotFound
 	}
 	if old.Kind() == reflect.Map {
-		if step.Op != paths.Child || old.Type().Key().Kind() != reflect.String || !isText(step.Key.Type) || old.IsNil() {
+		if step.Op != text.Child || old.Type().Key().Kind() != reflect.String || !isText(step.Key.Type) || old.IsNil() {
 			return nil, ErrNotFound
 		}
 		x, err := converted(x, old.Type().Elem())
@@ -290,8 +290,8 @@ func isNumber(t reflect.Type) bool {
 
 // elementAt returns the element of a map or slice, or the component of a math type, to which a
 // step leads, or the zero Value.
-func elementAt(v reflect.Value, step *paths.Step) (place reflect.Value) {
-	if !v.IsValid() || step.Op != paths.Child {
+func elementAt(v reflect.Value, step *text.Step) (place reflect.Value) {
+	if !v.IsValid() || step.Op != text.Child {
 		return place
 	}
 	switch v.Kind() {
@@ -315,7 +315,7 @@ func elementAt(v reflect.Value, step *paths.Step) (place reflect.Value) {
 }
 
 // stepKey returns the key of a step: that with its numbers, or else the first key in d that they mean.
-func (d *Dictionary) stepKey(k *paths.Value) (any, bool) {
+func (d *Dictionary) stepKey(k *text.Value) (any, bool) {
 	key, ok := stepKey(k)
 	if n, integers := k.Type.Components(); n == 0 || integers || !ok || d.find(key) >= 0 {
 		return key, ok
@@ -329,7 +329,7 @@ func (d *Dictionary) stepKey(k *paths.Value) (any, bool) {
 		}
 		m.load(variableOf(addressable(reflect.ValueOf(other))), numbers[:m.n])
 		i := 0
-		for i < m.n && paths.Means(written[i], numbers[i]) {
+		for i < m.n && text.Means(written[i], numbers[i]) {
 			i++
 		}
 		if i == m.n {
@@ -340,7 +340,7 @@ func (d *Dictionary) stepKey(k *paths.Value) (any, bool) {
 }
 
 // stepKey returns the key of a step as Unmarshal stores it in an any.
-func stepKey(k *paths.Value) (any, bool) {
+func stepKey(k *text.Value) (any, bool) {
 	switch k.Type {
 	case gdwire.TypeNil:
 		return nil, true

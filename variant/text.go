@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // String returns d on one line, in the syntax of the command gdwire:
@@ -100,14 +100,14 @@ func textOf(v any) string {
 	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{AllowInvalidUTF8: true, DoubleReals: true, Depth: -1})
 	defer func() { _ = e.Close() }()
 	e.ResetBytes(nil)
-	p := printer{Printer: paths.Printer{Decoder: d, Short: true}, e: e}
+	p := printer{Printer: text.Printer{Decoder: d, Short: true}, e: e}
 	p.value(v)
 	return string(p.Buf)
 }
 
 // A printer prints trees. The text of everything else is that of its encoding.
 type printer struct {
-	paths.Printer
+	text.Printer
 	e      *gdwire.Encoder
 	around []content // of the containers around the next value
 }
@@ -177,7 +177,7 @@ func (p *printer) next(d *gdwire.Decoder) {
 // themselves are, is ….
 func (p *printer) error(err error) {
 	if errors.Is(err, gdwire.ErrLimit) {
-		p.Buf = append(p.Buf, paths.Ellipsis...)
+		p.Buf = append(p.Buf, text.Ellipsis...)
 		return
 	}
 	p.Buf = fmt.Appendf(p.Buf, "<%v>", err)
@@ -185,7 +185,7 @@ func (p *printer) error(err error) {
 
 // leaf appends a value that consists of numbers and bytes.
 func (p *printer) leaf(t gdwire.Type, data []byte, numbers ...uint32) {
-	v := paths.Value{Type: t, Text: string(data)}
+	v := text.Value{Type: t, Text: string(data)}
 	for _, x := range numbers {
 		v.Numbers = append(v.Numbers, float64(x))
 	}
@@ -193,9 +193,9 @@ func (p *printer) leaf(t gdwire.Type, data []byte, numbers ...uint32) {
 }
 
 // container appends a container, whose items are appended by a call.
-func (p *printer) container(v paths.Value, c content, items func()) {
-	if len(p.around) == paths.MaxNesting || slices.Contains(p.around, c) {
-		p.Buf = append(p.Buf, paths.Ellipsis...)
+func (p *printer) container(v text.Value, c content, items func()) {
+	if len(p.around) == text.MaxNesting || slices.Contains(p.around, c) {
+		p.Buf = append(p.Buf, text.Ellipsis...)
 		return
 	}
 	p.around = append(p.around, c)
@@ -210,13 +210,13 @@ func (p *printer) dictionary(d *Dictionary) {
 		p.value(nil)
 		return
 	}
-	v := paths.Value{Type: gdwire.TypeDictionary, Key: d.Key, Elem: d.Value}
+	v := text.Value{Type: gdwire.TypeDictionary, Key: d.Key, Elem: d.Value}
 	p.container(v, contentOf(d.entries), func() {
 		i := int64(0)
 		for key, value := range d.All() {
-			p.Buf = paths.AppendSeparator(p.Buf, i)
+			p.Buf = text.AppendSeparator(p.Buf, i)
 			p.value(key)
-			p.Buf = append(p.Buf, paths.AfterKey...)
+			p.Buf = append(p.Buf, text.AfterKey...)
 			p.value(value)
 			i++
 		}
@@ -228,9 +228,9 @@ func (p *printer) array(a *Array) {
 		p.value(nil)
 		return
 	}
-	p.container(paths.Value{Type: gdwire.TypeArray, Elem: a.Elem}, contentOf(a.Values), func() {
+	p.container(text.Value{Type: gdwire.TypeArray, Elem: a.Elem}, contentOf(a.Values), func() {
 		for i, x := range a.Values {
-			p.Buf = paths.AppendSeparator(p.Buf, int64(i))
+			p.Buf = text.AppendSeparator(p.Buf, int64(i))
 			p.value(x)
 		}
 	})
@@ -241,10 +241,10 @@ func (p *printer) object(o *Object) {
 		p.value(nil)
 		return
 	}
-	p.container(paths.Value{Type: gdwire.TypeObject, Text: o.Class}, contentOf(o.Properties), func() {
+	p.container(text.Value{Type: gdwire.TypeObject, Text: o.Class}, contentOf(o.Properties), func() {
 		for i := range o.Properties {
-			p.Buf = paths.AppendQuoted(paths.AppendSeparator(p.Buf, int64(i)), o.Properties[i].Name)
-			p.Buf = append(p.Buf, paths.AfterKey...)
+			p.Buf = text.AppendQuoted(text.AppendSeparator(p.Buf, int64(i)), o.Properties[i].Name)
+			p.Buf = append(p.Buf, text.AfterKey...)
 			p.value(o.Properties[i].Value)
 		}
 	})

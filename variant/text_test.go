@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 func TestString(t *testing.T) {
@@ -93,16 +93,16 @@ func TestStringEnds(t *testing.T) {
 	require.Equal(t, "[[], [], [1], [1]]", array(shared, shared, list[:1], list[:1]).String())
 
 	var deep any = 5
-	for range paths.MaxNesting + 1 {
+	for range text.MaxNesting + 1 {
 		deep = array(deep)
 	}
-	want := strings.Repeat("[", paths.MaxNesting) + "…" + strings.Repeat("]", paths.MaxNesting)
+	want := strings.Repeat("[", text.MaxNesting) + "…" + strings.Repeat("]", text.MaxNesting)
 	require.Equal(t, want, fmt.Sprint(deep))
 	raw := Raw{Data: encoded(t, deep, &Options{Encoder: gdwire.EncoderOptions{Depth: -1}})}
 	require.Equal(t, want, raw.String())
 	require.Equal(t, "["+want[1:len(want)-1]+"]", array(raw).String())
 	deep = []int32{1}
-	for range paths.MaxNesting {
+	for range text.MaxNesting {
 		deep = array(deep)
 	}
 	require.Contains(t, fmt.Sprint(deep), "[PackedInt32Array([1])]")
@@ -121,7 +121,7 @@ func TestStringParses(t *testing.T) {
 			continue
 		}
 		for _, printed := range []any{array(v), array(Raw{Data: b})} {
-			_, value, err := paths.ParseLine(fmt.Sprintf("$.x = %v", printed))
+			_, value, err := text.ParseLine(fmt.Sprintf("$.x = %v", printed))
 			require.NoError(t, err)
 			e.ResetBytes(nil)
 			require.NoError(t, value.Write(e, false))

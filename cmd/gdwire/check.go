@@ -14,7 +14,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 )
 
 func checkFlags(fs *flag.FlagSet, o *options) {
@@ -29,7 +29,7 @@ func check(s *stdio, o *options) error {
 		return newCheckPrinter(s, o).counting(&n)
 	})
 	if err == nil && n == 0 {
-		return fmt.Errorf("%s is empty", input.DisplayName(o.file()))
+		return fmt.Errorf("%s is empty", save.DisplayName(o.file()))
 	}
 	return err
 }
@@ -41,7 +41,7 @@ func newCheckPrinter(s *stdio, o *options) printer {
 		e := json.NewEncoder(s.out)
 		e.SetEscapeHTML(false)
 		z := &zeros{}
-		return printer{show: func(p *input.Packet) error { return showVerdict(e, p, z, o.origin()) }, zeros: z}
+		return printer{show: func(p *save.Packet) error { return showVerdict(e, p, z, o.origin()) }, zeros: z}
 	}
 	c := &summary{stdio: s, options: o, start: time.Now(), noun: "values"}
 	if o.Framed() {
@@ -98,7 +98,7 @@ type fault struct {
 }
 
 // showVerdict reads a packet and writes its verdict to e.
-func showVerdict(e *json.Encoder, p *input.Packet, z *zeros, from *origin) error {
+func showVerdict(e *json.Encoder, p *save.Packet, z *zeros, from *origin) error {
 	v := verdict{origin: from, Connection: p.Connection, Index: p.Index, Offset: p.Offset}
 	err := readAll(p, z, nil)
 	if err == nil {
@@ -114,7 +114,7 @@ func showVerdict(e *json.Encoder, p *input.Packet, z *zeros, from *origin) error
 }
 
 // readAll reads the value of a packet, notes it in z, and calls see for each token.
-func readAll(p *input.Packet, z *zeros, see func(gdwire.Token)) error {
+func readAll(p *save.Packet, z *zeros, see func(gdwire.Token)) error {
 	z.Value(p.Decoder, p.Offset)
 	for t, err := range p.AllTokens {
 		if err == nil {
@@ -136,7 +136,7 @@ func readAll(p *input.Packet, z *zeros, see func(gdwire.Token)) error {
 }
 
 // newFault returns an error with the offset and path in the packet.
-func newFault(p *input.Packet, err error) fault {
+func newFault(p *save.Packet, err error) fault {
 	f := fault{Error: err.Error(), At: p.End, Path: "$"}
 	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
 		f.At, f.Path = e.Offset, e.Path
@@ -162,7 +162,7 @@ type summary struct {
 const maxErrors = 10
 
 // add reads a packet and counts the values in it.
-func (c *summary) add(p *input.Packet) error {
+func (c *summary) add(p *save.Packet) error {
 	err := readAll(p, &c.zeros, func(t gdwire.Token) { c.count(p, t) })
 	if err == nil {
 		c.good++
@@ -179,7 +179,7 @@ func (c *summary) add(p *input.Packet) error {
 }
 
 // count counts a token, if a value starts with it.
-func (c *summary) count(p *input.Packet, t gdwire.Token) {
+func (c *summary) count(p *save.Packet, t gdwire.Token) {
 	switch t.Kind() {
 	case gdwire.KindDictKey, gdwire.KindProperty, gdwire.KindChunk, gdwire.KindEnd:
 		return

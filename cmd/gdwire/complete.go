@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // The scripts that make shells complete words by gdwire complete.
@@ -123,7 +123,7 @@ func pathsOf(name, word string) []string {
 	s, o := newStdio(nil, w, io.Discard), newOptions()
 	s.errs, o.quiet = io.Discard, true
 	o.Decoder.AllowObjects = true
-	in, err := input.Open(name, nil)
+	in, err := save.Open(name, nil)
 	if err != nil {
 		return nil
 	}
@@ -136,13 +136,13 @@ func pathsOf(name, word string) []string {
 // nextStep returns the start of rest, the end of a path, up to the end of the step in which word ends.
 func nextStep(word, rest string) string {
 	whole := word + rest
-	p, err := paths.Parse(whole)
+	p, err := text.Parse(whole)
 	if err != nil {
 		return rest
 	}
 	n := 0
 	if strings.HasPrefix(whole, "$") {
-		n = len(paths.AppendPacket(nil, p.Packet))
+		n = len(text.AppendPacket(nil, p.Packet))
 	}
 	for i := range p.Steps {
 		n += len(p.Steps[i].Append(nil))

@@ -9,11 +9,11 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/edit"
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/outfile"
-	"github.com/gdwire/gdwire/internal/paths"
 	"github.com/gdwire/gdwire/internal/reals"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/edit"
+	"github.com/gdwire/gdwire/internal/save/outfile"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // This file is the only one that imports packages edit and outfile.
@@ -45,7 +45,7 @@ const minZeros = edit.MinZeros
 // zerosError returns an error that says that the end of a file became zeros, or nil.
 func zerosError(err error, o *options) error {
 	if zeros := (*edit.ZerosError)(nil); errors.As(err, &zeros) {
-		return fmt.Errorf("%s is damaged: %w; gdwire repair keeps what comes before, and -format and -frame take the zeros for values", input.DisplayName(o.file()), zeros)
+		return fmt.Errorf("%s is damaged: %w; gdwire repair keeps what comes before, and -format and -frame take the zeros for values", save.DisplayName(o.file()), zeros)
 	}
 	return err
 }
@@ -54,7 +54,7 @@ func zerosError(err error, o *options) error {
 func isTypeError(err error) bool { return errors.As(err, new(*edit.TypeError)) }
 
 // plan returns the plan of the edits in a tree.
-func (e *editing) plan(c *edit.Content, tree *paths.Tree) (*editPlan, error) {
+func (e *editing) plan(c *edit.Content, tree *text.Tree) (*editPlan, error) {
 	if e.op == opPut {
 		return c.Copy(e.from, tree)
 	}
@@ -98,7 +98,7 @@ func (s *stdio) writeContainer(o *options, write func(io.Writer) error) error {
 	if s.outFile != nil { // writing to a file needs constant memory
 		out = s.outFile
 	}
-	return input.WriteContainer(out, *o.container, o.key, write)
+	return save.WriteContainer(out, *o.container, o.key, write)
 }
 
 // loadLike returns the values of the file of -like, and sets the options to its format, frame

@@ -28,7 +28,7 @@ func TestShell(t *testing.T) {
 			for _, i := range f.Imports {
 				path := strings.Trim(i.Path.Value, `"`)
 				for _, wall := range []string{"edit", "outfile", "recognize"} {
-					if folder == "." && path == "github.com/gdwire/gdwire/internal/"+wall {
+					if folder == "." && path == "github.com/gdwire/gdwire/internal/save/"+wall {
 						require.Equal(t, "content.go", name, "%s imports %s", name, path)
 						found++
 					}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/debugger"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -70,7 +70,7 @@ func newStep(name, operand string) (debugStep, error) {
 	c := findDebugCommand(name)
 	if c == nil {
 		for _, other := range debugCommands {
-			if paths.Similar(name, other.name) {
+			if text.Similar(name, other.name) {
 				return debugStep{}, fmt.Errorf("no command %q of the debugger; did you mean %s?", name, other.name)
 			}
 		}
@@ -171,7 +171,7 @@ func (d *runner) find(ctx context.Context, path string) (n *debugger.Node, prope
 	hint := ""
 	last := name[strings.LastIndexByte(name, '/')+1:]
 	for _, other := range root.All() {
-		if other.Name == last || paths.Similar(last, other.Name) {
+		if other.Name == last || text.Similar(last, other.Name) {
 			hint = "; did you mean " + strings.TrimPrefix(other.Path(), root.Path()+"/") + "?"
 			break
 		}
@@ -198,7 +198,7 @@ func (d *runner) inspect(ctx context.Context, path string) (*debugger.Object, *d
 	if p == nil {
 		hint := ""
 		for _, other := range o.Properties {
-			if short := strings.TrimPrefix(other.Name, "Members/"); paths.Similar(name, short) {
+			if short := strings.TrimPrefix(other.Name, "Members/"); text.Similar(name, short) {
 				hint = "; did you mean " + short + "?"
 				break
 			}
@@ -240,7 +240,7 @@ func (d *runner) get(ctx context.Context, path string) error {
 
 // set changes a property. A value keeps its type, as with the command set.
 func (d *runner) set(ctx context.Context, line string) error {
-	path, text, ok := strings.Cut(line, "=")
+	path, value, ok := strings.Cut(line, "=")
 	path = strings.TrimSpace(path)
 	if !ok || !strings.Contains(path, ":") {
 		return fmt.Errorf("want set NODE:PROPERTY = VALUE and not %q", line)
@@ -248,7 +248,7 @@ func (d *runner) set(ctx context.Context, line string) error {
 	if strings.Count(path, ":") > 1 {
 		return fmt.Errorf("%s is a component: set the whole property", oneLine(path))
 	}
-	v, err := paths.ParseValue(strings.TrimSpace(text))
+	v, err := text.ParseValue(strings.TrimSpace(value))
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (d *runner) set(ctx context.Context, line string) error {
 	if fit, ok := v.FitLike(&old); ok {
 		v = fit
 	} else if prefix := typePrefixes[v.Type]; !v.Exact && prefix != "" && old.Type != gdwire.TypeNil {
-		return fmt.Errorf("%s is of type %v and not %v; %s%s sets another type", oneLine(path), old.Type, v.Type, prefix, strings.TrimSpace(text))
+		return fmt.Errorf("%s is of type %v and not %v; %s%s sets another type", oneLine(path), old.Type, v.Type, prefix, strings.TrimSpace(value))
 	}
 	if err := d.session.SetProperty(ctx, o.ID, strings.TrimPrefix(p.Name, "Members/"), pathValue{&v}); err != nil {
 		return err
@@ -276,15 +276,15 @@ func (d *runner) set(ctx context.Context, line string) error {
 }
 
 // leading returns a value, or only the type of a container.
-func leading(r variant.Raw) (paths.Value, error) {
+func leading(r variant.Raw) (text.Value, error) {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: r.Format})
 	defer d.Release()
 	d.ResetBytes(r.Data)
 	t, err := d.ReadToken()
 	if err != nil {
-		return paths.Value{}, err
+		return text.Value{}, err
 	}
-	return paths.FromToken(t, nil), nil
+	return text.FromToken(t, nil), nil
 }
 
 // typePrefixes contains the prefixes of values that are written with their type.
@@ -293,7 +293,7 @@ var typePrefixes = map[gdwire.Type]string{
 }
 
 // A pathValue encodes a value that was parsed.
-type pathValue struct{ *paths.Value }
+type pathValue struct{ *text.Value }
 
 func (v pathValue) MarshalVariant(e *gdwire.Encoder) error { return v.Write(e, false) }
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -29,7 +29,7 @@ func diffFlags(fs *flag.FlagSet, o *options) {
 
 // diffCheck checks the operands of diff.
 func diffCheck(o *options) error {
-	if input.IsStdin(o.operands[0]) && input.IsStdin(o.operands[1]) {
+	if save.IsStdin(o.operands[0]) && save.IsStdin(o.operands[1]) {
 		return errors.New("standard input is only one file: name the other")
 	}
 	return nil
@@ -57,7 +57,7 @@ func diff(s *stdio, o *options) error {
 			return err
 		}
 		defer func() { _ = closer.Close() }()
-		sides[i] = &side{name: input.DisplayName(name), r: content, size: content.Size, options: &one}
+		sides[i] = &side{name: save.DisplayName(name), r: content, size: content.Size, options: &one}
 		o.key = one.key // probably that of the second file, too
 	}
 	v.old, v.value = sides[0], sides[1]
@@ -99,16 +99,16 @@ type side struct {
 }
 
 // packets returns a function that returns the next packet, or nil after the last one.
-func (f *side) packets() (next func() *input.Packet, stop func()) {
+func (f *side) packets() (next func() *save.Packet, stop func()) {
 	pull, stop := iter.Pull(f.options.Packets(io.NewSectionReader(f.r, 0, f.size)))
-	return func() *input.Packet {
+	return func() *save.Packet {
 		p, _ := pull()
 		return p
 	}, stop
 }
 
 // value returns the value of a packet as a tree.
-func (f *side) value(p *input.Packet) (v any, err error) {
+func (f *side) value(p *save.Packet) (v any, err error) {
 	if err = p.Err; err == nil {
 		err = variant.UnmarshalDecode(p.Decoder, &v, variant.Options{MaxMemory: f.options.maxMemory})
 		err = p.Finish(err)
@@ -142,7 +142,7 @@ func (c *comparer) trees(a, b *side) (packet int64, err error) {
 				return i, err
 			}
 		}
-		path := string(paths.AppendPacket(nil, i))
+		path := string(text.AppendPacket(nil, i))
 		if p == nil || q == nil {
 			err = c.tree(variant.Change{OldPath: path, NewPath: path, Old: old, New: value, Added: p == nil, Removed: q == nil})
 		} else {
@@ -246,22 +246,22 @@ func (f *side) decodeTree(v any, read func(d *gdwire.Decoder) error) error {
 
 // json returns a value in a tree of the file as Godot's native JSON.
 func (f *side) json(v any) (json.RawMessage, error) {
-	var text bytes.Buffer
+	var value bytes.Buffer
 	err := f.decodeTree(v, func(d *gdwire.Decoder) error {
-		return gdjson.ToJSON(&text, d, gdjson.Options{EscapeForTerminal: true})
+		return gdjson.ToJSON(&value, d, gdjson.Options{EscapeForTerminal: true})
 	})
-	return text.Bytes(), err
+	return value.Bytes(), err
 }
 
 // text returns a value in a tree of the file as text.
-func (f *side) text(v any) (text string, err error) {
+func (f *side) text(v any) (value string, err error) {
 	err = f.decodeTree(v, func(d *gdwire.Decoder) error {
-		p := paths.Printer{Decoder: d, Short: true}
+		p := text.Printer{Decoder: d, Short: true}
 		err := p.Next(0)
-		text = string(p.Buf)
+		value = string(p.Buf)
 		return err
 	})
-	return text, err
+	return value, err
 }
 
 // leaves compares two files leaf by leaf, from a packet on.

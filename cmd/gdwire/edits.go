@@ -10,21 +10,21 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // readLines adds the lines of flat to a tree.
-func readLines(r io.Reader, tree *paths.Tree) error {
+func readLines(r io.Reader, tree *text.Tree) error {
 	lines := bufio.NewReaderSize(decodeText(r), 1<<16)
-	var steps []paths.Step
+	var steps []text.Step
 	for i := 1; ; i++ {
 		line, err := lines.ReadString('\n')
 		if err != nil && err != io.EOF {
 			return err
 		}
-		if text := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"); text != "" {
+		if value := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"); value != "" {
 			var bad error
-			if steps, bad = addLine(tree, text, steps); bad != nil {
+			if steps, bad = addLine(tree, value, steps); bad != nil {
 				return fmt.Errorf("line %d: %w", i, bad)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -79,11 +79,11 @@ func (s *stdio) encodeFile(o *options, old [][]byte) (all []*encoded, err error)
 	jo := o.json
 	jo.AllowObjects = o.Decoder.AllowObjects
 	values, end := bufio.NewScanner(decodeText(in)), int64(0)
-	values.Buffer(nil, input.MaxInMemory)
+	values.Buffer(nil, save.MaxInMemory)
 	split := gdjson.SplitValues(jo)
 	values.Split(func(data []byte, atEOF bool) (int, []byte, error) {
 		n, value, err := split(data, atEOF)
-		if end += int64(n); end > input.MaxInMemory {
+		if end += int64(n); end > save.MaxInMemory {
 			err = bufio.ErrTooLong
 		}
 		return n, value, err
@@ -160,7 +160,7 @@ func (v *encoded) bytes() []byte { return bytes.Join(v.pieces, nil) }
 func encodeValue(text []byte, o *options, jo *gdjson.Options) (*encoded, error) {
 	v := &encoded{}
 	eo := o.Encoder()
-	eo.MaxBuffered = input.MaxInMemory
+	eo.MaxBuffered = save.MaxInMemory
 	e := gdwire.NewEncoder(v, &eo)
 	err := cmp.Or(gdjson.FromJSON(e, bytes.NewBuffer(text), *jo), e.Close())
 	return v, err
@@ -225,7 +225,7 @@ func flatLines(value []byte, index int64, o *options) []string {
 	d := gdwire.NewDecoder(nil, &do)
 	defer d.Release()
 	d.ResetBytes(value)
-	_ = newFlatPrinter(quiet, o).show(&input.Packet{Decoder: d, Index: index}) // read without an error before
+	_ = newFlatPrinter(quiet, o).show(&save.Packet{Decoder: d, Index: index}) // read without an error before
 	_ = quiet.out.Flush()
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }

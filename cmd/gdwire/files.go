@@ -11,7 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 )
 
 // inPlaceFlag defines -i.
@@ -24,7 +24,7 @@ func (o *options) checkFiles(c *command) error {
 	switch {
 	case o.inPlace && o.given["o"]:
 		return errors.New("-i replaces each FILE, and -o names another: choose one")
-	case o.inPlace && (len(o.operands) == 0 || slices.ContainsFunc(o.operands, input.IsStdin)):
+	case o.inPlace && (len(o.operands) == 0 || slices.ContainsFunc(o.operands, save.IsStdin)):
 		return errors.New("-i needs the names of files")
 	case !o.inPlace && c.edits && len(o.operands) > 1:
 		return errors.New("several files are edited in place: use -i")

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // findCheck takes the text or number from the operands.
@@ -31,7 +31,7 @@ func findValues(s *stdio, o *options) error {
 	w := newFinder(s, o)
 	quiet := newStdio(nil, &lineWriter{line: w.search}, io.Discard)
 	flat := newFlatPrinter(quiet, o)
-	err = s.showPackets(o.Packets(in), printer{show: func(p *input.Packet) error {
+	err = s.showPackets(o.Packets(in), printer{show: func(p *save.Packet) error {
 		err := flat.show(p)
 		if failed := quiet.out.Flush(); failed != nil {
 			return outputError{failed}
@@ -51,13 +51,13 @@ type finder struct {
 	text    string  // in lower case
 	number  float64 // if it is one
 	isFloat bool
-	last    []paths.Step // the path of the previous line
+	last    []text.Step // the path of the previous line
 	found   bool
 }
 
 func newFinder(s *stdio, o *options) *finder {
 	f := &finder{stdio: s, options: o, text: strings.ToLower(o.find)}
-	v, err := paths.ParseValue(o.find)
+	v, err := text.ParseValue(o.find)
 	switch {
 	case err != nil:
 	case v.Type == gdwire.TypeInt:
@@ -70,8 +70,8 @@ func newFinder(s *stdio, o *options) *finder {
 
 // search shows a line of flat, and the containers that begin with it, if they contain what is wanted.
 func (f *finder) search(line string) error {
-	path, text := splitLine(line)
-	p, err := paths.Parse(path)
+	path, value := splitLine(line)
+	p, err := text.Parse(path)
 	if err != nil {
 		return f.show(line)
 	}
@@ -82,13 +82,13 @@ func (f *finder) search(line string) error {
 	f.last = p.Steps
 	for i := same; i < len(p.Steps)-1; i++ {
 		if f.matchesKey(&p.Steps[i]) {
-			whole := paths.Path{Packet: p.Packet, Steps: p.Steps[:i+1]}
+			whole := text.Path{Packet: p.Packet, Steps: p.Steps[:i+1]}
 			if err := f.show(whole.String() + ": a key"); err != nil {
 				return err
 			}
 		}
 	}
-	v, err := paths.ParseValue(text)
+	v, err := text.ParseValue(value)
 	if err == nil && f.matches(&v) || len(p.Steps) > 0 && f.matchesKey(&p.Steps[len(p.Steps)-1]) {
 		return f.show(line)
 	}
@@ -106,18 +106,18 @@ func (f *finder) show(line string) error {
 }
 
 // matchesKey reports whether the key of a step contains what is wanted. Indexes are no keys.
-func (f *finder) matchesKey(s *paths.Step) bool {
-	return s.Op == paths.Child && s.Key.Type != gdwire.TypeInt && f.matches(&s.Key)
+func (f *finder) matchesKey(s *text.Step) bool {
+	return s.Op == text.Child && s.Key.Type != gdwire.TypeInt && f.matches(&s.Key)
 }
 
 // matches reports whether a value contains what is wanted.
-func (f *finder) matches(v *paths.Value) bool {
+func (f *finder) matches(v *text.Value) bool {
 	switch {
 	case v.Type == gdwire.TypeInt:
 		return f.isFloat && float64(v.Int) == f.number
 	case slices.Contains(v.Numbers, f.number) && f.isFloat:
 		return true
-	case v.Type == gdwire.TypePackedByteArray || v.Type == gdwire.TypeImage || v.Form != paths.Whole:
+	case v.Type == gdwire.TypePackedByteArray || v.Type == gdwire.TypeImage || v.Form != text.Whole:
 		return false
 	}
 	return strings.Contains(strings.ToLower(v.Text), f.text) || strings.EqualFold(v.String(), f.text)

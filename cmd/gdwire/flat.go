@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // A flatPrinter shows a line for each leaf: path = value. Containers have a line of their
@@ -13,11 +13,11 @@ import (
 // token in memory.
 type flatPrinter struct {
 	*stdio
-	p       *input.Packet
-	path    []byte        // of the current value
-	long    int64         // the sum of the lengths of all long paths in the output
-	omitted int64         // the number of values of the packet that were left out
-	text    paths.Printer // of the current line
+	p       *save.Packet
+	path    []byte       // of the current value
+	long    int64        // the sum of the lengths of all long paths in the output
+	omitted int64        // the number of values of the packet that were left out
+	text    text.Printer // of the current line
 	numbers [16]float64
 }
 
@@ -36,7 +36,7 @@ type omission struct {
 }
 
 func (o *omission) Error() string {
-	return fmt.Sprintf("%s: values left out because of their long paths: %d; get shows them", paths.AppendPacket(nil, o.packet), o.values)
+	return fmt.Sprintf("%s: values left out because of their long paths: %d; get shows them", text.AppendPacket(nil, o.packet), o.values)
 }
 
 // newFlatPrinter returns a printer that shows a line for each leaf.
@@ -47,9 +47,9 @@ func newFlatPrinter(s *stdio, _ *options) printer {
 }
 
 // show shows the lines of a packet.
-func (v *flatPrinter) show(p *input.Packet) error {
+func (v *flatPrinter) show(p *save.Packet) error {
 	v.p, v.text.Decoder = p, p.Decoder
-	v.path = paths.AppendPacket(v.path[:0], p.Index)
+	v.path = text.AppendPacket(v.path[:0], p.Index)
 	v.omitted = 0
 	err := p.Err
 	if err == nil {
@@ -149,7 +149,7 @@ func (v *flatPrinter) array(t gdwire.Token) error {
 		}
 	}
 	for i := range n {
-		if err := v.child(func(dst []byte) []byte { return paths.AppendIndex(dst, i) }); err != nil {
+		if err := v.child(func(dst []byte) []byte { return text.AppendIndex(dst, i) }); err != nil {
 			return err
 		}
 	}
@@ -173,7 +173,7 @@ func (v *flatPrinter) object(t gdwire.Token) error {
 		if err != nil {
 			return err
 		}
-		step := paths.Step{Key: paths.FromToken(name, nil)}
+		step := text.Step{Key: text.FromToken(name, nil)}
 		if err := v.child(step.Append); err != nil {
 			return err
 		}
@@ -207,26 +207,26 @@ func (v *flatPrinter) pair(i int64) error {
 	if err != nil {
 		return err
 	}
-	step, ok, err := paths.KeyStep(v.p.Decoder, t, v.numbers[:0], func(r *paths.NodePathReader, text []byte) error {
-		return v.longKey(i, t, r, text)
+	step, ok, err := text.KeyStep(v.p.Decoder, t, v.numbers[:0], func(r *text.NodePathReader, value []byte) error {
+		return v.longKey(i, t, r, value)
 	})
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return v.child(func(dst []byte) []byte { return paths.AppendValueAt(dst, i) })
+		return v.child(func(dst []byte) []byte { return text.AppendValueAt(dst, i) })
 	}
 	return v.child(step.Append)
 }
 
 // longKey shows a key that starts with t. text is the part of it that was read.
-func (v *flatPrinter) longKey(i int64, t gdwire.Token, r *paths.NodePathReader, text []byte) error {
+func (v *flatPrinter) longKey(i int64, t gdwire.Token, r *text.NodePathReader, value []byte) error {
 	n := len(v.path)
-	v.path = paths.AppendKeyAt(v.path, i)
+	v.path = text.AppendKeyAt(v.path, i)
 	defer func() { v.path = v.path[:n] }()
 	if r != nil {
 		v.startLine()
-		return v.endLine(v.text.NodePath(r, text))
+		return v.endLine(v.text.NodePath(r, value))
 	}
 	return v.token(t)
 }
@@ -249,7 +249,7 @@ func (v *flatPrinter) packed(t gdwire.Token) error {
 		case t.Kind() == gdwire.KindEnd:
 			return nil
 		case t.Kind() == gdwire.KindStringChunk:
-			v.path = paths.AppendIndex(v.path, i)
+			v.path = text.AppendIndex(v.path, i)
 			if err := v.line(t); err != nil {
 				return err
 			}
@@ -258,10 +258,10 @@ func (v *flatPrinter) packed(t gdwire.Token) error {
 		}
 		size := int(int64(len(t.Bytes())) / max(t.Len(), 1))
 		for b := t.Bytes(); len(b) > 0; b = b[size:] {
-			if v.path = paths.AppendIndex(v.path[:base], i); v.omit() {
+			if v.path = text.AppendIndex(v.path[:base], i); v.omit() {
 				return v.p.SkipTo(depth)
 			}
-			value := paths.Element(t, b[:size], v.numbers[:0])
+			value := text.Element(t, b[:size], v.numbers[:0])
 			v.startLine()
 			v.text.Buf = append(value.Append(v.text.Buf), '\n')
 			if err := v.flush(); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 func TestFlat(t *testing.T) {
@@ -81,7 +81,7 @@ func TestFlatNodePathKeys(t *testing.T) {
 // TestFlatLong tests strings, keys and NodePaths of several chunks.
 func TestFlatLong(t *testing.T) {
 	long := strings.Repeat("0123456789é\n", 5000)
-	quoted := string(paths.AppendQuoted(nil, long))
+	quoted := string(text.AppendQuoted(nil, long))
 	nodePath := wire(22, uint32(0x80000002), 1, 1, long, "b", long)
 	r := runWith(append(wire(27, 3, 4, long, 2, 1, nodePath, 2, 2, 4, strings.Repeat("k", 1024), 2, 3), nodePath...), "flat")
 	require.Zero(t, r.status, r.err)
@@ -109,7 +109,7 @@ func TestFlatVectors(t *testing.T) {
 			seen := map[string]bool{}
 			lines := strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
 			for j, line := range lines {
-				p, value, err := paths.ParseLine(line)
+				p, value, err := text.ParseLine(line)
 				require.NoError(t, err)
 				require.Equal(t, line, p.String()+" = "+value.String())
 				if seen[p.String()] {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 func getFlags(fs *flag.FlagSet, o *options) {
@@ -25,7 +25,7 @@ func getFlags(fs *flag.FlagSet, o *options) {
 // getCheck parses the path. If the last operand is not a file, the operands may be in the wrong
 // order.
 func getCheck(o *options) (err error) {
-	o.path, err = paths.Parse(o.operands[0])
+	o.path, err = text.Parse(o.operands[0])
 	if len(o.operands) == 2 {
 		if _, noFile := os.Stat(o.operands[1]); noFile != nil && o.operands[1] != "-" {
 			err = withOperandHint(o, cmp.Or(err, noFile))
@@ -41,7 +41,7 @@ func getCheck(o *options) (err error) {
 // get shows the value at a path. It skips everything before the value and reads nothing
 // after it.
 func get(s *stdio, o *options) error {
-	var tree paths.Tree
+	var tree text.Tree
 	if _, err := tree.Add(o.path, ""); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func get(s *stdio, o *options) error {
 		return err
 	}
 	defer func() { _ = closer.Close() }()
-	var near paths.Nearest
+	var near text.Nearest
 	for p := range o.Packets(in) {
 		if p.Index < o.path.Packet {
 			if err := skip(p); err != nil {
@@ -62,7 +62,7 @@ func get(s *stdio, o *options) error {
 			return p.Err
 		}
 		switch err := find(s, o, p, &tree, &near); err {
-		case paths.ErrFound:
+		case text.ErrFound:
 			return nil
 		case nil:
 			if tree.Targets[0].Hits > 0 {
@@ -78,7 +78,7 @@ func get(s *stdio, o *options) error {
 
 // openAt opens the input for a path. If a key of the path ends in "…", or contains real numbers, the
 // input is read twice, first to find the whole key.
-func (s *stdio) openAt(tree *paths.Tree, o *options) (io.Reader, io.Closer, error) {
+func (s *stdio) openAt(tree *text.Tree, o *options) (io.Reader, io.Closer, error) {
 	if !tree.HasCut() && !tree.HasReals() {
 		in, err := s.open(o.file(), o)
 		if err != nil {
@@ -95,7 +95,7 @@ func (s *stdio) openAt(tree *paths.Tree, o *options) (io.Reader, io.Closer, erro
 }
 
 // skip reads a packet that is not the packet in the path.
-func skip(p *input.Packet) error {
+func skip(p *save.Packet) error {
 	if p.Framed() {
 		return nil // reading the next packet skips it
 	}
@@ -106,13 +106,13 @@ func skip(p *input.Packet) error {
 }
 
 // find shows the value at the path in a packet and returns ErrFound.
-func find(s *stdio, o *options, p *input.Packet, tree *paths.Tree, near *paths.Nearest) error {
-	w := &paths.Walker{Decoder: p.Decoder, Key: near.Key}
-	all := several(slices.ContainsFunc(o.path.Steps, func(s paths.Step) bool { return s.Op == paths.All }))
-	w.Value = func(*paths.Node) (bool, error) {
+func find(s *stdio, o *options, p *save.Packet, tree *text.Tree, near *text.Nearest) error {
+	w := &text.Walker{Decoder: p.Decoder, Key: near.Key}
+	all := several(slices.ContainsFunc(o.path.Steps, func(s text.Step) bool { return s.Op == text.All }))
+	w.Value = func(*text.Node) (bool, error) {
 		return false, all.more(showValue(s, o, p))
 	}
-	w.Part = func(_ *paths.Node, part paths.Part) error { return all.more(showPart(s, o, &part)) }
+	w.Part = func(_ *text.Node, part text.Part) error { return all.more(showPart(s, o, &part)) }
 	return w.Walk(tree.Root(p.Index))
 }
 
@@ -121,14 +121,14 @@ type several bool
 
 // more returns nil in place of ErrFound if other values can follow.
 func (all several) more(err error) error {
-	if all && err == paths.ErrFound {
+	if all && err == text.ErrFound {
 		return nil
 	}
 	return err
 }
 
 // showValue shows the next value, and returns ErrFound.
-func showValue(s *stdio, o *options, p *input.Packet) error {
+func showValue(s *stdio, o *options, p *save.Packet) error {
 	switch {
 	case o.raw:
 		return found(writePayload(s.out, p))
@@ -156,7 +156,7 @@ func (s *stdio) showKeys(o *options, d *gdwire.Decoder) error {
 		} else if err == nil {
 			err = showJSON(s, o, d)
 		}
-		if err == paths.ErrFound {
+		if err == text.ErrFound {
 			err = d.SkipValue()
 		}
 		if err != nil {
@@ -206,7 +206,7 @@ func (s *stdio) showLength(d *gdwire.Decoder) error {
 // found returns ErrFound, unless there is another error.
 func found(err error) error {
 	if err == nil {
-		err = paths.ErrFound
+		err = text.ErrFound
 	}
 	return err
 }
@@ -225,7 +225,7 @@ func showJSON(s *stdio, o *options, d *gdwire.Decoder) error {
 }
 
 // showPart shows a part of a value as a value of its own and returns ErrFound.
-func showPart(s *stdio, o *options, part *paths.Part) error {
+func showPart(s *stdio, o *options, part *text.Part) error {
 	v := &part.Value
 	switch {
 	case o.keys || o.length:
@@ -250,7 +250,7 @@ func showPart(s *stdio, o *options, part *paths.Part) error {
 }
 
 // writePayload writes the content of the next value, a string, packed array or image.
-func writePayload(w io.Writer, p *input.Packet) error {
+func writePayload(w io.Writer, p *save.Packet) error {
 	t, err := p.ReadToken()
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func writePayload(w io.Writer, p *input.Packet) error {
 	switch t.Kind() {
 	case gdwire.KindStringChunk, gdwire.KindImageStart:
 	case gdwire.KindBool, gdwire.KindInt32, gdwire.KindInt64, gdwire.KindFloat32, gdwire.KindFloat64:
-		v := paths.FromToken(t, nil)
+		v := text.FromToken(t, nil)
 		_, err := io.WriteString(w, v.String())
 		return err
 	case gdwire.KindPackedStart:

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 func TestCommandGet(t *testing.T) {
@@ -54,21 +54,21 @@ func TestGetReadsNoFurther(t *testing.T) {
 
 // BenchmarkGet compares finding the last value of a large save with skipping all of it.
 func BenchmarkGet(b *testing.B) {
-	save, err := os.ReadFile(testdata("godot4.7-dev", "save_game_large.bin"))
+	saved, err := os.ReadFile(testdata("godot4.7-dev", "save_game_large.bin"))
 	require.NoError(b, err)
-	p, err := paths.Parse("seed")
+	p, err := text.Parse("seed")
 	require.NoError(b, err)
 	b.Run("get", func(b *testing.B) {
 		d := gdwire.NewDecoder(nil, nil)
 		s := newStdio(nil, io.Discard, io.Discard)
 		for b.Loop() {
-			d.Reset(bytes.NewReader(save))
-			var tree paths.Tree
+			d.Reset(bytes.NewReader(saved))
+			var tree text.Tree
 			_, err := tree.Add(p, "")
 			if err == nil {
-				err = find(s, newOptions(), &input.Packet{Decoder: d}, &tree, &paths.Nearest{})
+				err = find(s, newOptions(), &save.Packet{Decoder: d}, &tree, &text.Nearest{})
 			}
-			if err != paths.ErrFound {
+			if err != text.ErrFound {
 				b.Fatal(err)
 			}
 		}
@@ -76,7 +76,7 @@ func BenchmarkGet(b *testing.B) {
 	b.Run("skip", func(b *testing.B) {
 		d := gdwire.NewDecoder(nil, nil)
 		for b.Loop() {
-			d.Reset(bytes.NewReader(save))
+			d.Reset(bytes.NewReader(saved))
 			if err := d.SkipValue(); err != nil {
 				b.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -43,7 +43,7 @@ const loopback = "127.0.0.1"
 
 func listenFlags(fs *flag.FlagSet, o *options) {
 	l := &o.listen
-	l.printer, o.Frame = printerMakers[0], input.U32
+	l.printer, o.Frame = printerMakers[0], save.U32
 	for flag, text := range map[string]string{"as": "show packets as `FORM`", "o": "the same as -as: `FORM`"} {
 		choose(fs, flag, text, printerMakers, &l.printer, func(v printerMaker) string { return v.name })
 	}
@@ -170,7 +170,7 @@ func (l *listener) logConn(number int64, format string, args ...any) {
 }
 
 // packet shows a packet and reports whether to go on.
-func (l *listener) packet(p *input.Packet) bool {
+func (l *listener) packet(p *save.Packet) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.remaining == 0 || l.err != nil {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 )
 
 // startListening runs listen on a free port. The caller can read its errors.
@@ -185,7 +185,7 @@ func TestListenUsage(t *testing.T) {
 	} {
 		t.Run(addr, func(t *testing.T) {
 			o := newOptions()
-			o.Frame, o.operands = input.U32, []string{addr}
+			o.Frame, o.operands = save.U32, []string{addr}
 			require.NoError(t, listenCheck(o))
 			require.Equal(t, want, o.operands[0])
 		})

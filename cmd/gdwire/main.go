@@ -41,7 +41,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -205,7 +205,7 @@ func noCommand(name string) error {
 		return fmt.Errorf("no command %q; did you mean gdwire check %[1]s?", name)
 	}
 	for _, c := range commands {
-		if paths.Similar(name, c.name) {
+		if text.Similar(name, c.name) {
 			return fmt.Errorf("no command %q; did you mean %s?", name, c.name)
 		}
 	}
@@ -260,7 +260,7 @@ func withSimilarFlag(err error, fs *flag.FlagSet) error {
 	}
 	similar := ""
 	fs.VisitAll(func(f *flag.Flag) {
-		if similar == "" && paths.Similar(name, f.Name) {
+		if similar == "" && text.Similar(name, f.Name) {
 			similar = f.Name
 		}
 	})

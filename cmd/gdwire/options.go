@@ -12,13 +12,13 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // options holds the flags and operands.
 type options struct {
-	input.Reading // Decoder.Format is nil unless -format is given
+	save.Reading // Decoder.Format is nil unless -format is given
 
 	maxContent   int64
 	maxMemory    int64 // of diff
@@ -40,7 +40,7 @@ type options struct {
 	lines      bool           // check -json, proxy -json
 	like       string         // of encode
 	to         target         // of recode and encode
-	path       paths.Path     // of get
+	path       text.Path      // of get
 	edit       editing        // of set, add, delete and copy
 	listen     listenOptions
 	proxy      proxyOptions
@@ -60,7 +60,7 @@ type options struct {
 
 func newOptions() *options { return &options{given: map[string]bool{}, separator: -1} }
 
-var frames = []input.Frame{input.Bare, input.U32, input.U32BE}
+var frames = []save.Frame{save.Bare, save.U32, save.U32BE}
 
 // file returns the operand with the name of the input.
 func (o *options) file() string {
@@ -111,7 +111,7 @@ func (o *options) define(fs *flag.FlagSet, groups flagGroup, objects bool) {
 	d := &o.Decoder
 	if groups&valueFlags != 0 {
 		choose(fs, "format", "`FORMAT` of the values", gdwire.Formats(), &d.Format, gdwire.Format.String)
-		choose(fs, "frame", "`LENGTH` that precedes each packet", frames, &o.Frame, input.Frame.String)
+		choose(fs, "frame", "`LENGTH` that precedes each packet", frames, &o.Frame, save.Frame.String)
 		fs.BoolVar(&d.AllowObjects, "objects", objects, "allow serialized objects")
 		fs.BoolVar(&d.AllowInvalidUTF8, "any-utf8", false, "accept text that is not UTF-8")
 		fs.BoolVar(&d.DoubleReals, "double", false, "read math types of 64 bits in the manuals' formats")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 )
 
 // runTo runs a command with output to the file of the given name, or to standard output if the
@@ -65,14 +65,14 @@ func (s *stdio) keepPart(f *outputFile, name string, bytes int64) error {
 
 // checkOutput returns an error if an input is the file that the output replaces, unless it
 // is a save that is replaced with an edited save.
-func (s *stdio) checkOutput(in *input.Source, save bool) error {
+func (s *stdio) checkOutput(in *save.Source, saved bool) error {
 	if in.Info == nil || s.output == nil {
 		return nil
 	}
 	if !s.output.Read(in.Path, in.Info) {
 		return nil
 	}
-	if s.replaces = save && s.edits; s.replaces {
+	if s.replaces = saved && s.edits; s.replaces {
 		return nil
 	}
 	return fmt.Errorf("%s is the input, which -o would replace with something else: choose another file", in.Name)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -45,7 +45,7 @@ func viewFile(s *stdio, o *options) error {
 		o.key = one.key // probably that of the second file, too
 	}
 	latest, name := files[len(files)-1], names[len(names)-1]
-	page := &view.Server{File: latest, Command: input.DisplayName(name), Compare: compareSources(o)}
+	page := &view.Server{File: latest, Command: save.DisplayName(name), Compare: compareSources(o)}
 	if len(files) > 1 {
 		page.Before = files[0]
 		if page.Before.Name == latest.Name {
@@ -148,7 +148,7 @@ func compareSources(o *options) view.CompareFunc {
 // placeOf returns the path of a value that was removed as if only its containers had moved since, or ""
 // if that is its path.
 func placeOf(c *variant.Change) string {
-	p, err := paths.Parse(c.OldPath)
+	p, err := text.Parse(c.OldPath)
 	if n := len(p.Steps); err == nil && n > 0 {
 		if place := string(p.Steps[n-1].Append([]byte(c.NewPath))); place != c.OldPath {
 			return place
@@ -167,7 +167,7 @@ const maxCompared = 256 << 20
 
 // newViewSource returns the content of an input for a page. Compressed and encrypted files, and
 // pipes, are read into memory.
-func newViewSource(in *input.Source, o *options) (*view.Source, error) {
+func newViewSource(in *save.Source, o *options) (*view.Source, error) {
 	var v *view.Source
 	stat, err := os.Stat(in.Name) // before it is read, so that a later change is noticed
 	if f, start := in.File(); f != nil {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
-	"github.com/gdwire/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/save/recognize"
 	"github.com/gdwire/gdwire/variant"
 )
 

@@ -8,14 +8,14 @@ import (
 	"io"
 	"iter"
 
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 )
 
 // A printer shows packets in one form.
 type printer struct {
 	// show reads the value of a packet and shows it. It returns the error of the
 	// packet, errBad if it showed that error itself, or an outputError.
-	show func(*input.Packet) error
+	show func(*save.Packet) error
 	// end shows a summary after the last packet, if it is not nil. damage is an error of the whole input.
 	end func(damage error)
 	// zeros, if it is not nil, contains what show has noted. Zeros at the end of the input are damage then.
@@ -27,7 +27,7 @@ type printer struct {
 // counting returns a printer that also counts packets.
 func (p printer) counting(n *int64) printer {
 	show := p.show
-	p.show = func(one *input.Packet) error {
+	p.show = func(one *save.Packet) error {
 		*n++
 		return show(one)
 	}
@@ -98,7 +98,7 @@ const lengthSize = 4
 
 // showPackets shows packets and reports their errors. It shows each packet of a live source before
 // it waits for the next.
-func (s *stdio) showPackets(packets iter.Seq[*input.Packet], v printer, live bool) error {
+func (s *stdio) showPackets(packets iter.Seq[*save.Packet], v printer, live bool) error {
 	var bad error
 	empty := 0
 	for p := range packets {

@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
 // echo sends everything back, and ends when its peer does.

@@ -10,14 +10,14 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/stream"
 )
 
 // A target holds the properties of the output that -to sets. nil keeps the property of the input.
 type target struct {
 	format    *gdwire.Format
-	frame     *input.Frame
+	frame     *save.Frame
 	container *fileaccess.Info
 }
 
@@ -154,7 +154,7 @@ func newRecodePrinter(s *stdio, out io.Writer, o *options) printer {
 		so.MaxPacket = -1 // a packet can grow by missing padding
 		if s.outFile != nil && out == io.Writer(s.out) {
 			w := stream.NewWriter(s.outFile, so)
-			return printer{show: func(p *input.Packet) error {
+			return printer{show: func(p *save.Packet) error {
 				err := w.WriteThrough(func(e *gdwire.Encoder) error { return recode(e, p) })
 				if failed := (*os.PathError)(nil); errors.As(err, &failed) && failed.Path == s.outFile.Name() {
 					return outputError{err}
@@ -163,19 +163,19 @@ func newRecodePrinter(s *stdio, out io.Writer, o *options) printer {
 			}}
 		}
 		w := stream.NewWriter(out, so)
-		return printer{show: func(p *input.Packet) error {
+		return printer{show: func(p *save.Packet) error {
 			return w.WritePacket(func(e *gdwire.Encoder) error { return recode(e, p) })
 		}}
 	}
 	eo := o.Encoder()
 	e := gdwire.NewEncoder(out, &eo)
-	return printer{show: func(p *input.Packet) error {
+	return printer{show: func(p *save.Packet) error {
 		return errors.Join(recode(e, p), e.Flush())
 	}}
 }
 
 // recode re-encodes the value of a packet.
-func recode(e *gdwire.Encoder, p *input.Packet) error {
+func recode(e *gdwire.Encoder, p *save.Packet) error {
 	if p.Err != nil {
 		return p.Err
 	}

@@ -9,13 +9,13 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/savefile"
 )
 
 // lengths contains the Lengths of package savefile for each frame.
-var lengths = map[input.Frame]savefile.Lengths{
-	input.Bare: savefile.NoLengths, input.U32: savefile.LittleEndian, input.U32BE: savefile.BigEndian,
+var lengths = map[save.Frame]savefile.Lengths{
+	save.Bare: savefile.NoLengths, save.U32: savefile.LittleEndian, save.U32BE: savefile.BigEndian,
 }
 
 func repairCheck(o *options) error {
@@ -33,7 +33,7 @@ func repair(s *stdio, o *options) error {
 	}
 	defer func() { _ = in.Close() }()
 	f, size, err := s.openDamaged(in, o)
-	unknown := (*input.UnknownError)(nil)
+	unknown := (*save.UnknownError)(nil)
 	switch {
 	case size == 0 && err != nil:
 		return fmt.Errorf("%s is empty", in.Name)
@@ -59,7 +59,7 @@ func repair(s *stdio, o *options) error {
 }
 
 // openDamaged opens a save up to its damage, and returns the size of its file. A pipe is read into memory.
-func (s *stdio) openDamaged(in *input.Source, o *options) (f *savefile.File, size int64, err error) {
+func (s *stdio) openDamaged(in *save.Source, o *options) (f *savefile.File, size int64, err error) {
 	o.raiseLimits(math.MaxInt64) // no memory depends on them, and a count that is too large is damage
 	so := &savefile.Options{Decoder: o.Decoder, Repair: true, Container: s.containerOptions(in, o)}
 	if o.given["frame"] {

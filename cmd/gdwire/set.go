@@ -13,17 +13,17 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // An editing holds the options of set, add, delete and copy.
 type editing struct {
 	op    editOp
-	lines []string   // on the command line: path = value, or path
-	input []byte     // standard input for several files, which contains lines if there are no others
-	exact bool       // values keep the type that they are written with, as with -force
-	from  paths.Path // of copy: the path of the source; lines is the target
+	lines []string  // on the command line: path = value, or path
+	input []byte    // standard input for several files, which contains lines if there are no others
+	exact bool      // values keep the type that they are written with, as with -force
+	from  text.Path // of copy: the path of the source; lines is the target
 }
 
 // setFlags defines the flags of set.
@@ -54,7 +54,7 @@ func deleteCheck(o *options) error { return o.editCheck(opDelete) }
 
 // copyCheck parses the paths of copy.
 func copyCheck(o *options) (err error) {
-	if o.edit.from, err = wholePath(paths.Parse(o.operands[0])); err != nil {
+	if o.edit.from, err = wholePath(text.Parse(o.operands[0])); err != nil {
 		return withOperandHint(o, err)
 	}
 	o.operands = o.operands[1:]
@@ -104,7 +104,7 @@ func (o *options) checkNames(files int) error {
 	}
 	last := len(o.operands) - 1
 	for i, name := range o.operands[files:] {
-		_, value, err := paths.CutLine(name, nil)
+		_, value, err := text.CutLine(name, nil)
 		isEdit := err == nil || value != "" // an edit with a wrong value is one
 		switch {
 		case !isEdit:
@@ -137,8 +137,8 @@ func withOperandHint(o *options, err error) error {
 }
 
 // tree returns the paths and values of the lines on the command line, or else in r.
-func (e *editing) tree(r io.Reader) (*paths.Tree, error) {
-	tree := &paths.Tree{}
+func (e *editing) tree(r io.Reader) (*text.Tree, error) {
+	tree := &text.Tree{}
 	if len(e.lines) == 0 {
 		return tree, readLines(r, tree)
 	}
@@ -157,7 +157,7 @@ func (e *editing) tree(r io.Reader) (*paths.Tree, error) {
 }
 
 // tree returns the paths and values of an edit.
-func (s *stdio) tree(o *options) (*paths.Tree, error) {
+func (s *stdio) tree(o *options) (*text.Tree, error) {
 	if len(o.edit.lines) > 0 || !o.several {
 		return o.edit.tree(s.in)
 	}
@@ -165,8 +165,8 @@ func (s *stdio) tree(o *options) (*paths.Tree, error) {
 }
 
 // addPath adds a path to a tree.
-func addPath(tree *paths.Tree, text string) error {
-	p, err := wholePath(paths.Parse(text))
+func addPath(tree *text.Tree, value string) error {
+	p, err := wholePath(text.Parse(value))
 	if err == nil {
 		_, err = tree.Add(p, "")
 	}
@@ -174,18 +174,18 @@ func addPath(tree *paths.Tree, text string) error {
 }
 
 // addLine adds a line, path = value. It returns the steps of the path, for the next line.
-func addLine(tree *paths.Tree, line string, steps []paths.Step) ([]paths.Step, error) {
-	p, text, err := paths.CutLine(line, steps)
+func addLine(tree *text.Tree, line string, steps []text.Step) ([]text.Step, error) {
+	p, value, err := text.CutLine(line, steps)
 	if p, err = wholePath(p, err); err == nil {
-		_, err = tree.Add(p, text)
+		_, err = tree.Add(p, value)
 	}
 	return p.Steps, err
 }
 
 // addOperand adds a line of the command line, whose value can be native JSON.
-func addOperand(tree *paths.Tree, line string) error {
-	if p, text, err := paths.SplitLine(line); err == nil {
-		if value, ok := nativeValue(text); ok {
+func addOperand(tree *text.Tree, line string) error {
+	if p, value, err := text.SplitLine(line); err == nil {
+		if value, ok := nativeValue(value); ok {
 			if p, err = wholePath(p, nil); err == nil {
 				_, err = tree.Add(p, value)
 			}
@@ -202,21 +202,21 @@ var nativeFormats = []gdwire.Format{gdwire.Godot4, gdwire.Godot2}
 // nativeValue returns the value of a text in native JSON, as get prints it, as the value of a line. Other
 // texts that begin with a double quote, bracket or brace are no native JSON, but for numbers, texts and
 // Dictionaries that look so, such as "s:text".
-func nativeValue(text string) (string, bool) {
-	if text == "" || strings.IndexByte(`"[{`, text[0]) < 0 {
+func nativeValue(value string) (string, bool) {
+	if value == "" || strings.IndexByte(`"[{`, value[0]) < 0 {
 		return "", false
 	}
 	for _, format := range nativeFormats {
-		e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: format, DoubleReals: true, Depth: paths.MaxNesting})
+		e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: format, DoubleReals: true, Depth: text.MaxNesting})
 		e.ResetBytes(nil)
-		err := gdjson.FromJSON(e, strings.NewReader(text), gdjson.Options{AllowObjects: true})
+		err := gdjson.FromJSON(e, strings.NewReader(value), gdjson.Options{AllowObjects: true})
 		b := e.Bytes()
 		_ = e.Close() // into memory
 		if err != nil {
 			continue
 		}
 		d := gdwire.NewDecoder(bytes.NewReader(b), &gdwire.DecoderOptions{Format: format, AllowObjects: true, Limits: gdwire.NoLimits})
-		p := paths.Printer{Decoder: d}
+		p := text.Printer{Decoder: d}
 		err = p.Next(0)
 		d.Release()
 		return string(p.Buf), err == nil
@@ -225,8 +225,8 @@ func nativeValue(text string) (string, bool) {
 }
 
 // wholePath returns an error for a path that ends in "…".
-func wholePath(p paths.Path, err error) (paths.Path, error) {
-	if err == nil && slices.ContainsFunc(p.Steps, func(s paths.Step) bool { return s.Op == paths.All }) {
+func wholePath(p text.Path, err error) (text.Path, error) {
+	if err == nil && slices.ContainsFunc(p.Steps, func(s text.Step) bool { return s.Op == text.All }) {
 		err = fmt.Errorf("%v leads to several values, which only get shows", p)
 	}
 	if err == nil && p.Cut {
@@ -259,7 +259,7 @@ func editFile(s *stdio, o *options) error {
 	}
 	if len(plan.Changes) == 0 {
 		if !o.several {
-			s.infof(o, "nothing changed: %s contains these values already", input.DisplayName(o.file()))
+			s.infof(o, "nothing changed: %s contains these values already", save.DisplayName(o.file()))
 		}
 		if s.unchanged = s.replaces; s.unchanged {
 			return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // setWith runs set with a file of these bytes.
@@ -141,9 +141,9 @@ func TestEditVectors(t *testing.T) {
 			lines := strings.SplitAfter(flat.out, "\n")
 			for i, line := range lines[:len(lines)-1] {
 				path, value := splitLine(strings.TrimSuffix(line, "\n"))
-				parsed, v, err := paths.ParseLine(strings.TrimSuffix(line, "\n"))
+				parsed, v, err := text.ParseLine(strings.TrimSuffix(line, "\n"))
 				require.NoError(t, err)
-				if n := len(parsed.Steps); n == 0 || parsed.Steps[n-1].Op != paths.Child || v.Form == paths.Declared || i%7 > 1 || strings.Contains(flat.out, "\n"+line+line) {
+				if n := len(parsed.Steps); n == 0 || parsed.Steps[n-1].Op != text.Child || v.Form == text.Declared || i%7 > 1 || strings.Contains(flat.out, "\n"+line+line) {
 					continue
 				}
 				step := &parsed.Steps[len(parsed.Steps)-1]

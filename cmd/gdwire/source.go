@@ -14,11 +14,11 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 )
 
 // open opens the input of the given name and recognizes it.
-func (s *stdio) open(name string, o *options) (*input.Source, error) {
+func (s *stdio) open(name string, o *options) (*save.Source, error) {
 	in, err := s.openContainer(name, o)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (s *stdio) open(name string, o *options) (*input.Source, error) {
 
 // openContainer opens the input of the given name, and its container if it is compressed or
 // encrypted.
-func (s *stdio) openContainer(name string, o *options) (*input.Source, error) {
+func (s *stdio) openContainer(name string, o *options) (*save.Source, error) {
 	in, err := s.openFile(name, true)
 	if err != nil {
 		return nil, err
@@ -71,12 +71,12 @@ func (s *stdio) noteWaiting(name string) (stop func()) {
 }
 
 // known tells which of format and frame flags have chosen.
-func (o *options) known() input.Known {
-	return input.Known{Format: o.given["format"], Frame: o.given["frame"]}
+func (o *options) known() save.Known {
+	return save.Known{Format: o.given["format"], Frame: o.given["frame"]}
 }
 
 // recognize finds the format and frame of the input, unless flags give both.
-func (s *stdio) recognize(in *input.Source, o *options) error {
+func (s *stdio) recognize(in *save.Source, o *options) error {
 	if !in.Live {
 		o.raiseLimits(in.Size)
 	}
@@ -92,7 +92,7 @@ func (s *stdio) recognize(in *input.Source, o *options) error {
 }
 
 // decide accepts what was recognized, or returns an error that says why it is not good enough.
-func (s *stdio) decide(in *input.Source, o *options, r *input.Recognition) error {
+func (s *stdio) decide(in *save.Source, o *options, r *save.Recognition) error {
 	const choose = "; to read it anyway, choose -format and -frame"
 	switch why := r.Unknown(); {
 	case why == nil:
@@ -124,7 +124,7 @@ func (s *stdio) decide(in *input.Source, o *options, r *input.Recognition) error
 }
 
 // readings returns a line for each reading, with the first line that flat shows.
-func readings(r *input.Recognition, o *options) string {
+func readings(r *save.Recognition, o *options) string {
 	var b strings.Builder
 	for _, reading := range r.Readings {
 		one := *o
@@ -135,7 +135,7 @@ func readings(r *input.Recognition, o *options) string {
 }
 
 // containerOptions returns the options for the container of an input. The size of a regular file bounds memory.
-func (s *stdio) containerOptions(in *input.Source, o *options) fileaccess.Options {
+func (s *stdio) containerOptions(in *save.Source, o *options) fileaccess.Options {
 	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return s.key(in.Name, o) }}
 	if fo.Limits.Size = o.maxContent; !in.Live && fo.Limits.Size == 0 {
 		fo.Limits.Size = -1
@@ -148,28 +148,28 @@ func prefixed(name string, err error) error { return fmt.Errorf("%s: %w", name, 
 
 // openFile opens the file of the given name, or standard input. If it is a save, the output of
 // a command that edits may replace it.
-func (s *stdio) openFile(name string, save bool) (*input.Source, error) {
-	if input.IsStdin(name) {
+func (s *stdio) openFile(name string, saved bool) (*save.Source, error) {
+	if save.IsStdin(name) {
 		s.inputRead = true
 		if f, ok := s.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			s.logf("reading from the terminal; end with Ctrl-D, or Ctrl-Z and Enter on Windows")
 		}
 	}
 	stop := s.noteWaiting(name)
-	in, err := input.Open(name, s.in)
+	in, err := save.Open(name, s.in)
 	stop()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkOutput(in, save); err != nil {
+	if err := s.checkOutput(in, saved); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
 	return in, nil
 }
 
 // frameText describes a frame.
-func frameText(f input.Frame) string {
-	if f == input.Bare {
+func frameText(f save.Frame) string {
+	if f == save.Bare {
 		return "values without length (-frame none)"
 	}
 	return "packets with length (-frame " + f.String() + ")"

@@ -13,8 +13,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
 // recognized opens a file, or the same bytes as a pipe, and returns the options
@@ -55,7 +55,7 @@ func TestWrapped(t *testing.T) {
 			}
 			b := []byte(v.Hex)
 			for _, frame := range frames {
-				content := map[input.Frame][]byte{input.Bare: b, input.U32: framed(b), input.U32BE: framedBig(b)}[frame]
+				content := map[save.Frame][]byte{save.Bare: b, save.U32: framed(b), save.U32BE: framedBig(b)}[frame]
 				want := recognize.Recognize(&recognize.Input{Head: content[:min(len(content), recognize.HeadSize)], Size: int64(len(content)), At: bytes.NewReader(content)})
 				for _, info := range infos {
 					var w bytes.Buffer
@@ -107,7 +107,7 @@ func TestSaveFiles(t *testing.T) {
 				o, err := recognized(t, name, pipe, key)
 				require.NoError(t, err)
 				require.True(t, format == o.Decoder.Format, name)
-				require.Equal(t, input.U32, o.Frame)
+				require.Equal(t, save.U32, o.Frame)
 			}
 		}
 	}

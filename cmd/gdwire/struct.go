@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -200,7 +200,7 @@ func structShape(d *variant.Dictionary) *shape {
 
 // isName reports whether a key is a name in paths, as variables of a game are.
 func isName(key string) bool {
-	step := paths.Step{Key: paths.Value{Type: gdwire.TypeString, Text: key}}
+	step := text.Step{Key: text.Value{Type: gdwire.TypeString, Text: key}}
 	return step.Append(nil)[0] == '.'
 }
 

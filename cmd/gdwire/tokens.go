@@ -9,8 +9,8 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // newTokenPrinter returns a printer that shows each token as a line: offset, nesting, kind and
@@ -58,7 +58,7 @@ func paintOf(c *color.Color) paint {
 }
 
 // show shows the tokens of a packet.
-func (v *tokenPrinter) show(p *input.Packet) error {
+func (v *tokenPrinter) show(p *save.Packet) error {
 	if p.Framed() {
 		head := fmt.Sprintf("packet %d, offset %d, %d bytes", p.Index, p.Offset, p.Size)
 		if _, err := fmt.Fprintln(v.out, v.colors.bold.Sprint(head)); err != nil {
@@ -172,7 +172,7 @@ func (v *tokenPrinter) appendElements(dst []byte, t gdwire.Token, width int) []b
 	dst = append(strconv.AppendInt(dst, t.Len(), 10), ':')
 	size := len(t.Bytes()) / int(max(t.Len(), 1))
 	for b := t.Bytes(); len(b) > 0 && len(dst)-start <= width; b = b[size:] {
-		value := paths.Element(t, b[:size], v.numbers[:0])
+		value := text.Element(t, b[:size], v.numbers[:0])
 		dst = value.Append(append(dst, ' '))
 	}
 	return dst

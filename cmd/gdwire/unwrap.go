@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/save"
 )
 
 // unwrap writes the content of a compressed or encrypted file.
@@ -21,7 +21,7 @@ func unwrap(s *stdio, o *options) error {
 	}
 	n, err := io.Copy(s.out, s.progress(in, in.Size))
 	s.clear()
-	if input.IsContainerError(err) && n > 0 {
+	if save.IsContainerError(err) && n > 0 {
 		return &partError{err, n}
 	}
 	return err

@@ -191,12 +191,15 @@ func TestContributing(t *testing.T) {
 		require.False(t, strings.HasSuffix(name, ".go"), "there is no %s", name)
 	}
 
-	for _, dir := range []string{"internal", "internal/test"} {
-		folders, err := os.ReadDir(dir)
+	for _, folders := range []string{"internal/*", "internal/save/*", "internal/test/*"} {
+		paths, err := filepath.Glob(folders)
 		require.NoError(t, err)
-		for _, folder := range folders {
-			name := dir + "/" + folder.Name()
-			require.True(t, named[folder.Name()] || name == "internal/test", "%s is not in the table of packages", name)
+		dir := strings.TrimPrefix(strings.TrimSuffix(folders, "*"), "internal/")
+		for _, path := range paths {
+			if info, err := os.Stat(path); err == nil && info.IsDir() && path != "internal/test" {
+				name := strings.TrimPrefix(dir, "test/") + filepath.Base(path)
+				require.True(t, named[name], "%s is not in the table of packages", path)
+			}
 		}
 	}
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
-	"github.com/gdwire/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // The limits of a Live. It keeps the latest packets within both.
@@ -39,12 +39,12 @@ type packetLine struct {
 // A condition holds for packets with a value at a path.
 type condition struct {
 	path  string
-	value paths.Value
+	value text.Value
 }
 
 // newCondition parses path = value.
 func newCondition(line string) (*condition, error) {
-	p, value, err := paths.ParseLine(line)
+	p, value, err := text.ParseLine(line)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (c *condition) holds(s *Source) bool {
 	if err != nil {
 		return false
 	}
-	got, err := paths.ParseValue(found.Text)
+	got, err := text.ParseValue(found.Text)
 	if err != nil { // a container
 		return false
 	}

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 const (
@@ -59,11 +59,11 @@ func (p *preview) value(t gdwire.Token, depth int) error {
 	case gdwire.KindStringChunk:
 		return p.text(t)
 	case gdwire.KindNodePathStart:
-		text, whole, err := paths.NewNodePathReader(p.d, t).Short()
+		short, whole, err := text.NewNodePathReader(p.d, t).Short()
 		if err != nil {
 			return err
 		}
-		if err = p.add(paths.AppendQuoted([]byte("^"), cutText(text))); err == nil && !whole {
+		if err = p.add(text.AppendQuoted([]byte("^"), cutText(short))); err == nil && !whole {
 			err = errFull
 		}
 		return err
@@ -72,18 +72,18 @@ func (p *preview) value(t gdwire.Token, depth int) error {
 	case gdwire.KindDictStart:
 		return p.content(t, depth, "{", "}", func(int64) error { return p.pair(depth) })
 	case gdwire.KindObjectStart:
-		v := paths.FromToken(t, nil)
+		v := text.FromToken(t, nil)
 		return p.content(t, depth, v.Text+" {", "}", func(int64) error { return p.property(depth) })
 	case gdwire.KindPackedStart:
 		return p.packed(t)
 	case gdwire.KindImageStart:
-		v := paths.FromToken(t, p.numbers)
+		v := text.FromToken(t, p.numbers)
 		if err := p.add(v.Append(nil)); err != nil {
 			return err
 		}
 		return p.end(p.d.Depth()-1, "")
 	}
-	v := paths.FromToken(t, p.numbers)
+	v := text.FromToken(t, p.numbers)
 	return p.add(v.Append(nil))
 }
 
@@ -91,13 +91,13 @@ func (p *preview) value(t gdwire.Token, depth int) error {
 func (p *preview) text(t gdwire.Token) error {
 	b := t.Bytes()
 	cut := cutText(b)
-	text := paths.AppendQuoted([]byte(paths.TextPrefix(t.Type())), cut)
+	value := text.AppendQuoted([]byte(text.TextPrefix(t.Type())), cut)
 	if len(cut) < len(b) || !t.Last() {
-		text = append(text[:len(text)-1], "…\""...)
-		_ = p.add(text)
+		value = append(value[:len(value)-1], "…\""...)
+		_ = p.add(value)
 		return errFull
 	}
-	return p.add(text)
+	return p.add(value)
 }
 
 // content appends the content of a container.
@@ -143,7 +143,7 @@ func (p *preview) pair(depth int) error {
 		return err
 	}
 	if t.Kind() == gdwire.KindStringChunk && t.Last() && t.Len() <= maxPreview {
-		err = p.add(paths.AppendText(nil, t.Bytes())) // without quotes, as a name
+		err = p.add(text.AppendText(nil, t.Bytes())) // without quotes, as a name
 	} else {
 		err = p.value(t, depth+1)
 	}
@@ -161,7 +161,7 @@ func (p *preview) property(depth int) error {
 	if err != nil {
 		return err
 	}
-	if err := p.add(append(paths.AppendText(nil, cutText(t.Bytes())), ": "...)); err != nil {
+	if err := p.add(append(text.AppendText(nil, cutText(t.Bytes())), ": "...)); err != nil {
 		return err
 	}
 	return p.next(depth)
@@ -170,7 +170,7 @@ func (p *preview) property(depth int) error {
 // packed appends the first elements of a packed array, or bytes in hexadecimal.
 func (p *preview) packed(t gdwire.Token) error {
 	n, level := t.Len(), p.d.Depth()-1
-	v := paths.Value{Type: t.Type(), Form: paths.Declared}
+	v := text.Value{Type: t.Type(), Form: text.Declared}
 	if err := p.add(append(v.Append(nil), '(')); err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (p *preview) packed(t gdwire.Token) error {
 			return err
 		}
 	} else {
-		element := paths.Value{Type: kind.element, Single: width/kind.components == 4}
+		element := text.Value{Type: kind.element, Single: width/kind.components == 4}
 		for i := range got {
 			if i > 0 {
 				if err := p.add([]byte(", ")); err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
-	"github.com/gdwire/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // A row is a line of the tree: a value in its container.
@@ -180,20 +180,20 @@ func (r *rowReader) value(c *container, w *row) error {
 func (r *rowReader) step(c *container, w *row) error {
 	switch c.kind {
 	case 0:
-		w.Step = string(paths.AppendPacket(nil, w.Index))
+		w.Step = string(text.AppendPacket(nil, w.Index))
 		value, end, err := r.s.packet(w.At)
 		if err != nil {
 			return err
 		}
 		w.At, w.End = value, end
 	case gdwire.KindArrayStart, gdwire.KindPackedStart:
-		w.Step = string(paths.AppendIndex(nil, w.Index))
+		w.Step = string(text.AppendIndex(nil, w.Index))
 	case gdwire.KindObjectStart:
 		name, value, err := r.s.name(w.At)
 		if err != nil {
 			return err
 		}
-		step := paths.Step{Key: paths.Value{Type: gdwire.TypeString, Text: string(name)}}
+		step := text.Step{Key: text.Value{Type: gdwire.TypeString, Text: string(name)}}
 		w.Step, w.At = string(step.Append(nil)), value
 	case gdwire.KindDictStart:
 		return r.key(c, w)
@@ -251,7 +251,7 @@ func (r *rowReader) key(c *container, w *row) error {
 		return offset(err, w.At)
 	}
 	r.judgeType(c, w, t, "the key")
-	step, ok, err := paths.KeyStep(r.d.Decoder, t, r.numbers[:0], func(*paths.NodePathReader, []byte) error { return nil })
+	step, ok, err := text.KeyStep(r.d.Decoder, t, r.numbers[:0], func(*text.NodePathReader, []byte) error { return nil })
 	if err == nil {
 		err = r.d.SkipTo(0)
 	}
@@ -261,7 +261,7 @@ func (r *rowReader) key(c *container, w *row) error {
 	if ok {
 		w.Step = string(step.Append(nil))
 	} else {
-		w.Step = string(paths.AppendValueAt(nil, w.Index))
+		w.Step = string(text.AppendValueAt(nil, w.Index))
 	}
 	w.At += r.d.InputOffset()
 	return nil
@@ -278,7 +278,7 @@ func (r *rowReader) element(c *container, w *row) error {
 		if n := len(name); n > 0 && name[n-1] == 0 {
 			name = name[:n-1]
 		}
-		w.Text = string(paths.AppendQuoted(nil, cutText(name)))
+		w.Text = string(text.AppendQuoted(nil, cutText(name)))
 		return nil
 	}
 	b, err := r.s.bytes(w.At, int(c.width))
@@ -290,7 +290,7 @@ func (r *rowReader) element(c *container, w *row) error {
 	}
 	kind := packed[c.typ]
 	w.Type, w.Width = kind.element.String(), c.width
-	v := paths.Value{Type: kind.element, Single: c.width/int64(kind.components) == 4}
+	v := text.Value{Type: kind.element, Single: c.width/int64(kind.components) == 4}
 	if kind.element == gdwire.TypeInt {
 		v.Int = signed(b)
 	} else {

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
-	"github.com/gdwire/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // A hit is a value or key that a search found.
@@ -278,12 +278,12 @@ func (x *search) text(chunk []byte, last bool) error {
 }
 
 // excerpt returns the part of a long text that includes offset at.
-func excerpt(text []byte, at int) string {
+func excerpt(b []byte, at int) string {
 	from := max(at-maxPreview/4, 0)
-	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
+	for from > 0 && from < len(b) && !utf8.RuneStart(b[from]) {
 		from--
 	}
-	return "…" + string(paths.AppendText(nil, cutText(text[from:]))) + "…"
+	return "…" + string(text.AppendText(nil, cutText(b[from:]))) + "…"
 }
 
 // found reports the value of the latest token, or the value whose key it is. around is the text around

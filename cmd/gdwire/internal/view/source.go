@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
 // inMemory is the size in bytes up to which a file is read into memory at once. Larger files are

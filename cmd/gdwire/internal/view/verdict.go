@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // A verdict tells what engines make of a value that can be read.
@@ -87,7 +87,7 @@ func (r *rowReader) odd(w *row) string {
 
 // typeText returns the type of a value, with what a container declares: Array[int].
 func typeText(t gdwire.Token) string {
-	v := paths.Value{Type: t.Type(), Form: paths.Declared, Key: t.KeyElem(), Elem: t.Elem()}
+	v := text.Value{Type: t.Type(), Form: text.Declared, Key: t.KeyElem(), Elem: t.Elem()}
 	if v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {
 		return t.Type().String()
 	}

@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // A way is the indexes that lead to a value: of its packet, of the child in it, and so on.
@@ -42,7 +42,7 @@ func (s *Source) each(d *decoder, c *container, start child, yield func(child) (
 // wayTo returns the way to the value at a path, and the steps at the end of the path that lead to no
 // line of the tree: keys that are missing, or the component of a math type.
 func (s *Source) wayTo(done <-chan struct{}, path string) (w way, missing string, err error) {
-	p, err := paths.Parse(path)
+	p, err := text.Parse(path)
 	if err != nil {
 		return nil, "", err
 	}
@@ -51,7 +51,7 @@ func (s *Source) wayTo(done <-chan struct{}, path string) (w way, missing string
 	defer reader.Release()
 	r := rowReader{s: s, d: reader}
 	at := row{At: root, End: s.size}
-	for i, step := range append([]paths.Step{{Op: paths.ValueAt, Index: p.Packet}}, p.Steps...) {
+	for i, step := range append([]text.Step{{Op: text.ValueAt, Index: p.Packet}}, p.Steps...) {
 		c, err := s.open(d, at.At, at.End)
 		if err == nil {
 			at, err = s.find(d, &r, c, step)
@@ -60,7 +60,7 @@ func (s *Source) wayTo(done <-chan struct{}, path string) (w way, missing string
 			return nil, "", err
 		}
 		if err != nil {
-			return w, paths.Path{Steps: p.Steps[i-1:]}.String(), nil
+			return w, text.Path{Steps: p.Steps[i-1:]}.String(), nil
 		}
 		w = append(w, at.Index)
 	}
@@ -68,12 +68,12 @@ func (s *Source) wayTo(done <-chan struct{}, path string) (w way, missing string
 }
 
 // find returns the row of the child of c to which a step leads.
-func (s *Source) find(d *decoder, r *rowReader, c *container, step paths.Step) (row, error) {
+func (s *Source) find(d *decoder, r *rowReader, c *container, step text.Step) (row, error) {
 	want := int64(-1)
 	switch {
-	case step.Op == paths.End:
+	case step.Op == text.End:
 		return row{}, errNoValue
-	case step.Op != paths.Child:
+	case step.Op != text.Child:
 		want = step.Index
 	case c.kind == gdwire.KindArrayStart || c.kind == gdwire.KindPackedStart:
 		want = step.Key.Int
@@ -85,13 +85,13 @@ func (s *Source) find(d *decoder, r *rowReader, c *container, step paths.Step) (
 		}
 		return r.row(c, index, at), nil
 	}
-	text, found := string(step.Append(nil)), row{}
+	value, found := string(step.Append(nil)), row{}
 	err := s.each(d, c, child{at: c.first}, func(n child) (bool, error) {
 		w := row{Index: n.index, At: n.at, End: c.end}
 		if err := r.step(c, &w); err != nil {
 			return false, err
 		}
-		if w.Step != text {
+		if w.Step != value {
 			return true, nil
 		}
 		found = r.row(c, n.index, n.at)

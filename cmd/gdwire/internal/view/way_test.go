@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/save/recognize"
 	"github.com/gdwire/gdwire/variant"
 )
 

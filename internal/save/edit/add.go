@@ -1,0 +1,174 @@
+package edit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/text"
+)
+
+// addTo adds the targets in p to its value, and returns how many.
+func (e *editor) addTo(p *text.Node, c *text.Container) (n int64, err error) {
+	var targets []*text.Node
+	p.Inner(func(t *text.Node) bool {
+		if t.IsTarget() && (e.op == Add || t.Hits == 0) {
+			targets = append(targets, t)
+		}
+		return true
+	})
+	slices.SortFunc(targets, func(a, b *text.Node) int { return cmp.Compare(a.Number(), b.Number()) })
+	for _, t := range targets {
+		var added bool
+		switch c.Kind {
+		case gdwire.KindArrayStart, gdwire.KindPackedStart:
+			added, err = e.addElement(t, c, n)
+		case gdwire.KindDictStart, gdwire.KindObjectStart:
+			added, err = true, e.addPair(t, c)
+		default:
+			err = fmt.Errorf("%v is of type %v, to which nothing can be added", p, c.Type)
+		}
+		if err != nil {
+			return 0, err
+		}
+		if added {
+			t.Hits = 1
+			n++
+		}
+	}
+	return n, nil
+}
+
+// addElement adds an element to an Array or packed array, after n others. It returns false if the
+// position of the target is not in the array.
+func (e *editor) addElement(t *text.Node, c *text.Container, n int64) (bool, error) {
+	at, ok := e.positions[t]
+	end := c.Len
+	if e.op == Put { // one after the other
+		end += n
+	}
+	step := t.Step()
+	if step.Op == text.End || step.Op == text.Child && step.Key.Type == gdwire.TypeInt && step.Key.Int == end {
+		at, ok = c.End, true
+	}
+	if !ok {
+		return false, nil
+	}
+	var s splice
+	var added string
+	if c.Kind == gdwire.KindPackedStart {
+		v, err := e.newValue(t)
+		if err == nil {
+			err = checkNoChange(t, &v)
+		}
+		if err != nil {
+			return false, err
+		}
+		part := text.Part{In: c.Type, Bits: c.Bits, Value: text.Value{Type: c.Type.Element()}}
+		if s.bytes, v, err = e.encodePart(t, &part, v); err != nil {
+			return false, err
+		}
+		added = v.String()
+	} else {
+		var err error
+		if s, added, err = e.addedValue(t, c.Elem); err != nil {
+			return false, err
+		}
+	}
+	s.start, s.end = at, at
+	e.splice(s)
+	e.changed(t, added, "")
+	return true, nil
+}
+
+// addedValue returns a splice with the new value of a target, which is of a declared type,
+// and its text.
+func (e *editor) addedValue(t *text.Node, elem gdwire.Elem) (splice, string, error) {
+	v, err := e.operand(t)
+	if err == nil {
+		err = checkNoChange(t, &v.Value)
+	}
+	if err == nil && v.isType() {
+		err = fmt.Errorf("%v is a type and not a value", &v.Value)
+	}
+	if err == nil {
+		err = e.fitElem(&v, elem)
+	}
+	if err != nil {
+		return splice{}, "", err
+	}
+	s, err := e.encoded(&v)
+	if err != nil {
+		return splice{}, "", fmt.Errorf("%v: %w", t, reason(err))
+	}
+	return s, v.String(), nil
+}
+
+// checkNoChange returns an error for a value that is the change of another one.
+func checkNoChange(t *text.Node, v *text.Value) error {
+	if v.Change == "" {
+		return nil
+	}
+	return fmt.Errorf("there is no %v for %s= %v", t, v.Change, v)
+}
+
+// addPair adds a pair to a Dictionary, or a property to an Object.
+func (e *editor) addPair(t *text.Node, c *text.Container) error {
+	step := t.Step()
+	switch {
+	case t.Hits > 0:
+		return fmt.Errorf("there is a value at %v; set changes it", t)
+	case step.Op != text.Child:
+		return fmt.Errorf("%v is not a key that can be added to a %v", t, c.Type)
+	}
+	key := step.Key
+	if fit, ok := key.FitElem(c.Key); ok && c.Kind == gdwire.KindDictStart {
+		key = fit
+	}
+	if err := e.newKey(t, &key); err != nil {
+		return err
+	}
+	b, err := e.encodeKey(&key, c)
+	if err != nil {
+		return fmt.Errorf("%v: %w", t, reason(err))
+	}
+	s, value, err := e.addedValue(t, c.Elem)
+	if err != nil {
+		return err
+	}
+	e.splice(splice{start: c.End, end: c.End, bytes: b})
+	s.start, s.end = c.End, c.End
+	e.splice(s)
+	e.changed(t, value, "")
+	return nil
+}
+
+// encodeKey returns the bytes of the key of a pair, or of the name of a property.
+func (e *editor) encodeKey(key *text.Value, c *text.Container) ([]byte, error) {
+	if c.Kind == gdwire.KindDictStart {
+		return e.encode(key)
+	}
+	if key.Type != gdwire.TypeString {
+		return nil, fmt.Errorf("a property has a name, and not %v", key)
+	}
+	const class, before, after = "Node", 16, 4 // the bytes around the name
+	b, err := e.write(func(enc *gdwire.Encoder) error {
+		return firstError(func() error { return enc.BeginObject(class, 1) },
+			func() error { return enc.WriteProperty(key.Text) }, enc.WriteNil, enc.End)
+	}, false)
+	if err != nil {
+		return nil, err
+	}
+	return b[before : len(b)-after], nil
+}
+
+// firstError makes calls until one fails, and returns its error.
+func firstError(calls ...func() error) error {
+	for _, call := range calls {
+		if err := call(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package edit
+
+import (
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/text"
+)
+
+// A Request is one of several edits: Put or Delete.
+type Request struct {
+	Op    Op
+	Path  text.Path
+	Value *Value // of Put
+}
+
+// Apply returns the content after edits in their order. It reads the content once for as many of
+// them as do not depend on each other.
+func (c *Content) Apply(all []Request) (*Content, error) {
+	for len(all) > 0 {
+		n := independent(all)
+		next, err := c.applyAll(all[:n])
+		if err != nil {
+			return nil, err
+		}
+		c, all = next, all[n:]
+	}
+	return c, nil
+}
+
+// independent returns the number of requests at the start of all that can be made at once: the result,
+// if there is one, is the same as if they were made one after the other.
+func independent(all []Request) int {
+	for i := range all {
+		if all[i].Op != all[0].Op || !all[i].isIndependent() {
+			return max(i, 1)
+		}
+	}
+	return len(all)
+}
+
+// isIndependent reports whether the path leads to the same value after other independent requests of
+// the same kind. Deleting an element moves those after it; a pair can have several paths by its
+// number, and if its key is a StringName.
+func (r *Request) isIndependent() bool {
+	for i := range r.Path.Steps {
+		s := &r.Path.Steps[i]
+		if s.Op == text.KeyAt || s.Op == text.ValueAt || s.Key.Type == gdwire.TypeStringName {
+			return false
+		}
+		if last := i == len(r.Path.Steps)-1; last && r.Op == Delete && s.Key.Type == gdwire.TypeInt {
+			return false
+		}
+	}
+	return true
+}
+
+// applyAll makes independent requests at once. If that fails, because one is in the value of
+// another or for any other reason, it makes those of the first half before the others.
+func (c *Content) applyAll(all []Request) (*Content, error) {
+	next, err := c.applyOnce(all)
+	if err == nil || len(all) == 1 {
+		return next, err
+	}
+	half := len(all) / 2
+	if c, err = c.applyAll(all[:half]); err != nil {
+		return nil, err
+	}
+	return c.applyAll(all[half:])
+}
+
+// applyOnce makes requests of the same kind in one walk.
+func (c *Content) applyOnce(all []Request) (*Content, error) {
+	var tree text.Tree
+	e := &editor{Plan: Plan{content: c}, op: all[0].Op}
+	for i := range all {
+		if _, err := tree.Add(all[i].Path, ""); err != nil {
+			return nil, err
+		}
+		if e.op == Put {
+			e.values = append(e.values, all[i].Value)
+		}
+	}
+	if err := e.run(&tree); err != nil {
+		return nil, err
+	}
+	return e.Content(), nil
+}

@@ -1,0 +1,202 @@
+package edit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/save/recognize"
+)
+
+// MinZeros is the number of zeros at the end of a content that can be damage.
+const MinZeros = 8
+
+const zeroBlock = 64 << 10 // bytes that are read at once
+
+// ZerosAtEnd returns the offset of the zeros at the end of the content, or -1 if there are less than
+// MinZeros.
+func (c *Content) ZerosAtEnd() (int64, error) {
+	block := make([]byte, min(zeroBlock, c.Size))
+	start := c.Size - int64(len(block))
+	if _, err := io.ReadFull(io.NewSectionReader(c, start, c.Size-start), block); err != nil {
+		return -1, err
+	}
+	used := int64(len(bytes.TrimRight(block, "\x00")))
+	if used == 0 && start > 0 { // from the start, because a container cannot be read backward
+		at := int64(0)
+		for in := io.NewSectionReader(c, 0, start); ; {
+			n, err := in.Read(block)
+			if u := len(bytes.TrimRight(block[:n], "\x00")); u > 0 {
+				used = at + int64(u) - start
+			}
+			at += int64(n)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return -1, err
+			}
+		}
+	}
+	if start+used > c.Size-MinZeros {
+		return -1, nil
+	}
+	return start + used, nil
+}
+
+// A ZerosError reports zeros in place of the end of a content, as after a power failure.
+type ZerosError struct {
+	From int64 // the offset of the first, or of the first null that they are read as
+	Err  error // why no engine wrote them
+}
+
+func (e *ZerosError) Error() string {
+	return fmt.Sprintf("zeros from offset %d to the end: %s", e.From, strings.TrimPrefix(e.Err.Error(), "gdwire: "))
+}
+
+// Unwrap returns Err.
+func (e *ZerosError) Unwrap() error { return e.Err }
+
+// A Zeros watches values and their tokens for what no engine has written, and what zeros are read as. The zero
+// value is ready for use. All offsets are those in the content.
+type Zeros struct {
+	keys  recognize.NullKeys
+	found error // the latest that was found
+	after int64 // the offset after it
+
+	err    error // of the value with the number failed
+	failed int
+
+	start         int64 // the offset of the latest value
+	good          int64 // the offset after the latest value that is not null
+	values, nulls int   // the number of values, and of nulls at the end
+	null          int64 // the offset of the first of these
+}
+
+// Value notes that d reads a value at an offset.
+func (z *Zeros) Value(d *gdwire.Decoder, at int64) {
+	z.values++
+	z.start = at
+	switch {
+	case d.PeekKind() != gdwire.KindNil:
+		z.nulls = 0
+	case z.nulls == 0:
+		z.null = at
+		fallthrough
+	default:
+		z.nulls++
+	}
+}
+
+// Token notes t, the latest token of d, which ends at an offset. If it is the second key null of a
+// Dictionary, Token returns an error, which need not be due to zeros.
+func (z *Zeros) Token(d *gdwire.Decoder, t gdwire.Token, end int64) error {
+	if z.keys.Twice(d, t) {
+		z.note(d, end, errNulls)
+		return z.found
+	}
+	if t.Kind() == gdwire.KindStringChunk && t.Last() && isZeroed(d, t.Bytes()) {
+		z.note(d, end, errNUL)
+	}
+	return nil
+}
+
+// Good notes that the latest value ends at an offset. If nothing was found in it, zeros before its end are its
+// own.
+func (z *Zeros) Good(end int64) {
+	if z.nulls == 0 && z.after <= z.start {
+		z.good = end
+	}
+}
+
+// note notes what was found.
+func (z *Zeros) note(d *gdwire.Decoder, end int64, err error) {
+	z.found, z.after = &gdwire.Error{Offset: end, Path: string(d.AppendPath(nil)), Err: err}, end
+}
+
+// Error notes an error of the latest value. An error that is not about its content is no damage.
+func (z *Zeros) Error(err error) {
+	if isInput(err) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, gdwire.ErrLimit) && !errors.Is(err, gdwire.ErrObject) {
+		z.err, z.failed = err, z.values
+	}
+}
+
+// End returns a ZerosError if what was found is due to the zeros from an offset on to the end, or nil.
+// Unless nullsFit is set, nulls after a value are.
+func (z *Zeros) End(from int64, nullsFit bool) error {
+	switch {
+	case z.found != nil && z.after > from:
+		return &ZerosError{max(from, z.good), z.found}
+	case z.err != nil && z.failed == z.values:
+		return &ZerosError{max(from, z.good), z.err}
+	case nullsFit || !recognize.NullsFollow(z.values, z.nulls):
+		return nil
+	case z.null-from < MinZeros: // the last zeros of the value are its own
+		from = z.null
+	}
+	return &ZerosError{from, errors.New("nulls after a value")}
+}
+
+// CheckZeros returns a ZerosError if the content ends in zeros that no engine has written: a Dictionary
+// contains the key null twice, text ends in NUL, bytes follow a value, or the value that is expected
+// cannot be read. Nulls after a value without a length are damage, too, unless known is set: the
+// caller knows what the file is.
+func (c *Content) CheckZeros(known bool) error {
+	if c.Size == 0 {
+		return nil
+	}
+	from, err := c.ZerosAtEnd()
+	if err != nil || from < 0 {
+		return err
+	}
+	scan := *c
+	scan.Decoder.AllowObjects = true
+	wanted := Every
+	if c.Order != nil {
+		wanted = c.from(from)
+	}
+	var z Zeros
+	err = scan.Packets(wanted, func(p Packet, d *gdwire.Decoder) (bool, error) {
+		z.Value(d, p.Start)
+		for t, err := range d.Tokens() {
+			if err == io.EOF { // a length without a value
+				break
+			}
+			if err != nil {
+				return false, err
+			}
+			_ = z.Token(d, t, d.InputOffset())
+			if z.found != nil && z.after > from {
+				return false, z.found
+			}
+		}
+		err := p.Finish(d)
+		if err == nil {
+			z.Good(d.InputOffset())
+		}
+		return true, err
+	})
+	if err == nil || isInput(err) {
+		z.Error(err)
+		return z.End(from, known || c.Order != nil || err != nil)
+	}
+	return nil // what the call that reads the value returns
+}
+
+var (
+	errNulls = errors.New("a Dictionary with the key null twice")
+	errNUL   = errors.New("text with NUL")
+)
+
+// isZeroed reports whether a text, of which b is the last chunk, ends in zeros. No engine writes a
+// name without a text in a NodePath.
+func isZeroed(d *gdwire.Decoder, b []byte) bool {
+	if len(b) > 0 {
+		return b[len(b)-1] == 0
+	}
+	around, _, _ := d.StackIndex(d.Depth())
+	return around == gdwire.KindNodePathStart
+}

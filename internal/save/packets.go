@@ -1,0 +1,336 @@
+package save
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/stream"
+)
+
+// A Frame is the form of the length that precedes each packet, if any.
+type Frame = recognize.Frame
+
+// The frames.
+const (
+	Bare  = recognize.Bare  // no lengths
+	U32   = recognize.U32   // 32 bits, little-endian
+	U32BE = recognize.U32BE // 32 bits, big-endian
+)
+
+// A Reading says how the values in a Source are read.
+type Reading struct {
+	Decoder    gdwire.DecoderOptions
+	Frame      Frame
+	MaxPacket  int64           // maximum length of a packet in bytes, as in stream.Options
+	Filled     bool            // bytes after the value of a packet are an error
+	Candidates []gdwire.Format // formats in which the first packets have the same values
+
+	undecided int // packets that have not decided between the Candidates
+}
+
+// Framed reports whether packets are length-prefixed.
+func (o *Reading) Framed() bool { return o.Frame != recognize.Bare }
+
+// Stream returns the options for length-prefixed packets.
+func (o *Reading) Stream() *stream.Options {
+	return &stream.Options{
+		MaxPacket: o.MaxPacket, BigEndianLength: o.Frame == recognize.U32BE,
+		Decoder: o.Decoder, Encoder: o.Encoder(),
+	}
+}
+
+// Encoder returns the options for re-encoding values.
+func (o *Reading) Encoder() gdwire.EncoderOptions {
+	return gdwire.EncoderOptions{
+		Format: o.Decoder.Format, AllowInvalidUTF8: o.Decoder.AllowInvalidUTF8, DoubleReals: o.Decoder.DoubleReals,
+		Depth: -1, // the Decoder limits the depth
+	}
+}
+
+// A Packet is one value of the input: a length-prefixed packet, or one of several values
+// that follow each other.
+type Packet struct {
+	*gdwire.Decoder       // reads the value; it is invalid when all tokens have been read
+	Index           int64 // its number in the input, or in its connection
+	Connection      int64 // the number of its connection, or 0
+	Offset          int64 // of its first byte in the input
+	End             int64 // the offset of the end of its value, or of the first invalid byte
+	Size            int64 // its length, if it is length-prefixed
+	Err             error // set at the start, or after the tokens of a length-prefixed packet
+
+	base   int64 // offset of the Decoder's input in the input
+	frames *framer
+	odd    int64 // the sum of the lengths of InputEvents modulo 4
+}
+
+// Framed reports whether the packet is length-prefixed.
+func (p *Packet) Framed() bool { return p.frames != nil }
+
+// AllTokens iterates over the tokens of the packet's value. It ends after an error. The offset
+// of the error is relative to the start of the input.
+func (p *Packet) AllTokens(yield func(gdwire.Token, error) bool) {
+	err := p.Err
+	if err == nil {
+		var t gdwire.Token
+		at := p.InputOffset()
+		for t, err = range p.Tokens() {
+			if t.Kind() == gdwire.KindInputEvent {
+				p.odd += (p.InputOffset() - at) & 3
+			}
+			at = p.InputOffset()
+			if err == nil && !yield(t, nil) {
+				return
+			}
+		}
+		err = p.Finish(err)
+	}
+	if err != nil {
+		yield(gdwire.Token{}, err)
+	}
+}
+
+// Finish returns the error of a packet after its value was read up to err. A truncated
+// length-prefixed packet is invalid even if its value is complete.
+func (p *Packet) Finish(err error) error {
+	if !p.Framed() {
+		p.End = p.ReadOffset()
+		return err
+	}
+	if err == nil { // with -strict, bytes after the value are an error
+		if _, err = p.ReadToken(); err == io.EOF {
+			err = nil
+		}
+	}
+	end := p.ReadOffset()
+	if err == nil || stream.Skippable(err) {
+		err = cmp.Or(p.frames.rest(p.Offset+p.Size), err)
+	}
+	if err == nil || stream.Skippable(err) {
+		p.End = end
+	}
+	if n := p.Trailing(); err == nil && n > 0 && p.frames.filled {
+		err = &gdwire.Error{Offset: end - p.base, Path: "$", Err: fmt.Errorf("%d bytes follow the value in its packet", n)}
+	}
+	p.setError(err)
+	return p.Err
+}
+
+// ValueSize returns the size of a valid value in bytes, including missing padding.
+// InputEvents can have any length and are not padded.
+func (p *Packet) ValueSize() int64 {
+	n := p.End - p.Offset - p.odd
+	return (n+3)&^3 + p.odd
+}
+
+// setError sets the error of a length-prefixed packet.
+func (p *Packet) setError(err error) {
+	if err == io.ErrUnexpectedEOF { // not wrapped: the input ends inside the packet
+		at := p.frames.inputOffset()
+		if missing := p.Offset + p.Size - at; p.Size > 0 && missing > 0 {
+			err = fmt.Errorf("the packet is cut: %d of its %d bytes are missing: %w", missing, p.Size, err)
+		}
+		p.Err = &gdwire.Error{Offset: at, Path: "$", Err: err}
+		return
+	}
+	p.Err = p.FromStart(err)
+}
+
+// ReadOffset returns the offset up to which the input was read.
+func (p *Packet) ReadOffset() int64 { return p.base + p.InputOffset() }
+
+// Trailing returns the number of bytes after the value in its packet.
+func (p *Packet) Trailing() int64 {
+	if !p.Framed() {
+		return 0
+	}
+	return p.Offset + p.Size - p.End
+}
+
+// FromStart makes the offset of an error relative to the start of the input.
+func (p *Packet) FromStart(err error) error {
+	if e := (*gdwire.Error)(nil); p.base > 0 && errors.As(err, &e) {
+		return &gdwire.Error{Offset: p.base + e.Offset, Path: e.Path, Err: e.Err}
+	}
+	return err
+}
+
+// values iterates over the values in r, up to the first invalid value.
+func values(r io.Reader, o *Reading) iter.Seq[*Packet] {
+	return func(yield func(*Packet) bool) {
+		d := gdwire.NewDecoder(r, &o.Decoder)
+		defer d.Release()
+		for i := int64(0); ; i++ {
+			p := &Packet{Decoder: d, Index: i, Offset: d.InputOffset(), End: d.InputOffset()}
+			if d.PeekKind() == 0 {
+				if _, p.Err = d.ReadToken(); p.Err == io.EOF {
+					return
+				}
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// A framer reads length-prefixed packets.
+type framer struct {
+	Frames
+	next        func() (*gdwire.Decoder, error)
+	inputOffset func() int64 // the number of bytes read
+	gate        *gate        // nil if next reads whole packets
+	filled      bool         // bytes after the value of a packet are an error
+}
+
+// Frames are length-prefixed packets, of a *stream.Reader or a *stream.Conn.
+type Frames interface {
+	Next() (*gdwire.Decoder, error)
+	NextRaw(dst []byte) ([]byte, error)
+	PacketOffset() int64
+	PacketSize() int64
+}
+
+// newFramer returns a framer that reads packets in parts, so that they need not fit in
+// memory.
+func newFramer(r io.Reader, o *Reading) *framer {
+	g := &gate{r: r, remaining: math.MaxInt64}
+	s := stream.NewReader(g, o.Stream())
+	return &framer{s, s.Next, s.InputOffset, g, o.Filled}
+}
+
+// newWholeFramer returns a framer that returns packets after receiving them completely. The
+// first packet that only one of the candidate formats can read decides the format.
+func newWholeFramer(s Frames, o *Reading) *framer {
+	d := o.NewDecoder()
+	var raw []byte
+	f := &framer{Frames: s, filled: o.Filled}
+	f.inputOffset = func() int64 { return s.PacketOffset() + int64(len(raw)) }
+	f.next = func() (_ *gdwire.Decoder, err error) {
+		d.ResetBytes(nil) // s may drop the memory of the packet
+		raw, err = s.NextRaw(raw[:0])
+		if err == nil && o.Candidates != nil && o.DecideFormat(raw) {
+			d = o.NewDecoder()
+		}
+		d.ResetBytes(raw)
+		return d, err
+	}
+	return f
+}
+
+// NewDecoder returns a Decoder of single packets.
+func (o *Reading) NewDecoder() *gdwire.Decoder {
+	one := o.Decoder
+	one.OneValue = true
+	return gdwire.NewDecoder(nil, &one)
+}
+
+// maxUndecided is the maximum number of packets that are read in all candidate formats.
+const maxUndecided = 1 << 12
+
+// DecideFormat reports whether the packet decides between the candidate formats, and then sets
+// Decoder.Format. If too many packets do not decide, the first candidate remains.
+func (o *Reading) DecideFormat(packet []byte) bool {
+	if o.sameInAll(packet) {
+		return false
+	}
+	if o.undecided++; o.undecided > maxUndecided {
+		o.Candidates = nil // the Decoder uses the first candidate
+		return false
+	}
+	r := recognize.Recognize(&recognize.Input{
+		Head: packet, Size: int64(len(packet)), Decoder: o.Decoder,
+		Formats: o.Candidates, Frames: []recognize.Frame{recognize.Bare},
+	})
+	if r.Certainty < recognize.Probably || len(r.Readings) != 1 {
+		return false
+	}
+	o.Decoder.Format, o.Candidates = r.Readings[0].Format, nil
+	return true
+}
+
+// sameInAll reports whether a packet is a null, bool, number, String or Vector2, as which
+// all candidate formats read it. Godot 2 knows no flag for numbers of 64 bits.
+func (o *Reading) sameInAll(packet []byte) bool {
+	const vector2, wide = 5, 1
+	return len(packet) >= 4 && packet[0] <= vector2 && packet[1] == 0 && packet[3] == 0 &&
+		(packet[2] == 0 || packet[2] == wide && !slices.Contains(o.Candidates, gdwire.Godot2))
+}
+
+// packets iterates over the packets.
+func (f *framer) packets(yield func(*Packet) bool) {
+	none := gdwire.NewDecoder(nil, nil)
+	last := int64(-1)
+	for i := int64(0); ; i++ {
+		d, err := f.next()
+		at := f.PacketOffset()
+		if err == io.EOF || err == io.ErrUnexpectedEOF && at == last {
+			return // the previous packet was truncated, which was reported
+		}
+		if err != nil {
+			d = none
+		}
+		last = at
+		p := &Packet{Decoder: d, Index: i, Offset: at, base: at, End: at, frames: f, Size: f.PacketSize()}
+		p.setError(err)
+		if !yield(p) || p.Err != nil && !stream.Skippable(p.Err) {
+			return
+		}
+	}
+}
+
+// rest reads the rest of the packet, which ends at end. It does not wait for the
+// next packet. The packet's Decoder is invalid after it.
+func (f *framer) rest(end int64) error {
+	if f.gate == nil || f.inputOffset() >= end {
+		return nil
+	}
+	f.gate.remaining = end - f.inputOffset()
+	_, err := f.Next() // skips the rest, then fails at the gate or at the end of the input
+	f.gate.remaining = math.MaxInt64
+	if err == errClosed || err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// A gate is a Reader of the next remaining bytes of r.
+type gate struct {
+	r         io.Reader
+	remaining int64
+}
+
+var errClosed = errors.New("no more for now")
+
+func (g *gate) Read(p []byte) (int, error) {
+	if g.remaining == 0 {
+		return 0, errClosed
+	}
+	n, err := g.r.Read(p[:min(int64(len(p)), g.remaining)])
+	g.remaining -= int64(n)
+	return n, err
+}
+
+// Packets iterates over the packets in r.
+func (o *Reading) Packets(r io.Reader) iter.Seq[*Packet] {
+	switch {
+	case o.Candidates != nil:
+		return o.WholePackets(stream.NewReader(r, o.Stream()))
+	case o.Framed():
+		return newFramer(r, o).packets
+	}
+	return values(r, o)
+}
+
+// WholePackets iterates over the length-prefixed packets that s reads, each after it was
+// received completely. The first packet that only one of the Candidates can read decides
+// the format.
+func (o *Reading) WholePackets(s Frames) iter.Seq[*Packet] {
+	return newWholeFramer(s, o).packets
+}

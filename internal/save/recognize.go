@@ -1,0 +1,133 @@
+package save
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/save/recognize"
+)
+
+// Known tells what the caller has chosen of a Reading. The rest is recognized.
+type Known struct{ Format, Frame bool }
+
+// input returns the candidates for a Reading.
+func (k Known) input(o *Reading) *recognize.Input {
+	in := &recognize.Input{Decoder: o.Decoder}
+	if k.Format {
+		in.Formats = []gdwire.Format{o.Decoder.Format}
+	}
+	if k.Frame {
+		in.Frames = []Frame{o.Frame}
+	}
+	return in
+}
+
+// A Recognition tells how a Reading was recognized.
+type Recognition struct {
+	recognize.Result
+	Head  []byte // the start of the content
+	Whole bool   // Head is all of it
+}
+
+// Sure reports whether no other reading fits.
+func (r *Recognition) Sure() bool { return r.Certainty == recognize.Sure && len(r.Readings) == 1 }
+
+// IsEmpty reports whether the content is empty.
+func (r *Recognition) IsEmpty() bool { return r.Certainty == recognize.Empty }
+
+// IsDamaged reports whether even the best reading does not read all of the content.
+func (r *Recognition) IsDamaged() bool { return r.Certainty == recognize.Damaged }
+
+// IsCut reports whether the content ends in a value or packet.
+func (r *Recognition) IsCut() bool { return r.Certainty == recognize.CutShort }
+
+// An UnknownError says why there is no best reading, as the rest of a sentence about the input.
+type UnknownError struct{ text string }
+
+func (e *UnknownError) Error() string { return e.text }
+
+// Unknown returns an UnknownError, or nil if there is a best reading.
+func (r *Recognition) Unknown() error {
+	switch r.Certainty {
+	case recognize.Empty:
+		return &UnknownError{"is empty"}
+	case recognize.Foreign:
+		return &UnknownError{"is " + r.Name + ", not values of Godot"}
+	case recognize.Unknown:
+		return &UnknownError{"contains no values of Godot"}
+	case recognize.Ambiguous:
+		return &UnknownError{fmt.Sprintf("can be read in %d ways", len(r.Readings))}
+	}
+	return nil
+}
+
+// How returns how certain the best reading is, such as "probably ", or "".
+func (r *Recognition) How() string {
+	switch r.Certainty {
+	case recognize.CutShort:
+		return "cut short, probably "
+	case recognize.Damaged:
+		return "damaged, probably "
+	case recognize.Probably:
+		if r.Whole && len(r.Readings) > 1 {
+			break // all readings have the same values, and nothing can follow, as it could in a pipe
+		}
+		return "probably "
+	}
+	return ""
+}
+
+// IsJSON reports whether the input is perhaps JSON.
+func (r *Recognition) IsJSON() bool { return strings.HasSuffix(r.Name, "JSON") }
+
+// Recognize recognizes the content and sets o to its best reading, if there is one, as far as it is not known.
+// The content can be read from its start after that.
+func (in *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
+	ri := known.input(o)
+	ri.Size = in.Size
+	if in.at != nil {
+		ri.At = in.at
+	}
+	err := recognize.ReadHead(in.Reader, ri, in.Live)
+	switch {
+	case IsContainerError(err) && len(ri.Head) > 0: // read the head, and then this error
+		ri.Size = int64(len(ri.Head))
+	case err != nil:
+		return nil, err
+	}
+	in.Reader = io.MultiReader(bytes.NewReader(ri.Head), in.Reader)
+	return o.choose(ri), nil
+}
+
+// RecognizePackets recognizes the length-prefixed packets of a connection and sets o. It returns a Reader
+// from their start, and reports whether they were recognized.
+func (o *Reading) RecognizePackets(r io.Reader, known Known) (_ io.Reader, ok bool, err error) {
+	ri := known.input(o)
+	ri.Size = -1
+	if !known.Frame || !o.Framed() {
+		ri.Frames = []Frame{U32, U32BE}
+	}
+	if err := recognize.ReadHead(r, ri, true); err != nil {
+		return nil, false, err
+	}
+	got := o.choose(ri)
+	return io.MultiReader(bytes.NewReader(ri.Head), r), len(got.Readings) > 0, nil
+}
+
+// choose sets o to the best reading.
+func (o *Reading) choose(ri *recognize.Input) *Recognition {
+	r := &Recognition{recognize.Recognize(ri), ri.Head, int64(len(ri.Head)) == ri.Size}
+	if len(r.Readings) == 0 {
+		return r
+	}
+	o.Decoder.Format, o.Frame = r.Readings[0].Format, r.Readings[0].Frame
+	if len(r.Readings) > 1 && o.Framed() && !r.Whole {
+		for _, other := range r.Readings {
+			o.Candidates = append(o.Candidates, other.Format)
+		}
+	}
+	return r
+}

@@ -1,0 +1,136 @@
+package save
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/save/recognize"
+)
+
+// save is a length-prefixed Dictionary of Godot 4.
+const save = "\x1c\x00\x00\x00\x1b\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x02\x00\x00\x00hp\x00\x00\x02\x00\x00\x00\x0a\x00\x00\x00"
+
+// zstd returns content in a compressed file.
+func zstd(t *testing.T, content string) string {
+	var b bytes.Buffer
+	w, err := fileaccess.NewWriter(&b, fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}, nil)
+	require.NoError(t, err)
+	_, err = io.WriteString(w, content)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.String()
+}
+
+// open opens content after a header of 8 bytes: as a file, as a file that is standard input
+// and was read up to the header, or as a pipe.
+func open(t *testing.T, how, content string) *Source {
+	name := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(name, []byte("read\x00HEADER01"+content), 0o600))
+	f, err := os.Open(name)
+	require.NoError(t, err)
+	t.Cleanup(func() { f.Close() })
+	var in *Source
+	switch how {
+	case "file":
+		require.NoError(t, os.WriteFile(name, []byte("HEADER01"+content), 0o600))
+		in, err = Open(name, nil)
+	case "standard input":
+		_, err = f.Seek(5, io.SeekStart)
+		require.NoError(t, err)
+		in, err = Open("-", f)
+	case "pipe":
+		in, err = Open("", strings.NewReader("HEADER01"+content))
+	}
+	require.NoError(t, err)
+	t.Cleanup(func() { in.Close() })
+	require.NoError(t, in.Skip(8, true))
+	require.Equal(t, "HEADER01", string(in.Header))
+	require.NoError(t, in.OpenContainer(&fileaccess.Options{}))
+	return in
+}
+
+// Each kind of input is recognized, and its content can be read several times.
+func TestSource(t *testing.T) {
+	packets := strings.Repeat(save, 5000)
+	for _, how := range []string{"file", "standard input", "pipe"} {
+		for container, data := range map[string]string{"plain": packets, "zstd": zstd(t, packets)} {
+			t.Run(how+" "+container, func(t *testing.T) {
+				in := open(t, how, data)
+				require.Equal(t, how == "pipe", in.Live)
+				if how == "pipe" && container == "plain" {
+					require.EqualValues(t, -1, in.Size)
+				} else {
+					require.EqualValues(t, len(packets), in.Size)
+				}
+				f, start := in.File()
+				require.Equal(t, how == "file" && container == "plain", f != nil)
+				if f != nil {
+					require.EqualValues(t, 8, start)
+				}
+				var o Reading
+				r, err := in.Recognize(&o, Known{})
+				require.NoError(t, err)
+				require.Equal(t, recognize.Sure, r.Certainty)
+				require.Equal(t, []recognize.Reading{{Format: gdwire.Godot4, Frame: recognize.U32}}, r.Readings[:1])
+				require.Equal(t, U32, o.Frame)
+				c, err := in.Content(&o)
+				require.NoError(t, err)
+				require.EqualValues(t, len(packets), c.Size)
+				for range 2 {
+					got, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size))
+					require.NoError(t, err)
+					require.True(t, packets == string(got))
+				}
+				require.NoError(t, in.Close())
+			})
+		}
+	}
+}
+
+func TestSourceErrors(t *testing.T) {
+	_, err := Open(filepath.Join(t.TempDir(), "missing"), nil)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	dir := t.TempDir()
+	_, err = Open(dir, nil)
+	require.EqualError(t, err, dir+" is a folder")
+
+	in, err := Open("", strings.NewReader("12345"))
+	require.NoError(t, err)
+	require.EqualError(t, in.Skip(8, false), "standard input has 5 bytes, so -skip 8 leaves nothing")
+
+	cable := errors.New("cable cut")
+	in, err = Open("", io.MultiReader(strings.NewReader(save[:10]), &failing{cable}))
+	require.NoError(t, err)
+	require.NoError(t, in.OpenContainer(&fileaccess.Options{}))
+	_, err = in.Recognize(&Reading{}, Known{})
+	require.Equal(t, cable, err)
+
+	// What is left of a cut container is recognized and read, and then its error.
+	cut := zstd(t, strings.Repeat(save, 10_000))
+	in, err = Open("", strings.NewReader(cut[:len(cut)-10]))
+	require.NoError(t, err)
+	require.NoError(t, in.OpenContainer(&fileaccess.Options{}))
+	_, err = in.Recognize(&Reading{}, Known{})
+	require.NoError(t, err)
+	got, err := in.ReadAll()
+	require.True(t, IsContainerError(err))
+	require.ErrorContains(t, err, "standard input: fileaccess: offset")
+	require.True(t, bytes.HasPrefix(got, []byte(save+save)))
+
+	in, err = Open("", strings.NewReader("GDEC")) // without a key
+	require.NoError(t, err)
+	require.ErrorContains(t, in.OpenContainer(&fileaccess.Options{}), "standard input: ")
+}
+
+type failing struct{ err error }
+
+func (f *failing) Read([]byte) (int, error) { return 0, f.err }

@@ -1,0 +1,159 @@
+package text
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+)
+
+// textTypes contains the types of text.
+var textTypes = map[gdwire.Type]bool{gdwire.TypeString: true, gdwire.TypeStringName: true, gdwire.TypeNodePath: true}
+
+// lists contains the types that are a list of elements.
+var lists = func() (all []gdwire.Type) {
+	all = append(all, gdwire.TypeArray)
+	for _, t := range gdwire.Types() {
+		if t.Element() != 0 && t != gdwire.TypeImage {
+			all = append(all, t)
+		}
+	}
+	return all
+}()
+
+// conversions contains, by type, the types of values that an edit converts to this type if nothing is
+// lost. Each type takes its own values, a null is replaced by a value of any type, and all else is
+// refused.
+var conversions = func() map[gdwire.Type][]gdwire.Type {
+	all := map[gdwire.Type][]gdwire.Type{
+		gdwire.TypeInt:        {gdwire.TypeFloat},
+		gdwire.TypeFloat:      {gdwire.TypeInt},
+		gdwire.TypeStringName: {gdwire.TypeString},
+		gdwire.TypeNodePath:   {gdwire.TypeString},
+		gdwire.TypeVector2:    {gdwire.TypeVector2i},
+		gdwire.TypeVector2i:   {gdwire.TypeVector2},
+		gdwire.TypeVector3:    {gdwire.TypeVector3i},
+		gdwire.TypeVector3i:   {gdwire.TypeVector3},
+		gdwire.TypeVector4:    {gdwire.TypeVector4i},
+		gdwire.TypeVector4i:   {gdwire.TypeVector4},
+		gdwire.TypeRect2:      {gdwire.TypeRect2i},
+		gdwire.TypeRect2i:     {gdwire.TypeRect2},
+		gdwire.TypeObject:     {gdwire.TypeNil},
+	}
+	for _, t := range lists {
+		all[t] = lists
+	}
+	return all
+}()
+
+// Fit returns the value as a value of type t. It returns false if the type is another one whose values are
+// not converted, or if something would be lost.
+func (v *Value) Fit(t gdwire.Type) (Value, bool) {
+	if v.Type == t {
+		return *v, true
+	}
+	return v.convert(&Value{Type: t})
+}
+
+// FitElem returns the value as a value of a declared type, as Fit does.
+func (v *Value) FitElem(e gdwire.Elem) (Value, bool) {
+	if e.Type == 0 {
+		return *v, true
+	}
+	return v.Fit(e.Type)
+}
+
+// FitLike returns the value as a value with the type and the declared types of old, as Fit does.
+func (v *Value) FitLike(old *Value) (Value, bool) {
+	if v.IsLike(old) {
+		return *v, true
+	}
+	return v.convert(old)
+}
+
+// IsLike reports whether the type and the declared types are those of old.
+func (v *Value) IsLike(old *Value) bool {
+	return v.Type == old.Type && v.Key == old.Key && v.Elem == old.Elem
+}
+
+// convert returns the value as a value of another type, or with other declared types.
+func (v *Value) convert(to *Value) (Value, bool) {
+	fit := *v
+	fit.Type = to.Type
+	switch from := v.Type; {
+	case v.Form == Declared: // its items are not known
+		return *v, false
+	case from == gdwire.TypeDictionary && to.Type == from:
+		fit.Key, fit.Elem = to.Key, to.Elem
+		return fit.fitItems(v.Items, to.Key, to.Elem)
+	case !slices.Contains(conversions[to.Type], from):
+		return *v, false
+	case to.Type == gdwire.TypeObject: // no Object
+		return *v, true
+	case from == gdwire.TypeInt:
+		x := float64(v.Int)
+		fit.Int, fit.Numbers = 0, []float64{x}
+		return fit, x < math.MaxInt64 && int64(x) == v.Int
+	case from == gdwire.TypeFloat:
+		fit.Int, fit.Numbers = int64(v.Numbers[0]), nil
+		return fit, isInteger(v.Numbers[0], 63)
+	case from == gdwire.TypeString:
+		return fit, true
+	case slices.Contains(lists, from):
+		return v.list(to)
+	}
+	_, integers := to.Type.Components()
+	fit.Single = false // the digits of an integer
+	return fit, !integers || !slices.ContainsFunc(v.Numbers, func(x float64) bool { return !isInteger(x, 31) })
+}
+
+// list returns a list as another one.
+func (v *Value) list(to *Value) (Value, bool) {
+	items := v.Items
+	if v.Type == gdwire.TypePackedByteArray && items == nil {
+		for _, b := range []byte(v.Text) {
+			items = append(items, Value{Type: gdwire.TypeInt, Int: int64(b)})
+		}
+	}
+	list := Value{Type: to.Type, Elem: to.Elem, Change: v.Change, Exact: v.Exact}
+	elem := to.Elem
+	if t := to.Type.Element(); t != 0 {
+		elem = gdwire.Elem{Type: t}
+	}
+	list, ok := list.fitItems(items, elem, elem)
+	if !ok || to.Type != gdwire.TypePackedByteArray {
+		return list, ok
+	}
+	var b []byte
+	for i := range list.Items {
+		n := list.Items[i].Int
+		if n != int64(byte(n)) {
+			return *v, false
+		}
+		b = append(b, byte(n))
+	}
+	list.Form, list.Items, list.Text = Whole, nil, string(b)
+	return list, true
+}
+
+// fitItems returns the container with items of declared types: of keys and values in turn, or of elements.
+func (v Value) fitItems(items []Value, even, odd gdwire.Elem) (Value, bool) {
+	v.Form, v.Items = Whole, nil
+	for i := range items {
+		item, ok := items[i].FitElem([]gdwire.Elem{even, odd}[i%2])
+		if !ok {
+			return v, false
+		}
+		v.Items = append(v.Items, item)
+	}
+	if v.Items == nil {
+		v.Form = Empty
+	}
+	return v, true
+}
+
+// isInteger reports whether x is an integer of the given number of bits and a sign.
+func isInteger(x float64, bits int) bool {
+	limit := math.Ldexp(1, bits)
+	return x == math.Trunc(x) && x >= -limit && x < limit
+}

@@ -1,0 +1,114 @@
+package text
+
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+)
+
+// MaxKey is the maximum length of a key in a path, in bytes. Pairs with a longer key are
+// .key(n) and .value(n).
+const MaxKey = 1 << 10
+
+// KeyStep reads the key that starts with t and returns the step to its value. If the key
+// cannot be part of a path, it calls long, for a NodePath with its reader and the text read
+// so far, and returns false.
+func KeyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(r *NodePathReader, text []byte) error) (Step, bool, error) {
+	switch t.Kind() {
+	case gdwire.KindStringChunk:
+		if !t.Last() || len(t.Bytes()) > MaxKey {
+			return Step{}, false, long(nil, nil)
+		}
+	case gdwire.KindNodePathStart:
+		r := NewNodePathReader(d, t)
+		text, whole, err := r.Short()
+		if err != nil {
+			return Step{}, false, err
+		}
+		if !whole || r.ambiguous {
+			return Step{}, false, long(r, text)
+		}
+		return Step{Key: Value{Type: gdwire.TypeNodePath, Text: string(text)}}, true, nil
+	}
+	key := FromToken(t, numbers)
+	if !key.IsKey() || slices.ContainsFunc(key.Numbers, otherNaN) {
+		return Step{}, false, long(nil, nil)
+	}
+	return Step{Key: key}, true, nil
+}
+
+// nan is the NaN of engines' constant NAN, and of nan in paths and values.
+var nan = math.Float64frombits(0x7FF8 << 48)
+
+// otherNaN reports whether x is a NaN with other bits than nan. Both are printed the same.
+func otherNaN(x float64) bool { return x != x && math.Float64bits(x) != math.Float64bits(nan) }
+
+// A NodePathReader reads the names of a NodePath and their separators.
+type NodePathReader struct {
+	d         *gdwire.Decoder
+	absolute  bool
+	names     int64
+	read      bool // something was read
+	inName    bool // the next chunk continues the latest name
+	ended     bool // the End was read
+	ambiguous bool // the text of another NodePath is the same
+}
+
+// NewNodePathReader returns a reader of the NodePath that starts with the latest token.
+func NewNodePathReader(d *gdwire.Decoder, start gdwire.Token) *NodePathReader {
+	names, _, absolute := start.NodePath()
+	return &NodePathReader{d: d, absolute: absolute, names: names}
+}
+
+// Short reads up to MaxKey bytes and reports whether that is the whole NodePath.
+func (r *NodePathReader) Short() (text []byte, whole bool, err error) {
+	for len(text) <= MaxKey {
+		separator, t, err := r.Next()
+		text = append(text, separator...)
+		if err != nil || t.Kind() == gdwire.KindEnd {
+			return text, true, err
+		}
+		text = append(text, t.Bytes()...)
+	}
+	return text, false, nil
+}
+
+// Next returns the next chunk of a name with the separator before it, or reads the End.
+// After the End it returns the End again.
+func (r *NodePathReader) Next() (separator string, t gdwire.Token, err error) {
+	if r.ended {
+		return "", gdwire.End(), nil
+	}
+	t, err = r.d.ReadToken()
+	if err != nil {
+		return "", t, err
+	}
+	if t.Kind() == gdwire.KindEnd {
+		r.ended = true
+		if r.absolute && !r.read {
+			separator = "/"
+		}
+		return separator, t, nil
+	}
+	_, i, _ := r.d.StackIndex(r.d.Depth())
+	if !t.Last() {
+		_, i, _ = r.d.StackIndex(r.d.Depth() - 1)
+	}
+	if i < r.names {
+		r.ambiguous = r.ambiguous || t.Len() == 0 || bytes.ContainsAny(t.Bytes(), "/:")
+	} else { // without names, the text does not say whether the NodePath is absolute
+		r.ambiguous = r.ambiguous || r.absolute && r.names == 0 || bytes.IndexByte(t.Bytes(), ':') >= 0
+	}
+	if !r.inName {
+		switch {
+		case i >= r.names:
+			separator = ":"
+		case i > 0 || r.absolute:
+			separator = "/"
+		}
+	}
+	r.read, r.inName = true, !t.Last()
+	return separator, t, nil
+}

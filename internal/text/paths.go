@@ -1,0 +1,281 @@
+// Package text parses and prints the lines of gdwire flat, get and set:
+//
+//	$.player.hp = 10
+//	$2.grid[Vector2i(1, 2)] = "wall"
+//	$["metadata/x"].value(3)[0] = PackedByteArray("89504e47")
+//
+// A line is a path, " = " and a value. A path starts with $ and the number of the packet,
+// which is omitted for packet 0. A step is a String key or property (.name), any other key
+// or an index ([…]), the key or value of a pair by its number (.key(3), .value(3)), or the
+// end of an array ([+]), where an element can be added.
+// Values are written as in GDScript.
+//
+// A printed line parses to the same path and value, and contains printable
+// characters only.
+package text
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
+)
+
+// A Path is the location of a value in the input.
+type Path struct {
+	Packet int64
+	Steps  []Step
+	// Cut reports whether the path ended in "…", like long paths in errors.
+	Cut bool
+}
+
+// A Step leads from a container to a value in it.
+type Step struct {
+	Op    Op
+	Key   Value // of Child: the key, property or index
+	Index int64 // of KeyAt and ValueAt: the number of the pair
+
+	text string // the parsed text
+}
+
+// An Op is a kind of step.
+type Op uint8
+
+// The kinds of steps.
+const (
+	Child   Op = iota // .name or [key]
+	KeyAt             // .key(n)
+	ValueAt           // .value(n)
+	End               // [+], after the last element
+	All               // [*], each value in the container
+)
+
+// Parse parses a path. The $ is optional.
+func Parse(text string) (Path, error) {
+	s := scanner{text: text}
+	p, err := s.path()
+	if err == nil && !s.atEnd() {
+		err = s.errorf("unexpected %s", s.rest())
+	}
+	return p, err
+}
+
+// ParseLine parses a path, = and a value.
+func ParseLine(line string) (Path, Value, error) {
+	p, v, _, err := parseLine(line, nil)
+	return p, v, err
+}
+
+// CutLine parses a line and returns the text of its value, for ParseValue. The Path holds
+// its steps in the memory of steps, if that is enough: many lines need little memory then.
+func CutLine(line string, steps []Step) (Path, string, error) {
+	p, _, text, err := parseLine(line, steps)
+	return p, text, err
+}
+
+// SplitLine parses the path of a line, and returns the text after = as it is.
+func SplitLine(line string) (Path, string, error) {
+	s := scanner{text: line}
+	p, change, err := s.start()
+	if err == nil && change != "" {
+		err = s.errorf("want = and a value")
+	}
+	return p, s.text[s.pos:], err
+}
+
+func parseLine(line string, steps []Step) (p Path, v Value, text string, err error) {
+	s := scanner{text: line, steps: steps}
+	p, change, err := s.start()
+	if err != nil {
+		return p, v, "", err
+	}
+	text = s.text[s.pos:]
+	if change != "" {
+		text = change + "=" + text
+	}
+	v, err = s.change(change)
+	return p, v, text, err
+}
+
+// start parses a line up to its value.
+func (s *scanner) start() (p Path, change string, err error) {
+	if p, err = s.path(); err != nil {
+		return p, "", err
+	}
+	s.space()
+	start := s.pos
+	if !s.accept("=") && !s.accept("+=") && !s.accept("-=") {
+		return p, "", s.errorf("want = and a value")
+	}
+	change = strings.TrimSuffix(s.text[start:s.pos], "=")
+	s.space()
+	return p, change, nil
+}
+
+// ParseValue parses the value of a line.
+func ParseValue(text string) (Value, error) {
+	s := scanner{text: text}
+	for _, change := range []string{"+", "-"} {
+		if s.accept(change + "=") {
+			return s.change(change)
+		}
+	}
+	return s.operand()
+}
+
+// String returns the path as text.
+func (p Path) String() string {
+	b := AppendPacket(nil, p.Packet)
+	for i := range p.Steps {
+		b = p.Steps[i].Append(b)
+	}
+	if p.Cut {
+		b = append(b, Ellipsis...)
+	}
+	return string(b)
+}
+
+// The text of a step with Op End, and of one with Op All.
+const (
+	appendStep = "[+]"
+	everyStep  = "[*]"
+)
+
+// Ellipsis is the end of a cut path or key.
+const Ellipsis = "…"
+
+// AppendPacket appends the path of packet n: $, or $2.
+func AppendPacket(dst []byte, n int64) []byte {
+	dst = append(dst, '$')
+	if n == 0 {
+		return dst
+	}
+	return strconv.AppendInt(dst, n, 10)
+}
+
+// Append appends the step as text.
+func (s *Step) Append(dst []byte) []byte {
+	switch s.Op {
+	case KeyAt:
+		return AppendKeyAt(dst, s.Index)
+	case ValueAt:
+		return AppendValueAt(dst, s.Index)
+	case End:
+		return append(dst, appendStep...)
+	case All:
+		return append(dst, everyStep...)
+	}
+	if s.Key.Type == gdwire.TypeString && wire.IsName(s.Key.Text) {
+		return append(append(dst, '.'), s.Key.Text...)
+	}
+	dst = append(dst, '[')
+	dst = s.Key.Append(dst)
+	return append(dst, ']')
+}
+
+// AppendIndex appends the step to element n of an array: [3].
+func AppendIndex(dst []byte, n int64) []byte { return wire.AppendIndex(dst, n) }
+
+// AppendKeyAt appends the step to the key of pair n: .key(3).
+func AppendKeyAt(dst []byte, n int64) []byte { return wire.AppendKeyAt(dst, n) }
+
+// AppendValueAt appends the step to the value of pair n: .value(3).
+func AppendValueAt(dst []byte, n int64) []byte { return wire.AppendValueAt(dst, n) }
+
+// maxSteps is the maximum number of steps of a path, which bounds the recursion of a Walker.
+// It is more than flat ever prints.
+const maxSteps = 1 << 15
+
+// path parses a path at the start of the text.
+func (s *scanner) path() (Path, error) {
+	p := Path{Steps: s.steps[:0]}
+	first := true // the dot before the first name is optional
+	if s.accept("$") {
+		first = false
+		if n := s.digits(); n != "" {
+			var err error
+			if p.Packet, err = strconv.ParseInt(n, 10, 64); err != nil {
+				return p, s.errorf("packet %s is out of range", n)
+			}
+		}
+	}
+	for ; ; first = false {
+		var step Step
+		var err error
+		start := s.pos
+		switch {
+		case s.accept(appendStep):
+			step.Op = End
+		case s.accept(everyStep):
+			step.Op = All
+		case s.accept("["):
+			step.Key, err = s.key()
+		case s.accept(".key("):
+			step.Op = KeyAt
+			step.Index, err = s.index()
+		case s.accept(".value("):
+			step.Op = ValueAt
+			step.Index, err = s.index()
+		case s.accept("."):
+			step.Key, err = s.name()
+		case first && wire.NameLen(s.text) > 0:
+			step.Key, err = s.name()
+		case s.accept(Ellipsis):
+			p.Cut = true
+			return p, nil
+		case first && !s.atEnd():
+			return p, s.errorf("want $, a name or [")
+		default:
+			return p, nil
+		}
+		if err != nil {
+			return p, err
+		}
+		if len(p.Steps) == maxSteps {
+			return p, s.errorf("a path has at most %d steps", maxSteps)
+		}
+		step.text = s.text[start:s.pos]
+		p.Steps = append(p.Steps, step)
+	}
+}
+
+// name parses the name after a dot.
+func (s *scanner) name() (Value, error) {
+	n := wire.NameLen(s.text[s.pos:])
+	if n == 0 {
+		return Value{}, s.errorf(`want a name; other keys are written ["…"]`)
+	}
+	return Value{Type: gdwire.TypeString, Text: s.take(n)}, nil
+}
+
+// index parses the number of a pair and the parenthesis after it.
+func (s *scanner) index() (int64, error) {
+	digits := s.digits()
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return 0, s.errorf("want the number of a pair")
+	}
+	if !s.accept(")") {
+		return 0, s.errorf("want )")
+	}
+	return n, nil
+}
+
+// key parses a key and the bracket after it.
+func (s *scanner) key() (Value, error) {
+	s.space()
+	start := s.pos
+	v, err := s.value()
+	if err != nil {
+		return v, err
+	}
+	if !v.IsKey() {
+		s.pos = start
+		return v, s.errorf("%s is not a key; .key(n) and .value(n) are the n-th pair", s.rest())
+	}
+	if s.space(); !s.accept("]") {
+		return v, s.errorf("want ]")
+	}
+	return v, nil
+}

@@ -1,0 +1,444 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+)
+
+// print prints a line.
+func print(p Path, v Value) string { return p.String() + " = " + v.String() }
+
+func TestPathsLines(t *testing.T) {
+	for _, line := range []string{
+		`$ = null`, `$ = true`, `$ = false`, `$ = -5`, `$ = 9223372036854775807`, `$ = -9223372036854775808`,
+		`$ = 1.0`, `$ = -0.0`, `$ = 5e-324`, `$ = 1e+21`, `$ = 0.000001`, `$ = nan`, `$ = inf`, `$ = -inf`,
+		`$.player.hp = 10`, `$["metadata/x"] = null`, `$.points[3] = Vector2(0.5, 2.0)`,
+		`$2.player.hp = 10`, `$["a = \"b\"\n"] = true`, `$.icon = PackedByteArray("89504e47")`,
+		`$.grid[Vector2i(1, 2)] = 1`, `$[&"speed"] = 3.5`, `$.d.value(3).x = 5`,
+		`$.t[7] = 1`, `$[^"/root/A:b"] = &"x"`, `$.typed = Array[int]`,
+		`$[null][true][false][-1][1.5][nan][-inf] = ^"."`,
+		`$[RID(5)][ObjectID(-5)] = RID(5)`, `$ = RID()`, `$ = ObjectID(0)`, `$ = Callable()`, `$ = Signal("hit", -7)`,
+		`$.key(0) = 1`, `$.key(12).key(0)[3] = ""`, `$["key(0)"] = 1`, `$.key = 1`, `$.value.null.inf = 1`,
+		`$[""] = ""`, `$["1a"] = "é日本😀"`, `$["\x1b[31m\x7f\u0085\u009b\u202e\u200d\ufeff\U000e0001"] = "\xff\xc3\\"`,
+		`$.Jurgen["Jürgen"] = "it's"`,
+		`$ = []`, `$ = {}`, `$ = Array[int]([])`, `$ = Array[Node]`, `$ = Array["res://a \"b\".gd"]`, `$ = Array[&"int"]([])`, `$ = Array[&"a b"]`, `$ = Array[Object]`,
+		`$ = Dictionary[String, int]`, `$ = Dictionary[Variant, int]({})`, `$ = Dictionary[String, Variant]`, `$ = Dictionary[&"Variant", Vector2i]`,
+		`$ = PackedInt32Array`, `$ = PackedVector2Array()`, `$ = PackedByteArray("")`, `$ = Object("Node")`, `$ = Object("")`,
+		`$ = Object("Node", {})`, `$ = Object("Node", {"name": "a", "metadata/b": [Object("B", {"c": PackedInt32Array([1])})]})`,
+		`$ = Image(3, 0, 4294967295, 1, "0102")`, `$ = InputEvent(1, 2, "00ff")`,
+		`$ = Transform2D(1.0, 0.0, 0.0, 1.0, nan, -inf)`, `$ = Color(0.1, 0.2, 0.3, 1.0)`, `$ = Rect2i(1, -2, 2147483647, -2147483648)`,
+	} {
+		t.Run(line, func(t *testing.T) {
+			p, v, err := ParseLine(line)
+			require.NoError(t, err)
+			require.Equal(t, line, print(p, v))
+		})
+	}
+}
+
+// TestInput reads lines with the meaning of another line, which is printed for them.
+func TestInput(t *testing.T) {
+	for in, want := range map[string]string{
+		`player.hp=10`:                        `$.player.hp = 10`,
+		`[3]	=	'a"b'`:                         `$[3] = "a\"b"`,
+		`.a = 'it\'s'`:                        `$.a = "it's"`,
+		`$['hp'] = 1`:                         `$.hp = 1`,
+		`$["hp"] = 1  `:                       `$.hp = 1`,
+		`$0 = 1`:                              `$ = 1`,
+		`$[Vector2( 1,2.50 )] = Vector2(1,2)`: `$[Vector2(1.0, 2.5)] = Vector2(1.0, 2.0)`,
+		`$ = 1E5`:                             `$ = 100000.0`,
+		`$ = 1.`:                              `$ = 1.0`,
+		`$ = -0`:                              `$ = 0`,
+		`$ = "\x41\u0042\U00000043\a"`:        `$ = "ABC\x07"`,
+		`$ = "caf\xc3\xa9"`:                   `$ = "café"`,
+		`$["abc…"]… = 1`:                      `$["abc…"]… = 1`,
+		`$[ 1 ] = {}`:                         `$[1] = {}`,
+		`$ = Dictionary[ String ,int ]({})`:   `$ = Dictionary[String, int]({})`,
+		`$ = PackedByteArray('FF')`:           `$ = PackedByteArray("ff")`,
+		"$ = \"\u202e\"":                      `$ = "\u202e"`,
+	} {
+		t.Run(in, func(t *testing.T) {
+			p, v, err := ParseLine(in)
+			require.NoError(t, err)
+			require.Equal(t, want, print(p, v))
+		})
+	}
+	p, err := Parse("")
+	require.NoError(t, err)
+	require.Equal(t, "$", p.String())
+}
+
+func TestPathsErrors(t *testing.T) {
+	for line, want := range map[string]string{
+		``:                                 `"", column 1: want = and a value`,
+		`$`:                                `"$", column 2: want = and a value`,
+		`$ =`:                              `"$ =", column 4: want a value`,
+		`2 = 1`:                            `column 1: want $, a name or [`,
+		`$.2 = 1`:                          `column 3: want a name; other keys are written ["…"]`,
+		`$.a-b = 1`:                        `column 4: want = and a value`,
+		`$[1 = 1`:                          `column 5: want ]`,
+		`$[] = 1`:                          `column 3: want a value and not "] = 1"`,
+		`$[[]] = 1`:                        `column 3: "[]] = 1" is not a key; .key(n) and .value(n) are the n-th pair`,
+		`$[Signal("a", 1)] = 1`:            `is not a key`,
+		`$[RID()] = 1`:                     `is not a key`,
+		`$.key(x) = 1`:                     `column 7: want the number of a pair`,
+		`$.value(1 = 1`:                    `column 10: want )`,
+		`$99999999999999999999 = 1`:        `packet 99999999999999999999 is out of range`,
+		`$ = "a`:                           `column 5: the string does not end`,
+		`$ = "\`:                           `column 6: the string does not end`,
+		`$ = "\q"`:                         `want an escape`,
+		`$ = "\xf`:                         `want an escape`,
+		`$ = "\xzz"`:                       `"xzz" is not a character`,
+		`$ = "\ud800"`:                     `"ud800" is not a character`,
+		`$ = &x`:                           `column 6: want a string`,
+		`$ = 9223372036854775808`:          `9223372036854775808 is out of range`,
+		`$ = 1e999`:                        `1e999 is out of range`,
+		`$ = 1 2`:                          `column 7: unexpected "2"`,
+		`$ = 1e`:                           `unexpected "e"`,
+		`$ = -`:                            `want a value and not "-"`,
+		`$ = hello`:                        `column 5: want a value and not "hello"`,
+		`$ = Vector2`:                      `column 12: want (`,
+		`$ = Vector2(1)`:                   `Vector2 has 2 arguments`,
+		`$ = Vector2(1, 2, 3)`:             `column 17: want )`,
+		`$ = Vector2(1, x)`:                `want a number`,
+		`$ = Vector2i(1, 2.0)`:             `2.0 is not an integer`,
+		`$ = Vector2i(1, 3e9)`:             `3e9 is not an integer`,
+		`$ = Vector2i(1, 99999999999)`:     `99999999999 is out of range`,
+		`$ = PackedByteArray("abc")`:       `want bytes as hexadecimal digits`,
+		`$ = PackedInt32Array(1)`:          `unexpected "(1)"`,
+		`$ = Array`:                        `want [`,
+		`$ = Array[]`:                      `want a string`,
+		`$ = Array[Variant]`:               `without types it is written []`,
+		`$ = Dictionary[Variant, Variant]`: `without types it is written {}`,
+		`$ = Array[Image]`:                 `nothing is declared to be Image`,
+		`$ = Array[""]`:                    `want the name of a class or script`,
+		`$ = Dictionary[int]`:              `want the types of keys and values`,
+		`$ = Object(Node)`:                 `want a string`,
+		`$ = Dictionary`:                   `want [`,
+		`$ = Object("Node", 1)`:            `column 20: want { and the properties`,
+		`$ = Object("Node", {&"a": 1})`:    `a property has a name, such as "name", and not &"a"`,
+		`$[Object("Node", {"a": 1})] = 1`:  `is not a key`,
+	} {
+		t.Run(line, func(t *testing.T) {
+			_, _, err := ParseLine(line)
+			require.ErrorContains(t, err, want)
+			var syntax *SyntaxError
+			require.ErrorAs(t, err, &syntax)
+		})
+	}
+	_, err := Parse(`$.a = 1`)
+	require.ErrorContains(t, err, `column 4: unexpected " = 1"`)
+}
+
+// Deep paths and values are errors, and exhaust no stack.
+func TestDeep(t *testing.T) {
+	const n = 10_000_000
+	for name, text := range map[string]string{
+		"steps":        strings.Repeat(".a", n),
+		"lists":        "$ = " + strings.Repeat("[", n),
+		"dictionaries": "$ = " + strings.Repeat("{1:", n),
+		"keys":         "$ = " + strings.Repeat("{[", n),
+		"typed":        "$ = " + strings.Repeat("Array[int]([", n),
+		"key of path":  strings.Repeat("[", n),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := ParseLine(text)
+			require.ErrorContains(t, err, "column")
+		})
+	}
+	p, err := Parse(strings.Repeat(".a", maxSteps))
+	require.NoError(t, err)
+	var tree Tree
+	_, err = tree.Add(p, "")
+	require.NoError(t, err)
+	require.Len(t, tree.Targets[0].String(), 1+2*maxSteps)
+	nested := strings.Repeat("[", MaxNesting) + "PackedInt32Array([1])" + strings.Repeat("]", MaxNesting)
+	v, err := ParseValue(nested)
+	require.NoError(t, err)
+	require.Equal(t, nested, v.String())
+}
+
+// TestPathsTokens writes values and reads them again.
+func TestPathsTokens(t *testing.T) {
+	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2} {
+		for _, double := range []bool{false, true} {
+			r := rand.New(rand.NewPCG(1, 2))
+			for range 20_000 {
+				v := randomValue(r)
+				if v.Form == Declared {
+					continue
+				}
+				var b bytes.Buffer
+				e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: format, DoubleReals: double, AllowInvalidUTF8: true})
+				if err := v.Write(e, double && format == gdwire.Godot4); err != nil {
+					if format == gdwire.Godot4 {
+						require.True(t, errors.Is(err, gdwire.ErrRange) || v.Type >= gdwire.TypeImage, "%v: %v", v, err)
+					}
+					continue // there is no such value in this format
+				}
+				d := gdwire.NewDecoder(&b, &gdwire.DecoderOptions{Format: format, AllowInvalidUTF8: true})
+				token, err := d.ReadToken()
+				require.NoError(t, err)
+				got := FromToken(token, nil)
+				switch v.Type {
+				case gdwire.TypeNodePath, gdwire.TypeImage, gdwire.TypeInputEvent:
+					continue
+				case gdwire.TypePackedByteArray:
+					got.Text = v.Text
+				case gdwire.TypeRID:
+					got.Int, got.NoID = v.Int, v.NoID
+				}
+				if v.Single = got.Single; v.Single && v.Type != gdwire.TypeFloat {
+					if _, integers := v.Type.Components(); !integers {
+						for i, x := range v.Numbers {
+							v.Numbers[i] = Round32(x)
+						}
+					}
+				}
+				require.Equal(t, v.String(), got.String())
+				d.Release()
+				e.Close()
+			}
+		}
+	}
+}
+
+// randomValue returns any value.
+func randomValue(r *rand.Rand) Value {
+	all := []gdwire.Type{gdwire.TypeNil, gdwire.TypeBool, gdwire.TypeInt, gdwire.TypeFloat, gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath}
+	all = append(all, gdwire.Types()...)
+	v := Value{Type: all[r.IntN(len(all))]}
+	switch {
+	case v.Type == gdwire.TypeBool:
+		v.Int = int64(r.IntN(2))
+	case v.Type == gdwire.TypeInt:
+		v.Int = int64(r.Uint64()) >> r.IntN(64)
+	case v.Type == gdwire.TypeFloat:
+		v.Numbers = []float64{randomReal(r)}
+	case v.Type == gdwire.TypeString, v.Type == gdwire.TypeStringName, v.Type == gdwire.TypeNodePath:
+		v.Text = randomText(r)
+	case v.Type == gdwire.TypeArray:
+		v.Elem = randomElem(r)
+		v.Form = randomForm(r, v.Elem != gdwire.Elem{})
+	case v.Type == gdwire.TypeDictionary:
+		v.Key, v.Elem = randomElem(r), randomElem(r)
+		v.Form = randomForm(r, v.Elem != gdwire.Elem{} || v.Key != gdwire.Elem{})
+	case v.Type.Element() != 0 && v.Type != gdwire.TypePackedByteArray:
+		v.Form = randomForm(r, true)
+	case v.Type == gdwire.TypeObject && r.IntN(2) == 0:
+		v.Form, v.Text = Declared, randomText(r)
+	case v.Type == gdwire.TypeRID && r.IntN(3) == 0:
+		v.NoID = true
+	default:
+		for _, arg := range signatures[v.Type] {
+			switch arg {
+			case 'r':
+				v.Numbers = append(v.Numbers, randomReal(r))
+			case 'i':
+				v.Numbers = append(v.Numbers, float64(int32(r.Uint32())>>r.IntN(32)))
+			case 'u':
+				v.Numbers = append(v.Numbers, float64(r.Uint32()>>r.IntN(32)))
+			case 'd':
+				v.Int = int64(r.Uint64()) >> r.IntN(64)
+			default:
+				v.Text = randomText(r)
+			}
+		}
+	}
+	return v
+}
+
+func randomForm(r *rand.Rand, declared bool) Form {
+	if declared && r.IntN(2) == 0 {
+		return Declared
+	}
+	return Empty
+}
+
+func randomElem(r *rand.Rand) gdwire.Elem {
+	switch r.IntN(4) {
+	case 0:
+		return gdwire.Elem{Type: gdwire.TypeBool + gdwire.Type(r.IntN(int(gdwire.TypePackedVector4Array-gdwire.TypeNil)))}
+	case 1:
+		return gdwire.Elem{Type: gdwire.TypeObject, Class: "C" + randomText(r)}
+	case 2:
+		return gdwire.Elem{Type: gdwire.TypeObject, Script: "res://" + randomText(r)}
+	}
+	return gdwire.Elem{}
+}
+
+func randomReal(r *rand.Rand) float64 {
+	switch r.IntN(5) {
+	case 0:
+		return []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1, math.MaxFloat32}[r.IntN(7)]
+	case 1:
+		return float64(r.IntN(2000)-1000) / 8
+	case 2:
+		return float64(math.Float32frombits(r.Uint32()))
+	}
+	return math.Float64frombits(r.Uint64())
+}
+
+// randomText returns a name, or any bytes.
+func randomText(r *rand.Rand) string {
+	var b []byte
+	name := r.IntN(2) == 0
+	for range r.IntN(10) {
+		switch {
+		case name:
+			b = append(b, "abzAZ_019"[r.IntN(9)])
+		case r.IntN(4) == 0:
+			b = append(b, byte(r.Uint32()))
+		case r.IntN(3) == 0:
+			b = append(b, " \"'\\\n\r\t=$.[](),&^…"[r.IntN(19)])
+		default:
+			b = utf8.AppendRune(b, rune(r.Uint32()>>(11+r.IntN(16))))
+		}
+	}
+	return string(b)
+}
+
+func randomPath(r *rand.Rand) Path {
+	var p Path
+	if r.IntN(3) == 0 {
+		p.Packet = int64(r.Uint64()>>1) >> r.IntN(63)
+	}
+	for range r.IntN(6) {
+		s := Step{Op: Op(r.IntN(3))}
+		if s.Op != Child {
+			s.Index = int64(r.Uint64()>>1) >> r.IntN(63)
+		} else if s.Key = randomValue(r); !s.Key.IsKey() {
+			s.Key = Value{Type: gdwire.TypeString, Text: randomText(r)}
+		}
+		p.Steps = append(p.Steps, s)
+	}
+	return p
+}
+
+// checkLine prints a line, parses it and prints it again.
+func checkLine(t *testing.T, p Path, v Value) {
+	line := print(p, v)
+	for _, c := range line {
+		if !strconv.IsPrint(c) {
+			t.Fatalf("%q has a character that is not printable", line)
+		}
+	}
+	if p2, v2, err := ParseLine(line); err != nil || line != print(p2, v2) {
+		t.Fatalf("%s became %s, %v", line, print(p2, v2), err)
+	}
+}
+
+// FuzzRandomLines prints fifty random lines for each seed and parses them
+// to the same paths and values.
+func FuzzRandomLines(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		for range 50 {
+			p, v := randomPath(r), randomValue(r)
+			checkLine(t, p, v)
+			p2, v2, _ := ParseLine(print(p, v))
+			same := p.Packet == p2.Packet && len(p.Steps) == len(p2.Steps) && equal(v, v2)
+			for i := range p.Steps {
+				same = same && p.Steps[i].Op == p2.Steps[i].Op && p.Steps[i].Index == p2.Steps[i].Index && equal(p.Steps[i].Key, p2.Steps[i].Key)
+			}
+			if !same {
+				t.Fatalf("%#v %#v became %#v %#v", p, v, p2, v2)
+			}
+		}
+	})
+}
+
+// equal compares values bit by bit, but for NaN.
+func equal(a, b Value) bool {
+	same := slices.EqualFunc(a.Numbers, b.Numbers, func(x, y float64) bool {
+		return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
+	})
+	return same && a.Type == b.Type && a.Form == b.Form && a.Int == b.Int && a.NoID == b.NoID &&
+		a.Text == b.Text && a.Key == b.Key && a.Elem == b.Elem
+}
+
+// TestPrinter prints values as they were parsed, on one line.
+func TestPrinter(t *testing.T) {
+	nested := strings.Repeat("[", MaxNesting) + "PackedInt32Array([1])" + strings.Repeat("]", MaxNesting)
+	for _, text := range []string{
+		`[]`, `{}`, `[{}, []]`, `{1: [2, 3.0], &"a": {^"b:c": true}, "d\n": null}`, `Dictionary[String, int]({"a": 1})`,
+		`Array[&"int"]([ObjectID(5), null])`, `Object("Node", {})`, `[Object("Node", {"name": "a", "b": Object("B", {"c": 1})}), 2]`,
+		`PackedInt32Array()`, `[PackedInt32Array([1, -2]), PackedStringArray(["a", "b\"c"]), PackedByteArray("00ff"), PackedByteArray("")]`,
+		`PackedVector2Array([Vector2(0.1, 2.0), Vector2(nan, -inf)])`, `[PackedFloat64Array([0.1]), PackedFloat32Array([0.1])]`,
+		`[Vector2(0.1, 2.0), Rect2i(1, 2, 3, 4), Color(0.1, 1.0, 0.0, 1.0), RID(5), Callable(), Signal("a", 7), 0.1]`, nested,
+	} {
+		v, err := ParseValue(text)
+		require.NoError(t, err)
+		require.Equal(t, text, v.String())
+		for _, o := range []gdwire.EncoderOptions{{Depth: -1}, {Depth: -1, DoubleReals: true}} {
+			e := gdwire.NewEncoder(nil, &o)
+			e.ResetBytes(nil)
+			require.NoError(t, v.Write(e, o.DoubleReals))
+			d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{AllowObjects: true, Limits: gdwire.Limits{Depth: -1}})
+			d.ResetBytes(e.Bytes())
+			p := Printer{Decoder: d}
+			require.NoError(t, p.Next(0))
+			require.Equal(t, text, string(p.Buf))
+			if text == nested {
+				p.Buf = nil
+				d.ResetBytes(e.Bytes())
+				require.NoError(t, p.Next(1))
+				require.Equal(t, strings.Repeat("[", MaxNesting-1)+"…"+strings.Repeat("]", MaxNesting-1), string(p.Buf))
+			}
+		}
+	}
+}
+
+// FuzzLines parses any text: it is an error, or a line that prints and parses
+// to itself.
+func FuzzLines(f *testing.F) {
+	for _, line := range []string{
+		`$2.a["b\n"][Vector2i(1, 2)].key(3).value(4)[&'x'] = Array[int]([])`, `$ = Dictionary[&"a b", "res://x"]`, `a = "\x41\u0042…"…`,
+		`$ = [1, {"a": [], 0x10: NAN}]`, `$ = Array[int]([1])`, `$ = PackedInt32Array([1, -0x2])`, `$ = s:it "is"`, `$ = np:"a"`, `$.a[+] = f:2`,
+		`$[^"a"][1.5e3][-inf] = Color(1, nan, -0.0, 3)`, `[RID(3)] = PackedByteArray("00ff")`, `$ = Image(1, 2, 3, 4, "")`, `$… = Signal("a", 5)`,
+	} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		p, v, err := ParseLine(line)
+		if err != nil {
+			require.True(t, strings.Contains(err.Error(), "column"))
+			return
+		}
+		checkLine(t, p, v)
+	})
+}
+
+// Paths and conversions know each math type: a Basis by its columns, which is not a table's matter.
+func TestEveryMathType(t *testing.T) {
+	for _, typ := range gdwire.Types() {
+		n, integers := typ.Components()
+		if n == 0 {
+			continue
+		}
+		require.True(t, components[typ] != nil || typ == gdwire.TypeBasis, "no components of %v in parts.go", typ)
+		if !integers {
+			continue
+		}
+		require.Len(t, conversions[typ], 1, "no counterpart of %v in fit.go", typ)
+		real := conversions[typ][0]
+		require.Equal(t, []gdwire.Type{typ}, conversions[real])
+		m, integers := real.Components()
+		require.Equal(t, n, m)
+		require.False(t, integers)
+	}
+}

@@ -1,0 +1,193 @@
+package text
+
+import (
+	"encoding/hex"
+
+	"github.com/gdwire/gdwire"
+)
+
+// MaxNesting is the maximum number of containers in each other that are printed and parsed.
+const MaxNesting = 1024
+
+// A Printer reads values and appends their text to Buf.
+type Printer struct {
+	*gdwire.Decoder
+	Buf []byte
+	// Flush empties Buf between the chunks of long text, if it is not nil.
+	Flush func() error
+	// Short prints components of math types as Value.Short does.
+	Short bool
+
+	numbers [16]float64
+}
+
+// Next appends the next value, which is in depth containers.
+func (p *Printer) Next(depth int) error {
+	t, err := p.ReadToken()
+	if err != nil {
+		return err
+	}
+	switch t.Kind() {
+	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
+		return p.container(t, depth)
+	case gdwire.KindPackedStart:
+		if t.Type() != gdwire.TypePackedByteArray {
+			return p.packed(t)
+		}
+	}
+	return p.Leaf(t)
+}
+
+// container appends the container that starts with t, in one line.
+func (p *Printer) container(t gdwire.Token, depth int) error {
+	if depth == MaxNesting {
+		p.Buf = append(p.Buf, Ellipsis...)
+		return p.SkipTo(p.Depth() - 1)
+	}
+	v := FromToken(t, nil)
+	p.Buf = v.AppendStart(p.Buf)
+	for i := range t.Len() {
+		if p.Buf = AppendSeparator(p.Buf, i); v.hasPairs() {
+			key, err := p.ReadToken()
+			if err != nil {
+				return err
+			}
+			if key.Kind() == gdwire.KindProperty {
+				p.Buf = AppendQuoted(p.Buf, key.Bytes())
+			} else if err := p.Next(depth + 1); err != nil {
+				return err
+			}
+			p.Buf = append(p.Buf, AfterKey...)
+		}
+		if err := p.Next(depth + 1); err != nil {
+			return err
+		}
+	}
+	p.Buf = v.AppendEnd(p.Buf)
+	_, err := p.ReadToken() // End
+	return err
+}
+
+// packed appends the packed array that starts with t, in one line.
+func (p *Printer) packed(t gdwire.Token) error {
+	v := FromToken(t, nil)
+	if v.Form == Empty {
+		p.Buf = v.Append(p.Buf)
+		return p.SkipTo(p.Depth() - 1)
+	}
+	p.Buf = v.AppendStart(p.Buf)
+	for i := int64(0); ; {
+		t, err := p.ReadToken()
+		switch {
+		case err != nil:
+			return err
+		case t.Kind() == gdwire.KindEnd:
+			p.Buf = v.AppendEnd(p.Buf)
+			return nil
+		case t.Kind() == gdwire.KindStringChunk:
+			p.Buf = AppendSeparator(p.Buf, i)
+			if err := p.Leaf(t); err != nil {
+				return err
+			}
+			i++
+			continue
+		}
+		size := int(int64(len(t.Bytes())) / max(t.Len(), 1))
+		for b := t.Bytes(); len(b) > 0; b = b[size:] {
+			item := Element(t, b[:size], p.numbers[:0])
+			item.Short = p.Short && t.Type().Element() > gdwire.TypeString
+			p.Buf = item.Append(AppendSeparator(p.Buf, i))
+			i++
+		}
+	}
+}
+
+// Leaf appends the value that starts with t and contains no other values, or the type of a
+// container.
+func (p *Printer) Leaf(t gdwire.Token) error {
+	switch t.Kind() {
+	case gdwire.KindStringChunk:
+		p.Buf = append(append(p.Buf, TextPrefix(t.Type())...), '"')
+		return p.chunks(t)
+	case gdwire.KindNodePathStart:
+		return p.NodePath(NewNodePathReader(p.Decoder, t), nil)
+	case gdwire.KindImageStart:
+		return p.bytes(t)
+	case gdwire.KindPackedStart:
+		if t.Type() == gdwire.TypePackedByteArray {
+			return p.bytes(t)
+		}
+	}
+	v := FromToken(t, p.numbers[:0])
+	v.Short = p.Short && t.Components() > 0
+	p.Buf = v.Append(p.Buf)
+	return nil
+}
+
+// flush calls Flush.
+func (p *Printer) flush() error {
+	if p.Flush == nil {
+		return nil
+	}
+	return p.Flush()
+}
+
+// chunks appends the text that starts with chunk t, and a quote.
+func (p *Printer) chunks(t gdwire.Token) error {
+	for {
+		p.Buf = AppendText(p.Buf, t.Bytes())
+		if t.Last() {
+			p.Buf = append(p.Buf, '"')
+			return nil
+		}
+		if err := p.flush(); err != nil {
+			return err
+		}
+		var err error
+		if t, err = p.ReadToken(); err != nil {
+			return err
+		}
+	}
+}
+
+// NodePath appends a NodePath. text is the part of it that was read.
+func (p *Printer) NodePath(r *NodePathReader, text []byte) error {
+	p.Buf = AppendText(append(append(p.Buf, TextPrefix(gdwire.TypeNodePath)...), '"'), text)
+	for {
+		separator, t, err := r.Next()
+		p.Buf = append(p.Buf, separator...)
+		if err != nil {
+			return err
+		}
+		if t.Kind() == gdwire.KindEnd {
+			p.Buf = append(p.Buf, '"')
+			return nil
+		}
+		p.Buf = AppendText(p.Buf, t.Bytes())
+		if err := p.flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// bytes appends a PackedByteArray or Image in hexadecimal.
+func (p *Printer) bytes(t gdwire.Token) error {
+	const end = `")`
+	v := FromToken(t, p.numbers[:0])
+	p.Buf = v.Append(p.Buf)
+	p.Buf = p.Buf[:len(p.Buf)-len(end)]
+	for {
+		t, err := p.ReadToken()
+		if err != nil {
+			return err
+		}
+		if t.Kind() == gdwire.KindEnd {
+			p.Buf = append(p.Buf, end...)
+			return nil
+		}
+		p.Buf = hex.AppendEncode(p.Buf, t.Bytes())
+		if err := p.flush(); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Tree holds paths of several packets, so that one walk over a packet finds all paths of the
+// packet. Paths with the same start share their Nodes.
+type Tree struct {
+	Targets []*Node // in the order of Add
+
+	roots map[int64]*Node
+	vague map[*Node]*vague // by parent
+	cut   bool             // a key ends in "…"
+	reals bool             // a key contains real numbers
+	free  []Node           // memory for nodes
+	buf   []byte
+}
+
+// A Node is a location in a Tree: of a packet, or of a value to which a step leads from its
+// parent.
+type Node struct {
+	// Text is the text that Add was called with.
+	Text string
+	// Hits is the number of values that a walk found here.
+	Hits int32
+
+	target int32 // its number in Targets, from 1; 0 if it only leads to targets
+	parent *Node
+	step   string           // of its path
+	inner  *Node            // the node in this node that was added last
+	next   *Node            // the node that was added to the parent before
+	index  map[string]*Node // the nodes in this node by step, if there are more than maxUnindexed
+}
+
+// maxUnindexed is the maximum number of nodes in a node that are searched without an index.
+const maxUnindexed = 8
+
+// Add adds a path. It returns an error for a path that was added before, unless it ends in [+].
+func (t *Tree) Add(p Path, text string) (*Node, error) {
+	at := t.root(p.Packet)
+	for i := range p.Steps {
+		at = t.addChild(at, &p.Steps[i])
+	}
+	if at.target > 0 {
+		return nil, fmt.Errorf("%v is there twice", at)
+	}
+	t.Targets = append(t.Targets, at)
+	at.Text, at.target = text, int32(len(t.Targets))
+	return at, nil
+}
+
+// Root returns the node of a packet, or nil if there is no path in it.
+func (t *Tree) Root(packet int64) *Node { return t.roots[packet] }
+
+// Packets returns the number of packets with paths.
+func (t *Tree) Packets() int { return len(t.roots) }
+
+func (t *Tree) root(packet int64) *Node {
+	p := t.roots[packet]
+	if p == nil {
+		if t.roots == nil {
+			t.roots = map[int64]*Node{}
+		}
+		p = t.newNode()
+		p.step = string(AppendPacket(nil, packet))
+		t.roots[packet] = p
+	}
+	return p
+}
+
+// newNode returns memory for a node. It allocates blocks, because there can be a million nodes.
+func (t *Tree) newNode() *Node {
+	if len(t.free) == 0 {
+		t.free = make([]Node, min(1+len(t.Targets), 512))
+	}
+	p := &t.free[0]
+	t.free = t.free[1:]
+	return p
+}
+
+// addChild returns the node that a step leads to from p, and adds it if there is none.
+func (t *Tree) addChild(p *Node, s *Step) *Node {
+	t.buf = s.Append(t.buf[:0])
+	if s.Op == End { // each [+] adds an element, so it needs a node of its own
+		t.buf = fmt.Append(t.buf, len(t.Targets))
+	}
+	if c := p.child(t.buf); c != nil {
+		return c
+	}
+	c := t.newNode()
+	c.parent, c.step = p, s.text
+	if s.text != string(t.buf) {
+		c.step = string(t.buf)
+	}
+	p.add(c)
+	t.note(p, c, s)
+	return c
+}
+
+// child returns the node that a step leads to from p, or nil if there is none.
+func (p *Node) child(step []byte) *Node {
+	if p.index != nil {
+		return p.index[string(step)]
+	}
+	for c := p.inner; c != nil; c = c.next {
+		if c.step == string(step) {
+			return c
+		}
+	}
+	return nil
+}
+
+// add adds a node to p.
+func (p *Node) add(c *Node) {
+	c.next, p.inner = p.inner, c
+	if p.index != nil {
+		p.index[c.step] = c
+		return
+	}
+	n := 0
+	for range p.Inner {
+		n++
+	}
+	if n > maxUnindexed {
+		p.index = map[string]*Node{}
+		for c := range p.Inner {
+			p.index[c.step] = c
+		}
+	}
+}
+
+// rename gives a node in p another step.
+func (p *Node) rename(c *Node, step string) {
+	if p.index != nil {
+		delete(p.index, c.step)
+		p.index[step] = c
+	}
+	c.step = step
+}
+
+// IsTarget reports whether the path of the node was added, and not only longer paths.
+func (p *Node) IsTarget() bool { return p.target > 0 }
+
+// Number returns the index of the node in Targets.
+func (p *Node) Number() int { return int(p.target) - 1 }
+
+// HasInner reports whether there are nodes in p.
+func (p *Node) HasInner() bool { return p.inner != nil }
+
+// Parent returns the node of the container, or nil for the node of a packet.
+func (p *Node) Parent() *Node { return p.parent }
+
+// Inner iterates over the nodes in p, in no order.
+func (p *Node) Inner(yield func(*Node) bool) {
+	for c := p.inner; c != nil; c = c.next {
+		if !yield(c) {
+			return
+		}
+	}
+}
+
+// Step returns the last step of the path.
+func (p *Node) Step() Step {
+	if strings.HasPrefix(p.step, appendStep) {
+		return Step{Op: End}
+	}
+	parsed, err := Parse(p.step)
+	if err != nil || len(parsed.Steps) != 1 { // the node of a packet
+		return Step{}
+	}
+	return parsed.Steps[0]
+}
+
+// String returns the path.
+func (p *Node) String() string {
+	if p == nil {
+		return ""
+	}
+	step := p.step
+	if strings.HasPrefix(step, appendStep) {
+		step = appendStep
+	}
+	return p.parent.String() + step
+}
+
+// Missing returns the first target at which no value was found, or nil.
+func (t *Tree) Missing() *Node {
+	for _, p := range t.Targets {
+		if p.Hits == 0 {
+			return p
+		}
+	}
+	return nil
+}

@@ -1,0 +1,365 @@
+package text
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+)
+
+// A Walker reads a value, calls functions for the nodes of a Tree, and skips all other
+// values. Each function can be nil.
+type Walker struct {
+	*gdwire.Decoder
+	// Value is called when the value at a target is next. It reads the value, or
+	// returns true to let the Walker read the value and find the nodes in it.
+	Value func(p *Node) (goOn bool, err error)
+	// Part is called for an element of a packed array or a component at a target.
+	Part func(p *Node, part Part) error
+	// Key is called for each key of a Dictionary or Object, with the node of that
+	// container. It returns the node of the value, or nil for the node with this key.
+	Key func(p *Node, key *Step) *Node
+	// Leave is called after a value that the Walker read.
+	Leave func(p *Node, c Container) error
+
+	start   int64
+	elem    gdwire.Elem
+	key     []byte
+	numbers [16]float64
+}
+
+// A Container describes an Array, Dictionary, Object or packed array. Values of other kinds
+// are containers without elements.
+type Container struct {
+	Kind      gdwire.Kind // of its first token
+	Type      gdwire.Type
+	Class     string      // of an Object
+	Key, Elem gdwire.Elem // the declared types
+	Len       int64
+	Bits      int   // of each number of a packed array
+	Start     int64 // the offset after its count, where the first element starts
+	End       int64 // the offset after the last element, before padding
+}
+
+// Start returns the offset at which the element, pair or property with the latest value
+// starts. A pair starts with its key.
+func (w *Walker) Start() int64 { return w.start }
+
+// Elem returns the declared type of the next value, for which Value was called.
+func (w *Walker) Elem() gdwire.Elem { return w.elem }
+
+// Walk reads the next value, which is at p.
+func (w *Walker) Walk(p *Node) error {
+	w.start, w.elem = w.InputOffset(), gdwire.Elem{}
+	return w.walk(p)
+}
+
+func (w *Walker) walk(p *Node) error {
+	p.Hits++
+	read := p.HasInner()
+	if p.IsTarget() && w.Value != nil {
+		goOn, err := w.Value(p)
+		if !goOn || err != nil {
+			return err
+		}
+		read = true
+	}
+	if !read {
+		return w.SkipValue()
+	}
+	depth := w.Depth()
+	t, err := w.ReadToken()
+	if err != nil {
+		return err
+	}
+	c := Container{Kind: t.Kind(), Type: t.Type(), Len: t.Len(), Bits: t.Width(), Start: w.InputOffset()}
+	if err := w.inside(p, t, &c); err != nil {
+		return err
+	}
+	if err := w.SkipTo(depth); err != nil || w.Leave == nil {
+		return err
+	}
+	if c.End == 0 {
+		c.End = w.InputOffset()
+	}
+	return w.Leave(p, c)
+}
+
+// inside finds the nodes in the value that starts with t.
+func (w *Walker) inside(p *Node, t gdwire.Token, c *Container) error {
+	switch t.Kind() {
+	case gdwire.KindArrayStart, gdwire.KindDictStart:
+		c.Key, c.Elem = t.KeyElem(), t.Elem()
+	case gdwire.KindObjectStart:
+		c.Class = t.Text()
+	}
+	if !p.HasInner() {
+		return nil
+	}
+	switch t.Kind() {
+	case gdwire.KindArrayStart:
+		return w.array(p, c)
+	case gdwire.KindDictStart:
+		return w.dictionary(p, c)
+	case gdwire.KindObjectStart:
+		return w.object(p, c)
+	case gdwire.KindPackedStart:
+		return w.packed(p, c)
+	}
+	if t.Components() > 0 {
+		return w.components(p, mathPart(t, w.InputOffset()))
+	}
+	return nil
+}
+
+// array reads the elements of an Array, up to the last node.
+func (w *Walker) array(p *Node, c *Container) error {
+	all, every := p.elements(c.Len), p.every()
+	for i := int64(0); i < c.Len && (len(all) > 0 || every != nil); i++ {
+		var node *Node
+		if node, all = nodeAt(i, all, every); node == nil {
+			if err := w.SkipValue(); err != nil {
+				return err
+			}
+			continue
+		}
+		w.start, w.elem = w.InputOffset(), c.Elem
+		if err := w.walk(node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeAt returns the node at index i, or nil if there is none, and the nodes after it. Another node
+// at the same index finds nothing.
+func nodeAt(i int64, all []element, every *Node) (*Node, []element) {
+	node := every
+	for len(all) > 0 && all[0].index <= i {
+		if all[0].index == i && node == every {
+			node = all[0].node
+		}
+		all = all[1:]
+	}
+	return node, all
+}
+
+// An element is a node in an array, with its index.
+type element struct {
+	index int64
+	node  *Node
+}
+
+// every returns the node for each value in the container at p, or nil if there is none.
+func (p *Node) every() *Node { return p.child([]byte(everyStep)) }
+
+// elements returns the nodes in an array of n elements, in order. A negative index counts from the
+// end.
+func (p *Node) elements(n int64) (all []element) {
+	for c := range p.Inner {
+		if digits := strings.Trim(c.step, "[]"); digits != c.step {
+			i, err := strconv.ParseInt(digits, 10, 64)
+			if i < 0 {
+				i += n
+			}
+			if err == nil && i >= 0 {
+				all = append(all, element{i, c})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b element) int { return cmp.Compare(a.index, b.index) })
+	return all
+}
+
+// next reads the next value, or skips it if p is nil.
+func (w *Walker) next(p *Node) error {
+	if p == nil {
+		return w.SkipValue()
+	}
+	return w.walk(p)
+}
+
+// dictionary reads the pairs of a Dictionary.
+func (w *Walker) dictionary(p *Node, c *Container) error {
+	for i := range c.Len {
+		start := w.InputOffset()
+		w.start = start
+		if _, err := w.ReadToken(); err != nil { // DictKey
+			return err
+		}
+		w.key = AppendKeyAt(w.key[:0], i)
+		key := p.child(w.key)
+		w.key = AppendValueAt(w.key[:0], i)
+		value := p.child(w.key)
+		if key != nil {
+			w.elem = c.Key
+			if err := w.walk(key); err != nil {
+				return err
+			}
+		} else if byKey, err := w.byKey(p); err != nil {
+			return err
+		} else if value == nil {
+			value = byKey
+		}
+		if value == nil {
+			value = p.every()
+		}
+		w.start, w.elem = start, c.Elem
+		if err := w.next(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byKey reads a key and returns the node of its value, or nil if there is none.
+func (w *Walker) byKey(p *Node) (*Node, error) {
+	depth := w.Depth()
+	t, err := w.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	step, ok, err := KeyStep(w.Decoder, t, w.numbers[:0], func(*NodePathReader, []byte) error { return w.SkipTo(depth) })
+	if err != nil || !ok {
+		return nil, err
+	}
+	return w.node(p, &step), nil
+}
+
+// node returns the node that a step leads to from p, or nil if there is none. A String in a
+// path also matches a StringName.
+func (w *Walker) node(p *Node, step *Step) *Node {
+	if w.Key != nil {
+		if c := w.Key(p, step); c != nil {
+			return c
+		}
+	}
+	w.key = step.Append(w.key[:0])
+	c := p.child(w.key)
+	if c == nil && step.Key.Type == gdwire.TypeStringName {
+		name := *step
+		name.Key.Type = gdwire.TypeString
+		w.key = name.Append(w.key[:0])
+		c = p.child(w.key)
+	}
+	return c
+}
+
+// object reads the properties of an Object.
+func (w *Walker) object(p *Node, c *Container) error {
+	for i := range c.Len {
+		start := w.InputOffset()
+		t, err := w.ReadToken()
+		if err != nil {
+			return err
+		}
+		step := Step{Key: FromToken(t, nil)}
+		byName := w.node(p, &step)
+		w.key = AppendValueAt(w.key[:0], i)
+		at := cmp.Or(p.child(w.key), byName, p.every())
+		w.start, w.elem = start, gdwire.Elem{}
+		if err := w.next(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packed reads the elements of a packed array, up to the last node.
+func (w *Walker) packed(p *Node, c *Container) error {
+	all, every := p.elements(c.Len), p.every()
+	if c.Type == gdwire.TypePackedStringArray {
+		return w.strings(all, every, c)
+	}
+	if c.Type == gdwire.TypePackedByteArray {
+		c.Bits = 8
+	}
+	n, _ := c.Type.Element().Components()
+	size := int64(max(n, 1) * c.Bits / 8)
+	c.End = c.Start + c.Len*size
+	for i := int64(0); len(all) > 0 || every != nil; {
+		offset := w.InputOffset()
+		t, err := w.ReadToken()
+		if err != nil || t.Kind() == gdwire.KindEnd {
+			return err
+		}
+		if every != nil {
+			all = all[:0]
+			for n := range t.Len() {
+				all = append(all, element{i + n, every})
+			}
+		}
+		for end := i + t.Len(); len(all) > 0 && all[0].index < end; all = all[1:] {
+			at := (all[0].index - i) * size
+			b := t.Bytes()[at : at+size]
+			part := Part{In: c.Type, Value: Element(t, b, w.numbers[:0]), Bits: c.Bits, Offset: offset + at, Size: size}
+			if err := w.part(all[0].node, part); err != nil {
+				return err
+			}
+		}
+		i += t.Len()
+	}
+	return nil
+}
+
+// strings reads the elements of a PackedStringArray, up to the last node.
+func (w *Walker) strings(all []element, every *Node, c *Container) error {
+	for i := int64(0); i < c.Len && (len(all) > 0 || every != nil); i++ {
+		var node *Node
+		node, all = nodeAt(i, all, every)
+		offset := w.InputOffset()
+		t, err := w.ReadToken()
+		switch {
+		case err != nil:
+			return err
+		case node != nil:
+			text, err := w.AppendString(nil)
+			if err != nil {
+				return err
+			}
+			v := Value{Type: gdwire.TypeString, Text: string(text)}
+			if err := w.part(node, Part{In: c.Type, Value: v, Offset: offset, Size: w.InputOffset() - offset}); err != nil {
+				return err
+			}
+		case !t.Last():
+			if err := w.SkipValue(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// part calls Part for a part and the components of it that are targets.
+func (w *Walker) part(p *Node, part Part) error {
+	p.Hits++
+	w.start = part.Offset
+	if p.IsTarget() && w.Part != nil {
+		if err := w.Part(p, part); err != nil {
+			return err
+		}
+	}
+	return w.components(p, part)
+}
+
+// components finds the nodes in a part.
+func (w *Walker) components(p *Node, part Part) error {
+	for c := range p.Inner {
+		step := c.Step()
+		if step.Op != Child || step.Key.Type != gdwire.TypeString {
+			continue
+		}
+		if inner, ok := part.Component(step.Key.Text); ok {
+			if err := w.part(c, inner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ErrFound ends a walk after its only target was found.
+var ErrFound = errors.New("found")
