@@ -64,9 +64,9 @@ const (
 	// PipeSize is the same for a pipe, unless its first packet is shorter.
 	PipeSize = 4 << 10
 
-	minSure   = 24       // bytes that are enough for Sure
-	maxCut    = 16 << 20 // maximum declared length of a truncated packet
-	minLeaves = 3        // minimum number of values in a truncated packet
+	minSure   = 24 // bytes that are enough for Sure
+	minLeaves = 3  // minimum number of values in a truncated packet
+	nearTie   = 16 // a damaged input is not taken for one that is so many times longer
 )
 
 // A Certainty tells how reliable a Result is.
@@ -98,7 +98,7 @@ func Recognize(in *Input) Result {
 	if r := in.bySignature(); r.Certainty != Unknown {
 		return r
 	}
-	s := &search{Input: in, trials: map[attempt]*trial{}, ends: map[Frame]bool{}}
+	s := &search{Input: in, trials: map[attempt]*trial{}, ends: map[Frame]int64{}}
 	if r := s.apply(sureRules); r.Certainty != Unknown {
 		return r
 	}
@@ -119,8 +119,8 @@ func Recognize(in *Input) Result {
 type search struct {
 	*Input
 	trials map[attempt]*trial
-	ends   map[Frame]bool // the lengths after the head end at the end of the input
-	frame  *Frame         // the only candidate with lengths that add up to the size of the input, or nil
+	ends   map[Frame]int64 // the offset at which the lengths end, from those after the head on
+	frame  *Frame          // the only candidate with lengths that add up to the size of the input, or nil
 }
 
 // An attempt is a way to read an input.
@@ -150,7 +150,7 @@ func (s *search) apply(rules []rule) Result {
 		r := Result{Certainty: rule.certainty}
 		for _, t := range fits {
 			r.Readings = append(r.Readings, t.Reading)
-			if t.values != fits[0].values {
+			if t.values != fits[0].values || t.cut && t.Frame != fits[0].Frame {
 				r.Certainty = Ambiguous
 			}
 		}
@@ -298,7 +298,7 @@ func (s *search) formats(all []gdwire.Format) []gdwire.Format {
 // without.
 func (s *search) try(r rule) (fits []*trial) {
 	for _, frame := range s.frames() {
-		if frame == Bare && len(fits) > 0 {
+		if frame == Bare && len(fits) > 0 && r.certainty != CutShort {
 			break
 		}
 		if frame != Bare && r.several {
@@ -312,14 +312,30 @@ func (s *search) try(r rule) (fits []*trial) {
 	}
 	switch r.certainty {
 	case CutShort:
-		return furthest(fits)
+		return nearest(furthest(fits))
 	case Sure:
 		fits = mostValues(fits)
 	}
+	if len(fits) > 0 && fits[0].Frame == Bare && !s.whole() { // which can end anywhere after the head
+		fits = append(fits, s.cutLike(fits[0])...)
+	}
 	if s.Size < 0 { // lengths in the wrong byte order are huge
-		fits = least(fits, func(t *trial) int64 { return t.declared })
+		fits = least(fits, func(t *trial) int64 { return t.end })
 	}
 	return least(fits, func(t *trial) int64 { return int64(t.trailing) })
+}
+
+// cutLike returns the trials with lengths that read, up to the end of the input, half as many values as t or more.
+func (s *search) cutLike(t *trial) (all []*trial) {
+	for _, frame := range s.frames() {
+		for _, format := range s.formats(newFormats) {
+			other := s.read(attempt{Reading: Reading{format, frame}, strict: true})
+			if frame != Bare && other.cutShort() && 2*other.leaves > t.leaves {
+				all = append(all, other)
+			}
+		}
+	}
+	return all
 }
 
 // least returns the trials with the least value of a function.
@@ -338,6 +354,16 @@ func furthest(fits []*trial) []*trial {
 		most = max(most, t.leaves)
 	}
 	return slices.DeleteFunc(fits, func(t *trial) bool { return t.leaves < most-minLeaves })
+}
+
+// nearest returns the trials that lack least of what they declare, beside what is there, and those that do not
+// lack much more: a length in the wrong byte order is often huge, but a small one is as likely.
+func nearest(fits []*trial) []*trial {
+	least := int64(math.MaxInt64 / nearTie)
+	for _, t := range fits {
+		least = min(least, t.end)
+	}
+	return slices.DeleteFunc(fits, func(t *trial) bool { return t.end/nearTie >= least })
 }
 
 // mostValues removes the trials that read less than half as many values as another. Any 48 bytes
@@ -368,35 +394,40 @@ func (s *search) withNewerFormats(fits []*trial) (all []*trial) {
 // packet, bytes. Unless lengths add up to the input, it must read clearly more than all
 // others.
 func (s *search) damaged() Result {
-	var best *trial
-	second := 0 // bytes
+	var all []*trial
 	for _, frame := range s.frames() {
 		for _, format := range s.formats(allFormats) {
-			t := s.read(attempt{Reading: Reading{format, frame}})
-			if !t.plainHeader && s.frame == nil {
-				continue
+			if t := s.read(attempt{Reading: Reading{format, frame}}); t.plainHeader || s.frame != nil {
+				all = append(all, t)
 			}
-			if best != nil && !t.further(best) {
-				best, t = t, best
-			}
-			if best != nil && best.values != t.values {
-				second = max(second, best.used)
-			}
-			best = t
+		}
+	}
+	if len(all) == 0 {
+		return Result{}
+	}
+	best := slices.MaxFunc(all, byRead)
+	second := 0 // bytes that are read as other values
+	for _, t := range all {
+		if t.values != best.values {
+			second = max(second, t.used)
 		}
 	}
 	switch {
-	case best == nil:
-		return Result{}
 	case s.frame != nil && best.headers >= minLeaves:
 	case best.leaves < minLeaves || best.good == 0 && best.used < 2*second:
 		return Result{}
 	}
-	return Result{Certainty: Damaged, Readings: []Reading{best.Reading}}
+	r := Result{Certainty: Damaged}
+	for _, t := range nearest(slices.DeleteFunc(all, func(t *trial) bool {
+		return t.Format != best.Format || t.values != best.values || byRead(t, best) < 0
+	})) {
+		r.Readings = append(r.Readings, t.Reading)
+	}
+	if len(r.Readings) > 1 {
+		r.Certainty = Ambiguous
+	}
+	return r
 }
 
-// further reports whether a reading read more than another. Of two damaged packets, a
-// smaller declared length is more plausible.
-func (t *trial) further(other *trial) bool {
-	return cmp.Or(cmp.Compare(t.good, other.good), cmp.Compare(t.used, other.used), cmp.Compare(other.declared, t.declared)) > 0
-}
+// byRead compares how much two trials read.
+func byRead(a, b *trial) int { return cmp.Or(cmp.Compare(a.good, b.good), cmp.Compare(a.used, b.used)) }

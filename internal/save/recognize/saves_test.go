@@ -2,6 +2,8 @@ package recognize
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -297,4 +299,100 @@ func TestZeros(t *testing.T) {
 	require.Equal(t, Damaged, file(append(nulls, 0, 0)).Certainty)
 	twice := append(bytes.Clone(slots), slots...)
 	require.Equal(t, Probably, file(append(twice, 0, 0, 0, 0)).Certainty, "two values and a null")
+}
+
+// A longSave reads a save of which only the start is not zeros.
+type longSave struct {
+	start []byte
+	size  int64
+}
+
+func (s *longSave) ReadAt(b []byte, at int64) (int, error) {
+	n := int(min(int64(len(b)), max(s.size-at, 0)))
+	clear(b[:n])
+	if at < int64(len(s.start)) {
+		copy(b[:n], s.start[at:])
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// recognizeLong recognizes the first size bytes of a save, of which those after start are zeros.
+func recognizeLong(t *testing.T, start []byte, size int64) Result {
+	t.Helper()
+	in := &Input{Head: make([]byte, min(HeadSize, size)), Size: size, At: &longSave{start, size}}
+	_, err := in.At.ReadAt(in.Head, 0)
+	require.NoError(t, err)
+	return Recognize(in)
+}
+
+// long returns the start of a Dictionary of size bytes. It is all but zeros in a PackedByteArray.
+func (s *saves) long(t *testing.T, size int64) []byte {
+	var b, all bytes.Buffer
+	s.e = gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: s.format})
+	pairs := 1
+	for s.e.OutputOffset() < min(HeadSize, size/2) {
+		s.e.WriteString(fmt.Sprint("key", pairs))
+		s.value(3)
+		require.NoError(t, s.e.Flush())
+		pairs++
+	}
+	s.e.WriteString("fill")
+	const headers = 16 // of the Dictionary and the PackedByteArray
+	fill := size - s.e.OutputOffset() - headers
+	if fill < 0 {
+		return s.long(t, size) // the last value was long
+	}
+	s.e.BeginPacked(gdwire.TypePackedByteArray, fill)
+	require.NoError(t, s.e.Flush())
+	d := gdwire.NewEncoder(&all, &gdwire.EncoderOptions{Format: s.format})
+	d.BeginDict(pairs)
+	require.NoError(t, d.Flush())
+	return append(all.Bytes(), b.Bytes()...)
+}
+
+// TestCutForms cuts saves of 1 KiB to 64 MiB of each format and frame, of one packet and of several. As long
+// as 1/16 is left, the frame and format are recognized, or are among several, and others are not.
+func TestCutForms(t *testing.T) {
+	n := 1_000
+	if full() {
+		n = 20_000
+	}
+	r := rand.New(rand.NewPCG(51, 52))
+	var counts [Sure + 1]int
+	for i := range n {
+		s := &saves{Rand: r, format: newFormats[i%2], odd: i&2 > 0}
+		want := Reading{s.format, []Frame{Bare, U32, U32BE}[i/4%3]}
+		size := int64(1<<10*math.Exp2(r.Float64()*16)) &^ 3
+		if r.IntN(3) == 0 { // its bytes in the other order are a plausible length, too
+			size &^= 0xff
+		}
+		b := s.long(t, size)
+		if want.Frame != Bare {
+			length := make([]byte, lengthSize)
+			want.Frame.Order().PutUint32(length, uint32(size))
+			b = append(length, b...)
+			size += lengthSize
+			if r.IntN(3) == 0 {
+				first := frame(want.Frame, s.top(t, 3))
+				b = append(first, b...)
+				size += int64(len(first))
+			}
+		}
+		least := max(size/16, 512)
+		cut := least + r.Int64N(size-least)
+		got := recognizeLong(t, b, cut)
+		counts[got.Certainty]++
+		if got.Certainty == Ambiguous {
+			require.Contains(t, got.Readings, want)
+			continue
+		}
+		require.GreaterOrEqual(t, got.Certainty, Damaged, "%v, %d of %d bytes: %v", want, cut, size, got)
+		require.NotEqual(t, wrong, judge(got, want), "%v, %d of %d bytes: %v", want, cut, size, got)
+		require.Equal(t, want.Frame, got.Readings[0].Frame, "%v, %d of %d bytes: %v", want, cut, size, got)
+	}
+	t.Logf("of %d saves: %d ambiguous, %d cut short, %d probable, %d sure", n, counts[Ambiguous], counts[CutShort], counts[Probably], counts[Sure])
+	require.Less(t, 8*counts[Ambiguous], n) // where lengths are multiples of 256
 }

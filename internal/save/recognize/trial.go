@@ -31,7 +31,7 @@ type trial struct {
 	used        int    // bytes up to the first error, and of valid packets after it
 	trailing    int    // bytes after the value, without a frame
 	good        int    // packets that are one value
-	declared    int64  // the greatest declared length of a packet
+	end         int64  // the offset at which the lengths end, or that of what is known of a value
 
 	hash maphash.Hash
 }
@@ -71,6 +71,7 @@ func (s *search) readNew(a attempt) *trial {
 func (t *trial) bare() {
 	in := t.search
 	t.plainHeader = plainHeader(in.Head)
+	t.end = in.known()
 	for {
 		n, err := t.value(in.Head[t.used:])
 		t.used += n
@@ -102,12 +103,12 @@ func (t *trial) readFramed() {
 	for first := true; first || offset < int64(len(in.Head)); first = false {
 		head := in.Head[offset:]
 		if len(head) < lengthSize {
+			t.end = offset + lengthSize
 			t.cut = in.whole() && good
 			t.whole = !in.whole() && good && !first
 			return
 		}
 		n := int64(t.Frame.length(head))
-		t.declared = max(t.declared, n)
 		head = head[lengthSize:]
 		if first {
 			t.plainHeader = plainHeader(head)
@@ -131,7 +132,8 @@ func (t *trial) readFramed() {
 		}
 		offset += lengthSize + n
 	}
-	t.whole = good && in.follow(t.Frame, offset)
+	t.end = in.follow(t.Frame, offset)
+	t.whole = good && (in.Size < 0 || t.end == in.Size)
 	t.cut = good && !t.whole
 }
 
@@ -149,21 +151,20 @@ func (s *search) addUp(f Frame) bool {
 		offset += lengthSize + n
 	}
 	known := s.At != nil || s.whole()
-	return known && s.Size > 0 && s.follow(f, offset)
+	return known && s.Size > 0 && s.follow(f, offset) == s.Size
 }
 
 // minPacket is the size of a header, with which each value begins.
 const minPacket = 4
 
-// follow reports whether the lengths of packets end at the end of the input. The first length
-// after the head is at offset.
-func (s *search) follow(f Frame, offset int64) bool {
-	ends, known := s.ends[f]
+// follow returns the offset at which the lengths of packets end. The first length after the head is at offset.
+func (s *search) follow(f Frame, offset int64) int64 {
+	end, known := s.ends[f]
 	if !known {
-		ends = s.Input.follow(f, offset)
-		s.ends[f] = ends
+		end = s.Input.follow(f, offset)
+		s.ends[f] = end
 	}
-	return ends
+	return end
 }
 
 const (
@@ -174,30 +175,34 @@ const (
 	followBlock = 4 << 10
 )
 
-func (in *Input) follow(f Frame, offset int64) bool {
+func (in *Input) follow(f Frame, offset int64) int64 {
 	if in.Size < 0 {
-		return true
+		return offset
 	}
 	block := make([]byte, followBlock)
 	start, n := int64(0), 0 // of the bytes in block
 	for range maxFollowed {
 		switch {
-		case offset == in.Size:
-			return true
+		case offset >= in.Size:
+			return offset
 		case offset > in.Size-lengthSize:
-			return false
+			return offset + lengthSize
 		case in.At == nil:
-			return true
+			return in.Size
 		}
 		if offset+lengthSize > start+int64(n) {
 			start = offset
 			if n, _ = in.At.ReadAt(block, offset); n < lengthSize {
-				return false
+				return in.Size + lengthSize // it is shorter now
 			}
 		}
-		offset += lengthSize + int64(f.length(block[offset-start:]))
+		length := int64(f.length(block[offset-start:]))
+		if length < minPacket {
+			return in.Size + lengthSize // zeros are no lengths
+		}
+		offset += lengthSize + length
 	}
-	return true
+	return in.Size
 }
 
 // length returns the length at the start of b.
@@ -342,5 +347,5 @@ func hasControl(b []byte) bool {
 // cutShort reports whether the input ends inside a packet and enough values were read
 // before its end.
 func (t *trial) cutShort() bool {
-	return t.cut && (t.good > 0 || t.leaves >= minLeaves) && t.declared < maxCut
+	return t.cut && (t.good > 0 || t.leaves >= minLeaves)
 }
