@@ -15,8 +15,13 @@ var ErrPacketRate = errors.New("gdwire/stream: too many packets")
 // errAddr is the error of a connection beyond MaxConnsPerAddr.
 var errAddr = errors.New("gdwire/stream: too many connections from this address")
 
-// addrOf returns the address whose connections MaxConnsPerAddr counts: an IPv4 address or the /64
-// network of an IPv6 address, which one client can have to itself. It is zero for other networks.
+// nat64 is the network of IPv4 addresses behind a NAT64, by RFC 6052.
+var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+
+// addrOf returns the address whose connections MaxConnsPerAddr counts: an IPv4 address, also of a
+// client that a NAT64 translates, or the /64 network of an IPv6 address, which one client can have to
+// itself. All link-local clients share such a network, so their whole addresses count, with the zone. It
+// is zero for other networks.
 func addrOf(remote net.Addr) netip.Addr {
 	if remote == nil {
 		return netip.Addr{}
@@ -27,9 +32,13 @@ func addrOf(remote net.Addr) netip.Addr {
 	} else if port, err := netip.ParseAddrPort(remote.String()); err == nil {
 		addr = port.Addr()
 	}
-	addr = addr.Unmap().WithZone("")
-	if addr.Is6() {
-		addr = netip.PrefixFrom(addr, 64).Masked().Addr()
+	addr = addr.Unmap()
+	switch {
+	case nat64.Contains(addr):
+		b := addr.As16()
+		return netip.AddrFrom4([4]byte(b[12:]))
+	case addr.Is6() && !addr.IsLinkLocalUnicast():
+		return netip.PrefixFrom(addr.WithZone(""), 64).Masked().Addr()
 	}
 	return addr
 }
