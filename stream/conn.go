@@ -31,24 +31,23 @@ type Conn struct {
 	link      link          // conn or the WebSocket
 	handshake *handshake    // nil without a handshake
 	interrupt func()        // interrupts a call of Next that waits for a packet
-	stats     *counters     // of the Server, or nil if there is none
 	discarded chan struct{} // closed when the goroutine of CloseRead ends; nil without CloseRead
+	panicked  error         // of this goroutine, then
+	failed    bool          // the Server has counted the connection as failed
 
 	// reading is locked by Next and NextRaw, so that a handler can return while another of its
 	// goroutines reads.
 	reading sync.Mutex
 
 	// Used only by the goroutine that reads.
-	armed     int64 // 1 + CompleteOffset of the packet with a read deadline, or 0
-	last      bool  // Next returned its last packet after Shutdown
-	published published
-	rate      *bucket // nil without Server.PacketRate
-	tooFast   bool    // rate was exceeded
+	armed   int64   // 1 + CompleteOffset of the packet with a read deadline, or 0
+	last    bool    // Next returned its last packet after Shutdown
+	rate    *bucket // nil without Server.PacketRate
+	tooFast bool    // rate was exceeded
 
 	handled      func(*Conn, HandledPacket) // Server.PacketHandled
 	readAt       time.Time                  // when Next returned a packet that is not handled yet
 	handledFirst bool
-	lengths      int64 // the bytes that a WebSocket's Reader has read before messages
 
 	draining atomic.Bool // by Server.Shutdown
 	served   atomic.Bool // by a Server, which closes the connection after its handler
@@ -68,7 +67,9 @@ type Conn struct {
 
 	flushError error // of packets that were held back; Next returns it
 
-	shown   published // counts for Stats
+	stats   *counters // of the Server, or nil if there is none
+	bytesIn int64     // bytes read
+	counted counts    // that Stats include
 	waiting time.Time // when the latest wait began
 
 	readFault, writeFault fault // the latest of each
@@ -265,6 +266,9 @@ func (c *Conn) ready() error {
 	if err != nil {
 		c.reader.countInvalid()
 		c.reader.dec.Release()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.count() // also after finish, for a goroutine that outlives the handler
 		return err
 	}
 	c.armed = 0
@@ -307,6 +311,14 @@ func (c *Conn) CloseRead(ctx context.Context) context.Context {
 	c.discarded = make(chan struct{})
 	go func() {
 		defer close(c.discarded)
+		defer func() {
+			if !c.served.Load() {
+				return
+			}
+			if c.panicked = panicked(recover(), nil); c.panicked != nil { // PacketHandled, for example
+				cancel(c.panicked)
+			}
+		}()
 		for {
 			if _, err := c.Next(); err != nil && !Skippable(err) {
 				cancel(err)
@@ -325,9 +337,9 @@ func (c *Conn) wait(idle bool) error {
 			return err
 		}
 	}
-	c.publish()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.count()
 	if err := c.ended(); err != nil { // here, because a deadline would replace that of Close
 		return err
 	}
@@ -338,9 +350,18 @@ func (c *Conn) wait(idle bool) error {
 		return ErrServerClosed
 	}
 	now := c.now()
-	c.shown = c.counts()
 	c.idle, c.waiting = idle, now
 	return c.setReadDeadline(now)
+}
+
+// received notes that n bytes arrived.
+func (c *Conn) received(n int) {
+	if n > 0 {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.idle = false
+		c.bytesIn += int64(n)
+	}
 }
 
 // flushFailed makes Next return err, of packets that were held back.
@@ -513,8 +534,10 @@ func (c *Conn) finish(err error, kind faultKind) {
 		<-c.discarded
 	}
 	c.reading.Lock() // after another goroutine of the handler, which Close has interrupted
-	c.reader.countInvalid()
-	c.publish()
+	c.reader.countFailed(err)
+	c.mu.Lock()
+	c.count()
+	c.mu.Unlock()
 	c.reading.Unlock()
 	c.linger()
 }
@@ -523,8 +546,10 @@ func (c *Conn) finish(err error, kind faultKind) {
 func (c *Conn) setStats(s *counters) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count()
 	c.stats = s
-	c.published = c.counts()
 	c.writer.stats.Store(s)
 }
 
@@ -539,6 +564,7 @@ func (r connReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := r.c.conn.Read(p)
+	r.c.received(n)
 	return n, r.c.readError(err)
 }
 

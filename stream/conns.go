@@ -26,7 +26,7 @@ func (s *Server) Conns() iter.Seq[*Conn] {
 type ConnStats struct {
 	RemoteAddr string        // of the other side, or "unknown"
 	Age        time.Duration // since the Conn was made
-	Idle       time.Duration // since Next began to wait for a packet; 0 inside a packet
+	Idle       time.Duration // since Next began to wait for a packet; 0 inside a packet and while it is handled
 
 	PacketsIn  int64 // packets read before Next last waited, valid and invalid
 	PacketsOut int64 // packets written
@@ -44,7 +44,7 @@ func (c *Conn) Stats() ConnStats {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s.PacketsIn, s.BytesIn, s.Invalid = c.shown.packets, c.shown.bytes, c.shown.invalid
+	s.PacketsIn, s.BytesIn, s.Invalid = c.counted.packets, c.counted.bytes, c.counted.invalid
 	if c.idle {
 		s.Idle = now.Sub(c.waiting)
 	}

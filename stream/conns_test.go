@@ -130,6 +130,70 @@ func TestReaderOutlivesHandler(t *testing.T) {
 	}
 }
 
+// TestDecoderOutlivesHandler uses a Decoder in another goroutine while its handler returns. The race
+// detector finds what the Server reads of it.
+func TestDecoderOutlivesHandler(t *testing.T) {
+	for name, packet := range map[string][]byte{"valid": encoded(t, number(1)), "invalid": {200, 0, 0, 0}, "large": mixed(t)[6], "large, ends early": mixed(t)[7]} {
+		t.Run(name, func(t *testing.T) {
+			ended := make(chan struct{})
+			s := &stream.Server{Logger: quiet(), Handler: func(_ context.Context, c *stream.Conn) error {
+				d, err := c.Next()
+				require.NoError(t, err)
+				go func() {
+					defer close(ended)
+					for err == nil {
+						_, err = d.ReadToken()
+					}
+				}()
+				return nil
+			}}
+			ours, theirs := net.Pipe()
+			go func() { _, _ = theirs.Write(framed(binary.LittleEndian, packet)) }()
+			s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+			<-ended
+			require.EqualValues(t, 1, s.Stats().PacketsIn)
+			require.NoError(t, s.Shutdown(t.Context()))
+		})
+	}
+}
+
+// TestIdle handles packets: no time is idle in which a handler does not wait for one, also if the packet
+// came in one Read.
+func TestIdle(t *testing.T) {
+	one := framed(binary.LittleEndian, encoded(t, number(1)))
+	for _, last := range []int{len(one), 5} { // the bytes of the second packet that came with the first
+		synctest.Test(t, func(t *testing.T) {
+			ours, theirs := net.Pipe()
+			c := stream.NewConn(t.Context(), ours, nil)
+			defer c.Close()
+			ended := make(chan error)
+			go func() {
+				for range 2 {
+					assert.NoError(t, next(c))
+					time.Sleep(time.Minute)
+				}
+				ended <- next(c)
+			}()
+			time.Sleep(time.Second)
+			require.Equal(t, time.Second, c.Stats().Idle)
+			_, err := theirs.Write(append(one[:len(one):len(one)], one[:last]...))
+			require.NoError(t, err)
+			time.Sleep(time.Second)
+			require.Zero(t, c.Stats().Idle)
+			time.Sleep(time.Minute)
+			require.Zero(t, c.Stats().Idle, "in the second packet")
+			if last < len(one) {
+				_, err = theirs.Write(one[last:])
+				require.NoError(t, err)
+			}
+			time.Sleep(2*time.Minute - time.Second)
+			require.Positive(t, c.Stats().Idle)
+			theirs.Close()
+			require.Equal(t, io.EOF, <-ended)
+		})
+	}
+}
+
 // TestConns iterates over the connections of a Server, describes them and closes one.
 func TestConns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

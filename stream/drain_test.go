@@ -3,6 +3,7 @@ package stream_test
 import (
 	"context"
 	"encoding/binary"
+	"io"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -91,6 +92,63 @@ func TestDrainTimeout(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A shutdownBetween is a MessageConn that shuts a Server down when the first frame of a message has arrived,
+// before the Conn knows of it.
+type shutdownBetween struct {
+	stream.MessageConn
+	s *stream.Server
+}
+
+func (b *shutdownBetween) NextMessage(ctx context.Context) (io.Reader, error) {
+	r, err := b.MessageConn.NextMessage(ctx)
+	go func() { _ = b.s.Shutdown(context.Background()) }()
+	time.Sleep(time.Millisecond)
+	return r, err
+}
+
+// TestShutdownKeepsMessage shuts a Server down when the first frame of a message has arrived: Next returns the
+// message if the rest of it arrives within DrainTimeout.
+func TestShutdownKeepsMessage(t *testing.T) {
+	for _, between := range []bool{true, false} {
+		for _, unknown := range []bool{true, false} {
+			if between && unknown {
+				continue // Shutdown sends a close frame
+			}
+			synctest.Test(t, func(t *testing.T) {
+				var got []error
+				var s *stream.Server
+				s = &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
+					got = append(got, skipOne(c), skipOne(c), c.WritePacket(number(2)))
+					return nil
+				}}
+				f := newSocket()
+				ctx, ws := t.Context(), stream.WebSocket(f, closeStatus)
+				if !unknown {
+					ctx = f.conn(ctx)
+				}
+				if between {
+					ws = &shutdownBetween{ws, s}
+				}
+				first, rest := io.Pipe()
+				f.in <- frame{typ: 2, r: first}
+				go func() {
+					b := encoded(t, number(1))
+					_, _ = rest.Write(b[:2])
+					time.Sleep(900 * time.Millisecond)
+					_, _ = rest.Write(b[2:])
+					rest.Close()
+				}()
+				go s.ServeMessages(ctx, ws)
+				synctest.Wait()
+				go func() { <-f.out }()
+				require.NoError(t, s.Shutdown(t.Context()))
+				require.Equal(t, []error{nil, stream.ErrServerClosed, nil}, got)
+				_, _ = io.Copy(io.Discard, first)
+			})
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ package stream_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,12 +12,14 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/stream"
@@ -135,5 +138,142 @@ func TestPanicsAreLogged(t *testing.T) {
 		require.Equal(t, 10, strings.Count(logged.String(), "error=own"))
 		require.EqualValues(t, 100, s.Stats().Failed)
 		require.EqualValues(t, 100, s.Stats().Panics)
+	})
+}
+
+// A panicking Logger panics when it logs a record, or is asked whether it would.
+type panicking struct {
+	slog.Handler
+	enabled bool
+}
+
+func (p panicking) Enabled(context.Context, slog.Level) bool {
+	if !p.enabled {
+		panic("oops")
+	}
+	return true
+}
+func (panicking) Handle(context.Context, slog.Record) error { panic("oops") }
+
+// serverFunctions are the functions that a user of a Server can set, each as one that panics, with every
+// goroutine that calls it. In other goroutines of a handler, a panic is the handler's own.
+var serverFunctions = []struct {
+	field, where string
+	set          func(t *testing.T, s *stream.Server)
+	panics       int64
+}{
+	{"Handler", "the goroutine of ServeConn", func(_ *testing.T, s *stream.Server) {
+		s.Handler = func(context.Context, *stream.Conn) error { panic("oops") }
+	}, 1},
+	{"ConnContext", "the goroutine of the handler", func(_ *testing.T, s *stream.Server) {
+		s.ConnContext = func(context.Context, *stream.Conn) context.Context { panic("oops") }
+	}, 1},
+	{"ConnClosed", "the goroutine of the handler", func(_ *testing.T, s *stream.Server) {
+		s.ConnClosed = func(context.Context, *stream.Conn, error) { panic("oops") }
+	}, 1},
+	{"PacketHandled", "Next in the handler", func(_ *testing.T, s *stream.Server) {
+		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) { panic("oops") }
+	}, 1},
+	{"PacketHandled", "after the handler", func(_ *testing.T, s *stream.Server) {
+		s.Handler = skipOneOf
+		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) { panic("oops") }
+	}, 1},
+	{"PacketHandled", "the goroutine of CloseRead", func(t *testing.T, s *stream.Server) {
+		s.Handler = func(ctx context.Context, c *stream.Conn) error {
+			ctx = c.CloseRead(ctx)
+			<-ctx.Done()
+			assert.EqualError(t, context.Cause(ctx), "panic: oops")
+			return context.Cause(ctx)
+		}
+		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) { panic("oops") }
+	}, 1},
+	{"PacketHandled", "the goroutine of CloseRead, whose handler returns nil", func(_ *testing.T, s *stream.Server) {
+		s.Handler = func(ctx context.Context, c *stream.Conn) error {
+			<-c.CloseRead(ctx).Done()
+			return nil
+		}
+		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) { panic("oops") }
+	}, 1},
+	{"PacketHandled and ConnClosed", "both", func(_ *testing.T, s *stream.Server) {
+		s.Handler = func(ctx context.Context, c *stream.Conn) error {
+			<-c.CloseRead(ctx).Done()
+			return nil
+		}
+		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) { panic("oops") }
+		s.ConnClosed = func(context.Context, *stream.Conn, error) { panic("oops") }
+	}, 2},
+	{"Logger", "Handle, after the handler", func(_ *testing.T, s *stream.Server) {
+		s.Handler = func(context.Context, *stream.Conn) error { return errOwn }
+		s.Logger = slog.New(panicking{slog.DiscardHandler, true})
+	}, 1},
+	{"Logger", "Enabled, after the handler", func(_ *testing.T, s *stream.Server) {
+		s.Handler = func(context.Context, *stream.Conn) error { return errOwn }
+		s.Logger = slog.New(panicking{slog.DiscardHandler, false})
+	}, 1},
+	{"Logger", "Handle, after a panic", func(_ *testing.T, s *stream.Server) {
+		s.Handler = func(context.Context, *stream.Conn) error { panic("oops") }
+		s.Logger = slog.New(panicking{slog.DiscardHandler, true})
+	}, 2},
+	{"TLSConfig", "the handshake", func(_ *testing.T, s *stream.Server) {
+		s.TLSConfig = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { panic("oops") }}
+	}, 1},
+}
+
+// TestServerFunctionsPanic lets each function that a user can set panic, in each goroutine that calls it: that
+// ends the connection, is counted once, and leaves the Server as it was.
+func TestServerFunctionsPanic(t *testing.T) {
+	fields := map[string]bool{"TLSConfig": true, "Logger": true}
+	for f := range reflect.TypeFor[stream.Server]().Fields() {
+		if f.Type.Kind() == reflect.Func {
+			fields[f.Name] = true
+		}
+	}
+	for _, f := range serverFunctions {
+		delete(fields, f.field)
+		t.Run(f.field+", "+f.where, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &stream.Server{Logger: quiet(), Handler: func(_ context.Context, c *stream.Conn) error { return drained(c) }}
+				f.set(t, s)
+				ln := newFakeListener(nil)
+				result := start(s, ln)
+				if s.TLSConfig != nil {
+					secure := newFakeListener(nil)
+					ended := make(chan error, 1)
+					go func() { ended <- s.ServeTLS(secure, "", "") }()
+					defer func() { require.Equal(t, stream.ErrServerClosed, <-ended) }()
+					ours, theirs := net.Pipe()
+					secure.conns <- ours
+					require.Error(t, tls.Client(theirs, &tls.Config{InsecureSkipVerify: true}).Handshake())
+				} else {
+					ours, theirs := net.Pipe()
+					ln.conns <- ours
+					_, _ = theirs.Write(framed(binary.LittleEndian, encoded(t, number(1))))
+					synctest.Wait()
+					theirs.Close()
+				}
+				synctest.Wait()
+				n := s.Stats()
+				require.Equal(t, f.panics, n.Panics)
+				require.EqualValues(t, 1, n.Failed)
+				require.Zero(t, n.Conns)
+				require.NoError(t, s.Shutdown(t.Context()))
+				require.Equal(t, stream.ErrServerClosed, result())
+			})
+		})
+	}
+	require.Empty(t, fields, "a function that a user can set needs a line in serverFunctions")
+}
+
+// TestAcceptLoggerPanics lets the Logger panic in the goroutine of Serve.
+func TestAcceptLoggerPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stream.Server{Logger: slog.New(panicking{slog.DiscardHandler, true}), Handler: skipOneOf}
+		ln := newFakeListener(acceptError{temporary: true})
+		result := start(s, ln)
+		ln.conns <- nil
+		time.Sleep(time.Second)
+		require.EqualValues(t, 1, s.Stats().Panics)
+		require.NoError(t, s.Shutdown(t.Context()))
+		require.Equal(t, stream.ErrServerClosed, result())
 	})
 }

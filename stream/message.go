@@ -243,6 +243,9 @@ func (m *socket) receive() error {
 	if err := m.c.wait(false); err != nil {
 		return err
 	}
+	if m.conn != nil && m.c.draining.Load() { // drain may have interrupted NextMessage just after its return
+		_ = m.conn.SetReadDeadline(time.Time{})
+	}
 	p := newPacket()
 	if err := p.readFrom(r); err != nil {
 		p.release()
@@ -250,7 +253,7 @@ func (m *socket) receive() error {
 	}
 	m.read.set(time.Time{})
 	m.c.config.order().PutUint32(p.buf, uint32(len(p.content())))
-	m.c.lengths += lengthSize
+	m.c.received(len(p.content()))
 	m.next = p
 	return nil
 }

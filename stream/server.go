@@ -48,8 +48,9 @@ type Server struct {
 	// closed the Conn and returned, up to half a second of input is discarded.
 	//
 	// Its error is logged unless it is or wraps io.EOF, net.ErrClosed or
-	// ErrServerClosed, at level Error, or Debug if the client vanished. A panic is logged,
-	// too, with its stack, and ends only this connection.
+	// ErrServerClosed, at level Error, or Debug if the client vanished. A panic of Handler, or of
+	// another function that the Server calls, is logged with its stack and ends only this
+	// connection; a goroutine of the handler's own must recover its panics.
 	Handler func(ctx context.Context, c *Conn) error
 	// Options configures the connections of Serve and ServeMessages.
 	Options Options
@@ -249,11 +250,14 @@ func (s *Server) end(ctx context.Context, c *Conn, err error) {
 	defer s.remove(func() { s.removeConn(c) })
 	kind := c.faultOf(err)
 	c.finish(err, kind)
-	s.report(c, err, kind, true)
+	s.report(c, err, kind)
+	if c.panicked != nil && c.panicked != err { // otherwise the handler returned the cause of CloseRead's context
+		s.report(c, c.panicked, panicFault)
+	}
 	if s.ConnClosed != nil {
 		defer func() {
 			if err := panicked(recover(), nil); err != nil {
-				s.report(c, err, panicFault, !kind.isFailure())
+				s.report(c, err, panicFault)
 			}
 		}()
 		s.ConnClosed(ctx, c, err)
@@ -276,16 +280,17 @@ func panicked(recovered any, err error) error {
 	return &panicError{recovered, debug.Stack()}
 }
 
-// report counts and logs a connection that ended badly. first is false if it was counted as failed
-// before.
-func (s *Server) report(c *Conn, err error, kind faultKind, first bool) {
+// report counts and logs a connection that ended badly.
+func (s *Server) report(c *Conn, err error, kind faultKind) {
 	if kind == noFault {
 		return
 	}
 	s.counters.faults[kind].Add(1)
-	if kind.isFailure() && first {
+	if kind.isFailure() && !c.failed {
+		c.failed = true
 		s.counters.failed.Add(1)
 	}
+	defer s.recoverLogger()
 	about := []any{"remote", c.remote(), "error", err, "packets", c.reader.packets}
 	switch p, _ := err.(*panicError); {
 	case p != nil:
@@ -493,8 +498,17 @@ func (l *logLimit) allow() (suppressed int, ok bool) {
 	return suppressed, true
 }
 
+// recoverLogger is deferred by functions that log. A panic of the Logger is counted and ends neither a
+// connection nor the Server.
+func (s *Server) recoverLogger() {
+	if recover() != nil {
+		s.counters.faults[panicFault].Add(1)
+	}
+}
+
 // logLimited logs a record unless there are too many.
 func (s *Server) logLimited(level slog.Level, message string, args ...any) {
+	defer s.recoverLogger()
 	log := s.logger()
 	if !log.Enabled(context.Background(), level) {
 		return

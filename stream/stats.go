@@ -13,13 +13,15 @@ type Stats struct {
 	Failed   int64 // connections with a failed handler or handshake, and timeouts; all were logged
 	Lost     int64 // connections that the client reset, or that the network lost
 	TooFast  int64 // connections that ended because of PacketRate
-	Panics   int64 // panics of handlers and of ConnClosed
+	Panics   int64 // panics of the Handler and the other functions of the Server
 
 	PacketsIn  int64 // packets read, valid and invalid
 	PacketsOut int64 // packets written
 	BytesIn    int64 // bytes read, with lengths; from WebSockets, bytes of messages
 	BytesOut   int64 // bytes written
-	Invalid    int64 // packets read that were empty, too long, invalid or did not fit the Go type
+	// Invalid counts packets read that were empty, too long, invalid or did not fit the Go type. For
+	// the last packet of a connection, the handler must return the error.
+	Invalid int64
 
 	// Connections that ended because of one of these timeouts.
 	HandshakeTimeouts, IdleTimeouts, ReadTimeouts, WriteTimeouts int64
@@ -91,26 +93,19 @@ func (s *Server) Stats() Stats {
 	}
 }
 
-// A published holds the counts of a Reader that stats already includes.
-type published struct{ packets, bytes, invalid int64 }
+// counts are the numbers of what was read.
+type counts struct{ packets, bytes, invalid int64 }
 
-// counts returns the current counts. The lengths that a WebSocket's Reader counts are not received.
-func (c *Conn) counts() published {
-	r := c.reader
-	return published{r.packets, r.in - c.lengths, r.invalid}
-}
-
-// publish adds the packets and bytes read since the latest call.
-func (c *Conn) publish() {
-	if c.stats == nil {
+// count adds the packets and bytes that were read since the latest call to the Stats. c is locked.
+func (c *Conn) count() {
+	now := counts{c.reader.packets, c.bytesIn, c.reader.invalid}
+	if now == c.counted {
 		return
 	}
-	now := c.counts()
-	if now == c.published {
-		return
+	if c.stats != nil {
+		c.stats.packetsIn.Add(now.packets - c.counted.packets)
+		c.stats.bytesIn.Add(now.bytes - c.counted.bytes)
+		c.stats.invalid.Add(now.invalid - c.counted.invalid)
 	}
-	c.stats.packetsIn.Add(now.packets - c.published.packets)
-	c.stats.bytesIn.Add(now.bytes - c.published.bytes)
-	c.stats.invalid.Add(now.invalid - c.published.invalid)
-	c.published = now
+	c.counted = now
 }
