@@ -203,8 +203,8 @@
 // An error of the Reader is returned as it is. If it is temporary, such as a timeout,
 // reading can go on:
 //
-//	ReadToken, PeekKind, ReadText,     nothing was consumed: repeat the call
-//	typed reads of one token, SkipTo
+//	ReadToken, PeekKind, SkipTo,       nothing was consumed: repeat the call
+//	typed reads of one token
 //	AppendString, Payload,             the caller got what was read: repeat
 //	ReadPacked, AppendPacked           the call with it
 //	Fields, Elements, Pairs            the loop is over: SkipTo leaves the container

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -244,7 +244,7 @@ const (
 )
 
 // keyBytes is the number of bytes that readKey and writeKey load and store.
-const keyBytes = 8 + hook.MaxKey
+const keyBytes = 8 + internal.MaxKey
 
 // The properties of each format.
 var (

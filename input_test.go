@@ -297,7 +297,7 @@ func TestCallsDoNotWait(t *testing.T) {
 			d.WrapError(err)
 			d.AppendPath(nil)
 			d.Err()
-			d.LastError()
+			d.lastError()
 			d.StackIndex(1)
 			d.UnreadBuffer()
 			return err

@@ -3,7 +3,7 @@ package gdwire
 import (
 	"math"
 
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -12,23 +12,17 @@ import (
 // these words. They do only what the fast path can do at once; where they return false, package
 // variant makes the usual call.
 
-func init() {
-	hook.NewKey = newKey
-	hook.ReadKey = readKey
-	hook.WriteKey = writeKey
-}
-
 // newKey returns the words of a text of 1 to MaxKey ASCII characters without a NUL. For another text it returns a
 // Key that readKey never finds and writeKey never writes.
-func newKey(text string) hook.Key {
+func newKey(text string) internal.Key {
 	var b [keyBytes]byte
 	n := copy(b[8:], text)
 	first, last := le.Uint64(b[8:]), le.Uint64(b[16:])
 	// ASCII without a NUL needs no check, which writeKey does not have.
 	if n == 0 || n < len(text) || (first|last)&wire.NotASCII != 0 || wire.ContainsNUL(text) {
-		return hook.Key{First: 1} // masked bytes, all 0, are not equal to it
+		return internal.Key{First: 1} // masked bytes, all 0, are not equal to it
 	}
-	return hook.Key{
+	return internal.Key{
 		Len: n, Size: 8 + int(wire.Padded(uint32(n))), Head: stringHeader | uint64(n)<<32,
 		First: first, Last: last, Mask: 1<<(8*n) - 1, LastMask: 1<<(8*max(n-8, 0)) - 1, // 0 - 1 of eight bytes and more
 	}
@@ -37,7 +31,7 @@ func newKey(text string) hook.Key {
 // readKey consumes the next value or key of d if it is the String k and completely in the
 // buffer. It compares words that may have bytes of the next value, so it needs keyBytes in the
 // buffer. It cannot panic and so needs no frame: -1 % of Unmarshal into structs.
-func readKey(d *Decoder, k *hook.Key) bool {
+func (d *Decoder) readKey(k *internal.Key) bool {
 	values, r := d.fastValues, d.r&math.MaxInt
 	if r > len(values)-keyBytes || d.remaining == 0 {
 		return false
@@ -59,7 +53,7 @@ func readKey(d *Decoder, k *hook.Key) bool {
 // writeKey writes the String k to e if the fast path is on and keyBytes are free. It
 // stores all words of the longest key; the next value overwrites those that k does not need. Like
 // readKey it needs no frame.
-func writeKey(e *Encoder, k *hook.Key) bool {
+func (e *Encoder) writeKey(k *internal.Key) bool {
 	values, n, size := e.fastValues, e.n&math.MaxInt, k.Size
 	if n > len(values)-keyBytes || e.remaining == 0 || size == 0 {
 		return false

@@ -10,20 +10,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal"
 )
 
 // keyTexts are texts around the lengths that a Key can have.
 func keyTexts() (all []string) {
-	for n := range hook.MaxKey + 3 {
+	for n := range internal.MaxKey + 3 {
 		all = append(all, strings.Repeat("x", n), "Zoë"[min(n, 2):]+strings.Repeat("y", n))
 	}
 	return append(all, "\x00", "a\x00b", "position", "max_health")
 }
 
 func keyTo(e *Encoder, text string) error {
-	k := hook.NewKey(text)
-	if writeKey(e, &k) {
+	k := newKey(text)
+	if e.writeKey(&k) {
 		return nil
 	}
 	return e.WriteString(text)
@@ -77,8 +77,8 @@ func TestWriteKey(t *testing.T) {
 			require.Equal(t, texts.Bytes(), keys.Bytes(), "%v, %d", f, before)
 		}
 	}
-	k := hook.NewKey("position")
-	require.False(t, writeKey(NewEncoder(io.Discard, nil), &k), "at the top level, the slow path writes it")
+	k := newKey("position")
+	require.False(t, NewEncoder(io.Discard, nil).writeKey(&k), "at the top level, the slow path writes it")
 }
 
 // ReadKey consumes the texts that are equal to it and nothing else, and leaves the Decoder as
@@ -119,18 +119,18 @@ func compareKeys(t *testing.T, name string, a, b *Decoder) (hits int) {
 			continue
 		}
 		offset := a.InputOffset()
-		text, ok, errA := a.ReadText()
+		text, ok, errA := export{}.ReadText(a)
 		want := string(text)
 		for _, other := range []string{want + "x", want + "\x00", "x" + want, strings.ToUpper(want) + "_", "", "other"} {
-			k := hook.NewKey(other)
-			require.False(t, readKey(b, &k), "%s: %q as %q", name, want, other)
+			k := newKey(other)
+			require.False(t, b.readKey(&k), "%s: %q as %q", name, want, other)
 			require.Equal(t, offset, b.InputOffset(), name)
 		}
-		k := hook.NewKey(want)
-		if ok && readKey(b, &k) {
+		k := newKey(want)
+		if ok && b.readKey(&k) {
 			hits++
 		} else {
-			text, okB, errB := b.ReadText()
+			text, okB, errB := export{}.ReadText(b)
 			require.Equal(t, ok, okB, name)
 			require.Equal(t, want, string(text), name)
 			require.Equal(t, errA, errB, name)
@@ -155,8 +155,8 @@ func TestKeyWithoutWords(t *testing.T) {
 			d.ResetBytes(bytesOf(idArray, 2, bytes.Repeat([]byte{first}, keyBytes), integer(1)))
 			_, err := d.ReadArray()
 			require.NoError(t, err)
-			k := hook.NewKey(text)
-			require.False(t, readKey(d, &k), "%q from bytes of %#x", text, first)
+			k := newKey(text)
+			require.False(t, d.readKey(&k), "%q from bytes of %#x", text, first)
 			require.EqualValues(t, 8, d.InputOffset())
 		}
 	}

@@ -4,28 +4,23 @@ import (
 	"bytes"
 	"math"
 
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A NodePath that is in the buffer as a whole becomes text at once, without a frame and without tokens
 // for its names, for ReadNodePath, AppendString and package variant.
 
-func init() {
-	hook.ReadNodePath = fastNodePath
-	hook.SkippedNodePath = skippedNodePath
-}
-
-// skippedNodePath is [hook.SkippedNodePath].
-func skippedNodePath(x any) bool {
-	p := &x.(*Decoder).fastPath
+// skippedNodePath is [export.SkippedNodePath].
+func (d *Decoder) skippedNodePath() bool {
+	p := &d.fastPath
 	met := p.metNodePath
 	p.setNodePath(false)
 	return met
 }
 
-// fastNodePath is [hook.ReadNodePath]. -19 % of Unmarshal into structs.
-func fastNodePath(d *Decoder, to *hook.NodePathText) []byte {
+// readShortNodePath is [export.ReadNodePath]. -19 % of Unmarshal into structs.
+func (d *Decoder) readShortNodePath(to *internal.NodePathText) []byte {
 	p := &d.fastPath
 	form, b := p.fastForm()
 	if form == nil || form.shape != shapeNodePath {
@@ -42,7 +37,7 @@ func fastNodePath(d *Decoder, to *hook.NodePathText) []byte {
 // sub-names of one to eight ASCII characters, at least one of them a name. As it calls nothing, its
 // variables stay in registers: -14 % of typed reads of known shape, and -12 % of Unmarshal into
 // structs.
-func (p *fastPath) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte {
+func (p *fastPath) shortNodePath(to *internal.NodePathText, b *[fastSize]byte) []byte {
 	const ones = 0x0101010101010101
 	names := le.Uint32(b[4:]) - newNodePathBit
 	total := uint64(names) + uint64(le.Uint32(b[8:]))
@@ -91,7 +86,7 @@ func (p *fastPath) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byt
 // longNodePath does the same for any NodePath whose text is at most nodePathText bytes long. It
 // returns nil if a name is empty or contains a separator: the names could then not be found again
 // in the text.
-func (p *fastPath) longNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte {
+func (p *fastPath) longNodePath(to *internal.NodePathText, b *[fastSize]byte) []byte {
 	total, ok := p.nodePathCount(b)
 	if !ok {
 		return nil

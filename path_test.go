@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -46,7 +45,7 @@ func TestLongPathsOfLaterValues(t *testing.T) {
 			path := func(value int64) string {
 				d := NewDecoder(plain(packet), nil)
 				defer d.Release()
-				hook.Place(d, 0, value)
+				d.place(0, value)
 				readTo(t, d, 3*keys+4)
 				require.Equal(t, "prefix"+string(d.AppendPath(nil)), string(d.AppendPath([]byte("prefix"))))
 				var e *Error

@@ -10,7 +10,7 @@ type pending struct {
 	payload   payload
 	abandoned int32 // the depth of the outermost container that a loop left, or 0; see mostFrames
 	errOnce   bool
-	found     bool // since Reset, an error was found: see hook.Found
+	found     bool // since Reset, an error was found: see export.Found
 }
 
 // mostFrames is the maximum depth that fits pending.abandoned. So many frames would need 64 GiB.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -80,18 +79,12 @@ type Decoder struct {
 type cold struct {
 	reader payloadReader // the result of Payload
 	keys   []byte        // the keys of active loops
-	err    error         // for LastError
+	err    error         // for lastError
 	value  int64         // the number at the start of paths, if it is not 0
 }
 
-func init() {
-	hook.Place = place
-	hook.Found = func(d any) *bool { return d.(*Decoder).foundError() }
-}
-
-// place is [hook.Place].
-func place(x any, offset, value int64) {
-	d := x.(*Decoder)
+// place is [export.Place].
+func (d *Decoder) place(offset, value int64) {
 	d.raiseOffsets(offset)
 	if value > 0 || d.cold != nil {
 		d.getCold().value = value
@@ -177,7 +170,7 @@ func (d *Decoder) Release() {
 	d.reset(nil, nil, 0) // new positions, so that old tokens and loops are found to be stale
 	d.stopFast()
 	d.state.close()
-	d.cold = nil // LastError then returns ErrClosed
+	d.cold = nil // lastError then returns ErrClosed
 	d.dropKeys()
 	d.setErr(ErrClosed, false)
 	d.release() // last: nothing refers to the buffer any longer
@@ -302,7 +295,7 @@ func (d *Decoder) errorAt(at int, err error) error {
 	})
 }
 
-// latest returns err and makes it the error that LastError returns.
+// latest returns err and makes it the error that lastError returns.
 func (d *Decoder) latest(err error) error {
 	d.getCold().err = err
 	d.setFound(true)
@@ -318,10 +311,8 @@ func (d *Decoder) Err() error {
 	return d.err
 }
 
-// LastError returns the latest error that d found since Reset, or nil: an [Error], which can be one
-// that does not stay, or an error of the Reader. It reads nothing. With [errors.Is], code that
-// passes d to a method learns whether the method's error is one of d.
-func (d *Decoder) LastError() error {
+// lastError is [export.LastError].
+func (d *Decoder) lastError() error {
 	if d.cold == nil { // there was none, or Release; the io.EOF that PeekKind keeps is no error
 		return d.Err()
 	}
@@ -630,11 +621,8 @@ func (d *Decoder) SkipTo(depth int) error {
 // first byte after the latest token and its padding.
 func (d *Decoder) InputOffset() int64 { return int64(d.pos() - d.origin) }
 
-func init() { hook.BytesLeft = bytesLeft }
-
-// bytesLeft is [hook.BytesLeft].
-func bytesLeft(x any) int64 {
-	d := x.(*Decoder)
+// bytesLeft is [export.BytesLeft].
+func (d *Decoder) bytesLeft() int64 {
 	if d.inputEnd == math.MaxUint64 {
 		return 0
 	}
@@ -654,7 +642,7 @@ func (d *Decoder) UnreadBuffer() []byte { return d.buf[d.r:d.end:d.end] }
 func (d *Decoder) AppendPath(dst []byte) []byte { return d.pathFrom(dst, false) }
 
 // pathFrom appends the path of the latest token, or of the next one if next is set, from the value of
-// [hook.Place].
+// [export.Place].
 func (d *Decoder) pathFrom(dst []byte, next bool) []byte {
 	start := len(dst) + 1 // after the $
 	dst = d.appendPath(dst, next, d.key)
@@ -668,7 +656,7 @@ func (d *Decoder) pathFrom(dst []byte, next bool) []byte {
 }
 
 // WrapError returns err in an [Error] with the offset and path of the latest token, for
-// values that the caller finds invalid. Only [Decoder.LastError] shows that it was called.
+// values that the caller finds invalid. The Error does not stay.
 func (d *Decoder) WrapError(err error) error {
 	return d.latest(&Error{Offset: int64(d.tokenPos() - d.origin), Path: string(d.AppendPath(nil)), Err: err})
 }

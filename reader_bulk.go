@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/checked"
-	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -154,7 +154,7 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 		if form, b := d.fastForm(); form == nil || form.shape != shapeNodePath {
 			text = d.fastText()
 		} else {
-			var buf hook.NodePathText // so that dst grows by no more than the text
+			var buf internal.NodePathText // so that dst grows by no more than the text
 			if text = d.shortNodePath(&buf, b); text == nil {
 				text = d.longNodePath(&buf, b)
 			}

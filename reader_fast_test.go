@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
@@ -430,7 +430,7 @@ func TestFastNodePath(t *testing.T) {
 				continue
 			}
 			offset := d.InputOffset()
-			text := fastNodePath(d, new(hook.NodePathText))
+			text := d.readShortNodePath(new(internal.NodePathText))
 			if text == nil {
 				require.Equal(t, offset, d.InputOffset())
 				if cut == len(b) && (test.want != "" || len(test.names)+len(test.subnames) == 0) {

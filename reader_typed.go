@@ -1,10 +1,9 @@
 package gdwire
 
 import (
-	"bufio"
 	"math"
 
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -170,8 +169,8 @@ func (d *Decoder) ReadString() (string, error) {
 // ReadNodePath reads a NodePath and returns it as text, such as "/root/Player:position". After
 // an error of the Reader, the rules of [Decoder.ReadString] apply.
 func (d *Decoder) ReadNodePath() (string, error) {
-	var buf hook.NodePathText
-	if text := fastNodePath(d, &buf); text != nil {
+	var buf internal.NodePathText
+	if text := d.readShortNodePath(&buf); text != nil {
 		return string(text), nil
 	}
 	return bulk{d}.wholeText(d.readType(TypeNodePath))
@@ -323,79 +322,6 @@ func (d *Decoder) checkEnd() error {
 	}
 }
 
-// ReadText reads the next key or value, a String or StringName, or the next string of a
-// PackedStringArray or NodePath, and returns its text without copying it. The text is valid
-// until the next call on the Decoder. The bytes after it, up to its capacity, are those of the
-// input: append must not write there. If the next value is of another type, ReadText consumes nothing
-// and returns false. If it is text longer than a chunk, ReadText consumes nothing and returns
-// [bufio.ErrBufferFull], which does not stay. ReadToken or a typed read can then read the value.
-//
-// It is for programs that compare texts without a copy, and for loops over keys of any
-// type.
-func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
-	if d.hasFast(d.remaining) {
-		b := d.peekFast()
-		switch m := le.Uint32(b[4:]) - 1; {
-		case le.Uint32(b[:]) != stringHeader:
-		case m < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0: // wire.ShortText, with one test of the size
-			return b[8:][:m+1], true, d.consumeValue(12)
-		case m < 8 && le.Uint64(b[8:])&wire.NotASCII == 0:
-			return b[8:][:m+1], true, d.consumeValue(16)
-		default:
-			return d.readLongText(m + 1)
-		}
-	}
-	if text := d.fastName(); text != nil {
-		return text, true, nil
-	}
-	return d.readTextSlow()
-}
-
-// readLongText reads a String of n bytes, which is not short ASCII, for ReadText. If readTextSlow looked
-// up its form again, ReadText would take 34 to 40 % more instructions for texts of 9 to 64 bytes.
-func (d *Decoder) readLongText(n uint32) (text []byte, ok bool, err error) {
-	if text := d.textAt(d.r+8, n); text != nil {
-		return text, true, d.consumeValue(8 + int(wire.Padded(n)))
-	}
-	return d.readTextSlow()
-}
-
-// readTextSlow reads a text for ReadText that is a StringName, in the last bytes of the buffer, or
-// on the slow path.
-func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
-	if text := d.fastText(); text != nil {
-		return text, true, nil
-	}
-	l, err := d.look()
-	if err != nil {
-		return nil, false, err
-	}
-	typ, most := d.top().typ, uint64(d.maxChunk)
-	if d.want() == wantName {
-		most += uint64(d.format.nul(typ))
-	} else {
-		if l.expect(nil, nil); l.failed() || l.form.shape != shapeText {
-			return nil, false, d.failure()
-		}
-		typ = l.form.typ
-		l.checkHeader()
-	}
-	// A text longer than a chunk is left to calls that read it in parts. The error has no path, which
-	// would be allocated for each such text. A copy reads the length, so that text finds it unread.
-	length := l
-	n := length.uint32()
-	switch {
-	case l.failed():
-		return nil, false, d.failure()
-	case uint64(n) > most:
-		return nil, false, bufio.ErrBufferFull
-	}
-	t, err := d.result(l.text(typ))
-	text = t.Bytes()
-	d.drop() // no bulk read may continue this text
-	return text, err == nil, err
-}
-
 // ReadFloat32 reads a float, which it rounds, or an int that a float32 represents exactly. It
 // returns [ErrRange] for other ints and for a finite float beyond the range of float32.
 func (d *Decoder) ReadFloat32() (float32, error) {
@@ -434,16 +360,8 @@ func (d *Decoder) readType(t Type) (Token, error) {
 	return d.readForm(t, func(f *form) bool { return f.typ == t })
 }
 
-// Package variant reads some values by hooks of their own.
-
-func init() {
-	hook.ReadFloats = readFloats
-	hook.StartStrings = startStrings
-	hook.ReadPackedString = (*Decoder).fastName
-}
-
-// readFloats is [hook.ReadFloats].
-func readFloats(d *Decoder, t Type, c []float32) bool {
+// readFloats is [export.ReadFloats].
+func (d *Decoder) readFloats(t Type, c []float32) bool {
 	b := d.fastFloats(t, len(c))
 	if b == nil {
 		return false
@@ -456,8 +374,8 @@ func readFloats(d *Decoder, t Type, c []float32) bool {
 	return true
 }
 
-// startStrings is [hook.StartStrings].
-func startStrings(d *Decoder) (n int, ok bool) {
+// startStrings is [export.StartStrings].
+func (d *Decoder) startStrings() (n int, ok bool) {
 	if d.hasFast(d.remaining) {
 		b, form := d.peekFast(), &d.forms.byType[TypePackedStringArray][0]
 		if n := le.Uint32(b[4:]); le.Uint32(b[:]) == form.header && form.shape == shapePackedStrings && d.openFast(form, n) {

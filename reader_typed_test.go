@@ -347,7 +347,7 @@ func TestReadStringInterrupted(t *testing.T) {
 			"ReadString":   readString,
 			"ReadNodePath": readNodePath,
 			"AppendString": func(d *Decoder) error { _, err := d.AppendString(nil); return err },
-			"ReadText":     func(d *Decoder) error { _, _, err := d.ReadText(); return err },
+			"ReadText":     func(d *Decoder) error { _, _, err := export{}.ReadText(d); return err },
 			"ReadInt":      func(d *Decoder) error { _, err := d.ReadInt(); return err },
 			"ReadNil":      (*Decoder).ReadNil,
 			"Fields": func(d *Decoder) (err error) {
@@ -723,7 +723,7 @@ func TestReadText(t *testing.T) {
 			require.Equal(t, 2*len(keys)+3, n)
 			for i, want := range keys {
 				for range 2 {
-					key, ok, err := d.ReadText()
+					key, ok, err := export{}.ReadText(d)
 					require.NoError(t, err)
 					require.True(t, ok)
 					require.Equal(t, want, string(key))
@@ -737,7 +737,7 @@ func TestReadText(t *testing.T) {
 			}
 			for _, want := range []error{nil, bufio.ErrBufferFull, nil} {
 				offset := d.InputOffset()
-				key, ok, err := d.ReadText()
+				key, ok, err := export{}.ReadText(d)
 				require.Equal(t, want, err)
 				require.False(t, ok)
 				require.NoError(t, d.Err())
@@ -747,11 +747,11 @@ func TestReadText(t *testing.T) {
 				require.NoError(t, d.SkipValue())
 				require.NoError(t, d.SkipValue())
 			}
-			_, ok, err := d.ReadText()
+			_, ok, err := export{}.ReadText(d)
 			require.False(t, ok)
 			require.ErrorIs(t, err, ErrCount)
 			require.NoError(t, d.ReadEnd())
-			_, _, err = d.ReadText()
+			_, _, err = export{}.ReadText(d)
 			if r != nil {
 				require.Equal(t, io.EOF, err)
 			}
@@ -776,7 +776,7 @@ func TestReadTextOfPackedStrings(t *testing.T) {
 		d := NewDecoder(r, &DecoderOptions{MaxChunk: 32})
 		for i, err := range d.Elements() {
 			require.NoError(t, err)
-			text, ok, err := d.ReadText()
+			text, ok, err := export{}.ReadText(d)
 			require.Equal(t, len(texts[i]) < 33, ok)
 			require.Equal(t, !ok, err == bufio.ErrBufferFull)
 			if ok {
@@ -799,7 +799,7 @@ func TestReadTextCut(t *testing.T) {
 		d := NewDecoder(bytes.NewReader(b[:cut]), nil)
 		_, err := d.ReadDict()
 		require.NoError(t, err)
-		_, ok, err := d.ReadText()
+		_, ok, err := export{}.ReadText(d)
 		require.False(t, ok)
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		d.Release()
@@ -823,7 +823,7 @@ func TestReadTextInvalidHeader(t *testing.T) {
 			for d.PeekKind() == KindArrayStart {
 				readTo(t, d, 1)
 			}
-			_, ok, err := d.ReadText()
+			_, ok, err := export{}.ReadText(d)
 			require.False(t, ok)
 			require.Error(t, err)
 			d.Reset(plain(test.header))
@@ -948,7 +948,7 @@ var typedReads = slices.Concat([]typedRead{
 		holds: func(text string) bool { return text != "9007199254740993" }},
 	{name: "ReadString", accepts: "String StringName", read: func(d *Decoder) (any, error) { return d.ReadString() }},
 	{name: "ReadText", accepts: "String StringName", read: func(d *Decoder) (any, error) {
-		text, ok, err := d.ReadText()
+		text, ok, err := export{}.ReadText(d)
 		if err == bufio.ErrBufferFull {
 			return d.ReadString()
 		}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 
-	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -225,11 +224,6 @@ func (e *Encoder) ClearError() error {
 // [Error] with offset and path, unless err is or wraps an Error. It returns the error that
 // stays. Fail(nil) does nothing.
 func (e *Encoder) Fail(err error) error { return e.failWith(err, true) }
-
-func init() {
-	hook.Refuse = func(e any, err error) error { return e.(*Encoder).failWith(err, false) }
-	hook.Forget = func(e any) { e.(*Encoder).forget() }
-}
 
 // failWith makes err, in an Error, the error of e. ClearError does not clear it if it is permanent.
 func (e *Encoder) failWith(err error, permanent bool) error {

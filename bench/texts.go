@@ -7,7 +7,11 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal"
 )
+
+// export contains the calls of package gdwire for this module.
+var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 // textGroups measure texts by their length and their script, each call in a group of its own.
 var textGroups = []group{
@@ -18,7 +22,7 @@ var textGroups = []group{
 		setup: func(*stage) []contender {
 			return textContenders(func(t *texts) []contender {
 				return []contender{t.reading("gdwire", func(d *gdwire.Decoder) int {
-					text, ok, err := d.ReadText()
+					text, ok, err := export.ReadText(d)
 					check(err)
 					if !ok {
 						panic("text in several chunks")

@@ -89,7 +89,7 @@ func (w *typedWalk) value(d *gdwire.Decoder) int {
 
 // anyKey reads a key of any type.
 func (w *typedWalk) anyKey(d *gdwire.Decoder) int {
-	text, ok, err := d.ReadText()
+	text, ok, err := export.ReadText(d)
 	check(err)
 	if ok {
 		return len(text)
@@ -147,7 +147,7 @@ func (w *typedWalk) rest(d *gdwire.Decoder, start gdwire.Token) int {
 
 // readText returns the next string or key, valid until the next call on the Decoder.
 func (w *typedWalk) readText(d *gdwire.Decoder) []byte {
-	text, ok, err := d.ReadText()
+	text, ok, err := export.ReadText(d)
 	check(err)
 	if !ok {
 		w.text = must(d.AppendString(w.text[:0]))

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/enginejson"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -117,7 +118,7 @@ func (r *reader) stringOf() []byte {
 	case '{', '[', 't', 'f':
 		return s
 	}
-	_, s = standardNumber(nil, s)
+	_, s = enginejson.StandardNumber(nil, s)
 	x, _ := parseReal(s)
 	return appendText(nil, x, 64)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/enginejson"
 )
 
 // parseReal parses a JSON number as the nearest float64. 1e99999 is infinity. For
@@ -185,9 +186,9 @@ func lenientFloat(b []byte) float64 {
 
 // floatLen returns the length of the decimal without a sign that b starts with.
 func floatLen(b []byte) int {
-	end := digits(b, 0)
+	end := enginejson.Digits(b, 0)
 	if end < len(b) && b[end] == '.' {
-		if fraction := digits(b, end+1); fraction > 1 {
+		if fraction := enginejson.Digits(b, end+1); fraction > 1 {
 			end = fraction
 		}
 	}
@@ -198,7 +199,7 @@ func floatLen(b []byte) int {
 	if exponent < len(b) && (b[exponent] == '+' || b[exponent] == '-') {
 		exponent++
 	}
-	if last := digits(b, exponent); last > exponent {
+	if last := enginejson.Digits(b, exponent); last > exponent {
 		return last
 	}
 	return end

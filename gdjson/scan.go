@@ -3,7 +3,11 @@ package gdjson
 import (
 	"bytes"
 	"math/bits"
+	"slices"
+	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/gdwire/gdwire/internal/enginejson"
 )
 
 // The engine's JSON is not quite JSON. JSON.stringify writes most control characters
@@ -62,7 +66,7 @@ func (t *text) scan() bool {
 			n := &t.nodes[top]
 			if b[i] == ',' && n.count > 0 {
 				if t.lenient {
-					if next := skipSpace(b, i+1); next < len(b) && b[next] == b[n.end]+2 {
+					if next := enginejson.SkipSpace(b, i+1); next < len(b) && b[next] == b[n.end]+2 {
 						continue // a comma after the last element or member
 					}
 				}
@@ -208,14 +212,14 @@ func (t *text) scanNumber(i int) (int, bool) {
 		i++
 	}
 	first := i
-	i = digits(b, i)
+	i = enginejson.Digits(b, i)
 	whole := i - first
 	if !t.lenient && (whole == 0 || b[first] == '0' && whole > 1) {
 		return i, false
 	}
 	if i < len(b) && b[i] == '.' {
 		first = i + 1
-		if i = digits(b, first); i == first && (!t.lenient || whole == 0) {
+		if i = enginejson.Digits(b, first); i == first && (!t.lenient || whole == 0) {
 			return i, false
 		}
 	}
@@ -227,30 +231,14 @@ func (t *text) scanNumber(i int) (int, bool) {
 			i++
 		}
 		first = i
-		if i = digits(b, i); i == first {
+		if i = enginejson.Digits(b, i); i == first {
 			return i, false
 		}
 	}
 	return i, true
 }
 
-// digits returns the offset after the digits at i.
-func digits(b []byte, i int) int {
-	for i < len(b) && b[i]-'0' < 10 {
-		i++
-	}
-	return i
-}
-
 // The functions below do the same in text that scan found valid.
-
-// skipSpace skips white space, if there is any.
-func skipSpace(b []byte, i int) int {
-	for i < len(b) && b[i] <= ' ' {
-		i++
-	}
-	return i
-}
 
 // literalEnd returns the offset after the number, null, true or false at i.
 func literalEnd(b []byte, i int) int {
@@ -282,3 +270,29 @@ func stringEnd(b []byte, i int) (end int, escaped bool) {
 		}
 	}
 }
+
+// appendUnquoted appends the content of a string that scan accepted.
+func appendUnquoted(dst, s []byte) []byte {
+	dst = slices.Grow(dst, len(s))
+	for {
+		i := bytes.IndexByte(s, '\\')
+		if i < 0 {
+			return append(dst, s...)
+		}
+		dst = append(dst, s[:i]...)
+		s = s[i:]
+		n := escapeLen(s)
+		switch c := s[1]; {
+		case c != 'u':
+			dst = append(dst, escapes[c])
+		case n == 6:
+			dst = utf8.AppendRune(dst, rune(hex4(s)))
+		default:
+			dst = utf8.AppendRune(dst, utf16.DecodeRune(rune(hex4(s)), rune(hex4(s[6:]))))
+		}
+		s = s[n:]
+	}
+}
+
+// escapes contains the characters for escape sequences of one letter.
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v'}

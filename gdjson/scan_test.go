@@ -103,3 +103,11 @@ func TestJSONScan(t *testing.T) {
 		}
 	}
 }
+
+func TestAppendUnquoted(t *testing.T) {
+	for text, want := range map[string]string{
+		``: "", `abc`: "abc", `\"\\\/\b\f\n\r\t\v`: "\"\\/\b\f\n\r\t\v", `a\u0041\u00e9\uABCDz`: "aA\u00e9\uABCDz", `\ud83d\ude00!`: "\U0001F600!",
+	} {
+		require.Equal(t, "x"+want, string(appendUnquoted([]byte("x"), []byte(text))))
+	}
+}

@@ -2,11 +2,14 @@ package gdjson
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/enginejson"
 )
 
 // A shift says that the bytes after offset at of a text are grown bytes further on in
@@ -16,7 +19,7 @@ type shift struct {
 }
 
 // A standardizer converts a text to standard JSON, of another length. It is the reference for
-// scan, appendJSON and standardNumber.
+// scan and enginejson.Standard.
 type standardizer struct {
 	text   []byte
 	std    []byte // text[:done], converted
@@ -38,7 +41,7 @@ func standardize(text []byte, lenient bool) (std []byte, shifts []shift) {
 		case c < ' ' && c != '\t' && c != '\n' && c != '\r':
 			s.replace(i, i+1, " ")
 		case c == ',':
-			next := skipSpace(text, i+1)
+			next := enginejson.SkipSpace(text, i+1)
 			if next < len(text) && (text[next] == ']' || text[next] == '}') && last != '[' && last != '{' && last != ',' {
 				s.replace(i, i+1, " ")
 			}
@@ -90,11 +93,11 @@ func (s *standardizer) number(i int) int {
 	if s.text[i] == '-' {
 		i++
 	}
-	point := digits(s.text, i)
+	point := enginejson.Digits(s.text, i)
 	whole, end := s.text[i:point], point
 	var fraction []byte
 	if point < len(s.text) && s.text[point] == '.' {
-		end = digits(s.text, point+1)
+		end = enginejson.Digits(s.text, point+1)
 		fraction = s.text[point+1 : end]
 	}
 	switch {
@@ -114,8 +117,10 @@ func (s *standardizer) number(i int) int {
 	if !bytes.Equal(std, s.text[start:end]) {
 		s.replace(start, end, string(std))
 	}
-	return exponentEnd(s.text, end) - 1
+	return end + len(exponent.Find(s.text[end:])) - 1
 }
+
+var exponent = regexp.MustCompile(`^[eE][+-]?[0-9]*`)
 
 // fromStandard returns the offset in the text of an offset in the standardized text.
 func fromStandard(shifts []shift, offset int64) int64 {
@@ -185,11 +190,11 @@ func TestFromStandard(t *testing.T) {
 	}
 }
 
-// checkSameLength checks that appendJSON returns text that is valid if the standardized text
+// checkSameLength checks that enginejson.Standard returns text that is valid if the standardized text
 // is, and otherwise invalid at the same offset.
 func checkSameLength(t *testing.T, text []byte, lenient bool) {
 	std, shifts := standardize(text, lenient)
-	same := appendJSON([]byte("x"), text, lenient)[1:]
+	same := enginejson.Standard(text, lenient)
 	require.Len(t, same, len(text))
 	offset := func(text []byte) int64 {
 		d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true))
@@ -203,22 +208,4 @@ func checkSameLength(t *testing.T, text []byte, lenient bool) {
 		}
 	}
 	require.Equal(t, fromStandard(shifts, offset(std)), offset(same), "%q, %q, %q", text, std, same)
-}
-
-func TestStandardNumber(t *testing.T) {
-	for text, want := range map[string]string{
-		"0": "0", "-0": "-0", "00": "0", "-00": "-0", "007": "7", "-01.50": "-1.50", "1.": "1", "1.e5": "1e5", "-.5": "-0.5", "-.5e-3": "-0.5e-3",
-		"0.5": "0.5", "00.5": "0.5", "10": "10", "0e5": "0e5", "00e5": "0e5", "-": "-", "true": "true", "1.50": "1.50",
-	} {
-		_, got := standardNumber(nil, []byte(text))
-		require.Equal(t, want, string(got), text)
-	}
-}
-
-func TestAppendUnquoted(t *testing.T) {
-	for text, want := range map[string]string{
-		``: "", `abc`: "abc", `\"\\\/\b\f\n\r\t\v`: "\"\\/\b\f\n\r\t\v", `a\u0041\u00e9\uABCDz`: "aA\u00e9\uABCDz", `\ud83d\ude00!`: "\U0001F600!",
-	} {
-		require.Equal(t, "x"+want, string(appendUnquoted([]byte("x"), []byte(text))))
-	}
 }

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/checked"
-	"github.com/gdwire/gdwire/internal/hook"
 )
 
 // A Reader reads length-prefixed packets, as put_var, store_var, PacketPeerStream and
@@ -27,7 +27,7 @@ import (
 type Reader struct {
 	src    io.Reader
 	dec    *gdwire.Decoder
-	found  *bool // whether dec found an error: see hook.Found
+	found  *bool // whether dec found an error: see export.Found
 	config *config
 
 	// The read buffer: buf[r:w] is read ahead. buf is small until more bytes arrive
@@ -57,6 +57,9 @@ const (
 	smallSize = 256
 )
 
+// export contains the calls of package gdwire for this module.
+var export = gdwire.Internal.Export(&internal.AllowInternalUse)
+
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // packetState is the progress with the latest packet.
@@ -76,7 +79,7 @@ func NewReader(r io.Reader, o *Options) *Reader {
 
 func newReader(r io.Reader, c *config) *Reader {
 	p := &Reader{src: r, dec: gdwire.NewDecoder(nil, &c.Decoder), config: c}
-	p.found = hook.Found(p.dec)
+	p.found = export.Found(p.dec)
 	p.buf = p.small[:]
 	p.dec.Release()
 	return p
@@ -268,7 +271,7 @@ func (r *Reader) countFailed(err error) {
 
 // countError counts the latest packet if its Decoder's error is one of its content.
 func (r *Reader) countError() {
-	if err, ok := r.dec.LastError().(*gdwire.Error); ok && r.state == stateOpen && !errors.Is(err, gdwire.ErrCall) {
+	if err, ok := export.LastError(r.dec).(*gdwire.Error); ok && r.state == stateOpen && !errors.Is(err, gdwire.ErrCall) {
 		r.invalid++
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -76,7 +76,7 @@ type decoder struct {
 	reals32       [maxComponents]float32
 	ints          [maxComponents]int32
 	scratch       []byte
-	pathText      hook.NodePathText
+	pathText      internal.NodePathText
 	textBlock     *[textBlockSize]byte // the latest block of short texts
 	textBlockLeft int                  // the bytes at its end that no string uses
 	boxes         boxes
@@ -88,14 +88,8 @@ type decoder struct {
 	bytesOptions gdwire.DecoderOptions
 }
 
-// Functions of package hook.
-var (
-	readKeyFast          = hook.ReadKey.(func(*gdwire.Decoder, *hook.Key) bool)
-	readNodePathFast     = hook.ReadNodePath.(func(*gdwire.Decoder, *hook.NodePathText) []byte)
-	readFloatsFast       = hook.ReadFloats.(func(*gdwire.Decoder, gdwire.Type, []float32) bool)
-	startStringsFast     = hook.StartStrings.(func(*gdwire.Decoder) (int, bool))
-	readPackedStringFast = hook.ReadPackedString.(func(*gdwire.Decoder) []byte)
-)
+// export contains the calls of package gdwire for this module.
+var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 var decoderPool = sync.Pool{New: func() any { return new(decoder) }}
 
@@ -447,7 +441,7 @@ func makeNodePathDecoder(t reflect.Type) decodeFunc {
 // readText reads text of any type for x, a variable of type t, and returns it. It first tries
 // the fast path for strings. A nil makes x zero, and readText returns "".
 func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
-	b, ok, err := s.d.ReadText()
+	b, ok, err := export.ReadText(s.d)
 	if !ok {
 		if err != nil && err != bufio.ErrBufferFull {
 			return "", err
@@ -462,7 +456,7 @@ func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 
 // readNodePath reads text like readText, but first tries the fast path for NodePaths.
 func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
-	b := readNodePathFast(s.d, &s.pathText)
+	b := export.ReadNodePath(s.d, &s.pathText)
 	if b == nil {
 		return s.readAnyText(x, t)
 	}
@@ -552,7 +546,7 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 		} else if i > 0 {
 			b = append(b, '/')
 		}
-		name, _, err := s.d.ReadText()
+		name, _, err := export.ReadText(s.d)
 		if err == bufio.ErrBufferFull {
 			name, err = s.longText(g)
 		}
@@ -661,7 +655,7 @@ func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 // methodError returns the error for v after its method returned err. It reads nothing, because the
 // sender may have sent no more than the method read.
 func (s *decoder) methodError(v reflect.Value, typ gdwire.Type, before position, err error) error {
-	last := s.d.LastError()
+	last := export.LastError(s.d)
 	if last == nil || !errors.Is(err, last) {
 		return s.failMethod(before, typ, v.Type(), err)
 	}

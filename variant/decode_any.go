@@ -5,7 +5,7 @@ import (
 	"reflect"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal"
 )
 
 // Memory charged for values in an interface, in addition to the data they point to.
@@ -223,7 +223,7 @@ type knownKeys struct {
 // A knownKey is one of knownKeys. It is never found if the key is not a short string.
 type knownKey struct {
 	key     any // or nil
-	encoded hook.Key
+	encoded internal.Key
 }
 
 const (
@@ -247,7 +247,7 @@ func (s *decoder) nextKey(known *knownKeys, i int) (key any, isKnown bool, err e
 		return key, false, err
 	}
 	next := &known.keys[i]
-	if readKeyFast(s.d, &next.encoded) {
+	if export.ReadKey(s.d, &next.encoded) {
 		return next.key, true, s.charge(anyType, boxSize+int64(next.encoded.Len))
 	}
 	key, err = s.anyKey()
@@ -266,7 +266,7 @@ func (known *knownKeys) learn(i int, key any) *knownKeys {
 		}
 	}
 	text, _ := key.(string)
-	next := knownKey{key, hook.NewKey(text)}
+	next := knownKey{key, export.NewKey(text)}
 	if next.encoded.Len == 0 {
 		next.key = nil // which can be long
 	}

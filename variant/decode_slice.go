@@ -47,7 +47,7 @@ func (b decodePlanner) makeSliceDecoder(t reflect.Type) (decodeFunc, error) {
 //go:noinline
 func (l *listDecoder) makeStringsFirstDecoder(other decodeFunc) decodeFunc {
 	return func(s *decoder, x variable) error {
-		n, ok := startStringsFast(s.d)
+		n, ok := export.StartStrings(s.d)
 		if !ok {
 			return other(s, x)
 		}
@@ -247,7 +247,7 @@ func (s *decoder) strings(all *[]string, n int) error {
 			to = append(make([]string, 0, size), to...)[:size]
 		}
 		var err error
-		if b := readPackedStringFast(s.d); b == nil {
+		if b := export.ReadPackedString(s.d); b == nil {
 			var none variable // for nil, which is no packed string
 			to[i], err = s.readText(none, stringType)
 		} else if err = s.charge(stringType, int64(len(b))); err == nil {
@@ -325,7 +325,7 @@ func (m *components) makeMathFirstDecoder(typ gdwire.Type, other decodeFunc) dec
 	n, inOrder := m.n, m.leaf == reflect.Float32 && m.order == nil
 	return func(s *decoder, x variable) error {
 		if inOrder {
-			if numbers, ok := numbersIn[float32](x, n); ok && readFloatsFast(s.d, typ, numbers) {
+			if numbers, ok := numbersIn[float32](x, n); ok && export.ReadFloats(s.d, typ, numbers) {
 				return nil
 			}
 		}

@@ -6,12 +6,12 @@ import (
 	"reflect"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal"
 )
 
 // A fieldDecoder decodes a field of a struct with the plan of its type.
 type fieldDecoder struct {
-	key hook.Key // the name
+	key internal.Key // the name
 	fieldLocation
 	do   decodeFunc
 	i    int           // the index in structDecoder.fields
@@ -47,7 +47,7 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 		if len(f.index) > 1 {
 			plan = b.embeddedPlan(t, f, plan)
 		}
-		c.add(&fieldDecoder{key: hook.NewKey(f.name), fieldLocation: locationOf(t, f), do: doOf(plan), field: f})
+		c.add(&fieldDecoder{key: export.NewKey(f.name), fieldLocation: locationOf(t, f), do: doOf(plan), field: f})
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
@@ -108,7 +108,7 @@ func (c *structDecoder) makeDecoder() decodeFunc {
 			end = c.fields[n]
 		}
 		for f := c.first; f != end; f = f.next {
-			if !readKeyFast(s.d, &f.key) {
+			if !export.ReadKey(s.d, &f.key) {
 				if isNext, err := c.readKeyOrRest(s, x, n, f.i); !isNext {
 					return err
 				}
@@ -205,7 +205,7 @@ func (c *structDecoder) readKey(s *decoder) (k structKey, err error) {
 		}
 		k.isName = t == gdwire.TypeStringName
 	}
-	k.text, k.isText, err = s.d.ReadText()
+	k.text, k.isText, err = export.ReadText(s.d)
 	if err == bufio.ErrBufferFull {
 		k.text, err = s.longText(c.typ)
 		k.isText = err == nil

@@ -8,11 +8,7 @@ import (
 	"sync"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/hook"
 )
-
-// A function of package hook.
-var writeKeyFast = hook.WriteKey.(func(*gdwire.Encoder, *hook.Key) bool)
 
 // Marshal returns the encoding of v. The path of an error names the keys before it; that of
 // [MarshalEncode], which does not keep what it wrote, contains their numbers: .value(3).
@@ -125,7 +121,7 @@ func (s *encoder) resetBytes(o *Options, buf []byte) {
 // release returns s to the pool.
 func (s *encoder) release() {
 	if s.e == s.bytesEncoder && s.bytesEncoder != nil {
-		hook.Forget(s.bytesEncoder)
+		export.Forget(s.bytesEncoder)
 	}
 	s.e = nil
 	encoderPool.Put(s)
@@ -177,7 +173,7 @@ func (s *encoder) fail(t reflect.Type, err error) error {
 }
 
 // refuse makes err the error of the Encoder, until ClearError.
-func (s *encoder) refuse(err error) error { return hook.Refuse(s.e, err) }
+func (s *encoder) refuse(err error) error { return export.Refuse(s.e, err) }
 
 // withField returns err, an error in field f, with the Go type and name of the field. An error
 // of the Writer remains as it is.

@@ -6,13 +6,13 @@ import (
 	"reflect"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal"
 )
 
 // A fieldEncoder encodes a field of a struct with the plan of its type.
 type fieldEncoder struct {
 	name string
-	key  hook.Key // the name
+	key  internal.Key // the name
 	fieldLocation
 	plan *plan[encodeFunc]
 	*field
@@ -44,7 +44,7 @@ func (b encodePlanner) makeStructEncoder(t reflect.Type) (encodeFunc, error) {
 		if len(f.index) > 1 {
 			plan = b.embeddedPlan(t, f, plan)
 		}
-		c.fields = append(c.fields, &fieldEncoder{f.name, hook.NewKey(f.name), locationOf(t, f), plan, f})
+		c.fields = append(c.fields, &fieldEncoder{f.name, export.NewKey(f.name), locationOf(t, f), plan, f})
 		c.varies = c.varies || f.omitZero || throughPointer(t, f.index)
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
@@ -132,7 +132,7 @@ func encodePairs(s *encoder, x variable, fields []*fieldEncoder, more int) error
 		return err
 	}
 	for _, f := range fields {
-		if !writeKeyFast(s.e, &f.key) {
+		if !export.WriteKey(s.e, &f.key) {
 			if err := s.e.WriteString(f.name); err != nil {
 				return err
 			}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -55,7 +54,7 @@ func Validate(data []byte, opts ...Options) error {
 	defer s.release()
 	s.resetBytes(data, optionsOf(opts))
 	err := s.d.SkipValue()
-	if hook.SkippedNodePath(s.d) {
+	if export.SkippedNodePath(s.d) {
 		s.d.ResetBytes(data)
 		err = s.skipChecked()
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/hook"
 )
 
 // Receive decodes the next packet of r, such as a *stream.Conn or *stream.Reader, into the
@@ -23,7 +22,7 @@ func Receive(r interface {
 	if err == io.EOF { // a packet without a value is not the end of the stream
 		return noValueError()
 	}
-	if n := hook.BytesLeft(d); err == nil && n > 0 {
+	if n := export.BytesLeft(d); err == nil && n > 0 {
 		return d.WrapError(fmt.Errorf("%d bytes after the value", n))
 	}
 	return err

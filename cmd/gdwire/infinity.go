@@ -12,7 +12,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal/enginejson"
 )
 
 // jq reads infinity, 1e99999 in Godot's JSON, as the largest finite number and writes that.
@@ -32,7 +32,7 @@ type numberIn struct {
 
 // largeNumbers returns the numbers in text that are infinity or the largest finite number.
 func largeNumbers(text []byte, lenient bool) (all []numberIn) {
-	standard := bytes.NewBuffer(hook.StandardJSON(text, lenient))
+	standard := bytes.NewBuffer(enginejson.Standard(text, lenient))
 	d := jsontext.NewDecoder(standard, jsontext.AllowDuplicateNames(true))
 	for {
 		t, err := d.ReadToken()

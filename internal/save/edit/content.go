@@ -7,10 +7,13 @@ import (
 	"io"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/reals"
 	"github.com/gdwire/gdwire/internal/text"
 )
+
+// export contains the calls of package gdwire for this module.
+var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 // A Content is an input to edit: packets after their lengths, or values that follow each other,
 // which are packets without a length.
@@ -182,7 +185,7 @@ func (c *Content) Place(d *gdwire.Decoder, p Packet) {
 		p.End = c.Size
 	}
 	d.Reset(io.NewSectionReader(c.ReaderAt, p.Start, p.End-p.Start))
-	hook.Place(d, p.Start, p.Index)
+	export.Place(d, p.Start, p.Index)
 }
 
 // values calls yield for each value.
@@ -198,7 +201,7 @@ func (c *Content) values(wanted func(index int64) bool, yield func(p Packet, d *
 			return err
 		}
 		p.Start = d.InputOffset()
-		hook.Place(d, 0, p.Index)
+		export.Place(d, 0, p.Index)
 		if !wanted(p.Index) {
 			if err := d.SkipValue(); err != nil {
 				return err

@@ -16,6 +16,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/guard"
 	"github.com/gdwire/gdwire/internal/test/testenv"
@@ -23,6 +24,9 @@ import (
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
+
+// export contains the calls of package gdwire for this module.
+var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 // No function reads beyond the end of the bytes that it is given, however large their capacity is:
 // the next bytes in memory can belong to another goroutine. These tables list all exported
@@ -168,7 +172,7 @@ func typedReads(b []byte, o gdwire.DecoderOptions) {
 			func() error { _, err := d.ReadFloat32(); return err },
 			func() error { _, err := d.ReadString(); return err },
 			func() error { _, err := d.ReadNodePath(); return err },
-			func() error { _, _, err := d.ReadText(); return err },
+			func() error { _, _, err := export.ReadText(d); return err },
 			func() error { _, _, err := d.ReadSignal(); return err },
 			func() error { return gdwire.ReadComponents(d, gdwire.TypeVector3, make([]float64, 3)) },
 			func() error { return gdwire.ReadComponents(d, gdwire.TypeColor, make([]float32, 4)) },

@@ -43,7 +43,6 @@ import (
 var borrowed = map[string]string{
 	"gdwire.Decoder.ReadToken":    "the next read; Token.Clone keeps it",
 	"gdwire.Decoder.Tokens":       "the next step of the loop",
-	"gdwire.Decoder.ReadText":     "the next read",
 	"gdwire.Decoder.Fields":       "the next read in the loop's body",
 	"gdwire.Decoder.UnreadBuffer": "the next read",
 	"gdwire.Decoder.Payload":      "the next read that is not of the payload",

@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
@@ -136,15 +136,8 @@ var continues = map[string]bool{
 	"AppendString": true, "WrapError": true,
 }
 
-// Functions of package hook.
-var (
-	readKey      = hook.ReadKey.(func(*gdwire.Decoder, *hook.Key) bool)
-	readNodePath = hook.ReadNodePath.(func(*gdwire.Decoder, *hook.NodePathText) []byte)
-	readFloats   = hook.ReadFloats.(func(*gdwire.Decoder, gdwire.Type, []float32) bool)
-	startStrings = hook.StartStrings.(func(*gdwire.Decoder) (int, bool))
-	readString   = hook.ReadPackedString.(func(*gdwire.Decoder) []byte)
-	writeKey     = hook.WriteKey.(func(*gdwire.Encoder, *hook.Key) bool)
-)
+// export contains the calls of package gdwire for this module.
+var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 // decoderCalls contains every call that reads. A new one is a line here.
 var decoderCalls []decoderCall
@@ -259,21 +252,21 @@ func init() {
 		{name: "ReadString", fits: textKinds, value: textRead((*gdwire.Decoder).ReadString)},
 		{name: "ReadKey or ReadString", fits: textKinds, value: textRead(func(d *gdwire.Decoder) (string, error) {
 			for text, key := range decoderKeys {
-				if readKey(d, &key) {
+				if export.ReadKey(d, &key) {
 					return text, nil
 				}
 			}
 			return d.ReadString()
 		})},
 		{name: "ReadText", window: true, fits: textKinds, value: textRead(func(d *gdwire.Decoder) (string, error) {
-			text, ok, err := d.ReadText()
+			text, ok, err := export.ReadText(d)
 			if err == bufio.ErrBufferFull || err == nil && !ok {
 				err = errUnread
 			}
 			return string(text), err
 		}), call: func(c *caller) error {
 			return c.retry(func() error {
-				text, ok, err := c.d.ReadText()
+				text, ok, err := export.ReadText(c.d)
 				if err == bufio.ErrBufferFull { // it consumed nothing, as for a value that is no text
 					err = nil
 				}
@@ -283,15 +276,15 @@ func init() {
 				return err
 			})
 		}},
-		{name: "hook.ReadPackedString or ReadString", fits: textKinds, value: textRead(func(d *gdwire.Decoder) (string, error) {
-			if text := readString(d); text != nil {
+		{name: "export.ReadPackedString or ReadString", fits: textKinds, value: textRead(func(d *gdwire.Decoder) (string, error) {
+			if text := export.ReadPackedString(d); text != nil {
 				return string(text), nil
 			}
 			return d.ReadString()
 		})},
 		{name: "ReadNodePath", fits: pathKinds, value: textRead((*gdwire.Decoder).ReadNodePath)},
-		{name: "hook.ReadNodePath or ReadNodePath", fits: pathKinds, value: textRead(func(d *gdwire.Decoder) (string, error) {
-			if text := readNodePath(d, new(hook.NodePathText)); text != nil {
+		{name: "export.ReadNodePath or ReadNodePath", fits: pathKinds, value: textRead(func(d *gdwire.Decoder) (string, error) {
+			if text := export.ReadNodePath(d, new(internal.NodePathText)); text != nil {
 				return string(text), nil
 			}
 			return d.ReadNodePath()
@@ -313,11 +306,11 @@ func init() {
 			v := make([]float32, c.byte()%17)
 			return read(c, func() ([]float32, error) { return v, gdwire.ReadComponents(c.d, typ, v) })
 		}},
-		{name: "hook.ReadFloats or ReadComponents", call: func(c *caller) error {
+		{name: "export.ReadFloats or ReadComponents", call: func(c *caller) error {
 			typ := gdwire.Type(c.byte())
 			v := make([]float32, c.byte()%17)
 			return read(c, func() ([]float32, error) {
-				if readFloats(c.d, typ, v) {
+				if export.ReadFloats(c.d, typ, v) {
 					return v, nil
 				}
 				return v, gdwire.ReadComponents(c.d, typ, v)
@@ -329,9 +322,9 @@ func init() {
 		}},
 		{name: "ReadArray", fits: arrayKinds, call: func(c *caller) error { return read(c, c.d.ReadArray) }},
 		{name: "ReadDict", fits: dictKinds, call: func(c *caller) error { return read(c, c.d.ReadDict) }},
-		{name: "hook.StartStrings or ReadToken", call: func(c *caller) error {
+		{name: "export.StartStrings or ReadToken", call: func(c *caller) error {
 			return read(c, func() (int, error) {
-				if n, ok := startStrings(c.d); ok {
+				if n, ok := export.StartStrings(c.d); ok {
 					return n, nil
 				}
 				if typ, err := c.d.PeekType(); err != nil || typ != gdwire.TypePackedStringArray {
@@ -721,7 +714,7 @@ func (c *caller) note(name string, err error) {
 
 // noteErrors writes the errors that the Decoder remembers into the transcript.
 func (c *caller) noteErrors(name string) {
-	last := c.d.LastError()
+	last := export.LastError(c.d)
 	if last == io.EOF {
 		c.t.Fatalf("after %s, the end of the input is LastError", name)
 	}
@@ -1004,10 +997,10 @@ func FuzzDecoderCalls(f *testing.F) {
 }
 
 // decoderKeys are texts of the known packets.
-var decoderKeys = func() map[string]hook.Key {
-	all := map[string]hook.Key{}
+var decoderKeys = func() map[string]internal.Key {
+	all := map[string]internal.Key{}
 	for _, text := range []string{"", "a", "key", "name", "path", "position", "velocity", "max_health", "inventory"} {
-		all[text] = hook.NewKey(text)
+		all[text] = export.NewKey(text)
 	}
 	return all
 }()

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
@@ -181,7 +180,7 @@ var encoderCalls = []encoderCall{
 		return r.tookText(r.e.WriteString(a.text(0)), gdwire.TypeString, a.text(0))
 	}},
 	{name: "WriteKey or WriteString", call: func(r *recorder, a *arguments) error {
-		if key := hook.NewKey(a.text(0)); writeKey(r.e, &key) {
+		if key := export.NewKey(a.text(0)); export.WriteKey(r.e, &key) {
 			return r.tookText(nil, gdwire.TypeString, a.text(0))
 		}
 		return r.tookText(r.e.WriteString(a.text(0)), gdwire.TypeString, a.text(0))

@@ -196,7 +196,7 @@ func (w *typedWalk) value() (v model.Value, err error) {
 	if k == gdwire.KindDictKey {
 		switch w.random.IntN(3) { // these read keys of one type at once
 		case 0:
-			if b, ok, err := d.ReadText(); ok || err != nil && err != bufio.ErrBufferFull {
+			if b, ok, err := export.ReadText(d); ok || err != nil && err != bufio.ErrBufferFull {
 				return model.Value{Type: "String", Text: string(b)}, err
 			}
 		case 1:

@@ -1,0 +1,131 @@
+// Package enginejson makes standard JSON of the JSON that engines write and read.
+package enginejson
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Standard returns a copy of text in which as many bytes of JSON replace each deviation from JSON:
+// those that JSON.stringify writes, or if lenient is set, those that JSON.parse accepts. The result
+// is JSON if the text is accepted, and otherwise invalid at the same offset. Characters of strings
+// and digits can differ.
+func Standard(text []byte, lenient bool) []byte {
+	b := bytes.Clone(text)
+	last := byte(0) // the latest byte that is not white space
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			i = replaceInString(b, i+1)
+		case !lenient:
+		case c < ' ' && c != '\t' && c != '\n' && c != '\r':
+			b[i] = ' '
+		case c == ',':
+			next := SkipSpace(b, i+1)
+			if next < len(b) && (b[next] == ']' || b[next] == '}') && last != '[' && last != '{' && last != ',' {
+				b[i] = ' '
+			}
+		case c == '-' || '0' <= c && c <= '9':
+			i = replaceNumber(b, i)
+		}
+		if i < len(b) && b[i] > ' ' {
+			last = b[i]
+		}
+	}
+	return b
+}
+
+// replaceInString replaces the deviations from JSON in the string with the content at i. It
+// returns the offset of the closing quote.
+func replaceInString(b []byte, i int) int {
+	for ; i < len(b) && b[i] != '"'; i++ {
+		if b[i] < ' ' {
+			b[i] = ' '
+		}
+		if b[i] == '\\' {
+			if i++; i < len(b) && b[i] == 'v' {
+				b[i] = 't'
+			}
+		}
+	}
+	return i
+}
+
+// replaceNumber replaces the number that begins at i by JSON. It returns the offset of the last
+// byte of the number.
+func replaceNumber(b []byte, i int) int {
+	start := i
+	if b[i] == '-' {
+		i++
+	}
+	end := Digits(b, i)
+	if end < len(b) && b[end] == '.' {
+		end = Digits(b, end+1)
+	}
+	number := b[i:end]
+	switch {
+	case len(bytes.Trim(number, ".")) == 0: // not a number
+		return start
+	case end < len(b) && b[end] == '.': // nor this
+		return end
+	}
+	if _, std := StandardNumber(nil, number); len(std) != len(number) {
+		for j := range number {
+			number[j] = '1'
+		}
+	}
+	return exponentEnd(b, end) - 1
+}
+
+// exponentEnd returns the end of the exponent at i, or i if there is none. Without it, digits
+// of an exponent would begin a number.
+func exponentEnd(b []byte, i int) int {
+	if i == len(b) || b[i]|0x20 != 'e' {
+		return i
+	}
+	if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
+		i++
+	}
+	return Digits(b, i)
+}
+
+// StandardNumber returns the number b, which the engine accepts, as JSON: with a digit
+// before the point, and without further zeros there and a point without digits. If this
+// changes it, the result is in scratch.
+func StandardNumber(scratch, b []byte) (_, std []byte) {
+	unsigned := bytes.TrimPrefix(b, []byte("-"))
+	point := Digits(unsigned, 0)
+	whole, rest := unsigned[:point], unsigned[point:]
+	trimmed := bytes.TrimLeft(whole, "0")
+	if len(trimmed) == 0 && (len(whole) > 0 || bytes.HasPrefix(rest, []byte("."))) {
+		trimmed = []byte("0")
+	}
+	noFraction := bytes.HasPrefix(rest, []byte(".")) && Digits(rest, 1) == 1
+	if len(trimmed) == len(whole) && !noFraction {
+		return scratch, b
+	}
+	if noFraction {
+		rest = rest[1:]
+	}
+	scratch = slices.Grow(scratch[:0], len(b)+1)
+	scratch = append(scratch, b[:len(b)-len(unsigned)]...)
+	scratch = append(append(scratch, trimmed...), rest...)
+	return scratch, scratch
+}
+
+// Digits returns the offset after the digits at i.
+func Digits(b []byte, i int) int {
+	for i < len(b) && b[i]-'0' < 10 {
+		i++
+	}
+	return i
+}
+
+// SkipSpace returns the offset after the white space at i, if there is any. Control characters are
+// white space.
+func SkipSpace(b []byte, i int) int {
+	for i < len(b) && b[i] <= ' ' {
+		i++
+	}
+	return i
+}
