@@ -2,13 +2,13 @@ package gdwire
 
 import "errors"
 
-// CopyValue reads from d and writes to e what [Decoder.SkipValue] would skip: the next
+// CopyValue copies from d to e the value that [Decoder.SkipValue] would skip: the next
 // value, or the rest of one that was read in part. It writes tokens as
 // [Encoder.WriteToken] does, so it converts between formats. If an End is next, it
 // returns [ErrCount].
 //
 // Elements and keys that are not of the declared type, which a lenient Decoder accepts,
-// are copied into containers that declare the same type. A NUL in a text is copied, too.
+// are copied into containers that declare the same type. A NUL in a text is also copied.
 //
 // After an error of the Reader before the first token, CopyValue can be repeated. After a
 // later one, d and e both remain inside the value. [Decoder.SkipTo] leaves it in d, but e

@@ -21,7 +21,7 @@
 //     values of any shape, in filters, proxies and inspectors.
 //
 // A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive, File.Unmarshal of
-// package savefile) accepts exactly what it asks for. A call that takes a Decoder reads the next
+// package savefile) returns an error if bytes follow its values. A call that takes a Decoder reads the next
 // value. Constructors take a pointer to options, nil for the defaults; other calls take any number
 // of options, which they merge field by field.
 //

@@ -28,8 +28,8 @@ var (
 	//   - a value where a name of the open NodePath or PackedStringArray is expected
 	//   - WriteToken of the zero Token
 	//
-	// Other errors of an Encoder are about a call and its values, too: ErrCount, ErrMisplacedKey
-	// and ErrIncomplete about its position, ErrType and ErrRange about what a format or
+	// Other errors of an Encoder are also about a call and its values: ErrCount, ErrMisplacedKey
+	// and ErrIncomplete about its position, ErrType and ErrRange about values that a format or
 	// declared type does not admit.
 	ErrCall = errors.New("invalid call")
 	// ErrFlags is returned for header flags in a format without flags.

@@ -145,7 +145,7 @@ type formatData struct {
 	// oldNodePath is set if a NodePath can be one string.
 	oldNodePath bool
 	// property is set if bit 1 of a NodePath's flags adds one sub-name, and
-	// keepProperty if that bit is written, too.
+	// keepProperty if that bit is also written.
 	property, keepProperty bool
 	// garbagePadding is set if engines leave the content of padding undefined.
 	garbagePadding bool
@@ -394,7 +394,7 @@ func newFormat(f formatData) *formatData {
 func (f *formatData) newForms(t Type, id uint32, double bool) (r [2]form) {
 	l := &layouts[t]
 	w := f.width[l.class]
-	// In the manuals, double-precision builds set no flag and have wide colors, too.
+	// In the manuals, double-precision builds set no flag, and their colors are wide.
 	if double && !f.engine && (l.class == classReal || l.class == classColor) {
 		w = wide
 	}

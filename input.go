@@ -28,9 +28,9 @@ func (i *input) release() {
 	}
 }
 
-// A slowPath is what a lookahead needs: the fast path, whose bytes and nesting it shares, and the
-// options. It reads from the Reader, but knows nothing of earlier calls and makes no [Error]: what it
-// finds wrong is a fault.
+// A slowPath holds the state of a lookahead: the fast path, whose bytes and nesting it shares, and the
+// options. It reads from the Reader, but knows nothing of earlier calls and makes no [Error]: it
+// reports faults.
 type slowPath struct {
 	fastPath
 	input
@@ -54,8 +54,8 @@ func (s *slowPath) configure() {
 	s.fastPath.configure(o)
 }
 
-// A fault is what keeps a lookahead from reading a token. Without a kind it is none, whatever its other
-// fields hold.
+// A fault is the reason why a lookahead cannot read a token. Without a kind it is no fault, and its
+// other fields mean nothing.
 type fault struct {
 	err  error
 	at   int // of a fault in the input or the call: bytes after the start of the token
@@ -67,7 +67,7 @@ type faultKind uint8
 const (
 	noFault  faultKind = iota
 	inInput            // an Error that stays
-	inCall             // an Error that does not stay: the next value is not what the call reads
+	inCall             // an Error that does not stay: the call does not read values such as the next
 	ofReader           // an error of the Reader, after which the call can be repeated
 	atEnd              // io.EOF, before a top-level value
 )
@@ -90,7 +90,7 @@ func (s *slowPath) readFault(err error) fault {
 }
 
 // restart discards the input and all positions in it. The next input is buf[:end] and then
-// what r returns. With a Reader, buf is nil: fetch takes a buffer from the pool.
+// the bytes of r. With a Reader, buf is nil: fetch takes a buffer from the pool.
 func (s *slowPath) restart(r io.Reader, buf []byte, end int) {
 	s.window.restart(buf, end)
 	s.setReader(r)

@@ -9,7 +9,7 @@ import (
 
 // Package variant knows the names of a struct's fields before it reads or writes a value. newKey
 // prepares a name as the words in which it is encoded, and readKey and writeKey compare and copy
-// these words. They do only what the fast path can do at once; where they return false, package
+// these words. They succeed only on the fast path; where they return false, package
 // variant makes the usual call.
 
 // newKey returns the words of a text of 1 to MaxKey ASCII characters without a NUL. For another text it returns a

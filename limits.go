@@ -39,7 +39,7 @@ var NoLimits = Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, Name
 
 // A limit identifies a field of Limits, or EncoderOptions.MaxBuffered. The slow path checks each
 // in the order of the fields of a token, so that the error does not depend on how much of the token
-// was received; the fast path checks all at once and leaves what exceeds to the slow path, which
+// was received; the fast path checks all at once and leaves larger ones to the slow path, which
 // makes the errors.
 type limit uint8
 
@@ -61,7 +61,7 @@ const maxName = 1 << 30
 
 const defaultBuffered = 8 << 20
 
-// limitTable contains the names of the limits, what errors say of a count or size, and the
+// limitTable contains the names of the limits, the words of errors for a count or size, and the
 // defaults.
 var limitTable = [numLimits]struct {
 	name, text string

@@ -59,7 +59,7 @@ func (p *fastPath) shortNodePath(to *internal.NodePathText, b *[fastSize]byte) [
 				return nil
 			}
 			text[at] = separator
-			le.PutUint64(text[at+1:], word) // the next name overwrites what follows this one
+			le.PutUint64(text[at+1:], word) // the next name overwrites the bytes after this one
 			bits |= word
 			// Subtracting 1 sets the highest bit of a byte that is 0, as it is where word contains
 			// the separator.
@@ -116,7 +116,7 @@ func (p *fastPath) longNodePath(to *internal.NodePathText, b *[fastSize]byte) []
 		text = append(text, name...)
 		r += int(wire.Padded(uint32(size)))
 	}
-	if r > len(buf) || !wire.Valid(text) { // separators are ASCII, so each name is valid, too
+	if r > len(buf) || !wire.Valid(text) { // separators are ASCII, so each name is also valid
 		return nil
 	}
 	p.values += uint64(total)

@@ -2,7 +2,7 @@ package gdwire
 
 import "math"
 
-// pending is what earlier calls on a Decoder leave to the next call: an error, the rest of a
+// pending holds the state that earlier calls on a Decoder leave to the next call: an error, the rest of a
 // payload, or a container whose loop was left. While there is any of these, the fast path is off,
 // so that the next call comes to look.
 type pending struct {
@@ -16,7 +16,7 @@ type pending struct {
 // mostFrames is the maximum depth that fits pending.abandoned. So many frames would need 64 GiB.
 const mostFrames = math.MaxInt32
 
-// reset drops what earlier calls have left.
+// reset clears the state of earlier calls.
 func (p *pending) reset() {
 	p.setErr(nil, false)
 	p.payload.deactivate()
@@ -53,7 +53,7 @@ type payload struct {
 	elem      units  // of a PackedStart
 }
 
-// set makes the remaining bytes at pos, and what follows them, the payload of a token. kind is 0
+// set makes the remaining bytes at pos, and those after them, the payload of a token. kind is 0
 // for a token that bulk reads cannot read.
 func (p *payload) set(token mark, kind Kind, pos uint64, remaining int) {
 	*p = payload{token: token, kind: kind, pos: pos, remaining: remaining}

@@ -19,8 +19,8 @@ const (
 	headroom = 64
 )
 
-// pool holds the buffers of released Decoders and closed Encoders. A buffer in it is referred to by
-// nobody: what Decoders return is copied, or valid only until Release.
+// pool holds the buffers of released Decoders and closed Encoders. Nothing refers to a buffer in it:
+// Decoders return copies, or slices that are valid only until Release.
 var pool bytebufferpool.Pool
 
 // bufferSize is the usual size of the buffers of Decoders and Encoders, a power of two as in the

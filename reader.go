@@ -50,7 +50,7 @@ import (
 //	format.go         the tables of types, for both
 //	state.go          the open containers, as in an Encoder; path.go, where an error is
 //	window.go         the buffered bytes
-//	pending.go        what earlier calls have left
+//	pending.go        the state that earlier calls have left
 //	reader_fast.go, reader_skip.go  the fast path
 //	input.go          the Reader, and how it fills the window
 //	reader_slow.go    the slow path: waiting for the fields of a token, and checking them
@@ -134,7 +134,7 @@ func (d *Decoder) ResetN(r io.Reader, n int64) {
 // They are not copied: the payloads of tokens are parts of b, so b must not change while the Decoder
 // reads it.
 func (d *Decoder) ResetBytes(b []byte) {
-	// Without its spare capacity: what follows b in memory can belong to another goroutine, and a
+	// Without its spare capacity: the memory after b can belong to another goroutine, and a
 	// slice of b must not reach it.
 	d.reset(nil, b[:len(b):len(b)], len(b))
 	d.endAt(d.origin + uint64(len(b)))
@@ -145,7 +145,7 @@ func (d *Decoder) ResetBytes(b []byte) {
 }
 
 // reset discards the input and the state of earlier calls. The next input is buf[:end] and then
-// what r returns. The caller then switches the fast path on or off. The first reset derives fields
+// the bytes of r. The caller then switches the fast path on or off. The first reset derives fields
 // from the options, which do not change after it.
 func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 	d.restart(r, buf, end)
@@ -274,7 +274,7 @@ func (d *Decoder) failure() error {
 		return d.latest(f.err)
 	case atEnd:
 		return io.EOF
-	case inInput: // what follows cannot be read; the fast path is off, so that later calls come to look
+	case inInput: // the rest cannot be read; the fast path is off, so that later calls come to look
 		d.setErr(d.errorAt(f.at, f.err), false)
 		d.stopFast()
 		return d.err
@@ -471,7 +471,7 @@ func (d *Decoder) readForm(want any, accepts func(*form) bool) (Token, error) {
 }
 
 // readPart does the same for a text. The names of a NodePath and the strings of a PackedStringArray,
-// which have no form, are accepted, too.
+// which have no form, are also accepted.
 func (d *Decoder) readPart(want any, accepts func(*form) bool) (Token, error) {
 	l, err := d.look()
 	if err != nil {

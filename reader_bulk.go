@@ -123,7 +123,7 @@ func (b bulk) peek(most int) ([]byte, error) {
 			if p.kind != KindStringChunk { // its End, which is not encoded
 				d.pop()
 			}
-			p.done = true // further calls return io.EOF, too
+			p.done = true // further calls also return io.EOF
 			return nil, io.EOF
 		}
 		if l.failed() {
@@ -239,7 +239,7 @@ func (b bulk) grow(dst []byte, n int) []byte {
 	return slices.Grow(dst, n+int(min(d.remaining, uint64(arrived))))
 }
 
-// appendSeparator appends what the text of a NodePath contains before its next name, or at its end:
+// appendSeparator appends the separator that precedes the next name in the text of a NodePath, or ends it:
 // the NodePath "/" consists of no names. Between the chunks of one name there is nothing.
 func (b bulk) appendSeparator(dst []byte) []byte {
 	d := b.d

@@ -14,11 +14,11 @@ import (
 // accepted by the slow path with the same tokens: TestBufferSizesAgree and FuzzDecode compare
 // them.
 //
-// The order here: what all reads share, ReadToken, texts, math types, starts of containers,
+// The order here: the state of all reads, ReadToken, texts, math types, starts of containers,
 // packed arrays, Ends and switching the path on and off. How it goes over values is in
 // reader_skip.go, and how it reads a whole NodePath in nodepath.go.
 
-// A fastPath holds the bytes and the nesting of a Decoder, and what it needs to recognize values:
+// A fastPath holds the bytes and the nesting of a Decoder, and, to recognize values,
 // the tables of the format and the limits. It is the wall between the two paths. Its methods never
 // read from the Reader and know no errors, bulk reads or loops; a Decoder, which knows them,
 // switches it off where it must handle them first.
@@ -320,7 +320,7 @@ func (p *fastPath) nodePathCount(b *[fastSize]byte) (uint32, bool) {
 	names, subnames, bits := le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 	n := uint64(names&^newNodePathBit) + uint64(subnames)
 	// The old form in one string is without counts, a property adds a name, and the sum of counts
-	// beyond 31 bits is what engines compute in 32: all of these are for the slow path.
+	// beyond 31 bits is computed in 32 by engines: all of these are for the slow path.
 	ok := names >= newNodePathBit && bits <= nodePathAbsolute && n <= math.MaxInt32 && int64(n) <= p.bounds[limitElements] &&
 		p.values+n <= uint64(p.bounds[limitValues]) && p.pos()+16+4*n <= p.valueEnd
 	return uint32(n), ok
@@ -383,7 +383,7 @@ func (p *fastPath) readDictKey() Token {
 	return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}
 }
 
-// readEnd closes the innermost container and returns its End. It is called on the slow path, too, where
+// readEnd closes the innermost container and returns its End. The slow path also calls it, where
 // the fast path is off in one container and may go on in the container around.
 func (p *fastPath) readEnd() Token {
 	t := Token{head: uint64(KindEnd) | uint64(p.top().typ)<<8}
@@ -423,7 +423,7 @@ func (p *fastPath) startFast() {
 const checkedAhead = 1 << 12
 
 // startStrict switches the fast path on with Strict: for the next values of the innermost container, if it
-// is untyped and they are what checkAhead accepts. So these values are recognized twice; the
+// is untyped and checkAhead accepts them. So these values are recognized twice; the
 // slow path reads all others and makes the errors. No byte is checked twice: calls that switch the path
 // off and on cost little.
 func (p *fastPath) startStrict() {

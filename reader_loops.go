@@ -7,7 +7,7 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A loop reads one key or index, calls its body, and then checks what the body read. The body can
+// A loop reads one key or index, calls its body, and then checks how much the body read. The body can
 // call any method of the Decoder: nothing, half of its value, another loop, skips, even Reset.
 // Therefore the loop trusts no state from before the body, except positions, which never repeat.
 // finished is the usual case, a body that read its value; skipUnread handles the others.
@@ -113,7 +113,7 @@ func (l *loop) exit() {
 	}
 }
 
-// finished reports whether the body read exactly what it should, so that this number of values
+// finished reports whether the body read exactly its values, so that this number of values
 // remain. keyPos is d.keyPos before the body. It differs in every other container, so the depth
 // need not be compared. A DictKey is not counted, so a body that read the next one shows only in
 // marked.
@@ -122,7 +122,7 @@ func (l *loop) finished(remaining, keyPos uint64) bool {
 	return d.remaining == remaining && d.keyPos == keyPos && d.marked != d.remaining && d.err == nil && d.abandoned == 0
 }
 
-// skipUnread skips what the body did not read of its values. After it, this number of values
+// skipUnread skips those of its values that the body did not read. After it, this number of values
 // remain.
 func (l *loop) skipUnread(remaining uint64) error {
 	d := l.d
@@ -169,7 +169,7 @@ func (l *loop) readPast() error {
 }
 
 // end returns err, or reads the End of the container. After an error the loop skips nothing, so
-// that the caller can repeat or leave with SkipTo what the error interrupted.
+// that the caller can repeat the interrupted step, or leave the container with SkipTo.
 func (l *loop) end(err error) error {
 	l.done = true
 	if err == nil {

@@ -26,7 +26,7 @@ func (p *fastPath) skipFast(open int) {
 			}
 			p.readEnd()
 		default:
-			return // after packed data, too, whose End may be beyond them
+			return // also after packed data, whose End may be beyond them
 		}
 	}
 }
@@ -61,7 +61,7 @@ func (p *fastPath) skipValues(open int) bool {
 			} else {
 				b := (*[keyBytes]byte)(buf[r:])
 				// As wire.ShortText, for up to 16 bytes: -34 % of packets. After the text, its padding and
-				// the next header are ASCII, too; otherSize measures all other texts.
+				// the next header are also ASCII; otherSize measures all other texts.
 				switch m := le.Uint32(b[4:]) - 1; {
 				case m < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0:
 					next += 12
@@ -107,7 +107,7 @@ func (p *fastPath) skipValues(open int) bool {
 	}
 }
 
-// skipped sets what the skipping of values changed. The last two values of the innermost container
+// skipped sets the state after values that were skipped. The last two values of the innermost container
 // were at last and before in the buffer, or at -1.
 func (p *fastPath) skipped(remaining uint64, last, before int) {
 	if last < 0 {

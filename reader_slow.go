@@ -12,8 +12,8 @@ import (
 // types, objects, texts in chunks, Strict, and every token that is not completely in the buffer.
 //
 // Calls enter it by look, which returns the error of an earlier call or brings the Decoder into
-// a plain state: no valid token, no active bulk read, no abandoned container. Then want tells what
-// is next, and the lookahead that look returns reads it. Bulk reads, which continue where an
+// a plain state: no valid token, no active bulk read, no abandoned container. Then want returns the kind of the
+// next field, and the lookahead that look returns reads it. Bulk reads, which continue where an
 // earlier call ended, have a door of their own, bulk.look. Only the slow path waits for bytes. What
 // it finds wrong is a fault, and the Decoder makes the error of the call from it: failure.
 
@@ -41,7 +41,7 @@ type lookahead struct {
 // failed reports whether there is a fault.
 func (l *lookahead) failed() bool { return l.s.fault.kind != noFault }
 
-// beginValue prepares for a top-level value, if it is next. PeekKind and typed reads call it, too,
+// beginValue prepares for a top-level value, if it is next. PeekKind and typed reads also call it,
 // so it can be called several times before the value.
 func (l *lookahead) beginValue() {
 	s := l.s
@@ -73,7 +73,7 @@ func (l *lookahead) readHeader() {
 		l.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
 	default:
 		hint := ""
-		if s.depth == 0 && s.untouched() { // the first bytes, which tell what else the input can be
+		if s.depth == 0 && s.untouched() { // the first bytes, which show if the input is of another kind
 			hint = wire.Hint(h)
 		}
 		l.fail(0, wrapf(ErrType, "unknown %v type id %d%s", f, h&f.idMask, hint))
@@ -84,7 +84,7 @@ func (l *lookahead) readHeader() {
 func (l *lookahead) header() uint32 { return le.Uint32(l.s.buf[l.s.r:]) }
 
 // expect reads the header of the next value for a typed read, which consumes nothing, not even a
-// DictKey, if the value is not what it wants. accepts reports whether it is; nil accepts all values.
+// DictKey, if the value is of another kind. accepts reports whether it is; nil accepts all values.
 // want names the wanted value in the error. After expect, value reads the value, or returns the error.
 func (l *lookahead) expect(want any, accepts func(*form) bool) {
 	s := l.s
@@ -113,7 +113,7 @@ func (l *lookahead) checkHeader() {
 	}
 	h := l.header()
 	f := s.format
-	// Bits 8 to 15 mean nothing, and bits 16 to 31 only what the type defines. With an idMask of
+	// Bits 8 to 15 mean nothing, and bits 16 to 31 only as the type defines. With an idMask of
 	// all bits, lookup finds only headers without flags.
 	unknown := h &^ (0xFF | uint32(form.headerFlags)<<16)
 	switch {
@@ -191,7 +191,7 @@ func (l *lookahead) fail(at int, err error) {
 func (l *lookahead) misfit(at int, err error) { l.s.fault = fault{err, at, inCall} }
 
 // strict sets an error at bytes after the start of the token, with Strict, if the input differs from
-// what engines write.
+// the bytes that engines write.
 func (l *lookahead) strict(differs bool, at int, text string) {
 	if differs && l.s.options.Strict {
 		l.fail(at, notCanonical(text))

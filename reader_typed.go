@@ -242,7 +242,7 @@ func (d *Decoder) ReadRID() (uint64, error) {
 // ReadObjectID reads an object that is encoded as its instance id, and returns the id; 0 is
 // null. It returns [ErrType] for a serialized object.
 func (d *Decoder) ReadObjectID() (uint64, error) {
-	// By the kind, because serialized objects have the same type. An error names what the call reads:
+	// By the kind, because serialized objects have the same type. An error names the kind that the call reads:
 	// "got Object, want Object" would not help.
 	t, err := d.readForm("an object's id", func(f *form) bool { return f.kind == KindObjectID })
 	return t.ID(), err
@@ -366,7 +366,7 @@ func (d *Decoder) readFloats(t Type, c []float32) bool {
 	if b == nil {
 		return false
 	}
-	if to, ok := wire.AsBytes(c, true); ok { // which Decode finds out, too, with more calls
+	if to, ok := wire.AsBytes(c, true); ok { // Decode also does this, with more calls
 		copy(to, b)
 	} else {
 		wire.Decode(c, b, wire.Float32)

@@ -91,8 +91,8 @@ func (l *lookahead) value() Token {
 	return l.fixed()
 }
 
-// skip reads up to the end of x, or a fault: what is buffered on the fast path, without tokens, and
-// what is not by single tokens of the slow path.
+// skip reads up to the end of x, or a fault: values in the buffer on the fast path, without tokens, and
+// others by single tokens of the slow path.
 func (l *lookahead) skip(x span) {
 	s := l.s
 	for {
@@ -163,7 +163,7 @@ func (l *lookahead) container() Token {
 
 // readDeclared reads a declared type. It returns the type of the elements, or 0 for any. A declared
 // class or script is followed by its name, and its elements are Objects. Engines refuse an unknown
-// id, too, but take id 0 for no type. Only Strict and the Encoder compare the elements with the
+// id as well, but take id 0 for no type. Only Strict and the Encoder compare the elements with the
 // type.
 func (l *lookahead) readDeclared(k containerKind) Type {
 	at, f := l.at, l.s.format
@@ -390,7 +390,7 @@ func (l *lookahead) textPart(typ Type, remaining uint64, total uint32) textPart 
 	}
 	s, at, nul := l.s, l.at, l.s.format.nul(typ)
 	n, pad, flags := s.maxChunk, 0, tokenFlags(0)
-	last := remaining <= uint64(s.maxChunk)+uint64(nul) // whether the NUL fits, too, must not decide about a chunk
+	last := remaining <= uint64(s.maxChunk)+uint64(nul) // the chunk must not depend on whether the NUL also fits
 	if last {
 		n, pad, flags = int(remaining), wire.Padding(total), flagLast
 	}

@@ -83,7 +83,7 @@ func (s *state) init() {
 }
 
 // close makes want return wantNothing. It drops the stack if a deeply nested value made it larger
-// than 64 KiB, the limit of buffers in the pool, too.
+// than 64 KiB, which is also the limit of buffers in the pool.
 func (s *state) close() {
 	if len(s.stack) > 2048 {
 		s.stack = nil
@@ -138,7 +138,7 @@ func (s *state) want() want {
 }
 
 // atKey reports whether a key or a property's name is next. At the End of a container of pairs it
-// reports true, too: callers that can be there test remaining.
+// also reports true: callers that can be there test remaining.
 func (s *state) atKey() bool { return s.remaining&1 == 0 && s.pairs != 0 }
 
 // setRemaining sets remaining, for loops that keep it in a local variable.

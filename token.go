@@ -161,7 +161,7 @@ func (t Token) Int() int64 {
 	case KindInt64:
 		return int64(t.bits)
 	case KindFloat32, KindFloat64:
-		switch x := t.Float(); { // what Go's conversion gives for these depends on the processor
+		switch x := t.Float(); { // Go's conversion of these depends on the processor
 		case x != x:
 			return 0
 		case x >= 1<<63:
@@ -365,7 +365,7 @@ func (t Token) numberValue() any {
 }
 
 // The constructors return tokens for an Encoder. They copy payloads, so the tokens stay valid. They
-// return no errors: what cannot be encoded is an error of WriteToken, whose format decides.
+// return no errors: a token that the format cannot express is an error of WriteToken.
 
 // Nil returns the token of a nil.
 func Nil() Token { return newToken(KindNil, TypeNil, 0, 0) }

@@ -301,8 +301,8 @@ type content struct {
 // hasPairs is 1 for the kinds of Start tokens of containers of pairs.
 var hasPairs = [128]uint8{KindDictStart: 1, KindObjectStart: 1}
 
-// tokenFlags are the flags in Token.head. Frames have some of them, too: those that decide about
-// what follows a Start token.
+// tokenFlags are the flags in Token.head. Frames also have some of them: those that decide about
+// the tokens after a Start token.
 type tokenFlags uint16
 
 const (

@@ -84,7 +84,7 @@ func (w *window) setLimit() {
 	}
 }
 
-// stopFast makes the slow path read what follows.
+// stopFast makes the slow path read the next values.
 func (w *window) stopFast() { w.fastValues, w.fastNames = nil, nil }
 
 // readValuesFast lets the fast path read values.

@@ -33,7 +33,7 @@ import (
 // with begin, then its value, encodes itself and calls writeValue, writeBytes or writeStart. They
 // pass all bytes to the sink at once, so that an invalid call, or a LimitError for bytes to be
 // kept, leaves none of them. Then they change the nesting: count a value, or open a frame. End does
-// the same with what follows the data of a string or packed array, and closes the frame.
+// the same with the bytes after the data of a string or packed array, and closes the frame.
 //
 // The sink keeps the first error of its Writer or of an invalid call. It stays, so no call needs to
 // know what an earlier call wrote.
@@ -43,8 +43,8 @@ import (
 //	writer_buffer.go     the bytes, and the calls of the Writer
 //	state.go             the open containers, as in a Decoder
 //	format.go            the tables of types, for both
-//	writer_fast.go       where both meet: what the fast path writes into the buffer
-//	writer.go            Reset, Flush, errors, and what all calls share
+//	writer_fast.go       where both meet: values that the fast path writes into the buffer
+//	writer.go            Reset, Flush, errors, and the code that all calls share
 //	writer_typed.go      values
 //	writer_container.go  containers, strings in pieces, packed data and their End
 //	writer_token.go      tokens of any format, and values that are already encoded
@@ -56,9 +56,9 @@ import (
 // The output is always a prefix of a valid encoding. An invalid call writes nothing and
 // returns an [Error] that stays: all later calls return it, so a program can write
 // without a check after each call and check the error of Close or Flush. Reset clears the
-// error. ClearError clears it, too, so that a valid call can be made instead.
+// error. ClearError also clears it, so that a valid call can be made instead.
 //
-// An error of the Writer is returned unchanged and stays, too: until Reset, all calls
+// An error of the Writer is returned unchanged and also stays: until Reset, all calls
 // return it, even if the Writer recovered.
 //
 // An Encoder buffers its output. It writes when its buffer is full, when a

@@ -12,11 +12,11 @@ import (
 // sink holds the bytes that an Encoder writes, see the picture in writer.go. It does not depend on
 // containers, and alone writes its fields.
 //
-// An Encoder checks a call before it appends anything, so what is appended is final, and only
+// An Encoder checks a call before it appends anything, so appended bytes are final, and only
 // the Writer can fail. Where bytes must be kept, reserve is called first, because the buffer must
 // then hold all that follows.
 //
-// Where nothing is kept, the buffer does not grow: what is longer passes through it in parts or goes
+// Where nothing is kept, the buffer does not grow: longer data pass through it in parts or goes
 // directly to the Writer.
 type sink struct {
 	buf      []byte
@@ -107,8 +107,8 @@ func (s *sink) setLimit() {
 // advance appends the n bytes that the caller put at buf[n:].
 func (s *sink) advance(n int) { s.n += n }
 
-// appendPieces appends the bytes of a call: what precedes the payload, the payload, which is the
-// only long piece, and what follows it. If it returns a LimitError, it appended none of them.
+// appendPieces appends the bytes of a call: those before the payload, the payload, which is the
+// only long piece, and those after it. If it returns a LimitError, it appended none of them.
 // It is a function because methods cannot have type parameters: a string need not be converted,
 // which would copy it.
 func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) error {
@@ -200,8 +200,8 @@ func (s *sink) appendElements(n, size int, encode func(b []byte, i, m int)) erro
 	return nil
 }
 
-// flush writes the buffered bytes, except for those that are kept. It removes what was written from
-// the buffer. After an error of the Writer the rest is moved, too, so that OutputOffset does not
+// flush writes the buffered bytes, except for those that are kept. It removes written bytes from
+// the buffer. The rest is also moved after an error of the Writer, so that OutputOffset does not
 // count bytes twice.
 func (s *sink) flush() error {
 	end := min(s.n, s.keep)
@@ -249,7 +249,7 @@ func (s *sink) keepCount() {
 }
 
 // setCount sets the count of the innermost container of Unknown count. If that is the
-// outermost, too, its bytes need not be kept any longer.
+// outermost as well, its bytes need not be kept any longer.
 func (s *sink) setCount(n uint32) {
 	last := len(s.counts) - 1
 	le.PutUint32(s.buf[s.counts[last]:], n)

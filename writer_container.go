@@ -14,7 +14,7 @@ import (
 //
 // Data of strings, packed arrays and Images follows the head, in any number of calls. Each checks
 // all of its data before it writes a part. Only Write can end inside an element or a rune. Then
-// partial and rune have what the next Write needs, and other calls are invalid.
+// partial and rune hold its start for the next Write, and other calls are invalid.
 //
 // The order here: beginning and ending, Arrays and Dictionaries, objects, strings, NodePaths, packed
 // arrays and Images, and the data.
@@ -280,7 +280,7 @@ func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
 
 func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	stack, depth := e.stack, e.depth&math.MaxInt
-	// The last test also fails for negative numbers. The sum of what it admits is a valid count.
+	// The last test also fails for negative numbers. The sum of admitted numbers is a valid count.
 	if e.fast(fastSize) && depth <= len(stack)-2 && flags&^flagAbsolute == 0 && uint64(names|subnames) <= math.MaxInt32/2 {
 		form, b := &e.forms[TypeNodePath][0], e.free()
 		putNodePath(b[:], form.header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
@@ -364,7 +364,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	}
 	f := e.top()
 	switch w := e.want(); {
-	case w == wantEnd && (f.kind == KindStringChunk || f.size > 0): // what Write writes is complete
+	case w == wantEnd && (f.kind == KindStringChunk || f.size > 0): // all declared elements or bytes are written
 		if len(p) == 0 {
 			return 0, nil
 		}
@@ -372,7 +372,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	case w != wantText && w != wantChunk:
 		return 0, e.fail(e.unexpected("Write"))
 	}
-	// The bytes of an incomplete element or rune at the end of p are written, too, but only whole
+	// The bytes of an incomplete element or rune at the end of p are also written, but only whole
 	// elements are counted.
 	n, part, r := uint64(len(p)), 0, e.rune
 	if size := int(f.size); size > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A fastWriter holds the bytes and the nesting of an Encoder, and what the fast path needs to write
-// values: the tables of the format and the depth. Its methods are those that are inlined; the calls of
+// A fastWriter holds the bytes and the nesting of an Encoder, and, to write values on the
+// fast path, the tables of the format and the depth. Its methods are those that are inlined; the calls of
 // the Encoder contain the rest of the fast path themselves: -10 % of encode against a method with a
 // result for each of them.
 type fastWriter struct {
@@ -61,7 +61,7 @@ func (w *fastWriter) put(n int) {
 }
 
 // updateFastPath switches the fast path on or off for the innermost container. It must be called after
-// any change of what it tests. The fast path itself, which knows what it begins or ends, calls setFast
+// any change of the state that it tests. The fast path itself, which begins and ends containers, calls setFast
 // instead: -10 % of encode.
 //
 // The slow path checks the elements of typed containers, the names of properties, and the values
@@ -85,7 +85,7 @@ func (w *fastWriter) updateFastPath() {
 func (w *fastWriter) attach() { w.fastValues, w.fastNames = w.buf[:0], w.buf[:0] }
 
 // setFast lets the fast path write values up to the first limit, or names, each with nul NULs, up
-// to the second. The slow path writes what follows if both are 0.
+// to the second. The slow path writes all values if both are 0.
 func (w *fastWriter) setFast(values, names int, nul uint32) {
 	w.fastValues = w.fastValues[:values]
 	w.fastNames = w.fastNames[:names]
@@ -131,7 +131,7 @@ func (w *fastWriter) endValues(n uint64) error {
 func (w *fastWriter) appendTwoWords(header uint32, size int, first, last uint64) bool {
 	const most = fastSize + 8
 	n, length := w.n&math.MaxInt, uint32(size)+w.nameNUL // nameNUL is 0 outside of names
-	last >>= uint(8*(16-size)) & 63                      // without the bytes that first holds, too
+	last >>= uint(8*(16-size)) & 63                      // without the bytes that first also holds
 	if values := w.fastValues; n <= len(values)-most {
 		b := (*[most]byte)(values[n:])
 		le.PutUint64(b[:], uint64(header)|uint64(length)<<32)
@@ -167,7 +167,7 @@ const realsSize = 4 + 16*4
 
 // writeNodePath writes a NodePath from its text. In one pass, because most are short: -35 % of Marshal.
 // The head is put after the names, which are counted on the way. It returns false if the slow path
-// must write it, which makes the errors, and overwrites what PutNames left.
+// must write it, which makes the errors, and overwrites the bytes of PutNames.
 func (w *fastWriter) writeNodePath(text string) bool {
 	if !w.fast(fastSize + wire.ShortNames) {
 		return false

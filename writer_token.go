@@ -8,8 +8,8 @@ import (
 )
 
 // A token may come from a Decoder of another format, or of input that only a lenient Decoder
-// accepts. Each case below passes to a typed call what this format can express, so that both
-// write the same and return the same errors, and checks only what typed calls cannot be given.
+// accepts. Each case below passes the values that this format can express to a typed call, so that both
+// write the same and return the same errors, and checks only values that typed calls cannot be given.
 
 // WriteToken writes a token in the format of e. The token comes from a Decoder of any
 // format, or from a function such as [ArrayStart]. An int, float or component is widened or

@@ -197,7 +197,7 @@ func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 	if err != nil {
 		return err
 	}
-	// Readers derive the size from the type of the event, so what is longer would be lost there.
+	// Readers derive the size from the type of the event, so longer data would be lost there.
 	n := wire.EventSize(event, uint32(min(len(data), math.MaxInt32)))
 	if len(data) < n {
 		return e.fail(wrapf(ErrRange, "InputEvent of type %d needs more than %d bytes", event, len(data)))
@@ -263,7 +263,7 @@ func (e *Encoder) WriteStringName(s string) error { return writeText(e, TypeStri
 // all of it, and whether it is ASCII is one test.
 func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	n := len(s)
-	if e.remaining == 0 { // before Reset, too, when there are no forms
+	if e.remaining == 0 { // also before Reset, when there are no forms
 		return writeTextSlow(e, t, int64(n), s, true)
 	}
 	form := &e.forms[t&63][0]
