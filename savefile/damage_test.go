@@ -2,6 +2,7 @@ package savefile
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -163,6 +165,85 @@ func requireRepairedZeros(t *testing.T, b []byte, kind Info, original []any) boo
 	return true
 }
 
+// TestRepairedZeros replaces the ends of random saves by zeros, and repairs them. Nothing that zeros were read
+// as is left, but in the last number or text of a plain file, whose own zeros they can be.
+func TestRepairedZeros(t *testing.T) {
+	m := &maker{Rand: rand.New(rand.NewPCG(71, 72))}
+	done := map[string]int{}
+	for i := range 3000 {
+		kind := plainKinds[i%len(plainKinds)]
+		isPlain := i/len(plainKinds)%2 == 0
+		if !isPlain { // the literals at its end become zeros
+			kind.Container = fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.FastLZ}
+		}
+		saved := m.save(kind.Lengths)
+		saved[len(saved)-1].(*variant.Dictionary).Set("list", m.value("", 3))
+		b, _ := file(t, kind, saved...)
+		original, err := all(b, given(kind))
+		require.NoError(t, err)
+		n := edit.MinZeros + m.IntN(len(b)-edit.MinZeros)
+		if !isPlain {
+			n = 1 + m.IntN(40)
+		}
+		from := len(b) - n
+		f, err := read(append(bytes.Clone(b[:from]), make([]byte, n)...), repairing(kind))
+		if err != nil {
+			requireDamage(t, err)
+			done["nothing left"]++
+			continue
+		}
+		got, err := values(f)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(got), len(original))
+		zeroed := 0
+		for i := range got {
+			for c := range variant.Diff(original[i], got[i]) {
+				if c.Removed || cmpStart(c.Old, c.New) == "" {
+					continue
+				}
+				require.True(t, isPlain && (isZeroed(c.Old, c.New) || c.New == ""), "%v, %d of %d bytes: %s: %q became %q", kind, from, len(b), c.OldPath, c.Old, c.New)
+				zeroed++
+			}
+		}
+		require.LessOrEqual(t, zeroed, 1)
+		done[fmt.Sprint(kind.Container.Container)]++
+	}
+	t.Log(done)
+	require.Greater(t, done[fileaccess.Plain.String()], 1000)
+	require.Greater(t, done[fileaccess.Compressed.String()], 250)
+}
+
+// TestRepairPath: the damage names the path at which the loss begins, which can be before that at which it was
+// noticed.
+func TestRepairPath(t *testing.T) {
+	d := new(variant.Dictionary)
+	for _, key := range []string{"first", "second", "third"} {
+		d.Set(key, []int{1, 2, 3})
+	}
+	d.Set("text", "abcdefgh")
+	lz := fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.FastLZ}
+	for name, c := range map[string]struct {
+		kind Info
+		from string // the zeros begin after this text
+		path string
+	}{
+		"key null twice": {Info{Lengths: LittleEndian}, "first\x00\x00\x00\x1c\x00\x00\x00\x03\x00\x00\x00", "$.first[0]"},
+		"nulls":          {Info{Lengths: NoLengths}, "second", "$.second"},
+		"bytes after":    {Info{Lengths: BigEndian}, "third", "$.third"},
+		"a container":    {Info{Lengths: LittleEndian, Container: lz}, "abcd", "$.text"},
+	} {
+		c.kind.Format = gdwire.Godot4
+		b, _ := file(t, c.kind, d)
+		from := bytes.Index(b, []byte(c.from)) + len(c.from)
+		require.Greater(t, from, len(c.from), name)
+		f, err := read(append(bytes.Clone(b[:from]), make([]byte, len(b)-from)...), repairing(c.kind))
+		require.NoError(t, err, name)
+		var at *gdwire.Error
+		require.ErrorAs(t, f.Info.Damage, &at, name)
+		require.Equal(t, c.path, at.Path, "%s: %v", name, f.Info.Damage)
+	}
+}
+
 // isZeroed reports whether now can be old with zeros in its last bytes.
 func isZeroed(old, now any) bool {
 	switch old.(type) {
@@ -235,7 +316,7 @@ func TestRepairOwnZeros(t *testing.T) {
 		for i, want := range all[:3] {
 			next := bytes.Index(b, fmt.Append(nil, "key", i+1)) - 8 // the header and length of the next key
 			zeroed := append(bytes.Clone(b[:next]), make([]byte, len(b)-next)...)
-			f, err := read(zeroed, repairing(lengths))
+			f, err := read(zeroed, repairing(Info{Lengths: lengths}))
 			require.NoError(t, err)
 			require.NotNil(t, f.Info.Damage)
 			var got any
@@ -244,15 +325,16 @@ func TestRepairOwnZeros(t *testing.T) {
 		}
 	}
 	b, _ := file(t, Info{}, "first", variant.Vector4{X: 1})
-	f, err := read(append(bytes.Clone(b), make([]byte, 100)...), repairing(LittleEndian))
+	f, err := read(append(bytes.Clone(b), make([]byte, 100)...), repairing(Info{Lengths: LittleEndian}))
 	require.NoError(t, err)
 	require.Equal(t, int64(len(b)), f.Info.Damage.Offset)
 	require.Equal(t, b, written(t, f))
 }
 
-// repairing returns options to repair a file of Godot 4.
-func repairing(l Lengths) *Options {
-	o := given(Info{Format: gdwire.Godot4, Lengths: l})
+// repairing returns options to repair a file.
+func repairing(i Info) *Options {
+	i.Format = cmp.Or(i.Format, gdwire.Godot4)
+	o := given(i)
 	o.Repair = true
 	return o
 }

@@ -303,7 +303,7 @@ func asDamage(err error) error {
 // TestUnknown: files that are not recognized, or not sure.
 func TestUnknown(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                         "savefile: not recognized: the file is empty; set Format and Lengths in the Options to read it anyway",
+		"":                         "savefile: not recognized: the file is empty",
 		"\x89PNG rest of an image": "the file is a PNG image, not values of Godot",
 		`{"json": 1}`:              "the file is text, perhaps JSON, not values of Godot; set",
 		"\x01\x00\xff\x04\x05":     "no values of Godot",
@@ -313,7 +313,12 @@ func TestUnknown(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		require.Nil(t, asDamage(err))
 	}
-	b, _ := file(t, Info{}, 5)
+	b, _ := file(t, Info{}, []any{"a save of", "Godot 4"}, variant.Vector4{X: 1})
+	_, err := read(b, &Options{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot3}})
+	require.ErrorContains(t, err, "savefile: not recognized: the file contains no values of godot3, but of godot4; set Format")
+	_, err = read(append([]byte("SAVE\x07\xff\xff\xff"), b...), nil)
+	require.ErrorContains(t, err, "the file contains no values of Godot in its first 8 bytes")
+	b, _ = file(t, Info{}, 5)
 	f, err := read(b, nil)
 	require.NoError(t, err)
 	require.False(t, f.Info.Sure, "an int of any format")

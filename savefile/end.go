@@ -2,13 +2,15 @@ package savefile
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save/edit"
 )
 
-// repair removes what is damaged. err is the damage that is known, or nil.
-func (f *File) repair(err error) error {
+// repair removes what is damaged. err is the damage that is known, or nil. Up to zeroed bytes at the end can be
+// zeros in place of others.
+func (f *File) repair(err error, zeroed int64) error {
 	end := f.content.Size
 	var known *DamageError
 	if err != nil && !errors.As(err, &known) {
@@ -20,14 +22,20 @@ func (f *File) repair(err error) error {
 		if at := (*gdwire.Error)(nil); errors.As(zeros.Err, &at) && at.Offset <= end {
 			end = zeros.From // the word is not as it was
 		}
-	} else if from, failed := f.content.ZerosAtEnd(); failed == nil && from >= 0 && known != nil {
-		end = min(end, roundUp(from)) // zeros after damage are not what was written
+	} else if from, failed := edit.ZerosAtEnd(f.content, end); failed == nil && known != nil {
+		if zeroed > 0 {
+			end = max(end-zeroed, from)
+		} else if from <= end-edit.MinZeros {
+			end = min(end, roundUp(from)) // zeros after damage are not what was written
+		}
 	}
 	c, bad := f.content.Repair(end)
 	if known == nil {
 		if bad = damaged(bad); bad == nil || !errors.As(bad, &known) {
 			return bad
 		}
+	} else if at := (*gdwire.Error)(nil); errors.As(bad, &at) && !strings.Contains(known.Err.Error(), at.Path+": ") {
+		known.Err = &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: known.Err} // where the loss begins
 	}
 	if c == nil {
 		return known

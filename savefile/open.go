@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/reals"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/outfile"
@@ -93,7 +94,7 @@ func readSource(in *save.Source, o *Options) (*File, error) {
 	f := &File{Info: l.info, content: content}
 	err = l.check(f)
 	if o.Repair {
-		err = f.repair(err)
+		err = f.repair(err, l.zeroed)
 	}
 	if err != nil {
 		return nil, err
@@ -111,6 +112,7 @@ type loader struct {
 	info    Info
 
 	cut     *DamageError // of the container, or nil
+	zeroed  int64        // bytes at the end of the content that can be zeros in place of others
 	known   bool         // the options contain format and lengths
 	suspect bool         // what was recognized is damaged
 }
@@ -149,7 +151,13 @@ func (l *loader) openContainer() error {
 	}
 	err := damaged(l.in.Err)
 	if errors.As(err, &l.cut) && l.in.Size > 0 {
-		return nil // recognized as far as it can be read
+		if l.options.Repair && l.in.Container.Mode == fileaccess.FastLZ { // no checksum shows that its literals are others
+			l.zeroed, err = l.in.ZerosAtEnd()
+			l.zeroed = max(l.zeroed-int64(len("GCPF")), 0)
+		} else {
+			err = nil
+		}
+		return err // recognized as far as it can be read
 	}
 	return err
 }
@@ -168,6 +176,9 @@ func (l *loader) recognize() error {
 			return damaged(err)
 		}
 		if why := r.Unknown(); why != nil {
+			if r.IsEmpty() {
+				return fmt.Errorf("savefile: %w: the file %w", ErrUnknown, why)
+			}
 			return fmt.Errorf("savefile: %w: the file %w%s; set Format and Lengths in the Options to read it anyway", ErrUnknown, why, readings(r))
 		}
 		l.info.Sure, l.suspect = r.Sure(), r.IsDamaged() || r.IsCut()

@@ -106,6 +106,8 @@ func (s *stdio) decide(in *save.Source, o *options, r *save.Recognition) error {
 		return choiceError{fmt.Errorf("%s %w; choose one:%s", in.Name, why, readings(r, o))}
 	case r.IsJSON():
 		return fmt.Errorf("%s %w; gdwire encode makes values of JSON%s", in.Name, why, choose)
+	case r.Header > 0:
+		return fmt.Errorf("%s %w; commands that only read skip them with -skip %d", in.Name, why, r.Header)
 	default:
 		return fmt.Errorf("%s %w%s", in.Name, why, choose)
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/save/edit"
 )
 
 // MaxHeld is the maximum size in bytes of a content that is held in memory, so that it does not change
@@ -38,6 +39,7 @@ func (in *Source) OpenContainer(o *fileaccess.Options) error {
 	}
 	if in.Container.Container != fileaccess.Plain {
 		in.Size = in.Container.Size
+		in.raw = in.at
 		if file := in.at; file != nil {
 			in.at, in.again = nil, func() (io.Reader, error) {
 				return in.openContainer(io.NewSectionReader(file, 0, file.Size()), &co)
@@ -71,6 +73,15 @@ func (in *Source) hold() {
 	if err != nil {
 		in.Reader = io.MultiReader(held, &failed{err})
 	}
+}
+
+// ZerosAtEnd returns the number of zeros at the end of the file of a container.
+func (in *Source) ZerosAtEnd() (int64, error) {
+	if in.raw == nil {
+		return 0, nil
+	}
+	from, err := edit.ZerosAtEnd(in.raw, in.raw.Size())
+	return in.raw.Size() - from, err
 }
 
 // End returns the offset of the end of a content that is not held, which it reads up to its end, and the error

@@ -28,8 +28,11 @@ func (k Known) input(o *Reading) *recognize.Input {
 // A Recognition tells how a Reading was recognized.
 type Recognition struct {
 	recognize.Result
-	Head  []byte // the start of the content
-	Whole bool   // Head is all of it
+	Head   []byte // the start of the content
+	Whole  bool   // Head is all of it
+	Header int    // bytes before values, if nothing else is known
+
+	reason string // why nothing fits
 }
 
 // Sure reports whether no other reading fits.
@@ -57,7 +60,7 @@ func (r *Recognition) Unknown() error {
 	case recognize.Foreign:
 		return &UnknownError{"is " + r.Name + ", not values of Godot"}
 	case recognize.Unknown:
-		return &UnknownError{"contains no values of Godot"}
+		return &UnknownError{r.reason}
 	case recognize.Ambiguous:
 		return &UnknownError{fmt.Sprintf("can be read in %d ways", len(r.Readings))}
 	}
@@ -119,8 +122,9 @@ func (o *Reading) RecognizePackets(r io.Reader, known Known) (_ io.Reader, ok bo
 
 // choose sets o to the best reading.
 func (o *Reading) choose(ri *recognize.Input) *Recognition {
-	r := &Recognition{recognize.Recognize(ri), ri.Head, int64(len(ri.Head)) == ri.Size}
+	r := &Recognition{Result: recognize.Recognize(ri), Head: ri.Head, Whole: int64(len(ri.Head)) == ri.Size}
 	if len(r.Readings) == 0 {
+		r.explain(ri)
 		return r
 	}
 	o.Decoder.Format, o.Frame = r.Readings[0].Format, r.Readings[0].Frame
@@ -130,4 +134,25 @@ func (o *Reading) choose(ri *recognize.Input) *Recognition {
 		}
 	}
 	return r
+}
+
+// explain says why nothing fits.
+func (r *Recognition) explain(ri *recognize.Input) {
+	chosen := ri.Formats
+	r.reason = "contains no values of Godot"
+	if r.Certainty != recognize.Unknown {
+		return
+	}
+	if len(chosen) == 1 {
+		r.reason = "contains no values of " + chosen[0].String()
+		any := *ri
+		any.Formats = nil
+		if other := recognize.Recognize(&any); other.Certainty >= recognize.Probably && other.Readings[0].Format != chosen[0] {
+			r.reason += ", but of " + other.Readings[0].Format.String()
+		}
+		return
+	}
+	if r.Header = recognize.HeaderSize(ri); r.Header > 0 {
+		r.reason = fmt.Sprintf("contains no values of Godot in its first %d bytes", r.Header)
+	}
 }

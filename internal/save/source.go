@@ -33,6 +33,7 @@ type Source struct {
 
 	file    *os.File                  // nil if the input is not a file
 	at      *io.SectionReader         // the rest of a file or, after OpenContainer, the content; nil if it is read in order
+	raw     *io.SectionReader         // the file of a container, or nil
 	again   func() (io.Reader, error) // opens the container again, or nil
 	skipped int64
 }

@@ -14,20 +14,21 @@ import (
 // MinZeros is the number of zeros at the end of a content that can be damage.
 const MinZeros = 8
 
+const nullSize = 4 // the number of bytes of null
+
 const zeroBlock = 64 << 10 // bytes that are read at once
 
-// ZerosAtEnd returns the offset of the zeros at the end of the content, or -1 if there are less than
-// MinZeros.
-func (c *Content) ZerosAtEnd() (int64, error) {
-	block := make([]byte, min(zeroBlock, c.Size))
-	start := c.Size - int64(len(block))
-	if _, err := io.ReadFull(io.NewSectionReader(c, start, c.Size-start), block); err != nil {
-		return -1, err
+// ZerosAtEnd returns the offset of the zeros at the end of size bytes of r, which is size if there are none.
+func ZerosAtEnd(r io.ReaderAt, size int64) (int64, error) {
+	block := make([]byte, min(zeroBlock, size))
+	start := size - int64(len(block))
+	if _, err := io.ReadFull(io.NewSectionReader(r, start, size-start), block); err != nil {
+		return size, err
 	}
 	used := int64(len(bytes.TrimRight(block, "\x00")))
 	if used == 0 && start > 0 { // from the start, because a container cannot be read backward
 		at := int64(0)
-		for in := io.NewSectionReader(c, 0, start); ; {
+		for in := io.NewSectionReader(r, 0, start); ; {
 			n, err := in.Read(block)
 			if u := len(bytes.TrimRight(block[:n], "\x00")); u > 0 {
 				used = at + int64(u) - start
@@ -37,12 +38,9 @@ func (c *Content) ZerosAtEnd() (int64, error) {
 				break
 			}
 			if err != nil {
-				return -1, err
+				return size, err
 			}
 		}
-	}
-	if start+used > c.Size-MinZeros {
-		return -1, nil
 	}
 	return start + used, nil
 }
@@ -74,6 +72,7 @@ type Zeros struct {
 	good          int64 // the offset after the latest value that is not null
 	values, nulls int   // the number of values, and of nulls at the end
 	null          int64 // the offset of the first of these
+	own           int64 // the offset of the nulls at the end of the value before them, or 0
 }
 
 // Value notes that d reads a value at an offset.
@@ -82,7 +81,7 @@ func (z *Zeros) Value(d *gdwire.Decoder, at int64) {
 	z.start = at
 	switch {
 	case d.PeekKind() != gdwire.KindNil:
-		z.nulls = 0
+		z.nulls, z.own = 0, 0
 	case z.nulls == 0:
 		z.null = at
 		fallthrough
@@ -94,6 +93,15 @@ func (z *Zeros) Value(d *gdwire.Decoder, at int64) {
 // Token notes t, the latest token of d, which ends at an offset. If it is the second key null of a
 // Dictionary, Token returns an error, which need not be due to zeros.
 func (z *Zeros) Token(d *gdwire.Decoder, t gdwire.Token, end int64) error {
+	switch t.Kind() {
+	case gdwire.KindNil:
+		if z.own == 0 && z.nulls == 0 {
+			z.own = end - nullSize
+		}
+	case gdwire.KindEnd:
+	default:
+		z.own = 0
+	}
 	if z.keys.Twice(d, t) {
 		z.note(d, end, errNulls)
 		return z.found
@@ -134,7 +142,10 @@ func (z *Zeros) End(from int64, nullsFit bool) error {
 		return &ZerosError{max(from, z.good), z.err}
 	case nullsFit || !recognize.NullsFollow(z.values, z.nulls):
 		return nil
-	case z.null-from < MinZeros: // the last zeros of the value are its own
+	case z.null-from >= MinZeros:
+	case z.own > 0: // its last nulls are as likely to be zeros in place of others
+		from = max(from, z.own)
+	default: // its last zeros are its own
 		from = z.null
 	}
 	return &ZerosError{from, errors.New("nulls after a value")}
@@ -148,8 +159,8 @@ func (c *Content) CheckZeros(known bool) error {
 	if c.Size == 0 {
 		return nil
 	}
-	from, err := c.ZerosAtEnd()
-	if err != nil || from < 0 {
+	from, err := ZerosAtEnd(c, c.Size)
+	if err != nil || from > c.Size-MinZeros {
 		return err
 	}
 	scan := *c

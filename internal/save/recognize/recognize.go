@@ -98,7 +98,7 @@ func Recognize(in *Input) Result {
 	if r := in.bySignature(); r.Certainty != Unknown {
 		return r
 	}
-	s := &search{Input: in, trials: map[attempt]*trial{}, ends: map[Frame]int64{}}
+	s := newSearch(in)
 	if r := s.apply(sureRules); r.Certainty != Unknown {
 		return r
 	}
@@ -115,12 +115,38 @@ func Recognize(in *Input) Result {
 	return s.guess()
 }
 
+// HeaderSize returns the number of bytes that a game has written before values, as far as these are
+// recognized after them, or 0.
+func HeaderSize(in *Input) int {
+	for n := 1; n <= maxHeader && n+minSure <= len(in.Head); n++ {
+		after := *in
+		after.Head = in.Head[n:]
+		if after.Size >= 0 {
+			after.Size -= int64(n)
+		}
+		if in.At != nil {
+			after.At = io.NewSectionReader(in.At, int64(n), after.Size)
+		}
+		if newSearch(&after).apply(sureRules).Certainty == Sure {
+			return n
+		}
+	}
+	return 0
+}
+
+// maxHeader is the maximum size in bytes of a header that HeaderSize finds.
+const maxHeader = 256
+
 // A search looks for the readings of an input.
 type search struct {
 	*Input
 	trials map[attempt]*trial
 	ends   map[Frame]int64 // the offset at which the lengths end, from those after the head on
 	frame  *Frame          // the only candidate with lengths that add up to the size of the input, or nil
+}
+
+func newSearch(in *Input) *search {
+	return &search{Input: in, trials: map[attempt]*trial{}, ends: map[Frame]int64{}}
 }
 
 // An attempt is a way to read an input.
@@ -190,8 +216,7 @@ func (in *Input) bySignature() Result {
 	}
 	switch {
 	case isText(in.Head):
-		start := bytes.TrimLeft(bytes.TrimPrefix(in.Head, []byte("\ufeff")), " \t\r\n")
-		if len(start) > 0 && bytes.IndexByte([]byte(`{["`), start[0]) >= 0 {
+		if isJSON(in.Head) {
 			return Result{Certainty: Foreign, Name: "text, perhaps JSON"}
 		}
 		return Result{Certainty: Foreign, Name: "text"}
@@ -214,6 +239,24 @@ func isText(b []byte) bool {
 		if utf8.Valid(b[:len(b)-min(cut, len(b))]) {
 			return true
 		}
+	}
+	return false
+}
+
+// isJSON reports whether a text begins as JSON does, and not as a scene or configuration: [gd_scene format=3].
+func isJSON(b []byte) bool {
+	start := bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\ufeff")), " \t\r\n")
+	switch {
+	case bytes.HasPrefix(start, []byte("{")), bytes.HasPrefix(start, []byte(`"`)):
+		return true
+	case !bytes.HasPrefix(start, []byte("[")):
+		return false
+	}
+	start = bytes.TrimLeft(start[1:], " \t\r\n")
+	name := bytes.TrimLeft(start, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+	switch string(start[:len(start)-len(name)]) {
+	case "", "true", "false", "null", "nan", "inf", "NaN", "Infinity":
+		return true
 	}
 	return false
 }

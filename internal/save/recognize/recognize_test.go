@@ -313,7 +313,14 @@ func TestForeign(t *testing.T) {
 		"GDPC\x02\x00\x00\x00":                "a package of Godot (.pck)",
 		"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR": "a PNG image",
 		"\x1f\x8b\x08\x00":                    "gzip data",
-		"[player]\nname=1\n":                  "text, perhaps JSON",
+		"[player]\nname=1\n":                  "text",
+		"[gd_scene load_steps=2 format=3]\n":  "text",
+		"[a.b]\n":                             "text",
+		"[ true, 1]":                          "text, perhaps JSON",
+		"\ufeff\n[null]":                      "text, perhaps JSON",
+		"[\"a\"]":                             "text, perhaps JSON",
+		"[]\r\n":                              "text, perhaps JSON",
+		"\"text\"":                            "text, perhaps JSON",
 		"{\"a\": 1}":                          "text, perhaps JSON",
 		"hello, Jürgen":                       "text",
 		"hello, \xc3":                         "text",
@@ -336,6 +343,30 @@ func TestForeign(t *testing.T) {
 		}
 	}
 	require.Less(t, taken, 5)
+}
+
+// TestHeaderSize: values after bytes that are no part of them are found.
+func TestHeaderSize(t *testing.T) {
+	r := rand.New(rand.NewPCG(61, 62))
+	for i := range 300 {
+		s := &saves{Rand: r, format: newFormats[i%2]}
+		save := s.top(t, 4)
+		if len(save) < 2*minSure {
+			continue
+		}
+		header := append([]byte("SAVE"), make([]byte, r.IntN(maxHeader-3))...)
+		for j := range header[4:] {
+			header[4+j] = byte(0x80 | r.Uint32())
+		}
+		for _, f := range []Frame{U32, U32BE} {
+			b := append(bytes.Clone(header), frame(f, save, save)...)
+			in := &Input{Head: b[:min(len(b), HeadSize)], Size: int64(len(b)), At: bytes.NewReader(b)}
+			require.Equal(t, len(header), HeaderSize(in))
+			in.Head, in.Size, in.At = b[:len(b)-1], int64(len(b)-1), nil
+			require.Zero(t, HeaderSize(in), "it is cut")
+		}
+	}
+	require.Zero(t, HeaderSize(&Input{Head: []byte("SAVE"), Size: 4}))
 }
 
 func TestIsUTF16(t *testing.T) {

@@ -301,7 +301,7 @@ func TestZeros(t *testing.T) {
 	require.Equal(t, Probably, file(append(twice, 0, 0, 0, 0)).Certainty, "two values and a null")
 }
 
-// A longSave reads a save of which only the start is not zeros.
+// A longSave reads a save of which all bytes after the start are 0xff.
 type longSave struct {
 	start []byte
 	size  int64
@@ -309,7 +309,9 @@ type longSave struct {
 
 func (s *longSave) ReadAt(b []byte, at int64) (int, error) {
 	n := int(min(int64(len(b)), max(s.size-at, 0)))
-	clear(b[:n])
+	for i := range n {
+		b[i] = 0xff
+	}
 	if at < int64(len(s.start)) {
 		copy(b[:n], s.start[at:])
 	}
@@ -319,7 +321,7 @@ func (s *longSave) ReadAt(b []byte, at int64) (int, error) {
 	return n, nil
 }
 
-// recognizeLong recognizes the first size bytes of a save, of which those after start are zeros.
+// recognizeLong recognizes the first size bytes of a save, of which those after start are 0xff.
 func recognizeLong(t *testing.T, start []byte, size int64) Result {
 	t.Helper()
 	in := &Input{Head: make([]byte, min(HeadSize, size)), Size: size, At: &longSave{start, size}}
@@ -328,7 +330,7 @@ func recognizeLong(t *testing.T, start []byte, size int64) Result {
 	return Recognize(in)
 }
 
-// long returns the start of a Dictionary of size bytes. It is all but zeros in a PackedByteArray.
+// long returns the start of a Dictionary of size bytes. What follows are bytes of a PackedByteArray.
 func (s *saves) long(t *testing.T, size int64) []byte {
 	var b, all bytes.Buffer
 	s.e = gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: s.format})

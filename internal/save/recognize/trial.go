@@ -181,6 +181,7 @@ func (in *Input) follow(f Frame, offset int64) int64 {
 	}
 	block := make([]byte, followBlock)
 	start, n := int64(0), 0 // of the bytes in block
+	zeros := false
 	for range maxFollowed {
 		switch {
 		case offset >= in.Size:
@@ -197,8 +198,8 @@ func (in *Input) follow(f Frame, offset int64) int64 {
 			}
 		}
 		length := int64(f.length(block[offset-start:]))
-		if length < minPacket {
-			return in.Size + lengthSize // zeros are no lengths
+		if zeros = zeros || length < minPacket; zeros && length > 0 {
+			return in.Size + lengthSize // only zeros follow packets, if anything does
 		}
 		offset += lengthSize + length
 	}
