@@ -2,7 +2,6 @@ package savefile
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save/edit"
@@ -34,8 +33,12 @@ func (f *File) repair(err error, zeroed int64) error {
 		if bad = damaged(bad); bad == nil || !errors.As(bad, &known) {
 			return bad
 		}
-	} else if at := (*gdwire.Error)(nil); errors.As(bad, &at) && !strings.Contains(known.Err.Error(), at.Path+": ") {
-		known.Err = &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: known.Err} // where the loss begins
+	} else if at := (*gdwire.Error)(nil); errors.As(bad, &at) { // the first value that is lost
+		cause := known.Err
+		if e, ok := cause.(*gdwire.Error); ok {
+			cause = e.Err
+		}
+		known.Err = &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: cause}
 	}
 	if c == nil {
 		return known

@@ -155,7 +155,7 @@ func ExampleOptions_repair() {
 	fmt.Println(f.Info.Damage.Err, s)
 	// Output:
 	// true
-	// gdwire: offset 155, $1: unexpected EOF {3 {Ada 42} [map]}
+	// gdwire: offset 155, $1.items[1]: unexpected EOF {3 {Ada 42} [map]}
 }
 
 // A server takes a save that anybody can upload. The limits bound the memory that it needs, also for a small
