@@ -398,3 +398,35 @@ func TestCutForms(t *testing.T) {
 	t.Logf("of %d saves: %d ambiguous, %d cut short, %d probable, %d sure", n, counts[Ambiguous], counts[CutShort], counts[Probably], counts[Sure])
 	require.Less(t, 8*counts[Ambiguous], n) // where lengths are multiples of 256
 }
+
+// TestDamageForms overwrites bytes of saves of 1 KiB to 64 MiB of each format and frame, as a disk does. The
+// frame and format are recognized, or are among several, or nothing is.
+func TestDamageForms(t *testing.T) {
+	n := 1_000
+	if full() {
+		n = 20_000
+	}
+	r := rand.New(rand.NewPCG(81, 82))
+	var counts [Sure + 1]int
+	for i := range n {
+		s := &saves{Rand: r, format: newFormats[i%2], odd: i&2 > 0}
+		want := Reading{s.format, []Frame{Bare, U32, U32BE}[i/4%3]}
+		size := int64(1<<10*math.Exp2(r.Float64()*16)) &^ 3
+		b := s.long(t, size)
+		if want.Frame != Bare {
+			length := make([]byte, lengthSize)
+			want.Frame.Order().PutUint32(length, uint32(size))
+			b = append(length, b...)
+			size += lengthSize
+		}
+		at := 16 + r.IntN(len(b)-16)
+		for j := at; j < min(len(b), at+1<<r.IntN(13)); j++ {
+			b[j] = byte(r.Uint32())
+		}
+		got := recognizeLong(t, b, size)
+		counts[got.Certainty]++
+		require.NotEqual(t, wrong, judge(got, want), "%v, %d bytes from %d: %v", want, size, at, got)
+	}
+	t.Logf("of %d saves: %d not recognized, %d damaged, %d cut short, %d probable, %d sure", n, counts[Unknown], counts[Damaged], counts[CutShort], counts[Probably], counts[Sure])
+	require.Less(t, 10*counts[Unknown], n)
+}
