@@ -43,9 +43,9 @@ type zeros = edit.Zeros
 const minZeros = edit.MinZeros
 
 // zerosError returns an error that says that the end of a file became zeros, or nil.
-func zerosError(err error, o *options) error {
+func zerosError(err error, name string) error {
 	if zeros := (*edit.ZerosError)(nil); errors.As(err, &zeros) {
-		return fmt.Errorf("%s is damaged: %w; gdwire repair keeps what comes before, and -format and -frame take the zeros for values", save.DisplayName(o.file()), zeros)
+		return fmt.Errorf("%s is damaged: %w; gdwire repair keeps what comes before, and -format and -frame take the zeros for values", name, zeros)
 	}
 	return err
 }
@@ -76,11 +76,24 @@ func (s *stdio) openContent(name string, o *options) (*edit.Content, io.Closer, 
 
 // checkZeros returns an error if the end of a content became zeros. Its start, by which it was recognized,
 // does not show that.
-func checkZeros(c *edit.Content, o *options) error {
+func checkZeros(name string, c *edit.Content, o *options) error {
 	if !o.recognized {
 		return nil
 	}
-	return zerosError(c.CheckZeros(false), o)
+	return zerosError(c.CheckZeros(false), name)
+}
+
+// checkEnd returns an error if the end of a file became zeros. What comes from a pipe can be read only once, so
+// that is not checked.
+func checkEnd(in *save.Source, o *options) error {
+	if in.Live {
+		return nil
+	}
+	c, err := in.Content(&o.Reading)
+	if err != nil {
+		return err
+	}
+	return checkZeros(in.Name, c, o)
 }
 
 // writeContainer calls write with a Writer for the content of the output. The output uses
@@ -117,6 +130,9 @@ func (s *stdio) loadLike(o *options) ([][]byte, error) {
 	c.Decoder.AllowObjects = true
 	var all [][]byte
 	used := int64(0)
+	if err := checkZeros(save.DisplayName(o.like), c, &lo); err != nil {
+		return nil, err
+	}
 	err = c.Packets(edit.Every, func(p edit.Packet, d *gdwire.Decoder) (bool, error) {
 		width, err := reals.Read(d)
 		if err == nil {

@@ -57,6 +57,9 @@ func diff(s *stdio, o *options) error {
 			return err
 		}
 		defer func() { _ = closer.Close() }()
+		if err := checkZeros(save.DisplayName(name), content, &one); err != nil {
+			return err
+		}
 		sides[i] = &side{name: save.DisplayName(name), r: content, size: content.Size, options: &one}
 		o.key = one.key // probably that of the second file, too
 	}
@@ -114,7 +117,7 @@ func (f *side) value(p *save.Packet) (v any, err error) {
 		err = p.Finish(err)
 	}
 	if err != nil {
-		err = prefixed(f.name, p.FromStart(err))
+		err = prefixed(f.name, err)
 	}
 	return v, err
 }

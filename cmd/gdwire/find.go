@@ -31,7 +31,7 @@ func findValues(s *stdio, o *options) error {
 	w := newFinder(s, o)
 	quiet := newStdio(nil, &lineWriter{line: w.search}, io.Discard)
 	flat := newFlatPrinter(quiet, o)
-	err = s.showPackets(o.Packets(in), printer{show: func(p *save.Packet) error {
+	err = s.showPackets(o.Packets(in), printer{damage: func() error { return checkEnd(in, o) }, show: func(p *save.Packet) error {
 		err := flat.show(p)
 		if failed := quiet.out.Flush(); failed != nil {
 			return outputError{failed}

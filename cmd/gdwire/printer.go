@@ -54,9 +54,10 @@ func (s *stdio) showFile(name string, o *options, newPrinter func(*stdio, *optio
 	if quiet := v.end != nil; quiet || !s.isTerminal {
 		r = s.progress(r, in.Size)
 	}
+	v.damage = func() error { return checkEnd(in, o) }
 	if v.zeros != nil && o.recognized {
 		tail := &tailReader{r: r}
-		v.damage = func() error { return tail.zeros(v.zeros, o, in.Live) }
+		v.damage = func() error { return tail.zeros(v.zeros, o, in) }
 		r = tail
 	}
 	return s.showPackets(o.Packets(r), v, in.Live)
@@ -79,14 +80,14 @@ func (t *tailReader) Read(p []byte) (int, error) {
 }
 
 // zeros returns an error if values are what zeros are read as. It reads what follows an invalid value.
-func (t *tailReader) zeros(z *zeros, o *options, live bool) error {
-	if !live {
+func (t *tailReader) zeros(z *zeros, o *options, in *save.Source) error {
+	if !in.Live {
 		_, _ = io.Copy(io.Discard, t)
 	}
 	if t.n-t.from < minZeros {
 		return nil
 	}
-	return zerosError(z.End(t.from, o.Framed()), o)
+	return zerosError(z.End(t.from, o.Framed()), in.Name)
 }
 
 // maxEmpty is the maximum number of packets without a value that follow each other in a file, as zeros at

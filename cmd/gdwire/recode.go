@@ -114,14 +114,8 @@ func recodeFile(s *stdio, o *options) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	if !in.Live {
-		c, err := in.Content(&o.Reading)
-		if err == nil {
-			err = checkZeros(c, o)
-		}
-		if err != nil {
-			return err
-		}
+	if err := checkEnd(in, o); err != nil {
+		return err
 	}
 	w := o.writer()
 	if _, err := s.out.Write(in.Header); err != nil {

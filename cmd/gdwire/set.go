@@ -247,7 +247,7 @@ func editFile(s *stdio, o *options) error {
 		return err
 	}
 	defer func() { _ = closer.Close() }()
-	if err := checkZeros(c, o); err != nil {
+	if err := checkZeros(save.DisplayName(o.file()), c, o); err != nil {
 		return err
 	}
 	plan, err := o.edit.plan(c, tree)

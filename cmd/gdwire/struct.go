@@ -97,6 +97,9 @@ func (s *stdio) values(name string, o *options) (all []any, err error) {
 		return nil, err
 	}
 	defer func() { _ = in.Close() }()
+	if err := checkEnd(in, &one); err != nil {
+		return nil, err
+	}
 	kept := true
 	for p := range one.Packets(in) {
 		var v any
