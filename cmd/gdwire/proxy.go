@@ -130,7 +130,15 @@ func proxy(s *stdio, o *options) error {
 		if err != nil {
 			return errors.Join(err, ln.Close())
 		}
-		go func() { _ = serve(ctx) }()
+		page := make(chan struct{})
+		go func() {
+			defer close(page)
+			_ = serve(ctx)
+		}()
+		defer func() { // it removes a file
+			end()
+			<-page
+		}()
 	}
 	a := &acceptor{handle: p.serve, logf: p.logf}
 	if err := a.run(ctx, ln); err != nil {
