@@ -41,8 +41,10 @@ func TestMarshalJSON(t *testing.T) {
 	self := array(1)
 	self.Values = append(self.Values, self, self)
 	for _, bad := range []any{array(math.NaN()), dict("a", []any{math.Inf(1)}), array(make(chan int)), self, array(Raw{Data: []byte{2}}), &Object{Properties: []Property{{"a", self}}},
-		dict("m", map[string]any{"self": self}), array(Vector2{X: math.NaN()})} {
+		&Object{Properties: []Property{{"a", math.NaN()}, {"b", 1}}}, dict("m", map[string]any{"self": self}), array(Vector2{X: math.NaN()})} {
 		_, err := json.Marshal(bad)
+		require.Error(t, err)
+		_, err = bad.(json.Marshaler).MarshalJSON()
 		require.Error(t, err)
 	}
 	_, err := json.Marshal(self)
