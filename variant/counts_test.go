@@ -8,9 +8,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/variant"
-	"github.com/stretchr/testify/assert"
 )
 
 // TestVariantLargestCounts decodes values that declare up to 2^32-1 elements, which an int of 32 bits

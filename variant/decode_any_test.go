@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
 )
 
 func TestUnmarshalIntoInterface(t *testing.T) {

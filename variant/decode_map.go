@@ -16,12 +16,11 @@ import (
 type mapSizes struct{ slot, apart int64 }
 
 const (
-	mapHeader   = 48
-	mapTable    = 48 // of up to tableSlots
-	tableSlots  = 1024
-	groupSlots  = 8
-	maxInSlot   = 128
-	pointerSize = 8 // at most
+	mapHeader  = 48
+	mapTable   = 48 // of up to tableSlots
+	tableSlots = 1024
+	groupSlots = 8
+	maxInSlot  = 128
 )
 
 func mapSizesOf(t reflect.Type) (m mapSizes) {
@@ -54,18 +53,6 @@ func (m *mapSizes) bytes(n int) int64 {
 	return mapHeader + (slots+tableSlots-1)/tableSlots*mapTable + slots*(m.slot+1) + int64(n)*m.apart
 }
 
-// makeMapDecoder returns the function that decodes a t, a map, from a Dictionary.
-func (b decodePlanner) makeMapDecoder(t reflect.Type) (decodeFunc, error) {
-	m, err := b.newMapDecoder(t)
-	if err != nil {
-		return nil, err
-	}
-	if text := textMapFor(t); text != nil {
-		return m.reading(text.decoder(m)), nil
-	}
-	return m.reading(m.decode), nil
-}
-
 // A mapDecoder reads the pairs of maps.
 type mapDecoder struct {
 	typ   reflect.Type
@@ -76,12 +63,12 @@ type mapDecoder struct {
 
 // newMapDecoder returns the mapDecoder for t.
 func (b decodePlanner) newMapDecoder(t reflect.Type) (*mapDecoder, error) {
-	key, err := b.makeKeyDecoder(t.Key())
+	key, err := b.planOf(planKey{typ: t.Key(), isKey: true})
 	if err != nil {
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), 0)
-	return &mapDecoder{t, mapSizesOf(t), key, elem}, err
+	return &mapDecoder{t, mapSizesOf(t), key.do, elem}, err
 }
 
 // reading returns the function that decodes a map with decode, which reads n pairs into v.
@@ -218,41 +205,4 @@ func (m *mapDecoder) isDuplicate(v, seen, key reflect.Value) bool {
 		return v.MapIndex(reflect.ValueOf(string(text))).IsValid()
 	}
 	return false
-}
-
-// makeKeyDecoder returns the function that decodes keys of type t. It does not use Unmarshaler.
-func (b decodePlanner) makeKeyDecoder(t reflect.Type) (decodeFunc, error) {
-	if err := checkKey(t, textUnmarshalerType); err != nil {
-		return nil, err
-	}
-	switch own := ownTypes[t]; {
-	case own != nil:
-		return own.decode, nil
-	case t.Kind() == reflect.Interface:
-		return reflected(t, decodeAnyKey), nil
-	case reflect.PointerTo(t).Implements(textUnmarshalerType):
-		return reflected(t, (*decoder).textKey), nil
-	}
-	return b.makeDefaultDecoder(t, 0)
-}
-
-// textKey reads a key into v, a TextUnmarshaler.
-func (s *decoder) textKey(v reflect.Value) error {
-	switch t, err := s.d.PeekType(); {
-	case err != nil:
-		return err
-	case t == gdwire.TypeNil: // UnmarshalText cannot tell it from an empty text
-		v.SetZero()
-		return s.d.ReadNil()
-	}
-	return s.unmarshalText(v)
-}
-
-// decodeAnyKey reads a key into v, a zero interface.
-func decodeAnyKey(s *decoder, v reflect.Value) error {
-	x, err := s.anyKey()
-	if err == nil && x != nil {
-		v.Set(reflect.ValueOf(x))
-	}
-	return err
 }

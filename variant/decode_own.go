@@ -121,27 +121,6 @@ func (s *decoder) inputEvent(v *InputEvent) error {
 	return err
 }
 
-// A rawCopier copies encoded values into the Data of a Raw. It is the Writer of its Encoder.
-type rawCopier struct {
-	s *decoder
-	e *gdwire.Encoder
-	b []byte
-}
-
-// Write appends p to c.b. It returns an error if the memory that it needs exceeds
-// Options.MaxMemory.
-func (c *rawCopier) Write(p []byte) (int, error) {
-	if need := len(c.b) + len(p); need > cap(c.b) {
-		grown := max(need, 2*cap(c.b))
-		if err := c.s.charge(reflect.TypeFor[Raw](), int64(grown-cap(c.b))); err != nil {
-			return 0, err
-		}
-		c.b = append(make([]byte, 0, grown), c.b...)
-	}
-	c.b = append(c.b, p...)
-	return len(p), nil
-}
-
 // raw copies the next value into v, in the format of the Decoder. MaxMemory limits the copy; the
 // Decoder checks all other limits.
 func (s *decoder) raw(v *Raw) error {

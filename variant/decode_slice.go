@@ -11,18 +11,6 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// grow returns the next capacity of a slice with have of n elements of size bytes. It is
-// at least doubled, and never more than n. The first capacity follows the number of
-// buffered bytes, so that memory grows with the bytes received.
-func (s *decoder) grow(have, n int, size int64) int {
-	arrived := int(min(int64(len(s.d.UnreadBuffer()))/max(size, 1), 1<<30))
-	return have + min(n-have, max(have, 16-have, arrived-have)) // no sum exceeds n, so none overflows
-}
-
-// countOf returns the number of elements that t declares, or the largest int if that is less:
-// no slice can hold more.
-func countOf(t gdwire.Token) int { return int(min(t.Len(), math.MaxInt)) }
-
 // makeSliceDecoder returns the function that decodes a t, a slice, from an Array or a packed
 // array.
 func (b decodePlanner) makeSliceDecoder(t reflect.Type) (decodeFunc, error) {
@@ -112,35 +100,6 @@ func (l *listDecoder) decode(s *decoder, x variable, n int) error {
 	return s.leave()
 }
 
-// memory is the memory of a variable, or of a slice up to its capacity, by its first address and
-// the address after it.
-type memory struct {
-	start, end uintptr
-	slice      bool
-}
-
-// memoryAt returns the memory of size bytes that v, a slice or pointer, refers to.
-func memoryAt(v reflect.Value, size uintptr) memory {
-	start := v.Pointer()
-	return memory{start, start + size, v.Kind() == reflect.Slice}
-}
-
-func (m memory) overlaps(other memory) bool { return m.start < other.end && other.start < m.end }
-
-// maxReused is the maximum number of variables and slices whose memory a call uses again. With
-// more of them, it allocates new slices.
-const maxReused = 16
-
-// reusedMemory returns the memory of the variables and slices that this call reads into. That of the
-// argument of most calls is never needed.
-func (s *decoder) reusedMemory() []memory {
-	if s.argument.IsValid() {
-		s.reused = append(s.reused, memoryAt(s.argument.Addr(), s.argument.Type().Size()))
-		s.argument = reflect.Value{}
-	}
-	return s.reused
-}
-
 // reuse makes x, a slice with a capacity of n, nil if its memory overlaps that of a variable or
 // another slice which this call reads into. Otherwise the next value can be read into the memory
 // of x. Slices in elements of lists are nil already, so few slices have memory.
@@ -152,20 +111,6 @@ func (l *listDecoder) reuse(s *decoder, x variable, n int) {
 		return
 	}
 	s.reused = append(s.reused, m)
-}
-
-// follow makes v, a pointer to a variable of size bytes, nil if the variable overlaps the memory of
-// a slice which this call read. Otherwise the call reads into the variable, also if another pointer
-// leads to it.
-func (s *decoder) follow(v reflect.Value, size uintptr) {
-	m := memoryAt(v, size)
-	if slices.ContainsFunc(s.reusedMemory(), func(other memory) bool { return other.slice && m.overlaps(other) }) {
-		v.SetZero()
-		return
-	}
-	if len(s.reused) < maxReused {
-		s.reused = append(s.reused, m)
-	}
 }
 
 // keepsOld reports whether a variable of type t can have parts of its old value after it is
@@ -226,8 +171,6 @@ func (l *listDecoder) readArray(s *decoder, x variable, n int) error {
 	}
 	return nil
 }
-
-var stringType = reflect.TypeFor[string]()
 
 // strings reads the n elements and the End of a PackedStringArray into all. It does what
 // readSlice does, without a call of a decodeFunc for each string. Its own fast path is -2 % of

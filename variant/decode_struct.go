@@ -47,7 +47,7 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 		if len(f.index) > 1 {
 			plan = b.embeddedPlan(t, f, plan)
 		}
-		c.add(&fieldDecoder{key: export.NewKey(f.name), fieldLocation: locationOf(t, f), do: doOf(plan), field: f})
+		c.add(&fieldDecoder{key: export.NewKey(f.name), fieldLocation: locationOf(t, f.index), do: doOf(plan), field: f})
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {

@@ -9,9 +9,10 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
 )
 
 // Decoding into used variables: slices are reused, what their elements refer to is new, and

@@ -196,7 +196,7 @@ func TestTextsKept(t *testing.T) {
 	var texts, want []string
 	for i := range 200 {
 		var all []string
-		for n := range 2 * maxSharedText {
+		for n := range 64 { // up to 32 bytes are in blocks
 			all = append(all, strings.Repeat(string(rune('a'+(i+n)%26)), n))
 		}
 		b := encoded(t, all, nil)

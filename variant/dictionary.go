@@ -9,48 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/gdwire/gdwire"
 )
-
-// Dictionary is a Dictionary, with pairs in the order in which their keys were first
-// set. The zero Dictionary is empty and ready to use. It must not be copied after first
-// use.
-//
-// Keys are equal as in Godot 4. A string, a StringName and a value of another string
-// kind are the same key if they have the same text. NaN equals NaN, and 0.0 equals -0.0.
-// The int 1, the float 1.0 and true are three keys, and so are a NodePath and the string
-// with its text. Numbers can be of any Go kind.
-//
-// Keys that are Arrays, Dictionaries, packed arrays, RIDs, Callables and Objects are
-// compared by content, which takes time proportional to the number of keys. Unmarshal
-// never merges such keys, because a Dictionary of Godot 3 can have several with the same
-// content. Keys of one other Go type are equal if they are encoded as the same bytes. Keys
-// that are nested more than 10,000 levels deep, such as those that contain themselves, only
-// equal themselves.
-type Dictionary struct {
-	// Key and Value are the declared types of keys and values. They are the zero
-	// Elem in an untyped Dictionary.
-	Key, Value gdwire.Elem
-
-	entries []Entry[any, any] // the key of a deleted entry is a tombstone
-	index   map[any]int       // index in entries of hashable keys, or nil if there are few
-	deleted int
-	// first is the index of the first entry that is not deleted: a loop that removes the oldest
-	// pair again and again would otherwise pass all deleted entries each time.
-	first int
-	// seqs contains the sequence number of each entry: the number of pairs that were
-	// added before it. It is nil until compact removes entries: until then, the
-	// sequence number is the entry's index.
-	seqs    []int
-	removed int // the number of entries that compact removed
-}
-
-// Entry is a key and its value.
-type Entry[K, V any] struct {
-	Key   K
-	Value V
-}
 
 // tombstone is the key of a deleted entry.
 type tombstone struct{}
@@ -441,9 +400,6 @@ func (c *comparison) equalContent(a, b any) bool {
 	w, err := Marshal(b, contentOptions)
 	return err == nil && bytes.Equal(v, w)
 }
-
-// contentOptions selects an encoding that loses nothing.
-var contentOptions = Options{Encoder: gdwire.EncoderOptions{Depth: -1, AllowInvalidUTF8: true, DoubleReals: true}}
 
 // equalDictionaries reports whether a and b have equal pairs, in any order.
 func (c *comparison) equalDictionaries(a, b *Dictionary) bool {

@@ -103,6 +103,29 @@ func (d *differ) changed(x, y text.Step, a, b any) bool {
 	return d.values(container(a), container(b))
 }
 
+// arrays compares the elements of two Arrays.
+func (d *differ) arrays(a, b []any) bool {
+	x, y := d.all(a), d.all(b)
+	i, j := 0, 0
+	for _, m := range append(d.align(a, b, x, y), match{len(a), len(b)}) {
+		for ; i < m.a; i++ {
+			if !d.removed(intStep(int64(i)), a[i]) {
+				return false
+			}
+		}
+		for ; j < m.b; j++ {
+			if !d.added(intStep(int64(j)), b[j]) {
+				return false
+			}
+		}
+		if i < len(a) && j < len(b) && x[i] != y[j] && !d.changed(intStep(int64(i)), intStep(int64(j)), a[i], b[j]) {
+			return false
+		}
+		i, j = i+1, j+1
+	}
+	return true
+}
+
 // A member is a pair of a Dictionary or a property of an Object.
 type member struct {
 	memberID

@@ -12,31 +12,8 @@ const (
 // A match is an element of the old Array and the element of the new one that it became.
 type match struct{ a, b int }
 
-// arrays compares the elements of two Arrays.
-func (d *differ) arrays(a, b []any) bool {
-	x, y := d.all(a), d.all(b)
-	i, j := 0, 0
-	for _, m := range append(d.align(a, b, x, y), match{len(a), len(b)}) {
-		for ; i < m.a; i++ {
-			if !d.removed(intStep(int64(i)), a[i]) {
-				return false
-			}
-		}
-		for ; j < m.b; j++ {
-			if !d.added(intStep(int64(j)), b[j]) {
-				return false
-			}
-		}
-		if i < len(a) && j < len(b) && x[i] != y[j] && !d.changed(intStep(int64(i)), intStep(int64(j)), a[i], b[j]) {
-			return false
-		}
-		i, j = i+1, j+1
-	}
-	return true
-}
-
 // all returns the digests of values.
-func (d *differ) all(values []any) []uint64 {
+func (d *digester) all(values []any) []uint64 {
 	sums := make([]uint64, len(values))
 	for i, v := range values {
 		sums[i] = d.digest(v)
@@ -46,7 +23,7 @@ func (d *differ) all(values []any) []uint64 {
 
 // align returns which element of a became which of b, in order. The other elements were removed or
 // added. x and y are the digests of a and b.
-func (d *differ) align(a, b []any, x, y []uint64) (all []match) {
+func (d *digester) align(a, b []any, x, y []uint64) (all []match) {
 	start := 0
 	for start < len(x) && start < len(y) && x[start] == y[start] {
 		all = append(all, match{start, start})
@@ -137,7 +114,7 @@ func back(reach [][]int32, k int) (equal []match) {
 
 // alike matches the elements between from and to, of which none are equal, so that what they have
 // in common is most, and then their number.
-func (d *differ) alike(all []match, a, b []any, from, to match) []match {
+func (d *digester) alike(all []match, a, b []any, from, to match) []match {
 	n, m := to.a-from.a, to.b-from.b
 	if n <= 0 || m <= 0 || n == 1 && m == 1 || n*m > maxCells {
 		return byIndex(all, from, to)
@@ -169,7 +146,7 @@ func (d *differ) alike(all []match, a, b []any, from, to match) []match {
 }
 
 // parts returns digests of the first elements, pairs or properties of each value.
-func (d *differ) parts(values []any) [][]uint64 {
+func (d *digester) parts(values []any) [][]uint64 {
 	all := make([][]uint64, len(values))
 	for i, v := range values {
 		switch v := container(v).(type) {

@@ -2,7 +2,6 @@ package variant
 
 import (
 	"cmp"
-	"encoding"
 	"fmt"
 	"reflect"
 	"slices"
@@ -13,15 +12,6 @@ import (
 // A pairsFunc writes the pairs of a map, sorted by keys. Two keys that are encoded as
 // the same value are an error.
 type pairsFunc func(s *encoder, m reflect.Value) error
-
-// makeMapEncoder returns the function that encodes a t, a map, as a Dictionary with sorted
-// keys.
-func (b encodePlanner) makeMapEncoder(t reflect.Type) (encodeFunc, error) {
-	if m := textMapFor(t); m != nil {
-		return m.encoder(t), nil
-	}
-	return b.makeReflectedMapEncoder(t)
-}
 
 // makeReflectedMapEncoder returns the function of makeMapEncoder for any map.
 func (b encodePlanner) makeReflectedMapEncoder(t reflect.Type) (encodeFunc, error) {
@@ -85,36 +75,6 @@ func (b encodePlanner) makePairsEncoder(t reflect.Type, declared gdwire.Elem, el
 		return makeSortedPairsEncoder(elem, valueFunc(reflect.Value.Float), writeFunc[float64](key)), nil
 	}
 	return makeSortedPairsEncoder(elem, encodedKey(key), writeEncoded), nil
-}
-
-// checkKey returns an error if t cannot be the type of a map's keys. text is the type
-// TextMarshaler or TextUnmarshaler, which keys of other types must implement.
-func checkKey(t, text reflect.Type) error {
-	if own := ownTypes[t]; own != nil {
-		if t.Comparable() {
-			return nil
-		}
-		return fmt.Errorf("%v cannot be a key", t)
-	}
-	switch t.Kind() {
-	case reflect.Bool, reflect.String,
-		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
-		reflect.Float32, reflect.Float64:
-		return nil
-	case reflect.Interface:
-		if t.NumMethod() == 0 {
-			return nil
-		}
-	case reflect.Array:
-		if m, ok := componentsOf(t); ok && len(mathTypesOf(m)) > 0 {
-			return nil
-		}
-	}
-	if t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(text) {
-		return nil
-	}
-	return fmt.Errorf("%v cannot be a key", t)
 }
 
 // makeSortedPairsEncoder returns a function that writes the pairs of a map. sortKey returns the
@@ -227,13 +187,4 @@ func encodedKey(plan *plan[encodeFunc]) func(*encoder, reflect.Value) (string, e
 // writeEncoded writes a key that encodedKey encoded.
 func writeEncoded(s *encoder, _ reflect.Value, encoded string) error {
 	return s.e.WriteRaw([]byte(encoded))
-}
-
-// marshalText returns the text of v, an addressable TextMarshaler.
-func marshalText(s *encoder, v reflect.Value) (string, error) {
-	text, err := v.Addr().Interface().(encoding.TextMarshaler).MarshalText()
-	if err != nil {
-		return "", s.fail(v.Type(), err)
-	}
-	return string(text), nil
 }

@@ -30,26 +30,6 @@ func (s *encoder) signal(v *Signal) error { return s.e.WriteSignal(v.Name, uint6
 
 func (s *encoder) callable(*Callable) error { return s.e.WriteCallable() }
 
-func (s *encoder) object(v *Object) error {
-	if err := s.e.BeginObject(v.Class, len(v.Properties)); err != nil {
-		return err
-	}
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(reflect.TypeFor[Object](), depthError())
-	}
-	for i := range v.Properties {
-		p := &v.Properties[i]
-		if err := s.e.WriteProperty(p.Name); err != nil {
-			return err
-		}
-		if err := s.any(p.Value); err != nil {
-			return err
-		}
-	}
-	s.depth--
-	return s.e.End()
-}
-
 func (s *encoder) image(v *Image) error {
 	if err := s.e.BeginImage(v.Format, v.Mipmaps, v.Width, v.Height, int64(len(v.Data))); err != nil {
 		return err
@@ -62,41 +42,6 @@ func (s *encoder) image(v *Image) error {
 
 func (s *encoder) inputEvent(v *InputEvent) error {
 	return s.e.WriteInputEvent(v.Type, v.Device, v.Data)
-}
-
-func (s *encoder) array(v *Array) error {
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(reflect.TypeFor[*Array](), depthError())
-	}
-	if err := s.e.BeginTypedArray(len(v.Values), v.Elem); err != nil {
-		return err
-	}
-	for _, x := range v.Values {
-		if err := s.any(x); err != nil {
-			return err
-		}
-	}
-	s.depth--
-	return s.e.End()
-}
-
-func (s *encoder) dictionary(v *Dictionary) error {
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(reflect.TypeFor[*Dictionary](), depthError())
-	}
-	if err := s.e.BeginTypedDict(v.Len(), v.Key, v.Value); err != nil {
-		return err
-	}
-	for k, x := range v.All() {
-		if err := s.anyKey(k); err != nil {
-			return err
-		}
-		if err := s.any(x); err != nil {
-			return err
-		}
-	}
-	s.depth--
-	return s.e.End()
 }
 
 // raw writes the value in v, converted if it is in another format.

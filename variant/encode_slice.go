@@ -175,13 +175,6 @@ func elementsOf(x variable, t reflect.Type) (all variable, n int) {
 	return sliceData(x), n
 }
 
-// packedComponents returns the components of t as an element of a packed array of floats or
-// vectors, and false if t is none. A float is a number, and no array or struct of one.
-func packedComponents(t reflect.Type) (components, bool) {
-	m, ok := innerComponents(t)
-	return m, ok && m.leaf != reflect.Int32 && (m.n > 1 || m.leaf == t.Kind())
-}
-
 // bulkWriter returns a function that writes the elements of a slice or array of elem to the
 // packed array p, or nil if they do not fit.
 func bulkWriter(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error {
@@ -236,21 +229,6 @@ func writeBulk[T gdwire.Packable](s *encoder, v reflect.Value) error {
 		}
 	}
 	return nil
-}
-
-// setPackable sets dst from src. One of them is a Packable and the other an element with
-// the same number of components.
-func setPackable(dst, src reflect.Value, m *components) {
-	switch {
-	case dst.CanInt():
-		dst.SetInt(src.Int())
-	case dst.CanUint():
-		dst.SetUint(src.Uint())
-	default:
-		var flat [maxComponents]float64
-		appendComponents(src, flat[:0])
-		setComponents(dst, flat[:max(m.n, 1)])
-	}
 }
 
 // integerWriter returns a function that writes integers of another kind than those of the packed

@@ -1,7 +1,6 @@
 package variant
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -44,7 +43,7 @@ func (b encodePlanner) makeStructEncoder(t reflect.Type) (encodeFunc, error) {
 		if len(f.index) > 1 {
 			plan = b.embeddedPlan(t, f, plan)
 		}
-		c.fields = append(c.fields, &fieldEncoder{f.name, export.NewKey(f.name), locationOf(t, f), plan, f})
+		c.fields = append(c.fields, &fieldEncoder{f.name, export.NewKey(f.name), locationOf(t, f.index), plan, f})
 		c.varies = c.varies || f.omitZero || throughPointer(t, f.index)
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
@@ -73,21 +72,6 @@ func throughPointer(t reflect.Type, index []int) bool {
 		}
 	}
 	return false
-}
-
-// fieldOf returns the field of v at index, and false if a nil pointer is embedded on the
-// way to it.
-func fieldOf(v reflect.Value, index []int) (reflect.Value, bool) {
-	for _, i := range index[:len(index)-1] {
-		v = v.Field(i)
-		if v.Kind() == reflect.Pointer {
-			if v.IsNil() {
-				return v, false
-			}
-			v = v.Elem()
-		}
-	}
-	return v.Field(index[len(index)-1]), true
 }
 
 // omits reports whether the field of v is omitted.
@@ -240,62 +224,31 @@ func (c *structEncoder) checkUnknown(s *encoder, name string) error {
 	return nil
 }
 
-// encodeMarshaler calls the MarshalVariant of v and checks that it wrote exactly one value.
-func encodeMarshaler(s *encoder, v reflect.Value) error {
-	before := s.position()
-	err := v.Addr().Interface().(Marshaler).MarshalVariant(s.e)
-	if err == nil {
-		err = s.e.Err()
+// fieldPlan returns the plan of a field. A plan with declared types is that of the field alone.
+func (b encodePlanner) fieldPlan(f *field) (*plan[encodeFunc], error) {
+	if !f.isTyped() {
+		return b.plan(f.typ, f.wire)
 	}
-	if err != nil {
-		var known *gdwire.Error
-		if errors.As(err, &known) || s.e.Err() == err {
-			return err
+	do, err := b.makeTypedEncoder(f.typ, &f.tag)
+	return &plan[encodeFunc]{do: do}, err
+}
+
+// makeTypedEncoder returns the function that encodes a t as an Array or Dictionary with the declared
+// types of a tag.
+func (b encodePlanner) makeTypedEncoder(t reflect.Type, tag *tag) (encodeFunc, error) {
+	k := t.Kind()
+	switch isOwn := ownTypes[t] != nil || reflect.PointerTo(t).Implements(marshalerType); {
+	case isOwn:
+	case k == reflect.Pointer:
+		if err := checkPointer(t); err != nil {
+			return nil, err
 		}
-		return s.fail(v.Type(), err)
+		do, err := b.makeTypedEncoder(t.Elem(), tag)
+		return pointerEncoder(t, &plan[encodeFunc]{do: do}), err
+	case tag.wire == gdwire.TypeArray && (k == reflect.Slice || k == reflect.Array):
+		return b.makeTypedListEncoder(t, tag.elem)
+	case tag.wire == gdwire.TypeDictionary && k == reflect.Map:
+		return b.makeTypedMapEncoder(t, tag)
 	}
-	if s.e == s.bytesEncoder && s.e.OutputOffset() != int64(len(s.e.Bytes())-s.before) {
-		return s.fail(v.Type(), errors.New("MarshalVariant must not reset the Encoder"))
-	}
-	if !before.isOneValueBefore(s.position()) {
-		return s.fail(v.Type(), fmt.Errorf("%w: MarshalVariant must write exactly one value", gdwire.ErrCount))
-	}
-	return nil
-}
-
-// A position is the position of an Encoder or Decoder: its offset and depth, and the kind and
-// index of the innermost open container.
-type position struct {
-	offset, index int64
-	depth         int
-	kind          gdwire.Kind
-}
-
-// position returns the position of s.e.
-func (s *encoder) position() position {
-	p := position{offset: s.e.OutputOffset(), depth: s.e.Depth()}
-	p.kind, p.index, _ = s.e.StackIndex(p.depth)
-	return p
-}
-
-// isOneValueBefore reports whether exactly one value is between p and q. A value must be next at
-// p. Inside a pair or property, the index does not change: it counts pairs.
-func (p position) isOneValueBefore(q position) bool {
-	step := int64(1)
-	if p.kind == gdwire.KindDictStart || p.kind == gdwire.KindObjectStart {
-		step = 0
-	}
-	return q.depth == p.depth && q.offset > p.offset && q.index == p.index+step
-}
-
-// makeTextMarshalerEncoder returns a function that writes the text of a TextMarshaler as the
-// type wire.
-func makeTextMarshalerEncoder(wire gdwire.Type) func(*encoder, reflect.Value) error {
-	return func(s *encoder, v reflect.Value) error {
-		text, err := marshalText(s, v)
-		if err != nil {
-			return err
-		}
-		return s.textAs(wire, text)
-	}
+	return nil, tag.error(t)
 }

@@ -1,7 +1,6 @@
 package variant
 
 import (
-	"encoding"
 	"fmt"
 	"reflect"
 	"slices"
@@ -31,21 +30,6 @@ type field struct {
 	isZero func(reflect.Value) bool
 }
 
-// A fieldLocation contains the index and offset of a field in its struct, for fieldAt. For a field
-// from an embedded struct, whose plan takes the whole struct, they are -1 and 0.
-type fieldLocation struct {
-	i      int
-	offset uintptr
-}
-
-// locationOf returns the location of f in the struct t.
-func locationOf(t reflect.Type, f *field) fieldLocation {
-	if len(f.index) > 1 {
-		return fieldLocation{i: -1}
-	}
-	return fieldLocation{f.index[0], t.Field(f.index[0]).Offset}
-}
-
 // A tag is a parsed gd tag.
 type tag struct {
 	name     string
@@ -67,9 +51,6 @@ func (t *tag) typeText() string {
 	}
 	return text.Value{Type: t.wire, Form: text.Declared, Key: t.key, Elem: t.elem}.String()
 }
-
-// ignoredTag is the tag of a field that is neither encoded nor decoded.
-const ignoredTag = "-"
 
 // parseTag parses the value of a gd tag: a name, which may be empty or in single
 // quotes, and options.
@@ -315,15 +296,6 @@ func isValueType(t reflect.Type) bool {
 	return ownTypes[t] != nil || hasMethods(t)
 }
 
-// hasMethods reports whether t declares methods that encode or decode it. Marshal then writes a
-// list of t as an Array, because a method can write any value. Unmarshal reads no t from packed
-// numbers or from the components of a math type, because a method can read only whole values.
-func hasMethods(t reflect.Type) bool {
-	p := reflect.PointerTo(t)
-	return p.Implements(marshalerType) || p.Implements(unmarshalerType) ||
-		p.Implements(textMarshalerType) || p.Implements(textUnmarshalerType)
-}
-
 // setEmbed makes f the field that collects unknown keys.
 func (s *structFields) setEmbed(f field) error {
 	isMap := f.typ.Kind() == reflect.Map && f.typ.Key().Kind() == reflect.String && !hasMethods(f.typ.Key())
@@ -366,20 +338,27 @@ func typeName(t reflect.Type) string {
 	return t.Name()
 }
 
-// quotedBytes is the maximum number of bytes of a name in a message.
-const quotedBytes = 64
-
-// quoted returns a name for a message: quoted, and cut after quotedBytes.
-func quoted(name string) string {
-	if len(name) > quotedBytes {
-		name = name[:quotedBytes]
+// fieldOf returns the field of v at index, and false if a nil pointer is embedded on the
+// way to it.
+func fieldOf(v reflect.Value, index []int) (reflect.Value, bool) {
+	for _, i := range index[:len(index)-1] {
+		v = v.Field(i)
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return v, false
+			}
+			v = v.Elem()
+		}
 	}
-	return strconv.Quote(name)
+	return v.Field(index[len(index)-1]), true
 }
 
-var (
-	marshalerType       = reflect.TypeFor[Marshaler]()
-	unmarshalerType     = reflect.TypeFor[Unmarshaler]()
-	textMarshalerType   = reflect.TypeFor[encoding.TextMarshaler]()
-	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
-)
+// tagError returns the error for a type= in a tag that a t cannot be encoded as.
+func tagError(t reflect.Type, wire gdwire.Type) error {
+	return (&tag{wire: wire}).error(t)
+}
+
+// error returns the error for a type= that a t cannot be encoded as.
+func (t *tag) error(g reflect.Type) error {
+	return fmt.Errorf("type=%s does not fit Go %v", t.typeText(), g)
+}

@@ -6,6 +6,30 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
+// An ownType describes a Go type of this package that corresponds to a Variant type. Unlike
+// the types of programs, it is encoded and decoded without regard to its kind.
+type ownType struct {
+	typ  gdwire.Type
+	math *components // nil unless it is a math type
+}
+
+var (
+	// ownTypes contains the types of this package, which own.go lists.
+	ownTypes = map[reflect.Type]*ownType{}
+	// mathByType contains the math types among them.
+	mathByType = map[gdwire.Type]reflect.Type{}
+)
+
+// addressable returns v, or an addressable copy of it.
+func addressable(v reflect.Value) reflect.Value {
+	if v.CanAddr() {
+		return v
+	}
+	p := reflect.New(v.Type()).Elem()
+	p.Set(v)
+	return p
+}
+
 // components describes a Go type that can hold a math type: a number, or an array or struct
 // that consists of floats of one kind or of int32, also nested. An array of math types of this
 // package is a list of them, and numbers with methods are values of their own.
@@ -229,3 +253,25 @@ func mathTypesOf(m components) (all []gdwire.Type) {
 // basisOrder gives the order in which a Basis is encoded: by rows. The fields of the Go type
 // are the axes, which are the columns of the matrix.
 var basisOrder = []int{0, 3, 6, 1, 4, 7, 2, 5, 8}
+
+// setPackable sets dst from src. One of them is a Packable and the other an element with
+// the same number of components.
+func setPackable(dst, src reflect.Value, m *components) {
+	switch {
+	case dst.CanInt():
+		dst.SetInt(src.Int())
+	case dst.CanUint():
+		dst.SetUint(src.Uint())
+	default:
+		var flat [maxComponents]float64
+		appendComponents(src, flat[:0])
+		setComponents(dst, flat[:max(m.n, 1)])
+	}
+}
+
+// packedComponents returns the components of t as an element of a packed array of floats or
+// vectors, and false if t is none. A float is a number, and no array or struct of one.
+func packedComponents(t reflect.Type) (components, bool) {
+	m, ok := innerComponents(t)
+	return m, ok && m.leaf != reflect.Int32 && (m.n > 1 || m.leaf == t.Kind())
+}

@@ -217,6 +217,23 @@ func TestMarshalVariantResets(t *testing.T) {
 	}
 }
 
+// An ignorer writes a value and ignores that another one is invalid.
+type ignorer struct{ N int }
+
+func (i ignorer) MarshalVariant(e *gdwire.Encoder) error {
+	_ = e.WriteInt(int64(i.N))
+	_ = e.WriteString("\xff")
+	return nil
+}
+
+// An error of the Encoder that a method ignores is the result.
+func TestMarshalVariantIgnoresError(t *testing.T) {
+	for _, v := range []any{ignorer{1}, &ignorer{1}, []ignorer{{1}, {2}}, map[string]any{"a": ignorer{1}, "b": 2}} {
+		_, err := requireMarshals(t, v, nil)
+		require.ErrorIs(t, err, gdwire.ErrUTF8, "%T", v)
+	}
+}
+
 // countTexts returns how often a text is in v, a decoded value.
 func countTexts(v any, text string) (n int) {
 	switch v := v.(type) {

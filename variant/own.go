@@ -6,90 +6,50 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// An ownType describes a Go type of this package that corresponds to a Variant type. Unlike
-// the types of programs, it is encoded and decoded without regard to its kind.
-type ownType struct {
-	typ    gdwire.Type
-	math   *components // nil unless it is a math type
-	encode encodeFunc
-	decode decodeFunc
+func init() { // the functions refer to the tables
+	addOwnMath[Vector2](gdwire.TypeVector2)
+	addOwnMath[Vector2i](gdwire.TypeVector2i)
+	addOwnMath[Vector3](gdwire.TypeVector3)
+	addOwnMath[Vector3i](gdwire.TypeVector3i)
+	addOwnMath[Vector4](gdwire.TypeVector4)
+	addOwnMath[Vector4i](gdwire.TypeVector4i)
+	addOwnMath[Rect2](gdwire.TypeRect2)
+	addOwnMath[Rect2i](gdwire.TypeRect2i)
+	addOwnMath[Plane](gdwire.TypePlane)
+	addOwnMath[Quaternion](gdwire.TypeQuaternion)
+	addOwnMath[AABB](gdwire.TypeAABB)
+	addOwnMath[Transform2D](gdwire.TypeTransform2D)
+	addOwnMath[Basis](gdwire.TypeBasis)
+	addOwnMath[Transform3D](gdwire.TypeTransform3D)
+	addOwnMath[Projection](gdwire.TypeProjection)
+	addOwnMath[Color](gdwire.TypeColor)
+
+	addOwn(gdwire.TypeStringName, (*encoder).stringName, (*decoder).stringName)
+	addOwn(gdwire.TypeNodePath, (*encoder).nodePath, (*decoder).nodePath)
+	addOwn(gdwire.TypeRID, (*encoder).rid, (*decoder).rid)
+	addOwn(gdwire.TypeObject, (*encoder).objectID, (*decoder).objectID)
+	addOwn(gdwire.TypeSignal, (*encoder).signal, (*decoder).signal)
+	addOwn(gdwire.TypeCallable, (*encoder).callable, (*decoder).callable)
+	addOwn(gdwire.TypeObject, (*encoder).object, (*decoder).object)
+	addOwn(gdwire.TypeImage, (*encoder).image, (*decoder).image)
+	addOwn(gdwire.TypeInputEvent, (*encoder).inputEvent, (*decoder).inputEvent)
+	addOwn(gdwire.TypeArray, (*encoder).array, (*decoder).array)
+	addOwn(gdwire.TypeDictionary, (*encoder).dictionary, (*decoder).dictionary)
+	addOwn(0, (*encoder).raw, (*decoder).raw)
 }
 
-// ownTypes contains the types of this package.
-var ownTypes map[reflect.Type]*ownType
-
-// mathByType contains the math types of this package.
-var mathByType = map[gdwire.Type]reflect.Type{}
-
-func init() { // the functions refer to the table
-	ownTypes = map[reflect.Type]*ownType{
-		reflect.TypeFor[Vector2]():     newOwnMathType[Vector2](gdwire.TypeVector2),
-		reflect.TypeFor[Vector2i]():    newOwnMathType[Vector2i](gdwire.TypeVector2i),
-		reflect.TypeFor[Vector3]():     newOwnMathType[Vector3](gdwire.TypeVector3),
-		reflect.TypeFor[Vector3i]():    newOwnMathType[Vector3i](gdwire.TypeVector3i),
-		reflect.TypeFor[Vector4]():     newOwnMathType[Vector4](gdwire.TypeVector4),
-		reflect.TypeFor[Vector4i]():    newOwnMathType[Vector4i](gdwire.TypeVector4i),
-		reflect.TypeFor[Rect2]():       newOwnMathType[Rect2](gdwire.TypeRect2),
-		reflect.TypeFor[Rect2i]():      newOwnMathType[Rect2i](gdwire.TypeRect2i),
-		reflect.TypeFor[Plane]():       newOwnMathType[Plane](gdwire.TypePlane),
-		reflect.TypeFor[Quaternion]():  newOwnMathType[Quaternion](gdwire.TypeQuaternion),
-		reflect.TypeFor[AABB]():        newOwnMathType[AABB](gdwire.TypeAABB),
-		reflect.TypeFor[Transform2D](): newOwnMathType[Transform2D](gdwire.TypeTransform2D),
-		reflect.TypeFor[Basis]():       newOwnMathType[Basis](gdwire.TypeBasis),
-		reflect.TypeFor[Transform3D](): newOwnMathType[Transform3D](gdwire.TypeTransform3D),
-		reflect.TypeFor[Projection]():  newOwnMathType[Projection](gdwire.TypeProjection),
-		reflect.TypeFor[Color]():       newOwnMathType[Color](gdwire.TypeColor),
-
-		reflect.TypeFor[StringName](): newOwnType(gdwire.TypeStringName, (*encoder).stringName, (*decoder).stringName),
-		reflect.TypeFor[NodePath]():   newOwnType(gdwire.TypeNodePath, (*encoder).nodePath, (*decoder).nodePath),
-		reflect.TypeFor[RID]():        newOwnType(gdwire.TypeRID, (*encoder).rid, (*decoder).rid),
-		reflect.TypeFor[ObjectID]():   newOwnType(gdwire.TypeObject, (*encoder).objectID, (*decoder).objectID),
-		reflect.TypeFor[Signal]():     newOwnType(gdwire.TypeSignal, (*encoder).signal, (*decoder).signal),
-		reflect.TypeFor[Callable]():   newOwnType(gdwire.TypeCallable, (*encoder).callable, (*decoder).callable),
-		reflect.TypeFor[Object]():     newOwnType(gdwire.TypeObject, (*encoder).object, (*decoder).object),
-		reflect.TypeFor[Image]():      newOwnType(gdwire.TypeImage, (*encoder).image, (*decoder).image),
-		reflect.TypeFor[InputEvent](): newOwnType(gdwire.TypeInputEvent, (*encoder).inputEvent, (*decoder).inputEvent),
-		reflect.TypeFor[Array]():      newOwnType(gdwire.TypeArray, (*encoder).array, (*decoder).array),
-		reflect.TypeFor[Dictionary](): newOwnType(gdwire.TypeDictionary, (*encoder).dictionary, (*decoder).dictionary),
-		reflect.TypeFor[Raw]():        newOwnType(0, (*encoder).raw, (*decoder).raw),
-	}
-	for t, own := range ownTypes {
-		if own.math != nil {
-			mathByType[own.typ] = t
-		}
-	}
-	for _, t := range gdwire.Types() {
-		if n, _ := t.Components(); n > 0 && mathByType[t] == nil {
-			panic("variant: declare a type for " + t.String() + " in types.go and add it to ownTypes")
-		}
-	}
+// addOwn adds T to the types of this package, with functions that write and read a T.
+func addOwn[T any](typ gdwire.Type, encode func(*encoder, *T) error, decode func(*decoder, *T) error) {
+	t := reflect.TypeFor[T]()
+	ownTypes[t] = &ownType{typ: typ}
+	ownEncoders[t] = func(s *encoder, x variable) error { return encode(s, pointer[T](x)) }
+	ownDecoders[t] = func(s *decoder, x variable) error { return decode(s, pointer[T](x)) }
 }
 
-// newOwnType returns the ownType of T, from functions that write and read a T.
-func newOwnType[T any](t gdwire.Type, encode func(*encoder, *T) error, decode func(*decoder, *T) error) *ownType {
-	return &ownType{
-		typ:    t,
-		encode: func(s *encoder, x variable) error { return encode(s, pointer[T](x)) },
-		decode: func(s *decoder, x variable) error { return decode(s, pointer[T](x)) },
-	}
+// addOwnMath adds T, a math type, to the types of this package.
+func addOwnMath[T any](typ gdwire.Type) {
+	t := reflect.TypeFor[T]()
+	m, _ := componentsOf(t)
+	ownTypes[t], mathByType[typ] = &ownType{typ, &m}, t
+	ownEncoders[t], ownDecoders[t] = makeMathEncoder(m, typ), makeMathDecoder(m, typ)
 }
-
-// newOwnMathType returns the ownType of T, a math type.
-func newOwnMathType[T any](t gdwire.Type) *ownType {
-	m, _ := componentsOf(reflect.TypeFor[T]())
-	return &ownType{typ: t, math: &m, encode: makeMathEncoder(m, t), decode: makeMathDecoder(m, t)}
-}
-
-// addressable returns v, or an addressable copy of it.
-func addressable(v reflect.Value) reflect.Value {
-	if v.CanAddr() {
-		return v
-	}
-	p := reflect.New(v.Type()).Elem()
-	p.Set(v)
-	return p
-}
-
-// pointerCounts reports whether a t, a pointer, counts as a level of nesting: one to an Array, Dictionary
-// or Object does not, since these count themselves, by value and by pointer.
-func pointerCounts(t reflect.Type) bool { return ownTypes[t.Elem()] == nil }

@@ -48,6 +48,15 @@ func TestOwnTypes(t *testing.T) {
 	})
 }
 
+// Each math type has a Go type.
+func TestVariantMathTypes(t *testing.T) {
+	for _, typ := range gdwire.Types() {
+		if n, _ := typ.Components(); n > 0 {
+			require.NotNil(t, mathByType[typ], "declare a type for %v in types.go and add it in own.go", typ)
+		}
+	}
+}
+
 // For every math type and packed array there is a Go type that any becomes and that is encoded as
 // it.
 func TestVariantEveryType(t *testing.T) {

@@ -127,3 +127,70 @@ func checkPointer(t reflect.Type) error {
 	}
 	return fmt.Errorf("%v points only to pointers", t)
 }
+
+// reflected returns a decodeFunc or encodeFunc that calls do with the variable, of type t, as a
+// reflect.Value.
+func reflected[S any](t reflect.Type, do func(s S, v reflect.Value) error) func(S, variable) error {
+	return func(s S, x variable) error { return do(s, valueOf(x, t)) }
+}
+
+// pointerSize is the size of a pointer in bytes, at most.
+const pointerSize = 8
+
+// isReadOnly reports whether no method can get the address of a t, or of a part of it, while it is
+// encoded. A t must be larger than a pointer: smaller types can be in an interface without an address.
+func isReadOnly(t reflect.Type) bool { return t.Size() > pointerSize && hasNoMethods(t) }
+
+// hasNoMethods reports whether neither t nor a type of its fields or elements has methods, but for
+// those of types of this package, which do not write.
+func hasNoMethods(t reflect.Type) bool {
+	switch {
+	case ownTypes[t] != nil:
+		return true
+	case reflect.PointerTo(t).NumMethod() > 0:
+		return false
+	case t.Kind() == reflect.Array:
+		return hasNoMethods(t.Elem())
+	case t.Kind() == reflect.Struct:
+		for i := range t.NumField() {
+			if !hasNoMethods(t.Field(i).Type) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// checkKey returns an error if t cannot be the type of a map's keys. text is the type
+// TextMarshaler or TextUnmarshaler, which keys of other types must implement.
+func checkKey(t, text reflect.Type) error {
+	if own := ownTypes[t]; own != nil {
+		if t.Comparable() {
+			return nil
+		}
+		return fmt.Errorf("%v cannot be a key", t)
+	}
+	switch t.Kind() {
+	case reflect.Bool, reflect.String,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
+		reflect.Float32, reflect.Float64:
+		return nil
+	case reflect.Interface:
+		if t.NumMethod() == 0 {
+			return nil
+		}
+	case reflect.Array:
+		if m, ok := componentsOf(t); ok && len(mathTypesOf(m)) > 0 {
+			return nil
+		}
+	}
+	if t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(text) {
+		return nil
+	}
+	return fmt.Errorf("%v cannot be a key", t)
+}
+
+// pointerCounts reports whether a t, a pointer, counts as a level of nesting: one to an Array, Dictionary
+// or Object does not, since these count themselves, by value and by pointer.
+func pointerCounts(t reflect.Type) bool { return ownTypes[t.Elem()] == nil }

@@ -50,7 +50,19 @@ func set[T any](x variable, value T) {
 	}
 }
 
-// fieldAt returns the field of the struct x at p.
+// A fieldLocation contains the index of a field in its struct, for fieldAt. For a field from an
+// embedded struct, whose plan takes the whole struct, it is -1.
+type fieldLocation struct{ i int }
+
+// locationOf returns the location of the field at index in the struct t.
+func locationOf(_ reflect.Type, index []int) fieldLocation {
+	if len(index) > 1 {
+		return fieldLocation{-1}
+	}
+	return fieldLocation{index[0]}
+}
+
+// fieldAt returns the field at p of the struct x.
 func fieldAt(x variable, p fieldLocation) variable {
 	if p.i < 0 {
 		return x
@@ -91,5 +103,7 @@ func (boxes) int(x int64) any     { return x }
 func (boxes) float(x float64) any { return x }
 func (boxes) text(x string) any   { return x }
 
-// newText returns b as a string.
-func (s *decoder) newText(b []byte) string { return string(b) }
+// textBlocks makes texts: see unsafe.go.
+type textBlocks struct{}
+
+func (textBlocks) newText(b []byte) string { return string(b) }

@@ -1,8 +1,6 @@
 package variant
 
 import (
-	"errors"
-	"fmt"
 	"iter"
 	"reflect"
 
@@ -62,13 +60,6 @@ func Elements[T any](d *gdwire.Decoder, opts ...Options) iter.Seq2[T, error] {
 	}
 }
 
-// isTypeError reports whether err concerns a single value, so that reading can
-// continue after it.
-func isTypeError(err error) bool {
-	var t *TypeError
-	return errors.As(err, &t)
-}
-
 // Entries iterates over the pairs of the next value, a Dictionary, and decodes them one at a
 // time. The rules of [Elements] apply. Pairs are yielded in order, including those with
 // equal keys.
@@ -76,7 +67,7 @@ func Entries[K, V any](d *gdwire.Decoder, opts ...Options) iter.Seq2[Entry[K, V]
 	o := optionsOf(opts)
 	return func(yield func(Entry[K, V], error) bool) {
 		var none Entry[K, V]
-		key, err := keyDecoder(reflect.TypeFor[K]())
+		key, err := decodePlans.ofKey(planKey{typ: reflect.TypeFor[K](), isKey: true})
 		if err != nil {
 			yield(none, err)
 			return
@@ -98,7 +89,7 @@ func Entries[K, V any](d *gdwire.Decoder, opts ...Options) iter.Seq2[Entry[K, V]
 			}
 			s.begin(o)
 			e = none
-			err := key(s, keyTarget)
+			err := key.do(s, keyTarget)
 			if err == nil {
 				err = value.do(s, valueTarget)
 			}
@@ -107,15 +98,4 @@ func Entries[K, V any](d *gdwire.Decoder, opts ...Options) iter.Seq2[Entry[K, V]
 			}
 		}
 	}
-}
-
-// keyDecoder returns the function that decodes keys of type t. It is not cached: decodePlans holds
-// the plans for values, which can use Unmarshaler.
-func keyDecoder(t reflect.Type) (decodeFunc, error) {
-	r := &planner[decodeFunc]{&decodePlans, map[planKey]*plan[decodeFunc]{}}
-	key, err := decodePlanner{r}.makeKeyDecoder(t)
-	if err != nil {
-		err = fmt.Errorf("variant: %w", err)
-	}
-	return key, err
 }

@@ -18,9 +18,6 @@ type textMap interface {
 	decoder(m *mapDecoder) func(s *decoder, v reflect.Value, n int) error
 }
 
-// textMapSlots is the number of textMaps.
-const textMapSlots = 8
-
 // textMaps contains the textMaps, by the type of their values.
 var textMaps map[reflect.Type]textMap
 
@@ -28,7 +25,6 @@ var textMaps map[reflect.Type]textMap
 var anyMaps textMapOf[any]
 
 func init() { // the functions refer to plans
-	anyMaps.write = (*encoder).any
 	textMaps = map[reflect.Type]textMap{
 		anyType:                    &anyMaps,
 		reflect.TypeFor[bool]():    &textMapOf[bool]{slot: 1, write: func(s *encoder, v bool) error { return s.e.WriteBool(v) }},
@@ -250,4 +246,25 @@ func wordOf(text string) (word uint64) {
 		return uint64(text[0])<<56 | uint64(text[n/2])<<(56-8*uint(n/2)) | uint64(text[n-1])<<(56-8*uint(n-1))
 	}
 	return 0
+}
+
+// makeMapDecoder returns the function that decodes a t, a map, from a Dictionary.
+func (b decodePlanner) makeMapDecoder(t reflect.Type) (decodeFunc, error) {
+	m, err := b.newMapDecoder(t)
+	if err != nil {
+		return nil, err
+	}
+	if text := textMapFor(t); text != nil {
+		return m.reading(text.decoder(m)), nil
+	}
+	return m.reading(m.decode), nil
+}
+
+// makeMapEncoder returns the function that encodes a t, a map, as a Dictionary with sorted
+// keys.
+func (b encodePlanner) makeMapEncoder(t reflect.Type) (encodeFunc, error) {
+	if m := textMapFor(t); m != nil {
+		return m.encoder(t), nil
+	}
+	return b.makeReflectedMapEncoder(t)
 }

@@ -2,7 +2,6 @@ package variant
 
 import (
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/reals"
 )
 
 // The math types, with the fields of GDScript in its order. Components are float64, for
@@ -118,35 +117,6 @@ type Raw struct {
 	Data   []byte
 }
 
-// Unmarshal decodes r into the variable that v points to, as the function Unmarshal does.
-// [Options].Decoder.Format has no effect: r has its own.
-func (r Raw) Unmarshal(v any, opts ...Options) error {
-	o := *optionsOf(opts)
-	o.Decoder.Format = r.Format
-	return Unmarshal(r.data(), v, o)
-}
-
-// DoubleReals reports whether r contains a math type, or an array of vectors, with components of 64
-// bits, as engines of double precision write them. An any does not keep this width: encode its
-// value with the same Encoder.DoubleReals, which otherwise rounds components to 32 bits.
-//
-//	var r variant.Raw
-//	err := variant.Unmarshal(data, &r)
-//	…
-//	err = r.Unmarshal(&v)
-//	…
-//	o := gdwire.EncoderOptions{DoubleReals: r.DoubleReals()}
-//	data, err = variant.Marshal(v, variant.Options{Encoder: o})
-//
-// DoubleReals reads r up to the first such value, or up to an error. It returns false in the
-// formats of manuals, whose encoding does not tell.
-func (r Raw) DoubleReals() bool {
-	d := r.decoder(gdwire.EncoderOptions{AllowInvalidUTF8: true})
-	defer d.Release()
-	w, _ := reals.Read(d)
-	return w == reals.Double
-}
-
 // decoder returns a Decoder without limits that reads r as an Encoder with options o would write it.
 func (r *Raw) decoder(o gdwire.EncoderOptions) *gdwire.Decoder {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
@@ -163,4 +133,43 @@ func (r *Raw) data() []byte {
 		return make([]byte, 4)
 	}
 	return r.Data
+}
+
+// Dictionary is a Dictionary, with pairs in the order in which their keys were first
+// set. The zero Dictionary is empty and ready to use. It must not be copied after first
+// use.
+//
+// Keys are equal as in Godot 4. A string, a StringName and a value of another string
+// kind are the same key if they have the same text. NaN equals NaN, and 0.0 equals -0.0.
+// The int 1, the float 1.0 and true are three keys, and so are a NodePath and the string
+// with its text. Numbers can be of any Go kind.
+//
+// Keys that are Arrays, Dictionaries, packed arrays, RIDs, Callables and Objects are
+// compared by content, which takes time proportional to the number of keys. Unmarshal
+// never merges such keys, because a Dictionary of Godot 3 can have several with the same
+// content. Keys of one other Go type are equal if they are encoded as the same bytes. Keys
+// that are nested more than 10,000 levels deep, such as those that contain themselves, only
+// equal themselves.
+type Dictionary struct {
+	// Key and Value are the declared types of keys and values. They are the zero
+	// Elem in an untyped Dictionary.
+	Key, Value gdwire.Elem
+
+	entries []Entry[any, any] // the key of a deleted entry is a tombstone
+	index   map[any]int       // index in entries of hashable keys, or nil if there are few
+	deleted int
+	// first is the index of the first entry that is not deleted: a loop that removes the oldest
+	// pair again and again would otherwise pass all deleted entries each time.
+	first int
+	// seqs contains the sequence number of each entry: the number of pairs that were
+	// added before it. It is nil until compact removes entries: until then, the
+	// sequence number is the entry's index.
+	seqs    []int
+	removed int // the number of entries that compact removed
+}
+
+// Entry is a key and its value.
+type Entry[K, V any] struct {
+	Key   K
+	Value V
 }

@@ -37,8 +37,19 @@ func textIn(x variable) string                                     { return *poi
 // set assigns v to x, a variable of the kind of T.
 func set[T any](x variable, v T) { *(*T)(x) = v }
 
-// fieldAt returns the field at p of the struct x. For a field from an embedded struct it returns
-// x: the offset is 0.
+// A fieldLocation contains the offset of a field in its struct, for fieldAt. For a field from an
+// embedded struct, whose plan takes the whole struct, it is 0.
+type fieldLocation struct{ offset uintptr }
+
+// locationOf returns the location of the field at index in the struct t.
+func locationOf(t reflect.Type, index []int) (l fieldLocation) {
+	if len(index) == 1 {
+		l.offset = t.Field(index[0]).Offset
+	}
+	return l
+}
+
+// fieldAt returns the field at p of the struct x.
 func fieldAt(x variable, p fieldLocation) variable { return unsafe.Add(x, p.offset) }
 
 // elemAt returns element i, of the given size, of the array x, or of the slice whose
@@ -78,9 +89,21 @@ func numbersIn[T float32 | float64 | int32](x variable, n int) ([]T, bool) {
 	return unsafe.Slice((*T)(x), n), true
 }
 
+// Texts of up to maxSharedText bytes share blocks of textBlockSize bytes: see newText.
+const (
+	maxSharedText = 32
+	textBlockSize = 128
+)
+
+// textBlocks contains the memory of short texts.
+type textBlocks struct {
+	textBlock     *[textBlockSize]byte // the latest block
+	textBlockLeft int                  // the bytes at its end that no string uses
+}
+
 // newText returns b as a string. Short texts share blocks of memory: -8 % of Unmarshal into
 // structs. Blocks are small, because a text keeps all of its block in memory.
-func (s *decoder) newText(b []byte) string {
+func (s *textBlocks) newText(b []byte) string {
 	n := len(b)
 	if uint(n-1) >= maxSharedText {
 		return string(b)

@@ -1,0 +1,123 @@
+package variant
+
+import (
+	"errors"
+	"reflect"
+	"sync"
+
+	"github.com/gdwire/gdwire"
+)
+
+// encoder holds the state of one call of Marshal or MarshalEncode, and what the pool keeps for the
+// next call.
+type encoder struct {
+	e      *gdwire.Encoder
+	format gdwire.Format // of e
+	depth  int
+	recent recent[encodeFunc]
+	reals  [maxComponents]float64
+	ints   [maxComponents]int32
+
+	sorted [textMapSlots]any // for each textMapOf[T], a list of *sortedPairs[T] that are not in use
+
+	bytesEncoder *gdwire.Encoder // for Marshal
+	before       int             // bytes of its result that precede the value
+	bytesOptions gdwire.EncoderOptions
+	buf          []byte // memory for the next small result, or nil
+}
+
+// An encodeFunc writes x, a variable of the plan's type.
+type encodeFunc func(s *encoder, x variable) error
+
+var encodePlans plans[encodeFunc]
+
+// ownEncoders contains the functions that encode the types of this package, which own.go lists.
+var ownEncoders = map[reflect.Type]encodeFunc{}
+
+// An encodePlanner builds the plans for encoding.
+type encodePlanner struct{ *planner[encodeFunc] }
+
+// textMapSlots is the number of textMaps.
+const textMapSlots = 8
+
+// maxKept is the size in bytes of the largest result that is copied: see result.
+const maxKept = 64 << 10
+
+var encoderPool = sync.Pool{New: func() any { return &encoder{buf: make([]byte, 0, 512)} }}
+
+func getEncoder() *encoder { return encoderPool.Get().(*encoder) }
+
+// reset makes s write to e.
+func (s *encoder) reset(e *gdwire.Encoder) {
+	s.e, s.format, s.depth = e, e.Options().Format, e.Depth()
+}
+
+// resetBytes makes s append to buf, with an Encoder that the pool keeps.
+func (s *encoder) resetBytes(o *Options, buf []byte) {
+	if s.bytesEncoder == nil || s.bytesOptions != o.Encoder {
+		s.bytesEncoder, s.bytesOptions = gdwire.NewEncoder(nil, &o.Encoder), o.Encoder
+	}
+	s.bytesEncoder.ResetBytes(buf)
+	s.before = len(buf)
+	s.reset(s.bytesEncoder)
+}
+
+// release returns s to the pool.
+func (s *encoder) release() {
+	if s.e == s.bytesEncoder && s.bytesEncoder != nil {
+		export.Forget(s.bytesEncoder)
+	}
+	s.e = nil
+	encoderPool.Put(s)
+}
+
+// position returns the position of s.e.
+func (s *encoder) position() position {
+	p := position{offset: s.e.OutputOffset(), depth: s.e.Depth()}
+	p.kind, p.index, _ = s.e.StackIndex(p.depth)
+	return p
+}
+
+// fail makes the Encoder fail with a TypeError at the next value, and returns the error. If a part
+// of the value was written, marshal makes it stay.
+func (s *encoder) fail(t reflect.Type, err error) error {
+	return s.refuse(&TypeError{Go: t, Err: err})
+}
+
+// refuse makes err the error of the Encoder, until ClearError.
+func (s *encoder) refuse(err error) error { return export.Refuse(s.e, err) }
+
+// withField returns err, an error in field f, with the Go type and name of the field. An error
+// of the Writer remains as it is.
+func (s *encoder) withField(err error, f *field) error {
+	var at *gdwire.Error
+	if !errors.As(err, &at) {
+		return err // an error of the Writer
+	}
+	var t *TypeError
+	if errors.As(err, &t) {
+		return withField(err, f.goName)
+	}
+	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: f.typ, Field: f.goName, Err: at.Err}}
+}
+
+// encodeNested writes v, to which a pointer leads, one level deeper than the pointer. It returns an
+// error if the depth exceeds maxDepth. Each container counts its own level, for its content.
+func (s *encoder) encodeNested(encode encodeFunc, v reflect.Value) error {
+	if s.depth++; s.depth > maxDepth {
+		return s.fail(v.Type(), depthError())
+	}
+	err := encode(s, variableOf(v))
+	s.depth--
+	return err
+}
+
+// encodeIn writes x, the value in v. It copies x, unless only plans of this
+// package read it, which do not write: -25 % of the time of a small struct.
+func (s *encoder) encodeIn(plan *plan[encodeFunc], v any, x reflect.Value) error {
+	in, ok := variableIn(v)
+	if !ok || !plan.readOnly {
+		return plan.do(s, variableOf(addressable(x)))
+	}
+	return plan.do(s, in)
+}

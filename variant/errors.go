@@ -1,0 +1,105 @@
+package variant
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"github.com/gdwire/gdwire"
+)
+
+// Causes of a [TypeError], in addition to those of package gdwire.
+var (
+	// ErrDuplicateKey is returned for a key that is already in a struct or map.
+	ErrDuplicateKey = errors.New("duplicate key")
+	// ErrUnknownKey is returned for a key or element without a field in a struct.
+	ErrUnknownKey = errors.New("unknown key")
+)
+
+// A TypeError describes a value that its Go variable cannot hold, or a Go value that
+// cannot be encoded. It is wrapped in a [gdwire.Error] with the position.
+type TypeError struct {
+	// Type is the type of the encoded value. It is 0 in encoding, and if the error
+	// is not about one value.
+	Type gdwire.Type
+	// Go is the type of the Go variable.
+	Go reflect.Type
+	// Field is the struct field that contains the variable, such as "Player.HP",
+	// or "" if there is none.
+	Field string
+	// Err is the cause: gdwire.ErrType for a type that does not fit, an error that
+	// wraps gdwire.ErrRange for a number, a *gdwire.LimitError for
+	// Options.MaxMemory, an error that wraps ErrDuplicateKey or ErrUnknownKey, or
+	// the error of a method of the Go type.
+	Err error
+}
+
+func (e *TypeError) Error() string {
+	text := fmt.Sprintf("Go %v", e.Go)
+	if e.Type != 0 {
+		text = fmt.Sprintf("%v into Go %v", e.Type, e.Go)
+	}
+	if e.Field != "" {
+		text += " (" + e.Field + ")"
+	}
+	if e.Err == gdwire.ErrType {
+		return text
+	}
+	return text + ": " + e.Err.Error()
+}
+
+// Unwrap returns Err.
+func (e *TypeError) Unwrap() error { return e.Err }
+
+// withField returns err. If it wraps a TypeError, it sets the field, unless a nested struct set it.
+func withField(err error, field string) error {
+	var t *TypeError
+	if errors.As(err, &t) && t.Field == "" {
+		t.Field = field
+	}
+	return err
+}
+
+// isTypeError reports whether err concerns a single value, so that reading can
+// continue after it.
+func isTypeError(err error) bool {
+	var t *TypeError
+	return errors.As(err, &t)
+}
+
+// maxDepth is the maximum nesting of Go values, including pointers.
+// Deeper values are assumed to contain themselves.
+const maxDepth = 10000
+
+// depthError returns the cause of an error for a value that is nested too deeply.
+func depthError() error {
+	return &gdwire.LimitError{Name: "Depth", Got: maxDepth + 1, Max: maxDepth}
+}
+
+// A reason is an error with a text of its own. It wraps err without showing its text.
+type reason struct {
+	err  error
+	text string
+}
+
+func (r *reason) Error() string { return r.text }
+
+// Unwrap returns the error that r wraps.
+func (r *reason) Unwrap() error { return r.err }
+
+// rangeError returns the error for a number that a t cannot hold.
+func rangeError(number any, t reflect.Type) error {
+	return &reason{gdwire.ErrRange, fmt.Sprintf("%v does not fit %v", number, t)}
+}
+
+// quotedBytes is the maximum number of bytes of a name in a message.
+const quotedBytes = 64
+
+// quoted returns a name for a message: quoted, and cut after quotedBytes.
+func quoted(name string) string {
+	if len(name) > quotedBytes {
+		name = name[:quotedBytes]
+	}
+	return strconv.Quote(name)
+}

@@ -1,0 +1,87 @@
+package variant
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
+)
+
+// noValueError returns the error for data in memory without a value, which is not the end of a stream.
+func noValueError() error { return &gdwire.Error{Path: "$", Err: io.ErrUnexpectedEOF} }
+
+// atEnd returns an error if bytes of data follow the value that s read.
+func (s *decoder) atEnd(data []byte) error {
+	end := s.d.InputOffset()
+	if end == int64(len(data)) {
+		return nil
+	}
+	return bytesAfter(fmt.Sprintf("%d bytes after the value", int64(len(data))-end), end, s.d.Options().Strict)
+}
+
+// atEOF returns an error if bytes follow the value that d read from a Reader.
+func atEOF(d *gdwire.Decoder) error {
+	end := d.InputOffset()
+	_, err := d.PeekType()
+	if err == io.EOF {
+		return nil
+	}
+	if _, invalid := err.(*gdwire.Error); err != nil && !invalid {
+		return err // of the Reader
+	}
+	return bytesAfter("bytes after the value", end, d.Options().Strict)
+}
+
+// bytesAfter returns an Error with a text for bytes after a value, which ends at offset end. With
+// Strict it is an ErrStrict, as if the Decoder had read on.
+func bytesAfter(text string, end int64, strict bool) error {
+	err := errors.New(text)
+	if strict {
+		err = &reason{gdwire.ErrStrict, text}
+	}
+	return &gdwire.Error{Offset: end, Path: "$", Err: err}
+}
+
+// maxReadOn is the number of bytes of a Reader that are read for a hint.
+const maxReadOn = 1 << 20
+
+// readOn reads r, which writes to g, to its end, and reports whether it reached the end. It ends
+// earlier as soon as r returns nothing, or what was read cannot be the start of up to maxReadOn
+// bytes of packets.
+func readOn(r io.Reader, g *wire.Guess) bool {
+	b := make([]byte, 4<<10)
+	for g.Missing() <= maxReadOn-g.Size() {
+		if n, err := r.Read(b); err != nil || n == 0 {
+			return err == io.EOF
+		}
+	}
+	return false
+}
+
+// withHint returns the Error err of an input, of which g saw the start or all. It adds a hint if
+// the input seems to be no value but a file of another kind. The hint of the Decoder, which knows
+// only the first four bytes, is replaced. A valid value that does not fit a Go variable inside the
+// caller's variable gets no hint: a few short values begin with a number that could be a length.
+func withHint(err *gdwire.Error, g *wire.Guess, all bool) error {
+	hint := g.Hint(all)
+	var inside *TypeError
+	if hint == "" || err.Path != "$" && errors.As(err, &inside) {
+		return err
+	}
+	text := strings.TrimSuffix(err.Err.Error(), wire.Hint(g.First()))
+	return &gdwire.Error{Offset: err.Offset, Path: err.Path, Err: &reason{err.Err, text + hint}}
+}
+
+// explain returns err, an error of the value at the start of data, with a hint if there is one.
+func explain(err error, data []byte) error {
+	if err == io.EOF {
+		return noValueError()
+	}
+	if at, ok := err.(*gdwire.Error); ok {
+		return withHint(at, wire.GuessOf(data), true)
+	}
+	return err
+}
