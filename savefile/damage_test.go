@@ -14,7 +14,6 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -181,7 +180,7 @@ func TestRepairedZeros(t *testing.T) {
 		b, _ := file(t, kind, saved...)
 		original, err := all(b, given(kind))
 		require.NoError(t, err)
-		n := edit.MinZeros + m.IntN(len(b)-edit.MinZeros)
+		n := save.MinZeros + m.IntN(len(b)-save.MinZeros)
 		if !isPlain {
 			n = 1 + m.IntN(40)
 		}

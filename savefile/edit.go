@@ -47,7 +47,7 @@ func (f *File) Edit(edits ...Edit) error {
 		}
 		requests[i] = edit.Request{Op: e.op, Path: path, Value: newValue(e.value)}
 	}
-	c, err := f.content.Apply(requests)
+	c, err := edit.Apply(f.content, requests)
 	if err != nil {
 		if d := damaged(err); d != err {
 			return d

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
 )
 
@@ -15,20 +16,20 @@ func (f *File) repair(err error, zeroed int64) error {
 	if err != nil && !errors.As(err, &known) {
 		return err
 	}
-	var zeros *edit.ZerosError
+	var zeros *save.ZerosError
 	if errors.As(err, &zeros) {
 		end = min(end, roundUp(zeros.From))
 		if at := (*gdwire.Error)(nil); errors.As(zeros.Err, &at) && at.Offset <= end {
 			end = zeros.From // the word is not as it was
 		}
-	} else if from, failed := edit.ZerosAtEnd(f.content, end); failed == nil && known != nil {
+	} else if from, failed := save.ZerosAtEnd(f.content, end); failed == nil && known != nil {
 		if zeroed > 0 {
 			end = max(end-zeroed, from)
-		} else if from <= end-edit.MinZeros {
+		} else if from <= end-save.MinZeros {
 			end = min(end, roundUp(from)) // zeros after damage are not what was written
 		}
 	}
-	c, bad := f.content.Repair(end)
+	c, bad := edit.Repair(f.content, end)
 	if known == nil {
 		if bad = damaged(bad); bad == nil || !errors.As(bad, &known) {
 			return bad

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
@@ -22,7 +23,7 @@ type File struct {
 	Info Info
 
 	opened  Info // what content is
-	content *edit.Content
+	content *save.Content
 	name    string      // by which it was opened, or ""
 	stat    os.FileInfo // of this file when it was opened
 	file    *os.File    // nil if the content is held in memory
@@ -41,11 +42,11 @@ func (f *File) Close() error {
 // error ends the iteration.
 func (f *File) Values() iter.Seq2[*gdwire.Decoder, error] {
 	return func(yield func(*gdwire.Decoder, error) bool) {
-		err := f.content.Packets(edit.Every, func(p edit.Packet, d *gdwire.Decoder) (bool, error) {
-			if !yield(d, nil) {
+		err := f.content.Packets(save.Every, func(p *save.Packet) (bool, error) {
+			if !yield(p.Decoder, nil) {
 				return false, nil
 			}
-			return true, p.Finish(d)
+			return true, p.Finish(nil)
 		})
 		if err != nil {
 			yield(nil, damaged(err))
@@ -95,14 +96,14 @@ func (f *File) Get(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	f.content.ResolveReals(&tree)
+	edit.ResolveReals(f.content, &tree)
 	var near text.Nearest
 	w := &text.Walker{Key: near.Key}
 	w.Value = func(*text.Node) (bool, error) { return false, found(variant.UnmarshalDecode(w.Decoder, v)) }
 	w.Part = func(_ *text.Node, part text.Part) error { return found(f.unmarshalPart(&part, v)) }
 	wanted := func(index int64) bool { return index == p.Packet }
-	err = f.content.Packets(wanted, func(_ edit.Packet, d *gdwire.Decoder) (bool, error) {
-		w.Decoder = d
+	err = f.content.Packets(wanted, func(packet *save.Packet) (bool, error) {
+		w.Decoder = packet.Decoder
 		return false, w.Walk(tree.Root(p.Packet))
 	})
 	switch err {
@@ -167,7 +168,7 @@ func damaged(err error) error {
 	var already *DamageError
 	var at *gdwire.Error
 	var in *fileaccess.Error
-	var zeros *edit.ZerosError
+	var zeros *save.ZerosError
 	switch {
 	case err == nil, errors.As(err, &already):
 	case errors.As(err, &zeros):

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/save/edit"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -19,7 +19,7 @@ func New(info Info, values ...any) (*File, error) {
 		return nil, fmt.Errorf("savefile: unknown %v", info.Lengths)
 	}
 	info.Sure, info.Damage = true, nil
-	c := &edit.Content{
+	c := &save.Content{
 		Order:   info.Lengths.order(),
 		Decoder: gdwire.DecoderOptions{Format: info.Format, AllowObjects: true, DoubleReals: info.DoubleReals},
 		Encoder: gdwire.EncoderOptions{Format: info.Format, DoubleReals: info.DoubleReals, Depth: -1},

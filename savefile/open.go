@@ -53,13 +53,12 @@ func open(file *os.File, o *Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := save.File(file, stat)
-	f, err := readSource(in, o)
+	f, held, err := readInput(save.File(file, stat), o)
 	if err != nil {
 		return nil, err
 	}
 	f.stat = stat
-	if in.Held {
+	if held {
 		return f, file.Close()
 	}
 	f.file = file
@@ -68,27 +67,28 @@ func open(file *os.File, o *Options) (*File, error) {
 
 // Read is like [Open] for size bytes of r, such as an upload in memory. r must not change.
 func Read(r io.ReaderAt, size int64, o *Options) (*File, error) {
-	return readSource(save.At(r, size), o)
+	f, _, err := readInput(save.At(r, size), o)
+	return f, err
 }
 
-// readSource returns the File in an input.
-func readSource(in *save.Source, o *Options) (*File, error) {
+// readInput returns the File in an input, and reports whether it is held in memory.
+func readInput(in *save.Input, o *Options) (_ *File, held bool, err error) {
 	if o == nil {
 		o = new(Options)
 	}
 	if o.Lengths != 0 && !o.Lengths.valid() {
-		return nil, fmt.Errorf("savefile: unknown %v", o.Lengths)
+		return nil, false, fmt.Errorf("savefile: unknown %v", o.Lengths)
 	}
-	l := &loader{options: o, in: in}
-	if err := l.openContainer(); err != nil {
-		return nil, err
+	l := &loader{options: o}
+	if err := l.openContainer(in); err != nil {
+		return nil, false, err
 	}
 	if err := l.recognize(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	content, err := in.Content(&l.reading)
+	content, err := l.in.Content(&l.reading)
 	if err != nil {
-		return nil, damaged(err)
+		return nil, false, damaged(err)
 	}
 	content.Decoder.OneValue = false
 	f := &File{Info: l.info, content: content}
@@ -97,11 +97,11 @@ func readSource(in *save.Source, o *Options) (*File, error) {
 		err = f.repair(err, l.zeroed)
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	f.Info.DoubleReals = f.content.Encoder.DoubleReals || f.content.Reals(save.MaxHeld) == reals.Double
 	f.opened = f.Info
-	return f, nil
+	return f, l.in.Held, nil
 }
 
 // A loader finds out what a file is.
@@ -138,18 +138,17 @@ func (l *loader) check(f *File) error {
 }
 
 // openContainer finds the content of a file.
-func (l *loader) openContainer() error {
-	co := l.options.Container
-	co.MaxBuffered = cmp.Or(co.MaxBuffered, save.MaxHeld)
-	l.in.Whole = true
-	if err := l.in.OpenContainer(&co); err != nil {
+func (l *loader) openContainer(in *save.Input) (err error) {
+	so := &save.SourceOptions{Container: l.options.Container, Whole: true}
+	so.Container.MaxBuffered = cmp.Or(so.Container.MaxBuffered, save.MaxHeld)
+	if l.in, err = in.Source(so); err != nil {
 		return damaged(err)
 	}
 	l.info.Container, l.info.Key = l.in.Container, l.in.Key
 	if l.options.Repair && !l.in.Held {
 		l.in.Size, l.in.Err = l.in.End()
 	}
-	err := damaged(l.in.Err)
+	err = damaged(l.in.Err)
 	if errors.As(err, &l.cut) && l.in.Size > 0 {
 		if l.options.Repair && l.in.Container.Mode == fileaccess.FastLZ { // no checksum shows that its literals are others
 			l.zeroed, err = l.in.ZerosAtEnd()

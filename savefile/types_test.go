@@ -90,7 +90,7 @@ func setText(f *File, path, value string) error {
 	if _, err = tree.Add(p, value); err != nil {
 		return err
 	}
-	plan, err := f.content.Edit(edit.Set, &tree, false)
+	plan, err := edit.Edit(f.content, edit.Set, &tree, false)
 	if err == nil {
 		f.content = plan.Content()
 	}

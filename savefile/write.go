@@ -8,7 +8,6 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/edit"
 )
 
 // WriteTo writes f as Info describes it, and returns the number of bytes written. If Format and
@@ -57,7 +56,8 @@ func (f *File) convert(w io.Writer, info *Info) error {
 	e := gdwire.NewEncoder(nil, &eo)
 	defer func() { _ = e.Close() }()
 	order := info.Lengths.order()
-	return f.content.Packets(edit.Every, func(p edit.Packet, d *gdwire.Decoder) (bool, error) {
+	return f.content.Packets(save.Every, func(p *save.Packet) (bool, error) {
+		d := p.Decoder
 		if order != nil { // encoded twice, so that no value need be in memory
 			if err := writeLength(w, order, e, d); err != nil {
 				return false, err
@@ -69,7 +69,7 @@ func (f *File) convert(w io.Writer, info *Info) error {
 		if err := recode(e, d); err != nil {
 			return false, err
 		}
-		return true, p.Finish(d)
+		return true, p.Finish(nil)
 	})
 }
 

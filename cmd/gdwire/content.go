@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/reals"
 	"github.com/gdwire/gdwire/internal/save"
@@ -38,13 +37,13 @@ const (
 )
 
 // A zeros watches values for zeros in place of their end, which minZeros are at least.
-type zeros = edit.Zeros
+type zeros = save.Zeros
 
-const minZeros = edit.MinZeros
+const minZeros = save.MinZeros
 
 // zerosError returns an error that says that the end of a file became zeros, or nil.
 func zerosError(err error, name string) error {
-	if zeros := (*edit.ZerosError)(nil); errors.As(err, &zeros) {
+	if zeros := (*save.ZerosError)(nil); errors.As(err, &zeros) {
 		return fmt.Errorf("%s is damaged: %w; gdwire repair keeps what comes before, and -format and -frame take the zeros for values", name, zeros)
 	}
 	return err
@@ -54,15 +53,18 @@ func zerosError(err error, name string) error {
 func isTypeError(err error) bool { return errors.As(err, new(*edit.TypeError)) }
 
 // plan returns the plan of the edits in a tree.
-func (e *editing) plan(c *edit.Content, tree *text.Tree) (*editPlan, error) {
+func (e *editing) plan(c *save.Content, tree *text.Tree) (*editPlan, error) {
 	if e.op == opPut {
-		return c.Copy(e.from, tree)
+		return edit.Copy(c, e.from, tree)
 	}
-	return c.Edit(e.op, tree, e.exact)
+	return edit.Edit(c, e.op, tree, e.exact)
 }
 
+// resolve replaces the keys of a tree that can mean another key by the key that they mean.
+func resolve(c *save.Content, tree *text.Tree) { edit.Resolve(c, tree) }
+
 // openContent opens an input that is read several times. The caller closes it.
-func (s *stdio) openContent(name string, o *options) (*edit.Content, io.Closer, error) {
+func (s *stdio) openContent(name string, o *options) (*save.Content, io.Closer, error) {
 	in, err := s.open(name, o)
 	if err != nil {
 		return nil, nil, err
@@ -76,7 +78,7 @@ func (s *stdio) openContent(name string, o *options) (*edit.Content, io.Closer, 
 
 // checkZeros returns an error if the end of a content became zeros. Its start, by which it was recognized,
 // does not show that.
-func checkZeros(name string, c *edit.Content, o *options) error {
+func checkZeros(name string, c *save.Content, o *options) error {
 	if !o.recognized {
 		return nil
 	}
@@ -126,28 +128,28 @@ func (s *stdio) loadLike(o *options) ([][]byte, error) {
 	if err = errors.Join(err, in.Close()); err != nil {
 		return nil, err
 	}
-	c := &edit.Content{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Order: lo.Frame.Order(), Decoder: lo.Decoder}
+	c := &save.Content{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Order: lo.Frame.Order(), Decoder: lo.Decoder}
 	c.Decoder.AllowObjects = true
 	var all [][]byte
 	used := int64(0)
 	if err := checkZeros(save.DisplayName(o.like), c, &lo); err != nil {
 		return nil, err
 	}
-	err = c.Packets(edit.Every, func(p edit.Packet, d *gdwire.Decoder) (bool, error) {
-		width, err := reals.Read(d)
+	err = c.Packets(save.Every, func(p *save.Packet) (bool, error) {
+		width, err := reals.Read(p.Decoder)
 		if err == nil {
-			err = d.SkipTo(0)
+			err = p.SkipTo(0)
 		}
 		if err != nil && err != io.EOF {
 			return false, err
 		}
-		end := d.InputOffset()
-		if lo.Framed() && end < p.End {
-			return false, fmt.Errorf("%d bytes follow the value of packet %d, which JSON would lose", p.End-end, p.Index)
+		end := p.InputOffset()
+		if lo.Framed() && end < p.Limit() {
+			return false, fmt.Errorf("%d bytes follow the value of packet %d, which JSON would lose", p.Limit()-end, p.Index)
 		}
 		used = end
 		lo.Decoder.DoubleReals = lo.Decoder.DoubleReals || width == reals.Double
-		all = append(all, data[p.Start:end])
+		all = append(all, data[p.Offset:end])
 		return true, nil
 	})
 	if err != nil {

@@ -90,7 +90,7 @@ func (s *stdio) openAt(tree *text.Tree, o *options) (io.Reader, io.Closer, error
 	if err != nil {
 		return nil, nil, err
 	}
-	c.Resolve(tree)
+	resolve(c, tree)
 	return io.NewSectionReader(c, 0, c.Size), closer, nil
 }
 

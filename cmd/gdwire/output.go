@@ -65,7 +65,7 @@ func (s *stdio) keepPart(f *outputFile, name string, bytes int64) error {
 
 // checkOutput returns an error if an input is the file that the output replaces, unless it
 // is a save that is replaced with an edited save.
-func (s *stdio) checkOutput(in *save.Source, saved bool) error {
+func (s *stdio) checkOutput(in *save.Input, saved bool) error {
 	if in.Info == nil || s.output == nil {
 		return nil
 	}

@@ -59,7 +59,7 @@ func repair(s *stdio, o *options) error {
 }
 
 // openDamaged opens a save up to its damage, and returns the size of its file. A pipe is read into memory.
-func (s *stdio) openDamaged(in *save.Source, o *options) (f *savefile.File, size int64, err error) {
+func (s *stdio) openDamaged(in *save.Input, o *options) (f *savefile.File, size int64, err error) {
 	o.raiseLimits(math.MaxInt64) // no memory depends on them, and a count that is too large is damage
 	so := &savefile.Options{Decoder: o.Decoder, Repair: true, Container: s.containerOptions(in, o)}
 	if o.given["frame"] {

@@ -36,17 +36,12 @@ func (s *stdio) openContainer(name string, o *options) (*save.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	fo := s.containerOptions(in, o)
-	in.Whole = s.edits
-	err = in.Skip(o.skip, s.edits)
-	if err == nil {
-		err = in.OpenContainer(&fo)
-	}
+	source, err := in.Source(&save.SourceOptions{Container: s.containerOptions(in, o), Skip: o.skip, KeepHeader: s.edits, Whole: s.edits})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
-	o.container = &in.Container
-	return in, nil
+	o.container = &source.Container
+	return source, nil
 }
 
 // pipeWait is the time after which the user is told that a pipe is not written to. Tests change it.
@@ -137,7 +132,7 @@ func readings(r *save.Recognition, o *options) string {
 }
 
 // containerOptions returns the options for the container of an input. The size of a regular file bounds memory.
-func (s *stdio) containerOptions(in *save.Source, o *options) fileaccess.Options {
+func (s *stdio) containerOptions(in *save.Input, o *options) fileaccess.Options {
 	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return s.key(in.Name, o) }}
 	if fo.Limits.Size = o.maxContent; !in.Live && fo.Limits.Size == 0 {
 		fo.Limits.Size = -1
@@ -150,7 +145,7 @@ func prefixed(name string, err error) error { return fmt.Errorf("%s: %w", name, 
 
 // openFile opens the file of the given name, or standard input. If it is a save, the output of
 // a command that edits may replace it.
-func (s *stdio) openFile(name string, saved bool) (*save.Source, error) {
+func (s *stdio) openFile(name string, saved bool) (*save.Input, error) {
 	if save.IsStdin(name) {
 		s.inputRead = true
 		if f, ok := s.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {

@@ -1,3 +1,6 @@
+// Package save opens saved games and recorded traffic, which are files or pipes, plain,
+// compressed or encrypted, and reads the values in them: an Input becomes a Source without header and
+// container, this a Content that can be read several times, and both contain Packets.
 package save
 
 import (
@@ -65,13 +68,25 @@ type Packet struct {
 	Size            int64 // its length, if it is length-prefixed
 	Err             error // set at the start, or after the tokens of a length-prefixed packet
 
-	base   int64 // offset of the Decoder's input in the input
-	frames *framer
-	odd    int64 // the sum of the lengths of InputEvents modulo 4
+	base    int64    // offset of the Decoder's input in the input
+	frames  *framer  // of a stream of length-prefixed packets, or nil
+	content *Content // that contains it, or nil
+	odd     int64    // the sum of the lengths of InputEvents modulo 4
 }
 
 // Framed reports whether the packet is length-prefixed.
-func (p *Packet) Framed() bool { return p.frames != nil }
+func (p *Packet) Framed() bool {
+	return p.frames != nil || p.content != nil && p.content.Order != nil
+}
+
+// Limit returns the offset of the end of the packet of a Content, or of the Content if it ends before, or if
+// the packet has no length.
+func (p *Packet) Limit() int64 {
+	if !p.Framed() {
+		return p.content.Size
+	}
+	return min(p.Offset+p.Size, p.content.Size)
+}
 
 // AllTokens iterates over the tokens of the packet's value. It ends after an error. The offset
 // of the error is relative to the start of the input.
@@ -97,9 +112,13 @@ func (p *Packet) AllTokens(yield func(gdwire.Token, error) bool) {
 }
 
 // Finish returns the error of a packet after its value was read up to err. A truncated
-// length-prefixed packet is invalid even if its value is complete.
+// length-prefixed packet is invalid even if its value is complete. Of a packet in a Content, it reads what
+// was not read, and bytes after the value are an error.
 func (p *Packet) Finish(err error) error {
-	if !p.Framed() {
+	if p.content != nil && err == nil {
+		err = p.readRest()
+	}
+	if p.frames == nil {
 		p.End = p.ReadOffset()
 		return err
 	}
@@ -120,6 +139,22 @@ func (p *Packet) Finish(err error) error {
 	}
 	p.setError(err)
 	return p.Err
+}
+
+// readRest reads what was not read of a packet in a Content.
+func (p *Packet) readRest() error {
+	var err error
+	if p.InputOffset() == p.Offset {
+		if err = p.SkipValue(); err == io.EOF { // a packet without a value
+			err = ErrorIn(p.Index, p.Offset, errEmpty)
+		}
+	} else if err = p.SkipTo(0); err == io.EOF {
+		err = nil
+	}
+	if n := p.Limit() - p.InputOffset(); err == nil && p.Framed() && n > 0 {
+		err = ErrorIn(p.Index, p.InputOffset(), fmt.Errorf("%d bytes after the value", n))
+	}
+	return err
 }
 
 // ValueSize returns the size of a valid value in bytes, including missing padding.

@@ -88,20 +88,20 @@ func (r *Recognition) IsJSON() bool { return strings.HasSuffix(r.Name, "JSON") }
 
 // Recognize recognizes the content and sets o to its best reading, if there is one, as far as it is not known.
 // The content can be read from its start after that.
-func (in *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
+func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 	ri := known.input(o)
-	ri.Size = in.Size
-	if in.at != nil {
-		ri.At = in.at
+	ri.Size = s.Size
+	if s.at != nil {
+		ri.At = s.at
 	}
-	err := recognize.ReadHead(in.Reader, ri, in.Live)
+	err := recognize.ReadHead(s.Reader, ri, s.Live)
 	switch {
 	case IsContainerError(err) && len(ri.Head) > 0: // read the head, and then this error
 		ri.Size = int64(len(ri.Head))
 	case err != nil:
 		return nil, err
 	}
-	in.Reader = io.MultiReader(bytes.NewReader(ri.Head), in.Reader)
+	s.Reader = io.MultiReader(bytes.NewReader(ri.Head), s.Reader)
 	return o.choose(ri), nil
 }
 

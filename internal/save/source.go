@@ -1,155 +1,186 @@
-// Package save opens saved games and recorded traffic, which are files or pipes, plain,
-// compressed or encrypted, and reads the values in them.
 package save
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/save/edit"
 )
 
-// MaxInMemory is the maximum size in bytes of an input for ReadAll.
-const MaxInMemory = 1 << 30
+// MaxHeld is the maximum size in bytes of a content that is held in memory, so that it does not change
+// with its file.
+const MaxHeld = 4 << 20
 
-// A Source is an opened input: the content of a file or of its container.
+// SourceOptions configures Input.Source.
+type SourceOptions struct {
+	Container  fileaccess.Options
+	Skip       int64 // bytes before the container, such as a header of the game
+	KeepHeader bool  // these bytes are wanted
+	Whole      bool  // bytes after a container are an error
+}
+
+// A Source is the content of an Input: after its header, and of its container.
 type Source struct {
+	*Input
 	io.Reader                 // of the content
-	Name      string          // in messages, or ""
-	Path      string          // of the file, or "" for standard input
-	Info      os.FileInfo     // of a regular file, or nil
 	Size      int64           // of the content in bytes, or -1 if it is not known
-	Live      bool            // a pipe or terminal, which can send more at any time
-	Container fileaccess.Info // after OpenContainer
-	Key       *fileaccess.Key // of an encrypted file, after OpenContainer
-	Header    []byte          // the bytes that Skip kept
-	Whole     bool            // bytes after a container are an error
-	Held      bool            // the content is in memory, after OpenContainer
-	Err       error           // the error after a content that is in memory
+	Header    []byte          // the bytes before, if KeepHeader is set
+	Container fileaccess.Info // plain, or what the content was in
+	Key       *fileaccess.Key // of an encrypted file
+	Held      bool            // the content is in memory
+	Err       error           // after a content that is in memory
 
-	file    *os.File                  // nil if the input is not a file
-	at      *io.SectionReader         // the rest of a file or, after OpenContainer, the content; nil if it is read in order
-	raw     *io.SectionReader         // the file of a container, or nil
-	again   func() (io.Reader, error) // opens the container again, or nil
-	skipped int64
+	at     *io.SectionReader         // the content, or nil if it is read in order
+	packed *io.SectionReader         // the file of a container, or nil if it is read in order
+	again  func() (io.Reader, error) // opens the container again, or nil
+	start  int64                     // the number of bytes that were skipped
 }
 
-// IsStdin reports whether a name means standard input.
-func IsStdin(name string) bool { return name == "" || name == "-" }
-
-// DisplayName returns the name of an input in messages.
-func DisplayName(name string) string {
-	if IsStdin(name) {
-		return "standard input"
+// Source skips a header, and opens the container if the input is compressed or encrypted. Errors of the
+// container contain the name of the input. It asks for the key once. A content of up to MaxHeld bytes is
+// held, but for that of a pipe, and of plain memory. The Source is used in place of the Input.
+func (in *Input) Source(o *SourceOptions) (*Source, error) {
+	s := &Source{Input: in, Reader: in.Reader, Size: in.Size, at: in.at}
+	if err := s.skip(o.Skip, o.KeepHeader); err != nil {
+		return nil, err
 	}
-	return name
-}
-
-// Open opens the file of the given name, or stdin.
-func Open(name string, stdin io.Reader) (*Source, error) {
-	in := &Source{Name: DisplayName(name), Reader: stdin, Size: -1, Live: true}
-	if IsStdin(name) {
-		in.file, _ = stdin.(*os.File)
-	} else {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		in.Reader, in.file, in.Path = f, f, name
+	if err := s.openContainer(o); err != nil {
+		return nil, in.named(err)
 	}
-	if in.file == nil {
-		return in, nil
+	isMemory := in.file == nil && s.at != nil
+	if !in.Live && !isMemory && s.Size >= 0 && s.Size <= MaxHeld {
+		s.hold()
 	}
-	i, err := in.file.Stat()
-	switch {
-	case err != nil:
-	case i.IsDir():
-		return nil, errors.Join(fmt.Errorf("%s is a folder", in.Name), in.Close())
-	case i.Mode().IsRegular():
-		at, _ := in.file.Seek(0, io.SeekCurrent) // others may have read a part of standard input
-		in.Info, in.Size, in.Live = i, max(i.Size()-at, 0), false
-		in.at = io.NewSectionReader(in.file, at, in.Size)
-	}
-	return in, nil
+	return s, nil
 }
 
-// File returns a Source of a regular file without a name, which is read from its start.
-func File(f *os.File, info os.FileInfo) *Source {
-	in := At(f, info.Size())
-	in.file = f
-	return in
-}
-
-// At returns a Source of size bytes of r, without a name. Close does nothing.
-func At(r io.ReaderAt, size int64) *Source {
-	at := io.NewSectionReader(r, 0, size)
-	return &Source{Reader: io.NewSectionReader(r, 0, size), Size: size, at: at}
-}
-
-// Close closes the file, unless it is standard input.
-func (in *Source) Close() error {
-	if in.Path == "" {
+// skip skips the first n bytes.
+func (s *Source) skip(n int64, keep bool) error {
+	if n == 0 {
 		return nil
 	}
-	return in.file.Close()
-}
-
-// Skip skips the first n bytes. It keeps them if keep is set.
-func (in *Source) Skip(n int64, keep bool) error {
 	var header bytes.Buffer
 	kept := io.Discard
 	if keep {
 		kept = &header
 	}
-	skipped, err := io.CopyN(kept, in.Reader, n)
+	skipped, err := io.CopyN(kept, s.Reader, n)
 	if err == io.EOF {
-		err = fmt.Errorf("%s has %d bytes, so -skip %d leaves nothing", in.Name, skipped, n)
+		return fmt.Errorf("%s has %d bytes, so -skip %d leaves nothing", s.Name, skipped, n)
+	} else if err != nil {
+		return err
 	}
-	in.Header, in.Size, in.skipped = header.Bytes(), max(in.Size-n, -1), skipped
-	if in.at != nil && err == nil {
-		in.at = io.NewSectionReader(in.at, n, in.Size)
+	s.Header, s.Size, s.start = header.Bytes(), max(s.Size-n, -1), n
+	if s.at != nil {
+		s.at = io.NewSectionReader(s.at, n, s.Size)
 	}
-	return err
+	return nil
 }
+
+// openContainer makes s read the content of the container, if there is one.
+func (s *Source) openContainer(o *SourceOptions) error {
+	co := o.Container
+	s.Key = co.Key
+	if ask := co.AskKey; ask != nil && co.Key == nil {
+		co.AskKey = func(i fileaccess.Info) (key *fileaccess.Key, err error) {
+			if s.Key == nil {
+				s.Key, err = ask(i)
+			}
+			return s.Key, err
+		}
+	}
+	content, err := newContentReader(s.Input, s.Reader, &co, o.Whole)
+	if err != nil {
+		return err
+	}
+	s.Reader, s.Container = content, content.info
+	if s.Container.Container != fileaccess.Encrypted {
+		s.Key = nil
+	}
+	if s.Container.Container == fileaccess.Plain {
+		return nil
+	}
+	s.Size, s.packed, s.at = s.Container.Size, s.at, nil
+	if s.packed != nil {
+		s.again = func() (io.Reader, error) {
+			r, err := newContentReader(s.Input, io.NewSectionReader(s.packed, 0, s.packed.Size()), &co, o.Whole)
+			if err != nil {
+				return nil, s.named(err)
+			}
+			return r, nil
+		}
+	}
+	return nil
+}
+
+// hold reads the content into memory. An error follows the bytes before it.
+func (s *Source) hold() {
+	b, err := io.ReadAll(s.Reader)
+	held := bytes.NewReader(b)
+	s.at, s.Size, s.Held, s.Err = io.NewSectionReader(held, 0, held.Size()), held.Size(), true, err
+	s.Reader = held
+	if err != nil {
+		s.Reader = io.MultiReader(held, &failed{err})
+	}
+}
+
+// failed is a Reader that returns an error.
+type failed struct{ err error }
+
+func (f *failed) Read([]byte) (int, error) { return 0, f.err }
 
 // File returns the file and the offset at which the content starts, if the input is a regular
 // file with plain content. For other inputs, such as standard input, it returns nil.
-func (in *Source) File() (f *os.File, start int64) {
-	if in.Path == "" || in.Info == nil || in.Container.Container != fileaccess.Plain {
+func (s *Source) File() (f *os.File, start int64) {
+	if s.Path == "" || s.Info == nil || s.Container.Container != fileaccess.Plain {
 		return nil, 0
 	}
-	return in.file, in.skipped
+	return s.file, s.start
 }
 
 // ReadAll reads the content into memory.
-func (in *Source) ReadAll() ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(in, MaxInMemory+1))
-	if err == nil && len(data) > MaxInMemory {
-		err = fmt.Errorf("%s is larger than 1 GiB, the limit in memory", in.Name)
+func (s *Source) ReadAll() ([]byte, error) { return s.readAll(s.Reader) }
+
+// End returns the offset of the end of a content that is not held, which it reads up to its end, and the error
+// there.
+func (s *Source) End() (int64, error) {
+	if s.again == nil {
+		return s.Size, nil
 	}
-	return data, err
+	r, err := s.again()
+	if err != nil {
+		return 0, err
+	}
+	return io.Copy(io.Discard, r)
+}
+
+// ZerosAtEnd returns the number of zeros at the end of the file of a container.
+func (s *Source) ZerosAtEnd() (int64, error) {
+	if s.packed == nil {
+		return 0, nil
+	}
+	from, err := ZerosAtEnd(s.packed, s.packed.Size())
+	return s.packed.Size() - from, err
 }
 
 // Content returns the content as o reads it, which can be read several times: in memory, in its file, or in
 // the container in a file, which is opened again. Only a pipe is read for that, into memory. The content is
 // used until Close.
-func (in *Source) Content(o *Reading) (*edit.Content, error) {
-	c := &edit.Content{Size: in.Size, Order: o.Frame.Order(), Decoder: o.Decoder, Encoder: o.Encoder()}
+func (s *Source) Content(o *Reading) (*Content, error) {
+	c := &Content{Size: s.Size, Order: o.Frame.Order(), Decoder: o.Decoder, Encoder: o.Encoder()}
 	switch {
-	case in.at != nil:
-		c.ReaderAt = in.at
-	case in.again != nil && in.Size >= 0:
-		r, err := in.again()
+	case s.at != nil:
+		c.ReaderAt = s.at
+	case s.again != nil && s.Size >= 0:
+		r, err := s.again()
 		if err != nil {
-			return nil, in.named(err)
+			return nil, err
 		}
-		c.ReaderAt = &rewinder{in: r, open: in.again}
+		c.ReaderAt = &rewinder{in: r, open: s.again}
 	default:
-		data, err := in.ReadAll()
+		data, err := s.ReadAll()
 		if err != nil {
 			return nil, err
 		}

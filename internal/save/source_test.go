@@ -38,7 +38,7 @@ func open(t *testing.T, how, content string) *Source {
 	f, err := os.Open(name)
 	require.NoError(t, err)
 	t.Cleanup(func() { f.Close() })
-	var in *Source
+	var in *Input
 	switch how {
 	case "file":
 		require.NoError(t, os.WriteFile(name, []byte("HEADER01"+content), 0o600))
@@ -52,10 +52,10 @@ func open(t *testing.T, how, content string) *Source {
 	}
 	require.NoError(t, err)
 	t.Cleanup(func() { in.Close() })
-	require.NoError(t, in.Skip(8, true))
-	require.Equal(t, "HEADER01", string(in.Header))
-	require.NoError(t, in.OpenContainer(&fileaccess.Options{}))
-	return in
+	source, err := in.Source(&SourceOptions{Skip: 8, KeepHeader: true})
+	require.NoError(t, err)
+	require.Equal(t, "HEADER01", string(source.Header))
+	return source
 }
 
 // Each kind of input is recognized, and its content can be read several times.
@@ -105,30 +105,34 @@ func TestSourceErrors(t *testing.T) {
 
 	in, err := Open("", strings.NewReader("12345"))
 	require.NoError(t, err)
-	require.EqualError(t, in.Skip(8, false), "standard input has 5 bytes, so -skip 8 leaves nothing")
+	_, err = in.Source(&SourceOptions{Skip: 8})
+	require.EqualError(t, err, "standard input has 5 bytes, so -skip 8 leaves nothing")
 
 	cable := errors.New("cable cut")
 	in, err = Open("", io.MultiReader(strings.NewReader(save[:10]), &failing{cable}))
 	require.NoError(t, err)
-	require.NoError(t, in.OpenContainer(&fileaccess.Options{}))
-	_, err = in.Recognize(&Reading{}, Known{})
+	s, err := in.Source(&SourceOptions{})
+	require.NoError(t, err)
+	_, err = s.Recognize(&Reading{}, Known{})
 	require.Equal(t, cable, err)
 
 	// What is left of a cut container is recognized and read, and then its error.
 	cut := zstd(t, strings.Repeat(save, 10_000))
 	in, err = Open("", strings.NewReader(cut[:len(cut)-10]))
 	require.NoError(t, err)
-	require.NoError(t, in.OpenContainer(&fileaccess.Options{}))
-	_, err = in.Recognize(&Reading{}, Known{})
+	s, err = in.Source(&SourceOptions{})
 	require.NoError(t, err)
-	got, err := in.ReadAll()
+	_, err = s.Recognize(&Reading{}, Known{})
+	require.NoError(t, err)
+	got, err := s.ReadAll()
 	require.True(t, IsContainerError(err))
 	require.ErrorContains(t, err, "standard input: fileaccess: offset")
 	require.True(t, bytes.HasPrefix(got, []byte(save+save)))
 
 	in, err = Open("", strings.NewReader("GDEC")) // without a key
 	require.NoError(t, err)
-	require.ErrorContains(t, in.OpenContainer(&fileaccess.Options{}), "standard input: ")
+	_, err = in.Source(&SourceOptions{})
+	require.ErrorContains(t, err, "standard input: ")
 }
 
 type failing struct{ err error }

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -14,10 +15,10 @@ type Request struct {
 
 // Apply returns the content after edits in their order. It reads the content once for as many of
 // them as do not depend on each other.
-func (c *Content) Apply(all []Request) (*Content, error) {
+func Apply(c *save.Content, all []Request) (*save.Content, error) {
 	for len(all) > 0 {
 		n := independent(all)
-		next, err := c.applyAll(all[:n])
+		next, err := applyAll(c, all[:n])
 		if err != nil {
 			return nil, err
 		}
@@ -55,20 +56,20 @@ func (r *Request) isIndependent() bool {
 
 // applyAll makes independent requests at once. If that fails, because one is in the value of
 // another or for any other reason, it makes those of the first half before the others.
-func (c *Content) applyAll(all []Request) (*Content, error) {
-	next, err := c.applyOnce(all)
+func applyAll(c *save.Content, all []Request) (*save.Content, error) {
+	next, err := applyOnce(c, all)
 	if err == nil || len(all) == 1 {
 		return next, err
 	}
 	half := len(all) / 2
-	if c, err = c.applyAll(all[:half]); err != nil {
+	if c, err = applyAll(c, all[:half]); err != nil {
 		return nil, err
 	}
-	return c.applyAll(all[half:])
+	return applyAll(c, all[half:])
 }
 
 // applyOnce makes requests of the same kind in one walk.
-func (c *Content) applyOnce(all []Request) (*Content, error) {
+func applyOnce(c *save.Content, all []Request) (*save.Content, error) {
 	var tree text.Tree
 	e := &editor{Plan: Plan{content: c}, op: all[0].Op}
 	for i := range all {

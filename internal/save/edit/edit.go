@@ -12,6 +12,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/reals"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -31,7 +32,7 @@ type Plan struct {
 	Changes []Change // the first changes
 	More    int      // the number of other changes
 
-	content *Content
+	content *save.Content
 	edited  *table
 	packets []editedPacket
 }
@@ -48,14 +49,14 @@ const maxChanges = 1000
 
 // An editedPacket is a packet with its splices.
 type editedPacket struct {
-	Packet
-	splices []splice
-	grow    int64 // the number of bytes that they add
+	start, end int64
+	splices    []splice
+	grow       int64 // the number of bytes that they add
 }
 
 // Edit returns the plan for the edits in a tree. The texts of the tree are the new values. If
 // exact is not set, a new value takes the type of the old value, or is a TypeError.
-func (c *Content) Edit(op Op, tree *text.Tree, exact bool) (*Plan, error) {
+func Edit(c *save.Content, op Op, tree *text.Tree, exact bool) (*Plan, error) {
 	e := &editor{Plan: Plan{content: c}, op: op, exact: exact}
 	if err := e.run(tree); err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (c *Content) Edit(op Op, tree *text.Tree, exact bool) (*Plan, error) {
 
 // Copy returns the plan that puts copies of the value at a path at the targets of a tree and
 // replaces any values there.
-func (c *Content) Copy(from text.Path, to *text.Tree) (*Plan, error) {
+func Copy(c *save.Content, from text.Path, to *text.Tree) (*Plan, error) {
 	var source text.Tree
 	if _, err := source.Add(from, ""); err != nil {
 		return nil, err
@@ -82,11 +83,7 @@ func (c *Content) Copy(from text.Path, to *text.Tree) (*Plan, error) {
 }
 
 // Content returns the edited content. Its memory depends on the new values.
-func (p *Plan) Content() *Content {
-	c := *p.content
-	c.ReaderAt, c.Size, c.origin = p.edited, p.edited.size, p.content.first()
-	return &c
-}
+func (p *Plan) Content() *save.Content { return p.content.Edited(p.edited, p.edited.size) }
 
 // WriteTo writes the edited content.
 func (p *Plan) WriteTo(w io.Writer) (int64, error) {
@@ -104,7 +101,7 @@ type editor struct {
 	values []*Value // the values to put at the targets, by their numbers; otherwise their texts
 
 	*text.Walker
-	packet    Packet
+	packet    *save.Packet
 	width     *reals.Width // of the packet, if that is known
 	here      []splice
 	positions map[*text.Node]int64 // at which elements are added
@@ -122,11 +119,11 @@ func (e *editor) run(tree *text.Tree) error {
 	if !e.finds && e.op != Delete {
 		e.Walker.Key = e.key
 	}
-	e.content.ResolveReals(tree)
+	ResolveReals(e.content, tree)
 	remaining := tree.Packets()
-	err := e.content.packets(tree, func(p Packet, d *gdwire.Decoder) (bool, error) {
+	err := packets(e.content, tree, func(p *save.Packet) (bool, error) {
 		remaining--
-		e.Decoder = d
+		e.Decoder = p.Decoder
 		return remaining > 0, e.edit(tree, p)
 	})
 	if err != nil {
@@ -135,7 +132,7 @@ func (e *editor) run(tree *text.Tree) error {
 	for _, p := range tree.Targets {
 		switch {
 		case p.Hits == 0:
-			return e.content.notFound(p)
+			return notFound(e.content, p)
 		case p.Hits > 1:
 			return fmt.Errorf("there are %d values at %v; .value(n) is the value of the n-th pair", p.Hits, p)
 		}
@@ -145,7 +142,7 @@ func (e *editor) run(tree *text.Tree) error {
 
 // notFound returns the error for a node at which a walk found no value. It walks over the
 // packet again, for this node alone, to find a similar key.
-func (c *Content) notFound(p *text.Node) error {
+func notFound(c *save.Content, p *text.Node) error {
 	path, err := text.Parse(p.String())
 	if err != nil {
 		return err
@@ -155,8 +152,8 @@ func (c *Content) notFound(p *text.Node) error {
 		return err
 	}
 	var near text.Nearest
-	err = c.packets(&tree, func(packet Packet, d *gdwire.Decoder) (bool, error) {
-		w := text.Walker{Decoder: d, Key: near.Key}
+	err = packets(c, &tree, func(packet *save.Packet) (bool, error) {
+		w := text.Walker{Decoder: packet.Decoder, Key: near.Key}
 		return false, w.Walk(tree.Root(packet.Index))
 	})
 	switch {
@@ -170,34 +167,34 @@ func (c *Content) notFound(p *text.Node) error {
 
 // Resolve replaces the keys of a tree that can mean another key by the key that they mean, as
 // Tree.Resolve does.
-func (c *Content) Resolve(tree *text.Tree) { tree.Resolve(c.walk(tree)) }
+func Resolve(c *save.Content, tree *text.Tree) { tree.Resolve(walk(c, tree)) }
 
 // ResolveReals is Resolve for keys with real numbers only.
-func (c *Content) ResolveReals(tree *text.Tree) {
+func ResolveReals(c *save.Content, tree *text.Tree) {
 	if tree.HasReals() {
-		tree.ResolveReals(c.walk(tree))
+		tree.ResolveReals(walk(c, tree))
 	}
 }
 
 // walk returns a function that walks over all packets of a tree.
-func (c *Content) walk(tree *text.Tree) func(*text.Walker) error {
+func walk(c *save.Content, tree *text.Tree) func(*text.Walker) error {
 	return func(w *text.Walker) error {
 		remaining := tree.Packets()
-		return c.packets(tree, func(p Packet, d *gdwire.Decoder) (bool, error) {
+		return packets(c, tree, func(p *save.Packet) (bool, error) {
 			remaining--
-			w.Decoder = d
+			w.Decoder = p.Decoder
 			return remaining > 0, w.Walk(tree.Root(p.Index))
 		})
 	}
 }
 
 // packets calls yield for each packet with a path in the tree, as Packets does.
-func (c *Content) packets(tree *text.Tree, yield func(Packet, *gdwire.Decoder) (bool, error)) error {
+func packets(c *save.Content, tree *text.Tree, yield func(*save.Packet) (bool, error)) error {
 	return c.Packets(func(index int64) bool { return tree.Root(index) != nil }, yield)
 }
 
 // edit makes the splices of a packet.
-func (e *editor) edit(tree *text.Tree, p Packet) error {
+func (e *editor) edit(tree *text.Tree, p *save.Packet) error {
 	e.packet, e.width, e.here = p, nil, nil
 	e.positions, e.removed, e.keys = nil, nil, newKeys()
 	if err := e.Walk(tree.Root(p.Index)); err != nil {
@@ -206,8 +203,9 @@ func (e *editor) edit(tree *text.Tree, p Packet) error {
 	if e.here == nil {
 		return nil
 	}
+	end := p.Limit()
 	if e.content.Order == nil {
-		p.End = e.InputOffset()
+		end = e.InputOffset()
 	}
 	sortSplices(e.here)
 	for i := 1; i < len(e.here); i++ {
@@ -215,7 +213,7 @@ func (e *editor) edit(tree *text.Tree, p Packet) error {
 			return errors.New("two of the paths lead to the same bytes")
 		}
 	}
-	e.Plan.packets = append(e.Plan.packets, editedPacket{Packet: p, splices: e.here})
+	e.Plan.packets = append(e.Plan.packets, editedPacket{start: p.Offset, end: end, splices: e.here})
 	return nil
 }
 
@@ -228,13 +226,13 @@ func (e *editor) finish() error {
 			p.grow += p.splices[i].grow()
 		}
 		if e.content.Order != nil {
-			size := p.End - p.Start + p.grow
+			size := p.end - p.start + p.grow
 			if size > math.MaxUint32 {
 				return errors.New("the packet would be too long for a length of 32 bits")
 			}
 			length := make([]byte, lengthSize)
 			e.content.Order.PutUint32(length, uint32(size))
-			all = append(all, splice{start: p.Start - lengthSize, end: p.Start, bytes: length})
+			all = append(all, splice{start: p.start - lengthSize, end: p.start, bytes: length})
 		}
 		all = append(all, p.splices...)
 		p.splices = nil
@@ -243,7 +241,7 @@ func (e *editor) finish() error {
 	shift := int64(0)
 	for i := range e.Plan.packets {
 		p := &e.Plan.packets[i]
-		if err := e.verify(p.Packet, shift, p.grow); err != nil {
+		if err := e.verify(p, shift); err != nil {
 			return err
 		}
 		shift += p.grow
@@ -253,7 +251,7 @@ func (e *editor) finish() error {
 
 // verify checks an edited packet, which has moved by shift and grown. If engines could have written
 // the packet before the edit, it must be so after the edit; otherwise it must be readable.
-func (e *editor) verify(p Packet, shift, grow int64) error {
+func (e *editor) verify(p *editedPacket, shift int64) error {
 	o := e.content.Decoder
 	strict := o
 	strict.Strict, strict.AllowObjects = true, true
@@ -265,10 +263,10 @@ func (e *editor) verify(p Packet, shift, grow int64) error {
 		return d.SkipValue()
 	}
 	edited := func(o gdwire.DecoderOptions) error {
-		return check(o, e.edited, p.Start+shift, p.End+shift+grow)
+		return check(o, e.edited, p.start+shift, p.end+shift+p.grow)
 	}
 	err := edited(strict)
-	if err != nil && check(strict, e.content, p.Start, p.End) != nil {
+	if err != nil && check(strict, e.content, p.start, p.end) != nil {
 		o.AllowObjects, o.Limits = true, strict.Limits
 		err = edited(o)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -238,7 +239,7 @@ type file struct {
 	order   binary.ByteOrder
 }
 
-func (f *file) content() *Content {
+func (f *file) content() *save.Content {
 	var b []byte
 	for _, p := range f.packets {
 		v := p.encode(nil)
@@ -249,7 +250,7 @@ func (f *file) content() *Content {
 		}
 		b = append(b, v...)
 	}
-	return &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: f.order}
+	return &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: f.order}
 }
 
 func randomFile(r *rand.Rand) *file {
@@ -280,9 +281,11 @@ func (f *file) spot(r *rand.Rand, accept func(*node) bool) (spot, bool) {
 	return all[r.IntN(len(all))], true
 }
 
-func plan(c *Content, op Op, lines ...string) (*Plan, error) { return planWith(c, op, true, lines...) }
+func plan(c *save.Content, op Op, lines ...string) (*Plan, error) {
+	return planWith(c, op, true, lines...)
+}
 
-func planWith(c *Content, op Op, exact bool, lines ...string) (*Plan, error) {
+func planWith(c *save.Content, op Op, exact bool, lines ...string) (*Plan, error) {
 	var tree text.Tree
 	for _, line := range lines {
 		var p text.Path
@@ -300,7 +303,7 @@ func planWith(c *Content, op Op, exact bool, lines ...string) (*Plan, error) {
 			return nil, err
 		}
 	}
-	return c.Edit(op, &tree, exact)
+	return Edit(c, op, &tree, exact)
 }
 
 func written(t *testing.T, p *Plan) string {
@@ -371,7 +374,7 @@ func TestEditRandomEdits(t *testing.T) {
 }
 
 // copyRandom copies an element of s to another container, or over another element.
-func copyRandom(r *rand.Rand, f *file, c *Content, s spot) (*Plan, error) {
+func copyRandom(r *rand.Rand, f *file, c *save.Content, s spot) (*Plan, error) {
 	i := r.IntN(len(s.items))
 	v := s.items[i].clone()
 	to, _ := f.spot(r, func(n *node) bool {
@@ -405,7 +408,7 @@ func copyRandom(r *rand.Rand, f *file, c *Content, s spot) (*Plan, error) {
 	if _, err := tree.Add(target, ""); err != nil {
 		return nil, err
 	}
-	return c.Copy(from, &tree)
+	return Copy(c, from, &tree)
 }
 
 // encodeIn encodes a value in a format.
@@ -459,7 +462,7 @@ func TestFormats(t *testing.T) {
 					lines[4] = "null"
 				}
 				b := encodeIn(t, f, lines...)
-				c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Decoder: gdwire.DecoderOptions{Format: f}, Encoder: gdwire.EncoderOptions{Format: f}}
+				c := &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Decoder: gdwire.DecoderOptions{Format: f}, Encoder: gdwire.EncoderOptions{Format: f}}
 				p, err := plan(c, row.op, row.line)
 				require.NoError(t, err)
 				lines[row.index] = row.result
@@ -574,7 +577,7 @@ func TestEdits(t *testing.T) {
 		{name: "add a property without a name", before: object("p"), op: Add, line: "a[1] = null", err: "$.a[1]: a property has a name, and not 1"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := &Content{ReaderAt: bytes.NewReader(row.before), Size: int64(len(row.before)), Decoder: gdwire.DecoderOptions{AllowObjects: true}}
+			c := &save.Content{ReaderAt: bytes.NewReader(row.before), Size: int64(len(row.before)), Decoder: gdwire.DecoderOptions{AllowObjects: true}}
 			p, err := planWith(c, row.op, row.exact, strings.Split(row.line, "\n")...)
 			if row.err != "" {
 				require.ErrorContains(t, err, row.err)
@@ -629,7 +632,7 @@ func TestEditDoubleReals(t *testing.T) {
 			return append(order.(binary.AppendByteOrder).AppendUint32(nil, uint32(len(b))), b...)
 		}
 		b := framed(array(vector(1), vector(1)))
-		c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: order}
+		c := &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: order}
 		p, err := plan(c, Set, "[1] = Vector2(0.1, 2)")
 		require.NoError(t, err)
 		require.Equal(t, hex.EncodeToString(framed(array(vector(1), vector(0.1)))), written(t, p))
@@ -642,9 +645,9 @@ func TestEditDoubleReals(t *testing.T) {
 // Errors have the offset in the content, of whichever packet.
 func TestErrorOffset(t *testing.T) {
 	bad := u32(u32(u32(nil, tArray), 2), 99)
-	for name, read := range map[string]func(*Content) error{
-		"edit": func(c *Content) error { _, err := plan(c, Set, "$1[1] = 1"); return err },
-		"copy": func(c *Content) error { _, err := c.Copy(text.Path{Packet: 1}, new(text.Tree)); return err },
+	for name, read := range map[string]func(*save.Content) error{
+		"edit": func(c *save.Content) error { _, err := plan(c, Set, "$1[1] = 1"); return err },
+		"copy": func(c *save.Content) error { _, err := Copy(c, text.Path{Packet: 1}, new(text.Tree)); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			packets := &file{order: binary.LittleEndian, packets: []*node{{typ: tInt, n: 5}}}
@@ -652,7 +655,7 @@ func TestErrorOffset(t *testing.T) {
 			b := append(first, u32(nil, len(bad))...)
 			start := len(b)
 			b = append(b, bad...)
-			err := read(&Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: packets.order})
+			err := read(&save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: packets.order})
 			var at *gdwire.Error
 			require.ErrorAs(t, err, &at)
 			require.EqualValues(t, start+8, at.Offset)
@@ -663,7 +666,7 @@ func TestErrorOffset(t *testing.T) {
 // The limits of the Decoder hold for what is read and not for what is written, but for Depth.
 func TestEditLimits(t *testing.T) {
 	b := encodeIn(t, gdwire.Godot4, "[1, 2]")
-	c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: 2, StringBytes: 3, Depth: 2}}}
+	c := &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: 2, StringBytes: 3, Depth: 2}}}
 	for line, want := range map[string]string{
 		"a[+] = 3":        "[1, 2, 3]",
 		`a[+] = "longer"`: `[1, 2, "longer"]`,
@@ -679,7 +682,7 @@ func TestEditLimits(t *testing.T) {
 // The bit of Godot 3 that marks a shared container stays.
 func TestSharedBit(t *testing.T) {
 	b := u32(u32(u32(u32(u32(u32(nil, 19), -1<<31|2), 2), 5), 2), 6)
-	c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Decoder: gdwire.DecoderOptions{Format: gdwire.Godot3}, Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}
+	c := &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Decoder: gdwire.DecoderOptions{Format: gdwire.Godot3}, Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}
 	p, err := plan(c, Delete, "[0]")
 	require.NoError(t, err)
 	require.Equal(t, hex.EncodeToString(u32(u32(u32(u32(nil, 19), -1<<31|1), 2), 6)), written(t, p))
@@ -697,7 +700,7 @@ func FuzzEdit(f *testing.F) {
 		f.Add(b, uint8(i), line)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, how uint8, line string) {
-		c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: []binary.ByteOrder{nil, binary.LittleEndian, binary.BigEndian}[how>>2%3]}
+		c := &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: []binary.ByteOrder{nil, binary.LittleEndian, binary.BigEndian}[how>>2%3]}
 		p, value, err := text.CutLine(line, nil)
 		if err != nil {
 			return
@@ -707,9 +710,9 @@ func FuzzEdit(f *testing.F) {
 		require.NoError(t, err)
 		var plan *Plan
 		if op := Op(how & 3); op == Put {
-			plan, err = c.Copy(text.Path{Packet: int64(how >> 6)}, &tree)
+			plan, err = Copy(c, text.Path{Packet: int64(how >> 6)}, &tree)
 		} else {
-			plan, err = c.Edit(op, &tree, how&128 != 0)
+			plan, err = Edit(c, op, &tree, how&128 != 0)
 		}
 		if err != nil || len(plan.Changes) == 0 {
 			return
@@ -717,9 +720,9 @@ func FuzzEdit(f *testing.F) {
 		var out bytes.Buffer
 		_, err = plan.WriteTo(&out)
 		require.NoError(t, err)
-		edited := &Content{ReaderAt: bytes.NewReader(out.Bytes()), Size: int64(out.Len()), Order: c.Order, Decoder: gdwire.DecoderOptions{AllowObjects: true}}
-		err = edited.Packets(func(i int64) bool { return i == p.Packet }, func(_ Packet, d *gdwire.Decoder) (bool, error) {
-			return false, d.SkipValue()
+		edited := &save.Content{ReaderAt: bytes.NewReader(out.Bytes()), Size: int64(out.Len()), Order: c.Order, Decoder: gdwire.DecoderOptions{AllowObjects: true}}
+		err = edited.Packets(func(i int64) bool { return i == p.Packet }, func(packet *save.Packet) (bool, error) {
+			return false, packet.SkipValue()
 		})
 		require.NoError(t, err)
 	})

@@ -2,38 +2,38 @@ package edit
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/save"
 )
 
 // Repair returns the content up to its first error: complete values, and of the damaged value the
 // longest valid start, with counts that say so. The content is taken to end at end. bad is the error, or
 // nil if there is none; a content without values cannot be repaired and is nil.
-func (c *Content) Repair(end int64) (repaired *Content, bad error) {
+func Repair(c *save.Content, end int64) (repaired *save.Content, bad error) {
 	short := *c
 	short.Size = end
 	short.Decoder.AllowObjects = true
 	good := int64(0) // the offset after the last complete value
-	var broken *Packet
-	bad = short.Packets(Every, func(p Packet, d *gdwire.Decoder) (bool, error) {
-		broken = &p
-		if err := p.Finish(d); err != nil {
+	var broken *save.Packet
+	bad = short.Packets(save.Every, func(p *save.Packet) (bool, error) {
+		broken = p
+		if err := p.Finish(nil); err != nil {
 			return false, err
 		}
-		if p.Length > 0 && p.Start+p.Length > p.End {
-			return false, p.wrap(p.End, io.ErrUnexpectedEOF)
+		if p.Offset+p.Size > end {
+			return false, save.ErrorIn(p.Index, end, io.ErrUnexpectedEOF)
 		}
-		good, broken = d.InputOffset(), nil
+		good, broken = p.InputOffset(), nil
 		return true, nil
 	})
-	if (bad == nil || !isInput(bad)) && good == c.Size {
+	if (bad == nil || !save.IsDamage(bad)) && good == c.Size {
 		return c, bad
 	}
 	var all []splice
 	if broken != nil {
-		all = short.salvage(*broken)
+		all = salvaged(&short, broken)
 	}
 	if all == nil {
 		all = []splice{{start: good, end: c.Size}}
@@ -46,14 +46,7 @@ func (c *Content) Repair(end int64) (repaired *Content, bad error) {
 	if t.size == 0 {
 		return nil, bad
 	}
-	out := *c
-	out.ReaderAt, out.Size = t, t.size
-	return &out, bad
-}
-
-// isInput reports whether an error is about the input, and not one of reading it.
-func isInput(err error) bool {
-	return errors.As(err, new(*gdwire.Error))
+	return c.Repaired(t, t.size), bad
 }
 
 // A salvage finds the longest valid start of a damaged value.
@@ -75,9 +68,9 @@ type level struct {
 // salvageChunk makes chunks small, because of a cut chunk nothing is known.
 const salvageChunk = 16
 
-// salvage returns the splices that make a damaged packet its longest valid start; the last one ends the
+// salvaged returns the splices that make a damaged packet its longest valid start; the last one ends the
 // content. It returns nil if no part is valid.
-func (c *Content) salvage(p Packet) []splice {
+func salvaged(c *save.Content, p *save.Packet) []splice {
 	o := c.Decoder
 	o.MaxChunk, o.OneValue = salvageChunk, true
 	d := gdwire.NewDecoder(nil, &o)
@@ -139,7 +132,7 @@ func (l *level) isOpaque() bool {
 }
 
 // splices returns the splices that close the open containers.
-func (s *salvage) splices(p Packet, order binary.ByteOrder) (all []splice) {
+func (s *salvage) splices(p *save.Packet, order binary.ByteOrder) (all []splice) {
 	for i := range s.open {
 		if s.open[i].isOpaque() {
 			s.open = s.open[:i]
@@ -157,11 +150,11 @@ func (s *salvage) splices(p Packet, order binary.ByteOrder) (all []splice) {
 	if end == 0 {
 		return nil
 	}
-	padding := make([]byte, (p.Start-end)&3)
+	padding := make([]byte, (p.Offset-end)&3)
 	if order != nil {
 		length := make([]byte, lengthSize)
-		order.PutUint32(length, uint32(end-p.Start)+uint32(len(padding)))
-		all = append(all, splice{start: p.Start - lengthSize, end: p.Start, bytes: length})
+		order.PutUint32(length, uint32(end-p.Offset)+uint32(len(padding)))
+		all = append(all, splice{start: p.Offset - lengthSize, end: p.Offset, bytes: length})
 	}
 	for i := range s.open {
 		l := &s.open[i]

@@ -6,6 +6,9 @@ import (
 	"sort"
 )
 
+// lengthSize is the size of the length of a packet.
+const lengthSize = 4
+
 // A splice replaces bytes of the content.
 type splice struct {
 	start, end int64

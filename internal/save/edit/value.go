@@ -123,40 +123,16 @@ func (e *editor) write(f func(*gdwire.Encoder) error, double bool) ([]byte, erro
 // the content before all edits, or else as the options say.
 func (e *editor) isDouble() (bool, error) {
 	if e.width == nil {
-		w, err := e.content.packetReals(e.packet)
+		w, err := e.content.RealsOf(e.packet)
 		if err != nil {
 			return false, err
 		}
 		if w == reals.Unknown {
-			w = e.content.otherReals()
+			w = e.content.OtherReals()
 		}
 		e.width = &w
 	}
 	return *e.width == reals.Double, nil
-}
-
-// packetReals returns the width of the real components in a packet.
-func (c *Content) packetReals(p Packet) (reals.Width, error) {
-	o := c.Decoder
-	o.OneValue, o.AllowObjects = true, true
-	d := gdwire.NewDecoder(nil, &o)
-	defer d.Release()
-	c.Place(d, p)
-	return reals.Read(d)
-}
-
-// otherReals returns the width of the real components in other packets, as the content was before all
-// edits: one of these can have deleted the last.
-func (c *Content) otherReals() reals.Width {
-	first := c.first()
-	if first.width == nil {
-		w := first.Reals(first.Size)
-		if w == reals.Unknown && c.Encoder.DoubleReals {
-			w = reals.Double
-		}
-		first.width = &w
-	}
-	return *first.width
 }
 
 // hasReals reports whether v contains a math type or packed array whose width is that of the engine.

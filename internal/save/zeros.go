@@ -1,4 +1,4 @@
-package edit
+package save
 
 import (
 	"bytes"
@@ -127,7 +127,7 @@ func (z *Zeros) note(d *gdwire.Decoder, end int64, err error) {
 
 // Error notes an error of the latest value. An error that is not about its content is no damage.
 func (z *Zeros) Error(err error) {
-	if isInput(err) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, gdwire.ErrLimit) && !errors.Is(err, gdwire.ErrObject) {
+	if IsDamage(err) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, gdwire.ErrLimit) && !errors.Is(err, gdwire.ErrObject) {
 		z.err, z.failed = err, z.values
 	}
 }
@@ -170,27 +170,27 @@ func (c *Content) CheckZeros(known bool) error {
 		wanted = c.from(from)
 	}
 	var z Zeros
-	err = scan.Packets(wanted, func(p Packet, d *gdwire.Decoder) (bool, error) {
-		z.Value(d, p.Start)
-		for t, err := range d.Tokens() {
+	err = scan.Packets(wanted, func(p *Packet) (bool, error) {
+		z.Value(p.Decoder, p.Offset)
+		for t, err := range p.Tokens() {
 			if err == io.EOF { // a length without a value
 				break
 			}
 			if err != nil {
 				return false, err
 			}
-			_ = z.Token(d, t, d.InputOffset())
+			_ = z.Token(p.Decoder, t, p.InputOffset())
 			if z.found != nil && z.after > from {
 				return false, z.found
 			}
 		}
-		err := p.Finish(d)
+		err := p.Finish(nil)
 		if err == nil {
-			z.Good(d.InputOffset())
+			z.Good(p.InputOffset())
 		}
 		return true, err
 	})
-	if err == nil || isInput(err) {
+	if err == nil || IsDamage(err) {
 		z.Error(err)
 		return z.End(from, known || c.Order != nil || err != nil)
 	}

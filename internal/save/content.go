@@ -1,9 +1,8 @@
-package edit
+package save
 
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/gdwire/gdwire"
@@ -15,7 +14,7 @@ import (
 // export contains the calls of package gdwire for this module.
 var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
-// A Content is an input to edit: packets after their lengths, or values that follow each other,
+// A Content is a content that can be read several times: packets after their lengths, or values that follow each other,
 // which are packets without a length.
 type Content struct {
 	io.ReaderAt
@@ -26,37 +25,6 @@ type Content struct {
 
 	origin *Content     // before all edits, or nil if there were none
 	width  *reals.Width // of the first packet with real components, if that is known
-}
-
-// A Packet is the location of a packet.
-type Packet struct {
-	Index      int64
-	Start, End int64 // without the length
-	Length     int64 // that is declared, or 0
-}
-
-// Finish reads what d has not read of the packet, and returns an error if bytes follow its value.
-func (p *Packet) Finish(d *gdwire.Decoder) error {
-	var err error
-	if d.InputOffset() == p.Start {
-		if err = d.SkipValue(); err == io.EOF { // a packet without a value
-			err = p.wrap(p.Start, errEmpty)
-		}
-	} else if err = d.SkipTo(0); err == io.EOF {
-		err = nil
-	}
-	if err != nil {
-		return err
-	}
-	if n := p.End - d.InputOffset(); n > 0 {
-		return p.wrap(d.InputOffset(), fmt.Errorf("%d bytes after the value", n))
-	}
-	return nil
-}
-
-// wrap returns an error in the packet.
-func (p *Packet) wrap(offset int64, err error) error {
-	return &gdwire.Error{Offset: offset, Path: string(text.AppendPacket(nil, p.Index)), Err: err}
 }
 
 const (
@@ -78,20 +46,20 @@ func (c *Content) CheckLengths() error {
 	if c.Order == nil {
 		return nil
 	}
-	next := Packet{}
+	index, end := int64(0), int64(0)
 	for p, err := range c.lengths {
-		switch n := p.End - p.Start; {
+		switch {
 		case err != nil:
 			return err
-		case p.End > c.Size:
-			return p.wrap(c.Size, io.ErrUnexpectedEOF)
-		case n < minPacket:
-			return p.wrap(p.Start-lengthSize, errEmpty)
+		case p.end > c.Size:
+			return ErrorIn(p.index, c.Size, io.ErrUnexpectedEOF)
+		case p.end-p.start < minPacket:
+			return ErrorIn(p.index, p.start-lengthSize, errEmpty)
 		}
-		next = Packet{Index: p.Index + 1, Start: p.End}
+		index, end = p.index+1, p.end
 	}
-	if next.Start < c.Size {
-		return next.wrap(c.Size, io.ErrUnexpectedEOF)
+	if end < c.Size {
+		return ErrorIn(index, c.Size, io.ErrUnexpectedEOF)
 	}
 	return nil
 }
@@ -101,12 +69,34 @@ func (c *Content) CheckLengths() error {
 func (c *Content) from(offset int64) func(index int64) bool {
 	first := int64(0)
 	for p, err := range c.lengths {
-		if err != nil || p.End > offset || p.End-p.Start < minPacket {
+		if err != nil || p.end > offset || p.end-p.start < minPacket {
 			break
 		}
-		first = p.Index + 1
+		first = p.index + 1
 	}
 	return func(index int64) bool { return index >= first }
+}
+
+// ErrorIn returns an error in a packet.
+func ErrorIn(index, offset int64, err error) error {
+	return &gdwire.Error{Offset: offset, Path: string(text.AppendPacket(nil, index)), Err: err}
+}
+
+// IsDamage reports whether an error is about the content, and not one of reading it.
+func IsDamage(err error) bool { return errors.As(err, new(*gdwire.Error)) }
+
+// Repaired returns a content like c, of size bytes of r.
+func (c *Content) Repaired(r io.ReaderAt, size int64) *Content {
+	repaired := *c
+	repaired.ReaderAt, repaired.Size = r, size
+	return &repaired
+}
+
+// Edited returns c with size bytes of r in place of its own.
+func (c *Content) Edited(r io.ReaderAt, size int64) *Content {
+	edited := *c
+	edited.ReaderAt, edited.Size, edited.origin = r, size, c.first()
+	return &edited
 }
 
 // first returns the content before all edits.
@@ -117,15 +107,39 @@ func (c *Content) first() *Content {
 	return c.origin
 }
 
+// RealsOf returns the width of the real components in a packet.
+func (c *Content) RealsOf(p *Packet) (reals.Width, error) {
+	o := c.Decoder
+	o.OneValue, o.AllowObjects = true, true
+	d := gdwire.NewDecoder(nil, &o)
+	defer d.Release()
+	c.Place(d, p)
+	return reals.Read(d)
+}
+
+// OtherReals returns the width of the real components in other packets, as the content was before all
+// edits: one of these can have deleted the last.
+func (c *Content) OtherReals() reals.Width {
+	first := c.first()
+	if first.width == nil {
+		w := first.Reals(first.Size)
+		if w == reals.Unknown && c.Encoder.DoubleReals {
+			w = reals.Double
+		}
+		first.width = &w
+	}
+	return *first.width
+}
+
 // Reals returns the width of the real components in the first packet that starts in the first most bytes and
 // contains some. It reads no further than a packet with an error.
 func (c *Content) Reals(most int64) (w reals.Width) {
 	objects := *c
 	objects.Decoder.AllowObjects = true
 	objects.Size = min(c.Size, most)
-	_ = objects.Packets(Every, func(_ Packet, d *gdwire.Decoder) (bool, error) {
+	_ = objects.Packets(Every, func(p *Packet) (bool, error) {
 		var err error
-		if w, err = reals.Read(d); err != nil || w != reals.Unknown {
+		if w, err = reals.Read(p.Decoder); err != nil || w != reals.Unknown {
 			return false, err
 		}
 		return true, nil
@@ -134,9 +148,8 @@ func (c *Content) Reals(most int64) (w reals.Width) {
 }
 
 // Packets calls yield for each wanted packet, until it returns false or an error. The Decoder is
-// at the start of the packet, and yield can read it. The End of a packet without a length is 0,
-// because it is not known yet.
-func (c *Content) Packets(wanted func(index int64) bool, yield func(p Packet, d *gdwire.Decoder) (bool, error)) error {
+// at the start of the packet, and yield can read it.
+func (c *Content) Packets(wanted func(index int64) bool, yield func(*Packet) (bool, error)) error {
 	if c.Order == nil {
 		return c.values(wanted, yield)
 	}
@@ -144,33 +157,35 @@ func (c *Content) Packets(wanted func(index int64) bool, yield func(p Packet, d 
 	do.OneValue = true
 	d := gdwire.NewDecoder(nil, &do)
 	defer d.Release()
-	for p, err := range c.lengths {
+	for at, err := range c.lengths {
 		if err != nil {
 			return err
 		}
-		if !wanted(p.Index) {
+		if !wanted(at.index) {
 			continue
 		}
-		p.Length, p.End = p.End-p.Start, min(p.End, c.Size)
+		p := &Packet{Decoder: d, Index: at.index, Offset: at.start, Size: at.end - at.start, content: c}
 		c.Place(d, p)
-		if goOn, err := yield(p, d); err != nil || !goOn {
+		if goOn, err := yield(p); err != nil || !goOn {
 			return err
 		}
 	}
 	return nil
 }
 
-// lengths iterates over the packets after their lengths. The End of the last packet can be after the
-// end of the content.
-func (c *Content) lengths(yield func(Packet, error) bool) {
+// An extent is where a packet is, without its length.
+type extent struct{ index, start, end int64 }
+
+// lengths iterates over the packets after their lengths. The last one can end after the end of the content.
+func (c *Content) lengths(yield func(extent, error) bool) {
 	w := window{r: c.ReaderAt, size: c.Size}
-	p := Packet{}
-	for at := int64(0); c.Size-at >= lengthSize; p.Index++ {
+	p := extent{}
+	for at := int64(0); c.Size-at >= lengthSize; p.index++ {
 		b, err := w.bytes(at, lengthSize)
 		if err == nil {
-			p.Start = at + lengthSize
-			p.End = p.Start + int64(c.Order.Uint32(b))
-			at = p.End
+			p.start = at + lengthSize
+			p.end = p.start + int64(c.Order.Uint32(b))
+			at = p.end
 		}
 		if !yield(p, err) || err != nil {
 			return
@@ -180,19 +195,16 @@ func (c *Content) lengths(yield func(Packet, error) bool) {
 
 // Place makes d read a packet. Offsets are those in the content, and paths start with the number of the
 // packet.
-func (c *Content) Place(d *gdwire.Decoder, p Packet) {
-	if p.End == 0 {
-		p.End = c.Size
-	}
-	d.Reset(io.NewSectionReader(c.ReaderAt, p.Start, p.End-p.Start))
-	export.Place(d, p.Start, p.Index)
+func (c *Content) Place(d *gdwire.Decoder, p *Packet) {
+	d.Reset(io.NewSectionReader(c.ReaderAt, p.Offset, p.Limit()-p.Offset))
+	export.Place(d, p.Offset, p.Index)
 }
 
 // values calls yield for each value.
-func (c *Content) values(wanted func(index int64) bool, yield func(p Packet, d *gdwire.Decoder) (bool, error)) error {
+func (c *Content) values(wanted func(index int64) bool, yield func(*Packet) (bool, error)) error {
 	d := gdwire.NewDecoder(io.NewSectionReader(c.ReaderAt, 0, c.Size), &c.Decoder)
 	defer d.Release()
-	for p := (Packet{}); ; p.Index++ {
+	for i := int64(0); ; i++ {
 		if d.PeekKind() == 0 {
 			_, err := d.ReadToken()
 			if err == io.EOF {
@@ -200,15 +212,15 @@ func (c *Content) values(wanted func(index int64) bool, yield func(p Packet, d *
 			}
 			return err
 		}
-		p.Start = d.InputOffset()
-		export.Place(d, 0, p.Index)
-		if !wanted(p.Index) {
+		p := &Packet{Decoder: d, Index: i, Offset: d.InputOffset(), content: c}
+		export.Place(d, 0, i)
+		if !wanted(i) {
 			if err := d.SkipValue(); err != nil {
 				return err
 			}
 			continue
 		}
-		if goOn, err := yield(p, d); err != nil || !goOn {
+		if goOn, err := yield(p); err != nil || !goOn {
 			return err
 		}
 	}

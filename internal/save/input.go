@@ -1,0 +1,95 @@
+package save
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// MaxInMemory is the maximum size in bytes of an input for ReadAll.
+const MaxInMemory = 1 << 30
+
+// An Input is a file, a pipe or memory, whose container is not opened yet.
+type Input struct {
+	io.Reader
+	Name string      // in messages, or ""
+	Path string      // of the file, or "" for standard input
+	Info os.FileInfo // of a regular file, or nil
+	Size int64       // in bytes, or -1 if it is not known
+	Live bool        // a pipe or terminal, which can send more at any time
+
+	file *os.File          // nil if it is no file
+	at   *io.SectionReader // all of it, or nil if it is read in order
+}
+
+// IsStdin reports whether a name means standard input.
+func IsStdin(name string) bool { return name == "" || name == "-" }
+
+// DisplayName returns the name of an input in messages.
+func DisplayName(name string) string {
+	if IsStdin(name) {
+		return "standard input"
+	}
+	return name
+}
+
+// Open opens the file of the given name, or stdin.
+func Open(name string, stdin io.Reader) (*Input, error) {
+	in := &Input{Name: DisplayName(name), Reader: stdin, Size: -1, Live: true}
+	if IsStdin(name) {
+		in.file, _ = stdin.(*os.File)
+	} else {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		in.Reader, in.file, in.Path = f, f, name
+	}
+	if in.file == nil {
+		return in, nil
+	}
+	i, err := in.file.Stat()
+	switch {
+	case err != nil:
+	case i.IsDir():
+		return nil, errors.Join(fmt.Errorf("%s is a folder", in.Name), in.Close())
+	case i.Mode().IsRegular():
+		at, _ := in.file.Seek(0, io.SeekCurrent) // others may have read a part of standard input
+		in.Info, in.Size, in.Live = i, max(i.Size()-at, 0), false
+		in.at = io.NewSectionReader(in.file, at, in.Size)
+	}
+	return in, nil
+}
+
+// File returns an Input of a regular file without a name, which is read from its start.
+func File(f *os.File, info os.FileInfo) *Input {
+	in := At(f, info.Size())
+	in.file = f
+	return in
+}
+
+// At returns an Input of size bytes of r, without a name. Close does nothing.
+func At(r io.ReaderAt, size int64) *Input {
+	at := io.NewSectionReader(r, 0, size)
+	return &Input{Reader: io.NewSectionReader(r, 0, size), Size: size, at: at}
+}
+
+// Close closes the file, unless it is standard input.
+func (in *Input) Close() error {
+	if in.Path == "" {
+		return nil
+	}
+	return in.file.Close()
+}
+
+// ReadAll reads the input into memory.
+func (in *Input) ReadAll() ([]byte, error) { return in.readAll(in.Reader) }
+
+func (in *Input) readAll(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxInMemory+1))
+	if err == nil && len(data) > MaxInMemory {
+		err = fmt.Errorf("%s is larger than 1 GiB, the limit in memory", in.Name)
+	}
+	return data, err
+}
