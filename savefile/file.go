@@ -1,14 +1,11 @@
 package savefile
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/internal/text"
@@ -145,44 +142,4 @@ func (f *File) unmarshalPart(part *text.Part, v any) error {
 		return err
 	}
 	return variant.Unmarshal(e.Bytes(), v, variant.Options{Decoder: gdwire.DecoderOptions{AllowInvalidUTF8: true}})
-}
-
-// A notFoundError is the error for a path that leads to nothing.
-type notFoundError struct{ error }
-
-func (e *notFoundError) Unwrap() error { return variant.ErrNotFound }
-
-// notFound returns err with the name of this package; if err reports that there is no value at a path,
-// it wraps variant.ErrNotFound.
-func notFound(err error) error {
-	var missing *text.NotFoundError
-	named := fmt.Errorf("savefile: %w", err)
-	if errors.As(err, &missing) {
-		return &notFoundError{named}
-	}
-	return named
-}
-
-// damaged returns err, or a DamageError if err says that the content or its container is damaged.
-func damaged(err error) error {
-	var already *DamageError
-	var at *gdwire.Error
-	var in *fileaccess.Error
-	var zeros *save.ZerosError
-	switch {
-	case err == nil, errors.As(err, &already):
-	case errors.As(err, &zeros):
-		return &DamageError{zeros.From, err}
-	case errors.Is(err, gdwire.ErrLimit), errors.Is(err, gdwire.ErrObject), errors.Is(err, gdwire.ErrCall):
-	case errors.Is(err, fileaccess.ErrPassword), errors.Is(err, fileaccess.ErrMode):
-	case errors.As(err, new(*edit.RefusedError)): // the edit is wrong, not the file
-	case errors.As(err, new(*convertError)), errors.As(err, new(*variant.TypeError)): // the value is good and the variable of another type
-	case errors.As(err, &at):
-		return &DamageError{at.Offset, err}
-	case errors.As(err, &in):
-		return &DamageError{in.Offset, err}
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &DamageError{0, err}
-	}
-	return err
 }

@@ -3,13 +3,11 @@ package savefile
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/outfile"
 )
 
 // Info describes a file, so that another can be written in the same way.
@@ -110,28 +108,3 @@ type Options struct {
 	// the file. Info.Damage tells what is missing.
 	Repair bool
 }
-
-// A DamageError reports that a file cannot be read from Offset on. Info.Damage contains it after a
-// repair.
-type DamageError struct {
-	// Offset is a number of bytes in the content; if Err wraps a [*fileaccess.Error], in the file.
-	Offset int64
-	// Err is the cause, such as a [*gdwire.Error] with the path of the damaged value, or
-	// io.ErrUnexpectedEOF.
-	Err error
-}
-
-func (e *DamageError) Error() string {
-	return fmt.Sprintf("savefile: damaged at offset %d: %v", e.Offset, e.Err)
-}
-
-// Unwrap returns Err.
-func (e *DamageError) Unwrap() error { return e.Err }
-
-// Errors of Open and Save. Test for them with errors.Is.
-var (
-	// ErrUnknown is returned for a file that is not recognized, or that could be read in several ways.
-	ErrUnknown = errors.New("not recognized")
-	// ErrChanged is returned by Save if another program has changed the file.
-	ErrChanged = outfile.ErrChanged
-)

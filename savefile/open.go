@@ -39,14 +39,6 @@ func Open(name string, o *Options) (*File, error) {
 	return out, nil
 }
 
-// named returns an error with the name of its file.
-func named(err error, name string) error {
-	if failed := (*os.PathError)(nil); errors.As(err, &failed) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
 // open opens a file. After an error the caller closes it.
 func open(file *os.File, o *Options) (*File, error) {
 	stat, err := file.Stat()

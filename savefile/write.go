@@ -95,8 +95,3 @@ func recode(e *gdwire.Encoder, d *gdwire.Decoder) error {
 	}
 	return cmp.Or(err, e.Flush())
 }
-
-// A convertError is an error of a value that another format cannot represent, which is no damage.
-type convertError struct{ error }
-
-func (e *convertError) Unwrap() error { return e.error }

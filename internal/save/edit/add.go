@@ -162,13 +162,3 @@ func (e *editor) encodeKey(key *text.Value, c *text.Container) ([]byte, error) {
 	}
 	return b[before : len(b)-after], nil
 }
-
-// firstError makes calls until one fails, and returns its error.
-func firstError(calls ...func() error) error {
-	for _, call := range calls {
-		if err := call(); err != nil {
-			return err
-		}
-	}
-	return nil
-}

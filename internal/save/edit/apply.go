@@ -71,15 +71,14 @@ func applyAll(c *save.Content, all []Request) (*save.Content, error) {
 // applyOnce makes requests of the same kind in one walk.
 func applyOnce(c *save.Content, all []Request) (*save.Content, error) {
 	var tree text.Tree
-	e := &editor{Plan: Plan{content: c}, op: all[0].Op}
+	values := make([]*Value, len(all))
 	for i := range all {
 		if _, err := tree.Add(all[i].Path, ""); err != nil {
 			return nil, err
 		}
-		if e.op == Put {
-			e.values = append(e.values, all[i].Value)
-		}
+		values[i] = all[i].Value
 	}
+	e := &editor{Plan: Plan{content: c}, op: all[0].Op, source: ofGo(values)}
 	if err := e.run(&tree); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"encoding/binary"
 	"io"
 	"slices"
 	"sort"
@@ -116,4 +117,13 @@ func (t *table) ReadAt(b []byte, at int64) (n int, err error) {
 		at += int64(len(part))
 	}
 	return n, nil
+}
+
+// countBytes returns the bytes that change a count from old to n.
+func countBytes(old, n int64) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(n))
+	if high := b[3]; high == 0 && old>>24 == 0 {
+		b = b[:3] // the high bit may mark a shared container
+	}
+	return b
 }

@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -84,57 +83,6 @@ func (o *oldValue) String() string {
 	return o.Value.String()
 }
 
-// is reports whether v is the same value.
-func (o *oldValue) is(v *operand) bool {
-	return !o.cut && !v.cut && o.Form != text.Declared && v.Form != text.Declared && v.Items == nil && o.Value.String() == v.Value.String()
-}
-
-// encode returns the bytes of a value.
-func (e *editor) encode(v *text.Value) ([]byte, error) {
-	if !e.content.Decoder.AllowObjects && hasObjects(v) {
-		return nil, gdwire.ErrObject
-	}
-	if err := checkPairs(v); err != nil {
-		return nil, err
-	}
-	double := e.content.Encoder.DoubleReals
-	if hasReals(v) {
-		var err error
-		if double, err = e.isDouble(); err != nil {
-			return nil, err
-		}
-	}
-	return e.write(func(enc *gdwire.Encoder) error { return v.Write(enc, double) }, double)
-}
-
-// write returns the bytes that a function writes.
-func (e *editor) write(f func(*gdwire.Encoder) error, double bool) ([]byte, error) {
-	var b bytes.Buffer
-	o := e.content.Encoder
-	o.DoubleReals = double
-	enc := gdwire.NewEncoder(&b, &o)
-	if err := cmp.Or(f(enc), enc.Close()); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
-
-// isDouble reports whether real components are written with 64 bits: as others in the packet, or in
-// the content before all edits, or else as the options say.
-func (e *editor) isDouble() (bool, error) {
-	if e.width == nil {
-		w, err := e.content.RealsOf(e.packet)
-		if err != nil {
-			return false, err
-		}
-		if w == reals.Unknown {
-			w = e.content.OtherReals()
-		}
-		e.width = &w
-	}
-	return *e.width == reals.Double, nil
-}
-
 // hasReals reports whether v contains a math type or packed array whose width is that of the engine.
 func hasReals(v *text.Value) bool {
 	return reals.Differ(v.Type) || slices.ContainsFunc(v.Items, func(v text.Value) bool { return hasReals(&v) })
@@ -146,29 +94,67 @@ func hasObjects(v *text.Value) bool {
 		slices.ContainsFunc(v.Items, func(v text.Value) bool { return hasObjects(&v) })
 }
 
-// encodePart returns the bytes of v that replace a part, and v as a value of the part's type.
-func (e *editor) encodePart(p *text.Node, part *text.Part, v text.Value) ([]byte, text.Value, error) {
-	want := part.Value.Type
-	fit, ok := v.Fit(want)
-	if !ok || fit.Form != text.Whole || v.Exact && v.Type != want {
-		return nil, v, fmt.Errorf("%v is in a %v: %v is not of type %v", p, part.In, &v, want)
+// typeOf returns the name of the type of a value, with declared types.
+func typeOf(v *text.Value) string {
+	if v.Type == gdwire.TypeObject {
+		return v.Type.String()
 	}
-	var b []byte
-	var err error
-	if want == gdwire.TypeString {
-		b, err = e.write(func(enc *gdwire.Encoder) error {
-			return firstError(func() error { return enc.BeginPacked(part.In, 1) },
-				func() error { return enc.WriteString(fit.Text) }, enc.End)
-		}, false)
-		b = b[min(len(b), packedHeader):]
-	} else {
-		b, err = part.Append(nil, &fit)
+	if v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {
+		return v.Type.String()
 	}
-	if err != nil {
-		return nil, v, fmt.Errorf("%v: %w", p, reason(err))
-	}
-	return b, fit, nil
+	return text.Value{Type: v.Type, Form: text.Declared, Key: v.Key, Elem: v.Elem}.String()
 }
 
-// packedHeader is the size of the header and count of a packed array.
-const packedHeader = 8
+// keyText returns a text that is equal for keys that engines take for one.
+func keyText(key *text.Value) string {
+	k := *key
+	if k.Type == gdwire.TypeStringName {
+		k.Type = gdwire.TypeString
+	}
+	k.Single = false
+	k.Numbers = slices.Clone(k.Numbers)
+	for i := range k.Numbers {
+		k.Numbers[i] += 0 // -0.0 + 0 is 0.0
+	}
+	return k.String()
+}
+
+// kin returns a text that is equal for all keys that can become the same key, when one takes the type of
+// another, or is rounded to 32 bits.
+func kin(key *text.Value) string {
+	k := *key
+	if k.Type == gdwire.TypeInt {
+		k.Type, k.Numbers = gdwire.TypeFloat, []float64{float64(k.Int)}
+	}
+	k.Numbers = slices.Clone(k.Numbers)
+	for i, x := range k.Numbers {
+		k.Numbers[i] = text.Round32(x) + 0
+	}
+	switch {
+	case k.Type == gdwire.TypeStringName || k.Type == gdwire.TypeNodePath:
+		k.Type = gdwire.TypeString
+	case len(k.Numbers) > 0:
+		return fmt.Sprint(k.Numbers)
+	}
+	return k.String()
+}
+
+// checkPairs returns an error for a Dictionary or Object in v that contains a key twice.
+func checkPairs(v *text.Value) error {
+	seen := map[string]bool{}
+	for i := range v.Items {
+		item := &v.Items[i]
+		if err := checkPairs(item); err != nil {
+			return err
+		}
+		if v.Type != gdwire.TypeDictionary && v.Type != gdwire.TypeObject || i%2 == 1 {
+			continue
+		}
+		value := keyText(item)
+		if seen[value] {
+			return fmt.Errorf("the key %v is there twice, of which engines keep the last", item)
+		}
+		seen[value] = true
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package edit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/text"
+)
+
+// value handles a target before its value is read.
+func (e *editor) value(p *text.Node) (goOn bool, err error) {
+	switch {
+	case p.HasInner():
+		if v, err := e.operand(p); e.op == Set && err == nil && v.isType() {
+			return true, nil // leave compares the types
+		}
+		return false, fmt.Errorf("both %v and a value in it are edited", p)
+	case e.finds:
+		return false, e.find()
+	case e.op == Add && p.Parent() == nil:
+		return false, fmt.Errorf("%v is a whole packet, which cannot be added", p)
+	case e.op == Add:
+		e.position(p, e.Start())
+		return false, e.SkipValue()
+	case e.op == Delete:
+		return false, e.remove(p)
+	}
+	v, err := e.operand(p)
+	if err != nil || v.isType() {
+		return true, err // leave compares the types
+	}
+	return false, e.set(p, &v)
+}
+
+// set replaces the next value.
+func (e *editor) set(p *text.Node, v *operand) error {
+	start, elem := e.InputOffset(), e.Elem()
+	was, err := read(e.Decoder, len(v.Text))
+	if err != nil {
+		return err
+	}
+	if v.Value, err = v.Result(&was.Value); err != nil {
+		return fmt.Errorf("%v: %w", p, err)
+	}
+	if err := e.fit(p, v, &was, elem); err != nil {
+		return err
+	}
+	if was.is(v) {
+		return nil
+	}
+	s, err := e.encoded(v)
+	if err != nil {
+		return fmt.Errorf("%v: %w", p, reason(err))
+	}
+	s.start, s.end = start, e.InputOffset()
+	e.splice(s)
+	e.changed(p, v.String(), was.String())
+	if p.Parent() != nil && p.Step().Op == text.KeyAt {
+		return e.newKey(p, &v.Value)
+	}
+	return nil
+}
+
+// find reads the value to copy.
+func (e *editor) find() error {
+	start := e.InputOffset()
+	was, err := read(e.Decoder, maxCopied)
+	e.found = operand{oldValue: was, exact: true, encoding: splice{from: start, size: e.InputOffset() - start}}
+	return err
+}
+
+// remove removes the next value from its container.
+func (e *editor) remove(p *text.Node) error {
+	switch {
+	case p.Parent() == nil:
+		return fmt.Errorf("%v is a whole packet, which cannot be deleted", p)
+	case p.Step().Op == text.KeyAt:
+		return fmt.Errorf("%v is a key; .value(n) deletes the n-th pair", p)
+	}
+	start := e.Start()
+	was, err := read(e.Decoder, 0)
+	if err != nil {
+		return err
+	}
+	e.delete(p, start, e.InputOffset(), was.String())
+	return nil
+}
+
+func (e *editor) delete(p *text.Node, start, end int64, was string) {
+	if e.removed == nil {
+		e.removed = map[*text.Node]int64{}
+	}
+	e.removed[p.Parent()]++
+	e.splice(splice{start: start, end: end})
+	e.changed(p, "", was)
+}
+
+// part handles a target that is a part of a value.
+func (e *editor) part(p *text.Node, part text.Part) error {
+	element := part.In.Element() != 0
+	switch {
+	case p.HasInner():
+		return fmt.Errorf("both %v and a value in it are edited", p)
+	case e.finds:
+		e.found = operand{oldValue: oldValue{Value: part.Value}, exact: true}
+		e.found.Numbers = slices.Clone(part.Value.Numbers)
+		return nil
+	case e.op == Add && element:
+		e.position(p, part.Offset)
+		return nil
+	case e.op == Delete && element:
+		e.delete(p, part.Offset, part.Offset+part.Size, part.Value.String())
+		return nil
+	case e.op == Add, e.op == Delete:
+		return fmt.Errorf("%v is a component of a %v", p, part.In)
+	}
+	v, err := e.newValue(p)
+	if err == nil {
+		v, err = v.Result(&part.Value)
+	}
+	if err != nil {
+		return err
+	}
+	b, v, err := e.encodePart(p, &part, v)
+	if err != nil || part.Value.String() == v.String() {
+		return err
+	}
+	e.splice(splice{start: part.Offset, end: part.Offset + part.Size, bytes: b})
+	e.changed(p, v.String(), part.Value.String())
+	return nil
+}
+
+// leave adds elements or pairs to the container at p, and corrects its count. The Walker calls it
+// after the value at p.
+func (e *editor) leave(p *text.Node, c text.Container) error {
+	if e.finds {
+		return nil
+	}
+	defer e.keys.leave(p) // there can be a million Dictionaries
+	grow := -e.removed[p]
+	if e.op == Add || e.op == Put {
+		n, err := e.addTo(p, &c)
+		if err != nil {
+			return err
+		}
+		grow += n
+	}
+	if err := e.checkKeys(p, &c); err != nil {
+		return err
+	}
+	if e.op == Set {
+		return e.checkDeclared(p, &c)
+	}
+	if grow != 0 {
+		e.count(&c, grow)
+	}
+	return nil
+}
+
+// checkDeclared checks that a line such as $.a = Array[int] states the type of the existing
+// value.
+func (e *editor) checkDeclared(p *text.Node, c *text.Container) error {
+	if !p.IsTarget() {
+		return nil
+	}
+	v, err := text.ParseValue(p.Text)
+	if err != nil {
+		return err
+	}
+	have := text.Value{Type: c.Type, Form: text.Declared, Key: c.Key, Elem: c.Elem, Text: c.Class}
+	if c.Kind != gdwire.KindArrayStart && c.Kind != gdwire.KindDictStart && c.Kind != gdwire.KindObjectStart && c.Kind != gdwire.KindPackedStart {
+		return fmt.Errorf("%v is of type %v and not %v; only values and empty containers can be set", p, c.Type, &v)
+	}
+	if have.String() != v.String() {
+		return fmt.Errorf("%v is %v and not %v; only values and empty containers can be set", p, &have, &v)
+	}
+	return nil
+}
+
+// count corrects the count of a container and the padding of a PackedByteArray.
+func (e *editor) count(c *text.Container, grow int64) {
+	n := c.Len + grow
+	b := countBytes(c.Len, n)
+	at := c.Start - 4
+	e.splice(splice{start: at, end: at + int64(len(b)), bytes: b})
+	if c.Type == gdwire.TypePackedByteArray {
+		end := e.InputOffset()
+		e.splice(splice{start: c.End, end: end, bytes: make([]byte, -n&3)})
+	}
+}
