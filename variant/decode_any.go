@@ -18,17 +18,8 @@ func (s *decoder) any() (any, error) {
 	return s.anyFrom(t)
 }
 
-// holdsPart reports whether x, which any returned with an error, contains the parts that were decoded
-// before the error.
-func holdsPart(x any) bool {
-	switch x.(type) {
-	case *Array, *Dictionary, *Object:
-		return true
-	}
-	return false
-}
-
-// anyFrom reads the value that starts with t. With an error it can return a part: see holdsPart.
+// anyFrom reads the value that starts with t. With an error, a container contains the parts that were
+// decoded before the error; any other value is of no use.
 func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	switch t.Kind() {
 	case gdwire.KindNil:
@@ -131,7 +122,7 @@ func (s *decoder) fillArray(a *Array, t gdwire.Token) error {
 			return err
 		}
 		x, err := s.anyFrom(t)
-		if err == nil || holdsPart(x) {
+		if err == nil || isContainer(x) {
 			a.Values = append(a.Values, x)
 		}
 		if err != nil {
@@ -184,7 +175,7 @@ func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 		}
 		value, err := s.anyFrom(t)
 		if err != nil {
-			if holdsPart(value) {
+			if isContainer(value) {
 				d.setDecoded(key, value)
 			}
 			return err
@@ -314,7 +305,7 @@ func (s *decoder) fillObject(o *Object, t gdwire.Token) error {
 		}
 		p := Property{Name: name.Text()}
 		p.Value, err = s.any()
-		if err == nil || holdsPart(p.Value) {
+		if err == nil || isContainer(p.Value) {
 			o.Properties = append(o.Properties, p)
 		}
 		if err != nil {

@@ -172,8 +172,7 @@ func (m *mapDecoder) readKey(s *decoder, key reflect.Value) error {
 		return err
 	}
 	if key.Kind() == reflect.Interface {
-		switch x := key.Interface().(type) {
-		case *Array, *Dictionary, *Object:
+		if x := key.Interface(); isContainer(x) {
 			return s.fail(0, m.typ.Key(), fmt.Errorf("%w: a map cannot compare %T", gdwire.ErrType, x))
 		}
 		if !key.IsNil() && !key.Elem().Comparable() {

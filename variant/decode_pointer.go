@@ -48,7 +48,7 @@ func (b decodePlanner) makePointerDecoder(t reflect.Type, wire gdwire.Type) (dec
 // decodeAny reads the next value into x, an empty interface.
 func decodeAny(s *decoder, x variable) error {
 	v, err := s.any()
-	if err == nil || holdsPart(v) {
+	if err == nil || isContainer(v) {
 		*pointer[any](x) = v
 	}
 	return err

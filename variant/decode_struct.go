@@ -375,7 +375,7 @@ func (c *structDecoder) collect(s *decoder, v reflect.Value, key structKey, seen
 		return err
 	}
 	value, err := s.any()
-	if err != nil && !holdsPart(value) {
+	if err != nil && !isContainer(value) {
 		return err
 	}
 	if f.IsNil() {

@@ -239,7 +239,9 @@ func hashable(key any) (k any, ok bool) {
 		return string(key), true
 	case float64:
 		return hashableFloat(key), true
-	case RID, Callable, tombstone, *Array, *Dictionary, *Object:
+	case *Array, *Dictionary, *Object:
+		return nil, normal(key) == nil
+	case RID, Callable, tombstone:
 		return nil, false
 	}
 	return hashableByKind(key)
@@ -343,7 +345,7 @@ func (c *comparison) equal(a, b any) bool {
 	}
 	c.depth++
 	c.tooDeep = c.tooDeep || c.depth > maxDepth
-	equal := !c.tooDeep && c.equalContent(a, b)
+	equal := !c.tooDeep && c.equalContent(normal(a), normal(b))
 	c.depth--
 	return equal
 }
@@ -356,12 +358,12 @@ func (c *comparison) equalContent(a, b any) bool {
 	switch a := a.(type) {
 	case *Array:
 		b := b.(*Array)
-		return a == b || a != nil && b != nil && slices.EqualFunc(a.Values, b.Values, c.equal)
+		return a == b || slices.EqualFunc(a.Values, b.Values, c.equal)
 	case *Dictionary:
 		return c.equalDictionaries(a, b.(*Dictionary))
 	case *Object:
 		b := b.(*Object)
-		return a == b || a != nil && b != nil && a.Class == b.Class && slices.EqualFunc(a.Properties, b.Properties, c.equalProperties)
+		return a == b || a.Class == b.Class && slices.EqualFunc(a.Properties, b.Properties, c.equalProperties)
 	case tombstone:
 		return false
 	case []float32, []float64, []Vector2, []Vector3, []Vector4, []Color:
@@ -406,7 +408,7 @@ func (c *comparison) equalDictionaries(a, b *Dictionary) bool {
 	if a == b {
 		return true
 	}
-	if a == nil || b == nil || a.Len() != b.Len() {
+	if a.Len() != b.Len() {
 		return false
 	}
 	for k, v := range a.All() {

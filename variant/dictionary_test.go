@@ -111,13 +111,14 @@ func TestDictionaryKeys(t *testing.T) {
 		{level(2), "level 2", true}, {level(2), 2, false}, {level(-1), level(-1), true},
 		{[]int{1}, []int{1}, true}, {[]int{1}, []int{2}, false}, {map[string]int{"a": 1}, map[string]int{"a": 1}, true}, {ptr(1), ptr(1), true},
 		{simple{"a", 1}, simple{"a", 1}, true}, {simple{"a", 1}, simple{"a", 2}, false}, {[2]string{"a"}, [2]string{"a"}, true},
-		{(*Array)(nil), array(), false}, {(*Dictionary)(nil), dict(), false}, {array(dict(array(1), 2)), array(dict(array(int8(1)), 2)), true},
+		{(*Array)(nil), nil, true}, {(*Object)(nil), (*Dictionary)(nil), true}, {Array{Values: []any{1}}, array(1), true}, {*dict("a", 1), dict("a", 1), true}, {Object{Class: "A"}, &Object{Class: "A"}, true},
+		{array((*Array)(nil)), array(nil), true}, {(*Array)(nil), array(), false}, {(*Dictionary)(nil), dict(), false}, {array(dict(array(1), 2)), array(dict(array(int8(1)), 2)), true},
 		{struct{ C chan int }{}, struct{ C chan int }{}, true}, {Image{Width: 1}, Image{Width: 1}, true}, {Image{Width: 1}, Image{Height: 1}, false}, {Image{Format: 1}, Image{Mipmaps: 1}, false}, {Image{}, Image{Data: []byte{}}, true}, {Image{}, Image{Data: []byte{0}}, false},
 		{InputEvent{Type: 1}, InputEvent{Type: 1, Data: []byte{}}, true}, {InputEvent{Type: 1}, InputEvent{Device: 1}, false}, {InputEvent{Type: 1}, InputEvent{Type: 1, Data: []byte{1}}, false},
 		{[]byte(nil), []byte{}, true}, {[]int32(nil), []int32{}, true}, {[]int64(nil), []int64{}, true}, {[]string(nil), []string{}, true}, {[]Color(nil), []Color{}, true},
 		{[]int32{1}, []int32{2}, false}, {[]int64{1}, []int64{2}, false}, {[]string{"a"}, []string{"b"}, false}, {[]byte{1}, []byte{2}, false}, {uint64(1 << 63), uint64(1 << 63), true},
 	} {
-		for _, others := range []int{0, 1, 20} {
+		for _, others := range []int{0, 1, 20, 40} { // 40 have an index
 			t.Run(fmt.Sprintf("%T %v, %T %v, %d", c.a, c.a, c.b, c.b, others), func(t *testing.T) {
 				d := &Dictionary{}
 				for i := range others {

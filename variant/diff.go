@@ -33,7 +33,7 @@ func Diff(a, b any) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		root := text.AppendPacket(nil, 0)
 		d := differ{digester: newDigester(), old: root, new: slices.Clone(root), yield: yield}
-		if a, b = container(a), container(b); d.digest(a) != d.digest(b) {
+		if a, b = normal(a), normal(b); d.digest(a) != d.digest(b) {
 			d.values(a, b)
 		}
 	}
@@ -100,7 +100,7 @@ func (d *differ) changed(x, y text.Step, a, b any) bool {
 	n, m := len(d.old), len(d.new)
 	defer func() { d.old, d.new = d.old[:n], d.new[:m] }()
 	d.old, d.new = x.Append(d.old), y.Append(d.new)
-	return d.values(container(a), container(b))
+	return d.values(normal(a), normal(b))
 }
 
 // arrays compares the elements of two Arrays.

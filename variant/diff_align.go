@@ -149,7 +149,7 @@ func (d *digester) alike(all []match, a, b []any, from, to match) []match {
 func (d *digester) parts(values []any) [][]uint64 {
 	all := make([][]uint64, len(values))
 	for i, v := range values {
-		switch v := container(v).(type) {
+		switch v := normal(v).(type) {
 		case *Array:
 			all[i] = d.all(v.Values[:min(len(v.Values), maxLikeness)])
 		case *Dictionary:

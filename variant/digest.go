@@ -31,34 +31,9 @@ func newDigester() digester {
 	return digester{seed: maphash.MakeSeed(), digests: map[any]uint64{}}
 }
 
-// container returns v, or a pointer to it if it is a container by value. A nil pointer is nil.
-func container(v any) any {
-	switch v := v.(type) {
-	case Array:
-		return &v
-	case Dictionary:
-		return &v
-	case Object:
-		return &v
-	case *Array:
-		if v == nil {
-			return nil
-		}
-	case *Dictionary:
-		if v == nil {
-			return nil
-		}
-	case *Object:
-		if v == nil {
-			return nil
-		}
-	}
-	return v
-}
-
 // digest returns the digest of a value.
 func (d *digester) digest(v any) uint64 {
-	switch v := container(v).(type) {
+	switch v := normal(v).(type) {
 	case int64:
 		return d.mix(uint64(gdwire.TypeInt), uint64(v))
 	case float64:

@@ -48,17 +48,15 @@ func (s *encoder) planned(v any, isKey bool) error {
 // tree writes v and returns true if v is of a type that trees in an any consist of. Otherwise it
 // writes nothing. It needs no plan, and no addressable copy of v.
 func (s *encoder) tree(v any) (ok bool, err error) {
-	switch v := v.(type) {
+	switch v := normal(v).(type) {
+	case nil:
+		return true, s.e.WriteNil()
 	case *Dictionary:
-		if v == nil {
-			return true, s.e.WriteNil()
-		}
 		return true, s.dictionary(v)
 	case *Array:
-		if v == nil {
-			return true, s.e.WriteNil()
-		}
 		return true, s.array(v)
+	case *Object:
+		return true, s.object(v)
 	case map[string]any:
 		return true, anyMaps.encode(s, v, reflect.TypeFor[map[string]any]())
 	case []any:

@@ -44,23 +44,19 @@ type jsonWriter struct {
 
 // value writes v.
 func (w *jsonWriter) value(v any) error {
-	switch v := v.(type) {
+	switch v := normal(v).(type) {
+	case nil:
+		return w.other(nil)
 	case *Dictionary:
 		return w.dictionary(v)
-	case Dictionary:
-		return w.dictionary(&v)
 	case *Array:
 		return w.array(v)
-	case Array:
-		return w.array(&v)
 	case []any:
 		if v != nil {
 			return w.array(&Array{Values: v})
 		}
 	case *Object:
 		return w.object(v)
-	case Object:
-		return w.object(&v)
 	case map[string]any:
 		if v != nil {
 			return w.goMap(v)
@@ -119,9 +115,6 @@ func (w *jsonWriter) comma(i int) {
 }
 
 func (w *jsonWriter) dictionary(d *Dictionary) error {
-	if d == nil {
-		return w.other(nil)
-	}
 	return w.container("{}", func() error {
 		i := 0
 		for key, value := range d.All() {
@@ -143,9 +136,6 @@ func jsonName(key any) string {
 }
 
 func (w *jsonWriter) array(a *Array) error {
-	if a == nil {
-		return w.other(nil)
-	}
 	return w.container("[]", func() error {
 		for i, x := range a.Values {
 			w.comma(i)
@@ -158,9 +148,6 @@ func (w *jsonWriter) array(a *Array) error {
 }
 
 func (w *jsonWriter) object(o *Object) error {
-	if o == nil {
-		return w.other(nil)
-	}
 	return w.container("{}", func() error {
 		err := w.member(0, "class", o.Class)
 		for i := range o.Properties {

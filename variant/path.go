@@ -96,17 +96,10 @@ func replace(v any, steps []text.Step, value any) (changed any, left int, err er
 
 // child returns the value to which a step leads from v.
 func child(v any, step *text.Step) (any, bool) {
-	switch v := v.(type) {
+	switch v := normal(v).(type) {
 	case *Dictionary:
 		return v.child(step)
-	case Dictionary:
-		return v.child(step)
 	case *Array:
-		if v == nil {
-			return nil, false
-		}
-		return child(v.Values, step)
-	case Array:
 		return child(v.Values, step)
 	case *Object:
 		p := v.property(step)
@@ -117,8 +110,6 @@ func child(v any, step *text.Step) (any, bool) {
 			return p.Name, true
 		}
 		return p.Value, true
-	case Object:
-		return child(&v, step)
 	}
 	place := elementAt(reflect.ValueOf(v), step)
 	if !place.IsValid() {
@@ -171,7 +162,6 @@ func (d *Dictionary) entryAt(n int64) *Entry[any, any] {
 // property returns the property to which a step leads, or nil.
 func (o *Object) property(step *text.Step) *Property {
 	switch {
-	case o == nil:
 	case step.Op == text.KeyAt || step.Op == text.ValueAt:
 		if step.Index < int64(len(o.Properties)) {
 			return &o.Properties[step.Index]
@@ -189,46 +179,46 @@ func (o *Object) property(step *text.Step) *Property {
 // withChild returns v with another value where the step leads. Where v is a pointer, map or
 // slice, it is changed in place.
 func withChild(v any, step *text.Step, value any) (any, error) {
-	switch v := v.(type) {
+	in := normal(v)
+	switch c := in.(type) {
 	case *Dictionary:
-		if step.Op == text.ValueAt {
-			e := v.entryAt(step.Index)
-			if e == nil {
-				return nil, ErrNotFound
-			}
-			e.Value = value
-			return v, nil
-		}
-		key, ok := v.stepKey(&step.Key)
-		if !ok || v == nil || step.Op != text.Child {
+		if !c.setChild(step, value) {
 			return nil, ErrNotFound
 		}
-		v.Set(key, value)
-		return v, nil
-	case Dictionary:
-		_, err := withChild(&v, step, value)
-		return v, err
 	case *Array:
-		if v == nil {
-			return nil, ErrNotFound
+		if _, err := withChild(c.Values, step, value); err != nil {
+			return nil, err
 		}
-		_, err := withChild(v.Values, step, value)
-		return v, err
-	case Array:
-		_, err := withChild(v.Values, step, value)
-		return v, err
 	case *Object:
-		p := v.property(step)
+		p := c.property(step)
 		if p == nil || step.Op == text.KeyAt {
 			return nil, ErrNotFound
 		}
 		p.Value = value
-		return v, nil
-	case Object:
-		_, err := withChild(&v, step, value)
-		return v, err
+	default:
+		return withElement(reflect.ValueOf(v), step, reflect.ValueOf(&value).Elem().Elem())
 	}
-	return withElement(reflect.ValueOf(v), step, reflect.ValueOf(&value).Elem().Elem())
+	if reflect.TypeOf(v).Kind() == reflect.Struct { // a container by value
+		return reflect.ValueOf(in).Elem().Interface(), nil
+	}
+	return v, nil
+}
+
+// setChild sets the value to which a step leads, or adds its key. It returns false if it leads to none.
+func (d *Dictionary) setChild(step *text.Step, value any) bool {
+	switch step.Op {
+	case text.ValueAt:
+		if e := d.entryAt(step.Index); e != nil {
+			e.Value = value
+			return true
+		}
+	case text.Child:
+		if key, ok := d.stepKey(&step.Key); ok {
+			d.Set(key, value)
+			return true
+		}
+	}
+	return false
 }
 
 // withElement does what withChild does for a map, slice or math type.

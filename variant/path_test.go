@@ -194,8 +194,14 @@ func TestGetSetContainers(t *testing.T) {
 		require.NoError(t, err, path)
 		require.EqualValues(t, 2, got, path)
 	}
-	v := any(&d)
-	_, err := variant.Get(v, "[+]")
+	v := any(d)
+	require.NoError(t, variant.Set(&v, "new", 3))
+	require.IsType(t, d, v)
+	got, err := variant.Get(v, "new")
+	require.NoError(t, err)
+	require.Equal(t, 3, got)
+	v = &d
+	_, err = variant.Get(v, "[+]")
 	require.ErrorIs(t, err, variant.ErrNotFound)
 	require.ErrorIs(t, variant.Set(&v, "[+]", 5), variant.ErrNotFound)
 	signal := any(variant.Signal{Name: "s"})

@@ -128,21 +128,15 @@ func contentOf[T any](all []T) content {
 
 // value appends v.
 func (p *printer) value(v any) {
-	switch v := v.(type) {
+	switch v := normal(v).(type) {
 	case *Dictionary:
 		p.dictionary(v)
-	case Dictionary:
-		p.dictionary(&v)
 	case *Array:
 		p.array(v)
-	case Array:
-		p.array(&v)
 	case []any:
 		p.array(&Array{Values: v})
 	case *Object:
 		p.object(v)
-	case Object:
-		p.object(&v)
 	case Raw:
 		d := v.decoder(gdwire.EncoderOptions{AllowInvalidUTF8: true})
 		defer d.Release()
@@ -206,10 +200,6 @@ func (p *printer) container(v text.Value, c content, items func()) {
 }
 
 func (p *printer) dictionary(d *Dictionary) {
-	if d == nil {
-		p.value(nil)
-		return
-	}
 	v := text.Value{Type: gdwire.TypeDictionary, Key: d.Key, Elem: d.Value}
 	p.container(v, contentOf(d.entries), func() {
 		i := int64(0)
@@ -224,10 +214,6 @@ func (p *printer) dictionary(d *Dictionary) {
 }
 
 func (p *printer) array(a *Array) {
-	if a == nil {
-		p.value(nil)
-		return
-	}
 	p.container(text.Value{Type: gdwire.TypeArray, Elem: a.Elem}, contentOf(a.Values), func() {
 		for i, x := range a.Values {
 			p.Buf = text.AppendSeparator(p.Buf, int64(i))
@@ -237,10 +223,6 @@ func (p *printer) array(a *Array) {
 }
 
 func (p *printer) object(o *Object) {
-	if o == nil {
-		p.value(nil)
-		return
-	}
 	p.container(text.Value{Type: gdwire.TypeObject, Text: o.Class}, contentOf(o.Properties), func() {
 		for i := range o.Properties {
 			p.Buf = text.AppendQuoted(text.AppendSeparator(p.Buf, int64(i)), o.Properties[i].Name)

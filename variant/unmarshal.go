@@ -125,7 +125,7 @@ func (s *decoder) unmarshal(v any) error {
 	}
 	if v, ok := v.(*any); ok {
 		x, err := s.any()
-		if err == nil || holdsPart(x) {
+		if err == nil || isContainer(x) {
 			*v = x
 		}
 		return err
