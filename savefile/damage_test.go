@@ -303,6 +303,25 @@ func TestRepairNothing(t *testing.T) {
 	require.Equal(t, b, written(t, f))
 }
 
+// TestRepairLargeContainer: a compressed file whose content is not held is repaired up to its last whole block.
+func TestRepairLargeContainer(t *testing.T) {
+	var saved []any
+	for i := range 2 * save.MaxHeld / 1000 {
+		saved = append(saved, bytes.Repeat([]byte{byte(i), byte(i >> 8)}, 500))
+	}
+	b, content := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}}, saved...)
+	require.Greater(t, len(content), 2*save.MaxHeld)
+	for _, cut := range []int{len(b) - 1, len(b) / 2} {
+		f, err := read(b[:cut], repairing(Info{Lengths: LittleEndian}))
+		require.NoError(t, err)
+		require.NotNil(t, f.Info.Damage)
+		got, err := values(f)
+		require.NoError(t, err)
+		require.Greater(t, 4*len(got), len(saved))
+		require.Equal(t, saved[:len(got)-1], got[:len(got)-1])
+	}
+}
+
 // TestRepairOwnZeros: values keep zeros in their last word, and zeros in a value that is whole.
 func TestRepairOwnZeros(t *testing.T) {
 	for _, lengths := range []Lengths{NoLengths, LittleEndian} {

@@ -212,6 +212,7 @@ func TestSave(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, b, 0o640))
 		f, err := Open(name, nil)
 		require.NoError(t, err)
+		require.Equal(t, size == 10, f.file == nil, "a file whose content is held is closed")
 		for hp := range 3 {
 			require.NoError(t, f.Edit(Set("hp", hp+2)))
 			require.NoError(t, f.Save(name))
@@ -247,6 +248,59 @@ func TestSaveNoName(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	require.NoError(t, err)
 	require.Empty(t, entries)
+}
+
+// TestSaveFailed: Save that fails leaves nothing but the old file.
+func TestSaveFailed(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "save")
+	require.NoError(t, os.WriteFile(name, []byte("old"), 0o600))
+	f, err := New(Info{}, variant.Vector4{X: 1})
+	require.NoError(t, err)
+	f.Info.Format = gdwire.Godot3
+	require.ErrorIs(t, f.Save(name), gdwire.ErrType)
+	b, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, "old", string(b))
+	entries, err := os.ReadDir(filepath.Dir(name))
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
+
+// TestValuesBreak: a loop over Values can end early, and another one starts again.
+func TestValuesBreak(t *testing.T) {
+	for _, l := range []Lengths{NoLengths, LittleEndian} {
+		b, _ := file(t, Info{Lengths: l}, "one", "two", "three")
+		o := given(Info{Format: gdwire.Godot4, Lengths: l})
+		o.Decoder.OneValue = true // is of no use for a file, and ignored
+		f, err := read(b, o)
+		require.NoError(t, err)
+		for range 2 {
+			var got []string
+			for d, err := range f.Values() {
+				require.NoError(t, err)
+				text, err := d.ReadString()
+				require.NoError(t, err)
+				if got = append(got, text); len(got) == 2 {
+					break
+				}
+			}
+			require.Equal(t, []string{"one", "two"}, got)
+		}
+		all, err := values(f)
+		require.NoError(t, err)
+		require.Len(t, all, 3)
+	}
+}
+
+// TestSetPart: a part of a packed array keeps its type.
+func TestSetPart(t *testing.T) {
+	f, err := New(Info{}, map[string]any{"names": []string{"a", "b"}, "points": []variant.Vector2{{X: 1}}})
+	require.NoError(t, err)
+	before := written(t, f)
+	for _, path := range []string{"names[0]", "names[+]", "points[0]", "points[0].x"} {
+		require.Error(t, f.Edit(Set(path, true)), path)
+	}
+	require.Equal(t, before, written(t, f))
 }
 
 // TestLongNames: a file whose limits the caller has raised can be edited.

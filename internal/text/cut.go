@@ -6,54 +6,6 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// vague contains the nodes in a node whose key can mean another key than the one that is printed as
-// their step.
-type vague struct {
-	cut   []*Node            // text that ends in "…"
-	reals map[string][]*Node // real numbers, by their text when they are rounded to 32 bits
-}
-
-// note notes the node of a step, if its key can mean another one.
-func (t *Tree) note(p, c *Node, s *Step) {
-	isCut := s.Key.Type == gdwire.TypeString && strings.HasSuffix(s.Key.Text, Ellipsis)
-	isReal := s.Key.hasReals()
-	if s.Op != Child || !isCut && !isReal {
-		return
-	}
-	if t.vague == nil {
-		t.vague = map[*Node]*vague{}
-	}
-	v := t.vague[p]
-	if v == nil {
-		v = &vague{reals: map[string][]*Node{}}
-		t.vague[p] = v
-	}
-	if isReal {
-		t.reals = true
-		rounded := s.Key.rounded()
-		v.reals[rounded] = append(v.reals[rounded], c)
-	} else {
-		t.cut = true
-		v.cut = append(v.cut, c)
-	}
-}
-
-// hasReals reports whether v is of a math type with real components.
-func (v *Value) hasReals() bool {
-	n, integers := v.Type.Components()
-	return n > 0 && !integers
-}
-
-// rounded returns the text of a key when its numbers are rounded to 32 bits.
-func (v *Value) rounded() string {
-	key := *v
-	key.Single, key.Numbers = false, nil
-	for _, x := range v.Numbers {
-		key.Numbers = append(key.Numbers, Round32(x)+0) // -0.0 + 0 is 0.0
-	}
-	return key.String()
-}
-
 // Means reports whether a number in the text of a key means the component x of a key: it is x, or x
 // with the digits that 32 bits need. A key is printed with these digits if it has 32 bits, and
 // package variant, which does not know how many bits a key had, prints them where 32 bits hold x.
@@ -163,13 +115,5 @@ func (t *Tree) resolve(fits map[*Node]string) {
 	}
 	for _, root := range t.roots {
 		root.resetHits()
-	}
-}
-
-// resetHits makes p and all nodes in it as they were before a walk.
-func (p *Node) resetHits() {
-	p.Hits = 0
-	for c := range p.Inner {
-		c.resetHits()
 	}
 }

@@ -118,6 +118,8 @@ func TestPathsErrors(t *testing.T) {
 		`$ = PackedByteArray("abc")`:       `want bytes as hexadecimal digits`,
 		`$ = PackedInt32Array(1)`:          `unexpected "(1)"`,
 		`$ = Array`:                        `want [`,
+		`$ = [1 2]`:                        `column 8: want , or ]`,
+		`$ = {1: 2 3: 4}`:                  `column 11: want , or }`,
 		`$ = Array[]`:                      `want a string`,
 		`$ = Array[Variant]`:               `without types it is written []`,
 		`$ = Dictionary[Variant, Variant]`: `without types it is written {}`,

@@ -94,9 +94,8 @@ var backUp = map[string]map[string]string{
 // mostBackUp holds, for packages without a reading order, how many arrows may run back up in the
 // order that has the fewest. Packages that are not in it may have manyBackUp.
 var mostBackUp = map[string]int{
-	"cmd/gdwire":    37,
-	"internal/text": 4,
-	"stream":        13,
+	"cmd/gdwire": 37,
+	"stream":     13,
 }
 
 const manyBackUp = 3
