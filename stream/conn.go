@@ -574,6 +574,9 @@ func (w connWriter) Write(p []byte) (int, error) {
 	if err := w.c.handshake.do(&w.c.lifetime); err != nil {
 		return 0, err
 	}
+	if err := w.c.ended(); err != nil { // before the connection is closed because its context is done
+		return 0, err
+	}
 	n, err := w.c.conn.Write(p)
 	return n, w.c.writeError(err)
 }

@@ -346,6 +346,40 @@ func TestClose(t *testing.T) {
 	require.Equal(t, context.Canceled, err)
 }
 
+// A slowlyClosed connection waits before it closes.
+type slowlyClosed struct {
+	net.Conn
+	closes chan struct{}
+}
+
+func (c slowlyClosed) Close() error {
+	<-c.closes
+	return c.Conn.Close()
+}
+
+// TestWriteAfterContext writes when the context is done and the connection is not closed yet: nothing is
+// written.
+func TestWriteAfterContext(t *testing.T) {
+	for name, o := range map[string]stream.Options{"": {}, "WriteTimeout": {WriteTimeout: long}, "BufferWrites": {BufferWrites: true}} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			ours, theirs := net.Pipe()
+			closes, got := make(chan struct{}), make(chan []byte)
+			go func() {
+				b, _ := io.ReadAll(theirs)
+				got <- b
+			}()
+			conn := stream.NewConn(ctx, slowlyClosed{ours, closes}, &o)
+			cancel(errOwn)
+			require.Equal(t, errOwn, conn.WritePacket(number(1)))
+			require.Equal(t, errOwn, conn.WriteRaw(make([]byte, 100_000)))
+			require.NoError(t, conn.Flush())
+			close(closes)
+			require.Empty(t, <-got)
+		})
+	}
+}
+
 // TestTCP echoes packets of all sizes over TCP.
 func TestTCP(t *testing.T) {
 	port := serve(t, &stream.Options{WriteTimeout: long, ReadTimeout: long}, func(c *stream.Conn) error { return echo(c, true) })

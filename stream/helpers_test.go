@@ -28,10 +28,19 @@ import (
 // leftovers returns a function that checks that no more goroutines run and no more
 // memory is in use than when leftovers was called.
 func leftovers(t *testing.T) (check func()) {
-	goroutines, heap := runtime.NumGoroutine(), heapInUse()
+	goroutines, heap := goroutinesLeft(t), heapInUse()
 	return func() {
 		t.Helper()
 		assert.Less(t, heapInUse(), heap+1<<20)
+		goroutines()
+	}
+}
+
+// goroutinesLeft returns a function that checks that no more goroutines run than before.
+func goroutinesLeft(t *testing.T) (check func()) {
+	goroutines := runtime.NumGoroutine()
+	return func() {
+		t.Helper()
 		for range 1000 { // one that was waited for may still be at its last instruction
 			if runtime.NumGoroutine() <= goroutines {
 				return

@@ -111,6 +111,9 @@ func (w *Writer) flushAndUnlock() {
 	if w.held.n > 0 {
 		err = w.flush()
 	}
+	if err != nil && w.held.n == 0 {
+		w.held.lost = lostPackets(err) // Close can come before a Next that returns err
+	}
 	w.mu.Unlock()
 	if err != nil {
 		w.flushFailed(err)

@@ -183,6 +183,7 @@ func TestBufferWritesEnd(t *testing.T) {
 type stalled struct {
 	net.Conn
 	reads          bool
+	part           int // the bytes that it writes if it does not read
 	writing, ended chan struct{}
 	once           sync.Once
 	got            []byte
@@ -195,7 +196,7 @@ func (s *stalled) Write(p []byte) (int, error) {
 	case <-s.ended:
 	}
 	if !s.reads {
-		return 0, os.ErrDeadlineExceeded
+		return s.part, os.ErrDeadlineExceeded
 	}
 	s.got = append(s.got, p...)
 	return len(p), nil
@@ -230,6 +231,23 @@ func TestBufferWritesClose(t *testing.T) {
 			require.Empty(t, s.got)
 		}
 		require.Equal(t, net.ErrClosed, c.WritePacket(number(2)))
+	}
+}
+
+// TestBufferWritesLostByNext closes a connection while the goroutine that Next started writes: Close returns the
+// error of this Write, because no call of Next can.
+func TestBufferWritesLostByNext(t *testing.T) {
+	for _, part := range []int{0, 5} {
+		ours, _ := net.Pipe()
+		s := &stalled{Conn: ours, part: part, writing: make(chan struct{}), ended: make(chan struct{})}
+		c := stream.NewConn(t.Context(), s, &stream.Options{BufferWrites: true})
+		require.NoError(t, c.WritePacket(number(1)))
+		read := make(chan error)
+		go func() { read <- next(c) }()
+		<-s.writing
+		require.ErrorContains(t, c.Close(), "packets that were held back are lost")
+		require.Equal(t, net.ErrClosed, <-read)
+		require.NoError(t, c.Close())
 	}
 }
 
