@@ -76,13 +76,13 @@ func cmpStart(old, now any) string {
 	return "changed"
 }
 
-// TestSaveCut cuts random saves of all kinds anywhere. It is noticed, and what is left can be repaired.
+// TestSaveCut cuts random saves of all kinds anywhere. The cut is noticed, and the rest can be repaired.
 func TestSaveCut(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(3, 4))}
 	repaired := 0
 	for i := range 1000 {
 		kind := kinds[i%len(kinds)]
-		kind.Container.BlockSize = 32 // so that a part of a cut file can be read
+		kind.Container.BlockSize = 32 // a part of a cut file can be read
 		b, _ := file(t, kind, m.save(kind.Lengths)...)
 		original, err := all(b, given(kind))
 		require.NoError(t, err)

@@ -74,7 +74,7 @@ func newValue(v any) *edit.Value {
 }
 
 // Save writes f to the file of the given name, beside it, synced, and renamed when it is
-// complete, so that a file of this name is replaced or unchanged. It follows symbolic links; other
+// complete: a file of this name is replaced or unchanged. It follows symbolic links; other
 // hard links of the file keep the old content. If f was opened by this name and another program has
 // changed the file since, Save returns an error that wraps [ErrChanged].
 //

@@ -19,7 +19,7 @@ type File struct {
 	// file, change Info. Reading does not depend on it.
 	Info Info
 
-	opened  Info // what content is
+	opened  Info // describes content
 	content *save.Content
 	name    string      // by which it was opened, or ""
 	stat    os.FileInfo // of this file when it was opened
@@ -35,7 +35,7 @@ func (f *File) Close() error {
 }
 
 // Values iterates over the values. The Decoder is valid until the next iteration, which skips
-// what the body has not read. Errors contain the offset in the content, and the path $2 in value 2; an
+// the rest of the value that the body has not read. Errors contain the offset in the content, and the path $2 in value 2; an
 // error ends the iteration.
 func (f *File) Values() iter.Seq2[*gdwire.Decoder, error] {
 	return func(yield func(*gdwire.Decoder, error) bool) {
@@ -52,7 +52,7 @@ func (f *File) Values() iter.Seq2[*gdwire.Decoder, error] {
 }
 
 // Unmarshal decodes the values of f, one into each of vs. It is an error if f contains more or fewer.
-// After an error, the variables hold what was decoded before it.
+// After an error, the variables contain the values and parts decoded before it.
 func (f *File) Unmarshal(vs ...any) error {
 	n := 0
 	for d, err := range f.Values() {

@@ -30,7 +30,7 @@ func addSeeds(f *testing.F, add func(b []byte)) {
 }
 
 // FuzzOpen: any bytes are a file or an error. What is opened is written as it was, unless it is encrypted, and
-// what is repaired can be read.
+// a repaired file can be read.
 func FuzzOpen(f *testing.F) {
 	addSeeds(f, func(b []byte) { f.Add(b, false); f.Add(b, true) })
 	f.Fuzz(func(t *testing.T, b []byte, repair bool) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gdwire/gdwire/internal/save"
 )
 
-// Info describes a file, so that another can be written in the same way.
+// Info describes a file, or how to write one.
 type Info struct {
 	// Format is the format of the values. For New, 0 selects Godot4.
 	Format gdwire.Format
@@ -27,7 +27,7 @@ type Info struct {
 	Key *fileaccess.Key `json:"-"`
 	// Sure reports whether no other reading fits. Writers ignore it.
 	Sure bool
-	// Damage is what Options.Repair has removed, or nil. Writers ignore it.
+	// Damage describes the part that Options.Repair has removed, or is nil. Writers ignore it.
 	Damage *DamageError
 }
 
@@ -61,7 +61,7 @@ const (
 	BigEndian                       // store_var with big_endian
 )
 
-// lengths contains what is known of each kind of Lengths.
+// lengths contains the name and frame of each kind of Lengths.
 var lengths = [...]struct {
 	name  string
 	frame save.Frame
@@ -103,8 +103,8 @@ type Options struct {
 	// Container contains the key or password of an encrypted file, and limits.
 	Container fileaccess.Options
 	// Repair opens a damaged file up to its damage: complete values, and of the damaged value
-	// the longest valid start, closed properly. A number of 64 bits in whose bytes the zeros of a zeroed
-	// end begin is missing, too, because its second half can be lost. Open and Read then read all of
-	// the file. Info.Damage tells what is missing.
+	// the longest valid start, closed properly. A number of 64 bits, or a null, is also missing if the zeros
+	// of a zeroed end begin in it, because a part of it can be lost. Open and Read then read all of
+	// the file. Info.Damage describes the missing part, with the path of the first value that is lost.
 	Repair bool
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/gdwire/gdwire/internal/save/outfile"
 )
 
-// Open opens a saved game and recognizes what it is. It reads a content of up to 4 MiB into memory, and
+// Open opens a saved game and recognizes its format, lengths and container. It reads a content of up to 4 MiB into memory, and
 // of a larger one the container, at most the first 4 MiB and the lengths of the values. Close closes the
 // file.
 //
@@ -96,7 +96,7 @@ func readInput(in *save.Input, o *Options) (_ *File, held bool, err error) {
 	return f, l.in.Held, nil
 }
 
-// A loader finds out what a file is.
+// A loader recognizes a file.
 type loader struct {
 	options *Options
 	in      *save.Source
@@ -106,7 +106,7 @@ type loader struct {
 	cut     *DamageError // of the container, or nil
 	zeroed  int64        // bytes at the end of the content that can be zeros in place of others
 	known   bool         // the options contain format and lengths
-	suspect bool         // what was recognized is damaged
+	suspect bool         // the recognized file is damaged
 }
 
 // check returns a DamageError if the file is damaged, as far as that is known without reading all of

@@ -179,7 +179,7 @@ func values(f *File) (all []any, err error) {
 }
 
 // TestRandom opens random saves of all kinds, writes them again to the same bytes, and changes an int,
-// of which only its bytes differ.
+// and only the bytes of the int differ.
 func TestRandom(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(1, 2))}
 	for i := range 1000 {

@@ -8,7 +8,7 @@ import (
 	"github.com/gdwire/gdwire/internal/save/edit"
 )
 
-// repair removes what is damaged. err is the damage that is known, or nil. Up to zeroed bytes at the end can be
+// repair removes the damaged part. err is the damage that is known, or nil. Up to zeroed bytes at the end can be
 // zeros in place of others.
 func (f *File) repair(err error, zeroed int64) error {
 	end := f.content.Size
@@ -26,7 +26,7 @@ func (f *File) repair(err error, zeroed int64) error {
 		if zeroed > 0 {
 			end = max(end-zeroed, from)
 		} else if from <= end-save.MinZeros {
-			end = min(end, roundUp(from)) // zeros after damage are not what was written
+			end = min(end, roundUp(from)) // zeros after damage stand for lost bytes
 		}
 	}
 	c, bad := edit.Repair(f.content, end)
@@ -49,5 +49,5 @@ func (f *File) repair(err error, zeroed int64) error {
 }
 
 // roundUp rounds an offset up to a multiple of 4. Values consist of words of 4 bytes, and file systems lose
-// whole blocks, so that the zeros in the word of another byte are its own.
+// whole blocks, so zeros in a word with another byte are its own.
 func roundUp(offset int64) int64 { return (offset + 3) &^ 3 }

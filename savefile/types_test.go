@@ -289,8 +289,8 @@ func (m *maker) list() any {
 	return a
 }
 
-// TestRandomModel edits random saves of all kinds and widths, by Go values and texts: each content is what the
-// changed values are encoded as, and a value of another type changes nothing.
+// TestRandomModel edits random saves of all kinds and widths, by Go values and texts: each content is the encoding
+// of the changed values, and a value of another type changes nothing.
 func TestRandomModel(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(41, 42))}
 	saves, perSave := 400, 20

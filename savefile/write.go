@@ -58,7 +58,7 @@ func (f *File) convert(w io.Writer, info *Info) error {
 	order := info.Lengths.order()
 	return f.content.Packets(save.Every, func(p *save.Packet) (bool, error) {
 		d := p.Decoder
-		if order != nil { // encoded twice, so that no value need be in memory
+		if order != nil { // encoded twice, instead of in memory
 			if err := writeLength(w, order, e, d); err != nil {
 				return false, err
 			}

@@ -26,7 +26,7 @@ func Differ(t gdwire.Type) bool {
 	return n > 0 && !integers && t != gdwire.TypeColor
 }
 
-// Of returns the Width that a token shows. An array without elements shows it, too.
+// Of returns the Width that a token shows. An array without elements also shows it.
 func Of(t gdwire.Token) Width {
 	if Differ(t.Type()) && (t.Components() > 0 || t.Kind() == gdwire.KindPackedStart) {
 		return Width(t.Width())
@@ -35,7 +35,7 @@ func Of(t gdwire.Token) Width {
 }
 
 // Read reads the next value, up to the first component of 64 bits or an error, and returns the
-// Width of what it has read.
+// Width of the part that it has read.
 func Read(d *gdwire.Decoder) (w Width, err error) {
 	for t, err := range d.Tokens() {
 		if err != nil {

@@ -112,8 +112,8 @@ func (p *Packet) AllTokens(yield func(gdwire.Token, error) bool) {
 }
 
 // Finish returns the error of a packet after its value was read up to err. A truncated
-// length-prefixed packet is invalid even if its value is complete. Of a packet in a Content, it reads what
-// was not read, and bytes after the value are an error.
+// length-prefixed packet is invalid even if its value is complete. Of a packet in a Content, Finish reads the
+// rest of the value, and returns an error if bytes follow the value.
 func (p *Packet) Finish(err error) error {
 	if p.content != nil && err == nil {
 		err = p.readRest()
@@ -141,7 +141,7 @@ func (p *Packet) Finish(err error) error {
 	return p.Err
 }
 
-// readRest reads what was not read of a packet in a Content.
+// readRest reads the rest of the value of a packet in a Content.
 func (p *Packet) readRest() error {
 	var err error
 	if p.InputOffset() == p.Offset {
@@ -232,7 +232,7 @@ type Frames interface {
 	PacketSize() int64
 }
 
-// newFramer returns a framer that reads packets in parts, so that they need not fit in
+// newFramer returns a framer that reads packets in parts. Packets may be larger than
 // memory.
 func newFramer(r io.Reader, o *Reading) *framer {
 	g := &gate{r: r, remaining: math.MaxInt64}

@@ -30,7 +30,7 @@ func framed(packets ...[]byte) (b []byte) {
 	return b
 }
 
-// A seen packet is what a Packet tells after its tokens have been read.
+// A seen packet contains the fields of a Packet after its tokens have been read.
 type seen struct {
 	index, offset, end, size, trailing int64
 	tokens                             int

@@ -10,7 +10,7 @@ import (
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
-// Known tells what the caller has chosen of a Reading. The rest is recognized.
+// Known tells which parts of a Reading the caller has chosen. The rest is recognized.
 type Known struct{ Format, Frame bool }
 
 // input returns the candidates for a Reading.

@@ -2,7 +2,7 @@ package save
 
 import "io"
 
-// A rewinder reads any part of what open returns, which can be read only from its start. It is opened
+// A rewinder reads any part of the Reader that open returns, which can be read only from its start. It is opened
 // again for offsets before the latest 256 KiB, which are kept.
 type rewinder struct {
 	in     io.Reader
@@ -16,7 +16,7 @@ type rewinder struct {
 // edit with splices, step back by less.
 const keptBytes = 256 << 10
 
-// ReadAt returns an error that came with its last bytes, too, which nobody would otherwise read.
+// ReadAt also returns an error that came with its last bytes, because no other call would.
 func (r *rewinder) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {
 		at := off + int64(n)

@@ -9,8 +9,8 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 )
 
-// MaxHeld is the maximum size in bytes of a content that is held in memory, so that it does not change
-// with its file.
+// MaxHeld is the maximum size in bytes of a content that is held in memory. A content that is held does not
+// change with its file.
 const MaxHeld = 4 << 20
 
 // SourceOptions configures Input.Source.
@@ -27,7 +27,7 @@ type Source struct {
 	io.Reader                 // of the content
 	Size      int64           // of the content in bytes, or -1 if it is not known
 	Header    []byte          // the bytes before, if KeepHeader is set
-	Container fileaccess.Info // plain, or what the content was in
+	Container fileaccess.Info // that the content was in, or plain
 	Key       *fileaccess.Key // of an encrypted file
 	Held      bool            // the content is in memory
 	Err       error           // after a content that is in memory

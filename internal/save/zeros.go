@@ -58,7 +58,7 @@ func (e *ZerosError) Error() string {
 // Unwrap returns Err.
 func (e *ZerosError) Unwrap() error { return e.Err }
 
-// A Zeros watches values and their tokens for what no engine has written, and what zeros are read as. The zero
+// A Zeros watches values and their tokens for those that no engine writes, but zeros are read as. The zero
 // value is ready for use. All offsets are those in the content.
 type Zeros struct {
 	keys  recognize.NullKeys
@@ -120,7 +120,7 @@ func (z *Zeros) Good(end int64) {
 	}
 }
 
-// note notes what was found.
+// note notes a sign of zeros.
 func (z *Zeros) note(d *gdwire.Decoder, end int64, err error) {
 	z.found, z.after = &gdwire.Error{Offset: end, Path: string(d.AppendPath(nil)), Err: err}, end
 }
@@ -132,7 +132,7 @@ func (z *Zeros) Error(err error) {
 	}
 }
 
-// End returns a ZerosError if what was found is due to the zeros from an offset on to the end, or nil.
+// End returns a ZerosError if the zeros from an offset on to the end explain a noted sign or error, or nil.
 // Unless nullsFit is set, nulls after a value are.
 func (z *Zeros) End(from int64, nullsFit bool) error {
 	switch {
@@ -153,8 +153,8 @@ func (z *Zeros) End(from int64, nullsFit bool) error {
 
 // CheckZeros returns a ZerosError if the content ends in zeros that no engine has written: a Dictionary
 // contains the key null twice, text ends in NUL, bytes follow a value, or the value that is expected
-// cannot be read. Nulls after a value without a length are damage, too, unless known is set: the
-// caller knows what the file is.
+// cannot be read. Nulls after a value without a length are also damage, unless known is set: the
+// caller has chosen format and lengths.
 func (c *Content) CheckZeros(known bool) error {
 	if c.Size == 0 {
 		return nil
@@ -194,7 +194,7 @@ func (c *Content) CheckZeros(known bool) error {
 		z.Error(err)
 		return z.End(from, known || c.Order != nil || err != nil)
 	}
-	return nil // what the call that reads the value returns
+	return nil // the call that reads the value returns it
 }
 
 var (
@@ -202,7 +202,7 @@ var (
 	errNUL   = errors.New("text with NUL")
 )
 
-// isZeroed reports whether a text, of which b is the last chunk, ends in zeros. No engine writes a
+// isZeroed reports whether a text with the last chunk b ends in zeros. No engine writes a
 // name without a text in a NodePath.
 func isZeroed(d *gdwire.Decoder, b []byte) bool {
 	if len(b) > 0 {

@@ -91,7 +91,7 @@ func (v *vague) all(yield func(*Node)) {
 }
 
 // resolve sets the keys of the nodes in containers that a walk reached. The other nodes are in these
-// nodes, so that another walk can reach them.
+// nodes, where another walk can reach them.
 func (t *Tree) resolve(fits map[*Node]string) {
 	var reached []*Node
 	for p := range t.vague {

@@ -26,7 +26,7 @@ const (
 	nearest = 3  // edits of a character
 )
 
-// Key compares a key with the keys of the nodes in p. It returns nil, so that the Walker goes on
+// Key compares a key with the keys of the nodes in p. It returns nil, and the Walker goes on
 // as without it.
 func (n *Nearest) Key(p *Node, key *Step) *Node {
 	text := key.Key.Text

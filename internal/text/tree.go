@@ -7,7 +7,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Tree holds paths of several packets, so that one walk over a packet finds all paths of the
+// A Tree contains paths of several packets. One walk over a packet finds all paths of the
 // packet. Paths with the same start share their Nodes.
 type Tree struct {
 	Targets []*Node // in the order of Add

@@ -44,7 +44,7 @@ func TestTree(t *testing.T) {
 	require.EqualError(t, err, "$.a.b is there twice")
 }
 
-// A container finds each of its nodes, few or many, after one was renamed, too.
+// A container finds each of its nodes, few or many, also after one was renamed.
 func TestPlacesOfContainer(t *testing.T) {
 	for _, n := range []int{1, 2, maxUnindexed, maxUnindexed + 1, 100} {
 		paths := make([]string, n)

@@ -21,7 +21,7 @@ type Value struct {
 	// Numbers are a float, the components of a math type, or the leading
 	// numbers of an Image or InputEvent.
 	Numbers []float64
-	// Single reports whether Numbers had 32 bits, so that they are printed with
+	// Single reports whether Numbers had 32 bits, and are printed with
 	// fewer digits.
 	Single bool
 	// Short reports whether those Numbers that 32 bits can hold are printed as if they had 32.

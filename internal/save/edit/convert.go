@@ -93,7 +93,7 @@ func (e *editor) fitElem(v *operand, elem gdwire.Elem) error {
 	return err
 }
 
-// convert makes v what fit returns for it, and reports whether that is a value.
+// convert replaces v by the result of fit, and reports whether there is one.
 func (e *editor) convert(v *operand, fit func(*text.Value) (text.Value, bool)) (bool, error) {
 	whole := v.Value
 	if v.isEncoded() && (v.cut || v.Form == text.Declared) {

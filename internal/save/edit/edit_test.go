@@ -472,7 +472,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// What an edit of the value at $.a does, and what is said of it.
+// The result of an edit of the value at $.a, and its description.
 func TestEdits(t *testing.T) {
 	value := func(text string) []byte { return encodeIn(t, gdwire.Godot4, text) }
 	object := func(properties ...string) []byte { // each is null
@@ -663,7 +663,7 @@ func TestErrorOffset(t *testing.T) {
 	}
 }
 
-// The limits of the Decoder hold for what is read and not for what is written, but for Depth.
+// The limits of the Decoder apply to reading and, except Depth, not to writing.
 func TestEditLimits(t *testing.T) {
 	b := encodeIn(t, gdwire.Godot4, "[1, 2]")
 	c := &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: 2, StringBytes: 3, Depth: 2}}}
@@ -688,7 +688,7 @@ func TestSharedBit(t *testing.T) {
 	require.Equal(t, hex.EncodeToString(u32(u32(u32(u32(nil, 19), -1<<31|1), 2), 6)), written(t, p))
 }
 
-// FuzzEdit: no input and path panic, and what can be edited can be decoded.
+// FuzzEdit: no input and path panic, and an edited packet can be decoded.
 func FuzzEdit(f *testing.F) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for i := range 40 {

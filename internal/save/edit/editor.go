@@ -52,7 +52,7 @@ func (e *editor) position(p *text.Node, offset int64) {
 	e.positions[p] = offset
 }
 
-// keys finds keys that engines take for one, of which a Dictionary would keep only the last: a
+// keys finds keys that engines take for one, so a Dictionary would keep only the last: a
 // String and a StringName with the same text, 0.0 and -0.0.
 type keys struct {
 	edited map[*text.Node]map[string][]*text.Node // by Dictionary and kin, the targets that get a new key

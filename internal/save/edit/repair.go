@@ -138,7 +138,7 @@ func (s *salvage) splices(p *save.Packet, order binary.ByteOrder) (all []splice)
 			s.open = s.open[:i]
 			break
 		}
-		if s.open[i].inKey { // what is open in it is a key
+		if s.open[i].inKey { // the open containers in it are part of a key
 			s.open = s.open[:i+1]
 			break
 		}

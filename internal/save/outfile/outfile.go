@@ -16,7 +16,7 @@ import (
 // read.
 var ErrChanged = errors.New("the file has changed since it was opened")
 
-// Signals tells what a signal does while a file is written.
+// Signals selects the effect of a signal while a file is written.
 type Signals bool
 
 // The ways to handle signals.
@@ -26,7 +26,7 @@ const (
 )
 
 // A File is the new content of a file. It is written to another file in the same folder, which
-// Commit renames to the name of the old file, so that the old file is unchanged after an error, a
+// Commit renames to the name of the old file, which is therefore unchanged after an error, a
 // signal or on a full disk. Devices and pipes are written directly.
 type File struct {
 	*os.File
@@ -152,7 +152,7 @@ func (f *File) removeOnSignal(name string) {
 			signal.Notify(f.signals, s)
 		}
 	}
-	written := make(chan os.Signal, 1) // not read: Write returns an error, too
+	written := make(chan os.Signal, 1) // not read: Write also returns an error
 	for _, s := range writeFailures {
 		signal.Notify(written, s)
 	}

@@ -287,8 +287,8 @@ var sureRules = []rule{
 	{certainty: Sure, formats: newFormats, strict: true, accept: (*trial).canBeSure},
 }
 
-// canBeSure reports whether a reading can be the only one. Any bytes are a math type, of which some
-// components are often denormal; in a container or after lengths they are what a game computed.
+// canBeSure reports whether a reading can be the only one. Any bytes can be read as a math type, but then some
+// components are often denormal; in a container or after lengths a game has computed them.
 func (t *trial) canBeSure() bool {
 	return t.whole && !t.nullKeys && !(t.denormal && t.headers == 1 && t.Frame == Bare)
 }
@@ -399,8 +399,8 @@ func furthest(fits []*trial) []*trial {
 	return slices.DeleteFunc(fits, func(t *trial) bool { return t.leaves < most-minLeaves })
 }
 
-// nearest returns the trials that lack least of what they declare, beside what is there, and those that do not
-// lack much more: a length in the wrong byte order is often huge, but a small one is as likely.
+// nearest returns the trial that declares the smallest size of the input, and the trials whose size is less than
+// nearTie times as large. A length in the wrong byte order is often huge, but can also be small.
 func nearest(fits []*trial) []*trial {
 	least := int64(math.MaxInt64 / nearTie)
 	for _, t := range fits {

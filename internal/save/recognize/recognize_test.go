@@ -136,7 +136,7 @@ func TestRecognizeVectors(t *testing.T) {
 		got := file(w.b)
 		o := judge(got, w.want)
 		counts[w.want.Frame][o]++
-		if o == wrong { // the String "" is a framed null, too
+		if o == wrong { // the String "" is also a framed null
 			require.Equal(t, "0400000000000000", hex.EncodeToString(w.b), w.name)
 		}
 		if got.Certainty == Sure {

@@ -205,8 +205,8 @@ func TestDamagedSaves(t *testing.T) {
 	require.LessOrEqual(t, 1000*passed, total)
 }
 
-// TestRecognizeRandomValues recognizes random Dictionaries and Arrays of 24 bytes and more: what is
-// sure is right, and little is not sure.
+// TestRecognizeRandomValues recognizes random Dictionaries and Arrays of 24 bytes and more: sure results
+// are right, and few are not sure.
 func TestRecognizeRandomValues(t *testing.T) {
 	n := 2000
 	if full() {
@@ -301,7 +301,7 @@ func TestZeros(t *testing.T) {
 	require.Equal(t, Probably, file(append(twice, 0, 0, 0, 0)).Certainty, "two values and a null")
 }
 
-// A longSave reads a save of which all bytes after the start are 0xff.
+// A longSave reads a save whose bytes after the start are 0xff.
 type longSave struct {
 	start []byte
 	size  int64
@@ -321,7 +321,7 @@ func (s *longSave) ReadAt(b []byte, at int64) (int, error) {
 	return n, nil
 }
 
-// recognizeLong recognizes the first size bytes of a save, of which those after start are 0xff.
+// recognizeLong recognizes a save of size bytes, which are 0xff after start.
 func recognizeLong(t *testing.T, start []byte, size int64) Result {
 	t.Helper()
 	in := &Input{Head: make([]byte, min(HeadSize, size)), Size: size, At: &longSave{start, size}}
@@ -368,7 +368,7 @@ func TestCutForms(t *testing.T) {
 		s := &saves{Rand: r, format: newFormats[i%2], odd: i&2 > 0}
 		want := Reading{s.format, []Frame{Bare, U32, U32BE}[i/4%3]}
 		size := int64(1<<10*math.Exp2(r.Float64()*16)) &^ 3
-		if r.IntN(3) == 0 { // its bytes in the other order are a plausible length, too
+		if r.IntN(3) == 0 { // its bytes in the other order are also a plausible length
 			size &^= 0xff
 		}
 		b := s.long(t, size)

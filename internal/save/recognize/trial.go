@@ -31,7 +31,7 @@ type trial struct {
 	used        int    // bytes up to the first error, and of valid packets after it
 	trailing    int    // bytes after the value, without a frame
 	good        int    // packets that are one value
-	end         int64  // the offset at which the lengths end, or that of what is known of a value
+	end         int64  // the offset at which the lengths end; without lengths, the known size of the input
 
 	hash maphash.Hash
 }
@@ -331,8 +331,8 @@ func isDenormal(x float64, bits int) bool {
 	return x != 0 && math.Abs(x) < smallest
 }
 
-// nullsFollow reports whether there are several values, of which all after the first or several at the
-// end are null, as zeros are.
+// nullsFollow reports whether there are several values, and all after the first or several at the
+// end are null, as zeros are read.
 func (t *trial) nullsFollow() bool { return NullsFollow(t.count, t.nulls) }
 
 // hasControl reports whether a text contains control characters other than line breaks and tabs.
