@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 
 	"github.com/gdwire/gdwire"
 )
@@ -20,9 +21,42 @@ func (e *PacketTooLongError) Error() string {
 	return fmt.Sprintf("gdwire/stream: offset %d: packet of %d bytes exceeds MaxPacket (%d)", e.Offset, e.Size, e.Max)
 }
 
+// A PeerError reports that a datagram could not be sent to a peer, or that a peer did not
+// receive an earlier datagram. It is [Skippable]: datagrams of other peers are not affected.
+type PeerError struct {
+	Addr net.Addr // the peer; nil if the system does not tell
+	Err  error    // the error of the net.PacketConn
+}
+
+func (e *PeerError) Error() string {
+	if e.Addr == nil {
+		return "gdwire/stream: datagram: " + e.Err.Error()
+	}
+	return "gdwire/stream: datagram to " + e.Addr.String() + ": " + e.Err.Error()
+}
+
+// Unwrap returns e.Err.
+func (e *PeerError) Unwrap() error { return e.Err }
+
 // ErrBroken is wrapped by the errors of a connection that can no longer be used, because
 // an earlier call returned a timeout after a part of a packet, message or handshake.
 var ErrBroken = errors.New("gdwire/stream: connection is broken")
+
+// ErrServerClosed is returned by the methods of a [Server] after Shutdown or Close,
+// and by [Conn.Next] after Shutdown.
+var ErrServerClosed = errors.New("gdwire/stream: server closed")
+
+// ErrPacketRate is returned by [Conn.Next] after a client sent more packets than
+// Server.PacketRate allows.
+var ErrPacketRate = errors.New("gdwire/stream: too many packets")
+
+// errFull is the error of a connection beyond MaxConns.
+var errFull = errors.New("gdwire/stream: too many connections")
+
+// errAddr is the error of a connection beyond MaxConnsPerAddr.
+var errAddr = errors.New("gdwire/stream: too many connections from this address")
+
+var errNotBinary = errors.New("gdwire/stream: message is text, not binary")
 
 // stickyError returns the error of all later calls after err left the connection unusable. It
 // replaces a timeout, after which a caller could repeat the call, by an

@@ -2,18 +2,10 @@ package stream
 
 import (
 	"cmp"
-	"errors"
 	"net"
 	"net/netip"
 	"time"
 )
-
-// ErrPacketRate is returned by [Conn.Next] after a client sent more packets than
-// Server.PacketRate allows.
-var ErrPacketRate = errors.New("gdwire/stream: too many packets")
-
-// errAddr is the error of a connection beyond MaxConnsPerAddr.
-var errAddr = errors.New("gdwire/stream: too many connections from this address")
 
 // nat64 is the network of IPv4 addresses behind a NAT64, by RFC 6052.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")

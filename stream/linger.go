@@ -6,6 +6,35 @@ import (
 	"time"
 )
 
+// Close closes the connection. Calls under way, and later calls, return [net.ErrClosed]. Packets that
+// were held back because of Options.BufferWrites are written before, within a second; Close returns an
+// error if they are lost. Closing again does nothing.
+func (c *Conn) Close() error {
+	if err := c.lifetime.Close(); err != nil {
+		return err
+	}
+	return c.writer.takeLost()
+}
+
+// CloseWithCode closes the connection. Over a WebSocket the close frame contains this
+// status code, which is defined in RFC 6455 or from 3000 to 4999, and a reason, which is cut
+// after 123 bytes. Other connections ignore both.
+func (c *Conn) CloseWithCode(code int, reason string) error {
+	c.setEnd(code, reason)
+	return c.Close()
+}
+
+// setEnd sets the close frame that Close will send.
+func (c *Conn) setEnd(code int, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.end = newCloseFrame(code, reason)
+}
+
+// closeTimeout is how long Close waits for the other side: to accept packets that were
+// held back, and to answer the close frame of a WebSocket.
+const closeTimeout = time.Second
+
 // A TCP connection that is closed while input is unread, or that receives more, is reset, and the
 // other side loses what it has not read yet. A Server therefore closes in two steps, as net/http does:
 // Close ends writing, and after the handler the Server's goroutine discards input, until the other
@@ -67,6 +96,26 @@ func closeAfter(conn net.Conn, d time.Duration) (stop func()) {
 func (c *Conn) closeConn() error {
 	defer closeAfter(c.conn, notifyTimeout)()
 	return c.conn.Close()
+}
+
+// finish closes the connection, if it is still open, after the handler returned err,
+// and counts the packets and bytes that were read.
+func (c *Conn) finish(err error, kind faultKind) {
+	if err == nil && c.draining.Load() {
+		err = ErrServerClosed
+	}
+	_ = c.CloseWithCode(closeCode(err, kind))
+	<-c.closed // if another goroutine, or that of a context which is done, is closing it
+	if c.discarded != nil {
+		<-c.discarded
+	}
+	c.reading.Lock() // after another goroutine of the handler, which Close has interrupted
+	c.reader.countFailed(err)
+	c.mu.Lock()
+	c.count()
+	c.mu.Unlock()
+	c.reading.Unlock()
+	c.linger()
 }
 
 // linger discards input and closes a connection for which Close ended writing.

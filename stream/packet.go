@@ -3,6 +3,7 @@ package stream
 import (
 	"cmp"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/gdwire/gdwire"
@@ -14,6 +15,17 @@ const lengthSize = 4
 
 // maxPooled is the capacity up to which a packet's buffer goes back to the pool.
 const maxPooled = 64 << 10
+
+const (
+	// bufferSize is the size of a large read buffer. A packet that fits is read whole
+	// and decoded in place; a longer packet is decoded while it arrives.
+	bufferSize = 16 << 10
+	// smallSize is the size of the buffer for waiting. It holds most packets of games,
+	// which then need one Read and no large buffer.
+	smallSize = 256
+)
+
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // A packet is a packet in memory: space for its length, then its content. As an
 // io.Writer it appends to the content.
@@ -43,6 +55,21 @@ func (p *packet) release() {
 func (p *packet) Write(b []byte) (int, error) {
 	p.buf = append(p.buf, b...)
 	return len(b), nil
+}
+
+// readFrom reads r to its end into p.
+func (p *packet) readFrom(r io.Reader) error {
+	for {
+		p.buf = slices.Grow(p.buf, smallSize)
+		n, err := r.Read(p.buf[len(p.buf):cap(p.buf)])
+		p.buf = p.buf[:len(p.buf)+n]
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // content returns the bytes that follow the length.

@@ -2,7 +2,9 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"net"
+	"os"
 	"time"
 
 	"github.com/gdwire/gdwire"
@@ -90,6 +92,19 @@ func (c *PacketConn) Trailing() int64 {
 	return trailing(c.dec, int64(c.size))
 }
 
+// readError returns the error of receiving a datagram.
+func (c *PacketConn) readError(from net.Addr, err error) error {
+	if cause := c.ended(); cause != nil {
+		return cause
+	}
+	for _, one := range peerErrors {
+		if errors.Is(err, one) {
+			return &PeerError{Addr: from, Err: err}
+		}
+	}
+	return err
+}
+
 // WritePacketTo sends a datagram with the value that write writes; see
 // [Writer.WritePacket].
 func (c *PacketConn) WritePacketTo(to net.Addr, write func(*gdwire.Encoder) error) error {
@@ -122,4 +137,21 @@ func (c *PacketConn) send(b []byte, to net.Addr) error {
 	}
 	_, err := c.conn.WriteTo(b, to)
 	return c.writeError(to, err)
+}
+
+// writeError returns the error of sending a datagram to a peer. Errors that also
+// concern other peers are not wrapped: a closed or connected socket and a timeout.
+func (c *PacketConn) writeError(to net.Addr, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := c.ended(); cause != nil {
+		return cause
+	}
+	for _, all := range []error{net.ErrClosed, os.ErrDeadlineExceeded, context.Canceled, net.ErrWriteToConnected} {
+		if errors.Is(err, all) {
+			return err
+		}
+	}
+	return &PeerError{Addr: to, Err: err}
 }

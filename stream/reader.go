@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/bits"
 	"slices"
-	"sync"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
@@ -48,19 +47,8 @@ type Reader struct {
 	packets, invalid int64 // number of packets
 }
 
-const (
-	// bufferSize is the size of a large read buffer. A packet that fits is read whole
-	// and decoded in place; a longer packet is decoded while it arrives.
-	bufferSize = 16 << 10
-	// smallSize is the size of the buffer for waiting. It holds most packets of games,
-	// which then need one Read and no large buffer.
-	smallSize = 256
-)
-
 // export contains the calls of package gdwire for this module.
 var export = gdwire.Internal.Export(&internal.AllowInternalUse)
-
-var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // packetState is the progress with the latest packet.
 type packetState uint8

@@ -4,19 +4,15 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
-	"io"
+	"iter"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
-	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
-
-// ErrServerClosed is returned by the methods of a [Server] after Shutdown or Close,
-// and by [Conn.Next] after Shutdown.
-var ErrServerClosed = errors.New("gdwire/stream: server closed")
 
 // errNoHandler is returned by Serve.
 var errNoHandler = errors.New("gdwire/stream: Server has no Handler")
@@ -97,96 +93,28 @@ type Server struct {
 	done      chan struct{} // closed when conns and listeners are empty after that
 }
 
-// ListenAndServe listens on the TCP address addr and calls Serve.
-func (s *Server) ListenAndServe(addr string) error { return s.listen(addr, s.Serve) }
-
-// listen calls serve unless the server is closed already.
-func (s *Server) listen(addr string, serve func(net.Listener) error) error {
-	if err := s.check(); err != nil {
-		return err
-	}
-	ln, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	return serve(ln)
-}
-
-// check returns an error if the Server cannot serve.
-func (s *Server) check() error {
+// Stats returns the counters. It waits for nobody and can be called at any time.
+func (s *Server) Stats() Stats {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.checkLocked()
+	conns := len(s.conns)
+	s.mu.Unlock()
+	return s.counters.stats(conns)
 }
 
-// checkLocked is check with s locked.
-func (s *Server) checkLocked() error {
-	if s.Handler == nil {
-		return errNoHandler
-	}
-	s.init()
-	if s.isClosing() {
-		return ErrServerClosed
-	}
-	return nil
-}
-
-// Serve accepts connections from ln and calls Handler for each. It returns the first
-// error of ln that is not temporary, or [ErrServerClosed], and closes ln. After a
-// temporary error, such as too many open files, it waits for 5 ms, and up to a second
-// if more follow.
-func (s *Server) Serve(ln net.Listener) error {
-	defer func() { _ = ln.Close() }()
-	if err := s.addListener(&ln); err != nil {
-		return err
-	}
-	defer s.remove(func() { delete(s.listeners, &ln) })
-	var delay time.Duration
-	for {
-		conn, err := ln.Accept()
-		switch {
-		case err == nil:
-			delay = 0
-			s.accept(conn)
-		case s.isClosing():
-			return ErrServerClosed
-		case !temporary(err):
-			return err
-		default:
-			delay = min(max(2*delay, 5*time.Millisecond), time.Second)
-			s.logLimited(slog.LevelError, "accept failed", "error", err, "retry", delay)
-			select {
-			case <-time.After(delay):
-			case <-s.closing:
+// Conns iterates over the connections that are open, in no order. [Conn.Stats] describes each, and
+// [Conn.CloseWithCode] closes one; its handler then returns. A connection can end meanwhile.
+func (s *Server) Conns() iter.Seq[*Conn] {
+	return func(yield func(*Conn) bool) {
+		s.mu.Lock()
+		conns := slices.Collect(maps.Keys(s.conns)) // the body can call methods of s
+		s.mu.Unlock()
+		for _, c := range conns {
+			if !yield(c) {
+				return
 			}
 		}
 	}
 }
-
-// accept serves conn in a goroutine of its own, or closes it.
-func (s *Server) accept(conn net.Conn) {
-	addr := addrOf(conn.RemoteAddr())
-	if s.addConn(nil, addr) != nil { // before it costs memory
-		_ = conn.Close()
-		return
-	}
-	c := newNetConn(context.Background(), conn, s.config)
-	if s.addConn(c, addr) != nil { // since then, Shutdown was called
-		_ = conn.Close()
-		return
-	}
-	go s.handle(c)
-}
-
-// temporary reports whether the method Temporary of err, as of net's errors,
-// returns true.
-func temporary(err error) bool {
-	var t interface{ Temporary() bool }
-	return errors.As(err, &t) && t.Temporary()
-}
-
-// errFull is the error of a connection beyond MaxConns.
-var errFull = errors.New("gdwire/stream: too many connections")
 
 // Full reports whether MaxConns connections are being served, or whether the server is
 // closed, so that another connection would be refused.
@@ -211,174 +139,6 @@ func (s *Server) room(addr netip.Addr) error {
 	return nil
 }
 
-// ServeConn calls Handler for c, which keeps its own Options, and closes c when Handler
-// returns. The handler's context derives from the context that c was made with. After Shutdown
-// and Close, and beyond MaxConns, ServeConn closes c at once.
-func (s *Server) ServeConn(c *Conn) {
-	if s.Handler == nil {
-		panic(errNoHandler)
-	}
-	if err := s.addConn(c, addrOf(c.RemoteAddr())); err != nil {
-		_ = c.CloseWithCode(closeCode(err, noFault))
-		return
-	}
-	s.handle(c)
-}
-
-// handle serves a connection that was added. Every idle connection keeps the stack of handle, so
-// other functions do the work after the handler.
-func (s *Server) handle(c *Conn) {
-	c.setStats(&s.counters)
-	c.rate = newBucket(s.PacketRate, s.PacketBurst)
-	c.handled = s.PacketHandled
-	ctx, err := c.ctx, error(nil)
-	defer func() { s.end(ctx, c, panicked(recover(), err)) }()
-	if err = c.handshake.do(&c.lifetime); err != nil {
-		_ = c.note(&c.readFault, err, handshakeTimeout)
-		err = fmt.Errorf("TLS handshake: %w", err)
-		return
-	}
-	if s.ConnContext != nil {
-		ctx = s.ConnContext(ctx, c)
-	}
-	err = s.Handler(ctx, c)
-	c.lastHandled()
-}
-
-// end closes a connection after its handler returned err.
-func (s *Server) end(ctx context.Context, c *Conn, err error) {
-	defer s.remove(func() { s.removeConn(c) })
-	kind := c.faultOf(err)
-	c.finish(err, kind)
-	s.report(c, err, kind)
-	if c.panicked != nil && c.panicked != err { // otherwise the handler returned the cause of CloseRead's context
-		s.report(c, c.panicked, panicFault)
-	}
-	if s.ConnClosed != nil {
-		defer func() {
-			if err := panicked(recover(), nil); err != nil {
-				s.report(c, err, panicFault)
-			}
-		}()
-		s.ConnClosed(ctx, c, err)
-	}
-}
-
-// A panicError is the error of a function that panicked.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
-
-// panicked returns the error for a recovered value, or err if that is nil.
-func panicked(recovered any, err error) error {
-	if recovered == nil {
-		return err
-	}
-	return &panicError{recovered, debug.Stack()}
-}
-
-// report counts and logs a connection that ended badly.
-func (s *Server) report(c *Conn, err error, kind faultKind) {
-	if kind == noFault {
-		return
-	}
-	s.counters.faults[kind].Add(1)
-	if kind.isFailure() && !c.failed {
-		c.failed = true
-		s.counters.failed.Add(1)
-	}
-	defer s.recoverLogger()
-	about := []any{"remote", c.remote(), "error", err, "packets", c.reader.packets}
-	switch p, _ := err.(*panicError); {
-	case p != nil:
-		s.logger().Error("gdwire/stream: connection failed", append(about, "stack", string(p.stack))...)
-	case kind == resetFault:
-		s.logLimited(slog.LevelDebug, "connection lost", about...)
-	default:
-		s.logLimited(slog.LevelError, "connection failed", about...)
-	}
-}
-
-// isNormalEnd reports whether err, the error of a handler, is the normal end of a connection,
-// which is not logged.
-func isNormalEnd(err error) bool {
-	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, ErrServerClosed)
-}
-
-// closeCode returns the status code and reason with which a connection is closed after
-// err, the error of its handler.
-func closeCode(err error, kind faultKind) (code int, reason string) {
-	switch {
-	case errors.Is(err, ErrServerClosed):
-		return CloseGoingAway, "server is shutting down"
-	case errors.Is(err, errFull):
-		return CloseTryAgainLater, "server is full"
-	case errors.Is(err, errAddr):
-		return CloseTryAgainLater, "too many connections from this address"
-	case kind == rateFault:
-		return ClosePolicyViolation, "too many packets"
-	case kind == noFault:
-		return CloseNormal, ""
-	case errors.Is(err, errNotBinary):
-		return closeUnsupported, "binary messages only"
-	case kind.isTimeout():
-		return ClosePolicyViolation, "timeout"
-	case Skippable(err):
-		return ClosePolicyViolation, "invalid packet"
-	}
-	return CloseInternalError, ""
-}
-
-// Shutdown closes the listeners, makes [Conn.Next] of every connection return
-// [ErrServerClosed] after a packet whose first byte arrived before, if the rest of it arrives
-// within DrainTimeout, and waits until all handlers have returned. If ctx is done before, Shutdown returns the error of
-// ctx. Handlers can still write, for example to say goodbye. Handlers that do not call Next
-// learn of Shutdown by [Conn.CloseRead]. Connections that are still in their TLS
-// handshake are closed.
-func (s *Server) Shutdown(ctx context.Context) error {
-	s.close(func() {
-		for c := range s.conns {
-			c.drain()
-		}
-	})
-	select {
-	case <-s.done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// Close closes the listeners and connections and cancels the handlers' contexts, with
-// the cause [ErrServerClosed]. It does not wait for the handlers to return.
-func (s *Server) Close() error {
-	s.close(func() {
-		for c := range s.conns {
-			c.cancel(ErrServerClosed)
-			c.hurry()
-		}
-	})
-	return nil
-}
-
-// close stops accepting, then calls also with s locked.
-func (s *Server) close(also func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.init()
-	if !s.isClosing() {
-		close(s.closing)
-		s.checkDone()
-	}
-	for ln := range s.listeners {
-		_ = (*ln).Close()
-	}
-	also()
-}
-
 // init makes a zero Server ready. s is locked.
 func (s *Server) init() {
 	if s.conns != nil {
@@ -395,6 +155,25 @@ func (s *Server) sharedConfig() *config {
 	defer s.mu.Unlock()
 	s.init()
 	return s.config
+}
+
+// check returns an error if the Server cannot serve.
+func (s *Server) check() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.checkLocked()
+}
+
+// checkLocked is check with s locked.
+func (s *Server) checkLocked() error {
+	if s.Handler == nil {
+		return errNoHandler
+	}
+	s.init()
+	if s.isClosing() {
+		return ErrServerClosed
+	}
+	return nil
 }
 
 func (s *Server) isClosing() bool {
@@ -498,14 +277,6 @@ func (l *logLimit) allow() (suppressed int, ok bool) {
 	return suppressed, true
 }
 
-// recoverLogger is deferred by functions that log. A panic of the Logger is counted and ends neither a
-// connection nor the Server.
-func (s *Server) recoverLogger() {
-	if recover() != nil {
-		s.counters.faults[panicFault].Add(1)
-	}
-}
-
 // logLimited logs a record unless there are too many.
 func (s *Server) logLimited(level slog.Level, message string, args ...any) {
 	defer s.recoverLogger()
@@ -521,6 +292,14 @@ func (s *Server) logLimited(level slog.Level, message string, args ...any) {
 		args = append(args, "suppressed", suppressed)
 	}
 	log.Log(context.Background(), level, "gdwire/stream: "+message, args...)
+}
+
+// recoverLogger is deferred by functions that log. A panic of the Logger is counted and ends neither a
+// connection nor the Server.
+func (s *Server) recoverLogger() {
+	if recover() != nil {
+		s.counters.faults[panicFault].Add(1)
+	}
 }
 
 // logger returns Logger or its default.

@@ -27,6 +27,19 @@ type Stats struct {
 	HandshakeTimeouts, IdleTimeouts, ReadTimeouts, WriteTimeouts int64
 }
 
+// ConnStats describes a connection at one moment.
+type ConnStats struct {
+	RemoteAddr string        // of the other side, or "unknown"
+	Age        time.Duration // since the Conn was made
+	Idle       time.Duration // since Next began to wait for a packet; 0 inside a packet and while it is handled
+
+	PacketsIn  int64 // packets read before Next last waited, valid and invalid
+	PacketsOut int64 // packets written
+	BytesIn    int64 // bytes read, as in Stats
+	BytesOut   int64 // bytes written
+	Invalid    int64 // packets read that are counted by Stats.Invalid
+}
+
 // A HandledPacket is a packet that a handler has handled.
 type HandledPacket struct {
 	Size int64         // its length in bytes, as declared by the sender
@@ -34,35 +47,6 @@ type HandledPacket struct {
 	// First is the time from when the Conn was made, for a Server's from accepting it, to when Next
 	// returned its first packet, and 0 for later packets.
 	First time.Duration
-}
-
-// packetRead notes that a packet was read, for PacketHandled, unless err is about the stream.
-func (c *Conn) packetRead(err error) {
-	if c.handled != nil && (err == nil || Skippable(err)) {
-		c.readAt = time.Now()
-	}
-}
-
-// packetHandled calls PacketHandled for the latest packet.
-func (c *Conn) packetHandled() {
-	if c.handled == nil || c.readAt.IsZero() {
-		return
-	}
-	p := HandledPacket{Size: c.reader.size, Time: time.Since(c.readAt)}
-	if !c.handledFirst {
-		c.handledFirst, p.First = true, c.readAt.Sub(c.opened)
-	}
-	c.readAt = time.Time{}
-	c.handled(c, p)
-}
-
-// lastHandled calls PacketHandled for the latest packet, after the handler returned, unless another of
-// its goroutines is reading.
-func (c *Conn) lastHandled() {
-	if c.reading.TryLock() {
-		defer c.reading.Unlock()
-		c.packetHandled()
-	}
 }
 
 // counters are the Stats of a Server. Reading is counted when a Conn must wait for
@@ -76,12 +60,8 @@ type counters struct {
 	packetsOut, bytesOut        atomic.Int64
 }
 
-// Stats returns the counters. It waits for nobody and can be called at any time.
-func (s *Server) Stats() Stats {
-	s.mu.Lock()
-	conns := len(s.conns)
-	s.mu.Unlock()
-	c := &s.counters
+// stats returns the Stats of a Server with this number of connections.
+func (c *counters) stats(conns int) Stats {
 	return Stats{
 		Conns: int64(conns), Accepted: c.accepted.Load(), Refused: c.refused.Load(), Failed: c.failed.Load(),
 		PacketsIn: c.packetsIn.Load(), PacketsOut: c.packetsOut.Load(),
@@ -95,17 +75,3 @@ func (s *Server) Stats() Stats {
 
 // counts are the numbers of what was read.
 type counts struct{ packets, bytes, invalid int64 }
-
-// count adds the packets and bytes that were read since the latest call to the Stats. c is locked.
-func (c *Conn) count() {
-	now := counts{c.reader.packets, c.bytesIn, c.reader.invalid}
-	if now == c.counted {
-		return
-	}
-	if c.stats != nil {
-		c.stats.packetsIn.Add(now.packets - c.counted.packets)
-		c.stats.bytesIn.Add(now.bytes - c.counted.bytes)
-		c.stats.invalid.Add(now.invalid - c.counted.invalid)
-	}
-	c.counted = now
-}

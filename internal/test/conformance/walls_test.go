@@ -86,6 +86,9 @@ var backUp = map[string]map[string]string{
 	".": {
 		"reader.go → reader_bulk.go": "a Decoder holds the Reader that Payload returns, so that it is allocated once",
 	},
+	"stream": {
+		"writer.go → writer_hold.go": "the calls that write a packet hold it back, or write those that were held back before it",
+	},
 	"variant": {
 		"dictionary.go → marshal.go": "keys of types that Unmarshal never stores are equal if their encodings are",
 	},
@@ -95,7 +98,6 @@ var backUp = map[string]map[string]string{
 // order that has the fewest. Packages that are not in it may have manyBackUp.
 var mostBackUp = map[string]int{
 	"cmd/gdwire": 37,
-	"stream":     13,
 }
 
 const manyBackUp = 3

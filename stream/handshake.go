@@ -2,8 +2,6 @@ package stream
 
 import (
 	"context"
-	"crypto/tls"
-	"net"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -67,28 +65,3 @@ func (h *handshake) failed() error {
 
 // isPending reports whether the handshake is not completed.
 func (h *handshake) isPending() bool { return h != nil && !h.done.Load() }
-
-// ServeTLS accepts TLS connections from ln and calls Handler for each, as [Server.Serve] does.
-// It reads the certificate and its key from files, unless both names are empty and TLSConfig contains
-// a certificate, GetCertificate or GetConfigForClient.
-func (s *Server) ServeTLS(ln net.Listener, certFile, keyFile string) error {
-	config := s.TLSConfig.Clone()
-	if config == nil {
-		config = new(tls.Config)
-	}
-	known := len(config.Certificates) > 0 || config.GetCertificate != nil || config.GetConfigForClient != nil
-	if !known || certFile != "" || keyFile != "" {
-		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-		if err != nil {
-			_ = ln.Close()
-			return err
-		}
-		config.Certificates = []tls.Certificate{cert}
-	}
-	return s.Serve(tls.NewListener(ln, config))
-}
-
-// ListenAndServeTLS listens on the TCP address addr and calls ServeTLS.
-func (s *Server) ListenAndServeTLS(addr, certFile, keyFile string) error {
-	return s.listen(addr, func(ln net.Listener) error { return s.ServeTLS(ln, certFile, keyFile) })
-}

@@ -2,8 +2,11 @@ package stream
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"runtime/debug"
+	"sync"
 )
 
 // A faultKind is why a connection failed.
@@ -34,41 +37,37 @@ type fault struct {
 	err  error
 }
 
+// faults are the latest faults of a connection.
+type faults struct {
+	mu          sync.Mutex
+	read, write fault
+}
+
 // note keeps err, of a call that failed because of the connection, in side, to tell it from errors of
 // the handler. timeout is the kind if it is a timeout. It returns err.
-func (c *Conn) note(side *fault, err error, timeout faultKind) error {
-	f := fault{resetFault, err}
+func (f *faults) note(side *fault, err error, timeout faultKind) error {
+	latest := fault{resetFault, err}
 	switch {
 	case isTimeout(err):
-		f.kind = timeout
+		latest.kind = timeout
 	case err == io.EOF: // inside a packet, the error of Next is another
-		f.err = io.ErrUnexpectedEOF
+		latest.err = io.ErrUnexpectedEOF
 	case !isReset(err):
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	*side = f
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*side = latest
 	return err
 }
 
-// isReset reports whether err, of a connection, says that the other side vanished.
-func isReset(err error) bool {
-	for _, lost := range resetErrors {
-		if errors.Is(err, lost) {
-			return true
-		}
-	}
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe)
-}
-
-// faultOf returns why the connection ended with the error of its handler. The error is the client's
-// fault only if a call of c returned it, so that a timeout of the handler's own, for example of a
-// database, is none. If another goroutine closed c after an error of its own call, that one counts.
-func (c *Conn) faultOf(err error) faultKind {
-	c.mu.Lock()
-	read, write := c.readFault, c.writeFault
-	c.mu.Unlock()
+// of returns why a connection ended with the error of its handler. The error is the client's fault only
+// if a call of the Conn returned it: a timeout of the handler's own, for example of a database, is no
+// fault. If another goroutine closed the Conn after an error of its own call, that error counts.
+func (f *faults) of(err error) faultKind {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	read, write := f.read, f.write
 	if _, ok := err.(*panicError); ok {
 		return panicFault
 	}
@@ -92,4 +91,36 @@ func (c *Conn) faultOf(err error) faultKind {
 		return noFault
 	}
 	return handlerFault
+}
+
+// isReset reports whether err, of a connection, says that the other side vanished.
+func isReset(err error) bool {
+	for _, lost := range resetErrors {
+		if errors.Is(err, lost) {
+			return true
+		}
+	}
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe)
+}
+
+// isNormalEnd reports whether err, the error of a handler, is the normal end of a connection,
+// which is not logged.
+func isNormalEnd(err error) bool {
+	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, ErrServerClosed)
+}
+
+// A panicError is the error of a function that panicked.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// panicked returns the error for a recovered value, or err if that is nil.
+func panicked(recovered any, err error) error {
+	if recovered == nil {
+		return err
+	}
+	return &panicError{recovered, debug.Stack()}
 }

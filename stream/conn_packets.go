@@ -1,0 +1,120 @@
+package stream
+
+import (
+	"context"
+
+	"github.com/gdwire/gdwire"
+)
+
+// Next returns a Decoder of the next packet, as [Reader.Next] does. After Close it returns
+// [net.ErrClosed], after the context is done its cause, also if packets have arrived before.
+// After [Server.Shutdown] it returns at most the packet whose first byte arrived before,
+// then [ErrServerClosed].
+func (c *Conn) Next() (*gdwire.Decoder, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	d, err := c.reader.Next()
+	c.last = c.draining.Load()
+	if !c.withinRate(err) {
+		c.reader.dec.Release()
+		return nil, ErrPacketRate
+	}
+	c.packetRead(err)
+	return d, err
+}
+
+// NextRaw appends the bytes of the next packet to dst, as [Reader.NextRaw] does. It returns the
+// errors of [Conn.Next].
+func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	if err := c.ready(); err != nil {
+		return dst, err
+	}
+	dst, err := c.reader.NextRaw(dst)
+	c.last = c.draining.Load()
+	if !c.withinRate(err) {
+		return dst, ErrPacketRate
+	}
+	c.packetRead(err)
+	return dst, err
+}
+
+// withinRate takes a token for a packet that was read, valid or with an error of its own, and reports
+// whether there was one.
+func (c *Conn) withinRate(err error) bool {
+	if c.rate == nil || err != nil && !Skippable(err) {
+		return true
+	}
+	c.tooFast = !c.rate.take()
+	return !c.tooFast
+}
+
+// ready returns an error if there is no next packet.
+func (c *Conn) ready() error {
+	c.packetHandled()
+	err := c.ended()
+	if err == nil && c.draining.Load() && (c.last || !c.reader.begun()) {
+		err = ErrServerClosed
+	}
+	if err == nil && c.tooFast {
+		err = ErrPacketRate
+	}
+	if err != nil {
+		c.reader.countInvalid()
+		c.reader.dec.Release()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.count() // also after finish, for a goroutine that outlives the handler
+		return err
+	}
+	c.armed = 0
+	return nil
+}
+
+// CloseRead discards all packets from now on, in a goroutine of its own. It serves
+// handlers that only write: the returned context is done when the other side closes the
+// connection, with the cause io.EOF, and after [Server.Shutdown], with the cause
+// [ErrServerClosed], or for any other reason for which Next fails. IdleTimeout no longer
+// applies. Nothing else may read then, and CloseRead must not be called again.
+func (c *Conn) CloseRead(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c.mu.Lock()
+	c.endless = true
+	c.mu.Unlock()
+	c.discarded = make(chan struct{})
+	go func() {
+		defer close(c.discarded)
+		defer func() {
+			if !c.served.Load() {
+				return
+			}
+			if c.panicked = panicked(recover(), nil); c.panicked != nil { // PacketHandled, for example
+				cancel(c.panicked)
+			}
+		}()
+		for {
+			if _, err := c.Next(); err != nil && !Skippable(err) {
+				cancel(err)
+				return
+			}
+		}
+	}()
+	return ctx
+}
+
+// WritePacket writes a packet with the value that write writes, as [Writer.WritePacket] does.
+func (c *Conn) WritePacket(write func(*gdwire.Encoder) error) error {
+	return c.writer.WritePacket(write)
+}
+
+// WriteRaw writes a packet with these bytes, an encoded value, as [Writer.WriteRaw] does. It does
+// not check them.
+func (c *Conn) WriteRaw(packet []byte) error { return c.writer.WriteRaw(packet) }
+
+// Flush writes the packets that were held back because of Options.BufferWrites. If a timeout occurs
+// before any of their bytes is written, Flush can be called again.
+func (c *Conn) Flush() error { return c.writer.Flush() }

@@ -1,0 +1,201 @@
+package stream
+
+import (
+	"time"
+)
+
+// aLongTimeAgo is a deadline that interrupts a call.
+var aLongTimeAgo = time.Unix(1, 0)
+
+// wait prepares for waiting for bytes: of the packet that began, or if idle is true, of the
+// next packet.
+func (c *Conn) wait(idle bool) error {
+	if c.writer.holds() {
+		if err := c.writer.startWait(); err != nil {
+			return err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count()
+	if err := c.ended(); err != nil { // here, because a deadline would replace that of Close
+		return err
+	}
+	if err := c.takeFlushError(); err != nil {
+		return err
+	}
+	if idle && c.draining.Load() {
+		return ErrServerClosed
+	}
+	now := c.now()
+	c.idle, c.waiting = idle, now
+	return c.setReadDeadline(now)
+}
+
+// setReadDeadline sets the read deadline, once for each packet, so that a sender cannot extend
+// it byte by byte. c is locked. While Next waits for a packet, it uses nothing that belongs to the
+// goroutine that reads: see active.
+func (c *Conn) setReadDeadline(now time.Time) error {
+	timeout, packet := c.config.IdleTimeout, int64(0)
+	if c.endless {
+		timeout = 0
+	}
+	if !c.idle {
+		timeout, packet = c.config.ReadTimeout, c.reader.lengthOffset+1
+		if c.armed == packet {
+			return nil
+		}
+	}
+	if !c.drainBy.IsZero() {
+		timeout = shorter(timeout, max(c.drainBy.Sub(now), 1))
+	}
+	if timeout > 0 || c.limited {
+		if err := c.setDeadline(c.link.SetReadDeadline, now, timeout); err != nil {
+			return err
+		}
+	}
+	c.limited, c.readBy = timeout > 0, now.Add(timeout)
+	if packet > 0 {
+		c.armed = packet
+	}
+	return nil
+}
+
+// active makes the IdleTimeout begin again, if Next waits for a packet.
+func (c *Conn) active() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.idle && c.limited && !c.draining.Load() && c.ended() == nil {
+		_ = c.setReadDeadline(c.now())
+	}
+}
+
+// received notes that n bytes arrived.
+func (c *Conn) received(n int) {
+	if n > 0 {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.idle = false
+		c.bytesIn += int64(n)
+	}
+}
+
+// readError returns the error of a call that read after wait.
+func (c *Conn) readError(err error) error {
+	if err == nil {
+		return nil
+	}
+	c.armed = 0 // the next call gets the same time again
+	c.mu.Lock()
+	drained := c.draining.Load() && (c.idle || isTimeout(err))
+	flushError := c.takeFlushError()
+	timeout := readTimeout
+	if c.idle {
+		timeout = idleTimeout
+	}
+	c.mu.Unlock()
+	if drained {
+		return ErrServerClosed
+	}
+	if cause := c.ended(); cause != nil {
+		return cause
+	}
+	if flushError != nil {
+		return flushError
+	}
+	return c.faults.note(&c.faults.read, err, timeout)
+}
+
+// flushFailed makes Next return err, of packets that were held back.
+func (c *Conn) flushFailed(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended() != nil { // Next returns that, and the deadline may be one of Close
+		return
+	}
+	c.flushError, c.limited = err, true
+	_ = c.link.SetReadDeadline(aLongTimeAgo)
+}
+
+// takeFlushError returns the error of flushFailed, once. c is locked.
+func (c *Conn) takeFlushError() error {
+	err := c.flushError
+	if err != nil {
+		c.flushError, c.armed = nil, 0 // its deadline has replaced that of the packet
+	}
+	return err
+}
+
+// setWriteDeadline sets the deadline of the next Write. It looks afterwards whether the connection has
+// ended or is drained, so that it does not replace the deadline of Close or Shutdown.
+func (c *Conn) setWriteDeadline() error {
+	if err := c.unusable(); err != nil { // the deadline of a closed connection is another error
+		return err
+	}
+	timeout, now := c.writeTimeout(), c.now()
+	c.writeBy.Store(int64(now.Add(timeout).Sub(c.opened)))
+	if err := c.setDeadline(c.conn.SetWriteDeadline, now, timeout); err != nil {
+		return err
+	}
+	if c.writeTimeout() != timeout {
+		return c.setWriteDeadline()
+	}
+	return c.ended()
+}
+
+// writeTimeout returns the time for a Write.
+func (c *Conn) writeTimeout() time.Duration {
+	if c.config.WriteTimeout > 0 && c.draining.Load() {
+		return shorter(c.config.WriteTimeout, c.config.DrainTimeout)
+	}
+	return c.config.WriteTimeout
+}
+
+// shorter returns the shorter timeout. 0 is none.
+func shorter(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// unusable returns why no packet can be written, or nil: the connection was closed, or its handshake
+// failed.
+func (c *Conn) unusable() error {
+	if err := c.ended(); err != nil {
+		return err
+	}
+	return c.handshake.failed()
+}
+
+// writeError returns the error of a call that wrote.
+func (c *Conn) writeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := c.ended(); cause != nil {
+		return cause
+	}
+	return c.faults.note(&c.faults.write, err, writeTimeout)
+}
+
+// drain makes Next return ErrServerClosed instead of waiting for another packet.
+func (c *Conn) drain() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.draining.Store(true)
+	if c.handshake.isPending() {
+		c.cancel(ErrServerClosed)
+		return
+	}
+	if d := c.config.DrainTimeout; d > 0 {
+		c.drainBy = time.Now().Add(d)
+		c.link.endWrite(c.drainBy)
+	}
+	if c.idle {
+		c.interrupt()
+	} else if !c.drainBy.IsZero() && (!c.limited || c.drainBy.Before(c.readBy)) {
+		c.limited, c.readBy = true, c.drainBy
+		_ = c.link.SetReadDeadline(c.drainBy)
+	}
+}

@@ -1,0 +1,200 @@
+package stream
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+)
+
+// ListenAndServe listens on the TCP address addr and calls Serve.
+func (s *Server) ListenAndServe(addr string) error { return s.listen(addr, s.Serve) }
+
+// ListenAndServeTLS listens on the TCP address addr and calls ServeTLS.
+func (s *Server) ListenAndServeTLS(addr, certFile, keyFile string) error {
+	return s.listen(addr, func(ln net.Listener) error { return s.ServeTLS(ln, certFile, keyFile) })
+}
+
+// listen calls serve unless the server is closed already.
+func (s *Server) listen(addr string, serve func(net.Listener) error) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	return serve(ln)
+}
+
+// Serve accepts connections from ln and calls Handler for each. It returns the first
+// error of ln that is not temporary, or [ErrServerClosed], and closes ln. After a
+// temporary error, such as too many open files, it waits for 5 ms, and up to a second
+// if more follow.
+func (s *Server) Serve(ln net.Listener) error {
+	defer func() { _ = ln.Close() }()
+	if err := s.addListener(&ln); err != nil {
+		return err
+	}
+	defer s.remove(func() { delete(s.listeners, &ln) })
+	var delay time.Duration
+	for {
+		conn, err := ln.Accept()
+		switch {
+		case err == nil:
+			delay = 0
+			s.accept(conn)
+		case s.isClosing():
+			return ErrServerClosed
+		case !temporary(err):
+			return err
+		default:
+			delay = min(max(2*delay, 5*time.Millisecond), time.Second)
+			s.logLimited(slog.LevelError, "accept failed", "error", err, "retry", delay)
+			select {
+			case <-time.After(delay):
+			case <-s.closing:
+			}
+		}
+	}
+}
+
+// ServeTLS accepts TLS connections from ln and calls Handler for each, as [Server.Serve] does.
+// It reads the certificate and its key from files, unless both names are empty and TLSConfig contains
+// a certificate, GetCertificate or GetConfigForClient.
+func (s *Server) ServeTLS(ln net.Listener, certFile, keyFile string) error {
+	config := s.TLSConfig.Clone()
+	if config == nil {
+		config = new(tls.Config)
+	}
+	known := len(config.Certificates) > 0 || config.GetCertificate != nil || config.GetConfigForClient != nil
+	if !known || certFile != "" || keyFile != "" {
+		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+		if err != nil {
+			_ = ln.Close()
+			return err
+		}
+		config.Certificates = []tls.Certificate{cert}
+	}
+	return s.Serve(tls.NewListener(ln, config))
+}
+
+// accept serves conn in a goroutine of its own, or closes it.
+func (s *Server) accept(conn net.Conn) {
+	addr := addrOf(conn.RemoteAddr())
+	if s.addConn(nil, addr) != nil { // before it costs memory
+		_ = conn.Close()
+		return
+	}
+	c := newNetConn(context.Background(), conn, s.config)
+	if s.addConn(c, addr) != nil { // since then, Shutdown was called
+		_ = conn.Close()
+		return
+	}
+	go s.handle(c)
+}
+
+// temporary reports whether the method Temporary of err, as of net's errors,
+// returns true.
+func temporary(err error) bool {
+	var t interface{ Temporary() bool }
+	return errors.As(err, &t) && t.Temporary()
+}
+
+// ServeConn calls Handler for c, which keeps its own Options, and closes c when Handler
+// returns. The handler's context derives from the context that c was made with. After Shutdown
+// and Close, and beyond MaxConns, ServeConn closes c at once.
+func (s *Server) ServeConn(c *Conn) {
+	if s.Handler == nil {
+		panic(errNoHandler)
+	}
+	if err := s.addConn(c, addrOf(c.RemoteAddr())); err != nil {
+		_ = c.CloseWithCode(closeCode(err, noFault))
+		return
+	}
+	s.handle(c)
+}
+
+// ServeMessages calls Handler for a connection of messages, such as a WebSocket, and closes it when
+// the handler returns. Each message is one packet, without a length, as with WebSocketPeer.put_var
+// and WebSocketPeer.send:
+//
+//	if s.Full() {
+//		http.Error(w, "full", http.StatusServiceUnavailable)
+//		return
+//	}
+//	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{OnPingReceived: stream.PingReceived})
+//	if err == nil { // otherwise Accept answered the request
+//		s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
+//	}
+//
+// The handler's context derives from ctx, which should be the context of the request, and the
+// http.Server should have [WithNetConn] as its ConnContext. See [NewMessageConn] for the differences
+// from a connection over TCP.
+func (s *Server) ServeMessages(ctx context.Context, c MessageConn) {
+	s.ServeConn(newMessageConn(ctx, c, s.sharedConfig()))
+}
+
+// handle serves a connection that was added. Every idle connection keeps the stack of handle, so
+// other functions do the work after the handler.
+func (s *Server) handle(c *Conn) {
+	c.setStats(&s.counters)
+	c.rate = newBucket(s.PacketRate, s.PacketBurst)
+	c.handled = s.PacketHandled
+	ctx, err := c.ctx, error(nil)
+	defer func() { s.end(ctx, c, panicked(recover(), err)) }()
+	if err = c.handshake.do(&c.lifetime); err != nil {
+		_ = c.faults.note(&c.faults.read, err, handshakeTimeout)
+		err = fmt.Errorf("TLS handshake: %w", err)
+		return
+	}
+	if s.ConnContext != nil {
+		ctx = s.ConnContext(ctx, c)
+	}
+	err = s.Handler(ctx, c)
+	c.lastHandled()
+}
+
+// end closes a connection after its handler returned err.
+func (s *Server) end(ctx context.Context, c *Conn, err error) {
+	defer s.remove(func() { s.removeConn(c) })
+	kind := c.faults.of(err)
+	c.finish(err, kind)
+	s.report(c, err, kind)
+	if c.panicked != nil && c.panicked != err { // otherwise the handler returned the cause of CloseRead's context
+		s.report(c, c.panicked, panicFault)
+	}
+	if s.ConnClosed != nil {
+		defer func() {
+			if err := panicked(recover(), nil); err != nil {
+				s.report(c, err, panicFault)
+			}
+		}()
+		s.ConnClosed(ctx, c, err)
+	}
+}
+
+// report counts and logs a connection that ended badly.
+func (s *Server) report(c *Conn, err error, kind faultKind) {
+	if kind == noFault {
+		return
+	}
+	s.counters.faults[kind].Add(1)
+	if kind.isFailure() && !c.failed {
+		c.failed = true
+		s.counters.failed.Add(1)
+	}
+	defer s.recoverLogger()
+	about := []any{"remote", c.remote(), "error", err, "packets", c.reader.packets}
+	switch p, _ := err.(*panicError); {
+	case p != nil:
+		s.logger().Error("gdwire/stream: connection failed", append(about, "stack", string(p.stack))...)
+	case kind == resetFault:
+		s.logLimited(slog.LevelDebug, "connection lost", about...)
+	default:
+		s.logLimited(slog.LevelError, "connection failed", about...)
+	}
+}
