@@ -49,6 +49,10 @@ func (export) ReadNodePath(d *Decoder, to *internal.NodePathText) (text []byte) 
 	return d.readShortNodePath(to)
 }
 
+// IsOneString reports whether t is the NodePathStart of a NodePath in one string, whose single name can
+// contain separators.
+func (export) IsOneString(t Token) bool { return t.flags()&flagOldNodePath != 0 }
+
 // SkippedNodePath reports whether d may have skipped a NodePath since the last call of
 // SkippedNodePath for d. Validate checks the names of NodePaths only in data that contain one, because
 // SkipValue takes a third of the time of a loop over tokens.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/wire"
 )
@@ -33,12 +34,10 @@ type writer struct {
 	outer  int  // number of frames around the key that script writes
 	named  bool // a member's name was written; its value is next
 
-	inText       bool  // between the chunks of a string
-	oldNodePaths bool  // NodePaths of the format can be a single string
-	before       int64 // offset of the latest token, if oldNodePaths
-	nodePath     nodePath
-	base64       []byte // an incomplete group of three bytes
-	scratch      []byte
+	inText  bool               // between the chunks of a string
+	names   wire.NodePathNames // of the NodePath that is being written
+	base64  []byte             // an incomplete group of three bytes
+	scratch []byte
 }
 
 // A frame is an open bracket, or an open string that consists of several tokens.
@@ -51,14 +50,11 @@ type frame struct {
 	colon   bool   // a colon separates the two of a pair
 }
 
-// A nodePath describes the NodePath that is being written.
-type nodePath struct {
-	next, subnames int64 // index of the next name and of the first sub-name
-	old            bool  // one name holds the whole NodePath
-}
-
 // flushAt is the number of buffered bytes at which a writer writes them.
 const flushAt = 8 << 10
+
+// export contains the calls of package gdwire for this module.
+var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
 
@@ -71,8 +67,6 @@ func getWriter(out io.Writer, d *gdwire.Decoder, o *Options) *writer {
 	if o.Indent != "" {
 		w.comma, w.colon = ", ", ": "
 	}
-	f := d.Options().Format
-	w.oldNodePaths = f != gdwire.Godot4 && f != gdwire.Godot3
 	return w
 }
 
@@ -88,9 +82,6 @@ func (w *writer) release() {
 func (w *writer) value(write func(*writer, gdwire.Token)) error {
 	depth := w.d.Depth()
 	for {
-		if w.oldNodePaths {
-			w.before = w.d.InputOffset()
-		}
 		t, err := w.d.ReadToken()
 		if err != nil {
 			return err
@@ -256,49 +247,25 @@ func (w *writer) chunk(t gdwire.Token, before, after string) {
 	}
 }
 
-// nodePathStart appends the start of a NodePath's text. A NodePath in the form of
-// one string is recognized by the header of 4 bytes, because the token does not show the form.
+// nodePathStart appends the start of a NodePath's text.
 func (w *writer) nodePathStart(t gdwire.Token, before, after string) {
 	names, _, absolute := t.NodePath()
-	w.nodePath = nodePath{subnames: names, old: w.oldNodePaths && w.d.InputOffset()-w.before == 4}
+	w.names = wire.NamesOf(names, absolute, export.IsOneString(t))
 	w.start(before)
-	if absolute {
-		w.add("/")
-	}
+	w.add(w.names.Start())
 	w.open(frame{end: after})
 }
 
-// nodePathName appends a chunk of a name.
+// nodePathName appends a chunk of a name. A name that cannot be read back from the text is an error,
+// but in plain JSON.
 func (w *writer) nodePathName(t gdwire.Token) {
-	p := &w.nodePath
-	if !w.inText {
-		switch {
-		case p.next >= p.subnames:
-			w.add(":")
-		case p.next > 0:
-			w.add("/")
-		}
-		p.next++
+	separator, err := w.names.Next(t.Bytes(), t.Last())
+	if err != nil && !w.plainJSON {
+		w.fail(gdwire.ErrRange, "%v", err)
 	}
-	if !w.plainJSON && !p.old {
-		w.checkName(t, p.next > p.subnames)
-	}
+	w.add(separator)
 	w.escaped(t.Bytes())
 	w.inText = !t.Last()
-}
-
-// checkName sets an error for a name that cannot be read back from the NodePath's
-// text.
-func (w *writer) checkName(t gdwire.Token, subname bool) {
-	for _, c := range t.Bytes() {
-		if c == ':' || c == '/' && !subname {
-			w.fail(gdwire.ErrRange, "NodePath name with %q", c)
-			return
-		}
-	}
-	if t.Len() == 0 {
-		w.fail(gdwire.ErrRange, "empty NodePath name")
-	}
 }
 
 // escaped appends s with the escape sequences of a JSON string.

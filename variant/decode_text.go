@@ -153,18 +153,9 @@ const maxScratch = 1 << 12
 // nodePathText returns the NodePath that starts with t as text. A name that cannot be
 // read back from the text is an error.
 func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
-	names, subnames, absolute := t.NodePath()
-	single := s.isSingleName(t)
-	b := s.scratch[:0]
-	if absolute {
-		b = append(b, '/')
-	}
-	for i := range names + subnames {
-		if i >= names {
-			b = append(b, ':')
-		} else if i > 0 {
-			b = append(b, '/')
-		}
+	names, n := namesOf(t)
+	b := append(s.scratch[:0], names.Start()...)
+	for range n {
 		name, _, err := export.ReadText(s.d)
 		if err == bufio.ErrBufferFull {
 			name, err = s.longText(g)
@@ -175,10 +166,11 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 		if err := s.charge(g, int64(len(name))); err != nil {
 			return "", err
 		}
-		if !single && !isName(name, i >= names) {
+		separator, err := names.Next(name, true)
+		if err != nil {
 			return "", s.fail(gdwire.TypeNodePath, g, nameError(name))
 		}
-		b = append(b, name...)
+		b = append(append(b, separator...), name...)
 	}
 	if s.scratch = b; cap(b) > maxScratch {
 		s.scratch = nil
@@ -186,25 +178,13 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 	return s.newText(b), s.d.ReadEnd()
 }
 
-// isSingleName reports whether the NodePath that starts with t can have the form of one string, in
-// formats that allow it. It is then a single name, which can contain separators.
-func (s *decoder) isSingleName(t gdwire.Token) bool {
-	names, subnames, absolute := t.NodePath()
-	f := s.d.Options().Format
-	return names == 1 && subnames == 0 && !absolute && f != 0 && f != gdwire.Godot4 && f != gdwire.Godot3
+// namesOf returns the names of the NodePath that starts with t, and their number.
+func namesOf(t gdwire.Token) (names wire.NodePathNames, n int64) {
+	n, subnames, absolute := t.NodePath()
+	return wire.NamesOf(n, absolute, export.IsOneString(t)), n + subnames
 }
 
 // nameError returns the error for a name of a NodePath that cannot be read back from its text.
 func nameError(name []byte) error {
 	return fmt.Errorf("%w: name %s", gdwire.ErrRange, quoted(string(name)))
-}
-
-// isName reports whether a name of a NodePath can be read back from the NodePath's text.
-func isName(name []byte, subname bool) bool {
-	for _, c := range name {
-		if c == ':' || c == '/' && !subname {
-			return false
-		}
-	}
-	return len(name) > 0
 }

@@ -8,7 +8,8 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // tombstone is the key of a deleted entry.
@@ -234,7 +235,7 @@ func hashable(key any) (k any, ok bool) {
 	case nil, string, bool, int64, ObjectID, Signal, Vector2i, Vector3i, Vector4i, Rect2i:
 		return key, true
 	case NodePath:
-		return NodePath(cleanNodePath(string(key))), true
+		return NodePath(wire.CleanNodePath(string(key))), true
 	case StringName:
 		return string(key), true
 	case float64:
@@ -275,23 +276,6 @@ func hashableByKind(key any) (any, bool) {
 		return hashableFloat(v.Float()), true
 	}
 	return nil, false
-}
-
-// cleanNodePath returns the text of a NodePath without empty names and a colon at its end,
-// which are not encoded.
-func cleanNodePath(path string) string {
-	if !strings.Contains(path, "//") && !strings.Contains(path, "/:") && !strings.HasSuffix(path, "/") && !strings.HasSuffix(path, ":") {
-		return path
-	}
-	names, subnames, _ := strings.Cut(path, ":")
-	clean := strings.Join(strings.FieldsFunc(names, func(r rune) bool { return r == '/' }), "/")
-	if strings.HasPrefix(names, "/") {
-		clean = "/" + clean
-	}
-	if subnames = strings.TrimSuffix(subnames, ":"); subnames != "" {
-		clean += ":" + subnames
-	}
-	return clean
 }
 
 // hashableFloat returns the result of hashable for a float.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A pairsFunc writes the pairs of a map, sorted by keys. Two keys that are encoded as
@@ -62,7 +63,7 @@ func (b encodePlanner) makePairsEncoder(t reflect.Type, declared gdwire.Elem, el
 	case t.Kind() != reflect.Interface && ownTypes[t] == nil && reflect.PointerTo(t).Implements(textMarshalerType) && isText(declared.Type):
 		return makeSortedPairsEncoder(elem, marshalText, func(s *encoder, _ reflect.Value, text string) error { return s.textAs(declared.Type, text) }), nil
 	case t == reflect.TypeFor[NodePath](), t.Kind() == reflect.String && declared.Type == gdwire.TypeNodePath:
-		return makeSortedPairsEncoder(elem, valueFunc(func(v reflect.Value) string { return cleanNodePath(v.String()) }), writeFunc[string](key)), nil
+		return makeSortedPairsEncoder(elem, valueFunc(func(v reflect.Value) string { return wire.CleanNodePath(v.String()) }), writeFunc[string](key)), nil
 	case t.Kind() == reflect.String:
 		return makeSortedPairsEncoder(elem, valueFunc(reflect.Value.String), writeFunc[string](key)), nil
 	case t.Kind() == reflect.Interface:

@@ -93,7 +93,7 @@ func (b encodePlanner) makeTaggedEncoder(t reflect.Type, wire gdwire.Type) (enco
 				return b.makePackedEncoder(t, p)
 			}
 		}
-		if m, ok := componentsOf(t); ok && k != reflect.Float32 && k != reflect.Float64 && k != reflect.Int32 {
+		if m, ok := componentsOf(t); ok {
 			for _, fits := range mathTypesOf(m) {
 				if fits == wire {
 					return makeMathEncoder(m, wire), nil

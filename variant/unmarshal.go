@@ -181,11 +181,8 @@ func (s *decoder) skipChecked() error {
 
 // checkNames reads the names of the NodePath that starts with t.
 func (s *decoder) checkNames(t gdwire.Token) error {
-	if s.isSingleName(t) {
-		return nil // the caller skips the name
-	}
-	names, subnames, _ := t.NodePath()
-	for i := range names + subnames {
+	names, n := namesOf(t)
+	for range n {
 		offset := s.d.InputOffset()
 		start, ok := s.scratch[:0], true // the start of the name, for the error
 		for last := false; !last; {
@@ -193,7 +190,8 @@ func (s *decoder) checkNames(t gdwire.Token) error {
 			if err != nil {
 				return err
 			}
-			ok = ok && isName(chunk.Bytes(), i >= names)
+			_, err = names.Next(chunk.Bytes(), chunk.Last())
+			ok = ok && err == nil
 			start = append(start, chunk.Bytes()[:min(len(chunk.Bytes()), quotedBytes-len(start))]...)
 			last = chunk.Last()
 		}

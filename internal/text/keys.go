@@ -1,11 +1,11 @@
 package text
 
 import (
-	"bytes"
 	"math"
 	"slices"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // MaxKey is the maximum length of a key in a path, in bytes. Pairs with a longer key are
@@ -48,10 +48,8 @@ func otherNaN(x float64) bool { return x != x && math.Float64bits(x) != math.Flo
 // A NodePathReader reads the names of a NodePath and their separators.
 type NodePathReader struct {
 	d         *gdwire.Decoder
-	absolute  bool
-	names     int64
-	read      bool // something was read
-	inName    bool // the next chunk continues the latest name
+	names     wire.NodePathNames
+	started   bool // something was read
 	ended     bool // the End was read
 	ambiguous bool // the text of another NodePath is the same
 }
@@ -59,7 +57,7 @@ type NodePathReader struct {
 // NewNodePathReader returns a reader of the NodePath that starts with the latest token.
 func NewNodePathReader(d *gdwire.Decoder, start gdwire.Token) *NodePathReader {
 	names, _, absolute := start.NodePath()
-	return &NodePathReader{d: d, absolute: absolute, names: names}
+	return &NodePathReader{d: d, names: wire.NamesOf(names, absolute, false)} // one string is as ambiguous
 }
 
 // Short reads up to MaxKey bytes and reports whether that is the whole NodePath.
@@ -85,30 +83,14 @@ func (r *NodePathReader) Next() (separator string, t gdwire.Token, err error) {
 	if err != nil {
 		return "", t, err
 	}
+	if !r.started {
+		r.started, separator = true, r.names.Start()
+	}
 	if t.Kind() == gdwire.KindEnd {
 		r.ended = true
-		if r.absolute && !r.read {
-			separator = "/"
-		}
 		return separator, t, nil
 	}
-	_, i, _ := r.d.StackIndex(r.d.Depth())
-	if !t.Last() {
-		_, i, _ = r.d.StackIndex(r.d.Depth() - 1)
-	}
-	if i < r.names {
-		r.ambiguous = r.ambiguous || t.Len() == 0 || bytes.ContainsAny(t.Bytes(), "/:")
-	} else { // without names, the text does not say whether the NodePath is absolute
-		r.ambiguous = r.ambiguous || r.absolute && r.names == 0 || bytes.IndexByte(t.Bytes(), ':') >= 0
-	}
-	if !r.inName {
-		switch {
-		case i >= r.names:
-			separator = ":"
-		case i > 0 || r.absolute:
-			separator = "/"
-		}
-	}
-	r.read, r.inName = true, !t.Last()
-	return separator, t, nil
+	next, wrong := r.names.Next(t.Bytes(), t.Last())
+	r.ambiguous = r.ambiguous || wrong != nil
+	return separator + next, t, nil
 }

@@ -1,6 +1,80 @@
 package wire
 
-import "math/bits"
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strings"
+)
+
+// NodePathNames goes through the names of a NodePath, which its text joins, such as
+// "/root/Player:position:x", and tells whether they can be found again in the text.
+type NodePathNames struct {
+	names, next         int64 // without sub-names, and the index of the next name
+	absolute, oneString bool
+	inName              bool // the next chunk continues the latest name
+}
+
+// NamesOf returns the NodePathNames of a NodePath with this number of names before its sub-names. A
+// NodePath in one string has a single name, which is its text.
+func NamesOf(names int64, absolute, oneString bool) NodePathNames {
+	return NodePathNames{names: names, absolute: absolute, oneString: oneString}
+}
+
+// Start returns the text before the first name.
+func (n *NodePathNames) Start() string {
+	if n.absolute {
+		return "/"
+	}
+	return ""
+}
+
+// Next returns the text before the next chunk of a name, which is the last one of the name or not. The
+// error, which is of no call after it, says why the name cannot be found again in the text.
+func (n *NodePathNames) Next(chunk []byte, last bool) (separator string, err error) {
+	isSubname := n.next >= n.names
+	switch {
+	case n.inName:
+	case isSubname:
+		separator = ":"
+	case n.next > 0:
+		separator = "/"
+	}
+	if n.inName = !last; last {
+		n.next++
+	}
+	if n.oneString {
+		return separator, nil
+	}
+	for _, c := range chunk {
+		if c == ':' || c == '/' && !isSubname {
+			return separator, fmt.Errorf("NodePath name with %q", c)
+		}
+	}
+	if len(chunk) == 0 {
+		return separator, errEmptyName
+	}
+	return separator, nil
+}
+
+var errEmptyName = errors.New("empty NodePath name")
+
+// CleanNodePath returns the text of a NodePath without what is not encoded: empty names and a colon at
+// the end.
+func CleanNodePath(text string) string {
+	if !strings.Contains(text, "//") && !strings.Contains(text, "/:") && !strings.HasSuffix(text, "/") && !strings.HasSuffix(text, ":") {
+		return text
+	}
+	names, subnames, _ := strings.Cut(text, ":")
+	clean := strings.Join(strings.FieldsFunc(names, func(r rune) bool { return r == '/' }), "/")
+	if strings.HasPrefix(names, "/") {
+		clean = "/" + clean
+	}
+	if subnames = strings.TrimSuffix(subnames, ":"); subnames != "" {
+		clean += ":" + subnames
+	}
+	return clean
+}
 
 const (
 	// maxShortNames is the size of the longest text that PutNames splits.
