@@ -96,8 +96,7 @@ func compareSources(o *options) view.CompareFunc {
 			one.Candidates, one.Frame = nil, source.Frame
 			one.Decoder, one.maxMemory = source.Options, maxCompared
 			one.Decoder.Format, one.Decoder.AllowObjects = source.Format, true
-			content, size := source.Content()
-			sides[i] = &side{name: source.Name, r: content, size: size, options: &one}
+			sides[i] = &side{name: source.Name, r: source.ReaderAt(), size: source.Size, options: &one}
 		}
 		send := func(change view.Change) error {
 			change.Old, change.New = cut(change.Old, plainWidth), cut(change.New, plainWidth)
@@ -168,20 +167,12 @@ const maxCompared = 256 << 20
 // newViewSource returns the content of an input for a page. Compressed and encrypted files, and
 // pipes, are read into memory.
 func newViewSource(in *save.Source, o *options) (*view.Source, error) {
-	var v *view.Source
 	stat, err := os.Stat(in.Name) // before it is read, so that a later change is noticed
-	if f, start := in.File(); f != nil {
-		var err error
-		if v, err = view.NewFile(f, start); err != nil {
-			return nil, prefixed(in.Name, err)
-		}
-	} else {
-		content, err := in.ReadAll()
-		if err != nil {
-			return nil, err
-		}
-		v = view.NewSource(content)
+	store, failed := in.Store(view.InMemory)
+	if failed != nil {
+		return nil, failed
 	}
+	v := &view.Source{Store: store}
 	if err == nil && stat.Mode().IsRegular() {
 		v.Path, v.Stat = in.Name, stat
 	}

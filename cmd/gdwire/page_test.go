@@ -15,7 +15,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
-	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -96,8 +96,8 @@ func TestCompareSources(t *testing.T) {
 		for _, value := range values {
 			b, err := variant.Marshal(value)
 			require.NoError(t, err)
-			s := view.NewSource(b)
-			s.Format, s.Frame = gdwire.Godot4, recognize.Bare
+			s := &view.Source{Store: save.InMemory(b)}
+			s.Format, s.Frame = gdwire.Godot4, save.Bare
 			sources = append(sources, s)
 		}
 		return sources

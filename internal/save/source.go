@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/gdwire/gdwire/fileaccess"
 )
@@ -130,15 +129,6 @@ func (s *Source) hold() {
 type failed struct{ err error }
 
 func (f *failed) Read([]byte) (int, error) { return 0, f.err }
-
-// File returns the file and the offset at which the content starts, if the input is a regular
-// file with plain content. For other inputs, such as standard input, it returns nil.
-func (s *Source) File() (f *os.File, start int64) {
-	if s.Path == "" || s.Info == nil || s.Container.Container != fileaccess.Plain {
-		return nil, 0
-	}
-	return s.file, s.start
-}
 
 // ReadAll reads the content into memory.
 func (s *Source) ReadAll() ([]byte, error) { return s.readAll(s.Reader) }

@@ -3,6 +3,7 @@ package save
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -71,11 +72,11 @@ func TestSource(t *testing.T) {
 				} else {
 					require.EqualValues(t, len(packets), in.Size)
 				}
-				f, start := in.File()
-				require.Equal(t, how == "file" && container == "plain", f != nil)
-				if f != nil {
-					require.EqualValues(t, 8, start)
-				}
+				store, err := in.Store(10)
+				require.NoError(t, err)
+				require.Equal(t, how == "file" && container == "plain", store.Data == nil)
+				requireStored(t, packets, store)
+				in = open(t, how, data)
 				var o Reading
 				r, err := in.Recognize(&o, Known{})
 				require.NoError(t, err)
@@ -93,6 +94,49 @@ func TestSource(t *testing.T) {
 				require.NoError(t, in.Close())
 			})
 		}
+	}
+}
+
+// requireStored: any bytes of a Store can be read.
+func requireStored(t *testing.T, want string, s *Store) {
+	t.Helper()
+	require.EqualValues(t, len(want), s.Size)
+	all, err := io.ReadAll(io.NewSectionReader(s.ReaderAt(), 0, s.Size))
+	require.NoError(t, err)
+	require.True(t, want == string(all))
+	b, err := s.Bytes(4, 8)
+	require.NoError(t, err)
+	require.Equal(t, want[4:12], string(b))
+	b, err = s.Bytes(s.Size-3, 8)
+	require.NoError(t, err)
+	require.Equal(t, want[len(want)-3:], string(b))
+	for _, at := range []int64{-1, s.Size + 1} {
+		_, err = s.Bytes(at, 1)
+		require.EqualError(t, err, fmt.Sprint("there is no offset ", at))
+	}
+	require.NoError(t, s.Check())
+}
+
+// TestStoreChanged: a Store in its file notices a change of the file, and one in memory does not change.
+func TestStoreChanged(t *testing.T) {
+	for _, most := range []int64{0, 100} {
+		name := filepath.Join(t.TempDir(), "file")
+		require.NoError(t, os.WriteFile(name, []byte(save), 0o600))
+		in, err := Open(name, nil)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = in.Close() })
+		source, err := in.Source(&SourceOptions{})
+		require.NoError(t, err)
+		s, err := source.Store(most)
+		require.NoError(t, err)
+		require.NoError(t, os.Truncate(name, 8))
+		if most > 0 {
+			requireStored(t, save, s)
+			continue
+		}
+		require.ErrorIs(t, s.Check(), ErrFileChanged)
+		_, err = s.Bytes(4, 8)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	}
 }
 

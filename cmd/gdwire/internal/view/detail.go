@@ -49,14 +49,14 @@ const (
 // detail describes the value at an offset. width is the size of an element of a packed array,
 // which is stored without a header, or 0.
 func (s *Source) detail(done <-chan struct{}, at, end, width int64) (*detail, error) {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	if end <= 0 || end > s.size {
-		end = s.size
+	if end <= 0 || end > s.Size {
+		end = s.Size
 	}
 	v := &detail{At: at, Size: -1, From: max(at-hexBefore, 0), Parts: []part{}}
-	b, err := s.bytes(v.From, hexBefore+hexBytes)
+	b, err := s.Bytes(v.From, hexBefore+hexBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s *Source) describe(v *detail, end int64, b *budget) error {
 		size := t.Len() * elementWidth(t)
 		if t.Type() == gdwire.TypePackedByteArray {
 			size = t.Len()
-			head, err := s.bytes(pos(), 12)
+			head, err := s.Bytes(pos(), 12)
 			v.Picture = err == nil && pictureType(head) != ""
 		}
 		if size > 0 {
@@ -139,7 +139,7 @@ func (s *Source) describe(v *detail, end int64, b *budget) error {
 
 // skipRest skips the rest of the value to find its size.
 func (s *Source) skipRest(v *detail, d *decoder, b *budget) error {
-	if s.data != nil {
+	if s.Data != nil {
 		if err := d.SkipTo(0); err != nil {
 			return offset(err, v.At)
 		}
@@ -163,14 +163,14 @@ func (s *Source) skipRest(v *detail, d *decoder, b *budget) error {
 
 // text adds the parts of a string with the length at an offset.
 func (s *Source) text(v *detail, at int64) error {
-	b, err := s.bytes(at, 4)
+	b, err := s.Bytes(at, 4)
 	if err != nil || len(b) < 4 {
 		return err
 	}
 	n := int64(binary.LittleEndian.Uint32(b))
 	v.part(at+4, at+4+n, partContent, "text")
 	v.part(at+4+n, at+4+(n+3)&^3, partPadding, "padding")
-	content, err := s.bytes(at+4, int(min(n, textBytes)))
+	content, err := s.Bytes(at+4, int(min(n, textBytes)))
 	v.Text = string(bytes.ToValidUTF8(content, []byte("�")))
 	return err
 }
@@ -180,7 +180,7 @@ func (s *Source) names(v *detail, d *decoder, start gdwire.Token, end int64) err
 	at := v.At + d.InputOffset()
 	names, subnames, _ := start.NodePath()
 	for i := int64(0); i < min(names+subnames, 64) && at+4 <= end; i++ {
-		b, err := s.bytes(at, 4)
+		b, err := s.Bytes(at, 4)
 		if err != nil || len(b) < 4 {
 			return err
 		}
@@ -212,7 +212,7 @@ const maxPicture = 32 << 20
 
 // picture returns the content of the PackedByteArray at an offset, and its media type, or "".
 func (s *Source) picture(done <-chan struct{}, at, end int64) (content []byte, mediaType string, err error) {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, "", err
 	}
 	d := s.decoder(done)
@@ -223,7 +223,7 @@ func (s *Source) picture(done <-chan struct{}, at, end int64) (content []byte, m
 		return nil, "", err
 	}
 	n := t.Len()
-	content, err = s.bytes(at+d.InputOffset(), int(n))
+	content, err = s.Bytes(at+d.InputOffset(), int(n))
 	if err == nil && int64(len(content)) < n {
 		err = io.ErrUnexpectedEOF
 	}

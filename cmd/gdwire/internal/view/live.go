@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -162,8 +162,8 @@ func (l *Live) keptPackets() (from, to int64) {
 }
 
 func (p *Packet) source() *Source {
-	s := NewSource(p.raw)
-	s.Format, s.Frame, s.Options = p.options.Format, recognize.Bare, *p.options
+	s := &Source{Store: save.InMemory(p.raw)}
+	s.Format, s.Frame, s.Options = p.options.Format, save.Bare, *p.options
 	return s
 }
 

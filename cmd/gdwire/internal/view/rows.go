@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -66,14 +66,14 @@ const (
 
 // children lists the children of the container at an offset, from an index on.
 func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, error) {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	d, reader := s.decoder(done), s.decoder(done)
 	defer d.Release()
 	defer reader.Release()
-	if end <= 0 || end > s.size {
-		end = s.size
+	if end <= 0 || end > s.Size {
+		end = s.Size
 	}
 	c, err := s.open(d, at, end)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 		row := r.row(c, i, at)
 		l.Rows = append(l.Rows, row)
 		last := &l.Rows[len(l.Rows)-1]
-		if row.Error != nil && (c.kind != 0 || s.Frame == recognize.Bare) {
+		if row.Error != nil && (c.kind != 0 || s.Frame == save.Bare) {
 			return l, nil // the next child cannot be found
 		}
 		i++
@@ -222,7 +222,7 @@ const maxThumbnail = 1 << 20
 
 // isPicture reports whether the bytes at an offset are those of a picture.
 func (r *rowReader) isPicture(at int64) bool {
-	head, err := r.s.bytes(at, 12)
+	head, err := r.s.Bytes(at, 12)
 	return err == nil && pictureType(head) != ""
 }
 
@@ -281,7 +281,7 @@ func (r *rowReader) element(c *container, w *row) error {
 		w.Text = string(text.AppendQuoted(nil, cutText(name)))
 		return nil
 	}
-	b, err := r.s.bytes(w.At, int(c.width))
+	b, err := r.s.Bytes(w.At, int(c.width))
 	if err == nil && int64(len(b)) < c.width {
 		err = &gdwire.Error{Offset: w.At, Path: "$", Err: io.ErrUnexpectedEOF}
 	}

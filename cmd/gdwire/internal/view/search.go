@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -100,10 +100,10 @@ func (s *Source) search(ctx context.Context, q *query, report func(progress) err
 	x := &search{s: s, q: q, report: report, d: s.decoder(ctx.Done()), rows: s.tracer(ctx.Done())}
 	defer x.d.Release()
 	defer x.rows.release()
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return err
 	}
-	for at := int64(0); at < s.size && x.hits < maxHits; x.packet++ {
+	for at := int64(0); at < s.Size && x.hits < maxHits; x.packet++ {
 		value, end, err := s.packet(at)
 		if err == nil {
 			x.base = value
@@ -115,18 +115,18 @@ func (s *Source) search(ctx context.Context, q *query, report func(progress) err
 		}
 		switch {
 		case err == errFull:
-		case err != nil && (s.Frame == recognize.Bare || end == at): // nothing can follow
+		case err != nil && (s.Frame == save.Bare || end == at): // nothing can follow
 			return report(progress{At: at, Done: true, Error: faultOf(offset(err, value))})
 		case err != nil: // the next packet can be good
 			if err := report(progress{At: at, Error: faultOf(offset(err, value))}); err != nil {
 				return err
 			}
 		}
-		if at = end; s.Frame == recognize.Bare {
+		if at = end; s.Frame == save.Bare {
 			at = value + x.d.InputOffset()
 		}
 	}
-	return report(progress{At: s.size, Done: true})
+	return report(progress{At: s.Size, Done: true})
 }
 
 // search searches all packets that are kept.

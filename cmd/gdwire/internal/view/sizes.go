@@ -39,14 +39,14 @@ func keepLargest(all []sized) []sized {
 // sizes measures the children of the container at an offset, in one pass. It calls report now and then
 // for the progress.
 func (s *Source) sizes(ctx context.Context, at, end int64, report func(sizes) error) error {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return err
 	}
 	d, reader := s.decoder(ctx.Done()), s.decoder(ctx.Done())
 	defer d.Release()
 	defer reader.Release()
-	if end <= 0 || end > s.size {
-		end = s.size
+	if end <= 0 || end > s.Size {
+		end = s.Size
 	}
 	c, err := s.open(d, at, end)
 	if err != nil {

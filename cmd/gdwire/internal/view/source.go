@@ -1,7 +1,6 @@
 package view
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,91 +10,26 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/save"
 )
 
-// inMemory is the size in bytes up to which a file is read into memory at once. Larger files are
+// InMemory is the size in bytes up to which a file is read into memory at once. Larger files are
 // read as needed.
-const inMemory = 64 << 20
+const InMemory = 64 << 20
 
 // A Source is the content of a file, or one live packet.
 type Source struct {
+	*save.Store
 	Name      string
 	Path      string      // of the file, to see whether it has changed, or "" if it cannot change
 	Stat      os.FileInfo // of the file at Path, before it was read
 	Format    gdwire.Format
-	Frame     recognize.Frame
+	Frame     save.Frame
 	Container string // how the file is compressed or encrypted, or ""
 	Options   gdwire.DecoderOptions
 
-	size int64
-	data []byte      // all of it, or nil
-	file io.ReaderAt // otherwise
-	base int64       // of file, where the content begins
-	stat func() (os.FileInfo, error)
-	info os.FileInfo
-
 	mu    sync.Mutex
 	marks map[int64]*marks // of containers, by offset
-}
-
-// NewSource returns a Source of bytes in memory.
-func NewSource(data []byte) *Source { return &Source{data: data, size: int64(len(data))} }
-
-// NewFile returns a Source of the content of f from base on. Once the size or time of the
-// file changed, all reads fail.
-func NewFile(f *os.File, base int64) (*Source, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	s := &Source{file: f, base: base, size: info.Size() - base, info: info, stat: f.Stat}
-	if s.size <= inMemory {
-		s.data = make([]byte, s.size)
-		if _, err := f.ReadAt(s.data, base); err != nil && err != io.EOF {
-			return nil, err
-		}
-	}
-	return s, nil
-}
-
-var errChanged = errors.New("the file has changed")
-
-// check returns an error if the file changed.
-func (s *Source) check() error {
-	if s.stat == nil || s.data != nil {
-		return nil
-	}
-	info, err := s.stat()
-	if err == nil && (info.Size() != s.info.Size() || !info.ModTime().Equal(s.info.ModTime())) {
-		err = errChanged
-	}
-	return err
-}
-
-// Content returns the bytes of s and their number.
-func (s *Source) Content() (io.ReaderAt, int64) {
-	if s.data != nil {
-		return bytes.NewReader(s.data), s.size
-	}
-	return io.NewSectionReader(s.file, s.base, s.size), s.size
-}
-
-// bytes returns up to n bytes from at on. They must not be changed.
-func (s *Source) bytes(at int64, n int) ([]byte, error) {
-	if at < 0 || at > s.size {
-		return nil, fmt.Errorf("there is no offset %d", at)
-	}
-	n = int(min(int64(n), s.size-at))
-	if s.data != nil {
-		return s.data[at : at+int64(n)], nil
-	}
-	b := make([]byte, n)
-	_, err := s.file.ReadAt(b, s.base+at)
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return b, err
 }
 
 // A decoder reads values of a Source for a request. Reads of a file fail once the request is
@@ -115,12 +49,12 @@ func (s *Source) decoder(done <-chan struct{}) *decoder {
 
 // reset makes d read the values from at on, up to end.
 func (s *Source) reset(d *decoder, at, end int64) {
-	end = min(max(end, at), s.size)
-	if s.data != nil {
-		d.ResetBytes(s.data[min(at, end):end])
+	end = min(max(end, at), s.Size)
+	if s.Data != nil {
+		d.ResetBytes(s.Data[min(at, end):end])
 		return
 	}
-	d.ResetN(&requested{io.NewSectionReader(s.file, s.base+at, end-at), d.done}, end-at)
+	d.ResetN(&requested{io.NewSectionReader(s.File, at, end-at), d.done}, end-at)
 }
 
 var errDone = errors.New("the request is done")
@@ -158,7 +92,7 @@ const root = -1
 // open returns the container at an offset.
 func (s *Source) open(d *decoder, at, end int64) (*container, error) {
 	if at == root {
-		return &container{at: root, count: -1, end: s.size}, nil
+		return &container{at: root, count: -1, end: s.Size}, nil
 	}
 	s.reset(d, at, end)
 	t, err := d.ReadToken()
@@ -295,11 +229,11 @@ func (s *Source) seek(d *decoder, c *container, i int64, b *budget) (index, at i
 func (s *Source) after(d *decoder, c *container, at, end int64) (int64, error) {
 	values := 1
 	switch {
-	case c.kind == 0 && s.Frame != recognize.Bare:
+	case c.kind == 0 && s.Frame != save.Bare:
 		_, end, err := s.packet(at)
 		return end, err
 	case c.kind == gdwire.KindPackedStart:
-		b, err := s.bytes(at, 4)
+		b, err := s.Bytes(at, 4)
 		if err == nil && len(b) < 4 {
 			err = io.ErrUnexpectedEOF
 		}
@@ -328,10 +262,10 @@ func (s *Source) after(d *decoder, c *container, at, end int64) (int64, error) {
 // packet returns the offset of the value in the packet with the length at an offset, and the
 // end of the packet. If the length cannot be read, both are the offset of the length.
 func (s *Source) packet(at int64) (value, end int64, err error) {
-	if s.Frame == recognize.Bare {
-		return at, s.size, nil
+	if s.Frame == save.Bare {
+		return at, s.Size, nil
 	}
-	b, err := s.bytes(at, 4)
+	b, err := s.Bytes(at, 4)
 	if err != nil {
 		return at, at, err
 	}
@@ -339,11 +273,11 @@ func (s *Source) packet(at int64) (value, end int64, err error) {
 		return at, at, &gdwire.Error{Offset: at, Path: "$", Err: io.ErrUnexpectedEOF}
 	}
 	n := int64(binary.LittleEndian.Uint32(b))
-	if s.Frame == recognize.U32BE {
+	if s.Frame == save.U32BE {
 		n = int64(binary.BigEndian.Uint32(b))
 	}
-	if end = at + 4 + n; end > s.size {
-		return at + 4, s.size, &gdwire.Error{Offset: s.size, Path: "$", Err: io.ErrUnexpectedEOF}
+	if end = at + 4 + n; end > s.Size {
+		return at + 4, s.Size, &gdwire.Error{Offset: s.Size, Path: "$", Err: io.ErrUnexpectedEOF}
 	}
 	return at + 4, end, nil
 }
@@ -353,7 +287,7 @@ const maxName = 1 << 10
 
 // name returns the name of the property at an offset, and the offset of its value.
 func (s *Source) name(at int64) (name []byte, value int64, err error) {
-	b, err := s.bytes(at, 4+maxName)
+	b, err := s.Bytes(at, 4+maxName)
 	if err == nil && len(b) < 4 {
 		err = &gdwire.Error{Offset: at, Path: "$", Err: io.ErrUnexpectedEOF}
 	}

@@ -65,7 +65,7 @@ func (r *rowReader) odd(w *row) string {
 	if w.Error != nil || w.To-w.At > maxOdd || w.Width > 0 {
 		return ""
 	}
-	b, err := r.s.bytes(w.At, int(w.To-w.At))
+	b, err := r.s.Bytes(w.At, int(w.To-w.At))
 	if err != nil {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -48,7 +48,7 @@ func TestVerdict(t *testing.T) {
 		"PackedVector4Array":    {packet(t, []variant.Vector4{{}}), "PackedVector4Array", verdict{Since: "4.3"}, verdict{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := source(recognize.Bare, c.packet)
+			s := source(save.Bare, c.packet)
 			rows := list(t, s, nil)
 			require.Equal(t, c.typ, rows[0].Type)
 			require.Equal(t, c.verdict, rows[0].verdict)
@@ -63,7 +63,7 @@ func TestVerdict(t *testing.T) {
 	b, err := variant.Marshal(&variant.Object{Class: "Node", Properties: []variant.Property{{Name: "script", Value: "extends Node"}}},
 		variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}})
 	require.NoError(t, err)
-	s := source(recognize.Bare, b)
+	s := source(save.Bare, b)
 	s.Format = gdwire.Godot3
 	row := list(t, s, nil)[0]
 	require.Empty(t, list(t, s, &row)[0].Refused, "engines before 4.3 set it")

@@ -145,7 +145,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	if after == nil || before == nil || s.Compare == nil {
 		return errors.New("there is nothing to compare with")
 	}
-	if before.check() != nil { // its bytes are those of the new version
+	if before.Check() != nil { // its bytes are those of the new version
 		return errOverwritten
 	}
 	list, more := []Change{}, false

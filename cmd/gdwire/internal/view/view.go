@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gdwire/gdwire/internal/save"
 )
 
 //go:embed page
@@ -161,7 +163,7 @@ func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
 	about := map[string]any{"live": s.Live != nil, "recording": s.Recording}
 	if f, version := s.versions.latest(); f != nil {
 		file := map[string]any{
-			"name": f.Name, "command": s.Command, "size": f.size, "format": f.Format.String(),
+			"name": f.Name, "command": s.Command, "size": f.Size, "format": f.Format.String(),
 			"frame": f.Frame.String(), "container": f.Container,
 			"version": version, "changes": s.Reopen != nil,
 		}
@@ -192,7 +194,7 @@ func (s *Server) arguments(r *http.Request) (a arguments, err error) {
 	if q.Has("version") {
 		version, _ := strconv.Atoi(q.Get("version"))
 		if a.source = s.versions.get(version); a.source == nil {
-			return a, errChanged
+			return a, save.ErrFileChanged
 		}
 	}
 	if n, ok := q["packet"]; ok && s.Live != nil {
@@ -209,7 +211,7 @@ func (s *Server) arguments(r *http.Request) (a arguments, err error) {
 			return a, err
 		}
 	}
-	if a.at < root || a.at > a.source.size || a.index < 0 || a.width < 0 {
+	if a.at < root || a.at > a.source.Size || a.index < 0 || a.width < 0 {
 		return a, errors.New("there is no such value")
 	}
 	return a, nil
@@ -260,7 +262,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	content, mediaType, err := a.source.picture(r.Context().Done(), max(a.at, 0), a.source.size)
+	content, mediaType, err := a.source.picture(r.Context().Done(), max(a.at, 0), a.source.Size)
 	if err != nil || mediaType == "" {
 		http.Error(w, "no picture", http.StatusNotFound)
 		return nil

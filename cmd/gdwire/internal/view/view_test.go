@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -31,18 +31,18 @@ func packet(t testing.TB, v any) []byte {
 }
 
 // source returns a Source of values in Godot 4's format.
-func source(frame recognize.Frame, packets ...[]byte) *Source {
+func source(frame save.Frame, packets ...[]byte) *Source {
 	var b []byte
 	for _, p := range packets {
 		switch frame {
-		case recognize.U32:
+		case save.U32:
 			b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
-		case recognize.U32BE:
+		case save.U32BE:
 			b = binary.BigEndian.AppendUint32(b, uint32(len(p)))
 		}
 		b = append(b, p...)
 	}
-	s := NewSource(b)
+	s := &Source{Store: save.InMemory(b)}
 	s.Name, s.Format, s.Frame = "save.bin", gdwire.Godot4, frame
 	return s
 }
@@ -50,13 +50,16 @@ func source(frame recognize.Frame, packets ...[]byte) *Source {
 // onDisk returns the same Source in a file, which is read where it is.
 func onDisk(t testing.TB, s *Source) *Source {
 	name := filepath.Join(t.TempDir(), "save.bin")
-	require.NoError(t, os.WriteFile(name, append([]byte("head"), s.data...), 0o600))
-	f, err := os.Open(name)
+	require.NoError(t, os.WriteFile(name, append([]byte("head"), s.Data...), 0o600))
+	in, err := save.Open(name, nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = f.Close() })
-	disk, err := NewFile(f, 4)
+	t.Cleanup(func() { _ = in.Close() })
+	file, err := in.Source(&save.SourceOptions{Skip: 4})
 	require.NoError(t, err)
-	disk.data = nil // as if it were large
+	store, err := file.Store(0)
+	require.NoError(t, err)
+	require.Nil(t, store.Data)
+	disk := &Source{Store: store, Path: name}
 	disk.Name, disk.Format, disk.Frame, disk.Options = s.Name, s.Format, s.Frame, s.Options
 	return disk
 }
@@ -110,7 +113,7 @@ func sample() *variant.Dictionary {
 
 func TestChildren(t *testing.T) {
 	node := &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "hp", Value: 5}, {Name: "metadata/x", Value: []any{1}}}}
-	for _, frame := range []recognize.Frame{recognize.Bare, recognize.U32, recognize.U32BE} {
+	for _, frame := range []save.Frame{save.Bare, save.U32, save.U32BE} {
 		s := source(frame, packet(t, sample()), packet(t, node), packet(t, 5))
 		for name, s := range map[string]*Source{"memory": s, "file": onDisk(t, s)} {
 			t.Run(fmt.Sprint(frame, " in ", name), func(t *testing.T) {
@@ -150,7 +153,7 @@ func TestChildren(t *testing.T) {
 
 // The rows up to a large child are listed before its end is found.
 func TestLargeChild(t *testing.T) {
-	s := source(recognize.Bare, packet(t, []any{1, make([]any, maxChild/4), 2}))
+	s := source(save.Bare, packet(t, []any{1, make([]any, maxChild/4), 2}))
 	l, err := s.children(t.Context().Done(), root, 0, 0)
 	require.NoError(t, err)
 	require.Len(t, l.Rows, 1)
@@ -188,8 +191,8 @@ func (c *leavingClient) ReadAt(p []byte, at int64) (int, error) {
 
 // Nobody reads the rest of a large value for a client that left.
 func TestClientLeaves(t *testing.T) {
-	s := onDisk(t, source(recognize.Bare, packet(t, []any{make([]byte, 2*maxChild), 1})))
-	file := s.file
+	s := onDisk(t, source(save.Bare, packet(t, []any{make([]byte, 2*maxChild), 1})))
+	file := s.File
 	for name, ask := range map[string]func(ctx context.Context) error{
 		"children": func(ctx context.Context) error { _, err := s.children(ctx.Done(), 0, 0, 1); return err },
 		"value":    func(ctx context.Context) error { _, err := s.detail(ctx.Done(), 0, 0, 0); return err },
@@ -200,7 +203,7 @@ func TestClientLeaves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, leave := context.WithCancel(t.Context())
 			c := &leavingClient{ReaderAt: file, leave: leave}
-			s.file = c
+			s.File = c
 			_ = ask(ctx) // nobody sees the error
 			require.Less(t, c.read, 1<<20, "bytes read")
 		})
@@ -215,7 +218,7 @@ func TestMarks(t *testing.T) {
 		values[i] = strings.Repeat("x", i%7)
 	}
 	values[500] = make([]byte, 3<<20)
-	s := source(recognize.Bare, packet(t, values))
+	s := source(save.Bare, packet(t, values))
 	for name, s := range map[string]*Source{"memory": s, "file": onDisk(t, s)} {
 		rows := list(t, s, nil)
 		for _, i := range []int64{n - 1, 0, 501, 500, 77_777, 99_990} {
@@ -243,7 +246,7 @@ func TestPageDamage(t *testing.T) {
 	at := bytes.Index(whole, []byte("text"))
 	bad := bytes.Clone(whole)
 	bad[at] = 0xff
-	s := source(recognize.Bare, bad)
+	s := source(save.Bare, bad)
 	l, err := s.children(t.Context().Done(), root, 0, 0)
 	require.NoError(t, err)
 	require.Len(t, l.Rows, 1)
@@ -258,16 +261,16 @@ func TestPageDamage(t *testing.T) {
 	require.EqualValues(t, at, l.Rows[1].Error.At)
 
 	// With lengths the next packet is found.
-	framed := source(recognize.U32, bad, packet(t, 5), whole)
-	framed.data = framed.data[:len(framed.data)-3]
-	framed.size -= 3
+	framed := source(save.U32, bad, packet(t, 5), whole)
+	framed.Data = framed.Data[:len(framed.Data)-3]
+	framed.Size -= 3
 	l, err = framed.children(t.Context().Done(), root, 0, 0)
 	require.NoError(t, err)
 	require.NotNil(t, l.Rows[0].Error)
 	require.Equal(t, "int 5", l.Rows[1].Type+" "+l.Rows[1].Text)
 	require.NotNil(t, l.Rows[2].Error)
 	for i := range whole { // never a panic, and always an answer
-		s := source(recognize.Bare, whole[:i])
+		s := source(save.Bare, whole[:i])
 		_, err := s.children(t.Context().Done(), root, 0, 0)
 		require.NoError(t, err)
 	}
@@ -294,7 +297,7 @@ func TestDetail(t *testing.T) {
 		{&variant.Object{Class: "Node"}, "header 0 4,count 4 8,content 8 12,count 12 16"},
 	} {
 		b := packet(t, c.value)
-		s := source(recognize.Bare, b)
+		s := source(save.Bare, b)
 		d, err := s.detail(t.Context().Done(), 0, 0, 0)
 		require.NoError(t, err)
 		var parts []string
@@ -309,7 +312,7 @@ func TestDetail(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, b, shown)
 	}
-	long := source(recognize.Bare, packet(t, strings.Repeat("x", 1<<20)))
+	long := source(save.Bare, packet(t, strings.Repeat("x", 1<<20)))
 	d, err := long.detail(t.Context().Done(), 0, 0, 0)
 	require.NoError(t, err)
 	require.Len(t, d.Text, textBytes)
@@ -317,7 +320,7 @@ func TestDetail(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	words := strings.Repeat("y", 20_000) + "Needle" + strings.Repeat("z", 40_000) // across chunks
-	s := source(recognize.U32, packet(t, map[string]any{
+	s := source(save.U32, packet(t, map[string]any{
 		"a": []any{1, "a needle", 2.5, words}, "NEEDLES": 7, "p": []string{"x", "needle"}, "v": variant.Vector2{X: 7},
 		"i": []int32{1, 7}, "f": []float32{0.1}, "o": 7.0,
 	}), packet(t, &variant.Object{Class: "Needle", Properties: []variant.Property{{Name: "needle", Value: 0.1}}}))
@@ -340,7 +343,7 @@ func TestSearch(t *testing.T) {
 	require.Equal(t, []string{"[0 0]", "[0 3]", "[0 4]", "[0 6]"}, find("7", true))
 	require.Equal(t, []string{"[0 2]", "[1 0]"}, find("0.1", true))
 	require.Empty(t, find("nothing", false))
-	many := source(recognize.Bare, packet(t, make([]int, 0)), packet(t, strings.Split(strings.Repeat("hit,", 600), ",")))
+	many := source(save.Bare, packet(t, make([]int, 0)), packet(t, strings.Split(strings.Repeat("hit,", 600), ",")))
 	q, err := newQuery("hit", false)
 	require.NoError(t, err)
 	n := 0
@@ -398,7 +401,7 @@ func start(t testing.TB, s *Server) (get func(what string, header ...string) (*h
 
 func TestPageServer(t *testing.T) {
 	png := []byte("\x89PNG\r\n\x1a\nrest")
-	file := source(recognize.Bare, packet(t, []any{png, []byte("<svg onload=alert(1)>"), "text"}))
+	file := source(save.Bare, packet(t, []any{png, []byte("<svg onload=alert(1)>"), "text"}))
 	s := &Server{File: file, Command: "save.bin", Live: NewLive(nil)}
 	get := start(t, s)
 
@@ -413,7 +416,7 @@ func TestPageServer(t *testing.T) {
 		require.Equal(t, types[filepath.Ext(name)], answer.Header.Get("Content-Type"))
 	}
 	_, body = get("info")
-	require.JSONEq(t, fmt.Sprintf(`{"live":true,"recording":"","file":{"name":"save.bin","command":"save.bin","size":%d,"format":"godot4","frame":"none","container":"","version":1,"changes":false}}`, file.size), body)
+	require.JSONEq(t, fmt.Sprintf(`{"live":true,"recording":"","file":{"name":"save.bin","command":"save.bin","size":%d,"format":"godot4","frame":"none","container":"","version":1,"changes":false}}`, file.Size), body)
 	_, body = get("children?at=-1")
 	require.Contains(t, body, `"type":"Array"`)
 	_, body = get("children?at=0")
@@ -507,7 +510,7 @@ func TestOpen(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "xdg-open"), []byte("#!/bin/sh\n"), 0o700))
 	t.Setenv("PATH", dir)
 	t.Setenv("TMPDIR", dir)
-	s := &Server{File: source(recognize.Bare, packet(t, 5))}
+	s := &Server{File: source(save.Bare, packet(t, 5))}
 	start(t, s)
 	remove, err := s.Open()
 	require.NoError(t, err)
@@ -535,7 +538,7 @@ func TestOpen(t *testing.T) {
 // The page knows whether it compares with another file, or with the same one before it changed.
 func TestComparedWith(t *testing.T) {
 	named := func(name string, v any) *Source {
-		s := source(recognize.Bare, packet(t, v))
+		s := source(save.Bare, packet(t, v))
 		s.Name = name
 		return s
 	}
@@ -564,25 +567,25 @@ func TestComparedWith(t *testing.T) {
 
 // A changed file is not read.
 func TestChangedFile(t *testing.T) {
-	s := onDisk(t, source(recognize.Bare, packet(t, []any{1, 2})))
+	s := onDisk(t, source(save.Bare, packet(t, []any{1, 2})))
 	_, err := s.children(t.Context().Done(), root, 0, 0)
 	require.NoError(t, err)
-	require.NoError(t, os.Truncate(s.file.(*os.File).Name(), 8))
+	require.NoError(t, os.Truncate(s.Path, 8))
 	_, err = s.children(t.Context().Done(), root, 0, 0)
-	require.ErrorIs(t, err, errChanged)
+	require.ErrorIs(t, err, save.ErrFileChanged)
 	_, err = s.detail(t.Context().Done(), 0, 0, 0)
-	require.ErrorIs(t, err, errChanged)
+	require.ErrorIs(t, err, save.ErrFileChanged)
 }
 
 // A hostile source takes little time and memory, wherever it is read.
 func FuzzSource(f *testing.F) {
 	f.Add(packet(f, sample()), int64(0), uint8(0))
-	f.Add(source(recognize.U32, packet(f, sample())).data, int64(4), uint8(1))
+	f.Add(source(save.U32, packet(f, sample())).Data, int64(4), uint8(1))
 	f.Fuzz(func(t *testing.T, data []byte, at int64, frame uint8) {
-		s := source(recognize.Bare, data)
-		s.Frame = recognize.Frame(frame % 3)
+		s := source(save.Bare, data)
+		s.Frame = save.Frame(frame % 3)
 		s.Format = gdwire.Formats()[int(frame/3)%len(gdwire.Formats())]
-		if at < root || at > s.size {
+		if at < root || at > s.Size {
 			at = root
 		}
 		l, err := s.children(t.Context().Done(), at, 0, 0)
@@ -590,7 +593,7 @@ func FuzzSource(f *testing.F) {
 			require.LessOrEqual(t, len(l.Rows), maxRows)
 			for _, r := range l.Rows {
 				require.LessOrEqual(t, len(r.Text), 2*maxPreview)
-				if r.At >= 0 && r.At <= s.size {
+				if r.At >= 0 && r.At <= s.Size {
 					_, _ = s.detail(t.Context().Done(), r.At, r.End, r.Width)
 					_, _ = s.children(t.Context().Done(), r.At, r.End, 0)
 				}

@@ -50,7 +50,7 @@ func (s *Source) wayTo(done <-chan struct{}, path string) (w way, missing string
 	defer d.Release()
 	defer reader.Release()
 	r := rowReader{s: s, d: reader}
-	at := row{At: root, End: s.size}
+	at := row{At: root, End: s.Size}
 	for i, step := range append([]text.Step{{Op: text.ValueAt, Index: p.Packet}}, p.Steps...) {
 		c, err := s.open(d, at.At, at.End)
 		if err == nil {
@@ -109,7 +109,7 @@ func (s *Source) wayAt(done <-chan struct{}, offset int64) (way, error) {
 	d, reader := s.decoder(done), s.decoder(done)
 	defer d.Release()
 	defer reader.Release()
-	c, err := s.open(d, root, s.size)
+	c, err := s.open(d, root, s.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (t *tracer) row(w way) (path string, found row, err error) {
 		known++
 	}
 	t.latest = t.latest[:known]
-	last := traced{child: row{At: root, End: t.s.size}}
+	last := traced{child: row{At: root, End: t.s.Size}}
 	if known > 0 {
 		last = t.latest[known-1]
 	}

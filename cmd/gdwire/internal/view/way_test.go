@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -30,7 +30,7 @@ func everyRow(t *testing.T, s *Source, parent *row, to way, path string, f func(
 // The path and the bytes of each row lead to it.
 func TestWays(t *testing.T) {
 	value := packet(t, sample())
-	for _, frame := range []recognize.Frame{recognize.Bare, recognize.U32, recognize.U32BE} {
+	for _, frame := range []save.Frame{save.Bare, save.U32, save.U32BE} {
 		memory := source(frame, value, packet(t, []any{1, map[string]any{"a": 2}}))
 		for _, s := range []*Source{memory, onDisk(t, memory)} {
 			rows := s.tracer(t.Context().Done())
@@ -61,7 +61,7 @@ func TestWays(t *testing.T) {
 }
 
 func TestWayErrors(t *testing.T) {
-	s := source(recognize.Bare, packet(t, map[string]any{"pos": variant.Vector2{X: 1}, "list": []any{1}}))
+	s := source(save.Bare, packet(t, map[string]any{"pos": variant.Vector2{X: 1}, "list": []any{1}}))
 	for _, c := range []struct{ path, missing string }{
 		{"pos.x", "$.x"}, {"nothing.at.all", "$.nothing.at.all"}, {"list[7]", "$[7]"}, {"list[0].a", "$.a"}, {"list[+]", "$[+]"},
 	} {
@@ -81,13 +81,13 @@ func TestPageSizes(t *testing.T) {
 		values[i] = strings.Repeat("x", i%100)
 	}
 	values[4321] = []any{strings.Repeat("y", 10_000)}
-	memory := source(recognize.Bare, packet(t, values))
+	memory := source(save.Bare, packet(t, values))
 	for _, s := range []*Source{memory, onDisk(t, memory)} {
 		var last sizes
 		require.NoError(t, s.sizes(t.Context(), 0, 0, func(x sizes) error { last = x; return nil }))
 		require.True(t, last.Done)
 		require.EqualValues(t, 5000, last.Count)
-		require.EqualValues(t, s.size-8, last.Bytes)
+		require.EqualValues(t, s.Size-8, last.Bytes)
 		require.Len(t, last.Largest, maxSizes)
 		first := last.Largest[0]
 		require.Equal(t, []any{int64(4321), "[4321]", "Array", int64(1), int64(8 + 8 + 10_000)}, []any{first.Index, first.Step, first.Type, first.Count, first.Bytes})
@@ -108,7 +108,7 @@ func TestVersions(t *testing.T) {
 			return nil, err
 		}
 		b, err := os.ReadFile(name)
-		s := source(recognize.Bare, b)
+		s := source(save.Bare, b)
 		s.Path, s.Stat = name, info
 		return s, err
 	}
@@ -161,19 +161,19 @@ func TestVersions(t *testing.T) {
 
 // A large file that is written in place is not compared with itself.
 func TestOverwritten(t *testing.T) {
-	before, after := onDisk(t, source(recognize.Bare, packet(t, 1))), source(recognize.Bare, packet(t, 2))
+	before, after := onDisk(t, source(save.Bare, packet(t, 1))), source(save.Bare, packet(t, 2))
 	s := &Server{Before: before, File: after, Compare: func(context.Context, *Source, *Source, func(Change) bool) (string, error) { return "", nil }}
 	get := start(t, s)
 	_, body := get("changes")
 	require.Contains(t, body, `"changes":[]`)
-	require.NoError(t, os.WriteFile(before.file.(*os.File).Name(), packet(t, "longer"), 0o600))
+	require.NoError(t, os.WriteFile(before.Path, packet(t, "longer"), 0o600))
 	_, body = get("changes")
 	require.Contains(t, body, `"text":"what has changed is unknown: `)
 }
 
 // A condition compares with the type of the packet's value.
 func TestCondition(t *testing.T) {
-	s := source(recognize.Bare, packet(t, []any{"move", map[string]any{"hp": 0.0, "name": "Ada", "list": []any{1}}}))
+	s := source(save.Bare, packet(t, []any{"move", map[string]any{"hp": 0.0, "name": "Ada", "list": []any{1}}}))
 	for line, holds := range map[string]bool{
 		"[1].hp = 0": true, "[1].hp = 1": false, "[0] = \"move\"": true, "[1].name = \"Bob\"": false, "[1].mp = 0": false, "[1].hp.x = 0": false, "[1] = 0": false,
 	} {

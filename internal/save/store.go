@@ -1,0 +1,94 @@
+package save
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gdwire/gdwire/fileaccess"
+)
+
+// A Store is a content of which several goroutines can read any bytes at any time: in memory, or in its file.
+type Store struct {
+	Size int64
+	Data []byte      // all of it, or nil
+	File io.ReaderAt // if Data is nil
+
+	changed func() error // returns an error once the file has changed
+}
+
+// InMemory returns a Store of bytes in memory.
+func InMemory(data []byte) *Store { return &Store{Size: int64(len(data)), Data: data} }
+
+// Store returns the content as a Store. It reads a content of up to most bytes into memory, and any that is
+// compressed, encrypted or of a pipe. The file is used until Close.
+func (s *Source) Store(most int64) (*Store, error) {
+	file := s.file
+	if s.Path == "" || s.Info == nil || s.Container.Container != fileaccess.Plain {
+		data, err := s.ReadAll()
+		return InMemory(data), err
+	}
+	opened, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	size := opened.Size() - s.start
+	at := io.NewSectionReader(file, s.start, size)
+	if size <= most {
+		data := make([]byte, size)
+		if _, err := at.ReadAt(data, 0); err != nil && err != io.EOF {
+			return nil, err
+		}
+		return InMemory(data), nil
+	}
+	return &Store{Size: size, File: at, changed: func() error {
+		now, err := file.Stat()
+		if err == nil && isOther(opened, now) {
+			err = ErrFileChanged
+		}
+		return err
+	}}, nil
+}
+
+// ErrFileChanged is the error of a Store after a change of its file.
+var ErrFileChanged = errors.New("the file has changed")
+
+// isOther reports whether the size or time of a file changed.
+func isOther(a, b os.FileInfo) bool {
+	return a.Size() != b.Size() || !a.ModTime().Equal(b.ModTime())
+}
+
+// Check returns ErrFileChanged once the file of the Store has changed.
+func (s *Store) Check() error {
+	if s.Data != nil || s.changed == nil {
+		return nil
+	}
+	return s.changed()
+}
+
+// ReaderAt returns a reader of the content.
+func (s *Store) ReaderAt() io.ReaderAt {
+	if s.Data != nil {
+		return bytes.NewReader(s.Data)
+	}
+	return s.File
+}
+
+// Bytes returns up to n bytes from an offset on. They must not be changed.
+func (s *Store) Bytes(at int64, n int) ([]byte, error) {
+	if at < 0 || at > s.Size {
+		return nil, fmt.Errorf("there is no offset %d", at)
+	}
+	n = int(min(int64(n), s.Size-at))
+	if s.Data != nil {
+		return s.Data[at : at+int64(n)], nil
+	}
+	b := make([]byte, n)
+	_, err := s.File.ReadAt(b, at)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return b, err
+}
