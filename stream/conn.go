@@ -29,8 +29,8 @@ type Conn struct {
 	panicked  error         // of this goroutine, then
 	failed    bool          // the Server has counted the connection as failed
 
-	// reading is locked by Next and NextRaw, so that a handler can return while another of its
-	// goroutines reads.
+	// reading is locked by Next and NextRaw: a handler can return while another of its goroutines
+	// reads.
 	reading sync.Mutex
 
 	// Used only by the goroutine that reads.

@@ -58,7 +58,7 @@ func TestNoRemoteAddr(t *testing.T) {
 	require.Contains(t, logged.String(), "remote=unknown error=own")
 }
 
-// TestStatsBeforeServing reads from Conns before a Server serves them: it counts what is read after that.
+// TestStatsBeforeServing reads from Conns before a Server serves them: it counts only packets that are read after that.
 func TestStatsBeforeServing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, bad := encoded(t, number(1)), []byte{200, 0, 0, 0}
@@ -131,7 +131,7 @@ func TestReaderOutlivesHandler(t *testing.T) {
 }
 
 // TestDecoderOutlivesHandler uses a Decoder in another goroutine while its handler returns. The race
-// detector finds what the Server reads of it.
+// detector notices if the Server reads from the Decoder.
 func TestDecoderOutlivesHandler(t *testing.T) {
 	for name, packet := range map[string][]byte{"valid": encoded(t, number(1)), "invalid": {200, 0, 0, 0}, "large": mixed(t)[6], "large, ends early": mixed(t)[7]} {
 		t.Run(name, func(t *testing.T) {

@@ -32,8 +32,8 @@ func (c *Conn) wait(idle bool) error {
 	return c.setReadDeadline(now)
 }
 
-// setReadDeadline sets the read deadline, once for each packet, so that a sender cannot extend
-// it byte by byte. c is locked. While Next waits for a packet, it uses nothing that belongs to the
+// setReadDeadline sets the read deadline, once for each packet: a sender cannot extend the deadline
+// byte by byte. c is locked. While Next waits for a packet, it uses nothing that belongs to the
 // goroutine that reads: see active.
 func (c *Conn) setReadDeadline(now time.Time) error {
 	timeout, packet := c.config.IdleTimeout, int64(0)
@@ -126,8 +126,8 @@ func (c *Conn) takeFlushError() error {
 	return err
 }
 
-// setWriteDeadline sets the deadline of the next Write. It looks afterwards whether the connection has
-// ended or is drained, so that it does not replace the deadline of Close or Shutdown.
+// setWriteDeadline sets the deadline of the next Write. It checks afterwards whether the connection has
+// ended or is drained, because the deadline of Close or Shutdown must not be replaced.
 func (c *Conn) setWriteDeadline() error {
 	if err := c.unusable(); err != nil { // the deadline of a closed connection is another error
 		return err

@@ -47,9 +47,8 @@
 //
 // # Memory
 //
-// A Conn holds no read buffer while it waits for a packet. Together with the waiting
-// goroutine, whose stack is most of it, it needs 7.7 KB over TCP, 10.2 KB over TLS, and 25 KB
-// over a WebSocket of github.com/coder/websocket. The first bytes of a
+// A Conn holds no read buffer while it waits for a packet. A Conn and the waiting goroutine,
+// mostly the stack, take 7.7 KB over TCP, 10.2 KB over TLS, and 25 KB over a WebSocket of github.com/coder/websocket. The first bytes of a
 // packet are read into a buffer of 256 bytes; a longer packet uses a buffer of 16 KiB from a
 // pool until it is read.
 //

@@ -21,7 +21,7 @@ func TestDrainTimeout(t *testing.T) {
 	write := func(b []byte) func(net.Conn) { return func(c net.Conn) { _, _ = c.Write(b) } }
 	message := func(f frame) func(*fakeSocket) { return func(s *fakeSocket) { s.in <- f } }
 	for name, c := range map[string]struct {
-		conn    func(net.Conn)    // what a client over TCP does, or
+		conn    func(net.Conn)    // the client over TCP, or
 		socket  func(*fakeSocket) // over a WebSocket
 		unknown bool              // the net.Conn under the WebSocket
 		handler func(*stream.Conn) error
@@ -184,7 +184,7 @@ func talk(c *stream.Conn) error {
 	}
 }
 
-// drip sends a packet of which a byte comes every 100 ms.
+// drip sends a packet, a byte every 100 ms.
 func drip(conn net.Conn) {
 	_, _ = conn.Write([]byte{0, 0, 0x40, 0, 29, 0, 0, 0, 0, 0, 0x30, 0}) // a PackedByteArray of 3 MiB
 	for {

@@ -74,9 +74,9 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// Skippable reports whether err is about one packet or one peer of a [PacketConn], so
-// that the next packet can be read or written: whether it is or wraps a
-// [PacketTooLongError], a [PeerError] or a [gdwire.Error].
+// Skippable reports whether the next packet can be read or written after err, because err is about
+// one packet or one peer of a [PacketConn]: it is or wraps a [PacketTooLongError], a [PeerError] or a
+// [gdwire.Error].
 func Skippable(err error) bool {
 	var long *PacketTooLongError
 	var peer *PeerError

@@ -12,8 +12,8 @@ var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 // addrOf returns the address whose connections MaxConnsPerAddr counts: an IPv4 address, also of a
 // client that a NAT64 translates, or the /64 network of an IPv6 address, which one client can have to
-// itself. All link-local clients share such a network, so their whole addresses count, with the zone. It
-// is zero for other networks.
+// itself. All link-local clients share such a network: their whole addresses count, with the zone. The
+// address is zero for other networks.
 func addrOf(remote net.Addr) netip.Addr {
 	if remote == nil {
 		return netip.Addr{}

@@ -36,7 +36,7 @@ func (c *Conn) setEnd(code int, reason string) {
 const closeTimeout = time.Second
 
 // A TCP connection that is closed while input is unread, or that receives more, is reset, and the
-// other side loses what it has not read yet. A Server therefore closes in two steps, as net/http does:
+// other side loses the bytes that it has not read yet. A Server therefore closes in two steps, as net/http does:
 // Close ends writing, and after the handler the Server's goroutine discards input, until the other
 // side closes, or for lingerTimeout.
 
@@ -123,7 +123,7 @@ func (c *Conn) linger() {
 	c.mu.Lock()
 	half, conn := c.half, c.conn
 	if half {
-		conn = transport(c.conn) // what it receives is not decrypted
+		conn = transport(c.conn) // without decryption
 		_ = conn.SetReadDeadline(time.Now().Add(lingerTimeout))
 	}
 	c.mu.Unlock()

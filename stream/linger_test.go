@@ -166,7 +166,7 @@ func TestLinger(t *testing.T) {
 	})
 }
 
-// endless is an input without an end, of which 100 bytes arrive in a millisecond.
+// endless is an input without an end, 100 bytes in a millisecond.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {

@@ -8,7 +8,7 @@ import (
 // A MessageConn is a connection of binary messages. [WebSocket] returns one for a *websocket.Conn of
 // github.com/coder/websocket; a type with these methods can be one over any other transport.
 //
-// One goroutine reads while others write, one at a time. A call whose context is done returns soon,
+// One goroutine reads while others write, in turn. A call whose context is done returns soon,
 // and can leave the connection unusable.
 type MessageConn interface {
 	// NextMessage waits for the next message and returns a Reader of it, which is valid until the

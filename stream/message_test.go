@@ -241,7 +241,7 @@ func TestMessageEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		last   frame
 		want   error
-		closed closeCode // what Close sends
+		closed closeCode // that Close sends
 	}{
 		"normal":      {frame{err: closeError{1000}}, io.EOF, 1000},
 		"going away":  {frame{err: closeError{1001}}, io.EOF, 1000},
@@ -321,7 +321,7 @@ func TestMessageTimeouts(t *testing.T) {
 	}
 }
 
-// slowly is a message of which a byte comes every 400 ms, for ever.
+// slowly is a message without an end, a byte every 400 ms.
 type slowly struct{}
 
 func (slowly) Read(p []byte) (int, error) {

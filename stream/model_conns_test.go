@@ -16,7 +16,7 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A damage is what happens to one direction of a transport at a byte.
+// A damage happens to one direction of a transport at a byte.
 type damage int
 
 const (
@@ -229,9 +229,9 @@ func (s *lineSocket) CloseNow() error { return s.conn.Close() }
 
 var _ stream.MessageConn = new(lineSocket)
 
-// A modelPeer is the other side of a connection. It sends packets and records what it receives.
+// A modelPeer is the other side of a connection. It sends packets and records the bytes that it receives.
 type modelPeer struct {
-	under    net.Conn // conn, or what is under its TLS
+	under    net.Conn // conn, or the connection under its TLS
 	conn     net.Conn
 	messages bool
 	sends    [][]byte
@@ -272,7 +272,7 @@ func (p *modelPeer) start() {
 	})
 }
 
-// isDraining reports whether p reads what the Conn has written before it was closed.
+// isDraining reports whether p reads everything that the Conn has written before it was closed.
 func (p *modelPeer) isDraining() bool { return p.stopsAt < 0 }
 
 // receive reads to the end or to stopsAt.

@@ -282,7 +282,7 @@ func (p *play) read(c *stream.Conn) {
 			p.decode(d, sent)
 		}
 	}
-	// A TCP connection that is closed with unread bytes is reset, and loses what it has not sent yet.
+	// A TCP connection that is closed with unread bytes is reset, and loses the bytes that it has not sent yet.
 	if (err == io.EOF || err == io.ErrUnexpectedEOF) && !p.conn.fired.Load() && !(p.tcp && p.peer.closes) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -440,7 +440,7 @@ func (p *play) run(ours, theirs net.Conn, serverTLS, clientTLS *tls.Config) {
 	p.check()
 }
 
-// check compares what the peer received with the calls that wrote.
+// check compares the packets that the peer received with the calls that wrote.
 func (p *play) check() {
 	got, rest := p.peer.packets()
 	delivered := map[string]int{}
@@ -489,7 +489,7 @@ func (p *play) check() {
 func (p *play) mustDeliver(c writeCall) bool {
 	undisturbed := !p.peer.stopped && !p.conn.fired.Load() && !(p.peer.closes && p.peer.whole == len(p.peer.sends))
 	switch {
-	case p.tcp: // what the kernel took is lost if the connection is reset
+	case p.tcp: // bytes in the kernel are lost if the connection is reset
 		return undisturbed && p.served && !p.failed.Load() && p.end != "context" && p.end != "Server.Close"
 	case p.layer == secure && !undisturbed: // its peer reads ahead
 		return false

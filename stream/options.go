@@ -27,8 +27,8 @@ type Options struct {
 	// is set. 0 selects Godot4.
 	Format gdwire.Format
 	// MaxPacket is the maximum length of a packet in bytes, read or written. A longer
-	// packet is a [PacketTooLongError]. 0 selects DefaultMaxPacket; -1 disables the limit,
-	// so that only the 32 bits of the length limit a packet.
+	// packet is a [PacketTooLongError]. 0 selects DefaultMaxPacket; with -1, only the 32
+	// bits of the length limit a packet.
 	MaxPacket int64
 	// BigEndianLength selects big-endian lengths, as with big_endian of a StreamPeer
 	// or FileAccess. The values are little-endian even then.

@@ -105,7 +105,7 @@ func (c *config) encode(write func(*gdwire.Encoder) error) (*packet, error) {
 	return p, nil
 }
 
-// encodeTo writes the output of write to w. It returns an error unless that is exactly one
+// encodeTo writes the output of write to w. It returns an error unless the output is exactly one
 // value.
 func (c *config) encodeTo(w *packetWriter, write func(*gdwire.Encoder) error) error {
 	e := c.encoders.Get().(*gdwire.Encoder)

@@ -239,8 +239,8 @@ func (r *Reader) begun() bool {
 	return r.state == stateNew || r.state == stateRaw || int64(r.w-r.r) > r.remaining
 }
 
-// countInvalid counts the latest packet if its Decoder found an error in it, also one that does not
-// stay, because the value does not fit what the program reads. A mistake in the program is none.
+// countInvalid counts the latest packet if its Decoder found an error, also an error that does not
+// stay, because the value does not fit the Go type. A mistake in the program does not count.
 func (r *Reader) countInvalid() {
 	if *r.found {
 		r.countError()
@@ -257,7 +257,7 @@ func (r *Reader) countFailed(err error) {
 	}
 }
 
-// countError counts the latest packet if its Decoder's error is one of its content.
+// countError counts the latest packet if the error of its Decoder is about the content.
 func (r *Reader) countError() {
 	if err, ok := export.LastError(r.dec).(*gdwire.Error); ok && r.state == stateOpen && !errors.Is(err, gdwire.ErrCall) {
 		r.invalid++

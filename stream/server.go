@@ -24,7 +24,7 @@ const DefaultMaxConns = 10_000
 // A Server accepts connections and calls Handler for each, in the manner of
 // net/http. Its fields must not be changed once it is in use.
 //
-// [Server.Stats] counts what it did, and [Server.Conns] shows the connections. One Server can serve
+// [Server.Stats] returns counters, and [Server.Conns] iterates over the connections. One Server can serve
 // several listeners, and WebSockets through [Server.ServeMessages].
 //
 // If a limit is 0, its value is in this table. -1 disables a limit:
@@ -40,8 +40,8 @@ type Server struct {
 	// Handler handles one connection, which is closed when Handler returns. It runs in
 	// its own goroutine. ctx is done when the Conn or the Server is closed.
 	//
-	// What was written arrives although the client still sends: when Handler has returned, or
-	// closed the Conn and returned, up to half a second of input is discarded.
+	// The last packets arrive although the client still sends: after Handler has returned, up to
+	// half a second of input is discarded before the connection is closed.
 	//
 	// Its error is logged unless it is or wraps io.EOF, net.ErrClosed or
 	// ErrServerClosed, at level Error, or Debug if the client vanished. A panic of Handler, or of
@@ -54,7 +54,8 @@ type Server struct {
 	// are closed at once.
 	MaxConns int
 	// MaxConnsPerAddr is the maximum number of simultaneous connections from one address of a
-	// client, for IPv6 from one /64 network; 0 disables the limit. Further connections are closed
+	// client, for IPv6 from one /64 network; 0 disables the limit. Link-local addresses count one by
+	// one, and addresses of 64:ff9b::/96 as the IPv4 address that a NAT64 translates. Further connections are closed
 	// before their TLS handshake. The address of a WebSocket is known if its context is one of
 	// [WithNetConn]. Clients of a reverse proxy all have the proxy's address.
 	MaxConnsPerAddr int
@@ -116,8 +117,8 @@ func (s *Server) Conns() iter.Seq[*Conn] {
 	}
 }
 
-// Full reports whether MaxConns connections are being served, or whether the server is
-// closed, so that another connection would be refused.
+// Full reports whether another connection would be refused, because MaxConns connections are being
+// served or the server is closed.
 func (s *Server) Full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,7 +35,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // it takes until a client is disconnected.
 func TestServerDefaults(t *testing.T) {
 	for name, c := range map[string]struct {
-		client  func(conn net.Conn) // what a client does before it stays silent
+		client  func(conn net.Conn) // the client, which then stays silent
 		handler func(c *stream.Conn) error
 		want    time.Duration
 		off     stream.Options
@@ -113,9 +113,8 @@ func TestDefaultsTable(t *testing.T) {
 	require.Equal(t, 8<<20, stream.DefaultMaxPacket)
 }
 
-// TestDripShutdown shuts a server down while a client's packets always end one byte into
-// the next one, so that there is always one that began to arrive, and while another
-// client floods it.
+// TestDripShutdown shuts a server down while each Write of a client ends one byte into the next packet, which
+// has therefore always begun to arrive, and while another client floods the server.
 func TestDripShutdown(t *testing.T) {
 	one := framed(binary.LittleEndian, encoded(t, number(1)))
 	for name, interval := range map[string]time.Duration{"drip": 800 * time.Millisecond, "flood": 0} {
@@ -327,7 +326,7 @@ func TestHooks(t *testing.T) {
 }
 
 // TestCloseRead tests handlers that only write. They learn that the client left, and of Shutdown. A
-// client that sends nothing is not idle, and what it sends is discarded.
+// client that sends nothing is not idle, and its packets are discarded.
 func TestCloseRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(s *stream.Server, client net.Conn)

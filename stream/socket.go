@@ -60,8 +60,8 @@ func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 // socketKey is the key of a socket in the contexts of its calls.
 type socketKey struct{}
 
-// PingReceived makes a ping count as activity, so that IdleTimeout begins again: clients that only
-// watch stay connected if they send pings. It is OnPingReceived of the websocket.AcceptOptions or
+// PingReceived makes a ping count as activity, which restarts IdleTimeout: clients that only watch
+// stay connected if they send pings. It is OnPingReceived of the websocket.AcceptOptions or
 // DialOptions of github.com/coder/websocket; other implementations of [MessageConn] call it with the
 // context of NextMessage. It returns true.
 func PingReceived(ctx context.Context, _ []byte) bool {

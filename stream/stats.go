@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Stats counts what a [Server] did since it was made.
+// Stats are the counters of a [Server] since it was made.
 type Stats struct {
 	Conns    int64 // connections that are open now
 	Accepted int64 // connections served, now or before
@@ -50,8 +50,8 @@ type HandledPacket struct {
 }
 
 // counters are the Stats of a Server. Reading is counted when a Conn must wait for
-// bytes, writing after each Write to the connection, so that a packet costs no atomic
-// operation of its own.
+// bytes, writing after each Write to the connection: no atomic operation is made for each
+// packet.
 type counters struct {
 	accepted, refused, failed   atomic.Int64
 	faults                      [faultKinds]atomic.Int64
@@ -73,5 +73,5 @@ func (c *counters) stats(conns int) Stats {
 	}
 }
 
-// counts are the numbers of what was read.
+// counts are the numbers of packets and bytes that were read.
 type counts struct{ packets, bytes, invalid int64 }

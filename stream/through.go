@@ -16,7 +16,7 @@ var ErrNotSeekable = errors.New("gdwire/stream: writer cannot seek")
 // WriteThrough writes a packet that is too large for memory. The output of write is
 // appended at the end of the io.Writer, which must be an [io.WriteSeeker], and the
 // length is set when write returns. Until then the length is 0xFFFFFFFF, which no
-// Reader accepts, so that a crash is noticed. Options.MaxPacket applies: with -1
+// Reader accepts: a crash is noticed. Options.MaxPacket applies: with -1
 // packets can have up to 4 GiB. Engines read up to 2 GiB.
 //
 // If WriteThrough fails, or write panics, the packet is removed with the method

@@ -61,8 +61,8 @@ func TestTLSWriteTimeout(t *testing.T) {
 	}
 }
 
-// TestTLSClientDoesNotRead ends connections to clients that do not read, so that no close_notify can be
-// written: that holds nothing up for 100 ms.
+// TestTLSClientDoesNotRead ends connections to clients that do not read. No close_notify can be written,
+// which holds nothing up for longer than 100 ms.
 func TestTLSClientDoesNotRead(t *testing.T) {
 	const soon = 100 * time.Millisecond
 	for name, end := range map[string]func(c *stream.Conn, cancel context.CancelFunc){

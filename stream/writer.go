@@ -37,7 +37,7 @@ type Writer struct {
 	err   error
 	held  held
 	stats atomic.Pointer[counters] // of the Server, or nil if there is none
-	// What was written, for Conn.Stats, which does not wait for a Write.
+	// The numbers of packets and bytes written, for Conn.Stats, which does not wait for a Write.
 	packets, bytes atomic.Int64
 }
 
@@ -70,7 +70,7 @@ func (w *Writer) WritePacket(write func(*gdwire.Encoder) error) error {
 }
 
 // WriteRaw writes a packet with these bytes, an encoded value, for example to send it to
-// many connections, or to forward what NextRaw returned. It does not check them.
+// many connections, or to forward a packet of NextRaw. It does not check them.
 func (w *Writer) WriteRaw(packet []byte) error {
 	if len(packet) == 0 {
 		return valueCount(0)

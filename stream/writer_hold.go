@@ -24,7 +24,7 @@ type held struct {
 // if the packet is too large. w is locked.
 func (w *Writer) hold(p *packet, rest []byte) (bool, error) {
 	h := &w.held
-	if w.ended != nil { // Close writes what is held: nothing is held after it
+	if w.ended != nil { // Close writes the packets that are held; later none are held
 		if err := w.ended(); err != nil {
 			return false, err
 		}

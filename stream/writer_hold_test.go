@@ -208,7 +208,7 @@ func (s *stalled) SetWriteDeadline(time.Time) error {
 }
 
 // TestBufferWritesClose closes a connection while another goroutine writes: Close limits the time of
-// this Write, waits for it, and then writes what was held back.
+// this Write, waits for it, and then writes the packets that were held back.
 func TestBufferWritesClose(t *testing.T) {
 	one := framed(binary.LittleEndian, encoded(t, number(1)))
 	for _, reads := range []bool{true, false} {
@@ -251,11 +251,12 @@ func TestBufferWritesLostByNext(t *testing.T) {
 	}
 }
 
-// writesHeld are Options with and without BufferWrites: what waits for the other side does not depend on it.
+// writesHeld are Options with and without BufferWrites, which must not differ in the calls that wait for the
+// other side.
 var writesHeld = map[string]stream.Options{"at once": {}, "held": {BufferWrites: true}}
 
 // TestNextDoesNotWaitForWrites reads while packets cannot be written, because the other side does not
-// read: Next returns what arrives, whoever wrote the packets.
+// read: Next returns the packets that arrive, whichever goroutine writes.
 func TestNextDoesNotWaitForWrites(t *testing.T) {
 	one, large := framed(binary.LittleEndian, encoded(t, number(1))), encoded(t, str(strings.Repeat("x", 100_000)))
 	for options, o := range writesHeld {
