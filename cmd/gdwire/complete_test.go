@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 )
 
 // Each path that completes a word is one that get finds.
@@ -32,7 +34,7 @@ func TestCompletedPaths(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, b, 0o600))
 			for _, word := range []string{"", "$", "$1", "1", "["} {
 				for range 4 {
-					fits := pathsOf(file, word)
+					fits := open.CompletePath(file, word)
 					if len(fits) == 0 {
 						break
 					}

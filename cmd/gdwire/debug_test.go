@@ -189,25 +189,5 @@ func TestDebugCommandLine(t *testing.T) {
 		require.Equal(t, statusUsage, r.status, line)
 		require.Contains(t, r.err, want, line)
 	}
-	steps, err := debugSteps([]string{"break", "main.gd:19", "stack", "set", "Main:hp", "=", "5", "set", "a:b = 5", "eval", "hp * 2"})
-	require.NoError(t, err)
-	var got []string
-	for _, s := range steps {
-		got = append(got, strings.TrimSpace(s.name+" "+s.operand))
-	}
-	require.Equal(t, []string{"break main.gd:19", "stack", "set Main:hp = 5", "set a:b = 5", "eval hp * 2"}, got)
 	require.Contains(t, runWith(nil, "debug", "-h").out, "NODE:PROPERTY = VALUE")
-}
-
-func TestDebugCompletion(t *testing.T) {
-	c := &console{}
-	for before, want := range map[string]string{"t": "tree", "s": "s", "st": "st", "sta": "stack", "wa": "watch ", "x": "x", "eval h": "eval h"} {
-		line, pos, ok := c.complete(before+"!", len(before), '\t')
-		require.True(t, ok)
-		require.Equal(t, want+"!", line)
-		require.Equal(t, len(want), pos)
-	}
-	require.Equal(t, "get Main/Pla", completed("get Ma", []string{"get Main/Player", "get Main/Plan\x1b", "get Main/Plane", "get root"}))
-	require.Equal(t, "get ñ", completed("get ", []string{"get ña", "get ñb"}))
-	require.Equal(t, "get ", completed("get ", []string{"get ñ", "get ò"}))
 }

@@ -3,14 +3,9 @@ package main
 import (
 	"bytes"
 	"io"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/text"
 )
 
 func TestCommandGet(t *testing.T) {
@@ -50,36 +45,4 @@ func TestGetReadsNoFurther(t *testing.T) {
 	var out bytes.Buffer
 	require.Zero(t, run([]string{"get", "[0]", "-format", "godot4", "-frame", "none"}, in, &out, io.Discard))
 	require.Equal(t, "\"i:5\"\n", out.String())
-}
-
-// BenchmarkGet compares finding the last value of a large save with skipping all of it.
-func BenchmarkGet(b *testing.B) {
-	saved, err := os.ReadFile(testdata("godot4.7-dev", "save_game_large.bin"))
-	require.NoError(b, err)
-	p, err := text.Parse("seed")
-	require.NoError(b, err)
-	b.Run("get", func(b *testing.B) {
-		d := gdwire.NewDecoder(nil, nil)
-		s := newStdio(nil, io.Discard, io.Discard)
-		for b.Loop() {
-			d.Reset(bytes.NewReader(saved))
-			var tree text.Tree
-			_, err := tree.Add(p, "")
-			if err == nil {
-				err = find(s, newOptions(), &save.Packet{Decoder: d}, &tree, &text.Nearest{})
-			}
-			if err != text.ErrFound {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("skip", func(b *testing.B) {
-		d := gdwire.NewDecoder(nil, nil)
-		for b.Loop() {
-			d.Reset(bytes.NewReader(saved))
-			if err := d.SkipValue(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

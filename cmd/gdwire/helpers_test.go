@@ -2,8 +2,8 @@ package main
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/cmdtest"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/suite"
 )
 
@@ -55,30 +57,27 @@ func fixed(args []string) []string {
 	return slices.Insert(slices.Clone(args), 1, flags...)
 }
 
-// framed returns the packets, each with its length.
-func framed(packets ...[]byte) []byte {
-	var b []byte
-	for _, p := range packets {
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
-		b = append(b, p...)
-	}
-	return b
-}
-
-// framedBig returns packets after their lengths, as framed does, but with big-endian lengths.
-func framedBig(packets ...[]byte) []byte {
-	var b []byte
-	for _, p := range packets {
-		b = binary.BigEndian.AppendUint32(b, uint32(len(p)))
-		b = append(b, p...)
-	}
-	return b
-}
-
 // A result is the exit status and the output of a run.
 type result struct {
 	status   int
 	out, err string
+}
+
+// The exit statuses, and packets.
+const (
+	statusGood, statusBad, statusUsage = shell.StatusGood, shell.StatusBad, shell.StatusUsage
+	upgradeRequest, upgradeResponse    = cmdtest.UpgradeRequest, cmdtest.UpgradeResponse
+)
+
+var (
+	wire, framed, framedBig = cmdtest.Wire, cmdtest.Framed, cmdtest.FramedBig
+	webSocketMessage        = cmdtest.WebSocketMessage
+	lineFeeds               = cmdtest.LineFeeds
+)
+
+// run runs the command and returns its exit status.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return program.Run(args, stdin, stdout, stderr)
 }
 
 func runCases(t *testing.T, cases []testCase) {
@@ -139,29 +138,4 @@ func sample(t *testing.T, folder string) (some []suite.Value) {
 		some = append(some, all[i])
 	}
 	return some
-}
-
-// wire encodes its parts: an int as 32 bits, a string as length, text and padding, and other
-// numbers and bytes unchanged.
-func wire(parts ...any) []byte {
-	var b []byte
-	for _, p := range parts {
-		switch p := p.(type) {
-		case int:
-			b = binary.LittleEndian.AppendUint32(b, uint32(p))
-		case string:
-			b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
-			b = append(b, p...)
-			for len(b)%4 != 0 {
-				b = append(b, 0)
-			}
-		default:
-			var w bytes.Buffer
-			if err := binary.Write(&w, binary.LittleEndian, p); err != nil {
-				panic(err)
-			}
-			b = append(b, w.Bytes()...)
-		}
-	}
-	return b
 }

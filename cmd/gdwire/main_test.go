@@ -36,8 +36,10 @@ func TestUsage(t *testing.T) {
 		require.Equal(t, 9, strings.Count(limits, "  -max-"))
 		require.NotContains(t, runWith(nil, "version", "-h").out, "Limits")
 		require.Equal(t, 5, strings.Count(runWith(nil, "unwrap", "-h").out, "\n  -"))
-		for _, c := range commands {
-			require.Equal(t, c.edits, strings.Contains(runWith(nil, c.name, "-h").out, "it can be the input"), c.name)
+		for _, group := range program.Groups {
+			for _, c := range group.Commands {
+				require.Equal(t, c.Edits, strings.Contains(runWith(nil, c.Name, "-h").out, "it can be the input"), c.Name)
+			}
 		}
 	})
 	t.Run("all flags are described", func(t *testing.T) {

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bufio"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,23 +72,4 @@ func TestClosedErrors(t *testing.T) {
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "a temporary file is left")
-}
-
-// TestCommandNamedPipe: the user learns that the command waits for the writer of a pipe.
-func TestCommandNamedPipe(t *testing.T) {
-	old := pipeWait
-	pipeWait = 0
-	defer func() { pipeWait = old }()
-	save, err := os.ReadFile(testdata("godot4.7-dev", "put_var.bin"))
-	require.NoError(t, err)
-	name := filepath.Join(t.TempDir(), "pipe")
-	require.NoError(t, syscall.Mkfifo(name, 0o600))
-	errs, stderr := io.Pipe()
-	status := make(chan int)
-	go func() { status <- run([]string{"check", "-q", name}, nil, io.Discard, stderr) }()
-	line, err := bufio.NewReader(errs).ReadString('\n')
-	require.NoError(t, err)
-	require.Equal(t, "gdwire: "+name+" is a pipe; waiting for a program that writes to it\n", line)
-	require.NoError(t, os.WriteFile(name, save, 0o600))
-	require.Equal(t, statusGood, <-status)
 }

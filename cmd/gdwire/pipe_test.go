@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/fileaccess"
 )
 
@@ -41,7 +42,7 @@ func eachWrapped(t *testing.T, key *fileaccess.Key, f func(name string, content 
 					_, err = c.Write(content)
 					require.NoError(t, err)
 					require.NoError(t, c.Close())
-					f(name+containerText(&info), w.Bytes())
+					f(name+open.ContainerText(&info), w.Bytes())
 				}
 			}
 		}

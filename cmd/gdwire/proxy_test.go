@@ -21,9 +21,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
 // echo sends everything back, and ends when its peer does.
@@ -252,26 +249,4 @@ func TestProxyRecordTwice(t *testing.T) {
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, "first", string(b))
-}
-
-// A stream of which the end was not shown ends without an error, which its last packet would have.
-func TestProxyBehind(t *testing.T) {
-	for end, want := range map[error]bool{io.EOF: true, errBehind: false} {
-		var errs bytes.Buffer
-		s, o := newStdio(nil, io.Discard, &errs), newOptions()
-		o.given["format"], o.given["frame"], o.Decoder.Format, o.Frame = true, true, gdwire.Godot4, recognize.U32
-		p := &proxyServer{stdio: s, options: o, end: func() {}, remaining: -1}
-		p.lines.maxBytes, p.lines.flush, p.lines.fail = maxWaiting, s.out.Flush, p.stop
-		p.lines.start()
-		pieces := make(chan piece, 1)
-		sent := framed(wire(2, 5), wire(4, "two"))
-		pieces <- piece{bytes: sent[:len(sent)-2]}
-		close(pieces)
-		d := &direction{proxyServer: p, number: 1}
-		d.showFile(&pieceReader{pieces: pieces, end: end})
-		p.lines.close()
-		<-p.lines.done
-		require.Equal(t, want, strings.Contains(errs.String(), "unexpected EOF"), errs.String())
-		require.EqualValues(t, 1, p.packets[0])
-	}
 }

@@ -19,7 +19,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/traffic"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 )
 
@@ -51,7 +53,7 @@ func TestReplay(t *testing.T) {
 	for i := range 3 {
 		for way, packets := range all[0].Packets {
 			p := packets[i]
-			fmt.Fprintf(&index, `{"time":%d,"connection":1,"direction":%q,"offset":%d,"length":%d}`+"\n", (2*i+way)*1e6, arrows[way], p.Offset, p.Length)
+			fmt.Fprintf(&index, `{"time":%d,"connection":1,"direction":%q,"offset":%d,"length":%d}`+"\n", (2*i+way)*1e6, record.Direction(way), p.Offset, p.Length)
 		}
 	}
 	require.NoError(t, os.WriteFile(record.IndexName(prefix), index.Bytes(), 0o600))
@@ -187,7 +189,7 @@ func TestReplayTaken(t *testing.T) {
 // A recording opens in the list of packets, in the order of its index.
 func TestOpenRecording(t *testing.T) {
 	prefix, _ := recorded(t)
-	live, err := openRecording(record.IndexName(prefix), newOptions())
+	live, err := traffic.OpenRecording(record.IndexName(prefix), &open.Flags{})
 	require.NoError(t, err)
 	get := servePage(t, &view.Server{Live: live, Recording: "game.index.jsonl"})
 	require.JSONEq(t, `{"live":true,"recording":"game.index.jsonl"}`, string(get("info")))
@@ -213,7 +215,7 @@ func TestOpenRecording(t *testing.T) {
 	require.Equal(t, map[bool][]string{true: want, false: want}, texts)
 
 	require.NoError(t, os.Truncate(record.FileName(prefix, 1, record.FromServer), 5))
-	_, err = openRecording(record.IndexName(prefix), newOptions())
+	_, err = traffic.OpenRecording(record.IndexName(prefix), &open.Flags{})
 	require.ErrorContains(t, err, "game-1-server.bin")
 	require.Contains(t, runWith(nil, "view", "-no-open", record.IndexName(prefix)).err, "game-1-server.bin")
 }
@@ -257,17 +259,4 @@ func TestReplayMistakes(t *testing.T) {
 	require.NoError(t, os.WriteFile(record.IndexName(prefix), []byte("{}\n"), 0o600))
 	r = runWith(nil, "replay", prefix, "1")
 	require.Contains(t, r.err, "line 1 of the index")
-}
-
-func TestLatencies(t *testing.T) {
-	var l latencies
-	for i := range 1000 {
-		l.add(time.Duration(i+1) * time.Millisecond)
-	}
-	for share, want := range map[float64]float64{0.5: 500, 0.9: 900, 0.99: 990} {
-		got := l.quantile(share).Seconds() * 1000
-		require.GreaterOrEqual(t, got, want)
-		require.LessOrEqual(t, got, 1.25*want)
-	}
-	require.Equal(t, time.Second, l.max)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -140,7 +141,7 @@ func TestEditVectors(t *testing.T) {
 			}
 			lines := strings.SplitAfter(flat.out, "\n")
 			for i, line := range lines[:len(lines)-1] {
-				path, value := splitLine(strings.TrimSuffix(line, "\n"))
+				path, value := open.SplitLine(strings.TrimSuffix(line, "\n"))
 				parsed, v, err := text.ParseLine(strings.TrimSuffix(line, "\n"))
 				require.NoError(t, err)
 				if n := len(parsed.Steps); n == 0 || parsed.Steps[n-1].Op != text.Child || v.Form == text.Declared || i%7 > 1 || strings.Contains(flat.out, "\n"+line+line) {

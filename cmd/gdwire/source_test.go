@@ -12,29 +12,31 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
-// recognized opens a file, or the same bytes as a pipe, and returns the options
-// with everything recognized in them.
-func recognized(t *testing.T, name string, pipe bool, key *fileaccess.Key) (*options, error) {
+// recognized opens a file, or the same bytes as a pipe, and returns it with everything
+// that was recognized.
+func recognized(t *testing.T, name string, pipe bool, key *fileaccess.Key) (*open.Input, error) {
 	var out, errs bytes.Buffer
 	f, err := os.Open(name)
 	require.NoError(t, err)
 	defer f.Close()
-	s := newStdio(struct{ *os.File }{f}, &out, &errs)
-	o := newOptions()
-	o.key = key
+	s := shell.NewStdio(struct{ *os.File }{f}, &out, &errs)
+	var o open.Flags
+	o.Keys.Use(key)
 	if pipe {
 		name = "-"
 	}
-	in, err := s.open(name, o)
+	in, err := o.Open(s, name)
 	if err == nil {
 		in.Close()
 	}
-	return o, err
+	return in, err
 }
 
 // TestWrapped recognizes vectors of engines in every container, from files and
@@ -54,7 +56,7 @@ func TestWrapped(t *testing.T) {
 				continue
 			}
 			b := []byte(v.Hex)
-			for _, frame := range frames {
+			for _, frame := range open.Frames {
 				content := map[save.Frame][]byte{save.Bare: b, save.U32: framed(b), save.U32BE: framedBig(b)}[frame]
 				want := recognize.Recognize(&recognize.Input{Head: content[:min(len(content), recognize.HeadSize)], Size: int64(len(content)), At: bytes.NewReader(content)})
 				for _, info := range infos {
@@ -73,7 +75,7 @@ func TestWrapped(t *testing.T) {
 							continue
 						}
 						require.NoError(t, err)
-						require.Equal(t, info.Container, o.container.Container)
+						require.Equal(t, info.Container, o.Container.Container)
 						require.Equal(t, want.Readings[0].Frame, o.Frame)
 						require.True(t, want.Readings[0].Format == o.Decoder.Format, "%s %v", v.Name, info)
 						if want.Certainty == recognize.Sure {

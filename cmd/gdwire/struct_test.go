@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/variant"
@@ -108,7 +109,7 @@ func TestStruct(t *testing.T) {
 			}
 			name := fmt.Sprint("Save", n, "_")
 			n++
-			args := append([]string{"struct", "-q", "-format", format.String(), "-frame", frames[i%2].String(), "-type", name}, names...)
+			args := append([]string{"struct", "-q", "-format", format.String(), "-frame", open.Frames[i%2].String(), "-type", name}, names...)
 			r := runWith(nil, args...)
 			if r.status != statusGood { // without an order of keys that all have
 				require.Contains(t, r.err, "no struct gives back these saves")
@@ -151,7 +152,7 @@ func TestStruct(t *testing.T) {
 func TestStructErrors(t *testing.T) {
 	folder := t.TempDir()
 	var names []string
-	for i, values := range [][]any{{1, 2}, {1, 2, 3}, make([]any, maxPositions+1)} {
+	for i, values := range [][]any{{1, 2}, {1, 2, 3}, make([]any, 17)} {
 		f, err := savefile.New(savefile.Info{}, values...)
 		require.NoError(t, err)
 		names = append(names, filepath.Join(folder, fmt.Sprint(i)))

@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"io"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/mattn/go-runewidth"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 )
 
 func TestCommandTokens(t *testing.T) {
@@ -74,42 +70,13 @@ func TestTokensCut(t *testing.T) {
 	r := runWith(in, "tokens")
 	require.Zero(t, r.status, r.err)
 	for line := range strings.Lines(r.out) {
-		require.LessOrEqual(t, runewidth.StringWidth(line), plainWidth, line)
+		require.LessOrEqual(t, runewidth.StringWidth(line), shell.PlainWidth, line)
 	}
 	lines := strings.Split(r.out, "\n")
 	require.Equal(t, `       0  StringChunk  String "`+strings.Repeat("日本語", 14)+`日本…`, lines[0])
 	require.Contains(t, lines[1], `StringChunk  String 16256 of 40000 bytes "xxx`)
 	require.Equal(t, strings.Index(lines[1], "S"), strings.Index(lines[3], "S"), "a string goes on as deep as it began")
 	require.Contains(t, r.out, "[200] Int32  5\n")
-}
-
-// TestTokensVectors: the content of a token is that in its String, except for chunks.
-func TestTokensVectors(t *testing.T) {
-	v := newStdio(nil, io.Discard, io.Discard).tokenPrinter()
-	for folder, name := range engines {
-		var format gdwire.Format
-		require.NoError(t, format.UnmarshalText([]byte(name)))
-		for _, vector := range vectors(t, folder) {
-			d := gdwire.NewDecoder(bytes.NewReader([]byte(vector.Hex)), &gdwire.DecoderOptions{Format: format, AllowObjects: true})
-			for token, err := range d.Tokens() {
-				require.NoError(t, err)
-				if k := token.Kind(); k != gdwire.KindStringChunk && k != gdwire.KindChunk {
-					content := string(v.appendContent(nil, token, 1<<20))
-					require.Equal(t, token.String(), strings.TrimRight(k.String()+" "+content, " "), vector.Name)
-				}
-			}
-			d.Release()
-		}
-	}
-}
-
-// TestTokensQuoted: each byte is quoted as strconv does, alone and in text.
-func TestTokensQuoted(t *testing.T) {
-	for c := range 256 {
-		for _, text := range []string{string([]byte{byte(c)}), string([]byte{'a', byte(c), 'z'})} {
-			require.Equal(t, strconv.Quote(text), string(appendQuoted(nil, []byte(text), plainWidth)))
-		}
-	}
 }
 
 // TestTokensColors: colors change nothing but colors, and take no columns.
@@ -121,26 +88,4 @@ func TestTokensColors(t *testing.T) {
 	require.Zero(t, colored.status, colored.err)
 	require.Contains(t, colored.out, "\x1b[2m       8\x1b[22m    \x1b[2mDictKey\x1b[22m\n\x1b[2m       8\x1b[22m    \x1b[mStringChunk\x1b[m  \x1b[32mString \"name\"\x1b[0m\n")
 	require.Equal(t, plain.out, regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(colored.out, ""))
-}
-
-// TestTokensAllocations: lines of usual tokens need no memory.
-func TestTokensAllocations(t *testing.T) {
-	if testenv.Race {
-		t.Skip("skipped: a sync.Pool drops buffers at random then")
-	}
-	v := newStdio(nil, io.Discard, io.Discard).tokenPrinter()
-	d := gdwire.NewDecoder(nil, nil)
-	defer d.Release()
-	in := wire(27, 3, 4, "name", 4, "text", 4, "pos", 5, float32(1), float32(2.5), 3, float32(0.1), 30, 2, 7, -1)
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		d.ResetBytes(in)
-		for token, err := range d.Tokens() {
-			if err == nil {
-				err = v.line(d.InputOffset(), d.Depth(), token)
-			}
-			if err != nil {
-				panic(err)
-			}
-		}
-	}))
 }

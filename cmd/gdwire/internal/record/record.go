@@ -12,6 +12,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -81,8 +82,16 @@ type Recorder struct {
 	first time.Time     // of the first packet
 }
 
+// Flag defines the flag -record.
+func Flag(f *flag.FlagSet, prefix *string) {
+	f.StringVar(prefix, "record", "", "keep what is sent in `PREFIX`-1-client.bin, PREFIX-1-server.bin and so on, and when in PREFIX.index.jsonl, for replay")
+}
+
 // New returns a Recorder of a new recording. It never overwrites an earlier one.
 func New(prefix string) (*Recorder, error) {
+	if prefix == "" {
+		return nil, nil
+	}
 	for _, name := range []string{FileName(prefix, 1, FromClient), IndexName(prefix)} {
 		if _, err := os.Lstat(name); err == nil {
 			return nil, fmt.Errorf("%s is an earlier recording: choose another PREFIX for -record", name)

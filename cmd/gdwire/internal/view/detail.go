@@ -193,20 +193,6 @@ func (s *Source) names(v *detail, d *decoder, start gdwire.Token, end int64) err
 	return nil
 }
 
-// pictureType returns the media type of a picture that a browser shows, by its first bytes, or
-// "". SVG is not among them, because it can have scripts.
-func pictureType(b []byte) string {
-	switch {
-	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
-		return "image/png"
-	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
-		return "image/jpeg"
-	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
-		return "image/webp"
-	}
-	return ""
-}
-
 // maxPicture is the size in bytes of the largest picture that is shown.
 const maxPicture = 32 << 20
 

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -255,4 +256,18 @@ func float(b []byte) float64 {
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+}
+
+// pictureType returns the media type of a picture that a browser shows, by its first bytes, or
+// "". SVG is not among them, because it can have scripts.
+func pictureType(b []byte) string {
+	switch {
+	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
+		return "image/png"
+	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
+		return "image/jpeg"
+	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
+		return "image/webp"
+	}
+	return ""
 }

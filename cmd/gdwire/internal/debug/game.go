@@ -1,0 +1,113 @@
+package debug
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+)
+
+// A game is a program that was started.
+type game struct {
+	command *exec.Cmd
+	output  *tail
+	done    chan struct{} // closed when it ended
+	err     error         // after done
+}
+
+// startGame starts a program as a game that connects to addr.
+func startGame(ctx context.Context, program []string, addr string) (*game, error) {
+	g := &game{output: new(tail), done: make(chan struct{})}
+	if !isGodot3(ctx, program[0]) {
+		addr = "tcp://" + addr
+	}
+	args := append([]string{"--remote-debug", addr}, program[1:]...)
+	g.command = exec.Command(program[0], args...)
+	shell.OwnGroup(g.command)
+	g.command.Stdout, g.command.Stderr = g.output, g.output
+	if err := g.command.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(g.done)
+		if err := g.command.Wait(); err != nil {
+			g.err = fmt.Errorf("%s: %w", program[0], err)
+		}
+	}()
+	return g, nil
+}
+
+// versionTime is the time for a program to print its version.
+const versionTime = 5 * time.Second
+
+// isGodot3 reports whether a program prints that its version is Godot 3.
+func isGodot3(ctx context.Context, program string) bool {
+	ctx, cancel := context.WithTimeout(ctx, versionTime)
+	defer cancel()
+	c := exec.CommandContext(ctx, program, "--version")
+	c.WaitDelay = time.Second // of a script whose child keeps the output open
+	out, _ := c.Output()      // other programs print something else
+	return bytes.HasPrefix(out, []byte("3."))
+}
+
+// running returns a context that is done when the game ends, with a cause that contains what the
+// game printed.
+func (g *game) running(ctx context.Context) context.Context {
+	ctx, end := context.WithCancelCause(ctx)
+	go func() {
+		<-g.done
+		text := "the game ended before it connected"
+		if g.err != nil {
+			text += ": " + g.err.Error()
+		}
+		end(fmt.Errorf("%s\n%s", text, g.output))
+	}()
+	return ctx
+}
+
+// wait waits for the end of the game and returns its error.
+func (g *game) wait(ctx context.Context) error {
+	select {
+	case <-g.done:
+		return g.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// kill ends the game.
+func (g *game) kill() {
+	select {
+	case <-g.done:
+	default:
+		shell.KillGroup(g.command.Process)
+		<-g.done
+	}
+}
+
+// A tail is the end of an output.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// maxTail is the number of bytes that a tail keeps.
+const maxTail = 4 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	t.text = append(t.text[:0], t.text[max(len(t.text)-maxTail, 0):]...)
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}

@@ -1,0 +1,190 @@
+// Package open opens inputs as the user names them, recognizes what they contain, and prints the values in them.
+package open
+
+import (
+	"errors"
+	"math"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/stream"
+)
+
+// Frames contains the choices of -frame.
+var Frames = []save.Frame{save.Bare, save.U32, save.U32BE}
+
+// Values are the flags about values.
+type Values struct {
+	Decoder gdwire.DecoderOptions // without limits; Format is 0 unless -format is given
+	Frame   save.Frame
+
+	flags *shell.Flags
+}
+
+// ValueFlags defines the flags about values. objects is the default of -objects.
+func (v *Values) ValueFlags(f *shell.Flags, objects bool) {
+	v.flags = f
+	d := &v.Decoder
+	shell.Choose(f, "format", "`FORMAT` of the values", gdwire.Formats(), &d.Format, gdwire.Format.String)
+	shell.Choose(f, "frame", "`LENGTH` that precedes each packet", Frames, &v.Frame, save.Frame.String)
+	f.BoolVar(&d.AllowObjects, "objects", objects, "allow serialized objects")
+	f.BoolVar(&d.AllowInvalidUTF8, "any-utf8", false, "accept text that is not UTF-8")
+	f.BoolVar(&d.DoubleReals, "double", false, "read math types of 64 bits in the manuals' formats")
+}
+
+// StrictFlag defines the flag about values that are read.
+func (v *Values) StrictFlag(f *shell.Flags) {
+	f.BoolVar(&v.Decoder.Strict, "strict", false, "refuse input that engines accept but never write")
+}
+
+// Known tells which of format and frame are chosen.
+func (v *Values) Known() save.Known {
+	if v.flags == nil {
+		return save.Known{}
+	}
+	return save.Known{Format: v.flags.Given("format"), Frame: v.flags.Given("frame")}
+}
+
+// Limits are the flags for limits.
+type Limits struct {
+	values     gdwire.Limits
+	maxPacket  int64
+	maxContent int64
+	given      map[string]bool // names of the flags
+}
+
+// A limit is a flag for one of the limits.
+type limit struct {
+	name, limit, text string
+	growsWithFile     bool // raised sets it to the size of a regular file
+	set               func(*Limits, int64)
+}
+
+// limits contains a flag for each limit but that of the content of containers.
+var limits = []limit{
+	{"max-depth", "Depth", "containers around a value [1024]", false, func(l *Limits, n int64) { l.values.Depth = int(min(n, math.MaxInt)) }},
+	{"max-elements", "Elements", "elements, pairs or properties of a container [1 Mi]", true, func(l *Limits, n int64) { l.values.Elements = n }},
+	{"max-values", "Values", "values in a top-level value [16 Mi]", true, func(l *Limits, n int64) { l.values.Values = n }},
+	{"max-string", "StringBytes", "bytes of a string [16 MiB]", true, func(l *Limits, n int64) { l.values.StringBytes = n }},
+	{"max-name", "NameBytes", "bytes of the name of a class, property or signal [1 KiB]", false, func(l *Limits, n int64) { l.values.NameBytes = n }},
+	{"max-packed", "PackedBytes", "bytes of a packed array or image [256 MiB]", true, func(l *Limits, n int64) { l.values.PackedBytes = n }},
+	{"max-bytes", "Bytes", "bytes of a top-level value [no limit]", false, func(l *Limits, n int64) { l.values.Bytes = n }},
+	{"max-packet", "MaxPacket", "bytes of a packet [8 MiB]", true, func(l *Limits, n int64) { l.maxPacket = n }},
+}
+
+// contentLimit is the flag for the limit of the content of containers.
+var contentLimit = limit{"max-content", "Size", "bytes of the content of a compressed or encrypted file [256 MiB]", false, func(l *Limits, n int64) { l.maxContent = n }}
+
+// LimitFlags defines the flags for limits of values and packets.
+func (l *Limits) LimitFlags(f *shell.Flags) {
+	for _, one := range limits {
+		l.define(f, one)
+	}
+}
+
+// ContentFlag defines the flag for the limit of the content of containers.
+func (l *Limits) ContentFlag(f *shell.Flags) { l.define(f, contentLimit) }
+
+func (l *Limits) define(f *shell.Flags, one limit) {
+	f.Limit(one.name, one.text, func(n int64) {
+		if l.given == nil {
+			l.given = map[string]bool{}
+		}
+		l.given[one.name] = true
+		one.set(l, n)
+	})
+}
+
+// raised returns limits of which those that are not given by flags are the size of a file: it bounds
+// memory, too.
+func (l Limits) raised(size int64) Limits {
+	for _, one := range limits {
+		if one.growsWithFile && !l.given[one.name] {
+			n := size
+			if one.limit == "MaxPacket" {
+				n = math.MaxUint32 // a packet that is cut is longer than the file
+			}
+			one.set(&l, max(n, 1))
+		}
+	}
+	return l
+}
+
+// LimitHint returns a hint at the flag for the limit in an error, or "".
+func LimitHint(err error) string {
+	name := ""
+	var limit *gdwire.LimitError
+	var file *fileaccess.LimitError
+	var packet *stream.PacketTooLongError
+	switch {
+	case errors.As(err, &limit):
+		name = limit.Name
+	case errors.As(err, &file):
+		name = file.Name
+	case errors.As(err, &packet):
+		name = "MaxPacket"
+	}
+	for _, l := range append(limits[:len(limits):len(limits)], contentLimit) {
+		if l.limit == name {
+			return "; raise it with -" + l.name
+		}
+	}
+	return ""
+}
+
+// Flags are the flags of a command that opens files, and what it does with them.
+type Flags struct {
+	Values
+	Limits
+	Keys shell.Keys
+	Skip int64 // bytes
+
+	Writes   bool // the command writes values, so their format must be certain
+	NonEmpty bool // an input without values is an error, which the command returns
+	Filled   bool // bytes after the value of a packet are always an error
+}
+
+// Reading returns how values are read, of a file of the given size, or if that is negative, of another input.
+func (o *Flags) Reading(size int64) save.Reading {
+	limits := o.Limits
+	if size >= 0 {
+		limits = limits.raised(size)
+	}
+	r := save.Reading{Decoder: o.Decoder, Frame: o.Frame, MaxPacket: limits.maxPacket}
+	r.Decoder.Limits = limits.values
+	return r
+}
+
+// FileFlags defines the flags about containers of files.
+func (o *Flags) FileFlags(f *shell.Flags) {
+	o.Keys.Flags(f)
+	o.ContentFlag(f)
+}
+
+// SkipFlag defines -skip.
+func (o *Flags) SkipFlag(f *shell.Flags) {
+	f.Size("skip", "skip `N` bytes, such as a saved game's own header", func(n int64) { o.Skip = max(n, 0) })
+}
+
+// WriteFlags defines the flags of a command that writes files of its own.
+func (o *Flags) WriteFlags(f *shell.Flags, objects bool) {
+	o.ValueFlags(f, objects)
+	o.FileFlags(f)
+	f.QuietFlag()
+	o.LimitFlags(f)
+}
+
+// EditFlags defines the flags of a command that edits files.
+func (o *Flags) EditFlags(f *shell.Flags) {
+	o.WriteFlags(f, false)
+	o.StrictFlag(f)
+}
+
+// ReadFlags defines the flags of a command that reads files.
+func (o *Flags) ReadFlags(f *shell.Flags, objects bool) {
+	o.WriteFlags(f, objects)
+	o.StrictFlag(f)
+	o.SkipFlag(f)
+}

@@ -1,0 +1,46 @@
+package open
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gdwire/gdwire/internal/save"
+)
+
+// An Input is an opened input, and how it is read.
+type Input struct {
+	*save.Source
+	save.Reading
+	Operand    string // its name on the command line
+	Recognized bool   // format or frame were
+}
+
+// zerosError returns an error that says that the end of a file became zeros, or nil.
+func zerosError(err error, name string) error {
+	if zeros := (*save.ZerosError)(nil); errors.As(err, &zeros) {
+		return fmt.Errorf("%s is damaged: %w; gdwire repair keeps what comes before, and -format and -frame take the zeros for values", name, zeros)
+	}
+	return err
+}
+
+// CheckZeros returns an error if the end of a content became zeros. Its start, by which it was recognized,
+// does not show that.
+func (in *Input) CheckZeros(c *save.Content) error {
+	if !in.Recognized {
+		return nil
+	}
+	return zerosError(c.CheckZeros(false), in.Name)
+}
+
+// CheckEnd returns an error if the end of a file became zeros. What comes from a pipe can be read only once, so
+// that is not checked.
+func (in *Input) CheckEnd() error {
+	if in.Live {
+		return nil
+	}
+	c, err := in.Content(&in.Reading)
+	if err != nil {
+		return err
+	}
+	return in.CheckZeros(c)
+}

@@ -1,0 +1,124 @@
+package open
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/save"
+)
+
+// Open opens the input of the given name and recognizes it.
+func (o *Flags) Open(s *shell.Stdio, name string) (*Input, error) {
+	source, err := o.OpenSource(s, name)
+	if err != nil {
+		return nil, err
+	}
+	in := &Input{Source: source, Operand: name}
+	if err := o.recognize(s, in); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return in, nil
+}
+
+// recognize finds the format and frame of the input, unless flags give both.
+func (o *Flags) recognize(s *shell.Stdio, in *Input) error {
+	size := int64(-1)
+	if !in.Live {
+		size = in.Size
+	}
+	in.Reading = o.Reading(size)
+	in.Filled = o.Filled
+	known := o.Known()
+	if known.Format && known.Frame {
+		return nil
+	}
+	r, err := in.Recognize(&in.Reading, known)
+	if err != nil {
+		return err
+	}
+	return o.decide(s, in, r)
+}
+
+// decide accepts what was recognized, or returns an error that says why it is not good enough.
+func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
+	const choose = "; to read it anyway, choose -format and -frame"
+	switch why := r.Unknown(); {
+	case why == nil:
+	case r.IsEmpty():
+		if !o.NonEmpty {
+			s.Infof("%s is empty", in.Name)
+		}
+		in.Decoder.Format = cmp.Or(in.Decoder.Format, gdwire.Godot4)
+		return nil
+	case len(r.Readings) > 1:
+		return shell.Choicef("%s %w; choose one:%s", in.Name, why, readings(r, in.Reading))
+	case r.IsJSON():
+		return fmt.Errorf("%s %w; gdwire encode makes values of JSON%s", in.Name, why, choose)
+	case r.Header > 0:
+		return fmt.Errorf("%s %w; commands that only read skip them with -skip %d", in.Name, why, r.Header)
+	default:
+		return fmt.Errorf("%s %w%s", in.Name, why, choose)
+	}
+	in.Recognized = true
+	in.Filled = true // engines write no bytes after a value, so the file is damaged
+	how := r.How()
+	what := fmt.Sprintf("%s%v, %s%s", how, r.Readings[0].Format, frameText(in.Frame), ContainerText(&in.Container))
+	s.Damaged = s.Damaged || r.IsDamaged()
+	if how != "" && o.Writes {
+		return shell.Choicef("%s is %s; to write it, confirm this with %v", in.Name, what, r.Readings[0])
+	}
+	if s.MessagesShown() || how != "" {
+		s.Infof("%s is %s", in.Name, what)
+	}
+	return nil
+}
+
+// readings returns a line for each reading, with the first line that flat shows.
+func readings(r *save.Recognition, as save.Reading) string {
+	var b strings.Builder
+	for _, reading := range r.Readings {
+		as.Decoder.Format, as.Frame, as.Candidates = reading.Format, reading.Frame, nil
+		fmt.Fprintf(&b, "\n  %v: %s", reading, firstLine(r.Head, as))
+	}
+	return b.String()
+}
+
+// firstLine returns the first line that flat shows.
+func firstLine(head []byte, as save.Reading) string {
+	var out bytes.Buffer
+	s := shell.Capture(&out)
+	v := NewFlatPrinter(s, nil)
+	for p := range as.Packets(bytes.NewReader(head)) {
+		_ = v.Show(p) // an invalid value is shown up to its error
+		break
+	}
+	_ = s.Out.Flush()
+	line, _, _ := strings.Cut(out.String(), "\n")
+	const most = 100
+	return shell.Cut(line, most)
+}
+
+// frameText describes a frame.
+func frameText(f save.Frame) string {
+	if f == save.Bare {
+		return "values without length (-frame none)"
+	}
+	return "packets with length (-frame " + f.String() + ")"
+}
+
+// ContainerText describes a container, after a comma.
+func ContainerText(info *fileaccess.Info) string {
+	switch info.Container {
+	case fileaccess.Compressed:
+		return ", compressed with " + info.Mode.String()
+	case fileaccess.Encrypted:
+		return ", encrypted as by " + info.Layout.String()
+	}
+	return ""
+}

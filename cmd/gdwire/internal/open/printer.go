@@ -1,0 +1,105 @@
+package open
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
+)
+
+// A Printer shows packets in one form.
+type Printer struct {
+	// Show reads the value of a packet and shows it. It returns the error of the
+	// packet, shell.ErrBad if it showed that error itself, or an OutputError.
+	Show func(*save.Packet) error
+	// Damage returns an error of the whole input, if it is not nil.
+	Damage func() error
+
+	// end shows a summary after the last packet, if it is not nil. damage is an error of the whole input.
+	end func(damage error)
+	// zeros, if it is not nil, contains what Show has noted. Zeros at the end of the input are damage then.
+	zeros *save.Zeros
+}
+
+// A NewPrinter is the constructor of a Printer of the packets of an input.
+type NewPrinter func(s *shell.Stdio, in *Input) Printer
+
+// Counting returns a Printer that also counts packets.
+func (p Printer) Counting(n *int64) Printer {
+	show := p.Show
+	p.Show = func(one *save.Packet) error {
+		*n++
+		return show(one)
+	}
+	return p
+}
+
+// An OutputError is an error of the output, and not of the packet. It ends the command.
+type OutputError struct{ Err error }
+
+func (e OutputError) Error() string { return e.Err.Error() }
+
+// An omission reports values that were left out of the output.
+type omission struct {
+	packet, values int64
+}
+
+func (o *omission) Error() string {
+	return fmt.Sprintf("%s: values left out because of their long paths: %d; get shows them", text.AppendPacket(nil, o.packet), o.values)
+}
+
+// maxEmpty is the maximum number of packets without a value that follow each other in a file, as zeros at
+// its end do.
+const maxEmpty = 1000
+
+// lengthSize is the size in bytes of the length of a packet.
+const lengthSize = 4
+
+// Show shows packets and reports their errors. It shows each packet of a live source before
+// it waits for the next.
+func Show(s *shell.Stdio, packets iter.Seq[*save.Packet], v Printer, live bool) error {
+	var bad error
+	empty := 0
+	for p := range packets {
+		if empty++; p.Size > 0 || !p.Framed() || live {
+			empty = 0
+		}
+		if empty > maxEmpty {
+			bad = shell.ErrBad
+			s.Report(fmt.Errorf("more than %d packets without a value from offset %d on; the rest is not shown", maxEmpty, p.Offset-maxEmpty*lengthSize))
+			break
+		}
+		err := v.Show(p)
+		if failed, ok := err.(OutputError); ok {
+			return failed.Err
+		}
+		if err != nil || live {
+			if failed := s.Out.Flush(); failed != nil {
+				return failed // not an error of the packet
+			}
+		}
+		if err == nil {
+			continue
+		}
+		bad = shell.ErrBad
+		if err != shell.ErrBad {
+			s.Report(err)
+		}
+		if o := (*omission)(nil); !p.Framed() && !errors.As(err, &o) {
+			break // the start of the next value is not known
+		}
+	}
+	var damage error
+	if v.Damage != nil {
+		damage = v.Damage()
+	}
+	s.Clear()
+	if v.end != nil {
+		v.end(damage)
+	}
+	return cmp.Or(damage, bad)
+}

@@ -1,0 +1,307 @@
+package saves
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"hash/maphash"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// A comparer calls its functions for each difference between two files: in two trees or, where these
+// would need too much memory, between two leaves, of which one can be nil.
+type comparer struct {
+	tree       func(c variant.Change) error
+	leaf       func(old, value *leaf) error
+	byPosition func(limit int64) // is called before the first leaves
+}
+
+// compare compares two files.
+func (c *comparer) compare(a, b *side) error {
+	at, err := c.trees(a, b)
+	if limit := (*gdwire.LimitError)(nil); errors.As(err, &limit) && limit.Name == "MaxMemory" {
+		c.byPosition(limit.Max)
+		err = c.leaves(a, b, at)
+	}
+	return err
+}
+
+// A side is one of two files.
+type side struct {
+	name string
+	r    io.ReaderAt
+	size int64
+
+	reading   save.Reading
+	maxMemory int64 // bytes that the values may take
+}
+
+// packets returns a function that returns the next packet, or nil after the last one.
+func (f *side) packets() (next func() *save.Packet, stop func()) {
+	pull, stop := iter.Pull(f.reading.Packets(io.NewSectionReader(f.r, 0, f.size)))
+	return func() *save.Packet {
+		p, _ := pull()
+		return p
+	}, stop
+}
+
+// value returns the value of a packet as a tree.
+func (f *side) value(p *save.Packet) (v any, err error) {
+	if err = p.Err; err == nil {
+		err = variant.UnmarshalDecode(p.Decoder, &v, variant.Options{MaxMemory: f.maxMemory})
+		err = p.Finish(err)
+	}
+	if err != nil {
+		err = shell.Prefixed(f.name, err)
+	}
+	return v, err
+}
+
+// trees compares the values of two files, each pair in memory. After an error, it returns the number
+// of the packet.
+func (c *comparer) trees(a, b *side) (packet int64, err error) {
+	nextA, stopA := a.packets()
+	defer stopA()
+	nextB, stopB := b.packets()
+	defer stopB()
+	for i := int64(0); ; i++ {
+		p, q := nextA(), nextB()
+		if p == nil && q == nil {
+			return i, nil
+		}
+		var old, value any
+		if p != nil {
+			if old, err = a.value(p); err != nil {
+				return i, err
+			}
+		}
+		if q != nil {
+			if value, err = b.value(q); err != nil {
+				return i, err
+			}
+		}
+		path := string(text.AppendPacket(nil, i))
+		if p == nil || q == nil {
+			err = c.tree(variant.Change{OldPath: path, NewPath: path, Old: old, New: value, Added: p == nil, Removed: q == nil})
+		} else {
+			for change := range variant.Diff(old, value) {
+				change.OldPath = path + strings.TrimPrefix(change.OldPath, "$")
+				change.NewPath = path + strings.TrimPrefix(change.NewPath, "$")
+				if err = c.tree(change); err != nil {
+					break
+				}
+			}
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+}
+
+// treeOptions selects an encoding of trees that loses nothing.
+var treeOptions = variant.Options{
+	Encoder: gdwire.EncoderOptions{AllowInvalidUTF8: true, DoubleReals: true, Depth: -1},
+}
+
+// decodeTree calls read with a Decoder of a value in a tree of the file, whose format encodes it.
+func (f *side) decodeTree(v any, read func(d *gdwire.Decoder) error) error {
+	o := treeOptions
+	o.Encoder.Format = f.reading.Decoder.Format
+	data, err := variant.Marshal(v, o)
+	if err != nil {
+		return err
+	}
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
+		Format: o.Encoder.Format, AllowObjects: true, AllowInvalidUTF8: true, DoubleReals: o.Encoder.DoubleReals, Limits: gdwire.NoLimits,
+	})
+	defer d.Release()
+	d.ResetBytes(data)
+	return read(d)
+}
+
+// json returns a value in a tree of the file as Godot's native JSON.
+func (f *side) json(v any) (json.RawMessage, error) {
+	var value bytes.Buffer
+	err := f.decodeTree(v, func(d *gdwire.Decoder) error {
+		return gdjson.ToJSON(&value, d, gdjson.Options{EscapeForTerminal: true})
+	})
+	return value.Bytes(), err
+}
+
+// text returns a value in a tree of the file as text.
+func (f *side) text(v any) (value string, err error) {
+	err = f.decodeTree(v, func(d *gdwire.Decoder) error {
+		p := text.Printer{Decoder: d, Short: true}
+		err := p.Next(0)
+		value = string(p.Buf)
+		return err
+	})
+	return value, err
+}
+
+// leaves compares two files leaf by leaf, from a packet on.
+func (c *comparer) leaves(a, b *side, packet int64) error {
+	seed := maphash.MakeSeed()
+	nextA, stopA := iter.Pull2(a.lines(packet, seed))
+	defer stopA()
+	nextB, stopB := iter.Pull2(b.lines(packet, seed))
+	defer stopB()
+	x, y := leafQueue{next: nextA, at: map[string]int{}}, leafQueue{next: nextB, at: map[string]int{}}
+	for {
+		p, q := x.peek(), y.peek()
+		if err := cmp.Or(x.err, y.err); err != nil {
+			return err
+		}
+		var err error
+		switch {
+		case p == nil && q == nil:
+			return nil
+		case p != nil && q != nil && p.path == q.path:
+			if *p != *q {
+				err = c.leaf(p, q)
+			}
+			x.drop()
+			y.drop()
+		case q == nil || p != nil && y.distance(p.path) >= x.distance(q.path):
+			err = c.leaf(p, nil)
+			x.drop()
+		default:
+			err = c.leaf(nil, q)
+			y.drop()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// A leaf is a line of flat.
+type leaf struct {
+	path, text string // text is cut after maxLeafText bytes
+	sum        uint64 // of the whole text
+}
+
+// The bounds of what is held in memory of each file that is compared leaf by leaf.
+const (
+	maxLeafText  = 4 << 10
+	maxLookahead = 1000 // leaves that are read to find one that is at the same path
+)
+
+// lines iterates over the leaves of a file from a packet on, as flat shows them.
+func (f *side) lines(from int64, seed maphash.Seed) iter.Seq2[*leaf, error] {
+	return func(yield func(*leaf, error) bool) {
+		w := &leafWriter{yield: func(l *leaf) bool { return yield(l, nil) }}
+		w.sum.SetSeed(seed)
+		s := shell.Capture(w)
+		v := open.NewFlatPrinter(s, nil)
+		for p := range f.reading.Packets(io.NewSectionReader(f.r, 0, f.size)) {
+			var err error
+			if p.Index < from {
+				err = skip(p)
+			} else {
+				err = cmp.Or(v.Show(p), s.Out.Flush())
+			}
+			if w.ended {
+				return
+			}
+			if err != nil {
+				yield(nil, shell.Prefixed(f.name, err))
+				return
+			}
+		}
+	}
+}
+
+// A leafWriter makes leaves of lines.
+type leafWriter struct {
+	yield func(*leaf) bool
+	ended bool   // yield has returned false
+	start []byte // of the line
+	sum   maphash.Hash
+}
+
+// maxLeafLine is the maximum number of bytes of a line that are kept.
+const maxLeafLine = open.MaxPath + maxLeafText
+
+func (w *leafWriter) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		if w.ended {
+			return 0, errLoopEnded
+		}
+		part, rest, whole := bytes.Cut(b, []byte("\n"))
+		_, _ = w.sum.Write(part)
+		w.start = append(w.start, part[:min(len(part), maxLeafLine-len(w.start))]...)
+		b = rest
+		if whole {
+			l := &leaf{sum: w.sum.Sum64()}
+			l.path, l.text = open.SplitLine(string(w.start))
+			w.sum.Reset()
+			w.start = w.start[:0]
+			w.ended = !w.yield(l)
+		}
+	}
+	return n, nil
+}
+
+// errLoopEnded ends the printer of lines that nobody reads.
+var errLoopEnded = errors.New("the loop has ended")
+
+// A leafQueue contains the next leaves of a file.
+type leafQueue struct {
+	next  func() (*leaf, error, bool)
+	all   []*leaf
+	first int            // the number of the first leaf
+	at    map[string]int // the number of the latest leaf at each path
+	err   error
+}
+
+// fill reads leaves until there are n or no more follow.
+func (q *leafQueue) fill(n int) {
+	for q.err == nil && len(q.all) < n {
+		l, err, ok := q.next()
+		if q.err = err; !ok || err != nil {
+			return
+		}
+		q.at[l.path] = q.first + len(q.all)
+		q.all = append(q.all, l)
+	}
+}
+
+// peek returns the next leaf, or nil if there is none.
+func (q *leafQueue) peek() *leaf {
+	q.fill(1)
+	if len(q.all) == 0 {
+		return nil
+	}
+	return q.all[0]
+}
+
+// drop drops the next leaf.
+func (q *leafQueue) drop() {
+	if path := q.all[0].path; q.at[path] == q.first {
+		delete(q.at, path)
+	}
+	q.all = q.all[1:]
+	q.first++
+}
+
+// distance returns the number of leaves before the one at a path, or maxLookahead if it is not near.
+func (q *leafQueue) distance(path string) int {
+	q.fill(maxLookahead)
+	if n, ok := q.at[path]; ok {
+		return n - q.first
+	}
+	return maxLookahead
+}

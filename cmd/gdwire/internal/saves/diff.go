@@ -1,0 +1,162 @@
+package saves
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// Diff is the command that compares two files.
+var Diff = shell.Command{
+	Name: "diff", Operands: "A B", Min: 2, Max: 2, Summary: "Show the values that differ between two files: path: old -> new.", Compares: true,
+	New: func(f *shell.Flags) shell.Action {
+		v := &differ{}
+		v.open.ReadFlags(f, true)
+		f.OutputFlag()
+		f.BoolVar(&v.lines, "json", false, "a line of JSON for each difference")
+		f.Size("max-memory", "at most `N` bytes of memory for the values of each file; larger files are compared by position [256 MiB]", func(n int64) { v.maxMemory = n })
+		return shell.Action{
+			Check: func() error {
+				if save.IsStdin(f.Operands[0]) && save.IsStdin(f.Operands[1]) {
+					return errors.New("standard input is only one file: name the other")
+				}
+				return nil
+			},
+			Run: func(s *shell.Stdio) error { return v.run(s, f.Operands) },
+		}
+	},
+}
+
+// A differ shows the differences between two files.
+type differ struct {
+	open      open.Flags
+	lines     bool // -json
+	maxMemory int64
+
+	*shell.Stdio
+	json       *json.Encoder
+	old, value *side
+	found      bool
+}
+
+// run shows the differences between two files.
+func (v *differ) run(s *shell.Stdio, names []string) error {
+	v.Stdio, v.json = s, json.NewEncoder(s.Out)
+	v.json.SetEscapeHTML(false)
+	var sides [2]*side
+	for i, name := range names {
+		in, content, err := v.open.OpenContent(s, name)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = in.Close() }()
+		if err := in.CheckZeros(content); err != nil {
+			return err
+		}
+		sides[i] = &side{name: in.Name, r: content, size: content.Size, reading: in.Reading, maxMemory: v.maxMemory}
+		v.open.Keys.Use(in.Key) // probably that of the second file, too
+	}
+	v.old, v.value = sides[0], sides[1]
+	c := comparer{tree: v.change, leaf: v.leaf, byPosition: func(limit int64) {
+		s.Logf("the values need more memory than %s: from here on they are compared by position, without aligning elements; -max-memory raises the limit",
+			humanize.IBytes(uint64(limit)))
+	}}
+	err := c.compare(sides[0], sides[1])
+	if err == nil && v.found {
+		err = shell.ErrBad
+	}
+	return err
+}
+
+// absent stands for a value that is not there.
+const absent = "not there"
+
+// change shows a difference between two trees.
+func (v *differ) change(c variant.Change) error {
+	if v.lines {
+		return v.changeJSON(&c)
+	}
+	path, old, value := c.NewPath, absent, absent
+	var err error
+	switch {
+	case c.Removed:
+		path = c.OldPath
+	case !c.Added && c.OldPath != c.NewPath:
+		path = c.OldPath + " -> " + c.NewPath
+	}
+	if !c.Added {
+		old, err = v.old.text(c.Old)
+	}
+	if !c.Removed && err == nil {
+		value, err = v.value.text(c.New)
+	}
+	return cmp.Or(err, v.line(path, old, value))
+}
+
+// line shows a difference.
+func (v *differ) line(path, old, value string) error {
+	v.found = true
+	_, err := fmt.Fprintf(v.Out, "%s: %s -> %s\n", shell.Printable(path), v.Colors.Bad.Sprint(shell.Cut(old, shell.PlainWidth)), v.Colors.Good.Sprint(shell.Cut(value, shell.PlainWidth)))
+	return err
+}
+
+// A changeLine is a line of diff -json.
+type changeLine struct {
+	Path    string          `json:"path"`              // in the second file, or in the first if the value was removed
+	OldPath string          `json:"oldPath,omitempty"` // in the first file, if it is another one
+	Old     json.RawMessage `json:"old,omitempty"`
+	New     json.RawMessage `json:"new,omitempty"`
+	Leaf    bool            `json:"leaf,omitempty"` // old and new are text, as in flat
+}
+
+// changeJSON shows a difference between two trees as a line of JSON.
+func (v *differ) changeJSON(c *variant.Change) (err error) {
+	v.found = true
+	line := changeLine{Path: c.NewPath}
+	switch {
+	case c.Removed:
+		line.Path = c.OldPath
+	case !c.Added && c.OldPath != c.NewPath:
+		line.OldPath = c.OldPath
+	}
+	if !c.Added {
+		line.Old, err = v.old.json(c.Old)
+	}
+	if !c.Removed && err == nil {
+		line.New, err = v.value.json(c.New)
+	}
+	if err == nil {
+		err = v.json.Encode(line)
+	}
+	return err
+}
+
+// leaf shows a difference between two leaves.
+func (v *differ) leaf(old, value *leaf) error {
+	line := changeLine{Leaf: true}
+	texts := [2]string{absent, absent}
+	for i, l := range []*leaf{old, value} {
+		if l == nil {
+			continue
+		}
+		line.Path, texts[i] = l.path, l.text
+		quoted, err := json.Marshal(l.text)
+		if err != nil {
+			return err
+		}
+		*[]*json.RawMessage{&line.Old, &line.New}[i] = quoted
+	}
+	if v.lines {
+		v.found = true
+		return v.json.Encode(line)
+	}
+	return v.line(line.Path, texts[0], texts[1])
+}

@@ -1,0 +1,323 @@
+package saves
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/reals"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/stream"
+)
+
+// Encode is the command that makes values of JSON.
+var Encode = shell.Command{
+	Name: "encode", Operands: "[JSONFILE]", Max: 1, Summary: "Write JSON as values. Up to 1 GiB.", Binary: true, Edits: true,
+	New: func(f *shell.Flags) shell.Action {
+		e := &encoding{open: open.Flags{Writes: true}}
+		e.open.WriteFlags(f, false)
+		f.SaveFlag()
+		e.to.flag(f)
+		f.StringVar(&e.like, "like", "", "write the file that `FILE` would be after an edit: its format, frame, container and number of values")
+		f.BoolVar(&e.json.Plain, "plain", false, "the input is plain JSON")
+		f.BoolVar(&e.json.Lenient, "lenient", false, "read what the engine's JSON.to_native reads")
+		return shell.Action{Check: e.check, Run: func(s *shell.Stdio) error { return e.run(s, f.File()) }}
+	},
+}
+
+// An encoding makes values of JSON.
+type encoding struct {
+	open open.Flags
+	to   target
+	like string
+	json gdjson.Options
+
+	old [][]byte // the values of the file of -like
+	output
+}
+
+func (e *encoding) check() error {
+	switch {
+	case e.like != "" && e.json.Plain:
+		return errors.New("-plain does not go with -like: plain JSON has lost the types")
+	case e.like != "" && e.to != target{}:
+		return errors.New("-like takes format, frame and container from its file, and -to says otherwise")
+	}
+	return nil
+}
+
+// hasFrame reports whether flags say how the values are framed.
+func (e *encoding) hasFrame() bool { return e.open.Known().Frame || e.to.frame != nil }
+
+// run converts JSON to values.
+func (e *encoding) run(s *shell.Stdio, name string) error {
+	if e.like != "" {
+		if err := e.loadLike(s); err != nil {
+			return err
+		}
+	} else {
+		e.output = e.to.apply(output{Reading: e.open.Reading(-1)})
+		e.Decoder.Format = cmp.Or(e.Decoder.Format, gdwire.Godot4)
+	}
+	values, err := e.values(s, name)
+	if err != nil {
+		return err
+	}
+	switch n := len(values); {
+	case n == 0:
+		return errEmpty
+	case e.like != "" && n != len(e.old):
+		return fmt.Errorf("not the same number of values: %s has %d, the input %d; nothing was written", e.like, len(e.old), n)
+	case e.like == "" && n > 1 && !e.hasFrame():
+		return shell.Choicef("the input has %d values; with -frame u32 each follows its length, as store_var and put_var write them", n)
+	}
+	if e.like != "" {
+		e.showChanges(s, values)
+	} else if !e.Framed() && !e.hasFrame() {
+		s.Infof("this is what bytes_to_var reads; get_var needs -frame u32")
+	}
+	return e.open.WriteContainer(s, e.container, e.key, func(w io.Writer) error { return e.write(w, values) })
+}
+
+// loadLike reads the values of the file of -like, and sets the output to its format, frame
+// and container. Bytes that JSON would lose are an error.
+func (e *encoding) loadLike(s *shell.Stdio) error {
+	in, err := e.open.Open(s, e.like)
+	if err != nil {
+		return err
+	}
+	data, err := in.ReadAll()
+	if err = errors.Join(err, in.Close()); err != nil {
+		return err
+	}
+	c := &save.Content{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Order: in.Frame.Order(), Decoder: in.Decoder}
+	c.Decoder.AllowObjects = true
+	used := int64(0)
+	if err := in.CheckZeros(c); err != nil {
+		return err
+	}
+	err = c.Packets(save.Every, func(p *save.Packet) (bool, error) {
+		width, err := reals.Read(p.Decoder)
+		if err == nil {
+			err = p.SkipTo(0)
+		}
+		if err != nil && err != io.EOF {
+			return false, err
+		}
+		end := p.InputOffset()
+		if in.Framed() && end < p.Limit() {
+			return false, fmt.Errorf("%d bytes follow the value of packet %d, which JSON would lose", p.Limit()-end, p.Index)
+		}
+		used = end
+		in.Decoder.DoubleReals = in.Decoder.DoubleReals || width == reals.Double
+		e.old = append(e.old, data[p.Offset:end])
+		return true, nil
+	})
+	if err != nil {
+		return shell.Prefixed(e.like, err)
+	}
+	if used < c.Size {
+		return fmt.Errorf("%s: %d bytes follow the last packet", e.like, c.Size-used)
+	}
+	e.output = output{Reading: in.Reading, container: in.Container, key: in.Key}
+	return nil
+}
+
+// values returns the encoded values of the input.
+func (e *encoding) values(s *shell.Stdio, name string) (all []*encoded, err error) {
+	in, err := open.OpenFile(s, name, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	jo := e.json
+	jo.AllowObjects = e.Decoder.AllowObjects
+	values, end := bufio.NewScanner(shell.DecodeText(in)), int64(0)
+	values.Buffer(nil, save.MaxInMemory)
+	split := gdjson.SplitValues(jo)
+	values.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, value, err := split(data, atEOF)
+		if end += int64(n); end > save.MaxInMemory {
+			err = bufio.ErrTooLong
+		}
+		return n, value, err
+	})
+	for values.Scan() {
+		v := values.Bytes()
+		start := end - int64(len(v))
+		if len(all) < len(e.old) {
+			var n int
+			if v, n = restoreInfinity(v, e.old[len(all)], e.Decoder, e.json); n > 0 {
+				s.Infof("%d numbers are infinity again, as in %s, which jq had made 1.797e308", n, e.like)
+			}
+		} else if !jo.Plain {
+			noteLargest(s, v, jo.Lenient)
+		}
+		if len(v) > largeText {
+			runtime.GC() // values moved the text to larger and larger memory; the value can use the old
+		}
+		b, err := e.encode(v, &jo)
+		if err != nil {
+			return nil, shell.Prefixed(in.Name, explainLargest(shiftedJSON(err, start), v, jo.Lenient))
+		}
+		all = append(all, b)
+	}
+	if err := values.Err(); err == bufio.ErrTooLong {
+		return nil, fmt.Errorf("%s is longer than 1 GiB", in.Name)
+	} else if err != nil {
+		return nil, shell.Prefixed(in.Name, err)
+	}
+	return all, nil
+}
+
+// shiftedJSON makes the offset of an error relative to the start of the input.
+func shiftedJSON(err error, by int64) error {
+	if e := (*gdjson.Error)(nil); errors.As(err, &e) {
+		return &gdjson.Error{Offset: e.Offset + by, Pointer: e.Pointer, Err: e.Err}
+	}
+	return err
+}
+
+// largeText is the length in bytes of text that is worth a collection of garbage.
+const largeText = 4 << 20
+
+// An encoded value is in pieces, so that a large one is never copied into larger memory.
+type encoded struct {
+	pieces [][]byte
+	size   int64
+}
+
+// maxPiece is the size in bytes of the pieces of a large value.
+const maxPiece = 1 << 20
+
+// Write appends b. Pieces grow with the value, up to maxPiece.
+func (v *encoded) Write(b []byte) (int, error) {
+	n := len(b)
+	v.size += int64(n)
+	for len(b) > 0 {
+		last := len(v.pieces) - 1
+		if last < 0 || len(v.pieces[last]) == cap(v.pieces[last]) {
+			v.pieces = append(v.pieces, make([]byte, 0, min(max(v.size, int64(n)), maxPiece)))
+			last++
+		}
+		piece := &v.pieces[last]
+		part := min(len(b), cap(*piece)-len(*piece))
+		*piece = append(*piece, b[:part]...)
+		b = b[part:]
+	}
+	return n, nil
+}
+
+// bytes returns the value as one slice.
+func (v *encoded) bytes() []byte { return bytes.Join(v.pieces, nil) }
+
+// encode returns a value that is encoded from JSON.
+func (e *encoding) encode(text []byte, jo *gdjson.Options) (*encoded, error) {
+	v := &encoded{}
+	eo := e.Encoder()
+	eo.MaxBuffered = save.MaxInMemory
+	w := gdwire.NewEncoder(v, &eo)
+	err := cmp.Or(gdjson.FromJSON(w, bytes.NewBuffer(text), *jo), w.Close())
+	return v, err
+}
+
+// write writes values, with their lengths if the output is framed.
+func (e *encoding) write(w io.Writer, values []*encoded) error {
+	for _, v := range values {
+		pieces := v.pieces
+		if e.Framed() {
+			if v.size > math.MaxUint32 {
+				return &stream.PacketTooLongError{Size: v.size, Max: math.MaxUint32}
+			}
+			length := make([]byte, 4)
+			e.Frame.Order().PutUint32(length, uint32(v.size))
+			pieces = append([][]byte{length}, pieces...)
+		}
+		for _, piece := range pieces {
+			if _, err := w.Write(piece); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// showChanges shows the paths of the values that differ.
+func (e *encoding) showChanges(s *shell.Stdio, values []*encoded) {
+	if s.IsQuiet() {
+		return
+	}
+	const most = 20 // lines
+	shown, more := 0, 0
+	for i := range values {
+		value := values[i].bytes()
+		if bytes.Equal(e.old[i], value) {
+			continue
+		}
+		for _, line := range changes(e.flatLines(e.old[i], int64(i)), e.flatLines(value, int64(i))) {
+			if shown == most {
+				more++
+				continue
+			}
+			shown++
+			s.Logf("%s", line)
+		}
+	}
+	switch {
+	case more > 0:
+		s.Logf("and %d more", more)
+	case shown == 0:
+		s.Logf("no value changed")
+	}
+}
+
+// flatLines returns the lines that flat shows for a value.
+func (e *encoding) flatLines(value []byte, index int64) []string {
+	var out bytes.Buffer
+	quiet := shell.Capture(&out)
+	do := e.Decoder
+	do.AllowObjects = true
+	d := gdwire.NewDecoder(nil, &do)
+	defer d.Release()
+	d.ResetBytes(value)
+	_ = open.NewFlatPrinter(quiet, nil).Show(&save.Packet{Decoder: d, Index: index}) // read without an error before
+	_ = quiet.Out.Flush()
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+}
+
+// changes returns the differences between the lines of two values.
+func changes(old, values []string) (all []string) {
+	before := make(map[string]string, len(old))
+	for _, line := range old {
+		p, v := open.SplitLine(line)
+		before[p] = v
+	}
+	for _, line := range values {
+		p, v := open.SplitLine(line)
+		was, ok := before[p]
+		delete(before, p)
+		switch {
+		case !ok:
+			all = append(all, shell.Cut(p+": "+v+", was not there", shell.PlainWidth))
+		case was != v:
+			all = append(all, p+": "+shell.Cut(v, shell.PlainWidth)+", was "+shell.Cut(was, shell.PlainWidth))
+		}
+	}
+	for _, line := range old {
+		if p, v := open.SplitLine(line); before[p] == v && v != "" {
+			delete(before, p)
+			all = append(all, p+": was "+shell.Cut(v, shell.PlainWidth)+", is not there")
+		}
+	}
+	return all
+}

@@ -1,0 +1,296 @@
+package saves
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/edit"
+	"github.com/gdwire/gdwire/internal/text"
+)
+
+// Get is the command that shows the value at a path.
+var Get = shell.Command{
+	Name: "get", Operands: "PATH [FILE…]", Min: 1, Max: -1, Summary: "Show the value at a path, such as player.hp, as JSON.",
+	New: func(f *shell.Flags) shell.Action {
+		g := &get{}
+		g.open.ReadFlags(f, true)
+		g.json = jsonFlags(f)
+		g.json.EscapeForTerminal = true
+		f.BoolVar(&g.raw, "raw", false, "write the bytes of a string, packed array or image as they are, and a number as text")
+		f.BoolVar(&g.keys, "keys", false, "show the keys of a dictionary, or the names of an object's properties")
+		f.BoolVar(&g.length, "length", false, "show the number of elements, pairs or properties, or of bytes of text")
+		return shell.Action{Check: func() error { return g.check(f) }, File: g.run}
+	},
+}
+
+// A get shows the value at a path.
+type get struct {
+	open              open.Flags
+	json              *gdjson.Options
+	raw, keys, length bool
+	path              text.Path
+}
+
+// check parses the path. If the last operand is not a file, the operands may be in the wrong
+// order.
+func (g *get) check(f *shell.Flags) (err error) {
+	f.Binary = g.raw
+	g.path, err = text.Parse(f.Operands[0])
+	if len(f.Operands) == 2 {
+		if _, noFile := os.Stat(f.Operands[1]); noFile != nil && f.Operands[1] != "-" {
+			err = withOperandHint(f, cmp.Or(err, noFile))
+			if err == noFile { // opening the file will return it
+				err = nil
+			}
+		}
+	}
+	f.Operands = f.Operands[1:]
+	return err
+}
+
+// run shows the value. It skips everything before the value and reads nothing
+// after it.
+func (g *get) run(s *shell.Stdio, name string) error {
+	var tree text.Tree
+	if _, err := tree.Add(g.path, ""); err != nil {
+		return err
+	}
+	in, r, err := g.openAt(s, name, &tree)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	v := &valuePrinter{get: g, Stdio: s, name: name, allowInvalid: in.Decoder.AllowInvalidUTF8}
+	var near text.Nearest
+	for p := range in.Packets(r) {
+		if p.Index < g.path.Packet {
+			if err := skip(p); err != nil {
+				return err
+			}
+			continue
+		}
+		if p.Err != nil {
+			return p.Err
+		}
+		switch err := v.find(p, &tree, &near); err {
+		case text.ErrFound:
+			return nil
+		case nil:
+			if tree.Targets[0].Hits > 0 {
+				return nil // each [*]
+			}
+			return near.NotFound(tree.Targets[0])
+		default:
+			return p.FromStart(err)
+		}
+	}
+	return near.NotFound(tree.Targets[0])
+}
+
+// openAt opens the input for a path. If a key of the path ends in "…", or contains real numbers, the
+// input is read twice, first to find the whole key.
+func (g *get) openAt(s *shell.Stdio, name string, tree *text.Tree) (*open.Input, io.Reader, error) {
+	if !tree.HasCut() && !tree.HasReals() {
+		in, err := g.open.Open(s, name)
+		return in, in, err
+	}
+	in, c, err := g.open.OpenContent(s, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	edit.Resolve(c, tree)
+	return in, io.NewSectionReader(c, 0, c.Size), nil
+}
+
+// A valuePrinter shows the values at the path in a file.
+type valuePrinter struct {
+	*get
+	*shell.Stdio
+	name         string
+	allowInvalid bool // text that is not UTF-8
+}
+
+// skip reads a packet that is not the packet in the path.
+func skip(p *save.Packet) error {
+	if p.Framed() {
+		return nil // reading the next packet skips it
+	}
+	if p.Err != nil {
+		return p.Err
+	}
+	return p.SkipValue()
+}
+
+// find shows the value at the path in a packet and returns ErrFound.
+func (v *valuePrinter) find(p *save.Packet, tree *text.Tree, near *text.Nearest) error {
+	w := &text.Walker{Decoder: p.Decoder, Key: near.Key}
+	all := several(slices.ContainsFunc(v.path.Steps, func(s text.Step) bool { return s.Op == text.All }))
+	w.Value = func(*text.Node) (bool, error) {
+		return false, all.more(v.show(p))
+	}
+	w.Part = func(_ *text.Node, part text.Part) error { return all.more(v.showPart(&part)) }
+	return w.Walk(tree.Root(p.Index))
+}
+
+// several reports whether a path leads to several values.
+type several bool
+
+// more returns nil in place of ErrFound if other values can follow.
+func (all several) more(err error) error {
+	if all && err == text.ErrFound {
+		return nil
+	}
+	return err
+}
+
+// show shows the next value, and returns ErrFound.
+func (v *valuePrinter) show(p *save.Packet) error {
+	switch {
+	case v.raw:
+		return found(writePayload(v.Out, p))
+	case v.keys:
+		return found(v.showKeys(p.Decoder))
+	case v.length:
+		return found(v.showLength(p.Decoder))
+	}
+	return v.showJSON(p.Decoder)
+}
+
+// showKeys shows the keys of the next value, a line of JSON for each.
+func (v *valuePrinter) showKeys(d *gdwire.Decoder) error {
+	t, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	if k := t.Kind(); k != gdwire.KindDictStart && k != gdwire.KindObjectStart {
+		return fmt.Errorf("a value of type %v contains no keys", t.Type())
+	}
+	for range t.Len() {
+		key, err := d.ReadToken()
+		if err == nil && key.Kind() == gdwire.KindProperty {
+			err = v.showJSON(gdwire.NewDecoder(bytes.NewReader(encodedText(key.Text())), nil))
+		} else if err == nil {
+			err = v.showJSON(d)
+		}
+		if err == text.ErrFound {
+			err = d.SkipValue()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = d.ReadToken() // End
+	return err
+}
+
+// encodedText returns a String in the format of Godot 4.
+func encodedText(text string) []byte {
+	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{AllowInvalidUTF8: true})
+	defer func() { _ = e.Close() }()
+	e.ResetBytes(nil)
+	_ = e.WriteString(text) // into memory
+	return e.Bytes()
+}
+
+// showLength shows the number of elements of the next value.
+func (v *valuePrinter) showLength(d *gdwire.Decoder) error {
+	depth := d.Depth()
+	t, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	n := t.Len()
+	switch t.Kind() {
+	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart, gdwire.KindPackedStart:
+	case gdwire.KindStringChunk:
+		for !t.Last() {
+			if t, err = d.ReadToken(); err != nil {
+				return err
+			}
+			n += t.Len()
+		}
+	default:
+		return fmt.Errorf("a value of type %v has no length", t.Type())
+	}
+	if err := d.SkipTo(depth); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(v.Out, n)
+	return err
+}
+
+// found returns ErrFound, unless there is another error.
+func found(err error) error {
+	if err == nil {
+		err = text.ErrFound
+	}
+	return err
+}
+
+// showJSON shows the next value as JSON and returns ErrFound.
+func (v *valuePrinter) showJSON(d *gdwire.Decoder) error {
+	if v.Several {
+		fmt.Fprintf(v.Out, "%s: ", shell.Printable(v.name))
+	}
+	if err := gdjson.ToJSON(v.Out, d, *v.json); err != nil {
+		return err
+	}
+	return found(v.Out.WriteByte('\n'))
+}
+
+// showPart shows a part of a value as a value of its own and returns ErrFound.
+func (v *valuePrinter) showPart(part *text.Part) error {
+	value := &part.Value
+	switch {
+	case v.keys || v.length:
+		return fmt.Errorf("-keys and -length are for containers and text, and not for an element or component")
+	case v.raw && (value.Type == gdwire.TypeInt || value.Type == gdwire.TypeFloat):
+		_, err := v.Out.WriteString(value.String())
+		return found(err)
+	case v.raw:
+		b, err := part.Append([]byte(value.Text), value)
+		if err == nil {
+			_, err = v.Out.Write(b)
+		}
+		return found(err)
+	}
+	double := part.Bits == 64
+	var encoded bytes.Buffer
+	e := gdwire.NewEncoder(&encoded, &gdwire.EncoderOptions{DoubleReals: double, AllowInvalidUTF8: true})
+	if err := value.Write(e, double); err != nil {
+		return err
+	}
+	return v.showJSON(gdwire.NewDecoder(&encoded, &gdwire.DecoderOptions{AllowInvalidUTF8: v.allowInvalid}))
+}
+
+// writePayload writes the content of the next value, a string, packed array or image.
+func writePayload(w io.Writer, p *save.Packet) error {
+	t, err := p.ReadToken()
+	if err != nil {
+		return err
+	}
+	switch t.Kind() {
+	case gdwire.KindStringChunk, gdwire.KindImageStart:
+	case gdwire.KindBool, gdwire.KindInt32, gdwire.KindInt64, gdwire.KindFloat32, gdwire.KindFloat64:
+		v := text.FromToken(t, nil)
+		_, err := io.WriteString(w, v.String())
+		return err
+	case gdwire.KindPackedStart:
+		if t.Type() == gdwire.TypePackedStringArray {
+			return fmt.Errorf("-raw does not write a %v; add [n] to the path for one of its strings", t.Type())
+		}
+	default:
+		return fmt.Errorf("-raw writes strings, numbers, packed arrays and images, not a %v", t.Type())
+	}
+	_, err = io.Copy(w, p.Payload())
+	return err
+}

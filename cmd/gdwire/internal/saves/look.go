@@ -1,0 +1,111 @@
+// Package saves contains the commands about saved games: files that are shown, compared, edited and converted.
+package saves
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/save"
+)
+
+// Tokens is the command that shows tokens.
+var Tokens = shell.Command{
+	Name: "tokens", Operands: "[FILE]", Max: 1, Summary: "Show every token with its offset.",
+	New: shows(open.NewTokenPrinter),
+}
+
+// Flat is the command that shows leaves.
+var Flat = shell.Command{
+	Name: "flat", Operands: "[FILE]", Max: 1, Summary: "Show a line for each leaf, path = value, for grep and diff.",
+	New: shows(open.NewFlatPrinter),
+}
+
+// shows returns the flags of a command that shows the packets of a file.
+func shows(newPrinter open.NewPrinter) func(*shell.Flags) shell.Action {
+	return func(f *shell.Flags) shell.Action {
+		var o open.Flags
+		o.ReadFlags(f, true)
+		f.OutputFlag()
+		return shell.Action{Run: func(s *shell.Stdio) error { return o.ShowFile(s, f.File(), newPrinter) }}
+	}
+}
+
+// JSON is the command that shows JSON.
+var JSON = shell.Command{
+	Name: "json", Operands: "[FILE…]", Max: -1, Summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.",
+	New: func(f *shell.Flags) shell.Action {
+		var o open.Flags
+		o.ReadFlags(f, true)
+		j := jsonFlags(f)
+		return shell.Action{File: func(s *shell.Stdio, name string) error { return o.ShowFile(s, name, open.NewJSONPrinter(*j)) }}
+	},
+}
+
+// jsonFlags defines the flags of a command that shows JSON.
+func jsonFlags(f *shell.Flags) *gdjson.Options {
+	f.OutputFlag()
+	o := &gdjson.Options{}
+	f.BoolVar(&o.Plain, "plain", false, "plain JSON, for people and jq; it is lossy")
+	f.BoolFunc("indent", "a line for each element", func(string) error {
+		o.Indent = "  "
+		return nil
+	})
+	return o
+}
+
+// Check is the command that validates files.
+var Check = shell.Command{
+	Name: "check", Operands: "[FILE…]", Max: -1, Summary: "Validate the input and print statistics.",
+	New: func(f *shell.Flags) shell.Action {
+		o := open.Flags{NonEmpty: true}
+		o.ReadFlags(f, false)
+		lines := f.Bool("json", false, "a line of JSON for each value or packet")
+		return shell.Action{File: func(s *shell.Stdio, name string) error { return check(s, &o, name, *lines) }}
+	},
+}
+
+// check validates a file, which must have a value.
+func check(s *shell.Stdio, o *open.Flags, name string, lines bool) error {
+	var n int64
+	err := o.ShowFile(s, name, func(s *shell.Stdio, in *open.Input) open.Printer {
+		return open.NewCheckPrinter(lines)(s, in).Counting(&n)
+	})
+	if err == nil && n == 0 {
+		return fmt.Errorf("%s is empty", save.DisplayName(name))
+	}
+	return err
+}
+
+// Unwrap is the command that opens containers.
+var Unwrap = shell.Command{
+	Name: "unwrap", Operands: "[FILE]", Max: 1, Summary: "Write the content of a compressed or encrypted file.", Binary: true,
+	New: func(f *shell.Flags) shell.Action {
+		var o open.Flags
+		o.FileFlags(f)
+		o.SkipFlag(f)
+		f.OutputFlag()
+		return shell.Action{Run: func(s *shell.Stdio) error { return unwrap(s, &o, f.File()) }}
+	},
+}
+
+// unwrap writes the content of a compressed or encrypted file.
+func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
+	in, err := o.OpenSource(s, name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	if in.Container.Container == fileaccess.Plain {
+		return fmt.Errorf("%s is neither compressed nor encrypted as by FileAccess", in.Name)
+	}
+	n, err := io.Copy(s.Out, s.Progress(in, in.Size))
+	s.Clear()
+	if save.IsContainerError(err) && n > 0 {
+		return &shell.PartError{Err: err, Bytes: n}
+	}
+	return err
+}

@@ -1,0 +1,106 @@
+package saves
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/stream"
+)
+
+// Recode is the command that writes values again.
+var Recode = shell.Command{
+	Name: "recode", Operands: "[FILE…]", Max: -1, Summary: "Decode and re-encode, in the same or another format.", Binary: true, Edits: true,
+	New: func(f *shell.Flags) shell.Action {
+		r := &recoding{open: open.Flags{Writes: true, Filled: true, NonEmpty: true}}
+		r.open.ReadFlags(f, false)
+		f.EditFlags()
+		r.to.flag(f)
+		return shell.Action{File: r.run}
+	},
+}
+
+// A recoding writes values again.
+type recoding struct {
+	open open.Flags
+	to   target
+}
+
+// run reads packets and writes them again.
+func (r *recoding) run(s *shell.Stdio, name string) error {
+	in, err := r.open.Open(s, name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	if err := in.CheckEnd(); err != nil {
+		return err
+	}
+	w := r.to.apply(output{Reading: in.Reading, container: in.Container, key: in.Key})
+	if _, err := s.Out.Write(in.Header); err != nil {
+		return err
+	}
+	if err := s.Out.Flush(); err != nil { // WriteContainer can write to OutFile without this buffer
+		return err
+	}
+	var n int64
+	err = r.open.WriteContainer(s, w.container, w.key, func(out io.Writer) error {
+		err := open.Show(s, in.Packets(s.Progress(in, in.Source.Size)), newRecodePrinter(s, out, &w).Counting(&n), in.Live)
+		if err == shell.ErrBad && s.OutFile != nil {
+			return shell.ErrBad // do not replace the file
+		}
+		return err
+	})
+	if err == nil && n == 0 {
+		return errEmpty
+	}
+	return err
+}
+
+// newRecodePrinter returns a printer that re-encodes each packet to out. It drops invalid
+// length-prefixed packets, and writes other invalid values up to the error. To a regular file
+// without a container it writes packets without holding them in memory, because the lengths can
+// be set later.
+func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output) open.Printer {
+	if o.Framed() {
+		so := o.Stream()
+		so.MaxPacket = -1 // a packet can grow by missing padding
+		if s.OutFile != nil && out == io.Writer(s.Out) {
+			w := stream.NewWriter(s.OutFile, so)
+			return open.Printer{Show: func(p *save.Packet) error {
+				err := w.WriteThrough(func(e *gdwire.Encoder) error { return recode(e, p) })
+				if failed := (*os.PathError)(nil); errors.As(err, &failed) && failed.Path == s.OutFile.Name() {
+					return open.OutputError{Err: err}
+				}
+				return err
+			}}
+		}
+		w := stream.NewWriter(out, so)
+		return open.Printer{Show: func(p *save.Packet) error {
+			return w.WritePacket(func(e *gdwire.Encoder) error { return recode(e, p) })
+		}}
+	}
+	eo := o.Encoder()
+	e := gdwire.NewEncoder(out, &eo)
+	return open.Printer{Show: func(p *save.Packet) error {
+		return errors.Join(recode(e, p), e.Flush())
+	}}
+}
+
+// recode re-encodes the value of a packet.
+func recode(e *gdwire.Encoder, p *save.Packet) error {
+	if p.Err != nil {
+		return p.Err
+	}
+	err := gdwire.CopyValue(e, p.Decoder)
+	if err != nil && err == e.Err() { // add the offset in the input
+		err = p.FromStart(p.WrapError(reason(err)))
+		p.Err = err
+		return err
+	}
+	return p.Finish(err)
+}

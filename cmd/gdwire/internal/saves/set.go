@@ -1,0 +1,254 @@
+package saves
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/edit"
+	"github.com/gdwire/gdwire/internal/text"
+)
+
+// Set is the command that replaces values.
+var Set = editCommand(edit.Set, shell.Command{
+	Name: "set", Operands: "['PATH = VALUE'…] FILE…", Min: 1, Details: printValues,
+	Summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
+})
+
+// Add is the command that adds values.
+var Add = editCommand(edit.Add, shell.Command{
+	Name: "add", Operands: "['PATH = VALUE'…] FILE…", Min: 1, Details: printValues,
+	Summary: "Add keys of dictionaries, elements before [n], or elements at the end as [+].",
+})
+
+// Delete is the command that deletes values.
+var Delete = editCommand(edit.Delete, shell.Command{
+	Name: "delete", Operands: "PATH… FILE…", Min: 2, Summary: "Delete keys of dictionaries and elements of arrays.",
+})
+
+// Copy is the command that copies a value.
+var Copy = editCommand(edit.Put, shell.Command{
+	Name: "copy", Operands: "PATH TO FILE…", Min: 3, Summary: "Copy the value at PATH to the path TO.",
+})
+
+// editCommand returns a command that edits files.
+func editCommand(op edit.Op, c shell.Command) shell.Command {
+	c.Max, c.Binary, c.Edits = -1, true, true
+	c.New = func(f *shell.Flags) shell.Action {
+		e := &editing{op: op, open: open.Flags{Writes: true}}
+		e.open.EditFlags(f)
+		f.EditFlags()
+		if op == edit.Set {
+			f.BoolVar(&e.exact, "force", false, "replace values by values of another type")
+		}
+		return shell.Action{Check: func() error { return e.check(f) }, File: e.run}
+	}
+	return c
+}
+
+// An editing is a set, add, delete or copy.
+type editing struct {
+	open  open.Flags
+	op    edit.Op
+	lines []string  // on the command line: path = value, or path
+	input []byte    // standard input for several files, which contains lines if there are no others
+	exact bool      // values keep the type that they are written with, as with -force
+	from  text.Path // of copy: the path of the source; lines is the target
+}
+
+// printValues prints how values are written, for the help.
+func printValues(w io.Writer) {
+	fmt.Fprint(w, `Values are written as in GDScript: 10, "text", Vector2(1, 2), [1, {"a": 2}]; += and -= change a number.
+What get prints, in double quotes or as {"type": …}, is that value, too: "i:10", "s:text"; 's:text' is a text.
+A value takes the type of the old one, as 2 becomes 2.0 for a float, or is refused. null takes any type, and
+so does what is written with its type: i:10, f:2.5, b:true, s:text, sn:name, np:path. Lines from standard
+input keep their types, as flat prints them.
+
+`)
+}
+
+// check parses the operands before the files.
+func (e *editing) check(f *shell.Flags) (err error) {
+	if e.op == edit.Put {
+		if e.from, err = wholePath(text.Parse(f.Operands[0])); err != nil {
+			return withOperandHint(f, err)
+		}
+		f.Operands = f.Operands[1:]
+	}
+	files := e.firstFile(f)
+	if err := e.checkNames(f, files); err != nil {
+		return err
+	}
+	e.lines = f.Operands[:files]
+	if len(e.lines) == 0 {
+		if e.exact = true; f.File() == "-" {
+			return errors.New("standard input cannot be both the file and the lines")
+		}
+		return nil
+	}
+	if _, err := e.tree(nil); err != nil {
+		return withOperandHint(f, err)
+	}
+	f.Operands = f.Operands[files:]
+	return nil
+}
+
+// firstFile returns the index of the operand that is the first file to edit: the last one, or with
+// -i the first one that is there.
+func (e *editing) firstFile(f *shell.Flags) int {
+	for i, name := range f.Operands {
+		if f.InPlace && (i > 0 || e.hasLines()) && isThere(name) {
+			return i
+		}
+	}
+	return len(f.Operands) - 1
+}
+
+// hasLines reports whether the edits are lines, path = value, and not paths.
+func (e *editing) hasLines() bool { return e.op == edit.Set || e.op == edit.Add }
+
+// checkNames returns an error if the operands from index files on, the files, contain an edit.
+func (e *editing) checkNames(f *shell.Flags, files int) error {
+	if !e.hasLines() {
+		return nil
+	}
+	last := len(f.Operands) - 1
+	for i, name := range f.Operands[files:] {
+		_, value, err := text.CutLine(name, nil)
+		isEdit := err == nil || value != "" // an edit with a wrong value is one
+		switch {
+		case !isEdit:
+		case isThere(name):
+			if err == nil && files+i < last {
+				return fmt.Errorf("%q is an edit and the name of a file: write ./%[1]s for the file, or one more space around = for the edit", name)
+			}
+		case files == last:
+			return withOperandHint(f, fmt.Errorf("FILE is missing: %q is an edit", name))
+		default:
+			return fmt.Errorf("%q is an edit, and edits precede the files", name)
+		}
+	}
+	return nil
+}
+
+// isThere reports whether there is a file of this name.
+func isThere(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// withOperandHint returns err. If the first operand is a file, it adds the hint that the file
+// must be the last operand.
+func withOperandHint(f *shell.Flags, err error) error {
+	if _, failed := os.Stat(f.Operands[0]); err != nil && failed == nil {
+		return fmt.Errorf("%w; the file %s must be the last operand", err, f.Operands[0])
+	}
+	return err
+}
+
+// tree returns the paths and values of the lines on the command line, or else in r.
+func (e *editing) tree(r io.Reader) (*text.Tree, error) {
+	tree := &text.Tree{}
+	if len(e.lines) == 0 {
+		return tree, readLines(r, tree)
+	}
+	for _, line := range e.lines {
+		var err error
+		if !e.hasLines() {
+			err = addPath(tree, line)
+		} else {
+			err = addOperand(tree, line)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return tree, nil
+}
+
+// treeFor returns the paths and values for a file. Standard input is read once for several files.
+func (e *editing) treeFor(s *shell.Stdio) (tree *text.Tree, err error) {
+	if len(e.lines) > 0 || !s.Several {
+		return e.tree(s.In)
+	}
+	if e.input == nil {
+		if e.input, err = io.ReadAll(s.In); err != nil {
+			return nil, err
+		}
+	}
+	return e.tree(bytes.NewReader(e.input))
+}
+
+// run edits values in a file and keeps all other bytes.
+func (e *editing) run(s *shell.Stdio, name string) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // a million lines stay: less garbage beside them
+	tree, err := e.treeFor(s)
+	if err != nil {
+		return err
+	}
+	in, c, err := e.open.OpenContent(s, name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	if err := in.CheckZeros(c); err != nil {
+		return err
+	}
+	plan, err := e.plan(c, tree)
+	if errors.As(err, new(*edit.TypeError)) {
+		return fmt.Errorf("%w; -force sets another type", err)
+	}
+	if err != nil {
+		return err
+	}
+	if len(plan.Changes) == 0 {
+		if !s.Several {
+			s.Infof("nothing changed: %s contains these values already", in.Name)
+		}
+		if s.Keep() {
+			return nil
+		}
+	}
+	err = e.open.WriteContainer(s, in.Container, in.Key, func(w io.Writer) error {
+		_, err := plan.WriteTo(w)
+		return err
+	})
+	if err == nil {
+		noteChanges(s, plan)
+	}
+	return err
+}
+
+// plan returns the plan of the edits in a tree.
+func (e *editing) plan(c *save.Content, tree *text.Tree) (*edit.Plan, error) {
+	if e.op == edit.Put {
+		return edit.Copy(c, e.from, tree)
+	}
+	return edit.Edit(c, e.op, tree, e.exact)
+}
+
+// noteChanges adds a note for each change of a plan. Notes are shown when the output is complete.
+func noteChanges(s *shell.Stdio, plan *edit.Plan) {
+	if s.IsQuiet() {
+		return
+	}
+	for _, c := range plan.Changes {
+		switch {
+		case c.Was == "":
+			s.NoteAtEnd("%s: %s, was not there", c.Path, c.Text)
+		case c.Text == "":
+			s.NoteAtEnd("%s: was %s, is not there", c.Path, c.Was)
+		default:
+			s.NoteAtEnd("%s: %s, was %s", c.Path, c.Text, c.Was)
+		}
+	}
+	if plan.More > 0 {
+		s.NoteAtEnd("and %d more", plan.More)
+	}
+}

@@ -1,0 +1,108 @@
+package saves
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/save"
+)
+
+// errEmpty reports input without values.
+var errEmpty = errors.New("the input is empty; nothing was written")
+
+// An output is how values are written.
+type output struct {
+	save.Reading
+	container fileaccess.Info
+	key       *fileaccess.Key // of an encrypted input, or nil
+}
+
+// A target holds the properties of the output that -to sets. nil keeps the property of the input.
+type target struct {
+	format    *gdwire.Format
+	frame     *save.Frame
+	container *fileaccess.Info
+}
+
+// containers maps the names in -to to containers.
+var containers = map[string]fileaccess.Info{
+	"plain":     {},
+	"encrypted": {Container: fileaccess.Encrypted},
+}
+
+func init() {
+	for m := fileaccess.FastLZ; m <= fileaccess.Gzip; m++ {
+		containers[m.String()] = fileaccess.Info{Container: fileaccess.Compressed, Mode: m}
+	}
+}
+
+// flag defines -to.
+func (t *target) flag(f *shell.Flags) {
+	f.Func("to", "`PARTS` of the output, others as in the input: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip or encrypted. Compressed output is kept in memory until it is complete", func(s string) error {
+		for part := range strings.SplitSeq(s, ",") {
+			if err := t.add(strings.TrimSpace(part)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// add adds a part of -to. A second part of the same kind is an error.
+func (t *target) add(part string) error {
+	if f := new(gdwire.Format); f.UnmarshalText([]byte(part)) == nil {
+		return setOnce(&t.format, f, "format", part)
+	}
+	for _, f := range open.Frames {
+		if f.String() == part {
+			return setOnce(&t.frame, &f, "length", part)
+		}
+	}
+	info, ok := containers[part]
+	if !ok {
+		return fmt.Errorf("there is no %q", part)
+	}
+	return setOnce(&t.container, &info, "container", part)
+}
+
+// setOnce sets *dst, which must be nil.
+func setOnce[T any](dst **T, v *T, kind, part string) error {
+	if *dst != nil {
+		return fmt.Errorf("%q is a second %s", part, kind)
+	}
+	*dst = v
+	return nil
+}
+
+// apply returns the output with the properties in t, and otherwise those of the input.
+func (t *target) apply(w output) output {
+	if t.format != nil {
+		w.Decoder.Format = *t.format
+	}
+	if t.frame != nil {
+		w.Frame = *t.frame
+	}
+	if t.container != nil {
+		w.container = *t.container
+	}
+	if w.container.Container == fileaccess.Encrypted && (t.container != nil || t.format != nil) {
+		w.container.Layout = fileaccess.LayoutGodot4
+		if f := w.Decoder.Format; f == gdwire.Godot3 || f == gdwire.Godot2 {
+			w.container.Layout = fileaccess.LayoutGodot3
+		}
+	}
+	return w
+}
+
+// reason returns the cause of an encoding error, without offset and path.
+func reason(err error) error {
+	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}

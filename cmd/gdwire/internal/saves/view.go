@@ -1,0 +1,87 @@
+package saves
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// Compare compares two files of a page as diff does.
+func Compare(ctx context.Context, before, after *view.Source, yield func(view.Change) bool) (note string, err error) {
+	var sides [2]*side
+	for i, source := range []*view.Source{before, after} {
+		one := &side{name: source.Name, r: source.ReaderAt(), size: source.Size, maxMemory: maxCompared}
+		one.reading = save.Reading{Decoder: source.Options, Frame: source.Frame, MaxPacket: math.MaxUint32}
+		one.reading.Decoder.Format, one.reading.Decoder.AllowObjects = source.Format, true
+		sides[i] = one
+	}
+	send := func(change view.Change) error {
+		change.Old, change.New = shell.Cut(change.Old, shell.PlainWidth), shell.Cut(change.New, shell.PlainWidth)
+		if ctx.Err() != nil || !yield(change) {
+			return errLoopEnded
+		}
+		return nil
+	}
+	c := comparer{
+		tree: func(c variant.Change) error {
+			change := view.Change{Path: c.NewPath}
+			if c.Removed {
+				change.Path, change.At = c.OldPath, placeOf(&c)
+			}
+			if !c.Added {
+				change.Old, err = sides[0].text(c.Old)
+			}
+			if !c.Removed && err == nil {
+				change.New, err = sides[1].text(c.New)
+			}
+			return cmp.Or(err, send(change))
+		},
+		leaf: func(old, value *leaf) error {
+			var change view.Change
+			if old != nil {
+				change.Path, change.Old = old.path, old.text
+			}
+			if value != nil {
+				change.Path, change.New = value.path, value.text
+			}
+			return send(change)
+		},
+		byPosition: func(int64) { note = "large files are compared by position" },
+	}
+	if max(sides[0].size, sides[1].size) > maxAligned {
+		c.byPosition(0)
+		err = c.leaves(sides[0], sides[1], 0)
+	} else {
+		err = c.compare(sides[0], sides[1])
+	}
+	if err == errLoopEnded {
+		err = ctx.Err()
+	}
+	return note, err
+}
+
+// placeOf returns the path of a value that was removed as if only its containers had moved since, or ""
+// if that is its path.
+func placeOf(c *variant.Change) string {
+	p, err := text.Parse(c.OldPath)
+	if n := len(p.Steps); err == nil && n > 0 {
+		if place := string(p.Steps[n-1].Append([]byte(c.NewPath))); place != c.OldPath {
+			return place
+		}
+	}
+	return ""
+}
+
+// maxAligned is the size in bytes of the largest file that the page compares with its elements
+// aligned. Tests change it.
+var maxAligned = int64(64 << 20)
+
+// maxCompared is the memory in bytes that the values of each of two files may take that are compared as
+// trees.
+const maxCompared = 256 << 20

@@ -1,0 +1,177 @@
+// Package shell runs the subcommands of a program: flags, help, exit statuses, standard streams,
+// output files, progress, passwords and completion. It knows nothing of values.
+package shell
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// A Program is a command line with subcommands.
+type Program struct {
+	Groups []Group
+	// Hint returns the rest of an error message, with a hint at the flag for the limit in it, or "".
+	Hint func(error) string
+	// Complete returns the paths in a file that begin with a word.
+	Complete func(file, word string) []string
+}
+
+// A Group contains commands that the usage shows under a heading.
+type Group struct {
+	Heading  string
+	Commands []Command
+}
+
+// A Command is a subcommand.
+type Command struct {
+	Name     string
+	Operands string                // as the usage shows them
+	Summary  string                // the usage shows its first sentence
+	Min, Max int                   // number of operands; Max is -1 for no maximum
+	Binary   bool                  // the output is binary
+	Edits    bool                  // the output is an edited save, so -o can be the input
+	Compares bool                  // StatusBad says that the inputs differ, and StatusUsage reports other errors
+	Details  func(io.Writer)       // prints more of the help, if not nil
+	New      func(f *Flags) Action // defines the flags
+}
+
+// An Action is what a Command does. It has Run, or File for a command that takes several files.
+type Action struct {
+	// Check checks flags and operands, if not nil. It can take operands out of Flags.Operands, or complete them.
+	Check func() error
+	Run   func(s *Stdio) error
+	// File handles one file, or standard input if the name is "". After an error, the command goes on with
+	// the next file.
+	File func(s *Stdio, name string) error
+}
+
+// Flags are the flags and operands of a command line.
+type Flags struct {
+	*flag.FlagSet
+	Operands  []string
+	Separator int    // number of operands before --, or -1
+	Output    string // -o
+	InPlace   bool   // -i
+	Quiet     bool   // -q
+	Binary    bool   // the output is binary
+
+	program *Program
+	given   map[string]bool // names of the flags on the command line
+	limits  map[string]bool // names of the flags for limits
+}
+
+// newFlags returns the flags of a command and its Action.
+func (c *Command) newFlags(p *Program) (*Flags, Action) {
+	fs := flag.NewFlagSet(c.Name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard) // Run reports its errors
+	f := &Flags{FlagSet: fs, Separator: -1, Binary: c.Binary, program: p, given: map[string]bool{}, limits: map[string]bool{}}
+	return f, c.New(f)
+}
+
+// Given reports whether a flag is on the command line.
+func (f *Flags) Given(name string) bool { return f.given[name] }
+
+// File returns the last operand, which is the name of the input, or "" if there is none.
+func (f *Flags) File() string {
+	if len(f.Operands) == 0 {
+		return ""
+	}
+	return f.Operands[len(f.Operands)-1]
+}
+
+// commands iterates over all commands.
+func (p *Program) commands(yield func(*Command) bool) {
+	for _, g := range p.Groups {
+		for i := range g.Commands {
+			if !yield(&g.Commands[i]) {
+				return
+			}
+		}
+	}
+}
+
+// find returns the command of the given name, or nil.
+func (p *Program) find(name string) *Command {
+	for c := range p.commands {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// parseAll parses flags and operands in any order. After -- there are operands only.
+func (f *Flags) parseAll(args []string) error {
+	for {
+		if err := f.Parse(args); err != nil {
+			return err
+		}
+		rest := f.Args()
+		if len(rest) == 0 {
+			break
+		}
+		if n := len(args) - len(rest); n > 0 && args[n-1] == "--" {
+			f.Separator = len(f.Operands)
+			f.Operands = append(f.Operands, rest...)
+			break
+		}
+		f.Operands = append(f.Operands, rest[0])
+		args = rest[1:]
+	}
+	f.Visit(func(one *flag.Flag) { f.given[one.Name] = true })
+	return nil
+}
+
+// printUsage prints a description of the program.
+func (p *Program) printUsage(w io.Writer) error {
+	t := NewTable(w)
+	fmt.Fprintf(t, "Usage: gdwire COMMAND [flags] [FILE]\n\n")
+	for _, g := range p.Groups {
+		heading := g.Heading
+		for _, c := range g.Commands {
+			summary, _, _ := strings.Cut(c.Summary, ". ")
+			fmt.Fprintf(t, "%s\t%s\t%s.\n", heading, c.Name, strings.TrimSuffix(summary, "."))
+			heading = ""
+		}
+	}
+	fmt.Fprintf(t, "\nNo FILE, or -, is standard input. gdwire COMMAND -h lists the flags.\n")
+	return t.Flush()
+}
+
+// printUsage prints a short description of the subcommand.
+func (c *Command) printUsage(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "Usage: gdwire %s [flags] %s\ngdwire %[1]s -h lists the flags.\n", c.Name, c.Operands)
+	return err
+}
+
+// printHelp prints a description of the subcommand with its flags.
+func (c *Command) printHelp(w io.Writer, f *Flags) error {
+	t := NewTable(w)
+	fmt.Fprintf(t, "Usage: gdwire %s [flags] %s\n\n%s\n\n", c.Name, c.Operands, c.Summary)
+	if c.Details != nil {
+		c.Details(t)
+	}
+	f.print(t, false)
+	if len(f.limits) > 1 {
+		fmt.Fprintln(t, "\nLimits:")
+	}
+	f.print(t, true)
+	fmt.Fprintln(t, "\nFlags may follow operands. N may be 10K or 16MiB (K is 1024); 0 is the default, none is no limit.")
+	return t.Flush()
+}
+
+// print prints the flags for limits, or all others.
+func (f *Flags) print(w io.Writer, limits bool) {
+	f.VisitAll(func(one *flag.Flag) {
+		if f.limits[one.Name] == limits {
+			value, text := flag.UnquoteUsage(one)
+			fmt.Fprintf(w, "  -%s %s\t%s\n", one.Name, value, text)
+		}
+	})
+}
+
+// NewTable returns a Writer that aligns columns separated by tabs.
+func NewTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }

@@ -1,0 +1,97 @@
+package shell
+
+import (
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// The scripts that make shells complete words by gdwire complete.
+var (
+	//go:embed complete/bash
+	bashScript string
+	//go:embed complete/zsh
+	zshScript string
+	//go:embed complete/fish
+	fishScript string
+	//go:embed complete/powershell
+	powershellScript string
+
+	completions = map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript, "powershell": powershellScript}
+)
+
+// Version is the command that shows the version.
+var Version = Command{
+	Name: "version", Summary: "Show the version.",
+	New: func(*Flags) Action { return Action{Run: version} },
+}
+
+// version shows the version of the module.
+func version(s *Stdio) error {
+	v := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v = info.Main.Version
+	}
+	_, err := fmt.Fprintln(s.Out, "gdwire", v)
+	return err
+}
+
+// Complete is the command that completes words of a command line.
+var Complete = Command{
+	Name: "complete", Operands: "bash|zsh|fish|powershell", Min: 1, Max: -1, Summary: "Print a script that completes commands, flags and paths in a shell.",
+	New: func(f *Flags) Action { return Action{Run: func(s *Stdio) error { return complete(s, f) }} },
+}
+
+// complete prints the script for a shell or, as the scripts call it, the words that fit: its operands
+// are then the number of the word to complete and all words of the line.
+func complete(s *Stdio, f *Flags) error {
+	if script, ok := completions[f.Operands[0]]; ok {
+		_, err := s.Out.WriteString(script)
+		return err
+	}
+	i, err := strconv.Atoi(f.Operands[0])
+	words := f.Operands[1:]
+	if err != nil || i < 1 || len(words) == 0 {
+		return usageError{errors.New("want one of bash, zsh, fish, powershell"), func(io.Writer) error { return nil }}
+	}
+	word := ""
+	if i < len(words) {
+		word = words[i]
+	}
+	for _, fit := range f.program.candidates(words, i, word) {
+		if strings.HasPrefix(fit, word) {
+			fmt.Fprintln(s.Out, fit)
+		}
+	}
+	return nil
+}
+
+// candidates returns words for word i of a line.
+func (p *Program) candidates(words []string, i int, word string) (all []string) {
+	if i == 1 {
+		for c := range p.commands {
+			all = append(all, c.Name)
+		}
+		return all
+	}
+	c := p.find(words[1])
+	switch {
+	case c == nil:
+	case strings.HasPrefix(word, "-"):
+		f, _ := c.newFlags(p)
+		f.VisitAll(func(one *flag.Flag) { all = append(all, "-"+one.Name) })
+	case strings.Contains(c.Operands, "PATH"):
+		for j, name := range words {
+			if info, err := os.Stat(name); j > 1 && j != i && err == nil && info.Mode().IsRegular() {
+				return p.Complete(name, word)
+			}
+		}
+	}
+	return all
+}

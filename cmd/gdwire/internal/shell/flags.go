@@ -1,0 +1,121 @@
+package shell
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// OutputFlag defines -o.
+func (f *Flags) OutputFlag() {
+	f.Func("o", "write to `FILE`, which is replaced after success", func(name string) error {
+		if f.Output = name; name == "" {
+			return errors.New("want the name of a file")
+		}
+		return nil
+	})
+}
+
+// SaveFlag defines -o of a command that writes an edited save.
+func (f *Flags) SaveFlag() {
+	f.OutputFlag()
+	f.Lookup("o").Usage += "; it can be the input"
+}
+
+// EditFlags defines -o and -i of a command that edits saves.
+func (f *Flags) EditFlags() {
+	f.SaveFlag()
+	f.BoolVar(&f.InPlace, "i", false, "replace each FILE, one after the other; in place of -o")
+}
+
+// QuietFlag defines -q.
+func (f *Flags) QuietFlag() {
+	f.BoolVar(&f.Quiet, "q", false, "print no messages about recognized formats or changes")
+}
+
+// Size defines a flag with a number, such as a size in bytes.
+func (f *Flags) Size(name, text string, set func(int64)) {
+	f.Func(name, text, func(s string) error {
+		n, err := parseSize(s)
+		if err == nil {
+			set(n)
+		}
+		return err
+	})
+}
+
+// Limit defines a flag for a limit, which the help lists after the others.
+func (f *Flags) Limit(name, text string, set func(int64)) {
+	f.limits[name] = true
+	f.Size(name, "at most `N` "+text, set)
+}
+
+// units are the suffixes of sizes.
+var units = []struct {
+	suffix string
+	factor int64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"TB", 1 << 40},
+	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"", 1},
+}
+
+// parseSize parses a size: 5000, 10K, 16MiB, 0 for the default, or none or -1 for no limit.
+func parseSize(s string) (int64, error) {
+	if s == "none" {
+		return -1, nil
+	}
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(s, u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+		if err != nil || n < -1 || n > math.MaxInt64/u.factor || n < 0 && u.factor > 1 {
+			break
+		}
+		return n * u.factor, nil
+	}
+	return 0, errors.New("want a number such as 5000, 10K or 16MiB, 0 for the default or none")
+}
+
+// Choose defines a flag for one of the choices. The first is the default.
+func Choose[T any](f *Flags, name, text string, choices []T, dst *T, nameOf func(T) string) {
+	var names []string
+	for _, c := range choices {
+		names = append(names, nameOf(c))
+	}
+	list := strings.Join(names, ", ")
+	f.Func(name, text+": "+list, func(s string) error {
+		i := slices.Index(names, s)
+		if i < 0 {
+			return fmt.Errorf("none of %s", list)
+		}
+		*dst = choices[i]
+		return nil
+	})
+}
+
+// ExtraChoice adds a choice, and what it sets, to a flag of Choose.
+func (f *Flags) ExtraChoice(name, choice string, chosen *bool) {
+	one := f.Lookup(name)
+	one.Value, one.Usage = extraChoice{one.Value, choice, chosen}, one.Usage+", "+choice
+}
+
+// An extraChoice is the value of a flag with a choice more.
+type extraChoice struct {
+	flag.Value
+	choice string
+	chosen *bool
+}
+
+func (e extraChoice) Set(s string) error {
+	if *e.chosen = s == e.choice; *e.chosen {
+		return nil
+	}
+	return e.Value.Set(s)
+}

@@ -1,0 +1,212 @@
+package shell
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/fatih/color"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/gdwire/gdwire/internal/save/outfile"
+)
+
+// A Stdio contains the standard streams of a command, their properties, and the output file that
+// can replace standard output.
+type Stdio struct {
+	In      io.Reader
+	Out     *bufio.Writer
+	Errs    io.Writer
+	OutFile *os.File // the regular file that Out writes to, for writers that seek; or nil
+
+	InputRead bool // In is the input of the command
+	Several   bool // the command takes several files, of which this is one
+	Damaged   bool // an input is damaged, which was reported
+	Edits     bool // the output is an edited save, which can replace the input
+	Unchanged bool // the output is the same as the input, which stays
+
+	IsTerminal bool // Out is a terminal
+	Width      int  // columns of Out
+	Colors     Palette
+
+	output   *outfile.File // of -o, or nil
+	compares bool          // see Command
+	replaces bool          // output replaces the input
+	quiet    bool          // -q
+	notes    []string      // messages for the end
+	hint     func(error) string
+	warn     *color.Color // for Errs
+	bar      *progressbar.ProgressBar
+}
+
+// A Palette contains the colors of the output.
+type Palette struct {
+	Plain, Dim, Bold, Good, Bad, Text, Data, Open *color.Color
+}
+
+const (
+	// PlainWidth is the number of columns of an output that is not a terminal.
+	PlainWidth = 120
+	// BufferSize is the size in bytes of the buffer of an output.
+	BufferSize  = 64 << 10
+	largeInput  = 64 << 20 // minimum size in bytes for a progress bar
+	barInterval = time.Second / 10
+)
+
+// NewStdio returns the standard streams of a command.
+func NewStdio(in io.Reader, out, errs io.Writer) *Stdio {
+	s := &Stdio{In: in, Out: bufio.NewWriterSize(out, BufferSize), Errs: errs, Width: PlainWidth}
+	if f, ok := terminal(out); ok {
+		s.IsTerminal = true
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			s.Width = w
+		}
+	}
+	s.Colors = newPalette(out)
+	s.warn = pen(errs, color.FgRed)
+	return s
+}
+
+// Capture returns Stdio whose output goes to w, and whose messages go nowhere.
+func Capture(w io.Writer) *Stdio {
+	s := NewStdio(nil, w, io.Discard)
+	s.quiet = true
+	return s
+}
+
+func newPalette(out io.Writer) Palette {
+	return Palette{
+		Plain: pen(out), Dim: pen(out, color.Faint), Bold: pen(out, color.Bold),
+		Good: pen(out, color.FgGreen), Bad: pen(out, color.FgRed),
+		Text: pen(out, color.FgGreen), Data: pen(out, color.FgYellow), Open: pen(out, color.FgCyan),
+	}
+}
+
+// terminal returns w as a file if it is a terminal.
+func terminal(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// pen returns a color for text that is written to w. It is active if w is a terminal and
+// NO_COLOR is not set, or if CLICOLOR_FORCE is set.
+func pen(w io.Writer, a ...color.Attribute) *color.Color {
+	c := color.New(a...)
+	_, shows := terminal(w)
+	shows = shows && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	if force := os.Getenv("CLICOLOR_FORCE"); shows || force != "" && force != "0" {
+		c.EnableColor()
+	} else {
+		c.DisableColor()
+	}
+	return c
+}
+
+// Report writes an error to Errs, with the flag that raises the limit in it.
+func (s *Stdio) Report(err error) {
+	text := err.Error()
+	if !strings.HasPrefix(text, "gdwire") {
+		text = "gdwire: " + text
+	}
+	text = Printable(text)
+	if s.hint != nil {
+		text += s.hint(err)
+	}
+	s.Clear()
+	fmt.Fprintln(s.Errs, s.warn.Sprint(text))
+}
+
+// Logf writes a message to Errs.
+func (s *Stdio) Logf(format string, args ...any) {
+	s.Clear()
+	fmt.Fprintln(s.Errs, "gdwire: "+Printable(fmt.Sprintf(format, args...)))
+}
+
+// NoteAtEnd stores a message that is written to Errs if the command succeeds.
+func (s *Stdio) NoteAtEnd(format string, args ...any) {
+	s.notes = append(s.notes, fmt.Sprintf(format, args...))
+}
+
+// showNotes writes the messages of NoteAtEnd. If nobody reads them, the command still succeeds.
+func (s *Stdio) showNotes() {
+	if len(s.notes) > 0 {
+		ignoreClosedPipe()
+	}
+	for _, note := range s.notes {
+		s.Logf("%s", note)
+	}
+}
+
+// Infof writes a message to Errs, unless -q is given.
+func (s *Stdio) Infof(format string, args ...any) {
+	if !s.quiet {
+		s.Logf(format, args...)
+	}
+}
+
+// IsQuiet reports whether -q is given.
+func (s *Stdio) IsQuiet() bool { return s.quiet }
+
+// MessagesShown reports whether messages go to a terminal.
+func (s *Stdio) MessagesShown() bool {
+	_, ok := terminal(s.Errs)
+	return ok
+}
+
+// Progress returns a Reader of r, a file of the given size, that shows a progress bar if
+// the file is large.
+func (s *Stdio) Progress(r io.Reader, size int64) io.Reader {
+	if _, ok := terminal(s.Errs); !ok || size < largeInput {
+		return r
+	}
+	s.bar = progressbar.NewOptions64(size,
+		progressbar.OptionSetWriter(s.Errs),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionThrottle(barInterval),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionFullWidth(),
+	)
+	b := progressbar.NewReader(r, s.bar)
+	return &b
+}
+
+// Clear removes the progress bar.
+func (s *Stdio) Clear() {
+	if s.bar != nil {
+		_ = s.bar.Clear()
+	}
+}
+
+// UntilEnded returns a context that ends with a signal that ends programs. A hangup that is ignored, as
+// after nohup, stays so.
+func UntilEnded() (context.Context, context.CancelFunc) {
+	endings := []os.Signal{os.Interrupt, Terminated}
+	if !signal.Ignored(hangup) {
+		endings = append(endings, hangup)
+	}
+	return signal.NotifyContext(context.Background(), endings...)
+}
+
+// grace is the time after a signal in which waiting output is still written.
+const grace = time.Second
+
+// WaitOutput waits until everything is shown. After a signal it ends the program if that
+// does not happen soon: the output is blocked.
+func WaitOutput(signals context.Context, shown <-chan struct{}) {
+	select {
+	case <-shown:
+		return
+	case <-signals.Done():
+	}
+	select {
+	case <-shown:
+	case <-time.After(grace):
+		os.Exit(StatusBad)
+	}
+}

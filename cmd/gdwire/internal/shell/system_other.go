@@ -1,0 +1,35 @@
+//go:build !unix && !windows
+
+package shell
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+// Terminated is the signal by which systems and service managers end a program.
+const Terminated = syscall.SIGTERM
+
+// hangup is the signal that the terminal was closed.
+const hangup = Terminated
+
+// isClosedPipe reports whether err says that the reader of the output closed it.
+func isClosedPipe(err error) bool {
+	return errors.Is(err, io.ErrClosedPipe) || err != nil && strings.Contains(err.Error(), "closed pipe")
+}
+
+// ignoreClosedPipe lets the program go on when nobody reads its messages.
+func ignoreClosedPipe() {}
+
+// openTerminal opens the user's console.
+func openTerminal() (*os.File, error) { return os.OpenFile("/dev/cons", os.O_RDWR, 0) }
+
+// OwnGroup would let a program run in a process group of its own, which this system lacks.
+func OwnGroup(*exec.Cmd) {}
+
+// KillGroup ends a program.
+func KillGroup(p *os.Process) { _ = p.Kill() }

@@ -1,0 +1,44 @@
+package shell
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// Terminated is the signal by which systems and service managers end a program.
+const Terminated = syscall.SIGTERM
+
+// hangup is the signal that the terminal was closed.
+const hangup = syscall.SIGHUP
+
+const (
+	errBrokenPipe   syscall.Errno = 109
+	errNoData       syscall.Errno = 232
+	errNotConnected syscall.Errno = 233
+)
+
+// isClosedPipe reports whether err says that the reader of the output closed it.
+func isClosedPipe(err error) bool {
+	for _, closed := range []error{syscall.EPIPE, errBrokenPipe, errNoData, errNotConnected} {
+		if errors.Is(err, closed) {
+			return true
+		}
+	}
+	return false
+}
+
+// ignoreClosedPipe lets the program go on when nobody reads its messages.
+func ignoreClosedPipe() {}
+
+// openTerminal opens the user's console.
+func openTerminal() (*os.File, error) { return os.OpenFile("CONIN$", os.O_RDWR, 0) }
+
+// OwnGroup lets a program run in a process group of its own, so that Ctrl-C does not end it.
+func OwnGroup(c *exec.Cmd) {
+	c.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
+
+// KillGroup ends a program of OwnGroup.
+func KillGroup(p *os.Process) { _ = p.Kill() }

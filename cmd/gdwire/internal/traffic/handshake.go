@@ -1,0 +1,95 @@
+package traffic
+
+import (
+	"bytes"
+	"io"
+	"strings"
+)
+
+// A handshakeReader reads the stream of a client. If the stream starts with an HTTP request
+// for a WebSocket, the reader removes the header Sec-WebSocket-Extensions, so that messages
+// are not compressed.
+type handshakeReader struct {
+	r       io.Reader
+	removed func() // called if there were extensions
+
+	head []byte // read and not returned yet
+	err  error
+	done bool // the request was read, or the stream starts with something else
+}
+
+const httpGet = "GET "
+
+// maxHTTP is the maximum length of the head of an HTTP request or response.
+const maxHTTP = 64 << 10
+
+// endOfHead returns the offset of the line feed before the empty line that ends the head of an HTTP
+// request or response, or -1. A carriage return before a line feed may be missing.
+func endOfHead(b []byte) int {
+	for i := 0; ; i++ {
+		next := bytes.IndexByte(b[i:], '\n')
+		if next < 0 {
+			return -1
+		}
+		i += next
+		if rest := b[i+1:]; bytes.HasPrefix(rest, []byte("\n")) || bytes.HasPrefix(rest, []byte("\r\n")) {
+			return i
+		}
+	}
+}
+
+func (h *handshakeReader) Read(p []byte) (int, error) {
+	if !h.done {
+		h.done = true
+		h.readHead()
+	}
+	if len(h.head) == 0 {
+		if h.err != nil {
+			return 0, h.err
+		}
+		return h.r.Read(p)
+	}
+	n := copy(p, h.head)
+	h.head = h.head[n:]
+	return n, nil
+}
+
+// readHead reads the request, or as many bytes as show that there is none.
+func (h *handshakeReader) readHead() {
+	part := make([]byte, 4<<10)
+	for len(h.head) < maxHTTP {
+		if n := min(len(h.head), len(httpGet)); string(h.head[:n]) != httpGet[:n] {
+			return
+		}
+		if end := endOfHead(h.head); end >= 0 {
+			h.removeExtensions(end)
+			return
+		}
+		if h.err != nil {
+			return
+		}
+		var n int
+		n, h.err = h.r.Read(part)
+		h.head = append(h.head, part[:n]...)
+	}
+}
+
+// removeExtensions removes the extensions from the lines of the request, which ends at end.
+func (h *handshakeReader) removeExtensions(end int) {
+	var kept []string
+	lines := strings.Split(string(h.head[:end]), "\n")
+	continued := false // a removed line is continued on the next
+	for _, line := range lines {
+		name, _, _ := strings.Cut(line, ":")
+		folded := line != "" && (line[0] == ' ' || line[0] == '\t')
+		continued = folded && continued || strings.EqualFold(name, "Sec-WebSocket-Extensions")
+		if !continued {
+			kept = append(kept, line)
+		}
+	}
+	if len(kept) == len(lines) {
+		return
+	}
+	h.head = append([]byte(strings.Join(kept, "\n")), h.head[end:]...)
+	h.removed()
+}

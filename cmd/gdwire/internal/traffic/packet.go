@@ -1,0 +1,69 @@
+package traffic
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
+	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/save"
+)
+
+// validate returns nil if a packet is valid.
+func validate(packet []byte, o *save.Reading) error {
+	if len(packet) == 0 {
+		return errors.New("empty packet")
+	}
+	d := o.NewDecoder()
+	defer d.Release()
+	d.ResetBytes(packet)
+	err := d.SkipValue()
+	if err == nil {
+		if _, err = d.ReadToken(); err == io.EOF { // with -strict, bytes after the value are an error
+			err = nil
+		}
+	}
+	return err
+}
+
+// plainText returns the first width columns, or more, of a valid packet as plain JSON.
+func plainText(packet []byte, o *save.Reading, width int) string {
+	const column = 4 // maximum number of bytes in a column
+	short := &shortWriter{remaining: column * width}
+	d := o.NewDecoder()
+	defer d.Release()
+	d.ResetBytes(packet)
+	_ = gdjson.ToJSON(short, d, gdjson.Options{Plain: true, EscapeForTerminal: true}) // the only error is that it was cut
+	return short.String()
+}
+
+// A shortWriter accepts a limited number of bytes.
+type shortWriter struct {
+	strings.Builder
+	remaining int
+}
+
+func (w *shortWriter) Write(p []byte) (int, error) {
+	n := min(len(p), w.remaining)
+	w.remaining -= n
+	_, _ = w.Builder.Write(p[:n])
+	if n < len(p) {
+		return n, io.ErrShortWrite
+	}
+	return n, nil
+}
+
+// viewColumns is the number of columns of a packet in a page.
+const viewColumns = 160
+
+// newLive returns the list of packets for a page.
+func newLive(o save.Reading) *view.Live {
+	return view.NewLive(func(packet []byte, decoder gdwire.DecoderOptions) string {
+		one := o
+		one.Decoder = decoder
+		return shell.Cut(plainText(packet, &one, viewColumns), viewColumns)
+	})
+}

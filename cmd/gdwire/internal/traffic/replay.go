@@ -1,0 +1,446 @@
+package traffic
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/bits"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+)
+
+// Replay is the command that sends a recording again.
+var Replay = shell.Command{
+	Name: "replay", Operands: "PREFIX ADDR", Min: 2, Max: 2, Summary: "Send what proxy -record kept to a server again, and show which answers differ and how long they take.",
+	New: func(f *shell.Flags) shell.Action {
+		r := &replaying{}
+		r.open.ValueFlags(f, false)
+		r.open.LimitFlags(f)
+		r.open.Decoder.AllowObjects = true
+		f.IntVar(&r.copies, "copies", 1, "send the recording `N` times at once, each on connections of its own")
+		f.Float64Var(&r.speed, "speed", 1, "send it at `X` times its speed; 0 is as fast as possible")
+		f.DurationVar(&r.timeout, "timeout", 10*time.Second, "wait at most `TIME` for each answer, and for the end of a connection")
+		return shell.Action{
+			Check: func() error { return r.check(&f.Operands[1]) },
+			Run:   func(s *shell.Stdio) error { return r.run(s, f.Operands[0], f.Operands[1]) },
+		}
+	},
+}
+
+// A replaying is a run of replay.
+type replaying struct {
+	open    open.Flags
+	copies  int
+	speed   float64
+	timeout time.Duration
+}
+
+func (r *replaying) check(addr *string) error {
+	switch {
+	case r.copies < 1:
+		return errors.New("-copies is less than 1")
+	case r.speed < 0 || math.IsInf(r.speed, 0) || math.IsNaN(r.speed):
+		return errors.New("-speed is not a number from 0 on")
+	case r.timeout <= 0:
+		return errors.New("-timeout is not more than 0")
+	}
+	return shell.CompleteAddress(addr)
+}
+
+// maxDiffering is the number of differences that are shown.
+const maxDiffering = 20
+
+// A replayer sends a recording to a server and compares the answers with those that were recorded.
+type replayer struct {
+	*shell.Stdio
+	options *replaying
+	prefix  string
+	addr    string // of the server
+	start   time.Time
+
+	close []io.Closer
+	sent  atomic.Int64 // packets
+	count atomic.Int64 // answers
+
+	recorded, arrived latencies
+
+	mu     sync.Mutex
+	differ int64
+}
+
+// run sends a recording again.
+func (o *replaying) run(s *shell.Stdio, prefix, addr string) error {
+	ctx, stop := shell.UntilEnded()
+	defer stop()
+	p := &replayer{Stdio: s, options: o, prefix: prefix, addr: addr}
+	connections, timed, err := record.Connections(p.prefix)
+	if err != nil {
+		return err
+	}
+	if !timed {
+		s.Logf("there is no %s: the packets of each file are sent in their order, without times", record.IndexName(p.prefix))
+	}
+	defer func() {
+		for _, f := range p.close {
+			_ = f.Close()
+		}
+	}()
+	var sessions []*replayed
+	for _, c := range connections {
+		first, err := p.open(c, timed)
+		if err != nil {
+			return err
+		}
+		sessions = append(sessions, first)
+	}
+	p.start = time.Now()
+	var all sync.WaitGroup
+	for n := range o.copies {
+		for _, one := range sessions {
+			all.Go(func() { one.run(ctx, n+1) })
+		}
+	}
+	all.Wait()
+	p.summary(len(sessions))
+	if p.differ > 0 && ctx.Err() == nil {
+		return shell.ErrBad
+	}
+	return ctx.Err()
+}
+
+// summary shows what was sent, what came back, and after which time.
+func (p *replayer) summary(connections int) {
+	fmt.Fprintf(p.Out, "%d copies of %d connections: %d packets sent, %d answers, %d differ\n",
+		p.options.copies, connections, p.sent.Load(), p.count.Load(), p.differ)
+	for _, l := range []struct {
+		name string
+		*latencies
+	}{{"recorded", &p.recorded}, {"now", &p.arrived}} {
+		if l.count > 0 {
+			fmt.Fprintf(p.Out, "answers %s after: half of them %v, 90 %% %v, 99 %% %v, all %v\n", l.name, l.quantile(0.5), l.quantile(0.9), l.quantile(0.99), l.max)
+		}
+	}
+}
+
+// A replayed is one connection of a recording.
+type replayed struct {
+	*replayer
+	number  int64
+	framing framing              // with the format that was recognized
+	kind    *messages            // what the server's messages are like
+	files   [2]*io.SectionReader // the recorded bytes of the client, and of the server or nil
+	packets []record.Packet      // of the client
+	answers []record.Packet      // of the server, if there is an index
+}
+
+// open opens the files of a connection, and recognizes what they contain.
+func (p *replayer) open(c *record.Connection, timed bool) (*replayed, error) {
+	s := &replayed{replayer: p, number: c.Number, framing: newFraming(&p.options.open), packets: c.Packets[record.FromClient], answers: c.Packets[record.FromServer]}
+	for way := range s.files {
+		f, err := os.Open(record.FileName(p.prefix, c.Number, record.Direction(way)))
+		if errors.Is(err, fs.ErrNotExist) && way == int(record.FromServer) { // of listen
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.close = append(p.close, f)
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		s.files[way] = io.NewSectionReader(f, 0, info.Size())
+	}
+	for _, packet := range append(s.packets, s.answers...) {
+		if file := s.files[packet.Direction]; file == nil || packet.Offset+packet.Length > file.Size() {
+			return nil, fmt.Errorf("%s: a packet ends at %d, after the end of the file of connection %d", record.IndexName(p.prefix), packet.Offset+packet.Length, c.Number)
+		}
+	}
+	for way, f := range s.files {
+		if f == nil {
+			continue
+		}
+		m, err := newMessages(f, &s.framing, func(string) {})
+		if err == io.EOF { // nothing was sent
+			continue
+		}
+		if err != nil {
+			return nil, shell.Prefixed(record.FileName(p.prefix, c.Number, record.Direction(way)), err)
+		}
+		s.kind = m
+		if way == 0 && !timed {
+			if s.packets, err = allPackets(m); err != nil {
+				return nil, shell.Prefixed(record.FileName(p.prefix, c.Number, record.FromClient), err)
+			}
+		}
+	}
+	return s, nil
+}
+
+// allPackets returns the packets of a file without an index.
+func allPackets(m *messages) (all []record.Packet, err error) {
+	for at := int64(0); ; {
+		next, err := m.next()
+		if err == io.EOF {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		n := int64(len(next.raw))
+		if next.packet != nil {
+			all = append(all, record.Packet{Offset: at, Length: n})
+		}
+		at += n
+	}
+}
+
+// run sends the packets of the connection and compares the answers.
+func (s *replayed) run(ctx context.Context, number int) {
+	name := fmt.Sprintf("#%d", s.number)
+	if s.options.copies > 1 {
+		name += fmt.Sprintf(" of copy %d", number)
+	}
+	if s.kind == nil || !s.wait(ctx, s.begin()) {
+		return
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", s.addr)
+	if err != nil {
+		s.differs("%s: %v", name, err)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	var sent atomic.Int64 // when the latest packet was sent, in nanoseconds since the start
+	sending := make(chan error, 1)
+	go func() { sending <- s.send(ctx, conn, &sent) }()
+	arrived := s.kind.again(conn)
+	if s.files[record.FromServer] != nil {
+		err = s.compare(conn, arrived, name, &sent, number == 1)
+	}
+	if err == nil {
+		err = s.finish(conn, arrived, name, sending)
+	} else {
+		_ = conn.Close()
+		err = cmp.Or(err, <-sending)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.differs("%s: %v", name, err)
+	}
+}
+
+// moreTime is how long more answers than were recorded are waited for.
+const moreTime = 200 * time.Millisecond
+
+// finish reads what comes back until the server has taken all packets, and returns the error of
+// sending them. A connection that is closed while bytes arrive is reset, and the server loses the
+// packets that it has not read yet.
+func (s *replayed) finish(conn net.Conn, arrived *messages, name string, sending <-chan error) error {
+	type result struct {
+		packets int64
+		err     error
+	}
+	reading := make(chan result, 1)
+	err := conn.SetReadDeadline(time.Time{}) // until all packets are sent
+	go func() {
+		n, end := rest(arrived, conn)
+		reading <- result{n, end}
+	}()
+	err = cmp.Or(<-sending, err)
+	compares, wait := s.files[record.FromServer] != nil, s.options.timeout
+	if compares {
+		wait = moreTime
+	}
+	if c, ok := conn.(*net.TCPConn); ok && err == nil {
+		err = c.CloseWrite()
+	}
+	if err == nil {
+		err = conn.SetReadDeadline(time.Now().Add(wait))
+	}
+	if err != nil {
+		_ = conn.Close()
+	}
+	more := <-reading
+	silent := errors.Is(more.err, os.ErrDeadlineExceeded)
+	if !compares {
+		s.count.Add(more.packets)
+	} else if more.packets > 0 && err == nil {
+		s.differs("%s: %d more answers than recorded", name, more.packets)
+	}
+	switch {
+	case err != nil:
+		more.err = err
+	case more.err == nil || silent && compares:
+		return nil
+	case silent:
+		return fmt.Errorf("the server has not closed the connection after %v: perhaps it has not taken all packets", wait)
+	}
+	return fmt.Errorf("the server has not taken all packets: %w", more.err)
+}
+
+// rest reads all that arrives and returns the number of packets in it.
+func rest(arrived *messages, conn net.Conn) (packets int64, err error) {
+	for ; ; packets++ {
+		if _, err = arrived.nextPacket(); err != nil {
+			break
+		}
+	}
+	if failed := (*net.OpError)(nil); errors.As(err, &failed) {
+		return packets, err
+	}
+	_, err = io.Copy(io.Discard, conn) // no packets of this kind, or the end
+	return packets, err
+}
+
+// begin returns when the connection began.
+func (s *replayed) begin() time.Duration {
+	if len(s.packets) == 0 {
+		return 0
+	}
+	return s.packets[0].Time
+}
+
+// wait waits until a recorded time. It returns false if ctx is done.
+func (s *replayed) wait(ctx context.Context, at time.Duration) bool {
+	wait := time.Until(s.due(at))
+	if wait <= 0 || s.options.speed == 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// due returns the time for what was recorded at a time.
+func (s *replayed) due(at time.Duration) time.Time {
+	if s.options.speed == 0 {
+		return time.Now()
+	}
+	return s.start.Add(time.Duration(float64(at) / s.options.speed))
+}
+
+// send sends the packets of the client, at their times.
+func (s *replayed) send(ctx context.Context, conn net.Conn, sent *atomic.Int64) error {
+	for i, p := range s.packets {
+		if !s.wait(ctx, p.Time) {
+			return ctx.Err()
+		}
+		if i == 0 && s.kind.order == nil { // with the handshake
+			p.Offset, p.Length = 0, p.Offset+p.Length
+		}
+		if err := conn.SetWriteDeadline(time.Now().Add(s.options.timeout)); err != nil {
+			return err
+		}
+		if _, err := io.Copy(conn, io.NewSectionReader(s.files[0], p.Offset, p.Length)); err != nil {
+			return err
+		}
+		sent.Store(int64(time.Since(s.start)))
+		s.sent.Add(1)
+	}
+	return nil
+}
+
+// compare compares the packets that arrive with those that the server sent when they were recorded.
+func (s *replayed) compare(conn net.Conn, arrived *messages, name string, sent *atomic.Int64, first bool) error {
+	recorded := s.kind.again(io.NewSectionReader(s.files[1], 0, s.files[1].Size()))
+	asked := 0
+	for n := 0; ; n++ {
+		want, err := recorded.nextPacket()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return shell.Prefixed(record.FileName(s.prefix, s.number, record.FromServer), err)
+		}
+		deadline := time.Now()
+		if n < len(s.answers) {
+			deadline = s.due(s.answers[n].Time)
+		}
+		if err := conn.SetReadDeadline(deadline.Add(s.options.timeout)); err != nil {
+			return err
+		}
+		got, err := arrived.nextPacket()
+		if err != nil {
+			return fmt.Errorf("no answer %d, recorded %s: %w", n, s.text(want), err)
+		}
+		s.count.Add(1)
+		s.arrived.add(time.Since(s.start) - time.Duration(sent.Load()))
+		if first && n < len(s.answers) {
+			for asked < len(s.packets) && s.packets[asked].Time <= s.answers[n].Time {
+				asked++
+			}
+			if asked > 0 {
+				s.recorded.add(s.answers[n].Time - s.packets[asked-1].Time)
+			}
+		}
+		if !bytes.Equal(got, want) {
+			s.differs("%s, answer %d: recorded %s, got %s", name, n, s.text(want), s.text(got))
+		}
+	}
+}
+
+// text returns the start of a packet as text.
+func (s *replayed) text(packet []byte) string {
+	return shell.Cut(plainText(packet, &s.framing.Reading, viewColumns/2), viewColumns/2)
+}
+
+// differs shows one difference, unless many were shown, and counts it.
+func (p *replayer) differs(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.differ++
+	if p.differ <= maxDiffering {
+		fmt.Fprintln(p.Out, shell.Printable(fmt.Sprintf(format, args...)))
+	} else if p.differ == maxDiffering+1 {
+		fmt.Fprintln(p.Out, "…")
+	}
+}
+
+// A latencies is a histogram of times, four buckets for each power of two of nanoseconds, so that its
+// memory does not depend on their number.
+type latencies struct {
+	mu      sync.Mutex
+	count   int64
+	buckets [256]int64
+	max     time.Duration
+}
+
+func (l *latencies) add(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	l.max = max(l.max, d)
+	n := uint64(max(d, 4))
+	power := bits.Len64(n) - 1
+	l.buckets[4*power+int(n>>(power-2)&3)]++
+}
+
+// quantile returns the time within which a share of the answers came, at most a fifth too much.
+func (l *latencies) quantile(share float64) time.Duration {
+	rest := int64(math.Ceil(share * float64(l.count)))
+	for i, n := range l.buckets {
+		if rest -= n; rest <= 0 {
+			upper := time.Duration(5+i&3) << (i >> 2) / 4
+			return min(upper, l.max).Round(time.Microsecond)
+		}
+	}
+	return l.max
+}
