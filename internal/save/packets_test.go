@@ -140,3 +140,22 @@ func TestValueSize(t *testing.T) {
 		require.EqualValues(t, 9, p.Size)
 	}
 }
+
+// TestSizeOfInputEvents: InputEvents have any length, and are not padded.
+func TestSizeOfInputEvents(t *testing.T) {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: gdwire.Godot2})
+	e.BeginArray(2)
+	for n := range 2 {
+		require.NoError(t, e.WriteInputEvent(2, 2, make([]byte, n+3)))
+	}
+	e.End()
+	require.NoError(t, e.Close())
+	o := Reading{Frame: recognize.U32, Decoder: gdwire.DecoderOptions{Format: gdwire.Godot2, AllowObjects: true}}
+	for p := range o.Packets(bytes.NewReader(framed(b.Bytes()))) {
+		for _, err := range p.AllTokens {
+			require.NoError(t, err)
+		}
+		require.EqualValues(t, b.Len(), p.ValueSize())
+	}
+}

@@ -444,3 +444,54 @@ func TestEveryMathType(t *testing.T) {
 		require.False(t, integers)
 	}
 }
+
+// TestManyContainers: containers after each other are not in each other.
+func TestManyContainers(t *testing.T) {
+	text := "[" + strings.Repeat("[], {}, ", MaxNesting) + "1]"
+	v, err := ParseValue(text)
+	require.NoError(t, err)
+	require.Len(t, v.Items, 2*MaxNesting+1)
+}
+
+// TestResult: a change of an int that does not fit is an error.
+func TestResult(t *testing.T) {
+	for _, c := range []struct {
+		old, by int64
+		change  string
+		want    int64
+		fits    bool
+	}{
+		{5, 3, "+", 8, true}, {5, 3, "-", 2, true}, {5, 0, "+", 5, true}, {5, 0, "-", 5, true}, {5, -3, "-", 8, true},
+		{math.MaxInt64, 1, "+", 0, false}, {math.MinInt64, -1, "+", 0, false},
+		{math.MinInt64, 1, "-", 0, false}, {math.MaxInt64, -1, "-", 0, false}, {0, math.MinInt64, "-", 0, false},
+		{-1, math.MinInt64, "-", math.MaxInt64, true}, {math.MaxInt64, math.MinInt64, "+", -1, true},
+	} {
+		v := &Value{Type: gdwire.TypeInt, Int: c.by, Change: c.change}
+		got, err := v.Result(&Value{Type: gdwire.TypeInt, Int: c.old})
+		if !c.fits {
+			require.ErrorContains(t, err, "out of range", "%v", c)
+			continue
+		}
+		require.NoError(t, err, "%v", c)
+		require.Equal(t, c.want, got.Int, "%v", c)
+	}
+}
+
+// TestImageText: an Image and an InputEvent are written as they were read.
+func TestImageText(t *testing.T) {
+	for text, format := range map[string]gdwire.Format{
+		`Image(1, 2, 3, 4, "0102")`: gdwire.Godot2, `InputEvent(3, 4, "09000000")`: gdwire.Godot2,
+	} {
+		v, err := ParseValue(text)
+		require.NoError(t, err)
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: format})
+		require.NoError(t, v.Write(e, false), text)
+		require.NoError(t, e.Close())
+		d := gdwire.NewDecoder(&b, &gdwire.DecoderOptions{Format: format, AllowObjects: true})
+		again, err := Read(d)
+		require.NoError(t, err)
+		require.Equal(t, text, again.String())
+		d.Release()
+	}
+}
