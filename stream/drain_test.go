@@ -119,8 +119,7 @@ func TestShutdownKeepsMessage(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				var got []error
-				var s *stream.Server
-				s = &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
+				s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
 					got = append(got, skipOne(c), skipOne(c), c.WritePacket(number(2)))
 					return nil
 				}}

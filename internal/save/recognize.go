@@ -145,9 +145,9 @@ func (r *Recognition) explain(ri *recognize.Input) {
 	}
 	if len(chosen) == 1 {
 		r.reason = "contains no values of " + chosen[0].String()
-		any := *ri
-		any.Formats = nil
-		if other := recognize.Recognize(&any); other.Certainty >= recognize.Probably && other.Readings[0].Format != chosen[0] {
+		all := *ri
+		all.Formats = nil
+		if other := recognize.Recognize(&all); other.Certainty >= recognize.Probably && other.Readings[0].Format != chosen[0] {
 			r.reason += ", but of " + other.Readings[0].Format.String()
 		}
 		return

@@ -107,7 +107,7 @@ func (p *Printer) packed(t gdwire.Token) error {
 func (p *Printer) Leaf(t gdwire.Token) error {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:
-		p.Buf = append(append(p.Buf, TextPrefix(t.Type())...), '"')
+		p.Buf = append(append(p.Buf, Prefix(t.Type())...), '"')
 		return p.chunks(t)
 	case gdwire.KindNodePathStart:
 		return p.NodePath(NewNodePathReader(p.Decoder, t), nil)
@@ -152,7 +152,7 @@ func (p *Printer) chunks(t gdwire.Token) error {
 
 // NodePath appends a NodePath. text is the part of it that was read.
 func (p *Printer) NodePath(r *NodePathReader, text []byte) error {
-	p.Buf = AppendText(append(append(p.Buf, TextPrefix(gdwire.TypeNodePath)...), '"'), text)
+	p.Buf = AppendText(append(append(p.Buf, Prefix(gdwire.TypeNodePath)...), '"'), text)
 	for {
 		separator, t, err := r.Next()
 		p.Buf = append(p.Buf, separator...)

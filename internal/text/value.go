@@ -124,7 +124,7 @@ func (v *Value) Append(dst []byte) []byte {
 	case gdwire.TypeFloat:
 		return v.appendReal(dst, v.Numbers[0])
 	case gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath:
-		return AppendQuoted(append(dst, TextPrefix(v.Type)...), v.Text)
+		return AppendQuoted(append(dst, Prefix(v.Type)...), v.Text)
 	case gdwire.TypeObject:
 		dst = append(dst, objectID...)
 	default:
@@ -133,8 +133,8 @@ func (v *Value) Append(dst []byte) []byte {
 	return v.appendArguments(dst)
 }
 
-// TextPrefix returns the character before the quotes of a type of text.
-func TextPrefix(t gdwire.Type) string {
+// Prefix returns the character before the quotes of a type of text.
+func Prefix(t gdwire.Type) string {
 	switch t {
 	case gdwire.TypeStringName:
 		return "&"

@@ -92,7 +92,7 @@ func (p *preview) value(t gdwire.Token, depth int) error {
 func (p *preview) text(t gdwire.Token) error {
 	b := t.Bytes()
 	cut := cutText(b)
-	value := text.AppendQuoted([]byte(text.TextPrefix(t.Type())), cut)
+	value := text.AppendQuoted([]byte(text.Prefix(t.Type())), cut)
 	if len(cut) < len(b) || !t.Last() {
 		value = append(value[:len(value)-1], "…\""...)
 		_ = p.add(value)
