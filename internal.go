@@ -83,6 +83,9 @@ func (export) Found(d *Decoder) *bool { return d.foundError() }
 // ResetN or ResetBytes gave it, or 0 if it does not know the end.
 func (export) BytesLeft(d *Decoder) int64 { return d.bytesLeft() }
 
+// Wrapf returns an error that wraps err, whose text is the formatted text alone.
+func (export) Wrapf(err error, format string, args ...any) error { return wrapf(err, format, args...) }
+
 // Place makes the offsets of d start at offset, and its paths at the value of this number, such as
 // $2, until Reset. It is for a value in a file, and is called before its first token was read.
 func (export) Place(d *Decoder, offset, value int64) { d.place(offset, value) }

@@ -34,19 +34,6 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrapf returns an error that wraps cause. Its text is only the formatted text.
-func wrapf(cause error, format string, args ...any) error {
-	return &reason{cause, fmt.Sprintf(format, args...)}
-}
-
-type reason struct {
-	cause error
-	text  string
-}
-
-func (r *reason) Error() string { return r.text }
-func (r *reason) Unwrap() error { return r.cause }
-
 // cut returns b, shortened to at most n bytes and an ellipsis.
 func cut(b []byte, n int) string {
 	if len(b) <= n {

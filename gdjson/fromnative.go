@@ -78,7 +78,7 @@ func (r *reader) nativeString() error {
 			return r.wrote(at, r.e.WriteFloat(x))
 		}
 	default:
-		err = wrapf(gdwire.ErrType, "string %s without a prefix", quoted(s))
+		err = export.Wrapf(gdwire.ErrType, "string %s without a prefix", quoted(s))
 	}
 	return r.errorAt(at, err)
 }
@@ -89,11 +89,11 @@ func (r *reader) intText(b []byte) (int64, error) {
 		return lenientInt(b), nil
 	}
 	if !isInteger(b) {
-		return 0, wrapf(gdwire.ErrType, "%s is not an integer", quoted(b))
+		return 0, export.Wrapf(gdwire.ErrType, "%s is not an integer", quoted(b))
 	}
 	x, err := strconv.ParseInt(string(b), 10, 64)
 	if err != nil {
-		return 0, wrapf(gdwire.ErrRange, "%s does not fit 64 bits", cut(b, 40))
+		return 0, export.Wrapf(gdwire.ErrRange, "%s does not fit 64 bits", cut(b, 40))
 	}
 	return x, nil
 }

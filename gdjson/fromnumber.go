@@ -19,7 +19,7 @@ func parseReal(b []byte) (float64, error) {
 	if err == nil || isInfinity(b) {
 		return x, nil
 	}
-	return x, wrapf(gdwire.ErrRange, "%s does not fit a float", cut(b, 40))
+	return x, export.Wrapf(gdwire.ErrRange, "%s does not fit a float", cut(b, 40))
 }
 
 // tens contains the powers of ten, all exact, by which parseShort divides.
@@ -75,11 +75,11 @@ func parseInt(b []byte) (int64, error) {
 		digits = b[:i]
 	}
 	if !isInteger(digits) {
-		return 0, wrapf(gdwire.ErrType, "%s is not an integer", quoted(b))
+		return 0, export.Wrapf(gdwire.ErrType, "%s is not an integer", quoted(b))
 	}
 	x, err := strconv.ParseInt(string(digits), 10, 64)
 	if err != nil {
-		return 0, wrapf(gdwire.ErrRange, "%s does not fit 64 bits", cut(b, 40))
+		return 0, export.Wrapf(gdwire.ErrRange, "%s does not fit 64 bits", cut(b, 40))
 	}
 	return x, nil
 }
@@ -108,7 +108,7 @@ func parseFloat(b []byte) (float64, error) {
 	}
 	for _, c := range b {
 		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
-			return 0, wrapf(gdwire.ErrType, "%s is not a float", quoted(b))
+			return 0, export.Wrapf(gdwire.ErrType, "%s is not a float", quoted(b))
 		}
 	}
 	x, err := strconv.ParseFloat(string(b), 64)
@@ -116,9 +116,9 @@ func parseFloat(b []byte) (float64, error) {
 	case err == nil:
 		return x, nil
 	case x != 0:
-		return x, wrapf(gdwire.ErrRange, "%s does not fit a float", cut(b, 40))
+		return x, export.Wrapf(gdwire.ErrRange, "%s does not fit a float", cut(b, 40))
 	}
-	return 0, wrapf(gdwire.ErrType, "%s is not a float", quoted(b))
+	return 0, export.Wrapf(gdwire.ErrType, "%s is not a float", quoted(b))
 }
 
 // parseNaN parses a NaN as appendNaN writes it.

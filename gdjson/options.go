@@ -1,6 +1,10 @@
 package gdjson
 
-import "github.com/gdwire/gdwire/internal/options"
+import (
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal"
+	"github.com/gdwire/gdwire/internal/options"
+)
 
 // Options configures [ToJSON] and [FromJSON]. The zero value, like none, selects native JSON,
 // written on one line and read exactly. Several are merged: a field that is not zero replaces that
@@ -24,16 +28,11 @@ type Options struct {
 	EscapeForTerminal bool
 }
 
+// export contains the calls of package gdwire for this module.
+var export = gdwire.Internal.Export(&internal.AllowInternalUse)
+
 var defaultOptions Options
 
 // optionsOf returns the merged Options of the variadic arguments of a function, or the zero value
 // if there are none. The caller must not change the result.
-func optionsOf(opts []Options) *Options {
-	switch len(opts) {
-	case 0:
-		return &defaultOptions
-	case 1:
-		return &opts[0]
-	}
-	return options.Merge(opts)
-}
+func optionsOf(opts []Options) *Options { return options.Of(opts, &defaultOptions) }

@@ -50,7 +50,7 @@ func (r *reader) errorAt(offset int, err error) error {
 
 // failf returns an Error for the value at an offset, with a cause that wrapf makes.
 func (r *reader) failf(offset int, cause error, format string, args ...any) error {
-	return r.errorAt(offset, wrapf(cause, format, args...))
+	return r.errorAt(offset, export.Wrapf(cause, format, args...))
 }
 
 // wrote adds the offset of a value to the error that the Encoder returned for it.

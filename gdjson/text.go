@@ -134,7 +134,7 @@ func appendToken(dst, token []byte) []byte {
 }
 
 var (
-	errSecondValue = wrapf(gdwire.ErrCount, "text after the value")
+	errSecondValue = export.Wrapf(gdwire.ErrCount, "text after the value")
 	errInvalid     = errors.New("invalid JSON") // never returned while scan and jsontext agree
 )
 
@@ -175,7 +175,7 @@ func (t *text) checkNames() error {
 	if first == math.MaxUint32 {
 		return nil
 	}
-	err := wrapf(jsontext.ErrDuplicateName, "duplicate member %s", quoted(t.nameAt(first, &scratch)))
+	err := export.Wrapf(jsontext.ErrDuplicateName, "duplicate member %s", quoted(t.nameAt(first, &scratch)))
 	return &Error{Offset: int64(first), Pointer: t.pointer(int64(first)), Err: err}
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 var le = binary.LittleEndian
@@ -94,12 +96,5 @@ func appendFloat(dst []byte, x float64, width int) []byte {
 	if i := int64(x); float64(i) == x && -maxExact < i && i < maxExact && (i != 0 || !math.Signbit(x)) {
 		return append(strconv.AppendInt(dst, i, 10), ".0"...)
 	}
-	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
-		return strconv.AppendFloat(dst, x, 'e', -1, width)
-	}
-	dst = strconv.AppendFloat(dst, x, 'f', -1, width)
-	if x == math.Trunc(x) {
-		dst = append(dst, ".0"...)
-	}
-	return dst
+	return wire.AppendFloat(dst, x, width)
 }

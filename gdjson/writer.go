@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/wire"
 )
@@ -52,9 +51,6 @@ type frame struct {
 
 // flushAt is the number of buffered bytes at which a writer writes them.
 const flushAt = 8 << 10
-
-// export contains the calls of package gdwire for this module.
-var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
 
@@ -263,7 +259,9 @@ func (w *writer) nodePathName(t gdwire.Token) {
 	if err != nil && !w.plainJSON {
 		w.fail(gdwire.ErrRange, "%v", err)
 	}
-	w.add(separator)
+	if separator != 0 {
+		w.buf = append(w.buf, separator)
+	}
 	w.escaped(t.Bytes())
 	w.inText = !t.Last()
 }

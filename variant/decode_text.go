@@ -170,7 +170,10 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 		if err != nil {
 			return "", s.fail(gdwire.TypeNodePath, g, nameError(name))
 		}
-		b = append(append(b, separator...), name...)
+		if separator != 0 {
+			b = append(b, separator)
+		}
+		b = append(b, name...)
 	}
 	if s.scratch = b; cap(b) > maxScratch {
 		s.scratch = nil

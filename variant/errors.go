@@ -77,20 +77,9 @@ func depthError() error {
 	return &gdwire.LimitError{Name: "Depth", Got: maxDepth + 1, Max: maxDepth}
 }
 
-// A reason is an error with a text of its own. It wraps err without showing its text.
-type reason struct {
-	err  error
-	text string
-}
-
-func (r *reason) Error() string { return r.text }
-
-// Unwrap returns the error that r wraps.
-func (r *reason) Unwrap() error { return r.err }
-
 // rangeError returns the error for a number that a t cannot hold.
 func rangeError(number any, t reflect.Type) error {
-	return &reason{gdwire.ErrRange, fmt.Sprintf("%v does not fit %v", number, t)}
+	return export.Wrapf(gdwire.ErrRange, "%v does not fit %v", number, t)
 }
 
 // quotedBytes is the maximum number of bytes of a name in a message.

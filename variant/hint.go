@@ -40,7 +40,7 @@ func atEOF(d *gdwire.Decoder) error {
 func bytesAfter(text string, end int64, strict bool) error {
 	err := errors.New(text)
 	if strict {
-		err = &reason{gdwire.ErrStrict, text}
+		err = export.Wrapf(gdwire.ErrStrict, "%s", text)
 	}
 	return &gdwire.Error{Offset: end, Path: "$", Err: err}
 }
@@ -72,7 +72,7 @@ func withHint(err *gdwire.Error, g *wire.Guess, all bool) error {
 		return err
 	}
 	text := strings.TrimSuffix(err.Err.Error(), wire.Hint(g.First()))
-	return &gdwire.Error{Offset: err.Offset, Path: err.Path, Err: &reason{err.Err, text + hint}}
+	return &gdwire.Error{Offset: err.Offset, Path: err.Path, Err: export.Wrapf(err.Err, "%s", text+hint)}
 }
 
 // explain returns err, an error of the value at the start of data, with a hint if there is one.

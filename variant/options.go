@@ -34,15 +34,7 @@ var defaultOptions Options
 
 // optionsOf returns the merged Options of the variadic arguments of a function, or the zero value
 // if there are none. The caller must not change the result.
-func optionsOf(opts []Options) *Options {
-	switch len(opts) {
-	case 0:
-		return &defaultOptions
-	case 1:
-		return &opts[0]
-	}
-	return options.Merge(opts)
-}
+func optionsOf(opts []Options) *Options { return options.Of(opts, &defaultOptions) }
 
 // contentOptions selects an encoding that loses nothing.
 var contentOptions = Options{Encoder: gdwire.EncoderOptions{Depth: -1, AllowInvalidUTF8: true, DoubleReals: true}}

@@ -258,7 +258,7 @@ func converted(x reflect.Value, t reflect.Type) (reflect.Value, error) {
 		if t.Kind() == reflect.Interface || t.Kind() == reflect.Pointer {
 			return reflect.Zero(t), nil
 		}
-		return x, &reason{gdwire.ErrType, fmt.Sprintf("nil into Go %v", t)}
+		return x, export.Wrapf(gdwire.ErrType, "nil into Go %v", t)
 	case x.Type().AssignableTo(t):
 		return x, nil
 	case isNumber(x.Type()) && isNumber(t):
@@ -269,7 +269,7 @@ func converted(x reflect.Value, t reflect.Type) (reflect.Value, error) {
 		}
 		return y, nil
 	}
-	return x, &reason{gdwire.ErrType, fmt.Sprintf("Go %v into Go %v", x.Type(), t)}
+	return x, export.Wrapf(gdwire.ErrType, "Go %v into Go %v", x.Type(), t)
 }
 
 // isNumber reports whether t is an integer or float kind.

@@ -4,8 +4,20 @@ package options
 
 import "reflect"
 
+// Of returns the options of a call, all merged, or none if there are none. The caller must not
+// change the result. Without several to merge, it allocates nothing.
+func Of[O any](all []O, none *O) *O {
+	switch len(all) {
+	case 0:
+		return none
+	case 1:
+		return &all[0]
+	}
+	return Merge(all)
+}
+
 // Merge returns the merged options: in each field, also of nested structs, the last value that is
-// not zero. O is a struct. Calls that must not allocate use a single Options in place, without Merge.
+// not zero. O is a struct.
 func Merge[O any](all []O) *O {
 	var merged O
 	for _, o := range all { // a copy, so that the caller's slice is not allocated

@@ -92,5 +92,8 @@ func (r *NodePathReader) Next() (separator string, t gdwire.Token, err error) {
 	}
 	next, wrong := r.names.Next(t.Bytes(), t.Last())
 	r.ambiguous = r.ambiguous || wrong != nil
-	return separator + next, t, nil
+	if next != 0 {
+		separator += string(rune(next))
+	}
+	return separator, t, nil
 }

@@ -2,7 +2,6 @@ package text
 
 import (
 	"encoding/hex"
-	"math"
 	"strconv"
 	"strings"
 
@@ -194,15 +193,7 @@ func appendFloat(dst []byte, x float64, bits int) []byte {
 	if dst, ok := wire.AppendNonFinite(dst, x); ok {
 		return dst
 	}
-	// Larger numbers would end in zeros that are not significant.
-	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
-		return strconv.AppendFloat(dst, x, 'e', -1, bits)
-	}
-	dst = strconv.AppendFloat(dst, x, 'f', -1, bits)
-	if x == math.Trunc(x) {
-		dst = append(dst, ".0"...)
-	}
-	return dst
+	return wire.AppendFloat(dst, x, bits)
 }
 
 // appendContainer appends an empty container or a declaration.

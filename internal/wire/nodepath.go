@@ -2,7 +2,6 @@ package wire
 
 import (
 	"errors"
-	"fmt"
 	"math/bits"
 	"strings"
 )
@@ -29,35 +28,38 @@ func (n *NodePathNames) Start() string {
 	return ""
 }
 
-// Next returns the text before the next chunk of a name, which is the last one of the name or not. The
-// error, which is of no call after it, says why the name cannot be found again in the text.
-func (n *NodePathNames) Next(chunk []byte, last bool) (separator string, err error) {
+// Next returns the separator before the next chunk of a name, or 0 if there is none. last tells
+// whether the chunk ends the name. The error says why the name cannot be found again in the text.
+func (n *NodePathNames) Next(chunk []byte, last bool) (separator byte, err error) {
 	isSubname := n.next >= n.names
 	switch {
 	case n.inName:
 	case isSubname:
-		separator = ":"
+		separator = ':'
 	case n.next > 0:
-		separator = "/"
+		separator = '/'
 	}
 	if n.inName = !last; last {
 		n.next++
 	}
-	if n.oneString {
-		return separator, nil
+	if len(chunk) == 0 {
+		return separator, n.nameError("empty NodePath name")
 	}
 	for _, c := range chunk {
 		if c == ':' || c == '/' && !isSubname {
-			return separator, fmt.Errorf("NodePath name with %q", c)
+			return separator, n.nameError("NodePath name with '" + string(rune(c)) + "'")
 		}
-	}
-	if len(chunk) == 0 {
-		return separator, errEmptyName
 	}
 	return separator, nil
 }
 
-var errEmptyName = errors.New("empty NodePath name")
+// nameError returns an error with a text, unless the NodePath is one string.
+func (n *NodePathNames) nameError(text string) error {
+	if n.oneString {
+		return nil
+	}
+	return errors.New(text)
+}
 
 // CleanNodePath returns the text of a NodePath without what is not encoded: empty names and a colon at
 // the end.

@@ -68,6 +68,20 @@ func AppendNonFinite(dst []byte, x float64) ([]byte, bool) {
 	return dst, false
 }
 
+// AppendFloat appends the shortest decimal that reads back as the finite x in 32 or 64 bits, with a
+// point or an exponent.
+func AppendFloat(dst []byte, x float64, bits int) []byte {
+	// Larger numbers would end in zeros that are not significant.
+	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
+		return strconv.AppendFloat(dst, x, 'e', -1, bits)
+	}
+	dst = strconv.AppendFloat(dst, x, 'f', -1, bits)
+	if x == math.Trunc(x) {
+		dst = append(dst, ".0"...)
+	}
+	return dst
+}
+
 // AppendNumber appends the number of unit u at the start of b as text. A float is written with a
 // dot or an exponent.
 func AppendNumber(dst, b []byte, u Unit) []byte {
