@@ -88,3 +88,15 @@ func TestTypeErrorsOfOwnTypes(t *testing.T) {
 		{name: "Array", wire: 1, into: new(*Array), err: `offset 0, $: int into Go variant.Array`, is: gdwire.ErrType},
 	})
 }
+
+// The pool does not keep the data of a caller in memory.
+func TestUnmarshalForgetsTheData(t *testing.T) {
+	s := new(decoder)
+	s.resetBytes(encoded(t, 7, nil), new(Options))
+	var v int
+	require.NoError(t, s.unmarshal(&v))
+	kept := s.d
+	s.release()
+	require.Equal(t, gdwire.ErrClosed, kept.Err())
+	require.Empty(t, kept.UnreadBuffer())
+}
