@@ -7,7 +7,11 @@ import (
 	"strconv"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal"
 )
+
+// export contains the calls of package gdwire for this module.
+var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 // Causes of a [TypeError], in addition to those of package gdwire.
 var (

@@ -2,12 +2,8 @@ package variant
 
 import (
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/options"
 )
-
-// export contains the calls of package gdwire for this module.
-var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 // Options configures decoding and encoding. The zero value, like none, selects Godot4 with the
 // default limits. Several are merged: a field that is not zero, also of the options and Limits in
