@@ -344,7 +344,36 @@ func TestConvert(t *testing.T) {
 	_, err = f.WriteTo(io.Discard)
 	require.ErrorIs(t, err, gdwire.ErrType)
 	require.NotErrorIs(t, err, io.ErrUnexpectedEOF)
-	require.Nil(t, asDamage(err))
+	require.NotErrorAs(t, err, new(*DamageError))
+	f, err = New(Info{}, 1, map[string]any{"a": []any{variant.Vector4{X: 1}}})
+	require.NoError(t, err)
+	for _, l := range []Lengths{NoLengths, LittleEndian} {
+		f.Info.Format, f.Info.Lengths = gdwire.Godot3, l
+		_, err = f.WriteTo(io.Discard)
+		require.ErrorContains(t, err, "$1.a[0]: godot3 has no Vector4")
+		require.NotErrorAs(t, err, new(*DamageError))
+	}
+}
+
+// TestOpenReads: Open reads the start of a good file and little more, and of one whose start is damaged all up
+// to the damage.
+func TestOpenReads(t *testing.T) {
+	pairs := new(variant.Dictionary)
+	pairs.Set("v", variant.Vector2{X: 1})
+	for i := range 1000 {
+		pairs.Set(fmt.Sprint("key", i), i)
+	}
+	b, _ := file(t, Info{}, pairs, make([]byte, 2*save.MaxHeld), "end")
+	r := &countingReader{ReaderAt: bytes.NewReader(b)}
+	_, err := Read(r, int64(len(b)), nil)
+	require.NoError(t, err)
+	require.Less(t, r.n, int64(1<<20))
+	at := bytes.Index(b, []byte("key900")) + len("key900") + 2
+	b[at] = 99 // the type of its value
+	_, err = read(b, nil)
+	var damage *DamageError
+	require.ErrorAs(t, err, &damage)
+	require.Equal(t, int64(at), damage.Offset)
 }
 
 func asDamage(err error) error {
