@@ -29,7 +29,7 @@ var Command = shell.Command{
 	Name: "debug", Operands: "[ADDR] [COMMAND…] [-- GAME…]", Max: -1, Summary: "Show what a running game does, its nodes and variables, and change them.",
 	Details: printCommands,
 	New: func(f *shell.Flags) shell.Action {
-		d := &debugging{}
+		d := &debugFlags{}
 		d.open.LimitFlags(f)
 		f.BoolVar(&d.lines, "json", false, "a line of JSON for each message of the game, and no other output")
 		record.Flag(f.FlagSet, &d.record)
@@ -37,8 +37,8 @@ var Command = shell.Command{
 	},
 }
 
-// A debugging is a run of debug.
-type debugging struct {
+// The debugFlags are the flags of debug, and its operands.
+type debugFlags struct {
 	open    open.Flags // limits
 	addr    string
 	steps   []step
@@ -51,25 +51,25 @@ type debugging struct {
 const editorPort = "6007"
 
 // check splits the operands into the address, the commands and the program.
-func (d *debugging) check(f *shell.Flags) (err error) {
+func (o *debugFlags) check(f *shell.Flags) (err error) {
 	words := f.Operands
-	d.addr = net.JoinHostPort(shell.Loopback, editorPort)
+	o.addr = net.JoinHostPort(shell.Loopback, editorPort)
 	if f.Separator >= 0 {
-		words, d.program = words[:f.Separator], words[f.Separator:]
-		d.addr = net.JoinHostPort(shell.Loopback, "0")
+		words, o.program = words[:f.Separator], words[f.Separator:]
+		o.addr = net.JoinHostPort(shell.Loopback, "0")
 	}
 	if len(words) > 0 && strings.ContainsAny(words[0], ":0123456789") && findCommand(words[0]) == nil {
-		d.addr, words = words[0], words[1:]
-		if err := shell.CompleteAddress(&d.addr); err != nil {
+		o.addr, words = words[0], words[1:]
+		if err := shell.CompleteAddress(&o.addr); err != nil {
 			return err
 		}
 	}
-	d.steps, err = stepsOf(words)
+	o.steps, err = stepsOf(words)
 	return err
 }
 
 // run waits for a game, or starts it, and shows what it does until it ends.
-func (o *debugging) run(s *shell.Stdio) error {
+func (o *debugFlags) run(s *shell.Stdio) error {
 	ends := []os.Signal{shell.Terminated}
 	if !o.isInteractive(s) { // there, Ctrl-C ends single commands
 		ends = append(ends, os.Interrupt)
@@ -188,7 +188,7 @@ func acceptGame(ctx context.Context, ln net.Listener, o *stream.Options, logf fu
 }
 
 // show shows what the game does while commands run.
-func (o *debugging) show(ctx context.Context, d *runner) error {
+func (o *debugFlags) show(ctx context.Context, d *runner) error {
 	commands := func(ctx context.Context) error { return d.runSteps(ctx, o.steps) }
 	if o.isInteractive(d.Stdio) {
 		c, err := newConsole(d)
@@ -214,7 +214,7 @@ func (o *debugging) show(ctx context.Context, d *runner) error {
 }
 
 // isInteractive reports whether a console reads the commands.
-func (o *debugging) isInteractive(s *shell.Stdio) bool {
+func (o *debugFlags) isInteractive(s *shell.Stdio) bool {
 	in, ok := s.In.(*os.File)
 	return ok && s.IsTerminal && term.IsTerminal(int(in.Fd())) && !o.lines && len(o.steps) == 0
 }

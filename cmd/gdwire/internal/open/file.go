@@ -42,9 +42,9 @@ func (o *Flags) Container(s *shell.Stdio, in *save.Input) fileaccess.Options {
 	return fo
 }
 
-// OpenFile opens the file of the given name, or standard input. If it is a save, the output of
+// File opens the file of the given name, or standard input. If it is a save, the output of
 // a command that edits may replace it.
-func OpenFile(s *shell.Stdio, name string, saved bool) (*save.Input, error) {
+func File(s *shell.Stdio, name string, saved bool) (*save.Input, error) {
 	if save.IsStdin(name) {
 		s.InputRead = true
 		if f, ok := s.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -66,7 +66,7 @@ func OpenFile(s *shell.Stdio, name string, saved bool) (*save.Input, error) {
 // OpenSource opens the input of the given name, and its container if it is compressed or
 // encrypted.
 func (o *Flags) OpenSource(s *shell.Stdio, name string) (*save.Source, error) {
-	in, err := OpenFile(s, name, true)
+	in, err := File(s, name, true)
 	if err != nil {
 		return nil, err
 	}

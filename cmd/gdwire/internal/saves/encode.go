@@ -24,7 +24,7 @@ import (
 var Encode = shell.Command{
 	Name: "encode", Operands: "[JSONFILE]", Max: 1, Summary: "Write JSON as values. Up to 1 GiB.", Binary: true, Edits: true,
 	New: func(f *shell.Flags) shell.Action {
-		e := &encoding{open: open.Flags{Writes: true}}
+		e := &jsonEncoder{open: open.Flags{Writes: true}}
 		e.open.WriteFlags(f, false)
 		f.SaveFlag()
 		e.to.flag(f)
@@ -35,8 +35,8 @@ var Encode = shell.Command{
 	},
 }
 
-// An encoding makes values of JSON.
-type encoding struct {
+// A jsonEncoder makes values of JSON.
+type jsonEncoder struct {
 	open open.Flags
 	to   target
 	like string
@@ -46,7 +46,7 @@ type encoding struct {
 	output
 }
 
-func (e *encoding) check() error {
+func (e *jsonEncoder) check() error {
 	switch {
 	case e.like != "" && e.json.Plain:
 		return errors.New("-plain does not go with -like: plain JSON has lost the types")
@@ -57,10 +57,10 @@ func (e *encoding) check() error {
 }
 
 // hasFrame reports whether flags say how the values are framed.
-func (e *encoding) hasFrame() bool { return e.open.Known().Frame || e.to.frame != nil }
+func (e *jsonEncoder) hasFrame() bool { return e.open.Known().Frame || e.to.frame != nil }
 
 // run converts JSON to values.
-func (e *encoding) run(s *shell.Stdio, name string) error {
+func (e *jsonEncoder) run(s *shell.Stdio, name string) error {
 	if e.like != "" {
 		if err := e.loadLike(s); err != nil {
 			return err
@@ -91,7 +91,7 @@ func (e *encoding) run(s *shell.Stdio, name string) error {
 
 // loadLike reads the values of the file of -like, and sets the output to its format, frame
 // and container. Bytes that JSON would lose are an error.
-func (e *encoding) loadLike(s *shell.Stdio) error {
+func (e *jsonEncoder) loadLike(s *shell.Stdio) error {
 	in, err := e.open.Open(s, e.like)
 	if err != nil {
 		return err
@@ -134,8 +134,8 @@ func (e *encoding) loadLike(s *shell.Stdio) error {
 }
 
 // values returns the encoded values of the input.
-func (e *encoding) values(s *shell.Stdio, name string) (all []*encoded, err error) {
-	in, err := open.OpenFile(s, name, false)
+func (e *jsonEncoder) values(s *shell.Stdio, name string) (all []*encoded, err error) {
+	in, err := open.File(s, name, false)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (v *encoded) Write(b []byte) (int, error) {
 func (v *encoded) bytes() []byte { return bytes.Join(v.pieces, nil) }
 
 // encode returns a value that is encoded from JSON.
-func (e *encoding) encode(text []byte, jo *gdjson.Options) (*encoded, error) {
+func (e *jsonEncoder) encode(text []byte, jo *gdjson.Options) (*encoded, error) {
 	v := &encoded{}
 	eo := e.Encoder()
 	eo.MaxBuffered = save.MaxInMemory
@@ -232,7 +232,7 @@ func (e *encoding) encode(text []byte, jo *gdjson.Options) (*encoded, error) {
 }
 
 // write writes values, with their lengths if the output is framed.
-func (e *encoding) write(w io.Writer, values []*encoded) error {
+func (e *jsonEncoder) write(w io.Writer, values []*encoded) error {
 	for _, v := range values {
 		pieces := v.pieces
 		if e.Framed() {
@@ -253,7 +253,7 @@ func (e *encoding) write(w io.Writer, values []*encoded) error {
 }
 
 // showChanges shows the paths of the values that differ.
-func (e *encoding) showChanges(s *shell.Stdio, values []*encoded) {
+func (e *jsonEncoder) showChanges(s *shell.Stdio, values []*encoded) {
 	if s.IsQuiet() {
 		return
 	}
@@ -282,7 +282,7 @@ func (e *encoding) showChanges(s *shell.Stdio, values []*encoded) {
 }
 
 // flatLines returns the lines that flat shows for a value.
-func (e *encoding) flatLines(value []byte, index int64) []string {
+func (e *jsonEncoder) flatLines(value []byte, index int64) []string {
 	var out bytes.Buffer
 	quiet := shell.Capture(&out)
 	do := e.Decoder

@@ -16,7 +16,7 @@ import (
 var Recode = shell.Command{
 	Name: "recode", Operands: "[FILE…]", Max: -1, Summary: "Decode and re-encode, in the same or another format.", Binary: true, Edits: true,
 	New: func(f *shell.Flags) shell.Action {
-		r := &recoding{open: open.Flags{Writes: true, Filled: true, NonEmpty: true}}
+		r := &recoder{open: open.Flags{Writes: true, Filled: true, NonEmpty: true}}
 		r.open.ReadFlags(f, false)
 		f.EditFlags()
 		r.to.flag(f)
@@ -24,14 +24,14 @@ var Recode = shell.Command{
 	},
 }
 
-// A recoding writes values again.
-type recoding struct {
+// A recoder writes values again.
+type recoder struct {
 	open open.Flags
 	to   target
 }
 
 // run reads packets and writes them again.
-func (r *recoding) run(s *shell.Stdio, name string) error {
+func (r *recoder) run(s *shell.Stdio, name string) error {
 	in, err := r.open.Open(s, name)
 	if err != nil {
 		return err

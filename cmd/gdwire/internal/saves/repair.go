@@ -41,7 +41,7 @@ var Repair = shell.Command{
 
 // repair writes the part of a damaged save before the damage, and says what is lost.
 func repair(s *shell.Stdio, o *open.Flags, name string) error {
-	in, err := open.OpenFile(s, name, false)
+	in, err := open.File(s, name, false)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ var Copy = editCommand(edit.Put, shell.Command{
 func editCommand(op edit.Op, c shell.Command) shell.Command {
 	c.Max, c.Binary, c.Edits = -1, true, true
 	c.New = func(f *shell.Flags) shell.Action {
-		e := &editing{op: op, open: open.Flags{Writes: true}}
+		e := &editor{op: op, open: open.Flags{Writes: true}}
 		e.open.EditFlags(f)
 		f.EditFlags()
 		if op == edit.Set {
@@ -52,8 +52,8 @@ func editCommand(op edit.Op, c shell.Command) shell.Command {
 	return c
 }
 
-// An editing is a set, add, delete or copy.
-type editing struct {
+// An editor sets, adds, deletes or copies values.
+type editor struct {
 	open  open.Flags
 	op    edit.Op
 	lines []string  // on the command line: path = value, or path
@@ -74,7 +74,7 @@ input keep their types, as flat prints them.
 }
 
 // check parses the operands before the files.
-func (e *editing) check(f *shell.Flags) (err error) {
+func (e *editor) check(f *shell.Flags) (err error) {
 	if e.op == edit.Put {
 		if e.from, err = wholePath(text.Parse(f.Operands[0])); err != nil {
 			return withOperandHint(f, err)
@@ -101,7 +101,7 @@ func (e *editing) check(f *shell.Flags) (err error) {
 
 // firstFile returns the index of the operand that is the first file to edit: the last one, or with
 // -i the first one that is there.
-func (e *editing) firstFile(f *shell.Flags) int {
+func (e *editor) firstFile(f *shell.Flags) int {
 	for i, name := range f.Operands {
 		if f.InPlace && (i > 0 || e.hasLines()) && isThere(name) {
 			return i
@@ -111,10 +111,10 @@ func (e *editing) firstFile(f *shell.Flags) int {
 }
 
 // hasLines reports whether the edits are lines, path = value, and not paths.
-func (e *editing) hasLines() bool { return e.op == edit.Set || e.op == edit.Add }
+func (e *editor) hasLines() bool { return e.op == edit.Set || e.op == edit.Add }
 
 // checkNames returns an error if the operands from index files on, the files, contain an edit.
-func (e *editing) checkNames(f *shell.Flags, files int) error {
+func (e *editor) checkNames(f *shell.Flags, files int) error {
 	if !e.hasLines() {
 		return nil
 	}
@@ -153,7 +153,7 @@ func withOperandHint(f *shell.Flags, err error) error {
 }
 
 // tree returns the paths and values of the lines on the command line, or else in r.
-func (e *editing) tree(r io.Reader) (*text.Tree, error) {
+func (e *editor) tree(r io.Reader) (*text.Tree, error) {
 	tree := &text.Tree{}
 	if len(e.lines) == 0 {
 		return tree, readLines(r, tree)
@@ -173,7 +173,7 @@ func (e *editing) tree(r io.Reader) (*text.Tree, error) {
 }
 
 // treeFor returns the paths and values for a file. Standard input is read once for several files.
-func (e *editing) treeFor(s *shell.Stdio) (tree *text.Tree, err error) {
+func (e *editor) treeFor(s *shell.Stdio) (tree *text.Tree, err error) {
 	if len(e.lines) > 0 || !s.Several {
 		return e.tree(s.In)
 	}
@@ -186,7 +186,7 @@ func (e *editing) treeFor(s *shell.Stdio) (tree *text.Tree, err error) {
 }
 
 // run edits values in a file and keeps all other bytes.
-func (e *editing) run(s *shell.Stdio, name string) error {
+func (e *editor) run(s *shell.Stdio, name string) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // a million lines stay: less garbage beside them
 	tree, err := e.treeFor(s)
 	if err != nil {
@@ -226,7 +226,7 @@ func (e *editing) run(s *shell.Stdio, name string) error {
 }
 
 // plan returns the plan of the edits in a tree.
-func (e *editing) plan(c *save.Content, tree *text.Tree) (*edit.Plan, error) {
+func (e *editor) plan(c *save.Content, tree *text.Tree) (*edit.Plan, error) {
 	if e.op == edit.Put {
 		return edit.Copy(c, e.from, tree)
 	}

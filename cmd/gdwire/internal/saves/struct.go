@@ -23,7 +23,7 @@ import (
 var Struct = shell.Command{
 	Name: "struct", Operands: "FILE…", Min: 1, Max: -1, Summary: "Print Go types for saves, which give back every byte of them.",
 	New: func(f *shell.Flags) shell.Action {
-		p := &structs{open: open.Flags{NonEmpty: true}}
+		p := &typeMaker{open: open.Flags{NonEmpty: true}}
 		p.open.ReadFlags(f, true)
 		f.OutputFlag()
 		f.StringVar(&p.goPackage, "package", "main", "`NAME` of the package")
@@ -32,13 +32,13 @@ var Struct = shell.Command{
 	},
 }
 
-// A structs prints Go types for saves.
-type structs struct {
+// A typeMaker prints Go types for saves.
+type typeMaker struct {
 	open              open.Flags
 	goPackage, goType string
 }
 
-func (p *structs) check() error {
+func (p *typeMaker) check() error {
 	if !token.IsIdentifier(p.goPackage) || !token.IsExported(p.goType) || !token.IsIdentifier(p.goType) {
 		return errors.New("-package and -type take names of Go, and a type begins with a capital letter")
 	}
@@ -59,7 +59,7 @@ type position struct {
 
 // run prints Go types for saves. Their types are proved: every save is decoded into them and
 // encoded again, and a field that does not give the same bytes becomes an any.
-func (p *structs) run(s *shell.Stdio, names []string) error {
+func (p *typeMaker) run(s *shell.Stdio, names []string) error {
 	var all []*position
 	for i, name := range names {
 		values, err := p.values(s, name)
@@ -103,7 +103,7 @@ func hasStruct(all []*position) bool {
 }
 
 // values returns the values of a file as trees.
-func (p *structs) values(s *shell.Stdio, name string) (all []any, err error) {
+func (p *typeMaker) values(s *shell.Stdio, name string) (all []any, err error) {
 	in, err := p.open.Open(s, name)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (p *structs) values(s *shell.Stdio, name string) (all []any, err error) {
 
 // A shape is the Go type of values.
 type shape struct {
-	typ    reflect.Type // if it is neither a struct nor a slice of structs
+	typ    reflect.Type // if it is neither a struct nor a slice of typeMaker
 	fields []*field     // of a struct
 	elem   *shape       // of a slice
 	empty  bool         // of an Array: without elements, so that it fits any slice
@@ -176,7 +176,7 @@ func shapeOf(v any) *shape {
 	}
 }
 
-// arrayShape returns a slice of structs for an Array of Dictionaries, and otherwise an Array.
+// arrayShape returns a slice of typeMaker for an Array of Dictionaries, and otherwise an Array.
 func arrayShape(a *variant.Array) *shape {
 	var elem *shape
 	for i, v := range a.Values {
@@ -260,7 +260,7 @@ func (s *shape) merge(other *shape) *shape {
 	return anyShape("values of other types, too")
 }
 
-// mergeFields merges two structs. Fields that one of them lacks are omitted if they are zero.
+// mergeFields merges two typeMaker. Fields that one of them lacks are omitted if they are zero.
 func (s *shape) mergeFields(other *shape) *shape {
 	merged := &shape{}
 	used := map[string]bool{"Rest": true}
@@ -432,7 +432,7 @@ func (s *shape) blame(v, again any) bool {
 
 // print prints the types of the positions. If there are several, each type has the number of its value in
 // its name, and a comment shows how they are read.
-func (p *structs) print(w io.Writer, saves int, all []*position) error {
+func (p *typeMaker) print(w io.Writer, saves int, all []*position) error {
 	t := &structPrinter{used: map[string]bool{}}
 	names := []string{p.goType}
 	if len(all) > 1 {
@@ -489,7 +489,7 @@ func (p *structPrinter) declare(w *bytes.Buffer, name string, s *shape) {
 }
 
 // rootName returns the name of the type of a value, and declares it by the given name if it is a struct, or a
-// slice of structs.
+// slice of typeMaker.
 func (p *structPrinter) rootName(w *bytes.Buffer, name string, s *shape) string {
 	switch {
 	case s.elem != nil:

@@ -23,7 +23,7 @@ import (
 var Listen = shell.Command{
 	Name: "listen", Operands: "ADDR", Min: 1, Max: 1, Summary: "Accept connections and show the packets that arrive.",
 	New: func(f *shell.Flags) shell.Action {
-		l := &listening{printer: forms[0]}
+		l := &listenFlags{printer: forms[0]}
 		l.open.ValueFlags(f, true)
 		l.open.StrictFlag(f)
 		l.open.LimitFlags(f)
@@ -42,8 +42,8 @@ var Listen = shell.Command{
 	},
 }
 
-// A listening is a run of listen.
-type listening struct {
+// The listenFlags are the flags of listen.
+type listenFlags struct {
 	open       open.Flags
 	printer    form
 	packets    int64 // the number of packets after which listen ends; 0 for never
@@ -65,11 +65,11 @@ var forms = []form{
 }
 
 // check checks the flags and completes the address.
-func (l *listening) check(addr *string) error {
+func (o *listenFlags) check(addr *string) error {
 	switch {
-	case l.open.Frame == save.Bare:
+	case o.open.Frame == save.Bare:
 		return errors.New("listen needs length-prefixed packets: -frame u32 or u32be")
-	case l.packets < 0:
+	case o.packets < 0:
 		return errors.New("-n is less than 0")
 	}
 	return shell.CompleteAddress(addr)
@@ -90,7 +90,7 @@ type listener struct {
 }
 
 // run accepts connections and shows their packets.
-func (o *listening) run(s *shell.Stdio, addr string) error {
+func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 	signals, stop := shell.UntilEnded()
 	defer stop()
 	ctx, end := context.WithCancel(signals)
@@ -110,7 +110,7 @@ func (o *listening) run(s *shell.Stdio, addr string) error {
 		ln = &record.Listener{Listener: ln, Recorder: recorder, Order: in.Frame.Order(), Fail: l.fail}
 		defer func() { _ = recorder.Close() }()
 	}
-	fmt.Fprintln(s.Errs, "listening on", ln.Addr())
+	fmt.Fprintln(s.Errs, "listenFlags on", ln.Addr())
 
 	l.printer = o.printer.newPrinter(s, in)
 	so := in.Stream()

@@ -28,7 +28,7 @@ import (
 var Proxy = shell.Command{
 	Name: "proxy", Operands: "LISTEN TARGET", Min: 2, Max: 2, Summary: "Forward connections to a server and show the packets in both directions.",
 	New: func(f *shell.Flags) shell.Action {
-		p := &proxying{}
+		p := &proxyFlags{}
 		p.open.ValueFlags(f, false)
 		p.open.StrictFlag(f)
 		p.open.LimitFlags(f)
@@ -46,8 +46,8 @@ var Proxy = shell.Command{
 	},
 }
 
-// A proxying is a run of proxy.
-type proxying struct {
+// The proxyFlags are the flags of proxy.
+type proxyFlags struct {
 	open        open.Flags
 	webSocket   bool   // -frame ws
 	lines       bool   // -json
@@ -58,15 +58,15 @@ type proxying struct {
 	noOpen      *bool
 }
 
-func (p *proxying) check(f *shell.Flags) error {
+func (o *proxyFlags) check(f *shell.Flags) error {
 	switch {
-	case p.packets < 0:
+	case o.packets < 0:
 		return errors.New("-n is less than 0")
-	case f.Given("frame") && p.open.Frame == save.Bare && !p.webSocket:
+	case f.Given("frame") && o.open.Frame == save.Bare && !o.webSocket:
 		return errors.New("proxy needs length-prefixed packets or WebSocket: -frame u32, u32be or ws")
 	}
 	if !f.Given("objects") {
-		p.open.Decoder.AllowObjects = !p.dropInvalid
+		o.open.Decoder.AllowObjects = !o.dropInvalid
 	}
 	for i := range f.Operands {
 		if err := shell.CompleteAddress(&f.Operands[i]); err != nil {
@@ -79,7 +79,7 @@ func (p *proxying) check(f *shell.Flags) error {
 // A proxyServer forwards connections to a server and shows their packets.
 type proxyServer struct {
 	*shell.Stdio
-	options *proxying
+	options *proxyFlags
 	target  string           // the address of the server
 	framing framing          // before anything is recognized
 	live    *view.Live       // of -view, or nil
@@ -103,7 +103,7 @@ const (
 )
 
 // run accepts connections and forwards them.
-func (o *proxying) run(s *shell.Stdio, addr, target string) error {
+func (o *proxyFlags) run(s *shell.Stdio, addr, target string) error {
 	signals, stop := shell.UntilEnded()
 	defer stop()
 	ctx, end := context.WithCancel(signals)

@@ -19,7 +19,7 @@ func TestProxyBehind(t *testing.T) {
 	for end, want := range map[error]bool{io.EOF: true, errBehind: false} {
 		var errs bytes.Buffer
 		s := shell.NewStdio(nil, io.Discard, &errs)
-		p := &proxyServer{Stdio: s, options: &proxying{}, end: func() {}, remaining: -1}
+		p := &proxyServer{Stdio: s, options: &proxyFlags{}, end: func() {}, remaining: -1}
 		p.framing.known = save.Known{Format: true, Frame: true}
 		p.framing.Decoder.Format, p.framing.Frame = gdwire.Godot4, save.U32
 		p.lines.maxBytes, p.lines.flush, p.lines.fail = maxWaiting, s.Out.Flush, p.stop

@@ -25,7 +25,7 @@ import (
 var Replay = shell.Command{
 	Name: "replay", Operands: "PREFIX ADDR", Min: 2, Max: 2, Summary: "Send what proxy -record kept to a server again, and show which answers differ and how long they take.",
 	New: func(f *shell.Flags) shell.Action {
-		r := &replaying{}
+		r := &replayFlags{}
 		r.open.ValueFlags(f, false)
 		r.open.LimitFlags(f)
 		r.open.Decoder.AllowObjects = true
@@ -39,21 +39,21 @@ var Replay = shell.Command{
 	},
 }
 
-// A replaying is a run of replay.
-type replaying struct {
+// The replayFlags are the flags of replay.
+type replayFlags struct {
 	open    open.Flags
 	copies  int
 	speed   float64
 	timeout time.Duration
 }
 
-func (r *replaying) check(addr *string) error {
+func (o *replayFlags) check(addr *string) error {
 	switch {
-	case r.copies < 1:
+	case o.copies < 1:
 		return errors.New("-copies is less than 1")
-	case r.speed < 0 || math.IsInf(r.speed, 0) || math.IsNaN(r.speed):
+	case o.speed < 0 || math.IsInf(o.speed, 0) || math.IsNaN(o.speed):
 		return errors.New("-speed is not a number from 0 on")
-	case r.timeout <= 0:
+	case o.timeout <= 0:
 		return errors.New("-timeout is not more than 0")
 	}
 	return shell.CompleteAddress(addr)
@@ -65,7 +65,7 @@ const maxDiffering = 20
 // A replayer sends a recording to a server and compares the answers with those that were recorded.
 type replayer struct {
 	*shell.Stdio
-	options *replaying
+	options *replayFlags
 	prefix  string
 	addr    string // of the server
 	start   time.Time
@@ -81,7 +81,7 @@ type replayer struct {
 }
 
 // run sends a recording again.
-func (o *replaying) run(s *shell.Stdio, prefix, addr string) error {
+func (o *replayFlags) run(s *shell.Stdio, prefix, addr string) error {
 	ctx, stop := shell.UntilEnded()
 	defer stop()
 	p := &replayer{Stdio: s, options: o, prefix: prefix, addr: addr}

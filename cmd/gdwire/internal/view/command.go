@@ -18,7 +18,7 @@ func Command(compare CompareFunc, openRecording func(index string, o *open.Flags
 	return shell.Command{
 		Name: "view", Operands: "[[OLD] FILE]", Max: 2, Summary: "Show a file in a page of the browser, beside its bytes, or what differs from an older one.",
 		New: func(f *shell.Flags) shell.Action {
-			v := &viewing{compare: compare, openRecording: openRecording}
+			v := &viewer{compare: compare, openRecording: openRecording}
 			v.open.ValueFlags(f, true)
 			v.open.FileFlags(f)
 			v.open.SkipFlag(f)
@@ -34,8 +34,8 @@ func NoOpenFlag(f *shell.Flags) *bool {
 	return f.Bool("no-open", false, "print the address of the page instead of opening a browser")
 }
 
-// A viewing is a run of view.
-type viewing struct {
+// A viewer shows files or a recording in a page.
+type viewer struct {
 	open          open.Flags
 	noOpen        *bool
 	compare       CompareFunc
@@ -43,7 +43,7 @@ type viewing struct {
 }
 
 // run shows a file, or a newer file compared with an older one, in a page until it is interrupted.
-func (v *viewing) run(s *shell.Stdio, names []string) error {
+func (v *viewer) run(s *shell.Stdio, names []string) error {
 	if len(names) == 0 {
 		names = []string{""}
 	}
@@ -93,7 +93,7 @@ func (v *viewing) run(s *shell.Stdio, names []string) error {
 }
 
 // show shows a page until it is interrupted.
-func (v *viewing) show(s *shell.Stdio, page *Server) error {
+func (v *viewer) show(s *shell.Stdio, page *Server) error {
 	ctx, end := shell.UntilEnded()
 	defer end()
 	serve, err := page.Show(*v.noOpen, s.Logf)
