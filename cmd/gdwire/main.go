@@ -46,17 +46,61 @@ import (
 
 func main() { os.Exit(program.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-var program = shell.Program{
-	Groups: []shell.Group{
-		{Heading: "Look", Commands: []shell.Command{
-			saves.Tokens, saves.JSON, saves.Flat, saves.Get, saves.Find, saves.Diff, saves.Unwrap, view.Command(saves.Compare, traffic.OpenRecording),
-		}},
-		{Heading: "Change", Commands: []shell.Command{
-			saves.Set, saves.Add, saves.Delete, saves.Copy, saves.Repair, saves.Encode, saves.Recode,
-		}},
-		{Heading: "Watch", Commands: []shell.Command{traffic.Listen, traffic.Proxy, traffic.Replay, debug.Command}},
-		{Heading: "Check", Commands: []shell.Command{saves.Check, saves.Struct, shell.Complete, conform.Command, shell.Version}},
-	},
-	Hint:     open.LimitHint,
-	Complete: open.CompletePath,
-}
+var program = shell.Program{Hint: open.LimitHint, Complete: open.CompletePath, Groups: []shell.Group{
+	{Heading: "Look", Commands: []shell.Command{
+		{Name: "tokens", Operands: "[FILE]", Max: 1, Summary: "Show every token with its offset.",
+			New: saves.Tokens},
+		{Name: "json", Operands: "[FILE…]", Max: -1, Summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.",
+			New: saves.JSON},
+		{Name: "flat", Operands: "[FILE]", Max: 1, Summary: "Show a line for each leaf, path = value, for grep and diff.",
+			New: saves.Flat},
+		{Name: "get", Operands: "PATH [FILE…]", Min: 1, Max: -1, Summary: "Show the value at a path, such as player.hp, as JSON.",
+			New: saves.Get},
+		{Name: "find", Operands: "TEXT|NUMBER [FILE…]", Min: 1, Max: -1, Summary: "Show the path and value of each value, or key, that contains a text or number.",
+			New: saves.Find},
+		{Name: "diff", Operands: "A B", Min: 2, Max: 2, Summary: "Show the values that differ between two files: path: old -> new.",
+			Compares: true, New: saves.Diff},
+		{Name: "unwrap", Operands: "[FILE]", Max: 1, Summary: "Write the content of a compressed or encrypted file.",
+			Binary: true, New: saves.Unwrap},
+		{Name: "view", Operands: "[[OLD] FILE]", Max: 2, Summary: "Show a file in a page of the browser, beside its bytes, or what differs from an older one.",
+			New: view.New(saves.Compare, traffic.OpenRecording)},
+	}},
+	{Heading: "Change", Commands: []shell.Command{
+		{Name: "set", Operands: "['PATH = VALUE'…] FILE…", Min: 1, Max: -1, Summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
+			Details: saves.PrintValues, Binary: true, Edits: true, New: saves.Set},
+		{Name: "add", Operands: "['PATH = VALUE'…] FILE…", Min: 1, Max: -1, Summary: "Add keys of dictionaries, elements before [n], or elements at the end as [+].",
+			Details: saves.PrintValues, Binary: true, Edits: true, New: saves.Add},
+		{Name: "delete", Operands: "PATH… FILE…", Min: 2, Max: -1, Summary: "Delete keys of dictionaries and elements of arrays.",
+			Binary: true, Edits: true, New: saves.Delete},
+		{Name: "copy", Operands: "PATH TO FILE…", Min: 3, Max: -1, Summary: "Copy the value at PATH to the path TO.",
+			Binary: true, Edits: true, New: saves.Copy},
+		{Name: "repair", Operands: "FILE", Min: 1, Max: 1, Summary: "Write what can be read of a damaged file, and say what is lost.",
+			Binary: true, New: saves.Repair},
+		{Name: "encode", Operands: "[JSONFILE]", Max: 1, Summary: "Write JSON as values. Up to 1 GiB.",
+			Binary: true, Edits: true, New: saves.Encode},
+		{Name: "recode", Operands: "[FILE…]", Max: -1, Summary: "Decode and re-encode, in the same or another format.",
+			Binary: true, Edits: true, New: saves.Recode},
+	}},
+	{Heading: "Watch", Commands: []shell.Command{
+		{Name: "listen", Operands: "ADDR", Min: 1, Max: 1, Summary: "Accept connections and show the packets that arrive.",
+			New: traffic.Listen},
+		{Name: "proxy", Operands: "LISTEN TARGET", Min: 2, Max: 2, Summary: "Forward connections to a server and show the packets in both directions.",
+			New: traffic.Proxy},
+		{Name: "replay", Operands: "PREFIX ADDR", Min: 2, Max: 2, Summary: "Send what proxy -record kept to a server again, and show which answers differ and how long they take.",
+			New: traffic.Replay},
+		{Name: "debug", Operands: "[ADDR] [COMMAND…] [-- GAME…]", Max: -1, Summary: "Show what a running game does, its nodes and variables, and change them.",
+			Details: debug.PrintCommands, New: debug.New},
+	}},
+	{Heading: "Check", Commands: []shell.Command{
+		{Name: "check", Operands: "[FILE…]", Max: -1, Summary: "Validate the input and print statistics.",
+			New: saves.Check},
+		{Name: "struct", Operands: "FILE…", Min: 1, Max: -1, Summary: "Print Go types for saves, which give back every byte of them.",
+			New: saves.Struct},
+		{Name: "complete", Operands: "bash|zsh|fish|powershell", Min: 1, Max: -1, Summary: "Print a script that completes commands, flags and paths in a shell.",
+			New: shell.Complete},
+		{Name: "conform", Operands: "[-- PROGRAM [ARG…]]", Max: -1, Summary: "Measure a decoder or encoder, or gdwire itself, by the vectors of the specification.",
+			New: conform.New},
+		{Name: "version", Summary: "Show the version.",
+			New: shell.Version},
+	}},
+}}

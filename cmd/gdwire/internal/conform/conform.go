@@ -21,20 +21,17 @@ import (
 	"github.com/gdwire/gdwire/internal/tagged"
 )
 
-// Command is the command that measures programs.
-var Command = shell.Command{
-	Name: "conform", Operands: "[-- PROGRAM [ARG…]]", Max: -1, Summary: "Measure a decoder or encoder, or gdwire itself, by the vectors of the specification.",
-	New: func(f *shell.Flags) shell.Action {
-		c := &conforming{format: gdwire.Formats()[0]}
-		shell.Choose(f, "format", "`FORMAT` of the packets", gdwire.Formats(), &c.format, gdwire.Format.String)
-		f.BoolVar(&c.encoder, "encoder", false, "the program writes packets: it reads JSON and answers hexadecimal")
-		f.BoolVar(&c.verbose, "v", false, "show every wrong answer")
-		f.DurationVar(&c.timeout, "timeout", 10*time.Second, "wait at most `TIME` for each answer of the program, and for its end")
-		return shell.Action{
-			Check: func() error { return c.check(f) },
-			Run:   func(s *shell.Stdio) error { return c.run(s, f.Operands) },
-		}
-	},
+// New defines the flags of conform.
+func New(f *shell.Flags) shell.Action {
+	c := &conforming{format: gdwire.Formats()[0]}
+	shell.Choose(f, "format", "`FORMAT` of the packets", gdwire.Formats(), &c.format, gdwire.Format.String)
+	f.BoolVar(&c.encoder, "encoder", false, "the program writes packets: it reads JSON and answers hexadecimal")
+	f.BoolVar(&c.verbose, "v", false, "show every wrong answer")
+	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "wait at most `TIME` for each answer of the program, and for its end")
+	return shell.Action{
+		Check: func() error { return c.check(f) },
+		Run:   func(s *shell.Stdio) error { return c.run(s, f.Operands) },
+	}
 }
 
 // A conforming is a run of conform.

@@ -434,13 +434,13 @@ func proceed(run func(*debugger.Session, context.Context) error) func(*runner, c
 func (d *runner) help(context.Context, string) error {
 	var b strings.Builder
 	t := shell.NewTable(&b)
-	printCommands(t)
+	PrintCommands(t)
 	_ = t.Flush()
 	return d.printf("%s", b.String())
 }
 
-// printCommands prints the commands as rows of a table.
-func printCommands(w io.Writer) {
+// PrintCommands prints the commands as rows of a table.
+func PrintCommands(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %s %s\t%s\n", c.name, c.operand, c.summary)
 	}

@@ -24,17 +24,13 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// Command is the command that talks to a running game.
-var Command = shell.Command{
-	Name: "debug", Operands: "[ADDR] [COMMAND…] [-- GAME…]", Max: -1, Summary: "Show what a running game does, its nodes and variables, and change them.",
-	Details: printCommands,
-	New: func(f *shell.Flags) shell.Action {
-		d := &debugFlags{}
-		d.open.LimitFlags(f)
-		f.BoolVar(&d.lines, "json", false, "a line of JSON for each message of the game, and no other output")
-		record.Flag(f.FlagSet, &d.record)
-		return shell.Action{Check: func() error { return d.check(f) }, Run: d.run}
-	},
+// New defines the flags of debug.
+func New(f *shell.Flags) shell.Action {
+	d := &debugFlags{}
+	d.open.LimitFlags(f)
+	f.BoolVar(&d.lines, "json", false, "a line of JSON for each message of the game, and no other output")
+	record.Flag(f.FlagSet, &d.record)
+	return shell.Action{Check: func() error { return d.check(f) }, Run: d.run}
 }
 
 // The debugFlags are the flags of debug, and its operands.

@@ -14,25 +14,22 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// Diff is the command that compares two files.
-var Diff = shell.Command{
-	Name: "diff", Operands: "A B", Min: 2, Max: 2, Summary: "Show the values that differ between two files: path: old -> new.", Compares: true,
-	New: func(f *shell.Flags) shell.Action {
-		v := &differ{}
-		v.open.ReadFlags(f, true)
-		f.OutputFlag()
-		f.BoolVar(&v.lines, "json", false, "a line of JSON for each difference")
-		f.Size("max-memory", "at most `N` bytes of memory for the values of each file; larger files are compared by position [256 MiB]", func(n int64) { v.maxMemory = n })
-		return shell.Action{
-			Check: func() error {
-				if save.IsStdin(f.Operands[0]) && save.IsStdin(f.Operands[1]) {
-					return errors.New("standard input is only one file: name the other")
-				}
-				return nil
-			},
-			Run: func(s *shell.Stdio) error { return v.run(s, f.Operands) },
-		}
-	},
+// Diff defines the flags of diff.
+func Diff(f *shell.Flags) shell.Action {
+	v := &differ{}
+	v.open.ReadFlags(f, true)
+	f.OutputFlag()
+	f.BoolVar(&v.lines, "json", false, "a line of JSON for each difference")
+	f.Size("max-memory", "at most `N` bytes of memory for the values of each file; larger files are compared by position [256 MiB]", func(n int64) { v.maxMemory = n })
+	return shell.Action{
+		Check: func() error {
+			if save.IsStdin(f.Operands[0]) && save.IsStdin(f.Operands[1]) {
+				return errors.New("standard input is only one file: name the other")
+			}
+			return nil
+		},
+		Run: func(s *shell.Stdio) error { return v.run(s, f.Operands) },
+	}
 }
 
 // A differ shows the differences between two files.

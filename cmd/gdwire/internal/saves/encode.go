@@ -20,19 +20,16 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// Encode is the command that makes values of JSON.
-var Encode = shell.Command{
-	Name: "encode", Operands: "[JSONFILE]", Max: 1, Summary: "Write JSON as values. Up to 1 GiB.", Binary: true, Edits: true,
-	New: func(f *shell.Flags) shell.Action {
-		e := &jsonEncoder{open: open.Flags{Writes: true}}
-		e.open.WriteFlags(f, false)
-		f.SaveFlag()
-		e.to.flag(f)
-		f.StringVar(&e.like, "like", "", "write the file that `FILE` would be after an edit: its format, frame, container and number of values")
-		f.BoolVar(&e.json.Plain, "plain", false, "the input is plain JSON")
-		f.BoolVar(&e.json.Lenient, "lenient", false, "read what the engine's JSON.to_native reads")
-		return shell.Action{Check: e.check, Run: func(s *shell.Stdio) error { return e.run(s, f.File()) }}
-	},
+// Encode defines the flags of encode.
+func Encode(f *shell.Flags) shell.Action {
+	e := &jsonEncoder{open: open.Flags{Writes: true}}
+	e.open.WriteFlags(f, false)
+	f.SaveFlag()
+	e.to.flag(f)
+	f.StringVar(&e.like, "like", "", "write the file that `FILE` would be after an edit: its format, frame, container and number of values")
+	f.BoolVar(&e.json.Plain, "plain", false, "the input is plain JSON")
+	f.BoolVar(&e.json.Lenient, "lenient", false, "read what the engine's JSON.to_native reads")
+	return shell.Action{Check: e.check, Run: func(s *shell.Stdio) error { return e.run(s, f.File()) }}
 }
 
 // A jsonEncoder makes values of JSON.

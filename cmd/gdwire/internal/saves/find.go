@@ -13,25 +13,22 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// Find is the command that looks for a text or number.
-var Find = shell.Command{
-	Name: "find", Operands: "TEXT|NUMBER [FILE…]", Min: 1, Max: -1, Summary: "Show the path and value of each value, or key, that contains a text or number.",
-	New: func(f *shell.Flags) shell.Action {
-		var o open.Flags
-		o.ReadFlags(f, true)
-		f.OutputFlag()
-		var wanted string
-		return shell.Action{
-			Check: func() error {
-				wanted, f.Operands = f.Operands[0], f.Operands[1:]
-				if wanted == "" {
-					return fmt.Errorf("find takes a text or number that is not empty")
-				}
-				return nil
-			},
-			File: func(s *shell.Stdio, name string) error { return find(s, &o, name, wanted) },
-		}
-	},
+// Find defines the flags of find.
+func Find(f *shell.Flags) shell.Action {
+	var o open.Flags
+	o.ReadFlags(f, true)
+	f.OutputFlag()
+	var wanted string
+	return shell.Action{
+		Check: func() error {
+			wanted, f.Operands = f.Operands[0], f.Operands[1:]
+			if wanted == "" {
+				return fmt.Errorf("find takes a text or number that is not empty")
+			}
+			return nil
+		},
+		File: func(s *shell.Stdio, name string) error { return find(s, &o, name, wanted) },
+	}
 }
 
 // find shows the values that contain a text or a number, and the keys.

@@ -17,19 +17,16 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// Get is the command that shows the value at a path.
-var Get = shell.Command{
-	Name: "get", Operands: "PATH [FILE…]", Min: 1, Max: -1, Summary: "Show the value at a path, such as player.hp, as JSON.",
-	New: func(f *shell.Flags) shell.Action {
-		g := &get{}
-		g.open.ReadFlags(f, true)
-		g.json = jsonFlags(f)
-		g.json.EscapeForTerminal = true
-		f.BoolVar(&g.raw, "raw", false, "write the bytes of a string, packed array or image as they are, and a number as text")
-		f.BoolVar(&g.keys, "keys", false, "show the keys of a dictionary, or the names of an object's properties")
-		f.BoolVar(&g.length, "length", false, "show the number of elements, pairs or properties, or of bytes of text")
-		return shell.Action{Check: func() error { return g.check(f) }, File: g.run}
-	},
+// Get defines the flags of get.
+func Get(f *shell.Flags) shell.Action {
+	g := &get{}
+	g.open.ReadFlags(f, true)
+	g.json = jsonFlags(f)
+	g.json.EscapeForTerminal = true
+	f.BoolVar(&g.raw, "raw", false, "write the bytes of a string, packed array or image as they are, and a number as text")
+	f.BoolVar(&g.keys, "keys", false, "show the keys of a dictionary, or the names of an object's properties")
+	f.BoolVar(&g.length, "length", false, "show the number of elements, pairs or properties, or of bytes of text")
+	return shell.Action{Check: func() error { return g.check(f) }, File: g.run}
 }
 
 // A get shows the value at a path.

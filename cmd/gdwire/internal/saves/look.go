@@ -12,17 +12,11 @@ import (
 	"github.com/gdwire/gdwire/internal/save"
 )
 
-// Tokens is the command that shows tokens.
-var Tokens = shell.Command{
-	Name: "tokens", Operands: "[FILE]", Max: 1, Summary: "Show every token with its offset.",
-	New: shows(open.NewTokenPrinter),
-}
+// Tokens defines the flags of tokens.
+var Tokens = shows(open.NewTokenPrinter)
 
-// Flat is the command that shows leaves.
-var Flat = shell.Command{
-	Name: "flat", Operands: "[FILE]", Max: 1, Summary: "Show a line for each leaf, path = value, for grep and diff.",
-	New: shows(open.NewFlatPrinter),
-}
+// Flat defines the flags of flat.
+var Flat = shows(open.NewFlatPrinter)
 
 // shows returns the flags of a command that shows the packets of a file.
 func shows(newPrinter open.NewPrinter) func(*shell.Flags) shell.Action {
@@ -34,15 +28,12 @@ func shows(newPrinter open.NewPrinter) func(*shell.Flags) shell.Action {
 	}
 }
 
-// JSON is the command that shows JSON.
-var JSON = shell.Command{
-	Name: "json", Operands: "[FILE…]", Max: -1, Summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.",
-	New: func(f *shell.Flags) shell.Action {
-		var o open.Flags
-		o.ReadFlags(f, true)
-		j := jsonFlags(f)
-		return shell.Action{File: func(s *shell.Stdio, name string) error { return o.ShowFile(s, name, open.NewJSONPrinter(*j)) }}
-	},
+// JSON defines the flags of json.
+func JSON(f *shell.Flags) shell.Action {
+	var o open.Flags
+	o.ReadFlags(f, true)
+	j := jsonFlags(f)
+	return shell.Action{File: func(s *shell.Stdio, name string) error { return o.ShowFile(s, name, open.NewJSONPrinter(*j)) }}
 }
 
 // jsonFlags defines the flags of a command that shows JSON.
@@ -57,15 +48,12 @@ func jsonFlags(f *shell.Flags) *gdjson.Options {
 	return o
 }
 
-// Check is the command that validates files.
-var Check = shell.Command{
-	Name: "check", Operands: "[FILE…]", Max: -1, Summary: "Validate the input and print statistics.",
-	New: func(f *shell.Flags) shell.Action {
-		o := open.Flags{NonEmpty: true}
-		o.ReadFlags(f, false)
-		lines := f.Bool("json", false, "a line of JSON for each value or packet")
-		return shell.Action{File: func(s *shell.Stdio, name string) error { return check(s, &o, name, *lines) }}
-	},
+// Check defines the flags of check.
+func Check(f *shell.Flags) shell.Action {
+	o := open.Flags{NonEmpty: true}
+	o.ReadFlags(f, false)
+	lines := f.Bool("json", false, "a line of JSON for each value or packet")
+	return shell.Action{File: func(s *shell.Stdio, name string) error { return check(s, &o, name, *lines) }}
 }
 
 // check validates a file, which must have a value.
@@ -80,16 +68,13 @@ func check(s *shell.Stdio, o *open.Flags, name string, lines bool) error {
 	return err
 }
 
-// Unwrap is the command that opens containers.
-var Unwrap = shell.Command{
-	Name: "unwrap", Operands: "[FILE]", Max: 1, Summary: "Write the content of a compressed or encrypted file.", Binary: true,
-	New: func(f *shell.Flags) shell.Action {
-		var o open.Flags
-		o.FileFlags(f)
-		o.SkipFlag(f)
-		f.OutputFlag()
-		return shell.Action{Run: func(s *shell.Stdio) error { return unwrap(s, &o, f.File()) }}
-	},
+// Unwrap defines the flags of unwrap.
+func Unwrap(f *shell.Flags) shell.Action {
+	var o open.Flags
+	o.FileFlags(f)
+	o.SkipFlag(f)
+	f.OutputFlag()
+	return shell.Action{Run: func(s *shell.Stdio) error { return unwrap(s, &o, f.File()) }}
 }
 
 // unwrap writes the content of a compressed or encrypted file.

@@ -12,16 +12,13 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// Recode is the command that writes values again.
-var Recode = shell.Command{
-	Name: "recode", Operands: "[FILE…]", Max: -1, Summary: "Decode and re-encode, in the same or another format.", Binary: true, Edits: true,
-	New: func(f *shell.Flags) shell.Action {
-		r := &recoder{open: open.Flags{Writes: true, Filled: true, NonEmpty: true}}
-		r.open.ReadFlags(f, false)
-		f.EditFlags()
-		r.to.flag(f)
-		return shell.Action{File: r.run}
-	},
+// Recode defines the flags of recode.
+func Recode(f *shell.Flags) shell.Action {
+	r := &recoder{open: open.Flags{Writes: true, Filled: true, NonEmpty: true}}
+	r.open.ReadFlags(f, false)
+	f.EditFlags()
+	r.to.flag(f)
+	return shell.Action{File: r.run}
 }
 
 // A recoder writes values again.

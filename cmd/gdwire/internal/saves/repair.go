@@ -20,23 +20,20 @@ var lengths = map[save.Frame]savefile.Lengths{
 	save.Bare: savefile.NoLengths, save.U32: savefile.LittleEndian, save.U32BE: savefile.BigEndian,
 }
 
-// Repair is the command that repairs a file.
-var Repair = shell.Command{
-	Name: "repair", Operands: "FILE", Min: 1, Max: 1, Summary: "Write what can be read of a damaged file, and say what is lost.", Binary: true,
-	New: func(f *shell.Flags) shell.Action {
-		var o open.Flags
-		o.WriteFlags(f, true)
-		f.OutputFlag()
-		return shell.Action{
-			Check: func() error {
-				if f.Output == "" {
-					return errors.New("repair writes another file: use -o NEW")
-				}
-				return nil
-			},
-			Run: func(s *shell.Stdio) error { return repair(s, &o, f.File()) },
-		}
-	},
+// Repair defines the flags of repair.
+func Repair(f *shell.Flags) shell.Action {
+	var o open.Flags
+	o.WriteFlags(f, true)
+	f.OutputFlag()
+	return shell.Action{
+		Check: func() error {
+			if f.Output == "" {
+				return errors.New("repair writes another file: use -o NEW")
+			}
+			return nil
+		},
+		Run: func(s *shell.Stdio) error { return repair(s, &o, f.File()) },
+	}
 }
 
 // repair writes the part of a damaged save before the damage, and says what is lost.

@@ -15,41 +15,27 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// Set is the command that replaces values.
-var Set = editCommand(edit.Set, shell.Command{
-	Name: "set", Operands: "['PATH = VALUE'…] FILE…", Min: 1, Details: printValues,
-	Summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
-})
+// Set defines the flags of set.
+func Set(f *shell.Flags) shell.Action { return edits(f, edit.Set) }
 
-// Add is the command that adds values.
-var Add = editCommand(edit.Add, shell.Command{
-	Name: "add", Operands: "['PATH = VALUE'…] FILE…", Min: 1, Details: printValues,
-	Summary: "Add keys of dictionaries, elements before [n], or elements at the end as [+].",
-})
+// Add defines the flags of add.
+func Add(f *shell.Flags) shell.Action { return edits(f, edit.Add) }
 
-// Delete is the command that deletes values.
-var Delete = editCommand(edit.Delete, shell.Command{
-	Name: "delete", Operands: "PATH… FILE…", Min: 2, Summary: "Delete keys of dictionaries and elements of arrays.",
-})
+// Delete defines the flags of delete.
+func Delete(f *shell.Flags) shell.Action { return edits(f, edit.Delete) }
 
-// Copy is the command that copies a value.
-var Copy = editCommand(edit.Put, shell.Command{
-	Name: "copy", Operands: "PATH TO FILE…", Min: 3, Summary: "Copy the value at PATH to the path TO.",
-})
+// Copy defines the flags of copy.
+func Copy(f *shell.Flags) shell.Action { return edits(f, edit.Put) }
 
-// editCommand returns a command that edits files.
-func editCommand(op edit.Op, c shell.Command) shell.Command {
-	c.Max, c.Binary, c.Edits = -1, true, true
-	c.New = func(f *shell.Flags) shell.Action {
-		e := &editor{op: op, open: open.Flags{Writes: true}}
-		e.open.EditFlags(f)
-		f.EditFlags()
-		if op == edit.Set {
-			f.BoolVar(&e.exact, "force", false, "replace values by values of another type")
-		}
-		return shell.Action{Check: func() error { return e.check(f) }, File: e.run}
+// edits defines the flags of a command that edits files.
+func edits(f *shell.Flags, op edit.Op) shell.Action {
+	e := &editor{op: op, open: open.Flags{Writes: true}}
+	e.open.EditFlags(f)
+	f.EditFlags()
+	if op == edit.Set {
+		f.BoolVar(&e.exact, "force", false, "replace values by values of another type")
 	}
-	return c
+	return shell.Action{Check: func() error { return e.check(f) }, File: e.run}
 }
 
 // An editor sets, adds, deletes or copies values.
@@ -62,8 +48,8 @@ type editor struct {
 	from  text.Path // of copy: the path of the source; lines is the target
 }
 
-// printValues prints how values are written, for the help.
-func printValues(w io.Writer) {
+// PrintValues prints how values are written, for the help.
+func PrintValues(w io.Writer) {
 	fmt.Fprint(w, `Values are written as in GDScript: 10, "text", Vector2(1, 2), [1, {"a": 2}]; += and -= change a number.
 What get prints, in double quotes or as {"type": …}, is that value, too: "i:10", "s:text"; 's:text' is a text.
 A value takes the type of the old one, as 2 becomes 2.0 for a float, or is refused. null takes any type, and

@@ -19,17 +19,14 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// Struct is the command that prints Go types.
-var Struct = shell.Command{
-	Name: "struct", Operands: "FILE…", Min: 1, Max: -1, Summary: "Print Go types for saves, which give back every byte of them.",
-	New: func(f *shell.Flags) shell.Action {
-		p := &typeMaker{open: open.Flags{NonEmpty: true}}
-		p.open.ReadFlags(f, true)
-		f.OutputFlag()
-		f.StringVar(&p.goPackage, "package", "main", "`NAME` of the package")
-		f.StringVar(&p.goType, "type", "Save", "`NAME` of the type")
-		return shell.Action{Check: p.check, Run: func(s *shell.Stdio) error { return p.run(s, f.Operands) }}
-	},
+// Struct defines the flags of struct.
+func Struct(f *shell.Flags) shell.Action {
+	p := &typeMaker{open: open.Flags{NonEmpty: true}}
+	p.open.ReadFlags(f, true)
+	f.OutputFlag()
+	f.StringVar(&p.goPackage, "package", "main", "`NAME` of the package")
+	f.StringVar(&p.goType, "type", "Save", "`NAME` of the type")
+	return shell.Action{Check: p.check, Run: func(s *shell.Stdio) error { return p.run(s, f.Operands) }}
 }
 
 // A typeMaker prints Go types for saves.
@@ -143,7 +140,7 @@ func (p *typeMaker) values(s *shell.Stdio, name string) (all []any, err error) {
 
 // A shape is the Go type of values.
 type shape struct {
-	typ    reflect.Type // if it is neither a struct nor a slice of typeMaker
+	typ    reflect.Type // if it is neither a struct nor a slice of structs
 	fields []*field     // of a struct
 	elem   *shape       // of a slice
 	empty  bool         // of an Array: without elements, so that it fits any slice
@@ -176,7 +173,7 @@ func shapeOf(v any) *shape {
 	}
 }
 
-// arrayShape returns a slice of typeMaker for an Array of Dictionaries, and otherwise an Array.
+// arrayShape returns a slice of structs for an Array of Dictionaries, and otherwise an Array.
 func arrayShape(a *variant.Array) *shape {
 	var elem *shape
 	for i, v := range a.Values {
@@ -260,7 +257,7 @@ func (s *shape) merge(other *shape) *shape {
 	return anyShape("values of other types, too")
 }
 
-// mergeFields merges two typeMaker. Fields that one of them lacks are omitted if they are zero.
+// mergeFields merges two structs. Fields that one of them lacks are omitted if they are zero.
 func (s *shape) mergeFields(other *shape) *shape {
 	merged := &shape{}
 	used := map[string]bool{"Rest": true}
@@ -489,7 +486,7 @@ func (p *structPrinter) declare(w *bytes.Buffer, name string, s *shape) {
 }
 
 // rootName returns the name of the type of a value, and declares it by the given name if it is a struct, or a
-// slice of typeMaker.
+// slice of structs.
 func (p *structPrinter) rootName(w *bytes.Buffer, name string, s *shape) string {
 	switch {
 	case s.elem != nil:

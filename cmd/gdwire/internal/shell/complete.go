@@ -26,11 +26,8 @@ var (
 	completions = map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript, "powershell": powershellScript}
 )
 
-// Version is the command that shows the version.
-var Version = Command{
-	Name: "version", Summary: "Show the version.",
-	New: func(*Flags) Action { return Action{Run: version} },
-}
+// Version defines the flags of version.
+func Version(*Flags) Action { return Action{Run: version} }
 
 // version shows the version of the module.
 func version(s *Stdio) error {
@@ -42,10 +39,9 @@ func version(s *Stdio) error {
 	return err
 }
 
-// Complete is the command that completes words of a command line.
-var Complete = Command{
-	Name: "complete", Operands: "bash|zsh|fish|powershell", Min: 1, Max: -1, Summary: "Print a script that completes commands, flags and paths in a shell.",
-	New: func(f *Flags) Action { return Action{Run: func(s *Stdio) error { return complete(s, f) }} },
+// Complete defines the flags of complete.
+func Complete(f *Flags) Action {
+	return Action{Run: func(s *Stdio) error { return complete(s, f) }}
 }
 
 // complete prints the script for a shell or, as the scripts call it, the words that fit: its operands

@@ -19,27 +19,24 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// Listen is the command that shows the packets that arrive.
-var Listen = shell.Command{
-	Name: "listen", Operands: "ADDR", Min: 1, Max: 1, Summary: "Accept connections and show the packets that arrive.",
-	New: func(f *shell.Flags) shell.Action {
-		l := &listenFlags{printer: forms[0]}
-		l.open.ValueFlags(f, true)
-		l.open.StrictFlag(f)
-		l.open.LimitFlags(f)
-		l.open.Frame = save.U32
-		for flag, text := range map[string]string{"as": "show packets as `FORM`", "o": "the same as -as: `FORM`"} {
-			shell.Choose(f, flag, text, forms, &l.printer, func(v form) string { return v.name })
-		}
-		record.Flag(f.FlagSet, &l.record)
-		f.Int64Var(&l.packets, "n", 0, "exit after `N` packets [never]")
-		f.DurationVar(&l.read, "read-timeout", 10*time.Second, "close a connection that takes longer than `TIME` for one packet")
-		f.DurationVar(&l.idle, "idle-timeout", 0, "close a connection that sends nothing for `TIME` [never]")
-		return shell.Action{
-			Check: func() error { return l.check(&f.Operands[0]) },
-			Run:   func(s *shell.Stdio) error { return l.run(s, f.Operands[0]) },
-		}
-	},
+// Listen defines the flags of listen.
+func Listen(f *shell.Flags) shell.Action {
+	l := &listenFlags{printer: forms[0]}
+	l.open.ValueFlags(f, true)
+	l.open.StrictFlag(f)
+	l.open.LimitFlags(f)
+	l.open.Frame = save.U32
+	for flag, text := range map[string]string{"as": "show packets as `FORM`", "o": "the same as -as: `FORM`"} {
+		shell.Choose(f, flag, text, forms, &l.printer, func(v form) string { return v.name })
+	}
+	record.Flag(f.FlagSet, &l.record)
+	f.Int64Var(&l.packets, "n", 0, "exit after `N` packets [never]")
+	f.DurationVar(&l.read, "read-timeout", 10*time.Second, "close a connection that takes longer than `TIME` for one packet")
+	f.DurationVar(&l.idle, "idle-timeout", 0, "close a connection that sends nothing for `TIME` [never]")
+	return shell.Action{
+		Check: func() error { return l.check(&f.Operands[0]) },
+		Run:   func(s *shell.Stdio) error { return l.run(s, f.Operands[0]) },
+	}
 }
 
 // The listenFlags are the flags of listen.
@@ -110,7 +107,7 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 		ln = &record.Listener{Listener: ln, Recorder: recorder, Order: in.Frame.Order(), Fail: l.fail}
 		defer func() { _ = recorder.Close() }()
 	}
-	fmt.Fprintln(s.Errs, "listenFlags on", ln.Addr())
+	fmt.Fprintln(s.Errs, "listening on", ln.Addr())
 
 	l.printer = o.printer.newPrinter(s, in)
 	so := in.Stream()

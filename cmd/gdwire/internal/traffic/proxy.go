@@ -24,26 +24,23 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// Proxy is the command that forwards connections.
-var Proxy = shell.Command{
-	Name: "proxy", Operands: "LISTEN TARGET", Min: 2, Max: 2, Summary: "Forward connections to a server and show the packets in both directions.",
-	New: func(f *shell.Flags) shell.Action {
-		p := &proxyFlags{}
-		p.open.ValueFlags(f, false)
-		p.open.StrictFlag(f)
-		p.open.LimitFlags(f)
-		f.ExtraChoice("frame", "ws", &p.webSocket)
-		f.BoolVar(&p.lines, "json", false, "a line of JSON for each packet")
-		f.BoolVar(&p.dropInvalid, "drop-invalid", false, "forward a packet when it is whole, and only if it is valid; without -objects serialized objects are not")
-		record.Flag(f.FlagSet, &p.record)
-		f.BoolVar(&p.view, "view", false, "show the packets in a page of the browser, too")
-		p.noOpen = view.NoOpenFlag(f)
-		f.Int64Var(&p.packets, "n", 0, "exit after `N` packets [never]")
-		return shell.Action{
-			Check: func() error { return p.check(f) },
-			Run:   func(s *shell.Stdio) error { return p.run(s, f.Operands[0], f.Operands[1]) },
-		}
-	},
+// Proxy defines the flags of proxy.
+func Proxy(f *shell.Flags) shell.Action {
+	p := &proxyFlags{}
+	p.open.ValueFlags(f, false)
+	p.open.StrictFlag(f)
+	p.open.LimitFlags(f)
+	f.ExtraChoice("frame", "ws", &p.webSocket)
+	f.BoolVar(&p.lines, "json", false, "a line of JSON for each packet")
+	f.BoolVar(&p.dropInvalid, "drop-invalid", false, "forward a packet when it is whole, and only if it is valid; without -objects serialized objects are not")
+	record.Flag(f.FlagSet, &p.record)
+	f.BoolVar(&p.view, "view", false, "show the packets in a page of the browser, too")
+	p.noOpen = view.NoOpenFlag(f)
+	f.Int64Var(&p.packets, "n", 0, "exit after `N` packets [never]")
+	return shell.Action{
+		Check: func() error { return p.check(f) },
+		Run:   func(s *shell.Stdio) error { return p.run(s, f.Operands[0], f.Operands[1]) },
+	}
 }
 
 // The proxyFlags are the flags of proxy.

@@ -21,22 +21,19 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 )
 
-// Replay is the command that sends a recording again.
-var Replay = shell.Command{
-	Name: "replay", Operands: "PREFIX ADDR", Min: 2, Max: 2, Summary: "Send what proxy -record kept to a server again, and show which answers differ and how long they take.",
-	New: func(f *shell.Flags) shell.Action {
-		r := &replayFlags{}
-		r.open.ValueFlags(f, false)
-		r.open.LimitFlags(f)
-		r.open.Decoder.AllowObjects = true
-		f.IntVar(&r.copies, "copies", 1, "send the recording `N` times at once, each on connections of its own")
-		f.Float64Var(&r.speed, "speed", 1, "send it at `X` times its speed; 0 is as fast as possible")
-		f.DurationVar(&r.timeout, "timeout", 10*time.Second, "wait at most `TIME` for each answer, and for the end of a connection")
-		return shell.Action{
-			Check: func() error { return r.check(&f.Operands[1]) },
-			Run:   func(s *shell.Stdio) error { return r.run(s, f.Operands[0], f.Operands[1]) },
-		}
-	},
+// Replay defines the flags of replay.
+func Replay(f *shell.Flags) shell.Action {
+	r := &replayFlags{}
+	r.open.ValueFlags(f, false)
+	r.open.LimitFlags(f)
+	r.open.Decoder.AllowObjects = true
+	f.IntVar(&r.copies, "copies", 1, "send the recording `N` times at once, each on connections of its own")
+	f.Float64Var(&r.speed, "speed", 1, "send it at `X` times its speed; 0 is as fast as possible")
+	f.DurationVar(&r.timeout, "timeout", 10*time.Second, "wait at most `TIME` for each answer, and for the end of a connection")
+	return shell.Action{
+		Check: func() error { return r.check(&f.Operands[1]) },
+		Run:   func(s *shell.Stdio) error { return r.run(s, f.Operands[0], f.Operands[1]) },
+	}
 }
 
 // The replayFlags are the flags of replay.

@@ -12,20 +12,17 @@ import (
 	"github.com/gdwire/gdwire/internal/save"
 )
 
-// Command returns the command that shows files in a page. It compares two files by compare, and opens recordings by
+// New returns the function that defines the flags of view. It compares two files by compare, and opens recordings by
 // openRecording.
-func Command(compare CompareFunc, openRecording func(index string, o *open.Flags) (*Live, error)) shell.Command {
-	return shell.Command{
-		Name: "view", Operands: "[[OLD] FILE]", Max: 2, Summary: "Show a file in a page of the browser, beside its bytes, or what differs from an older one.",
-		New: func(f *shell.Flags) shell.Action {
-			v := &viewer{compare: compare, openRecording: openRecording}
-			v.open.ValueFlags(f, true)
-			v.open.FileFlags(f)
-			v.open.SkipFlag(f)
-			f.QuietFlag()
-			v.noOpen = NoOpenFlag(f)
-			return shell.Action{Run: func(s *shell.Stdio) error { return v.run(s, f.Operands) }}
-		},
+func New(compare CompareFunc, openRecording func(index string, o *open.Flags) (*Live, error)) func(f *shell.Flags) shell.Action {
+	return func(f *shell.Flags) shell.Action {
+		v := &viewer{compare: compare, openRecording: openRecording}
+		v.open.ValueFlags(f, true)
+		v.open.FileFlags(f)
+		v.open.SkipFlag(f)
+		f.QuietFlag()
+		v.noOpen = NoOpenFlag(f)
+		return shell.Action{Run: func(s *shell.Stdio) error { return v.run(s, f.Operands) }}
 	}
 }
 
