@@ -303,6 +303,20 @@ func TestRepairNothing(t *testing.T) {
 	require.Equal(t, b, written(t, f))
 }
 
+// TestRepairCutZeros: zeros at the end of a cut file can stand for other bytes, and are removed.
+func TestRepairCutZeros(t *testing.T) {
+	d := new(variant.Dictionary)
+	d.Set("hp", 7)
+	own := bytes.Repeat([]byte{1}, 32)
+	d.Set("bytes", append(bytes.Clone(own), make([]byte, 100)...))
+	b, _ := file(t, Info{}, d)
+	f, err := read(b[:len(b)-50], repairing(Info{Lengths: LittleEndian}))
+	require.NoError(t, err)
+	var got []byte
+	require.NoError(t, f.Get("bytes", &got))
+	require.Equal(t, own, got)
+}
+
 // TestRepairLargeContainer: a compressed file whose content is not held is repaired up to its last whole block.
 func TestRepairLargeContainer(t *testing.T) {
 	var saved []any

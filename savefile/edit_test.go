@@ -104,7 +104,8 @@ func TestNotFound(t *testing.T) {
 		require.ErrorIs(t, f.Get(path, &v), variant.ErrNotFound, path)
 		require.ErrorIs(t, f.Edit(Delete(path)), variant.ErrNotFound, path)
 	}
-	require.NotErrorIs(t, f.Get("hp…", &v), variant.ErrNotFound)
+	require.EqualError(t, f.Get("hp…", &v), "savefile: hp… is only the start of a path")
+	require.EqualError(t, f.Edit(Set("hp…", 1)), "savefile: hp… is only the start of a path")
 	require.Error(t, f.Get("name", new(int)))
 	require.Error(t, f.Get("hp", new(string)))
 	var x float64
@@ -300,6 +301,7 @@ func TestSetPart(t *testing.T) {
 	for _, path := range []string{"names[0]", "names[+]", "points[0]", "points[0].x"} {
 		require.Error(t, f.Edit(Set(path, true)), path)
 	}
+	require.Error(t, f.Edit(Set("names[0]", strings.Repeat("long", 1<<20))), "more than an editor keeps")
 	require.Equal(t, before, written(t, f))
 }
 
