@@ -157,6 +157,32 @@ func TestDecoderOutlivesHandler(t *testing.T) {
 	}
 }
 
+// TestInvalidLastPacket ends a handler after an invalid packet that another goroutine of it reads: the packet
+// is counted once, by the error of the handler or by the next call of Next.
+func TestInvalidLastPacket(t *testing.T) {
+	for _, returned := range []bool{true, false} {
+		failed, served, ended := make(chan error), make(chan struct{}), make(chan struct{})
+		s := &stream.Server{Logger: quiet(), Handler: func(_ context.Context, c *stream.Conn) error {
+			go func() {
+				defer close(ended)
+				failed <- skipOne(c)
+				<-served
+				assert.Equal(t, net.ErrClosed, next(c))
+			}()
+			if err := <-failed; returned {
+				return err
+			}
+			return nil
+		}}
+		ours, theirs := net.Pipe()
+		go func() { _, _ = theirs.Write(framed(binary.LittleEndian, []byte{200, 0, 0, 0})) }()
+		s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+		close(served)
+		<-ended
+		require.EqualValues(t, 1, s.Stats().Invalid)
+	}
+}
+
 // TestIdle handles packets: no time is idle in which a handler does not wait for one, also if the packet
 // came in one Read.
 func TestIdle(t *testing.T) {

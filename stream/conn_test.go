@@ -86,6 +86,29 @@ func TestTimeouts(t *testing.T) {
 	})
 }
 
+// TestDecoderTimeouts repeats a call of a Decoder that times out: each gets the same time, and no bytes are lost.
+func TestDecoderTimeouts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, theirs := pipe(t, &stream.Options{ReadTimeout: time.Second})
+		b := framed(binary.LittleEndian, mixed(t)[6], encoded(t, number(3)))
+		done := send(theirs, b[:20_000])
+		d, err := c.Next()
+		require.NoError(t, err)
+		_, err = d.ReadToken() // of the Array
+		require.NoError(t, err)
+		for range 3 {
+			begin := time.Now()
+			require.ErrorIs(t, d.SkipTo(0), os.ErrDeadlineExceeded)
+			require.Equal(t, time.Second, time.Since(begin))
+		}
+		<-done
+		done = send(theirs, b[20_000:])
+		require.NoError(t, d.SkipTo(0))
+		require.EqualValues(t, 3, answer(t, c))
+		<-done
+	})
+}
+
 // A watched connection records the deadlines that are set.
 type watched struct {
 	net.Conn

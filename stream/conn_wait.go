@@ -126,8 +126,8 @@ func (c *Conn) takeFlushError() error {
 	return err
 }
 
-// setWriteDeadline sets the deadline of the next Write. It checks afterwards whether the connection has
-// ended or is drained, because the deadline of Close or Shutdown must not be replaced.
+// setWriteDeadline sets the deadline of the next Write. It checks afterwards whether the connection is
+// drained, because the deadline of Shutdown must not be replaced; connWriter checks for that of Close.
 func (c *Conn) setWriteDeadline() error {
 	if err := c.unusable(); err != nil { // the deadline of a closed connection is another error
 		return err
@@ -140,7 +140,7 @@ func (c *Conn) setWriteDeadline() error {
 	if c.writeTimeout() != timeout {
 		return c.setWriteDeadline()
 	}
-	return c.ended()
+	return nil
 }
 
 // writeTimeout returns the time for a Write.

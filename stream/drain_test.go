@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,6 +149,72 @@ func TestShutdownKeepsMessage(t *testing.T) {
 				_, _ = io.Copy(io.Discard, first)
 			})
 		}
+	}
+}
+
+// A hookedConn calls a function once: after a Read that returned bytes, or before a write deadline is set.
+type hookedConn struct {
+	net.Conn
+	afterRead, beforeDeadline func()
+}
+
+func (h *hookedConn) Read(p []byte) (int, error) {
+	n, err := h.Conn.Read(p)
+	if f := h.afterRead; f != nil && n > 0 {
+		h.afterRead = nil
+		f()
+	}
+	return n, err
+}
+
+func (h *hookedConn) SetWriteDeadline(at time.Time) error {
+	if f := h.beforeDeadline; f != nil {
+		h.beforeDeadline = nil
+		f()
+	}
+	return h.Conn.SetWriteDeadline(at)
+}
+
+// TestShutdownBetween shuts a Server down at the worst moment of a connection: a packet whose first byte has just
+// arrived is read, although Shutdown interrupted that Read, and a Write whose deadline is being set gets
+// DrainTimeout.
+func TestShutdownBetween(t *testing.T) {
+	one := framed(binary.LittleEndian, encoded(t, number(1)))
+	for name, handler := range map[string]func(c *stream.Conn) error{"read": next, "write": talk} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ended := make(chan error, 1)
+				s := &stream.Server{Logger: quiet(), Handler: func(_ context.Context, c *stream.Conn) error {
+					ended <- handler(c)
+					return nil
+				}}
+				shutdown := func() {
+					go func() { _ = s.Shutdown(context.Background()) }()
+					time.Sleep(time.Millisecond)
+				}
+				ours, theirs := net.Pipe()
+				conn, o := &hookedConn{Conn: ours}, &stream.Options{DrainTimeout: -1}
+				if name == "read" {
+					conn.afterRead = shutdown
+				} else {
+					conn.beforeDeadline = shutdown
+					o = &stream.Options{WriteTimeout: time.Minute}
+				}
+				go s.ServeConn(stream.NewConn(t.Context(), conn, o))
+				begin := time.Now()
+				if name == "read" {
+					_, err := theirs.Write(one[:6])
+					require.NoError(t, err)
+					time.Sleep(time.Hour)
+					_, err = theirs.Write(one[6:])
+					require.NoError(t, err)
+					require.NoError(t, <-ended)
+					return
+				}
+				require.ErrorIs(t, <-ended, os.ErrDeadlineExceeded)
+				require.Equal(t, time.Second+time.Millisecond, time.Since(begin))
+			})
+		})
 	}
 }
 

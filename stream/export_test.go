@@ -16,6 +16,13 @@ func fill(b []byte) {
 	}
 }
 
+// Addrs returns the number of addresses that s remembers.
+func Addrs(s *Server) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.addrs)
+}
+
 // HoldsBuffer reports whether packets that c holds back have a buffer of the pool.
 func HoldsBuffer(c *Conn) bool {
 	c.writer.mu.Lock()

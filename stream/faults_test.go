@@ -194,6 +194,17 @@ var serverFunctions = []struct {
 		}
 		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) { panic("oops") }
 	}, 1},
+	{"PacketHandled", "the goroutine of CloseRead, after the handler", func(_ *testing.T, s *stream.Server) {
+		s.Handler = func(ctx context.Context, c *stream.Conn) error {
+			c.CloseRead(ctx)
+			time.Sleep(time.Second) // while PacketHandled runs
+			return nil
+		}
+		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) {
+			time.Sleep(2 * time.Second)
+			panic("oops")
+		}
+	}, 1},
 	{"PacketHandled and ConnClosed", "both", func(_ *testing.T, s *stream.Server) {
 		s.Handler = func(ctx context.Context, c *stream.Conn) error {
 			<-c.CloseRead(ctx).Done()
@@ -251,7 +262,7 @@ func TestServerFunctionsPanic(t *testing.T) {
 					synctest.Wait()
 					theirs.Close()
 				}
-				synctest.Wait()
+				time.Sleep(time.Minute)
 				n := s.Stats()
 				require.Equal(t, f.panics, n.Panics)
 				require.EqualValues(t, 1, n.Failed)

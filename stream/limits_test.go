@@ -89,6 +89,7 @@ func TestMaxConnsPerAddr(t *testing.T) {
 				}
 				require.NoError(t, s.Shutdown(t.Context()))
 				require.Equal(t, stream.ErrServerClosed, result())
+				require.Zero(t, stream.Addrs(s))
 			})
 		})
 	}

@@ -93,6 +93,14 @@ func (c *halfConn) CloseWrite() error { c.half <- struct{}{}; return nil }
 
 func (c *halfConn) Close() error { c.closed <- struct{}{}; return c.Conn.Close() }
 
+// A closesServer is a connection whose end of writing meets Server.Close.
+type closesServer struct {
+	*halfConn
+	s *stream.Server
+}
+
+func (c closesServer) CloseWrite() error { return c.s.Close() }
+
 // TestLinger measures how long a connection stays open after its handler.
 func TestLinger(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -137,6 +145,14 @@ func TestLinger(t *testing.T) {
 			})
 		}
 	}
+	// Server.Close comes while Close ends writing.
+	synctest.Test(t, func(t *testing.T) {
+		s := &stream.Server{Handler: func(context.Context, *stream.Conn) error { return nil }}
+		ours, _ := net.Pipe()
+		begin := time.Now()
+		s.ServeConn(stream.NewConn(t.Context(), closesServer{newHalfConn(ours), s}, nil))
+		require.Equal(t, begin, time.Now())
+	})
 	// A Conn without a Server is closed at once.
 	synctest.Test(t, func(t *testing.T) {
 		ours, _ := net.Pipe()

@@ -251,6 +251,51 @@ func TestBufferWritesLostByNext(t *testing.T) {
 	}
 }
 
+// TestHeldBehindWrite holds a packet back after a Write that was blocked when Next began to wait: the packet is
+// written although Next does not return.
+func TestHeldBehindWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full, one := encoded(t, str(strings.Repeat("x", 16_000))), encoded(t, str(strings.Repeat("y", 1000)))
+		ours, theirs := net.Pipe()
+		c := stream.NewConn(t.Context(), ours, &stream.Options{BufferWrites: true})
+		require.NoError(t, c.WriteRaw(full))
+		go func() { assert.NoError(t, c.WriteRaw(one)) }() // after full, which the other side does not read yet
+		synctest.Wait()
+		go func() { _ = next(c) }()
+		synctest.Wait()
+		want := framed(binary.LittleEndian, full, one)
+		got := make([]byte, len(want))
+		require.NoError(t, theirs.SetReadDeadline(time.Now().Add(time.Hour)))
+		_, err := io.ReadFull(theirs, got)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		require.NoError(t, c.Close())
+	})
+}
+
+// TestFailedFlush lets the Write of a goroutine that Next started fail after Next has returned: the next call
+// returns the error without waiting, and the packet is written later.
+func TestFailedFlush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := framed(binary.LittleEndian, encoded(t, number(1)))
+		ours, theirs := net.Pipe()
+		c := stream.NewConn(t.Context(), ours, &stream.Options{BufferWrites: true, WriteTimeout: time.Second})
+		require.NoError(t, c.WritePacket(number(1)))
+		done := send(theirs, one)
+		require.NoError(t, next(c))
+		<-done
+		time.Sleep(2 * time.Second)
+		begin := time.Now()
+		require.ErrorIs(t, next(c), os.ErrDeadlineExceeded)
+		require.Equal(t, begin, time.Now())
+		got := make([]byte, len(one))
+		_, err := io.ReadFull(theirs, got)
+		require.NoError(t, err)
+		require.Equal(t, one, got)
+		require.NoError(t, c.Close())
+	})
+}
+
 // writesHeld are Options with and without BufferWrites, which must not differ in the calls that wait for the
 // other side.
 var writesHeld = map[string]stream.Options{"at once": {}, "held": {BufferWrites: true}}
