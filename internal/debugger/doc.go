@@ -1,5 +1,5 @@
 // Package debugger talks to a running game over Godot's remote debugger channel: breakpoints,
-// stacks with local variables, the tree of nodes, their properties, and what the game prints.
+// stacks with local variables, the tree of nodes, their properties, and the output of the game.
 // Copy it into your program, and change it as the engine changes: the channel is private to the
 // engine.
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// Output is what the game printed.
+// Output contains lines that the game printed.
 type Output struct{ Lines []Line }
 
 // A Line is a text that the game printed with one call.

@@ -114,7 +114,7 @@ func (s *Session) WaitStop(ctx context.Context) (*Stop, error) {
 // Continue lets a stopped game run.
 func (s *Session) Continue(ctx context.Context) error { return s.proceed(ctx, "continue") }
 
-// Step runs a stopped game to the next line, in a function that this line calls, too.
+// Step runs a stopped game to the next line, which can be in a function that this line calls.
 func (s *Session) Step(ctx context.Context) error { return s.proceed(ctx, "step") }
 
 // Next runs a stopped game to the next line of the same function.
@@ -318,7 +318,7 @@ func (s *Session) Evaluate(ctx context.Context, expression string, frame int) (v
 type Node struct {
 	Name, Class string
 	ID          variant.ObjectID
-	Scene       string // the file of which it is the root, with Godot 4, or ""
+	Scene       string // the file whose root it is, with Godot 4, or ""
 	Parent      *Node  // nil for the root
 	Children    []*Node
 }
@@ -446,7 +446,7 @@ func (n *Node) Find(path string) *Node {
 	return n
 }
 
-// An Object is what the inspector of the editor shows about an object.
+// An Object describes an object as the inspector of the editor does.
 type Object struct {
 	ID         variant.ObjectID
 	Class      string

@@ -186,7 +186,7 @@ func (r *messageReader) split(array []byte) (parts []variant.Raw, err error) {
 	return parts, nil
 }
 
-// errNoMessage reports packets of Godot 3 that are no message, so that the start of the next one is
+// errNoMessage reports packets of Godot 3 that are no message: the start of the next one is
 // not known.
 var errNoMessage = errors.New("session: the packets are no messages of a debugger")
 

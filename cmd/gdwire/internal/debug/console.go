@@ -60,7 +60,7 @@ func (p *console) run(ctx context.Context) error {
 		}
 	}()
 	for {
-		if err := p.makeRaw(); err != nil { // here, so that restore comes after it
+		if err := p.makeRaw(); err != nil { // here, because restore comes after it
 			return err
 		}
 		next <- struct{}{}

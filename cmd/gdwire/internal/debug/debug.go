@@ -64,7 +64,7 @@ func (o *debugFlags) check(f *shell.Flags) (err error) {
 	return err
 }
 
-// run waits for a game, or starts it, and shows what it does until it ends.
+// run waits for a game, or starts it, and shows its output and errors until it ends.
 func (o *debugFlags) run(s *shell.Stdio) error {
 	ends := []os.Signal{shell.Terminated}
 	if !o.isInteractive(s) { // there, Ctrl-C ends single commands
@@ -103,7 +103,7 @@ func (o *debugFlags) run(s *shell.Stdio) error {
 	reading := o.open.Reading(-1)
 	d := &runner{Stdio: s, lines: o.lines, decoder: reading.Decoder, results: s.Out, events: s.Out}
 	if len(o.steps) > 0 && !o.lines {
-		d.events = bufio.NewWriter(s.Errs) // so that the output is that of the commands
+		d.events = bufio.NewWriter(s.Errs) // the output is that of the commands
 	}
 	d.session, err = acceptGame(connecting, accepted, &stream.Options{MaxPacket: reading.MaxPacket, Decoder: reading.Decoder}, s.Logf)
 	if err == nil {
@@ -183,7 +183,7 @@ func acceptGame(ctx context.Context, ln net.Listener, o *stream.Options, logf fu
 	return nil, err
 }
 
-// show shows what the game does while commands run.
+// show shows the messages of the game while commands run.
 func (o *debugFlags) show(ctx context.Context, d *runner) error {
 	commands := func(ctx context.Context) error { return d.runSteps(ctx, o.steps) }
 	if o.isInteractive(d.Stdio) {

@@ -54,8 +54,8 @@ func isGodot3(ctx context.Context, program string) bool {
 	return bytes.HasPrefix(out, []byte("3."))
 }
 
-// running returns a context that is done when the game ends, with a cause that contains what the
-// game printed.
+// running returns a context that is done when the game ends, with a cause that contains the
+// output of the game.
 func (g *game) running(ctx context.Context) context.Context {
 	ctx, end := context.WithCancelCause(ctx)
 	go func() {

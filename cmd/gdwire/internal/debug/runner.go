@@ -12,7 +12,7 @@ import (
 	"github.com/gdwire/gdwire/internal/debugger"
 )
 
-// A runner shows what a game does, and runs commands.
+// A runner shows the messages of a game, and runs commands.
 type runner struct {
 	*shell.Stdio
 	lines   bool                  // -json
@@ -21,10 +21,10 @@ type runner struct {
 
 	mu         sync.Mutex    // held while something is shown
 	results    *bufio.Writer // of commands
-	events     *bufio.Writer // what the game does
+	events     *bufio.Writer // of messages of the game
 	monitoring bool          // measurements are shown
 	table      int           // lines of the table of measurements that was shown last, and is refreshed
-	alone      bool          // nobody gives commands, so that a game that stops is continued
+	alone      bool          // nobody gives commands, and a game that stops is continued
 }
 
 // printf shows the result of a command, unless -json is given.
@@ -32,7 +32,7 @@ func (d *runner) printf(format string, args ...any) error {
 	return d.fprintf(d.results, format, args...)
 }
 
-// eventf shows what the game does, unless -json is given.
+// eventf shows a message of the game, unless -json is given.
 func (d *runner) eventf(format string, args ...any) { _ = d.fprintf(d.events, format, args...) }
 
 func (d *runner) fprintf(w *bufio.Writer, format string, args ...any) error {

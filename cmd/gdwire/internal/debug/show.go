@@ -33,7 +33,7 @@ func (d *runner) show(ctx context.Context, m *debugger.Message, err error) {
 	}
 }
 
-// showEvent shows what a message says.
+// showEvent shows the event of a message.
 func (d *runner) showEvent(m *debugger.Message, event any) {
 	switch e := event.(type) {
 	case error:

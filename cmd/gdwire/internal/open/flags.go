@@ -1,4 +1,4 @@
-// Package open opens inputs as the user names them, recognizes what they contain, and prints the values in them.
+// Package open opens inputs as the user names them, recognizes their format, and prints the values in them.
 package open
 
 import (
@@ -97,8 +97,8 @@ func (l *Limits) define(f *shell.Flags, one limit) {
 	})
 }
 
-// raised returns limits of which those that are not given by flags are the size of a file: it bounds
-// memory, too.
+// raised returns limits of which those that are not given by flags are the size of a file, which
+// also bounds memory.
 func (l Limits) raised(size int64) Limits {
 	for _, one := range limits {
 		if one.growsWithFile && !l.given[one.name] {
@@ -134,7 +134,7 @@ func LimitHint(err error) string {
 	return ""
 }
 
-// Flags are the flags of a command that opens files, and what it does with them.
+// Flags are the flags of a command that opens files, and its requirements.
 type Flags struct {
 	Values
 	Limits

@@ -45,7 +45,7 @@ func (o *Flags) recognize(s *shell.Stdio, in *Input) error {
 	return o.decide(s, in, r)
 }
 
-// decide accepts what was recognized, or returns an error that says why it is not good enough.
+// decide accepts the best reading, or returns an error that says why it is not good enough.
 func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	const choose = "; to read it anyway, choose -format and -frame"
 	switch why := r.Unknown(); {

@@ -60,7 +60,7 @@ func CompletePath(name, word string) []string {
 	_ = in.Close()
 	s, o := shell.Capture(w), &Flags{}
 	o.Decoder.AllowObjects = true
-	_ = o.ShowFile(s, name, NewFlatPrinter) // what cannot be read is not completed
+	_ = o.ShowFile(s, name, NewFlatPrinter) // values after an error are not completed
 	_ = s.Out.Flush()
 	return slices.Sorted(maps.Keys(found))
 }

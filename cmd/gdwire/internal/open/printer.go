@@ -21,7 +21,7 @@ type Printer struct {
 
 	// end shows a summary after the last packet, if it is not nil. damage is an error of the whole input.
 	end func(damage error)
-	// zeros, if it is not nil, contains what Show has noted. Zeros at the end of the input are damage then.
+	// zeros, if it is not nil, contains the notes of Show. Zeros at the end of the input are damage then.
 	zeros *save.Zeros
 }
 

@@ -29,7 +29,7 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 	return Show(s, in.Packets(r), v, in.Live)
 }
 
-// A tailReader finds the zeros at the end of what it reads.
+// A tailReader finds the zeros at the end of its input.
 type tailReader struct {
 	r    io.Reader
 	n    int64
@@ -45,7 +45,7 @@ func (t *tailReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// zeros returns an error if values are what zeros are read as. It reads what follows an invalid value.
+// zeros returns an error if values were made of zeros. It reads the bytes after an invalid value.
 func (t *tailReader) zeros(z *save.Zeros, in *Input) error {
 	if !in.Live {
 		_, _ = io.Copy(io.Discard, t)

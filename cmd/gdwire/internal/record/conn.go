@@ -59,7 +59,7 @@ func (c *Conn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// CloseWrite ends what is sent, as that of a TCP connection.
+// CloseWrite closes the writing side, as that of a TCP connection does.
 func (c *Conn) CloseWrite() error { return c.Conn.(interface{ CloseWrite() error }).CloseWrite() }
 
 // Close closes the connection and its files.

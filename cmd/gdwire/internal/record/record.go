@@ -126,7 +126,7 @@ func (r *Recorder) Add(at time.Time, p Packet) error {
 	p.Time = max(at.Sub(r.first), 0) // of another direction, it can be a little earlier
 	err := r.json.Encode(p)
 	if err == nil && r.lines.Available() < 1<<10 {
-		err = r.lines.Flush() // at the end of a line, so that a killed program leaves whole lines
+		err = r.lines.Flush() // at the end of a line: a killed program leaves whole lines
 	}
 	return err
 }
@@ -169,7 +169,7 @@ func ReadIndex(r io.Reader) iter.Seq2[Packet, error] {
 	}
 }
 
-// A Connection is what a recording contains of a connection: its packets in order, by direction.
+// A Connection contains the recorded packets of a connection in order, by direction.
 type Connection struct {
 	Number  int64
 	Packets [2][]Packet

@@ -20,7 +20,7 @@ import (
 )
 
 // A comparer calls its functions for each difference between two files: in two trees or, where these
-// would need too much memory, between two leaves, of which one can be nil.
+// would need too much memory, between two leaves. One of the leaves can be nil.
 type comparer struct {
 	tree       func(c variant.Change) error
 	leaf       func(old, value *leaf) error
@@ -192,7 +192,7 @@ type leaf struct {
 	sum        uint64 // of the whole text
 }
 
-// The bounds of what is held in memory of each file that is compared leaf by leaf.
+// The bounds of memory for each file that is compared leaf by leaf.
 const (
 	maxLeafText  = 4 << 10
 	maxLookahead = 1000 // leaves that are read to find one that is at the same path

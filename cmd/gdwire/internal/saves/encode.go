@@ -188,7 +188,7 @@ func shiftedJSON(err error, by int64) error {
 // largeText is the length in bytes of text that is worth a collection of garbage.
 const largeText = 4 << 20
 
-// An encoded value is in pieces, so that a large one is never copied into larger memory.
+// An encoded value is in pieces: a large one is never copied into larger memory.
 type encoded struct {
 	pieces [][]byte
 	size   int64

@@ -54,7 +54,7 @@ func find(s *shell.Stdio, o *open.Flags, name, wanted string) error {
 	return err
 }
 
-// A finder shows the lines of flat that contain what is wanted.
+// A finder shows the lines of flat that contain a text or number.
 type finder struct {
 	*shell.Stdio
 	name    string  // of the file
@@ -78,7 +78,7 @@ func newFinder(s *shell.Stdio, name, wanted string) *finder {
 	return f
 }
 
-// search shows a line of flat, and the containers that begin with it, if they contain what is wanted.
+// search shows a line of flat, and the containers that begin with it, if they contain the text or number.
 func (f *finder) search(line string) error {
 	path, value := open.SplitLine(line)
 	p, err := text.Parse(path)
@@ -115,12 +115,12 @@ func (f *finder) show(line string) error {
 	return err
 }
 
-// matchesKey reports whether the key of a step contains what is wanted. Indexes are no keys.
+// matchesKey reports whether the key of a step contains the text or number. Indexes are no keys.
 func (f *finder) matchesKey(s *text.Step) bool {
 	return s.Op == text.Child && s.Key.Type != gdwire.TypeInt && f.matches(&s.Key)
 }
 
-// matches reports whether a value contains what is wanted.
+// matches reports whether a value contains the text or number.
 func (f *finder) matches(v *text.Value) bool {
 	switch {
 	case v.Type == gdwire.TypeInt:

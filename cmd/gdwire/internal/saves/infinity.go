@@ -54,7 +54,7 @@ func largeNumbers(text []byte, lenient bool) (all []numberIn) {
 
 // restoreInfinity replaces the largest finite number in text by infinity where the old value
 // contains infinity. It returns the number of replacements. A replacement is as long as the
-// number, so that the offsets of errors are those in the input.
+// number, and the offsets of errors stay those in the input.
 func restoreInfinity(text, old []byte, do gdwire.DecoderOptions, jo gdjson.Options) (restored []byte, n int) {
 	if !bytes.Contains(text, []byte(largest)) {
 		return text, 0

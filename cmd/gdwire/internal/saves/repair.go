@@ -36,7 +36,7 @@ func Repair(f *shell.Flags) shell.Action {
 	}
 }
 
-// repair writes the part of a damaged save before the damage, and says what is lost.
+// repair writes the part of a damaged save before the damage, and says where the rest begins.
 func repair(s *shell.Stdio, o *open.Flags, name string) error {
 	in, err := open.File(s, name, false)
 	if err != nil {

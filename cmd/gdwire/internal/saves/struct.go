@@ -143,7 +143,7 @@ type shape struct {
 	typ    reflect.Type // if it is neither a struct nor a slice of structs
 	fields []*field     // of a struct
 	elem   *shape       // of a slice
-	empty  bool         // of an Array: without elements, so that it fits any slice
+	empty  bool         // of an Array without elements, which fits any slice
 	why    string       // why it is an any
 }
 
@@ -271,7 +271,7 @@ func (s *shape) mergeFields(other *shape) *shape {
 	}
 	for _, f := range s.fields {
 		i := slices.IndexFunc(other.fields, func(o *field) bool { return o.key == f.key })
-		for ; at < i; at++ { // what the other contains before it
+		for ; at < i; at++ { // fields of the other before it
 			if o := other.fields[at]; s.field(o.key) == nil {
 				add(o, o.shape, true)
 			}
@@ -336,7 +336,7 @@ func (f *field) goTag() string {
 	return fmt.Sprintf("gd:%q", key+f.tag)
 }
 
-// prove decodes and encodes all saves, and replaces what does not give the same bytes.
+// prove decodes and encodes all saves, and replaces shapes that do not give the same bytes.
 func (s *shape) prove(saves []any) error {
 	for {
 		var blamed bool

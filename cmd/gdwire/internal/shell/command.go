@@ -38,7 +38,7 @@ type Command struct {
 	New      func(f *Flags) Action // defines the flags
 }
 
-// An Action is what a Command does. It has Run, or File for a command that takes several files.
+// An Action runs a Command: by Run, or for a command that takes several files by File.
 type Action struct {
 	// Check checks flags and operands, if not nil. It can take operands out of Flags.Operands, or complete them.
 	Check func() error

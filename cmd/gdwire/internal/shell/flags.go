@@ -100,7 +100,7 @@ func Choose[T any](f *Flags, name, text string, choices []T, dst *T, nameOf func
 	})
 }
 
-// ExtraChoice adds a choice, and what it sets, to a flag of Choose.
+// ExtraChoice adds a choice to a flag of Choose, and sets chosen if it is made.
 func (f *Flags) ExtraChoice(name, choice string, chosen *bool) {
 	one := f.Lookup(name)
 	one.Value, one.Usage = extraChoice{one.Value, choice, chosen}, one.Usage+", "+choice

@@ -29,7 +29,7 @@ func (s *Stdio) runTo(name string, run func() error) error {
 	}
 	s.Colors = newPalette(f)
 	err = run()
-	if failed := s.Out.Flush(); err == nil || failed != nil && !errors.Is(err, failed) { // ReadFrom keeps errors of input, too
+	if failed := s.Out.Flush(); err == nil || failed != nil && !errors.Is(err, failed) { // ReadFrom also keeps errors of input
 		err = failed
 	}
 	s.Out, s.output, s.OutFile, s.IsTerminal, s.Width, s.Colors = stdout, nil, nil, isTerminal, width, colors

@@ -102,8 +102,8 @@ func readKey(name string) (*fileaccess.Key, error) {
 	return nil, fmt.Errorf("%s contains neither 32 bytes nor 64 hexadecimal digits", name)
 }
 
-// prompt asks for a password without showing it. The terminal is in raw mode, so that
-// Ctrl-C and Ctrl-D are read and leave it as it was.
+// prompt asks for a password without showing it. In the raw mode of the terminal,
+// Ctrl-C and Ctrl-D are read, and leave the terminal as it was.
 func prompt(tty *os.File, errs io.Writer, name string) (*fileaccess.Key, error) {
 	state, err := term.MakeRaw(int(tty.Fd()))
 	if err != nil {

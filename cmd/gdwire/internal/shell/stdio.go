@@ -26,7 +26,7 @@ type Stdio struct {
 	OutFile *os.File // the regular file that Out writes to, for writers that seek; or nil
 
 	InputRead bool // In is the input of the command
-	Several   bool // the command takes several files, of which this is one
+	Several   bool // the file is one of several
 	Damaged   bool // an input is damaged, which was reported
 	Edits     bool // the output is an edited save, which can replace the input
 	Unchanged bool // the output is the same as the input, which stays

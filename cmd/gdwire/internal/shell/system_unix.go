@@ -25,7 +25,7 @@ func ignoreClosedPipe() { signal.Ignore(syscall.SIGPIPE) }
 // openTerminal opens the user's terminal.
 func openTerminal() (*os.File, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }
 
-// OwnGroup lets a program run in a process group of its own, so that Ctrl-C does not end it.
+// OwnGroup lets a program run in a process group of its own, which Ctrl-C does not end.
 func OwnGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // KillGroup ends a program of OwnGroup, and those that it started.

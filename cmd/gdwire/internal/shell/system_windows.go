@@ -35,7 +35,7 @@ func ignoreClosedPipe() {}
 // openTerminal opens the user's console.
 func openTerminal() (*os.File, error) { return os.OpenFile("CONIN$", os.O_RDWR, 0) }
 
-// OwnGroup lets a program run in a process group of its own, so that Ctrl-C does not end it.
+// OwnGroup lets a program run in a process group of its own, which Ctrl-C does not end.
 func OwnGroup(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // A handshakeReader reads the stream of a client. If the stream starts with an HTTP request
-// for a WebSocket, the reader removes the header Sec-WebSocket-Extensions, so that messages
-// are not compressed.
+// for a WebSocket, the reader removes the header Sec-WebSocket-Extensions: messages
+// are then not compressed.
 type handshakeReader struct {
 	r       io.Reader
 	removed func() // called if there were extensions

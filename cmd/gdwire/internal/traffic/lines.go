@@ -14,7 +14,7 @@ type line struct {
 	text string
 }
 
-// lines writes lines in a goroutine, so that a call of add does not wait for a slow output. It
+// lines writes lines in a goroutine: a call of add does not wait for a slow output. It
 // counts lines that cannot be written in time.
 type lines struct {
 	maxBytes   int // bytes that can wait

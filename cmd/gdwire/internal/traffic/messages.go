@@ -46,7 +46,7 @@ func (m *messages) again(r io.Reader) *messages {
 // A framing says how the messages of one direction of a connection are found, and how their packets are read.
 type framing struct {
 	save.Reading
-	known     save.Known // what flags have chosen
+	known     save.Known // chosen by flags
 	webSocket bool       // -frame ws
 }
 

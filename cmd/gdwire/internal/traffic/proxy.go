@@ -250,7 +250,7 @@ const maxPieces = 1024
 // page of -view.
 const maxViewed = 64
 
-// copy forwards bytes as they arrive. Another goroutine shows the packets in them, so that the
+// copy forwards bytes as they arrive. Another goroutine shows the packets in them: the
 // output does not delay them.
 func (d *direction) copy() {
 	d.pieces = make(chan piece, maxPieces)

@@ -117,7 +117,7 @@ func (o *replayFlags) run(s *shell.Stdio, prefix, addr string) error {
 	return ctx.Err()
 }
 
-// summary shows what was sent, what came back, and after which time.
+// summary shows the numbers of packets and answers, and the times of the answers.
 func (p *replayer) summary(connections int) {
 	fmt.Fprintf(p.Out, "%d copies of %d connections: %d packets sent, %d answers, %d differ\n",
 		p.options.copies, connections, p.sent.Load(), p.count.Load(), p.differ)
@@ -136,13 +136,13 @@ type replayed struct {
 	*replayer
 	number  int64
 	framing framing              // with the format that was recognized
-	kind    *messages            // what the server's messages are like
+	kind    *messages            // reads messages like those of the server
 	files   [2]*io.SectionReader // the recorded bytes of the client, and of the server or nil
 	packets []record.Packet      // of the client
 	answers []record.Packet      // of the server, if there is an index
 }
 
-// open opens the files of a connection, and recognizes what they contain.
+// open opens the files of a connection, and recognizes their format.
 func (p *replayer) open(c *record.Connection, timed bool) (*replayed, error) {
 	s := &replayed{replayer: p, number: c.Number, framing: newFraming(&p.options.open), packets: c.Packets[record.FromClient], answers: c.Packets[record.FromServer]}
 	for way := range s.files {
@@ -242,7 +242,7 @@ func (s *replayed) run(ctx context.Context, number int) {
 // moreTime is how long more answers than were recorded are waited for.
 const moreTime = 200 * time.Millisecond
 
-// finish reads what comes back until the server has taken all packets, and returns the error of
+// finish reads answers until the server has taken all packets, and returns the error of
 // sending them. A connection that is closed while bytes arrive is reset, and the server loses the
 // packets that it has not read yet.
 func (s *replayed) finish(conn net.Conn, arrived *messages, name string, sending <-chan error) error {
@@ -326,7 +326,7 @@ func (s *replayed) wait(ctx context.Context, at time.Duration) bool {
 	}
 }
 
-// due returns the time for what was recorded at a time.
+// due returns the time for a packet that was recorded at a time.
 func (s *replayed) due(at time.Duration) time.Time {
 	if s.options.speed == 0 {
 		return time.Now()
@@ -411,7 +411,7 @@ func (p *replayer) differs(format string, args ...any) {
 	}
 }
 
-// A latencies is a histogram of times, four buckets for each power of two of nanoseconds, so that its
+// A latencies is a histogram of times, four buckets for each power of two of nanoseconds. Its
 // memory does not depend on their number.
 type latencies struct {
 	mu      sync.Mutex

@@ -7,7 +7,7 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// MaxBusy is the maximum number of connections of which a packet is read at the same time. Each of
+// MaxBusy is the maximum number of connections whose packets are read at the same time. Each of
 // them can hold a packet of -max-packet bytes in memory. Packets of other connections wait.
 const MaxBusy = 256
 
@@ -17,7 +17,7 @@ const maxKept = 16 << 10
 // A turnListener accepts connections that take turns.
 type turnListener struct {
 	net.Listener
-	busy chan struct{} // contains an element for each connection of which a packet is read
+	busy chan struct{} // contains an element for each connection whose packet is read
 }
 
 func newTurnListener(ln net.Listener) *turnListener {
@@ -34,7 +34,7 @@ func (l *turnListener) Accept() (net.Conn, error) {
 }
 
 // A turnConn is a connection that is busy from the first byte of a packet until it waits for the first
-// byte of another, so that silent connections, of any number, keep no other from being read.
+// byte of another. Silent connections, of any number, keep no other from being read.
 type turnConn struct {
 	net.Conn
 	busy   chan struct{}
@@ -85,7 +85,7 @@ func (t *turnConn) end() {
 	}
 }
 
-// CloseWrite ends what is sent, as that of a TCP connection.
+// CloseWrite closes the writing side, as that of a TCP connection does.
 func (t *turnConn) CloseWrite() error { return t.Conn.(interface{ CloseWrite() error }).CloseWrite() }
 
 // turnPackets are the packets of a turnConn. Those of silent connections hold little memory.

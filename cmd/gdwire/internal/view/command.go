@@ -63,7 +63,7 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 			return err
 		}
 		files = append(files, file)
-		v.open.Keys.Use(in.Key) // probably that of the second file, too
+		v.open.Keys.Use(in.Key) // probably also that of the second file
 	}
 	latest, name := files[len(files)-1], names[len(names)-1]
 	page := &Server{File: latest, Command: save.DisplayName(name), Compare: v.compare}
@@ -103,7 +103,7 @@ func (v *viewer) show(s *shell.Stdio, page *Server) error {
 // sourceOf returns the content of an input for a page. Compressed and encrypted files, and
 // pipes, are read into memory.
 func sourceOf(in *open.Input) (*Source, error) {
-	stat, err := os.Stat(in.Name) // before it is read, so that a later change is noticed
+	stat, err := os.Stat(in.Name) // before it is read: a later change is noticed
 	store, failed := in.Store(inMemory)
 	if failed != nil {
 		return nil, failed

@@ -90,8 +90,8 @@ type Live struct {
 	added   chan struct{}          // closed when a packet is added; nil if nobody waits
 }
 
-// NewLive returns a Live without packets. It calls text only for packets that a page requests,
-// so that adding packets takes little time.
+// NewLive returns a Live without packets. Adding packets takes little time, because it calls text only
+// for packets that a page requests.
 func NewLive(text TextFunc) *Live {
 	return &Live{text: text, ring: make([]Packet, livePackets)}
 }

@@ -62,7 +62,7 @@ func newQuery(text string, number bool) (*query, error) {
 	return &query{text: lower(nil, []byte(text)), isText: true}, nil
 }
 
-// lower appends text in lower case, rune by rune, so that a text and its parts agree.
+// lower appends text in lower case, rune by rune: a text and its parts agree.
 func lower(dst, text []byte) []byte {
 	for len(text) > 0 {
 		if c := text[0]; c < utf8.RuneSelf {
@@ -297,7 +297,7 @@ func (x *search) found(around string) error {
 		}
 		w = append(w, index)
 	}
-	if slices.Equal(w, x.latest) { // its key, too
+	if slices.Equal(w, x.latest) { // also its key
 		return nil
 	}
 	x.latest = w

@@ -82,7 +82,7 @@ type container struct {
 	elem  gdwire.Type // the declared type of an Array's elements or a Dictionary's keys
 	count int64       // of children, or -1 if it is not known
 	first int64       // offset of the first child
-	end   int64       // of the packet, so that children do not read the next packet
+	end   int64       // of the packet; children do not read the next packet
 	width int64       // bytes of an element of a packed array of numbers
 }
 

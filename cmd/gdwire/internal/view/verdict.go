@@ -9,7 +9,7 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// A verdict tells what engines make of a value that can be read.
+// A verdict says whether engines accept and write a value that can be read.
 type verdict struct {
 	Refused string `json:"refused,omitempty"` // why engines refuse the value or drop it
 	Since   string `json:"since,omitempty"`   // the first release that accepts the value, if that is not the first of its format
@@ -85,7 +85,7 @@ func (r *rowReader) odd(w *row) string {
 	return why
 }
 
-// typeText returns the type of a value, with what a container declares: Array[int].
+// typeText returns the type of a value, with the types that a container declares: Array[int].
 func typeText(t gdwire.Token) string {
 	v := text.Value{Type: t.Type(), Form: text.Declared, Key: t.KeyElem(), Elem: t.Elem()}
 	if v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {

@@ -28,7 +28,7 @@ var pages embed.FS
 type Server struct {
 	// File is the file that is shown, or nil.
 	File *Source
-	// Before is what File is compared with, such as an older save, or nil.
+	// Before is compared with File, such as an older save, or is nil.
 	Before *Source
 	// Reopen opens the file again after it has changed. It is nil if File cannot change, as a pipe.
 	Reopen func() (*Source, error)
@@ -36,7 +36,7 @@ type Server struct {
 	Compare CompareFunc
 	// Live holds the live packets that are shown, or is nil.
 	Live *Live
-	// Recording is the name of the recording of which Live holds the packets, or "".
+	// Recording is the name of the recording whose packets Live contains, or "".
 	Recording string
 	// Command is the file's name in the commands that the page offers to copy.
 	Command string
