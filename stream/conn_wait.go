@@ -33,8 +33,8 @@ func (c *Conn) wait(idle bool) error {
 }
 
 // setReadDeadline sets the read deadline, once for each packet: a sender cannot extend the deadline
-// byte by byte. c is locked. While Next waits for a packet, it uses nothing that belongs to the
-// goroutine that reads: see active.
+// byte by byte. c is locked. While Next waits for a packet, setReadDeadline uses no field of
+// the goroutine that reads: see active.
 func (c *Conn) setReadDeadline(now time.Time) error {
 	timeout, packet := c.config.IdleTimeout, int64(0)
 	if c.endless {

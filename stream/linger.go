@@ -35,12 +35,11 @@ func (c *Conn) setEnd(code int, reason string) {
 // held back, and to answer the close frame of a WebSocket.
 const closeTimeout = time.Second
 
-// A TCP connection that is closed while input is unread, or that receives more, is reset, and the
-// other side loses the bytes that it has not read yet. A Server therefore closes in two steps, as net/http does:
-// Close ends writing, and after the handler the Server's goroutine discards input, until the other
-// side closes, or for lingerTimeout.
-
-// lingerTimeout is the time for which a Server discards input before it closes a connection.
+// lingerTimeout is the time for which a Server discards input before it closes a connection. A TCP
+// connection that is closed while input is unread, or that receives more, is reset, and the other side
+// loses the bytes that it has not read yet. A Server therefore closes in two steps, as net/http does:
+// Close ends writing, and after the handler the Server's goroutine discards input, until the other side
+// closes, or for lingerTimeout.
 const lingerTimeout = 500 * time.Millisecond
 
 // A halfCloser is a connection that can be closed for writing alone.

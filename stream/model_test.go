@@ -409,7 +409,7 @@ func (p *play) run(ours, theirs net.Conn, serverTLS, clientTLS *tls.Config) {
 	}}
 	var c *stream.Conn
 	if p.layer >= knownMessages {
-		wait := 1500 * time.Millisecond // longer than Close of a Conn, and shorter than that of the real ones
+		wait := 1100 * time.Millisecond // longer than Close of a Conn, and shorter than that of the real ones
 		if p.layer == knownMessages {
 			wait = 0
 		}

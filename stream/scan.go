@@ -10,8 +10,8 @@ import (
 // complete packets. It returns [io.ErrUnexpectedEOF] if other bytes follow them: a
 // packet that was written in part. It does not decode the packets.
 //
-// To append to a file, ScanComplete it, truncate it to that number of bytes, and write from
-// there. Lengths in the other byte order look like an incomplete packet as well.
+// To append to a file, truncate the file to that number of bytes, and write from there. Lengths in the
+// other byte order look like an incomplete packet as well.
 func ScanComplete(r io.Reader, opts ...Options) (whole int64, err error) {
 	p := NewReader(r, options.Merge(opts))
 	for err == nil || Skippable(err) {

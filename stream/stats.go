@@ -31,7 +31,7 @@ type Stats struct {
 type ConnStats struct {
 	RemoteAddr string        // of the other side, or "unknown"
 	Age        time.Duration // since the Conn was made
-	Idle       time.Duration // since Next began to wait for a packet; 0 inside a packet and while it is handled
+	Idle       time.Duration // since Next began to wait for a packet; 0 while a packet arrives or is handled
 
 	PacketsIn  int64 // packets read before Next last waited, valid and invalid
 	PacketsOut int64 // packets written
@@ -42,8 +42,8 @@ type ConnStats struct {
 
 // A HandledPacket is a packet that a handler has handled.
 type HandledPacket struct {
-	Size int64         // its length in bytes, as declared by the sender
-	Time time.Duration // from when Next returned it to the next call of Next, or the return of the handler
+	Size int64         // length in bytes, as declared by the sender
+	Time time.Duration // from the return of Next to the next call of Next, or the return of the handler
 	// First is the time from when the Conn was made, for a Server's from accepting it, to when Next
 	// returned its first packet, and 0 for later packets.
 	First time.Duration

@@ -83,7 +83,7 @@ func (w *Writer) release() {
 
 // startWait is called before the Conn waits for bytes. Until endWait is called, no packet is held
 // back: the wait may be long. A goroutine writes packets that were held back, as the other side may
-// read only after the Conn has read. If another goroutine is writing, it does that: see unlock.
+// read only after the Conn has read. If another goroutine is writing, that goroutine writes them: see unlock.
 func (w *Writer) startWait() error {
 	w.held.waiting.Store(true)
 	if !w.mu.TryLock() {
