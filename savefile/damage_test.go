@@ -303,6 +303,24 @@ func TestRepairNothing(t *testing.T) {
 	require.Equal(t, b, written(t, f))
 }
 
+// TestManyZeros: zeros after a save are found, few or many, and the zeros of its last value are its own.
+func TestManyZeros(t *testing.T) {
+	for _, l := range []Lengths{NoLengths, LittleEndian, BigEndian} {
+		d := new(variant.Dictionary)
+		d.Set("name", "a name that is long enough")
+		d.Set("hp", 0)
+		b, _ := file(t, Info{Lengths: l}, d)
+		for _, n := range []int{save.MinZeros, 400, 200_000} {
+			zeroed := append(bytes.Clone(b), make([]byte, n)...)
+			_, err := all(zeroed, nil)
+			requireDamage(t, err, "%v, %d", l, n)
+			f, err := read(zeroed, repairing(Info{Lengths: l}))
+			require.NoError(t, err)
+			require.Equal(t, b, written(t, f), "%v, %d", l, n)
+		}
+	}
+}
+
 // TestRepairCutZeros: zeros at the end of a cut file can stand for other bytes, and are removed.
 func TestRepairCutZeros(t *testing.T) {
 	d := new(variant.Dictionary)

@@ -116,6 +116,15 @@ func TestCandidates(t *testing.T) {
 	require.Equal(t, gdwire.Godot4, o.Decoder.Format)
 	require.Empty(t, o.Candidates)
 
+	// Vector2i is the first type that decides; those before are the same in all, and do not count.
+	o = Reading{Frame: recognize.U32, Candidates: []gdwire.Format{gdwire.Godot3, gdwire.Godot4}}
+	for range maxUndecided + 1 {
+		require.False(t, o.DecideFormat(words(5, 0, 0)))
+	}
+	require.NotEmpty(t, o.Candidates)
+	require.True(t, o.DecideFormat(words(6, 1, 2)))
+	require.Equal(t, gdwire.Godot4, o.Decoder.Format)
+
 	// Too many that do not decide: the first candidate it is.
 	o = Reading{Frame: recognize.U32, Candidates: []gdwire.Format{gdwire.Godot3, gdwire.Godot4}}
 	o.Decoder.Format = gdwire.Godot3
