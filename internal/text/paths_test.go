@@ -495,3 +495,33 @@ func TestImageText(t *testing.T) {
 		d.Release()
 	}
 }
+
+// TestReadChunks: text in several chunks is read whole.
+func TestReadChunks(t *testing.T) {
+	long := strings.Repeat("name", 20)
+	for _, text := range []string{`"` + long + `"`, `&"` + long + `"`, `^"/root/` + long + `/b:c"`, `PackedStringArray(["a", "` + long + `"])`, `PackedByteArray("` + strings.Repeat("0f", 50) + `")`} {
+		v, err := ParseValue(text)
+		require.NoError(t, err)
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, nil)
+		require.NoError(t, v.Write(e, false))
+		require.NoError(t, e.Close())
+		d := gdwire.NewDecoder(&b, &gdwire.DecoderOptions{MaxChunk: 16})
+		again, err := Read(d)
+		require.NoError(t, err)
+		require.Equal(t, text, again.String())
+		d.Release()
+	}
+}
+
+// TestSplitLine: the text after = stays as it is, and a line that adds to a value is none.
+func TestSplitLine(t *testing.T) {
+	p, value, err := SplitLine("$1.a = any text")
+	require.NoError(t, err)
+	require.Equal(t, "$1.a", p.String())
+	require.Equal(t, "any text", strings.TrimSpace(value))
+	for _, line := range []string{"a += 1", "a -= 1", "a"} {
+		_, _, err = SplitLine(line)
+		require.ErrorContains(t, err, "want = and a value", line)
+	}
+}
