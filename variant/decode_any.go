@@ -129,8 +129,7 @@ func (s *decoder) fillArray(a *Array, t gdwire.Token) error {
 			return err
 		}
 	}
-	s.depth--
-	return s.d.ReadEnd()
+	return s.leave()
 }
 
 // anyDictionary reads the Dictionary that starts with t.
@@ -189,8 +188,7 @@ func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 	if known != nil {
 		known.misses = 0
 	}
-	s.depth--
-	return s.d.ReadEnd()
+	return s.leave()
 }
 
 // knownAt returns the knownKeys at a depth, or nil if there are none.
@@ -312,8 +310,7 @@ func (s *decoder) fillObject(o *Object, t gdwire.Token) error {
 			return err
 		}
 	}
-	s.depth--
-	return s.d.ReadEnd()
+	return s.leave()
 }
 
 // readImage reads the Image that starts with t.

@@ -87,8 +87,7 @@ func (m *mapDecoder) reading(decode func(s *decoder, v reflect.Value, n int) err
 		if err := decode(s, v, n); err != nil {
 			return err
 		}
-		s.depth--
-		return s.d.ReadEnd()
+		return s.leave()
 	})
 }
 

@@ -70,21 +70,20 @@ func (s *encoder) list(v []any) error {
 	if err := s.e.BeginArray(len(v)); err != nil {
 		return err
 	}
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(reflect.TypeFor[[]any](), depthError())
+	if err := s.enter(reflect.TypeFor[[]any]()); err != nil {
+		return err
 	}
 	for _, x := range v {
 		if err := s.any(x); err != nil {
 			return err
 		}
 	}
-	s.depth--
-	return s.e.End()
+	return s.leave()
 }
 
 func (s *encoder) array(v *Array) error {
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(reflect.TypeFor[*Array](), depthError())
+	if err := s.enter(reflect.TypeFor[*Array]()); err != nil {
+		return err
 	}
 	if err := s.e.BeginTypedArray(len(v.Values), v.Elem); err != nil {
 		return err
@@ -94,13 +93,12 @@ func (s *encoder) array(v *Array) error {
 			return err
 		}
 	}
-	s.depth--
-	return s.e.End()
+	return s.leave()
 }
 
 func (s *encoder) dictionary(v *Dictionary) error {
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(reflect.TypeFor[*Dictionary](), depthError())
+	if err := s.enter(reflect.TypeFor[*Dictionary]()); err != nil {
+		return err
 	}
 	if err := s.e.BeginTypedDict(v.Len(), v.Key, v.Value); err != nil {
 		return err
@@ -113,16 +111,15 @@ func (s *encoder) dictionary(v *Dictionary) error {
 			return err
 		}
 	}
-	s.depth--
-	return s.e.End()
+	return s.leave()
 }
 
 func (s *encoder) object(v *Object) error {
 	if err := s.e.BeginObject(v.Class, len(v.Properties)); err != nil {
 		return err
 	}
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(reflect.TypeFor[Object](), depthError())
+	if err := s.enter(reflect.TypeFor[Object]()); err != nil {
+		return err
 	}
 	for i := range v.Properties {
 		p := &v.Properties[i]
@@ -133,6 +130,5 @@ func (s *encoder) object(v *Object) error {
 			return err
 		}
 	}
-	s.depth--
-	return s.e.End()
+	return s.leave()
 }

@@ -29,8 +29,8 @@ func (b encodePlanner) makeTypedMapEncoder(t reflect.Type, tag *tag) (encodeFunc
 	pairs, err := b.makePairsEncoder(t.Key(), tag.key, elem)
 	isTyped, key, value := tag.isTyped(), tag.key, tag.elem
 	return reflected(t, func(s *encoder, v reflect.Value) error {
-		if s.depth++; s.depth > maxDepth {
-			return s.fail(t, depthError())
+		if err := s.enter(t); err != nil {
+			return err
 		}
 		var err error
 		if isTyped && s.declaresTypes() {
@@ -44,8 +44,7 @@ func (b encodePlanner) makeTypedMapEncoder(t reflect.Type, tag *tag) (encodeFunc
 		if err := pairs(s, v); err != nil {
 			return err
 		}
-		s.depth--
-		return s.e.End()
+		return s.leave()
 	}), err
 }
 

@@ -113,16 +113,15 @@ func (b encodePlanner) makeElementsEncoder(t reflect.Type) (encodeFunc, error) {
 		if err := s.e.BeginArray(n); err != nil {
 			return err
 		}
-		if s.depth++; s.depth > maxDepth {
-			return s.fail(t, depthError())
+		if err := s.enter(t); err != nil {
+			return err
 		}
 		for i := range n {
 			if err := elem.do(s, elemAt(all, i, size)); err != nil {
 				return err
 			}
 		}
-		s.depth--
-		return s.e.End()
+		return s.leave()
 	}, err
 }
 

@@ -89,11 +89,13 @@ func (f *fieldEncoder) omits(v reflect.Value) bool {
 }
 
 // makeDictEncoder returns the function that writes a struct as a Dictionary. A method value
-// would add a call for each struct.
+// would add a call for each struct. See makeScalarDecoder for noinline.
+//
+//go:noinline
 func (c *structEncoder) makeDictEncoder() encodeFunc {
 	return func(s *encoder, x variable) error {
-		if s.depth++; s.depth > maxDepth {
-			return s.fail(c.typ, depthError())
+		if err := s.enter(c.typ); err != nil {
+			return err
 		}
 		var err error
 		if c.varies {
@@ -104,8 +106,7 @@ func (c *structEncoder) makeDictEncoder() encodeFunc {
 		if err != nil {
 			return err
 		}
-		s.depth--
-		return s.e.End()
+		return s.leave()
 	}
 }
 
@@ -174,8 +175,8 @@ func (b encodePlanner) embeddedPlan(t reflect.Type, f *field, of *plan[encodeFun
 // encodeArray writes a positional struct as an Array. Fields of structs that are embedded as nil
 // pointers are nil, so that the others keep their indexes.
 func (c *structEncoder) encodeArray(s *encoder, x variable) error {
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(c.typ, depthError())
+	if err := s.enter(c.typ); err != nil {
+		return err
 	}
 	if err := s.e.BeginArray(len(c.fields)); err != nil {
 		return err
@@ -190,8 +191,7 @@ func (c *structEncoder) encodeArray(s *encoder, x variable) error {
 			return s.withField(err, f.field)
 		}
 	}
-	s.depth--
-	return s.e.End()
+	return s.leave()
 }
 
 // encodeEmbed writes the pairs of a field that collects unknown keys.

@@ -20,16 +20,15 @@ func (b encodePlanner) makeTypedListEncoder(t reflect.Type, declared gdwire.Elem
 		if err != nil {
 			return err
 		}
-		if s.depth++; s.depth > maxDepth {
-			return s.fail(t, depthError())
+		if err := s.enter(t); err != nil {
+			return err
 		}
 		for i := range v.Len() {
 			if err := elem.do(s, variableOf(v.Index(i))); err != nil {
 				return err
 			}
 		}
-		s.depth--
-		return s.e.End()
+		return s.leave()
 	}), err
 }
 

@@ -101,11 +101,29 @@ func (s *encoder) withField(err error, f *field) error {
 	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: f.typ, Field: f.goName, Err: at.Err}}
 }
 
+// enter increments the depth for the content of a t. It returns an error if the depth exceeds
+// maxDepth.
+func (s *encoder) enter(t reflect.Type) error {
+	if s.depth++; s.depth > maxDepth {
+		return s.depthError(t)
+	}
+	return nil
+}
+
+// depthError returns the error for a t that is nested too deeply.
+func (s *encoder) depthError(t reflect.Type) error { return s.fail(t, depthError()) }
+
+// leave decrements the depth after the content of a container, and writes the End.
+func (s *encoder) leave() error {
+	s.depth--
+	return s.e.End()
+}
+
 // encodeNested writes v, to which a pointer leads, one level deeper than the pointer. It returns an
 // error if the depth exceeds maxDepth. Each container counts its own level, for its content.
 func (s *encoder) encodeNested(encode encodeFunc, v reflect.Value) error {
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(v.Type(), depthError())
+	if err := s.enter(v.Type()); err != nil {
+		return err
 	}
 	err := encode(s, variableOf(v))
 	s.depth--

@@ -122,7 +122,7 @@ func (s *encoder) marshal(plan *plan[encodeFunc], v any, x reflect.Value) error 
 	switch {
 	case ok:
 	case s.depth > maxDepth: // of the Encoder: Marshalers that call each other
-		err = s.fail(x.Type(), depthError())
+		err = s.depthError(x.Type())
 	case x.CanAddr():
 		err = plan.do(s, variableOf(x))
 	default:

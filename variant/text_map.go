@@ -57,8 +57,8 @@ func (c *textMapOf[T]) encoder(t reflect.Type) encodeFunc {
 
 // encode writes m, whose type is t, as a Dictionary with sorted keys.
 func (c *textMapOf[T]) encode(s *encoder, m map[string]T, t reflect.Type) error {
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(t, depthError())
+	if err := s.enter(t); err != nil {
+		return err
 	}
 	n := len(m)
 	if err := s.e.BeginDict(n); err != nil {
@@ -78,8 +78,7 @@ func (c *textMapOf[T]) encode(s *encoder, m map[string]T, t reflect.Type) error 
 	if err != nil {
 		return err
 	}
-	s.depth--
-	return s.e.End()
+	return s.leave()
 }
 
 // writePairs writes p, the n pairs of a t.
