@@ -178,6 +178,12 @@ func TestPipe(t *testing.T) {
 	}
 	in := Input{Size: -1}
 	require.ErrorContains(t, ReadHead(iotest.ErrReader(errors.New("cable cut")), &in, true), "cable cut")
+
+	// No more is read of a pipe than PipeSize bytes, even if they are not recognized.
+	unknown := bytes.NewReader(bytes.Repeat([]byte{0xff}, PipeSize))
+	in = Input{Size: -1}
+	require.NoError(t, ReadHead(io.MultiReader(unknown, iotest.ErrReader(errors.New("read too much"))), &in, true))
+	require.Len(t, in.Head, PipeSize)
 }
 
 // TestFlippedBits changes one bit.
