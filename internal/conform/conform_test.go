@@ -3,9 +3,7 @@ package conform
 import (
 	"bytes"
 	"encoding/hex"
-	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -97,21 +95,6 @@ func TestConformValues(t *testing.T) {
 	}
 	require.Len(t, faults, len(all)-right)
 	require.Less(t, right, 30)
-}
-
-// TestResults: spec/results.md counts the exercises that there are.
-func TestResults(t *testing.T) {
-	page, err := os.ReadFile("../../spec/results.md")
-	require.NoError(t, err)
-	for row, exercises := range map[string]func(gdwire.Format) ([]Exercise, error){"reading": Decoding, "writing": Encoding} {
-		want := "| gdwire, " + row + " | this commit |"
-		for _, f := range gdwire.Formats() {
-			all, err := exercises(f)
-			require.NoError(t, err)
-			want += fmt.Sprintf(" %d/%d |", len(all), len(all))
-		}
-		require.Contains(t, string(page), want, "go run ./internal/test/measure results writes the page")
-	}
 }
 
 // TestEncoding: each exercise of an encoder has right answers and wrong ones.

@@ -3,6 +3,7 @@ package suite
 
 import (
 	"bytes"
+	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -29,10 +30,11 @@ type Value struct {
 	NativeJSON *string         `json:"native_json,omitempty"`
 }
 
-// The kinds of Value.Encode.
+// The kinds of Encode.
 const (
 	Exact   = "exact" // an encoder writes these bytes
 	ByValue = "value" // an encoder may write other bytes of the same value
+	Refused = "error" // an encoder refuses the value, or writes the bytes if there are any
 )
 
 // A Packet is a line of packets.jsonl: a damaged or odd packet.
@@ -96,6 +98,31 @@ type Answer struct {
 	Reencoded Hex   `json:"reencoded,omitempty"`
 }
 
+// A Long is a line of long.jsonl: a packet, a value or both, whose text is made by rule.
+type Long struct {
+	ID      string   `json:"id"`
+	Kind    string   `json:"kind"`
+	Formats []string `json:"formats"`
+	Rules   []string `json:"rules"`
+	Objects bool     `json:"objects,omitempty"`
+	Verdict string   `json:"verdict,omitempty"` // empty: no packet for readers
+	Encode  string   `json:"encode,omitempty"`  // empty: no value for writers
+	Value   Parts    `json:"value,omitempty"`
+	Hex     Parts    `json:"hex,omitempty"`
+}
+
+// A Written is a line of writers.jsonl: a value that a writer refuses, or writes as these bytes.
+type Written struct {
+	ID      string          `json:"id"`
+	Kind    string          `json:"kind"`
+	Formats []string        `json:"formats"`
+	Rules   []string        `json:"rules"`
+	Objects bool            `json:"objects,omitempty"`
+	Encode  string          `json:"encode"`
+	Value   json.RawMessage `json:"value"`
+	Hex     Hex             `json:"hex,omitempty"`
+}
+
 // A Stream is a line of framing.jsonl: packets after their lengths.
 type Stream struct {
 	ID      string   `json:"id"`
@@ -124,6 +151,12 @@ type File struct {
 	MD5       Hex      `json:"md5"`
 }
 
+// Has reports whether the content of the file is p.
+func (f *File) Has(p []byte) bool {
+	sum := md5.Sum(p)
+	return len(p) == f.Size && bytes.Equal(sum[:], f.MD5)
+}
+
 // Hex contains bytes, in JSON as hexadecimal digits.
 type Hex []byte
 
@@ -142,6 +175,8 @@ var (
 	packets = reader[Packet]("packets")
 	streams = reader[Stream]("framing")
 	files   = reader[File]("files")
+	longs   = reader[Long]("long")
+	written = reader[Written]("writers")
 )
 
 // Values returns the lines of values.jsonl. As of all calls here, the slice belongs to the caller; what
@@ -156,6 +191,12 @@ func Streams() ([]Stream, error) { return streams() }
 
 // Files returns the lines of files.jsonl.
 func Files() ([]File, error) { return files() }
+
+// Longs returns the lines of long.jsonl.
+func Longs() ([]Long, error) { return longs() }
+
+// Writers returns the lines of writers.jsonl.
+func Writers() ([]Written, error) { return written() }
 
 // ValuesOf returns the values that an engine, such as 4.6, wrote.
 func ValuesOf(engine string) (all []Value, err error) {

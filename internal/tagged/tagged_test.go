@@ -54,7 +54,7 @@ func TestTaggedEncode(t *testing.T) {
 			got, err := tagged.Append(nil, d)
 			require.NoError(t, err, v.ID)
 			d.Release()
-			same, err := tagged.Equal(v.Value, got)
+			same, err := tagged.Equal(got, v.Value)
 			require.NoError(t, err)
 			require.True(t, same, "%s: %s, want %s", v.ID, got, v.Value)
 		}

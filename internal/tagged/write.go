@@ -9,18 +9,53 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 )
 
-// Write writes the value in text to e.
+// Write writes the value in text to e. It returns an error for what is no value: a wrong number of
+// components, numbers that do not fit or are no numbers, unknown types, and text that is not Unicode.
 func Write(e *gdwire.Encoder, text []byte) error {
+	if err := checkUnicode(text); err != nil {
+		return err
+	}
+	return write(e, text)
+}
+
+// checkUnicode returns an error for JSON with invalid UTF-8 or lone surrogates, which package json
+// replaces by U+FFFD.
+func checkUnicode(text []byte) error {
+	if !utf8.Valid(text) {
+		return errors.New("invalid UTF-8")
+	}
+	high := false // the last character was the first half of a pair
+	for len(text) > 0 {
+		size, r := 1, rune(0)
+		if text[0] == '\\' && len(text) > 1 {
+			size = 2
+			if text[1] == 'u' && len(text) >= 6 {
+				n, _ := strconv.ParseUint(string(text[2:6]), 16, 16) // package json finds errors
+				size, r = 6, rune(n)
+			}
+		}
+		low := r >= 0xDC00 && r < 0xE000
+		if low != high {
+			return errors.New("lone surrogate")
+		}
+		high = r >= 0xD800 && r < 0xDC00
+		text = text[size:]
+	}
+	return nil
+}
+
+func write(e *gdwire.Encoder, text []byte) error {
 	var v value
 	if err := json.Unmarshal(text, &v); err != nil {
 		return err
 	}
 	if v.T == "ObjectID" {
-		return e.WriteObjectID(uint64(v.id(v.V)))
+		return v.objectID(e)
 	}
 	for _, t := range gdwire.Types() {
 		if t.String() == v.T {
@@ -50,18 +85,24 @@ type value struct {
 	err error // of V
 }
 
-type declared struct{ Builtin, Class, Script string }
+type declared struct{ Builtin, Class, Script *string }
 
-func (d declared) elem() (elem gdwire.Elem) {
+// elem returns the declared type, which is no type if d has no member. An empty class or script is Object.
+func (v *value) elem(d declared) gdwire.Elem {
+	name := func(s *string) string { return *cmp.Or(s, new(string)) }
+	switch {
+	case d.Class != nil || d.Script != nil:
+		return gdwire.Elem{Type: gdwire.TypeObject, Class: name(d.Class), Script: name(d.Script)}
+	case d.Builtin == nil:
+		return gdwire.Elem{}
+	}
 	for _, t := range gdwire.Types() {
-		if t.String() == d.Builtin {
-			elem.Type = t
+		if t.String() == *d.Builtin {
+			return gdwire.Elem{Type: t}
 		}
 	}
-	if d.Class != "" || d.Script != "" {
-		elem = gdwire.Elem{Type: gdwire.TypeObject, Class: d.Class, Script: d.Script}
-	}
-	return elem
+	v.note(fmt.Errorf("unknown type %q", *d.Builtin))
+	return gdwire.Elem{}
 }
 
 // decode decodes V, or notes the error.
@@ -77,7 +118,16 @@ func (v *value) id(text json.RawMessage) int64 {
 	if len(text) == 0 {
 		return 0
 	}
-	n, err := strconv.ParseInt(decode[string](v, text), 10, 64)
+	return v.number(text)
+}
+
+// number decodes a number in a string.
+func (v *value) number(text json.RawMessage) int64 {
+	s := decode[string](v, text)
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err == nil && s[0] == '+' {
+		err = errors.New("a number with a plus sign")
+	}
 	v.note(err)
 	return n
 }
@@ -119,7 +169,7 @@ func (v *value) write(e *gdwire.Encoder, t gdwire.Type) error {
 	case gdwire.TypeBool:
 		return e.WriteBool(decode[bool](v, v.V))
 	case gdwire.TypeInt:
-		return e.WriteInt(v.id(v.V))
+		return e.WriteInt(v.number(v.V))
 	case gdwire.TypeFloat:
 		return v.float(e, float64(decode[float](v, v.V)))
 	case gdwire.TypeString:
@@ -147,10 +197,10 @@ func (v *value) write(e *gdwire.Encoder, t gdwire.Type) error {
 		return v.object(e)
 	case gdwire.TypeArray:
 		elements := decode[[]json.RawMessage](v, v.V)
-		return cmp.Or(writeAll(e, e.BeginTypedArray(len(elements), v.Type.elem()), elements), e.End())
+		return cmp.Or(writeAll(e, e.BeginTypedArray(len(elements), v.elem(v.Type)), elements), e.End())
 	case gdwire.TypeDictionary:
 		pairs := decode[[][]json.RawMessage](v, v.V)
-		err := e.BeginTypedDict(len(pairs), v.KeyType.elem(), v.ValueType.elem())
+		err := e.BeginTypedDict(len(pairs), v.elem(v.KeyType), v.elem(v.ValueType))
 		for _, pair := range pairs {
 			err = writeAll(e, err, pair)
 		}
@@ -179,7 +229,7 @@ func (v *value) float(e *gdwire.Encoder, x float64) error {
 func writeAll(e *gdwire.Encoder, err error, all []json.RawMessage) error {
 	for _, text := range all {
 		if err == nil {
-			err = Write(e, text)
+			err = write(e, text)
 		}
 	}
 	return err
@@ -195,7 +245,19 @@ func (v *value) list(e *gdwire.Encoder, err error, all []string) error {
 	return cmp.Or(err, e.End())
 }
 
+// objectID writes an id, and nil for id 0.
+func (v *value) objectID(e *gdwire.Encoder) error {
+	id := v.id(v.V)
+	if id == 0 {
+		return cmp.Or(v.err, e.WriteNil())
+	}
+	return cmp.Or(v.err, e.WriteObjectID(uint64(id)))
+}
+
 func (v *value) object(e *gdwire.Encoder) error {
+	if v.Class == "" && len(v.Properties) == 0 {
+		return e.WriteNil()
+	}
 	err := e.BeginObject(v.Class, len(v.Properties))
 	for _, p := range v.Properties {
 		if len(p) != 2 {
@@ -222,21 +284,25 @@ func (v *value) packed(e *gdwire.Encoder, t gdwire.Type) error {
 	case gdwire.TypePackedInt64Array:
 		var all []int64
 		for _, text := range decode[[]json.RawMessage](v, v.V) {
-			all = append(all, v.id(text))
+			all = append(all, v.number(text))
 		}
 		return writePacked(e, all, begin)
 	case gdwire.TypePackedVector2Array:
-		return writePacked(e, groups(v.floats(), 2, func(x []float64) [2]float64 { return [2]float64(x) }), begin)
+		return writePacked(e, groups(v, 2, func(x []float64) [2]float64 { return [2]float64(x) }), begin)
 	case gdwire.TypePackedVector3Array:
-		return writePacked(e, groups(v.floats(), 3, func(x []float64) [3]float64 { return [3]float64(x) }), begin)
+		return writePacked(e, groups(v, 3, func(x []float64) [3]float64 { return [3]float64(x) }), begin)
 	case gdwire.TypePackedVector4Array, gdwire.TypePackedColorArray:
-		return writePacked(e, groups(v.floats(), 4, func(x []float64) [4]float64 { return [4]float64(x) }), begin)
+		return writePacked(e, groups(v, 4, func(x []float64) [4]float64 { return [4]float64(x) }), begin)
 	}
 	return writePacked(e, v.floats(), begin)
 }
 
-// groups returns groups of n numbers. Fewer at the end are left out.
-func groups[T any](x []float64, n int, group func([]float64) T) (all []T) {
+// groups returns the numbers of v in groups of n.
+func groups[T any](v *value, n int, group func([]float64) T) (all []T) {
+	x := v.floats()
+	if len(x)%n != 0 {
+		v.note(fmt.Errorf("%d numbers are no whole elements of %s", len(x), v.T))
+	}
 	for ; len(x) >= n; x = x[n:] {
 		all = append(all, group(x))
 	}

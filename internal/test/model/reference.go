@@ -150,7 +150,10 @@ func (r *Reference) u32() uint32 { return le.Uint32(r.take(4)) }
 func (r *Reference) u64() uint64 { return le.Uint64(r.take(8)) }
 
 // pad skips the padding after n bytes. Where it may be missing, a part of it may.
-func (r *Reference) pad(n uint32, mayMiss bool) {
+func (r *Reference) pad(n uint32, mayMiss bool) { r.padBy("T4", n, mayMiss) }
+
+// padBy skips padding, or refuses the packet because of a rule.
+func (r *Reference) padBy(rule string, n uint32, mayMiss bool) {
 	missing := (4 - n%4) % 4
 	if left := uint32(len(r.P) - r.Pos); mayMiss && left < missing {
 		r.Missing = int(missing - left)
@@ -158,7 +161,7 @@ func (r *Reference) pad(n uint32, mayMiss bool) {
 		r.shows(!r.is("godot2"), "P2")
 		r.shows(r.is("godot2"), "G4")
 	}
-	for _, b := range r.takeBy("T4", uint64(missing)) {
+	for _, b := range r.takeBy(rule, uint64(missing)) {
 		r.shows(b != 0, "T3")
 	}
 }
@@ -266,7 +269,11 @@ func (r *Reference) value() Value {
 	case "PackedByteArray":
 		n := r.u32()
 		v.Data = append(v.Data, r.takeBy("P7", uint64(n))...)
-		r.pad(n, r.engine())
+		if r.engine() {
+			r.pad(n, true)
+		} else {
+			r.padBy("A9", n, false)
+		}
 	case "PackedInt32Array":
 		for n := r.count(4); n > 0; n-- {
 			v.Numbers = append(v.Numbers, uint64(int64(int32(r.u32()))))
@@ -386,6 +393,7 @@ func (r *Reference) declared(kind uint32) Declared {
 		return Declared{1, r.types[id]}
 	default:
 		name := r.text(false)
+		r.shows(kind == 3 && r.Objects, "C12")
 		if name == "" {
 			r.shows(true, "C9")
 			return Declared{1, "Object"}
@@ -418,6 +426,10 @@ func (r *Reference) nodePath(v *Value) {
 		r.shows(!r.is("godot2"), "N3")
 	}
 	r.shows(flags > 3 || flags > 1 && !r.engine(), "N7")
+	r.shows(flags&2 != 0 && !r.engine(), "A8")
+	if !r.engine() && names+subnames > 1<<32-1 {
+		refuse("A7", "%d names", names+subnames)
+	}
 	if total := names + subnames; r.engine() && total > 1<<32-1 { // engines add them in 32 bits
 		total -= 1 << 32
 		names = min(names, total)
@@ -478,6 +490,7 @@ func (r *Reference) object(v *Value, id bool) {
 	}
 	if v.Text = r.text(false); v.Text == "" {
 		r.shows(true, "O4")
+		r.shows(!r.Objects, "A10")
 		return
 	}
 	if !r.Objects {
