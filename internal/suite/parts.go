@@ -52,6 +52,10 @@ func (p Parts) join(index func(int) string) string {
 		if part.Repeat == 0 {
 			b.WriteString(part.Text)
 		}
+		if !strings.Contains(part.Text, "{i}") {
+			b.WriteString(strings.Repeat(part.Text, part.Repeat))
+			continue
+		}
 		for i := range part.Repeat {
 			b.WriteString(strings.ReplaceAll(part.Text, "{i}", index(i)))
 		}

@@ -123,6 +123,9 @@ func (b *suiteBuilder) addTables() {
 	for _, p := range []string{"<Array+3> 00000000 00000000", "<Array+3> 09000000 7265733a 2f2f612e 67000000 00000000", "<Dictionary+12> 01000000 61000000 00000000"} {
 		b.addPacket(suite.Packet{Hex: model.Build(b.t, gdwire.Godot4, p), Objects: true}, "godot4")
 	}
+	for _, p := range []string{"<String> 07000000 efbbbfef bbbf6100", "<String> 05000000 61efbbbf 62000000", "<NodePath> 01000080 00000000 00000000 04000000 efbbbf61"} {
+		b.addPacket(suite.Packet{Hex: model.Build(b.t, gdwire.Godot4, p)}, "godot4")
+	}
 	for _, r := range invalidPackets {
 		for _, name := range strings.Fields(r.formats) {
 			b.addPacket(suite.Packet{Kind: r.name, Objects: r.objects, Hex: model.Build(b.t, formatNamed(b.t, name), r.packet)}, name)

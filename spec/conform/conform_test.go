@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
+)
+
+// TestMain is the program under test, if PROGRAM names what it does wrong, or else the tests.
+func TestMain(m *testing.M) {
+	mode, ok := os.LookupEnv("PROGRAM")
+	if !ok {
+		os.Exit(m.Run())
+	}
+	program := &config{encoder: os.Getenv("ENCODER") != "", strict: mode == "strict"}
+	_ = program.format.UnmarshalText([]byte(os.Getenv("FORMAT")))
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, maxAnswer)
+	for n := 1; in.Scan(); n++ {
+		answer := own(program, in.Text())
+		switch {
+		case in.Text() == "can" && mode == "can":
+			answer = []byte(`{"can":["prefixes"]}`)
+		case in.Text() == "can" && mode == "unknown ability":
+			answer = []byte(`{"can":["fly"]}`)
+		case strings.HasSuffix(in.Text(), " prefix"):
+			answer = []byte(`{"more":true}`)
+		case mode == "crash" && n%10 == 0:
+			fmt.Fprintln(os.Stderr, "segmentation fault")
+			os.Exit(3)
+		case mode == "hang" && n == 3:
+			time.Sleep(time.Hour)
+		case mode == "refuse":
+			answer = []byte(`{"error":"no"}`)
+		case mode == "nil":
+			answer = []byte(`{"t":"Nil"}`)
+		case mode == "empty":
+			answer = nil
+		}
+		fmt.Printf("%s\n", answer)
+		if mode == "twice" {
+			fmt.Printf("%s\n", answer)
+		}
+	}
+	if mode == "status" {
+		os.Exit(4)
+	}
+	os.Exit(0)
+}
+
+// run measures the test's own binary, which does something wrong.
+func run(t *testing.T, mode string, args ...string) (status int, out, errs string) {
+	t.Helper()
+	t.Setenv("PROGRAM", mode)
+	t.Setenv("FORMAT", "godot2")
+	args = append([]string{"-format", "godot2", "-skip", "l*"}, args...) // the long lines take seconds
+	var stdout, stderr bytes.Buffer
+	status = conform(append(args, "--", os.Args[0]), &stdout, &stderr)
+	return status, stdout.String(), stderr.String()
+}
+
+// TestOwn: package gdwire is right about every vector of every format.
+func TestOwn(t *testing.T) {
+	for _, f := range gdwire.Formats() {
+		for _, flag := range []string{"-json", "-encoder", "-strict"} {
+			if f != gdwire.Godot4 && !testenv.Full() {
+				continue // seconds
+			}
+			var out, errs bytes.Buffer
+			require.Equal(t, statusRight, conform([]string{"-format", f.String(), flag}, &out, &errs), "%v %s: %.1000s%s", f, flag, &out, &errs)
+		}
+	}
+}
+
+// TestReaders: the readers of the specification are right about every vector.
+func TestReaders(t *testing.T) {
+	for _, f := range gdwire.Formats() {
+		for _, reader := range []string{"python3 ../reader.py", "node ../reader.mjs"} {
+			words := strings.Fields(reader)
+			if _, err := exec.LookPath(words[0]); err != nil {
+				t.Logf("%s is skipped: %v", reader, err)
+				continue
+			}
+			if f != gdwire.Godot2 && !testenv.Full() {
+				continue // seconds
+			}
+			var out, errs bytes.Buffer
+			status := conform(append([]string{"-timeout", "1m", "-format", f.String(), "--"}, append(words, f.String())...), &out, &errs)
+			require.Equal(t, statusRight, status, "%s: %s%s", reader, &out, &errs)
+		}
+	}
+}
+
+// TestRight: a program with right answers, a strict one, and one that knows prefixes.
+func TestRight(t *testing.T) {
+	status, out, errs := run(t, "right")
+	require.Equal(t, statusRight, status, out+errs)
+	require.Regexp(t, `(?m)^godot2 +valid +invalid\ncore +\d+/\d+ +\d+/\d+\n`, out)
+	require.NotContains(t, out, "restarts")
+
+	status, out, errs = run(t, "strict", "-strict")
+	require.Equal(t, statusRight, status, out+errs)
+	require.Regexp(t, `(?m)^strict +- +\d+/\d+$`, out)
+	status, out, _ = run(t, "right", "-strict")
+	require.Equal(t, statusWrong, status)
+	require.Regexp(t, `(?m)^strict +- +0/\d+$`, out)
+
+	status, out, errs = run(t, "can")
+	require.Equal(t, statusRight, status, out+errs)
+	require.Regexp(t, `(?m)^prefixes +\d\d+/\d\d+ +-$`, out)
+}
+
+// TestCrash: a program that crashes at every tenth line misses a tenth, and is started again.
+func TestCrash(t *testing.T) {
+	status, out, errs := run(t, "crash", "-json")
+	require.Equal(t, statusWrong, status, errs)
+	var r report
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	all := r.sum()
+	total := all.Valid.Of + all.Invalid.Of
+	require.InDelta(t, total/10, len(r.Faults), 2)
+	require.Equal(t, len(r.Faults), r.Restarts)
+	require.Equal(t, total-len(r.Faults), all.Valid.Right+all.Invalid.Right)
+	require.Equal(t, `exit status 3: "segmentation fault"`, r.Faults[0].Text)
+	require.NotEmpty(t, r.Faults[0].Line)
+}
+
+// TestHang: a program that hangs at its third line misses it.
+func TestHang(t *testing.T) {
+	skip := "p*,g3-*,g2-000*,g2-001*,g2-002*"
+	status, out, errs := run(t, "hang", "-timeout", "1s", "-json", "-skip", skip)
+	require.Equal(t, statusWrong, status, errs)
+	var r report
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.NotEmpty(t, r.Faults)
+	require.Contains(t, r.Faults[0].Text, "nothing for 1s")
+	require.Equal(t, len(r.Faults), r.Restarts)
+	require.Greater(t, r.Skipped, 100)
+}
+
+// TestScores: a program that refuses everything, and one that accepts everything, score nothing in a column.
+func TestScores(t *testing.T) {
+	status, out, _ := run(t, "refuse")
+	require.Equal(t, statusWrong, status)
+	require.Regexp(t, `(?m)^all +0/\d+ +(\d+)/(\d+)$`, out)
+	require.Regexp(t, `(?m)^kind +wrong +vectors +for example\n.*refused: "no"$`, out)
+	status, out, _ = run(t, "nil")
+	require.Equal(t, statusWrong, status)
+	require.Regexp(t, `(?m)^all +\d+/\d+ +0/\d+$`, out)
+	status, out, _ = run(t, "empty", "-v")
+	require.Equal(t, statusWrong, status)
+	require.Regexp(t, `(?m)^all +0/\d+ +0/\d+$`, out)
+	require.Regexp(t, `(?m)^g3-0001 no value: ""\n  00000000$`, out)
+
+	t.Setenv("ENCODER", "1")
+	status, out, errs := run(t, "right", "-encoder")
+	require.Equal(t, statusRight, status, out+errs)
+	status, out, _ = run(t, "refuse", "-encoder")
+	require.Equal(t, statusWrong, status)
+	require.Regexp(t, `(?m)^all +0/\d+ +\d+/\d+$`, out)
+}
+
+// TestFailures: what cannot be measured has no score.
+func TestFailures(t *testing.T) {
+	for _, c := range []struct{ mode, fault string }{
+		{"twice", "more answers than lines"},
+		{"status", "after the last answer: exit status 4"},
+		{"unknown ability", `can "fly"`},
+	} {
+		status, out, errs := run(t, c.mode)
+		require.Equal(t, statusFailed, status, c.mode)
+		require.Contains(t, errs, c.fault)
+		require.Empty(t, out)
+	}
+	for _, c := range []struct{ args, fault string }{
+		{"-- ./no-such-program", "no-such-program"},
+		{"-- true", "true answers nothing: no answer"},
+		{"-timeout 0s", "-timeout is not more than 0"},
+		{"-format godot5", "unknown format"},
+		{"cat", "the program follows --"},
+		{"-strict -encoder", "-strict is for readers"},
+		{"-skip Z1", "-skip Z1: no vector of godot4"},
+		{"-h", "usage: conform"},
+	} {
+		var out, errs bytes.Buffer
+		require.Equal(t, statusFailed, conform(strings.Fields(c.args), &out, &errs), c.args)
+		require.Contains(t, errs.String(), c.fault, c.args)
+		require.Empty(t, out.String())
+	}
+}
+
+// TestSkip: rules, ids and types are left out.
+func TestSkip(t *testing.T) {
+	c := &config{format: gdwire.Godot4}
+	all, err := exercisesOf(c)
+	require.NoError(t, err)
+	for _, name := range []string{"T7", "g4-0048", "Projection"} {
+		c.skip = []string{name}
+		kept, skipped, err := without(all, c)
+		require.NoError(t, err)
+		require.NotZero(t, skipped)
+		require.Len(t, kept, len(all)-skipped)
+		for _, e := range kept {
+			require.NotEqual(t, name, e.ID)
+			require.NotContains(t, e.Rules, name)
+			require.NotContains(t, e.types(), name)
+		}
+	}
+}
+
+// TestAnswers: each exercise of an encoder has wrong answers, and each answer that is none is wrong.
+func TestAnswers(t *testing.T) {
+	for _, f := range gdwire.Formats() {
+		all, err := encoding(&config{format: f})
+		require.NoError(t, err)
+		for _, e := range all {
+			for _, answer := range []string{"", "x", "00", "ffffffff", `{"t":"Nil"}`} {
+				require.NotEmpty(t, e.judge([]byte(answer)), "%s %s", e.ID, answer)
+			}
+			if e.Valid {
+				require.NotEmpty(t, e.judge([]byte(`{"error":""}`)), e.ID)
+			}
+		}
+	}
+	for _, c := range []struct{ answer, fault string }{
+		{`{"error":"a\u001bb"}`, `refused: "a\x1bb"`}, {`{"t":"bool"}`, "read "}, {"\x1b", `no value: "\x1b"`}, {"", "no value"}, {`{"t":"Nil"} {}`, "no value"}, {"22", "no value"},
+		{`{"t":"Nil"}`, ""},
+	} {
+		got := judgeRead([]byte(c.answer), "valid", []byte(`{"t":"Nil"}`))
+		require.True(t, strings.HasPrefix(got, c.fault) && (got == "") == (c.fault == ""), got)
+	}
+	require.Empty(t, judgeRead([]byte(strings.Repeat("{", 20000)), "differs", nil), "a value of more levels than package json reads")
+	require.NotEmpty(t, judgeRead([]byte("x"), "differs", nil))
+}
+
+// TestExtras: files and native JSON have right answers and wrong ones.
+func TestExtras(t *testing.T) {
+	c := &config{format: gdwire.Godot4, files: filepath.Join("..", "..")}
+	all, err := extraExercises(c, []string{"files", "native_json", "prefixes"})
+	require.NoError(t, err)
+	seen := map[string]int{}
+	for _, e := range all {
+		seen[e.Level]++
+		require.NotEmpty(t, e.judge([]byte("ff")), e.ID)
+	}
+	require.Greater(t, seen[files], 60)
+	require.Greater(t, seen[native], 100)
+	require.Greater(t, seen[prefixes], 1000)
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{`"f:0.1"`, `"f:0.10000000000000001"`, true}, {`"f:1e-20"`, `"f:0.0"`, true}, {`"f:0.1"`, `"f:0.2"`, false}, {`"s:a"`, `"s:b"`, false}, {`"f:nan"`, `"f:nan"`, true},
+		{`{"a":[1,2]}`, `{"a":[1,2.0]}`, true}, {`{"a":1}`, `{"b":1}`, false}, {`[1]`, `[1,2]`, false}, {`null`, `null`, true}, {`null`, `1`, false}, {`"f:x"`, `"f:1"`, false},
+	} {
+		require.Equal(t, c.same, sameNative([]byte(c.a), []byte(c.b)), "%s %s", c.a, c.b)
+	}
+	c.files = t.TempDir()
+	_, err = extraExercises(c, []string{"files"})
+	require.ErrorContains(t, err, "-files names the directory")
+}
+
+// FuzzAnswers: no answer panics or prints what a terminal obeys.
+func FuzzAnswers(f *testing.F) {
+	read, err := decoding(&config{format: gdwire.Godot3})
+	require.NoError(f, err)
+	write, err := encoding(&config{format: gdwire.Godot3})
+	require.NoError(f, err)
+	f.Add([]byte(`{"t":"Nil"}`), uint16(0))
+	f.Add([]byte(`{"error":"x"}`), uint16(1))
+	f.Add([]byte("0b00000000000000"), uint16(2))
+	f.Fuzz(func(t *testing.T, answer []byte, n uint16) {
+		for _, all := range [][]exercise{read, write} {
+			text := all[int(n)%len(all)].judge(answer)
+			if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+				t.Fatalf("%q is not printable", text)
+			}
+		}
+	})
+}

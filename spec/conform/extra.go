@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gdwire/gdwire/internal/suite"
+)
+
+// extraExercises returns the exercises for what a program says that it can: prefixes, files and native_json.
+func extraExercises(c *config, can []string) (all []exercise, err error) {
+	for _, name := range can {
+		var some []exercise
+		switch name {
+		case "prefixes":
+			some, err = prefixExercises(c)
+		case "files":
+			some, err = fileExercises(c)
+		case "native_json":
+			some, err = nativeExercises(c)
+		default:
+			err = fmt.Errorf("the program says that it can %q; known are prefixes, files and native_json", name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// prefixExercises returns beginnings of packets, at which a reader of a stream waits for more: rule B6.
+func prefixExercises(c *config) (all []exercise, err error) {
+	err = eachVector(c.format, func(v *suite.Value) error {
+		n := len(v.Hex)
+		cuts := []int{0, 1, 3, 4, 5, 8, n / 2, n - 5, n - 4, n - 1}
+		slices.Sort(cuts)
+		for _, cut := range slices.Compact(cuts) {
+			if cut < 0 || cut >= n {
+				continue
+			}
+			e := exercise{ID: v.ID, Kind: "partial input", Level: prefixes, Rules: []string{"B6"}, Valid: true, Line: line(v.Hex[:cut], v.Objects) + " prefix"}
+			e.types = func() []string { return typesOf(v.Hex, c.format) }
+			e.judge = judgePrefix
+			all = append(all, e)
+		}
+		return nil
+	}, nil, func(*suite.Long) error { return nil })
+	return all, err
+}
+
+func judgePrefix(answer []byte) string {
+	var a struct{ More bool }
+	if json.Unmarshal(answer, &a) != nil || !a.More {
+		return "does not wait for more: " + quote(answer)
+	}
+	return ""
+}
+
+// fileExercises returns the files of files.jsonl, whose contents a program answers in hexadecimal.
+func fileExercises(c *config) (all []exercise, err error) {
+	lines, err := suite.Files()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range lines {
+		if f.Container == "plain" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(c.files, filepath.FromSlash(f.File)))
+		if err != nil {
+			return nil, fmt.Errorf("%w: -files names the directory of %s", err, f.File)
+		}
+		text := hex.EncodeToString(data) + " file"
+		if f.Password != "" {
+			text += " password=" + f.Password
+		}
+		if len(f.Key) > 0 {
+			text += " key=" + hex.EncodeToString(f.Key)
+		}
+		if f.Container == "" { // a raw stream
+			text += " mode=" + f.Mode + " size=" + strconv.Itoa(f.Size)
+		}
+		e := exercise{ID: f.ID, Kind: "file", Level: files, Rules: f.Rules, Valid: f.Verdict != suite.Invalid, Line: text}
+		e.types = func() []string { return nil }
+		e.judge = func(answer []byte) string { return judgeFile(answer, &f) }
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func judgeFile(answer []byte, f *suite.File) string {
+	text, refused := refusal(answer)
+	content, err := hex.DecodeString(string(bytes.TrimSpace(answer)))
+	switch {
+	case refused && f.Verdict == suite.Invalid:
+		return ""
+	case refused:
+		return "refused: " + text
+	case err != nil:
+		return "not hexadecimal: " + quote(answer)
+	case f.Verdict == suite.Invalid:
+		return "accepted: " + quote(answer)
+	case !f.Has(content):
+		return fmt.Sprintf("read %d bytes with another digest, not %d bytes", len(content), f.Size)
+	}
+	return ""
+}
+
+// nativeExercises returns packets whose value a program answers in native JSON.
+func nativeExercises(c *config) (all []exercise, err error) {
+	err = eachVector(c.format, func(v *suite.Value) error {
+		if v.NativeJSON == nil {
+			return nil
+		}
+		e := exercise{ID: v.ID, Kind: kindOf(v.Value), Level: native, Rules: v.Rules, Valid: *v.NativeJSON != "null" || kindOf(v.Value) == "a Nil",
+			Line: line(v.Hex, v.Objects) + " json"}
+		e.types = func() []string { return typesOf(v.Hex, c.format) }
+		e.judge = func(answer []byte) string {
+			if _, refused := refusal(answer); refused && !e.Valid {
+				return ""
+			}
+			if !sameNative(answer, []byte(*v.NativeJSON)) {
+				return "wrote " + quote(answer) + ", not " + quote([]byte(*v.NativeJSON))
+			}
+			return ""
+		}
+		all = append(all, e)
+		return nil
+	}, nil, func(*suite.Long) error { return nil })
+	return all, err
+}
+
+// sameNative reports whether native JSON is equal but for digits that engines do not write: rule J1.
+func sameNative(answer, want []byte) bool {
+	var a, b any
+	return json.Unmarshal(answer, &a) == nil && json.Unmarshal(want, &b) == nil && nearly(a, b)
+}
+
+func nearly(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for name := range a {
+			if !nearly(a[name], b[name]) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, nearly)
+	case float64:
+		b, ok := b.(float64)
+		return ok && near(a, b)
+	case string:
+		b, ok := b.(string)
+		x, isFloat := strings.CutPrefix(a, "f:")
+		y, areFloats := strings.CutPrefix(b, "f:")
+		if !ok || !isFloat || !areFloats {
+			return ok && a == b
+		}
+		p, err := strconv.ParseFloat(x, 64)
+		q, failed := strconv.ParseFloat(y, 64)
+		return a == b || err == nil && failed == nil && near(p, q)
+	}
+	return a == b
+}
+
+// near reports whether engines write a and b alike.
+func near(a, b float64) bool {
+	return a == b || math.Abs(a-b) <= 1e-14*max(1, math.Abs(a), math.Abs(b))
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/tagged"
+)
+
+// judgeRead returns the fault of an answer to a packet, or "". Without a value, none is compared.
+func judgeRead(answer []byte, verdict string, value []byte) string {
+	text, refused := refusal(answer)
+	switch {
+	case refused && verdict == suite.Valid:
+		return "refused: " + text
+	case refused:
+		return ""
+	case verdict == suite.Differs && bytes.HasPrefix(answer, []byte(`{`)):
+		return "" // perhaps of more levels than package json reads
+	case verdict == suite.Valid && len(value) > 0:
+		return compare(answer, value)
+	case !isValue(answer):
+		return "no value: " + quote(answer)
+	case verdict == suite.Invalid:
+		return "accepted: " + quote(answer)
+	}
+	return ""
+}
+
+// written is what a writer does with a value.
+type written struct {
+	encode  string // Exact, ByValue or Refused
+	packet  []byte // may be nil if it is refused
+	value   []byte
+	objects bool
+}
+
+// judgeWritten returns the fault of an answer to a value, or "".
+func judgeWritten(answer []byte, f gdwire.Format, want written) string {
+	text, refused := refusal(answer)
+	if refused {
+		if want.encode == suite.Refused {
+			return ""
+		}
+		return "refused: " + text
+	}
+	p, err := hex.DecodeString(string(bytes.TrimSpace(answer)))
+	switch {
+	case err != nil:
+		return "not hexadecimal: " + quote(answer)
+	case len(p) > 0 && bytes.Equal(p, want.packet):
+		return ""
+	case want.encode == suite.Refused:
+		return "wrote " + quote([]byte(hex.EncodeToString(p))) + ", no error"
+	case want.encode == suite.Exact:
+		return "wrote " + quote([]byte(hex.EncodeToString(p))) + ", not " + quote([]byte(hex.EncodeToString(want.packet)))
+	}
+	value, err := decode(p, &gdwire.DecoderOptions{Format: f, AllowObjects: want.objects, Strict: true})
+	if err != nil {
+		return "wrote " + quote([]byte(hex.EncodeToString(p))) + ": " + err.Error()
+	}
+	return compare(value, want.value)
+}
+
+// refusal reports whether an answer is an error, and returns its text.
+func refusal(answer []byte) (text string, refused bool) {
+	if !bytes.Contains(answer, []byte(`"error"`)) {
+		return "", false
+	}
+	var a struct {
+		Error *string `json:"error"`
+	}
+	if json.Unmarshal(answer, &a) != nil || a.Error == nil {
+		return "", false
+	}
+	return quote([]byte(*a.Error)), true
+}
+
+// isValue reports whether an answer is a value with a type.
+func isValue(answer []byte) bool {
+	var v struct{ T string }
+	return json.Unmarshal(answer, &v) == nil && v.T != ""
+}
+
+// compare returns the fault of an answer that is not the value want, or "".
+func compare(answer, want []byte) string {
+	if bytes.Equal(answer, want) {
+		return ""
+	}
+	if !isValue(answer) {
+		return "no value: " + quote(answer)
+	}
+	if same, err := tagged.Equal(answer, want); err != nil || !same {
+		return "read " + quote(answer) + ", not " + quote(want)
+	}
+	return ""
+}
+
+// quote quotes text of a program for a terminal, and cuts it.
+func quote(s []byte) string {
+	const most = 60
+	if len(s) > most {
+		return strconv.QuoteToASCII(string(s[:most]) + "…")
+	}
+	return strconv.QuoteToASCII(string(s))
+}
+
+// decode returns the value at the start of p as tagged JSON.
+func decode(p []byte, o *gdwire.DecoderOptions) ([]byte, error) {
+	d := gdwire.NewDecoder(bytes.NewReader(p), o)
+	defer d.Release()
+	text, err := tagged.Append(nil, d)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == nil && o.Strict {
+		if _, end := d.ReadToken(); end != io.EOF {
+			err = errors.New("bytes after the value")
+		}
+	}
+	return text, err
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxAnswer is the maximum number of bytes of an answer.
+const maxAnswer = 64 << 20
+
+// mostStarts is how often a program is started that has not answered anything.
+const mostStarts = 5
+
+// A program is run over exercises, and started again after a crash.
+type program struct {
+	args    []string
+	timeout time.Duration
+	errs    io.Writer
+}
+
+// run writes all exercises to the program and calls answer for each answer, or fault if there is none. It
+// returns how often it started the program again.
+func (p *program) run(all []exercise, answer func(*exercise, []byte), fault func(*exercise, string)) (restarts int, err error) {
+	silent := 0
+	for next := 0; next < len(all); restarts++ {
+		answered, err := p.answers(all[next:], answer)
+		if next += answered; next == len(all) {
+			if err != nil {
+				return restarts, fmt.Errorf("%s, after the last answer: %w", p.args[0], err)
+			}
+			return restarts, nil
+		}
+		if err == nil {
+			err = errors.New("no answer")
+		}
+		if next == 0 {
+			silent++
+		}
+		var failed *exec.Error
+		if silent == mostStarts || errors.As(err, &failed) {
+			return restarts, fmt.Errorf("%s answers nothing: %w", p.args[0], err)
+		}
+		if silent > 0 && next == 0 {
+			continue // the first line again: the program may only have failed to start
+		}
+		fault(&all[next], err.Error())
+		next++
+	}
+	return restarts, nil
+}
+
+// answers starts the program and writes exercises to it, until it ends or is late. It returns how many
+// it answered, and what is wrong with its end.
+func (p *program) answers(all []exercise, answer func(*exercise, []byte)) (answered int, err error) {
+	ctx, kill := context.WithCancel(context.Background())
+	defer kill()
+	c := exec.CommandContext(ctx, p.args[0], p.args[1:]...)
+	c.WaitDelay = time.Second // a child of the program can keep its output open
+	last := &tail{}
+	c.Stderr = io.MultiWriter(last, p.errs)
+	in, err := c.StdinPipe()
+	if err != nil {
+		return 0, err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := c.Start(); err != nil {
+		return 0, err
+	}
+	go func() {
+		w := bufio.NewWriter(in)
+		for i := range all {
+			if _, err := w.WriteString(all[i].Line + "\n"); err != nil {
+				break // the program has ended
+			}
+		}
+		_ = w.Flush()
+		_ = in.Close()
+	}()
+	lines, failed := scan(ctx, out)
+	late := time.NewTimer(p.timeout)
+	defer late.Stop()
+	for {
+		select {
+		case line, ok := <-lines:
+			switch {
+			case !ok:
+				return answered, last.explain(firstError(*failed, p.wait(c, kill)))
+			case answered == len(all):
+				kill()
+				_ = c.Wait()
+				return answered, errors.New("more answers than lines")
+			}
+			answer(&all[answered], line)
+			answered++
+			late.Reset(p.timeout)
+		case <-late.C:
+			kill()
+			_ = c.Wait()
+			return answered, fmt.Errorf("nothing for %v; -timeout waits longer", p.timeout)
+		}
+	}
+}
+
+// wait waits for the end of a program that has closed its output, and kills one that is late.
+func (p *program) wait(c *exec.Cmd, kill func()) error {
+	late := time.AfterFunc(p.timeout, kill)
+	defer late.Stop()
+	return c.Wait()
+}
+
+// scan returns a channel with the lines of r, which is closed at the end or after an error.
+func scan(ctx context.Context, r io.Reader) (<-chan []byte, *error) {
+	lines, failed := make(chan []byte), new(error)
+	go func() {
+		defer close(lines)
+		s := bufio.NewScanner(r)
+		s.Buffer(nil, maxAnswer)
+		for s.Scan() {
+			select {
+			case lines <- bytes.Clone(s.Bytes()):
+			case <-ctx.Done():
+				return
+			}
+		}
+		*failed = s.Err()
+	}()
+	return lines, failed
+}
+
+func firstError(all ...error) error {
+	for _, err := range all {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A tail keeps the first line of what a program prints as errors.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write keeps p if it is the beginning.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.text) < 200 {
+		t.text = append(t.text, p[:min(len(p), 200)]...)
+	}
+	return len(p), nil
+}
+
+// explain adds the text to an error.
+func (t *tail) explain(err error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	line, _, _ := strings.Cut(string(t.text), "\n")
+	if err == nil || line == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, quote([]byte(line)))
+}
+
+// abilities asks the program what it can besides reading packets. A program that does not know the
+// question can nothing else.
+func (p *program) abilities() (can []string) {
+	question := []exercise{{Line: "can"}}
+	_, _ = p.answers(question, func(_ *exercise, answer []byte) {
+		var a struct{ Can []string }
+		if json.Unmarshal(answer, &a) == nil {
+			can = a.Can
+		}
+	})
+	return can
+}

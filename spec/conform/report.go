@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// A score counts answers.
+type score struct {
+	Right int `json:"right"`
+	Of    int `json:"of"`
+}
+
+func (s score) String() string {
+	if s.Of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", s.Right, s.Of)
+}
+
+// A levelScore contains the scores of a level.
+type levelScore struct {
+	Level   string `json:"level"`
+	Valid   score  `json:"valid"`   // exercises that have an answer
+	Invalid score  `json:"invalid"` // exercises that must be refused
+}
+
+// A wrong is a wrong answer.
+type wrong struct {
+	exercise
+	Text string `json:"fault"`
+	Line string `json:"line"`
+}
+
+// A report contains what was measured.
+type report struct {
+	Format   string       `json:"format"`
+	Encoder  bool         `json:"encoder"`
+	Program  string       `json:"program"`
+	Levels   []levelScore `json:"levels"`
+	Skipped  int          `json:"skipped"`
+	Restarts int          `json:"restarts"`
+	Faults   []wrong      `json:"faults"`
+
+	counts map[string]int // exercises of each kind
+}
+
+// judge counts an answer.
+func (r *report) judge(e *exercise, answer []byte) {
+	if text := e.judge(answer); text != "" {
+		r.fault(e, text)
+		return
+	}
+	if !e.Any {
+		r.count(e, 1)
+	}
+}
+
+// fault counts a wrong answer, or one that is missing.
+func (r *report) fault(e *exercise, text string) {
+	r.count(e, 0)
+	r.Faults = append(r.Faults, wrong{*e, text, cut(e.Line)})
+}
+
+// cut shortens a line that nobody reads.
+func cut(line string) string {
+	const most = 2000
+	if len(line) > most {
+		return line[:most] + "…"
+	}
+	return line
+}
+
+func (r *report) count(e *exercise, right int) {
+	i := slices.IndexFunc(r.Levels, func(l levelScore) bool { return l.Level == e.Level })
+	if i < 0 {
+		i, r.Levels = len(r.Levels), append(r.Levels, levelScore{Level: e.Level})
+	}
+	s := &r.Levels[i].Invalid
+	if e.Valid {
+		s = &r.Levels[i].Valid
+	}
+	s.Right, s.Of = s.Right+right, s.Of+1
+	if r.counts == nil {
+		r.counts = map[string]int{}
+	}
+	r.counts[e.Kind]++
+}
+
+// sum returns the scores of all levels.
+func (r *report) sum() (all levelScore) {
+	all.Level = "all"
+	for _, l := range r.Levels {
+		all.Valid.Right, all.Valid.Of = all.Valid.Right+l.Valid.Right, all.Valid.Of+l.Valid.Of
+		all.Invalid.Right, all.Invalid.Of = all.Invalid.Right+l.Invalid.Right, all.Invalid.Of+l.Invalid.Of
+	}
+	return all
+}
+
+// write prints the report as c says.
+func (r *report) write(out io.Writer, c *config) error {
+	slices.SortFunc(r.Levels, func(a, b levelScore) int {
+		return slices.Index(levels, a.Level) - slices.Index(levels, b.Level)
+	})
+	if c.json {
+		if r.Faults == nil {
+			r.Faults = []wrong{}
+		}
+		e := json.NewEncoder(out)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "\t")
+		return e.Encode(r)
+	}
+	if c.verbose {
+		for _, f := range r.Faults {
+			if _, err := fmt.Fprintf(out, "%s %s\n  %s\n", f.ID, f.Text, f.Line); err != nil {
+				return err
+			}
+		}
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	r.writeKinds(t)
+	fmt.Fprintf(t, "%s\tvalid\tinvalid\n", r.Format)
+	for _, l := range append(slices.Clone(r.Levels), r.sum()) {
+		fmt.Fprintf(t, "%s\t%v\t%v\n", l.Level, l.Valid, l.Invalid)
+	}
+	if r.Skipped > 0 {
+		fmt.Fprintf(t, "skipped\t%d\n", r.Skipped)
+	}
+	if r.Restarts > 0 {
+		fmt.Fprintf(t, "restarts\t%d\n", r.Restarts)
+	}
+	return t.Flush()
+}
+
+// writeKinds prints a table of the faults by kind, in their order.
+func (r *report) writeKinds(t io.Writer) {
+	const most = 4 // ids
+	var kinds []string
+	of := map[string][]wrong{}
+	for _, f := range r.Faults {
+		if of[f.Kind] == nil {
+			kinds = append(kinds, f.Kind)
+		}
+		of[f.Kind] = append(of[f.Kind], f)
+	}
+	if len(kinds) > 0 {
+		fmt.Fprintln(t, "kind\twrong\tvectors\tfor example")
+	}
+	for _, kind := range kinds {
+		var ids []string
+		for _, f := range of[kind] {
+			ids = append(ids, f.ID)
+		}
+		if len(ids) > most {
+			ids = append(ids[:most], "…")
+		}
+		first := of[kind][0]
+		fmt.Fprintf(t, "%s\t%d/%d\t%s\t%s\n", kind, len(of[kind]), r.counts[kind], strings.Join(ids, " "), first.Text)
+	}
+	if len(kinds) > 0 {
+		fmt.Fprintln(t)
+	}
+}
