@@ -136,11 +136,12 @@ type Stream struct {
 	Verdict string   `json:"verdict"`
 }
 
-// A File is a line of files.jsonl: a compressed or encrypted file.
+// A File is a line of files.jsonl: a compressed or encrypted file, or what a script compressed.
 type File struct {
 	ID        string   `json:"id"`
 	Rules     []string `json:"rules"`
-	File      string   `json:"file"`
+	File      string   `json:"file,omitempty"`
+	Hex       Hex      `json:"hex,omitempty"`
 	Container string   `json:"container"`
 	Mode      string   `json:"mode,omitempty"`
 	Engine    string   `json:"engine"`

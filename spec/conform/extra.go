@@ -75,9 +75,11 @@ func fileExercises(c *config) (all []exercise, err error) {
 		if f.Container == "plain" {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(c.files, filepath.FromSlash(f.File)))
-		if err != nil {
-			return nil, fmt.Errorf("%w: -files names the directory of %s", err, f.File)
+		data := []byte(f.Hex)
+		if f.File != "" {
+			if data, err = os.ReadFile(filepath.Join(c.files, filepath.FromSlash(f.File))); err != nil {
+				return nil, fmt.Errorf("%w: -files names the directory of %s", err, f.File)
+			}
 		}
 		text := hex.EncodeToString(data) + " file"
 		if f.Password != "" {
@@ -86,7 +88,7 @@ func fileExercises(c *config) (all []exercise, err error) {
 		if len(f.Key) > 0 {
 			text += " key=" + hex.EncodeToString(f.Key)
 		}
-		if f.Container == "" { // a raw stream
+		if f.Container == "raw" {
 			text += " mode=" + f.Mode + " size=" + strconv.Itoa(f.Size)
 		}
 		e := exercise{ID: f.ID, Kind: "file", Level: files, Rules: f.Rules, Valid: f.Verdict != suite.Invalid, Line: text}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,7 +158,18 @@ func suiteFiles(t *testing.T) (all []suite.File) {
 			all = append(all, f)
 		}
 	}
-	return append(all, wrongPasswords(t, all)...)
+	all = append(all, wrongPasswords(t, all)...)
+	written, err := suite.Files()
+	require.NoError(t, err)
+	for _, f := range written {
+		if f.Container == "raw" { // recorded once
+			content, err := openSuiteFile(t, &f)
+			require.NoError(t, err, f.ID)
+			require.True(t, f.Has(content), f.ID)
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // wrongPasswords returns lines with passwords that do not open a file.
@@ -176,8 +188,19 @@ func wrongPasswords(t *testing.T, files []suite.File) (all []suite.File) {
 
 // openSuiteFile returns the content of a file.
 func openSuiteFile(t *testing.T, f *suite.File) ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join("../../..", f.File))
-	require.NoError(t, err)
+	var data []byte
+	if f.Container == "raw" { // the only block of a file
+		mode := slices.Index([]string{"fastlz", "deflate", "zstd", "gzip"}, f.Mode)
+		data = []byte("GCPF")
+		for _, n := range []int{mode, 4096, f.Size, len(f.Hex)} {
+			data = le.AppendUint32(data, uint32(n))
+		}
+		data = append(append(data, f.Hex...), "GCPF"...)
+	} else {
+		var err error
+		data, err = os.ReadFile(filepath.Join("../../..", f.File))
+		require.NoError(t, err)
+	}
 	o := fileaccess.Options{}
 	switch {
 	case f.Password != "":

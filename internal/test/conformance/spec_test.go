@@ -511,7 +511,7 @@ func allVectors(t *testing.T) map[string]anyVector {
 	files, err := suite.Files()
 	require.NoError(t, err)
 	for _, f := range files {
-		add(f.ID, f.Rules, nil)
+		add(f.ID, f.Rules, f.Hex)
 	}
 	return all
 }
