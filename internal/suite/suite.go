@@ -123,6 +123,18 @@ type Written struct {
 	Hex     Hex             `json:"hex,omitempty"`
 }
 
+// A Text is a line of text.jsonl: a value as text, and its packet.
+type Text struct {
+	ID      string   `json:"id"`
+	Formats []string `json:"formats"`
+	Rules   []string `json:"rules"`
+	Text    string   `json:"text"`
+	Read    bool     `json:"read,omitempty"` // it is read and not written
+	Verdict string   `json:"verdict"`
+	Objects bool     `json:"objects,omitempty"`
+	Hex     Hex      `json:"hex,omitempty"`
+}
+
 // A Stream is a line of framing.jsonl: packets after their lengths.
 type Stream struct {
 	ID      string   `json:"id"`
@@ -178,6 +190,7 @@ var (
 	files   = reader[File]("files")
 	longs   = reader[Long]("long")
 	written = reader[Written]("writers")
+	texts   = reader[Text]("text")
 )
 
 // Values returns the lines of values.jsonl. As of all calls here, the slice belongs to the caller; what
@@ -198,6 +211,9 @@ func Longs() ([]Long, error) { return longs() }
 
 // Writers returns the lines of writers.jsonl.
 func Writers() ([]Written, error) { return written() }
+
+// Texts returns the lines of text.jsonl.
+func Texts() ([]Text, error) { return texts() }
 
 // ValuesOf returns the values that an engine, such as 4.6, wrote.
 func ValuesOf(engine string) (all []Value, err error) {

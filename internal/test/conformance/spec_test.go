@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/suite"
@@ -453,6 +454,23 @@ func TestSuiteHasNoDuplicates(t *testing.T) {
 	}
 }
 
+// TestSpecForm: lines of SPEC.md that are not of a table have at most 120 characters, and every rule
+// that is mentioned exists.
+func TestSpecForm(t *testing.T) {
+	text, err := spec.Files.ReadFile("SPEC.md")
+	require.NoError(t, err)
+	titles := specRules(t).titles
+	mention := regexp.MustCompile(`\b[BSTMNROCPGAFKJX]\d{1,2}\b`)
+	for i, line := range strings.Split(string(text), "\n") {
+		if !strings.HasPrefix(line, "|") {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), 120, "line %d", i+1)
+		}
+		for _, rule := range mention.FindAllString(line, -1) {
+			assert.Contains(t, titles, rule, "line %d: %s", i+1, line)
+		}
+	}
+}
+
 // TestSpecExamples: there is an example of every type.
 func TestSpecExamples(t *testing.T) {
 	examples := specRules(t).examples
@@ -503,6 +521,11 @@ func allVectors(t *testing.T) map[string]anyVector {
 	for _, w := range writers {
 		add(w.ID, w.Rules, w.Hex)
 	}
+	texts, err := suite.Texts()
+	require.NoError(t, err)
+	for _, l := range texts {
+		add(l.ID, l.Rules, l.Hex)
+	}
 	streams, err := suite.Streams()
 	require.NoError(t, err)
 	for _, s := range streams {
@@ -524,7 +547,7 @@ type specText struct {
 }
 
 var (
-	rulePattern    = regexp.MustCompile("(?m)^- \\*\\*([A-Z]\\d+)\\*\\* ([^(]+) \\(`([a-z0-9-]+)`\\)\\. ")
+	rulePattern    = regexp.MustCompile("(?m)^- <a id=\"([a-z]\\d+)\"></a>\\*\\*([A-Z]\\d+)\\*\\* ([^(]+) \\(`([a-z0-9-]+)`\\)\\.\\s")
 	examplePattern = regexp.MustCompile("(?m)^`([a-z0-9]+-\\d+)`:\n\n((?:    [^\n]*\n)+)")
 	bytesPattern   = regexp.MustCompile(`(?m)^    ([0-9a-f]{2}(?: [0-9a-f]{2})*)(?:  .*)?$`)
 )
@@ -535,8 +558,9 @@ func specRules(t *testing.T) specText {
 	require.NoError(t, err)
 	s := specText{map[string]string{}, map[string]string{}, map[string]string{}}
 	for _, m := range rulePattern.FindAllStringSubmatch(string(text), -1) {
-		require.NotContains(t, s.titles, m[1], "the rule is there twice")
-		s.titles[m[1]], s.vector[m[1]] = m[2], m[3]
+		require.NotContains(t, s.titles, m[2], "the rule is there twice")
+		require.Equal(t, strings.ToLower(m[2]), m[1], "the anchor of the rule")
+		s.titles[m[2]], s.vector[m[2]] = m[3], m[4]
 	}
 	require.NotEmpty(t, s.titles)
 	for _, m := range examplePattern.FindAllStringSubmatch(string(text), -1) {

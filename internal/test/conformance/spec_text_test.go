@@ -1,0 +1,114 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/test/model"
+	"github.com/gdwire/gdwire/internal/text"
+	"github.com/stretchr/testify/require"
+)
+
+// otherTexts are texts that are read and not written, and texts that are not read, with their rules. The
+// ids follow from the order: new ones are the last ones.
+var otherTexts = []struct {
+	rule, text string
+	packet     string // of what is read
+}{
+	{"X9", "TRUE", "<bool> 01000000"},
+	{"X9", "Null", "<Nil>"},
+	{"X9", "NaN", "<float+1> 00000000 0000f87f"},
+	{"X9", "0x10", "<int> 10000000"},
+	{"X9", "-0x1F", "<int> e1ffffff"},
+	{"X9", "1e3", "<float> 00007a44"},
+	{"X9", "5.", "<float> 0000a040"},
+	{"X9", "'a'", "<String> 01000000 61000000"},
+	{"X9", "&'a'", "<StringName> 01000000 61000000"},
+	{"X9", `"\u0041\t\x41\U0001f600"`, "<String> 07000000 410941f0 9f988000"},
+	{"X9", "Vector2( 1 ,-2 )", "<Vector2> 0000803f 000000c0"},
+	{"X9", "[ 1,true ]", "<Array> 02000000 <int> 01000000 <bool> 01000000"},
+	{"X9", "{1:2}", "<Dictionary> 01000000 <int> 01000000 <int> 02000000"},
+	{"X9", "f:5", "<float> 0000a040"},
+	{"X9", "i:5.0", "<int> 05000000"},
+	{"X9", "b:true", "<bool> 01000000"},
+	{"X9", "s:abc", "<String> 03000000 61626300"},
+	{"X9", "sn:a", "<StringName> 01000000 61000000"},
+	{"X9", "np:/a", "<NodePath> 01000080 00000000 01000000 01000000 61000000"},
+	{"X10", "", ""}, {"X10", "'it''s'", ""}, {"X10", "a", ""}, {"X10", "+5", ""}, {"X10", "1_000", ""}, {"X10", ".5", ""}, {"X10", "9223372036854775808", ""}, {"X10", "1e400", ""}, {"X10", "inf_neg", ""},
+	{"X10", `"a`, ""}, {"X10", `"\ud800"`, ""}, {"X10", `"\q"`, ""}, {"X10", "[1,]", ""}, {"X10", "[1 2]", ""}, {"X10", "[1", ""}, {"X10", "{1}", ""}, {"X10", "Vector2(1)", ""}, {"X10", "Vector2(1, 2, 3)", ""},
+	{"X10", "Vector2i(1.5, 2)", ""}, {"X10", "Vector2i(2147483648, 0)", ""}, {"X10", "Vector5(1)", ""}, {"X10", `PackedByteArray("0g")`, ""}, {"X10", "PackedInt32Array(1, 2)", ""},
+	{"X10", "NodePath(\"a\")", ""}, {"X10", "Color(\"red\")", ""}, {"X10", "1 2", ""},
+}
+
+// textRules contains the rule for the text of each type.
+var textRules = func() map[string]string {
+	m := map[string]string{}
+	for rule, types := range map[string]string{
+		"X1": "Nil bool int float", "X2": "String StringName NodePath", "X4": "RID ObjectID Signal Callable", "X5": "Array", "X6": "Dictionary", "X7": "Object",
+	} {
+		for _, typ := range strings.Fields(types) {
+			m[typ] = rule
+		}
+	}
+	return m
+}()
+
+// TestSuiteText: text.jsonl contains the short values of values.jsonl as they are printed, and
+// otherTexts, and each is parsed as its packet.
+func TestSuiteText(t *testing.T) {
+	var lines []suite.Text
+	values, err := suite.Values()
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, v := range values {
+		if !slices.Contains(v.Formats, "godot4") || v.Encode != suite.Exact || v.Double || len(v.Hex) > 200 {
+			continue
+		}
+		d := gdwire.NewDecoder(bytes.NewReader(v.Hex), &gdwire.DecoderOptions{AllowObjects: true})
+		p := text.Printer{Decoder: d}
+		require.NoError(t, p.Next(0))
+		d.Release()
+		if written := string(p.Buf); !seen[written] {
+			seen[written] = true
+			var value model.Value
+			require.NoError(t, json.Unmarshal(v.Value, &value))
+			typ := value.Type
+			rule := textRules[typ]
+			if rule == "" {
+				rule = map[bool]string{true: "X8", false: "X3"}[strings.HasPrefix(typ, "Packed")]
+			}
+			lines = append(lines, suite.Text{ID: "x" + v.ID[1:], Formats: []string{"godot4"}, Rules: []string{rule}, Text: written, Verdict: suite.Valid, Objects: v.Objects, Hex: v.Hex})
+		}
+	}
+	for i, c := range otherTexts {
+		l := suite.Text{ID: fmt.Sprintf("xr-%04d", i+1), Formats: []string{"godot4"}, Rules: []string{c.rule}, Text: c.text, Verdict: suite.Invalid}
+		if c.packet != "" {
+			l.Verdict, l.Read = suite.Valid, true
+			l.Hex = model.Build(t, gdwire.Godot4, c.packet)
+		}
+		lines = append(lines, l)
+	}
+	for _, l := range lines {
+		v, err := text.ParseValue(l.Text)
+		if l.Verdict == suite.Invalid {
+			require.Error(t, err, l.Text)
+			continue
+		}
+		require.NoError(t, err, l.Text)
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, nil)
+		require.NoError(t, v.Write(e, false), l.Text)
+		require.NoError(t, e.Close())
+		require.Equal(t, []byte(l.Hex), b.Bytes(), l.Text)
+		if !l.Read {
+			require.Equal(t, l.Text, v.String())
+		}
+	}
+	requireLines(t, "text", lines)
+}
