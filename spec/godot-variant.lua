@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT-0
 -- A dissector for Wireshark and tshark of values in the formats godot4 and godot3 of SPEC.md, beside this
 -- file. The letters with numbers in comments and messages are the rules there.
 --
@@ -7,6 +8,9 @@
 --
 -- What a packet breaks is expert information of severity error, with the number of the rule. What readers
 -- accept and no engine writes is a note, and a serialized object (O3) a warning.
+--
+-- A capture can begin inside a packet of a stream: without the beginning of the connection, bytes before the
+-- first whole packet that is written as engines write it are skipped, which is a warning.
 --
 -- It differs from the rules here:
 --   T5, T10  text of godot3 that only 3.2.3 accepts is an error
@@ -674,9 +678,59 @@ function proto.dissector(tvb, pinfo, root)
 	return tvb:len()
 end
 
+local tcp_stream, completeness = Field.new("tcp.stream"), Field.new("tcp.completeness")
+
+-- What was skipped before the first packet, in bytes: by frame, and by stream and port until it is found.
+local skipped, lost = {}, {}
+function stream.init() skipped, lost = {}, {} end
+
+-- begins_at reports whether a packet after its length, as engines write it, is at an offset of tvb.
+local function begins_at(tvb, at)
+	if tvb:len() - at < 8 then
+		return false
+	end
+	local range, header = tvb(at, 4), tvb(at + 4, 4)
+	local n = prefs.big_endian and range:uint() or range:le_uint()
+	local name = types_of[prefs.format][header(0, 1):uint()]
+	if n < 4 or n > prefs.longest or not name or header(1, 1):uint() ~= 0 or header(2, 2):le_uint() > (flags_of[prefs.format][name] or 0) then
+		return false
+	end
+	if n > tvb:len() - at - 4 then
+		return n > 4 -- the rest follows
+	end
+	local _, fine = dissect(tvb, at + 4, n, nil)
+	return fine
+end
+
+-- synchronize returns how many bytes to skip in a frame of a connection whose beginning was not captured.
+local function synchronize(tvb, pinfo)
+	local connection, seen = tcp_stream(), completeness()
+	if not connection or not seen or skipped[pinfo.number] then
+		return skipped[pinfo.number] or 0
+	end
+	local key = connection.value .. ":" .. pinfo.src_port
+	if lost[key] == nil then
+		lost[key] = seen.value % 2 == 0 -- no SYN
+	end
+	if pinfo.visited or not lost[key] then
+		return 0
+	end
+	local at = 0
+	while at < tvb:len() and not begins_at(tvb, at) do
+		at = at + 1
+	end
+	lost[key], skipped[pinfo.number] = at == tvb:len(), at
+	return at
+end
+
 -- Packets after their lengths.
 function stream.dissector(tvb, pinfo, root)
-	local at, summaries = 0, {}
+	local at, summaries = synchronize(tvb, pinfo), {}
+	if at > 0 then
+		local text = ("the capture begins within a packet: %s skipped"):format(counted(at, "byte"))
+		root:add(stream, tvb(0, at)):add_proto_expert_info(expert_part, text)
+		set_columns(pinfo, text)
+	end
 	local function wait(n, have) -- for n bytes more, if Wireshark reassembles
 		if pinfo.can_desegment > 0 then
 			pinfo.desegment_offset, pinfo.desegment_len = at, n

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT-0
 // Compiles variant4.ksy or variant3.ksy and parses every value and packet of its format in vectors with it:
 //
 //	node spec/ksy.mjs 4

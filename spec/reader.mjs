@@ -1,6 +1,11 @@
-// A reader of the Variant format, written from SPEC.md, for gdwire conform:
+// SPDX-License-Identifier: MIT-0
+// A reader of the Variant format, written from SPEC.md, and a measure of readers by the vectors:
 //
-//	gdwire conform -format godot4 -- node spec/reader.mjs godot4
+//	node reader.mjs godot4 vectors                       measures this reader
+//	conform -format godot4 -- node reader.mjs godot4     the same by the runner
+//
+// To measure another reader, import this file and call measure with a function.
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
@@ -25,6 +30,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 // JSON.stringify writes -0 as 0.
 export const float = (x) => (Object.is(x, -0) ? "-0.0" : Number.isFinite(x) ? x : String(x));
+const present = (members) => Object.fromEntries(Object.entries(members).filter(([, m]) => m));
 const fail = (text) => { throw new Error(text); };
 
 class Reader {
@@ -89,19 +95,19 @@ class Reader {
 	float = (wide) => ({ v: wide ? this.f64() : this.f32() });
 	String = () => ({ v: this.text(this.format === "godot2") });
 	StringName = () => ({ v: this.text() });
-	RID = () => (this.format === "godot4" ? { v: this.i64() } : {});
+	RID = () => ({ v: this.format === "godot4" ? this.i64() : "0" });
 	Signal = () => ({ name: this.text(), object: this.i64() });
 	PackedByteArray = () => ({ v: this.hex(this.engine) });
 	Image = () => ({ format: this.u32(), mipmaps: this.u32(), width: this.u32(), height: this.u32(), v: this.hex(true) });
-	Array = (_, flags, level) => ({ type: this.declared(flags & 3), v: this.list(this.u32() & 0x7fffffff, () => this.value(level + 1)) });
+	Array = (_, flags, level) => ({ ...present({ type: this.declared(flags & 3) }), v: this.list(this.u32() & 0x7fffffff, () => this.value(level + 1)) });
 	Dictionary = (_, flags, level) => {
-		const head = { key_type: this.declared(flags & 3), value_type: this.declared((flags >> 2) & 3) };
+		const head = present({ key_type: this.declared(flags & 3), value_type: this.declared((flags >> 2) & 3) });
 		return { ...head, v: this.list(this.u32() & 0x7fffffff, () => [this.value(level + 1), this.value(level + 1)]) };
 	};
 	count = () => [this.u32()].map((n) => (this.engine && n >>> 31 ? 0 : n))[0];
 	PackedStringArray = () => ({ v: this.list(this.count(), () => (this.engine ? this.text().replace(/\0$/, "") : this.text())) });
 	Object = (wide, _, level) => {
-		if (["godot2", "manual3", "manual30"].includes(this.format)) return { t: "ObjectID" };
+		if (["godot2", "manual3", "manual30"].includes(this.format)) return { t: "ObjectID", v: "0" };
 		if (wide) return { t: "ObjectID", v: this.i64() };
 		const name = this.text();
 		if (!this.objects && (name || this.format !== "manual4")) fail("serialized objects are not allowed");
@@ -141,6 +147,87 @@ export async function answer(read) {
 	}
 }
 
+const engineText = (s) => s.split("\0")[0].replace(/^\ufeff/, "");
+
+// plain returns what equal keys have in common. A key to which no other is equal contains a number of its own.
+let keys = 0;
+function plain(key, apart) {
+	if (Array.isArray(key)) return key.map((v) => plain(v, apart));
+	if (key && typeof key === "object") {
+		const t = key.t === "StringName" ? "String" : key.t;
+		return apart.includes(t) ? ++keys : Object.entries(key).sort().map(([name, v]) => [name, name === "t" ? t : plain(v, apart)]);
+	}
+	return key === "-0.0" ? 0 : typeof key === "string" ? engineText(key) : key;
+}
+
+// merged returns pairs with equal keys as engines keep them.
+function merged(pairs, apart) {
+	const all = new Map();
+	for (const [key, value] of pairs) {
+		const text = JSON.stringify(plain(key, apart));
+		all.set(text, [all.get(text)?.[0] ?? key, value]);
+	}
+	return [...all.values()];
+}
+
+// same reports whether an answer is the value of a vector: section 18 of SPEC.md.
+export function same(want, got) {
+	if (Array.isArray(want)) return Array.isArray(got) && want.length === got.length && want.every((v, i) => same(v, got[i]));
+	if (want && got && typeof want === "object" && typeof got === "object") {
+		const { t } = want;
+		const isNull = (t === "Object" && !want.class) || (t === "ObjectID" && (want.v ?? "0") === "0");
+		if (isNull && got.t === "Nil") return true;
+		if (t === undefined && got.class === "EncodedObjectAsID" && (want.builtin ?? "Object") === "Object") return true;
+		const missing = t === "RID" || t === "ObjectID" ? "0" : null;
+		const names = Object.keys({ ...want, ...got }).filter((n) => n !== "v" || t !== "Dictionary");
+		if (!names.every((n) => same(want[n] ?? (n === "v" ? missing : null), got[n] ?? (n === "v" ? missing : null)))) return false;
+		if (t !== "Dictionary" || want.v.length === got.v?.length) return t !== "Dictionary" || same(want.v, got.v);
+		const apart = [["Object", "ObjectID"], ["Object", "ObjectID", "Dictionary", "RID"]]; // Godot 4, Godot 3
+		return apart.some((a) => same(merged(want.v, a), got.v));
+	}
+	if (typeof want === "number" || want === "-0.0") return Object.is(Number(want), Number(got)) && got !== null;
+	return want === got || (typeof want === "string" && engineText(want) === got);
+}
+
+// expand joins hex or value of long.jsonl.
+const expand = (parts, number) => parts.map((p) => (typeof p === "string" ? p
+	: p.text.includes("{i}") ? Array.from({ length: p.repeat }, (_, i) => p.text.replaceAll("{i}", number(i))).join("") : p.text.repeat(p.repeat))).join("");
+
+const u32Hex = (i) => {
+	const b = Buffer.alloc(4);
+	b.writeUInt32LE(i);
+	return b.toString("hex");
+};
+
+// measure prints how many vectors a function reads as it must, and which it does not. It returns whether all are right.
+export function measure(read, format, folder) {
+	const right = { true: 0, false: 0 };
+	const wrong = [];
+	for (const file of ["values", "packets", "long"]) {
+		for (const line of readFileSync(`${folder}/${file}.jsonl`, "utf8").split("\n").filter(Boolean)) {
+			const v = JSON.parse(line);
+			const valid = (v.verdict ?? "valid") === "valid";
+			if (!v.formats.includes(format) || v.verdict === "differs" || (v.double && format !== "godot4")) continue;
+			if (file === "long") {
+				v.hex = expand(v.hex, u32Hex);
+				v.value = v.value && valid ? JSON.parse(expand(v.value, String)) : undefined;
+			}
+			let ok = !valid;
+			try {
+				const got = read(new Uint8Array(Buffer.from(v.hex, "hex")), format, v.objects ?? false);
+				// The text first: same calls itself, too often for 1024 levels.
+				ok = valid && (v.value === undefined || JSON.stringify(v.value) === JSON.stringify(got) || same(v.value, got));
+			} catch {}
+			right[valid] += ok;
+			if (!ok) wrong.push(v.id);
+		}
+	}
+	console.log(`${format}: ${right.true} valid and ${right.false} invalid right, ${wrong.length} wrong`, ...wrong.slice(0, 20));
+	return wrong.length === 0;
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-	await answer((bytes, format, objects) => new Reader(new Uint8Array(bytes), format, objects).value());
+	const read = (bytes, format, objects) => new Reader(bytes, format, objects).value();
+	if (process.argv.length > 3) process.exitCode = measure(read, process.argv[2], process.argv[3]) ? 0 : 1;
+	else await answer((bytes, ...args) => read(new Uint8Array(bytes), ...args));
 }

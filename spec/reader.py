@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""A reader of the Variant format, written from SPEC.md, for gdwire conform:
+# SPDX-License-Identifier: MIT-0
+"""A reader of the Variant format, written from SPEC.md, and a measure of readers by the vectors:
 
-    gdwire conform -format godot4 -- python3 spec/reader.py godot4
+    python3 reader.py godot4 vectors                            measures this reader
+    conform -format godot4 -- python3 reader.py godot4          the same by the runner
+
+To measure another reader, import this file and call measure with a function.
 """
-import json, struct, sys
+import json, os, struct, sys
 
 GODOT4 = """Nil bool int float String Vector2 Vector2i Rect2 Rect2i Vector3 Vector3i Transform2D Vector4 Vector4i Plane Quaternion
     AABB Basis Transform3D Projection Color StringName NodePath RID Object Callable Signal Dictionary Array PackedByteArray
@@ -24,6 +28,9 @@ EVENT = {1: 8, 3: 4, 4: 8, 5: 4, 6: 4}
 
 def number(x):  # as tagged JSON has it
     return x if x - x == 0 else "NaN" if x != x else "Infinity" if x > 0 else "-Infinity"
+
+
+def present(**members): return {name: m for name, m in members.items() if m}
 
 
 class Reader:
@@ -83,7 +90,7 @@ class Reader:
     def read_float(self, wide, *_): return {"v": number(self.unpack("d" if wide else "f")[0])}
     def read_String(self, *_): return {"v": self.text(self.format == "godot2")}
     def read_StringName(self, *_): return {"v": self.text()}
-    def read_RID(self, *_): return {"v": str(self.unpack("q")[0])} if self.format == "godot4" else None
+    def read_RID(self, *_): return {"v": str(self.unpack("q")[0])} if self.format == "godot4" else {"v": "0"}
     def read_PackedByteArray(self, *_): return {"v": self.padded(self.u32(), self.engine).hex()}
     def read_Signal(self, *_): return {"name": self.text(), "object": str(self.unpack("q")[0])}
 
@@ -103,7 +110,7 @@ class Reader:
 
     def read_Object(self, wide, _, level):
         if self.format in ("godot2", "manual3", "manual30"):
-            return {"t": "ObjectID"}
+            return {"t": "ObjectID", "v": "0"}
         if wide:
             return {"t": "ObjectID", "v": str(self.unpack("q")[0])}
         name = self.text()
@@ -114,12 +121,13 @@ class Reader:
         return {"class": name, "properties": [[self.text(), self.value(level + 1)] for _ in range(n)]}
 
     def read_Array(self, _, flags, level):
-        return {"type": self.declared(flags & 3), "v": [self.value(level + 1) for _ in range(self.u32() & 0x7FFFFFFF)]}
+        head = present(type=self.declared(flags & 3))
+        return {**head, "v": [self.value(level + 1) for _ in range(self.u32() & 0x7FFFFFFF)]}
 
     def read_Dictionary(self, _, flags, level):
         key, elem = self.declared(flags & 3), self.declared(flags >> 2 & 3)
         pairs = [[self.value(level + 1), self.value(level + 1)] for _ in range(self.u32() & 0x7FFFFFFF)]
-        return {"key_type": key, "value_type": elem, "v": pairs}
+        return {**present(key_type=key, value_type=elem), "v": pairs}
 
     def read_PackedStringArray(self, *_):
         n = self.u32()
@@ -139,11 +147,91 @@ class Reader:
         return {"event": event, "device": device, "v": data[:need].hex()}
 
 
-sys.setrecursionlimit(10000)
-for line in sys.stdin:
-    words = line.split()
-    try:
-        answer = Reader(bytes.fromhex(words[0]) if words else b"", sys.argv[1], "objects" in words).value()
-    except (ValueError, IndexError, struct.error, OverflowError, MemoryError) as e:
-        answer = {"error": str(e)}
-    print(json.dumps(answer), flush=True)
+def read(data, name, objects): return Reader(data, name, objects).value()
+
+
+def engine_text(s): return s.split("\0")[0].removeprefix("\ufeff")
+
+
+def plain(key, apart):  # what equal keys have in common, or a new object if no other key is equal
+    if isinstance(key, dict):
+        t = "String" if key.get("t") == "StringName" else key.get("t")
+        return object() if t in apart else tuple((n, t if n == "t" else plain(key[n], apart)) for n in sorted(key))
+    if isinstance(key, list):
+        return tuple(plain(v, apart) for v in key)
+    return engine_text(key) if isinstance(key, str) and key != "-0.0" else (type(key) is bool, float(key or 0))
+
+
+def merged(pairs, apart):  # equal keys as engines keep them
+    all = {}
+    for key, value in pairs:
+        k = plain(key, apart)
+        all[k] = [all.get(k, [key])[0], value]
+    return list(all.values())
+
+
+def same(want, got):
+    """Reports whether an answer is the value of a vector: section 18 of SPEC.md."""
+    if isinstance(want, dict) and isinstance(got, dict):
+        t = want.get("t")
+        null = t == "Object" and not want["class"] or t == "ObjectID" and want.get("v", "0") == "0"
+        if null and got.get("t") == "Nil":
+            return True
+        if t is None and got.get("class") == "EncodedObjectAsID" and want.get("builtin", "Object") == "Object":
+            return True
+        missing = {"v": "0"} if t in ("RID", "ObjectID") else {}
+        names = [n for n in {**want, **got} if n != "v" or t != "Dictionary"]
+        if not all(same(want.get(n, missing.get(n)), got.get(n, missing.get(n))) for n in names):
+            return False
+        if t != "Dictionary" or len(want["v"]) == len(got.get("v", ())):
+            return t != "Dictionary" or same(want["v"], got["v"])
+        apart = ("Object", "ObjectID"), ("Object", "ObjectID", "Dictionary", "RID")  # Godot 4, Godot 3
+        return any(same(merged(want["v"], a), got.get("v")) for a in apart)
+    if isinstance(want, list):
+        return isinstance(got, list) and len(want) == len(got) and all(map(same, want, got))
+    if isinstance(want, bool) or want is None or isinstance(got, bool):
+        return want is got
+    if isinstance(want, (int, float)) or want == "-0.0":
+        return isinstance(got, (int, float)) and repr(float(want)) == repr(float(got)) or got == want
+    return want == got or isinstance(want, str) and engine_text(want) == got
+
+
+def expand(parts, number):  # hex and value of long.jsonl
+    return "".join(p if isinstance(p, str) else "".join(p["text"].replace("{i}", number(i)) for i in range(p["repeat"])) for p in parts)
+
+
+def measure(read, name, folder):
+    """Prints how many vectors a function reads as it must, and which it does not. It returns whether all are right."""
+    right, wrong = {True: 0, False: 0}, []
+    for file in ("values", "packets", "long"):
+        for line in open(os.path.join(folder, file + ".jsonl"), encoding="utf-8"):
+            v = json.loads(line)
+            if name not in v["formats"] or v.get("verdict") == "differs" or v.get("double") and name != "godot4":
+                continue
+            if file == "long":
+                v["hex"] = expand(v["hex"], lambda i: struct.pack("<I", i).hex())
+                v["value"] = json.loads(expand(v["value"], str)) if "value" in v and v["verdict"] == "valid" else None
+            valid = v.get("verdict", "valid") == "valid"
+            try:
+                got = read(bytes.fromhex(v["hex"]), name, v.get("objects", False))
+                ok = valid and (v.get("value") is None or same(v["value"], got))
+            except ERRORS:
+                ok = not valid
+            right[valid] += ok
+            wrong += [] if ok else [v["id"]]
+    print(f"{name}: {right[True]} valid and {right[False]} invalid right, {len(wrong)} wrong", *wrong[:20])
+    return not wrong
+
+
+ERRORS = ValueError, IndexError, struct.error, OverflowError, MemoryError
+sys.setrecursionlimit(20000)
+if __name__ == "__main__" and len(sys.argv) > 2:
+    sys.exit(not measure(read, *sys.argv[1:]))
+if __name__ == "__main__":
+    for line in sys.stdin:
+        words = line.split()
+        try:
+            answer = read(bytes.fromhex(words[0]) if words else b"", sys.argv[1], "objects" in words)
+        except ERRORS as e:
+            answer = {"error": str(e)}
+        print(json.dumps(answer), flush=True)

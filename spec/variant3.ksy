@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: MIT-0
 meta:
   id: variant3
   title: Variant of Godot 3
-  license: MIT
+  license: MIT-0
   ks-version: '0.10'
   endian: le
   encoding: UTF-8

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: MIT-0
 meta:
   id: variant4
   title: Variant of Godot 4
-  license: MIT
+  license: MIT-0
   ks-version: '0.10'
   endian: le
   encoding: UTF-8

@@ -454,6 +454,27 @@ func TestSuiteHasNoDuplicates(t *testing.T) {
 	}
 }
 
+// TestSpecVersion: the version and the license of the specification are the same everywhere.
+func TestSpecVersion(t *testing.T) {
+	t.Chdir("../../../spec")
+	var version struct{ Version, License string }
+	text, err := os.ReadFile("version.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &version))
+	for file, want := range map[string]string{
+		"SPEC.md": "# The Variant format, version " + version.Version + "\n", "README.md": "gdwire-spec-" + version.Version + "\n", "LICENSE": "MIT No Attribution",
+	} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Contains(t, string(text), want, file)
+	}
+	for _, file := range []string{"SPEC.md", "README.md", "vectors/README.md", "vectors/schema.json", "reader.py", "reader.mjs", "ksy.mjs", "variant4.ksy", "variant3.ksy", "godot-variant.lua"} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Contains(t, string(text), "SPDX-License-Identifier: "+version.License, file)
+	}
+}
+
 // TestSpecForm: lines of SPEC.md that are not of a table have at most 120 characters, and every rule
 // that is mentioned exists.
 func TestSpecForm(t *testing.T) {

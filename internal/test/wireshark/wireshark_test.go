@@ -536,3 +536,75 @@ func TestWiresharkDamage(t *testing.T) {
 		})
 	}
 }
+
+// TestCaptureBeginsWithinPacket: without the beginning of a connection, the first bytes up to a whole
+// packet are skipped, and this is said. With it, nothing is skipped.
+func TestCaptureBeginsWithinPacket(t *testing.T) {
+	le := binary.LittleEndian
+	framed := func(p []byte) []byte { return append(le.AppendUint32(nil, uint32(len(p))), p...) }
+	text := []byte("\x04\x00\x00\x00\x0c\x00\x00\x00hello, world")
+	number := []byte{2, 0, 0, 0, 7, 0, 0, 0}
+	for _, cut := range []int{1, 4, 5, 8, 9, 13, 20} {
+		c := newCapture()
+		late := &connection{capture: c, ports: [2]uint16{40000, portTCP}, sent: [2]uint32{1000, 2000}}
+		late.segment(0, 0x18, slices.Concat(framed(text)[cut:], framed(number), framed(text)))
+		late.segment(0, 0x18, framed(number))
+		late.segment(1, 0x18, framed(number)) // the other side begins with a packet
+		all, rest := tshark(t, c, byPorts...)
+		require.Len(t, all, 4, "cut at %d", cut)
+		require.Equal(t, []string{"7"}, all[0]["godot.int"])
+		require.Equal(t, []string{"hello, world"}, all[1]["godot.string"])
+		require.Contains(t, fmt.Sprint(rest["_ws.expert.message"]), "the capture begins within a packet")
+	}
+	c := newCapture()
+	late := &connection{capture: c, ports: [2]uint16{40000, portTCP}}
+	late.segment(0, 0x18, []byte("no packet is here: only text"))
+	all, rest := tshark(t, c, byPorts...)
+	require.Empty(t, all)
+	require.Contains(t, fmt.Sprint(rest["_ws.expert.message"]), "28 bytes skipped")
+
+	c = newCapture()
+	c.dial(portTCP).segment(0, 0x18, slices.Concat(framed(bytes.Repeat([]byte{99, 0, 0, 0}, 2)), framed(number)))
+	all, _ = tshark(t, c, byPorts...)
+	require.Len(t, all, 2, "an unknown type is shown where the connection began")
+}
+
+// TestSample: sample.pcap shows what README.md says.
+func TestSample(t *testing.T) {
+	sample, err := os.ReadFile("../../../spec/sample.pcap")
+	require.NoError(t, err)
+	require.Equal(t, sampleCapture().Bytes(), sample, "GDWIRE_WRITE_SPEC=1 go test -run TestWriteSample writes it")
+	all, _ := tshark(t, sampleCapture(), byPorts...)
+	require.Len(t, all, 6)
+	require.Contains(t, all[0]["godot.string"], "login")
+	require.NotEmpty(t, all[4].rules(severityError))
+}
+
+// TestWriteSample writes sample.pcap, if that is asked for.
+func TestWriteSample(t *testing.T) {
+	if os.Getenv("GDWIRE_WRITE_SPEC") == "" {
+		t.Skip("GDWIRE_WRITE_SPEC is not set")
+	}
+	require.NoError(t, os.WriteFile("../../../spec/sample.pcap", sampleCapture().Bytes(), 0o644))
+}
+
+// sampleCapture returns a capture of a TCP stream, a WebSocket and UDP: six packets, one of which is damaged.
+func sampleCapture() *capture {
+	le := binary.LittleEndian
+	framed := func(p []byte) []byte { return append(le.AppendUint32(nil, uint32(len(p))), p...) }
+	login := []byte("\x1b\x00\x00\x00\x02\x00\x00\x00\x04\x00\x00\x00\x02\x00\x00\x00op\x00\x00\x04\x00\x00\x00\x05\x00\x00\x00login\x00\x00\x00" +
+		"\x04\x00\x00\x00\x04\x00\x00\x00name\x04\x00\x00\x00\x03\x00\x00\x00Ada\x00")
+	position := []byte("\x05\x00\x00\x00\x00\x00\xa0\x3f\x00\x00\x20\xc0")
+	number := []byte{2, 0, 0, 0, 7, 0, 0, 0}
+	damaged := []byte{4, 0, 0, 0, 255, 0, 0, 0, 'a', 0, 0, 0}
+	c := newCapture()
+	tcp := c.dial(portTCP)
+	tcp.segment(0, 0x18, slices.Concat(framed(login), framed(position)))
+	tcp.segment(1, 0x18, framed(number))
+	ws := c.dial(portWS)
+	ws.upgrade()
+	ws.segment(1, 0x18, append([]byte{0x82, byte(len(login))}, login...))
+	c.udp(damaged)
+	c.udp(position)
+	return c
+}
