@@ -104,6 +104,30 @@ func nextID(last map[string]int, letter, format string) string {
 	return fmt.Sprintf("%s%s-%04d", letter, short, last[letter+short])
 }
 
+// otherPackets are packets that are in no other table.
+var otherPackets = []struct {
+	formats, packet string
+	objects         bool
+}{
+	{"godot4", "<Array+3> 00000000 00000000", true},
+	{"godot4", "<Array+3> 09000000 7265733a 2f2f612e 67000000 00000000", true},
+	{"godot4", "<Dictionary+12> 01000000 61000000 00000000", true},
+	{"godot4", "<String> 07000000 efbbbfef bbbf6100", false},
+	{"godot4", "<String> 05000000 61efbbbf 62000000", false},
+	{"godot4", "<NodePath> 01000080 00000000 00000000 04000000 efbbbf61", false},
+	{"godot4 godot2 manual4 manual3 manual30", "<String> 04000000 f0808080", false},
+	{"godot4 godot2 manual4 manual3 manual30", "<String> 04000000 f08fbfbf", false},
+	{"manual3", "<int> 00000000 01000000", false},
+	{"manual3", "<Array> 02000000 <int> 01000000 00000000 <bool> 01000000", false},
+	{"godot4", "<PackedFloat32Array+1> 02000000" + model.F32(1, 2), false},
+	{"godot2 manual4 manual3 manual30", "<Array> 02000000 <NodePath> 01000000 61000000 <bool> 01000000", false},
+	{"godot2 manual4 manual3 manual30", "<NodePath> 01000000 61", false},
+	{"manual4", "<Object> 01000000 41000000 ffffffff", true},
+	{"manual4", "<Object> 01000000 41000000 00000080", true},
+	{"godot2", "<Array> 02000000 <InputEvent> 00000000 00000000 0d000000 ff <bool> 01000000", false},
+	{"godot2", "<InputEvent> 04000000 00000000 12000000 01000000 0000", false},
+}
+
 // addTables adds the packets of this package's tables that are not there yet.
 func (b *suiteBuilder) addTables() {
 	for _, p := range validPackets {
@@ -121,11 +145,10 @@ func (b *suiteBuilder) addTables() {
 		p := bytes.Repeat(model.Build(b.t, gdwire.Godot4, "<Array> 01000000"), depth)
 		b.addPacket(suite.Packet{Hex: append(p, 0, 0, 0, 0)}, "godot4")
 	}
-	for _, p := range []string{"<Array+3> 00000000 00000000", "<Array+3> 09000000 7265733a 2f2f612e 67000000 00000000", "<Dictionary+12> 01000000 61000000 00000000"} {
-		b.addPacket(suite.Packet{Hex: model.Build(b.t, gdwire.Godot4, p), Objects: true}, "godot4")
-	}
-	for _, p := range []string{"<String> 07000000 efbbbfef bbbf6100", "<String> 05000000 61efbbbf 62000000", "<NodePath> 01000080 00000000 00000000 04000000 efbbbf61"} {
-		b.addPacket(suite.Packet{Hex: model.Build(b.t, gdwire.Godot4, p)}, "godot4")
+	for _, p := range otherPackets {
+		for _, name := range strings.Fields(p.formats) {
+			b.addPacket(suite.Packet{Hex: model.Build(b.t, formatNamed(b.t, name), p.packet), Objects: p.objects}, name)
+		}
 	}
 	for _, r := range invalidPackets {
 		for _, name := range strings.Fields(r.formats) {

@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,8 +24,19 @@ type program struct {
 	command       []string // without the format, which replaces FORMAT; nil is gdwire itself
 }
 
+// others are sources of GitHub, whose checkouts are in the directory of the environment variable
+// GDWIRE_OTHERS, by owner+name.
+var others = []struct {
+	name, folder string
+	formats      []gdwire.Format
+}{
+	{"PlayGodot", "Randroids-Dojo+PlayGodot", []gdwire.Format{gdwire.Godot4}},
+	{"auto-godot", "Wundrfull+auto-godot", []gdwire.Format{gdwire.Godot4}},
+	{"gdtype-python", "anetczuk+gdtype-python", []gdwire.Format{gdwire.Godot4, gdwire.Godot3}},
+}
+
 // programs returns all lines. The current directory is root.
-func programs(root string) []program {
+func programs(root string) ([]program, error) {
 	spec := func(name string) string { return filepath.Join(root, "spec", name) }
 	python, node := versionBy("python3", "--version"), versionBy("node", "--version")
 	all := []program{
@@ -50,7 +61,21 @@ func programs(root string) []program {
 		p.name, p.command, p.encoder = name+", writing", []string{"node", spec("others/npm-write.mjs"), name}, true
 		all = append(all, p)
 	}
-	return all
+	folder := os.Getenv("GDWIRE_OTHERS")
+	if folder == "" {
+		return nil, errors.New("the environment variable GDWIRE_OTHERS is not set")
+	}
+	for _, o := range others {
+		source := filepath.Join(folder, o.folder)
+		commit, err := exec.Command("git", "-C", source, "log", "-1", "--format=%h of %cs").Output()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", source, err)
+		}
+		link := "https://github.com/" + strings.ReplaceAll(o.folder, "+", "/")
+		all = append(all, program{name: "[" + o.name + "](" + link + "), reading", version: strings.TrimSpace(string(commit)), formats: o.formats,
+			command: []string{"python3", spec("others/packages.py"), "FORMAT", o.name, source}})
+	}
+	return all, nil
 }
 
 // versionBy returns the first line that a program prints, or the error.
@@ -63,10 +88,12 @@ func versionBy(name string, args ...string) string {
 	return line
 }
 
-const resultsHead = `# Results
+const resultsHead = `<!-- SPDX-License-Identifier: MIT-0 -->
 
-What ` + "`gdwire conform`" + ` counts, in the form right answers / exercises. An exercise is a vector of the format: each value, and each odd or damaged packet,
-which must be refused or read as its value. Packets on which engines differ count as right either way, and components of 64 bits in formats of manuals are left out.
+# Results
+
+What [conform](conform) counts, as right answers / lines: *valid* lines have a value, *invalid* ones must be refused, or for
+writers are values that must be refused. The levels are those of section 18 of SPEC.md. Vectors on which engines differ are not counted.
 ` + "`go run ./internal/test/measure results`" + ` ran all of this and wrote this page, on %s.
 
 `
@@ -74,22 +101,38 @@ which must be refused or read as its value. Packets on which engines differ coun
 const resultsNotes = `
 gdwire and the first two readers were written with the vectors at hand: they say that the suite and SPEC.md agree. alone.py was written by somebody who had SPEC.md and no vectors.
 When it first ran, it read one vector otherwise, an object without a class, as nil; SPEC.md and the suite allow that since.
-A second such reader was right in all at its first run.
 
-Engines run [godot3.gd](others/godot3.gd) and [godot4.gd](others/godot4.gd), which ask the engine for each packet and print its value by its own methods. They wrote most vectors, and fail where a value
-is of another build: components of 64 bits are narrowed in single precision, a serialized object is refused if the engine lacks its class, and gets the properties of the engine's own class. 3.2.3 reads an
-empty absolute path as one that is not absolute. Where the vectors come from other engines or from rules, the answers here confirm them.
+Engines run [godot3.gd](others/godot3.gd) and [godot4.gd](others/godot4.gd), which ask the engine for each packet and print its value by its own methods. They are asked for the short vectors.
+They wrote most of them, and fail where a value is of another build: components of 64 bits are narrowed in single precision, a serialized object is refused if the engine lacks its class, and gets
+the properties of the engine's own class. 3.2.3 reads an empty absolute path as one that is not absolute, and has no limit of levels. Where the vectors come from other engines or from rules, the answers here confirm them.
 
-Packages of npm run [npm.mjs](others/npm.mjs) and [npm-write.mjs](others/npm-write.mjs), which say what they do in favor of values: these are plain values of JavaScript, without the type that a packet told. @gd-com/utils 5.0.0 has the table of
-types of manual4, so it is measured in both formats. godot-binary-serialization leaves memory content in the padding of text, so its score in writing varies. No other package of npm that reads Variants was found.
-Not run, because they could not be fetched: github.com/nathanielc/gdvariant for Go, and godot-binary-serialization for Rust.
+Packages of npm run [npm.mjs](others/npm.mjs) and [npm-write.mjs](others/npm-write.mjs), those in Python [packages.py](others/packages.py). These say what they do in favor of values, which are plain values without the
+type that a packet told. @gd-com/utils 5.0.0 has the table of types of manual4, so it is measured in both formats. godot-binary-serialization leaves memory content in the padding of text, so its score in writing varies.
+Sources of others were run where they were fetched, and nothing of them is here.
 
-## What fails
-
-The rules are those that no right answer shows, or else all rules of the wrong ones. One answer can be wrong because of one rule among several.
+## What each misses
 `
 
-var score = regexp.MustCompile(`(?m)^\w+: (\d+) of (\d+) right$`)
+// A score is one of the report of conform.
+type score struct{ Right, Of int }
+
+func (s score) String() string {
+	if s.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", s.Right, s.Of)
+}
+
+// A report is what conform prints of a program in a format.
+type report struct {
+	Levels []struct {
+		Level          string
+		Valid, Invalid score
+	}
+	Faults []struct{ ID, Kind string }
+}
+
+var levels = []string{"core", "typed containers", "objects", "odd input"}
 
 // results runs all programs and writes spec/results.md.
 func results() error {
@@ -102,8 +145,8 @@ func results() error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	gdwireCommand := filepath.Join(dir, "gdwire")
-	if text, err := exec.Command("go", "build", "-o", gdwireCommand, "./cmd/gdwire").CombinedOutput(); err != nil {
+	conform := filepath.Join(dir, "conform")
+	if text, err := exec.Command("go", "build", "-o", conform, "./spec/conform").CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, text)
 	}
 	for i := range engines {
@@ -111,31 +154,58 @@ func results() error {
 			return err
 		}
 	}
+	all, err := programs(root)
+	if err != nil {
+		return err
+	}
 	var page, faults strings.Builder
 	fmt.Fprintf(&page, resultsHead, time.Now().UTC().Format(time.DateOnly))
-	page.WriteString("| program | version |")
-	for _, f := range gdwire.Formats() {
-		fmt.Fprintf(&page, " %v |", f)
-	}
-	page.WriteString("\n|" + strings.Repeat("---|", 2+len(gdwire.Formats())) + "\n")
-	for _, p := range programs(root) {
+	page.WriteString("| program | version | format | valid | invalid | core | typed containers | objects | odd input |\n|---|---|---|--:|--:|--:|--:|--:|--:|\n")
+	for _, p := range all {
 		if err := p.install(dir); err != nil {
 			return err
 		}
-		fmt.Fprintf(&page, "| %s | %s |", p.name, p.version)
-		for _, f := range gdwire.Formats() {
-			cell, failed, err := p.measure(gdwireCommand, dir, f)
+		for _, f := range p.formats {
+			r, err := p.measure(conform, dir, f)
 			if err != nil {
 				return fmt.Errorf("%s %s: %w", p.name, p.version, err)
 			}
-			fmt.Fprintf(&page, " %s |", cell)
-			if failed != "" {
-				fmt.Fprintf(&faults, "\n%s %s, %v:\n\n```\n%s```\n", p.name, p.version, f, failed)
+			fmt.Fprintf(os.Stderr, "%s, %v: %d faults\n", p.name, f, len(r.Faults))
+			page.WriteString(r.row(&p, f))
+			if len(r.Faults) > 0 {
+				fmt.Fprintf(&faults, "\n%s %s, %v:\n\n%s", p.name, p.version, f, r.missed())
 			}
 		}
-		page.WriteString("\n")
 	}
 	return os.WriteFile("spec/results.md", []byte(page.String()+resultsNotes+faults.String()), 0o644)
+}
+
+// row returns the line of the table.
+func (r *report) row(p *program, f gdwire.Format) string {
+	cells, valid, invalid := make([]string, len(levels)), score{}, score{}
+	for _, l := range r.Levels {
+		valid.Right, valid.Of = valid.Right+l.Valid.Right, valid.Of+l.Valid.Of
+		invalid.Right, invalid.Of = invalid.Right+l.Invalid.Right, invalid.Of+l.Invalid.Of
+		cells[slices.Index(levels, l.Level)] = strings.TrimSpace(l.Valid.String() + " " + l.Invalid.String())
+	}
+	return fmt.Sprintf("| %s | %s | %v | %v | %v | %s |\n", p.name, p.version, f, valid, invalid, strings.Join(cells, " | "))
+}
+
+// missed lists the vectors with wrong answers by their kinds.
+func (r *report) missed() string {
+	var kinds []string
+	ids := map[string][]string{}
+	for _, f := range r.Faults {
+		if ids[f.Kind] == nil {
+			kinds = append(kinds, f.Kind)
+		}
+		ids[f.Kind] = append(ids[f.Kind], f.ID)
+	}
+	var b strings.Builder
+	for _, kind := range kinds {
+		fmt.Fprintf(&b, "- %s: %s\n", kind, strings.Join(ids[kind], " "))
+	}
+	return b.String()
 }
 
 // install installs the package that p needs in dir.
@@ -150,14 +220,14 @@ func (p *program) install(dir string) error {
 	return nil
 }
 
-// measure returns the score of p in a format, and the table of its faults without the examples.
-func (p *program) measure(gdwireCommand, dir string, f gdwire.Format) (cell, faults string, err error) {
-	if !slices.Contains(p.formats, f) {
-		return "", "", nil
-	}
-	args := []string{"conform", "-timeout", "5m", "-format", f.String()}
+// measure returns what conform reports of p in a format.
+func (p *program) measure(conform, dir string, f gdwire.Format) (*report, error) {
+	args := []string{"-json", "-timeout", "20s", "-format", f.String()}
 	if p.encoder {
 		args = append(args, "-encoder")
+	}
+	if strings.HasPrefix(p.name, "Godot,") { // scripts take minutes for long values, and answer all lines at the end
+		args = append(args, "-skip", "l*", "-timeout", "10m")
 	}
 	if p.command != nil {
 		args = append(args, "--")
@@ -165,7 +235,7 @@ func (p *program) measure(gdwireCommand, dir string, f gdwire.Format) (cell, fau
 	for _, arg := range p.command {
 		args = append(args, strings.ReplaceAll(arg, "FORMAT", f.String()))
 	}
-	c := exec.Command(gdwireCommand, args...)
+	c := exec.Command(conform, args...)
 	c.Env = append(os.Environ(), "LIMIT=600")
 	if p.npm != "" {
 		c.Dir = dir
@@ -173,20 +243,9 @@ func (p *program) measure(gdwireCommand, dir string, f gdwire.Format) (cell, fau
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	text, err := c.Output()
-	m := score.FindSubmatchIndex(text)
-	if m == nil {
-		return "", "", errors.Join(errors.New("no score"), err, errors.New(errs.String()))
+	var r report
+	if failed := json.Unmarshal(text, &r); failed != nil {
+		return nil, errors.Join(failed, err, errors.New(errs.String()))
 	}
-	return string(text[m[2]:m[3]]) + "/" + string(text[m[4]:m[5]]), withoutExamples(string(text[:m[0]])), nil
-}
-
-// withoutExamples returns a table of faults without its last column.
-func withoutExamples(table string) string {
-	width := strings.Index(table, "for example")
-	var out strings.Builder
-	for line := range strings.Lines(table) {
-		cells := []rune(strings.TrimSuffix(line, "\n")) // rules can end with …
-		out.WriteString(strings.TrimRight(string(cells[:width]), " ") + "\n")
-	}
-	return out.String()
+	return &r, nil
 }
