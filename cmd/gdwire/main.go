@@ -21,7 +21,6 @@
 //	gdwire view [flags] [[OLD] FILE]
 //	gdwire struct [flags] FILE…
 //	gdwire complete bash|zsh|fish|powershell
-//	gdwire conform [-- PROGRAM]
 //	gdwire version
 //
 // No FILE, or -, is standard input. gdwire help COMMAND lists the flags.
@@ -35,7 +34,6 @@ package main
 import (
 	"os"
 
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/conform"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/debug"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/saves"
@@ -98,8 +96,6 @@ var program = shell.Program{Hint: open.LimitHint, Complete: open.CompletePath, G
 			New: saves.Struct},
 		{Name: "complete", Operands: "bash|zsh|fish|powershell", Min: 1, Max: -1, Summary: "Print a script that completes commands, flags and paths in a shell.",
 			New: shell.Complete},
-		{Name: "conform", Operands: "[-- PROGRAM [ARG…]]", Max: -1, Summary: "Measure a decoder or encoder, or gdwire itself, by the vectors of the specification.",
-			New: conform.New},
 		{Name: "version", Summary: "Show the version.",
 			New: shell.Version},
 	}},

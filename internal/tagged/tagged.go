@@ -1,5 +1,5 @@
 // Package tagged reads and writes values as JSON that keeps every type, as the vectors of
-// spec/vectors and gdwire conform have them.
+// spec/vectors and spec/conform have them.
 package tagged
 
 import (

@@ -1,8 +1,8 @@
-// Runner runs a script in the official Godot 4.6, for gdwire conform: the script finds the lines of
+// Runner runs a script in the official Godot 4.6, for spec/conform: the script finds the lines of
 // standard input in res://lines, and the environment variable MODE in the arguments of the user. Its
 // answers are printed, which are JSON.
 //
-//	gdwire conform -format godot4 -timeout 2m -- go -C interop run ./runner ../spec/others/godot4.gd
+//	go run ./spec/conform -format godot4 -timeout 2m -- go -C interop run ./runner ../spec/others/godot4.gd
 package main
 
 import (

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a script in an engine, for gdwire conform: sh engine.sh COMMAND [ARG…]. Engines read files and no pipes,
+# Runs a script in an engine, for the runner conform: sh engine.sh COMMAND [ARG…]. Engines read files and no pipes,
 # and print more than answers.
 set -eu
 home=$(mktemp -d)

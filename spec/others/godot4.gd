@@ -1,5 +1,5 @@
 # Answers for Godot 4: each line of a file is a packet in hexadecimal, and " objects" after it allows serialized objects.
-# The mode is "version", "judge", which answers as engines in vectors/packets.jsonl, or "", for gdwire conform.
+# The mode is "version", "judge", which answers as engines in vectors/packets.jsonl, or "", for the runner conform.
 extends Node
 
 func _ready() -> void:

@@ -1,6 +1,6 @@
 // The writers of the packages of npm.mjs:
 //
-//	gdwire conform -encoder -format godot4 -- node spec/others/npm-write.mjs @gd-com/utils
+//	go run ./spec/conform -encoder -format godot4 -- node spec/others/npm-write.mjs @gd-com/utils
 //
 // To be fair, @gd-com/utils 5 is told the type of the outermost value, as it allows; in containers it goes by the value.
 import { createRequire } from "node:module";

@@ -1,7 +1,7 @@
-// A package of npm, measured by gdwire conform:
+// A package of npm, measured by the runner conform:
 //
 //	npm install @gd-com/utils@5.0.0
-//	gdwire conform -format godot4 -- node spec/others/npm.mjs godot4 @gd-com/utils
+//	go run ./spec/conform -format godot4 -- node spec/others/npm.mjs godot4 @gd-com/utils
 //
 // The packages return plain values of JavaScript, which lose types. To be fair, the header tells the type of the outermost value, and
 // components of math types count by their order only. In containers a number without a fraction is an int, and every key a String.
