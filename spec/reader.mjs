@@ -185,7 +185,7 @@ export function same(want, got) {
 		const apart = [["Object", "ObjectID"], ["Object", "ObjectID", "Dictionary", "RID"]]; // Godot 4, Godot 3
 		return apart.some((a) => same(merged(want.v, a), got.v));
 	}
-	if (typeof want === "number" || want === "-0.0") return Object.is(Number(want), Number(got)) && got !== null;
+	if (typeof want === "number" || want === "-0.0") return (typeof got === "number" || got === "-0.0") && Object.is(Number(want), Number(got));
 	return want === got || (typeof want === "string" && engineText(want) === got);
 }
 

@@ -192,7 +192,7 @@ def same(want, got):
     if isinstance(want, bool) or want is None or isinstance(got, bool):
         return want is got
     if isinstance(want, (int, float)) or want == "-0.0":
-        return isinstance(got, (int, float)) and repr(float(want)) == repr(float(got)) or got == want
+        return (isinstance(got, (int, float)) or got == "-0.0") and repr(float(want)) == repr(float(got))
     return want == got or isinstance(want, str) and engine_text(want) == got
 
 

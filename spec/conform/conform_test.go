@@ -272,6 +272,67 @@ func TestExtras(t *testing.T) {
 	require.ErrorContains(t, err, "-files names the directory")
 }
 
+// TestSame: the comparisons in Python and JavaScript are those of the runner. The first text of a
+// case is the value of a vector, the second an answer.
+func TestSame(t *testing.T) {
+	dict := func(pairs string) string { return `{"t":"Dictionary","v":[` + pairs + `]}` }
+	const one, two, name = `[{"t":"String","v":"a"},{"t":"int","v":"1"}]`, `[{"t":"String","v":"a"},{"t":"int","v":"2"}]`, `[{"t":"StringName","v":"a"},{"t":"int","v":"2"}]`
+	cases := []struct {
+		want, got string
+		same      bool
+	}{
+		{`{"t":"int","v":"5"}`, `{"v":"5","t":"int"}`, true},
+		{`{"t":"int","v":"5"}`, `{"t":"int","v":"6"}`, false},
+		{`{"t":"int","v":"5"}`, `{"t":"float","v":5.0}`, false},
+		{`{"t":"float","v":1.0}`, `{"t":"float","v":1}`, true},
+		{`{"t":"float","v":-0.0}`, `{"t":"float","v":"-0.0"}`, true},
+		{`{"t":"float","v":-0.0}`, `{"t":"float","v":0.0}`, false},
+		{`{"t":"float","v":"NaN"}`, `{"t":"float","v":"NaN"}`, true},
+		{`{"t":"bool","v":true}`, `{"t":"bool","v":1}`, false},
+		{`{"t":"PackedInt32Array","v":[5]}`, `{"t":"PackedInt32Array","v":["5"]}`, false},
+		{`{"t":"RID","v":"0"}`, `{"t":"RID"}`, true},
+		{`{"t":"Array","v":[]}`, `{"t":"Array","v":[],"type":null}`, true},
+		{`{"t":"Array","v":[{"t":"Nil"}]}`, `{"t":"Array","v":[]}`, false},
+		{`{"t":"String","v":"\ufeffa\u0000b"}`, `{"t":"String","v":"a"}`, true},
+		{`{"t":"String","v":"a"}`, `{"t":"String","v":"a\u0000b"}`, false},
+		{`{"t":"ObjectID","v":"0"}`, `{"t":"Nil"}`, true},
+		{`{"t":"ObjectID","v":"5"}`, `{"t":"Nil"}`, false},
+		{`{"t":"Object","class":"","properties":[]}`, `{"t":"Nil"}`, true},
+		{`{"t":"Array","v":[],"type":{"script":"res://a"}}`, `{"t":"Array","v":[],"type":{"class":"EncodedObjectAsID"}}`, true},
+		{`{"t":"Array","v":[],"type":{"builtin":"int"}}`, `{"t":"Array","v":[],"type":{"class":"EncodedObjectAsID"}}`, false},
+		{dict(one + "," + two), dict(two), true},
+		{dict(one + "," + two), dict(one), false},
+		{dict(one + "," + name), dict(two), true},
+		{dict(one), dict(one + "," + two), false},
+		{dict(one), dict(two), false},
+		{dict(`[` + dict(one) + `,{"t":"Nil"}],[` + dict(one) + `,{"t":"Nil"}]`), dict(`[` + dict(one) + `,{"t":"Nil"}]`), true},
+		{dict(`[{"t":"ObjectID","v":"5"},{"t":"Nil"}],[{"t":"ObjectID","v":"5"},{"t":"Nil"}]`), dict(`[{"t":"ObjectID","v":"5"},{"t":"Nil"}]`), false},
+	}
+	var lines strings.Builder
+	want := ""
+	for _, c := range cases {
+		fmt.Fprintf(&lines, "[%s,%s]\n", c.want, c.got)
+		want += fmt.Sprintln(c.same)
+		require.Equal(t, c.same, compare([]byte(c.got), []byte(c.want)) == "", "%s %s", c.want, c.got)
+	}
+	for _, program := range [][]string{
+		{"python3", "-c", "import sys, json; sys.path.insert(0, '..'); import reader\nfor l in sys.stdin: print(str(reader.same(*json.loads(l))).lower())"},
+		{"node", "--input-type=module", "-e", `import { same } from "../reader.mjs"; import { readFileSync } from "node:fs";
+			for (const l of readFileSync(0, "utf8").trim().split("\n")) console.log(same(...JSON.parse(l)));`},
+	} {
+		if _, err := exec.LookPath(program[0]); err != nil {
+			t.Logf("%s is skipped: %v", program[0], err)
+			continue
+		}
+		c := exec.Command(program[0], program[1:]...)
+		c.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+		c.Stdin = strings.NewReader(lines.String())
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Equal(t, want, string(out), program[0])
+	}
+}
+
 // FuzzAnswers: no answer panics or prints what a terminal obeys.
 func FuzzAnswers(f *testing.F) {
 	read, err := decoding(&config{format: gdwire.Godot3})
