@@ -175,7 +175,7 @@ var repeated = regexp.MustCompile(`«[^»]*»|[^«]+`)
 func (c *longCase) bytes(t *testing.T, f gdwire.Format, n int) (all suite.Parts) {
 	count := func(n int) string { return model.U32(uint32(n)) }
 	text := strings.NewReplacer("~1", strings.Repeat("00", -(n+1)&3), "~", strings.Repeat("00", -n&3),
-		"#1", count(n+1), "#+", count(n|1<<31), "#", count(n)).Replace(c.hex)
+		"#1", count(n+1), "#+", model.U32(uint32(n)|1<<31), "#", count(n)).Replace(c.hex)
 	for _, s := range repeated.FindAllString(text, -1) {
 		part := suite.Part{}
 		if strings.HasPrefix(s, "«") {
