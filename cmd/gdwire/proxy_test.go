@@ -238,14 +238,16 @@ func (p *proxyProcess) stop() error {
 	return err
 }
 
-// TestProxyRecordTwice never overwrites a recording.
-func TestProxyRecordTwice(t *testing.T) {
+// TestRecordTwice never overwrites a recording.
+func TestRecordTwice(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "traffic")
 	file := prefix + "-1-client.bin"
 	require.NoError(t, os.WriteFile(file, []byte("first"), 0o600))
-	r := runWith(nil, "proxy", "-record", prefix, "127.0.0.1:0", "127.0.0.1:1")
-	require.Equal(t, statusBad, r.status)
-	require.Contains(t, r.err, "traffic-1-client.bin is an earlier recording: choose another PREFIX for -record")
+	for _, args := range [][]string{{"proxy", "127.0.0.1:0", "127.0.0.1:1"}, {"listen", "127.0.0.1:0"}, {"debug", "127.0.0.1:0"}} {
+		r := runWith(nil, append(args, "-record", prefix)...)
+		require.Equal(t, statusBad, r.status)
+		require.Contains(t, r.err, "traffic-1-client.bin is an earlier recording: choose another PREFIX for -record")
+	}
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, "first", string(b))

@@ -74,15 +74,11 @@ func (o *debugFlags) run(s *shell.Stdio) error {
 	defer stop()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	ln, err := net.Listen("tcp", o.addr)
+	ln, recorder, err := record.Listen(o.addr, o.record)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = ln.Close() }()
-	recorder, err := record.New(o.record)
-	if err != nil {
-		return err
-	}
 	accepted := ln
 	if recorder != nil {
 		accepted = &record.Listener{Listener: ln, Recorder: recorder, Order: binary.LittleEndian, Fail: end, Number: 1}

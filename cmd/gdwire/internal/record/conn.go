@@ -9,6 +9,19 @@ import (
 	"time"
 )
 
+// Listen listens on a TCP address. With a prefix, it returns a Recorder of a new recording.
+func Listen(addr, prefix string) (net.Listener, *Recorder, error) {
+	ln, err := net.Listen("tcp", addr)
+	if err != nil || prefix == "" {
+		return ln, nil, err
+	}
+	r, err := New(prefix)
+	if err != nil {
+		return nil, nil, errors.Join(err, ln.Close())
+	}
+	return ln, r, nil
+}
+
 // A Listener returns connections that can be recorded: each is a [*Conn].
 type Listener struct {
 	net.Listener

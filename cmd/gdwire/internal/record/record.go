@@ -89,9 +89,6 @@ func Flag(f *flag.FlagSet, prefix *string) {
 
 // New returns a Recorder of a new recording. It never overwrites an earlier one.
 func New(prefix string) (*Recorder, error) {
-	if prefix == "" {
-		return nil, nil
-	}
 	for _, name := range []string{FileName(prefix, 1, FromClient), IndexName(prefix)} {
 		if _, err := os.Lstat(name); err == nil {
 			return nil, fmt.Errorf("%s is an earlier recording: choose another PREFIX for -record", name)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"time"
 
@@ -92,13 +91,9 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 	defer stop()
 	ctx, end := context.WithCancel(signals)
 	defer end()
-	ln, err := net.Listen("tcp", addr)
+	ln, recorder, err := record.Listen(addr, o.record)
 	if err != nil {
 		return err
-	}
-	recorder, err := record.New(o.record)
-	if err != nil {
-		return errors.Join(err, ln.Close())
 	}
 	in := &open.Input{Reading: o.open.Reading(-1)}
 	in.Decoder.Format = cmp.Or(in.Decoder.Format, gdwire.Godot4)

@@ -105,13 +105,9 @@ func (o *proxyFlags) run(s *shell.Stdio, addr, target string) error {
 	defer stop()
 	ctx, end := context.WithCancel(signals)
 	defer end()
-	ln, err := net.Listen("tcp", addr)
+	ln, recorder, err := record.Listen(addr, o.record)
 	if err != nil {
 		return err
-	}
-	recorder, err := record.New(o.record)
-	if err != nil {
-		return errors.Join(err, ln.Close())
 	}
 	p := &proxyServer{Stdio: s, options: o, target: target, framing: newFraming(&o.open), end: end, remaining: cmp.Or(o.packets, -1), record: recorder}
 	p.framing.webSocket = o.webSocket
