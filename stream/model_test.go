@@ -487,7 +487,7 @@ func (p *play) check() {
 
 // mustDeliver reports whether the peer must have received the packet of a call without an error.
 func (p *play) mustDeliver(c writeCall) bool {
-	undisturbed := !p.peer.stopped && !p.conn.fired.Load() && !(p.peer.closes && p.peer.whole == len(p.peer.sends))
+	undisturbed := !p.peer.stopped && !p.conn.fired.Load() && !p.peer.closes
 	switch {
 	case p.tcp: // bytes in the kernel are lost if the connection is reset
 		return undisturbed && p.served && !p.failed.Load() && p.end != "context" && p.end != "Server.Close"
