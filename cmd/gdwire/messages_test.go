@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,8 @@ func TestProxyWebSocket(t *testing.T) {
 			}
 			require.NotContains(t, r.err, "only forwarded")
 			require.Contains(t, r.err, "1 invalid")
+			noticed := strings.Contains(r.err, "this is HTTP, so packets are taken to be WebSocket messages")
+			require.Equal(t, !slices.Contains(args, "ws"), noticed, r.err)
 			recorded, err := os.ReadFile(prefix + "-1-client.bin")
 			require.NoError(t, err)
 			require.Equal(t, sent, recorded)
