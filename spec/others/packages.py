@@ -4,7 +4,7 @@
 What they return are plain values without the type that the packet told, so the type of the header counts in favor
 of the answer. Values in containers have the type that Python shows.
 """
-import json, logging, os, struct, sys, types
+import json, logging, os, signal, struct, sys, types
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from reader import MASKS, TYPES, number
@@ -77,16 +77,29 @@ def tagged(v, t=None):
     return {"t": t, "v": [str(x) for x in all] if t == "PackedInt64Array" else all}
 
 
+class Slow(BaseException):
+    pass
+
+
+def slow(*_):
+    raise Slow
+
+
 def main(fmt, name, root):
     read = load(name, root, fmt)
+    signal.signal(signal.SIGPROF, slow)
     for line in sys.stdin:
         try:
             p = bytes.fromhex(line.split()[0])
             header = struct.unpack("<I", p[:4])[0] & MASKS[fmt] if len(p) > 3 else 0
             t = TYPES[fmt][header] if header < len(TYPES[fmt]) else None
+            signal.setitimer(signal.ITIMER_PROF, 2)
             answer = tagged(read(p), "ObjectID" if t == "Object" else t)
+        except Slow:
+            answer = {"t": "nothing after two seconds"}
         except Exception as e:
             answer = {"error": f"{type(e).__name__}: {e}"}
+        signal.setitimer(signal.ITIMER_PROF, 0)
         print(json.dumps(answer), flush=True)
 
 

@@ -10,10 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gdwire/gdwire"
 )
+
+// atOnce is how many programs are measured at once.
+const atOnce = 8
 
 // A program is a line of spec/results.md.
 type program struct {
@@ -125,6 +129,10 @@ func (s score) String() string {
 
 // A report is what conform prints of a program in a format.
 type report struct {
+	*program
+	format gdwire.Format
+	err    error
+
 	Levels []struct {
 		Level          string
 		Valid, Invalid score
@@ -161,34 +169,49 @@ func results() error {
 	var page, faults strings.Builder
 	fmt.Fprintf(&page, resultsHead, time.Now().UTC().Format(time.DateOnly))
 	page.WriteString("| program | version | format | valid | invalid | core | typed containers | objects | odd input |\n|---|---|---|--:|--:|--:|--:|--:|--:|\n")
-	for _, p := range all {
-		if err := p.install(dir); err != nil {
-			return err
+	for _, r := range measureAll(all, conform, dir) {
+		if r.err != nil {
+			return fmt.Errorf("%s %s: %w", r.name, r.version, r.err)
 		}
-		for _, f := range p.formats {
-			r, err := p.measure(conform, dir, f)
-			if err != nil {
-				return fmt.Errorf("%s %s: %w", p.name, p.version, err)
-			}
-			fmt.Fprintf(os.Stderr, "%s, %v: %d faults\n", p.name, f, len(r.Faults))
-			page.WriteString(r.row(&p, f))
-			if len(r.Faults) > 0 {
-				fmt.Fprintf(&faults, "\n%s %s, %v:\n\n%s", p.name, p.version, f, r.missed())
-			}
+		page.WriteString(r.row())
+		if len(r.Faults) > 0 {
+			fmt.Fprintf(&faults, "\n%s %s, %v:\n\n%s", r.name, r.version, r.format, r.missed())
 		}
 	}
 	return os.WriteFile("spec/results.md", []byte(page.String()+resultsNotes+faults.String()), 0o644)
 }
 
+// measureAll measures programs in all their formats, several at once.
+func measureAll(all []program, conform, dir string) (reports []report) {
+	for i := range all {
+		for _, f := range all[i].formats {
+			reports = append(reports, report{program: &all[i], format: f})
+		}
+	}
+	var running sync.WaitGroup
+	places := make(chan struct{}, atOnce)
+	for i := range reports {
+		r := &reports[i]
+		places <- struct{}{}
+		running.Go(func() {
+			r.err = r.measure(conform, dir)
+			fmt.Fprintf(os.Stderr, "%s, %v: %d faults\n", r.name, r.format, len(r.Faults))
+			<-places
+		})
+	}
+	running.Wait()
+	return reports
+}
+
 // row returns the line of the table.
-func (r *report) row(p *program, f gdwire.Format) string {
+func (r *report) row() string {
 	cells, valid, invalid := make([]string, len(levels)), score{}, score{}
 	for _, l := range r.Levels {
 		valid.Right, valid.Of = valid.Right+l.Valid.Right, valid.Of+l.Valid.Of
 		invalid.Right, invalid.Of = invalid.Right+l.Invalid.Right, invalid.Of+l.Invalid.Of
 		cells[slices.Index(levels, l.Level)] = strings.TrimSpace(l.Valid.String() + " " + l.Invalid.String())
 	}
-	return fmt.Sprintf("| %s | %s | %v | %v | %v | %s |\n", p.name, p.version, f, valid, invalid, strings.Join(cells, " | "))
+	return fmt.Sprintf("| %s | %s | %v | %v | %v | %s |\n", r.name, r.version, r.format, valid, invalid, strings.Join(cells, " | "))
 }
 
 // missed lists the vectors with wrong answers by their kinds.
@@ -208,20 +231,29 @@ func (r *report) missed() string {
 	return b.String()
 }
 
-// install installs the package that p needs in dir.
-func (p *program) install(dir string) error {
+// install installs the package that p needs in a directory of dir, and returns its name.
+func (p *program) install(dir string, f gdwire.Format) (string, error) {
 	if p.npm == "" {
-		return nil
+		return "", nil
+	}
+	dir, err := os.MkdirTemp(dir, f.String())
+	if err != nil {
+		return "", err
 	}
 	c := exec.Command("npm", "install", "--silent", "--ignore-scripts", "--prefix", dir, p.npm)
 	if text, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm install %s: %w\n%s", p.npm, err, text)
+		return "", fmt.Errorf("npm install %s: %w\n%s", p.npm, err, text)
 	}
-	return nil
+	return dir, nil
 }
 
-// measure returns what conform reports of p in a format.
-func (p *program) measure(conform, dir string, f gdwire.Format) (*report, error) {
+// measure sets what conform reports.
+func (r *report) measure(conform, dir string) error {
+	p, f := r.program, r.format
+	dir, err := p.install(dir, f)
+	if err != nil {
+		return err
+	}
 	args := []string{"-json", "-timeout", "20s", "-format", f.String()}
 	if p.encoder {
 		args = append(args, "-encoder")
@@ -237,15 +269,12 @@ func (p *program) measure(conform, dir string, f gdwire.Format) (*report, error)
 	}
 	c := exec.Command(conform, args...)
 	c.Env = append(os.Environ(), "LIMIT=600")
-	if p.npm != "" {
-		c.Dir = dir
-	}
+	c.Dir = dir
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	text, err := c.Output()
-	var r report
-	if failed := json.Unmarshal(text, &r); failed != nil {
-		return nil, errors.Join(failed, err, errors.New(errs.String()))
+	if failed := json.Unmarshal(text, r); failed != nil {
+		return errors.Join(failed, err, errors.New(errs.String()))
 	}
-	return &r, nil
+	return nil
 }
