@@ -333,6 +333,30 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// TestResults: results.md counts the lines that there are.
+func TestResults(t *testing.T) {
+	page, err := os.ReadFile("../results.md")
+	require.NoError(t, err)
+	for _, f := range gdwire.Formats() {
+		for _, encoder := range []bool{false, true} {
+			all, err := exercisesOf(&config{format: f, encoder: encoder})
+			require.NoError(t, err)
+			valid, invalid := 0, 0
+			for _, e := range all {
+				switch {
+				case e.Any:
+				case e.Valid:
+					valid++
+				default:
+					invalid++
+				}
+			}
+			row := fmt.Sprintf("| gdwire, %s | this commit | %v | %d/%d | %d/%d |", map[bool]string{false: "reading", true: "writing"}[encoder], f, valid, valid, invalid, invalid)
+			require.Contains(t, string(page), row, "go run ./internal/test/measure results writes the page")
+		}
+	}
+}
+
 // FuzzAnswers: no answer panics or prints what a terminal obeys.
 func FuzzAnswers(f *testing.F) {
 	read, err := decoding(&config{format: gdwire.Godot3})
