@@ -9,6 +9,7 @@ import (
 type Reader struct {
 	r    io.Reader
 	info Info
+	err  error
 }
 
 // NewReader recognizes a file by its first four bytes and returns a Reader of its content.
@@ -50,4 +51,10 @@ func NewReader(r io.Reader, o *Options) (*Reader, error) {
 func (r *Reader) Info() Info { return r.info }
 
 // Read reads the content. It returns io.EOF at the end of a complete and valid file.
-func (r *Reader) Read(p []byte) (int, error) { return r.r.Read(p) }
+func (r *Reader) Read(p []byte) (n int, err error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, r.err = r.r.Read(p)
+	return n, r.err
+}

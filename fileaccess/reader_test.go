@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/iotest"
@@ -162,6 +163,18 @@ func TestReaderFails(t *testing.T) {
 			require.Equal(t, failure, err, v.name)
 		}
 	}
+}
+
+// An error of a plain file's Reader stays, as those of the other files.
+func TestPlainReaderFails(t *testing.T) {
+	r, err := fileaccess.NewReader(iotest.TimeoutReader(strings.NewReader("plain text")), nil) // the second Read fails
+	require.NoError(t, err)
+	got, err := io.ReadAll(r)
+	require.Equal(t, iotest.ErrTimeout, err)
+	require.Equal(t, "plai", string(got))
+	n, err := r.Read(make([]byte, 10))
+	require.Equal(t, iotest.ErrTimeout, err)
+	require.Zero(t, n)
 }
 
 type badReader int
