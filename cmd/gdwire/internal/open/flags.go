@@ -58,24 +58,24 @@ type Limits struct {
 // A limit is a flag for one of the limits.
 type limit struct {
 	name, limit, text string
-	growsWithFile     bool // raised sets it to the size of a regular file
+	file              int64 // the least limit of a regular file, which raised sets to the size of a larger one; 0 if it does not
 	set               func(*Limits, int64)
 }
 
 // limits contains a flag for each limit but that of the content of containers.
 var limits = []limit{
-	{"max-depth", "Depth", "containers around a value [1024]", false, func(l *Limits, n int64) { l.values.Depth = int(min(n, math.MaxInt)) }},
-	{"max-elements", "Elements", "elements, pairs or properties of a container [1 Mi]", true, func(l *Limits, n int64) { l.values.Elements = n }},
-	{"max-values", "Values", "values in a top-level value [16 Mi]", true, func(l *Limits, n int64) { l.values.Values = n }},
-	{"max-string", "StringBytes", "bytes of a string [16 MiB]", true, func(l *Limits, n int64) { l.values.StringBytes = n }},
-	{"max-name", "NameBytes", "bytes of the name of a class, property or signal [1 KiB]", false, func(l *Limits, n int64) { l.values.NameBytes = n }},
-	{"max-packed", "PackedBytes", "bytes of a packed array or image [256 MiB]", true, func(l *Limits, n int64) { l.values.PackedBytes = n }},
-	{"max-bytes", "Bytes", "bytes of a top-level value [no limit]", false, func(l *Limits, n int64) { l.values.Bytes = n }},
-	{"max-packet", "MaxPacket", "bytes of a packet [8 MiB]", true, func(l *Limits, n int64) { l.maxPacket = n }},
+	{"max-depth", "Depth", "containers around a value [1024]", 0, func(l *Limits, n int64) { l.values.Depth = int(min(n, math.MaxInt)) }},
+	{"max-elements", "Elements", "elements, pairs or properties of a container [1 Mi]", 1 << 20, func(l *Limits, n int64) { l.values.Elements = n }},
+	{"max-values", "Values", "values in a top-level value [16 Mi]", 1 << 24, func(l *Limits, n int64) { l.values.Values = n }},
+	{"max-string", "StringBytes", "bytes of a string [16 MiB]", 16 << 20, func(l *Limits, n int64) { l.values.StringBytes = n }},
+	{"max-name", "NameBytes", "bytes of the name of a class, property or signal [1 KiB]", 0, func(l *Limits, n int64) { l.values.NameBytes = n }},
+	{"max-packed", "PackedBytes", "bytes of a packed array or image [256 MiB]", 256 << 20, func(l *Limits, n int64) { l.values.PackedBytes = n }},
+	{"max-bytes", "Bytes", "bytes of a top-level value [no limit]", 0, func(l *Limits, n int64) { l.values.Bytes = n }},
+	{"max-packet", "MaxPacket", "bytes of a packet [8 MiB]", math.MaxUint32, func(l *Limits, n int64) { l.maxPacket = n }},
 }
 
 // contentLimit is the flag for the limit of the content of containers.
-var contentLimit = limit{"max-content", "Size", "bytes of the content of a compressed or encrypted file [256 MiB]", false, func(l *Limits, n int64) { l.maxContent = n }}
+var contentLimit = limit{"max-content", "Size", "bytes of the content of a compressed or encrypted file [256 MiB]", 0, func(l *Limits, n int64) { l.maxContent = n }}
 
 // LimitFlags defines the flags for limits of values and packets.
 func (l *Limits) LimitFlags(f *shell.Flags) {
@@ -97,16 +97,12 @@ func (l *Limits) define(f *shell.Flags, one limit) {
 	})
 }
 
-// raised returns limits of which those that are not given by flags are the size of a file, which
-// also bounds memory.
+// raised returns limits for a file: those that are not given by flags are no less than its size, which
+// bounds memory. A file that is cut contains less than its counts and lengths say.
 func (l Limits) raised(size int64) Limits {
 	for _, one := range limits {
-		if one.growsWithFile && !l.given[one.name] {
-			n := size
-			if one.limit == "MaxPacket" {
-				n = math.MaxUint32 // a packet that is cut is longer than the file
-			}
-			one.set(&l, max(n, 1))
+		if one.file > 0 && !l.given[one.name] {
+			one.set(&l, max(size, one.file))
 		}
 	}
 	return l
