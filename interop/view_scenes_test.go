@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -77,8 +78,12 @@ func TestViewScenes(t *testing.T) {
 		}},
 		{"changes", func(t *testing.T) *viewPage {
 			before, after := saves()
-			older, _ := writeValue(t, before)
+			name, _ := writeValue(t, before)
 			newer, _ := writeValue(t, after)
+			folder := filepath.Join(t.TempDir(), strings.Repeat("old", 30)) // the page shows it, as both names are save.bin
+			require.NoError(t, os.Mkdir(folder, 0o700))
+			older := filepath.Join(folder, "save.bin")
+			require.NoError(t, os.Rename(name, older))
 			url, _ := runView(t, binary, "view", "-no-open", older, newer)
 			p := openPage(t, url)
 			p.until(changeLines + `.length === 3`)

@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -183,9 +184,9 @@ func (p *viewPage) run(statements string) {
 	eval[bool](p, statements+"; true")
 }
 
-// writeValue writes an encoded value to a file.
+// writeValue writes an encoded value to a file, also text that engines would not write.
 func writeValue(t *testing.T, v any) (name string, content []byte) {
-	content, err := variant.Marshal(v)
+	content, err := variant.Marshal(v, variant.Options{Encoder: gdwire.EncoderOptions{AllowInvalidUTF8: true}})
 	require.NoError(t, err)
 	name = filepath.Join(t.TempDir(), "save.bin")
 	require.NoError(t, os.WriteFile(name, content, 0o600))
