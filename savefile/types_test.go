@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -238,7 +239,7 @@ func (m *maker) like(old any) (now, given any) {
 	case nil:
 		now = m.leaf("")
 	case int:
-		now = m.IntN(1 << 40)
+		now = int(m.Int64N(min(1<<40, math.MaxInt)))
 		if m.IntN(4) == 0 {
 			return now, float64(now.(int))
 		}

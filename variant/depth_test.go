@@ -16,6 +16,7 @@ type (
 	nestedMap    map[string]nestedMap
 	nestedStruct struct{ Next *nestedStruct }
 	nestedAny    struct{ Next any }
+	nestedList   struct{ Next []nestedList }
 	nestedTyped  struct {
 		Next []any `gd:",type=Array"`
 	}
@@ -47,6 +48,12 @@ var nestings = []struct {
 		}
 		return nestedSlice{inner.(nestedSlice)}
 	}, reflect.TypeFor[nestedSlice](), maxDepth, maxDepth},
+	{"slice and struct", func(inner any) any {
+		if inner == nil {
+			return nestedList{[]nestedList{}}
+		}
+		return nestedList{[]nestedList{inner.(nestedList)}}
+	}, reflect.TypeFor[nestedList](), maxDepth / 2, maxDepth / 2},
 	{"map", func(inner any) any {
 		if inner == nil {
 			return nestedMap{}
@@ -76,6 +83,18 @@ func TestDepthOfContainers(t *testing.T) {
 			err := Unmarshal(nestedPacket(t, c.make, n), reflect.New(c.to).Interface(), o)
 			requireDepth(t, good, err, "decode %d of %s", n, c.name)
 		}
+	}
+}
+
+// JSON has the same limit.
+func TestDepthOfJSON(t *testing.T) {
+	for n, good := range map[int]bool{maxDepth: true, maxDepth + 1: false} {
+		v := new(Array)
+		for range n - 1 {
+			v = &Array{Values: []any{v}}
+		}
+		_, err := v.MarshalJSON()
+		requireDepth(t, good, err, "%d Arrays as JSON", n)
 	}
 }
 

@@ -13,6 +13,7 @@ func TestSnakeCase(t *testing.T) {
 		"MaxHP":      "max_hp",
 		"HTTPServer": "http_server",
 		"Slot1":      "slot_1",
+		"Slot9":      "slot_9",
 		"Vector2i":   "vector_2i",
 		"V2Pos":      "v_2_pos",
 		"is3D":       "is_3d",

@@ -46,7 +46,7 @@ func (a *arguments) count(i int) int {
 
 // length is a count of the elements of packed data.
 func (a *arguments) length(i int) int {
-	return choose(a, i, []int{gdwire.Unknown, gdwire.Unknown, -2, 0, 1, 2, 8, 12, 24, 1 << 40})
+	return choose(a, i, []int{gdwire.Unknown, gdwire.Unknown, -2, 0, 1, 2, 8, 12, 24, min(1<<40, math.MaxInt)})
 }
 
 // typ is mostly a type for which fits reports true, but can be any or invalid.
