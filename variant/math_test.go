@@ -2,6 +2,7 @@ package variant
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,6 +70,9 @@ func TestNestedBasis(t *testing.T) {
 		Basis  Basis
 		Origin [3]float64
 	}
+	c, ok := componentsOf(reflect.TypeFor[transform]())
+	require.True(t, ok)
+	require.Equal(t, append(slices.Clone(basisOrder), 9, 10, 11), c.order)
 	basis := Basis{Vector3{1, 2, 3}, Vector3{4, 5, 6}, Vector3{7, 8, 9}}
 	want := Transform3D{basis, Vector3{10, 11, 12}}
 	type fields struct {
