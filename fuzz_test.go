@@ -440,7 +440,7 @@ func FuzzExamples(f *testing.F) {
 
 		d.Reset(bytes.NewReader(input))
 		var edited bytes.Buffer
-		e := gdwire.NewEncoder(&edited, nil)
+		e := gdwire.NewEncoder(&edited, &gdwire.EncoderOptions{AllowInvalidUTF8: true}) // a NUL
 		defer e.Close()
 		if err := setName(e, d, "Grace"); invalid != nil {
 			require.Error(t, err)
