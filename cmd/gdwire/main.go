@@ -52,7 +52,7 @@ var program = shell.Program{Hint: open.LimitHint, Complete: open.CompletePath, G
 			New: saves.JSON},
 		{Name: "flat", Operands: "[FILE]", Max: 1, Summary: "Show a line for each leaf, path = value, for grep and diff.",
 			New: saves.Flat},
-		{Name: "get", Operands: "PATH [FILE…]", Min: 1, Max: -1, Summary: "Show the value at a path, such as player.hp, as JSON.",
+		{Name: "get", Operands: "PATH [FILE…]", Min: 1, Max: -1, Summary: "Show the value at a path, such as player.hp, as set takes it.",
 			New: saves.Get},
 		{Name: "find", Operands: "TEXT|NUMBER [FILE…]", Min: 1, Max: -1, Summary: "Show the path and value of each value, or key, that contains a text or number.",
 			New: saves.Find},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/hex"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // setWith runs set with a file of these bytes.
@@ -112,6 +114,9 @@ func FuzzSet(f *testing.F) {
 		if r.status != statusGood || r.out != string(b) || r.err != "" {
 			t.Fatalf("%x\n%s\nbecame %x\n%s", b, lines.out, r.out, r.err)
 		}
+		if !strings.Contains(lines.out, text.Ellipsis) { // a NodePath or key can contain it, too
+			requireSetKeeps(t, b, "$", append(flags, "-q")...)
+		}
 	})
 }
 
@@ -175,29 +180,52 @@ func TestEditVectors(t *testing.T) {
 	}
 }
 
-// TestSetWhatGetPrints: what get prints of values that engines wrote is that value for set.
-func TestSetWhatGetPrints(t *testing.T) {
+// requireSetKeeps checks that set with what get prints of a path changes no byte.
+func requireSetKeeps(t *testing.T, b []byte, path string, flags ...string) {
 	file := filepath.Join(t.TempDir(), "value")
-	same := 0
+	require.NoError(t, os.WriteFile(file, b, 0o600))
+	got := runWith(nil, append([]string{"get", path, file}, flags...)...)
+	require.Zero(t, got.status, "%x: %s", b, got.err)
+	r := runWith(nil, append([]string{"set", path + " = " + strings.TrimSuffix(got.out, "\n"), file}, flags...)...)
+	require.Zero(t, r.status, "%x: %s: %s: %s", b, path, got.out, r.err)
+	require.Equal(t, hex.EncodeToString(b), hex.EncodeToString([]byte(r.out)), "%s = %s", path, got.out)
+}
+
+// TestSetWhatGetPrints: what get prints is that value for set, of all values that engines wrote, and of random saves.
+func TestSetWhatGetPrints(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
 	for folder, format := range engines {
 		flags := []string{"-format", format, "-frame", "u32", "-objects"}
 		for _, v := range sample(t, folder) {
 			b := framed([]byte(v.Hex))
-			require.NoError(t, os.WriteFile(file, b, 0o600))
-			got := runWith(nil, append([]string{"get", "$", file}, flags...)...)
-			if got.status != statusGood { // of what native JSON does not have
-				continue
-			}
-			r := runWith(nil, append([]string{"set", "$ = " + strings.TrimSpace(got.out), file}, flags...)...)
-			require.Zero(t, r.status, "%s %s", got.out, r.err)
-			again := runWith([]byte(r.out), append([]string{"get", "$"}, flags...)...)
-			require.Equal(t, got.out, again.out)
-			if r.out == string(b) {
-				same++
+			requireSetKeeps(t, b, "$", flags...)
+			lines := strings.Split(strings.TrimSuffix(runWith(b, append([]string{"flat"}, flags...)...).out, "\n"), "\n")
+			p, _, err := text.ParseLine(lines[random.IntN(len(lines))])
+			require.NoError(t, err)
+			p.Steps = p.Steps[:random.IntN(len(p.Steps)+1)]
+			if v.Name != "dict_equal_keys" {
+				requireSetKeeps(t, b, p.String(), flags...)
 			}
 		}
 	}
-	require.Greater(t, same, 100)
+	saves := 100
+	if full() {
+		saves = 3000
+	}
+	for range saves {
+		b, err := variant.Marshal(randomSave(random, 3))
+		require.NoError(t, err)
+		requireSetKeeps(t, b, "$", "-format", "godot4", "-frame", "none")
+	}
+	for name, b := range map[string][]byte{
+		"the padding of a NodePath": wire(28, 2, 2, 5, 22, uint32(0x80000001), 0, 0, 1, []byte("aXYZ")),
+		"64 bits that 32 can hold":  wire(28, 2, 0x10002, int64(5), 0x10003, 0.5),
+		"equal keys":                wire(27, 3, 4, "a", 0, 21, "a", 0, 4, "a", 2, 7),
+		"text that is native JSON":  wire(28, 2, 4, "i:87", 27, 2, 4, "type", 4, "int", 4, "args", 28, 0),
+		"NaN":                       wire(28, 1, 0x10003, uint64(0x7ff8000000000123)),
+	} {
+		t.Run(name, func(t *testing.T) { requireSetKeeps(t, b, "$", "-format", "godot4", "-frame", "none") })
+	}
 }
 
 // TestEditZeroedEnds: a file whose first 64 KiB are good and whose end became zeros is edited only where

@@ -74,16 +74,6 @@ func CutLine(line string, steps []Step) (Path, string, error) {
 	return p, text, err
 }
 
-// SplitLine parses the path of a line, and returns the text after = as it is.
-func SplitLine(line string) (Path, string, error) {
-	s := scanner{text: line}
-	p, change, err := s.start()
-	if err == nil && change != "" {
-		err = s.errorf("want = and a value")
-	}
-	return p, s.text[s.pos:], err
-}
-
 func parseLine(line string, steps []Step) (p Path, v Value, text string, err error) {
 	s := scanner{text: line, steps: steps}
 	p, change, err := s.start()

@@ -514,14 +514,50 @@ func TestReadChunks(t *testing.T) {
 	}
 }
 
-// TestSplitLine: the text after = stays as it is, and a line that adds to a value is none.
-func TestSplitLine(t *testing.T) {
-	p, value, err := SplitLine("$1.a = any text")
+// TestPrinterLines: a value in several lines is the same value, and parts of long containers are flushed.
+func TestPrinterLines(t *testing.T) {
+	const lines = `{
+  "a": [1, 2],
+  "b": [
+    [],
+    {
+      "c": Vector2(1.0, 2.0),
+      "d": {}
+    }
+  ],
+  "e": Object("Node", {
+    "name": PackedStringArray(["x", "y"])
+  })
+}`
+	v, err := ParseValue(lines)
 	require.NoError(t, err)
-	require.Equal(t, "$1.a", p.String())
-	require.Equal(t, "any text", strings.TrimSpace(value))
-	for _, line := range []string{"a += 1", "a -= 1", "a"} {
-		_, _, err = SplitLine(line)
-		require.ErrorContains(t, err, "want = and a value", line)
+	require.Equal(t, `{"a": [1, 2], "b": [[], {"c": Vector2(1.0, 2.0), "d": {}}], "e": Object("Node", {"name": PackedStringArray(["x", "y"])})}`, v.String())
+	print := func(v *Value, p *Printer) {
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, nil)
+		require.NoError(t, v.Write(e, false))
+		require.NoError(t, e.Close())
+		p.Decoder = gdwire.NewDecoder(&b, &gdwire.DecoderOptions{AllowObjects: true})
+		require.NoError(t, p.Next(0))
+		p.Release()
+	}
+	p := Printer{Indent: "  "}
+	print(&v, &p)
+	require.Equal(t, lines, string(p.Buf))
+
+	for _, text := range []string{"[" + strings.Repeat("1, ", 5000) + "1]", "PackedInt32Array([" + strings.Repeat("1, ", 5000) + "1])", "PackedStringArray([" + strings.Repeat(`"a", `, 5000) + `"a"])`} {
+		v, err := ParseValue(text)
+		require.NoError(t, err)
+		var whole []byte
+		p := Printer{}
+		most := 0
+		p.Flush = func() error {
+			most = max(most, len(p.Buf))
+			whole, p.Buf = append(whole, p.Buf...), p.Buf[:0]
+			return nil
+		}
+		print(&v, &p)
+		require.Equal(t, text, string(append(whole, p.Buf...)))
+		require.Less(t, most, 3*longBuf) // a chunk of a packed array is text at once
 	}
 }

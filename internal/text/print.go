@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"encoding/hex"
 
 	"github.com/gdwire/gdwire"
@@ -13,8 +14,11 @@ const MaxNesting = 1024
 type Printer struct {
 	*gdwire.Decoder
 	Buf []byte
-	// Flush empties Buf between the chunks of long text, if it is not nil.
+	// Flush empties Buf between the chunks of long text and the items of long containers, if it is not nil.
 	Flush func() error
+	// Indent, if it is not empty, begins a line for each pair of a Dictionary or Object, and for each element of an
+	// Array whose first element is a container, once for each container around it.
+	Indent string
 	// Short prints components of math types as Value.Short does.
 	Short bool
 
@@ -46,8 +50,17 @@ func (p *Printer) container(t gdwire.Token, depth int) error {
 	}
 	v := FromToken(t, nil)
 	p.Buf = v.AppendStart(p.Buf)
+	lines := p.Indent != "" && t.Len() > 0 && (v.hasPairs() || isContainer(p.PeekKind()))
 	for i := range t.Len() {
-		if p.Buf = AppendSeparator(p.Buf, i); v.hasPairs() {
+		if lines {
+			p.newLine(i, depth+1)
+		} else {
+			p.Buf = AppendSeparator(p.Buf, i)
+		}
+		if err := p.flushLong(); err != nil {
+			return err
+		}
+		if v.hasPairs() {
 			key, err := p.ReadToken()
 			if err != nil {
 				return err
@@ -63,9 +76,28 @@ func (p *Printer) container(t gdwire.Token, depth int) error {
 			return err
 		}
 	}
+	if lines {
+		p.newLine(0, depth)
+	}
 	p.Buf = v.AppendEnd(p.Buf)
 	_, err := p.ReadToken() // End
 	return err
+}
+
+// isContainer reports whether a value whose first token is of kind k is an Array, Dictionary or Object.
+func isContainer(k gdwire.Kind) bool {
+	return k == gdwire.KindArrayStart || k == gdwire.KindDictStart || k == gdwire.KindObjectStart
+}
+
+// newLine begins the line of item i of a container, at a depth.
+func (p *Printer) newLine(i int64, depth int) {
+	if i > 0 {
+		p.Buf = append(p.Buf, ',')
+	}
+	p.Buf = append(p.Buf, '\n')
+	for range depth {
+		p.Buf = append(p.Buf, p.Indent...)
+	}
 }
 
 // packed appends the packed array that starts with t, in one line.
@@ -86,7 +118,7 @@ func (p *Printer) packed(t gdwire.Token) error {
 			return nil
 		case t.Kind() == gdwire.KindStringChunk:
 			p.Buf = AppendSeparator(p.Buf, i)
-			if err := p.Leaf(t); err != nil {
+			if err := cmp.Or(p.Leaf(t), p.flushLong()); err != nil {
 				return err
 			}
 			i++
@@ -98,6 +130,9 @@ func (p *Printer) packed(t gdwire.Token) error {
 			item.Short = p.Short && t.Type().Element() > gdwire.TypeString
 			p.Buf = item.Append(AppendSeparator(p.Buf, i))
 			i++
+		}
+		if err := p.flushLong(); err != nil {
+			return err
 		}
 	}
 }
@@ -130,6 +165,17 @@ func (p *Printer) flush() error {
 		return nil
 	}
 	return p.Flush()
+}
+
+// longBuf is the number of bytes after which Buf is flushed between items.
+const longBuf = 4 << 10
+
+// flushLong calls Flush if Buf is long.
+func (p *Printer) flushLong() error {
+	if len(p.Buf) < longBuf {
+		return nil
+	}
+	return p.flush()
 }
 
 // chunks appends the text that starts with chunk t, and a quote.

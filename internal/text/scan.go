@@ -67,8 +67,9 @@ func (s *scanner) accept(word string) bool {
 	return true
 }
 
+// space skips space. A value can be in several lines, as get prints a Dictionary in a terminal.
 func (s *scanner) space() {
-	for !s.atEnd() && (s.text[s.pos] == ' ' || s.text[s.pos] == '\t') {
+	for !s.atEnd() && strings.IndexByte(" \t\r\n", s.text[s.pos]) >= 0 {
 		s.pos++
 	}
 }

@@ -1,7 +1,10 @@
 package edit
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/gdwire/gdwire"
@@ -46,7 +49,7 @@ func (e *editor) set(p *text.Node, v *operand) error {
 	if err := e.fit(p, v, &was, elem); err != nil {
 		return err
 	}
-	if was.is(v) {
+	if was.is(v) || e.holds(v, &was, start) {
 		return nil
 	}
 	s, err := e.encoded(v)
@@ -60,6 +63,31 @@ func (e *editor) set(p *text.Node, v *operand) error {
 		return e.newKey(p, &v.Value)
 	}
 	return nil
+}
+
+// errOther ends a comparison with another value.
+var errOther = errors.New("another value")
+
+// holds reports whether v is the text of a container, the old value that begins at start. Encoding it could change
+// bytes that its text does not show, such as the padding of a NodePath.
+func (e *editor) holds(v *operand, was *oldValue, start int64) bool {
+	if v.isEncoded() || v.Items == nil || was.Form != text.Declared || !v.IsLike(&was.Value) {
+		return false
+	}
+	o := e.content.Decoder
+	o.Limits = gdwire.NoLimits // it was read with limits before
+	d := gdwire.NewDecoder(io.NewSectionReader(e.content, start, e.InputOffset()-start), &o)
+	defer d.Release()
+	want := v.Value.Append(nil)
+	p := text.Printer{Decoder: d}
+	p.Flush = func() error {
+		if !bytes.HasPrefix(want, p.Buf) {
+			return errOther
+		}
+		want, p.Buf = want[len(p.Buf):], p.Buf[:0]
+		return nil
+	}
+	return p.Next(0) == nil && bytes.Equal(want, p.Buf)
 }
 
 // find reads the value to copy.

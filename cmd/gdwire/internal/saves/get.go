@@ -22,6 +22,7 @@ func Get(f *shell.Flags) shell.Action {
 	g := &get{}
 	g.open.ReadFlags(f, true)
 	g.json = jsonFlags(f)
+	f.BoolVar(&g.native, "json", false, "Godot's native JSON, in place of text that set takes")
 	g.json.EscapeForTerminal = true
 	f.BoolVar(&g.raw, "raw", false, "write the bytes of a string, packed array or image as they are, and a number as text")
 	f.BoolVar(&g.keys, "keys", false, "show the keys of a dictionary, or the names of an object's properties")
@@ -29,13 +30,17 @@ func Get(f *shell.Flags) shell.Action {
 	return shell.Action{Check: func() error { return g.check(f) }, File: g.run}
 }
 
-// A get shows the value at a path.
+// A get shows the value at a path, as text that set takes, or as JSON.
 type get struct {
 	open              open.Flags
 	json              *gdjson.Options
+	native            bool // -json
 	raw, keys, length bool
 	path              text.Path
 }
+
+// isJSON reports whether values are shown as JSON.
+func (g *get) isJSON() bool { return g.native || g.json.Plain }
 
 // check parses the path. If the last operand is not a file, the operands may be in the wrong
 // order.
@@ -159,10 +164,10 @@ func (v *valuePrinter) show(p *save.Packet) error {
 	case v.length:
 		return found(v.showLength(p.Decoder))
 	}
-	return v.showJSON(p.Decoder)
+	return v.showValue(p.Decoder)
 }
 
-// showKeys shows the keys of the next value, a line of JSON for each.
+// showKeys shows the keys of the next value, a line for each.
 func (v *valuePrinter) showKeys(d *gdwire.Decoder) error {
 	t, err := d.ReadToken()
 	if err != nil {
@@ -174,9 +179,9 @@ func (v *valuePrinter) showKeys(d *gdwire.Decoder) error {
 	for range t.Len() {
 		key, err := d.ReadToken()
 		if err == nil && key.Kind() == gdwire.KindProperty {
-			err = v.showJSON(gdwire.NewDecoder(bytes.NewReader(encodedText(key.Text())), nil))
+			err = v.showValue(gdwire.NewDecoder(bytes.NewReader(encodedText(key.Text())), nil))
 		} else if err == nil {
-			err = v.showJSON(d)
+			err = v.showValue(d)
 		}
 		if err == text.ErrFound {
 			err = d.SkipValue()
@@ -233,15 +238,40 @@ func found(err error) error {
 	return err
 }
 
-// showJSON shows the next value as JSON and returns ErrFound.
-func (v *valuePrinter) showJSON(d *gdwire.Decoder) error {
-	if v.Several {
-		fmt.Fprintf(v.Out, "%s: ", shell.Printable(v.name))
+// showValue shows the next value as text or JSON and returns ErrFound.
+func (v *valuePrinter) showValue(d *gdwire.Decoder) error {
+	v.showName()
+	var err error
+	if v.isJSON() {
+		err = gdjson.ToJSON(v.Out, d, *v.json)
+	} else {
+		err = v.showText(d)
 	}
-	if err := gdjson.ToJSON(v.Out, d, *v.json); err != nil {
+	if err != nil {
 		return err
 	}
 	return found(v.Out.WriteByte('\n'))
+}
+
+// showName shows the name of the file, which is one of several, before its value.
+func (v *valuePrinter) showName() {
+	if v.Several {
+		fmt.Fprintf(v.Out, "%s: ", shell.Printable(v.name))
+	}
+}
+
+// showText shows the next value as text: in one line, unless -indent or a terminal asks for a line for each pair.
+func (v *valuePrinter) showText(d *gdwire.Decoder) error {
+	p := text.Printer{Decoder: d, Indent: v.json.Indent}
+	if v.IsTerminal {
+		p.Indent = indent
+	}
+	p.Flush = func() error {
+		_, err := v.Out.Write(p.Buf)
+		p.Buf = p.Buf[:0]
+		return err
+	}
+	return cmp.Or(p.Next(0), p.Flush())
 }
 
 // showPart shows a part of a value as a value of its own and returns ErrFound.
@@ -259,6 +289,10 @@ func (v *valuePrinter) showPart(part *text.Part) error {
 			_, err = v.Out.Write(b)
 		}
 		return found(err)
+	case !v.isJSON():
+		v.showName()
+		_, err := fmt.Fprintln(v.Out, value)
+		return found(err)
 	}
 	double := part.Bits == 64
 	var encoded bytes.Buffer
@@ -266,7 +300,7 @@ func (v *valuePrinter) showPart(part *text.Part) error {
 	if err := value.Write(e, double); err != nil {
 		return err
 	}
-	return v.showJSON(gdwire.NewDecoder(&encoded, &gdwire.DecoderOptions{AllowInvalidUTF8: v.allowInvalid}))
+	return v.showValue(gdwire.NewDecoder(&encoded, &gdwire.DecoderOptions{AllowInvalidUTF8: v.allowInvalid}))
 }
 
 // writePayload writes the content of the next value, a string, packed array or image.

@@ -36,13 +36,16 @@ func JSON(f *shell.Flags) shell.Action {
 	return shell.Action{File: func(s *shell.Stdio, name string) error { return o.ShowFile(s, name, open.NewJSONPrinter(*j)) }}
 }
 
+// indent begins a line once for each container around its value.
+const indent = "  "
+
 // jsonFlags defines the flags of a command that shows JSON.
 func jsonFlags(f *shell.Flags) *gdjson.Options {
 	f.OutputFlag()
 	o := &gdjson.Options{}
 	f.BoolVar(&o.Plain, "plain", false, "plain JSON, for people and jq; it is lossy")
 	f.BoolFunc("indent", "a line for each element", func(string) error {
-		o.Indent = "  "
+		o.Indent = indent
 		return nil
 	})
 	return o

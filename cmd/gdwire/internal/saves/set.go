@@ -50,8 +50,8 @@ type editor struct {
 
 // PrintValues prints how values are written, for the help.
 func PrintValues(w io.Writer) {
-	fmt.Fprint(w, `Values are written as in GDScript: 10, "text", Vector2(1, 2), [1, {"a": 2}]; += and -= change a number.
-What get prints, in double quotes or as {"type": …}, is that value, too: "i:10", "s:text"; 's:text' is a text.
+	fmt.Fprint(w, `Values are written as in GDScript, and as get prints them: 10, "text", Vector2(1, 2), [1, {"a": 2}]. += and -=
+change a number.
 A value takes the type of the old one, as 2 becomes 2.0 for a float, or is refused. null takes any type, and
 so does what is written with its type: i:10, f:2.5, b:true, s:text, sn:name, np:path. Lines from standard
 input keep their types, as flat prints them.
@@ -149,7 +149,7 @@ func (e *editor) tree(r io.Reader) (*text.Tree, error) {
 		if !e.hasLines() {
 			err = addPath(tree, line)
 		} else {
-			err = addOperand(tree, line)
+			_, err = addLine(tree, line, nil)
 		}
 		if err != nil {
 			return nil, err
