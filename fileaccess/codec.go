@@ -1,6 +1,7 @@
 package fileaccess
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -41,14 +42,19 @@ func (m Mode) codec() *codec {
 	return nil
 }
 
-// A codec creates a decoder and an encoder of a mode's blocks. Both are used for all
-// blocks of a file.
+// A codec creates a decoder and an encoder of a mode's blocks, which are used for all
+// blocks of a file, and a reader and a writer of its streams.
 type codec struct {
 	name string
 	// ratio is the maximum number of bytes to which a byte of a block is decoded.
-	ratio   int64
-	decoder func() decoder
-	encoder func() encoder
+	ratio    int64
+	decoder  func() decoder
+	encoder  func() encoder
+	encoders sync.Pool // of Compress
+	// reader returns a reader of the content of in, whose window in bytes has a maximum. It
+	// reads no byte after the end of the stream.
+	reader func(in *bufio.Reader, window int64) (io.Reader, error)
+	writer func(w io.Writer) io.WriteCloser
 }
 
 // A decoder fills dst with the content of block, which must have the length of dst.
@@ -67,24 +73,32 @@ var codecs = [...]codec{
 		ratio:   fastlzRatio,
 		decoder: func() decoder { return new(fastlzDecoder) },
 		encoder: func() encoder { return new(fastlzEncoder) },
+		reader:  func(in *bufio.Reader, _ int64) (io.Reader, error) { return newFastLZReader(in) },
+		writer:  func(w io.Writer) io.WriteCloser { return &fastlzWriter{w: w} },
 	},
 	Deflate: {
 		name:    "deflate",
 		ratio:   deflateRatio,
 		decoder: func() decoder { return &streamDecoder{reset: resetZlib()} },
 		encoder: func() encoder { return &streamEncoder{w: zlib.NewWriter(nil)} },
+		reader:  zlibReader,
+		writer:  zlibWriter,
 	},
 	Zstd: {
 		name:    "zstd",
 		ratio:   128 << 10 / 4, // a block of 128 KiB of the same byte takes 4 bytes
 		decoder: func() decoder { return zstdDecoder{sharedZstdDecoder()} },
 		encoder: func() encoder { return zstdEncoder{sharedZstdEncoder()} },
+		reader:  zstdReader,
+		writer:  zstdWriter,
 	},
 	Gzip: {
 		name:    "gzip",
 		ratio:   deflateRatio,
 		decoder: func() decoder { return &streamDecoder{reset: resetGzip()} },
 		encoder: func() encoder { return &streamEncoder{w: gzip.NewWriter(nil)} },
+		reader:  gzipReader,
+		writer:  gzipWriter,
 	},
 	Brotli: {name: "brotli"},
 }
@@ -211,3 +225,32 @@ func (d zstdDecoder) decode(dst, block []byte) error {
 type zstdEncoder struct{ e *zstd.Encoder }
 
 func (e zstdEncoder) encode(dst, src []byte) []byte { return e.e.EncodeAll(src, dst) }
+
+func zlibReader(in *bufio.Reader, _ int64) (io.Reader, error) { return zlib.NewReader(in) }
+
+// gzipReader returns a reader of the first member, the only one of an engine.
+func gzipReader(in *bufio.Reader, _ int64) (io.Reader, error) {
+	z, err := gzip.NewReader(in)
+	if err == nil {
+		z.Multistream(false)
+	}
+	return z, err
+}
+
+// zstdReader returns a reader that starts no goroutines, and so needs no Close.
+func zstdReader(in *bufio.Reader, window int64) (io.Reader, error) {
+	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
+}
+
+func zlibWriter(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }
+
+func gzipWriter(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }
+
+// zstdWriter returns a writer that starts no goroutines.
+func zstdWriter(w io.Writer) io.WriteCloser {
+	e, err := zstd.NewWriter(w, zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	if err != nil {
+		panic(err) // the options are right
+	}
+	return e
+}

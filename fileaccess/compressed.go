@@ -27,9 +27,6 @@ const (
 	defaultBlockSize = 4096 // of every file that an engine writes
 )
 
-// readAhead is the number of compressed bytes that are read at once.
-const readAhead = 32 << 10
-
 // A compressedReader reads the blocks of a compressed file.
 type compressedReader struct {
 	src       *source

@@ -11,15 +11,20 @@ const (
 	// Encrypted files begin with "GDEC": FileAccess.open_encrypted and
 	// open_encrypted_with_pass.
 	Encrypted
+	// Raw streams have no header of the engine: PackedByteArray.compress. Nothing
+	// says which mode they have, so Options.Raw and Options.Mode open them.
+	Raw
 )
 
-// String returns "plain", "compressed" or "encrypted".
+// String returns "plain", "compressed", "encrypted" or "raw".
 func (c Container) String() string {
 	switch c {
 	case Compressed:
 		return "compressed"
 	case Encrypted:
 		return "encrypted"
+	case Raw:
+		return "raw"
 	default:
 		return "plain"
 	}
@@ -34,7 +39,7 @@ const (
 // An Info describes a file, so that [NewWriter] can write another of the same kind.
 type Info struct {
 	Container Container
-	// Mode is the compression mode of a Compressed file.
+	// Mode is the compression mode of a Compressed file or Raw stream.
 	Mode Mode
 	// BlockSize is the number of bytes before compression in each block of a
 	// Compressed file, except for the last. For a writer, 0 means 4096.
@@ -42,16 +47,31 @@ type Info struct {
 	// Layout is the layout of an Encrypted file.
 	Layout Layout
 	// Size is the declared size in bytes of the content of a Compressed or
-	// Encrypted file, and -1 for a Plain file. Writers ignore it.
+	// Encrypted file, and -1 for a Plain file or Raw stream. Writers ignore it.
 	Size int64
 	// Verified reports whether NewReader verified the MD5 of the content of an
 	// Encrypted file. Writers ignore it.
 	Verified bool
 }
 
+// String returns "plain", "encrypted", the mode of a Compressed file, such as "zstd", or the mode of a Raw
+// stream, such as "raw-zstd".
+func (i Info) String() string {
+	switch i.Container {
+	case Compressed:
+		return i.Mode.String()
+	case Raw:
+		return "raw-" + i.Mode.String()
+	}
+	return i.Container.String()
+}
+
 // Options configures [NewReader]. The zero value, like nil, is for plain and compressed
 // files, with the default Limits.
 type Options struct {
+	// Raw opens a Raw stream of Mode, and nothing else.
+	Raw  bool
+	Mode Mode
 	// Key opens an encrypted file. See [PasswordKey].
 	Key *Key
 	// AskKey, if set, returns the key. It is called if the file is encrypted and

@@ -1,5 +1,6 @@
 // Package fileaccess reads and writes the compressed and encrypted files of
-// Godot's FileAccess (File in Godot 3), as streams and within limits.
+// Godot's FileAccess (File in Godot 3), and what PackedByteArray.compress returns, as streams and
+// within limits.
 //
 //	f, err := os.Open("user/save.dat")
 //	if err != nil {
@@ -22,6 +23,7 @@
 //	FileAccess.open_compressed      GCPF          Compressed   NewCompressedWriter
 //	FileAccess.open_encrypted       GDEC          Encrypted    NewEncryptedWriter
 //	open_encrypted_with_pass        GDEC          Encrypted    NewEncryptedWriter with PasswordKey
+//	PackedByteArray.compress        any           Raw          Compress, NewWriter
 //
 // Engines do not compress and encrypt the same file, and a Reader opens only one
 // container.
@@ -34,6 +36,13 @@
 //
 // A file begins with the sizes of its blocks. A Reader keeps these, 4 bytes for each
 // block, and one block; a [CompressedWriter] must keep the compressed blocks until Close.
+//
+// # Streams of PackedByteArray.compress
+//
+// [Compress] and [Decompress] do what the methods of PackedByteArray do, in all four modes; the size of
+// the content need not be known. A Reader of one needs Options.Raw and the mode, because
+// nothing in the stream says that it is one; it takes the same memory for any content. FastLZ fills content of
+// fewer than 16 bytes up with zeros, and only its user knows where it ends.
 //
 // # Encrypted files
 //

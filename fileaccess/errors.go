@@ -20,7 +20,7 @@ var (
 	ErrNoKey = errors.New("fileaccess: an encrypted file needs a password or key")
 	// ErrMode reports a compression mode that this package cannot read or write.
 	ErrMode = errors.New("unsupported compression mode")
-	// ErrContainer reports a Container that is neither Plain, Compressed nor Encrypted.
+	// ErrContainer reports a Container that is none of the constants.
 	ErrContainer = errors.New("unknown container")
 	// ErrLayout reports a Layout that is neither LayoutGodot3 nor LayoutGodot4.
 	ErrLayout = errors.New("unknown layout")

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
@@ -180,4 +181,39 @@ func ExampleLimits() {
 	_, err := fileaccess.NewReader(strings.NewReader(file), &fileaccess.Options{Limits: fileaccess.Limits{Size: 1 << 20}})
 	fmt.Println(err)
 	// Output: fileaccess: offset 12: content of 4294967295 bytes exceeds limit Size (1048576)
+}
+
+// A state that a script compressed, var_to_bytes(state).compress(), is decompressed within a limit, and another is
+// compressed for the script.
+func ExampleDecompress() {
+	var state struct {
+		HP int `gd:"hp"`
+	}
+	read := func(stream []byte) error {
+		content, err := fileaccess.Decompress(nil, stream, fileaccess.FastLZ, 1<<20)
+		if err != nil {
+			return err
+		}
+		d := gdwire.NewDecoder(bytes.NewReader(content), nil) // zeros can follow the value, if it is short
+		defer d.Release()
+		return variant.UnmarshalDecode(d, &state)
+	}
+	stream := []byte("\x1b\x1b\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x02\x00\x00\x00hp\x00\x00\x02\x00\x00\x00\x64\x00\x00\x00")
+	fmt.Println(read(stream), state.HP)
+	fmt.Println(read([]byte("\x00\x00\xff\xff\xff")))
+
+	state.HP--
+	content, err := variant.Marshal(state)
+	if err != nil {
+		log.Fatal(err)
+	}
+	stream, err = fileaccess.Compress(nil, content, fileaccess.FastLZ)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(read(stream), state.HP)
+	// Output:
+	// <nil> 100
+	// fileaccess: offset 5: damaged file: fastlz: match before the start
+	// <nil> 99
 }

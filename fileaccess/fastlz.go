@@ -22,7 +22,8 @@ import (
 // Compressed files hold level 1 alone. Engines use level 2 in
 // PackedByteArray.compress, from 64 KiB.
 const (
-	fastlzNear     = 1<<13 - 1 // the largest distance in 13 bits, which marks longer distances in level 2
+	fastlzFar      = fastlzNear + 1<<16 // the largest distance of level 2, and how far back a match can begin
+	fastlzNear     = 1<<13 - 1          // the largest distance in 13 bits, which marks longer distances in level 2
 	fastlzMinMatch = 3
 	fastlzMaxMatch = 2 + 7 + 255 // of level 1
 	fastlzMaxRun   = 32          // of literals

@@ -138,3 +138,41 @@ func FuzzWriter(f *testing.F) {
 		require.True(t, bytes.Equal(content, got))
 	})
 }
+
+// Any stream of any mode is an Error with an offset inside it, or has content within the limit, which can be
+// compressed again.
+func FuzzDecompress(f *testing.F) {
+	for _, v := range compressedVectors(f) {
+		if v.Size < 4000 {
+			f.Add(v.Compressed, byte(modeNamed(f, v.Mode)), int32(0))
+		}
+	}
+	f.Add(encodeLevel2(make([]byte, 1<<16), nil), byte(fileaccess.FastLZ), int32(1<<16-1))
+	f.Fuzz(func(t *testing.T, data []byte, m byte, most int32) {
+		mode := modes[m%4]
+		limit := int64(uint32(most)%(1<<21)) + 1
+		content, err := fileaccess.Decompress(nil, data, mode, limit)
+		o := raw(mode)
+		o.Limits.Size = limit
+		streamed, _, streamErr := readAll(deliveries["single byte"](data), o)
+		if err != nil {
+			var e *fileaccess.Error
+			require.True(t, errors.As(err, &e), "%v", err)
+			require.GreaterOrEqual(t, e.Offset, int64(0))
+			require.LessOrEqual(t, e.Offset, int64(len(data)))
+			require.Error(t, streamErr)
+			require.Empty(t, content)
+			return
+		}
+		require.NoError(t, streamErr)
+		require.True(t, bytes.Equal(content, streamed))
+		require.LessOrEqual(t, int64(len(content)), limit)
+		packed, err := fileaccess.Compress(nil, content, mode)
+		require.NoError(t, err)
+		if len(content) > 0 {
+			again, err := fileaccess.Decompress(nil, packed, mode, max(limit, 16))
+			require.NoError(t, err)
+			require.True(t, isFilled(mode, content, again))
+		}
+	})
+}

@@ -32,3 +32,18 @@ func writeAll(w io.Writer, pieces ...[]byte) error {
 	}
 	return nil
 }
+
+// A plainWriter writes a Plain file. As those of the other files, its errors stay.
+type plainWriter struct {
+	w io.Writer
+	sticky
+}
+
+func (p *plainWriter) Write(b []byte) (n int, err error) {
+	if p.err == nil {
+		n, p.err = checked.Write(p.w, b)
+	}
+	return n, p.err
+}
+
+func (p *plainWriter) Close() error { return p.close(func() error { return nil }) }

@@ -13,38 +13,46 @@ type Reader struct {
 }
 
 // NewReader recognizes a file by its first four bytes and returns a Reader of its content.
-// A file that begins with other bytes, or is shorter, is Plain; see Info.
+// A file that begins with other bytes, or is shorter, is Plain; see Info. With Options.Raw, it
+// returns a Reader of a stream that PackedByteArray.compress returned, in constant memory.
 //
 // It reads the header, and the sizes of all blocks of a compressed file. It reads all of an
 // encrypted file if Options.MaxBuffered or seeking permits, and then returns [ErrPassword] for
 // a wrong password. For longer encrypted input that cannot seek, Read returns ErrPassword
 // instead of io.EOF.
 //
-// NewReader reads no byte after the end of the container from r. Content that is itself a
+// NewReader reads no byte after the end of the container from r; a Raw stream is all of r. Content that is itself a
 // container is not opened; pass the Reader to another NewReader to open it.
 func NewReader(r io.Reader, o *Options) (*Reader, error) {
 	if o == nil {
 		o = new(Options)
 	}
 	src := &source{r: r}
-	magic := make([]byte, magicBytes)
-	n, err := io.ReadFull(src, magic)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, err
+	open := openRaw
+	if !o.Raw {
+		open = openFile
 	}
-	out := new(Reader)
-	switch string(magic[:n]) {
-	case magicCompressed:
-		out.r, out.info, err = openCompressed(src, o)
-	case magicEncrypted:
-		out.r, out.info, err = openEncrypted(src, o)
-	default:
-		out.r, out.info, err = io.MultiReader(bytes.NewReader(magic[:n]), r), Info{Size: -1}, nil
-	}
+	content, info, err := open(src, o)
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return &Reader{r: content, info: info}, nil
+}
+
+// openFile opens a file by its first bytes.
+func openFile(src *source, o *Options) (io.Reader, Info, error) {
+	magic := make([]byte, magicBytes)
+	n, err := io.ReadFull(src, magic)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, Info{}, err
+	}
+	switch string(magic[:n]) {
+	case magicCompressed:
+		return openCompressed(src, o)
+	case magicEncrypted:
+		return openEncrypted(src, o)
+	}
+	return io.MultiReader(bytes.NewReader(magic[:n]), src.r), Info{Size: -1}, nil
 }
 
 // Info returns a description of the file.

@@ -8,8 +8,9 @@ import (
 
 // A source counts the bytes read from r.
 type source struct {
-	r io.Reader
-	n int64
+	r   io.Reader
+	n   int64
+	err error // of the latest Read
 }
 
 // Read reads at least one byte or returns an error.
@@ -18,7 +19,7 @@ func (s *source) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	n, err := checked.Read(s.r, p)
-	s.n += int64(n)
+	s.n, s.err = s.n+int64(n), err
 	return n, err
 }
 
@@ -44,3 +45,6 @@ func (s *source) cut(err error) error {
 	}
 	return err
 }
+
+// readAhead is the number of compressed bytes that are read at once.
+const readAhead = 32 << 10

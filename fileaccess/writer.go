@@ -1,13 +1,9 @@
 package fileaccess
 
-import (
-	"io"
-
-	"github.com/gdwire/gdwire/internal/checked"
-)
+import "io"
 
 // NewWriter returns a Writer of a file of the kind that info describes: plain, compressed,
-// or encrypted with key. Close completes the file and does not close w.
+// encrypted with key, or a raw stream. Close completes the file and does not close w.
 func NewWriter(w io.Writer, info Info, key *Key) (io.WriteCloser, error) {
 	var out io.WriteCloser
 	var err error
@@ -18,6 +14,8 @@ func NewWriter(w io.Writer, info Info, key *Key) (io.WriteCloser, error) {
 		out, err = NewCompressedWriter(w, info.Mode, info.BlockSize)
 	case Encrypted:
 		out, err = NewEncryptedWriter(w, info.Layout, key)
+	case Raw:
+		out, err = newRawWriter(w, info.Mode)
 	default:
 		err = errorf(0, ErrContainer, "%d", info.Container)
 	}
@@ -26,18 +24,3 @@ func NewWriter(w io.Writer, info Info, key *Key) (io.WriteCloser, error) {
 	}
 	return out, nil
 }
-
-// A plainWriter writes a Plain file. As those of the other files, its errors stay.
-type plainWriter struct {
-	w io.Writer
-	sticky
-}
-
-func (p *plainWriter) Write(b []byte) (n int, err error) {
-	if p.err == nil {
-		n, p.err = checked.Write(p.w, b)
-	}
-	return n, p.err
-}
-
-func (p *plainWriter) Close() error { return p.close(func() error { return nil }) }

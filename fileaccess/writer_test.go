@@ -55,7 +55,7 @@ func TestNewWriterRefuses(t *testing.T) {
 	w, err = fileaccess.NewWriter(io.Discard, compressedInfo(fileaccess.Brotli), nil)
 	require.ErrorIs(t, err, fileaccess.ErrMode)
 	require.True(t, w == nil)
-	w, err = fileaccess.NewWriter(io.Discard, fileaccess.Info{Container: 3}, right)
+	w, err = fileaccess.NewWriter(io.Discard, fileaccess.Info{Container: 4}, right)
 	require.ErrorIs(t, err, fileaccess.ErrContainer)
 	require.True(t, w == nil)
 }

@@ -1,0 +1,87 @@
+package fileaccess
+
+import (
+	"bytes"
+	"io"
+	"slices"
+)
+
+// Compress appends src to dst, compressed as PackedByteArray.compress(mode) does, and returns
+// the extended slice. The only error is that of a mode that engines do not write, which wraps
+// [ErrMode].
+//
+// The result is one stream without a size; decompress of the engines needs len(src). FastLZ, the
+// engines' default, fills fewer than 16 bytes up with zeros to 16. No bytes become no bytes.
+func Compress(dst, src []byte, mode Mode) ([]byte, error) {
+	codec := mode.codec()
+	if codec == nil {
+		return dst, errorf(0, ErrMode, "%v", mode)
+	}
+	if len(src) == 0 {
+		return dst, nil
+	}
+	e, _ := codec.encoders.Get().(encoder)
+	if e == nil {
+		e = codec.encoder()
+	}
+	dst = e.encode(dst, src)
+	codec.encoders.Put(e)
+	return dst, nil
+}
+
+// Decompress appends the content of src to dst and returns the extended slice. src is what
+// PackedByteArray.compress(mode) returned, and nothing else. The size of the content need not be
+// known, but for FastLZ: of fewer than 16 bytes it returns 16, the last of which are zeros.
+//
+// maxSize is the maximum size in bytes of the content; 0 selects 256 MiB, and -1 disables the
+// limit. More content is a [*LimitError]. Decompress never needs more memory than 1 MiB and the
+// content; of content beyond maxSize, it counts the bytes without keeping them. An error is an
+// [*Error] with an offset in src. dst is then returned with its length unchanged.
+func Decompress(dst, src []byte, mode Mode, maxSize int64) ([]byte, error) {
+	open := func() (*Reader, error) {
+		return NewReader(bytes.NewReader(src), &Options{Raw: true, Mode: mode, Limits: Limits{Size: maxSize}})
+	}
+	r, err := open()
+	if err != nil {
+		return dst, err
+	}
+	start := len(dst)
+	dst, err = appendSome(dst, r, len(src))
+	if err == io.EOF {
+		return dst, nil
+	}
+	size := int64(len(dst) - start)
+	if err == nil {
+		var n int64
+		n, err = io.Copy(io.Discard, r)
+		size += n
+	}
+	if err != nil {
+		return dst[:start], err
+	}
+	if r, err = open(); err != nil {
+		return dst[:start], err
+	}
+	dst = slices.Grow(dst[:start], int(size))[:start+int(size)]
+	_, err = io.ReadFull(r, dst[start:])
+	return dst, err
+}
+
+// onePass is the number of bytes of a content that Decompress keeps before it knows the size.
+const onePass = 1 << 20
+
+// appendSome appends up to onePass bytes of r to dst. It returns io.EOF if these are all. guess is a size to
+// begin with.
+func appendSome(dst []byte, r io.Reader, guess int) ([]byte, error) {
+	dst = slices.Grow(dst, max(min(2*guess, onePass), fastlzMin))
+	for end := len(dst) + onePass; len(dst) < end; {
+		if len(dst) == cap(dst) {
+			dst = slices.Grow(dst, 1)
+		}
+		n, err := r.Read(dst[len(dst):min(cap(dst), end)])
+		if dst = dst[:len(dst)+n]; err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}

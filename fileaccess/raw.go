@@ -1,0 +1,152 @@
+package fileaccess
+
+import (
+	"bufio"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A stream that PackedByteArray.compress returned has no header of the engine:
+//
+//	mode      bytes
+//	fastlz    operations up to the end
+//	deflate   a zlib stream
+//	zstd      a frame
+//	gzip      a member without name and time
+//
+// A rawReader reads it in constant memory.
+type rawReader struct {
+	src    *source
+	in     *bufio.Reader // of src
+	stream io.Reader     // the content of in
+	limits bounds
+	window int64 // the largest, in bytes
+	n      int64 // bytes of the content
+	err    error
+}
+
+// openRaw opens the stream of a mode.
+func openRaw(src *source, o *Options) (io.Reader, Info, error) {
+	codec := o.Mode.codec()
+	if codec == nil {
+		return nil, Info{}, errorf(0, ErrMode, "%v", o.Mode)
+	}
+	size := readAhead
+	if memory, ok := src.r.(interface{ Len() int }); ok {
+		size = min(size, memory.Len())
+	}
+	r := &rawReader{src: src, in: bufio.NewReaderSize(src, size), limits: o.Limits.bounds(), window: window(o.Limits.Size)}
+	if _, err := r.in.Peek(1); err != nil {
+		return nil, Info{}, src.cut(err)
+	}
+	stream, err := codec.reader(r.in, r.window)
+	if err != nil {
+		return nil, Info{}, r.wrap(err)
+	}
+	r.stream = stream
+	return r, Info{Container: Raw, Mode: o.Mode, Size: -1}, nil
+}
+
+// A decoder of zstd allocates the window that a frame declares. These are the largest ones: for a content within
+// a limit, and for any, which is the largest window that engines write.
+const (
+	shortestWindow = 1 << 20
+	standardWindow = 8 << 20
+	longestWindow  = 128 << 20
+)
+
+// window returns the largest window for a Limits.Size. Engines write no window that is longer than the content.
+func window(limit int64) int64 {
+	switch {
+	case limit < 0:
+		return longestWindow
+	case limit == 0:
+		return standardWindow
+	}
+	return max(shortestWindow, min(limit, standardWindow))
+}
+
+func (r *rawReader) Read(p []byte) (n int, err error) {
+	if r.err != nil || len(p) == 0 {
+		return 0, r.err
+	}
+	n, err = r.stream.Read(p)
+	r.n += int64(n)
+	if over := r.limits.check(limitSize, uint64(r.n), r.offset()); over != nil {
+		n, err = n-int(r.n-r.limits[limitSize]), over
+	} else if err == io.EOF {
+		err = r.end()
+	} else if err != nil {
+		err = r.wrap(err)
+	}
+	r.err = err
+	return n, err
+}
+
+// end returns io.EOF if nothing follows the stream.
+func (r *rawReader) end() error {
+	switch _, err := r.in.Peek(1); err {
+	case nil:
+		return errorf(r.offset(), ErrDamaged, "%v", errAfter)
+	default:
+		return err
+	}
+}
+
+// offset returns the number of bytes that were decoded.
+func (r *rawReader) offset() int64 { return r.src.n - int64(r.in.Buffered()) }
+
+// wrap returns an Error for an error of the stream, and an error of the input unchanged.
+func (r *rawReader) wrap(err error) error {
+	switch {
+	case r.src.err != nil && r.src.err != io.EOF:
+		return r.src.err
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		return &Error{r.src.n, io.ErrUnexpectedEOF}
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		if size := r.limits[limitSize]; size < standardWindow {
+			return &Error{r.offset(), &LimitError{Name: limitTable[limitSize].name, Got: size + 1, Max: size}}
+		}
+		return errorf(r.offset(), ErrLimit, "a zstd window of more than %d MiB, which needs Limits.Size to be disabled", r.window>>20)
+	}
+	return errorf(r.offset(), ErrDamaged, "%v", err)
+}
+
+// A rawWriter writes a stream as PackedByteArray.compress returns it, in constant memory. No content is no stream.
+type rawWriter struct {
+	w      io.Writer
+	codec  *codec
+	stream io.WriteCloser // nil before the first byte
+	sticky
+}
+
+// newRawWriter returns a writer of a stream.
+func newRawWriter(w io.Writer, mode Mode) (*rawWriter, error) {
+	codec := mode.codec()
+	if codec == nil {
+		return nil, errorf(0, ErrMode, "%v", mode)
+	}
+	return &rawWriter{w: w, codec: codec}, nil
+}
+
+func (w *rawWriter) Write(p []byte) (n int, err error) {
+	if w.err != nil || len(p) == 0 {
+		return 0, w.err
+	}
+	if w.stream == nil {
+		w.stream = w.codec.writer(&plainWriter{w: w.w})
+	}
+	n, w.err = w.stream.Write(p)
+	return n, w.err
+}
+
+func (w *rawWriter) Close() error {
+	return w.close(func() error {
+		if w.stream == nil {
+			return nil
+		}
+		return w.stream.Close()
+	})
+}
