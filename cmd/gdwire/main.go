@@ -23,7 +23,7 @@
 //	gdwire complete bash|zsh|fish|powershell
 //	gdwire version
 //
-// No FILE, or -, is standard input. gdwire help COMMAND lists the flags.
+// No FILE, or -, is standard input. gdwire help COMMAND shows examples and flags.
 //
 // The exit status is 0 if all input is valid; 1 if some input is invalid, a password is
 // wrong, a path is not found, or a file cannot be opened, read or written; 2 if the command
@@ -44,59 +44,181 @@ import (
 
 func main() { os.Exit(program.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-var program = shell.Program{Hint: open.LimitHint, Complete: open.CompletePath, Groups: []shell.Group{
+var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words: words, Groups: []shell.Group{
 	{Heading: "Look", Commands: []shell.Command{
 		{Name: "tokens", Operands: "[FILE]", Max: 1, Summary: "Show every token with its offset.",
+			Examples: []string{
+				"gdwire tokens save.bin",
+				"gdwire tokens -format godot4 -frame none packet.bin",
+			},
 			New: saves.Tokens},
 		{Name: "json", Operands: "[FILE…]", Max: -1, Summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.",
+			Examples: []string{
+				"gdwire json save.bin",
+				"gdwire json -plain -indent save.bin",
+				"gdwire json traffic-1-client.bin -o traffic.jsonl",
+			},
 			New: saves.JSON},
 		{Name: "flat", Operands: "[FILE]", Max: 1, Summary: "Show a line for each leaf, path = value, for grep and diff.",
+			Examples: []string{
+				"gdwire flat save.bin",
+				"gdwire flat -password-file password.txt secret.save",
+			},
 			New: saves.Flat},
 		{Name: "get", Operands: "PATH [FILE…]", Min: 1, Max: -1, Summary: "Show the value at a path, such as player.hp, as set takes it.",
+			Examples: []string{
+				"gdwire get player.hp save.bin",
+				"gdwire get 'player.items[-1].name' save.bin",
+				"gdwire get 'player.items[*].id' saves/*.bin",
+				"gdwire get -raw player.portrait save.bin -o portrait.png",
+			},
 			New: saves.Get},
 		{Name: "find", Operands: "TEXT|NUMBER [FILE…]", Min: 1, Max: -1, Summary: "Show the path and value of each value, or key, that contains a text or number.",
+			Examples: []string{
+				"gdwire find sword save.bin",
+				"gdwire find 87 saves/*.bin",
+			},
 			New: saves.Find},
 		{Name: "diff", Operands: "A B", Min: 2, Max: 2, Summary: "Show the values that differ between two files: path: old -> new.",
+			Examples: []string{
+				"gdwire diff old.bin save.bin",
+				"gdwire diff -json old.bin save.bin",
+			},
 			Compares: true, New: saves.Diff},
 		{Name: "unwrap", Operands: "[FILE]", Max: 1, Summary: "Write the content of a compressed or encrypted file.",
+			Examples: []string{
+				"gdwire unwrap game.save -o game.bin",
+				"gdwire unwrap -password-file password.txt secret.save -o secret.bin",
+			},
 			Binary: true, New: saves.Unwrap},
 		{Name: "view", Operands: "[[OLD] FILE]", Max: 2, Summary: "Show a file in a page of the browser, beside its bytes, or what differs from an older one.",
+			Examples: []string{
+				"gdwire view save.bin",
+				"gdwire view old.bin save.bin",
+				"gdwire view traffic.index.jsonl",
+			},
 			New: view.New(saves.Compare, traffic.OpenRecording)},
 	}},
 	{Heading: "Change", Commands: []shell.Command{
 		{Name: "set", Operands: "['PATH = VALUE'…] FILE…", Min: 1, Max: -1, Summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
+			Examples: []string{
+				"gdwire set -i 'player.hp = 999' save.bin",
+				`gdwire set 'player.gold += 100' 'player.name = "Ada"' save.bin -o new.bin`,
+				"gdwire set -i -force 'player.items = null' saves/*.bin",
+			},
 			Details: saves.PrintValues, Binary: true, Edits: true, New: saves.Set},
 		{Name: "add", Operands: "['PATH = VALUE'…] FILE…", Min: 1, Max: -1, Summary: "Add keys of dictionaries, elements before [n], or elements at the end as [+].",
+			Examples: []string{
+				`gdwire add -i 'player.title = "Sir"' save.bin`,
+				`gdwire add 'player.items[+] = {"id": 3, "name": "bow"}' save.bin -o new.bin`,
+			},
 			Details: saves.PrintValues, Binary: true, Edits: true, New: saves.Add},
 		{Name: "delete", Operands: "PATH… FILE…", Min: 2, Max: -1, Summary: "Delete keys of dictionaries and elements of arrays.",
+			Examples: []string{
+				"gdwire delete -i player.quest save.bin",
+				"gdwire delete 'player.items[0]' 'player.items[1]' save.bin -o new.bin",
+			},
 			Binary: true, Edits: true, New: saves.Delete},
 		{Name: "copy", Operands: "PATH TO FILE…", Min: 3, Max: -1, Summary: "Copy the value at PATH to the path TO.",
+			Examples: []string{
+				"gdwire copy -i 'player.items[0]' 'player.items[+]' save.bin",
+				"gdwire copy player.name title save.bin -o new.bin",
+			},
 			Binary: true, Edits: true, New: saves.Copy},
 		{Name: "repair", Operands: "FILE", Min: 1, Max: 1, Summary: "Write what can be read of a damaged file, and say what is lost.",
+			Examples: []string{
+				"gdwire repair damaged.save -o repaired.save",
+			},
 			Binary: true, New: saves.Repair},
 		{Name: "encode", Operands: "[JSONFILE]", Max: 1, Summary: "Write JSON as values. Up to 1 GiB.",
+			Examples: []string{
+				"gdwire encode -plain -frame u32 level.json -o level.save",
+				"gdwire encode -like game.save game.json -o game.save",
+			},
 			Binary: true, Edits: true, New: saves.Encode},
 		{Name: "recode", Operands: "[FILE…]", Max: -1, Summary: "Decode and re-encode, in the same or another format.",
+			Examples: []string{
+				"gdwire recode -to godot4,zstd old.save -o new.save",
+				"gdwire recode -i -to plain saves/*.bin",
+				"gdwire recode -to encrypted -password-file password.txt save.bin -o secret.save",
+			},
 			Binary: true, Edits: true, New: saves.Recode},
 	}},
 	{Heading: "Watch", Commands: []shell.Command{
 		{Name: "listen", Operands: "ADDR", Min: 1, Max: 1, Summary: "Accept connections and show the packets that arrive.",
+			Examples: []string{
+				"gdwire listen 7000",
+				"gdwire listen -as flat -n 100 0.0.0.0:7000",
+			},
 			New: traffic.Listen},
 		{Name: "proxy", Operands: "LISTEN TARGET", Min: 2, Max: 2, Summary: "Forward connections to a server and show the packets in both directions.",
+			Examples: []string{
+				"gdwire proxy 7000 game.example.com:7777",
+				"gdwire proxy -record traffic 7000 game.example.com:7777",
+				"gdwire proxy -view 6007 127.0.0.1:6008",
+			},
 			New: traffic.Proxy},
 		{Name: "replay", Operands: "PREFIX ADDR", Min: 2, Max: 2, Summary: "Send what proxy -record kept to a server again, and show which answers differ and how long they take.",
+			Examples: []string{
+				"gdwire replay traffic 127.0.0.1:7777",
+				"gdwire replay -speed 0 -copies 100 traffic 127.0.0.1:7777",
+			},
 			New: traffic.Replay},
 		{Name: "debug", Operands: "[ADDR] [COMMAND…] [-- GAME…]", Max: -1, Summary: "Show what a running game does, its nodes and variables, and change them.",
+			Examples: []string{
+				"gdwire debug -- godot --path game",
+				"gdwire debug tree get Main:hp set 'Main:hp = 6000' -- godot --path game",
+				`gdwire debug 6007 break main.gd:19 stack eval "hp * 2"`,
+			},
 			Details: debug.PrintCommands, New: debug.New},
 	}},
 	{Heading: "Check", Commands: []shell.Command{
 		{Name: "check", Operands: "[FILE…]", Max: -1, Summary: "Validate the input and print statistics.",
+			Examples: []string{
+				"gdwire check save.bin",
+				"gdwire check saves/*.bin",
+				"gdwire check -strict -json save.bin",
+			},
 			New: saves.Check},
 		{Name: "struct", Operands: "FILE…", Min: 1, Max: -1, Summary: "Print Go types for saves, which give back every byte of them.",
+			Examples: []string{
+				"gdwire struct save.bin",
+				"gdwire struct -package game -type State saves/*.bin -o state.go",
+			},
 			New: saves.Struct},
 		{Name: "complete", Operands: "bash|zsh|fish|powershell", Min: 1, Max: -1, Summary: "Print a script that completes commands, flags and paths in a shell.",
+			Examples: []string{
+				"gdwire complete bash",
+				"gdwire complete powershell",
+			},
 			New: shell.Complete},
 		{Name: "version", Summary: "Show the version.",
+			Examples: []string{
+				"gdwire version",
+			},
 			New: shell.Version},
 	}},
 }}
+
+// words are commands of jq, gron, git and others.
+var words = []shell.Word{
+	{Names: "cat show print dump less head ls", Answer: "gdwire flat and json show a file, and get a value of it"},
+	{Names: "jq query select", Answer: "gdwire get shows the value at a path, and json -plain is for jq"},
+	{Names: "gron ungron", Answer: "gdwire flat shows a line for each leaf, and set reads such lines"},
+	{Names: "grep search", Answer: "gdwire find shows the values and keys that contain a text or number"},
+	{Names: "edit update replace put change", Answer: "gdwire set changes a value, and encode -like writes JSON that was edited"},
+	{Names: "insert append push", Answer: "gdwire add adds keys and elements"},
+	{Names: "rm remove del unset drop", Answer: "gdwire delete deletes keys and elements"},
+	{Names: "cp mv move rename", Answer: "gdwire copy copies a value to another path, and delete deletes the old one"},
+	{Names: "convert transcode export compress encrypt", Answer: "gdwire recode -to converts format, lengths and container, and json and encode values to JSON and back"},
+	{Names: "import pack build write", Answer: "gdwire encode writes JSON as values"},
+	{Names: "decode parse read", Answer: "gdwire json shows values as JSON"},
+	{Names: "cmp compare log blame", Answer: "gdwire diff shows the values that differ between two files"},
+	{Names: "validate verify lint info stat status file", Answer: "gdwire check validates a file and says what it is"},
+	{Names: "decompress decrypt extract unpack unzip gunzip", Answer: "gdwire unwrap writes the content of a compressed or encrypted file"},
+	{Names: "fix recover restore fsck", Answer: "gdwire repair writes what can be read of a damaged file"},
+	{Names: "open browse gui ui", Answer: "gdwire view shows a file in the browser"},
+	{Names: "serve server", Answer: "gdwire listen accepts connections and shows their packets"},
+	{Names: "sniff capture record mitm", Answer: "gdwire proxy shows and records the packets of a connection"},
+	{Names: "types codegen generate", Answer: "gdwire struct prints Go types for saves"},
+}

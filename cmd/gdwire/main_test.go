@@ -1,12 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/savefile"
+	"github.com/gdwire/gdwire/variant"
 )
 
 func TestUsage(t *testing.T) {
@@ -29,27 +36,127 @@ func TestUsage(t *testing.T) {
 			require.Empty(t, r.err)
 		})
 	}
-	t.Run("limits are a group of their own", func(t *testing.T) {
-		flags, limits, ok := strings.Cut(runWith(nil, "json", "-h").out, "\nLimits:\n")
-		require.True(t, ok)
-		require.NotContains(t, flags, "-max-")
-		require.Equal(t, 9, strings.Count(limits, "  -max-"))
-		require.NotContains(t, runWith(nil, "version", "-h").out, "Limits")
-		require.Equal(t, 5, strings.Count(runWith(nil, "unwrap", "-h").out, "\n  -"))
+	t.Run("limits are in the help of limits only", func(t *testing.T) {
 		for _, group := range program.Groups {
 			for _, c := range group.Commands {
-				require.Equal(t, c.Edits, strings.Contains(runWith(nil, c.Name, "-h").out, "it can be the input"), c.Name)
+				help := runWith(nil, c.Name, "-h").out
+				require.Equal(t, c.Name == "diff", strings.Contains(help, "  -max-"), c.Name) // -max-memory is how it works
+				require.Equal(t, c.Edits, strings.Contains(help, "it can be the input"), c.Name)
 			}
 		}
+		require.Equal(t, 9, strings.Count(runWith(nil, "help", "limits").out, "  -max-"))
+		require.Contains(t, runWith(nil, "json", "-h").out, "gdwire help limits lists flags for limits.")
+		require.NotContains(t, runWith(nil, "version", "-h").out, "limits")
 	})
 	t.Run("all flags are described", func(t *testing.T) {
-		help := runWith(nil, "json", "-h").out
+		help := runWith(nil, "json", "-h").out + runWith(nil, "help", "limits").out
 		for _, name := range strings.Fields(`format frame objects strict any-utf8 double
 			max-depth max-elements max-values max-string max-name max-packed max-bytes max-packet max-content`) {
 			require.Contains(t, help, "  -"+name+" ")
 		}
 		require.NotContains(t, help, "`")
 	})
+}
+
+// wordsOf splits a command line as a shell does, as far as the examples need it.
+func wordsOf(t *testing.T, line string) (words []string) {
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimLeft(line, " ") {
+		var word string
+		if quote := line[:1]; quote == "'" || quote == `"` {
+			var ok bool
+			word, line, ok = strings.Cut(line[1:], quote)
+			require.True(t, ok, line)
+			words = append(words, word)
+			continue
+		}
+		word, line, _ = strings.Cut(line, " ")
+		if strings.ContainsAny(word, "[;|&<>$") {
+			t.Fatalf("%s needs quotes", word)
+		}
+		if files, err := filepath.Glob(word); err == nil && strings.Contains(word, "*") {
+			words = append(words, files...)
+			continue
+		}
+		words = append(words, word)
+	}
+	return words
+}
+
+// exampleFiles writes the files of the examples into the current folder.
+func exampleFiles(t *testing.T) {
+	item := func(id int, name string) map[string]any { return map[string]any{"id": id, "name": name} }
+	player := map[string]any{"name": "Ada", "hp": 87, "gold": 10, "portrait": []byte("\x89PNG"), "items": []any{item(1, "sword"), item(2, "bow")}, "quest": "rats"}
+	save := map[string]any{"player": player, "version": 4}
+	packet, err := variant.Marshal(save)
+	require.NoError(t, err)
+	key := fileaccess.PasswordKey("hunter2")
+	packed := fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}
+	for name, info := range map[string]savefile.Info{
+		"save.bin": {Lengths: savefile.LittleEndian}, "old.bin": {Lengths: savefile.LittleEndian}, "saves/1.bin": {Lengths: savefile.LittleEndian}, "saves/2.bin": {Lengths: savefile.LittleEndian},
+		"game.save": {Lengths: savefile.LittleEndian, Container: packed}, "old.save": {Format: gdwire.Godot3, Lengths: savefile.LittleEndian},
+		"secret.save":          {Lengths: savefile.LittleEndian, Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: key},
+		"traffic-1-client.bin": {Lengths: savefile.LittleEndian},
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		f, err := savefile.New(info, save)
+		require.NoError(t, err)
+		require.NoError(t, f.Save(name))
+	}
+	for name, b := range map[string][]byte{
+		"password.txt": []byte("hunter2\n"), "packet.bin": packet, "damaged.save": framed(packet, packet)[:len(packet)+60],
+		"level.json": []byte(`{"level": 3}`), "game.json": []byte(runWith(nil, "json", "-format", "godot4", "-frame", "u32", "save.bin").out),
+	} {
+		require.NoError(t, os.WriteFile(name, b, 0o600))
+	}
+}
+
+// TestExamples runs the examples in the help of each command. Of commands that wait for connections, or for the
+// user, the command line is checked.
+func TestExamples(t *testing.T) {
+	waits := map[string]bool{"view": true, "listen": true, "proxy": true, "replay": true, "debug": true}
+	for _, group := range program.Groups {
+		for _, c := range group.Commands {
+			if c.Name != "version" && c.Name != "repair" { // which have no flags but -o
+				require.GreaterOrEqual(t, len(c.Examples), 2, c.Name)
+			}
+			for _, line := range c.Examples {
+				t.Run(line, func(t *testing.T) {
+					t.Chdir(t.TempDir())
+					exampleFiles(t)
+					args := wordsOf(t, line)
+					require.Equal(t, []string{"gdwire", c.Name}, args[:2])
+					require.Contains(t, runWith(nil, c.Name, "-h").out, "\n    "+line+"\n")
+					require.NoError(t, program.Check(args[1:]))
+					if waits[c.Name] {
+						return
+					}
+					var out, errs bytes.Buffer
+					require.Zero(t, run(args[1:], nil, &out, &errs), "%v", &errs)
+				})
+			}
+		}
+	}
+	require.ErrorContains(t, program.Check([]string{"falt"}), "did you mean flat?")
+}
+
+// TestWords: names of commands that other programs have are answered in three lines, by a command that there is.
+func TestWords(t *testing.T) {
+	named := map[string]bool{}
+	for _, group := range program.Groups {
+		for _, c := range group.Commands {
+			named[c.Name] = true
+		}
+	}
+	for _, w := range words {
+		for name := range strings.FieldsSeq(w.Names) {
+			require.False(t, named[name], name)
+			r := runWith(nil, name, "save.bin")
+			require.Equal(t, statusUsage, r.status)
+			require.Equal(t, 3, strings.Count(r.err, "\n"), r.err)
+			require.Contains(t, r.err, w.Answer)
+		}
+		require.True(t, slices.ContainsFunc(strings.Fields(w.Answer), func(word string) bool { return named[word] }), w.Answer)
+	}
 }
 
 func TestCommandFiles(t *testing.T) {

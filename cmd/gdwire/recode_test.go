@@ -24,7 +24,7 @@ func TestRecode(t *testing.T) {
 		{name: "header", args: "recode -skip 5", in: append([]byte("SAVE1"), lenient...), out: "SAVE1" + string(wire(1, 1))},
 		{name: "header, frames", args: "recode -skip 5 -frame u32 -to u32be", in: append([]byte("SAVE1"), framed(five, five)...), out: "SAVE1" + string(framedBig(five, five))},
 		{name: "header only", args: "recode -skip 5", in: []byte("SAVE1"), out: "SAVE1", status: statusBad, err: "the input is empty"},
-		{name: "no header", args: "recode -skip 5", in: []byte("SAVE"), status: statusBad, err: "standard input has 4 bytes, so -skip 5 leaves nothing"},
+		{name: "no header", args: "recode -skip 5", in: []byte("SAVE"), status: statusBad, err: "standard input has 4 bytes, and 5 are to be skipped"},
 		{name: "strict frames", args: "recode -frame u32 -strict", in: framed(wire(2, 5, 0), five), out: string(framed(five)), status: statusBad, err: "offset 12, $: not canonical"},
 		{name: "big-endian", args: "recode -frame u32be", in: framedBig(lenient, five), out: string(framedBig(wire(1, 1), five))},
 		{name: "frame too long", args: "recode -frame u32 -max-packet 8", in: framed(five, bad, five), out: string(framed(five, five)), status: statusBad, err: "exceeds"},

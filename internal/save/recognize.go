@@ -31,6 +31,9 @@ type Recognition struct {
 	Head   []byte // the start of the content
 	Whole  bool   // Head is all of it
 	Header int    // bytes before values, if nothing else is known
+	// Other is the sure reading in another format than the only one that was allowed, in which the content is not
+	// whole, or nil.
+	Other *recognize.Reading
 
 	reason string // why nothing fits
 }
@@ -123,6 +126,13 @@ func (o *Reading) RecognizePackets(r io.Reader, known Known) (_ io.Reader, ok bo
 // choose sets o to the best reading.
 func (o *Reading) choose(ri *recognize.Input) *Recognition {
 	r := &Recognition{Result: recognize.Recognize(ri), Head: ri.Head, Whole: int64(len(ri.Head)) == ri.Size}
+	if len(ri.Formats) == 1 && r.Certainty < recognize.Probably {
+		all := *ri
+		all.Formats = nil
+		if other := recognize.Recognize(&all); other.Certainty == recognize.Sure && other.Readings[0].Format != ri.Formats[0] {
+			r.Other = &other.Readings[0]
+		}
+	}
 	if len(r.Readings) == 0 {
 		r.explain(ri)
 		return r
@@ -145,10 +155,8 @@ func (r *Recognition) explain(ri *recognize.Input) {
 	}
 	if len(chosen) == 1 {
 		r.reason = "contains no values of " + chosen[0].String()
-		all := *ri
-		all.Formats = nil
-		if other := recognize.Recognize(&all); other.Certainty >= recognize.Probably && other.Readings[0].Format != chosen[0] {
-			r.reason += ", but of " + other.Readings[0].Format.String()
+		if r.Other != nil {
+			r.reason += ", but of " + r.Other.Format.String()
 		}
 		return
 	}

@@ -67,7 +67,7 @@ func (s *Source) skip(n int64, keep bool) error {
 	}
 	skipped, err := io.CopyN(kept, s.Reader, n)
 	if err == io.EOF {
-		return fmt.Errorf("%s has %d bytes, so -skip %d leaves nothing", s.Name, skipped, n)
+		return fmt.Errorf("%s has %d bytes, and %d are to be skipped", s.Name, skipped, n)
 	} else if err != nil {
 		return err
 	}

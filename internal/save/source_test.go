@@ -150,7 +150,7 @@ func TestSourceErrors(t *testing.T) {
 	in, err := Open("", strings.NewReader("12345"))
 	require.NoError(t, err)
 	_, err = in.Source(&SourceOptions{Skip: 8})
-	require.EqualError(t, err, "standard input has 5 bytes, so -skip 8 leaves nothing")
+	require.EqualError(t, err, "standard input has 5 bytes, and 8 are to be skipped")
 
 	cable := errors.New("cable cut")
 	in, err = Open("", io.MultiReader(strings.NewReader(save[:10]), &failing{cable}))

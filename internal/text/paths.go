@@ -8,7 +8,8 @@
 // which is omitted for packet 0. A step is a String key or property (.name), any other key
 // or an index ([…]), the key or value of a pair by its number (.key(3), .value(3)), or the
 // end of an array ([+]), where an element can be added.
-// Values are written as in GDScript.
+// Values are written as in GDScript. Paths are also read as jq has them: . is the whole value, and
+// .[0] and [] are [0] and [*].
 //
 // A printed line parses to the same path and value, and contains printable
 // characters only.
@@ -180,6 +181,10 @@ const maxSteps = 1 << 15
 // path parses a path at the start of the text.
 func (s *scanner) path() (Path, error) {
 	p := Path{Steps: s.steps[:0]}
+	if s.isRoot() {
+		s.pos++
+		return p, nil
+	}
 	first := true // the dot before the first name is optional
 	if s.accept("$") {
 		first = false
@@ -193,11 +198,14 @@ func (s *scanner) path() (Path, error) {
 	for ; ; first = false {
 		var step Step
 		var err error
+		if strings.HasPrefix(s.text[s.pos:], ".[") { // as in jq
+			s.pos++
+		}
 		start := s.pos
 		switch {
 		case s.accept(appendStep):
 			step.Op = End
-		case s.accept(everyStep):
+		case s.accept(everyStep), s.accept("[]"): // the second as in jq
 			step.Op = All
 		case s.accept("["):
 			step.Key, err = s.key()
@@ -228,6 +236,12 @@ func (s *scanner) path() (Path, error) {
 		step.text = s.text[start:s.pos]
 		p.Steps = append(p.Steps, step)
 	}
+}
+
+// isRoot reports whether the path is a dot alone, as in jq the path of the whole value.
+func (s *scanner) isRoot() bool {
+	rest := s.text[s.pos:]
+	return rest == "." || strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ".=")
 }
 
 // name parses the name after a dot.

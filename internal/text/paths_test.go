@@ -88,7 +88,6 @@ func TestPathsErrors(t *testing.T) {
 		`$.2 = 1`:                          `column 3: want a name; other keys are written ["…"]`,
 		`$.a-b = 1`:                        `column 4: want = and a value`,
 		`$[1 = 1`:                          `column 5: want ]`,
-		`$[] = 1`:                          `column 3: want a value and not "] = 1"`,
 		`$[[]] = 1`:                        `column 3: "[]] = 1" is not a key; .key(n) and .value(n) are the n-th pair`,
 		`$[Signal("a", 1)] = 1`:            `is not a key`,
 		`$[RID()] = 1`:                     `is not a key`,
@@ -511,6 +510,27 @@ func TestReadChunks(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, text, again.String())
 		d.Release()
+	}
+}
+
+// TestPathsOfJQ: paths as jq has them.
+func TestPathsOfJQ(t *testing.T) {
+	for path, want := range map[string]string{
+		".": "$", ".a.b": "$.a.b", ".[0].a": "$[0].a", ".[]": "$[*]", "[].id": "$[*].id", ".a[].b": "$.a[*].b", ".a.[1]": "$.a[1]", `.["x y"]`: `$["x y"]`, "$.[2]": "$[2]",
+	} {
+		p, err := Parse(path)
+		require.NoError(t, err, path)
+		require.Equal(t, want, p.String())
+		p, err = Parse(want)
+		require.NoError(t, err, path)
+		require.Equal(t, want, p.String())
+	}
+	p, v, err := ParseLine(". = 5")
+	require.NoError(t, err)
+	require.Equal(t, "$ = 5", p.String()+" = "+v.String())
+	for _, path := range []string{"..", "..a", "$.", ".a.", ".[", ".a|.b"} {
+		_, err := Parse(path)
+		require.Error(t, err, path)
 	}
 }
 

@@ -118,7 +118,7 @@ func (e *editor) addPair(t *text.Node, c *text.Container) error {
 	step := t.Step()
 	switch {
 	case t.Hits > 0:
-		return fmt.Errorf("there is a value at %v; set changes it", t)
+		return &ExistsError{t.String()}
 	case step.Op != text.Child:
 		return fmt.Errorf("%v is not a key that can be added to a %v", t, c.Type)
 	}

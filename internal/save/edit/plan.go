@@ -53,6 +53,11 @@ func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, io.NewSectionReader(p.edited, 0, p.edited.size))
 }
 
+// An ExistsError reports a path to add, at which there is a value.
+type ExistsError struct{ Path string }
+
+func (e *ExistsError) Error() string { return "there is a value at " + e.Path }
+
 // A RefusedError reports an edit after which engines would not read the packet.
 type RefusedError struct{ err error }
 

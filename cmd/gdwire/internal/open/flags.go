@@ -108,8 +108,19 @@ func (l Limits) raised(size int64) Limits {
 	return l
 }
 
-// LimitHint returns a hint at the flag for the limit in an error, or "".
-func LimitHint(err error) string {
+// Hint returns a hint at the flag that allows what an error reports, or "".
+func Hint(err error) string {
+	switch {
+	case errors.Is(err, gdwire.ErrObject):
+		return "; allow them with -objects"
+	case errors.Is(err, gdwire.ErrUTF8):
+		return "; accept it with -any-utf8"
+	}
+	return limitHint(err)
+}
+
+// limitHint returns a hint at the flag for the limit in an error, or "".
+func limitHint(err error) string {
 	name := ""
 	var limit *gdwire.LimitError
 	var file *fileaccess.LimitError

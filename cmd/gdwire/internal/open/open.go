@@ -48,6 +48,10 @@ func (o *Flags) recognize(s *shell.Stdio, in *Input) error {
 // decide accepts the best reading, or returns an error that says why it is not good enough.
 func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	const choose = "; to read it anyway, choose -format and -frame"
+	if r.Other != nil {
+		return shell.Choicef("%s is %v, %s%s, and not %v; recode -to %[5]v converts it%s", in.Name, r.Other.Format,
+			frameText(r.Other.Frame), ContainerText(&in.Container), o.Decoder.Format, choose)
+	}
 	switch why := r.Unknown(); {
 	case why == nil:
 	case r.IsEmpty():

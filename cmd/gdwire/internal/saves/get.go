@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
@@ -47,6 +48,9 @@ func (g *get) isJSON() bool { return g.native || g.json.Plain }
 func (g *get) check(f *shell.Flags) (err error) {
 	f.Binary = g.raw
 	g.path, err = text.Parse(f.Operands[0])
+	if err != nil && strings.Contains(f.Operands[0], "|") {
+		err = fmt.Errorf("%w; -keys and -length show keys and the length, and jq runs filters: gdwire json -plain FILE | jq FILTER", err)
+	}
 	if len(f.Operands) == 2 {
 		if _, noFile := os.Stat(f.Operands[1]); noFile != nil && f.Operands[1] != "-" {
 			err = withOperandHint(f, cmp.Or(err, noFile))

@@ -187,11 +187,8 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 		return err
 	}
 	plan, err := e.plan(c, tree)
-	if errors.As(err, new(*edit.TypeError)) {
-		return fmt.Errorf("%w; -force sets another type", err)
-	}
 	if err != nil {
-		return err
+		return e.withHint(err)
 	}
 	if len(plan.Changes) == 0 {
 		if !s.Several {
@@ -209,6 +206,18 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 		noteChanges(s, plan)
 	}
 	return err
+}
+
+// withHint returns an error of an edit, with what helps if there is something.
+func (e *editor) withHint(err error) error {
+	hint := ""
+	switch {
+	case errors.As(err, new(*edit.TypeError)):
+		hint = "; -force sets another type"
+	case errors.As(err, new(*edit.ExistsError)):
+		hint = "; set changes it"
+	}
+	return fmt.Errorf("%w%s", err, hint)
 }
 
 // plan returns the plan of the edits in a tree.

@@ -13,10 +13,18 @@ import (
 // A Program is a command line with subcommands.
 type Program struct {
 	Groups []Group
-	// Hint returns the rest of an error message, with a hint at the flag for the limit in it, or "".
+	// Words answers to names of commands that other programs have.
+	Words []Word
+	// Hint returns the rest of an error message, with a hint at the flag that helps, or "".
 	Hint func(error) string
 	// Complete returns the paths in a file that begin with a word.
 	Complete func(file, word string) []string
+}
+
+// A Word is what other programs call something.
+type Word struct {
+	Names  string // separated by spaces
+	Answer string
 }
 
 // A Group contains commands that the usage shows under a heading.
@@ -34,6 +42,7 @@ type Command struct {
 	Binary   bool                  // the output is binary
 	Edits    bool                  // the output is an edited save, so -o can be the input
 	Compares bool                  // StatusBad says that the inputs differ, and StatusUsage reports other errors
+	Examples []string              // command lines
 	Details  func(io.Writer)       // prints more of the help, if not nil
 	New      func(f *Flags) Action // defines the flags
 }
@@ -137,13 +146,42 @@ func (p *Program) printUsage(w io.Writer) error {
 			heading = ""
 		}
 	}
-	fmt.Fprintf(t, "\nNo FILE, or -, is standard input. gdwire COMMAND -h lists the flags.\n")
+	fmt.Fprintf(t, "\nNo FILE, or -, is standard input. gdwire help COMMAND shows examples and flags, and gdwire help limits the limits.\n")
 	return t.Flush()
 }
 
+// printShort prints how the commands are found.
+func printShort(w io.Writer) error {
+	_, err := fmt.Fprintln(w, "Usage: gdwire COMMAND [flags] [FILE]\ngdwire help lists the commands, and gdwire help COMMAND shows examples and flags of one.")
+	return err
+}
+
+// limitsName is what follows help to show the limits.
+const limitsName = "limits"
+
+// printLimits prints the flags for limits of all commands.
+func (p *Program) printLimits(w io.Writer) error {
+	t := NewTable(w)
+	fmt.Fprintf(t, "Limits of what is read. Commands that read values take those of values, and others those of what they read.\n\n")
+	shown := map[string]bool{}
+	for c := range p.commands {
+		f, _ := c.newFlags(p)
+		f.print(t, func(name string) bool {
+			is := f.limits[name] && !shown[name]
+			shown[name] = true
+			return is
+		})
+	}
+	fmt.Fprintf(t, "\n%s; 0 is the default, none is no limit.\n", sizeText)
+	return t.Flush()
+}
+
+// sizeText says how numbers are written.
+const sizeText = "N may be 10K or 16MiB (K is 1024)"
+
 // printUsage prints a short description of the subcommand.
 func (c *Command) printUsage(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "Usage: gdwire %s [flags] %s\ngdwire %[1]s -h lists the flags.\n", c.Name, c.Operands)
+	_, err := fmt.Fprintf(w, "Usage: gdwire %s [flags] %s\ngdwire %[1]s -h shows examples and flags.\n", c.Name, c.Operands)
 	return err
 }
 
@@ -151,26 +189,35 @@ func (c *Command) printUsage(w io.Writer) error {
 func (c *Command) printHelp(w io.Writer, f *Flags) error {
 	t := NewTable(w)
 	fmt.Fprintf(t, "Usage: gdwire %s [flags] %s\n\n%s\n\n", c.Name, c.Operands, c.Summary)
+	for _, example := range c.Examples {
+		fmt.Fprintf(t, "    %s\n", example)
+	}
+	fmt.Fprintln(t)
 	if c.Details != nil {
 		c.Details(t)
 	}
-	f.print(t, false)
-	if len(f.limits) > 1 {
-		fmt.Fprintln(t, "\nLimits:")
+	n := f.print(t, func(name string) bool { return !f.limits[name] })
+	if n == 0 {
+		return t.Flush()
 	}
-	f.print(t, true)
-	fmt.Fprintln(t, "\nFlags may follow operands. N may be 10K or 16MiB (K is 1024); 0 is the default, none is no limit.")
+	fmt.Fprintf(t, "\nFlags may follow operands. %s.", sizeText)
+	if len(f.limits) > 0 {
+		fmt.Fprintf(t, " gdwire help %s lists flags for limits.", limitsName)
+	}
+	fmt.Fprintln(t)
 	return t.Flush()
 }
 
-// print prints the flags for limits, or all others.
-func (f *Flags) print(w io.Writer, limits bool) {
+// print prints the flags with the names that show accepts, and returns how many.
+func (f *Flags) print(w io.Writer, show func(name string) bool) (n int) {
 	f.VisitAll(func(one *flag.Flag) {
-		if f.limits[one.Name] == limits {
+		if show(one.Name) {
+			n++
 			value, text := flag.UnquoteUsage(one)
 			fmt.Fprintf(w, "  -%s %s\t%s\n", one.Name, value, text)
 		}
 	})
+	return n
 }
 
 // NewTable returns a Writer that aligns columns separated by tabs.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire/internal/text"
@@ -63,18 +64,25 @@ func (p *Program) execute(args []string, s *Stdio) error {
 		if len(args) == 0 {
 			return p.printUsage(s.Out)
 		}
-		name, args = args[0], []string{"-h"}
+		if name, args = args[0], []string{"-h"}; name == limitsName {
+			return p.printLimits(s.Out)
+		}
 	}
 	if c := p.find(name); c != nil {
 		return c.execute(p, args, s)
 	}
-	return usageError{p.noCommand(name), p.printUsage}
+	return usageError{p.noCommand(name), printShort}
 }
 
 // noCommand returns the error for a name of no command.
 func (p *Program) noCommand(name string) error {
 	if _, err := os.Stat(name); err == nil {
 		return fmt.Errorf("no command %q; did you mean gdwire check %[1]s?", name)
+	}
+	for _, w := range p.Words {
+		if slices.Contains(strings.Fields(w.Names), strings.ToLower(name)) {
+			return fmt.Errorf("no command %q; %s", name, w.Answer)
+		}
 	}
 	for c := range p.commands {
 		if text.Similar(name, c.Name) {
@@ -84,14 +92,37 @@ func (p *Program) noCommand(name string) error {
 	return fmt.Errorf("no command %q", name)
 }
 
+// Check returns an error if a command line is invalid. It runs nothing.
+func (p *Program) Check(args []string) error {
+	c := p.find(args[0])
+	if c == nil {
+		return p.noCommand(args[0])
+	}
+	f, action := c.newFlags(p)
+	return c.parse(f, &action, args[1:], false)
+}
+
 // execute runs the subcommand with its flags and operands.
 func (c *Command) execute(p *Program, args []string, s *Stdio) error {
 	f, action := c.newFlags(p)
-	err := f.parseAll(args)
+	err := c.parse(f, &action, args, s.IsTerminal)
 	if err == flag.ErrHelp {
 		return c.printHelp(s.Out, f)
 	}
 	if err != nil {
+		return usageError{err, c.printUsage}
+	}
+	s.Edits, s.compares, s.quiet = c.Edits, c.Compares, f.Quiet
+	if action.File != nil {
+		return s.runFiles(f, action.File)
+	}
+	return s.runTo(f.Output, func() error { return action.Run(s) })
+}
+
+// parse parses and checks the flags and operands.
+func (c *Command) parse(f *Flags, action *Action, args []string, isTerminal bool) error {
+	err := f.parseAll(args)
+	if err != nil && err != flag.ErrHelp {
 		err = withSimilarFlag(err, f)
 	}
 	if n := len(f.Operands); err == nil && (n < c.Min || c.Max >= 0 && n > c.Max) {
@@ -104,16 +135,9 @@ func (c *Command) execute(p *Program, args []string, s *Stdio) error {
 		err = c.checkFiles(f)
 	}
 	if err == nil && !f.InPlace {
-		err = c.checkOutput(f, s.IsTerminal)
+		err = c.checkOutput(f, isTerminal)
 	}
-	if err != nil {
-		return usageError{err, c.printUsage}
-	}
-	s.Edits, s.compares, s.quiet = c.Edits, c.Compares, f.Quiet
-	if action.File != nil {
-		return s.runFiles(f, action.File)
-	}
-	return s.runTo(f.Output, func() error { return action.Run(s) })
+	return err
 }
 
 // withSimilarFlag returns err. If it is about a flag that there is not, it adds a similar one.
@@ -124,7 +148,7 @@ func withSimilarFlag(err error, f *Flags) error {
 	}
 	similar := ""
 	f.VisitAll(func(one *flag.Flag) {
-		if similar == "" && text.Similar(name, one.Name) {
+		if similar == "" && (text.Similar(name, one.Name) || strings.HasPrefix(one.Name, name)) {
 			similar = one.Name
 		}
 	})
