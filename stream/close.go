@@ -9,7 +9,7 @@ import (
 // CloseNormal if the handler returns nil or the client closed, with CloseGoingAway
 // after Shutdown, with ClosePolicyViolation after a timeout or an error about a packet,
 // with CloseInternalError after any other error or a panic, and with CloseTryAgainLater
-// beyond MaxConns.
+// beyond MaxConns and after an [ErrSlow].
 const (
 	CloseNormal          = 1000
 	CloseGoingAway       = 1001
@@ -51,6 +51,8 @@ func closeCode(err error, kind faultKind) (code int, reason string) {
 		return CloseTryAgainLater, "too many connections from this address"
 	case kind == rateFault:
 		return ClosePolicyViolation, "too many packets"
+	case kind == slowFault:
+		return CloseTryAgainLater, "too slow"
 	case kind == noFault:
 		return CloseNormal, ""
 	case errors.Is(err, errNotBinary):

@@ -38,6 +38,11 @@
 // timeout the call can be repeated, unless it was final; then later calls return an
 // [ErrBroken].
 //
+// # Rooms
+//
+// A [Room] sends packets to many connections. A value is encoded once, each member has a queue of bounded
+// size, and a member that does not read is dropped, so that no other waits for it.
+//
 // # Limits of engines
 //
 // A PacketPeerStream sends and receives packets of up to 65,528 bytes unless its

@@ -50,6 +50,10 @@ var ErrServerClosed = errors.New("gdwire/stream: server closed")
 // Server.PacketRate allows.
 var ErrPacketRate = errors.New("gdwire/stream: too many packets")
 
+// ErrSlow is returned by the calls of a connection that a [Room] has dropped, because its packets were
+// not written as fast as they were sent.
+var ErrSlow = errors.New("gdwire/stream: member of a room receives too slowly")
+
 // errFull is the error of a connection beyond MaxConns.
 var errFull = errors.New("gdwire/stream: too many connections")
 

@@ -47,7 +47,7 @@ func ExampleStats() {
 	exchange(s, 3)
 	_ = s.Shutdown(context.Background())
 	fmt.Println(expvar.Get("game"))
-	// Output: {"Conns":0,"Accepted":1,"Refused":0,"Failed":0,"Lost":0,"TooFast":0,"Panics":0,"PacketsIn":3,"PacketsOut":3,"BytesIn":36,"BytesOut":36,"Invalid":0,"HandshakeTimeouts":0,"IdleTimeouts":0,"ReadTimeouts":0,"WriteTimeouts":0}
+	// Output: {"Conns":0,"Accepted":1,"Refused":0,"Failed":0,"Lost":0,"TooFast":0,"TooSlow":0,"Panics":0,"PacketsIn":3,"PacketsOut":3,"BytesIn":36,"BytesOut":36,"Invalid":0,"HandshakeTimeouts":0,"IdleTimeouts":0,"ReadTimeouts":0,"WriteTimeouts":0}
 }
 
 // Limiting how many packets a client may send, and how many connections come from one address.

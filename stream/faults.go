@@ -17,6 +17,7 @@ const (
 	handlerFault               // an error of the handler's own, or an invalid packet that it did not skip
 	panicFault                 // a panic
 	rateFault                  // too many packets
+	slowFault                  // dropped by a Room
 	resetFault                 // the client reset the connection, or the network lost it
 	handshakeTimeout           // the kinds of timeouts
 	idleTimeout
@@ -73,6 +74,9 @@ func (f *faults) of(err error) faultKind {
 	}
 	if errors.Is(err, ErrPacketRate) {
 		return rateFault
+	}
+	if errors.Is(err, ErrSlow) {
+		return slowFault
 	}
 	for _, f := range []fault{read, write} {
 		if f.kind != noFault && errors.Is(err, f.err) && !Skippable(err) {

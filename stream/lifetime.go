@@ -29,12 +29,15 @@ func (c *lifetime) watch(ctx context.Context, closer, abort func() error) {
 
 // Close closes the connection. Calls under way, and later calls, return
 // [net.ErrClosed]. Closing again does nothing.
-func (c *lifetime) Close() error {
+func (c *lifetime) Close() error { return c.closeFor(net.ErrClosed) }
+
+// closeFor closes the connection, as Close does. Calls return cause.
+func (c *lifetime) closeFor(cause error) error {
 	if !c.stop() {
 		return nil
 	}
 	defer close(c.closed)
-	c.cancel(net.ErrClosed)
+	c.cancel(cause)
 	return c.close()
 }
 

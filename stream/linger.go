@@ -31,6 +31,13 @@ func (c *Conn) setEnd(code int, reason string) {
 	c.end = newCloseFrame(code, reason)
 }
 
+// closeFor closes the connection because of err, which calls return, with the close frame of a Server
+// whose handler returned err.
+func (c *Conn) closeFor(err error) {
+	c.setEnd(closeCode(err, c.faults.of(err)))
+	_ = c.lifetime.closeFor(err)
+}
+
 // closeTimeout is how long Close waits for the other side: to accept packets that were
 // held back, and to answer the close frame of a WebSocket.
 const closeTimeout = time.Second

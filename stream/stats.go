@@ -13,6 +13,7 @@ type Stats struct {
 	Failed   int64 // connections with a failed handler or handshake, and timeouts; all were logged
 	Lost     int64 // connections that the client reset, or that the network lost
 	TooFast  int64 // connections that ended because of PacketRate
+	TooSlow  int64 // connections that a Room dropped because they received too slowly
 	Panics   int64 // panics of the Handler and the other functions of the Server
 
 	PacketsIn  int64 // packets read, valid and invalid
@@ -67,7 +68,7 @@ func (c *counters) stats(conns int) Stats {
 		PacketsIn: c.packetsIn.Load(), PacketsOut: c.packetsOut.Load(),
 		BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
 		Invalid: c.invalid.Load(), Lost: c.faults[resetFault].Load(), Panics: c.faults[panicFault].Load(),
-		TooFast:           c.faults[rateFault].Load(),
+		TooFast: c.faults[rateFault].Load(), TooSlow: c.faults[slowFault].Load(),
 		HandshakeTimeouts: c.faults[handshakeTimeout].Load(), IdleTimeouts: c.faults[idleTimeout].Load(),
 		ReadTimeouts: c.faults[readTimeout].Load(), WriteTimeouts: c.faults[writeTimeout].Load(),
 	}

@@ -93,6 +93,7 @@ func metrics(s *stream.Server) http.Handler {
 		{"failed_total", "connections that failed", func(n stream.Stats) int64 { return n.Failed }},
 		{"lost_total", "connections that the client or the network lost", func(n stream.Stats) int64 { return n.Lost }},
 		{"too_fast_total", "clients that sent too many packets", func(n stream.Stats) int64 { return n.TooFast }},
+		{"too_slow_total", "clients that a room dropped", func(n stream.Stats) int64 { return n.TooSlow }},
 		{"panics_total", "panics", func(n stream.Stats) int64 { return n.Panics }},
 		{"handshake_timeouts_total", "TLS handshakes that took too long", func(n stream.Stats) int64 { return n.HandshakeTimeouts }},
 		{"idle_timeouts_total", "clients that sent nothing", func(n stream.Stats) int64 { return n.IdleTimeouts }},

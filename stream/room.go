@@ -1,0 +1,324 @@
+package stream
+
+import (
+	"bytes"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/gdwire/gdwire"
+)
+
+// DefaultMaxQueue is the largest size in bytes of a member's queue if MaxQueue of its [Room] is 0.
+const DefaultMaxQueue = 1 << 20
+
+// queuedCost is what a packet in a queue counts in bytes, besides its length: for its slice in the queue,
+// whose capacity can be twice its length, and for the allocation.
+const queuedCost = 64
+
+// A Room sends packets to many connections, its members, and waits for none of them: each member has a
+// queue, which a goroutine writes to its connection. A zero Room is ready for use:
+//
+//	var room stream.Room
+//	s.Handler = func(_ context.Context, c *stream.Conn) error {
+//		m := room.Join(c)
+//		defer m.Leave()
+//		for {
+//			var text string
+//			err := variant.Receive(c, &text)
+//			if err == nil {
+//				err = variant.Send(&room, text) // to all, or to m, or to m.Others()
+//			}
+//			if err != nil && !stream.Skippable(err) {
+//				return err
+//			}
+//		}
+//	}
+//
+// All members receive packets in the same order. A member receives each packet that is sent to the Room
+// after Join and before Leave, or its connection is closed: nothing between two packets is lost. No
+// method waits for a member, except [Member.Flush]. A program can therefore hold a lock of its own while
+// it joins or leaves, changes what it knows of its members, and sends packets about that: then all
+// members learn of joins and leaves in the order in which they happened.
+//
+// # Slow members
+//
+// A member is dropped if the packets in its queue and one more would exceed MaxQueue. It leaves the
+// Room, its connection is closed, a WebSocket with [CloseTryAgainLater], and the calls of its handler
+// return [ErrSlow]. A member to which a packet cannot be written is dropped likewise, with the error of
+// the connection, which after a WriteTimeout is an [ErrBroken].
+//
+// # Memory
+//
+// A packet in a queue counts its length and 64 bytes, so a member's queue takes at most MaxQueue bytes,
+// or one packet of any length. A packet that is sent to all is held once: if nothing is sent to
+// single members, the packets in all queues together take MaxQueue bytes, besides 64 bytes for each packet in
+// each queue. A member whose queue is empty has no goroutine.
+type Room struct {
+	// MaxQueue is the largest size of a member's queue in bytes. 0 selects DefaultMaxQueue.
+	MaxQueue int64
+
+	mu        sync.Mutex
+	config    *config   // of the first member's Conn, which encodes packets; nil before
+	maxPacket int64     // the smallest of all that have joined
+	members   []*Member // in the order in which they joined
+}
+
+// A Member is a connection in a [Room]. Its methods can be called by several goroutines at the same time,
+// and after Leave: then they still send packets to this connection.
+type Member struct {
+	room *Room
+	conn *Conn
+
+	mu      sync.Mutex
+	changed *sync.Cond // when a packet was written, and when err is set
+	packets [][]byte   // that wait, without the packet that is being written
+	size    int64      // of packets and of the packet that is being written, as they count
+	writing bool       // a goroutine is writing
+	queued  int64      // the number of packets that were ever queued
+	written int64      // of them
+	err     error      // why no packet can be queued any more
+}
+
+// Join makes c a member, which receives the packets that are sent to r from now on. c is still its
+// handler's: to read from, and to close. A packet that is written to c and not to the Member is not in the
+// order of the others.
+//
+// r encodes packets with the Options of the first Conn that joins, and sends no packet that is longer
+// than MaxPacket of any Conn that has joined.
+func (r *Room) Join(c *Conn) *Member {
+	m := &Member{room: r, conn: c}
+	m.changed = sync.NewCond(&m.mu)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.config == nil {
+		r.config, r.maxPacket = c.config, c.config.MaxPacket
+	}
+	r.maxPacket = min(r.maxPacket, c.config.MaxPacket)
+	r.members = append(r.members, m)
+	return m
+}
+
+// Len returns the number of members.
+func (r *Room) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.members)
+}
+
+// Members iterates over the members in the order in which they joined. A member can leave meanwhile.
+func (r *Room) Members() iter.Seq[*Member] {
+	return func(yield func(*Member) bool) {
+		r.mu.Lock()
+		members := slices.Clone(r.members) // the body can call methods of r
+		r.mu.Unlock()
+		for _, m := range members {
+			if !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// WritePacket sends a packet to all members, with the value that write writes, which is encoded once. Its
+// errors are those of [Writer.WritePacket] about the value; no member receives the packet then.
+func (r *Room) WritePacket(write func(*gdwire.Encoder) error) error {
+	return r.encode(write, r.WriteRaw)
+}
+
+// WriteRaw sends a packet with these bytes, an encoded value, to all members. It does not check the
+// bytes, and does not keep them. Its error is about the length of the packet.
+func (r *Room) WriteRaw(packet []byte) error { return r.send(packet, nil) }
+
+// encode calls send with the packet that write writes.
+func (r *Room) encode(write func(*gdwire.Encoder) error, send func([]byte) error) error {
+	r.mu.Lock()
+	config := r.config
+	r.mu.Unlock()
+	if config == nil {
+		config = newConfig(nil)
+	}
+	p, err := config.encode(write)
+	if err != nil {
+		return err
+	}
+	defer p.release()
+	return send(p.content())
+}
+
+// send puts a copy of packet into the queues of all members except one, which can be nil.
+func (r *Room) send(packet []byte, except *Member) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.check(packet); err != nil || len(r.members) == 0 {
+		return err
+	}
+	packet = bytes.Clone(packet)
+	r.members = slices.DeleteFunc(r.members, func(m *Member) bool { return m != except && m.queue(packet) != nil })
+	return nil
+}
+
+// check returns an error if packet has a wrong length. r is locked.
+func (r *Room) check(packet []byte) error {
+	if len(packet) == 0 {
+		return valueCount(0)
+	}
+	if r.config == nil {
+		return nil
+	}
+	return checkSize(int64(len(packet)), r.maxPacket)
+}
+
+// remove removes a member, if it has not left.
+func (r *Room) remove(m *Member) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.Index(r.members, m); i >= 0 {
+		r.members = slices.Delete(r.members, i, i+1)
+	}
+}
+
+// Conn returns the connection of m.
+func (m *Member) Conn() *Conn { return m.conn }
+
+// Leave ends the membership. Packets in the queue are still written until the connection is closed: a
+// handler that returns after its last packet calls Flush before. Leaving again does nothing.
+func (m *Member) Leave() { m.room.remove(m) }
+
+// WritePacket sends a packet to m alone, as [Room.WritePacket] does to all. It returns the error of
+// [Member.Flush] if m was dropped.
+func (m *Member) WritePacket(write func(*gdwire.Encoder) error) error {
+	return m.room.encode(write, m.WriteRaw)
+}
+
+// WriteRaw sends a packet to m alone, as [Room.WriteRaw] does to all. It returns the error of
+// [Member.Flush] if m was dropped.
+func (m *Member) WriteRaw(packet []byte) error {
+	m.room.mu.Lock()
+	err := m.room.check(packet)
+	m.room.mu.Unlock()
+	if err == nil {
+		err = m.queue(bytes.Clone(packet))
+	}
+	if err == ErrSlow {
+		m.room.remove(m)
+	}
+	return err
+}
+
+// Flush waits until the packets that were sent to m are written to its connection. It returns
+// [ErrSlow] or the error of the connection if they will not be. A handler that sends more than MaxQueue
+// calls Flush from time to time.
+func (m *Member) Flush() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for end := m.queued; m.written < end; m.changed.Wait() {
+		if m.err != nil {
+			return m.err
+		}
+	}
+	return nil
+}
+
+// Others returns what sends to all members of the Room except m.
+func (m *Member) Others() Others { return Others{m} }
+
+// Others are the other members of a member's [Room].
+type Others struct{ member *Member }
+
+// WritePacket sends a packet to the other members, as [Room.WritePacket] does to all.
+func (o Others) WritePacket(write func(*gdwire.Encoder) error) error {
+	return o.member.room.encode(write, o.WriteRaw)
+}
+
+// WriteRaw sends a packet to the other members, as [Room.WriteRaw] does to all.
+func (o Others) WriteRaw(packet []byte) error { return o.member.room.send(packet, o.member) }
+
+// queue appends a packet to the queue, which keeps it, or returns why m is dropped.
+func (m *Member) queue(packet []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	cost := int64(len(packet)) + queuedCost
+	switch {
+	case m.err != nil:
+		return m.err
+	case m.size > 0 && m.size+cost > m.room.maxQueue():
+		m.fail(ErrSlow)
+		return m.err
+	}
+	m.packets = append(m.packets, packet)
+	m.size += cost
+	m.queued++
+	if !m.writing {
+		m.writing = true
+		go m.write()
+	}
+	return nil
+}
+
+// maxQueue returns MaxQueue or its default.
+func (r *Room) maxQueue() int64 {
+	if r.MaxQueue > 0 {
+		return r.MaxQueue
+	}
+	return DefaultMaxQueue
+}
+
+// fail closes the connection, and makes err the error of its calls. m is locked.
+func (m *Member) fail(err error) {
+	if m.err != nil {
+		return
+	}
+	m.err, m.packets = err, nil
+	m.changed.Broadcast()
+	go m.conn.closeFor(err) // which can wait for a second, for the packet that is being written
+}
+
+// write writes packets until the queue is empty or one cannot be written.
+func (m *Member) write() {
+	var err error
+	defer func() {
+		if err = panicked(recover(), err); err != nil { // of a MessageConn
+			m.mu.Lock()
+			m.fail(stickyError(err))
+			m.mu.Unlock()
+			m.room.remove(m)
+		}
+	}()
+	for {
+		packet, last := m.next()
+		if packet == nil {
+			return
+		}
+		if err = m.conn.WriteRaw(packet); err == nil && last {
+			err = m.conn.Flush()
+		}
+		if err != nil {
+			return
+		}
+		m.wrote(packet)
+	}
+}
+
+// next removes the packet that is written next from the queue, and reports whether it was the last.
+// Without one, the goroutine that writes ends.
+func (m *Member) next() (packet []byte, last bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.packets) == 0 {
+		m.packets, m.writing = nil, false
+		return nil, false
+	}
+	packet, m.packets[0] = m.packets[0], nil
+	m.packets = m.packets[1:]
+	return packet, len(m.packets) == 0
+}
+
+// wrote notes that a packet of next was written.
+func (m *Member) wrote(packet []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.size -= int64(len(packet)) + queuedCost
+	m.written++
+	m.changed.Broadcast()
+}
