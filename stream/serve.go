@@ -8,12 +8,16 @@ import (
 	"log/slog"
 	"net"
 	"time"
+
+	"github.com/gdwire/gdwire/internal/address"
 )
 
-// ListenAndServe listens on the TCP address addr and calls Serve.
+// ListenAndServe listens on the TCP address addr, or on a Unix socket if addr is unix:PATH, and calls
+// Serve. The file of the socket is removed in the end; a file at which no program listens any more
+// is replaced.
 func (s *Server) ListenAndServe(addr string) error { return s.listen(addr, s.Serve) }
 
-// ListenAndServeTLS listens on the TCP address addr and calls ServeTLS.
+// ListenAndServeTLS listens as ListenAndServe does and calls ServeTLS.
 func (s *Server) ListenAndServeTLS(addr, certFile, keyFile string) error {
 	return s.listen(addr, func(ln net.Listener) error { return s.ServeTLS(ln, certFile, keyFile) })
 }
@@ -23,7 +27,7 @@ func (s *Server) listen(addr string, serve func(net.Listener) error) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	ln, err := net.Listen("tcp", addr)
+	ln, err := address.Listen(addr)
 	if err != nil {
 		return err
 	}

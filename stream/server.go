@@ -57,7 +57,8 @@ type Server struct {
 	// client, for IPv6 from one /64 network; 0 disables the limit. Link-local addresses count one by
 	// one, and addresses of 64:ff9b::/96 as the IPv4 address that a NAT64 translates. Further connections are closed
 	// before their TLS handshake. The address of a WebSocket is known if its context is one of
-	// [WithNetConn]. Clients of a reverse proxy all have the proxy's address.
+	// [WithNetConn]. Clients of a reverse proxy all have the proxy's address; those of a
+	// Unix socket have none and are not counted.
 	MaxConnsPerAddr int
 	// PacketRate is the maximum number of packets that each client may send in a second, on
 	// average; 0 disables the limit. PacketBurst is the number that it may send at once; 0

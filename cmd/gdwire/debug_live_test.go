@@ -16,9 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gameOf returns the command that runs the game of testdata/debug in an engine, which connects to addr,
-// and the file of its script. The test is skipped
-// without the engine: godot3-server, or the program that GDWIRE_GODOT4 names.
+// gameOf returns the command that runs the game of testdata/debug in an engine, with addr as the operand of
+// --remote-debug, and the file of its script. The test is skipped without the engine: godot3-server, or the program that GDWIRE_GODOT4 names.
 func gameOf(t *testing.T, engine string) (start func(ctx context.Context, addr string) *exec.Cmd, script string) {
 	if engine == "Godot 4" {
 		path := os.Getenv("GDWIRE_GODOT4")
@@ -29,7 +28,7 @@ func gameOf(t *testing.T, engine string) (start func(ctx context.Context, addr s
 		require.NoError(t, err)
 		return func(ctx context.Context, addr string) *exec.Cmd {
 			c := exec.CommandContext(ctx, path, script)
-			c.Env = append(os.Environ(), "GODOT_ARGS=--remote-debug tcp://"+addr)
+			c.Env = append(os.Environ(), "GODOT_ARGS=--remote-debug "+addr)
 			return c
 		}, script
 	}
@@ -58,13 +57,18 @@ func gameOf(t *testing.T, engine string) (start func(ctx context.Context, addr s
 // A session with a running game: tree, breakpoint, stack with local variables, expression, property,
 // what the game prints, its own message, an error with its stack, and the end of the game.
 func TestDebugLive(t *testing.T) {
-	for engine, c := range map[string]struct{ steps, out, errs []string }{
+	for engine, c := range map[string]struct {
+		unix             bool // over a Unix socket
+		steps, out, errs []string
+	}{
 		"Godot 3": {
+			false,
 			[]string{"next"},
 			[]string{"root  Viewport\n  Main  Node\n", "member self = ObjectID("},
 			[]string{"error: careful (modules/gdscript/gdscript_functions.cpp", "  0  res://main.gd:7 in _ready\n"},
 		},
 		"Godot 4": {
+			true,
 			[]string{"eval", "twice + n", "out"},
 			[]string{"root  Window\n  Main  res://main.gd res://main.tscn\n", "\n300\n", "member self = ObjectID("},
 			[]string{`mine:hello 1 "two" Vector2(3.0, 4.0)`, "error: careful (", "  0  res://main.gd:8 in _ready\n"},
@@ -77,9 +81,16 @@ func TestDebugLive(t *testing.T) {
 			before, _, _ := strings.Cut(string(text), "# STOP")
 			place := fmt.Sprint("main.gd:", strings.Count(before, "\n")+1)
 			prefix := filepath.Join(t.TempDir(), "session")
+			at, path := "127.0.0.1:0", socketPath(t)
+			if c.unix {
+				at = "unix:" + path
+			}
 			args := []string{"-record", prefix, "tree", "get", "Main:hp", "get", "Main:place:y", "break", place, "stack"}
 			args = append(append(args, c.steps...), "clear", place, "set", "Main:hp = 6000", "continue", "watch", "Main:hp")
-			d := startDebug(t, args...)
+			d := startDebugAt(t, at, args...)
+			if c.unix {
+				d.addr = "unix://" + path
+			}
 
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()

@@ -24,12 +24,17 @@ type debugging struct{ listening }
 
 // startDebug starts debug with a free port.
 func startDebug(t *testing.T, args ...string) *debugging {
+	return startDebugAt(t, "127.0.0.1:0", args...)
+}
+
+// startDebugAt starts debug at an address.
+func startDebugAt(t *testing.T, addr string, args ...string) *debugging {
 	r, w := io.Pipe()
 	d := &debugging{listening{errs: bufio.NewReader(r), done: make(chan struct{})}}
 	var out bytes.Buffer
 	go func() {
 		defer close(d.done)
-		d.result.status = run(append([]string{"debug", "127.0.0.1:0"}, args...), nil, &out, w)
+		d.result.status = run(append([]string{"debug", addr}, args...), nil, &out, w)
 		d.result.out = out.String()
 		w.Close()
 	}()

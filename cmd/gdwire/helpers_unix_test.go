@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -141,4 +142,12 @@ func (p *proxying) end(t *testing.T, connections int) result {
 	r := p.wait(t)
 	r.err = told.String() + r.err
 	return r
+}
+
+// socketPath returns a path that is short enough for a Unix socket.
+func socketPath(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "s")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return filepath.Join(dir, "game")
 }

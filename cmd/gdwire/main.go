@@ -145,10 +145,11 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 			Binary: true, Edits: true, New: saves.Recode},
 	}},
 	{Heading: "Watch", Commands: []shell.Command{
-		{Name: "listen", Operands: "ADDR", Min: 1, Max: 1, Summary: "Accept connections and show the packets that arrive.",
+		{Name: "listen", Operands: "ADDR", Min: 1, Max: 1, Summary: "Accept connections and show the packets that arrive. ADDR is a port, HOST:PORT or unix:PATH.",
 			Examples: []string{
 				"gdwire listen 7000",
 				"gdwire listen -as flat -n 100 0.0.0.0:7000",
+				"gdwire listen unix:game.sock",
 			},
 			New: traffic.Listen},
 		{Name: "proxy", Operands: "LISTEN TARGET", Min: 2, Max: 2, Summary: "Forward connections to a server and show the packets in both directions.",

@@ -3,10 +3,12 @@
 package main
 
 import (
+	"net"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
@@ -30,7 +32,7 @@ func TestSessions(t *testing.T) {
 		Condition: func(name string) (bool, error) { // what testscript does not know
 			return name == "nohup" && signal.Ignored(syscall.SIGHUP), nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"samebytes": sameBytes},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"samebytes": sameBytes, "reach": reach},
 	})
 }
 
@@ -39,5 +41,17 @@ func sameBytes(ts *testscript.TestScript, not bool, args []string) {
 	a, b := ts.ReadFile(args[0]), ts.ReadFile(args[1])
 	if (a == b) == not {
 		ts.Fatalf("%s and %s: equal is %v", args[0], args[1], a == b)
+	}
+}
+
+// reach waits until a program listens on a Unix socket.
+func reach(ts *testscript.TestScript, not bool, args []string) {
+	for {
+		conn, err := net.Dial("unix", ts.MkAbs(args[0]))
+		if err == nil {
+			ts.Check(conn.Close())
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }

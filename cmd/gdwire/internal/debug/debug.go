@@ -20,6 +20,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/internal/address"
 	"github.com/gdwire/gdwire/internal/debugger"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -87,14 +88,14 @@ func (o *debugFlags) run(s *shell.Stdio) error {
 	connecting := ctx
 	var game *game
 	if len(o.program) > 0 {
-		if game, err = startGame(ctx, o.program, ln.Addr().String()); err != nil {
+		if game, err = startGame(ctx, o.program, ln.Addr()); err != nil {
 			return err
 		}
 		defer game.kill()
 		defer context.AfterFunc(ctx, game.kill)()
 		connecting = game.running(ctx)
 	} else {
-		s.Logf("listening on %v for a game with --remote-debug tcp://%[1]v, or of Godot 3 with --remote-debug %[1]v", ln.Addr())
+		s.Logf("listening on %s for a game with --remote-debug %s", address.Text(ln.Addr()), strings.Join(remoteDebug(ln.Addr()), ", or of Godot 3 with --remote-debug "))
 	}
 	reading := o.open.Reading(-1)
 	d := &runner{Stdio: s, lines: o.lines, decoder: reading.Decoder, results: s.Out, events: s.Out}

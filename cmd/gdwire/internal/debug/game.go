@@ -3,8 +3,11 @@ package debug
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -19,13 +22,30 @@ type game struct {
 	err     error         // after done
 }
 
-// startGame starts a program as a game that connects to addr.
-func startGame(ctx context.Context, program []string, addr string) (*game, error) {
-	g := &game{output: new(tail), done: make(chan struct{})}
-	if !isGodot3(ctx, program[0]) {
-		addr = "tcp://" + addr
+// remoteDebug returns the operand of --remote-debug with which Godot 4 connects to addr, and that of Godot 3, which
+// has no Unix sockets.
+func remoteDebug(addr net.Addr) []string {
+	if addr.Network() != "unix" {
+		return []string{"tcp://" + addr.String(), addr.String()}
 	}
-	args := append([]string{"--remote-debug", addr}, program[1:]...)
+	path := addr.String()
+	if whole, err := filepath.Abs(path); err == nil { // the game runs in a folder of its own
+		path = whole
+	}
+	return []string{"unix://" + path}
+}
+
+// startGame starts a program as a game that connects to addr.
+func startGame(ctx context.Context, program []string, addr net.Addr) (*game, error) {
+	g := &game{output: new(tail), done: make(chan struct{})}
+	operands, version := remoteDebug(addr), 0
+	if isGodot3(ctx, program[0]) {
+		version = 1
+	}
+	if version >= len(operands) {
+		return nil, errors.New("Godot 3 cannot connect to a Unix socket")
+	}
+	args := append([]string{"--remote-debug", operands[version]}, program[1:]...)
 	g.command = exec.Command(program[0], args...)
 	shell.OwnGroup(g.command)
 	g.command.Stdout, g.command.Stderr = g.output, g.output

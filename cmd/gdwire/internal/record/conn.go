@@ -7,11 +7,13 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/gdwire/gdwire/internal/address"
 )
 
-// Listen listens on a TCP address. With a prefix, it returns a Recorder of a new recording.
+// Listen listens at an address, HOST:PORT or unix:PATH. With a prefix, it returns a Recorder of a new recording.
 func Listen(addr, prefix string) (net.Listener, *Recorder, error) {
-	ln, err := net.Listen("tcp", addr)
+	ln, err := address.Listen(addr)
 	if err != nil || prefix == "" {
 		return ln, nil, err
 	}
@@ -72,7 +74,7 @@ func (c *Conn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// CloseWrite closes the writing side, as that of a TCP connection does.
+// CloseWrite closes the writing side, as those of TCP and Unix sockets do.
 func (c *Conn) CloseWrite() error { return c.Conn.(interface{ CloseWrite() error }).CloseWrite() }
 
 // Close closes the connection and its files.

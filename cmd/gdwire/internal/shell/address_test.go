@@ -8,7 +8,7 @@ import (
 
 func TestCompleteAddress(t *testing.T) {
 	for addr, want := range map[string]string{
-		"7777": "127.0.0.1:7777", ":7777": "127.0.0.1:7777", "0.0.0.0:7": "0.0.0.0:7", "[::1]:7": "[::1]:7",
+		"7777": "127.0.0.1:7777", ":7777": "127.0.0.1:7777", "0.0.0.0:7": "0.0.0.0:7", "[::1]:7": "[::1]:7", "unix:a": "unix:a", "unix:///tmp/a:7": "unix:///tmp/a:7",
 	} {
 		t.Run(addr, func(t *testing.T) {
 			got := addr
@@ -16,6 +16,7 @@ func TestCompleteAddress(t *testing.T) {
 			require.Equal(t, want, got)
 		})
 	}
-	bad := "a:b:c"
-	require.ErrorContains(t, CompleteAddress(&bad), "too many colons")
+	for bad, want := range map[string]string{"a:b:c": "too many colons", "unix:": "unix:PATH", "unix://": "unix:PATH"} {
+		require.ErrorContains(t, CompleteAddress(&bad), want)
+	}
 }

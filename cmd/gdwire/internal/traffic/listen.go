@@ -14,6 +14,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/address"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -102,7 +103,7 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 		ln = &record.Listener{Listener: ln, Recorder: recorder, Order: in.Frame.Order(), Fail: l.fail}
 		defer func() { _ = recorder.Close() }()
 	}
-	fmt.Fprintln(s.Errs, "listening on", ln.Addr())
+	fmt.Fprintln(s.Errs, "listening on", address.Text(ln.Addr()))
 
 	l.printer = o.printer.newPrinter(s, in)
 	so := in.Stream()
@@ -124,7 +125,7 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 
 // serve shows the packets of a connection.
 func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
-	l.logConn(number, "from %v", c.RemoteAddr())
+	l.logConn(number, "from %v", address.Text(c.RemoteAddr()))
 	conn := c.NetConn().(*turnConn)
 	if recorded, ok := conn.Conn.(*record.Conn); ok {
 		recorded.Start(number)

@@ -20,6 +20,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/address"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -114,7 +115,7 @@ func (o *proxyFlags) run(s *shell.Stdio, addr, target string) error {
 	p.lines.maxBytes, p.lines.flush, p.lines.fail = maxWaiting, s.Out.Flush, p.stop
 	p.lines.missedLine = func(missed string) line { return line{s.Errs, "gdwire: … " + missed + " packets not shown\n"} }
 	p.lines.start()
-	p.logf("listening on %v for %s", ln.Addr(), target)
+	p.logf("listening on %v for %s", address.Text(ln.Addr()), target)
 	if o.view {
 		p.live = newLive(p.framing.Reading)
 		serve, err := (&view.Server{Live: p.live}).Show(*o.noOpen, p.logf)
@@ -167,11 +168,10 @@ func (p *proxyServer) logConn(number int64, format string, args ...any) {
 
 // serve forwards a connection until both directions are closed.
 func (p *proxyServer) serve(ctx context.Context, c *stream.Conn, number int64) {
-	client := c.NetConn() // forward all bytes, also those that are not packets
-	var dialer net.Dialer
+	client := c.NetConn()                               // forward all bytes, also those that are not packets
 	trying, cancel := context.WithTimeout(ctx, maxDial) // then give the client's descriptor back
 	server, err := retry(trying, p.logWaiting, func() (net.Conn, error) {
-		return dialer.DialContext(ctx, "tcp", p.target)
+		return address.Dial(ctx, p.target)
 	})
 	cancel()
 	if err != nil {
@@ -180,7 +180,7 @@ func (p *proxyServer) serve(ctx context.Context, c *stream.Conn, number int64) {
 	}
 	defer func() { _ = server.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	p.logConn(number, "from %v", client.RemoteAddr())
+	p.logConn(number, "from %v", address.Text(client.RemoteAddr()))
 	var both sync.WaitGroup
 	for i, ends := range [2][2]net.Conn{{client, server}, {server, client}} {
 		d := &direction{proxyServer: p, number: number, way: i, from: ends[0], input: ends[0], to: ends[1]}

@@ -19,6 +19,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/internal/address"
 )
 
 // Replay defines the flags of replay.
@@ -213,8 +214,7 @@ func (s *replayed) run(ctx context.Context, number int) {
 	if s.kind == nil || !s.wait(ctx, s.begin()) {
 		return
 	}
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", s.addr)
+	conn, err := address.Dial(ctx, s.addr)
 	if err != nil {
 		s.differs("%s: %v", name, err)
 		return
@@ -261,7 +261,7 @@ func (s *replayed) finish(conn net.Conn, arrived *messages, name string, sending
 	if compares {
 		wait = moreTime
 	}
-	if c, ok := conn.(*net.TCPConn); ok && err == nil {
+	if c, ok := conn.(interface{ CloseWrite() error }); ok && err == nil {
 		err = c.CloseWrite()
 	}
 	if err == nil {

@@ -85,7 +85,7 @@ func (t *turnConn) end() {
 	}
 }
 
-// CloseWrite closes the writing side, as that of a TCP connection does.
+// CloseWrite closes the writing side, as those of TCP and Unix sockets do.
 func (t *turnConn) CloseWrite() error { return t.Conn.(interface{ CloseWrite() error }).CloseWrite() }
 
 // turnPackets are the packets of a turnConn. Those of silent connections hold little memory.

@@ -1,0 +1,4 @@
+package address
+
+// refusals is empty: this system has no Unix sockets.
+var refusals []error
