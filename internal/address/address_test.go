@@ -77,7 +77,7 @@ func TestListen(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestTCP(t *testing.T) {
+func TestDialTCP(t *testing.T) {
 	ln, err := Listen("127.0.0.1:0")
 	require.NoError(t, err)
 	client, err := Dial(t.Context(), Text(ln.Addr()))
