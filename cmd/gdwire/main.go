@@ -97,7 +97,7 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 				"gdwire view old.bin save.bin",
 				"gdwire view traffic.index.jsonl",
 			},
-			New: view.New(saves.Compare, traffic.OpenRecording)},
+			New: view.New(saves.Compare, saves.Apply, traffic.OpenRecording)},
 	}},
 	{Heading: "Change", Commands: []shell.Command{
 		{Name: "set", Operands: "['PATH = VALUE'…] FILE…", Min: 1, Max: -1, Summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",

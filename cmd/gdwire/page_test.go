@@ -4,10 +4,14 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +69,182 @@ func TestCommandView(t *testing.T) {
 	}
 	r := runWith(nil, "view", "-no-open", filepath.Join(t.TempDir(), "missing"))
 	require.Equal(t, statusBad, r.status)
+}
+
+// An openView is a page of the command.
+type openView struct {
+	url     string
+	stderr  *bufio.Scanner
+	status  chan int
+	version int
+}
+
+// viewOf runs view until it is interrupted by end.
+func viewOf(t *testing.T, args ...string) *openView {
+	r, w := io.Pipe()
+	v := &openView{status: make(chan int, 1), stderr: bufio.NewScanner(r), version: 1}
+	go func() {
+		v.status <- run(append([]string{"view", "-no-open", "-q"}, args...), nil, io.Discard, w)
+		w.Close()
+	}()
+	require.True(t, v.stderr.Scan())
+	v.url = pageOf(t, v.stderr.Text())
+	return v
+}
+
+// end ends the command, and returns the rest of standard error.
+func (v *openView) end(t *testing.T) (rest string) {
+	interrupt(t)
+	for v.stderr.Scan() {
+		rest += v.stderr.Text() + "\n"
+	}
+	<-v.status
+	return rest
+}
+
+// edit makes edits, and returns the error of the last answer.
+func (v *openView) edit(t *testing.T, edits ...string) (failed string) {
+	for _, e := range edits {
+		op, line, _ := strings.Cut(e, " ")
+		body, err := json.Marshal(map[string]any{"op": op, "line": line, "version": v.version})
+		require.NoError(t, err)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, v.url+"edit", bytes.NewReader(body))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Origin", "http://"+r.Host)
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		var got struct {
+			Version int
+			Error   *struct{ Text string }
+		}
+		require.NoError(t, json.NewDecoder(answer.Body).Decode(&got))
+		require.NoError(t, answer.Body.Close())
+		if failed = ""; got.Error != nil {
+			failed = got.Error.Text
+		} else {
+			v.version = got.Version
+		}
+	}
+	return failed
+}
+
+// Save in the page writes what set, add and delete do, in any container, and keeps the old file.
+func TestViewSaves(t *testing.T) {
+	dir := t.TempDir()
+	password := filepath.Join(dir, "password")
+	require.NoError(t, os.WriteFile(password, []byte("secret"), 0o600))
+	save := wire(27, 3, 4, "hp", 2, 10, 4, "list", 28, 2, 2, 1, 2, 2, 4, "name", 4, "Ada")
+	plain := filepath.Join(dir, "plain")
+	require.NoError(t, os.WriteFile(plain, framed(save, save), 0o600))
+	for _, to := range []string{"plain", "none", "u32be", "zstd", "fastlz", "gzip", "deflate", "encrypted"} {
+		t.Run(to, func(t *testing.T) {
+			dir := t.TempDir()
+			name, want := filepath.Join(dir, "a.sav"), filepath.Join(dir, "want.sav")
+			r := runWith(nil, "recode", "-format", "godot4", "-frame", "u32", "-to", to, "-password-file", password, plain, "-o", name)
+			require.Zero(t, r.status, r.err)
+			before, err := os.ReadFile(name)
+			require.NoError(t, err)
+			flags := []string{"-password-file", password, "-format", "godot4", "-frame", "u32"}
+			if to == "none" || to == "u32be" {
+				flags[5] = to
+			}
+			for i, args := range [][]string{{"set", "$.hp = 7", "$1.name = \"Grace\"", name}, {"add", "$.list[+] = 3", want}, {"delete", "$1.list[0]", want}} {
+				r := runWith(nil, slices.Concat(args, flags, []string{"-q", "-o", want})...)
+				require.Zero(t, r.status, "%d: %s", i, r.err)
+			}
+
+			v := viewOf(t, append(flags, name)...)
+			require.Empty(t, v.edit(t, "set $.hp = 7", "set $1.name = \"Grace\"", "add $.list[+] = 3", "delete $1.list[0]", "save"))
+			require.NoFileExists(t, name+".2.bak")
+			backup, err := os.ReadFile(name + ".bak")
+			require.NoError(t, err)
+			require.Equal(t, before, backup)
+			content := func(name string) string {
+				if r := runWith(nil, "unwrap", "-password-file", password, name); r.out != "" {
+					return r.out
+				}
+				b, err := os.ReadFile(name)
+				require.NoError(t, err)
+				return string(b)
+			}
+			require.Equal(t, content(want), content(name))
+			container := func(name string) []string { // and format
+				r := runWith(nil, slices.Concat([]string{"check", "-json", name}, flags)...)
+				require.Zero(t, r.status, r.err)
+				return regexp.MustCompile(`"(container|format|frame)":"[^"]*"`).FindAllString(r.out, 3)
+			}
+			require.Equal(t, container(name+".bak"), container(name))
+
+			require.Empty(t, v.edit(t, "undo", "undo", "undo", "undo", "save"))
+			require.Equal(t, content(name+".bak"), content(name))
+			require.Empty(t, v.edit(t, "redo"))
+			require.Equal(t, "gdwire: not saved: set $.hp = 7\n", v.end(t))
+			left, err := filepath.Glob(filepath.Join(dir, ".*"))
+			require.NoError(t, err)
+			require.Empty(t, left)
+		})
+	}
+}
+
+// What set would not write is not edited in the page, and it says why.
+func TestViewReadOnly(t *testing.T) {
+	dir := t.TempDir()
+	good := framed(wire(27, 1, 4, "hp", 2, 10))
+	long := framed(wire(27, 3, 4, "hp", 2, 10, 4, "name", 4, "Ada", 4, "list", 28, 3, 2, 1, 2, 2, 2, 3))
+	for name, c := range map[string]struct {
+		content []byte
+		flags   string
+		want    string
+	}{
+		"flag":     {good, "-read-only", "as -read-only says"},
+		"header":   {append([]byte("HEAD"), good...), "-skip 4", "a header, which -skip skips"},
+		"probable": {append(bytes.Clone(good[4:]), good[4:]...), "", "probably godot4"},
+		"cut":      {long[:len(long)-3], "", "cut short"},
+		"zeros":    {append(bytes.Clone(long[4:]), make([]byte, 4096)...), "", "is damaged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(dir, name)
+			require.NoError(t, os.WriteFile(file, c.content, 0o600))
+			v := viewOf(t, append(strings.Fields(c.flags), file)...)
+			require.Contains(t, v.edit(t, "set $.hp = 7"), c.want)
+			require.Contains(t, fetch(t, v.url+"info"), c.want)
+			v.end(t)
+			after, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, c.content, after)
+			require.NoFileExists(t, file+".bak")
+		})
+	}
+}
+
+// A file that another program has changed is not replaced, and no backup is replaced.
+func TestViewChangedFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.sav")
+	require.NoError(t, os.WriteFile(name, framed(wire(27, 1, 4, "hp", 2, 10)), 0o600))
+	require.NoError(t, os.WriteFile(name+".bak", []byte("mine"), 0o600))
+	v := viewOf(t, name)
+	require.Empty(t, v.edit(t, "set $.hp = 7"))
+	other := framed(wire(27, 2, 4, "hp", 2, 11, 4, "gold", 2, 5))
+	require.NoError(t, os.WriteFile(name, other, 0o600))
+	if failed := v.edit(t, "save"); !strings.Contains(failed, "no longer what the page shows") { // unless the page has seen it before
+		require.Contains(t, failed, "the file has changed since it was opened")
+	}
+	after, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, other, after)
+	mine, err := os.ReadFile(name + ".bak")
+	require.NoError(t, err)
+	require.Equal(t, "mine", string(mine))
+
+	require.Contains(t, fetch(t, v.url+"watch?version=2"), `"version":3`)
+	require.Contains(t, fetch(t, v.url+"info"), "1 of your 1 edits")
+	v.version = 3
+	require.Empty(t, v.edit(t, "save"))
+	after, err = os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, framed(wire(27, 2, 4, "hp", 2, 7, 4, "gold", 2, 5)), after)
+	require.Empty(t, v.end(t))
 }
 
 // proxy -view shows the packets in a page, too.

@@ -52,6 +52,19 @@ func (s *Source) Store(most int64) (*Store, error) {
 	}}, nil
 }
 
+// Edited returns the Store of a content that was edited, and reads from s. A content of up to most bytes is read
+// into memory.
+func (s *Store) Edited(c *Content, most int64) (*Store, error) {
+	if c.Size > most {
+		return &Store{Size: c.Size, File: c, changed: s.changed}, nil
+	}
+	data := make([]byte, c.Size)
+	if _, err := io.ReadFull(io.NewSectionReader(c, 0, c.Size), data); err != nil {
+		return nil, err
+	}
+	return InMemory(data), nil
+}
+
 // ErrFileChanged is the error of a Store after a change of its file.
 var ErrFileChanged = errors.New("the file has changed")
 

@@ -13,6 +13,7 @@ type Input struct {
 	save.Reading
 	Operand    string // its name on the command line
 	Recognized bool   // format or frame were
+	Unsure     error  // why nothing is written in its format, or nil
 }
 
 // zerosError returns an error that says that the end of a file became zeros, or nil.

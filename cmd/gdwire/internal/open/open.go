@@ -74,8 +74,11 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	how := r.How()
 	what := fmt.Sprintf("%s%v, %s%s", how, r.Readings[0].Format, frameText(in.Frame), ContainerText(&in.Container))
 	s.Damaged = s.Damaged || r.IsDamaged()
-	if how != "" && o.Writes {
-		return shell.Choicef("%s is %s; to write it, confirm this with %v", in.Name, what, r.Readings[0])
+	if how != "" {
+		in.Unsure = shell.Choicef("%s is %s; to write it, confirm this with %v", in.Name, what, r.Readings[0])
+	}
+	if o.Writes && in.Unsure != nil {
+		return in.Unsure
 	}
 	if s.MessagesShown() || how != "" {
 		s.Infof("%s is %s", in.Name, what)

@@ -3,11 +3,13 @@ package saves
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -64,6 +66,36 @@ func Compare(ctx context.Context, before, after *view.Source, yield func(view.Ch
 		err = ctx.Err()
 	}
 	return note, err
+}
+
+// ops contains the edits of a page.
+var ops = map[string]edit.Op{"set": edit.Set, "add": edit.Add, "delete": edit.Delete}
+
+// Apply makes an edit of a page as the command of its name does.
+func Apply(c *save.Content, e view.Edit) (*save.Content, []view.Change, error) {
+	op, ok := ops[e.Op]
+	if !ok {
+		return nil, nil, fmt.Errorf("there is no edit %q", e.Op)
+	}
+	tree := &text.Tree{}
+	var err error
+	if op == edit.Delete {
+		err = addPath(tree, e.Line)
+	} else {
+		_, err = addLine(tree, e.Line, nil)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := edit.Edit(c, op, tree, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	var changes []view.Change
+	for _, c := range plan.Changes {
+		changes = append(changes, view.Change{Path: c.Path, Old: shell.Cut(c.Was, shell.PlainWidth), New: shell.Cut(c.Text, shell.PlainWidth)})
+	}
+	return plan.Content(), changes, nil
 }
 
 // placeOf returns the path of a value that was removed as if only its containers had moved since, or ""

@@ -2,6 +2,8 @@ package view
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,19 +11,21 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
 )
 
-// New returns the function that defines the flags of view. It compares two files by compare, and opens recordings by
-// openRecording.
-func New(compare CompareFunc, openRecording func(index string, o *open.Flags) (*Live, error)) func(f *shell.Flags) shell.Action {
+// New returns the function that defines the flags of view. It compares two files by compare, edits a file by
+// edit, and opens recordings by openRecording.
+func New(compare CompareFunc, edit EditFunc, openRecording func(index string, o *open.Flags) (*Live, error)) func(f *shell.Flags) shell.Action {
 	return func(f *shell.Flags) shell.Action {
-		v := &viewer{compare: compare, openRecording: openRecording}
+		v := &viewer{compare: compare, edit: edit, openRecording: openRecording}
 		v.open.ValueFlags(f, true)
 		v.open.FileFlags(f)
 		v.open.SkipFlag(f)
 		f.QuietFlag()
 		v.noOpen = NoOpenFlag(f)
+		f.BoolVar(&v.readOnly, "read-only", false, "edit nothing in the page")
 		return shell.Action{Run: func(s *shell.Stdio) error { return v.run(s, f.Operands) }}
 	}
 }
@@ -35,7 +39,9 @@ func NoOpenFlag(f *shell.Flags) *bool {
 type viewer struct {
 	open          open.Flags
 	noOpen        *bool
+	readOnly      bool
 	compare       CompareFunc
+	edit          EditFunc
 	openRecording func(index string, o *open.Flags) (*Live, error)
 }
 
@@ -58,7 +64,7 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 			return err
 		}
 		defer func() { _ = in.Close() }()
-		file, err := sourceOf(in)
+		file, err := v.sourceOf(in)
 		if err != nil {
 			return err
 		}
@@ -66,7 +72,10 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 		v.open.Keys.Use(in.Key) // probably also that of the second file
 	}
 	latest, name := files[len(files)-1], names[len(names)-1]
-	page := &Server{File: latest, Command: save.DisplayName(name), Compare: v.compare}
+	page := &Server{File: latest, Command: save.DisplayName(name), Compare: v.compare, Edit: v.edit}
+	page.Save = func(file *Source, c *save.Content, backup bool) (Saved, error) {
+		return v.save(s, name, file, c, backup)
+	}
 	if len(files) > 1 {
 		page.Before = files[0]
 		if page.Before.Name == latest.Name {
@@ -79,7 +88,7 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 			if err != nil {
 				return nil, err
 			}
-			file, err := sourceOf(in)
+			file, err := v.sourceOf(in)
 			if err != nil {
 				_ = in.Close()
 			}
@@ -97,24 +106,76 @@ func (v *viewer) show(s *shell.Stdio, page *Server) error {
 	if err != nil {
 		return err
 	}
-	return serve(ctx)
+	err = serve(ctx)
+	for _, edit := range page.Unsaved() {
+		s.Logf("not saved: %s %s", edit.Op, shell.Cut(edit.Line, shell.PlainWidth))
+	}
+	return err
 }
 
 // sourceOf returns the content of an input for a page. Compressed and encrypted files, and
 // pipes, are read into memory.
-func sourceOf(in *open.Input) (*Source, error) {
+func (v *viewer) sourceOf(in *open.Input) (*Source, error) {
 	stat, err := os.Stat(in.Name) // before it is read: a later change is noticed
 	store, failed := in.Store(inMemory)
 	if failed != nil {
 		return nil, failed
 	}
-	v := &Source{Store: store}
+	file := &Source{Store: store}
 	if err == nil && stat.Mode().IsRegular() {
-		v.Path, v.Stat = in.Name, stat
+		file.Path, file.Stat = in.Name, stat
 	}
-	v.Name, v.Format, v.Frame, v.Options = filepath.Base(in.Name), in.Decoder.Format, in.Frame, in.Decoder
-	v.Container = open.ContainerText(&in.Container)
-	return v, nil
+	file.Name, file.Format, file.Frame, file.Options = filepath.Base(in.Name), in.Decoder.Format, in.Frame, in.Decoder
+	file.Container = open.ContainerText(&in.Container)
+	file.info, file.key = in.Container, in.Key
+	file.ReadOnly = v.whyReadOnly(in, file)
+	return file, nil
+}
+
+// whyReadOnly returns why a file is not edited, or "".
+func (v *viewer) whyReadOnly(in *open.Input, file *Source) string {
+	switch {
+	case v.readOnly:
+		return "the page is read-only, as -read-only says"
+	case file.Path == "":
+		return "only a file can be edited"
+	case v.open.Skip > 0:
+		return "a file with a header, which -skip skips, is not edited"
+	case in.Unsure != nil:
+		return in.Unsure.Error()
+	}
+	if err := in.CheckZeros(file.content()); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// save replaces a file by one with another content, in the same container.
+func (v *viewer) save(s *shell.Stdio, name string, file *Source, c *save.Content, backup bool) (saved Saved, err error) {
+	if file.info.Container != fileaccess.Plain { // nothing may follow it
+		again := *s
+		again.Edits = true
+		in, err := v.open.OpenSource(&again, name)
+		if err != nil {
+			return saved, err
+		}
+		_, err = io.Copy(io.Discard, in)
+		if err = errors.Join(err, in.Close()); err != nil {
+			return saved, err
+		}
+	}
+	if backup {
+		if saved.Backup, err = shell.Backup(file.Path); err != nil {
+			return saved, err
+		}
+	}
+	saved.Stat, err = shell.Replace(file.Path, file.Stat, func(out *os.File) error {
+		return save.WriteContainer(out, file.info, file.key, func(w io.Writer) error {
+			_, err := io.Copy(w, io.NewSectionReader(c, 0, c.Size))
+			return err
+		})
+	})
+	return saved, err
 }
 
 // Show opens the page in the browser, or with noOpen prints its address. It returns a function that serves

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"time"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // A detail describes a value beside its bytes.
@@ -192,6 +194,47 @@ func (s *Source) names(v *detail, d *decoder, start gdwire.Token, end int64) err
 	}
 	return nil
 }
+
+// maxEditedText is the size in bytes of the largest value whose whole text the page shows, to edit or copy it.
+const maxEditedText = 1 << 20
+
+// whole returns the value at an offset as text that set takes. width is the size of a string in a packed
+// array, or 0.
+func (s *Source) whole(done <-chan struct{}, at, end, width int64) (string, error) {
+	if err := s.Check(); err != nil {
+		return "", err
+	}
+	if end <= 0 || end > s.Size {
+		end = s.Size
+	}
+	tooLong := fmt.Errorf("the value is too long: more than %d bytes", maxEditedText)
+	if width > maxEditedText {
+		return "", tooLong
+	}
+	if width > 0 {
+		b, err := s.Bytes(at, int(width))
+		if err == nil && len(b) < lengthSize {
+			err = errNoValue
+		}
+		if err != nil {
+			return "", err
+		}
+		b = b[lengthSize:][:min(int64(len(b))-lengthSize, int64(binary.LittleEndian.Uint32(b)))]
+		return string(text.AppendQuoted(nil, bytes.TrimSuffix(b, []byte{0}))), nil
+	}
+	d := s.decoder(done)
+	defer d.Release()
+	s.reset(d, at, min(end, at+maxEditedText))
+	p := text.Printer{Decoder: d.Decoder}
+	err := p.Next(0)
+	if err != nil && end > at+maxEditedText {
+		err = tooLong
+	}
+	return string(p.Buf), offset(err, at)
+}
+
+// lengthSize is the size in bytes of a length.
+const lengthSize = 4
 
 // maxPicture is the size in bytes of the largest picture that is shown.
 const maxPicture = 32 << 20

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
 )
 
@@ -27,7 +28,10 @@ type Source struct {
 	Frame     save.Frame
 	Container string // how the file is compressed or encrypted, or ""
 	Options   gdwire.DecoderOptions
+	ReadOnly  string // why it cannot be edited, or ""
 
+	info  fileaccess.Info // how the file is compressed or encrypted
+	key   *fileaccess.Key
 	mu    sync.Mutex
 	marks map[int64]*marks // of containers, by offset
 }

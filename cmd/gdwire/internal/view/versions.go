@@ -2,29 +2,37 @@ package view
 
 import (
 	"context"
-	"errors"
-	"net/http"
-	"os"
 	"sync"
 	"time"
 )
 
-// versions holds the latest version of the file and the one before it, by number. Number 0 is what the
-// command was told to compare with, and can be missing.
+// versions holds the latest version of what is shown and the one before it, by number. Each edit makes a new
+// version, and so does a change of the file.
 type versions struct {
 	mu      sync.Mutex
-	number  int // of the latest
-	kept    [2]*Source
-	changed time.Time // when the latest was read, if it is not the first
+	number  int        // of the latest
+	shown   [2]*Source // the latest last; pages that do not know it yet ask for the other
+	file    *Source    // as it was read or saved
+	before  *Source    // with which it is compared: another file, or the same before it changed
+	changed time.Time  // when it was read or saved, if it is not the first
 }
 
-func (v *versions) set(before, file *Source) { v.number, v.kept = 1, [2]*Source{before, file} }
+func (v *versions) set(before, file *Source) {
+	v.number, v.shown, v.file, v.before = 1, [2]*Source{nil, file}, file, before
+}
 
 // latest returns the latest version and its number, or nil.
 func (v *versions) latest() (*Source, int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.kept[1], v.number
+	return v.shown[1], v.number
+}
+
+// onDisk returns the file without edits that are not saved, or nil.
+func (v *versions) onDisk() *Source {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.file
 }
 
 // get returns the version with a number, or nil if it is no longer kept.
@@ -32,91 +40,46 @@ func (v *versions) get(number int) *Source {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if i := number - v.number + 1; i == 0 || i == 1 {
-		return v.kept[i]
+		return v.shown[i]
 	}
 	return nil
 }
 
-// before returns what the latest version is compared with: the name of another file, or else the time
-// at which the same file changed. Both are zero if there is nothing.
-func (v *versions) before() (name string, changed time.Time) {
+// compared returns the latest version and what it is compared with: the file, if it has edits that are not
+// saved. before is nil if there is nothing.
+func (v *versions) compared() (before, after *Source) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.changed.IsZero() && v.kept[0] != nil {
-		name = v.kept[0].Name
+	if v.shown[1] != v.file {
+		return v.file, v.shown[1]
+	}
+	return v.before, v.file
+}
+
+// since returns what the file is compared with: the name of another file, or else the time
+// at which the same file changed. Both are zero if there is nothing.
+func (v *versions) since() (name string, changed time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.changed.IsZero() && v.before != nil {
+		name = v.before.Name
 	}
 	return name, v.changed
 }
 
-// add adds a version after the one with a number, unless another request did.
-func (v *versions) add(after int, file *Source) {
+// show shows the file with other edits.
+func (v *versions) show(shown *Source) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if after == v.number {
-		v.number, v.kept, v.changed = v.number+1, [2]*Source{v.kept[1], file}, time.Now()
-	}
+	v.number, v.shown = v.number+1, [2]*Source{v.shown[1], shown}
 }
 
-// watchEvery is the time between two looks at the file while a page waits for a change.
-const watchEvery = 300 * time.Millisecond
-
-// watch answers when the file has changed after a version, or after longPoll. A file that is being
-// written is read when its size and time stay the same.
-func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
-	if s.Reopen == nil {
-		return errors.New("there is no file that can change")
-	}
-	after, err := number(r.URL.Query(), "version")
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), longPoll)
-	defer cancel()
-	err = s.waitForChange(ctx, int(after))
-	_, version := s.versions.latest()
-	writeJSON(w, map[string]any{"version": version, "fault": faultOf(err)})
-	return nil
-}
-
-// waitForChange returns when there is a version after the given one, or the error of reading it.
-func (s *Server) waitForChange(ctx context.Context, after int) error {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	var seen os.FileInfo // of the change at the latest look
-	missing := false     // at the latest look
-	for {
-		file, version := s.versions.latest()
-		if version > after {
-			return nil
-		}
-		info, err := os.Stat(file.Path)
-		switch {
-		case err != nil && missing: // and not only between its removal and a new one
-			return err
-		case err != nil:
-		case same(info, file.Stat):
-		case seen != nil && same(info, seen):
-			next, err := s.Reopen()
-			if err != nil {
-				return err
-			}
-			s.versions.add(version, next)
-			return nil
-		default:
-			seen = info
-		}
-		missing = err != nil
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-// same reports whether a file is the same and was not written in between.
-func same(a, b os.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+// replace notes that the file has changed, and shows it or, with edits, another Source.
+func (v *versions) replace(file, shown *Source) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.before, v.file, v.changed = v.file, file, time.Now()
+	v.number, v.shown = v.number+1, [2]*Source{v.shown[1], shown}
 }
 
 // A Change is a difference between two Sources.
@@ -130,31 +93,3 @@ type Change struct {
 // A CompareFunc calls yield for each difference between two Sources, until it returns false. note says
 // how they were compared, if that is not element by element.
 type CompareFunc func(ctx context.Context, before, after *Source, yield func(Change) bool) (note string, err error)
-
-// maxChanges is the number of changes that the page lists.
-const maxChanges = 5000
-
-// errOverwritten says that nothing remains of the version before.
-var errOverwritten = errors.New("what has changed is unknown: files above 64 MiB are read in place, and this one was written over; " +
-	"keep a copy, and compare by gdwire view OLD NEW")
-
-// changes answers with the changes from the version before the latest.
-func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
-	after, version := s.versions.latest()
-	before := s.versions.get(version - 1)
-	if after == nil || before == nil || s.Compare == nil {
-		return errors.New("there is nothing to compare with")
-	}
-	if before.Check() != nil { // its bytes are those of the new version
-		return errOverwritten
-	}
-	list, more := []Change{}, false
-	note, err := s.Compare(r.Context(), before, after, func(c Change) bool {
-		if more = len(list) == maxChanges; !more {
-			list = append(list, c)
-		}
-		return !more
-	})
-	writeJSON(w, map[string]any{"changes": list, "more": more, "note": note, "fault": faultOf(err)})
-	return nil
-}

@@ -1,5 +1,5 @@
 // Package view serves a page that shows a saved game, or the packets of live connections, beside
-// their bytes. Nothing can be changed with it: it answers GET requests only.
+// their bytes. The values of a saved game can be edited in it.
 package view
 
 import (
@@ -34,6 +34,9 @@ type Server struct {
 	Reopen func() (*Source, error)
 	// Compare compares two Sources. It is nil if there is no file.
 	Compare CompareFunc
+	// Edit and Save edit the file. They are nil if nothing can be edited.
+	Edit EditFunc
+	Save SaveFunc
 	// Live holds the live packets that are shown, or is nil.
 	Live *Live
 	// Recording is the name of the recording whose packets Live contains, or "".
@@ -45,6 +48,7 @@ type Server struct {
 	host     string
 	searches chan struct{}
 	versions versions
+	session  session
 }
 
 // maxSearches is the number of searches at the same time.
@@ -59,10 +63,13 @@ func (s *Server) Listen() (net.Listener, error) {
 	s.token, s.host = rand.Text(), ln.Addr().String()
 	s.searches = make(chan struct{}, maxSearches)
 	s.versions.set(s.Before, s.File)
+	if s.File != nil {
+		s.session.start(s.File)
+	}
 	return ln, nil
 }
 
-// URL returns the address of the page, which is a secret: who knows it can read the file.
+// URL returns the address of the page, which is a secret: who knows it can read the file, and edit it.
 func (s *Server) URL() string { return "http://" + s.host + "/" + s.token + "/" }
 
 // Serve serves the page on the Listener of Listen until ctx is done.
@@ -72,6 +79,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	defer context.AfterFunc(ctx, func() { _ = h.Close() })()
+	defer s.end()
 	err := h.Serve(ln)
 	if err == http.ErrServerClosed {
 		return nil
@@ -95,7 +103,7 @@ var headers = map[string]string{
 type answer func(s *Server, w http.ResponseWriter, r *http.Request) error
 
 var answers = map[string]answer{
-	"info": (*Server).info, "children": (*Server).children, "value": (*Server).value,
+	"info": (*Server).info, "children": (*Server).children, "value": (*Server).value, "text": (*Server).text,
 	"picture": (*Server).picture, "search": (*Server).search, "live": (*Server).live,
 	"way": (*Server).way, "sizes": (*Server).sizes, "watch": (*Server).watch, "changes": (*Server).changes,
 }
@@ -106,15 +114,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	token, rest, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	known := subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1
+	isEdit := r.Method == http.MethodPost && rest == "edit"
 	switch {
-	case r.Method != http.MethodGet:
+	case r.Method != http.MethodGet && !isEdit:
 		http.Error(w, "only GET", http.StatusMethodNotAllowed)
 		return
-	case !known || !found || !s.fromHere(r, rest == ""):
+	case !known || !found || !s.fromHere(r, rest == "") || isEdit && !s.fromPage(r):
 		http.Error(w, "not found", http.StatusNotFound)
 		return
 	}
-	if do, ok := answers[rest]; ok {
+	do, ok := answers[rest]
+	if isEdit {
+		do, ok = (*Server).edit, true
+	}
+	if ok {
 		if err := do(s, w, r); err != nil {
 			writeJSON(w, map[string]*fault{"error": faultOf(err)})
 		}
@@ -153,6 +166,14 @@ func (s *Server) fromHere(r *http.Request, page bool) bool {
 	return page && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
+// fromPage reports whether a request that edits comes from the page: it says so, as browsers do, and has a
+// type that a browser would not send for another page without asking first.
+func (s *Server) fromPage(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return r.Header.Get("Origin") == "http://"+s.host && (site == "" || site == "same-origin") &&
+		r.Header.Get("Content-Type") == "application/json"
+}
+
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // an error says that the browser closed the connection
@@ -165,9 +186,9 @@ func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
 		file := map[string]any{
 			"name": f.Name, "command": s.Command, "size": f.Size, "format": f.Format.String(),
 			"frame": f.Frame.String(), "container": f.Container,
-			"version": version, "changes": s.Reopen != nil,
+			"version": version, "changes": s.Reopen != nil, "edits": s.aboutEdits(),
 		}
-		switch name, changed := s.versions.before(); {
+		switch name, changed := s.versions.since(); {
 		case name != "":
 			file["before"] = name
 		case !changed.IsZero():
@@ -253,6 +274,22 @@ func (s *Server) value(w http.ResponseWriter, r *http.Request) error {
 	d, err := a.source.detail(r.Context().Done(), a.at, a.end, a.width)
 	if err == nil {
 		writeJSON(w, d)
+	}
+	return err
+}
+
+// text answers with the whole text of a value.
+func (s *Server) text(w http.ResponseWriter, r *http.Request) error {
+	a, err := s.arguments(r)
+	if err != nil {
+		return err
+	}
+	if a.at == root {
+		return errors.New("there is no such value")
+	}
+	text, err := a.source.whole(r.Context().Done(), a.at, a.end, a.width)
+	if err == nil {
+		writeJSON(w, map[string]string{"text": text})
 	}
 	return err
 }

@@ -416,7 +416,8 @@ func TestPageServer(t *testing.T) {
 		require.Equal(t, types[filepath.Ext(name)], answer.Header.Get("Content-Type"))
 	}
 	_, body = get("info")
-	require.JSONEq(t, fmt.Sprintf(`{"live":true,"recording":"","file":{"name":"save.bin","command":"save.bin","size":%d,"format":"godot4","frame":"none","container":"","version":1,"changes":false}}`, file.Size), body)
+	require.JSONEq(t, fmt.Sprintf(`{"live":true,"recording":"","file":{"name":"save.bin","command":"save.bin","size":%d,"format":"godot4","frame":"none","container":"","version":1,"changes":false,
+		"edits":{"readOnly":"there is nothing to edit","undo":0,"redo":0,"unsaved":false,"backup":"","note":""}}}`, file.Size), body)
 	_, body = get("children?at=-1")
 	require.Contains(t, body, `"type":"Array"`)
 	_, body = get("children?at=0")
@@ -559,7 +560,8 @@ func TestComparedWith(t *testing.T) {
 	require.Equal(t, "old.sav", before)
 	require.Zero(t, changed)
 	start := time.Now()
-	s.versions.add(1, named("new.sav", 3))
+	file := named("new.sav", 3)
+	s.versions.replace(file, file)
 	before, changed = compared()
 	require.Empty(t, before)
 	require.WithinRange(t, changed, start.Truncate(0), time.Now())

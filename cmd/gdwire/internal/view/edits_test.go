@@ -1,0 +1,401 @@
+package view
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/edit"
+	"github.com/gdwire/gdwire/internal/text"
+)
+
+// An edited is a page whose file is edited.
+type edited struct {
+	*Server
+	t    *testing.T
+	get  func(what string, header ...string) (*http.Response, string)
+	name string
+	made int // backups
+}
+
+// applyEdit is a short form of that of package saves.
+func applyEdit(c *save.Content, e Edit) (*save.Content, []Change, error) {
+	tree := &text.Tree{}
+	op, line, value := edit.Delete, e.Line, ""
+	if e.Op != "delete" {
+		op = map[string]edit.Op{"set": edit.Set, "add": edit.Add}[e.Op]
+		p, v, err := text.CutLine(e.Line, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		line, value = p.String(), v
+	}
+	p, err := text.Parse(line)
+	if err == nil {
+		_, err = tree.Add(p, value)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := edit.Edit(c, op, tree, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	var changes []Change
+	for _, c := range plan.Changes {
+		changes = append(changes, Change{Path: c.Path, Old: c.Was, New: c.Text})
+	}
+	return plan.Content(), changes, nil
+}
+
+var errWrittenOver = errors.New("another program has changed it")
+
+// editPage serves a page for a file with a value. Its file is read into memory, or is where it is.
+func editPage(t *testing.T, v any, onDisk bool) *edited {
+	p := &edited{t: t, name: filepath.Join(t.TempDir(), "save.bin")}
+	require.NoError(t, os.WriteFile(p.name, packet(t, v), 0o600))
+	open := func() (*Source, error) {
+		stat, err := os.Stat(p.name)
+		if err != nil {
+			return nil, err
+		}
+		in, err := save.Open(p.name, nil)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = in.Close() })
+		file, err := in.Source(&save.SourceOptions{})
+		require.NoError(t, err)
+		most := int64(inMemory)
+		if onDisk {
+			most = 0
+		}
+		store, err := file.Store(most)
+		require.NoError(t, err)
+		s := source(save.Bare)
+		return &Source{Store: store, Name: s.Name, Path: p.name, Stat: stat, Format: s.Format}, nil
+	}
+	file, err := open()
+	require.NoError(t, err)
+	p.Server = &Server{File: file, Reopen: open, Edit: applyEdit}
+	p.Save = func(file *Source, c *save.Content, backup bool) (saved Saved, err error) {
+		if stat, err := os.Stat(file.Path); err != nil || !same(stat, file.Stat) {
+			return saved, errors.Join(err, errWrittenOver)
+		}
+		if backup {
+			p.made++
+			saved.Backup = file.Path + ".bak"
+		}
+		b, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size))
+		require.NoError(t, err)
+		beside := file.Path + ".new"
+		require.NoError(t, os.WriteFile(beside, b, 0o600))
+		saved.Stat, err = os.Stat(beside)
+		require.NoError(t, err)
+		return saved, os.Rename(beside, file.Path)
+	}
+	p.get = start(t, p.Server)
+	return p
+}
+
+// post posts a body as the page does, except for other headers, and returns the status and answer.
+func (p *edited) post(what, body string, header ...string) (int, string) {
+	if !strings.HasPrefix(what, "http") {
+		what = p.URL() + what
+	}
+	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, what, strings.NewReader(body))
+	require.NoError(p.t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Origin", "http://"+r.Host)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	for i := 0; i < len(header); i += 2 {
+		if r.Header.Set(header[i], header[i+1]); header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+		if header[i+1] == "" {
+			r.Header.Del(header[i])
+		}
+	}
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(p.t, err)
+	defer func() { _ = answer.Body.Close() }()
+	b, err := io.ReadAll(answer.Body)
+	require.NoError(p.t, err)
+	return answer.StatusCode, string(b)
+}
+
+// do asks for an edit of the latest version, and returns the error in the answer.
+func (p *edited) do(op, line string) string {
+	_, version := p.versions.latest()
+	body, err := json.Marshal(map[string]any{"op": op, "line": line, "version": version})
+	require.NoError(p.t, err)
+	status, answer := p.post("edit", string(body))
+	require.Equal(p.t, http.StatusOK, status)
+	var got struct {
+		Version int
+		Error   *fault
+	}
+	require.NoError(p.t, json.Unmarshal([]byte(answer), &got), answer)
+	if got.Error != nil {
+		return got.Error.Text
+	}
+	return ""
+}
+
+// good makes edits that succeed.
+func (p *edited) good(edits ...string) {
+	p.t.Helper()
+	for _, e := range edits {
+		op, line, _ := strings.Cut(e, " ")
+		require.Empty(p.t, p.do(op, line), e)
+	}
+}
+
+// shown returns the bytes that are shown, and file those of the file.
+func (p *edited) shown() []byte {
+	s, _ := p.versions.latest()
+	b, err := s.Bytes(0, int(s.Size))
+	require.NoError(p.t, err)
+	return b
+}
+
+func (p *edited) file() []byte {
+	b, err := os.ReadFile(p.name)
+	require.NoError(p.t, err)
+	return b
+}
+
+// edits returns what the page knows of the edits.
+func (p *edited) about() (about struct {
+	ReadOnly, Backup, Note string
+	Undo, Redo             int
+	Unsaved                bool
+}) {
+	_, body := p.get("info")
+	var info struct {
+		File struct{ Edits json.RawMessage }
+	}
+	require.NoError(p.t, json.Unmarshal([]byte(body), &info), body)
+	require.NoError(p.t, json.Unmarshal(info.File.Edits, &about), body)
+	return about
+}
+
+func hero() map[string]any {
+	return map[string]any{"gold": 5, "hp": 10, "items": []any{"sword", "bow"}, "name": "Ada"}
+}
+
+// Edits show at once, are undone to the same bytes, and replace the file only when they are saved.
+func TestPageEdits(t *testing.T) {
+	for _, onDisk := range []bool{false, true} {
+		t.Run(fmt.Sprint("on disk ", onDisk), func(t *testing.T) {
+			p := editPage(t, hero(), onDisk)
+			before := p.file()
+			p.good("set $.hp = 7", "add $.items[+] = \"axe\"", "delete $.gold", "set $.name = \"Grace Hopper\"")
+			want := map[string]any{"hp": 7, "items": []any{"sword", "bow", "axe"}, "name": "Grace Hopper"}
+			require.Equal(t, packet(t, want), p.shown())
+			require.Equal(t, before, p.file())
+			_, body := p.get("children?at=0")
+			require.Contains(t, body, `"text":"\"Grace Hopper\""`)
+			require.Len(t, p.Unsaved(), 4)
+
+			p.good("undo", "undo", "undo", "undo")
+			require.Equal(t, before, p.shown())
+			require.Equal(t, "there is nothing to undo", p.do("undo", ""))
+			require.Equal(t, "nothing has changed", p.do("save", ""))
+			p.good("redo", "redo", "redo")
+			require.Equal(t, 3, p.about().Undo)
+			require.Equal(t, 1, p.about().Redo)
+			p.good("set $.name = \"Grace Hopper\"") // in place of the edit that was undone
+			require.Equal(t, "there is nothing to redo", p.do("redo", ""))
+
+			p.good("save")
+			require.Equal(t, packet(t, want), p.file())
+			require.Equal(t, p.name+".bak", p.about().Backup)
+			require.False(t, p.about().Unsaved)
+			require.Empty(t, p.Unsaved())
+
+			p.good("undo", "undo", "undo", "undo", "save") // also what is saved
+			require.Equal(t, before, p.file())
+			require.Equal(t, 1, p.made, "backups")
+			p.good("redo", "set $.hp = 8", "save")
+			require.Equal(t, "nothing has changed", p.do("save", ""))
+		})
+	}
+}
+
+// The whole text of a value, which an edit starts with, is a value that changes nothing.
+func TestPageEditText(t *testing.T) {
+	long := strings.Repeat("x\n", 1000)
+	p := editPage(t, map[string]any{"long": long, "list": []string{"a", long}, "d": map[string]any{"k": []any{1, 2.5}}, "large": make([]byte, maxEditedText+1)}, false)
+	rows := list(t, p.File, &list(t, p.File, nil)[0])
+	rows = append(rows, list(t, p.File, &rows[2])[1])
+	paths := []string{"$.d", "$.large", "$.list", "$.long", "$.list[1]"}
+	for i, row := range rows {
+		_, body := p.get(fmt.Sprintf("text?at=%d&end=%d&width=%d", row.At, row.End, row.Width))
+		var got struct {
+			Text  string
+			Error *fault
+		}
+		require.NoError(t, json.Unmarshal([]byte(body), &got), body)
+		if paths[i] == "$.large" {
+			require.Contains(t, got.Error.Text, "too long")
+			continue
+		}
+		p.good("set " + paths[i] + " = " + got.Text)
+		require.Equal(t, p.file(), p.shown(), paths[i])
+	}
+}
+
+// An edit that fails changes nothing. One that changes nothing is none.
+func TestPageEditErrors(t *testing.T) {
+	p := editPage(t, hero(), false)
+	before := p.shown()
+	for line, want := range map[string]string{
+		`set $.hp = "x"`: "$.hp is of type int and not String", "set $.hp = 5 6": `unexpected "6"`, "set $.mp = 1": "there is no $.mp",
+		"delete $.items[7]": "there is no $.items[7]", "add $.hp = 1": "there is a value at $.hp", "set $.hp": "=", "erase $": `there is no "erase"`,
+	} {
+		op, line, _ := strings.Cut(line, " ")
+		require.Contains(t, p.do(op, line), want)
+	}
+	p.good("set $.hp = 10")
+	require.Zero(t, p.about().Undo)
+	require.Equal(t, before, p.shown())
+
+	// The page shows another version.
+	_, body := p.post("edit", `{"op": "set", "line": "$.hp = 1", "version": 7}`)
+	require.Contains(t, body, "no longer what the page shows")
+	for _, body := range []string{"", "[]", `{"op": 1}`, `{"op": "set", "line": "` + strings.Repeat("x", maxEdit) + `"}`} {
+		_, answer := p.post("edit", body)
+		require.Contains(t, answer, "the request cannot be read")
+	}
+	require.Equal(t, before, p.shown())
+}
+
+// The file changes while edits are not saved: they are made again in the new one, and those that
+// cannot be are told. What another program has written is never replaced without having been shown.
+func TestEditsOfChangedFile(t *testing.T) {
+	p := editPage(t, hero(), false)
+	p.good("set $.hp = 7", "set $.gold = 6", "delete $.items[1]")
+	other := map[string]any{"hp": 11, "items": []any{"sword", "bow", "axe"}, "name": "Ada"}
+	require.NoError(t, os.WriteFile(p.name, packet(t, other), 0o600))
+	require.Equal(t, errWrittenOver.Error(), p.do("save", ""))
+	require.Equal(t, packet(t, other), p.file())
+
+	file := p.versions.onDisk()
+	require.NoError(t, p.reopen(file))
+	require.NoError(t, p.reopen(file), "another request")
+	other["hp"], other["items"] = 7, []any{"sword", "axe"}
+	require.Equal(t, packet(t, other), p.shown())
+	note := p.about().Note
+	require.Contains(t, note, "2 of your 3 edits")
+	require.Contains(t, note, "set $.gold = 6 (there is no $.gold")
+	p.good("save")
+	require.Equal(t, packet(t, other), p.file())
+
+	p.good("undo") // of what is saved
+	require.NoError(t, os.WriteFile(p.name, packet(t, hero()), 0o600))
+	require.NoError(t, p.reopen(p.versions.onDisk()))
+	require.Equal(t, packet(t, hero()), p.shown())
+	require.Contains(t, p.about().Note, "what was undone after it was saved")
+}
+
+// The list of changes is that from the file.
+func TestPageEditChanges(t *testing.T) {
+	for _, onDisk := range []bool{false, true} {
+		p := editPage(t, hero(), onDisk)
+		p.Compare = nil
+		require.Contains(t, func() string { _, body := p.get("changes"); return body }(), "nothing to compare with")
+		p.Compare = func(_ context.Context, before, after *Source, yield func(Change) bool) (string, error) {
+			yield(Change{Path: fmt.Sprint(before == p.versions.onDisk(), after == p.versions.onDisk())})
+			return "", nil
+		}
+		p.good("set $.hp = 7", "set $.hp = 8")
+		_, body := p.get("changes")
+		require.Contains(t, body, `"path":"true false"`)
+	}
+}
+
+// Only the page edits: with the token, and the Host and Origin of the page.
+func TestPageEditRefusals(t *testing.T) {
+	p := editPage(t, hero(), false)
+	before := p.file()
+	body := `{"op": "set", "line": "$.hp = 1", "version": 1}`
+	for _, header := range [][]string{
+		{"Origin", ""}, {"Origin", "null"}, {"Origin", "http://evil.example"}, {"Origin", "https://" + p.host}, {"Origin", "http://localhost:80"},
+		{"Host", "evil.example"}, {"Host", "localhost:80"}, {"Host", "evil.example", "Origin", "http://evil.example"},
+		{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Sec-Fetch-Site", "none"},
+		{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"},
+		{"Content-Type", ""}, {"Content-Type", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Type", "multipart/form-data"},
+	} {
+		status, _ := p.post("edit", body, header...)
+		require.Equal(t, http.StatusNotFound, status, header)
+	}
+	for what, want := range map[string]int{
+		"info": 405, "children": 405, "": 405, "edit/": 405, "../edit": 405,
+		"http://" + p.host + "/edit": 405, "http://" + p.host + "/" + strings.Repeat("A", 26) + "/edit": 404,
+	} {
+		status, _ := p.post(what, body)
+		require.Equal(t, want, status, what)
+	}
+	for _, method := range []string{"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"} {
+		answer, _ := p.get("edit?op=set&line=$.hp+%3D+1&version=1", "Method", method, "Origin", "http://"+p.host, "Content-Type", "application/json")
+		require.Contains(t, []int{404, 405}, answer.StatusCode, method)
+	}
+	shown, version := p.versions.latest()
+	require.Equal(t, 1, version)
+	require.Equal(t, before, shown.Data)
+
+	p.File.ReadOnly = "the page is read-only"
+	for _, op := range []string{"set", "add", "delete", "undo", "redo", "save"} {
+		require.Equal(t, "the page is read-only", p.do(op, "$.hp = 1"))
+	}
+	p.File.ReadOnly = ""
+	p.good("set $.hp = 1")
+	p.end()
+	require.Equal(t, "gdwire has ended", p.do("save", ""))
+	require.Equal(t, before, p.file())
+
+	live := &Server{Live: NewLive(nil)}
+	q := &edited{Server: live, t: t, get: start(t, live)}
+	_, answer := q.post("edit", strings.Replace(body, "1}", "0}", 1))
+	require.Contains(t, answer, "there is nothing to edit")
+}
+
+// Edits of a hostile file, any lines, in any order: never a panic, and undo leads back to the same bytes.
+func FuzzEdits(f *testing.F) {
+	f.Add(packet(f, hero()), "set $.hp = 5\nadd $.x = [1, {}]\ndelete $.items[0]")
+	f.Add(packet(f, sample()), "set $.ints[1] = 3\nset $[&\"sn\"] = \"y\"")
+	f.Fuzz(func(t *testing.T, data []byte, lines string) {
+		file := source(save.Bare)
+		file.Store = save.InMemory(bytes.Clone(data))
+		s := &Server{File: file, Edit: applyEdit}
+		s.versions.set(nil, file)
+		s.session.start(file)
+		n := 0
+		for line := range strings.SplitSeq(lines, "\n") {
+			op, line, _ := strings.Cut(line, " ")
+			if op != "set" && op != "add" && op != "delete" || n == 8 {
+				continue
+			}
+			before := s.session.applied
+			if err := s.apply(Edit{op, line}); err != nil {
+				require.Equal(t, before, s.session.applied)
+			}
+			n++
+		}
+		for s.session.applied > 0 {
+			require.NoError(t, s.move(-1))
+		}
+		shown, _ := s.versions.latest()
+		require.True(t, bytes.Equal(data, shown.Data))
+	})
+}

@@ -1,0 +1,112 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"time"
+)
+
+// watchEvery is the time between two looks at the file while a page waits for a change.
+const watchEvery = 300 * time.Millisecond
+
+// watch answers when the file has changed after a version, or after longPoll. A file that is being
+// written is read when its size and time stay the same.
+func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
+	if s.Reopen == nil {
+		return errors.New("there is no file that can change")
+	}
+	after, err := number(r.URL.Query(), "version")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), longPoll)
+	defer cancel()
+	err = s.waitForChange(ctx, int(after))
+	_, version := s.versions.latest()
+	writeJSON(w, map[string]any{"version": version, "fault": faultOf(err)})
+	return nil
+}
+
+// waitForChange returns when there is a version after the given one, or the error of reading it.
+func (s *Server) waitForChange(ctx context.Context, after int) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	var seen os.FileInfo // of the change at the latest look
+	missing := false     // at the latest look
+	for {
+		if _, version := s.versions.latest(); version > after {
+			return nil
+		}
+		file := s.versions.onDisk()
+		info, err := os.Stat(file.Path)
+		switch {
+		case err != nil && missing: // and not only between its removal and a new one
+			return err
+		case err != nil:
+		case same(info, file.Stat):
+		case seen != nil && same(info, seen):
+			return s.reopen(file)
+		default:
+			seen = info
+		}
+		missing = err != nil
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// reopen reads the file again, unless another request did.
+func (s *Server) reopen(file *Source) error {
+	s.session.mu.Lock()
+	defer s.session.mu.Unlock()
+	if s.versions.onDisk() != file {
+		return nil
+	}
+	next, err := s.Reopen()
+	if err != nil {
+		return err
+	}
+	return s.changed(next)
+}
+
+// same reports whether a file is the same and was not written in between.
+func same(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// maxChanges is the number of changes that the page lists.
+const maxChanges = 5000
+
+// errOverwritten says that nothing remains of the version before.
+var errOverwritten = errors.New("what has changed is unknown: files above 64 MiB are read in place, and this one was written over; " +
+	"keep a copy, and compare by gdwire view OLD NEW")
+
+// changes answers with the changes from what the latest version is compared with.
+func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
+	before, after := s.versions.compared()
+	if after == nil || before == nil || s.Compare == nil {
+		return errors.New("there is nothing to compare with")
+	}
+	if before.Check() != nil { // its bytes are those of the new version
+		return errOverwritten
+	}
+	if made := s.made(); after.Data == nil && len(made) > 0 { // it takes long to compare
+		n := min(len(made), maxChanges)
+		writeJSON(w, map[string]any{"changes": made[:n], "more": n < len(made), "note": "in the order in which they were made", "fault": nil})
+		return nil
+	}
+	list, more := []Change{}, false
+	note, err := s.Compare(r.Context(), before, after, func(c Change) bool {
+		if more = len(list) == maxChanges; !more {
+			list = append(list, c)
+		}
+		return !more
+	})
+	writeJSON(w, map[string]any{"changes": list, "more": more, "note": note, "fault": faultOf(err)})
+	return nil
+}
