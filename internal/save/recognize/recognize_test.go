@@ -198,8 +198,8 @@ func TestFlippedBits(t *testing.T) {
 		}
 	}
 	t.Log(&c)
-	require.Less(t, c.rate(wrong), 35)
-	require.Less(t, c.rate(refused), 550)
+	require.Less(t, c.rate(wrong), 15)
+	require.Less(t, c.rate(refused), 500)
 }
 
 // TestRecognizeCut ends the input anywhere.
@@ -215,7 +215,7 @@ func TestRecognizeCut(t *testing.T) {
 		}
 	}
 	t.Log(&c)
-	require.Less(t, c.rate(wrong), 35)
+	require.Less(t, c.rate(wrong), 15)
 }
 
 // TestSaves recognizes files of several packets, and cuts them anywhere.
@@ -280,11 +280,11 @@ func TestSmall(t *testing.T) {
 		{"StringName or PackedInt32Array", "1500000000000000", Result{Ambiguous, []Reading{{g4, Bare}, {g3, Bare}}, ""}},
 		{"Plane or Color", "0e0000000000803f000000000000000000000040", Result{Ambiguous, []Reading{{g4, Bare}, {g3, Bare}}, ""}},
 		{"Vector2i of denormals to Godot 3", "06000000" + "0100000002000000", Result{Probably, []Reading{{g4, Bare}}, ""}},
-		{"several values", "0200000005000000" + "0200000006000000" + "0400000001000000" + "61000000", Result{Probably, []Reading{{g4, Bare}, {g3, Bare}, {g2, Bare}}, ""}},
+		{"several values", "0200000005000000" + "0200000006000000" + "0400000001000000" + "61000000", Result{Probably, []Reading{{g4, Bare}, {g3, Bare}}, ""}},
 		{"InputEvent of Godot 2", "13000000" + "01000000" + "02000000" + "14000000" + "00000002" + "41000000", Result{Probably, []Reading{{g2, Bare}}, ""}},
-		{"bool of 2", "0100000002000000", Result{Probably, []Reading{{g4, Bare}, {g3, Bare}, {g2, Bare}}, ""}},
-		{"Transform3D or damaged Dictionary of Godot 3", "1200000008000000" + strings.Repeat("02000000010000000200000005000000", 3) + "63000000", Result{}},
-		{"damaged Dictionary of Godot 3, twice as long as a Transform3D", "1200000008000000" + strings.Repeat("02000000010000000200000005000000", 7) + "63000000", Result{Damaged, []Reading{{g3, Bare}}, ""}},
+		{"bool of 2", "0100000002000000", Result{Probably, []Reading{{g4, Bare}, {g3, Bare}}, ""}},
+		{"damaged Dictionary of Godot 3, which starts as a Transform3D", "1200000008000000" + strings.Repeat("02000000010000000200000005000000", 3) + "63000000", Result{Damaged, []Reading{{g3, Bare}}, ""}},
+		{"damaged Dictionary of few values", "1200000008000000" + "02000000010000000200000005000000" + "63000000", Result{}},
 		{"Array of 20 bytes", "1c00000002000000" + "0200000005000000" + "00000000", Result{Probably, []Reading{{g4, Bare}}, ""}},
 		{"Array of 24 bytes", "1c00000002000000" + "0200000005000000" + "0200000006000000", Result{Sure, []Reading{{g4, Bare}}, ""}},
 		{"trailing bytes", "0c000000" + "0200000005000000" + "ffffffff", Result{}},
@@ -355,7 +355,7 @@ func TestForeign(t *testing.T) {
 func TestHeaderSize(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
 	for i := range 300 {
-		s := &saves{Rand: r, format: newFormats[i%2]}
+		s := &saves{Rand: r, format: bothFormats[i%2]}
 		save := s.top(t, 4)
 		if len(save) < 2*minSure {
 			continue
@@ -434,9 +434,9 @@ func TestImplausible(t *testing.T) {
 			e := gdwire.NewEncoder(&b, nil)
 			require.NoError(t, c.write(e))
 			require.NoError(t, e.Close())
-			s := search{Input: &Input{Head: b.Bytes(), Size: int64(b.Len())}, trials: map[attempt]*trial{}}
-			got := s.read(attempt{Reading: Reading{gdwire.Godot4, Bare}, strict: true})
-			require.True(t, got.whole)
+			in := &Input{Head: b.Bytes(), Size: int64(b.Len())}
+			got := in.try(Reading{gdwire.Godot4, Bare}, 0, manner{strict: true})
+			require.Equal(t, whole, got.ending)
 			require.Equal(t, c.want, got.implausible)
 		})
 	}

@@ -13,6 +13,9 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
+// bothFormats are the formats of the saves.
+var bothFormats = []gdwire.Format{gdwire.Godot4, gdwire.Godot3}
+
 // saves makes random saved games.
 type saves struct {
 	*rand.Rand
@@ -183,7 +186,7 @@ func TestDamagedSaves(t *testing.T) {
 	var results [Sure + 1]int
 	passed, total := 0, 0
 	for i := range files {
-		s := &saves{Rand: r, format: newFormats[i%2], odd: i&2 > 0}
+		s := &saves{Rand: r, format: bothFormats[i%2], odd: i&2 > 0}
 		save := s.framed(t)
 		want := Reading{s.format, U32}
 		requireResult(t, Result{Certainty: Sure, Readings: []Reading{want}}, file(save), i)
@@ -205,6 +208,31 @@ func TestDamagedSaves(t *testing.T) {
 	require.LessOrEqual(t, 1000*passed, total)
 }
 
+// TestDamagedStart overwrites a byte near the start of saves of 1 to 60 KiB: few are not recognized, hardly any as
+// another reading.
+func TestDamagedStart(t *testing.T) {
+	files := 60
+	if full() {
+		files = 1000
+	}
+	r := rand.New(rand.NewPCG(71, 72))
+	var c tally
+	for i := range files {
+		s := &saves{Rand: r, format: bothFormats[i%2], odd: i&2 > 0}
+		want := Reading{s.format, []Frame{Bare, U32, U32BE}[i/4%3]}
+		save := s.framed(t)
+		save = frame(want.Frame, save[lengthSize:][:U32.length(save)])
+		for range 20 {
+			b := bytes.Clone(save)
+			b[r.IntN(256)] = byte(r.Uint32())
+			c[judge(file(b), want)]++
+		}
+	}
+	t.Log(&c)
+	require.Less(t, c.rate(refused), 100)
+	require.Less(t, c.rate(wrong), 5)
+}
+
 // TestRecognizeRandomValues recognizes random Dictionaries and Arrays of 24 bytes and more: sure results
 // are right, and few are not sure.
 func TestRecognizeRandomValues(t *testing.T) {
@@ -215,7 +243,7 @@ func TestRecognizeRandomValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	blocked := 0
 	for i := 0; i < n; {
-		s := &saves{Rand: r, format: newFormats[i%2], odd: i&2 > 0}
+		s := &saves{Rand: r, format: bothFormats[i%2], odd: i&2 > 0}
 		b := s.top(t, 1+r.IntN(4))
 		if len(b) < minSure {
 			continue
@@ -365,7 +393,7 @@ func TestCutForms(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	var counts [Sure + 1]int
 	for i := range n {
-		s := &saves{Rand: r, format: newFormats[i%2], odd: i&2 > 0}
+		s := &saves{Rand: r, format: bothFormats[i%2], odd: i&2 > 0}
 		want := Reading{s.format, []Frame{Bare, U32, U32BE}[i/4%3]}
 		size := int64(1<<10*math.Exp2(r.Float64()*16)) &^ 3
 		if r.IntN(3) == 0 { // its bytes in the other order are also a plausible length
@@ -409,7 +437,7 @@ func TestDamageForms(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	var counts [Sure + 1]int
 	for i := range n {
-		s := &saves{Rand: r, format: newFormats[i%2], odd: i&2 > 0}
+		s := &saves{Rand: r, format: bothFormats[i%2], odd: i&2 > 0}
 		want := Reading{s.format, []Frame{Bare, U32, U32BE}[i/4%3]}
 		size := int64(1<<10*math.Exp2(r.Float64()*16)) &^ 3
 		b := s.long(t, size)
@@ -428,5 +456,5 @@ func TestDamageForms(t *testing.T) {
 		require.NotEqual(t, wrong, judge(got, want), "%v, %d bytes from %d: %v", want, size, at, got)
 	}
 	t.Logf("of %d saves: %d not recognized, %d damaged, %d cut short, %d probable, %d sure", n, counts[Unknown], counts[Damaged], counts[CutShort], counts[Probably], counts[Sure])
-	require.Less(t, 10*counts[Unknown], n)
+	require.Less(t, 50*counts[Unknown], n)
 }

@@ -13,187 +13,253 @@ import (
 
 // A trial is the result of one reading of the head.
 type trial struct {
-	attempt
-	search  *search
+	Reading
+	manner
+	content
+	in      *Input
 	decoder *gdwire.Decoder
 
-	whole       bool   // all bytes of the head were read
-	cut         bool   // whole, but the input ends inside a packet or value
-	implausible bool   // it contains improbable numbers or texts
-	denormal    bool   // it contains a component that is denormal
-	nullKeys    bool   // a Dictionary contains the key null twice
-	count       int    // values at the top level
-	nulls       int    // of these, nulls at the end
-	plainHeader bool   // the first header contains only bits that engines write
-	values      uint64 // a hash of all tokens
-	headers     int    // values
-	leaves      int    // values other than containers that were read
-	used        int    // bytes up to the first error, and of valid packets after it
-	trailing    int    // bytes after the value, without a frame
-	good        int    // packets that are one value
-	end         int64  // the offset at which the lengths end; without lengths, the known size of the input
+	ending   ending
+	end      int64   // the offset at which the reading says that the input ends, or 0 if it does not say
+	trailing int     // bytes after a single value without a length
+	good     int     // packets that are one value
+	sum      uint64  // a hash of all tokens
+	evidence float64 // see weigh
 
 	hash maphash.Hash
+}
+
+// A manner is how an input is read in a format and frame.
+type manner struct {
+	strict  bool // only what engines write
+	several bool // values that follow each other without lengths
+}
+
+// A content tells what was read.
+type content struct {
+	bits        float64 // of evidence in the headers of values
+	headers     int     // of values
+	implausible bool    // there are improbable numbers or texts
+	denormal    bool    // there is a component that is denormal
+	nullKeys    bool    // a Dictionary contains the key null twice
+	values      int     // at the top level
+	nulls       int     // of these, nulls at the end
+}
+
+// An ending is how a reading ends.
+type ending uint8
+
+const (
+	damaged ending = iota // at an error
+	zeroed                // with zeros after a value
+	cut                   // the input ends inside a packet or value
+	whole                 // with the input, or after the head as it should
+)
+
+// Evidence is counted in bits: n bits say that a game is 2^n times as likely to have written the bytes as they
+// are read as chance is. What a reading has to assume is counted against it.
+const (
+	headerBits = 24 // a header of 4 bytes, of which one byte can be one of many types
+	smallBits  = 8  // a null, because zeros are common, or the length of a name
+	lengthBits = 32 // a length that a value fills, and an end that is the end of the input
+
+	oddHeader    = 48 // bits in a header that engines do not write
+	godot2       = 32 // few games use it, and it accepts any padding
+	lenient      = 16 // padding or numbers that engines do not write
+	unframed     = 60 // several values without lengths
+	improbable   = 20 // improbable numbers or texts
+	denormalOnly = 12 // any bytes can be read as a math type, but then some components are often denormal
+	doubleKey    = 24 // a key null twice
+
+	nearTie = 4 // the evidence of a rival is less by fewer bits
+)
+
+// assumed is the evidence against each ending. Damage explains any bytes.
+var assumed = [...]float64{damaged: 76, zeroed: 24, cut: 52, whole: 0}
+
+// weigh returns the evidence for the reading.
+func (t *trial) weigh() float64 {
+	bits := t.bits + lengthBits*float64(t.good) - assumed[t.ending]
+	for _, against := range [...]struct {
+		applies bool
+		bits    float64
+	}{
+		{t.isOld(), godot2}, {!t.strict, lenient}, {t.several, unframed},
+		{t.implausible, improbable}, {t.isDenormal(), denormalOnly}, {t.nullKeys, doubleKey},
+	} {
+		if against.applies {
+			bits -= against.bits
+		}
+	}
+	switch known := t.in.known(); {
+	case t.end > known: // a cut leaves one n-th with the probability 1/n
+		bits -= math.Log2(float64(t.end) / float64(known))
+	case t.end == t.in.Size:
+		bits += lengthBits
+	}
+	return bits
+}
+
+// orBetter returns the trial with more evidence. Several values must be all of the input, and no zeros.
+func (t *trial) orBetter(other *trial) *trial {
+	if other.evidence <= t.evidence || other.several && (other.ending != whole || NullsFollow(other.values, other.nulls)) {
+		return t
+	}
+	return other
+}
+
+// rivals reports whether there is about as much evidence for t as for the best trial, or damage hides which
+// lengths are right.
+func (t *trial) rivals(best *trial) bool {
+	return t.evidence > best.evidence-nearTie || t.evidence > 0 && best.isAstray() && t.Frame != Bare && t.Format == best.Format
+}
+
+// isAstray reports whether nothing confirms the lengths of a damaged input: they are not filled, and end far
+// after its end.
+func (t *trial) isAstray() bool {
+	return t.ending == damaged && t.good == 0 && t.end>>nearTie > t.in.known()
+}
+
+// isOld reports whether the format is one that few games use, and that the user has not chosen.
+func (t *trial) isOld() bool { return t.Format == gdwire.Godot2 && t.in.Formats == nil }
+
+// isDenormal reports whether there is nothing but a math type with a denormal component. In a container or
+// after lengths a game has computed it.
+func (t *trial) isDenormal() bool { return t.denormal && t.headers == 1 && t.Frame == Bare }
+
+// certainty returns how reliable the reading is if it is the best.
+func (t *trial) certainty() Certainty {
+	switch {
+	case t.ending == cut && t.strict:
+		return CutShort
+	case t.ending != whole || t.nullKeys:
+		return Damaged
+	case t.strict && !t.several && !t.isOld() && !t.isDenormal() && t.in.known() >= minSure:
+		return Sure
+	}
+	return Probably
 }
 
 // seed is the seed of all hashes, which are compared with each other.
 var seed = maphash.MakeSeed()
 
-// read returns the trial for an attempt. It reads the head once for each attempt.
-func (s *search) read(a attempt) *trial {
-	t := s.trials[a]
-	if t == nil {
-		t = s.readNew(a)
-		s.trials[a] = t
-	}
-	return t
-}
-
-func (s *search) readNew(a attempt) *trial {
-	t := &trial{attempt: a, search: s}
+// try reads the head. The lengths of the frame end at an offset.
+func (in *Input) try(r Reading, end int64, m manner) *trial {
+	t := &trial{Reading: r, manner: m, in: in, end: end}
 	t.hash.SetSeed(seed)
-	o := s.Decoder
-	o.Format, o.Strict, o.AllowObjects = a.Format, a.strict, true
+	o := in.Decoder
+	o.Format, o.Strict, o.AllowObjects = r.Format, m.strict, true
 	o.Limits = gdwire.NoLimits
 	o.OneValue = false
 	t.decoder = gdwire.NewDecoder(nil, &o)
 	defer t.decoder.Release()
-	if a.Frame == Bare {
-		t.bare()
+	if r.Frame == Bare {
+		t.readBare()
 	} else {
 		t.readFramed()
 	}
-	t.values = t.hash.Sum64()
+	t.sum = t.hash.Sum64()
+	t.evidence = t.weigh()
 	return t
 }
 
-// bare reads a value without a length, or several if the attempt allows it.
-func (t *trial) bare() {
-	in := t.search
-	t.plainHeader = plainHeader(in.Head)
-	t.end = in.known()
-	for {
-		n, err := t.value(in.Head[t.used:])
-		t.used += n
-		if err == io.ErrUnexpectedEOF {
-			t.cut = in.whole()
-			t.whole = !t.cut && len(in.Head) >= PipeSize
+// readBare reads a value without a length, or several if the manner allows it.
+func (t *trial) readBare() {
+	in := t.in
+	for used := 0; ; {
+		n, err := t.value(in.Head[used:])
+		used += n
+		switch left := int(in.known()) - used; {
+		case err == io.ErrUnexpectedEOF && in.whole():
+			t.ending = cut
+		case err == io.ErrUnexpectedEOF && len(in.Head) >= PipeSize:
+			t.ending = whole // it can end anywhere after the head
+		case err != nil:
+		case left == 0:
+			t.ending, t.end = whole, in.known()
+		case used == len(in.Head) && t.several:
+			t.ending = whole
+		case t.several:
+			continue
+		default:
+			t.trailing = left
+			if len(bytes.Trim(in.Head[used:], "\x00")) == 0 { // as after a power failure
+				t.ending = zeroed
+			}
 		}
-		if err != nil {
-			return
-		}
-		t.trailing = int(in.known()) - t.used
-		if t.trailing == 0 || t.used == len(in.Head) && t.several {
-			t.whole = true
-			return
-		}
-		if !t.several {
-			t.whole = !t.strict
-			return
-		}
+		return
 	}
 }
 
 // readFramed reads length-prefixed packets. Each value must fill its packet, because engines write
 // no other bytes.
 func (t *trial) readFramed() {
-	in := t.search
+	in := t.in
 	good := true // so far
 	offset := int64(0)
-	for first := true; first || offset < int64(len(in.Head)); first = false {
+	for offset+lengthSize <= int64(len(in.Head)) {
 		head := in.Head[offset:]
-		if len(head) < lengthSize {
-			t.end = offset + lengthSize
-			t.cut = in.whole() && good
-			t.whole = !in.whole() && good && !first
-			return
-		}
 		n := int64(t.Frame.length(head))
 		head = head[lengthSize:]
-		if first {
-			t.plainHeader = plainHeader(head)
-		}
 		complete := n <= int64(len(head))
 		if complete {
 			head = head[:n]
 		}
-		if first && !complete && !in.whole() && len(in.Head) < PipeSize {
+		if offset == 0 && !complete && !in.whole() && len(in.Head) < PipeSize {
 			return // wait for the rest of the packet
 		}
+		before := t.content
 		used, err := t.value(head)
-		valid := complete && err == nil && used == len(head)
-		if good || valid {
-			t.used += lengthSize + used
-		}
-		if valid {
+		switch {
+		case complete && err == nil && used == len(head):
 			t.good++
-		} else {
-			good = good && !complete && (err == io.ErrUnexpectedEOF || len(head) == 0)
+		case good:
+			good = !complete && (err == io.ErrUnexpectedEOF || len(head) == 0)
+		default:
+			t.content = before
 		}
 		offset += lengthSize + n
 	}
-	t.end = in.follow(t.Frame, offset)
-	t.whole = good && (in.Size < 0 || t.end == in.Size)
-	t.cut = good && !t.whole
-}
-
-// lengthSize is the size of the length that precedes a packet.
-const lengthSize = 4
-
-// addUp reports whether the lengths of packets add up to the size of the input.
-func (s *search) addUp(f Frame) bool {
-	offset := int64(0)
-	for offset+lengthSize <= int64(len(s.Head)) {
-		n := int64(f.length(s.Head[offset:]))
-		if n < minPacket {
-			return false
-		}
-		offset += lengthSize + n
+	switch {
+	case !good || offset == 0:
+	case in.Size < 0 || t.end == in.Size:
+		t.ending = whole
+	default:
+		t.ending = cut
 	}
-	known := s.At != nil || s.whole()
-	return known && s.Size > 0 && s.follow(f, offset) == s.Size
-}
-
-// minPacket is the size of a header, with which each value begins.
-const minPacket = 4
-
-// follow returns the offset at which the lengths of packets end. The first length after the head is at offset.
-func (s *search) follow(f Frame, offset int64) int64 {
-	end, known := s.ends[f]
-	if !known {
-		end = s.Input.follow(f, offset)
-		s.ends[f] = end
-	}
-	return end
 }
 
 const (
-	// maxFollowed is the maximum number of lengths that are followed after the head. If
-	// there are more, they are taken to be good.
-	maxFollowed = 1 << 16
-	// followBlock is the number of bytes that are read at once for them.
+	// lengthSize is the size of the length that precedes a packet.
+	lengthSize = 4
+	// minPacket is the size of a header, with which each value begins.
+	minPacket = 4
+	// maxFollowed is the maximum number of lengths that are followed. If there are more, they are taken to
+	// be good.
+	maxFollowed = 1 << 17
+	// followBlock is the number of bytes that are read at once for those after the head.
 	followBlock = 4 << 10
 )
 
-func (in *Input) follow(f Frame, offset int64) int64 {
-	if in.Size < 0 {
-		return offset
+// lengthsEnd returns the offset at which the lengths of packets end, as far as they are known.
+func (in *Input) lengthsEnd(f Frame) int64 {
+	if f == Bare {
+		return 0
 	}
-	block := make([]byte, followBlock)
-	start, n := int64(0), 0 // of the bytes in block
+	block, start, offset := in.Head, int64(0), int64(0)
 	zeros := false
 	for range maxFollowed {
-		switch {
-		case offset >= in.Size:
+		switch outside := offset+lengthSize > start+int64(len(block)); {
+		case in.Size >= 0 && offset >= in.Size:
 			return offset
-		case offset > in.Size-lengthSize:
+		case in.Size >= 0 && offset > in.Size-lengthSize:
 			return offset + lengthSize
-		case in.At == nil:
-			return in.Size
-		}
-		if offset+lengthSize > start+int64(n) {
-			start = offset
-			if n, _ = in.At.ReadAt(block, offset); n < lengthSize {
+		case outside && in.At == nil:
+			return max(offset, in.Size)
+		case outside:
+			block, start = make([]byte, followBlock), offset
+			n, _ := in.At.ReadAt(block, offset)
+			if block = block[:n]; n < lengthSize {
 				return in.Size + lengthSize // it is shorter now
 			}
 		}
@@ -230,8 +296,10 @@ func plainHeader(b []byte) bool {
 func (t *trial) value(b []byte) (int, error) {
 	d := t.decoder
 	d.Reset(bytes.NewReader(b))
-	t.count++
+	t.values++
 	var keys NullKeys
+	at := int64(0) // the offset of the next token
+	rest := false  // the rest of a text follows
 	for token, err := range d.Tokens() {
 		switch {
 		case err == nil:
@@ -239,14 +307,49 @@ func (t *trial) value(b []byte) (int, error) {
 			if t.nulls++; token.Kind() != gdwire.KindNil || d.Depth() > 0 {
 				t.nulls = 0
 			}
+			if !rest {
+				t.count(d, token, b[at:])
+			}
+			rest = token.Kind() == gdwire.KindStringChunk && !token.Last()
 			t.token(token)
+			at = d.InputOffset()
 		case errors.Is(err, io.ErrUnexpectedEOF):
+			if at == 0 && len(b) > minPacket { // a long text
+				t.header(gdwire.KindStringChunk, b)
+			}
 			return len(b), io.ErrUnexpectedEOF
 		default:
 			return int(d.InputOffset()), err
 		}
 	}
 	return int(d.InputOffset()), nil
+}
+
+// count counts the evidence of t, the latest token of d, which starts with b. Names, and texts in packed arrays,
+// have no header.
+func (t *trial) count(d *gdwire.Decoder, token gdwire.Token, b []byte) {
+	around, _, _ := d.StackIndex(d.Depth())
+	switch k := token.Kind(); {
+	case k == gdwire.KindDictKey, k == gdwire.KindEnd, k == gdwire.KindChunk:
+	case k == gdwire.KindProperty, k == gdwire.KindSignal,
+		k == gdwire.KindStringChunk && (around == gdwire.KindNodePathStart || around == gdwire.KindPackedStart):
+		t.bits += smallBits
+	default:
+		t.header(k, b)
+	}
+}
+
+// header counts the header of a value at the start of b.
+func (t *trial) header(k gdwire.Kind, b []byte) {
+	t.headers++
+	switch {
+	case !plainHeader(b):
+		t.bits -= oddHeader
+	case k == gdwire.KindNil:
+		t.bits += smallBits
+	default:
+		t.bits += headerBits
+	}
 }
 
 const (
@@ -268,11 +371,6 @@ func (t *trial) token(token gdwire.Token) {
 	_, _ = t.hash.Write(b)
 
 	switch token.Kind() {
-	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindPackedStart, gdwire.KindNodePathStart:
-		t.headers++
-		return
-	case gdwire.KindDictKey, gdwire.KindEnd:
-		return
 	case gdwire.KindStringChunk, gdwire.KindProperty, gdwire.KindSignal, gdwire.KindObjectStart:
 		t.check(!hasControl(b))
 	case gdwire.KindFloat32, gdwire.KindFloat64:
@@ -285,10 +383,6 @@ func (t *trial) token(token gdwire.Token) {
 			t.check(plausible(x))
 			t.denormal = t.denormal || isDenormal(x, token.Width())
 		}
-	}
-	t.leaves++
-	if token.Kind() != gdwire.KindChunk {
-		t.headers++
 	}
 }
 
@@ -331,10 +425,6 @@ func isDenormal(x float64, bits int) bool {
 	return x != 0 && math.Abs(x) < smallest
 }
 
-// nullsFollow reports whether there are several values, and all after the first or several at the
-// end are null, as zeros are read.
-func (t *trial) nullsFollow() bool { return NullsFollow(t.count, t.nulls) }
-
 // hasControl reports whether a text contains control characters other than line breaks and tabs.
 func hasControl(b []byte) bool {
 	for _, c := range b {
@@ -343,10 +433,4 @@ func hasControl(b []byte) bool {
 		}
 	}
 	return false
-}
-
-// cutShort reports whether the input ends inside a packet and enough values were read
-// before its end.
-func (t *trial) cutShort() bool {
-	return t.cut && (t.good > 0 || t.leaves >= minLeaves)
 }
