@@ -7,8 +7,17 @@ import (
 	"os"
 )
 
-// MaxInMemory is the maximum size in bytes of an input for ReadAll.
-const MaxInMemory = 1 << 30
+// The maximum sizes in bytes of a content in memory. No single one would do: a content that can stay in its file is
+// held if that is cheap, the page also holds what its file no longer contains, and a pipe leaves no choice.
+const (
+	// MaxHeld is of a content that is read into memory although it could be read again. It then does not
+	// change with its file. All that reading a save takes is 24 MiB, of which the content is a part.
+	MaxHeld = 4 << 20
+	// MaxVersion is of each version of a file that the page keeps and compares.
+	MaxVersion = 64 << 20
+	// MaxInMemory is of a content that can be read only once, which is an error if it is larger.
+	MaxInMemory = 1 << 30
+)
 
 // An Input is a file, a pipe or memory, whose container is not opened yet.
 type Input struct {

@@ -8,10 +8,6 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 )
 
-// MaxHeld is the maximum size in bytes of a content that is held in memory. A content that is held does not
-// change with its file.
-const MaxHeld = 4 << 20
-
 // SourceOptions configures Input.Source.
 type SourceOptions struct {
 	Container  fileaccess.Options

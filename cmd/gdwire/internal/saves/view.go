@@ -112,7 +112,7 @@ func placeOf(c *variant.Change) string {
 
 // maxAligned is the size in bytes of the largest file that the page compares with its elements
 // aligned. Tests change it.
-var maxAligned = int64(64 << 20)
+var maxAligned = int64(save.MaxVersion)
 
 // maxCompared is the memory in bytes that the values of each of two files may take that are compared as
 // trees.

@@ -117,7 +117,7 @@ func (v *viewer) show(s *shell.Stdio, page *Server) error {
 // pipes, are read into memory.
 func (v *viewer) sourceOf(in *open.Input) (*Source, error) {
 	stat, err := os.Stat(in.Name) // before it is read: a later change is noticed
-	store, failed := in.Store(inMemory)
+	store, failed := in.Store(save.MaxVersion)
 	if failed != nil {
 		return nil, failed
 	}

@@ -68,7 +68,7 @@ func (s *Source) content() *save.Content {
 
 // edited returns a Source like s with a content that was edited.
 func (s *Source) edited(c *save.Content) (*Source, error) {
-	store, err := s.Store.Edited(c, inMemory)
+	store, err := s.Store.Edited(c, save.MaxVersion)
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func editPage(t *testing.T, v any, onDisk bool) *edited {
 		t.Cleanup(func() { _ = in.Close() })
 		file, err := in.Source(&save.SourceOptions{})
 		require.NoError(t, err)
-		most := int64(inMemory)
+		most := int64(save.MaxVersion)
 		if onDisk {
 			most = 0
 		}

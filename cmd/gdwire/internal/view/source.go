@@ -14,10 +14,6 @@ import (
 	"github.com/gdwire/gdwire/internal/save"
 )
 
-// inMemory is the size in bytes up to which a file is read into memory at once. Larger files are
-// read as needed.
-const inMemory = 64 << 20
-
 // A Source is the content of a file, or one live packet.
 type Source struct {
 	*save.Store
