@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 )
 
 // openPTY opens a pseudo-terminal.
@@ -89,5 +92,31 @@ func TestPrompt(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, entries)
 		})
+	}
+}
+
+// TestProgress: the first line of a progress bar shows no rate of a moment, and output removes the bar.
+func TestProgress(t *testing.T) {
+	user, terminal := openPTY(t)
+	var out bytes.Buffer
+	s := shell.NewStdio(nil, &out, terminal)
+	r := s.ProgressOf(1 << 30)(endless(1 << 30))
+	_, err := io.CopyN(io.Discard, r, 1<<20)
+	require.NoError(t, err)
+	_, err = s.Out.WriteString("a hit\n")
+	require.NoError(t, err)
+	require.Empty(t, out.String())
+	_, err = io.CopyN(io.Discard, r, 1)
+	require.NoError(t, err)
+	require.Equal(t, "a hit\n", out.String())
+	s.Logf("the end")
+	var shown bytes.Buffer
+	for part := make([]byte, 100); !strings.Contains(shown.String(), "the end"); {
+		n, err := user.Read(part)
+		require.NoError(t, err)
+		shown.Write(part[:n])
+	}
+	for _, unit := range []string{"GB/s", "TB/s", "PB/s"} {
+		require.NotContains(t, shown.String(), unit)
 	}
 }

@@ -1,22 +1,33 @@
 package open
 
 import (
+	"bufio"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// A flatPrinter shows a line for each leaf: path = value. Containers have a line of their
-// own if they are empty, typed, packed or objects. The printer holds only the path and one
-// token in memory.
-type flatPrinter struct {
-	*shell.Stdio
-	p       *save.Packet
-	path    []byte       // of the current value
-	long    int64        // the sum of the lengths of all long paths in the output
-	omitted int64        // the number of values of the packet that were left out
-	text    text.Printer // of the current line
+// A LeafReader reads the values of packets leaf by leaf and calls its functions with Path as the path of a leaf. A leaf
+// is a value without values in it; a container is one, too, if it is empty, typed, packed or an object. The reader holds
+// only the path and one token in memory.
+type LeafReader struct {
+	Path []byte // of the current value
+	// Leaf reads the leaf that starts with t, or the rest of t, which is the declaration of a container with values.
+	Leaf func(t gdwire.Token) error
+	// Element is called for an element of a packed array that is no String. If it is nil, they are skipped.
+	Element func(v *text.Value) error
+	// NodePath reads a NodePath that is a key, of which start was read.
+	NodePath func(r *text.NodePathReader, start []byte) error
+	// Open is called for a container that is no leaf, before its values, if it is not nil.
+	Open func() error
+
+	*save.Packet
+	key     text.Step // of the value at Path
+	hasKey  bool
+	long    int64 // the sum of the lengths of all long paths of leaves
+	omitted int64 // the number of values of the packet that were left out
 	numbers [16]float64
 }
 
@@ -30,18 +41,20 @@ const (
 	longPerIn = 16       // so much more for each byte of the input
 )
 
-// NewFlatPrinter returns a Printer that shows a line for each leaf.
-func NewFlatPrinter(s *shell.Stdio, _ *Input) Printer {
-	v := &flatPrinter{Stdio: s}
-	v.text.Flush = v.flush
-	return Printer{Show: v.show}
+// Key returns the step to the value at Path if it is a key, or the name of a property, or nil. It is valid until the next
+// value is read.
+func (v *LeafReader) Key() *text.Step {
+	if v.hasKey {
+		return &v.key
+	}
+	return nil
 }
 
-// show shows the lines of a packet.
-func (v *flatPrinter) show(p *save.Packet) error {
-	v.p, v.text.Decoder = p, p.Decoder
-	v.path = text.AppendPacket(v.path[:0], p.Index)
-	v.omitted = 0
+// Read reads the leaves of a packet.
+func (v *LeafReader) Read(p *save.Packet) error {
+	v.Packet = p
+	v.Path = text.AppendPacket(v.Path[:0], p.Index)
+	v.omitted, v.hasKey = 0, false
 	err := p.Err
 	if err == nil {
 		err = p.Finish(v.value())
@@ -54,29 +67,29 @@ func (v *flatPrinter) show(p *save.Packet) error {
 
 // omit reports whether the value at the path is left out because the path is too long, and
 // counts it.
-func (v *flatPrinter) omit() bool {
-	n := len(v.path)
-	if n > MaxPath || n > shortPath && v.long > longPaths+longPerIn*v.p.ReadOffset() {
+func (v *LeafReader) omit() bool {
+	n := len(v.Path)
+	if n > MaxPath || n > shortPath && v.long > longPaths+longPerIn*v.ReadOffset() {
 		v.omitted++
 		return true
 	}
 	return false
 }
 
-// value shows the next value.
-func (v *flatPrinter) value() error {
+// value reads the next value.
+func (v *LeafReader) value() error {
 	if v.omit() {
-		return v.p.SkipValue()
+		return v.SkipValue()
 	}
-	t, err := v.p.ReadToken()
+	t, err := v.ReadToken()
 	if err != nil {
 		return err
 	}
 	return v.token(t)
 }
 
-// token shows the value that starts with t.
-func (v *flatPrinter) token(t gdwire.Token) error {
+// token reads the value that starts with t.
+func (v *LeafReader) token(t gdwire.Token) error {
 	switch t.Kind() {
 	case gdwire.KindArrayStart:
 		return v.array(t)
@@ -89,36 +102,222 @@ func (v *flatPrinter) token(t gdwire.Token) error {
 			return v.packed(t)
 		}
 	}
-	return v.line(t)
+	return v.leaf(t)
 }
 
-// line shows a value without values in it, or the declared types in a Start token.
-func (v *flatPrinter) line(t gdwire.Token) error {
-	v.startLine()
-	return v.endLine(v.text.Leaf(t))
+// leaf calls Leaf.
+func (v *LeafReader) leaf(t gdwire.Token) error {
+	v.count()
+	return v.Leaf(t)
+}
+
+// count adds to the sum of long paths.
+func (v *LeafReader) count() {
+	if len(v.Path) > shortPath {
+		v.long += int64(len(v.Path))
+	}
+}
+
+// start calls Leaf for a container that is empty or declared, and otherwise Open.
+func (v *LeafReader) start(t gdwire.Token) error {
+	switch {
+	case t.Len() == 0 || t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{}):
+		return v.leaf(t)
+	case v.Open != nil:
+		return v.Open()
+	}
+	return nil
+}
+
+// element reads the next value, at the path that step appends to.
+func (v *LeafReader) element(step func(dst []byte) []byte) error {
+	v.hasKey = false
+	n := len(v.Path)
+	v.Path = step(v.Path)
+	err := v.value()
+	v.Path = v.Path[:n]
+	return err
+}
+
+// child reads the next value, which has a key.
+func (v *LeafReader) child(step *text.Step) error {
+	v.key, v.hasKey = *step, true
+	n := len(v.Path)
+	v.Path = step.Append(v.Path)
+	err := v.value()
+	v.Path = v.Path[:n]
+	return err
+}
+
+// array reads the elements of an Array.
+func (v *LeafReader) array(t gdwire.Token) error {
+	n := t.Len()
+	if err := v.start(t); err != nil {
+		return err
+	}
+	for i := range n {
+		if err := v.element(func(dst []byte) []byte { return text.AppendIndex(dst, i) }); err != nil {
+			return err
+		}
+	}
+	return v.end()
+}
+
+// end reads the End of a container.
+func (v *LeafReader) end() error {
+	_, err := v.ReadToken()
+	return err
+}
+
+// object reads the properties of an Object.
+func (v *LeafReader) object(t gdwire.Token) error {
+	n := t.Len()
+	if err := v.leaf(t); err != nil {
+		return err
+	}
+	for range n {
+		name, err := v.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := v.child(&text.Step{Key: text.FromToken(name, nil)}); err != nil {
+			return err
+		}
+	}
+	return v.end()
+}
+
+// dictionary reads the pairs of a Dictionary.
+func (v *LeafReader) dictionary(t gdwire.Token) error {
+	n := t.Len()
+	if err := v.start(t); err != nil {
+		return err
+	}
+	for i := range n {
+		if _, err := v.ReadToken(); err != nil { // DictKey
+			return err
+		}
+		if err := v.pair(i); err != nil {
+			return err
+		}
+	}
+	return v.end()
+}
+
+// pair reads pair i of a Dictionary. A key that cannot be part of a path is a value of its own.
+func (v *LeafReader) pair(i int64) error {
+	t, err := v.ReadToken()
+	if err != nil {
+		return err
+	}
+	step, ok, err := text.KeyStep(v.Decoder, t, v.numbers[:0], func(r *text.NodePathReader, value []byte) error {
+		return v.longKey(i, t, r, value)
+	})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return v.element(func(dst []byte) []byte { return text.AppendValueAt(dst, i) })
+	}
+	return v.child(&step)
+}
+
+// longKey reads a key that starts with t, of which start was read.
+func (v *LeafReader) longKey(i int64, t gdwire.Token, r *text.NodePathReader, start []byte) error {
+	v.hasKey = false
+	n := len(v.Path)
+	v.Path = text.AppendKeyAt(v.Path, i)
+	defer func() { v.Path = v.Path[:n] }()
+	if r != nil {
+		v.count()
+		return v.NodePath(r, start)
+	}
+	return v.token(t)
+}
+
+// packed reads a packed array.
+func (v *LeafReader) packed(t gdwire.Token) error {
+	base, depth, isText := len(v.Path), v.Depth()-1, t.Type() == gdwire.TypePackedStringArray
+	if err := v.leaf(t); err != nil {
+		return err
+	}
+	if v.Element == nil && !isText {
+		return v.SkipTo(depth)
+	}
+	v.hasKey = false
+	defer func() { v.Path = v.Path[:base] }()
+	for i := int64(0); ; {
+		if v.Path = v.Path[:base]; v.omit() {
+			return v.SkipTo(depth)
+		}
+		t, err := v.ReadToken()
+		switch {
+		case err != nil:
+			return err
+		case t.Kind() == gdwire.KindEnd:
+			return nil
+		case t.Kind() == gdwire.KindStringChunk:
+			v.Path = text.AppendIndex(v.Path, i)
+			if err := v.leaf(t); err != nil {
+				return err
+			}
+			i++
+			continue
+		}
+		size := int(int64(len(t.Bytes())) / max(t.Len(), 1))
+		for b := t.Bytes(); len(b) > 0; b = b[size:] {
+			if v.Path = text.AppendIndex(v.Path[:base], i); v.omit() {
+				return v.SkipTo(depth)
+			}
+			value := text.Element(t, b[:size], v.numbers[:0])
+			v.count()
+			if err := v.Element(&value); err != nil {
+				return err
+			}
+			i++
+		}
+	}
+}
+
+// A flatPrinter shows a line for each leaf: path = value.
+type flatPrinter struct {
+	LeafReader
+	out  *bufio.Writer
+	text text.Printer // of the current line
+}
+
+// NewFlatPrinter returns a Printer that shows a line for each leaf.
+func NewFlatPrinter(s *shell.Stdio, _ *Input) Printer {
+	v := &flatPrinter{out: s.Out}
+	v.text.Flush = v.flush
+	v.Leaf = func(t gdwire.Token) error {
+		v.startLine()
+		return v.endLine(v.text.Leaf(t))
+	}
+	v.Element = func(value *text.Value) error {
+		v.startLine()
+		v.text.Buf = value.Append(v.text.Buf)
+		return v.endLine(nil)
+	}
+	v.NodePath = func(r *text.NodePathReader, start []byte) error {
+		v.startLine()
+		return v.endLine(v.text.NodePath(r, start))
+	}
+	return Printer{Show: func(p *save.Packet) error {
+		v.text.Decoder = p.Decoder
+		return v.Read(p)
+	}}
 }
 
 // startLine appends the path and = to the buffer.
 func (v *flatPrinter) startLine() {
-	if len(v.path) > shortPath {
-		v.long += int64(len(v.path))
-	}
-	v.text.Buf = append(append(v.text.Buf[:0], v.path...), " = "...)
+	v.text.Buf = append(append(v.text.Buf[:0], v.Path...), " = "...)
 }
 
 // flush writes the buffer.
 func (v *flatPrinter) flush() error {
-	_, err := v.Out.Write(v.text.Buf)
+	_, err := v.out.Write(v.text.Buf)
 	v.text.Buf = v.text.Buf[:0]
-	return err
-}
-
-// child shows the next value, at the path that step appends to.
-func (v *flatPrinter) child(step func(dst []byte) []byte) error {
-	n := len(v.path)
-	v.path = step(v.path)
-	err := v.value()
-	v.path = v.path[:n]
 	return err
 }
 
@@ -129,136 +328,4 @@ func (v *flatPrinter) endLine(err error) error {
 		return failed
 	}
 	return err
-}
-
-// array shows the elements of an Array.
-func (v *flatPrinter) array(t gdwire.Token) error {
-	n := t.Len()
-	if n == 0 || t.Elem() != (gdwire.Elem{}) {
-		if err := v.line(t); err != nil {
-			return err
-		}
-	}
-	for i := range n {
-		if err := v.child(func(dst []byte) []byte { return text.AppendIndex(dst, i) }); err != nil {
-			return err
-		}
-	}
-	return v.end()
-}
-
-// end reads the End of a container.
-func (v *flatPrinter) end() error {
-	_, err := v.p.ReadToken()
-	return err
-}
-
-// object shows the properties of an Object.
-func (v *flatPrinter) object(t gdwire.Token) error {
-	n := t.Len()
-	if err := v.line(t); err != nil {
-		return err
-	}
-	for range n {
-		name, err := v.p.ReadToken()
-		if err != nil {
-			return err
-		}
-		step := text.Step{Key: text.FromToken(name, nil)}
-		if err := v.child(step.Append); err != nil {
-			return err
-		}
-	}
-	return v.end()
-}
-
-// dictionary shows the pairs of a Dictionary.
-func (v *flatPrinter) dictionary(t gdwire.Token) error {
-	n := t.Len()
-	if n == 0 || t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{}) {
-		if err := v.line(t); err != nil {
-			return err
-		}
-	}
-	for i := range n {
-		if _, err := v.p.ReadToken(); err != nil { // DictKey
-			return err
-		}
-		if err := v.pair(i); err != nil {
-			return err
-		}
-	}
-	return v.end()
-}
-
-// pair shows pair i of a Dictionary. A key that cannot be part of a path is shown on its
-// own line.
-func (v *flatPrinter) pair(i int64) error {
-	t, err := v.p.ReadToken()
-	if err != nil {
-		return err
-	}
-	step, ok, err := text.KeyStep(v.p.Decoder, t, v.numbers[:0], func(r *text.NodePathReader, value []byte) error {
-		return v.longKey(i, t, r, value)
-	})
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return v.child(func(dst []byte) []byte { return text.AppendValueAt(dst, i) })
-	}
-	return v.child(step.Append)
-}
-
-// longKey shows a key that starts with t. text is the part of it that was read.
-func (v *flatPrinter) longKey(i int64, t gdwire.Token, r *text.NodePathReader, value []byte) error {
-	n := len(v.path)
-	v.path = text.AppendKeyAt(v.path, i)
-	defer func() { v.path = v.path[:n] }()
-	if r != nil {
-		v.startLine()
-		return v.endLine(v.text.NodePath(r, value))
-	}
-	return v.token(t)
-}
-
-// packed shows a packed array.
-func (v *flatPrinter) packed(t gdwire.Token) error {
-	if err := v.line(t); err != nil {
-		return err
-	}
-	base, depth := len(v.path), v.p.Depth()-1
-	defer func() { v.path = v.path[:base] }()
-	for i := int64(0); ; {
-		if v.path = v.path[:base]; v.omit() {
-			return v.p.SkipTo(depth)
-		}
-		t, err := v.p.ReadToken()
-		switch {
-		case err != nil:
-			return err
-		case t.Kind() == gdwire.KindEnd:
-			return nil
-		case t.Kind() == gdwire.KindStringChunk:
-			v.path = text.AppendIndex(v.path, i)
-			if err := v.line(t); err != nil {
-				return err
-			}
-			i++
-			continue
-		}
-		size := int(int64(len(t.Bytes())) / max(t.Len(), 1))
-		for b := t.Bytes(); len(b) > 0; b = b[size:] {
-			if v.path = text.AppendIndex(v.path[:base], i); v.omit() {
-				return v.p.SkipTo(depth)
-			}
-			value := text.Element(t, b[:size], v.numbers[:0])
-			v.startLine()
-			v.text.Buf = append(value.Append(v.text.Buf), '\n')
-			if err := v.flush(); err != nil {
-				return err
-			}
-			i++
-		}
-	}
 }

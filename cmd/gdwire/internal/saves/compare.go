@@ -44,12 +44,22 @@ type side struct {
 	size int64
 
 	reading   save.Reading
-	maxMemory int64 // bytes that the values may take
+	maxMemory int64                     // bytes that the values may take
+	progress  func(io.Reader) io.Reader // shows how much was read, if it is not nil
+}
+
+// reader returns a Reader of the file.
+func (f *side) reader() io.Reader {
+	var r io.Reader = io.NewSectionReader(f.r, 0, f.size)
+	if f.progress != nil {
+		r = f.progress(r)
+	}
+	return r
 }
 
 // packets returns a function that returns the next packet, or nil after the last one.
 func (f *side) packets() (next func() *save.Packet, stop func()) {
-	pull, stop := iter.Pull(f.reading.Packets(io.NewSectionReader(f.r, 0, f.size)))
+	pull, stop := iter.Pull(f.reading.Packets(f.reader()))
 	return func() *save.Packet {
 		p, _ := pull()
 		return p
@@ -205,7 +215,7 @@ func (f *side) lines(from int64, seed maphash.Seed) iter.Seq2[*leaf, error] {
 		w.sum.SetSeed(seed)
 		s := shell.Capture(w)
 		v := open.NewFlatPrinter(s, nil)
-		for p := range f.reading.Packets(io.NewSectionReader(f.r, 0, f.size)) {
+		for p := range f.reading.Packets(f.reader()) {
 			var err error
 			if p.Index < from {
 				err = skip(p)

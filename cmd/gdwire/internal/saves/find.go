@@ -1,10 +1,13 @@
 package saves
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
@@ -38,97 +41,202 @@ func find(s *shell.Stdio, o *open.Flags, name, wanted string) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	w := newFinder(s, name, wanted)
-	quiet := shell.Capture(&shell.LineWriter{Line: w.search})
-	flat := open.NewFlatPrinter(quiet, in)
-	err = open.Show(s, in.Packets(in), open.Printer{Damage: in.CheckEnd, Show: func(p *save.Packet) error {
-		err := flat.Show(p)
-		if failed := quiet.Out.Flush(); failed != nil {
-			return open.OutputError{Err: failed}
-		}
-		return err
-	}}, in.Live)
-	if err == nil && !w.found {
+	f := newFinder(s, name, wanted)
+	r := s.ProgressOf(in.Source.Size)(in)
+	err = open.Show(s, in.Packets(r), open.Printer{Damage: in.CheckEnd, Show: f.read}, in.Live)
+	if err == nil && !f.found {
 		err = fmt.Errorf("%s contains no %s", in.Name, strconv.Quote(wanted))
 	}
 	return err
 }
 
-// A finder shows the lines of flat that contain a text or number.
+// A finder shows the leaves that contain a text or number, or whose key does, as flat shows them, and the containers
+// whose key does.
 type finder struct {
-	*shell.Stdio
-	name    string  // of the file
-	text    string  // in lower case
-	number  float64 // if it is one
-	isFloat bool
-	last    []text.Step // the path of the previous line
+	open.LeafReader
+	s    *shell.Stdio
+	name string // of the file
+
+	lower   []byte      // the text in lower case
+	value   *text.Value // the text as a value, or nil if it is none
+	number  float64
+	isFloat bool // the value is a number
+
+	line    text.Printer
+	lowered []byte // memory for text in lower case
+	numbers [16]float64
 	found   bool
 }
 
 func newFinder(s *shell.Stdio, name, wanted string) *finder {
-	f := &finder{Stdio: s, name: name, text: strings.ToLower(wanted)}
-	v, err := text.ParseValue(wanted)
-	switch {
-	case err != nil:
-	case v.Type == gdwire.TypeInt:
-		f.number, f.isFloat = float64(v.Int), true
-	case v.Type == gdwire.TypeFloat:
-		f.number, f.isFloat = v.Numbers[0], true
+	f := &finder{s: s, name: name, lower: []byte(strings.ToLower(wanted))}
+	if v, err := text.ParseValue(wanted); err == nil {
+		f.value = &v
+		switch v.Type {
+		case gdwire.TypeInt:
+			f.number, f.isFloat = float64(v.Int), true
+		case gdwire.TypeFloat:
+			f.number, f.isFloat = v.Numbers[0], true
+		}
+	}
+	f.Leaf, f.Open, f.NodePath = f.leaf, f.container, f.nodePath
+	if f.value != nil && f.value.Type != gdwire.TypeString {
+		f.Element = f.element
 	}
 	return f
 }
 
-// search shows a line of flat, and the containers that begin with it, if they contain the text or number.
-func (f *finder) search(line string) error {
-	path, value := open.SplitLine(line)
-	p, err := text.Parse(path)
-	if err != nil {
-		return f.show(line)
+// read shows what a packet contains.
+func (f *finder) read(p *save.Packet) error {
+	f.line.Decoder = p.Decoder
+	return f.Read(p)
+}
+
+// startLine begins a line with the path.
+func (f *finder) startLine() {
+	f.found = true
+	f.line.Buf = f.line.Buf[:0]
+	if f.s.Several {
+		f.line.Buf = append(append(f.line.Buf, shell.Printable(f.name)...), ": "...)
 	}
-	same := 0
-	for same < min(len(p.Steps), len(f.last)) && string(p.Steps[same].Append(nil)) == string(f.last[same].Append(nil)) {
-		same++
+	f.line.Buf = append(f.line.Buf, f.Path...)
+}
+
+// endLine shows the line, and returns err or the error of the output.
+func (f *finder) endLine(err error) error {
+	f.line.Buf = append(f.line.Buf, '\n')
+	if _, failed := f.s.Out.Write(f.line.Buf); failed != nil {
+		return open.OutputError{Err: failed}
 	}
-	f.last = p.Steps
-	for i := same; i < len(p.Steps)-1; i++ {
-		if f.matchesKey(&p.Steps[i]) {
-			whole := text.Path{Packet: p.Packet, Steps: p.Steps[:i+1]}
-			if err := f.show(whole.String() + ": a key"); err != nil {
-				return err
-			}
-		}
+	return err
+}
+
+// afterPath is the text between a path and its value.
+const afterPath = " = "
+
+// container shows a container without a line in flat whose key contains the text or number.
+func (f *finder) container() error {
+	if !f.matchesKey() {
+		return nil
 	}
-	v, err := text.ParseValue(value)
-	if err == nil && f.matches(&v) || len(p.Steps) > 0 && f.matchesKey(&p.Steps[len(p.Steps)-1]) {
-		return f.show(line)
+	f.startLine()
+	f.line.Buf = append(f.line.Buf, ": a key"...)
+	return f.endLine(nil)
+}
+
+// leaf shows the leaf that starts with t if it contains the text or number.
+func (f *finder) leaf(t gdwire.Token) error {
+	switch t.Kind() {
+	case gdwire.KindStringChunk:
+		return f.text(t)
+	case gdwire.KindNodePathStart:
+		return f.nodePath(text.NewNodePathReader(f.Decoder, t), nil)
+	}
+	v := text.FromToken(t, f.numbers[:0])
+	if f.matchesKey() || f.matches(&v) {
+		f.startLine()
+		f.line.Buf = append(f.line.Buf, afterPath...)
+		return f.endLine(f.line.Leaf(t))
+	}
+	switch {
+	case t.Kind() == gdwire.KindImageStart, t.Kind() == gdwire.KindPackedStart && t.Type() == gdwire.TypePackedByteArray:
+		return f.SkipTo(f.Depth() - 1)
 	}
 	return nil
 }
 
-// show shows a line.
-func (f *finder) show(line string) error {
-	f.found = true
-	if f.Several {
-		line = shell.Printable(f.name) + ": " + line
+// element shows an element of a packed array if it is, or contains, the number or value.
+func (f *finder) element(v *text.Value) error {
+	if !f.matches(v) {
+		return nil
 	}
-	_, err := fmt.Fprintln(f.Out, line)
-	return err
+	f.startLine()
+	f.line.Buf = v.Append(append(f.line.Buf, afterPath...))
+	return f.endLine(nil)
 }
 
-// matchesKey reports whether the key of a step contains the text or number. Indexes are no keys.
-func (f *finder) matchesKey(s *text.Step) bool {
-	return s.Op == text.Child && s.Key.Type != gdwire.TypeInt && f.matches(&s.Key)
+// text shows the text that starts with t if it contains the text, which can be in two chunks.
+func (f *finder) text(t gdwire.Token) error {
+	content, typ := t.Bytes(), cmp.Or(t.Type().Element(), t.Type()) // of an element of a PackedStringArray, String
+	if !t.Last() {
+		content = append([]byte(nil), content...)
+		for !t.Last() {
+			var err error
+			if t, err = f.ReadToken(); err != nil {
+				return err
+			}
+			content = append(content, t.Bytes()...)
+		}
+	}
+	if !f.matchesKey() && !f.matchesText(typ, content) {
+		return nil
+	}
+	f.startLine()
+	f.line.Buf = append(append(f.line.Buf, afterPath...), text.Prefix(typ)...)
+	f.line.Buf = text.AppendQuoted(f.line.Buf, content)
+	return f.endLine(nil)
 }
 
-// matches reports whether a value contains the text or number.
+// nodePath shows a NodePath, of which start was read, if it contains the text.
+func (f *finder) nodePath(r *text.NodePathReader, start []byte) error {
+	found := f.found
+	f.startLine()
+	f.line.Buf = append(f.line.Buf, afterPath...)
+	before := len(f.line.Buf)
+	if err := f.line.NodePath(r, start); err != nil {
+		return err
+	}
+	v, err := text.ParseValue(string(f.line.Buf[before:]))
+	if err != nil || !f.matchesKey() && !f.matchesText(v.Type, []byte(v.Text)) {
+		f.found = found
+		return err
+	}
+	return f.endLine(nil)
+}
+
+// matchesKey reports whether the key at the path contains the text or number. Indexes are no keys.
+func (f *finder) matchesKey() bool {
+	key := f.Key()
+	switch {
+	case key == nil || key.Op != text.Child || key.Key.Type == gdwire.TypeInt:
+		return false
+	case key.Key.Type == gdwire.TypeString || key.Key.Type == gdwire.TypeStringName || key.Key.Type == gdwire.TypeNodePath:
+		return f.matchesText(key.Key.Type, []byte(key.Key.Text))
+	}
+	return f.matches(&key.Key)
+}
+
+// matches reports whether a value that is no text is, or contains, the text or number.
 func (f *finder) matches(v *text.Value) bool {
 	switch {
 	case v.Type == gdwire.TypeInt:
 		return f.isFloat && float64(v.Int) == f.number
-	case slices.Contains(v.Numbers, f.number) && f.isFloat:
+	case f.isFloat && slices.ContainsFunc(v.Numbers, func(x float64) bool { return x == f.number || v.Single && text.Means(f.number, x) }):
 		return true
 	case v.Type == gdwire.TypePackedByteArray || v.Type == gdwire.TypeImage || v.Form != text.Whole:
 		return false
+	case v.Text != "" && f.contains([]byte(v.Text)):
+		return true
 	}
-	return strings.Contains(strings.ToLower(v.Text), f.text) || strings.EqualFold(v.String(), f.text)
+	return f.value != nil && f.value.Type == v.Type && strings.EqualFold(v.String(), f.value.String())
+}
+
+// matchesText reports whether text of a type contains the text, or is the value.
+func (f *finder) matchesText(t gdwire.Type, content []byte) bool {
+	return f.contains(content) || f.value != nil && f.value.Type == t && strings.EqualFold(string(content), f.value.Text)
+}
+
+// contains reports whether the content contains the text, in lower or upper case.
+func (f *finder) contains(content []byte) bool {
+	f.lowered = f.lowered[:0]
+	for _, c := range content {
+		if c >= utf8.RuneSelf {
+			return bytes.Contains(bytes.ToLower(content), f.lower)
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		f.lowered = append(f.lowered, c)
+	}
+	return bytes.Contains(f.lowered, f.lower)
 }

@@ -69,12 +69,12 @@ func (s *Stdio) runAll(f *Flags, run func(name string) error) error {
 			all.good++
 		}
 		s.showFileNotes(name)
-		if s.bar != nil {
+		if s.counts {
 			_ = s.bar.Add(1)
 		}
 	}
 	s.Clear()
-	s.bar, s.notes = nil, nil
+	s.bar, s.counts, s.notes = nil, false, nil
 	s.Infof("%s", all.text(f.InPlace))
 	if all.bad > 0 {
 		return ErrBad
@@ -110,6 +110,7 @@ func (s *Stdio) countFiles(n int) {
 	if !s.MessagesShown() || s.IsTerminal || n < manyFiles {
 		return
 	}
+	s.counts = true
 	s.bar = progressbar.NewOptions(n, progressbar.OptionSetWriter(s.Errs), progressbar.OptionThrottle(barInterval),
 		progressbar.OptionClearOnFinish(), progressbar.OptionShowCount(), progressbar.OptionFullWidth())
 }

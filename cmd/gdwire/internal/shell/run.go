@@ -146,6 +146,9 @@ func withSimilarFlag(err error, f *Flags) error {
 	if !ok {
 		return err
 	}
+	if '0' <= name[0] && name[0] <= '9' {
+		return fmt.Errorf("%w; -- precedes operands that begin with -", err)
+	}
 	similar := ""
 	f.VisitAll(func(one *flag.Flag) {
 		if similar == "" && (text.Similar(name, one.Name) || strings.HasPrefix(one.Name, name)) {

@@ -43,6 +43,7 @@ type Stdio struct {
 	hint     func(error) string
 	warn     *color.Color // for Errs
 	bar      *progressbar.ProgressBar
+	counts   bool // bar counts files
 }
 
 // A Palette contains the colors of the output.
@@ -161,9 +162,36 @@ func (s *Stdio) MessagesShown() bool {
 
 // Progress returns a Reader of r, a file of the given size, that shows a progress bar if
 // the file is large.
-func (s *Stdio) Progress(r io.Reader, size int64) io.Reader {
-	if _, ok := terminal(s.Errs); !ok || size < largeInput {
-		return r
+func (s *Stdio) Progress(r io.Reader, size int64) io.Reader { return s.newBar(size)(r) }
+
+// ProgressOf returns a function that returns Readers of files of the given size together. They share a progress bar, as
+// of Progress, and write the output so far before they read on, so that it is seen at once.
+func (s *Stdio) ProgressOf(size int64) func(io.Reader) io.Reader {
+	bar := s.newBar(size)
+	return func(r io.Reader) io.Reader { return &flushingReader{bar(r), s} }
+}
+
+// A flushingReader writes the output so far before it reads on.
+type flushingReader struct {
+	io.Reader
+	s *Stdio
+}
+
+func (r *flushingReader) Read(p []byte) (int, error) {
+	if r.s.Out.Buffered() > 0 {
+		r.s.Clear()
+		if err := r.s.Out.Flush(); err != nil {
+			return 0, err
+		}
+	}
+	return r.Reader.Read(p)
+}
+
+// newBar shows a progress bar for size bytes, if these are many, and returns a function that returns Readers which
+// move it.
+func (s *Stdio) newBar(size int64) func(io.Reader) io.Reader {
+	if _, ok := terminal(s.Errs); !ok || size < largeInput || s.counts {
+		return func(r io.Reader) io.Reader { return r }
 	}
 	s.bar = progressbar.NewOptions64(size,
 		progressbar.OptionSetWriter(s.Errs),
@@ -172,8 +200,11 @@ func (s *Stdio) Progress(r io.Reader, size int64) io.Reader {
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionFullWidth(),
 	)
-	b := progressbar.NewReader(r, s.bar)
-	return &b
+	s.bar.Reset() // which starts its clock, so that the rate in its first line is one
+	return func(r io.Reader) io.Reader {
+		b := progressbar.NewReader(r, s.bar)
+		return &b
+	}
 }
 
 // Clear removes the progress bar.
