@@ -171,7 +171,7 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 				"gdwire debug tree get Main:hp set 'Main:hp = 6000' -- godot --path game",
 				`gdwire debug 6007 break main.gd:19 stack eval "hp * 2"`,
 			},
-			Details: debug.PrintCommands, New: debug.New},
+			Details: debug.PrintCommands, Words: debug.CommandNames(), New: debug.New},
 	}},
 	{Heading: "Check", Commands: []shell.Command{
 		{Name: "check", Operands: "[FILE…]", Max: -1, Summary: "Validate the input and print statistics.",
@@ -192,7 +192,7 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 				"gdwire complete bash",
 				"gdwire complete powershell",
 			},
-			New: shell.Complete},
+			Words: []string{"bash", "zsh", "fish", "powershell"}, New: shell.Complete},
 		{Name: "version", Summary: "Show the version.",
 			Examples: []string{
 				"gdwire version",

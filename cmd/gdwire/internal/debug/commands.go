@@ -47,6 +47,14 @@ func init() { // help refers to them
 	}
 }
 
+// CommandNames returns the names of the commands of the debugger.
+func CommandNames() (all []string) {
+	for i := range commands {
+		all = append(all, commands[i].name)
+	}
+	return all
+}
+
 // findCommand returns the command of the given name, or nil.
 func findCommand(name string) *command {
 	i := slices.IndexFunc(commands, func(c command) bool { return c.name == name })

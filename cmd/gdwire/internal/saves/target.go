@@ -3,6 +3,8 @@ package saves
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -43,6 +45,7 @@ func init() {
 
 // flag defines -to.
 func (t *target) flag(f *shell.Flags) {
+	f.Choices("to", partNames()...)
 	f.Func("to", "`PARTS` of the output, others as in the input: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip or encrypted. Compressed output is kept in memory until it is complete", func(s string) error {
 		for part := range strings.SplitSeq(s, ",") {
 			if err := t.add(strings.TrimSpace(part)); err != nil {
@@ -51,6 +54,17 @@ func (t *target) flag(f *shell.Flags) {
 		}
 		return nil
 	})
+}
+
+// partNames returns the parts of -to.
+func partNames() (all []string) {
+	for _, f := range gdwire.Formats() {
+		all = append(all, f.String())
+	}
+	for _, f := range open.Frames {
+		all = append(all, f.String())
+	}
+	return slices.AppendSeq(all, maps.Keys(containers))
 }
 
 // add adds a part of -to. A second part of the same kind is an error.

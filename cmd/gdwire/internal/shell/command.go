@@ -44,6 +44,7 @@ type Command struct {
 	Compares bool                  // StatusBad says that the inputs differ, and StatusUsage reports other errors
 	Examples []string              // command lines
 	Details  func(io.Writer)       // prints more of the help, if not nil
+	Words    []string              // operands that complete, if there are any
 	New      func(f *Flags) Action // defines the flags
 }
 
@@ -68,15 +69,16 @@ type Flags struct {
 	Binary    bool   // the output is binary
 
 	program *Program
-	given   map[string]bool // names of the flags on the command line
-	limits  map[string]bool // names of the flags for limits
+	given   map[string]bool     // names of the flags on the command line
+	limits  map[string]bool     // names of the flags for limits
+	choices map[string][]string // values of flags by name, for completion
 }
 
 // newFlags returns the flags of a command and its Action.
 func (c *Command) newFlags(p *Program) (*Flags, Action) {
 	fs := flag.NewFlagSet(c.Name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // Run reports its errors
-	f := &Flags{FlagSet: fs, Separator: -1, Binary: c.Binary, program: p, given: map[string]bool{}, limits: map[string]bool{}}
+	f := &Flags{FlagSet: fs, Separator: -1, Binary: c.Binary, program: p, given: map[string]bool{}, limits: map[string]bool{}, choices: map[string][]string{}}
 	return f, c.New(f)
 }
 

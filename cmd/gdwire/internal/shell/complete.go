@@ -70,24 +70,56 @@ func complete(s *Stdio, f *Flags) error {
 
 // candidates returns words for word i of a line.
 func (p *Program) candidates(words []string, i int, word string) (all []string) {
-	if i == 1 {
+	if i == 1 || i == 2 && helps[words[1]] {
 		for c := range p.commands {
 			all = append(all, c.Name)
 		}
-		return all
+		return append(all, map[bool]string{true: "help", false: limitsName}[i == 1])
 	}
 	c := p.find(words[1])
+	if c == nil {
+		return nil
+	}
+	f, _ := c.newFlags(p)
+	if name, takes := f.takesValue(words[i-1]); takes && i > 2 {
+		return f.valuesOf(name, "", word)
+	}
+	name, value, hasValue := strings.Cut(word, "=")
+	_, isFlag := f.takesValue(name)
 	switch {
-	case c == nil:
+	case hasValue && isFlag:
+		return f.valuesOf(strings.TrimLeft(name, "-"), name+"=", value)
 	case strings.HasPrefix(word, "-"):
-		f, _ := c.newFlags(p)
 		f.VisitAll(func(one *flag.Flag) { all = append(all, "-"+one.Name) })
+		return all
+	case c.Words != nil:
+		return c.Words
 	case strings.Contains(c.Operands, "PATH"):
 		for j, name := range words {
 			if info, err := os.Stat(name); j > 1 && j != i && err == nil && info.Mode().IsRegular() {
 				return p.Complete(name, word)
 			}
 		}
+	}
+	return nil
+}
+
+// takesValue returns the name of the flag that a word is, and reports whether a value follows it.
+func (f *Flags) takesValue(word string) (name string, takes bool) {
+	name = strings.TrimLeft(word, "-")
+	one := f.Lookup(name)
+	if one == nil || name == word {
+		return name, false
+	}
+	b, ok := one.Value.(interface{ IsBoolFlag() bool })
+	return name, !ok || !b.IsBoolFlag()
+}
+
+// valuesOf returns the values of a flag, each after a prefix and what precedes the last comma of the value so far.
+func (f *Flags) valuesOf(name, prefix, value string) (all []string) {
+	prefix += value[:strings.LastIndex(value, ",")+1]
+	for _, one := range f.choices[name] {
+		all = append(all, prefix+one)
 	}
 	return all
 }

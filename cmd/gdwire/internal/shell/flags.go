@@ -89,6 +89,7 @@ func Choose[T any](f *Flags, name, text string, choices []T, dst *T, nameOf func
 	for _, c := range choices {
 		names = append(names, nameOf(c))
 	}
+	f.Choices(name, names...)
 	list := strings.Join(names, ", ")
 	f.Func(name, text+": "+list, func(s string) error {
 		i := slices.Index(names, s)
@@ -100,8 +101,14 @@ func Choose[T any](f *Flags, name, text string, choices []T, dst *T, nameOf func
 	})
 }
 
+// Choices adds values of a flag, for completion.
+func (f *Flags) Choices(name string, values ...string) {
+	f.choices[name] = append(f.choices[name], values...)
+}
+
 // ExtraChoice adds a choice to a flag of Choose, and sets chosen if it is made.
 func (f *Flags) ExtraChoice(name, choice string, chosen *bool) {
+	f.Choices(name, choice)
 	one := f.Lookup(name)
 	one.Value, one.Usage = extraChoice{one.Value, choice, chosen}, one.Usage+", "+choice
 }
