@@ -76,8 +76,7 @@ func (w *writer) nativeDict(t gdwire.Token) {
 
 func (w *writer) nativeArray(t gdwire.Token) {
 	if len(t.Bytes()) == 0 {
-		w.start("[")
-		w.open(frame{end: "]", lines: true})
+		w.open("[", frame{end: "]", lines: true})
 		return
 	}
 	w.openObject("Array")
@@ -96,8 +95,7 @@ func (w *writer) declared(name string, e gdwire.Elem) {
 		w.text([]byte(text))
 		return
 	}
-	w.start("{")
-	w.open(frame{end: "}"})
+	w.open("{", frame{end: "}"})
 	w.name(member)
 	w.text([]byte(text))
 	w.end()
@@ -107,8 +105,7 @@ func (w *writer) declared(name string, e gdwire.Elem) {
 // names are additions of this package; the engine does not write them.
 func (w *writer) nativeReference(t gdwire.Token) {
 	if t.Kind() == gdwire.KindObjectStart {
-		w.start("{")
-		w.open(frame{end: "}"})
+		w.open("{", frame{end: "}"})
 		w.name("type")
 		w.text(t.Bytes())
 		w.openList("props", frame{lines: true, pairs: true})

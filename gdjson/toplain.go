@@ -15,8 +15,7 @@ func (w *writer) plain(t gdwire.Token) {
 	case gdwire.KindBool:
 		w.start(strconv.FormatBool(t.Bool()))
 	case gdwire.KindInt32, gdwire.KindInt64:
-		w.element()
-		w.buf = strconv.AppendInt(w.buf, t.Int(), 10)
+		w.decimal(t.Int())
 	case gdwire.KindFloat32, gdwire.KindFloat64:
 		w.element()
 		w.buf = appendPlain(w.buf, t.Float(), 64)
@@ -29,13 +28,11 @@ func (w *writer) plain(t gdwire.Token) {
 	case gdwire.KindNodePathStart:
 		w.nodePathStart(t, `"`, `"`)
 	case gdwire.KindDictStart:
-		w.start("{")
-		w.open(frame{end: "}", lines: true})
+		w.open("{", frame{end: "}", lines: true})
 	case gdwire.KindDictKey:
 		w.key()
 	case gdwire.KindArrayStart:
-		w.start("[")
-		w.open(frame{end: "]", lines: true})
+		w.open("[", frame{end: "]", lines: true})
 	case gdwire.KindPackedStart:
 		w.plainPacked(t)
 	case gdwire.KindChunk:
@@ -47,12 +44,14 @@ func (w *writer) plain(t gdwire.Token) {
 	case gdwire.KindImageStart, gdwire.KindInputEvent:
 		w.plainGodot2(t)
 	case gdwire.KindEnd:
-		w.plainEnd(t)
+		if shapes[t.Type()].unit == unitByte {
+			w.lastBytes()
+		}
+		w.end()
 	case gdwire.KindRID, gdwire.KindObjectID, gdwire.KindSignal, gdwire.KindObjectStart, gdwire.KindProperty:
 		w.plainReference(t)
 	default:
-		w.start("[")
-		w.open(frame{end: "]"})
+		w.open("[", frame{end: "]"})
 		w.components(t, shapes[t.Type()].wire)
 		w.end()
 	}
@@ -61,31 +60,25 @@ func (w *writer) plain(t gdwire.Token) {
 func (w *writer) plainPacked(t gdwire.Token) {
 	switch shapes[t.Type()].unit {
 	case unitByte:
-		w.start(`"`)
-		w.open(frame{end: `"`})
+		w.open(`"`, frame{end: `"`})
 	default:
-		w.start("[")
-		w.open(frame{end: "]", lines: t.Type() == gdwire.TypePackedStringArray})
+		w.open("[", frame{end: "]", lines: t.Type() == gdwire.TypePackedStringArray})
 	}
 }
 
 func (w *writer) plainReference(t gdwire.Token) {
 	switch t.Kind() {
 	case gdwire.KindRID, gdwire.KindObjectID:
-		w.element()
-		w.buf = strconv.AppendInt(w.buf, int64(t.ID()), 10)
+		w.decimal(int64(t.ID()))
 	case gdwire.KindSignal:
-		w.start("{")
-		w.open(frame{end: "}"})
+		w.open("{", frame{end: "}"})
 		w.name("name")
 		w.text(t.Bytes())
 		w.name("object")
-		w.element()
-		w.buf = strconv.AppendInt(w.buf, int64(t.ID()), 10)
+		w.decimal(int64(t.ID()))
 		w.end()
 	case gdwire.KindObjectStart:
-		w.start("{")
-		w.open(frame{end: "}", lines: true})
+		w.open("{", frame{end: "}", lines: true})
 		w.name("class")
 		w.text(t.Bytes())
 	default: // a property's name
@@ -96,8 +89,7 @@ func (w *writer) plainReference(t gdwire.Token) {
 }
 
 func (w *writer) plainGodot2(t gdwire.Token) {
-	w.start("{")
-	w.open(frame{end: "}"})
+	w.open("{", frame{end: "}"})
 	if t.Kind() == gdwire.KindImageStart {
 		format, mipmaps, width, height := t.Image()
 		w.integer("format", format)
@@ -117,13 +109,6 @@ func (w *writer) plainGodot2(t gdwire.Token) {
 	w.frames[len(w.frames)-1].end = `"}`
 	w.bytes(t.Bytes())
 	w.lastBytes()
-	w.end()
-}
-
-func (w *writer) plainEnd(t gdwire.Token) {
-	if shapes[t.Type()].unit == unitByte {
-		w.lastBytes()
-	}
 	w.end()
 }
 
@@ -152,10 +137,8 @@ func (w *writer) lastBytes() {
 // key reads a dictionary's key and appends it as the name of a member: the content
 // of a String or StringName, and the GDScript text of any other value.
 func (w *writer) key() {
-	w.element()
-	w.add(`"`)
 	outer, comma, indent := w.outer, w.comma, w.indent
-	w.open(frame{})
+	w.open(`"`, frame{})
 	w.outer, w.comma, w.indent = len(w.frames), ", ", ""
 	if err := w.value((*writer).scriptKey); err != nil && w.err == nil {
 		w.err = err

@@ -25,8 +25,7 @@ func (w *writer) script(t gdwire.Token) {
 	case gdwire.KindBool:
 		w.start(strconv.FormatBool(t.Bool()))
 	case gdwire.KindInt32, gdwire.KindInt64:
-		w.element()
-		w.buf = strconv.AppendInt(w.buf, t.Int(), 10)
+		w.decimal(t.Int())
 	case gdwire.KindFloat32, gdwire.KindFloat64:
 		w.element()
 		w.buf = appendText(w.buf, t.Float(), 64)
@@ -35,12 +34,10 @@ func (w *writer) script(t gdwire.Token) {
 	case gdwire.KindNodePathStart:
 		w.nodePathStart(t, `^\"`, `\"`)
 	case gdwire.KindDictStart:
-		w.start("{")
-		w.open(frame{end: "}", pairs: true, colon: true})
+		w.open("{", frame{end: "}", pairs: true, colon: true})
 	case gdwire.KindDictKey:
 	case gdwire.KindArrayStart:
-		w.start("[")
-		w.open(frame{end: "]"})
+		w.open("[", frame{end: "]"})
 	case gdwire.KindChunk:
 		w.numbers(t.Bytes(), shapes[t.Type()].unit, t.Width(), 1)
 	case gdwire.KindEnd:
@@ -90,9 +87,8 @@ func (w *writer) escapedTwice(s []byte) {
 // scriptCall appends a token that is a constructor call in GDScript, such as
 // Vector2(1.0, 2.0).
 func (w *writer) scriptCall(t gdwire.Token) {
-	w.start(t.Type().String())
+	w.open(t.Type().String(), frame{end: ")"})
 	w.add("(")
-	w.open(frame{end: ")"})
 	switch t.Kind() {
 	case gdwire.KindPackedStart, gdwire.KindImageStart:
 		return
@@ -108,8 +104,7 @@ func (w *writer) scriptCall(t gdwire.Token) {
 		w.numbers(t.Bytes(), unitByte, 8, 1)
 	}
 	if id := t.ID(); id != 0 {
-		w.element()
-		w.buf = strconv.AppendInt(w.buf, int64(id), 10)
+		w.decimal(int64(id))
 	}
 	if t.Components() > 0 {
 		w.components(t, nil)

@@ -158,8 +158,17 @@ func (w *writer) start(s string) {
 	w.add(s)
 }
 
-// open pushes f, so that the next elements are inside it.
-func (w *writer) open(f frame) { w.frames = append(w.frames, f) }
+// open appends the next element, which starts with s, and pushes f: the elements after it are inside.
+func (w *writer) open(s string, f frame) {
+	w.start(s)
+	w.frames = append(w.frames, f)
+}
+
+// decimal appends the next element, an integer.
+func (w *writer) decimal(n int64) {
+	w.element()
+	w.buf = strconv.AppendInt(w.buf, n, 10)
+}
 
 // end pops the innermost frame and appends its closing text.
 func (w *writer) end() {
@@ -184,8 +193,7 @@ func (w *writer) name(s string) {
 
 // openObject appends the start of an object and its member "type".
 func (w *writer) openObject(typ string) {
-	w.start("{")
-	w.open(frame{end: "}", started: true})
+	w.open("{", frame{end: "}", started: true})
 	w.add(`"type"`)
 	w.add(w.colon)
 	w.add(`"`)
@@ -247,9 +255,8 @@ func (w *writer) chunk(t gdwire.Token, before, after string) {
 func (w *writer) nodePathStart(t gdwire.Token, before, after string) {
 	names, _, absolute := t.NodePath()
 	w.names = wire.NamesOf(names, absolute, export.IsOneString(t))
-	w.start(before)
+	w.open(before, frame{end: after})
 	w.add(w.names.Start())
-	w.open(frame{end: after})
 }
 
 // nodePathName appends a chunk of a name. A name that cannot be read back from the text is an error,
@@ -373,8 +380,7 @@ func (w *writer) numbers(p []byte, u unit, width, group int) {
 	write := w.appenderOf(u, width)
 	for i := 0; len(p) > 0; p = p[size:] {
 		if group > 1 && i == 0 {
-			w.start("[")
-			w.open(frame{end: "]"})
+			w.open("[", frame{end: "]"})
 		}
 		w.element()
 		w.buf = write(w.buf, p)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/gdwire/gdwire/variant"
 )
 
 // Output contains lines that the game printed.
@@ -78,18 +76,8 @@ func (m *Monitors) Name(i int) string {
 	return names[i]
 }
 
-// A ProfileFrame is how long the game took for a frame. It comes after [Session.Profile].
-type ProfileFrame struct {
-	Frame                int64
-	Total                float64 // seconds
-	Process              float64
-	Physics, PhysicsStep float64
-	Script               float64
-	Details              []variant.Raw // of servers and functions; differs between versions
-}
-
 // Event decodes a message that all versions of Godot send: it returns an *Output, *Error, *Stop,
-// *Continued, *Monitors or *ProfileFrame. It returns nil for all others, such as those of the game's
+// *Continued or *Monitors. It returns nil for all others, such as those of the game's
 // own EngineDebugger.send_message, and an error if the message is not as it should be.
 func (m *Message) Event() any {
 	decode := events[m.Name]
@@ -111,8 +99,6 @@ var events = map[string]func(*cursor) any{
 	"debug_exit":                func(c *cursor) any { return &Continued{c.m.Thread} },
 	"performance":               (*cursor).monitors,
 	"performance:profile_frame": (*cursor).monitors,
-	"profile_frame":             (*cursor).profileFrame,
-	"servers:profile_frame":     (*cursor).profileFrame,
 }
 
 func (c *cursor) stop() any {
@@ -187,15 +173,6 @@ func (c *cursor) monitors() any {
 	return m
 }
 
-func (c *cursor) profileFrame() any {
-	f := &ProfileFrame{Frame: next[int64](c)}
-	for _, v := range []*float64{&f.Total, &f.Process, &f.Physics, &f.PhysicsStep, &f.Script} {
-		c.scan(v)
-	}
-	f.Details = c.rest()
-	return f
-}
-
 // Monitor turns the event [Monitors] on or off. Godot 3 always sends it.
 func (s *Session) Monitor(ctx context.Context, on bool) error {
 	p, err := s.Protocol(ctx)
@@ -203,21 +180,4 @@ func (s *Session) Monitor(ctx context.Context, on bool) error {
 		return err
 	}
 	return s.Send(ctx, "profiler:performance", on)
-}
-
-// maxFunctions is how many functions a ProfileFrame contains at most.
-const maxFunctions = 64
-
-// Profile turns the event [ProfileFrame] on or off.
-func (s *Session) Profile(ctx context.Context, on bool) error {
-	p, err := s.Protocol(ctx)
-	switch {
-	case err != nil:
-		return err
-	case p != Godot3:
-		return s.Send(ctx, "profiler:servers", on, []any{maxFunctions})
-	case on:
-		return s.Send(ctx, "start_profiling", maxFunctions)
-	}
-	return s.Send(ctx, "stop_profiling")
 }

@@ -102,9 +102,6 @@ func next[T any](c *cursor) (v T) {
 // negative as an int.
 func (c *cursor) id() variant.ObjectID { return variant.ObjectID(next[int64](c)) }
 
-// rest returns the values that are not decoded yet.
-func (c *cursor) rest() []variant.Raw { return c.m.Data[c.i:] }
-
 // maxMessage is the maximum size in bytes of a message of Godot 3.
 const maxMessage = 64 << 20
 

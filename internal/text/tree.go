@@ -187,16 +187,6 @@ func (p *Node) String() string {
 	return p.parent.String() + step
 }
 
-// Missing returns the first target at which no value was found, or nil.
-func (t *Tree) Missing() *Node {
-	for _, p := range t.Targets {
-		if p.Hits == 0 {
-			return p
-		}
-	}
-	return nil
-}
-
 // resetHits makes p and all nodes in it as they were before a walk.
 func (p *Node) resetHits() {
 	p.Hits = 0

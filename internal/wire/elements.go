@@ -39,48 +39,83 @@ func Decode[T Element](dst []T, b []byte, u Unit) {
 		copy(p, b)
 		return
 	}
-	if decodeSlice(dst, b, u) {
+	convertAll(dst, b, u, false)
+}
+
+// Encode encodes src as elements of u at the start of b.
+func Encode[T Element](b []byte, src []T, u Unit) { convertAll(src, b, u, true) }
+
+// convertAll decodes the elements of s from b, or encodes them at its start.
+func convertAll[T Element](s []T, b []byte, u Unit, encode bool) {
+	if convert(s, b, u, encode) {
 		return
 	}
 	// A type that a program defined, as its numbers.
 	_, n := UnitOf[T]()
-	eachUnnamed(dst, func(i int, numbers any) { decodeSlice(numbers, b[i*n*u.Size():], u) })
+	eachUnnamed(s, func(i int, numbers any) { convert(numbers, b[i*n*u.Size():], u, encode) })
 }
 
-// decodeSlice decodes to a slice of an unnamed type. It reports false for
-// slices of other types.
-func decodeSlice(dst any, b []byte, u Unit) bool {
-	switch dst := dst.(type) {
+// convert decodes or encodes a slice of an unnamed type. It reports false for slices of other types.
+func convert(s any, b []byte, u Unit, encode bool) bool {
+	switch s := s.(type) {
 	case []byte:
-		copy(dst, b)
-	case []int32:
-		decodeInts(dst, b, u)
-	case []int64:
-		decodeInts(dst, b, u)
-	case []float32:
-		if u == Float32 {
-			n := decodeFours(dst, b)
-			dst, b = dst[n:], b[4*n:]
+		if encode {
+			encodeInts(b, s, u)
+		} else {
+			copy(s, b)
 		}
-		decodeReals(dst, b, u)
+	case []int32:
+		convertInts(s, b, u, encode)
+	case []int64:
+		convertInts(s, b, u, encode)
+	case []float32:
+		if u == Float32 && !encode {
+			n := decodeFours(s, b)
+			s, b = s[n:], b[4*n:]
+		}
+		convertReals(s, b, u, encode)
 	case []float64:
-		decodeReals(dst, b, u)
+		convertReals(s, b, u, encode)
 	case [][2]float32:
-		decodeVectors[float32](dst, b, u)
+		convertVectors[float32](s, b, u, encode)
 	case [][3]float32:
-		decodeVectors[float32](dst, b, u)
+		convertVectors[float32](s, b, u, encode)
 	case [][4]float32:
-		decodeVectors[float32](dst, b, u)
+		convertVectors[float32](s, b, u, encode)
 	case [][2]float64:
-		decodeVectors[float64](dst, b, u)
+		convertVectors[float64](s, b, u, encode)
 	case [][3]float64:
-		decodeVectors[float64](dst, b, u)
+		convertVectors[float64](s, b, u, encode)
 	case [][4]float64:
-		decodeVectors[float64](dst, b, u)
+		convertVectors[float64](s, b, u, encode)
 	default:
 		return false
 	}
 	return true
+}
+
+func convertInts[T int32 | int64](s []T, b []byte, u Unit, encode bool) {
+	if encode {
+		encodeInts(b, s, u)
+	} else {
+		decodeInts(s, b, u)
+	}
+}
+
+func convertReals[R float32 | float64](s []R, b []byte, u Unit, encode bool) {
+	if encode {
+		encodeReals(b, s, u)
+	} else {
+		decodeReals(s, b, u)
+	}
+}
+
+func convertVectors[R float32 | float64, V vectors[R]](s []V, b []byte, u Unit, encode bool) {
+	if encode {
+		encodeVectors[R](b, s, u)
+	} else {
+		decodeVectors[R](s, b, u)
+	}
 }
 
 func decodeInts[T int32 | int64](dst []T, b []byte, u Unit) {
@@ -161,47 +196,6 @@ func decodeVectors[R float32 | float64, V vectors[R]](dst []V, b []byte, u Unit)
 
 func real32[R float32 | float64](b []byte) R { return R(math.Float32frombits(le.Uint32(b))) }
 func real64[R float32 | float64](b []byte) R { return R(math.Float64frombits(le.Uint64(b))) }
-
-// Encode encodes src as elements of u at the start of b.
-func Encode[T Element](b []byte, src []T, u Unit) {
-	if encodeSlice(b, src, u) {
-		return
-	}
-	_, n := UnitOf[T]()
-	eachUnnamed(src, func(i int, numbers any) { encodeSlice(b[i*n*u.Size():], numbers, u) })
-}
-
-// encodeSlice encodes a slice of an unnamed type. It reports false for
-// slices of other types.
-func encodeSlice(b []byte, src any, u Unit) bool {
-	switch src := src.(type) {
-	case []byte:
-		encodeInts(b, src, u)
-	case []int32:
-		encodeInts(b, src, u)
-	case []int64:
-		encodeInts(b, src, u)
-	case []float32:
-		encodeReals(b, src, u)
-	case []float64:
-		encodeReals(b, src, u)
-	case [][2]float32:
-		encodeVectors[float32](b, src, u)
-	case [][3]float32:
-		encodeVectors[float32](b, src, u)
-	case [][4]float32:
-		encodeVectors[float32](b, src, u)
-	case [][2]float64:
-		encodeVectors[float64](b, src, u)
-	case [][3]float64:
-		encodeVectors[float64](b, src, u)
-	case [][4]float64:
-		encodeVectors[float64](b, src, u)
-	default:
-		return false
-	}
-	return true
-}
 
 func encodeInts[T byte | int32 | int64](b []byte, src []T, u Unit) {
 	switch i := 0; u {
