@@ -152,11 +152,12 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 				"gdwire listen unix:game.sock",
 			},
 			New: traffic.Listen},
-		{Name: "proxy", Operands: "LISTEN TARGET", Min: 2, Max: 2, Summary: "Forward connections to a server and show the packets in both directions.",
+		{Name: "proxy", Operands: "LISTEN TARGET", Min: 2, Max: 2, Summary: "Forward connections to a server and show the packets in both directions. LISTEN is a port, HOST:PORT or unix:PATH; TARGET also tls:HOST:PORT, udp:HOST:PORT, ws://HOST or wss://HOST.",
 			Examples: []string{
 				"gdwire proxy 7000 game.example.com:7777",
 				"gdwire proxy -record traffic 7000 game.example.com:7777",
 				"gdwire proxy -view 6007 127.0.0.1:6008",
+				"gdwire proxy -delay 80ms -jitter 20ms -drop 2% 7000 udp:game.example.com:7777",
 			},
 			New: traffic.Proxy},
 		{Name: "replay", Operands: "PREFIX ADDR", Min: 2, Max: 2, Summary: "Send what proxy -record kept to a server again, and show which answers differ and how long they take.",

@@ -3,15 +3,17 @@ package traffic
 import (
 	"bytes"
 	"io"
+	"net/url"
 	"strings"
 )
 
 // A handshakeReader reads the stream of a client. If the stream starts with an HTTP request
 // for a WebSocket, the reader removes the header Sec-WebSocket-Extensions: messages
-// are then not compressed.
+// are then not compressed. With the URL of the server, the request is for it.
 type handshakeReader struct {
 	r       io.Reader
-	removed func() // called if there were extensions
+	url     *url.URL // or nil
+	removed func()   // called if there were extensions
 
 	head []byte // read and not returned yet
 	err  error
@@ -62,7 +64,8 @@ func (h *handshakeReader) readHead() {
 			return
 		}
 		if end := endOfHead(h.head); end >= 0 {
-			h.removeExtensions(end)
+			h.addressTo(end)
+			h.removeExtensions(endOfHead(h.head))
 			return
 		}
 		if h.err != nil {
@@ -72,6 +75,33 @@ func (h *handshakeReader) readHead() {
 		n, h.err = h.r.Read(part)
 		h.head = append(h.head, part[:n]...)
 	}
+}
+
+// addressTo makes the request, whose head ends at end, one for the server's URL: clients name the proxy. A path of
+// the URL takes the place of the client's.
+func (h *handshakeReader) addressTo(end int) {
+	if h.url == nil {
+		return
+	}
+	lines := strings.Split(string(h.head[:end]), "\n")
+	for i, line := range lines {
+		line, ending := strings.TrimSuffix(line, "\r"), ""
+		if len(line) < len(lines[i]) {
+			ending = "\r"
+		}
+		name, _, _ := strings.Cut(line, ":")
+		words := strings.Fields(line)
+		switch {
+		case i == 0 && len(words) == 3 && h.url.RequestURI() != "/":
+			line = words[0] + " " + h.url.RequestURI() + " " + words[2]
+		case i > 0 && strings.EqualFold(name, "Host"):
+			line = "Host: " + h.url.Host
+		case i > 0 && strings.EqualFold(name, "Origin"): // of a browser, which servers compare with the host
+			line = "Origin: http" + strings.TrimPrefix(h.url.Scheme, "ws") + "://" + h.url.Host
+		}
+		lines[i] = line + ending
+	}
+	h.head = append([]byte(strings.Join(lines, "\n")), h.head[end:]...)
 }
 
 // removeExtensions removes the extensions from the lines of the request, which ends at end.

@@ -4,22 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net"
-	"os"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
-	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/address"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/stream"
@@ -37,23 +28,12 @@ func Proxy(f *shell.Flags) shell.Action {
 	record.Flag(f.FlagSet, &p.record)
 	f.BoolVar(&p.view, "view", false, "show the packets in a page of the browser, too")
 	p.noOpen = view.NoOpenFlag(f)
+	p.network.define(f)
 	f.Int64Var(&p.packets, "n", 0, "exit after `N` packets [never]")
 	return shell.Action{
 		Check: func() error { return p.check(f) },
-		Run:   func(s *shell.Stdio) error { return p.run(s, f.Operands[0], f.Operands[1]) },
+		Run:   func(s *shell.Stdio) error { return p.run(s, f.Operands[0]) },
 	}
-}
-
-// The proxyFlags are the flags of proxy.
-type proxyFlags struct {
-	open        open.Flags
-	webSocket   bool   // -frame ws
-	lines       bool   // -json
-	dropInvalid bool   // -drop-invalid
-	record      string // -record
-	packets     int64  // -n
-	view        bool   // -view
-	noOpen      *bool
 }
 
 func (o *proxyFlags) check(f *shell.Flags) error {
@@ -66,61 +46,50 @@ func (o *proxyFlags) check(f *shell.Flags) error {
 	if !f.Given("objects") {
 		o.open.Decoder.AllowObjects = !o.dropInvalid
 	}
-	for i := range f.Operands {
-		if err := shell.CompleteAddress(&f.Operands[i]); err != nil {
-			return err
-		}
+	var err error
+	if o.target, err = parseTarget(f.Operands[1]); err != nil {
+		return err
 	}
-	return nil
+	if f.Operands[0], err = o.target.listenAddress(f.Operands[0]); err != nil {
+		return err
+	}
+	o.webSocket = o.webSocket || o.target.url != nil
+	switch {
+	case o.target.udp && f.Given("frame"):
+		return errors.New("a datagram is one value without a length: -frame is not for UDP")
+	case o.target.url != nil && f.Given("frame") && o.open.Frame != save.Bare:
+		return errors.New("the messages of a WebSocket have no lengths: -frame can only be ws")
+	}
+	return o.network.check(f, &o.target, o.webSocket)
 }
-
-// A proxyServer forwards connections to a server and shows their packets.
-type proxyServer struct {
-	*shell.Stdio
-	options *proxyFlags
-	target  string           // the address of the server
-	framing framing          // before anything is recognized
-	live    *view.Live       // of -view, or nil
-	record  *record.Recorder // of -record, or nil
-	end     context.CancelFunc
-	lines   lines // of output and errors
-
-	mu        sync.Mutex
-	remaining int64 // number of packets until the end, or negative for no end
-	err       error
-	packets   [2]int64 // from clients and from servers
-	invalid   int64
-	bytes     [2]atomic.Int64
-}
-
-const (
-	// maxWaiting is the number of bytes that can wait to be shown.
-	maxWaiting = 16 << 20
-	// maxDial is the maximum time for which dialing the server is tried again.
-	maxDial = 2 * time.Second
-)
 
 // run accepts connections and forwards them.
-func (o *proxyFlags) run(s *shell.Stdio, addr, target string) error {
+func (o *proxyFlags) run(s *shell.Stdio, addr string) error {
 	signals, stop := shell.UntilEnded()
 	defer stop()
 	ctx, end := context.WithCancel(signals)
 	defer end()
-	ln, recorder, err := record.Listen(addr, o.record)
+	p := &proxyServer{Stdio: s, options: o, framing: newFraming(&o.open), end: end, remaining: cmp.Or(o.packets, -1), network: o.newNetwork()}
+	p.framing.webSocket = o.webSocket
+	listen := p.listen
+	if o.target.udp {
+		listen = p.listenUDP
+	}
+	at, forward, err := listen(addr)
 	if err != nil {
 		return err
 	}
-	p := &proxyServer{Stdio: s, options: o, target: target, framing: newFraming(&o.open), end: end, remaining: cmp.Or(o.packets, -1), record: recorder}
-	p.framing.webSocket = o.webSocket
 	p.lines.maxBytes, p.lines.flush, p.lines.fail = maxWaiting, s.Out.Flush, p.stop
 	p.lines.missedLine = func(missed string) line { return line{s.Errs, "gdwire: … " + missed + " packets not shown\n"} }
 	p.lines.start()
-	p.logf("listening on %v for %s", address.Text(ln.Addr()), target)
+	p.logf("listening on %s for %s", at, o.target.text)
 	if o.view {
 		p.live = newLive(p.framing.Reading)
 		serve, err := (&view.Server{Live: p.live}).Show(*o.noOpen, p.logf)
 		if err != nil {
-			return errors.Join(err, ln.Close())
+			end()
+			_, failed := forward(ctx)
+			return errors.Join(err, failed)
 		}
 		page := make(chan struct{})
 		go func() {
@@ -132,46 +101,47 @@ func (o *proxyFlags) run(s *shell.Stdio, addr, target string) error {
 			<-page
 		}()
 	}
-	a := &acceptor{handle: p.serve, logf: p.logf}
-	if err := a.run(ctx, ln); err != nil {
+	connections, err := forward(ctx)
+	if err != nil {
 		p.stop(err)
 	}
-	if recorder != nil {
-		if err := recorder.Close(); err != nil {
+	if p.record != nil {
+		if err := p.record.Close(); err != nil {
 			p.stop(err)
 		}
 	}
-	p.summary(a.count.Load())
+	p.summary(connections)
 	p.lines.close()
 	shell.WaitOutput(signals, p.lines.done)
 	return p.err
 }
 
-// logWaiting writes a message that says why the proxy waits.
-func (p *proxyServer) logWaiting(err error) { p.logf("%v; waiting", err) }
-
-// logf adds a message for errs to the lines.
-func (p *proxyServer) logf(format string, args ...any) {
-	p.lines.add(p.Errs, "gdwire: "+shell.Printable(fmt.Sprintf(format, args...))+"\n")
+// listen listens for connections. It returns the address, and a function that forwards connections until its context
+// is done, and returns their number.
+func (p *proxyServer) listen(addr string) (at string, forward func(context.Context) (int64, error), err error) {
+	ln, recorder, err := record.Listen(addr, p.options.record)
+	if err != nil {
+		return "", nil, err
+	}
+	p.record = recorder
+	return address.Text(ln.Addr()), func(ctx context.Context) (int64, error) {
+		a := &acceptor{handle: p.serve, logf: p.logf}
+		err := a.run(ctx, ln)
+		return a.count.Load(), err
+	}, nil
 }
 
-// summary adds a message with the totals.
-func (p *proxyServer) summary(connections int64) {
-	p.logf("%d connections; from clients %d packets, %d bytes; from the server %d packets, %d bytes; %d invalid",
-		connections, p.packets[0], p.bytes[0].Load(), p.packets[1], p.bytes[1].Load(), p.invalid)
-}
-
-// logConn adds a message about a connection.
-func (p *proxyServer) logConn(number int64, format string, args ...any) {
-	p.logf("#%d: %s", number, fmt.Sprintf(format, args...))
-}
+// maxDial is the maximum time for which dialing the server is tried again.
+const maxDial = 2 * time.Second
 
 // serve forwards a connection until both directions are closed.
 func (p *proxyServer) serve(ctx context.Context, c *stream.Conn, number int64) {
-	client := c.NetConn()                               // forward all bytes, also those that are not packets
+	client := c.NetConn() // forward all bytes, also those that are not packets
+	ctx, endLife := p.limitLife(ctx, number)
+	defer endLife()
 	trying, cancel := context.WithTimeout(ctx, maxDial) // then give the client's descriptor back
 	server, err := retry(trying, p.logWaiting, func() (net.Conn, error) {
-		return address.Dial(ctx, p.target)
+		return p.options.target.dial(ctx)
 	})
 	cancel()
 	if err != nil {
@@ -179,295 +149,17 @@ func (p *proxyServer) serve(ctx context.Context, c *stream.Conn, number int64) {
 		return
 	}
 	defer func() { _ = server.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	defer context.AfterFunc(ctx, func() {
+		_ = client.Close()
+		_ = server.Close()
+	})()
 	p.logConn(number, "from %v", address.Text(client.RemoteAddr()))
 	var both sync.WaitGroup
 	for i, ends := range [2][2]net.Conn{{client, server}, {server, client}} {
 		d := &direction{proxyServer: p, number: number, way: i, from: ends[0], input: ends[0], to: ends[1]}
+		d.out = p.sender(ctx, number, i, d.deliver)
 		both.Go(func() { d.forward(ctx) })
 	}
 	both.Wait()
 	p.logConn(number, "closed")
-}
-
-// A direction is one direction of a connection.
-type direction struct {
-	*proxyServer
-	number   int64
-	way      int // 0 from client to server, 1 from server to client
-	from, to net.Conn
-	input    io.Reader  // of from
-	file     *os.File   // of -record, or nil
-	pieces   chan piece // forwarded and not shown yet
-	offset   int64      // after the latest message
-}
-
-// A piece is bytes that arrived at a time.
-type piece struct {
-	bytes []byte
-	at    time.Time
-}
-
-var arrows = [2]string{"->", "<-"}
-
-// forward forwards all bytes and the end of the stream.
-func (d *direction) forward(ctx context.Context) {
-	if d.record != nil {
-		f, err := retry(ctx, d.logWaiting, func() (*os.File, error) {
-			return d.record.File(d.number, record.Direction(d.way))
-		})
-		if err != nil {
-			d.stop(err)
-			return
-		}
-		defer func() { _ = f.Close() }()
-		d.file = f
-	}
-	if d.way == 0 {
-		d.input = &handshakeReader{r: d.from, removed: func() {
-			d.logConn(d.number, "%s the extensions were taken out of the WebSocket handshake, because compressed messages cannot be shown", arrows[d.way])
-		}}
-	}
-	if d.options.dropInvalid {
-		d.filter()
-	} else {
-		d.copy()
-	}
-	if c, ok := d.to.(interface{ CloseWrite() error }); ok {
-		_ = c.CloseWrite()
-	}
-}
-
-// maxPieces is the maximum number of pieces that wait to be shown. If half as many wait, packets
-// are counted instead of shown.
-const maxPieces = 1024
-
-// maxViewed is the maximum number of waiting pieces with which packets are still added to the
-// page of -view.
-const maxViewed = 64
-
-// copy forwards bytes as they arrive. Another goroutine shows the packets in them: the
-// output does not delay them.
-func (d *direction) copy() {
-	d.pieces = make(chan piece, maxPieces)
-	r := &pieceReader{pieces: d.pieces, end: io.EOF}
-	shown := make(chan struct{})
-	go func() {
-		defer close(shown)
-		d.showFile(r)
-		for range d.pieces { // forward without showing
-		}
-	}()
-	buf := make([]byte, shell.BufferSize)
-	for {
-		n, err := d.input.Read(buf)
-		if n > 0 {
-			d.recordBytes(buf[:n])
-			if _, err := d.to.Write(buf[:n]); err != nil {
-				break
-			}
-			if r.end != errBehind {
-				select {
-				case d.pieces <- piece{append([]byte(nil), buf[:n]...), time.Now()}:
-				default:
-					r.end = errBehind
-					d.logConn(d.number, "%s packets arrive faster than they can be counted; the rest is only forwarded", arrows[d.way])
-				}
-			}
-		}
-		if err != nil {
-			break
-		}
-	}
-	close(d.pieces)
-	<-shown
-}
-
-// recordBytes counts bytes and appends them to the file of -record.
-func (d *direction) recordBytes(b []byte) {
-	d.bytes[d.way].Add(int64(len(b)))
-	if d.file != nil {
-		if _, err := d.file.Write(b); err != nil {
-			d.stop(err)
-		}
-	}
-}
-
-// index adds a message that arrived at a time to the index of -record if it is a packet that was
-// forwarded.
-func (d *direction) index(m message, at time.Time, forwarded bool) {
-	from, n := d.offset, int64(len(m.raw))
-	d.offset += n
-	if d.record == nil || m.packet == nil || !forwarded {
-		return
-	}
-	if err := d.record.Add(at, record.Packet{Connection: d.number, Direction: record.Direction(d.way), Offset: from, Length: n}); err != nil {
-		d.stop(err)
-	}
-}
-
-// stop ends the proxy with an error.
-func (p *proxyServer) stop(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.err == nil {
-		p.err = err
-	}
-	p.end()
-}
-
-// A pieceReader reads pieces of a stream.
-type pieceReader struct {
-	pieces <-chan piece
-	rest   []byte
-	at     time.Time // at which the latest piece arrived
-	end    error     // after the last piece: EOF, or errBehind; read only after pieces is closed
-}
-
-// errBehind ends the pieces after which bytes were only forwarded, as a message has said.
-var errBehind = errors.New("behind")
-
-func (r *pieceReader) Read(b []byte) (int, error) {
-	if len(r.rest) == 0 {
-		piece, ok := <-r.pieces
-		if !ok {
-			return 0, r.end
-		}
-		r.rest, r.at = piece.bytes, piece.at
-	}
-	n := copy(b, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
-}
-
-// showFile shows the packets in a stream, up to the first error in their framing.
-func (d *direction) showFile(r *pieceReader) {
-	o := d.framing
-	err := d.each(r, &o, func(m message) error {
-		d.index(m, r.at, true)
-		return nil
-	})
-	if err != io.EOF && err != errBehind {
-		d.logConn(d.number, "%s %v; what follows is only forwarded", arrows[d.way], err)
-	}
-}
-
-// filter forwards each valid packet after receiving all of it.
-func (d *direction) filter() {
-	o := d.framing
-	err := d.each(d.input, &o, func(m message) error {
-		d.recordBytes(m.raw)
-		d.index(m, time.Now(), m.valid)
-		if !m.valid {
-			return nil
-		}
-		_, err := d.to.Write(m.raw)
-		return err
-	})
-	if err != io.EOF && !errors.Is(err, net.ErrClosed) {
-		d.logConn(d.number, "%s %v; the connection is closed", arrows[d.way], err)
-		_ = d.from.Close()
-	}
-}
-
-// each shows each message in a stream and then calls do.
-func (d *direction) each(r io.Reader, o *framing, do func(message) error) error {
-	messages, err := newMessages(r, o, func(note string) { d.logConn(d.number, "%s %s", arrows[d.way], note) })
-	if err != nil {
-		return err
-	}
-	for {
-		m, err := messages.next()
-		if err != nil {
-			return err
-		}
-		m.valid = m.packet == nil || d.show(m.packet, o)
-		if err := do(m); err != nil {
-			return err
-		}
-	}
-}
-
-// clock is the form of the time of a packet.
-const clock = "15:04:05.000"
-
-// show shows a packet and reports whether it is valid.
-func (d *direction) show(packet []byte, o *framing) bool {
-	if len(d.pieces) > maxPieces/2 {
-		d.lines.miss()
-		d.countPacket(nil)
-		return true
-	}
-	if o.Candidates != nil {
-		o.DecideFormat(packet)
-	}
-	invalid := validate(packet, &o.Reading)
-	now := time.Now()
-	switch {
-	case d.live == nil:
-	case len(d.pieces) > maxViewed:
-		d.live.Miss()
-	default:
-		d.live.Add(now, d.number, d.way == 0, packet, o.Decoder, invalid)
-	}
-	if !d.countPacket(invalid) {
-		return invalid == nil
-	}
-	if d.options.lines {
-		d.lines.add(d.Out, d.jsonLine(now, packet, &o.Reading, invalid))
-	} else {
-		d.lines.add(d.Out, d.packetLine(now, packet, &o.Reading, invalid))
-	}
-	return invalid == nil
-}
-
-// countPacket counts a packet, and reports whether to show it: -n packets have not been shown
-// yet.
-func (d *direction) countPacket(invalid error) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.remaining == 0 || d.err != nil {
-		return false
-	}
-	d.packets[d.way]++
-	if invalid != nil {
-		d.invalid++
-	}
-	if d.remaining--; d.remaining == 0 {
-		d.end()
-	}
-	return true
-}
-
-// packetLine returns a packet as a line of text.
-func (d *direction) packetLine(now time.Time, packet []byte, o *save.Reading, invalid error) string {
-	head := fmt.Sprintf("%s #%d %s %d ", now.Format(clock), d.number, arrows[d.way], len(packet))
-	width := max(d.Width-len(head), 20)
-	var text string
-	if invalid != nil {
-		text = d.Colors.Bad.Sprint(shell.Cut(shell.Printable("invalid: "+strings.TrimPrefix(invalid.Error(), "gdwire: ")), width))
-	} else {
-		text = shell.Cut(plainText(packet, o, width), width)
-	}
-	return d.Colors.Dim.Sprint(head) + text + "\n"
-}
-
-// jsonLine returns a packet as a line of JSON.
-func (d *direction) jsonLine(now time.Time, packet []byte, o *save.Reading, invalid error) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `{"time":%q,"connection":%d,"direction":%q,"size":%d,`, now.Format(time.RFC3339Nano), d.number, arrows[d.way], len(packet))
-	if invalid != nil {
-		text, _ := jsontext.AppendQuote(nil, shell.Printable(invalid.Error()))
-		fmt.Fprintf(&b, "\"error\":%s}\n", text)
-		return b.String()
-	}
-	b.WriteString(`"value":`)
-	w := o.NewDecoder()
-	defer w.Release()
-	w.ResetBytes(packet)
-	if err := gdjson.ToJSON(&b, w, gdjson.Options{EscapeForTerminal: true}); err != nil { // a valid value that JSON cannot represent
-		d.logConn(d.number, "%v", err)
-	}
-	b.WriteString("}\n")
-	return b.String()
 }

@@ -1,0 +1,248 @@
+package traffic
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
+)
+
+const (
+	// maxClients is the maximum number of clients of UDP at the same time.
+	maxClients = 256
+	// silence is the time after which a client of UDP that sends and receives nothing is forgotten.
+	silence = 2 * time.Minute
+	// maxDatagram is larger than any datagram in bytes.
+	maxDatagram = 64 << 10
+	// maxErrors is the number of errors of a socket, one after the other, that concern single datagrams.
+	maxErrors = 1000
+)
+
+// A datagramProxy forwards datagrams. Each client has a port of its own to the server, as behind a router.
+type datagramProxy struct {
+	*proxyServer
+	conn   *net.UDPConn // to the clients
+	count  int64        // of all clients
+	refuse sync.Once    // says that there are too many clients
+
+	mu      sync.Mutex
+	clients map[netip.AddrPort]*datagramClient
+	running sync.WaitGroup
+}
+
+// A datagramClient is a client of UDP.
+type datagramClient struct {
+	server net.Conn
+	ways   [2]*datagrams
+	active atomic.Int64 // when the latest datagram came, in nanoseconds
+}
+
+// listenUDP is listen for UDP.
+func (p *proxyServer) listenUDP(addr string) (at string, forward func(context.Context) (int64, error), err error) {
+	local, err := net.ResolveUDPAddr("udp", addr)
+	if err != nil {
+		return "", nil, err
+	}
+	conn, err := net.ListenUDP("udp", local)
+	if err != nil {
+		return "", nil, err
+	}
+	if prefix := p.options.record; prefix != "" {
+		if p.record, err = record.New(prefix); err != nil {
+			return "", nil, errors.Join(err, conn.Close())
+		}
+	}
+	u := &datagramProxy{proxyServer: p, conn: conn, clients: map[netip.AddrPort]*datagramClient{}}
+	return udpScheme + conn.LocalAddr().String(), u.run, nil
+}
+
+// run forwards datagrams until ctx is done, and returns the number of clients.
+func (u *datagramProxy) run(ctx context.Context) (int64, error) {
+	ctx, end := context.WithCancel(ctx)
+	defer u.running.Wait()
+	defer end()
+	defer context.AfterFunc(ctx, func() { _ = u.conn.Close() })()
+	buf := make([]byte, maxDatagram)
+	for failed := 0; ; {
+		n, from, err := u.conn.ReadFromUDPAddrPort(buf)
+		if ctx.Err() != nil {
+			return u.count, nil
+		}
+		if err != nil { // about an earlier datagram, which did not reach a client
+			if failed++; failed > maxErrors {
+				return u.count, err
+			}
+			continue
+		}
+		failed = 0
+		if c := u.client(ctx, from); c != nil {
+			c.active.Store(time.Now().UnixNano())
+			c.ways[0].forward(buf[:n])
+		}
+	}
+}
+
+// client returns the client of an address, or nil if it cannot have a port to the server.
+func (u *datagramProxy) client(ctx context.Context, from netip.AddrPort) *datagramClient {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if c := u.clients[from]; c != nil {
+		return c
+	}
+	if len(u.clients) >= maxClients {
+		u.refuse.Do(func() {
+			u.logf("more than %d clients at the same time: others wait until one is silent for %v", maxClients, silence)
+		})
+		return nil
+	}
+	var dialer net.Dialer
+	server, err := dialer.DialContext(ctx, "udp", u.options.target.addr)
+	if err != nil {
+		u.logf("%v", err)
+		return nil
+	}
+	u.count++
+	number := u.count
+	u.logConn(number, "from %v", from)
+	c := &datagramClient{server: server}
+	life, end := u.limitLife(ctx, number)
+	for i, deliver := range []func([]byte) error{
+		func(b []byte) error { _, _ = server.Write(b); return nil }, // what cannot be sent is lost, as datagrams are
+		func(b []byte) error { _, _ = u.conn.WriteToUDPAddrPort(b, from); return nil },
+	} {
+		c.ways[i] = newDatagrams(&direction{proxyServer: u.proxyServer, number: number, way: i, out: u.sender(life, number, i, deliver)})
+	}
+	u.clients[from] = c
+	u.running.Go(func() {
+		defer end()
+		stop := context.AfterFunc(life, func() { _ = server.Close() })
+		defer stop()
+		u.receive(life, c)
+		u.mu.Lock()
+		delete(u.clients, from)
+		u.mu.Unlock()
+		_ = server.Close()
+		end()
+		for _, d := range c.ways {
+			d.close()
+		}
+		u.logConn(number, "closed")
+	})
+	return c
+}
+
+// receive forwards the datagrams of the server until the client is silent or ctx is done.
+func (u *datagramProxy) receive(ctx context.Context, c *datagramClient) {
+	buf := make([]byte, maxDatagram)
+	for failed := 0; ctx.Err() == nil && failed < maxErrors; {
+		_ = c.server.SetReadDeadline(time.Now().Add(silence))
+		n, err := c.server.Read(buf)
+		switch {
+		case err == nil:
+			failed = 0
+			c.active.Store(time.Now().UnixNano())
+			c.ways[1].forward(buf[:n])
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			if time.Since(time.Unix(0, c.active.Load())) >= silence {
+				return
+			}
+		case errors.Is(err, net.ErrClosed):
+			return
+		default: // nobody received an earlier datagram; a later one can be
+			if failed++; failed == 1 {
+				u.logConn(c.ways[1].number, "%v", err)
+			}
+		}
+	}
+}
+
+// datagrams are those of one direction of a client.
+type datagrams struct {
+	*direction
+
+	mu         sync.Mutex
+	framing    framing
+	recognized bool // one of them was a packet
+	told       bool // that none is
+	closed     bool
+}
+
+// newDatagrams returns a direction for datagrams.
+func newDatagrams(d *direction) *datagrams {
+	g := &datagrams{direction: d, framing: d.framing}
+	g.recognized = g.framing.known.Format || d.options.dropInvalid
+	if !g.framing.known.Format {
+		g.framing.Decoder.Format, g.framing.Candidates = gdwire.Godot4, []gdwire.Format{gdwire.Godot4, gdwire.Godot3}
+	}
+	if d.record != nil {
+		var err error
+		if d.file, err = d.record.File(d.number, record.Direction(d.way)); err != nil {
+			d.stop(err)
+		}
+	}
+	return g
+}
+
+// forward forwards a datagram and shows the packet in it.
+func (g *datagrams) forward(b []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return
+	}
+	now := time.Now()
+	g.bytes[g.way].Add(int64(len(b)))
+	valid := g.recognize(b) && g.show(b, &g.framing)
+	sent := valid || !g.options.dropInvalid
+	if sent {
+		sent, _ = g.out.Send(b) // an error says that the connection was cut
+	}
+	g.record(b, now, sent)
+}
+
+// recognize reports whether the datagrams are packets, as one of them was. It says so once if none is.
+func (g *datagrams) recognize(b []byte) bool {
+	if g.recognized {
+		return true
+	}
+	if g.framing.Candidates != nil {
+		g.framing.DecideFormat(b)
+	}
+	g.recognized = validate(b, &g.framing.Reading) == nil
+	if !g.recognized && !g.told {
+		g.told = true
+		g.logConn(g.number, "%s no packets of Godot were recognized, so datagrams are only forwarded until one is; ENet and other protocols over UDP are not supported", arrows[g.way])
+	}
+	return g.recognized
+}
+
+// record appends a datagram after its length to the file of -record, so that it is read as a packet of a stream.
+func (g *datagrams) record(b []byte, at time.Time, forwarded bool) {
+	if g.file == nil {
+		return
+	}
+	m := message{raw: append(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), b...), packet: b}
+	if _, err := g.file.Write(m.raw); err != nil {
+		g.stop(err)
+	}
+	g.index(m, at, forwarded)
+}
+
+// close ends the direction and closes the file of -record.
+func (g *datagrams) close() {
+	g.mu.Lock()
+	g.closed = true
+	if g.file != nil {
+		_ = g.file.Close()
+	}
+	g.mu.Unlock()
+	_ = g.out.Close()
+}
