@@ -1,5 +1,6 @@
 // Package savefile reads, edits and writes saved games as they are on disk: in the format of any
-// engine, with or without lengths before the values, plain, compressed or encrypted.
+// engine, with or without lengths before the values, plain, compressed by FileAccess or a script, or
+// encrypted.
 //
 //	f, err := savefile.Open("user/save.dat", nil)
 //	if err != nil {

@@ -42,16 +42,18 @@ func engineCommand(ctx context.Context, t *testing.T, f gdwire.Format, folder st
 	return c
 }
 
-// engineLine tells the scripts how to open a file.
-func engineLine(name string, i Info) string {
+// engineLine tells the scripts how to open a file whose content has a size.
+func engineLine(name string, i Info, size int64) string {
 	container, mode := "plain", 0
 	switch i.Container.Container {
 	case fileaccess.Compressed:
 		container, mode = "compressed", int(i.Container.Mode)
+	case fileaccess.Raw:
+		container, mode = "raw", int(i.Container.Mode)
 	case fileaccess.Encrypted:
 		container = "encrypted"
 	}
-	return fmt.Sprintln(name, container, mode, map[Lengths]string{NoLengths: "none", LittleEndian: "little", BigEndian: "big"}[i.Lengths])
+	return fmt.Sprintln(name, container, mode, map[Lengths]string{NoLengths: "none", LittleEndian: "little", BigEndian: "big"}[i.Lengths], size)
 }
 
 // TestSaveEngine lets engines read files of all kinds that were written, edited, converted from the other
@@ -67,9 +69,12 @@ func TestSaveEngine(t *testing.T) {
 			want := map[string]string{}
 			put := func(what string, i int, f *File) {
 				name := fmt.Sprint(what, i)
-				list.WriteString(engineLine(name, f.Info))
+				b := written(t, f)
+				again, err := read(b, given(f.Info))
+				require.NoError(t, err)
+				list.WriteString(engineLine(name, f.Info, again.content.Size))
 				require.NoError(t, f.Save(filepath.Join(folder, name)))
-				want[name] = firstValue(t, written(t, f), f.Info)
+				want[name] = firstValue(t, b, f.Info)
 			}
 			m := &maker{Rand: rand.New(rand.NewPCG(13, 14))}
 			for i, kind := range kinds {
@@ -113,7 +118,7 @@ func TestSaveEngine(t *testing.T) {
 					got[words[1]] = firstValue(t, b, Info{Format: format, Lengths: NoLengths})
 				}
 			}
-			require.Len(t, want, 18*3+3)
+			require.Len(t, want, 30*3+3)
 			require.Equal(t, want, got)
 		})
 	}

@@ -21,7 +21,7 @@ type Info struct {
 	// the first 4 MiB of the content. WriteTo does not change them, and Edit writes those of the
 	// other values around.
 	DoubleReals bool
-	// Container is the container: plain, compressed or encrypted.
+	// Container is the container: plain, compressed by FileAccess or a script, or encrypted.
 	Container fileaccess.Info
 	// Key is the key of an encrypted file.
 	Key *fileaccess.Key `json:"-"`
@@ -34,12 +34,8 @@ type Info struct {
 // String returns a description such as "godot4, lengths, zstd". It does not contain the key.
 func (i Info) String() string {
 	text := i.Format.String() + ", " + i.Lengths.String()
-	switch i.Container.Container {
-	case fileaccess.Plain:
-	case fileaccess.Compressed:
-		text += ", " + i.Container.Mode.String()
-	default:
-		text += ", " + i.Container.Container.String()
+	if c := i.Container.String(); c != fileaccess.Plain.String() {
+		text += ", " + c
 	}
 	return text
 }
@@ -100,7 +96,8 @@ type Options struct {
 	Decoder gdwire.DecoderOptions
 	// Lengths says whether a length precedes each value. If it is 0, that is recognized.
 	Lengths Lengths
-	// Container contains the key or password of an encrypted file, and limits.
+	// Container contains the key or password of an encrypted file, and limits. What a script compressed
+	// is recognized, but not FastLZ if Format and Lengths are known: Raw and Mode say it.
 	Container fileaccess.Options
 	// Repair opens a damaged file up to its damage: complete values, and of the damaged value
 	// the longest valid start, closed properly. A number of 64 bits, or a null, is also missing if the zeros

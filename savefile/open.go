@@ -136,15 +136,15 @@ func (l *loader) openContainer(in *save.Input) (err error) {
 	if l.in, err = in.Source(so); err != nil {
 		return damaged(err)
 	}
-	l.info.Container, l.info.Key = l.in.Container, l.in.Key
 	if l.options.Repair && !l.in.Held {
 		l.in.Size, l.in.Err = l.in.End()
 	}
 	err = damaged(l.in.Err)
 	if errors.As(err, &l.cut) && l.in.Size > 0 {
 		if l.options.Repair && l.in.Container.Mode == fileaccess.FastLZ { // no checksum shows that its literals are others
-			l.zeroed, err = l.in.ZerosAtEnd()
-			l.zeroed = max(l.zeroed-int64(len("GCPF")), 0)
+			if l.zeroed, err = l.in.ZerosAtEnd(); l.in.Container.Container == fileaccess.Compressed {
+				l.zeroed = max(l.zeroed-int64(len("GCPF")), 0)
+			}
 		} else {
 			err = nil
 		}
@@ -175,6 +175,7 @@ func (l *loader) recognize() error {
 		l.info.Sure, l.suspect = r.Sure(), r.IsDamaged() || r.IsCut()
 	}
 	l.info.Format, l.info.Lengths = l.reading.Decoder.Format, lengthsOf(l.reading.Frame)
+	l.info.Container, l.info.Key = l.in.Container, l.in.Key // a content that was recognized can have become another
 	return nil
 }
 

@@ -20,7 +20,7 @@ var password = fileaccess.PasswordKey("hunter2")
 var kinds = func() (all []Info) {
 	var containers []fileaccess.Info
 	for m := fileaccess.FastLZ; m <= fileaccess.Gzip; m++ {
-		containers = append(containers, fileaccess.Info{Container: fileaccess.Compressed, Mode: m})
+		containers = append(containers, fileaccess.Info{Container: fileaccess.Compressed, Mode: m}, fileaccess.Info{Container: fileaccess.Raw, Mode: m})
 	}
 	containers = append(containers, fileaccess.Info{}, fileaccess.Info{Container: fileaccess.Encrypted})
 	for _, f := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3} {
@@ -161,7 +161,9 @@ func read(b []byte, o *Options) (*File, error) {
 
 // given returns Options with the kind of a file.
 func given(i Info) *Options {
-	return &Options{Lengths: i.Lengths, Decoder: gdwire.DecoderOptions{Format: i.Format}}
+	o := &Options{Lengths: i.Lengths, Decoder: gdwire.DecoderOptions{Format: i.Format}}
+	o.Container.Raw, o.Container.Mode = i.Container.Container == fileaccess.Raw, i.Container.Mode
+	return o
 }
 
 // values returns all values of a file.

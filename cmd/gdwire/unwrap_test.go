@@ -13,7 +13,7 @@ func TestUnwrap(t *testing.T) {
 	plain := wire(27, 1, 4, "hp", 2, 10)
 	file := filepath.Join(t.TempDir(), "plain")
 	require.NoError(t, os.WriteFile(file, plain, 0o600))
-	for _, container := range []string{"zstd", "fastlz", "deflate", "gzip"} {
+	for _, container := range []string{"zstd", "fastlz", "deflate", "gzip", "raw-zstd", "raw-fastlz", "raw-deflate", "raw-gzip"} {
 		t.Run(container, func(t *testing.T) {
 			packed := filepath.Join(t.TempDir(), "packed")
 			r := runWith(nil, "recode", "-frame", "none", "-format", "godot4", "-to", container, file, "-o", packed)
@@ -27,7 +27,7 @@ func TestUnwrap(t *testing.T) {
 		r := runWith(nil, "unwrap", file)
 		require.Equal(t, statusBad, r.status)
 		require.Empty(t, r.out)
-		require.Contains(t, r.err, "plain is neither compressed nor encrypted as by FileAccess")
+		require.Contains(t, r.err, "plain is neither compressed nor encrypted as by Godot")
 	})
 }
 

@@ -28,7 +28,11 @@ func newContentReader(in *Input, r io.Reader, o *fileaccess.Options, whole bool)
 		return nil, err
 	}
 	info := content.Info()
-	return &contentReader{r: content, in: in, file: r, info: info, whole: whole, left: info.Size}, nil
+	plain := io.Reader(content)
+	if info.Container == fileaccess.Raw && info.Mode == fileaccess.FastLZ {
+		plain = withoutFill(content)
+	}
+	return &contentReader{r: plain, in: in, file: r, info: info, whole: whole, left: info.Size}, nil
 }
 
 func (c *contentReader) Read(p []byte) (n int, err error) {

@@ -89,9 +89,8 @@ func (r *Recognition) How() string {
 // IsJSON reports whether the input is perhaps JSON.
 func (r *Recognition) IsJSON() bool { return strings.HasSuffix(r.Name, "JSON") }
 
-// Recognize recognizes the content and sets o to its best reading, if there is one, as far as it is not known.
-// The content can be read from its start after that.
-func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
+// recognize is Recognize for the content as it is.
+func (s *Source) recognize(o *Reading, known Known) (*Recognition, error) {
 	ri := known.input(o)
 	ri.Size = s.Size
 	if s.at != nil {

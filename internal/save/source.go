@@ -1,6 +1,7 @@
 package save
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -31,6 +32,8 @@ type Source struct {
 	packed *io.SectionReader         // the file of a container, or nil if it is read in order
 	again  func() (io.Reader, error) // opens the container again, or nil
 	start  int64                     // the number of bytes that were skipped
+
+	options SourceOptions
 }
 
 // Source skips a header, and opens the container if the input is compressed or encrypted. Errors of the
@@ -41,12 +44,9 @@ func (in *Input) Source(o *SourceOptions) (*Source, error) {
 	if err := s.skip(o.Skip, o.KeepHeader); err != nil {
 		return nil, err
 	}
-	if err := s.openContainer(o); err != nil {
-		return nil, in.named(err)
-	}
-	isMemory := in.file == nil && s.at != nil
-	if !in.Live && !isMemory && s.Size >= 0 && s.Size <= MaxHeld {
-		s.hold()
+	s.options = *o
+	if err := s.openContainer(o.Container); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -74,9 +74,33 @@ func (s *Source) skip(n int64, keep bool) error {
 	return nil
 }
 
-// openContainer makes s read the content of the container, if there is one.
-func (s *Source) openContainer(o *SourceOptions) error {
-	co := o.Container
+// openContainer makes s read the content of the container, if there is one, and holds a short one.
+func (s *Source) openContainer(co fileaccess.Options) error {
+	if !co.Raw {
+		co.Mode, co.Raw = s.rawMode()
+	}
+	if err := s.openWith(co); err != nil {
+		return s.named(err)
+	}
+	isMemory := s.file == nil && s.at != nil
+	if !s.Live && !isMemory && s.Size >= 0 && s.Size <= MaxHeld {
+		s.hold()
+	}
+	return nil
+}
+
+// rawMode returns the mode of a stream of PackedByteArray.compress, if the first bytes tell that it is one.
+func (s *Source) rawMode() (fileaccess.Mode, bool) {
+	if s.at != nil {
+		return rawMode(bufio.NewReaderSize(io.NewSectionReader(s.at, 0, s.at.Size()), sniffBytes))
+	}
+	in := bufio.NewReaderSize(s.Reader, sniffBytes)
+	s.Reader = in
+	return rawMode(in)
+}
+
+// openWith makes s read the content of the container.
+func (s *Source) openWith(co fileaccess.Options) error {
 	s.Key = co.Key
 	if ask := co.AskKey; ask != nil && co.Key == nil {
 		co.AskKey = func(i fileaccess.Info) (key *fileaccess.Key, err error) {
@@ -86,7 +110,7 @@ func (s *Source) openContainer(o *SourceOptions) error {
 			return s.Key, err
 		}
 	}
-	content, err := newContentReader(s.Input, s.Reader, &co, o.Whole)
+	content, err := newContentReader(s.Input, s.Reader, &co, s.options.Whole)
 	if err != nil {
 		return err
 	}
@@ -100,12 +124,15 @@ func (s *Source) openContainer(o *SourceOptions) error {
 	s.Size, s.packed, s.at = s.Container.Size, s.at, nil
 	if s.packed != nil {
 		s.again = func() (io.Reader, error) {
-			r, err := newContentReader(s.Input, io.NewSectionReader(s.packed, 0, s.packed.Size()), &co, o.Whole)
+			r, err := newContentReader(s.Input, io.NewSectionReader(s.packed, 0, s.packed.Size()), &co, s.options.Whole)
 			if err != nil {
 				return nil, s.named(err)
 			}
 			return r, nil
 		}
+	}
+	if s.Size < 0 && s.again != nil { // no container tells
+		s.Size, s.Err = s.End()
 	}
 	return nil
 }

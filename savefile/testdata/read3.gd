@@ -1,6 +1,6 @@
 # Opens the files of files.txt and prints their first values, encoded by var2bytes. A line of files.txt
-# is the name, "plain", "compressed" or "encrypted", the mode of compression, and "none", "little" or
-# "big" lengths.
+# is the name, "plain", "compressed", "raw" or "encrypted", the mode of compression, "none", "little" or
+# "big" lengths, and the size of the content.
 extends SceneTree
 
 func _init():
@@ -19,7 +19,19 @@ func _init():
 		if err != OK:
 			print("FAILED: %s: error %d" % [how[0], err])
 			continue
-		f.endian_swap = how[3] == "big"
-		var v = bytes2var(f.get_buffer(f.get_len())) if how[3] == "none" else f.get_var()
+		var from = f
+		if how[1] == "raw":
+			from = StreamPeerBuffer.new()
+			from.data_array = f.get_buffer(f.get_len()).decompress(int(how[4]), int(how[2]))
+			from.big_endian = how[3] == "big"
+		else:
+			f.endian_swap = how[3] == "big"
+		var v
+		if how[3] != "none":
+			v = from.get_var()
+		elif how[1] == "raw":
+			v = bytes2var(from.data_array)
+		else:
+			v = bytes2var(f.get_buffer(f.get_len()))
 		print("GOT %s %s" % [how[0], var2bytes(v).hex_encode()])
 	quit()

@@ -17,7 +17,19 @@ func _ready():
 		if f == null:
 			print("FAILED: %s: error %d" % [how[0], FileAccess.get_open_error()])
 			continue
-		f.big_endian = how[3] == "big"
-		var v = bytes_to_var(f.get_buffer(f.get_length())) if how[3] == "none" else f.get_var()
+		var from = f
+		if how[1] == "raw":
+			from = StreamPeerBuffer.new()
+			from.data_array = f.get_buffer(f.get_length()).decompress(int(how[4]), int(how[2]))
+			from.big_endian = how[3] == "big"
+		else:
+			f.big_endian = how[3] == "big"
+		var v
+		if how[3] != "none":
+			v = from.get_var()
+		elif how[1] == "raw":
+			v = bytes_to_var(from.data_array)
+		else:
+			v = bytes_to_var(f.get_buffer(f.get_length()))
 		print("GOT %s %s" % [how[0], var_to_bytes(v).hex_encode()])
 	get_tree().quit()

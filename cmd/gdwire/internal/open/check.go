@@ -13,7 +13,6 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
 )
 
@@ -61,11 +60,7 @@ func (in *Input) origin(s *shell.Stdio) *origin {
 	if !in.Recognized {
 		return nil
 	}
-	c := in.Container.Container.String()
-	if in.Container.Container == fileaccess.Compressed {
-		c = in.Container.Mode.String()
-	}
-	r := &origin{Format: in.Decoder.Format.String(), Frame: in.Frame.String(), Container: c}
+	r := &origin{Format: in.Decoder.Format.String(), Frame: in.Frame.String(), Container: in.Container.String()}
 	if s.Several {
 		r.File = in.Operand
 	}

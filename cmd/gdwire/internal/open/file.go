@@ -36,6 +36,9 @@ func noteWaiting(s *shell.Stdio, name string) (stop func()) {
 // Container returns the options for the container of an input. The size of a regular file bounds memory.
 func (o *Flags) Container(s *shell.Stdio, in *save.Input) fileaccess.Options {
 	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return o.Keys.Key(s, in.Name) }}
+	if o.raw != nil {
+		fo.Raw, fo.Mode = true, *o.raw
+	}
 	if fo.Limits.Size = o.maxContent; !in.Live && fo.Limits.Size == 0 {
 		fo.Limits.Size = -1
 	}

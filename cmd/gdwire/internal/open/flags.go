@@ -12,6 +12,9 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
+// Modes contains the choices of -compressed: the modes that engines write.
+var Modes = []fileaccess.Mode{fileaccess.FastLZ, fileaccess.Deflate, fileaccess.Zstd, fileaccess.Gzip}
+
 // Frames contains the choices of -frame.
 var Frames = []save.Frame{save.Bare, save.U32, save.U32BE}
 
@@ -148,6 +151,8 @@ type Flags struct {
 	Keys shell.Keys
 	Skip int64 // bytes
 
+	raw *fileaccess.Mode // the choice of -compressed, or nil
+
 	Writes   bool // the command writes values, so their format must be certain
 	NonEmpty bool // an input without values is an error, which the command returns
 	Filled   bool // bytes after the value of a packet are always an error
@@ -167,6 +172,11 @@ func (o *Flags) Reading(size int64) save.Reading {
 // FileFlags defines the flags about containers of files.
 func (o *Flags) FileFlags(f *shell.Flags) {
 	o.Keys.Flags(f)
+	var modes []*fileaccess.Mode
+	for i := range Modes {
+		modes = append(modes, &Modes[i])
+	}
+	shell.Choose(f, "compressed", "the input is what a script compressed in `MODE`, which only fastlz does not tell", modes, &o.raw, (*fileaccess.Mode).String)
 	o.ContentFlag(f)
 }
 

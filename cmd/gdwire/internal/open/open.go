@@ -62,6 +62,8 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 		return nil
 	case len(r.Readings) > 1:
 		return shell.Choicef("%s %w; choose one:%s", in.Name, why, readings(r, in.Reading))
+	case in.Container.Container == fileaccess.Raw:
+		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, ContainerText(&in.Container), why)
 	case r.IsJSON():
 		return fmt.Errorf("%s %w; gdwire encode makes values of JSON%s", in.Name, why, choose)
 	case r.Header > 0:
@@ -124,6 +126,8 @@ func ContainerText(info *fileaccess.Info) string {
 	switch info.Container {
 	case fileaccess.Compressed:
 		return ", compressed with " + info.Mode.String()
+	case fileaccess.Raw:
+		return ", compressed with " + info.Mode.String() + " as by a script"
 	case fileaccess.Encrypted:
 		return ", encrypted as by " + info.Layout.String()
 	}

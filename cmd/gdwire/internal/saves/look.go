@@ -88,7 +88,12 @@ func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
 	}
 	defer func() { _ = in.Close() }()
 	if in.Container.Container == fileaccess.Plain {
-		return fmt.Errorf("%s is neither compressed nor encrypted as by FileAccess", in.Name)
+		if _, err := in.Recognize(&save.Reading{}, save.Known{}); err != nil { // it can find a container
+			return err
+		}
+	}
+	if in.Container.Container == fileaccess.Plain {
+		return fmt.Errorf("%s is neither compressed nor encrypted as by Godot", in.Name)
 	}
 	n, err := io.Copy(s.Out, s.Progress(in, in.Size))
 	s.Clear()

@@ -32,21 +32,22 @@ type target struct {
 }
 
 // containers maps the names in -to to containers.
-var containers = map[string]fileaccess.Info{
-	"plain":     {},
-	"encrypted": {Container: fileaccess.Encrypted},
-}
+var containers = map[string]fileaccess.Info{}
 
 func init() {
-	for m := fileaccess.FastLZ; m <= fileaccess.Gzip; m++ {
-		containers[m.String()] = fileaccess.Info{Container: fileaccess.Compressed, Mode: m}
+	all := []fileaccess.Info{{}, {Container: fileaccess.Encrypted}}
+	for _, m := range open.Modes {
+		all = append(all, fileaccess.Info{Container: fileaccess.Compressed, Mode: m}, fileaccess.Info{Container: fileaccess.Raw, Mode: m})
+	}
+	for _, i := range all {
+		containers[i.String()] = i
 	}
 }
 
 // flag defines -to.
 func (t *target) flag(f *shell.Flags) {
 	f.Choices("to", partNames()...)
-	f.Func("to", "`PARTS` of the output, others as in the input: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip or encrypted. Compressed output is kept in memory until it is complete", func(s string) error {
+	f.Func("to", "`PARTS` of the output, others as in the input: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip, encrypted, or raw-fastlz, … for scripts. Compressed output is kept in memory until it is complete", func(s string) error {
 		for part := range strings.SplitSeq(s, ",") {
 			if err := t.add(strings.TrimSpace(part)); err != nil {
 				return err

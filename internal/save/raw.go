@@ -1,0 +1,106 @@
+package save
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+)
+
+// sniffBytes is the number of bytes that are enough to tell a zlib stream from values.
+const sniffBytes = 4 << 10
+
+// rawMode returns the mode of a stream of PackedByteArray.compress, if its first bytes tell that it is one. in has a
+// buffer of sniffBytes, from which it reads no more than is needed.
+func rawMode(in *bufio.Reader) (_ fileaccess.Mode, ok bool) {
+	if b, _ := in.Peek(1); len(b) == 0 || bytes.IndexByte([]byte("\x1f\x28\x78"), b[0]) < 0 {
+		return 0, false
+	}
+	b, _ := in.Peek(4)
+	switch {
+	case bytes.HasPrefix(b, []byte("\x1f\x8b\x08")):
+		return fileaccess.Gzip, true
+	case bytes.HasPrefix(b, []byte("\x28\xb5\x2f\xfd")):
+		return fileaccess.Zstd, true
+	case len(b) == 4 && b[0] == 0x78 && binary.BigEndian.Uint16(b)%31 == 0 && isZlib(in):
+		return fileaccess.Deflate, true
+	}
+	return 0, false
+}
+
+// isZlib reports whether a stream whose header is that of zlib can be decompressed. Packets with a length can
+// have the same first bytes.
+func isZlib(in *bufio.Reader) bool {
+	r, err := fileaccess.NewReader(&peeker{in: in}, &fileaccess.Options{Raw: true, Mode: fileaccess.Deflate})
+	if err != nil {
+		return false
+	}
+	const enough = 64 // bytes of the content
+	n, err := io.ReadFull(r, make([]byte, enough))
+	switch {
+	case err == nil, err == io.EOF:
+		return true
+	case errors.As(err, new(*fileaccess.Error)): // a stream that is cut
+		return errors.Is(err, io.ErrUnexpectedEOF) && n >= minPacket
+	}
+	return err == io.ErrUnexpectedEOF // of ReadFull: the content is shorter
+}
+
+// A peeker reads what is buffered in a bufio.Reader, and more into its buffer as long as that has room.
+type peeker struct {
+	in *bufio.Reader
+	n  int // bytes read
+}
+
+func (p *peeker) Read(b []byte) (int, error) {
+	got, err := p.in.Peek(p.n + 1)
+	if len(got) <= p.n {
+		return 0, err
+	}
+	got, _ = p.in.Peek(p.in.Buffered())
+	n := copy(b, got[p.n:])
+	p.n += n
+	return n, nil
+}
+
+// fastlzFilled is the size of the content that FastLZ fills up with zeros.
+const fastlzFilled = 16
+
+// withoutFill returns a Reader of the content of a FastLZ stream without the zeros that fill up a shorter value.
+func withoutFill(content io.Reader) io.Reader {
+	in := bufio.NewReader(content)
+	b, err := in.Peek(fastlzFilled + 1)
+	if err != io.EOF || len(b) != fastlzFilled {
+		return in
+	}
+	return bytes.NewReader(b[:valueEnd(b)])
+}
+
+// valueEnd returns the end of the first value in b, with or without a length, if only zeros follow it, and otherwise
+// the length of b.
+func valueEnd(b []byte) int {
+	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3} {
+		d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: format, Strict: true, AllowObjects: true})
+		defer d.Release()
+		for _, frame := range []Frame{Bare, U32, U32BE} {
+			start, order := 0, frame.Order()
+			if order != nil {
+				start = lengthSize
+			}
+			d.ResetBytes(b[start:])
+			err := d.SkipValue()
+			end := start + int(d.InputOffset())
+			if order != nil && int64(order.Uint32(b)) != int64(end-start) {
+				continue
+			}
+			if err == nil && len(bytes.Trim(b[end:], "\x00")) == 0 {
+				return end
+			}
+		}
+	}
+	return len(b)
+}

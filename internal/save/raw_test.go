@@ -1,0 +1,102 @@
+package save
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/save/recognize"
+)
+
+// recognized returns the Source of an input and its Reading, after Recognize.
+func recognized(t *testing.T, in *Input) (*Source, Reading, *Recognition) {
+	s, err := in.Source(&SourceOptions{})
+	require.NoError(t, err)
+	var o Reading
+	r, err := s.Recognize(&o, Known{})
+	require.NoError(t, err)
+	return s, o, r
+}
+
+// What an engine compressed is recognized by its content: as a file, in memory, and from a pipe.
+func TestRecognizeRaw(t *testing.T) {
+	f, err := os.Open("../../testdata/compressed/godot4.7-dev.jsonl")
+	require.NoError(t, err)
+	defer f.Close()
+	n := 0
+	for d := json.NewDecoder(f); d.More(); n++ {
+		var v struct {
+			ID, Mode   string
+			Compressed []byte
+			Size       int64
+		}
+		require.NoError(t, d.Decode(&v))
+		for _, how := range []string{"file", "memory", "pipe"} {
+			in := At(strings.NewReader(string(v.Compressed)), int64(len(v.Compressed)))
+			switch how {
+			case "file":
+				name := filepath.Join(t.TempDir(), "file")
+				require.NoError(t, os.WriteFile(name, v.Compressed, 0o600))
+				in, err = Open(name, nil)
+				require.NoError(t, err)
+				t.Cleanup(func() { in.Close() })
+			case "pipe":
+				in, err = Open("", strings.NewReader(string(v.Compressed)))
+				require.NoError(t, err)
+			}
+			s, o, r := recognized(t, in)
+			require.NoError(t, r.Unknown(), v.ID)
+			require.Equal(t, fileaccess.Raw, s.Container.Container, "%s %s", v.ID, how)
+			require.Equal(t, v.Mode, s.Container.Mode.String())
+			require.Equal(t, gdwire.Godot4, o.Decoder.Format)
+			require.Equal(t, Bare, o.Frame)
+			c, err := s.Content(&o)
+			require.NoError(t, err)
+			require.Equal(t, v.Size, c.Size, "%s %s: without what FastLZ fills it up with", v.ID, how)
+			content, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size))
+			require.NoError(t, err)
+			require.Len(t, content, int(v.Size))
+		}
+	}
+	require.Equal(t, 60, n)
+}
+
+// Packets whose length has the bytes of a zlib header are no stream.
+func TestNotZlib(t *testing.T) {
+	for _, length := range []uint32{0x0178, 0x5e78, 0x9c78, 0xda78, 0x29c78, 0x39c78, 0x4b9c78, 0x639c78} {
+		b := binary.LittleEndian.AppendUint32(nil, length)
+		b = append(b, 29, 0, 0, 0) // a PackedByteArray
+		b = binary.LittleEndian.AppendUint32(b, length-8)
+		b = append(b, make([]byte, length-8)...)
+		s, o, r := recognized(t, At(strings.NewReader(string(b)), int64(len(b))))
+		require.NoError(t, r.Unknown())
+		require.Equal(t, fileaccess.Plain, s.Container.Container, "%x", length)
+		require.Equal(t, U32, o.Frame)
+	}
+}
+
+// Bytes that are no values are none as a stream of FastLZ, and values are none of these.
+func TestNotFastLZ(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		b := make([]byte, 1+r.IntN(200))
+		for i := range b {
+			b[i] = byte(r.Uint32() >> r.IntN(32)) // many are small
+		}
+		s, _, _ := recognized(t, At(strings.NewReader(string(b)), int64(len(b))))
+		require.Equal(t, fileaccess.Plain, s.Container.Container, "%x", b)
+	}
+	s, o, got := recognized(t, At(strings.NewReader(save), int64(len(save))))
+	require.Equal(t, recognize.Sure, got.Certainty)
+	require.Equal(t, U32, o.Frame)
+	require.Equal(t, fileaccess.Plain, s.Container.Container)
+}

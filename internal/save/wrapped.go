@@ -1,0 +1,95 @@
+package save
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/save/recognize"
+)
+
+// Recognize recognizes the content and sets o to its best reading, if there is one, as far as it is not known.
+// The content can be read from its start after that. If it is not surely values as it is, Recognize looks for
+// values in it as a stream of FastLZ, which begins with no signature; s is then the Source of these.
+func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
+	before := *o
+	plain, err := s.recognize(o, known)
+	if err != nil || plain.Sure() || plain.IsEmpty() || s.Container.Container != fileaccess.Plain {
+		return plain, err
+	}
+	if got := s.fastlz(before, known, plain); got != nil {
+		*s, *o = *got.source, got.reading
+		return got.recognition, nil
+	}
+	return plain, nil
+}
+
+// A wrapped is a content that was found in another.
+type wrapped struct {
+	source      *Source
+	reading     Reading
+	recognition *Recognition
+}
+
+// fits reports whether the best reading reads all of the content.
+func (r *Recognition) fits() bool { return r.Unknown() == nil && !r.IsDamaged() && !r.IsCut() }
+
+// fastlz returns the values in the content as a stream of FastLZ, or nil if there are none. plain is what it is
+// otherwise.
+func (s *Source) fastlz(o Reading, known Known, plain *Recognition) *wrapped {
+	co := s.options.Container
+	co.Raw, co.Mode = true, fileaccess.FastLZ
+	whole := plain.Whole || s.at != nil
+	if !whole && plain.Unknown() == nil || !isFastLZ(plain) {
+		return nil // a pipe can be read only once
+	}
+	in := s.fromStart(plain)
+	if err := in.openContainer(co); err != nil || in.Err != nil {
+		return nil
+	}
+	r, err := in.recognize(&o, known)
+	if err != nil || !r.fits() || plain.fits() && !r.Sure() || whole && in.checkValues(&o) != nil {
+		return nil
+	}
+	return &wrapped{in, o, r}
+}
+
+// fromStart returns a Source like s that is read from its start.
+func (s *Source) fromStart(r *Recognition) *Source {
+	in := *s
+	if r.Whole { // the content of a pipe, too
+		in.at = io.NewSectionReader(bytes.NewReader(r.Head), 0, int64(len(r.Head)))
+	}
+	if in.at != nil {
+		in.Reader = io.NewSectionReader(in.at, 0, in.at.Size())
+	}
+	in.Held = false
+	return &in
+}
+
+// isFastLZ reports whether a content begins as a stream of FastLZ does.
+func isFastLZ(of *Recognition) bool {
+	r, err := fileaccess.NewReader(bytes.NewReader(of.Head), &fileaccess.Options{
+		Raw: true, Mode: fileaccess.FastLZ, Limits: fileaccess.Limits{Size: recognize.HeadSize},
+	})
+	if err == nil {
+		_, err = io.Copy(io.Discard, r)
+	}
+	cut := !of.Whole && errors.Is(err, io.ErrUnexpectedEOF)
+	return err == nil || cut || errors.Is(err, fileaccess.ErrLimit)
+}
+
+// checkValues returns an error if the content contains anything else than whole values.
+func (s *Source) checkValues(o *Reading) error {
+	c, err := s.Content(o)
+	if err != nil {
+		return err
+	}
+	c.Decoder.AllowObjects, c.Decoder.Limits = true, gdwire.NoLimits
+	if err := c.CheckLengths(); err != nil {
+		return err
+	}
+	return c.Packets(Every, func(p *Packet) (bool, error) { return true, p.Finish(nil) })
+}
