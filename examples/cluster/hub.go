@@ -225,7 +225,6 @@ func (h *hub) handle(ctx context.Context, c *stream.Conn) error {
 		return err
 	}
 	defer h.leave(r, m)
-	go m.write()
 	select {
 	case <-r.heard:
 	case <-ctx.Done():

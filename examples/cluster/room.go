@@ -16,22 +16,22 @@ import (
 const (
 	// maxPacket is the maximum length of a packet in bytes, with the id of its sender.
 	maxPacket = 64 << 10
-	// backlog is the number of packets that may wait for a member. With more, the member is dropped.
-	backlog = 1024
+	// maxQueue is the size in bytes of the packets that may wait for a member. With more, it is dropped.
+	maxQueue = 4 << 20
 )
 
 // A member is a client in a room.
 type member struct {
-	conn    *stream.Conn
-	id      []byte      // an int, encoded
-	prefix  []byte      // an Array of two, encoded up to the second element: the first is the id
-	packet  []byte      // the latest from the client, after the prefix
-	packets chan []byte // to the client; closed when the member left or was dropped
+	*stream.Member // since it joined
+	conn           *stream.Conn
+	id             []byte // an int, encoded
+	prefix         []byte // an Array of two, encoded up to the second element: the first is the id
+	packet         []byte // the latest from the client, after the prefix
 }
 
 func newMember(c *stream.Conn) (*member, error) {
 	id := rand.Int64()
-	m := &member{conn: c, packets: make(chan []byte, backlog)}
+	m := &member{conn: c}
 	var err error
 	if m.id, err = variant.Marshal(id); err != nil {
 		return nil, err
@@ -40,15 +40,6 @@ func newMember(c *stream.Conn) (*member, error) {
 	m.prefix = array[:len(array)-4] // without the nil
 	m.packet = append(m.packet, m.prefix...)
 	return m, err
-}
-
-// write writes packets until there are no more.
-func (m *member) write() {
-	for packet := range m.packets {
-		if m.conn.WriteRaw(packet) != nil {
-			_ = m.conn.Close() // ends handle
-		}
-	}
 }
 
 // A room contains the members that are connected to this process.
@@ -68,8 +59,10 @@ type room struct {
 	number  uint64
 	count   uint64 // of packets that were sent
 
+	members stream.Room
+
 	mu      sync.Mutex
-	members map[*member]struct{}
+	early   []*member           // who get their ids when r is heard
 	others  map[uint64]other    // by number, this room among them
 	waiting map[uint64]struct{} // processes that have not answered
 	heard   chan struct{}       // closed when there are none
@@ -90,7 +83,7 @@ const (
 func newRoom(name string, process uint64, alive map[uint64]time.Time) *room {
 	r := &room{
 		name: name, number: rand.Uint64() | 1, heard: make(chan struct{}),
-		members: map[*member]struct{}{}, others: map[uint64]other{}, waiting: map[uint64]struct{}{process: {}},
+		members: stream.Room{MaxQueue: maxQueue}, others: map[uint64]other{}, waiting: map[uint64]struct{}{process: {}},
 	}
 	for id := range alive {
 		r.waiting[id] = struct{}{}
@@ -117,7 +110,7 @@ func (r *room) send(nc *nats.Conn, packet []byte) error {
 	return nil
 }
 
-// deliver passes a packet to all members and waits for none. They share its bytes. It returns false if
+// deliver passes a packet to all members and waits for none. It returns false if
 // packets before it were lost.
 func (r *room) deliver(message []byte) bool {
 	if len(message) < answerSize {
@@ -146,21 +139,9 @@ func (r *room) deliver(message []byte) bool {
 	case !r.isHeard():
 		dropped.Add(1)
 	default:
-		for m := range r.members {
-			r.pass(m, packet)
-		}
+		_ = r.members.WriteRaw(packet) // an error of an empty packet, of another program
 	}
 	return true
-}
-
-// pass passes a packet to a member, or drops the member. r is locked.
-func (r *room) pass(m *member, packet []byte) {
-	select {
-	case m.packets <- packet:
-	default:
-		r.remove(m)
-		go func() { _ = m.conn.CloseWithCode(stream.CloseTryAgainLater, "too slow") }()
-	}
 }
 
 // isHeard reports whether all processes have answered.
@@ -179,9 +160,10 @@ func (r *room) admit() {
 		return
 	}
 	close(r.heard)
-	for m := range r.members {
-		r.pass(m, m.id)
+	for _, m := range r.early {
+		_ = m.WriteRaw(m.id) // an error of a member who was dropped
 	}
+	r.early = nil
 }
 
 // beat forgets what has ended: processes that are not alive, but not this one, and rooms of others. It
@@ -202,35 +184,25 @@ func (r *room) beat(process uint64, alive map[uint64]time.Time) bool {
 func (r *room) add(m *member) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.members[m] = struct{}{}
+	m.Member = r.members.Join(m.conn)
 	if r.isHeard() {
-		r.pass(m, m.id)
+		_ = m.WriteRaw(m.id) // its first packet
+	} else {
+		r.early = append(r.early, m)
 	}
 }
 
 // leave removes a member and returns the number of others.
 func (r *room) leave(m *member) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.remove(m)
-	return len(r.members)
-}
-
-// remove removes a member unless it was removed before. r is locked.
-func (r *room) remove(m *member) {
-	if _, ok := r.members[m]; ok {
-		delete(r.members, m)
-		close(m.packets)
-	}
+	m.Leave()
+	return r.members.Len()
 }
 
 // close tells the members that packets were lost.
 func (r *room) close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for m := range r.members {
-		r.remove(m)
+	for m := range r.members.Members() {
+		m.Leave()
 		told.Add(1)
-		go func() { _ = m.conn.CloseWithCode(stream.CloseServiceRestart, "packets were lost") }()
+		go func() { _ = m.Conn().CloseWithCode(stream.CloseServiceRestart, "packets were lost") }()
 	}
 }

@@ -63,6 +63,7 @@ type Calls struct {
 
 	mu    sync.RWMutex
 	peers map[int]*Peer
+	room  stream.Room // all peers
 }
 
 // A function is selected by a path and a method.
@@ -142,6 +143,9 @@ func (c *Calls) call(path, method string, arguments any, from, target int) error
 	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
+	if from == server && target == everyone {
+		return c.room.WriteRaw(packet)
+	}
 	for id, p := range c.peers {
 		if id != from && (target <= server && id != -target || id == target) {
 			p.queue(packet)
@@ -154,8 +158,7 @@ func (c *Calls) call(path, method string, arguments any, from, target int) error
 type Peer struct {
 	ID int // from 2, as the game sees it
 
-	conn    *stream.Conn
-	out     queue
+	member  *stream.Member
 	packet  []byte // the latest of the client's
 	key     []byte // of the latest function
 	closing sync.Once
@@ -166,10 +169,9 @@ func (p *Peer) Call(path, method string, arguments ...any) error {
 	return p.send([]any{path, method, arguments, server})
 }
 
-// Wait waits until there is room for more calls of p, which disconnect p otherwise: until at most half
-// of the packets that may wait do, or p is disconnected. No lock should be held meanwhile that others
-// need.
-func (p *Peer) Wait() { p.out.waitForRoom() }
+// Wait waits until the calls of p so far are written, or p is disconnected: too many that wait would
+// disconnect p. No lock should be held meanwhile that others need.
+func (p *Peer) Wait() { _ = p.member.Flush() }
 
 // encode returns a packet.
 func encode(v any) ([]byte, error) {
@@ -192,36 +194,23 @@ func (p *Peer) send(v any) error {
 // queue appends a packet to those that wait for p, which is disconnected if there are too
 // many. It does not wait.
 func (p *Peer) queue(packet []byte) {
-	if !p.out.put(packet) {
-		p.Close("too slow")
-	}
+	_ = p.member.WriteRaw(packet) // an error is that of Handle, too
 }
 
 // Close disconnects p, for a reason that its game can show. It does not wait.
 func (p *Peer) Close(reason string) {
 	p.closing.Do(func() {
-		go func() { _ = p.conn.CloseWithCode(stream.ClosePolicyViolation, reason) }()
+		go func() { _ = p.member.Conn().CloseWithCode(stream.ClosePolicyViolation, reason) }()
 	})
 }
 
 // Handle serves one client. It is the Handler of a [stream.Server].
-func (c *Calls) Handle(ctx context.Context, conn *stream.Conn) (err error) {
+func (c *Calls) Handle(_ context.Context, conn *stream.Conn) error {
 	p, err := c.join(conn)
+	defer c.leave(p)
 	if err != nil {
 		return err
 	}
-	var failed error // why nothing can be written
-	var writing sync.WaitGroup
-	writing.Go(func() { failed = p.write() })
-	defer func() {
-		c.leave(p)
-		p.out.close()
-		writing.Wait()
-		if failed != nil { // the error of receive says only that the connection was closed
-			err = failed
-		}
-	}()
-	defer context.AfterFunc(ctx, p.out.close)() // ends Wait
 	if c.Join != nil {
 		c.Join(p)
 	}
@@ -235,16 +224,16 @@ func (c *Calls) Handle(ctx context.Context, conn *stream.Conn) (err error) {
 func (c *Calls) join(conn *stream.Conn) (*Peer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := &Peer{conn: conn}
+	if c.peers == nil {
+		c.peers, c.room.MaxQueue = map[int]*Peer{}, maxQueued
+	}
+	p := &Peer{member: c.room.Join(conn)}
 	for p.ID <= server || c.peers[p.ID] != nil {
 		p.ID = int(rand.Int32())
 	}
 	err := p.send([]int{version, p.ID})
 	for id, other := range c.peers {
 		err = errors.Join(err, p.send([]any{id, true}), other.send([]any{p.ID, true}))
-	}
-	if c.peers == nil {
-		c.peers = map[int]*Peer{}
 	}
 	c.peers[p.ID] = p
 	return p, err
@@ -254,35 +243,20 @@ func (c *Calls) join(conn *stream.Conn) (*Peer, error) {
 func (c *Calls) leave(p *Peer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	p.member.Leave()
 	delete(c.peers, p.ID)
 	for _, other := range c.peers {
 		_ = other.send([]any{p.ID, false}) // an int and a bool can be encoded
 	}
 }
 
-// write writes packets until the queue is closed, or until an error, which it returns.
-func (p *Peer) write() error {
-	for {
-		packet, ok := p.out.take()
-		if !ok {
-			return nil
-		}
-		err := p.conn.WriteRaw(packet)
-		if err != nil && !stream.Skippable(err) {
-			p.out.close()
-			_ = p.conn.CloseWithCode(stream.CloseInternalError, "") // ends NextRaw
-			return err
-		}
-	}
-}
-
 // receive handles the packets of p until its connection ends.
 func (c *Calls) receive(p *Peer) error {
-	d := gdwire.NewDecoder(nil, nil)
+	conn, d := p.member.Conn(), gdwire.NewDecoder(nil, nil)
 	defer d.Release()
 	for invalid := 0; ; {
 		var err error
-		if p.packet, err = p.conn.NextRaw(p.packet[:0]); err == nil {
+		if p.packet, err = conn.NextRaw(p.packet[:0]); err == nil {
 			switch {
 			case len(p.packet) > maxReceived:
 				err = errLong
@@ -297,7 +271,7 @@ func (c *Calls) receive(p *Peer) error {
 		if err == nil {
 			invalid = 0
 		} else if invalid++; invalid == maxInvalid {
-			_ = p.conn.CloseWithCode(stream.ClosePolicyViolation, "too many invalid calls")
+			_ = conn.CloseWithCode(stream.ClosePolicyViolation, "too many invalid calls")
 			return fmt.Errorf("peer %d: %w", p.ID, err)
 		}
 	}
