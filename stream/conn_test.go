@@ -505,7 +505,7 @@ func TestNoGoroutines(t *testing.T) {
 				require.Error(t, <-done, name)
 			}
 			next, packet := reading(c.Next), reading(func() (*gdwire.Decoder, error) {
-				d, _, err := p.ReadPacket()
+				d, err := p.Next()
 				return d, err
 			})
 			if closeFirst {

@@ -5,7 +5,7 @@
 //
 // A [Reader] returns a [gdwire.Decoder] for each packet, and a [Writer] passes a
 // [gdwire.Encoder] to a function that writes a packet. A [Conn] is both over a connection,
-// with timeouts, and a [Server] calls a Handler for each connection:
+// with timeouts, which [Dial] connects; a [Server] calls a Handler for each connection:
 //
 //	s := &stream.Server{
 //		Options: stream.Options{MaxPacket: 64 << 10},

@@ -261,6 +261,32 @@ func ExampleWriter_WriteThrough() {
 	// Output: 1000012 <nil>
 }
 
+// A client and a server of a Unix domain socket.
+func ExampleDial() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ln, err := net.Listen("unix", filepath.Join(dir, "game"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	s := echoServer()
+	defer s.Close()
+	go s.Serve(ln)
+
+	c, err := stream.Dial(context.Background(), "unix://"+ln.Addr().String(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	var text string
+	_ = variant.Send(c, "hello")
+	fmt.Println(variant.Receive(c, &text), text)
+	// Output: <nil> hello
+}
+
 // Answering datagrams.
 func ExamplePacketConn() {
 	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -271,12 +297,14 @@ func ExamplePacketConn() {
 	defer c.Close()
 
 	// It writes to itself here.
-	_ = c.WritePacketTo(pc.LocalAddr(), func(e *gdwire.Encoder) error { return e.WriteString("ping") })
-	d, from, err := c.ReadPacket()
-	if err != nil {
-		log.Fatal(err)
+	_ = variant.Send(c.To(pc.LocalAddr()), "ping")
+	for range 2 {
+		var text string
+		err := variant.Receive(c, &text) // a datagram is exactly one value
+		fmt.Println(text, err)
+		_ = variant.Send(c.To(c.From()), text+"pong")
 	}
-	t, err := d.ReadToken()
-	fmt.Println(t.Text(), err, from.String() == pc.LocalAddr().String())
-	// Output: ping <nil> true
+	// Output:
+	// ping <nil>
+	// pingpong <nil>
 }

@@ -82,12 +82,13 @@ func TestEngineUDP(t *testing.T) {
 	defer c.Close()
 	served.Go(func() {
 		for {
-			d, from, err := c.ReadPacket()
+			d, err := c.Next()
+			from := c.From()
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
 			if err == nil {
-				err = c.WritePacketTo(from, func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) })
+				err = c.To(from).WritePacket(func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) })
 			}
 			if !assert.NoError(t, err) {
 				return

@@ -38,8 +38,8 @@ type Options struct {
 	// Encoder configures the writing of values.
 	Encoder gdwire.EncoderOptions
 
-	// HandshakeTimeout is the time for the handshake of a TLS connection. 0 selects 10
-	// seconds, also without a Server.
+	// HandshakeTimeout is the time for the handshake of a TLS connection, and the time
+	// in which [Dial] must connect. 0 selects 10 seconds, also without a Server.
 	HandshakeTimeout time.Duration
 	// ReadTimeout is the time for reading and handling the rest of a packet of a
 	// [Conn], from when the Conn must wait for the rest to the next call of Next.

@@ -18,13 +18,20 @@ const maxDatagram = 64 << 10
 // length, as with PacketPeerUDP. One goroutine may read while any number write.
 //
 // After an error that concerns one datagram or one peer, the next call continues with
-// others; see [Skippable]. These errors are a [gdwire.Error], a [PacketTooLongError] and a [PeerError]. ReadPacket
-// returns a PeerError for a peer that an earlier datagram did not reach. WritePacketTo and
-// WriteRawTo return it for a datagram that the system does not send, because the port is 0,
+// others; see [Skippable]. These errors are a [gdwire.Error], a [PacketTooLongError] and a [PeerError]. Next
+// returns a PeerError for a peer that an earlier datagram did not reach. The methods of a
+// [Peer] return it for a datagram that the system does not send, because the port is 0,
 // the datagram is longer than UDP permits (65,507 bytes with IPv4), or there is no route.
 // Timeouts and the errors of a closed connection concern all peers.
 //
-// Options.IdleTimeout limits the time that ReadPacket waits.
+// variant.Receive decodes the next datagram, and variant.Send sends one:
+//
+//	err := variant.Receive(c, &m)
+//	if err == nil {
+//		err = variant.Send(c.To(c.From()), m.answer())
+//	}
+//
+// Options.IdleTimeout limits the time that Next waits.
 type PacketConn struct {
 	lifetime
 	config *config
@@ -32,6 +39,7 @@ type PacketConn struct {
 	dec    *gdwire.Decoder
 	buf    []byte
 	size   int
+	from   net.Addr
 }
 
 // NewPacketConn returns a PacketConn over conn and becomes its owner. When ctx is
@@ -46,42 +54,46 @@ func NewPacketConn(ctx context.Context, conn net.PacketConn, o *Options) *Packet
 	return c
 }
 
-// ReadPacket returns a Decoder of the next datagram and the address of its sender.
-// The address is also returned with an error about one datagram: a [gdwire.Error] if
+// Next returns a Decoder of the next datagram. An error about one datagram is a [gdwire.Error] if
 // it is empty, a [PacketTooLongError] if it is longer than Options.MaxPacket or 64 KiB, or
 // a [PeerError].
 //
 // The PacketConn owns the Decoder, which must not be Reset or Released and is valid with its
-// tokens until the next ReadPacket. Before the first read, UnreadBuffer returns the whole
+// tokens until the next call of Next. Before the first read, UnreadBuffer returns the whole
 // datagram.
-func (c *PacketConn) ReadPacket() (*gdwire.Decoder, net.Addr, error) {
+func (c *PacketConn) Next() (*gdwire.Decoder, error) {
 	c.dec.Release()
-	c.size = 0
+	c.size, c.from = 0, nil
 	if err := c.ended(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if c.buf == nil {
 		c.buf = make([]byte, maxDatagram+1)
 	}
 	if d := c.config.IdleTimeout; d > 0 {
 		if err := c.setDeadline(c.conn.SetReadDeadline, time.Now(), d); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	n, from, err := c.conn.ReadFrom(c.buf)
+	c.from = from
 	if err != nil {
-		return nil, from, c.readError(from, err)
+		return nil, c.readError(from, err)
 	}
 	if n == 0 {
-		return nil, from, emptyPacket()
+		return nil, emptyPacket()
 	}
 	if err := checkSize(int64(n), c.config.MaxPacket); err != nil {
-		return nil, from, err
+		return nil, err
 	}
 	c.size = n
 	c.dec.ResetBytes(c.buf[:n:n])
-	return c.dec, from, nil
+	return c.dec, nil
 }
+
+// From returns the address of the peer that sent the latest datagram, or about which the latest error of
+// Next is. It returns nil if there is none or the system does not tell it.
+func (c *PacketConn) From() net.Addr { return c.from }
 
 // Trailing returns the number of bytes that follow the value in the latest datagram,
 // once the value is read to its end, and 0 before. Engines ignore such bytes.
@@ -105,27 +117,36 @@ func (c *PacketConn) readError(from net.Addr, err error) error {
 	return err
 }
 
-// WritePacketTo sends a datagram with the value that write writes; see
+// To returns the peer with this address.
+func (c *PacketConn) To(addr net.Addr) Peer { return Peer{c, addr} }
+
+// A Peer receives datagrams of a [PacketConn].
+type Peer struct {
+	conn *PacketConn
+	addr net.Addr
+}
+
+// WritePacket sends a datagram with the value that write writes; see
 // [Writer.WritePacket].
-func (c *PacketConn) WritePacketTo(to net.Addr, write func(*gdwire.Encoder) error) error {
-	p, err := c.config.encode(write)
+func (p Peer) WritePacket(write func(*gdwire.Encoder) error) error {
+	packet, err := p.conn.config.encode(write)
 	if err != nil {
 		return err
 	}
-	defer p.release()
-	return c.send(p.content(), to)
+	defer packet.release()
+	return p.conn.send(packet.content(), p.addr)
 }
 
-// WriteRawTo sends a datagram with these bytes, an encoded value. It does not check
+// WriteRaw sends a datagram with these bytes, an encoded value. It does not check
 // them.
-func (c *PacketConn) WriteRawTo(to net.Addr, packet []byte) error {
+func (p Peer) WriteRaw(packet []byte) error {
 	if len(packet) == 0 {
 		return valueCount(0)
 	}
-	if err := checkSize(int64(len(packet)), c.config.MaxPacket); err != nil {
+	if err := checkSize(int64(len(packet)), p.conn.config.MaxPacket); err != nil {
 		return err
 	}
-	return c.send(packet, to)
+	return p.conn.send(packet, p.addr)
 }
 
 // send sends a datagram within WriteTimeout.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,6 +23,30 @@ func packetConn(ctx context.Context, t *testing.T, o *stream.Options) (*stream.P
 	return c, pc.LocalAddr()
 }
 
+// A datagram that Receive reads is one value, and From is its sender also after an error.
+func TestPacketConnReceive(t *testing.T) {
+	a, toA := packetConn(t.Context(), t, &stream.Options{IdleTimeout: long})
+	b, toB := packetConn(t.Context(), t, nil)
+	require.Nil(t, a.From())
+	value := encoded(t, number(7))
+	for want, datagram := range map[string][]byte{"": value, "4 bytes after the value": append(value, 1, 2, 3, 4), "unknown": {99, 0, 0, 0}} {
+		require.NoError(t, b.To(toA).WriteRaw(datagram))
+		var n int
+		err := variant.Receive(a, &n)
+		if want == "" {
+			require.NoError(t, err)
+			require.Equal(t, 7, n)
+		} else {
+			require.ErrorContains(t, err, want)
+			require.True(t, stream.Skippable(err))
+		}
+		require.Equal(t, toB.String(), a.From().String())
+	}
+	require.NoError(t, a.Close())
+	require.Equal(t, net.ErrClosed, variant.Receive(a, new(int)))
+	require.Nil(t, a.From())
+}
+
 func TestPacketConn(t *testing.T) {
 	a, toA := packetConn(t.Context(), t, &stream.Options{IdleTimeout: long, MaxPacket: 1000})
 	b, toB := packetConn(t.Context(), t, &stream.Options{WriteTimeout: long})
@@ -29,7 +54,8 @@ func TestPacketConn(t *testing.T) {
 	require.NoError(t, err)
 	defer raw.Close()
 	good := func(want int64, trailing int64) {
-		d, from, err := a.ReadPacket()
+		d, err := a.Next()
+		from := a.From()
 		require.NoError(t, err)
 		require.NotNil(t, from)
 		require.Len(t, d.UnreadBuffer(), int(8+trailing))
@@ -39,14 +65,15 @@ func TestPacketConn(t *testing.T) {
 		require.Equal(t, trailing, a.Trailing())
 	}
 	bad := func(check func(err error)) {
-		_, from, err := a.ReadPacket()
+		_, err := a.Next()
+		from := a.From()
 		require.Equal(t, raw.LocalAddr().String(), from.String())
 		check(err)
 		require.True(t, stream.Skippable(err))
 		require.Zero(t, a.Trailing())
 	}
 
-	require.NoError(t, b.WritePacketTo(toA, number(1)))
+	require.NoError(t, b.To(toA).WritePacket(number(1)))
 	good(1, 0)
 	_, err = raw.Write(nil)
 	require.NoError(t, err)
@@ -62,18 +89,18 @@ func TestPacketConn(t *testing.T) {
 	good(5, 3)
 	_, err = raw.Write([]byte{28, 0, 0, 0, 255, 255, 255, 127})
 	require.NoError(t, err)
-	d, _, err := a.ReadPacket()
+	d, err := a.Next()
 	require.NoError(t, err)
 	require.True(t, stream.Skippable(d.SkipValue()))
-	require.NoError(t, b.WriteRawTo(toA, encoded(t, number(7))))
+	require.NoError(t, b.To(toA).WriteRaw(encoded(t, number(7))))
 	good(7, 0)
 
 	// The largest of UDP.
-	require.NoError(t, a.WriteRawTo(toB, encoded(t, number(8))))
+	require.NoError(t, a.To(toB).WriteRaw(encoded(t, number(8))))
 	text := strings.Repeat("x", 65_507-8)
-	require.NoError(t, b.WritePacketTo(toB, str(text[:65_496])))
+	require.NoError(t, b.To(toB).WritePacket(str(text[:65_496])))
 	for _, want := range []int{4, 65_496} {
-		d, _, err := b.ReadPacket()
+		d, err := b.Next()
 		require.NoError(t, err)
 		if want == 4 {
 			require.NoError(t, d.SkipValue())
@@ -86,30 +113,30 @@ func TestPacketConn(t *testing.T) {
 		require.Len(t, s, want)
 	}
 
-	require.ErrorIs(t, a.WriteRawTo(toB, nil), gdwire.ErrCount)
-	require.Equal(t, &stream.PacketTooLongError{Size: 1001, Max: 1000}, a.WriteRawTo(toB, make([]byte, 1001)))
-	require.Equal(t, &stream.PacketTooLongError{Size: 1008, Max: 1000}, a.WritePacketTo(toB, str(text[:1000])))
-	require.ErrorIs(t, a.WritePacketTo(toB, func(*gdwire.Encoder) error { return nil }), gdwire.ErrCount)
+	require.ErrorIs(t, a.To(toB).WriteRaw(nil), gdwire.ErrCount)
+	require.Equal(t, &stream.PacketTooLongError{Size: 1001, Max: 1000}, a.To(toB).WriteRaw(make([]byte, 1001)))
+	require.Equal(t, &stream.PacketTooLongError{Size: 1008, Max: 1000}, a.To(toB).WritePacket(str(text[:1000])))
+	require.ErrorIs(t, a.To(toB).WritePacket(func(*gdwire.Encoder) error { return nil }), gdwire.ErrCount)
 }
 
 func TestPacketConnEnds(t *testing.T) {
 	c, to := packetConn(t.Context(), t, &stream.Options{IdleTimeout: short, WriteTimeout: long})
-	_, _, err := c.ReadPacket()
+	_, err := c.Next()
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-	require.NoError(t, c.WritePacketTo(to, number(1)))
-	_, _, err = c.ReadPacket()
+	require.NoError(t, c.To(to).WritePacket(number(1)))
+	_, err = c.Next()
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
-	_, _, err = c.ReadPacket()
+	_, err = c.Next()
 	require.Equal(t, net.ErrClosed, err)
-	require.Equal(t, net.ErrClosed, c.WritePacketTo(to, number(1)))
+	require.Equal(t, net.ErrClosed, c.To(to).WritePacket(number(1)))
 
 	own := errors.New("own")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	c, _ = packetConn(ctx, t, nil)
 	ended := make(chan error)
 	go func() {
-		_, _, err := c.ReadPacket()
+		_, err := c.Next()
 		ended <- err
 	}()
 	cancel(own)
@@ -128,7 +155,7 @@ func TestLongDatagram(t *testing.T) {
 	require.NoError(t, err)
 	c := stream.NewPacketConn(t.Context(), longConn{pc}, nil)
 	defer c.Close()
-	_, _, err = c.ReadPacket()
+	_, err = c.Next()
 	requireTooLong(t, err, 65_537, 65_536)
 }
 
@@ -170,10 +197,10 @@ func TestPeerErrors(t *testing.T) {
 			require.NoError(t, err)
 			conn := stream.NewPacketConn(t.Context(), refusing{pc, c.err}, nil)
 			defer conn.Close()
-			_, _, err = conn.ReadPacket()
+			_, err = conn.Next()
 			require.ErrorIs(t, err, c.err)
 			require.Equal(t, c.read, stream.Skippable(err), "%v", err)
-			for _, err := range []error{conn.WritePacketTo(pc.LocalAddr(), number(1)), conn.WriteRawTo(pc.LocalAddr(), []byte{0, 0, 0, 0})} {
+			for _, err := range []error{conn.To(pc.LocalAddr()).WritePacket(number(1)), conn.To(pc.LocalAddr()).WriteRaw([]byte{0, 0, 0, 0})} {
 				require.ErrorIs(t, err, c.err)
 				require.Equal(t, c.write, stream.Skippable(err), "%v", err)
 			}
@@ -186,9 +213,9 @@ func TestUnanswerable(t *testing.T) {
 	a, to := packetConn(t.Context(), t, nil)
 	port0 := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}
 	for name, err := range map[string]error{
-		"port 0":       a.WritePacketTo(port0, number(1)),
-		"65,508 bytes": a.WriteRawTo(to, make([]byte, 65_508)),
-		"65,536 bytes": a.WriteRawTo(to, make([]byte, 65_536)),
+		"port 0":       a.To(port0).WritePacket(number(1)),
+		"65,508 bytes": a.To(to).WriteRaw(make([]byte, 65_508)),
+		"65,536 bytes": a.To(to).WriteRaw(make([]byte, 65_536)),
 	} {
 		var peer *stream.PeerError
 		require.ErrorAs(t, err, &peer, name)
@@ -197,8 +224,8 @@ func TestUnanswerable(t *testing.T) {
 		require.ErrorContains(t, err, "gdwire/stream: datagram to 127.0.0.1:", name)
 		require.True(t, stream.Skippable(err), name)
 	}
-	require.NoError(t, a.WritePacketTo(to, number(7)))
-	d, _, err := a.ReadPacket()
+	require.NoError(t, a.To(to).WritePacket(number(7)))
+	d, err := a.Next()
 	require.NoError(t, err)
 	n, err := d.ReadInt()
 	require.NoError(t, err)

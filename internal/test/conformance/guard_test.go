@@ -37,7 +37,7 @@ var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 var unguarded = []string{
 	"fileaccess.Reader.Read",
 	"gdwire.Decoder.AppendPath", "gdwire.Decoder.AppendString", "gdwire.Encoder.AppendPath", "gdwire.Encoder.ResetBytes",
-	"stream.Conn.NextRaw", "stream.PingReceived", "stream.Reader.NextRaw", "stream.PacketConn.WriteRawTo", "stream.WebSocket",
+	"stream.Conn.NextRaw", "stream.PingReceived", "stream.Reader.NextRaw", "stream.Peer.WriteRaw", "stream.WebSocket",
 	"variant.MarshalAppend",
 }
 
@@ -139,6 +139,15 @@ var guardedCalls = []guarded{
 		}
 	}},
 	{"stream.Writer.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) { _ = stream.NewWriter(io.Discard, nil).WriteRaw(b) }},
+	{"stream.Room.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
+		inRoom(func(r *stream.Room, _, _ *stream.Member) error { return r.WriteRaw(b) })
+	}},
+	{"stream.Member.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
+		inRoom(func(_ *stream.Room, m, _ *stream.Member) error { return m.WriteRaw(b) })
+	}},
+	{"stream.Others.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
+		inRoom(func(_ *stream.Room, _, other *stream.Member) error { return other.Others().WriteRaw(b) })
+	}},
 	{"stream.Conn.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
 		ours, theirs := net.Pipe()
 		go func() { _, _ = io.Copy(io.Discard, theirs) }()
@@ -146,6 +155,22 @@ var guardedCalls = []guarded{
 		_ = c.WriteRaw(b)
 		_ = c.Close()
 	}},
+}
+
+// inRoom calls send in a room of two, and waits until the packets are written.
+func inRoom(send func(r *stream.Room, m, other *stream.Member) error) {
+	var room stream.Room
+	var members [2]*stream.Member
+	for i := range members {
+		ours, theirs := net.Pipe()
+		go func() { _, _ = io.Copy(io.Discard, theirs) }()
+		members[i] = room.Join(stream.NewConn(context.Background(), ours, nil))
+	}
+	_ = send(&room, members[0], members[1])
+	for _, m := range members {
+		_ = m.Flush()
+		_ = m.Conn().Close()
+	}
 }
 
 // decoderOf returns a Decoder of b.

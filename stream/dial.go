@@ -1,0 +1,61 @@
+package stream
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"strings"
+)
+
+// Dial connects to addr and returns a [Conn], for example of a client or a test:
+//
+//	tcp://example.org:7777        TCP
+//	tls://example.org:7777        TLS over TCP; the certificate is for the host and of an authority of the system
+//	unix:///run/user/1000/game    a Unix domain socket with this path, /run/user/1000/game
+//
+// Connecting and the TLS handshake take at most Options.HandshakeTimeout each. ctx is that of [NewConn]: when it is
+// done, also later, the connection is closed.
+//
+// With another [tls.Config], pass the connection of a [tls.Dialer] to NewConn. A WebSocket of
+// github.com/coder/websocket takes four lines:
+//
+//	ws, _, err := websocket.Dial(ctx, "ws://example.org:7778", nil)
+//	if err != nil {
+//		return err
+//	}
+//	c := stream.NewMessageConn(ctx, stream.WebSocket(ws, websocket.CloseStatus), nil)
+func Dial(ctx context.Context, addr string, o *Options) (*Conn, error) {
+	network, address, found := strings.Cut(addr, "://")
+	secure := network == "tls"
+	switch {
+	case !found || network != "tcp" && network != "unix" && !secure:
+		return nil, fmt.Errorf("gdwire/stream: dial %q: not tcp://HOST:PORT, tls://HOST:PORT or unix://PATH", addr)
+	case secure:
+		network = "tcp"
+	}
+	config := newConfig(o)
+	dialer := net.Dialer{Timeout: config.HandshakeTimeout}
+	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, dialError(ctx, addr, err)
+	}
+	if !secure {
+		return newNetConn(ctx, conn, config), nil
+	}
+	host, _, _ := net.SplitHostPort(address) // as it has connected
+	c := newNetConn(ctx, tls.Client(conn, &tls.Config{ServerName: host}), config)
+	if err := c.handshake.do(&c.lifetime); err != nil {
+		_ = c.Close()
+		return nil, dialError(ctx, addr, fmt.Errorf("TLS handshake: %w", err))
+	}
+	return c, nil
+}
+
+// dialError returns the error of Dial for err: the cause of ctx, if that is done.
+func dialError(ctx context.Context, addr string, err error) error {
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return fmt.Errorf("gdwire/stream: dial %s: %w", addr, err)
+}
