@@ -138,6 +138,16 @@ var guardedCalls = []guarded{
 			_ = w.Close()
 		}
 	}},
+	{"fileaccess.Compress", func(b []byte, _ gdwire.DecoderOptions) {
+		for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
+			_, _ = fileaccess.Compress(nil, b, mode)
+		}
+	}},
+	{"fileaccess.Decompress", func(b []byte, _ gdwire.DecoderOptions) {
+		for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
+			_, _ = fileaccess.Decompress(nil, b, mode, 1<<20)
+		}
+	}},
 	{"stream.Writer.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) { _ = stream.NewWriter(io.Discard, nil).WriteRaw(b) }},
 	{"stream.Room.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
 		inRoom(func(r *stream.Room, _, _ *stream.Member) error { return r.WriteRaw(b) })
@@ -149,12 +159,47 @@ var guardedCalls = []guarded{
 		inRoom(func(_ *stream.Room, _, other *stream.Member) error { return other.Others().WriteRaw(b) })
 	}},
 	{"stream.Conn.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
-		ours, theirs := net.Pipe()
-		go func() { _, _ = io.Copy(io.Discard, theirs) }()
-		c := stream.NewConn(context.Background(), ours, nil)
-		_ = c.WriteRaw(b)
-		_ = c.Close()
+		connected(func(c *stream.Conn) { _ = c.WriteRaw(b) })
 	}},
+	{"stream.Room.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
+		connected(func(c *stream.Conn) {
+			var room stream.Room
+			m := room.Join(c)
+			_ = room.WriteRaw(b)
+			_ = m.Flush()
+			m.Leave()
+		})
+	}},
+	{"stream.Member.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
+		connected(func(c *stream.Conn) {
+			var room stream.Room
+			m := room.Join(c)
+			_ = m.WriteRaw(b)
+			_ = m.Flush()
+			m.Leave()
+		})
+	}},
+	{"stream.Others.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
+		connected(func(c *stream.Conn) {
+			connected(func(other *stream.Conn) {
+				var room stream.Room
+				m, n := room.Join(c), room.Join(other)
+				_ = m.Others().WriteRaw(b)
+				_ = n.Flush()
+				m.Leave()
+				n.Leave()
+			})
+		})
+	}},
+}
+
+// connected calls use with a connection whose other side reads.
+func connected(use func(*stream.Conn)) {
+	ours, theirs := net.Pipe()
+	go func() { _, _ = io.Copy(io.Discard, theirs) }()
+	c := stream.NewConn(context.Background(), ours, nil)
+	use(c)
+	_ = c.Close()
 }
 
 // inRoom calls send in a room of two, and waits until the packets are written.

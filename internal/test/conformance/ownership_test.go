@@ -53,7 +53,7 @@ var borrowed = map[string]string{
 // others have nothing to own: numbers, memory of their arguments, values of the package.
 var others = []string{
 	"fileaccess.NewReader", "stream.NewReader", "gdwire.Decoder.Elements", "gdwire.Decoder.Pairs",
-	"gdwire.Decoder.Options", "gdwire.Encoder.Options", "gdwire.ReadInteger", "stream.Server.Conns",
+	"gdwire.Decoder.Options", "gdwire.Encoder.Options", "gdwire.ReadInteger", "stream.Server.Conns", "stream.Room.Members",
 	"gdwire.ArrayStart", "gdwire.Bool", "gdwire.DictKey", "gdwire.DictStart", "gdwire.End", "gdwire.Float32", "gdwire.Float64",
 	"gdwire.Int32", "gdwire.Int64", "gdwire.Nil", "gdwire.ObjectID", "gdwire.String", "gdwire.StringName", "gdwire.Vector",
 	"variant.UnmarshalFirst", // the rest of its argument; the value is that of Unmarshal
@@ -69,7 +69,8 @@ var kept = []string{
 	"variant.Marshal", "variant.MarshalAppend", "variant.Dictionary.All", "variant.Dictionary.Get", "variant.Diff", "variant.Elements", "variant.Entries", "variant.Get", "variant.TypeError.Error",
 	"variant.Array.MarshalJSON", "variant.Dictionary.MarshalJSON", "variant.Object.MarshalJSON",
 	"gdjson.Error.Error",
-	"fileaccess.Container.String", "fileaccess.Error.Error", "fileaccess.Layout.String", "fileaccess.LimitError.Error", "fileaccess.Mode.String",
+	"fileaccess.Compress", "fileaccess.Decompress",
+	"fileaccess.Container.String", "fileaccess.Error.Error", "fileaccess.Info.String", "fileaccess.Layout.String", "fileaccess.LimitError.Error", "fileaccess.Mode.String",
 }
 
 // stringers contains the types of variant with a method String, which is in kept.
@@ -708,6 +709,13 @@ func files(k *keeper) {
 	require.Error(k.t, err)
 	k.keep("fileaccess.Error.Error", err)
 	k.keep("fileaccess.Error.Error", err.Error())
+	mode := fileaccess.Mode(k.IntN(4))
+	packed, err := fileaccess.Compress(nil, data, mode)
+	require.NoError(k.t, err)
+	k.keep("fileaccess.Compress", packed)
+	unpacked, err := fileaccess.Decompress(nil, packed, mode, 0)
+	require.NoError(k.t, err)
+	k.keep("fileaccess.Decompress", unpacked)
 }
 
 // texts calls what returns texts and lists of the package.
@@ -720,6 +728,7 @@ func texts(k *keeper) {
 	k.keep("gdwire.Kind.String", gdwire.Kind(k.IntN(100)).String())
 	k.keep("gdwire.Type.String", gdwire.Type(k.IntN(100)).String())
 	k.keep("fileaccess.Container.String", fileaccess.Container(k.IntN(5)).String())
+	k.keep("fileaccess.Info.String", fileaccess.Info{Container: fileaccess.Container(k.IntN(5))}.String())
 	k.keep("fileaccess.Layout.String", fileaccess.Layout(k.IntN(5)).String())
 	k.keep("fileaccess.Mode.String", fileaccess.Mode(k.IntN(5)).String())
 	k.keep("fileaccess.LimitError.Error", (&fileaccess.LimitError{}).Error())
