@@ -90,12 +90,12 @@ func TestViewLive(t *testing.T) {
 	v.choose("[1]")
 	v.until(`document.getElementById("offset").textContent === "20 (0x14)"`)
 
-	v.run(`document.getElementById("filter").value = "CHAT"; document.getElementById("filter").dispatchEvent(new Event("input"))`)
+	v.run(`document.getElementById("query").value = "CHAT"; document.getElementById("query").dispatchEvent(new Event("input"))`)
 	v.until(packetCount + ` === "2 of 6 packets" && ` + packetLines + `.length === 2`)
 	v.call("move", 1)
 	v.call("chat", "again")
 	v.until(packetCount + ` === "4 of 10 packets" && ` + packetLines + `[3]?.textContent.includes("again")`)
-	v.run(`document.getElementById("filter").value = ""; document.getElementById("filter").dispatchEvent(new Event("input"))`)
+	v.run(`document.getElementById("query").value = ""; document.getElementById("query").dispatchEvent(new Event("input"))`)
 	v.until(packetCount + ` === "10 of 10 packets"`)
 
 	// While the page is paused, packets are kept and not shown.
@@ -126,7 +126,7 @@ func TestViewProxyEnded(t *testing.T) {
 	v.call("hp", 5)
 	v.call("hp", 0)
 	v.until(packetLines + `.length === 4`)
-	v.run(`document.getElementById("filter").value = "[1] = 0"; document.getElementById("filter").dispatchEvent(new Event("input"))`)
+	v.run(`document.getElementById("query").value = "[1] = 0"; document.getElementById("query").dispatchEvent(new Event("input"))`)
 	v.until(packetCount + ` === "2 of 4 packets" && ` + packetLines + `.length === 2`)
 	v.run(packetLines + `[0].click()`)
 	v.until(`document.querySelector("#tree .chosen")?.textContent.includes("Array") && document.querySelectorAll("#hex div").length > 0`)
@@ -135,5 +135,7 @@ func TestViewProxyEnded(t *testing.T) {
 	require.Equal(t, 2, eval[int](v.viewPage, packetLines+`.length`))
 	v.run(packetLines + `[1].click()`)
 	v.until(`document.getElementById("notice").textContent === "This packet cannot be opened any more: gdwire has ended."`)
-	require.Equal(t, []string{"▾$Array 2", `[0]"hp"String`, "[1]0int"}, v.lines()[:3])
+	lines := v.lines()
+	require.Regexp(t, `^▾\$ packet \dArray 2$`, lines[0])
+	require.Equal(t, []string{`[0]"hp"String`, "[1]0int"}, lines[1:3])
 }

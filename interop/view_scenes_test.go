@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
@@ -89,6 +90,28 @@ func TestViewScenes(t *testing.T) {
 			p.until(changeLines + `.length === 3`)
 			p.press("n")
 			p.until(`document.getElementById("was").textContent === "10" && document.querySelectorAll("#hex div").length > 0`)
+			return p
+		}},
+		{"edit", func(t *testing.T) *viewPage {
+			name, _ := editable(t)
+			p := openView(t, binary, name)
+			p.line(".gold")
+			p.press(kb.ArrowDown + kb.Enter)
+			p.ready("5")
+			p.press("7" + kb.Enter)
+			p.settled(".gold5 → 7int")
+			p.press(kb.ArrowDown + kb.Enter)
+			p.ready("10")
+			p.press("ten" + kb.Enter)
+			p.until(`!document.getElementById("field-error").hidden && document.querySelectorAll("#hex div").length > 0`)
+			return p
+		}},
+		{"keys", func(t *testing.T) *viewPage {
+			name, _ := editable(t)
+			p := openView(t, binary, name)
+			p.choose(".hp")
+			p.press("?")
+			p.until(`document.getElementById("keys").open`)
 			return p
 		}},
 		{"map", func(t *testing.T) *viewPage {

@@ -3,6 +3,7 @@ package interop
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -144,7 +145,8 @@ func (p *viewPage) line(text string) string {
 // open opens the line that starts with text.
 func (p *viewPage) open(text string) {
 	p.t.Helper()
-	eval[bool](p, p.line(text)+`.querySelector(".twisty").click(), true`)
+	line := p.line(text)
+	eval[bool](p, line+`.getAttribute("aria-expanded") === "true" || `+line+`.querySelector(".twisty").click(), true`)
 	p.until(p.line(text) + `.getAttribute("aria-expanded") === "true"`)
 }
 
@@ -281,6 +283,70 @@ func TestViewBytes(t *testing.T) {
 	p.quiet()
 }
 
+// What fits the window is open at once: not more, and in packets with lengths, too.
+func TestViewFits(t *testing.T) {
+	gdwire := gdwireBinary(t)
+	name, content := writeValue(t, map[string]any{"a": []any{1, 2}, "b": map[string]any{"c": make([]any, 100), "d": []any{3}}})
+	p := openView(t, gdwire, name)
+	p.until(`document.querySelectorAll("#tree .line").length === 8`)
+	require.Equal(t, []string{"▾$ save.binDictionary 2", "▾.aArray 2", "[0]1int", "[1]2int", "▾.bDictionary 2", "▸.c", "▾.dArray 1", "[0]3int"}, func() []string {
+		lines := p.lines()
+		lines[5], _, _ = strings.Cut(lines[5], "[")
+		return lines
+	}())
+	framed := append(binary32(len(content)), content...)
+	framed = append(framed, framed...)
+	require.NoError(t, os.WriteFile(name, framed, 0o600))
+	p = openView(t, gdwire, name)
+	p.until(`document.querySelectorAll("#tree .line").length === 16`)
+	require.Equal(t, "▾$1 value 1Dictionary 2", p.lines()[8])
+	p.quiet()
+}
+
+// binary32 returns a length.
+func binary32(n int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(n)) }
+
+// The path and the value are copied, and the address of the page leads to the value.
+func TestViewCopy(t *testing.T) {
+	long := strings.Repeat("long ", 100)
+	name, _ := writeValue(t, map[string]any{"a key": []any{1, long}, "hp": 10})
+	p := openView(t, gdwireBinary(t), name)
+	p.run(`Object.defineProperty(navigator, "clipboard", {value: {writeText: async text => { window.copied = text; }}})`)
+	copied := func(want string) { p.until(fmt.Sprintf("window.copied === %q", want)) }
+	p.choose("[1]")
+	p.run(`document.getElementById("copy-path").click()`)
+	copied(`["a key"][1]`)
+	p.run(`document.getElementById("copy-value").click()`)
+	copied(`"` + long + `"`)
+	p.run(`document.getElementById("copy-link").click()`)
+	copied(p.url + `#$[%22a%20key%22][1]`)
+	p.choose(".hp")
+	p.run(`document.getElementById("tree").focus()`)
+	p.press("c")
+	copied("10")
+	p.press("C")
+	copied("hp")
+	require.Equal(t, "save.bin.hp", eval[string](p, `document.getElementById("crumbs").textContent`))
+
+	again := openPage(t, p.url+`#$[%22a%20key%22][1]`)
+	again.until(`document.querySelector("#tree .chosen")?.textContent.startsWith("[1]")`)
+	again.run(`location.hash = "#$.hp"`)
+	again.until(`document.querySelector("#tree .chosen")?.textContent.startsWith(".hp")`)
+	again.run(`location.hash = "#$.mp"`)
+	again.until(`document.getElementById("notice").textContent === "There is no .mp in it."`)
+
+	back := func() string { return eval[string](again, `getComputedStyle(document.body).backgroundColor`) }
+	light := back()
+	again.run(`document.getElementById("theme").click()`)
+	dark := back()
+	require.NotEqual(t, light, dark)
+	again = openPage(t, p.url)
+	require.Equal(t, dark, back(), "as after a reload")
+	again.run(`document.getElementById("theme").click()`)
+	require.Equal(t, light, back())
+	p.quiet()
+}
+
 // press presses keys as a keyboard does.
 func (p *viewPage) press(keys string) {
 	p.t.Helper()
@@ -333,6 +399,10 @@ func TestViewHostile(t *testing.T) {
 	name, content := writeValue(t, &d)
 	binary := gdwireBinary(t)
 	p := openView(t, binary, name)
+	for _, opened := range []string{".deep", ".__proto__"} {
+		p.run(p.line(opened) + `.querySelector(".twisty").click()`)
+	}
+	p.key("Home")
 	for i := range 8 {
 		p.key("ArrowDown")
 		p.until(fmt.Sprintf(`document.querySelector("#tree .chosen")?.getAttribute("aria-posinset") === "%d" && document.querySelectorAll("#hex div").length > 0`, i+1))

@@ -91,7 +91,7 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 				"gdwire unwrap -password-file password.txt secret.save -o secret.bin",
 			},
 			Binary: true, New: saves.Unwrap},
-		{Name: "view", Operands: "[[OLD] FILE]", Max: 2, Summary: "Show a file in a page of the browser, beside its bytes, or what differs from an older one.",
+		{Name: "view", Operands: "[[OLD] FILE]", Max: 2, Summary: "Show and edit a file in a page of the browser, beside its bytes, or what differs from an older one.",
 			Examples: []string{
 				"gdwire view save.bin",
 				"gdwire view old.bin save.bin",

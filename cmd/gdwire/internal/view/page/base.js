@@ -10,6 +10,15 @@ export async function ask(what, args, signal) {
 	return json;
 }
 
+// post asks for a change, and returns the answer.
+export async function post(what, body) {
+	const answer = await fetch(what, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
+	if (!answer.ok) throw new Error("gdwire refuses the request");
+	const json = await answer.json();
+	if (json.error) throw new Error(json.error.text);
+	return json;
+}
+
 // askLines calls each for the lines of JSON of an answer, as they arrive.
 export async function askLines(what, args, signal, each) {
 	const answer = await fetch(what + "?" + new URLSearchParams(args), {signal});
@@ -40,6 +49,12 @@ export function notice(text) {
 	byId("notice").hidden = text === "";
 	byId("notice").textContent = text;
 }
+
+// isTyping returns whether an event is about a field of text, whose keys mean text.
+export const isTyping = event => event.target instanceof HTMLInputElement && event.target.type !== "checkbox" || event.target instanceof HTMLTextAreaElement;
+
+// shortPath returns a path as people write it.
+export const shortPath = path => path.replace(/^\$\.?(?!\d|$)/, "");
 
 export const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
 

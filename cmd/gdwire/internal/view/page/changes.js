@@ -1,6 +1,6 @@
 // What differs between two versions of the file.
 
-import {ask, byId, make} from "./base.js";
+import {ask, byId, isTyping, make, shortPath} from "./base.js";
 import {choices, Lines, option} from "./lines.js";
 
 export class Changes {
@@ -11,6 +11,7 @@ export class Changes {
 		this.byPath = new Map();
 		this.sorted = [];
 		this.at = -1;
+		this.generation = 0; // of the latest list that was asked for
 		this.lines = new Lines(byId("change-lines"), () => this.list.length, (e, line) => this.fill(e, line));
 		choices(this.lines, () => this.at, n => this.choose(n));
 		byId("next").addEventListener("click", () => this.choose(this.at + 1));
@@ -18,23 +19,32 @@ export class Changes {
 		byId("only").addEventListener("change", event => document.body.classList.toggle("only-changes", event.target.checked));
 		document.addEventListener("keydown", event => {
 			const by = {n: 1, p: -1}[event.key];
-			const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
-			if (by && this.list.length > 0 && !typing && !event.ctrlKey && !event.altKey && !event.metaKey) this.choose(this.at + by);
+			if (by && this.list.length > 0 && !isTyping(event) && !event.ctrlKey && !event.altKey && !event.metaKey) this.choose(this.at + by);
 		});
+	}
+
+	// clear hides the list.
+	clear() {
+		this.generation++;
+		byId("changes").hidden = true;
+		this.set([]);
 	}
 
 	// load asks what has changed since the version before. since says when.
 	async load(since) {
+		if (byId("changes").hidden) byId("changed").textContent = "comparing …";
 		byId("changes").hidden = false;
-		byId("changed").textContent = "comparing …";
-		this.set([]);
+		const generation = ++this.generation;
 		let answer;
 		try {
 			answer = await ask("changes", {});
 		} catch (error) {
+			if (generation !== this.generation) return;
+			this.set([]);
 			byId("changed").textContent = error.message;
 			return;
 		}
+		if (generation !== this.generation) return;
 		this.set(answer.changes);
 		const n = this.list.length;
 		byId("changed").textContent = (n === 0 && !answer.fault ? "nothing has changed" : n === 1 ? "1 change" : `${answer.more ? "the first " : ""}${n} changes`) + since +
@@ -77,7 +87,7 @@ export class Changes {
 		e.className = `line ${c.kind}` + (line === this.at ? " chosen" : "");
 		option(this.lines, e, line, line === this.at);
 		const name = make("span", "name"), value = make("span", "value");
-		name.append(make("span", "sign", {added: "+", gone: "−", changed: "~"}[c.kind]), make("span", "step", c.path.replace(/^\$\.?(?!\d|$)/, "")));
+		name.append(make("span", "sign", {added: "+", gone: "−", changed: "~"}[c.kind]), make("span", "step", shortPath(c.path)));
 		if (c.kind === "gone") value.append(make("del", "", c.old));
 		else if (c.kind === "changed") value.append(make("del", "", c.old), " → ", c.new);
 		else value.append(c.new);

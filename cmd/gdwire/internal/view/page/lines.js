@@ -17,6 +17,8 @@ export class Lines {
 		this.spacer.setAttribute("role", "presentation");
 		this.element.replaceChildren(this.frame, this.spacer);
 		this.pending = false;
+		this.held = false; // what is drawn stays, while the lines change
+		this.drawn = () => {};
 		this.element.addEventListener("scroll", () => {
 			if (Math.abs(this.element.scrollTop - this.expected) > 1) {
 				this.top = this.element.scrollTop / this.scale();
@@ -58,12 +60,17 @@ export class Lines {
 		const height = Math.max(0, this.count() * this.scale() - this.element.clientHeight);
 		this.spacer.style.height = height + "px";
 	}
+	hold(held) {
+		this.held = held;
+		this.update();
+	}
 	update() {
-		if (this.pending) return;
+		if (this.pending || this.held) return;
 		this.pending = true;
 		requestAnimationFrame(() => { this.pending = false; this.draw(); });
 	}
 	draw() {
+		if (this.held) return;
 		this.resize();
 		const n = this.count();
 		const first = Math.max(0, Math.min(Math.floor(this.top), n - 1));
@@ -76,6 +83,7 @@ export class Lines {
 			e.dataset.line = first + i;
 			this.fill(e, first + i);
 		}
+		this.drawn();
 	}
 	// lineOf returns the line of an event, or -1.
 	lineOf(event) {

@@ -2,6 +2,7 @@
 
 import {ask, byId, make, notice, pause, shortSize} from "./base.js";
 import {choices, Lines, option} from "./lines.js";
+import {isCondition} from "./search.js";
 
 export class Packets {
 	// select shows a packet.
@@ -17,15 +18,18 @@ export class Packets {
 		this.ended = false;
 		this.lines = new Lines(byId("packets"), () => this.shown.length, (e, line) => this.fill(e, line));
 		choices(this.lines, () => this.shown.findIndex(p => p.number === this.chosen), n => this.choose(n));
-		byId("filter").addEventListener("input", () => this.filter());
+		for (const [id, event] of [["query", "input"], ["where", "change"], ["number", "change"]]) byId(id).addEventListener(event, () => this.filter());
 		for (const id of ["pause", "direction", "connection"]) byId(id).addEventListener("change", () => this.refresh());
 		byId("follow").addEventListener("change", () => this.refresh());
 	}
 
+	// wanted returns what is searched in all packets: those that are shown have it.
+	wanted() { return byId("where").value === "packets" && !byId("number").checked ? byId("query").value : ""; }
+
 	// filter asks the server again for all packets if a path = value is to be compared.
 	filter() {
-		const text = byId("filter").value;
-		const where = /\S\s*=\s*\S/.test(text) ? text : "";
+		const text = this.wanted();
+		const where = isCondition(text) ? text : "";
 		if (where !== this.where && !this.ended) {
 			this.where = where;
 			this.all = [];
@@ -36,7 +40,7 @@ export class Packets {
 	}
 
 	matches(p) {
-		const text = byId("filter").value.toLowerCase(), direction = byId("direction").value, connection = byId("connection").value;
+		const text = this.wanted().toLowerCase(), direction = byId("direction").value, connection = byId("connection").value;
 		return (direction === "" || String(p.toServer) === direction) && (connection === "" || String(p.connection) === connection) &&
 			(this.where ? p.match : text === "" || (p.text + (p.error?.text || "")).toLowerCase().includes(text));
 	}

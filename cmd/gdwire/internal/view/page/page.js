@@ -1,7 +1,8 @@
 // The page of gdwire view: what its parts have to do with each other.
 
-import {ask, byId, make, notice, pause, sized} from "./base.js";
+import {ask, byId, isTyping, make, notice, pause, sized} from "./base.js";
 import {Changes} from "./changes.js";
+import {Edits} from "./edits.js";
 import {Packets} from "./packets.js";
 import {Search} from "./search.js";
 import {Tree} from "./tree.js";
@@ -10,22 +11,56 @@ import {Value} from "./value.js";
 const info = await ask("info", {});
 const changes = new Changes(path => tree.goTo(path));
 const value = new Value(info, () => tree, way => tree.follow(way));
-const tree = new Tree(byId("tree"), (c, row) => value.show(c, row), path => tree.args.packet === undefined ? changes.mark(path) : null);
+const tree = new Tree(byId("tree"), {
+	show: (c, row) => value.show(c, row),
+	edit: (c, row) => edits?.edit(c, row),
+	marks: path => tree.args.packet === undefined ? changes.mark(path) : null,
+	name: index => tree.args.packet !== undefined ? "packet " + tree.args.packet : tree.root.count === 1 ? info.file.name : "value " + index,
+});
 value.attach();
 
-// showFile shows the latest version of the file.
-function showFile() {
-	const file = info.file;
-	document.title = file.name + " – gdwire view";
+// showFile shows the latest version of the file. What fits the window is opened, if fit is set.
+function showFile(fit) {
+	const {file} = info;
 	byId("name").textContent = file.name;
 	const framed = file.frame !== "none";
 	byId("about").textContent = `${file.format}${framed ? ", packets with length" : ""}${file.container}, ${sized(file.size)}`;
-	return tree.reset({version: file.version}, framed);
+	edits.shown();
+	return tree.reset({version: file.version}, framed, fit);
 }
 
 function showPacket(number) {
-	return tree.reset({packet: number}, false);
+	return tree.reset({packet: number}, false, true);
 }
+
+let loading = Promise.resolve();
+
+// reload shows the latest version of the file with what was open and selected. A way selects another value.
+// The hits of a search stay if they are still where they were.
+function reload(way, staysInPlace) {
+	loading = loading.catch(() => {}).then(async () => {
+		const latest = await ask("info", {});
+		if (latest.file.version === info.file.version) { // watch was faster
+			if (way) await tree.follow(way);
+			return;
+		}
+		const state = tree.state();
+		Object.assign(info, latest);
+		tree.lines.hold(true);
+		if (!staysInPlace) search.clear();
+		notice(info.file.edits.note);
+		const compared = compare();
+		try {
+			await showFile(false);
+			await tree.restore(state, way);
+		} finally {
+			tree.lines.hold(false);
+		}
+		await compared;
+	});
+	return loading;
+}
+const edits = info.file && new Edits(info, tree, reload);
 
 // Search.
 
@@ -69,11 +104,14 @@ border.addEventListener("keydown", event => {
 });
 setWidth(Number(localStorage.getItem("width")) || 600);
 
-// compare shows what differs from another file, or from this one before it changed.
+// compare shows what differs from the file, or from another one, or from this one before it changed.
 async function compare() {
-	const {before, changed} = info.file;
-	if (changed) await changes.load(` since the file changed at ${new Date(changed).toLocaleTimeString()}`);
+	const {before, changed, edits: {unsaved}} = info.file;
+	if (unsaved) await changes.load(", not saved");
+	else if (changed) await changes.load(` since the file changed at ${new Date(changed).toLocaleTimeString()}`);
 	else if (before) await changes.load(` since ${before}`);
+	else changes.clear();
+	tree.lines.update();
 }
 
 // watch shows each new version of the file, and what has changed in it.
@@ -90,25 +128,50 @@ async function watch() {
 			notice(`The file cannot be read any more (${answer.fault.text}): this is what it was.`);
 			await pause(1000);
 		}
-		if (answer.version === info.file.version) continue;
-		const state = tree.state();
-		Object.assign(info, await ask("info", {}));
-		const loaded = showFile();
-		search.clear();
-		notice("");
-		await compare();
-		await loaded;
-		await tree.restore(state);
+		await reload().catch(() => {}); // watch says what has happened
 	}
 }
 
+// The address leads to a value.
+
+const goToAddress = async hash => {
+	try {
+		const missing = await tree.goTo(decodeURIComponent(hash.slice(1)));
+		if (missing) notice("There is no " + missing.replace(/^\$/, "") + " in it.");
+	} catch (error) {
+		notice(error.message);
+	}
+};
+addEventListener("hashchange", () => { if (info.file) goToAddress(location.hash); });
+
+// The keys and the theme.
+
+byId("help").addEventListener("click", () => byId("keys").showModal());
+document.addEventListener("keydown", event => {
+	if (event.key !== "?" || isTyping(event) || event.ctrlKey || event.altKey || event.metaKey) return;
+	event.preventDefault();
+	byId("keys").showModal();
+});
+for (const e of document.querySelectorAll(".of-edits")) e.hidden = info.file?.edits.readOnly !== "";
+byId("theme").addEventListener("click", () => {
+	const {dataset} = document.documentElement;
+	const isDark = dataset.theme ? dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+	dataset.theme = isDark ? "light" : "dark";
+	localStorage.setItem("theme", dataset.theme);
+});
+if (localStorage.getItem("theme")) document.documentElement.dataset.theme = localStorage.getItem("theme");
+
 if (info.file) {
-	showFile();
+	const address = location.hash; // before a value is selected
+	const loaded = showFile(true);
 	byId("tree").focus();
+	notice(info.file.edits.note);
 	compare();
 	if (info.file.changes) watch();
+	if (address.length > 1) loaded.then(() => goToAddress(address));
 }
 if (info.live) {
+	byId("query").placeholder = "text or path = value (/)";
 	byId("live").hidden = false;
 	const name = info.recording || "live packets";
 	document.title = name + " – gdwire view";

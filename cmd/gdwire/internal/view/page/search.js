@@ -1,8 +1,11 @@
 // The search: for text, a number or a path.
 
-import {askLines, bold, byId, make} from "./base.js";
+import {askLines, bold, byId, isTyping, make, shortPath} from "./base.js";
 
 const maxHits = 500;
+
+// isCondition returns whether text is path = value, which packets have or not.
+export const isCondition = text => /\S\s*=\s*\S/.test(text);
 
 export class Search {
 	// where returns what is searched, follow selects a hit, and find returns the way to a path.
@@ -42,7 +45,7 @@ export class Search {
 		}
 		this.clear();
 		this.query = q + byId("number").checked + byId("where").value;
-		if (q === "") return;
+		if (q === "" || byId("where").value === "packets" && isCondition(q)) return; // the packets are those that have it
 		const request = new AbortController();
 		this.request = request;
 		if (/^\$|[.[]/.test(q) && await this.isPath(q)) return;
@@ -80,7 +83,7 @@ export class Search {
 
 	// add adds a hit to the group of the paths that differ from its path only in their indexes.
 	add(hit, q) {
-		const path = hit.path.replace(/^\$\.?(?!\d|$)/, "");
+		const path = shortPath(hit.path);
 		const name = path.replace(/\[\d+\](?=[.[]|$)/g, "[*]");
 		const packet = hit.packet === undefined ? "" : `packet ${hit.packet}  `;
 		const button = make("button");
@@ -128,8 +131,7 @@ export class Search {
 	}
 
 	key(event) {
-		const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
-		if (event.key === "/" && !typing) {
+		if (event.key === "/" && !isTyping(event)) {
 			event.preventDefault();
 			byId("query").focus();
 		}
@@ -139,7 +141,7 @@ export class Search {
 		}
 		if (event.key === "Escape" && event.target === byId("query")) {
 			byId("query").value = "";
-			this.clear();
+			byId("query").dispatchEvent(new Event("input"));
 			byId("tree").focus();
 		}
 		if (event.target === byId("query")) this.arrows(event);

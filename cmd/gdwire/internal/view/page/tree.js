@@ -56,32 +56,44 @@ class Container {
 		this.open.splice(this.open.indexOf(c), 1);
 		this.grow(-c.below);
 	}
+	// way returns the indexes that lead to a child.
+	way(index) { return [...this.parent ? this.parent.way(this.index) : [], index]; }
 	// paths returns the paths of this container and of those that are open in it.
 	paths() { return [...this.parent ? [this.path] : [], ...this.open.flatMap(c => c.paths())]; }
 }
 
 // Tree shows a source: the file, or a packet. show is called with the container and row of the value
-// that is selected, and marks has the changes to be marked.
+// that is selected, and edit with those of one without children that is opened. marks has the changes to be
+// marked, and name the name of a value that is in no other.
 export class Tree {
-	constructor(element, show, marks) {
+	constructor(element, {show, edit, marks, name}) {
 		this.element = element;
 		this.show = show;
+		this.edit = edit;
 		this.marks = marks;
+		this.name = name;
 		this.lines = new Lines(element, () => this.root ? this.root.below : 0, (e, line) => this.fill(e, line));
 		element.addEventListener("click", event => {
 			const line = this.lines.lineOf(event);
 			if (line < 0) return;
 			const [c, index] = this.root.at(line);
 			this.select(c, index);
-			if (event.target.closest(".twisty") || event.detail === 2) this.toggle(c, index);
+			if (event.target.closest(".twisty")) this.toggle(c, index);
+		});
+		element.addEventListener("mousedown", event => { // the first click has drawn the line again, so that a second one can be lost
+			const line = this.lines.lineOf(event);
+			if (line < 0 || event.detail !== 2 || event.target.closest(".twisty")) return;
+			event.preventDefault();
+			this.enter(...this.root.at(line));
 		});
 		element.addEventListener("keydown", event => this.key(event));
 		new ResizeObserver(() => {
 			if (this.chosen) this.lines.show(this.chosen[0].line(this.chosen[1]));
 		}).observe(element);
 	}
-	// reset shows another source. framed tells whether it has packets with lengths, which stay closed.
-	reset(args, framed) {
+	// reset shows another source. Of a source with framed packets, which have lengths, no large ones are opened.
+	// What fits the window is, if fit is set.
+	reset(args, framed, fit) {
 		this.args = args;
 		this.chosen = null;
 		this.generation = (this.generation || 0) + 1;
@@ -91,9 +103,23 @@ export class Tree {
 		this.lines.scrollTo(0);
 		this.ready = loaded.then(async () => {
 			if (!framed) await this.expand(this.root, 0);
+			if (fit) await this.expandWhatFits();
 			if (!this.chosen) await this.select(this.root, 0);
 		});
 		return this.ready;
+	}
+	// expandWhatFits opens values, the outer ones first, as long as all lines fit the window.
+	async expandWhatFits() {
+		const room = this.lines.visible();
+		const next = [this.root];
+		for (const {generation} = this; next.length > 0 && generation === this.generation && this.root.below <= room;) {
+			const c = next.shift();
+			for (let i = 0; i < Math.min(c.count, room) && generation === this.generation; i++) {
+				const row = await this.row(c, i);
+				if (row?.count > 0 && this.root.below + row.count <= room) await this.expand(c, i);
+			}
+			next.push(...c.open);
+		}
 	}
 	// load asks for the children from an index on.
 	async load(c, index) {
@@ -165,6 +191,7 @@ export class Tree {
 		}
 		if (row.count > 0) e.setAttribute("aria-expanded", open ? "true" : "false");
 		name.append(make("span", "twisty", row.count > 0 ? (open ? "▾" : "▸") : ""), make("span", "step", row.step || ""));
+		if (!c.parent && row.step) name.append(" ", make("span", "root", this.name(index)));
 		const mark = this.marks(c.path + row.step);
 		if (mark) e.classList.add(mark.kind);
 		const value = make("span", "value");
@@ -207,6 +234,12 @@ export class Tree {
 				if ((await this.row(open, i))?.count > 0) next.push([open, i]);
 		}
 	}
+	// enter opens or closes a value with children, and edits another.
+	enter(c, index) {
+		const row = c.rows.get(index);
+		if (row?.count === 0 && !row.error) this.edit(c, row);
+		else this.toggle(c, index);
+	}
 	toggle(c, index) {
 		const open = c.child(index);
 		if (open) c.removeOpen(open);
@@ -242,15 +275,24 @@ export class Tree {
 		if (!open || !missing) await this.follow(way, open);
 		return missing;
 	}
+	// chosenRow returns the container and row of the value that is selected, or nothing.
+	chosenRow() {
+		const [c, index] = this.chosen || [];
+		const row = c?.rows.get(index);
+		return row && [c, row];
+	}
 	// state returns what is open and selected, and restore opens and selects it again after reset.
 	state() {
 		const [c, index] = this.chosen || [null, 0];
 		return {open: this.root.paths(), chosen: c ? c.path + (c.rows.get(index)?.step || "") : "", top: this.lines.top};
 	}
-	async restore(state) {
+	// With a way, this selects what is there.
+	async restore(state, way) {
 		for (const path of state.open.slice(0, maxOpened)) await this.goTo(path, true).catch(() => {});
-		if (state.chosen) await this.goTo(state.chosen).catch(() => {});
+		if (way) await this.follow(way);
+		else if (state.chosen) await this.goTo(state.chosen).catch(() => {});
 		this.lines.scrollTo(state.top);
+		if (this.chosen) this.lines.show(this.chosen[0].line(this.chosen[1]));
 	}
 	// rowAt returns the smallest value with an offset in it, among the visible lines, as its line.
 	lineAt(offset) {
@@ -282,7 +324,8 @@ export class Tree {
 		case "ArrowRight": if (c.child(index)) go(line + 1); else this.expand(c, index); break;
 		case "ArrowLeft": case "-": close(); break;
 		case "*": this.expandAll(c, index); break;
-		case "Enter": case " ": this.toggle(c, index); break;
+		case "Enter": this.enter(c, index); break;
+		case " ": this.toggle(c, index); break;
 		default: return;
 		}
 		event.preventDefault();

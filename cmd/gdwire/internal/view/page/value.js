@@ -1,6 +1,6 @@
 // The selected value: what it is, the commands for it, what takes the space in it, and its bytes.
 
-import {ask, askLines, byId, make, sized, sizeText, swatch, verdict} from "./base.js";
+import {ask, askLines, byId, make, notice, shortPath, sized, sizeText, swatch, verdict} from "./base.js";
 
 const autoMeasure = 64e6; // bytes of a value whose content is measured without being asked
 
@@ -25,6 +25,12 @@ export class Value {
 			event.target.setSelectionRange(from, from + this.setLength);
 		});
 		for (const id of ["get", "set"]) byId("copy-" + id).addEventListener("click", event => copy(event.target, byId(id)));
+		for (const what of ["path", "value", "link"]) byId("copy-" + what).addEventListener("click", () => this.copy(what));
+		byId("tree").addEventListener("keydown", event => {
+			if (event.ctrlKey || event.metaKey || event.altKey || event.key.toLowerCase() !== "c") return;
+			event.preventDefault();
+			this.copy(event.shiftKey ? "path" : "value");
+		});
 	}
 
 	// attach makes the tree light the bytes of the value that is pointed at.
@@ -34,7 +40,34 @@ export class Value {
 		element.addEventListener("pointerleave", () => light([]));
 	}
 
+	// copy copies the path or the value that is selected, or the address of the page that leads there.
+	async copy(what) {
+		const [c, row] = this.tree().chosenRow() || [];
+		if (!row?.step) return;
+		const copied = {
+			path: () => shortPath(c.path + row.step) || "$",
+			value: () => this.text(row),
+			link: () => location.href,
+		};
+		const button = byId("copy-" + what);
+		try {
+			await navigator.clipboard.writeText(await copied[what]());
+		} catch (error) {
+			notice(error.message);
+			return;
+		}
+		button.classList.add("copied");
+		setTimeout(() => button.classList.remove("copied"), 1500);
+	}
+
+	// text returns the whole value of a row, as set takes it.
+	async text(row) {
+		if (row.width && row.type !== "String") return row.text;
+		return (await ask("text", {...this.tree().args, at: row.at, end: row.end, width: row.width || 0})).text;
+	}
+
 	async show(c, row) {
+		this.address(c, row);
 		const args = this.tree().args;
 		this.crumbs(c, row);
 		this.request?.abort();
@@ -86,7 +119,7 @@ export class Value {
 
 	// commands shows the commands that print and change the value.
 	commands(c, row) {
-		const path = (c.path + row.step).replace(/^\$\.?(?!\d)/, "") || "$";
+		const path = shortPath(c.path + row.step) || "$";
 		const complete = row.count === 0 && row.type && !row.error && !row.text.includes("…");
 		const file = this.tree().args.packet === undefined && this.info.file && quote(this.info.file.command);
 		byId("get").textContent = file ? `gdwire get ${quote(path)} ${file}` : path;
@@ -96,12 +129,20 @@ export class Value {
 		byId("set-line").hidden = byId("set").value === "";
 	}
 
+	// address makes the address of the page lead to the value.
+	address(c, row) {
+		byId("copy-link").hidden = this.tree().args.packet !== undefined;
+		if (byId("copy-link").hidden || !row.step) return;
+		const path = encodeURIComponent(c.path + row.step).replace(/%(24|5B|5D|2C)/g, decodeURIComponent);
+		if (location.hash !== "#" + path) history.replaceState(null, "", "#" + path);
+	}
+
 	crumbs(c, row) {
 		const steps = [];
 		for (let at = c, step = row.step, index = row.index; at; step = at.row.step, index = at.index, at = at.parent) {
 			if (!step) continue; // an error
 			const [container, i] = [at, index];
-			const button = make("button", "", step);
+			const button = make("button", "", at.parent ? step : this.tree().name(index));
 			button.type = "button";
 			button.addEventListener("click", () => this.tree().select(container, i));
 			steps.unshift(button);

@@ -1,0 +1,219 @@
+// Edits of the file: the field in which a value is written, and what undoes and saves. The server holds them.
+
+import {ask, byId, isTyping, notice, post, shortPath} from "./base.js";
+import {rowHeight} from "./lines.js";
+
+const isText = row => /^(String|StringName|NodePath)$/.test(row.type);
+const isArray = row => /^(Array|Packed)/.test(row.type);
+
+export class Edits {
+	// reload shows the latest version, in which a way leads to the value to select, and tells whether all others
+	// stay where they were.
+	constructor(info, tree, reload) {
+		this.info = info;
+		this.tree = tree;
+		this.reload = reload;
+		this.at = null; // what the field is about: {c, row, adds, first, version}
+		this.form = byId("field");
+		this.input = byId("field-value");
+		this.sending = false; // what is in the field
+		this.sent = Promise.resolve(); // after all that was asked for without it
+		tree.lines.drawn = () => this.place();
+		this.form.addEventListener("submit", event => {
+			event.preventDefault();
+			this.submit();
+		});
+		this.form.addEventListener("keydown", event => this.keyInField(event));
+		this.input.addEventListener("beforeinput", event => { // a value is one line
+			if (event.inputType === "insertLineBreak") event.preventDefault();
+		});
+		this.form.addEventListener("focusout", event => {
+			if (this.at && !this.form.contains(event.relatedTarget) && this.input.value !== this.refused) this.submit(true);
+		});
+		const buttons = {
+			edit: () => this.editChosen(), add: () => this.addChosen(), delete: () => this.deleteChosen(),
+			undo: () => this.send("undo"), redo: () => this.send("redo"), save: () => this.send("save"),
+		};
+		for (const [id, press] of Object.entries(buttons)) byId(id).addEventListener("click", press);
+		tree.element.addEventListener("keydown", event => this.keyInTree(event));
+		document.addEventListener("keydown", event => this.key(event));
+	}
+
+	// shown shows what can be undone and saved.
+	shown() {
+		const {edits} = this.info.file;
+		byId("edits").hidden = edits.readOnly !== "";
+		byId("read-only").hidden = edits.readOnly === "";
+		byId("read-only").textContent = edits.readOnly && "Not editable: " + edits.readOnly;
+		byId("undo").disabled = edits.undo === 0;
+		byId("redo").disabled = edits.redo === 0;
+		byId("save").disabled = !edits.unsaved;
+		byId("unsaved").textContent = edits.unsaved ? "not saved" : edits.backup ? `saved; ${edits.backup.replace(/.*[\\/]/, "")} is the file before` : "";
+		document.title = (edits.unsaved ? "● " : "") + this.info.file.name + " – gdwire view";
+	}
+
+	// allowed returns whether what is shown can be edited, or says why not.
+	allowed() {
+		const why = this.tree.args.packet !== undefined ? "packets are not edited" : this.info.file.edits.readOnly;
+		if (why) notice("Nothing is edited: " + why);
+		return !why;
+	}
+
+	// edit shows the field for a value, with its text selected.
+	async edit(c, row) {
+		if (!row.step || row.error || !this.allowed()) return;
+		try {
+			const text = row.width && row.type !== "String" ? row.text : (await ask("text", {...this.tree.args, at: row.at, end: row.end, width: row.width || 0})).text;
+			this.open(c, row, {first: text, label: c.path + row.step});
+		} catch (error) {
+			notice(error.message);
+			return;
+		}
+		const quoted = isText(row) ? this.input.value.indexOf('"') + 1 : 0;
+		this.input.setSelectionRange(quoted, this.input.value.length - (quoted ? 1 : 0));
+	}
+
+	editChosen() {
+		const chosen = this.tree.chosenRow();
+		if (chosen) this.edit(...chosen);
+	}
+
+	// addChosen shows the field for a new value: in the container that is selected, or else beside the value
+	// that is.
+	addChosen() {
+		let [c, row] = this.tree.chosenRow() || [];
+		if (!row?.step || !this.allowed()) return;
+		let before = null;
+		if (!/^(Array|Dictionary|Object|Packed)/.test(row.type) || row.type === "PackedByteArray") {
+			if (!c.parent) return;
+			before = row.index;
+			[c, row] = [c.parent, c.row];
+		}
+		const path = c.path + row.step;
+		this.open(c, row, {first: "", label: path, adds: isArray(row) ? before === null ? path + "[+]" : `${path}[${before}]` : path, before});
+		this.input.placeholder = isArray(row) ? "value" : "key = value";
+	}
+
+	deleteChosen() {
+		const [c, row] = this.tree.chosenRow() || [];
+		if (!row?.step || !this.allowed()) return;
+		const parent = c.parent ? c.parent.way(c.index) : [0];
+		const way = c.count > 1 ? [...parent, Math.min(row.index, c.count - 2)] : parent;
+		this.send("delete", {line: c.path + row.step, way, version: this.info.file.version});
+	}
+
+	open(c, row, at) {
+		this.at = {...at, c, row, version: this.info.file.version};
+		this.refused = null;
+		this.input.value = at.first;
+		this.input.placeholder = "";
+		byId("field-what").textContent = at.adds ? "New in" : "Value of";
+		byId("field-name").textContent = shortPath(at.label) || "$";
+		this.showError("");
+		this.form.hidden = false;
+		this.place();
+		this.input.focus({preventScroll: true});
+	}
+
+	close() {
+		this.at = null;
+		this.form.hidden = true;
+		this.tree.element.focus();
+	}
+
+	// place moves the field to the line that is selected, or below it if it is for a new value.
+	place() {
+		if (!this.at || !this.tree.chosen) return;
+		const {lines, chosen: [c, index]} = this.tree;
+		const line = c.line(index) - Math.floor(lines.top) + (this.at.adds ? 1 : 0);
+		const value = lines.frame.firstElementChild?.children[1];
+		this.form.style.top = Math.max(0, Math.min(line * rowHeight, lines.element.clientHeight - 2 * rowHeight)) + "px";
+		this.form.style.left = (value ? value.offsetLeft - 7 : 0) + "px";
+	}
+
+	showError(text) {
+		byId("field-error").hidden = text === "";
+		byId("field-error").textContent = text;
+		this.input.setAttribute("aria-invalid", text === "" ? "false" : "true");
+	}
+
+	// edits returns the edit that the field asks for, and the way to its value after it.
+	asked() {
+		const {c, row, adds, before} = this.at;
+		const text = this.input.value;
+		if (!adds) {
+			const value = isText(row) && !/^\s*[&^]?["']/.test(text) ? JSON.stringify(text) : text.replaceAll("\n", "\\n");
+			return ["set", `${c.path + row.step} = ${value}`, c.way(row.index)];
+		}
+		const way = c.way(row.index);
+		if (isArray(row)) return ["add", `${adds} = ${text}`, [...way, before ?? row.count]];
+		const at = text.indexOf("=");
+		const key = at < 0 ? text.trim() : text.slice(0, at).trim();
+		const step = /^[A-Za-z_]\w*$/.test(key) ? "." + key : /^[.[]/.test(key) ? key : `[${JSON.stringify(key)}]`;
+		return ["add", adds + step + (at < 0 ? "" : " = " + text.slice(at + 1).trim()), [...way, row.count]];
+	}
+
+	async submit(leaving) {
+		if (this.sending || !this.at) return;
+		if (this.input.value === this.at.first) {
+			this.close();
+			return;
+		}
+		const [op, line, way] = this.asked();
+		const {version: before} = this.at;
+		this.sending = true;
+		try {
+			const {version} = await post("edit", {op, line, version: before});
+			this.close();
+			if (version !== before) await this.reload(way, op === "set");
+		} catch (error) {
+			this.refused = this.input.value;
+			this.at.version = this.info.file.version;
+			this.showError(error.message);
+			if (!leaving) this.input.focus();
+		} finally {
+			this.sending = false;
+		}
+	}
+
+	// send asks for an edit that needs no field, after those before it: of a version, or of the latest.
+	send(op, {line = "", way = null, version = 0} = {}) {
+		if (!this.allowed()) return;
+		this.sent = this.sent.then(async () => {
+			try {
+				const before = version || this.info.file.version;
+				const answer = await post("edit", {op, line, version: before});
+				notice("");
+				if (answer.version !== before) await this.reload(way);
+			} catch (error) {
+				notice(error.message);
+			}
+		});
+	}
+
+	keyInField(event) {
+		if (event.key === "Escape") this.close();
+		else if (event.key === "Enter" && !event.isComposing) this.submit();
+		else return;
+		event.preventDefault();
+		event.stopPropagation();
+	}
+
+	keyInTree(event) {
+		if (event.ctrlKey || event.altKey || event.metaKey) return;
+		const press = {F2: () => this.editChosen(), Insert: () => this.addChosen(), a: () => this.addChosen(), Delete: () => this.deleteChosen()}[event.key];
+		if (!press) return;
+		event.preventDefault();
+		press();
+	}
+
+	// key is called for any key of the page.
+	key(event) {
+		if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+		const key = event.key.toLowerCase();
+		const op = key === "s" ? "save" : key === "y" || key === "z" && event.shiftKey ? "redo" : key === "z" ? "undo" : "";
+		if (!op || op !== "save" && isTyping(event)) return;
+		event.preventDefault();
+		this.send(op);
+	}
+}
