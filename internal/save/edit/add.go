@@ -153,10 +153,8 @@ func (e *editor) encodeKey(key *text.Value, c *text.Container) ([]byte, error) {
 		return nil, fmt.Errorf("a property has a name, and not %v", key)
 	}
 	const class, before, after = "Node", 16, 4 // the bytes around the name
-	b, err := e.write(func(enc *gdwire.Encoder) error {
-		return firstError(func() error { return enc.BeginObject(class, 1) },
-			func() error { return enc.WriteProperty(key.Text) }, enc.WriteNil, enc.End)
-	}, false)
+	object := text.Value{Type: gdwire.TypeObject, Text: class, Items: []text.Value{*key, {Type: gdwire.TypeNil}}}
+	b, err := e.write(&object, false)
 	if err != nil {
 		return nil, err
 	}

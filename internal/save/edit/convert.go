@@ -144,10 +144,7 @@ func (e *editor) encodePart(p *text.Node, part *text.Part, v text.Value) ([]byte
 	var b []byte
 	var err error
 	if want == gdwire.TypeString {
-		b, err = e.write(func(enc *gdwire.Encoder) error {
-			return firstError(func() error { return enc.BeginPacked(part.In, 1) },
-				func() error { return enc.WriteString(fit.Text) }, enc.End)
-		}, false)
+		b, err = e.write(&text.Value{Type: part.In, Items: []text.Value{fit}}, false)
 		b = b[min(len(b), packedHeader):]
 	} else {
 		b, err = part.Append(nil, &fit)

@@ -94,13 +94,13 @@ func (e *editor) isDouble() (bool, error) {
 	return *e.width == reals.Double, nil
 }
 
-// write returns the bytes that a function writes.
-func (e *editor) write(f func(*gdwire.Encoder) error, double bool) ([]byte, error) {
+// write returns the bytes of a value, with real components of 64 bits if double is set.
+func (e *editor) write(v *text.Value, double bool) ([]byte, error) {
 	var b bytes.Buffer
 	o := e.content.Encoder
 	o.DoubleReals = double
 	enc := gdwire.NewEncoder(&b, &o)
-	if err := cmp.Or(f(enc), enc.Close()); err != nil {
+	if err := cmp.Or(v.Write(enc, double), enc.Close()); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
@@ -121,17 +121,7 @@ func (e *editor) encode(v *text.Value) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return e.write(func(enc *gdwire.Encoder) error { return v.Write(enc, double) }, double)
-}
-
-// firstError makes calls until one fails, and returns its error.
-func firstError(calls ...func() error) error {
-	for _, call := range calls {
-		if err := call(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.write(v, double)
 }
 
 // packedHeader is the size of the header and count of a packed array.

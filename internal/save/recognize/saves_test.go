@@ -24,6 +24,12 @@ type saves struct {
 	e      *gdwire.Encoder
 }
 
+// savesOf returns number i of saves in turn, and the reading of files of them.
+func savesOf(r *rand.Rand, i int) (*saves, Reading) {
+	s := &saves{Rand: r, format: bothFormats[i%2], odd: i&2 > 0}
+	return s, Reading{s.format, []Frame{Bare, U32, U32BE}[i/4%3]}
+}
+
 // value writes a random value with up to depth containers inside each other.
 func (s *saves) value(depth int) {
 	if depth > 0 && s.IntN(3) == 0 {
@@ -218,8 +224,7 @@ func TestDamagedStart(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	var c tally
 	for i := range files {
-		s := &saves{Rand: r, format: bothFormats[i%2], odd: i&2 > 0}
-		want := Reading{s.format, []Frame{Bare, U32, U32BE}[i/4%3]}
+		s, want := savesOf(r, i)
 		save := s.framed(t)
 		save = frame(want.Frame, save[lengthSize:][:U32.length(save)])
 		for range 20 {
@@ -383,6 +388,17 @@ func (s *saves) long(t *testing.T, size int64) []byte {
 	return append(all.Bytes(), b.Bytes()...)
 }
 
+// longFramed returns what long does, after a length if the frame has one, and the size with it.
+func (s *saves) longFramed(t *testing.T, f Frame, size int64) ([]byte, int64) {
+	b := s.long(t, size)
+	if f == Bare {
+		return b, size
+	}
+	length := make([]byte, lengthSize)
+	f.Order().PutUint32(length, uint32(size))
+	return append(length, b...), size + lengthSize
+}
+
 // TestCutForms cuts saves of 1 KiB to 64 MiB of each format and frame, of one packet and of several. As long
 // as 1/16 is left, the frame and format are recognized, or are among several, and others are not.
 func TestCutForms(t *testing.T) {
@@ -393,23 +409,16 @@ func TestCutForms(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	var counts [Sure + 1]int
 	for i := range n {
-		s := &saves{Rand: r, format: bothFormats[i%2], odd: i&2 > 0}
-		want := Reading{s.format, []Frame{Bare, U32, U32BE}[i/4%3]}
+		s, want := savesOf(r, i)
 		size := int64(1<<10*math.Exp2(r.Float64()*16)) &^ 3
 		if r.IntN(3) == 0 { // its bytes in the other order are also a plausible length
 			size &^= 0xff
 		}
-		b := s.long(t, size)
-		if want.Frame != Bare {
-			length := make([]byte, lengthSize)
-			want.Frame.Order().PutUint32(length, uint32(size))
-			b = append(length, b...)
-			size += lengthSize
-			if r.IntN(3) == 0 {
-				first := frame(want.Frame, s.top(t, 3))
-				b = append(first, b...)
-				size += int64(len(first))
-			}
+		b, size := s.longFramed(t, want.Frame, size)
+		if want.Frame != Bare && r.IntN(3) == 0 {
+			first := frame(want.Frame, s.top(t, 3))
+			b = append(first, b...)
+			size += int64(len(first))
 		}
 		least := max(size/16, 512)
 		cut := least + r.Int64N(size-least)
@@ -437,16 +446,9 @@ func TestDamageForms(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	var counts [Sure + 1]int
 	for i := range n {
-		s := &saves{Rand: r, format: bothFormats[i%2], odd: i&2 > 0}
-		want := Reading{s.format, []Frame{Bare, U32, U32BE}[i/4%3]}
+		s, want := savesOf(r, i)
 		size := int64(1<<10*math.Exp2(r.Float64()*16)) &^ 3
-		b := s.long(t, size)
-		if want.Frame != Bare {
-			length := make([]byte, lengthSize)
-			want.Frame.Order().PutUint32(length, uint32(size))
-			b = append(length, b...)
-			size += lengthSize
-		}
+		b, size := s.longFramed(t, want.Frame, size)
 		at := 16 + r.IntN(len(b)-16)
 		for j := at; j < min(len(b), at+1<<r.IntN(13)); j++ {
 			b[j] = byte(r.Uint32())
