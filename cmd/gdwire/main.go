@@ -19,6 +19,7 @@
 //	gdwire proxy [flags] LISTEN TARGET
 //	gdwire debug [flags] [ADDR] [COMMAND…] [-- GAME…]
 //	gdwire view [flags] [[OLD] FILE]
+//	gdwire shape [flags] OLD [NEW…]
 //	gdwire struct [flags] FILE…
 //	gdwire complete bash|zsh|fish|powershell
 //	gdwire version
@@ -37,6 +38,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/debug"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/saves"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shape"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/traffic"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
@@ -182,6 +184,13 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 				"gdwire check -strict -json save.bin",
 			},
 			New: saves.Check},
+		{Name: "shape", Operands: "OLD [NEW…]", Min: 1, Max: -1, Summary: "Show what types and keys differ between the saves of two releases. OLD and NEW are files, folders, or a shape that -write kept.",
+			Examples: []string{
+				"gdwire shape old.bin save.bin",
+				"gdwire shape saves -write shape.json",
+				"gdwire shape shape.json saves save.bin",
+			},
+			Compares: true, New: shape.New},
 		{Name: "struct", Operands: "FILE…", Min: 1, Max: -1, Summary: "Print Go types for saves, which give back every byte of them.",
 			Examples: []string{
 				"gdwire struct save.bin",

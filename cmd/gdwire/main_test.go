@@ -108,6 +108,7 @@ func exampleFiles(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(name, b, 0o600))
 	}
+	require.Zero(t, runWith(nil, "shape", "saves", "-write", "shape.json").status)
 }
 
 // TestExamples runs the examples in the help of each command. Of commands that wait for connections, or for the

@@ -47,6 +47,14 @@ func (s *Stdio) runTo(name string, run func() error) error {
 	return err
 }
 
+// WriteFile replaces the file of the given name, besides the output.
+func (s *Stdio) WriteFile(name string, b []byte) error {
+	return s.runTo(name, func() error {
+		_, err := s.Out.Write(b)
+		return err
+	})
+}
+
 // keepPart keeps the output up to an error.
 func (s *Stdio) keepPart(f *outfile.File, name string, bytes int64) error {
 	err := f.KeepAs(name)

@@ -1,0 +1,143 @@
+package shape
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/text"
+)
+
+// A Change is a difference between the values at a path in older saves and in newer ones.
+type Change struct {
+	Path string   `json:"path"`
+	Kind Kind     `json:"change"`
+	Old  []string `json:"old,omitempty"` // types in the older saves
+	New  []string `json:"new,omitempty"` // types in the newer saves
+	// Sometimes reports whether the values of a path that is new are only sometimes there.
+	Sometimes bool `json:"sometimes,omitempty"`
+}
+
+// A Kind is a kind of Change.
+type Kind string
+
+// The kinds of changes.
+const (
+	Added     Kind = "new"       // no older save has the key
+	Gone      Kind = "gone"      // no newer save has the key
+	Retyped   Kind = "type"      // a newer save has a type that no older save has
+	Rekeyed   Kind = "keys"      // the same of the keys of a Dictionary that is data
+	Nulled    Kind = "null"      // a newer save has null, and no older one
+	Sometimes Kind = "sometimes" // a newer save lacks what all older ones have
+)
+
+// String returns the change as a line for people.
+func (c Change) String() string {
+	is, was := typesText(c.New), typesText(c.Old)
+	switch c.Kind {
+	case Added:
+		if c.Sometimes {
+			is += ", only sometimes there"
+		}
+		return fmt.Sprintf("%s: new, %s", c.Path, is)
+	case Gone:
+		return fmt.Sprintf("%s: gone, was %s", c.Path, was)
+	case Rekeyed:
+		return fmt.Sprintf("%s: keys of type %s, were %s", c.Path, is, was)
+	case Nulled:
+		return fmt.Sprintf("%s: null for the first time, was %s", c.Path, was)
+	case Sometimes:
+		return fmt.Sprintf("%s: only sometimes there, was always", c.Path)
+	}
+	return fmt.Sprintf("%s: %s, was %s", c.Path, is, was)
+}
+
+// typesText returns types for people.
+func typesText(types []string) string {
+	all := slices.Clone(types)
+	for i, t := range all {
+		if t == nilType {
+			all[i] = "null"
+		}
+	}
+	return strings.Join(all, " or ")
+}
+
+// missing returns the elements of b that a lacks, but null.
+func missing(a, b []string) (all []string) {
+	for _, t := range b {
+		if t != nilType && !slices.Contains(a, t) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// A comparison collects the changes between two shapes.
+type comparison struct {
+	path    []byte
+	changes []Change
+}
+
+// add adds a change at the path.
+func (c *comparison) add(kind Kind, old, value []string) *Change {
+	c.changes = append(c.changes, Change{Path: string(c.path), Kind: kind, Old: old, New: value})
+	return &c.changes[len(c.changes)-1]
+}
+
+// at calls compare with a step added to the path.
+func (c *comparison) at(step text.Step, compare func()) {
+	n := len(c.path)
+	c.path = step.Append(c.path)
+	compare()
+	c.path = c.path[:n]
+}
+
+// values compares the values at the path. One of them can be nil.
+func (c *comparison) values(old, value *Shape) {
+	switch {
+	case old == nil:
+		c.add(Added, nil, value.Types).Sometimes = value.Sometimes
+		return
+	case value == nil:
+		c.add(Gone, old.Types, nil)
+		return
+	}
+	if value.Sometimes && !old.Sometimes {
+		c.add(Sometimes, nil, nil)
+	}
+	if len(missing(old.Types, value.Types)) > 0 {
+		c.add(Retyped, old.Types, value.Types)
+	}
+	if slices.Contains(value.Types, nilType) && !slices.Contains(old.Types, nilType) {
+		c.add(Nulled, old.Types, value.Types)
+	}
+	c.inside(old, value)
+}
+
+// inside compares what is in the values at the path.
+func (c *comparison) inside(old, value *Shape) {
+	if (old.Keys != nil) != (value.Keys != nil) && (old.hasFields() || value.hasFields()) {
+		old, value = old.clone(), value.clone()
+		for _, s := range []*Shape{old, value} {
+			if s.Keys == nil {
+				s.becomeData()
+			}
+		}
+	}
+	if len(old.Keys) > 0 && len(missing(old.Keys, value.Keys)) > 0 {
+		c.add(Rekeyed, old.Keys, value.Keys)
+	}
+	if old.hasFields() && value.hasFields() {
+		names := union(slices.Sorted(maps.Keys(old.Fields)), slices.Sorted(maps.Keys(value.Fields)))
+		for _, name := range names {
+			step := text.Step{Key: text.Value{Type: gdwire.TypeString, Text: name}}
+			c.at(step, func() { c.values(old.Fields[name], value.Fields[name]) })
+		}
+	}
+	if old.Items != nil && value.Items != nil {
+		c.at(text.Step{Op: text.All}, func() { c.values(old.Items, value.Items) })
+	}
+}
