@@ -1,5 +1,7 @@
 package fileaccess
 
+import "strings"
+
 // A Container is a way in which FileAccess stores bytes in a file.
 type Container uint8
 
@@ -49,22 +51,31 @@ type Info struct {
 	// Size is the declared size in bytes of the content of a Compressed or
 	// Encrypted file, and -1 for a Plain file or Raw stream. Writers ignore it.
 	Size int64
+	// Base64 describes the text around the file, if there is any. Sizes and offsets are those of the file in it.
+	Base64 Base64
 	// Verified reports whether NewReader verified the MD5 of the content of an
 	// Encrypted file. Writers ignore it.
 	Verified bool
 }
 
 // String returns "plain", "encrypted", the mode of a Compressed file, such as "zstd", or the mode of a Raw
-// stream, such as "raw-zstd".
+// stream, such as "raw-zstd". Around a file in base64 it is "base64" or, for example, "base64-raw-zstd".
 func (i Info) String() string {
+	text := i.Container.String()
 	switch i.Container {
 	case Compressed:
-		return i.Mode.String()
+		text = i.Mode.String()
 	case Raw:
-		return "raw-" + i.Mode.String()
+		text = "raw-" + i.Mode.String()
 	}
-	return i.Container.String()
+	if i.Base64.Text {
+		text = strings.TrimSuffix("base64-"+text, "-"+Plain.String())
+	}
+	return text
 }
+
+// IsPlain reports whether the file is its content: no container, and no text around it.
+func (i Info) IsPlain() bool { return i.Container == Plain && !i.Base64.Text }
 
 // Options configures [NewReader]. The zero value, like nil, is for plain and compressed
 // files, with the default Limits.
@@ -72,6 +83,9 @@ type Options struct {
 	// Raw opens a Raw stream of Mode, and nothing else.
 	Raw  bool
 	Mode Mode
+	// Base64 opens a file in base64 text, such as that of Marshalls.variant_to_base64. NewReader reads
+	// all of the text into memory.
+	Base64 bool
 	// Key opens an encrypted file. See [PasswordKey].
 	Key *Key
 	// AskKey, if set, returns the key. It is called if the file is encrypted and

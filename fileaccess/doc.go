@@ -25,6 +25,9 @@
 //	open_encrypted_with_pass        GDEC          Encrypted    NewEncryptedWriter with PasswordKey
 //	PackedByteArray.compress        any           Raw          Compress, NewWriter
 //
+// Each can also be in base64 text, as of Marshalls.raw_to_base64, and so can values, of variant_to_base64:
+// Options.Base64 opens it, and [Info] keeps its lines.
+//
 // Engines do not compress and encrypt the same file, and a Reader opens only one
 // container.
 //

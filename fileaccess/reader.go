@@ -32,12 +32,33 @@ func NewReader(r io.Reader, o *Options) (*Reader, error) {
 	if !o.Raw {
 		open = openFile
 	}
+	var file []byte
+	var form Base64
+	if o.Base64 {
+		var err error
+		limits := o.Limits.bounds()
+		if file, form, err = decodeBase64(src, &limits); err != nil && len(file) == 0 {
+			return nil, err
+		}
+		src = &source{r: bytes.NewReader(file)}
+		if err != nil {
+			src.r = io.MultiReader(src.r, &failed{err})
+		}
+	}
 	content, info, err := open(src, o)
 	if err != nil {
 		return nil, err
 	}
+	if info.Base64 = form; form.Text && info.Container == Plain {
+		info.Size = int64(len(file))
+	}
 	return &Reader{r: content, info: info}, nil
 }
+
+// failed is a Reader that returns an error.
+type failed struct{ err error }
+
+func (f *failed) Read([]byte) (int, error) { return 0, f.err }
 
 // openFile opens a file by its first bytes.
 func openFile(src *source, o *Options) (io.Reader, Info, error) {

@@ -53,6 +53,9 @@ func engineLine(name string, i Info, size int64) string {
 	case fileaccess.Encrypted:
 		container = "encrypted"
 	}
+	if i.Container.Base64.Text {
+		container = "base64"
+	}
 	return fmt.Sprintln(name, container, mode, map[Lengths]string{NoLengths: "none", LittleEndian: "little", BigEndian: "big"}[i.Lengths], size)
 }
 
@@ -118,7 +121,7 @@ func TestSaveEngine(t *testing.T) {
 					got[words[1]] = firstValue(t, b, Info{Format: format, Lengths: NoLengths})
 				}
 			}
-			require.Len(t, want, 30*3+3)
+			require.Len(t, want, 33*3+3)
 			require.Equal(t, want, got)
 		})
 	}

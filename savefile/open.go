@@ -161,7 +161,11 @@ func (l *loader) recognize() error {
 		l.reading.Frame = lengths[l.options.Lengths].frame
 	}
 	l.info.Sure = known.Format && known.Frame
-	if l.known = l.info.Sure; !l.known {
+	if l.known = l.info.Sure; l.known {
+		if err := l.in.FindText(&l.reading); err != nil {
+			return damaged(err)
+		}
+	} else {
 		r, err := l.in.Recognize(&l.reading, known)
 		if err != nil {
 			return damaged(err)

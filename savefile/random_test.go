@@ -22,7 +22,8 @@ var kinds = func() (all []Info) {
 	for m := fileaccess.FastLZ; m <= fileaccess.Gzip; m++ {
 		containers = append(containers, fileaccess.Info{Container: fileaccess.Compressed, Mode: m}, fileaccess.Info{Container: fileaccess.Raw, Mode: m})
 	}
-	containers = append(containers, fileaccess.Info{}, fileaccess.Info{Container: fileaccess.Encrypted})
+	containers = append(containers, fileaccess.Info{}, fileaccess.Info{Container: fileaccess.Encrypted},
+		fileaccess.Info{Base64: fileaccess.Base64{Text: true, Line: 76, Break: "\r\n", End: "\r\n"}})
 	for _, f := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3} {
 		for l := NoLengths; l <= BigEndian; l++ {
 			for _, c := range containers {
@@ -162,6 +163,7 @@ func read(b []byte, o *Options) (*File, error) {
 // given returns Options with the kind of a file.
 func given(i Info) *Options {
 	o := &Options{Lengths: i.Lengths, Decoder: gdwire.DecoderOptions{Format: i.Format}}
+	o.Container.Base64 = i.Container.Base64.Text
 	o.Container.Raw, o.Container.Mode = i.Container.Container == fileaccess.Raw, i.Container.Mode
 	return o
 }
@@ -207,7 +209,7 @@ func TestRandom(t *testing.T) {
 		edited := written(t, f)
 		require.Len(t, edited, len(content))
 		requireDiffers(t, content, edited, 4)
-		if want.Container.Container == fileaccess.Plain {
+		if want.Container.IsPlain() {
 			require.NoError(t, f.Edit(Set(path, old)))
 			requireWritten(t, f, b)
 		}

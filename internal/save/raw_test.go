@@ -32,14 +32,23 @@ func TestRecognizeRaw(t *testing.T) {
 	f, err := os.Open("../../testdata/compressed/godot4.7-dev.jsonl")
 	require.NoError(t, err)
 	defer f.Close()
-	n := 0
+	n, texts := 0, 0
 	for d := json.NewDecoder(f); d.More(); n++ {
 		var v struct {
 			ID, Mode   string
 			Compressed []byte
+			Base64     string
 			Size       int64
 		}
 		require.NoError(t, d.Decode(&v))
+		if v.Base64 != "" { // of the value itself
+			s, o, r := recognized(t, At(strings.NewReader(v.Base64), int64(len(v.Base64))))
+			require.NoError(t, r.Unknown(), v.ID)
+			require.Equal(t, fileaccess.Info{Size: v.Size, Base64: fileaccess.Base64{Text: true}}, s.Container, v.ID)
+			require.Equal(t, Bare, o.Frame)
+			require.Equal(t, v.Size, s.Size)
+			texts++
+		}
 		for _, how := range []string{"file", "memory", "pipe"} {
 			in := At(strings.NewReader(string(v.Compressed)), int64(len(v.Compressed)))
 			switch how {
@@ -68,6 +77,7 @@ func TestRecognizeRaw(t *testing.T) {
 		}
 	}
 	require.Equal(t, 60, n)
+	require.Equal(t, 12, texts)
 }
 
 // Packets whose length has the bytes of a zlib header are no stream.
@@ -94,6 +104,11 @@ func TestNotFastLZ(t *testing.T) {
 		}
 		s, _, _ := recognized(t, At(strings.NewReader(string(b)), int64(len(b))))
 		require.Equal(t, fileaccess.Plain, s.Container.Container, "%x", b)
+	}
+	for _, text := range []string{"password", "hello\nworld", "AAAA AAAA", "AAAAAA==\nAA==\n", "{\"a\":1}", "abcd1234abcd1234"} {
+		s, _, r := recognized(t, At(strings.NewReader(text), int64(len(text))))
+		require.ErrorContains(t, r.Unknown(), "is text", "%q", text)
+		require.True(t, s.Container.IsPlain())
 	}
 	s, o, got := recognized(t, At(strings.NewReader(save), int64(len(save))))
 	require.Equal(t, recognize.Sure, got.Certainty)

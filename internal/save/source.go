@@ -3,6 +3,7 @@ package save
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"io"
 
@@ -77,7 +78,7 @@ func (s *Source) skip(n int64, keep bool) error {
 // openContainer makes s read the content of the container, if there is one, and holds a short one.
 func (s *Source) openContainer(co fileaccess.Options) error {
 	if !co.Raw {
-		co.Mode, co.Raw = s.rawMode()
+		co.Mode, co.Raw = s.rawMode(co.Base64)
 	}
 	if err := s.openWith(co); err != nil {
 		return s.named(err)
@@ -90,9 +91,13 @@ func (s *Source) openContainer(co fileaccess.Options) error {
 }
 
 // rawMode returns the mode of a stream of PackedByteArray.compress, if the first bytes tell that it is one.
-func (s *Source) rawMode() (fileaccess.Mode, bool) {
+func (s *Source) rawMode(isBase64 bool) (fileaccess.Mode, bool) {
 	if s.at != nil {
-		return rawMode(bufio.NewReaderSize(io.NewSectionReader(s.at, 0, s.at.Size()), sniffBytes))
+		r := io.Reader(io.NewSectionReader(s.at, 0, s.at.Size()))
+		if isBase64 {
+			r = base64.NewDecoder(base64.StdEncoding, r)
+		}
+		return rawMode(bufio.NewReaderSize(r, sniffBytes))
 	}
 	in := bufio.NewReaderSize(s.Reader, sniffBytes)
 	s.Reader = in
@@ -118,7 +123,7 @@ func (s *Source) openWith(co fileaccess.Options) error {
 	if s.Container.Container != fileaccess.Encrypted {
 		s.Key = nil
 	}
-	if s.Container.Container == fileaccess.Plain {
+	if s.Container.IsPlain() {
 		return nil
 	}
 	s.Size, s.packed, s.at = s.Container.Size, s.at, nil

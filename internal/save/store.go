@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-
-	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // A Store is a content of which several goroutines can read any bytes at any time: in memory, or in its file.
@@ -26,7 +24,7 @@ func InMemory(data []byte) *Store { return &Store{Size: int64(len(data)), Data: 
 // compressed, encrypted or of a pipe. The file is used until Close.
 func (s *Source) Store(most int64) (*Store, error) {
 	file := s.file
-	if s.Path == "" || s.Info == nil || s.Container.Container != fileaccess.Plain {
+	if s.Path == "" || s.Info == nil || !s.Container.IsPlain() {
 		data, err := s.ReadAll()
 		return InMemory(data), err
 	}

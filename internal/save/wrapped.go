@@ -12,18 +12,36 @@ import (
 
 // Recognize recognizes the content and sets o to its best reading, if there is one, as far as it is not known.
 // The content can be read from its start after that. If it is not surely values as it is, Recognize looks for
-// values in it as a stream of FastLZ, which begins with no signature; s is then the Source of these.
+// values in it as base64 text and as a stream of FastLZ, neither of which begins with a signature; s is then the
+// Source of these.
 func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 	before := *o
 	plain, err := s.recognize(o, known)
 	if err != nil || plain.Sure() || plain.IsEmpty() || s.Container.Container != fileaccess.Plain {
 		return plain, err
 	}
-	if got := s.fastlz(before, known, plain); got != nil {
-		*s, *o = *got.source, got.reading
-		return got.recognition, nil
+	for _, find := range []func(*Source, Reading, Known, *Recognition) *wrapped{(*Source).base64, (*Source).fastlz} {
+		if got := find(s, before, known, plain); got != nil {
+			*s, *o = *got.source, got.reading
+			return got.recognition, nil
+		}
 	}
 	return plain, nil
+}
+
+// FindText is Recognize for a reading that is known, of an input that is no pipe: values of base64 text are found.
+func (s *Source) FindText(o *Reading) error {
+	if s.Live || !s.Container.IsPlain() || s.at == nil {
+		return nil
+	}
+	head := make([]byte, min(s.at.Size(), sniffBytes))
+	n, err := s.at.ReadAt(head, 0)
+	if err != nil || !isBase64(head[:n]) {
+		return nil // which the call that reads the values returns
+	}
+	as := *o
+	_, err = s.Recognize(&as, Known{Format: true, Frame: true})
+	return err
 }
 
 // A wrapped is a content that was found in another.
@@ -40,7 +58,7 @@ func (r *Recognition) fits() bool { return r.Unknown() == nil && !r.IsDamaged() 
 // otherwise.
 func (s *Source) fastlz(o Reading, known Known, plain *Recognition) *wrapped {
 	co := s.options.Container
-	co.Raw, co.Mode = true, fileaccess.FastLZ
+	co.Raw, co.Mode, co.Base64 = true, fileaccess.FastLZ, s.Container.Base64.Text
 	whole := plain.Whole || s.at != nil
 	if !whole && plain.Unknown() == nil || !isFastLZ(plain) {
 		return nil // a pipe can be read only once
@@ -56,16 +74,53 @@ func (s *Source) fastlz(o Reading, known Known, plain *Recognition) *wrapped {
 	return &wrapped{in, o, r}
 }
 
-// fromStart returns a Source like s that is read from its start.
+// base64 returns the values in the content as base64 text, or nil if there are none.
+func (s *Source) base64(o Reading, known Known, plain *Recognition) *wrapped {
+	if plain.Unknown() == nil || s.Container.Base64.Text || !isBase64(plain.Head) {
+		return nil
+	}
+	in := s.fromStart(plain)
+	if in.at == nil {
+		text, err := in.ReadAll()
+		if err != nil {
+			return nil
+		}
+		in.at = io.NewSectionReader(bytes.NewReader(text), 0, int64(len(text)))
+		in.Reader = io.NewSectionReader(in.at, 0, in.at.Size())
+	}
+	co := s.options.Container
+	co.Base64 = true
+	if err := in.openContainer(co); err != nil || in.Err != nil && in.Size < minCutText {
+		return nil
+	}
+	r, err := in.Recognize(&o, known)
+	if err != nil || r.Unknown() != nil {
+		return nil
+	}
+	return &wrapped{in, o, r}
+}
+
+// minCutText is the least content of text that is cut or damaged.
+const minCutText = 24
+
+// isBase64 reports whether text begins as base64 does.
+func isBase64(head []byte) bool {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n"
+	return len(head) >= 8 && len(bytes.Trim(head, digits)) == 0
+}
+
+// fromStart returns a Source like s that is read from its start. r is what its content is.
 func (s *Source) fromStart(r *Recognition) *Source {
 	in := *s
-	if r.Whole { // the content of a pipe, too
+	if in.packed != nil { // of base64
+		in.at = in.packed
+	} else if r.Whole { // the content of a pipe, too
 		in.at = io.NewSectionReader(bytes.NewReader(r.Head), 0, int64(len(r.Head)))
 	}
 	if in.at != nil {
 		in.Reader = io.NewSectionReader(in.at, 0, in.at.Size())
 	}
-	in.Held = false
+	in.Held, in.packed, in.again = false, nil, nil
 	return &in
 }
 

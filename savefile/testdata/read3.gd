@@ -1,5 +1,5 @@
 # Opens the files of files.txt and prints their first values, encoded by var2bytes. A line of files.txt
-# is the name, "plain", "compressed", "raw" or "encrypted", the mode of compression, "none", "little" or
+# is the name, "plain", "compressed", "raw", "base64" or "encrypted", the mode of compression, "none", "little" or
 # "big" lengths, and the size of the content.
 extends SceneTree
 
@@ -20,16 +20,16 @@ func _init():
 			print("FAILED: %s: error %d" % [how[0], err])
 			continue
 		var from = f
-		if how[1] == "raw":
+		if how[1] == "raw" or how[1] == "base64":
 			from = StreamPeerBuffer.new()
-			from.data_array = f.get_buffer(f.get_len()).decompress(int(how[4]), int(how[2]))
+			from.data_array = Marshalls.base64_to_raw(f.get_as_text().replace("\r\n", "")) if how[1] == "base64" else f.get_buffer(f.get_len()).decompress(int(how[4]), int(how[2]))
 			from.big_endian = how[3] == "big"
 		else:
 			f.endian_swap = how[3] == "big"
 		var v
 		if how[3] != "none":
 			v = from.get_var()
-		elif how[1] == "raw":
+		elif from != f:
 			v = bytes2var(from.data_array)
 		else:
 			v = bytes2var(f.get_buffer(f.get_len()))

@@ -18,16 +18,16 @@ func _ready():
 			print("FAILED: %s: error %d" % [how[0], FileAccess.get_open_error()])
 			continue
 		var from = f
-		if how[1] == "raw":
+		if how[1] == "raw" or how[1] == "base64":
 			from = StreamPeerBuffer.new()
-			from.data_array = f.get_buffer(f.get_length()).decompress(int(how[4]), int(how[2]))
+			from.data_array = Marshalls.base64_to_raw(f.get_as_text().replace("\r\n", "")) if how[1] == "base64" else f.get_buffer(f.get_length()).decompress(int(how[4]), int(how[2]))
 			from.big_endian = how[3] == "big"
 		else:
 			f.big_endian = how[3] == "big"
 		var v
 		if how[3] != "none":
 			v = from.get_var()
-		elif how[1] == "raw":
+		elif from != f:
 			v = bytes_to_var(from.data_array)
 		else:
 			v = bytes_to_var(f.get_buffer(f.get_length()))

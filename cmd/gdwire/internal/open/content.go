@@ -26,7 +26,7 @@ func (o *Flags) OpenContent(s *shell.Stdio, name string) (*Input, *save.Content,
 // WriteContainer calls write with a Writer for the content of the output, in a container. key is that of an
 // encrypted input, or nil.
 func (o *Flags) WriteContainer(s *shell.Stdio, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
-	if info.Container == fileaccess.Plain {
+	if info.IsPlain() {
 		return write(s.Out)
 	}
 	if info.Container == fileaccess.Encrypted && key == nil {

@@ -36,7 +36,7 @@ func (o *Flags) recognize(s *shell.Stdio, in *Input) error {
 	in.Filled = o.Filled
 	known := o.Known()
 	if known.Format && known.Frame {
-		return nil
+		return in.FindText(&in.Reading)
 	}
 	r, err := in.Recognize(&in.Reading, known)
 	if err != nil {
@@ -122,14 +122,17 @@ func frameText(f save.Frame) string {
 }
 
 // ContainerText describes a container, after a comma.
-func ContainerText(info *fileaccess.Info) string {
+func ContainerText(info *fileaccess.Info) (text string) {
 	switch info.Container {
 	case fileaccess.Compressed:
-		return ", compressed with " + info.Mode.String()
+		text = ", compressed with " + info.Mode.String()
 	case fileaccess.Raw:
-		return ", compressed with " + info.Mode.String() + " as by a script"
+		text = ", compressed with " + info.Mode.String() + " as by a script"
 	case fileaccess.Encrypted:
-		return ", encrypted as by " + info.Layout.String()
+		text = ", encrypted as by " + info.Layout.String()
 	}
-	return ""
+	if info.Base64.Text {
+		text += ", in base64"
+	}
+	return text
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/save"
 )
@@ -87,12 +86,12 @@ func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	if in.Container.Container == fileaccess.Plain {
+	if in.Container.IsPlain() {
 		if _, err := in.Recognize(&save.Reading{}, save.Known{}); err != nil { // it can find a container
 			return err
 		}
 	}
-	if in.Container.Container == fileaccess.Plain {
+	if in.Container.IsPlain() {
 		return fmt.Errorf("%s is neither compressed nor encrypted as by Godot", in.Name)
 	}
 	n, err := io.Copy(s.Out, s.Progress(in, in.Size))

@@ -35,7 +35,7 @@ type target struct {
 var containers = map[string]fileaccess.Info{}
 
 func init() {
-	all := []fileaccess.Info{{}, {Container: fileaccess.Encrypted}}
+	all := []fileaccess.Info{{}, {Container: fileaccess.Encrypted}, {Base64: fileaccess.Base64{Text: true}}}
 	for _, m := range open.Modes {
 		all = append(all, fileaccess.Info{Container: fileaccess.Compressed, Mode: m}, fileaccess.Info{Container: fileaccess.Raw, Mode: m})
 	}
@@ -47,7 +47,7 @@ func init() {
 // flag defines -to.
 func (t *target) flag(f *shell.Flags) {
 	f.Choices("to", partNames()...)
-	f.Func("to", "`PARTS` of the output, others as in the input: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip, encrypted, or raw-fastlz, … for scripts. Compressed output is kept in memory until it is complete", func(s string) error {
+	f.Func("to", "`PARTS` of the output, others as in the input: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip, encrypted, raw-fastlz, … for scripts, or base64. Compressed output is kept in memory until it is complete", func(s string) error {
 		for part := range strings.SplitSeq(s, ",") {
 			if err := t.add(strings.TrimSpace(part)); err != nil {
 				return err
