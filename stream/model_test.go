@@ -489,6 +489,8 @@ func (p *play) check() {
 func (p *play) mustDeliver(c writeCall) bool {
 	undisturbed := !p.peer.stopped && !p.conn.fired.Load() && !p.peer.closes
 	switch {
+	case p.tcp && p.layer == unknownMessages: // its Close, which waits for a second at most, resets a connection whose peer is slower
+		return false
 	case p.tcp: // bytes in the kernel are lost if the connection is reset
 		return undisturbed && p.served && !p.failed.Load() && p.end != "context" && p.end != "Server.Close"
 	case p.layer == secure && !undisturbed: // its peer reads ahead
