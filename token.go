@@ -10,7 +10,9 @@ import (
 )
 
 // Unknown is the count of a container, string or packed array whose length is not
-// known at its start. Only an Encoder accepts it.
+// known at its start. Only an Encoder accepts it. The count precedes the elements, so the Encoder
+// keeps everything from it on in memory until the End of the outermost container of Unknown count; see
+// [EncoderOptions].MaxBuffered.
 const Unknown = -1
 
 // A Token is one element of an encoded value: a number, a chunk of text, or the start

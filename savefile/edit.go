@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/internal/save/outfile"
 	"github.com/gdwire/gdwire/variant"
@@ -39,26 +40,34 @@ func (f *File) Edit(edits ...Edit) error {
 	if !f.opened.Sure {
 		return fmt.Errorf("savefile: it is only probable that the file is %v: to edit it, set Format and Lengths in the Options of Open", f.opened)
 	}
+	c, err := applied(f.content, edits)
+	if err == nil {
+		f.content = c
+	}
+	return err
+}
+
+// applied returns a content after edits.
+func applied(c *save.Content, edits []Edit) (*save.Content, error) {
 	requests := make([]edit.Request, len(edits))
 	for i, e := range edits {
 		path, err := parsePath(e.path)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		requests[i] = edit.Request{Op: e.op, Path: path, Value: newValue(e.value)}
 	}
-	c, err := edit.Apply(f.content, requests)
-	if err != nil {
-		if d := damaged(err); d != err {
-			return d
-		}
-		if wrong := (*edit.TypeError)(nil); errors.As(err, &wrong) {
-			return fmt.Errorf("savefile: %w; a variant.Raw sets another type", err)
-		}
-		return notFound(err)
+	c, err := edit.Apply(c, requests)
+	if err == nil {
+		return c, nil
 	}
-	f.content = c
-	return nil
+	if d := damaged(err); d != err {
+		return nil, d
+	}
+	if wrong := (*edit.TypeError)(nil); errors.As(err, &wrong) {
+		return nil, fmt.Errorf("savefile: %w; a variant.Raw sets another type", err)
+	}
+	return nil, notFound(err)
 }
 
 // newValue returns a Go value for an edit.

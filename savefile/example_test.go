@@ -14,6 +14,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/savefile"
+	"github.com/gdwire/gdwire/variant"
 )
 
 type player struct {
@@ -84,6 +85,27 @@ func ExampleFile_Edit() {
 	}
 	fmt.Println(s)
 	// Output: {3 {Ada 999} [lamp rope]}
+}
+
+// A filter between a client and a server halves the damage of each attack.
+func ExampleEditPacket() {
+	packet, err := variant.Marshal(map[string]any{"kind": "attack", "damage": 100}) // as NextRaw returns it
+	if err != nil {
+		log.Fatal(err)
+	}
+	var attack struct {
+		Kind   string
+		Damage int
+	}
+	if err := variant.Unmarshal(packet, &attack); err == nil && attack.Kind == "attack" {
+		packet, err = savefile.EditPacket(packet, gdwire.DecoderOptions{}, savefile.Set("damage", attack.Damage/2))
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	err = variant.Unmarshal(packet, &attack) // in place of WriteRaw
+	fmt.Println(attack, err)
+	// Output: {attack 50} <nil>
 }
 
 func ExampleFile_Unmarshal() {

@@ -159,6 +159,7 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 				"gdwire proxy 7000 game.example.com:7777",
 				"gdwire proxy -record traffic 7000 game.example.com:7777",
 				"gdwire proxy -view 6007 127.0.0.1:6008",
+				"gdwire proxy -set 'damage = 100' -drop-if chat 7000 127.0.0.1:7777",
 				"gdwire proxy -delay 80ms -jitter 20ms -drop 2% 7000 udp:game.example.com:7777",
 			},
 			New: traffic.Proxy},

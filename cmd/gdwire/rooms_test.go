@@ -15,15 +15,15 @@ import (
 // rooms contains, for some packages, the folders of the packages that import them. All other packages of the command
 // and package savefile do without.
 var rooms = map[string]string{
-	"internal/save/edit":      "internal/saves",
+	"internal/save/edit":      "internal/saves internal/traffic",
 	"internal/save/outfile":   "internal/shell",
 	"internal/save/recognize": "",
 	"internal/debugger":       "internal/debug",
 	"net":                     "internal/shell internal/traffic internal/debug internal/record internal/view",
 }
 
-// TestRooms: the command and package savefile open, recognize and write containers by one package, save; one package
-// of the command knows how saves are edited, another how files are replaced, and shell knows no values.
+// TestRooms: the command and package savefile open, recognize and write containers by one package, save; two packages
+// of the command know how values are edited, one how files are replaced, and shell knows no values.
 func TestRooms(t *testing.T) {
 	folders, err := filepath.Glob("internal/*")
 	require.NoError(t, err)

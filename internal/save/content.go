@@ -1,6 +1,8 @@
 package save
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -25,6 +27,13 @@ type Content struct {
 
 	origin *Content     // before all edits, or nil if there were none
 	width  *reals.Width // of the first packet with real components, if that is known
+}
+
+// NewPacket returns a content of one packet, without its length. If o has no format, it is of Godot 4.
+func NewPacket(packet []byte, o gdwire.DecoderOptions) *Content {
+	o.Format = cmp.Or(o.Format, gdwire.Godot4)
+	r := Reading{Decoder: o}
+	return &Content{ReaderAt: bytes.NewReader(packet), Size: int64(len(packet)), Decoder: o, Encoder: r.Encoder()}
 }
 
 const (

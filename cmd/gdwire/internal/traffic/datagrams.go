@@ -175,6 +175,9 @@ type datagrams struct {
 	closed     bool
 }
 
+// errUnknown is the error of datagrams that are no packets.
+var errUnknown = errors.New("no packet of Godot")
+
 // newDatagrams returns a direction for datagrams.
 func newDatagrams(d *direction) *datagrams {
 	g := &datagrams{direction: d, framing: d.framing}
@@ -200,10 +203,13 @@ func (g *datagrams) forward(b []byte) {
 	}
 	now := time.Now()
 	g.bytes[g.way].Add(int64(len(b)))
-	valid := g.recognize(b) && g.show(b, &g.framing)
-	sent := valid || !g.options.dropInvalid
+	s := shown{packet: b, invalid: errUnknown}
+	if g.recognize(b) {
+		s = g.show(b, &g.framing)
+	}
+	sent := !s.dropped && (s.invalid == nil || !g.options.dropInvalid)
 	if sent {
-		sent, _ = g.out.Send(b) // an error says that the connection was cut
+		sent, _ = g.out.Send(s.packet) // an error says that the connection was cut
 	}
 	g.record(b, now, sent)
 }

@@ -34,6 +34,7 @@ type proxyFlags struct {
 	view        bool   // -view
 	noOpen      *bool
 	network     networkFlags
+	changes     changeFlags
 	target      target
 }
 
@@ -53,6 +54,9 @@ type proxyServer struct {
 	err       error
 	packets   [2]int64 // from clients and from servers
 	invalid   int64
+	changed   int64           // by -set
+	dropped   int64           // by -drop-if
+	failed    map[string]bool // lines of -set of which an error was told
 	bytes     [2]atomic.Int64
 }
 
@@ -71,6 +75,9 @@ func (p *proxyServer) logf(format string, args ...any) {
 func (p *proxyServer) summary(connections int64) {
 	p.logf("%d connections; from clients %d packets, %d bytes; from the server %d packets, %d bytes; %d invalid",
 		connections, p.packets[0], p.bytes[0].Load(), p.packets[1], p.bytes[1].Load(), p.invalid)
+	if p.options.changes.any() {
+		p.logf("%d packets were changed by -set, and %d dropped by -drop-if", p.changed, p.dropped)
+	}
 	if p.network != nil {
 		p.logf("%s", p.network.Report())
 	}
@@ -251,17 +258,18 @@ func (d *direction) showFile(r *pieceReader) {
 	}
 }
 
-// filter forwards packets after receiving all of each: with -drop-invalid only those that are valid.
+// filter forwards packets after receiving all of each, but those that -drop-invalid and -drop-if drop. What was received is
+// recorded.
 func (d *direction) filter(ctx context.Context) {
 	o := d.framing
 	err := d.each(d.input, &o, func(m message) error {
 		d.recordBytes(m.raw)
-		sent, err := m.valid || !d.options.dropInvalid, error(nil)
+		sent, err := !m.dropped && (m.valid || !d.options.dropInvalid), error(nil)
 		switch {
 		case m.packet == nil:
 			err = d.out.SendAll(m.raw)
 		case sent:
-			sent, err = d.out.Send(m.raw)
+			sent, err = d.out.Send(m.forwarded)
 		}
 		d.index(m, time.Now(), sent)
 		return err
@@ -283,7 +291,14 @@ func (d *direction) each(r io.Reader, o *framing, do func(message) error) error 
 		if err != nil {
 			return err
 		}
-		m.valid = m.packet == nil || d.show(m.packet, o)
+		m.valid, m.forwarded = true, m.raw
+		if m.packet != nil {
+			s := d.show(m.packet, o)
+			m.valid, m.dropped = s.invalid == nil, s.dropped
+			if s.changed {
+				m.forwarded = messages.encode(&m, s.packet, d.way == 0)
+			}
+		}
 		if err := do(m); err != nil {
 			return err
 		}
@@ -293,34 +308,74 @@ func (d *direction) each(r io.Reader, o *framing, do func(message) error) error 
 // clock is the form of the time of a packet.
 const clock = "15:04:05.000"
 
-// show shows a packet and reports whether it is valid.
-func (d *direction) show(packet []byte, o *framing) bool {
+// A shown packet is one as it is forwarded, unless it is dropped.
+type shown struct {
+	packet           []byte
+	invalid          error // why it is invalid
+	changed, dropped bool  // by -set and -drop-if
+}
+
+// show shows a packet as it is forwarded.
+func (d *direction) show(packet []byte, o *framing) shown {
 	if len(d.pieces) > maxPieces/2 {
 		d.lines.miss()
 		d.countPacket(nil)
-		return true
+		return shown{packet: packet}
 	}
 	if o.Candidates != nil {
 		o.DecideFormat(packet)
 	}
-	invalid := validate(packet, &o.Reading)
+	s := shown{packet: packet, invalid: validate(packet, &o.Reading)}
+	if s.invalid == nil && d.options.changes.any() {
+		d.change(&s, &o.Reading)
+	}
 	now := time.Now()
 	switch {
 	case d.live == nil:
 	case len(d.pieces) > maxViewed:
 		d.live.Miss()
 	default:
-		d.live.Add(now, d.number, d.way == 0, packet, o.Decoder, invalid)
+		d.live.Add(now, d.number, d.way == 0, s.packet, o.Decoder, s.invalid)
 	}
-	if !d.countPacket(invalid) {
-		return invalid == nil
+	if !d.countPacket(s.invalid) {
+		return s
 	}
 	if d.options.lines {
-		d.lines.add(d.Out, d.jsonLine(now, packet, &o.Reading, invalid))
+		d.lines.add(d.Out, d.jsonLine(now, &s, &o.Reading))
 	} else {
-		d.lines.add(d.Out, d.packetLine(now, packet, &o.Reading, invalid))
+		d.lines.add(d.Out, d.packetLine(now, &s, &o.Reading))
 	}
-	return invalid == nil
+	return s
+}
+
+// change does what -drop-if and -set say with a valid packet.
+func (d *direction) change(s *shown, o *save.Reading) {
+	changes := &d.options.changes
+	if s.dropped = changes.drops(s.packet, o); !s.dropped {
+		s.packet, s.changed = changes.change(s.packet, o, d.failChange)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s.dropped {
+		d.dropped++
+	}
+	if s.changed {
+		d.changed++
+	}
+}
+
+// failChange says once that a packet cannot take a value of -set.
+func (d *direction) failChange(line string, err error) {
+	d.mu.Lock()
+	told := d.failed[line]
+	if d.failed == nil {
+		d.failed = map[string]bool{}
+	}
+	d.failed[line] = true
+	d.mu.Unlock()
+	if !told {
+		d.logConn(d.number, "%s -set %q: %v; such packets are forwarded without it", arrows[d.way], line, err)
+	}
 }
 
 // countPacket counts a packet, and reports whether to show it: -n packets have not been shown
@@ -342,31 +397,37 @@ func (d *direction) countPacket(invalid error) bool {
 }
 
 // packetLine returns a packet as a line of text.
-func (d *direction) packetLine(now time.Time, packet []byte, o *save.Reading, invalid error) string {
-	head := fmt.Sprintf("%s #%d %s %d ", now.Format(clock), d.number, arrows[d.way], len(packet))
+func (d *direction) packetLine(now time.Time, s *shown, o *save.Reading) string {
+	head := fmt.Sprintf("%s #%d %s %d ", now.Format(clock), d.number, arrows[d.way], len(s.packet))
 	width := max(d.Width-len(head), 20)
 	var text string
-	if invalid != nil {
-		text = d.Colors.Bad.Sprint(shell.Cut(shell.Printable("invalid: "+strings.TrimPrefix(invalid.Error(), "gdwire: ")), width))
-	} else {
-		text = shell.Cut(plainText(packet, o, width), width)
+	switch {
+	case s.invalid != nil:
+		text = d.Colors.Bad.Sprint(shell.Cut(shell.Printable("invalid: "+strings.TrimPrefix(s.invalid.Error(), "gdwire: ")), width))
+	case s.dropped:
+		text = d.Colors.Bad.Sprint(shell.Cut("dropped: "+plainText(s.packet, o, width), width))
+	default:
+		text = shell.Cut(plainText(s.packet, o, width), width)
 	}
 	return d.Colors.Dim.Sprint(head) + text + "\n"
 }
 
 // jsonLine returns a packet as a line of JSON.
-func (d *direction) jsonLine(now time.Time, packet []byte, o *save.Reading, invalid error) string {
+func (d *direction) jsonLine(now time.Time, s *shown, o *save.Reading) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `{"time":%q,"connection":%d,"direction":%q,"size":%d,`, now.Format(time.RFC3339Nano), d.number, arrows[d.way], len(packet))
-	if invalid != nil {
-		text, _ := jsontext.AppendQuote(nil, shell.Printable(invalid.Error()))
+	fmt.Fprintf(&b, `{"time":%q,"connection":%d,"direction":%q,"size":%d,`, now.Format(time.RFC3339Nano), d.number, arrows[d.way], len(s.packet))
+	if s.invalid != nil {
+		text, _ := jsontext.AppendQuote(nil, shell.Printable(s.invalid.Error()))
 		fmt.Fprintf(&b, "\"error\":%s}\n", text)
 		return b.String()
+	}
+	if s.dropped {
+		b.WriteString(`"dropped":true,`)
 	}
 	b.WriteString(`"value":`)
 	w := o.NewDecoder()
 	defer w.Release()
-	w.ResetBytes(packet)
+	w.ResetBytes(s.packet)
 	if err := gdjson.ToJSON(&b, w, gdjson.Options{EscapeForTerminal: true}); err != nil { // a valid value that JSON cannot represent
 		d.logConn(d.number, "%v", err)
 	}
@@ -418,4 +479,4 @@ func (o *proxyFlags) newNetwork() *netem.Network {
 }
 
 // filters reports whether packets are forwarded when they are whole.
-func (o *proxyFlags) filters() bool { return o.dropInvalid || o.network.Drop > 0 }
+func (o *proxyFlags) filters() bool { return o.dropInvalid || o.network.Drop > 0 || o.changes.any() }

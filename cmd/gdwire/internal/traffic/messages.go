@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -22,6 +23,10 @@ type message struct {
 	raw    []byte // all its bytes; valid until the next message is read
 	packet []byte // the encoded value, or nil if the message contains none
 	valid  bool
+
+	control   []byte // frames of a WebSocket inside, which are no part of the message
+	forwarded []byte // what is forwarded in place of raw
+	dropped   bool   // it is not forwarded, because of -drop-if
 }
 
 // messages reads the messages of one direction of a connection.
@@ -178,9 +183,10 @@ const (
 // webSocket reads a WebSocket message, or a control frame between messages.
 func (m *messages) webSocket() (message, error) {
 	m.raw.Reset()
-	var packet []byte
+	var packet, control []byte
 	binaryMessage := false
 	for {
+		start := m.raw.Len()
 		first, payload, err := m.frame(len(packet))
 		if err != nil {
 			return message{}, err
@@ -192,6 +198,7 @@ func (m *messages) webSocket() (message, error) {
 			if packet == nil {
 				return message{raw: m.raw.Bytes()}, nil
 			}
+			control = append(control, m.raw.Bytes()[start:]...)
 			continue // a control frame inside a message is forwarded with it
 		case op != wsContinued:
 			binaryMessage = op == wsBinary
@@ -206,8 +213,39 @@ func (m *messages) webSocket() (message, error) {
 		if !binaryMessage {
 			packet = nil
 		}
-		return message{raw: m.raw.Bytes(), packet: packet}, nil
+		return message{raw: m.raw.Bytes(), packet: packet, control: control}, nil
 	}
+}
+
+// encode returns a message with another packet in place of its own. Messages of a WebSocket are masked if they
+// come from a client.
+func (m *messages) encode(one *message, packet []byte, masked bool) []byte {
+	if m.order != nil {
+		b := make([]byte, 4, 4+len(packet))
+		m.order.PutUint32(b, uint32(len(packet)))
+		return append(b, packet...)
+	}
+	b, mask := append(one.control, wsFinal|wsBinary), byte(0)
+	if masked {
+		mask = wsMasked
+	}
+	switch n := len(packet); {
+	case n < wsLen16:
+		b = append(b, mask|byte(n))
+	case n < 1<<16:
+		b = binary.BigEndian.AppendUint16(append(b, mask|wsLen16), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint64(append(b, mask|wsLen64), uint64(n))
+	}
+	if !masked {
+		return append(b, packet...)
+	}
+	key := binary.LittleEndian.AppendUint32(nil, rand.Uint32())
+	b = append(b, key...)
+	for i, c := range packet {
+		b = append(b, c^key[i&3])
+	}
+	return b
 }
 
 // frame reads one WebSocket frame and returns its first byte and its payload. size is the

@@ -28,6 +28,7 @@ func Proxy(f *shell.Flags) shell.Action {
 	record.Flag(f.FlagSet, &p.record)
 	f.BoolVar(&p.view, "view", false, "show the packets in a page of the browser, too")
 	p.noOpen = view.NoOpenFlag(f)
+	p.changes.define(f)
 	p.network.define(f)
 	f.Int64Var(&p.packets, "n", 0, "exit after `N` packets [never]")
 	return shell.Action{

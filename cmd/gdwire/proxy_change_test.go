@@ -1,0 +1,96 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Packets: an attack, one whose damage is no number, a chat, and others.
+var (
+	attack  = wire(27, 2, 4, "kind", 4, "attack", 4, "damage", 2, 5)
+	strange = wire(27, 1, 4, "damage", 4, "much")
+	chat    = wire(27, 1, 4, "chat", 4, "hello")
+	move    = wire(28, 2, 4, "move", 2, 7)
+	stay    = wire(28, 2, 4, "stay", 2, 7)
+	changed = wire(27, 2, 4, "kind", 4, "attack", 4, "damage", 2, 100)
+)
+
+// changes are flags that change attacks, and drop chats and moves.
+var changes = []string{"-set", "damage = 100", "-drop-if", "chat", "-drop-if", `[0] = "move"`}
+
+// -set changes the packets that have a value of its type, and -drop-if drops packets. What arrived is recorded.
+func TestProxyChanges(t *testing.T) {
+	for name, frame := range map[string]func(...[]byte) []byte{"u32": framed, "u32be": framedBig} {
+		t.Run(name, func(t *testing.T) {
+			prefix := filepath.Join(t.TempDir(), "game")
+			p := startProxy(t, serve(t, echo), append(changes, "-record", prefix, "-frame", name, "-format", "godot4")...)
+			sent := frame(attack, chat, strange, wire(99), move, stay, wire(2, 5))
+			require.Equal(t, frame(changed, strange, wire(99), stay, wire(2, 5)), p.exchange(t, sent))
+			r := p.end(t, 1)
+			for _, want := range []string{
+				`#1 -> 60 {"kind":"attack","damage":100}`, `#1 <- 60 {"kind":"attack","damage":100}`, `#1 -> 36 dropped: {"chat":"hello"}`, `#1 -> 28 dropped: ["move",7]`,
+			} {
+				require.Contains(t, r.out, want)
+			}
+			require.Contains(t, r.err, `#1: -> -set "damage = 100": $.damage is of type String and not int; such packets are forwarded without it`)
+			require.Contains(t, r.err, "1 packets were changed by -set, and 2 dropped by -drop-if")
+			recorded, err := os.ReadFile(prefix + "-1-client.bin")
+			require.NoError(t, err)
+			require.Equal(t, sent, recorded)
+			index, err := os.ReadFile(prefix + ".index.jsonl")
+			require.NoError(t, err)
+			require.Equal(t, 5, bytes.Count(index, []byte(`"->"`)))
+		})
+	}
+}
+
+// A changed message of a WebSocket is one frame, masked if it is the client's. Control frames inside stay, and other messages
+// stay as they are.
+func TestProxyChangesWebSocket(t *testing.T) {
+	ping := webSocketMessage(true, 9, []byte("p"))
+	parts := webSocketMessage(true, 2, attack[:10], attack[10:])
+	parts = append(append(bytes.Clone(parts[:16]), ping...), parts[16:]...)
+	other := webSocketMessage(true, 2, stay[:5], stay[5:])
+	sent := bytes.Join([][]byte{[]byte(upgradeRequest), parts, webSocketMessage(true, 2, chat), other}, nil)
+	var got []byte
+	ended := make(chan struct{})
+	p := startProxy(t, serve(t, func(conn net.Conn) {
+		defer close(ended)
+		_, _ = conn.Write(append([]byte(upgradeResponse), webSocketMessage(false, 2, attack)...))
+		got, _ = io.ReadAll(conn)
+	}), append(changes, "-json")...)
+	back := p.exchange(t, sent)
+	require.Equal(t, append([]byte(upgradeResponse), webSocketMessage(false, 2, changed)...), back)
+	<-ended
+	got, ok := bytes.CutPrefix(got, append([]byte(upgradeRequest), ping...))
+	require.True(t, ok)
+	require.Equal(t, []byte{0x82, 0x80 | byte(len(changed))}, got[:2])
+	for i := range changed {
+		require.Equal(t, changed[i], got[6+i]^got[2+i&3])
+	}
+	require.Equal(t, other, got[6+len(changed):])
+	require.Contains(t, p.end(t, 1).out, `"dropped":true,"value":{"type":"Dictionary","args":["s:chat","s:hello"]}}`)
+}
+
+func TestProxyChangesUDP(t *testing.T) {
+	p := startProxy(t, udpServer(t, func(packet []byte, reply func([]byte)) { reply(packet) }), changes...)
+	conn := p.dialUDP(t)
+	for _, packet := range [][]byte{chat, attack} {
+		_, err := conn.Write(packet)
+		require.NoError(t, err)
+	}
+	buf := make([]byte, 100)
+	n, err := conn.Read(buf)
+	require.NoError(t, err)
+	require.Equal(t, changed, buf[:n])
+	interrupt(t)
+	require.Contains(t, p.wait(t).err, "1 packets were changed by -set, and 1 dropped by -drop-if")
+}
