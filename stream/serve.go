@@ -14,7 +14,7 @@ import (
 
 // ListenAndServe listens on the TCP address addr, or on a Unix socket if addr is unix:PATH, and calls
 // Serve. The file of the socket is removed in the end; a file at which no program listens any more
-// is replaced.
+// is replaced. The permissions of its folder say who can connect.
 func (s *Server) ListenAndServe(addr string) error { return s.listen(addr, s.Serve) }
 
 // ListenAndServeTLS listens as ListenAndServe does and calls ServeTLS.

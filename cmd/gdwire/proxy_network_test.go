@@ -177,6 +177,28 @@ func TestProxyUDP(t *testing.T) {
 	require.Contains(t, shown.out, "2 good, 1 bad", shown.err)
 }
 
+// After -cut, a client of UDP goes on from another port, as behind a router that forgot it.
+func TestProxyUDPCut(t *testing.T) {
+	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer server.Close()
+	p := startProxy(t, "udp:"+server.LocalAddr().String(), "-cut", "20ms")
+	conn := p.dialUDP(t)
+	ports, buf := map[string]bool{}, make([]byte, 100)
+	for len(ports) < 3 {
+		_, err := conn.Write(wire(2, 5))
+		require.NoError(t, err)
+		require.NoError(t, server.SetReadDeadline(time.Now().Add(10*time.Millisecond)))
+		if _, from, err := server.ReadFrom(buf); err == nil {
+			ports[from.String()] = true
+		}
+	}
+	interrupt(t)
+	r := p.wait(t)
+	require.Contains(t, r.err, "gdwire: #1: cut after 20ms\ngdwire: #1: closed\n")
+	require.Regexp(t, `; [2-9][0-9]* connections were cut\n`, r.err)
+}
+
 // Godot 4 talks to a server over UDP, through a proxy that delays.
 func TestProxyUDPEngine(t *testing.T) {
 	engine := os.Getenv("GDWIRE_GODOT4")

@@ -31,7 +31,7 @@ func (c *changeFlags) define(f *shell.Flags) {
 	f.Func("set", "`'PATH = VALUE'`, as of set, for all packets that have a value at PATH; may be given several times", func(s string) error {
 		return addPlace(&c.set, s, true)
 	})
-	f.Func("drop-if", "drop packets that have a value at `PATH`, or one that PATH = VALUE sets already; may be given several times", func(s string) error {
+	f.Func("drop-if", "drop packets that have a value at `PATH`, or with PATH = VALUE only this value; may be given several times", func(s string) error {
 		return addPlace(&c.dropIf, s, false)
 	})
 }

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"strings"
 	"testing"
@@ -43,4 +44,36 @@ func TestFragments(t *testing.T) {
 	got, err := m.webSocket()
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(packet, got.packet))
+}
+
+// A message with another packet in its place is read as this packet.
+func TestEncodeMessage(t *testing.T) {
+	for _, n := range []int{0, 1, 125, 126, 127, 1<<16 - 1, 1 << 16, 1 << 17} {
+		packet := bytes.Repeat([]byte{1, 2, 3, 0x8a, 5}, n/5+1)[:n]
+		for _, order := range []binary.ByteOrder{nil, binary.LittleEndian, binary.BigEndian} {
+			for _, masked := range []bool{false, true} {
+				m := &messages{max: 1 << 20, order: order}
+				ping := []byte{0x89, 0}
+				one := &message{packet: []byte("old")}
+				if order == nil {
+					one.control = bytes.Clone(ping)
+				}
+				b := m.encode(one, packet, masked)
+				r := m.again(bytes.NewReader(b))
+				if order == nil {
+					r.next = r.webSocket
+					control, err := r.next()
+					require.NoError(t, err)
+					require.Equal(t, ping, control.raw)
+					require.Nil(t, control.packet)
+					require.Equal(t, masked, b[3]&wsMasked > 0)
+				}
+				got, err := r.nextPacket()
+				require.NoError(t, err)
+				require.True(t, bytes.Equal(packet, got))
+				_, err = r.next()
+				require.Equal(t, io.EOF, err)
+			}
+		}
+	}
 }
