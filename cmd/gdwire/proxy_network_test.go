@@ -195,8 +195,9 @@ func TestProxyUDPCut(t *testing.T) {
 	}
 	interrupt(t)
 	r := p.wait(t)
-	require.Contains(t, r.err, "gdwire: #1: cut after 20ms\ngdwire: #1: closed\n")
-	require.Regexp(t, `; [2-9][0-9]* connections were cut\n`, r.err)
+	for _, want := range []string{"#1: cut after 20ms\n", "#1: closed\n", "#3: from ", " connections were cut\n"} {
+		require.Contains(t, r.err, want)
+	}
 }
 
 // Godot 4 talks to a server over UDP, through a proxy that delays.
