@@ -70,6 +70,30 @@ func (export) ReadKey(d *Decoder, k *internal.Key) bool { return d.readKey(k) }
 // without an error or a flush.
 func (export) WriteKey(e *Encoder, k *internal.Key) bool { return e.writeKey(k) }
 
+// Header returns the header, in Godot4, of a value of type t in 32 bits, or of a container.
+func (export) Header(t Type) uint32 { return plainForms[t&63][0].header }
+
+// Window returns the bytes into which values can be put, from n on, if e writes Godot4, and how many containers
+// can be nested in the next value, or -1 if e cannot write one there. Where only the slow path writes, there are no
+// bytes. Until Put, e knows nothing of what was put.
+func (export) Window(e *Encoder) (b []byte, n, depth int) { return e.window() }
+
+// Put counts a value that was put into the Window up to n.
+func (export) Put(e *Encoder, n int) error { return e.putUpTo(n) }
+
+// Open opens an Array or Dictionary of this count, whose start is in the Window before n. left is the number of
+// values that are still to come in it: of those before, and of all in containers that it contains, e counts
+// none.
+func (export) Open(e *Encoder, n int, t Type, count uint32, left uint64) {
+	e.openLate(n, t, count, left)
+}
+
+// Sync tells e that the innermost container, which Open opened, ends at n so far, with left values still to come.
+func (export) Sync(e *Encoder, n int, left uint64) { e.sync(n, left) }
+
+// Rewind closes the containers that Open opened, down to depth. The value that they are is not counted.
+func (export) Rewind(e *Encoder, depth int) { e.rewind(depth) }
+
 // LastError returns the latest error that d found since Reset, or nil: an [Error], which can be one
 // that does not stay, or an error of the Reader. It reads nothing. With [errors.Is], code that
 // passes d to a method learns whether the method's error is one of d.

@@ -256,6 +256,14 @@ func (s *state) leave(around *frame) {
 	s.remaining, s.keyPos, s.marked, s.pairs = around.remaining, around.keyPos, noMark, uint64(around.pairs)
 }
 
+// unwind closes the frames down to depth. The value that they are is not counted.
+func (s *state) unwind(depth int) {
+	around := &s.stack[depth]
+	s.depth = depth + 1
+	s.leave(around)
+	s.remaining++
+}
+
 // spill stores the integers of the innermost container in its frame and returns frame i: 0 is the top
 // level, depth the innermost. The stored integers are valid until the next call.
 func (s *state) spill(i int) *frame {

@@ -125,6 +125,59 @@ func (w *fastWriter) endValues(n uint64) error {
 	return w.flush()
 }
 
+// Package variant puts structs into the buffer by itself. Containers are opened late there, when another call
+// writes a value in them.
+
+// plainForms are the forms for which it does.
+var plainForms = &Godot4.data().forms[0].byType
+
+// window returns the bytes into which values can be put, from n on, and how many containers can be nested in the
+// next value, or -1 if none may be next.
+func (w *fastWriter) window() (b []byte, n, depth int) {
+	b, depth = w.fastValues, w.maxDepth-w.depth
+	if w.depth == 0 {
+		b = w.buf[:max(w.limit, 0)]
+	}
+	if w.forms != plainForms || w.remaining == 0 {
+		depth = -1
+	}
+	return b, w.n, depth
+}
+
+// putUpTo counts a value that ends at n.
+func (w *fastWriter) putUpTo(n int) error {
+	w.n = n
+	return w.endValues(1)
+}
+
+// openLate opens a container whose start, and a part of whose content, is before n.
+func (w *fastWriter) openLate(n int, t Type, count uint32, left uint64) {
+	w.n = n
+	form, stack, depth := &w.forms[t&63][0], w.stack, w.depth&math.MaxInt
+	if depth > 0 && depth <= len(stack)-2 { // the fast path is on: -1 % of MarshalEncode
+		frames := (*[2]frame)(stack[depth:])
+		frames[1].init(&form.content, count)
+		w.enter(&frames[0], uint64(form.pairs), left)
+		return
+	}
+	w.push(&form.content, count, 0)
+	w.setRemaining(left)
+	w.updateFastPath()
+}
+
+// sync sets the position, and the number of values that are still to come in the innermost container.
+func (w *fastWriter) sync(n int, left uint64) { w.n, w.remaining = n, left }
+
+// rewind closes the containers down to depth, as if nothing of the value that they are was written.
+func (w *fastWriter) rewind(depth int) {
+	if w.depth > depth {
+		w.unwind(depth)
+		if depth == 0 {
+			w.setFast(0, 0, 0)
+		}
+	}
+}
+
 // appendTwoWords appends a text of at most 16 bytes on the fast path: a value with its header, or a
 // name. first contains the first eight, last the last eight if there are more. It returns false if it
 // appended nothing. -2 % of encode, which contains few such texts.

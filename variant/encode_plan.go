@@ -55,13 +55,13 @@ func (b encodePlanner) makeEncoder(key planKey) (encodeFunc, error) {
 	case reflect.Pointer:
 		return b.makePointerEncoder(key)
 	case reflect.Slice:
-		return b.makeSliceEncoder(t, wire)
+		return b.makeSliceEncoder(key)
 	case reflect.Array:
-		return b.makeArrayEncoder(t, wire)
+		return b.makeArrayEncoder(key)
 	case reflect.Map:
 		return b.makeMapEncoder(t)
 	case reflect.Struct:
-		return b.makeStructEncoder(t)
+		return b.makeStructEncoder(key)
 	}
 	return nil, fmt.Errorf("%v has no Variant type", t)
 }
@@ -85,7 +85,7 @@ func (b encodePlanner) makeTaggedEncoder(t reflect.Type, wire gdwire.Type) (enco
 			return b.makeMapEncoder(t)
 		}
 		if k == reflect.Struct {
-			return b.makeStructEncoder(t)
+			return b.makeStructEncoder(planKey{typ: t, wire: wire})
 		}
 	default:
 		if k == reflect.Slice || k == reflect.Array {

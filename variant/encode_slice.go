@@ -67,10 +67,11 @@ func packedOf(t reflect.Type) (p packedType, ok bool) {
 	return p, false
 }
 
-// makeArrayEncoder returns the function that encodes a t, a Go array, as the math type with its
-// components. If there is none, or wire is Array, the array is encoded like a slice.
-func (b encodePlanner) makeArrayEncoder(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
-	if m, ok := componentsOf(t); ok && wire == 0 {
+// makeArrayEncoder returns the function that encodes the type of key, a Go array, as the math type with its
+// components. If there is none, or key has type=Array, the array is encoded like a slice.
+func (b encodePlanner) makeArrayEncoder(key planKey) (encodeFunc, error) {
+	t := key.typ
+	if m, ok := componentsOf(t); ok && key.wire == 0 {
 		switch all := mathTypesOf(m); {
 		case len(all) == 1:
 			return makeMathEncoder(m, all[0]), nil
@@ -78,19 +79,20 @@ func (b encodePlanner) makeArrayEncoder(t reflect.Type, wire gdwire.Type) (encod
 			return nil, fmt.Errorf("%v can be %v: it needs a tag such as type=%v", t, all, all[0])
 		}
 	}
-	return b.makeSliceEncoder(t, wire)
+	return b.makeSliceEncoder(key)
 }
 
-// makeSliceEncoder returns the function that encodes a t, a slice or array, as the packed array
-// for its elements. If there is none, in Go or in the format, or wire is Array, the elements are
+// makeSliceEncoder returns the function that encodes the type of key, a slice or array, as the packed array
+// for its elements. If there is none, in Go or in the format, or key has type=Array, the elements are
 // encoded as an Array.
-func (b encodePlanner) makeSliceEncoder(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
-	if p, ok := packedOf(t.Elem()); ok && wire == 0 {
+func (b encodePlanner) makeSliceEncoder(key planKey) (encodeFunc, error) {
+	t := key.typ
+	if p, ok := packedOf(t.Elem()); ok && key.wire == 0 {
 		packed, err := b.makePackedEncoder(t, p)
 		if err != nil {
 			return nil, err
 		}
-		plain, plainErr := b.try(func() (encodeFunc, error) { return b.makeElementsEncoder(t) })
+		plain, plainErr := b.try(func() (encodeFunc, error) { return b.makeElementsEncoder(key) })
 		return func(s *encoder, x variable) error {
 			switch {
 			case s.format.Has(p.typ):
@@ -101,14 +103,21 @@ func (b encodePlanner) makeSliceEncoder(t reflect.Type, wire gdwire.Type) (encod
 			return plain(s, x)
 		}, nil
 	}
-	return b.makeElementsEncoder(t)
+	return b.makeElementsEncoder(key)
 }
 
-// makeElementsEncoder returns the function that encodes a t, a slice or array, as an Array.
-func (b encodePlanner) makeElementsEncoder(t reflect.Type) (encodeFunc, error) {
+// makeElementsEncoder returns the function that encodes the type of key, a slice or array, as an Array.
+func (b encodePlanner) makeElementsEncoder(key planKey) (encodeFunc, error) {
+	t := key.typ
 	elem, err := b.plan(t.Elem(), 0)
 	size := t.Elem().Size()
+	k := b.addListBlock(key, elem)
 	return func(s *encoder, x variable) error {
+		if k.suits(s) {
+			if ok, err := s.putBlock(k, x); ok {
+				return err
+			}
+		}
 		all, n := elementsOf(x, t)
 		if err := s.e.BeginArray(n); err != nil {
 			return err

@@ -5,17 +5,7 @@ import (
 	"reflect"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal"
 )
-
-// A fieldEncoder encodes a field of a struct with the plan of its type.
-type fieldEncoder struct {
-	name string
-	key  internal.Key // the name
-	fieldLocation
-	plan *plan[encodeFunc]
-	*field
-}
 
 // A structEncoder writes a struct.
 type structEncoder struct {
@@ -24,16 +14,18 @@ type structEncoder struct {
 	info   *structFields
 	embed  pairsFunc // of a map that collects unknown keys
 	varies bool      // fields can be omitted, or pairs added
+	block  *block
 }
 
-// makeStructEncoder returns the function that encodes a t, a struct, as a Dictionary, or as an
+// makeStructEncoder returns the function that encodes the struct type of key as a Dictionary, or as an
 // Array if it is positional.
-func (b encodePlanner) makeStructEncoder(t reflect.Type) (encodeFunc, error) {
+func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
+	t := key.typ
 	info, err := fieldsOf(t)
 	if err != nil {
 		return nil, err
 	}
-	c := &structEncoder{typ: t, info: info, varies: info.embed != nil}
+	c := &structEncoder{typ: t, info: info, varies: info.embed != nil, block: noBlock}
 	for i := range info.all {
 		f := &info.all[i]
 		plan, err := b.fieldPlan(f)
@@ -60,6 +52,9 @@ func (b encodePlanner) makeStructEncoder(t reflect.Type) (encodeFunc, error) {
 	}
 	if info.array {
 		return c.encodeArray, nil
+	}
+	if !c.varies {
+		c.block = b.addBlock(key, c.fields)
 	}
 	return c.makeDictEncoder(), nil
 }
@@ -93,7 +88,13 @@ func (f *fieldEncoder) omits(v reflect.Value) bool {
 //
 //go:noinline
 func (c *structEncoder) makeDictEncoder() encodeFunc {
+	k := c.block
 	return func(s *encoder, x variable) error {
+		if k.suits(s) {
+			if ok, err := s.putBlock(k, x); ok {
+				return err
+			}
+		}
 		if err := s.enter(c.typ); err != nil {
 			return err
 		}

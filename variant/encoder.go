@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal"
 )
 
 // encoder holds the state of one call of Marshal or MarshalEncode, and what the pool keeps for the
@@ -13,6 +14,7 @@ import (
 type encoder struct {
 	e      *gdwire.Encoder
 	format gdwire.Format // of e
+	blocks int32         // blocks in states below are used: blockOff or blockNew, so none
 	depth  int
 	recent recent[encodeFunc]
 	reals  [maxComponents]float64
@@ -34,6 +36,23 @@ var encodePlans plans[encodeFunc]
 // ownEncoders contains the functions that encode the types of this package, which own.go lists.
 var ownEncoders = map[reflect.Type]encodeFunc{}
 
+// The states of a block, see encode_block.go. Its steps are made when it is first used, because the plans of
+// all fields are complete then.
+const (
+	blockNew int32 = iota
+	blockOn
+	blockOff // the plan takes less time
+)
+
+// A fieldEncoder encodes a field of a struct with the plan of its type.
+type fieldEncoder struct {
+	name string
+	key  internal.Key // the name
+	fieldLocation
+	plan *plan[encodeFunc]
+	*field
+}
+
 // An encodePlanner builds the plans for encoding.
 type encodePlanner struct{ *planner[encodeFunc] }
 
@@ -43,13 +62,20 @@ const textMapSlots = 8
 // maxKept is the size in bytes of the largest result that is copied: see result.
 const maxKept = 64 << 10
 
-var encoderPool = sync.Pool{New: func() any { return &encoder{buf: make([]byte, 0, 512)} }}
+// leastBuffer is the capacity in bytes of the smallest memory for results.
+const leastBuffer = 512
+
+var encoderPool = sync.Pool{New: func() any { return new(encoder) }}
 
 func getEncoder() *encoder { return encoderPool.Get().(*encoder) }
 
 // reset makes s write to e.
 func (s *encoder) reset(e *gdwire.Encoder) {
-	s.e, s.format, s.depth = e, e.Options().Format, e.Depth()
+	o := e.Options()
+	s.e, s.format, s.depth, s.blocks = e, o.Format, e.Depth(), blockNew
+	if o.Format == gdwire.Godot4 && !o.DoubleReals {
+		s.blocks = blockOff
+	}
 }
 
 // resetBytes makes s append to buf, with an Encoder that the pool keeps.

@@ -82,6 +82,9 @@ func (s *encoder) takeBuffer(plan *plan[encodeFunc]) []byte {
 	}
 	buf := s.buf
 	s.buf = nil
+	if buf == nil {
+		buf = make([]byte, 0, leastBuffer)
+	}
 	return buf
 }
 
@@ -96,7 +99,11 @@ func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 			return b
 		}
 	}
-	if cap(b) <= 2*maxKept {
+	switch {
+	case cap(b) > 2*maxKept:
+	case cap(b) < len(b)+leastBuffer/2: // so that a result like this one leaves room for any step of a block
+		s.buf = make([]byte, 0, 2*cap(b))
+	default:
 		s.buf = b[:0]
 	}
 	return append([]byte(nil), b...) // unlike make, append does not clear the memory first

@@ -18,6 +18,7 @@ type plan[F any] struct {
 	do       F
 	err      error        // why the type cannot be encoded or decoded
 	readOnly bool         // see isReadOnly
+	block    any          // of a struct, or of a slice of structs, that is encoded: a *block, or nil
 	sizeHint atomic.Int64 // the size of the latest result of Marshal if that was large, for the next result; otherwise 0
 }
 
