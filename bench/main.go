@@ -31,6 +31,7 @@ var groups = slices.Concat(
 	variantGroups,
 	recordGroups,
 	mapGroups,
+	[]group{fieldGroup},
 	textGroups,
 	valueGrowthGroups(),
 	[]group{typedGroup, smallGroup, growthGroup},
