@@ -27,7 +27,7 @@
 //
 // Other packages of this module build on them: stream provides length-prefixed
 // packets, connections and servers; gdjson, Godot's JSON forms; fileaccess, the
-// engines' compressed and encrypted files; savefile, saved games of any kind; gdwiretest, seeds for fuzz targets.
+// engines' compressed and encrypted files; savefile, saved games of any kind; gdwiretest, what tests need.
 //
 // # Reading
 //

@@ -1,4 +1,5 @@
-// Package gdwiretest provides packets for tests of programs that decode Variants.
+// Package gdwiretest helps to test programs that read and write Variants: with packets, with a client of
+// a Handler, and with the differences between values.
 package gdwiretest
 
 import (
@@ -10,8 +11,7 @@ import (
 )
 
 // Seeds adds packets to the seed corpus of f, with a function that takes one []byte: those of
-// [Packets] in the formats, or in Godot4 if there are none, and a serialized object, which a
-// Decoder refuses unless AllowObjects is set.
+// [Packets] and [Objects] in the formats, or in Godot4 if there are none.
 func Seeds(f *testing.F, formats ...gdwire.Format) {
 	if len(formats) == 0 {
 		formats = []gdwire.Format{gdwire.Godot4}
@@ -20,7 +20,7 @@ func Seeds(f *testing.F, formats ...gdwire.Format) {
 		for packet := range Packets(format) {
 			f.Add(packet)
 		}
-		for packet := range packets(format, object) {
+		for packet := range Objects(format) {
 			f.Add(packet)
 		}
 	}
@@ -29,6 +29,10 @@ func Seeds(f *testing.F, formats ...gdwire.Format) {
 // Packets iterates over packets in one format: a value of every type, and nested containers. A
 // Decoder reads each without further options. Each packet is the caller's.
 func Packets(format gdwire.Format) iter.Seq[[]byte] { return packets(format, values...) }
+
+// Objects iterates over packets in one format that a Decoder refuses unless AllowObjects is set: a
+// serialized object, alone and in an Array. Each packet is the caller's.
+func Objects(format gdwire.Format) iter.Seq[[]byte] { return packets(format, object, []any{object}) }
 
 func packets(format gdwire.Format, values ...any) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {

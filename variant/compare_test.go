@@ -224,6 +224,14 @@ var comparisons = []comparison{
 		writes(t, cmpRest{B: 1, A: 2, Rest: map[string]any{"c": "d"}}, `{"b":1,"a":2,"c":"d"}`, pairs("b", 1, "a", 2, "c", "d"))
 		writes(t, cmpRest{Rest: map[string]any{"a": 1}}, "", refused)
 	}},
+	{"missing keys", "no error", "no error, or required", func(t *testing.T) {
+		reads(t, newOf(cmpKnown{5}), `{}`, cmpKnown{5}, pairs(), cmpKnown{5})
+		wire, err := variant.Marshal(pairs())
+		require.NoError(t, err)
+		require.ErrorIs(t, variant.Unmarshal(wire, new(struct {
+			A int `gd:",required"`
+		})), variant.ErrMissingKey)
+	}},
 	{"unknown keys rejected", "RejectUnknownMembers", "Options.RejectUnknown", func(t *testing.T) {
 		reads(t, newOf(cmpKnown{}), `{"a":1,"x":2}`, cmpKnown{1}, pairs("a", 1, "x", 2), cmpKnown{1})
 		require.Error(t, json.Unmarshal([]byte(`{"x":2}`), new(cmpKnown), json.RejectUnknownMembers(true)))

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // A fieldDecoder decodes a field of a struct with the plan of its type.
@@ -121,6 +123,9 @@ func (c *structDecoder) makeDecoder() decodeFunc {
 			_, err := c.readKeyOrRest(s, x, n, len(c.fields))
 			return err
 		}
+		if n < c.info.required {
+			return c.missing(s, gdwire.TypeDictionary, n)
+		}
 		return s.leave()
 	}
 }
@@ -153,7 +158,12 @@ func (c *structDecoder) decodeUnlessDict(s *decoder, x variable) (isDict bool, e
 	case c.math != nil && c.math.fits(mathTypesByType[t]):
 		return false, s.readComponents(x, c.math, t)
 	}
-	return false, s.nilOrTypeError(valueOf(x, c.typ), nil)
+	err = s.nilOrTypeError(valueOf(x, c.typ), nil)
+	if err == nil && c.info.required > 0 {
+		i := slices.IndexFunc(c.fields, func(f *fieldDecoder) bool { return f.required })
+		err = c.missingError(s, gdwire.TypeNil, i)
+	}
+	return false, err
 }
 
 // seenFields is the set of fields that have been read.
@@ -224,14 +234,11 @@ func (c *structDecoder) readKeyOrRest(s *decoder, x variable, n, next int) (isNe
 	if key.isText && next < len(c.fields) && string(key.text) == c.fields[next].name {
 		return true, nil
 	}
-	if err := c.decodeRest(s, x, n-next, next, key); err != nil {
-		return false, err
-	}
-	return false, s.leave()
+	return false, c.decodeRest(s, x, n-next, next, key)
 }
 
-// decodeRest reads the last n pairs, in any order, after decode read a pair for each of the first
-// next fields. key is the key of the first of the n pairs.
+// decodeRest reads the last n pairs, in any order, and the End, after decode read a pair for each of
+// the first next fields. key is the key of the first of the n pairs.
 func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key structKey) (err error) {
 	seen := c.newSeen(next)
 	if c.embed != nil {
@@ -258,12 +265,49 @@ func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key stru
 			return err
 		}
 		if left--; left == 0 {
-			return nil
+			return c.leave(s, &seen)
 		}
 		if key, err = c.readKey(s); err != nil {
 			return err
 		}
 	}
+}
+
+// leave reads the End of a Dictionary, and returns an error if a required field was not seen.
+func (c *structDecoder) leave(s *decoder, seen *seenFields) error {
+	for i := range c.info.required {
+		if c.fields[i].required && !seen.has(i) {
+			return c.missing(s, gdwire.TypeDictionary, i)
+		}
+	}
+	return s.leave()
+}
+
+// missing reads the End of a Dictionary or Array, and returns the error for the first required field
+// from index i, whose path is that of the key or element that is missing.
+func (c *structDecoder) missing(s *decoder, t gdwire.Type, i int) error {
+	for !c.fields[i].required {
+		i++
+	}
+	if err := s.leave(); err != nil {
+		return err
+	}
+	return c.missingError(s, t, i)
+}
+
+// missingError returns the error for a value, the latest, in which field i is missing.
+func (c *structDecoder) missingError(s *decoder, t gdwire.Type, i int) error {
+	f := c.fields[i]
+	err := s.fail(t, c.typ, fmt.Errorf("%w %s", ErrMissingKey, quoted(f.name)))
+	if at, ok := err.(*gdwire.Error); ok {
+		if c.info.array {
+			at.Path += fmt.Sprintf("[%d]", i)
+		} else {
+			step := text.Step{Key: text.Value{Type: gdwire.TypeString, Text: f.name}}
+			at.Path = string(step.Append([]byte(at.Path)))
+		}
+	}
+	return withField(err, f.goName)
 }
 
 // find returns the index of the field with the given name, or -1 if there is none. It
@@ -334,7 +378,8 @@ func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key structKey
 	case c.info.embed != nil:
 		return withField(c.collect(s, v, key, seen), c.info.embed.goName)
 	case s.rejectUnknown && key.isText:
-		return s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrUnknownKey, quoted(string(key.text))))
+		name := string(key.text[:min(len(key.text), quotedBytes+1)]) // quoted cuts it
+		return s.fail(gdwire.TypeDictionary, c.typ, &unknownKeyError{name, c.info})
 	case s.rejectUnknown:
 		t, err := s.token()
 		if err != nil {
@@ -348,6 +393,23 @@ func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key structKey
 	}
 	return s.d.SkipValue()
 }
+
+// An unknownKeyError is an ErrUnknownKey with a name. It looks for a similar field when it is printed:
+// hostile input can cause many.
+type unknownKeyError struct {
+	name string // up to quotedBytes of it
+	info *structFields
+}
+
+func (e *unknownKeyError) Error() string {
+	s := fmt.Sprintf("%v %s", ErrUnknownKey, quoted(e.name))
+	if similar := text.MostSimilar(e.name, e.info.names()); similar != "" {
+		s += fmt.Sprintf("; did you mean %s?", quoted(similar))
+	}
+	return s
+}
+
+func (e *unknownKeyError) Unwrap() error { return ErrUnknownKey }
 
 // collect reads the value of an unknown key, and adds the pair to the field that collects such
 // pairs.
@@ -452,5 +514,8 @@ func (c *structDecoder) decodeArray(s *decoder, x variable, n int) error {
 		}
 	}
 	c.clearUnread(valueOf(x, c.typ), &seen)
+	if n < c.info.required {
+		return c.missing(s, gdwire.TypeArray, n)
+	}
 	return s.leave()
 }

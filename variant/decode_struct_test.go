@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -53,6 +54,79 @@ func TestMemoryKept(t *testing.T) {
 	nodes := map[string]node{"a": {Value: 1, Left: &node{Value: 5}}}
 	require.NoError(t, Unmarshal(encoded(t, dict("a", dict("value", 2)), nil), &nodes))
 	require.Equal(t, map[string]node{"a": {Value: 2, Left: &node{Value: 5}}}, nodes, "entries are merged")
+}
+
+// A required is a struct with fields that must not be missing.
+type required struct {
+	A int
+	requiredBase
+	C int    `gd:"two words,required"`
+	D string `gd:",required"`
+}
+
+type requiredBase struct {
+	B int `gd:",required"`
+}
+
+// A key that a required field needs is looked for in any order of the keys, and the path of the error is
+// that of the key. What follows the value can be read.
+func TestRequired(t *testing.T) {
+	all := func(without ...string) *Dictionary {
+		d := dict("a", 1, "b", 2, "two words", 3, "d", "x")
+		for _, key := range without {
+			d.Delete(key)
+		}
+		return d
+	}
+	testTypeErrors(t, []typeError{
+		{name: "all", wire: all(), into: new(required)},
+		{name: "all and an unknown key", wire: dict("x", 1, "d", "x", "b", 2, "two words", 3), into: new(required)},
+		{name: "one that is not required", wire: all("a"), into: new(required)},
+		{name: "a nil is there", wire: dict("b", nil, "two words", nil, "d", nil), into: new(required)},
+		{name: "the last", wire: all("d"), into: new(required), err: `offset 76, $.d: Dictionary into Go variant.required (required.D): missing key "d"`, is: ErrMissingKey},
+		{name: "two words", wire: all("two words"), into: new(required), err: `offset 72, $["two words"]: Dictionary into Go variant.required (required.C): missing key "two words"`, is: ErrMissingKey},
+		{name: "embedded", wire: dict("d", "x", "two words", 1), into: new(required), err: `offset 60, $.b: Dictionary into Go variant.required (requiredBase.B): missing key "b"`, is: ErrMissingKey},
+		{name: "several", wire: dict("other", dict("b", 1)), into: new(required), err: `offset 52, $.b: Dictionary into Go variant.required (requiredBase.B): missing key "b"`, is: ErrMissingKey},
+		{name: "empty", wire: dict(), into: new(required), err: `offset 8, $.b: Dictionary into Go variant.required (requiredBase.B): missing key "b"`, is: ErrMissingKey},
+		{name: "nil", wire: nil, into: new(required), err: `offset 0, $.b: Nil into Go variant.required (requiredBase.B): missing key "b"`, is: ErrMissingKey},
+		{name: "nil pointer", wire: nil, into: new(*required)},
+		{name: "inside", wire: array(all(), all("b")), into: new([]required), err: `offset 188, $[1].b: Dictionary into Go variant.required (requiredBase.B): missing key "b"`, is: ErrMissingKey},
+		{name: "in a map", wire: dict("k", dict("m", all("d"))), into: new(map[string]map[string]*required), err: `offset 116, $.k.m.d: Dictionary into Go variant.required (required.D): missing key "d"`, is: ErrMissingKey},
+		{name: "positional", wire: array(1), into: new(struct {
+			_    struct{} `gd:",array"`
+			A, B int
+			C    int `gd:",required"`
+		}), err: `offset 16, $[2]: Array into Go struct { _ struct {} "gd:\",array\""; A int; B int; C int "gd:\",required\"" } (struct.C): missing key "c"`, is: ErrMissingKey},
+	})
+
+	b := encoded(t, array(all(), all("d"), nil, all()), nil)
+	d := gdwire.NewDecoder(bytes.NewReader(b), nil)
+	var got []bool
+	for _, err := range Elements[required](d) {
+		got = append(got, err == nil)
+		require.Equal(t, err != nil, errors.Is(err, ErrMissingKey))
+	}
+	require.Equal(t, []bool{true, false, false, true}, got)
+	_, err := d.ReadToken()
+	require.Equal(t, io.EOF, err)
+}
+
+// RejectUnknown names the field that was meant, and only when the error is printed.
+func TestUnknownKeySimilar(t *testing.T) {
+	type player struct{ Health, MaxHealth, X int }
+	for key, similar := range map[string]string{
+		"helth": "health", "max_helath": "max_health", "HEALTH": "health", "maxhealth": "max_health",
+		"": "", "y": "", "speed": "", "health of the player": "",
+		strings.Repeat("x", 41): "", strings.Repeat("x", 1000): "",
+	} {
+		err := Unmarshal(encoded(t, dict(key, 1), nil), new(player), Options{RejectUnknown: true})
+		require.ErrorIs(t, err, ErrUnknownKey)
+		want := "unknown key " + quoted(key)
+		if similar != "" {
+			want += fmt.Sprintf("; did you mean %q?", similar)
+		}
+		require.True(t, strings.HasSuffix(err.Error(), want), "%v", err)
+	}
 }
 
 // Fields of embedded structs are found also if these are not exported.

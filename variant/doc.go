@@ -135,13 +135,15 @@
 //	Field int `gd:"'a, b'"`            the key contains a comma; escapes are as in Go
 //	Field int `gd:"-"`                 the field is ignored
 //	Field int `gd:",omitzero"`         omitted if it is zero, or if its method IsZero returns true
+//	Field int `gd:",required"`         decoding is an error if the key is missing
 //	Field [4]float32 `gd:",type=Color"`   encoded as a Color
 //	Field []int32 `gd:",type=Array[int]"`   encoded as an Array[int]
 //	Rest *variant.Dictionary `gd:",embed"`   collects unknown keys, which are encoded last; also map[string]T
 //	_ struct{} `gd:",array"`           the struct is an Array of its fields in order
 //
-// Keys without a field are skipped in constant memory, or are an error with
-// [Options].RejectUnknown. A duplicate key is an error for structs and maps, and so are two
+// A field whose key is missing keeps its value, unless it is required; then the path of the error is
+// that of the key. A nil has no keys. Keys without a field, such as misspelt ones, are skipped in
+// constant memory, or are an error with [Options].RejectUnknown, which names a similar field. A duplicate key is an error for structs and maps, and so are two
 // keys of a map that are encoded as the same key, such as a string and a StringName with the
 // same text. A *Dictionary keeps the last value, as engines do. In a positional struct, fields
 // beyond the end of the Array become zero.
@@ -203,6 +205,7 @@
 //	omitempty, string, …     options                      none; type= chooses the Variant type
 //	unknown keys             ,embed of map or Value       ,embed of *Dictionary or map
 //	  encoded                after the fields             after the fields
+//	missing keys             no error                     no error, or required
 //	unknown keys rejected    RejectUnknownMembers         Options.RejectUnknown
 //	duplicate keys           error                        error; *Dictionary keeps the last value
 //	equal keys of a map      error                        error

@@ -19,6 +19,8 @@ var (
 	ErrDuplicateKey = errors.New("duplicate key")
 	// ErrUnknownKey is returned for a key or element without a field in a struct.
 	ErrUnknownKey = errors.New("unknown key")
+	// ErrMissingKey is returned for a key or element that a field with the option required needs.
+	ErrMissingKey = errors.New("missing key")
 )
 
 // A TypeError describes a value that its Go variable cannot hold, or a Go value that
@@ -34,8 +36,8 @@ type TypeError struct {
 	Field string
 	// Err is the cause: gdwire.ErrType for a type that does not fit, an error that
 	// wraps gdwire.ErrRange for a number, a *gdwire.LimitError for
-	// Options.MaxMemory, an error that wraps ErrDuplicateKey or ErrUnknownKey, or
-	// the error of a method of the Go type.
+	// Options.MaxMemory, an error that wraps ErrDuplicateKey, ErrUnknownKey or
+	// ErrMissingKey, or the error of a method of the Go type.
 	Err error
 }
 

@@ -2,6 +2,7 @@ package variant
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strconv"
@@ -17,6 +18,19 @@ type structFields struct {
 	byName map[string]int // index in all
 	array  bool           // the struct is positional
 	embed  *field         // collects unknown keys, or nil
+	// required is the index in all after the last field with the option required, or 0 if there is none.
+	required int
+}
+
+// names iterates over the names of the fields.
+func (s *structFields) names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range s.all {
+			if !yield(s.all[i].name) {
+				return
+			}
+		}
+	}
 }
 
 // A field is an encoded field of a struct.
@@ -34,6 +48,7 @@ type field struct {
 type tag struct {
 	name     string
 	omitZero bool
+	required bool
 	embed    bool
 	array    bool
 	wire     gdwire.Type // the type of type=, or 0
@@ -79,6 +94,8 @@ func parseTag(s string) (t tag, err error) {
 		switch {
 		case option == "omitzero":
 			t.omitZero = true
+		case option == "required":
+			t.required = true
 		case option == "embed":
 			t.embed = true
 		case option == "array":
@@ -206,6 +223,9 @@ func fieldsOf(t reflect.Type) (*structFields, error) {
 	slices.SortFunc(s.all, func(a, b field) int { return slices.Compare(a.index, b.index) })
 	for i := range s.all {
 		s.byName[s.all[i].name] = i
+		if s.all[i].required {
+			s.required = i + 1
+		}
 	}
 	return s, nil
 }
@@ -255,6 +275,9 @@ func (s *structFields) add(e embedded, f reflect.StructField, first int) (inner 
 	if t.embed {
 		return inner, s.setEmbed(added)
 	}
+	if t.omitZero && t.required {
+		return inner, fmt.Errorf("required together with omitzero")
+	}
 	if t.omitZero {
 		added.isZero = isZeroMethod(f.Type)
 	}
@@ -284,7 +307,7 @@ func (s *structFields) inline(f reflect.StructField, index []int, t tag) (embedd
 		}
 		return embedded{}, fmt.Errorf("embedded %v needs a name in its tag", typ)
 	}
-	if t.omitZero || t.wire != 0 {
+	if t.omitZero || t.required || t.wire != 0 {
 		return embedded{}, fmt.Errorf("options on an embedded struct without a name")
 	}
 	return embedded{typ, index}, nil
@@ -302,7 +325,7 @@ func (s *structFields) setEmbed(f field) error {
 	switch {
 	case !isMap && f.typ != reflect.TypeFor[*Dictionary]():
 		return fmt.Errorf("embed on %v, neither *Dictionary nor a map of string keys", f.typ)
-	case f.omitZero || f.wire != 0:
+	case f.omitZero || f.required || f.wire != 0:
 		return fmt.Errorf("embed together with another option")
 	case s.embed != nil:
 		return fmt.Errorf("%s has embed, too", s.embed.goName)

@@ -22,6 +22,7 @@ func TestTags(t *testing.T) {
 		{text: "", want: tag{}},
 		{text: "name", want: tag{name: "name"}},
 		{text: ",omitzero", want: tag{omitZero: true}},
+		{text: ",required", want: tag{required: true}},
 		{text: "n,type=Color,omitzero", want: tag{name: "n", wire: gdwire.TypeColor, omitZero: true}},
 		{text: "'a,b',embed", want: tag{name: "a,b", embed: true}},
 		{text: "'-'", want: tag{name: "-"}},
@@ -117,6 +118,15 @@ func TestTypeMistakes(t *testing.T) {
 		{value: struct {
 			A map[utText]int `gd:",embed"`
 		}{}, err: `variant: struct { A map[variant.utText]int "gd:\",embed\"" }.A: embed on map[variant.utText]int, neither *Dictionary nor a map of string keys`},
+		{value: struct {
+			A int `gd:",omitzero,required"`
+		}{}, err: `variant: struct { A int "gd:\",omitzero,required\"" }.A: required together with omitzero`},
+		{value: struct {
+			inner `gd:",required"`
+		}{}, err: `variant: struct { variant.inner "gd:\",required\"" }.inner: options on an embedded struct without a name`},
+		{value: struct {
+			A *Dictionary `gd:",embed,required"`
+		}{}, err: `variant: struct { A *variant.Dictionary "gd:\",embed,required\"" }.A: embed together with another option`},
 		{value: struct {
 			A *Dictionary `gd:",embed,omitzero"`
 		}{}, err: `variant: struct { A *variant.Dictionary "gd:\",embed,omitzero\"" }.A: embed together with another option`},

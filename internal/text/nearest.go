@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -63,6 +64,24 @@ func (n *Nearest) keyOf(p *Node) string {
 	}
 	n.names[p] = name
 	return name
+}
+
+// MostSimilar returns the name that is most likely to be meant by a, or "" if none is similar. It looks at
+// no name of more than 40 bytes.
+func MostSimilar(a string, names iter.Seq[string]) (similar string) {
+	if len(a) > nearKey {
+		return ""
+	}
+	most := allowed(a)
+	for name := range names {
+		if len(name) > nearKey {
+			continue
+		}
+		if d := distance(a, name, most); d <= most {
+			similar, most = name, d-1
+		}
+	}
+	return similar
 }
 
 // Similar reports whether a is likely to be b with a mistake.

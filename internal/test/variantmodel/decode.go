@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/variant"
@@ -159,6 +160,10 @@ func (n *node) fail(cause error) error { return &Error{n.path, cause} }
 func (n *node) decodeInto(v reflect.Value) error {
 	if n.typ == gdwire.TypeNil {
 		v.SetZero()
+		if v.Kind() == reflect.Struct && ownTypes[v.Type()] == 0 {
+			all, positional := fieldsOf(v.Type())
+			return n.missing(all, positional, func(int) bool { return false })
+		}
 		return nil
 	}
 	t := v.Type()
@@ -377,7 +382,7 @@ func (n *node) setStruct(v reflect.Value) error {
 				v.FieldByIndex(f.index).SetZero()
 			}
 		}
-		return nil
+		return n.missing(all, true, func(i int) bool { return i < len(n.items) })
 	case n.typ == gdwire.TypeDictionary && !positional:
 	case shapeOf(v.Type()).fits(n.typ):
 		return n.setMath(v)
@@ -403,6 +408,23 @@ func (n *node) setStruct(v reflect.Value) error {
 				return err
 			}
 		}
+	}
+	return n.missing(all, false, func(i int) bool { return seen[all[i].name] })
+}
+
+// missing returns the error for the first required field that the value does not have.
+func (n *node) missing(all []field, positional bool, has func(i int) bool) error {
+	for i, f := range all {
+		step := "." + f.name
+		switch {
+		case !f.required || has(i):
+			continue
+		case positional:
+			step = fmt.Sprintf("[%d]", i)
+		case strings.Contains(f.name, " "):
+			step = fmt.Sprintf("[%q]", f.name)
+		}
+		return &Error{n.path + step, variant.ErrMissingKey}
 	}
 	return nil
 }

@@ -36,6 +36,7 @@ type field struct {
 	index    []int
 	typ      reflect.Type
 	omitZero bool
+	required bool
 	as       declared
 }
 
@@ -65,6 +66,7 @@ func fieldsOf(t reflect.Type) (all []field, positional bool) {
 		x := field{name: name, index: []int{i}, typ: f.Type}
 		options, as, _ := strings.Cut(options, "type=")
 		x.omitZero = strings.Contains(options, "omitzero")
+		x.required = strings.Contains(options, "required")
 		x.as = parseDeclared(as)
 		all = append(all, x)
 	}

@@ -221,8 +221,11 @@ func (r random) structure(depth int) reflect.Type {
 		name := string(rune('A' + i))
 		f := reflect.StructField{Name: name, Type: r.typ(depth - 1)}
 		options := ""
-		if r.IntN(4) == 0 {
+		switch r.IntN(8) {
+		case 0, 1:
 			options = ",omitzero"
+		case 2:
+			options = ",required"
 		}
 		if r.IntN(2) == 0 {
 			options += r.tag(f.Type)
