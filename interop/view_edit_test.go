@@ -190,6 +190,29 @@ func TestViewEditMouse(t *testing.T) {
 	p.quiet()
 }
 
+// The hits of a search are edited one after the other.
+func TestViewEditHits(t *testing.T) {
+	name, _ := writeValue(t, map[string]any{"a": map[string]any{"hp": 1}, "b": map[string]any{"hp": 2}, "c": map[string]any{"hp": 3}})
+	p := openView(t, gdwireBinary(t), name)
+	p.find("hp", "3 found")
+	for n, chosen := range []string{".hp1 → 9int", ".hp2 → 9int", ".hp3 → 9int"} {
+		p.run(`document.dispatchEvent(new KeyboardEvent("keydown", {key: "F3"}))`)
+		p.settled(fmt.Sprintf(".hp%dint", n+1))
+		p.run(`document.getElementById("tree").focus()`)
+		p.press(kb.Enter)
+		p.ready(fmt.Sprint(n + 1))
+		p.press("9" + kb.Enter)
+		p.settled(chosen)
+	}
+	require.Equal(t, "3 found", eval[string](p, `document.getElementById("found").textContent`))
+	p.ctrl("s")
+	p.until(unsaved + `.startsWith("saved")`)
+	want, err := variant.Marshal(map[string]any{"a": map[string]any{"hp": 9}, "b": map[string]any{"hp": 9}, "c": map[string]any{"hp": 9}})
+	require.NoError(t, err)
+	require.Equal(t, want, read(t, name))
+	p.quiet()
+}
+
 // Another page of the browser edits nothing, even if it knows the address.
 func TestViewEditElsewhere(t *testing.T) {
 	name, before := editable(t)

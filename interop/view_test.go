@@ -69,7 +69,7 @@ func startView(t testing.TB, command *exec.Cmd) (url, printed string) {
 		_ = command.Process.Signal(os.Interrupt)
 		_ = command.Wait()
 		status := 0
-		if strings.Contains(printed, "damaged") {
+		if strings.Contains(printed, " is damaged") {
 			status = 1
 		}
 		require.Equal(t, status, command.ProcessState.ExitCode(), "ended by an interrupt")

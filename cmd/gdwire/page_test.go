@@ -137,7 +137,7 @@ func TestViewSaves(t *testing.T) {
 	save := wire(27, 3, 4, "hp", 2, 10, 4, "list", 28, 2, 2, 1, 2, 2, 4, "name", 4, "Ada")
 	plain := filepath.Join(dir, "plain")
 	require.NoError(t, os.WriteFile(plain, framed(save, save), 0o600))
-	for _, to := range []string{"plain", "none", "u32be", "zstd", "fastlz", "gzip", "deflate", "encrypted"} {
+	for _, to := range []string{"plain", "none", "u32be", "zstd", "fastlz", "gzip", "deflate", "raw-gzip", "raw-zstd", "encrypted"} {
 		t.Run(to, func(t *testing.T) {
 			dir := t.TempDir()
 			name, want := filepath.Join(dir, "a.sav"), filepath.Join(dir, "want.sav")
@@ -155,6 +155,7 @@ func TestViewSaves(t *testing.T) {
 			}
 
 			v := viewOf(t, append(flags, name)...)
+			require.Equal(t, `want a value and not "ten"; text is in quotes: $.hp = "ten"`, v.edit(t, "set $.hp = ten"))
 			require.Empty(t, v.edit(t, "set $.hp = 7", "set $1.name = \"Grace\"", "add $.list[+] = 3", "delete $1.list[0]", "save"))
 			require.NoFileExists(t, name+".2.bak")
 			backup, err := os.ReadFile(name + ".bak")

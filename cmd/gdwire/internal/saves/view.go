@@ -3,6 +3,7 @@ package saves
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -84,10 +85,13 @@ func Apply(c *save.Content, e view.Edit) (*save.Content, []view.Change, error) {
 	} else {
 		_, err = addLine(tree, e.Line, nil)
 	}
-	if err != nil {
-		return nil, nil, err
+	var plan *edit.Plan
+	if err == nil {
+		plan, err = edit.Edit(c, op, tree, false)
 	}
-	plan, err := edit.Edit(c, op, tree, false)
+	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) { // the page shows the line
+		err = errors.New(wrong.Reason)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

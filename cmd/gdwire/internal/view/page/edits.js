@@ -137,7 +137,7 @@ export class Edits {
 		this.input.setAttribute("aria-invalid", text === "" ? "false" : "true");
 	}
 
-	// edits returns the edit that the field asks for, and the way to its value after it.
+	// asked returns the edit that the field asks for, and the way to its value after it.
 	asked() {
 		const {c, row, adds, before} = this.at;
 		const text = this.input.value;
