@@ -2,7 +2,6 @@ package gdjson
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/wire"
@@ -88,14 +87,7 @@ func (r *reader) intText(b []byte) (int64, error) {
 	if r.o.Lenient {
 		return lenientInt(b), nil
 	}
-	if !isInteger(b) {
-		return 0, export.Wrapf(gdwire.ErrType, "%s is not an integer", quoted(b))
-	}
-	x, err := strconv.ParseInt(string(b), 10, 64)
-	if err != nil {
-		return 0, export.Wrapf(gdwire.ErrRange, "%s does not fit 64 bits", cut(b, 40))
-	}
-	return x, nil
+	return parseDigits(b, b)
 }
 
 func (r *reader) floatText(b []byte) (float64, error) {

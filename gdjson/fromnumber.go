@@ -74,6 +74,11 @@ func parseInt(b []byte) (int64, error) {
 	if i := bytes.IndexByte(b, '.'); i > 0 && len(bytes.Trim(b[i+1:], "0")) == 0 {
 		digits = b[:i]
 	}
+	return parseDigits(digits, b)
+}
+
+// parseDigits parses the integer in b, of the given digits and sign.
+func parseDigits(digits, b []byte) (int64, error) {
 	if !isInteger(digits) {
 		return 0, export.Wrapf(gdwire.ErrType, "%s is not an integer", quoted(b))
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -269,9 +270,9 @@ func TestRecognizeRandomValues(t *testing.T) {
 // TestDenormal: a math type with a denormal component, which any bytes can be, is never sure; a container
 // with one can be.
 func TestDenormal(t *testing.T) {
-	encoded := func(inArray bool, x float64) []byte {
+	encoded := func(inArray, double bool, x float64) []byte {
 		var b bytes.Buffer
-		e := gdwire.NewEncoder(&b, nil)
+		e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{DoubleReals: double})
 		if inArray {
 			require.NoError(t, e.BeginArray(1))
 		}
@@ -284,10 +285,24 @@ func TestDenormal(t *testing.T) {
 		return b.Bytes()
 	}
 	const denormal = 1e-40
-	require.Equal(t, Sure, file(encoded(false, 1)).Certainty)
-	require.Equal(t, Probably, file(encoded(false, denormal)).Certainty)
-	require.Equal(t, Sure, file(encoded(true, denormal)).Certainty)
-	require.Equal(t, Sure, file(frame(U32, encoded(false, denormal))).Certainty)
+	require.Equal(t, Sure, file(encoded(false, false, 1)).Certainty)
+	require.Equal(t, Probably, file(encoded(false, false, denormal)).Certainty)
+	require.Equal(t, Sure, file(encoded(true, false, denormal)).Certainty)
+	require.Equal(t, Sure, file(frame(U32, encoded(false, false, denormal))).Certainty)
+	require.Equal(t, Sure, file(encoded(false, true, 1e-200)).Certainty)
+	require.Equal(t, Probably, file(encoded(false, true, 1e-310)).Certainty)
+}
+
+// TestLongText: chunks after the first of a text have no header.
+func TestLongText(t *testing.T) {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	require.NoError(t, e.BeginArray(1))
+	require.NoError(t, e.WriteString(strings.Repeat("text ", 8<<10)))
+	require.NoError(t, e.End())
+	require.NoError(t, e.Close())
+	requireResult(t, Result{Certainty: Sure, Readings: []Reading{{gdwire.Godot4, Bare}}}, file(b.Bytes()))
+	requireResult(t, Result{Certainty: CutShort, Readings: []Reading{{gdwire.Godot4, U32}}}, file(frame(U32, b.Bytes(), b.Bytes())[:b.Len()+20<<10]))
 }
 
 // TestZeros: zeros after a value, and a Dictionary with the key null twice, are damage; the nulls of an
