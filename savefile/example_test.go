@@ -98,7 +98,7 @@ func ExampleEditPacket() {
 		Damage int
 	}
 	if err := variant.Unmarshal(packet, &attack); err == nil && attack.Kind == "attack" {
-		packet, err = savefile.EditPacket(packet, gdwire.DecoderOptions{}, savefile.Set("damage", attack.Damage/2))
+		packet, err = savefile.EditPacket(packet, []savefile.Edit{savefile.Set("damage", attack.Damage/2)})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -13,6 +13,9 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
+// decoding returns options for a Decoder.
+func decoding(o gdwire.DecoderOptions) variant.Options { return variant.Options{Decoder: o} }
+
 // TestEditPacket: edits of a packet give the same bytes as those of a file, and leave the packet as it is.
 func TestEditPacket(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(5, 6))}
@@ -35,7 +38,7 @@ func TestEditPacket(t *testing.T) {
 		require.NoError(t, err)
 		want := f.Edit(edits...)
 		before := bytes.Clone(b)
-		got, err := EditPacket(b, gdwire.DecoderOptions{Format: kind.Format}, edits...)
+		got, err := EditPacket(b, edits, decoding(gdwire.DecoderOptions{Format: kind.Format}))
 		require.Equal(t, before, b)
 		if want != nil {
 			require.EqualError(t, err, want.Error())
@@ -47,7 +50,7 @@ func TestEditPacket(t *testing.T) {
 		whole := written(t, f)
 		require.Equal(t, whole, got)
 		clear(b) // the result is the caller's
-		again, err := EditPacket(got, gdwire.DecoderOptions{Format: kind.Format})
+		again, err := EditPacket(got, nil, decoding(gdwire.DecoderOptions{Format: kind.Format}))
 		require.NoError(t, err)
 		require.Equal(t, whole, again)
 	}
@@ -58,7 +61,7 @@ func TestEditPacketBytes(t *testing.T) {
 	packet, err := variant.Marshal(content())
 	require.NoError(t, err)
 	longer := append(bytes.Clone(packet), "after"...)
-	got, err := EditPacket(longer, gdwire.DecoderOptions{}, Set("hp", 7), Set("name", "Eva"))
+	got, err := EditPacket(longer, []Edit{Set("hp", 7), Set("name", "Eva")})
 	require.NoError(t, err)
 	require.True(t, bytes.HasSuffix(got, []byte("after")), "bytes after the value stay")
 	var v any
@@ -66,7 +69,7 @@ func TestEditPacketBytes(t *testing.T) {
 	require.Contains(t, fmt.Sprint(v), `{"hp": 7, "speed": 1.5, "name": &"Eva", `)
 
 	object := []byte{24, 0, 0, 0, 4, 0, 0, 0, 'N', 'o', 'd', 'e', 1, 0, 0, 0, 2, 0, 0, 0, 'h', 'p', 0, 0, 2, 0, 0, 0, 5, 0, 0, 0}
-	changed, err := EditPacket(object, gdwire.DecoderOptions{AllowObjects: true}, Set("hp", 6))
+	changed, err := EditPacket(object, []Edit{Set("hp", 6)}, decoding(gdwire.DecoderOptions{AllowObjects: true}))
 	require.NoError(t, err)
 	require.Equal(t, append(bytes.Clone(object[:28]), 6, 0, 0, 0), changed)
 
@@ -83,11 +86,11 @@ func TestEditPacketBytes(t *testing.T) {
 		{object, Set("hp", 6), "objects are not allowed"},
 		{nil, Set("hp", 6), "there is no $"},
 	} {
-		got, err := EditPacket(c.packet, gdwire.DecoderOptions{}, c.edit)
+		got, err := EditPacket(c.packet, []Edit{c.edit})
 		require.ErrorContains(t, err, c.want)
 		require.Nil(t, got)
 	}
-	_, err = EditPacket(packet, gdwire.DecoderOptions{}, Delete("mp"))
+	_, err = EditPacket(packet, []Edit{Delete("mp")})
 	require.ErrorIs(t, err, variant.ErrNotFound)
 }
 
@@ -95,14 +98,14 @@ func TestEditPacketBytes(t *testing.T) {
 func FuzzEditPacket(f *testing.F) {
 	addSeeds(f, func(b []byte) { f.Add(b, "hp", int64(7)); f.Add(b, "pos.x", int64(1)); f.Add(b, "items[0]", int64(2)) })
 	f.Fuzz(func(t *testing.T, b []byte, path string, n int64) {
-		o := gdwire.DecoderOptions{AllowInvalidUTF8: true}
+		o := decoding(gdwire.DecoderOptions{AllowInvalidUTF8: true})
 		before := bytes.Clone(b)
-		got, err := EditPacket(b, o, Set(path, n))
+		got, err := EditPacket(b, []Edit{Set(path, n)}, o)
 		require.Equal(t, before, b)
 		if err != nil || bytes.Contains([]byte(path), []byte("+")) {
 			return
 		}
-		again, err := EditPacket(got, o, Set(path, n))
+		again, err := EditPacket(got, []Edit{Set(path, n)}, o)
 		require.NoError(t, err)
 		require.Equal(t, got, again)
 	})
@@ -112,7 +115,7 @@ func BenchmarkEditPacket(b *testing.B) {
 	packet, err := variant.Marshal(content())
 	require.NoError(b, err)
 	for b.Loop() {
-		_, err := EditPacket(packet, gdwire.DecoderOptions{}, Set("hp", 7))
+		_, err := EditPacket(packet, []Edit{Set("hp", 7)})
 		require.NoError(b, err)
 	}
 }
