@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // echo sends everything back, and ends when its peer does.
@@ -251,4 +253,38 @@ func TestRecordTwice(t *testing.T) {
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, "first", string(b))
+}
+
+// TestProxyCompressed shows packets that scripts compressed as their values with the mode. They are valid, and
+// are forwarded as they are.
+func TestProxyCompressed(t *testing.T) {
+	value := wire(27, 1, 4, "hp", 2, 10)
+	packets := [][]byte{wire(2, 5)}
+	for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
+		for _, content := range [][]byte{value, wire(2, 7)} { // FastLZ fills the second one up
+			packet, err := fileaccess.Compress(nil, content, mode)
+			require.NoError(t, err)
+			packets = append(packets, packet)
+		}
+	}
+	bomb, err := fileaccess.Compress(nil, make([]byte, 16<<20), fileaccess.Zstd)
+	require.NoError(t, err)
+	packets = append(packets, bomb)
+	prefix := filepath.Join(t.TempDir(), "traffic")
+	p := startProxy(t, serve(t, echo), "-json", "-drop-invalid", "-record", prefix, "-format", "godot4", "-frame", "u32")
+	require.Equal(t, framed(packets[:len(packets)-1]...), p.exchange(t, framed(packets...)))
+	r := p.end(t, 1)
+	require.Contains(t, r.err, "from clients 10 packets")
+	require.Contains(t, r.err, "1 invalid")
+	for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
+		require.Equal(t, 2, strings.Count(r.out, `"compressed":"`+mode.String()+`","value":{"type":"Dictionary","args":["s:hp","i:10"]}`), r.out)
+		require.Equal(t, 2, strings.Count(r.out, `"compressed":"`+mode.String()+`","value":"i:7"`), r.out)
+	}
+	require.Equal(t, 2, strings.Count(r.out, `"size":8,"value":"i:5"`), r.out)
+	p = startProxy(t, serve(t, echo), "-format", "godot4", "-frame", "u32")
+	p.exchange(t, framed(packets...))
+	r = p.end(t, 1)
+	require.Contains(t, r.out, ` #1 -> 16 fastlz 7`)
+	require.Regexp(t, `#1 <- [0-9]+ zstd \{"hp": ?10\}`, r.out)
+	require.Regexp(t, `#1 -> [0-9]+ invalid: `, r.out)
 }

@@ -104,3 +104,20 @@ func valueEnd(b []byte) int {
 	}
 	return len(b)
 }
+
+// Unpack returns the content of a packet that PackedByteArray.compress returned, up to maxSize bytes, and its mode. It
+// reports false unless the content, without what FastLZ fills it up with, is a value.
+func Unpack(packet []byte, maxSize int64, isValue func([]byte) bool) (content []byte, mode fileaccess.Mode, ok bool) {
+	mode, ok = rawMode(bufio.NewReaderSize(bytes.NewReader(packet), sniffBytes))
+	if !ok {
+		mode = fileaccess.FastLZ
+	}
+	content, err := fileaccess.Decompress(nil, packet, mode, maxSize)
+	if err != nil {
+		return nil, 0, false
+	}
+	if mode == fileaccess.FastLZ && len(content) == fastlzFilled {
+		content = content[:valueEnd(content)]
+	}
+	return content, mode, isValue(content)
+}

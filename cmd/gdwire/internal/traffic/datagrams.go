@@ -222,7 +222,8 @@ func (g *datagrams) recognize(b []byte) bool {
 	if g.framing.Candidates != nil {
 		g.framing.DecideFormat(b)
 	}
-	g.recognized = validate(b, &g.framing.Reading) == nil
+	_, _, invalid := unpack(b, &g.framing.Reading)
+	g.recognized = invalid == nil
 	if !g.recognized && !g.told {
 		g.told = true
 		g.logConn(g.number, "%s no packets of Godot were recognized, so datagrams are only forwarded until one is; ENet and other protocols over UDP are not supported", arrows[g.way])

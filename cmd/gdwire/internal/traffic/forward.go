@@ -311,8 +311,10 @@ const clock = "15:04:05.000"
 // A shown packet is one as it is forwarded, unless it is dropped.
 type shown struct {
 	packet           []byte
-	invalid          error // why it is invalid
-	changed, dropped bool  // by -set and -drop-if
+	value            []byte // what is shown of it: itself, or its content if it is compressed
+	compressed       string // the mode, or ""
+	invalid          error  // why it is invalid
+	changed, dropped bool   // by -set and -drop-if
 }
 
 // show shows a packet as it is forwarded.
@@ -325,9 +327,11 @@ func (d *direction) show(packet []byte, o *framing) shown {
 	if o.Candidates != nil {
 		o.DecideFormat(packet)
 	}
-	s := shown{packet: packet, invalid: validate(packet, &o.Reading)}
-	if s.invalid == nil && d.options.changes.any() {
+	s := shown{packet: packet}
+	s.value, s.compressed, s.invalid = unpack(packet, &o.Reading)
+	if s.invalid == nil && s.compressed == "" && d.options.changes.any() {
 		d.change(&s, &o.Reading)
+		s.value = s.packet
 	}
 	now := time.Now()
 	switch {
@@ -335,7 +339,7 @@ func (d *direction) show(packet []byte, o *framing) shown {
 	case len(d.pieces) > maxViewed:
 		d.live.Miss()
 	default:
-		d.live.Add(now, d.number, d.way == 0, s.packet, o.Decoder, s.invalid)
+		d.live.Add(now, d.number, d.way == 0, s.value, s.compressed, o.Decoder, s.invalid)
 	}
 	if !d.countPacket(s.invalid) {
 		return s
@@ -399,15 +403,18 @@ func (d *direction) countPacket(invalid error) bool {
 // packetLine returns a packet as a line of text.
 func (d *direction) packetLine(now time.Time, s *shown, o *save.Reading) string {
 	head := fmt.Sprintf("%s #%d %s %d ", now.Format(clock), d.number, arrows[d.way], len(s.packet))
+	if s.compressed != "" {
+		head += s.compressed + " "
+	}
 	width := max(d.Width-len(head), 20)
 	var text string
 	switch {
 	case s.invalid != nil:
 		text = d.Colors.Bad.Sprint(shell.Cut(shell.Printable("invalid: "+strings.TrimPrefix(s.invalid.Error(), "gdwire: ")), width))
 	case s.dropped:
-		text = d.Colors.Bad.Sprint(shell.Cut("dropped: "+plainText(s.packet, o, width), width))
+		text = d.Colors.Bad.Sprint(shell.Cut("dropped: "+plainText(s.value, o, width), width))
 	default:
-		text = shell.Cut(plainText(s.packet, o, width), width)
+		text = shell.Cut(plainText(s.value, o, width), width)
 	}
 	return d.Colors.Dim.Sprint(head) + text + "\n"
 }
@@ -424,10 +431,13 @@ func (d *direction) jsonLine(now time.Time, s *shown, o *save.Reading) string {
 	if s.dropped {
 		b.WriteString(`"dropped":true,`)
 	}
+	if s.compressed != "" {
+		fmt.Fprintf(&b, `"compressed":%q,`, s.compressed)
+	}
 	b.WriteString(`"value":`)
 	w := o.NewDecoder()
 	defer w.Release()
-	w.ResetBytes(s.packet)
+	w.ResetBytes(s.value)
 	if err := gdjson.ToJSON(&b, w, gdjson.Options{EscapeForTerminal: true}); err != nil { // a valid value that JSON cannot represent
 		d.logConn(d.number, "%v", err)
 	}

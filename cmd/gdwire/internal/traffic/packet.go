@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/stream"
 )
 
 // validate returns nil if a packet is valid.
@@ -27,6 +29,20 @@ func validate(packet []byte, o *save.Reading) error {
 		}
 	}
 	return err
+}
+
+// unpack returns the value in a packet, which a script can have compressed, and how: "zstd", or "" if it is not
+// compressed. It returns why the packet is invalid, or nil. The content has the limit of a packet.
+func unpack(packet []byte, o *save.Reading) (value []byte, compressed string, invalid error) {
+	if invalid = validate(packet, o); invalid == nil {
+		return packet, "", nil
+	}
+	isValue := func(content []byte) bool { return validate(content, o) == nil }
+	content, mode, ok := save.Unpack(packet, cmp.Or(o.MaxPacket, stream.DefaultMaxPacket), isValue)
+	if !ok {
+		return packet, "", invalid
+	}
+	return content, mode.String(), nil
 }
 
 // plainText returns the first width columns, or more, of a valid packet as plain JSON.

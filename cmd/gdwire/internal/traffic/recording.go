@@ -55,7 +55,8 @@ func OpenRecording(index string, o *open.Flags) (live *view.Live, err error) {
 			return nil, shell.Prefixed(name, err)
 		}
 		at := time.Unix(0, 0).UTC().Add(p.Time)
-		live.Add(at, p.Connection, p.Direction == record.FromClient, packet, r.framing.Decoder, validate(packet, &r.framing.Reading))
+		value, compressed, invalid := unpack(packet, &r.framing.Reading)
+		live.Add(at, p.Connection, p.Direction == record.FromClient, value, compressed, r.framing.Decoder, invalid)
 	}
 	return live, nil
 }

@@ -396,7 +396,8 @@ func (s *replayed) compare(conn net.Conn, arrived *messages, name string, sent *
 
 // text returns the start of a packet as text.
 func (s *replayed) text(packet []byte) string {
-	return shell.Cut(plainText(packet, &s.framing.Reading, viewColumns/2), viewColumns/2)
+	value, _, _ := unpack(packet, &s.framing.Reading)
+	return shell.Cut(plainText(value, &s.framing.Reading, viewColumns/2), viewColumns/2)
 }
 
 // differs shows one difference, unless many were shown, and counts it.

@@ -23,6 +23,7 @@ type Packet struct {
 	Connection int64     `json:"connection"`
 	ToServer   bool      `json:"toServer"`
 	Size       int       `json:"size"`
+	Compressed string    `json:"compressed,omitempty"` // the mode in which a script compressed it
 	Error      *fault    `json:"error,omitempty"`
 
 	raw     []byte
@@ -99,9 +100,9 @@ func NewLive(text TextFunc) *Live {
 // blockSize is the size in bytes of the blocks that packets share.
 const blockSize = 64 << 10
 
-// Add adds a copy of a packet that was received completely at a time: raw is one value, and err
-// why it is invalid, or nil. It does not wait.
-func (l *Live) Add(at time.Time, connection int64, toServer bool, raw []byte, options gdwire.DecoderOptions, err error) {
+// Add adds a copy of a packet that was received completely at a time: raw is one value, which was
+// compressed in a mode or "", and err why it is invalid, or nil. It does not wait.
+func (l *Live) Add(at time.Time, connection int64, toServer bool, raw []byte, compressed string, options gdwire.DecoderOptions, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.options == nil || *l.options != options {
@@ -122,7 +123,7 @@ func (l *Live) Add(at time.Time, connection int64, toServer bool, raw []byte, op
 	p := l.at(l.next)
 	p.Number, p.Time, p.Connection, p.ToServer, p.Size = l.next, at, connection, toServer, len(raw)
 	p.raw = l.block[len(l.block)-len(raw) : len(l.block) : len(l.block)]
-	p.options = l.options
+	p.options, p.Compressed = l.options, compressed
 	if err != nil {
 		p.Error = faultOf(err)
 	}
@@ -191,7 +192,11 @@ func (l *Live) after(ctx context.Context, number int64, c *condition) (lines []p
 		added := l.added
 		l.mu.Unlock()
 		for _, p := range packets {
-			lines = append(lines, packetLine{p, l.text(p.raw, *p.options), c != nil && c.holds(p.source())})
+			shown := l.text(p.raw, *p.options)
+			if p.Compressed != "" {
+				shown = p.Compressed + " " + shown
+			}
+			lines = append(lines, packetLine{p, shown, c != nil && c.holds(p.source())})
 		}
 		if len(lines) > 0 {
 			return lines, oldest, missed

@@ -471,18 +471,24 @@ func TestPageLive(t *testing.T) {
 	live := NewLive(func(raw []byte, options gdwire.DecoderOptions) string { return fmt.Sprint(len(raw), options.Format) })
 	options := gdwire.DecoderOptions{Format: gdwire.Godot4}
 	get := start(t, &Server{Live: live})
-	add := func(v any) { live.Add(time.Now(), 1, true, packet(t, v), options, nil) }
+	add := func(v any) { live.Add(time.Now(), 1, true, packet(t, v), "", options, nil) }
 	go add("hello")
 	_, body := get("live") // waits
 	require.Contains(t, body, `"text":"16 godot4"`)
-	live.Add(time.Now(), 2, false, []byte{99, 0, 0, 0}, options, &gdwire.Error{Path: "$", Err: gdwire.ErrType})
+	live.Add(time.Now(), 2, false, []byte{99, 0, 0, 0}, "", options, &gdwire.Error{Path: "$", Err: gdwire.ErrType})
 	_, body = get("live?from=1")
 	require.Contains(t, body, `"number":1`)
 	require.Contains(t, body, `"error":{"at":0`)
 	_, body = get("children?at=-1&packet=0")
 	require.Contains(t, body, `"text":"\"hello\""`)
 
-	for range livePackets + 10 {
+	for i := range livePackets + 10 {
+		if i == 0 {
+			live.Add(time.Now(), 1, true, packet(t, 5), "zstd", options, nil)
+			_, body = get("live?from=2")
+			require.Contains(t, body, `"compressed":"zstd","text":"zstd 8 godot4"`)
+			continue
+		}
 		add(5)
 	}
 	require.Nil(t, live.packet(5))
