@@ -95,6 +95,69 @@ func TestSaveEdits(t *testing.T) {
 	}
 }
 
+// counted counts the bytes that are read.
+type counted struct {
+	io.ReaderAt
+	read int64
+}
+
+func (c *counted) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, off)
+	c.read += int64(n)
+	return n, err
+}
+
+// GetAll finds what Get finds at each path, and reads a large file once for all of them.
+func TestGetAll(t *testing.T) {
+	inner := map[string]any{"hp": 5, "name": "Ada", "pos": variant.Vector2{X: 1, Y: 2}}
+	f, err := New(Info{}, 4, map[string]any{"player": inner, "list": []any{1, 2, 3}, "bytes": []byte{7, 8}, "hp": 6}, 9)
+	require.NoError(t, err)
+	require.NoError(t, f.GetAll(nil))
+	paths := []string{"$", "$2", "$1.player", "$1.player.hp", "$1.player.pos", "$1.player.pos.y", "$1.list[2]", "$1.list[-3]", "$1.bytes[1]", "$1.hp", "$1.list"}
+	all := map[string]any{}
+	for _, path := range paths {
+		all[path] = new(any)
+	}
+	require.NoError(t, f.GetAll(all))
+	for _, path := range paths {
+		var want any
+		require.NoError(t, f.Get(path, &want))
+		require.Equal(t, &want, all[path], path)
+	}
+
+	var hp, other int
+	err = f.GetAll(map[string]any{"$1.player.hp": &hp, "$1.player.nme": &other, "$1.missing": &other})
+	require.ErrorIs(t, err, variant.ErrNotFound)
+	require.EqualError(t, err, "savefile: there is no $1.missing")
+	require.ErrorContains(t, f.GetAll(map[string]any{"$1.player.nme": &other, "$1.hp": &hp}), "did you mean name?")
+	require.ErrorIs(t, f.GetAll(map[string]any{"$1.player.hp": &hp, "$1.player.name": &other}), gdwire.ErrType)
+	require.ErrorContains(t, f.GetAll(map[string]any{"$1.hp": &hp, `$1["hp"]`: &other}), "there twice")
+	require.ErrorContains(t, f.GetAll(map[string]any{"$1.hp…": &hp}), "only the start of a path")
+	require.NoError(t, f.GetAll(map[string]any{"$1.list[2]": &hp, "$1.list[-1]": &other}))
+	require.Equal(t, [2]int{3, 3}, [2]int{hp, other})
+
+	large := make([]any, 100)
+	for i := range large {
+		large[i] = map[string]any{"n": i, "data": make([]byte, 100_000)}
+	}
+	f, err = New(Info{}, large)
+	require.NoError(t, err)
+	b := written(t, f)
+	r := &counted{ReaderAt: bytes.NewReader(b)}
+	f, err = Read(r, int64(len(b)), nil)
+	require.NoError(t, err)
+	several, numbers := map[string]any{}, make([]int, len(large))
+	for i := range numbers {
+		several[fmt.Sprintf("[%d].n", i)] = &numbers[i]
+	}
+	r.read = 0
+	require.NoError(t, f.GetAll(several))
+	require.Less(t, r.read, int64(len(b))*11/10, "once, and the lengths")
+	for i, n := range numbers {
+		require.Equal(t, i, n)
+	}
+}
+
 // TestNotFound: errors of missing paths wrap variant.ErrNotFound.
 func TestNotFound(t *testing.T) {
 	f, err := New(Info{}, content())

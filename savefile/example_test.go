@@ -2,6 +2,7 @@ package savefile_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
@@ -58,6 +60,45 @@ func ExampleOpen() {
 	}
 	fmt.Println(f.Info, "and hp", hp)
 	// Output: godot4, lengths, zstd and hp 42
+}
+
+// The saves in a folder, sorted by a field.
+func ExampleFile_GetAll() {
+	folder := filepath.Dir(newSave())
+	f, err := savefile.New(savefile.Info{}, 1, save{1, player{"Bob", 7}, nil})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := f.Save(filepath.Join(folder, "other.dat")); err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "damaged.dat"), []byte("?"), 0o666); err != nil {
+		log.Fatal(err)
+	}
+
+	type entry struct {
+		file, player string
+		hp           int
+	}
+	var entries []entry
+	names, _ := filepath.Glob(filepath.Join(folder, "*.dat"))
+	for _, name := range names {
+		e := entry{file: filepath.Base(name)}
+		f, err := savefile.Open(name, nil)
+		if err == nil {
+			err = errors.Join(f.GetAll(map[string]any{"$1.player.name": &e.player, "$1.player.hp": &e.hp}), f.Close())
+		}
+		if err != nil {
+			fmt.Println(e.file, "is no save of this game")
+			continue
+		}
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.hp, b.hp) })
+	fmt.Println(entries)
+	// Output:
+	// damaged.dat is no save of this game
+	// [{other.dat Bob 7} {save.dat Ada 42}]
 }
 
 func ExampleFile_Edit() {

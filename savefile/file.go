@@ -3,7 +3,9 @@ package savefile
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save"
@@ -83,33 +85,108 @@ func plural(n int, noun string) string {
 // Get decodes the value at a path into the variable that v points to, and skips everything before it.
 // The path is that of [variant.Get], $2.player.hp in value 2. The error wraps [variant.ErrNotFound] if
 // there is no such value.
-func (f *File) Get(path string, v any) error {
-	p, err := parsePath(path)
-	if err != nil {
+func (f *File) Get(path string, v any) error { return f.GetAll(map[string]any{path: v}) }
+
+// GetAll decodes the values at several paths into the variables that vs point to, as [File.Get] does,
+// and reads f once for all of them, up to the last:
+//
+//	err := f.GetAll(map[string]any{"player.hp": &hp, "player.name": &name})
+//
+// A path to a value that contains that of another path is read by itself, and so is another path to the
+// same element, such as [-1] beside [2]. If a value is missing or does not fit its
+// variable, GetAll returns the error, and other variables may have been set.
+func (f *File) GetAll(vs map[string]any) error {
+	g := &getter{file: f, values: map[*text.Node]any{}}
+	for _, path := range slices.Sorted(maps.Keys(vs)) { // so that the error is always the same
+		p, err := parsePath(path)
+		if err != nil {
+			return err
+		}
+		target, err := g.tree.Add(p, path)
+		if err != nil {
+			return fmt.Errorf("savefile: %w", err)
+		}
+		g.values[target] = vs[path]
+	}
+	if err := g.get(); err != nil {
 		return err
 	}
-	var tree text.Tree
-	target, err := tree.Add(p, "")
-	if err != nil {
-		return err
+	for _, p := range g.alone {
+		if err := f.Get(p.Text, vs[p.Text]); err != nil {
+			return err
+		}
 	}
-	edit.ResolveReals(f.content, &tree)
-	var near text.Nearest
-	w := &text.Walker{Key: near.Key}
-	w.Value = func(*text.Node) (bool, error) { return false, found(variant.UnmarshalDecode(w.Decoder, v)) }
-	w.Part = func(_ *text.Node, part text.Part) error { return found(f.unmarshalPart(&part, v)) }
-	wanted := func(index int64) bool { return index == p.Packet }
-	err = f.content.Packets(wanted, func(packet *save.Packet) (bool, error) {
-		w.Decoder = packet.Decoder
-		return false, w.Walk(tree.Root(p.Packet))
-	})
-	switch err {
-	case text.ErrFound:
+	return nil
+}
+
+// A getter reads the values at the targets of a tree.
+type getter struct {
+	file   *File
+	tree   text.Tree
+	values map[*text.Node]any // the variables of the targets that were not found yet
+	alone  []*text.Node       // targets that have to be read by themselves
+	walker text.Walker
+}
+
+// get walks until all targets are found.
+func (g *getter) get() error {
+	targets := g.tree.Targets
+	if len(targets) == 0 {
 		return nil
-	case nil:
-		return notFound(near.NotFound(target))
 	}
-	return damaged(err)
+	edit.ResolveReals(g.file.content, &g.tree)
+	var near text.Nearest
+	w := &g.walker
+	w.Key, w.Value = near.Key, g.value
+	w.Part = func(p *text.Node, part text.Part) error {
+		return g.take(p, func(v any) error { return g.file.unmarshalPart(&part, v) })
+	}
+	wanted := func(index int64) bool { return g.tree.Root(index) != nil }
+	packets := g.tree.Packets()
+	err := g.file.content.Packets(wanted, func(packet *save.Packet) (bool, error) {
+		packets--
+		w.Decoder = packet.Decoder
+		return packets > 0, w.Walk(g.tree.Root(packet.Index))
+	})
+	if err != nil && err != text.ErrFound {
+		return damaged(err)
+	}
+	for _, p := range targets {
+		if _, missing := g.values[p]; !missing {
+			continue
+		}
+		if len(targets) == 1 {
+			return notFound(near.NotFound(p))
+		}
+		g.alone = append(g.alone, p)
+	}
+	return nil
+}
+
+// value reads the value at a target.
+func (g *getter) value(p *text.Node) (goOn bool, err error) {
+	if p.HasInner() {
+		g.alone = append(g.alone, p)
+		return true, g.take(p, func(any) error { return nil })
+	}
+	if _, first := g.values[p]; !first { // of equal keys
+		return true, nil
+	}
+	return false, g.take(p, func(v any) error { return variant.UnmarshalDecode(g.walker.Decoder, v) })
+}
+
+// take calls read for the variable of a target, once. It returns text.ErrFound after the last target.
+func (g *getter) take(p *text.Node, read func(v any) error) error {
+	v, first := g.values[p]
+	if !first {
+		return nil
+	}
+	delete(g.values, p)
+	err := read(v)
+	if err == nil && len(g.values) == 0 {
+		err = text.ErrFound
+	}
+	return err
 }
 
 // parsePath parses a path, which must be whole.
@@ -122,14 +199,6 @@ func parsePath(path string) (text.Path, error) {
 		err = fmt.Errorf("savefile: %w", err)
 	}
 	return p, err
-}
-
-// found returns text.ErrFound, unless there is another error.
-func found(err error) error {
-	if err == nil {
-		err = text.ErrFound
-	}
-	return err
 }
 
 // unmarshalPart decodes an element of a packed array or a component.
