@@ -210,12 +210,7 @@ func (s *Server) changed(file *Source) error {
 	}
 	e.start(file)
 	for _, edit := range edits {
-		next, changes, err := e.contents[e.applied], []Change(nil), error(nil)
-		if file.ReadOnly != "" {
-			err = errors.New(file.ReadOnly)
-		} else {
-			next, changes, err = s.Edit(next, edit)
-		}
+		next, changes, err := s.again(file, edit)
 		if err != nil {
 			lost = append(lost, fmt.Sprintf("%s %s (%v)", edit.Op, edit.Line, err))
 		} else if len(changes) > 0 {
@@ -235,6 +230,14 @@ func (s *Server) changed(file *Source) error {
 	}
 	s.versions.replace(file, shown)
 	return nil
+}
+
+// again makes an edit in a file that has changed.
+func (s *Server) again(file *Source, edit Edit) (*save.Content, []Change, error) {
+	if file.ReadOnly != "" {
+		return nil, nil, errors.New(file.ReadOnly)
+	}
+	return s.Edit(s.session.contents[s.session.applied], edit)
 }
 
 // end ends the edits, after one that is being made or saved.
