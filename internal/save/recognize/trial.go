@@ -208,12 +208,15 @@ func (t *trial) readFramed() {
 		if offset == 0 && !complete && !in.whole() && len(in.Head) < PipeSize {
 			return // wait for the rest of the packet
 		}
+		before := t.content
 		used, err := t.value(head)
 		switch {
 		case complete && err == nil && used == len(head):
 			t.good++
 		case good:
 			good = !complete && (err == io.ErrUnexpectedEOF || len(head) == 0)
+		default: // another format can read much in invalid packets
+			t.content = before
 		}
 		offset += lengthSize + n
 	}
