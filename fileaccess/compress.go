@@ -62,7 +62,10 @@ func Decompress(dst, src []byte, mode Mode, maxSize int64) ([]byte, error) {
 	if r, err = open(); err != nil {
 		return dst[:start], err
 	}
-	dst = slices.Grow(dst[:start], int(size))[:start+int(size)]
+	if end := start + int(size); end > cap(dst) {
+		dst = append(make([]byte, 0, end), dst[:start]...) // slices.Grow could allocate twice as much
+	}
+	dst = dst[:start+int(size)]
 	_, err = io.ReadFull(r, dst[start:])
 	return dst, err
 }
