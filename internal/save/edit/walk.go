@@ -71,7 +71,7 @@ var errOther = errors.New("another value")
 // holds reports whether v is the text of a container, the old value that begins at start. Encoding it could change
 // bytes that its text does not show, such as the padding of a NodePath.
 func (e *editor) holds(v *operand, was *oldValue, start int64) bool {
-	if v.isEncoded() || v.Items == nil || was.Form != text.Declared || !v.IsLike(&was.Value) {
+	if v.isEncoded() || v.Items == nil && v.Form != text.Empty || was.Form != text.Declared || !v.IsLike(&was.Value) {
 		return false
 	}
 	o := e.content.Decoder
