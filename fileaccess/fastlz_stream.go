@@ -96,7 +96,8 @@ func (f *fastlzReader) fill() error {
 
 // match reads a match with opcode c.
 func (f *fastlzReader) match(c byte) error {
-	b, err := c, error(nil)
+	var b byte
+	var err error
 	f.length = int64(c>>5) + 2
 	for more := c>>5 == 7; more; more = f.level == 2 && b == 255 {
 		if b, err = f.in.ReadByte(); err != nil {

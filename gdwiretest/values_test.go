@@ -142,6 +142,7 @@ func TestGdwiretestPipe(t *testing.T) {
 				if err == nil {
 					err = variant.Send(c, n+1)
 				}
+				require.NoError(t, err)
 				_, err = c.Next()
 				require.ErrorIs(t, err, io.EOF)
 				return end()

@@ -43,7 +43,7 @@ func startGame(ctx context.Context, program []string, addr net.Addr) (*game, err
 		version = 1
 	}
 	if version >= len(operands) {
-		return nil, errors.New("Godot 3 cannot connect to a Unix socket")
+		return nil, errors.New("a game of Godot 3 cannot connect to a Unix socket")
 	}
 	args := append([]string{"--remote-debug", operands[version]}, program[1:]...)
 	g.command = exec.Command(program[0], args...)

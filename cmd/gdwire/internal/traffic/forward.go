@@ -94,7 +94,7 @@ type direction struct {
 	number   int64
 	way      int // 0 from client to server, 1 from server to client
 	from, to net.Conn
-	out      sender     // to to
+	out      sender     // of to
 	input    io.Reader  // of from
 	file     *os.File   // of -record, or nil
 	pieces   chan piece // forwarded and not shown yet
