@@ -424,8 +424,28 @@ var countGoals = []goal{
 		measured: timeOf("into structs, kept", "msgp, generated", "variant"),
 	},
 	{
-		text: "Marshal, of msgp generated", limit: 2.5,
+		text: "Marshal, of msgp generated", limit: 1.35,
 		measured: timeOf("from structs", "msgp, generated", "variant.Marshal"),
+	},
+	{
+		text: "Marshal of the dialog, of msgp generated", limit: 1.35,
+		measured: timeOf("from structs, dialog", "msgp, generated", "variant.Marshal"),
+	},
+	{
+		text: "Marshal, of vtprotobuf generated", limit: 1.45,
+		measured: timeOf("from structs", "vtprotobuf, generated", "variant.Marshal"),
+	},
+	{
+		text: "Marshal of the dialog, of vtprotobuf generated", limit: 1.45,
+		measured: timeOf("from structs, dialog", "vtprotobuf, generated", "variant.Marshal"),
+	},
+	{
+		text: "MarshalEncode, of vtprotobuf generated", limit: 1.5,
+		measured: timeOf("from structs", "vtprotobuf, generated", "variant.MarshalEncode"),
+	},
+	{
+		text: "MarshalEncode of the dialog, of vtprotobuf generated", limit: 1.5,
+		measured: timeOf("from structs, dialog", "vtprotobuf, generated", "variant.MarshalEncode"),
 	},
 	{
 		text: "Unmarshal into structs, of cbor", limit: 0.23,
