@@ -523,3 +523,21 @@ func TestBlocksLimits(t *testing.T) {
 		}
 	}
 }
+
+// A byte that no text can contain, at each position in texts of each length.
+func TestBlocksTexts(t *testing.T) {
+	for n := range 80 {
+		requireSameBlocks(t, n, func() (all string) {
+			for i := range n {
+				for _, c := range []byte{0, 0x80, 0xFF} {
+					text := []byte(strings.Repeat("t", n))
+					text[i] = c
+					b, err := Marshal(blockTree{Name: string(text), V: 1})
+					require.Error(t, err)
+					all += fmt.Sprintf("%x %s", b, describeError(err))
+				}
+			}
+			return all
+		})
+	}
+}
