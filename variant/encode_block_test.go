@@ -441,6 +441,10 @@ func blockValues() []any {
 		[]blockTree{small, small, {}},
 		&blockTags{Path: "a/b", Name: "x", Whole: 2, Array: []blockOne{{1}, {1 << 31}}},
 		&blockDeep{},
+		&struct {
+			A NodePath // of the longest names for its length
+			B int64
+		}{NodePath(strings.Repeat("a/", 32)), 1},
 		&struct{ A, B, C any }{small, []blockTree{small}, nil},
 		&struct {
 			A blockMarshaler
