@@ -25,28 +25,31 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// The README contains the programs and types of the code.
+// The README's programs are in files that are compiled and tested. It names all formats, and quotes
+// an error.
 func TestREADME(t *testing.T) {
 	t.Chdir("../../..")
 	b, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	readme := string(b)
-
-	for _, program := range []string{"examples/save/main.go", "examples/server/main.go"} {
-		t.Run(program, func(t *testing.T) {
-			source, err := os.ReadFile(program)
-			require.NoError(t, err)
-			require.True(t, strings.Contains(readme, "```go\n"+string(source)+"```\n"), "the README has another program")
-		})
+	var sources strings.Builder
+	for _, name := range []string{"examples/save/main.go", "stream/example_hello_test.go"} {
+		source, err := os.ReadFile(name)
+		require.NoError(t, err)
+		sources.Write(source)
 	}
-	require.LessOrEqual(t, strings.Count(readme, "\n"), 250, "lines")
+	programs := regexp.MustCompile("(?s)```go\n(.*?)```\n").FindAllStringSubmatch(readme, -1)
+	require.NotEmpty(t, programs)
+	for _, program := range programs {
+		require.True(t, strings.Contains(sources.String(), "\n"+program[1]), "no source contains this program of the README:\n%s", program[1])
+	}
+	require.LessOrEqual(t, strings.Count(readme, "\n"), 170, "lines")
 
 	for _, f := range gdwire.Formats() {
 		require.Contains(t, readme, "`"+f.String()+"`")
 	}
 	require.Contains(t, readme, (&gdwire.Error{Offset: 34, Path: `$.player.inventory[3]`,
 		Err: &gdwire.LimitError{Name: "StringBytes", Got: 4294967295, Max: 16 << 20}}).Error())
-	require.True(t, strings.HasPrefix(readme, "gdwire "), "one sentence first")
 }
 
 // The tables of formats in the package page name all formats and count the types of each.
@@ -126,6 +129,29 @@ func TestREADMEOutput(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2, changed, "bytes of the one number that the program sets")
+
+	// The commands, and the bytes that they leave: those that the program leaves.
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(name, save, 0o600))
+	commands := 0
+	for _, block := range regexp.MustCompile("(?s)```\n(\\$ gdwire.*?)```\n").FindAllStringSubmatch(string(readme), -1) {
+		for part := range strings.SplitSeq(strings.TrimPrefix(block[1], "$ gdwire "), "\n$ gdwire ") {
+			line, want, _ := strings.Cut(strings.TrimSuffix(part, "\n"), "\n")
+			var args []string
+			for _, word := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(line, -1) {
+				args = append(args, strings.ReplaceAll(strings.Trim(word, "'"), "save.bin", name))
+			}
+			out, err := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/gdwire"}, args...)...).CombinedOutput()
+			require.NoError(t, err, "%s: %s", line, out)
+			require.Equal(t, want, strings.TrimSpace(string(out)), line)
+			commands++
+		}
+	}
+	require.Equal(t, 2, commands)
+	edited, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, healed, edited)
 }
 
 // The programs in examples end by themselves, without a panic, for any value at any place of
