@@ -1,5 +1,9 @@
 // Package gdjson converts Variants to JSON and JSON to Variants.
 //
+//	d := gdwire.NewDecoder(file, nil)
+//	defer d.Release()
+//	err := gdjson.ToJSON(os.Stdout, d, gdjson.Options{Plain: true}) // {"hp":87,"name":"Ada"}
+//
 // [ToJSON] writes the next value of a gdwire.Decoder, in constant memory.
 // [FromJSON] reads one JSON value and writes it to a gdwire.Encoder; [SplitValues] splits
 // text of several. ToJSON and FromJSON support two forms of JSON, native and plain.

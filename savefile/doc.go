@@ -13,9 +13,9 @@
 //		return err
 //	}
 //
-// A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive, File.Unmarshal of
-// package savefile) accepts exactly what it asks for. A call that takes a Decoder reads the next
-// value.
+// [File.Unmarshal] and the calls of other packages that take a whole input (Unmarshal, UnmarshalRead,
+// Validate, Receive) return an error if bytes follow its values. A call that takes a Decoder reads the
+// next value.
 //
 // # Large files
 //
