@@ -419,7 +419,7 @@ func (s *saves) longFramed(t *testing.T, f Frame, size int64) ([]byte, int64) {
 func TestCutForms(t *testing.T) {
 	n := 1_000
 	if full() {
-		n = 20_000
+		n = 8_000
 	}
 	r := rand.New(rand.NewPCG(51, 52))
 	var counts [Sure + 1]int
@@ -456,7 +456,7 @@ func TestCutForms(t *testing.T) {
 func TestDamageForms(t *testing.T) {
 	n := 1_000
 	if full() {
-		n = 20_000
+		n = 8_000
 	}
 	r := rand.New(rand.NewPCG(81, 82))
 	var counts [Sure + 1]int
