@@ -325,7 +325,7 @@ func (p *blockStep) setCode(f *fieldEncoder) {
 	case kind == reflect.Array || kind == reflect.Struct:
 		m, isMath := componentsOf(t)
 		all := mathTypesOf(m)
-		if wire == 0 && len(all) == 1 {
+		if wire == 0 && kind == reflect.Array && len(all) == 1 {
 			wire = all[0]
 		}
 		ok = isMath && m.order == nil && slices.Contains(all, wire)

@@ -67,7 +67,10 @@ type blockTags struct {
 	List  []int64    `gd:",type=Array[int]"`
 	Array []blockOne `gd:",type=Array"`
 	Dict  blockOne   `gd:",type=Dictionary"`
-	Key   uint8      `gd:"ключ"`
+	Point struct {   // which has the components of a Vector3
+		V Vector3 `gd:",omitzero"`
+	}
+	Key uint8 `gd:"ключ"`
 	blockEmbedded
 }
 
