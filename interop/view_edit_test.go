@@ -51,10 +51,17 @@ func (p *viewPage) click(element string) {
 	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.MouseClickXY(at[0], at[1])))
 }
 
-// middle returns the middle of an element.
+// middle returns the middle of an element, when that has stopped moving, is enabled, and gets what is clicked there.
 func (p *viewPage) middle(element string) []float64 {
 	p.t.Helper()
-	return eval[[]float64](p, `(r => [r.x + r.width / 2, r.y + r.height / 2])((`+element+`).getBoundingClientRect())`)
+	const middle = `(r => [r.x + r.width / 2, r.y + r.height / 2])(e.getBoundingClientRect())`
+	p.until(`await (async e => {
+		const [x, y] = ` + middle + `;
+		await new Promise(r => setTimeout(r, 30));
+		const [toX, toY] = ` + middle + `;
+		return x === toX && y === toY && e.isConnected && !e.disabled && e.contains(document.elementFromPoint(x, y));
+	})(` + element + `)`)
+	return eval[[]float64](p, `(e => `+middle+`)(`+element+`)`)
 }
 
 // ready waits until the field is open for a value.
@@ -171,6 +178,7 @@ func TestViewEditMouse(t *testing.T) {
 	p.until(changeLines + `.length === 5`)
 	for n := range 5 {
 		p.until(fmt.Sprintf(`(await fetch("info").then(r => r.json())).file.edits.undo === %d`, 5-n))
+		p.until(fmt.Sprintf(changeLines+`.length === %d`, 5-n)) // the page has followed
 		p.until(`document.getElementById("unsaved").textContent === "not saved"`)
 		p.click(`document.getElementById("undo")`)
 	}
