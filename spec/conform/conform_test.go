@@ -75,7 +75,7 @@ func run(t *testing.T, mode string, args ...string) (status int, out, errs strin
 func TestOwn(t *testing.T) {
 	for _, f := range gdwire.Formats() {
 		for _, flag := range []string{"-json", "-encoder", "-strict"} {
-			if f != gdwire.Godot4 && !testenv.Full() {
+			if (f != gdwire.Godot4 || testenv.Race && flag != "-json") && !testenv.Full() {
 				continue // seconds
 			}
 			var out, errs bytes.Buffer

@@ -357,7 +357,11 @@ func TestForeign(t *testing.T) {
 // TestHeaderSize: values after bytes that are no part of them are found.
 func TestHeaderSize(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
-	for i := range 300 {
+	n := 30
+	if full() {
+		n = 300
+	}
+	for i := range n {
 		s := &saves{Rand: r, format: bothFormats[i%2]}
 		save := s.top(t, 4)
 		if len(save) < 2*minSure {

@@ -417,7 +417,7 @@ func (s *saves) longFramed(t *testing.T, f Frame, size int64) ([]byte, int64) {
 // TestCutForms cuts saves of 1 KiB to 64 MiB of each format and frame, of one packet and of several. As long
 // as 1/16 is left, the frame and format are recognized, or are among several, and others are not.
 func TestCutForms(t *testing.T) {
-	n := 1_000
+	n := 400
 	if full() {
 		n = 8_000
 	}
@@ -454,7 +454,7 @@ func TestCutForms(t *testing.T) {
 // TestDamageForms overwrites bytes of saves of 1 KiB to 64 MiB of each format and frame, as a disk does. The
 // frame and format are recognized, or are among several, or nothing is.
 func TestDamageForms(t *testing.T) {
-	n := 1_000
+	n := 400
 	if full() {
 		n = 8_000
 	}
