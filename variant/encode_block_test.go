@@ -357,7 +357,7 @@ func TestBlocksRandom(t *testing.T) {
 	r := blockFiller{Rand: rand.New(rand.NewPCG(1, 2))}
 	types, values := 60, 12
 	if testenv.Full() {
-		types, values = 600, 60
+		types, values = 200, 40
 	}
 	failed := 0
 	for i := range types {
