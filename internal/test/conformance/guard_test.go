@@ -161,36 +161,6 @@ var guardedCalls = []guarded{
 	{"stream.Conn.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
 		connected(func(c *stream.Conn) { _ = c.WriteRaw(b) })
 	}},
-	{"stream.Room.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
-		connected(func(c *stream.Conn) {
-			var room stream.Room
-			m := room.Join(c)
-			_ = room.WriteRaw(b)
-			_ = m.Flush()
-			m.Leave()
-		})
-	}},
-	{"stream.Member.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
-		connected(func(c *stream.Conn) {
-			var room stream.Room
-			m := room.Join(c)
-			_ = m.WriteRaw(b)
-			_ = m.Flush()
-			m.Leave()
-		})
-	}},
-	{"stream.Others.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
-		connected(func(c *stream.Conn) {
-			connected(func(other *stream.Conn) {
-				var room stream.Room
-				m, n := room.Join(c), room.Join(other)
-				_ = m.Others().WriteRaw(b)
-				_ = n.Flush()
-				m.Leave()
-				n.Leave()
-			})
-		})
-	}},
 }
 
 // connected calls use with a connection whose other side reads.
