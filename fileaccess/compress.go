@@ -3,6 +3,7 @@ package fileaccess
 import (
 	"bytes"
 	"io"
+	"math"
 	"slices"
 )
 
@@ -38,6 +39,9 @@ func Compress(dst, src []byte, mode Mode) ([]byte, error) {
 // content; of content beyond maxSize, it counts the bytes without keeping them. An error is an
 // [*Error] with an offset in src. dst is then returned with its length unchanged.
 func Decompress(dst, src []byte, mode Mode, maxSize int64) ([]byte, error) {
+	if most := int64(math.MaxInt - len(dst)); maxSize < 0 || maxSize > most { // of a slice where an int has 32 bits
+		maxSize = most
+	}
 	open := func() (*Reader, error) {
 		return NewReader(bytes.NewReader(src), &Options{Raw: true, Mode: mode, Limits: Limits{Size: maxSize}})
 	}
@@ -65,9 +69,10 @@ func Decompress(dst, src []byte, mode Mode, maxSize int64) ([]byte, error) {
 	if end := start + int(size); end > cap(dst) {
 		dst = append(make([]byte, 0, end), dst[:start]...) // slices.Grow could allocate twice as much
 	}
-	dst = dst[:start+int(size)]
-	_, err = io.ReadFull(r, dst[start:])
-	return dst, err
+	if _, err = io.ReadFull(r, dst[start:start+int(size)]); err != nil {
+		return dst[:start], err
+	}
+	return dst[:start+int(size)], nil
 }
 
 // onePass is the number of bytes of a content that Decompress keeps before it knows the size.
