@@ -84,6 +84,8 @@ type Member struct {
 // handler's: to read from, and to close. A packet that is written to c and not to the Member is not in the
 // order of the others.
 //
+// A handler defers [Member.Leave]: a member that does not leave stays in the Room until a packet to it fails.
+//
 // r encodes packets with the Options of the first Conn that joins, and sends no packet that is longer
 // than MaxPacket of any Conn that has joined.
 func (r *Room) Join(c *Conn) *Member {
