@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -211,7 +212,7 @@ func (f *finder) matches(v *text.Value) bool {
 	switch {
 	case v.Type == gdwire.TypeInt:
 		return f.isFloat && float64(v.Int) == f.number
-	case f.isFloat && slices.ContainsFunc(v.Numbers, func(x float64) bool { return x == f.number || v.Single && text.Means(f.number, x) }):
+	case f.isFloat && slices.ContainsFunc(v.Numbers, func(x float64) bool { return f.is(x, v.Single) }):
 		return true
 	case v.Type == gdwire.TypePackedByteArray || v.Type == gdwire.TypeImage || v.Form != text.Whole:
 		return false
@@ -219,6 +220,11 @@ func (f *finder) matches(v *text.Value) bool {
 		return true
 	}
 	return f.value != nil && f.value.Type == v.Type && strings.EqualFold(v.String(), f.value.String())
+}
+
+// is reports whether x, which had 32 bits if single is set, is the number. Any NaN is nan.
+func (f *finder) is(x float64, single bool) bool {
+	return x == f.number || math.IsNaN(x) && math.IsNaN(f.number) || single && text.Means(f.number, x)
 }
 
 // matchesText reports whether text of a type contains the text, or is the value.
