@@ -493,6 +493,6 @@ var mathTypes = map[gdwire.Type]reflect.Type{
 	gdwire.TypeTransform2D: reflect.TypeFor[variant.Transform2D](), gdwire.TypeVector4: reflect.TypeFor[variant.Vector4](),
 	gdwire.TypeVector4i: reflect.TypeFor[variant.Vector4i](), gdwire.TypePlane: reflect.TypeFor[variant.Plane](),
 	gdwire.TypeQuaternion: reflect.TypeFor[variant.Quaternion](), gdwire.TypeAABB: reflect.TypeFor[variant.AABB](),
-	gdwire.TypeBasis: reflect.TypeFor[variant.Basis](), gdwire.TypeProjection: reflect.TypeFor[variant.Projection](),
-	gdwire.TypeColor: reflect.TypeFor[variant.Color](),
+	gdwire.TypeBasis: reflect.TypeFor[variant.Basis](), gdwire.TypeTransform3D: reflect.TypeFor[variant.Transform3D](),
+	gdwire.TypeProjection: reflect.TypeFor[variant.Projection](), gdwire.TypeColor: reflect.TypeFor[variant.Color](),
 }

@@ -183,8 +183,8 @@ func flatten(v reflect.Value) (c []float64) {
 // unflatten sets the numbers in v from the start of c, in the order of the encoding, and returns
 // the rest of c.
 func unflatten(v reflect.Value, c []float64) []float64 {
-	if v.Type() == reflect.TypeFor[variant.Basis]() {
-		c = []float64{c[0], c[3], c[6], c[1], c[4], c[7], c[2], c[5], c[8]}
+	if v.Type() == reflect.TypeFor[variant.Basis]() { // by rows
+		c = append([]float64{c[0], c[3], c[6], c[1], c[4], c[7], c[2], c[5], c[8]}, c[9:]...)
 	}
 	switch v.Kind() {
 	case reflect.Array:

@@ -171,6 +171,7 @@ var scalars = []reflect.Type{
 	reflect.TypeFor[float32](), reflect.TypeFor[float64](), reflect.TypeFor[string](),
 	reflect.TypeFor[variant.StringName](), reflect.TypeFor[variant.NodePath](), reflect.TypeFor[variant.RID](), reflect.TypeFor[variant.Vector2](),
 	reflect.TypeFor[variant.Vector3](), reflect.TypeFor[variant.Vector3i](), reflect.TypeFor[variant.Color](), reflect.TypeFor[variant.Basis](),
+	reflect.TypeFor[variant.Transform3D](), reflect.TypeFor[parts](),
 	reflect.TypeFor[any](), reflect.TypeFor[any](), reflect.TypeFor[named](), reflect.TypeFor[text](), reflect.TypeFor[real](),
 }
 
@@ -182,6 +183,10 @@ type (
 	Base  struct {
 		Note  string `gd:"note"`
 		Count int8   `gd:"count,omitzero"`
+	}
+	parts struct { // of a Transform3D, which an array of one encodes if its tag says so
+		Basis  variant.Basis   `gd:"basis,omitzero"`
+		Origin variant.Vector3 `gd:"origin"`
 	}
 )
 
