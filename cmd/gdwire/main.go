@@ -2,34 +2,45 @@
 // Godot and its relatives: saved games, packets and network traffic. It recognizes the
 // format, frame and container of a file.
 //
-//	gdwire tokens|flat [flags] [FILE]
-//	gdwire json [flags] [FILE…]
-//	gdwire get [flags] PATH [FILE…]
-//	gdwire find [flags] TEXT|NUMBER [FILE…]
-//	gdwire diff [flags] A B
-//	gdwire set|add [flags] ['PATH = VALUE'…] FILE -o FILE, or -i FILE…
-//	gdwire delete [flags] PATH… FILE -o FILE, or -i FILE…
-//	gdwire copy [flags] PATH TO FILE -o FILE
-//	gdwire check [flags] [FILE…]
-//	gdwire encode [flags] [JSONFILE]
-//	gdwire recode [flags] [FILE], or -i FILE…
-//	gdwire unwrap [flags] [FILE]
-//	gdwire repair [flags] FILE -o FILE
-//	gdwire listen [flags] ADDR
-//	gdwire proxy [flags] LISTEN TARGET
-//	gdwire debug [flags] [ADDR] [COMMAND…] [-- GAME…]
-//	gdwire view [flags] [[OLD] FILE]
-//	gdwire shape [flags] OLD [NEW…]
-//	gdwire struct [flags] FILE…
-//	gdwire complete bash|zsh|fish|powershell
-//	gdwire version
+//	gdwire get player.hp save.bin
+//	gdwire set -i 'player.hp = 999' save.bin
 //
-// No FILE, or -, is standard input. gdwire help COMMAND shows examples and flags.
+// The commands are:
+//
+//	Look    tokens    Show every token with its offset.
+//	        json      Show each value as a line of JSON, as Godot's JSON.from_native does.
+//	        flat      Show a line for each leaf, path = value, for grep and diff.
+//	        get       Show the value at a path, such as player.hp, as set takes it.
+//	        find      Show the path and value of each value, or key, that contains a text or number.
+//	        diff      Show the values that differ between two files: path: old -> new.
+//	        unwrap    Write the content of a compressed or encrypted file.
+//	        view      Show and edit a file in a page of the browser, beside its bytes, or what differs from an older one.
+//	Change  set       Replace values, and keep all other bytes.
+//	        add       Add keys of dictionaries, elements before [n], or elements at the end as [+].
+//	        delete    Delete keys of dictionaries and elements of arrays.
+//	        copy      Copy the value at PATH to the path TO.
+//	        repair    Write what can be read of a damaged file, and say what is lost.
+//	        encode    Write JSON as values.
+//	        recode    Decode and re-encode, in the same or another format.
+//	Watch   listen    Accept connections and show the packets that arrive.
+//	        proxy     Forward connections to a server and show the packets in both directions.
+//	        replay    Send what proxy -record kept to a server again, and show which answers differ and how long they take.
+//	        debug     Show what a running game does, its nodes and variables, and change them.
+//	Check   check     Validate the input and print statistics.
+//	        shape     Show what types and keys differ between the saves of two releases.
+//	        struct    Print Go types for saves, which give back every byte of them.
+//	        complete  Print a script that completes commands, flags and paths in a shell.
+//	        version   Show the version.
+//
+// No FILE, or -, is standard input. gdwire help COMMAND shows examples and flags, and [the manual]
+// what they are for.
 //
 // The exit status is 0 if all input is valid; 1 if some input is invalid, a password is
 // wrong, a path is not found, or a file cannot be opened, read or written; 2 if the command
-// line is invalid, an input is ambiguous, or a password is missing. That of diff is 0 if the
-// files contain the same, 1 if they differ, and 2 for all else.
+// line is invalid, an input is ambiguous, or a password is missing. That of diff and shape is 0
+// if the files contain the same, 1 if they differ, and 2 for all else.
+//
+// [the manual]: https://github.com/gdwire/gdwire/tree/main/cmd/gdwire
 package main
 
 import (

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,6 +58,31 @@ func TestUsage(t *testing.T) {
 		}
 		require.NotContains(t, help, "`")
 	})
+}
+
+// The package comment, which pkg.go.dev shows, contains the table of commands that the help shows, and the exit
+// status of all that compare.
+func TestDocumentedCommands(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "main.go", nil, parser.ParseComments)
+	require.NoError(t, err)
+	comment := f.Doc.Text()
+	usage := runWith(nil, "help").out
+	_, table, _ := strings.Cut(usage, "\n\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for line := range strings.SplitSeq(table, "\n") {
+		require.Contains(t, comment, "\n\t"+line+"\n")
+	}
+	compare := 0
+	for _, group := range program.Groups {
+		for _, c := range group.Commands {
+			require.Regexp(t, `(?m)^(`+group.Heading+`)? +`+c.Name+` +[A-Z]`, table)
+			if c.Compares {
+				compare++
+				require.Regexp(t, `That of [a-z and]*\b`+c.Name+`\b`, comment)
+			}
+		}
+	}
+	require.Equal(t, 2, compare)
 }
 
 // wordsOf splits a command line as a shell does, as far as the examples need it.
