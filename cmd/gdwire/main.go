@@ -207,6 +207,7 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 			Examples: []string{
 				"gdwire struct save.bin",
 				"gdwire struct -package game -type State saves/*.bin -o state.go",
+				"gdwire struct -required saves/*.bin",
 			},
 			New: saves.Struct},
 		{Name: "complete", Operands: "bash|zsh|fish|powershell", Min: 1, Max: -1, Summary: "Print a script that completes commands, flags and paths in a shell.",

@@ -39,6 +39,19 @@ func check(name string, format gdwire.Format, lengths savefile.Lengths, values .
 	}
 	fmt.Println("same")
 }
+
+// lacks checks whether the type of value requires a key.
+func lacks(format gdwire.Format, required bool, value any) {
+	data, err := variant.Marshal(map[string]any{}, variant.Options{Encoder: gdwire.EncoderOptions{Format: format}})
+	if err != nil {
+		panic(err)
+	}
+	err = variant.Unmarshal(data, value, variant.Options{Decoder: gdwire.DecoderOptions{Format: format}})
+	if errors.Is(err, variant.ErrMissingKey) != required || !required && err != nil {
+		panic(fmt.Sprintf("%T: required %v: %v", value, required, err))
+	}
+	fmt.Println("required", required)
+}
 `
 
 // randomSave returns a Dictionary with some of several keys, whose types can differ.
@@ -70,6 +83,7 @@ func randomSave(random *rand.Rand, depth int) *variant.Dictionary {
 
 var (
 	declared  = regexp.MustCompile(`type (\w+) struct`)
+	plain     = regexp.MustCompile(`(?m)^\t\w+ +\S+( ` + "`" + `gd:"\w+"` + "`" + `)?( //.*)?$`) // a field without options
 	variables = regexp.MustCompile(`(?m)^//\tvar \w+ (.*)$`)
 )
 
@@ -80,7 +94,7 @@ func severalValues(random *rand.Rand, n int) []any {
 }
 
 // The printed types give back every byte: built and run, for saves of two formats with one or several values,
-// one by one and merged; for 200 sets of saves at full size.
+// one by one and merged, with and without -required; for 200 sets of saves at full size.
 func TestStruct(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil || testing.Short() {
 		t.Skip("it runs the go command")
@@ -109,7 +123,8 @@ func TestStruct(t *testing.T) {
 			}
 			name := fmt.Sprint("Save", n, "_")
 			n++
-			args := append([]string{"struct", "-q", "-format", format.String(), "-frame", open.Frames[i%2].String(), "-type", name}, names...)
+			required := i%5 < 2
+			args := append([]string{"struct", "-q", fmt.Sprint("-required=", required), "-format", format.String(), "-frame", open.Frames[i%2].String(), "-type", name}, names...)
 			r := runWith(nil, args...)
 			if r.status != statusGood { // without an order of keys that all have
 				require.Contains(t, r.err, "no struct gives back these saves")
@@ -130,13 +145,22 @@ func TestStruct(t *testing.T) {
 				}
 			}
 			types.WriteString(source)
+			first, _, _ := strings.Cut(source[strings.Index(source, "\ntype "):], "\n}")
+			if strings.HasPrefix(first, "\ntype "+vars[0]+" struct") {
+				fmt.Fprintf(&calls, "\tlacks(%d, %v, new(%s))\n", format, strings.Contains(first, ",required"), vars[0])
+			}
+			if required {
+				require.NotRegexp(t, plain, source)
+			} else {
+				require.NotContains(t, source, ",required")
+			}
 			for _, file := range names {
 				fmt.Fprintf(&calls, "\tcheck(%q, %d, %d, new(%s))\n", file, format, lengths, strings.Join(vars, "), new("))
 			}
 		}
 	}
 	program := filepath.Join(folder, "main.go")
-	source := "package main\n\nimport (\n\t\"bytes\"\n\t\"fmt\"\n\t\"os\"\n\n\t\"github.com/gdwire/gdwire\"\n\t\"github.com/gdwire/gdwire/savefile\"\n\t\"github.com/gdwire/gdwire/variant\"\n)\n" +
+	source := "package main\n\nimport (\n\t\"bytes\"\n\t\"errors\"\n\t\"fmt\"\n\t\"os\"\n\n\t\"github.com/gdwire/gdwire\"\n\t\"github.com/gdwire/gdwire/savefile\"\n\t\"github.com/gdwire/gdwire/variant\"\n)\n" +
 		structMain + types.String() + "\nfunc main() {\n" + calls.String() + "}\n"
 	require.NoError(t, os.WriteFile(program, []byte(source), 0o600))
 	run := exec.Command("go", "run", program)
@@ -145,6 +169,8 @@ func TestStruct(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, strings.Count(calls.String(), "check("), strings.Count(string(out), "same"), "%s", out)
 	require.Greater(t, strings.Count(string(out), "same"), 40)
+	require.Greater(t, strings.Count(string(out), "required true"), 5)
+	require.Greater(t, strings.Count(string(out), "required false"), 5)
 	require.Greater(t, strings.Count(calls.String(), "), new(string)"), 10, "of several values")
 }
 

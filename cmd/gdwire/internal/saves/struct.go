@@ -26,6 +26,7 @@ func Struct(f *shell.Flags) shell.Action {
 	f.OutputFlag()
 	f.StringVar(&p.goPackage, "package", "main", "`NAME` of the package")
 	f.StringVar(&p.goType, "type", "Save", "`NAME` of the type")
+	f.BoolVar(&p.required, "required", false, "decoding a save without a key that all of these have is an error")
 	return shell.Action{Check: p.check, Run: func(s *shell.Stdio) error { return p.run(s, f.Operands) }}
 }
 
@@ -33,6 +34,7 @@ func Struct(f *shell.Flags) shell.Action {
 type typeMaker struct {
 	open              open.Flags
 	goPackage, goType string
+	required          bool // -required
 }
 
 func (p *typeMaker) check() error {
@@ -81,6 +83,9 @@ func (p *typeMaker) run(s *shell.Stdio, names []string) error {
 	}
 	could := hasStruct(all)
 	for _, one := range all {
+		if p.required {
+			one.shape.require()
+		}
 		if err := one.shape.prove(one.values); err != nil {
 			return err
 		}
@@ -299,6 +304,20 @@ func (s *shape) field(key string) *field {
 		return nil
 	}
 	return s.fields[i]
+}
+
+// require marks the fields whose keys are in all values. It is called after the last merge, because a
+// field with a tag is one that some values lack there.
+func (s *shape) require() {
+	if s.elem != nil {
+		s.elem.require()
+	}
+	for _, f := range s.fields {
+		if f.tag == "" {
+			f.tag = ",required"
+		}
+		f.require()
+	}
 }
 
 // goType returns the Go type, for the proof.
