@@ -1,9 +1,17 @@
 // Package gdwire reads and writes the binary Variant format of Godot, Redot and
 // their relatives as a stream. Most programs need only its package variant:
 //
-//	var save struct{ Player struct{ MaxHP int } }         // {"player": {"max_hp": 90}}
-//	err := variant.Unmarshal(data, &save)                 // data is of var_to_bytes
-//	data, err = variant.Marshal(save)                     // data is for bytes_to_var
+//	// answer takes bytes of var_to_bytes and returns bytes for bytes_to_var.
+//	func answer(request []byte) ([]byte, error) {
+//		var player struct {
+//			Name  string
+//			MaxHP int // "max_hp"
+//		}
+//		if err := variant.Unmarshal(request, &player); err != nil {
+//			return nil, err // gdwire: offset 24, $.max_hp: String into Go int (struct.MaxHP)
+//		}
+//		return variant.Marshal(map[string]any{"hello": player.Name})
+//	}
 //
 // A [Decoder] reads values from an io.Reader, an [Encoder] writes them to an
 // io.Writer. Neither holds a whole value in memory: each uses a buffer of 16 KiB
@@ -43,7 +51,7 @@
 //		case "name":
 //			p.Name, err = d.ReadString()
 //		case "pos":
-//			err = ReadComponents(d, gdwire.TypeVector3, p.Pos[:])
+//			err = gdwire.ReadComponents(d, gdwire.TypeVector3, p.Pos[:])
 //		}
 //		if err != nil {
 //			return err
@@ -85,7 +93,7 @@
 //	e.WriteString("name")
 //	e.WriteString("Ada")
 //	e.WriteString("pos")
-//	WriteComponents(e, gdwire.TypeVector3, []float64{1, 2, 3})
+//	gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{1, 2, 3})
 //	e.End()
 //	return e.Close()
 //

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // player is the result of an engine's var_to_bytes({"id": 7, "name": "Ada", "pos":
@@ -35,6 +36,101 @@ func player() []byte {
 		panic(err)
 	}
 	return b.Bytes()
+}
+
+// answer takes bytes of var_to_bytes and returns bytes for bytes_to_var.
+func answer(request []byte) ([]byte, error) {
+	var player struct {
+		Name  string
+		MaxHP int // "max_hp"
+	}
+	if err := variant.Unmarshal(request, &player); err != nil {
+		return nil, err // gdwire: offset 24, $.max_hp: String into Go int (struct.MaxHP)
+	}
+	return variant.Marshal(map[string]any{"hello": player.Name})
+}
+
+// Package variant reads and writes Go values. Most programs need no other.
+func Example() {
+	for _, hp := range []any{90, "ninety"} {
+		request, err := variant.Marshal(map[string]any{"name": "Ada", "max_hp": hp})
+		if err != nil {
+			fmt.Println(err)
+		}
+		response, err := answer(request)
+		fmt.Println(len(response), err)
+	}
+	// Output:
+	// 36 <nil>
+	// 0 gdwire: offset 24, $.max_hp: String into Go int (struct.MaxHP)
+}
+
+// writePlayer and readPlayer handle messages of a known shape, and printTokens any value.
+func writePlayer(conn io.Writer) error {
+	e := gdwire.NewEncoder(conn, nil)
+	e.BeginDict(2)
+	e.WriteString("name")
+	e.WriteString("Ada")
+	e.WriteString("pos")
+	gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{1, 2, 3})
+	e.End()
+	return e.Close()
+}
+
+func readPlayer(conn io.Reader, p *Player) error {
+	d := gdwire.NewDecoder(conn, nil)
+	defer d.Release()
+	for key, err := range d.Fields() {
+		if err != nil {
+			return err // gdwire: offset 34, $.player.inventory[3]: …
+		}
+		switch string(key) {
+		case "name":
+			p.Name, err = d.ReadString()
+		case "pos":
+			err = gdwire.ReadComponents(d, gdwire.TypeVector3, p.Pos[:])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printTokens(d *gdwire.Decoder) error {
+	for t, err := range d.Tokens() {
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s: %v\n", d.AppendPath(nil), t)
+	}
+	return nil
+}
+
+// A message is written and read by typed calls, and read by tokens.
+func Example_levels() {
+	var conn bytes.Buffer
+	if err := writePlayer(&conn); err != nil {
+		fmt.Println(err)
+	}
+	packet := bytes.Clone(conn.Bytes())
+	var p Player
+	fmt.Println(readPlayer(&conn, &p), p)
+
+	d := gdwire.NewDecoder(bytes.NewReader(packet), nil)
+	defer d.Release()
+	fmt.Println(printTokens(d))
+	// Output:
+	// <nil> {0 Ada [1 2 3]}
+	// $: DictStart 2
+	// $.key(0): DictKey
+	// $.key(0): StringChunk String "name"
+	// $.name: StringChunk String "Ada"
+	// $.key(1): DictKey
+	// $.key(1): StringChunk String "pos"
+	// $.pos: Vector3 [1 2 3]
+	// $: End
+	// <nil>
 }
 
 // Begin calls take the number of elements, then the elements follow. The first

@@ -2,17 +2,19 @@
 // Godot's FileAccess (File in Godot 3), and what PackedByteArray.compress returns, as streams and
 // within limits.
 //
-//	f, err := os.Open("user/save.dat")
-//	if err != nil {
-//		return err
+//	// read returns the content of a compressed file, or of one that is encrypted with a password.
+//	func read(name, password string) ([]byte, error) {
+//		f, err := os.Open(name)
+//		if err != nil {
+//			return nil, err
+//		}
+//		defer f.Close()
+//		r, err := fileaccess.NewReader(f, &fileaccess.Options{Key: fileaccess.PasswordKey(password)})
+//		if err != nil {
+//			return nil, err // fileaccess: offset 4: wrong password or damaged file
+//		}
+//		return io.ReadAll(r)
 //	}
-//	defer f.Close()
-//	r, err := fileaccess.NewReader(f, &fileaccess.Options{Key: fileaccess.PasswordKey("hunter2")})
-//	if err != nil {
-//		return err // fileaccess: offset 4: wrong password or damaged file
-//	}
-//	fmt.Println(r.Info().Container, r.Info().Mode) // compressed zstd
-//	content, err := io.ReadAll(r)
 //
 // A [Reader] recognizes the file by its first bytes. [NewWriter] writes a file of the
 // same kind with its [Info]. The content can be any bytes: package stream reads values

@@ -16,8 +16,36 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// A saved game is read from a compressed file that store_var wrote.
+// read returns the content of a compressed file, or of one that is encrypted with a password.
+func read(name, password string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := fileaccess.NewReader(f, &fileaccess.Options{Key: fileaccess.PasswordKey(password)})
+	if err != nil {
+		return nil, err // fileaccess: offset 4: wrong password or damaged file
+	}
+	return io.ReadAll(r)
+}
+
+// The content of a file is read, whatever its container.
 func Example() {
+	save, err := read("../testdata/containers/godot4.6/save_zstd", "")
+	fmt.Println(len(save), err)
+	text, err := read("../testdata/containers/godot4.6/text_encrypted_pass_umlaut", "pässwörd")
+	fmt.Println(len(text), err)
+	_, err = read("../testdata/containers/godot4.6/text_encrypted_pass_umlaut", "password")
+	fmt.Println(err)
+	// Output:
+	// 316 <nil>
+	// 16 <nil>
+	// fileaccess: offset 4: wrong password or damaged file
+}
+
+// A saved game is read from a compressed file that store_var wrote.
+func ExampleNewReader() {
 	f, err := os.Open("../testdata/containers/godot4.6/save_zstd")
 	if err != nil {
 		log.Fatal(err)

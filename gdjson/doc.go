@@ -1,8 +1,11 @@
 // Package gdjson converts Variants to JSON and JSON to Variants.
 //
-//	d := gdwire.NewDecoder(file, nil)
-//	defer d.Release()
-//	err := gdjson.ToJSON(os.Stdout, d, gdjson.Options{Plain: true}) // {"hp":87,"name":"Ada"}
+//	// show writes the next value of r as JSON, for people and jq: {"name":"Ada","hp":7}
+//	func show(w io.Writer, r io.Reader) error {
+//		d := gdwire.NewDecoder(r, nil)
+//		defer d.Release()
+//		return gdjson.ToJSON(w, d, gdjson.Options{Plain: true})
+//	}
 //
 // [ToJSON] writes the next value of a gdwire.Decoder, in constant memory.
 // [FromJSON] reads one JSON value and writes it to a gdwire.Encoder; [SplitValues] splits

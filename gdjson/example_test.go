@@ -31,6 +31,19 @@ func exampleSave() []byte {
 	return b.Bytes()
 }
 
+// show writes the next value of r as JSON, for people and jq: {"name":"Ada","hp":7}
+func show(w io.Writer, r io.Reader) error {
+	d := gdwire.NewDecoder(r, nil)
+	defer d.Release()
+	return gdjson.ToJSON(w, d, gdjson.Options{Plain: true})
+}
+
+// Plain JSON is for people and tools, and lossy.
+func Example() {
+	fmt.Println(show(os.Stdout, bytes.NewReader(exampleSave())))
+	// Output: {"name":"Ada","hp":7,"pos":[1.0,2.5]}<nil>
+}
+
 // Native JSON contains everything that the value does.
 func ExampleToJSON() {
 	d := gdwire.NewDecoder(bytes.NewReader(exampleSave()), nil)
@@ -44,16 +57,6 @@ func ExampleToJSON() {
 	//   "s:hp", "i:7",
 	//   "s:pos", {"type": "Vector2", "args": [1.0, 2.5]}
 	// ]}
-}
-
-// Plain JSON is for people and tools, and lossy.
-func ExampleToJSON_plain() {
-	d := gdwire.NewDecoder(bytes.NewReader(exampleSave()), nil)
-	defer d.Release()
-	if err := gdjson.ToJSON(os.Stdout, d, gdjson.Options{Plain: true}); err != nil {
-		fmt.Println(err)
-	}
-	// Output: {"name":"Ada","hp":7,"pos":[1.0,2.5]}
 }
 
 // A file of several values becomes lines of JSON, one for each value.

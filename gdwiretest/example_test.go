@@ -3,6 +3,7 @@ package gdwiretest_test
 import (
 	"context"
 	"fmt"
+	"testing"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
@@ -26,6 +27,19 @@ func mover(_ context.Context, c *stream.Conn) error {
 			return err
 		}
 	}
+}
+
+func TestMover(t *testing.T) {
+	c := gdwiretest.Pipe(t, mover) // a client of the handler, in memory
+	err := c.WriteRaw(gdwiretest.Encode(t, map[string]any{"name": "Ada", "pos": variant.Vector2{X: 1}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got any
+	if err := variant.Receive(c, &got); err != nil {
+		t.Fatal(err)
+	}
+	gdwiretest.Equal(t, got, map[string]any{"name": "Ada", "pos": variant.Vector2{X: 2}})
 }
 
 // Testing a handler with a client in memory, and the difference between values by their paths.

@@ -1,5 +1,18 @@
 // Package gdwiretest helps to test programs that read and write Variants: with packets, with a client of
-// a Handler, and with the differences between values.
+// a Handler, and with the differences between values by their paths.
+//
+//	func TestMover(t *testing.T) {
+//		c := gdwiretest.Pipe(t, mover) // a client of the handler, in memory
+//		err := c.WriteRaw(gdwiretest.Encode(t, map[string]any{"name": "Ada", "pos": variant.Vector2{X: 1}}))
+//		if err != nil {
+//			t.Fatal(err)
+//		}
+//		var got any
+//		if err := variant.Receive(c, &got); err != nil {
+//			t.Fatal(err)
+//		}
+//		gdwiretest.Equal(t, got, map[string]any{"name": "Ada", "pos": variant.Vector2{X: 2}})
+//	}
 package gdwiretest
 
 import (

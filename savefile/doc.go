@@ -2,15 +2,21 @@
 // engine, with or without lengths before the values, plain, compressed by FileAccess or a script, or
 // encrypted.
 //
-//	f, err := savefile.Open("user/save.dat", nil)
-//	if err != nil {
-//		return err
-//	}
-//	defer f.Close()
-//	fmt.Println(f.Info) // godot4, lengths, zstd
-//	var hp int
-//	if err := f.Get("player.hp", &hp); err != nil {
-//		return err
+//	// heal gives the player of a saved game all of their hp.
+//	func heal(name string) error {
+//		f, err := savefile.Open(name, nil) // of Godot 4 or 3; plain, compressed or encrypted
+//		if err != nil {
+//			return err
+//		}
+//		defer f.Close()
+//		var hp int
+//		if err := f.Get("player.max_hp", &hp); err != nil {
+//			return err
+//		}
+//		if err := f.Edit(savefile.Set("player.hp", hp)); err != nil {
+//			return err
+//		}
+//		return f.Save(name) // replaces the file after success
 //	}
 //
 // [File.Unmarshal] and the calls of other packages that take a whole input (Unmarshal, UnmarshalRead,

@@ -48,6 +48,53 @@ func newSave() string {
 	return name
 }
 
+// heal gives the player of a saved game all of their hp.
+func heal(name string) error {
+	f, err := savefile.Open(name, nil) // of Godot 4 or 3; plain, compressed or encrypted
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var hp int
+	if err := f.Get("player.max_hp", &hp); err != nil {
+		return err
+	}
+	if err := f.Edit(savefile.Set("player.hp", hp)); err != nil {
+		return err
+	}
+	return f.Save(name) // replaces the file after success
+}
+
+// A saved game is read and edited, whatever its kind. All other bytes of its content stay.
+func Example() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "save.dat")
+	f, err := savefile.New(savefile.Info{Container: fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}},
+		map[string]any{"player": map[string]int{"hp": 7, "max_hp": 90}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := f.Save(name); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(heal(name))
+
+	healed, err := savefile.Open(name, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer healed.Close()
+	var hp int
+	fmt.Println(healed.Get("player.hp", &hp), hp, healed.Info)
+	// Output:
+	// <nil>
+	// <nil> 90 godot4, lengths, zstd
+}
+
 func ExampleOpen() {
 	f, err := savefile.Open(newSave(), nil)
 	if err != nil {

@@ -3,38 +3,46 @@
 // remote debugger use them, datagrams, and messages of a WebSocket. It also provides a
 // server.
 //
+//	// A message is a Dictionary: {"name": "Ada", "value": Vector2(1, 2.5)}.
+//	type message struct {
+//		Name  string
+//		Value any
+//	}
+//
+//	func hello(_ context.Context, c *stream.Conn) error {
+//		for {
+//			var m message
+//			if err := variant.Receive(c, &m); err != nil {
+//				return err // io.EOF: the client closed the connection
+//			}
+//			m.Name = "hello, " + m.Name
+//			if err := variant.Send(c, m); err != nil {
+//				return err
+//			}
+//		}
+//	}
+//
+//	func main() {
+//		s := &stream.Server{Handler: hello} // with timeouts and limits
+//		log.Fatal(s.ListenAndServe("127.0.0.1:7777"))
+//	}
+//
 // A [Reader] returns a [gdwire.Decoder] for each packet, and a [Writer] passes a
 // [gdwire.Encoder] to a function that writes a packet. A [Conn] is both over a connection,
-// with timeouts, which [Dial] connects; a [Server] calls a Handler for each connection:
-//
-//	s := &stream.Server{
-//		Options: stream.Options{MaxPacket: 64 << 10},
-//		Handler: func(ctx context.Context, c *stream.Conn) error {
-//			for {
-//				var m message
-//				err := variant.Receive(c, &m) // or c.Next, for its Decoder
-//				if err == nil {
-//					err = variant.Send(c, m.answer())
-//				}
-//				if err != nil && !stream.Skippable(err) {
-//					return err // io.EOF: the client closed the connection
-//				}
-//			}
-//		},
-//	}
-//	err := s.ListenAndServe(":7777")
+// with timeouts, which [Dial] connects; a [Server] calls a Handler for each connection.
 //
 // A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive, File.Unmarshal of
-// package savefile) accepts exactly what it asks for. A call that takes a Decoder reads the next
-// value. A packet is one value: variant.Receive accepts no bytes after it; Next ignores them, as
-// engines do, and [Reader.Trailing] counts them.
+// package savefile) returns an error if bytes follow its values. A call that takes a Decoder reads
+// the next value. A packet is one value: Next ignores bytes after it, as engines do, and
+// [Reader.Trailing] counts them.
 //
 // # Errors
 //
 // A [gdwire.Error] or a [PacketTooLongError] concerns one packet. The next packet can be read
 // after it, and an invalid packet needs no more memory than a valid packet. All other errors
 // concern the stream: io.EOF between packets, an io.ErrUnexpectedEOF that is not wrapped
-// inside a packet, a timeout, a lost connection. [Skippable] distinguishes the two. After a
+// inside a packet, a timeout, a lost connection. [Skippable] distinguishes the two:
+// a handler that goes on after an invalid packet returns only errors that are not. After a
 // timeout the call can be repeated, unless it was final; then later calls return an
 // [ErrBroken].
 //

@@ -1,53 +1,26 @@
 // Package variant decodes Variants into Go values and encodes Go values as Variants:
 // structs, maps, slices, and the package's own types for Variant types that Go lacks.
 //
-//	package main
-//
-//	import (
-//		"fmt"
-//		"log"
-//		"os"
-//
-//		"github.com/gdwire/gdwire/variant"
-//	)
-//
-//	type Save struct {
-//		Version int
-//		Player  struct {
-//			Name     string
-//			MaxHP    int // "max_hp"
-//			Position variant.Vector3
-//		}
-//		Inventory []Item
+//	type Player struct {
+//		Name     string
+//		MaxHP    int `gd:",required"` // "max_hp"
+//		Position variant.Vector3
+//		Rest     *variant.Dictionary `gd:",embed"` // all other keys
 //	}
 //
-//	type Item struct {
-//		ID    int64 `gd:"item_id"`
-//		Count int   `gd:",omitzero"`
-//	}
-//
-//	func main() {
-//		data, err := os.ReadFile("save.var") // of var_to_bytes
-//		if err != nil {
-//			log.Fatal(err)
+//	// train takes bytes of var_to_bytes and returns bytes for bytes_to_var.
+//	func train(data []byte) ([]byte, error) {
+//		var p Player
+//		if err := variant.Unmarshal(data, &p); err != nil {
+//			return nil, err // gdwire: offset 44, $.max_hp: String into Go int (Player.MaxHP)
 //		}
-//		var save Save
-//		if err := variant.Unmarshal(data, &save); err != nil {
-//			log.Fatal(err)
-//		}
-//		save.Player.MaxHP += 10
-//		if data, err = variant.Marshal(save); err != nil {
-//			log.Fatal(err)
-//		}
-//		if err := os.WriteFile("save.var", data, 0o666); err != nil {
-//			log.Fatal(err)
-//		}
-//		fmt.Println(save.Player.Name)
+//		p.MaxHP += 10
+//		return variant.Marshal(p)
 //	}
 //
 // A call that takes a whole input ([Unmarshal], [UnmarshalRead], [Validate], [Receive],
-// File.Unmarshal of package savefile) accepts exactly what it asks for. A call that takes a
-// Decoder reads the next value.
+// File.Unmarshal of package savefile) returns an error if bytes follow its values. A call that
+// takes a Decoder reads the next value.
 //
 // [UnmarshalFirst] is for values that follow each other in memory. [UnmarshalDecode] and
 // [MarshalEncode] work anywhere in a stream. [Receive] and [Send] are for packets, such as those of a
@@ -93,7 +66,7 @@
 // PackedVector3Array, whatever its length, and takes no other math type. A struct takes no math
 // type if one of its fields is ignored.
 //
-// # Types that stay
+// # Choosing the Variant type
 //
 // A Go value is encoded as one type, even if it was decoded from another. A type= in the tag of a
 // field selects the type:

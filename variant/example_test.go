@@ -13,42 +13,41 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// A saved game is decoded into a struct, changed and encoded again.
-func Example() {
-	type Item struct {
-		ID    int64 `gd:"item_id"`
-		Count int   `gd:",omitzero"`
-	}
-	type Save struct {
-		Version int
-		Player  struct {
-			Name     string
-			MaxHP    int32 // "max_hp"
-			Position variant.Vector3
-			Color    variant.Color
-		}
-		Inventory []Item
-		Visited   map[variant.Vector2i]bool
-	}
-	var save Save
-	save.Version = 3
-	save.Player.Name = "Ada"
-	save.Player.MaxHP = 90
-	save.Inventory = []Item{{ID: 7, Count: 2}, {ID: 9}}
-	save.Visited = map[variant.Vector2i]bool{{X: 1, Y: 2}: true}
-	data, err := variant.Marshal(save) // as var_to_bytes does
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+type Player struct {
+	Name     string
+	MaxHP    int `gd:",required"` // "max_hp"
+	Position variant.Vector3
+	Rest     *variant.Dictionary `gd:",embed"` // all other keys
+}
 
-	var loaded Save
-	if err := variant.Unmarshal(data, &loaded); err != nil {
-		fmt.Println(err)
-		return
+// train takes bytes of var_to_bytes and returns bytes for bytes_to_var.
+func train(data []byte) ([]byte, error) {
+	var p Player
+	if err := variant.Unmarshal(data, &p); err != nil {
+		return nil, err // gdwire: offset 44, $.max_hp: String into Go int (Player.MaxHP)
 	}
-	fmt.Println(loaded.Player.Name, loaded.Player.MaxHP, loaded.Inventory)
-	// Output: Ada 90 [{7 2} {9 0}]
+	p.MaxHP += 10
+	return variant.Marshal(p)
+}
+
+// A value is decoded into a struct, changed and encoded again.
+func Example() {
+	for _, hp := range []any{90, "ninety"} {
+		data, err := variant.Marshal(map[string]any{"name": "Ada", "max_hp": hp, "gold": 7})
+		if err != nil {
+			fmt.Println(err)
+		}
+		if data, err = train(data); err != nil {
+			fmt.Println(err)
+			continue
+		}
+		var v any
+		err = variant.Unmarshal(data, &v)
+		fmt.Println(v, err)
+	}
+	// Output:
+	// {"name": "Ada", "max_hp": 100, "position": Vector3(0.0, 0.0, 0.0), "gold": 7} <nil>
+	// gdwire: offset 44, $.max_hp: String into Go int (Player.MaxHP)
 }
 
 // A field of a message names its type. The program decodes that field first, and then the same

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"go/ast"
 	"go/build/constraint"
+	"go/doc/comment"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -32,16 +33,11 @@ func TestREADME(t *testing.T) {
 	b, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	readme := string(b)
-	var sources strings.Builder
-	for _, name := range []string{"examples/save/main.go", "stream/example_hello_test.go"} {
-		source, err := os.ReadFile(name)
-		require.NoError(t, err)
-		sources.Write(regexp.MustCompile(`func Example\w*\(\)`).ReplaceAll(source, []byte("func main()")))
-	}
+	sources := sourcesOf(t, "examples/save/main.go", "stream/example_hello_test.go")
 	programs := regexp.MustCompile("(?s)```go\n(.*?)```\n").FindAllStringSubmatch(readme, -1)
 	require.NotEmpty(t, programs)
 	for _, program := range programs {
-		require.True(t, strings.Contains(sources.String(), "\n"+program[1]), "no source contains this program of the README:\n%s", program[1])
+		require.True(t, strings.Contains(sources, "\n"+program[1]), "no source contains this program of the README:\n%s", program[1])
 	}
 	require.LessOrEqual(t, strings.Count(readme, "\n"), 170, "lines")
 
@@ -50,6 +46,87 @@ func TestREADME(t *testing.T) {
 	}
 	require.Contains(t, readme, (&gdwire.Error{Offset: 34, Path: `$.player.inventory[3]`,
 		Err: &gdwire.LimitError{Name: "StringBytes", Got: 4294967295, Max: 16 << 20}}).Error())
+}
+
+// sourcesOf returns the text of files, in which an Example is a main function.
+func sourcesOf(t *testing.T, names ...string) string {
+	var sources strings.Builder
+	for _, name := range names {
+		source, err := os.ReadFile(name)
+		require.NoError(t, err)
+		sources.Write(regexp.MustCompile(`func Example\w*\(\)`).ReplaceAll(source, []byte("func main()")))
+	}
+	return sources.String()
+}
+
+// The page of each public package shows a program after its first paragraph. All programs of the
+// page are in the package's examples, whole or as part of a function.
+func TestDocumentedPrograms(t *testing.T) {
+	t.Chdir("../../..")
+	packages := 0
+	require.NoError(t, filepath.WalkDir(".", func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if name := d.Name(); name == "internal" || name == "testdata" || name == "examples" || len(name) > 1 && name[0] == '.' {
+			return filepath.SkipDir
+		}
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && dir != "." {
+			return filepath.SkipDir // another module
+		}
+		page, name := packagePage(t, dir)
+		if name == "" {
+			return nil
+		}
+		packages++
+		blocks := new(comment.Parser).Parse(page).Content
+		require.Greater(t, len(blocks), 1, dir)
+		require.IsType(t, &comment.Code{}, blocks[1], "%s: a program follows the first paragraph", dir)
+		if name == "main" {
+			return nil // a command line
+		}
+		require.True(t, isProgram(blocks[1].(*comment.Code).Text), "%s: the first program", dir)
+		examples, err := filepath.Glob(filepath.Join(dir, "example*_test.go"))
+		require.NoError(t, err)
+		sources := sourcesOf(t, examples...)
+		for _, block := range blocks {
+			code, ok := block.(*comment.Code)
+			if !ok || !isProgram(code.Text) {
+				continue
+			}
+			inFunction := regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(code.Text, "\t$1")
+			require.True(t, strings.Contains(sources, "\n"+code.Text) || strings.Contains(sources, "\n"+inFunction),
+				"no example of %s contains this program of its page:\n%s", dir, code.Text)
+		}
+		return nil
+	}))
+	require.GreaterOrEqual(t, packages, 10)
+}
+
+// packagePage returns the package comment of the files in a directory, and the name of the
+// package, or "" if there is none.
+func packagePage(t *testing.T, dir string) (page, name string) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+		require.NoError(t, err)
+		page, name = page+f.Doc.Text(), f.Name.Name
+	}
+	return page, name
+}
+
+// isProgram reports whether a text is Go, and not a table: declarations, or statements with a call.
+func isProgram(text string) bool {
+	for _, source := range []string{text, "func _() {\n" + text + "\n}"} {
+		if _, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+source, 0); err == nil {
+			return strings.Contains(text, "(")
+		}
+	}
+	return false
 }
 
 // The tables of formats in the package page name all formats and count the types of each.
