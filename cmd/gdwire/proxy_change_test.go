@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // Packets: an attack, one whose damage is no number, a chat, and others.
@@ -78,6 +81,33 @@ func TestProxyChangesWebSocket(t *testing.T) {
 	}
 	require.Equal(t, other, got[6+len(changed):])
 	require.Contains(t, p.end(t, 1).out, `"dropped":true,"value":{"type":"Dictionary","args":["s:chat","s:hello"]}}`)
+}
+
+// -set and -drop-if look into packets that a script compressed. A packet is written again in its mode.
+func TestProxyChangesCompressed(t *testing.T) {
+	for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
+		t.Run(mode.String(), func(t *testing.T) {
+			compressed := func(value []byte) []byte {
+				packet, err := fileaccess.Compress(nil, value, mode)
+				require.NoError(t, err)
+				return packet
+			}
+			var got []byte
+			ended := make(chan struct{})
+			p := startProxy(t, serve(t, func(conn net.Conn) {
+				defer close(ended)
+				got, _ = io.ReadAll(conn)
+			}), append(changes, "-frame", "u32", "-format", "godot4")...)
+			sent := [][]byte{compressed(attack), compressed(chat), compressed(strange), compressed(move), compressed(stay), attack}
+			p.exchange(t, framed(sent...))
+			<-ended
+			require.Equal(t, framed(compressed(changed), sent[2], sent[4], changed), got)
+			r := p.end(t, 1)
+			require.Contains(t, r.out, fmt.Sprintf(`#1 -> %d %v {"kind":"attack","damage":100}`, len(compressed(changed)), mode))
+			require.Contains(t, r.out, fmt.Sprintf(`#1 -> %d %v dropped: {"chat":"hello"}`, len(compressed(chat)), mode))
+			require.Contains(t, r.err, "2 packets were changed by -set, and 2 dropped by -drop-if")
+		})
+	}
 }
 
 func TestProxyChangesUDP(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/traffic"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // recorded records a conversation with an echo server, and returns its prefix.
@@ -218,6 +219,49 @@ func TestOpenRecording(t *testing.T) {
 	_, err = traffic.OpenRecording(record.IndexName(prefix), &open.Flags{})
 	require.ErrorContains(t, err, "game-1-server.bin")
 	require.Contains(t, runWith(nil, "view", "-no-open", record.IndexName(prefix)).err, "game-1-server.bin")
+}
+
+// A recording of packets that a script compressed opens in the page, and differences of replay are shown, as their values
+// with the modes.
+func TestRecordingCompressed(t *testing.T) {
+	value := wire(27, 1, 4, "hp", 2, 10)
+	var packets [][]byte
+	for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
+		packet, err := fileaccess.Compress(nil, value, mode)
+		require.NoError(t, err)
+		packets = append(packets, packet)
+	}
+	prefix := filepath.Join(t.TempDir(), "game")
+	p := startProxy(t, serve(t, echo), "-record", prefix)
+	require.Equal(t, framed(packets...), p.exchange(t, framed(packets...)))
+	p.end(t, 1)
+
+	live, err := traffic.OpenRecording(record.IndexName(prefix), &open.Flags{})
+	require.NoError(t, err)
+	get := servePage(t, &view.Server{Live: live})
+	var list struct {
+		Packets []struct {
+			ToServer         bool
+			Text, Compressed string
+		}
+	}
+	require.NoError(t, json.Unmarshal(get("live?from=0"), &list))
+	shown := map[string]int{}
+	for _, p := range list.Packets {
+		require.Equal(t, p.Compressed+` {"hp":10}`, p.Text)
+		shown[p.Compressed]++
+	}
+	require.Equal(t, map[string]int{"fastlz": 2, "deflate": 2, "zstd": 2, "gzip": 2}, shown)
+
+	server := serve(t, func(conn net.Conn) {
+		_, _ = conn.Write(framed(packets[0], packets[1], wire(2, 7), packets[2]))
+		_, _ = io.Copy(io.Discard, conn)
+	})
+	r := runWith(nil, "replay", "-speed", "0", prefix, server)
+	require.Equal(t, statusBad, r.status)
+	require.Contains(t, r.out, "#1, answer 2: recorded zstd {\"hp\":10}, got 7\n")
+	require.Contains(t, r.out, "#1, answer 3: recorded gzip {\"hp\":10}, got zstd {\"hp\":10}\n")
+	require.Contains(t, r.out, "2 differ\n")
 }
 
 // servePage serves a page and returns a function that asks it.

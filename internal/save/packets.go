@@ -35,6 +35,9 @@ type Reading struct {
 	Filled     bool            // bytes after the value of a packet are an error
 	Candidates []gdwire.Format // formats in which the first packets have the same values
 
+	// MaxUnpacked is the maximum size in bytes of a compressed packet and of its content, with the default of MaxPacket.
+	MaxUnpacked int64
+
 	undecided int // packets that have not decided between the Candidates
 }
 

@@ -77,16 +77,16 @@ func withoutFill(content io.Reader) io.Reader {
 	if err != io.EOF || len(b) != fastlzFilled {
 		return in
 	}
-	return bytes.NewReader(b[:valueEnd(b)])
+	return bytes.NewReader(b[:valueEnd(b, []gdwire.Format{gdwire.Godot4, gdwire.Godot3}, []Frame{Bare, U32, U32BE})])
 }
 
-// valueEnd returns the end of the first value in b, with or without a length, if only zeros follow it, and otherwise
-// the length of b.
-func valueEnd(b []byte) int {
-	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3} {
+// valueEnd returns the end of the first value in b, in one of the formats and frames, if only zeros follow it, and
+// otherwise the length of b.
+func valueEnd(b []byte, formats []gdwire.Format, frames []Frame) int {
+	for _, format := range formats {
 		d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: format, Strict: true, AllowObjects: true})
 		defer d.Release()
-		for _, frame := range []Frame{Bare, U32, U32BE} {
+		for _, frame := range frames {
 			start, order := 0, frame.Order()
 			if order != nil {
 				start = lengthSize
@@ -103,21 +103,4 @@ func valueEnd(b []byte) int {
 		}
 	}
 	return len(b)
-}
-
-// Unpack returns the content of a packet that PackedByteArray.compress returned, up to maxSize bytes, and its mode. It
-// reports false unless the content, without what FastLZ fills it up with, is a value.
-func Unpack(packet []byte, maxSize int64, isValue func([]byte) bool) (content []byte, mode fileaccess.Mode, ok bool) {
-	mode, ok = rawMode(bufio.NewReaderSize(bytes.NewReader(packet), sniffBytes))
-	if !ok {
-		mode = fileaccess.FastLZ
-	}
-	content, err := fileaccess.Decompress(nil, packet, mode, maxSize)
-	if err != nil {
-		return nil, 0, false
-	}
-	if mode == fileaccess.FastLZ && len(content) == fastlzFilled {
-		content = content[:valueEnd(content)]
-	}
-	return content, mode, isValue(content)
 }

@@ -15,7 +15,7 @@ type Known struct{ Format, Frame bool }
 
 // input returns the candidates for a Reading.
 func (k Known) input(o *Reading) *recognize.Input {
-	in := &recognize.Input{Decoder: o.Decoder}
+	in := &recognize.Input{Decoder: o.Decoder, Decompress: decompressHead}
 	if k.Format {
 		in.Formats = []gdwire.Format{o.Decoder.Format}
 	}

@@ -52,9 +52,44 @@ type Input struct {
 	// Formats and Frames are the candidates. nil means all.
 	Formats []gdwire.Format
 	Frames  []Frame
+	// Decompress, if not nil, returns the content of a packet, or of its start, that a script compressed. It is
+	// called for packets whose header is none that engines write.
+	Decompress func(packet []byte, cut bool) (Decompressed, bool)
 	// Decoder contains the options of the trials. Format, limits, Strict and
 	// AllowObjects are ignored.
 	Decoder gdwire.DecoderOptions
+
+	decompressed map[packetAt]*Decompressed // what Decompress returned; nil for what is not compressed
+}
+
+// A Decompressed is the content of a packet that a script compressed.
+type Decompressed struct {
+	Content []byte // up to HeadSize bytes of it
+	Cut     bool   // there is more
+	Zeros   bool   // zeros may follow a value, to fill it up
+	Sure    bool   // the packet begins with a signature
+}
+
+// A packetAt is the extent of a packet in Head.
+type packetAt struct{ offset, length int }
+
+// decompress returns the content of the packet at an offset in Head, or nil if it is not compressed.
+func (in *Input) decompress(offset int, packet []byte, cut bool) *Decompressed {
+	if in.Decompress == nil || len(packet) < minPacket || PlainHeader(packet) {
+		return nil
+	}
+	at := packetAt{offset, len(packet)}
+	c, known := in.decompressed[at]
+	if !known {
+		if one, ok := in.Decompress(packet, cut); ok {
+			c = &one
+		}
+		if in.decompressed == nil {
+			in.decompressed = map[packetAt]*Decompressed{}
+		}
+		in.decompressed[at] = c
+	}
+	return c
 }
 
 const (
@@ -119,7 +154,7 @@ func Recognize(in *Input) Result {
 func HeaderSize(in *Input) int {
 	for n := 1; n <= maxHeader && n+minSure <= len(in.Head); n++ {
 		after := *in
-		after.Head = in.Head[n:]
+		after.Head, after.Decompress = in.Head[n:], nil
 		if after.Size >= 0 {
 			after.Size -= int64(n)
 		}

@@ -456,9 +456,9 @@ func TestPlainHeader(t *testing.T) {
 		27: true, 27 | 15<<16: true, 27 | 16<<16: false, 27 | 1<<8: false, // a Dictionary
 		29: true, 29 | 1<<16: true, 29 | 2<<16: false,
 	} {
-		require.Equal(t, want, plainHeader(binary.LittleEndian.AppendUint32(nil, header)), "%x", header)
+		require.Equal(t, want, PlainHeader(binary.LittleEndian.AppendUint32(nil, header)), "%x", header)
 	}
-	require.False(t, plainHeader([]byte{2, 0, 0}))
+	require.False(t, PlainHeader([]byte{2, 0, 0}))
 }
 
 // TestPrograms recognizes no program of this machine as values.

@@ -209,12 +209,11 @@ func (t *trial) readFramed() {
 			return // wait for the rest of the packet
 		}
 		before := t.content
-		used, err := t.value(head)
-		switch {
-		case complete && err == nil && used == len(head):
+		switch fills, reads := t.packet(int(offset)+lengthSize, head, complete); {
+		case complete && fills:
 			t.good++
 		case good:
-			good = !complete && (err == io.ErrUnexpectedEOF || len(head) == 0)
+			good = !complete && reads
 		default: // another format can read much in invalid packets
 			t.content = before
 		}
@@ -227,6 +226,30 @@ func (t *trial) readFramed() {
 	default:
 		t.ending = cut
 	}
+}
+
+// packet reads a packet at an offset, or its start if it is not complete. It reports whether a value fills it, and
+// whether nothing speaks against more of it.
+func (t *trial) packet(offset int, b []byte, complete bool) (fills, reads bool) {
+	var c *Decompressed
+	if t.strict { // any bytes can be lenient values of FastLZ
+		c = t.in.decompress(offset, b, !complete)
+	}
+	if c == nil {
+		used, err := t.value(b)
+		return err == nil && used == len(b), err == io.ErrUnexpectedEOF || len(b) == 0
+	}
+	if c.Cut && c.Sure && len(c.Content) < minPacket {
+		t.bits += headerBits
+		return true, true
+	}
+	used, err := t.value(c.Content)
+	if c.Cut {
+		reads = err == io.ErrUnexpectedEOF
+		return reads, reads
+	}
+	rest := c.Content[used:]
+	return err == nil && (len(rest) == 0 || c.Zeros && len(bytes.Trim(rest, "\x00")) == 0), false
 }
 
 const (
@@ -275,8 +298,8 @@ func (in *Input) lengthsEnd(f Frame) int64 {
 // length returns the length at the start of b.
 func (f Frame) length(b []byte) uint32 { return f.Order().Uint32(b) }
 
-// plainHeader reports whether the header at the start of b contains only bits that engines write.
-func plainHeader(b []byte) bool {
+// PlainHeader reports whether the header at the start of b contains only bits that engines write.
+func PlainHeader(b []byte) bool {
 	if len(b) < 4 {
 		return false
 	}
@@ -343,7 +366,7 @@ func (t *trial) count(d *gdwire.Decoder, token gdwire.Token, b []byte) {
 func (t *trial) header(k gdwire.Kind, b []byte) {
 	t.headers++
 	switch {
-	case !plainHeader(b):
+	case !PlainHeader(b):
 		t.bits -= oddHeader
 	case k == gdwire.KindNil:
 		t.bits += smallBits

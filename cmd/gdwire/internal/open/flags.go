@@ -164,7 +164,7 @@ func (o *Flags) Reading(size int64) save.Reading {
 	if size >= 0 {
 		limits = limits.raised(size)
 	}
-	r := save.Reading{Decoder: o.Decoder, Frame: o.Frame, MaxPacket: limits.maxPacket}
+	r := save.Reading{Decoder: o.Decoder, Frame: o.Frame, MaxPacket: limits.maxPacket, MaxUnpacked: o.maxPacket}
 	r.Decoder.Limits = limits.values
 	return r
 }

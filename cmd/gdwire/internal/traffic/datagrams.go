@@ -13,6 +13,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
+	"github.com/gdwire/gdwire/internal/save"
 )
 
 const (
@@ -203,11 +204,11 @@ func (g *datagrams) forward(b []byte) {
 	}
 	now := time.Now()
 	g.bytes[g.way].Add(int64(len(b)))
-	s := shown{packet: b, invalid: errUnknown}
+	s := shown{packet: b, Unpacked: save.Unpacked{Value: b, Err: errUnknown}}
 	if g.recognize(b) {
 		s = g.show(b, &g.framing)
 	}
-	sent := !s.dropped && (s.invalid == nil || !g.options.dropInvalid)
+	sent := !s.dropped && (s.Err == nil || !g.options.dropInvalid)
 	if sent {
 		sent, _ = g.out.Send(s.packet) // an error says that the connection was cut
 	}
@@ -219,11 +220,8 @@ func (g *datagrams) recognize(b []byte) bool {
 	if g.recognized {
 		return true
 	}
-	if g.framing.Candidates != nil {
-		g.framing.DecideFormat(b)
-	}
-	_, _, invalid := unpack(b, &g.framing.Reading)
-	g.recognized = invalid == nil
+	u := g.framing.Unpack(b)
+	g.recognized = u.Err == nil
 	if !g.recognized && !g.told {
 		g.told = true
 		g.logConn(g.number, "%s no packets of Godot were recognized, so datagrams are only forwarded until one is; ENet and other protocols over UDP are not supported", arrows[g.way])

@@ -294,7 +294,7 @@ func (d *direction) each(r io.Reader, o *framing, do func(message) error) error 
 		m.valid, m.forwarded = true, m.raw
 		if m.packet != nil {
 			s := d.show(m.packet, o)
-			m.valid, m.dropped = s.invalid == nil, s.dropped
+			m.valid, m.dropped = s.Err == nil, s.dropped
 			if s.changed {
 				m.forwarded = messages.encode(&m, s.packet, d.way == 0)
 			}
@@ -308,13 +308,11 @@ func (d *direction) each(r io.Reader, o *framing, do func(message) error) error 
 // clock is the form of the time of a packet.
 const clock = "15:04:05.000"
 
-// A shown packet is one as it is forwarded, unless it is dropped.
+// A shown packet is one as it is forwarded, unless it is dropped, and the value in it.
 type shown struct {
+	save.Unpacked
 	packet           []byte
-	value            []byte // what is shown of it: itself, or its content if it is compressed
-	compressed       string // the mode, or ""
-	invalid          error  // why it is invalid
-	changed, dropped bool   // by -set and -drop-if
+	changed, dropped bool // by -set and -drop-if
 }
 
 // show shows a packet as it is forwarded.
@@ -324,14 +322,9 @@ func (d *direction) show(packet []byte, o *framing) shown {
 		d.countPacket(nil)
 		return shown{packet: packet}
 	}
-	if o.Candidates != nil {
-		o.DecideFormat(packet)
-	}
-	s := shown{packet: packet}
-	s.value, s.compressed, s.invalid = unpack(packet, &o.Reading)
-	if s.invalid == nil && s.compressed == "" && d.options.changes.any() {
+	s := shown{packet: packet, Unpacked: o.Unpack(packet)}
+	if s.Err == nil && d.options.changes.any() {
 		d.change(&s, &o.Reading)
-		s.value = s.packet
 	}
 	now := time.Now()
 	switch {
@@ -339,9 +332,9 @@ func (d *direction) show(packet []byte, o *framing) shown {
 	case len(d.pieces) > maxViewed:
 		d.live.Miss()
 	default:
-		d.live.Add(now, d.number, d.way == 0, s.value, s.compressed, o.Decoder, s.invalid)
+		d.live.Add(now, d.number, d.way == 0, &s.Unpacked, o.Decoder)
 	}
-	if !d.countPacket(s.invalid) {
+	if !d.countPacket(s.Err) {
 		return s
 	}
 	if d.options.lines {
@@ -355,8 +348,10 @@ func (d *direction) show(packet []byte, o *framing) shown {
 // change does what -drop-if and -set say with a valid packet.
 func (d *direction) change(s *shown, o *save.Reading) {
 	changes := &d.options.changes
-	if s.dropped = changes.drops(s.packet, o); !s.dropped {
-		s.packet, s.changed = changes.change(s.packet, o, d.failChange)
+	if s.dropped = changes.drops(s.Value, o); !s.dropped {
+		if s.Value, s.changed = changes.change(s.Value, o, d.failChange); s.changed {
+			s.packet = s.Pack(s.Value)
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -403,18 +398,18 @@ func (d *direction) countPacket(invalid error) bool {
 // packetLine returns a packet as a line of text.
 func (d *direction) packetLine(now time.Time, s *shown, o *save.Reading) string {
 	head := fmt.Sprintf("%s #%d %s %d ", now.Format(clock), d.number, arrows[d.way], len(s.packet))
-	if s.compressed != "" {
-		head += s.compressed + " "
+	if s.Compressed {
+		head += s.ModeName() + " "
 	}
 	width := max(d.Width-len(head), 20)
 	var text string
 	switch {
-	case s.invalid != nil:
-		text = d.Colors.Bad.Sprint(shell.Cut(shell.Printable("invalid: "+strings.TrimPrefix(s.invalid.Error(), "gdwire: ")), width))
+	case s.Err != nil:
+		text = d.Colors.Bad.Sprint(shell.Cut(shell.Printable("invalid: "+strings.TrimPrefix(s.Err.Error(), "gdwire: ")), width))
 	case s.dropped:
-		text = d.Colors.Bad.Sprint(shell.Cut("dropped: "+plainText(s.value, o, width), width))
+		text = d.Colors.Bad.Sprint(shell.Cut("dropped: "+plainText(s.Value, o, width), width))
 	default:
-		text = shell.Cut(plainText(s.value, o, width), width)
+		text = shell.Cut(plainText(s.Value, o, width), width)
 	}
 	return d.Colors.Dim.Sprint(head) + text + "\n"
 }
@@ -423,21 +418,21 @@ func (d *direction) packetLine(now time.Time, s *shown, o *save.Reading) string 
 func (d *direction) jsonLine(now time.Time, s *shown, o *save.Reading) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"time":%q,"connection":%d,"direction":%q,"size":%d,`, now.Format(time.RFC3339Nano), d.number, arrows[d.way], len(s.packet))
-	if s.invalid != nil {
-		text, _ := jsontext.AppendQuote(nil, shell.Printable(s.invalid.Error()))
+	if s.Err != nil {
+		text, _ := jsontext.AppendQuote(nil, shell.Printable(s.Err.Error()))
 		fmt.Fprintf(&b, "\"error\":%s}\n", text)
 		return b.String()
 	}
 	if s.dropped {
 		b.WriteString(`"dropped":true,`)
 	}
-	if s.compressed != "" {
-		fmt.Fprintf(&b, `"compressed":%q,`, s.compressed)
+	if s.Compressed {
+		fmt.Fprintf(&b, `"compressed":%q,`, s.ModeName())
 	}
 	b.WriteString(`"value":`)
 	w := o.NewDecoder()
 	defer w.Release()
-	w.ResetBytes(s.value)
+	w.ResetBytes(s.Value)
 	if err := gdjson.ToJSON(&b, w, gdjson.Options{EscapeForTerminal: true}); err != nil { // a valid value that JSON cannot represent
 		d.logConn(d.number, "%v", err)
 	}

@@ -1,8 +1,6 @@
 package traffic
 
 import (
-	"cmp"
-	"errors"
 	"io"
 	"strings"
 
@@ -11,39 +9,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/stream"
 )
-
-// validate returns nil if a packet is valid.
-func validate(packet []byte, o *save.Reading) error {
-	if len(packet) == 0 {
-		return errors.New("empty packet")
-	}
-	d := o.NewDecoder()
-	defer d.Release()
-	d.ResetBytes(packet)
-	err := d.SkipValue()
-	if err == nil {
-		if _, err = d.ReadToken(); err == io.EOF { // with -strict, bytes after the value are an error
-			err = nil
-		}
-	}
-	return err
-}
-
-// unpack returns the value in a packet, which a script can have compressed, and how: "zstd", or "" if it is not
-// compressed. It returns why the packet is invalid, or nil. The content has the limit of a packet.
-func unpack(packet []byte, o *save.Reading) (value []byte, compressed string, invalid error) {
-	if invalid = validate(packet, o); invalid == nil {
-		return packet, "", nil
-	}
-	isValue := func(content []byte) bool { return validate(content, o) == nil }
-	content, mode, ok := save.Unpack(packet, cmp.Or(o.MaxPacket, stream.DefaultMaxPacket), isValue)
-	if !ok {
-		return packet, "", invalid
-	}
-	return content, mode.String(), nil
-}
 
 // plainText returns the first width columns, or more, of a valid packet as plain JSON.
 func plainText(packet []byte, o *save.Reading, width int) string {

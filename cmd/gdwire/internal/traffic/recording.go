@@ -55,8 +55,8 @@ func OpenRecording(index string, o *open.Flags) (live *view.Live, err error) {
 			return nil, shell.Prefixed(name, err)
 		}
 		at := time.Unix(0, 0).UTC().Add(p.Time)
-		value, compressed, invalid := unpack(packet, &r.framing.Reading)
-		live.Add(at, p.Connection, p.Direction == record.FromClient, value, compressed, r.framing.Decoder, invalid)
+		u := r.framing.Unpack(packet)
+		live.Add(at, p.Connection, p.Direction == record.FromClient, &u, r.framing.Decoder)
 	}
 	return live, nil
 }
@@ -89,9 +89,6 @@ func (r *recordedFile) packet(p record.Packet) ([]byte, error) {
 		at := r.offset
 		r.offset += int64(len(m.raw))
 		if at == p.Offset && m.packet != nil {
-			if r.framing.Candidates != nil {
-				r.framing.DecideFormat(m.packet)
-			}
 			return m.packet, nil
 		}
 	}

@@ -396,8 +396,13 @@ func (s *replayed) compare(conn net.Conn, arrived *messages, name string, sent *
 
 // text returns the start of a packet as text.
 func (s *replayed) text(packet []byte) string {
-	value, _, _ := unpack(packet, &s.framing.Reading)
-	return shell.Cut(plainText(value, &s.framing.Reading, viewColumns/2), viewColumns/2)
+	framing := s.framing.Reading // which copies share
+	u := framing.Unpack(packet)
+	text := shell.Cut(plainText(u.Value, &framing, viewColumns/2), viewColumns/2)
+	if u.Compressed {
+		text = u.ModeName() + " " + text
+	}
+	return text
 }
 
 // differs shows one difference, unless many were shown, and counts it.

@@ -100,9 +100,9 @@ func NewLive(text TextFunc) *Live {
 // blockSize is the size in bytes of the blocks that packets share.
 const blockSize = 64 << 10
 
-// Add adds a copy of a packet that was received completely at a time: raw is one value, which was
-// compressed in a mode or "", and err why it is invalid, or nil. It does not wait.
-func (l *Live) Add(at time.Time, connection int64, toServer bool, raw []byte, compressed string, options gdwire.DecoderOptions, err error) {
+// Add adds a copy of the value in a packet that was received completely at a time. It does not wait.
+func (l *Live) Add(at time.Time, connection int64, toServer bool, u *save.Unpacked, options gdwire.DecoderOptions) {
+	raw := u.Value
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.options == nil || *l.options != options {
@@ -123,9 +123,9 @@ func (l *Live) Add(at time.Time, connection int64, toServer bool, raw []byte, co
 	p := l.at(l.next)
 	p.Number, p.Time, p.Connection, p.ToServer, p.Size = l.next, at, connection, toServer, len(raw)
 	p.raw = l.block[len(l.block)-len(raw) : len(l.block) : len(l.block)]
-	p.options, p.Compressed = l.options, compressed
-	if err != nil {
-		p.Error = faultOf(err)
+	p.options, p.Compressed = l.options, u.ModeName()
+	if u.Err != nil {
+		p.Error = faultOf(u.Err)
 	}
 	l.next++
 	l.kept++

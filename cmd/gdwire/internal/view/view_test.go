@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -471,11 +472,11 @@ func TestPageLive(t *testing.T) {
 	live := NewLive(func(raw []byte, options gdwire.DecoderOptions) string { return fmt.Sprint(len(raw), options.Format) })
 	options := gdwire.DecoderOptions{Format: gdwire.Godot4}
 	get := start(t, &Server{Live: live})
-	add := func(v any) { live.Add(time.Now(), 1, true, packet(t, v), "", options, nil) }
+	add := func(v any) { live.Add(time.Now(), 1, true, &save.Unpacked{Value: packet(t, v)}, options) }
 	go add("hello")
 	_, body := get("live") // waits
 	require.Contains(t, body, `"text":"16 godot4"`)
-	live.Add(time.Now(), 2, false, []byte{99, 0, 0, 0}, "", options, &gdwire.Error{Path: "$", Err: gdwire.ErrType})
+	live.Add(time.Now(), 2, false, &save.Unpacked{Value: []byte{99, 0, 0, 0}, Err: &gdwire.Error{Path: "$", Err: gdwire.ErrType}}, options)
 	_, body = get("live?from=1")
 	require.Contains(t, body, `"number":1`)
 	require.Contains(t, body, `"error":{"at":0`)
@@ -484,7 +485,7 @@ func TestPageLive(t *testing.T) {
 
 	for i := range livePackets + 10 {
 		if i == 0 {
-			live.Add(time.Now(), 1, true, packet(t, 5), "zstd", options, nil)
+			live.Add(time.Now(), 1, true, &save.Unpacked{Value: packet(t, 5), Compressed: true, Mode: fileaccess.Zstd}, options)
 			_, body = get("live?from=2")
 			require.Contains(t, body, `"compressed":"zstd","text":"zstd 8 godot4"`)
 			continue

@@ -1,0 +1,157 @@
+package save
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/stream"
+)
+
+// An Unpacked is a packet and the value in it, which a script can have compressed.
+type Unpacked struct {
+	Value      []byte // the content of a packet that is compressed, and otherwise the packet
+	Compressed bool
+	Mode       fileaccess.Mode // of a packet that is compressed
+	Err        error           // why the packet is invalid, or nil
+}
+
+// ModeName returns the name of the mode of a packet that is compressed, and otherwise "".
+func (u *Unpacked) ModeName() string {
+	if !u.Compressed {
+		return ""
+	}
+	return u.Mode.String()
+}
+
+// Pack returns the packet with another value, compressed in the same mode if it was compressed.
+func (u *Unpacked) Pack(value []byte) []byte {
+	if !u.Compressed {
+		return value
+	}
+	packet, _ := fileaccess.Compress(nil, value, u.Mode) // engines write the mode
+	return packet
+}
+
+// Unpack returns the value in a packet. If Candidates are left, the packet can decide between them.
+func (o *Reading) Unpack(packet []byte) Unpacked {
+	u := o.unpack(packet)
+	if o.Candidates == nil {
+		return u
+	}
+	for _, format := range o.Candidates {
+		as := *o
+		as.Decoder.Format = format
+		if u = as.unpack(packet); u.Err == nil {
+			break
+		}
+	}
+	if o.DecideFormat(u.Value) || u.Err != nil {
+		u = o.unpack(packet)
+	}
+	return u
+}
+
+// unpack returns the value in a packet, in the format of the Decoder. A header as engines write it begins none of what
+// they compress. Any other bytes can be a stream of FastLZ, and to a lenient Decoder most of these are a value with other
+// bytes after it. They are compressed if the content is a value as engines write it, or large: chance makes neither.
+func (o *Reading) unpack(packet []byte) Unpacked {
+	if recognize.PlainHeader(packet) {
+		return Unpacked{Value: packet, Err: o.validate(packet)}
+	}
+	content, mode, err := o.decompress(packet)
+	if mode == fileaccess.FastLZ && !isTooLarge(err) && (err != nil || !o.isWritten(content)) {
+		return Unpacked{Value: packet, Err: o.validate(packet)}
+	}
+	if err == nil {
+		err = o.validate(content)
+	}
+	if err != nil {
+		return Unpacked{Value: packet, Err: o.packedError(mode, err)}
+	}
+	return Unpacked{Value: content, Compressed: true, Mode: mode}
+}
+
+// packedError returns the error of a packet that is compressed in a mode.
+func (o *Reading) packedError(mode fileaccess.Mode, err error) error {
+	if isTooLarge(err) {
+		err = fmt.Errorf("the decompressed size exceeds the limit of %d bytes; raise it with -max-packet", o.maxUnpacked())
+	}
+	return &gdwire.Error{Path: "$", Err: fmt.Errorf("compressed with %v: %w", mode, err)}
+}
+
+// isTooLarge reports whether an error says that a content exceeds its limit.
+func isTooLarge(err error) bool { return errors.As(err, new(*fileaccess.LimitError)) }
+
+// maxUnpacked returns the maximum size in bytes of the content of a compressed packet.
+func (o *Reading) maxUnpacked() int64 { return cmp.Or(o.MaxUnpacked, stream.DefaultMaxPacket) }
+
+// isWritten reports whether a packet is a value as engines write it, and nothing else. It can be one that is not allowed.
+func (o *Reading) isWritten(packet []byte) bool {
+	strict := *o
+	strict.Decoder.Strict = true
+	err := strict.validate(packet)
+	return err == nil || errors.Is(err, gdwire.ErrObject) || errors.Is(err, gdwire.ErrLimit)
+}
+
+// validate returns nil if a packet is valid.
+func (o *Reading) validate(packet []byte) error {
+	if len(packet) == 0 {
+		return errors.New("empty packet")
+	}
+	d := o.NewDecoder()
+	defer d.Release()
+	d.ResetBytes(packet)
+	err := d.SkipValue()
+	if err == nil {
+		if _, err = d.ReadToken(); err == io.EOF { // with -strict, bytes after the value are an error
+			err = nil
+		}
+	}
+	return err
+}
+
+// modeOf returns the mode in which a packet is perhaps compressed. sure is false for FastLZ, which has no signature.
+func modeOf(packet []byte) (mode fileaccess.Mode, sure bool) {
+	if mode, sure = rawMode(bufio.NewReaderSize(bytes.NewReader(packet), sniffBytes)); !sure {
+		mode = fileaccess.FastLZ
+	}
+	return mode, sure
+}
+
+// decompress returns the content of a packet that PackedByteArray.compress returned, without what FastLZ filled it up
+// with, and its mode.
+func (o *Reading) decompress(packet []byte) (content []byte, mode fileaccess.Mode, err error) {
+	mode, _ = modeOf(packet)
+	if content, err = fileaccess.Decompress(nil, packet, mode, o.maxUnpacked()); err != nil {
+		return nil, mode, err
+	}
+	if mode == fileaccess.FastLZ && len(content) == fastlzFilled {
+		content = content[:valueEnd(content, []gdwire.Format{o.Decoder.Format}, []Frame{Bare})]
+	}
+	return content, mode, nil
+}
+
+// decompressHead returns the start of the content of a packet that a script compressed, or of its start if it is cut. It
+// reports false if the packet is not compressed.
+func decompressHead(packet []byte, cut bool) (c recognize.Decompressed, ok bool) {
+	mode, sure := modeOf(packet)
+	c = recognize.Decompressed{Zeros: mode == fileaccess.FastLZ, Sure: sure}
+	r, err := fileaccess.NewReader(bytes.NewReader(packet), &fileaccess.Options{Raw: true, Mode: mode, Limits: fileaccess.Limits{Size: -1}})
+	if err == nil {
+		c.Content, err = io.ReadAll(io.LimitReader(r, recognize.HeadSize+1))
+	}
+	if len(c.Content) > recognize.HeadSize {
+		c.Content, c.Cut = c.Content[:recognize.HeadSize], true
+	} else if errors.Is(err, io.ErrUnexpectedEOF) && cut {
+		c.Cut, err = true, nil
+	}
+	c.Zeros = c.Zeros && len(c.Content) == fastlzFilled
+	return c, err == nil
+}
