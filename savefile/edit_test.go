@@ -453,7 +453,7 @@ func TestUnknown(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                         "savefile: not recognized: the file is empty",
 		"\x89PNG rest of an image": "the file is a PNG image, not values of Godot",
-		`{"json": 1}`:              "the file is text, perhaps JSON, not values of Godot; set",
+		`{"json": 1}`:              "the file is text, perhaps JSON, not values of Godot",
 		"\x01\x00\xff\x04\x05":     "no values of Godot",
 	} {
 		_, err := read([]byte(text), nil)
@@ -463,7 +463,7 @@ func TestUnknown(t *testing.T) {
 	}
 	b, _ := file(t, Info{}, []any{"a save of", "Godot 4"}, variant.Vector4{X: 1})
 	_, err := read(b, &Options{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot3}})
-	require.ErrorContains(t, err, "savefile: not recognized: the file contains no values of godot3, but of godot4; set Format")
+	require.ErrorContains(t, err, "savefile: not recognized: the file contains no values of godot3, but of godot4")
 	_, err = read(append([]byte("SAVE\x07\xff\xff\xff"), b...), nil)
 	require.ErrorContains(t, err, "the file contains no values of Godot in its first 8 bytes")
 	b, _ = file(t, Info{}, 5)
@@ -483,6 +483,38 @@ func TestUnknown(t *testing.T) {
 	require.ErrorContains(t, err, "unknown Lengths(9)")
 	_, err = read(b, &Options{Lengths: 9})
 	require.ErrorContains(t, err, "unknown Lengths(9)")
+}
+
+// TestLoad: options are those of Open, and every error names the file once.
+func TestLoad(t *testing.T) {
+	t.Chdir(t.TempDir())
+	good, _ := file(t, Info{}, map[string]any{"hp": 7})
+	two, _ := file(t, Info{}, 7, "text")
+	for name, b := range map[string][]byte{"good": good, "two": two, "cut": good[:len(good)-3], "other": []byte("\x89PNG")} {
+		require.NoError(t, os.WriteFile(name, b, 0o600))
+	}
+	var player struct{ HP int }
+	require.NoError(t, Load("good", &player))
+	require.Equal(t, 7, player.HP)
+	for _, c := range []struct {
+		name string
+		v    any
+		want string
+	}{
+		{"none", &player, "stat none: "},
+		{"other", &player, "other: savefile: not recognized: the file is a PNG image, not values of Godot"},
+		{"cut", &player, "cut: savefile: damaged at offset "},
+		{"two", new(int), "two: savefile: more than 1 value"},
+		{"good", new(string), "good: gdwire: offset 4, $: Dictionary into Go string"},
+	} {
+		err := Load(c.name, c.v)
+		require.ErrorContains(t, err, c.want)
+		require.Equal(t, 1, strings.Count(err.Error(), c.name), err)
+	}
+	require.ErrorIs(t, Load("other", &player), ErrUnknown)
+	godot3 := *given(Info{Format: gdwire.Godot3, Lengths: LittleEndian})
+	require.Error(t, Load("good", &player, godot3))
+	require.NoError(t, Load("good", &player, godot3, Options{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}}))
 }
 
 // TestKeys: a container whose content is not held is opened several times, and the password asked for once.

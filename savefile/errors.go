@@ -35,6 +35,7 @@ func (e *DamageError) Unwrap() error { return e.Err }
 // Errors of Open and Save. Test for them with errors.Is.
 var (
 	// ErrUnknown is returned for a file that is not recognized, or that could be read in several ways.
+	// With Lengths and Decoder.Format in the Options, nothing has to be recognized.
 	ErrUnknown = errors.New("not recognized")
 	// ErrChanged is returned by Save if another program has changed the file.
 	ErrChanged = outfile.ErrChanged

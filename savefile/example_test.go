@@ -196,6 +196,20 @@ func ExampleEditPacket() {
 	// Output: {attack 50} <nil>
 }
 
+// A save of one value, with a limit and the password in case that it is encrypted.
+func ExampleLoad() {
+	var s struct {
+		Player struct {
+			Name string `gd:",required"`
+		}
+	}
+	err := savefile.Load("../testdata/godot4.7-dev/save_game_large.bin", &s, savefile.Options{
+		Container: fileaccess.Options{Key: fileaccess.PasswordKey("hunter2"), Limits: fileaccess.Limits{Size: 4 << 20}},
+	})
+	fmt.Println(s.Player.Name, err)
+	// Output: Jürgen <nil>
+}
+
 func ExampleFile_Unmarshal() {
 	f, err := savefile.Open(newSave(), nil)
 	if err != nil {
@@ -319,5 +333,5 @@ func ExampleRead() {
 	// 200 welcome, Ada
 	// 400 savefile: damaged at offset 63: fileaccess: offset 63: unexpected EOF
 	// 400 fileaccess: offset 12: content of 4194316 bytes exceeds limit Size (1048576)
-	// 400 savefile: not recognized: the file is a PNG image, not values of Godot; set Format and Lengths in the Options to read it anyway
+	// 400 savefile: not recognized: the file is a PNG image, not values of Godot
 }

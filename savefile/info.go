@@ -90,7 +90,8 @@ func lengthsOf(f save.Frame) Lengths {
 	}
 }
 
-// Options configures [Open] and [Read]. The zero value, like nil, recognizes everything.
+// Options configures [Open], [Read] and [Load]. The zero value, like nil, recognizes everything. Load merges
+// several: a field that is not zero replaces that of earlier Options.
 type Options struct {
 	// Decoder configures reading. If its Format is 0, the format is recognized.
 	Decoder gdwire.DecoderOptions

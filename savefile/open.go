@@ -9,14 +9,33 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/options"
 	"github.com/gdwire/gdwire/internal/reals"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/outfile"
 )
 
+// Load decodes the file of the given name, which must be one value, into the variable that v points to:
+//
+//	var s Save
+//	err := savefile.Load("user/save.dat", &s)
+//
+// It is [Open], [File.Unmarshal] and [File.Close] in one call. Every error contains the name of the file.
+func Load(name string, v any, opts ...Options) error {
+	f, err := Open(name, options.Of(opts, nil))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Unmarshal(v); err != nil {
+		return named(err, name)
+	}
+	return nil
+}
+
 // Open opens a saved game and recognizes its format, lengths and container. It reads a content of up to 4 MiB into memory, and
 // of a larger one the container, at most the first 4 MiB and the lengths of the values. Close closes the
-// file.
+// file. Every error of Open contains the name of the file.
 //
 // A file that is not recognized, or that could be read in several ways, is an error that wraps
 // [ErrUnknown] and says which: set Options.Lengths and Options.Decoder.Format then. A damaged file is
@@ -174,7 +193,7 @@ func (l *loader) recognize() error {
 			if r.IsEmpty() {
 				return fmt.Errorf("savefile: %w: the file %w", ErrUnknown, why)
 			}
-			return fmt.Errorf("savefile: %w: the file %w%s; set Format and Lengths in the Options to read it anyway", ErrUnknown, why, readings(r))
+			return fmt.Errorf("savefile: %w: the file %w%s", ErrUnknown, why, readings(r))
 		}
 		l.info.Sure, l.suspect = r.Sure(), r.IsDamaged() || r.IsCut()
 	}

@@ -20,12 +20,7 @@ type Save struct {
 }
 
 func load(name string) (s Save, err error) {
-	f, err := savefile.Open(name, nil) // of Godot 4 or 3; plain, compressed or encrypted
-	if err != nil {
-		return s, err
-	}
-	defer f.Close()
-	err = f.Unmarshal(&s)
+	err = savefile.Load(name, &s) // of Godot 4 or 3; plain, compressed or encrypted
 	return s, err
 }
 

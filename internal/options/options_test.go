@@ -9,6 +9,7 @@ import (
 
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/options"
+	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -41,7 +42,7 @@ func leaves(v reflect.Value, index []int) (all [][]int) {
 	for i := range v.NumField() {
 		at := append(index[:len(index):len(index)], i)
 		switch f := v.Field(i); {
-		case !v.Type().Field(i).IsExported():
+		case !v.Type().Field(i).IsExported(), f.Kind() == reflect.Func: // functions cannot be compared
 		case f.Kind() == reflect.Struct:
 			all = append(all, leaves(f, at)...)
 		default:
@@ -62,6 +63,11 @@ func set(t *testing.T, v reflect.Value, n int) {
 		v.SetBool(true)
 	case v.Kind() == reflect.String:
 		v.SetString(fmt.Sprint(n))
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		set(t, v.Elem(), n)
+	case v.Kind() == reflect.Array:
+		set(t, v.Index(0), n)
 	default:
 		t.Fatalf("what is the zero value of %v for?", v.Type())
 	}
@@ -70,6 +76,7 @@ func set(t *testing.T, v reflect.Value, n int) {
 func TestMerge(t *testing.T) {
 	t.Run("variant", testFields[variant.Options])
 	t.Run("gdjson", testFields[gdjson.Options])
+	t.Run("savefile", testFields[savefile.Options])
 	t.Run("stream", testFields[stream.Options])
 }
 

@@ -137,7 +137,7 @@ func TestOptionsParameters(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, map[string]bool{"gdjson.Options": true, "stream.Options": true, "variant.Options": true}, merged,
+	require.Equal(t, map[string]bool{"gdjson.Options": true, "savefile.Options": true, "stream.Options": true, "variant.Options": true}, merged,
 		"add a type to TestMerge of internal/options, and here")
 }
 
