@@ -96,7 +96,7 @@ func TestRequired(t *testing.T) {
 			_    struct{} `gd:",array"`
 			A, B int
 			C    int `gd:",required"`
-		}), err: `offset 16, $[2]: Array into Go struct { _ struct {} "gd:\",array\""; A int; B int; C int "gd:\",required\"" } (struct.C): missing key "c"`, is: ErrMissingKey},
+		}), err: `offset 16, $[2]: Array into Go struct (struct.C): missing key "c"`, is: ErrMissingKey},
 	})
 
 	b := encoded(t, array(all(), all("d"), nil, all()), nil)

@@ -255,5 +255,5 @@ func TestLengthBeforeData(t *testing.T) {
 	}
 	packet, err := Marshal([]int{1})
 	require.NoError(t, err)
-	require.EqualError(t, Unmarshal(packet, new(struct{ HP int })), "gdwire: offset 0, $: Array into Go struct { HP int }")
+	require.EqualError(t, Unmarshal(packet, new(struct{ HP int })), "gdwire: offset 0, $: Array into Go struct")
 }

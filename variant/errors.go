@@ -43,8 +43,11 @@ type TypeError struct {
 
 func (e *TypeError) Error() string {
 	text := fmt.Sprintf("Go %v", e.Go)
+	if e.Go != nil && e.Go.Kind() == reflect.Struct && e.Go.Name() == "" {
+		text = "Go struct" // without all its fields and tags
+	}
 	if e.Type != 0 {
-		text = fmt.Sprintf("%v into Go %v", e.Type, e.Go)
+		text = e.Type.String() + " into " + text
 	}
 	if e.Field != "" {
 		text += " (" + e.Field + ")"

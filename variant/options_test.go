@@ -26,6 +26,7 @@ func TestTypeErrorMessages(t *testing.T) {
 		{"wrapped wrong type", TypeError{Go: number, Err: fmt.Errorf("%w: key", gdwire.ErrType)}, "Go int8: wrong type: key"},
 		{"duplicate key", TypeError{Go: number, Err: ErrDuplicateKey}, "Go int8: duplicate key"},
 		{"unknown key", TypeError{Go: number, Err: ErrUnknownKey}, "Go int8: unknown key"},
+		{"struct without a name", TypeError{Go: reflect.TypeFor[struct{ A, B int }](), Err: ErrMissingKey}, "Go struct: missing key"},
 		{"depth", TypeError{Go: number, Err: depthError()}, "Go int8: value inside 10001 containers exceeds limit Depth (10000)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
