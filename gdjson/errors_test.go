@@ -24,7 +24,7 @@ func TestJSONError(t *testing.T) {
 	require.True(t, errors.As(err, &located))
 	require.Equal(t, error(fault), located.Unwrap())
 	_, err = fromJSON(`["`+strings.Repeat("é", 100)+`"]`, nil, nil)
-	require.EqualError(t, err, `gdjson: offset 1, "/0": string "`+strings.Repeat("é", 20)+`…" without a prefix`)
+	require.EqualError(t, err, `gdjson: offset 1, "/0": string "`+strings.Repeat("é", 20)+`…" without a prefix in native JSON`)
 }
 
 // TestJSONError tests two more.
@@ -42,16 +42,16 @@ func TestJSONMessages(t *testing.T) {
 		{name: "string in a PackedFloat32Array", text: `{"type":"PackedFloat32Array","args":["x"]}`, cause: gdwire.ErrType, want: `string "x" is not a number`},
 		{name: "large int", text: `{"type":"PackedInt32Array","args":[3000000000]}`, cause: gdwire.ErrRange, want: "3000000000 does not fit 32 bits"},
 		{name: "large byte", text: `{"type":"PackedByteArray","args":[300]}`, cause: gdwire.ErrRange, want: "300 does not fit a byte"},
-		{name: "number", text: `5`, cause: gdwire.ErrType, want: `number 5 without "i:" or "f:"`},
+		{name: "number", text: `5`, cause: gdwire.ErrType, want: `number 5 without "i:" or "f:" in native JSON`},
 		{name: "int", text: `"i:x"`, cause: gdwire.ErrType, want: `"x" is not an integer`},
 		{name: "int of more than 64 bits", text: `"i:99999999999999999999"`, cause: gdwire.ErrRange, want: "99999999999999999999 does not fit 64 bits"},
 		{name: "float", text: `"f:x"`, cause: gdwire.ErrType, want: `"x" is not a float`},
 		{name: "large float", text: `"f:1e400"`, cause: gdwire.ErrRange, want: "1e400 does not fit a float"},
-		{name: "object", text: `{}`, cause: gdwire.ErrType, want: `object without "type"`},
+		{name: "object", text: `{}`, cause: gdwire.ErrType, want: `object without "type" in native JSON`},
 		{name: "unknown type", text: `{"type":"Nope","args":[]}`, cause: gdwire.ErrType, want: `unknown type "Nope"`},
 		{name: "missing member", text: `{"type":"Vector2"}`, cause: gdwire.ErrMisplacedKey, want: `"Vector2" without member "args"`},
 		{name: "member of another type", text: `{"type":"Vector2","args":[1,2],"elem_type":"int"}`, cause: gdwire.ErrMisplacedKey, want: `"Vector2" with member "elem_type"`},
-		{name: "unknown member", text: `{"type":"Vector2","args":[1,2],"x":1}`, cause: gdwire.ErrMisplacedKey, want: `unknown member "x"`},
+		{name: "unknown member", text: `{"type":"Vector2","args":[1,2],"x":1}`, cause: gdwire.ErrMisplacedKey, want: `unknown member "x" in native JSON`},
 		{name: "duplicate member", text: `{"type":"Vector2","type":"Vector2","args":[1,2]}`, cause: gdwire.ErrMisplacedKey, want: `duplicate member "type"`},
 		{name: "number as type", text: `{"type":5}`, cause: gdwire.ErrType, want: `"type" is not a string`},
 		{name: "number as args", text: `{"type":"Array","args":5}`, cause: gdwire.ErrType, want: `"args" is not an array`},

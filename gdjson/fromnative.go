@@ -39,7 +39,7 @@ func (r *reader) nativeValue() error {
 		return r.nativeObject()
 	}
 	at := r.at.pos
-	return r.failf(at, gdwire.ErrType, "number %s without \"i:\" or \"f:\"", cut(r.literal(), 40))
+	return r.failf(at, gdwire.ErrType, "number %s without \"i:\" or \"f:\" in native JSON", cut(r.literal(), 40))
 }
 
 // nativeString converts a string with a prefix.
@@ -77,7 +77,7 @@ func (r *reader) nativeString() error {
 			return r.wrote(at, r.e.WriteFloat(x))
 		}
 	default:
-		err = export.Wrapf(gdwire.ErrType, "string %s without a prefix", quoted(s))
+		err = export.Wrapf(gdwire.ErrType, "string %s without a prefix in native JSON", quoted(s))
 	}
 	return r.errorAt(at, err)
 }
@@ -168,7 +168,7 @@ func (r *reader) nativeObject() error {
 // object contains the right members.
 func (r *reader) readForm(o *object) error {
 	if !o.has(memberType) {
-		return r.failf(o.offset, gdwire.ErrType, "object without \"type\"")
+		return r.failf(o.offset, gdwire.ErrType, "object without \"type\" in native JSON")
 	}
 	name, err := r.stringMember(o, memberType)
 	if err != nil {
@@ -203,7 +203,7 @@ func (r *reader) readMembers(m *members) error {
 		i, ok := memberOf(name)
 		switch {
 		case !ok && !r.o.Lenient:
-			return r.failf(at, gdwire.ErrMisplacedKey, "unknown member %s", quoted(name))
+			return r.failf(at, gdwire.ErrMisplacedKey, "unknown member %s in native JSON", quoted(name))
 		case ok && m.has(i) && !r.o.Lenient:
 			return r.failf(at, gdwire.ErrMisplacedKey, "duplicate member %s", quoted(name))
 		case ok:

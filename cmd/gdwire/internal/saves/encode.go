@@ -165,7 +165,7 @@ func (e *jsonEncoder) values(s *shell.Stdio, name string) (all []*encoded, err e
 		}
 		b, err := e.encode(v, &jo)
 		if err != nil {
-			return nil, shell.Prefixed(in.Name, explainLargest(shiftedJSON(err, start), v, jo.Lenient))
+			return nil, shell.Prefixed(in.Name, e.explainPlain(explainLargest(shiftedJSON(err, start), v, jo.Lenient)))
 		}
 		all = append(all, b)
 	}
@@ -175,6 +175,14 @@ func (e *jsonEncoder) values(s *shell.Stdio, name string) (all []*encoded, err e
 		return nil, shell.Prefixed(in.Name, err)
 	}
 	return all, nil
+}
+
+// explainPlain names the flag for plain JSON if err is one that plain JSON causes when it is read as native JSON.
+func (e *jsonEncoder) explainPlain(err error) error {
+	if e.json.Plain || e.like != "" || !errors.Is(err, gdwire.ErrType) && !errors.Is(err, gdwire.ErrMisplacedKey) {
+		return err
+	}
+	return fmt.Errorf("%w; for plain JSON, choose -plain", err)
 }
 
 // shiftedJSON makes the offset of an error relative to the start of the input.
