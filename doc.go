@@ -19,7 +19,7 @@
 // against [Limits] before it is used, and no allocation is sized by one. Engines
 // use the format in var_to_bytes, put_var and store_var.
 //
-// There are three levels, and they can be mixed on one Decoder or Encoder:
+// You can work at three levels, and mix them on one Decoder or Encoder:
 //
 //   - Go values: package variant reads and writes structs, slices and maps in one
 //     call, as encoding/json does.
@@ -33,9 +33,10 @@
 // value. Constructors take a pointer to options, nil for the defaults; other calls take any number
 // of options, which they merge field by field.
 //
-// Other packages of this module build on them: stream provides length-prefixed
-// packets, connections and servers; gdjson, Godot's JSON forms; fileaccess, the
-// engines' compressed and encrypted files; savefile, saved games of any kind; gdwiretest, what tests need.
+// Other packages of this module build on them: stream provides length-prefixed packets,
+// connections and servers; gdjson converts to Godot's JSON and back; fileaccess reads and writes
+// the engines' compressed and encrypted files, and savefile saved games of any kind; gdwiretest
+// helps tests.
 //
 // # Reading
 //
@@ -97,9 +98,9 @@
 //	e.End()
 //	return e.Close()
 //
-// An invalid call returns an [Error] and writes nothing. The error stays:
-// all later calls return it, so a program can write without a check after each
-// call and look at the result of [Encoder.Close], as with bufio.Writer.
+// An invalid call returns an [Error] and writes nothing. Errors are sticky, so a program can
+// ignore the error of each call and check the one returned by [Encoder.Close], as with
+// bufio.Writer.
 //
 // # Tokens
 //
@@ -157,7 +158,7 @@
 // The Decoder returns a leading U+FEFF and the text after a NUL, which engines
 // drop.
 //
-// It is stricter than some engines in one way: all text must be UTF-8 as Godot 4
+// It is stricter than engines in one respect: all text must be UTF-8 as Godot 4
 // defines it. Godot 3 accepts surrogates and overlong forms, and no engine
 // checks the text after a NUL. [DecoderOptions].AllowInvalidUTF8 accepts them.
 //
@@ -203,27 +204,30 @@
 // [DecoderOptions].AllowObjects is set. Methods of [Token] return the zero value
 // if they do not apply to its kind, because the sender chooses the kind.
 //
-// Only a mistake in the program panics: using the payload of a token after the
-// next call on its Decoder.
+// The only panic is a programming error: using the payload of a token after the next call on its
+// Decoder.
 //
 // # Errors of the Reader
 //
-// An error of the Reader is returned as it is. If it is temporary, such as a timeout,
+// Errors of the Reader are returned unchanged. After a temporary one, such as a timeout,
 // reading can go on:
 //
-//	ReadToken, PeekKind, SkipTo,       nothing was consumed: repeat the call
+//	call                            state                        what to do
+//	ReadToken, PeekKind, SkipTo,    nothing was consumed         call again
 //	typed reads of one token
-//	AppendString, Payload,             the caller got what was read: repeat
-//	ReadPacked, AppendPacked           the call with it
-//	Fields, Elements, Pairs            the loop is over: SkipTo leaves the container
-//	any call after a loop was left     the rest is still to be skipped: repeat the call
-//	SkipValue                          if Depth is as before the call, repeat it; if it
-//	                                   is larger, SkipTo with the Depth before goes on
-//	ReadString, ReadNodePath           if Depth is as before, repeat the call; if it is
-//	                                   larger, text is lost: SkipTo leaves the value
-//	CopyValue                          if Encoder.Err is nil, repeat the call; otherwise
-//	                                   the Encoder cannot complete the value, and
-//	                                   SkipTo leaves it in the Decoder
+//	AppendString, Payload,          the result contains what     call again with it
+//	ReadPacked, AppendPacked        was read
+//	Fields, Elements, Pairs         the loop is over             SkipTo leaves the container
+//	any call after a loop was left  the rest of the loop's       call again
+//	                                value is not skipped yet
+//	SkipValue                       Depth is as before           call again
+//	                                Depth is larger              SkipTo with the Depth before
+//	ReadString, ReadNodePath        Depth is as before           call again
+//	                                Depth is larger: some text   SkipTo leaves the value
+//	                                is lost
+//	CopyValue                       Encoder.Err is nil           call again
+//	                                Encoder.Err is not nil: the  SkipTo leaves the value
+//	                                output stays incomplete      in the Decoder
 //
 // # Formats of manuals
 //

@@ -116,7 +116,7 @@ func (b *bounds) check(l limit, got uint64) error {
 // Unknown count that exceeds [EncoderOptions].MaxBuffered. It wraps [ErrLimit].
 type LimitError struct {
 	Name string // name of the field of Limits or EncoderOptions
-	Got  int64  // the count or size in the input, as far as it is known
+	Got  int64  // the declared count or size, or the part seen so far
 	Max  int64  // the limit
 }
 

@@ -27,8 +27,8 @@
 //
 // A content of up to 4 MiB is held in memory. A larger content stays in its file, which must not change
 // until Close; for a compressed or encrypted one, the file is read again from its start if a call needs an
-// earlier part. Values, Get and WriteTo then take 24 MiB at most, whatever the file is: besides the Go
-// values that they decode, and the compressed blocks that a writer of compressed files keeps.
+// earlier part. Values, Get and WriteTo use at most 24 MiB for a file of any size, plus the Go values
+// that they decode and, for a compressed result, its compressed blocks.
 //
 // # Untrusted files
 //
