@@ -121,7 +121,7 @@ func TestDebugNoGame(t *testing.T) {
 	for bytes, why := range map[string]string{
 		"":                                  "EOF",
 		"GET / HTTP/1.1\r\nHost: a\r\n\r\n": "EOF",
-		string(framed(wire(4, "x"), wire(4, "y"))): "no messages of a debugger",
+		string(framed(wire(4, "x"), wire(4, "y"))): "not messages of a debugger",
 	} {
 		conn := d.dial(t)
 		_, err := io.WriteString(conn, bytes)

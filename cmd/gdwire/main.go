@@ -28,7 +28,7 @@
 //	        debug     Show what a running game does, its nodes and variables, and change them.
 //	Check   check     Validate the input and print statistics.
 //	        shape     Show what types and keys differ between the saves of two releases.
-//	        struct    Print Go types for saves, which give back every byte of them.
+//	        struct    Print Go types that decode saves, and encode them as the same bytes.
 //	        complete  Print a script that completes commands, flags and paths in a shell.
 //	        version   Show the version.
 //
@@ -143,7 +143,7 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 				"gdwire repair damaged.save -o repaired.save",
 			},
 			Binary: true, New: saves.Repair},
-		{Name: "encode", Operands: "[JSONFILE]", Max: 1, Summary: "Write JSON as values. Up to 1 GiB.",
+		{Name: "encode", Operands: "[JSONFILE]", Max: 1, Summary: "Write JSON as values. The input is at most 1 GiB long.",
 			Examples: []string{
 				"gdwire encode -plain -frame u32 level.json -o level.save",
 				"gdwire encode -like game.save game.json -o game.save",
@@ -165,7 +165,7 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 				"gdwire listen unix:game.sock",
 			},
 			New: traffic.Listen},
-		{Name: "proxy", Operands: "LISTEN TARGET", Min: 2, Max: 2, Summary: "Forward connections to a server and show the packets in both directions. LISTEN is a port, HOST:PORT or unix:PATH; TARGET also tls:HOST:PORT, udp:HOST:PORT, ws://HOST or wss://HOST.",
+		{Name: "proxy", Operands: "LISTEN TARGET", Min: 2, Max: 2, Summary: "Forward connections to a server and show the packets in both directions. LISTEN is a port, HOST:PORT or unix:PATH; TARGET is HOST:PORT, unix:PATH, tls:HOST:PORT, udp:HOST:PORT, ws://HOST or wss://HOST.",
 			Examples: []string{
 				"gdwire proxy 7000 game.example.com:7777",
 				"gdwire proxy -record traffic 7000 game.example.com:7777",
@@ -203,7 +203,7 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 				"gdwire shape shape.json saves save.bin",
 			},
 			Compares: true, New: shape.New},
-		{Name: "struct", Operands: "FILE…", Min: 1, Max: -1, Summary: "Print Go types for saves, which give back every byte of them.",
+		{Name: "struct", Operands: "FILE…", Min: 1, Max: -1, Summary: "Print Go types that decode saves, and encode them as the same bytes.",
 			Examples: []string{
 				"gdwire struct save.bin",
 				"gdwire struct -package game -type State saves/*.bin -o state.go",

@@ -56,7 +56,7 @@ func TestCommandSet(t *testing.T) {
 		{"no packet", "$3 = 1", value, nil, "there is no $3"},
 		{"equal keys", "a = 1", wire(27, 2, 4, "a", 0, 21, "a", 0), nil, "there are 2 values at $.a; .value(n) is the value of the n-th pair"},
 		{"a pair of equal keys", ".value(1) = 1", wire(27, 2, 4, "a", 0, 21, "a", 0), wire(27, 2, 4, "a", 0, 21, "a", 2, 1), "was null"},
-		{"twice", "hp = 1\n.hp = 2", value, nil, "$.hp is there twice"},
+		{"twice", "hp = 1\n.hp = 2", value, nil, "$.hp occurs twice"},
 		{"a value and one in it", "$ = 1\n$.hp = 2", value, nil, "both $ and a value in it are edited"},
 		{"wrong element", "[0] = 1.5", wire(30, 1, 1), nil, "1.5 is not of type int"},
 		{"element out of range", "[0] = 256", wire(29, 4, []byte{1, 2, 3, 4}), nil, "256 does not fit a PackedByteArray"},
@@ -106,7 +106,7 @@ func FuzzSet(f *testing.F) {
 			return
 		}
 		r := setWith(t, b, lines.out, append(flags, "-q")...)
-		for _, allowed := range []string{"values at", "is there twice", "a value in it are edited"} { // equal keys
+		for _, allowed := range []string{"values at", "occurs twice", "a value in it are edited"} { // equal keys
 			if strings.Contains(r.err, allowed) {
 				return
 			}

@@ -127,7 +127,7 @@ func TestStruct(t *testing.T) {
 			args := append([]string{"struct", "-q", fmt.Sprint("-required=", required), "-format", format.String(), "-frame", open.Frames[i%2].String(), "-type", name}, names...)
 			r := runWith(nil, args...)
 			if r.status != statusGood { // without an order of keys that all have
-				require.Contains(t, r.err, "no struct gives back these saves")
+				require.Contains(t, r.err, "no struct encodes these saves")
 				continue
 			}
 			head, source, _ := strings.Cut(r.out, "import \"github.com/gdwire/gdwire/variant\"\n")

@@ -185,7 +185,7 @@ func (r *messageReader) split(array []byte) (parts []variant.Raw, err error) {
 
 // errNoMessage reports packets of Godot 3 that are no message: the start of the next one is
 // not known.
-var errNoMessage = errors.New("session: the packets are no messages of a debugger")
+var errNoMessage = errors.New("session: the packets are not messages of a debugger")
 
 // readValues returns a message of Godot 3 after its first packet, the name. The values are not
 // decoded, so that an invalid one concerns nobody else.

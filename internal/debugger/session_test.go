@@ -390,9 +390,9 @@ func TestInvalidStreams(t *testing.T) {
 		packets [][]byte
 		err     string
 	}{
-		"no number":     {[][]byte{name, {1, 0, 0, 0, 1, 0, 0, 0}}, "no messages of a debugger"},
-		"invalid name":  {[][]byte{{4, 0, 0, 0}}, "no messages of a debugger"},
-		"empty value":   {[][]byte{name, {2, 0, 0, 0, 1, 0, 0, 0}, {}}, "no messages of a debugger"},
+		"no number":     {[][]byte{name, {1, 0, 0, 0, 1, 0, 0, 0}}, "not messages of a debugger"},
+		"invalid name":  {[][]byte{{4, 0, 0, 0}}, "not messages of a debugger"},
+		"empty value":   {[][]byte{name, {2, 0, 0, 0, 1, 0, 0, 0}, {}}, "not messages of a debugger"},
 		"ends too soon": {[][]byte{name}, "EOF"},
 	} {
 		t.Run(title, func(t *testing.T) {

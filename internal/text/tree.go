@@ -46,7 +46,7 @@ func (t *Tree) Add(p Path, text string) (*Node, error) {
 		at = t.addChild(at, &p.Steps[i])
 	}
 	if at.target > 0 {
-		return nil, fmt.Errorf("%v is there twice", at)
+		return nil, fmt.Errorf("%v occurs twice", at)
 	}
 	t.Targets = append(t.Targets, at)
 	at.Text, at.target = text, int32(len(t.Targets))

@@ -41,7 +41,7 @@ func TestTree(t *testing.T) {
 	p, err := Parse(".a.b")
 	require.NoError(t, err)
 	_, err = tree.Add(p, "")
-	require.EqualError(t, err, "$.a.b is there twice")
+	require.EqualError(t, err, "$.a.b occurs twice")
 }
 
 // A container finds each of its nodes, few or many, also after one was renamed.

@@ -75,7 +75,7 @@ func (e *editor) newKey(t *text.Node, key *text.Value) error {
 		e.keys.final[p] = map[string]*text.Node{}
 	}
 	if other := e.keys.final[p][name]; other != nil {
-		return fmt.Errorf("engines take the keys of %v and %v for one", other, t)
+		return fmt.Errorf("engines treat the keys of %v and %v as equal", other, t)
 	}
 	e.keys.final[p][name] = t
 	return nil

@@ -152,7 +152,7 @@ func checkPairs(v *text.Value) error {
 		}
 		value := keyText(item)
 		if seen[value] {
-			return fmt.Errorf("the key %v is there twice, of which engines keep the last", item)
+			return fmt.Errorf("the key %v occurs twice; engines keep the last value", item)
 		}
 		seen[value] = true
 	}

@@ -176,7 +176,7 @@ func (o *Flags) FileFlags(f *shell.Flags) {
 	for i := range Modes {
 		modes = append(modes, &Modes[i])
 	}
-	shell.Choose(f, "compressed", "the input is what a script compressed in `MODE`, which only fastlz does not tell", modes, &o.raw, (*fileaccess.Mode).String)
+	shell.Choose(f, "compressed", "the input is compressed by a script in `MODE` (needed only for fastlz)", modes, &o.raw, (*fileaccess.Mode).String)
 	o.ContentFlag(f)
 }
 

@@ -19,7 +19,7 @@ type Input struct {
 // zerosError returns an error that says that the end of a file became zeros, or nil.
 func zerosError(err error, name string) error {
 	if zeros := (*save.ZerosError)(nil); errors.As(err, &zeros) {
-		return fmt.Errorf("%s is damaged: %w; gdwire repair keeps what comes before, and -format and -frame take the zeros for values", name, zeros)
+		return fmt.Errorf("%s is damaged: %w; gdwire repair keeps the values before the damage; with -format and -frame, the zeros are read as values", name, zeros)
 	}
 	return err
 }

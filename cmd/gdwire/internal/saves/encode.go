@@ -26,7 +26,7 @@ func Encode(f *shell.Flags) shell.Action {
 	e.open.WriteFlags(f, false)
 	f.SaveFlag()
 	e.to.flag(f)
-	f.StringVar(&e.like, "like", "", "write the file that `FILE` would be after an edit: its format, frame, container and number of values")
+	f.StringVar(&e.like, "like", "", "write the same format, frame, container and number of values as in `FILE`")
 	f.BoolVar(&e.json.Plain, "plain", false, "the input is plain JSON")
 	f.BoolVar(&e.json.Lenient, "lenient", false, "read what the engine's JSON.to_native reads")
 	return shell.Action{Check: e.check, Run: func(s *shell.Stdio) error { return e.run(s, f.File()) }}
@@ -48,7 +48,7 @@ func (e *jsonEncoder) check() error {
 	case e.like != "" && e.json.Plain:
 		return errors.New("-plain does not go with -like: plain JSON has lost the types")
 	case e.like != "" && e.to != target{}:
-		return errors.New("-like takes format, frame and container from its file, and -to says otherwise")
+		return errors.New("-like and -to both select the format, frame or container: choose one")
 	}
 	return nil
 }

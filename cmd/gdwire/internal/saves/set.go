@@ -52,9 +52,9 @@ type editor struct {
 func PrintValues(w io.Writer) {
 	fmt.Fprint(w, `Values are written as in GDScript, and as get prints them: 10, "text", Vector2(1, 2), [1, {"a": 2}]. += and -=
 change a number.
-A value takes the type of the old one, as 2 becomes 2.0 for a float, or is refused. null takes any type, and
-so does what is written with its type: i:10, f:2.5, b:true, s:text, sn:name, np:path. Lines from standard
-input keep their types, as flat prints them.
+A value takes the type of the old one: 2 becomes 2.0 for a float, and text in place of a number is refused.
+null replaces a value of any type, and so does a value written with its type: i:10, f:2.5, b:true, s:text,
+sn:name, np:path. Lines from standard input keep their types, as flat prints them.
 
 `)
 }

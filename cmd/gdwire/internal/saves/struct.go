@@ -26,7 +26,7 @@ func Struct(f *shell.Flags) shell.Action {
 	f.OutputFlag()
 	f.StringVar(&p.goPackage, "package", "main", "`NAME` of the package")
 	f.StringVar(&p.goType, "type", "Save", "`NAME` of the type")
-	f.BoolVar(&p.required, "required", false, "decoding a save without a key that all of these have is an error")
+	f.BoolVar(&p.required, "required", false, "require keys that all files have: decoding another save without one is an error")
 	return shell.Action{Check: p.check, Run: func(s *shell.Stdio) error { return p.run(s, f.Operands) }}
 }
 
@@ -94,7 +94,7 @@ func (p *typeMaker) run(s *shell.Stdio, names []string) error {
 	case !could:
 		return errors.New("the saves contain no Dictionary with names as keys, which could be a struct")
 	case !hasStruct(all):
-		return errors.New("no struct gives back these saves: a key is null in one and missing in another, or keys have other orders")
+		return errors.New("no struct encodes these saves as the same bytes: a key is null in one and missing in another, or the order of keys differs")
 	}
 	return p.print(s.Out, len(names), all)
 }
@@ -396,7 +396,7 @@ func (s *shape) proveOne(v any) (bool, error) {
 		return false, fmt.Errorf("no type fits: %w", err)
 	}
 	if !s.blame(v, again) {
-		return false, errors.New("no type gives back the same bytes")
+		return false, errors.New("no type encodes the same bytes")
 	}
 	return false, nil
 }

@@ -113,7 +113,7 @@ func (c *command) read(s *shell.Stdio, names []string) (*Saves, error) {
 			if kept, err = load(name); err == nil && kept == nil {
 				err = c.addFile(s, all, name)
 			} else if err == nil && len(names) > 1 {
-				err = fmt.Errorf("%s is a shape, to which no saves are added: name it alone", name)
+				err = fmt.Errorf("%s is a shape, and saves cannot be added to it: name it alone", name)
 			} else if err == nil {
 				return kept, nil
 			}

@@ -95,7 +95,7 @@ func load(name string) (*Saves, error) {
 func (all *Saves) check(name string) error {
 	for _, s := range all.Values {
 		if !s.isWhole() {
-			return fmt.Errorf("%s is no shape: null in place of one", name)
+			return fmt.Errorf("%s is not a shape: it contains null", name)
 		}
 	}
 	return nil

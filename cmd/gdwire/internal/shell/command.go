@@ -164,7 +164,7 @@ const limitsName = "limits"
 // printLimits prints the flags for limits of all commands.
 func (p *Program) printLimits(w io.Writer) error {
 	t := NewTable(w)
-	fmt.Fprintf(t, "Limits of what is read. Commands that read values take those of values, and others those of what they read.\n\n")
+	fmt.Fprintf(t, "Limits of the input. Each command takes the limits of what it reads.\n\n")
 	shown := map[string]bool{}
 	for c := range p.commands {
 		f, _ := c.newFlags(p)

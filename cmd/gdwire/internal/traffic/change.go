@@ -28,10 +28,10 @@ type place struct {
 
 // define defines the flags.
 func (c *changeFlags) define(f *shell.Flags) {
-	f.Func("set", "`'PATH = VALUE'`, as of set, for all packets that have a value at PATH; may be given several times", func(s string) error {
+	f.Func("set", "apply `'PATH = VALUE'`, as gdwire set does, to packets that have a value at PATH; may be given several times", func(s string) error {
 		return addPlace(&c.set, s, true)
 	})
-	f.Func("drop-if", "drop packets that have a value at `PATH`, or with PATH = VALUE only this value; may be given several times", func(s string) error {
+	f.Func("drop-if", "drop packets that have a value at `PATH`; PATH = VALUE drops those with this value; may be given several times", func(s string) error {
 		return addPlace(&c.dropIf, s, false)
 	})
 }

@@ -27,7 +27,7 @@ func (n *networkFlags) define(f *shell.Flags) {
 	f.Func("duplicate", "forward a `SHARE` of the packets of UDP twice", parsed(&n.Duplicate, parseShare))
 	f.Func("reorder", "delay a `SHARE` of the packets of UDP by 100ms more, so that others overtake them", parsed(&n.Reorder, parseShare))
 	f.DurationVar(&n.cut, "cut", 0, "end each connection after `TIME`")
-	f.Uint64Var(&n.Seed, "seed", 0, "`N` chooses what happens to which packet: with the same, the same [another each time]")
+	f.Uint64Var(&n.Seed, "seed", 0, "`N` selects the random choices; the same N makes the same [another each time]")
 }
 
 // check checks the flags for a target.
@@ -36,7 +36,7 @@ func (n *networkFlags) check(f *shell.Flags, t *target, webSocket bool) error {
 	case n.Delay < 0 || n.Jitter < 0 || n.cut < 0:
 		return errors.New("-delay, -jitter or -cut is less than 0")
 	case n.Drop > 0 && !t.udp && !webSocket:
-		return errors.New("-drop loses packets, and TCP loses none: it needs a target udp:HOST:PORT, ws://HOST or wss://HOST, or -frame ws")
+		return errors.New("-drop needs a target udp:HOST:PORT, ws://HOST or wss://HOST, or -frame ws: TCP loses no packets")
 	case (n.Duplicate > 0 || n.Reorder > 0) && !t.udp:
 		return errors.New("-duplicate and -reorder need a target udp:HOST:PORT: others deliver each packet once and in order")
 	case f.Given("seed") && !n.bad():

@@ -24,7 +24,7 @@ func Proxy(f *shell.Flags) shell.Action {
 	p.open.LimitFlags(f)
 	f.ExtraChoice("frame", "ws", &p.webSocket)
 	f.BoolVar(&p.lines, "json", false, "a line of JSON for each packet")
-	f.BoolVar(&p.dropInvalid, "drop-invalid", false, "forward a packet when it is whole, and only if it is valid; without -objects serialized objects are not")
+	f.BoolVar(&p.dropInvalid, "drop-invalid", false, "forward a packet when it is complete, and only if it is valid; serialized objects are invalid without -objects")
 	record.Flag(f.FlagSet, &p.record)
 	f.BoolVar(&p.view, "view", false, "show the packets in a page of the browser, too")
 	p.noOpen = view.NoOpenFlag(f)

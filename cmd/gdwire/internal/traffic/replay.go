@@ -29,7 +29,7 @@ func Replay(f *shell.Flags) shell.Action {
 	r.open.LimitFlags(f)
 	r.open.Decoder.AllowObjects = true
 	f.IntVar(&r.copies, "copies", 1, "send the recording `N` times at once, each on connections of its own")
-	f.Float64Var(&r.speed, "speed", 1, "send it at `X` times its speed; 0 is as fast as possible")
+	f.Float64Var(&r.speed, "speed", 1, "send at `X` times the recorded speed; 0 is as fast as possible")
 	f.DurationVar(&r.timeout, "timeout", 10*time.Second, "wait at most `TIME` for each answer, and for the end of a connection")
 	return shell.Action{
 		Check: func() error { return r.check(&f.Operands[1]) },
