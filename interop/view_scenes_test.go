@@ -139,6 +139,9 @@ func TestViewScenes(t *testing.T) {
 			for _, width := range []int64{1400, 800, 420} {
 				for _, scheme := range []string{"light", "dark"} {
 					p.fits(scene.name, width, scheme)
+					if width == 1400 || scheme == "light" { // it takes most of the time
+						p.accessible()
+					}
 				}
 			}
 			p.quiet()
@@ -146,14 +149,19 @@ func TestViewScenes(t *testing.T) {
 	}
 }
 
-// fits expects that the page fits a window of a width.
+// fits expects that the page fits a window of a width, and that the value that is selected and the names of all
+// others are visible.
 func (p *viewPage) fits(scene string, width int64, scheme string) {
 	p.t.Helper()
 	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.EmulateViewport(width, 800)))
 	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 	require.NoError(p.t, err)
-	p.until(`document.querySelector("#tree .chosen") && document.getElementById("hex").scrollWidth <= document.getElementById("hex").clientWidth`)
+	p.until(`document.getElementById("hex").scrollWidth <= document.getElementById("hex").clientWidth`)
+	p.until(`((line, tree) => line && line.top >= tree.top && line.bottom <= tree.bottom)(
+		document.querySelector("#tree .chosen")?.getBoundingClientRect(), document.getElementById("tree").getBoundingClientRect())`)
+	require.Empty(p.t, eval[[]string](p, `Array.from(document.querySelectorAll("#tree .step:not(:empty)"))
+		.filter(e => e.getBoundingClientRect().left + 16 > e.parentElement.getBoundingClientRect().right).map(e => e.textContent)`), "names that are not visible")
 	require.Empty(p.t, eval[[]string](p, `[document.documentElement, ...document.querySelectorAll("header, main, section, .bar, #hex, #detail")]
 		.filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map(e => e.id || e.tagName)`), "wider than their place at %d", width)
 	require.Equal(p.t, 800, eval[int](p, `document.documentElement.scrollHeight`))
@@ -162,9 +170,34 @@ func (p *viewPage) fits(scene string, width int64, scheme string) {
 		require.NoError(p.t, err)
 		require.NoError(p.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", scene, width, scheme)), picture, 0o644))
 	}
-	if width == 1400 || scheme == "light" { // it takes most of the time
-		p.accessible()
+}
+
+// Values that are deep, and names and texts that are long, fit the window, too.
+func TestViewExtremes(t *testing.T) {
+	deep := any("bottom")
+	for range 40 {
+		deep = map[string]any{"child": deep}
 	}
+	name, _ := writeValue(t, map[string]any{
+		"deep": deep, strings.Repeat("long_", 100): 1, "text": strings.Repeat("word ", 2000), "unbroken": strings.Repeat("x", 9000), "empty": []any{}, "null": nil,
+	})
+	p := openView(t, gdwireBinary(t), name)
+	p.choose(".deep")
+	p.press("*")
+	p.until(`(await fetch("info")).ok && document.querySelectorAll("#tree .line").length > 20`)
+	p.run(`location.hash = "#$.deep` + strings.Repeat(".child", 40) + `"`)
+	p.until(`document.querySelector("#tree .chosen")?.textContent.includes("bottom") && document.querySelectorAll("#hex div").length > 0`)
+	for _, width := range []int64{1600, 360} {
+		p.fits("deep", width, "light")
+	}
+	require.True(t, eval[bool](p, `(e => e.scrollLeft + e.clientWidth >= e.scrollWidth - 1)(document.getElementById("crumbs"))`), "the end of the path is visible")
+	p.run(`location.hash = "#$.` + strings.Repeat("long_", 100) + `"`)
+	p.until(`document.querySelector("#tree .chosen")?.textContent.startsWith(".long_")`)
+	p.fits("long", 360, "dark")
+	p.press(kb.ArrowDown + kb.ArrowDown + kb.F2)
+	p.until(`!` + field + `.hidden && ` + fieldValue + `.value.startsWith('"word word')`)
+	p.fits("long-text", 360, "light")
+	p.quiet()
 }
 
 // axe is the checker of accessibility.

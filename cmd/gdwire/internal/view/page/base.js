@@ -47,8 +47,9 @@ export function make(tag, className, text) {
 // notice tells what has happened to what the page shows.
 export function notice(text) {
 	byId("notice").hidden = text === "";
-	byId("notice").textContent = text;
+	byId("notice-text").textContent = text;
 }
+byId("notice-close").addEventListener("click", () => notice(""));
 
 // isTyping returns whether an event is about a field of text, whose keys mean text.
 export const isTyping = event => event.target instanceof HTMLInputElement && event.target.type !== "checkbox" || event.target instanceof HTMLTextAreaElement;

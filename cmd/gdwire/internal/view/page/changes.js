@@ -47,7 +47,7 @@ export class Changes {
 		if (generation !== this.generation) return;
 		this.set(answer.changes);
 		const n = this.list.length;
-		byId("changed").textContent = (n === 0 && !answer.fault ? "nothing has changed" : n === 1 ? "1 change" : `${answer.more ? "the first " : ""}${n} changes`) + since +
+		byId("changed").title = byId("changed").textContent = (n === 0 && !answer.fault ? "nothing has changed" : n === 1 ? "1 change" : `${answer.more ? "the first " : ""}${n} changes`) + since +
 			(answer.note ? "; " + answer.note : "") + (answer.fault ? "; " + answer.fault.text : "");
 	}
 

@@ -5,6 +5,8 @@ import {rowHeight} from "./lines.js";
 
 const isText = row => /^(String|StringName|NodePath)$/.test(row.type);
 const isArray = row => /^(Array|Packed)/.test(row.type);
+// takesMore returns whether a value can be added to another: bytes are edited as a whole.
+const takesMore = row => /^(Array|Dictionary|Object|Packed)/.test(row.type) && row.type !== "PackedByteArray";
 
 export class Edits {
 	// reload shows the latest version, in which a way leads to the value to select, and tells whether all others
@@ -13,12 +15,14 @@ export class Edits {
 		this.info = info;
 		this.tree = tree;
 		this.reload = reload;
-		this.at = null; // what the field is about: {c, row, adds, first, version}
+		this.at = null; // what the field is about: {c, row, adds, first, version, chosen, generation}
 		this.form = byId("field");
 		this.input = byId("field-value");
 		this.sending = false; // what is in the field
 		this.sent = Promise.resolve(); // after all that was asked for without it
+		this.narrow = matchMedia("(max-width: 600px)");
 		tree.lines.drawn = () => this.place();
+		new ResizeObserver(() => this.place()).observe(this.form);
 		this.form.addEventListener("submit", event => {
 			event.preventDefault();
 			this.submit();
@@ -50,6 +54,13 @@ export class Edits {
 		byId("save").disabled = !edits.unsaved;
 		byId("unsaved").textContent = edits.unsaved ? "not saved" : edits.backup ? `saved; ${edits.backup.replace(/.*[\\/]/, "")} is the file before` : "";
 		document.title = (edits.unsaved ? "● " : "") + this.info.file.name + " – gdwire view";
+	}
+
+	// chosen shows what can be done with the value that is selected. A whole packet is neither added nor deleted.
+	chosen(c, row) {
+		byId("edit").disabled = !row.step || Boolean(row.error);
+		byId("add").disabled = !row.step || !c.parent && !takesMore(row);
+		byId("delete").disabled = !row.step || !c.parent;
 	}
 
 	// allowed returns whether what is shown can be edited, or says why not.
@@ -84,7 +95,7 @@ export class Edits {
 		let [c, row] = this.tree.chosenRow() || [];
 		if (!row?.step || !this.allowed()) return;
 		let before = null;
-		if (!/^(Array|Dictionary|Object|Packed)/.test(row.type) || row.type === "PackedByteArray") {
+		if (!takesMore(row)) {
 			if (!c.parent) return;
 			before = row.index;
 			[c, row] = [c.parent, c.row];
@@ -96,14 +107,14 @@ export class Edits {
 
 	deleteChosen() {
 		const [c, row] = this.tree.chosenRow() || [];
-		if (!row?.step || !this.allowed()) return;
+		if (!row?.step || !c.parent || !this.allowed()) return;
 		const parent = c.parent ? c.parent.way(c.index) : [0];
 		const way = c.count > 1 ? [...parent, Math.min(row.index, c.count - 2)] : parent;
 		this.send("delete", {line: c.path + row.step, way, version: this.info.file.version});
 	}
 
 	open(c, row, at) {
-		this.at = {...at, c, row, version: this.info.file.version};
+		this.at = {...at, c, row, version: this.info.file.version, chosen: this.tree.chosen, generation: this.tree.generation};
 		this.refused = null;
 		this.input.value = at.first;
 		this.input.placeholder = "";
@@ -126,9 +137,9 @@ export class Edits {
 		if (!this.at || !this.tree.chosen) return;
 		const {lines, chosen: [c, index]} = this.tree;
 		const line = c.line(index) - Math.floor(lines.top) + (this.at.adds ? 1 : 0);
-		const value = lines.frame.firstElementChild?.children[1];
-		this.form.style.top = Math.max(0, Math.min(line * rowHeight, lines.element.clientHeight - 2 * rowHeight)) + "px";
-		this.form.style.left = (value ? value.offsetLeft - 7 : 0) + "px";
+		const names = parseFloat(getComputedStyle(lines.frame.firstElementChild).gridTemplateColumns);
+		this.form.style.top = Math.max(0, Math.min(line * rowHeight, lines.element.clientHeight - this.form.offsetHeight)) + "px";
+		this.form.style.left = (this.narrow.matches ? 8 : names + 5) + "px";
 	}
 
 	showError(text) {
@@ -171,6 +182,7 @@ export class Edits {
 			this.at.version = this.info.file.version;
 			this.showError(error.message);
 			if (!leaving) this.input.focus();
+			else if (this.at.generation === this.tree.generation) this.tree.select(...this.at.chosen); // the field is beside it
 		} finally {
 			this.sending = false;
 		}

@@ -85,20 +85,22 @@ export class Lines {
 		}
 		this.drawn();
 	}
-	// lineOf returns the line of an event, or -1.
-	lineOf(event) {
-		const e = event.target.closest(".line");
-		return e ? Number(e.dataset.line) : -1;
+	// pressed calls each with the line of an event when it is pressed: by the mouse at once, as a line that is drawn
+	// again before the button is released gets no click.
+	pressed(each) {
+		const press = event => {
+			const e = event.target.closest(".line");
+			if (e) each(Number(e.dataset.line), event);
+		};
+		this.element.addEventListener("mousedown", event => { if (event.button === 0) press(event); });
+		this.element.addEventListener("click", event => { if (event.detail === 0) press(event); }); // by other means
 	}
 }
 
 // choices makes the lines of a listbox selectable: chosen() is the line that is, and select(n) selects
 // another.
 export function choices(lines, chosen, select) {
-	lines.element.addEventListener("click", event => {
-		const line = lines.lineOf(event);
-		if (line >= 0) select(line);
-	});
+	lines.pressed(select);
 	lines.element.addEventListener("keydown", event => {
 		const last = lines.count() - 1, at = chosen(), page = lines.visible();
 		const to = {ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: last}[event.key];

@@ -4,6 +4,12 @@ import {ask, byId, make, notice, pause, shortSize} from "./base.js";
 import {choices, Lines, option} from "./lines.js";
 import {isCondition} from "./search.js";
 
+// clock returns the time of day in a time, to milliseconds.
+function clock(time) {
+	const [, seconds, fraction = "."] = time.match(/T([\d:]{8})(\.\d{1,3})?/);
+	return seconds + fraction.padEnd(4, "0");
+}
+
 export class Packets {
 	// select shows a packet.
 	constructor(select) {
@@ -50,7 +56,7 @@ export class Packets {
 		const chosen = p.number === this.chosen;
 		e.className = "line" + (p.error ? " bad" : "") + (chosen ? " chosen" : "");
 		option(this.lines, e, line, chosen);
-		e.replaceChildren(make("span", "number", p.number), make("span", "time", p.time.slice(11, 23).padEnd(12, "0")), make("span", "connection", "#" + p.connection),
+		e.replaceChildren(make("span", "number", p.number), make("span", "time", clock(p.time)), make("span", "connection", "#" + p.connection),
 			make("span", p.toServer ? "to" : "from", p.toServer ? "→" : "←"), make("span", "size", shortSize(p.size)),
 			make("span", "text", p.text + (p.error ? "  " + p.error.text : "")));
 	}
@@ -74,6 +80,8 @@ export class Packets {
 		const missed = this.missed ? `, ${this.missed.toLocaleString("en")} that came too fast are not here` : "";
 		byId("packets-shown").textContent = `${this.shown.length} of ${this.next + this.missed} packets${missed}` +
 			(this.ended ? "; gdwire has ended: packets cannot be opened any more" : "");
+		byId("no-packets").hidden = this.shown.length > 0;
+		byId("no-packets").textContent = this.connections.size === 0 ? "No packets yet." : "No packet fits the search, the direction and the connection.";
 		if (byId("follow").checked) this.lines.scrollTo(this.shown.length);
 		else this.lines.update();
 	}
@@ -89,6 +97,7 @@ export class Packets {
 	}
 
 	async run() {
+		this.refresh();
 		for (;;) {
 			const request = new AbortController();
 			this.request = request;

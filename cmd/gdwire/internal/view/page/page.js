@@ -12,7 +12,10 @@ const info = await ask("info", {});
 const changes = new Changes(path => tree.goTo(path));
 const value = new Value(info, () => tree, way => tree.follow(way));
 const tree = new Tree(byId("tree"), {
-	show: (c, row) => value.show(c, row),
+	show: (c, row) => {
+		edits?.chosen(c, row);
+		return value.show(c, row);
+	},
 	edit: (c, row) => edits?.edit(c, row),
 	marks: path => tree.args.packet === undefined ? changes.mark(path) : null,
 	name: index => tree.args.packet !== undefined ? "packet " + tree.args.packet : tree.root.count === 1 ? info.file.name : "value " + index,
@@ -172,6 +175,8 @@ if (info.file) {
 }
 if (info.live) {
 	byId("query").placeholder = "text or path = value (/)";
+	byId("nothing").textContent = "Select a packet to see its values and bytes.";
+	byId("where-it-is").hidden = !info.file;
 	byId("live").hidden = false;
 	const name = info.recording || "live packets";
 	document.title = name + " – gdwire view";

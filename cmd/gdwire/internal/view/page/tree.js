@@ -72,22 +72,23 @@ export class Tree {
 		this.edit = edit;
 		this.marks = marks;
 		this.name = name;
+		this.room = 200; // for the indentation of names, in pixels
 		this.lines = new Lines(element, () => this.root ? this.root.below : 0, (e, line) => this.fill(e, line));
-		element.addEventListener("click", event => {
-			const line = this.lines.lineOf(event);
-			if (line < 0) return;
+		this.lines.pressed((line, event) => {
 			const [c, index] = this.root.at(line);
-			this.select(c, index);
-			if (event.target.closest(".twisty")) this.toggle(c, index);
-		});
-		element.addEventListener("mousedown", event => { // the first click has drawn the line again, so that a second one can be lost
-			const line = this.lines.lineOf(event);
-			if (line < 0 || event.detail !== 2 || event.target.closest(".twisty")) return;
-			event.preventDefault();
-			this.enter(...this.root.at(line));
+			if (event.target.closest(".twisty")) {
+				this.select(c, index);
+				this.toggle(c, index);
+			} else if (event.detail === 2) {
+				event.preventDefault(); // the field has the focus then
+				this.enter(c, index);
+			} else {
+				this.select(c, index);
+			}
 		});
 		element.addEventListener("keydown", event => this.key(event));
 		new ResizeObserver(() => {
+			this.room = Math.max(24, 0.36 * element.clientWidth - 100);
 			if (this.chosen) this.lines.show(this.chosen[0].line(this.chosen[1]));
 		}).observe(element);
 	}
@@ -182,7 +183,7 @@ export class Tree {
 		}
 		e.removeAttribute("aria-expanded");
 		const name = make("span", "name");
-		name.style.paddingLeft = 4 + 14 * c.depth + "px";
+		name.style.paddingLeft = 4 + this.indent(c.depth) + "px";
 		if (!row) {
 			this.load(c, index);
 			name.append("…");
@@ -214,8 +215,11 @@ export class Tree {
 			badge.role = "img";
 			type.prepend(badge, " ");
 		}
-		e.replaceChildren(name, value, type);
+		e.replaceChildren(name, ...value.childNodes.length > 0 ? [value] : [], type);
 	}
+	// indent returns the pixels before the name of a value: less and less for each level, so that there is
+	// always room for the name.
+	indent(depth) { return Math.round(this.room * (1 - Math.exp(-14 * depth / this.room))); }
 	async expand(c, index) {
 		const row = await this.row(c, index);
 		if (!row || row.count <= 0 || c.child(index)) return c.child(index);

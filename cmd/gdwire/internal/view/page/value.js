@@ -16,6 +16,7 @@ export class Value {
 		new ResizeObserver(() => {
 			if (this.shown && this.shown.perLine !== perLine()) this.hex(this.shown);
 		}).observe(bytes);
+		new ResizeObserver(showLastCrumb).observe(byId("crumbs"));
 		bytes.addEventListener("pointermove", event => this.pointAt(event));
 		bytes.addEventListener("pointerleave", () => light([]));
 		bytes.addEventListener("click", event => this.selectAt(event));
@@ -67,6 +68,7 @@ export class Value {
 	}
 
 	async show(c, row) {
+		byId("where-it-is").hidden = false;
 		this.address(c, row);
 		const args = this.tree().args;
 		this.crumbs(c, row);
@@ -148,6 +150,7 @@ export class Value {
 			steps.unshift(button);
 		}
 		byId("crumbs").replaceChildren(...steps);
+		showLastCrumb();
 	}
 
 	// measure shows which children take how many bytes.
@@ -284,6 +287,11 @@ export class Value {
 		if (channels.every(x => x >= 0 && x <= 1) && channels.some(x => x > 1e-6))
 			cursor.append(swatch("#" + channels.map(x => Math.round(255 * x).toString(16).padStart(2, "0")).join("")));
 	}
+}
+
+// showLastCrumb scrolls the path to its end, the value itself.
+function showLastCrumb() {
+	byId("crumbs").scrollLeft = byId("crumbs").scrollWidth;
 }
 
 // light lights elements, and no others.
