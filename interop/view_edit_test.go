@@ -163,6 +163,14 @@ func TestViewEditMouse(t *testing.T) {
 		p.click(p.line("$") + `.querySelector(".type")`) // elsewhere
 		p.until(fmt.Sprintf(`%s.hidden && Array.from(document.querySelectorAll("#tree .line"), e => e.textContent).includes(%q)`, field, shown))
 	}
+	p.double(p.line(".hp") + `.querySelector(".value")`) // what is wrong stays in the field, beside its line
+	p.ready("10")
+	p.press("ten")
+	p.click(p.line("$") + `.querySelector(".type")`)
+	p.until(`!document.getElementById("field-error").hidden && document.querySelector("#tree .chosen")?.textContent.startsWith(".hp")`)
+	p.click(fieldValue)
+	p.press(kb.Escape)
+	p.settled(".hp10int")
 	write(".hp", "10", "9", ".hp10 → 9int")
 	write(".speed", "1.5", "2", ".speed1.5 → 2.0float")
 	write(".name", `"Ada"`, "Grace", `.name"Ada" → "Grace"String`)
@@ -304,15 +312,45 @@ func engineReads(t *testing.T, name string, parts ...string) {
 	if engine == "" {
 		return
 	}
-	script := filepath.Join(t.TempDir(), "main.gd")
-	require.NoError(t, os.WriteFile(script, []byte(`extends Node
+	full, err := filepath.Abs(name)
+	require.NoError(t, err)
+	script := scriptOf(t, `extends Node
 func _ready():
 	print("read ", bytes_to_var(FileAccess.get_file_as_bytes(OS.get_cmdline_user_args()[0])))
 	get_tree().quit()
-`), 0o600))
-	full, err := filepath.Abs(name)
-	require.NoError(t, err)
-	out, err := exec.Command(engine, script, full).CombinedOutput()
+`)
+	prints(t, exec.Command(engine, script, full), parts)
+}
+
+// engine3Reads expects it of Godot 3, if godot3-server is installed.
+func engine3Reads(t *testing.T, name string, parts ...string) {
+	engine, err := exec.LookPath("godot3-server")
+	if err != nil {
+		return
+	}
+	script := scriptOf(t, `extends SceneTree
+func _init():
+	var file = File.new()
+	if file.open(OS.get_environment("SAVE"), File.READ) == OK:
+		print("read ", bytes2var(file.get_buffer(file.get_len())))
+	quit()
+`)
+	home := t.TempDir()
+	c := exec.Command(engine, "--no-window", "--path", home, "-s", script)
+	c.Env = append(os.Environ(), "SAVE="+name, "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home)
+	prints(t, c, parts)
+}
+
+// scriptOf writes a script to a file and returns its name.
+func scriptOf(t *testing.T, text string) string {
+	name := filepath.Join(t.TempDir(), "main.gd")
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	return name
+}
+
+// prints expects that an engine prints a value whose text contains parts.
+func prints(t *testing.T, engine *exec.Cmd, parts []string) {
+	out, err := engine.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	_, value, ok := strings.Cut(string(out), "read ")
 	require.True(t, ok, "%s", out)
