@@ -99,6 +99,10 @@ func measure(g group, o *options) found {
 	s := &stage{}
 	defer s.close()
 	contenders := g.setup(s)
+	if o.published {
+		published := publishedTimes()
+		contenders = slices.DeleteFunc(contenders, func(c contender) bool { return !published.has(g.name, c.name) })
+	}
 	all := make([]measurement, len(contenders))
 	runs := make([]int, len(contenders))
 	for i, c := range contenders {

@@ -4,9 +4,10 @@
 //	go run .                                  everything, as Markdown
 //	go run . -run 'tokens|skip' -quick        some groups, imprecisely
 //	go run . -json run.json -plot decode.svg  Markdown, JSON and a plot
-//	go run . -layouts 3                       three layouts, for figures to publish
+//	go run . -layouts 3                       in three layouts
 //	go run . count                            compare instructions with a commit's
 //	go run . time                             compare times of some groups with a commit's
+//	go run . publish                          measure what the documents show, and write it there
 //	go run . graphs FILE.svg                  draw the graphs of examples/server, from a load of 500 bots
 package main
 
@@ -50,6 +51,7 @@ type options struct {
 	slot       time.Duration
 	layouts    int
 	run        *regexp.Regexp
+	published  bool // measure only the contenders of publishedTimes
 	json, plot string
 }
 
@@ -83,6 +85,12 @@ func command(args []string) error {
 				return err
 			}
 			return o.compare(os.Stdout, os.Stderr)
+		case "publish":
+			o, err := parsePublish(args[1:])
+			if err != nil {
+				return err
+			}
+			return o.publish(os.Stdout, os.Stderr)
 		case countingCommand:
 			return counting(args[1:], os.Stdout)
 		case graphsCommand:
@@ -110,6 +118,7 @@ func parse(args []string) (*options, error) {
 		o.run, err = regexp.Compile(s)
 		return err
 	})
+	fs.BoolVar(&o.published, "published", false, "measure only what bench publish does")
 	fs.StringVar(&o.json, "json", "", "also write JSON to `file`; - writes it to standard output in place of the Markdown")
 	fs.StringVar(&o.plot, "plot", "", "draw the time by packet size to `file.svg`")
 	fs.BoolVar(&quick, "quick", false, "slots of 10 ms: imprecise")
@@ -204,7 +213,11 @@ func buildLayout(bench, command string, layout int) error {
 
 // measureBy measures the chosen groups by a build of this command, in the folder bench.
 func (o *options) measureBy(command, bench string, progress io.Writer) (*report, error) {
-	cmd := exec.Command(command, "-json", "-", "-run", o.run.String(), "-slot", o.slot.String(), "-rounds", strconv.Itoa(o.rounds))
+	args := []string{"-json", "-", "-run", o.run.String(), "-slot", o.slot.String(), "-rounds", strconv.Itoa(o.rounds)}
+	if o.published {
+		args = append(args, "-published")
+	}
+	cmd := exec.Command(command, args...)
 	cmd.Dir, cmd.Stderr = bench, progress
 	out, err := cmd.Output()
 	if err != nil {
@@ -220,7 +233,11 @@ func (o *options) measureBy(command, bench string, progress io.Writer) (*report,
 // write writes a report to all chosen outputs.
 func (o *options) write(r *report, out io.Writer) error {
 	if o.plot != "" {
-		if err := r.draw(o.plot); err != nil {
+		svg, err := r.draw()
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(o.plot, svg, 0o666); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
-	"os"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -29,8 +28,8 @@ var lines = []struct {
 	{"gdwire tokens, bytes", "gdwire, tokens", color.RGBA{0x40, 0x90, 0xe8, 0xff}, 3},
 }
 
-// draw plots the time to decode packets by their size.
-func (r *report) draw(file string) error {
+// draw plots the time to decode packets by their size, as SVG.
+func (r *report) draw() ([]byte, error) {
 	p := newPlot("Time to decode a packet, for each of its bytes")
 	p.X.Label.Text = "packet (bytes as Godot has it)"
 	p.Y.Label.Text = "ns per byte"
@@ -47,11 +46,11 @@ func (r *report) draw(file string) error {
 			}
 		}
 		if len(points) == 0 {
-			return errors.New("nothing to plot: -run leaves out the sizes")
+			return nil, errors.New("nothing to plot: -run leaves out the sizes")
 		}
 		line, dots, err := plotter.NewLinePoints(points)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		line.Color, line.Width = l.color, l.width
 		dots.Color, dots.Shape, dots.Radius = l.color, draw.CircleGlyph{}, 2.5
@@ -61,7 +60,7 @@ func (r *report) draw(file string) error {
 	p.Y.Max *= 5 // room for the legend
 	canvas := vgsvg.New(720, 420)
 	p.Draw(draw.New(canvas))
-	return writeSVG(canvas, file)
+	return toSVG(canvas)
 }
 
 // newPlot returns a plot with a grid, in gray on the background of the page.
@@ -84,14 +83,13 @@ func newPlot(title string) *plot.Plot {
 	return p
 }
 
-// writeSVG writes a canvas to a file, with a fallback for systems without the font.
-func writeSVG(canvas *vgsvg.Canvas, file string) error {
+// toSVG returns a canvas as SVG, with a fallback for systems without the font.
+func toSVG(canvas *vgsvg.Canvas) ([]byte, error) {
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
-		return err
+		return nil, err
 	}
-	svg := bytes.ReplaceAll(b.Bytes(), []byte("Liberation Sans"), []byte("Liberation Sans,Arial,sans-serif"))
-	return os.WriteFile(file, svg, 0o666)
+	return bytes.ReplaceAll(b.Bytes(), []byte("Liberation Sans"), []byte("Liberation Sans,Arial,sans-serif")), nil
 }
 
 // powers returns ticks that start at from and grow by a factor.

@@ -17,7 +17,7 @@ type report struct {
 	Peers    []string  `json:"peers"` // module and version
 	Groups   []found   `json:"groups"`
 	Peaks    []peak    `json:"peaks,omitempty"`
-	Verdicts []verdict `json:"goals"`
+	Verdicts []verdict `json:"goals,omitempty"`
 }
 
 // found contains the measurements of a group.
@@ -35,13 +35,20 @@ type machine struct {
 	Cores int    `json:"cores"`
 }
 
+// peers are the modules of the other codecs.
+var peers = []string{
+	"github.com/tinylib/msgp", "github.com/fxamacker/cbor/v2", "github.com/vmihailenco/msgpack/v5", "github.com/go-json-experiment/json",
+	"google.golang.org/protobuf", "github.com/planetscale/vtprotobuf",
+}
+
+// serverPeers are those of the groups of servers.
+var serverPeers = []string{"github.com/coder/websocket"}
+
 func newReport() *report {
 	r := &report{Machine: machine{runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu(), runtime.NumCPU()}}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
-			switch m.Path {
-			case "github.com/tinylib/msgp", "github.com/fxamacker/cbor/v2", "github.com/vmihailenco/msgpack/v5", "github.com/go-json-experiment/json",
-				"google.golang.org/protobuf", "github.com/planetscale/vtprotobuf":
+			if slices.Contains(peers, m.Path) {
 				r.Peers = append(r.Peers, m.Path+" "+m.Version)
 			}
 		}
