@@ -24,7 +24,14 @@ import (
 )
 
 // Seeds adds packets to the seed corpus of f, with a function that takes one []byte: those of
-// [Packets] and [Objects] in the formats, or in Godot4 if there are none.
+// [Packets] and [Objects] in the formats, or in Godot4 if there are none. A handler is fuzzed by:
+//
+//	func FuzzMover(f *testing.F) {
+//		gdwiretest.Seeds(f)
+//		f.Fuzz(func(t *testing.T, packet []byte) {
+//			_ = gdwiretest.Pipe(t, mover).WriteRaw(packet) // which refuses an empty packet
+//		})
+//	}
 func Seeds(f *testing.F, formats ...gdwire.Format) {
 	if len(formats) == 0 {
 		formats = []gdwire.Format{gdwire.Godot4}

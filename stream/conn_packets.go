@@ -112,7 +112,7 @@ func (c *Conn) WritePacket(write func(*gdwire.Encoder) error) error {
 }
 
 // WriteRaw writes a packet with these bytes, an encoded value, as [Writer.WriteRaw] does. It does
-// not check them.
+// not check them, but refuses an empty packet.
 func (c *Conn) WriteRaw(packet []byte) error { return c.writer.WriteRaw(packet) }
 
 // Flush writes the packets that were held back because of Options.BufferWrites. If a timeout occurs

@@ -69,17 +69,14 @@ func (c *channelConn) CloseNow() error             { c.once.Do(func() { close(c.
 
 // Serving connections of messages that are no WebSockets: a MessageConn has five methods.
 func ExampleServer_ServeMessages() {
-	s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
-		for {
+	s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) (err error) {
+		for err == nil || stream.Skippable(err) {
 			var name string
-			err := variant.Receive(c, &name)
-			if err == nil {
+			if err = variant.Receive(c, &name); err == nil {
 				err = variant.Send(c, "hello, "+name)
 			}
-			if err != nil && !stream.Skippable(err) {
-				return err
-			}
 		}
+		return err
 	}}
 	ours, theirs := channelPipe()
 	go s.ServeMessages(context.Background(), ours)

@@ -11,16 +11,14 @@ import (
 )
 
 // forward is a Handler that answers every packet with itself.
-func forward(_ context.Context, c *stream.Conn) error {
-	for {
-		packet, err := c.NextRaw(nil)
-		if err == nil {
+func forward(_ context.Context, c *stream.Conn) (err error) {
+	for err == nil || stream.Skippable(err) {
+		var packet []byte
+		if packet, err = c.NextRaw(nil); err == nil {
 			err = c.WriteRaw(packet)
 		}
-		if err != nil && !stream.Skippable(err) {
-			return err
-		}
 	}
+	return err
 }
 
 // echoServer answers every packet with itself.

@@ -23,20 +23,17 @@ import (
 // shutdown that lets handlers finish.
 func ExampleServer() {
 	s := &stream.Server{
-		Handler: func(_ context.Context, c *stream.Conn) error {
-			for {
+		Handler: func(_ context.Context, c *stream.Conn) (err error) {
+			for err == nil || stream.Skippable(err) {
 				var v any
-				err := variant.Receive(c, &v)
-				if err == nil {
+				if err = variant.Receive(c, &v); err == nil {
 					err = variant.Send(c, v)
 				}
-				if err == stream.ErrServerClosed {
-					return variant.Send(c, "goodbye")
-				}
-				if err != nil && !stream.Skippable(err) {
-					return err
-				}
 			}
+			if err == stream.ErrServerClosed {
+				return variant.Send(c, "goodbye")
+			}
+			return err
 		},
 		Options: stream.Options{
 			MaxPacket:    64 << 10,

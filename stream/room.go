@@ -20,19 +20,16 @@ const queuedCost = 64
 // queue, which a goroutine writes to its connection. A zero Room is ready for use:
 //
 //	var room stream.Room
-//	s.Handler = func(_ context.Context, c *stream.Conn) error {
+//	s.Handler = func(_ context.Context, c *stream.Conn) (err error) {
 //		m := room.Join(c)
 //		defer m.Leave()
-//		for {
+//		for err == nil || stream.Skippable(err) {
 //			var text string
-//			err := variant.Receive(c, &text)
-//			if err == nil {
+//			if err = variant.Receive(c, &text); err == nil {
 //				err = variant.Send(&room, text) // to all, or to m, or to m.Others()
 //			}
-//			if err != nil && !stream.Skippable(err) {
-//				return err
-//			}
 //		}
+//		return err
 //	}
 //
 // All members receive packets in the same order. A member receives each packet that is sent to the Room

@@ -70,7 +70,8 @@ func (w *Writer) WritePacket(write func(*gdwire.Encoder) error) error {
 }
 
 // WriteRaw writes a packet with these bytes, an encoded value, for example to send it to
-// many connections, or to forward a packet of NextRaw. It does not check them.
+// many connections, or to forward a packet of NextRaw. It does not check them, but an
+// empty packet contains no value and is a [gdwire.Error].
 func (w *Writer) WriteRaw(packet []byte) error {
 	if len(packet) == 0 {
 		return valueCount(0)

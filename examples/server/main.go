@@ -25,18 +25,15 @@ type message struct {
 	Value any
 }
 
-func handle(_ context.Context, c *stream.Conn) error {
-	for {
+func handle(_ context.Context, c *stream.Conn) (err error) {
+	for err == nil || stream.Skippable(err) { // skippable: only this packet is invalid
 		var m message
-		err := variant.Receive(c, &m)
-		if err == nil {
+		if err = variant.Receive(c, &m); err == nil {
 			m.Name = "hello, " + m.Name
 			err = variant.Send(c, m)
 		}
-		if err != nil && !stream.Skippable(err) { // skippable: only this packet is invalid
-			return err
-		}
 	}
+	return err
 }
 
 func main() {
