@@ -11,6 +11,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // exampleSave is a small saved game.
@@ -104,6 +105,35 @@ func ExampleFromJSON() {
 		fmt.Println(err)
 	}
 	// Output: {"name":"Ada","hp":100,"pos":[1.0,2.5]}
+}
+
+// A text is a value as native JSON, in place of Go values: Marshal and Unmarshal of package variant call its methods.
+type text struct{ bytes.Buffer }
+
+func (t *text) MarshalVariant(e *gdwire.Encoder) error   { return gdjson.FromJSON(e, t) }
+func (t *text) UnmarshalVariant(d *gdwire.Decoder) error { return gdjson.ToJSON(t, d) }
+
+// A part of a message is JSON, for example of a web page. Files of package savefile and packets of package stream can
+// contain JSON in the same way.
+func ExampleFromJSON_methods() {
+	type message struct {
+		Name  string
+		Value text
+	}
+	m := message{Name: "Ada"}
+	m.Value.WriteString(`{"type":"Vector2","args":[1,2.5]}`)
+	data, err := variant.Marshal(&m)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(variant.Raw{Data: data})
+	var read message
+	err = variant.Unmarshal(data, &read)
+	fmt.Println(read.Value.String(), err)
+	// Output:
+	// {"name": "Ada", "value": Vector2(1.0, 2.5)}
+	// {"type":"Vector2","args":[1.0,2.5]} <nil>
 }
 
 // An Error contains the offset and the JSON pointer of the invalid value.

@@ -29,6 +29,8 @@
 // until Close; for a compressed or encrypted one, the file is read again from its start if a call needs an
 // earlier part. Values, Get and WriteTo use at most 24 MiB for a file of any size, plus the Go values
 // that they decode and, for a compressed result, its compressed blocks.
+// A Go type with a method UnmarshalVariant needs no memory for a value that it only reads, as in the
+// Example of [Load].
 //
 // # Untrusted files
 //

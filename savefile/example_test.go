@@ -210,6 +210,34 @@ func ExampleLoad() {
 	// Output: Jürgen <nil>
 }
 
+// A total is the sum of the hp of items, which are read one at a time.
+type total int64
+
+func (sum *total) UnmarshalVariant(d *gdwire.Decoder) error {
+	type item struct{ Stats struct{ HP int64 } }
+	for i, err := range variant.Elements[item](d) {
+		if err != nil {
+			return err
+		}
+		*sum += total(i.Stats.HP)
+	}
+	return nil
+}
+
+// An array of any length is summed in constant memory.
+func ExampleLoad_stream() {
+	var s struct {
+		Player struct {
+			Inventory total `gd:",required"`
+		}
+	}
+	err := savefile.Load("../testdata/godot4.7-dev/save_game_large.bin", &s, savefile.Options{
+		Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: -1, Values: -1}},
+	})
+	fmt.Println(s.Player.Inventory, err)
+	// Output: 4798500 <nil>
+}
+
 func ExampleFile_Unmarshal() {
 	f, err := savefile.Open(newSave(), nil)
 	if err != nil {

@@ -28,7 +28,7 @@ type File struct {
 	file    *os.File    // nil if the content is held in memory
 }
 
-// Close closes the file. f cannot be read after that.
+// Close closes the file. f cannot be read after that. A File of [Read] or [New] need not be closed.
 func (f *File) Close() error {
 	if f.file == nil {
 		return nil

@@ -58,17 +58,17 @@ func ExampleRaw_union() {
 		To   variant.Vector2
 	}
 	type Chat struct{ Type, Text string }
-	show := func(kind string, data []byte, o variant.Options) error {
+	show := func(kind string, content variant.Raw) error {
 		switch kind {
 		case "move":
 			var m Move
-			if err := variant.Unmarshal(data, &m, o); err != nil {
+			if err := content.Unmarshal(&m); err != nil {
 				return err
 			}
 			fmt.Println("move to", m.To)
 		case "chat":
 			var c Chat
-			if err := variant.Unmarshal(data, &c, o); err != nil {
+			if err := content.Unmarshal(&c); err != nil {
 				return err
 			}
 			fmt.Println("chat:", c.Text)
@@ -78,50 +78,41 @@ func ExampleRaw_union() {
 		return nil
 	}
 	// The members of the message depend on its type.
-	receive := func(packet []byte, o variant.Options) error {
+	receive := func(packet variant.Raw) error {
 		var message struct{ Type string }
-		if err := variant.Unmarshal(packet, &message, o); err != nil {
+		if err := packet.Unmarshal(&message); err != nil {
 			return err
 		}
-		return show(message.Type, packet, o)
+		return show(message.Type, packet)
 	}
-	// In the other form of a union, the content is a separate field. A Raw contains its own format,
-	// and the other options of the message remain.
-	receiveEnvelope := func(packet []byte, o variant.Options) error {
+	// In the other form of a union, the content is a separate field.
+	receiveEnvelope := func(packet variant.Raw) error {
 		var envelope struct {
 			Type    string
 			Payload variant.Raw
 		}
-		if err := variant.Unmarshal(packet, &envelope, o); err != nil {
+		if err := packet.Unmarshal(&envelope); err != nil {
 			return err
 		}
-		o.Decoder.Format = envelope.Payload.Format
-		return show(envelope.Type, envelope.Payload.Data, o)
+		return show(envelope.Type, envelope.Payload)
 	}
-	godot3 := variant.Options{
-		Decoder: gdwire.DecoderOptions{Format: gdwire.Godot3},
-		Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3},
-	}
-	for _, v := range []any{
-		Move{"move", variant.Vector2{X: 1, Y: 2}},
-		Chat{"chat", "hello"},
-		map[string]any{"type": "dance"},
-	} {
-		packet, err := variant.Marshal(v, godot3)
+	send := func(v any, receive func(variant.Raw) error) {
+		data, err := variant.Marshal(v)
+		var packet variant.Raw // of variant.Receive(c, &packet), which sets its format
 		if err == nil {
-			err = receive(packet, godot3)
+			err = variant.Unmarshal(data, &packet)
+		}
+		if err == nil {
+			err = receive(packet)
 		}
 		if err != nil {
 			fmt.Println(err)
 		}
 	}
-	packet, err := variant.Marshal(map[string]any{"type": "move", "payload": map[string]any{"to": variant.Vector2{X: 3, Y: 4}}}, godot3)
-	if err == nil {
-		err = receiveEnvelope(packet, godot3)
-	}
-	if err != nil {
-		fmt.Println(err)
-	}
+	send(Move{"move", variant.Vector2{X: 1, Y: 2}}, receive)
+	send(Chat{"chat", "hello"}, receive)
+	send(map[string]any{"type": "dance"}, receive)
+	send(map[string]any{"type": "move", "payload": map[string]any{"to": variant.Vector2{X: 3, Y: 4}}}, receiveEnvelope)
 	// Output:
 	// move to Vector2(1.0, 2.0)
 	// chat: hello
