@@ -131,7 +131,7 @@ func TestGetAll(t *testing.T) {
 	require.EqualError(t, err, "savefile: there is no $1.missing")
 	require.ErrorContains(t, f.GetAll(map[string]any{"$1.player.nme": &other, "$1.hp": &hp}), "did you mean name?")
 	require.ErrorIs(t, f.GetAll(map[string]any{"$1.player.hp": &hp, "$1.player.name": &other}), gdwire.ErrType)
-	require.ErrorContains(t, f.GetAll(map[string]any{"$1.hp": &hp, `$1["hp"]`: &other}), "there twice")
+	require.ErrorContains(t, f.GetAll(map[string]any{"$1.hp": &hp, `$1["hp"]`: &other}), "occurs twice")
 	require.ErrorContains(t, f.GetAll(map[string]any{"$1.hp…": &hp}), "only the start of a path")
 	require.NoError(t, f.GetAll(map[string]any{"$1.list[2]": &hp, "$1.list[-1]": &other}))
 	require.Equal(t, [2]int{3, 3}, [2]int{hp, other})
