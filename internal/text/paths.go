@@ -248,7 +248,7 @@ func (s *scanner) isRoot() bool {
 func (s *scanner) name() (Value, error) {
 	n := wire.NameLen(s.text[s.pos:])
 	if n == 0 {
-		return Value{}, s.errorf(`want a name; other keys are written ["…"]`)
+		return Value{}, s.errorf(`want a name; an index is written [0], and other keys ["…"]`)
 	}
 	return Value{Type: gdwire.TypeString, Text: s.take(n)}, nil
 }

@@ -85,7 +85,7 @@ func TestPathsErrors(t *testing.T) {
 		`$`:                                `"$", column 2: want = and a value`,
 		`$ =`:                              `"$ =", column 4: want a value`,
 		`2 = 1`:                            `column 1: want $, a name or [`,
-		`$.2 = 1`:                          `column 3: want a name; other keys are written ["…"]`,
+		`$.2 = 1`:                          `column 3: want a name; an index is written [0], and other keys ["…"]`,
 		`$.a-b = 1`:                        `column 4: want = and a value`,
 		`$[1 = 1`:                          `column 5: want ]`,
 		`$[[]] = 1`:                        `column 3: "[]] = 1" is not a key; .key(n) and .value(n) are the n-th pair`,

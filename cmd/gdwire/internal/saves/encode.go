@@ -139,7 +139,11 @@ func (e *jsonEncoder) values(s *shell.Stdio, name string) (all []*encoded, err e
 	defer func() { _ = in.Close() }()
 	jo := e.json
 	jo.AllowObjects = e.Decoder.AllowObjects
-	values, end := bufio.NewScanner(shell.DecodeText(in)), int64(0)
+	input := bufio.NewReader(shell.DecodeText(in))
+	if head, _ := input.Peek(4); bytes.IndexByte(head, 0) >= 0 { // a length or header
+		return nil, fmt.Errorf("%s is not JSON", in.Name)
+	}
+	values, end := bufio.NewScanner(input), int64(0)
 	values.Buffer(nil, save.MaxInMemory)
 	split := gdjson.SplitValues(jo)
 	values.Split(func(data []byte, atEOF bool) (int, []byte, error) {

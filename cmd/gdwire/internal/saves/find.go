@@ -25,13 +25,16 @@ func Find(f *shell.Flags) shell.Action {
 	var wanted string
 	return shell.Action{
 		Check: func() error {
+			err := checkOrder(f, nil)
 			wanted, f.Operands = f.Operands[0], f.Operands[1:]
 			if wanted == "" {
 				return fmt.Errorf("find takes a text or number that is not empty")
 			}
-			return nil
+			return err
 		},
-		File: func(s *shell.Stdio, name string) error { return find(s, &o, name, wanted) },
+		File: func(s *shell.Stdio, name string) error {
+			return withFileHint(find(s, &o, name, wanted), name, wanted)
+		},
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -28,7 +27,10 @@ func Get(f *shell.Flags) shell.Action {
 	f.BoolVar(&g.raw, "raw", false, "write the bytes of a string, packed array or image as they are, and a number as text")
 	f.BoolVar(&g.keys, "keys", false, "show the keys of a dictionary, or the names of an object's properties")
 	f.BoolVar(&g.length, "length", false, "show the number of elements, pairs or properties, or of bytes of text")
-	return shell.Action{Check: func() error { return g.check(f) }, File: g.run}
+	var path string
+	check := func() error { path = f.Operands[0]; return g.check(f) }
+	run := func(s *shell.Stdio, name string) error { return withFileHint(g.run(s, name), name, path) }
+	return shell.Action{Check: check, File: run}
 }
 
 // A get shows the value at a path, as text that set takes, or as JSON.
@@ -51,14 +53,7 @@ func (g *get) check(f *shell.Flags) (err error) {
 	if err != nil && strings.Contains(f.Operands[0], "|") {
 		err = fmt.Errorf("%w; -keys and -length show keys and the length, and jq runs filters: gdwire json -plain FILE | jq FILTER", err)
 	}
-	if len(f.Operands) == 2 {
-		if _, noFile := os.Stat(f.Operands[1]); noFile != nil && f.Operands[1] != "-" {
-			err = withOperandHint(f, cmp.Or(err, noFile))
-			if err == noFile { // opening the file will return it
-				err = nil
-			}
-		}
-	}
+	err = checkOrder(f, err)
 	f.Operands = f.Operands[1:]
 	return err
 }

@@ -2,6 +2,7 @@ package saves
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -134,6 +135,31 @@ func isThere(name string) bool {
 func withOperandHint(f *shell.Flags, err error) error {
 	if _, failed := os.Stat(f.Operands[0]); err != nil && failed == nil {
 		return fmt.Errorf("%w; the file %s must be the last operand", err, f.Operands[0])
+	}
+	return err
+}
+
+// checkOrder returns err. If the last of two operands is not a file and the first is, the error says so.
+func checkOrder(f *shell.Flags, err error) error {
+	if len(f.Operands) != 2 || f.Operands[1] == "-" {
+		return err
+	}
+	_, noFile := os.Stat(f.Operands[1])
+	if noFile == nil {
+		return err
+	}
+	hinted := withOperandHint(f, cmp.Or(err, noFile))
+	if hinted == noFile { // opening the file will return it
+		return nil
+	}
+	return hinted
+}
+
+// withFileHint returns err. If it is about standard input and the first operand is a file, it adds
+// that another operand precedes files.
+func withFileHint(err error, name, first string) error {
+	if err != nil && name == "" && isThere(first) {
+		return fmt.Errorf("%w; the file %s must be the last operand", err, first)
 	}
 	return err
 }

@@ -65,7 +65,7 @@ func partNames() (all []string) {
 	for _, f := range open.Frames {
 		all = append(all, f.String())
 	}
-	return slices.AppendSeq(all, maps.Keys(containers))
+	return append(all, slices.Sorted(maps.Keys(containers))...)
 }
 
 // add adds a part of -to. A second part of the same kind is an error.
@@ -80,7 +80,7 @@ func (t *target) add(part string) error {
 	}
 	info, ok := containers[part]
 	if !ok {
-		return fmt.Errorf("there is no %q", part)
+		return fmt.Errorf("%q is no part: want any of %s", part, strings.Join(partNames(), ", "))
 	}
 	return setOnce(&t.container, &info, "container", part)
 }

@@ -3,6 +3,7 @@ package shell
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 
@@ -24,6 +25,12 @@ func CompleteAddress(addr *string) error {
 		*addr = ":" + *addr
 	}
 	host, port, err := net.SplitHostPort(*addr)
+	if err != nil {
+		return err
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("%q is no port: want PORT, HOST:PORT or unix:PATH", port)
+	}
 	*addr = net.JoinHostPort(cmp.Or(host, Loopback), port)
-	return err
+	return nil
 }

@@ -181,16 +181,21 @@ func (p *Program) printLimits(w io.Writer) error {
 // sizeText says how numbers are written.
 const sizeText = "N may be 10K or 16MiB (K is 1024)"
 
+// usage returns the form of a command line.
+func (c *Command) usage() string {
+	return strings.TrimSuffix(fmt.Sprintf("gdwire %s [flags] %s", c.Name, c.Operands), " ")
+}
+
 // printUsage prints a short description of the subcommand.
 func (c *Command) printUsage(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "Usage: gdwire %s [flags] %s\ngdwire %[1]s -h shows examples and flags.\n", c.Name, c.Operands)
+	_, err := fmt.Fprintf(w, "Usage: %s\ngdwire %s -h shows examples and flags.\n", c.usage(), c.Name)
 	return err
 }
 
 // printHelp prints a description of the subcommand with its flags.
 func (c *Command) printHelp(w io.Writer, f *Flags) error {
 	t := NewTable(w)
-	fmt.Fprintf(t, "Usage: gdwire %s [flags] %s\n\n%s\n\n", c.Name, c.Operands, c.Summary)
+	fmt.Fprintf(t, "Usage: %s\n\n%s\n\n", c.usage(), c.Summary)
 	for _, example := range c.Examples {
 		fmt.Fprintf(t, "    %s\n", example)
 	}

@@ -94,7 +94,7 @@ func Choose[T any](f *Flags, name, text string, choices []T, dst *T, nameOf func
 	f.Func(name, text+": "+list, func(s string) error {
 		i := slices.Index(names, s)
 		if i < 0 {
-			return fmt.Errorf("none of %s", list)
+			return fmt.Errorf("want one of %s", list)
 		}
 		*dst = choices[i]
 		return nil

@@ -126,7 +126,7 @@ func (c *Command) parse(f *Flags, action *Action, args []string, isTerminal bool
 		err = withSimilarFlag(err, f)
 	}
 	if n := len(f.Operands); err == nil && (n < c.Min || c.Max >= 0 && n > c.Max) {
-		err = fmt.Errorf("%s takes %s and not %q", c.Name, strings.Trim(c.Operands+" and flags", " "), f.Operands)
+		err = c.wrongOperands(f.Operands)
 	}
 	if err == nil && action.Check != nil {
 		err = action.Check()
@@ -138,6 +138,17 @@ func (c *Command) parse(f *Flags, action *Action, args []string, isTerminal bool
 		err = c.checkOutput(f, isTerminal)
 	}
 	return err
+}
+
+// wrongOperands returns the error for a number of operands that c does not take.
+func (c *Command) wrongOperands(operands []string) error {
+	switch {
+	case len(operands) == 0:
+		return fmt.Errorf("%s needs %s", c.Name, c.Operands)
+	case c.Max == 0:
+		return fmt.Errorf("%s takes no operands and not %q", c.Name, operands)
+	}
+	return fmt.Errorf("%s takes %s and not %q", c.Name, c.Operands, operands)
 }
 
 // withSimilarFlag returns err. If it is about a flag that there is not, it adds a similar one.
