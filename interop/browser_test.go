@@ -14,8 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browser is shared by all tests.
-var browser *Browser
+// All tests share a browser and a folder with programs that they build.
+var (
+	browser  *Browser
+	programs string
+)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -34,6 +37,11 @@ func TestMain(m *testing.M) {
 		}
 		defer b.Close()
 		browser = b
+		if programs, err = os.MkdirTemp("", "gdwire-interop"); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		defer func() { _ = os.RemoveAll(programs) }()
 		fmt.Println("browser started in", time.Since(begin).Round(time.Millisecond))
 		return m.Run()
 	}()

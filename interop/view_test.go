@@ -27,15 +27,22 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// gdwireBinary builds the command.
+// gdwireBinary returns the name of the command, which the first call builds.
 func gdwireBinary(t testing.TB) string {
-	binary := filepath.Join(t.TempDir(), "gdwire")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/gdwire")
-	build.Dir = ".."
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	binary, err := built()
+	require.NoError(t, err)
 	return binary
 }
+
+var built = sync.OnceValues(func() (string, error) {
+	binary := filepath.Join(programs, "gdwire")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/gdwire")
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return binary, nil
+})
 
 // A viewPage is a page of gdwire view in the browser.
 type viewPage struct {
