@@ -107,7 +107,7 @@ func TestViewMap(t *testing.T) {
 // The search shows paths of pairs, groups equal ones, and a path goes where it leads.
 func TestViewSearch(t *testing.T) {
 	p := openView(t, gdwireBinary(t), largeSave)
-	p.find("stats", "500 found, the first ones")
+	p.find("stats", "the first 500 found")
 	require.Equal(t, "player.inventory[*].stats  500 times", eval[string](p, `document.querySelector("#hits summary").textContent`))
 	require.Equal(t, 1, eval[int](p, `document.getElementById("hits").children.length`))
 	p.run(`document.dispatchEvent(new KeyboardEvent("keydown", {key: "F3"}))`)

@@ -305,6 +305,31 @@ func TestViewEditMerge(t *testing.T) {
 	p.quiet()
 }
 
+// After gdwire has ended, the page says so, also that edits were not saved, and offers none.
+func TestViewEditEnded(t *testing.T) {
+	name, before := editable(t)
+	command := exec.Command(gdwireBinary(t), "view", "-no-open", name)
+	url, _ := startView(t, command)
+	p := openPage(t, url)
+	p.double(p.line(".gold") + `.querySelector(".value")`)
+	p.ready("5")
+	p.press("7" + kb.Enter)
+	p.settled(".gold5 → 7int")
+	p.double(p.line(".hp") + `.querySelector(".value")`)
+	p.ready("10")
+	p.press("9")
+	require.NoError(t, command.Process.Signal(os.Interrupt))
+	p.until(`document.getElementById("notice").textContent === "gdwire has ended: the edits that are not saved are lost"`)
+	require.Equal(t, "Not editable: gdwire has ended", eval[string](p, `document.getElementById("read-only").textContent`))
+	p.press(kb.Enter)
+	p.until(`document.getElementById("field-error").textContent === "gdwire has ended" && ` + fieldValue + `.value === "9"`)
+	p.press(kb.Escape)
+	p.click(p.line(".name"))
+	p.until(`document.getElementById("error").textContent === "gdwire has ended"`)
+	p.accessible()
+	require.Equal(t, before, read(t, name))
+}
+
 // engineReads expects that Godot 4, if GDWIRE_GODOT4 is set, reads the value of a file, and that its text contains
 // parts.
 func engineReads(t *testing.T, name string, parts ...string) {

@@ -2,9 +2,18 @@
 
 export const byId = id => document.getElementById(id);
 
+// reach asks gdwire, which may have ended.
+async function reach(what, options) {
+	try {
+		return await fetch(what, options);
+	} catch (error) {
+		throw error.name === "AbortError" ? error : new Error("gdwire has ended");
+	}
+}
+
 // ask returns the answer to a request. If it is nothing but an error, this is thrown.
 export async function ask(what, args, signal) {
-	const answer = await fetch(what + "?" + new URLSearchParams(args), {signal});
+	const answer = await reach(what + "?" + new URLSearchParams(args), {signal});
 	const json = await answer.json();
 	if (json.error && Object.keys(json).length === 1) throw new Error(json.error.text);
 	return json;
@@ -12,7 +21,7 @@ export async function ask(what, args, signal) {
 
 // post asks for a change, and returns the answer.
 export async function post(what, body) {
-	const answer = await fetch(what, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
+	const answer = await reach(what, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
 	if (!answer.ok) throw new Error("gdwire refuses the request");
 	const json = await answer.json();
 	if (json.error) throw new Error(json.error.text);
@@ -21,7 +30,7 @@ export async function post(what, body) {
 
 // askLines calls each for the lines of JSON of an answer, as they arrive.
 export async function askLines(what, args, signal, each) {
-	const answer = await fetch(what + "?" + new URLSearchParams(args), {signal});
+	const answer = await reach(what + "?" + new URLSearchParams(args), {signal});
 	const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
 	let rest = "";
 	for (;;) {

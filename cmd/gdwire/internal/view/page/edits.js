@@ -119,7 +119,7 @@ export class Edits {
 		this.input.value = at.first;
 		this.input.placeholder = "";
 		byId("field-what").textContent = at.adds ? "New in" : "Value of";
-		byId("field-name").textContent = shortPath(at.label) || "$";
+		byId("field-name").textContent = (shortPath(at.label) || "$") + (at.adds ? "" : ", " + row.type);
 		this.showError("");
 		this.form.hidden = false;
 		this.place();

@@ -124,7 +124,10 @@ async function watch() {
 		try {
 			answer = await ask("watch", {version: info.file.version});
 		} catch {
-			notice("gdwire has ended: this page does not change any more");
+			const {edits: state} = info.file;
+			notice("gdwire has ended: " + (state.unsaved ? "the edits that are not saved are lost" : "this page does not change any more"));
+			state.readOnly ||= "gdwire has ended";
+			edits.shown();
 			return;
 		}
 		if (answer.fault) {

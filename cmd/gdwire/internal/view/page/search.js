@@ -59,8 +59,8 @@ export class Search {
 					this.add(p.hit, q);
 				}
 				if (p.error) byId("hits").append(make("li", "error", p.error.text));
-				const end = p.done ? n === maxHits ? ", the first ones" : "" : size ? `, ${Math.floor(100 * p.at / size)} %` : " …";
-				byId("found").textContent = `${n} found${end}`;
+				const progress = p.done ? "" : size ? `, ${Math.floor(100 * p.at / size)} %` : " …";
+				byId("found").textContent = `${p.done && n === maxHits ? "the first " : ""}${n} found${progress}`;
 				if (p.done && n === 1) this.choose(0);
 			});
 		} catch (error) {

@@ -204,7 +204,7 @@ export class Tree {
 			value.append(picture);
 		}
 		if (mark?.old) value.append(make("del", "", mark.old), " → ");
-		if (mark?.inside && !open) value.append(make("span", "inside", "changes in it "));
+		if (mark?.inside && !open) value.append(make("span", "inside", "changes in it"), " ");
 		if (row.text && !open) value.append(make("span", textClass(row), row.text));
 		if (row.error && !open?.showsFault()) value.append(make("span", "bad", " " + row.error.text));
 		const type = make("span", "type", row.type + (row.count > 0 ? " " + row.count : ""));
