@@ -54,6 +54,14 @@ func CopyValue(e *Encoder, d *Decoder) error {
 	}
 }
 
+// copyToken is [export.CopyToken].
+func (e *Encoder) copyToken(t Token) error {
+	e.copies = true
+	err := e.WriteToken(t)
+	e.copies = false
+	return err
+}
+
 // copyFast copies the bytes of tokens that are on the fast path of both d and e, as
 // long as both are in containers of the same kind with the same number of values to
 // come. These bytes are the same as WriteToken would write. It does not copy the End

@@ -114,6 +114,9 @@ func (export) Wrapf(err error, format string, args ...any) error { return wrapf(
 // $2, until Reset. It is for a value in a file, and is called before its first token was read.
 func (export) Place(d *Decoder, offset, value int64) { d.place(offset, value) }
 
+// CopyToken writes t as WriteToken does, and a NUL in its text, as [CopyValue] does.
+func (export) CopyToken(e *Encoder, t Token) error { return e.copyToken(t) }
+
 // Forget closes e and makes it forget the slice of ResetBytes, which a pool of Encoders would keep
 // in memory. Bytes returns nil then.
 func (export) Forget(e *Encoder) { e.forget() }

@@ -23,6 +23,31 @@
 // Validate, Receive) return an error if bytes follow its values. A call that takes a Decoder reads the
 // next value.
 //
+// # Godot 4 to Godot 3
+//
+// To write a file in another format, set Info.Format. Everything in Godot 3 has a place in Godot 4. In the other
+// direction, [File.WriteTo] and [File.Save] return an error that contains the path of the first value that Godot 3 does
+// not have, and wraps [gdwire.ErrType], or [gdwire.ErrRange] for reals of 64 bits. If [File.Lossy] is set, they call it
+// for each such value and write its counterpart:
+//
+//	Vector2i, Rect2i, Vector3i    a Vector2, Rect2, Vector3
+//	Vector4                       an Array of 4 floats
+//	Vector4i                      an Array of 4 ints
+//	Projection                    an Array of 16 floats
+//	StringName                    a String
+//	RID with an id                an RID without it
+//	Callable, Signal              null
+//	typed Dictionary              an untyped Dictionary
+//	typed Array                   an untyped Array
+//	PackedInt64Array              an Array of ints
+//	PackedFloat64Array            an Array of floats
+//	PackedVector4Array            an Array of Arrays of 4 floats
+//	reals of 64 bits              reals of 32 bits, if they have to be rounded
+//
+// No other number is rounded, except integers of more than 24 bits where they become reals. Keys are converted
+// as values are; of two keys that become equal, Godot 3 reads the last. Names of classes and properties in serialized
+// objects stay.
+//
 // # Large files
 //
 // A content of up to 4 MiB is held in memory. A larger content stays in its file, which must not change

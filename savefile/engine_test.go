@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,22 +110,69 @@ func TestSaveEngine(t *testing.T) {
 			}
 			require.NoError(t, os.WriteFile(filepath.Join(folder, "files.txt"), []byte(list.String()), 0o600))
 
-			out, err := command.CombinedOutput()
-			require.NoError(t, err, "%s", out)
-			require.NotContains(t, string(out), "FAILED")
-			require.NotContains(t, string(out), "SCRIPT ERROR")
-			got := map[string]string{}
-			for line := range strings.Lines(string(out)) {
-				if words := strings.Fields(line); len(words) == 3 && words[0] == "GOT" {
-					b, err := hex.DecodeString(words[2])
-					require.NoError(t, err)
-					got[words[1]] = firstValue(t, b, Info{Format: format, Lengths: NoLengths})
-				}
-			}
+			got := engineValues(t, command, format)
 			require.Len(t, want, 33*3+3)
 			require.Equal(t, want, got)
 		})
 	}
+}
+
+// engineValues runs an engine on files.txt and returns the first values that it read, by the names of the files.
+func engineValues(t *testing.T, command *exec.Cmd, format gdwire.Format) map[string]string {
+	t.Helper()
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.NotContains(t, string(out), "FAILED")
+	require.NotContains(t, string(out), "SCRIPT ERROR")
+	got := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); len(words) == 3 && words[0] == "GOT" {
+			b, err := hex.DecodeString(words[2])
+			require.NoError(t, err)
+			got[words[1]] = firstValue(t, b, Info{Format: format, Lengths: NoLengths})
+		}
+	}
+	return got
+}
+
+// TestConvertEngine lets Godot 3 read values of Godot 4 that were converted with Lossy.
+func TestConvertEngine(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	folder := t.TempDir()
+	command := engineCommand(ctx, t, gdwire.Godot3, folder)
+	var list strings.Builder
+	want := map[string]string{}
+	put := func(value, becomes any, double bool) {
+		f, err := New(Info{DoubleReals: double}, value)
+		require.NoError(t, err)
+		f.Info.Format = gdwire.Godot3
+		lost := 0
+		f.Lossy = func(Loss) { lost++ }
+		name := fmt.Sprint(len(want))
+		require.NoError(t, f.Save(filepath.Join(folder, name)))
+		require.Positive(t, lost)
+		list.WriteString(engineLine(name, f.Info, 0))
+		b, err := variant.Marshal(becomes, variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}})
+		require.NoError(t, err)
+		want[name] = hex.EncodeToString(b)
+	}
+	for i, c := range slices.Concat(conversions, doubles) {
+		if c.lost != "" {
+			put([]any{c.value, 1}, []any{c.want, 1}, i >= len(conversions)) // the value after it shows where it ends
+		}
+	}
+	var keys variant.Dictionary
+	for i, k := range []any{variant.Vector2{X: 1}, variant.Vector2i{X: 1}, variant.Callable{}, variant.Signal{}, variant.StringName("k")} {
+		keys.Set(k, i)
+	}
+	var last variant.Dictionary // of equal keys
+	last.Set(variant.Vector2{X: 1}, 1)
+	last.Set(nil, 3)
+	last.Set("k", 4)
+	put(&keys, &last, false)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "files.txt"), []byte(list.String()), 0o600))
+	require.Equal(t, want, engineValues(t, command, gdwire.Godot3))
 }
 
 // firstValue returns the encoding of the first value in a file, in hexadecimal digits. Its padding is

@@ -57,11 +57,6 @@ func notFound(err error) error {
 	return named
 }
 
-// A convertError is an error of a value that another format cannot represent, which is no damage.
-type convertError struct{ error }
-
-func (e *convertError) Unwrap() error { return e.error }
-
 // damaged returns err, or a DamageError if err says that the content or its container is damaged.
 func damaged(err error) error {
 	var already *DamageError
@@ -75,7 +70,7 @@ func damaged(err error) error {
 	case errors.Is(err, gdwire.ErrLimit), errors.Is(err, gdwire.ErrObject), errors.Is(err, gdwire.ErrCall):
 	case errors.Is(err, fileaccess.ErrPassword), errors.Is(err, fileaccess.ErrMode):
 	case errors.As(err, new(*edit.RefusedError)): // the edit is wrong, not the file
-	case errors.As(err, new(*convertError)), errors.As(err, new(*variant.TypeError)): // the value is good and the variable of another type
+	case errors.As(err, new(*save.ConvertError)), errors.As(err, new(*variant.TypeError)): // the value is good and the variable of another type
 	case errors.As(err, &at):
 		return &DamageError{at.Offset, err}
 	case errors.As(err, &in):

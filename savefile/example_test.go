@@ -276,6 +276,31 @@ func ExampleNew() {
 	// Output: godot3, lengths, encrypted
 }
 
+// A save of Godot 4 is converted for Godot 3.
+func ExampleFile_WriteTo() {
+	f, err := savefile.New(savefile.Info{Lengths: savefile.NoLengths}, struct {
+		Class variant.StringName
+		Cell  variant.Vector2i
+	}{"mage", variant.Vector2i{X: 3, Y: 4}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	f.Info.Format = gdwire.Godot3
+	var b bytes.Buffer
+	_, err = f.WriteTo(&b)
+	fmt.Println(err)
+
+	b.Reset()
+	f.Lossy = func(l savefile.Loss) { fmt.Println(l) }
+	n, err := f.WriteTo(&b)
+	fmt.Println(n, err)
+	// Output:
+	// gdwire: offset 24, $.class: godot3 has no StringName; it would become a String
+	// $.class: StringName becomes a String
+	// $.cell: Vector2i becomes a Vector2
+	// 60 <nil>
+}
+
 func ExampleOptions_repair() {
 	name := newSave()
 	f, err := savefile.Open(name, nil)

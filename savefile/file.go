@@ -20,6 +20,9 @@ type File struct {
 	// Info describes the file. WriteTo and Save write a file of this kind: to convert the
 	// file, change Info. Reading does not depend on it.
 	Info Info
+	// Lossy is called by WriteTo and Save for each value that Info.Format does not have, in the order of the file,
+	// when its counterpart is written; see the section "Godot 4 to Godot 3". If it is nil, such a value is an error.
+	Lossy func(Loss)
 
 	opened  Info // describes content
 	content *save.Content
@@ -27,6 +30,22 @@ type File struct {
 	stat    os.FileInfo // of this file when it was opened
 	file    *os.File    // nil if the content is held in memory
 }
+
+// A Loss is a value that a file cannot have in another format.
+type Loss struct {
+	// Path is the location of the value, such as $.player.class.
+	Path string
+	// Offset is that of the value in the content that was read, in bytes. In a packed array, it can be that of a later
+	// element.
+	Offset int64
+	// Value is what the format does not have, such as "StringName".
+	Value string
+	// Becomes is what is written in its place, such as "a String" or "null".
+	Becomes string
+}
+
+// String returns a sentence, such as "$.player.class: StringName becomes a String".
+func (l Loss) String() string { return l.Path + ": " + l.Value + " becomes " + l.Becomes }
 
 // Close closes the file. f cannot be read after that. A File of [Read] or [New] need not be closed.
 func (f *File) Close() error {

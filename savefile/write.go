@@ -3,6 +3,7 @@ package savefile
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -56,27 +57,47 @@ func (f *File) convert(w io.Writer, info *Info) error {
 	e := gdwire.NewEncoder(nil, &eo)
 	defer func() { _ = e.Close() }()
 	order := info.Lengths.order()
+	report := &save.Converter{Lost: f.lost()}
+	write := report
+	if order != nil { // values are encoded twice, instead of in memory, but reported once
+		write = &save.Converter{Lost: func(*gdwire.Decoder, string, string) {}}
+	}
 	return f.content.Packets(save.Every, func(p *save.Packet) (bool, error) {
 		d := p.Decoder
-		if order != nil { // encoded twice, instead of in memory
-			if err := writeLength(w, order, e, d); err != nil {
+		if order != nil {
+			if err := writeLength(w, order, report, e, d); err != nil {
 				return false, err
 			}
 			f.content.Place(again, p)
 			d = again
 		}
 		e.Reset(w)
-		if err := recode(e, d); err != nil {
+		if err := recode(write, e, d); err != nil {
 			return false, err
 		}
 		return true, p.Finish(nil)
 	})
 }
 
+// lost returns the function that calls Lossy, or nil if there is none.
+func (f *File) lost() func(d *gdwire.Decoder, value, becomes string) {
+	if f.Lossy == nil {
+		return nil
+	}
+	return func(d *gdwire.Decoder, value, becomes string) {
+		l := Loss{Value: value, Becomes: becomes}
+		var at *gdwire.Error
+		if errors.As(d.WrapError(gdwire.ErrType), &at) {
+			l.Offset, l.Path = at.Offset, at.Path
+		}
+		f.Lossy(l)
+	}
+}
+
 // writeLength writes the length of the next value, which it encodes.
-func writeLength(w io.Writer, order binary.ByteOrder, e *gdwire.Encoder, d *gdwire.Decoder) error {
+func writeLength(w io.Writer, order binary.ByteOrder, c *save.Converter, e *gdwire.Encoder, d *gdwire.Decoder) error {
 	e.Reset(io.Discard)
-	if err := recode(e, d); err != nil {
+	if err := recode(c, e, d); err != nil {
 		return err
 	}
 	b, err := appendLength(nil, order, e.OutputOffset())
@@ -86,12 +107,7 @@ func writeLength(w io.Writer, order binary.ByteOrder, e *gdwire.Encoder, d *gdwi
 	return err
 }
 
-// recode copies the next value. An error of e, such as a type that the format does not have, contains
-// the offset and path in f.
-func recode(e *gdwire.Encoder, d *gdwire.Decoder) error {
-	err := gdwire.CopyValue(e, d)
-	if at, ok := err.(*gdwire.Error); ok && err == e.Err() {
-		return &convertError{d.WrapError(at.Err)}
-	}
-	return cmp.Or(err, e.Flush())
+// recode copies the next value to e, and flushes.
+func recode(c *save.Converter, e *gdwire.Encoder, d *gdwire.Decoder) error {
+	return cmp.Or(c.Copy(e, d), e.Flush())
 }

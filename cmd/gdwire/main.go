@@ -152,10 +152,11 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 		{Name: "recode", Operands: "[FILE…]", Max: -1, Summary: "Decode and re-encode, in the same or another format.",
 			Examples: []string{
 				"gdwire recode -to godot4,zstd old.save -o new.save",
+				"gdwire recode -to godot3 -lossy save.bin -o old.save",
 				"gdwire recode -i -to plain saves/*.bin",
 				"gdwire recode -to encrypted -password-file password.txt save.bin -o secret.save",
 			},
-			Binary: true, Edits: true, New: saves.Recode},
+			Details: saves.PrintLosses, Binary: true, Edits: true, New: saves.Recode},
 	}},
 	{Heading: "Watch", Commands: []shell.Command{
 		{Name: "listen", Operands: "ADDR", Min: 1, Max: 1, Summary: "Accept connections and show the packets that arrive. ADDR is a port, HOST:PORT or unix:PATH.",

@@ -118,6 +118,8 @@ func Hint(err error) string {
 		return "; allow them with -objects"
 	case errors.Is(err, gdwire.ErrUTF8):
 		return "; accept it with -any-utf8"
+	case errors.As(err, new(*save.LossError)):
+		return "; -lossy writes that"
 	}
 	return limitHint(err)
 }

@@ -1,6 +1,7 @@
 package saves
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -18,13 +19,15 @@ func Recode(f *shell.Flags) shell.Action {
 	r.open.ReadFlags(f, false)
 	f.EditFlags()
 	r.to.flag(f)
+	f.BoolVar(&r.lossy, "lossy", false, "write values that the format of the output does not have as this page says, and show what was lost")
 	return shell.Action{File: r.run}
 }
 
 // A recoder writes values again.
 type recoder struct {
-	open open.Flags
-	to   target
+	open  open.Flags
+	to    target
+	lossy bool
 }
 
 // run reads packets and writes them again.
@@ -44,9 +47,10 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 	if err := s.Out.Flush(); err != nil { // WriteContainer can write to OutFile without this buffer
 		return err
 	}
+	c := newConverter(r.lossy)
 	var n int64
 	err = r.open.WriteContainer(s, w.container, w.key, func(out io.Writer) error {
-		err := open.Show(s, in.Packets(s.Progress(in, in.Source.Size)), newRecodePrinter(s, out, &w).Counting(&n), in.Live)
+		err := open.Show(s, in.Packets(s.Progress(in, in.Source.Size)), newRecodePrinter(s, out, &w, c).Counting(&n), in.Live)
 		if err == shell.ErrBad && s.OutFile != nil {
 			return shell.ErrBad // do not replace the file
 		}
@@ -55,6 +59,7 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 	if err == nil && n == 0 {
 		return errEmpty
 	}
+	c.note(s, err)
 	return err
 }
 
@@ -62,14 +67,14 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 // length-prefixed packets, and writes other invalid values up to the error. To a regular file
 // without a container it writes packets without holding them in memory, because the lengths can
 // be set later.
-func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output) open.Printer {
+func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output, c *converter) open.Printer {
 	if o.Framed() {
 		so := o.Stream()
 		so.MaxPacket = -1 // a packet can grow by missing padding
 		if s.OutFile != nil && out == io.Writer(s.Out) {
 			w := stream.NewWriter(s.OutFile, so)
 			return open.Printer{Show: func(p *save.Packet) error {
-				err := w.WriteThrough(func(e *gdwire.Encoder) error { return recode(e, p) })
+				err := w.WriteThrough(func(e *gdwire.Encoder) error { return c.recode(e, p) })
 				if failed := (*os.PathError)(nil); errors.As(err, &failed) && failed.Path == s.OutFile.Name() {
 					return open.OutputError{Err: err}
 				}
@@ -78,26 +83,12 @@ func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output) open.Printer {
 		}
 		w := stream.NewWriter(out, so)
 		return open.Printer{Show: func(p *save.Packet) error {
-			return w.WritePacket(func(e *gdwire.Encoder) error { return recode(e, p) })
+			return w.WritePacket(func(e *gdwire.Encoder) error { return c.recode(e, p) })
 		}}
 	}
 	eo := o.Encoder()
 	e := gdwire.NewEncoder(out, &eo)
 	return open.Printer{Show: func(p *save.Packet) error {
-		return errors.Join(recode(e, p), e.Flush())
+		return cmp.Or(c.recode(e, p), e.Flush()) // after an invalid call, both are its error
 	}}
-}
-
-// recode re-encodes the value of a packet.
-func recode(e *gdwire.Encoder, p *save.Packet) error {
-	if p.Err != nil {
-		return p.Err
-	}
-	err := gdwire.CopyValue(e, p.Decoder)
-	if err != nil && err == e.Err() { // add the offset in the input
-		err = p.FromStart(p.WrapError(reason(err)))
-		p.Err = err
-		return err
-	}
-	return p.Finish(err)
 }

@@ -113,11 +113,3 @@ func (t *target) apply(w output) output {
 	}
 	return w
 }
-
-// reason returns the cause of an encoding error, without offset and path.
-func reason(err error) error {
-	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
-		return e.Err
-	}
-	return err
-}
