@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // addSeeds adds a save of each kind.
@@ -46,6 +50,46 @@ func FuzzOpen(f *testing.F) {
 		if s.Info.Damage == nil && s.Info.Container.Container == fileaccess.Plain {
 			require.Equal(t, b, written(t, s))
 		}
+	})
+}
+
+// FuzzConvert: every value of Godot 4 can be converted to Godot 3, and what differs after converting it back was
+// reported.
+func FuzzConvert(f *testing.F) {
+	for packet := range gdwiretest.Packets(gdwire.Godot4) {
+		f.Add(packet)
+	}
+	for packet := range gdwiretest.Objects(gdwire.Godot4) {
+		f.Add(packet)
+	}
+	for _, c := range slices.Concat(conversions, doubles) {
+		keys := new(variant.Dictionary)
+		keys.Set(c.value, 1)
+		b, err := variant.Marshal([]any{c.value, keys}, variant.Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}})
+		if require.NoError(f, err); len(b) < 1<<10 {
+			f.Add(b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		do := gdwire.DecoderOptions{Format: gdwire.Godot4, AllowObjects: true, AllowInvalidUTF8: true}
+		if variant.Validate(b, variant.Options{Decoder: do}) != nil {
+			return
+		}
+		convert := func(b []byte, from, to gdwire.Format, lost func(*gdwire.Decoder, string, string)) []byte {
+			d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: from, AllowObjects: true, AllowInvalidUTF8: true, Limits: gdwire.NoLimits})
+			d.ResetBytes(b)
+			e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: to, AllowInvalidUTF8: true, Depth: -1})
+			e.ResetBytes(nil)
+			require.NoError(t, (&save.Converter{Lost: lost}).Copy(e, d))
+			return e.Bytes()
+		}
+		var losses []Loss
+		three := convert(b, gdwire.Godot4, gdwire.Godot3, func(d *gdwire.Decoder, value, becomes string) {
+			losses = append(losses, lossAt(d, value, becomes))
+		})
+		back := convert(three, gdwire.Godot3, gdwire.Godot4, nil)
+		differ, reported := compared(t, b, back, losses)
+		require.Empty(t, locations(differ, reported), "differ, but were not reported")
 	})
 }
 

@@ -84,14 +84,16 @@ func (f *File) lost() func(d *gdwire.Decoder, value, becomes string) {
 	if f.Lossy == nil {
 		return nil
 	}
-	return func(d *gdwire.Decoder, value, becomes string) {
-		l := Loss{Value: value, Becomes: becomes}
-		var at *gdwire.Error
-		if errors.As(d.WrapError(gdwire.ErrType), &at) {
-			l.Offset, l.Path = at.Offset, at.Path
-		}
-		f.Lossy(l)
+	return func(d *gdwire.Decoder, value, becomes string) { f.Lossy(lossAt(d, value, becomes)) }
+}
+
+// lossAt returns the Loss of the value that d has read, or of a part of it.
+func lossAt(d *gdwire.Decoder, value, becomes string) Loss {
+	l := Loss{Value: value, Becomes: becomes}
+	if at := (*gdwire.Error)(nil); errors.As(d.WrapError(gdwire.ErrType), &at) {
+		l.Offset, l.Path = at.Offset, at.Path
 	}
+	return l
 }
 
 // writeLength writes the length of the next value, which it encodes.

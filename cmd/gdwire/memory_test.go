@@ -72,6 +72,19 @@ func TestCommandMemory(t *testing.T) {
 	}
 }
 
+// TestLossyMemory: a conversion to Godot 3 keeps no text or packed array in memory.
+func TestLossyMemory(t *testing.T) {
+	size := 4 << 20
+	for name, head := range map[string][]byte{"StringName": wire(21, size), "PackedInt64Array": wire(31, size/8), "PackedVector4Array": wire(38, size/16)} {
+		t.Run(name, func(t *testing.T) {
+			in := io.MultiReader(bytes.NewReader(head), endless(int64(size)))
+			args := strings.Fields("recode -format godot4 -frame none -to godot3 -lossy -max-string -1 -max-elements -1")
+			allocated := testenv.Allocated(func() { require.Zero(t, run(args, in, io.Discard, io.Discard)) })
+			require.Less(t, allocated, uint64(2<<20))
+		})
+	}
+}
+
 // TestMemoryLarge runs commands as processes of their own over 4 GiB, which are
 // generated, or 40 MiB in the quick tests, and looks at the most memory that they had.
 func TestMemoryLarge(t *testing.T) {

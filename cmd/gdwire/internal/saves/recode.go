@@ -19,7 +19,7 @@ func Recode(f *shell.Flags) shell.Action {
 	r.open.ReadFlags(f, false)
 	f.EditFlags()
 	r.to.flag(f)
-	f.BoolVar(&r.lossy, "lossy", false, "write values that the format of the output does not have as this page says, and show what was lost")
+	f.BoolVar(&r.lossy, "lossy", false, "convert values that the format of the output does not have, by the table above, and show what is lost")
 	return shell.Action{File: r.run}
 }
 
