@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -286,7 +287,10 @@ func convertible(r *rand.Rand, depth int, double, kept bool) any {
 		all = slices.Concat(conversions, doubles)
 	}
 	for {
-		if c := all[r.IntN(len(all))]; !kept || c.lost == "" {
+		c := all[r.IntN(len(all))]
+		v := reflect.ValueOf(c.value)
+		isLong := v.IsValid() && (v.Kind() == reflect.Slice || v.Kind() == reflect.String) && v.Len() > 1000
+		if (!kept || c.lost == "") && !(isLong && r.IntN(50) > 0) {
 			return c.value
 		}
 	}
