@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -82,8 +83,7 @@ func TestCompressEngine(t *testing.T) {
 	var packets [][]byte
 	var list strings.Builder
 	for range values {
-		packet, err := variant.Marshal(randomValue(r, 3))
-		require.NoError(t, err)
+		packet := gdwiretest.Encode(t, randomValue(r, 3))
 		packets = append(packets, packet)
 		list.WriteString(base64.StdEncoding.EncodeToString(packet))
 		for _, mode := range modes {

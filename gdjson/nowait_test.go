@@ -9,6 +9,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -18,8 +19,7 @@ func TestToJSONDoesNotWait(t *testing.T) {
 	values := []any{nil, true, 5, 0.5, "text", variant.StringName("n"), variant.NodePath("/a:b"), variant.RID(1), variant.ObjectID(1), variant.Vector3{}, variant.Color{}, variant.Basis{},
 		variant.Signal{Name: "s"}, variant.Callable{}, &variant.Object{Class: "Node"}, []any{}, []any{1, "a"}, map[string]int{}, map[string]any{"a": []any{1}}, []byte{1, 2}, []int32{1}, []float64{1}, []string{"a"}, []variant.Vector2{{}}}
 	for _, v := range values {
-		packet, err := variant.Marshal(v)
-		require.NoError(t, err)
+		packet := gdwiretest.Encode(t, v)
 		for _, head := range [][]byte{nil, {28, 0, 0, 0, 2, 0, 0, 0}} {
 			for _, plain := range []bool{false, true} {
 				for _, step := range []int{1, 1 << 20} {

@@ -10,7 +10,6 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/gdwiretest"
-	"github.com/gdwire/gdwire/variant"
 )
 
 // shapeCases contains math types, packed arrays and declared types.
@@ -68,11 +67,7 @@ func TestJSONEveryType(t *testing.T) {
 	types := map[gdwire.Type]bool{}
 	for _, f := range []gdwire.Format{gdwire.Godot4, gdwire.Godot2} {
 		from, to := &gdwire.DecoderOptions{Format: f, AllowObjects: true}, &gdwire.EncoderOptions{Format: f}
-		packets := slices.Collect(gdwiretest.Packets(f))
-		object := &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "a", Value: "b"}}}
-		if packet, err := variant.Marshal(object, variant.Options{Encoder: *to}); err == nil {
-			packets = append(packets, packet)
-		}
+		packets := slices.AppendSeq(slices.Collect(gdwiretest.Packets(f)), gdwiretest.Objects(f))
 		for _, packet := range packets {
 			first, err := gdwire.NewDecoder(bytes.NewReader(packet), from).ReadToken()
 			require.NoError(t, err)

@@ -70,7 +70,7 @@ func packets(format gdwire.Format, values ...any) iter.Seq[[]byte] {
 }
 
 // object is a serialized object.
-var object = &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "name", Value: "a"}}}
+var object = &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "name", Value: "a"}, {Name: "items", Value: []any{1}}}}
 
 var values = []any{
 	nil, false, true, 0, -1, int64(1 << 40), 0.0, 0.5, 0.1,

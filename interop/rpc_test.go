@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/examples/rpc/calls"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -315,8 +316,7 @@ func TestRPCPicture(t *testing.T) {
 	ws, _, err := websocket.Dial(t.Context(), url, nil)
 	require.NoError(t, err)
 	defer func() { _ = ws.CloseNow() }()
-	call, err := variant.Marshal([]any{"Main", "move", []any{variant.Vector2{X: 560, Y: 260}}, 1})
-	require.NoError(t, err)
+	call := gdwiretest.Encode(t, []any{"Main", "move", []any{variant.Vector2{X: 560, Y: 260}}, 1})
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageBinary, call))
 	files := gameFiles(t)
 	files["main.gd"] += `

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/variant"
 	"github.com/stretchr/testify/require"
 )
@@ -27,8 +28,7 @@ func TestTypedTags(t *testing.T) {
 		Records: []record{{5}, {6}}, Nodes: []variant.ObjectID{0}, Items: []*variant.Object{nil},
 		Ids: map[string]int64{"a": 1, "b": 2}, Grid: map[variant.Vector2i]string{{X: 1, Y: 2}: "wall"},
 	}
-	b, err := variant.Marshal(save)
-	require.NoError(t, err)
+	b := gdwiretest.Encode(t, save)
 	files := scripts(t, "typed.gd")
 	files["item.gd"] = "extends Resource\n"
 	out, err := browser.Run(t.Context(), Program{Files: files, Args: []string{hex.EncodeToString(b)}})

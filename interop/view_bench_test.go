@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -96,8 +97,7 @@ func encodeLength(n int) []byte { return binary.LittleEndian.AppendUint32(nil, u
 
 // writeHuge writes an Array of Dictionaries, of 1 GiB.
 func writeHuge(b *testing.B, name string) {
-	item, err := variant.Marshal(map[string]any{"id": 7, "name": "item_7", "pos": variant.Vector3{X: 1}})
-	require.NoError(b, err)
+	item := gdwiretest.Encode(b, map[string]any{"id": 7, "name": "item_7", "pos": variant.Vector3{X: 1}})
 	n := 1 << 30 / len(item)
 	f, err := os.Create(name)
 	require.NoError(b, err)
@@ -116,8 +116,7 @@ func writeHuge(b *testing.B, name string) {
 func BenchmarkViewProxy(b *testing.B) {
 	const packets = 20_000
 	binary := gdwireBinary(b)
-	item, err := variant.Marshal([]any{"move", variant.Vector2{X: 1, Y: 2}, 7})
-	require.NoError(b, err)
+	item := gdwiretest.Encode(b, []any{"move", variant.Vector2{X: 1, Y: 2}, 7})
 	packet := append(encodeLength(len(item)), item...)
 	sink, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(b, err)

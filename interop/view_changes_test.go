@@ -8,14 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/variant"
+	"github.com/gdwire/gdwire/gdwiretest"
 )
 
 // write writes a value to a file as a game does, in place.
 func write(t *testing.T, name string, v any) {
-	content, err := variant.Marshal(v)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(name, content, 0o600))
+	require.NoError(t, os.WriteFile(name, gdwiretest.Encode(t, v), 0o600))
 }
 
 const changeLines = `Array.from(document.querySelectorAll("#change-lines .line"), e => e.textContent)`

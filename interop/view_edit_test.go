@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -128,9 +129,7 @@ func TestViewEditKeyboard(t *testing.T) {
 	p.until(unsaved + ` === "saved; save.bin.bak is the file before"`)
 	require.Equal(t, before, read(t, name+".bak"))
 	want := map[string]any{"gold": 7, "hp": 10, "items": []any{"sword", "axe"}, "name": "Grace", "pos": variant.Vector2{X: 3, Y: 4}, "speed": 1.5}
-	after, err := variant.Marshal(want)
-	require.NoError(t, err)
-	require.Equal(t, after, read(t, name))
+	require.Equal(t, gdwiretest.Encode(t, want), read(t, name))
 	engineReads(t, name, "axe", "Grace")
 	p.quiet()
 }
@@ -223,9 +222,8 @@ func TestViewEditHits(t *testing.T) {
 	require.Equal(t, "3 found", eval[string](p, `document.getElementById("found").textContent`))
 	p.ctrl("s")
 	p.until(unsaved + `.startsWith("saved")`)
-	want, err := variant.Marshal(map[string]any{"a": map[string]any{"hp": 9}, "b": map[string]any{"hp": 9}, "c": map[string]any{"hp": 9}})
-	require.NoError(t, err)
-	require.Equal(t, want, read(t, name))
+	want := map[string]any{"a": map[string]any{"hp": 9}, "b": map[string]any{"hp": 9}, "c": map[string]any{"hp": 9}}
+	require.Equal(t, gdwiretest.Encode(t, want), read(t, name))
 	p.quiet()
 }
 
@@ -299,9 +297,7 @@ func TestViewEditMerge(t *testing.T) {
 	p.settled(".gold6 → 7int")
 	p.ctrl("s")
 	p.until(unsaved + `.startsWith("saved")`)
-	want, err := variant.Marshal(map[string]any{"gold": 7, "hp": 8})
-	require.NoError(t, err)
-	require.Equal(t, want, read(t, name))
+	require.Equal(t, gdwiretest.Encode(t, map[string]any{"gold": 7, "hp": 8}), read(t, name))
 	p.quiet()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -55,9 +56,7 @@ func (v *liveView) send(packet []byte) {
 }
 
 func (v *liveView) call(method string, arguments ...any) {
-	packet, err := variant.Marshal(append([]any{method}, arguments...))
-	require.NoError(v.t, err)
-	v.send(packet)
+	v.send(gdwiretest.Encode(v.t, append([]any{method}, arguments...)))
 }
 
 const (

@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -195,8 +196,7 @@ func (p *viewPage) run(statements string) {
 
 // writeValue writes an encoded value to a file, also text that engines would not write.
 func writeValue(t *testing.T, v any) (name string, content []byte) {
-	content, err := variant.Marshal(v, variant.Options{Encoder: gdwire.EncoderOptions{AllowInvalidUTF8: true}})
-	require.NoError(t, err)
+	content = gdwiretest.Encode(t, v, variant.Options{Encoder: gdwire.EncoderOptions{AllowInvalidUTF8: true}})
 	name = filepath.Join(t.TempDir(), "save.bin")
 	require.NoError(t, os.WriteFile(name, content, 0o600))
 	return name, content

@@ -22,6 +22,7 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 	"github.com/stretchr/testify/require"
@@ -220,8 +221,7 @@ func TestIdleWebSocket(t *testing.T) {
 		web.Config.ConnContext = stream.WithNetConn
 		web.Start()
 		defer web.Close()
-		hello, err := variant.Marshal(message{"idle", int64(1)})
-		require.NoError(t, err)
+		hello := gdwiretest.Encode(t, message{"idle", int64(1)})
 		frame := append([]byte{0x82, 0x80 | byte(len(hello)), 0, 0, 0, 0}, hello...)
 		const conns = 200
 		var all []net.Conn

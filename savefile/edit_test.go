@@ -15,6 +15,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -34,11 +35,8 @@ func content() *variant.Dictionary {
 
 // TestSaveEdits: edits apply in order, and values take the types of those they replace.
 func TestSaveEdits(t *testing.T) {
-	raw, err := variant.Marshal("text")
-	require.NoError(t, err)
-	var list variant.Raw
-	list.Data, err = variant.Marshal([]any{1})
-	require.NoError(t, err)
+	raw := gdwiretest.Encode(t, "text")
+	list := variant.Raw{Data: gdwiretest.Encode(t, []any{1})}
 	for _, c := range []struct {
 		name  string
 		edits []Edit

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -183,7 +184,5 @@ func firstValue(t *testing.T, b []byte, i Info) string {
 	require.NoError(t, err)
 	var v any
 	require.NoError(t, f.Get("$", &v))
-	all, err := variant.Marshal(v, variant.Options{Encoder: gdwire.EncoderOptions{Format: i.Format}})
-	require.NoError(t, err)
-	return hex.EncodeToString(all)
+	return hex.EncodeToString(gdwiretest.Encode(t, v, variant.Options{Encoder: gdwire.EncoderOptions{Format: i.Format}}))
 }

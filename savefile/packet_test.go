@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -58,8 +59,7 @@ func TestEditPacket(t *testing.T) {
 }
 
 func TestEditPacketBytes(t *testing.T) {
-	packet, err := variant.Marshal(content())
-	require.NoError(t, err)
+	packet := gdwiretest.Encode(t, content())
 	longer := append(bytes.Clone(packet), "after"...)
 	got, err := EditPacket(longer, []Edit{Set("hp", 7), Set("name", "Eva")})
 	require.NoError(t, err)
@@ -112,8 +112,7 @@ func FuzzEditPacket(f *testing.F) {
 }
 
 func BenchmarkEditPacket(b *testing.B) {
-	packet, err := variant.Marshal(content())
-	require.NoError(b, err)
+	packet := gdwiretest.Encode(b, content())
 	for b.Loop() {
 		_, err := EditPacket(packet, []Edit{Set("hp", 7)})
 		require.NoError(b, err)

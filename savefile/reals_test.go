@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
@@ -154,8 +155,7 @@ func TestRealKeys(t *testing.T) {
 
 // digits returns a key with all digits of its numbers.
 func digits(t *testing.T, key any) text.Value {
-	b, err := variant.Marshal(key, variant.Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}})
-	require.NoError(t, err)
+	b := gdwiretest.Encode(t, key, variant.Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}})
 	d := gdwire.NewDecoder(nil, nil)
 	defer d.Release()
 	d.ResetBytes(b)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
@@ -34,8 +35,7 @@ func (c silentConn) Read(p []byte) (int, error) { return c.peer.Read(p) }
 // No call of a Reader, nor of the Decoder of a packet, waits for more than it needs.
 func TestReadingDoesNotWait(t *testing.T) {
 	framed := func(v any) []byte {
-		packet, err := variant.Marshal(v)
-		require.NoError(t, err)
+		packet := gdwiretest.Encode(t, v)
 		return append(binary.LittleEndian.AppendUint32(nil, uint32(len(packet))), packet...)
 	}
 	sent := framed([]any{"text", 5, []float64{1.5}})

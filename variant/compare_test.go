@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -74,9 +75,7 @@ func writes(t *testing.T, v any, text string, want any) {
 		return
 	}
 	require.NoError(t, err)
-	wire, err := variant.Marshal(want)
-	require.NoError(t, err)
-	require.Equal(t, wire, got)
+	require.Equal(t, gdwiretest.Encode(t, want), got)
 }
 
 // refused is in place of a value that variant neither writes nor reads.
@@ -94,8 +93,7 @@ func reads(t *testing.T, v func() any, text string, wantJSON any, from, want any
 		require.NoError(t, err)
 		require.Equal(t, wantJSON, reflect.ValueOf(p).Elem().Interface())
 	}
-	wire, err := variant.Marshal(from)
-	require.NoError(t, err)
+	wire := gdwiretest.Encode(t, from)
 	p = v()
 	err = variant.Unmarshal(wire, p)
 	if want == refused {
@@ -226,8 +224,7 @@ var comparisons = []comparison{
 	}},
 	{"missing keys", "no error", "no error, or required", func(t *testing.T) {
 		reads(t, newOf(cmpKnown{5}), `{}`, cmpKnown{5}, pairs(), cmpKnown{5})
-		wire, err := variant.Marshal(pairs())
-		require.NoError(t, err)
+		wire := gdwiretest.Encode(t, pairs())
 		require.ErrorIs(t, variant.Unmarshal(wire, new(struct {
 			A int `gd:",required"`
 		})), variant.ErrMissingKey)
@@ -235,8 +232,7 @@ var comparisons = []comparison{
 	{"unknown keys rejected", "RejectUnknownMembers", "Options.RejectUnknown", func(t *testing.T) {
 		reads(t, newOf(cmpKnown{}), `{"a":1,"x":2}`, cmpKnown{1}, pairs("a", 1, "x", 2), cmpKnown{1})
 		require.Error(t, json.Unmarshal([]byte(`{"x":2}`), new(cmpKnown), json.RejectUnknownMembers(true)))
-		wire, err := variant.Marshal(pairs("x", 2))
-		require.NoError(t, err)
+		wire := gdwiretest.Encode(t, pairs("x", 2))
 		require.ErrorIs(t, variant.Unmarshal(wire, new(cmpKnown), variant.Options{RejectUnknown: true}), variant.ErrUnknownKey)
 	}},
 	{"duplicate keys", "error", "error; *Dictionary keeps the last value", func(t *testing.T) {
@@ -333,8 +329,7 @@ var comparisons = []comparison{
 		reads(t, v, `[{"A":5}]`, []element{{5, 0}}, []any{pairs("a", 5)}, []element{{5, 0}})
 		lists := [][]int64{{1, 2, 3}}
 		inner := &lists[0][0]
-		wire, err := variant.Marshal([]any{[]int64{7}})
-		require.NoError(t, err)
+		wire := gdwiretest.Encode(t, []any{[]int64{7}})
 		require.NoError(t, variant.Unmarshal(wire, &lists))
 		require.Equal(t, [][]int64{{7}}, lists)
 		require.NotSame(t, inner, &lists[0][0])

@@ -13,16 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
-
-func marshal(t testing.TB, v any, opts ...variant.Options) []byte {
-	t.Helper()
-	b, err := variant.Marshal(v, opts...)
-	require.NoError(t, err)
-	return b
-}
 
 func TestUnmarshalFirst(t *testing.T) {
 	values := []any{int64(5), "text", nil, 0.5}
@@ -52,7 +46,7 @@ func TestUnmarshalFirst(t *testing.T) {
 
 func TestUnmarshalRead(t *testing.T) {
 	strict := variant.Options{Decoder: gdwire.DecoderOptions{Strict: true}}
-	packet := marshal(t, []any{int64(1), "two"})
+	packet := gdwiretest.Encode(t, []any{int64(1), "two"})
 	long := append(bytes.Clone(packet), make([]byte, 12)...)
 	errTape := errors.New("tape")
 	for _, c := range []struct {
@@ -95,7 +89,7 @@ func TestUnmarshalRead(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	packet := marshal(t, []any{1, map[string]any{"a": "text"}})
+	packet := gdwiretest.Encode(t, []any{1, map[string]any{"a": "text"}})
 	require.NoError(t, variant.Validate(packet))
 	for i := range packet {
 		require.Error(t, variant.Validate(packet[:i]), i)
@@ -108,14 +102,14 @@ func TestValidate(t *testing.T) {
 	require.NoError(t, variant.Validate(invalid, variant.Options{Decoder: gdwire.DecoderOptions{AllowInvalidUTF8: true}}))
 
 	old := variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}, Decoder: gdwire.DecoderOptions{Format: gdwire.Godot3}}
-	require.NoError(t, variant.Validate(marshal(t, []int32{1, 2}, old), old))
+	require.NoError(t, variant.Validate(gdwiretest.Encode(t, []int32{1, 2}, old), old))
 
 	requireNoAllocs(t, func() { _ = variant.Validate(packet) })
 }
 
 func TestMarshalAppend(t *testing.T) {
 	for _, v := range []any{nil, "text", make([]byte, 100_000)} {
-		want := marshal(t, v)
+		want := gdwiretest.Encode(t, v)
 		for _, dst := range [][]byte{nil, {}, []byte("prefix"), make([]byte, 3, 200_000)} {
 			prefix := bytes.Clone(dst)
 			got, err := variant.MarshalAppend(dst, v)
@@ -139,7 +133,7 @@ func TestMarshalWrite(t *testing.T) {
 	for _, v := range []any{nil, "text", make([]byte, 100_000), []any{1, "two"}} {
 		var b bytes.Buffer
 		require.NoError(t, variant.MarshalWrite(&b, v))
-		require.True(t, bytes.Equal(marshal(t, v), b.Bytes()))
+		require.True(t, bytes.Equal(gdwiretest.Encode(t, v), b.Bytes()))
 	}
 	var b bytes.Buffer
 	require.ErrorContains(t, variant.MarshalWrite(&b, make(chan int)), "no Variant type")
@@ -157,7 +151,7 @@ func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }
 func TestRawUnmarshal(t *testing.T) {
 	for _, f := range gdwire.Formats() {
 		in := variant.Options{Encoder: gdwire.EncoderOptions{Format: f}}
-		raw := variant.Raw{Format: f, Data: marshal(t, map[string]any{"to": variant.Vector2{X: 1, Y: 2}}, in)}
+		raw := variant.Raw{Format: f, Data: gdwiretest.Encode(t, map[string]any{"to": variant.Vector2{X: 1, Y: 2}}, in)}
 		var m struct{ To variant.Vector2 }
 		require.NoError(t, raw.Unmarshal(&m))
 		require.Equal(t, variant.Vector2{X: 1, Y: 2}, m.To)
@@ -286,8 +280,7 @@ func TestValidateNodePaths(t *testing.T) {
 func TestNodePathInOneString(t *testing.T) {
 	for _, f := range []gdwire.Format{gdwire.Godot2, gdwire.Manual4, gdwire.Manual3, gdwire.Manual30} {
 		o := variant.Options{Decoder: gdwire.DecoderOptions{Format: f}, Encoder: gdwire.EncoderOptions{Format: f}}
-		header, err := variant.Marshal(variant.NodePath(""), o)
-		require.NoError(t, err)
+		header := gdwiretest.Encode(t, variant.NodePath(""), o)
 		b := append(header[:4:4], 5, 0, 0, 0, 'a', '/', 'b', ':', 'c', 0, 0, 0)
 		for _, maxChunk := range []int{0, 16} {
 			o.Decoder.MaxChunk = maxChunk
@@ -311,7 +304,7 @@ func requireNoAllocs(t *testing.T, f func()) {
 
 // The first fault is reported, also after a NodePath. Nothing is allocated.
 func TestValidateAfterNodePath(t *testing.T) {
-	good := marshal(t, []any{variant.NodePath("/root/Player:position"), []float32{1, 2}, []string{"a"}})
+	good := gdwiretest.Encode(t, []any{variant.NodePath("/root/Player:position"), []float32{1, 2}, []string{"a"}})
 	require.NoError(t, variant.Validate(good))
 	require.ErrorIs(t, variant.Validate(good[:len(good)-1]), io.ErrUnexpectedEOF)
 	require.EqualError(t, variant.Validate(append(good, 0)), "gdwire: offset 88, $: 1 bytes after the value")
@@ -319,5 +312,5 @@ func TestValidateAfterNodePath(t *testing.T) {
 	bad := bytes.Replace(good, []byte("Player"), []byte("Pla/er"), 1)
 	require.ErrorIs(t, variant.Validate(bad), gdwire.ErrRange)
 	require.ErrorIs(t, variant.Validate(bad[:len(bad)-1]), gdwire.ErrRange)
-	require.NoError(t, variant.Validate(marshal(t, "no NodePath")))
+	require.NoError(t, variant.Validate(gdwiretest.Encode(t, "no NodePath")))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -23,7 +24,7 @@ func tree(t testing.TB) any {
 		d.Set(key, v)
 	}
 	var v any
-	require.NoError(t, variant.Unmarshal(marshal(t, &d), &v))
+	require.NoError(t, variant.Unmarshal(gdwiretest.Encode(t, &d), &v))
 	return v
 }
 

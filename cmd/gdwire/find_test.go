@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/text"
-	"github.com/gdwire/gdwire/variant"
 )
 
 // contains reports whether the value of a line of flat, or a key, contains a text or number.
@@ -91,9 +91,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for range 100 {
-		b, err := variant.Marshal(randomSave(random, 3))
-		require.NoError(t, err)
-		check(framed(b), "godot4", []string{"a", "gold", "items", "1", "Ada", "0.5", "true", "s"}[random.IntN(8)])
+		check(framed(gdwiretest.Encode(t, randomSave(random, 3))), "godot4", []string{"a", "gold", "items", "1", "Ada", "0.5", "true", "s"}[random.IntN(8)])
 	}
 	long := strings.Repeat("0123456789", 10_000)
 	check(framed(wire(27, 2, 4, long+"KEY", 4, long+"Value", 4, "b", 28, 2, 4, long+"needle"+long, 22, uint32(0x80000001), 0, 0, long+"needle")), "godot4", "Needle")

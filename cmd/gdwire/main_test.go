@@ -14,8 +14,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/savefile"
-	"github.com/gdwire/gdwire/variant"
 )
 
 func TestUsage(t *testing.T) {
@@ -114,8 +114,7 @@ func exampleFiles(t *testing.T) {
 	item := func(id int, name string) map[string]any { return map[string]any{"id": id, "name": name} }
 	player := map[string]any{"name": "Ada", "hp": 87, "gold": 10, "portrait": []byte("\x89PNG"), "items": []any{item(1, "sword"), item(2, "bow")}, "quest": "rats"}
 	save := map[string]any{"player": player, "version": 4}
-	packet, err := variant.Marshal(save)
-	require.NoError(t, err)
+	packet := gdwiretest.Encode(t, save)
 	key := fileaccess.PasswordKey("hunter2")
 	packed := fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}
 	for name, info := range map[string]savefile.Info{

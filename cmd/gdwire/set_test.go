@@ -13,8 +13,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/text"
-	"github.com/gdwire/gdwire/variant"
 )
 
 // setWith runs set with a file of these bytes.
@@ -213,9 +213,7 @@ func TestSetWhatGetPrints(t *testing.T) {
 		saves = 3000
 	}
 	for range saves {
-		b, err := variant.Marshal(randomSave(random, 3))
-		require.NoError(t, err)
-		requireSetKeeps(t, b, "$", "-format", "godot4", "-frame", "none")
+		requireSetKeeps(t, gdwiretest.Encode(t, randomSave(random, 3)), "$", "-format", "godot4", "-frame", "none")
 	}
 	for name, b := range map[string][]byte{
 		"the padding of a NodePath": wire(28, 2, 2, 5, 22, uint32(0x80000001), 0, 0, 1, []byte("aXYZ")),

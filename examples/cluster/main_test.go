@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"io"
 	"net"
@@ -16,9 +15,9 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -341,13 +340,8 @@ func inProcess(t *testing.T) (*hub, *server.Server, func(room string) *stream.Co
 	require.NoError(t, h.dial("", nats.InProcessServer(ns), nats.Token(token)))
 	t.Cleanup(h.nc.Close)
 	require.NoError(t, h.start(t.Context()))
-	s := &stream.Server{Handler: h.handle}
-	t.Cleanup(func() { assert.NoError(t, s.Close()) })
 	return h, ns, func(room string) *stream.Conn {
-		ours, theirs := net.Pipe()
-		go s.ServeConn(stream.NewConn(context.Background(), ours, nil))
-		c := stream.NewConn(t.Context(), theirs, &stream.Options{IdleTimeout: patience})
-		t.Cleanup(func() { _ = c.Close() })
+		c := gdwiretest.Pipe(t, h.handle)
 		require.NoError(t, variant.Send(c, room))
 		return c
 	}
@@ -367,9 +361,7 @@ func newRemote(t *testing.T, h *hub) *remote {
 
 // packet sends a packet of the member with the id 7.
 func (r *remote) packet(n int) {
-	packet, err := variant.Marshal([]any{7, n})
-	require.NoError(r.t, err)
-	require.NoError(r.t, r.send(r.h.nc, packet))
+	require.NoError(r.t, r.send(r.h.nc, gdwiretest.Encode(r.t, []any{7, n})))
 }
 
 // answer says that the process hears the room, and which packets it has sent.

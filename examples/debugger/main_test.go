@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -21,24 +22,18 @@ func TestDebug(t *testing.T) {
 	require.NoError(t, err)
 	game := stream.NewConn(t.Context(), conn, nil)
 	defer game.Close()
-	send := func(v ...any) {
-		b, err := variant.Marshal(v)
-		require.NoError(t, err)
-		require.NoError(t, game.WriteRaw(b))
+	send := func(v ...any) { require.NoError(t, variant.Send(game, v)) }
+	receives := func(v ...any) {
+		var got any
+		require.NoError(t, variant.Receive(game, &got))
+		gdwiretest.Equal(t, got, v)
 	}
-	receive := func() (v any) {
-		b, err := game.NextRaw(nil)
-		require.NoError(t, err)
-		require.NoError(t, variant.Unmarshal(b, &v))
-		return v
-	}
-	list := func(v ...any) *variant.Array { return &variant.Array{Values: v} }
 	send("set_pid", 1, []any{5})
 	for _, tree := range [][]any{{0, "root", "Window", 1, "", 0}, {1, "root", "Window", 1, "", 0, 0, "Main", "Node", 3, "", 0}} {
-		require.Equal(t, list("scene:request_scene_tree", int64(1), list()), receive())
+		receives("scene:request_scene_tree", 1, []any{})
 		send("scene:scene_tree", 1, tree)
 	}
-	require.Equal(t, list("scene:set_object_property", int64(1), list(int64(3), "hp", int64(7))), receive())
+	receives("scene:set_object_property", 1, []any{3, "hp", 7})
 	require.NoError(t, game.Close())
 	require.NoError(t, <-ended)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -219,8 +220,7 @@ func start(t *testing.T, p Protocol) (*Session, *game) {
 // send sends a message, in a goroutine of its own as the game would.
 func (g *game) send(name string, data ...any) {
 	w := func(v any, o ...variant.Options) {
-		b, err := variant.Marshal(v, o...)
-		require.NoError(g.t, err)
+		b := gdwiretest.Encode(g.t, v, o...)
 		require.NoError(g.t, g.conn.WriteRaw(b))
 	}
 	switch g.protocol {
@@ -330,9 +330,7 @@ func TestStackRequests(t *testing.T) {
 func TestThreads(t *testing.T) {
 	s, g := start(t, Godot42)
 	for _, thread := range []int{7, 9} {
-		b, err := variant.Marshal([]any{"debug_enter", thread, []any{true, "Breakpoint", true, thread}})
-		require.NoError(t, err)
-		require.NoError(t, g.conn.WriteRaw(b))
+		require.NoError(t, variant.Send(g.conn, []any{"debug_enter", thread, []any{true, "Breakpoint", true, thread}}))
 	}
 	_, err := s.WaitStop(t.Context())
 	require.NoError(t, err)
@@ -340,17 +338,10 @@ func TestThreads(t *testing.T) {
 	go func() { done <- s.Continue(t.Context()) }()
 	b, err := g.conn.NextRaw(nil)
 	require.NoError(t, err)
-	require.Equal(t, must(variant.Marshal([]any{"continue", 7, []any{}})), b)
-	require.NoError(t, g.conn.WriteRaw(must(variant.Marshal([]any{"debug_exit", 7, []any{}}))))
+	require.Equal(t, gdwiretest.Encode(t, []any{"continue", 7, []any{}}), b)
+	require.NoError(t, variant.Send(g.conn, []any{"debug_exit", 7, []any{}}))
 	require.NoError(t, <-done)
 	require.Equal(t, int64(9), s.Stopped().Thread)
-}
-
-func must(b []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return b
 }
 
 // Events yields all messages, and errors of single packets between them. Messages that come faster
@@ -359,7 +350,7 @@ func TestEvents(t *testing.T) {
 	s, g := start(t, Godot42)
 	g.send("mine:first", 1)
 	require.NoError(t, g.conn.WriteRaw([]byte{99, 0, 0, 0}))
-	require.NoError(t, g.conn.WriteRaw(must(variant.Marshal([]any{1}))))
+	require.NoError(t, variant.Send(g.conn, []any{1}))
 	big := make([]byte, 7<<20)
 	for range 3 {
 		g.send("mine:big", big)
@@ -385,7 +376,7 @@ func TestEvents(t *testing.T) {
 }
 
 func TestInvalidStreams(t *testing.T) {
-	name := must(variant.Marshal("x"))
+	name := gdwiretest.Encode(t, "x")
 	for title, c := range map[string]struct {
 		packets [][]byte
 		err     string

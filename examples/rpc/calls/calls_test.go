@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -101,7 +102,7 @@ func (c *client) next() any {
 // expectCall waits for a call.
 func (c *client) expectCall(from int, method string, arguments ...any) {
 	c.t.Helper()
-	require.Equal(c.t, []any{"Main", method, &variant.Array{Values: arguments}, int64(from)}, c.next())
+	require.True(c.t, gdwiretest.Equal(c.t, c.next(), []any{"Main", method, arguments, from}))
 }
 
 func TestCalls(t *testing.T) {
@@ -122,7 +123,7 @@ func TestCalls(t *testing.T) {
 
 	a.call(1, "move", variant.Vector2{X: 1, Y: 2}, 7)
 	require.Equal(t, []any{a.id, variant.Vector2{X: 1, Y: 2}, 7}, <-got)
-	a.expectCall(1, "moved", int64(7))
+	a.expectCall(1, "moved", 7)
 	a.call(0, "nothing")
 	require.Nil(t, <-got)
 	a.call(-5, "nothing")
@@ -260,8 +261,8 @@ func TestAllEncodesOnce(t *testing.T) {
 	require.IsType(t, []any{}, b.next(), "a is here")
 	times := 0
 	require.NoError(t, h.All("Main", "number", counted{&times}))
-	a.expectCall(1, "number", int64(1))
-	b.expectCall(1, "number", int64(1))
+	a.expectCall(1, "number", 1)
+	b.expectCall(1, "number", 1)
 }
 
 // A client that does not read is disconnected, and others do not wait for it.
@@ -353,9 +354,7 @@ func TestCrowd(t *testing.T) {
 }
 
 func packetOf(t testing.TB, method string, target int, arguments ...any) []byte {
-	packet, err := variant.Marshal([]any{"Main", method, arguments, target})
-	require.NoError(t, err)
-	return packet
+	return gdwiretest.Encode(t, []any{"Main", method, arguments, target})
 }
 
 // The packet of the benchmark and of the bound on allocations.
@@ -498,8 +497,8 @@ func TestLongCalls(t *testing.T) {
 			}
 			a.call(target, method, text)
 			if long <= maxReceived && method == "chat" {
-				a.expectCall(1, "said", int64(a.id), text)
-				b.expectCall(1, "said", int64(a.id), text)
+				a.expectCall(1, "said", a.id, text)
+				b.expectCall(1, "said", a.id, text)
 			} else if long <= maxReceived && method == "wave" {
 				b.expectCall(a.id, "wave", text)
 			}
@@ -526,7 +525,7 @@ func TestLargeJoin(t *testing.T) {
 	h := serve(t, c)
 	a := h.connect(t)
 	for i := range count {
-		a.expectCall(server, "item", int64(i), text)
+		a.expectCall(server, "item", i, text)
 	}
 }
 

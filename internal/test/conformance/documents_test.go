@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/attacks"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
@@ -239,8 +240,7 @@ func TestExampleProgramsWithHostileInput(t *testing.T) {
 	}
 	item := map[string]any{"id": 7, "name": "item_7", "weight": 0.5, "pos": variant.Vector3{X: 1}, "tags": []string{"a"},
 		"parent": variant.NodePath("/root"), "stats": map[string]int{"hp": 1, "mp": 2}}
-	save, err := variant.Marshal(map[string]any{"version": 1, "player": map[string]any{"name": "Ada", "inventory": []any{item}}})
-	require.NoError(t, err)
+	save := gdwiretest.Encode(t, map[string]any{"version": 1, "player": map[string]any{"name": "Ada", "inventory": []any{item}}})
 	dir := t.TempDir()
 	out, err := exec.Command("go", "build", "-o", dir, "../../../examples/...").CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -31,6 +31,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
@@ -359,11 +360,7 @@ func (k *keeper) value(depth int) any {
 	return d
 }
 
-func (k *keeper) packet() []byte {
-	b, err := variant.Marshal(k.value(3))
-	require.NoError(k.t, err)
-	return b
-}
+func (k *keeper) packet() []byte { return gdwiretest.Encode(k.t, k.value(3)) }
 
 // calls contains the steps of the sequences.
 var calls = []func(*keeper){
@@ -426,8 +423,7 @@ func (k *keeper) record(depth int) *record {
 }
 
 func unmarshal(k *keeper) {
-	b, err := variant.Marshal(k.record(k.IntN(2)))
-	require.NoError(k.t, err)
+	b := gdwiretest.Encode(k.t, k.record(k.IntN(2)))
 	r := new(record)
 	if k.IntN(2) == 0 {
 		d := gdwire.NewDecoder(&chunks{b, k.Rand}, nil)
@@ -596,16 +592,14 @@ func tokens(k *keeper) {
 }
 
 func records(k *keeper) {
-	b, err := variant.Marshal([]*record{k.record(0), k.record(0)})
-	require.NoError(k.t, err)
+	b := gdwiretest.Encode(k.t, []*record{k.record(0), k.record(0)})
 	d := k.decoder(b)
 	for r, err := range variant.Elements[record](d) {
 		require.NoError(k.t, err)
 		k.keep("variant.Elements", r)
 	}
 	d.Release()
-	b, err = variant.Marshal(map[string]*record{k.text(): k.record(0), "b": k.record(0)})
-	require.NoError(k.t, err)
+	b = gdwiretest.Encode(k.t, map[string]*record{k.text(): k.record(0), "b": k.record(0)})
 	d = k.decoder(b)
 	for e, err := range variant.Entries[string, record](d) {
 		require.NoError(k.t, err)
@@ -748,10 +742,9 @@ func texts(k *keeper) {
 
 // failures keeps errors, which have paths.
 func failures(k *keeper) {
-	b, err := variant.Marshal(map[string]any{"names": []any{"a", k.text(), k.Int64()}})
-	require.NoError(k.t, err)
+	b := gdwiretest.Encode(k.t, map[string]any{"names": []any{"a", k.text(), k.Int64()}})
 	var v struct{ Names []string }
-	err = variant.Unmarshal(b, &v)
+	err := variant.Unmarshal(b, &v)
 	require.Error(k.t, err)
 	clear(b)
 	var typeError *variant.TypeError

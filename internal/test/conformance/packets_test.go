@@ -15,7 +15,6 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/gdwire/gdwire/variant"
 )
 
 // A packet is written by hand from the description of the formats, once for all
@@ -687,11 +686,7 @@ func TestFormatAnyUTF8(t *testing.T) {
 // Exactly one token represents each value, in whatever chunks a Decoder reads it.
 func TestIsValue(t *testing.T) {
 	for _, format := range gdwire.Formats() {
-		packets := slices.Collect(gdwiretest.Packets(format))
-		object := &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "a", Value: "b"}, {Name: "c", Value: []any{1}}}}
-		if packet, err := variant.Marshal(object, variant.Options{Encoder: gdwire.EncoderOptions{Format: format}}); err == nil {
-			packets = append(packets, packet)
-		}
+		packets := slices.AppendSeq(slices.Collect(gdwiretest.Packets(format)), gdwiretest.Objects(format))
 		for _, packet := range packets {
 			for _, chunk := range []int{16, gdwire.DefaultMaxChunk} {
 				d := gdwire.NewDecoder(bytes.NewReader(packet), &gdwire.DecoderOptions{Format: format, MaxChunk: chunk, AllowObjects: true})

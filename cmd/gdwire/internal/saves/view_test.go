@@ -7,17 +7,15 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/variant"
 )
 
 // The page compares as diff does, and large files by position.
 func TestCompareSources(t *testing.T) {
 	sourcesOf := func(values ...any) (sources []*view.Source) {
 		for _, value := range values {
-			b, err := variant.Marshal(value)
-			require.NoError(t, err)
-			s := &view.Source{Store: save.InMemory(b)}
+			s := &view.Source{Store: save.InMemory(gdwiretest.Encode(t, value))}
 			s.Format, s.Frame = gdwire.Godot4, save.Bare
 			sources = append(sources, s)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/internal/text"
@@ -64,7 +65,7 @@ var errWrittenOver = errors.New("another program has changed it")
 // editPage serves a page for a file with a value. Its file is read into memory, or is where it is.
 func editPage(t *testing.T, v any, onDisk bool) *edited {
 	p := &edited{t: t, name: filepath.Join(t.TempDir(), "save.bin")}
-	require.NoError(t, os.WriteFile(p.name, packet(t, v), 0o600))
+	require.NoError(t, os.WriteFile(p.name, gdwiretest.Encode(t, v), 0o600))
 	open := func() (*Source, error) {
 		stat, err := os.Stat(p.name)
 		if err != nil {
@@ -201,7 +202,7 @@ func TestPageEdits(t *testing.T) {
 			before := p.file()
 			p.good("set $.hp = 7", "add $.items[+] = \"axe\"", "delete $.gold", "set $.name = \"Grace Hopper\"")
 			want := map[string]any{"hp": 7, "items": []any{"sword", "bow", "axe"}, "name": "Grace Hopper"}
-			require.Equal(t, packet(t, want), p.shown())
+			require.Equal(t, gdwiretest.Encode(t, want), p.shown())
 			require.Equal(t, before, p.file())
 			_, body := p.get("children?at=0")
 			require.Contains(t, body, `"text":"\"Grace Hopper\""`)
@@ -218,7 +219,7 @@ func TestPageEdits(t *testing.T) {
 			require.Equal(t, "there is nothing to redo", p.do("redo", ""))
 
 			p.good("save")
-			require.Equal(t, packet(t, want), p.file())
+			require.Equal(t, gdwiretest.Encode(t, want), p.file())
 			require.Equal(t, p.name+".bak", p.about().Backup)
 			require.False(t, p.about().Unsaved)
 			require.Empty(t, p.Unsaved())
@@ -286,25 +287,25 @@ func TestEditsOfChangedFile(t *testing.T) {
 	p := editPage(t, hero(), false)
 	p.good("set $.hp = 7", "set $.gold = 6", "delete $.items[1]")
 	other := map[string]any{"hp": 11, "items": []any{"sword", "bow", "axe"}, "name": "Ada"}
-	require.NoError(t, os.WriteFile(p.name, packet(t, other), 0o600))
+	require.NoError(t, os.WriteFile(p.name, gdwiretest.Encode(t, other), 0o600))
 	require.Equal(t, errWrittenOver.Error(), p.do("save", ""))
-	require.Equal(t, packet(t, other), p.file())
+	require.Equal(t, gdwiretest.Encode(t, other), p.file())
 
 	file := p.versions.onDisk()
 	require.NoError(t, p.reopen(file))
 	require.NoError(t, p.reopen(file), "another request")
 	other["hp"], other["items"] = 7, []any{"sword", "axe"}
-	require.Equal(t, packet(t, other), p.shown())
+	require.Equal(t, gdwiretest.Encode(t, other), p.shown())
 	note := p.about().Note
 	require.Contains(t, note, "2 of your 3 edits")
 	require.Contains(t, note, "set $.gold = 6 (there is no $.gold")
 	p.good("save")
-	require.Equal(t, packet(t, other), p.file())
+	require.Equal(t, gdwiretest.Encode(t, other), p.file())
 
 	p.good("undo") // of what is saved
-	require.NoError(t, os.WriteFile(p.name, packet(t, hero()), 0o600))
+	require.NoError(t, os.WriteFile(p.name, gdwiretest.Encode(t, hero()), 0o600))
 	require.NoError(t, p.reopen(p.versions.onDisk()))
-	require.Equal(t, packet(t, hero()), p.shown())
+	require.Equal(t, gdwiretest.Encode(t, hero()), p.shown())
 	require.Contains(t, p.about().Note, "what was undone after it was saved")
 }
 
@@ -372,8 +373,8 @@ func TestPageEditRefusals(t *testing.T) {
 
 // Edits of a hostile file, any lines, in any order: never a panic, and undo leads back to the same bytes.
 func FuzzEdits(f *testing.F) {
-	f.Add(packet(f, hero()), "set $.hp = 5\nadd $.x = [1, {}]\ndelete $.items[0]")
-	f.Add(packet(f, sample()), "set $.ints[1] = 3\nset $[&\"sn\"] = \"y\"")
+	f.Add(gdwiretest.Encode(f, hero()), "set $.hp = 5\nadd $.x = [1, {}]\ndelete $.items[0]")
+	f.Add(gdwiretest.Encode(f, sample()), "set $.ints[1] = 3\nset $[&\"sn\"] = \"y\"")
 	f.Fuzz(func(t *testing.T, data []byte, lines string) {
 		file := source(save.Bare)
 		file.Store = save.InMemory(bytes.Clone(data))

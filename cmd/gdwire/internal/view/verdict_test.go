@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -19,7 +20,7 @@ func TestVerdict(t *testing.T) {
 		return b
 	}
 	node := func(script any) []byte {
-		return packet(t, &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "script", Value: script}}})
+		return gdwiretest.Encode(t, &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "script", Value: script}}})
 	}
 	const refused, noPath = "engines refuse a serialized object unless they are told to allow objects, as by get_var(true)",
 		"engines since 4.3 refuse a script that is not the path of an existing one"
@@ -29,8 +30,8 @@ func TestVerdict(t *testing.T) {
 		verdict
 		inside verdict // of the first child
 	}{
-		"int":                 {packet(t, 5), "int", verdict{}, verdict{}},
-		"array":               {packet(t, []any{1}), "Array", verdict{}, verdict{}},
+		"int":                 {gdwiretest.Encode(t, 5), "int", verdict{}, verdict{}},
+		"array":               {gdwiretest.Encode(t, []any{1}), "Array", verdict{}, verdict{}},
 		"int in 64 bits":      {decode("020001000500000000000000"), "int", verdict{Odd: "int 5 in 64 bits"}, verdict{}},
 		"object":              {node(nil), "Object", verdict{Refused: refused}, verdict{}},
 		"object with path":    {node("res://a.gd"), "Object", verdict{Refused: refused}, verdict{}},
@@ -45,7 +46,7 @@ func TestVerdict(t *testing.T) {
 			verdict{Since: "4.4", Odd: "int in a container of String, at offset 12"},
 			verdict{Refused: "the type of the key is not String, as declared: engines convert or drop it"}},
 		"value of another type": {decode("1b000400040000000100000002000000010000000200000005000000"), "Dictionary[Variant, String]", verdict{Since: "4.4"}, verdict{}},
-		"PackedVector4Array":    {packet(t, []variant.Vector4{{}}), "PackedVector4Array", verdict{Since: "4.3"}, verdict{}},
+		"PackedVector4Array":    {gdwiretest.Encode(t, []variant.Vector4{{}}), "PackedVector4Array", verdict{Since: "4.3"}, verdict{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := source(save.Bare, c.packet)
@@ -60,10 +61,8 @@ func TestVerdict(t *testing.T) {
 			require.Equal(t, c.typ, v.Type)
 		})
 	}
-	b, err := variant.Marshal(&variant.Object{Class: "Node", Properties: []variant.Property{{Name: "script", Value: "extends Node"}}},
-		variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}})
-	require.NoError(t, err)
-	s := source(save.Bare, b)
+	s := source(save.Bare, gdwiretest.Encode(t, &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "script", Value: "extends Node"}}},
+		variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}))
 	s.Format = gdwire.Godot3
 	row := list(t, s, nil)[0]
 	require.Empty(t, list(t, s, &row)[0].Refused, "engines before 4.3 set it")

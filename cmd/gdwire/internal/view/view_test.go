@@ -21,15 +21,10 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/variant"
 )
-
-func packet(t testing.TB, v any) []byte {
-	b, err := variant.Marshal(v)
-	require.NoError(t, err)
-	return b
-}
 
 // source returns a Source of values in Godot 4's format.
 func source(frame save.Frame, packets ...[]byte) *Source {
@@ -115,7 +110,7 @@ func sample() *variant.Dictionary {
 func TestChildren(t *testing.T) {
 	node := &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "hp", Value: 5}, {Name: "metadata/x", Value: []any{1}}}}
 	for _, frame := range []save.Frame{save.Bare, save.U32, save.U32BE} {
-		s := source(frame, packet(t, sample()), packet(t, node), packet(t, 5))
+		s := source(frame, gdwiretest.Encode(t, sample()), gdwiretest.Encode(t, node), gdwiretest.Encode(t, 5))
 		for name, s := range map[string]*Source{"memory": s, "file": onDisk(t, s)} {
 			t.Run(fmt.Sprint(frame, " in ", name), func(t *testing.T) {
 				rows := list(t, s, nil)
@@ -154,7 +149,7 @@ func TestChildren(t *testing.T) {
 
 // The rows up to a large child are listed before its end is found.
 func TestLargeChild(t *testing.T) {
-	s := source(save.Bare, packet(t, []any{1, make([]any, maxChild/4), 2}))
+	s := source(save.Bare, gdwiretest.Encode(t, []any{1, make([]any, maxChild/4), 2}))
 	l, err := s.children(t.Context().Done(), root, 0, 0)
 	require.NoError(t, err)
 	require.Len(t, l.Rows, 1)
@@ -192,7 +187,7 @@ func (c *leavingClient) ReadAt(p []byte, at int64) (int, error) {
 
 // Nobody reads the rest of a large value for a client that left.
 func TestClientLeaves(t *testing.T) {
-	s := onDisk(t, source(save.Bare, packet(t, []any{make([]byte, 2*maxChild), 1})))
+	s := onDisk(t, source(save.Bare, gdwiretest.Encode(t, []any{make([]byte, 2*maxChild), 1})))
 	file := s.File
 	for name, ask := range map[string]func(ctx context.Context) error{
 		"children": func(ctx context.Context) error { _, err := s.children(ctx.Done(), 0, 0, 1); return err },
@@ -219,7 +214,7 @@ func TestMarks(t *testing.T) {
 		values[i] = strings.Repeat("x", i%7)
 	}
 	values[500] = make([]byte, 3<<20)
-	s := source(save.Bare, packet(t, values))
+	s := source(save.Bare, gdwiretest.Encode(t, values))
 	for name, s := range map[string]*Source{"memory": s, "file": onDisk(t, s)} {
 		rows := list(t, s, nil)
 		for _, i := range []int64{n - 1, 0, 501, 500, 77_777, 99_990} {
@@ -243,7 +238,7 @@ func TestMarks(t *testing.T) {
 
 // What decodes is shown, then the error in its place.
 func TestPageDamage(t *testing.T) {
-	whole := packet(t, []any{1, map[string]any{"a": 5, "b": "text", "c": 6}, 3})
+	whole := gdwiretest.Encode(t, []any{1, map[string]any{"a": 5, "b": "text", "c": 6}, 3})
 	at := bytes.Index(whole, []byte("text"))
 	bad := bytes.Clone(whole)
 	bad[at] = 0xff
@@ -262,7 +257,7 @@ func TestPageDamage(t *testing.T) {
 	require.EqualValues(t, at, l.Rows[1].Error.At)
 
 	// With lengths the next packet is found.
-	framed := source(save.U32, bad, packet(t, 5), whole)
+	framed := source(save.U32, bad, gdwiretest.Encode(t, 5), whole)
 	framed.Data = framed.Data[:len(framed.Data)-3]
 	framed.Size -= 3
 	l, err = framed.children(t.Context().Done(), root, 0, 0)
@@ -297,7 +292,7 @@ func TestDetail(t *testing.T) {
 		{variant.Signal{Name: "hit"}, "header 0 4,count 4 8,content 8 12,content 12 20"},
 		{&variant.Object{Class: "Node"}, "header 0 4,count 4 8,content 8 12,count 12 16"},
 	} {
-		b := packet(t, c.value)
+		b := gdwiretest.Encode(t, c.value)
 		s := source(save.Bare, b)
 		d, err := s.detail(t.Context().Done(), 0, 0, 0)
 		require.NoError(t, err)
@@ -313,7 +308,7 @@ func TestDetail(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, b, shown)
 	}
-	long := source(save.Bare, packet(t, strings.Repeat("x", 1<<20)))
+	long := source(save.Bare, gdwiretest.Encode(t, strings.Repeat("x", 1<<20)))
 	d, err := long.detail(t.Context().Done(), 0, 0, 0)
 	require.NoError(t, err)
 	require.Len(t, d.Text, textBytes)
@@ -321,10 +316,10 @@ func TestDetail(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	words := strings.Repeat("y", 20_000) + "Needle" + strings.Repeat("z", 40_000) // across chunks
-	s := source(save.U32, packet(t, map[string]any{
+	s := source(save.U32, gdwiretest.Encode(t, map[string]any{
 		"a": []any{1, "a needle", 2.5, words}, "NEEDLES": 7, "p": []string{"x", "needle"}, "v": variant.Vector2{X: 7},
 		"i": []int32{1, 7}, "f": []float32{0.1}, "o": 7.0,
-	}), packet(t, &variant.Object{Class: "Needle", Properties: []variant.Property{{Name: "needle", Value: 0.1}}}))
+	}), gdwiretest.Encode(t, &variant.Object{Class: "Needle", Properties: []variant.Property{{Name: "needle", Value: 0.1}}}))
 	find := func(text string, number bool) (hits []string) {
 		q, err := newQuery(text, number)
 		require.NoError(t, err)
@@ -344,7 +339,7 @@ func TestSearch(t *testing.T) {
 	require.Equal(t, []string{"[0 0]", "[0 3]", "[0 4]", "[0 6]"}, find("7", true))
 	require.Equal(t, []string{"[0 2]", "[1 0]"}, find("0.1", true))
 	require.Empty(t, find("nothing", false))
-	many := source(save.Bare, packet(t, make([]int, 0)), packet(t, strings.Split(strings.Repeat("hit,", 600), ",")))
+	many := source(save.Bare, gdwiretest.Encode(t, make([]int, 0)), gdwiretest.Encode(t, strings.Split(strings.Repeat("hit,", 600), ",")))
 	q, err := newQuery("hit", false)
 	require.NoError(t, err)
 	n := 0
@@ -402,7 +397,7 @@ func start(t testing.TB, s *Server) (get func(what string, header ...string) (*h
 
 func TestPageServer(t *testing.T) {
 	png := []byte("\x89PNG\r\n\x1a\nrest")
-	file := source(save.Bare, packet(t, []any{png, []byte("<svg onload=alert(1)>"), "text"}))
+	file := source(save.Bare, gdwiretest.Encode(t, []any{png, []byte("<svg onload=alert(1)>"), "text"}))
 	s := &Server{File: file, Command: "save.bin", Live: NewLive(nil)}
 	get := start(t, s)
 
@@ -472,7 +467,7 @@ func TestPageLive(t *testing.T) {
 	live := NewLive(func(raw []byte, options gdwire.DecoderOptions) string { return fmt.Sprint(len(raw), options.Format) })
 	options := gdwire.DecoderOptions{Format: gdwire.Godot4}
 	get := start(t, &Server{Live: live})
-	add := func(v any) { live.Add(time.Now(), 1, true, &save.Unpacked{Value: packet(t, v)}, options) }
+	add := func(v any) { live.Add(time.Now(), 1, true, &save.Unpacked{Value: gdwiretest.Encode(t, v)}, options) }
 	go add("hello")
 	_, body := get("live") // waits
 	require.Contains(t, body, `"text":"16 godot4"`)
@@ -485,7 +480,7 @@ func TestPageLive(t *testing.T) {
 
 	for i := range livePackets + 10 {
 		if i == 0 {
-			live.Add(time.Now(), 1, true, &save.Unpacked{Value: packet(t, 5), Compressed: true, Mode: fileaccess.Zstd}, options)
+			live.Add(time.Now(), 1, true, &save.Unpacked{Value: gdwiretest.Encode(t, 5), Compressed: true, Mode: fileaccess.Zstd}, options)
 			_, body = get("live?from=2")
 			require.Contains(t, body, `"compressed":"zstd","text":"zstd 8 godot4"`)
 			continue
@@ -518,7 +513,7 @@ func TestOpen(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "xdg-open"), []byte("#!/bin/sh\n"), 0o700))
 	t.Setenv("PATH", dir)
 	t.Setenv("TMPDIR", dir)
-	s := &Server{File: source(save.Bare, packet(t, 5))}
+	s := &Server{File: source(save.Bare, gdwiretest.Encode(t, 5))}
 	start(t, s)
 	remove, err := s.Open()
 	require.NoError(t, err)
@@ -546,7 +541,7 @@ func TestOpen(t *testing.T) {
 // The page knows whether it compares with another file, or with the same one before it changed.
 func TestComparedWith(t *testing.T) {
 	named := func(name string, v any) *Source {
-		s := source(save.Bare, packet(t, v))
+		s := source(save.Bare, gdwiretest.Encode(t, v))
 		s.Name = name
 		return s
 	}
@@ -576,7 +571,7 @@ func TestComparedWith(t *testing.T) {
 
 // A changed file is not read.
 func TestChangedFile(t *testing.T) {
-	s := onDisk(t, source(save.Bare, packet(t, []any{1, 2})))
+	s := onDisk(t, source(save.Bare, gdwiretest.Encode(t, []any{1, 2})))
 	_, err := s.children(t.Context().Done(), root, 0, 0)
 	require.NoError(t, err)
 	require.NoError(t, os.Truncate(s.Path, 8))
@@ -588,8 +583,8 @@ func TestChangedFile(t *testing.T) {
 
 // A hostile source takes little time and memory, wherever it is read.
 func FuzzSource(f *testing.F) {
-	f.Add(packet(f, sample()), int64(0), uint8(0))
-	f.Add(source(save.U32, packet(f, sample())).Data, int64(4), uint8(1))
+	f.Add(gdwiretest.Encode(f, sample()), int64(0), uint8(0))
+	f.Add(source(save.U32, gdwiretest.Encode(f, sample())).Data, int64(4), uint8(1))
 	f.Fuzz(func(t *testing.T, data []byte, at int64, frame uint8) {
 		s := source(save.Bare, data)
 		s.Frame = save.Frame(frame % 3)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -29,9 +30,9 @@ func everyRow(t *testing.T, s *Source, parent *row, to way, path string, f func(
 
 // The path and the bytes of each row lead to it.
 func TestWays(t *testing.T) {
-	value := packet(t, sample())
+	value := gdwiretest.Encode(t, sample())
 	for _, frame := range []save.Frame{save.Bare, save.U32, save.U32BE} {
-		memory := source(frame, value, packet(t, []any{1, map[string]any{"a": 2}}))
+		memory := source(frame, value, gdwiretest.Encode(t, []any{1, map[string]any{"a": 2}}))
 		for _, s := range []*Source{memory, onDisk(t, memory)} {
 			rows := s.tracer(t.Context().Done())
 			defer rows.release()
@@ -61,7 +62,7 @@ func TestWays(t *testing.T) {
 }
 
 func TestWayErrors(t *testing.T) {
-	s := source(save.Bare, packet(t, map[string]any{"pos": variant.Vector2{X: 1}, "list": []any{1}}))
+	s := source(save.Bare, gdwiretest.Encode(t, map[string]any{"pos": variant.Vector2{X: 1}, "list": []any{1}}))
 	for _, c := range []struct{ path, missing string }{
 		{"pos.x", "$.x"}, {"nothing.at.all", "$.nothing.at.all"}, {"list[7]", "$[7]"}, {"list[0].a", "$.a"}, {"list[+]", "$[+]"},
 	} {
@@ -81,7 +82,7 @@ func TestPageSizes(t *testing.T) {
 		values[i] = strings.Repeat("x", i%100)
 	}
 	values[4321] = []any{strings.Repeat("y", 10_000)}
-	memory := source(save.Bare, packet(t, values))
+	memory := source(save.Bare, gdwiretest.Encode(t, values))
 	for _, s := range []*Source{memory, onDisk(t, memory)} {
 		var last sizes
 		require.NoError(t, s.sizes(t.Context(), 0, 0, func(x sizes) error { last = x; return nil }))
@@ -112,7 +113,7 @@ func TestVersions(t *testing.T) {
 		s.Path, s.Stat = name, info
 		return s, err
 	}
-	require.NoError(t, os.WriteFile(name, packet(t, 1), 0o600))
+	require.NoError(t, os.WriteFile(name, gdwiretest.Encode(t, 1), 0o600))
 	first, err := open()
 	require.NoError(t, err)
 	s := &Server{File: first, Reopen: open, Compare: func(_ context.Context, before, after *Source, yield func(Change) bool) (string, error) {
@@ -129,7 +130,7 @@ func TestVersions(t *testing.T) {
 		defer cancel()
 		require.NoError(t, s.waitForChange(ctx, 1))
 		require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded, "nothing has changed")
-		require.NoError(t, os.WriteFile(name, packet(t, 2), 0o600))
+		require.NoError(t, os.WriteFile(name, gdwiretest.Encode(t, 2), 0o600))
 		require.NoError(t, os.Chtimes(name, time.Time{}, time.Unix(1000, 0)))
 		require.NoError(t, s.waitForChange(t.Context(), 1))
 		require.NoError(t, os.Remove(name))
@@ -161,19 +162,19 @@ func TestVersions(t *testing.T) {
 
 // A large file that is written in place is not compared with itself.
 func TestOverwritten(t *testing.T) {
-	before, after := onDisk(t, source(save.Bare, packet(t, 1))), source(save.Bare, packet(t, 2))
+	before, after := onDisk(t, source(save.Bare, gdwiretest.Encode(t, 1))), source(save.Bare, gdwiretest.Encode(t, 2))
 	s := &Server{Before: before, File: after, Compare: func(context.Context, *Source, *Source, func(Change) bool) (string, error) { return "", nil }}
 	get := start(t, s)
 	_, body := get("changes")
 	require.Contains(t, body, `"changes":[]`)
-	require.NoError(t, os.WriteFile(before.Path, packet(t, "longer"), 0o600))
+	require.NoError(t, os.WriteFile(before.Path, gdwiretest.Encode(t, "longer"), 0o600))
 	_, body = get("changes")
 	require.Contains(t, body, `"text":"what has changed is unknown: `)
 }
 
 // A condition compares with the type of the packet's value.
 func TestCondition(t *testing.T) {
-	s := source(save.Bare, packet(t, []any{"move", map[string]any{"hp": 0.0, "name": "Ada", "list": []any{1}}}))
+	s := source(save.Bare, gdwiretest.Encode(t, []any{"move", map[string]any{"hp": 0.0, "name": "Ada", "list": []any{1}}}))
 	for line, holds := range map[string]bool{
 		"[1].hp = 0": true, "[1].hp = 1": false, "[0] = \"move\"": true, "[1].name = \"Bob\"": false, "[1].mp = 0": false, "[1].hp.x = 0": false, "[1] = 0": false,
 	} {
