@@ -142,9 +142,9 @@ func (e *Encoder) closeFrame(text []byte, nul uint32) error {
 // call End.
 //
 // An Array of Unknown count, such as the rows of a database cursor, is kept in memory from its count to its End, with all
-// that is in it, and a [LimitError] ends it after [EncoderOptions].MaxBuffered bytes: 8 MiB unless that is set.
-// What precedes it is written as usual. To write more rows than fit into memory, count them first. This is
-// so of each container, string and packed array whose count can be Unknown.
+// that is in it. A call that would make it longer than [EncoderOptions].MaxBuffered, 8 MiB unless that is set, returns
+// a [LimitError]. What precedes it is written as usual. To write more rows than fit into memory, count them first.
+// All this is so of each container, string and packed array whose count can be Unknown.
 func (e *Encoder) BeginArray(n int) error { return e.beginCounted(TypeArray, int64(n)) }
 
 // BeginTypedArray begins an Array of n elements with declared type elem; n can be [Unknown].

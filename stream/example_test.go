@@ -284,24 +284,79 @@ func ExampleDial() {
 	// Output: <nil> hello
 }
 
-// Answering datagrams.
+// pong answers datagrams, each of which is exactly one value. An answer is not much longer than its datagram, because
+// anybody can send one in the name of another address.
+func pong(c *stream.PacketConn) error {
+	for {
+		var text string
+		err := variant.Receive(c, &text)
+		if err == nil {
+			err = variant.Send(c.To(c.From()), text+"pong")
+		}
+		if err != nil && !stream.Skippable(err) {
+			return err // of a closed PacketConn, for example
+		}
+	}
+}
+
+// Answering datagrams. Those that are invalid concern no other peer.
 func ExamplePacketConn() {
+	listen := func() (c *stream.PacketConn, addr net.Addr) {
+		pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			log.Fatal(err)
+		}
+		o := &stream.Options{MaxPacket: 1200}
+		return stream.NewPacketConn(context.Background(), pc, o), pc.LocalAddr()
+	}
+	server, addr := listen()
+	ended := make(chan error)
+	go func() { ended <- pong(server) }()
+
+	client, _ := listen()
+	defer client.Close()
+	_ = client.To(addr).WriteRaw([]byte("no value"))
+	_ = variant.Send(client.To(addr), "ping")
+	var text string
+	err := variant.Receive(client, &text)
+	fmt.Println(text, err, client.From().String() == addr.String())
+	_ = server.Close()
+	fmt.Println(<-ended)
+	// Output:
+	// pingpong <nil> true
+	// use of closed network connection
+}
+
+// Reading datagrams by typed calls, without Go values for them.
+func ExamplePacketConn_Next() {
 	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
 	}
-	c := stream.NewPacketConn(context.Background(), pc, &stream.Options{IdleTimeout: time.Minute})
+	c := stream.NewPacketConn(context.Background(), pc, nil)
 	defer c.Close()
+	self := c.To(pc.LocalAddr()) // it sends to itself here
+	_ = variant.Send(self, "text")
+	_ = variant.Send(self, variant.Vector2{X: 1, Y: 2})
 
-	// It writes to itself here.
-	_ = variant.Send(c.To(pc.LocalAddr()), "ping")
-	for range 2 {
-		var text string
-		err := variant.Receive(c, &text) // a datagram is exactly one value
-		fmt.Println(text, err)
-		_ = variant.Send(c.To(c.From()), text+"pong")
+	positions := map[string][2]float64{} // of each address
+	for len(positions) == 0 {
+		var pos [2]float64
+		d, err := c.Next()
+		if err == nil {
+			err = gdwire.ReadComponents(d, gdwire.TypeVector2, pos[:]) // bytes after the value are ignored
+		}
+		switch {
+		case err == nil:
+			positions[c.From().String()] = pos
+		case !stream.Skippable(err):
+			log.Fatal(err)
+		default:
+			fmt.Println(err)
+		}
 	}
+	fmt.Println(positions[pc.LocalAddr().String()])
 	// Output:
-	// ping <nil>
-	// pingpong <nil>
+	// gdwire: offset 0, $: got String, want Vector2
+	// [1 2]
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 	"github.com/stretchr/testify/require"
@@ -45,6 +46,36 @@ func TestPacketConnReceive(t *testing.T) {
 	require.NoError(t, a.Close())
 	require.Equal(t, net.ErrClosed, variant.Receive(a, new(int)))
 	require.Nil(t, a.From())
+}
+
+// The example that answers datagrams survives what peers send, and answers others.
+func TestPacketConnExampleInvalid(t *testing.T) {
+	server, toServer := packetConn(t.Context(), t, &stream.Options{MaxPacket: mixedMax})
+	ended := make(chan error)
+	go func() { ended <- pong(server) }()
+	hostile, err := net.Dial("udp", toServer.String())
+	require.NoError(t, err)
+	defer hostile.Close()
+	client, _ := packetConn(t.Context(), t, &stream.Options{IdleTimeout: long})
+	packets := mixed(t)
+	for _, text := range []string{"a\x00b", strings.Repeat("x", mixedMax-8)} { // to which there is no answer
+		packets = append(packets, gdwiretest.Encode(t, text, variant.Options{Encoder: gdwire.EncoderOptions{AllowInvalidUTF8: true}}))
+	}
+	packets = append(packets, encoded(t, str("bye")))
+	for i, packet := range packets {
+		_, _ = hostile.Write(packet) // some systems send no long ones
+		if i == len(packets)-1 {
+			require.NoError(t, hostile.Close()) // so that an answer does not arrive, which can be the error of the next call
+		}
+		for range 2 {
+			var text string
+			require.NoError(t, variant.Send(client.To(toServer), "ping"))
+			require.NoError(t, variant.Receive(client, &text), i)
+			require.Equal(t, "pingpong", text)
+		}
+	}
+	require.NoError(t, server.Close())
+	require.Equal(t, net.ErrClosed, <-ended)
 }
 
 func TestPacketConn(t *testing.T) {
