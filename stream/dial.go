@@ -18,13 +18,15 @@ import (
 // done, also later, the connection is closed.
 //
 // With another [tls.Config], pass the connection of a [tls.Dialer] to NewConn. A WebSocket of
-// github.com/coder/websocket takes four lines:
+// github.com/coder/websocket takes these lines, which an Example of [examples/server] runs:
 //
 //	ws, _, err := websocket.Dial(ctx, "ws://example.org:7778", nil)
 //	if err != nil {
 //		return err
 //	}
 //	c := stream.NewMessageConn(ctx, stream.WebSocket(ws, websocket.CloseStatus), nil)
+//
+// [examples/server]: https://github.com/gdwire/gdwire/blob/main/examples/server/main_test.go
 func Dial(ctx context.Context, addr string, o *Options) (*Conn, error) {
 	network, address, found := strings.Cut(addr, "://")
 	secure := network == "tls"

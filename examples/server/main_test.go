@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,6 +19,39 @@ import (
 	"github.com/gdwire/gdwire/variant"
 	"github.com/stretchr/testify/require"
 )
+
+// dial connects to a server of WebSockets. stream.Dial connects to the others.
+func dial(ctx context.Context, url string) (*stream.Conn, error) {
+	ws, _, err := websocket.Dial(ctx, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	return stream.NewMessageConn(ctx, stream.WebSocket(ws, websocket.CloseStatus), nil), nil
+}
+
+// A client that is connected by a WebSocket.
+func Example_dial() {
+	s := &stream.Server{Handler: handle}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ws, err := websocket.Accept(w, r, nil); err == nil {
+			s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
+		}
+	}))
+	defer web.Close()
+	defer s.Close()
+
+	c, err := dial(context.Background(), web.URL)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	m := message{Name: "Ada", Value: variant.Vector2{X: 1, Y: 2.5}}
+	if err := errors.Join(variant.Send(c, m), variant.Receive(c, &m)); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(m)
+	// Output: {hello, Ada Vector2(1.0, 2.5)}
+}
 
 // A pipeListener accepts connections of a bubble.
 type pipeListener chan net.Conn
