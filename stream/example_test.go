@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/gdwire/gdwire"
@@ -80,68 +79,24 @@ func ExampleServer() {
 	// <nil>
 }
 
-// A hub sends each packet of a client to all clients. A client that receives too slowly
-// is dropped.
-type hub struct {
-	mu      sync.Mutex
-	clients map[*stream.Conn]chan<- []byte
-}
-
-// backlog is the number of packets that may wait for a client.
-const backlog = 16
-
-// serve is the Handler of the hub's server.
-func (h *hub) serve(_ context.Context, c *stream.Conn) error {
-	packets := make(chan []byte, backlog)
-	h.mu.Lock()
-	h.clients[c] = packets
-	h.mu.Unlock()
-	defer h.drop(c)
-	go func() {
-		for packet := range packets {
-			if c.WriteRaw(packet) != nil {
-				c.Close() // ends the loop below
-			}
-		}
-	}()
-	for {
-		packet, err := c.NextRaw(nil)
-		if err == nil {
-			h.broadcast(packet)
-		} else if !stream.Skippable(err) {
-			return err
-		}
-	}
-}
-
-func (h *hub) drop(c *stream.Conn) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if packets, ok := h.clients[c]; ok {
-		delete(h.clients, c)
-		close(packets)
-	}
-}
-
-// broadcast never waits: all clients share the packet, which was encoded once, and those
-// whose backlog is full are closed.
-func (h *hub) broadcast(packet []byte) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for c, packets := range h.clients {
-		select {
-		case packets <- packet:
-		default:
-			go c.Close()
-		}
-	}
-}
-
-func ExampleServer_broadcast() {
-	h := &hub{clients: map[*stream.Conn]chan<- []byte{}}
+// Sending each packet of a member to all members, with a queue of 4 KiB for each: a member that receives too slowly is dropped.
+func ExampleRoom_slow() {
+	room := stream.Room{MaxQueue: 4 << 10}
 	s := &stream.Server{
-		Handler: h.serve,
-		Options: stream.Options{MaxPacket: 64 << 10, WriteTimeout: 10 * time.Second},
+		Handler: func(_ context.Context, c *stream.Conn) error {
+			m := room.Join(c)
+			defer m.Leave()
+			for {
+				packet, err := c.NextRaw(nil)
+				if err == nil {
+					err = room.WriteRaw(packet)
+				}
+				if err != nil && !stream.Skippable(err) {
+					return err
+				}
+			}
+		},
+		Options: stream.Options{MaxPacket: 4 << 10},
 		Logger:  slog.New(slog.DiscardHandler), // or slog.Default()
 	}
 	connect := func() *stream.Conn {
