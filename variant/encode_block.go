@@ -7,29 +7,24 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A block writes a struct, or a slice of structs, in Godot4. It consists of steps, which put values and
-// keys into the buffer of the Encoder without calls: -40 % of Marshal of structs.
-//
-// The steps of a struct within another follow those before it. Only a slice of structs is a level.
+// A block writes a struct in Godot4. It consists of steps, which put values and keys into the buffer of the
+// Encoder without calls: -40 % of Marshal of structs. The step of a struct within it, or of a slice of structs,
+// begins a level, in which the block of that struct is put.
 //
 // The Encoder knows nothing of the containers in a block until something else than a step writes: see
 // leaveBlock. A step puts its whole value and the key after it, or nothing. What it cannot put, such as
 // an invalid value or one without room, is left to the plan. So the plans make all errors and flushes.
 type block struct {
-	state  atomic.Int32
-	fields []*fieldEncoder   // of a struct
-	plan   *plan[encodeFunc] // of the struct, or of the elements of the slice
-	isList bool
-	isMade bool    // steps were made or are being made
-	size   uintptr // of an element
+	fields []*fieldEncoder
+	plan   *plan[encodeFunc] // of the struct
+	isMade bool              // steps were made or are being made
+	saves  int               // instructions, against the plan
 	first  blockStep
 }
 
@@ -38,40 +33,35 @@ const (
 	blockRoom = 160
 	// blockKey is the size of the longest key of a step.
 	blockKey = 8 + internal.MaxKey
-	// blockLevels is the number of levels. Slices of structs in the last begin another block.
+	// blockLevels is the number of levels. Structs in the last begin another block.
 	blockLevels = 16
-	// blockDicts is the number of Dictionaries that can be nested in a level.
-	blockDicts = 7
-	// blockSteps is the number of steps from which on other structs are not a part of a block.
-	blockSteps = 500
 
-	// Instructions that a step saves, and that steps take which leave the block: the first, which opens containers,
-	// one after others, and one after another such step.
+	// Instructions that a step saves, and that steps take whose plans write the values: one for which containers are
+	// opened, and one that follows it. Counted for structs of 0 to 12 ints and 1 to 3 any.
 	stepSaves  = 60
-	firstTakes = 340
-	againTakes = 125
-	otherTakes = 15
+	firstTakes = 325
+	otherTakes = 25
 )
 
 type blockCode uint8
 
 const (
-	putDict blockCode = iota // the start of a Dictionary
-	putBool
+	putDict  blockCode = iota // the start of a struct
+	putUint8                  // or a bool
 	putInt8
 	putInt16
 	putInt32
 	putInt64
-	putUint8
 	putUint16
 	putUint32
 	putFloat32
 	putFloat64
 	putFloats // two to four, in 32 bits
 	putText
-	putList
-	putKey // a key that no step before it puts
-	putEnd // of a level
+	putStruct
+	putList // a slice of structs
+	putKey  // a key that no step before it puts
+	putEnd  // of a struct
 	// Steps with calls: see putCalling.
 	putLongKey
 	putNodePath
@@ -79,11 +69,11 @@ const (
 	putReals32
 	putReals64
 	putInts
-	// A step that leaves the block.
+	// A step whose plan writes its value.
 	putOther
 )
 
-// A blockStep puts a value, and the key after it if that is short and in the same Dictionary.
+// A blockStep puts a value, and the key after it if that is short and in the same struct.
 type blockStep struct {
 	code   blockCode
 	key, n uint8  // the size of after, and the number of components
@@ -98,31 +88,19 @@ type blockStep struct {
 type coldStep struct {
 	plan  *plan[encodeFunc] // of the value, or nil for a key
 	field *field            // the field of the value, or nil
-	key   *fieldEncoder     // the field whose key the step is, or whose key follows it in dict, or nil
-	dict  *blockDict        // the innermost Dictionary around the value, or nil
-	left  uint64            // the values that are still to come in dict, with this one
-	end   int               // of a struct, the number of steps up to its end
-	then  *blockStep        // after the whole value
-	elem  *block            // of a slice of structs, or nil
-	size  uintptr           // of its elements
+	key   *fieldEncoder     // the field whose key the step is, or whose key follows it, or nil
+	left  uint64            // the keys and values of the struct that are still to come, with this one
+	then  *blockStep        // after the value: for the start of a struct, its end
+	elem  *block            // of a struct, or of those in a slice, or nil
+	size  uintptr           // of an element
 }
 
-// A blockDict is a Dictionary in a block.
-type blockDict struct {
-	count uint32
-	depth int        // from 1
-	outer *blockDict // the Dictionary around it, or nil
-	left  uint64     // the values that are still to come in outer, with this one
-	field *field     // the field whose value it is, or nil
-}
-
-// A blockLevel is a slice of structs whose elements are being put.
+// A blockLevel is a struct, or a slice of structs, that is being put.
 type blockLevel struct {
-	step  *blockStep
-	x     variable // the struct around the slice
-	left  int      // the elements that are still to come, with the current one
-	count uint32
-	depth int32 // of the Encoder in the Array, if that is open, otherwise 0
+	step *blockStep
+	x    variable // the struct around it
+	left int32    // the structs that are still to come, with the current one
+	open int32    // left of the struct that is open in the Encoder, or 0
 }
 
 // A blockRun is the state of a block that is being put. It is a local variable, so that the pool
@@ -130,196 +108,150 @@ type blockLevel struct {
 type blockRun struct {
 	b      []byte // the window of the Encoder
 	step   *blockStep
-	x      variable // the struct whose fields are being put, or the element
+	x      variable // the struct whose fields are being put
 	level  int
-	most   int       // the number of levels within Depth and maxDepth
-	base   int       // the depth of the Encoder around the block
-	depth  int       // that of the encoder
-	open   blockOpen // the Dictionary that is open in the Encoder
+	most   int // the number of levels within Depth and maxDepth
+	base   int // the depth of the Encoder around the block
+	depth  int // that of the encoder
 	levels [blockLevels]blockLevel
-}
-
-// A blockOpen tells which Dictionary is open in the Encoder: that of the latest step that left the block.
-type blockOpen struct {
-	dict  *blockDict
-	level int // the number of levels around it
-	left  int // that of the innermost of these, or 0
 }
 
 var le = binary.LittleEndian
 
-// addBlock returns the block of the struct with the plan for key. It belongs to the plan.
-func (b encodePlanner) addBlock(key planKey, fields []*fieldEncoder) *block {
-	p := b.pending[key]
-	k := &block{fields: fields, plan: p}
-	p.block = k
-	return k
+func init() {
+	encodePlans.finish = func(r *planner[encodeFunc]) { encodePlanner{r}.makeBlocks() }
 }
 
-// addListBlock returns the block of the slice with the plan for key, whose elements have the plan elem, or
-// noBlock if the elements are no structs. It belongs to the plan.
-func (b encodePlanner) addListBlock(key planKey, elem *plan[encodeFunc]) *block {
-	if t := key.typ; t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.Struct {
-		return noBlock
+// makeBlocks makes the steps of all new plans, and lets the plans of structs and slices use the blocks that take
+// fewer instructions.
+func (b encodePlanner) makeBlocks() {
+	for key, p := range b.pending {
+		b.stepOf(key, p)
 	}
-	k := &block{plan: elem, isList: true, size: key.typ.Elem().Size()}
-	b.pending[key].block = k
-	return k
+	for _, p := range b.pending {
+		if step := p.step.(*blockStep); step.cold.elem != nil {
+			step.next = &blockStep{code: putEnd}
+			step.cold.plan = &plan[encodeFunc]{do: p.do}
+			if step.cold.elem.makeSteps() {
+				p.do = step.encoder()
+			}
+		}
+	}
 }
 
-// blockOf returns the block of a plan, or nil.
-func blockOf(p *plan[encodeFunc]) *block {
-	k, _ := p.block.(*block)
-	return k
+// stepOf returns how the value of the plan p for key is put, at offset 0.
+func (b encodePlanner) stepOf(key planKey, p *plan[encodeFunc]) *blockStep {
+	if p.step == nil {
+		p.step = b.makeStep(key, p)
+	}
+	return p.step.(*blockStep)
 }
 
-// noBlock is off.
-var noBlock = func() *block {
-	k := new(block)
-	k.state.Store(blockOff)
-	return k
-}()
-
-var blockMutex sync.Mutex // held while steps are made
-
-// isOn makes the steps of a new block, and reports whether the block takes less time than the plan.
-func (k *block) isOn() bool {
-	if state := k.state.Load(); state != blockNew {
-		return state == blockOn
+// makeStep returns what stepOf returns for a new plan.
+func (b encodePlanner) makeStep(key planKey, p *plan[encodeFunc]) *blockStep {
+	switch parts := p.parts.(type) {
+	case []*fieldEncoder:
+		return &blockStep{code: putStruct, cold: &coldStep{elem: &block{fields: parts, plan: p}}}
+	case *plan[encodeFunc]:
+		if t := key.typ.Elem(); key.typ.Kind() == reflect.Slice && t.Kind() == reflect.Struct {
+			if elem := b.stepOf(planKey{typ: t}, parts); elem.code == putStruct {
+				return &blockStep{code: putList, head: blockHead(gdwire.TypeArray), cold: &coldStep{elem: elem.cold.elem, size: t.Size()}}
+			}
+		}
 	}
-	blockMutex.Lock()
-	defer blockMutex.Unlock()
-	return k.makeSteps()
+	return plainStep(key)
 }
 
-// makeSteps makes the steps, unless they are being made, and reports whether the block is not off.
-func (k *block) makeSteps() bool {
-	if state := k.state.Load(); state != blockNew || k.isMade {
-		return state != blockOff
+// encoder returns the function that writes a struct, or a slice of structs. See makeScalarDecoder for
+// noinline.
+//
+//go:noinline
+func (p *blockStep) encoder() encodeFunc {
+	return func(s *encoder, x variable) error {
+		if s.blocks {
+			if ok, err := s.putBlock(p, x); ok {
+				return err
+			}
+		}
+		return p.cold.plan.do(s, x)
 	}
-	k.isMade = true
-	var b blockBuilder
-	elem := blockOf(k.plan)
-	switch {
-	case !k.isList:
-		b.dict(k.fields, fieldLocation{}, coldStep{plan: k.plan})
-	case elem != nil && elem.makeSteps():
-		b.add(blockStep{code: putList, head: blockHead(gdwire.TypeArray)}, coldStep{elem: elem, size: k.size})
-	default:
-		b.saved = -1
-	}
-	b.add(blockStep{code: putEnd}, coldStep{})
-	for i := range b.steps[1:] {
-		p := &b.steps[i]
-		p.next = &b.steps[i+1]
-		p.cold.then = &b.steps[max(i+1, p.cold.end)]
-	}
-	k.first = b.steps[0]
-	state := blockOn
-	if b.saved < 0 {
-		state = blockOff
-	}
-	k.state.Store(state)
-	return state == blockOn
 }
 
 // blockHead returns the header of a value of type t in 32 bits, or of a container.
 func blockHead(t gdwire.Type) uint64 { return uint64(export.Header(t)) }
 
-// A blockBuilder makes the steps of a block.
-type blockBuilder struct {
-	steps  []blockStep
-	leaves bool // one of them leaves the block
-	saved  int  // instructions
-}
-
-// add adds a step.
-func (b *blockBuilder) add(p blockStep, c coldStep) {
-	n := len(b.steps)
-	switch {
-	case p.code == putKey || p.code == putEnd:
-	case p.code != putOther:
-		b.saved += stepSaves
-	case !b.leaves:
-		b.leaves = true
-		b.saved -= firstTakes
-	case b.steps[n-1].code != putOther || b.steps[n-1].cold.dict != c.dict:
-		b.saved -= againTakes
-	default:
-		b.saved -= otherTakes
+// makeSteps makes the steps, unless they are being made, and reports whether the block saves instructions.
+func (k *block) makeSteps() bool {
+	if k.isMade {
+		return k.saves >= 0
 	}
-	p.cold = &c
-	b.steps = append(b.steps, p)
-}
-
-// dict adds the steps of the fields of a struct at a location. c describes the struct as a value.
-func (b *blockBuilder) dict(fields []*fieldEncoder, at fieldLocation, c coldStep) {
-	n := len(fields)
-	d := &blockDict{count: uint32(n), depth: 1, outer: c.dict, left: c.left, field: c.field}
-	if d.outer != nil {
-		d.depth += d.outer.depth
+	k.isMade = true
+	n := len(k.fields)
+	steps := make([]blockStep, 0, 2*n+2)
+	saves := 0
+	add := func(p blockStep, c coldStep) {
+		switch isOther := p.code == putOther; {
+		case !isOther && p.code != putKey && p.code != putEnd:
+			saves += stepSaves
+		case isOther && steps[len(steps)-1].code != putOther:
+			saves -= firstTakes
+		case isOther:
+			saves -= otherTakes
+		}
+		p.cold = &c
+		steps = append(steps, p)
 	}
-	start := len(b.steps)
-	b.add(blockStep{code: putDict, head: blockHead(gdwire.TypeDictionary) | uint64(n)<<32, fieldLocation: at}, c)
-	for i, f := range fields {
+	add(blockStep{code: putDict, head: blockHead(gdwire.TypeDictionary) | uint64(n)<<32}, coldStep{plan: k.plan})
+	for i, f := range k.fields {
 		left := uint64(2 * (n - i))
-		b.key(f, coldStep{key: f, dict: d, left: left}, i == 0)
-		b.value(f, at, coldStep{plan: f.plan, field: f.field, dict: d, left: left - 1})
+		switch p := &steps[len(steps)-1]; {
+		case f.key.Size == 0:
+			add(blockStep{code: putLongKey, head: blockHead(gdwire.TypeString)}, coldStep{key: f, left: left})
+		case p.code == putStruct || p.code == putList || p.code == putLongKey:
+			add(blockStep{code: putKey}, coldStep{key: f, left: left})
+			steps[len(steps)-1].setKey(f)
+		default:
+			if p.setKey(f); i > 0 {
+				p.cold.key = f
+			}
+		}
+		p, ok := f.plan.step.(*blockStep)
+		if !ok || p.cold.elem != nil && !p.cold.elem.makeSteps() {
+			p = otherStep
+		}
+		step, c := *p, *p.cold
+		step.fieldLocation, c.plan, c.field, c.left = f.fieldLocation, f.plan, f.field, left-1
+		add(step, c)
 	}
-	b.steps[start].cold.end = len(b.steps)
+	add(blockStep{code: putEnd}, coldStep{})
+	for i := range steps[1:] {
+		steps[i].next, steps[i].cold.then = &steps[i+1], &steps[i+1]
+	}
+	k.first, k.saves = steps[0], saves
+	k.first.cold.then = &steps[len(steps)-1]
+	return saves >= 0
 }
 
-// key adds the key of f: to the step before it if possible, and otherwise as a step that c describes.
-func (b *blockBuilder) key(f *fieldEncoder, c coldStep, isFirst bool) {
-	p := &b.steps[len(b.steps)-1]
-	isNear := p.cold.dict == c.dict && p.code != putList && p.code != putDict && p.code != putLongKey
-	switch {
-	case f.key.Size == 0:
-		b.add(blockStep{code: putLongKey, head: blockHead(gdwire.TypeString)}, c)
-		return
-	case isNear:
-		p.cold.key = f
-	case !isFirst:
-		b.add(blockStep{code: putKey}, c)
-		p = &b.steps[len(b.steps)-1]
-	}
+// setKey sets the key after the value.
+func (p *blockStep) setKey(f *fieldEncoder) {
 	p.key = uint8(f.key.Size)
 	le.PutUint64(p.after[:], f.key.Head)
 	le.PutUint64(p.after[8:], f.key.First)
 	le.PutUint64(p.after[16:], f.key.Last)
 }
 
-// value adds the steps of f, a field of the struct at a location. c describes it.
-func (b *blockBuilder) value(f *fieldEncoder, at fieldLocation, c coldStep) {
-	p := blockStep{code: putOther, fieldLocation: fieldLocation{at.offset + f.offset}}
-	k := blockOf(f.plan)
-	switch {
-	case k == nil:
-		p.setCode(f)
-	case k.isList:
-		if elem := blockOf(k.plan); elem != nil && elem.makeSteps() {
-			p.code, p.head = putList, blockHead(gdwire.TypeArray)
-			c.elem, c.size = elem, k.size
-		}
-	case c.dict.depth < blockDicts && len(b.steps) < blockSteps:
-		before := *b
-		if b.dict(k.fields, p.fieldLocation, c); b.saved >= before.saved-firstTakes {
-			return
-		}
-		*b = before
-	}
-	b.add(p, c)
-}
+var otherStep = &blockStep{code: putOther, cold: &coldStep{}}
 
-// setCode sets how the value of f is put, unless only its plan can write it.
-func (p *blockStep) setCode(f *fieldEncoder) {
-	t, wire, own := f.typ, f.wire, ownTypes[f.typ]
+// plainStep returns how a value of the type of key is put that contains no structs.
+func plainStep(key planKey) *blockStep {
+	t, wire, own := key.typ, key.wire, ownTypes[key.typ]
 	if own != nil && wire == 0 {
 		wire = own.typ
 	}
-	if len(f.index) > 1 || f.isTyped() || own == nil && hasMethods(t) {
-		return
+	if own == nil && hasMethods(t) {
+		return otherStep
 	}
+	p := &blockStep{cold: &coldStep{}}
 	x, ok := blockKinds[t.Kind()]
 	switch kind := t.Kind(); {
 	case kind == reflect.Array || kind == reflect.Struct:
@@ -349,9 +281,11 @@ func (p *blockStep) setCode(f *fieldEncoder) {
 		ok = e.Kind() == reflect.String && ownTypes[e] == nil && !hasMethods(e)
 		x.code, x.typ = putTexts, gdwire.TypePackedStringArray
 	}
-	if ok && (wire == 0 || wire == x.typ) {
-		p.code, p.head = x.code, blockHead(x.typ)
+	if !ok || wire != 0 && wire != x.typ {
+		return otherStep
 	}
+	p.code, p.head = x.code, blockHead(x.typ)
+	return p
 }
 
 // blockKinds contains how numbers and texts are put.
@@ -359,7 +293,7 @@ var blockKinds = map[reflect.Kind]struct {
 	code blockCode
 	typ  gdwire.Type
 }{
-	reflect.Bool: {putBool, gdwire.TypeBool},
+	reflect.Bool: {putUint8, gdwire.TypeBool},
 	reflect.Int8: {putInt8, gdwire.TypeInt}, reflect.Int16: {putInt16, gdwire.TypeInt},
 	reflect.Int32: {putInt32, gdwire.TypeInt}, reflect.Int64: {putInt64, gdwire.TypeInt},
 	reflect.Int:   {[2]blockCode{putInt32, putInt64}[math.MaxInt>>62], gdwire.TypeInt},
@@ -368,32 +302,19 @@ var blockKinds = map[reflect.Kind]struct {
 	reflect.String: {putText, gdwire.TypeString},
 }
 
-// suits reports whether a value may be written with the block.
-func (k *block) suits(s *encoder) bool { return k.state.Load() < s.blocks }
-
-// putBlock writes x with the block k. It returns false if it wrote nothing.
-func (s *encoder) putBlock(k *block, x variable) (ok bool, err error) {
-	if !k.isOn() {
-		return false, nil
-	}
+// putBlock puts x, a struct or a slice of structs, by the step p. It returns false if it wrote nothing.
+func (s *encoder) putBlock(p *blockStep, x variable) (ok bool, err error) {
 	b, n, depth := export.Window(s.e)
-	// A level, or the outermost struct, is at most blockDicts Dictionaries in an Array.
-	most := min(min(depth, maxDepth-s.depth)/(blockDicts+1)-1, blockLevels)
-	if n > len(b)-blockRoom || most < 0 {
-		return false, nil
-	}
-	if k.isList {
-		// The first step must not leave the block, whose plan would begin it again.
-		if size, _ := lenCap(x); most < 1 || size > math.MaxInt32 || !k.first.cold.elem.isOn() {
-			return false, nil
-		}
-	}
-	r := blockRun{b: b, step: &k.first, x: x, most: most, base: s.e.Depth(), depth: s.depth}
+	// A level is at most a Dictionary in an Array.
+	r := blockRun{b: b, step: p, x: x, most: min(min(depth, maxDepth-s.depth)/2, blockLevels), base: s.e.Depth(), depth: s.depth}
 	for {
 		n = r.putSteps(n)
 		if r.step.code == putEnd {
 			export.Rewind(s.e, r.base)
 			return true, export.Put(s.e, n)
+		}
+		if r.step == p {
+			return false, nil // the plan would begin the block again
 		}
 		if end := r.putCalling(n); end > 0 {
 			n = end
@@ -411,6 +332,7 @@ func (r *blockRun) putSteps(n int) int {
 	b, x, p := r.b, r.x, r.step
 	var number int64
 	var w *[blockRoom]byte
+	var size int
 next:
 	v := fieldAt(x, p.fieldLocation)
 	n &= math.MaxInt
@@ -424,11 +346,6 @@ next:
 	switch p.code {
 	case putDict:
 		number = 0
-	case putBool:
-		number = 0
-		if boolIn(v) {
-			number = 1
-		}
 	case putInt8:
 		number = intIn[int8](v)
 	case putInt16:
@@ -461,36 +378,24 @@ next:
 			goto wide
 		}
 	case putFloats:
-		const infinite = 0xFF << 23
 		le.PutUint32(w[:], uint32(p.head))
-		one := *pointer[uint32](v)
-		le.PutUint32(w[4:], one)
-		two := *pointer[uint32](elemAt(v, 1, 4))
-		le.PutUint32(w[8:], two)
-		carry := (one&infinite + 1<<23) | (two&infinite + 1<<23) // as wire.NarrowFloats
-		size := 12
+		carry := putReal(w, v, 0) | putReal(w, v, 1)
+		size = 12
 		if p.n > 2 {
-			one = *pointer[uint32](elemAt(v, 2, 4))
-			le.PutUint32(w[12:], one)
-			carry |= one&infinite + 1<<23
+			carry |= putReal(w, v, 2)
 			size = 16
 			if p.n > 3 {
-				one = *pointer[uint32](elemAt(v, 3, 4))
-				le.PutUint32(w[16:], one)
-				carry |= one&infinite + 1<<23
+				carry |= putReal(w, v, 3)
 				size = 20
 			}
 		}
 		if carry>>31 != 0 { // an infinity or NaN, which the plan makes quiet
 			goto stop
 		}
-		*(*[blockKey]byte)(w[size&31:]) = p.after
-		n += size + int(p.key)
-		p = p.next
-		goto next
+		goto after
 	case putText:
 		text := textIn(v)
-		size := len(text)
+		size = len(text)
 		if size > 64 {
 			goto stop
 		}
@@ -500,39 +405,14 @@ next:
 		le.PutUint32(w[8+k&^3:], 0)
 		switch {
 		case size > 16:
-			a := wire.Load64(text)
-			le.PutUint64(w[8:], a)
-			not = wire.NotPlain8(a)
-			a = wire.Load64(text[8:])
-			le.PutUint64(w[16:], a)
-			not |= wire.NotPlain8(a)
+			not = putWord(w, 8, wire.Load64(text)) | putWord(w, 16, wire.Load64(text[8:]))
 			if size > 32 {
-				a = wire.Load64(text[16:])
-				le.PutUint64(w[24:], a)
-				not |= wire.NotPlain8(a)
-				a = wire.Load64(text[24:])
-				le.PutUint64(w[32:], a)
-				not |= wire.NotPlain8(a)
-				a = wire.Load64(text[size-32:])
-				le.PutUint64(w[(k-24)&127:], a)
-				not |= wire.NotPlain8(a)
-				a = wire.Load64(text[size-24:])
-				le.PutUint64(w[(k-16)&127:], a)
-				not |= wire.NotPlain8(a)
+				not |= putWord(w, 24, wire.Load64(text[16:])) | putWord(w, 32, wire.Load64(text[24:]))
+				not |= putWord(w, k-24, wire.Load64(text[size-32:])) | putWord(w, k-16, wire.Load64(text[size-24:]))
 			}
-			a = wire.Load64(text[size-16:])
-			le.PutUint64(w[(k-8)&127:], a)
-			not |= wire.NotPlain8(a)
-			a = wire.Load64(text[size-8:])
-			le.PutUint64(w[k:], a)
-			not |= wire.NotPlain8(a)
+			not |= putWord(w, k-8, wire.Load64(text[size-16:])) | putWord(w, k, wire.Load64(text[size-8:]))
 		case size > 8:
-			a := wire.Load64(text)
-			le.PutUint64(w[8:], a)
-			not = wire.NotPlain8(a)
-			a = wire.Load64(text[size-8:])
-			le.PutUint64(w[k:], a)
-			not |= wire.NotPlain8(a)
+			not = putWord(w, 8, wire.Load64(text)) | putWord(w, k, wire.Load64(text[size-8:]))
 		case size >= 4:
 			a, d := wire.Load32(text), wire.Load32(text[size-4:])
 			le.PutUint32(w[8:], a)
@@ -547,34 +427,39 @@ next:
 			goto stop
 		}
 		le.PutUint64(w[:], p.head|uint64(size)<<32)
-		size = (8 + size + 3) &^ 3
-		*(*[blockKey]byte)(w[size&127:]) = p.after
+		size = (8 + size + 3) & 124
+		*(*[blockKey]byte)(w[size:]) = p.after
 		n += size + int(p.key)
 		p = p.next
 		goto next
+	case putStruct:
+		if r.level >= r.most {
+			goto stop
+		}
+		l := &r.levels[r.level&(blockLevels-1)]
+		l.step, l.x, l.left, l.open = p, x, 1, 0
+		r.level++
+		x, p = v, &p.cold.elem.first
+		goto next
 	case putList:
-		if size, _ := lenCap(v); size > 0 {
-			c, level := p.cold, r.level
-			if level >= r.most || size > math.MaxInt32 {
-				goto stop
-			}
-			if c.elem.state.Load() != blockOn {
-				goto stop
-			}
-			r.level = level + 1
-			l := &r.levels[level&(blockLevels-1)]
-			l.step, l.x, l.left, l.count, l.depth = p, x, size, uint32(size), 0
-			le.PutUint64(w[:], p.head|uint64(size)<<32)
-			n += 8
-			x, p = sliceData(v), &c.elem.first
+		count, _ := lenCap(v)
+		if r.level >= r.most || count > math.MaxInt32 {
+			goto stop
+		}
+		le.PutUint64(w[:], p.head|uint64(count)<<32)
+		n += 8
+		if count == 0 {
+			p = p.next
 			goto next
 		}
-		number = 0
-	case putKey:
-		*(*[blockKey]byte)(w[:]) = p.after
-		n += int(p.key)
-		p = p.next
+		l := &r.levels[r.level&(blockLevels-1)]
+		l.step, l.x, l.left, l.open = p, x, int32(count), 0
+		r.level++
+		x, p = sliceData(v), &p.cold.elem.first
 		goto next
+	case putKey:
+		size = 0
+		goto after
 	case putEnd:
 		goto end
 	default:
@@ -588,8 +473,10 @@ next:
 wide:
 	le.PutUint32(w[:], uint32(p.head)|1<<16)
 	le.PutUint64(w[4:], uint64(number))
-	*(*[blockKey]byte)(w[12:]) = p.after
-	n += 12 + int(p.key)
+	size = 12
+after:
+	*(*[blockKey]byte)(w[size&127:]) = p.after
+	n += size + int(p.key)
 	p = p.next
 	goto next
 end:
@@ -607,6 +494,19 @@ end:
 stop:
 	r.x, r.step = x, p
 	return n
+}
+
+// putWord puts the first eight bytes of a text, word, at i, and returns them as wire.NotPlain8.
+func putWord(w *[blockRoom]byte, i int, word uint64) uint64 {
+	le.PutUint64(w[i&127:], word)
+	return wire.NotPlain8(word)
+}
+
+// putReal puts component i, from 0, of a math type with components of 32 bits. It returns a carry as in wire.NarrowFloats.
+func putReal(w *[blockRoom]byte, v variable, i int) uint32 {
+	a := *pointer[uint32](elemAt(v, i, 4))
+	le.PutUint32(w[4+4*i:], a)
+	return a&(0xFF<<23) + 1<<23
 }
 
 // putCalling puts the value of a step that needs calls, and the key after it, and returns the position
@@ -710,12 +610,11 @@ func putBlockReals[T float32 | float64](w []byte, p *blockStep, v variable) (end
 }
 
 // leaveBlock opens the containers around the current step in the Encoder, where the plans write its value and the
-// key after it. Values in the same Dictionary follow if they have no other way.
+// key after it. Values in the same struct follow if they have no other way.
 func (s *encoder) leaveBlock(r *blockRun, n int) (int, error) {
-	p := r.step
-	s.openContainers(r, n)
+	r.open(s.e, n)
 	s.depth = r.depth + s.e.Depth() - r.base
-	for {
+	for p := r.step; ; {
 		c := p.cold
 		if c.plan != nil {
 			if err := c.plan.do(s, fieldAt(r.x, p.fieldLocation)); err != nil {
@@ -724,60 +623,51 @@ func (s *encoder) leaveBlock(r *blockRun, n int) (int, error) {
 		}
 		if c.key != nil && !export.WriteKey(s.e, &c.key.key) {
 			if err := s.e.WriteString(c.key.name); err != nil {
-				return 0, r.withField(s, err, c.dict.field)
+				return 0, r.withField(s, err, nil)
 			}
 		}
 		p = c.then
 		r.b, n, _ = export.Window(s.e)
-		if p.cold.dict != c.dict || c.dict == nil || p.code != putOther && n <= len(r.b)-blockRoom {
-			break
+		if p.code == putEnd || p.code != putOther && n <= len(r.b)-blockRoom {
+			r.step, s.depth = p, r.depth
+			return n, nil
 		}
 	}
-	r.step, s.depth = p, r.depth
-	return n, nil
 }
 
-// openContainers opens the containers around the current step in the Encoder. Those that are open since an earlier
-// step remain.
-func (s *encoder) openContainers(r *blockRun, n int) {
-	from, depth := 0, r.base // the levels that are open, and their depth
-	for from < r.level && r.levels[from].depth > 0 {
-		depth = int(r.levels[from].depth)
-		from++
+// open opens the containers around the current step in e. Those that an earlier step has opened remain.
+func (r *blockRun) open(e *gdwire.Encoder, n int) {
+	i, depth := 0, r.base
+	for ; i < r.level && r.levels[i].open == r.levels[i].left; i++ {
+		depth += int(r.levels[i].step.code-putStruct) + 1
 	}
-	c := r.step.cold
-	open := blockOpen{dict: c.dict, level: r.level}
-	if r.level > 0 {
-		open.left = r.levels[r.level-1].left
+	if export.Rewind(e, depth); i > 0 {
+		export.Sync(e, n, r.stepIn(i-1).cold.left)
 	}
-	if from == r.level && r.open == open {
-		export.Sync(s.e, n, c.left)
-		return
+	for ; i < r.level; i++ {
+		l, p := &r.levels[i], r.stepIn(i)
+		if l.step.code == putList {
+			size, _ := lenCap(fieldAt(l.x, l.step.fieldLocation))
+			export.Open(e, n, gdwire.TypeArray, uint32(size), uint64(l.left))
+		}
+		if p.code != putDict { // whose plan writes the whole struct
+			export.Open(e, n, gdwire.TypeDictionary, uint32(len(l.step.cold.elem.fields)), p.cold.left)
+			l.open = l.left
+		}
 	}
-	r.open = open
-	if export.Rewind(s.e, depth); from > 0 {
-		export.Sync(s.e, n, uint64(r.levels[from-1].left))
-	}
-	for ; from < r.level; from++ {
-		l := &r.levels[from]
-		s.openDicts(l.step.cold.dict, l.step.cold.left, n)
-		export.Open(s.e, n, gdwire.TypeArray, l.count, uint64(l.left))
-		l.depth = int32(s.e.Depth())
-	}
-	s.openDicts(c.dict, c.left, n)
 }
 
-// openDicts opens the Dictionary d, and those around it. left is the number of values that are still to come in d.
-func (s *encoder) openDicts(d *blockDict, left uint64, n int) {
-	if d != nil {
-		s.openDicts(d.outer, d.left, n)
-		export.Open(s.e, n, gdwire.TypeDictionary, d.count, left)
+// stepIn returns the current step in level i.
+func (r *blockRun) stepIn(i int) *blockStep {
+	if i+1 < r.level {
+		return r.levels[i+1].step
 	}
+	return r.step
 }
 
 // withField returns err, an error in the field f, or, if that is nil, in that of the innermost level.
 func (r *blockRun) withField(s *encoder, err error, f *field) error {
-	if f == nil && r.level > 0 {
+	if f == nil {
 		f = r.levels[r.level-1].step.cold.field
 	}
 	if f == nil {

@@ -251,18 +251,14 @@ func (r blockFiller) fill(v reflect.Value, depth int) {
 
 // setBlocks switches all blocks on or off.
 func setBlocks(on bool) {
-	for _, p := range encodePlans.all.Range {
-		k := blockOf(p.(*plan[encodeFunc]))
-		if k == nil {
-			continue
-		}
-		k.isOn()
-		switch {
-		case k.first.code == putEnd: // a slice without a block of the elements
+	for _, x := range encodePlans.all.Range {
+		p := x.(*plan[encodeFunc])
+		switch step, _ := p.step.(*blockStep); {
+		case step == nil || step.cold.elem == nil:
 		case on:
-			k.state.Store(blockOn)
+			p.do = step.encoder()
 		default:
-			k.state.Store(blockOff)
+			p.do = step.cold.plan.do
 		}
 	}
 }

@@ -111,13 +111,8 @@ func (b encodePlanner) makeElementsEncoder(key planKey) (encodeFunc, error) {
 	t := key.typ
 	elem, err := b.plan(t.Elem(), 0)
 	size := t.Elem().Size()
-	k := b.addListBlock(key, elem)
+	b.pending[key].parts = elem
 	return func(s *encoder, x variable) error {
-		if k.suits(s) {
-			if ok, err := s.putBlock(k, x); ok {
-				return err
-			}
-		}
 		all, n := elementsOf(x, t)
 		if err := s.e.BeginArray(n); err != nil {
 			return err

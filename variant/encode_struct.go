@@ -14,7 +14,6 @@ type structEncoder struct {
 	info   *structFields
 	embed  pairsFunc // of a map that collects unknown keys
 	varies bool      // fields can be omitted, or pairs added
-	block  *block
 }
 
 // makeStructEncoder returns the function that encodes the struct type of key as a Dictionary, or as an
@@ -25,7 +24,7 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &structEncoder{typ: t, info: info, varies: info.embed != nil, block: noBlock}
+	c := &structEncoder{typ: t, info: info, varies: info.embed != nil}
 	for i := range info.all {
 		f := &info.all[i]
 		plan, err := b.fieldPlan(f)
@@ -54,7 +53,7 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 		return c.encodeArray, nil
 	}
 	if !c.varies {
-		c.block = b.addBlock(key, c.fields)
+		b.pending[key].parts = c.fields
 	}
 	return c.makeDictEncoder(), nil
 }
@@ -88,13 +87,7 @@ func (f *fieldEncoder) omits(v reflect.Value) bool {
 //
 //go:noinline
 func (c *structEncoder) makeDictEncoder() encodeFunc {
-	k := c.block
 	return func(s *encoder, x variable) error {
-		if k.suits(s) {
-			if ok, err := s.putBlock(k, x); ok {
-				return err
-			}
-		}
 		if err := s.enter(c.typ); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 type encoder struct {
 	e      *gdwire.Encoder
 	format gdwire.Format // of e
-	blocks int32         // blocks in states below are used: blockOff or blockNew, so none
+	blocks bool          // whether e writes what blocks put: see encode_block.go
 	depth  int
 	recent recent[encodeFunc]
 	reals  [maxComponents]float64
@@ -35,14 +35,6 @@ var encodePlans plans[encodeFunc]
 
 // ownEncoders contains the functions that encode the types of this package, which own.go lists.
 var ownEncoders = map[reflect.Type]encodeFunc{}
-
-// The states of a block, see encode_block.go. Its steps are made when it is first used, because the plans of
-// all fields are complete then.
-const (
-	blockNew int32 = iota
-	blockOn
-	blockOff // the plan takes less time
-)
 
 // A fieldEncoder encodes a field of a struct with the plan of its type.
 type fieldEncoder struct {
@@ -72,10 +64,7 @@ func getEncoder() *encoder { return encoderPool.Get().(*encoder) }
 // reset makes s write to e.
 func (s *encoder) reset(e *gdwire.Encoder) {
 	o := e.Options()
-	s.e, s.format, s.depth, s.blocks = e, o.Format, e.Depth(), blockNew
-	if o.Format == gdwire.Godot4 && !o.DoubleReals {
-		s.blocks = blockOff
-	}
+	s.e, s.format, s.depth, s.blocks = e, o.Format, e.Depth(), o.Format == gdwire.Godot4 && !o.DoubleReals
 }
 
 // resetBytes makes s append to buf, with an Encoder that the pool keeps.

@@ -18,7 +18,8 @@ type plan[F any] struct {
 	do       F
 	err      error        // why the type cannot be encoded or decoded
 	readOnly bool         // see isReadOnly
-	block    any          // of a struct, or of a slice of structs, that is encoded: a *block, or nil
+	parts    any          // what blocks need: of a struct, []*fieldEncoder, and of an Array the plan of its elements
+	step     any          // a *blockStep, or nil: see encode_block.go
 	sizeHint atomic.Int64 // the size of the latest result of Marshal if that was large, for the next result; otherwise 0
 }
 
@@ -30,10 +31,12 @@ type planKey struct {
 	isKey bool
 }
 
-// plans caches the plans of all types that were used. build makes the function of a plan.
+// plans caches the plans of all types that were used. build makes the function of a plan. finish, if it is not nil,
+// can replace the functions of new plans that are complete, before others see them.
 type plans[F any] struct {
-	all   sync.Map // of *plan[F] by planKey
-	build func(*planner[F], planKey) (F, error)
+	all    sync.Map // of *plan[F] by planKey
+	build  func(*planner[F], planKey) (F, error)
+	finish func(*planner[F])
 }
 
 // of returns the plan of t, without a tag.
@@ -53,6 +56,9 @@ func (c *plans[F]) ofKey(key planKey) (*plan[F], error) {
 		p = &plan[F]{err: fmt.Errorf("variant: %w", err)}
 		c.all.Store(key, p)
 		return p, p.err
+	}
+	if c.finish != nil {
+		c.finish(&r)
 	}
 	for key, p := range r.pending {
 		c.all.LoadOrStore(key, p)

@@ -107,13 +107,3 @@ func (boxes) text(x string) any   { return x }
 type textBlocks struct{}
 
 func (textBlocks) newText(b []byte) string { return string(b) }
-
-// A block writes structs with package unsafe: see encode_block.go.
-type block struct{}
-
-var noBlock *block
-
-func (encodePlanner) addBlock(planKey, []*fieldEncoder) *block       { return noBlock }
-func (encodePlanner) addListBlock(planKey, *plan[encodeFunc]) *block { return noBlock }
-func (*block) suits(*encoder) bool                                   { return false }
-func (*encoder) putBlock(*block, variable) (ok bool, err error)      { return false, nil }
