@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/traffic"
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // startListening runs listen on a free port. The caller can read its errors.
@@ -49,6 +50,23 @@ func TestListenJSON(t *testing.T) {
 	require.Equal(t, result{statusGood, "\"i:5\"\n\"s:two\"\nnull\n", "connection 1, packet 0\nconnection 1, packet 1\nconnection 1, packet 2\n"}, got)
 	_, err = conn.Read(make([]byte, 1))
 	require.Error(t, err, "the connection is closed")
+}
+
+// Packets that a script compressed are shown as their values.
+func TestListenCompressed(t *testing.T) {
+	packet, err := fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 10), fileaccess.FastLZ)
+	require.NoError(t, err)
+	bomb, err := fileaccess.Compress(nil, make([]byte, 16<<20), fileaccess.Zstd)
+	require.NoError(t, err)
+	l := startListening(t, "-as", "json", "-n", "3")
+	conn := l.dial(t)
+	l.line(t)
+	_, err = conn.Write(framed(packet, bomb, wire(2, 5)))
+	require.NoError(t, err)
+	got := l.wait(t)
+	require.Equal(t, `{"type":"Dictionary","args":["s:hp","i:10"]}`+"\n\n"+`"i:5"`+"\n", got.out)
+	require.Contains(t, got.err, "connection 1, packet 0, compressed with fastlz\nconnection 1, packet 1\n")
+	require.Contains(t, got.err, "compressed with zstd: the decompressed size exceeds the limit of 8388608 bytes; raise it with -max-packet\n")
 }
 
 func TestListenTokens(t *testing.T) {

@@ -236,6 +236,36 @@ func TestRecordingCompressed(t *testing.T) {
 	require.Equal(t, framed(packets...), p.exchange(t, framed(packets...)))
 	p.end(t, 1)
 
+	client := record.FileName(prefix, 1, record.FromClient)
+	told := client + ": 4 of 4 packets are compressed as by a script: 1 with fastlz, 1 with deflate, 1 with zstd, 1 with gzip\n"
+	for command, want := range map[string]string{
+		"json -plain": strings.Repeat(`{"hp":10}`+"\n", 4), "flat": "$.hp = 10\n$1.hp = 10\n$2.hp = 10\n$3.hp = 10\n",
+		"find hp": "$.hp = 10\n$1.hp = 10\n$2.hp = 10\n$3.hp = 10\n", "get $1.hp": "10\n",
+		"tokens": "packet 0, offset 4, 29 bytes, compressed with fastlz: offsets in its 28 bytes\n       0  DictStart  1\n",
+		"check":  " packets  4 good, 0 bad\n", "check -json": `{"index":0,"offset":4,"ok":true,"bytes":29,"compressed":"fastlz","trailing":0,`,
+	} {
+		var out, errs bytes.Buffer
+		r := result{status: run(append(strings.Fields(command), client), nil, &out, &errs)}
+		r.out, r.err = out.String(), errs.String()
+		require.Zero(t, r.status, "%s: %s", command, r.err)
+		require.Contains(t, r.out, want, command)
+		if command == "get $1.hp" {
+			told := "gdwire: packet 1 is compressed with deflate\n"
+			require.Equal(t, told, r.err)
+			continue
+		}
+		require.Equal(t, "gdwire: "+told, r.err, command)
+	}
+	again := filepath.Join(t.TempDir(), "again")
+	r := runWith(nil, "recode", "-q", "-frame", "u32", "-to", "u32be", client, "-o", again)
+	require.Zero(t, r.status, r.err)
+	b, err := os.ReadFile(again)
+	require.NoError(t, err)
+	require.Equal(t, framedBig(packets...), b)
+	r = runWith(nil, "set", "$1.hp = 11", client, "-o", again)
+	require.Equal(t, statusBad, r.status)
+	require.Contains(t, r.err, "packet 1 is compressed with deflate as by a script")
+
 	live, err := traffic.OpenRecording(record.IndexName(prefix), &open.Flags{})
 	require.NoError(t, err)
 	get := servePage(t, &view.Server{Live: live})
@@ -257,7 +287,7 @@ func TestRecordingCompressed(t *testing.T) {
 		_, _ = conn.Write(framed(packets[0], packets[1], wire(2, 7), packets[2]))
 		_, _ = io.Copy(io.Discard, conn)
 	})
-	r := runWith(nil, "replay", "-speed", "0", prefix, server)
+	r = runWith(nil, "replay", "-speed", "0", prefix, server)
 	require.Equal(t, statusBad, r.status)
 	require.Contains(t, r.out, "#1, answer 2: recorded zstd {\"hp\":10}, got 7\n")
 	require.Contains(t, r.out, "#1, answer 3: recorded gzip {\"hp\":10}, got zstd {\"hp\":10}\n")

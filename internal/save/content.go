@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/reals"
+	"github.com/gdwire/gdwire/internal/save/recognize"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -174,6 +176,11 @@ func (c *Content) Packets(wanted func(index int64) bool, yield func(*Packet) (bo
 			continue
 		}
 		p := &Packet{Decoder: d, Index: at.index, Offset: at.start, Size: at.end - at.start, content: c}
+		if at.odd {
+			if err := c.checkPacked(p); err != nil {
+				return err
+			}
+		}
 		c.Place(d, p)
 		if goOn, err := yield(p); err != nil || !goOn {
 			return err
@@ -182,18 +189,38 @@ func (c *Content) Packets(wanted func(index int64) bool, yield func(*Packet) (bo
 	return nil
 }
 
+// checkPacked returns an error if a packet is compressed. It is no damage.
+func (c *Content) checkPacked(p *Packet) error {
+	o := Reading{Decoder: c.Decoder}
+	if p.Offset+p.Size > c.Size || p.Size > o.maxUnpacked() {
+		return nil
+	}
+	packet := make([]byte, p.Size)
+	if _, err := c.ReadAt(packet, p.Offset); err != nil && err != io.EOF {
+		return err
+	}
+	if u := o.Unpack(packet); u.Compressed {
+		return fmt.Errorf("packet %d is compressed with %v as by a script: such packets can be shown and recoded, and not edited", p.Index, u.Mode)
+	}
+	return nil
+}
+
 // An extent is where a packet is, without its length.
-type extent struct{ index, start, end int64 }
+type extent struct {
+	index, start, end int64
+	odd               bool // its header is none that engines write
+}
 
 // lengths iterates over the packets after their lengths. The last one can end after the end of the content.
 func (c *Content) lengths(yield func(extent, error) bool) {
 	w := window{r: c.ReaderAt, size: c.Size}
 	p := extent{}
 	for at := int64(0); c.Size-at >= lengthSize; p.index++ {
-		b, err := w.bytes(at, lengthSize)
+		b, err := w.bytes(at, int(min(lengthSize+minPacket, c.Size-at)))
 		if err == nil {
 			p.start = at + lengthSize
 			p.end = p.start + int64(c.Order.Uint32(b))
+			p.odd = p.end-p.start >= minPacket && !recognize.PlainHeader(b[lengthSize:])
 			at = p.end
 		}
 		if !yield(p, err) || err != nil {

@@ -4,6 +4,7 @@
 package save
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -63,13 +64,14 @@ func (o *Reading) Encoder() gdwire.EncoderOptions {
 // A Packet is one value of the input: a length-prefixed packet, or one of several values
 // that follow each other.
 type Packet struct {
-	*gdwire.Decoder       // reads the value; it is invalid when all tokens have been read
-	Index           int64 // its number in the input, or in its connection
-	Connection      int64 // the number of its connection, or 0
-	Offset          int64 // of its first byte in the input
-	End             int64 // the offset of the end of its value, or of the first invalid byte
-	Size            int64 // its length, if it is length-prefixed
-	Err             error // set at the start, or after the tokens of a length-prefixed packet
+	*gdwire.Decoder           // reads the value; it is invalid when all tokens have been read
+	Index           int64     // its number in the input, or in its connection
+	Connection      int64     // the number of its connection, or 0
+	Offset          int64     // of its first byte in the input
+	End             int64     // the offset of the end of its value, or of the first invalid byte
+	Size            int64     // its length, if it is length-prefixed
+	Err             error     // set at the start, or after the tokens of a length-prefixed packet
+	Packed          *Unpacked // of a packet that a script compressed, whose content is read, or nil
 
 	base    int64    // offset of the Decoder's input in the input
 	frames  *framer  // of a stream of length-prefixed packets, or nil
@@ -134,7 +136,10 @@ func (p *Packet) Finish(err error) error {
 	if err == nil || stream.Skippable(err) {
 		err = cmp.Or(p.frames.rest(p.Offset+p.Size), err)
 	}
-	if err == nil || stream.Skippable(err) {
+	switch {
+	case p.Packed != nil:
+		p.End = p.Offset + p.Size
+	case err == nil || stream.Skippable(err):
 		p.End = end
 	}
 	if n := p.Trailing(); err == nil && n > 0 && p.frames.filled {
@@ -160,9 +165,12 @@ func (p *Packet) readRest() error {
 	return err
 }
 
-// ValueSize returns the size of a valid value in bytes, including missing padding.
-// InputEvents can have any length and are not padded.
+// ValueSize returns the size of a valid value in bytes, including missing padding. InputEvents can have any length and
+// are not padded. Of a packet that is compressed, it is the size of the packet.
 func (p *Packet) ValueSize() int64 {
+	if p.Packed != nil {
+		return p.Size
+	}
 	n := p.End - p.Offset - p.odd
 	return (n+3)&^3 + p.odd
 }
@@ -180,7 +188,7 @@ func (p *Packet) setError(err error) {
 	p.Err = p.FromStart(err)
 }
 
-// ReadOffset returns the offset up to which the input was read.
+// ReadOffset returns the offset up to which the input was read, or in a packet that is compressed, its content.
 func (p *Packet) ReadOffset() int64 { return p.base + p.InputOffset() }
 
 // Trailing returns the number of bytes after the value in its packet.
@@ -191,8 +199,12 @@ func (p *Packet) Trailing() int64 {
 	return p.Offset + p.Size - p.End
 }
 
-// FromStart makes the offset of an error relative to the start of the input.
+// FromStart makes the offset of an error relative to the start of the input. In a packet that is compressed, the error
+// has the offset of the packet.
 func (p *Packet) FromStart(err error) error {
+	if p.Packed != nil && err != nil && p.Packed.Err == nil {
+		return &gdwire.Error{Offset: p.Offset, Path: "$", Err: packedError(p.Packed.Mode, err)}
+	}
 	if e := (*gdwire.Error)(nil); p.base > 0 && errors.As(err, &e) {
 		return &gdwire.Error{Offset: p.base + e.Offset, Path: e.Path, Err: e.Err}
 	}
@@ -222,6 +234,7 @@ func values(r io.Reader, o *Reading) iter.Seq[*Packet] {
 type framer struct {
 	Frames
 	next        func() (*gdwire.Decoder, error)
+	packed      *Unpacked    // the latest packet if it is compressed, or nil
 	inputOffset func() int64 // the number of bytes read
 	gate        *gate        // nil if next reads whole packets
 	filled      bool         // bytes after the value of a packet are an error
@@ -235,28 +248,79 @@ type Frames interface {
 	PacketSize() int64
 }
 
-// newFramer returns a framer that reads packets in parts. Packets may be larger than
-// memory.
+// newFramer returns a framer that reads packets in parts. Packets may be larger than memory, but for those that can be
+// compressed: their headers are none that engines write.
 func newFramer(r io.Reader, o *Reading) *framer {
-	g := &gate{r: r, remaining: math.MaxInt64}
+	in := bufio.NewReaderSize(r, windowSize)
+	g := &gate{r: in, remaining: math.MaxInt64}
 	s := stream.NewReader(g, o.Stream())
-	return &framer{s, s.Next, s.InputOffset, g, o.Filled}
+	f := &framer{Frames: s, inputOffset: s.InputOffset, gate: g, filled: o.Filled}
+	d := o.NewDecoder()
+	var raw []byte
+	f.next = func() (_ *gdwire.Decoder, err error) {
+		f.packed = nil
+		d.ResetBytes(nil)
+		if err := f.rest(s.PacketOffset() + s.PacketSize()); err != nil {
+			return nil, err
+		}
+		if !f.mayBePacked(in, o) {
+			return s.Next()
+		}
+		if raw, err = s.NextRaw(raw[:0]); err != nil {
+			return nil, err
+		}
+		u := o.Unpack(raw)
+		f.use(&u)
+		d.ResetBytes(u.Value)
+		return d, nil
+	}
+	return f
+}
+
+// mayBePacked reports whether the next packet in the input of the gate can be one that is compressed. The gate ends after
+// the packet, so that nothing is read ahead of the next call.
+func (f *framer) mayBePacked(in *bufio.Reader, o *Reading) bool {
+	f.gate.remaining = math.MaxInt64
+	head, err := in.Peek(lengthSize)
+	if err != nil {
+		return false // which Next returns
+	}
+	n := int64(o.Frame.Order().Uint32(head))
+	f.gate.remaining = lengthSize + n
+	if n < minPacket || n > o.maxUnpacked() {
+		return false
+	}
+	head, err = in.Peek(lengthSize + minPacket)
+	return err == nil && !recognize.PlainHeader(head[lengthSize:])
+}
+
+// use notes the latest packet if it is compressed.
+func (f *framer) use(u *Unpacked) {
+	if u.Compressed {
+		f.packed = u
+	}
 }
 
 // newWholeFramer returns a framer that returns packets after receiving them completely. The
 // first packet that only one of the candidate formats can read decides the format.
 func newWholeFramer(s Frames, o *Reading) *framer {
-	d := o.NewDecoder()
+	d, format := o.NewDecoder(), o.Decoder.Format
 	var raw []byte
 	f := &framer{Frames: s, filled: o.Filled}
 	f.inputOffset = func() int64 { return s.PacketOffset() + int64(len(raw)) }
 	f.next = func() (_ *gdwire.Decoder, err error) {
+		f.packed = nil
 		d.ResetBytes(nil) // s may drop the memory of the packet
 		raw, err = s.NextRaw(raw[:0])
-		if err == nil && o.Candidates != nil && o.DecideFormat(raw) {
-			d = o.NewDecoder()
+		u := Unpacked{Value: raw}
+		if err == nil && (o.Candidates != nil || !recognize.PlainHeader(raw)) {
+			u = o.Unpack(raw)
+			f.use(&u)
 		}
-		d.ResetBytes(raw)
+		if format != o.Decoder.Format {
+			d, format = o.NewDecoder(), o.Decoder.Format
+		}
+		d.ResetBytes(u.Value)
 		return d, err
 	}
 	return f
@@ -315,7 +379,14 @@ func (f *framer) packets(yield func(*Packet) bool) {
 			d = none
 		}
 		last = at
-		p := &Packet{Decoder: d, Index: i, Offset: at, base: at, End: at, frames: f, Size: f.PacketSize()}
+		p := &Packet{Decoder: d, Index: i, Offset: at, base: at, End: at, frames: f, Size: f.PacketSize(), Packed: f.packed}
+		switch {
+		case p.Packed == nil:
+		case p.Packed.Err != nil:
+			err = p.Packed.Err
+		default:
+			p.base = 0
+		}
 		p.setError(err)
 		if !yield(p) || p.Err != nil && !stream.Skippable(p.Err) {
 			return

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -63,6 +64,13 @@ func look(o *Reading, r io.Reader, whole bool) (all []seen) {
 // Packets are read in parts, whole, and byte by byte, with the same result.
 func TestInputPackets(t *testing.T) {
 	five, list := words(2, 5), words(28, 2, 2, 1, 2, 2)
+	packed := func(value []byte, mode fileaccess.Mode) []byte {
+		packet, err := fileaccess.Compress(nil, value, mode)
+		require.NoError(t, err)
+		return packet
+	}
+	short, long := packed(list, fileaccess.FastLZ), packed(append(words(29, 1<<20), make([]byte, 1<<20)...), fileaccess.Gzip)
+	n, end := int64(len(short)), int64(len(short)+len(long))
 	for _, c := range []struct {
 		name    string
 		reading Reading
@@ -80,6 +88,13 @@ func TestInputPackets(t *testing.T) {
 		{"bytes after a value", Reading{Frame: recognize.U32}, framed(words(2, 5, 0)), []seen{{0, 4, 12, 12, 4, 1, ""}}},
 		{"bytes after a value that fills its packet", Reading{Frame: recognize.U32, Filled: true}, framed(words(2, 5, 0), five), []seen{
 			{0, 4, 12, 12, 4, 1, "gdwire: offset 12, $: 4 bytes follow the value in its packet"}, {1, 20, 28, 8, 0, 1, ""},
+		}},
+		{"compressed packets", Reading{Frame: recognize.U32, MaxUnpacked: 2 << 20}, framed(five, short, long, list), []seen{
+			{0, 4, 12, 8, 0, 1, ""}, {1, 16, 16 + n, n, 0, 4, ""}, {2, 20 + n, 20 + end, end - n, 0, 67, ""}, {3, 24 + end, 48 + end, 24, 0, 4, ""},
+		}},
+		{"compressed packets with the limit", Reading{Frame: recognize.U32, MaxUnpacked: 1 << 20}, framed(long, five), []seen{
+			{0, 4, 4, end - n, end - n, 0, "gdwire: offset 4, $: compressed with gzip: the decompressed size exceeds the limit of 1048576 bytes; raise it with -max-packet"},
+			{1, 8 + end - n, 16 + end - n, 8, 0, 1, ""},
 		}},
 		{"a packet that is cut", Reading{Frame: recognize.U32}, framed(five, list)[:30], []seen{
 			{0, 4, 12, 8, 0, 1, ""}, {1, 16, 16, 24, 24, 0, "gdwire: offset 30, $: the packet is cut: 10 of its 24 bytes are missing: unexpected EOF"},
@@ -170,4 +185,22 @@ func TestSizeOfInputEvents(t *testing.T) {
 		}
 		require.EqualValues(t, len(value), p.ValueSize())
 	}
+}
+
+// Commands that edit say which packet is compressed. It is no damage, which they would remove.
+func TestContentPacked(t *testing.T) {
+	packed, err := fileaccess.Compress(nil, words(28, 1, 2, 7), fileaccess.FastLZ)
+	require.NoError(t, err)
+	b := framed(words(2, 5), packed, words(2, 6))
+	c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: binary.LittleEndian}
+	var read []int64
+	see := func(p *Packet) (bool, error) {
+		read = append(read, p.Index)
+		return true, p.Finish(nil)
+	}
+	err = c.Packets(Every, see)
+	require.EqualError(t, err, "packet 1 is compressed with fastlz as by a script: such packets can be shown and recoded, and not edited")
+	require.False(t, IsDamage(err))
+	require.NoError(t, c.Packets(func(index int64) bool { return index != 1 }, see))
+	require.Equal(t, []int64{0, 0, 2}, read)
 }

@@ -16,7 +16,7 @@ import (
 
 // An Unpacked is a packet and the value in it, which a script can have compressed.
 type Unpacked struct {
-	Value      []byte // the content of a packet that is compressed, and otherwise the packet
+	Value      []byte // the content of a packet that is compressed and valid, and otherwise the packet
 	Compressed bool
 	Mode       fileaccess.Mode // of a packet that is compressed
 	Err        error           // why the packet is invalid, or nil
@@ -39,7 +39,7 @@ func (u *Unpacked) Pack(value []byte) []byte {
 	return packet
 }
 
-// Unpack returns the value in a packet. If Candidates are left, the packet can decide between them.
+// Unpack returns the value in a packet, or the packet itself if it is invalid. If Candidates are left, the packet can decide between them.
 func (o *Reading) Unpack(packet []byte) Unpacked {
 	u := o.unpack(packet)
 	if o.Candidates == nil {
@@ -72,18 +72,18 @@ func (o *Reading) unpack(packet []byte) Unpacked {
 	if err == nil {
 		err = o.validate(content)
 	}
+	if isTooLarge(err) {
+		err = fmt.Errorf("the decompressed size exceeds the limit of %d bytes; raise it with -max-packet", o.maxUnpacked())
+	}
 	if err != nil {
-		return Unpacked{Value: packet, Err: o.packedError(mode, err)}
+		return Unpacked{Value: packet, Compressed: true, Mode: mode, Err: &gdwire.Error{Path: "$", Err: packedError(mode, err)}}
 	}
 	return Unpacked{Value: content, Compressed: true, Mode: mode}
 }
 
-// packedError returns the error of a packet that is compressed in a mode.
-func (o *Reading) packedError(mode fileaccess.Mode, err error) error {
-	if isTooLarge(err) {
-		err = fmt.Errorf("the decompressed size exceeds the limit of %d bytes; raise it with -max-packet", o.maxUnpacked())
-	}
-	return &gdwire.Error{Path: "$", Err: fmt.Errorf("compressed with %v: %w", mode, err)}
+// packedError returns an error in the content of a packet that is compressed in a mode.
+func packedError(mode fileaccess.Mode, err error) error {
+	return fmt.Errorf("compressed with %v: %w", mode, err)
 }
 
 // isTooLarge reports whether an error says that a content exceeds its limit.

@@ -244,12 +244,13 @@ func (t *trial) packet(offset int, b []byte, complete bool) (fills, reads bool) 
 		return true, true
 	}
 	used, err := t.value(c.Content)
+	rest := c.Content[used:]
+	whole := err == nil && (len(rest) == 0 || c.Zeros && len(bytes.Trim(rest, "\x00")) == 0)
 	if c.Cut {
 		reads = err == io.ErrUnexpectedEOF
-		return reads, reads
+		return reads, reads || whole // a checksum follows
 	}
-	rest := c.Content[used:]
-	return err == nil && (len(rest) == 0 || c.Zeros && len(bytes.Trim(rest, "\x00")) == 0), false
+	return whole, false
 }
 
 const (

@@ -36,11 +36,12 @@ func NewCheckPrinter(lines bool) NewPrinter {
 
 // A verdict is a line of check -json.
 type verdict struct {
-	Connection int64 `json:"connection,omitempty"`
-	Index      int64 `json:"index"`
-	Offset     int64 `json:"offset"`
-	OK         bool  `json:"ok"`
-	Bytes      int64 `json:"bytes"`
+	Connection int64  `json:"connection,omitempty"`
+	Index      int64  `json:"index"`
+	Offset     int64  `json:"offset"`
+	OK         bool   `json:"ok"`
+	Bytes      int64  `json:"bytes"`
+	Compressed string `json:"compressed,omitempty"` // the mode in which a script compressed the packet
 	*good
 	*fault
 	*origin
@@ -80,6 +81,9 @@ type fault struct {
 // showVerdict reads a packet and writes its verdict to e.
 func showVerdict(e *json.Encoder, p *save.Packet, z *save.Zeros, from *origin) error {
 	v := verdict{origin: from, Connection: p.Connection, Index: p.Index, Offset: p.Offset}
+	if p.Packed != nil {
+		v.Compressed = p.Packed.ModeName()
+	}
 	err := readAll(p, z, nil)
 	if err == nil {
 		v.OK, v.Bytes, v.good = true, p.ValueSize(), &good{p.Trailing()}
@@ -95,6 +99,9 @@ func showVerdict(e *json.Encoder, p *save.Packet, z *save.Zeros, from *origin) e
 
 // readAll reads the value of a packet, notes it in z, and calls see for each token.
 func readAll(p *save.Packet, z *save.Zeros, see func(gdwire.Token)) error {
+	if p.Packed != nil { // zeros in place of the end of a file are in none
+		z = &save.Zeros{}
+	}
 	z.Value(p.Decoder, p.Offset)
 	for t, err := range p.AllTokens {
 		if err == nil {

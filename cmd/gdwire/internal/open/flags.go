@@ -74,7 +74,7 @@ var limits = []limit{
 	{"max-name", "NameBytes", "bytes of the name of a class, property or signal [1 KiB]", 0, func(l *Limits, n int64) { l.values.NameBytes = n }},
 	{"max-packed", "PackedBytes", "bytes of a packed array or image [256 MiB]", 256 << 20, func(l *Limits, n int64) { l.values.PackedBytes = n }},
 	{"max-bytes", "Bytes", "bytes of a top-level value [no limit]", 0, func(l *Limits, n int64) { l.values.Bytes = n }},
-	{"max-packet", "MaxPacket", "bytes of a packet [8 MiB]", math.MaxUint32, func(l *Limits, n int64) { l.maxPacket = n }},
+	{"max-packet", "MaxPacket", "bytes of a packet, and of its value if it is compressed [8 MiB]", math.MaxUint32, func(l *Limits, n int64) { l.maxPacket = n }},
 }
 
 // contentLimit is the flag for the limit of the content of containers.

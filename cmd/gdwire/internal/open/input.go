@@ -3,6 +3,11 @@ package open
 import (
 	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/gdwire/gdwire/internal/save"
 )
@@ -14,6 +19,35 @@ type Input struct {
 	Operand    string // its name on the command line
 	Recognized bool   // format or frame were
 	Unsure     error  // why nothing is written in its format, or nil
+
+	infof func(format string, args ...any)
+}
+
+// Packets is that of the Reading, and says after the packets how many of them are compressed.
+func (in *Input) Packets(r io.Reader) iter.Seq[*save.Packet] {
+	return func(yield func(*save.Packet) bool) {
+		var all, packed int64
+		modes := map[string]int64{}
+		for p := range in.Reading.Packets(r) {
+			if all++; p.Packed != nil {
+				packed++
+				modes[p.Packed.ModeName()]++
+			}
+			if !yield(p) {
+				break
+			}
+		}
+		if packed == 0 {
+			return
+		}
+		var texts []string
+		for _, mode := range Modes {
+			if n := modes[mode.String()]; n > 0 {
+				texts = append(texts, fmt.Sprintf("%s with %v", humanize.Comma(n), mode))
+			}
+		}
+		in.infof("%s: %s of %s packets are compressed as by a script: %s", in.Name, humanize.Comma(packed), humanize.Comma(all), strings.Join(texts, ", "))
+	}
 }
 
 // zerosError returns an error that says that the end of a file became zeros, or nil.

@@ -19,7 +19,7 @@ func (o *Flags) Open(s *shell.Stdio, name string) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &Input{Source: source, Operand: name}
+	in := &Input{Source: source, Operand: name, infof: s.Infof}
 	if err := o.recognize(s, in); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}

@@ -61,6 +61,9 @@ func paintOf(c *color.Color) paint {
 func (v *tokenPrinter) show(p *save.Packet) error {
 	if p.Framed() {
 		head := fmt.Sprintf("packet %d, offset %d, %d bytes", p.Index, p.Offset, p.Size)
+		if p.Packed != nil && p.Err == nil {
+			head += fmt.Sprintf(", compressed with %v: offsets in its %d bytes", p.Packed.Mode, len(p.Packed.Value))
+		}
 		if _, err := fmt.Fprintln(v.Out, v.Colors.Bold.Sprint(head)); err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func (g *get) run(s *shell.Stdio, name string) error {
 	defer func() { _ = in.Close() }()
 	v := &valuePrinter{get: g, Stdio: s, name: name, allowInvalid: in.Decoder.AllowInvalidUTF8}
 	var near text.Nearest
-	for p := range in.Packets(r) {
+	for p := range in.Reading.Packets(r) {
 		if p.Index < g.path.Packet {
 			if err := skip(p); err != nil {
 				return err
@@ -81,6 +81,9 @@ func (g *get) run(s *shell.Stdio, name string) error {
 		}
 		if p.Err != nil {
 			return p.Err
+		}
+		if p.Packed != nil {
+			s.Infof("packet %d is compressed with %v", p.Index, p.Packed.Mode)
 		}
 		switch err := v.find(p, &tree, &near); err {
 		case text.ErrFound:

@@ -1,6 +1,7 @@
 package saves
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -74,6 +75,9 @@ func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output, c *converter) op
 		if s.OutFile != nil && out == io.Writer(s.Out) {
 			w := stream.NewWriter(s.OutFile, so)
 			return open.Printer{Show: func(p *save.Packet) error {
+				if p.Packed != nil {
+					return c.recodePacked(w, o, p)
+				}
 				err := w.WriteThrough(func(e *gdwire.Encoder) error { return c.recode(e, p) })
 				if failed := (*os.PathError)(nil); errors.As(err, &failed) && failed.Path == s.OutFile.Name() {
 					return open.OutputError{Err: err}
@@ -83,6 +87,9 @@ func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output, c *converter) op
 		}
 		w := stream.NewWriter(out, so)
 		return open.Printer{Show: func(p *save.Packet) error {
+			if p.Packed != nil {
+				return c.recodePacked(w, o, p)
+			}
 			return w.WritePacket(func(e *gdwire.Encoder) error { return c.recode(e, p) })
 		}}
 	}
@@ -91,4 +98,15 @@ func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output, c *converter) op
 	return open.Printer{Show: func(p *save.Packet) error {
 		return cmp.Or(c.recode(e, p), e.Flush()) // after an invalid call, both are its error
 	}}
+}
+
+// recodePacked re-encodes the value of a packet that is compressed, and compresses it again.
+func (c *converter) recodePacked(w *stream.Writer, o *output, p *save.Packet) error {
+	var value bytes.Buffer
+	eo := o.Encoder()
+	e := gdwire.NewEncoder(&value, &eo)
+	if err := cmp.Or(c.recode(e, p), e.Close()); err != nil {
+		return err
+	}
+	return w.WriteRaw(p.Packed.Pack(value.Bytes()))
 }

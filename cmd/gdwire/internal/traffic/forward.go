@@ -398,7 +398,7 @@ func (d *direction) countPacket(invalid error) bool {
 // packetLine returns a packet as a line of text.
 func (d *direction) packetLine(now time.Time, s *shown, o *save.Reading) string {
 	head := fmt.Sprintf("%s #%d %s %d ", now.Format(clock), d.number, arrows[d.way], len(s.packet))
-	if s.Compressed {
+	if s.Compressed && s.Err == nil { // an error says so
 		head += s.ModeName() + " "
 	}
 	width := max(d.Width-len(head), 20)

@@ -169,7 +169,11 @@ func (l *listener) packet(p *save.Packet) bool {
 		return false
 	}
 	if !l.quiet {
-		fmt.Fprintf(l.Errs, "connection %d, packet %d\n", p.Connection, p.Index)
+		how := ""
+		if p.Packed != nil && p.Err == nil {
+			how = ", compressed with " + p.Packed.ModeName()
+		}
+		fmt.Fprintf(l.Errs, "connection %d, packet %d%s\n", p.Connection, p.Index, how)
 	}
 	err := l.printer.Show(p)
 	if failed := l.Out.Flush(); failed != nil {
