@@ -3,8 +3,7 @@
 // remote debugger use them, datagrams, and messages of a WebSocket. It also provides a
 // server.
 //
-//	// A message is a Dictionary: {"name": "Ada", "value": Vector2(1, 2.5)}.
-//	type message struct {
+//	type message struct { // a Dictionary: {"name": "Ada", "value": Vector2(1, 2.5)}
 //		Name  string
 //		Value any
 //	}

@@ -8,8 +8,7 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// A message is a Dictionary: {"name": "Ada", "value": Vector2(1, 2.5)}.
-type message struct {
+type message struct { // a Dictionary: {"name": "Ada", "value": Vector2(1, 2.5)}
 	Name  string
 	Value any
 }

@@ -30,14 +30,20 @@ type scene struct {
 	lines int
 	shown string // the command line in the picture
 	game  bool   // the arguments end with a program, which runs a game
+
+	status int // the exit status
 }
 
+// Copies of save are files of the scenes.
 const save = "testdata/godot4.7-dev/save_game_large.bin"
 
+var files = []string{"save.bin", "old.bin"}
+
 var scenes = []scene{
-	{args: []string{"tokens", save}, lines: 17, shown: "gdwire tokens save.bin"},
-	{args: []string{"flat", save}, match: `inventory\[7\]`, lines: 11, shown: "gdwire flat save.bin | grep 'inventory.7.'"},
-	{args: []string{"get", "player.inventory[7].stats.hp", save}, lines: 1, shown: "gdwire get player.inventory[7].stats.hp save.bin"},
+	{args: []string{"flat", "save.bin"}, match: `inventory\[7\]`, lines: 12, shown: "gdwire flat save.bin | grep 'inventory.7.'"},
+	{args: []string{"set", "-i", "player.inventory[7].stats.hp = 999", "save.bin"}, lines: 1, shown: "gdwire set -i 'player.inventory[7].stats.hp = 999' save.bin"},
+	{args: []string{"diff", "old.bin", "save.bin"}, status: 1, lines: 1, shown: "gdwire diff old.bin save.bin"},
+	{args: []string{"tokens", "save.bin"}, lines: 6, shown: "gdwire tokens save.bin | head -n 6"},
 }
 
 var debugScenes = []scene{
@@ -64,12 +70,31 @@ func main() {
 
 // draw runs the scenes and returns the picture.
 func draw(scenes []scene) ([]byte, error) {
+	folder, err := os.MkdirTemp("", "picture")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	program := filepath.Join(folder, "gdwire")
+	if out, err := exec.Command("go", "build", "-o", program, "./cmd/gdwire").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	content, err := os.ReadFile(save)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			return nil, err
+		}
+	}
+
 	var lines []string
 	for i, s := range scenes {
 		if i > 0 {
 			lines = append(lines, "")
 		}
-		out, err := s.run()
+		out, err := s.run(program)
 		if err != nil {
 			return nil, err
 		}
@@ -103,9 +128,11 @@ func addGame(c *exec.Cmd) (remove func(), err error) {
 	return remove, err
 }
 
-// run returns the lines of a scene.
-func (s *scene) run() ([]string, error) {
-	c := exec.Command("go", append([]string{"run", "./cmd/gdwire"}, s.args...)...)
+// run returns the lines of a scene, which runs in the folder of the program. A game writes what it
+// prints to standard error, which is not shown.
+func (s *scene) run(program string) ([]string, error) {
+	c := exec.Command(program, s.args...)
+	c.Dir = filepath.Dir(program)
 	c.Env = append(os.Environ(), "CLICOLOR_FORCE=1")
 	if s.game {
 		remove, err := addGame(c)
@@ -115,9 +142,12 @@ func (s *scene) run() ([]string, error) {
 		defer remove()
 	}
 	var out, errs bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errs
-	if err := c.Run(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, errs.String())
+	c.Stdout, c.Stderr = &out, &out
+	if s.game {
+		c.Stderr = &errs
+	}
+	if err := c.Run(); c.ProcessState.ExitCode() != s.status {
+		return nil, fmt.Errorf("%s: %v: %s%s", s.shown, err, &out, &errs)
 	}
 	match := regexp.MustCompile(s.match)
 	var lines []string
