@@ -313,9 +313,13 @@ func newWholeFramer(s Frames, o *Reading) *framer {
 		d.ResetBytes(nil) // s may drop the memory of the packet
 		raw, err = s.NextRaw(raw[:0])
 		u := Unpacked{Value: raw}
-		if err == nil && (o.Candidates != nil || !recognize.PlainHeader(raw)) {
+		switch {
+		case err != nil:
+		case !recognize.PlainHeader(raw):
 			u = o.Unpack(raw)
 			f.use(&u)
+		case o.Candidates != nil:
+			o.DecideFormat(raw)
 		}
 		if format != o.Decoder.Format {
 			d, format = o.NewDecoder(), o.Decoder.Format

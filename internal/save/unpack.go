@@ -39,21 +39,30 @@ func (u *Unpacked) Pack(value []byte) []byte {
 	return packet
 }
 
-// Unpack returns the value in a packet, or the packet itself if it is invalid. If Candidates are left, the packet can decide between them.
+// Unpack returns the value in a packet, or the packet itself if it is invalid. If Candidates are left, the packet can
+// decide between them, and is read in the first in which it is valid.
 func (o *Reading) Unpack(packet []byte) Unpacked {
-	u := o.unpack(packet)
 	if o.Candidates == nil {
-		return u
+		return o.unpack(packet)
 	}
+	u := o.unpack(packet)
+	if u.Err != nil {
+		u = o.inAny(packet, u)
+	}
+	if o.DecideFormat(u.Value) {
+		return o.unpack(packet)
+	}
+	return u
+}
+
+// inAny returns a packet in the first of the Candidates in which it is valid, or u.
+func (o *Reading) inAny(packet []byte, u Unpacked) Unpacked {
 	for _, format := range o.Candidates {
 		as := *o
 		as.Decoder.Format = format
-		if u = as.unpack(packet); u.Err == nil {
-			break
+		if other := as.unpack(packet); other.Err == nil {
+			return other
 		}
-	}
-	if o.DecideFormat(u.Value) || u.Err != nil {
-		u = o.unpack(packet)
 	}
 	return u
 }
