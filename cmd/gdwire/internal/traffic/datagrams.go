@@ -30,13 +30,21 @@ const (
 // A datagramProxy forwards datagrams. Each client has a port of its own to the server, as behind a router.
 type datagramProxy struct {
 	*proxyServer
-	conn   *net.UDPConn // to the clients
-	count  int64        // of all clients
-	refuse sync.Once    // says that there are too many clients
+	conn   clientConn               // to the clients
+	dial   func() (net.Conn, error) // returns another socket to the server, without waiting
+	count  int64                    // of all clients
+	refuse sync.Once                // says that there are too many clients
 
 	mu      sync.Mutex
 	clients map[netip.AddrPort]*datagramClient
 	running sync.WaitGroup
+}
+
+// A clientConn is the socket of a *net.UDPConn, to all clients.
+type clientConn interface {
+	ReadFromUDPAddrPort(b []byte) (n int, from netip.AddrPort, err error)
+	WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error)
+	Close() error
 }
 
 // A datagramClient is a client of UDP.
@@ -46,8 +54,13 @@ type datagramClient struct {
 	active atomic.Int64 // when the latest datagram came, in nanoseconds
 }
 
-// listenUDP is listen for UDP.
+// listenUDP is listen for UDP. It looks the name of the server up once: a client that waited for an answer would hold the
+// others.
 func (p *proxyServer) listenUDP(addr string) (at string, forward func(context.Context) (int64, error), err error) {
+	server, err := net.ResolveUDPAddr("udp", p.options.target.addr)
+	if err != nil {
+		return "", nil, err
+	}
 	local, err := net.ResolveUDPAddr("udp", addr)
 	if err != nil {
 		return "", nil, err
@@ -61,8 +74,12 @@ func (p *proxyServer) listenUDP(addr string) (at string, forward func(context.Co
 			return "", nil, errors.Join(err, conn.Close())
 		}
 	}
-	u := &datagramProxy{proxyServer: p, conn: conn, clients: map[netip.AddrPort]*datagramClient{}}
+	u := newDatagramProxy(p, conn, func() (net.Conn, error) { return net.DialUDP("udp", nil, server) })
 	return udpScheme + conn.LocalAddr().String(), u.run, nil
+}
+
+func newDatagramProxy(p *proxyServer, conn clientConn, dial func() (net.Conn, error)) *datagramProxy {
+	return &datagramProxy{proxyServer: p, conn: conn, dial: dial, clients: map[netip.AddrPort]*datagramClient{}}
 }
 
 // run forwards datagrams until ctx is done, and returns the number of clients.
@@ -104,8 +121,7 @@ func (u *datagramProxy) client(ctx context.Context, from netip.AddrPort) *datagr
 		})
 		return nil
 	}
-	var dialer net.Dialer
-	server, err := dialer.DialContext(ctx, "udp", u.options.target.addr)
+	server, err := u.dial()
 	if err != nil {
 		u.logf("%v", err)
 		return nil
@@ -114,6 +130,7 @@ func (u *datagramProxy) client(ctx context.Context, from netip.AddrPort) *datagr
 	number := u.count
 	u.logConn(number, "from %v", from)
 	c := &datagramClient{server: server}
+	c.active.Store(time.Now().UnixNano())
 	life, end := u.limitLife(ctx, number)
 	for i, deliver := range []func([]byte) error{
 		func(b []byte) error { _, _ = server.Write(b); return nil }, // what cannot be sent is lost, as datagrams are
@@ -144,7 +161,7 @@ func (u *datagramProxy) client(ctx context.Context, from netip.AddrPort) *datagr
 func (u *datagramProxy) receive(ctx context.Context, c *datagramClient) {
 	buf := make([]byte, maxDatagram)
 	for failed := 0; ctx.Err() == nil && failed < maxErrors; {
-		_ = c.server.SetReadDeadline(time.Now().Add(silence))
+		_ = c.server.SetReadDeadline(time.Unix(0, c.active.Load()).Add(silence))
 		n, err := c.server.Read(buf)
 		switch {
 		case err == nil:
