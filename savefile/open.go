@@ -181,7 +181,7 @@ func (l *loader) recognize() error {
 	}
 	l.info.Sure = known.Format && known.Frame
 	if l.known = l.info.Sure; l.known {
-		if err := l.in.FindText(&l.reading); err != nil {
+		if err := l.in.FindContainer(&l.reading); err != nil {
 			return damaged(err)
 		}
 	} else {

@@ -205,3 +205,22 @@ func TestUndecidedFloats(t *testing.T) {
 	require.Equal(t, statusGood, r.status, r.err)
 	require.Contains(t, r.out, "format  godot3")
 }
+
+// A file of FastLZ is recognized by its values also if flags tell how these are read. A pipe with such flags is not waited for.
+func TestFastLZWithFlags(t *testing.T) {
+	packed, err := fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 10), fileaccess.FastLZ)
+	require.NoError(t, err)
+	name := filepath.Join(t.TempDir(), "state")
+	require.NoError(t, os.WriteFile(name, packed, 0o600))
+	flags := []string{"-format", "godot4", "-frame", "none"}
+	r := runWith(nil, append([]string{"get", "hp", name}, flags...)...)
+	require.Equal(t, result{statusGood, "10\n", ""}, r)
+	r = runWith(nil, append([]string{"set", "hp = 11", name, "-o", name}, flags...)...)
+	require.Zero(t, r.status, r.err)
+	now, err := os.ReadFile(name)
+	require.NoError(t, err)
+	want, err := fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 11), fileaccess.FastLZ)
+	require.NoError(t, err)
+	require.Equal(t, want, now)
+	require.Equal(t, result{statusGood, "10\n", ""}, runWith(packed, append([]string{"get", "hp", "-compressed", "fastlz"}, flags...)...))
+}

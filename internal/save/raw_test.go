@@ -62,6 +62,15 @@ func TestRecognizeRaw(t *testing.T) {
 				in, err = Open("", strings.NewReader(string(v.Compressed)))
 				require.NoError(t, err)
 			}
+			if how != "pipe" { // which is not waited for if the reading is known
+				s, err := in.Source(&SourceOptions{})
+				require.NoError(t, err)
+				known := Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}}
+				require.NoError(t, s.FindContainer(&known))
+				require.Equal(t, fileaccess.Raw, s.Container.Container, "%s %s", v.ID, how)
+				require.Equal(t, v.Mode, s.Container.Mode.String())
+				in = At(strings.NewReader(string(v.Compressed)), int64(len(v.Compressed)))
+			}
 			s, o, r := recognized(t, in)
 			require.NoError(t, r.Unknown(), v.ID)
 			require.Equal(t, fileaccess.Raw, s.Container.Container, "%s %s", v.ID, how)
@@ -109,6 +118,15 @@ func TestNotFastLZ(t *testing.T) {
 		s, _, r := recognized(t, At(strings.NewReader(text), int64(len(text))))
 		require.ErrorContains(t, r.Unknown(), "is text", "%q", text)
 		require.True(t, s.Container.IsPlain())
+	}
+	for _, b := range []string{save, save[:len(save)-5], strings.Replace(save, "\x00", "\xff", 1)} { // damaged, too
+		s, err := At(strings.NewReader(b), int64(len(b))).Source(&SourceOptions{})
+		require.NoError(t, err)
+		require.NoError(t, s.FindContainer(&Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}, Frame: U32}))
+		require.True(t, s.Container.IsPlain())
+		content, err := io.ReadAll(s)
+		require.NoError(t, err)
+		require.Equal(t, b, string(content))
 	}
 	s, o, got := recognized(t, At(strings.NewReader(save), int64(len(save))))
 	require.Equal(t, recognize.Sure, got.Certainty)

@@ -29,18 +29,14 @@ func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 	return plain, nil
 }
 
-// FindText is Recognize for a reading that is known, of an input that is no pipe: values of base64 text are found.
-func (s *Source) FindText(o *Reading) error {
+// FindContainer is Recognize for a reading that is known, of an input that is no pipe: values in base64 text and in a
+// stream of FastLZ are found. A pipe is not waited for.
+func (s *Source) FindContainer(o *Reading) error {
 	if s.Live || !s.Container.IsPlain() || s.at == nil {
 		return nil
 	}
-	head := make([]byte, min(s.at.Size(), sniffBytes))
-	n, err := s.at.ReadAt(head, 0)
-	if err != nil || !isBase64(head[:n]) {
-		return nil // which the call that reads the values returns
-	}
 	as := *o
-	_, err = s.Recognize(&as, Known{Format: true, Frame: true})
+	_, err := s.Recognize(&as, Known{Format: true, Frame: true})
 	return err
 }
 

@@ -178,7 +178,7 @@ func (o *Flags) FileFlags(f *shell.Flags) {
 	for i := range Modes {
 		modes = append(modes, &Modes[i])
 	}
-	shell.Choose(f, "compressed", "the input is compressed by a script in `MODE` (needed only for fastlz)", modes, &o.raw, (*fileaccess.Mode).String)
+	shell.Choose(f, "compressed", "the input is compressed by a script in `MODE` (needed only for fastlz that is not recognized: in a pipe, or around anything but values)", modes, &o.raw, (*fileaccess.Mode).String)
 	o.ContentFlag(f)
 }
 

@@ -36,7 +36,7 @@ func (o *Flags) recognize(s *shell.Stdio, in *Input) error {
 	in.Filled = o.Filled
 	known := o.Known()
 	if known.Format && known.Frame {
-		return in.FindText(&in.Reading)
+		return in.FindContainer(&in.Reading)
 	}
 	r, err := in.Recognize(&in.Reading, known)
 	if err != nil {
