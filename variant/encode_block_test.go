@@ -486,14 +486,28 @@ func TestBlocksWindows(t *testing.T) {
 
 // A Writer that fails at each byte, and limits of each depth.
 func TestBlocksLimits(t *testing.T) {
-	step := 97
+	each, step := 11, 397
 	if testenv.Full() {
-		step = 7
+		each, step = 1, 29
 	}
 	values := blockValues()
 	for i, v := range append(values, any(values)) {
 		b, err := Marshal(v)
 		require.NoError(t, err)
+		// The buffer ends at several places in the value, and the Writer fails at each byte from there.
+		e := newBlockEncoder(&blockWriter{}, nil)
+		for _, room := range []int{0, len(b) / 3, len(b)} {
+			for left := i % each; left < len(b)+8; left += each {
+				requireSameBlocks(t, left, func() string {
+					w := &blockWriter{left: blockBuffer - 16 - room + left}
+					e.Reset(w)
+					return blockResult(e, w, v, func() {
+						_ = e.BeginArray(2)
+						_ = e.WriteString(strings.Repeat("p", blockBuffer-32-room))
+					})
+				})
+			}
+		}
 		many := slices.Repeat([]any{v}, 40<<10/len(b))
 		for left := i; left < 40<<10; left += step {
 			requireSameBlocks(t, left, func() string {
