@@ -138,14 +138,25 @@ func (export) ReadText(d *Decoder) (text []byte, ok bool, err error) {
 		case le.Uint32(b[:]) != stringHeader:
 		case m < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0: // wire.ShortText, with one test of the size
 			return b[8:][:m+1], true, d.consumeValue(12)
-		case m < 8 && le.Uint64(b[8:])&wire.NotASCII == 0:
-			return b[8:][:m+1], true, d.consumeValue(16)
+		case m < 8:
+			if le.Uint64(b[8:])&wire.NotASCII == 0 {
+				return b[8:][:m+1], true, d.consumeValue(16)
+			}
+			return d.readShortText(m + 1)
 		default:
 			return d.readLongText(m + 1)
 		}
 	}
 	if text := d.fastName(); text != nil {
 		return text, true, nil
+	}
+	return d.readTextSlow()
+}
+
+// readShortText reads a String of 1 to 8 bytes, which are not ASCII, for ReadText.
+func (d *Decoder) readShortText(n uint32) (text []byte, ok bool, err error) {
+	if b := d.peekFast(); wire.ValidShort(le.Uint64(b[8:]), n) {
+		return b[8:][:n], true, d.consumeValue(8 + int(wire.Padded(n)))
 	}
 	return d.readTextSlow()
 }

@@ -55,7 +55,10 @@ func IsASCII(p []byte) bool {
 
 // ValidShort reports whether the first n bytes of w, 1 to 8, are UTF-8. Without it, a text of four
 // bytes that are not ASCII takes 26 % more instructions of ReadText.
-func ValidShort(w uint64, n uint32) bool {
+func ValidShort(w uint64, n uint32) bool { return validShort(w, n, 0) }
+
+// validShort does the same. If nul is not 0, it returns false.
+func validShort(w uint64, n uint32, nul uint64) bool {
 	const each = 0x0101010101010101
 	unused := (64 - 8*n) & 63
 	w = w << unused >> unused
@@ -63,15 +66,13 @@ func ValidShort(w uint64, n uint32) bool {
 	high := w & NotASCII
 	lead := high & (w << 1)
 	three := lead & (w << 2)
-	if high^lead != lead<<8|three<<16 || lead>>56|three>>48|three&(w<<3) != 0 {
-		return validWords("", 0, w) // a rune of four bytes, or invalid
-	}
-	if (lead^three)&^(w&(0x1E*each)+0x7F*each) != 0 { // C0 or C1: overlong
-		return false
-	}
-	nibble := w & (0x0F * each)
-	// E0 and ED, which some bytes cannot follow.
-	return three&^((nibble+0x7F*each)&(nibble^(0x0D*each)+0x7F*each)) == 0 || validWords("", 0, w)
+	follow, nibble := lead|three<<8, w&(0x0F*each)
+	// Bits of bytes that follow no lead or are missing after one, of C0 and C1, which are overlong, and of E0 and ED,
+	// which some bytes cannot follow. One test of all is -3 % of ReadText of such texts.
+	wrong := nul | (high ^ lead ^ follow<<8) | follow>>56 | three&(w<<3) |
+		(lead^three)&^(w&(0x1E*each)+0x7F*each) |
+		three&^((nibble+0x7F*each)&(nibble^(0x0D*each)+0x7F*each))
+	return wrong == 0 || nul == 0 && validWords("", 0, w) // a rune of four bytes, E0, ED, or invalid
 }
 
 // ones contains, by the length of a text of up to 8 bytes, a word of as many bytes of 1.
@@ -127,7 +128,7 @@ func nulBits(w uint64) uint64 { return (w - 0x0101010101010101) &^ w }
 
 // ValidShortText reports whether the first n bytes of w, 1 to 8, are UTF-8 without a NUL.
 func ValidShortText(w uint64, n uint32) bool {
-	return (w-ones[n&15])&^w&NotASCII == 0 && ValidShort(w, n)
+	return validShort(w, n, (w-ones[n&15])&^w&NotASCII)
 }
 
 // ContainsNUL reports whether s contains a NUL.
