@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -282,6 +283,15 @@ func TestRecordingCompressed(t *testing.T) {
 		shown[p.Compressed]++
 	}
 	require.Equal(t, map[string]int{"fastlz": 2, "deflate": 2, "zstd": 2, "gzip": 2}, shown)
+
+	page := viewOf(t, client)
+	answer, err := http.Get(page.url + "children?at=-1")
+	require.NoError(t, err)
+	b, err = io.ReadAll(answer.Body)
+	require.NoError(t, errors.Join(err, answer.Body.Close()))
+	require.Equal(t, 4, strings.Count(string(b), `"text":"{hp: 10}"`), "%s", b)
+	require.Equal(t, "a file of packets that are compressed is not edited", page.edit(t, "set $.hp = 11"))
+	page.end(t)
 
 	server := serve(t, func(conn net.Conn) {
 		_, _ = conn.Write(framed(packets[0], packets[1], wire(2, 7), packets[2]))

@@ -191,18 +191,72 @@ func (c *Content) Packets(wanted func(index int64) bool, yield func(*Packet) (bo
 
 // checkPacked returns an error if a packet is compressed. It is no damage.
 func (c *Content) checkPacked(p *Packet) error {
-	o := Reading{Decoder: c.Decoder}
-	if p.Offset+p.Size > c.Size || p.Size > o.maxUnpacked() {
-		return nil
+	u, err := c.unpack(p.Offset, p.Offset+p.Size)
+	if err == nil && u.Compressed {
+		err = fmt.Errorf("packet %d is compressed with %v as by a script: such packets can be shown and recoded, and not edited", p.Index, u.Mode)
 	}
-	packet := make([]byte, p.Size)
-	if _, err := c.ReadAt(packet, p.Offset); err != nil && err != io.EOF {
+	return err
+}
+
+// unpack returns the value in a packet that is odd, or none if the packet is cut or too large.
+func (c *Content) unpack(start, end int64) (u Unpacked, err error) {
+	o := Reading{Decoder: c.Decoder}
+	if end > c.Size || end-start > o.maxUnpacked() {
+		return u, nil
+	}
+	packet := make([]byte, end-start)
+	if _, err := c.ReadAt(packet, start); err != nil && err != io.EOF {
+		return u, err
+	}
+	return o.Unpack(packet), nil
+}
+
+// Unpacked returns the content with the values of packets that a script compressed in place of these, and how many there
+// are. If there is none, or the result would have more than most bytes, it returns 0.
+func (c *Content) Unpacked(most int64) (data []byte, packets int, err error) {
+	if c.Order == nil {
+		return nil, 0, nil
+	}
+	done := int64(0) // the content up to done is in data
+	tooLarge := func(end int64, n int) bool { return int64(len(data))+end-done+int64(n) > most }
+	add := func(end int64) error {
+		at := len(data)
+		data = append(data, make([]byte, end-done)...)
+		_, err := c.ReadAt(data[at:], done)
+		if err == io.EOF {
+			return nil
+		}
 		return err
 	}
-	if u := o.Unpack(packet); u.Compressed {
-		return fmt.Errorf("packet %d is compressed with %v as by a script: such packets can be shown and recoded, and not edited", p.Index, u.Mode)
+	for p, err := range c.lengths {
+		if err != nil {
+			return nil, 0, err
+		}
+		if !p.odd {
+			continue
+		}
+		u, err := c.unpack(p.start, p.end)
+		if err != nil {
+			return nil, 0, err
+		}
+		if !u.Compressed || u.Err != nil {
+			continue
+		}
+		if tooLarge(p.start, len(u.Value)) {
+			return nil, 0, nil
+		}
+		if err := add(p.start); err != nil {
+			return nil, 0, err
+		}
+		c.Order.PutUint32(data[len(data)-lengthSize:], uint32(len(u.Value)))
+		data = append(data, u.Value...)
+		packets, done = packets+1, p.end
 	}
-	return nil
+	if packets == 0 || tooLarge(c.Size, 0) {
+		return nil, 0, nil
+	}
+	err = add(c.Size)
+	return data, packets, err
 }
 
 // An extent is where a packet is, without its length.

@@ -2,6 +2,7 @@ package save
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -143,6 +144,50 @@ func TestRecognizeUnpacked(t *testing.T) {
 						require.Equal(t, c.format, o.Decoder.Format)
 					}
 				})
+			}
+		}
+	}
+}
+
+// Unpacked replaces the packets that are compressed and valid, up to a size, and keeps all other bytes.
+func TestContentUnpacked(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	value := []byte("\x1b\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x02\x00\x00\x00hp\x00\x00\x02\x00\x00\x00\x0a\x00\x00\x00")
+	kinds := [][]byte{value, {}, {99, 0, 0, 0}, []byte("\x02\x00\x00\x00\x07\x00\x00\x00\x08\x00\x00\x00"), {1, 2, 3}}
+	for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
+		packet, err := fileaccess.Compress(nil, value, mode)
+		require.NoError(t, err)
+		kinds = append(kinds, packet, packet[:len(packet)-1])
+	}
+	for range 500 {
+		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+			var in, want []byte
+			packets := 0
+			for range random.IntN(5) {
+				k := random.IntN(len(kinds))
+				packet := kinds[k]
+				in = append(order.AppendUint32(in, uint32(len(packet))), packet...)
+				if k >= 5 && k%2 == 1 {
+					packet = value
+					packets++
+				}
+				want = append(order.AppendUint32(want, uint32(len(packet))), packet...)
+			}
+			tail := kinds[random.IntN(len(kinds))]
+			tail = tail[:random.IntN(len(tail)+1)]
+			in, want = append(in, tail...), append(want, tail...)
+			c := Content{
+				ReaderAt: bytes.NewReader(in), Size: int64(len(in)), Order: order.(binary.ByteOrder),
+				Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4},
+			}
+			data, n, err := c.Unpacked(int64(len(want)))
+			require.NoError(t, err)
+			require.Equal(t, packets, n)
+			if n > 0 {
+				require.Equal(t, want, data)
+				_, n, err = c.Unpacked(int64(len(want) - 1))
+				require.NoError(t, err)
+				require.Zero(t, n)
 			}
 		}
 	}

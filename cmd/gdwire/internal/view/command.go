@@ -1,8 +1,10 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -129,7 +131,23 @@ func (v *viewer) sourceOf(in *open.Input) (*Source, error) {
 	file.Container = open.ContainerText(&in.Container)
 	file.info, file.key = in.Container, in.Key
 	file.ReadOnly = v.whyReadOnly(in, file)
-	return file, nil
+	return file, file.unpack()
+}
+
+// unpack puts the values of packets that a script compressed in place of these. The file is not edited then, because its
+// values have other offsets.
+func (s *Source) unpack() error {
+	if s.Data == nil {
+		return nil
+	}
+	data, packets, err := s.content().Unpacked(save.MaxVersion)
+	if err != nil || packets == 0 {
+		return err
+	}
+	s.Store = save.InMemory(data)
+	s.Container += fmt.Sprintf(", compressed packets: %d", packets)
+	s.ReadOnly = cmp.Or(s.ReadOnly, "a file of packets that are compressed is not edited")
+	return nil
 }
 
 // whyReadOnly returns why a file is not edited, or "".
