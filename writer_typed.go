@@ -232,7 +232,7 @@ func (e *Encoder) WriteString(s string) error {
 	case size == 1:
 		word = uint64(s[0])
 	}
-	if wire.NotPlain(word, size)&wire.NotASCII != 0 && !wire.ValidShortText(word, uint32(size)) {
+	if other := wire.NotPlain(word, size) & wire.NotASCII; other != 0 && other&^word|wire.NotSimple(word) != 0 { // a NUL, or rare
 		return writeText(e, TypeString, s)
 	}
 	// At most one of the slices is not empty: the first where texts are values, the second where

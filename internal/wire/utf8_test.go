@@ -25,6 +25,8 @@ func requireValid(t *testing.T, text string) {
 	if n <= 8 {
 		w := Short(text)
 		ok = ok && (NotPlain(w, n)&NotASCII == 0 || ValidShortText(w, uint32(n))) == isText
+		isRare := func(r rune) bool { return 0x800 <= r && r < 0x1000 || 0xD000 <= r && r < 0xE000 || r >= 0x10000 }
+		ok = ok && (NotSimple(w) == 0) == (want && !strings.ContainsFunc(text, isRare))
 	}
 	if !ok {
 		require.FailNow(t, "other than package utf8", "%q: %v", text, want)
