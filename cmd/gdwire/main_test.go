@@ -30,7 +30,7 @@ func TestUsage(t *testing.T) {
 			require.Contains(t, r.err, "Usage: gdwire ")
 		})
 	}
-	for _, args := range []string{"help", "-h", "--help", "tokens -h", "json -help", "check --help", "recode -strict -h"} {
+	for _, args := range []string{"help", "help help", "-h", "--help", "tokens -h", "json -help", "check --help", "recode -strict -h"} {
 		t.Run(args, func(t *testing.T) {
 			r := runWith(nil, strings.Fields(args)...)
 			require.Equal(t, statusGood, r.status)

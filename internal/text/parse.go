@@ -40,7 +40,12 @@ func (s *scanner) operand() (v Value, err error) {
 	if start := s.pos; !v.Exact && err == nil {
 		v, err = s.value()
 		if e := (*SyntaxError)(nil); errors.As(err, &e) && strings.HasSuffix(e.Reason, textHint) {
-			e.Reason = strings.TrimSuffix(e.Reason, textHint) + "; text is in quotes: " + s.text[:start] + string(AppendQuoted(nil, s.text[start:]))
+			e.Reason = strings.TrimSuffix(e.Reason, textHint)
+			if after, ok := strings.CutPrefix(s.text[start:], "="); ok {
+				e.Reason += "; with one =: " + strings.TrimSpace(s.text[:start]) + " " + strings.TrimSpace(after)
+			} else {
+				e.Reason += "; text is in quotes: " + s.text[:start] + string(AppendQuoted(nil, s.text[start:]))
+			}
 		}
 	}
 	if s.space(); err == nil && !s.atEnd() {

@@ -61,7 +61,7 @@ func (p *Program) execute(args []string, s *Stdio) error {
 		name = "version"
 	}
 	if helps[name] {
-		if len(args) == 0 {
+		if len(args) == 0 || helps[args[0]] {
 			return p.printUsage(s.Out)
 		}
 		if name, args = args[0], []string{"-h"}; name == limitsName {
