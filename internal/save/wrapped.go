@@ -59,6 +59,13 @@ func (s *Source) fastlz(o Reading, known Known, plain *Recognition) *wrapped {
 	if !whole && plain.Unknown() == nil || !isFastLZ(plain) {
 		return nil // a pipe can be read only once
 	}
+	if whole && known.Format && known.Frame { // Sure says nothing then
+		written := o
+		written.Decoder.Strict = true // to a lenient Decoder, many streams are values, too
+		if s.fromStart(plain).checkValues(&written) == nil {
+			return nil
+		}
+	}
 	in := s.fromStart(plain)
 	if err := in.openContainer(co); err != nil || in.Err != nil {
 		return nil
