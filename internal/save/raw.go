@@ -67,7 +67,7 @@ func (p *peeker) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// fastlzFilled is the size of the content that FastLZ fills up with zeros.
+// fastlzFilled is the size to which engines fill up a shorter content with zeros before FastLZ.
 const fastlzFilled = 16
 
 // withoutFill returns a Reader of the content of a FastLZ stream without the zeros that fill up a shorter value.

@@ -134,12 +134,18 @@ func modeOf(packet []byte) (mode fileaccess.Mode, sure bool) {
 	return mode, sure
 }
 
+// errNotFilled is the error of a stream of FastLZ that engines do not write.
+var errNotFilled = errors.New("less content than engines compress with FastLZ")
+
 // decompress returns the content of a packet that PackedByteArray.compress returned, without what FastLZ filled it up
 // with, and its mode.
 func (o *Reading) decompress(packet []byte) (content []byte, mode fileaccess.Mode, err error) {
 	mode, _ = modeOf(packet)
 	if content, err = fileaccess.Decompress(nil, packet, mode, o.maxUnpacked()); err != nil {
 		return nil, mode, err
+	}
+	if mode == fileaccess.FastLZ && len(content) < fastlzFilled {
+		return nil, mode, errNotFilled
 	}
 	if mode == fileaccess.FastLZ && len(content) == fastlzFilled {
 		content = content[:valueEnd(content, []gdwire.Format{o.Decoder.Format}, []Frame{Bare})]

@@ -132,11 +132,12 @@ func isFastLZ(of *Recognition) bool {
 	r, err := fileaccess.NewReader(bytes.NewReader(of.Head), &fileaccess.Options{
 		Raw: true, Mode: fileaccess.FastLZ, Limits: fileaccess.Limits{Size: recognize.HeadSize},
 	})
+	n := int64(0)
 	if err == nil {
-		_, err = io.Copy(io.Discard, r)
+		n, err = io.Copy(io.Discard, r)
 	}
 	cut := !of.Whole && errors.Is(err, io.ErrUnexpectedEOF)
-	return err == nil || cut || errors.Is(err, fileaccess.ErrLimit)
+	return err == nil && n >= fastlzFilled || cut || errors.Is(err, fileaccess.ErrLimit)
 }
 
 // checkValues returns an error if the content contains anything else than whole values.
