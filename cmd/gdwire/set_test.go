@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/text"
 )
