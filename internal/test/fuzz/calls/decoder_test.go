@@ -395,6 +395,7 @@ type caller struct {
 	payloadAt  int // the number of calls before the payload was taken
 
 	continues bool // the latest call allows that a bulk read continues a payload
+	restarts  int  // the number of calls of Reset and Release
 	anyWindow bool // make no call whose result depends on the read buffer
 	failed    bool // an error that stays was found after some chunks, or none, by the read buffer
 	calls     int  // the number of calls that have read
@@ -448,7 +449,8 @@ func (c *caller) reset() {
 
 // forget drops what is known of the input before Reset or Release.
 func (c *caller) forget() {
-	c.offset, c.failed = 0, false
+	c.offset, c.failed, c.continues = 0, false, false
+	c.restarts++
 	c.moved = true
 	c.payload, c.token = nil, gdwire.Token{}
 }
@@ -609,7 +611,7 @@ func (c *caller) next() {
 	}
 	c.log = append(c.log, op.name)
 	offset, depth, moved := c.d.InputOffset(), c.d.Depth(), c.moved
-	calls, mayContinue := c.calls, c.continues
+	calls, mayContinue, restarts := c.calls, c.continues, c.restarts
 	switch op.name {
 	case "the bytes of an earlier token":
 	case "Payload", "7 bytes of the payload", "100 bytes of the payload": // read nothing but that
@@ -621,7 +623,9 @@ func (c *caller) next() {
 	}
 	err := op.run(c)
 	after := c.d.InputOffset()
-	c.continues = continues[op.name]
+	if c.restarts == restarts { // a loop whose body starts anew leaves the Decoder where the body did
+		c.continues = continues[op.name]
+	}
 	if bulk := strings.HasPrefix(op.name, "Append") || strings.HasPrefix(op.name, "ReadPacked"); bulk && err == nil && !mayContinue && after == offset {
 		c.t.Fatalf("%s returned a payload that an earlier call had read", op.name)
 	}
