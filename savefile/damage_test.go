@@ -404,3 +404,32 @@ func TestBytesAfterContainer(t *testing.T) {
 		}
 	}
 }
+
+// TestDamagedText: what is no base64 behind whole values is damage, which Repair drops.
+func TestDamagedText(t *testing.T) {
+	kind := Info{Lengths: NoLengths, Container: fileaccess.Info{Base64: fileaccess.Base64{Text: true}}}
+	kind.Format = gdwire.Godot4
+	whole, content := file(t, kind, map[string]any{"bytes": make([]byte, 16), "hp": 42, "name": "a name"})
+	require.Zero(t, len(content)%3) // the text ends with a digit
+	want, err := all(whole, nil)
+	require.NoError(t, err)
+	for _, junk := range []string{"H", "AA", "A===", "AA=A"} {
+		damaged := append(bytes.Clone(whole), junk...)
+		for _, o := range []*Options{nil, given(kind)} {
+			_, err := read(damaged, o)
+			requireDamage(t, err, junk)
+			var in *fileaccess.Error
+			require.ErrorAs(t, err, &in, junk)
+			require.GreaterOrEqual(t, in.Offset, int64(len(whole)), junk)
+		}
+		for _, o := range []*Options{{Repair: true}, repairing(kind)} {
+			f, err := read(damaged, o)
+			require.NoError(t, err, junk)
+			require.NotNil(t, f.Info.Damage, junk)
+			got, err := values(f)
+			require.NoError(t, err, junk)
+			require.Equal(t, want, got, junk)
+			require.Equal(t, whole, written(t, f), junk)
+		}
+	}
+}

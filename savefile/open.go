@@ -155,10 +155,16 @@ func (l *loader) openContainer(in *save.Input) (err error) {
 	if l.in, err = in.Source(so); err != nil {
 		return damaged(err)
 	}
+	return l.checkContainer()
+}
+
+// checkContainer keeps the error at the end of the content, as far as that is known without reading all of it. Without
+// any content it returns the error.
+func (l *loader) checkContainer() error {
 	if l.options.Repair && !l.in.Held {
 		l.in.Size, l.in.Err = l.in.End()
 	}
-	err = damaged(l.in.Err)
+	err := damaged(l.in.Err)
 	if errors.As(err, &l.cut) && l.in.Size > 0 {
 		if l.options.Repair && l.in.Container.Mode == fileaccess.FastLZ { // no checksum shows that its literals are others
 			if l.zeroed, err = l.in.ZerosAtEnd(); l.in.Container.Container == fileaccess.Compressed {
@@ -172,8 +178,10 @@ func (l *loader) openContainer(in *save.Input) (err error) {
 	return err
 }
 
-// recognize finds the format and lengths, unless the Options contain both.
+// recognize finds the format and lengths, unless the Options contain both. A content that is recognized can have become
+// another, with a container of its own.
 func (l *loader) recognize() error {
+	container := l.in.Container
 	known := save.Known{Format: l.options.Decoder.Format != 0, Frame: l.options.Lengths != 0}
 	l.reading.Decoder = l.options.Decoder
 	if known.Frame {
@@ -198,7 +206,10 @@ func (l *loader) recognize() error {
 		l.info.Sure, l.suspect = r.Sure(), r.IsDamaged() || r.IsCut()
 	}
 	l.info.Format, l.info.Lengths = l.reading.Decoder.Format, lengthsOf(l.reading.Frame)
-	l.info.Container, l.info.Key = l.in.Container, l.in.Key // a content that was recognized can have become another
+	l.info.Container, l.info.Key = l.in.Container, l.in.Key
+	if l.in.Container != container {
+		return l.checkContainer()
+	}
 	return nil
 }
 
