@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
@@ -20,7 +19,11 @@ func Write(e *gdwire.Encoder, text []byte) error {
 	if err := checkUnicode(text); err != nil {
 		return err
 	}
-	return write(e, text)
+	v, err := parse(text)
+	if err != nil {
+		return err
+	}
+	return write(e, v)
 }
 
 // checkUnicode returns an error for JSON with invalid UTF-8 or lone surrogates, which package json
@@ -49,81 +52,107 @@ func checkUnicode(text []byte) error {
 	return nil
 }
 
-func write(e *gdwire.Encoder, text []byte) error {
-	var v value
-	if err := json.Unmarshal(text, &v); err != nil {
-		return err
+// typesByName contains all types.
+var typesByName = func() map[string]gdwire.Type {
+	all := map[string]gdwire.Type{}
+	for _, t := range gdwire.Types() {
+		all[t.String()] = t
 	}
-	if v.T == "ObjectID" {
+	return all
+}()
+
+func write(e *gdwire.Encoder, x any) error {
+	members, ok := x.(map[string]any)
+	if !ok {
+		return fmt.Errorf("%v is no value", x)
+	}
+	v := &value{members: members}
+	v.t = member[string](v, "t")
+	if v.t == "ObjectID" {
 		return v.objectID(e)
 	}
-	for _, t := range gdwire.Types() {
-		if t.String() == v.T {
-			err := v.write(e, t)
-			return cmp.Or(err, v.err)
-		}
+	t, ok := typesByName[v.t]
+	if !ok {
+		return fmt.Errorf("unknown type %q", v.t)
 	}
-	return fmt.Errorf("unknown type %q", v.T)
+	err := v.write(e, t)
+	return cmp.Or(err, v.err)
 }
 
-// A value is one value, whose elements are not decoded yet.
+// A value is one value in the form of parse.
 type value struct {
-	T         string
-	V         json.RawMessage
-	Type      declared
-	KeyType   declared `json:"key_type"`
-	ValueType declared `json:"value_type"`
-
-	Absolute        bool
-	Names, Subnames []string
-	Name, Class     string
-	Object          json.RawMessage
-	Properties      [][]json.RawMessage
-
-	Format, Mipmaps, Width, Height, Event, Device uint32
-
-	err error // of V
+	members map[string]any
+	t       string
+	err     error // the first of a member
 }
 
-type declared struct{ Builtin, Class, Script *string }
-
-// elem returns the declared type, which is no type if d has no member. An empty class or script is Object.
-func (v *value) elem(d declared) gdwire.Elem {
-	name := func(s *string) string { return *cmp.Or(s, new(string)) }
-	switch {
-	case d.Class != nil || d.Script != nil:
-		return gdwire.Elem{Type: gdwire.TypeObject, Class: name(d.Class), Script: name(d.Script)}
-	case d.Builtin == nil:
-		return gdwire.Elem{}
+// as returns x as a T, or notes that it is none.
+func as[T any](v *value, x any) T {
+	is, ok := x.(T)
+	if !ok {
+		v.note(fmt.Errorf("%s: %T is no %T", v.t, x, is))
 	}
-	for _, t := range gdwire.Types() {
-		if t.String() == *d.Builtin {
-			return gdwire.Elem{Type: t}
-		}
-	}
-	v.note(fmt.Errorf("unknown type %q", *d.Builtin))
-	return gdwire.Elem{}
+	return is
 }
 
-// decode decodes V, or notes the error.
-func decode[T any](v *value, text json.RawMessage) (x T) {
-	if err := json.Unmarshal(text, &x); err != nil && v.err == nil {
-		v.err = fmt.Errorf("%s: %w", v.T, err)
+// member returns a member, which is zero if it is missing.
+func member[T any](v *value, name string) (x T) {
+	if found := v.members[name]; found != nil {
+		x = as[T](v, found)
 	}
 	return x
 }
 
-// id decodes a number in a string, which is 0 if it is missing.
-func (v *value) id(text json.RawMessage) int64 {
-	if len(text) == 0 {
-		return 0
+// content returns the member v, which has to be there.
+func content[T any](v *value) T { return as[T](v, v.members["v"]) }
+
+// list returns the elements of a list.
+func list[T any](elements []any, element func(any) T) []T {
+	all := make([]T, len(elements))
+	for i, x := range elements {
+		all[i] = element(x)
 	}
-	return v.number(text)
+	return all
 }
 
-// number decodes a number in a string.
-func (v *value) number(text json.RawMessage) int64 {
-	s := decode[string](v, text)
+// strings returns the strings in a member, of which there are none if it is missing.
+func (v *value) strings(name string) []string {
+	return list(member[[]any](v, name), func(x any) string { return as[string](v, x) })
+}
+
+// elem returns the declared type in a member, which is no type if that has no member. An empty class or script is Object.
+func (v *value) elem(name string) gdwire.Elem {
+	d := member[map[string]any](v, name)
+	text := func(name string) string {
+		if d[name] == nil {
+			return ""
+		}
+		return as[string](v, d[name])
+	}
+	switch {
+	case d["class"] != nil || d["script"] != nil:
+		return gdwire.Elem{Type: gdwire.TypeObject, Class: text("class"), Script: text("script")}
+	case d["builtin"] == nil:
+		return gdwire.Elem{}
+	}
+	t, ok := typesByName[text("builtin")]
+	if !ok {
+		v.note(fmt.Errorf("unknown type %q", d["builtin"]))
+	}
+	return gdwire.Elem{Type: t}
+}
+
+// id returns the number in a member, which is 0 if it is missing.
+func (v *value) id(name string) uint64 {
+	if _, ok := v.members[name]; !ok {
+		return 0
+	}
+	return uint64(v.number(v.members[name]))
+}
+
+// number returns the number in a string.
+func (v *value) number(x any) int64 {
+	s := as[string](v, x)
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err == nil && s[0] == '+' {
 		err = errors.New("a number with a plus sign")
@@ -132,32 +161,41 @@ func (v *value) number(text json.RawMessage) int64 {
 	return n
 }
 
+// int32 returns an integer.
+func (v *value) int32(x any) int32 {
+	n, err := strconv.ParseInt(string(as[json.Number](v, x)), 10, 32)
+	v.note(err)
+	return int32(n)
+}
+
+// uint32 returns the integer in a member, which is 0 if it is missing.
+func (v *value) uint32(name string) uint32 {
+	n, err := strconv.ParseUint(string(cmp.Or(member[json.Number](v, name), "0")), 10, 32)
+	v.note(err)
+	return uint32(n)
+}
+
 func (v *value) note(err error) {
 	if v.err == nil {
 		v.err = err
 	}
 }
 
-// A float is a number, or "NaN" and the like.
-type float float64
-
-func (f *float) UnmarshalJSON(text []byte) error {
-	x, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
-	*f = float(x)
-	return err
-}
-
-func (v *value) floats() []float64 {
-	all := decode[[]float](v, v.V)
-	numbers := make([]float64, len(all))
-	for i, x := range all {
-		numbers[i] = float64(x)
+// float64 returns a number, which can be "NaN" and the like.
+func (v *value) float64(x any) float64 {
+	text, ok := x.(string)
+	if !ok {
+		text = string(as[json.Number](v, x))
 	}
-	return numbers
+	n, err := strconv.ParseFloat(text, 64)
+	v.note(err)
+	return n
 }
+
+func (v *value) floats() []float64 { return list(content[[]any](v), v.float64) }
 
 func (v *value) bytes() []byte {
-	b, err := hex.DecodeString(decode[string](v, v.V))
+	b, err := hex.DecodeString(content[string](v))
 	v.note(err)
 	return b
 }
@@ -167,48 +205,49 @@ func (v *value) write(e *gdwire.Encoder, t gdwire.Type) error {
 	case gdwire.TypeNil:
 		return e.WriteNil()
 	case gdwire.TypeBool:
-		return e.WriteBool(decode[bool](v, v.V))
+		return e.WriteBool(content[bool](v))
 	case gdwire.TypeInt:
-		return e.WriteInt(v.number(v.V))
+		return e.WriteInt(v.number(v.members["v"]))
 	case gdwire.TypeFloat:
-		return v.float(e, float64(decode[float](v, v.V)))
+		return v.float(e, v.float64(v.members["v"]))
 	case gdwire.TypeString:
-		return e.WriteString(decode[string](v, v.V))
+		return e.WriteString(content[string](v))
 	case gdwire.TypeStringName:
-		return e.WriteStringName(decode[string](v, v.V))
+		return e.WriteStringName(content[string](v))
 	case gdwire.TypeRID:
-		return e.WriteRID(uint64(v.id(v.V)))
+		return e.WriteRID(v.id("v"))
 	case gdwire.TypeCallable:
 		return e.WriteCallable()
 	case gdwire.TypeSignal:
-		return e.WriteSignal(v.Name, uint64(v.id(v.Object)))
+		return e.WriteSignal(member[string](v, "name"), v.id("object"))
 	case gdwire.TypeInputEvent:
-		return e.WriteInputEvent(v.Event, v.Device, v.bytes())
+		return e.WriteInputEvent(v.uint32("event"), v.uint32("device"), v.bytes())
 	case gdwire.TypeImage:
 		data := v.bytes()
-		if err := e.BeginImage(v.Format, v.Mipmaps, v.Width, v.Height, int64(len(data))); err != nil {
+		if err := e.BeginImage(v.uint32("format"), v.uint32("mipmaps"), v.uint32("width"), v.uint32("height"), int64(len(data))); err != nil {
 			return err
 		}
 		_, err := e.Write(data)
 		return cmp.Or(err, e.End())
 	case gdwire.TypeNodePath:
-		return v.list(e, e.BeginNodePath(len(v.Names), len(v.Subnames), v.Absolute), append(v.Names, v.Subnames...))
+		names, subnames := v.strings("names"), v.strings("subnames")
+		return writeStrings(e, e.BeginNodePath(len(names), len(subnames), member[bool](v, "absolute")), append(names, subnames...))
 	case gdwire.TypeObject:
 		return v.object(e)
 	case gdwire.TypeArray:
-		elements := decode[[]json.RawMessage](v, v.V)
-		return cmp.Or(writeAll(e, e.BeginTypedArray(len(elements), v.elem(v.Type)), elements), e.End())
+		elements := content[[]any](v)
+		return cmp.Or(writeAll(e, e.BeginTypedArray(len(elements), v.elem("type")), elements), e.End())
 	case gdwire.TypeDictionary:
-		pairs := decode[[][]json.RawMessage](v, v.V)
-		err := e.BeginTypedDict(len(pairs), v.elem(v.KeyType), v.elem(v.ValueType))
+		pairs := content[[]any](v)
+		err := e.BeginTypedDict(len(pairs), v.elem("key_type"), v.elem("value_type"))
 		for _, pair := range pairs {
-			err = writeAll(e, err, pair)
+			err = writeAll(e, err, as[[]any](v, pair))
 		}
 		return cmp.Or(err, e.End())
 	}
 	switch n, integers := t.Components(); {
 	case n > 0 && integers:
-		return gdwire.WriteComponents(e, t, decode[[]int32](v, v.V))
+		return gdwire.WriteComponents(e, t, list(content[[]any](v), v.int32))
 	case n > 0:
 		return gdwire.WriteComponents(e, t, v.floats())
 	}
@@ -226,17 +265,17 @@ func (v *value) float(e *gdwire.Encoder, x float64) error {
 }
 
 // writeAll writes values unless there is an error.
-func writeAll(e *gdwire.Encoder, err error, all []json.RawMessage) error {
-	for _, text := range all {
+func writeAll(e *gdwire.Encoder, err error, all []any) error {
+	for _, x := range all {
 		if err == nil {
-			err = write(e, text)
+			err = write(e, x)
 		}
 	}
 	return err
 }
 
-// list writes strings and the End of their container.
-func (v *value) list(e *gdwire.Encoder, err error, all []string) error {
+// writeStrings writes strings and the End of their container.
+func writeStrings(e *gdwire.Encoder, err error, all []string) error {
 	for _, s := range all {
 		if err == nil {
 			err = e.WriteString(s)
@@ -247,24 +286,26 @@ func (v *value) list(e *gdwire.Encoder, err error, all []string) error {
 
 // objectID writes an id, and nil for id 0.
 func (v *value) objectID(e *gdwire.Encoder) error {
-	id := v.id(v.V)
+	id := v.id("v")
 	if id == 0 {
 		return cmp.Or(v.err, e.WriteNil())
 	}
-	return cmp.Or(v.err, e.WriteObjectID(uint64(id)))
+	return cmp.Or(v.err, e.WriteObjectID(id))
 }
 
 func (v *value) object(e *gdwire.Encoder) error {
-	if v.Class == "" && len(v.Properties) == 0 {
+	class, properties := member[string](v, "class"), member[[]any](v, "properties")
+	if class == "" && len(properties) == 0 {
 		return e.WriteNil()
 	}
-	err := e.BeginObject(v.Class, len(v.Properties))
-	for _, p := range v.Properties {
+	err := e.BeginObject(class, len(properties))
+	for _, x := range properties {
+		p := as[[]any](v, x)
 		if len(p) != 2 {
 			return errors.New("a property is [name, value]")
 		}
 		if err == nil {
-			err = e.WriteProperty(decode[string](v, p[0]))
+			err = e.WriteProperty(as[string](v, p[0]))
 		}
 		err = writeAll(e, err, p[1:])
 	}
@@ -275,18 +316,14 @@ func (v *value) packed(e *gdwire.Encoder, t gdwire.Type) error {
 	begin := func(n int) error { return e.BeginPacked(t, int64(n)) }
 	switch t {
 	case gdwire.TypePackedStringArray:
-		all := decode[[]string](v, v.V)
-		return v.list(e, begin(len(all)), all)
+		all := v.strings("v")
+		return writeStrings(e, begin(len(all)), all)
 	case gdwire.TypePackedByteArray:
 		return writePacked(e, v.bytes(), begin)
 	case gdwire.TypePackedInt32Array:
-		return writePacked(e, decode[[]int32](v, v.V), begin)
+		return writePacked(e, list(content[[]any](v), v.int32), begin)
 	case gdwire.TypePackedInt64Array:
-		var all []int64
-		for _, text := range decode[[]json.RawMessage](v, v.V) {
-			all = append(all, v.number(text))
-		}
-		return writePacked(e, all, begin)
+		return writePacked(e, list(content[[]any](v), v.number), begin)
 	case gdwire.TypePackedVector2Array:
 		return writePacked(e, groups(v, 2, func(x []float64) [2]float64 { return [2]float64(x) }), begin)
 	case gdwire.TypePackedVector3Array:
@@ -301,7 +338,7 @@ func (v *value) packed(e *gdwire.Encoder, t gdwire.Type) error {
 func groups[T any](v *value, n int, group func([]float64) T) (all []T) {
 	x := v.floats()
 	if len(x)%n != 0 {
-		v.note(fmt.Errorf("%d numbers are no whole elements of %s", len(x), v.T))
+		v.note(fmt.Errorf("%d numbers are no whole elements of %s", len(x), v.t))
 	}
 	for ; len(x) >= n; x = x[n:] {
 		all = append(all, group(x))
