@@ -249,7 +249,7 @@ func TestGuardTables(t *testing.T) {
 
 // TestGuard calls the functions with inputs, and with parts of them, before an unreadable page.
 func TestGuard(t *testing.T) {
-	inputs, cuts := knownInputs(t), 300
+	inputs, cuts := knownInputs(t), 32
 	if !testenv.Full() {
 		inputs, cuts = fuzz.Seeds(), 8
 	}
