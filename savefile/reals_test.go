@@ -113,7 +113,7 @@ func TestRealKeys(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(21, 22))}
 	rounds := 300
 	if testenv.Full() {
-		rounds = 5_000
+		rounds = 2_000
 	}
 	for i := range rounds {
 		double := i%2 == 0

@@ -296,7 +296,7 @@ func TestRandomModel(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(41, 42))}
 	saves, perSave := 400, 20
 	if testenv.Full() {
-		saves = 15_000
+		saves = 8_000
 	}
 	if n, err := strconv.Atoi(os.Getenv("GDWIRE_SAVES")); err == nil { // such as 100,000, for 2 million edits
 		saves = n
