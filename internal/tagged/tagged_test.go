@@ -62,6 +62,10 @@ func TestTaggedEncode(t *testing.T) {
 	for _, text := range []string{
 		``, `{}`, `{"t":"int","v":5}`, `{"t":"int","v":"x"}`, `{"t":"Vector2","v":[1]}`, `{"t":"Vector2","v":"x"}`, `{"t":"PackedByteArray","v":"0"}`,
 		`{"t":"Dictionary","v":[[{"t":"Nil"}]]}`, `{"t":"Array","v":[null]}`, `{"t":"Object","class":"A","properties":[["a"]]}`, `{"t":"int"`,
+		`{"t":"int"}`, `{"t":"String"}`, `{"t":"String","v":null}`, `{"t":"PackedStringArray"}`, `{"t":"PackedInt64Array"}`, `{"t":"PackedFloat32Array"}`, `{"t":"Array"}`,
+		`{"t":"bool","v":"true"}`, `{"t":"float","v":true}`, `{"t":"Vector2i","v":[1.5,0]}`, `{"t":"Vector2i","v":[2147483648,0]}`, `{"t":"NodePath","names":[1]}`,
+		`{"t":"Image","format":-1,"v":""}`, `{"t":"Array","v":[],"type":5}`, `{"t":"Array","v":[],"type":{"builtin":"x"}}`, `{"t":"Dictionary","v":[5]}`,
+		`{"t":"Dictionary","v":[[{"t":"Nil"}],[{"t":"Nil"},{"t":"Nil"},{"t":"Nil"}]]}`, `5`, `{"t":"int","v":"5"} 6`,
 	} {
 		_, err := tagged.Encode([]byte(text), nil)
 		require.Error(t, err, text)

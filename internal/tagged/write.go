@@ -115,9 +115,9 @@ func list[T any](elements []any, element func(any) T) []T {
 	return all
 }
 
-// strings returns the strings in a member, of which there are none if it is missing.
-func (v *value) strings(name string) []string {
-	return list(member[[]any](v, name), func(x any) string { return as[string](v, x) })
+// texts returns the strings in a list.
+func (v *value) texts(elements []any) []string {
+	return list(elements, func(x any) string { return as[string](v, x) })
 }
 
 // elem returns the declared type in a member, which is no type if that has no member. An empty class or script is Object.
@@ -230,7 +230,7 @@ func (v *value) write(e *gdwire.Encoder, t gdwire.Type) error {
 		_, err := e.Write(data)
 		return cmp.Or(err, e.End())
 	case gdwire.TypeNodePath:
-		names, subnames := v.strings("names"), v.strings("subnames")
+		names, subnames := v.texts(member[[]any](v, "names")), v.texts(member[[]any](v, "subnames"))
 		return writeStrings(e, e.BeginNodePath(len(names), len(subnames), member[bool](v, "absolute")), append(names, subnames...))
 	case gdwire.TypeObject:
 		return v.object(e)
@@ -240,8 +240,12 @@ func (v *value) write(e *gdwire.Encoder, t gdwire.Type) error {
 	case gdwire.TypeDictionary:
 		pairs := content[[]any](v)
 		err := e.BeginTypedDict(len(pairs), v.elem("key_type"), v.elem("value_type"))
-		for _, pair := range pairs {
-			err = writeAll(e, err, as[[]any](v, pair))
+		for _, x := range pairs {
+			pair := as[[]any](v, x)
+			if len(pair) != 2 {
+				return errors.New("a pair is [key, value]")
+			}
+			err = writeAll(e, err, pair)
 		}
 		return cmp.Or(err, e.End())
 	}
@@ -316,7 +320,7 @@ func (v *value) packed(e *gdwire.Encoder, t gdwire.Type) error {
 	begin := func(n int) error { return e.BeginPacked(t, int64(n)) }
 	switch t {
 	case gdwire.TypePackedStringArray:
-		all := v.strings("v")
+		all := v.texts(content[[]any](v))
 		return writeStrings(e, begin(len(all)), all)
 	case gdwire.TypePackedByteArray:
 		return writePacked(e, v.bytes(), begin)
