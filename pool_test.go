@@ -45,7 +45,7 @@ func (o *owners) take(t *testing.T, b *bytebufferpool.ByteBuffer) (giveBack func
 // it would get alone, and no goroutine remains.
 func TestManyGoroutines(t *testing.T) {
 	pool = bytebufferpool.Pool{}
-	before := runtime.NumGoroutine()
+	noneLeft := testenv.NoGoroutines(t)
 	o := &owners{used: map[*byte]bool{}, seen: map[*byte]bool{}}
 	var all sync.WaitGroup
 	for g := range 8 {
@@ -77,13 +77,7 @@ func TestManyGoroutines(t *testing.T) {
 	all.Wait()
 	require.Empty(t, o.used)
 	require.NotEmpty(t, o.seen)
-	for range 1000 { // a goroutine that is done may not have ended
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		runtime.GC()
-	}
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	noneLeft()
 }
 
 // requireSingleOwners takes n buffers from the pool and expects that no two are

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/stretchr/testify/require"
 )
 
@@ -193,7 +192,7 @@ func TestReaderMisbehaves(t *testing.T) {
 // Several Readers can be used at the same time, and leave no goroutine running.
 func TestManyAtOnce(t *testing.T) {
 	all := vectors(t)
-	before := runtime.NumGoroutine()
+	noneLeft := testenv.NoGoroutines(t)
 	var running sync.WaitGroup
 	for range 4 {
 		running.Go(func() {
@@ -210,5 +209,5 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	running.Wait()
-	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, time.Minute, time.Millisecond, "one is Eventually's")
+	noneLeft()
 }

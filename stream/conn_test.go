@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -470,7 +470,7 @@ func TestConnCut(t *testing.T) {
 
 // TestNoGoroutines ends a Conn and a PacketConn in every way: no goroutine remains.
 func TestNoGoroutines(t *testing.T) {
-	before := runtime.NumGoroutine()
+	noneLeft := testenv.NoGoroutines(t)
 	contexts := map[string]func() (context.Context, func()){
 		"background": func() (context.Context, func()) { return context.Background(), func() {} },
 		"cancel": func() (context.Context, func()) {
@@ -498,7 +498,7 @@ func TestNoGoroutines(t *testing.T) {
 			require.NoError(t, err)
 			p := stream.NewPacketConn(ctx, pc, nil)
 			if name != "own" {
-				require.LessOrEqual(t, runtime.NumGoroutine(), before, name)
+				noneLeft()
 			}
 			ended := func(done chan error) {
 				t.Helper()
@@ -520,7 +520,7 @@ func TestNoGoroutines(t *testing.T) {
 				ended(packet)
 			}
 			theirs.Close()
-			requireGoroutines(t, before, name)
+			noneLeft()
 			// Closing again does nothing.
 			require.NoError(t, c.Close())
 			require.NoError(t, p.Close())
@@ -536,12 +536,6 @@ func reading(next func() (*gdwire.Decoder, error)) (done chan error) {
 		done <- err
 	}()
 	return done
-}
-
-// requireGoroutines waits until no more than n goroutines run.
-func requireGoroutines(t *testing.T, n int, name string) {
-	t.Helper()
-	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= n+1 }, long, time.Millisecond, name) // one of them is of Eventually
 }
 
 // own is a Context of another type, which package context watches in a goroutine.

@@ -22,33 +22,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 )
 
 // leftovers returns a function that checks that no more goroutines run and no more
 // memory is in use than when leftovers was called.
 func leftovers(t *testing.T) (check func()) {
-	goroutines, heap := goroutinesLeft(t), heapInUse()
+	goroutines, heap := testenv.NoGoroutines(t), heapInUse()
 	return func() {
 		t.Helper()
 		assert.Less(t, heapInUse(), heap+1<<20)
 		goroutines()
-	}
-}
-
-// goroutinesLeft returns a function that checks that no more goroutines run than before.
-func goroutinesLeft(t *testing.T) (check func()) {
-	goroutines := runtime.NumGoroutine()
-	return func() {
-		t.Helper()
-		for range 1000 { // one that was waited for may still be at its last instruction
-			if runtime.NumGoroutine() <= goroutines {
-				return
-			}
-			runtime.GC()
-		}
-		buf := make([]byte, 1<<20)
-		t.Errorf("%d goroutines are left, not %d:\n%s", runtime.NumGoroutine(), goroutines, buf[:runtime.Stack(buf, true)])
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -460,7 +460,7 @@ func TestMessageRefused(t *testing.T) {
 		go s.ServeMessages(first.conn(t.Context()), stream.WebSocket(first, closeStatus))
 		synctest.Wait()
 		require.True(t, s.Full())
-		goroutines := runtime.NumGoroutine()
+		noneLeft := testenv.NoGoroutines(t)
 		begin := time.Now()
 		for range 100 {
 			f := newSocket()
@@ -474,7 +474,7 @@ func TestMessageRefused(t *testing.T) {
 		}
 		require.Zero(t, time.Since(begin))
 		synctest.Wait()
-		require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
+		noneLeft()
 		require.EqualValues(t, 200, s.Stats().Refused)
 		require.NoError(t, s.Shutdown(t.Context()))
 		require.True(t, s.Full())

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -513,7 +514,7 @@ func TestConnModel(t *testing.T) {
 		}
 	}
 	serverTLS, clientTLS := tlsConfigs(t)
-	check, files := goroutinesLeft(t), openFiles()
+	check, files := testenv.NoGoroutines(t), openFiles()
 	ln := listen(t)
 	var dialing sync.Mutex
 	pair := func(tcp bool) (ours, theirs net.Conn) {

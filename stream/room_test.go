@@ -54,7 +54,7 @@ func requireInts(t testing.TB, c *stream.Conn, want ...int64) {
 
 // Packets to all, to one and to the others arrive in the order in which they were sent.
 func TestRoomOrder(t *testing.T) {
-	defer goroutinesLeft(t)()
+	defer testenv.NoGoroutines(t)()
 	var room stream.Room
 	require.Zero(t, room.Len())
 	require.NoError(t, room.WritePacket(number(1)), "nobody is there")
@@ -328,7 +328,7 @@ func (panickingConn) WriteMessage(context.Context, []byte) error { panic("of a M
 // Members join, send, leave, stop reading and vanish at random. Each receives a part of the packets, in one
 // order, from its join to its leave or its end.
 func TestRoomChaos(t *testing.T) {
-	defer goroutinesLeft(t)()
+	defer testenv.NoGoroutines(t)()
 	const senders = 4
 	sends := 2000
 	if testenv.Full() {

@@ -19,6 +19,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // A wayward is a client that writes in pieces and stops at a random byte: it ends its side, closes, resets the
@@ -107,7 +109,7 @@ func TestProxyWaywardClients(t *testing.T) {
 	watch := make(chan os.Signal, 1)
 	signal.Notify(watch, os.Interrupt) // a goroutine that stays
 	signal.Stop(watch)
-	before := runtime.NumGoroutine()
+	noneLeft := testenv.NoGoroutines(t)
 	for round := range rounds {
 		random := rand.New(rand.NewPCG(uint64(round), 7))
 		ends := make(chan struct{})
@@ -155,13 +157,7 @@ func TestProxyWaywardClients(t *testing.T) {
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
-	for range 1000 { // a goroutine that is done may not have ended
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		runtime.GC()
-	}
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	noneLeft()
 }
 
 // The file that leads the browser to the page is removed before the proxy ends.
