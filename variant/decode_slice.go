@@ -18,7 +18,7 @@ func (b decodePlanner) makeSliceDecoder(t reflect.Type) (decodeFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &listDecoder{t, elem, t.Elem().Size(), keepsOld(t.Elem())}
+	l := newListDecoder(t, elem)
 	packed := l.packedDecoders()
 	if t.Elem() == stringType {
 		packed[gdwire.TypePackedStringArray] = func(s *decoder, x variable, t packedStart) error {
@@ -63,7 +63,7 @@ func (l *listDecoder) makeDecoder(packed *packedFuncs) decodeFunc {
 			}
 			return l.decode(s, x, n)
 		case packed[typ] == nil:
-			return s.nilOrTypeError(valueOf(x, l.typ), nil)
+			return s.nilOrTypeError(l.vars.value(x), nil)
 		}
 		tok, err := s.token()
 		if err != nil {
@@ -79,9 +79,15 @@ func (l *listDecoder) makeDecoder(packed *packedFuncs) decodeFunc {
 // A listDecoder reads the elements of a slice or array.
 type listDecoder struct {
 	typ      reflect.Type
+	vars     variableType // typ
 	elem     *plan[decodeFunc]
 	size     uintptr // of an element
 	keepsOld bool    // see keepsOld
+}
+
+// newListDecoder returns a listDecoder for t, a slice or array, with the plan of its elements.
+func newListDecoder(t reflect.Type, elem *plan[decodeFunc]) *listDecoder {
+	return &listDecoder{t, variableTypeOf(t), elem, t.Elem().Size(), keepsOld(t.Elem())}
 }
 
 // decode reads the n elements and the End of an Array or PackedStringArray into the slice or array
@@ -104,7 +110,7 @@ func (l *listDecoder) decode(s *decoder, x variable, n int) error {
 // another slice which this call reads into. Otherwise the next value can be read into the memory
 // of x. Slices in elements of lists are nil already, so few slices have memory.
 func (l *listDecoder) reuse(s *decoder, x variable, n int) {
-	v := valueOf(x, l.typ)
+	v := l.vars.value(x)
 	m := memoryAt(v, uintptr(n)*l.size)
 	if all := s.reusedMemory(); len(all) >= maxReused || slices.ContainsFunc(all, m.overlaps) {
 		v.SetZero()
@@ -132,7 +138,7 @@ const clearedAtOnce = 64
 func (l *listDecoder) readSlice(s *decoder, x variable, n int) error {
 	_, old := lenCap(x) // elements before this index can have values
 	if n == 0 && old == 0 {
-		valueOf(x, l.typ).Set(reflect.MakeSlice(l.typ, 0, 0))
+		l.vars.value(x).Set(reflect.MakeSlice(l.typ, 0, 0))
 	}
 	have := min(n, old)
 	setLen(x, have)
@@ -143,7 +149,7 @@ func (l *listDecoder) readSlice(s *decoder, x variable, n int) error {
 	all, size, read := sliceData(x), l.size, l.elem.do
 	for i := range n {
 		if i == have {
-			if err := s.growSlice(valueOf(x, l.typ), n); err != nil {
+			if err := s.growSlice(l.vars.value(x), n); err != nil {
 				return err
 			}
 			have, _ = lenCap(x)
@@ -151,7 +157,7 @@ func (l *listDecoder) readSlice(s *decoder, x variable, n int) error {
 		}
 		if i == clean {
 			clean = min(i+clearedAtOnce, have)
-			valueOf(x, l.typ).Slice(i, clean).Clear()
+			l.vars.value(x).Slice(i, clean).Clear()
 		}
 		if err := read(s, elemAt(all, i, size)); err != nil {
 			setLen(x, i)
@@ -163,7 +169,7 @@ func (l *listDecoder) readSlice(s *decoder, x variable, n int) error {
 
 // readArray reads the n elements of the array x.
 func (l *listDecoder) readArray(s *decoder, x variable, n int) error {
-	valueOf(x, l.typ).SetZero()
+	l.vars.value(x).SetZero()
 	for i := range n {
 		if err := l.elem.do(s, elemAt(x, i, l.size)); err != nil {
 			return err
@@ -226,7 +232,7 @@ func (b decodePlanner) makeArrayDecoder(t reflect.Type, wire gdwire.Type) (decod
 	if err != nil {
 		return nil, err
 	}
-	l := &listDecoder{t, elem, t.Elem().Size(), keepsOld(t.Elem())}
+	l := newListDecoder(t, elem)
 	packed := l.packedDecoders()
 	m, isMath := componentsOf(t)
 	decode := func(s *decoder, x variable) error {
@@ -379,7 +385,7 @@ func (l *listDecoder) packedDecoders() *packedFuncs {
 	var all packedFuncs
 	for typ, bulk := range bulkFuncs(l.typ.Elem()) {
 		all[typ] = func(s *decoder, x variable, t packedStart) error {
-			err := bulk(s, valueOf(x, l.typ), t)
+			err := bulk(s, l.vars.value(x), t)
 			if err == nil && l.typ.Kind() == reflect.Array {
 				err = s.d.ReadEnd()
 			}

@@ -24,6 +24,7 @@ type fieldDecoder struct {
 // A structDecoder reads a struct.
 type structDecoder struct {
 	typ    reflect.Type
+	vars   variableType // typ
 	decode decodeFunc
 	first  *fieldDecoder // or nil
 	fields []*fieldDecoder
@@ -39,7 +40,7 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &structDecoder{typ: t, info: info}
+	c := &structDecoder{typ: t, vars: variableTypeOf(t), info: info}
 	for i := range info.all {
 		f := &info.all[i]
 		plan, err := b.plan(f.typ, f.wire)
@@ -158,7 +159,7 @@ func (c *structDecoder) decodeUnlessDict(s *decoder, x variable) (isDict bool, e
 	case c.math != nil && c.math.fits(mathTypesByType[t]):
 		return false, s.readComponents(x, c.math, t)
 	}
-	err = s.nilOrTypeError(valueOf(x, c.typ), nil)
+	err = s.nilOrTypeError(c.vars.value(x), nil)
 	if err == nil && c.info.required > 0 {
 		i := slices.IndexFunc(c.fields, func(f *fieldDecoder) bool { return f.required })
 		err = c.missingError(s, gdwire.TypeNil, i)
@@ -242,7 +243,7 @@ func (c *structDecoder) readKeyOrRest(s *decoder, x variable, n, next int) (isNe
 func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key structKey) (err error) {
 	seen := c.newSeen(next)
 	if c.embed != nil {
-		if m, ok := fieldOf(valueOf(x, c.typ), c.info.embed.index); ok && m.Len() > 0 {
+		if m, ok := fieldOf(c.vars.value(x), c.info.embed.index); ok && m.Len() > 0 {
 			seen.keys = map[string]struct{}{}
 		}
 	}
@@ -253,7 +254,7 @@ func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key stru
 		}
 		switch {
 		case i < 0:
-			err = c.decodeUnknown(s, valueOf(x, c.typ), key, &seen)
+			err = c.decodeUnknown(s, c.vars.value(x), key, &seen)
 		case seen.has(i):
 			err = s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(c.fields[i].name)))
 		default:
@@ -513,7 +514,7 @@ func (c *structDecoder) decodeArray(s *decoder, x variable, n int) error {
 			return err
 		}
 	}
-	c.clearUnread(valueOf(x, c.typ), &seen)
+	c.clearUnread(c.vars.value(x), &seen)
 	if n < c.info.required {
 		return c.missing(s, gdwire.TypeArray, n)
 	}

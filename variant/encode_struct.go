@@ -10,6 +10,7 @@ import (
 // A structEncoder writes a struct.
 type structEncoder struct {
 	typ    reflect.Type
+	vars   variableType // typ
 	fields []*fieldEncoder
 	info   *structFields
 	embed  pairsFunc // of a map that collects unknown keys
@@ -24,7 +25,7 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &structEncoder{typ: t, info: info, varies: info.embed != nil}
+	c := &structEncoder{typ: t, vars: variableTypeOf(t), info: info, varies: info.embed != nil}
 	for i := range info.all {
 		f := &info.all[i]
 		plan, err := b.fieldPlan(f)
@@ -93,7 +94,7 @@ func (c *structEncoder) makeDictEncoder() encodeFunc {
 		}
 		var err error
 		if c.varies {
-			err = c.encodeVarying(s, valueOf(x, c.typ))
+			err = c.encodeVarying(s, c.vars.value(x))
 		} else {
 			err = encodePairs(s, x, c.fields, 0)
 		}
@@ -175,7 +176,7 @@ func (c *structEncoder) encodeArray(s *encoder, x variable) error {
 	if err := s.e.BeginArray(len(c.fields)); err != nil {
 		return err
 	}
-	v := valueOf(x, c.typ)
+	v := c.vars.value(x)
 	for _, f := range c.fields {
 		if _, ok := fieldOf(v, f.index); !ok {
 			if err := s.e.WriteNil(); err != nil {

@@ -138,7 +138,8 @@ func checkPointer(t reflect.Type) error {
 // reflected returns a decodeFunc or encodeFunc that calls do with the variable, of type t, as a
 // reflect.Value.
 func reflected[S any](t reflect.Type, do func(s S, v reflect.Value) error) func(S, variable) error {
-	return func(s S, x variable) error { return do(s, valueOf(x, t)) }
+	vars := variableTypeOf(t)
+	return func(s S, x variable) error { return do(s, vars.value(x)) }
 }
 
 // pointerSize is the size of a pointer in bytes, at most.

@@ -16,6 +16,15 @@ func variableIn(any) (variable, bool) { return variable{}, false }
 // valueOf returns x as a reflect.Value.
 func valueOf(x variable, _ reflect.Type) reflect.Value { return x }
 
+// A variableType is a type whose variables become reflect.Values.
+type variableType struct{}
+
+// variableTypeOf returns t for value.
+func variableTypeOf(reflect.Type) variableType { return variableType{} }
+
+// value returns x as a reflect.Value.
+func (variableType) value(x variable) reflect.Value { return x }
+
 // pointer returns a pointer to x, whose underlying type is T.
 func pointer[T any](x variable) *T {
 	p := x.Addr()

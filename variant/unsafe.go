@@ -24,6 +24,19 @@ func variableIn(v any) (variable, bool) { return (*[2]unsafe.Pointer)(unsafe.Poi
 // valueOf returns x, a variable of type t, as a reflect.Value.
 func valueOf(x variable, t reflect.Type) reflect.Value { return reflect.NewAt(t, x).Elem() }
 
+// A variableType is a type whose variables become reflect.Values often. It contains a nil pointer to the
+// type. With valueOf, reflect looks up the type of the pointer in a map, unless the program contains it:
+// that is 38 % of the instructions of MarshalEncode of pointers, and 5 % of Unmarshal of small slices.
+type variableType struct{ null any }
+
+// variableTypeOf returns t for value.
+func variableTypeOf(t reflect.Type) variableType {
+	return variableType{reflect.Zero(reflect.PointerTo(t)).Interface()}
+}
+
+// value returns x, a variable of type t, as a reflect.Value.
+func (t variableType) value(x variable) reflect.Value { return reflect.ValueOf(withData(t.null, x)).Elem() }
+
 // pointer returns a pointer to x, whose underlying type is T.
 func pointer[T any](x variable) *T { return (*T)(x) }
 
