@@ -35,7 +35,9 @@ func variableTypeOf(t reflect.Type) variableType {
 }
 
 // value returns x, a variable of type t, as a reflect.Value.
-func (t variableType) value(x variable) reflect.Value { return reflect.ValueOf(withData(t.null, x)).Elem() }
+func (t variableType) value(x variable) reflect.Value {
+	return reflect.ValueOf(withData(t.null, x)).Elem()
+}
 
 // pointer returns a pointer to x, whose underlying type is T.
 func pointer[T any](x variable) *T { return (*T)(x) }
