@@ -16,7 +16,7 @@ func variableIn(any) (variable, bool) { return variable{}, false }
 // valueOf returns x as a reflect.Value.
 func valueOf(x variable, _ reflect.Type) reflect.Value { return x }
 
-// A variableType is a type whose variables become reflect.Values.
+// A variableType makes reflect.Values of the variables of a type.
 type variableType struct{}
 
 // variableTypeOf returns t for value.

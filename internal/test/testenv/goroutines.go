@@ -6,8 +6,8 @@ import (
 )
 
 // NoGoroutines returns a function that fails the test if more goroutines run than when
-// NoGoroutines was called. One that has done its work may still have to end, also one of an
-// earlier test, or a finalizer may run: the function gives them time.
+// NoGoroutines was called. A goroutine of this or of an earlier test can be about to end, and
+// finalizers can run: the function waits for them.
 func NoGoroutines(t testing.TB) (check func()) {
 	before := runtime.NumGoroutine()
 	return func() {
