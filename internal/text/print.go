@@ -3,6 +3,8 @@ package text
 import (
 	"cmp"
 	"encoding/hex"
+	"errors"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 )
@@ -21,9 +23,16 @@ type Printer struct {
 	Indent string
 	// Short prints components of math types as Value.Short does.
 	Short bool
+	// Brief prints keys and names of text without quotes, and Arrays, Dictionaries and Objects without their types.
+	Brief bool
+	// Most, if it is not 0, is the size of Buf in bytes after which printing ends with ErrLong. Buf is then longer.
+	Most int
 
 	numbers [16]float64
 }
+
+// ErrLong is the error of a Printer whose text is longer than Most.
+var ErrLong = errors.New("the text is too long")
 
 // Next appends the next value, which is in depth containers.
 func (p *Printer) Next(depth int) error {
@@ -31,6 +40,11 @@ func (p *Printer) Next(depth int) error {
 	if err != nil {
 		return err
 	}
+	return p.Value(t, depth)
+}
+
+// Value appends the value that starts with t, the latest token, as Next does.
+func (p *Printer) Value(t gdwire.Token, depth int) error {
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
 		return p.container(t, depth)
@@ -49,6 +63,13 @@ func (p *Printer) container(t gdwire.Token, depth int) error {
 		return p.SkipTo(p.Depth() - 1)
 	}
 	v := FromToken(t, nil)
+	if p.Brief {
+		v.Key, v.Elem = gdwire.Elem{}, gdwire.Elem{}
+		if v.Type == gdwire.TypeObject {
+			p.Buf = append(AppendText(p.Buf, v.Text), ' ')
+			v.Type = gdwire.TypeDictionary
+		}
+	}
 	p.Buf = v.AppendStart(p.Buf)
 	lines := p.Indent != "" && t.Len() > 0 && (v.hasPairs() || isContainer(p.PeekKind()))
 	for i := range t.Len() {
@@ -61,13 +82,7 @@ func (p *Printer) container(t gdwire.Token, depth int) error {
 			return err
 		}
 		if v.hasPairs() {
-			key, err := p.ReadToken()
-			if err != nil {
-				return err
-			}
-			if key.Kind() == gdwire.KindProperty {
-				p.Buf = AppendQuoted(p.Buf, key.Bytes())
-			} else if err := p.Next(depth + 1); err != nil {
+			if err := p.key(depth); err != nil {
 				return err
 			}
 			p.Buf = append(p.Buf, AfterKey...)
@@ -81,6 +96,29 @@ func (p *Printer) container(t gdwire.Token, depth int) error {
 	}
 	p.Buf = v.AppendEnd(p.Buf)
 	_, err := p.ReadToken() // End
+	return err
+}
+
+// key appends the next key or name of a container.
+func (p *Printer) key(depth int) error {
+	t, err := p.ReadToken() // Property or DictKey
+	if err == nil && p.Brief && t.Kind() == gdwire.KindDictKey && p.PeekKind() == gdwire.KindStringChunk {
+		t, err = p.ReadToken()
+	}
+	switch {
+	case err != nil:
+		return err
+	case t.Kind() == gdwire.KindDictKey:
+		return p.Next(depth + 1)
+	case !p.Brief:
+		p.Buf = AppendQuoted(p.Buf, t.Bytes())
+	case t.Kind() == gdwire.KindProperty:
+		p.Buf = AppendText(p.Buf, t.Bytes())
+	default:
+		if err = p.chunks(t); err == nil {
+			p.Buf = p.Buf[:len(p.Buf)-1] // the quote
+		}
+	}
 	return err
 }
 
@@ -125,7 +163,7 @@ func (p *Printer) packed(t gdwire.Token) error {
 			continue
 		}
 		size := int(int64(len(t.Bytes())) / max(t.Len(), 1))
-		for b := t.Bytes(); len(b) > 0; b = b[size:] {
+		for b := p.cut(t.Bytes(), size); len(b) > 0; b = b[size:] {
 			item := Element(t, b[:size], p.numbers[:0])
 			item.Short = p.Short && t.Type().Element() > gdwire.TypeString
 			p.Buf = item.Append(AppendSeparator(p.Buf, i))
@@ -161,10 +199,22 @@ func (p *Printer) Leaf(t gdwire.Token) error {
 
 // flush calls Flush.
 func (p *Printer) flush() error {
-	if p.Flush == nil {
+	switch {
+	case p.Most > 0 && len(p.Buf) > p.Most:
+		return ErrLong
+	case p.Flush == nil:
 		return nil
 	}
 	return p.Flush()
+}
+
+// cut returns the part of a long text or packed array after which Buf is longer than Most, or all of it. A rune is cut
+// only after Most.
+func (p *Printer) cut(b []byte, size int) []byte {
+	if p.Most > 0 {
+		b = b[:min(len(b), (p.Most+utf8.UTFMax)*size)]
+	}
+	return b
 }
 
 // longBuf is the number of bytes after which Buf is flushed between items.
@@ -172,7 +222,7 @@ const longBuf = 4 << 10
 
 // flushLong calls Flush if Buf is long.
 func (p *Printer) flushLong() error {
-	if len(p.Buf) < longBuf {
+	if len(p.Buf) < longBuf && p.Most == 0 {
 		return nil
 	}
 	return p.flush()
@@ -181,7 +231,7 @@ func (p *Printer) flushLong() error {
 // chunks appends the text that starts with chunk t, and a quote.
 func (p *Printer) chunks(t gdwire.Token) error {
 	for {
-		p.Buf = AppendText(p.Buf, t.Bytes())
+		p.Buf = AppendText(p.Buf, p.cut(t.Bytes(), 1))
 		if t.Last() {
 			p.Buf = append(p.Buf, '"')
 			return nil
@@ -209,7 +259,7 @@ func (p *Printer) NodePath(r *NodePathReader, text []byte) error {
 			p.Buf = append(p.Buf, '"')
 			return nil
 		}
-		p.Buf = AppendText(p.Buf, t.Bytes())
+		p.Buf = AppendText(p.Buf, p.cut(t.Bytes(), 1))
 		if err := p.flush(); err != nil {
 			return err
 		}
@@ -231,7 +281,7 @@ func (p *Printer) bytes(t gdwire.Token) error {
 			p.Buf = append(p.Buf, end...)
 			return nil
 		}
-		p.Buf = hex.AppendEncode(p.Buf, t.Bytes())
+		p.Buf = hex.AppendEncode(p.Buf, p.cut(t.Bytes(), 1))
 		if err := p.flush(); err != nil {
 			return err
 		}

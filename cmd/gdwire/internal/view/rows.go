@@ -1,11 +1,13 @@
 package view
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save"
@@ -167,13 +169,30 @@ func (r *rowReader) value(c *container, w *row) error {
 	}
 	r.describe(w, t)
 	r.judge(c, w, t)
-	p := preview{d: r.d.Decoder, most: maxPreview, numbers: r.numbers[:0]}
-	err = p.value(t, 0)
-	w.Text = string(p.buf)
-	if err != nil && err != errFull {
-		return offset(err, w.At)
+	p := text.Printer{Decoder: r.d.Decoder, Brief: true, Most: maxPreview}
+	err = p.Value(t, 0)
+	if w.Text = string(p.Buf); len(p.Buf) > maxPreview {
+		w.Text = string(cutText(p.Buf)) + text.Ellipsis
+		return nil
 	}
-	return nil
+	return offset(err, w.At)
+}
+
+// maxPreview is the size in bytes of the text of a row.
+const maxPreview = 160
+
+// cutText returns text, up to maxPreview bytes and not ending inside a rune.
+func cutText(text []byte) []byte {
+	if len(text) > maxPreview {
+		text = text[:maxPreview]
+	}
+	for len(text) > 0 {
+		if r, n := utf8.DecodeLastRune(text); r != utf8.RuneError || n != 1 {
+			break
+		}
+		text = text[:len(text)-1]
+	}
+	return text
 }
 
 // step sets the step to a child and moves w from its key, name or length to its value.
@@ -224,6 +243,20 @@ const maxThumbnail = 1 << 20
 func (r *rowReader) isPicture(at int64) bool {
 	head, err := r.s.Bytes(at, 12)
 	return err == nil && pictureType(head) != ""
+}
+
+// pictureType returns the media type of a picture that a browser shows, by its first bytes, or
+// "". SVG is not among them, because it can have scripts.
+func pictureType(b []byte) string {
+	switch {
+	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
+		return "image/png"
+	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
+		return "image/jpeg"
+	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
+		return "image/webp"
+	}
+	return ""
 }
 
 // htmlColor returns a color as #rrggbbaa.
@@ -288,17 +321,9 @@ func (r *rowReader) element(c *container, w *row) error {
 	if err != nil {
 		return err
 	}
-	kind := packed[c.typ]
-	w.Type, w.Width = kind.element.String(), c.width
-	v := text.Value{Type: kind.element, Single: c.width/int64(kind.components) == 4}
-	if kind.element == gdwire.TypeInt {
-		v.Int = signed(b)
-	} else {
-		for width := len(b) / kind.components; len(b) > 0; b = b[width:] {
-			v.Numbers = append(v.Numbers, float(b[:width]))
-		}
-	}
-	if kind.element == gdwire.TypeColor {
+	v := text.Element(c.start, b, nil)
+	w.Type, w.Width = v.Type.String(), c.width
+	if v.Type == gdwire.TypeColor {
 		w.Color = htmlColor(v.Numbers)
 	}
 	w.Text = v.String()

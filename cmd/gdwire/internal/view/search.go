@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -39,6 +41,9 @@ const (
 	maxQuery    = 200      // characters
 	reportEvery = 16 << 20 // bytes
 )
+
+// errFull ends a search with maxHits.
+var errFull = errors.New("there are too many hits")
 
 // A query is the text or number that a search looks for.
 type query struct {
@@ -224,14 +229,14 @@ func (x *search) equal(got float64, width int) bool {
 
 // packed searches the elements of a packed array of numbers.
 func (x *search) packed(t gdwire.Token) error {
-	kind, width := packed[t.Type()], t.Width()
+	isInt, width := t.Type().Element() == gdwire.TypeInt, t.Width()
 	payload := x.d.Payload()
 	buf := make([]byte, 8<<10)
 	found := false
 	for {
 		n, err := io.ReadFull(payload, buf) // buf holds a whole number of components
 		for b := buf[:n]; len(b) >= width/8 && !found; b = b[width/8:] {
-			if kind.element == gdwire.TypeInt {
+			if isInt {
 				found = float64(signed(b[:width/8])) == x.q.number
 			} else {
 				found = x.equal(float(b[:width/8]), width)
@@ -244,6 +249,22 @@ func (x *search) packed(t gdwire.Token) error {
 			return err
 		}
 	}
+}
+
+// signed returns an integer of 4 or 8 bytes.
+func signed(b []byte) int64 {
+	if len(b) == 4 {
+		return int64(int32(binary.LittleEndian.Uint32(b)))
+	}
+	return int64(binary.LittleEndian.Uint64(b))
+}
+
+// float returns a float of 4 or 8 bytes.
+func float(b []byte) float64 {
+	if len(b) == 4 {
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
 func (x *search) foundIf(ok bool) error {

@@ -78,7 +78,7 @@ func (r *requested) Read(p []byte) (int, error) {
 type container struct {
 	at    int64
 	kind  gdwire.Kind // 0 for the whole source, whose children are its packets
-	typ   gdwire.Type
+	start gdwire.Token
 	elem  gdwire.Type // the declared type of an Array's elements or a Dictionary's keys
 	count int64       // of children, or -1 if it is not known
 	first int64       // offset of the first child
@@ -99,7 +99,7 @@ func (s *Source) open(d *decoder, at, end int64) (*container, error) {
 	if err != nil {
 		return nil, offset(err, at)
 	}
-	c := &container{at: at, kind: t.Kind(), typ: t.Type(), count: t.Len(), first: at + d.InputOffset(), end: end}
+	c := &container{at: at, kind: t.Kind(), start: t, count: t.Len(), first: at + d.InputOffset(), end: end}
 	switch t.Kind() {
 	case gdwire.KindArrayStart:
 		c.elem = t.Elem().Type
@@ -118,26 +118,13 @@ func (s *Source) open(d *decoder, at, end int64) (*container, error) {
 }
 
 // elementWidth returns the size of the elements of a packed array that are shown as children,
-// or 0.
+// or 0. A PackedByteArray is shown as bytes.
 func elementWidth(t gdwire.Token) int64 {
-	n := packed[t.Type()].components * t.Width() / 8
-	return int64(n)
-}
-
-// packed contains the packed arrays with elements of a fixed size, but not PackedByteArray,
-// which is shown as bytes.
-var packed = map[gdwire.Type]struct {
-	element    gdwire.Type
-	components int
-}{
-	gdwire.TypePackedInt32Array:   {gdwire.TypeInt, 1},
-	gdwire.TypePackedInt64Array:   {gdwire.TypeInt, 1},
-	gdwire.TypePackedFloat32Array: {gdwire.TypeFloat, 1},
-	gdwire.TypePackedFloat64Array: {gdwire.TypeFloat, 1},
-	gdwire.TypePackedVector2Array: {gdwire.TypeVector2, 2},
-	gdwire.TypePackedVector3Array: {gdwire.TypeVector3, 3},
-	gdwire.TypePackedVector4Array: {gdwire.TypeVector4, 4},
-	gdwire.TypePackedColorArray:   {gdwire.TypeColor, 4},
+	if t.Type() == gdwire.TypePackedByteArray {
+		return 0
+	}
+	n, _ := t.Type().Element().Components()
+	return int64(max(n, 1) * t.Width() / 8)
 }
 
 // marks holds the offsets of some of a container's children, so that a child is found

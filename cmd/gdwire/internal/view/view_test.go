@@ -23,6 +23,7 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -125,11 +126,11 @@ func TestChildren(t *testing.T) {
 				require.Equal(t, []string{
 					`.name String "Ada"`, `["a key"] int 1`, `[&"sn"] StringName &"x"`, `[Vector2i(1, 2)] Color Color(1.0, 0.5, 0.0, 1.0)`,
 					`[7] NodePath ^"/root/A:b"`, `[null] bool true`, `.value(6) float 0.5`, `.list Array [1, "two", [], {x: 3}]`,
-					`.ints PackedInt32Array PackedInt32Array(1, -2)`, `.longs PackedInt64Array PackedInt64Array(1099511627776)`,
-					`.floats PackedFloat32Array PackedFloat32Array(0.1)`, `.doubles PackedFloat64Array PackedFloat64Array(0.1)`,
-					`.strings PackedStringArray PackedStringArray("a", "")`, `.bytes PackedByteArray PackedByteArray("010203")`,
-					`.vectors PackedVector2Array PackedVector2Array(Vector2(1.0, 2.0))`,
-					`.colors PackedColorArray PackedColorArray(Color(0.0, 0.0, 1.0, 0.0))`,
+					`.ints PackedInt32Array PackedInt32Array([1, -2])`, `.longs PackedInt64Array PackedInt64Array([1099511627776])`,
+					`.floats PackedFloat32Array PackedFloat32Array([0.1])`, `.doubles PackedFloat64Array PackedFloat64Array([0.1])`,
+					`.strings PackedStringArray PackedStringArray(["a", ""])`, `.bytes PackedByteArray PackedByteArray("010203")`,
+					`.vectors PackedVector2Array PackedVector2Array([Vector2(1.0, 2.0)])`,
+					`.colors PackedColorArray PackedColorArray([Color(0.0, 0.0, 1.0, 0.0)])`,
 					`.rid RID RID(5)`, `.object Object ObjectID(6)`, `.signal Signal Signal("hit", 7)`,
 					`.basis Basis Basis(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)`, `["bad\n\u202e"] String "\x01\u202e"`,
 				}, texts(inside))
@@ -143,6 +144,44 @@ func TestChildren(t *testing.T) {
 				require.Equal(t, "#0000ff00", list(t, s, &inside[15])[0].Color)
 				require.Equal(t, []string{`.hp int 5`, `["metadata/x"] Array [1]`}, texts(list(t, s, &rows[1])))
 			})
+		}
+	}
+}
+
+// The text of a row is the beginning of the whole text, at most maxPreview bytes and not a part of a rune.
+func TestPreview(t *testing.T) {
+	long := strings.Repeat("x", 40_000)
+	deep := any(1)
+	for range 200 {
+		deep = []any{deep}
+	}
+	for i, v := range []any{
+		1, "short", strings.Repeat("x", maxPreview-2), strings.Repeat("x", maxPreview-1), long, strings.Repeat("€", 60_000), "a" + strings.Repeat("€", 60_000),
+		strings.Repeat("\n", 1000), variant.StringName(long), variant.NodePath(long + "/b"), variant.NodePath(strings.Repeat("ab/", 100)),
+		map[string]any{long: 1}, map[string]any{"a key": variant.StringName("b"), "": long}, map[any]any{variant.StringName("name"): 1, variant.NodePath("a/b"): 2},
+		deep, make([]any, 1000), make([]int32, 20_000), make([]float64, 20_000), make([]variant.Color, 5000), make([]byte, 1000), make([]byte, maxPreview),
+		[]string{"a", long}, strings.Split(strings.Repeat("word ", 3000), " "),
+		&variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{1, 2}},
+		&variant.Object{Class: "Node\n", Properties: []variant.Property{{Name: "a name", Value: "x"}, {Name: long[:1000], Value: 1}}},
+	} {
+		memory := source(save.Bare, gdwiretest.Encode(t, v))
+		d := memory.decoder(nil)
+		memory.reset(d, 0, memory.Size)
+		p := text.Printer{Decoder: d.Decoder, Brief: true}
+		require.NoError(t, p.Next(0))
+		want := string(p.Buf)
+		if len(want) > maxPreview {
+			want = strings.ToValidUTF8(want[:maxPreview], "") + "…"
+		}
+		memory.reset(d, 0, memory.Size)
+		p.Buf, p.Most = nil, maxPreview
+		_ = p.Next(0)
+		require.Less(t, len(p.Buf), 100*maxPreview, "the rest is not printed")
+		for _, s := range []*Source{memory, onDisk(t, memory)} {
+			l, err := s.children(t.Context().Done(), root, 0, 0)
+			require.NoError(t, err)
+			require.Equal(t, want, l.Rows[0].Text, i)
+			require.Nil(t, l.Rows[0].Error)
 		}
 	}
 }
