@@ -37,6 +37,7 @@ func content() *variant.Dictionary {
 func TestSaveEdits(t *testing.T) {
 	raw := gdwiretest.Encode(t, "text")
 	list := variant.Raw{Data: gdwiretest.Encode(t, []any{1})}
+	dict := gdwiretest.Encode(t, map[string]int{"x": 1})
 	for _, c := range []struct {
 		name  string
 		edits []Edit
@@ -54,6 +55,9 @@ func TestSaveEdits(t *testing.T) {
 			`{"hp": 42, "speed": 1.5, "name": &"Ada", "a": {"b": 2, "c": "x"}, "…": 1}`, ""},
 		{"typed array", []Edit{Set("floats[+]", 2), Delete("items"), Delete("bytes"), Delete("pos"), Set(".value(0)", 1), Delete("name")},
 			`{"hp": 1, "speed": 1.5, "floats": Array[float]([1.5, 2.0])}`, ""},
+		{"from the end", []Edit{Set("$", list), Set("[+]", 6), Set("[-1]", 5), Set("[+]", map[string]int{"x": 1}), Set("[-1].x", 2)}, `[1, 5, {"x": 2}]`, ""},
+		{"NodePath", []Edit{Set("$", map[string]any{}), Set(`[^"a//b"]`, 1), Set(`[^"a/b"]`, 2), Set(`[^"a/b:"]`, 3)}, `{^"a/b": 3}`, ""},
+		{"every", []Edit{Set("$", list), Set("[0]", variant.Raw{Data: dict}), Set("[+]", variant.Raw{Data: dict}), Delete("[1].x"), Delete("[*].x")}, `[{}, {}]`, ""},
 		{"whole", []Edit{Set("$", list), Set("[1]", 2), Set("[2]", 3)}, `[1, 2, 3]`, ""},
 
 		{"type", []Edit{Set("hp", "text")}, "", "savefile: $.hp is of type int and not String; a variant.Raw sets another type"},
@@ -61,6 +65,7 @@ func TestSaveEdits(t *testing.T) {
 		{"fraction", []Edit{Set("hp", 1.5)}, "", "savefile: $.hp is of type int and not float; a variant.Raw sets another type"},
 		{"missing", []Edit{Set("speed", 2), Set("itms[0]", 1)}, "", "savefile: there is no $.itms[0]; did you mean $.items?"},
 		{"missing element", []Edit{Set("items[4]", 1)}, "", "savefile: there is no $.items[4]"},
+		{"add to every", []Edit{Set("items", []any{[]int{}, []int{}}), Set("items[*][0]", 1)}, "", "savefile: there are 2 values at $.items[*]"},
 		{"missing packet", []Edit{Delete("$3.x")}, "", "savefile: there is no $3.x"},
 		{"delete a packet", []Edit{Delete("$")}, "", "savefile: $ is a whole packet, which cannot be deleted"},
 		{"path", []Edit{Set("a b", 1)}, "", `savefile: "a b", column 2: unexpected " b"`},

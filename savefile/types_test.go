@@ -368,6 +368,77 @@ func TestRandomModel(t *testing.T) {
 	t.Logf("%d edits, and %d refused", edits, refused)
 }
 
+// TestRandomEdits makes several edits in one call, by paths of all forms: the result, or the error, is that of the same
+// edits one by one.
+func TestRandomEdits(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 52))
+	one := func(all []string) string { return all[r.IntN(len(all))] }
+	starts := []string{"", "$", "a", `["a"]`, "l", "l[0]", "l[-1]", "l[*]", "l[+]", "l[1]", "d", `[&"d"]`, ".value(2)", "d.value(0)", "n", "p", "b", "s", "v", "v.x", "o[0]"}
+	steps := []string{"[+]", "[-1]", "[-2]", "[*]", "[0]", "[1]", "[2]", "[3]", ".key(0)", ".key(1)", ".value(0)", ".value(1)", ".x", `["x"]`, `[&"x"]`,
+		".y", `[&"y"]`, `[^"a/b"]`, `[^"a//b"]`, `[^"a/b:"]`, `["a//b"]`, "[Vector2(0.1, 1)]", "[Vector2(0.100000001, 1)]", "[0.0]", "[-0.0]", ""}
+	values := []any{5, 6, 2.5, "text", "a//b", nil, variant.NodePath("a/b:"), variant.StringName("x"), map[string]int{"x": 7}, []int{8}, variant.Vector2{X: 1.5}}
+	calls := 2_000
+	if testenv.Full() {
+		calls *= 10
+	}
+	whole := 0
+	for i := range calls {
+		dict := func(pairs ...any) *variant.Dictionary {
+			d := new(variant.Dictionary)
+			for i := 0; i < len(pairs); i += 2 {
+				d.Set(pairs[i], pairs[i+1])
+			}
+			return d
+		}
+		names := dict(variant.NodePath("a/b"), 1)
+		format := []gdwire.Format{gdwire.Godot4, gdwire.Godot3}[i%2]
+		if format == gdwire.Godot4 {
+			names.Key = gdwire.Elem{Type: gdwire.TypeNodePath}
+		}
+		f, err := New(Info{Format: format, Lengths: NoLengths}, dict("a", []any{1, 2}[:1+r.IntN(2)], "l", []any{dict("x", 1), dict("x", 2, "y", 3)},
+			"d", dict("x", 1, variant.StringName("y"), 2, variant.NodePath("a/b"), 3), "n", names, "p", []int32{1, 2}, "b", []byte{1, 2, 3}[:1+r.IntN(3)],
+			"s", []string{"x", "y"}, "v", variant.Vector2{X: 1, Y: 2}, "o", []any{[]any{1}}))
+		require.NoError(t, err)
+		packet := contentOf(t, f)
+		before := f.content
+		var all []Edit
+		var failed error
+		for n := 2 + r.IntN(4); len(all) < n && failed == nil; {
+			edit := Set(one(starts)+one(steps), values[r.IntN(len(values))])
+			if r.IntN(5) == 0 {
+				edit = Delete(edit.path)
+			}
+			if err := f.Edit(edit); err != nil {
+				if r.IntN(100) > 0 {
+					continue // few calls end in an error
+				}
+				failed = err
+			}
+			all = append(all, edit)
+		}
+		want := contentOf(t, f)
+		f.content = before
+		got, err := EditPacket(packet, all, variant.Options{Decoder: gdwire.DecoderOptions{Format: format, AllowObjects: true}})
+		failedAtOnce := f.Edit(all...)
+		if failed != nil {
+			require.EqualError(t, err, failed.Error(), "%v", all)
+			require.EqualError(t, failedAtOnce, failed.Error(), "%v: %d", all, i)
+			continue
+		}
+		require.NoError(t, err, "%v", all)
+		require.NoError(t, failedAtOnce, "%v", all)
+		require.True(t, bytes.Equal(want, got), "%v", all)
+		require.True(t, bytes.Equal(want, contentOf(t, f)), "%v", all)
+		var v any
+		require.NoError(t, f.Unmarshal(&v), "%v", all)
+		again, err := New(f.Info, v)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, contentOf(t, again)), "a key twice: %v", all)
+		whole++
+	}
+	require.Greater(t, whole, calls/2)
+}
+
 // has reports whether d contains a key.
 func has(d *variant.Dictionary, key any) bool {
 	_, ok := d.Get(key)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // textTypes contains the types of text.
@@ -98,6 +99,7 @@ func (v *Value) convert(to *Value) (Value, bool) {
 		fit.Int, fit.Numbers = int64(v.Numbers[0]), nil
 		return fit, isInteger(v.Numbers[0], 63)
 	case from == gdwire.TypeString:
+		fit.Text = textOf(v.Text, to.Type).Text
 		return fit, true
 	case slices.Contains(lists, from):
 		return v.list(to)
@@ -150,6 +152,14 @@ func (v Value) fitItems(items []Value, even, odd gdwire.Elem) (Value, bool) {
 		v.Form = Empty
 	}
 	return v, true
+}
+
+// textOf returns a value of a type of text, with the text that is read after it was written.
+func textOf(text string, t gdwire.Type) Value {
+	if t == gdwire.TypeNodePath {
+		text = wire.CleanNodePath(text)
+	}
+	return Value{Type: t, Text: text}
 }
 
 // isInteger reports whether x is an integer of the given number of bits and a sign.

@@ -98,7 +98,7 @@ const textHint = `; text is written "…"`
 // exact parses the value after a prefix. Text is in quotes or goes to the end of the line.
 func (s *scanner) exact(t gdwire.Type) (Value, error) {
 	if quoted := !s.atEnd() && (s.text[s.pos] == '"' || s.text[s.pos] == '\''); textTypes[t] && !quoted {
-		return Value{Type: t, Text: s.take(len(s.text) - s.pos)}, nil
+		return textOf(s.take(len(s.text)-s.pos), t), nil
 	}
 	start := s.pos
 	v, err := s.value()
@@ -158,7 +158,7 @@ func (s *scanner) value() (Value, error) {
 
 func (s *scanner) textValue(t gdwire.Type) (Value, error) {
 	text, err := s.quoted()
-	return Value{Type: t, Text: text}, err
+	return textOf(text, t), err
 }
 
 // parseFloat parses a number of this grammar. A number that rounds to infinity is out of

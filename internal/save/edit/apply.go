@@ -39,15 +39,15 @@ func independent(all []Request) int {
 }
 
 // isIndependent reports whether the path leads to the same value after other independent requests of
-// the same kind. Deleting an element moves those after it; a pair can have several paths by its
-// number, and if its key is a StringName.
+// the same kind. Deleting an element moves those after it, and adding one those that are counted from the end; a
+// pair can have several paths by its number, and if its key is a StringName.
 func (r *Request) isIndependent() bool {
 	for i := range r.Path.Steps {
 		s := &r.Path.Steps[i]
-		if s.Op == text.KeyAt || s.Op == text.ValueAt || s.Key.Type == gdwire.TypeStringName {
-			return false
-		}
-		if last := i == len(r.Path.Steps)-1; last && r.Op == Delete && s.Key.Type == gdwire.TypeInt {
+		isIndex, last := s.Key.Type == gdwire.TypeInt, i == len(r.Path.Steps)-1
+		switch {
+		case s.Op != text.Child && s.Op != text.End, s.Key.Type == gdwire.TypeStringName,
+			isIndex && (s.Key.Int < 0 || last && r.Op == Delete):
 			return false
 		}
 	}

@@ -62,6 +62,9 @@ func (e *editor) run(tree *text.Tree) error {
 		return err
 	}
 	for _, p := range tree.Targets {
+		if in := p.Parent(); e.op == Put && in != nil && in.Hits > 1 { // a value would be added to the first
+			p = in
+		}
 		switch {
 		case p.Hits == 0:
 			return notFound(e.content, p)

@@ -8,6 +8,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/reals"
 	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // An oldValue is a value in the input. Its text may be cut, and a container is stored without
@@ -131,8 +132,8 @@ func kin(key *text.Value) string {
 		k.Numbers[i] = text.Round32(x) + 0
 	}
 	switch {
-	case k.Type == gdwire.TypeStringName || k.Type == gdwire.TypeNodePath:
-		k.Type = gdwire.TypeString
+	case k.Type == gdwire.TypeString || k.Type == gdwire.TypeStringName || k.Type == gdwire.TypeNodePath:
+		k.Type, k.Text = gdwire.TypeString, wire.CleanNodePath(k.Text)
 	case len(k.Numbers) > 0:
 		return fmt.Sprint(k.Numbers)
 	}

@@ -167,6 +167,7 @@ func (e *editor) leave(p *text.Node, c text.Container) error {
 	}
 	defer e.keys.leave(p) // there can be a million Dictionaries
 	grow := -e.removed[p]
+	delete(e.removed, p) // [*] is several containers
 	if e.op == Add || e.op == Put {
 		n, err := e.addTo(p, &c)
 		if err != nil {
