@@ -351,6 +351,10 @@ func TestRepairLargeContainer(t *testing.T) {
 		require.NoError(t, err)
 		require.Greater(t, 4*len(got), len(saved))
 		require.Equal(t, saved[:len(got)-1], got[:len(got)-1])
+		f, err = read(b[:cut], given(Info{Format: gdwire.Godot4, Lengths: LittleEndian}))
+		require.NoError(t, err, "Open has read all of it")
+		_, err = values(f)
+		require.NotNil(t, asDamage(err))
 	}
 }
 

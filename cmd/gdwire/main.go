@@ -230,6 +230,7 @@ var words = []shell.Word{
 	{Names: "cat show print dump less head ls", Answer: "gdwire flat and json show a file, and get a value of it"},
 	{Names: "jq query select", Answer: "gdwire get shows the value at a path, and json -plain is for jq"},
 	{Names: "gron ungron", Answer: "gdwire flat shows a line for each leaf, and set reads such lines"},
+	{Names: "count len length wc", Answer: "gdwire get -length shows the number of elements, pairs or bytes of a value"},
 	{Names: "grep search", Answer: "gdwire find shows the values and keys that contain a text or number"},
 	{Names: "edit update replace put change", Answer: "gdwire set changes a value, and encode -like writes JSON that was edited"},
 	{Names: "insert append push", Answer: "gdwire add adds keys and elements"},

@@ -5,8 +5,10 @@ package outfile
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -207,4 +209,21 @@ func TestNoName(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	require.NoError(t, err)
 	require.Empty(t, entries)
+}
+
+// TestSignalBetweenFiles: a signal after a file was replaced ends the program as if there had been none.
+func TestSignalBetweenFiles(t *testing.T) {
+	if name := os.Getenv("GDWIRE_SIGNAL_AFTER"); name != "" {
+		f, err := Create(name, EndOnSignal)
+		require.NoError(t, err)
+		require.NoError(t, f.Commit())
+		require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+		select {}
+	}
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSignalBetweenFiles$")
+	c.Env = append(os.Environ(), "GDWIRE_SIGNAL_AFTER="+filepath.Join(t.TempDir(), "file"))
+	out, err := c.CombinedOutput()
+	var ended *exec.ExitError
+	require.ErrorAs(t, err, &ended)
+	require.Equal(t, syscall.SIGTERM, ended.Sys().(syscall.WaitStatus).Signal(), "%s", out)
 }

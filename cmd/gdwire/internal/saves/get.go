@@ -160,7 +160,8 @@ func (all several) more(err error) error {
 func (v *valuePrinter) show(p *save.Packet) error {
 	switch {
 	case v.raw:
-		return found(writePayload(v.Out, p))
+		r, err := payload(p)
+		return cmp.Or(err, v.showRaw(r))
 	case v.keys:
 		return found(v.showKeys(p.Decoder))
 	case v.length:
@@ -228,6 +229,7 @@ func (v *valuePrinter) showLength(d *gdwire.Decoder) error {
 	if err := d.SkipTo(depth); err != nil {
 		return err
 	}
+	v.showName()
 	_, err = fmt.Fprintln(v.Out, n)
 	return err
 }
@@ -283,14 +285,10 @@ func (v *valuePrinter) showPart(part *text.Part) error {
 	case v.keys || v.length:
 		return fmt.Errorf("-keys and -length are for containers and text, and not for an element or component")
 	case v.raw && (value.Type == gdwire.TypeInt || value.Type == gdwire.TypeFloat):
-		_, err := v.Out.WriteString(value.String())
-		return found(err)
+		return v.showRaw(strings.NewReader(value.String()))
 	case v.raw:
 		b, err := part.Append([]byte(value.Text), value)
-		if err == nil {
-			_, err = v.Out.Write(b)
-		}
-		return found(err)
+		return cmp.Or(err, v.showRaw(bytes.NewReader(b)))
 	case !v.isJSON():
 		v.showName()
 		_, err := fmt.Fprintln(v.Out, value)
@@ -305,25 +303,33 @@ func (v *valuePrinter) showPart(part *text.Part) error {
 	return v.showValue(gdwire.NewDecoder(&encoded, &gdwire.DecoderOptions{AllowInvalidUTF8: v.allowInvalid}))
 }
 
-// writePayload writes the content of the next value, a string, packed array or image.
-func writePayload(w io.Writer, p *save.Packet) error {
+// showRaw writes bytes as they are, of several files in a line for each, and returns ErrFound.
+func (v *valuePrinter) showRaw(r io.Reader) error {
+	v.showName()
+	_, err := io.Copy(v.Out, r)
+	if err == nil && v.Several {
+		err = v.Out.WriteByte('\n')
+	}
+	return found(err)
+}
+
+// payload returns the content of the next value, a string, packed array or image, or the text of a number.
+func payload(p *save.Packet) (io.Reader, error) {
 	t, err := p.ReadToken()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch t.Kind() {
 	case gdwire.KindStringChunk, gdwire.KindImageStart:
 	case gdwire.KindBool, gdwire.KindInt32, gdwire.KindInt64, gdwire.KindFloat32, gdwire.KindFloat64:
 		v := text.FromToken(t, nil)
-		_, err := io.WriteString(w, v.String())
-		return err
+		return strings.NewReader(v.String()), nil
 	case gdwire.KindPackedStart:
 		if t.Type() == gdwire.TypePackedStringArray {
-			return fmt.Errorf("-raw does not write a %v; add [n] to the path for one of its strings", t.Type())
+			return nil, fmt.Errorf("-raw does not write a %v; add [n] to the path for one of its strings", t.Type())
 		}
 	default:
-		return fmt.Errorf("-raw writes strings, numbers, packed arrays and images, not a %v", t.Type())
+		return nil, fmt.Errorf("-raw writes strings, numbers, packed arrays and images, not a %v", t.Type())
 	}
-	_, err = io.Copy(w, p.Payload())
-	return err
+	return p.Payload(), nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
@@ -80,7 +81,7 @@ func (e *editor) check(f *shell.Flags) (err error) {
 		return nil
 	}
 	if _, err := e.tree(nil); err != nil {
-		return withOperandHint(f, err)
+		return cmp.Or(e.unquoted(), withOperandHint(f, err))
 	}
 	f.Operands = f.Operands[files:]
 	return nil
@@ -120,6 +121,22 @@ func (e *editor) checkNames(f *shell.Flags, files int) error {
 		default:
 			return fmt.Errorf("%q is an edit, and edits precede the files", name)
 		}
+	}
+	return nil
+}
+
+// unquoted returns an error for an edit that a shell split into operands: hp = 5.
+func (e *editor) unquoted() error {
+	for i, line := range e.lines {
+		op := strings.TrimLeft(line, "+-")
+		if i == 0 || !e.hasLines() || !strings.HasPrefix(op, "=") {
+			continue
+		}
+		all := e.lines[i-1 : i+1]
+		if op == "=" {
+			all = e.lines[i-1 : min(i+2, len(e.lines))]
+		}
+		return fmt.Errorf("an edit is one operand, in quotes: '%s'", strings.Join(all, " "))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/dustin/go-humanize"
@@ -28,11 +29,19 @@ func isStdin(name string) bool { return name == "" || name == "-" }
 // runFiles runs a command for each file. After an error it goes on with the next file.
 func (s *Stdio) runFiles(f *Flags, run func(s *Stdio, name string) error) error {
 	if len(f.Operands) <= 1 && !f.InPlace {
+		if s.Edits && sameFile(f.File(), f.Output) {
+			if err := checkRegular(f.Output); err != nil {
+				return err
+			}
+		}
 		return s.runTo(f.Output, func() error { return run(s, f.File()) })
 	}
 	one := func(name string) error {
 		if !f.InPlace {
 			return run(s, name)
+		}
+		if err := checkRegular(name); err != nil {
+			return err
 		}
 		return s.runTo(name, func() error { return run(s, name) })
 	}
@@ -41,6 +50,22 @@ func (s *Stdio) runFiles(f *Flags, run func(s *Stdio, name string) error) error 
 	}
 	s.Several = true
 	return s.runTo(f.Output, func() error { return s.runAll(f, one) })
+}
+
+// sameFile reports whether two names lead to the same file.
+func sameFile(a, b string) bool {
+	one, errA := os.Stat(a)
+	other, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(one, other)
+}
+
+// checkRegular returns an error if the file of the given name cannot be replaced, such as a pipe: opening one to write
+// waits for its reader.
+func checkRegular(name string) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return fmt.Errorf("%s is no regular file", name)
+	}
+	return nil
 }
 
 // A tally counts the files of a command by result.
