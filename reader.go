@@ -132,7 +132,7 @@ func (d *Decoder) ResetN(r io.Reader, n int64) {
 
 // ResetBytes discards the state of d and makes it read the bytes in b, as ResetN does for a Reader.
 // They are not copied: the payloads of tokens are parts of b, so b must not change while the Decoder
-// reads it.
+// reads it, and the memory that calls fill must not overlap b.
 func (d *Decoder) ResetBytes(b []byte) {
 	// Without its spare capacity: the memory after b can belong to another goroutine, and a
 	// slice of b must not reach it.

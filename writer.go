@@ -109,7 +109,7 @@ func (e *Encoder) Reset(w io.Writer) {
 
 // ResetBytes discards the state of e as Reset does, and makes it append to b instead of
 // writing to a Writer. Bytes returns the result, also after Close. e can write to all of the capacity of b, also
-// after the output. The size of containers of [Unknown] count is not limited.
+// after the output, so the memory of later arguments must not overlap it. The size of containers of [Unknown] count is not limited.
 func (e *Encoder) ResetBytes(b []byte) {
 	e.restartBytes(b)
 	e.reset()

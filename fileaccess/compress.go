@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 )
 
 // Compress appends src to dst, compressed as PackedByteArray.compress(mode) does, and returns
-// the extended slice. The only error is that of a mode that engines do not write, which wraps
+// the extended slice. If src overlaps the capacity of dst, the result is new memory. The only error is that of a mode that engines do not write, which wraps
 // [ErrMode].
 //
 // The result is one stream without a size; decompress of the engines needs len(src). FastLZ, the
@@ -25,14 +26,15 @@ func Compress(dst, src []byte, mode Mode) ([]byte, error) {
 	if e == nil {
 		e = codec.encoder()
 	}
-	dst = e.encode(dst, src)
+	dst = e.encode(apart(dst, src), src)
 	codec.encoders.Put(e)
 	return dst, nil
 }
 
 // Decompress appends the content of src to dst and returns the extended slice. src is what
 // PackedByteArray.compress(mode) returned, and nothing else. The size of the content need not be
-// known, but for FastLZ: of fewer than 16 bytes it returns 16, the last of which are zeros.
+// known, but for FastLZ: of fewer than 16 bytes it returns 16, the last of which are zeros. If src
+// overlaps the capacity of dst, the result is new memory.
 //
 // maxSize is the maximum size in bytes of the content; 0 selects 256 MiB, and -1 disables the
 // limit. More content is a [*LimitError]. Decompress never needs more memory than 1 MiB and the
@@ -50,7 +52,7 @@ func Decompress(dst, src []byte, mode Mode, maxSize int64) ([]byte, error) {
 		return dst, err
 	}
 	start := len(dst)
-	dst, err = appendSome(dst, r, len(src))
+	dst, err = appendSome(apart(dst, src), r, len(src))
 	if err == io.EOF {
 		return dst, nil
 	}
@@ -73,6 +75,15 @@ func Decompress(dst, src []byte, mode Mode, maxSize int64) ([]byte, error) {
 		return dst[:start], err
 	}
 	return dst[:start+int(size)], nil
+}
+
+// apart returns dst, without its capacity if src overlaps that: the two are read and written in turn.
+func apart(dst, src []byte) []byte {
+	to, from := reflect.ValueOf(dst).Pointer(), reflect.ValueOf(src).Pointer()
+	if to < from+uintptr(len(src)) && from < to+uintptr(cap(dst)) {
+		return slices.Clip(dst)
+	}
+	return dst
 }
 
 // onePass is the number of bytes of a content that Decompress keeps before it knows the size.

@@ -28,7 +28,7 @@ func Marshal(v any, opts ...Options) ([]byte, error) {
 }
 
 // MarshalAppend appends the encoding of v to dst. After an error it returns dst. It can write to
-// all of the capacity of dst, also after the encoding.
+// all of the capacity of dst, also after the encoding, so the memory of v must not overlap it.
 func MarshalAppend(dst []byte, v any, opts ...Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()

@@ -12,7 +12,8 @@ import (
 
 // Unmarshal decodes data, which must be exactly one value, into the variable that v points to. For
 // a value that other bytes follow, use [UnmarshalFirst]; for the content of a file with lengths,
-// package savefile. The variable refers to no part of data.
+// package savefile. The variable refers to no part of data;
+// memory that it refers to before, and that is filled again, must not overlap data.
 //
 // After an error, the variable holds the parts that were decoded before it, all of the value if the
 // error is that bytes follow it. An any holds the parts of a container.

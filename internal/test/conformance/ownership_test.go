@@ -9,14 +9,14 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
-	"go/printer"
 	"go/token"
+	"go/types"
 	"hash/maphash"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -33,6 +33,7 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -111,9 +112,9 @@ func TestOwnershipTables(t *testing.T) {
 	var found []string
 	exported := map[string]bool{}
 	for _, dir := range []string{".", "stream", "variant", "gdjson", "fileaccess"} {
-		for name, results := range functions(t, filepath.Join("..", "..", "..", dir), func(f *ast.FuncType) *ast.FieldList { return f.Results }) {
+		for name, f := range functions(t, dir) {
 			exported[name] = true
-			if memory.MatchString(results) {
+			if memory.MatchString(strings.Join(fieldTypes(f.Type.Results), ", ")) {
 				found = append(found, name)
 			}
 		}
@@ -125,48 +126,116 @@ func TestOwnershipTables(t *testing.T) {
 	}
 }
 
-// functions returns the exported functions and methods in a directory, and the types in a part of
-// their declarations: their results or parameters.
-func functions(t *testing.T, dir string, part func(*ast.FuncType) *ast.FieldList) map[string]string {
-	all := map[string]string{}
-	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+// functions returns the exported functions and methods in a directory, by name.
+func functions(t *testing.T, dir string) map[string]*ast.FuncDecl {
+	all := map[string]*ast.FuncDecl{}
+	names, err := filepath.Glob(filepath.Join("..", "..", "..", dir, "*.go"))
 	require.NoError(t, err)
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		src, err := os.ReadFile(name)
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		require.NoError(t, err)
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, name, src, 0)
-		require.NoError(t, err)
-		text := func(n any) string {
-			var b bytes.Buffer
-			require.NoError(t, printer.Fprint(&b, set, n))
-			return b.String()
-		}
 		for _, d := range file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if !ok || !f.Name.IsExported() {
-				continue
-			}
-			path, types := file.Name.Name+".", ""
-			if f.Recv != nil {
-				receiver := strings.TrimPrefix(text(f.Recv.List[0].Type), "*")
-				if !ast.IsExported(receiver) {
-					continue
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.IsExported() {
+				path := file.Name.Name + "."
+				if f.Recv != nil {
+					receiver := strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*")
+					if !ast.IsExported(receiver) {
+						continue
+					}
+					path += receiver + "."
 				}
-				path += receiver + "."
+				all[path+f.Name.Name] = f
 			}
-			if list := part(f.Type); list != nil {
-				for _, field := range list.List {
-					types += text(field.Type) + ", "
-				}
-			}
-			all[path+f.Name.Name] = types
 		}
 	}
 	return all
+}
+
+// fieldTypes returns the types of parameters or results.
+func fieldTypes(list *ast.FieldList) (all []string) {
+	if list != nil {
+		for _, field := range list.List {
+			all = append(all, slices.Repeat([]string{types.ExprString(field.Type)}, max(1, len(field.Names)))...)
+		}
+	}
+	return all
+}
+
+// overlaps contains the calls that fill memory of the caller while they read other memory of the
+// caller, and the declaration whose doc says that the two must not overlap. Those without one find an overlap, and allocate.
+var overlaps = map[string]string{
+	"gdwire.AppendPacked":            "gdwire.Decoder.ResetBytes",
+	"gdwire.Decoder.AppendPath":      "gdwire.Decoder.ResetBytes",
+	"gdwire.Decoder.AppendString":    "gdwire.Decoder.ResetBytes",
+	"gdwire.Decoder.ResetBytes":      "gdwire.Decoder.ResetBytes",
+	"gdwire.ReadComponents":          "gdwire.Decoder.ResetBytes",
+	"gdwire.ReadPacked":              "gdwire.Decoder.ResetBytes",
+	"gdwire.Encoder.AppendPath":      "gdwire.Encoder.ResetBytes",
+	"gdwire.Encoder.ResetBytes":      "gdwire.Encoder.ResetBytes",
+	"gdwire.Encoder.Write":           "gdwire.Encoder.ResetBytes",
+	"gdwire.Encoder.WriteInputEvent": "gdwire.Encoder.ResetBytes",
+	"gdwire.Encoder.WriteRaw":        "gdwire.Encoder.ResetBytes",
+	"gdwire.WriteComponents":         "gdwire.Encoder.ResetBytes",
+	"gdwire.WritePacked":             "gdwire.Encoder.ResetBytes",
+	"variant.MarshalAppend":          "variant.MarshalAppend",
+	"variant.Unmarshal":              "variant.Unmarshal",
+	"variant.UnmarshalFirst":         "variant.Unmarshal",
+	"fileaccess.Compress":            "",
+	"fileaccess.Decompress":          "",
+	"savefile.EditPacket":            "",
+}
+
+// Each exported function with two parameters that refer to memory, one a slice, says that they must
+// not overlap, or gives the same result if they do.
+func TestOverlaps(t *testing.T) {
+	refers := regexp.MustCompile(`^(\[\](byte|T|Edit)|any|\*?(gdwire\.)?(Decoder|Encoder|Token|Raw))$`)
+	docs, found := map[string]string{}, map[string]bool{}
+	for _, dir := range []string{".", "stream", "variant", "gdjson", "fileaccess", "savefile", "gdwiretest"} {
+		for name, f := range functions(t, dir) {
+			docs[name] = strings.Join(strings.Fields(f.Doc.Text()), " ")
+			all := append(fieldTypes(f.Recv), fieldTypes(f.Type.Params)...)
+			all = slices.DeleteFunc(all, func(typ string) bool { return !refers.MatchString(typ) })
+			found[name] = len(all) > 1 && slices.ContainsFunc(all, func(typ string) bool { return typ[0] == '[' })
+		}
+	}
+	maps.DeleteFunc(found, func(_ string, ok bool) bool { return !ok })
+	require.ElementsMatch(t, slices.Collect(maps.Keys(found)), slices.Collect(maps.Keys(overlaps)))
+	for name, documented := range overlaps {
+		if documented != "" {
+			require.Contains(t, docs[documented], "must not overlap", name)
+		}
+	}
+
+	text := bytes.Repeat([]byte("some text, and again, "), 200)
+	for mode := range fileaccess.Brotli {
+		packed, err := fileaccess.Compress(nil, text, mode)
+		require.NoError(t, err)
+		for name, c := range map[string]struct {
+			call      func(dst, src []byte) ([]byte, error)
+			src, want []byte
+		}{
+			"Compress":   {func(dst, src []byte) ([]byte, error) { return fileaccess.Compress(dst, src, mode) }, text, packed},
+			"Decompress": {func(dst, src []byte) ([]byte, error) { return fileaccess.Decompress(dst, src, mode, 0) }, packed, text},
+		} {
+			for _, start := range []int{0, 1, 100, 2 * len(text)} {
+				for _, end := range []int{0, 1, 50, 100} { // of dst, whose capacity src is in
+					buf := make([]byte, 4*len(text))
+					src := buf[start : start+copy(buf[start:], c.src)]
+					got, err := c.call(buf[:end], src)
+					require.NoError(t, err)
+					require.True(t, bytes.Equal(c.want, got[end:]), "%s %v at %d after %d", name, mode, start, end)
+					require.True(t, bytes.Equal(c.src, src), "%s %v overwrites its input", name, mode)
+				}
+			}
+		}
+	}
+	packet := gdwiretest.Encode(t, []any{[]byte("abc"), "x"})
+	got, err := savefile.EditPacket(packet, []savefile.Edit{savefile.Set("[0]", packet[12:15]), savefile.Set("[1]", "long text")})
+	require.NoError(t, err)
+	require.Equal(t, gdwiretest.Encode(t, []any{gdwiretest.Encode(t, []any{[]byte("abc"), "x"})[12:15], "long text"}), got)
 }
 
 // TestOwnership keeps what the functions return and fill in random sequences of several
