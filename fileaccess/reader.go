@@ -73,7 +73,7 @@ func openFile(src *source, o *Options) (io.Reader, Info, error) {
 	case magicEncrypted:
 		return openEncrypted(src, o)
 	}
-	return io.MultiReader(bytes.NewReader(magic[:n]), src.r), Info{Size: -1}, nil
+	return io.MultiReader(bytes.NewReader(magic[:n]), src), Info{Size: -1}, nil
 }
 
 // Info returns a description of the file.

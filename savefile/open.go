@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/options"
 	"github.com/gdwire/gdwire/internal/reals"
 	"github.com/gdwire/gdwire/internal/save"
@@ -78,7 +79,10 @@ func open(file *os.File, o *Options) (*File, error) {
 
 // Read is like [Open] for size bytes of r, such as an upload in memory. r must not change.
 func Read(r io.ReaderAt, size int64, o *Options) (*File, error) {
-	f, _, err := readInput(save.At(r, size), o)
+	if size < 0 {
+		return nil, fmt.Errorf("savefile: a size of %d bytes", size)
+	}
+	f, _, err := readInput(save.At(checked.ReaderAt{R: r}, size), o)
 	return f, err
 }
 

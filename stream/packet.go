@@ -61,7 +61,7 @@ func (p *packet) Write(b []byte) (int, error) {
 func (p *packet) readFrom(r io.Reader) error {
 	for {
 		p.buf = slices.Grow(p.buf, smallSize)
-		n, err := r.Read(p.buf[len(p.buf):cap(p.buf)])
+		n, err := checked.Read(r, p.buf[len(p.buf):cap(p.buf)])
 		p.buf = p.buf[:len(p.buf)+n]
 		if err == io.EOF {
 			return nil

@@ -3,11 +3,13 @@ package stream
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"time"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // maxDatagram is the size in bytes of the longest datagram that a PacketConn reads. UDP permits
@@ -77,6 +79,9 @@ func (c *PacketConn) Next() (*gdwire.Decoder, error) {
 	}
 	n, from, err := c.conn.ReadFrom(c.buf)
 	c.from = from
+	if n < 0 || n > len(c.buf) {
+		return nil, checked.ErrRead
+	}
 	if err != nil {
 		return nil, c.readError(from, err)
 	}
@@ -156,7 +161,10 @@ func (c *PacketConn) send(b []byte, to net.Addr) error {
 			return err
 		}
 	}
-	_, err := c.conn.WriteTo(b, to)
+	n, err := c.conn.WriteTo(b, to)
+	if err == nil && n != len(b) {
+		err = io.ErrShortWrite
+	}
 	return c.writeError(to, err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/reals"
 	"github.com/gdwire/gdwire/internal/wire"
 )
@@ -53,7 +54,7 @@ func UnmarshalRead(r io.Reader, v any, opts ...Options) error {
 	o := *optionsOf(opts)
 	o.Decoder.OneValue = false // which would hide the bytes after the value
 	var g wire.Guess
-	r = io.TeeReader(r, &g)
+	r = io.TeeReader(checked.Reader{R: r}, &g)
 	d := gdwire.NewDecoder(r, &o.Decoder)
 	defer d.Release()
 	err := UnmarshalDecode(d, v, o)

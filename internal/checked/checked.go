@@ -37,6 +37,29 @@ func Read(r io.Reader, p []byte) (int, error) {
 	return 0, io.ErrNoProgress
 }
 
+// A Reader is a Reader whose counts are checked, for functions of other packages.
+type Reader struct{ R io.Reader }
+
+// Read is [Read] of r.R.
+func (r Reader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	return Read(r.R, p)
+}
+
+// A ReaderAt is a ReaderAt whose counts are checked, for functions of other packages.
+type ReaderAt struct{ R io.ReaderAt }
+
+// ReadAt calls r.R.ReadAt. Fewer bytes than requested without an error are an impossible count.
+func (r ReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.R.ReadAt(p, off)
+	if n < 0 || n > len(p) || n < len(p) && err == nil {
+		return 0, ErrRead
+	}
+	return n, err
+}
+
 // Write calls w.Write. It returns [io.ErrShortWrite] if w wrote less than p and
 // returned no error.
 func Write(w io.Writer, p []byte) (int, error) {

@@ -31,6 +31,8 @@ func (s *script) next() (int, error) {
 func (s *script) Read([]byte) (int, error)  { return s.next() }
 func (s *script) Write([]byte) (int, error) { return s.next() }
 
+func (s *script) ReadAt([]byte, int64) (int, error) { return s.next() }
+
 func TestCheckedRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		calls script
@@ -66,6 +68,24 @@ func TestWrite(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, err := checked.Write(&script{c.call}, make([]byte, 4))
+			assert.Equal(t, c.want, result{n, err})
+		})
+	}
+}
+
+func TestReaderAt(t *testing.T) {
+	for name, c := range map[string]struct {
+		call, want result
+	}{
+		"all":               {result{4, nil}, result{4, nil}},
+		"all, and the end":  {result{4, io.EOF}, result{4, io.EOF}},
+		"short with error":  {result{3, errOwn}, result{3, errOwn}},
+		"short":             {result{3, nil}, result{0, checked.ErrRead}},
+		"negative count":    {result{-1, io.EOF}, result{0, checked.ErrRead}},
+		"too large a count": {result{5, nil}, result{0, checked.ErrRead}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n, err := checked.ReaderAt{R: &script{c.call}}.ReadAt(make([]byte, 4), 0)
 			assert.Equal(t, c.want, result{n, err})
 		})
 	}

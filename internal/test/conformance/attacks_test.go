@@ -2,11 +2,15 @@ package conformance
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,10 +21,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/test/attacks"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/savefile"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // These tests read the table of internal/test/attacks, and other hostile input, in every way. The
@@ -349,6 +359,23 @@ func (r *hostileReader) Read(p []byte) (int, error) {
 	return r.then(p)
 }
 
+// Write accepts the bytes that Read would return.
+func (r *hostileReader) Write(p []byte) (int, error) {
+	if len(p) > len(r.b) {
+		return r.then(p)
+	}
+	r.b = r.b[len(p):]
+	return len(p), nil
+}
+
+// ReadAt reads the bytes at an offset.
+func (r *hostileReader) ReadAt(p []byte, off int64) (int, error) {
+	if off < int64(len(r.b)) && copy(p, r.b[off:]) == len(p) {
+		return len(p), nil
+	}
+	return r.then(p)
+}
+
 // longPackets have text and data that take several chunks of the smallest read buffer.
 func longPackets() []packet {
 	const text = "ascii, än, €uro, 😀 and ä€😀ä€😀ä€😀ä€😀ä€😀ä€😀."
@@ -395,24 +422,27 @@ func hostileSamples(t *testing.T) (all []hostileSample) {
 	return all
 }
 
+// misbehaviors contains the results of Readers that violate the contract, and the error of the call.
+var misbehaviors = map[string]struct {
+	then func(p []byte) (int, error)
+	want error
+}{
+	"nothing":                {func([]byte) (int, error) { return 0, nil }, io.ErrNoProgress},
+	"less than nothing":      {func([]byte) (int, error) { return -1, nil }, checked.ErrRead},
+	"more than requested":    {func(p []byte) (int, error) { return len(p) + 1, nil }, checked.ErrRead},
+	"more, and the end":      {func(p []byte) (int, error) { return len(p) + 1, io.EOF }, checked.ErrRead},
+	"far more":               {func([]byte) (int, error) { return math.MaxInt, nil }, checked.ErrRead},
+	"a timeout":              {func([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }, os.ErrDeadlineExceeded},
+	"a negative number, too": {func([]byte) (int, error) { return math.MinInt, os.ErrDeadlineExceeded }, checked.ErrRead},
+}
+
 // The Reader starts to misbehave at every byte of every sample.
 func TestHostileReaders(t *testing.T) {
 	samples, stride := hostileSamples(t), 1
 	if hurried() {
 		stride = 13
 	}
-	for name, c := range map[string]struct {
-		then func(p []byte) (int, error)
-		want error
-	}{
-		"nothing":                {func([]byte) (int, error) { return 0, nil }, io.ErrNoProgress},
-		"less than nothing":      {func([]byte) (int, error) { return -1, nil }, checked.ErrRead},
-		"more than requested":    {func(p []byte) (int, error) { return len(p) + 1, nil }, checked.ErrRead},
-		"more, and the end":      {func(p []byte) (int, error) { return len(p) + 1, io.EOF }, checked.ErrRead},
-		"far more":               {func([]byte) (int, error) { return math.MaxInt, nil }, checked.ErrRead},
-		"a timeout":              {func([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }, os.ErrDeadlineExceeded},
-		"a negative number, too": {func([]byte) (int, error) { return math.MinInt, os.ErrDeadlineExceeded }, checked.ErrRead},
-	} {
+	for name, c := range misbehaviors {
 		t.Run(name, func(t *testing.T) {
 			for _, s := range samples {
 				for at := 0; at <= len(s.packet); at += stride {
@@ -433,6 +463,237 @@ func TestHostileReaders(t *testing.T) {
 							require.LessOrEqual(t, r.reads, at+2*100+2, way.name)
 							d.Release()
 						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// A hostileConn is a connection, a PacketConn and a MessageConn.
+type hostileConn struct {
+	*hostileReader
+	net.Conn
+}
+
+func (c *hostileConn) Read(p []byte) (int, error)  { return c.hostileReader.Read(p) }
+func (c *hostileConn) Write(p []byte) (int, error) { return c.hostileReader.Write(p) }
+func (c *hostileConn) ReadFrom(p []byte) (int, net.Addr, error) {
+	n, err := c.hostileReader.Read(p)
+	return n, c.RemoteAddr(), err
+}
+func (c *hostileConn) WriteTo(p []byte, _ net.Addr) (int, error) { return c.hostileReader.Write(p) }
+
+type hostileMessages struct{ *hostileReader }
+
+func (c hostileMessages) NextMessage(context.Context) (io.Reader, error) { return c, nil }
+func (c hostileMessages) Reader(context.Context) (int, io.Reader, error) { return 2, c, nil }
+func (c hostileMessages) WriteMessage(_ context.Context, b []byte) error { panic("not called") }
+func (c hostileMessages) Write(_ context.Context, _ int, b []byte) error { panic("not called") }
+func (c hostileMessages) SetReadLimit(int64)                             {}
+func (c hostileMessages) Close(int, string) error                        { return nil }
+func (c hostileMessages) CloseNow() error                                { return nil }
+
+// A taker calls an exported function that takes a Reader, Writer, ReaderAt or connection.
+type taker struct {
+	name  string
+	input []byte // of a Reader or ReaderAt, otherwise nil
+	call  func(t *testing.T, r *hostileReader) error
+}
+
+// takers contains all of them but WithNetConn, which only keeps the connection.
+func takers(t *testing.T) []taker {
+	text := strings.Repeat("text ", 20)
+	value := gdwiretest.Encode(t, text)
+	packet := slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value)
+	key := fileaccess.PasswordKey("x")
+	contained := func(info fileaccess.Info) []byte {
+		var b bytes.Buffer
+		w, err := fileaccess.NewWriter(&b, info, key)
+		require.NoError(t, err)
+		_, err = w.Write(packet)
+		require.NoError(t, errors.Join(err, w.Close()))
+		return b.Bytes()
+	}
+	read := func(d *gdwire.Decoder) error {
+		for {
+			if _, err := d.ReadToken(); err != nil {
+				return err
+			}
+		}
+	}
+	next := func(d *gdwire.Decoder, err error) error {
+		if err != nil {
+			return err
+		}
+		return read(d)
+	}
+	write := func(e *gdwire.Encoder) error { return errors.Join(e.WriteString(text), e.Close()) }
+	writeTo := func(w io.WriteCloser, err error) error {
+		require.NoError(t, err)
+		_, err = w.Write(packet)
+		return errors.Join(err, w.Close())
+	}
+	conn := func(r *hostileReader) *hostileConn {
+		one, other := net.Pipe()
+		t.Cleanup(func() { other.Close() })
+		return &hostileConn{r, one}
+	}
+	messages := func(m stream.MessageConn) error {
+		c := stream.NewMessageConn(t.Context(), m, nil)
+		defer c.Close()
+		return next(c.Next())
+	}
+	all := []taker{
+		{"gdwire.NewDecoder", value, func(_ *testing.T, r *hostileReader) error { return read(gdwire.NewDecoder(r, nil)) }},
+		{"gdwire.Decoder.Reset", value, func(_ *testing.T, r *hostileReader) error {
+			d := gdwire.NewDecoder(nil, nil)
+			d.Reset(r)
+			return read(d)
+		}},
+		{"gdwire.Decoder.ResetN", value, func(_ *testing.T, r *hostileReader) error {
+			d := gdwire.NewDecoder(nil, nil)
+			d.ResetN(r, int64(len(value)))
+			return read(d)
+		}},
+		{"gdwire.NewEncoder", nil, func(_ *testing.T, r *hostileReader) error { return write(gdwire.NewEncoder(r, nil)) }},
+		{"gdwire.Encoder.Reset", nil, func(_ *testing.T, r *hostileReader) error {
+			e := gdwire.NewEncoder(nil, nil)
+			e.Reset(r)
+			return write(e)
+		}},
+		{"fileaccess.NewCompressedWriter", nil, func(_ *testing.T, r *hostileReader) error {
+			return writeTo(fileaccess.NewCompressedWriter(r, fileaccess.Zstd, 0))
+		}},
+		{"fileaccess.NewEncryptedWriter", nil, func(_ *testing.T, r *hostileReader) error {
+			return writeTo(fileaccess.NewEncryptedWriter(r, fileaccess.LayoutGodot4, key))
+		}},
+		{"gdjson.FromJSON", []byte(`["s:a", "i:1"]`), func(_ *testing.T, r *hostileReader) error {
+			return gdjson.FromJSON(gdwire.NewEncoder(io.Discard, nil), r)
+		}},
+		{"gdjson.ToJSON", nil, func(_ *testing.T, r *hostileReader) error {
+			return gdjson.ToJSON(r, gdwire.NewDecoder(bytes.NewReader(value), nil))
+		}},
+		{"savefile.Read", packet, func(_ *testing.T, r *hostileReader) error {
+			f, err := savefile.Read(r, int64(len(packet)), nil)
+			if err != nil {
+				return err
+			}
+			return f.Unmarshal(new(any))
+		}},
+		{"savefile.File.WriteTo", nil, func(_ *testing.T, r *hostileReader) error {
+			f, err := savefile.New(savefile.Info{}, text)
+			require.NoError(t, err)
+			_, err = f.WriteTo(r)
+			return err
+		}},
+		{"stream.NewReader", packet, func(_ *testing.T, r *hostileReader) error {
+			return next(stream.NewReader(r, nil).Next())
+		}},
+		{"stream.ScanComplete", packet, func(_ *testing.T, r *hostileReader) error {
+			_, err := stream.ScanComplete(r)
+			return err
+		}},
+		{"stream.NewWriter", nil, func(_ *testing.T, r *hostileReader) error { return stream.NewWriter(r, nil).WriteRaw(value) }},
+		{"stream.NewConn", packet, func(t *testing.T, r *hostileReader) error {
+			c := stream.NewConn(t.Context(), conn(r), nil)
+			defer c.Close()
+			return next(c.Next())
+		}},
+		{"stream.NewConn", nil, func(t *testing.T, r *hostileReader) error {
+			c := stream.NewConn(t.Context(), conn(r), nil)
+			defer c.Close()
+			return c.WriteRaw(value)
+		}},
+		{"stream.NewMessageConn", value, func(t *testing.T, r *hostileReader) error { return messages(hostileMessages{r}) }},
+		{"stream.WebSocket", value, func(t *testing.T, r *hostileReader) error {
+			return messages(stream.WebSocket(hostileMessages{r}, func(error) int { return 0 }))
+		}},
+		{"stream.Server.ServeMessages", value, func(t *testing.T, r *hostileReader) (err error) {
+			s := stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
+				err = next(c.Next())
+				return nil
+			}}
+			s.ServeMessages(t.Context(), hostileMessages{r})
+			return err
+		}},
+		{"stream.NewPacketConn", []byte{}, func(t *testing.T, r *hostileReader) error {
+			c := stream.NewPacketConn(t.Context(), conn(r), nil)
+			defer c.Close()
+			_, err := c.Next()
+			return err
+		}},
+		{"stream.NewPacketConn", nil, func(t *testing.T, r *hostileReader) error {
+			c := stream.NewPacketConn(t.Context(), conn(r), nil)
+			defer c.Close()
+			return c.To(&net.UDPAddr{}).WriteRaw(value)
+		}},
+		{"variant.UnmarshalRead", value, func(_ *testing.T, r *hostileReader) error { return variant.UnmarshalRead(r, new(any)) }},
+		{"variant.MarshalWrite", nil, func(_ *testing.T, r *hostileReader) error { return variant.MarshalWrite(r, text) }},
+	}
+	for _, info := range []fileaccess.Info{
+		{}, {Container: fileaccess.Compressed, Mode: fileaccess.FastLZ}, {Container: fileaccess.Compressed, Mode: fileaccess.Zstd}, {Container: fileaccess.Encrypted},
+		{Container: fileaccess.Raw, Mode: fileaccess.FastLZ}, {Container: fileaccess.Raw, Mode: fileaccess.Gzip}, {Base64: fileaccess.Base64{Text: true}},
+	} {
+		o := &fileaccess.Options{Key: key, Raw: info.Container == fileaccess.Raw, Mode: info.Mode, Base64: info.Base64.Text}
+		all = append(all,
+			taker{"fileaccess.NewReader", contained(info), func(_ *testing.T, r *hostileReader) error {
+				in, err := fileaccess.NewReader(r, o)
+				if err == nil {
+					_, err = io.Copy(io.Discard, in)
+				}
+				return err
+			}},
+			taker{"fileaccess.NewWriter", nil, func(_ *testing.T, r *hostileReader) error { return writeTo(fileaccess.NewWriter(r, info, key)) }})
+	}
+	return all
+}
+
+// Each exported function that takes a Reader, Writer, ReaderAt or connection returns an error, wherever this
+// begins to violate the contract of its interface.
+func TestHostileIO(t *testing.T) {
+	all, named := takers(t), map[string]bool{"stream.WithNetConn": true}
+	for _, c := range all {
+		named[c.name] = true
+	}
+	takes := regexp.MustCompile(`\bio\.|net\.(Conn|PacketConn)|MessageConn`)
+	for _, dir := range []string{".", "stream", "variant", "gdjson", "fileaccess", "savefile", "gdwiretest"} {
+		for name, f := range functions(t, dir) {
+			if takes.MatchString(strings.Join(fieldTypes(f.Type.Params), ", ")) {
+				require.True(t, named[name], "%s is not in takers", name)
+			}
+		}
+	}
+	for _, size := range []int64{-1, math.MinInt64} { // a Content-Length can be -1
+		_, err := savefile.Read(bytes.NewReader(nil), size, nil)
+		require.ErrorContains(t, err, fmt.Sprintf("a size of %d bytes", size))
+	}
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			size := len(c.input)
+			if c.input == nil {
+				accept := &hostileReader{then: func(p []byte) (int, error) { size += len(p); return len(p), nil }}
+				require.NoError(t, c.call(t, accept))
+			}
+			for name, m := range misbehaviors {
+				for at := 0; at == 0 || at < size; at += 3 {
+					r := &hostileReader{b: make([]byte, at), then: m.then}
+					want := m.want
+					switch {
+					case c.name == "savefile.Read" && want == io.ErrNoProgress:
+						want = checked.ErrRead
+						fallthrough
+					case c.input != nil:
+						copy(r.b, c.input)
+					case want == checked.ErrRead:
+						want = checked.ErrWrite
+					case want == io.ErrNoProgress:
+						want = io.ErrShortWrite
+					}
+					err := c.call(t, r)
+					require.Error(t, err, "%s after %d bytes", name, at)
+					if c.name != "stream.NewPacketConn" { // an empty datagram, and a PeerError for one of another length
+						require.ErrorIs(t, err, want, "%s after %d bytes", name, at)
 					}
 				}
 			}
