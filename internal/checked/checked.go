@@ -1,4 +1,4 @@
-// Package checked contains the checks that gdwire and fileaccess share. It calls Read and Write
+// Package checked contains the checks that packages share. It calls Read, ReadAt and Write
 // methods and checks the counts they return: a method that violates the contract of package io
 // causes an error instead of a panic.
 package checked
