@@ -295,6 +295,18 @@ func TestViewEditMerge(t *testing.T) {
 	write(t, name, map[string]any{"gold": 6, "hp": 8})
 	p.until(`document.getElementById("notice").textContent.startsWith("Another program has changed the file. 1 of your 1 edits")`)
 	p.settled(".gold6 → 7int")
+
+	// The file is empty while the game writes it, and then there is no gold for a time.
+	const waiting = `document.getElementById("waiting")`
+	require.NoError(t, os.Truncate(name, 0))
+	p.until(`document.getElementById("notice").textContent === "The file cannot be read any more (it is empty): this is what it was. Your edits are kept."`)
+	p.settled(".gold6 → 7int")
+	write(t, name, map[string]any{"hp": 9})
+	p.until(`!` + waiting + `.hidden && document.getElementById("waiting-edits").textContent.includes("set $.gold = 7 (there is no $.gold")`)
+	p.accessible()
+	write(t, name, map[string]any{"gold": 1, "hp": 8})
+	p.until(waiting + `.hidden`)
+	p.until(`document.querySelector("#tree").textContent.includes(".gold1 → 7int")`)
 	p.ctrl("s")
 	p.until(unsaved + `.startsWith("saved")`)
 	require.Equal(t, gdwiretest.Encode(t, map[string]any{"gold": 7, "hp": 8}), read(t, name))

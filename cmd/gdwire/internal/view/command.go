@@ -61,17 +61,12 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 	}
 	var files []*Source // the newest last
 	for _, name := range names {
-		in, err := v.open.Open(s, name)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = in.Close() }()
-		file, err := v.sourceOf(in)
+		file, err := v.source(s, name)
 		if err != nil {
 			return err
 		}
 		files = append(files, file)
-		v.open.Keys.Use(in.Key) // probably also that of the second file
+		v.open.Keys.Use(file.key) // probably also that of the second file
 	}
 	latest, name := files[len(files)-1], names[len(names)-1]
 	page := &Server{File: latest, Command: save.DisplayName(name), Compare: v.compare, Edit: v.edit}
@@ -85,17 +80,7 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 		}
 	}
 	if latest.Path != "" {
-		page.Reopen = func() (*Source, error) {
-			in, err := v.open.Open(s, name) // which the page reads as long as it is shown
-			if err != nil {
-				return nil, err
-			}
-			file, err := v.sourceOf(in)
-			if err != nil {
-				_ = in.Close()
-			}
-			return file, err
-		}
+		page.Reopen = func() (*Source, error) { return v.source(s, name) }
 	}
 	return v.show(s, page)
 }
@@ -113,6 +98,19 @@ func (v *viewer) show(s *shell.Stdio, page *Server) error {
 		s.Logf("not saved: %s %s", edit.Op, shell.Cut(edit.Line, shell.PlainWidth))
 	}
 	return err
+}
+
+// source opens a file for a page.
+func (v *viewer) source(s *shell.Stdio, name string) (*Source, error) {
+	in, err := v.open.Open(s, name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := v.sourceOf(in)
+	if err != nil || file.Data != nil { // or the page reads the file as long as it is shown
+		_ = in.Close()
+	}
+	return file, err
 }
 
 // sourceOf returns the content of an input for a page. Compressed and encrypted files, and

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"strings"
+	"slices"
 	"sync"
 
 	"github.com/gdwire/gdwire/internal/save"
@@ -32,31 +32,68 @@ type Saved struct {
 // read. If backup is set, it copies the file before.
 type SaveFunc func(file *Source, c *save.Content, backup bool) (Saved, error)
 
-// A session holds the edits of the file. All that can be undone or made again stays, also when it was saved.
+// A session holds the edits of the file.
 type session struct {
-	mu       sync.Mutex
-	ended    bool            // nothing is written any more
+	mu      sync.Mutex
+	ended   bool   // nothing is written any more
+	backup  string // the name of the copy of the file before the first edit was saved, or ""
+	note    string // what has become of the edits when the file changed
+	history history
+}
+
+// A history is what was made of a file by edits. All that can be undone or made again stays, also when it was saved.
+type history struct {
 	edits    []Edit          // those after applied were undone
 	contents []*save.Content // the file before all edits, and after each of them
 	changes  [][]Change      // of each edit
 	applied  int             // the number of edits that are shown
-	saved    int             // the number of edits that the file contains, or -1 if these were undone and replaced by others
-	backup   string          // the name of the copy of the file before the first edit was saved, or ""
-	note     string          // what has become of the edits when the file changed
+	saved    int             // the number of edits that the file contains
+	undone   []Edit          // that the file contains as well, but that were undone and replaced by others
+	waiting  []waiting       // for a version of the file in which they can be made
 }
 
-// start forgets all edits and starts with a file.
-func (e *session) start(file *Source) {
-	e.edits, e.changes, e.applied, e.saved, e.note = nil, nil, 0, 0, ""
-	e.contents = []*save.Content{file.content()}
+// A waiting is an edit that cannot be made in the latest version of the file.
+type waiting struct {
+	Edit
+	why error
 }
 
-// pending returns the edits that are shown and not saved. If some are saved and were undone, it returns false.
-func (e *session) pending() ([]Edit, bool) {
-	if e.saved < 0 || e.saved > e.applied {
-		return nil, false
+func newHistory(file *Source) history { return history{contents: []*save.Content{file.content()}} }
+
+// isSaved reports whether the file contains what is shown.
+func (h *history) isSaved() bool { return h.applied == h.saved && len(h.undone) == 0 }
+
+// opUndo is that of an Edit that was undone after it was saved.
+const opUndo = "undo"
+
+// pending returns the edits that are not saved, in order: those that wait, the undoing of what is saved, and those
+// that are shown.
+func (h *history) pending() (all []Edit) {
+	for _, w := range h.waiting {
+		all = append(all, w.Edit)
 	}
-	return e.edits[e.saved:e.applied], true
+	saved := slices.Concat(h.edits[min(h.applied, h.saved):h.saved], h.undone)
+	for _, e := range slices.Backward(saved) {
+		all = append(all, Edit{opUndo, e.Op + " " + e.Line})
+	}
+	return append(all, h.edits[min(h.applied, h.saved):h.applied]...)
+}
+
+// make makes an edit, in place of those that were undone. An edit that changes nothing is none.
+func (h *history) make(edit Edit, by EditFunc) error {
+	next, changes, err := by(h.contents[h.applied], edit)
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	if h.saved > h.applied {
+		h.undone = slices.Concat(h.edits[h.applied:h.saved], h.undone)
+		h.saved = h.applied
+	}
+	h.edits = append(h.edits[:h.applied:h.applied], edit)
+	h.changes = append(h.changes[:h.applied:h.applied], changes)
+	h.contents = append(h.contents[:h.applied+1:h.applied+1], next)
+	h.applied++
+	return nil
 }
 
 // content returns the content of s for edits.
@@ -87,6 +124,7 @@ var deeds = map[string]func(*Server, Edit) error{
 	"undo": func(s *Server, _ Edit) error { return s.move(-1) },
 	"redo": func(s *Server, _ Edit) error { return s.move(1) },
 	"save": func(s *Server, _ Edit) error { return s.save() },
+	"drop": func(s *Server, _ Edit) error { return s.drop() },
 }
 
 // edit answers a request for an edit of a version, to undo or redo one, or to save all, with the new
@@ -133,112 +171,124 @@ func (s *Server) readOnly() string {
 
 // apply makes an edit. Those that were undone cannot be made again after that.
 func (s *Server) apply(edit Edit) error {
-	e := &s.session
-	next, changes, err := s.Edit(e.contents[e.applied], edit)
-	if err != nil || len(changes) == 0 {
+	h := s.session.history
+	if err := h.make(edit, s.Edit); err != nil || h.applied == s.session.history.applied {
 		return err
 	}
-	shown, err := s.versions.onDisk().edited(next)
-	if err != nil {
-		return err
-	}
-	if e.saved > e.applied {
-		e.saved = -1
-	}
-	e.edits = append(e.edits[:e.applied:e.applied], edit)
-	e.changes = append(e.changes[:e.applied:e.applied], changes)
-	e.contents = append(e.contents[:e.applied+1:e.applied+1], next)
-	e.applied++
-	e.note = ""
-	s.versions.show(shown)
-	return nil
+	return s.show(h)
 }
 
 // move undoes an edit, or makes one again that was undone.
 func (s *Server) move(by int) error {
-	e := &s.session
-	to := e.applied + by
+	h := s.session.history
+	h.applied += by
 	switch {
-	case to < 0:
+	case h.applied < 0:
 		return errors.New("there is nothing to undo")
-	case to > len(e.edits):
+	case h.applied > len(h.edits):
 		return errors.New("there is nothing to redo")
 	}
-	shown := s.versions.onDisk()
-	if to != e.saved {
-		var err error
-		if shown, err = shown.edited(e.contents[to]); err != nil {
-			return err
-		}
+	return s.show(h)
+}
+
+// drop forgets the edits that wait.
+func (s *Server) drop() error {
+	h := s.session.history
+	h.waiting = nil
+	return s.show(h)
+}
+
+// show shows the file after edits.
+func (s *Server) show(h history) error {
+	shown, err := s.shown(s.versions.onDisk(), &h)
+	if err == nil {
+		s.session.history, s.session.note = h, ""
+		s.versions.show(shown)
 	}
-	e.applied, e.note = to, ""
-	s.versions.show(shown)
-	return nil
+	return err
+}
+
+// shown returns a file after edits.
+func (s *Server) shown(file *Source, h *history) (*Source, error) {
+	if h.isSaved() {
+		return file, nil
+	}
+	return file.edited(h.contents[h.applied])
 }
 
 // save replaces the file by what is shown.
 func (s *Server) save() error {
 	e, file := &s.session, s.versions.onDisk()
-	if e.applied == e.saved {
+	h := &e.history
+	if h.isSaved() {
 		return errors.New("nothing has changed")
 	}
 	if err := file.Check(); err != nil {
 		return err
 	}
-	saved, err := s.Save(file, e.contents[e.applied], e.backup == "")
-	if saved.Backup != "" {
-		e.backup = saved.Backup
-	}
+	saved, err := s.Save(file, h.contents[h.applied], e.backup == "")
 	if err != nil {
 		return err
 	}
-	e.saved, e.note = e.applied, ""
+	if saved.Backup != "" {
+		e.backup = saved.Backup
+	}
+	h.saved, h.undone, e.note = h.applied, nil, ""
 	shown, _ := s.versions.latest()
 	shown.Stat = saved.Stat
 	s.versions.replace(shown, shown)
 	return nil
 }
 
-// changed shows a file that another program has written, and makes the edits in it again that were not
-// saved.
+// changed shows a file that another program has written, and makes the edits in it again that were not saved. What
+// cannot be made waits for another version. While there are edits, a file that is empty, cut or damaged is an error,
+// and nothing changes: a game writes it.
 func (s *Server) changed(file *Source) error {
-	e, shown := &s.session, file
-	edits, ok := e.pending()
-	var lost []string
-	if !ok {
-		lost = []string{"what was undone after it was saved"}
+	e, h := &s.session, newHistory(file)
+	old := &e.history
+	pending := old.pending()
+	switch {
+	case len(pending) == 0:
+	case file.Size == 0:
+		return errors.New("it is empty")
+	case file.ReadOnly != "":
+		return errors.New(file.ReadOnly)
 	}
-	e.start(file)
-	for _, edit := range edits {
-		next, changes, err := s.again(file, edit)
-		if err != nil {
-			lost = append(lost, fmt.Sprintf("%s %s (%v)", edit.Op, edit.Line, err))
-		} else if len(changes) > 0 {
-			e.edits, e.changes, e.contents = append(e.edits, edit), append(e.changes, changes), append(e.contents, next)
-			e.applied++
+	for _, edit := range pending {
+		err := errSaved
+		if edit.Op != opUndo {
+			err = h.make(edit, s.Edit)
 		}
-	}
-	if e.applied > 0 {
-		var err error
-		if shown, err = file.edited(e.contents[e.applied]); err != nil {
+		if save.IsDamage(err) {
 			return err
 		}
-		e.note = fmt.Sprintf("Another program has changed the file. %d of your %d edits, which are not saved yet, were made in the new one. ", e.applied, len(edits))
+		if err != nil {
+			h.waiting = append(h.waiting, waiting{edit, err})
+		}
 	}
-	if len(lost) > 0 {
-		e.note += "Another program has changed the file, and this could not be kept: " + strings.Join(lost, "; ")
+	applied := h.applied
+	for _, edit := range old.edits[old.applied:] { // which can be made again
+		_ = h.make(edit, s.Edit)
+	}
+	h.applied = applied
+	shown, err := s.shown(file, &h)
+	if err != nil {
+		return err
+	}
+	e.history, e.note = h, ""
+	if len(pending) > 0 {
+		e.note = fmt.Sprintf("Another program has changed the file. %d of your %d edits, which are not saved yet, were made in the new one", len(pending)-len(h.waiting), len(pending))
+		if len(h.waiting) > 0 {
+			e.note += "; the others wait"
+		}
+		e.note += "."
 	}
 	s.versions.replace(file, shown)
 	return nil
 }
 
-// again makes an edit in a file that has changed.
-func (s *Server) again(file *Source, edit Edit) (*save.Content, []Change, error) {
-	if file.ReadOnly != "" {
-		return nil, nil, errors.New(file.ReadOnly)
-	}
-	return s.Edit(s.session.contents[s.session.applied], edit)
-}
+// errSaved is why an edit is not undone.
+var errSaved = errors.New("it was saved before the file changed")
 
 // end ends the edits, after one that is being made or saved.
 func (s *Server) end() {
@@ -251,18 +301,21 @@ func (s *Server) end() {
 func (s *Server) Unsaved() []Edit {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
-	edits, _ := s.session.pending()
-	return edits
+	return s.session.history.pending()
 }
 
 // aboutEdits describes the edits for the page.
 func (s *Server) aboutEdits() map[string]any {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
-	e := &s.session
+	e, h := &s.session, &s.session.history
+	waiting := []string{}
+	for _, w := range h.waiting {
+		waiting = append(waiting, fmt.Sprintf("%s %s (%v)", w.Op, w.Line, w.why))
+	}
 	return map[string]any{
-		"readOnly": s.readOnly(), "undo": e.applied, "redo": len(e.edits) - e.applied, "unsaved": e.applied != e.saved,
-		"backup": e.backup, "note": e.note,
+		"readOnly": s.readOnly(), "undo": h.applied, "redo": len(h.edits) - h.applied, "unsaved": !h.isSaved(),
+		"backup": e.backup, "note": e.note, "waiting": waiting,
 	}
 }
 
@@ -270,10 +323,9 @@ func (s *Server) aboutEdits() map[string]any {
 func (s *Server) made() (all []Change) {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
-	if _, ok := s.session.pending(); ok {
-		for _, changes := range s.session.changes[s.session.saved:s.session.applied] {
-			all = append(all, changes...)
-		}
+	h := &s.session.history
+	if len(h.undone) > 0 || h.saved > h.applied {
+		return nil
 	}
-	return all
+	return slices.Concat(h.changes[h.saved:h.applied]...)
 }

@@ -7,18 +7,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // An edited is a page whose file is edited.
@@ -178,6 +185,7 @@ func (p *edited) file() []byte {
 // edits returns what the page knows of the edits.
 func (p *edited) about() (about struct {
 	ReadOnly, Backup, Note string
+	Waiting                []string
 	Undo, Redo             int
 	Unsaved                bool
 }) {
@@ -298,15 +306,185 @@ func TestEditsOfChangedFile(t *testing.T) {
 	require.Equal(t, gdwiretest.Encode(t, other), p.shown())
 	note := p.about().Note
 	require.Contains(t, note, "2 of your 3 edits")
-	require.Contains(t, note, "set $.gold = 6 (there is no $.gold")
+	require.Contains(t, p.about().Waiting[0], "set $.gold = 6 (there is no $.gold")
 	p.good("save")
 	require.Equal(t, gdwiretest.Encode(t, other), p.file())
 
 	p.good("undo") // of what is saved
 	require.NoError(t, os.WriteFile(p.name, gdwiretest.Encode(t, hero()), 0o600))
 	require.NoError(t, p.reopen(p.versions.onDisk()))
-	require.Equal(t, gdwiretest.Encode(t, hero()), p.shown())
-	require.Contains(t, p.about().Note, "what was undone after it was saved")
+	other = hero()
+	other["gold"] = 6
+	require.Equal(t, gdwiretest.Encode(t, other), p.shown())
+	require.Contains(t, p.about().Note, "1 of your 2 edits")
+	require.Equal(t, []string{"undo delete $.items[1] (it was saved before the file changed)"}, p.about().Waiting)
+	require.Equal(t, []Edit{{"undo", "delete $.items[1]"}, {"set", "$.gold = 6"}}, p.Unsaved())
+	p.good("drop", "undo", "redo")
+	require.Equal(t, []Edit{{"set", "$.gold = 6"}}, p.Unsaved())
+}
+
+// The edits that are not saved lead from the file to what is shown, also by undoing what was saved.
+func TestEditsPending(t *testing.T) {
+	set := func(n ...string) (edits []Edit) {
+		for _, n := range n {
+			op, line, _ := strings.Cut(n, " ")
+			edits = append(edits, Edit{op, line})
+		}
+		return edits
+	}
+	p := editPage(t, hero(), false)
+	for i, c := range []struct {
+		do   []string
+		want []Edit
+	}{
+		{[]string{"set $.hp = 1", "set $.hp = 2", "save"}, nil},
+		{[]string{"undo", "undo"}, set("undo set $.hp = 2", "undo set $.hp = 1")},
+		{[]string{"redo"}, set("undo set $.hp = 2")},
+		{[]string{"set $.gold = 3"}, set("undo set $.hp = 2", "set $.gold = 3")},
+		{[]string{"undo"}, set("undo set $.hp = 2")},
+		{[]string{"undo", "set $.gold = 4"}, set("undo set $.hp = 2", "undo set $.hp = 1", "set $.gold = 4")},
+		{[]string{"save"}, nil},
+		{[]string{"undo", "redo"}, nil},
+		{[]string{"set $.gold = 6", "set $.name = \"Bo\"", "undo"}, set("set $.gold = 6")},
+	} {
+		p.good(c.do...)
+		require.Equal(t, c.want, p.Unsaved(), i)
+		require.Equal(t, len(c.want) > 0, p.about().Unsaved, i)
+	}
+	require.NoError(t, os.WriteFile(p.name, gdwiretest.Encode(t, hero()), 0o600))
+	require.NoError(t, p.reopen(p.versions.onDisk()))
+	require.Equal(t, set("set $.gold = 6"), p.Unsaved())
+	p.good("redo") // what was undone before the file changed
+	require.Equal(t, set("set $.gold = 6", "set $.name = \"Bo\""), p.Unsaved())
+}
+
+// A large file that is cut starts as a whole one does, and is noticed by an edit.
+func TestEditsOfCutFile(t *testing.T) {
+	v := hero()
+	v["zeros"] = make([]int, 100_000)
+	p := openPage(t, v)
+	p.good("set $.hp = 7")
+	whole := p.file()
+	require.NoError(t, os.WriteFile(p.name, whole[:len(whole)-4], 0o600))
+	require.ErrorContains(t, p.reopen(p.versions.onDisk()), "unexpected EOF")
+	require.Len(t, p.Unsaved(), 1)
+	require.Empty(t, p.about().Waiting)
+	require.NoError(t, os.WriteFile(p.name, whole, 0o600))
+	require.NoError(t, p.reopen(p.versions.onDisk()))
+	require.Equal(t, 1, p.about().Undo)
+}
+
+// openPage is editPage with a file that is recognized, as by the command.
+func openPage(t *testing.T, v any) *edited {
+	p := editPage(t, v, false)
+	p.Reopen = func() (*Source, error) { return new(viewer).source(shell.Capture(io.Discard), p.name) }
+	file, err := p.Reopen()
+	require.NoError(t, err)
+	p.versions.set(nil, file)
+	p.session.history = newHistory(file)
+	return p
+}
+
+// No change of the file under a page loses an edit: each is shown, or waits, until it is saved. What a game writes is
+// seen while it is not whole.
+func TestEditsOfAnyChange(t *testing.T) {
+	for seed := range uint64(12) {
+		random := rand.New(rand.NewPCG(seed, 60))
+		p := openPage(t, hero())
+		keys := []string{"gold", "hp", "level", "mp"}
+		kept := map[string]bool{} // edits that are not saved, as they are listed
+		content := func(format gdwire.Format) []byte {
+			v := hero()
+			for _, key := range keys {
+				if v[key] = random.IntN(100); random.IntN(4) == 0 {
+					delete(v, key)
+				}
+			}
+			return gdwiretest.Encode(t, v, variant.Options{Encoder: gdwire.EncoderOptions{Format: format}})
+		}
+		files := map[string]func() []byte{
+			"empty": func() []byte { return nil }, "gone": func() []byte { return nil }, "foreign": func() []byte { return []byte("[section]\nkey=1\n") },
+			"cut":    func() []byte { b := content(gdwire.Godot4); return b[:1+random.IntN(len(b)-1)] },
+			"damage": func() []byte { b := content(gdwire.Godot4); b[random.IntN(len(b))] ^= 1 << random.IntN(8); return b },
+			"other":  func() []byte { return content(gdwire.Godot3) },
+			"back":   func() []byte { return gdwiretest.Encode(t, hero()) }, "next": func() []byte { return content(gdwire.Godot4) },
+		}
+		names := slices.Sorted(maps.Keys(files))
+		for step := range 60 {
+			h := &p.session.history
+			switch op := random.IntN(10); op {
+			case 0, 1, 2, 3: // numbers that no edit before had
+				edit := Edit{"set", fmt.Sprintf("$.%s = %d", keys[random.IntN(len(keys))], 1000+step)}
+				if op == 3 {
+					edit = Edit{"add", fmt.Sprintf("$.new%d = %d", step, step)}
+				}
+				if p.do(edit.Op, edit.Line) == "" {
+					kept[fmt.Sprint(edit)] = true
+				}
+			case 4, 5:
+				undone := Edit{}
+				if h.applied > 0 {
+					undone = h.edits[h.applied-1]
+				}
+				if again := h.applied <= h.saved; p.do("undo", "") == "" {
+					delete(kept, fmt.Sprint(undone))
+					if again {
+						kept[fmt.Sprint(Edit{opUndo, undone.Op + " " + undone.Line})] = true
+					}
+				}
+			case 6:
+				if p.do("redo", "") == "" {
+					edit := h.edits[h.applied-1]
+					delete(kept, fmt.Sprint(Edit{opUndo, edit.Op + " " + edit.Line}))
+					kept[fmt.Sprint(edit)] = h.applied > h.saved
+				}
+			case 7:
+				if p.do("save", "") == "" {
+					clear(kept)
+					for _, w := range h.waiting {
+						kept[fmt.Sprint(w.Edit)] = true
+					}
+				}
+			default:
+				name := names[random.IntN(len(names))]
+				require.NoError(t, os.RemoveAll(p.name))
+				if name != "gone" {
+					require.NoError(t, os.WriteFile(p.name, files[name](), 0o600))
+					at := time.Unix(int64(1000+step), 0)
+					require.NoError(t, os.Chtimes(p.name, at, at))
+				}
+				before, version := p.versions.latest()
+				if err := p.reopen(p.versions.onDisk()); err != nil {
+					after, now := p.versions.latest()
+					require.Equal(t, version, now)
+					require.Equal(t, before.Data, after.Data)
+				} else if len(kept) > 0 {
+					require.NotContains(t, []string{"empty", "gone", "foreign", "cut"}, name)
+				}
+			}
+			pending := p.Unsaved()
+			for edit, is := range kept {
+				if is {
+					require.Contains(t, fmt.Sprint(pending), edit, "seed %d, step %d", seed, step)
+				}
+			}
+			latest := map[string]string{} // the value of each key after the edits that do not wait
+			for _, edit := range pending[len(h.waiting):] {
+				if path, value, ok := strings.Cut(edit.Line, " = "); ok && edit.Op != opUndo {
+					latest[path] = value
+				}
+			}
+			shown, _ := p.versions.latest()
+			for path, value := range latest {
+				way, missing, err := shown.wayTo(nil, path)
+				require.NoError(t, err)
+				require.Empty(t, missing)
+				_, row, err := shown.tracer(nil).row(way)
+				require.NoError(t, err)
+				require.Equal(t, value, row.Text, "seed %d, step %d", seed, step)
+			}
+		}
+	}
 }
 
 // The list of changes is that from the file.
@@ -380,20 +558,20 @@ func FuzzEdits(f *testing.F) {
 		file.Store = save.InMemory(bytes.Clone(data))
 		s := &Server{File: file, Edit: applyEdit}
 		s.versions.set(nil, file)
-		s.session.start(file)
+		s.session.history = newHistory(file)
 		n := 0
 		for line := range strings.SplitSeq(lines, "\n") {
 			op, line, _ := strings.Cut(line, " ")
 			if op != "set" && op != "add" && op != "delete" || n == 8 {
 				continue
 			}
-			before := s.session.applied
+			before := s.session.history.applied
 			if err := s.apply(Edit{op, line}); err != nil {
-				require.Equal(t, before, s.session.applied)
+				require.Equal(t, before, s.session.history.applied)
 			}
 			n++
 		}
-		for s.session.applied > 0 {
+		for s.session.history.applied > 0 {
 			require.NoError(t, s.move(-1))
 		}
 		shown, _ := s.versions.latest()

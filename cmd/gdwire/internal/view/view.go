@@ -64,7 +64,7 @@ func (s *Server) Listen() (net.Listener, error) {
 	s.searches = make(chan struct{}, maxSearches)
 	s.versions.set(s.Before, s.File)
 	if s.File != nil {
-		s.session.start(s.File)
+		s.session.history = newHistory(s.File)
 	}
 	return ln, nil
 }

@@ -452,7 +452,7 @@ func TestPageServer(t *testing.T) {
 	}
 	_, body = get("info")
 	require.JSONEq(t, fmt.Sprintf(`{"live":true,"recording":"","file":{"name":"save.bin","command":"save.bin","size":%d,"format":"godot4","frame":"none","container":"","version":1,"changes":false,
-		"edits":{"readOnly":"there is nothing to edit","undo":0,"redo":0,"unsaved":false,"backup":"","note":""}}}`, file.Size), body)
+		"edits":{"readOnly":"there is nothing to edit","undo":0,"redo":0,"unsaved":false,"backup":"","note":"","waiting":[]}}}`, file.Size), body)
 	_, body = get("children?at=-1")
 	require.Contains(t, body, `"type":"Array"`)
 	_, body = get("children?at=0")

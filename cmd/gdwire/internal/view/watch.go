@@ -11,7 +11,8 @@ import (
 // watchEvery is the time between two looks at the file while a page waits for a change.
 const watchEvery = 300 * time.Millisecond
 
-// watch answers when the file has changed after a version, or after longPoll. A file that is being
+// watch answers when the file has changed after a version, or after longPoll; after a fault, also when the file is again
+// as it was. A file that is being
 // written is read when its size and time stay the same.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
 	if s.Reopen == nil {
@@ -23,14 +24,15 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), longPoll)
 	defer cancel()
-	err = s.waitForChange(ctx, int(after))
+	err = s.waitForChange(ctx, int(after), r.URL.Query().Has("fault"))
 	_, version := s.versions.latest()
 	writeJSON(w, map[string]any{"version": version, "fault": faultOf(err)})
 	return nil
 }
 
-// waitForChange returns when there is a version after the given one, or the error of reading it.
-func (s *Server) waitForChange(ctx context.Context, after int) error {
+// waitForChange returns when there is a version after the given one, or the error of reading it, or when the file is as
+// it was before a fault.
+func (s *Server) waitForChange(ctx context.Context, after int, fault bool) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	var seen os.FileInfo // of the change at the latest look
@@ -46,6 +48,9 @@ func (s *Server) waitForChange(ctx context.Context, after int) error {
 			return err
 		case err != nil:
 		case same(info, file.Stat):
+			if fault {
+				return nil
+			}
 		case seen != nil && same(info, seen):
 			return s.reopen(file)
 		default:

@@ -36,7 +36,7 @@ export class Edits {
 		});
 		const buttons = {
 			edit: () => this.editChosen(), add: () => this.addChosen(), delete: () => this.deleteChosen(),
-			undo: () => this.send("undo"), redo: () => this.send("redo"), save: () => this.send("save"),
+			undo: () => this.send("undo"), redo: () => this.send("redo"), save: () => this.send("save"), drop: () => this.send("drop"),
 		};
 		for (const [id, press] of Object.entries(buttons)) byId(id).addEventListener("click", press);
 		tree.element.addEventListener("keydown", event => this.keyInTree(event));
@@ -53,6 +53,8 @@ export class Edits {
 		byId("redo").disabled = edits.redo === 0;
 		byId("save").disabled = !edits.unsaved;
 		byId("unsaved").textContent = edits.unsaved ? "not saved" : edits.backup ? `saved; ${edits.backup.replace(/.*[\\/]/, "")} is the file before` : "";
+		byId("waiting").hidden = edits.waiting.length === 0;
+		byId("waiting-edits").textContent = "Not possible in this file, and not saved: " + edits.waiting.join("; ");
 		document.title = (edits.unsaved ? "● " : "") + this.info.file.name + " – gdwire view";
 	}
 

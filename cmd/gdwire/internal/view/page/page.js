@@ -119,21 +119,24 @@ async function compare() {
 
 // watch shows each new version of the file, and what has changed in it.
 async function watch() {
+	let fault = null;
 	for (;;) {
 		let answer;
 		try {
-			answer = await ask("watch", {version: info.file.version});
+			answer = await ask("watch", {version: info.file.version, ...fault && {fault: true}});
 		} catch {
 			const {edits: state} = info.file;
-			notice("gdwire has ended: " + (state.unsaved ? "the edits that are not saved are lost" : "this page does not change any more"));
+			notice("gdwire has ended: " + (state.unsaved || state.waiting.length > 0 ? "the edits that are not saved are lost" : "this page does not change any more"));
 			state.readOnly ||= "gdwire has ended";
 			edits.shown();
 			return;
 		}
 		if (answer.fault) {
-			notice(`The file cannot be read any more (${answer.fault.text}): this is what it was.`);
+			const {unsaved, waiting} = info.file.edits;
+			notice(`The file cannot be read any more (${answer.fault.text}): this is what it was.` + (unsaved || waiting.length > 0 ? " Your edits are kept." : ""));
 			await pause(1000);
-		}
+		} else if (fault) notice("");
+		fault = answer.fault;
 		await reload().catch(() => {}); // watch says what has happened
 	}
 }
