@@ -326,6 +326,26 @@ func TestCompare(t *testing.T) {
 	}
 	require.Empty(t, compare(io.Discard, ofMaps(1000), ofMaps(1029)))
 	require.NotEmpty(t, compare(io.Discard, ofMaps(1000), ofMaps(1031)))
+
+	for _, c := range []struct {
+		later []float64
+		grown []string
+	}{
+		{[]float64{1000}, nil},
+		{[]float64{1100, 1000}, nil},
+		{[]float64{1100, 1100}, []string{"g: grown"}},
+	} {
+		grown, err := compareAgain(io.Discard, countsOf(1000, 1000, 1000), countsOf(1100, 1000, 1000), func() (*counts, error) {
+			n := c.later[0]
+			c.later = c.later[1:]
+			return countsOf(n, 1000, 1000), nil
+		})
+		require.NoError(t, err)
+		require.ElementsMatch(t, c.grown, grown)
+		require.Empty(t, c.later)
+	}
+	_, err := compareAgain(io.Discard, countsOf(1, 1, 1), countsOf(2, 1, 1), func() (*counts, error) { return nil, io.EOF })
+	require.Equal(t, io.EOF, err)
 }
 
 // The file contains what the goals are about.

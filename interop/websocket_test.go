@@ -349,22 +349,24 @@ func TestRefusedWebSockets(t *testing.T) {
 // TestWebSocketShutdown shuts down while a WebSocket is idle: the handler knows its address
 // and says goodbye, and a client that does not answer the close frame is not waited for.
 func TestWebSocketShutdown(t *testing.T) {
-	addr := make(chan string, 1)
-	s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
-		addr <- c.RemoteAddr().String()
-		_, err := c.Next()
-		if err == stream.ErrServerClosed {
-			return c.WriteRaw([]byte{0, 0, 0, 0})
-		}
-		return err
-	}}
-	conn, r := upgrade(t, serveWeb(t, s))
-	require.Equal(t, conn.LocalAddr().String(), <-addr)
 	begin := time.Now()
-	require.NoError(t, s.Shutdown(t.Context()))
-	require.Less(t, time.Since(begin), 5*time.Second)
-	rest, err := io.ReadAll(r)
-	require.NoError(t, err)
-	goodbye := []byte{0x82, 4, 0, 0, 0, 0}
-	require.Equal(t, append(goodbye, closeFrame(stream.CloseGoingAway, "server is shutting down")...), rest)
+	for range 20 {
+		addr := make(chan string, 1)
+		s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
+			addr <- c.RemoteAddr().String()
+			_, err := c.Next()
+			if err == stream.ErrServerClosed {
+				return c.WriteRaw([]byte{0, 0, 0, 0})
+			}
+			return err
+		}}
+		conn, r := upgrade(t, serveWeb(t, s))
+		require.Equal(t, conn.LocalAddr().String(), <-addr)
+		require.NoError(t, s.Shutdown(t.Context()))
+		rest, err := io.ReadAll(r)
+		require.NoError(t, err)
+		goodbye := []byte{0x82, 4, 0, 0, 0, 0}
+		require.Equal(t, append(goodbye, closeFrame(stream.CloseGoingAway, "server is shutting down")...), rest)
+	}
+	require.Less(t, time.Since(begin), time.Minute, "not 5 seconds each")
 }

@@ -66,7 +66,7 @@ func engineLine(name string, i Info, size int64) string {
 func TestSaveEngine(t *testing.T) {
 	for _, format := range []gdwire.Format{gdwire.Godot3, gdwire.Godot4} {
 		t.Run(format.String(), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			folder := t.TempDir()
 			command := engineCommand(ctx, t, format, folder)
@@ -138,7 +138,7 @@ func engineValues(t *testing.T, command *exec.Cmd, format gdwire.Format) map[str
 
 // TestConvertEngine lets Godot 3 read values of Godot 4 that were converted with Lossy.
 func TestConvertEngine(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	folder := t.TempDir()
 	command := engineCommand(ctx, t, gdwire.Godot3, folder)

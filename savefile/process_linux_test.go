@@ -35,25 +35,10 @@ func TestMain(m *testing.M) {
 			fmt.Println(err)
 			os.Exit(1)
 		}
-		fmt.Println(residentPeak())
+		fmt.Println(testenv.Peak())
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
-}
-
-// residentPeak returns the most memory that this process had, in KiB, without its program.
-func residentPeak() (kib int) {
-	b, _ := os.ReadFile("/proc/self/status")
-	for line := range strings.Lines(string(b)) {
-		fields := strings.Fields(line)
-		switch n, _ := strconv.Atoi(fields[min(1, len(fields)-1)]); fields[0] {
-		case "VmHWM:":
-			kib += n
-		case "RssFile:":
-			kib -= n
-		}
-	}
-	return kib
 }
 
 // command returns the command of a job.

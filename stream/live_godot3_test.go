@@ -33,7 +33,7 @@ func engine(t *testing.T, script string, env []string, args ...string) string {
 	if err != nil {
 		t.Skip("skipped: godot3-server is not installed, so no engine was asked")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	home := t.TempDir() // the engine writes logs into its folder
 	require.NoError(t, os.CopyFS(home, os.DirFS("testdata/godot3")))

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -206,14 +206,13 @@ func TestSkipMemory(t *testing.T) {
 	b := io.MultiReader(bytes.NewReader([]byte{0, 0, 0, 0x10}), io.LimitReader(zeros{}, size),
 		bytes.NewReader(framed(binary.LittleEndian, encoded(t, number(5)))))
 	r := stream.NewReader(b, nil)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := r.Next()
-	require.Equal(t, &stream.PacketTooLongError{Size: size, Max: stream.DefaultMaxPacket, Offset: 4}, err)
-	_, err = r.Next()
-	runtime.ReadMemStats(&after)
-	require.NoError(t, err)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<10))
+	allocated := testenv.Allocated(func() {
+		_, err := r.Next()
+		require.Equal(t, &stream.PacketTooLongError{Size: size, Max: stream.DefaultMaxPacket, Offset: 4}, err)
+		_, err = r.Next()
+		require.NoError(t, err)
+	})
+	require.Less(t, allocated, testenv.MaxMemory())
 }
 
 type zeros struct{}

@@ -95,7 +95,7 @@ func TestEngineUnix(t *testing.T) {
 	served := make(chan error)
 	go func() { served <- s.ListenAndServe("unix:" + path) }()
 	_ = dialUnix(t, path) // it listens
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var out []byte
 	var err error

@@ -92,7 +92,7 @@ func TestDebugLive(t *testing.T) {
 				d.addr = "unix://" + path
 			}
 
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			game := start(ctx, d.addr)
 			var printed bytes.Buffer

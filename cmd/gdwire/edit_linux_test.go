@@ -5,24 +5,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // runProcess runs the command as a process of its own. It returns the output, without its
-// first skip bytes, and the most memory that the process had before the last of it, in KiB.
+// first skip bytes, and the most memory that the process had, in KiB.
 func runProcess(t *testing.T, stdin string, skip int, args ...string) (out []byte, most int) {
-	if testenv.Race {
-		t.Skip("skipped: the race detector needs memory of its own")
-	}
-	c := exec.CommandContext(t.Context(), "gdwire", args...)
+	c, peak := measured(t, args...)
 	var errs bytes.Buffer
 	c.Stdin, c.Stderr = strings.NewReader(stdin), &errs
 	pipe, err := c.StdoutPipe()
@@ -30,11 +24,10 @@ func runProcess(t *testing.T, stdin string, skip int, args ...string) (out []byt
 	require.NoError(t, c.Start())
 	_, err = io.CopyN(io.Discard, pipe, int64(skip))
 	require.NoError(t, err, "%.1000s", &errs)
-	most = residentPeak(t, c.Process.Pid)
 	out, err = io.ReadAll(pipe)
 	require.NoError(t, err)
 	require.NoError(t, c.Wait(), "%.1000s", &errs)
-	return out, most
+	return out, peak()
 }
 
 // lastOutput is more than what the process wrote and nobody read.

@@ -246,7 +246,7 @@ func TestListenEngine(t *testing.T) {
 			}
 		}
 	}()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	home := t.TempDir() // the engine writes its logs in the folder of its scripts
 	require.NoError(t, os.CopyFS(home, os.DirFS("../../stream/testdata/godot3")))

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,16 +56,14 @@ func TestCommandMemory(t *testing.T) {
 			t.Run(command+" "+name, func(t *testing.T) {
 				in := io.MultiReader(bytes.NewReader(head), endless(int64(size)))
 				args := append(strings.Fields(command), "-max-string", "-1")
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				status := run(fixed(args), in, io.Discard, io.Discard)
+				var status int
+				allocated := testenv.Allocated(func() { status = run(fixed(args), in, io.Discard, io.Discard) })
 				if command == "get [0]" && name == "string" {
 					require.Equal(t, statusBad, status, "a String has no elements")
 				} else {
 					require.Zero(t, status)
 				}
-				runtime.ReadMemStats(&after)
-				require.Less(t, after.TotalAlloc-before.TotalAlloc, most)
+				require.Less(t, allocated, most)
 			})
 		}
 	}
@@ -88,9 +85,6 @@ func TestLossyMemory(t *testing.T) {
 // TestMemoryLarge runs commands as processes of their own over 4 GiB, which are
 // generated, or 40 MiB in the quick tests, and looks at the most memory that they had.
 func TestMemoryLarge(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("skipped: how much memory a process had is asked on Linux only")
-	}
 	size := int64(4<<30) - 1<<20
 	if !full() || strconv.IntSize == 32 {
 		size = 40 << 20
@@ -116,9 +110,6 @@ func TestMemoryLarge(t *testing.T) {
 // TestMemoryCompressed is the same for a compressed file, of which engines write
 // blocks of 4 KiB.
 func TestMemoryCompressed(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("skipped: how much memory a process had is asked on Linux only")
-	}
 	elements := 1023
 	if !full() || strconv.IntSize == 32 {
 		elements = 40
@@ -131,10 +122,9 @@ func TestMemoryCompressed(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, w.Close())
-	b := file.Bytes()
 	for _, args := range []string{"unwrap -max-content none", "check -max-content none", "flat -max-content none"} {
 		t.Run(args, func(t *testing.T) {
-			require.Less(t, peak(t, args, slices.Values([][]byte{b[:len(b)-100], b[len(b)-100:]})), maxPeak)
+			require.Less(t, peak(t, args, slices.Values([][]byte{file.Bytes()})), maxPeak)
 		})
 	}
 }
@@ -142,22 +132,16 @@ func TestMemoryCompressed(t *testing.T) {
 // TestMemoryEncode: encode holds its text and the value, and while it reads the text, half of it
 // twice.
 func TestMemoryEncode(t *testing.T) {
-	if runtime.GOOS != "linux" || testenv.Race {
-		t.Skip("skipped: how much memory a process had is asked on Linux only, without the race detector")
-	}
 	text := "[" + strings.Repeat(`{"name":"some text","position":[1.5,2.5],"id":1},`, 16<<20/50) + "null]"
-	c := exec.CommandContext(t.Context(), "gdwire", "encode", "-q", "-plain")
+	c, peak := measured(t, "encode", "-q", "-plain")
 	c.Stdin = strings.NewReader(text)
 	out, err := c.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
-	_, err = io.ReadFull(out, make([]byte, 1)) // now it waits until the rest is read
-	require.NoError(t, err)
-	most := residentPeak(t, c.Process.Pid)
 	value, err := io.Copy(io.Discard, out)
 	require.NoError(t, err)
 	require.NoError(t, c.Wait())
-	require.Less(t, most, (3*len(text)/2+int(value))>>10+maxPeak)
+	require.Less(t, peak(), (3*len(text)/2+int(value))>>10+maxPeak)
 }
 
 // maxPeak is the most memory that a command may have, in KiB.
@@ -174,9 +158,8 @@ func array(elements int) iter.Seq[[]byte] {
 	}
 }
 
-// peak runs the command with pieces of input and returns the most memory that it
-// had before the last of them, in KiB.
-func peak(t *testing.T, args string, pieces iter.Seq[[]byte]) (most int) {
+// peak runs the command with pieces of input and returns the most memory that it had, in KiB.
+func peak(t *testing.T, args string, pieces iter.Seq[[]byte]) int {
 	words := strings.Fields(args)
 	if words[0] != "unwrap" {
 		words = append(words, "-format", "godot4", "-frame", "none")
@@ -185,42 +168,48 @@ func peak(t *testing.T, args string, pieces iter.Seq[[]byte]) (most int) {
 }
 
 // peakOf returns the peak memory of a command without additional flags.
-func peakOf(t *testing.T, words []string, pieces iter.Seq[[]byte]) (most int) {
-	if testenv.Race {
-		t.Skip("skipped: the race detector needs memory of its own")
-	}
-	c := exec.CommandContext(t.Context(), "gdwire", words...)
+func peakOf(t *testing.T, words []string, pieces iter.Seq[[]byte]) int {
+	c, peak := measured(t, words...)
 	in, err := c.StdinPipe()
 	require.NoError(t, err)
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	require.NoError(t, c.Start())
-	var last []byte
 	for b := range pieces {
-		if _, err := in.Write(last); err != nil {
+		if _, err := in.Write(b); err != nil {
 			break // it saw enough
 		}
-		last = b
 	}
-	most = residentPeak(t, c.Process.Pid)
-	_, _ = in.Write(last)
 	require.NoError(t, in.Close())
 	require.NoError(t, c.Wait(), errs.String())
-	require.Positive(t, most)
-	return most
+	return peak()
 }
 
-// residentPeak returns the most memory that a process occupied so far, in KiB,
-// without the pages of its executable, which the system can drop at any time and
-// whose number depends on how the command was linked.
-func residentPeak(t *testing.T, pid int) int {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	require.NoError(t, err)
-	field := func(name string) (n int) {
-		_, rest, _ := strings.Cut(string(b), name+":")
-		_, err := fmt.Sscan(rest, &n)
-		require.NoError(t, err)
-		return n
+// memoryVariable names the file to which a process writes the most memory that it had, in KiB.
+const memoryVariable = "GDWIRE_MEMORY"
+
+// measuredMain is main for the processes of tests.
+func measuredMain() {
+	status := program.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	if name := os.Getenv(memoryVariable); name != "" {
+		_ = os.WriteFile(name, fmt.Append(nil, testenv.Peak()), 0o600)
 	}
-	return field("VmHWM") - field("RssFile")
+	os.Exit(status)
+}
+
+// measured returns a process of the command, and after its end, the most memory that it had, in KiB.
+func measured(t *testing.T, args ...string) (c *exec.Cmd, peak func() int) {
+	if testenv.Race {
+		t.Skip("skipped: the race detector needs memory of its own")
+	}
+	name := filepath.Join(t.TempDir(), "memory")
+	c = exec.CommandContext(t.Context(), "gdwire", args...)
+	c.Env = append(os.Environ(), memoryVariable+"="+name)
+	return c, func() (kib int) {
+		b, err := os.ReadFile(name)
+		require.NoError(t, err)
+		_, err = fmt.Sscan(string(b), &kib)
+		require.NoError(t, err)
+		return kib
+	}
 }

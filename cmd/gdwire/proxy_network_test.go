@@ -210,7 +210,7 @@ func TestProxyUDPEngine(t *testing.T) {
 	p := startProxy(t, server, "-delay", "20ms")
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(p.addr, "udp:"))
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, engine, "testdata/udp/main4.gd", port).CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -131,7 +131,7 @@ func TestProxyEngine(t *testing.T) {
 		p := startProxy(t, serve(t, echo), append(args, "-record", prefix, "-max-packet", "none")...)
 		_, port, err := net.SplitHostPort(p.addr)
 		require.NoError(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		home := t.TempDir()
 		require.NoError(t, os.CopyFS(home, os.DirFS("../../stream/testdata/godot3")))

@@ -23,7 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gdwire": main})
+	testscript.Main(m, map[string]func(){"gdwire": measuredMain})
 }
 
 // TestSessions runs whole sessions as a user would, with the files of engines in

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -176,9 +175,6 @@ func TestTrailingBytes(t *testing.T) {
 // TestManySmallPackets: a file of small packets needs little memory, also if none of them
 // decides on the format.
 func TestManySmallPackets(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("skipped: how much memory a process had is asked on Linux only")
-	}
 	blocks := 3000
 	if !full() {
 		blocks = 300

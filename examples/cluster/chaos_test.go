@@ -59,7 +59,7 @@ func (c *chaos) start(i int) {
 			join = append(join, l.addr)
 		}
 	}
-	p := startProcess(c.t, "-advertise", c.links[i].addr, "-join", strings.Join(join, ","))
+	p := startProcess(c.t, "-route-timeout", "4s", "-advertise", c.links[i].addr, "-join", strings.Join(join, ","))
 	c.links[i].setRoutes(p.printedAddr("routes"))
 	c.processes[i] = p
 }

@@ -38,6 +38,7 @@ var (
 
 	perAddr = flag.Int("per-addr", 100, "serve at most `N` clients of an address; with -join, those of a process that ended come, too")
 
+	silence  = flag.Duration("route-timeout", 4*time.Second, "give up a route that is silent for this `time`")
 	user     = flag.String("route-user", "", "`name` that processes tell each other, with -route-password")
 	password = flag.String("route-password", "", "`password` of the routes, the same for all processes")
 	cert     = flag.String("route-cert", "", "certificate `file` of this process, for TLS between processes")

@@ -45,7 +45,7 @@ type process struct {
 
 // startProcess starts the program.
 func startProcess(t *testing.T, flags ...string) *process {
-	standard := []string{"-clients", "127.0.0.1:0", "-routes", "127.0.0.1:0", "-http", "127.0.0.1:0", "-per-addr", "1000"}
+	standard := []string{"-clients", "127.0.0.1:0", "-routes", "127.0.0.1:0", "-http", "127.0.0.1:0", "-per-addr", "1000", "-route-timeout", "10m"}
 	p := &process{Cmd: exec.Command(os.Args[0], append(standard, flags...)...), t: t}
 	p.Env = append(os.Environ(), "CLUSTER_TEST=1")
 	if testing.Verbose() {
@@ -292,7 +292,7 @@ func TestEnd(t *testing.T) {
 // lost; a member of the other process stays, and loses nothing.
 func TestPaused(t *testing.T) {
 	t.Parallel()
-	first := startJoined(t, nil)
+	first := startJoined(t, nil, "-route-timeout", "4s")
 	second := startJoined(t, first)
 	a, b := first.connect("a"), second.connect("a")
 	a.echo(0)

@@ -76,8 +76,8 @@ func startNATS() (ns *server.Server, token string, err error) {
 	o.Cluster.ConnectRetries = math.MaxInt32 // also to processes that others have told of
 	// A process that is paused or cut off does not receive old packets when it is back: it is told that
 	// they are lost.
-	o.Cluster.WriteDeadline = 2 * time.Second
-	o.Cluster.PingInterval, o.Cluster.MaxPingsOut = 2*time.Second, 2
+	o.Cluster.WriteDeadline = *silence / 2
+	o.Cluster.PingInterval, o.Cluster.MaxPingsOut = *silence/2, 2
 	o.Cluster.Advertise = *public
 	if o.Cluster.TLSConfig, err = routeTLS(); err != nil {
 		return nil, "", err

@@ -61,7 +61,7 @@ func playLive(ctx context.Context, t *testing.T, engine, script string) *Session
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer ln.Close()
-	life, cancel := context.WithTimeout(context.Background(), time.Minute) // t.Context ends before the game
+	life, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // t.Context ends before the game
 	t.Cleanup(cancel)
 	c := gameCommand(life, t, engine, script, ln.Addr().String())
 	var out strings.Builder
@@ -99,7 +99,7 @@ func TestLiveTypes(t *testing.T) {
 		"Godot 4": {"testdata/types4.gd", Godot42, 39, "v24"},
 	} {
 		t.Run(engine, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			s := playLive(ctx, t, engine, c.script)
 			p, err := s.Protocol(ctx)
