@@ -23,8 +23,10 @@ const (
 	U32BE              // 32 bits, big-endian
 )
 
+var frameNames = [...]string{Bare: "none", U32: "u32", U32BE: "u32be"}
+
 // String returns the name of the frame: none, u32 or u32be.
-func (f Frame) String() string { return [...]string{"none", "u32", "u32be"}[f] }
+func (f Frame) String() string { return frameNames[f] }
 
 // Order returns the byte order of the lengths, or nil if there are none.
 func (f Frame) Order() binary.ByteOrder {
@@ -59,6 +61,7 @@ type Input struct {
 	// AllowObjects are ignored.
 	Decoder gdwire.DecoderOptions
 
+	sure         bool                       // a reading was found that is sure
 	decompressed map[packetAt]*Decompressed // what Decompress returned; nil for what is not compressed
 }
 
@@ -142,7 +145,7 @@ func Recognize(in *Input) Result {
 			continue
 		}
 		r.Readings = append(r.Readings, t.Reading)
-		if t.sum != best.sum || t.ending != whole && t.Frame != best.Frame {
+		if t.sum() != best.sum() || t.ending != whole && t.Frame != best.Frame {
 			r.Certainty = Ambiguous
 		}
 	}
@@ -153,6 +156,10 @@ func Recognize(in *Input) Result {
 // recognized after them, or 0.
 func HeaderSize(in *Input) int {
 	for n := 1; n <= maxHeader && n+minSure <= len(in.Head); n++ {
+		switch head := in.Head[n:]; {
+		case binary.LittleEndian.Uint64(head) == 0, !PlainHeader(head) && !PlainHeader(head[lengthSize:]):
+			continue // neither a value nor a packet starts there
+		}
 		after := *in
 		after.Head, after.Decompress = in.Head[n:], nil
 		if after.Size >= 0 {
@@ -171,7 +178,7 @@ func HeaderSize(in *Input) int {
 // maxHeader is the maximum size in bytes of a header that HeaderSize finds.
 const maxHeader = 256
 
-// trials returns the best trial of each candidate.
+// trials returns the best trial of each candidate. Once one is sure, the others are those that end where it does.
 func (in *Input) trials() (all []*trial) {
 	frames, formats := in.Frames, in.Formats
 	if frames == nil {
@@ -180,21 +187,39 @@ func (in *Input) trials() (all []*trial) {
 	if formats == nil {
 		formats = []gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2}
 	}
+	in.sure = false
+	var ends [len(frameNames)]int64
 	for _, frame := range frames {
-		end := in.lengthsEnd(frame)
-		for _, format := range formats {
-			r := Reading{format, frame}
-			t := in.try(r, end, manner{strict: true})
-			switch {
-			case t.trailing > 0:
-				t = t.orBetter(in.try(r, end, manner{strict: true, several: true}))
-			case t.ending == damaged:
-				t = t.orBetter(in.try(r, end, manner{}))
+		ends[frame] = in.lengthsEnd(frame)
+	}
+	mayBeWhole := func(f Frame) bool { return f == Bare || in.Size < 0 || ends[f] == in.Size }
+	for _, first := range []bool{true, false} { // those that can be sure
+		for _, frame := range frames {
+			if mayBeWhole(frame) != first || in.sure && !first {
+				continue
 			}
-			all = append(all, t)
+			for _, format := range formats {
+				if t := in.best(Reading{format, frame}, ends[frame]); !in.sure || t.ending == whole {
+					all = append(all, t)
+					in.sure = in.sure || t.certainty() == Sure
+				}
+			}
 		}
 	}
 	return all
+}
+
+// best returns the best trial of a reading.
+func (in *Input) best(r Reading, end int64) *trial {
+	t := in.try(r, end, manner{strict: true})
+	switch {
+	case in.sure:
+	case t.trailing:
+		t = t.orBetter(in.try(r, end, manner{strict: true, several: true}))
+	case t.ending == damaged:
+		t = t.orBetter(in.try(r, end, manner{}))
+	}
+	return t
 }
 
 // known returns the minimum size of the input.

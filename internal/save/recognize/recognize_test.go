@@ -300,6 +300,54 @@ func TestSmall(t *testing.T) {
 	}
 }
 
+// TestEdges: a single value longer than the head ends where the input does, or it is none. A value of a container and a
+// packet that may be cut are weighed with what is missing.
+func TestEdges(t *testing.T) {
+	const size = HeadSize + 4096
+	header := func(kind byte, count int) []byte {
+		return binary.LittleEndian.AppendUint32([]byte{kind, 0, 0, 0}, uint32(count))
+	}
+	fill := func(start []byte, c byte) []byte {
+		return append(start, bytes.Repeat([]byte{c}, size-len(start))...)
+	}
+	for _, c := range []struct {
+		name  string
+		input func(more int) []byte // more is added to a count or length
+		want  [3]Certainty          // for one less, the exact count, and one more
+	}{
+		{"String", func(n int) []byte { return fill(header(4, size-8+4*n), 'a') }, [3]Certainty{Unknown, Sure, Unknown}},
+		{"PackedByteArray", func(n int) []byte { return fill(header(29, size-8+4*n), 1) }, [3]Certainty{Unknown, Sure, Unknown}},
+		{"PackedInt64Array", func(n int) []byte { return fill(header(31, size/8-1+n), 1) }, [3]Certainty{Unknown, Sure, Unknown}},
+		{"Array of nulls", func(n int) []byte { return fill(header(28, size/4-2+n), 0) }, [3]Certainty{Sure, Sure, CutShort}},
+		{"framed PackedByteArray", func(n int) []byte {
+			return fill(append(binary.LittleEndian.AppendUint32(nil, size-4), header(29, size-12+4*n)...), 1)
+		}, [3]Certainty{Unknown, Sure, Unknown}},
+		{"PackedByteArray that ends with the head", func(n int) []byte { return fill(header(29, size-8), 1)[:HeadSize+n] }, [3]Certainty{Unknown, Unknown, Unknown}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for i, want := range c.want {
+				require.Equal(t, want, file(c.input(i-1)).Certainty, i-1)
+			}
+		})
+	}
+	head := fill(header(29, HeadSize-8), 1)
+	require.Equal(t, Sure, file(head[:HeadSize]).Certainty)
+	require.Equal(t, Unknown, file(head[:HeadSize-1]).Certainty)
+	require.Equal(t, Unknown, file(head[:HeadSize+1]).Certainty)
+}
+
+// TestBudget: of packets that are compressed, a bounded number of bytes is read.
+func TestBudget(t *testing.T) {
+	calls := 0
+	in := &Input{Head: bytes.Repeat([]byte{4, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}, HeadSize/8), Size: HeadSize, Frames: []Frame{U32}}
+	in.Decompress = func([]byte, bool) (Decompressed, bool) {
+		calls++
+		return Decompressed{Content: make([]byte, HeadSize), Cut: true}, true
+	}
+	Recognize(in)
+	require.Equal(t, maxUnpacked/HeadSize+1, calls)
+}
+
 // TestFixed reads formats and frames that the user chose.
 func TestFixed(t *testing.T) {
 	b, err := hex.DecodeString("0e0000000000803f000000000000000000000040")
@@ -421,20 +469,20 @@ func TestImplausible(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		write func(*gdwire.Encoder) error
-		want  bool
+		want  float64
 	}{
-		{"text", text("a\tb\r\n"), false}, {"control character", text("a\x01"), true}, {"DEL", text("\x7f"), true},
-		{"float", real(1e15), false}, {"zero", real(0), false}, {"infinity", real(math.Inf(-1)), false}, {"NaN", real(math.NaN()), false},
-		{"small float", real(-1e-13), true}, {"large float", real(-2e15), true},
-		{"Vector2", func(e *gdwire.Encoder) error { return gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 2}) }, false},
+		{"text", text("a\tb\r\n"), headerBits}, {"control character", text("a\x01"), headerBits - improbable}, {"DEL", text("\x7f"), headerBits - improbable},
+		{"float", real(1e15), headerBits}, {"zero", real(0), headerBits}, {"infinity", real(math.Inf(-1)), headerBits}, {"NaN", real(math.NaN()), headerBits},
+		{"small float", real(-1e-13), headerBits - improbable}, {"large float", real(-2e15), headerBits - improbable},
+		{"Vector2", func(e *gdwire.Encoder) error { return gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 2}) }, headerBits},
 		{"Vector2 with a small number", func(e *gdwire.Encoder) error {
 			return gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 1e-20})
-		}, true},
-		{"float32", float32s(1), false}, {"small float32", float32s(1e-20), true},
-		{"float64", float64s(1), false}, {"small float64", float64s(1e-20), true},
-		{"vectors", vectors(1, 2), false}, {"vectors with a small number", vectors(1, 1e-20), true},
-		{"int32", packed(gdwire.TypePackedInt32Array, func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, []int32{1}) }), false},
-		{"int64", packed(gdwire.TypePackedInt64Array, func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, []int64{1}) }), false},
+		}, headerBits - improbable},
+		{"float32", float32s(1), headerBits}, {"small float32", float32s(1e-20), headerBits - improbable},
+		{"float64", float64s(1), headerBits}, {"small float64", float64s(1e-20), headerBits - improbable},
+		{"vectors", vectors(1, 2), headerBits}, {"vectors with a small number", vectors(1, 1e-20), headerBits - improbable},
+		{"int32", packed(gdwire.TypePackedInt32Array, func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, []int32{1}) }), headerBits},
+		{"int64", packed(gdwire.TypePackedInt64Array, func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, []int64{1}) }), headerBits},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer
@@ -444,7 +492,7 @@ func TestImplausible(t *testing.T) {
 			in := &Input{Head: b.Bytes(), Size: int64(b.Len())}
 			got := in.try(Reading{gdwire.Godot4, Bare}, 0, manner{strict: true})
 			require.Equal(t, whole, got.ending)
-			require.Equal(t, c.want, got.implausible)
+			require.Equal(t, c.want, got.bits)
 		})
 	}
 }

@@ -3,7 +3,6 @@ package recognize
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"hash/maphash"
 	"io"
 	"math"
@@ -20,13 +19,13 @@ type trial struct {
 	decoder *gdwire.Decoder
 
 	ending   ending
-	end      int64   // the offset at which the reading says that the input ends, or 0 if it does not say
-	trailing int     // bytes after a single value without a length
+	end      int64   // the offset at which the reading says that the input ends at the earliest, or 0 if it does not say
+	trailing bool    // bytes follow a single value without a length
 	good     int     // packets that are one value
-	sum      uint64  // a hash of all tokens
+	unpacked int     // bytes of the content of packets that are compressed
 	evidence float64 // see weigh
 
-	hash maphash.Hash
+	hash *maphash.Hash // of all tokens, or nil
 }
 
 // A manner is how an input is read in a format and frame.
@@ -37,13 +36,10 @@ type manner struct {
 
 // A content tells what was read.
 type content struct {
-	bits        float64 // of evidence in the headers of values
-	headers     int     // of values
-	implausible bool    // there are improbable numbers or texts
-	denormal    bool    // there is a component that is denormal
-	nullKeys    bool    // a Dictionary contains the key null twice
-	values      int     // at the top level
-	nulls       int     // of these, nulls at the end
+	bits     float64 // of evidence in the values
+	nullKeys int     // the most keys null in a Dictionary, of which 2 are counted
+	values   int     // at the top level
+	nulls    int     // of these, nulls at the end
 }
 
 // An ending is how a reading ends.
@@ -63,15 +59,17 @@ const (
 	smallBits  = 8  // a null, because zeros are common, or the length of a name
 	lengthBits = 32 // a length that a value fills, and an end that is the end of the input
 
-	oddHeader    = 48 // bits in a header that engines do not write
-	godot2       = 32 // few games use it, and it accepts any padding
-	lenient      = 16 // padding or numbers that engines do not write
-	unframed     = 60 // several values without lengths
-	improbable   = 20 // improbable numbers or texts
-	denormalOnly = 12 // any bytes can be read as a math type, but then some components are often denormal
-	doubleKey    = 24 // a key null twice
+	oddHeader  = 48 // bits in a header that engines do not write
+	improbable = 12 // a number that no game is likely to have, or a text with control characters
+	denormal   = 20 // a denormal number, because all small integers are denormal
+	nullKey    = 24 // a key null, because zeros are common, or a second one
 
-	nearTie = 4 // the evidence of a rival is less by fewer bits
+	godot2   = 32 // few games use it, and it accepts any padding
+	lenient  = 16 // padding or numbers that engines do not write
+	unframed = 60 // several values without lengths
+
+	nearTie  = 4  // the evidence of a rival is less by fewer bits
+	sureBits = 40 // enough for Sure: one value that ends at the end of the input, even if it is improbable
 )
 
 // assumed is the evidence against each ending. Damage explains any bytes.
@@ -79,13 +77,12 @@ var assumed = [...]float64{damaged: 76, zeroed: 24, cut: 52, whole: 0}
 
 // weigh returns the evidence for the reading.
 func (t *trial) weigh() float64 {
-	bits := t.bits + lengthBits*float64(t.good) - assumed[t.ending]
+	bits := t.bits + lengthBits*float64(t.good) - nullKey*float64(t.nullKeys) - assumed[t.ending]
 	for _, against := range [...]struct {
 		applies bool
 		bits    float64
 	}{
 		{t.isOld(), godot2}, {!t.strict, lenient}, {t.several, unframed},
-		{t.implausible, improbable}, {t.isDenormal(), denormalOnly}, {t.nullKeys, doubleKey},
 	} {
 		if against.applies {
 			bits -= against.bits
@@ -123,18 +120,14 @@ func (t *trial) isAstray() bool {
 // isOld reports whether the format is one that few games use, and that the user has not chosen.
 func (t *trial) isOld() bool { return t.Format == gdwire.Godot2 && t.in.Formats == nil }
 
-// isDenormal reports whether there is nothing but a math type with a denormal component. In a container or
-// after lengths a game has computed it.
-func (t *trial) isDenormal() bool { return t.denormal && t.headers == 1 && t.Frame == Bare }
-
 // certainty returns how reliable the reading is if it is the best.
 func (t *trial) certainty() Certainty {
 	switch {
 	case t.ending == cut && t.strict:
 		return CutShort
-	case t.ending != whole || t.nullKeys:
+	case t.ending != whole || t.nullKeys > 1:
 		return Damaged
-	case t.strict && !t.several && !t.isOld() && !t.isDenormal() && t.in.known() >= minSure:
+	case t.strict && !t.several && !t.isOld() && (t.evidence >= sureBits || t.in.Size < 0) && t.in.known() >= minSure:
 		return Sure
 	}
 	return Probably
@@ -143,38 +136,55 @@ func (t *trial) certainty() Certainty {
 // seed is the seed of all hashes, which are compared with each other.
 var seed = maphash.MakeSeed()
 
+// sum returns a hash of all tokens.
+func (t *trial) sum() uint64 {
+	again := &trial{Reading: t.Reading, manner: t.manner, in: t.in, end: t.end, hash: new(maphash.Hash)}
+	again.hash.SetSeed(seed)
+	again.read()
+	return again.hash.Sum64()
+}
+
 // try reads the head. The lengths of the frame end at an offset.
 func (in *Input) try(r Reading, end int64, m manner) *trial {
 	t := &trial{Reading: r, manner: m, in: in, end: end}
-	t.hash.SetSeed(seed)
-	o := in.Decoder
-	o.Format, o.Strict, o.AllowObjects = r.Format, m.strict, true
+	t.read()
+	t.evidence = t.weigh()
+	return t
+}
+
+// read reads the head.
+func (t *trial) read() {
+	o := t.in.Decoder
+	o.Format, o.Strict, o.AllowObjects = t.Format, t.strict, true
 	o.Limits = gdwire.NoLimits
 	o.OneValue = false
 	t.decoder = gdwire.NewDecoder(nil, &o)
 	defer t.decoder.Release()
-	if r.Frame == Bare {
+	if t.Frame == Bare {
 		t.readBare()
 	} else {
 		t.readFramed()
 	}
-	t.sum = t.hash.Sum64()
-	t.evidence = t.weigh()
-	return t
 }
 
 // readBare reads a value without a length, or several if the manner allows it.
 func (t *trial) readBare() {
 	in := t.in
 	for used := 0; ; {
-		n, err := t.value(in.Head[used:])
-		used += n
-		switch left := int(in.known()) - used; {
-		case err == io.ErrUnexpectedEOF && in.whole():
-			t.ending = cut
-		case err == io.ErrUnexpectedEOF && len(in.Head) >= PipeSize:
+		v := t.value(in.Head[used:])
+		start := int64(used)
+		used += v.size
+		switch left := in.known() - int64(used); {
+		case v.err == io.ErrUnexpectedEOF && (in.whole() || in.Size >= 0 && start+v.least > in.Size):
+			t.ending, t.end = cut, max(start+v.least, in.known()+1)
+		case v.err == io.ErrUnexpectedEOF && v.exact && in.Size >= 0:
+			t.end = start + v.least
+			if t.trailing = t.end < in.Size; !t.trailing {
+				t.ending = whole
+			}
+		case v.err == io.ErrUnexpectedEOF && len(in.Head) >= PipeSize:
 			t.ending = whole // it can end anywhere after the head
-		case err != nil:
+		case v.err != nil:
 		case left == 0:
 			t.ending, t.end = whole, in.known()
 		case used == len(in.Head) && t.several:
@@ -182,7 +192,7 @@ func (t *trial) readBare() {
 		case t.several:
 			continue
 		default:
-			t.trailing = left
+			t.trailing = true
 			if len(bytes.Trim(in.Head[used:], "\x00")) == 0 { // as after a power failure
 				t.ending = zeroed
 			}
@@ -197,9 +207,13 @@ func (t *trial) readFramed() {
 	in := t.in
 	good := true // so far
 	offset := int64(0)
-	for offset+lengthSize <= int64(len(in.Head)) {
+	for offset+lengthSize <= int64(len(in.Head)) && t.unpacked <= maxUnpacked {
 		head := in.Head[offset:]
 		n := int64(t.Frame.length(head))
+		if n < minPacket { // and all lengths after it are none
+			good = false
+			break
+		}
 		head = head[lengthSize:]
 		complete := n <= int64(len(head))
 		if complete {
@@ -209,11 +223,14 @@ func (t *trial) readFramed() {
 			return // wait for the rest of the packet
 		}
 		before := t.content
-		switch fills, reads := t.packet(int(offset)+lengthSize, head, complete); {
+		switch fills, reads := t.packet(int(offset)+lengthSize, head, n); {
 		case complete && fills:
 			t.good++
+		case good && !complete && reads:
+		case in.sure:
+			return // which this cannot be
 		case good:
-			good = !complete && reads
+			good = false
 		default: // another format can read much in invalid packets
 			t.content = before
 		}
@@ -228,26 +245,28 @@ func (t *trial) readFramed() {
 	}
 }
 
-// packet reads a packet at an offset, or its start if it is not complete. It reports whether a value fills it, and
+// packet reads the packet of n bytes at an offset, or its start b if it is not complete. It reports whether a value fills it, and
 // whether nothing speaks against more of it.
-func (t *trial) packet(offset int, b []byte, complete bool) (fills, reads bool) {
+func (t *trial) packet(offset int, b []byte, n int64) (fills, reads bool) {
 	var c *Decompressed
 	if t.strict { // any bytes can be lenient values of FastLZ
-		c = t.in.decompress(offset, b, !complete)
+		c = t.in.decompress(offset, b, int64(len(b)) < n)
 	}
 	if c == nil {
-		used, err := t.value(b)
-		return err == nil && used == len(b), err == io.ErrUnexpectedEOF || len(b) == 0
+		v := t.value(b)
+		mayFill := v.least == n || v.least < n && !v.exact
+		return v.err == nil && v.size == len(b), v.err == io.ErrUnexpectedEOF && mayFill || len(b) == 0
 	}
+	t.unpacked += len(c.Content)
 	if c.Cut && c.Sure && len(c.Content) < minPacket {
 		t.bits += headerBits
 		return true, true
 	}
-	used, err := t.value(c.Content)
-	rest := c.Content[used:]
-	whole := err == nil && (len(rest) == 0 || c.Zeros && len(bytes.Trim(rest, "\x00")) == 0)
+	v := t.value(c.Content)
+	rest := c.Content[v.size:]
+	whole := v.err == nil && (len(rest) == 0 || c.Zeros && len(bytes.Trim(rest, "\x00")) == 0)
 	if c.Cut {
-		reads = err == io.ErrUnexpectedEOF
+		reads = v.err == io.ErrUnexpectedEOF
 		return reads, reads || whole // a checksum follows
 	}
 	return whole, false
@@ -258,6 +277,9 @@ const (
 	lengthSize = 4
 	// minPacket is the size of a header, with which each value begins.
 	minPacket = 4
+	// maxUnpacked is the maximum number of bytes of the content of packets that are read. Packets after them are taken
+	// to be good.
+	maxUnpacked = 1 << 20
 	// maxFollowed is the maximum number of lengths that are followed. If there are more, they are taken to
 	// be good.
 	maxFollowed = 1 << 17
@@ -271,6 +293,7 @@ func (in *Input) lengthsEnd(f Frame) int64 {
 		return 0
 	}
 	block, start, offset := in.Head, int64(0), int64(0)
+	var after []byte // the head
 	zeros := false
 	for range maxFollowed {
 		switch outside := offset+lengthSize > start+int64(len(block)); {
@@ -281,9 +304,11 @@ func (in *Input) lengthsEnd(f Frame) int64 {
 		case outside && in.At == nil:
 			return max(offset, in.Size)
 		case outside:
-			block, start = make([]byte, followBlock), offset
-			n, _ := in.At.ReadAt(block, offset)
-			if block = block[:n]; n < lengthSize {
+			if after == nil {
+				after = make([]byte, followBlock)
+			}
+			n, _ := in.At.ReadAt(after, offset)
+			if block, start = after[:n], offset; n < lengthSize {
 				return in.Size + lengthSize // it is shorter now
 			}
 		}
@@ -313,148 +338,4 @@ func PlainHeader(b []byte) bool {
 		flags = 15
 	}
 	return h&^(0xff|flags<<16) == 0
-}
-
-// value reads the value at the start of b and returns the number of bytes read. If b ends
-// inside the value, it returns io.ErrUnexpectedEOF.
-func (t *trial) value(b []byte) (int, error) {
-	d := t.decoder
-	d.Reset(bytes.NewReader(b))
-	t.values++
-	var keys NullKeys
-	at := int64(0) // the offset of the next token
-	rest := false  // the rest of a text follows
-	for token, err := range d.Tokens() {
-		switch {
-		case err == nil:
-			t.nullKeys = t.nullKeys || keys.Twice(d, token)
-			if t.nulls++; token.Kind() != gdwire.KindNil || d.Depth() > 0 {
-				t.nulls = 0
-			}
-			if !rest {
-				t.count(d, token, b[at:])
-			}
-			rest = token.Kind() == gdwire.KindStringChunk && !token.Last()
-			t.token(token)
-			at = d.InputOffset()
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			if at == 0 && len(b) > minPacket { // a long text
-				t.header(gdwire.KindStringChunk, b)
-			}
-			return len(b), io.ErrUnexpectedEOF
-		default:
-			return int(d.InputOffset()), err
-		}
-	}
-	return int(d.InputOffset()), nil
-}
-
-// count counts the evidence of t, the latest token of d, which starts with b. Names, and texts in packed arrays,
-// have no header.
-func (t *trial) count(d *gdwire.Decoder, token gdwire.Token, b []byte) {
-	around, _, _ := d.StackIndex(d.Depth())
-	switch k := token.Kind(); {
-	case k == gdwire.KindDictKey, k == gdwire.KindEnd, k == gdwire.KindChunk:
-	case k == gdwire.KindProperty, k == gdwire.KindSignal,
-		k == gdwire.KindStringChunk && (around == gdwire.KindNodePathStart || around == gdwire.KindPackedStart):
-		t.bits += smallBits
-	default:
-		t.header(k, b)
-	}
-}
-
-// header counts the header of a value at the start of b.
-func (t *trial) header(k gdwire.Kind, b []byte) {
-	t.headers++
-	switch {
-	case !PlainHeader(b):
-		t.bits -= oddHeader
-	case k == gdwire.KindNil:
-		t.bits += smallBits
-	default:
-		t.bits += headerBits
-	}
-}
-
-const (
-	tiny, huge = 1e-12, 1e15 // smaller and larger numbers are implausible
-)
-
-// token updates the trial for a token.
-func (t *trial) token(token gdwire.Token) {
-	b := token.Bytes()
-	var head [18]byte
-	head[0], head[1] = byte(token.Kind()), byte(token.Type())
-	number := uint64(token.Int())
-	if k := token.Kind(); k == gdwire.KindFloat32 || k == gdwire.KindFloat64 {
-		number = math.Float64bits(token.Float())
-	}
-	binary.LittleEndian.PutUint64(head[2:], number)
-	binary.LittleEndian.PutUint64(head[10:], uint64(token.Len())^token.ID())
-	_, _ = t.hash.Write(head[:])
-	_, _ = t.hash.Write(b)
-
-	switch token.Kind() {
-	case gdwire.KindStringChunk, gdwire.KindProperty, gdwire.KindSignal, gdwire.KindObjectStart:
-		t.check(!hasControl(b))
-	case gdwire.KindFloat32, gdwire.KindFloat64:
-		t.check(plausible(token.Float()))
-	case gdwire.KindChunk:
-		t.chunk(token)
-	default:
-		var all [16]float64
-		for _, x := range token.AppendComponents(all[:0]) {
-			t.check(plausible(x))
-			t.denormal = t.denormal || isDenormal(x, token.Width())
-		}
-	}
-}
-
-func (t *trial) check(plausible bool) { t.implausible = t.implausible || !plausible }
-
-// chunk updates the trial for packed floats.
-func (t *trial) chunk(token gdwire.Token) {
-	b := token.Bytes()
-	switch token.Type() {
-	case gdwire.TypePackedByteArray, gdwire.TypePackedInt32Array, gdwire.TypePackedInt64Array, gdwire.TypeImage:
-		return
-	}
-	switch token.Width() {
-	case 32:
-		for ; len(b) >= 4; b = b[4:] {
-			t.check(plausible(float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))))
-		}
-	case 64:
-		for ; len(b) >= 8; b = b[8:] {
-			t.check(plausible(math.Float64frombits(binary.LittleEndian.Uint64(b))))
-		}
-	}
-}
-
-// plausible reports whether a game is likely to have the number x. Bytes that are read as another
-// type than they are give very small and very large numbers.
-func plausible(x float64) bool {
-	a := math.Abs(x)
-	implausible := a < tiny && a > 0 || a > huge && !math.IsInf(a, 1) // NaN is not
-	return !implausible
-}
-
-// isDenormal reports whether x is smaller than the numbers with a full mantissa of 32 or 64 bits, as no
-// game computes them.
-func isDenormal(x float64, bits int) bool {
-	smallest := 0x1p-126
-	if bits == 64 {
-		smallest = 0x1p-1022
-	}
-	return x != 0 && math.Abs(x) < smallest
-}
-
-// hasControl reports whether a text contains control characters other than line breaks and tabs.
-func hasControl(b []byte) bool {
-	for _, c := range b {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
-			return true
-		}
-	}
-	return false
 }
