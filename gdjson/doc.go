@@ -109,7 +109,7 @@
 //
 // FromJSON converts plain JSON to a Dictionary with String keys, Array, String, int,
 // float, bool or nil. A number without point and exponent is an int and must fit
-// in 64 bits.
+// in 64 bits, but -0 is a float, which keeps the sign.
 //
 // # Untrusted input
 //

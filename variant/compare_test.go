@@ -1,11 +1,14 @@
 package variant_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -159,8 +162,10 @@ type (
 		CmpLeft
 		CmpTagged
 	}
-	cmpText int
-	cmpTwo  struct{}
+	cmpText   int
+	CmpNumber int
+	cmpNumber int
+	cmpTwo    struct{}
 )
 
 func (z cmpIsZero) IsZero() bool { return z.N == 1 }
@@ -266,6 +271,52 @@ var comparisons = []comparison{
 		writes(t, cmpBoth{}, `{}`, refused)
 		writes(t, cmpOne{CmpTagged: CmpTagged{1}}, `{"Same":1}`, refused)
 	}},
+	{"names at two depths", "the outer hides the inner", "the same", func(t *testing.T) {
+		v := struct {
+			Same int `json:"Same" gd:"same"`
+			CmpLeft
+		}{1, CmpLeft{2}}
+		writes(t, v, `{"Same":1}`, pairs("same", 1))
+	}},
+	{"name of an ignored field", "hides none", "the same", func(t *testing.T) {
+		v := struct {
+			Same int `json:"-" gd:"-"`
+			CmpLeft
+		}{1, CmpLeft{2}}
+		writes(t, v, `{"Same":2}`, pairs("same", 2))
+	}},
+	{"embedded non-structs", "need a name", "need a name, or are not exported", func(t *testing.T) {
+		writes(t, struct{ CmpNumber }{1}, "", refused)
+		writes(t, struct {
+			CmpNumber `json:"N" gd:"n"`
+		}{1}, `{"N":1}`, pairs("n", 1))
+		writes(t, struct {
+			cmpText
+			A int
+		}{1, 2}, `"same"`, refused)
+		writes(t, struct {
+			cmpNumber
+			A int
+		}{1, 2}, "", pairs("a", 2))
+	}},
+	{"no exported fields", "error", "error", func(t *testing.T) {
+		writes(t, errors.New("x"), "", refused)
+		writes(t, struct {
+			*sync.Mutex
+			A int
+		}{}, "", refused)
+		writes(t, struct{}{}, `{}`, pairs())
+		writes(t, struct {
+			a int `json:"-" gd:"-"`
+		}{}, `{}`, pairs())
+	}},
+	{"methods of embedded", "encode the whole struct", "error if they leave out fields", func(t *testing.T) {
+		writes(t, struct{ time.Time }{}, `"0001-01-01T00:00:00Z"`, "0001-01-01T00:00:00Z")
+		writes(t, struct {
+			time.Time
+			A int
+		}{}, `"0001-01-01T00:00:00Z"`, refused)
+	}},
 	{"nil slice, nil map", "[], {}", "empty Array or packed array, empty Dictionary", func(t *testing.T) {
 		writes(t, []any(nil), `[]`, &variant.Array{})
 		writes(t, []int32(nil), `[]`, []int32{})
@@ -315,6 +366,11 @@ var comparisons = []comparison{
 	{"number into any", "float64", "int64 or float64, as encoded", func(t *testing.T) {
 		reads(t, newOf(any(nil)), `5`, 5.0, 5, int64(5))
 		reads(t, newOf(any(nil)), `1.5`, 1.5, 1.5, 1.5)
+	}},
+	{"pointer in an any", "decoded into", "replaced", func(t *testing.T) {
+		one := 1
+		reads(t, newOf(any(&one)), `2`, any(&one), 3, int64(3))
+		require.Equal(t, 2, one)
 	}},
 	{"object into any", "map[string]any", "*Dictionary, ordered", func(t *testing.T) {
 		reads(t, newOf(any(nil)), `{"b":"x","a":"y"}`, map[string]any{"a": "y", "b": "x"}, pairs("b", "x", "a", "y"), pairs("b", "x", "a", "y"))

@@ -27,11 +27,11 @@ func (b decodePlanner) makeDecoder(key planKey) (decodeFunc, error) {
 		p := reflect.PointerTo(t)
 		switch own := ownDecoders[t]; {
 		case p.Implements(unmarshalerType):
-			return reflected(t, decodeUnmarshaler), nil
+			return reflected(t, decodeUnmarshaler), checkMethod(t, unmarshalerType)
 		case own != nil:
 			return own, nil
 		case p.Implements(textUnmarshalerType):
-			return b.makeTextUnmarshalerDecoder(t), nil
+			return b.makeTextUnmarshalerDecoder(t), checkMethod(t, textUnmarshalerType)
 		}
 	}
 	return b.makeDefaultDecoder(t, key.wire)
@@ -122,7 +122,7 @@ func (b decodePlanner) makeKeyDecoder(t reflect.Type) (decodeFunc, error) {
 	case t.Kind() == reflect.Interface:
 		return reflected(t, decodeAnyKey), nil
 	case reflect.PointerTo(t).Implements(textUnmarshalerType):
-		return reflected(t, (*decoder).textKey), nil
+		return reflected(t, (*decoder).textKey), checkMethod(t, textUnmarshalerType)
 	}
 	return b.makeDefaultDecoder(t, 0)
 }

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"net/netip"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -83,6 +85,9 @@ func TestTypeErrors(t *testing.T) {
 		{name: "interface", wire: 1, into: new(fmt.Stringer), err: `offset 0, $: int into Go fmt.Stringer`, is: gdwire.ErrType},
 		{name: "text", wire: "level", into: new(netip.Addr), err: `offset 0, $: String into Go netip.Addr: ParseAddr("level"): unable to parse IP`},
 		{name: "no text", wire: array(), into: new(netip.Addr), err: `offset 0, $: Array into Go netip.Addr`, is: gdwire.ErrType},
+		{name: "Dictionary into an address", wire: dict("a", 1), into: new(netip.Addr), err: `offset 0, $: Dictionary into Go netip.Addr`, is: gdwire.ErrType},
+		{name: "Dictionary into a time", wire: dict(), into: new(time.Time), err: `offset 0, $: Dictionary into Go time.Time`, is: gdwire.ErrType},
+		{name: "Dictionary into a big number", wire: dict(), into: new(big.Int), err: `offset 0, $: Dictionary into Go big.Int`, is: gdwire.ErrType},
 		{name: "text key", wire: dict("level", 1), into: new(map[netip.Addr]int), err: `offset 8, $.key(0): String into Go netip.Addr: ParseAddr("level"): unable to parse IP`},
 		{name: "no text key", wire: dict(5, 1), into: new(map[netip.Addr]int), err: `offset 8, $.key(0): int into Go netip.Addr`, is: gdwire.ErrType},
 

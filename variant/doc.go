@@ -94,7 +94,8 @@
 // Array[Node2D] of ObjectIDs is null. Formats before Godot 4 have no declared types, and the container
 // is untyped there. Unmarshal accepts the same values with and without a type=.
 //
-// A field of type any, *[Array], *[Dictionary] or [Raw] keeps whatever type it was decoded from.
+// A field of type any, *[Array], *[Dictionary] or [Raw] keeps whatever type it was decoded from. Unmarshal replaces
+// the value of an any, also a pointer.
 //
 // # Structs
 //
@@ -102,12 +103,13 @@
 // a field is the name in its tag, or its Go name in Godot's snake_case: MaxHP is max_hp,
 // HTTPServer is http_server, Slot1 is slot_1. Names must match exactly. A key can be a
 // String or a StringName. The fields of embedded structs are treated as fields of the
-// struct itself.
+// struct itself, but for those with the name of a field in fewer embedded structs that is not
+// ignored. An embedded type of another kind needs a name in its tag, and is ignored if it is not exported.
 //
 //	Field int `gd:"name"`              the key is "name"
 //	Field int `gd:"'a, b'"`            the key contains a comma; escapes are as in Go
 //	Field int `gd:"-"`                 the field is ignored
-//	Field int `gd:",omitzero"`         omitted if it is zero, or if its method IsZero returns true
+//	Field int `gd:",omitzero"`         omitted if its method IsZero returns true or, without one, if it is zero
 //	Field int `gd:",required"`         decoding is an error if the key is missing
 //	Field [4]float32 `gd:",type=Color"`   encoded as a Color
 //	Field []int32 `gd:",type=Array[int]"`   encoded as an Array[int]
@@ -123,7 +125,8 @@
 //
 // Invalid tags, and types that cannot be encoded or decoded, are errors when a type is
 // first used, whatever its value is: a test that encodes and decodes a zero value finds them, as in
-// the Example CheckTags.
+// the Example CheckTags. One of these is a struct without tags that has fields but exports none, such as a
+// sync.Mutex, also if it is embedded.
 //
 // # Methods
 //
@@ -136,6 +139,10 @@
 // or a PackedStringArray, but not from packed numbers, nor from a math type, because their
 // components are not values that a method could read. A type= in a tag cannot replace
 // MarshalVariant.
+//
+// A struct has the methods of the types that it embeds: a struct that embeds a time.Time would be encoded as
+// the text of the time alone. That is an error if the struct has other fields, or if a pointer or interface is
+// embedded, whose method would panic if it is nil.
 //
 // # Errors
 //
@@ -184,6 +191,11 @@
 //	equal keys of a map      error                        error
 //	equal names of fields    error                        error
 //	  in embedded structs    only a single tagged one     error
+//	names at two depths      the outer hides the inner    the same
+//	name of an ignored field hides none                   the same
+//	embedded non-structs     need a name                  need a name, or are not exported
+//	no exported fields       error                        error
+//	methods of embedded      encode the whole struct      error if they leave out fields
 //	nil slice, nil map       [], {}                       empty Array or packed array, empty Dictionary
 //	nil pointer              null                         nil
 //	null into a variable     zero                         zero
@@ -191,6 +203,7 @@
 //	keys of maps             text, numbers, any           text, numbers, bool, math types, any
 //	[]byte                   base64                       PackedByteArray
 //	number into any          float64                      int64 or float64, as encoded
+//	pointer in an any        decoded into                 replaced
 //	object into any          map[string]any               *Dictionary, ordered
 //	array too long, short    error                        error
 //	elements of slices       zeroed first                 the same

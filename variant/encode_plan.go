@@ -25,13 +25,13 @@ func (b encodePlanner) makeEncoder(key planKey) (encodeFunc, error) {
 		case p.Implements(marshalerType) && wire != 0:
 			return nil, tagError(t, wire) // the method chooses the type
 		case p.Implements(marshalerType) && !key.isKey:
-			return reflected(t, encodeMarshaler), nil
+			return reflected(t, encodeMarshaler), checkMethod(t, marshalerType)
 		case own != nil && (wire == 0 || wire == own.typ):
 			return ownEncoders[t], nil
 		case own != nil && own.math == nil && t.Kind() != reflect.String:
 			return nil, tagError(t, wire)
 		case own == nil && p.Implements(textMarshalerType) && isText(wire):
-			return reflected(t, makeTextMarshalerEncoder(wire)), nil
+			return reflected(t, makeTextMarshalerEncoder(wire)), checkMethod(t, textMarshalerType)
 		}
 	}
 	isList := t.Kind() == reflect.Slice || t.Kind() == reflect.Array

@@ -8,16 +8,18 @@ import (
 )
 
 // changing is a type whose IsZero alternates.
-type changing struct{ calls *int }
+type changing struct {
+	calls *int `gd:"-"`
+}
 
 func (c changing) IsZero() bool {
 	*c.calls++
 	return *c.calls%2 == 0
 }
 
-type pointerZero struct{ n int }
+type pointerZero struct{ N int }
 
-func (p *pointerZero) IsZero() bool { return p.n == 1 }
+func (p *pointerZero) IsZero() bool { return p.N == 1 }
 
 func TestOmitZero(t *testing.T) {
 	calls := 0

@@ -205,14 +205,21 @@ func fieldsOf(t reflect.Type) (*structFields, error) {
 			seen[e.typ] = true
 		}
 		for _, e := range level {
-			for i := range e.typ.NumField() {
-				inner, err := s.add(e, e.typ.Field(i), first)
+			n, isLost := e.typ.NumField(), true
+			for i := range n {
+				f := e.typ.Field(i)
+				inner, err := s.add(e, f, first)
 				if err != nil {
-					return nil, fmt.Errorf("%v.%s: %w", e.typ, e.typ.Field(i).Name, err)
+					return nil, fmt.Errorf("%v.%s: %w", e.typ, f.Name, err)
 				}
 				if inner.typ != nil && !seen[inner.typ] {
 					next = append(next, inner)
 				}
+				_, isTagged := f.Tag.Lookup("gd")
+				isLost = isLost && !isTagged && !f.IsExported() && inner.typ == nil
+			}
+			if isLost && n > 0 {
+				return nil, fmt.Errorf("%v has no exported fields: give it methods, or the field that holds it the tag `gd:\"-\"`", e.typ)
 			}
 		}
 		level = next

@@ -1,10 +1,23 @@
 package variant
 
 import (
+	"bytes"
+	"container/list"
+	"database/sql"
+	"encoding"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/color"
+	"log/slog"
 	"math"
+	"math/big"
 	"math/rand/v2"
+	"net"
+	"net/mail"
+	"net/netip"
+	"net/url"
 	"os"
 	"os/exec"
 	"reflect"
@@ -12,9 +25,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+	"unique"
 
 	"github.com/stretchr/testify/require"
 
@@ -301,6 +316,34 @@ func resetPlans() {
 	}
 }
 
+type (
+	stamped struct {
+		time.Time
+		Name string
+	}
+	textual interface {
+		encoding.TextMarshaler
+		encoding.TextUnmarshaler
+	}
+	// alone and declaring lose nothing by the methods of what they embed.
+	alone struct {
+		time.Time
+		_ int
+		n int
+		X int `gd:"-"`
+	}
+	declaring struct {
+		time.Time
+		Name string
+	}
+)
+
+func (d declaring) MarshalText() ([]byte, error) { return []byte(d.Name), nil }
+func (d *declaring) UnmarshalText(b []byte) error {
+	d.Name = string(b)
+	return nil
+}
+
 func TestTypesWithoutVariant(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -315,6 +358,30 @@ func TestTypesWithoutVariant(t *testing.T) {
 		{"array", &[2]chan int{}, "chan int has no Variant type"},
 		{"interface", ptr[fmt.Stringer](&badStringer{}), "no Variant type"},
 		{"key", &map[*Array]int{}, "cannot be a key"},
+		{"no exported fields", &atomic.Int64{}, "atomic.Int64 has no exported fields"},
+		{"error", ptr(errors.New("x")), "errors.errorString has no exported fields"},
+		{"field without exported fields", &struct{ B []*bytes.Buffer }{}, "struct.B: bytes.Buffer has no exported fields"},
+		{"embedded struct without exported fields", &struct {
+			sync.Mutex
+			Name string
+		}{}, "sync.Mutex has no exported fields"},
+		{"method of an embedded type", &struct {
+			time.Time
+			Name string
+		}{}, "Text of the embedded time.Time leaves out Name"},
+		{"named", &stamped{}, "Text of the embedded time.Time leaves out Name"},
+		{"in an embedded struct", &struct{ Stamped stamped }{}, "Text of the embedded time.Time leaves out Name"},
+		{"ignored", &struct {
+			time.Time `gd:"-"`
+			Name      string
+		}{}, "leaves out Name"},
+		{"Marshaler", &struct {
+			X int
+			celsius
+		}{}, "Variant of the embedded variant.celsius leaves out X"},
+		{"embedded pointer with methods", &struct{ *time.Time }{}, "Text of the embedded *time.Time panics if that is nil"},
+		{"embedded interface with methods", &struct{ textual }{}, "Text of the embedded variant.textual panics if that is nil"},
+		{"key with embedded methods", &map[stamped]int{}, "leaves out Name"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Marshal(c.value)
@@ -322,4 +389,94 @@ func TestTypesWithoutVariant(t *testing.T) {
 			require.ErrorContains(t, Unmarshal(encoded(t, dict(), nil), c.value), c.err)
 		})
 	}
+}
+
+// wholes contains pointers to values of types that come back equal, or that are errors because nothing of them would.
+var wholes = []any{
+	ptr(7), ptr("x"), ptr(true), ptr(1.5), &[]byte{1}, &point{1, 2, 3}, &row{X: 1, Y: 2, Name: "n"}, &Vector3{1, 2, 3}, ptr(level(3)), &celsius{20}, ptr[any]("x"),
+	ptr(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)), ptr(time.Hour), ptr(netip.MustParseAddr("::1")), ptr(netip.MustParsePrefix("10.0.0.0/8")), ptr(net.IPv6loopback),
+	big.NewInt(7), big.NewRat(1, 3), &sql.NullString{String: "x", Valid: true}, &image.Rectangle{Max: image.Pt(1, 2)}, &color.RGBA{R: 1}, ptr(slog.LevelWarn),
+	&url.Values{"a": {"b"}}, ptr(json.Number("5")), &mail.Address{Name: "a", Address: "b"}, &declaring{Name: "x"}, &alone{Time: time.Unix(5, 0).UTC()},
+	&player{Shared: &Shared{"x"}, Friends: []player{}}, &url.URL{Host: "x", User: url.User("a")}, new(big.Float).SetPrec(64).SetInt64(3), new(atomic.Int64), ptr(errors.New("x")), bytes.NewBufferString("x"),
+	&sync.Mutex{}, list.New(), &stamped{Name: "x"}, &struct{ *time.Time }{}, ptr(reflect.ValueOf(1)), ptr(unique.Make(1)), &struct {
+		sync.Mutex
+		Name string
+	}{Name: "x"}, ptr[any](errors.New("x")),
+}
+
+// whole returns a random value that is not zero, with parts of any type.
+func whole(r *rand.Rand, depth int) reflect.Value {
+	kind := r.IntN(9)
+	if depth == 0 {
+		kind = 0
+	}
+	inner := func() reflect.Value { return whole(r, depth-1) }
+	var v reflect.Value
+	switch kind {
+	case 0, 1:
+		return reflect.ValueOf(wholes[r.IntN(len(wholes))]).Elem()
+	case 2:
+		x := inner()
+		v = reflect.New(reflect.SliceOf(x.Type())).Elem()
+		v.Set(reflect.Append(v, x))
+	case 3:
+		x := inner()
+		v = reflect.New(reflect.ArrayOf(1, x.Type())).Elem()
+		v.Index(0).Set(x)
+	case 4:
+		x := inner()
+		v = reflect.New(reflect.MapOf(stringType, x.Type())).Elem()
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("key"), x)
+	case 5:
+		x := inner()
+		v = reflect.New(x.Addr().Type()).Elem()
+		v.Set(x.Addr())
+	default:
+		fields, values := make([]reflect.StructField, 1+r.IntN(3)), make([]reflect.Value, 3)
+		for i := range fields {
+			x := inner()
+			f := reflect.StructField{Name: fmt.Sprint("F", r.Uint64()), Type: x.Type()} // which hides no other
+			switch x.Kind() {
+			case reflect.Struct:
+				f.Anonymous = r.IntN(3) == 0 && reflect.PointerTo(x.Type()).NumMethod() == 0
+			default:
+				f.Tag = []reflect.StructTag{"", `gd:",omitzero"`}[r.IntN(2)]
+			}
+			if values[i] = x; !f.Anonymous && r.IntN(4) == 0 {
+				f.Name, f.PkgPath, f.Tag, values[i] = strings.ToLower(f.Name), "x", "", reflect.Value{}
+			}
+			fields[i] = f
+		}
+		v = reflect.New(reflect.StructOf(fields)).Elem()
+		for i, x := range values {
+			if x.IsValid() {
+				v.Field(i).Set(x)
+			}
+		}
+	}
+	return v
+}
+
+// TestWhole: what Marshal accepts comes back equal, or the first use of its type is an error.
+func TestWhole(t *testing.T) {
+	r := rand.New(rand.NewPCG(60, 0))
+	equal, refused := 0, 0
+	for range 2000 {
+		v := whole(r, 3)
+		b, err := Marshal(v.Addr().Interface())
+		got := reflect.New(v.Type())
+		if err == nil {
+			err = Unmarshal(b, got.Interface())
+		}
+		if err != nil {
+			refused++
+			require.Regexp(t, "no exported fields|panics if|leaves out|needs a name|option array in an embedded struct", err, "%v", v.Type())
+			continue
+		}
+		equal++
+		require.Equal(t, v.Interface(), got.Elem().Interface())
+	}
+	require.Greater(t, equal, 500)
+	require.Greater(t, refused, 500)
 }
