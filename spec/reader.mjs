@@ -199,15 +199,20 @@ const u32Hex = (i) => {
 	return b.toString("hex");
 };
 
-// measure prints how many vectors a function reads as it must, and which it does not. It returns whether all are right.
+// measure prints how many vectors a function reads as it must, which it does not, and on which engines differ or whose
+// width the format does not tell. It returns whether all are right.
 export function measure(read, format, folder) {
 	const right = { true: 0, false: 0 };
-	const wrong = [];
+	const wrong = [], unjudged = [];
 	for (const file of ["values", "packets", "long"]) {
 		for (const line of readFileSync(`${folder}/${file}.jsonl`, "utf8").split("\n").filter(Boolean)) {
 			const v = JSON.parse(line);
 			const valid = (v.verdict ?? "valid") === "valid";
-			if (!v.formats.includes(format) || v.verdict === "differs" || (v.double && format !== "godot4")) continue;
+			if (!v.formats.includes(format)) continue;
+			if (v.verdict === "differs" || (v.double && format !== "godot4")) {
+				unjudged.push(v.id);
+				continue;
+			}
 			if (file === "long") {
 				v.hex = expand(v.hex, u32Hex);
 				v.value = v.value && valid ? JSON.parse(expand(v.value, String)) : undefined;
@@ -223,6 +228,7 @@ export function measure(read, format, folder) {
 		}
 	}
 	console.log(`${format}: ${right.true} valid and ${right.false} invalid right, ${wrong.length} wrong`, ...wrong.slice(0, 20));
+	console.log(`${format}: ${unjudged.length} not judged`, ...unjudged);
 	return wrong.length === 0;
 }
 

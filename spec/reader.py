@@ -4,10 +4,11 @@
 
     python3 reader.py godot4 vectors                            measures this reader
     conform -format godot4 -- python3 reader.py godot4          the same by the runner
+    python3 reader.py godot4 vectors ./mine                     measures a program that answers as section 18 says
 
-To measure another reader, import this file and call measure with a function.
+To measure a function, import this file and call measure with it.
 """
-import json, os, struct, sys
+import json, os, struct, subprocess, sys
 
 GODOT4 = """Nil bool int float String Vector2 Vector2i Rect2 Rect2i Vector3 Vector3i Transform2D Vector4 Vector4i Plane Quaternion
     AABB Basis Transform3D Projection Color StringName NodePath RID Object Callable Signal Dictionary Array PackedByteArray
@@ -200,13 +201,30 @@ def expand(parts, number):  # hex and value of long.jsonl
     return "".join(p if isinstance(p, str) else "".join(p["text"].replace("{i}", number(i)) for i in range(p["repeat"])) for p in parts)
 
 
+def program(*command):
+    """Returns a function that asks a program, which reads a packet on each line and answers with its value."""
+    p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+
+    def ask(data, _, objects):
+        print(data.hex() + " objects" * objects, file=p.stdin, flush=True)
+        answer = json.loads(p.stdout.readline() or sys.exit(f"{command[0]} has ended"))
+        if isinstance(answer, dict) and "error" in answer:
+            raise ValueError(answer["error"])
+        return answer
+    return ask
+
+
 def measure(read, name, folder):
-    """Prints how many vectors a function reads as it must, and which it does not. It returns whether all are right."""
-    right, wrong = {True: 0, False: 0}, []
+    """Prints how many vectors a function reads as it must, which it does not, and on which engines differ or whose width
+    the format does not tell. It returns whether all are right."""
+    right, wrong, unjudged = {True: 0, False: 0}, [], []
     for file in ("values", "packets", "long"):
         for line in open(os.path.join(folder, file + ".jsonl"), encoding="utf-8"):
             v = json.loads(line)
-            if name not in v["formats"] or v.get("verdict") == "differs" or v.get("double") and name != "godot4":
+            if name not in v["formats"]:
+                continue
+            if v.get("verdict") == "differs" or v.get("double") and name != "godot4":
+                unjudged += [v["id"]]
                 continue
             if file == "long":
                 v["hex"] = expand(v["hex"], lambda i: struct.pack("<I", i).hex())
@@ -220,13 +238,14 @@ def measure(read, name, folder):
             right[valid] += ok
             wrong += [] if ok else [v["id"]]
     print(f"{name}: {right[True]} valid and {right[False]} invalid right, {len(wrong)} wrong", *wrong[:20])
+    print(f"{name}: {len(unjudged)} not judged", *unjudged)
     return not wrong
 
 
 ERRORS = ValueError, IndexError, struct.error, OverflowError, MemoryError
 sys.setrecursionlimit(20000)
 if __name__ == "__main__" and len(sys.argv) > 2:
-    sys.exit(not measure(read, *sys.argv[1:]))
+    sys.exit(not measure(program(*sys.argv[3:]) if sys.argv[3:] else read, *sys.argv[1:3]))
 if __name__ == "__main__":
     for line in sys.stdin:
         words = line.split()

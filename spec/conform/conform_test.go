@@ -99,6 +99,11 @@ func TestReaders(t *testing.T) {
 			var out, errs bytes.Buffer
 			status := conform(append([]string{"-timeout", "1m", "-format", f.String(), "--"}, append(words, f.String())...), &out, &errs)
 			require.Equal(t, statusRight, status, "%s: %s%s", reader, &out, &errs)
+			if testenv.Full() && words[0] == "python3" { // alone, it measures a program
+				text, err := exec.Command("python3", append([]string{"../reader.py", f.String(), "../vectors"}, append(words, f.String())...)...).CombinedOutput()
+				require.NoError(t, err, "%s", text)
+				require.Contains(t, string(text), " 0 wrong\n")
+			}
 		}
 	}
 }

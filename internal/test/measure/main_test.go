@@ -45,10 +45,11 @@ func TestSurvey(t *testing.T) {
 	engine := engine{name: "4.6", format: engines[1].format, dirty: true}
 	packets := []suite.Packet{{ID: "p", Formats: []string{"godot4"}, Hex: suite.Hex{2, 0, 0, 0, 1, 0, 0, 0}, Engines: map[string]suite.Answer{
 		"4.6": {Accept: true, Size: 8, Reencoded: suite.Hex{2, 0, 0, 0, 1, 0, 0, 0}},
-	}}}
+	}}, {ID: "object", Formats: []string{"godot4"}, Objects: true}}
 	s := survey{engine: &engine}
 	s.packets(packets)
 	require.Len(t, s.questions, 1)
+	require.Equal(t, []string{"object"}, s.unjudged)
 	note := s.questions[0].note
 	require.Empty(t, note(packets[0].Engines["4.6"]))
 	require.Contains(t, note(suite.Answer{}), "accepted it: true 8 0200000001000000; now: false 0")

@@ -51,7 +51,7 @@ func vectors(names []string, all, write bool) error {
 		for _, text := range changes {
 			fmt.Println(text)
 		}
-		fmt.Printf("%s: %d of %d answers have changed\n", e.name, len(changes), len(s.questions))
+		fmt.Printf("%s: %d of %d answers have changed; cannot judge %v\n", e.name, len(changes), len(s.questions), s.unjudged)
 	}
 	if !write {
 		return nil
@@ -75,6 +75,7 @@ type survey struct {
 	*engine
 	all       bool
 	questions []question
+	unjudged  []string // ids of vectors about which answers say nothing
 }
 
 // A question is a packet, and what to do with the answer: note returns what has changed, or "".
@@ -103,7 +104,10 @@ func (s *survey) values(all []suite.Value) {
 		s.ask(v.ID, v.Hex, v.Objects, func(a suite.Answer) string {
 			same := a.Accept && s.same(v.Hex, a.Reencoded)
 			switch {
-			case same == known, a.Accept && !s.sameValue(v.Hex, a.Reencoded):
+			case same == known:
+				return ""
+			case a.Accept && !s.sameValue(v.Hex, a.Reencoded):
+				s.unjudged = append(s.unjudged, v.ID)
 				return ""
 			case same:
 				v.Engines = append(slices.Clone(v.Engines), s.name)
@@ -121,7 +125,11 @@ func (s *survey) packets(all []suite.Packet) {
 	for i := range all {
 		p := &all[i]
 		old, known := p.Engines[s.name]
-		if !slices.Contains(p.Formats, s.format.String()) || p.Objects || !known && !s.all {
+		if !slices.Contains(p.Formats, s.format.String()) || !known && !s.all && !p.Objects {
+			continue
+		}
+		if p.Objects {
+			s.unjudged = append(s.unjudged, p.ID)
 			continue
 		}
 		s.ask(p.ID, p.Hex, false, func(a suite.Answer) string {
