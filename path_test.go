@@ -284,7 +284,7 @@ func TestPathsOfKeys(t *testing.T) {
 		{"digit first", str("9x"), `$["9x"]`},
 		{"empty", str(""), `$[""]`},
 		{"space", str("a b"), `$["a b"]`},
-		{"escapes", str("a\"\\\n\r\t\a\u009b\u202e\U000e0001é"), `$["a\"\\\n\r\t\x07\u009b\u202e\U000e0001é"]`},
+		{"escapes", str("a\"\\\n\r\t\a\u009b\u202e\U000e0001é"), `$["a\"\\\n\r\t\u0007\u009b\u202e\udb40\udc01é"]`},
 		{"StringName", bytesOf(idName, "speed"), `$[&"speed"]`},
 		{"null", bytesOf(idNil), "$[null]"},
 		{"bool", bytesOf(idBool, 1), "$[true]"},

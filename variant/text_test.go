@@ -62,7 +62,7 @@ func TestString(t *testing.T) {
 		{Raw{Data: encoded(t, dict("a", []Vector2{{0.1, 2}}), nil)}, `{"a": PackedVector2Array([Vector2(0.1, 2.0)])}`},
 		{Raw{Data: encoded(t, &Object{Class: "A"}, nil)}, `Object("A", {})`},
 		{Raw{Format: gdwire.Godot3, Data: encoded(t, array(Vector2{0.1, 2}, "a"), godot3)}, `[Vector2(0.1, 2.0), "a"]`},
-		{array("a\xff", NodePath("\x00")), `["a\xff", ^"\x00"]`},
+		{array("a\xff", NodePath("\x00")), `["a\xff", ^"\u0000"]`},
 		{array(Raw{Data: []byte{2, 0, 0, 0}}), "[<gdwire: offset 4, $: unexpected EOF>]"},
 		{dict("a", make(chan int), "b", 1), `{"a": <variant: chan int has no Variant type>, "b": 1}`},
 		{dict("a", Raw{Data: []byte{28, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0}}), `{"a": <gdwire: offset 16, $[1]: unexpected EOF>}`},

@@ -35,7 +35,7 @@ func TestFlat(t *testing.T) {
 			out: "$ = ^\"\"\n$1 = ^\"/\"\n$2 = ^\"a/b:c:d\"\n"},
 		{name: "godot2", args: "flat -format godot2", in: wire(15, 1, 2, 3, 4, 2, []byte{1, 2, 0, 0}, 19, 2, 4, 12, 17),
 			out: "$ = Image(1, 2, 3, 4, \"0102\")\n$1 = InputEvent(2, 4, \"\")\n$2 = RID()\n"},
-		{name: "control characters", args: "flat", in: wire(27, 1, 4, "\x1b[2J\u009b\u202e", 4, "\x7f"), out: "$[\"\\x1b[2J\\u009b\\u202e\"] = \"\\x7f\"\n"},
+		{name: "control characters", args: "flat", in: wire(27, 1, 4, "\x1b[2J\u009b\u202e", 4, "\x7f"), out: "$[\"\\u001b[2J\\u009b\\u202e\"] = \"\\u007f\"\n"},
 		{name: "cut", args: "flat", in: wire(28, 2, 2, 1, 4, 100), out: "$[0] = 1\n", status: statusBad, err: "unexpected EOF"},
 		{name: "packets", args: "flat -frame u32", in: framed(wire(2, 5), wire(99), wire(2, 6)), out: "$ = 5\n$2 = 6\n", status: statusBad, err: "id 99"},
 	})

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // MaxNesting is the maximum number of containers in each other that are printed and parsed.
@@ -66,7 +67,7 @@ func (p *Printer) container(t gdwire.Token, depth int) error {
 	if p.Brief {
 		v.Key, v.Elem = gdwire.Elem{}, gdwire.Elem{}
 		if v.Type == gdwire.TypeObject {
-			p.Buf = append(AppendText(p.Buf, v.Text), ' ')
+			p.Buf = append(wire.AppendText(p.Buf, v.Text), ' ')
 			v.Type = gdwire.TypeDictionary
 		}
 	}
@@ -113,7 +114,7 @@ func (p *Printer) key(depth int) error {
 	case !p.Brief:
 		p.Buf = AppendQuoted(p.Buf, t.Bytes())
 	case t.Kind() == gdwire.KindProperty:
-		p.Buf = AppendText(p.Buf, t.Bytes())
+		p.Buf = wire.AppendText(p.Buf, t.Bytes())
 	default:
 		if err = p.chunks(t); err == nil {
 			p.Buf = p.Buf[:len(p.Buf)-1] // the quote
@@ -231,7 +232,7 @@ func (p *Printer) flushLong() error {
 // chunks appends the text that starts with chunk t, and a quote.
 func (p *Printer) chunks(t gdwire.Token) error {
 	for {
-		p.Buf = AppendText(p.Buf, p.cut(t.Bytes(), 1))
+		p.Buf = wire.AppendText(p.Buf, p.cut(t.Bytes(), 1))
 		if t.Last() {
 			p.Buf = append(p.Buf, '"')
 			return nil
@@ -248,7 +249,7 @@ func (p *Printer) chunks(t gdwire.Token) error {
 
 // NodePath appends a NodePath. text is the part of it that was read.
 func (p *Printer) NodePath(r *NodePathReader, text []byte) error {
-	p.Buf = AppendText(append(append(p.Buf, Prefix(gdwire.TypeNodePath)...), '"'), text)
+	p.Buf = wire.AppendText(append(append(p.Buf, Prefix(gdwire.TypeNodePath)...), '"'), text)
 	for {
 		separator, t, err := r.Next()
 		p.Buf = append(p.Buf, separator...)
@@ -259,7 +260,7 @@ func (p *Printer) NodePath(r *NodePathReader, text []byte) error {
 			p.Buf = append(p.Buf, '"')
 			return nil
 		}
-		p.Buf = AppendText(p.Buf, p.cut(t.Bytes(), 1))
+		p.Buf = wire.AppendText(p.Buf, p.cut(t.Bytes(), 1))
 		if err := p.flush(); err != nil {
 			return err
 		}

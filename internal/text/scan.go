@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire/internal/wire"
@@ -189,6 +190,13 @@ func (s *scanner) escape(dst []byte) ([]byte, error) {
 		return dst, s.errorf(`want an escape: \" \\ \n \r \t \xNN \uNNNN or \UNNNNNNNN`)
 	}
 	x, err := strconv.ParseUint(rest[1:1+n], 16, 32)
+	if low, ok := strings.CutPrefix(rest[1+n:], `\u`); ok && rest[0] == 'u' && len(low) >= n { // as engines write characters beyond U+FFFF
+		y, _ := strconv.ParseUint(low[:n], 16, 32)
+		if r := utf16.DecodeRune(rune(x), rune(y)); r != utf8.RuneError {
+			s.pos += 2 * (2 + n)
+			return utf8.AppendRune(dst, r), nil
+		}
+	}
 	if err != nil || n > 2 && !utf8.ValidRune(rune(x)) {
 		return dst, s.errorf("%s is not a character", strconv.Quote(rest[:1+n]))
 	}
@@ -199,54 +207,9 @@ func (s *scanner) escape(dst []byte) ([]byte, error) {
 	return utf8.AppendRune(dst, rune(x)), nil
 }
 
-// AppendText appends s for use between double quotes. It escapes all characters that are
-// not printable.
-func AppendText[T string | []byte](dst []byte, s T) []byte {
-	plain := 0 // offset up to which s was appended
-	for i := 0; i < len(s); {
-		if c := s[i]; c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		r, size := decodeRune(s[i:])
-		if r >= 0x80 && strconv.IsPrint(r) && (r != utf8.RuneError || size > 1) {
-			i += size
-			continue
-		}
-		dst = append(dst, s[plain:i]...)
-		dst = appendEscape(dst, r, s[i], size)
-		i += size
-		plain = i
-	}
-	return append(dst, s[plain:]...)
-}
-
-func decodeRune[T string | []byte](s T) (rune, int) {
-	return utf8.DecodeRuneInString(string(s[:min(len(s), utf8.UTFMax)]))
-}
-
-func appendEscape(dst []byte, r rune, first byte, size int) []byte {
-	switch {
-	case r == '"' || r == '\\':
-		return append(dst, '\\', first)
-	case r == '\n':
-		return append(dst, `\n`...)
-	case r == '\r':
-		return append(dst, `\r`...)
-	case r == '\t':
-		return append(dst, `\t`...)
-	case r < utf8.RuneSelf || size == 1:
-		return fmt.Appendf(dst, `\x%02x`, first)
-	case r < 0x10000:
-		return fmt.Appendf(dst, `\u%04x`, r)
-	default:
-		return fmt.Appendf(dst, `\U%08x`, r)
-	}
-}
-
 // AppendQuoted appends s in double quotes.
 func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
-	dst = AppendText(dst, s)
+	dst = wire.AppendText(dst, s)
 	return append(dst, '"')
 }

@@ -4,7 +4,9 @@ package wire
 
 import (
 	"encoding/binary"
+	"fmt"
 	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -107,6 +109,47 @@ func WholeRunes(b []byte, most int) int {
 	return most
 }
 
+// AppendText appends s for use between double quotes. It escapes all characters that are
+// not printable as GDScript does, and bytes that are not UTF-8 as \xNN.
+func AppendText[T string | []byte](dst []byte, s T) []byte {
+	plain := 0 // offset up to which s was appended
+	for i := 0; i < len(s); {
+		if c := s[i]; c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
+		if r >= utf8.RuneSelf && strconv.IsPrint(r) && (r != utf8.RuneError || size > 1) {
+			i += size
+			continue
+		}
+		dst = append(dst, s[plain:i]...)
+		dst = appendEscape(dst, r, s[i], size)
+		i += size
+		plain = i
+	}
+	return append(dst, s[plain:]...)
+}
+
+func appendEscape(dst []byte, r rune, first byte, size int) []byte {
+	switch {
+	case r == '"' || r == '\\':
+		return append(dst, '\\', first)
+	case r == '\n':
+		return append(dst, `\n`...)
+	case r == '\r':
+		return append(dst, `\r`...)
+	case r == '\t':
+		return append(dst, `\t`...)
+	case r == utf8.RuneError && size == 1:
+		return fmt.Appendf(dst, `\x%02x`, first)
+	case r < 0x10000:
+		return fmt.Appendf(dst, `\u%04x`, r)
+	}
+	high, low := utf16.EncodeRune(r) // \U takes six digits in GDScript, and eight elsewhere
+	return fmt.Appendf(dst, `\u%04x\u%04x`, high, low)
+}
+
 // AppendQuoted appends text in double quotes. It cuts text after at most n bytes, and then
 // appends an ellipsis.
 func AppendQuoted(dst, text []byte, n int) []byte {
@@ -114,19 +157,7 @@ func AppendQuoted(dst, text []byte, n int) []byte {
 	if cut {
 		text = text[:WholeRunes(text, n)]
 	}
-	dst = append(dst, '"')
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
-		switch r {
-		case '\a', '\b', '\f', '\v': // strconv writes letters for them
-			dst = append(dst, '\\', 'x', '0', "0123456789abcdef"[r])
-		default:
-			var b [16]byte
-			quoted := strconv.AppendQuote(b[:0], string(text[:size]))
-			dst = append(dst, quoted[1:len(quoted)-1]...)
-		}
-		text = text[size:]
-	}
+	dst = AppendText(append(dst, '"'), text)
 	if cut {
 		dst = append(dst, "…"...)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A hit is a value or key that a search found.
@@ -304,7 +304,7 @@ func excerpt(b []byte, at int) string {
 	for from > 0 && from < len(b) && !utf8.RuneStart(b[from]) {
 		from--
 	}
-	return "…" + string(text.AppendText(nil, cutText(b[from:]))) + "…"
+	return "…" + string(wire.AppendText(nil, cutText(b[from:]))) + "…"
 }
 
 // found reports the value of the latest token, or the value whose key it is. around is the text around

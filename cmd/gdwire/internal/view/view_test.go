@@ -132,7 +132,7 @@ func TestChildren(t *testing.T) {
 					`.vectors PackedVector2Array PackedVector2Array([Vector2(1.0, 2.0)])`,
 					`.colors PackedColorArray PackedColorArray([Color(0.0, 0.0, 1.0, 0.0)])`,
 					`.rid RID RID(5)`, `.object Object ObjectID(6)`, `.signal Signal Signal("hit", 7)`,
-					`.basis Basis Basis(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)`, `["bad\n\u202e"] String "\x01\u202e"`,
+					`.basis Basis Basis(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)`, `["bad\n\u202e"] String "\u0001\u202e"`,
 				}, texts(inside))
 				require.Equal(t, "#ff8000ff", inside[3].Color)
 
