@@ -351,11 +351,9 @@ func TestRepairLargeContainer(t *testing.T) {
 		require.NoError(t, err)
 		require.Greater(t, 4*len(got), len(saved))
 		require.Equal(t, saved[:len(got)-1], got[:len(got)-1])
-		f, err = read(b[:cut], given(Info{Format: gdwire.Godot4, Lengths: LittleEndian}))
-		require.NoError(t, err, "Open has read all of it")
-		_, err = values(f)
-		require.NotNil(t, asDamage(err))
 	}
+	_, err := read(b[:len(b)-1], given(Info{Format: gdwire.Godot4, Lengths: LittleEndian}))
+	require.NoError(t, err, "Open has read all of it")
 }
 
 // TestRepairOwnZeros: values keep zeros in their last word, and zeros in a value that is whole.

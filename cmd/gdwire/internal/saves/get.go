@@ -160,8 +160,7 @@ func (all several) more(err error) error {
 func (v *valuePrinter) show(p *save.Packet) error {
 	switch {
 	case v.raw:
-		r, err := payload(p)
-		return cmp.Or(err, v.showRaw(r))
+		return v.showRaw(payload(p))
 	case v.keys:
 		return found(v.showKeys(p.Decoder))
 	case v.length:
@@ -285,10 +284,10 @@ func (v *valuePrinter) showPart(part *text.Part) error {
 	case v.keys || v.length:
 		return fmt.Errorf("-keys and -length are for containers and text, and not for an element or component")
 	case v.raw && (value.Type == gdwire.TypeInt || value.Type == gdwire.TypeFloat):
-		return v.showRaw(strings.NewReader(value.String()))
+		return v.showRaw(strings.NewReader(value.String()), nil)
 	case v.raw:
 		b, err := part.Append([]byte(value.Text), value)
-		return cmp.Or(err, v.showRaw(bytes.NewReader(b)))
+		return v.showRaw(bytes.NewReader(b), err)
 	case !v.isJSON():
 		v.showName()
 		_, err := fmt.Fprintln(v.Out, value)
@@ -303,10 +302,13 @@ func (v *valuePrinter) showPart(part *text.Part) error {
 	return v.showValue(gdwire.NewDecoder(&encoded, &gdwire.DecoderOptions{AllowInvalidUTF8: v.allowInvalid}))
 }
 
-// showRaw writes bytes as they are, of several files in a line for each, and returns ErrFound.
-func (v *valuePrinter) showRaw(r io.Reader) error {
+// showRaw writes bytes as they are, of several files in a line for each, and returns ErrFound. err is an error before them.
+func (v *valuePrinter) showRaw(r io.Reader, err error) error {
+	if err != nil {
+		return err
+	}
 	v.showName()
-	_, err := io.Copy(v.Out, r)
+	_, err = io.Copy(v.Out, r)
 	if err == nil && v.Several {
 		err = v.Out.WriteByte('\n')
 	}
