@@ -1,6 +1,7 @@
 package save
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -97,8 +98,13 @@ func (in *Input) ReadAll() ([]byte, error) { return in.readAll(in.Reader) }
 
 func (in *Input) readAll(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxInMemory+1))
-	if err == nil && len(data) > MaxInMemory {
-		err = fmt.Errorf("%s is larger than 1 GiB, the limit in memory", in.Name)
+	return data, cmp.Or(err, in.checkInMemory(int64(len(data))))
+}
+
+// checkInMemory returns an error if a content is too large for memory.
+func (in *Input) checkInMemory(size int64) error {
+	if size > MaxInMemory {
+		return fmt.Errorf("%s is larger than 1 GiB, the limit in memory", in.Name)
 	}
-	return data, err
+	return nil
 }

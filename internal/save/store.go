@@ -2,6 +2,7 @@ package save
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -25,8 +26,7 @@ func InMemory(data []byte) *Store { return &Store{Size: int64(len(data)), Data: 
 func (s *Source) Store(most int64) (*Store, error) {
 	file := s.file
 	if s.Path == "" || s.Info == nil || !s.Container.IsPlain() {
-		data, err := s.ReadAll()
-		return InMemory(data), err
+		return s.inMemory()
 	}
 	opened, err := file.Stat()
 	if err != nil {
@@ -48,6 +48,25 @@ func (s *Source) Store(most int64) (*Store, error) {
 		}
 		return err
 	}}, nil
+}
+
+// inMemory reads the content into memory. That of a container in a file takes no more than its size. What is compressed
+// is read twice for that, because its size is only a claim.
+func (s *Source) inMemory() (*Store, error) {
+	if s.again == nil || s.Held {
+		data, err := s.ReadAll()
+		return InMemory(data), err
+	}
+	size, err := s.Size, s.Err
+	if err == nil && size > s.packed.Size() {
+		size, err = s.End()
+	}
+	if err = cmp.Or(err, s.checkInMemory(size)); err != nil {
+		return nil, err
+	}
+	data := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // the end is found without growing
+	_, err = data.ReadFrom(s.Reader)
+	return InMemory(data.Bytes()), err
 }
 
 // Edited returns the Store of a content that was edited, and reads from s. A content of up to most bytes is read

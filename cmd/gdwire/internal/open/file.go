@@ -33,13 +33,14 @@ func noteWaiting(s *shell.Stdio, name string) (stop func()) {
 	}
 }
 
-// Container returns the options for the container of an input. The size of a regular file bounds memory.
+// Container returns the options for the container of an input. The content of a regular file is not limited, unless it
+// is held.
 func (o *Flags) Container(s *shell.Stdio, in *save.Input) fileaccess.Options {
 	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return o.Keys.Key(s, in.Name) }}
 	if o.raw != nil {
 		fo.Raw, fo.Mode = true, *o.raw
 	}
-	if fo.Limits.Size = o.maxContent; !in.Live && fo.Limits.Size == 0 {
+	if fo.Limits.Size = o.maxContent; !in.Live && !o.Held && fo.Limits.Size == 0 {
 		fo.Limits.Size = -1
 	}
 	return fo

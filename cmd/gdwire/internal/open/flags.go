@@ -157,6 +157,7 @@ type Flags struct {
 
 	Writes   bool // the command writes values, so their format must be certain
 	NonEmpty bool // an input without values is an error, which the command returns
+	Held     bool // the command holds the content of a container in memory
 	Filled   bool // bytes after the value of a packet are always an error
 }
 

@@ -22,6 +22,7 @@ import (
 func New(compare CompareFunc, edit EditFunc, openRecording func(index string, o *open.Flags) (*Live, error)) func(f *shell.Flags) shell.Action {
 	return func(f *shell.Flags) shell.Action {
 		v := &viewer{compare: compare, edit: edit, openRecording: openRecording}
+		v.open.Held = true
 		v.open.ValueFlags(f, true)
 		v.open.FileFlags(f)
 		v.open.SkipFlag(f)
