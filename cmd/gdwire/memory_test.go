@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"iter"
@@ -134,29 +133,6 @@ func compressed(t *testing.T, elements int) []byte {
 	}
 	require.NoError(t, w.Close())
 	return file.Bytes()
-}
-
-// TestMemoryView: view holds the content of a compressed file once, within the limit.
-func TestMemoryView(t *testing.T) {
-	const elements = 64
-	name := filepath.Join(t.TempDir(), "a.sav")
-	b := compressed(t, elements)
-	require.NoError(t, os.WriteFile(name, b, 0o600))
-	c, peak := measured(t, "view", "-no-open", "-q", name)
-	out, err := c.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.Start())
-	_, err = io.ReadFull(out, make([]byte, 1)) // the address: the file was read
-	require.NoError(t, err)
-	require.NoError(t, c.Process.Signal(os.Interrupt))
-	require.NoError(t, c.Wait())
-	require.Less(t, peak(), elements<<10+maxPeak)
-
-	binary.LittleEndian.PutUint32(b[12:], 256<<20+1) // of the content
-	require.NoError(t, os.WriteFile(name, b, 0o600))
-	r := runWith(nil, "view", "-no-open", name)
-	require.Equal(t, statusBad, r.status)
-	require.Contains(t, r.err, "content of 268435457 bytes exceeds limit Size (268435456); raise it with -max-content")
 }
 
 // TestMemoryEncode: encode holds its text and the value, and while it reads the text, half of it

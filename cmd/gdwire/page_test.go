@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -198,15 +199,20 @@ func TestViewReadOnly(t *testing.T) {
 		flags   string
 		want    string
 	}{
-		"flag":     {good, "-read-only", "as -read-only says"},
-		"header":   {append([]byte("HEAD"), good...), "-skip 4", "a header, which -skip skips"},
-		"probable": {append(bytes.Clone(good[4:]), good[4:]...), "", "probably godot4"},
-		"cut":      {long[:len(long)-3], "", "cut short"},
-		"zeros":    {append(bytes.Clone(long[4:]), make([]byte, 4096)...), "", "is damaged"},
+		"flag":      {good, "-read-only", "as -read-only says"},
+		"header":    {append([]byte("HEAD"), good...), "-skip 4", "a header, which -skip skips"},
+		"probable":  {append(bytes.Clone(good[4:]), good[4:]...), "", "probably godot4"},
+		"cut":       {long[:len(long)-3], "", "cut short"},
+		"read-only": {good, "", "the file is read-only"},
+		"zeros":     {append(bytes.Clone(long[4:]), make([]byte, 4096)...), "", "is damaged"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(dir, name)
-			require.NoError(t, os.WriteFile(file, c.content, 0o600))
+			mode := os.FileMode(0o600)
+			if name == "read-only" {
+				mode = 0o400
+			}
+			require.NoError(t, os.WriteFile(file, c.content, mode))
 			v := viewOf(t, append(strings.Fields(c.flags), file)...)
 			require.Contains(t, v.edit(t, "set $.hp = 7"), c.want)
 			require.Contains(t, fetch(t, v.url+"info"), c.want)
@@ -234,6 +240,7 @@ func TestViewChangedFile(t *testing.T) {
 	after, err := os.ReadFile(name)
 	require.NoError(t, err)
 	require.Equal(t, other, after)
+	require.NoFileExists(t, name+".2.bak", "nothing was saved")
 	mine, err := os.ReadFile(name + ".bak")
 	require.NoError(t, err)
 	require.Equal(t, "mine", string(mine))
@@ -245,7 +252,33 @@ func TestViewChangedFile(t *testing.T) {
 	after, err = os.ReadFile(name)
 	require.NoError(t, err)
 	require.Equal(t, framed(wire(27, 2, 4, "hp", 2, 7, 4, "gold", 2, 5)), after)
+	backup, err := os.ReadFile(name + ".2.bak")
+	require.NoError(t, err)
+	require.Equal(t, other, backup)
 	require.Empty(t, v.end(t))
+}
+
+// TestMemoryView: view holds the content of a compressed file once, within the limit.
+func TestMemoryView(t *testing.T) {
+	const elements = 64
+	name := filepath.Join(t.TempDir(), "a.sav")
+	b := compressed(t, elements)
+	require.NoError(t, os.WriteFile(name, b, 0o600))
+	c, peak := measured(t, "view", "-no-open", "-q", name)
+	out, err := c.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	_, err = io.ReadFull(out, make([]byte, 1)) // the address: the file was read
+	require.NoError(t, err)
+	require.NoError(t, c.Process.Signal(os.Interrupt))
+	require.NoError(t, c.Wait())
+	require.Less(t, peak(), elements<<10+maxPeak)
+
+	binary.LittleEndian.PutUint32(b[12:], 256<<20+1) // of the content
+	require.NoError(t, os.WriteFile(name, b, 0o600))
+	r := runWith(nil, "view", "-no-open", name)
+	require.Equal(t, statusBad, r.status)
+	require.Contains(t, r.err, "content of 268435457 bytes exceeds limit Size (268435456); raise it with -max-content")
 }
 
 // proxy -view shows the packets in a page, too.

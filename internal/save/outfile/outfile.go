@@ -59,7 +59,7 @@ func Create(name string, signals Signals) (*File, error) {
 	old, err := os.Stat(target)
 	if err != nil {
 		old = nil
-	} else if err := checkWritable(target, old); err != nil {
+	} else if err := CheckWritable(target, old); err != nil {
 		return nil, err
 	}
 	f := &File{target: target, old: old}
@@ -93,8 +93,8 @@ func followLinks(name string) (string, error) {
 	return "", &os.PathError{Op: "open", Path: name, Err: errors.New("too many symbolic links")}
 }
 
-// checkWritable returns an error if the old file is read-only.
-func checkWritable(name string, old os.FileInfo) error {
+// CheckWritable returns an error if the old file is read-only, which Create returns as well.
+func CheckWritable(name string, old os.FileInfo) error {
 	const anyone = 0o222
 	if old.Mode().Perm()&anyone == 0 { // root could write it
 		return &os.PathError{Op: "replace", Path: name, Err: errors.New("the file is read-only")}

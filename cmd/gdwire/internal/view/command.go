@@ -15,6 +15,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/outfile"
 )
 
 // New returns the function that defines the flags of view. It compares two files by compare, edits a file by
@@ -161,7 +162,7 @@ func (v *viewer) whyReadOnly(in *open.Input, file *Source) string {
 	case in.Unsure != nil:
 		return in.Unsure.Error()
 	}
-	if err := in.CheckZeros(file.content()); err != nil {
+	if err := cmp.Or(in.CheckZeros(file.content()), outfile.CheckWritable(file.Path, file.Stat)); err != nil {
 		return err.Error()
 	}
 	return ""
@@ -192,6 +193,10 @@ func (v *viewer) save(s *shell.Stdio, name string, file *Source, c *save.Content
 			return err
 		})
 	})
+	if err != nil && backup { // the file is as it was
+		_ = os.Remove(saved.Backup)
+		saved.Backup = ""
+	}
 	return saved, err
 }
 

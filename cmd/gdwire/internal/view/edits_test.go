@@ -241,6 +241,21 @@ func TestPageEdits(t *testing.T) {
 	}
 }
 
+// A Save that fails makes no backup, so that the next one does.
+func TestFailedSave(t *testing.T) {
+	p := editPage(t, hero(), false)
+	works := p.Save
+	p.Save = func(*Source, *save.Content, bool) (Saved, error) { return Saved{Backup: "a.bak"}, errWrittenOver }
+	p.good("set $.hp = 7")
+	require.Equal(t, errWrittenOver.Error(), p.do("save", ""))
+	require.Empty(t, p.about().Backup)
+	require.True(t, p.about().Unsaved)
+	p.Save = works
+	p.good("save")
+	require.Equal(t, p.name+".bak", p.about().Backup)
+	require.Equal(t, 1, p.made)
+}
+
 // The whole text of a value, which an edit starts with, is a value that changes nothing.
 func TestPageEditText(t *testing.T) {
 	long := strings.Repeat("x\n", 1000)
