@@ -29,6 +29,9 @@ func Replace(name string, opened os.FileInfo, write func(*os.File) error) (os.Fi
 	return stat, out.Commit()
 }
 
+// CheckWritable returns an error if Replace would not replace a file because it is read-only.
+func CheckWritable(name string, info os.FileInfo) error { return outfile.CheckWritable(name, info) }
+
 // maxBackups is the number of backups of a file that Backup looks for.
 const maxBackups = 100
 

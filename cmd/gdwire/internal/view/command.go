@@ -15,7 +15,6 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/outfile"
 )
 
 // New returns the function that defines the flags of view. It compares two files by compare, edits a file by
@@ -162,7 +161,7 @@ func (v *viewer) whyReadOnly(in *open.Input, file *Source) string {
 	case in.Unsure != nil:
 		return in.Unsure.Error()
 	}
-	if err := cmp.Or(in.CheckZeros(file.content()), outfile.CheckWritable(file.Path, file.Stat)); err != nil {
+	if err := cmp.Or(in.CheckZeros(file.content()), shell.CheckWritable(file.Path, file.Stat)); err != nil {
 		return err.Error()
 	}
 	return ""
