@@ -1,0 +1,473 @@
+package envelope
+
+import (
+	"bytes"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// derive finds the fields: those of each record, and then, in what these leave of header and trailer, those of all.
+func (f *finder) derive(e *Envelope) {
+	if len(e.Bodies) > 1 {
+		d := newDeriver(f, e, true)
+		d.run()
+	}
+	d := newDeriver(f, e, false)
+	d.run()
+	slices.SortStableFunc(e.Fields, func(a, b Field) int { return e.pos(a.At) - e.pos(b.At) })
+}
+
+// A deriver finds the fields of each record, or of the header and trailer.
+type deriver struct {
+	*finder
+	e       *Envelope
+	each    bool
+	n       int // records whose fields are compared
+	last    int // the body before the trailer
+	before  int // bytes before the first body that can be fields
+	after   int // bytes after the last body, likewise
+	between int // bytes between records; gaps before and after are the same bytes
+	own     int // bytes of the first record before its body, if the fields are those of all
+	tail    int // bytes of the last record after its body, likewise
+	found   []Field
+	texts   map[int][]bool // of gaps
+	digests map[hashed][]byte
+}
+
+// A hashed is what a digest is of.
+type hashed struct {
+	sum             Sum
+	from, to, zeros int
+}
+
+func newDeriver(f *finder, e *Envelope, each bool) *deriver {
+	n := len(e.Bodies)
+	d := &deriver{finder: f, e: e, each: each, n: 1, last: n - 1, before: len(e.Gaps[0]), after: len(e.Gaps[n]), texts: map[int][]bool{}, digests: map[hashed][]byte{}}
+	if each {
+		d.n, d.last, d.between = n, 0, maxHeader
+		for _, g := range e.Gaps[1:n] {
+			d.between = min(d.between, len(g))
+		}
+		d.before, d.after = min(d.before, d.between), min(d.after, d.between)
+	} else if n > 1 {
+		d.own, d.tail = e.edges()
+	}
+	return d
+}
+
+// run adds the fields with the most evidence together to the envelope.
+func (d *deriver) run() {
+	for at := -d.before; at < -d.own; at++ {
+		d.place(Mark{0, false, at}, -d.own-at)
+	}
+	for at := d.tail; at < d.after; at++ {
+		d.place(Mark{d.last, true, at}, d.after-at)
+	}
+	set := d.best()
+	for i := range set {
+		f := &set[i]
+		if f.Sum == Size && !d.each {
+			f.Doubtful = d.isDoubtful(set, i)
+		}
+		d.e.Bits += f.bits
+		d.e.Fields = append(d.e.Fields, *f)
+	}
+}
+
+// isDoubtful reports whether a number can be something else. Beside another field it is one, too, unless both are the same
+// small number, of which one can be a version.
+func (d *deriver) isDoubtful(set []Field, i int) bool {
+	const small, least = 1 << 8, 1 << 7
+	f := &set[i]
+	value := func(f *Field) uint64 { return number(d.bytes(f.At, f.Width, 0), f.Big) }
+	v := value(f)
+	beside := false
+	for k := range set {
+		g := &set[k]
+		before, after := g.At.Offset+g.Width == f.At.Offset, f.At.Offset+f.Width == g.At.Offset
+		switch {
+		case k == i || g.At.End != f.At.End:
+		case g.Sum == Size && value(g) == v && v < small && !f.Of.Count:
+			if f.At.End == (g.At.Offset < f.At.Offset) { // the one at the body is the size
+				return true
+			}
+		case (before || after) && !g.Doubtful:
+			beside = true
+		}
+	}
+	return f.Doubtful && (!beside || v < least || f.Width == 1)
+}
+
+// edges returns how many of the bytes between records are before a body, and how many after it. Those after the last are the
+// same as after the others, or fields.
+func (e *Envelope) edges() (before, after int) {
+	n := len(e.Bodies)
+	between := maxHeader
+	for _, g := range e.Gaps[1:n] {
+		between = min(between, len(g))
+	}
+	same := func(k int) bool {
+		return !slices.ContainsFunc(e.Gaps[1:n+1], func(g []byte) bool { return g[k] != e.Gaps[1][k] })
+	}
+	for after < min(between, len(e.Gaps[n])) && same(after) {
+		after++
+	}
+	for i := range e.Fields {
+		if f := &e.Fields[i]; f.Each && f.At.End {
+			after = max(after, f.At.Offset+f.Width)
+		}
+	}
+	return min(between-after, len(e.Gaps[0])), after
+}
+
+// place finds the fields at a mark, of up to most bytes.
+func (d *deriver) place(at Mark, most int) {
+	for _, w := range widths {
+		if w <= most {
+			for _, big := range orders[:min(w, 2)] {
+				d.number(Field{At: at, Width: w, Big: big, Each: d.each})
+			}
+		}
+	}
+	var spans []Span
+	for sum := CRC32; sum <= SHA256; sum++ {
+		for form := Raw; form <= Upper; form++ {
+			w := sums[sum].size
+			if form != Raw {
+				w *= 2
+			}
+			if w > most || !mayBeDigest(d.bytes(at, w, 0), form) {
+				continue
+			}
+			if spans == nil {
+				spans = d.spans(at)
+			}
+			d.sum(Field{At: at, Width: w, Big: true, Sum: sum, Form: form, Each: d.each}, spans)
+			if sums[sum].size == 4 {
+				d.sum(Field{At: at, Width: w, Sum: sum, Form: form, Each: d.each}, spans)
+			}
+		}
+	}
+}
+
+// bytes returns w bytes at a mark of a record.
+func (d *deriver) bytes(at Mark, w, record int) []byte { return d.e.whole[d.e.pos(at.of(record)):][:w] }
+
+// isText reports whether bytes are of a text in the gap, or its length.
+func (d *deriver) isText(at Mark, w int) bool {
+	gap, offset := d.gap(at)
+	i := at.Body
+	if at.End {
+		i++
+	}
+	in, known := d.texts[i]
+	if !known {
+		in = texts(gap)
+		d.texts[i] = in
+	}
+	return in[offset] || in[offset+w-1]
+}
+
+// gap returns the gap of a mark, and the offset in it.
+func (d *deriver) gap(at Mark) ([]byte, int) {
+	if at.End {
+		return d.e.Gaps[at.Body+1], at.Offset
+	}
+	g := d.e.Gaps[at.Body]
+	return g, len(g) + at.Offset
+}
+
+// number finds what a number is the size of.
+func (d *deriver) number(f Field) {
+	v := number(d.bytes(f.At, f.Width, 0), f.Big)
+	if v < minValue || v > math.MaxInt32 {
+		if !d.each && len(d.e.Bodies) > 1 && v == uint64(len(d.e.Bodies)) && f.Width > 1 && !f.At.End && !d.isText(f.At, f.Width) {
+			f.Of.Count, f.bits = true, d.weigh(&f, v)
+			d.found = append(d.found, f)
+		}
+		return
+	}
+	varies := false
+	for _, of := range d.sizes(&f) {
+		f.Of = of
+		if uint64(d.e.size(&f, 0)) != v {
+			continue
+		}
+		ok := true
+		for i := 1; i < d.n && ok; i++ {
+			got := number(d.bytes(f.At, f.Width, i), f.Big)
+			varies = varies || got != v
+			ok = got == uint64(d.e.size(&f, i))
+		}
+		if !ok || !varies && d.isText(f.At, f.Width) {
+			continue
+		}
+		switch f.bits = d.weigh(&f, v); {
+		case varies:
+			f.bits += 4 * float64(min(d.n, 8))
+		case f.Width == 1 && (d.each || f.At.Offset != -1): // a constant
+			continue
+		}
+		const sure = 4
+		if f.Doubtful = f.bits < sure || f.Width == 1 && !varies; f.Doubtful {
+			f.bits = 0.5
+		}
+		d.found = append(d.found, f)
+		return
+	}
+}
+
+// sizes returns the spans whose size a number can be: of a body or of all, its content, what follows the number or begins
+// with it, and the file.
+func (d *deriver) sizes(f *Field) (all []Span) {
+	e, start, end := d.e, Mark{}, Mark{d.last, true, 0}
+	here, next := f.At, f.At
+	next.Offset += f.Width
+	all = append(all, Span{From: start, To: end})
+	if d.n > 1 || len(e.Bodies) == 1 {
+		all = append(all, Span{Content: true})
+	}
+	fileStart, fileEnd := Mark{Offset: -len(e.Gaps[0])}, Mark{d.last, true, d.after}
+	if !d.each {
+		if d.own+d.tail > 0 {
+			all = append(all, Span{From: Mark{Offset: -d.own}, To: Mark{d.last, true, d.tail}})
+		}
+		if len(e.Bodies) > 1 && !f.At.End {
+			all = append(all, Span{Count: true})
+		}
+		all = append(all, Span{From: fileStart, To: fileEnd}, Span{From: start, To: fileEnd}, Span{From: fileStart, To: end})
+	}
+	if f.At.End {
+		return append(all, Span{From: start, To: here}, Span{From: fileStart, To: here}, Span{From: start, To: next}, Span{From: here, To: end})
+	}
+	all = append(all, Span{From: next, To: end}, Span{From: here, To: end})
+	if f.At.Offset+f.Width <= -lengthSize { // of what store_var writes
+		all = append(all, Span{From: Mark{Offset: -lengthSize}, To: end})
+	}
+	if !d.each {
+		return append(all, Span{From: next, To: fileEnd}, Span{From: here, To: fileEnd})
+	}
+	for k := range d.after + 1 { // of the whole record
+		all = append(all, Span{From: next, To: Mark{0, true, k}}, Span{From: here, To: Mark{0, true, k}})
+	}
+	for k := range d.before + 1 {
+		all = append(all, Span{From: Mark{Offset: -k}, To: Mark{0, true, max(d.between-k, 0)}})
+		all = append(all, Span{From: Mark{Offset: -k}, To: end})
+	}
+	return all
+}
+
+// weigh returns the evidence of a number that is equal to a size: its own, less the chance to find it at one of all places.
+// Zeros at its end say little.
+func (d *deriver) weigh(f *Field, v uint64) float64 {
+	const facts, aligned, zero, bigEndian, odd, self = 8, 3, 3, 3, 4, 4
+	gap, offset := d.gap(f.At)
+	own := math.Log2(float64(v) + 1)
+	weight := own + zero*(float64(f.Width)-math.Ceil(own/8)) - math.Log2(float64(len(gap)*facts))
+	weight -= float64(max(bits.TrailingZeros64(v)-2, 0))
+	if f.Big {
+		weight -= bigEndian
+	}
+	switch right := f.At.Offset+f.Width == 0 || f.At.Offset == 0; {
+	case right, offset == 0, offset%4 == 0 && f.At.Offset%4 == 0:
+		weight += 2 * aligned
+	case offset%4 == 0 || f.At.Offset%4 == 0:
+		weight += aligned
+	case offset%2 != 0 && f.At.Offset%2 != 0:
+		weight -= odd
+	}
+	if f.Of.From == f.At {
+		weight -= self
+	}
+	return weight
+}
+
+// sum finds what a checksum is of.
+func (d *deriver) sum(f Field, spans []Span) {
+	want := d.bytes(f.At, f.Width, 0)
+	for _, of := range spans {
+		f.Of = of
+		if !f.Of.Content && !f.Of.Zeroed && d.e.covers(&f, &f) {
+			continue
+		}
+		if !bytes.Equal(f.Form.write(d.digest(&f), f.Big), want) {
+			continue
+		}
+		ok := true
+		for i := 1; i < d.n && ok; i++ {
+			ok = bytes.Equal(f.Form.write(d.e.digest(&f, i), f.Big), d.bytes(f.At, f.Width, i))
+			d.left -= int64(len(d.e.Bodies[i].Content)) / hashCost
+		}
+		if ok {
+			const places = 10 // bits
+			f.bits = 8*float64(sums[f.Sum].size) - places
+			d.found = append(d.found, f)
+			return
+		}
+	}
+}
+
+// digest is that of the first record. The same spans come again for other places.
+func (d *deriver) digest(f *Field) []byte {
+	key := hashed{sum: f.Sum, from: -1}
+	if !f.Of.Content {
+		key.from, key.to = d.e.pos(f.Of.From), d.e.pos(f.Of.To)
+	}
+	if f.Of.Zeroed {
+		key.zeros = d.e.pos(f.At)<<7 + f.Width
+	}
+	got, known := d.digests[key]
+	if !known && d.left > 0 {
+		got = d.e.digest(f, 0)
+		d.digests[key] = got
+		d.left -= int64(d.e.span(f)) / hashCost
+	}
+	if got == nil {
+		return make([]byte, sums[f.Sum].size)
+	}
+	return got
+}
+
+// span returns the number of bytes that a checksum covers in the first record.
+func (e *Envelope) span(f *Field) int {
+	if f.Of.Content {
+		return len(e.Bodies[0].Content)
+	}
+	return e.pos(f.Of.To) - e.pos(f.Of.From)
+}
+
+// spans returns what a checksum can be of.
+func (d *deriver) spans(at Mark) (all []Span) {
+	e, start, end := d.e, Mark{}, Mark{d.last, true, 0}
+	all = append(all, Span{From: start, To: end})
+	if d.n > 1 || len(e.Bodies) == 1 {
+		all = append(all, Span{Content: true})
+	}
+	ends := []Mark{end}
+	if at.End {
+		ends = append(ends, at) // with what is before the checksum
+	} else if !d.each && d.after > 0 {
+		ends = append(ends, Mark{d.last, true, d.after})
+	} else if d.each {
+		for k := range min(d.after, manyUnknown) {
+			ends = append(ends, Mark{0, true, k + 1})
+		}
+	}
+	const near = 32 // a span begins anywhere in the bytes before a body, or at a place that is aligned
+	for _, to := range ends {
+		for k := -d.before; k <= 0; k++ {
+			if (k >= -near || k%4 == 0 || (k+d.before)%4 == 0) && (at.End || at.Offset < k) {
+				all = append(all, Span{From: Mark{Offset: k}, To: to})
+			}
+		}
+	}
+	if !d.each {
+		file := Span{From: Mark{Offset: -d.before}, To: Mark{d.last, true, d.after}, Zeroed: true}
+		if d.before+d.after < manyUnknown || at.Offset%4 == 0 {
+			all = append(all, file)
+		}
+		if !at.End { // of the header before it
+			all = append(all, Span{From: file.From, To: at})
+		}
+	}
+	return all
+}
+
+// mayBeDigest reports whether bytes look like a digest in a form.
+func mayBeDigest(b []byte, form Form) bool {
+	const few, many = 8, 16 // different digits, and bytes of a long digest
+	if form != Raw {
+		other := "ABCDEF"
+		if form == Upper {
+			other = "abcdef"
+		}
+		return !slices.ContainsFunc(b, func(c byte) bool { return !isHex(c) || bytes.IndexByte([]byte(other), c) >= 0 }) && len(b) >= few
+	}
+	if len(b) < many {
+		return bytes.Count(b, []byte{0}) < len(b)-1
+	}
+	var seen [256]bool
+	n := 0
+	for _, c := range b {
+		if !seen[c] {
+			seen[c] = true
+			n++
+		}
+	}
+	return n >= few && bytes.Count(b, []byte{0}) < len(b)/4
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// texts tells which bytes of a gap are of a name at its start, or of a text after its length, as of store_pascal_string.
+func texts(gap []byte) []bool {
+	const least, aligned = 3, 4
+	in := make([]bool, len(gap))
+	const word = 4 // letters of a name at the start; what follows can begin with a letter, too
+	name := 0
+	for name < len(gap) && (isDigit(gap[name]) || gap[name] == '_') {
+		name++
+	}
+	for i := range name / word * word {
+		in[i] = true
+	}
+	for at, after := 0, 0; at+lengthSize < len(gap); at++ {
+		n := int(min(number(gap[at:][:lengthSize], false), maxHeader))
+		if n < least || n > len(gap)-at-lengthSize || at != after && at%aligned != 0 || !isPrintable(gap[at+lengthSize:][:n]) {
+			continue
+		}
+		for i := range lengthSize + n {
+			in[at+i] = true
+		}
+		after = at + lengthSize + n
+		at = after - 1
+	}
+	return in
+}
+
+func isPrintable(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return c < ' ' || c > '~' })
+}
+
+// best returns the fields that do not overlap and have the most evidence together. Bytes between records are those
+// after one and before the next.
+func (d *deriver) best() (set []Field) {
+	size := d.before + d.after
+	place := func(f *Field) int {
+		switch {
+		case d.each && f.At.End:
+			return f.At.Offset
+		case d.each:
+			return d.between + f.At.Offset
+		case f.At.End:
+			return d.before + f.At.Offset
+		}
+		return d.before + f.At.Offset
+	}
+	if d.each {
+		size = d.between
+	}
+	best, chosen := make([]float64, size+1), make([]*Field, size+1)
+	for end := 1; end <= size; end++ {
+		best[end] = best[end-1]
+		for i := range d.found {
+			f := &d.found[i]
+			if at := place(f); at+f.Width == end && best[at]+f.bits > best[end] {
+				best[end], chosen[end] = best[at]+f.bits, f
+			}
+		}
+	}
+	for end := size; end > 0; {
+		f := chosen[end]
+		if f == nil {
+			end--
+			continue
+		}
+		set = append(set, *f)
+		end = place(f)
+	}
+	return set
+}

@@ -1,0 +1,195 @@
+// Package envelope finds what a game writes of its own around the values of a save: a header, a trailer, and the bytes
+// between records. Parts of these that are equal to a fact of the values, such as their size or a checksum, are written
+// anew with other values.
+package envelope
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/gdwire/gdwire/fileaccess"
+)
+
+// An Envelope consists of bodies, and the gaps around them.
+type Envelope struct {
+	Gaps   [][]byte // one before each body, and one after the last
+	Bodies []Body
+	Fields []Field // in the order of their places; of each record, those of the first
+	Bits   float64 // of evidence, less what the envelope assumes
+
+	whole   []byte // all of it
+	starts  []int  // the offsets of the bodies
+	content []byte // of several bodies
+}
+
+// A Body is one or several values.
+type Body struct {
+	Info    fileaccess.Info // how they are compressed, or in base64
+	Packed  []byte          // as they are in the envelope
+	Content []byte          // of the container, or Packed
+	Inner   *Envelope       // of Content, or nil
+
+	bits float64
+}
+
+// lengthSize is the size of the lengths before packets.
+const lengthSize = 4
+
+// Content returns the values: of one body, or as packets after lengths of 32 bits, whatever lengths records have.
+func (e *Envelope) Content() []byte {
+	if len(e.Bodies) == 1 {
+		return e.Bodies[0].values()
+	}
+	if e.content == nil {
+		for i := range e.Bodies {
+			v := e.Bodies[i].values()
+			e.content = append(binary.LittleEndian.AppendUint32(e.content, uint32(len(v))), v...)
+		}
+	}
+	return e.content
+}
+
+// values returns the innermost content.
+func (b *Body) values() []byte {
+	if b.Inner != nil {
+		return b.Inner.Content()
+	}
+	return b.Content
+}
+
+// Write returns the envelope around another content, which it can refer to. The bytes of gaps stay, but for the fields:
+// sizes, and then checksums. With the content that was found, it returns the bytes that were. Bodies that change are
+// packed anew.
+func (e *Envelope) Write(content []byte) ([]byte, error) {
+	if bytes.Equal(content, e.Content()) {
+		return e.whole, nil
+	}
+	next := &Envelope{Gaps: e.Gaps, Bodies: slices.Clone(e.Bodies), Fields: e.Fields}
+	values := [][]byte{content}
+	if len(e.Bodies) > 1 {
+		var err error
+		if values, err = e.packets(content); err != nil {
+			return nil, err
+		}
+	}
+	for i := range values {
+		if err := next.Bodies[i].set(values[i]); err != nil {
+			return nil, fmt.Errorf("record %d: %w", i, err)
+		}
+	}
+	next.join()
+	return next.whole, next.derive()
+}
+
+// packets returns the packets of a content, as many as there are bodies.
+func (e *Envelope) packets(content []byte) (values [][]byte, err error) {
+	for len(content) > 0 {
+		n := lengthSize
+		if len(content) >= n {
+			n += int(binary.LittleEndian.Uint32(content))
+		}
+		if n > len(content) {
+			return nil, fmt.Errorf("record %d is cut", len(values))
+		}
+		values, content = append(values, content[lengthSize:n]), content[n:]
+	}
+	if len(values) != len(e.Bodies) {
+		return nil, fmt.Errorf("the file contains %d records, and cannot be written with %d", len(e.Bodies), len(values))
+	}
+	return values, nil
+}
+
+// set replaces the values of a body.
+func (b *Body) set(values []byte) (err error) {
+	if bytes.Equal(values, b.values()) {
+		return nil
+	}
+	if b.Inner != nil {
+		if values, err = b.Inner.Write(values); err != nil {
+			return err
+		}
+	}
+	b.Content, b.Packed, b.Inner = values, values, nil
+	if b.Info.IsPlain() {
+		return nil
+	}
+	var out bytes.Buffer
+	w, err := fileaccess.NewWriter(&out, b.Info, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(values); err != nil {
+		return err
+	}
+	err = w.Close()
+	b.Packed = out.Bytes()
+	return err
+}
+
+// join makes the bytes of gaps and bodies one.
+func (e *Envelope) join() {
+	size := 0
+	for _, g := range e.Gaps {
+		size += len(g)
+	}
+	for i := range e.Bodies {
+		size += len(e.Bodies[i].Packed)
+	}
+	e.whole = make([]byte, 0, size)
+	e.starts = make([]int, len(e.Bodies))
+	for i := range e.Bodies {
+		e.whole = append(e.whole, e.Gaps[i]...)
+		e.starts[i] = len(e.whole)
+		e.whole = append(e.whole, e.Bodies[i].Packed...)
+	}
+	e.whole = append(e.whole, e.Gaps[len(e.Bodies)]...)
+}
+
+// derive writes the fields.
+func (e *Envelope) derive() error {
+	for _, i := range e.order() {
+		f := &e.Fields[i]
+		records := 1
+		if f.Each {
+			records = len(e.Bodies)
+		}
+		for r := range records {
+			if err := e.put(f, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// order returns the order in which fields are written: sizes, and each checksum after those that it covers.
+func (e *Envelope) order() (order []int) {
+	var left []int
+	for i := range e.Fields {
+		if e.Fields[i].Sum == Size {
+			order = append(order, i)
+		} else {
+			left = append(left, i)
+		}
+	}
+	slices.SortStableFunc(left, func(a, b int) int { // those of records first
+		switch x, y := e.Fields[a].Each, e.Fields[b].Each; {
+		case x == y:
+			return 0
+		case x:
+			return -1
+		}
+		return 1
+	})
+	for len(left) > 0 {
+		k := slices.IndexFunc(left, func(i int) bool {
+			return !slices.ContainsFunc(left, func(j int) bool { return i != j && e.covers(&e.Fields[i], &e.Fields[j]) })
+		})
+		k = max(k, 0)
+		order = append(order, left[k])
+		left = slices.Delete(left, k, k+1)
+	}
+	return order
+}

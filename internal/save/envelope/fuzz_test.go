@@ -1,0 +1,117 @@
+package envelope
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzFind finds envelopes in any bytes, in bounded work. The values that were found are written as they were.
+func FuzzFind(f *testing.F) {
+	for line := range strings.Lines(layouts) {
+		tokens := strings.Fields(line)
+		if len(tokens) == 0 {
+			continue
+		}
+		var values [][]byte
+		for i := range int(tokens[0][0] - '0') {
+			values = append(values, saved(f, 40+100*i, i, "Ada"))
+		}
+		for _, mode := range []string{"plain", "fastlz", "zstd"} {
+			f.Add(layout(tokens[1:]).build(f, values, mode))
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, content := range []bool{false, true} {
+			s := newSearch(&Options{Content: content}, budget)
+			e := s.find(b, 0)
+			s.close()
+			require.Greater(t, s.left, -budget*int64(2))
+			if e == nil {
+				continue
+			}
+			_ = e.String()
+			e.Secret()
+			got, err := e.Write(e.Content())
+			require.NoError(t, err)
+			require.Equal(t, b, got)
+			other := bytes.Clone(e.Content())
+			if n := len(other); n > 0 {
+				other[n-1]++
+			}
+			if got, err := e.Write(other); err == nil {
+				require.NotEmpty(t, got)
+			}
+		}
+	})
+}
+
+// randomLayout returns a layout of random tokens.
+func randomLayout(r *rand.Rand) (l layout, records int) {
+	one := func(all string) string { w := strings.Fields(all); return w[r.IntN(len(w))] }
+	add := func(all string, most int) {
+		for range r.IntN(most + 1) {
+			l = append(l, one(all))
+		}
+	}
+	const header = "m:SAVE m:AB m:GAMEDATA p:name p:MyGame u32=1 u32=3 u16=2 U32=5 u64=1732550400 f32=1.5 u8=1 rnd8"
+	const sizes = "sc4 sp4 Sc4 Sp4 sc8 sp8 st4 sr4 sp2 Sp2"
+	const sums = "crcp crcc CRCp md5p md5c sha1p sha256p sha256c md5hp sha256hc sha256sp crcr md5r adlp"
+	if r.IntN(2) == 0 {
+		add(header, 2)
+		add(sizes, 2)
+		add(sums, 1)
+		l = append(l, one("B B V"))
+		if !slices.ContainsFunc(l, func(t string) bool { return strings.HasSuffix(t, "r") }) {
+			add("crca md5a sha256a sha256ha crcp md5p sp4 m:END!", 1)
+		}
+		return l, 1
+	}
+	add(header, 2)
+	add("cnt4", 1)
+	l = append(l, "[")
+	add("idx4 tim4 tim8 u8=3 u16=9 u32=7", 1)
+	l = append(l, one("sp4 Sp4 sp2 sp8 sr4 st4"))
+	add(strings.NewReplacer("sha256sp", "", "crcr", "", "md5r", "").Replace(sums), 1)
+	l = append(l, "B")
+	add("crcp crca u32=7", 1)
+	l = append(l, "]")
+	add("crca md5a", 1)
+	return l, 2 + r.IntN(6)
+}
+
+// FuzzWrite writes values in random layouts, and others in what it finds. The bytes are those of the game, or there is an error.
+func FuzzWrite(f *testing.F) {
+	for i := range uint64(200) {
+		f.Add(i)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		l, n := randomLayout(r)
+		mode := []string{"plain", "plain", "zstd", "gzip", "zlib", "fastlz"}[r.IntN(6)]
+		var values [][]byte
+		for i := range n {
+			values = append(values, saved(t, 40+r.IntN(1500), i, strings.Repeat("x", 1+r.IntN(20))))
+		}
+		whole := l.build(t, values, mode)
+		e := Find(whole, &Options{})
+		if e == nil || !bytes.Equal(e.Content(), framed(values)) {
+			require.Nil(t, e, "%s, %s: %v", l, mode, e)
+			return
+		}
+		changed := slices.Clone(values)
+		i := r.IntN(n)
+		changed[i] = saved(t, 40+r.IntN(1500), i, strings.Repeat("y", 1+r.IntN(40)))
+		got, err := e.Write(framed(changed))
+		if errors.As(err, new(*DoubtError)) {
+			return
+		}
+		require.NoError(t, err)
+		require.Equal(t, l.build(t, changed, mode), got, "%s, %s, %d: %v", l, mode, n, e)
+	})
+}

@@ -1,0 +1,171 @@
+package envelope
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gdwire/gdwire/fileaccess"
+)
+
+// explained tells which bytes of a gap are those of fields, and perhaps of text.
+func (e *Envelope) explained(gap int, text bool) []bool {
+	g := e.Gaps[gap]
+	known := make([]bool, len(g))
+	if text {
+		known = texts(g)
+	}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		if !f.isIn(gap, len(e.Bodies)) {
+			continue
+		}
+		at := f.At.Offset
+		if !f.At.End {
+			at += len(g)
+		}
+		for k := range f.Width {
+			known[at+k] = true
+		}
+	}
+	return known
+}
+
+// unknown returns the number of bytes of a gap that are not explained.
+func (e *Envelope) unknown(gap int) (n int) {
+	for _, known := range e.explained(gap, true) {
+		if !known {
+			n++
+		}
+	}
+	return n
+}
+
+// IsProved reports whether each gap contains a field.
+func (e *Envelope) IsProved() bool {
+	for i, g := range e.Gaps {
+		if len(g) > 0 && !slices.ContainsFunc(e.Fields, func(f Field) bool { return f.isIn(i, len(e.Bodies)) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// isIn reports whether a field is in a gap of an envelope of n bodies.
+func (f *Field) isIn(gap, n int) bool {
+	if f.At.End {
+		return f.At.Body+1 == gap || f.Each && gap > 0
+	}
+	return f.At.Body == gap || f.Each && gap < n
+}
+
+// Secret returns the offset and size of bytes that look like a checksum that cannot be computed, or 0, 0.
+func (e *Envelope) Secret() (offset, size int) {
+	for i, g := range e.Gaps {
+		known := e.explained(i, false)
+		for at := range g {
+			for sum := SHA256; sum >= MD5; sum-- {
+				for form := Raw; form <= Upper; form++ {
+					w := sums[sum].size
+					if form != Raw {
+						w *= 2
+					}
+					if at+w <= len(g) && !slices.Contains(known[at:][:w], true) && mayBeDigest(g[at:][:w], form) && (form != Raw || isRandom(g[at:][:w])) {
+						return e.gapStart(i) + at, w
+					}
+				}
+			}
+		}
+	}
+	return 0, 0
+}
+
+// isRandom reports whether bytes are neither text nor small numbers.
+func isRandom(b []byte) bool {
+	high := 0
+	for _, c := range b {
+		if c >= 0x80 {
+			high++
+		}
+	}
+	return high >= len(b)/4
+}
+
+// gapStart returns the offset of a gap.
+func (e *Envelope) gapStart(gap int) int {
+	if gap == len(e.Bodies) {
+		return len(e.whole) - len(e.Gaps[gap])
+	}
+	return e.starts[gap] - len(e.Gaps[gap])
+}
+
+// String describes what is around the values, such as "after a header of 8 bytes (size at 4, which is written anew)".
+func (e *Envelope) String() string {
+	var parts []string
+	n := len(e.Bodies)
+	header, trailer := e.fields(func(f *Field) bool { return !f.Each && !f.At.End }), e.fields(func(f *Field) bool { return !f.Each && f.At.End })
+	if n > 1 {
+		parts = append(parts, fmt.Sprintf("in %d records%s", n, e.fields(func(f *Field) bool { return f.Each })))
+	}
+	if k := len(e.Gaps[0]); k > 0 && (n == 1 || header != "" || k != len(e.Gaps[1])) {
+		parts = append(parts, fmt.Sprintf("after a header of %s%s", bytesText(k), header))
+	}
+	if k := len(e.Gaps[n]); k > 0 && (n == 1 || trailer != "" || k != len(e.Gaps[1])) {
+		parts = append(parts, fmt.Sprintf("before a trailer of %s%s", bytesText(k), trailer))
+	}
+	b := &e.Bodies[0]
+	if b.Info.Container != fileaccess.Plain {
+		parts = append(parts, "compressed with "+b.Info.Mode.String())
+	}
+	if b.Info.Base64.Text {
+		parts = append(parts, "in base64")
+	}
+	if b.Inner != nil {
+		parts = append(parts, "and in it "+b.Inner.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+func bytesText(n int) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprint(n, " bytes")
+}
+
+// fields describes some of the fields, in parentheses.
+func (e *Envelope) fields(some func(*Field) bool) string {
+	var names []string
+	for i := range e.Fields {
+		if f := &e.Fields[i]; some(f) {
+			text := fmt.Sprintf("%s at %d", f.Name(), e.pos(f.At.of(0))-e.base(f))
+			if f.Doubtful {
+				text = "perhaps " + text
+			}
+			names = append(names, text)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return " (" + names[0] + ", which is written anew)"
+	case 2:
+		return " (" + strings.Join(names, ", ") + "; both are written anew)"
+	}
+	return " (" + strings.Join(names, ", ") + "; all are written anew)"
+}
+
+// base returns the offset from which that of a field is counted: of those in each record, from the start of the record.
+func (e *Envelope) base(f *Field) int {
+	if !f.Each {
+		return 0
+	}
+	start := e.starts[0]
+	for i := range e.Fields {
+		if g := &e.Fields[i]; g.Each && !g.At.End {
+			start = min(start, e.pos(g.At))
+		}
+	}
+	return start
+}

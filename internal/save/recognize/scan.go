@@ -1,0 +1,90 @@
+package recognize
+
+import (
+	"bytes"
+
+	"github.com/gdwire/gdwire"
+)
+
+// A Scanner reads single values at any place of bytes, and weighs them as Recognize does. It accepts only what engines
+// write.
+type Scanner struct{ d *gdwire.Decoder }
+
+// NewScanner returns a Scanner for values of a format. The format and limits of o, Strict and AllowObjects are ignored.
+func NewScanner(format gdwire.Format, o gdwire.DecoderOptions) *Scanner {
+	o.Format, o.Strict, o.AllowObjects, o.OneValue, o.Limits = format, true, true, false, gdwire.NoLimits
+	return &Scanner{gdwire.NewDecoder(nil, &o)}
+}
+
+// Close releases the Scanner.
+func (s *Scanner) Close() { s.d.Release() }
+
+// A Found is a value.
+type Found struct {
+	Size int     // in bytes
+	Bits float64 // of evidence
+	Text bool    // it contains text
+}
+
+// smallInt is the bound of integers that are as common in other bytes as zeros are.
+const smallInt = 1 << 16
+
+// Size returns the size of the value at the start of b, or 0 if there is none.
+func (s *Scanner) Size(b []byte) int {
+	if !PlainHeader(b) {
+		return 0
+	}
+	s.d.ResetBytes(b)
+	if s.d.SkipValue() != nil {
+		return 0
+	}
+	return int(s.d.InputOffset())
+}
+
+// Value returns the value at the start of b. Nulls, and texts with NULs, are none. read is the number of bytes that were
+// read for that.
+func (s *Scanner) Value(b []byte) (v Found, read int, ok bool) {
+	const types = 40
+	if !PlainHeader(b) || b[0] == 0 || b[0] >= types {
+		return v, 0, false
+	}
+	s.d.ResetBytes(b)
+	r := valueReader{content: &content{}, Decoder: s.d}
+	at := 0 // the offset of the next token
+	for token, err := range s.d.Tokens() {
+		if err != nil {
+			return v, int(s.d.InputOffset()), false
+		}
+		r.token(token)
+		if r.hasHeader && !PlainHeader(b[at:]) {
+			return v, at, false
+		}
+		if r.hasHeader && isSmall(token) {
+			r.bits -= headerBits - smallBits
+		}
+		if k := token.Kind(); k == gdwire.KindStringChunk || k == gdwire.KindProperty {
+			if bytes.IndexByte(token.Bytes(), 0) >= 0 {
+				return v, at, false
+			}
+			v.Text = v.Text || len(token.Bytes()) > 0
+		}
+		at = int(s.d.InputOffset())
+	}
+	v.Size, v.Bits = at, r.bits-nullKey*float64(r.nullKeys)
+	return v, at, true
+}
+
+// isSmall reports whether the header of a value says little, because zeros and small numbers are common in any bytes.
+func isSmall(t gdwire.Token) bool {
+	switch t.Kind() {
+	case gdwire.KindBool:
+		return true
+	case gdwire.KindInt32, gdwire.KindInt64:
+		return t.Int() < smallInt && t.Int() > -smallInt
+	case gdwire.KindFloat32, gdwire.KindFloat64:
+		return t.Float() == 0
+	case gdwire.KindStringChunk, gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindPackedStart:
+		return t.Len() == 0
+	}
+	return false
+}
