@@ -3,6 +3,7 @@ package savefile
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save"
@@ -35,16 +36,47 @@ func Delete(path string) Edit { return Edit{edit.Delete, path, nil} }
 // Many edits in one call take hardly longer than one, unless they delete elements of arrays or use
 // paths such as .value(3).
 //
-// A file whose Info is not Sure cannot be edited: pass its Format and Lengths to Open.
+// If a file can be read in other formats or with other lengths about as well, edits must write the same bytes in all of
+// them; otherwise Edit returns an [*AmbiguousError]. How a damaged file is read is a guess: to edit it, set Format
+// and Lengths in the Options of Open.
 func (f *File) Edit(edits ...Edit) error {
-	if !f.opened.Sure {
-		return fmt.Errorf("savefile: it is only probable that the file is %v: to edit it, set Format and Lengths in the Options of Open", f.opened)
+	if f.guessed {
+		return fmt.Errorf("savefile: it is only probable that the file, which is damaged, is %v: to edit it, set Format and Lengths in the Options of Open", f.opened)
 	}
 	c, err := applied(f.content, edits)
+	if ambiguous := (*save.AmbiguousError)(nil); errors.As(err, &ambiguous) {
+		return f.ambiguous(ambiguous)
+	}
 	if err == nil {
 		f.content = c
 	}
 	return err
+}
+
+// An AmbiguousError reports an edit that would write other bytes in each of several readings of the file that fit about
+// as well. Options.Decoder.Format and Lengths choose one.
+type AmbiguousError struct {
+	// Readings describes the file in each of them. They differ in Format or Lengths.
+	Readings []Info
+}
+
+func (e *AmbiguousError) Error() string {
+	var all []string
+	for _, r := range e.Readings {
+		all = append(all, r.String())
+	}
+	return "savefile: the file can be " + strings.Join(all, " or ") + ", in which the edit would write other bytes: set Format and Lengths in the Options of Open"
+}
+
+// ambiguous returns the AmbiguousError of an edit of f.
+func (f *File) ambiguous(e *save.AmbiguousError) error {
+	all := &AmbiguousError{}
+	for _, r := range e.Readings {
+		i := f.opened
+		i.Format, i.Lengths = r.Format, lengthsOf(r.Frame)
+		all.Readings = append(all.Readings, i)
+	}
+	return all
 }
 
 // applied returns a content after edits.

@@ -26,6 +26,7 @@ type File struct {
 
 	opened  Info // describes content
 	content *save.Content
+	guessed bool        // the file is damaged, and was recognized
 	name    string      // by which it was opened, or ""
 	stat    os.FileInfo // of this file when it was opened
 	file    *os.File    // nil if the content is held in memory

@@ -25,7 +25,7 @@ type Info struct {
 	Container fileaccess.Info
 	// Key is the key of an encrypted file.
 	Key *fileaccess.Key `json:"-"`
-	// Sure reports whether no other reading fits. Writers ignore it.
+	// Sure reports whether no other reading fits. It decides nothing: see File.Edit. Writers ignore it.
 	Sure bool
 	// Damage describes the part that Options.Repair has removed, or is nil. Writers ignore it.
 	Damage *DamageError

@@ -101,12 +101,12 @@ func readInput(in *save.Input, o *Options) (_ *File, held bool, err error) {
 	if err := l.recognize(); err != nil {
 		return nil, false, err
 	}
+	l.reading.Decoder.OneValue = false
 	content, err := l.in.Content(&l.reading)
 	if err != nil {
 		return nil, false, damaged(err)
 	}
-	content.Decoder.OneValue = false
-	f := &File{Info: l.info, content: content}
+	f := &File{Info: l.info, content: content, guessed: l.suspect}
 	err = l.check(f)
 	if o.Repair {
 		err = f.repair(err, l.zeroed)

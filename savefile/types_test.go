@@ -439,6 +439,57 @@ func TestRandomEdits(t *testing.T) {
 	require.Greater(t, whole, calls/2)
 }
 
+// TestEditReadings edits small files, most of which can be of several formats: an edit writes what it writes if format
+// and lengths are known, or is an AmbiguousError.
+func TestEditReadings(t *testing.T) {
+	r := rand.New(rand.NewPCG(61, 62))
+	done := map[string]int{}
+	for i := range 1_000 {
+		info := Info{Format: []gdwire.Format{gdwire.Godot4, gdwire.Godot3}[i%2], Lengths: NoLengths + Lengths(i/2%3)}
+		n := 1
+		if info.Lengths != NoLengths {
+			n += r.IntN(4)
+		}
+		var all []any
+		for range n {
+			all = append(all, typed[r.IntN(8)].value)
+		}
+		at := r.IntN(n)
+		now := typed[r.IntN(len(typed))].value
+		if r.IntN(2) == 0 {
+			all[at] = nil
+		}
+		made, err := New(info, all...)
+		require.NoError(t, err)
+		b := written(t, made)
+		f, err := read(b, nil)
+		if err != nil {
+			require.ErrorIs(t, err, ErrUnknown)
+			done["unknown"]++
+			continue
+		}
+		as, err := read(b, given(info))
+		require.NoError(t, err)
+		path := fmt.Sprint("$", at)
+		err, want := f.Edit(Set(path, now)), as.Edit(Set(path, now))
+		switch {
+		case errors.As(err, new(*AmbiguousError)):
+			done["ambiguous"]++
+			require.Equal(t, b, written(t, f))
+		case want != nil:
+			require.Error(t, err, "%v: %v in %v", info, now, all)
+		default:
+			done["edited"]++
+			require.NoError(t, err, "%v: %v in %v", info, now, all)
+			require.Equal(t, written(t, as), written(t, f), "%v: %v in %v", info, now, all)
+		}
+	}
+	t.Log(done)
+	for _, kind := range []string{"edited", "ambiguous"} {
+		require.Greater(t, done[kind], 100, kind)
+	}
+}
+
 // has reports whether d contains a key.
 func has(d *variant.Dictionary, key any) bool {
 	_, ok := d.Get(key)

@@ -27,15 +27,25 @@ type Content struct {
 	Decoder gdwire.DecoderOptions
 	Encoder gdwire.EncoderOptions // DoubleReals is for a content without math types that tell
 
+	rivals []*Content   // the other readings that fit about as well
 	origin *Content     // before all edits, or nil if there were none
 	width  *reals.Width // of the first packet with real components, if that is known
+}
+
+// NewContent returns the content of size bytes of r, as o reads it.
+func NewContent(r io.ReaderAt, size int64, o *Reading) *Content {
+	c := &Content{ReaderAt: r, Size: size, Order: o.Frame.Order(), Decoder: o.Decoder, Encoder: o.Encoder()}
+	for _, rival := range o.Rivals {
+		as := o.As(rival)
+		c.rivals = append(c.rivals, NewContent(r, size, &as))
+	}
+	return c
 }
 
 // NewPacket returns a content of one packet, without its length. If o has no format, it is of Godot 4.
 func NewPacket(packet []byte, o gdwire.DecoderOptions) *Content {
 	o.Format = cmp.Or(o.Format, gdwire.Godot4)
-	r := Reading{Decoder: o}
-	return &Content{ReaderAt: bytes.NewReader(packet), Size: int64(len(packet)), Decoder: o, Encoder: r.Encoder()}
+	return NewContent(bytes.NewReader(packet), int64(len(packet)), &Reading{Decoder: o})
 }
 
 const (
@@ -99,14 +109,17 @@ func IsDamage(err error) bool { return errors.As(err, new(*gdwire.Error)) }
 // Repaired returns a content like c, of size bytes of r.
 func (c *Content) Repaired(r io.ReaderAt, size int64) *Content {
 	repaired := *c
-	repaired.ReaderAt, repaired.Size = r, size
+	repaired.ReaderAt, repaired.Size, repaired.rivals = r, size, nil
+	for _, rival := range c.rivals {
+		repaired.rivals = append(repaired.rivals, rival.Repaired(r, size))
+	}
 	return &repaired
 }
 
-// Edited returns c with size bytes of r in place of its own.
+// Edited returns c with size bytes of r in place of its own, and without other readings.
 func (c *Content) Edited(r io.ReaderAt, size int64) *Content {
 	edited := *c
-	edited.ReaderAt, edited.Size, edited.origin = r, size, c.first()
+	edited.ReaderAt, edited.Size, edited.origin, edited.rivals = r, size, c.first(), nil
 	return &edited
 }
 

@@ -32,14 +32,22 @@ const (
 type Reading struct {
 	Decoder    gdwire.DecoderOptions
 	Frame      Frame
-	MaxPacket  int64           // maximum length of a packet in bytes, as in stream.Options
-	Filled     bool            // bytes after the value of a packet are an error
-	Candidates []gdwire.Format // formats in which the first packets have the same values
+	MaxPacket  int64               // maximum length of a packet in bytes, as in stream.Options
+	Filled     bool                // bytes after the value of a packet are an error
+	Candidates []gdwire.Format     // formats in which the first packets have the same values
+	Rivals     []recognize.Reading // other readings that fit about as well
 
 	// MaxUnpacked is the maximum size in bytes of a compressed packet and of its content, with the default of MaxPacket.
 	MaxUnpacked int64
 
 	undecided int // packets that have not decided between the Candidates
+}
+
+// As returns o with the format and frame of another reading.
+func (o *Reading) As(r recognize.Reading) Reading {
+	as := *o
+	as.Decoder.Format, as.Frame, as.Candidates, as.Rivals = r.Format, r.Frame, nil, nil
+	return as
 }
 
 // Framed reports whether packets are length-prefixed.

@@ -136,7 +136,7 @@ func (o *Reading) choose(ri *recognize.Input) *Recognition {
 		r.explain(ri)
 		return r
 	}
-	o.Decoder.Format, o.Frame = r.Readings[0].Format, r.Readings[0].Frame
+	o.Decoder.Format, o.Frame, o.Rivals = r.Readings[0].Format, r.Readings[0].Frame, r.Readings[1:]
 	if len(r.Readings) > 1 && o.Framed() && !r.Whole {
 		for _, other := range r.Readings {
 			o.Candidates = append(o.Candidates, other.Format)

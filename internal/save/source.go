@@ -187,22 +187,20 @@ func (s *Source) ZerosAtEnd() (int64, error) {
 // the container in a file, which is opened again. Only a pipe is read for that, into memory. The content is
 // used until Close.
 func (s *Source) Content(o *Reading) (*Content, error) {
-	c := &Content{Size: s.Size, Order: o.Frame.Order(), Decoder: o.Decoder, Encoder: o.Encoder()}
 	switch {
 	case s.at != nil:
-		c.ReaderAt = s.at
+		return NewContent(s.at, s.Size, o), nil
 	case s.again != nil && s.Size >= 0:
 		r, err := s.again()
 		if err != nil {
 			return nil, err
 		}
-		c.ReaderAt = &rewinder{in: r, open: s.again}
+		return NewContent(&rewinder{in: r, open: s.again}, s.Size, o), nil
 	default:
 		data, err := s.ReadAll()
 		if err != nil {
 			return nil, err
 		}
-		c.ReaderAt, c.Size = bytes.NewReader(data), int64(len(data))
+		return NewContent(bytes.NewReader(data), int64(len(data)), o), nil
 	}
-	return c, nil
 }

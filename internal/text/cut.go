@@ -113,7 +113,5 @@ func (t *Tree) resolve(fits map[*Node]string) {
 	if len(t.vague) == 0 {
 		t.cut, t.reals = false, false
 	}
-	for _, root := range t.roots {
-		root.resetHits()
-	}
+	t.Reset()
 }

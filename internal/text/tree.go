@@ -187,6 +187,13 @@ func (p *Node) String() string {
 	return p.parent.String() + step
 }
 
+// Reset makes t as it was before all walks.
+func (t *Tree) Reset() {
+	for _, root := range t.roots {
+		root.resetHits()
+	}
+}
+
 // resetHits makes p and all nodes in it as they were before a walk.
 func (p *Node) resetHits() {
 	p.Hits = 0

@@ -16,6 +16,10 @@ type Request struct {
 // Apply returns the content after edits in their order. It reads the content once for as many of
 // them as do not depend on each other.
 func Apply(c *save.Content, all []Request) (*save.Content, error) {
+	return c.Edit(func(c *save.Content) (*save.Content, error) { return apply(c, all) })
+}
+
+func apply(c *save.Content, all []Request) (*save.Content, error) {
 	for len(all) > 0 {
 		n := independent(all)
 		next, err := applyAll(c, all[:n])
@@ -78,9 +82,10 @@ func applyOnce(c *save.Content, all []Request) (*save.Content, error) {
 		}
 		values[i] = all[i].Value
 	}
-	e := &editor{Plan: Plan{content: c}, op: all[0].Op, source: ofGo(values)}
-	if err := e.run(&tree); err != nil {
+	e := &editor{content: c, op: all[0].Op, source: ofGo(values)}
+	err := e.run(&tree)
+	if err != nil {
 		return nil, err
 	}
-	return e.Content(), nil
+	return c.Edited(e.edited, e.edited.size), nil
 }

@@ -16,29 +16,47 @@ import (
 // Edit returns the plan for the edits in a tree. The texts of the tree are the new values. If
 // exact is not set, a new value takes the type of the old value, or is a TypeError.
 func Edit(c *save.Content, op Op, tree *text.Tree, exact bool) (*Plan, error) {
-	e := &editor{Plan: Plan{content: c}, op: op, exact: exact, source: ofTexts}
-	if err := e.run(tree); err != nil {
-		return nil, err
-	}
-	return &e.Plan, nil
+	return planned(c, tree, func(c *save.Content) (*editor, error) {
+		return &editor{content: c, op: op, exact: exact, source: ofTexts}, nil
+	})
 }
 
 // Copy returns the plan that puts copies of the value at a path at the targets of a tree and
 // replaces any values there.
 func Copy(c *save.Content, from text.Path, to *text.Tree) (*Plan, error) {
-	var source text.Tree
-	if _, err := source.Add(from, ""); err != nil {
+	return planned(c, to, func(c *save.Content) (*editor, error) {
+		var source text.Tree
+		if _, err := source.Add(from, ""); err != nil {
+			return nil, err
+		}
+		find := &editor{content: c, finds: true}
+		err := find.run(&source)
+		return &editor{content: c, op: Put, source: ofCopy(find.found)}, err
+	})
+}
+
+// planned returns the plan of the editor of a content for a tree.
+func planned(c *save.Content, tree *text.Tree, of func(*save.Content) (*editor, error)) (*Plan, error) {
+	var first *editor
+	edited, err := c.Edit(func(c *save.Content) (*save.Content, error) {
+		tree.Reset()
+		e, err := of(c)
+		if err == nil {
+			err = e.run(tree)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if first == nil {
+			first = e
+		}
+		return c.Edited(e.edited, e.edited.size), nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	find := &editor{Plan: Plan{content: c}, finds: true}
-	if err := find.run(&source); err != nil {
-		return nil, err
-	}
-	e := &editor{Plan: Plan{content: c}, op: Put, source: ofCopy(find.found)}
-	if err := e.run(to); err != nil {
-		return nil, err
-	}
-	return &e.Plan, nil
+	first.Plan.content = edited
+	return &first.Plan, nil
 }
 
 // run walks over all packets of the tree.
@@ -95,15 +113,15 @@ func (e *editor) edit(tree *text.Tree, p *save.Packet) error {
 			return errors.New("two of the paths lead to the same bytes")
 		}
 	}
-	e.Plan.packets = append(e.Plan.packets, editedPacket{start: p.Offset, end: end, splices: e.here})
+	e.packets = append(e.packets, editedPacket{start: p.Offset, end: end, splices: e.here})
 	return nil
 }
 
 // finish makes the edited content and verifies its packets.
 func (e *editor) finish() error {
 	var all []splice
-	for i := range e.Plan.packets {
-		p := &e.Plan.packets[i]
+	for i := range e.packets {
+		p := &e.packets[i]
 		for i := range p.splices {
 			p.grow += p.splices[i].grow()
 		}
@@ -121,8 +139,8 @@ func (e *editor) finish() error {
 	}
 	e.edited = e.edited.splice(all)
 	shift := int64(0)
-	for i := range e.Plan.packets {
-		p := &e.Plan.packets[i]
+	for i := range e.packets {
+		p := &e.packets[i]
 		if err := e.verify(p, shift); err != nil {
 			return err
 		}

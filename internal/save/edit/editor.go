@@ -17,6 +17,10 @@ type source func(*editor, *text.Node) (operand, error)
 // An editor makes a plan.
 type editor struct {
 	Plan
+	content *save.Content // before the edit
+	edited  *table
+	packets []editedPacket
+
 	op     Op
 	exact  bool
 	source source  // of new values, unless op is Delete

@@ -23,9 +23,7 @@ type Plan struct {
 	Changes []Change // the first changes
 	More    int      // the number of other changes
 
-	content *save.Content
-	edited  *table
-	packets []editedPacket
+	content *save.Content // after the edit
 }
 
 // maxChanges is the maximum number of Changes that a Plan describes.
@@ -46,11 +44,11 @@ type editedPacket struct {
 }
 
 // Content returns the edited content. Its memory depends on the new values.
-func (p *Plan) Content() *save.Content { return p.content.Edited(p.edited, p.edited.size) }
+func (p *Plan) Content() *save.Content { return p.content }
 
 // WriteTo writes the edited content.
 func (p *Plan) WriteTo(w io.Writer) (int64, error) {
-	return io.Copy(w, io.NewSectionReader(p.edited, 0, p.edited.size))
+	return io.Copy(w, io.NewSectionReader(p.content, 0, p.content.Size))
 }
 
 // An ExistsError reports a path to add, at which there is a value.

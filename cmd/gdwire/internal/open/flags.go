@@ -155,7 +155,7 @@ type Flags struct {
 
 	raw *fileaccess.Mode // the choice of -compressed, or nil
 
-	Writes   bool // the command writes values, so their format must be certain
+	Writes   bool // the command writes values, so the input must not be damaged
 	NonEmpty bool // an input without values is an error, which the command returns
 	Held     bool // the command holds the content of a container in memory
 	Filled   bool // bytes after the value of a packet are always an error

@@ -18,7 +18,7 @@ type Input struct {
 	save.Reading
 	Operand    string // its name on the command line
 	Recognized bool   // format or frame were
-	Unsure     error  // why nothing is written in its format, or nil
+	Unsure     error  // why nothing is written, in a damaged file, or nil
 
 	infof func(format string, args ...any)
 }

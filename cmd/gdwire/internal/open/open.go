@@ -76,7 +76,7 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	how := r.How()
 	what := fmt.Sprintf("%s%v, %s%s", how, r.Readings[0].Format, frameText(in.Frame), ContainerText(&in.Container))
 	s.Damaged = s.Damaged || r.IsDamaged()
-	if how != "" {
+	if r.IsDamaged() || r.IsCut() {
 		in.Unsure = shell.Choicef("%s is %s; to write it, confirm this with %v", in.Name, what, r.Readings[0])
 	}
 	if o.Writes && in.Unsure != nil {
@@ -88,12 +88,19 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	return nil
 }
 
+// Choice returns err. If it is that output would not be the same in all readings of the input, the user has to choose one.
+func (in *Input) Choice(err error) error {
+	if ambiguous := (*save.AmbiguousError)(nil); errors.As(err, &ambiguous) {
+		return shell.Choicef("%s %w", in.Name, ambiguous)
+	}
+	return err
+}
+
 // readings returns a line for each reading, with the first line that flat shows.
 func readings(r *save.Recognition, as save.Reading) string {
 	var b strings.Builder
 	for _, reading := range r.Readings {
-		as.Decoder.Format, as.Frame, as.Candidates = reading.Format, reading.Frame, nil
-		fmt.Fprintf(&b, "\n  %v: %s", reading, firstLine(r.Head, as))
+		fmt.Fprintf(&b, "\n  %v: %s", reading, firstLine(r.Head, as.As(reading)))
 	}
 	return b.String()
 }

@@ -39,7 +39,9 @@ type jsonEncoder struct {
 	like string
 	json gdjson.Options
 
-	old [][]byte // the values of the file of -like
+	liked *open.Input   // the file of -like, or nil
+	all   *save.Content // all of it
+	old   [][]byte      // its values
 	output
 }
 
@@ -97,8 +99,9 @@ func (e *jsonEncoder) loadLike(s *shell.Stdio) error {
 	if err = errors.Join(err, in.Close()); err != nil {
 		return err
 	}
-	c := &save.Content{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Order: in.Frame.Order(), Decoder: in.Decoder}
-	c.Decoder.AllowObjects = true
+	as := in.Reading
+	as.Decoder.AllowObjects = true
+	c := save.NewContent(bytes.NewReader(data), int64(len(data)), &as)
 	used := int64(0)
 	if err := in.CheckZeros(c); err != nil {
 		return err
@@ -127,6 +130,7 @@ func (e *jsonEncoder) loadLike(s *shell.Stdio) error {
 		return fmt.Errorf("%s: %d bytes follow the last packet", e.like, c.Size-used)
 	}
 	e.output = output{Reading: in.Reading, container: in.Container, key: in.Key}
+	e.liked, e.all = in, c
 	return nil
 }
 
@@ -168,6 +172,11 @@ func (e *jsonEncoder) values(s *shell.Stdio, name string) (all []*encoded, err e
 			runtime.GC() // values moved the text to larger and larger memory; the value can use the old
 		}
 		b, err := e.encode(v, &jo)
+		if err == nil && e.like != "" {
+			if err := e.all.Agree(func(c *save.Content, w io.Writer) error { return e.encodeAs(c, w, v, &jo) }); err != nil {
+				return nil, e.liked.Choice(err)
+			}
+		}
 		if err != nil {
 			return nil, shell.Prefixed(in.Name, e.explainPlain(explainLargest(shiftedJSON(err, start), v, jo.Lenient)))
 		}
@@ -238,6 +247,14 @@ func (e *jsonEncoder) encode(text []byte, jo *gdjson.Options) (*encoded, error) 
 	w := gdwire.NewEncoder(v, &eo)
 	err := cmp.Or(gdjson.FromJSON(w, bytes.NewBuffer(text), *jo), w.Close())
 	return v, err
+}
+
+// encodeAs writes a value that is encoded from JSON, in another reading of the file of -like.
+func (e *jsonEncoder) encodeAs(c *save.Content, w io.Writer, text []byte, jo *gdjson.Options) error {
+	as := *e
+	as.Reading = e.As(c.Reading())
+	v, err := as.encode(text, jo)
+	return cmp.Or(err, as.write(w, []*encoded{v}))
 }
 
 // write writes values, with their lengths if the output is framed.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -41,7 +42,18 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 	if err := in.CheckEnd(); err != nil {
 		return err
 	}
-	w := r.to.apply(output{Reading: in.Reading, container: in.Container, key: in.Key})
+	var content io.Reader = s.Progress(in, in.Source.Size)
+	if len(in.Rivals) > 0 {
+		c, err := in.Content(&in.Reading)
+		if err == nil {
+			err = in.Choice(c.Agree(func(c *save.Content, out io.Writer) error { return r.recodeAs(in, c, out) }))
+		}
+		if err != nil {
+			return err
+		}
+		content = io.NewSectionReader(c, 0, c.Size)
+	}
+	w := r.outputOf(in, in.Reading)
 	if _, err := s.Out.Write(in.Header); err != nil {
 		return err
 	}
@@ -51,7 +63,7 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 	c := newConverter(r.lossy)
 	var n int64
 	err = r.open.WriteContainer(s, w.container, w.key, func(out io.Writer) error {
-		err := open.Show(s, in.Packets(s.Progress(in, in.Source.Size)), newRecodePrinter(s, out, &w, c).Counting(&n), in.Live)
+		err := open.Show(s, in.Packets(content), newRecodePrinter(s, out, &w, c).Counting(&n), in.Live)
 		if err == shell.ErrBad && s.OutFile != nil {
 			return shell.ErrBad // do not replace the file
 		}
@@ -62,6 +74,25 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 	}
 	c.note(s, err)
 	return err
+}
+
+// outputOf returns how an input is written that is read as as says.
+func (r *recoder) outputOf(in *open.Input, as save.Reading) output {
+	return r.to.apply(output{Reading: as, container: in.Container, key: in.Key})
+}
+
+// recodeAs writes the content of an input again, in one of its readings, and the errors of its packets.
+func (r *recoder) recodeAs(in *open.Input, c *save.Content, out io.Writer) error {
+	as := in.As(c.Reading())
+	w := r.outputOf(in, as)
+	fmt.Fprint(out, w.container.Layout) // that of encrypted files depends on the format
+	v := newRecodePrinter(shell.Capture(io.Discard), out, &w, newConverter(r.lossy))
+	for p := range as.Packets(io.NewSectionReader(c, 0, c.Size)) {
+		if err := v.Show(p); err != nil {
+			fmt.Fprint(out, err)
+		}
+	}
+	return nil
 }
 
 // newRecodePrinter returns a printer that re-encodes each packet to out. It drops invalid

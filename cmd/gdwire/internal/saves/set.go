@@ -231,7 +231,7 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 	}
 	plan, err := e.plan(c, tree)
 	if err != nil {
-		return e.withHint(err)
+		return e.withHint(in.Choice(err))
 	}
 	if len(plan.Changes) == 0 {
 		if !s.Several {

@@ -91,6 +91,8 @@ func Apply(c *save.Content, e view.Edit) (*save.Content, []view.Change, error) {
 	}
 	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) { // the page shows the line
 		err = errors.New(wrong.Reason)
+	} else if ambiguous := (*save.AmbiguousError)(nil); errors.As(err, &ambiguous) {
+		err = fmt.Errorf("the file %w", ambiguous)
 	}
 	if err != nil {
 		return nil, nil, err

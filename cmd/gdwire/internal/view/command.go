@@ -128,7 +128,7 @@ func (v *viewer) sourceOf(in *open.Input) (*Source, error) {
 	}
 	file.Name, file.Format, file.Frame, file.Options = filepath.Base(in.Name), in.Decoder.Format, in.Frame, in.Decoder
 	file.Container = open.ContainerText(&in.Container)
-	file.info, file.key = in.Container, in.Key
+	file.as, file.info, file.key = in.Reading, in.Container, in.Key
 	file.ReadOnly = v.whyReadOnly(in, file)
 	return file, file.unpack()
 }

@@ -98,9 +98,9 @@ func (h *history) make(edit Edit, by EditFunc) error {
 
 // content returns the content of s for edits.
 func (s *Source) content() *save.Content {
-	r := save.Reading{Decoder: s.Options, Frame: s.Frame}
+	r := save.Reading{Decoder: s.Options, Frame: s.Frame, Rivals: s.as.Rivals}
 	r.Decoder.Format, r.Decoder.OneValue = s.Format, false
-	return &save.Content{ReaderAt: s.ReaderAt(), Size: s.Size, Order: s.Frame.Order(), Decoder: r.Decoder, Encoder: r.Encoder()}
+	return save.NewContent(s.ReaderAt(), s.Size, &r)
 }
 
 // edited returns a Source like s with a content that was edited.
@@ -111,7 +111,7 @@ func (s *Source) edited(c *save.Content) (*Source, error) {
 	}
 	return &Source{
 		Store: store, Name: s.Name, Path: s.Path, Stat: s.Stat, Format: s.Format, Frame: s.Frame,
-		Container: s.Container, Options: s.Options, info: s.info, key: s.key,
+		Container: s.Container, Options: s.Options, as: s.as, info: s.info, key: s.key,
 	}, nil
 }
 

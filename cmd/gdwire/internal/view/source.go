@@ -26,6 +26,7 @@ type Source struct {
 	Options   gdwire.DecoderOptions
 	ReadOnly  string // why it cannot be edited, or ""
 
+	as    save.Reading    // with other readings that fit about as well
 	info  fileaccess.Info // how the file is compressed or encrypted
 	key   *fileaccess.Key
 	mu    sync.Mutex

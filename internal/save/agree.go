@@ -1,0 +1,89 @@
+package save
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gdwire/gdwire/internal/save/recognize"
+)
+
+// An AmbiguousError reports output that would be other bytes in each of several readings that fit the input about as
+// well.
+type AmbiguousError struct{ Readings []recognize.Reading }
+
+func (e *AmbiguousError) Error() string {
+	var flags []string
+	for _, r := range e.Readings {
+		flags = append(flags, r.String())
+	}
+	return fmt.Sprintf("can be read in %d ways, in which this would write other bytes; choose one: %s", len(flags), strings.Join(flags, " or "))
+}
+
+// maxReadings is the maximum number of readings in which output is made.
+const maxReadings = 4
+
+// Agree returns an AmbiguousError unless write writes the same bytes, or returns an error, for all readings of the content
+// that fit about as well. It returns the error of the first, which is c. If there is no other, it calls nothing.
+func (c *Content) Agree(write func(as *Content, w io.Writer) error) error {
+	if len(c.rivals) == 0 {
+		return nil
+	}
+	e := &AmbiguousError{}
+	var first error
+	var want []byte
+	same := len(c.rivals) < maxReadings
+	for _, as := range append([]*Content{c}, c.rivals...) {
+		e.Readings = append(e.Readings, as.Reading())
+		if !same {
+			continue
+		}
+		sum := sha256.New()
+		err := write(as, sum)
+		if as == c {
+			first, want = err, sum.Sum(nil)
+		}
+		same = (err == nil) == (first == nil) && (err != nil || bytes.Equal(sum.Sum(nil), want))
+	}
+	if same {
+		return first
+	}
+	return e
+}
+
+// Reading returns how the content is read.
+func (c *Content) Reading() recognize.Reading {
+	r := recognize.Reading{Format: c.Decoder.Format}
+	for r.Frame.Order() != c.Order {
+		r.Frame++
+	}
+	return r
+}
+
+// Edit returns the content that edit makes of c, if it makes the same bytes of all readings of the content that fit
+// about as well. The result can be read in these ways, too.
+func (c *Content) Edit(edit func(*Content) (*Content, error)) (*Content, error) {
+	edited, err := edit(c)
+	if len(c.rivals) == 0 {
+		return edited, err
+	}
+	var rivals []*Content
+	err = c.Agree(func(as *Content, w io.Writer) error {
+		next, err := edited, err
+		if as != c {
+			next, err = edit(as)
+			rivals = append(rivals, next)
+		}
+		if err == nil {
+			_, err = io.Copy(w, io.NewSectionReader(next, 0, next.Size))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	edited.rivals = rivals
+	return edited, nil
+}
