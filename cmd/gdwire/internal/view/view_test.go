@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -499,6 +501,56 @@ func TestPageServer(t *testing.T) {
 	for _, name := range []string{"/", "/info", "/" + strings.Repeat("A", 26) + "/info", at.Path + "../info", at.Path + "page/page.js", at.Path + "..%2fview.go", at.Path + "x"} {
 		answer, _ = get("http://" + at.Host + name)
 		require.Equal(t, 404, answer.StatusCode, name)
+	}
+}
+
+// A pipeListener accepts connections from a channel.
+type pipeListener struct {
+	net.Listener
+	conns chan net.Conn
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	if c, ok := <-l.conns; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (l *pipeListener) Close() error { return nil }
+
+// The page keeps no connection of a client that sends no request, and takes no endless one.
+func TestServeLimits(t *testing.T) {
+	const request = "GET / HTTP/1.1\r\nHost: x\r\n"
+	for name, c := range map[string]struct {
+		send, answer string
+		open         time.Duration // after the answer, or 0 if package http decides that
+	}{
+		"a part of a request": {request, "", 10 * time.Second},
+		"a request":           {request + "\r\n", "HTTP/1.1 404", time.Minute},
+		"a long request":      {request + "X: " + strings.Repeat("x", 15<<10) + "\r\n\r\n", "HTTP/1.1 404", time.Minute},
+		"an endless request":  {request + "X: " + strings.Repeat("x", 32<<10) + "\r\n\r\n", "HTTP/1.1 431", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				ln := &pipeListener{conns: make(chan net.Conn, 1)}
+				served := make(chan error, 1)
+				go func() { served <- new(Server).Serve(ctx, ln) }()
+				client, server := net.Pipe()
+				ln.conns <- server
+				go func() { _, _ = io.WriteString(client, c.send) }()
+				start := time.Now()
+				answer, err := io.ReadAll(client)
+				require.NoError(t, err)
+				require.True(t, strings.HasPrefix(string(answer), c.answer), "%.100s", answer)
+				require.Contains(t, []time.Duration{0, time.Since(start)}, c.open)
+				require.NoError(t, client.Close())
+				cancel()
+				close(ln.conns)
+				require.ErrorIs(t, <-served, net.ErrClosed)
+			})
+		})
 	}
 }
 
