@@ -91,7 +91,16 @@ const maxChanges = 5000
 var errOverwritten = errors.New("what has changed is unknown: files above 64 MiB are read in place, and this one was written over; " +
 	"keep a copy, and compare by gdwire view OLD NEW")
 
-// changes answers with the changes from what the latest version is compared with.
+// comparison is a line of the answer to a request for changes: a change, or what is to say after the last.
+type comparison struct {
+	Change *Change `json:"change,omitempty"`
+	Done   bool    `json:"done,omitempty"`
+	More   bool    `json:"more,omitempty"` // than maxChanges
+	Note   string  `json:"note,omitempty"`
+	Error  *fault  `json:"error,omitempty"`
+}
+
+// changes answers with lines of JSON: the changes from what the latest version is compared with, as they are found.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	before, after := s.versions.compared()
 	if after == nil || before == nil || s.Compare == nil {
@@ -100,18 +109,26 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	if before.Check() != nil { // its bytes are those of the new version
 		return errOverwritten
 	}
+	compare := s.Compare
 	if made := s.made(); after.Data == nil && len(made) > 0 { // it takes long to compare
-		n := min(len(made), maxChanges)
-		writeJSON(w, map[string]any{"changes": made[:n], "more": n < len(made), "note": "in the order in which they were made", "fault": nil})
-		return nil
-	}
-	list, more := []Change{}, false
-	note, err := s.Compare(r.Context(), before, after, func(c Change) bool {
-		if more = len(list) == maxChanges; !more {
-			list = append(list, c)
+		compare = func(_ context.Context, _, _ *Source, yield func(Change) bool) (string, error) {
+			for _, c := range made {
+				if !yield(c) {
+					break
+				}
+			}
+			return "in the order in which they were made", nil
 		}
-		return !more
+	}
+	n, last, send := 0, comparison{Done: true}, lines[comparison](w)
+	note, err := compare(r.Context(), before, after, func(c Change) bool {
+		if last.More = n == maxChanges; last.More {
+			return false
+		}
+		n++
+		return send(comparison{Change: &c}) == nil
 	})
-	writeJSON(w, map[string]any{"changes": list, "more": more, "note": note, "fault": faultOf(err)})
+	last.Note, last.Error = note, faultOf(err)
+	_ = send(last)
 	return nil
 }

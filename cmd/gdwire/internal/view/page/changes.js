@@ -1,6 +1,6 @@
 // What differs between two versions of the file.
 
-import {ask, byId, isTyping, make, shortPath} from "./base.js";
+import {askLines, byId, isTyping, make, shortPath} from "./base.js";
 import {choices, Lines, option} from "./lines.js";
 
 export class Changes {
@@ -11,7 +11,7 @@ export class Changes {
 		this.byPath = new Map();
 		this.sorted = [];
 		this.at = -1;
-		this.generation = 0; // of the latest list that was asked for
+		this.request = null; // the latest
 		this.lines = new Lines(byId("change-lines"), () => this.list.length, (e, line) => this.fill(e, line));
 		choices(this.lines, () => this.at, n => this.choose(n));
 		byId("next").addEventListener("click", () => this.choose(this.at + 1));
@@ -25,7 +25,7 @@ export class Changes {
 
 	// clear hides the list.
 	clear() {
-		this.generation++;
+		this.request?.abort();
 		byId("changes").hidden = true;
 		this.set([]);
 	}
@@ -34,24 +34,32 @@ export class Changes {
 	async load(since) {
 		if (byId("changes").hidden) byId("changed").textContent = "comparing …";
 		byId("changes").hidden = false;
-		const generation = ++this.generation;
-		let answer;
+		this.request?.abort();
+		const request = this.request = new AbortController();
+		const list = [];
+		let answer = {}, shown = performance.now();
 		try {
-			answer = await ask("changes", {});
+			await askLines("changes", {}, request.signal, line => {
+				if (!line.change) answer = line;
+				else list.push(line.change);
+				if (performance.now() - shown < 500 || request.signal.aborted) return;
+				shown = performance.now();
+				byId("changed").textContent = `comparing … ${list.length} changes so far`;
+				this.set(list);
+			});
 		} catch (error) {
-			if (generation !== this.generation) return;
-			this.set([]);
-			byId("changed").textContent = error.message;
-			return;
+			answer = {failed: error.message};
 		}
-		if (generation !== this.generation) return;
-		this.set(answer.changes);
+		if (request.signal.aborted) return;
+		this.set(answer.failed ? [] : list);
 		const n = this.list.length;
-		byId("changed").title = byId("changed").textContent = (n === 0 && !answer.fault ? "nothing has changed" : n === 1 ? "1 change" : `${answer.more ? "the first " : ""}${n} changes`) + since +
-			(answer.note ? "; " + answer.note : "") + (answer.fault ? "; " + answer.fault.text : "");
+		byId("changed").title = byId("changed").textContent = answer.failed || (n === 0 && !answer.error ? "nothing has changed" : n === 1 ? "1 change" : `${answer.more ? "the first " : ""}${n} changes`) + since +
+			(answer.note ? "; " + answer.note : "") + (answer.error ? "; " + answer.error.text : "");
 	}
 
+	// set shows a list, perhaps of more changes than before.
 	set(list) {
+		if (list !== this.list) this.at = -1;
 		for (const c of list) {
 			c.kind = c.old === "" ? "added" : c.new === "" ? "gone" : "changed";
 			c.at ||= c.path;
@@ -59,10 +67,9 @@ export class Changes {
 		this.list = list;
 		this.byPath = new Map(list.map(c => [c.at, c]));
 		this.sorted = list.map(c => c.at).sort();
-		this.at = -1;
 		byId("change-lines").style.setProperty("--count", list.length);
 		byId("next").disabled = byId("previous").disabled = list.length === 0;
-		this.lines.scrollTo(0);
+		this.lines.scrollTo(this.at < 0 ? 0 : this.lines.top);
 	}
 
 	// mark returns how the line of a path in the tree is marked.
