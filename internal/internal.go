@@ -3,6 +3,8 @@
 // result.
 package internal
 
+import "reflect"
+
 // NotForPublicUse is the type of AllowInternalUse.
 type NotForPublicUse struct{ _ byte } // not empty, so that no other variable has its address
 
@@ -22,3 +24,12 @@ type Key struct {
 
 // MaxKey is the length of the longest text of a Key.
 const MaxKey = 16
+
+// A Field is a field of a struct, as package variant encodes it.
+type Field struct {
+	Key, GoName string // such as max_hp and Player.MaxHP
+	As          string // the type= of the tag, or ""
+	Type        reflect.Type
+
+	OmitZero, Required, Embed bool
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal"
 )
 
 func TestTags(t *testing.T) {
@@ -259,4 +260,20 @@ func TestFieldsOfEmbedded(t *testing.T) {
 
 func TestQuotedIsCut(t *testing.T) {
 	require.Equal(t, `"`+strings.Repeat("x", 64)+`"`, quoted(strings.Repeat("x", 100)))
+}
+
+func TestInternalFields(t *testing.T) {
+	type player struct {
+		MaxHP []int       `gd:",required,type=Array[int]"`
+		Name  string      `gd:"n,omitzero"`
+		Rest  *Dictionary `gd:",embed"`
+	}
+	fields, err := Internal.Export(&internal.AllowInternalUse).Fields(reflect.TypeFor[player]())
+	require.NoError(t, err)
+	require.Equal(t, []internal.Field{
+		{Key: "max_hp", GoName: "player.MaxHP", As: "Array[int]", Type: reflect.TypeFor[[]int](), Required: true},
+		{Key: "n", GoName: "player.Name", Type: reflect.TypeFor[string](), OmitZero: true},
+		{Key: "rest", GoName: "player.Rest", Type: reflect.TypeFor[*Dictionary](), Embed: true},
+	}, fields)
+	require.Panics(t, func() { Internal.Export(nil) })
 }

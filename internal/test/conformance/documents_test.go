@@ -379,7 +379,7 @@ func TestExported(t *testing.T) {
 			}
 		}
 	}
-	for _, dir := range []string{".", "stream", "variant", "fileaccess", "gdjson", "gdwiretest", "savefile"} {
+	for _, dir := range []string{".", "stream", "variant", "fileaccess", "gdjson", "gdscript", "gdwiretest", "savefile"} {
 		exported, used := map[string]bool{}, map[string]bool{}
 		parse(dir, false, exports, exported)
 		parse(dir, true, mentions, used)

@@ -1,0 +1,576 @@
+package gdscript_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdscript"
+	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/savefile"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// Types with names and methods, which random types contain, too.
+type (
+	Move struct { // has variables of all kinds
+		Base
+		Time   time.Time `gd:",omitzero"`
+		State  state
+		Pos    variant.Vector3
+		Vel    [3]float32
+		Items  []item
+		ByName map[string]*item
+		Path   []variant.Vector2i
+		Grid   [][]int
+		Counts []int `gd:",type=Array[int]"`
+		Data   []byte
+		Parent *Move `gd:",omitzero"`
+		Any    any
+		Level  *int
+		Three  [3]string
+		Inner  struct{ A, B int } `gd:",omitzero"`
+		Pair   pair
+		Class  string
+		Rest   *variant.Dictionary `gd:",embed"`
+	}
+	Base struct {
+		ID   int64
+		Hits uint16
+	}
+	item struct {
+		Name  string        `gd:",required"`
+		Color variant.Color `gd:",omitzero"`
+		Scale float64
+	}
+	pair struct {
+		_ struct{} `gd:",array"`
+		A int
+		B string `gd:",required"`
+		C []Base
+	}
+	branch struct {
+		Name  string
+		Left  *branch `gd:",omitzero"`
+		All   []*branch
+		Named map[string]branch
+	}
+	union struct {
+		Tree *branch `gd:",omitzero"`
+		Pair *pair   `gd:",omitzero"`
+		Base *Base   `gd:",omitzero"`
+	}
+	odd struct { // has names that are reserved, or taken
+		If      int
+		Capital int `gd:"Node"`
+		Local   int `gd:"_x"`
+		Class   int
+		Class2  int `gd:"class_"`
+		É       []Color
+		M       list[Message]
+		I       struct{ X variant.Vector2 }
+	}
+	Message     struct{ B bad }
+	list[T any] struct{ All []T }
+	recursive   *recursive
+	state       int16
+	bad         uint8
+	Color       int
+	level       uint8
+	marshals    int64
+)
+
+func (s state) String() string { return map[state]string{0: "Idle", 1: "Running", 7: "GoneAway"}[s] }
+func (s bad) String() string   { return []string{"One", "", "One", "NAN", "9"}[s] }
+func (c Color) String() string { return "red" }
+
+func (m marshals) MarshalVariant(e *gdwire.Encoder) error { return e.WriteInt(int64(m)) }
+
+func (l level) MarshalText() ([]byte, error) { return strconv.AppendUint(nil, uint64(l), 2), nil }
+func (l *level) UnmarshalText(b []byte) error {
+	n, err := strconv.ParseUint(string(b), 2, 8)
+	*l = level(n)
+	return err
+}
+
+func written(t *testing.T, messages ...any) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, gdscript.Write(&b, messages...))
+	return b.String()
+}
+
+// TestScript compares a script with testdata/golden.gd, which GDWIRE_WRITE_GOLDEN=1 writes.
+func TestScript(t *testing.T) {
+	got := written(t, Move{}, union{}, odd{})
+	if os.Getenv("GDWIRE_WRITE_GOLDEN") != "" {
+		require.NoError(t, os.WriteFile("testdata/golden.gd", []byte(got), 0o600))
+	}
+	want, err := os.ReadFile("testdata/golden.gd")
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+func TestScriptRefusals(t *testing.T) {
+	for _, c := range []struct {
+		message any
+		err     string
+	}{
+		{nil, "gdscript: <nil> is no struct"},
+		{&item{}, "gdscript: *gdscript_test.item is no struct"},
+		{time.Time{}, "gdscript: time.Time is encoded as no Dictionary or Array of its fields"},
+		{variant.Vector2{}, "gdscript: variant.Vector2 is encoded as no Dictionary or Array of its fields"},
+		{variant.Array{}, "gdscript: variant.Array is encoded as no Dictionary or Array of its fields"},
+		{struct{ A chan int }{}, "A: chan int has no Variant type"},
+		{struct{ A [4]float32 }{}, "A: "},
+		{struct{ R recursive }{}, "points only to pointers"},
+		{struct {
+			Items []struct {
+				A int `gd:"a b"`
+			}
+		}{}, `gdscript: struct.A: the key "a b" is no name in GDScript`},
+		{struct {
+			A int `gd:",what"`
+		}{}, "unknown option"},
+	} {
+		var b bytes.Buffer
+		require.ErrorContains(t, gdscript.Write(&b, c.message), c.err)
+		require.Zero(t, b.Len())
+	}
+}
+
+// runEngine runs a folder of scripts in a Godot 4, and returns what it prints. The test is skipped without the engine.
+func runEngine(t *testing.T, scripts map[string]string, args ...string) string {
+	t.Helper()
+	engine := os.Getenv("GDWIRE_GODOT4")
+	if engine == "" {
+		t.Skip("skipped: no GDWIRE_GODOT4, so no engine was asked")
+	}
+	folder := t.TempDir()
+	for name, script := range scripts {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(script), 0o600))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, engine, append([]string{folder}, args...)...)
+	c.Env = append(os.Environ(), "LIMIT=120")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	// Godot expects this file of a project that was opened in the editor.
+	printed := strings.Replace(string(out), "ERROR: Could not load global script cache.", "", 1)
+	require.NotContains(t, printed, "SCRIPT ERROR")
+	return printed
+}
+
+// A request asks an engine to read a packet as a message.
+type request struct {
+	_      struct{} `gd:",array"`
+	Class  string
+	Packet []byte
+}
+
+// An answer is what was wrong, or "", and the packet that was written again.
+type answer struct {
+	_      struct{} `gd:",array"`
+	Wrong  string
+	Packet []byte
+}
+
+// ask returns the answers of an engine.
+func ask(t *testing.T, messages string, requests []request) (answers []answer) {
+	t.Helper()
+	main, err := os.ReadFile("testdata/main.gd")
+	require.NoError(t, err)
+	folder := t.TempDir()
+	in, out := filepath.Join(folder, "in"), filepath.Join(folder, "out")
+	f, err := savefile.New(savefile.Info{}, requests)
+	require.NoError(t, err)
+	require.NoError(t, f.Save(in))
+	printed := runEngine(t, map[string]string{"main.gd": string(main), "messages.gd": messages}, in, out)
+	require.NotContains(t, printed, "ERROR")
+	require.NoError(t, savefile.Load(out, &answers), "%s", printed)
+	require.Len(t, answers, len(requests))
+	return answers
+}
+
+// TestEngineScriptNames loads a script with names that GDScript reserves, and those of methods and functions.
+func TestEngineScriptNames(t *testing.T) {
+	keys := strings.Fields(`if elif else for while match when break continue pass return class class_name extends is in as self
+		super signal func static const enum var breakpoint preload await yield assert void and or not true false null namespace trait
+		abstract PI TAU INF NAN Variant script script_changed property_list_changed new read to_variant from_variant
+		get set free call emit_signal connect notification init _init _d to_string reference is_queued_for_deletion
+		print min len range load str typeof int float Node Timer Message Message1 get_class é 世 type name`)
+	for _, typ := range gdwire.Types() {
+		keys = append(keys, typ.String())
+	}
+	var fields []reflect.StructField
+	var value variant.Dictionary
+	for i, key := range keys {
+		if _, twice := value.Get(key); !twice {
+			fields = append(fields, reflect.StructField{Name: "F" + strconv.Itoa(i), Type: reflect.TypeFor[int](), Tag: reflect.StructTag(fmt.Sprintf("gd:%q", key))})
+			value.Set(key, i)
+		}
+	}
+	packet := gdwiretest.Encode(t, &value)
+	answers := ask(t, written(t, reflect.Zero(reflect.StructOf(fields)).Interface()), []request{{Class: "Message1", Packet: packet}})
+	require.Equal(t, answer{Packet: packet}, answers[0])
+}
+
+// TestEngineScriptTypes gives each variable of a Move a value of every type: the engine refuses it, or returns what Unmarshal accepts.
+func TestEngineScriptTypes(t *testing.T) {
+	keys := strings.Fields("id hits time state pos vel items by_name path grid counts data parent any level three inner pair class")
+	var requests []request
+	for _, key := range keys {
+		for _, v := range others {
+			requests = append(requests, request{Class: "Move", Packet: gdwiretest.Encode(t, map[string]any{key: v})})
+		}
+	}
+	answers := ask(t, written(t, Move{}, union{}, odd{}), requests)
+	for i, a := range answers {
+		if a.Wrong != "" {
+			require.Regexp(t, `^\.`+keys[i*len(keys)/len(requests)]+`(\.\w+|\[[^]]*\])*: (\w+ into \w+|is missing|\d+ elements into 3)$`, a.Wrong)
+		}
+	}
+	accepted, _ := agree(t, requests, answers, slices.Repeat([]reflect.Type{reflect.TypeFor[Move]()}, len(requests)))
+	require.Greater(t, accepted, len(keys))
+}
+
+// TestEngineScriptDepth lets an engine read objects that are nested too deeply for its stack.
+func TestEngineScriptDepth(t *testing.T) {
+	for path, nest := range map[string]func(b branch) branch{
+		".left":        func(b branch) branch { return branch{Left: &b} },
+		".all[1]":      func(b branch) branch { return branch{All: []*branch{nil, &b}} },
+		`.named[a%sb]`: func(b branch) branch { return branch{Named: map[string]branch{"a%sb": b}} },
+	} {
+		var b branch
+		var requests []request
+		for range 90 {
+			b = nest(b)
+			requests = append(requests, request{Class: "Branch", Packet: gdwiretest.Encode(t, b)})
+		}
+		for i, a := range ask(t, written(t, branch{}), requests) {
+			if i < 20 {
+				require.Equal(t, requests[i].Packet, a.Packet, "%d: %s", i, a.Wrong)
+			} else {
+				require.Equal(t, strings.Repeat(path, 21)+": nested too deeply", a.Wrong)
+			}
+		}
+	}
+}
+
+// TestEngineScript runs a script that writes an object which contains itself several times, and reads into used objects.
+func TestEngineScript(t *testing.T) {
+	script, err := os.ReadFile("testdata/script.gd")
+	require.NoError(t, err)
+	out := runEngine(t, map[string]string{"messages.gd": written(t, branch{}, union{}), "main.gd": string(script)})
+	lines := regexp.MustCompile(`(?m)^(ERROR|PRINT).*$`).FindAllString(out, -1)
+	require.Equal(t, []string{
+		"PRINT 72", "ERROR: an object contains itself, or is nested too deeply: its innermost values are left out", "PRINT true", "PRINT 72",
+		`PRINT ["", "", "a", 7]`, `PRINT ["", ".base: int into Dictionary", <null>, <null>]`,
+		"ERROR: Union: Array into Dictionary", "PRINT <null>", "PRINT {  }",
+	}, lines)
+}
+
+var (
+	seed  = flag.Uint64("seed", uint64(rand.Uint32()), "the seed of random types and values")
+	types = flag.Int("types", map[bool]int{true: 150, false: 20}[testenv.Full()], "the number of random types")
+)
+
+const mathTypes = `Vector[234]i?|Rect2i?|Plane|Quaternion|AABB|Transform[23]D|Basis|Projection|Color`
+
+// permitted contains the differences between the verdicts of a script and of Unmarshal: what the error of the one that
+// refuses a value matches.
+var permitted = []struct{ refuses, err, why string }{
+	{"Unmarshal", `does not fit`, "a script knows no widths of integers"},
+	{"Unmarshal", `parsing "|parsing time`, "a script does not parse texts"},
+	{"Unmarshal", `Go gdscript_test.marshals`, "the bytes of MarshalVariant are any value for a script"},
+	{"Unmarshal", `missing key`, "null has no keys, and a script keeps what is there"},
+	{"Unmarshal", `duplicate key`, "1 and 1.0, or a String and a StringName, are one key for a script"},
+	{"script", `^Nil into `, "null in an Array"},
+	{"script", `^(Packed\w+|Array|` + mathTypes + `) into (Packed\w+|Array|Dictionary|` + mathTypes + `)$`, "as many numbers in another list, math type or struct"},
+	{"script", `^float into int`, "a whole float"},
+	{"script", `^(String|StringName|NodePath) into (String|StringName|NodePath)`, "a NodePath and a text"},
+	{"script", `^(int|float|Dictionary) into String`, "a number or struct whose type has a method UnmarshalText"},
+}
+
+// TestEngineScriptRandom lets an engine read and write values of random types, and values in which one part is any other value. The
+// script and Unmarshal agree, but for the permitted verdicts and what normalize changes.
+func TestEngineScriptRandom(t *testing.T) {
+	t.Logf("-seed %d", *seed)
+	r := random{rand.New(rand.NewPCG(*seed, 1))}
+	var all []reflect.Type
+	var messages []any
+	for len(all) < *types {
+		typ := r.structure(3)
+		zero := reflect.Zero(typ).Interface()
+		if b, err := variant.Marshal(zero); err == nil && !slices.Contains(all, typ) && variant.Unmarshal(b, reflect.New(typ).Interface()) == nil {
+			all, messages = append(all, typ), append(messages, zero)
+		}
+	}
+	var script bytes.Buffer
+	require.NoError(t, gdscript.Write(&script, messages...))
+
+	var requests []request
+	var of []reflect.Type
+	for i, typ := range all {
+		for range 30 {
+			v := reflect.New(typ)
+			r.fill(v.Elem(), 6)
+			valid, err := variant.Marshal(v.Interface())
+			if err != nil { // another value in an []any with type=Array[int]
+				continue
+			}
+			var tree any
+			require.NoError(t, variant.Unmarshal(valid, &tree))
+			changed, err := variant.Marshal(r.change(tree))
+			require.NoError(t, err)
+			class := "Message" + strconv.Itoa(i+1)
+			requests = append(requests, request{Class: class, Packet: valid}, request{Class: class, Packet: changed})
+			of = append(of, typ, typ)
+		}
+	}
+	answers := ask(t, script.String(), requests)
+	accepted, refused := agree(t, requests, answers, of)
+	require.Greater(t, accepted, refused)
+	require.Greater(t, refused, len(requests)/10)
+}
+
+// agree expects that the answers to requests are what Unmarshal says of them as types, but for what is permitted.
+func agree(t *testing.T, requests []request, answers []answer, types []reflect.Type) (accepted, refused int) {
+	t.Helper()
+	differ := map[string]int{}
+	for i, a := range answers {
+		want, err := again(requests[i].Packet, types[i])
+		switch {
+		case err == nil && a.Wrong == "":
+			accepted++
+			got, err := again(a.Packet, types[i])
+			require.NoError(t, err, "%v: %x", types[i], requests[i].Packet)
+			gdwiretest.Equal(t, got, want)
+			require.False(t, t.Failed(), "%v: %x", types[i], requests[i].Packet)
+		case err != nil && a.Wrong != "":
+			refused++
+		case err == nil:
+			_, text, _ := strings.Cut(a.Wrong, ": ")
+			differ[why(t, "script", text)]++
+		default:
+			differ[why(t, "Unmarshal", err.Error())]++
+		}
+	}
+	t.Logf("both accept %d and refuse %d; %v", accepted, refused, differ)
+	return accepted, refused
+}
+
+// why returns why a verdict is permitted.
+func why(t *testing.T, refuses, err string) string {
+	for _, p := range permitted {
+		if p.refuses == refuses && regexp.MustCompile(p.err).MatchString(err) {
+			return p.why
+		}
+	}
+	t.Errorf("not permitted: %s refuses: %s", refuses, err)
+	return ""
+}
+
+// again returns what Marshal writes of a packet that Unmarshal read as a t, as a tree.
+func again(packet []byte, t reflect.Type) (tree any, err error) {
+	v := reflect.New(t)
+	if err = variant.Unmarshal(packet, v.Interface()); err == nil {
+		normalize(v.Elem())
+		packet, err = variant.Marshal(v.Interface())
+	}
+	if err == nil {
+		err = variant.Unmarshal(packet, &tree)
+	}
+	return tree, err
+}
+
+// normalize makes nil what is empty: with omitzero, they are the same for a script, but not for Go.
+func normalize(v reflect.Value) {
+	raw, isRaw := v.Interface().(variant.Raw)
+	switch k := v.Kind(); {
+	case isRaw && bytes.Equal(raw.Data, make([]byte, 4)), (k == reflect.Slice || k == reflect.Map) && v.Len() == 0:
+		v.SetZero()
+	case k == reflect.Pointer && !v.IsNil():
+		normalize(v.Elem())
+	case k == reflect.Slice, k == reflect.Array:
+		for i := range v.Len() {
+			normalize(v.Index(i))
+		}
+	case k == reflect.Map:
+		for _, key := range v.MapKeys() {
+			e := reflect.New(v.Type().Elem()).Elem()
+			e.Set(v.MapIndex(key))
+			normalize(e)
+			v.SetMapIndex(key, e)
+		}
+	case k == reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				normalize(v.Field(i))
+			}
+		}
+	}
+}
+
+// others contains a value of every type but ObjectID: an engine writes the id of an EncodedObjectAsID.
+var others = func() []any {
+	all := []any{nil}
+	for packet := range gdwiretest.Packets(gdwire.Godot4) {
+		var v any
+		_ = variant.Unmarshal(packet, &v)
+		if _, isID := v.(variant.ObjectID); !isID && v != nil {
+			all = append(all, v)
+		}
+	}
+	typed := &variant.Dictionary{Key: gdwire.Elem{Type: gdwire.TypeInt}, Value: gdwire.Elem{Type: gdwire.TypeString}}
+	typed.Set(1, "a")
+	return append(all, int64(0), int64(1), int64(300), int64(-1)<<63, 2.0, "", "a", "a/b", "%s\"\\\n", "é世😀", typed, &variant.Array{Elem: typed.Key, Values: []any{1}})
+}()
+
+// leaves contains values of types without random parts. That of a pointer to an interface is the interface.
+var leaves = append([]any{
+	0, int8(0), uint16(0), uint64(0), float32(0), state(0), level(0), time.Time{}, [2]float32{}, [3]float64{}, [2]int32{}, [9]float32{}, variant.RID(0),
+	branch{}, marshals(0), pair{}, union{}, new(any), new(any), variant.Raw{},
+}, others[1:]...)
+
+// tagged contains values of types that fit a type= in a tag.
+var tagged = []struct {
+	v  any
+	as string
+}{
+	{0, "float"}, {0.0, "int"}, {"", "StringName"}, {"", "NodePath"}, {[4]float32{}, "Color"}, {[]string{}, "Array[StringName]"}, {[]int{}, "Array[int]"},
+	{[]float32{}, "Array[float]"}, {[]byte{}, "Array"}, {map[string]int{}, "Dictionary[StringName, int]"}, {[]Base{}, "Array[Dictionary]"},
+	{[]int{}, "PackedInt64Array"}, {map[int]Base{}, "Dictionary[int, Dictionary]"}, {new([]string), "Array[String]"}, {level(0), "StringName"},
+	{[2]string{}, "Array[NodePath]"},
+}
+
+// random makes random types and values.
+type random struct{ *rand.Rand }
+
+func pick[T any](r random, all ...T) T { return all[r.IntN(len(all))] }
+
+func (r random) typ(depth int) reflect.Type {
+	kind := r.IntN(9)
+	if depth == 0 {
+		kind = 9
+	}
+	switch kind {
+	case 0, 1:
+		return reflect.SliceOf(r.typ(depth - 1))
+	case 2:
+		return reflect.ArrayOf(r.IntN(4), r.typ(depth-1))
+	case 3:
+		return reflect.MapOf(reflect.TypeOf(pick[any](r, "", 0, variant.Vector2i{}, false, variant.StringName(""), 0.0, level(0), state(0))), r.typ(depth-1))
+	case 4:
+		return reflect.PointerTo(r.typ(depth - 1))
+	case 5:
+		return r.structure(depth - 1)
+	}
+	if t := reflect.TypeOf(pick(r, leaves...)); t != reflect.TypeFor[*any]() {
+		return t
+	}
+	return reflect.TypeFor[any]()
+}
+
+// structure returns a struct type, with keys that are reserved in scripts.
+func (r random) structure(depth int) reflect.Type {
+	fields := pick(r, nil, nil, nil, []reflect.StructField{{Name: "Base", Type: reflect.TypeFor[Base](), Anonymous: true}},
+		[]reflect.StructField{{Name: "_", PkgPath: "x", Type: reflect.TypeFor[struct{}](), Tag: `gd:",array"`}},
+		[]reflect.StructField{{Name: "Rest", Type: reflect.TypeOf(pick[any](r, &variant.Dictionary{}, map[string]int{}, map[string]any{}, map[string]Base{})), Tag: `gd:",embed"`}})
+	keys := strings.Fields("hp class script d x v get e position read match free k m _d _x int Node Vector2 é new null self message Message base_ rest")
+	for i, key := range r.Perm(len(keys))[:r.IntN(7)] {
+		f := reflect.StructField{Name: "F" + strconv.Itoa(i), Type: r.typ(depth)}
+		option := pick(r, "", "", ",omitzero", ",required")
+		if x := pick(r, tagged...); r.IntN(5) == 0 {
+			f.Type, option = reflect.TypeOf(x.v), option+",type="+x.as
+		}
+		f.Tag = reflect.StructTag("gd:" + strconv.Quote(keys[key]+option))
+		fields = append(fields, f)
+	}
+	return reflect.StructOf(fields)
+}
+
+// fill sets v to a random value.
+func (r random) fill(v reflect.Value, depth int) {
+	t := v.Type()
+	same := slices.DeleteFunc(slices.Clone(others), func(x any) bool { return reflect.TypeOf(x) != t })
+	switch k := t.Kind(); {
+	case len(same) > 0:
+		v.Set(reflect.ValueOf(pick(r, same...)))
+	case t == reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(time.Unix(r.Int64N(1e9), 0).UTC()))
+	case t == reflect.TypeFor[variant.Raw]():
+		b, _ := variant.Marshal(pick(r, others...))
+		v.Set(reflect.ValueOf(variant.Raw{Data: b}))
+	case v.CanInt() || v.CanUint() || v.CanFloat():
+		v.Set(reflect.ValueOf(pick(r, 0, 1, 7, 100)).Convert(t))
+	case k == reflect.Interface:
+		v.Set(reflect.ValueOf(pick(r, others[1:]...)))
+	case k == reflect.Pointer && depth > 0 && r.IntN(3) > 0:
+		v.Set(reflect.New(t.Elem()))
+		r.fill(v.Elem(), depth-1)
+	case k == reflect.Slice && depth > 0:
+		v.Set(reflect.MakeSlice(t, r.IntN(4), 4))
+		fallthrough
+	case k == reflect.Array:
+		for i := range v.Len() {
+			r.fill(v.Index(i), depth-1)
+		}
+	case k == reflect.Map && depth > 0:
+		v.Set(reflect.MakeMap(t))
+		for range r.IntN(4) {
+			k, e := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
+			r.fill(k, 0)
+			r.fill(e, depth-1)
+			v.SetMapIndex(k, e)
+		}
+	case k == reflect.Struct:
+		for i := range v.NumField() {
+			if t.Field(i).IsExported() && r.IntN(4) > 0 {
+				r.fill(v.Field(i), depth-1)
+			}
+		}
+	}
+}
+
+// change returns a value of which some parts are missing, or another value.
+func (r random) change(v any) any {
+	d, isDict := v.(*variant.Dictionary)
+	a, isArray := v.(*variant.Array)
+	switch {
+	case r.IntN(8) == 0:
+		return pick(r, others...)
+	case isDict:
+		changed := &variant.Dictionary{}
+		for k, e := range d.All() {
+			if r.IntN(30) > 0 {
+				changed.Set(k, r.change(e))
+			}
+		}
+		return changed
+	case isArray:
+		changed := &variant.Array{}
+		for _, e := range a.Values {
+			changed.Values = append(changed.Values, r.change(e))
+		}
+		return changed
+	}
+	return v
+}
