@@ -204,7 +204,7 @@ var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words:
 				"gdwire shape shape.json saves save.bin",
 			},
 			Compares: true, New: shape.New},
-		{Name: "struct", Operands: "FILE…", Min: 1, Max: -1, Summary: "Print Go types that decode saves, and encode them as the same bytes.",
+		{Name: "struct", Operands: "FILE…", Min: 1, Max: -1, Summary: "Print Go types that decode saves, and encode them as the same bytes. For messages of a game that begin as a script, package gdscript writes classes for the types.",
 			Examples: []string{
 				"gdwire struct save.bin",
 				"gdwire struct -package game -type State saves/*.bin -o state.go",
