@@ -11,7 +11,6 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/options"
-	"github.com/gdwire/gdwire/internal/reals"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/outfile"
 )
@@ -114,7 +113,7 @@ func readInput(in *save.Input, o *Options) (_ *File, held bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	f.Info.DoubleReals = f.content.Encoder.DoubleReals || f.content.Reals(save.MaxHeld) == reals.Double
+	f.Info.DoubleReals = f.content.IsDouble(save.MaxHeld)
 	f.opened = f.Info
 	return f, l.in.Held, nil
 }

@@ -171,6 +171,39 @@ func (c *Content) Reals(most int64) (w reals.Width) {
 	return w
 }
 
+// IsDouble reports whether Reals(most) is reals.Double. A content of up to MaxHeld bytes is read token by token only if
+// it contains bytes that can be the header of such a component.
+func (c *Content) IsDouble(most int64) bool {
+	if c.Decoder.Format != gdwire.Godot4 || c.Size <= MaxHeld && !c.mayBeDouble() {
+		return c.Encoder.DoubleReals
+	}
+	return c.Reals(most) == reals.Double
+}
+
+// mayBeDouble reports whether four bytes anywhere are the header of a math type or packed array of 64 bits.
+func (c *Content) mayBeDouble() bool {
+	const flag, size = 2, 4 // of the header
+	block := make([]byte, min(windowSize, c.Size))
+	for at := int64(0); at < c.Size; at += windowSize - size + 1 {
+		n, err := c.ReadAt(block, at)
+		if err != nil && err != io.EOF {
+			return true
+		}
+		for i := flag; i < n-1; i++ {
+			next := bytes.IndexByte(block[i:n-1], 1)
+			if next < 0 {
+				break
+			}
+			i += next
+			t := gdwire.Type(block[i-flag]) + 1 // of Godot 4
+			if block[i-1] == 0 && block[i+1] == 0 && t <= gdwire.TypePackedVector4Array && reals.Differ(t) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Packets calls yield for each wanted packet, until it returns false or an error. The Decoder is
 // at the start of the packet, and yield can read it.
 func (c *Content) Packets(wanted func(index int64) bool, yield func(*Packet) (bool, error)) error {

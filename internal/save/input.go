@@ -1,6 +1,7 @@
 package save
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -94,11 +95,14 @@ func (in *Input) Close() error {
 }
 
 // ReadAll reads the input into memory.
-func (in *Input) ReadAll() ([]byte, error) { return in.readAll(in.Reader) }
+func (in *Input) ReadAll() ([]byte, error) { return in.readAll(in.Reader, in.Size) }
 
-func (in *Input) readAll(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxInMemory+1))
-	return data, cmp.Or(err, in.checkInMemory(int64(len(data))))
+// readAll reads all of r, which should be size bytes if that is not negative.
+func (in *Input) readAll(r io.Reader, size int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(min(max(size, 0), MaxVersion)) + bytes.MinRead)
+	_, err := b.ReadFrom(io.LimitReader(r, MaxInMemory+1))
+	return b.Bytes(), cmp.Or(err, in.checkInMemory(int64(b.Len())))
 }
 
 // checkInMemory returns an error if a content is too large for memory.

@@ -144,7 +144,7 @@ func (s *Source) openWith(co fileaccess.Options) error {
 
 // hold reads the content into memory. An error follows the bytes before it.
 func (s *Source) hold() {
-	b, err := io.ReadAll(s.Reader)
+	b, err := s.ReadAll()
 	held := bytes.NewReader(b)
 	s.at, s.Size, s.Held, s.Err = io.NewSectionReader(held, 0, held.Size()), held.Size(), true, err
 	s.Reader = held
@@ -159,7 +159,13 @@ type failed struct{ err error }
 func (f *failed) Read([]byte) (int, error) { return 0, f.err }
 
 // ReadAll reads the content into memory.
-func (s *Source) ReadAll() ([]byte, error) { return s.readAll(s.Reader) }
+func (s *Source) ReadAll() ([]byte, error) {
+	size := s.Size
+	if !s.Container.IsPlain() {
+		size = 0 // a container can declare more than it contains
+	}
+	return s.readAll(s.Reader, size)
+}
 
 // End returns the offset of the end of a content that is not held, which it reads up to its end, and the error
 // there.

@@ -182,3 +182,19 @@ func TestSourceErrors(t *testing.T) {
 type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
+
+// TestIsDouble: the header of a component of 64 bits is found at each offset.
+func TestIsDouble(t *testing.T) {
+	for n := windowSize - 32; n < windowSize+8; n += 4 {
+		for _, double := range []bool{false, true} {
+			var b bytes.Buffer
+			e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{DoubleReals: double})
+			require.NoError(t, e.BeginArray(2))
+			require.NoError(t, e.WriteString(strings.Repeat("a", n)))
+			require.NoError(t, gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 2}))
+			require.NoError(t, e.End())
+			require.NoError(t, e.Close())
+			require.Equal(t, double, NewPacket(b.Bytes(), gdwire.DecoderOptions{}).IsDouble(MaxHeld), n)
+		}
+	}
+}

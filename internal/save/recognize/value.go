@@ -25,22 +25,12 @@ func (t *trial) value(b []byte) value {
 	d.Reset(bytes.NewReader(b))
 	t.values++
 	r := valueReader{content: &t.content, Decoder: d}
-	at := int64(0) // the offset of the next token
-	for token, err := range d.Tokens() {
+	for at := int64(0); ; at = d.InputOffset() {
+		token, err := d.ReadToken()
 		switch {
 		case err == nil:
-			r.token(token)
-			if !t.strict {
-				if r.hasHeader && !PlainHeader(b[at:]) {
-					t.bits -= headerBits + oddHeader
-				}
-				at = d.InputOffset()
-			}
-			if t.hash != nil {
-				add(t.hash, token)
-			}
 		case errors.Is(err, io.ErrUnexpectedEOF):
-			if !r.started && len(b) > minPacket { // a long text
+			if at == 0 && len(b) > minPacket { // a long text
 				t.bits += headerBits
 			}
 			v := value{size: len(b), err: io.ErrUnexpectedEOF}
@@ -49,8 +39,17 @@ func (t *trial) value(b []byte) value {
 		default:
 			return value{size: int(d.InputOffset()), err: err}
 		}
+		r.token(token)
+		if !t.strict && r.hasHeader && !PlainHeader(b[at:]) {
+			t.bits -= headerBits + oddHeader
+		}
+		if t.hash != nil {
+			add(t.hash, token)
+		}
+		if d.Depth() == 0 {
+			return value{size: int(d.InputOffset())}
+		}
 	}
-	return value{size: int(d.InputOffset())}
 }
 
 // A valueReader counts the evidence for a value, token by token.
@@ -59,7 +58,6 @@ type valueReader struct {
 	*gdwire.Decoder
 	keys NullKeys
 
-	started   bool
 	hasHeader bool  // the latest token starts with the header of a value
 	inText    bool  // the rest of a text follows
 	dataEnd   int64 // the offset of the end of the latest packed array or long text, at least
@@ -68,24 +66,23 @@ type valueReader struct {
 
 // token counts the latest token.
 func (r *valueReader) token(t gdwire.Token) {
-	k := t.Kind()
-	r.started, r.hasHeader = true, true
-	if r.nulls++; k != gdwire.KindNil || r.Depth() > 0 {
-		r.nulls = 0
-	}
+	k, isKey, nulls := t.Kind(), r.keys.isKey, r.nulls
+	r.keys.isKey, r.hasHeader, r.nulls = k == gdwire.KindDictKey, true, 0
 	bits := float64(headerBits)
-	isKey := r.keys.isKey
-	if r.keys.Twice(r.Decoder, t) {
-		r.nullKeys = 2
-	}
 	switch k {
 	case gdwire.KindDictKey, gdwire.KindEnd:
 		r.hasHeader = false
 		return
 	case gdwire.KindNil:
-		if bits = smallBits; isKey {
-			bits, r.nullKeys = 0, max(r.nullKeys, 1)
+		bits = smallBits
+		if r.Depth() == 0 {
+			r.nulls = nulls + 1
+		} else if isKey {
+			bits = 0
+			r.nullKeys = max(r.nullKeys, r.keys.note(r.Depth(), 1))
 		}
+	case gdwire.KindDictStart:
+		r.keys.note(r.Depth(), 0)
 	case gdwire.KindProperty, gdwire.KindSignal: // names have no header
 		r.hasHeader, bits = false, smallBits-unlikelyText(t)
 	case gdwire.KindStringChunk:
@@ -230,8 +227,8 @@ func unlikelyChunk(t gdwire.Token) (bits float64) {
 // NullKeys finds Dictionaries with the key null twice. Zeros in place of the end of a file are read as
 // nulls, and no engine writes a key twice. The zero value is ready for use.
 type NullKeys struct {
-	found []bool // by depth, whether the key null was found in the Dictionary there
-	isKey bool   // the next token starts a key
+	found []int // by depth, the keys null in the Dictionary there
+	isKey bool  // the next token starts a key
 }
 
 // Twice reports whether t, the latest token of d, is the second key null of a Dictionary.
@@ -240,17 +237,21 @@ func (n *NullKeys) Twice(d *gdwire.Decoder, t gdwire.Token) bool {
 	n.isKey = k == gdwire.KindDictKey
 	switch {
 	case k == gdwire.KindDictStart:
-		depth := d.Depth()
-		for len(n.found) <= depth {
-			n.found = append(n.found, false)
-		}
-		n.found[depth] = false
+		n.note(d.Depth(), 0)
 	case isKey && k == gdwire.KindNil:
-		twice := n.found[d.Depth()]
-		n.found[d.Depth()] = true
-		return twice
+		return n.note(d.Depth(), 1) == 2
 	}
 	return false
+}
+
+// note adds keys null to those of the Dictionary at a depth, which starts if keys is 0, and returns their number, at
+// most 2.
+func (n *NullKeys) note(depth, keys int) int {
+	for len(n.found) <= depth {
+		n.found = append(n.found, 0)
+	}
+	n.found[depth] = min((n.found[depth]+1)*keys, 2)
+	return n.found[depth]
 }
 
 // NullsFollow reports whether the last of several values without lengths, which are null, can be zeros in
