@@ -303,6 +303,33 @@ func TestRepairNothing(t *testing.T) {
 	require.Equal(t, b, written(t, f))
 }
 
+// TestRepairRecognized: what is repaired without Lengths and Format is recognized as the same kind of file, or nothing is
+// repaired.
+func TestRepairRecognized(t *testing.T) {
+	repaired := 0
+	for _, l := range []Lengths{NoLengths, LittleEndian} {
+		b, _ := file(t, Info{Lengths: l}, content())
+		for cut := range b {
+			f, err := read(b[:cut], &Options{Repair: true})
+			if err != nil {
+				continue
+			}
+			repaired++
+			var out bytes.Buffer
+			_, err = f.WriteTo(&out)
+			require.NoError(t, err)
+			again, err := read(out.Bytes(), nil)
+			require.NoError(t, err, "%v cut at %d", l, cut)
+			require.Equal(t, f.Info.String(), again.Info.String())
+		}
+	}
+	require.Greater(t, repaired, 100)
+	packed, err := fileaccess.Compress(nil, make([]byte, 400), fileaccess.Gzip)
+	require.NoError(t, err)
+	_, err = read(append([]byte{0x90, 1, 0, 0}, packed...), &Options{Repair: true})
+	require.Error(t, err, "a size and a compressed content are no packet")
+}
+
 // TestManyZeros: zeros after a save are found, few or many, and the zeros of its last value are its own.
 func TestManyZeros(t *testing.T) {
 	for _, l := range []Lengths{NoLengths, LittleEndian, BigEndian} {

@@ -110,12 +110,20 @@ func readInput(in *save.Input, o *Options) (_ *File, held bool, err error) {
 	if o.Repair {
 		err = f.repair(err, l.zeroed)
 	}
+	if d := f.Info.Damage; err == nil && d != nil && !l.known && !f.content.IsRecognized(o.known()) {
+		err = d // what is left is too little
+	}
 	if err != nil {
 		return nil, false, err
 	}
 	f.Info.DoubleReals = f.content.IsDouble(save.MaxHeld)
 	f.opened = f.Info
 	return f, l.in.Held, nil
+}
+
+// known returns what need not be recognized.
+func (o *Options) known() save.Known {
+	return save.Known{Format: o.Decoder.Format != 0, Frame: o.Lengths != 0}
 }
 
 // A loader recognizes a file.
@@ -185,7 +193,7 @@ func (l *loader) checkContainer() error {
 // another, with a container of its own.
 func (l *loader) recognize() error {
 	container := l.in.Container
-	known := save.Known{Format: l.options.Decoder.Format != 0, Frame: l.options.Lengths != 0}
+	known := l.options.known()
 	l.reading.Decoder = l.options.Decoder
 	if known.Frame {
 		l.reading.Frame = lengths[l.options.Lengths].frame

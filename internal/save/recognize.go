@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -51,7 +52,10 @@ func (r *Recognition) IsDamaged() bool { return r.Certainty == recognize.Damaged
 func (r *Recognition) IsCut() bool { return r.Certainty == recognize.CutShort }
 
 // An UnknownError says why there is no best reading, as the rest of a sentence about the input.
-type UnknownError struct{ text string }
+type UnknownError struct {
+	text  string
+	Final bool // a choice of format and frame gives no values either
+}
 
 func (e *UnknownError) Error() string { return e.text }
 
@@ -59,13 +63,15 @@ func (e *UnknownError) Error() string { return e.text }
 func (r *Recognition) Unknown() error {
 	switch r.Certainty {
 	case recognize.Empty:
-		return &UnknownError{"is empty"}
+		return &UnknownError{text: "is empty"}
 	case recognize.Foreign:
-		return &UnknownError{"is " + r.Name + ", not values of Godot"}
+		return &UnknownError{text: "is " + r.Name + ", not values of Godot"}
+	case recognize.Converted:
+		return &UnknownError{"went through a text conversion: what was no UTF-8 is EF BF BD now, and the bytes are gone", true}
 	case recognize.Unknown:
-		return &UnknownError{r.reason}
+		return &UnknownError{text: r.reason}
 	case recognize.Ambiguous:
-		return &UnknownError{fmt.Sprintf("can be read in %d ways", len(r.Readings))}
+		return &UnknownError{text: fmt.Sprintf("can be read in %d ways", len(r.Readings))}
 	}
 	return nil
 }
@@ -86,6 +92,9 @@ func (r *Recognition) How() string {
 	return ""
 }
 
+// IsConverted reports whether the input went through a text conversion.
+func (r *Recognition) IsConverted() bool { return r.Certainty == recognize.Converted }
+
 // IsJSON reports whether the input is perhaps JSON.
 func (r *Recognition) IsJSON() bool { return strings.HasSuffix(r.Name, "JSON") }
 
@@ -105,6 +114,24 @@ func (s *Source) recognize(o *Reading, known Known) (*Recognition, error) {
 	}
 	s.Reader = io.MultiReader(bytes.NewReader(ri.Head), s.Reader)
 	return o.choose(ri), nil
+}
+
+// IsRecognized reports whether a file of this content would be recognized as it is read, and whole.
+func (c *Content) IsRecognized(known Known) bool {
+	for _, frame := range []Frame{Bare, U32, U32BE} {
+		if frame.Order() != c.Order {
+			continue
+		}
+		o := Reading{Decoder: c.Decoder, Frame: frame}
+		in := known.input(&o)
+		in.Head, in.Size, in.At = make([]byte, min(c.Size, recognize.HeadSize)), c.Size, c
+		if _, err := c.ReadAt(in.Head, 0); err != nil && err != io.EOF {
+			return false
+		}
+		r := o.choose(in)
+		return r.fits() && slices.Contains(r.Readings, recognize.Reading{Format: c.Decoder.Format, Frame: frame})
+	}
+	return false
 }
 
 // RecognizePackets recognizes the length-prefixed packets of a connection and sets o. It returns a Reader

@@ -17,7 +17,7 @@ import (
 func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 	before := *o
 	plain, err := s.recognize(o, known)
-	if err != nil || plain.Sure() || plain.IsEmpty() || s.Container.Container != fileaccess.Plain {
+	if err != nil || plain.Sure() || plain.IsEmpty() || plain.IsConverted() || s.Container.Container != fileaccess.Plain {
 		return plain, err
 	}
 	for _, find := range []func(*Source, Reading, Known, *Recognition) *wrapped{(*Source).base64, (*Source).fastlz} {

@@ -111,6 +111,7 @@ type Certainty uint8
 const (
 	Unknown   Certainty = iota // nothing fits
 	Foreign                    // another kind of file, named by Result.Name
+	Converted                  // values that were decoded and encoded as text
 	Empty                      // no bytes
 	Ambiguous                  // several readings with different values fit equally well
 	Damaged                    // most of the input can be read
@@ -136,6 +137,9 @@ func Recognize(in *Input) Result {
 	}
 	all := in.trials()
 	best := slices.MaxFunc(all, func(a, b *trial) int { return cmp.Compare(a.evidence, b.evidence) })
+	if (best.evidence <= 0 || best.certainty() != Sure) && isConverted(in.Head) {
+		return Result{Certainty: Converted}
+	}
 	if best.evidence <= 0 {
 		return Result{}
 	}
@@ -268,11 +272,37 @@ func isText(b []byte) bool {
 	if len(b) < 4 || bytes.IndexByte(b, 0) >= 0 {
 		return false
 	}
+	return isUTF8(b)
+}
+
+// isUTF8 reports whether b is the start of UTF-8.
+func isUTF8(b []byte) bool {
 	const mayBeCut = utf8.UTFMax - 1
 	for cut := range mayBeCut + 1 {
 		if utf8.Valid(b[:len(b)-min(cut, len(b))]) {
 			return true
 		}
+	}
+	return false
+}
+
+// isConverted reports whether values were decoded and encoded as text: what was no UTF-8 is U+FFFD now, also where no
+// text can be, which follows its length.
+func isConverted(b []byte) bool {
+	if !isUTF8(b) {
+		return false
+	}
+	for start := 0; start < len(b); start++ { // of what can be text
+		end := start
+		for end < len(b) && !isControl(b[end]) {
+			end++
+		}
+		if i := bytes.LastIndex(b[start:end], []byte("\ufffd")); i >= 0 {
+			if length := start - lengthSize; length < 0 || int64(U32.length(b[length:])) < int64(i+len("\ufffd")) {
+				return true
+			}
+		}
+		start = end
 	}
 	return false
 }

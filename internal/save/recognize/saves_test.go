@@ -2,12 +2,14 @@ package recognize
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -474,4 +476,39 @@ func TestDamageForms(t *testing.T) {
 	}
 	t.Logf("of %d saves: %d not recognized, %d damaged, %d cut short, %d probable, %d sure", n, counts[Unknown], counts[Damaged], counts[CutShort], counts[Probably], counts[Sure])
 	require.Less(t, 50*counts[Unknown], n)
+}
+
+// TestConverted: saves that were decoded and encoded as text are never read as other values, and texts with U+FFFD are
+// no sign of that.
+func TestConverted(t *testing.T) {
+	n := 300
+	if full() {
+		n = 10_000
+	}
+	r := rand.New(rand.NewPCG(91, 92))
+	var counts [Sure + 1]int
+	for i := range n {
+		s, want := savesOf(r, i)
+		save := frame(want.Frame, s.framed(t)[lengthSize:])
+		for _, b := range [][]byte{save, save[:len(save)*3/4]} {
+			if utf8.Valid(b) {
+				continue
+			}
+			got := file([]byte(string([]rune(string(b)))))
+			counts[got.Certainty]++
+			require.LessOrEqual(t, got.Certainty, Ambiguous, "%v %v", want, got.Readings)
+		}
+	}
+	t.Log(counts)
+	for _, text := range []string{"\ufffd", "a \ufffd", "\ufffd\ufffd..."} {
+		b := binary.LittleEndian.AppendUint32([]byte{4, 0, 0, 0}, uint32(len(text)))
+		b = append(b, text...)
+		b = append(b, make([]byte, -len(b)&3)...)
+		array := append([]byte{28, 0, 0, 0, 9, 0, 0, 0}, bytes.Repeat(b, 9)...)
+		for cut := range b {
+			require.False(t, isConverted(array[:len(array)-cut]), "%q cut by %d", text, cut)
+		}
+		b[4] = byte(len(strings.TrimRight(text, ".")) - 1)
+		require.True(t, isConverted(b), "%q", text)
+	}
 }

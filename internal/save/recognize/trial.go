@@ -61,6 +61,7 @@ const (
 
 	oddHeader  = 48 // bits in a header that engines do not write
 	improbable = 12 // a number that no game is likely to have, or a text with control characters
+	hasNUL     = 48 // a text with NUL, which engines do not write
 	denormal   = 20 // a denormal number, because all small integers are denormal
 	nullKey    = 24 // a key null, because zeros are common, or a second one
 

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 )
@@ -163,14 +164,20 @@ func add(h *maphash.Hash, t gdwire.Token) {
 	_, _ = h.Write(t.Bytes())
 }
 
-// unlikelyText returns the evidence against a text, because of control characters other than line breaks and tabs.
+// unlikelyText returns the evidence against a text, because of control characters.
 func unlikelyText(t gdwire.Token) float64 {
-	for _, c := range t.Bytes() {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
-			return improbable
-		}
+	switch b := t.Bytes(); {
+	case !slices.ContainsFunc(b, isControl):
+		return 0
+	case bytes.IndexByte(b, 0) >= 0:
+		return hasNUL
 	}
-	return 0
+	return improbable
+}
+
+// isControl reports whether c is a control character other than line breaks and tabs.
+func isControl(c byte) bool {
+	return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f
 }
 
 const (

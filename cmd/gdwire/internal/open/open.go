@@ -64,6 +64,8 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 		return shell.Choicef("%s %w; choose one:%s", in.Name, why, readings(r, in.Reading))
 	case in.Container.Container == fileaccess.Raw:
 		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, ContainerText(&in.Container), why)
+	case r.IsConverted():
+		return fmt.Errorf("%s %w", in.Name, why)
 	case r.IsJSON():
 		return fmt.Errorf("%s %w; gdwire encode makes values of JSON%s", in.Name, why, choose)
 	case r.Header > 0:
