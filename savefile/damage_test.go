@@ -14,6 +14,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/recognize"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -328,6 +329,27 @@ func TestRepairRecognized(t *testing.T) {
 	require.NoError(t, err)
 	_, err = read(append([]byte{0x90, 1, 0, 0}, packed...), &Options{Repair: true})
 	require.Error(t, err, "a size and a compressed content are no packet")
+}
+
+// TestEditEnd: a file of one value that is longer than what is read to recognize it is edited if nothing else follows, or
+// if the Options say that values have no lengths.
+func TestEditEnd(t *testing.T) {
+	d := content()
+	d.Set("fill", make([]byte, recognize.HeadSize))
+	b, _ := file(t, Info{Lengths: NoLengths}, d)
+	for _, after := range []string{"", "0123456789abcdef", "\xff"} {
+		for _, o := range []*Options{nil, given(Info{Format: gdwire.Godot4, Lengths: NoLengths})} {
+			f, err := read(append(bytes.Clone(b), after...), o)
+			require.NoError(t, err)
+			err = f.Edit(Set("fill", []byte{1}))
+			if after == "" || o != nil {
+				require.NoError(t, err)
+				continue
+			}
+			require.ErrorContains(t, err, fmt.Sprintf("values end at offset %d, and something else follows: ", len(b)))
+			requireDamage(t, err)
+		}
+	}
 }
 
 // TestManyZeros: zeros after a save are found, few or many, and the zeros of its last value are its own.

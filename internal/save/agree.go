@@ -65,6 +65,9 @@ func (c *Content) Reading() recognize.Reading {
 // Edit returns the content that edit makes of c, if it makes the same bytes of all readings of the content that fit
 // about as well. The result can be read in these ways, too.
 func (c *Content) Edit(edit func(*Content) (*Content, error)) (*Content, error) {
+	if err := c.checkEnd(); err != nil {
+		return nil, err
+	}
 	edited, err := edit(c)
 	if len(c.rivals) == 0 {
 		return edited, err

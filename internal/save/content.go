@@ -28,13 +28,14 @@ type Content struct {
 	Encoder gdwire.EncoderOptions // DoubleReals is for a content without math types that tell
 
 	rivals []*Content   // the other readings that fit about as well
+	head   bool         // only its head was read to recognize values without lengths
 	origin *Content     // before all edits, or nil if there were none
 	width  *reals.Width // of the first packet with real components, if that is known
 }
 
 // NewContent returns the content of size bytes of r, as o reads it.
 func NewContent(r io.ReaderAt, size int64, o *Reading) *Content {
-	c := &Content{ReaderAt: r, Size: size, Order: o.Frame.Order(), Decoder: o.Decoder, Encoder: o.Encoder()}
+	c := &Content{ReaderAt: r, Size: size, Order: o.Frame.Order(), Decoder: o.Decoder, Encoder: o.Encoder(), head: o.head}
 	for _, rival := range o.Rivals {
 		as := o.As(rival)
 		c.rivals = append(c.rivals, NewContent(r, size, &as))
@@ -83,6 +84,28 @@ func (c *Content) CheckLengths() error {
 		return ErrorIn(index, c.Size, io.ErrUnexpectedEOF)
 	}
 	return nil
+}
+
+// checkEnd returns an error if anything but values follows the head by which values without lengths were recognized.
+func (c *Content) checkEnd() error {
+	if !c.head {
+		return nil
+	}
+	all := *c
+	all.Decoder.AllowObjects = true
+	end := int64(0)
+	err := all.Packets(Every, func(p *Packet) (bool, error) {
+		err := p.Finish(nil)
+		if err == nil {
+			end = p.End
+		}
+		return true, err
+	})
+	if err != nil && end > 0 {
+		return fmt.Errorf("values end at offset %d, and something else follows: %w", end, err)
+	}
+	c.head = err != nil
+	return err
 }
 
 // from returns a function that accepts the packets, after their lengths, that end after an offset, and those

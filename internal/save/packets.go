@@ -40,7 +40,8 @@ type Reading struct {
 	// MaxUnpacked is the maximum size in bytes of a compressed packet and of its content, with the default of MaxPacket.
 	MaxUnpacked int64
 
-	undecided int // packets that have not decided between the Candidates
+	head      bool // only the head was read to recognize values without lengths
+	undecided int  // packets that have not decided between the Candidates
 }
 
 // As returns o with the format and frame of another reading.

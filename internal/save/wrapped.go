@@ -17,6 +17,7 @@ import (
 func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 	before := *o
 	plain, err := s.recognize(o, known)
+	o.head = err == nil && !plain.Whole && !o.Framed() && !(known.Format && known.Frame)
 	if err != nil || plain.Sure() || plain.IsEmpty() || plain.IsConverted() || s.Container.Container != fileaccess.Plain {
 		return plain, err
 	}
