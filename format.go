@@ -147,6 +147,8 @@ type formatData struct {
 	// property is set if bit 1 of a NodePath's flags adds one sub-name, and
 	// keepProperty if that bit is also written.
 	property, keepProperty bool
+	// wideInts is set if early engines write all ints in 64 bits.
+	wideInts bool
 	// garbagePadding is set if engines leave the content of padding undefined.
 	garbagePadding bool
 	// optionalPadding contains the types whose padding can be missing at the end of a packet.
@@ -257,7 +259,7 @@ var (
 	godot3 = formatData{
 		name: "godot3", types: godot3Types, idMask: 0xFF,
 		width:  [numClasses]width{classInt: flagged, classFloat: flagged, classObject: flagged},
-		engine: true, property: true,
+		engine: true, property: true, wideInts: true,
 		optionalPadding: []Type{TypePackedByteArray},
 	}
 	godot2 = formatData{
@@ -458,7 +460,7 @@ func (f *formatData) canonicalNumber(form *form, bits uint64) error {
 	switch k := form.kind; {
 	case k == KindBool && bits > 1:
 		return notCanonical("bool of %d", bits)
-	case k == KindInt64 && flagged && int64(bits) == int64(int32(bits)):
+	case k == KindInt64 && flagged && !f.wideInts && int64(bits) == int64(int32(bits)):
 		return notCanonical("int %d in 64 bits", int64(bits))
 	case k == KindFloat32 && flagged && f.engine && narrow != narrow:
 		return notCanonical("NaN in 32 bits")

@@ -412,7 +412,7 @@ end
 
 function payload.int(p, tree, wide)
 	local s, n = (wide and int64 or int32)(p, tree, "value")
-	odd(p, wide and n >= Int64(-2 ^ 31) and n < Int64(2 ^ 31), "S6", "64 bits for a number that fits in 32")
+	odd(p, wide and p.format ~= 3 and n >= Int64(-2 ^ 31) and n < Int64(2 ^ 31), "S6", "64 bits for a number that fits in 32")
 	return " " .. s
 end
 

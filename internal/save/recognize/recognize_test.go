@@ -287,6 +287,7 @@ func TestSmall(t *testing.T) {
 		{"damaged Dictionary of few values", "1200000008000000" + "02000000010000000200000005000000" + "63000000", Result{}},
 		{"Array of 20 bytes", "1c00000002000000" + "0200000005000000" + "00000000", Result{Probably, []Reading{{g4, Bare}}, ""}},
 		{"Array of 24 bytes", "1c00000002000000" + "0200000005000000" + "0200000006000000", Result{Sure, []Reading{{g4, Bare}}, ""}},
+		{"Dictionary of Godot 3.0, whose ints have 64 bits", "1200000001000000" + "040000000200000068700000" + "020001000700000000000000", Result{Sure, []Reading{{g3, Bare}}, ""}},
 		{"small Array before zeros", "1c00000002000000" + "0200000005000000" + "0200000006000000" + "0000000000000000", Result{Damaged, []Reading{{g4, Bare}}, ""}},
 		{"packets that both formats read, cut", strings.Repeat("080000000200000005000000", 3) + "08000000", Result{CutShort, []Reading{{g4, U32}, {g3, U32}}, ""}},
 		{"several values, longer than the head", strings.Repeat("0200000005000000", HeadSize/8+1), Result{Probably, []Reading{{g4, Bare}, {g3, Bare}}, ""}},

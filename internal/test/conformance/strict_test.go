@@ -49,10 +49,10 @@ func strictCases() []strictCase {
 	g4, g3, g2, m4, m30 := gdwire.Godot4, gdwire.Godot3, gdwire.Godot2, gdwire.Manual4, gdwire.Manual30
 	return []strictCase{
 		{row: rowWidth, name: "int", text: "int 2147483647 in 64 bits", format: g4, packet: "<int+1> ffffff7f 00000000", path: "$", similar: "<int+1> 00000080 00000000"},
-		{row: rowWidth, name: "negative int", format: g3, packet: "<int+1> 00000080 ffffffff", path: "$", similar: "<int+1> ffffff7f ffffffff"},
+		{row: rowWidth, name: "negative int", format: g4, packet: "<int+1> 00000080 ffffffff", path: "$", similar: "<int+1> ffffff7f ffffffff"},
 		{row: rowWidth, name: "int by the manual", format: m4, packet: "<int+1> 01000000 00000000", path: "$", similar: "<int> 01000000"},
 		{row: rowWidth, name: "float", text: "float 0.5 in 64 bits", format: g4, packet: "<float+1>" + model.F64(0.5), path: "$", similar: "<float+1>" + model.F64(0.1)},
-		{row: rowWidth, name: "float of an element", format: g3, packet: "<Array> 01000000 <float+1> 00000000 00000080", offset: 8, path: "$[0]", similar: "<Array> 01000000 <float>" + model.F32(0)},
+		{row: rowWidth, name: "float of an element", format: g3, packet: "<Array> 01000000 <float+1> 00000000 00000080", offset: 8, path: "$[0]", similar: "<Array> 01000000 <int+1> 00000000 00000000"},
 		{row: rowWidth, name: "NaN", text: "NaN in 32 bits", format: g4, packet: "<float> 0000c07f", path: "$", similar: "<float+1> 00000000 0000f87f"},
 
 		{row: rowBool, name: "two", text: "bool of 2", format: g4, packet: "<bool> 02000000", path: "$", similar: "<bool> 01000000"},
