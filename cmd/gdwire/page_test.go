@@ -189,6 +189,25 @@ func TestViewSaves(t *testing.T) {
 	}
 }
 
+// Nothing may follow the container of a file that is saved.
+func TestViewSavesNoRest(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.sav")
+	r := runWith(wire(27, 1, 4, "hp", 2, 10), "recode", "-q", "-format", "godot4", "-frame", "none", "-to", "zstd", "-o", name)
+	require.Zero(t, r.status, r.err)
+	b, err := os.ReadFile(name)
+	require.NoError(t, err)
+	b = append(b, "rest"...)
+	require.NoError(t, os.WriteFile(name, b, 0o600))
+	v := viewOf(t, "-format", "godot4", "-frame", "none", name)
+	require.Empty(t, v.edit(t, "set $.hp = 7"))
+	require.Contains(t, v.edit(t, "save"), "follow")
+	after, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, b, after)
+	require.NoFileExists(t, name+".bak")
+	v.end(t)
+}
+
 // What set would not write is not edited in the page, and it says why.
 func TestViewReadOnly(t *testing.T) {
 	dir := t.TempDir()

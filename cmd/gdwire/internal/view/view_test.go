@@ -397,6 +397,12 @@ func TestSearch(t *testing.T) {
 	}
 	_, err = newQuery("text", true)
 	require.Error(t, err)
+
+	const before = maxPreview / 4
+	x := strings.Repeat("x", 1000)
+	require.Equal(t, "…"+x[:before]+"Needle"+x[:maxPreview-before-6]+"…", excerpt([]byte(x+"Needle"+x), 1000))
+	require.Equal(t, "…xNeedle"+x[:maxPreview-7]+"…", excerpt([]byte("xNeedle"+x), 1))
+	require.Equal(t, "…"+strings.Repeat("€", before/3+1)+"Needle…", excerpt([]byte(strings.Repeat("€", 1000)+"Needle"), 3000))
 }
 
 // start serves a page, and returns a function that requests a part of it.
@@ -461,6 +467,7 @@ func TestPageServer(t *testing.T) {
 	var l listing
 	require.NoError(t, json.Unmarshal([]byte(body), &l))
 	require.Len(t, l.Rows, 3)
+	require.Equal(t, []bool{true, false, false}, []bool{l.Rows[0].Picture, l.Rows[1].Picture, l.Rows[2].Picture})
 	answer, body = get(fmt.Sprintf("picture?at=%d", l.Rows[0].At))
 	require.Equal(t, "image/png", answer.Header.Get("Content-Type"))
 	require.Equal(t, string(png), body)
