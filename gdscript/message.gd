@@ -2,11 +2,12 @@
 extends RefCounted
 
 # enums
+
 class Message:
 	static var _stop := false
 
 	## Sets the variables from a value that get_var or bytes_to_var returned. Those whose keys are missing, or null, stay.
-	## Returns "", or what is wrong with the value, such as ".items[3].name: int into String".
+	## Returns "", or what is wrong with the value, such as ".items[3].name: int into String". Then only some are set.
 	func read(_v: Variant, _depth := 0) -> String:
 		return ""
 

@@ -35,7 +35,8 @@ var head string
 
 // script prints the script.
 func (p *printer) script(enums []string, classes []*class) {
-	p.WriteString(strings.NewReplacer("Message", p.base, "# enums", strings.Join(enums, "\n"), "MAX_DEPTH", maxDepth).Replace(head))
+	text := strings.NewReplacer("Message", p.base, "# enums", strings.Join(enums, "\n"), "MAX_DEPTH", maxDepth).Replace(head)
+	p.WriteString(strings.Replace(text, "\n\n\n\n", "\n\n", 1)) // without enums
 	for _, c := range classes {
 		p.class(c)
 	}

@@ -4,11 +4,12 @@ extends RefCounted
 enum State {IDLE = 0, RUNNING = 1, GONE_AWAY = 7}
 enum Color_ {RED = 0}
 enum Bad {ONE = 0, NAN_ = 3}
+
 class Message_:
 	static var _stop := false
 
 	## Sets the variables from a value that get_var or bytes_to_var returned. Those whose keys are missing, or null, stay.
-	## Returns "", or what is wrong with the value, such as ".items[3].name: int into String".
+	## Returns "", or what is wrong with the value, such as ".items[3].name: int into String". Then only some are set.
 	func read(_v: Variant, _depth := 0) -> String:
 		return ""
 
