@@ -297,7 +297,7 @@ const mathTypes = `Vector[234]i?|Rect2i?|Plane|Quaternion|AABB|Transform[23]D|Ba
 // permitted contains the differences between the verdicts of a script and of Unmarshal: what the error of the one that
 // refuses a value matches.
 var permitted = []struct{ refuses, err, why string }{
-	{"Unmarshal", `does not fit`, "a script knows no widths of integers"},
+	{"Unmarshal", `does not fit|is not an integer`, "a script knows no widths of integers, and no integers with type=float"},
 	{"Unmarshal", `parsing "|parsing time`, "a script does not parse texts"},
 	{"Unmarshal", `Go gdscript_test.marshals`, "the bytes of MarshalVariant are any value for a script"},
 	{"Unmarshal", `missing key`, "null has no keys, and a script keeps what is there"},
