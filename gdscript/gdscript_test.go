@@ -169,7 +169,7 @@ func runEngine(t *testing.T, scripts map[string]string, args ...string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, engine, append([]string{folder}, args...)...)
-	c.Env = append(os.Environ(), "LIMIT=120")
+	c.Env = append(os.Environ(), "LIMIT=280")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	// Godot expects this file of a project that was opened in the editor.
