@@ -129,18 +129,16 @@ func (p *planner) shape(t reflect.Type, as, name string) (s *shape, err error) {
 		err = p.addElements(s, as, name, t.Key(), t.Elem())
 	case isArray && (k == reflect.Slice || k == reflect.Array):
 		if err = p.addElements(s, as, name, t.Elem()); err == nil && k == reflect.Array {
-			s.length, s.zero = strconv.Itoa(t.Len()), literal(s.elem.zero, t.Len())
+			s.length, s.zero = strconv.Itoa(t.Len()), "["+repeat(s.elem.zero, t.Len())+"]"
 		}
 	case k == reflect.Array && typ.Element() != 0:
-		s.length, s.zero = strconv.Itoa(t.Len()), s.typ+"("+literal(zeroOf(typ.Element()), t.Len())+")"
+		s.length, s.zero = strconv.Itoa(t.Len()), s.typ+"(["+repeat(zeroOf(typ.Element()), t.Len())+"])"
 	}
 	return s, err
 }
 
-// literal returns an Array of n times the same value.
-func literal(x string, n int) string {
-	return "[" + strings.TrimPrefix(strings.Repeat(", "+x, n), ", ") + "]"
-}
+// repeat returns n times the same expression.
+func repeat(x string, n int) string { return strings.TrimPrefix(strings.Repeat(", "+x, n), ", ") }
 
 func quote(text string) string { return `"` + string(wire.AppendText(nil, text)) + `"` }
 
@@ -241,10 +239,10 @@ var zeros = map[gdwire.Type]string{
 	gdwire.TypeArray: "[]", gdwire.TypeDictionary: "{}",
 	gdwire.TypeColor:       "Color(0, 0, 0, 0)",
 	gdwire.TypeQuaternion:  "Quaternion(0, 0, 0, 0)",
-	gdwire.TypeBasis:       "Basis(Vector3(), Vector3(), Vector3())",
-	gdwire.TypeTransform2D: "Transform2D(Vector2(), Vector2(), Vector2())",
-	gdwire.TypeTransform3D: "Transform3D(Vector3(), Vector3(), Vector3(), Vector3())",
-	gdwire.TypeProjection:  "Projection(Vector4(), Vector4(), Vector4(), Vector4())",
+	gdwire.TypeBasis:       "Basis(" + repeat("Vector3()", 3) + ")",
+	gdwire.TypeTransform2D: "Transform2D(" + repeat("Vector2()", 3) + ")",
+	gdwire.TypeTransform3D: "Transform3D(" + repeat("Vector3()", 4) + ")",
+	gdwire.TypeProjection:  "Projection(" + repeat("Vector4()", 4) + ")",
 }
 
 func zeroOf(t gdwire.Type) string { return cmp.Or(zeros[t], t.String()+"()") }
