@@ -40,29 +40,30 @@ import (
 	"strconv"
 )
 
-// Write writes a script of Godot 4.4 or later. It contains a class for the type of each message, a struct, and for each
-// struct in it, and these extend the class Message. The variables have the types and names that
-// [variant.Marshal] gives the fields, and the zero values of Go. Write returns an error for types that Marshal
-// cannot encode, and for a key that is no name in GDScript.
+// Write writes a script of Godot 4.4 or later. It contains a class for the type of each message, a
+// struct, and for each struct in it; all of them extend the class Message. The variables have the types
+// and names that [variant.Marshal] gives the fields, and the zero values of Go. Write returns an error
+// for types that Marshal cannot encode, and for keys that are no names in GDScript.
 //
-//	struct                               class; in to_variant a Dictionary, or an Array if it is positional
-//	pointer                              the value or null; a pointer to a struct is typed
-//	slices, maps                         Array[Item], Dictionary[String, Item], packed arrays
+//	struct                               class; to_variant returns a Dictionary, or an Array if it is positional
+//	pointer                              the value or null; one to a struct is typed
+//	struct of pointers with omitzero     union: the variable that is not null
+//	slice, map                           Array[Item], Dictionary[String, Item], packed array
 //	array                                the same, of this length
 //	integer with a method String         enum of the values from 0 to 255 for which it returns a name
 //	time.Time, TextMarshaler             String
-//	Marshaler, interface, Raw, ObjectID  Variant
+//	Marshaler, interface, Raw, ObjectID  Variant, at first null
 //	embed                                Dictionary of all other keys
 //
-// A variable whose key is missing, or null if that is no value of it, keeps its value; required makes a missing key an
-// error. With omitzero, to_variant leaves out the zero value of Go, and an empty Array or Dictionary; a method IsZero is not
-// known to the script. Integers are not checked against their width in Go, and texts not against their
-// syntax: the server does. Objects can be nested 20 levels deep: a script that reads what a stranger sent never
-// exhausts the engine's stack.
+// A variable whose key is missing, or null unless it can be null, keeps its value; with required, a
+// missing key is an error. With omitzero, to_variant leaves out zero values, and empty Arrays and
+// Dictionaries; it does not know the method IsZero. A script does not check the width of integers and
+// the syntax of texts: the server does. A script that reads what a stranger sent does not exhaust the
+// stack of the engine: objects can be nested 20 levels deep.
 //
-// Names that GDScript reserves and names of variables that begin with a capital letter or _ get a _ at their end: class
-// becomes class_. Write does not know the classes of the engine, such as Timer: a type of this name is an error of
-// the engine when it loads the script.
+// Names that GDScript reserves, such as class, and names of variables that begin with a capital letter
+// or _ get a _ at their end. Write does not know the classes of the engine: a type named Timer is an
+// error of the engine when it loads the script.
 func Write(w io.Writer, messages ...any) error {
 	p := planner{used: names{}, named: map[reflect.Type]*shape{}}
 	for i, m := range messages {

@@ -13,8 +13,8 @@ import (
 // names contains the names that are taken in a script or class.
 type names map[string]bool
 
-// reserved contains what cannot be the name of a variable: keywords, types, what every object has, and what Write
-// writes.
+// reserved contains what cannot be the name of a variable: keywords, types, names of every object, and functions of
+// the script.
 var reserved = func() names {
 	all := names{}
 	for _, t := range gdwire.Types() {
