@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"io"
 	"math"
 
 	"github.com/gdwire/gdwire/internal/wire"
@@ -398,6 +399,9 @@ func (l *lookahead) textPart(typ Type, remaining uint64, total uint32) textPart 
 	if cut.kind == ofReader {
 		s.fault = cut
 		return textPart{}
+	}
+	if missing := at + n + pad - (s.limit - s.r); cut.err == io.ErrUnexpectedEOF && last && missing <= pad {
+		cut.err = wrapf(cut.err, "%v of %d bytes: %d of %d bytes of padding are missing", typ, total, missing, wire.Padding(total))
 	}
 	// If the input or Limits.Bytes ends inside the chunk or its padding, the received part is
 	// checked first, because with smaller chunks an error in it would be reported.

@@ -343,6 +343,10 @@ func TestContainerErrors(t *testing.T) {
 	testInputErrors(t, []inputError{
 		{name: "unknown type of elements", packet: bytesOf(idArray|typedBy, 77, 0), is: ErrType,
 			text: "offset 4, $: elements of unknown godot4 type id 77"},
+		{name: "no padding", packet: bytesOf(idString, 5, []byte("hello")), is: io.ErrUnexpectedEOF,
+			text: "offset 13, $: String of 5 bytes: 3 of 3 bytes of padding are missing"},
+		{name: "cut padding", packet: bytesOf(idArray, 1, idString, 5, []byte("hello\x00")), is: io.ErrUnexpectedEOF,
+			text: "offset 22, $[0]: String of 5 bytes: 2 of 3 bytes of padding are missing"},
 		{name: "shared bit", packet: bytesOf(idArray, shared(1), idNil), options: strict, is: ErrStrict,
 			text: "offset 4, $: not canonical: shared bit of a count"},
 		{name: "type id 0", packet: bytesOf(idArray|typedBy, 0, 0), options: strict, is: ErrStrict,

@@ -283,6 +283,14 @@ func (t Token) KeyElem() Elem {
 	return e
 }
 
+// sharedText returns the text of bit 31 of a count of Godot 2.
+func (t Token) sharedText() string {
+	if t.has(flagShared) {
+		return " shared"
+	}
+	return ""
+}
+
 // String returns a description of the token on one line, for messages.
 func (t Token) String() string {
 	k := t.Kind()
@@ -318,9 +326,9 @@ func (t Token) String() string {
 		}
 		return s
 	case KindArrayStart:
-		return fmt.Sprint(k, " ", t.Len(), typed(t.Elem()))
+		return fmt.Sprint(k, " ", t.Len(), typed(t.Elem()), t.sharedText())
 	case KindDictStart:
-		return fmt.Sprint(k, " ", t.Len(), typed(t.KeyElem(), t.Elem()))
+		return fmt.Sprint(k, " ", t.Len(), typed(t.KeyElem(), t.Elem()), t.sharedText())
 	case KindPackedStart:
 		return fmt.Sprint(k, " ", t.Type(), " ", t.Len())
 	case KindChunk:

@@ -19,7 +19,7 @@ type Base64 struct {
 	Line int
 	// Break is the line break after each line but the last. For a writer, "" means "\n".
 	Break string
-	// End is what follows the last line: "", or one or several line breaks.
+	// End is what follows the last line: "", or line breaks and spaces.
 	End string
 }
 
@@ -42,7 +42,7 @@ func decodeBase64(src *source, limits *bounds) (content []byte, form Base64, err
 	if err != nil {
 		return nil, form, err
 	}
-	body := bytes.TrimRight(text, "\r\n")
+	body := bytes.TrimRight(text, "\r\n \t")
 	form = Base64{Text: true, End: string(text[len(body):min(len(text), len(body)+maxEnd+1)])}
 	if len(form.End) > maxEnd {
 		return nil, form, errorf(int64(len(body)), ErrDamaged, "%v", errNoBase64)

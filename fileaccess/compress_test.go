@@ -269,3 +269,23 @@ func TestRawMemory(t *testing.T) {
 		require.Less(t, got, uint64(14<<20), "%v", mode)
 	}
 }
+
+// The window of a short content is no content of another size: the error names it.
+func TestRawWindow(t *testing.T) {
+	for window, c := range map[byte]struct {
+		size int64
+		want string
+	}{
+		13: {4 << 20, "a zstd window of more than 4 MiB, which needs a larger Limits.Size"},
+		17: {0, "a zstd window of more than 8 MiB, which needs Limits.Size to be disabled"},
+	} {
+		frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, window << 3, 0x21, 0, 0, 'a', 'b', 'c', 'd'} // a last block of four bytes
+		_, err := fileaccess.Decompress(nil, frame, fileaccess.Zstd, c.size)
+		require.ErrorIs(t, err, fileaccess.ErrLimit)
+		require.ErrorContains(t, err, c.want)
+		require.NotErrorAs(t, err, new(*fileaccess.LimitError))
+		got, err := fileaccess.Decompress(nil, frame, fileaccess.Zstd, -1)
+		require.NoError(t, err)
+		require.Equal(t, "abcd", string(got))
+	}
+}

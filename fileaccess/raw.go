@@ -106,10 +106,11 @@ func (r *rawReader) wrap(err error) error {
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
 		return &Error{r.src.n, io.ErrUnexpectedEOF}
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		if size := r.limits[limitSize]; size < standardWindow {
-			return &Error{r.offset(), &LimitError{Name: limitTable[limitSize].name, Got: size + 1, Max: size}}
+		larger := "a larger Limits.Size"
+		if r.window >= standardWindow {
+			larger = "Limits.Size to be disabled"
 		}
-		return errorf(r.offset(), ErrLimit, "a zstd window of more than %d MiB, which needs Limits.Size to be disabled", r.window>>20)
+		return errorf(r.offset(), ErrLimit, "a zstd window of more than %d MiB, which needs %s", r.window>>20, larger)
 	}
 	return errorf(r.offset(), ErrDamaged, "%v", err)
 }

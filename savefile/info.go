@@ -98,7 +98,7 @@ type Options struct {
 	// Lengths says whether a length precedes each value. If it is 0, that is recognized.
 	Lengths Lengths
 	// Container contains the key or password of an encrypted file, and limits. What a script compressed
-	// is recognized, but not FastLZ if Format and Lengths are known: Raw and Mode say it.
+	// is recognized. A file that fits a known Format and Lengths is taken for no FastLZ: Raw and Mode say it.
 	Container fileaccess.Options
 	// Repair opens a damaged file up to its damage: complete values, and of the damaged value
 	// the longest valid start, closed properly. A number of 64 bits, or a null, is also missing if the zeros

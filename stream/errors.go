@@ -7,6 +7,7 @@ import (
 	"net"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A PacketTooLongError reports a packet that is longer than Options.MaxPacket. None of its
@@ -18,7 +19,11 @@ type PacketTooLongError struct {
 }
 
 func (e *PacketTooLongError) Error() string {
-	return fmt.Sprintf("gdwire/stream: offset %d: packet of %d bytes exceeds MaxPacket (%d)", e.Offset, e.Size, e.Max)
+	hint := ""
+	if e.Offset > 0 {
+		hint = wire.LengthHint(e.Size, e.Max)
+	}
+	return fmt.Sprintf("gdwire/stream: offset %d: packet of %d bytes exceeds MaxPacket (%d)%s", e.Offset, e.Size, e.Max, hint)
 }
 
 // A PeerError reports that a datagram could not be sent to a peer, or that a peer did not

@@ -131,7 +131,12 @@ func makeSortedPairsEncoder[T cmp.Ordered](
 
 // duplicateError makes the Encoder fail with the error for a key that equals another key.
 func (s *encoder) duplicateError(key reflect.Value) error {
-	return s.fail(key.Type(), fmt.Errorf("%w %s", ErrDuplicateKey, quoted(fmt.Sprint(key))))
+	typ := key.Type()
+	isReference := func() bool { return key.Kind() == reflect.Pointer || key.Kind() == reflect.Interface }
+	for isReference() && !key.IsNil() && !key.Type().Implements(reflect.TypeFor[fmt.Stringer]()) { // not its address
+		key = key.Elem()
+	}
+	return s.fail(typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(fmt.Sprint(key))))
 }
 
 // checkDistinct returns an error if two keys in interfaces are equal but encoded as different

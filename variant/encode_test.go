@@ -203,6 +203,7 @@ func TestMarshalErrors(t *testing.T) {
 		{name: "0.0 beside -0.0", value: map[any]int{0.0: 1, float32(math.Copysign(0, -1)): 2}, err: "duplicate key", is: ErrDuplicateKey},
 		{name: "equal Arrays as keys", value: map[any]int{array(1): 1, array(1): 2}, err: "duplicate key", is: ErrDuplicateKey},
 		{name: "text beside string", value: map[any]int{level(1): 1, "level 1": 2}, err: "duplicate key", is: ErrDuplicateKey},
+		{name: "equal pointers", value: map[any]int{new(1): 1, new(1): 2}, err: "duplicate key \"1\"", is: ErrDuplicateKey},
 		{name: "NaN twice", value: map[float64]int{math.NaN(): 1, math.Float64frombits(0x7FF8000000000123): 2}, err: "duplicate key", is: ErrDuplicateKey},
 		{name: "vectors that are rounded", value: map[Vector2]int{{X: 0.1}: 1, {X: 0.1 + 1e-12}: 2}, err: "duplicate key", is: ErrDuplicateKey},
 		{name: "vectors in 64 bits", value: map[Vector2]int{{X: 0.1}: 1, {X: 0.1 + 1e-12}: 2}, options: &Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}}},

@@ -15,8 +15,13 @@ import (
 func TestCheckJSON(t *testing.T) {
 	five, bad := wire(2, 5), wire(28, 2, 2, 1, 99)
 	bare := wire(29, 1, []byte{7}) // without its padding
+	const noValues = "  values  0 good, 1 bad\n   bytes  0\n nesting  0\n   speed  0 B/s\n\n  errors  offset 0, $: "
 	runCases(t, []testCase{
 		{name: "empty", args: "check -json", status: statusBad, err: "standard input is empty"},
+		{name: "an object", args: "check -frame none -format godot4", in: wire(24, 4, "Node", 0), status: statusBad, out: noValues + "serialized objects are not allowed; allow them with -objects\n"},
+		{name: "text", args: "check -frame none -format godot4", in: []byte("some text"), status: statusBad, out: noValues + "unknown godot4 type id 115; the input is text: gdwire encode makes values of JSON\n"},
+		{name: "text as packets", args: "json -frame u32 -format godot4", in: []byte("some text"), status: statusBad, out: "\n", err: "MaxPacket (8388608); the length is text"},
+		{name: "other order", args: "json -frame u32be -format godot4", in: framed(wire(2, 5)), status: statusBad, out: "\n", err: "in the other byte order (see -frame), the length is 8 bytes"},
 		{name: "empty frames", args: "check -json -frame u32", status: statusBad, err: "standard input is empty"},
 		{name: "values", args: "check -json", in: append(wire(2, 5, 4, "abcde"), bare...), out: `{"index":0,"offset":0,"ok":true,"bytes":8,"trailing":0}
 {"index":1,"offset":8,"ok":true,"bytes":16,"trailing":0}
@@ -59,7 +64,7 @@ func TestCheckJSON(t *testing.T) {
 {"index":1,"offset":16,"ok":false,"bytes":0,"error":"gdwire/stream: offset 16: packet of 20 bytes exceeds MaxPacket (10)","at":16,"path":"$"}
 `},
 		{name: "no frame at all", args: "check -json -frame u32", in: []byte("garbage, of some length"), status: statusBad,
-			out: `{"index":0,"offset":4,"ok":false,"bytes":0,"error":"gdwire/stream: offset 4: packet of 1651663207 bytes exceeds MaxPacket (8388608)","at":4,"path":"$"}
+			out: `{"index":0,"offset":4,"ok":false,"bytes":0,"error":"gdwire/stream: offset 4: packet of 1651663207 bytes exceeds MaxPacket (8388608); the length is text","at":4,"path":"$"}
 `},
 		{name: "frame cut", args: "check -json -frame u32", in: framed(five, bad)[:30], status: statusBad,
 			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}

@@ -57,7 +57,7 @@ import (
 
 func main() { os.Exit(program.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-var program = shell.Program{Hint: open.Hint, Complete: open.CompletePath, Words: words, Groups: []shell.Group{
+var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePath, Words: words, Groups: []shell.Group{
 	{Heading: "Look", Commands: []shell.Command{
 		{Name: "tokens", Operands: "[FILE]", Max: 1, Summary: "Show every token with its offset.",
 			Examples: []string{

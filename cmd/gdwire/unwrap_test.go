@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 func TestUnwrap(t *testing.T) {
@@ -23,6 +28,36 @@ func TestUnwrap(t *testing.T) {
 			require.Equal(t, string(plain), r.out)
 		})
 	}
+	t.Run("text", func(t *testing.T) {
+		const text = "{\"a\": 1, \"b\": [1, 2, 3]}\n"
+		var zstd, gcpf, base64 bytes.Buffer
+		for info, out := range map[fileaccess.Info]*bytes.Buffer{
+			{Container: fileaccess.Raw, Mode: fileaccess.Zstd}: &zstd, {Container: fileaccess.Compressed, Mode: fileaccess.Gzip}: &gcpf,
+			{Container: fileaccess.Raw, Mode: fileaccess.Gzip, Base64: fileaccess.Base64{Text: true, End: " \n"}}: &base64,
+		} {
+			w, err := fileaccess.NewWriter(out, info, nil)
+			require.NoError(t, err)
+			_, err = io.WriteString(w, text)
+			require.NoError(t, errors.Join(err, w.Close()))
+		}
+		for name, in := range map[string]*bytes.Buffer{"zstd-compressed text": &zstd, "gzip-compressed text": &gcpf, "base64 of gzip-compressed text": &base64} {
+			packed := filepath.Join(t.TempDir(), "packed")
+			require.NoError(t, os.WriteFile(packed, in.Bytes(), 0o600))
+			r := runWith(nil, "find", "a", packed)
+			require.Contains(t, r.err, "packed is "+name+", perhaps JSON; gdwire unwrap writes it\n")
+			r = runWith(nil, "unwrap", packed)
+			require.Zero(t, r.status, r.err)
+			require.Equal(t, text, r.out)
+		}
+	})
+	t.Run("base64 after a byte order mark", func(t *testing.T) {
+		packed := filepath.Join(t.TempDir(), "packed")
+		require.NoError(t, os.WriteFile(packed, []byte("\ufeffGwAAAAEAAAAEAAAAAgAAAGhwAAACAAAABQAAAA=="), 0o600))
+		r := runWith(nil, "find", "hp", packed)
+		require.Contains(t, r.err, "packed is perhaps base64 text after other bytes, not values of Godot; commands that only read skip them with -skip 3")
+		r = runWith(nil, "find", "-skip", "3", "hp", packed)
+		require.Contains(t, r.out, "hp = 5")
+	})
 	t.Run("neither compressed nor encrypted", func(t *testing.T) {
 		r := runWith(nil, "unwrap", file)
 		require.Equal(t, statusBad, r.status)

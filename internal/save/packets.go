@@ -15,6 +15,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/wire"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -189,7 +190,7 @@ func (p *Packet) setError(err error) {
 	if err == io.ErrUnexpectedEOF { // not wrapped: the input ends inside the packet
 		at := p.frames.inputOffset()
 		if missing := p.Offset + p.Size - at; p.Size > 0 && missing > 0 {
-			err = fmt.Errorf("the packet is cut: %d of its %d bytes are missing: %w", missing, p.Size, err)
+			err = fmt.Errorf("the packet is cut: %d of its %d bytes are missing: %w%s", missing, p.Size, err, wire.LengthHint(p.Size, at-p.Offset))
 		}
 		p.Err = &gdwire.Error{Offset: at, Path: "$", Err: err}
 		return

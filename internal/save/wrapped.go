@@ -27,6 +27,10 @@ func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 			return got.recognition, nil
 		}
 	}
+	if rest := bytes.TrimLeft(plain.Head, " \t\ufeff"); plain.Certainty == recognize.Foreign && len(rest) < len(plain.Head) && isBase64(rest) {
+		plain.Header = len(plain.Head) - len(rest)
+		plain.Name = "perhaps base64 text after other bytes"
+	}
 	return plain, nil
 }
 
@@ -98,7 +102,8 @@ func (s *Source) base64(o Reading, known Known, plain *Recognition) *wrapped {
 		return nil
 	}
 	r, err := in.Recognize(&o, known)
-	if err != nil || r.Unknown() != nil {
+	isKnown := in.Container.Container != fileaccess.Plain || r.Certainty == recognize.Foreign && in.Size >= minCutText
+	if err != nil || r.Unknown() != nil && !isKnown {
 		return nil
 	}
 	return &wrapped{in, o, r}
@@ -110,7 +115,7 @@ const minCutText = 24
 // isBase64 reports whether text begins as base64 does.
 func isBase64(head []byte) bool {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n"
-	return len(head) >= 8 && len(bytes.Trim(head, digits)) == 0
+	return len(head) >= 8 && len(bytes.Trim(bytes.TrimRight(head, " \t\r\n"), digits)) == 0
 }
 
 // fromStart returns a Source like s that is read from its start. r is what its content is.

@@ -39,6 +39,9 @@ func (n *Nearest) Key(p *Node, key *Step) *Node {
 		if c.Hits > 0 || name == "" {
 			continue
 		}
+		if strings.Contains(text, ".") && strings.HasPrefix(dotted(c)+".", text+".") { // one key, and not several
+			n.best[c] = near{text, -1}
+		}
 		most := allowed(name)
 		if have, ok := n.best[c]; ok {
 			most = have.distance - 1
@@ -63,6 +66,15 @@ func (n *Nearest) keyOf(p *Node) string {
 		name = step.Key.Text
 	}
 	n.names[p] = name
+	return name
+}
+
+// dotted returns the names from p on, between dots.
+func dotted(p *Node) string {
+	name := p.Step().Key.Text
+	for c := range p.Inner {
+		name += "." + dotted(c)
+	}
 	return name
 }
 

@@ -52,12 +52,15 @@ const (
 	All               // [*], each value in the container
 )
 
+// keyHint tells how a key is written that is no name.
+const keyHint = `; keys other than names are written ["…"]`
+
 // Parse parses a path. The $ is optional.
 func Parse(text string) (Path, error) {
 	s := scanner{text: text}
 	p, err := s.path()
 	if err == nil && !s.atEnd() {
-		err = s.errorf("unexpected %s", s.rest())
+		err = s.errorf("unexpected %s%s", s.rest(), keyHint)
 	}
 	return p, err
 }
@@ -97,7 +100,11 @@ func (s *scanner) start() (p Path, change string, err error) {
 	s.space()
 	start := s.pos
 	if !s.accept("=") && !s.accept("+=") && !s.accept("-=") {
-		return p, "", s.errorf("want = and a value")
+		hint := ""
+		if !s.atEnd() {
+			hint = keyHint
+		}
+		return p, "", s.errorf("want = and a value%s", hint)
 	}
 	change = strings.TrimSuffix(s.text[start:s.pos], "=")
 	s.space()
@@ -223,7 +230,7 @@ func (s *scanner) path() (Path, error) {
 			p.Cut = true
 			return p, nil
 		case first && !s.atEnd():
-			return p, s.errorf("want $, a name or [")
+			return p, s.errorf("want $, a name or [%s", keyHint)
 		default:
 			return p, nil
 		}

@@ -78,6 +78,8 @@ func TestNearest(t *testing.T) {
 	longest := strings.Repeat("k", nearKey)
 	for _, row := range []struct{ path, key, want string }{
 		{"hpp", "hp", "there is no $.hpp; did you mean hp?"},
+		{"a.b", "a.b", `there is no $.a.b; did you mean $["a.b"]?`},
+		{"a.b.c", "a.b", `there is no $.a.b.c; did you mean $["a.b"]?`},
 		{"HP", "hp", "there is no $.HP; did you mean hp?"},
 		{"plyer.hp", "player", "there is no $.plyer.hp; did you mean $.player?"},
 		{"hpp", "a b", "there is no $.hpp"},

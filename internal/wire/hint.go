@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // Hint describes, for messages, an input that begins with the four bytes of first in place of a
@@ -40,6 +41,21 @@ func foreign(head []byte) string {
 		return ""
 	}
 	return "; the input is text: for JSON, see package gdjson"
+}
+
+// LengthHint describes, for messages, a length of more than max bytes that is none: it is text, or a shorter one in the
+// other byte order. Otherwise it returns "".
+func LengthHint(length, max int64) string {
+	if uint64(length) > math.MaxUint32 {
+		return ""
+	}
+	if foreign(le.AppendUint32(nil, uint32(length))) != "" {
+		return "; the length is text"
+	}
+	if other := bits.ReverseBytes32(uint32(length)); int64(other) <= max && other >= headerSize {
+		return fmt.Sprintf("; in the other byte order, the length is %d bytes", other)
+	}
+	return ""
 }
 
 // A Guess identifies an input that is not one value. The input is written in pieces of any size,

@@ -10,6 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestLengthHint(t *testing.T) {
+	const other = "; in the other byte order, the length is 20 bytes"
+	for _, c := range []struct {
+		length, max int64
+		want        string
+	}{
+		{20 << 24, 100, other}, {20 << 24, 20, other}, {20 << 24, 19, ""}, {3 << 24, 100, ""}, {200, 100, ""},
+		{0x6c6c6568, 100, "; the length is text"}, {-1, 100, ""}, {1 << 33, 100, ""},
+	} {
+		require.Equal(t, c.want, LengthHint(c.length, c.max), "%+v", c)
+	}
+}
+
 // A Guess knows the kind of an input, in whatever pieces it arrived.
 func TestGuess(t *testing.T) {
 	packet := func(b string) string { return string(le.AppendUint32(nil, uint32(len(b)))) + b }

@@ -501,6 +501,7 @@ func TestEdits(t *testing.T) {
 		{name: "float with its type for an int", before: value("5"), line: "a = f:6", after: value("6.0"), change: "$.a: 6.0, was 5"},
 		{name: "String for a StringName", before: value(`&"x"`), line: `a = "y"`, after: value(`&"y"`), change: `$.a: &"y", was &"x"`},
 		{name: "String for an int", before: value("5"), line: `a = "y"`, err: "$.a is of type int and not String"},
+		{name: "int that no float holds", before: value("1.5"), line: "a = 9007199254740993", err: "$.a is a float, which cannot hold this int"},
 		{name: "int for a String", before: value(`"x"`), line: "a = 5", err: "$.a is of type String and not int"},
 		{name: "String for null", before: value("null"), line: `a = "y"`, after: value(`"y"`), change: `$.a: "y", was null`},
 		{name: "null for an int", before: value("5"), line: "a = null", err: "$.a is of type int and not Nil"},

@@ -35,6 +35,9 @@ type TypeError struct {
 }
 
 func (e *TypeError) Error() string {
+	if e.Old == gdwire.TypeFloat.String() && e.New == gdwire.TypeInt.String() { // others are converted
+		return e.Path + " is a float, which cannot hold this int"
+	}
 	return fmt.Sprintf("%s is of type %s and not %s", e.Path, e.Old, e.New)
 }
 

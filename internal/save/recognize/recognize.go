@@ -236,7 +236,7 @@ func (in *Input) whole() bool { return in.Size == int64(len(in.Head)) }
 var signatures = []struct{ start, name string }{
 	{"RSRC", "a resource of Godot (.res, .scn)"}, {"RSCC", "a compressed resource of Godot (.res, .scn)"},
 	{"GDPC", "a package of Godot (.pck)"}, {"ECFG", "project settings of Godot (project.binary)"},
-	{"GDSC", "a compiled script of Godot (.gdc)"}, {"GST2", "a texture of Godot (.ctex)"}, {"GDST", "a texture of Godot (.stex)"},
+	{"GDSC", "a compiled script or cached shader of Godot (.gdc, .cache)"}, {"GST2", "a texture of Godot (.ctex)"}, {"GDST", "a texture of Godot (.stex)"},
 	{"\x89PNG", "a PNG image"}, {"\xff\xd8\xff", "a JPEG image"}, {"RIFF", "a RIFF file (WebP, WAV)"}, {"OggS", "an Ogg file"},
 	{"\x1f\x8b", "gzip data"}, {"\x28\xb5\x2f\xfd", "Zstandard data"}, {"PK\x03\x04", "a ZIP archive"}, {"7z\xbc\xaf", "a 7-Zip archive"},
 	{"\x7fELF", "an ELF program"}, {"SQLite format 3\x00", "an SQLite database"}, {"%PDF", "a PDF document"},
@@ -253,7 +253,7 @@ func (in *Input) bySignature() Result {
 		}
 	}
 	switch {
-	case isText(in.Head):
+	case isText(in.Head, in.whole()):
 		if isJSON(in.Head) {
 			return Result{Certainty: Foreign, Name: "text, perhaps JSON"}
 		}
@@ -266,13 +266,22 @@ func (in *Input) bySignature() Result {
 	return Result{}
 }
 
-// isText reports whether b is text. Encoded values are not, because lengths and headers contain
+// isText reports whether b, which is whole or cut, is text. Encoded values are not, because lengths and headers contain
 // NULs.
-func isText(b []byte) bool {
-	if len(b) < 4 || bytes.IndexByte(b, 0) >= 0 {
+func isText(b []byte, whole bool) bool {
+	const rare = 32 // bytes of text for each control character
+	controls := 0
+	for _, c := range b {
+		if c == 0 {
+			return false
+		} else if isControl(c) {
+			controls++
+		}
+	}
+	if len(b) < 4 || controls*rare > len(b) {
 		return false
 	}
-	return isUTF8(b)
+	return utf8.Valid(b) || !whole && isUTF8(b)
 }
 
 // isUTF8 reports whether b is the start of UTF-8.

@@ -381,13 +381,16 @@ func TestForeign(t *testing.T) {
 		"\"text\"":                            "text, perhaps JSON",
 		"{\"a\": 1}":                          "text, perhaps JSON",
 		"hello, Jürgen":                       "text",
-		"hello, \xc3":                         "text",
+		"GDSC\x04\x00\x00\x00":                "a compiled script or cached shader of Godot (.gdc, .cache)",
 		"\xff\xfe{\x00}\x00":                  "text in UTF-16, perhaps JSON",
 		"\x00\x00\x00\x00\x00":                "nothing but zeros",
 	} {
 		t.Run(fmt.Sprintf("%q", start), func(t *testing.T) {
 			requireResult(t, Result{Certainty: Foreign, Name: want}, file([]byte(start)), start)
 		})
+	}
+	for _, b := range []string{"\x01\x02\x03\x04\x05\x06\x07\x08", "hello, \xc3", "abcde\xe2\x82"} { // no text
+		requireResult(t, Result{}, file([]byte(b)), b)
 	}
 	taken := 0
 	r := rand.New(rand.NewPCG(5, 6))

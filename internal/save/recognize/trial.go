@@ -3,6 +3,7 @@ package recognize
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/maphash"
 	"io"
 	"math"
@@ -176,14 +177,14 @@ func (t *trial) readBare() {
 		start := int64(used)
 		used += v.size
 		switch left := in.known() - int64(used); {
-		case v.err == io.ErrUnexpectedEOF && (in.whole() || in.Size >= 0 && start+v.least > in.Size):
+		case errors.Is(v.err, io.ErrUnexpectedEOF) && (in.whole() || in.Size >= 0 && start+v.least > in.Size):
 			t.ending, t.end = cut, max(start+v.least, in.known()+1)
-		case v.err == io.ErrUnexpectedEOF && v.exact && in.Size >= 0:
+		case errors.Is(v.err, io.ErrUnexpectedEOF) && v.exact && in.Size >= 0:
 			t.end = start + v.least
 			if t.trailing = t.end < in.Size; !t.trailing {
 				t.ending = whole
 			}
-		case v.err == io.ErrUnexpectedEOF && len(in.Head) >= PipeSize:
+		case errors.Is(v.err, io.ErrUnexpectedEOF) && len(in.Head) >= PipeSize:
 			t.ending = whole // it can end anywhere after the head
 		case v.err != nil:
 		case left == 0:
@@ -256,7 +257,7 @@ func (t *trial) packet(offset int, b []byte, n int64) (fills, reads bool) {
 	if c == nil {
 		v := t.value(b)
 		mayFill := v.least == n || v.least < n && !v.exact
-		return v.err == nil && v.size == len(b), v.err == io.ErrUnexpectedEOF && mayFill || len(b) == 0
+		return v.err == nil && v.size == len(b), errors.Is(v.err, io.ErrUnexpectedEOF) && mayFill || len(b) == 0
 	}
 	t.unpacked += len(c.Content)
 	if c.Cut && c.Sure && len(c.Content) < minPacket {
@@ -267,7 +268,7 @@ func (t *trial) packet(offset int, b []byte, n int64) (fills, reads bool) {
 	rest := c.Content[v.size:]
 	whole := v.err == nil && (len(rest) == 0 || c.Zeros && len(bytes.Trim(rest, "\x00")) == 0)
 	if c.Cut {
-		reads = v.err == io.ErrUnexpectedEOF
+		reads = errors.Is(v.err, io.ErrUnexpectedEOF)
 		return reads, reads || whole // a checksum follows
 	}
 	return whole, false

@@ -223,8 +223,8 @@ func packedPackets() []packet {
 func godot2Packets() []packet {
 	const g2 = "godot2"
 	return []packet{
-		{name: "shared Array", formats: g2, packet: "<Array> 01000080 <Nil>", tokens: "ArrayStart 1 | Nil | End", tokensOnly: true},
-		{name: "shared Dictionary", formats: g2, packet: "<Dictionary> 00000080", tokens: "DictStart 0 | End", tokensOnly: true},
+		{name: "shared Array", formats: g2, packet: "<Array> 01000080 <Nil>", tokens: "ArrayStart 1 shared | Nil | End", tokensOnly: true},
+		{name: "shared Dictionary", formats: g2, packet: "<Dictionary> 00000080", tokens: "DictStart 0 shared | End", tokensOnly: true},
 		{name: "Image", formats: g2, packet: "<Image> 03000000 01000000 02000000 04000000 05000000 01020304 05000000",
 			tokens: "ImageStart format 3, mipmaps 1, 2x4, 5 bytes | Chunk Image 5: 0102030405 | End"},
 		{name: "empty Image", formats: g2, packet: "<Image> 00000000 00000000 00000000 00000000 00000000", tokens: "ImageStart format 0, mipmaps 0, 0x0, 0 bytes | End"},

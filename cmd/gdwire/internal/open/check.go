@@ -222,7 +222,7 @@ func (c *summary) line(good bool) {
 		fmt.Fprintf(c.Out, ", %s, frame %s, %s", from.Format, from.Frame, from.Container)
 	}
 	for _, err := range c.errors[:min(len(c.errors), 1)] {
-		fmt.Fprintf(c.Out, "; %s", shell.Printable(strings.TrimPrefix(err.Error(), "gdwire: ")))
+		fmt.Fprintf(c.Out, "; %s", strings.TrimPrefix(ErrorText(err), "gdwire: "))
 	}
 	if c.bad > 1 {
 		fmt.Fprintf(c.Out, ", and %s more errors", humanize.Comma(c.bad-1))
@@ -250,7 +250,7 @@ func (c *summary) typeCounts() (lines []string) {
 
 func (c *summary) errorTexts() (lines []string) {
 	for _, err := range c.errors {
-		lines = append(lines, c.Colors.Bad.Sprint(shell.Printable(strings.TrimPrefix(err.Error(), "gdwire: "))))
+		lines = append(lines, c.Colors.Bad.Sprint(strings.TrimPrefix(ErrorText(err), "gdwire: ")))
 	}
 	if more := c.bad - int64(len(c.errors)); more > 0 {
 		lines = append(lines, "and "+humanize.Comma(more)+" more")

@@ -4,11 +4,13 @@ package open
 import (
 	"errors"
 	"math"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/wire"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -111,8 +113,19 @@ func (l Limits) raised(size int64) Limits {
 	return l
 }
 
-// Hint returns a hint at the flag that allows what an error reports, or "".
-func Hint(err error) string {
+// words contains what messages of packages mention, and the words of the command for it.
+var words = strings.NewReplacer(
+	"for JSON, see package gdjson", "gdwire encode makes values of JSON",
+	": see packages savefile and stream", ": see -frame",
+	"in the other byte order,", "in the other byte order (see -frame),",
+	"a compressed file, see package savefile", "a compressed file",
+	"an encrypted file, see package savefile", "an encrypted file",
+	"Limits.Size to be disabled", "-max-content none", "a larger Limits.Size", "a larger -max-content")
+
+// ErrorText returns the text of an error with a hint at the flag that allows what it reports.
+func ErrorText(err error) string { return shell.Printable(words.Replace(err.Error())) + hint(err) }
+
+func hint(err error) string {
 	switch {
 	case errors.Is(err, gdwire.ErrObject):
 		return "; allow them with -objects"
@@ -135,7 +148,7 @@ func limitHint(err error) string {
 		name = limit.Name
 	case errors.As(err, &file):
 		name = file.Name
-	case errors.As(err, &packet):
+	case errors.As(err, &packet) && wire.LengthHint(packet.Size, packet.Max) == "":
 		name = "MaxPacket"
 	}
 	for _, l := range append(limits[:len(limits):len(limits)], contentLimit) {

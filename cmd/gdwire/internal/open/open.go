@@ -62,7 +62,9 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 		return nil
 	case len(r.Readings) > 1:
 		return shell.Choicef("%s %w; choose one:%s", in.Name, why, readings(r, in.Reading))
-	case in.Container.Container == fileaccess.Raw:
+	case !in.Container.IsPlain() && r.Name != "":
+		return fmt.Errorf("%s is %s%s; gdwire unwrap writes it", in.Name, contained(&in.Container), r.Name)
+	case !in.Container.IsPlain():
 		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, ContainerText(&in.Container), why)
 	case r.IsConverted():
 		return fmt.Errorf("%s %w", in.Name, why)
@@ -130,6 +132,20 @@ func frameText(f save.Frame) string {
 	return "packets with length (-frame " + f.String() + ")"
 }
 
+// contained describes a container before the name of its content.
+func contained(info *fileaccess.Info) (text string) {
+	if info.Base64.Text {
+		text = "base64 of "
+	}
+	switch info.Container {
+	case fileaccess.Compressed, fileaccess.Raw:
+		text += info.Mode.String() + "-compressed "
+	case fileaccess.Encrypted:
+		text += "encrypted "
+	}
+	return text
+}
+
 // ContainerText describes a container, after a comma.
 func ContainerText(info *fileaccess.Info) (text string) {
 	switch info.Container {
@@ -139,6 +155,9 @@ func ContainerText(info *fileaccess.Info) (text string) {
 		text = ", compressed with " + info.Mode.String() + " as by a script"
 	case fileaccess.Encrypted:
 		text = ", encrypted as by " + info.Layout.String()
+		if info.Layout == fileaccess.LayoutGodot3 {
+			text = ", encrypted as by godot2 and godot3"
+		}
 	}
 	if info.Base64.Text {
 		text += ", in base64"

@@ -157,10 +157,6 @@ func (v *tokenPrinter) appendContent(dst []byte, t gdwire.Token, width int) []by
 		return strconv.AppendInt(dst, t.Len(), 10)
 	case gdwire.KindChunk:
 		return v.appendElements(dst, t, width)
-	case gdwire.KindArrayStart, gdwire.KindDictStart:
-		if len(t.Bytes()) == 0 { // no declared types
-			return strconv.AppendInt(dst, t.Len(), 10)
-		}
 	}
 	if t.Components() > 0 {
 		return v.appendReals(dst, t)

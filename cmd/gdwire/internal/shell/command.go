@@ -15,8 +15,8 @@ type Program struct {
 	Groups []Group
 	// Words answers to names of commands that other programs have.
 	Words []Word
-	// Hint returns the rest of an error message, with a hint at the flag that helps, or "".
-	Hint func(error) string
+	// ErrorText returns the text of an error, with a hint at the flag that helps.
+	ErrorText func(error) string
 	// Complete returns the paths in a file that begin with a word.
 	Complete func(file, word string) []string
 }

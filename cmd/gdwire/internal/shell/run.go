@@ -15,7 +15,7 @@ import (
 // Run runs the command in args and returns its exit status.
 func (p *Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := NewStdio(stdin, stdout, stderr)
-	s.hint = p.Hint
+	s.errorText = p.ErrorText
 	err := p.execute(args, s)
 	if failed := s.Out.Flush(); failed != nil && (err == nil || err == ErrBad) {
 		err = failed

@@ -35,15 +35,15 @@ type Stdio struct {
 	Width      int  // columns of Out
 	Colors     Palette
 
-	output   *outfile.File // of -o, or nil
-	compares bool          // see Command
-	replaces bool          // output replaces the input
-	quiet    bool          // -q
-	notes    []string      // messages for the end
-	hint     func(error) string
-	warn     *color.Color // for Errs
-	bar      *progressbar.ProgressBar
-	counts   bool // bar counts files
+	output    *outfile.File // of -o, or nil
+	compares  bool          // see Command
+	replaces  bool          // output replaces the input
+	quiet     bool          // -q
+	notes     []string      // messages for the end
+	errorText func(error) string
+	warn      *color.Color // for Errs
+	bar       *progressbar.ProgressBar
+	counts    bool // bar counts files
 }
 
 // A Palette contains the colors of the output.
@@ -111,13 +111,12 @@ func pen(w io.Writer, a ...color.Attribute) *color.Color {
 
 // Report writes an error to Errs, with the flag that raises the limit in it.
 func (s *Stdio) Report(err error) {
-	text := err.Error()
+	text := Printable(err.Error())
+	if s.errorText != nil {
+		text = s.errorText(err)
+	}
 	if !strings.HasPrefix(text, "gdwire") {
 		text = "gdwire: " + text
-	}
-	text = Printable(text)
-	if s.hint != nil {
-		text += s.hint(err)
 	}
 	s.Clear()
 	fmt.Fprintln(s.Errs, s.warn.Sprint(text))
