@@ -41,7 +41,8 @@ func Compress(dst, src []byte, mode Mode) ([]byte, error) {
 // content; of content beyond maxSize, it counts the bytes without keeping them. An error is an
 // [*Error] with an offset in src. dst is then returned with its length unchanged.
 func Decompress(dst, src []byte, mode Mode, maxSize int64) ([]byte, error) {
-	if most := int64(math.MaxInt - len(dst)); maxSize < 0 || maxSize > most { // of a slice where an int has 32 bits
+	most := int64(math.MaxInt - len(dst))
+	if maxSize > most || maxSize < 0 && math.MaxInt < math.MaxInt64 { // of a slice where an int has 32 bits
 		maxSize = most
 	}
 	open := func() (*Reader, error) {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -284,8 +285,10 @@ func TestRawWindow(t *testing.T) {
 		require.ErrorIs(t, err, fileaccess.ErrLimit)
 		require.ErrorContains(t, err, c.want)
 		require.NotErrorAs(t, err, new(*fileaccess.LimitError))
-		got, err := fileaccess.Decompress(nil, frame, fileaccess.Zstd, -1)
-		require.NoError(t, err)
-		require.Equal(t, "abcd", string(got))
+		if math.MaxInt == math.MaxInt64 {
+			got, err := fileaccess.Decompress(nil, frame, fileaccess.Zstd, -1)
+			require.NoError(t, err)
+			require.Equal(t, "abcd", string(got))
+		}
 	}
 }
