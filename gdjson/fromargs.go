@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/enginejson"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -118,7 +117,7 @@ func (r *reader) stringOf() []byte {
 	case '{', '[', 't', 'f':
 		return s
 	}
-	_, s = enginejson.StandardNumber(nil, s)
+	_, s = standardNumber(nil, s)
 	x, _ := parseReal(s)
 	return appendText(nil, x, 64)
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/enginejson"
 )
 
 // FromJSON reads one JSON value from r, up to the end of r, and writes it to e.
@@ -41,7 +40,7 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, opts ...Options) error {
 		return err
 	}
 	start := e.OutputOffset()
-	p.at = cursor{pos: enginejson.SkipSpace(p.text.json, 0)}
+	p.at = cursor{pos: skipSpace(p.text.json, 0)}
 	var err error
 	if p.o.Plain {
 		err = p.plain()

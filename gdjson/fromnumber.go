@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/enginejson"
 )
 
 // parseReal parses a JSON number as the nearest float64. 1e99999 is infinity. For
@@ -191,9 +190,9 @@ func lenientFloat(b []byte) float64 {
 
 // floatLen returns the length of the decimal without a sign that b starts with.
 func floatLen(b []byte) int {
-	end := enginejson.Digits(b, 0)
+	end := digits(b, 0)
 	if end < len(b) && b[end] == '.' {
-		if fraction := enginejson.Digits(b, end+1); fraction > 1 {
+		if fraction := digits(b, end+1); fraction > 1 {
 			end = fraction
 		}
 	}
@@ -204,7 +203,7 @@ func floatLen(b []byte) int {
 	if exponent < len(b) && (b[exponent] == '+' || b[exponent] == '-') {
 		exponent++
 	}
-	if last := enginejson.Digits(b, exponent); last > exponent {
+	if last := digits(b, exponent); last > exponent {
 		return last
 	}
 	return end

@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/enginejson"
 )
 
 // A reader converts the value of a text and writes it to an Encoder.
@@ -69,7 +68,7 @@ func (r *reader) peek() byte { return r.text.json[r.at.pos] }
 func (r *reader) enter() node {
 	n := r.text.nodes[r.at.node]
 	r.at.node++
-	r.at.pos = enginejson.SkipSpace(r.text.json, r.at.pos+1)
+	r.at.pos = skipSpace(r.text.json, r.at.pos+1)
 	return n
 }
 
@@ -78,13 +77,13 @@ func (r *reader) enter() node {
 func (r *reader) separate() {
 	b, i := r.text.json, r.at.pos
 	if b[i] <= ' ' {
-		i = enginejson.SkipSpace(b, i)
+		i = skipSpace(b, i)
 	}
 	if b[i] == ',' {
 		i++
 	}
 	if b[i] <= ' ' {
-		i = enginejson.SkipSpace(b, i)
+		i = skipSpace(b, i)
 	}
 	r.at.pos = i
 }
@@ -111,7 +110,7 @@ func (r *reader) literal() []byte {
 	b := r.text.json[r.at.pos:end]
 	r.at.pos = end
 	if r.o.Lenient {
-		r.scratch, b = enginejson.StandardNumber(r.scratch, b)
+		r.scratch, b = standardNumber(r.scratch, b)
 	}
 	return b
 }
@@ -131,8 +130,8 @@ func (r *reader) string() []byte {
 // name reads a member's name and moves to its value.
 func (r *reader) name() []byte {
 	name := r.string()
-	i := enginejson.SkipSpace(r.text.json, r.at.pos)
-	r.at.pos = enginejson.SkipSpace(r.text.json, i+1) // after the colon
+	i := skipSpace(r.text.json, r.at.pos)
+	r.at.pos = skipSpace(r.text.json, i+1) // after the colon
 	return name
 }
 

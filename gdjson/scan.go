@@ -6,8 +6,6 @@ import (
 	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/gdwire/gdwire/internal/enginejson"
 )
 
 // The engine's JSON is not quite JSON. JSON.stringify writes most control characters
@@ -66,7 +64,7 @@ func (t *text) scan() bool {
 			n := &t.nodes[top]
 			if b[i] == ',' && n.count > 0 {
 				if t.lenient {
-					if next := enginejson.SkipSpace(b, i+1); next < len(b) && b[next] == b[n.end]+2 {
+					if next := skipSpace(b, i+1); next < len(b) && b[next] == b[n.end]+2 {
 						continue // a comma after the last element or member
 					}
 				}
@@ -212,14 +210,14 @@ func (t *text) scanNumber(i int) (int, bool) {
 		i++
 	}
 	first := i
-	i = enginejson.Digits(b, i)
+	i = digits(b, i)
 	whole := i - first
 	if !t.lenient && (whole == 0 || b[first] == '0' && whole > 1) {
 		return i, false
 	}
 	if i < len(b) && b[i] == '.' {
 		first = i + 1
-		if i = enginejson.Digits(b, first); i == first && (!t.lenient || whole == 0) {
+		if i = digits(b, first); i == first && (!t.lenient || whole == 0) {
 			return i, false
 		}
 	}
@@ -231,7 +229,7 @@ func (t *text) scanNumber(i int) (int, bool) {
 			i++
 		}
 		first = i
-		if i = enginejson.Digits(b, i); i == first {
+		if i = digits(b, i); i == first {
 			return i, false
 		}
 	}

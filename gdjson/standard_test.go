@@ -8,8 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
-
-	"github.com/gdwire/gdwire/internal/enginejson"
 )
 
 // A shift says that the bytes after offset at of a text are grown bytes further on in
@@ -19,7 +17,7 @@ type shift struct {
 }
 
 // A standardizer converts a text to standard JSON, of another length. It is the reference for
-// scan and enginejson.Standard.
+// scan and standardJSON.
 type standardizer struct {
 	text   []byte
 	std    []byte // text[:done], converted
@@ -41,7 +39,7 @@ func standardize(text []byte, lenient bool) (std []byte, shifts []shift) {
 		case c < ' ' && c != '\t' && c != '\n' && c != '\r':
 			s.replace(i, i+1, " ")
 		case c == ',':
-			next := enginejson.SkipSpace(text, i+1)
+			next := skipSpace(text, i+1)
 			if next < len(text) && (text[next] == ']' || text[next] == '}') && last != '[' && last != '{' && last != ',' {
 				s.replace(i, i+1, " ")
 			}
@@ -93,11 +91,11 @@ func (s *standardizer) number(i int) int {
 	if s.text[i] == '-' {
 		i++
 	}
-	point := enginejson.Digits(s.text, i)
+	point := digits(s.text, i)
 	whole, end := s.text[i:point], point
 	var fraction []byte
 	if point < len(s.text) && s.text[point] == '.' {
-		end = enginejson.Digits(s.text, point+1)
+		end = digits(s.text, point+1)
 		fraction = s.text[point+1 : end]
 	}
 	switch {
@@ -190,11 +188,11 @@ func TestFromStandard(t *testing.T) {
 	}
 }
 
-// checkSameLength checks that enginejson.Standard returns text that is valid if the standardized text
+// checkSameLength checks that standardJSON returns text that is valid if the standardized text
 // is, and otherwise invalid at the same offset.
 func checkSameLength(t *testing.T, text []byte, lenient bool) {
 	std, shifts := standardize(text, lenient)
-	same := enginejson.Standard(text, lenient)
+	same := standardJSON(text, lenient)
 	require.Len(t, same, len(text))
 	offset := func(text []byte) int64 {
 		d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true))
@@ -208,4 +206,31 @@ func checkSameLength(t *testing.T, text []byte, lenient bool) {
 		}
 	}
 	require.Equal(t, fromStandard(shifts, offset(std)), offset(same), "%q, %q, %q", text, std, same)
+}
+
+// FuzzScan compares standardJSON with an independent conversion.
+func TestStandard(t *testing.T) {
+	for _, c := range []struct{ text, want, lenient string }{
+		{`{"a": [1, -0.5e3, "b\n", "\\v"]}`, `{"a": [1, -0.5e3, "b\n", "\\v"]}`, `{"a": [1, -0.5e3, "b\n", "\\v"]}`},
+		{"[\"a\x01\nb\\v\"]", `["a  b\t"]`, `["a  b\t"]`},
+		{"[1,\x01]", "[1,\x01]", "[1  ]"},
+		{`[007, -01.50, 1., -.5e5, "00"]`, `[007, -01.50, 1., -.5e5, "00"]`, `[111, -11111, 11, -11e5, "00"]`},
+		{`[,] [1,,] [-] [1..5]`, `[,] [1,,] [-] [1..5]`, `[,] [1,,] [-] [1..5]`},
+		{`["a\`, `["a\`, `["a\`},
+	} {
+		text := []byte(c.text)
+		require.Equal(t, c.want, string(standardJSON(text, false)))
+		require.Equal(t, c.lenient, string(standardJSON(text, true)))
+		require.Equal(t, c.text, string(text), "the text stays")
+	}
+}
+
+func TestStandardNumber(t *testing.T) {
+	for text, want := range map[string]string{
+		"0": "0", "-0": "-0", "00": "0", "-00": "-0", "007": "7", "-01.50": "-1.50", "1.": "1", "1.e5": "1e5", "-.5": "-0.5", "-.5e-3": "-0.5e-3",
+		"0.5": "0.5", "00.5": "0.5", "10": "10", "0e5": "0e5", "00e5": "0e5", "-": "-", "true": "true", "1.50": "1.50",
+	} {
+		_, got := standardNumber(nil, []byte(text))
+		require.Equal(t, want, string(got), text)
+	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/checked"
-	"github.com/gdwire/gdwire/internal/enginejson"
 )
 
 // read reads src to its end: one value in no more than most bytes. If unique is set, the
@@ -71,10 +70,10 @@ func (t *text) readAll(src io.Reader, most int64) error {
 }
 
 // syntaxError returns the error for text that scan did not accept. jsontext finds the error
-// in a copy in which enginejson.Standard replaces the engine's deviations from JSON by as many bytes
+// in a copy in which standardJSON replaces the engine's deviations from JSON by as many bytes
 // of JSON.
 func (t *text) syntaxError() error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(enginejson.Standard(t.json, t.lenient)), jsontext.AllowDuplicateNames(true))
+	d := jsontext.NewDecoder(bytes.NewBuffer(standardJSON(t.json, t.lenient)), jsontext.AllowDuplicateNames(true))
 	_, err := d.ReadValue()
 	switch err {
 	case io.EOF:
@@ -102,7 +101,7 @@ func (t *text) syntaxError() error {
 }
 
 // restoreNames returns p, which jsontext returned for an error at offset, with the names as
-// they are in the text. jsontext read a copy in which enginejson.Standard replaced bytes.
+// they are in the text. jsontext read a copy in which standardJSON replaced bytes.
 func (t *text) restoreNames(p jsontext.Pointer, offset int64) string {
 	var scratch, b []byte
 	open := t.walk(int(offset), func(*level) {})
@@ -251,7 +250,7 @@ type level struct {
 func (t *text) walk(end int, named func(*level)) (open []level) {
 	nodes := 0
 	for i := 0; ; {
-		if i = enginejson.SkipSpace(t.json, i); i > end || i == len(t.json) {
+		if i = skipSpace(t.json, i); i > end || i == len(t.json) {
 			return open
 		}
 		var last *level

@@ -74,22 +74,3 @@ func TestEncodeLike(t *testing.T) {
 		})
 	}
 }
-
-// Numbers are infinity again after text that is JSON for engines only.
-func TestEncodeInfinity(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	old := framed(wire(28, 2, 4, "\v", 33, 1, math.Inf(1)))
-	require.NoError(t, os.WriteFile(file, old, 0o600))
-	for _, text := range []string{
-		`["s:\u000b",{"type":"PackedFloat64Array","args":[1.7976931348623157e+308]}]`,
-		`["s:\v",{"type":"PackedFloat64Array","args":[1.7976931348623157e+308,],},]`,
-		"\x01[\"s:\v\",{\"type\":\"PackedFloat64Array\",\"args\":[1.7976931348623157e+308]}]",
-	} {
-		r := runWith([]byte(text), "encode", "-lenient", "-like", file)
-		require.Zero(t, r.status, r.err)
-		require.Equal(t, string(old), r.out)
-		require.Contains(t, r.err, "1 numbers are infinity again")
-	}
-	r := runWith([]byte(`[{"args":[1.7976931348623157e+308,],"type":"PackedFloat64Array"}]`), "encode", "-lenient", "-frame", "u32")
-	require.Contains(t, r.err, "1.7976931348623157e+308 at /0/args/0: jq writes infinity as this number")
-}

@@ -160,14 +160,6 @@ func (e *jsonEncoder) values(s *shell.Stdio, name string) (all []*encoded, err e
 	for values.Scan() {
 		v := values.Bytes()
 		start := end - int64(len(v))
-		if len(all) < len(e.old) {
-			var n int
-			if v, n = restoreInfinity(v, e.old[len(all)], e.Decoder, e.json); n > 0 {
-				s.Infof("%d numbers are infinity again, as in %s, which jq had made 1.797e308", n, e.like)
-			}
-		} else if !jo.Plain {
-			noteLargest(s, v, jo.Lenient)
-		}
 		if len(v) > largeText {
 			runtime.GC() // values moved the text to larger and larger memory; the value can use the old
 		}
@@ -178,7 +170,7 @@ func (e *jsonEncoder) values(s *shell.Stdio, name string) (all []*encoded, err e
 			}
 		}
 		if err != nil {
-			return nil, shell.Prefixed(in.Name, e.explainPlain(explainLargest(shiftedJSON(err, start), v, jo.Lenient)))
+			return nil, shell.Prefixed(in.Name, e.explainPlain(shiftedJSON(err, start)))
 		}
 		all = append(all, b)
 	}

@@ -1,16 +1,15 @@
-// Package enginejson makes standard JSON of the JSON that engines write and read.
-package enginejson
+package gdjson
 
 import (
 	"bytes"
 	"slices"
 )
 
-// Standard returns a copy of text in which as many bytes of JSON replace each deviation from JSON:
+// standardJSON returns a copy of text in which as many bytes of JSON replace each deviation from JSON:
 // those that JSON.stringify writes, or if lenient is set, those that JSON.parse accepts. The result
 // is JSON if the text is accepted, and otherwise invalid at the same offset. Characters of strings
 // and digits can differ.
-func Standard(text []byte, lenient bool) []byte {
+func standardJSON(text []byte, lenient bool) []byte {
 	b := bytes.Clone(text)
 	last := byte(0) // the latest byte that is not white space
 	for i := 0; i < len(b); i++ {
@@ -21,7 +20,7 @@ func Standard(text []byte, lenient bool) []byte {
 		case c < ' ' && c != '\t' && c != '\n' && c != '\r':
 			b[i] = ' '
 		case c == ',':
-			next := SkipSpace(b, i+1)
+			next := skipSpace(b, i+1)
 			if next < len(b) && (b[next] == ']' || b[next] == '}') && last != '[' && last != '{' && last != ',' {
 				b[i] = ' '
 			}
@@ -58,9 +57,9 @@ func replaceNumber(b []byte, i int) int {
 	if b[i] == '-' {
 		i++
 	}
-	end := Digits(b, i)
+	end := digits(b, i)
 	if end < len(b) && b[end] == '.' {
-		end = Digits(b, end+1)
+		end = digits(b, end+1)
 	}
 	number := b[i:end]
 	switch {
@@ -69,7 +68,7 @@ func replaceNumber(b []byte, i int) int {
 	case end < len(b) && b[end] == '.': // nor this
 		return end
 	}
-	if _, std := StandardNumber(nil, number); len(std) != len(number) {
+	if _, std := standardNumber(nil, number); len(std) != len(number) {
 		for j := range number {
 			number[j] = '1'
 		}
@@ -86,21 +85,21 @@ func exponentEnd(b []byte, i int) int {
 	if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
 		i++
 	}
-	return Digits(b, i)
+	return digits(b, i)
 }
 
-// StandardNumber returns the number b, which the engine accepts, as JSON: with a digit
+// standardNumber returns the number b, which the engine accepts, as JSON: with a digit
 // before the point, and without further zeros there and a point without digits. If this
 // changes it, the result is in scratch.
-func StandardNumber(scratch, b []byte) (_, std []byte) {
+func standardNumber(scratch, b []byte) (_, std []byte) {
 	unsigned := bytes.TrimPrefix(b, []byte("-"))
-	point := Digits(unsigned, 0)
+	point := digits(unsigned, 0)
 	whole, rest := unsigned[:point], unsigned[point:]
 	trimmed := bytes.TrimLeft(whole, "0")
 	if len(trimmed) == 0 && (len(whole) > 0 || bytes.HasPrefix(rest, []byte("."))) {
 		trimmed = []byte("0")
 	}
-	noFraction := bytes.HasPrefix(rest, []byte(".")) && Digits(rest, 1) == 1
+	noFraction := bytes.HasPrefix(rest, []byte(".")) && digits(rest, 1) == 1
 	if len(trimmed) == len(whole) && !noFraction {
 		return scratch, b
 	}
@@ -113,17 +112,17 @@ func StandardNumber(scratch, b []byte) (_, std []byte) {
 	return scratch, scratch
 }
 
-// Digits returns the offset after the digits at i.
-func Digits(b []byte, i int) int {
+// digits returns the offset after the digits at i.
+func digits(b []byte, i int) int {
 	for i < len(b) && b[i]-'0' < 10 {
 		i++
 	}
 	return i
 }
 
-// SkipSpace returns the offset after the white space at i, if there is any. Control characters are
+// skipSpace returns the offset after the white space at i, if there is any. Control characters are
 // white space.
-func SkipSpace(b []byte, i int) int {
+func skipSpace(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' {
 		i++
 	}
