@@ -41,6 +41,7 @@ func newTokenPrinter(s *shell.Stdio) *tokenPrinter {
 // A tokenPrinter appends the parts of a line to one buffer. Package fmt would take several
 // times as long, because most tokens are small and each takes a line.
 type tokenPrinter struct {
+	shares bool // counts can have the shared bit of Godot 2
 	*shell.Stdio
 	offset          paint
 	kinds, contents [256]paint
@@ -59,6 +60,7 @@ func paintOf(c *color.Color) paint {
 
 // show shows the tokens of a packet.
 func (v *tokenPrinter) show(p *save.Packet) error {
+	v.shares = p.Options().Format == gdwire.Godot2
 	if p.Framed() {
 		head := fmt.Sprintf("packet %d, offset %d, %d bytes", p.Index, p.Offset, p.Size)
 		if p.Packed != nil && p.Err == nil {
@@ -157,6 +159,10 @@ func (v *tokenPrinter) appendContent(dst []byte, t gdwire.Token, width int) []by
 		return strconv.AppendInt(dst, t.Len(), 10)
 	case gdwire.KindChunk:
 		return v.appendElements(dst, t, width)
+	case gdwire.KindArrayStart, gdwire.KindDictStart:
+		if len(t.Bytes()) == 0 && !v.shares { // no declared types: without an allocation
+			return strconv.AppendInt(dst, t.Len(), 10)
+		}
 	}
 	if t.Components() > 0 {
 		return v.appendReals(dst, t)
