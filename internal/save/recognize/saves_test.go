@@ -187,7 +187,7 @@ func readable(b []byte, format gdwire.Format) bool {
 // TestDamagedSaves flips one bit of framed saves. They are never read without an error in
 // another format than before.
 func TestDamagedSaves(t *testing.T) {
-	files, flips := 20, 50
+	files, flips := 10, 25
 	if full() {
 		files = 200
 	}
@@ -419,7 +419,7 @@ func (s *saves) longFramed(t *testing.T, f Frame, size int64) ([]byte, int64) {
 // TestCutForms cuts saves of 1 KiB to 64 MiB of each format and frame, of one packet and of several. As long
 // as 1/16 is left, the frame and format are recognized, or are among several, and others are not.
 func TestCutForms(t *testing.T) {
-	n := 400
+	n := 120
 	if full() {
 		n = 8_000
 	}
@@ -456,7 +456,7 @@ func TestCutForms(t *testing.T) {
 // TestDamageForms overwrites bytes of saves of 1 KiB to 64 MiB of each format and frame, as a disk does. The
 // frame and format are recognized, or are among several, or nothing is.
 func TestDamageForms(t *testing.T) {
-	n := 400
+	n := 120
 	if full() {
 		n = 8_000
 	}
