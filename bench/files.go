@@ -1,10 +1,16 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 
+	"github.com/fxamacker/cbor/v2"
+
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/savefile"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // fileGroup copies one huge array from file to file. All contenders use a buffer
@@ -125,6 +131,50 @@ var arraysGroup = group{
 			}),
 		}
 	},
+}
+
+// saveGroup reads saved games: one of 10 KB into a tree of any, and of one of 1 MB what Open recognizes.
+var saveGroup = group{
+	name:    "savefile",
+	counted: true,
+	about:   "A saved game in its file: 10 KB into a tree of any, and Open of 1 MB.",
+	setup: func(s *stage) []contender {
+		const units, large = 63, 6100
+		contend := func(name string, ours bool, units int, encode func(any) ([]byte, error), read func(name string, v any) error) contender {
+			f, b := tempFile(s), must(encode(saveOf(units)))
+			must(f.Write(b))
+			c := contender{name: name, bytes: len(b), run: func() int {
+				var v any
+				check(read(f.Name(), &v))
+				return 0
+			}}
+			if ours {
+				c = c.allocating()
+			}
+			return c
+		}
+		whole := func(decode func([]byte, any) error) func(string, any) error {
+			return func(name string, v any) error { return decode(must(os.ReadFile(name)), v) }
+		}
+		write := func(v any) ([]byte, error) { return variant.Marshal(v) }
+		return []contender{
+			contend("gdwire Load", true, units, write, func(name string, v any) error { return savefile.Load(name, v) }),
+			contend("gdwire Open, 1 MB", true, large, write, func(name string, _ any) error {
+				return must(savefile.Open(name, nil)).Close()
+			}),
+			contend("json Unmarshal", false, units, json.Marshal, whole(json.Unmarshal)),
+			contend("cbor Unmarshal", false, units, cbor.Marshal, whole(cborDecoder.Unmarshal)),
+		}
+	},
+}
+
+// saveOf returns a saved game with a number of units.
+func saveOf(units int) any {
+	var all []any
+	for i := range units {
+		all = append(all, map[string]any{"name": fmt.Sprint("unit ", i), "hp": i % 100, "pos": []any{float64(i) / 3, 2.5}, "alive": i%2 == 0, "tools": []any{"axe", "rod"}})
+	}
+	return map[string]any{"units": all, "gold": 120, "name": "Ada"}
 }
 
 // A fileWriter exposes only the Write method of a file, and counts bytes.

@@ -40,7 +40,7 @@ var groups = slices.Concat(
 	serverGroups,
 	clientGroups,
 	bulkGroups(),
-	[]group{portableGroup, fileGroup, arraysGroup, compressedGroup, engineGroup},
+	[]group{portableGroup, fileGroup, arraysGroup, saveGroup, compressedGroup, engineGroup},
 	sizeGroups(),
 	gdjsonGroups,
 )
