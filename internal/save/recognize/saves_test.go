@@ -340,6 +340,19 @@ func TestZeros(t *testing.T) {
 		}
 		e.End()
 	})
+	one := write(func(e *gdwire.Encoder) {
+		e.BeginArray(2)
+		for range 2 {
+			e.BeginDict(2)
+			e.WriteNil()
+			e.WriteString("a name of the save")
+			e.WriteString("slots")
+			e.WriteInt(n)
+			e.End()
+		}
+		e.End()
+	})
+	require.Equal(t, Sure, file(one).Certainty, "each Dictionary has one key null")
 	nulls := append(bytes.Clone(slots), make([]byte, 4*n)...)
 	for _, f := range []Frame{Bare, U32, U32BE} {
 		require.Equal(t, Sure, file(frame(f, slots)).Certainty, f)
