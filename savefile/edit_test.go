@@ -626,3 +626,48 @@ func TestSaveElsewhere(t *testing.T) {
 	require.NoError(t, os.Rename(other, filepath.Join(one, "save")))
 	require.ErrorIs(t, f.Save(filepath.Join(one, "save")), ErrChanged)
 }
+
+// TestSkip: a header of the game is skipped in any container, and before one, and written again. A damaged file after it is
+// repaired.
+func TestSkip(t *testing.T) {
+	const header = "HEAD\x07"
+	for _, kind := range kinds {
+		b, content := file(t, kind, map[string]any{"hp": 42, "name": "a name that is long enough to be sure"})
+		for _, inside := range []bool{true, false} {
+			all := append([]byte(header), b...)
+			switch {
+			case inside && kind.Container.Container == fileaccess.Raw, !inside && kind.Container.Base64.Text:
+				continue // Options.Container.Raw is about what follows the header, and Base64 about the file
+			case inside:
+				var out bytes.Buffer
+				require.NoError(t, save.WriteContainer(&out, kind.Container, kind.Key, func(w io.Writer) error {
+					_, err := w.Write(append([]byte(header), content...))
+					return err
+				}))
+				all = out.Bytes()
+			}
+			o := given(kind)
+			o.Skip = int64(len(header))
+			f, err := read(all, o)
+			require.NoError(t, err, "%v", kind)
+			require.NoError(t, f.Edit(Set("hp", 43)))
+			f, err = read(written(t, f), o)
+			require.NoError(t, err)
+			require.NoError(t, f.Edit(Set("hp", 42)))
+			if kind.Container.Container == fileaccess.Encrypted {
+				continue // with another IV
+			}
+			require.True(t, bytes.Equal(all, written(t, f)), "%v", kind)
+			o.Skip = int64(len(all))
+			_, err = read(all[:3], o)
+			require.Error(t, err)
+		}
+	}
+	b, whole := file(t, Info{}, []any{1, 2, 3}, "text")
+	f, err := read(append([]byte(header), b[:len(b)-4]...), &Options{Skip: 5, Repair: true, Lengths: LittleEndian})
+	require.NoError(t, err)
+	require.NotNil(t, f.Info.Damage)
+	require.Equal(t, append([]byte(header), whole[:28+8]...), written(t, f)[:len(header)+36])
+	_, err = read([]byte("HEA"), &Options{Skip: 5})
+	require.EqualError(t, err, "savefile: the file has 3 bytes, and 5 are to be skipped")
+}

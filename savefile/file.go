@@ -26,6 +26,8 @@ type File struct {
 
 	opened  Info // describes content
 	content *save.Content
+	header  []byte      // that Options.Skip skips
+	inside  bool        // header is in the container
 	guessed bool        // the file is damaged, and was recognized
 	name    string      // by which it was opened, or ""
 	stat    os.FileInfo // of this file when it was opened

@@ -100,6 +100,9 @@ type Options struct {
 	// Container contains the key or password of an encrypted file, and limits. What a script compressed
 	// is recognized. A file that fits a known Format and Lengths is taken for no FastLZ: Raw and Mode say it.
 	Container fileaccess.Options
+	// Skip is the size in bytes of a header that the game has written before the values: in a compressed or encrypted file in
+	// its content. It is written again as it was.
+	Skip int64
 	// Repair opens a damaged file up to its damage: complete values, and of the damaged value
 	// the longest valid start, closed properly. A number of 64 bits, or a null, is also missing if the zeros
 	// of a zeroed end begin in it, because a part of it can be lost. Open and Read then read all of

@@ -105,7 +105,7 @@ func readInput(in *save.Input, o *Options) (_ *File, held bool, err error) {
 	if err != nil {
 		return nil, false, damaged(err)
 	}
-	f := &File{Info: l.info, content: content, guessed: l.suspect}
+	f := &File{Info: l.info, content: content, header: l.in.Header, inside: l.in.Inside, guessed: l.suspect}
 	err = l.check(f)
 	if o.Repair {
 		err = f.repair(err, l.zeroed)
@@ -161,9 +161,11 @@ func (l *loader) check(f *File) error {
 
 // openContainer finds the content of a file.
 func (l *loader) openContainer(in *save.Input) (err error) {
-	so := &save.SourceOptions{Container: l.options.Container, Whole: true}
+	so := &save.SourceOptions{Container: l.options.Container, Skip: max(l.options.Skip, 0), KeepHeader: true, Whole: true}
 	so.Container.MaxBuffered = cmp.Or(so.Container.MaxBuffered, save.MaxHeld)
-	if l.in, err = in.Source(so); err != nil {
+	if l.in, err = in.Source(so); errors.As(err, new(*save.ShortError)) {
+		return fmt.Errorf("savefile: %w", err)
+	} else if err != nil {
 		return damaged(err)
 	}
 	return l.checkContainer()

@@ -39,7 +39,17 @@ func (f *File) write(w io.Writer) error {
 	if !info.Lengths.valid() {
 		return fmt.Errorf("savefile: unknown %v", info.Lengths)
 	}
+	inside := f.header
+	if !f.inside {
+		if _, err := w.Write(f.header); err != nil {
+			return err
+		}
+		inside = nil
+	}
 	return damaged(save.WriteContainer(w, info.Container, info.Key, func(w io.Writer) error {
+		if _, err := w.Write(inside); err != nil {
+			return err
+		}
 		if info.Format != f.opened.Format || info.Lengths != f.opened.Lengths {
 			return f.convert(w, &info)
 		}

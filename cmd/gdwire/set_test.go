@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/hex"
 	"math/rand/v2"
 	"os"
@@ -84,6 +85,48 @@ func TestCommandSet(t *testing.T) {
 		r := setWith(t, value, "hp = "+object, flags[:4]...)
 		require.Equal(t, statusBad, r.status)
 		require.Contains(t, r.err, "$.hp: serialized objects are not allowed")
+	}
+}
+
+// TestSkipHeader: commands that write keep the header that -skip passes over, in a compressed file or before one.
+func TestSkipHeader(t *testing.T) {
+	const header = "\x06\x00\x00\x00MYGAME\x01\x00\x00\x00"
+	long := strings.Repeat("a long text ", 5)
+	before := framed(wire(27, 2, 4, "hp", 2, 10, 4, "text", 4, long))
+	zstd := fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}
+	pack := func(info fileaccess.Info, b []byte) []byte {
+		var out bytes.Buffer
+		w, err := fileaccess.NewWriter(&out, info, nil)
+		require.NoError(t, err)
+		_, err = w.Write(b)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		return out.Bytes()
+	}
+	for _, c := range []struct {
+		args  []string
+		after []byte
+	}{
+		{[]string{"set", "hp = 11"}, framed(wire(27, 2, 4, "hp", 2, 11, 4, "text", 4, long))},
+		{[]string{"add", "mp = 1"}, framed(wire(27, 3, 4, "hp", 2, 10, 4, "text", 4, long, 4, "mp", 2, 1))},
+		{[]string{"delete", "hp"}, framed(wire(27, 1, 4, "text", 4, long))},
+		{[]string{"copy", "hp", "mp"}, framed(wire(27, 3, 4, "hp", 2, 10, 4, "text", 4, long, 4, "mp", 2, 10))},
+		{[]string{"recode", "-to", "godot3"}, framed(wire(18, 2, 4, "hp", 2, 10, 4, "text", 4, long))},
+	} {
+		args := append([]string{"-q", "-skip", "14"}, c.args[1:]...)
+		for _, info := range []fileaccess.Info{{}, zstd, {Container: fileaccess.Raw, Mode: fileaccess.Zstd}} {
+			for _, inside := range []bool{true, false} {
+				in, want := pack(info, append([]byte(header), before...)), pack(info, append([]byte(header), c.after...))
+				if !inside {
+					in, want = append([]byte(header), pack(info, before)...), append([]byte(header), pack(info, c.after)...)
+				}
+				name := filepath.Join(t.TempDir(), "save")
+				require.NoError(t, os.WriteFile(name, in, 0o600))
+				var out, errs bytes.Buffer
+				require.Zero(t, run(append(append([]string{c.args[0]}, args...), name), nil, &out, &errs), "%v %v: %s", c.args, info, &errs)
+				require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(out.Bytes()), "%v %v", c.args, info)
+			}
+		}
 	}
 }
 

@@ -51,6 +51,9 @@ func (r *Recognition) IsDamaged() bool { return r.Certainty == recognize.Damaged
 // IsCut reports whether the content ends in a value or packet.
 func (r *Recognition) IsCut() bool { return r.Certainty == recognize.CutShort }
 
+// fits reports whether the best reading reads all of the content.
+func (r *Recognition) fits() bool { return r.Unknown() == nil && !r.IsDamaged() && !r.IsCut() }
+
 // An UnknownError says why there is no best reading, as the rest of a sentence about the input.
 type UnknownError struct {
 	text  string
@@ -188,5 +191,19 @@ func (r *Recognition) explain(ri *recognize.Input) {
 	}
 	if r.Header = recognize.HeaderSize(ri); r.Header > 0 {
 		r.reason = fmt.Sprintf("contains no values of Godot in its first %d bytes", r.Header)
+	} else {
+		r.explainPart(ri)
+	}
+}
+
+// explainPart says what is understood of an input that as a whole is not, also after a header.
+func (r *Recognition) explainPart(ri *recognize.Input) {
+	r.Header, r.reason = 0, "contains no values of Godot"
+	if p, ok := recognize.FindPart(ri); ok {
+		r.reason = fmt.Sprintf("contains values that begin at offset %d (%v", p.Offset, p.Type)
+		if p.Size > 0 {
+			r.reason += fmt.Sprintf(", %d bytes", p.Size)
+		}
+		r.reason += ") and are followed by something else"
 	}
 }

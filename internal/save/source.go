@@ -3,6 +3,7 @@ package save
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ import (
 // SourceOptions configures Input.Source.
 type SourceOptions struct {
 	Container  fileaccess.Options
-	Skip       int64 // bytes before the container, such as a header of the game
+	Skip       int64 // bytes of a header of the game: in the container, or before it
 	KeepHeader bool  // these bytes are wanted
 	Whole      bool  // bytes after a container are an error
 }
@@ -24,6 +25,7 @@ type Source struct {
 	io.Reader                 // of the content
 	Size      int64           // of the content in bytes, or -1 if it is not known
 	Header    []byte          // the bytes before, if KeepHeader is set
+	Inside    bool            // these are in the container
 	Container fileaccess.Info // that the content was in, or plain
 	Key       *fileaccess.Key // of an encrypted file
 	Held      bool            // the content is in memory
@@ -37,26 +39,43 @@ type Source struct {
 	options SourceOptions
 }
 
-// Source skips a header, and opens the container if the input is compressed or encrypted. Errors of the
-// container contain the name of the input. It asks for the key once. A content of up to MaxHeld bytes is
+// Source opens the container if the input is compressed or encrypted, and skips a header in it. A file that is no container
+// can contain one after the header. Errors of the container contain the name of the input. It asks for the key once. A content of up to MaxHeld bytes is
 // held, but for that of a pipe, and of plain memory. The Source is used in place of the Input.
 func (in *Input) Source(o *SourceOptions) (*Source, error) {
 	s := &Source{Input: in, Reader: in.Reader, Size: in.Size, at: in.at}
+	s.options = *o
+	if o.Skip == 0 || !o.Container.Raw { // what a script compressed follows the header
+		if err := s.openContainer(o.Container); err != nil {
+			return nil, err
+		}
+	}
+	if o.Skip == 0 {
+		return s, nil
+	}
 	if err := s.skip(o.Skip, o.KeepHeader); err != nil {
 		return nil, err
 	}
-	s.options = *o
-	if err := s.openContainer(o.Container); err != nil {
-		return nil, err
+	if s.Inside = !s.Container.IsPlain(); !s.Inside {
+		if err := s.openContainer(o.Container); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }
 
+// A ShortError reports an input that is shorter than the header to skip.
+type ShortError struct {
+	name       string
+	have, skip int64
+}
+
+func (e *ShortError) Error() string {
+	return fmt.Sprintf("%s has %d bytes, and %d are to be skipped", e.name, e.have, e.skip)
+}
+
 // skip skips the first n bytes.
 func (s *Source) skip(n int64, keep bool) error {
-	if n == 0 {
-		return nil
-	}
 	var header bytes.Buffer
 	kept := io.Discard
 	if keep {
@@ -64,13 +83,22 @@ func (s *Source) skip(n int64, keep bool) error {
 	}
 	skipped, err := io.CopyN(kept, s.Reader, n)
 	if err == io.EOF {
-		return fmt.Errorf("%s has %d bytes, and %d are to be skipped", s.Name, skipped, n)
+		return &ShortError{cmp.Or(s.Name, "the file"), skipped, n}
 	} else if err != nil {
 		return err
 	}
 	s.Header, s.Size, s.start = header.Bytes(), max(s.Size-n, -1), n
 	if s.at != nil {
 		s.at = io.NewSectionReader(s.at, n, s.Size)
+	}
+	if again := s.again; again != nil {
+		s.again = func() (io.Reader, error) {
+			r, err := again()
+			if err == nil {
+				_, err = io.CopyN(io.Discard, r, n)
+			}
+			return r, err
+		}
 	}
 	return nil
 }

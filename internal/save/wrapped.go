@@ -17,6 +17,9 @@ import (
 func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 	before := *o
 	plain, err := s.recognize(o, known)
+	if err == nil && plain.Header > 0 && !s.readsAfter(plain, before, known) {
+		plain.explainPart(&recognize.Input{Head: plain.Head, Size: s.Size, Decoder: before.Decoder})
+	}
 	o.head = err == nil && !plain.Whole && !o.Framed() && !(known.Format && known.Frame)
 	if err != nil || plain.Sure() || plain.IsEmpty() || plain.IsConverted() || s.Container.Container != fileaccess.Plain {
 		return plain, err
@@ -32,6 +35,32 @@ func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 		plain.Name = "perhaps base64 text after other bytes"
 	}
 	return plain, nil
+}
+
+// readsAfter reports whether all of the content is values after the header that was found in it, as if that was skipped. It
+// is false for a pipe, which can be read only once.
+func (s *Source) readsAfter(r *Recognition, o Reading, known Known) bool {
+	in := *s
+	if r.Whole {
+		in.at = io.NewSectionReader(bytes.NewReader(r.Head), 0, int64(len(r.Head)))
+	}
+	switch {
+	case in.at != nil:
+		in.Reader = io.NewSectionReader(in.at, 0, in.at.Size())
+	case in.again != nil:
+		content, err := in.again()
+		if err != nil {
+			return false
+		}
+		in.Reader = content
+	default:
+		return false
+	}
+	if in.skip(int64(r.Header), false) != nil || s.Container.IsPlain() && in.openContainer(s.options.Container) != nil {
+		return false
+	}
+	after, err := in.recognize(&o, known)
+	return err == nil && after.fits() && in.checkValues(&o) == nil
 }
 
 // FindContainer is Recognize for a reading that is known, of an input that is no pipe: values in base64 text and in a
@@ -51,9 +80,6 @@ type wrapped struct {
 	reading     Reading
 	recognition *Recognition
 }
-
-// fits reports whether the best reading reads all of the content.
-func (r *Recognition) fits() bool { return r.Unknown() == nil && !r.IsDamaged() && !r.IsCut() }
 
 // fastlz returns the values in the content as a stream of FastLZ, or nil if there are none. plain is what it is
 // otherwise.

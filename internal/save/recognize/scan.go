@@ -88,3 +88,29 @@ func isSmall(t gdwire.Token) bool {
 	}
 	return false
 }
+
+// A Part is the first value in an input that is not understood as a whole.
+type Part struct {
+	Offset, Size int // in bytes; Size is 0 for a value that is longer than the start of the input
+	Type         gdwire.Type
+}
+
+// partBits is the evidence that is enough for a Part: three headers, so that foreign files contain none.
+const partBits = 3 * headerBits
+
+// FindPart returns the first value at the start of the input for which there is much evidence.
+func FindPart(in *Input) (part Part, ok bool) {
+	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3} {
+		s := NewScanner(format, in.Decoder)
+		for n := 0; n < maxHeader && n+minSure <= len(in.Head) && !(ok && n >= part.Offset); n++ {
+			v, read, found := s.Value(in.Head[n:])
+			if found && v.Text && v.Bits >= partBits || !found && !in.whole() && read > len(in.Head)/2 {
+				part, ok = Part{Offset: n, Size: v.Size}, true
+				s.d.ResetBytes(in.Head[n:])
+				part.Type, _ = s.d.PeekType()
+			}
+		}
+		s.Close()
+	}
+	return part, ok
+}

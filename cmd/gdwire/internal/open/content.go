@@ -23,6 +23,26 @@ func (o *Flags) OpenContent(s *shell.Stdio, name string) (*Input, *save.Content,
 	return in, c, nil
 }
 
+// Rewrite is WriteContainer for an input that is written again, with the header that was skipped.
+func (o *Flags) Rewrite(s *shell.Stdio, in *Input, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
+	inside := in.Header
+	if !in.Inside {
+		if _, err := s.Out.Write(in.Header); err != nil {
+			return err
+		}
+		if err := s.Out.Flush(); err != nil { // WriteContainer can write to OutFile without this buffer
+			return err
+		}
+		inside = nil
+	}
+	return o.WriteContainer(s, info, key, func(w io.Writer) error {
+		if _, err := w.Write(inside); err != nil {
+			return err
+		}
+		return write(w)
+	})
+}
+
 // WriteContainer calls write with a Writer for the content of the output, in a container. key is that of an
 // encrypted input, or nil.
 func (o *Flags) WriteContainer(s *shell.Stdio, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {

@@ -198,7 +198,7 @@ func (o *Flags) FileFlags(f *shell.Flags) {
 
 // SkipFlag defines -skip.
 func (o *Flags) SkipFlag(f *shell.Flags) {
-	f.Size("skip", "skip `N` bytes, such as a saved game's own header", func(n int64) { o.Skip = max(n, 0) })
+	f.Size("skip", "skip `N` bytes, such as a saved game's own header, in the file or what it contains compressed or encrypted", func(n int64) { o.Skip = max(n, 0) })
 }
 
 // WriteFlags defines the flags of a command that writes files of its own.
@@ -213,6 +213,7 @@ func (o *Flags) WriteFlags(f *shell.Flags, objects bool) {
 func (o *Flags) EditFlags(f *shell.Flags) {
 	o.WriteFlags(f, false)
 	o.StrictFlag(f)
+	o.SkipFlag(f)
 }
 
 // ReadFlags defines the flags of a command that reads files.

@@ -71,7 +71,7 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	case r.IsJSON():
 		return fmt.Errorf("%s %w; gdwire encode makes values of JSON%s", in.Name, why, choose)
 	case r.Header > 0:
-		return fmt.Errorf("%s %w; commands that only read skip them with -skip %d", in.Name, why, r.Header)
+		return fmt.Errorf("%s %w; -skip %d skips them", in.Name, why, r.Header)
 	default:
 		return fmt.Errorf("%s %w%s", in.Name, why, choose)
 	}

@@ -54,15 +54,9 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 		content = io.NewSectionReader(c, 0, c.Size)
 	}
 	w := r.outputOf(in, in.Reading)
-	if _, err := s.Out.Write(in.Header); err != nil {
-		return err
-	}
-	if err := s.Out.Flush(); err != nil { // WriteContainer can write to OutFile without this buffer
-		return err
-	}
 	c := newConverter(r.lossy)
 	var n int64
-	err = r.open.WriteContainer(s, w.container, w.key, func(out io.Writer) error {
+	err = r.open.Rewrite(s, in, w.container, w.key, func(out io.Writer) error {
 		err := open.Show(s, in.Packets(content), newRecodePrinter(s, out, &w, c).Counting(&n), in.Live)
 		if err == shell.ErrBad && s.OutFile != nil {
 			return shell.ErrBad // do not replace the file

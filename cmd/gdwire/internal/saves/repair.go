@@ -24,6 +24,7 @@ var lengths = map[save.Frame]savefile.Lengths{
 func Repair(f *shell.Flags) shell.Action {
 	var o open.Flags
 	o.WriteFlags(f, true)
+	o.SkipFlag(f)
 	f.OutputFlag()
 	return shell.Action{
 		Check: func() error {
@@ -72,7 +73,7 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 // openDamaged opens a save up to its damage, and returns the size of its file. A pipe is read into memory.
 func openDamaged(s *shell.Stdio, o *open.Flags, in *save.Input) (f *savefile.File, size int64, err error) {
 	reading := o.Reading(math.MaxInt64) // no memory depends on them, and a count that is too large is damage
-	so := &savefile.Options{Decoder: reading.Decoder, Repair: true, Container: o.Container(s, in)}
+	so := &savefile.Options{Decoder: reading.Decoder, Repair: true, Container: o.Container(s, in), Skip: o.Skip}
 	if o.Known().Frame {
 		so.Lengths = lengths[o.Frame]
 	}

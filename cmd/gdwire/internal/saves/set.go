@@ -241,7 +241,7 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 			return nil
 		}
 	}
-	err = e.open.WriteContainer(s, in.Container, in.Key, func(w io.Writer) error {
+	err = e.open.Rewrite(s, in, in.Container, in.Key, func(w io.Writer) error {
 		_, err := plan.WriteTo(w)
 		return err
 	})
