@@ -48,7 +48,7 @@ import (
 //	struct                               class; to_variant returns a Dictionary, or an Array if it is positional
 //	pointer                              the value or null; one to a struct is typed
 //	struct of pointers with omitzero     union: the variable that is not null
-//	slice, map                           Array[Item], Dictionary[String, Item], packed array
+//	slice, map                           Array[Item], Dictionary[String, Item], packed arrays
 //	array                                the same, of this length
 //	integer with a method String         enum of the values from 0 to 255 for which it returns a name
 //	time.Time, TextMarshaler             String
