@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -160,6 +161,64 @@ func TestProxyBlocked(t *testing.T) {
 	require.NoError(t, p.stop())
 }
 
+// TestProxyReset: a reset is forwarded as a reset.
+func TestProxyReset(t *testing.T) {
+	got := make(chan error, 1)
+	p := startProxy(t, serve(t, func(conn net.Conn) {
+		_, _ = conn.Write([]byte("hello"))
+		_, err := io.Copy(io.Discard, conn)
+		got <- err
+	}))
+	conn := p.dial(t)
+	_, err := conn.Read(make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).SetLinger(0))
+	require.NoError(t, conn.Close())
+	require.ErrorIs(t, <-got, syscall.ECONNRESET)
+	p.end(t, 1)
+}
+
+// TestProxyMemory: 30 connections that send faster than their packets can be shown take less than 100 MB.
+func TestProxyMemory(t *testing.T) {
+	const conns = 30
+	size := 20 << 20
+	if !full() {
+		size /= 10
+	}
+	var sent []byte
+	for i := 0; len(sent) < size; i++ {
+		sent = append(sent, framed(wire(28, 2, 2, i, 29, i%5000, make([]byte, (i%5000+3)&^3)))...)
+	}
+	received := make(chan bool, conns)
+	server := serve(t, func(conn net.Conn) {
+		b, err := io.ReadAll(conn)
+		received <- err == nil && bytes.Equal(sent, b)
+	})
+	c, peak := measured(t, "proxy", "-frame", "u32", "-format", "godot4", "127.0.0.1:0", server)
+	p := startCommand(t, c)
+	reading := make(chan struct{})
+	go func() {
+		defer close(reading)
+		go io.Copy(io.Discard, p.out)
+		_, _ = io.Copy(io.Discard, p.errs)
+	}()
+	for range conns {
+		conn := p.dial(t)
+		go func() {
+			_, _ = conn.Write(sent)
+			_ = conn.(*net.TCPConn).CloseWrite()
+		}()
+	}
+	for range conns {
+		require.True(t, <-received)
+	}
+	require.NoError(t, c.Process.Signal(os.Interrupt))
+	<-reading
+	require.NoError(t, p.stop())
+	t.Logf("%d KiB", peak())
+	require.Less(t, peak(), 97_000)
+}
+
 // TestListenBlocked: a signal ends listen while its output is blocked.
 func TestListenBlocked(t *testing.T) {
 	p := startCommand(t, exec.Command("gdwire", "listen", "-as", "json", "0"))
@@ -203,7 +262,7 @@ func TestProxyDescriptors(t *testing.T) {
 type proxyProcess struct {
 	proxying
 	command *exec.Cmd
-	out     io.Closer
+	out     io.ReadCloser
 }
 
 // startProcess starts a proxy by a command line.

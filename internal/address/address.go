@@ -79,7 +79,7 @@ func removeStale(path string, err error) error {
 		_ = conn.Close()
 		return fmt.Errorf("%w by another program", err)
 	}
-	if !slices.ContainsFunc(refusals, func(one error) bool { return errors.Is(refused, one) }) {
+	if !isAny(refused, refusals) {
 		return err // it is not known whether a program listens
 	}
 	if now, gone := os.Lstat(path); gone == nil && !os.SameFile(file, now) {
@@ -89,4 +89,11 @@ func removeStale(path string, err error) error {
 		return err
 	}
 	return nil
+}
+
+// IsReset reports whether err says that the other side reset a connection.
+func IsReset(err error) bool { return isAny(err, resets) }
+
+func isAny(err error, of []error) bool {
+	return slices.ContainsFunc(of, func(one error) bool { return errors.Is(err, one) })
 }

@@ -1,4 +1,4 @@
 package address
 
-// refusals is empty: this system has no Unix sockets.
-var refusals []error
+// refusals and resets are empty: this system has no Unix sockets, and its errors have no numbers.
+var refusals, resets []error

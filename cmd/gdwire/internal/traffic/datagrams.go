@@ -223,7 +223,7 @@ func (g *datagrams) forward(b []byte) {
 	g.bytes[g.way].Add(int64(len(b)))
 	s := shown{packet: b, Unpacked: save.Unpacked{Value: b, Err: errUnknown}}
 	if g.recognize(b) {
-		s = g.show(b, &g.framing)
+		s = g.show(b, now, &g.framing)
 	}
 	sent := !s.dropped && (s.Err == nil || !g.options.dropInvalid)
 	if sent {
@@ -251,7 +251,7 @@ func (g *datagrams) record(b []byte, at time.Time, forwarded bool) {
 	if g.file == nil {
 		return
 	}
-	m := message{raw: append(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), b...), packet: b}
+	m := message{raw: append(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), b...), packet: b, size: int64(4 + len(b))}
 	if _, err := g.file.Write(m.raw); err != nil {
 		g.stop(err)
 	}

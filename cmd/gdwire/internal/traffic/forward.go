@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/address"
 	"github.com/gdwire/gdwire/internal/save"
 )
 
@@ -47,6 +49,7 @@ type proxyServer struct {
 	record  *record.Recorder // of -record, or nil
 	network *netem.Network   // or nil
 	end     context.CancelFunc
+	held    bound // of packets that arrive or were forwarded, until they are shown
 	lines   lines // of output and errors
 
 	mu        sync.Mutex
@@ -60,15 +63,19 @@ type proxyServer struct {
 	bytes     [2]atomic.Int64
 }
 
-// maxWaiting is the number of bytes that can wait to be shown.
-const maxWaiting = 16 << 20
+// maxHeld is the number of bytes of packets that can wait to be shown, unless -max-packet is more, and maxWaiting that of
+// lines about them.
+const (
+	maxHeld    = 9 << 20
+	maxWaiting = 4 << 20
+)
 
 // logWaiting writes a message that says why the proxy waits.
 func (p *proxyServer) logWaiting(err error) { p.logf("%v; waiting", err) }
 
 // logf adds a message for errs to the lines.
 func (p *proxyServer) logf(format string, args ...any) {
-	p.lines.add(p.Errs, "gdwire: "+shell.Printable(fmt.Sprintf(format, args...))+"\n")
+	p.lines.add(p.Errs, "gdwire: "+shell.Printable(fmt.Sprintf(format, args...))+"\n", 0)
 }
 
 // summary adds a message with the totals.
@@ -94,17 +101,20 @@ type direction struct {
 	number   int64
 	way      int // 0 from client to server, 1 from server to client
 	from, to net.Conn
-	out      sender     // of to
-	input    io.Reader  // of from
-	file     *os.File   // of -record, or nil
-	pieces   chan piece // forwarded and not shown yet
-	offset   int64      // after the latest message
+	out      sender       // of to
+	input    io.Reader    // of from
+	file     *os.File     // of -record, or nil
+	parts    chan packets // forwarded and not shown yet
+	next     packets      // of the bytes that were read last
+	offset   int64        // after the latest message
 }
 
-// A piece is bytes that arrived at a time.
-type piece struct {
-	bytes []byte
+// packets are some that arrived at a time.
+type packets struct {
 	at    time.Time
+	bytes []byte
+	ends  []int // of the packets in bytes
+	held  int64 // bytes of the bound
 }
 
 var arrows = [2]string{"->", "<-"}
@@ -134,59 +144,124 @@ func (d *direction) forward(ctx context.Context) {
 		}}
 	}
 	if d.options.filters() {
-		d.filter(ctx)
+		d.finish(d.filter(ctx))
 	} else {
 		d.copy()
 	}
+}
+
+// finish forwards the end of the stream, which is a reset if err is.
+func (d *direction) finish(err error) {
 	_ = d.out.Close()
-	if c, ok := d.to.(interface{ CloseWrite() error }); ok {
+	if c, ok := d.to.(interface{ SetLinger(seconds int) error }); ok && address.IsReset(err) {
+		_ = errors.Join(c.SetLinger(0), d.to.Close())
+	} else if c, ok := d.to.(interface{ CloseWrite() error }); ok {
 		_ = c.CloseWrite()
 	}
 }
 
-// maxPieces is the maximum number of pieces that wait to be shown. If half as many wait, packets
-// are counted instead of shown.
-const maxPieces = 1024
+// maxParts is the maximum number of reads whose packets wait to be shown.
+const maxParts = 512
 
-// maxViewed is the maximum number of waiting pieces with which packets are still added to the
+// maxViewed is the maximum number of waiting reads with which packets are still added to the
 // page of -view.
 const maxViewed = 64
 
-// copy forwards bytes as they arrive. Another goroutine shows the packets in them: the
-// output does not delay them.
+// copy forwards bytes as they arrive, and the end of the stream. Another goroutine shows the packets in them: the
+// output delays neither.
 func (d *direction) copy() {
-	d.pieces = make(chan piece, maxPieces)
-	r := &pieceReader{pieces: d.pieces, end: io.EOF}
-	shown := make(chan struct{})
-	go func() {
-		defer close(shown)
-		d.showFile(r)
-		for range d.pieces { // forward without showing
-		}
-	}()
-	buf := make([]byte, shell.BufferSize)
-	for {
-		n, err := d.input.Read(buf)
-		if n > 0 {
-			d.recordBytes(buf[:n])
-			if _, err := d.out.Send(buf[:n]); err != nil {
-				break
-			}
-			if r.end != errBehind {
-				select {
-				case d.pieces <- piece{append([]byte(nil), buf[:n]...), time.Now()}:
-				default:
-					r.end = errBehind
-					d.logConn(d.number, "%s packets arrive faster than they can be counted; the rest is only forwarded", arrows[d.way])
-				}
-			}
-		}
-		if err != nil {
-			break
+	d.parts = make(chan packets, maxParts)
+	o := d.framing
+	var showing sync.WaitGroup
+	showing.Go(func() { d.showParts(&o) })
+	r := bufio.NewReaderSize(forwarded{d}, shell.BufferSize)
+	err := d.each(r, &o, func(m message, _ *messages) error {
+		d.index(m, d.next.at, true)
+		d.wait(&m)
+		return nil
+	})
+	if framing := (*forwardError)(nil); err != io.EOF && !errors.As(err, &framing) {
+		d.logConn(d.number, "%s %v; what follows is only forwarded", arrows[d.way], err)
+		_, err = io.Copy(io.Discard, r)
+	}
+	d.showNext()
+	close(d.parts)
+	d.finish(err)
+	showing.Wait()
+}
+
+// forwarded reads the bytes of a direction, which it forwards before it returns them.
+type forwarded struct{ *direction }
+
+// A forwardError is an error of one of the connections.
+type forwardError struct{ error }
+
+func (e *forwardError) Unwrap() error { return e.error }
+
+func (d forwarded) Read(b []byte) (n int, err error) {
+	d.showNext()
+	n, err = d.input.Read(b)
+	d.next.at = time.Now()
+	if n > 0 {
+		d.recordBytes(b[:n])
+		if _, failed := d.out.Send(b[:n]); failed != nil {
+			err = failed
 		}
 	}
-	close(d.pieces)
-	<-shown
+	if err != nil && err != io.EOF {
+		err = &forwardError{err}
+	}
+	return n, err
+}
+
+// wait adds the packet of a message to those that are shown next, unless it was left out.
+func (d *direction) wait(m *message) {
+	switch {
+	case m.left:
+		d.miss(int(m.length))
+	case m.packet != nil:
+		d.next.bytes = append(d.next.bytes, m.packet...)
+		d.next.ends = append(d.next.ends, len(d.next.bytes))
+		d.next.held += m.held
+		return
+	}
+	d.held.add(-m.held)
+}
+
+// miss counts a packet that is not shown.
+func (d *direction) miss(size int) {
+	d.lines.miss(size)
+	d.countPacket(nil)
+}
+
+// showNext lets the packets that arrived be shown.
+func (d *direction) showNext() {
+	if len(d.next.ends) == 0 {
+		return
+	}
+	select {
+	case d.parts <- d.next:
+	default:
+		from := 0
+		for _, end := range d.next.ends {
+			d.miss(end - from)
+			from = end
+		}
+		d.held.add(-d.next.held)
+	}
+	d.next = packets{}
+}
+
+// showParts shows the packets that were forwarded.
+func (d *direction) showParts(o *framing) {
+	for part := range d.parts {
+		from := 0
+		for _, end := range part.ends {
+			d.show(part.bytes[from:end:end], part.at, o)
+			from = end
+		}
+		d.held.add(-part.held)
+	}
 }
 
 // recordBytes counts bytes and appends them to the file of -record.
@@ -202,9 +277,9 @@ func (d *direction) recordBytes(b []byte) {
 // index adds a message that arrived at a time to the index of -record if it is a packet that was
 // forwarded.
 func (d *direction) index(m message, at time.Time, forwarded bool) {
-	from, n := d.offset, int64(len(m.raw))
+	from, n := d.offset, m.size
 	d.offset += n
-	if d.record == nil || m.packet == nil || !forwarded {
+	if d.record == nil || m.packet == nil && !m.left || !forwarded {
 		return
 	}
 	if err := d.record.Add(at, record.Packet{Connection: d.number, Direction: record.Direction(d.way), Offset: from, Length: n}); err != nil {
@@ -222,54 +297,24 @@ func (p *proxyServer) stop(err error) {
 	p.end()
 }
 
-// A pieceReader reads pieces of a stream.
-type pieceReader struct {
-	pieces <-chan piece
-	rest   []byte
-	at     time.Time // at which the latest piece arrived
-	end    error     // after the last piece: EOF, or errBehind; read only after pieces is closed
-}
-
-// errBehind ends the pieces after which bytes were only forwarded, as a message has said.
-var errBehind = errors.New("behind")
-
-func (r *pieceReader) Read(b []byte) (int, error) {
-	if len(r.rest) == 0 {
-		piece, ok := <-r.pieces
-		if !ok {
-			return 0, r.end
-		}
-		r.rest, r.at = piece.bytes, piece.at
-	}
-	n := copy(b, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
-}
-
-// showFile shows the packets in a stream, up to the first error in their framing.
-func (d *direction) showFile(r *pieceReader) {
-	o := d.framing
-	err := d.each(r, &o, func(m message) error {
-		d.index(m, r.at, true)
-		return nil
-	})
-	if err != io.EOF && err != errBehind {
-		d.logConn(d.number, "%s %v; what follows is only forwarded", arrows[d.way], err)
-	}
-}
-
 // filter forwards packets after receiving all of each, but those that -drop-invalid and -drop-if drop. What was received is
 // recorded.
-func (d *direction) filter(ctx context.Context) {
+func (d *direction) filter(ctx context.Context) error {
 	o := d.framing
-	err := d.each(d.input, &o, func(m message) error {
+	err := d.each(d.input, &o, func(m message, all *messages) error {
+		defer d.held.add(-m.held)
 		d.recordBytes(m.raw)
-		sent, err := !m.dropped && (m.valid || !d.options.dropInvalid), error(nil)
-		switch {
-		case m.packet == nil:
-			err = d.out.SendAll(m.raw)
-		case sent:
-			sent, err = d.out.Send(m.forwarded)
+		if m.packet == nil {
+			d.index(m, time.Now(), true)
+			return d.out.SendAll(m.raw)
+		}
+		s := d.show(m.packet, time.Now(), &o)
+		sent, err := !s.dropped && (s.Err == nil || !d.options.dropInvalid), error(nil)
+		if s.changed {
+			m.raw = all.encode(s.packet, d.way == 0)
+		}
+		if sent {
+			sent, err = d.out.Send(m.raw)
 		}
 		d.index(m, time.Now(), sent)
 		return err
@@ -278,28 +323,23 @@ func (d *direction) filter(ctx context.Context) {
 		d.logConn(d.number, "%s %v; the connection is closed", arrows[d.way], err)
 		_ = d.from.Close()
 	}
+	return err
 }
 
-// each shows each message in a stream and then calls do.
-func (d *direction) each(r io.Reader, o *framing, do func(message) error) error {
-	messages, err := newMessages(r, o, func(note string) { d.logConn(d.number, "%s %s", arrows[d.way], note) })
+// each calls do with each message in a stream.
+func (d *direction) each(r io.Reader, o *framing, do func(message, *messages) error) error {
+	all, err := newMessages(r, o, func(note string) { d.logConn(d.number, "%s %s", arrows[d.way], note) })
 	if err != nil {
 		return err
 	}
+	all.bound, all.whole = &d.held, d.options.filters()
+	defer func() { all.hold(0) }()
 	for {
-		m, err := messages.next()
+		m, err := all.next()
+		if err == nil {
+			err = do(m, all)
+		}
 		if err != nil {
-			return err
-		}
-		m.valid, m.forwarded = true, m.raw
-		if m.packet != nil {
-			s := d.show(m.packet, o)
-			m.valid, m.dropped = s.Err == nil, s.dropped
-			if s.changed {
-				m.forwarded = messages.encode(&m, s.packet, d.way == 0)
-			}
-		}
-		if err := do(m); err != nil {
 			return err
 		}
 	}
@@ -315,33 +355,27 @@ type shown struct {
 	changed, dropped bool // by -set and -drop-if
 }
 
-// show shows a packet as it is forwarded.
-func (d *direction) show(packet []byte, o *framing) shown {
-	if len(d.pieces) > maxPieces/2 {
-		d.lines.miss()
-		d.countPacket(nil)
-		return shown{packet: packet}
-	}
+// show shows a packet that arrived at a time as it is forwarded.
+func (d *direction) show(packet []byte, at time.Time, o *framing) shown {
 	s := shown{packet: packet, Unpacked: o.Unpack(packet)}
 	if s.Err == nil && d.options.changes.any() {
 		d.change(&s, &o.Reading)
 	}
-	now := time.Now()
 	switch {
 	case d.live == nil:
-	case len(d.pieces) > maxViewed:
+	case len(d.parts) > maxViewed:
 		d.live.Miss()
 	default:
-		d.live.Add(now, d.number, d.way == 0, &s.Unpacked, o.Decoder)
+		d.live.Add(at, d.number, d.way == 0, &s.Unpacked, o.Decoder)
 	}
 	if !d.countPacket(s.Err) {
 		return s
 	}
+	line := d.packetLine
 	if d.options.lines {
-		d.lines.add(d.Out, d.jsonLine(now, &s, &o.Reading))
-	} else {
-		d.lines.add(d.Out, d.packetLine(now, &s, &o.Reading))
+		line = d.jsonLine
 	}
+	d.lines.add(d.Out, line(at, &s, &o.Reading), len(packet))
 	return s
 }
 
@@ -396,8 +430,8 @@ func (d *direction) countPacket(invalid error) bool {
 }
 
 // packetLine returns a packet as a line of text.
-func (d *direction) packetLine(now time.Time, s *shown, o *save.Reading) string {
-	head := fmt.Sprintf("%s #%d %s %d ", now.Format(clock), d.number, arrows[d.way], len(s.packet))
+func (d *direction) packetLine(at time.Time, s *shown, o *save.Reading) string {
+	head := fmt.Sprintf("%s #%d %s %d ", at.Format(clock), d.number, arrows[d.way], len(s.packet))
 	if s.Compressed && s.Err == nil { // an error says so
 		head += s.ModeName() + " "
 	}
@@ -415,9 +449,9 @@ func (d *direction) packetLine(now time.Time, s *shown, o *save.Reading) string 
 }
 
 // jsonLine returns a packet as a line of JSON.
-func (d *direction) jsonLine(now time.Time, s *shown, o *save.Reading) string {
+func (d *direction) jsonLine(at time.Time, s *shown, o *save.Reading) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `{"time":%q,"connection":%d,"direction":%q,"size":%d,`, now.Format(time.RFC3339Nano), d.number, arrows[d.way], len(s.packet))
+	fmt.Fprintf(&b, `{"time":%q,"connection":%d,"direction":%q,"size":%d,`, at.Format(time.RFC3339Nano), d.number, arrows[d.way], len(s.packet))
 	if s.Err != nil {
 		text, _ := jsontext.AppendQuote(nil, shell.Printable(s.Err.Error()))
 		fmt.Fprintf(&b, "\"error\":%s}\n", text)

@@ -15,19 +15,20 @@ type line struct {
 }
 
 // lines writes lines in a goroutine: a call of add does not wait for a slow output. It
-// counts lines that cannot be written in time.
+// counts packets that cannot be shown in time.
 type lines struct {
 	maxBytes   int // bytes that can wait
 	flush      func() error
-	fail       func(error)              // called with the first error of the output
-	missedLine func(missed string) line // returns the line that says how many lines were missed
-	done       chan struct{}            // closed after the last line
+	fail       func(error)                     // called with the first error of the output
+	missedLine func(missed, bytes string) line // returns the line that says how much was missed
+	done       chan struct{}                   // closed after the last line
 	wake       chan struct{}
 
 	mu      sync.Mutex
 	waiting []line
-	size    int   // of waiting
-	missed  int64 // since the last note
+	size    int    // of waiting
+	missed  int64  // packets since the last note
+	bytes   uint64 // of them
 	closed  bool
 }
 
@@ -37,8 +38,8 @@ func (l *lines) start() {
 	go l.run()
 }
 
-// add adds a line.
-func (l *lines) add(w io.Writer, text string) {
+// add adds a line about a packet of size bytes.
+func (l *lines) add(w io.Writer, text string, size int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	most := l.maxBytes
@@ -46,25 +47,31 @@ func (l *lines) add(w io.Writer, text string) {
 		most /= 2 // wait for more room, or every second line would say that lines were missed
 	}
 	if l.size > 0 && l.size+len(text) > most {
-		l.missed++
+		l.count(size)
 		return
 	}
 	l.noteMissed()
 	l.push(line{w, text})
 }
 
-// miss counts a line for which there is no time, without its text.
-func (l *lines) miss() {
+// miss counts a packet that cannot wait to be shown.
+func (l *lines) miss(size int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.missed++
+	l.count(size)
 }
 
-// noteMissed adds a line that says how many lines were missed. l is locked.
+// count counts a packet that is not shown. l is locked.
+func (l *lines) count(size int) {
+	l.missed++
+	l.bytes += uint64(size)
+}
+
+// noteMissed adds a line that says how much was missed. l is locked.
 func (l *lines) noteMissed() {
 	if l.missed > 0 {
-		l.push(l.missedLine(humanize.Comma(l.missed)))
-		l.missed = 0
+		l.push(l.missedLine(humanize.Comma(l.missed), humanize.Bytes(l.bytes)))
+		l.missed, l.bytes = 0, 0
 	}
 }
 

@@ -16,12 +16,12 @@ func TestCommandLines(t *testing.T) {
 	var out bytes.Buffer
 	r, w := io.Pipe()
 	l := &lines{maxBytes: 60, flush: func() error { return nil }, fail: func(err error) { require.NoError(t, err) }}
-	l.missedLine = func(missed string) line { return line{w, "missed " + missed + "\n"} }
+	l.missedLine = func(missed, bytes string) line { return line{w, "missed " + missed + ", " + bytes + "\n"} }
 	l.start()
 	for i := range 1000 { // nobody reads
-		l.add(w, "line "+strings.Repeat("x", i%3)+"\n")
+		l.add(w, "line "+strings.Repeat("x", i%3)+"\n", 10)
 	}
-	l.miss()
+	l.miss(70)
 	l.close()
 	_, err := io.CopyN(&out, r, 6)
 	require.NoError(t, err)
@@ -32,7 +32,7 @@ func TestCommandLines(t *testing.T) {
 	_, err = io.Copy(&out, r)
 	require.NoError(t, err)
 	shown := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	require.Equal(t, []string{"line ", "line x", "line xx", "line ", "line x", "line xx", "line ", "line x", "missed 993"}, shown)
+	require.Equal(t, []string{"line ", "line x", "line xx", "line ", "line x", "line xx", "line ", "line x", "missed 993, 10 kB"}, shown)
 }
 
 type writerFunc func([]byte) (int, error)
@@ -46,9 +46,9 @@ func TestLinesFail(t *testing.T) {
 	var failed []error
 	l := &lines{maxBytes: 60, flush: func() error { return nil }, fail: func(err error) { failed = append(failed, err) }}
 	l.start()
-	l.add(bad, "a")
-	l.add(&errs, "b")
-	l.add(bad, "c")
+	l.add(bad, "a", 0)
+	l.add(&errs, "b", 0)
+	l.add(bad, "c", 0)
 	l.close()
 	<-l.done
 	require.Len(t, failed, 1)

@@ -11,22 +11,23 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/stream"
 )
 
 // A message is the unit that proxy forwards or drops with -drop-invalid.
 type message struct {
-	raw    []byte // all its bytes; valid until the next message is read
+	raw    []byte // all its bytes, if messages are read whole; valid until the next message is read
 	packet []byte // the encoded value, or nil if the message contains none
-	valid  bool
-
-	control   []byte // frames of a WebSocket inside, which are no part of the message
-	forwarded []byte // what is forwarded in place of raw
-	dropped   bool   // it is not forwarded, because of -drop-if
+	size   int64  // of all bytes
+	left   bool   // it contains a packet that did not fit and was left out
+	length int64  // of the packet
+	held   int64  // bytes of the bound, which the message owns
 }
 
 // messages reads the messages of one direction of a connection.
@@ -36,7 +37,36 @@ type messages struct {
 	order binary.ByteOrder // of the lengths, or nil for WebSocket
 	next  func() (message, error)
 	raw   bytes.Buffer
+	size  int64 // of raw with what was left out
+	left  bool  // the packet did not fit
+
+	bound *bound // of the bytes of packets, or nil
+	whole bool   // messages are forwarded whole: none is left out, and control frames inside one are forwarded before it
+	held  int64  // bytes of bound
+
+	packet []byte // of the latest WebSocket message
+	length int64  // of it, with what was left out
+	binary bool   // it is a packet
+	begun  bool   // more of it follows
 }
+
+// A bound is the number of bytes that the packets of all connections can take at the same time.
+type bound struct {
+	max  int64
+	used atomic.Int64
+}
+
+// add adds n bytes, or reports that they do not fit. Less than 0 always fit.
+func (b *bound) add(n int64) bool {
+	if b != nil && b.used.Add(n) > b.max && n > 0 {
+		b.used.Add(-n)
+		return false
+	}
+	return true
+}
+
+// errFull is the error of a packet that does not fit, and cannot be left out.
+var errFull = errors.New("the packets of all connections take too much memory")
 
 // again returns a reader of messages of the same kind.
 func (m *messages) again(r io.Reader) *messages {
@@ -58,13 +88,18 @@ type framing struct {
 // newFraming returns the framing that flags choose.
 func newFraming(o *open.Flags) framing { return framing{Reading: o.Reading(-1), known: o.Known()} }
 
+// maxPacket returns the largest length of a packet.
+func (o *framing) maxPacket() int64 {
+	if o.MaxPacket < 0 {
+		return math.MaxUint32
+	}
+	return cmp.Or(o.MaxPacket, stream.DefaultMaxPacket)
+}
+
 // newMessages returns a reader of the messages in r. It recognizes the frame and the format that
 // flags have not chosen, and calls note if they are not those of most connections.
 func newMessages(r io.Reader, o *framing, note func(string)) (*messages, error) {
-	m := &messages{r: r, max: cmp.Or(o.MaxPacket, stream.DefaultMaxPacket)}
-	if m.max < 0 {
-		m.max = 1<<32 - 1
-	}
+	m := &messages{r: r, max: o.maxPacket()}
 	if o.known.Format && o.known.Frame && o.Framed() && !o.webSocket {
 		m.order, m.next = o.Frame.Order(), m.lengthPrefixed
 		return m, nil
@@ -116,7 +151,7 @@ func (m *messages) checkSize(size uint64) error {
 		overhead = 8        // bytes for each byte of a packet that is sent in many fragments
 		control  = 64 << 10 // bytes of empty fragments, and of messages between fragments
 	)
-	if uint64(m.raw.Len()) > overhead*size+control {
+	if uint64(m.size) > overhead*size+control {
 		return errors.New("a message consists of too many fragments without content")
 	}
 	if size > uint64(m.max) {
@@ -125,19 +160,77 @@ func (m *messages) checkSize(size uint64) error {
 	return nil
 }
 
+// begin begins a message. A large buffer of the message before is not kept: the connection may be silent.
+func (m *messages) begin() {
+	m.raw.Reset()
+	if m.raw.Cap() > maxKept {
+		m.raw = bytes.Buffer{}
+	}
+	m.size, m.left = 0, false
+}
+
+// hold changes the number of bytes that count to n, if they fit.
+func (m *messages) hold(n int64) bool {
+	if !m.bound.add(n - m.held) {
+		return false
+	}
+	m.held = n
+	return true
+}
+
+// end returns the message that was read. packet is nil if it contains none.
+func (m *messages) end(packet []byte, length int64) message {
+	one := message{raw: m.raw.Bytes(), packet: packet, size: m.size, length: length, held: m.held}
+	if m.left && packet != nil {
+		one.packet, one.left = nil, true
+	}
+	m.held = 0
+	return one
+}
+
 // readBytes reads n more bytes into raw and returns them.
 func (m *messages) readBytes(n int64) ([]byte, error) {
 	start := m.raw.Len()
 	_, err := io.CopyN(&m.raw, m.r, n)
-	if err == io.EOF && m.raw.Len() > 0 {
+	n = int64(m.raw.Len() - start)
+	m.size += n
+	m.left = m.left || !m.hold(m.held+n)
+	if err == io.EOF && m.size > 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	return m.raw.Bytes()[start:], err
 }
 
+// readPacket reads n more bytes of a packet, in parts: those that arrive count, not those that were declared. What does not
+// fit is left out.
+func (m *messages) readPacket(n int64) ([]byte, error) {
+	start := m.raw.Len()
+	for n > 0 && !m.left {
+		part := min(n, shell.BufferSize)
+		if _, err := m.readBytes(part); err != nil {
+			return nil, err
+		}
+		n -= part
+	}
+	if !m.left {
+		return m.raw.Bytes()[start:], nil
+	}
+	if m.whole {
+		return nil, errFull
+	}
+	m.raw, m.packet = bytes.Buffer{}, nil
+	m.hold(0)
+	skipped, err := io.CopyN(io.Discard, m.r, n)
+	m.size += skipped
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return []byte{}, err
+}
+
 // lengthPrefixed reads a packet after its length.
 func (m *messages) lengthPrefixed() (message, error) {
-	m.raw.Reset()
+	m.begin()
 	head, err := m.readBytes(4)
 	if err != nil {
 		return message{}, err
@@ -146,16 +239,17 @@ func (m *messages) lengthPrefixed() (message, error) {
 	if err := m.checkSize(uint64(size)); err != nil {
 		return message{}, err
 	}
-	if _, err = m.readBytes(int64(size)); err != nil {
+	packet, err := m.readPacket(int64(size))
+	if err != nil {
 		return message{}, err
 	}
-	return message{raw: m.raw.Bytes(), packet: m.raw.Bytes()[4:]}, nil
+	return m.end(packet, int64(size)), nil
 }
 
 // webSocketHead reads the head of the HTTP request or response that starts a
 // WebSocket.
 func (m *messages) webSocketHead() (message, error) {
-	m.raw.Reset()
+	m.begin()
 	for endOfHead(m.raw.Bytes()[max(m.raw.Len()-3, 0):]) < 0 {
 		if m.raw.Len() > maxHTTP {
 			return message{}, errors.New("this is not a WebSocket")
@@ -167,10 +261,10 @@ func (m *messages) webSocketHead() (message, error) {
 	head := strings.ToLower(m.raw.String())
 	line, _, _ := strings.Cut(head, "\n")
 	if strings.HasPrefix(line, "http") && !strings.Contains(line, " 101") || !strings.Contains(head, "websocket") {
-		return message{raw: m.raw.Bytes()}, errors.New("this is HTTP, but not a WebSocket")
+		return message{}, errors.New("this is HTTP, but not a WebSocket")
 	}
 	m.next = m.webSocket
-	return message{raw: m.raw.Bytes()}, nil
+	return m.end(nil, 0), nil
 }
 
 // The first two bytes of a WebSocket frame.
@@ -180,52 +274,63 @@ const (
 	wsContinued, wsBinary, wsClose = 0, 2, 8
 )
 
-// webSocket reads a WebSocket message, or a control frame between messages.
+// webSocket reads a WebSocket message, or a control frame. That inside a message is a part of this message, or with whole
+// a message of its own, which does not wait for the rest.
 func (m *messages) webSocket() (message, error) {
-	m.raw.Reset()
-	var packet, control []byte
-	binaryMessage := false
+	if !m.begun {
+		m.begin()
+		m.packet, m.length = nil, 0
+	}
 	for {
-		start := m.raw.Len()
-		first, payload, err := m.frame(len(packet))
+		start, held := m.raw.Len(), m.held
+		first, payload, n, err := m.frame()
 		if err != nil {
 			return message{}, err
 		}
 		switch op := first & 0x0f; {
 		case first&wsCompressed != 0:
 			return message{}, errors.New("WebSocket messages are compressed, which is not supported")
+		case op >= wsClose && m.begun && m.whole:
+			control := slices.Clone(m.raw.Bytes()[start:])
+			m.raw.Truncate(start)
+			m.size -= int64(len(control))
+			m.hold(held)
+			return message{raw: control, size: int64(len(control))}, nil
+		case op >= wsClose && m.begun:
+			continue
 		case op >= wsClose:
-			if packet == nil {
-				return message{raw: m.raw.Bytes()}, nil
-			}
-			control = append(control, m.raw.Bytes()[start:]...)
-			continue // a control frame inside a message is forwarded with it
+			return m.end(nil, 0), nil
 		case op != wsContinued:
-			binaryMessage = op == wsBinary
+			m.binary = op == wsBinary
 		}
-		packet = append(packet, payload...)
-		if packet == nil {
-			packet = []byte{}
+		if m.length += n; !m.left {
+			m.packet = append(m.packet, payload...)
 		}
-		if first&wsFinal == 0 {
+		if !m.whole {
+			m.raw.Reset()
+		}
+		if m.begun = first&wsFinal == 0; m.begun {
 			continue
 		}
-		if !binaryMessage {
+		packet := m.packet
+		switch m.packet = nil; {
+		case !m.binary:
 			packet = nil
+		case packet == nil:
+			packet = []byte{}
 		}
-		return message{raw: m.raw.Bytes(), packet: packet, control: control}, nil
+		return m.end(packet, m.length), nil
 	}
 }
 
-// encode returns a message with another packet in place of its own. Messages of a WebSocket are masked if they
-// come from a client.
-func (m *messages) encode(one *message, packet []byte, masked bool) []byte {
+// encode returns a message of a packet. Messages of a WebSocket are masked if they come from a client.
+func (m *messages) encode(packet []byte, masked bool) []byte {
 	if m.order != nil {
 		b := make([]byte, 4, 4+len(packet))
 		m.order.PutUint32(b, uint32(len(packet)))
 		return append(b, packet...)
 	}
-	b, mask := append(one.control, wsFinal|wsBinary), byte(0)
+	b, mask := []byte{wsFinal | wsBinary}, byte(0)
 	if masked {
 		mask = wsMasked
 	}
@@ -248,12 +353,11 @@ func (m *messages) encode(one *message, packet []byte, masked bool) []byte {
 	return b
 }
 
-// frame reads one WebSocket frame and returns its first byte and its payload. size is the
-// length of the message so far.
-func (m *messages) frame(size int) (first byte, payload []byte, err error) {
+// frame reads one WebSocket frame and returns its first byte, its payload unless it was left out, and its length.
+func (m *messages) frame() (first byte, payload []byte, length int64, err error) {
 	b, err := m.readBytes(2)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, 0, err
 	}
 	first, second := b[0], b[1]
 	n := uint64(second &^ wsMasked)
@@ -273,17 +377,17 @@ func (m *messages) frame(size int) (first byte, payload []byte, err error) {
 		mask = slices.Clone(b)
 	}
 	if err == nil {
-		err = m.checkSize(uint64(size) + min(n, math.MaxInt64))
+		err = m.checkSize(uint64(m.length) + min(n, math.MaxInt64))
 	}
 	if err == nil {
-		payload, err = m.readBytes(int64(n))
+		payload, err = m.readPacket(int64(n))
 	}
 	if mask == nil || err != nil {
-		return first, payload, err
+		return first, payload, int64(n), err
 	}
 	payload = slices.Clone(payload)
 	for i := range payload {
 		payload[i] ^= mask[i&3]
 	}
-	return first, payload, nil
+	return first, payload, int64(n), nil
 }

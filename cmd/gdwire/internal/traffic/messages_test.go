@@ -46,6 +46,37 @@ func TestFragments(t *testing.T) {
 	require.True(t, bytes.Equal(packet, got.packet))
 }
 
+// With whole messages, a control frame inside a message does not wait for the rest: a Close is the last frame.
+func TestControlFrames(t *testing.T) {
+	first, last := "\x02\x03one", "\x80\x03two"
+	ping, end := "\x89\x02hi", "\x88\x02\x03\xe8"
+	for name, c := range map[string]struct {
+		sent string
+		want []string
+		end  error
+	}{
+		"ping":  {first + ping + last + ping, []string{ping, first + last, ping}, io.EOF},
+		"pings": {first + ping + ping + last, []string{ping, ping, first + last}, io.EOF},
+		"close": {first + end, []string{end}, io.ErrUnexpectedEOF},
+	} {
+		m := &messages{r: strings.NewReader(c.sent), max: 1 << 20, whole: true, bound: &bound{max: 1 << 20}}
+		size := 0
+		for _, want := range c.want {
+			got, err := m.webSocket()
+			require.NoError(t, err, name)
+			require.Equal(t, want, string(got.raw), name)
+			require.EqualValues(t, len(want), got.size)
+			require.Equal(t, want == first+last, got.packet != nil, name)
+			size += len(want)
+			m.bound.add(-got.held)
+		}
+		_, err := m.webSocket()
+		require.Equal(t, c.end, err, name)
+		m.hold(0)
+		require.Zero(t, m.bound.used.Load(), name)
+	}
+}
+
 // A message with another packet in its place is read as this packet.
 func TestEncodeMessage(t *testing.T) {
 	for _, n := range []int{0, 1, 125, 126, 127, 1<<16 - 1, 1 << 16, 1 << 17} {
@@ -53,20 +84,11 @@ func TestEncodeMessage(t *testing.T) {
 		for _, order := range []binary.ByteOrder{nil, binary.LittleEndian, binary.BigEndian} {
 			for _, masked := range []bool{false, true} {
 				m := &messages{max: 1 << 20, order: order}
-				ping := []byte{0x89, 0}
-				one := &message{packet: []byte("old")}
-				if order == nil {
-					one.control = bytes.Clone(ping)
-				}
-				b := m.encode(one, packet, masked)
+				b := m.encode(packet, masked)
 				r := m.again(bytes.NewReader(b))
 				if order == nil {
 					r.next = r.webSocket
-					control, err := r.next()
-					require.NoError(t, err)
-					require.Equal(t, ping, control.raw)
-					require.Nil(t, control.packet)
-					require.Equal(t, masked, b[3]&wsMasked > 0)
+					require.Equal(t, masked, b[1]&wsMasked > 0)
 				}
 				got, err := r.nextPacket()
 				require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -70,6 +71,7 @@ func (o *proxyFlags) run(s *shell.Stdio, addr string) error {
 	defer stop()
 	ctx, end := context.WithCancel(signals)
 	defer end()
+	defer debug.SetGCPercent(debug.SetGCPercent(40)) // packets become garbage faster than a busy machine collects it
 	p := &proxyServer{Stdio: s, options: o, framing: newFraming(&o.open), end: end, remaining: cmp.Or(o.packets, -1), network: o.newNetwork()}
 	p.framing.webSocket = o.webSocket
 	listen := p.listen
@@ -80,9 +82,7 @@ func (o *proxyFlags) run(s *shell.Stdio, addr string) error {
 	if err != nil {
 		return err
 	}
-	p.lines.maxBytes, p.lines.flush, p.lines.fail = maxWaiting, s.Out.Flush, p.stop
-	p.lines.missedLine = func(missed string) line { return line{s.Errs, "gdwire: … " + missed + " packets not shown\n"} }
-	p.lines.start()
+	p.start()
 	p.logf("listening on %s for %s", at, o.target.text)
 	if o.view {
 		p.live = newLive(p.framing.Reading)
@@ -115,6 +115,16 @@ func (o *proxyFlags) run(s *shell.Stdio, addr string) error {
 	p.lines.close()
 	shell.WaitOutput(signals, p.lines.done)
 	return p.err
+}
+
+// start starts the output.
+func (p *proxyServer) start() {
+	p.held.max = max(maxHeld, p.framing.maxPacket()*9/8) // with heads
+	p.lines.maxBytes, p.lines.flush, p.lines.fail = maxWaiting, p.Out.Flush, p.stop
+	p.lines.missedLine = func(missed, bytes string) line {
+		return line{p.Errs, "gdwire: … " + missed + " packets (" + bytes + ") not shown\n"}
+	}
+	p.lines.start()
 }
 
 // listen listens for connections. It returns the address, and a function that forwards connections until its context

@@ -87,7 +87,7 @@ func (r *recordedFile) packet(p record.Packet) ([]byte, error) {
 			return nil, err
 		}
 		at := r.offset
-		r.offset += int64(len(m.raw))
+		r.offset += m.size
 		if at == p.Offset && m.packet != nil {
 			return m.packet, nil
 		}

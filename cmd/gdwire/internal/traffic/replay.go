@@ -197,7 +197,7 @@ func allPackets(m *messages) (all []record.Packet, err error) {
 		if err != nil {
 			return nil, err
 		}
-		n := int64(len(next.raw))
+		n := next.size
 		if next.packet != nil {
 			all = append(all, record.Packet{Offset: at, Length: n})
 		}
