@@ -65,6 +65,7 @@ func (c *Conn) ready() error {
 	}
 	if err != nil {
 		c.reader.countInvalid()
+		c.reader.state = stateDone // an error of the handler does not count it again
 		c.reader.dec.Release()
 		c.mu.Lock()
 		defer c.mu.Unlock()

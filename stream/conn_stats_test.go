@@ -181,6 +181,17 @@ func TestInvalidLastPacket(t *testing.T) {
 		<-ended
 		require.EqualValues(t, 1, s.Stats().Invalid)
 	}
+
+	s := &stream.Server{Logger: quiet(), Handler: func(_ context.Context, c *stream.Conn) error {
+		err := skipOne(c)
+		require.NoError(t, c.Close())
+		require.Equal(t, net.ErrClosed, next(c))
+		return err
+	}}
+	ours, theirs := net.Pipe()
+	go func() { _, _ = theirs.Write(framed(binary.LittleEndian, []byte{200, 0, 0, 0})) }()
+	s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+	require.EqualValues(t, 1, s.Stats().Invalid)
 }
 
 // TestIdle handles packets: no time is idle in which a handler does not wait for one, also if the packet

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 )
 
 // Dial connects to addr and returns a [Conn], for example of a client or a test:
@@ -56,6 +57,9 @@ func Dial(ctx context.Context, addr string, o *Options) (*Conn, error) {
 
 // dialError returns the error of Dial for err: the cause of ctx, if that is done.
 func dialError(ctx context.Context, addr string, err error) error {
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
+		<-ctx.Done() // its timer can be later than the one of the dialer
+	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -122,4 +123,23 @@ func TestDialErrors(t *testing.T) {
 		_, err = stream.Dial(ctx, addr, nil)
 		require.ErrorIs(t, err, own, when)
 	}
+
+	// The deadline of a context also ends dialing by a timer of its own, which can be earlier.
+	parent, cancel := context.WithCancelCause(t.Context())
+	_, err = stream.Dial(&lateContext{Context: parent, end: func() { cancel(own) }}, "tcp://"+silent.Addr().String(), nil)
+	require.ErrorIs(t, err, own)
+}
+
+// A lateContext is done after its deadline, a little after it was first used.
+type lateContext struct {
+	context.Context
+	end  func()
+	once sync.Once
+}
+
+func (c *lateContext) Deadline() (time.Time, bool) { return time.Unix(1, 0), true }
+
+func (c *lateContext) Done() <-chan struct{} {
+	c.once.Do(func() { time.AfterFunc(time.Millisecond, c.end) })
+	return c.Context.Done()
 }

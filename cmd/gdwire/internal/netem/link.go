@@ -17,6 +17,9 @@ const (
 	maxWait  = time.Second
 )
 
+// maxQueues is the number of bytes that can be on their way over all links of a network, but for one packet of each.
+const maxQueues = 32 << 20
+
 // untilRoom is longer than any wait for room, which delivered ends.
 const untilRoom = math.MaxInt64
 
@@ -113,7 +116,7 @@ func (l *Link) push(b []byte, f fate) (wait time.Duration) {
 		return 0
 	case l.schedule.free.After(full):
 		return l.schedule.free.Sub(full)
-	case l.size > 0 && l.size+len(b)+overhead > maxQueue:
+	case l.size > 0 && (l.size+len(b)+overhead > maxQueue || l.network.queued.Load() > maxQueues):
 		return untilRoom
 	}
 	due := l.schedule.arrival(now, len(b), l.network.Rate, f)
@@ -125,7 +128,7 @@ func (l *Link) push(b []byte, f fate) (wait time.Duration) {
 	}
 	for range copies {
 		heap.Push(&l.queue, packet{slices.Clone(b), due, l.sent})
-		l.size += len(b) + overhead
+		l.grow(len(b) + overhead)
 	}
 	l.sent++
 	select {
@@ -133,6 +136,12 @@ func (l *Link) push(b []byte, f fate) (wait time.Duration) {
 	default:
 	}
 	return 0
+}
+
+// grow adds to the size of the queue. l is locked.
+func (l *Link) grow(n int) {
+	l.size += n
+	l.network.queued.Add(int64(n))
 }
 
 // failure returns the error of the link.
@@ -213,7 +222,7 @@ func (l *Link) next() (p packet, wait time.Duration, err error) {
 func (l *Link) delivered(p packet) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.size -= len(p.bytes) + overhead
+	l.grow(-len(p.bytes) - overhead)
 	if p.number < l.newest {
 		l.network.counts.add(&l.network.counts.overtaken)
 	}
@@ -231,7 +240,8 @@ func (l *Link) end(err error) {
 	if err != errEnded {
 		l.err = err
 	}
-	l.queue, l.size = nil, 0
+	l.queue = nil
+	l.grow(-l.size)
 }
 
 // A packet is on its way.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -189,6 +191,61 @@ func TestFull(t *testing.T) {
 
 	n = &Network{Conditions: Conditions{Rate: 8000}, Kind: Datagrams} // 1,000 bytes a second
 	require.Len(t, sendAll(t, n, 1, 0, numbered(100, 100)), 11)
+}
+
+// TestQueueEdges: a sender waits for the first byte that does not fit, until there is room, and for the time that is
+// above maxWait, not longer.
+func TestQueueEdges(t *testing.T) {
+	for _, c := range []struct {
+		conditions Conditions
+		sent       []int // sizes, of which all but the last fit
+		want       time.Duration
+	}{
+		{Conditions{Delay: time.Minute}, []int{maxQueue/2 - overhead, maxQueue/2 - overhead, 0}, time.Minute},
+		{Conditions{Delay: time.Minute}, []int{maxQueue/2 - overhead, maxQueue/2 - overhead, maxQueue/2 - overhead}, time.Minute},
+		{Conditions{Rate: 8000}, []int{10_000, 1}, 10*time.Second - maxWait}, // 1,000 bytes a second
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := (&Network{Conditions: c.conditions}).Link(t.Context(), 1, func([]byte) error { return nil })
+			start := time.Now()
+			for i, size := range c.sent {
+				_, err := l.Send(make([]byte, size))
+				require.NoError(t, err)
+				want := time.Duration(0)
+				if i == len(c.sent)-1 {
+					want = c.want
+				}
+				require.Equal(t, want, time.Since(start), "%v %d", c.sent, i)
+			}
+			require.NoError(t, l.Close())
+		})
+	}
+}
+
+// All links of a network hold no more than its queue, but for one packet of each.
+func TestNetworkBound(t *testing.T) {
+	const links, size = 40, 1 << 20
+	synctest.Test(t, func(t *testing.T) {
+		n := &Network{Conditions: Conditions{Delay: time.Hour}}
+		var delivered atomic.Int64
+		var running sync.WaitGroup
+		for i := range uint64(links) {
+			running.Go(func() {
+				l := n.Link(t.Context(), i, func([]byte) error { return nil })
+				for range 4 {
+					_, err := l.Send(make([]byte, size))
+					require.NoError(t, err)
+					delivered.Add(1)
+				}
+				require.NoError(t, l.Close())
+			})
+		}
+		synctest.Wait()
+		require.LessOrEqual(t, n.queued.Load(), int64(maxQueues+links*(size+overhead)))
+		require.Less(t, delivered.Load(), int64(4*links))
+		running.Wait()
+		require.Zero(t, n.queued.Load())
+	})
 }
 
 // TestLinkEnd: when its context is done, or a packet cannot be delivered, the link ends at once, and what is on its way

@@ -3,6 +3,7 @@ package netem
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -26,6 +27,7 @@ type Network struct {
 	Kind Kind
 
 	counts counts
+	queued atomic.Int64 // bytes of the queues of all links
 }
 
 // counts are what happened to packets.
