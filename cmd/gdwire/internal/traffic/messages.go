@@ -2,7 +2,6 @@ package traffic
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/stream"
 )
 
 // A message is the unit that proxy forwards or drops with -drop-invalid.
@@ -88,18 +86,10 @@ type framing struct {
 // newFraming returns the framing that flags choose.
 func newFraming(o *open.Flags) framing { return framing{Reading: o.Reading(-1), known: o.Known()} }
 
-// maxPacket returns the largest length of a packet.
-func (o *framing) maxPacket() int64 {
-	if o.MaxPacket < 0 {
-		return math.MaxUint32
-	}
-	return cmp.Or(o.MaxPacket, stream.DefaultMaxPacket)
-}
-
 // newMessages returns a reader of the messages in r. It recognizes the frame and the format that
 // flags have not chosen, and calls note if they are not those of most connections.
 func newMessages(r io.Reader, o *framing, note func(string)) (*messages, error) {
-	m := &messages{r: r, max: o.maxPacket()}
+	m := &messages{r: r, max: maxPacket(&o.Reading)}
 	if o.known.Format && o.known.Frame && o.Framed() && !o.webSocket {
 		m.order, m.next = o.Frame.Order(), m.lengthPrefixed
 		return m, nil

@@ -119,7 +119,7 @@ func (o *proxyFlags) run(s *shell.Stdio, addr string) error {
 
 // start starts the output.
 func (p *proxyServer) start() {
-	p.held.max = max(maxHeld, p.framing.maxPacket()*9/8) // with heads
+	p.held.max = max(maxHeld, maxPacket(&p.framing.Reading)*9/8) // with heads
 	p.lines.maxBytes, p.lines.flush, p.lines.fail = maxWaiting, p.Out.Flush, p.stop
 	p.lines.missedLine = func(missed, bytes string) line {
 		return line{p.Errs, "gdwire: … " + missed + " packets (" + bytes + ") not shown\n"}

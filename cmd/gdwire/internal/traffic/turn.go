@@ -1,15 +1,32 @@
 package traffic
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"net"
 
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/stream"
 )
 
-// MaxBusy is the maximum number of connections whose packets are read at the same time. Each of
-// them can hold a packet of -max-packet bytes in memory. Packets of other connections wait.
-const MaxBusy = 256
+// MaxBusy is the maximum number of connections whose packets are read at the same time, and maxBusyBytes of the bytes that
+// they can hold together: each a packet of -max-packet bytes. Packets of other connections wait.
+const (
+	MaxBusy      = 256
+	maxBusyBytes = 256 << 20
+)
+
+// maxPacket returns the largest length of a packet.
+func maxPacket(o *save.Reading) int64 {
+	if o.MaxPacket < 0 {
+		return math.MaxUint32
+	}
+	return cmp.Or(o.MaxPacket, stream.DefaultMaxPacket)
+}
+
+// maxBusy returns how many connections can be busy with packets of a size.
+func maxBusy(maxPacket int64) int64 { return max(1, min(MaxBusy, maxBusyBytes/maxPacket)) }
 
 // maxKept is the size in bytes of the largest packet whose memory is kept for the next.
 const maxKept = 16 << 10
@@ -20,8 +37,8 @@ type turnListener struct {
 	busy chan struct{} // contains an element for each connection whose packet is read
 }
 
-func newTurnListener(ln net.Listener) *turnListener {
-	return &turnListener{ln, make(chan struct{}, MaxBusy)}
+func newTurnListener(ln net.Listener, maxPacket int64) *turnListener {
+	return &turnListener{ln, make(chan struct{}, maxBusy(maxPacket))}
 }
 
 // Accept returns the next connection, a *turnConn.
@@ -50,7 +67,7 @@ func (t *turnConn) start(ctx context.Context, c *stream.Conn) turnPackets {
 	return turnPackets{c}
 }
 
-// Read reads bytes. After the first byte of a packet it waits until less than MaxBusy connections are
+// Read reads bytes. After the first byte of a packet it waits until less than maxBusy connections are
 // busy, before the timeout of the packet begins.
 func (t *turnConn) Read(p []byte) (int, error) {
 	if t.packet == nil {

@@ -13,6 +13,13 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
+// Packets that are read at the same time fit in maxBusyBytes, but for one of any size.
+func TestMaxBusy(t *testing.T) {
+	for size, want := range map[int64]int64{1: MaxBusy, 1 << 20: MaxBusy, 1<<20 + 1: MaxBusy - 1, 8 << 20: 32, maxBusyBytes: 1, 1 << 32: 1} {
+		require.Equal(t, want, maxBusy(size), size)
+	}
+}
+
 // TestTurns reads a packet of one connection after MaxBusy others have sent something: only those that
 // are in the middle of a packet make it wait, until one of them ends.
 func TestTurns(t *testing.T) {
