@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
@@ -28,6 +30,12 @@ var recordGroups = []group{
 		counted: true,
 		about:   "The same, each by a call, by value and by pointer.",
 		setup:   func(*stage) []contender { return smallRecordsOut() },
+	},
+	{
+		name:    "records beside blocks",
+		counted: true,
+		about:   "1000 records of six fields in a slice, of types whose fields are not all put by blocks.",
+		setup:   func(*stage) []contender { return recordsBesideBlocks() },
 	},
 }
 
@@ -160,5 +168,105 @@ func smallRecordsOut() []contender {
 		bytesOf("cbor.Marshal, by value", func(r *smallRecord) ([]byte, error) { return cbor.Marshal(*r) }),
 		bytesOf("msgpack.Marshal, by value", func(r *smallRecord) ([]byte, error) { return msgpack.Marshal(*r) }),
 		bytesOf("json v2, by value", func(r *smallRecord) ([]byte, error) { return json.Marshal(*r) }),
+	}
+}
+
+type (
+	plainRecord struct {
+		ID, HP, Level int64
+		Name          string
+		Speed         float64
+		Alive         bool
+	}
+	baseRecord struct {
+		ID, HP int64
+		Name   string
+	}
+	embeddedRecord struct {
+		baseRecord
+		Level int64
+		Speed float64
+		Alive bool
+	}
+	omittedRecord struct {
+		ID    int64   `gd:",omitzero" json:",omitzero"`
+		HP    int64   `gd:",omitzero" json:",omitzero"`
+		Level int64   `gd:",omitzero" json:",omitzero"`
+		Name  string  `gd:",omitzero" json:",omitzero"`
+		Speed float64 `gd:",omitzero" json:",omitzero"`
+		Alive bool    `gd:",omitzero" json:",omitzero"`
+	}
+	enumRecord struct {
+		ID, HP int64
+		Name   string
+		Class  enum
+		Speed  float64
+		Race   enum
+	}
+	timeRecord struct {
+		ID, HP int64
+		Name   string
+		Since  time.Time
+		Speed  float64
+		Until  time.Time
+	}
+	embedRecord struct {
+		ID, HP int64
+		Name   string
+		Speed  float64
+		Alive  bool
+		Rest   map[string]any `gd:",embed" json:",embed"`
+	}
+	enum uint8
+)
+
+var enumNames = []string{"none", "engineer", "human"}
+
+func (e enum) MarshalText() ([]byte, error) { return []byte(enumNames[e]), nil }
+
+func (e *enum) UnmarshalText(b []byte) error {
+	*e = enum(slices.Index(enumNames, string(b)))
+	return nil
+}
+
+func recordsBesideBlocks() []contender {
+	base, plain := baseRecord{7, 80, "Ada Lovelace"}, plainRecord{7, 80, 12, "Ada Lovelace", 1.5, true}
+	since := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	all := slices.Concat(
+		recordsOf("plain", plain),
+		recordsOf("embedded", embeddedRecord{base, 12, 1.5, true}),
+		recordsOf("omitzero", omittedRecord(plain)),
+		recordsOf("MarshalText", enumRecord{7, 80, "Ada Lovelace", 1, 1.5, 2}),
+		recordsOf("time.Time", timeRecord{7, 80, "Ada Lovelace", since, 1.5, since}),
+		recordsOf("embed", embedRecord{7, 80, "Ada Lovelace", 1.5, true, map[string]any{"luck": 3, "guild": "red"}}),
+	)
+	messages := []any{&plain, &base, &smallRecord{Name: "Ada"}}
+	return append(all, contender{name: "variant.Marshal, types in turn", bytes: 150, want: 3, run: func() int {
+		for _, m := range messages {
+			must(variant.Marshal(m))
+		}
+		return len(messages)
+	}}.allocating())
+}
+
+// recordsOf returns contenders that encode and decode recordCount records.
+func recordsOf[T any](name string, one T) []contender {
+	all := slices.Repeat([]T{one}, recordCount)
+	b, other := must(variant.Marshal(all)), must(cbor.Marshal(all))
+	out := func(codec string, want int, marshal func(v any) ([]byte, error)) contender {
+		return contender{name: codec + ", " + name, bytes: len(b), want: want, run: func() int { return len(must(marshal(all))) }}
+	}
+	in := func(codec string, b []byte, unmarshal func(b []byte, v any) error) contender {
+		return contender{name: codec + ", " + name, bytes: len(b), want: recordCount, run: func() int {
+			var all []T
+			check(unmarshal(b, &all))
+			return len(all)
+		}}
+	}
+	return []contender{
+		out("variant.Marshal", len(b), func(v any) ([]byte, error) { return variant.Marshal(v) }).allocating(),
+		in("variant.Unmarshal", b, func(b []byte, v any) error { return variant.Unmarshal(b, v) }).allocating(),
+		out("cbor.Marshal", len(other), cbor.Marshal),
+		in("cbor.Unmarshal", other, cbor.Unmarshal),
 	}
 }

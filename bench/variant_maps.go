@@ -16,9 +16,12 @@ var mapGroups = []group{
 	{
 		name:    "maps and trees out",
 		counted: true,
-		about:   "A tree of map[string]any with 12 leaves, and a map[string]int64 of 1000 entries.",
+		about:   "A tree of map[string]any with 12 leaves, and maps of 1000 entries.",
 		setup: func(*stage) []contender {
-			return append(writingMap("tree", mapTree()), writingMap("map[string]int64", countMap())...)
+			all := append(writingMap("tree", mapTree()), writingMap("map[string]int64", countMap())...)
+			all = append(all, writingMap("map[string][]int64", mapOf(func(i int) (string, []int64) { return fmt.Sprint("player_", i*7919), []int64{1, 2, 3} }))...)
+			all = append(all, writingMap("map[int]string", mapOf(func(i int) (int, string) { return i * 7919, "Ada Lovelace" }))...)
+			return append(all, writingMap("map[int64]bool", mapOf(func(i int) (int64, bool) { return int64(i * 7919), i%2 == 0 }))...)
 		},
 	},
 	{
@@ -54,9 +57,15 @@ func mapTree() map[string]any {
 const mapEntries = 1000
 
 func countMap() map[string]int64 {
-	m := map[string]int64{}
+	return mapOf(func(i int) (string, int64) { return fmt.Sprint("player_", i*7919), int64(i) })
+}
+
+// mapOf returns a map of mapEntries entries.
+func mapOf[K comparable, V any](entry func(i int) (K, V)) map[K]V {
+	m := map[K]V{}
 	for i := range mapEntries {
-		m[fmt.Sprint("player_", i*7919)] = int64(i)
+		k, v := entry(i)
+		m[k] = v
 	}
 	return m
 }

@@ -47,10 +47,13 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
 		}
-		if len(f.index) > 1 {
+		var at fieldLocation
+		if throughPointer(t, f.index) {
 			plan = b.embeddedPlan(t, f, plan)
+		} else {
+			at = locationOf(t, f.index)
 		}
-		c.add(&fieldDecoder{key: export.NewKey(f.name), fieldLocation: locationOf(t, f.index), do: doOf(plan), field: f})
+		c.add(&fieldDecoder{key: export.NewKey(f.name), fieldLocation: at, do: doOf(plan), field: f})
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
@@ -331,8 +334,8 @@ func (f *fieldDecoder) decode(s *decoder, x variable) error {
 	return nil
 }
 
-// embeddedPlan returns the plan for a field of the struct t from a struct it embeds. It takes the
-// whole t as its variable, because a pointer can be on the way to the field.
+// embeddedPlan returns the plan for a field of the struct t to which a pointer leads. It takes the
+// whole t as its variable.
 func (b decodePlanner) embeddedPlan(t reflect.Type, f *field, of *plan[decodeFunc]) *plan[decodeFunc] {
 	return &plan[decodeFunc]{do: reflected(t, func(s *decoder, v reflect.Value) error {
 		v, err := s.allocField(v, f.index)

@@ -65,6 +65,7 @@ const (
 	// Steps with calls: see putCalling.
 	putLongKey
 	putNodePath
+	putMethod
 	putTexts
 	putReals32
 	putReals64
@@ -93,6 +94,7 @@ type coldStep struct {
 	then  *blockStep        // after the value: for the start of a struct, its end
 	elem  *block            // of a struct, or of those in a slice, or nil
 	size  uintptr           // of an element
+	text  *textMethod
 }
 
 // A blockLevel is a struct, or a slice of structs, that is being put.
@@ -248,10 +250,14 @@ func plainStep(key planKey) *blockStep {
 	if own != nil && wire == 0 {
 		wire = own.typ
 	}
-	if own == nil && hasMethods(t) {
-		return otherStep
-	}
 	p := &blockStep{cold: &coldStep{}}
+	if own == nil && hasMethods(t) {
+		if m := reflect.PointerTo(t); m.Implements(marshalerType) || !m.Implements(textMarshalerType) || wire != 0 && wire != gdwire.TypeString {
+			return otherStep
+		}
+		p.code, p.head, p.cold.text = putMethod, blockHead(gdwire.TypeString), newTextMethod(t)
+		return p
+	}
 	x, ok := blockKinds[t.Kind()]
 	switch kind := t.Kind(); {
 	case kind == reflect.Array || kind == reflect.Struct:
@@ -316,7 +322,7 @@ func (s *encoder) putBlock(p *blockStep, x variable) (ok bool, err error) {
 		if r.step == p {
 			return false, nil // the plan would begin the block again
 		}
-		if end := r.putCalling(n); end > 0 {
+		if end := r.putCalling(s, n); end > 0 {
 			n = end
 			continue
 		}
@@ -511,7 +517,7 @@ func putReal(w *[blockRoom]byte, v variable, i int) uint32 {
 
 // putCalling puts the value of a step that needs calls, and the key after it, and returns the position
 // after them, or 0 if only the plan can write the value.
-func (r *blockRun) putCalling(n int) int {
+func (r *blockRun) putCalling(s *encoder, n int) int {
 	p, b := r.step, r.b
 	if n > len(b)-blockRoom {
 		return 0
@@ -525,6 +531,14 @@ func (r *blockRun) putCalling(n int) int {
 		end = putBlockText(w, p.head, p.cold.key.name)
 	case putNodePath:
 		end = putBlockPath(w, p.head, textIn(v))
+	case putMethod:
+		text, err := p.cold.text.text(s, v)
+		if err == nil {
+			end = putBlockText(w, p.head, text)
+		}
+		if end == 0 {
+			s.methodText = methodText{text, err, true}
+		}
 	case putTexts:
 		end = putBlockTexts(w, p.head, *pointer[[]string](v))
 	case putFloats, putReals32:

@@ -31,14 +31,16 @@ func encodeMarshaler(s *encoder, v reflect.Value) error {
 	return nil
 }
 
-// makeTextMarshalerEncoder returns a function that writes the text of a TextMarshaler as the
-// type wire.
-func makeTextMarshalerEncoder(wire gdwire.Type) func(*encoder, reflect.Value) error {
-	return func(s *encoder, v reflect.Value) error {
-		text, err := marshalText(s, v)
-		if err != nil {
-			return err
+// encoder returns a function that writes the text as a type.
+func (m *textMethod) encoder(typ gdwire.Type) encodeFunc {
+	return func(s *encoder, x variable) error {
+		t := s.methodText
+		if s.methodText = (methodText{}); !t.isNext {
+			t.text, t.err = m.text(s, x)
 		}
-		return s.textAs(wire, text)
+		if t.err != nil {
+			return s.fail(m.typ, t.err)
+		}
+		return s.textAs(typ, t.text)
 	}
 }

@@ -31,7 +31,7 @@ func (b encodePlanner) makeEncoder(key planKey) (encodeFunc, error) {
 		case own != nil && own.math == nil && t.Kind() != reflect.String:
 			return nil, tagError(t, wire)
 		case own == nil && p.Implements(textMarshalerType) && isText(wire):
-			return reflected(t, makeTextMarshalerEncoder(wire)), checkMethod(t, textMarshalerType)
+			return newTextMethod(t).encoder(wire), checkMethod(t, textMarshalerType)
 		}
 	}
 	isList := t.Kind() == reflect.Slice || t.Kind() == reflect.Array

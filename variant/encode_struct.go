@@ -2,6 +2,7 @@ package variant
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 
 	"github.com/gdwire/gdwire"
@@ -32,23 +33,27 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
 		}
-		if len(f.index) > 1 {
+		var at fieldLocation
+		if throughPointer(t, f.index) {
 			plan = b.embeddedPlan(t, f, plan)
+		} else {
+			at = locationOf(t, f.index)
 		}
-		c.fields = append(c.fields, &fieldEncoder{f.name, export.NewKey(f.name), locationOf(t, f.index), plan, f})
-		c.varies = c.varies || f.omitZero || throughPointer(t, f.index)
+		e := &fieldEncoder{f.name, export.NewKey(f.name), at, plan, omitsOf(t, f), f}
+		c.fields = append(c.fields, e)
+		c.varies = c.varies || e.omits != nil
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		elem, err := b.plan(info.embed.typ.Elem(), 0)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", info.embed.goName, err)
 		}
-		c.embed = makeSortedPairsEncoder(elem, valueFunc(reflect.Value.String), func(s *encoder, _ reflect.Value, key string) error {
+		c.embed = makeSortedPairsEncoder(info.embed.typ, elem, mapKeys{text: stringKey, write: func(s *encoder, _ variable, key string) error {
 			if err := c.checkUnknown(s, key); err != nil {
 				return err
 			}
 			return s.e.WriteString(key)
-		})
+		}})
 	}
 	if info.array {
 		return c.encodeArray, nil
@@ -59,28 +64,37 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 	return c.makeDictEncoder(), nil
 }
 
-// throughPointer reports whether a field is in a struct embedded as a pointer.
-func throughPointer(t reflect.Type, index []int) bool {
-	for _, i := range index[:len(index)-1] {
-		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
-			return true
-		}
+// omitsOf returns the function that reports whether a field of the struct t is omitted, or nil if it never is.
+func omitsOf(t reflect.Type, f *field) func(x variable) bool {
+	isZero, vars := f.isZero, variableTypeOf(f.typ)
+	if isZero == nil {
+		isZero = reflect.Value.IsZero
 	}
-	return false
+	switch {
+	case throughPointer(t, f.index):
+		vars = variableTypeOf(t)
+		return func(x variable) bool {
+			v, ok := fieldOf(vars.value(x), f.index)
+			return !ok || f.omitZero && isZero(v)
+		}
+	case !f.omitZero:
+		return nil
+	case f.isZero == nil && zeroTests[f.typ.Kind()] != nil:
+		return zeroTests[f.typ.Kind()]
+	}
+	return func(x variable) bool { return isZero(vars.value(x)) }
 }
 
-// omits reports whether the field of v is omitted.
-func (f *fieldEncoder) omits(v reflect.Value) bool {
-	v, ok := fieldOf(v, f.index)
-	switch {
-	case !ok:
-		return true
-	case !f.omitZero:
-		return false
-	case f.isZero != nil:
-		return f.isZero(v)
-	}
-	return v.IsZero()
+// zeroTests contains what reflect.Value.IsZero reports, for frequent kinds: -25 % of structs whose fields have
+// omitzero.
+var zeroTests = map[reflect.Kind]func(variable) bool{
+	reflect.Bool:    func(x variable) bool { return !boolIn(x) },
+	reflect.Int:     func(x variable) bool { return intIn[int](x) == 0 },
+	reflect.Int32:   func(x variable) bool { return intIn[int32](x) == 0 },
+	reflect.Int64:   func(x variable) bool { return intIn[int64](x) == 0 },
+	reflect.Float32: func(x variable) bool { return math.Float64bits(floatIn[float32](x)) == 0 },
+	reflect.Float64: func(x variable) bool { return math.Float64bits(floatIn[float64](x)) == 0 },
+	reflect.String:  func(x variable) bool { return textIn(x) == "" },
 }
 
 // makeDictEncoder returns the function that writes a struct as a Dictionary. A method value
@@ -94,7 +108,7 @@ func (c *structEncoder) makeDictEncoder() encodeFunc {
 		}
 		var err error
 		if c.varies {
-			err = c.encodeVarying(s, c.vars.value(x))
+			err = c.encodeVarying(s, x)
 		} else {
 			err = encodePairs(s, x, c.fields, 0)
 		}
@@ -126,22 +140,22 @@ func encodePairs(s *encoder, x variable, fields []*fieldEncoder, more int) error
 
 // encodeVarying writes the start and the pairs of a struct with fields that are omitted, or
 // with a field that collects unknown keys.
-func (c *structEncoder) encodeVarying(s *encoder, v reflect.Value) error {
+func (c *structEncoder) encodeVarying(s *encoder, x variable) error {
 	// Call omits once for each field: IsZero could return another result later.
 	var few [32]*fieldEncoder
 	fields := few[:0]
 	for _, f := range c.fields {
-		if !f.omits(v) {
+		if f.omits == nil || !f.omits(fieldAt(x, f.fieldLocation)) {
 			fields = append(fields, f)
 		}
 	}
 	var unknown reflect.Value
 	collects := c.info.embed != nil
 	if collects {
-		unknown, collects = fieldOf(v, c.info.embed.index) // false if it is in a nil pointer
+		unknown, collects = fieldOf(c.vars.value(x), c.info.embed.index) // false if it is in a nil pointer
 	}
 	if !collects {
-		return encodePairs(s, variableOf(v), fields, 0)
+		return encodePairs(s, x, fields, 0)
 	}
 	var n int
 	if unknown.Kind() == reflect.Map {
@@ -149,7 +163,7 @@ func (c *structEncoder) encodeVarying(s *encoder, v reflect.Value) error {
 	} else {
 		n = unknown.Interface().(*Dictionary).Len()
 	}
-	if err := encodePairs(s, variableOf(v), fields, n); err != nil {
+	if err := encodePairs(s, x, fields, n); err != nil {
 		return err
 	}
 	if err := c.encodeEmbed(s, unknown); err != nil {
@@ -158,8 +172,8 @@ func (c *structEncoder) encodeVarying(s *encoder, v reflect.Value) error {
 	return nil
 }
 
-// embeddedPlan returns the plan for a field of the struct t from a struct it embeds. It takes the
-// whole t as its variable, because a pointer can be on the way to the field.
+// embeddedPlan returns the plan for a field of the struct t to which a pointer leads. It takes the
+// whole t as its variable.
 func (b encodePlanner) embeddedPlan(t reflect.Type, f *field, of *plan[encodeFunc]) *plan[encodeFunc] {
 	return &plan[encodeFunc]{do: reflected(t, func(s *encoder, v reflect.Value) error {
 		v, _ = fieldOf(v, f.index)

@@ -1,7 +1,6 @@
 package variant
 
 import (
-	"encoding"
 	"reflect"
 
 	"github.com/gdwire/gdwire"
@@ -110,13 +109,4 @@ func isText(wire gdwire.Type) bool {
 		return true
 	}
 	return false
-}
-
-// marshalText returns the text of v, an addressable TextMarshaler.
-func marshalText(s *encoder, v reflect.Value) (string, error) {
-	text, err := v.Addr().Interface().(encoding.TextMarshaler).MarshalText()
-	if err != nil {
-		return "", s.fail(v.Type(), err)
-	}
-	return string(text), nil
 }

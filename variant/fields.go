@@ -368,6 +368,16 @@ func typeName(t reflect.Type) string {
 	return t.Name()
 }
 
+// throughPointer reports whether a field is in a struct embedded as a pointer.
+func throughPointer(t reflect.Type, index []int) bool {
+	for _, i := range index[:len(index)-1] {
+		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
+			return true
+		}
+	}
+	return false
+}
+
 // fieldOf returns the field of v at index, and false if a nil pointer is embedded on the
 // way to it.
 func fieldOf(v reflect.Value, index []int) (reflect.Value, bool) {

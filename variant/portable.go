@@ -22,6 +22,9 @@ type variableType struct{}
 // variableTypeOf returns t for value.
 func variableTypeOf(reflect.Type) variableType { return variableType{} }
 
+// pointer returns a pointer to x in an interface.
+func (variableType) pointer(x variable) any { return x.Addr().Interface() }
+
 // value returns x as a reflect.Value.
 func (variableType) value(x variable) reflect.Value { return x }
 
@@ -59,28 +62,21 @@ func set[T any](x variable, value T) {
 	}
 }
 
-// A fieldLocation contains the index of a field in its struct, for fieldAt. For a field from an
-// embedded struct, whose plan takes the whole struct, it is -1.
-type fieldLocation struct{ i int }
+// A fieldLocation contains the index of a field in its struct, for fieldAt. For a field to which a pointer
+// leads, whose plan takes the whole struct, it is zero.
+type fieldLocation struct{ at []int }
 
-// locationOf returns the location of the field at index in the struct t.
-func locationOf(_ reflect.Type, index []int) fieldLocation {
-	if len(index) > 1 {
-		return fieldLocation{-1}
-	}
-	return fieldLocation{index[0]}
-}
+// locationOf returns the location of the field at index in the struct t, to which no pointer leads.
+func locationOf(_ reflect.Type, index []int) fieldLocation { return fieldLocation{index} }
 
 // fieldAt returns the field at p of the struct x.
-func fieldAt(x variable, p fieldLocation) variable {
-	if p.i < 0 {
-		return x
-	}
-	return x.Field(p.i)
-}
+func fieldAt(x variable, p fieldLocation) variable { return x.FieldByIndex(p.at) }
 
 // elemAt returns element i of the array or slice x.
 func elemAt(x variable, i int, _ uintptr) variable { return x.Index(i) }
+
+// dataOf returns v, for elemAt.
+func dataOf(v reflect.Value) variable { return v }
 
 // sliceData returns the slice x, for elemAt.
 func sliceData(x variable) variable { return x }

@@ -3,7 +3,6 @@ package variant
 import (
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/gdwire/gdwire"
 )
@@ -137,15 +136,6 @@ type sortedPairs[T any] struct {
 	next  *sortedPairs[T] // the next in encoder.sorted, or nil
 }
 
-// A sortedKey is the key of the pair at an index, with the word by which most keys are compared.
-type sortedKey struct {
-	word uint64
-	at   int
-}
-
-// fewSorted is the number of keys that sortWords sorts in the least time.
-const fewSorted = 12
-
 // maxSorted is the largest number of pairs whose memory is used again.
 const maxSorted = 1 << 11
 
@@ -153,18 +143,7 @@ const maxSorted = 1 << 11
 // with: -14 % of the instructions for a map of 1000 entries, -29 % of the time.
 func (p *sortedPairs[T]) fill(m map[string]T, n int) {
 	p.setOrder(p.setPairs(m, n))
-	if len(p.order) <= fewSorted && sortWords(p.order) {
-		return
-	}
-	slices.SortFunc(p.order, func(a, b sortedKey) int {
-		switch {
-		case a.word < b.word:
-			return -1
-		case a.word > b.word:
-			return 1
-		}
-		return strings.Compare(p.pairs[a.at].Key, p.pairs[b.at].Key)
-	})
+	sortKeys(p.order, func(i int) string { return p.pairs[i].Key })
 }
 
 // setPairs sets the pairs of p and returns the length of what all keys begin with.
@@ -185,29 +164,11 @@ func (p *sortedPairs[T]) setPairs(m map[string]T, n int) (common int) {
 // setOrder sets the order of p to that of its pairs. All keys begin with the same common bytes.
 func (p *sortedPairs[T]) setOrder(common int) {
 	pairs := p.pairs
-	order := slices.Grow(p.order, len(pairs))[:len(pairs)]
+	order := slices.Grow(p.order, 2*len(pairs))[:len(pairs)] // with room for sortMany
 	for i := range order {
 		order[i] = sortedKey{wordOf(pairs[i].Key[common:]), i}
 	}
 	p.order = order
-}
-
-// sortWords sorts few keys by their words, by insertion. It returns false if two words are equal. -11 % of
-// a tree of small maps.
-func sortWords(order []sortedKey) (distinct bool) {
-	distinct = true
-	for i, next := range order {
-		for ; i > 0; i-- {
-			last := order[i-1]
-			if last.word <= next.word {
-				distinct = distinct && last.word < next.word
-				break
-			}
-			order[i] = last
-		}
-		order[i] = next
-	}
-	return distinct
 }
 
 // empty removes the pairs, and reports whether the memory is small enough to be used again. It
@@ -216,35 +177,6 @@ func (p *sortedPairs[T]) empty() bool {
 	clear(p.pairs)
 	p.pairs, p.order = p.pairs[:0], p.order[:0]
 	return cap(p.pairs) <= maxSorted
-}
-
-// commonPrefix returns the number of bytes, up to most, with which both a and b begin.
-func commonPrefix(a, b string, most int) int {
-	n := min(most, len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
-}
-
-// wordOf returns the first eight bytes of a text, or a shorter text with zeros after it. Texts with
-// different words are in the order of the words.
-func wordOf(text string) (word uint64) {
-	if len(text) >= 8 {
-		return uint64(text[7]) | uint64(text[6])<<8 | uint64(text[5])<<16 | uint64(text[4])<<24 |
-			uint64(text[3])<<32 | uint64(text[2])<<40 | uint64(text[1])<<48 | uint64(text[0])<<56
-	}
-	switch n := len(text); {
-	case n >= 4: // four bytes, and the last four without those that the first four contain
-		first := uint32(text[3]) | uint32(text[2])<<8 | uint32(text[1])<<16 | uint32(text[0])<<24
-		last := uint32(text[n-1]) | uint32(text[n-2])<<8 | uint32(text[n-3])<<16 | uint32(text[n-4])<<24
-		return uint64(first)<<32 | uint64(last<<(8*uint(8-n)))
-	case n > 0: // the first, the middle and the last byte, of which some are the same
-		return uint64(text[0])<<56 | uint64(text[n/2])<<(56-8*uint(n/2)) | uint64(text[n-1])<<(56-8*uint(n-1))
-	}
-	return 0
 }
 
 // makeMapDecoder returns the function that decodes a t, a map, from a Dictionary.

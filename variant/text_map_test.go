@@ -213,21 +213,37 @@ func TestWordOf(t *testing.T) {
 	}
 }
 
-// Few keys are sorted by insertion, or by their whole texts if some have the same word.
-func TestSortWords(t *testing.T) {
+// Any number of keys is sorted by words, and by texts where these are equal.
+func TestSortKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 10_000 {
-		order := make([]sortedKey, r.IntN(fewSorted+1))
+	for n := range 2000 {
+		text := func(i int) string { return string(rune(0x400 - i)) }
+		if n%5 == 0 {
+			text = func(int) string { return "" }
+		}
+		order := make([]sortedKey, r.IntN([]int{fewSorted + 1, manySorted, 3 * manySorted}[r.IntN(3)]))
+		bits, shift := 1+r.IntN(20), r.IntN(40)
 		for i := range order {
-			order[i] = sortedKey{r.Uint64N(40), i}
+			order[i] = sortedKey{r.Uint64N(1<<bits) << shift, i}
 		}
 		want := slices.Clone(order)
-		slices.SortStableFunc(want, func(a, b sortedKey) int { return cmp.Compare(a.word, b.word) })
-		distinct := true
-		for i := range max(len(want), 1) - 1 {
-			distinct = distinct && want[i].word != want[i+1].word
+		slices.SortFunc(want, func(a, b sortedKey) int {
+			return cmp.Or(cmp.Compare(a.word, b.word), cmp.Compare(text(a.at), text(b.at)))
+		})
+		twice := sortKeys(order, text)
+		if n%5 > 0 {
+			require.Equal(t, want, order)
+			require.Equal(t, -1, twice)
+			continue
 		}
-		require.Equal(t, distinct, sortWords(order))
-		require.Equal(t, want, order)
+		words := map[uint64]int{}
+		for i := range want {
+			require.Equal(t, want[i].word, order[i].word)
+			words[want[i].word]++
+		}
+		require.Equal(t, len(words) < len(want), twice >= 0)
+		if i := slices.IndexFunc(order, func(k sortedKey) bool { return k.at == twice }); i >= 0 {
+			require.Greater(t, words[order[i].word], 1)
+		}
 	}
 }

@@ -35,9 +35,12 @@ func variableTypeOf(t reflect.Type) variableType {
 	return variableType{reflect.Zero(reflect.PointerTo(t)).Interface()}
 }
 
+// pointer returns x, a variable of type t, as a pointer in an interface.
+func (t variableType) pointer(x variable) any { return withData(t.null, x) }
+
 // value returns x, a variable of type t, as a reflect.Value.
 func (t variableType) value(x variable) reflect.Value {
-	return reflect.ValueOf(withData(t.null, x)).Elem()
+	return reflect.ValueOf(t.pointer(x)).Elem()
 }
 
 // pointer returns a pointer to x, whose underlying type is T.
@@ -53,14 +56,15 @@ func textIn(x variable) string                                     { return *poi
 // set assigns v to x, a variable of the kind of T.
 func set[T any](x variable, v T) { *(*T)(x) = v }
 
-// A fieldLocation contains the offset of a field in its struct, for fieldAt. For a field from an
-// embedded struct, whose plan takes the whole struct, it is 0.
+// A fieldLocation contains the offset of a field in its struct, for fieldAt. For a field to which a pointer
+// leads, whose plan takes the whole struct, it is zero.
 type fieldLocation struct{ offset uintptr }
 
-// locationOf returns the location of the field at index in the struct t.
+// locationOf returns the location of the field at index in the struct t, to which no pointer leads.
 func locationOf(t reflect.Type, index []int) (l fieldLocation) {
-	if len(index) == 1 {
-		l.offset = t.Field(index[0]).Offset
+	for _, i := range index {
+		f := t.Field(i)
+		l.offset, t = l.offset+f.Offset, f.Type
 	}
 	return l
 }
@@ -71,6 +75,9 @@ func fieldAt(x variable, p fieldLocation) variable { return unsafe.Add(x, p.offs
 // elemAt returns element i, of the given size, of the array x, or of the slice whose
 // elements are x.
 func elemAt(x variable, i int, size uintptr) variable { return unsafe.Add(x, uintptr(i)*size) }
+
+// dataOf returns the elements of v, a slice, for elemAt.
+func dataOf(v reflect.Value) variable { return v.UnsafePointer() }
 
 // sliceData returns the elements of the slice x, for elemAt.
 func sliceData(x variable) variable { return unsafe.Pointer(unsafe.SliceData(*pointer[[]struct{}](x))) }
