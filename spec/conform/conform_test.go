@@ -357,7 +357,7 @@ func TestResults(t *testing.T) {
 				}
 			}
 			row := fmt.Sprintf("| gdwire, %s | this commit | %v | %d/%d | %d/%d |", map[bool]string{false: "reading", true: "writing"}[encoder], f, valid, valid, invalid, invalid)
-			require.Contains(t, string(page), row, "go run ./internal/test/measure results writes the page")
+			require.Contains(t, string(page), row, "go -C lab run ./measure results writes the page")
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package attacks contains a table of hostile inputs. The tests decode all of them,
-// and bench/attacks measures their memory and time.
+// and lab/attacks measures their memory and time.
 package attacks
 
 import (

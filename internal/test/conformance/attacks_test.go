@@ -335,7 +335,7 @@ func TestAttacks(t *testing.T) {
 			t.Run("default limits", func(t *testing.T) { runAttack(t, &a, true) })
 			t.Run("no limits", func(t *testing.T) {
 				if a.Depth > million {
-					t.Skip("its frames take a gigabyte; bench/attacks reads it")
+					t.Skip("its frames take a gigabyte; lab/attacks reads it")
 				}
 				runAttack(t, &a, false)
 			})

@@ -26,7 +26,7 @@ var Engines = []Engine{
 	{Name: "4.3", Folder: "godot4.3", Format: gdwire.Godot4, Dirty: true},
 	{Name: "4.6", Folder: "godot4.6", Format: gdwire.Godot4, Dirty: true}, // the official build
 	{Name: "4.7-dev", Folder: "godot4.7-dev", Format: gdwire.Godot4},
-	{Name: "4.7-dev-debug", Folder: "godot4.7-dev-debug", Format: gdwire.Godot4}, // 54e130b9f of 2026-02-19; internal/test/measure asks it
+	{Name: "4.7-dev-debug", Folder: "godot4.7-dev-debug", Format: gdwire.Godot4}, // 54e130b9f of 2026-02-19; lab/measure asks it
 	{Name: "4.7-dev-double", Folder: "godot4.7-dev-double", Format: gdwire.Godot4, Double: true},
 }
 

@@ -1,0 +1,509 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// countFile contains the counts of the latest commit that changed it.
+const countFile = "instructions.json"
+
+// Counts are the instructions of one run of each contender.
+type counts struct {
+	After     string // the commit that the counted tree was based on
+	Go        string
+	Processor string
+	Peers     []string
+	Groups    map[string]map[string]float64 // by group and contender
+}
+
+// countOptions are the values of the flags of bench count.
+type countOptions struct {
+	write, peers bool
+	run          *regexp.Regexp
+}
+
+func parseCount(args []string) (*countOptions, error) {
+	o := &countOptions{run: regexp.MustCompile("")}
+	fs := flag.NewFlagSet("bench count", flag.ContinueOnError)
+	fs.BoolVar(&o.write, "write", false, "rewrite "+countFile)
+	fs.BoolVar(&o.peers, "peers", false, "count the peers too, as -write does if they, Go or the processor have changed")
+	fs.Func("run", "count only groups whose name matches `regexp`", func(s string) (err error) {
+		o.run, err = regexp.Compile(s)
+		return err
+	})
+	if err := fs.Parse(args); err != nil {
+		return nil, errors.Join(errUsage, err) // which Parse printed
+	}
+	if fs.NArg() > 0 || o.write && o.run.String() != "" {
+		fmt.Fprintln(fs.Output(), "bench count: no arguments, and -write counts all groups")
+		fs.Usage()
+		return nil, errUsage
+	}
+	return o, nil
+}
+
+// count compares the instructions of this tree with those of the commit that
+// changed countFile last and fails if a contender of gdwire grew.
+func (o *countOptions) count(out, progress io.Writer) error {
+	if !canCount() {
+		fmt.Fprintln(out, "instructions are not counted: that needs valgrind on amd64")
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "gdwire-bench")
+	if err != nil {
+		return err
+	}
+	defer remove(dir)
+	var file counts
+	if b, err := os.ReadFile(countFile); err == nil {
+		err = json.Unmarshal(b, &file)
+		if err != nil {
+			return fmt.Errorf("%s: %w", countFile, err)
+		}
+	} else if !o.write {
+		return err
+	}
+
+	// The commit is counted at the same time.
+	type result struct {
+		counts *counts
+		err    error
+	}
+	base := make(chan result, 1)
+	go func() {
+		c, err := o.countBase(&file, filepath.Join(dir, "base"), progress)
+		base <- result{c, err}
+	}()
+	peers := o.peers || o.write && !file.similar()
+	now, err := countTree(".", filepath.Join(dir, "now"), o.run, peers)
+	before := <-base
+	if err := errors.Join(err, before.err); err != nil {
+		return err
+	}
+	if o.write {
+		compare(out, before.counts, now)
+		if !peers {
+			now.addPeers(&file)
+		}
+		writeVerdicts(out, judge(now.report(), countGoals))
+		now.After = git("log", "-1", "--format=%h %s")
+		b, err := json.MarshalIndent(now, "", "\t")
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(countFile, append(b, '\n'), 0o644)
+	}
+	grown, err := compareAgain(out, before.counts, now, func() (*counts, error) {
+		fmt.Fprintln(progress, "counting again")
+		return countTree(".", filepath.Join(dir, "now"), o.run, peers)
+	})
+	if err != nil {
+		return err
+	}
+	if len(grown) > 0 {
+		return fmt.Errorf("more than %g %% more instructions, or %g %% with maps: %s\nIf that is intended, run \"go run . count -write\" and commit %s with it",
+			100*maxGrowth, 100*maxMapGrowth, strings.Join(grown, "; "), countFile)
+	}
+	return nil
+}
+
+// canCount reports whether callgrind can run this program.
+func canCount() bool {
+	_, err := exec.LookPath("valgrind")
+	return err == nil && runtime.GOARCH == "amd64"
+}
+
+// countBase returns the counts to compare with: those of the commit that changed
+// countFile last, made with today's toolchain, or else those in file if they were made
+// with the same toolchain and processor. It returns nil if there are none.
+func (o *countOptions) countBase(file *counts, dir string, progress io.Writer) (*counts, error) {
+	commit := git("log", "-1", "--format=%H", "--", countFile)
+	switch {
+	case file.Groups == nil:
+		return nil, nil
+	case commit == "" || git("rev-parse", "--is-shallow-repository") != "false":
+		fmt.Fprintf(progress, "no history to find the commit of %s in\n", countFile)
+	case git("status", "--porcelain", "--", countFile) != "":
+		fmt.Fprintf(progress, "%s is not committed\n", countFile)
+	case git("diff", "--stat", commit) == "":
+		fmt.Fprintf(progress, "this is the commit of %s\n", countFile)
+	case o.write && file.similar():
+	default:
+		fmt.Fprintf(progress, "comparing with %s\n", git("log", "-1", "--format=%h %s", commit))
+		if err := extract(commit, dir); err != nil {
+			return nil, err
+		}
+		return countTree(filepath.Join(dir, "lab", "bench"), dir, o.run, o.peers)
+	}
+	if !file.similar() {
+		fmt.Fprintf(progress, "nothing to compare with: the file is about %s on %s\n", file.Go, file.Processor)
+		return nil, nil
+	}
+	fmt.Fprintf(progress, "comparing with the counts in %s\n", countFile)
+	return file, nil
+}
+
+// git returns the output of a git command, or "" if it fails.
+func git(args ...string) string {
+	out, err := exec.Command("git", args...).Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// extract writes the files of a commit to dir.
+func extract(commit, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	tar := filepath.Join(dir, "commit.tar")
+	if out, err := exec.Command("git", "-C", "../..", "archive", "-o", tar, commit).CombinedOutput(); err != nil {
+		return fmt.Errorf("git archive: %w\n%s", err, out)
+	}
+	if out, err := exec.Command("tar", "-x", "-f", tar, "-C", dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("tar: %w\n%s", err, out)
+	}
+	return os.Remove(tar)
+}
+
+// newCounts returns counts of this toolchain and machine.
+func newCounts() *counts {
+	r := newReport()
+	return &counts{Go: r.Machine.Go, Processor: r.Machine.CPU, Peers: r.Peers, Groups: map[string]map[string]float64{}}
+}
+
+// similar reports whether new counts can be compared with c.
+func (c *counts) similar() bool {
+	now := newCounts()
+	return c.Go == now.Go && c.Processor == now.Processor && slices.Equal(c.Peers, now.Peers)
+}
+
+// addPeers sets the counts that were not made to those of other.
+func (c *counts) addPeers(other *counts) {
+	for g, contenders := range c.Groups {
+		for name, n := range contenders {
+			if n == 0 {
+				contenders[name] = other.Groups[g][name]
+			}
+		}
+	}
+}
+
+// countTree builds the bench module in the folder bench and counts the instructions
+// of our contenders, and the peers' if peers is set. The other counts are 0.
+func countTree(bench, dir string, run *regexp.Regexp, peers bool) (*counts, error) {
+	dir, err := filepath.Abs(filepath.Join(dir, "count"))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	program := filepath.Join(dir, "bench")
+	if err := build(bench, program, "-ldflags=-w"); err != nil {
+		return nil, err
+	}
+	profile := filepath.Join(dir, "callgrind")
+	cmd := exec.Command("valgrind", "-q", "--tool=callgrind", "--callgrind-out-file="+profile, "--dump-before="+markName,
+		program, countingCommand, strconv.FormatBool(peers), run.String())
+	cmd.Dir = bench
+	// No collector, scheduler or background goroutine changes the counts.
+	cmd.Env = append(os.Environ(), "GOGC=off", "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	lines, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("valgrind: %w\n%s", err, stderr.Bytes())
+	}
+	return readCounts(lines, profile)
+}
+
+// countingCommand makes this program run the contenders for callgrind, which writes
+// a profile before each call of mark.
+const (
+	countingCommand = "counting"
+	markName        = "main.mark"
+)
+
+//go:noinline
+func mark() { marks++ }
+
+var marks int
+
+// Rounds of a contender are counted one by one, and the least counts: the runtime adds
+// instructions now and then.
+const countRounds = 3
+
+// counting runs the contenders of the counted groups. It calls mark before the first
+// round and after each, and writes a line with the runs in a round for each contender.
+func counting(args []string, out io.Writer) error {
+	if len(args) != 2 {
+		return errors.New("counting is for bench count")
+	}
+	peers, err := strconv.ParseBool(args[0])
+	if err != nil {
+		return err
+	}
+	run, err := regexp.Compile(args[1])
+	if err != nil {
+		return err
+	}
+	runtime.MemProfileRate = 0
+	for _, g := range groups {
+		if !g.counted || !run.MatchString(g.name) {
+			continue
+		}
+		s := &stage{short: true}
+		for _, c := range g.setup(s) {
+			if !peers && !c.ours {
+				fmt.Fprintf(out, "%s\t%s\t0\n", g.name, c.name)
+				continue
+			}
+			n := max(1, countedBytes/c.bytes)
+			if got := c.run(); got != c.want { // and it fills pools and plans
+				return fmt.Errorf("%s: %s: got %d, want %d", g.name, c.name, got, c.want)
+			}
+			mark()
+			for range countRounds {
+				for range n {
+					c.run()
+				}
+				mark()
+			}
+			fmt.Fprintf(out, "%s\t%s\t%d\n", g.name, c.name, n)
+		}
+		s.close()
+	}
+	return nil
+}
+
+// countedBytes is about how many bytes a round processes.
+const countedBytes = 256 << 10
+
+// readCounts returns the counts of the contenders in lines, which counting wrote. The
+// last profile is named profile, the others profile with a number.
+func readCounts(lines []byte, profile string) (*counts, error) {
+	c := newCounts()
+	at := 0
+	for line := range strings.Lines(string(lines)) {
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("counting wrote %q", line)
+		}
+		n, err := strconv.Atoi(fields[2])
+		if err != nil {
+			return nil, err
+		}
+		least := 0.0 // for contenders that were not counted
+		if n > 0 {
+			at++ // instructions before the first round
+			least = math.Inf(1)
+			for range countRounds {
+				at++
+				total, err := readTotal(fmt.Sprintf("%s.%d", profile, at))
+				if err != nil {
+					return nil, err
+				}
+				least = min(least, total/float64(n))
+			}
+		}
+		if c.Groups[fields[0]] == nil {
+			c.Groups[fields[0]] = map[string]float64{}
+		}
+		c.Groups[fields[0]][fields[1]] = math.Round(least)
+	}
+	return c, nil
+}
+
+// readTotal returns the instructions in a profile of callgrind.
+func readTotal(name string) (float64, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if total, ok := strings.CutPrefix(s.Text(), "summary: "); ok {
+			return strconv.ParseFloat(total, 64)
+		}
+	}
+	return 0, fmt.Errorf("%s has no summary", name)
+}
+
+// Growth of more than maxGrowth fails, changes of more than minChange are printed. Go hashes keys with a
+// seed of the process, which moves the counts of mapGroups by up to 1.5 %.
+const (
+	maxGrowth    = 0.01
+	maxMapGrowth = 0.03
+	minChange    = 0.003
+)
+
+// compareAgain returns the contenders that grew too much in now and in two more counts: the runtime adds instructions
+// now and then.
+func compareAgain(out io.Writer, before, now *counts, again func() (*counts, error)) (grown []string, err error) {
+	grown = compare(out, before, now)
+	for n := 0; n < 2 && len(grown) > 0; n++ {
+		if now, err = again(); err != nil {
+			return nil, err
+		}
+		more := compare(out, before, now)
+		grown = slices.DeleteFunc(grown, func(one string) bool { return !slices.Contains(more, one) })
+	}
+	return grown, nil
+}
+
+// compare prints the counts that changed, with their change in percent, and returns
+// the contenders that grew too much. If before is nil, it does nothing.
+func compare(out io.Writer, before, now *counts) (grown []string) {
+	if before == nil {
+		return nil
+	}
+	rows := 0
+	for _, g := range slices.Sorted(maps.Keys(now.Groups)) {
+		most := maxGrowth
+		if slices.ContainsFunc(mapGroups, func(of group) bool { return of.name == g }) {
+			most = maxMapGrowth
+		}
+		for _, name := range slices.Sorted(maps.Keys(now.Groups[g])) {
+			was, is := before.Groups[g][name], now.Groups[g][name]
+			change := is/was - 1
+			if was == 0 || is == 0 || math.Abs(change) <= minChange {
+				continue
+			}
+			if rows++; rows == 1 {
+				fmt.Fprint(out, "| instructions | before | now | |\n|---|--:|--:|--:|\n")
+			}
+			fmt.Fprintf(out, "| %s: %s | %.0f | %.0f | %+.1f %% |\n", g, name, was, is, 100*change)
+			if change > most {
+				grown = append(grown, g+": "+name)
+			}
+		}
+	}
+	if rows == 0 {
+		fmt.Fprintf(out, "no count changed by more than %g %%\n", 100*minChange)
+	}
+	return grown
+}
+
+// report returns a report in which the counts take the place of times.
+func (c *counts) report() *report {
+	r := new(report)
+	for g, contenders := range c.Groups {
+		f := found{Name: g}
+		for name, n := range contenders {
+			if n == 0 {
+				continue
+			}
+			f.Measurements = append(f.Measurements, measurement{Name: name, Rounds: []float64{n}, Median: n})
+		}
+		r.Groups = append(r.Groups, f)
+	}
+	return r
+}
+
+// countGoals are in instructions.
+var countGoals = []goal{
+	{
+		text: "tokens with values, of msgp.Reader's walk", limit: 0.80,
+		measured: timeOf("tokens", "msgp walk, Reader", "gdwire tokens, values taken, Reader"),
+	},
+	{
+		text: "typed reads of any shape, of msgp's walk over bytes", limit: 1.20,
+		measured: timeOf("typed reads", "msgp walk, ReadXxxBytes", "gdwire typed reads, bytes"),
+	},
+	{
+		text: "typed reads of known shape, of msgp's walk over bytes", limit: 0.95,
+		measured: timeOf("typed reads", "msgp walk, ReadXxxBytes", "gdwire typed reads, known shape, bytes"),
+	},
+	{
+		text: "typed reads of known shape, of msgp's of known shape", limit: 1.30,
+		measured: timeOf("typed reads", "msgp known shape, ReadXxxBytes", "gdwire typed reads, known shape, bytes"),
+	},
+	{
+		text: "typed writes, of msgp.Writer", limit: 0.83,
+		measured: timeOf("encode", "msgp", "gdwire"),
+	},
+	{
+		text: "Unmarshal into kept structs, of msgp generated", limit: 1.40,
+		measured: timeOf("into structs, kept", "msgp, generated", "variant"),
+	},
+	{
+		text: "Marshal, of msgp generated", limit: 1.35,
+		measured: timeOf("from structs", "msgp, generated", "variant.Marshal"),
+	},
+	{
+		text: "Marshal of the dialog, of msgp generated", limit: 1.35,
+		measured: timeOf("from structs, dialog", "msgp, generated", "variant.Marshal"),
+	},
+	{
+		text: "Marshal, of vtprotobuf generated", limit: 1.45,
+		measured: timeOf("from structs", "vtprotobuf, generated", "variant.Marshal"),
+	},
+	{
+		text: "Marshal of the dialog, of vtprotobuf generated", limit: 1.45,
+		measured: timeOf("from structs, dialog", "vtprotobuf, generated", "variant.Marshal"),
+	},
+	{
+		text: "MarshalEncode, of vtprotobuf generated", limit: 1.5,
+		measured: timeOf("from structs", "vtprotobuf, generated", "variant.MarshalEncode"),
+	},
+	{
+		text: "MarshalEncode of the dialog, of vtprotobuf generated", limit: 1.5,
+		measured: timeOf("from structs, dialog", "vtprotobuf, generated", "variant.MarshalEncode"),
+	},
+	{
+		text: "Unmarshal into structs, of cbor", limit: 0.23,
+		measured: timeOf("into structs", "cbor", "variant"),
+	},
+	{
+		text: "Unmarshal into structs, of json v2", limit: 0.18,
+		measured: timeOf("into structs", "json v2", "variant"),
+	},
+	{
+		text: "Marshal of a small struct by value, of cbor", limit: 1,
+		measured: timeOf("small records out", "cbor.Marshal, by value", "variant.Marshal, by value"),
+	},
+	{
+		text: "a tree of maps written, of msgpack", limit: 0.8,
+		measured: timeOf("maps and trees out", "msgpack.Marshal, tree", "variant.Marshal, tree", "variant.MarshalEncode, tree"),
+	},
+	{
+		text: "a tree of maps into any, of cbor", limit: 0.4,
+		measured: timeOf("maps and trees in", "cbor, tree into any", "variant, tree into any"),
+	},
+	{
+		text: "UnmarshalDecode of a small struct, of Elements", limit: 1.3,
+		measured: timeOf("small records in", "Elements", "UnmarshalDecode"),
+	},
+	{
+		text: "a packet of 200 bytes found and checked", limit: 1400,
+		measured: func(r *report) (float64, string, bool) {
+			m := r.find("packets, memory", "stream Next and SkipValue")
+			if m == nil {
+				return 0, "", false
+			}
+			return m.Median / packetBatchShort, m.Name, true
+		},
+	},
+	{
+		text: "a packet of 64 bytes as tokens, of cbor's Wellformed", limit: 0.95, aim: true, // 1.04 with cbor 2.10.0
+		measured: timeOf("64 bytes", "cbor Wellformed", "gdwire tokens, bytes"),
+	},
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The documents and the plot show the figures of figuresFile.
+func TestPublished(t *testing.T) {
+	f, err := readFigures()
+	require.NoError(t, err)
+	files, err := f.files()
+	require.NoError(t, err)
+	for name, want := range files {
+		if name == plotFile && runtime.GOARCH != "amd64" {
+			continue // other processors round in other places
+		}
+		got, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), "%s does not show %s: run \"go run . publish -render\"", name, figuresFile)
+	}
+	if git("rev-parse", "--is-shallow-repository") == "false" {
+		require.NoError(t, exec.Command("git", "merge-base", "--is-ancestor", f.Commit, "HEAD").Run(), "%s is of a commit that is not before this one: %s", figuresFile, f.Commit)
+	}
+}
+
+// madeUp returns figures of all that is published, and the median or count of each contender: no two are
+// the same, and all have four digits.
+func madeUp() (f *figures, number map[cell]float64) {
+	number = map[cell]float64{}
+	n := 1000.0
+	next := func(c cell) float64 {
+		if number[c] == 0 {
+			n *= 1.013
+			number[c] = must(strconv.ParseFloat(fmt.Sprintf("%.4g", n), 64))
+		}
+		return number[c]
+	}
+	times := &report{Machine: machine{Go: "go1", OS: "os", Arch: "arch", CPU: "CPU", Cores: 3}, Peers: []string{"a.b/peer/v2 v2.1.0", "a.b/c v1.0.0"}}
+	published := publishedTimes()
+	for _, g := range groups {
+		names := published[g.name]
+		if names == nil {
+			continue
+		}
+		found := found{Name: g.name}
+		for _, name := range names {
+			x := next(cell{g.name, name})
+			m := measurement{Name: name, Bytes: 64, Rounds: []float64{x, x, x / 2, 2 * x, x}, Layouts: []float64{x, x / 2, 2 * x}}
+			found.Measurements = append(found.Measurements, m)
+		}
+		times.Groups = append(times.Groups, found)
+	}
+	c := &counts{Groups: map[string]map[string]float64{}}
+	for group, names := range publishedInstructions() {
+		c.Groups[group] = map[string]float64{"not published": 1}
+		for _, name := range names {
+			c.Groups[group][name] = next(cell{group, name})
+		}
+	}
+	return newFigures("abc1234", times, c), number
+}
+
+// shown returns the cells of the table after a heading, by their jobs and columns.
+func shown(t *testing.T, document, title string) map[[2]string]string {
+	_, section, ok := strings.Cut(document, "# "+title+"\n")
+	require.True(t, ok, title)
+	section, _, _ = strings.Cut(section, "\n#")
+	all := map[[2]string]string{}
+	var columns []string
+	for line := range strings.Lines(section) {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		fields := strings.Split(strings.Trim(line, "|\n"), "|")
+		for i := range fields {
+			fields[i] = strings.TrimSpace(fields[i])
+		}
+		if columns == nil {
+			columns = fields
+			continue
+		}
+		for i, text := range fields[1:] {
+			all[[2]string{fields[0], columns[i+1]}] = text
+		}
+	}
+	return all
+}
+
+// What is published is what was measured, after it was written to a file and read again.
+func TestPublishMadeUp(t *testing.T) {
+	f, number := madeUp()
+	dir := t.TempDir()
+	for _, p := range pages {
+		b, err := os.ReadFile(p.file)
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, "lab", "bench"), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "lab", "bench", p.file), b, 0o600))
+	}
+	t.Chdir(filepath.Join(dir, "lab", "bench"))
+	files, err := f.files()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(figuresFile, files[figuresFile], 0o600))
+
+	require.NoError(t, (&publication{render: true}).publish(io.Discard, io.Discard))
+	for name, want := range files {
+		got, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), name)
+	}
+	require.NotContains(t, string(files[figuresFile]), "not published")
+	require.NotContains(t, string(files[plotFile]), "NaN")
+
+	cells := 0
+	for _, p := range pages {
+		text := string(files[p.file])
+		for _, table := range slices.Concat(p.times, p.instructions) {
+			got := shown(t, text, table.title)
+			for _, r := range table.rows {
+				for j, c := range r.cells {
+					if c == (cell{}) {
+						continue
+					}
+					cells++
+					want, text := table.unit(number[c]/max(1, r.per)), got[[2]string{r.job, table.columns[j]}]
+					if !table.alone && j > 0 {
+						want += fmt.Sprintf(" (× %.2g)", number[c]/number[r.cells[0]])
+					}
+					require.Equal(t, want, strings.Trim(text, "*"), "%s: %s, %s", table.title, r.job, table.columns[j])
+				}
+			}
+		}
+	}
+	require.Greater(t, cells, 200)
+	require.Contains(t, string(files["../../README.md"]), "at commit abc1234")
+	run := shown(t, string(files["README.md"]), "The run")
+	require.Equal(t, "peer v2.1.0, c v1.0.0", run[[2]string{"peers", ""}])
+	require.Equal(t, "abc1234", run[[2]string{"commit", ""}])
+	require.Contains(t, run[[2]string{"the medians of the builds differ by", ""}], "300 % at most")
+}
+
+func TestInstructions(t *testing.T) {
+	for n, want := range map[float64]string{0: "0", 73.4: "73", 9999.4: "9999", 9999.6: "10.0 k", 123456: "123.5 k", 1234567: "1.23 M", 1.2e8: "120 M"} {
+		require.Equal(t, want, instructions(n))
+	}
+}
+
+func TestReplaceTable(t *testing.T) {
+	const old = "# a\n\nText.\n\n| x |\n|---|\n| 1 |\n\n| kept |\n\n# b\n\nText.\n"
+	got, err := replaceTable(old, "a", "| new |\n")
+	require.NoError(t, err)
+	require.Equal(t, "# a\n\nText.\n\n| new |\n\n| kept |\n\n# b\n\nText.\n", got)
+	for _, c := range []struct{ text, title, table string }{
+		{old, "b", "| new |\n"},       // no table
+		{old, "c", "| new |\n"},       // no heading
+		{old + old, "a", "| new |\n"}, // two of them
+		{old, "a", ""},                // nothing measured
+	} {
+		_, err := replaceTable(c.text, c.title, c.table)
+		require.ErrorContains(t, err, c.title)
+	}
+}
+
+// Only what is published is measured.
+func TestPublishedContenders(t *testing.T) {
+	o, err := parsePublish([]string{"-short", "-dry"})
+	require.NoError(t, err)
+	require.Equal(t, 1, o.layouts)
+	for _, g := range groups {
+		require.Equal(t, publishedTimes()[g.name] != nil, o.run.MatchString(g.name), g.name)
+	}
+	var measured []string
+	for _, g := range groups {
+		if g.name == "copy" {
+			for _, m := range measure(g, &o.options).Measurements {
+				measured = append(measured, m.Name)
+			}
+		}
+	}
+	require.Equal(t, []string{"gdwire CopyValue, bytes"}, measured)
+	_, err = parsePublish([]string{"now"})
+	require.ErrorIs(t, err, errUsage)
+}
+
+// Figures are those of a commit.
+func TestPublishCommit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	o := new(publication)
+	_, err := o.commit()
+	require.EqualError(t, err, "no commit of Git")
+	for _, args := range [][]string{
+		{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "first"},
+	} {
+		out, err := exec.Command("git", args...).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	clean, err := o.commit()
+	require.NoError(t, err)
+	require.Len(t, clean, 7)
+	require.NoError(t, os.WriteFile("change", nil, 0o600))
+	_, err = o.commit()
+	require.ErrorContains(t, err, "?? change")
+	o.dry = true
+	dirty, err := o.commit()
+	require.NoError(t, err)
+	require.Equal(t, clean, dirty)
+}

@@ -1,0 +1,49 @@
+module github.com/gdwire/gdwire/lab
+
+go 1.26.0
+
+replace github.com/gdwire/gdwire => ../
+
+replace github.com/gdwire/gdwire/examples/rpc => ../examples/rpc
+
+require (
+	github.com/chromedp/cdproto v0.159.2
+	github.com/chromedp/chromedp v0.23.0
+	github.com/coder/websocket v1.8.15
+	github.com/fxamacker/cbor/v2 v2.10.0
+	github.com/gdwire/gdwire v0.0.0-00010101000000-000000000000
+	github.com/gdwire/gdwire/examples/rpc v0.0.0-00010101000000-000000000000
+	github.com/go-json-experiment/json v1.27.2
+	github.com/klauspost/compress v1.20.3
+	github.com/planetscale/vtprotobuf v0.6.0
+	github.com/stretchr/testify v1.12.1
+	github.com/tinylib/msgp v1.6.5
+	github.com/vmihailenco/msgpack/v5 v5.4.1
+	gonum.org/v1/plot v0.17.0
+	google.golang.org/protobuf v1.36.12
+)
+
+require (
+	codeberg.org/go-fonts/liberation v0.5.0 // indirect
+	codeberg.org/go-latex/latex v0.2.0 // indirect
+	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
+	git.sr.ht/~sbinet/gg v0.7.0 // indirect
+	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
+	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
+	github.com/philhofer/fwd v1.2.0 // indirect
+	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect
+	github.com/x448/float16 v0.8.4 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/image v0.30.0 // indirect
+	golang.org/x/mod v0.28.0 // indirect
+	golang.org/x/sync v0.17.0 // indirect
+	golang.org/x/text v0.30.0 // indirect
+	golang.org/x/tools v0.37.0 // indirect
+)
+
+tool (
+	github.com/planetscale/vtprotobuf/cmd/protoc-gen-go-vtproto
+	github.com/tinylib/msgp
+	google.golang.org/protobuf/cmd/protoc-gen-go
+)

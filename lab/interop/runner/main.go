@@ -1,0 +1,53 @@
+// Runner runs a script in the official Godot 4.6, for spec/conform: the script finds the lines of
+// standard input in res://lines, and the environment variable MODE in the arguments of the user. Its
+// answers are printed, which are JSON.
+//
+//	go run ./spec/conform -format godot4 -timeout 2m -- go -C lab run ./interop/runner ../spec/others/godot4.gd
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/gdwire/gdwire/lab/interop"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "runner:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	if len(os.Args) != 2 {
+		return fmt.Errorf("%d arguments, not the name of a script", len(os.Args)-1)
+	}
+	script, err := os.ReadFile(os.Args[1])
+	if err != nil {
+		return err
+	}
+	lines, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	browser, err := interop.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer browser.Close()
+	program := interop.Program{Files: map[string]string{"main.gd": string(script), "lines": string(lines)}, Args: []string{os.Getenv("MODE")}}
+	out, err := browser.Run(ctx, program)
+	if err != nil {
+		return err
+	}
+	for _, line := range out.Lines {
+		if strings.HasPrefix(line, "{") { // the engine greets
+			fmt.Println(line)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,393 @@
+package interop
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/savefile"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// editable returns the name and content of a save that the tests edit.
+func editable(t *testing.T) (name string, content []byte) {
+	return writeValue(t, map[string]any{
+		"gold": 5, "hp": 10, "items": []any{"sword", "bow"}, "name": "Ada", "pos": variant.Vector2{X: 1, Y: 2}, "speed": 1.5,
+	})
+}
+
+const (
+	field      = `document.getElementById("field")`
+	fieldValue = `document.getElementById("field-value")`
+	unsaved    = `document.getElementById("unsaved").textContent`
+)
+
+// ctrl presses a key with the control key.
+func (p *viewPage) ctrl(key string) {
+	p.t.Helper()
+	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.KeyEvent(key, chromedp.KeyModifiers(kb.ModifierCtrl))))
+}
+
+// double clicks an element twice, with the mouse.
+func (p *viewPage) double(element string) {
+	p.t.Helper()
+	at := p.middle(element)
+	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.MouseClickXY(at[0], at[1], chromedp.ClickCount(1))))
+	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.MouseClickXY(at[0], at[1], chromedp.ClickCount(2))))
+}
+
+// click clicks an element with the mouse.
+func (p *viewPage) click(element string) {
+	p.t.Helper()
+	at := p.middle(element)
+	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.MouseClickXY(at[0], at[1])))
+}
+
+// middle returns the middle of an element, when that has stopped moving, is enabled, and gets what is clicked there.
+func (p *viewPage) middle(element string) []float64 {
+	p.t.Helper()
+	const middle = `(r => [r.x + r.width / 2, r.y + r.height / 2])(e.getBoundingClientRect())`
+	p.until(`await (async e => {
+		const [x, y] = ` + middle + `;
+		await new Promise(r => setTimeout(r, 30));
+		const [toX, toY] = ` + middle + `;
+		return x === toX && y === toY && e.isConnected && !e.disabled && e.contains(document.elementFromPoint(x, y));
+	})(` + element + `)`)
+	return eval[[]float64](p, `(e => `+middle+`)(`+element+`)`)
+}
+
+// ready waits until the field is open for a value.
+func (p *viewPage) ready(text string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf(`!%s.hidden && %s.value === %q && document.activeElement === %[2]s`, field, fieldValue, text))
+}
+
+// settled waits until the field is closed and the chosen line of the tree contains text.
+func (p *viewPage) settled(chosen string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf(`%s.hidden && document.querySelector("#tree .chosen")?.textContent.includes(%q)`, field, chosen))
+}
+
+// Five edits by the keyboard alone: the same bytes after undo, and the file of the edits after Save.
+func TestViewEditKeyboard(t *testing.T) {
+	name, before := editable(t)
+	p := openView(t, gdwireBinary(t), name)
+	p.line(".gold")
+	p.press(kb.ArrowDown + kb.Enter) // a number
+	p.ready("5")
+	p.press("7" + kb.Enter)
+	p.settled(".gold5 → 7int")
+	p.press(kb.ArrowDown + kb.Enter) // not of its type
+	p.ready("10")
+	p.press(`"ten"` + kb.Enter)
+	p.until(`document.getElementById("field-error").textContent === "$.hp is of type int and not String"`)
+	p.press(kb.Escape)
+	p.settled(".hp10int")
+	p.press(kb.ArrowDown + kb.Insert) // an element
+	p.ready("")
+	p.press(`"axe"` + kb.Enter)
+	p.settled(`[2]"axe"String`)
+	p.press(kb.ArrowUp + kb.Delete)
+	p.settled(`[1]"bow" → "axe"String`)
+	p.press(kb.ArrowDown + kb.Enter) // text, of which the quotes stay
+	p.ready(`"Ada"`)
+	p.press("Grace" + kb.Enter)
+	p.settled(`.name"Ada" → "Grace"String`)
+	p.press(kb.ArrowDown + kb.Enter)
+	p.ready("Vector2(1.0, 2.0)")
+	p.ctrl("a")
+	p.press("Vector2(3, 4)" + kb.Enter)
+	p.settled("→ Vector2(3.0, 4.0)Vector2")
+	p.until(changeLines + `.length === 4`)
+	require.Equal(t, "4 changes, not saved", eval[string](p, `document.getElementById("changed").textContent`))
+	require.Equal(t, "● save.bin – gdwire view", eval[string](p, `document.title`))
+	require.Equal(t, before, read(t, name))
+
+	for n := range 5 {
+		p.ctrl("z")
+		p.until(fmt.Sprintf(`document.getElementById("redo").disabled === false && %s === %q`, unsaved, map[bool]string{true: "", false: "not saved"}[n == 4]))
+		p.until(fmt.Sprintf(`(await fetch("info").then(r => r.json())).file.edits.undo === %d`, 4-n))
+	}
+	p.until(`document.getElementById("changes").hidden`)
+	require.Equal(t, before, p.bytes(len(before)), "after undo")
+	for n := range 5 {
+		p.until(fmt.Sprintf(`(await fetch("info").then(r => r.json())).file.edits.undo === %d`, n))
+		p.until(`!document.getElementById("redo").disabled`)
+		p.ctrl("y")
+	}
+	p.until(`document.getElementById("redo").disabled`)
+	p.ctrl("s")
+	p.until(unsaved + ` === "saved; save.bin.bak is the file before"`)
+	require.Equal(t, before, read(t, name+".bak"))
+	want := map[string]any{"gold": 7, "hp": 10, "items": []any{"sword", "axe"}, "name": "Grace", "pos": variant.Vector2{X: 3, Y: 4}, "speed": 1.5}
+	require.Equal(t, gdwiretest.Encode(t, want), read(t, name))
+	engineReads(t, name, "axe", "Grace")
+	p.quiet()
+}
+
+// read returns the content of a file.
+func read(t *testing.T, name string) []byte {
+	b, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return b
+}
+
+// bytes returns the first n bytes of what the page shows.
+func (p *viewPage) bytes(n int) []byte {
+	p.t.Helper()
+	text := eval[string](p, `fetch("info").then(r => r.json()).then(i => fetch("value?at=0&version=" + i.file.version)).then(r => r.json()).then(v => v.bytes)`)
+	b, err := base64.StdEncoding.DecodeString(text)
+	require.NoError(p.t, err)
+	return b[:min(n, len(b))]
+}
+
+// Five edits by the mouse, which are undone to the same bytes.
+func TestViewEditMouse(t *testing.T) {
+	name, before := editable(t)
+	p := openView(t, gdwireBinary(t), name)
+	write := func(line, old, value, shown string) {
+		p.double(p.line(line) + `.querySelector(".value")`)
+		p.ready(old)
+		p.ctrl("a")
+		p.press(value)
+		p.click(p.line("$") + `.querySelector(".type")`) // elsewhere
+		p.until(fmt.Sprintf(`%s.hidden && Array.from(document.querySelectorAll("#tree .line"), e => e.textContent).includes(%q)`, field, shown))
+	}
+	p.double(p.line(".hp") + `.querySelector(".value")`) // what is wrong stays in the field, beside its line
+	p.ready("10")
+	p.press("ten")
+	p.click(p.line("$") + `.querySelector(".type")`)
+	p.until(`!document.getElementById("field-error").hidden && document.querySelector("#tree .chosen")?.textContent.startsWith(".hp")`)
+	p.click(fieldValue)
+	p.press(kb.Escape)
+	p.settled(".hp10int")
+	write(".hp", "10", "9", ".hp10 → 9int")
+	write(".speed", "1.5", "2", ".speed1.5 → 2.0float")
+	write(".name", `"Ada"`, "Grace", `.name"Ada" → "Grace"String`)
+	p.click(p.line(".gold"))
+	p.click(`document.getElementById("delete")`)
+	p.until(`!Array.from(document.querySelectorAll("#tree .line"), e => e.textContent).includes(".gold5int")`)
+	p.click(p.line("$"))
+	p.click(`document.getElementById("add")`)
+	p.ready("")
+	p.press("lucky number = 3")
+	p.press(kb.Enter)
+	p.settled(`["lucky number"]3int`)
+	p.until(changeLines + `.length === 5`)
+	for n := range 5 {
+		p.until(fmt.Sprintf(`(await fetch("info").then(r => r.json())).file.edits.undo === %d`, 5-n))
+		p.until(fmt.Sprintf(changeLines+`.length === %d`, 5-n)) // the page has followed
+		p.until(`document.getElementById("unsaved").textContent === "not saved"`)
+		p.click(`document.getElementById("undo")`)
+	}
+	p.until(`document.getElementById("undo").disabled && document.getElementById("changes").hidden`)
+	require.Equal(t, before, p.bytes(len(before)))
+	require.True(t, eval[bool](p, `document.getElementById("save").disabled`))
+	p.click(`document.getElementById("redo")`)
+	p.until(unsaved + ` === "not saved"`)
+	p.click(`document.getElementById("save")`)
+	p.until(unsaved + `.startsWith("saved")`)
+	f, err := savefile.Open(name, nil)
+	require.NoError(t, err)
+	defer f.Close()
+	var hp int
+	require.NoError(t, f.Get("hp", &hp))
+	require.Equal(t, 9, hp)
+	p.quiet()
+}
+
+// The hits of a search are edited one after the other.
+func TestViewEditHits(t *testing.T) {
+	name, _ := writeValue(t, map[string]any{"a": map[string]any{"hp": 1}, "b": map[string]any{"hp": 2}, "c": map[string]any{"hp": 3}})
+	p := openView(t, gdwireBinary(t), name)
+	p.find("hp", "3 found")
+	for n, chosen := range []string{".hp1 → 9int", ".hp2 → 9int", ".hp3 → 9int"} {
+		p.run(`document.dispatchEvent(new KeyboardEvent("keydown", {key: "F3"}))`)
+		p.settled(fmt.Sprintf(".hp%dint", n+1))
+		p.run(`document.getElementById("tree").focus()`)
+		p.press(kb.Enter)
+		p.ready(fmt.Sprint(n + 1))
+		p.press("9" + kb.Enter)
+		p.settled(chosen)
+	}
+	require.Equal(t, "3 found", eval[string](p, `document.getElementById("found").textContent`))
+	p.ctrl("s")
+	p.until(unsaved + `.startsWith("saved")`)
+	want := map[string]any{"a": map[string]any{"hp": 9}, "b": map[string]any{"hp": 9}, "c": map[string]any{"hp": 9}}
+	require.Equal(t, gdwiretest.Encode(t, want), read(t, name))
+	p.quiet()
+}
+
+// Another page of the browser edits nothing, even if it knows the address.
+func TestViewEditElsewhere(t *testing.T) {
+	name, before := editable(t)
+	binary := gdwireBinary(t)
+	p := openView(t, binary, name)
+	q := openView(t, binary, filepath.Join("..", "..", "testdata", "godot4.7-dev", "save_game_large.bin"))
+	body := `{"op": "set", "line": "$.hp = 1", "version": 1}`
+	for _, from := range []string{"about:blank", q.url + "icon.svg"} {
+		require.NoError(t, chromedp.Do(q.ctx, chromedp.Navigate(from)))
+		for _, how := range []string{
+			`fetch(url, {method: "POST", body})`, `fetch(url, {method: "POST", body, mode: "no-cors"})`,
+			`fetch(url, {method: "POST", body, headers: {"Content-Type": "application/json"}})`,
+		} {
+			eval[bool](q, fmt.Sprintf(`(async (url, body) => { try { await %s; } catch {} return true; })(%q, %q)`, how, p.url+"edit", body))
+		}
+	}
+	_, err := chromedp.Run(q.ctx, chromedp.Evaluate[bool](fmt.Sprintf(`(() => {
+		const form = document.createElementNS("http://www.w3.org/1999/xhtml", "form");
+		Object.assign(form, {method: "POST", enctype: "text/plain", action: %q});
+		document.documentElement.append(form);
+		form.submit();
+		return true;
+	})()`, p.url+"edit")))
+	require.NoError(t, err)
+	require.Equal(t, 1, eval[int](p, `fetch("info").then(r => r.json()).then(i => i.file.version)`))
+	require.Equal(t, before, read(t, name))
+	p.quiet()
+
+	// A hostile save edits nothing either, in whatever way it is shown.
+	hostile := `"><form method=post action=edit><input name=op value=set></form><script>fetch("edit", {method: "POST"})</script>`
+	bad, content := writeValue(t, map[string]any{hostile: hostile, "$.hp = 1\n": "\n$.hp = 2", "a": []any{hostile}})
+	h := openView(t, binary, bad)
+	for range 4 {
+		h.press(kb.ArrowDown)
+	}
+	h.press(kb.Enter)
+	h.until(`!` + field + `.hidden || document.querySelector("#tree .chosen") !== null`)
+	h.press(kb.Escape)
+	require.Equal(t, 1, eval[int](h, `fetch("info").then(r => r.json()).then(i => i.file.version)`))
+	require.Equal(t, content, read(t, bad))
+	h.quiet()
+}
+
+// A page with -read-only edits nothing, and says so.
+func TestViewEditReadOnly(t *testing.T) {
+	name, before := editable(t)
+	url, _ := runView(t, gdwireBinary(t), "view", "-no-open", "-read-only", name)
+	p := openPage(t, url)
+	p.line(".gold")
+	p.press(kb.ArrowDown + kb.Enter)
+	p.until(`document.getElementById("notice").textContent === "Nothing is edited: the page is read-only, as -read-only says"`)
+	require.True(t, eval[bool](p, field+`.hidden && document.getElementById("edits").hidden`))
+	require.Equal(t, before, read(t, name))
+	p.quiet()
+}
+
+// A game saves while edits are not saved: they are made in its file, too.
+func TestViewEditMerge(t *testing.T) {
+	name, _ := editable(t)
+	p := openView(t, gdwireBinary(t), name)
+	p.line(".gold")
+	p.press(kb.ArrowDown + kb.Enter)
+	p.ready("5")
+	p.press("7" + kb.Enter)
+	p.settled(".gold5 → 7int")
+	write(t, name, map[string]any{"gold": 6, "hp": 8})
+	p.until(`document.getElementById("notice").textContent.startsWith("Another program has changed the file. 1 of your 1 edits")`)
+	p.settled(".gold6 → 7int")
+
+	// The file is empty while the game writes it, and then there is no gold for a time.
+	const waiting = `document.getElementById("waiting")`
+	require.NoError(t, os.Truncate(name, 0))
+	p.until(`document.getElementById("notice").textContent === "The file cannot be read any more (it is empty): this is what it was. Your edits are kept."`)
+	p.settled(".gold6 → 7int")
+	write(t, name, map[string]any{"hp": 9})
+	p.until(`!` + waiting + `.hidden && document.getElementById("waiting-edits").textContent.includes("set $.gold = 7 (there is no $.gold")`)
+	p.accessible()
+	write(t, name, map[string]any{"gold": 1, "hp": 8})
+	p.until(waiting + `.hidden`)
+	p.until(`document.querySelector("#tree").textContent.includes(".gold1 → 7int")`)
+	p.ctrl("s")
+	p.until(unsaved + `.startsWith("saved")`)
+	require.Equal(t, gdwiretest.Encode(t, map[string]any{"gold": 7, "hp": 8}), read(t, name))
+	p.quiet()
+}
+
+// After gdwire has ended, the page says so, also that edits were not saved, and offers none.
+func TestViewEditEnded(t *testing.T) {
+	name, before := editable(t)
+	command := exec.Command(gdwireBinary(t), "view", "-no-open", name)
+	url, _ := startView(t, command)
+	p := openPage(t, url)
+	p.double(p.line(".gold") + `.querySelector(".value")`)
+	p.ready("5")
+	p.press("7" + kb.Enter)
+	p.settled(".gold5 → 7int")
+	p.double(p.line(".hp") + `.querySelector(".value")`)
+	p.ready("10")
+	p.press("9")
+	require.NoError(t, command.Process.Signal(os.Interrupt))
+	p.until(`document.getElementById("notice").textContent === "gdwire has ended: the edits that are not saved are lost"`)
+	require.Equal(t, "Not editable: gdwire has ended", eval[string](p, `document.getElementById("read-only").textContent`))
+	p.press(kb.Enter)
+	p.until(`document.getElementById("field-error").textContent === "gdwire has ended" && ` + fieldValue + `.value === "9"`)
+	p.press(kb.Escape)
+	p.click(p.line(".name"))
+	p.until(`document.getElementById("error").textContent === "gdwire has ended"`)
+	p.accessible()
+	require.Equal(t, before, read(t, name))
+}
+
+// engineReads expects that Godot 4, if GDWIRE_GODOT4 is set, reads the value of a file, and that its text contains
+// parts.
+func engineReads(t *testing.T, name string, parts ...string) {
+	engine := os.Getenv("GDWIRE_GODOT4")
+	if engine == "" {
+		return
+	}
+	full, err := filepath.Abs(name)
+	require.NoError(t, err)
+	script := scriptOf(t, `extends Node
+func _ready():
+	print("read ", bytes_to_var(FileAccess.get_file_as_bytes(OS.get_cmdline_user_args()[0])))
+	get_tree().quit()
+`)
+	prints(t, exec.Command(engine, script, full), parts)
+}
+
+// engine3Reads expects it of Godot 3, if godot3-server is installed.
+func engine3Reads(t *testing.T, name string, parts ...string) {
+	engine, err := exec.LookPath("godot3-server")
+	if err != nil {
+		return
+	}
+	script := scriptOf(t, `extends SceneTree
+func _init():
+	var file = File.new()
+	if file.open(OS.get_environment("SAVE"), File.READ) == OK:
+		print("read ", bytes2var(file.get_buffer(file.get_len())))
+	quit()
+`)
+	home := t.TempDir()
+	c := exec.Command(engine, "--no-window", "--path", home, "-s", script)
+	c.Env = append(os.Environ(), "SAVE="+name, "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home)
+	prints(t, c, parts)
+}
+
+// scriptOf writes a script to a file and returns its name.
+func scriptOf(t *testing.T, text string) string {
+	name := filepath.Join(t.TempDir(), "main.gd")
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	return name
+}
+
+// prints expects that an engine prints a value whose text contains parts.
+func prints(t *testing.T, engine *exec.Cmd, parts []string) {
+	out, err := engine.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	_, value, ok := strings.Cut(string(out), "read ")
+	require.True(t, ok, "%s", out)
+	for _, part := range parts {
+		require.Contains(t, value, part)
+	}
+}

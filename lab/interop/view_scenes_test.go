@@ -1,0 +1,247 @@
+package interop
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/variant"
+)
+
+const largeSave = "../../testdata/godot4.7-dev/save_game_large.bin"
+
+// Scenes of the page fit the window. GDWIRE_SCREENSHOTS names a folder for their pictures.
+func TestViewScenes(t *testing.T) {
+	binary := gdwireBinary(t)
+	player := func(t *testing.T) *viewPage {
+		p := openView(t, binary, largeSave)
+		for _, line := range []string{".player", ".inventory", "[7]", ".stats"} {
+			p.open(line)
+		}
+		p.choose(".color")
+		return p
+	}
+	for _, scene := range []struct {
+		name string
+		open func(t *testing.T) *viewPage
+	}{
+		{"tree", player},
+		{"search", func(t *testing.T) *viewPage {
+			p := openView(t, binary, largeSave)
+			p.find("ITEM_29", "111 found")
+			p.run(`document.querySelectorAll("#hits button")[100].click()`)
+			p.until(`document.querySelector("#tree .chosen")?.textContent.includes('"item_2989"') && document.querySelectorAll("#hex div").length > 0`)
+			return p
+		}},
+		{"picture", func(t *testing.T) *viewPage {
+			name, _ := writeValue(t, map[string]any{"icon": icon(t), "name": "Ada", "path": variant.NodePath("Hero/Sprite:scale"), "tags": []string{"new"}})
+			p := openView(t, binary, name)
+			p.choose(".icon")
+			p.until(`document.getElementById("picture").naturalWidth === 9`)
+			return p
+		}},
+		{"damaged", func(t *testing.T) *viewPage {
+			p := openView(t, binary, damaged(t))
+			p.until(`document.querySelector("#tree .bad") !== null`)
+			p.open(".player")
+			p.open(".inventory")
+			// In its place, and neither in an open value around it nor, until its elements are there, in .inventory.
+			p.until(`Array.from(document.querySelectorAll("#tree .bad"), e => e.closest(".line").querySelector(".step").textContent).join() === "[7]"`)
+			p.run(`document.querySelector("#tree .bad").click()`)
+			p.until(`document.querySelector("#hex .wrong") !== null`)
+			return p
+		}},
+		{"live", func(t *testing.T) *viewPage {
+			v := openLive(t, binary)
+			for n := range 8 {
+				v.call("move", variant.Vector2{X: float64(n), Y: 2.5}, n)
+			}
+			v.call("chat", "hello")
+			v.send(unknownType)
+			v.call("say", map[string]any{"to": 5, "text": "on my way"})
+			v.until(packetLines + `.at(-1)?.textContent.includes("on my way")`)
+			v.run(packetLines + `.findLast(e => e.classList.contains("bad")).click()`)
+			v.until(`document.querySelector("#hex .wrong") !== null`)
+			return v.viewPage
+		}},
+		{"changes", func(t *testing.T) *viewPage {
+			before, after := saves()
+			name, _ := writeValue(t, before)
+			newer, _ := writeValue(t, after)
+			folder := filepath.Join(t.TempDir(), strings.Repeat("old", 30)) // the page shows it, as both names are save.bin
+			require.NoError(t, os.Mkdir(folder, 0o700))
+			older := filepath.Join(folder, "save.bin")
+			require.NoError(t, os.Rename(name, older))
+			url, _ := runView(t, binary, "view", "-no-open", older, newer)
+			p := openPage(t, url)
+			p.until(changeLines + `.length === 3`)
+			p.press("n")
+			p.until(`document.getElementById("was").textContent === "10" && document.querySelectorAll("#hex div").length > 0`)
+			return p
+		}},
+		{"edit", func(t *testing.T) *viewPage {
+			name, _ := editable(t)
+			p := openView(t, binary, name)
+			p.line(".gold")
+			p.press(kb.ArrowDown + kb.Enter)
+			p.ready("5")
+			p.press("7" + kb.Enter)
+			p.settled(".gold5 → 7int")
+			p.press(kb.ArrowDown + kb.Enter)
+			p.ready("10")
+			p.press("ten" + kb.Enter)
+			p.until(`!document.getElementById("field-error").hidden && document.querySelectorAll("#hex div").length > 0`)
+			return p
+		}},
+		{"keys", func(t *testing.T) *viewPage {
+			name, _ := editable(t)
+			p := openView(t, binary, name)
+			p.choose(".hp")
+			p.press("?")
+			p.until(`document.getElementById("keys").open`)
+			return p
+		}},
+		{"map", func(t *testing.T) *viewPage {
+			p := openView(t, binary, largeSave)
+			p.choose(".player")
+			p.until(`document.querySelectorAll("#map-list li").length === 3`)
+			return p
+		}},
+		{"values", func(t *testing.T) *viewPage {
+			node := &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "script", Value: "extends Node"}}}
+			name, _ := writeValue(t, map[string]any{"node": node, "color": variant.Color{R: 1, G: 0.5, A: 0.3}, "colors": []variant.Color{{B: 1, A: 1}, {G: 1, A: 0.5}},
+				"wide": variant.Raw{Data: []byte{2, 0, 1, 0, 5, 0, 0, 0, 0, 0, 0, 0}}, "basis": variant.Basis{}, "typed": &variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}}})
+			p := openView(t, binary, name)
+			p.choose(".wide")
+			p.until(`document.getElementById("verdict").textContent === "No engine writes it like this: int 5 in 64 bits"`)
+			p.open(".node")
+			p.choose(".script")
+			p.until(`document.getElementById("verdict").textContent.startsWith("Engines since 4.3 refuse a script")`)
+			require.Equal(t, []string{"! Object 1", "! String", "≠ int"}, eval[[]string](p, `Array.from(document.querySelectorAll("#tree .refused, #tree .odd"), e => e.parentElement.textContent)`))
+			return p
+		}},
+	} {
+		t.Run(scene.name, func(t *testing.T) {
+			p := scene.open(t)
+			for _, width := range []int64{1400, 800, 420} {
+				for _, scheme := range []string{"light", "dark"} {
+					p.fits(scene.name, width, scheme)
+					if width == 1400 || scheme == "light" { // it takes most of the time
+						p.accessible()
+					}
+				}
+			}
+			p.quiet()
+		})
+	}
+}
+
+// fits expects that the page fits a window of a width, and that the value that is selected and the names of all
+// others are visible.
+func (p *viewPage) fits(scene string, width int64, scheme string) {
+	p.t.Helper()
+	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.EmulateViewport(width, 800)))
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	require.NoError(p.t, err)
+	p.until(`document.getElementById("hex").scrollWidth <= document.getElementById("hex").clientWidth`)
+	p.until(`((line, tree) => line && line.top >= tree.top && line.bottom <= tree.bottom)(
+		document.querySelector("#tree .chosen")?.getBoundingClientRect(), document.getElementById("tree").getBoundingClientRect())`)
+	require.Empty(p.t, eval[[]string](p, `Array.from(document.querySelectorAll("#tree .step:not(:empty)"))
+		.filter(e => e.getBoundingClientRect().left + 16 > e.parentElement.getBoundingClientRect().right).map(e => e.textContent)`), "names that are not visible")
+	require.Empty(p.t, eval[[]string](p, `[document.documentElement, ...document.querySelectorAll("header, main, section, .bar, #hex, #detail")]
+		.filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map(e => e.id || e.tagName)`), "wider than their place at %d", width)
+	require.Equal(p.t, 800, eval[int](p, `document.documentElement.scrollHeight`))
+	if dir := os.Getenv("GDWIRE_SCREENSHOTS"); dir != "" {
+		picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+		require.NoError(p.t, err)
+		require.NoError(p.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", scene, width, scheme)), picture, 0o644))
+	}
+}
+
+// Values that are deep, and names and texts that are long, fit the window, too.
+func TestViewExtremes(t *testing.T) {
+	deep := any("bottom")
+	for range 40 {
+		deep = map[string]any{"child": deep}
+	}
+	name, _ := writeValue(t, map[string]any{
+		"deep": deep, strings.Repeat("long_", 100): 1, "text": strings.Repeat("word ", 2000), "unbroken": strings.Repeat("x", 9000), "empty": []any{}, "null": nil,
+	})
+	p := openView(t, gdwireBinary(t), name)
+	p.choose(".deep")
+	p.press("*")
+	p.until(`(await fetch("info")).ok && document.querySelectorAll("#tree .line").length > 20`)
+	p.run(`location.hash = "#$.deep` + strings.Repeat(".child", 40) + `"`)
+	p.until(`document.querySelector("#tree .chosen")?.textContent.includes("bottom") && document.querySelectorAll("#hex div").length > 0`)
+	for _, width := range []int64{1600, 360} {
+		p.fits("deep", width, "light")
+	}
+	require.True(t, eval[bool](p, `(e => e.scrollLeft + e.clientWidth >= e.scrollWidth - 1)(document.getElementById("crumbs"))`), "the end of the path is visible")
+	p.run(`location.hash = "#$.` + strings.Repeat("long_", 100) + `"`)
+	p.until(`document.querySelector("#tree .chosen")?.textContent.startsWith(".long_")`)
+	p.fits("long", 360, "dark")
+	p.press(kb.ArrowDown + kb.ArrowDown + kb.F2)
+	p.until(`!` + field + `.hidden && ` + fieldValue + `.value.startsWith('"word word')`)
+	p.fits("long-text", 360, "light")
+	p.quiet()
+}
+
+// axe is the checker of accessibility.
+var axe = npmPackage{
+	name: "axe-core", version: "4.14.1",
+	sha512: "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
+	folder: "package/", files: []string{"axe.min.js"},
+}
+
+// accessible expects that axe finds no violation in the page.
+func (p *viewPage) accessible() {
+	p.t.Helper()
+	files, err := axe.fetch(p.t.Context())
+	if errors.Is(err, ErrUnavailable) {
+		p.t.Skip(err)
+	}
+	require.NoError(p.t, err)
+	p.run(string(files["axe.min.js"]))
+	require.Empty(p.t, eval[[]string](p, `axe.run().then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + " " + n.target.join(" ") + ": " + n.failureSummary)))`))
+}
+
+// icon returns a small picture.
+func icon(t *testing.T) []byte {
+	m := image.NewNRGBA(image.Rect(0, 0, 9, 9))
+	for x := range 9 {
+		for y := range 9 {
+			if (x-4)*(x-4)+(y-4)*(y-4) <= 18 {
+				m.Set(x, y, color.NRGBA{R: uint8(28 * x), G: 120, B: uint8(28 * y), A: 255})
+			}
+		}
+	}
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, m))
+	return b.Bytes()
+}
+
+// damaged returns the name of a save whose seventh item is of an unknown type.
+func damaged(t *testing.T) string {
+	b, err := os.ReadFile(largeSave)
+	require.NoError(t, err)
+	at := bytes.Index(b, []byte("item_7\x00")) - 8
+	require.Positive(t, at)
+	b[at] = 99
+	name := filepath.Join(t.TempDir(), "damaged.bin")
+	require.NoError(t, os.WriteFile(name, b, 0o600))
+	return name
+}

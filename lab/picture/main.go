@@ -1,0 +1,218 @@
+// Command picture runs gdwire and writes an SVG picture of its output in a terminal. Run it
+// in the folder lab:
+//
+//	go run ./picture >../cmd/gdwire/terminal.svg
+//	go run ./picture debug >../examples/debugger/terminal.svg
+//
+// The second picture needs an engine: GDWIRE_GODOT4 is a program that runs a script as the main
+// scene, with the arguments for the engine in GODOT_ARGS.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"html"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// A scene is a command line and the part of its output in the picture.
+type scene struct {
+	args  []string
+	match string // only lines that match
+	lines int
+	shown string // the command line in the picture
+	game  bool   // the arguments end with a program, which runs a game
+
+	status int // the exit status
+}
+
+// Copies of save are files of the scenes.
+const save = "../testdata/godot4.7-dev/save_game_large.bin"
+
+var files = []string{"save.bin", "old.bin"}
+
+var scenes = []scene{
+	{args: []string{"flat", "save.bin"}, match: `inventory\[7\]`, lines: 12, shown: "gdwire flat save.bin | grep 'inventory.7.'"},
+	{args: []string{"set", "-i", "player.inventory[7].stats.hp = 999", "save.bin"}, lines: 1, shown: "gdwire set -i 'player.inventory[7].stats.hp = 999' save.bin"},
+	{args: []string{"diff", "old.bin", "save.bin"}, status: 1, lines: 1, shown: "gdwire diff old.bin save.bin"},
+	{args: []string{"tokens", "save.bin"}, lines: 6, shown: "gdwire tokens save.bin | head -n 6"},
+}
+
+var debugScenes = []scene{
+	{args: []string{"debug", "tree", "set", "Main/Player:position = Vector2(64, 2.5)"}, game: true,
+		lines: 7, shown: "gdwire debug tree set 'Main/Player:position = Vector2(64, 2.5)' -- godot --path game 2>/dev/null"},
+	{args: []string{"debug", "break", "main.gd:17", "stack", "eval", "left.max() + 1"}, game: true,
+		match: "lose|player|left|^3", lines: 6, shown: `gdwire debug break main.gd:17 stack eval "left.max() + 1" -- godot --path game 2>/dev/null`},
+	{args: []string{"debug"}, game: true,
+		match: "hello|lives|Bo has|lose", lines: 4, shown: "gdwire debug -- godot --path game"},
+}
+
+func main() {
+	log.SetFlags(0)
+	all := scenes
+	if len(os.Args) > 1 && os.Args[1] == "debug" {
+		all = debugScenes
+	}
+	svg, err := draw(all)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, _ = os.Stdout.Write(svg)
+}
+
+// draw runs the scenes and returns the picture.
+func draw(scenes []scene) ([]byte, error) {
+	folder, err := os.MkdirTemp("", "picture")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	program := filepath.Join(folder, "gdwire")
+	if out, err := exec.Command("go", "-C", "..", "build", "-o", program, "./cmd/gdwire").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	content, err := os.ReadFile(save)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			return nil, err
+		}
+	}
+
+	var lines []string
+	for i, s := range scenes {
+		if i > 0 {
+			lines = append(lines, "")
+		}
+		out, err := s.run(program)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, "\x1b[1m$ "+s.shown+"\x1b[0m")
+		lines = append(lines, out...)
+	}
+	return render(lines), nil
+}
+
+// gameScript runs the game of the pictures as godot --path game would.
+const gameScript = `#!/bin/sh
+if [ "$1" = --version ]; then echo 4; exit; fi
+GODOT_ARGS="$*" exec "$GDWIRE_GODOT4" "$GAME"
+`
+
+// addGame adds the program that runs the game to a command. remove removes its file.
+func addGame(c *exec.Cmd) (remove func(), err error) {
+	f, err := os.CreateTemp("", "game")
+	if err != nil {
+		return nil, err
+	}
+	remove = func() { _ = os.Remove(f.Name()) }
+	_, err = f.WriteString(gameScript)
+	if err = errors.Join(err, f.Chmod(0o700), f.Close()); err != nil {
+		remove()
+		return nil, err
+	}
+	game, err := filepath.Abs("picture/testdata/game.gd")
+	c.Args = append(c.Args, "--", f.Name())
+	c.Env = append(c.Env, "GAME="+game)
+	return remove, err
+}
+
+// run returns the lines of a scene, which runs in the folder of the program. A game writes what it
+// prints to standard error, which is not shown.
+func (s *scene) run(program string) ([]string, error) {
+	c := exec.Command(program, s.args...)
+	c.Dir = filepath.Dir(program)
+	c.Env = append(os.Environ(), "CLICOLOR_FORCE=1")
+	if s.game {
+		remove, err := addGame(c)
+		if err != nil {
+			return nil, err
+		}
+		defer remove()
+	}
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	if s.game {
+		c.Stderr = &errs
+	}
+	if err := c.Run(); c.ProcessState.ExitCode() != s.status {
+		return nil, fmt.Errorf("%s: %v: %s%s", s.shown, err, &out, &errs)
+	}
+	match := regexp.MustCompile(s.match)
+	var lines []string
+	for line := range strings.Lines(out.String()) {
+		if match.MatchString(line) && len(lines) < s.lines {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return lines, nil
+}
+
+// The picture's measures in pixels, and its colors.
+const (
+	charWidth, lineHeight, margin = 8.4, 19, 16
+	background, foreground        = "#1e1e2e", "#cdd6f4"
+)
+
+// styles contains the SVG attributes for escape sequences.
+var styles = map[string]string{
+	"1": `font-weight="bold"`, "2": `fill="#7f849c"`,
+	"31": `fill="#f38ba8"`, "32": `fill="#a6e3a1"`, "33": `fill="#f9e2af"`, "36": `fill="#89dceb"`,
+}
+
+var escape = regexp.MustCompile(`\x1b\[([0-9;]*)m`)
+
+// render returns lines with escape sequences as SVG.
+func render(lines []string) []byte {
+	width := 0
+	for _, line := range lines {
+		width = max(width, utf8.RuneCountInString(escape.ReplaceAllString(line, "")))
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" font-family="monospace" font-size="14">`+"\n",
+		float64(width)*charWidth+2*margin, len(lines)*lineHeight+2*margin)
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", background)
+	for i, line := range lines {
+		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="%s" xml:space="preserve">%s</text>`+"\n",
+			margin, margin+(i+1)*lineHeight-5, foreground, spans(line))
+	}
+	b.WriteString("</svg>\n")
+	return b.Bytes()
+}
+
+// spans returns a line with its escape sequences as tspan elements.
+func spans(line string) string {
+	var b strings.Builder
+	style := ""
+	for line != "" {
+		at := escape.FindStringSubmatchIndex(line)
+		end := len(line)
+		if at != nil {
+			end = at[0]
+		}
+		if text := html.EscapeString(line[:end]); text != "" {
+			if style == "" {
+				b.WriteString(text)
+			} else {
+				fmt.Fprintf(&b, "<tspan %s>%s</tspan>", style, text)
+			}
+		}
+		if at == nil {
+			break
+		}
+		style = styles[cmp.Or(line[at[2]:at[3]], "0")]
+		line = line[at[1]:]
+	}
+	return b.String()
+}

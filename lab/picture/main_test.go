@@ -1,0 +1,38 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPicture: the picture is that of a run.
+func TestPicture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: it builds the command")
+	}
+	t.Chdir("..")
+	svg, err := draw(scenes)
+	require.NoError(t, err)
+	have, err := os.ReadFile("../cmd/gdwire/terminal.svg")
+	require.NoError(t, err)
+	require.Equal(t, string(have), string(svg), "go run ./picture >../cmd/gdwire/terminal.svg")
+}
+
+// TestDebugPicture: the picture of a game is that of a run.
+func TestDebugPicture(t *testing.T) {
+	if os.Getenv("GDWIRE_GODOT4") == "" {
+		t.Skip("skipped: no GDWIRE_GODOT4, so no engine was asked")
+	}
+	t.Chdir("..")
+	svg, err := draw(debugScenes)
+	require.NoError(t, err)
+	have, err := os.ReadFile("../examples/debugger/terminal.svg")
+	require.NoError(t, err)
+	require.Equal(t, string(have), string(svg), "go run ./picture debug >../examples/debugger/terminal.svg")
+}
+
+func TestSpans(t *testing.T) {
+	require.Equal(t, `a<tspan fill="#a6e3a1">&lt;b&gt;</tspan>c`, spans("a\x1b[32m<b>\x1b[0mc"))
+}
