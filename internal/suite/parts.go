@@ -2,8 +2,9 @@ package suite
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -45,32 +46,34 @@ func (p *Part) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// join returns the whole text. In a repetition, "{i}" stands for what index returns for 0, 1, ….
-func (p Parts) join(index func(int) string) string {
-	var b strings.Builder
+// join returns the whole text. In a repetition, "{i}" stands for what index appends for 0, 1, ….
+func (p Parts) join(index func(b []byte, i int) []byte) (text []byte) {
 	for _, part := range p {
 		if part.Repeat == 0 {
-			b.WriteString(part.Text)
-		}
-		if !strings.Contains(part.Text, "{i}") {
-			b.WriteString(strings.Repeat(part.Text, part.Repeat))
+			text = append(text, part.Text...)
 			continue
 		}
+		between := strings.Split(part.Text, "{i}")
 		for i := range part.Repeat {
-			b.WriteString(strings.ReplaceAll(part.Text, "{i}", index(i)))
+			text = append(text, between[0]...)
+			for _, s := range between[1:] {
+				text = append(index(text, i), s...)
+			}
 		}
 	}
-	return b.String()
+	return text
 }
 
 // Value returns the text of a value in JSON, where "{i}" is a decimal number.
-func (p Parts) Value() []byte { return []byte(p.join(strconv.Itoa)) }
+func (p Parts) Value() []byte {
+	return p.join(func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(i), 10) })
+}
 
 // Bytes returns the bytes of hexadecimal digits, where "{i}" is a u32.
 func (p Parts) Bytes() ([]byte, error) {
 	var h Hex
-	err := h.UnmarshalText([]byte(p.join(func(i int) string {
-		return fmt.Sprintf("%02x%02x%02x%02x", byte(i), byte(i>>8), byte(i>>16), byte(i>>24))
-	})))
+	err := h.UnmarshalText(p.join(func(b []byte, i int) []byte {
+		return hex.AppendEncode(b, binary.LittleEndian.AppendUint32(nil, uint32(i)))
+	}))
 	return h, err
 }

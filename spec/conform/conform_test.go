@@ -71,13 +71,21 @@ func run(t *testing.T, mode string, args ...string) (status int, out, errs strin
 	return status, stdout.String(), stderr.String()
 }
 
+// sample returns the formats of tests that take seconds for all of them.
+func sample() []gdwire.Format {
+	if testenv.Full() {
+		return gdwire.Formats()
+	}
+	return []gdwire.Format{gdwire.Godot2}
+}
+
 // TestOwn: package gdwire is right about every vector of every format.
 func TestOwn(t *testing.T) {
+	if !testenv.Full() {
+		t.Skip("skipped without GDWIRE_FULL: TestSuite of internal/test/conformance asks about the vectors")
+	}
 	for _, f := range gdwire.Formats() {
 		for _, flag := range []string{"-json", "-encoder", "-strict"} {
-			if (f != gdwire.Godot4 || testenv.Race && flag != "-json") && !testenv.Full() {
-				continue // seconds
-			}
 			var out, errs bytes.Buffer
 			require.Equal(t, statusRight, conform([]string{"-format", f.String(), flag}, &out, &errs), "%v %s: %.1000s%s", f, flag, &out, &errs)
 		}
@@ -86,15 +94,15 @@ func TestOwn(t *testing.T) {
 
 // TestReaders: the readers of the specification are right about every vector.
 func TestReaders(t *testing.T) {
+	if !testenv.Full() {
+		t.Skip("skipped without GDWIRE_FULL: it takes seconds for a format")
+	}
 	for _, f := range gdwire.Formats() {
 		for _, reader := range []string{"python3 ../reader.py", "node ../reader.mjs"} {
 			words := strings.Fields(reader)
 			if _, err := exec.LookPath(words[0]); err != nil {
 				t.Logf("%s is skipped: %v", reader, err)
 				continue
-			}
-			if f != gdwire.Godot2 && !testenv.Full() {
-				continue // seconds
 			}
 			var out, errs bytes.Buffer
 			status := conform(append([]string{"-timeout", "1m", "-format", f.String(), "--"}, append(words, f.String())...), &out, &errs)
@@ -227,7 +235,7 @@ func TestSkip(t *testing.T) {
 
 // TestAnswers: each exercise of an encoder has wrong answers, and each answer that is none is wrong.
 func TestAnswers(t *testing.T) {
-	for _, f := range gdwire.Formats() {
+	for _, f := range sample() {
 		all, err := encoding(&config{format: f})
 		require.NoError(t, err)
 		for _, e := range all {
@@ -342,7 +350,7 @@ func TestSame(t *testing.T) {
 func TestResults(t *testing.T) {
 	page, err := os.ReadFile("../results.md")
 	require.NoError(t, err)
-	for _, f := range gdwire.Formats() {
+	for _, f := range sample() {
 		for _, encoder := range []bool{false, true} {
 			all, err := exercisesOf(&config{format: f, encoder: encoder})
 			require.NoError(t, err)
