@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/binary"
 	"io"
 	"unsafe"
 
@@ -12,14 +11,14 @@ import (
 // same number of bytes in many small arrays, and a few small arrays that stay in
 // the caches.
 var bulkSizes = []struct {
-	name, about string
-	size        int // of one array's elements
-	arrays      int
-	counted     bool
+	name    string
+	size    int // of one array's elements
+	arrays  int
+	counted bool
 }{
-	{"64 MiB", "A packed array of 64 MiB", 64 << 20, 1, false},
-	{"4 KiB", "64 MiB in packed arrays of 4 KiB", 4 << 10, 16 << 10, false},
-	{"4 KiB in cache", "512 KiB in packed arrays of 4 KiB", 4 << 10, 128, true},
+	{"64 MiB", 64 << 20, 1, false},
+	{"4 KiB", 4 << 10, 16 << 10, false},
+	{"4 KiB in cache", 4 << 10, 128, true},
 }
 
 // bulkGroups compare reading and writing packed arrays with copying memory.
@@ -28,14 +27,12 @@ func bulkGroups() []group {
 	for _, b := range bulkSizes {
 		all = append(all, group{
 			name:    "ReadPacked, " + b.name,
-			about:   b.about + ", from a Reader or memory into the caller's slice.",
 			counted: b.counted,
 			setup: func(s *stage) []contender {
 				return bulkReading(s.scale(b.size, min(b.size, 40<<10)), s.scale(b.arrays, 3))
 			},
 		}, group{
 			name:    "WritePacked, " + b.name,
-			about:   b.about + ", to a Writer that copies them into memory.",
 			counted: b.counted,
 			setup: func(s *stage) []contender {
 				return bulkWriting(s.scale(b.size, min(b.size, 40<<10)), s.scale(b.arrays, 3))
@@ -194,26 +191,6 @@ func bulkReading(size, arrays int) []contender {
 				return got
 			},
 		},
-		contender{
-			name: "copy", bytes: len(wire), want: len(wire),
-			run: func() int {
-				got := 0
-				for i := range arrays {
-					got += copy(dst, wire[i*one:][:one])
-				}
-				return got
-			},
-		},
-		contender{
-			name: "binary.Read float32", bytes: size * arrays,
-			run: func() int {
-				p.r.Reset(wire)
-				for range arrays {
-					check(binary.Read(p, binary.LittleEndian, sliceOf[float32](dst[:size])))
-				}
-				return 0
-			},
-		},
 	)
 }
 
@@ -250,16 +227,6 @@ func bulkWriting(size, arrays int) []contender {
 				to.n = 0
 				for range arrays {
 					must(to.Write(src))
-				}
-				return to.n
-			},
-		},
-		contender{
-			name: "binary.Write float32", bytes: size * arrays, want: size * arrays,
-			run: func() int {
-				to.n = 0
-				for range arrays {
-					check(binary.Write(&to, binary.LittleEndian, sliceOf[float32](src[:size])))
 				}
 				return to.n
 			},

@@ -11,7 +11,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/coder/websocket"
@@ -27,12 +29,18 @@ const (
 	clientsCommand = "clients"
 )
 
+// cpuTime returns the CPU time of this process, of user and system.
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	check(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
 // clientGroups measure the CPU time, of user and system, of servers with many clients. Those are in a
 // process of their own, which is not measured. All of them send a packet and wait for the answer.
 var clientGroups = []group{
 	{
-		name:  "server, 500 clients",
-		about: "CPU time of a server that returns packets of 200 bytes, one of each client at a time.",
+		name: "server, 500 clients",
 		setup: func(s *stage) []contender {
 			oneCore(s)
 			return []contender{
@@ -43,8 +51,7 @@ var clientGroups = []group{
 		},
 	},
 	{
-		name:  "server, 500 clients, WebSocket",
-		about: "CPU time of a server that returns messages of 200 bytes, one of each client at a time.",
+		name: "server, 500 clients, WebSocket",
 		setup: func(s *stage) []contender {
 			oneCore(s)
 			contend := func(name string, accept http.HandlerFunc) contender {
@@ -190,4 +197,29 @@ func runClients(args []string, in io.Reader, out io.Writer) {
 		}
 		must(fmt.Fprintln(out, got))
 	}
+}
+
+func oneCore(s *stage) {
+	procs := runtime.GOMAXPROCS(1)
+	s.cleanup(func() { runtime.GOMAXPROCS(procs) })
+}
+
+// upgrade does the handshake of a WebSocket's client.
+func upgrade(conn net.Conn) {
+	must(io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"))
+	var end uint32
+	for b := make([]byte, 1); end != 0x0d0a0d0a; end = end<<8 | uint32(b[0]) {
+		must(conn.Read(b))
+	}
+}
+
+// frames returns the packets of packets(n), each as a frame of a WebSocket's client, with
+// the mask 0.
+func frames(n int) (messages []byte) {
+	for p := packets(n); len(p) > 0; p = p[4+packetSize:] {
+		messages = append(messages, 0x82, 0x80|126, packetSize>>8, packetSize&0xff, 0, 0, 0, 0)
+		messages = append(messages, p[4:4+packetSize]...)
+	}
+	return messages
 }

@@ -38,7 +38,9 @@ type countOptions struct {
 	run          *regexp.Regexp
 }
 
-func parseCount(args []string) (*countOptions, error) {
+// count compares the instructions of this tree with those of the commit that
+// changed countFile last and fails if a contender of gdwire grew.
+func count(args []string, out, progress io.Writer) error {
 	o := &countOptions{run: regexp.MustCompile("")}
 	fs := flag.NewFlagSet("bench count", flag.ContinueOnError)
 	fs.BoolVar(&o.write, "write", false, "rewrite "+countFile)
@@ -48,19 +50,11 @@ func parseCount(args []string) (*countOptions, error) {
 		return err
 	})
 	if err := fs.Parse(args); err != nil {
-		return nil, errors.Join(errUsage, err) // which Parse printed
+		return err
 	}
-	if fs.NArg() > 0 || o.write && o.run.String() != "" {
-		fmt.Fprintln(fs.Output(), "bench count: no arguments, and -write counts all groups")
-		fs.Usage()
-		return nil, errUsage
+	if o.write && o.run.String() != "" {
+		return errors.New("count -write counts all groups")
 	}
-	return o, nil
-}
-
-// count compares the instructions of this tree with those of the commit that
-// changed countFile last and fails if a contender of gdwire grew.
-func (o *countOptions) count(out, progress io.Writer) error {
 	if !canCount() {
 		fmt.Fprintln(out, "instructions are not counted: that needs valgrind on amd64")
 		return nil
@@ -101,7 +95,7 @@ func (o *countOptions) count(out, progress io.Writer) error {
 		if !peers {
 			now.addPeers(&file)
 		}
-		writeVerdicts(out, judge(now.report(), countGoals))
+		now.report().writeGoals(out, countGoals)
 		now.After = git("log", "-1", "--format=%h %s")
 		b, err := json.MarshalIndent(now, "", "\t")
 		if err != nil {
@@ -217,8 +211,10 @@ func countTree(bench, dir string, run *regexp.Regexp, peers bool) (*counts, erro
 		return nil, err
 	}
 	program := filepath.Join(dir, "bench")
-	if err := build(bench, program, "-ldflags=-w"); err != nil {
-		return nil, err
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", program, ".")
+	build.Dir = bench
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build in %s: %w\n%s", bench, err, out)
 	}
 	profile := filepath.Join(dir, "callgrind")
 	cmd := exec.Command("valgrind", "-q", "--tool=callgrind", "--callgrind-out-file="+profile, "--dump-before="+markName,
@@ -411,99 +407,9 @@ func (c *counts) report() *report {
 			if n == 0 {
 				continue
 			}
-			f.Measurements = append(f.Measurements, measurement{Name: name, Rounds: []float64{n}, Median: n})
+			f.Measurements = append(f.Measurements, &measurement{Name: name, Rounds: []float64{n}, Median: n})
 		}
 		r.Groups = append(r.Groups, f)
 	}
 	return r
-}
-
-// countGoals are in instructions.
-var countGoals = []goal{
-	{
-		text: "tokens with values, of msgp.Reader's walk", limit: 0.80,
-		measured: timeOf("tokens", "msgp walk, Reader", "gdwire tokens, values taken, Reader"),
-	},
-	{
-		text: "typed reads of any shape, of msgp's walk over bytes", limit: 1.20,
-		measured: timeOf("typed reads", "msgp walk, ReadXxxBytes", "gdwire typed reads, bytes"),
-	},
-	{
-		text: "typed reads of known shape, of msgp's walk over bytes", limit: 0.95,
-		measured: timeOf("typed reads", "msgp walk, ReadXxxBytes", "gdwire typed reads, known shape, bytes"),
-	},
-	{
-		text: "typed reads of known shape, of msgp's of known shape", limit: 1.30,
-		measured: timeOf("typed reads", "msgp known shape, ReadXxxBytes", "gdwire typed reads, known shape, bytes"),
-	},
-	{
-		text: "typed writes, of msgp.Writer", limit: 0.83,
-		measured: timeOf("encode", "msgp", "gdwire"),
-	},
-	{
-		text: "Unmarshal into kept structs, of msgp generated", limit: 1.40,
-		measured: timeOf("into structs, kept", "msgp, generated", "variant"),
-	},
-	{
-		text: "Marshal, of msgp generated", limit: 1.35,
-		measured: timeOf("from structs", "msgp, generated", "variant.Marshal"),
-	},
-	{
-		text: "Marshal of the dialog, of msgp generated", limit: 1.35,
-		measured: timeOf("from structs, dialog", "msgp, generated", "variant.Marshal"),
-	},
-	{
-		text: "Marshal, of vtprotobuf generated", limit: 1.45,
-		measured: timeOf("from structs", "vtprotobuf, generated", "variant.Marshal"),
-	},
-	{
-		text: "Marshal of the dialog, of vtprotobuf generated", limit: 1.45,
-		measured: timeOf("from structs, dialog", "vtprotobuf, generated", "variant.Marshal"),
-	},
-	{
-		text: "MarshalEncode, of vtprotobuf generated", limit: 1.5,
-		measured: timeOf("from structs", "vtprotobuf, generated", "variant.MarshalEncode"),
-	},
-	{
-		text: "MarshalEncode of the dialog, of vtprotobuf generated", limit: 1.5,
-		measured: timeOf("from structs, dialog", "vtprotobuf, generated", "variant.MarshalEncode"),
-	},
-	{
-		text: "Unmarshal into structs, of cbor", limit: 0.23,
-		measured: timeOf("into structs", "cbor", "variant"),
-	},
-	{
-		text: "Unmarshal into structs, of json v2", limit: 0.18,
-		measured: timeOf("into structs", "json v2", "variant"),
-	},
-	{
-		text: "Marshal of a small struct by value, of cbor", limit: 1,
-		measured: timeOf("small records out", "cbor.Marshal, by value", "variant.Marshal, by value"),
-	},
-	{
-		text: "a tree of maps written, of msgpack", limit: 0.8,
-		measured: timeOf("maps and trees out", "msgpack.Marshal, tree", "variant.Marshal, tree", "variant.MarshalEncode, tree"),
-	},
-	{
-		text: "a tree of maps into any, of cbor", limit: 0.4,
-		measured: timeOf("maps and trees in", "cbor, tree into any", "variant, tree into any"),
-	},
-	{
-		text: "UnmarshalDecode of a small struct, of Elements", limit: 1.3,
-		measured: timeOf("small records in", "Elements", "UnmarshalDecode"),
-	},
-	{
-		text: "a packet of 200 bytes found and checked", limit: 1400,
-		measured: func(r *report) (float64, string, bool) {
-			m := r.find("packets, memory", "stream Next and SkipValue")
-			if m == nil {
-				return 0, "", false
-			}
-			return m.Median / packetBatchShort, m.Name, true
-		},
-	},
-	{
-		text: "a packet of 64 bytes as tokens, of cbor's Wellformed", limit: 0.95, aim: true, // 1.04 with cbor 2.10.0
-		measured: timeOf("64 bytes", "cbor Wellformed", "gdwire tokens, bytes"),
-	},
 }

@@ -1,6 +1,6 @@
 package main
 
-//go:generate go tool msgp -unexported -file dialog.go -o dialog_gen.go -tests=false
+//go:generate go tool msgp -io=false -unexported -file dialog.go -o dialog_gen.go -tests=false
 
 import (
 	"fmt"

@@ -15,7 +15,6 @@ func groupsOf(suffix string, document func() *document) []group {
 		{
 			name:    "tokens" + suffix,
 			counted: true,
-			about:   "Every token or value of the document, in order.",
 			setup: func(*stage) []contender {
 				doc := document()
 				return slices.Concat(
@@ -29,7 +28,6 @@ func groupsOf(suffix string, document func() *document) []group {
 		{
 			name:    "skip" + suffix,
 			counted: true,
-			about:   "The document is checked without using any of it.",
 			setup: func(*stage) []contender {
 				doc := document()
 				return slices.Concat(
@@ -41,8 +39,7 @@ func groupsOf(suffix string, document func() *document) []group {
 			},
 		},
 		{
-			name:  "build" + suffix,
-			about: "Tokens, and trees of any: the cost of having everything in memory.",
+			name: "build" + suffix,
 			setup: func(*stage) []contender {
 				doc := document()
 				return slices.Concat(
@@ -54,7 +51,6 @@ func groupsOf(suffix string, document func() *document) []group {
 		{
 			name:    "encode" + suffix,
 			counted: true,
-			about:   "The document to a Writer: gdwire, msgp and jsontext by the same list of calls, the others from a tree of any.",
 			setup: func(*stage) []contender {
 				doc := document()
 				return slices.Concat([]contender{ourWriting(doc), msgpWriting(doc)}, writers(doc))
@@ -63,7 +59,6 @@ func groupsOf(suffix string, document func() *document) []group {
 		{
 			name:    "copy" + suffix,
 			counted: true,
-			about:   "The document from a Decoder to an Encoder, and the Decoder alone.",
 			setup: func(*stage) []contender {
 				doc := document()
 				return slices.Concat(

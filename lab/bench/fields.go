@@ -12,7 +12,6 @@ import (
 var fieldGroup = group{
 	name:    "fields out",
 	counted: true,
-	about:   "1000 structs in a list, by the types of their fields, which are all calls of any kind or few.",
 	setup:   func(*stage) []contender { return fieldsOut() },
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
 	"path"
 	"regexp"
@@ -69,14 +70,36 @@ func (s selection) add(tables []table) {
 
 func (s selection) has(group, name string) bool { return slices.Contains(s[group], name) }
 
+// addGoals adds the contenders that goals are about.
+func (s selection) addGoals(goals []goal) {
+	for _, g := range goals {
+		for _, name := range append([]string{g.against}, g.of...) {
+			if !s.has(g.group, name) {
+				s[g.group] = append(s[g.group], name)
+			}
+		}
+	}
+}
+
 // groups returns a regular expression that matches the names of the groups.
 func (s selection) groups() *regexp.Regexp {
-	var names []string
-	for name := range s {
-		names = append(names, regexp.QuoteMeta(name))
-	}
+	return regexp.MustCompile(anyOf(slices.Collect(maps.Keys(s))))
+}
+
+// benchmarks returns the value of -test.bench for the benchmarks of s.
+func (s selection) benchmarks() string {
+	names := slices.Concat(slices.Collect(maps.Values(s))...)
+	return strings.ReplaceAll("^Benchmark$/"+anyOf(slices.Collect(maps.Keys(s)))+"/"+anyOf(names), " ", "_")
+}
+
+// anyOf returns a regular expression that matches the names.
+func anyOf(names []string) string {
 	slices.Sort(names)
-	return regexp.MustCompile("^(" + strings.Join(names, "|") + ")$")
+	names = slices.Compact(names)
+	for i := range names {
+		names[i] = regexp.QuoteMeta(names[i])
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
 }
 
 // publishedTimes returns the contenders whose time is published.
@@ -102,24 +125,28 @@ func publishedInstructions() selection {
 	return s
 }
 
-// newFigures returns figures of what was measured, with four digits of each time.
-func newFigures(commit string, times *report, counted *counts) *figures {
-	for _, f := range times.Groups {
-		for i := range f.Measurements {
-			m := &f.Measurements[i]
+// newFigures returns figures of what is published of some measurements, with four digits of each time.
+func newFigures(commit string, times *report, instructions map[string]map[string]float64) *figures {
+	f := &figures{commit, times, map[string]map[string]float64{}}
+	published := publishedTimes()
+	for i := range times.Groups {
+		g := &times.Groups[i]
+		g.Measurements = slices.DeleteFunc(g.Measurements, func(m *measurement) bool { return !published.has(g.Name, m.Name) })
+		for _, m := range g.Measurements {
 			for _, all := range [][]float64{m.Rounds, m.Layouts} {
 				for j, x := range all {
 					all[j], _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
 				}
 			}
-			m.summarize()
+			m.Median = quantile(m.Rounds, 0.5)
+			m.Quartiles = [2]float64{quantile(m.Rounds, 0.25), quantile(m.Rounds, 0.75)}
 		}
 	}
-	f := &figures{commit, times, map[string]map[string]float64{}}
+	times.Groups = slices.DeleteFunc(times.Groups, func(g found) bool { return len(g.Measurements) == 0 })
 	for group, names := range publishedInstructions() {
 		f.Instructions[group] = map[string]float64{}
 		for _, name := range names {
-			f.Instructions[group][name] = counted.Groups[group][name]
+			f.Instructions[group][name] = instructions[group][name]
 		}
 	}
 	return f
@@ -135,7 +162,7 @@ func readFigures() (*figures, error) {
 	if err := json.Unmarshal(b, f); err != nil {
 		return nil, fmt.Errorf("%s: %w", figuresFile, err)
 	}
-	return f, nil
+	return newFigures(f.Commit, f.Times, f.Instructions), nil
 }
 
 // numbers matches an array of numbers with a line for each.

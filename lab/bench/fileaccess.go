@@ -12,8 +12,7 @@ import (
 // compressedGroup compares reading a saved game in a compressed file with the zstd
 // package on the blocks alone.
 var compressedGroup = group{
-	name:  "compressed file, zstd",
-	about: "The saved game in blocks of 4096 bytes, as open_compressed writes it.",
+	name: "compressed file, zstd",
 	setup: func(*stage) []contender {
 		var (
 			doc    = game()
@@ -49,11 +48,6 @@ var compressedGroup = group{
 			},
 		}
 	},
-}
-
-var compressedGoal = goal{
-	text: "a compressed file, zstd, of the zstd package on its blocks", limit: 1.15,
-	measured: timeOf(compressedGroup.name, "klauspost/compress DecodeAll", "gdwire fileaccess"),
 }
 
 // compress returns a compressed file.

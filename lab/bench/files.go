@@ -16,8 +16,7 @@ import (
 // fileGroup copies one huge array from file to file. All contenders use a buffer
 // of the same size and no shortcuts of the operating system.
 var fileGroup = group{
-	name:  "1 GiB from file to file",
-	about: "A PackedByteArray in pieces of the buffer's size, without the shortcuts of the system.",
+	name: "1 GiB from file to file",
 	setup: func(s *stage) []contender {
 		var (
 			size     = s.scale(1<<30, 1<<20)
@@ -78,66 +77,10 @@ var fileGroup = group{
 	},
 }
 
-// arraysGroup reads small packed arrays from a file. Reading ahead copies their elements twice,
-// but takes several arrays with each call of the system.
-var arraysGroup = group{
-	name:  "ReadPacked, 4 KiB from a file",
-	about: "64 MiB in packed arrays of 4 KiB, from a file into the caller's slice.",
-	setup: func(s *stage) []contender {
-		const size = 4 << 10
-		var (
-			arrays = s.scale(16<<10, 3)
-			file   = tempFile(s)
-			dst    = newMemory(headSize + size)
-			e      = gdwire.NewEncoder(file, nil)
-		)
-		for range arrays {
-			check(e.BeginPacked(gdwire.TypePackedFloat32Array, size/4))
-			check(gdwire.WritePacked(e, sliceOf[float32](dst[:size])))
-			check(e.End())
-		}
-		check(e.Close())
-
-		contend := func(name string, ours bool, read func(r io.Reader, n int) int) contender {
-			return contender{
-				name: name, ours: ours, bytes: arrays * len(dst), want: arrays * size,
-				run: func() int {
-					must(file.Seek(0, io.SeekStart))
-					return read(file, arrays)
-				},
-			}
-		}
-		ours := func(name string, chunk int) contender {
-			d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{MaxChunk: chunk})
-			return contend("gdwire"+name, true, func(r io.Reader, n int) (got int) {
-				d.Reset(r)
-				for range n {
-					must(d.ReadToken())
-					got += 4 * must(gdwire.ReadPacked(d, sliceOf[float32](dst[:size])))
-					check(d.ReadEnd())
-				}
-				return got
-			})
-		}
-		return []contender{
-			ours("", 0),
-			ours(", MaxChunk 4 KiB", 4<<10),
-			ours(", MaxChunk 1 KiB", 1<<10),
-			contend("io.ReadFull", false, func(r io.Reader, n int) (got int) {
-				for range n {
-					got += must(io.ReadFull(r, dst)) - headSize
-				}
-				return got
-			}),
-		}
-	},
-}
-
 // saveGroup reads saved games: one of 10 KB into a tree of any, and of one of 1 MB what Open recognizes.
 var saveGroup = group{
 	name:    "savefile",
 	counted: true,
-	about:   "A saved game in its file: 10 KB into a tree of any, and Open of 1 MB.",
 	setup: func(s *stage) []contender {
 		const units, large = 63, 6100
 		contend := func(name string, ours bool, units int, encode func(any) ([]byte, error), read func(name string, v any) error) contender {

@@ -1,227 +1,66 @@
 package main
 
-import (
-	"fmt"
-	"regexp"
-	"slices"
-)
+import "slices"
 
-// A goal is a limit on a ratio that is measured in one run.
-type goal struct {
-	text  string
-	limit float64
-	least bool // at least the limit instead of at most
-	aim   bool // not met so far
-	unit  string
-	// measured returns the worst measurement and its contender, and false if there
-	// is none.
-	measured func(r *report) (worst float64, where string, ok bool)
-}
+// timeGoals are of bulk copies, whole programs and other work that instructions do not measure.
+var timeGoals = slices.Concat([]goal{
+	{"SkipValue, of msgp.Skip over bytes", 0.55, "skip", "msgp Skip, bytes", []string{"gdwire SkipValue, bytes"}},
+	{"SkipValue, of cbor's Wellformed", 1, "skip", "cbor Wellformed", []string{"gdwire SkipValue, bytes"}},
+	{"CopyValue, of ReadToken", 1.3, "copy", "gdwire tokens, bytes", []string{"gdwire CopyValue, bytes"}},
+	{"CopyValue from a Reader, of ReadToken", 1.3, "copy", "gdwire tokens, Reader", []string{"gdwire CopyValue, Reader"}},
+	{"ReadPacked 64 MiB, of io.ReadFull", 1.1, "ReadPacked, 64 MiB", "io.ReadFull", elementNames("")},
+	{"ReadPacked 4 KiB, of io.ReadFull", 1.5, "ReadPacked, 4 KiB", "io.ReadFull", elementNames("")},
+	{"AppendPacked 4 KiB from memory in one call, of io.ReadFull", 1.2, "ReadPacked, 4 KiB", "io.ReadFull", elementNames(", one call")},
+	{"WritePacked 64 MiB, of one Write", 1.2, "WritePacked, 64 MiB", "Write", elementNames("")},
+	{"WritePacked 4 KiB, of one Write", 1.35, "WritePacked, 4 KiB", "Write", elementNames("")},
+	{"1 GiB from file to file, of io.CopyBuffer", 1.1, "1 GiB from file to file", "io.CopyBuffer", []string{"gdwire Payload to Write", "gdwire chunks", "gdwire CopyValue"}},
+	{"a compressed file, zstd, of the zstd package on its blocks", 1.15, compressedGroup.name, "klauspost/compress DecodeAll", []string{"gdwire fileaccess"}},
+	{"CPU time of a server with 500 clients, of bufio's with timeouts", 1.1, "server, 500 clients", "bufio, timeouts", []string{"stream.Server"}},
+	{"CPU time of a server with 500 WebSockets, of coder/websocket's", 1.1, "server, 500 clients, WebSocket", "coder/websocket", []string{"stream.Server"}},
+	{"native JSON out, of jsontext", 1.3, "JSON out", "jsontext", []string{"gdjson"}},
+	{"native JSON in, of jsontext", 1.3, "JSON in", "jsontext", []string{"gdjson", "gdjson, args before type"}},
+	{"variant into structs, of cbor", 0.3, "into structs", "cbor", []string{"variant"}},
+	{"variant into structs whose memory is kept, of by hand", 1.6, "into structs, kept", "by hand", []string{"variant"}},
+	{"variant.MarshalEncode, of typed writes", 1.4, "from structs", "typed writes", []string{"variant.MarshalEncode"}},
+	{"variant into any, of cbor", 0.5, "into any", "cbor", []string{"variant"}},
+	{"variant into any, of msgpack", 0.8, "into any", "msgpack", []string{"variant"}},
+}, growthGoals())
 
-// A verdict is a goal with its measurement.
-type verdict struct {
-	Goal     string  `json:"goal"`
-	Limit    float64 `json:"limit"`
-	Least    bool    `json:"least,omitempty"`
-	Aim      bool    `json:"aim,omitempty"`
-	Unit     string  `json:"unit,omitempty"`
-	Measured float64 `json:"measured"`
-	Where    string  `json:"where"`
-	Met      bool    `json:"met"`
-}
-
-// packedGoals are the contenders that read packed arrays from a Reader or write
-// them, packedMemoryGoals those that read them from memory in one call.
-var (
-	packedGoals       = []string{"gdwire float32", "gdwire int32", "gdwire int64", "gdwire float64", "gdwire [3]float32"}
-	packedMemoryGoals = []string{
-		"gdwire float32, one call", "gdwire int32, one call", "gdwire int64, one call", "gdwire float64, one call", "gdwire [3]float32, one call",
+// elementNames returns the names of our contenders of bulkGroups.
+func elementNames(suffix string) (names []string) {
+	for _, e := range elements {
+		names = append(names, "gdwire "+e.name+suffix)
 	}
-)
-
-// goals are in time: of bulk copies, whole programs and other work that instructions do not
-// measure. countGoals contains the others.
-var goals = []goal{
-	{
-		text: "SkipValue, of msgp.Skip over bytes", limit: 0.55,
-		measured: timeOf("skip", "msgp Skip, bytes", "gdwire SkipValue, bytes"),
-	},
-	{
-		text: "SkipValue, of cbor's Wellformed", limit: 1,
-		measured: timeOf("skip", "cbor Wellformed", "gdwire SkipValue, bytes"),
-	},
-	{
-		text: "CopyValue, of ReadToken", limit: 1.3,
-		measured: timeOf("copy", "gdwire tokens, bytes", "gdwire CopyValue, bytes"),
-	},
-	{
-		text: "CopyValue from a Reader, of ReadToken", limit: 1.3,
-		measured: timeOf("copy", "gdwire tokens, Reader", "gdwire CopyValue, Reader"),
-	},
-	{
-		text: "ReadPacked 64 MiB, of io.ReadFull", limit: 1.1,
-		measured: timeOf("ReadPacked, 64 MiB", "io.ReadFull", packedGoals...),
-	},
-	{
-		text: "ReadPacked 4 KiB, of io.ReadFull", limit: 1.5,
-		measured: timeOf("ReadPacked, 4 KiB", "io.ReadFull", packedGoals...),
-	},
-	{
-		text: "AppendPacked 4 KiB from memory in one call, of io.ReadFull", limit: 1.2,
-		measured: timeOf("ReadPacked, 4 KiB", "io.ReadFull", packedMemoryGoals...),
-	},
-	{
-		text: "WritePacked 64 MiB, of one Write", limit: 1.2,
-		measured: timeOf("WritePacked, 64 MiB", "Write", packedGoals...),
-	},
-	{
-		text: "WritePacked 4 KiB, of one Write", limit: 1.35,
-		measured: timeOf("WritePacked, 4 KiB", "Write", packedGoals...),
-	},
-	{
-		text: "portable ReadPacked 64 MiB, of io.ReadFull", limit: 4,
-		measured: timeOf(portable+"ReadPacked, 64 MiB", "io.ReadFull", packedGoals...),
-	},
-	{
-		text: "portable ReadPacked 4 KiB, of io.ReadFull", limit: 4,
-		measured: timeOf(portable+"ReadPacked, 4 KiB", "io.ReadFull", packedGoals...),
-	},
-	{
-		text: "portable WritePacked 64 MiB, of one Write", limit: 4,
-		measured: timeOf(portable+"WritePacked, 64 MiB", "Write", packedGoals...),
-	},
-	{
-		text: "portable WritePacked 4 KiB, of one Write", limit: 4,
-		measured: timeOf(portable+"WritePacked, 4 KiB", "Write", packedGoals...),
-	},
-	{
-		text: "1 GiB from file to file, of io.CopyBuffer", limit: 1.1,
-		measured: timeOf("1 GiB from file to file", "io.CopyBuffer",
-			"gdwire Payload to Write", "gdwire chunks", "gdwire CopyValue"),
-	},
-	compressedGoal,
-	{
-		text: "packets a second over TCP found and checked, of bufio's", limit: 0.65, least: true,
-		measured: rateOf("packets, TCP", "bufio", "stream Next and SkipValue"),
-	},
-	{
-		text: "packets a second over TCP found, of bufio's", limit: 0.8, least: true,
-		measured: rateOf("packets, TCP", "bufio", "stream Next", "stream NextRaw"),
-	},
-	{
-		text: "CPU time of a server with 500 clients, of bufio's with timeouts", limit: 1.1,
-		measured: timeOf("server, 500 clients", "bufio, timeouts", "stream.Server"),
-	},
-	{
-		text: "CPU time of a server with 500 WebSockets, of coder/websocket's", limit: 1.1,
-		measured: timeOf("server, 500 clients, WebSocket", "coder/websocket", "stream.Server"),
-	},
-	{text: "10 MB, of 1 MB", limit: 10.5, measured: growthOf("^growth$")},
-	{text: "allocations", limit: 0, measured: allocations},
-	{text: "peak memory of gdwire check", limit: 24, unit: "MiB", measured: peakMemory},
+	return names
 }
 
-// timeOf measures the worst ratio of contenders of a group to another contender.
-func timeOf(group, against string, of ...string) func(*report) (float64, string, bool) {
-	return func(r *report) (worst float64, where string, ok bool) {
-		other := r.find(group, against)
-		for _, name := range of {
-			if m := r.find(group, name); m != nil && other != nil {
-				if x := ratio(m.Rounds, other.Rounds); x > worst {
-					worst, where, ok = x, name, true
-				}
-			}
-		}
-		return worst, where, ok
-	}
-}
-
-// rateOf is timeOf for rates instead of times.
-func rateOf(group, against string, of ...string) func(*report) (float64, string, bool) {
-	time := timeOf(group, against, of...)
-	return func(r *report) (float64, string, bool) {
-		x, where, ok := time(r)
-		return 1 / x, where, ok
-	}
-}
-
-// growthOf measures the worst ratio of ten times the data in one value to a tenth of ten
-// values, in the groups with names that match a regular expression.
-func growthOf(groups string) func(*report) (float64, string, bool) {
-	matches := regexp.MustCompile(groups)
-	return func(r *report) (worst float64, where string, ok bool) {
-		for _, f := range r.Groups {
-			if !matches.MatchString(f.Name) {
-				continue
-			}
-			for pair := range slices.Chunk(f.Measurements, 2) {
-				if x := 10 * ratio(pair[1].Rounds, pair[0].Rounds); x > worst {
-					worst, where, ok = x, f.Name+": "+pair[1].Name, true
-				}
-			}
-		}
-		return worst, where, ok
-	}
-}
-
-// allocations returns the most allocations of a gdwire contender that must not allocate.
-func allocations(r *report) (worst float64, where string, ok bool) {
-	for _, f := range r.Groups {
-		for _, m := range f.Measurements {
-			if m.Ours && !m.Allocates && m.Allocs >= worst {
-				if worst, ok = m.Allocs, true; worst > 0 {
-					where = f.Name + ": " + m.Name
-				}
-			}
-		}
-	}
-	return worst, where, ok
-}
-
-func peakMemory(r *report) (worst float64, where string, ok bool) {
-	for _, p := range r.Peaks {
-		if p.MiB > worst {
-			worst, where, ok = p.MiB, p.Name, true
-		}
-	}
-	return worst, where, ok
-}
-
-// allGoals returns the goals of all groups.
-func allGoals() []goal { return slices.Concat(goals, gdjsonGoals, variantGoals) }
-
-// judge returns a verdict on each goal that was measured.
-func judge(r *report, goals []goal) (all []verdict) {
-	for _, g := range goals {
-		worst, where, ok := g.measured(r)
-		if !ok {
-			continue
-		}
-		met := worst <= g.limit
-		if g.least {
-			met = worst >= g.limit
-		}
-		all = append(all, verdict{g.text, g.limit, g.least, g.aim, g.unit, worst, where, met})
+// growthGoals: ten times the data in one value takes at most 5 % more than ten values.
+func growthGoals() (all []goal) {
+	for _, way := range growthWays {
+		all = append(all, goal{"10 MB of ten times 1 MB: " + way.name, 1.05, growthGroup.name, way.name + ", 10 × 1 MB", []string{way.name + ", 1 × 10 MB"}})
 	}
 	return all
 }
 
-// result returns "met", "missed" or, for an aim that is not met, "aim".
-func (v *verdict) result() string {
-	switch {
-	case v.Met:
-		return "met"
-	case v.Aim:
-		return "aim"
-	}
-	return "**missed**"
-}
-
-// bound formats the limit of a verdict.
-func (v *verdict) bound() string {
-	sign := "≤"
-	if v.Least {
-		sign = "≥"
-	}
-	return fmt.Sprintf("%s %g %s", sign, v.Limit, v.Unit)
+// countGoals are in instructions.
+var countGoals = []goal{
+	{"tokens with values, of msgp.Reader's walk", 0.80, "tokens", "msgp walk, Reader", []string{"gdwire tokens, values taken, Reader"}},
+	{"typed reads of any shape, of msgp's walk over bytes", 1.20, "typed reads", "msgp walk, ReadXxxBytes", []string{"gdwire typed reads, bytes"}},
+	{"typed reads of known shape, of msgp's walk over bytes", 0.95, "typed reads", "msgp walk, ReadXxxBytes", []string{"gdwire typed reads, known shape, bytes"}},
+	{"typed writes, of msgp.Writer", 0.83, "encode", "msgp", []string{"gdwire"}},
+	{"Unmarshal into kept structs, of msgp generated", 1.40, "into structs, kept", "msgp, generated", []string{"variant"}},
+	{"Marshal, of msgp generated", 1.35, "from structs", "msgp, generated", []string{"variant.Marshal"}},
+	{"Marshal of the dialog, of msgp generated", 1.35, "from structs, dialog", "msgp, generated", []string{"variant.Marshal"}},
+	{"Marshal, of vtprotobuf generated", 1.45, "from structs", "vtprotobuf, generated", []string{"variant.Marshal"}},
+	{"Marshal of the dialog, of vtprotobuf generated", 1.45, "from structs, dialog", "vtprotobuf, generated", []string{"variant.Marshal"}},
+	{"MarshalEncode, of vtprotobuf generated", 1.5, "from structs", "vtprotobuf, generated", []string{"variant.MarshalEncode"}},
+	{"MarshalEncode of the dialog, of vtprotobuf generated", 1.5, "from structs, dialog", "vtprotobuf, generated", []string{"variant.MarshalEncode"}},
+	{"Unmarshal into structs, of cbor", 0.23, "into structs", "cbor", []string{"variant"}},
+	{"Unmarshal into structs, of json v2", 0.18, "into structs", "json v2", []string{"variant"}},
+	{"Marshal of a small struct by value, of cbor", 1, "small records out", "cbor.Marshal, by value", []string{"variant.Marshal, by value"}},
+	{"a tree of maps written, of msgpack", 0.8, "maps and trees out", "msgpack.Marshal, tree", []string{"variant.Marshal, tree", "variant.MarshalEncode, tree"}},
+	{"a tree of maps into any, of cbor", 0.4, "maps and trees in", "cbor, tree into any", []string{"variant, tree into any"}},
+	{"UnmarshalDecode of a small struct, of Elements", 1.3, "small records in", "Elements", []string{"UnmarshalDecode"}},
+	{"a packet of 200 bytes found and checked, of bufio's finding", 5, "packets, memory", "bufio", []string{"stream Next and SkipValue"}},
+	{"a packet of 64 bytes as tokens, of cbor's Wellformed", 1.05, "64 bytes", "cbor Wellformed", []string{"gdwire tokens, bytes"}},
 }

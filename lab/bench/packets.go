@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
-	"net"
-	"runtime"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/stream"
@@ -24,24 +22,12 @@ var packetGroups = []group{
 	{
 		name:    "packets, memory",
 		counted: true,
-		about:   "Length-prefixed packets of 200 bytes, from memory.",
 		setup: func(s *stage) []contender {
 			n := s.scale(packetBatch, packetBatchShort)
 			wire := packets(n)
 			p := &plain{}
 			start := func() { p.r.Reset(wire) }
 			return packetContenders(n, func() (io.Reader, func()) { return p, start })
-		},
-	},
-	{
-		name:  "packets, TCP",
-		about: "The same over loopback TCP, on one core with the sender.",
-		setup: func(s *stage) []contender {
-			procs := runtime.GOMAXPROCS(1)
-			s.cleanup(func() { runtime.GOMAXPROCS(procs) })
-			n := s.scale(packetBatch, packetBatchShort)
-			wire := packets(n)
-			return packetContenders(n, func() (io.Reader, func()) { return loopback(s, wire) })
 		},
 	},
 }
@@ -73,27 +59,6 @@ func packets(n int) []byte {
 		}
 	}
 	return b.Bytes()
-}
-
-// loopback returns the reading end of a connection and a function that makes the
-// other end send wire.
-func loopback(s *stage, wire []byte) (r io.Reader, send func()) {
-	ln := must(net.Listen("tcp", "127.0.0.1:0"))
-	out := must(net.Dial("tcp", ln.Addr().String()))
-	in := must(ln.Accept())
-	check(ln.Close())
-	more := make(chan struct{})
-	go func() {
-		for range more {
-			must(out.Write(wire))
-		}
-	}()
-	s.cleanup(func() {
-		close(more)
-		check(in.Close())
-		check(out.Close())
-	})
-	return in, func() { more <- struct{}{} }
 }
 
 // A bareReader does the minimum: it finds length-prefixed packets and decodes

@@ -46,7 +46,7 @@ func (r *report) draw() ([]byte, error) {
 			}
 		}
 		if len(points) == 0 {
-			return nil, errors.New("nothing to plot: -run leaves out the sizes")
+			return nil, errors.New("nothing to plot: the sizes are missing")
 		}
 		line, dots, err := plotter.NewLinePoints(points)
 		if err != nil {

@@ -7,48 +7,41 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/perf/benchfmt"
 )
 
 // A publication holds the values of the flags of bench publish.
 type publication struct {
-	options
-	dry, render bool
+	dry, render     bool
+	rounds, layouts int
+	slot            time.Duration // of a contender in a round
 }
 
-func parsePublish(args []string) (*publication, error) {
-	times := publishedTimes()
-	o := &publication{options: options{rounds: 11, slot: 50 * time.Millisecond, layouts: 3, run: times.groups(), published: true}}
+// publish measures what the documents show and writes figuresFile, the tables and the plot.
+func publish(args []string, out, progress io.Writer) error {
+	o := &publication{rounds: 11, layouts: 3, slot: 50 * time.Millisecond}
 	short := false
 	fs := flag.NewFlagSet("bench publish", flag.ContinueOnError)
 	fs.BoolVar(&o.dry, "dry", false, "print the tables and write no files; the tree may have changes")
 	fs.BoolVar(&short, "short", false, "measure in one layout, imprecisely")
 	fs.BoolVar(&o.render, "render", false, "measure nothing and write the figures of "+figuresFile+" into the documents again")
 	if err := fs.Parse(args); err != nil {
-		return nil, errors.Join(errUsage, err) // which Parse printed
-	}
-	if fs.NArg() > 0 {
-		fmt.Fprintln(fs.Output(), "bench publish: no arguments")
-		fs.Usage()
-		return nil, errUsage
+		return err
 	}
 	if short {
-		o.layouts, o.rounds, o.slot = 1, 9, 5*time.Millisecond
+		o.layouts, o.rounds, o.slot = 1, 3, 5*time.Millisecond
 	}
-	return o, nil
-}
-
-// publish measures what the documents show and writes figuresFile, the tables and the plot.
-func (o *publication) publish(out, progress io.Writer) error {
-	var f *figures
-	var err error
-	if o.render {
-		f, err = readFigures()
-	} else {
+	f, err := readFigures()
+	if !o.render {
 		f, err = o.figures(out, progress)
 	}
 	if err != nil {
@@ -96,17 +89,21 @@ func (o *publication) figures(out, progress io.Writer) (*figures, error) {
 	}
 	start := time.Now()
 	fmt.Fprintf(progress, "%s at %s\n", commit, start.Format(time.TimeOnly))
-	times, err := o.measureLayouts(progress)
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(progress, "instructions, after %v\n", time.Since(start).Round(time.Second))
 	dir, err := os.MkdirTemp("", "gdwire-bench")
 	if err != nil {
 		return nil, err
 	}
 	defer remove(dir)
-	counted, err := countTree(".", dir, publishedInstructions().groups(), true)
+	measured := publishedTimes()
+	measured.addGoals(timeGoals)
+	times, err := o.measure(measured, dir, progress)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(progress, "instructions, after %v\n", time.Since(start).Round(time.Second))
+	counted := publishedInstructions()
+	counted.addGoals(countGoals)
+	c, err := countTree(".", dir, counted.groups(), true)
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +111,93 @@ func (o *publication) figures(out, progress io.Writer) (*figures, error) {
 		return nil, errors.Join(errors.New("the tree has changed meanwhile"), err)
 	}
 	fmt.Fprintf(progress, "measured in %v\n", time.Since(start).Round(time.Second))
-	writeVerdicts(out, append(judge(times, allGoals()), judge(counted.report(), countGoals)...))
-	return newFigures(commit, times, counted), nil
+	times.writeGoals(out, timeGoals)
+	c.report().writeGoals(out, countGoals)
+	return newFigures(commit, times, c.Groups), nil
+}
+
+// measure returns the times of some contenders: of several builds of the benchmarks, each with its functions in another
+// random order, which run in turns, so that changes of the machine's speed affect all alike.
+func (o *publication) measure(which selection, dir string, progress io.Writer) (*report, error) {
+	programs := make([]string, o.layouts)
+	for i := range programs {
+		programs[i] = filepath.Join(dir, fmt.Sprint("bench", i+1))
+		build := exec.Command("go", "test", "-c", "-vet=off", fmt.Sprintf("-ldflags=-randlayout=%d", i+1), "-o", programs[i], ".")
+		if out, err := build.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("go test -c: %w\n%s", err, out)
+		}
+	}
+	r := newReport()
+	for _, group := range slices.Sorted(maps.Keys(which)) {
+		f := found{Name: group}
+		for _, name := range which[group] {
+			f.Measurements = append(f.Measurements, &measurement{Name: name})
+		}
+		r.Groups = append(r.Groups, f)
+	}
+	for layout, program := range slices.Repeat(programs, o.rounds) {
+		fmt.Fprintf(progress, "run %d of %d\n", layout+1, o.rounds*o.layouts)
+		c := exec.Command(program, "-test.run=^$", "-test.bench="+which.benchmarks(), "-test.benchtime="+o.slot.String(), "-test.timeout=1h")
+		c.Stderr = progress
+		out, err := c.Output()
+		if err != nil {
+			return nil, fmt.Errorf("the benchmarks: %w\n%s", err, out)
+		}
+		r.add(out)
+	}
+	return r, r.combine(o.layouts)
+}
+
+// add adds the time of each benchmark in the output of go test, in ns.
+func (r *report) add(output []byte) {
+	all := map[string]*measurement{} // by the names of benchmarks
+	for _, f := range r.Groups {
+		for _, m := range f.Measurements {
+			all["/"+strings.ReplaceAll(f.Name+"/"+m.Name, " ", "_")] = m
+		}
+	}
+	for lines := benchfmt.NewReader(bytes.NewReader(output), ""); lines.Scan(); {
+		line, ok := lines.Result().(*benchfmt.Result)
+		if !ok {
+			continue
+		}
+		m := all[processors.ReplaceAllString(string(line.Name), "")]
+		if m == nil {
+			continue
+		}
+		sec, _ := line.Value("sec/op")
+		speed, _ := line.Value("B/s")
+		m.Bytes = int(math.Round(sec * speed))
+		if cpu, ok := line.Value("cpu-sec/op"); ok {
+			sec = cpu
+		}
+		m.Rounds = append(m.Rounds, 1e9*sec)
+	}
+}
+
+// processors matches the end of a benchmark's name.
+var processors = regexp.MustCompile(`-\d+$`)
+
+// combine computes the medians of rounds that were measured in layouts in turns, and puts the rounds of a layout together.
+func (r *report) combine(layouts int) error {
+	for _, f := range r.Groups {
+		for _, m := range f.Measurements {
+			if len(m.Rounds) == 0 {
+				return fmt.Errorf("%s: %s was not measured", f.Name, m.Name)
+			}
+			var all []float64
+			for layout := range layouts {
+				var rounds []float64
+				for i := layout; i < len(m.Rounds); i += layouts {
+					rounds = append(rounds, m.Rounds[i])
+				}
+				m.Layouts = append(m.Layouts, quantile(rounds, 0.5))
+				all = append(all, rounds...)
+			}
+			m.Rounds = all
+		}
+	}
+	return nil
 }
 
 // commit returns the short hash of the commit, or an error if the tree has changes.
@@ -132,7 +214,7 @@ func (o *publication) commit() (string, error) {
 
 // latestPeers returns an error if a peer has a later release than go.mod requires.
 func latestPeers() error {
-	cmd := exec.Command("go", slices.Concat([]string{"list", "-m", "-u", "-f", "{{with .Update}}{{.Path}}@{{.Version}}{{end}}"}, peers, serverPeers)...)
+	cmd := exec.Command("go", append([]string{"list", "-m", "-u", "-f", "{{with .Update}}{{.Path}}@{{.Version}}{{end}}"}, peers...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	b, err := cmd.Output()

@@ -49,15 +49,11 @@ func madeUp() (f *figures, number map[cell]float64) {
 	}
 	times := &report{Machine: machine{Go: "go1", OS: "os", Arch: "arch", CPU: "CPU", Cores: 3}, Peers: []string{"a.b/peer/v2 v2.1.0", "a.b/c v1.0.0"}}
 	published := publishedTimes()
-	for _, g := range groups {
-		names := published[g.name]
-		if names == nil {
-			continue
-		}
-		found := found{Name: g.name}
+	for group, names := range published {
+		found := found{Name: group}
 		for _, name := range names {
-			x := next(cell{g.name, name})
-			m := measurement{Name: name, Bytes: 64, Rounds: []float64{x, x, x / 2, 2 * x, x}, Layouts: []float64{x, x / 2, 2 * x}}
+			x := next(cell{group, name})
+			m := &measurement{Name: name, Bytes: 64, Rounds: []float64{x, x, x / 2, 2 * x, x}, Layouts: []float64{x, x / 2, 2 * x}}
 			found.Measurements = append(found.Measurements, m)
 		}
 		times.Groups = append(times.Groups, found)
@@ -69,7 +65,7 @@ func madeUp() (f *figures, number map[cell]float64) {
 			c.Groups[group][name] = next(cell{group, name})
 		}
 	}
-	return newFigures("abc1234", times, c), number
+	return newFigures("abc1234", times, c.Groups), number
 }
 
 // shown returns the cells of the table after a heading, by their jobs and columns.
@@ -113,7 +109,7 @@ func TestPublishMadeUp(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(figuresFile, files[figuresFile], 0o600))
 
-	require.NoError(t, (&publication{render: true}).publish(io.Discard, io.Discard))
+	require.NoError(t, publish([]string{"-render"}, io.Discard, io.Discard))
 	for name, want := range files {
 		got, err := os.ReadFile(name)
 		require.NoError(t, err)
@@ -170,27 +166,6 @@ func TestReplaceTable(t *testing.T) {
 		_, err := replaceTable(c.text, c.title, c.table)
 		require.ErrorContains(t, err, c.title)
 	}
-}
-
-// Only what is published is measured.
-func TestPublishedContenders(t *testing.T) {
-	o, err := parsePublish([]string{"-short", "-dry"})
-	require.NoError(t, err)
-	require.Equal(t, 1, o.layouts)
-	for _, g := range groups {
-		require.Equal(t, publishedTimes()[g.name] != nil, o.run.MatchString(g.name), g.name)
-	}
-	var measured []string
-	for _, g := range groups {
-		if g.name == "copy" {
-			for _, m := range measure(g, &o.options).Measurements {
-				measured = append(measured, m.Name)
-			}
-		}
-	}
-	require.Equal(t, []string{"gdwire CopyValue, bytes"}, measured)
-	_, err = parsePublish([]string{"now"})
-	require.ErrorIs(t, err, errUsage)
 }
 
 // Figures are those of a commit.

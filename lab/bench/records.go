@@ -15,50 +15,20 @@ import (
 // recordGroups measure calls of package variant for each record.
 var recordGroups = []group{
 	{
-		name:  "records",
-		about: "An Array of 3000 records at once, and one by one.",
-		setup: func(*stage) []contender { return records() },
-	},
-	{
 		name:    "small records in",
 		counted: true,
-		about:   "1000 small structs, each by a call: from an Array, or one after the other.",
 		setup:   func(*stage) []contender { return smallRecordsIn() },
 	},
 	{
 		name:    "small records out",
 		counted: true,
-		about:   "The same, each by a call, by value and by pointer.",
 		setup:   func(*stage) []contender { return smallRecordsOut() },
 	},
 	{
 		name:    "records beside blocks",
 		counted: true,
-		about:   "1000 records of six fields in a slice, of types whose fields are not all put by blocks.",
 		setup:   func(*stage) []contender { return recordsBesideBlocks() },
 	},
-}
-
-func records() []contender {
-	all := world().Player.Inventory
-	b := must(variant.Marshal(all))
-	d := gdwire.NewDecoder(nil, nil)
-	return []contender{
-		{name: "Unmarshal", bytes: len(b), want: len(all), run: func() int {
-			var items []savedItem
-			check(variant.Unmarshal(b, &items))
-			return len(items)
-		}},
-		{name: "Elements", bytes: len(b), want: len(all), run: func() int {
-			d.ResetBytes(b)
-			n := 0
-			for _, err := range variant.Elements[savedItem](d) {
-				check(err)
-				n++
-			}
-			return n
-		}},
-	}
 }
 
 // A smallRecord is what a peer may send in every frame.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -11,20 +10,11 @@ import (
 	"strings"
 )
 
-// A report contains all measurements of a run.
+// A report contains measurements, and where they were made.
 type report struct {
-	Machine  machine   `json:"machine"`
-	Peers    []string  `json:"peers"` // module and version
-	Groups   []found   `json:"groups"`
-	Peaks    []peak    `json:"peaks,omitempty"`
-	Verdicts []verdict `json:"goals,omitempty"`
-}
-
-// found contains the measurements of a group.
-type found struct {
-	Name         string        `json:"name"`
-	About        string        `json:"about"`
-	Measurements []measurement `json:"measurements"`
+	Machine machine  `json:"machine"`
+	Peers   []string `json:"peers"` // module and version
+	Groups  []found  `json:"groups"`
 }
 
 type machine struct {
@@ -35,14 +25,27 @@ type machine struct {
 	Cores int    `json:"cores"`
 }
 
+// found contains the measurements of a group.
+type found struct {
+	Name         string         `json:"name"`
+	Measurements []*measurement `json:"measurements"`
+}
+
+// A measurement contains the times of a contender, in ns per run, or its instructions.
+type measurement struct {
+	Name      string     `json:"name"`
+	Bytes     int        `json:"bytes"` // processed by one run
+	Rounds    []float64  `json:"rounds"`
+	Median    float64    `json:"median"`
+	Quartiles [2]float64 `json:"quartiles"`         // the middle half of the rounds is between these
+	Layouts   []float64  `json:"layouts,omitempty"` // the median of each layout
+}
+
 // peers are the modules of the other codecs.
 var peers = []string{
 	"github.com/tinylib/msgp", "github.com/fxamacker/cbor/v2", "github.com/vmihailenco/msgpack/v5", "github.com/go-json-experiment/json",
-	"google.golang.org/protobuf", "github.com/planetscale/vtprotobuf",
+	"github.com/planetscale/vtprotobuf", "github.com/coder/websocket",
 }
-
-// serverPeers are those of the groups of servers.
-var serverPeers = []string{"github.com/coder/websocket"}
 
 func newReport() *report {
 	r := &report{Machine: machine{runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu(), runtime.NumCPU()}}
@@ -67,93 +70,68 @@ func cpu() string {
 	return ""
 }
 
-// add adds the rounds of a report of the same groups, measured in another layout.
-func (r *report) add(other *report) error {
-	for i := range r.Groups {
-		for j := range r.Groups[i].Measurements {
-			m := &r.Groups[i].Measurements[j]
-			o := other.find(r.Groups[i].Name, m.Name)
-			if o == nil {
-				return fmt.Errorf("%s: %s was measured in one layout alone", r.Groups[i].Name, m.Name)
-			}
-			if m.Layouts == nil {
-				m.Layouts = []float64{m.Median}
-			}
-			m.Layouts = append(m.Layouts, o.Median)
-			m.Rounds = append(m.Rounds, o.Rounds...)
-			m.Allocs = max(m.Allocs, o.Allocs)
-			m.summarize()
-		}
-	}
-	for i := range min(len(r.Peaks), len(other.Peaks)) {
-		r.Peaks[i].MiB = max(r.Peaks[i].MiB, other.Peaks[i].MiB)
-	}
-	return nil
-}
-
 // find returns a measurement, or nil if there is none.
 func (r *report) find(group, name string) *measurement {
 	for _, f := range r.Groups {
-		if f.Name != group {
-			continue
-		}
-		for i := range f.Measurements {
-			if f.Measurements[i].Name == name {
-				return &f.Measurements[i]
+		for _, m := range f.Measurements {
+			if f.Name == group && m.Name == name {
+				return m
 			}
 		}
 	}
 	return nil
 }
 
-// markdown writes the report as Markdown.
-func (r *report) markdown(w io.Writer) error {
-	var b strings.Builder
-	m := r.Machine
-	fmt.Fprintf(&b, "%s, %s/%s, %d × %s.\n%s, and %s's standard library.\n", m.Go, m.OS, m.Arch, m.Cores, m.CPU, strings.Join(r.Peers, ", "), m.Go)
-	if len(r.Verdicts) > 0 {
-		b.WriteString("\n## Goals\n\n")
-		writeVerdicts(&b, r.Verdicts)
+// quantile returns the quantile q of v. It does not change v.
+func quantile(v []float64, q float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	at := q * float64(len(v)-1)
+	i := int(at)
+	if i+1 == len(v) {
+		return v[i]
 	}
-	r.summary(&b)
-	for _, f := range r.Groups {
-		f.markdown(&b)
-	}
-	if len(r.Peaks) > 0 {
-		b.WriteString("\n## memory\n\nPeak of `gdwire check`.\n\n| | MiB |\n|---|--:|\n")
-		for _, p := range r.Peaks {
-			fmt.Fprintf(&b, "| %s | %.1f |\n", p.Name, p.MiB)
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return v[i] + (at-float64(i))*(v[i+1]-v[i])
 }
 
-// writeVerdicts writes a table of goals and whether each was met.
-func writeVerdicts(b io.Writer, all []verdict) {
-	fmt.Fprint(b, "| | measured | goal | |\n|---|--:|--:|---|\n")
-	for _, v := range all {
-		where := v.Where
-		if where != "" {
-			where = " (" + where + ")"
-		}
-		fmt.Fprintf(b, "| %s | %.2f %s | %s | %s%s |\n", v.Goal, v.Measured, v.Unit, v.bound(), v.result(), where)
+// ratio returns the median of the ratios of a to b, round by round.
+func ratio(a, b []float64) float64 {
+	var v []float64
+	for i := range min(len(a), len(b)) {
+		v = append(v, a[i]/b[i])
 	}
+	return quantile(v, 0.5)
 }
 
-func (f *found) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## %s\n\n", f.Name)
-	if f.About != "" {
-		fmt.Fprintf(b, "%s\n\n", f.About)
-	}
-	b.WriteString("| | median | middle half | layouts | MB/s | allocations | of the first |\n|---|--:|--:|--:|--:|--:|--:|\n")
-	for _, m := range f.Measurements {
-		layouts := ""
-		if m.Layouts != nil {
-			layouts = duration(slices.Min(m.Layouts)) + " to " + duration(slices.Max(m.Layouts))
+// A goal is a limit on the worst ratio of contenders of a group to another one.
+type goal struct {
+	text           string
+	limit          float64
+	group, against string
+	of             []string
+}
+
+// writeGoals writes a table of the goals that were measured, and whether each was met.
+func (r *report) writeGoals(out io.Writer, goals []goal) {
+	fmt.Fprint(out, "| | measured | goal | |\n|---|--:|--:|---|\n")
+	for _, g := range goals {
+		worst, where := 0.0, ""
+		for _, name := range g.of {
+			m, other := r.find(g.group, name), r.find(g.group, g.against)
+			if m == nil || other == nil {
+				continue
+			}
+			if x := ratio(m.Rounds, other.Rounds); x > worst {
+				worst, where = x, name
+			}
 		}
-		fmt.Fprintf(b, "| %s | %s | %s to %s | %s | %.0f | %.0f | × %.2f |\n", m.Name, duration(m.Median), duration(m.Quartiles[0]), duration(m.Quartiles[1]), layouts,
-			float64(m.Bytes)/m.Median*1e3, m.Allocs, ratio(m.Rounds, f.Measurements[0].Rounds))
+		if where == "" {
+			continue
+		}
+		result := "met"
+		if worst > g.limit {
+			result = "**missed**"
+		}
+		fmt.Fprintf(out, "| %s | %.2f | ≤ %g | %s (%s) |\n", g.text, worst, g.limit, result, where)
 	}
 }
 
@@ -170,6 +148,17 @@ func duration(ns float64) string {
 	return fmt.Sprintf("%.*f ns", max(0, 2-digits(ns)), ns)
 }
 
+// instructions formats a number of instructions, millions with three digits.
+func instructions(n float64) string {
+	switch {
+	case n >= 1e6:
+		return fmt.Sprintf("%.*f M", max(0, 2-digits(n/1e6)), n/1e6)
+	case n >= 9999.5:
+		return fmt.Sprintf("%.1f k", n/1e3)
+	}
+	return fmt.Sprintf("%.0f", n)
+}
+
 // digits returns the number of digits of x before the decimal point, minus one.
 func digits(x float64) int {
 	n := 0
@@ -177,11 +166,4 @@ func digits(x float64) int {
 		n++
 	}
 	return n
-}
-
-// json writes the report as JSON.
-func (r *report) json(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }

@@ -7,6 +7,7 @@ import (
 	"testing/iotest"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // smallPacket returns a packet of 64 bytes, as a peer may send in every frame.
@@ -33,7 +34,6 @@ func encoded(write func(*gdwire.Encoder)) *document {
 var smallGroup = group{
 	name:    "64 bytes",
 	counted: true,
-	about:   "One small packet from memory: reset and decode.",
 	setup: func(*stage) []contender {
 		doc := smallPacket()
 		return slices.Concat(
@@ -82,13 +82,11 @@ func plotted(doc *document) []contender {
 func sizeGroups() []group {
 	all := []group{{
 		name:  "size 64 B",
-		about: "A packet of 64 bytes, decoded.",
 		setup: func(*stage) []contender { return plotted(smallPacket()) },
 	}}
 	for _, n := range itemCounts {
 		all = append(all, group{
-			name:  fmt.Sprintf("size %d × 345 B", n),
-			about: fmt.Sprintf("A packet with items of the saved game, decoded: %d.", n),
+			name: fmt.Sprintf("size %d × 345 B", n),
 			setup: func(*stage) []contender {
 				items := items()
 				return plotted(encoded(func(e *gdwire.Encoder) {
@@ -104,95 +102,70 @@ func sizeGroups() []group {
 	return all
 }
 
-// times returns an array of n copies of the document.
-func (doc *document) times(n int) []byte {
-	var b bytes.Buffer
-	e := gdwire.NewEncoder(&b, nil)
-	doc.writeTimes(e, n)
-	check(e.Close())
-	return b.Bytes()
+// A growthWay is work on values whose time grows with them alone.
+type growthWay struct {
+	name string
+	run  func(value []byte, world *savedWorld) (result any)
 }
 
-func (doc *document) writeTimes(e *gdwire.Encoder, n int) {
-	check(e.BeginArray(n))
-	for range n {
-		doc.writeGodot(e)
-	}
-	check(e.End())
+var growthWays = []growthWay{
+	{"tokens", func(value []byte, _ *savedWorld) any {
+		d := gdwire.NewDecoder(nil, nil)
+		defer d.Release()
+		d.ResetBytes(value)
+		return readTokens(d)
+	}},
+	{"tokens, a byte at a time", func(value []byte, _ *savedWorld) any {
+		d := gdwire.NewDecoder(iotest.OneByteReader(bytes.NewReader(value)), nil)
+		defer d.Release()
+		return readTokens(d)
+	}},
+	{"SkipValue", func(value []byte, _ *savedWorld) any {
+		d := gdwire.NewDecoder(nil, nil)
+		defer d.Release()
+		d.ResetBytes(value)
+		return skip(d)
+	}},
+	{"into structs", func(value []byte, _ *savedWorld) any {
+		w := new(savedWorld)
+		check(variant.Unmarshal(value, w))
+		return w
+	}},
+	{"from structs", func(_ []byte, world *savedWorld) any { return must(variant.Marshal(world)) }},
+	{"into any", func(value []byte, _ *savedWorld) (v any) {
+		check(variant.Unmarshal(value, &v))
+		return v
+	}},
 }
 
-// growthGroup compares ten values of 1 MB with one of 10 MB: the same work, unless
-// something is slower in larger values. The ten are in 10 MB of memory as well, so
-// that caches help neither.
+// growthGroup compares ten values of 1 MB with one of 10 MB: the same work, unless something is slower in larger values.
+// The ten are in 10 MB of memory as well, so that caches help neither, and results are kept until the end of a run.
 var growthGroup = group{
-	name:  "growth",
-	about: "The document as ten values, and ten times in one value.",
-	setup: func(*stage) []contender {
-		var (
-			doc    = game()
-			values = map[int][]byte{1: bytes.Repeat(doc.times(1), 10), 10: doc.times(10)} // by the number of documents
-			d      = gdwire.NewDecoder(nil, nil)
-			p      = &plain{}
-			slow   = iotest.OneByteReader(p)
-			to     drain
-			e      = gdwire.NewEncoder(&to, nil)
-			all    []contender
-		)
-		tokens := func(_ []byte, times int) int { return times*doc.tokens + 2 }
-		length := func(value []byte, _ int) int { return len(value) }
-		for _, way := range []struct {
-			name string
-			want func(value []byte, times int) int
-			run  func(value []byte, times int) int
-		}{
-			{"tokens", tokens, func(value []byte, _ int) int {
-				d.ResetBytes(value)
-				return readTokens(d)
-			}},
-			{"tokens, Reader", tokens, func(value []byte, _ int) int {
-				p.r.Reset(value)
-				d.Reset(p)
-				return readTokens(d)
-			}},
-			{"tokens, a byte at a time", tokens, func(value []byte, _ int) int {
-				p.r.Reset(value)
-				d.Reset(slow)
-				return readTokens(d)
-			}},
-			{"SkipValue", length, func(value []byte, _ int) int {
-				d.ResetBytes(value)
-				return skip(d)
-			}},
-			{"SkipValue, a byte at a time", length, func(value []byte, _ int) int {
-				p.r.Reset(value)
-				d.Reset(slow)
-				return skip(d)
-			}},
-			{"encode", length, func(_ []byte, times int) int {
-				to.n = 0
-				e.Reset(&to)
-				doc.writeTimes(e, times)
-				check(e.Flush())
-				return to.n
-			}},
-		} {
-			for _, times := range []int{1, 10} {
-				size := len(values[times]) / (10 / times)
-				c := contender{
-					name: fmt.Sprintf("%s, %d × %d MB", way.name, 10/times, times), ours: true, bytes: len(values[times]),
-					run: func() int {
-						got := 0
-						for value := range slices.Chunk(values[times], size) {
-							got += way.run(value, times)
-						}
-						return got
-					},
+	name: "growth",
+	setup: func(s *stage) []contender {
+		n := s.scale(10, 2)
+		ones, ten := make([]*savedWorld, n), world()
+		ten.Player.Inventory = nil
+		for i := range ones {
+			ones[i] = world()
+			ten.Player.Inventory = append(ten.Player.Inventory, ones[i].Player.Inventory...)
+		}
+		small, large := must(variant.Marshal(ones[0])), must(variant.Marshal(ten))
+		values := bytes.Repeat(small, n)
+		kept := make([]any, n)
+		var all []contender
+		for _, way := range growthWays {
+			all = append(all, contender{name: way.name + ", 10 × 1 MB", bytes: len(values), run: func() int {
+				clear(kept)
+				for i, w := range ones {
+					kept[i] = way.run(values[i*len(small):][:len(small)], w)
 				}
-				for value := range slices.Chunk(values[times], size) {
-					c.want += way.want(value, times)
-				}
-				all = append(all, c)
-			}
+				return 0
+			}}, contender{name: way.name + ", 1 × 10 MB", bytes: len(large), run: func() int {
+				clear(kept)
+				kept[0] = way.run(large, ten)
+				return 0
+			}})
 		}
 		return all
 	},

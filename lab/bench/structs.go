@@ -17,7 +17,6 @@ type structValue interface {
 	sum() int // tells whether all have read the same
 	msgp.Marshaler
 	msgp.Unmarshaler
-	msgp.Decodable
 }
 
 // A structDocument is a document whose structs are known.

@@ -113,23 +113,22 @@ func documentRows(suffix string) []row {
 	}
 }
 
-var structColumns = []string{"variant", "cbor", "msgpack", "json v2", "json v1", "protobuf", "vtprotobuf", "msgp"}
+var structColumns = []string{"variant", "cbor", "msgpack", "json v2", "json v1", "vtprotobuf", "msgp"}
 
-// structRows returns the rows of the groups of structGroups. protobuf, vtprotobuf and msgp are
-// generated code.
+// structRows returns the rows of the groups of structGroups. vtprotobuf and msgp are generated code.
 func structRows(suffix string) []row {
 	into, kept, from, untyped := "into structs"+suffix, "into structs, kept"+suffix, "from structs"+suffix, "into any"+suffix
 	return []row{
 		{job: "into new structs", cells: []cell{
 			{into, "variant"}, {into, "cbor"}, {into, "msgpack"}, {into, "json v2"}, {into, "json v1"},
-			{into, "protobuf, generated"}, {into, "vtprotobuf, generated"}, {into, "msgp, generated"},
+			{into, "vtprotobuf, generated"}, {into, "msgp, generated"},
 		}},
 		{job: "into structs whose memory is kept", cells: []cell{
-			{kept, "variant"}, {kept, "cbor"}, {kept, "msgpack"}, {kept, "json v2"}, {kept, "json v1"}, {}, {}, {kept, "msgp, generated"},
+			{kept, "variant"}, {kept, "cbor"}, {kept, "msgpack"}, {kept, "json v2"}, {kept, "json v1"}, {}, {kept, "msgp, generated"},
 		}},
 		{job: "from structs to bytes", cells: []cell{
 			{from, "variant.Marshal"}, {from, "cbor.Marshal"}, {from, "msgpack.Marshal"}, {from, "json v2"}, {from, "json v1"},
-			{from, "protobuf, generated"}, {from, "vtprotobuf, generated"}, {from, "msgp, generated"},
+			{from, "vtprotobuf, generated"}, {from, "msgp, generated"},
 		}},
 		{job: "into any", cells: []cell{
 			{untyped, "variant"}, {untyped, "cbor"}, {untyped, "msgpack"}, {untyped, "json v2"}, {untyped, "json v1"},
@@ -179,15 +178,6 @@ func textRows() (rows []row) {
 	return rows
 }
 
-// summary writes the tables of times that were measured.
-func (r *report) summary(b *strings.Builder) {
-	for _, t := range summary {
-		if s := r.table(&t); s != "" {
-			fmt.Fprintf(b, "\n## %s\n\n%s", t.title, s)
-		}
-	}
-}
-
 // table returns a table as Markdown, without the rows whose first cell was not measured, or "" if
 // none was.
 func (r *report) table(t *table) string {
@@ -224,15 +214,4 @@ func (r *report) row(b *strings.Builder, t *table, row *row) {
 		texts[i] = text
 	}
 	fmt.Fprintf(b, "| %s | %s |\n", row.job, strings.Join(texts, " | "))
-}
-
-// instructions formats a number of instructions, millions with three digits.
-func instructions(n float64) string {
-	switch {
-	case n >= 1e6:
-		return fmt.Sprintf("%.*f M", max(0, 2-digits(n/1e6)), n/1e6)
-	case n >= 9999.5:
-		return fmt.Sprintf("%.1f k", n/1e3)
-	}
-	return fmt.Sprintf("%.0f", n)
 }

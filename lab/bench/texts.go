@@ -18,7 +18,6 @@ var textGroups = []group{
 	{
 		name:    "texts, ReadText",
 		counted: true,
-		about:   "1000 texts of a length in bytes, without a copy.",
 		setup: func(*stage) []contender {
 			return textContenders(func(t *texts) []contender {
 				return []contender{t.reading("gdwire", func(d *gdwire.Decoder) int {
@@ -35,7 +34,6 @@ var textGroups = []group{
 	{
 		name:    "texts, ReadString",
 		counted: true,
-		about:   "The same as strings; cbor reads them into a slice that is kept.",
 		setup: func(*stage) []contender {
 			return textContenders(func(t *texts) []contender {
 				return []contender{
@@ -48,7 +46,6 @@ var textGroups = []group{
 	{
 		name:    "texts, SkipValue",
 		counted: true,
-		about:   "The same, checked and skipped.",
 		setup: func(*stage) []contender {
 			return textContenders(func(t *texts) []contender { return []contender{t.skipping(), t.wellformed()} })
 		},
@@ -56,7 +53,6 @@ var textGroups = []group{
 	{
 		name:    "texts, WriteString",
 		counted: true,
-		about:   "The same, written.",
 		setup: func(*stage) []contender {
 			return textContenders(func(t *texts) []contender { return []contender{t.writing(), t.writingCBOR()} })
 		},

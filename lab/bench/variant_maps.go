@@ -16,7 +16,6 @@ var mapGroups = []group{
 	{
 		name:    "maps and trees out",
 		counted: true,
-		about:   "A tree of map[string]any with 12 leaves, and maps of 1000 entries.",
 		setup: func(*stage) []contender {
 			all := append(writingMap("tree", mapTree()), writingMap("map[string]int64", countMap())...)
 			all = append(all, writingMap("map[string][]int64", mapOf(func(i int) (string, []int64) { return fmt.Sprint("player_", i*7919), []int64{1, 2, 3} }))...)
@@ -27,7 +26,6 @@ var mapGroups = []group{
 	{
 		name:    "maps and trees in",
 		counted: true,
-		about:   "The same, and the tree into any.",
 		setup: func(*stage) []contender {
 			all := readingMap[map[string]any]("tree", mapTree())
 			all = append(all, readingMap[any]("tree into any", mapTree())...)

@@ -1,6 +1,6 @@
 package main
 
-//go:generate go tool msgp -unexported -file variant_types.go -o variant_types_gen.go -tests=false
+//go:generate go tool msgp -io=false -unexported -file variant_types.go -o variant_types_gen.go -tests=false
 
 // A savedWorld is the saved game as structs, the same for all formats.
 type savedWorld struct {
