@@ -32,9 +32,9 @@ var roles = []struct {
 	{"internal", []string{"internal"}},
 }
 
-// TestBudget: no role has more code than .ci/budget.json allows, by more than 1 %. GDWIRE_WRITE_BUDGET=1 rewrites it; the
+// TestCodeBudget: no role has more code than .ci/budget.json allows, by more than 1 %. GDWIRE_WRITE_BUDGET=1 rewrites it; the
 // message of the commit says why.
-func TestBudget(t *testing.T) {
+func TestCodeBudget(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	got := map[string]weight{}
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -66,7 +66,7 @@ func TestBudget(t *testing.T) {
 	require.NoError(t, json.Unmarshal(b, &allowed))
 	require.Len(t, allowed, len(got))
 	for role, w := range got {
-		const why = "%s; if it must be, GDWIRE_WRITE_BUDGET=1 go test -run TestBudget ./internal/test/conformance, and the message of the commit says why"
+		const why = "%s; if it must be, GDWIRE_WRITE_BUDGET=1 go test -run TestCodeBudget ./internal/test/conformance, and the message of the commit says why"
 		require.LessOrEqual(t, w.Lines*100, allowed[role].Lines*101, "lines of "+why, role)
 		require.LessOrEqual(t, w.Files*100, allowed[role].Files*101, "files of "+why, role)
 	}

@@ -268,7 +268,7 @@ func lenientPackets() []packet {
 		{name: "typed array of Godot 3", formats: "godot3", packet: "<Array+1> 00000000", tokens: "ArrayStart 0 | End", again: "<Array> 00000000"},
 		{name: "bool of 2", formats: all, packet: "<bool> 02000000", tokens: "Bool true", again: "<bool> 01000000"},
 		{name: "bool in its last byte", formats: all, packet: "<bool> 00000080", tokens: "Bool true", again: "<bool> 01000000"},
-		{name: "small int in 64 bits", formats: flagged, packet: "<int+1> 02000000 00000000", tokens: "Int64 2", tokensOnly: true},
+		{name: "small int in 64 bits", formats: "godot4 manual4", packet: "<int+1> 02000000 00000000", tokens: "Int64 2", tokensOnly: true},
 		{name: "small float in 64 bits", formats: flagged, packet: "<float+1>" + model.F64(1.5), tokens: "Float64 1.5", tokensOnly: true},
 		{name: "NaN in 32 bits", formats: "godot4 godot3", packet: "<float> 0100807f", tokens: "Float32 NaN", tokensOnly: true},
 		{name: "shared bit of an Array", formats: "godot4 godot3 manual4 manual3 manual30", packet: "<Array> 00000080", tokens: "ArrayStart 0 | End", again: "<Array> 00000000"},
