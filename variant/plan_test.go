@@ -329,7 +329,6 @@ type (
 	alone struct {
 		time.Time
 		_ int
-		n int
 		X int `gd:"-"`
 	}
 	declaring struct {
