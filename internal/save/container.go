@@ -2,12 +2,14 @@ package save
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/save/envelope"
 )
 
 // A contentReader reads the content of a container. Its errors stay.
@@ -83,15 +85,34 @@ func IsContainerError(err error) bool {
 // writeBuffer is the number of bytes that are written to a container at once.
 const writeBuffer = 64 << 10
 
-// WriteContainer calls write with a Writer for the content of a container, which it writes to w.
-func WriteContainer(w io.Writer, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
+// WriteContainer calls write with a Writer for the content of a container, which it writes to w. If e is not nil, it is around
+// the content in the container.
+func WriteContainer(w io.Writer, e *envelope.Envelope, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
 	out, err := fileaccess.NewWriter(w, info, key)
 	if err != nil {
 		return err
 	}
 	b := bufio.NewWriterSize(out, writeBuffer)
+	if e != nil {
+		write = around(e, write)
+	}
 	if err := write(b); err != nil {
 		return err
 	}
 	return cmp.Or(b.Flush(), out.Close())
+}
+
+// around returns a function that writes what write does in an envelope.
+func around(e *envelope.Envelope, write func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		var content bytes.Buffer
+		if err := write(&content); err != nil {
+			return err
+		}
+		b, err := e.Write(content.Bytes())
+		if err == nil {
+			_, err = w.Write(b)
+		}
+		return err
+	}
 }

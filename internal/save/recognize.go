@@ -36,7 +36,8 @@ type Recognition struct {
 	// whole, or nil.
 	Other *recognize.Reading
 
-	reason string // why nothing fits
+	reason   string  // why nothing fits
+	evidence float64 // for the best reading
 }
 
 // Sure reports whether no other reading fits.
@@ -155,6 +156,7 @@ func (o *Reading) RecognizePackets(r io.Reader, known Known) (_ io.Reader, ok bo
 // choose sets o to the best reading.
 func (o *Reading) choose(ri *recognize.Input) *Recognition {
 	r := &Recognition{Result: recognize.Recognize(ri), Head: ri.Head, Whole: int64(len(ri.Head)) == ri.Size}
+	r.evidence = ri.Evidence
 	if len(ri.Formats) == 1 && r.Certainty < recognize.Probably {
 		all := *ri
 		all.Formats = nil

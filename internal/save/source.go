@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/save/envelope"
 )
 
 // SourceOptions configures Input.Source.
@@ -17,19 +18,23 @@ type SourceOptions struct {
 	Skip       int64 // bytes of a header of the game: in the container, or before it
 	KeepHeader bool  // these bytes are wanted
 	Whole      bool  // bytes after a container are an error
+	Packets    bool  // packets that a script compressed are opened, to edit their values
+	// Keep and Derive contain offsets of numbers that are kept, or written anew, if it is doubtful whether they are sizes.
+	Keep, Derive []int64
 }
 
 // A Source is the content of an Input: after its header, and of its container.
 type Source struct {
 	*Input
-	io.Reader                 // of the content
-	Size      int64           // of the content in bytes, or -1 if it is not known
-	Header    []byte          // the bytes before, if KeepHeader is set
-	Inside    bool            // these are in the container
-	Container fileaccess.Info // that the content was in, or plain
-	Key       *fileaccess.Key // of an encrypted file
-	Held      bool            // the content is in memory
-	Err       error           // after a content that is in memory
+	io.Reader                    // of the content
+	Size      int64              // of the content in bytes, or -1 if it is not known
+	Header    []byte             // the bytes before, if KeepHeader is set
+	Inside    bool               // these are in the container
+	Container fileaccess.Info    // that the content was in, or plain
+	Key       *fileaccess.Key    // of an encrypted file
+	Held      bool               // the content is in memory
+	Err       error              // after a content that is in memory
+	Envelope  *envelope.Envelope // that a game has written around the content, or nil
 
 	at     *io.SectionReader         // the content, or nil if it is read in order
 	packed *io.SectionReader         // the file of a container, or nil if it is read in order
@@ -105,11 +110,20 @@ func (s *Source) skip(n int64, keep bool) error {
 
 // openContainer makes s read the content of the container, if there is one, and holds a short one.
 func (s *Source) openContainer(co fileaccess.Options) error {
+	isRaw := co.Raw
 	if !co.Raw {
 		co.Mode, co.Raw = s.rawMode(co.Base64)
 	}
+	file := *s
 	if err := s.openWith(co); err != nil {
 		return s.named(err)
+	}
+	if s.Err != nil && co.Raw && !isRaw && !co.Base64 && s.endsEarly() {
+		co.Raw, *s = false, file // something follows, and so it is no container
+		s.Reader = io.NewSectionReader(s.at, 0, s.at.Size())
+		if err := s.openWith(co); err != nil {
+			return s.named(err)
+		}
 	}
 	isMemory := s.file == nil && s.at != nil
 	if !s.Live && !isMemory && s.Size >= 0 && s.Size <= MaxHeld {

@@ -25,7 +25,7 @@ func InMemory(data []byte) *Store { return &Store{Size: int64(len(data)), Data: 
 // compressed, encrypted or of a pipe. The file is used until Close.
 func (s *Source) Store(most int64) (*Store, error) {
 	file := s.file
-	if s.Path == "" || s.Info == nil || !s.Container.IsPlain() {
+	if s.Path == "" || s.Info == nil || s.Envelope != nil || !s.Container.IsPlain() {
 		return s.inMemory()
 	}
 	opened, err := file.Stat()

@@ -7,22 +7,30 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/save/envelope"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
 // Recognize recognizes the content and sets o to its best reading, if there is one, as far as it is not known.
 // The content can be read from its start after that. If it is not surely values as it is, Recognize looks for
-// values in it as base64 text and as a stream of FastLZ, neither of which begins with a signature; s is then the
-// Source of these.
+// values in it after a header or before a trailer of the game, or in records, as base64 text, and as a stream of FastLZ, none of
+// which begins with a signature; s is then the Source of these.
 func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 	before := *o
 	plain, err := s.recognize(o, known)
-	if err == nil && plain.Header > 0 && !s.readsAfter(plain, before, known) {
+	o.head = err == nil && !plain.Whole && !o.Framed() && !(known.Format && known.Frame)
+	if err != nil || plain.Sure() && !s.isRivalled(o, plain) || plain.IsEmpty() || plain.IsConverted() {
+		return plain, err
+	}
+	if got := s.around(before, known, plain); got != nil {
+		*s, *o = *got.source, got.reading
+		return got.recognition, nil
+	}
+	if plain.Header > 0 && !s.readsAfter(plain, before, known) {
 		plain.explainPart(&recognize.Input{Head: plain.Head, Size: s.Size, Decoder: before.Decoder})
 	}
-	o.head = err == nil && !plain.Whole && !o.Framed() && !(known.Format && known.Frame)
-	if err != nil || plain.Sure() || plain.IsEmpty() || plain.IsConverted() || s.Container.Container != fileaccess.Plain {
-		return plain, err
+	if plain.Sure() || s.Container.Container != fileaccess.Plain {
+		return plain, nil
 	}
 	for _, find := range []func(*Source, Reading, Known, *Recognition) *wrapped{(*Source).base64, (*Source).fastlz} {
 		if got := find(s, before, known, plain); got != nil {
@@ -66,7 +74,7 @@ func (s *Source) readsAfter(r *Recognition, o Reading, known Known) bool {
 // FindContainer is Recognize for a reading that is known, of an input that is no pipe: values in base64 text and in a
 // stream of FastLZ are found. A pipe is not waited for.
 func (s *Source) FindContainer(o *Reading) error {
-	if s.Live || !s.Container.IsPlain() || s.at == nil {
+	if s.Live || s.at == nil {
 		return nil
 	}
 	as := *o
@@ -98,10 +106,10 @@ func (s *Source) fastlz(o Reading, known Known, plain *Recognition) *wrapped {
 		}
 	}
 	in := s.fromStart(plain)
-	if err := in.openContainer(co); err != nil || in.Err != nil {
+	if err := in.openContainer(co); err != nil || in.Err != nil || plain.Head[0]>>5 > 0 && in.Size >= 0 && in.Size < envelope.FastLZLevel2 {
 		return nil
 	}
-	r, err := in.recognize(&o, known)
+	r, err := in.Recognize(&o, known)
 	if err != nil || !r.fits() || plain.fits() && !r.Sure() || whole && in.checkValues(&o) != nil {
 		return nil
 	}

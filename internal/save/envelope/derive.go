@@ -83,6 +83,7 @@ func (d *deriver) isDoubtful(set []Field, i int) bool {
 	value := func(f *Field) uint64 { return number(d.bytes(f.At, f.Width, 0), f.Big) }
 	v := value(f)
 	beside := false
+	first := d.before+f.At.Offset == 0 && !f.At.End
 	for k := range set {
 		g := &set[k]
 		before, after := g.At.Offset+g.Width == f.At.Offset, f.At.Offset+f.Width == g.At.Offset
@@ -92,6 +93,8 @@ func (d *deriver) isDoubtful(set []Field, i int) bool {
 			if f.At.End == (g.At.Offset < f.At.Offset) { // the one at the body is the size
 				return true
 			}
+		case after && first && f.Of.Content && g.Sum == Size && v < least:
+			return true // a version, and the size of what store_var writes
 		case (before || after) && !g.Doubtful:
 			beside = true
 		}
@@ -210,12 +213,24 @@ func (d *deriver) number(f Field) {
 			continue
 		}
 		const sure = 4
-		if f.Doubtful = f.bits < sure || f.Width == 1 && !varies; f.Doubtful {
+		if f.Doubtful = f.bits < sure || !varies && (f.Width == 1 || d.isEither(&f, v)); f.Doubtful {
 			f.bits = 0.5
 		}
 		d.found = append(d.found, f)
 		return
 	}
+}
+
+// isEither reports whether a number is the size both of the content of a body and of other bytes, which become others.
+func (d *deriver) isEither(f *Field, v uint64) bool {
+	b := &d.e.Bodies[0]
+	if b.Info.IsPlain() || !d.each && len(d.e.Bodies) > 1 || uint64(len(b.Content)) != v {
+		return false
+	}
+	return slices.ContainsFunc(d.sizes(f), func(of Span) bool {
+		other := Field{At: f.At, Of: of}
+		return !of.Content && !of.Count && uint64(d.e.size(&other, 0)) == v
+	})
 }
 
 // sizes returns the spans whose size a number can be: of a body or of all, its content, what follows the number or begins
@@ -402,17 +417,21 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// texts tells which bytes of a gap are of a name at its start, or of a text after its length, as of store_pascal_string.
+// texts tells which bytes of a gap are of a name at its start or end, or of a text after its length, as of store_pascal_string.
 func texts(gap []byte) []bool {
 	const least, aligned = 3, 4
 	in := make([]bool, len(gap))
-	const word = 4 // letters of a name at the start; what follows can begin with a letter, too
-	name := 0
-	for name < len(gap) && (isDigit(gap[name]) || gap[name] == '_') {
+	const word = 4 // letters of a name at the start or end; what follows can begin with a letter, too
+	isLetter := func(c byte) bool { return isDigit(c) || c == '_' || c == '!' }
+	name, end := 0, len(gap)
+	for name < len(gap) && isLetter(gap[name]) {
 		name++
 	}
-	for i := range name / word * word {
-		in[i] = true
+	for end > 0 && isLetter(gap[end-1]) {
+		end--
+	}
+	for i := range gap {
+		in[i] = i < name/word*word || end > 0 && i >= end && len(gap)-end >= word
 	}
 	for at, after := 0, 0; at+lengthSize < len(gap); at++ {
 		n := int(min(number(gap[at:][:lengthSize], false), maxHeader))

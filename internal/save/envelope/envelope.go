@@ -18,10 +18,12 @@ type Envelope struct {
 	Bodies []Body
 	Fields []Field // in the order of their places; of each record, those of the first
 	Bits   float64 // of evidence, less what the envelope assumes
+	Small  float64 // the evidence in zeros and small numbers, if they are values
 
 	whole   []byte // all of it
 	starts  []int  // the offsets of the bodies
 	content []byte // of several bodies
+	merged  bool   // the body is several values
 }
 
 // A Body is one or several values.
@@ -31,7 +33,7 @@ type Body struct {
 	Content []byte          // of the container, or Packed
 	Inner   *Envelope       // of Content, or nil
 
-	bits float64
+	bits, small float64
 }
 
 // lengthSize is the size of the lengths before packets.

@@ -96,10 +96,20 @@ func (s *search) find(b []byte, depth int) *Envelope {
 	}
 	best.Bits -= ownHeader
 	found.derive(best)
+	best.choose(s.Options)
 	if s.left <= 0 || !found.isProbable(best) {
 		return nil
 	}
 	return best
+}
+
+// choose decides what doubtful numbers are.
+func (e *Envelope) choose(o *Options) {
+	e.Fields = slices.DeleteFunc(e.Fields, func(f Field) bool { return f.Doubtful && slices.Contains(o.Keep, int64(e.pos(f.At))) })
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		f.Doubtful = f.Doubtful && !slices.Contains(o.Derive, int64(e.pos(f.At)))
+	}
 }
 
 // A finder finds an envelope around values, which are of one format where they are not packed.
@@ -143,7 +153,11 @@ func (f *finder) find() *Envelope {
 	}
 	e.Gaps = append(e.Gaps, f.b[last:])
 	e.merge()
-	if len(e.Bodies) == 1 && len(e.Gaps[0])+len(e.Gaps[1]) == 0 && (f.depth == 0 && !f.inside || e.Bodies[0].Info.IsPlain()) {
+	tail := e.Gaps[len(e.Bodies)]
+	if e.Bodies[0].Info.Base64.Text {
+		tail = bytes.Trim(tail, "\r\n")
+	}
+	if len(e.Bodies) == 1 && len(e.Gaps[0])+len(tail) == 0 && (!f.inside || e.Bodies[0].Info.IsPlain()) {
 		return nil // there is nothing around the values, or a container that is opened by itself
 	}
 	return e
@@ -166,6 +180,7 @@ func (e *Envelope) add(last, p int, body Body) int {
 	e.starts = append(e.starts, p)
 	e.Bodies = append(e.Bodies, body)
 	e.Bits += body.bits
+	e.Small += body.small
 	return p + len(body.Packed)
 }
 
@@ -215,7 +230,7 @@ func (e *Envelope) merge() {
 	end := len(e.whole) - len(e.Gaps[n])
 	all := e.whole[e.starts[0]:end:end]
 	e.Gaps = [][]byte{e.Gaps[0], e.Gaps[n]}
-	e.Bodies, e.starts = []Body{{Packed: all, Content: all}}, e.starts[:1]
+	e.Bodies, e.starts, e.merged = []Body{{Packed: all, Content: all}}, e.starts[:1], true
 }
 
 // body returns the body at p. last is the end of the one before, and gap the distance of others or -1.
@@ -257,14 +272,15 @@ func (f *finder) value(p, last, gap int) (Body, bool) {
 	if end == len(f.b) {
 		bits += headerBits
 	}
-	if gap >= 0 && p-last == gap {
+	if gap > 0 && p-last == gap {
 		bits += samePlace
 	}
-	if framed := exact && p-last == lengthSize && last > 0; v.Bits <= 0 || bits < minBody && !framed {
+	follows := last > 0 && (p == last && gap == 0 || exact && (p-last == lengthSize || v.Bits >= headerBits))
+	if v.Bits <= 0 || bits < minBody && !follows {
 		return Body{}, false
 	}
 	f.plain, f.strong = true, f.strong || v.Text
-	return Body{Packed: f.b[p:end:end], Content: f.b[p:end:end], bits: bits}, true
+	return Body{Packed: f.b[p:end:end], Content: f.b[p:end:end], bits: bits, small: v.Small}, true
 }
 
 // lengthBefore returns the evidence of a number before p that is equal to the size n of a body at p, or that of what is
@@ -308,36 +324,36 @@ func (f *finder) stream(b []byte) (Body, bool) {
 
 // look looks for values in the content of a body.
 func (f *finder) look(body *Body) bool {
-	bits, ok := f.values(body.Content)
-	if !ok {
+	ok := false
+	if body.bits, body.small, ok = f.values(body.Content); !ok {
 		if body.Inner = f.search.find(body.Content, f.depth+1); body.Inner == nil {
 			return false
 		}
-		bits = body.Inner.Bits
+		body.bits, body.small = body.Inner.Bits, body.Inner.Small
 	}
-	body.bits = bits + headerBits
+	body.bits += headerBits
 	f.strong = true
 	return body.bits >= minBody
 }
 
 // values returns the evidence for values up to the end of b, and reports whether there are any.
-func (f *finder) values(b []byte) (bits float64, ok bool) {
+func (f *finder) values(b []byte) (bits, small float64, ok bool) {
 	for _, order := range frames {
 		for _, scanner := range f.scanners {
-			bits, end := f.walk(scanner, b, order, nil)
-			if end == len(b) && end > 0 && bits > 0 {
-				return bits + headerBits, true
+			total, end := f.walk(scanner, b, order, nil)
+			if end == len(b) && end > 0 && total.Bits > 0 {
+				return total.Bits + headerBits, total.Small, true
 			}
 		}
 	}
-	return 0, false
+	return 0, 0, false
 }
 
 // frames contains the orders of lengths before values, nil for none.
 var frames = []binary.ByteOrder{nil, binary.LittleEndian, binary.BigEndian}
 
-// walk calls visit with the end of each value at the start of b, after lengths if order is not nil, and returns the last.
-func (f *finder) walk(scanner *recognize.Scanner, b []byte, order binary.ByteOrder, visit func(end int)) (bits float64, end int) {
+// walk calls visit with the end of each value at the start of b, and the evidence up to it, after lengths if order is not nil, and returns the last.
+func (f *finder) walk(scanner *recognize.Scanner, b []byte, order binary.ByteOrder, visit func(end int, bits float64)) (total recognize.Found, end int) {
 	for len(b)-end >= minValue && f.left > 0 {
 		v := b[end:]
 		if order != nil {
@@ -355,16 +371,17 @@ func (f *finder) walk(scanner *recognize.Scanner, b []byte, order binary.ByteOrd
 		if got.Size == 0 || order != nil && got.Size < len(v) {
 			break
 		}
-		bits += got.Bits
+		total.Bits += got.Bits
+		total.Small += got.Small
 		if end += got.Size; order != nil {
 			end += lengthSize
-			bits += textBits
+			total.Bits += textBits
 		}
 		if visit != nil {
-			visit(end)
+			visit(end, total.Bits)
 		}
 	}
-	return bits, end
+	return total, end
 }
 
 // fastlzFilled is the size to which engines fill up a shorter content with zeros before FastLZ.
@@ -373,8 +390,8 @@ const fastlzFilled = 16
 // trailers contains the sizes of checksums after a stream.
 var trailers = []int{0, 4, 8, 16, 20, 32, 40, 64}
 
-// fastlzLevel2 is the size of the shortest content for which engines use level 2.
-const fastlzLevel2 = 64 << 10
+// FastLZLevel2 is the size of the shortest content for which engines use level 2.
+const FastLZLevel2 = 64 << 10
 
 // fastlz returns the stream of FastLZ at p. It has no signature, but begins with a copy of the first header in it. The size
 // before it tells its end, or the values in it.
@@ -391,7 +408,7 @@ func (f *finder) fastlz(p, last int) (Body, bool) {
 		return Body{}, false
 	}
 	content := f.unpack(b)
-	if isLevel2 := b[0] >= 1<<5; isLevel2 && len(content) < fastlzLevel2 {
+	if isLevel2 := b[0] >= 1<<5; isLevel2 && len(content) < FastLZLevel2 {
 		return Body{}, false
 	}
 	numbers := map[int]bool{}
@@ -399,7 +416,8 @@ func (f *finder) fastlz(p, last int) (Body, bool) {
 		for _, w := range widths[:3] {
 			for _, big := range orders {
 				if at+w <= p {
-					numbers[int(min(number(f.b[at:][:w], big), math.MaxInt32))] = true
+					n := int(min(number(f.b[at:][:w], big), math.MaxInt32))
+					numbers[n], numbers[n-(p-at)], numbers[n-(p-at-w)] = true, true, true
 				}
 			}
 		}
@@ -407,11 +425,7 @@ func (f *finder) fastlz(p, last int) (Body, bool) {
 	ends := map[int]float64{} // the evidence for values up to their ends
 	for _, order := range frames {
 		for _, scanner := range f.scanners {
-			total := 0.0
-			f.walk(scanner, content, order, func(end int) {
-				total += headerBits
-				ends[end] = max(ends[end], total)
-			})
+			f.walk(scanner, content, order, func(end int, bits float64) { ends[end] = max(ends[end], bits) })
 		}
 	}
 	const told = 1 << 20 // bits
@@ -544,6 +558,17 @@ func (f *finder) isProbable(e *Envelope) bool {
 		return false
 	}
 	e.Bits -= oddGap * float64(odd)
+	if tail := e.Gaps[n]; e.merged && !e.IsProved() || !e.isProved(n) && !isText(tail) && n == 1 {
+		return false // the other bytes can be damage
+	}
+	const packet = 16 // bytes of unknown meaning that a game does not write after the length of all
+	if head := e.Gaps[0]; len(head) > packet && e.unknown(0) > packet && !e.isProved(0) {
+		for _, big := range orders {
+			if int(number(head[:lengthSize], big)) == len(f.b)-lengthSize {
+				return false // a damaged packet
+			}
+		}
+	}
 	if f.lines && f.hasWrapped(e) {
 		return false
 	}

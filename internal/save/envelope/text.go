@@ -43,12 +43,29 @@ func (e *Envelope) unknown(gap int) (n int) {
 
 // IsProved reports whether each gap contains a field.
 func (e *Envelope) IsProved() bool {
-	for i, g := range e.Gaps {
-		if len(g) > 0 && !slices.ContainsFunc(e.Fields, func(f Field) bool { return f.isIn(i, len(e.Bodies)) }) {
+	for i := range e.Gaps {
+		if !e.isProved(i) {
 			return false
 		}
 	}
 	return true
+}
+
+// isProved reports whether a gap contains a field, or nothing. A number after the last body can be the length of a value that is
+// cut, and one before it that of a damaged value: then it is a checksum, or there is nothing else.
+func (e *Envelope) isProved(gap int) bool {
+	n, start := len(e.Bodies), e.gapStart(gap)
+	if gap == n && n > 2 {
+		if _, after := e.edges(); after == len(e.Gaps[n]) {
+			return true // as after the other records
+		}
+	}
+	return len(e.Gaps[gap]) == 0 || slices.ContainsFunc(e.Fields, func(f Field) bool {
+		if f.Sum != Size && !f.Of.Content && e.pos(f.Of.From) <= start && start+len(e.Gaps[gap]) <= e.pos(f.Of.To) {
+			return true // it is of the gap, too
+		}
+		return !f.Doubtful && f.isIn(gap, n) && (f.Sum != Size || gap < n && (f.Of.Content || f.Of.From.Offset == 0) || e.unknown(gap) == 0)
+	})
 }
 
 // isIn reports whether a field is in a gap of an envelope of n bodies.

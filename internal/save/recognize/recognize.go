@@ -60,6 +60,8 @@ type Input struct {
 	// Decoder contains the options of the trials. Format, limits, Strict and
 	// AllowObjects are ignored.
 	Decoder gdwire.DecoderOptions
+	// Evidence is set by Recognize to that of the best reading, in bits.
+	Evidence float64
 
 	sure         bool                       // a reading was found that is sure
 	decompressed map[packetAt]*Decompressed // what Decompress returned; nil for what is not compressed
@@ -140,7 +142,7 @@ func Recognize(in *Input) Result {
 	if (best.evidence <= 0 || best.certainty() != Sure) && isConverted(in.Head) {
 		return Result{Certainty: Converted}
 	}
-	if best.evidence <= 0 {
+	if in.Evidence = best.evidence; best.evidence <= 0 {
 		return Result{}
 	}
 	r := Result{Certainty: best.certainty(), Readings: []Reading{best.Reading}}

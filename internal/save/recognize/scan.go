@@ -21,9 +21,10 @@ func (s *Scanner) Close() { s.d.Release() }
 
 // A Found is a value.
 type Found struct {
-	Size int     // in bytes
-	Bits float64 // of evidence
-	Text bool    // it contains text
+	Size  int     // in bytes
+	Bits  float64 // of evidence, if zeros and small numbers are common
+	Small float64 // the evidence in these, if it is known that bytes are values
+	Text  bool    // it contains text
 }
 
 // smallInt is the bound of integers that are as common in other bytes as zeros are.
@@ -41,7 +42,7 @@ func (s *Scanner) Size(b []byte) int {
 	return int(s.d.InputOffset())
 }
 
-// Value returns the value at the start of b. Nulls, and texts with NULs, are none. read is the number of bytes that were
+// Value returns the value at the start of b. Nulls, texts with NULs, and Dictionaries with the key null twice are none. read is the number of bytes that were
 // read for that.
 func (s *Scanner) Value(b []byte) (v Found, read int, ok bool) {
 	const types = 40
@@ -60,7 +61,7 @@ func (s *Scanner) Value(b []byte) (v Found, read int, ok bool) {
 			return v, at, false
 		}
 		if r.hasHeader && isSmall(token) {
-			r.bits -= headerBits - smallBits
+			v.Small += headerBits - smallBits
 		}
 		if k := token.Kind(); k == gdwire.KindStringChunk || k == gdwire.KindProperty {
 			if bytes.IndexByte(token.Bytes(), 0) >= 0 {
@@ -70,8 +71,8 @@ func (s *Scanner) Value(b []byte) (v Found, read int, ok bool) {
 		}
 		at = int(s.d.InputOffset())
 	}
-	v.Size, v.Bits = at, r.bits-nullKey*float64(r.nullKeys)
-	return v, at, true
+	v.Size, v.Bits = at, r.bits-v.Small-nullKey*float64(r.nullKeys)
+	return v, at, r.nullKeys < 2
 }
 
 // isSmall reports whether the header of a value says little, because zeros and small numbers are common in any bytes.

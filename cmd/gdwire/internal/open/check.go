@@ -53,6 +53,7 @@ type origin struct {
 	Format    string `json:"format"`
 	Frame     string `json:"frame"`
 	Container string `json:"container"`
+	Around    string `json:"around,omitempty"` // what the game has written around the values
 }
 
 // origin returns the recognized format, frame and container, or nil if flags have chosen the
@@ -64,6 +65,9 @@ func (in *Input) origin(s *shell.Stdio) *origin {
 	r := &origin{Format: in.Decoder.Format.String(), Frame: in.Frame.String(), Container: in.Container.String()}
 	if s.Several {
 		r.File = in.Operand
+	}
+	if in.Envelope != nil {
+		r.Around = in.Envelope.String()
 	}
 	return r
 }
@@ -199,6 +203,9 @@ func (c *summary) write(damage error) {
 	c.row("bytes", bytes)
 	if from := c.in.origin(c.Stdio); from != nil { // at the end, because any packet can decide the format
 		c.row("format", from.Format+", frame "+from.Frame+", "+from.Container)
+		if from.Around != "" {
+			c.row("around", from.Around)
+		}
 	}
 	c.row("nesting", humanize.Comma(int64(c.depth)))
 	c.row("speed", humanize.Bytes(uint64(float64(c.bytes)/max(took.Seconds(), 1e-9)))+"/s")

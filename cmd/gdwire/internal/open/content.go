@@ -8,6 +8,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/envelope"
 )
 
 // OpenContent opens an input that is read several times.
@@ -35,7 +36,7 @@ func (o *Flags) Rewrite(s *shell.Stdio, in *Input, info fileaccess.Info, key *fi
 		}
 		inside = nil
 	}
-	return o.WriteContainer(s, info, key, func(w io.Writer) error {
+	return o.WriteContainer(s, in.Envelope, info, key, func(w io.Writer) error {
 		if _, err := w.Write(inside); err != nil {
 			return err
 		}
@@ -43,10 +44,10 @@ func (o *Flags) Rewrite(s *shell.Stdio, in *Input, info fileaccess.Info, key *fi
 	})
 }
 
-// WriteContainer calls write with a Writer for the content of the output, in a container. key is that of an
-// encrypted input, or nil.
-func (o *Flags) WriteContainer(s *shell.Stdio, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
-	if info.IsPlain() {
+// WriteContainer calls write with a Writer for the content of the output, in an envelope, if there is one, and a container. key
+// is that of an encrypted input, or nil.
+func (o *Flags) WriteContainer(s *shell.Stdio, e *envelope.Envelope, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
+	if info.IsPlain() && e == nil {
 		return write(s.Out)
 	}
 	if info.Container == fileaccess.Encrypted && key == nil {
@@ -59,5 +60,9 @@ func (o *Flags) WriteContainer(s *shell.Stdio, info fileaccess.Info, key *fileac
 	if s.OutFile != nil { // writing to a file needs constant memory
 		out = s.OutFile
 	}
-	return save.WriteContainer(out, info, key, write)
+	err := save.WriteContainer(out, e, info, key, write)
+	if doubt := (*envelope.DoubtError)(nil); errors.As(err, &doubt) {
+		return shell.Choicef("%w; -keep %d keeps it, and -derive %[2]d writes it anew", doubt, doubt.Offset)
+	}
+	return err
 }

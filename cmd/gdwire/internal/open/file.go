@@ -74,7 +74,7 @@ func (o *Flags) OpenSource(s *shell.Stdio, name string) (*save.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	source, err := in.Source(&save.SourceOptions{Container: o.Container(s, in), Skip: o.Skip, KeepHeader: s.Edits, Whole: s.Edits})
+	source, err := in.Source(&save.SourceOptions{Container: o.Container(s, in), Skip: o.Skip, KeepHeader: s.Edits, Whole: s.Edits, Packets: o.Packets, Keep: o.keep, Derive: o.derive})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}

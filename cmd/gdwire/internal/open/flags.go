@@ -166,9 +166,12 @@ type Flags struct {
 	Keys shell.Keys
 	Skip int64 // bytes
 
+	keep, derive []int64 // offsets of numbers in what is around the values
+
 	raw *fileaccess.Mode // the choice of -compressed, or nil
 
 	Writes   bool // the command writes values, so the input must not be damaged
+	Packets  bool // packets that a script compressed are opened, to edit their values
 	NonEmpty bool // an input without values is an error, which the command returns
 	Held     bool // the command holds the content of a container in memory
 	Filled   bool // bytes after the value of a packet are always an error
@@ -214,6 +217,8 @@ func (o *Flags) EditFlags(f *shell.Flags) {
 	o.WriteFlags(f, false)
 	o.StrictFlag(f)
 	o.SkipFlag(f)
+	f.Size("keep", "keep the number at offset `N` of the game's own header, which can be a size or something else", func(n int64) { o.keep = append(o.keep, n) })
+	f.Size("derive", "write the number at offset `N` of the game's own header anew, as a size", func(n int64) { o.derive = append(o.derive, n) })
 }
 
 // ReadFlags defines the flags of a command that reads files.

@@ -79,6 +79,9 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	in.Filled = true // engines write no bytes after a value, so the file is damaged
 	how := r.How()
 	what := fmt.Sprintf("%s%v, %s%s", how, r.Readings[0].Format, frameText(in.Frame), ContainerText(&in.Container))
+	if e := in.Envelope; e != nil {
+		what += ", " + e.String()
+	}
 	s.Damaged = s.Damaged || r.IsDamaged()
 	if r.IsDamaged() || r.IsCut() {
 		in.Unsure = shell.Choicef("%s is %s; to write it, confirm this with %v", in.Name, what, r.Readings[0])

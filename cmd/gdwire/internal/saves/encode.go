@@ -85,7 +85,7 @@ func (e *jsonEncoder) run(s *shell.Stdio, name string) error {
 	} else if !e.Framed() && !e.hasFrame() {
 		s.Infof("this is what bytes_to_var reads; get_var needs -frame u32")
 	}
-	return e.open.WriteContainer(s, e.container, e.key, func(w io.Writer) error { return e.write(w, values) })
+	return e.open.WriteContainer(s, e.envelope, e.container, e.key, func(w io.Writer) error { return e.write(w, values) })
 }
 
 // loadLike reads the values of the file of -like, and sets the output to its format, frame
@@ -129,7 +129,7 @@ func (e *jsonEncoder) loadLike(s *shell.Stdio) error {
 	if used < c.Size {
 		return fmt.Errorf("%s: %d bytes follow the last packet", e.like, c.Size-used)
 	}
-	e.output = output{Reading: in.Reading, container: in.Container, key: in.Key}
+	e.output = output{Reading: in.Reading, container: in.Container, key: in.Key, envelope: in.Envelope}
 	e.liked, e.all = in, c
 	return nil
 }

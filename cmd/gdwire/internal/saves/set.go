@@ -31,7 +31,7 @@ func Copy(f *shell.Flags) shell.Action { return edits(f, edit.Put) }
 
 // edits defines the flags of a command that edits files.
 func edits(f *shell.Flags, op edit.Op) shell.Action {
-	e := &editor{op: op, open: open.Flags{Writes: true}}
+	e := &editor{op: op, open: open.Flags{Writes: true, Packets: true}}
 	e.open.EditFlags(f)
 	f.EditFlags()
 	if op == edit.Set {

@@ -12,6 +12,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/envelope"
 )
 
 // errEmpty reports input without values.
@@ -22,6 +23,7 @@ type output struct {
 	save.Reading
 	container fileaccess.Info
 	key       *fileaccess.Key // of an encrypted input, or nil
+	envelope  *envelope.Envelope
 }
 
 // A target holds the properties of the output that -to sets. nil keeps the property of the input.

@@ -128,7 +128,7 @@ func (v *viewer) sourceOf(in *open.Input) (*Source, error) {
 	}
 	file.Name, file.Format, file.Frame, file.Options = filepath.Base(in.Name), in.Decoder.Format, in.Frame, in.Decoder
 	file.Container = open.ContainerText(&in.Container)
-	file.as, file.info, file.key = in.Reading, in.Container, in.Key
+	file.as, file.info, file.key, file.envelope = in.Reading, in.Container, in.Key, in.Envelope
 	file.ReadOnly = v.whyReadOnly(in, file)
 	return file, file.unpack()
 }
@@ -187,7 +187,7 @@ func (v *viewer) save(s *shell.Stdio, name string, file *Source, c *save.Content
 		}
 	}
 	saved.Stat, err = shell.Replace(file.Path, file.Stat, func(out *os.File) error {
-		return save.WriteContainer(out, file.info, file.key, func(w io.Writer) error {
+		return save.WriteContainer(out, file.envelope, file.info, file.key, func(w io.Writer) error {
 			_, err := io.Copy(w, io.NewSectionReader(c, 0, c.Size))
 			return err
 		})

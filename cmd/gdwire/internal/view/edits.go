@@ -111,7 +111,7 @@ func (s *Source) edited(c *save.Content) (*Source, error) {
 	}
 	return &Source{
 		Store: store, Name: s.Name, Path: s.Path, Stat: s.Stat, Format: s.Format, Frame: s.Frame,
-		Container: s.Container, Options: s.Options, as: s.as, info: s.info, key: s.key,
+		Container: s.Container, Options: s.Options, as: s.as, info: s.info, key: s.key, envelope: s.envelope,
 	}, nil
 }
 

@@ -1,0 +1,133 @@
+package save
+
+import (
+	"bytes"
+	"io"
+	"math/bits"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/save/envelope"
+	"github.com/gdwire/gdwire/internal/save/recognize"
+)
+
+const (
+	maxAround = 64 << 20 // bytes of a content around whose values others are looked for
+	nearTie   = 4        // bits of evidence
+)
+
+// around returns the values in the content that a game has written with a header, a trailer or in records of its own, or nil.
+// plain is what the content is without these.
+func (s *Source) around(o Reading, known Known, plain *Recognition) *wrapped {
+	if s.options.Skip > 0 || plain.Certainty == recognize.Foreign && !strings.HasPrefix(plain.Name, "text") && !strings.HasSuffix(plain.Name, " data") {
+		return nil
+	}
+	all := s.bytes(plain)
+	if all == nil {
+		return nil
+	}
+	eo := &envelope.Options{Decoder: o.Decoder, Content: !s.Container.IsPlain(), Keep: s.options.Keep, Derive: s.options.Derive}
+	if known.Format {
+		eo.Formats = []gdwire.Format{o.Decoder.Format}
+	}
+	e := envelope.Find(all, eo)
+	switch {
+	case e == nil, (plain.fits() || plain.Certainty == recognize.Ambiguous) && !s.opensPackets(plain) && e.Bits+e.Small <= plain.evidence+nearTie:
+		return nil
+	case (plain.IsDamaged() || plain.IsCut() || plain.Certainty == recognize.Ambiguous) && !e.IsProved() && !isVersion(e):
+		return nil // damage explains any bytes
+	}
+	if len(e.Bodies) > 1 {
+		o.Frame, known.Frame = U32, true
+	}
+	in := *s
+	in.set(e.Content())
+	in.Envelope, in.packed, in.again, in.Err = e, nil, nil, nil
+	r, err := in.recognize(&o, known)
+	if err != nil || r.Certainty < recognize.Ambiguous || r.IsDamaged() || r.IsCut() {
+		return nil
+	}
+	return &wrapped{&in, o, r}
+}
+
+// isVersion reports whether there is nothing but a number of 32 bits before a value, which is not its damaged length.
+func isVersion(e *envelope.Envelope) bool {
+	if len(e.Bodies) > 1 || len(e.Gaps[0]) != lengthSize || len(e.Gaps[1]) > 0 {
+		return false
+	}
+	const wrong = 2 // bits
+	n := uint32(len(e.Bodies[0].Packed))
+	for _, f := range []Frame{U32, U32BE} {
+		if bits.OnesCount32(n^f.Order().Uint32(e.Gaps[0])) <= wrong {
+			return false
+		}
+	}
+	return true
+}
+
+// set makes s a Source of bytes in memory.
+func (s *Source) set(b []byte) {
+	s.at = io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b)))
+	s.Reader, s.Size, s.Held, s.Live = io.NewSectionReader(s.at, 0, s.at.Size()), s.at.Size(), true, false
+}
+
+// bytes returns the content, or nil if it is too large or can be read only once.
+func (s *Source) bytes(plain *Recognition) []byte {
+	var r io.Reader
+	switch {
+	case plain.Whole:
+		return plain.Head
+	case s.Size > maxAround:
+	case s.at != nil:
+		r = io.NewSectionReader(s.at, 0, s.at.Size())
+	case s.again != nil:
+		r, _ = s.again()
+	}
+	if r == nil {
+		return nil
+	}
+	b, err := io.ReadAll(io.LimitReader(r, maxAround+1))
+	if err != nil || len(b) > maxAround {
+		return nil
+	}
+	return b
+}
+
+// opensPackets reports whether the packets of a content are to be opened that a script compressed.
+func (s *Source) opensPackets(plain *Recognition) bool {
+	head := plain.Head
+	return s.options.Packets && len(plain.Readings) > 0 && plain.Readings[0].Frame != Bare && len(head) > lengthSize+minPacket && !recognize.PlainHeader(head[lengthSize:])
+}
+
+// isRivalled reports whether other values can be in what seems to be values: in a text with NULs, which no game writes, or
+// before other bytes, which the head does not show.
+func (s *Source) isRivalled(o *Reading, plain *Recognition) bool {
+	if o.Framed() {
+		return s.opensPackets(plain)
+	}
+	const kindAndLength = 8
+	head := plain.Head
+	if isText := len(head) > kindAndLength && (head[0] == byte(gdwire.TypeString) || head[0] == 21); isText { // StringName of Godot 4
+		text := head[kindAndLength:]
+		return bytes.IndexByte(text[:min(len(text), int(U32.Order().Uint32(head[4:])))], 0) >= 0
+	}
+	if plain.Whole || s.at == nil || s.at.Size() > maxAround {
+		return false
+	}
+	d := o.NewDecoder()
+	defer d.Release()
+	d.Reset(io.NewSectionReader(s.at, 0, s.at.Size()))
+	return d.SkipValue() == nil && d.InputOffset() < s.at.Size()
+}
+
+// endsEarly reports whether bytes follow a stream with a signature at the start of a file.
+func (s *Source) endsEarly() bool {
+	if s.packed == nil || s.packed.Size() > maxAround {
+		return false
+	}
+	b := make([]byte, s.packed.Size())
+	if _, err := s.packed.ReadAt(b, 0); err != nil && err != io.EOF {
+		return false
+	}
+	return envelope.EndsEarly(b)
+}
