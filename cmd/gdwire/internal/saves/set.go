@@ -35,7 +35,7 @@ func edits(f *shell.Flags, op edit.Op) shell.Action {
 	e.open.EditFlags(f)
 	f.EditFlags()
 	if op == edit.Set {
-		f.BoolVar(&e.exact, "force", false, "replace values by values of another type")
+		f.BoolVar(&e.force, "force", false, "replace values by values of another type, and edit a file with a checksum that cannot be computed")
 	}
 	return shell.Action{Check: func() error { return e.check(f) }, File: e.run}
 }
@@ -46,6 +46,7 @@ type editor struct {
 	op    edit.Op
 	lines []string  // on the command line: path = value, or path
 	input []byte    // standard input for several files, which contains lines if there are no others
+	force bool      // as -force says
 	exact bool      // values keep the type that they are written with, as with -force
 	from  text.Path // of copy: the path of the source; lines is the target
 }
@@ -63,6 +64,7 @@ sn:name, np:path. Lines from standard input keep their types, as flat prints the
 
 // check parses the operands before the files.
 func (e *editor) check(f *shell.Flags) (err error) {
+	e.exact = e.force
 	if e.op == edit.Put {
 		if e.from, err = wholePath(text.Parse(f.Operands[0])); err != nil {
 			return withOperandHint(f, err)
@@ -229,6 +231,9 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 	if err := in.CheckZeros(c); err != nil {
 		return err
 	}
+	if err := e.checkSecret(s, in); err != nil {
+		return err
+	}
 	plan, err := e.plan(c, tree)
 	if err != nil {
 		return e.withHint(in.Choice(err))
@@ -249,6 +254,24 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 		noteChanges(s, plan)
 	}
 	return err
+}
+
+// checkSecret says that there are bytes that look like a checksum with a secret. set stops then, unless it is forced: a few bytes
+// can also be the name of a save.
+func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
+	if in.Envelope == nil {
+		return nil
+	}
+	at, n := in.Envelope.Secret()
+	const name = 16
+	switch text := fmt.Sprintf("%s: %d bytes at offset %d look like a checksum that cannot be computed, with a secret perhaps: the game may refuse the edited file", in.Name, n, at); {
+	case n == 0:
+	case n > name && e.op == edit.Set && !e.force:
+		return fmt.Errorf("%s; -force writes it", text)
+	default:
+		s.Infof("%s", text)
+	}
+	return nil
 }
 
 // withHint returns an error of an edit, with what helps if there is something.
