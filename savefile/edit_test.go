@@ -2,6 +2,7 @@ package savefile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -668,4 +669,30 @@ func TestSkip(t *testing.T) {
 	require.Equal(t, append([]byte(header), whole[:28+8]...), written(t, f)[:len(header)+36])
 	_, err = read([]byte("HEA"), &Options{Skip: 5})
 	require.EqualError(t, err, "savefile: the file has 3 bytes, and 5 are to be skipped")
+}
+
+// TestDoubtful: a version that is equal to the size of the values is not changed until that is chosen.
+func TestDoubtful(t *testing.T) {
+	value, err := variant.Marshal(map[string]any{"name": strings.Repeat("x", 72)})
+	require.NoError(t, err)
+	u32 := binary.LittleEndian.AppendUint32
+	b := append(u32(u32(nil, 100), 100), value...)
+	for _, c := range []struct {
+		options *Options
+		want    []byte // at the start, or nil for an error
+	}{{nil, nil}, {&Options{Keep: []int64{0}}, u32(u32(nil, 100), 32)}, {&Options{Derive: []int64{0}}, u32(u32(nil, 32), 32)}} {
+		f, err := read(b, c.options)
+		require.NoError(t, err)
+		if c.want == nil {
+			require.Equal(t, []Part{{0, 8, "header", false, false}, {0, 4, "size", true, true}, {4, 4, "size", true, false}}, f.Info.Around)
+		}
+		require.NoError(t, f.Edit(Set("name", "Ada")))
+		var out bytes.Buffer
+		if _, err = f.WriteTo(&out); c.want == nil {
+			require.EqualError(t, err, "savefile: the number 100 at offset 0 is a size, or something else such as a version; Options.Keep or Derive chooses")
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.want, out.Bytes()[:8])
+	}
 }

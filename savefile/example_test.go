@@ -3,6 +3,8 @@ package savefile_test
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -173,6 +175,38 @@ func ExampleFile_Edit() {
 	}
 	fmt.Println(s)
 	// Output: {3 {Ada 999} [lamp rope]}
+}
+
+// A game has written a name, the size and a SHA-256 before the values. They are right again after an edit.
+func ExampleInfo_around() {
+	value, err := variant.Marshal(map[string]any{"gold": 120})
+	if err != nil {
+		log.Fatal(err)
+	}
+	sum := sha256.Sum256(value)
+	content := slices.Concat([]byte("SAVE"), binary.LittleEndian.AppendUint32(nil, uint32(len(value))), sum[:], value)
+
+	f, err := savefile.Read(bytes.NewReader(content), int64(len(content)), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range f.Info.Around {
+		fmt.Println(p.Offset, p.Size, p.What, p.Derived, p.Doubtful)
+	}
+	if err := f.Edit(savefile.Set("gold", 500)); err != nil {
+		log.Fatal(err)
+	}
+	var out bytes.Buffer
+	if _, err := f.WriteTo(&out); err != nil {
+		log.Fatal(err)
+	}
+	b := out.Bytes()
+	fmt.Println(sha256.Sum256(b[40:]) == [32]byte(b[8:40]))
+	// Output:
+	// 0 40 header false false
+	// 4 4 size true false
+	// 8 32 SHA-256 true false
+	// true
 }
 
 // A filter between a client and a server halves the damage of each attack.

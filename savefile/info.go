@@ -27,8 +27,25 @@ type Info struct {
 	Key *fileaccess.Key `json:"-"`
 	// Sure reports whether no other reading fits. It decides nothing: see File.Edit. Writers ignore it.
 	Sure bool
+	// Around lists what the game has written around the values of its own, in the order of offsets: a header, a trailer, or records, and
+	// the numbers and checksums in these that Save writes anew. Writers ignore it.
+	Around []Part
 	// Damage describes the part that Options.Repair has removed, or is nil. Writers ignore it.
 	Damage *DamageError
+}
+
+// A Part is a part of what a game has written around the values.
+type Part struct {
+	// Offset and Size are in bytes of the content of the container.
+	Offset, Size int64
+	// What is "header", "trailer", "records", or what a number or checksum is: "size", "size of the content", "number of records",
+	// "CRC-32", "Adler-32", "MD5", "SHA-1" or "SHA-256". In records, it is the one in the first.
+	What string
+	// Derived reports whether Save writes the part anew if the values are others.
+	Derived bool
+	// Doubtful reports whether the part can be something else than a size, such as a version. Then Save returns an error instead of
+	// changing it, unless Options.Keep or Derive contains its Offset.
+	Doubtful bool
 }
 
 // String returns a description such as "godot4, lengths, zstd". It does not contain the key.
@@ -103,6 +120,9 @@ type Options struct {
 	// Skip is the size in bytes of a header that the game has written before the values: in a compressed or encrypted file in
 	// its content. It is written again as it was.
 	Skip int64
+	// Keep and Derive contain the offsets of numbers around the values that Save keeps, and of those that it writes anew, where
+	// Info.Around says that this is doubtful.
+	Keep, Derive []int64
 	// Repair opens a damaged file up to its damage: complete values, and of the damaged value
 	// the longest valid start, closed properly. A number of 64 bits, or a null, is also missing if the zeros
 	// of a zeroed end begin in it, because a part of it can be lost. Open and Read then read all of

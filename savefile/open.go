@@ -161,7 +161,7 @@ func (l *loader) check(f *File) error {
 
 // openContainer finds the content of a file.
 func (l *loader) openContainer(in *save.Input) (err error) {
-	so := &save.SourceOptions{Container: l.options.Container, Skip: max(l.options.Skip, 0), KeepHeader: true, Whole: true, Packets: true}
+	so := &save.SourceOptions{Container: l.options.Container, Skip: max(l.options.Skip, 0), KeepHeader: true, Whole: true, Packets: true, Keep: l.options.Keep, Derive: l.options.Derive}
 	so.Container.MaxBuffered = cmp.Or(so.Container.MaxBuffered, save.MaxHeld)
 	if l.in, err = in.Source(so); errors.As(err, new(*save.ShortError)) {
 		return fmt.Errorf("savefile: %w", err)
@@ -220,6 +220,11 @@ func (l *loader) recognize() error {
 	}
 	l.info.Format, l.info.Lengths = l.reading.Decoder.Format, lengthsOf(l.reading.Frame)
 	l.info.Container, l.info.Key = l.in.Container, l.in.Key
+	if e := l.in.Envelope; e != nil {
+		for p := range e.Parts {
+			l.info.Around = append(l.info.Around, Part{int64(p.Offset), int64(p.Size), p.What, p.Derived, p.Doubtful})
+		}
+	}
 	if l.in.Container != container && l.in.Envelope == nil {
 		return l.checkContainer()
 	}

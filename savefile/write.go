@@ -9,6 +9,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/envelope"
 )
 
 // WriteTo writes f as Info describes it, and returns the number of bytes written. If Format and
@@ -46,7 +47,7 @@ func (f *File) write(w io.Writer) error {
 		}
 		inside = nil
 	}
-	return damaged(save.WriteContainer(w, f.envelope, info.Container, info.Key, func(w io.Writer) error {
+	err := damaged(save.WriteContainer(w, f.envelope, info.Container, info.Key, func(w io.Writer) error {
 		if _, err := w.Write(inside); err != nil {
 			return err
 		}
@@ -56,6 +57,10 @@ func (f *File) write(w io.Writer) error {
 		_, err := io.Copy(w, io.NewSectionReader(f.content, 0, f.content.Size))
 		return err
 	}))
+	if doubt := (*envelope.DoubtError)(nil); errors.As(err, &doubt) {
+		return fmt.Errorf("savefile: %w; Options.Keep or Derive chooses", doubt)
+	}
+	return err
 }
 
 // convert writes the values in another format or with other lengths.

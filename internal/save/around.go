@@ -11,10 +11,14 @@ import (
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
-const (
-	maxAround = 64 << 20 // bytes of a content around whose values others are looked for
-	nearTie   = 4        // bits of evidence
-)
+const nearTie = 4 // bits of evidence
+
+// A wrapped is a content that was found in another.
+type wrapped struct {
+	source      *Source
+	reading     Reading
+	recognition *Recognition
+}
 
 // around returns the values in the content that a game has written with a header, a trailer or in records of its own, or nil.
 // plain is what the content is without these.
@@ -118,16 +122,4 @@ func (s *Source) isRivalled(o *Reading, plain *Recognition) bool {
 	defer d.Release()
 	d.Reset(io.NewSectionReader(s.at, 0, s.at.Size()))
 	return d.SkipValue() == nil && d.InputOffset() < s.at.Size()
-}
-
-// endsEarly reports whether bytes follow a stream with a signature at the start of a file.
-func (s *Source) endsEarly() bool {
-	if s.packed == nil || s.packed.Size() > maxAround {
-		return false
-	}
-	b := make([]byte, s.packed.Size())
-	if _, err := s.packed.ReadAt(b, 0); err != nil && err != io.EOF {
-		return false
-	}
-	return envelope.EndsEarly(b)
 }

@@ -132,6 +132,21 @@ func (s *Source) openContainer(co fileaccess.Options) error {
 	return nil
 }
 
+// maxAround is the maximum size in bytes of a content around whose values other bytes are looked for.
+const maxAround = 64 << 20
+
+// endsEarly reports whether bytes follow a stream with a signature at the start of a file.
+func (s *Source) endsEarly() bool {
+	if s.packed == nil || s.packed.Size() > maxAround {
+		return false
+	}
+	b := make([]byte, s.packed.Size())
+	if _, err := s.packed.ReadAt(b, 0); err != nil && err != io.EOF {
+		return false
+	}
+	return envelope.EndsEarly(b)
+}
+
 // rawMode returns the mode of a stream of PackedByteArray.compress, if the first bytes tell that it is one.
 func (s *Source) rawMode(isBase64 bool) (fileaccess.Mode, bool) {
 	if s.at != nil {

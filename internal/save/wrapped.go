@@ -82,13 +82,6 @@ func (s *Source) FindContainer(o *Reading) error {
 	return err
 }
 
-// A wrapped is a content that was found in another.
-type wrapped struct {
-	source      *Source
-	reading     Reading
-	recognition *Recognition
-}
-
 // fastlz returns the values in the content as a stream of FastLZ, or nil if there are none. plain is what it is
 // otherwise.
 func (s *Source) fastlz(o Reading, known Known, plain *Recognition) *wrapped {

@@ -79,13 +79,13 @@ func (f *Field) isIn(gap, n int) bool {
 // Secret returns the offset and size of bytes that look like a checksum that cannot be computed, or 0, 0.
 func (e *Envelope) Secret() (offset, size int) {
 	for i, g := range e.Gaps {
-		known := e.explained(i, false)
+		fields, all := e.explained(i, false), e.explained(i, true)
 		for at := range g {
 			for sum := SHA256; sum >= MD5; sum-- {
 				for form := Raw; form <= Upper; form++ {
-					w := sums[sum].size
+					w, known := sums[sum].size, all
 					if form != Raw {
-						w *= 2
+						w, known = 2*w, fields
 					}
 					if at+w <= len(g) && !slices.Contains(known[at:][:w], true) && mayBeDigest(g[at:][:w], form) && (form != Raw || isRandom(g[at:][:w])) {
 						return e.gapStart(i) + at, w
@@ -114,6 +114,34 @@ func (e *Envelope) gapStart(gap int) int {
 		return len(e.whole) - len(e.Gaps[gap])
 	}
 	return e.starts[gap] - len(e.Gaps[gap])
+}
+
+// A Part is a gap, or a field in it.
+type Part struct {
+	Offset, Size      int
+	What              string
+	Derived, Doubtful bool
+}
+
+// Parts iterates over the parts of an envelope, but not those of others in it. Of records there is one, and the fields of the first.
+func (e *Envelope) Parts(yield func(Part) bool) {
+	n := len(e.Bodies)
+	parts := []Part{{Size: len(e.Gaps[0]), What: "header"}, {Offset: e.gapStart(n), Size: len(e.Gaps[n]), What: "trailer"}}
+	if n > 1 {
+		before, after := e.edges()
+		start, end := e.starts[0]-before, e.gapStart(n)+after
+		parts = []Part{{Size: start, What: "header"}, {Offset: start, Size: end - start, What: "records"}, {Offset: end, Size: len(e.whole) - end, What: "trailer"}}
+	}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		parts = append(parts, Part{e.pos(f.At), f.Width, f.Name(), true, f.Doubtful})
+	}
+	slices.SortStableFunc(parts, func(a, b Part) int { return a.Offset - b.Offset })
+	for _, p := range parts {
+		if p.Size > 0 && !yield(p) {
+			return
+		}
+	}
 }
 
 // String describes what is around the values, such as "after a header of 8 bytes (size at 4, which is written anew)".
