@@ -44,10 +44,11 @@ func TestListenJSON(t *testing.T) {
 	l := startListening(t, "-o", "json", "-n", "3")
 	conn := l.dial(t)
 	require.Equal(t, "connection 1: from "+conn.LocalAddr().String(), l.line(t))
-	_, err := conn.Write(framed(wire(2, 5), wire(4, "two"), wire(0), wire(0)))
+	_, err := conn.Write(framed(wire(2, 5, 4, "more"), wire(4, "two", 99), wire(0), wire(0)))
 	require.NoError(t, err)
 	got := l.wait(t)
-	require.Equal(t, result{statusGood, "\"i:5\"\n\"s:two\"\nnull\n", "connection 1, packet 0\nconnection 1, packet 1\nconnection 1, packet 2\n"}, got)
+	require.Equal(t, result{statusGood, "\"i:5\"\n\"s:two\"\nnull\n", "connection 1, packet 0\nconnection 1, packet 0: 12 bytes follow: \"more\"\n" +
+		"connection 1, packet 1\nconnection 1, packet 1: 4 bytes follow\nconnection 1, packet 2\n"}, got)
 	_, err = conn.Read(make([]byte, 1))
 	require.Error(t, err, "the connection is closed")
 }

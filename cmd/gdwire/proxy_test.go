@@ -34,7 +34,8 @@ func echo(conn net.Conn) {
 
 func TestProxy(t *testing.T) {
 	p := startProxy(t, serve(t, echo))
-	packets := framed(wire(2, 5), wire(28, 2, 4, "move\x1b", 5, float32(1), float32(2.5)), wire(28, 1, 99), wire(27, 1, 4, "a", 1, 1))
+	packets := framed(wire(2, 5), wire(28, 2, 4, "move\x1b", 5, float32(1), float32(2.5)), wire(28, 1, 99), wire(27, 1, 4, "a", 1, 1),
+		wire(2, 5, 99), wire(4, strings.Repeat("x", 200), 4, "two\x1b", 2, 7))
 	require.Equal(t, packets, p.exchange(t, packets))
 	r := p.end(t, 1)
 	require.Zero(t, r.status)
@@ -46,14 +47,15 @@ func TestProxy(t *testing.T) {
 		i := map[string]int{"->": 0, "<-": 1}[m[1]]
 		ways[i] = append(ways[i], m[2])
 	}
-	want := []string{`8 5`, `36 ["move\u001b",[1.0,2.5]]`, `12 invalid: offset 8, $[0]: `, `28 {"a":true}`}
+	want := []string{`8 5`, `36 ["move\u001b",[1.0,2.5]]`, `12 invalid: offset 8, $[0]: `, `28 {"a":true}`, `12 5, 4 bytes follow`, `228 "xxx`}
 	for _, way := range ways {
 		require.Len(t, way, len(want))
 		for i := range want {
 			require.True(t, strings.HasPrefix(way[i], want[i]), way[i])
 		}
+		require.Regexp(t, `x…, 20 bytes follow: "two\\u001b"$`, way[len(want)-1])
 	}
-	require.Contains(t, r.err, fmt.Sprintf("1 connections; from clients 4 packets, %d bytes; from the server 4 packets, %[1]d bytes; 2 invalid", len(packets)))
+	require.Contains(t, r.err, fmt.Sprintf("1 connections; from clients 6 packets, %d bytes; from the server 6 packets, %[1]d bytes; 2 invalid", len(packets)))
 }
 
 // TestProxyUnknown forwards bytes that are no packets, unchanged and at once.
@@ -70,7 +72,7 @@ func TestProxyUnknown(t *testing.T) {
 func TestProxyJSON(t *testing.T) {
 	p := startProxy(t, serve(t, echo), "-json", "-n", "2", "-format", "godot4", "-frame", "u32")
 	conn := p.dial(t)
-	_, err := conn.Write(framed(wire(2, 5)))
+	_, err := conn.Write(framed(wire(2, 5, 4, "two")))
 	require.NoError(t, err)
 	r := p.wait(t)
 	require.Zero(t, r.status)
@@ -83,10 +85,14 @@ func TestProxyJSON(t *testing.T) {
 			Direction  string
 			Size       int
 			Value      string
+			Trailing   int
+			Next       string
 		}
 		require.NoError(t, json.Unmarshal([]byte(l), &v), l)
 		require.Equal(t, "i:5", v.Value)
-		require.Equal(t, 8, v.Size)
+		require.Equal(t, 20, v.Size)
+		require.Equal(t, 12, v.Trailing)
+		require.Equal(t, "s:two", v.Next)
 	}
 }
 

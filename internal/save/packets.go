@@ -82,6 +82,7 @@ type Packet struct {
 	Size            int64     // its length, if it is length-prefixed
 	Err             error     // set at the start, or after the tokens of a length-prefixed packet
 	Packed          *Unpacked // of a packet that a script compressed, whose content is read, or nil
+	Raw             []byte    // of WholePackets: the packet, until the next is read
 
 	base    int64    // offset of the Decoder's input in the input
 	frames  *framer  // of a stream of length-prefixed packets, or nil
@@ -245,6 +246,7 @@ type framer struct {
 	Frames
 	next        func() (*gdwire.Decoder, error)
 	packed      *Unpacked    // the latest packet if it is compressed, or nil
+	raw         []byte       // the latest packet if next reads whole packets
 	inputOffset func() int64 // the number of bytes read
 	gate        *gate        // nil if next reads whole packets
 	filled      bool         // bytes after the value of a packet are an error
@@ -315,21 +317,20 @@ func (f *framer) use(u *Unpacked) {
 // first packet that only one of the candidate formats can read decides the format.
 func newWholeFramer(s Frames, o *Reading) *framer {
 	d, format := o.NewDecoder(), o.Decoder.Format
-	var raw []byte
 	f := &framer{Frames: s, filled: o.Filled}
-	f.inputOffset = func() int64 { return s.PacketOffset() + int64(len(raw)) }
+	f.inputOffset = func() int64 { return s.PacketOffset() + int64(len(f.raw)) }
 	f.next = func() (_ *gdwire.Decoder, err error) {
 		f.packed = nil
 		d.ResetBytes(nil) // s may drop the memory of the packet
-		raw, err = s.NextRaw(raw[:0])
-		u := Unpacked{Value: raw}
+		f.raw, err = s.NextRaw(f.raw[:0])
+		u := Unpacked{Value: f.raw}
 		switch {
 		case err != nil:
-		case !recognize.PlainHeader(raw):
-			u = o.Unpack(raw)
+		case !recognize.PlainHeader(f.raw):
+			u = o.Unpack(f.raw)
 			f.use(&u)
 		case o.Candidates != nil:
-			o.DecideFormat(raw)
+			o.DecideFormat(f.raw)
 		}
 		if format != o.Decoder.Format {
 			d, format = o.NewDecoder(), o.Decoder.Format
@@ -393,7 +394,7 @@ func (f *framer) packets(yield func(*Packet) bool) {
 			d = none
 		}
 		last = at
-		p := &Packet{Decoder: d, Index: i, Offset: at, base: at, End: at, frames: f, Size: f.PacketSize(), Packed: f.packed}
+		p := &Packet{Decoder: d, Index: i, Offset: at, base: at, End: at, frames: f, Size: f.PacketSize(), Packed: f.packed, Raw: f.raw}
 		switch {
 		case p.Packed == nil:
 		case p.Packed.Err != nil:

@@ -19,6 +19,7 @@ type Unpacked struct {
 	Value      []byte // the content of a packet that is compressed and valid, and otherwise the packet
 	Compressed bool
 	Mode       fileaccess.Mode // of a packet that is compressed
+	Trailing   int             // bytes at the end of Value that follow the value
 	Err        error           // why the packet is invalid, or nil
 }
 
@@ -55,6 +56,15 @@ func (o *Reading) Unpack(packet []byte) Unpacked {
 	return u
 }
 
+// Second returns the bytes that follow the value in a packet if they begin with another value, and otherwise nil.
+func (o *Reading) Second(u *Unpacked) []byte {
+	rest := u.Value[len(u.Value)-u.Trailing:]
+	if _, err := o.validate(rest); err != nil {
+		return nil
+	}
+	return rest
+}
+
 // inAny returns a packet in the first of the Candidates in which it is valid, or u.
 func (o *Reading) inAny(packet []byte, u Unpacked) Unpacked {
 	for _, format := range o.Candidates {
@@ -71,15 +81,19 @@ func (o *Reading) inAny(packet []byte, u Unpacked) Unpacked {
 // they compress. Any other bytes can be a stream of FastLZ, and to a lenient Decoder most of these are a value with other
 // bytes after it. They are compressed if the content is a value as engines write it, or large: chance makes neither.
 func (o *Reading) unpack(packet []byte) Unpacked {
+	plain := Unpacked{Value: packet}
 	if recognize.PlainHeader(packet) {
-		return Unpacked{Value: packet, Err: o.validate(packet)}
+		plain.Trailing, plain.Err = o.validate(packet)
+		return plain
 	}
 	content, mode, err := o.decompress(packet)
 	if mode == fileaccess.FastLZ && !isTooLarge(err) && (err != nil || !o.isWritten(content)) {
-		return Unpacked{Value: packet, Err: o.validate(packet)}
+		plain.Trailing, plain.Err = o.validate(packet)
+		return plain
 	}
+	trailing := 0
 	if err == nil {
-		err = o.validate(content)
+		trailing, err = o.validate(content)
 	}
 	if isTooLarge(err) {
 		err = fmt.Errorf("the decompressed size exceeds the limit of %d bytes; raise it with -max-packet", o.maxUnpacked())
@@ -87,7 +101,7 @@ func (o *Reading) unpack(packet []byte) Unpacked {
 	if err != nil {
 		return Unpacked{Value: packet, Compressed: true, Mode: mode, Err: &gdwire.Error{Path: "$", Err: packedError(mode, err)}}
 	}
-	return Unpacked{Value: content, Compressed: true, Mode: mode}
+	return Unpacked{Value: content, Compressed: true, Mode: mode, Trailing: trailing}
 }
 
 // packedError returns an error in the content of a packet that is compressed in a mode.
@@ -105,25 +119,26 @@ func (o *Reading) maxUnpacked() int64 { return cmp.Or(o.MaxUnpacked, stream.Defa
 func (o *Reading) isWritten(packet []byte) bool {
 	strict := *o
 	strict.Decoder.Strict = true
-	err := strict.validate(packet)
+	_, err := strict.validate(packet)
 	return err == nil || errors.Is(err, gdwire.ErrObject) || errors.Is(err, gdwire.ErrLimit)
 }
 
-// validate returns nil if a packet is valid.
-func (o *Reading) validate(packet []byte) error {
+// validate returns the number of bytes after the value in a packet, or why the packet is invalid.
+func (o *Reading) validate(packet []byte) (trailing int, err error) {
 	if len(packet) == 0 {
-		return errors.New("empty packet")
+		return 0, errors.New("empty packet")
 	}
 	d := o.NewDecoder()
 	defer d.Release()
 	d.ResetBytes(packet)
-	err := d.SkipValue()
-	if err == nil {
-		if _, err = d.ReadToken(); err == io.EOF { // with -strict, bytes after the value are an error
-			err = nil
-		}
+	if err = d.SkipValue(); err != nil {
+		return 0, err
 	}
-	return err
+	trailing = len(packet) - int(d.InputOffset())
+	if _, err = d.ReadToken(); err != nil && err != io.EOF { // with -strict, bytes after the value are an error
+		return 0, err
+	}
+	return trailing, nil
 }
 
 // modeOf returns the mode in which a packet is perhaps compressed. sure is false for FastLZ, which has no signature.

@@ -36,7 +36,7 @@ func TestUnpack(t *testing.T) {
 			for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
 				packet, err := fileaccess.Compress(nil, v.Hex, mode)
 				require.NoError(t, err)
-				if mode == fileaccess.FastLZ && o.validate(packet) == nil {
+				if _, err := o.validate(packet); mode == fileaccess.FastLZ && err == nil {
 					misread++
 				}
 				for _, candidates := range [][]gdwire.Format{nil, {gdwire.Godot4, gdwire.Godot3}} {
@@ -85,6 +85,13 @@ func TestUnpackInvalid(t *testing.T) {
 		require.ErrorContains(t, u.Err, c.err, "%x", c.packet)
 		require.Equal(t, c.packet, u.Value)
 		require.Equal(t, strings.Contains(c.err, "compressed"), u.Compressed)
+	}
+	o := Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}}
+	for _, packet := range [][]byte{words(2, 5, 2, 6, 9), compressed(words(2, 5, 2, 6, 9), fileaccess.Zstd)} {
+		u := o.Unpack(packet)
+		require.NoError(t, u.Err)
+		require.Equal(t, 12, u.Trailing)
+		require.Equal(t, words(2, 6, 9), o.Second(&u))
 	}
 }
 

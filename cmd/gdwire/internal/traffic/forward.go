@@ -443,7 +443,11 @@ func (d *direction) packetLine(at time.Time, s *shown, o *save.Reading) string {
 	case s.dropped:
 		text = d.Colors.Bad.Sprint(shell.Cut("dropped: "+plainText(s.Value, o, width), width))
 	default:
-		text = shell.Cut(plainText(s.Value, o, width), width)
+		more := following(&s.Unpacked, o, width)
+		if more != "" {
+			more = ", " + more
+		}
+		text = shell.Cut(shell.Cut(plainText(s.Value, o, width), width-min(len(more), width/2))+more, width)
 	}
 	return d.Colors.Dim.Sprint(head) + text + "\n"
 }
@@ -463,12 +467,21 @@ func (d *direction) jsonLine(at time.Time, s *shown, o *save.Reading) string {
 	if s.Compressed {
 		fmt.Fprintf(&b, `"compressed":%q,`, s.ModeName())
 	}
-	b.WriteString(`"value":`)
+	if s.Trailing > 0 {
+		fmt.Fprintf(&b, `"trailing":%d,`, s.Trailing)
+	}
 	w := o.NewDecoder()
 	defer w.Release()
-	w.ResetBytes(s.Value)
-	if err := gdjson.ToJSON(&b, w, gdjson.Options{EscapeForTerminal: true}); err != nil { // a valid value that JSON cannot represent
-		d.logConn(d.number, "%v", err)
+	write := func(key string, value []byte) {
+		b.WriteString(key)
+		w.ResetBytes(value)
+		if err := gdjson.ToJSON(&b, w, gdjson.Options{EscapeForTerminal: true}); err != nil { // a valid value that JSON cannot represent
+			d.logConn(d.number, "%v", err)
+		}
+	}
+	write(`"value":`, s.Value)
+	if next := o.Second(&s.Unpacked); next != nil {
+		write(`,"next":`, next)
 	}
 	b.WriteString("}\n")
 	return b.String()

@@ -180,6 +180,12 @@ func (l *listener) packet(p *save.Packet) bool {
 		l.stop(failed)
 		return false
 	}
+	if !l.quiet && err == nil {
+		u := l.in.Unpack(p.Raw)
+		if more := following(&u, &l.in.Reading, l.Width); more != "" {
+			fmt.Fprintf(l.Errs, "connection %d, packet %d: %s\n", p.Connection, p.Index, shell.Cut(more, l.Width))
+		}
+	}
 	if err != nil {
 		l.bad = true
 		if err != shell.ErrBad {

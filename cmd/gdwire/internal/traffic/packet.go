@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -20,6 +21,19 @@ func plainText(packet []byte, o *save.Reading, width int) string {
 	d.ResetBytes(packet)
 	_ = gdjson.ToJSON(short, d, gdjson.Options{Plain: true, EscapeForTerminal: true}) // the only error is that it was cut
 	return short.String()
+}
+
+// following returns text about the bytes that follow the value in a packet, if any do, with the value that they begin
+// with, of width columns or more.
+func following(u *save.Unpacked, o *save.Reading, width int) string {
+	if u.Err != nil || u.Trailing == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d bytes follow", u.Trailing)
+	if next := o.Second(u); next != nil {
+		text += ": " + plainText(next, o, width)
+	}
+	return text
 }
 
 // A shortWriter accepts a limited number of bytes.
