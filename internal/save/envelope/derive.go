@@ -360,11 +360,12 @@ func (d *deriver) spans(at Mark) (all []Span) {
 		all = append(all, Span{Content: true})
 	}
 	ends := []Mark{end}
-	if at.End {
+	switch {
+	case at.End:
 		ends = append(ends, at) // with what is before the checksum
-	} else if !d.each && d.after > 0 {
+	case !d.each && d.after > 0:
 		ends = append(ends, Mark{d.last, true, d.after})
-	} else if d.each {
+	case d.each:
 		for k := range min(d.after, manyUnknown) {
 			ends = append(ends, Mark{0, true, k + 1})
 		}

@@ -324,7 +324,7 @@ func (f *finder) stream(b []byte) (Body, bool) {
 
 // look looks for values in the content of a body.
 func (f *finder) look(body *Body) bool {
-	ok := false
+	var ok bool
 	if body.bits, body.small, ok = f.values(body.Content); !ok {
 		if body.Inner = f.search.find(body.Content, f.depth+1); body.Inner == nil {
 			return false
@@ -488,7 +488,9 @@ func (f *finder) base64(p, last int) (Body, bool) {
 		return Body{}, false
 	}
 	if f.digits <= p {
-		for f.digits = p; f.digits < len(f.b) && isDigit(f.b[f.digits]); f.digits++ {
+		f.digits = p
+		for f.digits < len(f.b) && isDigit(f.b[f.digits]) {
+			f.digits++
 		}
 	}
 	end := f.digits
