@@ -53,6 +53,26 @@ func TestListenJSON(t *testing.T) {
 	require.Error(t, err, "the connection is closed")
 }
 
+// A type byte before a value is passed over with -skip, and shown.
+func TestListenSkip(t *testing.T) {
+	compressed, err := fileaccess.Compress(nil, wire(4, "a text of some length"), fileaccess.Zstd)
+	require.NoError(t, err)
+	for form, want := range map[string]result{
+		"json": {statusGood, "\"i:5\"\n\"s:a text of some length\"\n\n", "connection 1, packet 0, after 0x09\nconnection 1, packet 0: 4 bytes follow: null\n" +
+			"connection 1, packet 1, compressed with zstd, after 0x09\n" + "connection 1, packet 2, after 0x09\n"},
+		"check": {statusBad, `{"connection":1,"index":0,"offset":5,"ok":true,"bytes":8,"skipped":"09","trailing":4}`, ""},
+	} {
+		l := startListening(t, "-as", form, "-n", "3", "-skip", "1")
+		conn := l.dial(t)
+		l.line(t)
+		_, err = conn.Write(framed(append([]byte{9}, wire(2, 5, 0)...), append([]byte{9}, compressed...), []byte{9}))
+		require.NoError(t, err)
+		got := l.wait(t)
+		require.Contains(t, got.out, want.out)
+		require.Contains(t, got.err, want.err)
+	}
+}
+
 // Packets that a script compressed are shown as their values.
 func TestListenCompressed(t *testing.T) {
 	packet, err := fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 10), fileaccess.FastLZ)

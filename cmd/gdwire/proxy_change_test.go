@@ -55,6 +55,33 @@ func TestProxyChanges(t *testing.T) {
 	}
 }
 
+// With -skip, a type byte is shown before the value, and kept before one that is changed. A second value is kept after it.
+func TestProxySkip(t *testing.T) {
+	typed := func(value []byte) []byte { return append([]byte{7}, value...) }
+	compressed, err := fileaccess.Compress(nil, attack, fileaccess.Zstd)
+	require.NoError(t, err)
+	sent := [][]byte{typed(attack), typed(stay), {7}, typed(compressed), typed(append(bytes.Clone(attack), stay...))}
+	for name, frame := range map[string]func(...[]byte) []byte{"u32": framed, "u32be": framedBig} {
+		for _, flags := range [][]string{nil, {"-frame", name, "-format", "godot4"}} {
+			p := startProxy(t, serve(t, echo), append(flags, "-skip", "1", "-set", "damage = 100")...)
+			got := p.exchange(t, frame(sent...))
+			require.True(t, bytes.HasPrefix(got, frame(typed(changed), typed(stay), []byte{7})), "%x", got)
+			r := p.end(t, 1)
+			for _, want := range []string{
+				`#1 -> 61 0x07 {"kind":"attack","damage":100}`, `#1 <- 61 0x07 {"kind":"attack","damage":100}`, `#1 -> 29 0x07 ["stay",7]`,
+				`#1 -> 1 0x07 invalid: empty packet`, `zstd 0x07 {"kind":"attack","damage":100}`, `0x07 {"kind":"attack","damage":100}, 28 bytes follow: ["stay",7]`,
+			} {
+				require.Contains(t, r.out, want)
+			}
+		}
+	}
+	p := startProxy(t, udpServer(t, func(packet []byte, reply func([]byte)) { reply(packet) }), "-skip", "1", "-json", "-n", "2")
+	conn := p.dialUDP(t)
+	_, err = conn.Write(typed(stay))
+	require.NoError(t, err)
+	require.Contains(t, p.wait(t).out, `"direction":"<-","size":29,"skipped":"07","value":["s:stay","i:7"]}`)
+}
+
 // A changed message of a WebSocket is one frame, masked if it is the client's. Control frames inside stay, and other messages
 // stay as they are.
 func TestProxyChangesWebSocket(t *testing.T) {

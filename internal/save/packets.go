@@ -41,6 +41,10 @@ type Reading struct {
 	// MaxUnpacked is the maximum size in bytes of a compressed packet and of its content, with the default of MaxPacket.
 	MaxUnpacked int64
 
+	// Skip is the number of bytes of the game's own, such as a type, before the value of each packet of Unpack,
+	// WholePackets and RecognizePackets.
+	Skip int64
+
 	head      bool // only the head was read to recognize values without lengths
 	undecided int  // packets that have not decided between the Candidates
 }
@@ -83,6 +87,7 @@ type Packet struct {
 	Err             error     // set at the start, or after the tokens of a length-prefixed packet
 	Packed          *Unpacked // of a packet that a script compressed, whose content is read, or nil
 	Raw             []byte    // of WholePackets: the packet, until the next is read
+	Skipped         []byte    // its start, which Reading.Skip passes over
 
 	base    int64    // offset of the Decoder's input in the input
 	frames  *framer  // of a stream of length-prefixed packets, or nil
@@ -247,6 +252,7 @@ type framer struct {
 	next        func() (*gdwire.Decoder, error)
 	packed      *Unpacked    // the latest packet if it is compressed, or nil
 	raw         []byte       // the latest packet if next reads whole packets
+	skipped     []byte       // its start, which is not read
 	inputOffset func() int64 // the number of bytes read
 	gate        *gate        // nil if next reads whole packets
 	filled      bool         // bytes after the value of a packet are an error
@@ -323,14 +329,15 @@ func newWholeFramer(s Frames, o *Reading) *framer {
 		f.packed = nil
 		d.ResetBytes(nil) // s may drop the memory of the packet
 		f.raw, err = s.NextRaw(f.raw[:0])
-		u := Unpacked{Value: f.raw}
+		f.skipped = o.skipped(f.raw)
+		u := Unpacked{Value: f.raw[len(f.skipped):]}
 		switch {
 		case err != nil:
-		case !recognize.PlainHeader(f.raw):
+		case !recognize.PlainHeader(u.Value):
 			u = o.Unpack(f.raw)
 			f.use(&u)
 		case o.Candidates != nil:
-			o.DecideFormat(f.raw)
+			o.DecideFormat(u.Value)
 		}
 		if format != o.Decoder.Format {
 			d, format = o.NewDecoder(), o.Decoder.Format
@@ -394,7 +401,8 @@ func (f *framer) packets(yield func(*Packet) bool) {
 			d = none
 		}
 		last = at
-		p := &Packet{Decoder: d, Index: i, Offset: at, base: at, End: at, frames: f, Size: f.PacketSize(), Packed: f.packed, Raw: f.raw}
+		at += int64(len(f.skipped))
+		p := &Packet{Decoder: d, Index: i, Offset: at, base: at, End: at, frames: f, Size: last + f.PacketSize() - at, Packed: f.packed, Raw: f.raw, Skipped: f.skipped}
 		switch {
 		case p.Packed == nil:
 		case p.Packed.Err != nil:

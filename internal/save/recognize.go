@@ -142,7 +142,7 @@ func (c *Content) IsRecognized(known Known) bool {
 // from their start, and reports whether they were recognized.
 func (o *Reading) RecognizePackets(r io.Reader, known Known) (_ io.Reader, ok bool, err error) {
 	ri := known.input(o)
-	ri.Size = -1
+	ri.Size, ri.Skip = -1, o.Skip
 	if !known.Frame || !o.Framed() {
 		ri.Frames = []Frame{U32, U32BE}
 	}
@@ -165,7 +165,9 @@ func (o *Reading) choose(ri *recognize.Input) *Recognition {
 		}
 	}
 	if len(r.Readings) == 0 {
-		r.explain(ri)
+		if ri.Skip == 0 {
+			r.explain(ri)
+		}
 		return r
 	}
 	o.Decoder.Format, o.Frame, o.Rivals = r.Readings[0].Format, r.Readings[0].Frame, r.Readings[1:]

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
@@ -16,7 +17,8 @@ import (
 
 // An Unpacked is a packet and the value in it, which a script can have compressed.
 type Unpacked struct {
-	Value      []byte // the content of a packet that is compressed and valid, and otherwise the packet
+	Skipped    []byte // the bytes at the start of the packet that Reading.Skip passes over
+	Value      []byte // the content of a packet that is compressed and valid, and otherwise the rest of the packet
 	Compressed bool
 	Mode       fileaccess.Mode // of a packet that is compressed
 	Trailing   int             // bytes at the end of Value that follow the value
@@ -33,16 +35,41 @@ func (u *Unpacked) ModeName() string {
 
 // Pack returns the packet with another value, compressed in the same mode if it was compressed.
 func (u *Unpacked) Pack(value []byte) []byte {
-	if !u.Compressed {
-		return value
+	if u.Compressed {
+		value, _ = fileaccess.Compress(nil, value, u.Mode) // engines write the mode
 	}
-	packet, _ := fileaccess.Compress(nil, value, u.Mode) // engines write the mode
-	return packet
+	if u.Skipped != nil {
+		value = slices.Concat(u.Skipped, value)
+	}
+	return value
 }
 
 // Unpack returns the value in a packet, or the packet itself if it is invalid. If Candidates are left, the packet can
 // decide between them, and is read in the first in which it is valid.
 func (o *Reading) Unpack(packet []byte) Unpacked {
+	if o.Skip == 0 {
+		return o.unpackInAny(packet)
+	}
+	skipped := o.skipped(packet)
+	u := o.unpackInAny(packet[len(skipped):])
+	u.Skipped = skipped
+	return u
+}
+
+// skipped returns the bytes at the start of a packet that Skip passes over.
+func (o *Reading) skipped(packet []byte) []byte { return packet[:min(o.Skip, int64(len(packet)))] }
+
+// BeginsAt reports whether the bytes of a packet from n to its end are a value as engines write it.
+func (o *Reading) BeginsAt(packet []byte, n int) bool {
+	return n < len(packet) && slices.ContainsFunc(append(o.Candidates[:len(o.Candidates):len(o.Candidates)], o.Decoder.Format), func(format gdwire.Format) bool {
+		as := *o
+		as.Decoder.Format = format
+		return as.isWritten(packet[n:])
+	})
+}
+
+// unpackInAny is Unpack for a packet that begins with its value.
+func (o *Reading) unpackInAny(packet []byte) Unpacked {
 	if o.Candidates == nil {
 		return o.unpack(packet)
 	}

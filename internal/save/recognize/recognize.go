@@ -54,6 +54,8 @@ type Input struct {
 	// Formats and Frames are the candidates. nil means all.
 	Formats []gdwire.Format
 	Frames  []Frame
+	// Skip is the number of bytes before the value in each packet. Frames are then not nil.
+	Skip int64
 	// Decompress, if not nil, returns the content of a packet, or of its start, that a script compressed. It is
 	// called for packets whose header is none that engines write.
 	Decompress func(packet []byte, cut bool) (Decompressed, bool)
@@ -134,11 +136,14 @@ type Result struct {
 // Recognize returns the readings that fit the input best: the one with the most evidence, and those with
 // about as much.
 func Recognize(in *Input) Result {
+	if in.Skip > 0 {
+		return in.skip()
+	}
 	if r := in.bySignature(); r.Certainty != Unknown {
 		return r
 	}
 	all := in.trials()
-	best := slices.MaxFunc(all, func(a, b *trial) int { return cmp.Compare(a.evidence, b.evidence) })
+	best := strongest(all)
 	if (best.evidence <= 0 || best.certainty() != Sure) && isConverted(in.Head) {
 		return Result{Certainty: Converted}
 	}
@@ -156,6 +161,37 @@ func Recognize(in *Input) Result {
 		}
 	}
 	return r
+}
+
+// strongest returns the trial with the most evidence.
+func strongest(all []*trial) *trial {
+	return slices.MaxFunc(all, func(a, b *trial) int { return cmp.Compare(a.evidence, b.evidence) })
+}
+
+// skip recognizes packets without their first bytes.
+func (in *Input) skip() (best Result) {
+	most := 0.0 // evidence
+	for _, frame := range in.Frames {
+		after := *in
+		after.Skip, after.Frames, after.Head, after.decompressed = 0, []Frame{frame}, nil, nil
+		for head := in.Head; len(head) >= lengthSize; {
+			length := int64(frame.length(head))
+			if length < in.Skip {
+				break
+			}
+			packet := head[lengthSize:][:min(length, int64(len(head)-lengthSize))]
+			after.Head = frame.appendLength(after.Head, length-in.Skip)
+			after.Head = append(after.Head, packet[min(in.Skip, int64(len(packet))):]...)
+			head = head[lengthSize+len(packet):]
+		}
+		if in.Size >= 0 {
+			after.Size = int64(len(after.Head))
+		}
+		if t := strongest(after.trials()); t.evidence > most {
+			most, best = t.evidence, Recognize(&after)
+		}
+	}
+	return best
 }
 
 // HeaderSize returns the number of bytes that a game has written before values, as far as these are

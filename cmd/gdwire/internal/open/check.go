@@ -41,6 +41,7 @@ type verdict struct {
 	Offset     int64  `json:"offset"`
 	OK         bool   `json:"ok"`
 	Bytes      int64  `json:"bytes"`
+	Skipped    string `json:"skipped,omitempty"`    // the bytes before the value, as hex
 	Compressed string `json:"compressed,omitempty"` // the mode in which a script compressed the packet
 	*good
 	*fault
@@ -84,7 +85,7 @@ type fault struct {
 
 // showVerdict reads a packet and writes its verdict to e.
 func showVerdict(e *json.Encoder, p *save.Packet, z *save.Zeros, from *origin) error {
-	v := verdict{origin: from, Connection: p.Connection, Index: p.Index, Offset: p.Offset}
+	v := verdict{origin: from, Connection: p.Connection, Index: p.Index, Offset: p.Offset, Skipped: fmt.Sprintf("%x", p.Skipped)}
 	if p.Packed != nil {
 		v.Compressed = p.Packed.ModeName()
 	}

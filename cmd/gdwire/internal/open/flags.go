@@ -168,7 +168,8 @@ type Flags struct {
 
 	keep, derive []int64 // offsets of numbers in what is around the values
 
-	raw *fileaccess.Mode // the choice of -compressed, or nil
+	raw        *fileaccess.Mode // the choice of -compressed, or nil
+	packetSkip int64            // -skip of packets
 
 	Writes   bool // the command writes values, so the input must not be damaged
 	Packets  bool // packets that a script compressed are opened, to edit their values
@@ -183,7 +184,7 @@ func (o *Flags) Reading(size int64) save.Reading {
 	if size >= 0 {
 		limits = limits.raised(size)
 	}
-	r := save.Reading{Decoder: o.Decoder, Frame: o.Frame, MaxPacket: limits.maxPacket, MaxUnpacked: o.maxPacket}
+	r := save.Reading{Decoder: o.Decoder, Frame: o.Frame, MaxPacket: limits.maxPacket, MaxUnpacked: o.maxPacket, Skip: o.packetSkip}
 	r.Decoder.Limits = limits.values
 	return r
 }
@@ -202,6 +203,11 @@ func (o *Flags) FileFlags(f *shell.Flags) {
 // SkipFlag defines -skip.
 func (o *Flags) SkipFlag(f *shell.Flags) {
 	f.Size("skip", "skip `N` bytes, such as a saved game's own header, in the file or what it contains compressed or encrypted", func(n int64) { o.Skip = max(n, 0) })
+}
+
+// PacketSkipFlag defines -skip of packets.
+func (o *Flags) PacketSkipFlag(f *shell.Flags) {
+	f.Size("skip", "skip `N` bytes at the start of each packet, such as a type byte of the game's own", func(n int64) { o.packetSkip = max(n, 0) })
 }
 
 // WriteFlags defines the flags of a command that writes files of its own.

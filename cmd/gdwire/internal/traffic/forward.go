@@ -435,6 +435,9 @@ func (d *direction) packetLine(at time.Time, s *shown, o *save.Reading) string {
 	if s.Compressed && s.Err == nil { // an error says so
 		head += s.ModeName() + " "
 	}
+	if len(s.Skipped) > 0 {
+		head += fmt.Sprintf("%#x ", s.Skipped)
+	}
 	width := max(d.Width-len(head), 20)
 	var text string
 	switch {
@@ -456,6 +459,9 @@ func (d *direction) packetLine(at time.Time, s *shown, o *save.Reading) string {
 func (d *direction) jsonLine(at time.Time, s *shown, o *save.Reading) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"time":%q,"connection":%d,"direction":%q,"size":%d,`, at.Format(time.RFC3339Nano), d.number, arrows[d.way], len(s.packet))
+	if s.Skipped != nil {
+		fmt.Fprintf(&b, `"skipped":"%x",`, s.Skipped)
+	}
 	if s.Err != nil {
 		text, _ := jsontext.AppendQuote(nil, shell.Printable(s.Err.Error()))
 		fmt.Fprintf(&b, "\"error\":%s}\n", text)

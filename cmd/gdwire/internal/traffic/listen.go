@@ -24,6 +24,7 @@ func Listen(f *shell.Flags) shell.Action {
 	l := &listenFlags{printer: forms[0]}
 	l.open.ValueFlags(f, true)
 	l.open.StrictFlag(f)
+	l.open.PacketSkipFlag(f)
 	l.open.LimitFlags(f)
 	l.open.Frame = save.U32
 	for flag, text := range map[string]string{"as": "show packets as `FORM`", "o": "the same as -as: `FORM`"} {
@@ -172,6 +173,9 @@ func (l *listener) packet(p *save.Packet) bool {
 		how := ""
 		if p.Packed != nil && p.Err == nil {
 			how = ", compressed with " + p.Packed.ModeName()
+		}
+		if len(p.Skipped) > 0 {
+			how += fmt.Sprintf(", after %#x", p.Skipped)
 		}
 		fmt.Fprintf(l.Errs, "connection %d, packet %d%s\n", p.Connection, p.Index, how)
 	}

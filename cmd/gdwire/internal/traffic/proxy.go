@@ -22,6 +22,7 @@ func Proxy(f *shell.Flags) shell.Action {
 	p := &proxyFlags{}
 	p.open.ValueFlags(f, false)
 	p.open.StrictFlag(f)
+	p.open.PacketSkipFlag(f)
 	p.open.LimitFlags(f)
 	f.ExtraChoice("frame", "ws", &p.webSocket)
 	f.BoolVar(&p.lines, "json", false, "a line of JSON for each packet")
