@@ -71,6 +71,11 @@ func TestListenSkip(t *testing.T) {
 		require.Contains(t, got.out, want.out)
 		require.Contains(t, got.err, want.err)
 	}
+	l := startListening(t, "-as", "json", "-n", "5")
+	value := append([]byte{9}, wire(2, 5)...)
+	_, err = l.dial(t).Write(framed(value, value, value, value, wire(0)))
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(l.wait(t).err, "begin at byte 1: -skip 1 shows them"))
 }
 
 // Packets that a script compressed are shown as their values.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,9 +76,22 @@ func TestProxySkip(t *testing.T) {
 			}
 		}
 	}
-	p := startProxy(t, udpServer(t, func(packet []byte, reply func([]byte)) { reply(packet) }), "-skip", "1", "-json", "-n", "2")
+	p := startProxy(t, serve(t, echo)) // without -skip, it is proposed once
+	p.exchange(t, framed(typed(attack), typed(stay), typed(stay), typed(stay)))
+	r := p.end(t, 1)
+	require.Equal(t, 1, strings.Count(r.err, "the values of several packets begin at byte 1: -skip 1 shows them"))
+	p = startProxy(t, udpServer(t, func(packet []byte, reply func([]byte)) { reply(packet) }))
 	conn := p.dialUDP(t)
-	_, err = conn.Write(typed(stay))
+	for range 3 {
+		_, err = conn.Write(typed(stay))
+		require.NoError(t, err)
+	}
+	for !strings.Contains(p.line(t), "begin at byte 1: -skip 1 shows them") {
+	}
+	interrupt(t)
+	p.wait(t)
+	p = startProxy(t, udpServer(t, func(packet []byte, reply func([]byte)) { reply(packet) }), "-skip", "1", "-json", "-n", "2")
+	_, err = p.dialUDP(t).Write(typed(stay))
 	require.NoError(t, err)
 	require.Contains(t, p.wait(t).out, `"direction":"<-","size":29,"skipped":"07","value":["s:stay","i:7"]}`)
 }

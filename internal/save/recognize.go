@@ -139,7 +139,8 @@ func (c *Content) IsRecognized(known Known) bool {
 }
 
 // RecognizePackets recognizes the length-prefixed packets of a connection and sets o. It returns a Reader
-// from their start, and reports whether they were recognized.
+// from their start, and reports whether they were recognized. Packets that are recognized only with one of Skips are, as
+// invalid ones.
 func (o *Reading) RecognizePackets(r io.Reader, known Known) (_ io.Reader, ok bool, err error) {
 	ri := known.input(o)
 	ri.Size, ri.Skip = -1, o.Skip
@@ -149,9 +150,19 @@ func (o *Reading) RecognizePackets(r io.Reader, known Known) (_ io.Reader, ok bo
 	if err := recognize.ReadHead(r, ri, true); err != nil {
 		return nil, false, err
 	}
-	got := o.choose(ri)
-	return io.MultiReader(bytes.NewReader(ri.Head), r), len(got.Readings) > 0, nil
+	ok = len(o.choose(ri).Readings) > 0
+	for i := 0; !ok && o.Skip == 0 && i < len(Skips); i++ {
+		ri.Skip = int64(Skips[i])
+		if got := recognize.Recognize(ri); got.Certainty >= recognize.Probably {
+			ok = true
+			o.Decoder.Format, o.Frame = got.Readings[0].Format, got.Readings[0].Frame
+		}
+	}
+	return io.MultiReader(bytes.NewReader(ri.Head), r), ok, nil
 }
+
+// Skips are the sizes in bytes of what games write most before the value of a packet: a type, or a type and a number.
+var Skips = []int{1, 2, 4, 5}
 
 // choose sets o to the best reading.
 func (o *Reading) choose(ri *recognize.Input) *Recognition {

@@ -33,6 +33,10 @@ func (u *Unpacked) ModeName() string {
 	return u.Mode.String()
 }
 
+// IsPlain reports whether the packet is valid, with a header as engines write it. They ignore other bits, which a byte
+// before the value sets.
+func (u *Unpacked) IsPlain() bool { return u.Err == nil && recognize.PlainHeader(u.Value) }
+
 // Pack returns the packet with another value, compressed in the same mode if it was compressed.
 func (u *Unpacked) Pack(value []byte) []byte {
 	if u.Compressed {

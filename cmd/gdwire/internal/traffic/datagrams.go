@@ -224,6 +224,8 @@ func (g *datagrams) forward(b []byte) {
 	s := shown{packet: b, Unpacked: save.Unpacked{Value: b, Err: errUnknown}}
 	if g.recognize(b) {
 		s = g.show(b, now, &g.framing)
+	} else {
+		g.proposeSkip(&s, &g.framing.Reading)
 	}
 	sent := !s.dropped && (s.Err == nil || !g.options.dropInvalid)
 	if sent {

@@ -60,6 +60,7 @@ type proxyServer struct {
 	changed   int64           // by -set
 	dropped   int64           // by -drop-if
 	failed    map[string]bool // lines of -set of which an error was told
+	proposal  skipProposal
 	bytes     [2]atomic.Int64
 }
 
@@ -107,6 +108,7 @@ type direction struct {
 	parts    chan packets // forwarded and not shown yet
 	next     packets      // of the bytes that were read last
 	offset   int64        // after the latest message
+	skips    skipFinder
 }
 
 // packets are some that arrived at a time.
@@ -358,6 +360,7 @@ type shown struct {
 // show shows a packet that arrived at a time as it is forwarded.
 func (d *direction) show(packet []byte, at time.Time, o *framing) shown {
 	s := shown{packet: packet, Unpacked: o.Unpack(packet)}
+	d.proposeSkip(&s, &o.Reading)
 	if s.Err == nil && d.options.changes.any() {
 		d.change(&s, &o.Reading)
 	}
@@ -377,6 +380,11 @@ func (d *direction) show(packet []byte, at time.Time, o *framing) shown {
 	}
 	d.lines.add(d.Out, line(at, &s, &o.Reading), len(packet))
 	return s
+}
+
+// proposeSkip proposes a -skip with which several packets are values.
+func (d *direction) proposeSkip(s *shown, o *save.Reading) {
+	d.proposal.propose(d.skips.find(s.packet, &s.Unpacked, o), d.logf)
 }
 
 // change does what -drop-if and -set say with a valid packet.

@@ -84,6 +84,7 @@ type listener struct {
 	printer   open.Printer
 	remaining int64 // number of packets until the end, or negative for no end
 	bad       bool  // a packet was invalid
+	proposal  skipProposal
 	err       error // the error that ended the command
 }
 
@@ -133,6 +134,7 @@ func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 	}
 	packets := conn.start(ctx, c)
 	defer conn.stop()
+	var skips skipFinder
 	for p := range l.in.WholePackets(packets) {
 		p.Connection = number
 		if p.Err != nil && !stream.Skippable(p.Err) {
@@ -141,9 +143,11 @@ func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 			}
 			return
 		}
-		if !l.packet(p) {
+		u := l.in.Unpack(p.Raw)
+		if !l.packet(p, &u) {
 			return
 		}
+		l.proposal.propose(skips.find(p.Raw, &u, &l.in.Reading), l.logf)
 	}
 	l.logConn(number, "closed")
 }
@@ -163,7 +167,7 @@ func (l *listener) logConn(number int64, format string, args ...any) {
 }
 
 // packet shows a packet and reports whether to go on.
-func (l *listener) packet(p *save.Packet) bool {
+func (l *listener) packet(p *save.Packet, u *save.Unpacked) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.remaining == 0 || l.err != nil {
@@ -184,11 +188,8 @@ func (l *listener) packet(p *save.Packet) bool {
 		l.stop(failed)
 		return false
 	}
-	if !l.quiet && err == nil {
-		u := l.in.Unpack(p.Raw)
-		if more := following(&u, &l.in.Reading, l.Width); more != "" {
-			fmt.Fprintf(l.Errs, "connection %d, packet %d: %s\n", p.Connection, p.Index, shell.Cut(more, l.Width))
-		}
+	if more := following(u, &l.in.Reading, l.Width); more != "" && !l.quiet {
+		fmt.Fprintf(l.Errs, "connection %d, packet %d: %s\n", p.Connection, p.Index, shell.Cut(more, l.Width))
 	}
 	if err != nil {
 		l.bad = true

@@ -9,7 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/cmdtest"
+	"github.com/gdwire/gdwire/internal/save"
 )
 
 // repeated is a Reader of the same bytes for ever.
@@ -97,5 +99,39 @@ func TestEncodeMessage(t *testing.T) {
 				require.Equal(t, io.EOF, err)
 			}
 		}
+	}
+}
+
+// A -skip is proposed if several packets in a row are values from there, and none from their start.
+func TestSkipFinder(t *testing.T) {
+	value := []byte("\x04\x00\x00\x00\x03\x00\x00\x00abc\x00")
+	after := func(n int) []byte { return append(bytes.Repeat([]byte{0xf3}, n), value...) }
+	two := append(bytes.Clone(value), value...)
+	null := []byte("\xf3\x00\x00\x00\x00")
+	for name, c := range map[string]struct {
+		packets [][]byte
+		want    int
+	}{
+		"one byte":    {[][]byte{after(1), after(1), after(1)}, 1},
+		"two":         {[][]byte{value, after(2), after(2), after(2)}, 2},
+		"four":        {[][]byte{after(4), after(4), after(4)}, 4},
+		"five":        {[][]byte{after(5), after(5), after(5)}, 5},
+		"other":       {[][]byte{after(2), after(1), after(1), after(1)}, 1},
+		"two values":  {[][]byte{after(1), two, after(1), two, after(1)}, 1},
+		"small types": {[][]byte{append([]byte{0}, value...), append([]byte{2}, value...), append([]byte{27}, value...)}, 1},
+		"too few":     {[][]byte{after(1), after(1)}, 0},
+		"interrupted": {[][]byte{after(1), after(1), value, after(1)}, 0},
+		"changing":    {[][]byte{after(1), after(2), after(1), after(2)}, 0},
+		"three bytes": {[][]byte{after(3), after(3), after(3)}, 0},
+		"null":        {[][]byte{null, null, null}, 0},
+		"foreign":     {[][]byte{[]byte("GET /"), nil, []byte("more"), []byte("\xff")}, 0},
+	} {
+		var f skipFinder
+		o, got := save.Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}}, 0
+		for _, packet := range c.packets {
+			u := o.Unpack(packet)
+			got = f.find(packet, &u, &o)
+		}
+		require.Equal(t, c.want, got, name)
 	}
 }

@@ -3,7 +3,9 @@ package traffic
 import (
 	"fmt"
 	"io"
+	"math/bits"
 	"strings"
+	"sync"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
@@ -34,6 +36,51 @@ func following(u *save.Unpacked, o *save.Reading, width int) string {
 		text += ": " + plainText(next, o, width)
 	}
 	return text
+}
+
+// A skipFinder finds the -skip with which packets that are invalid without are values.
+type skipFinder struct {
+	row int    // packets one after the other, and
+	fit uint64 // bit N: all of them are values from byte N
+}
+
+// find adds a packet and returns a -skip that fits several packets, or 0.
+func (f *skipFinder) find(packet []byte, u *save.Unpacked, o *save.Reading) int {
+	const enough = 3
+	switch plain := u.IsPlain(); {
+	case o.Skip > 0, len(packet) == 0, plain && u.Trailing > 0: // which tell nothing
+		return 0
+	case plain:
+		*f = skipFinder{}
+		return 0
+	}
+	fit := uint64(0)
+	for _, n := range save.Skips {
+		if o.BeginsAt(packet, n) && packet[n] != 0 { // null is no evidence
+			fit |= 1 << n
+		}
+	}
+	if f.row == 0 || f.fit&fit == 0 {
+		*f = skipFinder{fit: ^uint64(0)}
+	}
+	f.fit &= fit
+	if f.row++; f.fit == 0 {
+		f.row = 0
+	}
+	if f.row < enough {
+		return 0
+	}
+	return bits.TrailingZeros64(f.fit)
+}
+
+// A skipProposal proposes a -skip, once.
+type skipProposal struct{ sync.Once }
+
+// propose proposes a -skip if it is not 0.
+func (p *skipProposal) propose(n int, logf func(format string, args ...any)) {
+	if n > 0 {
+		p.Do(func() { logf("the values of several packets begin at byte %d: -skip %[1]d shows them", n) })
+	}
 }
 
 // A shortWriter accepts a limited number of bytes.
