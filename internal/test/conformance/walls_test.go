@@ -79,9 +79,9 @@ var barred = map[string]string{
 	"fastPath": "fetch fail misfit readFault errorAt failure",
 }
 
-// backUp holds, for each package with a reading order in CONTRIBUTING.md, the arrows between files
+// backUp holds, for each package with a reading order in order.md, the arrows between files
 // that run back up, and why. An arrow runs from the file that uses a name to the file that declares
-// it, and back up if CONTRIBUTING.md lists the second after the first.
+// it, and back up if order.md lists the second after the first.
 var backUp = map[string]map[string]string{
 	".": {
 		"reader.go → reader_bulk.go": "a Decoder holds the Reader that Payload returns, so that it is allocated once",
@@ -170,7 +170,7 @@ func TestArrows(t *testing.T) {
 			arrows := p.arrows()
 			order, ok := orders[name]
 			if ok {
-				require.ElementsMatch(t, order, p.files, "the reading order in CONTRIBUTING.md")
+				require.ElementsMatch(t, order, p.files, "the reading order in order.md")
 			} else {
 				order = bestOrder(p.files, arrows)
 			}
@@ -201,9 +201,9 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// readingOrders returns the files in the tables of CONTRIBUTING.md, by package.
+// readingOrders returns the files in the tables of order.md, by package.
 func readingOrders(t *testing.T) map[string][]string {
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "CONTRIBUTING.md"))
+	page, err := os.ReadFile("order.md")
 	require.NoError(t, err)
 	orders := map[string][]string{}
 	for _, row := range regexp.MustCompile(`(?m)^\| (\w+\.go) \|`).FindAllSubmatch(page, -1) {
