@@ -382,6 +382,17 @@ func (l *lookahead) takeText(typ Type) textPart {
 	return part
 }
 
+// needsPadding says in the fault of text that only its padding, of pad bytes, is missing. Size is that of the text and the
+// padding. It is a function of its own, because a larger frame of textPart doubles the stack of a connection that waits.
+//
+//go:noinline
+func (l *lookahead) needsPadding(typ Type, total uint32, size, pad int) {
+	f := &l.s.fault
+	if missing := size - (l.s.limit - l.s.r); f.err == io.ErrUnexpectedEOF && missing <= pad {
+		f.err = wrapf(f.err, "%v of %d bytes: %d of %d bytes of padding are missing", typ, total, missing, pad)
+	}
+}
+
 // textPart reads the next chunk of a string of total bytes, of which remaining bytes are still to
 // come. Where a chunk ends depends only on maxChunk and the text, never on how the bytes arrive, so
 // that the tokens of an input are always the same.
@@ -400,9 +411,6 @@ func (l *lookahead) textPart(typ Type, remaining uint64, total uint32) textPart 
 		s.fault = cut
 		return textPart{}
 	}
-	if missing := at + n + pad - (s.limit - s.r); cut.err == io.ErrUnexpectedEOF && last && missing <= pad {
-		cut.err = wrapf(cut.err, "%v of %d bytes: %d of %d bytes of padding are missing", typ, total, missing, wire.Padding(total))
-	}
 	// If the input or Limits.Bytes ends inside the chunk or its padding, the received part is
 	// checked first, because with smaller chunks an error in it would be reported.
 	b := s.buf[s.r:s.limit]
@@ -416,6 +424,7 @@ func (l *lookahead) textPart(typ Type, remaining uint64, total uint32) textPart 
 	}
 	if l.checkText(at, text); !l.failed() && cut.kind != noFault {
 		s.fault = cut
+		l.needsPadding(typ, total, at+n+pad, pad)
 	}
 	if l.failed() {
 		return textPart{}
