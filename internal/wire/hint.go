@@ -43,16 +43,16 @@ func foreign(head []byte) string {
 	return "; the input is text: for JSON, see package gdjson"
 }
 
-// LengthHint describes, for messages, a length of more than max bytes that is none: it is text, or a shorter one in the
+// LengthHint describes, for messages, a length of more than most bytes that is none: it is text, or a shorter one in the
 // other byte order. Otherwise it returns "".
-func LengthHint(length, max int64) string {
+func LengthHint(length, most int64) string {
 	if uint64(length) > math.MaxUint32 {
 		return ""
 	}
 	if foreign(le.AppendUint32(nil, uint32(length))) != "" {
 		return "; the length is text"
 	}
-	if other := bits.ReverseBytes32(uint32(length)); int64(other) <= max && other >= headerSize {
+	if other := bits.ReverseBytes32(uint32(length)); int64(other) <= most && other >= headerSize {
 		return fmt.Sprintf("; in the other byte order, the length is %d bytes", other)
 	}
 	return ""

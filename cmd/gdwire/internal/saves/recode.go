@@ -42,7 +42,7 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 	if err := in.CheckEnd(); err != nil {
 		return err
 	}
-	var content io.Reader = s.Progress(in, in.Source.Size)
+	content := s.Progress(in, in.Source.Size)
 	if len(in.Rivals) > 0 {
 		c, err := in.Content(&in.Reading)
 		if err == nil {
@@ -70,7 +70,7 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 	return err
 }
 
-// outputOf returns how an input is written that is read as as says.
+// outputOf returns how an input is written that as says how to read.
 func (r *recoder) outputOf(in *open.Input, as save.Reading) output {
 	return r.to.apply(output{Reading: as, container: in.Container, key: in.Key})
 }
