@@ -82,4 +82,10 @@
 //
 // A datagram of a PacketPeerUDP is one packet, without a length. A [PacketConn] reads
 // and writes them.
+//
+// # Messages with a type
+//
+// Many games write a byte that says which message follows, and then its value. A program reads the byte and passes the rest
+// to variant.Unmarshal, or to a [gdwire.Decoder]. A packet with length, or a message of a WebSocket, comes from
+// [Conn.NextRaw], whose example shows this, and is written by [Conn.WriteRaw]; a datagram comes from a net.PacketConn.
 package stream

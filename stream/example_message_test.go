@@ -92,6 +92,74 @@ func ExampleServer_ServeMessages() {
 	// EOF
 }
 
+// Messages that begin with a type byte of the game's own: PackedByteArray([1]) + var_to_bytes(position). A program reads the
+// byte, and then the value after it, from a datagram, a message of a WebSocket, or a packet with length on TCP.
+func ExampleConn_NextRaw() {
+	const move, chat = 1, 2
+	handle := func(message []byte) error {
+		if len(message) == 0 {
+			return errors.New("a message without a type")
+		}
+		switch kind, value := message[0], message[1:]; kind {
+		case move:
+			var position variant.Vector2
+			err := variant.Unmarshal(value, &position)
+			fmt.Println("move", position, err)
+			return err
+		case chat:
+			var text string
+			err := variant.Unmarshal(value, &text)
+			fmt.Println("chat", text, err)
+			return err
+		default:
+			return fmt.Errorf("unknown type %d", kind)
+		}
+	}
+	message := func(kind byte, v any) []byte {
+		value, err := variant.Marshal(v)
+		if err != nil {
+			log.Fatal(err)
+		}
+		return append([]byte{kind}, value...)
+	}
+	next := func(c *stream.Conn) error {
+		packet, err := c.NextRaw(nil)
+		if err != nil {
+			return err
+		}
+		return handle(packet)
+	}
+	ctx := context.Background()
+
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer udp.Close()
+	_, _ = udp.WriteTo(message(move, variant.Vector2{X: 1, Y: 2.5}), udp.LocalAddr()) // it sends to itself here
+	datagram := make([]byte, 64<<10)
+	n, _, err := udp.ReadFrom(datagram)
+	if err == nil {
+		err = handle(datagram[:n])
+	}
+
+	ours, theirs := channelPipe() // a program has stream.WebSocket(ws, websocket.CloseStatus)
+	webSocket, player := stream.NewMessageConn(ctx, ours, nil), stream.NewMessageConn(ctx, theirs, nil)
+	go func() { _ = player.WriteRaw(message(chat, "hello")) }()
+	err = errors.Join(err, next(webSocket))
+
+	server, client := net.Pipe() // TCP
+	defer client.Close()
+	tcp := stream.NewConn(ctx, server, nil)
+	defer tcp.Close()
+	go func() { _ = stream.NewWriter(client, nil).WriteRaw(message(3, nil)) }()
+	fmt.Println(errors.Join(err, next(tcp)))
+	// Output:
+	// move Vector2(1.0, 2.5) <nil>
+	// chat hello <nil>
+	// unknown type 3
+}
+
 // Writing a packet by typed calls, without Go values for it.
 func ExampleConn_WritePacket() {
 	server, client := net.Pipe()
