@@ -33,10 +33,6 @@ func (u *Unpacked) ModeName() string {
 	return u.Mode.String()
 }
 
-// IsPlain reports whether the packet is valid, with a header as engines write it. They ignore other bits, which a byte
-// before the value sets.
-func (u *Unpacked) IsPlain() bool { return u.Err == nil && recognize.PlainHeader(u.Value) }
-
 // Pack returns the packet with another value, compressed in the same mode if it was compressed.
 func (u *Unpacked) Pack(value []byte) []byte {
 	if u.Compressed {
@@ -70,6 +66,22 @@ func (o *Reading) BeginsAt(packet []byte, n int) bool {
 		as.Decoder.Format = format
 		return as.isWritten(packet[n:])
 	})
+}
+
+// AreValues reports whether all of a packet is values as engines write them.
+func (o *Reading) AreValues(packet []byte) bool {
+	strict := o.Decoder
+	strict.Strict = true
+	d := gdwire.NewDecoder(nil, &strict)
+	defer d.Release()
+	for len(packet) > 0 {
+		d.ResetBytes(packet) // or strict, it would refuse the bytes after the value
+		if d.SkipValue() != nil {
+			return false
+		}
+		packet = packet[d.InputOffset():]
+	}
+	return true
 }
 
 // unpackInAny is Unpack for a packet that begins with its value.

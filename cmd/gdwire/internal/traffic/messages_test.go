@@ -119,6 +119,7 @@ func TestSkipFinder(t *testing.T) {
 		"other":       {[][]byte{after(2), after(1), after(1), after(1)}, 1},
 		"two values":  {[][]byte{after(1), two, after(1), two, after(1)}, 1},
 		"small types": {[][]byte{append([]byte{0}, value...), append([]byte{2}, value...), append([]byte{27}, value...)}, 1},
+		"numbers":     {[][]byte{append([]byte{1, 0, 0, 0}, value...), append([]byte{5, 0, 0, 0}, value...), append([]byte{1, 0, 0, 0}, value...)}, 4},
 		"too few":     {[][]byte{after(1), after(1)}, 0},
 		"interrupted": {[][]byte{after(1), after(1), value, after(1)}, 0},
 		"changing":    {[][]byte{after(1), after(2), after(1), after(2)}, 0},

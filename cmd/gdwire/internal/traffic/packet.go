@@ -47,10 +47,10 @@ type skipFinder struct {
 // find adds a packet and returns a -skip that fits several packets, or 0.
 func (f *skipFinder) find(packet []byte, u *save.Unpacked, o *save.Reading) int {
 	const enough = 3
-	switch plain := u.IsPlain(); {
-	case o.Skip > 0, len(packet) == 0, plain && u.Trailing > 0: // which tell nothing
+	switch {
+	case o.Skip > 0, len(packet) == 0, u.Trailing > 0 && o.AreValues(packet): // which tell nothing
 		return 0
-	case plain:
+	case u.Err == nil && u.Trailing == 0:
 		*f = skipFinder{}
 		return 0
 	}
