@@ -47,7 +47,7 @@ func command(t *testing.T, job, file string) *exec.Cmd {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	c := exec.CommandContext(t.Context(), self, file)
-	c.Env = append(os.Environ(), jobVariable+"="+job)
+	c.Env = append(os.Environ(), jobVariable+"="+job, testenv.PeakLimit)
 	return c
 }
 

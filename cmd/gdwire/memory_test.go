@@ -210,7 +210,7 @@ func measured(t *testing.T, args ...string) (c *exec.Cmd, peak func() int) {
 	}
 	name := filepath.Join(t.TempDir(), "memory")
 	c = exec.CommandContext(t.Context(), "gdwire", args...)
-	c.Env = append(os.Environ(), memoryVariable+"="+name)
+	c.Env = append(os.Environ(), memoryVariable+"="+name, testenv.PeakLimit)
 	return c, func() (kib int) {
 		b, err := os.ReadFile(name)
 		require.NoError(t, err)

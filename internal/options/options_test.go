@@ -66,6 +66,9 @@ func set(t *testing.T, v reflect.Value, n int) {
 	case v.Kind() == reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		set(t, v.Elem(), n)
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		set(t, v.Index(0), n)
 	case v.Kind() == reflect.Array:
 		set(t, v.Index(0), n)
 	default:
