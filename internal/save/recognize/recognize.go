@@ -243,7 +243,7 @@ func (in *Input) trials() (all []*trial) {
 			for _, format := range formats {
 				if t := in.best(Reading{format, frame}, ends[frame]); !in.sure || t.ending == whole {
 					all = append(all, t)
-					in.sure = in.sure || t.certainty() == Sure
+					in.sure = in.sure || t.certainty() == Sure && !t.open
 				}
 			}
 		}

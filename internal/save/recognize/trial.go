@@ -22,6 +22,7 @@ type trial struct {
 	ending   ending
 	end      int64   // the offset at which the reading says that the input ends at the earliest, or 0 if it does not say
 	trailing bool    // bytes follow a single value without a length
+	open     bool    // nothing tells where the value in a file ends
 	good     int     // packets that are one value
 	unpacked int     // bytes of the content of packets that are compressed
 	evidence float64 // see weigh
@@ -69,6 +70,7 @@ const (
 	godot2   = 32 // few games use it, and it accepts any padding
 	lenient  = 16 // padding or numbers that engines do not write
 	unframed = 60 // several values without lengths
+	openEnd  = 24 // a value whose end is not known: packets of which the last is cut explain it as well
 
 	nearTie  = 4  // the evidence of a rival is less by fewer bits
 	sureBits = 40 // enough for Sure: one value that ends at the end of the input, even if it is improbable
@@ -84,7 +86,7 @@ func (t *trial) weigh() float64 {
 		applies bool
 		bits    float64
 	}{
-		{t.isOld(), godot2}, {!t.strict, lenient}, {t.several, unframed},
+		{t.isOld(), godot2}, {!t.strict, lenient}, {t.several, unframed}, {t.open, openEnd},
 	} {
 		if against.applies {
 			bits -= against.bits
@@ -185,7 +187,7 @@ func (t *trial) readBare() {
 				t.ending = whole
 			}
 		case errors.Is(v.err, io.ErrUnexpectedEOF) && len(in.Head) >= PipeSize:
-			t.ending = whole // it can end anywhere after the head
+			t.ending, t.open = whole, in.Size >= 0 // it can end anywhere after the head
 		case v.err != nil:
 		case left == 0:
 			t.ending, t.end = whole, in.known()
