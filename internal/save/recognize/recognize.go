@@ -230,6 +230,7 @@ func (in *Input) trials() (all []*trial) {
 		formats = []gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2}
 	}
 	in.sure = false
+	open := false // the end of a value is not known
 	var ends [len(frameNames)]int64
 	for _, frame := range frames {
 		ends[frame] = in.lengthsEnd(frame)
@@ -237,18 +238,25 @@ func (in *Input) trials() (all []*trial) {
 	mayBeWhole := func(f Frame) bool { return f == Bare || in.Size < 0 || ends[f] == in.Size }
 	for _, first := range []bool{true, false} { // those that can be sure
 		for _, frame := range frames {
-			if mayBeWhole(frame) != first || in.sure && !first {
+			if mayBeWhole(frame) != first || in.sure && !first && !(open && in.startsWith(frame)) {
 				continue
 			}
 			for _, format := range formats {
-				if t := in.best(Reading{format, frame}, ends[frame]); !in.sure || t.ending == whole {
+				if t := in.best(Reading{format, frame}, ends[frame]); !in.sure || t.ending == whole || open && t.ending == cut {
 					all = append(all, t)
-					in.sure = in.sure || t.certainty() == Sure && !t.open
+					in.sure = in.sure || t.certainty() == Sure
+					open = open || t.open
 				}
 			}
 		}
 	}
 	return all
+}
+
+// startsWith reports whether the head can start with a whole packet.
+func (in *Input) startsWith(f Frame) bool {
+	n := f.length(in.Head)
+	return n >= minPacket && n%4 == 0 && int64(n) <= int64(len(in.Head)-lengthSize)
 }
 
 // best returns the best trial of a reading.
