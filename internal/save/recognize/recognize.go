@@ -230,7 +230,7 @@ func (in *Input) trials() (all []*trial) {
 		formats = []gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2}
 	}
 	in.sure = false
-	open := false // the end of a value is not known
+	open := false // a value can be packets
 	var ends [len(frameNames)]int64
 	for _, frame := range frames {
 		ends[frame] = in.lengthsEnd(frame)

@@ -22,7 +22,7 @@ type trial struct {
 	ending   ending
 	end      int64   // the offset at which the reading says that the input ends at the earliest, or 0 if it does not say
 	trailing bool    // bytes follow a single value without a length
-	open     bool    // nothing tells where the value in a file ends
+	open     bool    // nothing tells where the value in a file ends, which can be packets
 	good     int     // packets that are one value
 	unpacked int     // bytes of the content of packets that are compressed
 	evidence float64 // see weigh
@@ -70,7 +70,6 @@ const (
 	godot2   = 32 // few games use it, and it accepts any padding
 	lenient  = 16 // padding or numbers that engines do not write
 	unframed = 60 // several values without lengths
-	openEnd  = 24 // a value whose end is not known: packets of which the last is cut explain it as well
 
 	nearTie  = 4  // the evidence of a rival is less by fewer bits
 	sureBits = 40 // enough for Sure: one value that ends at the end of the input, even if it is improbable
@@ -86,7 +85,7 @@ func (t *trial) weigh() float64 {
 		applies bool
 		bits    float64
 	}{
-		{t.isOld(), godot2}, {!t.strict, lenient}, {t.several, unframed}, {t.open, openEnd},
+		{t.isOld(), godot2}, {!t.strict, lenient}, {t.several, unframed},
 	} {
 		if against.applies {
 			bits -= against.bits
@@ -110,9 +109,9 @@ func (t *trial) orBetter(other *trial) *trial {
 }
 
 // rivals reports whether there is about as much evidence for t as for the best trial, or damage hides which
-// lengths are right.
+// lengths are right, or the best is a value whose end is not seen and t whole packets before one that is cut.
 func (t *trial) rivals(best *trial) bool {
-	return t.evidence > best.evidence-nearTie || t.evidence > 0 && best.isAstray() && t.Frame != Bare && t.Format == best.Format
+	return t.evidence > best.evidence-nearTie || best.open && t.ending == cut && t.good > 0 || t.evidence > 0 && best.isAstray() && t.Frame != Bare && t.Format == best.Format
 }
 
 // isAstray reports whether nothing confirms the lengths of a damaged input: they are not filled, and end far
@@ -187,7 +186,8 @@ func (t *trial) readBare() {
 				t.ending = whole
 			}
 		case errors.Is(v.err, io.ErrUnexpectedEOF) && len(in.Head) >= PipeSize:
-			t.ending, t.open = whole, in.Size >= 0 // it can end anywhere after the head
+			t.ending = whole // it can end anywhere after the head
+			t.open = in.Size >= 0 && (in.startsWith(U32) || in.startsWith(U32BE))
 		case v.err != nil:
 		case left == 0:
 			t.ending, t.end = whole, in.known()
