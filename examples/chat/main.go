@@ -46,6 +46,9 @@ func main() {
 		}
 		return
 	}
+	if len(os.Args) > 1 {
+		log.Fatal("usage: chat [-gdscript FILE]")
+	}
 	s := &stream.Server{Handler: handle, Options: stream.Options{MaxPacket: 4 << 10}, PacketRate: 200}
 	log.Print("waiting for games on 127.0.0.1:7777")
 	log.Fatal(s.ListenAndServe("127.0.0.1:7777"))
