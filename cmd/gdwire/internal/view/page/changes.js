@@ -35,7 +35,8 @@ export class Changes {
 		if (byId("changes").hidden) byId("changed").textContent = "comparing …";
 		byId("changes").hidden = false;
 		this.request?.abort();
-		const request = this.request = new AbortController();
+		const request = new AbortController();
+		this.request = request;
 		const list = [];
 		let answer = {}, shown = performance.now();
 		try {
