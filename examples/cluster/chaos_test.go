@@ -83,7 +83,11 @@ func (p *player) play(ctx context.Context) {
 			continue // with another process
 		}
 		c := stream.NewConn(ctx, conn, nil)
-		if s, err := p.join(c); err == nil {
+		// Of a process that is paused: all players could wait for it, and nobody play until it goes on.
+		late := time.AfterFunc(joinTimeout, func() { _ = c.Close() })
+		s, err := p.join(c)
+		late.Stop()
+		if err == nil {
 			for err == nil {
 				err = p.receive(s)
 			}
