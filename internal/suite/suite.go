@@ -148,20 +148,33 @@ type Stream struct {
 	Verdict string   `json:"verdict"`
 }
 
-// A File is a line of files.jsonl: a compressed or encrypted file, or what a script compressed.
+// A File is a line of files.jsonl: a compressed or encrypted file, what a script compressed, or what a game writes around
+// values.
 type File struct {
 	ID        string   `json:"id"`
+	Kind      string   `json:"kind,omitempty"`
 	Rules     []string `json:"rules"`
 	File      string   `json:"file,omitempty"`
 	Hex       Hex      `json:"hex,omitempty"`
 	Container string   `json:"container"`
 	Mode      string   `json:"mode,omitempty"`
-	Engine    string   `json:"engine"`
+	Engine    string   `json:"engine,omitempty"`
 	Password  string   `json:"password,omitempty"`
 	Key       Hex      `json:"key,omitempty"`
 	Verdict   string   `json:"verdict,omitempty"`
+	Around    []Around `json:"around,omitempty"`
 	Size      int      `json:"size"`
 	MD5       Hex      `json:"md5"`
+	Edit      Hex      `json:"edit,omitempty"`   // another content
+	Edited    Hex      `json:"edited,omitempty"` // the file with it; nil if a writer must refuse it
+}
+
+// Around is a part of what is around values.
+type Around struct {
+	Offset   int    `json:"offset"`
+	Size     int    `json:"size"`
+	What     string `json:"what"`
+	Doubtful bool   `json:"doubtful,omitempty"`
 }
 
 // Has reports whether the content of the file is p.

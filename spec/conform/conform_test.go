@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
@@ -269,6 +271,16 @@ func TestExtras(t *testing.T) {
 		require.NotEmpty(t, e.judge([]byte("ff")), e.ID)
 	}
 	require.Greater(t, seen[files], 60)
+	lines, err := suite.Files()
+	require.NoError(t, err)
+	for _, f := range lines {
+		for _, e := range all {
+			if e.ID == f.ID && strings.Contains(e.Line, " edit=") {
+				require.Equal(t, f.Edited != nil, e.judge([]byte(hex.EncodeToString(f.Edited))) == "" && e.Valid, f.ID)
+				require.Equal(t, f.Edited == nil, e.judge([]byte(`{"error":""}`)) == "", f.ID)
+			}
+		}
+	}
 	require.Greater(t, seen[native], 100)
 	require.Greater(t, seen[prefixes], 1000)
 	for _, c := range []struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -94,6 +95,17 @@ func fileExercises(c *config) (all []exercise, err error) {
 		e := exercise{ID: f.ID, Kind: "file", Level: files, Rules: f.Rules, Valid: f.Verdict != suite.Invalid, Line: text}
 		e.types = func() []string { return nil }
 		e.judge = func(answer []byte) string { return judgeFile(answer, &f) }
+		all = append(all, e)
+		if f.Edit == nil {
+			continue
+		}
+		sum := md5.Sum(f.Edited)
+		edited := suite.File{Size: len(f.Edited), MD5: sum[:]}
+		if e.Valid = f.Edited != nil; !e.Valid {
+			edited.Verdict = suite.Invalid
+		}
+		e.Line += " edit=" + hex.EncodeToString(f.Edit)
+		e.judge = func(answer []byte) string { return judgeFile(answer, &edited) }
 		all = append(all, e)
 	}
 	return all, nil

@@ -3,7 +3,14 @@ package conformance
 import (
 	"bytes"
 	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash/adler32"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,7 +22,9 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/test/model"
+	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
 	"github.com/stretchr/testify/require"
 )
 
@@ -169,7 +178,170 @@ func suiteFiles(t *testing.T) (all []suite.File) {
 			all = append(all, f)
 		}
 	}
+	for _, l := range layouts {
+		all = append(all, l.line(t, fmt.Sprintf("k-%04d", len(all)+1), written))
+	}
 	return all
+}
+
+// A layout is what a game writes around values, and a line of files.jsonl.
+type layout struct {
+	kind, rules string
+	edit        string // "" if there is none; exact, or refused
+	mode        string // of the values, which are then compressed
+	records     int    // values, or 0 for one
+	file        func(v ...[]byte) []byte
+}
+
+// layouts contains layouts of games, and at the end saves that resemble these.
+var layouts = []layout{
+	{"version and size", "K10 K11 K14 K15", "exact", "", 0, func(v ...[]byte) []byte { return join(le, u32(4), sized(v[0])) }},
+	{"letters", "K10", "exact", "", 0, func(v ...[]byte) []byte { return join(le, "SAVE", v[0]) }},
+	{"name and time", "K10", "exact", "", 0, func(v ...[]byte) []byte { return join(le, sized("user"), uint64(1732550400), sized(v[0])) }},
+	{"size of the content, big-endian", "K9 K11", "", "fastlz", 0, func(v ...[]byte) []byte { return join(binary.BigEndian, u32(52), v[0]) }},
+	{"size of 64 bits", "K9 K11", "", "gzip", 0, func(v ...[]byte) []byte { return join(le, uint64(52), v[0]) }},
+	{"two sizes", "K9 K11", "", "zstd", 0, func(v ...[]byte) []byte { return join(le, "RPL1", u32(52), sized(v[0])) }},
+	{"size of the file, Adler-32 of the content", "K9 K11 K12", "", "deflate", 0, func(v ...[]byte) []byte {
+		return join(le, "ZIPD", u32(2), uint64(20+len(v[0])), adler32.Checksum(ada(3, "Ada")), v[0])
+	}},
+	{"size of what follows, big-endian", "K11", "exact", "", 0, func(v ...[]byte) []byte { return join(binary.BigEndian, u32(4+len(v[0])), u32(7), v[0]) }},
+	{"size and CRC-32", "K11 K12 K15", "exact", "", 0, func(v ...[]byte) []byte {
+		return join(le, "SAV1", u32(len(v[0])), crc32.ChecksumIEEE(v[0]), v[0])
+	}},
+	{"MD5 in hexadecimal", "K12", "exact", "", 0, func(v ...[]byte) []byte { return join(le, fmt.Sprintf("%x", md5.Sum(v[0])), v[0]) }},
+	{"SHA-1 as a text, of what store_var writes", "K12", "exact", "", 0, func(v ...[]byte) []byte {
+		return join(le, sized(fmt.Sprintf("%X", sha1.Sum(sized(v[0])))), sized(v[0]))
+	}},
+	{"SHA-256 of all before it", "K12", "exact", "", 0, func(v ...[]byte) []byte {
+		sum := sha256.Sum256(join(le, "SG01", v[0]))
+		return join(le, "SG01", v[0], sum[:])
+	}},
+	{"CRC-32 of the file with zeros in its place", "K12 K15", "exact", "", 0, func(v ...[]byte) []byte {
+		return join(le, crc32.ChecksumIEEE(join(le, u32(0), sized(v[0]))), sized(v[0]))
+	}},
+	{"size, and CRC-32 of all before it", "K10 K11 K12 K15", "exact", "", 0, func(v ...[]byte) []byte {
+		b := join(le, v[0], u32(len(v[0])))
+		return join(le, b, crc32.ChecksumIEEE(b), "END!")
+	}},
+	{"lengths of 16 bits", "K13", "exact", "", 5, each(func(_ int, v []byte) []byte { return join(le, uint16(len(v)), v) })},
+	{"number of records, time, type", "K11 K13", "exact", "", 5, func(v ...[]byte) []byte {
+		return join(le, "REPL", u32(len(v)), each(func(i int, v []byte) []byte { return join(le, u32(1000+i*i*37), uint8(2), sized(v)) })(v...))
+	}},
+	{"SHA-256 in each record", "K12 K13", "exact", "", 4, each(func(_ int, v []byte) []byte {
+		sum := sha256.Sum256(v)
+		return join(binary.BigEndian, u32(len(v)), sum[:], v)
+	})},
+	{"constant bytes after each value", "K13", "exact", "", 5, each(func(_ int, v []byte) []byte { return join(le, sized(v), u32(7)) })},
+	{"lines of base64", "K13", "exact", "", 4, func(v ...[]byte) []byte {
+		return join(le, "v1.2\n", each(func(_ int, v []byte) []byte { return []byte(base64.StdEncoding.EncodeToString(v) + "\n") })(v...))
+	}},
+	{"length of 8 bits", "K13 K15", "refused", "", 5, each(func(_ int, v []byte) []byte { return join(le, uint8(len(v)), v) })},
+	{"version that is equal to the size", "K15", "refused", "", 0, func(v ...[]byte) []byte { return join(le, u32(52), sized(v[0])) }},
+	{"checksum with a secret", "K10 K15", "exact", "", 0, func(v ...[]byte) []byte {
+		sum := sha256.Sum256([]byte("secret"))
+		return join(le, "SALT", sum[:], v[0])
+	}},
+	{"String of NULs", "K14", "", "", 0, func(v ...[]byte) []byte { return join(le, u32(28), u32(2), u32(4), sized(make([]byte, 60)), v[0]) }},
+	{"PackedByteArray of a save with a header", "K14", "", "", 0, func(v ...[]byte) []byte { return join(le, u32(29), sized(join(le, "SAVE", sized(v[0])))) }},
+	{"PackedByteArray of a compressed save", "K14", "", "gzip", 0, func(v ...[]byte) []byte { return join(le, u32(29), sized(v[0])) }},
+	{"String of base64", "K14", "", "", 0, func(v ...[]byte) []byte {
+		return sized(join(le, u32(4), sized(base64.StdEncoding.EncodeToString(v[0]))))
+	}},
+	{"int that is equal to the size of what follows", "K14", "", "", 0, func(v ...[]byte) []byte { return join(le, u32(28), u32(2), u32(2), sized(v[0])) }},
+	{"values of store_var", "F1 K14", "", "", 3, each(func(_ int, v []byte) []byte { return sized(v) })},
+}
+
+// line returns the line of a layout. files contains compressed values.
+func (l *layout) line(t *testing.T, id string, files []suite.File) suite.File {
+	values := [][]byte{ada(3, "Ada")}
+	for i := 1; i < l.records; i++ {
+		values = append(values, ada(3+i, strings.Repeat("Ada", 1+i%3)))
+	}
+	stored := slices.Clone(values)
+	if l.mode != "" {
+		i := slices.IndexFunc(files, func(f suite.File) bool { return f.Container == "raw" && f.Mode == l.mode && f.Has(values[0]) })
+		stored[0] = files[i].Hex
+	}
+	f := suite.File{ID: id, Kind: l.kind, Rules: strings.Fields(l.rules), Hex: l.file(stored...), Container: "own", Mode: l.mode}
+	s, err := savefile.Read(bytes.NewReader(f.Hex), int64(len(f.Hex)), nil)
+	require.NoError(t, err, l.kind)
+	for _, p := range s.Info.Around {
+		f.Around = append(f.Around, suite.Around{Offset: int(p.Offset), Size: int(p.Size), What: p.What, Doubtful: p.Doubtful})
+	}
+	content := []byte(f.Hex)
+	if isPlain := strings.HasSuffix(l.rules, "K14"); isPlain {
+		require.Empty(t, f.Around, l.kind)
+	} else {
+		content = framed(values)
+		var got [][]byte
+		for d, err := range s.Values() {
+			var v variant.Raw
+			require.NoError(t, errors.Join(err, variant.UnmarshalDecode(d, &v)), l.kind)
+			got = append(got, v.Data)
+		}
+		require.Equal(t, values, got, l.kind)
+	}
+	sum := md5.Sum(content)
+	f.Size, f.MD5 = len(content), sum[:]
+	if l.edit == "" {
+		return f
+	}
+	i := len(values) / 2
+	values[i] = ada(77, strings.Repeat("Ada, Countess of Lovelace", map[string]int{"exact": 1, "refused": 20}[l.edit]))
+	f.Edit = framed(values)
+	require.NoError(t, s.Edit(savefile.Set(fmt.Sprint("$", i), variant.Raw{Data: values[i]})), l.kind)
+	var edited bytes.Buffer
+	if _, err = s.WriteTo(&edited); l.edit == "refused" {
+		require.Error(t, err, l.kind)
+		return f
+	}
+	require.NoError(t, err, l.kind)
+	f.Edited = l.file(values...)
+	require.Equal(t, []byte(f.Edited), edited.Bytes(), l.kind)
+	return f
+}
+
+// ada returns a Dictionary.
+func ada(hp int, name string) []byte {
+	b, err := variant.Marshal(map[string]any{"hp": hp, "name": name})
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// framed returns a value, or values after their lengths.
+func framed(values [][]byte) []byte {
+	if len(values) == 1 {
+		return values[0]
+	}
+	return each(func(_ int, v []byte) []byte { return sized(v) })(values...)
+}
+
+// u32 is a number in a file, and join makes parts one: numbers, and bytes or text.
+func u32(n int) uint32 { return uint32(n) }
+
+func join(order binary.ByteOrder, parts ...any) (b []byte) {
+	for _, p := range parts {
+		if text, ok := p.(string); ok {
+			p = []byte(text)
+		}
+		b, _ = binary.Append(b, order, p)
+	}
+	return b
+}
+
+// sized returns bytes or text after its length.
+func sized[T []byte | string](b T) []byte { return join(le, u32(len(b)), []byte(b)) }
+
+// each returns a file of records.
+func each(record func(i int, v []byte) []byte) func(v ...[]byte) []byte {
+	return func(v ...[]byte) (file []byte) {
+		for i := range v {
+			file = append(file, record(i, v[i])...)
+		}
+		return file
+	}
 }
 
 // wrongPasswords returns lines with passwords that do not open a file.
