@@ -7,9 +7,12 @@ import (
 	"go/importer"
 	"go/token"
 	"go/types"
+	"go/version"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +27,7 @@ import (
 type listedPackage struct {
 	ImportPath, Name, Export string
 	Standard, DepOnly        bool
-	Imports                  []string
+	Imports, Deps            []string
 }
 
 // isPublic reports whether programs import p, a package of this module, to use it. Those of examples
@@ -36,7 +39,7 @@ func (p *listedPackage) isPublic() bool {
 // listPackages returns the packages of this module and all that they import, by path.
 func listPackages(t *testing.T) map[string]*listedPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Export,Standard,DepOnly,Imports", "./...")
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Export,Standard,DepOnly,Imports,Deps", "./...")
 	cmd.Dir = "../../.."
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -68,220 +71,231 @@ func TestTestPackages(t *testing.T) {
 // would make it a third larger.
 func TestForwarderImports(t *testing.T) {
 	const module = "github.com/gdwire/gdwire"
-	all, seen := listPackages(t), map[string]bool{}
-	var walk func(path string)
-	walk = func(path string) {
-		if seen[path] || all[path] == nil {
-			return
-		}
-		seen[path] = true
-		for _, imported := range all[path].Imports {
-			walk(imported)
-		}
-	}
-	walk(module + "/stream")
-	require.True(t, seen[module])
+	imported := listPackages(t)[module+"/stream"].Deps
+	require.Contains(t, imported, module)
 	for _, path := range []string{"/variant", "/gdjson", "/fileaccess", "/savefile"} {
-		require.False(t, seen[module+path], path)
+		require.NotContains(t, imported, module+path)
 	}
 }
 
-// The exported names of public packages mention no type of an internal package or of another
-// module, so that users see what the types are and requirements can change. gdwire.Internal is for
-// this module.
-func TestExportedSignatures(t *testing.T) {
-	all, public := publicPackages(t)
-	for _, pkg := range public {
-		for _, name := range pkg.Scope().Names() {
-			if object := pkg.Scope().Lookup(name); object.Exported() && name != "Internal" {
-				s := signature{all: all, pkg: pkg, seen: map[types.Type]bool{}}
-				s.declaration(object)
-				for _, foreign := range s.foreign {
-					t.Errorf("%s.%s mentions %s", pkg.Name(), name, foreign)
-				}
-			}
-		}
+// The API is what api/next.txt lists, and CHANGELOG.md mentions what differs from the latest release. With
+// GDWIRE_WRITE_API=1, the test rewrites the list.
+func TestAPI(t *testing.T) {
+	next := strings.Join(listAPI(t), "")
+	t.Chdir(filepath.Join("..", "..", ".."))
+	name := filepath.Join("api", "next.txt")
+	if os.Getenv("GDWIRE_WRITE_API") != "" {
+		require.NoError(t, os.WriteFile(name, []byte(next), 0o666))
 	}
-}
+	listed, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Empty(t, differences(string(listed), next), "api/next.txt is old: see CONTRIBUTING.md")
 
-// Constructors take a pointer to options, nil for the defaults. All other calls take ...Options,
-// which they merge.
-func TestOptionsParameters(t *testing.T) {
-	_, public := publicPackages(t)
-	merged := map[string]bool{}
-	for _, pkg := range public {
-		for _, f := range exportedFuncs(pkg) {
-			constructs := false
-			for v := range f.Signature().Results().Variables() {
-				p, ok := v.Type().(*types.Pointer)
-				constructs = constructs || ok && isOf(p.Elem(), pkg)
-			}
-			for v := range f.Signature().Params().Variables() {
-				var form, name string
-				switch p := v.Type().(type) {
-				case *types.Pointer:
-					form, name = "pointer", optionsName(p.Elem())
-				case *types.Slice:
-					form, name = "variadic", optionsName(p.Elem())
-				default:
-					form, name = "value", optionsName(p)
-				}
-				if name == "" {
-					continue
-				}
-				want := map[bool]string{true: "pointer", false: "variadic"}[constructs]
-				require.Equal(t, want, form, "%s.%s", pkg.Name(), f.Name())
-				if form == "variadic" {
-					merged[name] = true
-				}
-			}
-		}
+	releases, err := filepath.Glob(filepath.Join("api", "v*.txt"))
+	require.NoError(t, err)
+	if len(releases) == 0 {
+		return // everything is new
 	}
-	require.Equal(t, map[string]bool{"gdjson.Options": true, "savefile.Options": true, "stream.Options": true, "variant.Options": true}, merged,
-		"add a type to TestMerge of internal/options, and here")
+	latest, err := os.ReadFile(slices.MaxFunc(releases, compareReleases))
+	require.NoError(t, err)
+	changelog, err := os.ReadFile("CHANGELOG.md")
+	require.NoError(t, err)
+	require.Empty(t, unmentioned(string(latest), next, string(changelog)), "not in the section Unreleased of CHANGELOG.md")
 }
 
-// exportedFuncs returns the exported functions and methods of a package.
-func exportedFuncs(pkg *types.Package) (all []*types.Func) {
-	for _, name := range pkg.Scope().Names() {
-		switch o := pkg.Scope().Lookup(name).(type) {
-		case *types.Func:
-			all = append(all, o)
-		case *types.TypeName:
-			for m := range types.NewMethodSet(types.NewPointer(o.Type())).Methods() {
-				all = append(all, m.Obj().(*types.Func))
-			}
-		}
-	}
-	return slices.DeleteFunc(all, func(f *types.Func) bool { return !f.Exported() })
-}
+// mentionedType matches a type in the text of another: the path of its package and its name.
+var mentionedType = regexp.MustCompile(`(\w[\w./-]*)\.(\w+)`)
 
-// isOf reports whether t is a type that pkg declares.
-func isOf(t types.Type, pkg *types.Package) bool {
-	n, ok := t.(*types.Named)
-	return ok && n.Obj().Pkg() == pkg
-}
-
-// optionsName returns the package and name of t if it is options, otherwise "".
-func optionsName(t types.Type) string {
-	if n, ok := t.(*types.Named); ok && strings.HasSuffix(n.Obj().Name(), "Options") {
-		return n.Obj().Pkg().Name() + "." + n.Obj().Name()
-	}
-	return ""
-}
-
-// publicPackages returns what listPackages does, and the exported declarations of packages that
-// programs can import, by path.
-func publicPackages(t *testing.T) (all map[string]*listedPackage, public map[string]*types.Package) {
+// listAPI returns the exported declarations of public packages, one in a line, which begins with the name. Methods are those
+// of embedded types, too. The types they mention are exported by public packages or the standard library, so that users see them
+// and requirements can change; gdwire.Internal is for this module.
+func listAPI(t *testing.T) (lines []string) {
 	t.Helper()
-	all, public = listPackages(t), map[string]*types.Package{}
+	all := listPackages(t)
 	from := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
 		return os.Open(all[path].Export)
 	})
 	for path, p := range all {
-		if p.isPublic() {
-			pkg, err := from.Import(path)
-			require.NoError(t, err)
-			public[path] = pkg
+		if !p.isPublic() {
+			continue
+		}
+		pkg, err := from.Import(path)
+		require.NoError(t, err)
+		add := func(name, kind string, typ types.Type) {
+			text := mentionedType.ReplaceAllStringFunc(textOf(typ), func(mention string) string {
+				parts := mentionedType.FindStringSubmatch(mention)
+				if from := all[parts[1]]; !token.IsExported(parts[2]) || !from.Standard && !from.isPublic() {
+					t.Errorf("%s.%s mentions %s", pkg.Name(), name, mention)
+				}
+				return mention[strings.LastIndex(mention, "/")+1:]
+			})
+			lines = append(lines, fmt.Sprintf("%s.%s %s %s\n", pkg.Name(), name, kind, text))
+		}
+		for _, name := range pkg.Scope().Names() {
+			object := pkg.Scope().Lookup(name)
+			if !object.Exported() || name == "Internal" {
+				continue
+			}
+			switch o := object.(type) {
+			case *types.TypeName:
+				listType(add, o)
+			case *types.Const:
+				add(name, "const "+o.Val().ExactString(), o.Type())
+			case *types.Var:
+				add(name, "var", o.Type())
+			default:
+				add(name, "is", o.Type())
+			}
 		}
 	}
-	require.Greater(t, len(public), 5)
-	return all, public
+	slices.Sort(lines)
+	return lines
 }
 
-// A signature is what users see of a declaration of pkg.
-type signature struct {
-	all     map[string]*listedPackage
-	pkg     *types.Package
-	seen    map[types.Type]bool
-	foreign []string // types that are neither of a public package nor of the standard library
-}
-
-// declaration walks over what an object is declared as.
-func (s *signature) declaration(object types.Object) {
-	t := object.Type()
-	if _, ok := object.(*types.TypeName); !ok {
-		s.walk(t)
-	} else if alias, ok := t.(*types.Alias); ok {
-		s.walk(alias.Rhs())
-	} else {
-		s.named(t.(*types.Named))
-	}
-}
-
-// named walks over the definition and the methods of a type.
-func (s *signature) named(t *types.Named) {
-	s.walk(t.Underlying())
-	for p := range t.TypeParams().TypeParams() {
-		s.walk(p.Constraint())
-	}
-	for m := range t.Methods() {
-		if m.Exported() {
-			s.walk(m.Type())
-		}
-	}
-}
-
-// walk collects the foreign types that t mentions where users see them.
-func (s *signature) walk(t types.Type) {
-	if s.seen[t] {
+// listType lists a type with its fields and methods by add.
+func listType(add func(name, kind string, typ types.Type), o *types.TypeName) {
+	if alias, ok := o.Type().(*types.Alias); ok {
+		add(o.Name(), "alias of", alias.Rhs())
 		return
 	}
-	s.seen[t] = true
-	switch t := t.(type) {
-	case *types.Alias:
-		s.mention(t.Obj())
-	case *types.Named:
-		for arg := range t.TypeArgs().Types() {
-			s.walk(arg)
+	add(o.Name(), "type", o.Type())
+	pointer, values := types.NewMethodSet(types.NewPointer(o.Type())), types.NewMethodSet(o.Type())
+	for m := range pointer.Methods() {
+		receiver := o.Name()
+		if values.Lookup(o.Pkg(), m.Obj().Name()) == nil {
+			receiver = "*" + receiver
 		}
-		s.mention(t.Obj())
-	case *types.Map:
-		s.walk(t.Key())
-		s.walk(t.Elem())
-	case *types.Signature:
-		for p := range t.TypeParams().TypeParams() {
-			s.walk(p.Constraint())
+		if m.Obj().Exported() {
+			add(o.Name()+"."+m.Obj().Name(), "method of "+receiver, m.Type())
 		}
-		for _, list := range []*types.Tuple{t.Params(), t.Results()} {
-			for v := range list.Variables() {
-				s.walk(v.Type())
-			}
+	}
+	if _, ok := o.Type().Underlying().(*types.Struct); !ok {
+		add(o.Name(), "is", o.Type().Underlying())
+	}
+	listFields(add, o.Name(), o.Type())
+}
+
+// listFields lists the fields of a struct, and those of the types it embeds without their names.
+func listFields(add func(name, kind string, typ types.Type), name string, typ types.Type) {
+	s, ok := typ.Underlying().(*types.Struct)
+	for i := 0; ok && i < s.NumFields(); i++ {
+		switch f := s.Field(i); {
+		case f.Exported():
+			add(name+"."+f.Name(), "field", f.Type())
+		case f.Embedded():
+			listFields(add, name, f.Type())
 		}
-	case *types.Struct:
-		for f := range t.Fields() {
-			if f.Exported() || f.Embedded() {
-				s.walk(f.Type())
-			}
-		}
-	case *types.Interface:
-		for m := range t.ExplicitMethods() {
-			if m.Exported() {
-				s.walk(m.Type())
-			}
-		}
-		for e := range t.EmbeddedTypes() {
-			s.walk(e)
-		}
-	case *types.Union:
-		for term := range t.Terms() {
-			s.walk(term.Type())
-		}
-	case interface{ Elem() types.Type }: // pointers, slices, arrays, channels
-		s.walk(t.Elem())
 	}
 }
 
-// mention collects a type that is foreign. What is not exported, such as an embedded type, is
-// walked as a part of what mentions it.
-func (s *signature) mention(object *types.TypeName) {
-	switch pkg := object.Pkg(); {
-	case pkg == nil: // error, any
-	case pkg == s.pkg && !object.Exported():
-		s.declaration(object)
-	case !s.all[pkg.Path()].Standard && !s.all[pkg.Path()].isPublic():
-		s.foreign = append(s.foreign, fmt.Sprint(pkg.Path(), ".", object.Name()))
+// textOf returns the text of a type; that of a function has no names of parameters.
+func textOf(typ types.Type) string {
+	f, ok := typ.(*types.Signature)
+	if !ok {
+		return types.TypeString(typ, nil)
 	}
+	text := "func"
+	for p := range f.TypeParams().TypeParams() {
+		text += fmt.Sprintf("[%s %s]", p, p.Constraint())
+	}
+	for i, tuple := range []*types.Tuple{f.Params(), f.Results()} {
+		var all []string
+		for v := range tuple.Variables() {
+			all = append(all, v.Type().String())
+		}
+		if i == 0 && f.Variadic() {
+			all[len(all)-1] = "..." + strings.TrimPrefix(all[len(all)-1], "[]")
+		}
+		text += " (" + strings.Join(all, ", ") + ")"
+	}
+	return text
+}
+
+// differences returns the lines that only one of two lists contains.
+func differences(a, b string) (lines []string) {
+	for line := range strings.Lines(a + b) {
+		if !strings.Contains("\n"+a, "\n"+line) || !strings.Contains("\n"+b, "\n"+line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// unmentioned returns the names whose lines differ in two lists and that are not between backquotes in the section Unreleased of
+// a changelog. Names of a package or type that is only in one list are covered by the name of the package or type.
+func unmentioned(release, next, changelog string) (names []string) {
+	_, section, _ := strings.Cut(changelog, "\n## Unreleased\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	quoted := strings.Join(regexp.MustCompile("`[^`\n]*`").FindAllString(section, -1), " ")
+	for _, line := range differences(release, next) {
+		name, _, _ := strings.Cut(line, " ")
+		parts := strings.Split(name, ".")
+		outer := 1 // names from the package on
+		for outer < len(parts) && hasName(release, parts[:outer]) && hasName(next, parts[:outer]) {
+			outer++
+		}
+		if !regexp.MustCompile(`\b` + parts[outer-1] + `\b`).MatchString(quoted) {
+			names = append(names, strings.Join(parts[:outer], "."))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// hasName reports whether a list contains a package, type or other name, or names within it.
+func hasName(list string, parts []string) bool {
+	return regexp.MustCompile(`(?m)^` + strings.Join(parts, `\.`) + `\b`).MatchString(list)
+}
+
+// compareReleases compares the versions in the names of two lists.
+func compareReleases(a, b string) int {
+	number := func(name string) string { return "go" + strings.TrimSuffix(filepath.Base(name)[1:], ".txt") }
+	return version.Compare(number(a), number(b))
+}
+
+// The check of CHANGELOG.md finds what differs, and a new or removed package or type by its own name alone.
+func TestUnmentioned(t *testing.T) {
+	const release = "gdwire.Old func(int)\ngdwire.Same func()\ngdwire.T type gdwire.T\ngdwire.T.Close method func() error\n"
+	next := strings.NewReplacer("Old", "New", "Close method func() error", "Close method func()").Replace(release) +
+		"gdwire.T.Field field int\ngdwire.U type gdwire.U\ngdwire.U.F field int\nsave.Open func()\n"
+	for _, c := range []struct{ changelog, want string }{
+		{"", "gdwire.New gdwire.Old gdwire.T.Close gdwire.T.Field gdwire.U save"},
+		{"Old, New", "gdwire.New gdwire.Old gdwire.T.Close gdwire.T.Field gdwire.U save"},
+		{"`Old`, `gdwire.New`, `T.Closed`", "gdwire.T.Close gdwire.T.Field gdwire.U save"},
+		{"`Old`, `New`, `T.Close`, `Field`, `U`, package `save`", ""},
+		{"`Old`, `New`, `Field`, `Close` and\n`F`, `Open`", "gdwire.U save"},
+		{"\n## v0.9.0\n\n`Old`, `New`, `Close`, `Field`, `U`, `save`", "gdwire.New gdwire.Old gdwire.T.Close gdwire.T.Field gdwire.U save"},
+	} {
+		got := unmentioned(release, next, "# Changelog\n\n## Unreleased\n\n"+c.changelog+"\n")
+		require.Equal(t, strings.Fields(c.want), append([]string{}, got...), c.changelog)
+	}
+	require.Empty(t, unmentioned(release, release, ""))
+	require.Positive(t, compareReleases("api/v0.10.txt", "api/v0.9.txt"))
+	require.Positive(t, compareReleases("api/v1.0.txt", "api/v0.10.txt"))
+}
+
+// Constructors take a pointer to options, nil for the defaults. All other calls take ...Options, which they merge.
+func TestOptionsParameters(t *testing.T) {
+	function := regexp.MustCompile(`^(\w+)\.\S+ (?:is|method .*) func(.*)\((.*)\)$`) // package, parameters, results
+	options := regexp.MustCompile(`[( ](\*|\.\.\.|)(\w+\.\w*Options)[,)]`)
+	merged := map[string]bool{}
+	for _, line := range listAPI(t) {
+		f := function.FindStringSubmatch(strings.TrimSpace(line))
+		if f == nil {
+			continue
+		}
+		want := "..."
+		if strings.Contains(", "+f[3], ", *"+f[1]+".") {
+			want = "*"
+		}
+		for _, o := range options.FindAllStringSubmatch(f[2], -1) {
+			require.Equal(t, want, o[1], line)
+			merged[o[2]] = merged[o[2]] || want == "..."
+		}
+	}
+	want := map[string]bool{"gdwire.DecoderOptions": false, "gdwire.EncoderOptions": false, "fileaccess.Options": false,
+		"gdjson.Options": true, "savefile.Options": true, "stream.Options": true, "variant.Options": true}
+	require.Equal(t, want, merged, "add a type that calls merge to TestMerge of internal/options, and here")
 }
 
 // gdwire and fileaccess have a LimitError each, and one ErrLimit.
