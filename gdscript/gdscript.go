@@ -34,10 +34,13 @@
 package gdscript
 
 import (
+	"bytes"
+	_ "embed" // message.gd
 	"fmt"
 	"io"
 	"reflect"
 	"strconv"
+	"strings"
 )
 
 // Write writes a script of Godot 4.4 or later. It contains a class for the type of each message, a
@@ -88,4 +91,186 @@ func Write(w io.Writer, messages ...any) error {
 	out.script(p.enums, p.classes)
 	_, err := w.Write(out.Bytes())
 	return err
+}
+
+// A printer prints the script.
+type printer struct {
+	bytes.Buffer
+	base string // the name of the class that all others extend
+	vars int    // the number of local variables in the function that is printed
+}
+
+// line prints a line after tabs.
+func (p *printer) line(tabs int, format string, args ...any) {
+	p.WriteString(strings.Repeat("\t", tabs))
+	fmt.Fprintf(p, format+"\n", args...)
+}
+
+// local returns a name for a local variable.
+func (p *printer) local(letter string) string {
+	p.vars++
+	return "_" + letter + strconv.Itoa(p.vars)
+}
+
+// maxDepth is how many objects can be nested: 90 ended an unoptimized engine with a stack of 8 MB.
+const maxDepth = "20"
+
+//go:embed message.gd
+var head string
+
+// script prints the script.
+func (p *printer) script(enums []string, classes []*class) {
+	text := strings.NewReplacer("Message", p.base, "# enums", strings.Join(enums, "\n"), "MAX_DEPTH", maxDepth).Replace(head)
+	p.WriteString(strings.Replace(text, "\n\n\n\n", "\n\n", 1)) // without enums
+	for _, c := range classes {
+		p.class(c)
+	}
+}
+
+func (p *printer) class(c *class) {
+	p.line(0, "\nclass %s extends %s:", c.name, p.base)
+	for _, f := range c.fields {
+		p.line(1, "var %s: %s = %s", f.name, f.typ, f.zero)
+	}
+	p.line(0, `
+	## Returns null, and prints an error, if the value is no %[1]s.
+	static func from_variant(_v: Variant) -> %[1]s:
+		var _m := %[1]s.new()
+		var _e := _m.read(_v)
+		if _e == "": return _m
+		push_error("%[1]s" + _e)
+		return null
+`, c.name)
+	p.read(c)
+	p.line(0, "")
+	p.toVariant(c)
+}
+
+// read prints the function read.
+func (p *printer) read(c *class) {
+	p.vars = 0
+	p.line(1, "func read(_v: Variant, _depth := 0) -> String:")
+	p.line(2, "if _depth > %s: return \": nested too deeply\"", maxDepth)
+	p.line(2, "if not _v is %s: return _not(_v, %[1]q)", c.wire)
+	p.line(2, "var _d: %s = _v", c.wire)
+	if c.wire == "Dictionary" {
+		p.line(2, "if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error")
+	}
+	p.line(2, "var _x: Variant")
+	var keys []string
+	for i, f := range c.fields {
+		if f.Embed {
+			p.line(2, "_d = _d.duplicate()")
+			p.line(2, "for _k: String in [%s]: _d.erase(_k)", strings.Join(keys, ", "))
+			p.line(2, "%s = %s", f.name, p.value(2, f.shape, "_d", `""`))
+			continue
+		}
+		key := strconv.Quote(f.Key)
+		keys = append(keys, key)
+		get, has, path := "_d.get("+key+")", "_d.has("+key+")", strconv.Quote("."+f.Key)
+		if c.wire == "Array" {
+			has, path = fmt.Sprintf("_d.size() > %d", i), fmt.Sprintf(`"[%d]"`, i)
+			get = fmt.Sprintf("_d[%d] if %s else null", i, has)
+		}
+		p.line(2, "_x = %s", get)
+		p.line(2, "if _x != null:")
+		p.line(3, "%s = %s", f.name, p.value(3, f.notNull(), "_x", path))
+		if f.canBeNull() {
+			p.line(2, "elif %s: %s = null", has, f.name)
+		}
+		if f.Required {
+			p.line(2, "elif not %s: return %s + \": is missing\"", has, path)
+		}
+	}
+	p.line(2, `return ""`)
+}
+
+// toVariant prints the function to_variant.
+func (p *printer) toVariant(c *class) {
+	p.vars = 0
+	empty := map[string]string{"Array": "[]", "Dictionary": "{}"}[c.wire]
+	p.line(1, "func to_variant(_depth := 0) -> %s:", c.wire)
+	p.line(2, "if _too_deep(_depth): return %s", empty)
+	p.line(2, "var _d := %s", empty)
+	for _, f := range c.fields {
+		switch {
+		case f.Embed:
+			p.line(2, "_d.merge(%s)", p.value(2, f.shape, f.name, ""))
+		case c.wire == "Array":
+			p.line(2, "_d.append(%s)", p.value(2, f.shape, f.name, ""))
+		case !f.OmitZero:
+			p.line(2, "_d[%q] = %s", f.Key, p.value(2, f.shape, f.name, ""))
+		case f.canBeNull() || f.isPlain() || f.elem != nil && f.length == "":
+			p.line(2, "if %s != %s:", f.name, f.zero)
+			p.line(3, "_d[%q] = %s", f.Key, p.value(3, f.notNull(), f.name, ""))
+		default: // what contains objects is compared as it is sent
+			z := p.local("z")
+			p.line(2, "var %s: %s = %s", z, f.typ, f.zero)
+			v, zero := p.value(2, f.shape, f.name, ""), p.value(2, f.shape, z, "")
+			p.line(2, "if %s != %s: _d[%q] = %[1]s", v, zero, f.Key)
+		}
+	}
+	p.line(2, "return _d")
+}
+
+// also contains, for types that a value must have, others that are converted.
+var also = map[string]string{"float": "int", "String": "StringName", "StringName": "String"}
+
+// value prints code for a value of shape s in the local variable x, and returns an expression of the result. With a path,
+// an expression of the text before that of an error, the code returns an error text if x does not fit, and the result is for a
+// variable. Without one, x is a variable, and the result is the value to send.
+func (p *printer) value(tabs int, s *shape, x, path string) string {
+	reads := path != ""
+	switch {
+	case !reads && s.isPlain():
+		return x
+	case s.pointer != nil:
+		v := p.local("v")
+		p.line(tabs, "var %s: Variant = null", v)
+		p.line(tabs, "if %s != null:", x)
+		p.line(tabs+1, "%s = %s", v, p.value(tabs+1, s.pointer, x, path))
+		return v
+	case s.class != nil && reads:
+		o, e := p.local("o"), p.local("e")
+		p.line(tabs, "var %s := %s.new()", o, s.typ)
+		p.line(tabs, "var %s := %s.read(%s, _depth + 1)", e, o, x)
+		p.line(tabs, `if %s != "": return %s + %[1]s`, e, path)
+		return o
+	case s.class != nil:
+		return x + ".to_variant(_depth + 1)"
+	case reads && also[s.accepts] != "":
+		p.line(tabs, "if not (%s is %s or %[1]s is %[3]s): return %[4]s + _not(%[1]s, %[2]q)", x, s.accepts, also[s.accepts], path)
+		return s.accepts + "(" + x + ")"
+	case reads && s.accepts != "":
+		p.line(tabs, "if not %s is %s: return %s + _not(%[1]s, %[2]q)", x, s.accepts, path)
+	}
+	if reads && s.length != "" {
+		p.line(tabs, `if %s.size() != %s: return %s + ": %%d elements into %[2]s" %% %[1]s.size()`, x, s.length, path)
+	}
+	if s.elem == nil {
+		return x
+	}
+	return p.elements(tabs, s, x, path)
+}
+
+// elements prints a loop over the elements of an Array or Dictionary, see value.
+func (p *printer) elements(tabs int, s *shape, x, path string) string {
+	all, i, v := p.local("a"), p.local("i"), p.local("x")
+	typ, empty, loop := "Array", "[]", "int in "+x+".size()"
+	if s.key != nil {
+		typ, empty, loop = "Dictionary", "{}", "Variant in "+x
+	}
+	if path != "" {
+		typ, path = s.typ, path+" + _at("+i+")"
+	}
+	p.line(tabs, "var %s: %s = %s", all, typ, empty)
+	p.line(tabs, "for %s: %s:", i, loop)
+	p.line(tabs+1, "var %s: Variant = %s[%s]", v, x, i)
+	if s.key == nil {
+		p.line(tabs+1, "%s.append(%s)", all, p.value(tabs+1, s.elem, v, path))
+	} else {
+		key := p.value(tabs+1, s.key, i, path)
+		p.line(tabs+1, "%s[%s] = %s", all, key, p.value(tabs+1, s.elem, v, path))
+	}
+	return all
 }

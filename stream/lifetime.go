@@ -4,6 +4,9 @@ import (
 	"context"
 	"io"
 	"net"
+	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -70,4 +73,131 @@ func (c *lifetime) setDeadline(deadline func(time.Time) error, now time.Time, d 
 		return c.cause(err)
 	}
 	return nil
+}
+
+// A handshaker is a connection that begins with a handshake, such as a *tls.Conn.
+type handshaker interface {
+	HandshakeContext(context.Context) error
+}
+
+// A handshake is the handshake of a connection. The first call that reads or writes
+// performs it, within a timeout.
+type handshake struct {
+	conn    handshaker
+	timeout time.Duration
+	done    atomic.Bool
+
+	mu  sync.Mutex
+	err atomic.Pointer[error] // of later calls, written with mu locked
+}
+
+// do performs the handshake unless it is done. Other goroutines wait for it.
+func (h *handshake) do(l *lifetime) error {
+	if h == nil || h.done.Load() {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.failed(); err != nil || h.done.Load() {
+		return err
+	}
+	ctx, cancel := l.ctx, context.CancelFunc(func() {})
+	if h.timeout > 0 {
+		ctx, cancel = context.WithTimeoutCause(ctx, h.timeout, os.ErrDeadlineExceeded)
+	}
+	defer cancel()
+	err := h.conn.HandshakeContext(ctx)
+	if err == nil {
+		h.done.Store(true)
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	later := stickyError(err)
+	h.err.Store(&later)
+	return err
+}
+
+// failed returns the error of calls after the handshake failed, or nil. It waits for nobody.
+func (h *handshake) failed() error {
+	if h == nil {
+		return nil
+	}
+	if err := h.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// isPending reports whether the handshake is not completed.
+func (h *handshake) isPending() bool { return h != nil && !h.done.Load() }
+
+// A deadlineTimer calls expire when a deadline passes. After set returns, expire is not called
+// for an earlier deadline, which a time.Timer alone cannot promise. Deadlines are set for
+// every message and hardly ever pass, so a later deadline leaves the timer as it is: when
+// the timer fires, it is set to the deadline of that moment.
+type deadlineTimer struct {
+	expire func()
+
+	mu    sync.Mutex
+	at    time.Time // the deadline, or zero
+	fires time.Time // when the timer does, or zero
+	timer *time.Timer
+}
+
+// set sets the deadline. The zero time means none.
+func (a *deadlineTimer) set(at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.at = at
+	if at.IsZero() || !a.fires.IsZero() && !a.fires.After(at) {
+		return
+	}
+	a.start(time.Until(at))
+}
+
+// shorten sets the deadline unless there is none, or an earlier one.
+func (a *deadlineTimer) shorten(at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.at.IsZero() && at.Before(a.at) {
+		a.at = at
+		a.start(time.Until(at))
+	}
+}
+
+// start sets the timer to the deadline, which is d from now.
+func (a *deadlineTimer) start(d time.Duration) {
+	a.fires = a.at
+	if a.timer == nil {
+		a.timer = time.AfterFunc(d, a.fire)
+	} else {
+		a.timer.Reset(d)
+	}
+}
+
+func (a *deadlineTimer) fire() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.fires = time.Time{}
+	if a.at.IsZero() {
+		return
+	}
+	if d := time.Until(a.at); d > 0 {
+		a.start(d)
+		return
+	}
+	a.at = time.Time{}
+	a.expire()
+}
+
+// stop ends the timer.
+func (a *deadlineTimer) stop() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.at = time.Time{}
+	if a.timer != nil {
+		a.timer.Stop()
+	}
 }

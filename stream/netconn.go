@@ -3,9 +3,153 @@ package stream
 import (
 	"cmp"
 	"context"
+	"io"
 	"net"
 	"time"
 )
+
+// Close closes the connection. Calls under way, and later calls, return [net.ErrClosed]. Packets that
+// were held back because of Options.BufferWrites are written before, within a second; Close returns an
+// error if they are lost. Closing again does nothing.
+func (c *Conn) Close() error {
+	if err := c.lifetime.Close(); err != nil {
+		return err
+	}
+	return c.writer.takeLost()
+}
+
+// CloseWithCode closes the connection. Over a WebSocket the close frame contains this
+// status code, which is defined in RFC 6455 or from 3000 to 4999, and a reason, which is cut
+// after 123 bytes. Other connections ignore both.
+func (c *Conn) CloseWithCode(code int, reason string) error {
+	c.setEnd(code, reason)
+	return c.Close()
+}
+
+// setEnd sets the close frame that Close will send.
+func (c *Conn) setEnd(code int, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.end = newCloseFrame(code, reason)
+}
+
+// closeFor closes the connection because of err, which calls return, with the close frame of a Server
+// whose handler returned err.
+func (c *Conn) closeFor(err error) {
+	c.setEnd(closeCode(err, c.faults.of(err)))
+	_ = c.lifetime.closeFor(err)
+}
+
+// closeTimeout is how long Close waits for the other side: to accept packets that were
+// held back, and to answer the close frame of a WebSocket.
+const closeTimeout = time.Second
+
+// lingerTimeout is the time for which a Server discards input before it closes a connection. A TCP
+// connection that is closed while input is unread, or that receives more, is reset, and the other side
+// loses the bytes that it has not read yet. A Server therefore closes in two steps, as net/http does:
+// Close ends writing, and after the handler the Server's goroutine discards input, until the other side
+// closes, or for lingerTimeout.
+const lingerTimeout = 500 * time.Millisecond
+
+// A halfCloser is a connection that can be closed for writing alone.
+type halfCloser interface{ CloseWrite() error }
+
+// closeWrite ends writing and interrupts calls that read. It returns false if the connection must be
+// closed at once, because it cannot be closed in two steps, or because a packet is being written
+// or was written in part.
+func (c *Conn) closeWrite() bool {
+	conn, ok := c.conn.(halfCloser)
+	if !ok || c.handshake.isPending() || !c.writer.mu.TryLock() {
+		return false
+	}
+	defer c.writer.mu.Unlock()
+	defer closeAfter(c.conn, notifyTimeout)()
+	if c.writer.err != nil || conn.CloseWrite() != nil {
+		return false
+	}
+	if under := transport(c.conn); under != c.conn { // the end of TLS is not the end of the stream
+		if conn, ok := under.(halfCloser); !ok || conn.CloseWrite() != nil {
+			return false
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.half = !c.hurried
+	return c.half && c.conn.SetReadDeadline(aLongTimeAgo) == nil
+}
+
+// transport returns the connection under TLS, or conn.
+func transport(conn net.Conn) net.Conn {
+	if t, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		return t.NetConn()
+	}
+	return conn
+}
+
+// notifyTimeout is the time for writing the close_notify of TLS. A tls.Conn waits for five seconds
+// if the other side does not read.
+const notifyTimeout = 50 * time.Millisecond
+
+// closeAfter closes the connection under TLS after d, unless stop is called before.
+func closeAfter(conn net.Conn, d time.Duration) (stop func()) {
+	under := transport(conn)
+	if under == conn {
+		return func() {}
+	}
+	timer := time.AfterFunc(d, func() { _ = under.Close() })
+	return func() { timer.Stop() }
+}
+
+// closeConn closes the connection.
+func (c *Conn) closeConn() error {
+	defer closeAfter(c.conn, notifyTimeout)()
+	return c.conn.Close()
+}
+
+// finish closes the connection, if it is still open, after the handler returned err,
+// and counts the packets and bytes that were read.
+func (c *Conn) finish(err error, kind faultKind) {
+	if err == nil && c.draining.Load() {
+		err = ErrServerClosed
+	}
+	_ = c.CloseWithCode(closeCode(err, kind))
+	<-c.closed // if another goroutine, or that of a context which is done, is closing it
+	if c.discarded != nil {
+		<-c.discarded
+	}
+	c.reading.Lock() // after another goroutine of the handler, which Close has interrupted
+	c.reader.countFailed(err)
+	c.mu.Lock()
+	c.count()
+	c.mu.Unlock()
+	c.reading.Unlock()
+	c.linger()
+}
+
+// linger discards input and closes a connection for which Close ended writing.
+func (c *Conn) linger() {
+	c.mu.Lock()
+	half, conn := c.half, c.conn
+	if half {
+		conn = transport(c.conn) // without decryption
+		_ = conn.SetReadDeadline(time.Now().Add(lingerTimeout))
+	}
+	c.mu.Unlock()
+	if half {
+		_, _ = io.Copy(io.Discard, conn)
+		_ = conn.Close()
+	}
+}
+
+// hurry closes a connection at once for which Close ended writing.
+func (c *Conn) hurry() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hurried = true
+	if c.half {
+		_ = transport(c.conn).Close()
+	}
+}
 
 // NewConn returns a Conn over conn and becomes its owner. When ctx is done, the
 // connection is closed and calls return ctx's cause. If o is nil, it uses the zero

@@ -1,10 +1,89 @@
 package variant
 
 import (
+	"encoding"
+	"errors"
+	"fmt"
 	"reflect"
 
 	"github.com/gdwire/gdwire"
 )
+
+// unmarshalText reads text and calls the UnmarshalText of v.
+func (s *decoder) unmarshalText(v reflect.Value) error {
+	text, err := s.readText(variableOf(v), v.Type())
+	if err != nil {
+		return err
+	}
+	if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
+		return s.fail(gdwire.TypeString, v.Type(), err)
+	}
+	return nil
+}
+
+// decodeUnmarshaler calls the UnmarshalVariant of v and checks that it read exactly one value.
+func decodeUnmarshaler(s *decoder, v reflect.Value) error {
+	typ, err := s.d.PeekType()
+	if err != nil {
+		return err
+	}
+	before := s.position()
+	if s.d.PeekKind() == gdwire.KindDictKey {
+		before.index++ // the key of the next pair
+	}
+	if err := v.Addr().Interface().(Unmarshaler).UnmarshalVariant(s.d); err != nil {
+		return s.methodError(v, typ, before, err)
+	}
+	if !before.isOneValueBefore(s.position()) {
+		return s.failMethod(before, typ, v.Type(), fmt.Errorf("%w: UnmarshalVariant must read exactly one value", gdwire.ErrCount))
+	}
+	return nil
+}
+
+// methodError returns the error for v after its method returned err. It reads nothing, because the
+// sender may have sent no more than the method read.
+func (s *decoder) methodError(v reflect.Value, typ gdwire.Type, before position, err error) error {
+	last := export.LastError(s.d)
+	if last == nil || !errors.Is(err, last) {
+		return s.failMethod(before, typ, v.Type(), err)
+	}
+	var at *gdwire.Error
+	if !errors.As(last, &at) || s.d.Err() != nil || isTypeError(err) {
+		return err // of the Reader or the input, or about a value in v
+	}
+	if err == last {
+		at.Err = &TypeError{Go: v.Type(), Err: at.Err}
+		return at
+	}
+	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: v.Type(), Err: err}}
+}
+
+// failMethod returns an Error with a TypeError for a method that was called when a value of type
+// t was next, at the position before. If the method read exactly one value, or nothing, the error
+// is at the value; otherwise it is at the latest token.
+func (s *decoder) failMethod(before position, t gdwire.Type, g reflect.Type, reason error) error {
+	after := s.position()
+	err := s.d.WrapError(nil)
+	if after.offset == before.offset {
+		err = s.d.ReadEnd() // an error at the value, which is not an End
+	}
+	var at *gdwire.Error
+	if !errors.As(err, &at) {
+		return err
+	}
+	if before.isOneValueBefore(after) {
+		at.Offset = before.offset
+	}
+	at.Err = &TypeError{Type: t, Go: g, Err: reason}
+	return at
+}
+
+// position returns the position of s.d.
+func (s *decoder) position() position {
+	p := position{offset: s.d.InputOffset(), depth: s.d.Depth()}
+	p.kind, p.index, _ = s.d.StackIndex(p.depth)
+	return p
+}
 
 // makePointerDecoder returns the function that decodes a t, a pointer. A nil makes the pointer
 // nil. Other values are decoded into the variable that it points to, or into a new variable if

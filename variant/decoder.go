@@ -51,7 +51,7 @@ type decodeFunc func(s *decoder, x variable) error
 
 var decodePlans plans[decodeFunc]
 
-// ownDecoders contains the functions that decode the types of this package, which own.go lists.
+// ownDecoders contains the functions that decode the types of this package, which coders.go lists.
 var ownDecoders = map[reflect.Type]decodeFunc{}
 
 // A decodePlanner builds the plans for decoding.

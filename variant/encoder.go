@@ -39,7 +39,7 @@ type encodeFunc func(s *encoder, x variable) error
 
 var encodePlans plans[encodeFunc]
 
-// ownEncoders contains the functions that encode the types of this package, which own.go lists.
+// ownEncoders contains the functions that encode the types of this package, which coders.go lists.
 var ownEncoders = map[reflect.Type]encodeFunc{}
 
 // A fieldEncoder encodes a field of a struct with the plan of its type.

@@ -14,7 +14,7 @@ type ownType struct {
 }
 
 var (
-	// ownTypes contains the types of this package, which own.go lists.
+	// ownTypes contains the types of this package, which coders.go lists.
 	ownTypes = map[reflect.Type]*ownType{}
 	// mathByType contains the math types among them.
 	mathByType = map[gdwire.Type]reflect.Type{}

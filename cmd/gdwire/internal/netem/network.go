@@ -1,13 +1,79 @@
+// Package netem makes a good network bad, as netem of Linux does: what is sent over a Link arrives late, slowly,
+// in another order, twice or not at all.
 package netem
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/dustin/go-humanize"
 )
+
+// Conditions are those of a network, in each direction. Zero Conditions change nothing.
+type Conditions struct {
+	// Delay is the time from the end of sending to the arrival. With a Jitter, it is another time for each packet,
+	// from Delay-Jitter, but not less than 0, to Delay+Jitter.
+	Delay, Jitter time.Duration
+	// Rate is the number of bits that are sent in a second, one packet after the other; 0 is no limit.
+	Rate float64
+	// Drop, Duplicate and Reorder are shares of the packets, from 0 to 1: of those that do not arrive, arrive
+	// twice, and arrive late by LateTime, so that others overtake them.
+	Drop, Duplicate, Reorder float64
+	// Seed chooses what happens to which packet.
+	Seed uint64
+}
+
+// LateTime is the time by which packets of Reorder are late.
+const LateTime = 100 * time.Millisecond
+
+// A fate is what happens to a packet.
+type fate struct {
+	delay             time.Duration
+	lost, twice, late bool
+}
+
+// fate returns the fate of a packet: it depends on the seed, the link and the key, and on nothing before. One
+// condition does not change what the others do.
+func (c *Conditions) fate(link, key uint64) fate {
+	const distant = 0x9e3779b97f4a7c15 // the links of neighboring seeds differ
+	r := rand.New(rand.NewPCG(c.Seed+link*distant, key))
+	least := max(c.Delay-c.Jitter, 0)
+	return fate{
+		delay: least + time.Duration(r.Float64()*float64(c.Delay+c.Jitter-least)),
+		lost:  r.Float64() < c.Drop,
+		twice: r.Float64() < c.Duplicate,
+		late:  r.Float64() < c.Reorder,
+	}
+}
+
+// A schedule says when the packets of a link arrive.
+type schedule struct {
+	free time.Time // when the packets before are sent
+	last time.Time // when the latest packet arrives that is not late
+}
+
+// arrival returns when a packet of a size in bytes arrives that is given to the link now. Packets that are not late
+// arrive in order.
+func (s *schedule) arrival(now time.Time, size int, rate float64, f fate) time.Time {
+	if s.free.Before(now) {
+		s.free = now
+	}
+	if rate > 0 {
+		s.free = s.free.Add(time.Duration(float64(size) * 8 / rate * float64(time.Second)))
+	}
+	at := s.free.Add(f.delay)
+	if at.Before(s.last) {
+		at = s.last
+	}
+	if f.late {
+		return at.Add(LateTime)
+	}
+	s.last = at
+	return at
+}
 
 // A Kind says what is sent over a Link.
 type Kind int

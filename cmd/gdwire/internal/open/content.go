@@ -1,15 +1,174 @@
 package open
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/envelope"
 )
+
+// Open opens the input of the given name and recognizes it.
+func (o *Flags) Open(s *shell.Stdio, name string) (*Input, error) {
+	source, err := o.OpenSource(s, name)
+	if err != nil {
+		return nil, err
+	}
+	in := &Input{Source: source, Operand: name, infof: s.Infof}
+	if err := o.recognize(s, in); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return in, nil
+}
+
+// recognize finds the format and frame of the input, unless flags give both.
+func (o *Flags) recognize(s *shell.Stdio, in *Input) error {
+	size := int64(-1)
+	if !in.Live {
+		size = in.Size
+	}
+	in.Reading = o.Reading(size)
+	in.Filled = o.Filled
+	known := o.Known()
+	if known.Format && known.Frame {
+		return in.FindContainer(&in.Reading)
+	}
+	r, err := in.Recognize(&in.Reading, known)
+	if err != nil {
+		return err
+	}
+	return o.decide(s, in, r)
+}
+
+// decide accepts the best reading, or returns an error that says why it is not good enough.
+func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
+	const choose = "; to read it anyway, choose -format and -frame"
+	if r.Other != nil {
+		return shell.Choicef("%s is %v, %s%s, and not %v; recode -to %[5]v converts it%s", in.Name, r.Other.Format,
+			frameText(r.Other.Frame), ContainerText(&in.Container), o.Decoder.Format, choose)
+	}
+	switch why := r.Unknown(); {
+	case why == nil:
+	case r.IsEmpty():
+		if !o.NonEmpty {
+			s.Infof("%s is empty", in.Name)
+		}
+		in.Decoder.Format = cmp.Or(in.Decoder.Format, gdwire.Godot4)
+		return nil
+	case len(r.Readings) > 1:
+		return shell.Choicef("%s %w; choose one:%s", in.Name, why, readings(r, in.Reading))
+	case !in.Container.IsPlain() && r.Name != "":
+		return fmt.Errorf("%s is %s%s; gdwire unwrap writes it", in.Name, contained(&in.Container), r.Name)
+	case !in.Container.IsPlain():
+		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, ContainerText(&in.Container), why)
+	case r.IsConverted():
+		return fmt.Errorf("%s %w", in.Name, why)
+	case r.IsJSON():
+		return fmt.Errorf("%s %w; gdwire encode makes values of JSON%s", in.Name, why, choose)
+	case r.Header > 0:
+		return fmt.Errorf("%s %w; -skip %d skips them", in.Name, why, r.Header)
+	default:
+		return fmt.Errorf("%s %w%s", in.Name, why, choose)
+	}
+	in.Recognized = true
+	in.Filled = true // engines write no bytes after a value, so the file is damaged
+	how := r.How()
+	what := fmt.Sprintf("%s%v, %s%s", how, r.Readings[0].Format, frameText(in.Frame), ContainerText(&in.Container))
+	if e := in.Envelope; e != nil {
+		what += ", " + e.String()
+	}
+	s.Damaged = s.Damaged || r.IsDamaged()
+	if r.IsDamaged() || r.IsCut() {
+		in.Unsure = shell.Choicef("%s is %s; to write it, confirm this with %v", in.Name, what, r.Readings[0])
+	}
+	if o.Writes && in.Unsure != nil {
+		return in.Unsure
+	}
+	if s.MessagesShown() || how != "" {
+		s.Infof("%s is %s", in.Name, what)
+	}
+	return nil
+}
+
+// Choice returns err. If it is that output would not be the same in all readings of the input, the user has to choose one.
+func (in *Input) Choice(err error) error {
+	if ambiguous := (*save.AmbiguousError)(nil); errors.As(err, &ambiguous) {
+		return shell.Choicef("%s %w", in.Name, ambiguous)
+	}
+	return err
+}
+
+// readings returns a line for each reading, with the first line that flat shows.
+func readings(r *save.Recognition, as save.Reading) string {
+	var b strings.Builder
+	for _, reading := range r.Readings {
+		fmt.Fprintf(&b, "\n  %v: %s", reading, firstLine(r.Head, as.As(reading)))
+	}
+	return b.String()
+}
+
+// firstLine returns the first line that flat shows.
+func firstLine(head []byte, as save.Reading) string {
+	var out bytes.Buffer
+	s := shell.Capture(&out)
+	v := NewFlatPrinter(s, nil)
+	for p := range as.Packets(bytes.NewReader(head)) {
+		_ = v.Show(p) // an invalid value is shown up to its error
+		break
+	}
+	_ = s.Out.Flush()
+	line, _, _ := strings.Cut(out.String(), "\n")
+	const most = 100
+	return shell.Cut(line, most)
+}
+
+// frameText describes a frame.
+func frameText(f save.Frame) string {
+	if f == save.Bare {
+		return "values without length (-frame none)"
+	}
+	return "packets with length (-frame " + f.String() + ")"
+}
+
+// contained describes a container before the name of its content.
+func contained(info *fileaccess.Info) (text string) {
+	if info.Base64.Text {
+		text = "base64 of "
+	}
+	switch info.Container {
+	case fileaccess.Compressed, fileaccess.Raw:
+		text += info.Mode.String() + "-compressed "
+	case fileaccess.Encrypted:
+		text += "encrypted "
+	}
+	return text
+}
+
+// ContainerText describes a container, after a comma.
+func ContainerText(info *fileaccess.Info) (text string) {
+	switch info.Container {
+	case fileaccess.Compressed:
+		text = ", compressed with " + info.Mode.String()
+	case fileaccess.Raw:
+		text = ", compressed with " + info.Mode.String() + " as by a script"
+	case fileaccess.Encrypted:
+		text = ", encrypted as by " + info.Layout.String()
+		if info.Layout == fileaccess.LayoutGodot3 {
+			text = ", encrypted as by godot2 and godot3"
+		}
+	}
+	if info.Base64.Text {
+		text += ", in base64"
+	}
+	return text
+}
 
 // OpenContent opens an input that is read several times.
 func (o *Flags) OpenContent(s *shell.Stdio, name string) (*Input, *save.Content, error) {
@@ -65,4 +224,52 @@ func (o *Flags) WriteContainer(s *shell.Stdio, e *envelope.Envelope, info fileac
 		return shell.Choicef("%w; -keep %d keeps it, and -derive %[2]d writes it anew", doubt, doubt.Offset)
 	}
 	return err
+}
+
+// ShowFile shows the packets of the file of the given name.
+func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) error {
+	in, err := o.Open(s, name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	v := newPrinter(s, in)
+	var r io.Reader = in
+	if quiet := v.end != nil; quiet || !s.IsTerminal {
+		r = s.Progress(r, in.Source.Size)
+	}
+	v.Damage = in.CheckEnd
+	if v.zeros != nil && in.Recognized {
+		tail := &tailReader{r: r}
+		v.Damage = func() error { return tail.zeros(v.zeros, in) }
+		r = tail
+	}
+	return Show(s, in.Packets(r), v, in.Live)
+}
+
+// A tailReader finds the zeros at the end of its input.
+type tailReader struct {
+	r    io.Reader
+	n    int64
+	from int64 // the offset of the zeros
+}
+
+func (t *tailReader) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	if used := len(bytes.TrimRight(p[:n], "\x00")); used > 0 {
+		t.from = t.n + int64(used)
+	}
+	t.n += int64(n)
+	return n, err
+}
+
+// zeros returns an error if values were made of zeros. It reads the bytes after an invalid value.
+func (t *tailReader) zeros(z *save.Zeros, in *Input) error {
+	if !in.Live {
+		_, _ = io.Copy(io.Discard, t)
+	}
+	if t.n-t.from < save.MinZeros {
+		return nil
+	}
+	return zerosError(z.End(t.from, in.Framed()), in.Name)
 }

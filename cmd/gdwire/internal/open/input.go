@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
-
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
+	"golang.org/x/term"
 )
 
 // An Input is an opened input, and how it is read.
@@ -78,4 +82,73 @@ func (in *Input) CheckEnd() error {
 		return err
 	}
 	return in.CheckZeros(c)
+}
+
+// pipeWait is the time after which the user is told that a pipe is not written to. Tests change it.
+var pipeWait = time.Second
+
+// noteWaiting says that the command waits for the writer of a pipe, unless stop is called before pipeWait.
+func noteWaiting(s *shell.Stdio, name string) (stop func()) {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return func() {}
+	}
+	noted := make(chan struct{})
+	wait := time.AfterFunc(pipeWait, func() {
+		defer close(noted)
+		s.Logf("%s is a pipe; waiting for a program that writes to it", name)
+	})
+	return func() {
+		if !wait.Stop() {
+			<-noted
+		}
+	}
+}
+
+// Container returns the options for the container of an input. The content of a regular file is not limited, unless it
+// is held.
+func (o *Flags) Container(s *shell.Stdio, in *save.Input) fileaccess.Options {
+	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return o.Keys.Key(s, in.Name) }}
+	if o.raw != nil {
+		fo.Raw, fo.Mode = true, *o.raw
+	}
+	if fo.Limits.Size = o.maxContent; !in.Live && !o.Held && fo.Limits.Size == 0 {
+		fo.Limits.Size = -1
+	}
+	return fo
+}
+
+// File opens the file of the given name, or standard input. If it is a save, the output of
+// a command that edits may replace it.
+func File(s *shell.Stdio, name string, saved bool) (*save.Input, error) {
+	if save.IsStdin(name) {
+		s.InputRead = true
+		if f, ok := s.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			s.Logf("reading from the terminal; end with Ctrl-D, or Ctrl-Z and Enter on Windows")
+		}
+	}
+	stop := noteWaiting(s, name)
+	in, err := save.Open(name, s.In)
+	stop()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ReplacedBy(in.Name, in.Path, in.Info, saved); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return in, nil
+}
+
+// OpenSource opens the input of the given name, and its container if it is compressed or
+// encrypted.
+func (o *Flags) OpenSource(s *shell.Stdio, name string) (*save.Source, error) {
+	in, err := File(s, name, true)
+	if err != nil {
+		return nil, err
+	}
+	source, err := in.Source(&save.SourceOptions{Container: o.Container(s, in), Skip: o.Skip, KeepHeader: s.Edits, Whole: s.Edits, Packets: o.Packets, Keep: o.keep, Derive: o.derive})
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return source, nil
 }

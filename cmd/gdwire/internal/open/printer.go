@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/text"
 )
@@ -102,4 +104,26 @@ func Show(s *shell.Stdio, packets iter.Seq[*save.Packet], v Printer, live bool) 
 		v.end(damage)
 	}
 	return cmp.Or(damage, bad)
+}
+
+// NewJSONPrinter returns the constructor of a Printer that shows each value as a line of JSON, which ends early after an error.
+func NewJSONPrinter(o gdjson.Options) NewPrinter {
+	o.EscapeForTerminal = true
+	return func(s *shell.Stdio, _ *Input) Printer {
+		return Printer{Show: func(p *save.Packet) error { return showJSON(s, p, o) }}
+	}
+}
+
+func showJSON(s *shell.Stdio, p *save.Packet, o gdjson.Options) error {
+	err := p.Err
+	if err == nil {
+		if err = gdjson.ToJSON(s.Out, p.Decoder, o); p.Index > 0 && err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		err = p.Finish(err)
+	}
+	if _, failed := io.WriteString(s.Out, "\n"); failed != nil {
+		return failed
+	}
+	return err
 }

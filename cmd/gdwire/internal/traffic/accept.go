@@ -1,16 +1,19 @@
 package traffic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -117,4 +120,110 @@ func retry[T any](ctx context.Context, logErr func(error), try func() (T, error)
 		case <-ctx.Done():
 		}
 	}
+}
+
+// MaxBusy is the maximum number of connections whose packets are read at the same time, and maxBusyBytes of the bytes that
+// they can hold together: each a packet of -max-packet bytes. Packets of other connections wait.
+const (
+	MaxBusy      = 256
+	maxBusyBytes = 256 << 20
+)
+
+// maxPacket returns the largest length of a packet.
+func maxPacket(o *save.Reading) int64 {
+	if o.MaxPacket < 0 {
+		return math.MaxUint32
+	}
+	return cmp.Or(o.MaxPacket, stream.DefaultMaxPacket)
+}
+
+// maxBusy returns how many connections can be busy with packets of a size.
+func maxBusy(maxPacket int64) int64 { return max(1, min(MaxBusy, maxBusyBytes/maxPacket)) }
+
+// maxKept is the size in bytes of the largest packet whose memory is kept for the next.
+const maxKept = 16 << 10
+
+// A turnListener accepts connections that take turns.
+type turnListener struct {
+	net.Listener
+	busy chan struct{} // contains an element for each connection whose packet is read
+}
+
+func newTurnListener(ln net.Listener, maxPacket int64) *turnListener {
+	return &turnListener{ln, make(chan struct{}, maxBusy(maxPacket))}
+}
+
+// Accept returns the next connection, a *turnConn.
+func (l *turnListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &turnConn{Conn: conn, busy: l.busy}, nil
+}
+
+// A turnConn is a connection that is busy from the first byte of a packet until it waits for the first
+// byte of another. Silent connections, of any number, keep no other from being read.
+type turnConn struct {
+	net.Conn
+	busy   chan struct{}
+	ctx    context.Context
+	packet *stream.Conn // which reads from this connection; nil without turns
+	in     int64        // the number of bytes that were read
+	isBusy bool
+}
+
+// start begins the turns of the connection, which c reads, and returns its packets.
+func (t *turnConn) start(ctx context.Context, c *stream.Conn) turnPackets {
+	t.ctx, t.packet = ctx, c
+	return turnPackets{c}
+}
+
+// Read reads bytes. After the first byte of a packet it waits until less than maxBusy connections are
+// busy, before the timeout of the packet begins.
+func (t *turnConn) Read(p []byte) (int, error) {
+	if t.packet == nil {
+		return t.Conn.Read(p)
+	}
+	if t.in == t.packet.PacketOffset()+t.packet.PacketSize() { // all packets were read whole, and shown
+		t.end()
+	}
+	n, err := t.Conn.Read(p)
+	t.in += int64(n)
+	if n > 0 && !t.isBusy {
+		select {
+		case t.busy <- struct{}{}:
+			t.isBusy = true
+		case <-t.ctx.Done():
+		}
+	}
+	return n, err
+}
+
+// stop ends the turns. What is read afterwards is discarded.
+func (t *turnConn) stop() {
+	t.end()
+	t.packet = nil
+}
+
+// end ends a turn, if there is one.
+func (t *turnConn) end() {
+	if t.isBusy {
+		<-t.busy
+		t.isBusy = false
+	}
+}
+
+// CloseWrite closes the writing side, as those of TCP and Unix sockets do.
+func (t *turnConn) CloseWrite() error { return t.Conn.(interface{ CloseWrite() error }).CloseWrite() }
+
+// turnPackets are the packets of a turnConn. Those of silent connections hold little memory.
+type turnPackets struct{ *stream.Conn }
+
+// NextRaw returns the next packet, in dst if that is small.
+func (t turnPackets) NextRaw(dst []byte) ([]byte, error) {
+	if cap(dst) > maxKept {
+		dst = nil
+	}
+	return t.Conn.NextRaw(dst)
 }

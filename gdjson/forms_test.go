@@ -5,11 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/stretchr/testify/require"
 )
 
 // shapeCases contains math types, packed arrays and declared types.

@@ -8,6 +8,121 @@ import (
 	"slices"
 )
 
+// A Reader reads the content of a file. Errors stay. It need not be closed.
+type Reader struct {
+	r    io.Reader
+	info Info
+	err  error
+}
+
+// NewReader recognizes a file by its first four bytes and returns a Reader of its content.
+// A file that begins with other bytes, or is shorter, is Plain; see Info. With Options.Raw, it
+// returns a Reader of a stream that PackedByteArray.compress returned, in constant memory.
+//
+// It reads the header, and the sizes of all blocks of a compressed file. It reads all of an
+// encrypted file if Options.MaxBuffered or seeking permits, and then returns [ErrPassword] for
+// a wrong password. For longer encrypted input that cannot seek, Read returns ErrPassword
+// instead of io.EOF.
+//
+// NewReader reads no byte after the end of the container from r; a Raw stream is all of r. Content that is itself a
+// container is not opened; pass the Reader to another NewReader to open it.
+func NewReader(r io.Reader, o *Options) (*Reader, error) {
+	if o == nil {
+		o = new(Options)
+	}
+	src := &source{r: r}
+	open := openRaw
+	if !o.Raw {
+		open = openFile
+	}
+	var file []byte
+	var form Base64
+	if o.Base64 {
+		var err error
+		limits := o.Limits.bounds()
+		if file, form, err = decodeBase64(src, &limits); err != nil && len(file) == 0 {
+			return nil, err
+		}
+		src = &source{r: bytes.NewReader(file)}
+		if err != nil {
+			src.r = io.MultiReader(src.r, &failed{err})
+		}
+	}
+	content, info, err := open(src, o)
+	if err != nil {
+		return nil, err
+	}
+	if info.Base64 = form; form.Text && info.Container == Plain {
+		info.Size = int64(len(file))
+	}
+	return &Reader{r: content, info: info}, nil
+}
+
+// failed is a Reader that returns an error.
+type failed struct{ err error }
+
+func (f *failed) Read([]byte) (int, error) { return 0, f.err }
+
+// openFile opens a file by its first bytes.
+func openFile(src *source, o *Options) (io.Reader, Info, error) {
+	magic := make([]byte, magicBytes)
+	n, err := io.ReadFull(src, magic)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, Info{}, err
+	}
+	switch string(magic[:n]) {
+	case magicCompressed:
+		return openCompressed(src, o)
+	case magicEncrypted:
+		return openEncrypted(src, o)
+	}
+	return io.MultiReader(bytes.NewReader(magic[:n]), src), Info{Size: -1}, nil
+}
+
+// Info returns a description of the file.
+func (r *Reader) Info() Info { return r.info }
+
+// Read reads the content. It returns io.EOF at the end of a complete and valid file.
+func (r *Reader) Read(p []byte) (n int, err error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, r.err = r.r.Read(p)
+	return n, r.err
+}
+
+// NewWriter returns a Writer of a file of the kind that info describes: plain, compressed,
+// encrypted with key, or a raw stream, and in base64 text if info.Base64 says so. Close completes the file and does not close w.
+func NewWriter(w io.Writer, info Info, key *Key) (io.WriteCloser, error) {
+	if info.Base64.Text {
+		text := newBase64Writer(w, info.Base64)
+		info.Base64 = Base64{}
+		file, err := NewWriter(text, info, key)
+		if err != nil {
+			return nil, err
+		}
+		return &textWriter{file: file, text: text}, nil
+	}
+	var out io.WriteCloser
+	var err error
+	switch info.Container {
+	case Plain:
+		out = &plainWriter{w: w}
+	case Compressed:
+		out, err = NewCompressedWriter(w, info.Mode, info.BlockSize)
+	case Encrypted:
+		out, err = NewEncryptedWriter(w, info.Layout, key)
+	case Raw:
+		out, err = newRawWriter(w, info.Mode)
+	default:
+		err = errorf(0, ErrContainer, "%d", info.Container)
+	}
+	if err != nil {
+		return nil, err // not a nil pointer in an interface
+	}
+	return out, nil
+}
+
 // Compress appends src to dst, compressed as PackedByteArray.compress(mode) does, and returns
 // the extended slice. If src overlaps the capacity of dst, the result is new memory. The only error is that of a mode that engines do not write, which wraps
 // [ErrMode].

@@ -10,10 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gdwire/gdwire/stream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/gdwire/gdwire/stream"
 )
 
 // TestUnreadInput ends connections whose clients send without a pause: the clients receive all that

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/gdwire/gdwire"
+	"github.com/stretchr/testify/require"
 )
 
 func TestOwnTypes(t *testing.T) {
@@ -52,7 +51,7 @@ func TestOwnTypes(t *testing.T) {
 func TestVariantMathTypes(t *testing.T) {
 	for _, typ := range gdwire.Types() {
 		if n, _ := typ.Components(); n > 0 {
-			require.NotNil(t, mathByType[typ], "declare a type for %v in types.go and add it in own.go", typ)
+			require.NotNil(t, mathByType[typ], "declare a type for %v in types.go and add it in coders.go", typ)
 		}
 	}
 }

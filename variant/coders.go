@@ -1,0 +1,294 @@
+package variant
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/gdwire/gdwire"
+)
+
+func init() { // the functions refer to the tables
+	addOwnMath[Vector2](gdwire.TypeVector2)
+	addOwnMath[Vector2i](gdwire.TypeVector2i)
+	addOwnMath[Vector3](gdwire.TypeVector3)
+	addOwnMath[Vector3i](gdwire.TypeVector3i)
+	addOwnMath[Vector4](gdwire.TypeVector4)
+	addOwnMath[Vector4i](gdwire.TypeVector4i)
+	addOwnMath[Rect2](gdwire.TypeRect2)
+	addOwnMath[Rect2i](gdwire.TypeRect2i)
+	addOwnMath[Plane](gdwire.TypePlane)
+	addOwnMath[Quaternion](gdwire.TypeQuaternion)
+	addOwnMath[AABB](gdwire.TypeAABB)
+	addOwnMath[Transform2D](gdwire.TypeTransform2D)
+	addOwnMath[Basis](gdwire.TypeBasis)
+	addOwnMath[Transform3D](gdwire.TypeTransform3D)
+	addOwnMath[Projection](gdwire.TypeProjection)
+	addOwnMath[Color](gdwire.TypeColor)
+
+	addOwn(gdwire.TypeStringName, (*encoder).stringName, (*decoder).stringName)
+	addOwn(gdwire.TypeNodePath, (*encoder).nodePath, (*decoder).nodePath)
+	addOwn(gdwire.TypeRID, (*encoder).rid, (*decoder).rid)
+	addOwn(gdwire.TypeObject, (*encoder).objectID, (*decoder).objectID)
+	addOwn(gdwire.TypeSignal, (*encoder).signal, (*decoder).signal)
+	addOwn(gdwire.TypeCallable, (*encoder).callable, (*decoder).callable)
+	addOwn(gdwire.TypeObject, (*encoder).object, (*decoder).object)
+	addOwn(gdwire.TypeImage, (*encoder).image, (*decoder).image)
+	addOwn(gdwire.TypeInputEvent, (*encoder).inputEvent, (*decoder).inputEvent)
+	addOwn(gdwire.TypeArray, (*encoder).array, (*decoder).array)
+	addOwn(gdwire.TypeDictionary, (*encoder).dictionary, (*decoder).dictionary)
+	addOwn(0, (*encoder).raw, (*decoder).raw)
+}
+
+// addOwn adds T to the types of this package, with functions that write and read a T.
+func addOwn[T any](typ gdwire.Type, encode func(*encoder, *T) error, decode func(*decoder, *T) error) {
+	t := reflect.TypeFor[T]()
+	ownTypes[t] = &ownType{typ: typ}
+	ownEncoders[t] = func(s *encoder, x variable) error { return encode(s, pointer[T](x)) }
+	ownDecoders[t] = func(s *decoder, x variable) error { return decode(s, pointer[T](x)) }
+}
+
+// addOwnMath adds T, a math type, to the types of this package.
+func addOwnMath[T any](typ gdwire.Type) {
+	t := reflect.TypeFor[T]()
+	m, _ := componentsOf(t)
+	ownTypes[t], mathByType[typ] = &ownType{typ, &m}, t
+	ownEncoders[t], ownDecoders[t] = makeMathEncoder(m, typ), makeMathDecoder(m, typ)
+}
+
+func init() {
+	decodePlans.build = func(r *planner[decodeFunc], key planKey) (decodeFunc, error) {
+		return decodePlanner{r}.makeDecoder(key)
+	}
+}
+
+// makeDecoder returns the function that decodes the Go type of key. It depends on the methods of
+// the type, on whether it is a type of this package, or on its kind, in this order. Values of other
+// types than the type= in key that the Go type can hold are decoded, too, but can take longer.
+func (b decodePlanner) makeDecoder(key planKey) (decodeFunc, error) {
+	t := key.typ
+	switch {
+	case key.isKey:
+		return b.makeKeyDecoder(t)
+	case t.Kind() == reflect.Pointer:
+		return b.makePointerDecoder(t, key.wire)
+	case t.Kind() != reflect.Interface:
+		p := reflect.PointerTo(t)
+		switch own := ownDecoders[t]; {
+		case p.Implements(unmarshalerType):
+			return reflected(t, decodeUnmarshaler), checkMethod(t, unmarshalerType)
+		case own != nil:
+			return own, nil
+		case p.Implements(textUnmarshalerType):
+			return b.makeTextUnmarshalerDecoder(t), checkMethod(t, textUnmarshalerType)
+		}
+	}
+	return b.makeDefaultDecoder(t, key.wire)
+}
+
+// makeDefaultDecoder returns the function that decodes a t by its kind, regardless of methods.
+func (b decodePlanner) makeDefaultDecoder(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
+	switch t.Kind() {
+	case reflect.Bool:
+		return makeScalarDecoder(t, (*gdwire.Decoder).ReadBool), nil
+	case reflect.Int:
+		if t.Size() == 8 {
+			return makeScalarDecoder(t, readInt), nil
+		}
+		return makeScalarDecoder(t, gdwire.ReadInteger[int]), nil
+	case reflect.Int8:
+		return makeScalarDecoder(t, gdwire.ReadInteger[int8]), nil
+	case reflect.Int16:
+		return makeScalarDecoder(t, gdwire.ReadInteger[int16]), nil
+	case reflect.Int32:
+		return makeScalarDecoder(t, gdwire.ReadInteger[int32]), nil
+	case reflect.Int64:
+		return makeScalarDecoder(t, (*gdwire.Decoder).ReadInt), nil
+	case reflect.Uint:
+		return makeScalarDecoder(t, gdwire.ReadInteger[uint]), nil
+	case reflect.Uint8:
+		return makeScalarDecoder(t, gdwire.ReadInteger[uint8]), nil
+	case reflect.Uint16:
+		return makeScalarDecoder(t, gdwire.ReadInteger[uint16]), nil
+	case reflect.Uint32:
+		return makeScalarDecoder(t, gdwire.ReadInteger[uint32]), nil
+	case reflect.Uint64:
+		return makeScalarDecoder(t, gdwire.ReadInteger[uint64]), nil
+	case reflect.Uintptr:
+		return makeScalarDecoder(t, gdwire.ReadInteger[uintptr]), nil
+	case reflect.Float32:
+		return makeScalarDecoder(t, (*gdwire.Decoder).ReadFloat32), nil
+	case reflect.Float64:
+		return makeScalarDecoder(t, (*gdwire.Decoder).ReadFloat), nil
+	case reflect.String:
+		if wire == gdwire.TypeNodePath {
+			return makeNodePathDecoder(t), nil
+		}
+		return makeStringDecoder(t), nil
+	case reflect.Interface:
+		if t.NumMethod() == 0 {
+			return decodeAny, nil
+		}
+		return reflected(t, decodeInterface), nil
+	case reflect.Slice:
+		return b.makeSliceDecoder(t)
+	case reflect.Array:
+		return b.makeArrayDecoder(t, wire)
+	case reflect.Map:
+		return b.makeMapDecoder(t)
+	case reflect.Struct:
+		return b.makeStructDecoder(t)
+	}
+	return nil, fmt.Errorf("%v has no Variant type", t)
+}
+
+// makeTextUnmarshalerDecoder returns the function that decodes a t, a TextUnmarshaler.
+// UnmarshalText decodes text; other values are decoded by the kind of t.
+func (b decodePlanner) makeTextUnmarshalerDecoder(t reflect.Type) decodeFunc {
+	kind, kindErr := b.try(func() (decodeFunc, error) { return b.makeDefaultDecoder(t, 0) })
+	return func(s *decoder, x variable) error {
+		typ, err := s.d.PeekType()
+		switch {
+		case err != nil:
+			return err
+		case isTextType(typ):
+			return s.unmarshalText(valueOf(x, t))
+		case kindErr != nil:
+			return s.nilOrTypeError(valueOf(x, t), nil)
+		}
+		return kind(s, x)
+	}
+}
+
+// makeKeyDecoder returns the function that decodes keys of type t. It does not use Unmarshaler.
+func (b decodePlanner) makeKeyDecoder(t reflect.Type) (decodeFunc, error) {
+	if err := checkKey(t, textUnmarshalerType); err != nil {
+		return nil, err
+	}
+	switch own := ownDecoders[t]; {
+	case own != nil:
+		return own, nil
+	case t.Kind() == reflect.Interface:
+		return reflected(t, decodeAnyKey), nil
+	case reflect.PointerTo(t).Implements(textUnmarshalerType):
+		return reflected(t, (*decoder).textKey), checkMethod(t, textUnmarshalerType)
+	}
+	return b.makeDefaultDecoder(t, 0)
+}
+
+// textKey reads a key into v, a TextUnmarshaler.
+func (s *decoder) textKey(v reflect.Value) error {
+	switch t, err := s.d.PeekType(); {
+	case err != nil:
+		return err
+	case t == gdwire.TypeNil: // UnmarshalText cannot tell it from an empty text
+		v.SetZero()
+		return s.d.ReadNil()
+	}
+	return s.unmarshalText(v)
+}
+
+// decodeAnyKey reads a key into v, a zero interface.
+func decodeAnyKey(s *decoder, v reflect.Value) error {
+	x, err := s.anyKey()
+	if err == nil && x != nil {
+		v.Set(reflect.ValueOf(x))
+	}
+	return err
+}
+
+func init() {
+	encodePlans.build = func(r *planner[encodeFunc], key planKey) (encodeFunc, error) {
+		return encodePlanner{r}.makeEncoder(key)
+	}
+}
+
+// makeEncoder returns the function that encodes the Go type of key. It depends on the methods
+// of the type, on whether it is a type of this package, on the type= in key, or on its kind, in
+// this order.
+func (b encodePlanner) makeEncoder(key planKey) (encodeFunc, error) {
+	t, wire := key.typ, key.wire
+	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
+		p := reflect.PointerTo(t)
+		own := ownTypes[t]
+		switch {
+		case p.Implements(marshalerType) && wire != 0:
+			return nil, tagError(t, wire) // the method chooses the type
+		case p.Implements(marshalerType) && !key.isKey:
+			return reflected(t, encodeMarshaler), checkMethod(t, marshalerType)
+		case own != nil && (wire == 0 || wire == own.typ):
+			return ownEncoders[t], nil
+		case own != nil && own.math == nil && t.Kind() != reflect.String:
+			return nil, tagError(t, wire)
+		case own == nil && p.Implements(textMarshalerType) && isText(wire):
+			return newTextMethod(t).encoder(wire), checkMethod(t, textMarshalerType)
+		}
+	}
+	isList := t.Kind() == reflect.Slice || t.Kind() == reflect.Array
+	if wire != 0 && t.Kind() != reflect.Pointer && !(isList && wire == gdwire.TypeArray) {
+		return b.makeTaggedEncoder(t, wire)
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return encodeBool, nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return makeIntegerEncoder(t), nil
+	case reflect.Float32:
+		return encodeFloat[float32], nil
+	case reflect.Float64:
+		return encodeFloat[float64], nil
+	case reflect.String:
+		return encodeString, nil
+	case reflect.Interface:
+		return makeInterfaceEncoder(t, key.isKey), nil
+	case reflect.Pointer:
+		return b.makePointerEncoder(key)
+	case reflect.Slice:
+		return b.makeSliceEncoder(key)
+	case reflect.Array:
+		return b.makeArrayEncoder(key)
+	case reflect.Map:
+		return b.makeMapEncoder(t)
+	case reflect.Struct:
+		return b.makeStructEncoder(key)
+	}
+	return nil, fmt.Errorf("%v has no Variant type", t)
+}
+
+// makeTaggedEncoder returns the function that encodes a t as the type wire, the type= of a tag.
+func (b encodePlanner) makeTaggedEncoder(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
+	k := t.Kind()
+	switch wire {
+	case gdwire.TypeBool:
+		if k == reflect.Bool {
+			return encodeBool, nil
+		}
+	case gdwire.TypeInt, gdwire.TypeFloat:
+		return makeNumberEncoder(t, wire)
+	case gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath:
+		if k == reflect.String {
+			return makeStringEncoder(wire), nil
+		}
+	case gdwire.TypeDictionary:
+		if k == reflect.Map {
+			return b.makeMapEncoder(t)
+		}
+		if k == reflect.Struct {
+			return b.makeStructEncoder(planKey{typ: t, wire: wire})
+		}
+	default:
+		if k == reflect.Slice || k == reflect.Array {
+			if p, ok := packedTypes[wire]; ok {
+				return b.makePackedEncoder(t, p)
+			}
+		}
+		if m, ok := componentsOf(t); ok {
+			for _, fits := range mathTypesOf(m) {
+				if fits == wire {
+					return makeMathEncoder(m, wire), nil
+				}
+			}
+		}
+	}
+	return nil, tagError(t, wire)
+}
