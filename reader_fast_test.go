@@ -458,10 +458,7 @@ func TestFastNodePath(t *testing.T) {
 // With Strict, the fast path reads what was checked before: also across the ends of what is checked at
 // once, in nested containers, and up to a value that engines never write.
 func TestCheckAhead(t *testing.T) {
-	rounds := 300
-	if testenv.Full() {
-		rounds = 10_000
-	}
+	rounds := testenv.Cases(300, 10_000)
 	kinds := map[string]int{}
 	for seed := range rounds {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))

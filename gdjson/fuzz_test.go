@@ -143,10 +143,7 @@ func checkExact(t testing.TB, wire []byte, format gdwire.Format) {
 
 // TestJSONRandomValues: random values are unchanged after conversion to JSON and back.
 func TestJSONRandomValues(t *testing.T) {
-	n := 20_000
-	if !testenv.Full() {
-		n = 2_000
-	}
+	n := testenv.Cases(2_000, 20_000)
 	for _, double := range []bool{false, true} {
 		r := randomValues{rand.New(rand.NewPCG(1, 2))}
 		for range n {

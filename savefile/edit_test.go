@@ -18,6 +18,7 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -183,7 +184,7 @@ func TestNotFound(t *testing.T) {
 // TestSaveRandomEdits: many edits at once give the same file as one after the other.
 func TestSaveRandomEdits(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(11, 12))}
-	for i := range 300 {
+	for i := range testenv.Cases(60, 300) {
 		kind := plainKinds[i%len(plainKinds)]
 		b, _ := file(t, kind, m.save(kind.Lengths)...)
 		var edits []Edit
@@ -391,7 +392,7 @@ func TestLongNames(t *testing.T) {
 // TestConvert changes the format, lengths, container and password.
 func TestConvert(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(13, 14))}
-	for i := range 300 {
+	for i := range testenv.Cases(60, 300) {
 		from, to := kinds[m.IntN(len(kinds))], kinds[m.IntN(len(kinds))]
 		saved := m.save(from.Lengths)
 		if to.Lengths == NoLengths {

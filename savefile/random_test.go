@@ -10,6 +10,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -186,7 +187,7 @@ func values(f *File) (all []any, err error) {
 // and only the bytes of the int differ.
 func TestRandom(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(1, 2))}
-	for i := range 1000 {
+	for i := range testenv.Cases(200, 1000) {
 		want := kinds[i%len(kinds)]
 		saved := m.save(want.Lengths)
 		b, content := file(t, want, saved...)

@@ -330,10 +330,7 @@ func (panickingConn) WriteMessage(context.Context, []byte) error { panic("of a M
 func TestRoomChaos(t *testing.T) {
 	defer testenv.NoGoroutines(t)()
 	const senders = 4
-	sends := 2000
-	if testenv.Full() {
-		sends = 100_000
-	}
+	sends := testenv.Cases(2000, 100_000)
 	room := stream.Room{MaxQueue: 64 << 10}
 	server, client := pipeConns(t, nil)
 	witness := room.Join(server) // gets all packets

@@ -362,10 +362,7 @@ const limitless = 1 << 30
 
 func TestBlocksRandom(t *testing.T) {
 	r := blockFiller{Rand: rand.New(rand.NewPCG(1, 2))}
-	types, values := 60, 12
-	if testenv.Full() {
-		types, values = 200, 40
-	}
+	types, values := testenv.Cases(60, 200), testenv.Cases(12, 40)
 	failed := 0
 	for i := range types {
 		typ := randomBlockType(r.Rand, 2)
@@ -465,10 +462,7 @@ func blockValues() []any {
 
 // Windows of every size at each step: in memory of the caller, in the buffer, and with MaxBuffered.
 func TestBlocksWindows(t *testing.T) {
-	step := 5
-	if testenv.Full() {
-		step = 1
-	}
+	step := testenv.Cases(23, 1)
 	for i, v := range blockValues() {
 		b, err := Marshal(v)
 		require.NoError(t, err)
@@ -497,10 +491,7 @@ func TestBlocksWindows(t *testing.T) {
 
 // A Writer that fails at each byte, and limits of each depth.
 func TestBlocksLimits(t *testing.T) {
-	each, step := 11, 397
-	if testenv.Full() {
-		each, step = 1, 29
-	}
+	each, step := testenv.Cases(37, 1), testenv.Cases(1193, 29)
 	values := blockValues()
 	for i, v := range append(values, any(values)) {
 		b, err := Marshal(v)

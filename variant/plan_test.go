@@ -165,10 +165,7 @@ func TestOrderOfTypes(t *testing.T) {
 	}
 	require.Greater(t, invalid, n/10, "types that are errors")
 	require.Less(t, invalid, n*9/10, "types that are errors")
-	step := 25
-	if testenv.Full() {
-		step = 1
-	}
+	step := testenv.Cases(25, 1)
 	for i := 0; i < n; i += step {
 		process := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestOrderOfTypes$")
 		process.Env = append(os.Environ(), fmt.Sprint(orderOfType, "=", i))

@@ -240,10 +240,7 @@ func heapMeter() func() int64 {
 
 // A million records of 1 KiB need the memory of one.
 func TestStreamsInConstantMemory(t *testing.T) {
-	n := 1_000_000
-	if !testenv.Full() {
-		n = 50_000
-	}
+	n := testenv.Cases(50_000, 1_000_000)
 	type record struct {
 		ID   int
 		Data []byte
@@ -285,10 +282,7 @@ func TestStreamsInConstantMemory(t *testing.T) {
 
 // Unknown keys of any size are skipped in constant memory.
 func TestUnknownInConstantMemory(t *testing.T) {
-	size := 1 << 30
-	if !testenv.Full() {
-		size = 1 << 24
-	}
+	size := testenv.Cases(1 << 24, 1 << 30)
 	head := []byte{27, 0, 0, 0, 2, 0, 0, 0}
 	head = append(head, encoded(t, "huge", nil)...)
 	head = append(head, 4, 0, 0, 0, byte(size), byte(size>>8), byte(size>>16), byte(size>>24))

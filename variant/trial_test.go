@@ -41,10 +41,7 @@ const inLengths = "after their lengths: read them with package savefile"
 // gives the files to Unmarshal, which expects exactly one value of Godot 4. No save is null, which
 // after its length is also the String "".
 func TestForms(t *testing.T) {
-	saves := 600
-	if testenv.Full() {
-		saves = 6000
-	}
+	saves := testenv.Cases(600, 6000)
 	trials := []*trial{
 		{name: "Godot 4, a value", format: gdwire.Godot4, store: plain},
 		{name: "after its length", store: lengths(binary.LittleEndian, 1), hint: "after its length: read it with package savefile", wrong: 2},

@@ -14,10 +14,7 @@ import (
 
 // TestForeignFiles finds nothing in the files of the machine.
 func TestForeignFiles(t *testing.T) {
-	most := 500
-	if testenv.Full() {
-		most = 10_000
-	}
+	most := testenv.Cases(500, 10_000)
 	found, read := 0, 0
 	for _, root := range []string{"/usr/lib", "/usr/share", "/usr/local", "/etc"} {
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

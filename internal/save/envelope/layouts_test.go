@@ -315,14 +315,18 @@ func sizes() []int {
 // TestLayoutsOfGames finds each layout in all compressions and sizes, with the values that were saved, and writes what a game
 // writes with other values, or says that it does not know.
 func TestLayoutsOfGames(t *testing.T) {
-	all, doubtful := 0, 0
+	all, doubtful, lines := 0, 0, 0
 	for line := range strings.Lines(layouts) {
+		lines++
 		if tokens := strings.Fields(line); len(tokens) > 0 {
 			n, err := strconv.Atoi(tokens[0])
 			require.NoError(t, err)
 			t.Run(strings.TrimSpace(line), func(t *testing.T) {
-				for _, mode := range []string{"plain", "zstd", "gzip", "zlib", "fastlz"} {
-					for _, size := range sizes() {
+				for i, mode := range []string{"plain", "zstd", "gzip", "zlib", "fastlz"} {
+					for j, size := range sizes() {
+						if (lines+i+j)%4 > 0 && !testenv.Full() {
+							continue
+						}
 						edits, doubts := checkLayout(t, tokens[1:], mode, n, size)
 						all, doubtful = all+edits, doubtful+doubts
 					}

@@ -241,10 +241,7 @@ func TestOverlaps(t *testing.T) {
 // TestOwnership keeps what the functions return and fill in random sequences of several
 // goroutines, and looks at it again at the end.
 func TestOwnership(t *testing.T) {
-	steps := 3000
-	if !testenv.Full() {
-		steps = 150
-	}
+	steps := testenv.Cases(150, 3000)
 	seen := sync.Map{}
 	var group sync.WaitGroup
 	for i := range uint64(4) {

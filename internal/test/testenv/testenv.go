@@ -15,6 +15,14 @@ import (
 // seconds.
 func Full() bool { return os.Getenv("GDWIRE_FULL") != "" }
 
+// Cases returns how many cases a test runs: quick, or full with every case.
+func Cases(quick, full int) int {
+	if Full() {
+		return full
+	}
+	return quick
+}
+
 // NoGoroutines returns a function that fails the test if more goroutines run than when
 // NoGoroutines was called. A goroutine of this or of an earlier test can be about to end, and
 // finalizers can run: the function waits for them.

@@ -22,10 +22,7 @@ import (
 // same bytes, values, errors and paths. The environment variable GDWIRE_TYPES is the number of
 // types.
 func TestModel(t *testing.T) {
-	types := 2000
-	if !testenv.Full() {
-		types = 500
-	}
+	types := testenv.Cases(500, 2000)
 	if n, err := strconv.Atoi(os.Getenv("GDWIRE_TYPES")); err == nil {
 		types = n
 	}
