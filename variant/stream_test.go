@@ -282,7 +282,7 @@ func TestStreamsInConstantMemory(t *testing.T) {
 
 // Unknown keys of any size are skipped in constant memory.
 func TestUnknownInConstantMemory(t *testing.T) {
-	size := testenv.Cases(1 << 24, 1 << 30)
+	size := testenv.Cases(1<<24, 1<<30)
 	head := []byte{27, 0, 0, 0, 2, 0, 0, 0}
 	head = append(head, encoded(t, "huge", nil)...)
 	head = append(head, 4, 0, 0, 0, byte(size), byte(size>>8), byte(size>>16), byte(size>>24))
