@@ -194,13 +194,20 @@ func (c *Content) Reals(most int64) (w reals.Width) {
 	return w
 }
 
-// IsDouble reports whether Reals(most) is reals.Double. A content of up to MaxHeld bytes is read token by token only if
-// it contains bytes that can be the header of such a component.
+// IsDouble reports whether Reals(most) is reals.Double. The head tells it in most files: an engine writes one width. Otherwise
+// a content of up to MaxHeld bytes is read token by token only if it contains bytes that can be the header of such a component.
 func (c *Content) IsDouble(most int64) bool {
-	if c.Decoder.Format != gdwire.Godot4 || c.Size <= MaxHeld && !c.mayBeDouble() {
+	if c.Decoder.Format != gdwire.Godot4 {
 		return c.Encoder.DoubleReals
 	}
-	return c.Reals(most) == reals.Double
+	w := c.Reals(min(most, windowSize))
+	if w == reals.Unknown {
+		if c.Size <= MaxHeld && !c.mayBeDouble() {
+			return c.Encoder.DoubleReals
+		}
+		w = c.Reals(most)
+	}
+	return w == reals.Double
 }
 
 // mayBeDouble reports whether four bytes anywhere are the header of a math type or packed array of 64 bits.
