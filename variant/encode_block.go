@@ -333,7 +333,8 @@ func (s *encoder) putBlock(p *blockStep, x variable) (ok bool, err error) {
 }
 
 // putSteps puts values up to one that needs a call, or the end of the block, and returns the position
-// after them. It makes no calls, so that all of its variables are in registers.
+// after them. It makes no calls, so that all of its variables are in registers: with texts in a function of their own,
+// which the compiler does not inline, Marshal of structs takes 2 to 12 % more instructions.
 func (r *blockRun) putSteps(n int) int {
 	b, x, p := r.b, r.x, r.step
 	var number int64
@@ -385,17 +386,9 @@ next:
 		}
 	case putFloats:
 		le.PutUint32(w[:], uint32(p.head))
-		carry := putReal(w, v, 0) | putReal(w, v, 1)
-		size = 12
-		if p.n > 2 {
-			carry |= putReal(w, v, 2)
-			size = 16
-			if p.n > 3 {
-				carry |= putReal(w, v, 3)
-				size = 20
-			}
-		}
-		if carry>>31 != 0 { // an infinity or NaN, which the plan makes quiet
+		size = 4 + 4*int(p.n)
+		carry := putReals(w, v, 0) | putReals(w, v, int(p.n)-2)
+		if carry&(1<<63|1<<31) != 0 { // an infinity or NaN, which the plan makes quiet
 			goto stop
 		}
 		goto after
@@ -420,14 +413,9 @@ next:
 		case size > 8:
 			not = putWord(w, 8, wire.Load64(text)) | putWord(w, k, wire.Load64(text[size-8:]))
 		case size >= 4:
-			a, d := wire.Load32(text), wire.Load32(text[size-4:])
-			le.PutUint32(w[8:], a)
-			le.PutUint32(w[4+k:], d)
-			not = uint64(a | (a - 0x01010101) | d | (d - 0x01010101))
+			not = uint64(putHalf(w, 8, wire.Load32(text)) | putHalf(w, 4+k, wire.Load32(text[size-4:])))
 		case size > 0:
-			a, c, d := text[0], text[size>>1], text[size-1]
-			w[8], w[8+k>>1], w[7+k] = a, c, d
-			not = uint64(a | (a - 1) | c | (c - 1) | d | (d - 1))
+			not = putBytes(w, k, text)
 		}
 		if not&wire.NotASCII != 0 {
 			goto stop
@@ -442,9 +430,7 @@ next:
 		if r.level >= r.most {
 			goto stop
 		}
-		l := &r.levels[r.level&(blockLevels-1)]
-		l.step, l.x, l.left, l.open = p, x, 1, 0
-		r.level++
+		r.enter(p, x, 1)
 		x, p = v, &p.cold.elem.first
 		goto next
 	case putList:
@@ -458,9 +444,7 @@ next:
 			p = p.next
 			goto next
 		}
-		l := &r.levels[r.level&(blockLevels-1)]
-		l.step, l.x, l.left, l.open = p, x, int32(count), 0
-		r.level++
+		r.enter(p, x, int32(count))
 		x, p = sliceData(v), &p.cold.elem.first
 		goto next
 	case putKey:
@@ -508,11 +492,33 @@ func putWord(w *[blockRoom]byte, i int, word uint64) uint64 {
 	return wire.NotPlain8(word)
 }
 
-// putReal puts component i, from 0, of a math type with components of 32 bits. It returns a carry as in wire.NarrowFloats.
-func putReal(w *[blockRoom]byte, v variable, i int) uint32 {
-	a := *pointer[uint32](elemAt(v, i, 4))
-	le.PutUint32(w[4+4*i:], a)
-	return a&(0xFF<<23) + 1<<23
+// putHalf puts four bytes of a text as putWord does eight.
+func putHalf(w *[blockRoom]byte, i int, half uint32) uint32 {
+	le.PutUint32(w[i&127:], half)
+	return half | (half - 0x01010101)
+}
+
+// putBytes puts a text of 1 to 3 bytes, size.
+func putBytes(w *[blockRoom]byte, size int, text string) uint64 {
+	a, c, d := text[0], text[size>>1], text[size-1]
+	w[8], w[8+size>>1], w[7+size] = a, c, d
+	return uint64(a | (a - 1) | c | (c - 1) | d | (d - 1))
+}
+
+// putReals puts components i and i+1, from 0, of a math type with components of 32 bits. It returns a carry in bit 31 or 63 if
+// one is an infinity or NaN.
+func putReals(w *[blockRoom]byte, v variable, i int) uint64 {
+	c := pointer[[2]uint32](elemAt(v, i, 4))
+	both := uint64(c[0]) | uint64(c[1])<<32
+	le.PutUint64(w[(4+4*i)&127:], both)
+	return both&(0xFF<<55|0xFF<<23) + (1<<55 | 1<<23)
+}
+
+// enter begins a level for count structs.
+func (r *blockRun) enter(p *blockStep, x variable, count int32) {
+	l := &r.levels[r.level&(blockLevels-1)]
+	l.step, l.x, l.left, l.open = p, x, count, 0
+	r.level++
 }
 
 // putCalling puts the value of a step that needs calls, and the key after it, and returns the position
