@@ -3,7 +3,9 @@ package savefile
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -483,5 +485,65 @@ func TestDamagedText(t *testing.T) {
 			require.Equal(t, want, got, junk)
 			require.Equal(t, whole, written(t, f), junk)
 		}
+	}
+}
+
+// TestRecords opens records of a game's own, of which the last is cut or one has a wrong checksum. A cut record is dropped, and
+// the number of records is right again; whole values stay.
+func TestRecords(t *testing.T) {
+	build := func(values []any) []byte {
+		b := binary.LittleEndian.AppendUint32([]byte("REPL"), uint32(len(values)))
+		for _, v := range values {
+			value, err := variant.Marshal(v)
+			require.NoError(t, err)
+			b = append(binary.LittleEndian.AppendUint32(append(b, 3), uint32(len(value))), value...)
+			b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(value))
+		}
+		return b
+	}
+	var original []any
+	for i := range 6 {
+		original = append(original, map[string]any{"name": fmt.Sprint("Ada ", i), "hp": i * 77777, "zeros": make([]byte, 8*i)})
+	}
+	whole := build(original)
+	wrong := bytes.Clone(whole)
+	wrong[len(wrong)-1]++
+	end := len(build(original[:5]))
+	for _, info := range []fileaccess.Info{{}, {Container: fileaccess.Compressed, Mode: fileaccess.Zstd}, {Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot4}, {Container: fileaccess.Raw, Mode: fileaccess.Gzip}} {
+		pack := func(b []byte) []byte {
+			var out bytes.Buffer
+			w, err := fileaccess.NewWriter(&out, info, password)
+			require.NoError(t, err)
+			_, err = w.Write(b)
+			require.NoError(t, err)
+			require.NoError(t, w.Close())
+			return out.Bytes()
+		}
+		unpack := func(b []byte) []byte {
+			r, err := fileaccess.NewReader(bytes.NewReader(b), &fileaccess.Options{Key: password, Raw: info.Container == fileaccess.Raw, Mode: info.Mode})
+			require.NoError(t, err)
+			content, err := io.ReadAll(r)
+			require.NoError(t, err)
+			return content
+		}
+		var damage *DamageError
+		cut := pack(whole[:len(whole)-30])
+		_, err := read(cut, nil)
+		require.ErrorAs(t, err, &damage, "%v", info)
+		require.Equal(t, int64(end), damage.Offset)
+		require.EqualError(t, damage.Err, fmt.Sprintf("offset %d: record 5 is cut: it lacks 26 bytes", end))
+		f, err := read(cut, &Options{Repair: true})
+		require.NoError(t, err)
+		require.Equal(t, damage, f.Info.Damage)
+		got, err := values(f)
+		require.NoError(t, err)
+		require.Len(t, got, 5)
+		require.Equal(t, build(original[:5]), unpack(written(t, f)), "%v", info)
+
+		f, err = read(pack(wrong), &Options{Repair: true})
+		require.NoError(t, err)
+		require.Nil(t, f.Info.Damage)
+		require.Contains(t, f.Info.Around, Part{int64(len(wrong) - 4), 4, "CRC-32", true, false, true})
+		require.Equal(t, wrong, unpack(written(t, f)))
 	}
 }

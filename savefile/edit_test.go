@@ -685,7 +685,7 @@ func TestDoubtful(t *testing.T) {
 		f, err := read(b, c.options)
 		require.NoError(t, err)
 		if c.want == nil {
-			require.Equal(t, []Part{{0, 8, "header", false, false}, {0, 4, "size", true, true}, {4, 4, "size", true, false}}, f.Info.Around)
+			require.Equal(t, []Part{{0, 8, "header", false, false, false}, {0, 4, "size", true, true, false}, {4, 4, "size", true, false, false}}, f.Info.Around)
 		}
 		require.NoError(t, f.Edit(Set("name", "Ada")))
 		var out bytes.Buffer

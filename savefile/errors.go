@@ -10,6 +10,7 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
+	"github.com/gdwire/gdwire/internal/save/envelope"
 	"github.com/gdwire/gdwire/internal/save/outfile"
 	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
@@ -63,6 +64,7 @@ func damaged(err error) error {
 	var at *gdwire.Error
 	var in *fileaccess.Error
 	var zeros *save.ZerosError
+	var cut *envelope.CutError
 	switch {
 	case err == nil, errors.As(err, &already):
 	case errors.As(err, &zeros):
@@ -75,6 +77,8 @@ func damaged(err error) error {
 		return &DamageError{at.Offset, err}
 	case errors.As(err, &in):
 		return &DamageError{in.Offset, err}
+	case errors.As(err, &cut):
+		return &DamageError{int64(cut.Offset), err}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &DamageError{0, err}
 	}

@@ -28,7 +28,7 @@ type Info struct {
 	// Sure reports whether no other reading fits. It decides nothing: see File.Edit. Writers ignore it.
 	Sure bool
 	// Around lists what the game has written around the values of its own, in the order of offsets: a header, a trailer, or records, and
-	// the numbers and checksums in these that Save writes anew. Writers ignore it.
+	// the numbers and checksums in these that Save writes anew; of records, those of the first, and those that are wrong. Writers ignore it.
 	Around []Part
 	// Damage describes the part that Options.Repair has removed, or is nil. Writers ignore it.
 	Damage *DamageError
@@ -46,6 +46,8 @@ type Part struct {
 	// Doubtful reports whether the part can be something else than a size, such as a version. Then Save returns an error instead of
 	// changing it, unless Options.Keep or Derive contains its Offset.
 	Doubtful bool
+	// Wrong reports whether the part is not right for its values, as it is in other records. Save keeps it unless these are changed.
+	Wrong bool
 }
 
 // String returns a description such as "godot4, lengths, zstd". It does not contain the key.

@@ -16,6 +16,10 @@ func (f *File) repair(err error, zeroed int64) error {
 	if err != nil && !errors.As(err, &known) {
 		return err
 	}
+	if f.envelope != nil && f.envelope.Err != nil { // its content is whole
+		f.Info.Damage = known
+		return nil
+	}
 	var zeros *save.ZerosError
 	if errors.As(err, &zeros) {
 		end = min(end, roundUp(zeros.From))

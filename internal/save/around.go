@@ -2,6 +2,7 @@ package save
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"math/bits"
 	"strings"
@@ -40,16 +41,21 @@ func (s *Source) around(o Reading, known Known, plain *Recognition) *wrapped {
 		return nil
 	case (plain.IsDamaged() || plain.IsCut() || plain.Certainty == recognize.Ambiguous) && !e.IsProved() && !isVersion(e):
 		return nil // damage explains any bytes
+	case e.Err != nil && plain.IsCut() && plain.Readings[0].Frame != Bare:
+		return nil // these records are packets
 	}
 	if len(e.Bodies) > 1 {
 		o.Frame, known.Frame = U32, true
 	}
 	in := *s
 	in.set(e.Content())
-	in.Envelope, in.packed, in.again, in.Err = e, nil, nil, nil
+	in.Envelope, in.packed, in.again, in.Err = e, nil, nil, cmp.Or(in.Err, e.Err)
 	r, err := in.recognize(&o, known)
 	if err != nil || r.Certainty < recognize.Ambiguous || r.IsDamaged() || r.IsCut() {
 		return nil
+	}
+	if in.Err != nil {
+		in.Reader = io.MultiReader(in.Reader, &failed{in.Err})
 	}
 	return &wrapped{&in, o, r}
 }

@@ -24,6 +24,7 @@ type deriver struct {
 	e       *Envelope
 	each    bool
 	n       int // records whose fields are compared
+	first   int // the one whose fields are found
 	last    int // the body before the trailer
 	before  int // bytes before the first body that can be fields
 	after   int // bytes after the last body, likewise
@@ -58,11 +59,13 @@ func newDeriver(f *finder, e *Envelope, each bool) *deriver {
 
 // run adds the fields with the most evidence together to the envelope.
 func (d *deriver) run() {
-	for at := -d.before; at < -d.own; at++ {
-		d.place(Mark{0, false, at}, -d.own-at)
-	}
-	for at := d.tail; at < d.after; at++ {
-		d.place(Mark{d.last, true, at}, d.after-at)
+	d.places()
+	isSum := func(f Field) bool { return f.Sum != Size }
+	if d.n > fewRecords && !slices.ContainsFunc(d.found, isSum) { // the checksum of the first record can be wrong
+		sizes := d.found
+		d.first, d.found, d.digests = 1, nil, map[hashed][]byte{}
+		d.places()
+		d.found = append(sizes, slices.DeleteFunc(d.found, func(f Field) bool { return f.Sum == Size })...)
 	}
 	set := d.best()
 	for i := range set {
@@ -72,6 +75,35 @@ func (d *deriver) run() {
 		}
 		d.e.Bits += f.bits
 		d.e.Fields = append(d.e.Fields, *f)
+	}
+}
+
+const (
+	fewRecords = 3 // in which a wrong checksum is none
+	mostWrong  = 4 // records for each one that can be wrong
+	wrongBits  = 8
+)
+
+// wrong returns the records in which a field is not right, and reports whether it is in enough of them.
+func (d *deriver) wrong(right func(record int) bool) (wrong []int, ok bool) {
+	for i := range d.n {
+		if right(i) {
+			continue
+		}
+		if wrong = append(wrong, i); d.n <= fewRecords || len(wrong)*mostWrong > min(d.n, i+learnt) {
+			return nil, false
+		}
+	}
+	return wrong, true
+}
+
+// places finds all fields that there can be.
+func (d *deriver) places() {
+	for at := -d.before; at < -d.own; at++ {
+		d.place(Mark{0, false, at}, -d.own-at)
+	}
+	for at := d.tail; at < d.after; at++ {
+		d.place(Mark{d.last, true, at}, d.after-at)
 	}
 }
 
@@ -102,26 +134,46 @@ func (d *deriver) isDoubtful(set []Field, i int) bool {
 	return f.Doubtful && (!beside || v < least || f.Width == 1)
 }
 
-// edges returns how many of the bytes between records are before a body, and how many after it. Those after the last are the
-// same as after the others, or fields.
+// edges returns how many of the bytes between records are before a body, and how many after it.
 func (e *Envelope) edges() (before, after int) {
 	n := len(e.Bodies)
 	between := maxHeader
 	for _, g := range e.Gaps[1:n] {
 		between = min(between, len(g))
 	}
-	same := func(k int) bool {
-		return !slices.ContainsFunc(e.Gaps[1:n+1], func(g []byte) bool { return g[k] != e.Gaps[1][k] })
-	}
-	for after < min(between, len(e.Gaps[n])) && same(after) {
-		after++
-	}
+	after = e.split(e.Gaps[1:n+1], between, min(between, len(e.Gaps[n])))
+	return min(between-after, len(e.Gaps[0])), after
+}
+
+// split returns how many of the bytes between records are after a body, at most most: fields, and bytes that are the same in all of
+// some gaps, unless the first record contains them before its body.
+func (e *Envelope) split(gaps [][]byte, between, most int) int {
+	head, like := e.Gaps[0], gaps[0]
+	before, after := 0, min(max(between-len(head), 0), most)
 	for i := range e.Fields {
 		if f := &e.Fields[i]; f.Each && f.At.End {
 			after = max(after, f.At.Offset+f.Width)
+		} else if f.Each {
+			before = max(before, -f.At.Offset)
 		}
 	}
-	return min(between-after, len(e.Gaps[0])), after
+	end := after
+	for end < min(between-before, most) && !slices.ContainsFunc(gaps, func(g []byte) bool { return g[end] != like[end] }) {
+		end++
+	}
+	if end == len(gaps[len(gaps)-1]) {
+		return end // nothing else is after the last body
+	}
+	own, k := end, end
+	for ; k > after && head[len(head)-between+k-1] == like[k-1]; k-- {
+		if like[k-1] != 0 {
+			own = k - 1
+		}
+	}
+	if k > after {
+		return own
+	}
+	return after
 }
 
 // place finds the fields at a mark, of up to most bytes.
@@ -140,7 +192,7 @@ func (d *deriver) place(at Mark, most int) {
 			if form != Raw {
 				w *= 2
 			}
-			if w > most || !mayBeDigest(d.bytes(at, w, 0), form) {
+			if w > most || !mayBeDigest(d.bytes(at, w, d.first), form) {
 				continue
 			}
 			if spans == nil {
@@ -197,18 +249,19 @@ func (d *deriver) number(f Field) {
 		if uint64(d.e.size(&f, 0)) != v {
 			continue
 		}
-		ok := true
-		for i := 1; i < d.n && ok; i++ {
+		var ok bool
+		f.wrong, ok = d.wrong(func(i int) bool {
 			got := number(d.bytes(f.At, f.Width, i), f.Big)
-			varies = varies || got != v
-			ok = got == uint64(d.e.size(&f, i))
-		}
+			isRight := got == uint64(d.e.size(&f, i))
+			varies = varies || isRight && got != v
+			return isRight
+		})
 		if !ok || !varies && d.isText(f.At, f.Width) {
 			continue
 		}
 		switch f.bits = d.weigh(&f, v); {
 		case varies:
-			f.bits += 4 * float64(min(d.n, 8))
+			f.bits += 4*float64(min(d.n, 8)) - wrongBits*float64(min(len(f.wrong), 1))
 		case f.Width == 1 && (d.each || f.At.Offset != -1): // a constant
 			continue
 		}
@@ -300,7 +353,7 @@ func (d *deriver) weigh(f *Field, v uint64) float64 {
 
 // sum finds what a checksum is of.
 func (d *deriver) sum(f Field, spans []Span) {
-	want := d.bytes(f.At, f.Width, 0)
+	want := d.bytes(f.At, f.Width, d.first)
 	for _, of := range spans {
 		f.Of = of
 		if !f.Of.Content && !f.Of.Zeroed && d.e.covers(&f, &f) {
@@ -309,21 +362,21 @@ func (d *deriver) sum(f Field, spans []Span) {
 		if !bytes.Equal(f.Form.write(d.digest(&f), f.Big), want) {
 			continue
 		}
-		ok := true
-		for i := 1; i < d.n && ok; i++ {
-			ok = bytes.Equal(f.Form.write(d.e.digest(&f, i), f.Big), d.bytes(f.At, f.Width, i))
+		var ok bool
+		f.wrong, ok = d.wrong(func(i int) bool {
 			d.left -= int64(len(d.e.Bodies[i].Content)) / hashCost
-		}
+			return bytes.Equal(f.Form.write(d.e.digest(&f, i), f.Big), d.bytes(f.At, f.Width, i))
+		})
 		if ok {
 			const places = 10 // bits
-			f.bits = 8*float64(sums[f.Sum].size) - places
+			f.bits = 8*float64(sums[f.Sum].size) - places - wrongBits*float64(min(len(f.wrong), 1))
 			d.found = append(d.found, f)
 			return
 		}
 	}
 }
 
-// digest is that of the first record. The same spans come again for other places.
+// digest is that of one record. The same spans come again for other places.
 func (d *deriver) digest(f *Field) []byte {
 	key := hashed{sum: f.Sum, from: -1}
 	if !f.Of.Content {
@@ -334,7 +387,7 @@ func (d *deriver) digest(f *Field) []byte {
 	}
 	got, known := d.digests[key]
 	if !known && d.left > 0 {
-		got = d.e.digest(f, 0)
+		got = d.e.digest(f, d.first)
 		d.digests[key] = got
 		d.left -= int64(d.e.span(f)) / hashCost
 	}
@@ -430,6 +483,11 @@ func texts(gap []byte) []bool {
 	}
 	for end > 0 && isLetter(gap[end-1]) {
 		end--
+	}
+	for _, digest := range []int{64, 40, 32} { // in hexadecimal: a number can be before it
+		if start := len(gap) - digest; start > end && start < end+word && !slices.ContainsFunc(gap[start:], func(c byte) bool { return !isHex(c) }) {
+			end = start
+		}
 	}
 	for i := range gap {
 		in[i] = i < name/word*word || end > 0 && i >= end && len(gap)-end >= word

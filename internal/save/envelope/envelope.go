@@ -19,11 +19,14 @@ type Envelope struct {
 	Fields []Field // in the order of their places; of each record, those of the first
 	Bits   float64 // of evidence, less what the envelope assumes
 	Small  float64 // the evidence in zeros and small numbers, if they are values
+	Err    error   // a CutError if the last record is cut; Write writes the whole ones then
 
 	whole   []byte // all of it
+	was     []Body // before these were written
 	starts  []int  // the offsets of the bodies
 	content []byte // of several bodies
 	merged  bool   // the body is several values
+	cut     bool   // the start of one more body follows the bodies
 }
 
 // A Body is one or several values.
@@ -65,10 +68,10 @@ func (b *Body) values() []byte {
 // sizes, and then checksums. With the content that was found, it returns the bytes that were. Bodies that change are
 // packed anew.
 func (e *Envelope) Write(content []byte) ([]byte, error) {
-	if bytes.Equal(content, e.Content()) {
+	if e.Err == nil && bytes.Equal(content, e.Content()) {
 		return e.whole, nil
 	}
-	next := &Envelope{Gaps: e.Gaps, Bodies: slices.Clone(e.Bodies), Fields: e.Fields}
+	next := &Envelope{Gaps: e.Gaps, Bodies: slices.Clone(e.Bodies), Fields: e.Fields, was: e.Bodies}
 	values := [][]byte{content}
 	if len(e.Bodies) > 1 {
 		var err error

@@ -33,7 +33,8 @@ type Field struct {
 	Each     bool // each record contains it
 	Doubtful bool // it can also be something else, such as a version
 
-	bits float64
+	bits  float64
+	wrong []int // records in which it is not right
 }
 
 // A Span is what a Field is derived from.
@@ -157,19 +158,44 @@ func (e *Envelope) digest(f *Field, record int) []byte {
 	return h.Sum(nil)
 }
 
-// A DoubtError reports a number that is equal to the size of values, and can be something else. To write the values, the
+// A DoubtError reports a number that is equal to a fact of the values, such as their size, and can be something else. To write the values, the
 // caller chooses.
 type DoubtError struct {
 	Offset int // in the bytes around the values
 	Number uint64
+	Fact   string // such as "a size"
 }
 
 func (e *DoubtError) Error() string {
-	return fmt.Sprintf("the number %d at offset %d is a size, or something else such as a version", e.Number, e.Offset)
+	return fmt.Sprintf("the number %d at offset %d is %s, or something else such as a version", e.Number, e.Offset, e.Fact)
 }
 
-// put writes a field of a record into b, which is all of the envelope.
+// A Fault is a checksum or number of one record that is not right, as it is in the others.
+type Fault struct {
+	Record, Offset, Size int
+	What                 string // as of a Part
+}
+
+func (f *Fault) Error() string {
+	return fmt.Sprintf("offset %d: the %s in record %d is not that of its values", f.Offset, f.What, f.Record)
+}
+
+// Faults returns what is not right in records.
+func (e *Envelope) Faults() (all []Fault) {
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		for _, r := range f.wrong {
+			all = append(all, Fault{r, e.pos(f.At.of(r)), f.Width, f.Name()})
+		}
+	}
+	return all
+}
+
+// put writes a field of a record into b, which is all of the envelope. One that is wrong stays so with the same values.
 func (e *Envelope) put(f *Field, record int) error {
+	if slices.Contains(f.wrong, record) && bytes.Equal(e.Bodies[record].Packed, e.was[record].Packed) {
+		return nil
+	}
 	at := e.pos(f.At.of(record))
 	b := e.whole[at:][:f.Width]
 	if f.Sum != Size {
@@ -179,8 +205,10 @@ func (e *Envelope) put(f *Field, record int) error {
 	n, was := uint64(e.size(f, record)), number(b, f.Big)
 	switch {
 	case n == was:
+	case f.Doubtful && f.Of.Count:
+		return &DoubtError{at, was, "the number of records"}
 	case f.Doubtful:
-		return &DoubtError{at, was}
+		return &DoubtError{at, was, "a size"}
 	case f.Width < 8 && n>>(8*f.Width) > 0:
 		return fmt.Errorf("the size %d does not fit in the %d bits at offset %d", n, 8*f.Width, at)
 	}

@@ -58,6 +58,12 @@ func Find(b []byte, o *Options) *Envelope {
 	return s.find(b, 0)
 }
 
+// EndsEarly reports whether bytes follow a stream with a signature at the start of b.
+func EndsEarly(b []byte) bool {
+	body, ok := stream(b, budget+budgetPerByte*int64(len(b)))
+	return ok && len(body.Packed) < len(b)
+}
+
 func newSearch(o *Options, budget int64) *search {
 	s := &search{Options: o, left: budget}
 	formats := o.Formats
@@ -95,7 +101,9 @@ func (s *search) find(b []byte, depth int) *Envelope {
 		return nil
 	}
 	best.Bits -= ownHeader
-	found.derive(best)
+	if best = found.explain(best); best == nil {
+		return nil
+	}
 	best.choose(s.Options)
 	if s.left <= 0 || !found.isProbable(best) {
 		return nil
@@ -133,6 +141,9 @@ func (f *finder) find() *Envelope {
 	for p := 0; p+minValue <= len(f.b) && p-last <= e.maxGap() && f.left > 0; {
 		body, ok := f.body(p, last, gap)
 		if !ok {
+			if e.cut = p-last == gap && e.isRegular(gap) && f.isCut(e, f.b[p:]); e.cut {
+				break
+			}
 			p = f.next(p)
 			continue
 		}
@@ -148,7 +159,7 @@ func (f *finder) find() *Envelope {
 			p = f.next(p)
 		}
 	}
-	if len(e.Bodies) == 0 || len(f.b)-last > maxGap || f.left <= 0 {
+	if len(e.Bodies) == 0 || len(f.b)-last > maxGap && !e.cut || f.left <= 0 {
 		return nil
 	}
 	e.Gaps = append(e.Gaps, f.b[last:])
@@ -212,6 +223,7 @@ func (f *finder) follow(e *Envelope, last, gap int) int {
 		if f.left -= int64(n) / hashCost; n == 0 {
 			var ok bool
 			if body, ok = f.body(p, last, gap); !ok {
+				e.cut = f.isCut(e, f.b[p:])
 				return last
 			}
 		}
@@ -269,7 +281,7 @@ func (f *finder) value(p, last, gap int) (Body, bool) {
 	end := p + v.Size
 	length, exact := f.lengthBefore(p, last, v.Size)
 	bits := v.Bits + length
-	if end == len(f.b) {
+	if end == len(f.b) && (gap < 0 || p-last == gap) {
 		bits += headerBits
 	}
 	if gap > 0 && p-last == gap {
@@ -555,6 +567,10 @@ func (f *finder) isProbable(e *Envelope) bool {
 		if i > 1 && i < n && e.unknown(i) != e.unknown(1) {
 			odd++
 		}
+	}
+	const separator = 4
+	if n == 2 && len(e.Gaps[1]) > max(separator, len(e.Gaps[0])+len(e.Gaps[2])) {
+		return false // more than what is before the first body and after the last
 	}
 	if odd > 0 && slices.ContainsFunc(e.Gaps[1:n], f.hides) {
 		return false

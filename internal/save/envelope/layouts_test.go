@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -438,4 +439,110 @@ func TestManyRecords(t *testing.T) {
 	require.NotNil(t, e)
 	require.Len(t, e.Bodies, len(values))
 	require.Less(t, 1<<40-s.left, int64(len(whole)), "bytes that were read")
+}
+
+// TestCut drops a record that is cut, and writes what a game writes of the others.
+func TestCut(t *testing.T) {
+	for _, test := range []struct {
+		layout     string
+		whole      int    // records before the one that is cut
+		kept, lost int    // bytes of it that are left, or if that is 0, that are lost
+		want       string // the error, or "" if nothing is found
+		written    int    // records; 0 if it is doubtful what to write
+	}{
+		{"[ sp2 B ]", 5, 0, 10, "record 5 is cut: it lacks 10 bytes", 5},
+		{"[ sp2 B ]", 5, 1, 0, "record 5 is cut", 5},
+		{"[ sp2 B ]", 2, 100, 0, "record 2 is cut: it lacks 274 bytes", 2},
+		{"m:REPL cnt4 [ sp4 crcp B ]", 5, 0, 200, "record 5 is cut: it lacks 200 bytes", 5},
+		{"m:REPL cnt4 [ sp4 crcp B ]", 5, 8, 0, "record 5 is cut: it lacks 636 bytes", 5},
+		{"m:REPL cnt4 [ sp4 crcp B ]", 4, 500, 0, "record 4 is cut: it lacks 56 bytes", 0},
+		{"m:HEAD st4 [ u8=3 sp4 B ]", 5, 0, 1, "record 5 is cut: it lacks 1 byte", 5},
+		{"m:HEAD sr4 [ sp4 md5p B crca ]", 5, 0, 2, "record 5 is cut: it lacks 2 bytes", 6},
+		{"[ B crcp ]", 5, 0, 100, "record 5 is cut", 5},
+		{"[ B crcp ]", 5, 0, 4, "record 5 is cut: it lacks 4 bytes", 6},
+		{"[ sp4 B u32=70 ]", 5, 0, 1, "record 5 is cut: it lacks 1 byte", 6},
+		{"[ L ]", 5, 100, 0, "record 5 is cut", 5},
+		{"[ tim8 sp4 B ]", 1, 200, 0, "", 0},
+	} {
+		var values [][]byte
+		for i := range 6 {
+			values = append(values, saved(t, 200+100*i, i, "Ada Lovelace"))
+		}
+		l := layout(strings.Fields(test.layout))
+		build := func(n int) []byte { return l.build(t, values[:n], "plain") }
+		size := len(build(test.whole)) + test.kept
+		if test.kept == 0 {
+			size = len(build(test.whole+1)) - test.lost
+		}
+		e := Find(build(6)[:size], &Options{})
+		if test.want == "" {
+			require.Nil(t, e, "%s: %v", test.layout, e)
+			continue
+		}
+		require.NotNil(t, e, test.layout)
+		n := max(test.whole, test.written)
+		require.EqualError(t, e.Err, fmt.Sprintf("offset %d: %s", min(size, len(build(n))), test.want), test.layout)
+		require.Equal(t, framed(values[:n]), e.Content(), test.layout)
+		got, err := e.Write(e.Content())
+		if test.written == 0 {
+			require.ErrorAs(t, err, new(*DoubtError), test.layout)
+			continue
+		}
+		require.NoError(t, err, test.layout)
+		require.Equal(t, build(n), got, test.layout)
+	}
+}
+
+// TestFaults tells which checksum of a record is wrong among right ones. It stays, unless the values of the record are changed.
+func TestFaults(t *testing.T) {
+	for _, test := range []struct {
+		layout     string
+		header, at int // the size of the header, and the offset of the checksum in a record
+		name       string
+	}{
+		{"[ sp4 crcp B ]", 0, 4, "CRC-32"},
+		{"m:REPL cnt4 [ md5p sp4 B ]", 8, 0, "MD5"},
+		{"[ sp2 sha256hp B ]", 0, 2, "SHA-256"},
+		{"[ B crcp ]", 0, -4, "CRC-32"},
+	} {
+		l := layout(strings.Fields(test.layout))
+		for _, n := range []int{3, 4, 5, 8} {
+			for wrong := range n {
+				var values [][]byte
+				for i := range n {
+					values = append(values, saved(t, 290+100*i, i, "Ada Lovelace"))
+				}
+				spoil := func(b []byte, values [][]byte) []byte {
+					at := test.header + test.at
+					if before := wrong + max(-test.at, 0)/4; before > 0 {
+						at = len(l.build(t, values[:before], "plain")) + test.at
+					}
+					b[at] = '0' + b[at]&1 ^ 1
+					return b
+				}
+				b := spoil(l.build(t, values, "plain"), values)
+				e := Find(b, &Options{})
+				if n == 3 {
+					require.True(t, e == nil || len(e.Faults()) == 0, test.layout)
+					continue
+				}
+				require.NotNil(t, e, test.layout)
+				all := e.Faults()
+				require.Len(t, all, 1, "%s: %v", test.layout, e)
+				require.Equal(t, wrong, all[0].Record, test.layout)
+				require.Equal(t, test.name, all[0].What)
+				for i := range n {
+					changed := slices.Clone(values)
+					changed[i] = saved(t, 310, i, "Eve")
+					want := l.build(t, changed, "plain")
+					if i != wrong {
+						want = spoil(want, changed)
+					}
+					got, err := e.Write(framed(changed))
+					require.NoError(t, err)
+					require.Equal(t, want, got, "%s: %d, %d", test.layout, wrong, i)
+				}
+			}
+		}
+	}
 }

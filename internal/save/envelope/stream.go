@@ -57,12 +57,6 @@ func stream(b []byte, most int64) (body Body, ok bool) {
 	return body, err == nil
 }
 
-// EndsEarly reports whether bytes follow a stream with a signature at the start of b.
-func EndsEarly(b []byte) bool {
-	body, ok := stream(b, budget+budgetPerByte*int64(len(b)))
-	return ok && len(body.Packed) < len(b)
-}
-
 // inflate returns the content of r and the size of the stream in its input, or 0 if it is damaged or too large.
 func inflate(r io.Reader, in *bytes.Reader, most int64) ([]byte, int) {
 	content, err := io.ReadAll(io.LimitReader(r, max(most, 0)+1))

@@ -2,6 +2,8 @@ package recognize
 
 import (
 	"bytes"
+	"errors"
+	"io"
 
 	"github.com/gdwire/gdwire"
 )
@@ -40,6 +42,15 @@ func (s *Scanner) Size(b []byte) int {
 		return 0
 	}
 	return int(s.d.InputOffset())
+}
+
+// IsCut reports whether b is the start of a value.
+func (s *Scanner) IsCut(b []byte) bool {
+	if !PlainHeader(b) {
+		return false
+	}
+	s.d.ResetBytes(b)
+	return errors.Is(s.d.SkipValue(), io.ErrUnexpectedEOF)
 }
 
 // Value returns the value at the start of b. Nulls, texts with NULs, and Dictionaries with the key null twice are none. read is the number of bytes that were

@@ -24,13 +24,13 @@ func NewCheckPrinter(lines bool) NewPrinter {
 			e := json.NewEncoder(s.Out)
 			e.SetEscapeHTML(false)
 			z := &save.Zeros{}
-			return Printer{Show: func(p *save.Packet) error { return showVerdict(e, p, z, in.origin(s)) }, zeros: z}
+			return Printer{Show: func(p *save.Packet) error { return showVerdict(e, p, z, in.origin(s)) }, zeros: z, checks: true}
 		}
 		c := &summary{Stdio: s, in: in, start: time.Now(), noun: "values"}
 		if in.Framed() {
 			c.noun = "packets"
 		}
-		return Printer{Show: c.add, end: c.write, zeros: &c.zeros}
+		return Printer{Show: c.add, end: c.write, zeros: &c.zeros, checks: true}
 	}
 }
 

@@ -177,7 +177,10 @@ func (o *Flags) OpenContent(s *shell.Stdio, name string) (*Input, *save.Content,
 		return nil, nil, err
 	}
 	c, err := in.Content(&in.Reading)
-	if err = cmp.Or(err, in.Err); err != nil {
+	if err = cmp.Or(err, in.Err); errors.As(err, new(*envelope.CutError)) {
+		err = fmt.Errorf("%s: %w; gdwire repair writes the whole records", in.Name, err)
+	}
+	if err != nil {
 		return nil, nil, errors.Join(err, in.Close())
 	}
 	return in, c, nil
@@ -219,7 +222,11 @@ func (o *Flags) WriteContainer(s *shell.Stdio, e *envelope.Envelope, info fileac
 	if s.OutFile != nil { // writing to a file needs constant memory
 		out = s.OutFile
 	}
-	err := save.WriteContainer(out, e, info, key, write)
+	return WithChoice(save.WriteContainer(out, e, info, key, write))
+}
+
+// WithChoice returns err. If it is a doubtful number, the user has to choose.
+func WithChoice(err error) error {
 	if doubt := (*envelope.DoubtError)(nil); errors.As(err, &doubt) {
 		return shell.Choicef("%w; -keep %d keeps it, and -derive %[2]d writes it anew", doubt, doubt.Offset)
 	}
@@ -243,6 +250,10 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 		tail := &tailReader{r: r}
 		v.Damage = func() error { return tail.zeros(v.zeros, in) }
 		r = tail
+	}
+	if v.checks {
+		damage := v.Damage
+		v.Damage = func() error { return cmp.Or(damage(), errors.Join(in.Faults()...)) }
 	}
 	return Show(s, in.Packets(r), v, in.Live)
 }

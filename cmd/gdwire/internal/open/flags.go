@@ -166,7 +166,7 @@ type Flags struct {
 	Keys shell.Keys
 	Skip int64 // bytes
 
-	keep, derive []int64 // offsets of numbers in what is around the values
+	Keep, Derive []int64 // offsets of numbers in what is around the values
 
 	raw        *fileaccess.Mode // the choice of -compressed, or nil
 	packetSkip int64            // -skip of packets
@@ -222,9 +222,14 @@ func (o *Flags) WriteFlags(f *shell.Flags, objects bool) {
 func (o *Flags) EditFlags(f *shell.Flags) {
 	o.WriteFlags(f, false)
 	o.StrictFlag(f)
+	o.HeaderFlags(f)
+}
+
+// HeaderFlags defines the flags about what the game writes around values, of a command that writes it again.
+func (o *Flags) HeaderFlags(f *shell.Flags) {
 	o.SkipFlag(f)
-	f.Size("keep", "keep the number at offset `N` of the game's own header, which can be a size or something else", func(n int64) { o.keep = append(o.keep, n) })
-	f.Size("derive", "write the number at offset `N` of the game's own header anew, as a size", func(n int64) { o.derive = append(o.derive, n) })
+	f.Size("keep", "keep the number at offset `N` of the game's own header, which can be a size or something else", func(n int64) { o.Keep = append(o.Keep, n) })
+	f.Size("derive", "write the number at offset `N` of the game's own header anew, as a size", func(n int64) { o.Derive = append(o.Derive, n) })
 }
 
 // ReadFlags defines the flags of a command that reads files.

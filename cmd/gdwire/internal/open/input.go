@@ -71,6 +71,22 @@ func (in *Input) CheckZeros(c *save.Content) error {
 	return zerosError(c.CheckZeros(false), in.Name)
 }
 
+// Faults returns an error for each checksum or number of records that is wrong, but for many.
+func (in *Input) Faults() (errs []error) {
+	if in.Envelope == nil {
+		return nil
+	}
+	const most = 10
+	all := in.Envelope.Faults()
+	for i := range all[:min(len(all), most)] {
+		errs = append(errs, fmt.Errorf("%s: %w", in.Name, &all[i]))
+	}
+	if more := len(all) - len(errs); more > 0 {
+		errs = append(errs, fmt.Errorf("%s: %d more of these", in.Name, more))
+	}
+	return errs
+}
+
 // CheckEnd returns an error if the end of a file became zeros. What comes from a pipe can be read only once, so
 // that is not checked.
 func (in *Input) CheckEnd() error {
@@ -146,7 +162,7 @@ func (o *Flags) OpenSource(s *shell.Stdio, name string) (*save.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	source, err := in.Source(&save.SourceOptions{Container: o.Container(s, in), Skip: o.Skip, KeepHeader: s.Edits, Whole: s.Edits, Packets: o.Packets, Keep: o.keep, Derive: o.derive})
+	source, err := in.Source(&save.SourceOptions{Container: o.Container(s, in), Skip: o.Skip, KeepHeader: s.Edits, Whole: s.Edits, Packets: o.Packets, Keep: o.Keep, Derive: o.Derive})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}

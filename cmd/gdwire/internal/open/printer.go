@@ -25,6 +25,8 @@ type Printer struct {
 	end func(damage error)
 	// zeros, if it is not nil, contains the notes of Show. Zeros at the end of the input are damage then.
 	zeros *save.Zeros
+	// checks says that a wrong checksum around values is an error.
+	checks bool
 }
 
 // A NewPrinter is the constructor of a Printer of the packets of an input.

@@ -79,7 +79,7 @@ func Unwrap(f *shell.Flags) shell.Action {
 	return shell.Action{Run: func(s *shell.Stdio) error { return unwrap(s, &o, f.File()) }}
 }
 
-// unwrap writes the content of a compressed or encrypted file.
+// unwrap writes the content of a compressed or encrypted file, and of what a game has written around its values.
 func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
 	in, err := o.OpenSource(s, name)
 	if err != nil {
@@ -91,8 +91,11 @@ func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
 			return err
 		}
 	}
-	if in.Container.IsPlain() {
+	if in.Container.IsPlain() && in.Envelope == nil {
 		return fmt.Errorf("%s is neither compressed nor encrypted as by Godot", in.Name)
+	}
+	if in.Envelope != nil {
+		s.Infof("%s contains values %v", in.Name, in.Envelope)
 	}
 	n, err := io.Copy(s.Out, s.Progress(in, in.Size))
 	s.Clear()

@@ -107,7 +107,7 @@ func (c *converter) path(path string) string {
 // Recode defines the flags of recode.
 func Recode(f *shell.Flags) shell.Action {
 	r := &recoder{open: open.Flags{Writes: true, Filled: true, NonEmpty: true}}
-	r.open.ReadFlags(f, false)
+	r.open.EditFlags(f)
 	f.EditFlags()
 	r.to.flag(f)
 	f.BoolVar(&r.lossy, "lossy", false, "convert values that the format of the output does not have, by the table above, and show what is lost")
@@ -143,6 +143,9 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 		content = io.NewSectionReader(c, 0, c.Size)
 	}
 	w := r.outputOf(in, in.Reading)
+	if e := in.Envelope; e != nil && len(e.Bodies) > 1 && w.Frame != in.Frame {
+		return fmt.Errorf("%s contains %d records of the game's own, which -to %v cannot be: gdwire unwrap writes their values after lengths, without what is around them", in.Name, len(e.Bodies), w.Frame)
+	}
 	c := newConverter(r.lossy)
 	var n int64
 	err = r.open.Rewrite(s, in, w.container, w.key, func(out io.Writer) error {

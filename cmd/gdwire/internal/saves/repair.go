@@ -24,7 +24,7 @@ var lengths = map[save.Frame]savefile.Lengths{
 func Repair(f *shell.Flags) shell.Action {
 	var o open.Flags
 	o.WriteFlags(f, true)
-	o.SkipFlag(f)
+	o.HeaderFlags(f)
 	f.OutputFlag()
 	return shell.Action{
 		Check: func() error {
@@ -57,12 +57,17 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 	defer func() { _ = f.Close() }()
 	if f.Info.Damage == nil {
 		s.Unchanged = true
+		for _, p := range f.Info.Around {
+			if p.Wrong {
+				s.Infof("the %s at offset %d is not that of its values, which are whole; set writes it with others", p.What, p.Offset)
+			}
+		}
 		s.Infof("%s is not damaged; nothing was written", in.Name)
 		return nil
 	}
 	n, err := f.WriteTo(s.Out)
 	if err != nil {
-		return err
+		return open.WithChoice(err)
 	}
 	s.NoteAtEnd("%s is %v", in.Name, f.Info)
 	s.NoteAtEnd("lost: everything from offset %s on; %s", humanize.Comma(f.Info.Damage.Offset), strings.TrimPrefix(f.Info.Damage.Err.Error(), "gdwire: "))
@@ -73,7 +78,7 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 // openDamaged opens a save up to its damage, and returns the size of its file. A pipe is read into memory.
 func openDamaged(s *shell.Stdio, o *open.Flags, in *save.Input) (f *savefile.File, size int64, err error) {
 	reading := o.Reading(math.MaxInt64) // no memory depends on them, and a count that is too large is damage
-	so := &savefile.Options{Decoder: reading.Decoder, Repair: true, Container: o.Container(s, in), Skip: o.Skip}
+	so := &savefile.Options{Decoder: reading.Decoder, Repair: true, Container: o.Container(s, in), Skip: o.Skip, Keep: o.Keep, Derive: o.Derive}
 	if o.Known().Frame {
 		so.Lengths = lengths[o.Frame]
 	}

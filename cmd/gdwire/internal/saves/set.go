@@ -256,11 +256,14 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 	return err
 }
 
-// checkSecret says that there are bytes that look like a checksum with a secret. set stops then, unless it is forced: a few bytes
+// checkSecret says that a checksum is wrong, or that there are bytes that look like a checksum with a secret. set stops then, unless it is forced: a few bytes
 // can also be the name of a save.
 func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
 	if in.Envelope == nil {
 		return nil
+	}
+	for _, err := range in.Faults() {
+		s.Infof("%v; it stays unless these are changed", err)
 	}
 	at, n := in.Envelope.Secret()
 	const name = 16
