@@ -194,18 +194,31 @@ func (c *Content) Reals(most int64) (w reals.Width) {
 	return w
 }
 
-// IsDouble reports whether Reals(most) is reals.Double. The head tells it in most files: an engine writes one width. Otherwise
-// a content of up to MaxHeld bytes is read token by token only if it contains bytes that can be the header of such a component.
+// IsDouble reports whether Reals(most) is reals.Double. An engine writes one width: in the head of a large content the first
+// such component tells it. Otherwise a content of up to MaxHeld bytes is read token by token only if it contains bytes that can
+// be the header of one with 64 bits.
 func (c *Content) IsDouble(most int64) bool {
 	if c.Decoder.Format != gdwire.Godot4 {
 		return c.Encoder.DoubleReals
 	}
-	w := c.Reals(min(most, windowSize))
-	if w == reals.Unknown {
-		if c.Size <= MaxHeld && !c.mayBeDouble() {
-			return c.Encoder.DoubleReals
-		}
+	head := *c
+	head.Decoder.AllowObjects = true
+	head.Size = 2 << 10
+	w := reals.Unknown
+	if c.Size > windowSize { // mayBeDouble costs less than the head of a small one
+		_ = head.Packets(Every, func(p *Packet) (bool, error) {
+			for t, err := range p.Tokens() {
+				if w = reals.Of(t); err != nil || w != reals.Unknown {
+					return false, err
+				}
+			}
+			return true, nil
+		})
+	}
+	if w == reals.Unknown && (c.Size > MaxHeld || c.mayBeDouble()) {
 		w = c.Reals(most)
+	} else if w == reals.Unknown {
+		return c.Encoder.DoubleReals
 	}
 	return w == reals.Double
 }
