@@ -428,8 +428,16 @@ func TestRepairOwnZeros(t *testing.T) {
 			require.Equal(t, want, got)
 		}
 	}
+	packed, _ := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Raw, Mode: fileaccess.Gzip}}, "first", make([]byte, 40))
+	packed[len(packed)-5]++ // the checksum
+	f, err := read(packed, repairing(Info{Lengths: LittleEndian, Container: fileaccess.Info{Container: fileaccess.Raw, Mode: fileaccess.Gzip}}))
+	require.NoError(t, err)
+	require.NotNil(t, f.Info.Damage)
+	got, err := values(f)
+	require.NoError(t, err)
+	require.Equal(t, []any{"first", make([]byte, 40)}, got)
 	b, _ := file(t, Info{}, "first", variant.Vector4{X: 1})
-	f, err := read(append(bytes.Clone(b), make([]byte, 100)...), repairing(Info{Lengths: LittleEndian}))
+	f, err = read(append(bytes.Clone(b), make([]byte, 100)...), repairing(Info{Lengths: LittleEndian}))
 	require.NoError(t, err)
 	require.Equal(t, int64(len(b)), f.Info.Damage.Offset)
 	require.Equal(t, b, written(t, f))
@@ -540,6 +548,14 @@ func TestRecords(t *testing.T) {
 		require.Len(t, got, 5)
 		require.Equal(t, build(original[:5]), unpack(written(t, f)), "%v", info)
 
+		if info.Mode == fileaccess.Gzip && info.Container == fileaccess.Raw { // a wrong checksum of the container
+			spoiled := pack(whole)
+			spoiled[len(spoiled)-5]++
+			f, err = read(spoiled, &Options{Repair: true})
+			require.NoError(t, err)
+			require.NotNil(t, f.Info.Damage)
+			require.Equal(t, whole, unpack(written(t, f)))
+		}
 		f, err = read(pack(wrong), &Options{Repair: true})
 		require.NoError(t, err)
 		require.Nil(t, f.Info.Damage)

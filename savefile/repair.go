@@ -16,7 +16,12 @@ func (f *File) repair(err error, zeroed int64) error {
 	if err != nil && !errors.As(err, &known) {
 		return err
 	}
-	if f.envelope != nil && f.envelope.Err != nil { // its content is whole
+	isWhole := f.envelope != nil && f.envelope.Err != nil
+	if known != nil && zeroed == 0 && save.IsContainerError(known.Err) { // its zeros are those of a container, of which a checksum is wrong
+		_, bad := edit.Repair(f.content, end)
+		isWhole = isWhole || bad == nil
+	}
+	if isWhole {
 		f.Info.Damage = known
 		return nil
 	}

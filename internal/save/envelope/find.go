@@ -38,6 +38,7 @@ const (
 	oddGap        = 24 // bits against a gap of another size
 	manyUnknown   = 64 // bytes of gaps beside few values
 	minEncoded    = 12 // characters of base64 text
+	minZeros      = 16 // bytes at the end of a file that can be in place of others
 	maxTold       = 64 // bytes before a stream in which its size is
 	hashCost      = 8  // bytes that are hashed in the time in which one is read
 	budget        = 16 << 20
@@ -55,7 +56,13 @@ type search struct {
 func Find(b []byte, o *Options) *Envelope {
 	s := newSearch(o, budget+budgetPerByte*int64(len(b)))
 	defer s.close()
-	return s.find(b, 0)
+	e := s.find(b, 0)
+	if left := bytes.TrimRight(b, "\x00"); e == nil && len(b)-len(left) >= minZeros {
+		if e = s.find(left, 0); e == nil || e.Err == nil { // zeros in place of the end of records, as after a power failure
+			return nil
+		}
+	}
+	return e
 }
 
 // EndsEarly reports whether bytes follow a stream with a signature at the start of b.

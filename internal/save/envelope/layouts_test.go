@@ -403,6 +403,7 @@ func TestTraps(t *testing.T) {
 		{"T4: a float before a value", join([]byte{0, 0, 0xc0, 0x3f}, sized(saved(t, 0, 0, ""))), "after a header of 8 bytes (size at 4, which is written anew)", -1},
 		{"T5: checksums after the values", layout{"[", "B", "crcp", "]"}.build(t, [][]byte{value, long, value, value}, "plain"), "in 4 records (CRC-32 at 32, which is written anew)", -1},
 		{"T5: checksums before the values", layout{"[", "crcp", "B", "]"}.build(t, [][]byte{value, long, value, value}, "plain"), "in 4 records (CRC-32 at 0, which is written anew)", -1},
+		{"records between a header and a trailer", layout{"m:LOG", "u32=9", "[", "sp4", "B", "crcp", "]", "md5a"}.build(t, [][]byte{value, long, value, value}, "plain"), "in 4 records (size at 0, CRC-32 at 36; both are written anew), after a header of 7 bytes, before a trailer of 16 bytes (MD5 at 1467, which is written anew)", -1},
 		{"T6: a checksum of the length, too", layout{"md5p", "V"}.build(t, [][]byte{value}, "plain"), "after a header of 20 bytes (MD5 at 0, size at 16; both are written anew)", -1},
 		{"T8: wrapped base64", bytes.Join(slices.Collect(slices.Chunk(text, 76)), []byte("\n")), "", -1},
 		{"T8: a small value between others", join(u32(1), sized(value), []byte{9, 9}, u32(8), u32(2), u32(5), []byte{7}, sized(value), sized(value)), "", -1},

@@ -149,14 +149,17 @@ func (e *Envelope) String() string {
 	var parts []string
 	n := len(e.Bodies)
 	header, trailer := e.fields(func(f *Field) bool { return !f.Each && !f.At.End }), e.fields(func(f *Field) bool { return !f.Each && f.At.End })
+	before, after := len(e.Gaps[0]), len(e.Gaps[n])
 	if n > 1 {
+		own, tail := e.edges()
+		before, after = before-own, after-tail
 		parts = append(parts, fmt.Sprintf("in %d records%s", n, e.fields(func(f *Field) bool { return f.Each })))
 	}
-	if k := len(e.Gaps[0]); k > 0 && (n == 1 || header != "" || k != len(e.Gaps[1])) {
-		parts = append(parts, fmt.Sprintf("after a header of %s%s", bytesText(k), header))
+	if before > 0 {
+		parts = append(parts, fmt.Sprintf("after a header of %s%s", bytesText(before), header))
 	}
-	if k := len(e.Gaps[n]); k > 0 && (n == 1 || trailer != "" || k != len(e.Gaps[1])) {
-		parts = append(parts, fmt.Sprintf("before a trailer of %s%s", bytesText(k), trailer))
+	if after > 0 {
+		parts = append(parts, fmt.Sprintf("before a trailer of %s%s", bytesText(after), trailer))
 	}
 	b := &e.Bodies[0]
 	if b.Info.Container != fileaccess.Plain {

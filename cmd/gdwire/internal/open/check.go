@@ -69,6 +69,9 @@ func (in *Input) origin(s *shell.Stdio) *origin {
 	}
 	if in.Envelope != nil {
 		r.Around = in.Envelope.String()
+		if at, n := in.Envelope.Secret(); n > 0 {
+			r.Around += fmt.Sprintf("; %d bytes at %d look like a checksum that cannot be computed", n, at)
+		}
 	}
 	return r
 }
@@ -111,6 +114,9 @@ func readAll(p *save.Packet, z *save.Zeros, see func(gdwire.Token)) error {
 	for t, err := range p.AllTokens {
 		if err == nil {
 			err = z.Token(p.Decoder, t, p.ReadOffset())
+		}
+		if save.IsContainerError(err) {
+			return err // no zeros are in its place
 		}
 		if err != nil && p.Framed() && p.Size == 0 { // the input did not end there
 			z.Error(&gdwire.Error{Offset: p.Offset, Path: "$", Err: errors.New("a length without a value")})
