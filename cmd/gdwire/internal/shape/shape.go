@@ -18,6 +18,11 @@ type Shape struct {
 	Fields    map[string]*Shape `json:"fields,omitempty"`    // the values of Dictionaries with names as keys, and of Objects
 	Keys      []string          `json:"keys,omitempty"`      // the types of the keys of Dictionaries that are data
 	Items     *Shape            `json:"items,omitempty"`     // the elements of Arrays, and the values of Dictionaries that are data
+
+	// While a value is read:
+	containers int // Dictionaries and Objects at the path
+	count      int // in how many of the containers there is a value
+	latest     int // the last of these
 }
 
 // The bounds of a shape, which keep the time for hostile saves in proportion to their size.
@@ -79,6 +84,7 @@ func (s *Shape) merge(o *Shape) {
 		s.Keys = append([]string{}, union(s.Keys, o.Keys)...)
 	}
 	s.item(o.Items)
+	s.containers, s.count = s.containers+o.containers, s.count+o.count
 	s.bound()
 }
 
@@ -129,8 +135,11 @@ func (s *Shape) item(o *Shape) {
 	}
 }
 
-// becomeData makes data of the values with names.
+// becomeData makes data of the values with names, unless they are.
 func (s *Shape) becomeData() {
+	if s.Keys != nil {
+		return
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Fields)) {
 		f := s.Fields[name]
 		f.Sometimes = false
@@ -157,26 +166,38 @@ func (s *Shape) clone() *Shape {
 
 // read returns the shape of the next value.
 func read(d *gdwire.Decoder) (*Shape, error) {
+	s := new(Shape)
+	err := s.read(d)
+	s.finish()
+	return s, err
+}
+
+// read adds the next value.
+func (s *Shape) read(d *gdwire.Decoder) error {
 	depth := d.Depth()
 	t, err := d.ReadToken()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s := &Shape{Types: []string{typeName(t)}}
+	if name := typeName(t); !slices.Contains(s.Types, name) {
+		s.Types = boundTypes(union(s.Types, []string{name}))
+	}
 	switch t.Kind() {
 	case gdwire.KindArrayStart:
-		err = s.readArray(d, t.Len())
+		for n := t.Len(); n > 0 && err == nil; n-- {
+			err = s.items().read(d)
+		}
 	case gdwire.KindDictStart:
 		err = s.readDictionary(d, t)
 	case gdwire.KindObjectStart:
 		err = s.readObject(d, t.Len())
 	default:
-		return s, d.SkipTo(depth)
+		return d.SkipTo(depth)
 	}
 	if err == nil {
 		_, err = d.ReadToken() // End
 	}
-	return s, err
+	return err
 }
 
 // typeName returns the type of the value that starts with t, with its declared types or its class.
@@ -192,24 +213,13 @@ func typeName(t gdwire.Token) string {
 	return t.Type().String()
 }
 
-// readArray reads n elements.
-func (s *Shape) readArray(d *gdwire.Decoder, n int64) error {
-	for range n {
-		one, err := read(d)
-		if err != nil {
-			return err
-		}
-		s.item(one)
-	}
-	return nil
-}
-
-// readDictionary reads the pairs of a Dictionary. Unless all keys are names, and they are few, it is data.
+// readDictionary adds the pairs of a Dictionary. Unless all keys are names, and they are few, it is data.
 func (s *Shape) readDictionary(d *gdwire.Decoder, t gdwire.Token) error {
 	n := t.Len()
 	if n > maxFields || t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{}) {
-		s.Keys = []string{}
+		s.becomeData()
 	}
+	s.containers++
 	for range n {
 		if _, err := d.ReadToken(); err != nil { // DictKey
 			return err
@@ -219,46 +229,76 @@ func (s *Shape) readDictionary(d *gdwire.Decoder, t gdwire.Token) error {
 		if err != nil {
 			return err
 		}
-		typ, name := key.Type(), key.Text()
+		typ := key.Type()
 		if typ == gdwire.TypeStringName {
 			typ = gdwire.TypeString // engines take one for the other
 		}
-		if isName := typ == gdwire.TypeString && key.Last() && wire.IsName(name); !isName && s.Keys == nil {
+		if isName := typ == gdwire.TypeString && key.Last() && wire.IsName(key.Bytes()); !isName {
 			s.becomeData()
 		}
+		in := s.in(key.Bytes(), typ)
 		if err := d.SkipTo(depth); err != nil {
 			return err
 		}
-		one, err := read(d)
-		if err != nil {
+		if err := in.read(d); err != nil {
 			return err
 		}
-		if s.Keys == nil {
-			s.field(name, one)
-			continue
-		}
-		if k := typ.String(); !slices.Contains(s.Keys, k) {
-			s.Keys = union(s.Keys, []string{k})
-		}
-		s.item(one)
 	}
+	s.bound()
 	return nil
 }
 
-// readObject reads n properties.
+// readObject adds n properties.
 func (s *Shape) readObject(d *gdwire.Decoder, n int64) error {
+	s.containers++
 	for range n {
 		name, err := d.ReadToken()
 		if err != nil {
 			return err
 		}
-		key := name.Text()
-		one, err := read(d)
-		if err != nil {
+		if err := s.in(name.Bytes(), gdwire.TypeString).read(d); err != nil {
 			return err
 		}
-		s.field(key, one)
 		s.bound()
 	}
 	return nil
+}
+
+// in returns the shape of the values with a name, or of all values of data, and counts the latest container.
+func (s *Shape) in(name []byte, key gdwire.Type) *Shape {
+	if s.Keys != nil {
+		if k := key.String(); !slices.Contains(s.Keys, k) {
+			s.Keys = union(s.Keys, []string{k})
+		}
+		return s.items()
+	}
+	f := s.Fields[string(name)]
+	if f == nil {
+		f = new(Shape)
+		s.field(string(name), f)
+	}
+	if f.latest != s.containers { // not twice in it
+		f.latest = s.containers
+		f.count++
+	}
+	return f
+}
+
+// items returns the shape of elements, or of values of data.
+func (s *Shape) items() *Shape {
+	if s.Items == nil {
+		s.Items = new(Shape)
+	}
+	return s.Items
+}
+
+// finish marks the values that some containers do not contain.
+func (s *Shape) finish() {
+	for _, f := range s.Fields {
+		f.Sometimes = f.Sometimes || f.count < s.containers
+		f.finish()
+	}
+	if s.Items != nil {
+		s.Items.finish()
+	}
 }
