@@ -393,7 +393,7 @@ var wholes = []any{
 	ptr(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)), ptr(time.Hour), ptr(netip.MustParseAddr("::1")), ptr(netip.MustParsePrefix("10.0.0.0/8")), ptr(net.IPv6loopback),
 	big.NewInt(7), big.NewRat(1, 3), &sql.NullString{String: "x", Valid: true}, &image.Rectangle{Max: image.Pt(1, 2)}, &color.RGBA{R: 1}, ptr(slog.LevelWarn),
 	&url.Values{"a": {"b"}}, ptr(json.Number("5")), &mail.Address{Name: "a", Address: "b"}, &declaring{Name: "x"}, &alone{Time: time.Unix(5, 0).UTC()},
-	&player{Shared: &Shared{"x"}, Friends: []player{}}, &url.URL{Host: "x", User: url.User("a")}, new(big.Float).SetPrec(64).SetInt64(3), new(atomic.Int64), ptr(errors.New("x")), bytes.NewBufferString("x"),
+	&player{Shared: &Shared{"x"}, Friends: []player{}}, &url.URL{Host: "x", User: url.User("a")}, new(big.Float).SetPrec(64).SetInt64(math.MaxInt64), new(atomic.Int64), ptr(errors.New("x")), bytes.NewBufferString("x"),
 	&sync.Mutex{}, list.New(), &stamped{Name: "x"}, &struct{ *time.Time }{}, ptr(reflect.ValueOf(1)), ptr(unique.Make(1)), &struct {
 		sync.Mutex
 		Name string

@@ -126,7 +126,7 @@ func TestProxyBound(t *testing.T) {
 					require.True(t, bytes.Equal(c.sent, got[i].Bytes()))
 				}
 				require.EqualValues(t, conns, p.packets[1])
-				require.Regexp(t, "gdwire: … [0-9]+ packets \\([0-9]+ MB\\) not shown\n", p.errs.String())
+				require.Regexp(t, "gdwire: … [0-9]+ packets \\([0-9.]+ MB\\) not shown\n", p.errs.String())
 			})
 		})
 	}
