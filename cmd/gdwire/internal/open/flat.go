@@ -22,6 +22,8 @@ type LeafReader struct {
 	NodePath func(r *text.NodePathReader, start []byte) error
 	// Open is called for a container that is no leaf, before its values, if it is not nil.
 	Open func() error
+	// Skip reports whether the value at an offset in the content is left out, if it is not nil.
+	Skip func(offset int64) bool
 
 	*save.Packet
 	key     text.Step // of the value at Path
@@ -78,7 +80,7 @@ func (v *LeafReader) omit() bool {
 
 // value reads the next value.
 func (v *LeafReader) value() error {
-	if v.omit() {
+	if v.Skip != nil && v.Skip(v.ReadOffset()) || v.omit() {
 		return v.SkipValue()
 	}
 	t, err := v.ReadToken()
@@ -287,8 +289,12 @@ type flatPrinter struct {
 }
 
 // NewFlatPrinter returns a Printer that shows a line for each leaf.
-func NewFlatPrinter(s *shell.Stdio, _ *Input) Printer {
+func NewFlatPrinter(s *shell.Stdio, _ *Input) Printer { return NewLeafPrinter(s, nil) }
+
+// NewLeafPrinter is like NewFlatPrinter with the Skip of a LeafReader.
+func NewLeafPrinter(s *shell.Stdio, skip func(offset int64) bool) Printer {
 	v := &flatPrinter{out: s.Out}
+	v.Skip = skip
 	v.text.Flush = v.flush
 	v.Leaf = func(t gdwire.Token) error {
 		v.startLine()

@@ -32,6 +32,7 @@ func (c *comparer) compare(a, b *side) error {
 	at, err := c.trees(a, b)
 	if limit := (*gdwire.LimitError)(nil); errors.As(err, &limit) && limit.Name == "MaxMemory" {
 		c.byPosition(limit.Max)
+		a.equal, b.equal = equalSpans(a, b, at)
 		err = c.leaves(a, b, at)
 	}
 	return err
@@ -46,6 +47,7 @@ type side struct {
 	reading   save.Reading
 	maxMemory int64                     // bytes that the values may take
 	progress  func(io.Reader) io.Reader // shows how much was read, if it is not nil
+	equal     []span                    // that leaves leaves out
 }
 
 // reader returns a Reader of the file.
@@ -214,7 +216,7 @@ func (f *side) lines(from int64, seed maphash.Seed) iter.Seq2[*leaf, error] {
 		w := &leafWriter{yield: func(l *leaf) bool { return yield(l, nil) }}
 		w.sum.SetSeed(seed)
 		s := shell.Capture(w)
-		v := open.NewFlatPrinter(s, nil)
+		v := open.NewLeafPrinter(s, skipSpans(f.equal))
 		for p := range f.reading.Packets(f.reader()) {
 			var err error
 			if p.Index < from {

@@ -62,12 +62,12 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 		v.open.Keys.Use(in.Key) // probably also that of the second file
 	}
 	v.old, v.value = sides[0], sides[1]
-	v.showProgress()
+	v.showProgress(1)
 	defer s.Clear()
 	c := comparer{tree: v.change, leaf: v.leaf, byPosition: func(limit int64) {
 		s.Logf("the values need more memory than %s: from here on they are compared by position, without aligning elements; -max-memory raises the limit",
 			humanize.IBytes(uint64(limit)))
-		v.showProgress() // from the start of both files
+		v.showProgress(2) // from the start of both files
 	}}
 	err := c.compare(sides[0], sides[1])
 	if err == nil && v.found {
@@ -76,9 +76,9 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 	return err
 }
 
-// showProgress shows how much of both files was read from here on.
-func (v *differ) showProgress() {
-	progress := v.ProgressOf(v.old.size + v.value.size)
+// showProgress shows how much of both files was read from here on, so many times.
+func (v *differ) showProgress(times int64) {
+	progress := v.ProgressOf(times * (v.old.size + v.value.size))
 	v.old.progress, v.value.progress = progress, progress
 }
 
