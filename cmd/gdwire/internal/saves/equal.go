@@ -3,10 +3,42 @@ package saves
 import (
 	"bytes"
 	"cmp"
+	"io"
+	"iter"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save"
 )
+
+// A side is one of two files.
+type side struct {
+	name string
+	r    io.ReaderAt
+	size int64
+
+	reading   save.Reading
+	maxMemory int64                     // bytes that the values may take
+	progress  func(io.Reader) io.Reader // shows how much was read, if it is not nil
+	equal     []span                    // that leaves leaves out
+}
+
+// reader returns a Reader of the file.
+func (f *side) reader() io.Reader {
+	var r io.Reader = io.NewSectionReader(f.r, 0, f.size)
+	if f.progress != nil {
+		r = f.progress(r)
+	}
+	return r
+}
+
+// packets returns a function that returns the next packet, or nil after the last one.
+func (f *side) packets() (next func() *save.Packet, stop func()) {
+	pull, stop := iter.Pull(f.reading.Packets(f.reader()))
+	return func() *save.Packet {
+		p, _ := pull()
+		return p
+	}, stop
+}
 
 // A span is a part of a file: values that are equal to those at the same paths in another file.
 type span struct{ start, end int64 }
