@@ -41,7 +41,7 @@ func (s *Source) around(o Reading, known Known, plain *Recognition) *wrapped {
 		return nil
 	case (plain.IsDamaged() || plain.IsCut() || plain.Certainty == recognize.Ambiguous) && !e.IsProved() && !isVersion(e):
 		return nil // damage explains any bytes
-	case e.Err != nil && plain.IsCut() && plain.Readings[0].Frame != Bare:
+	case e.Err != nil && (plain.IsCut() || plain.IsDamaged()) && plain.Readings[0].Frame != Bare:
 		return nil // these records are packets
 	}
 	if len(e.Bodies) > 1 {

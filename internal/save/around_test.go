@@ -38,3 +38,31 @@ func FuzzRival(f *testing.F) {
 		}
 	})
 }
+
+// TestSkipAdvice: a header that is to be skipped is named only if all that follows is values then.
+func TestSkipAdvice(t *testing.T) {
+	value, err := variant.Marshal(map[string]any{"name": "Ada Lovelace", "city": "London"})
+	require.NoError(t, err)
+	packet := append(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value...)
+	for _, c := range []struct {
+		values []byte
+		header int // 0 if none is named
+		want   string
+	}{
+		{bytes.Repeat(value, 2), 5, "contains no values of Godot in its first 5 bytes"},
+		{bytes.Repeat(packet, 2), 5, ""},
+		{append(bytes.Repeat(value, 2), 1, 2, 3), 0, "contains values that begin at offset 5 (Dictionary, 68 bytes) and are followed by something else"},
+	} {
+		b := append([]byte("SAVE\x07"), c.values...)
+		s, err := At(bytes.NewReader(b), int64(len(b))).Source(&SourceOptions{Whole: true})
+		require.NoError(t, err)
+		r, err := s.Recognize(&Reading{}, Known{})
+		require.NoError(t, err)
+		if c.want == "" {
+			require.NotNil(t, s.Envelope)
+			continue
+		}
+		require.EqualError(t, r.Unknown(), c.want)
+		require.Equal(t, c.header, r.Header)
+	}
+}

@@ -37,6 +37,7 @@ type Recognition struct {
 	Other *recognize.Reading
 
 	reason   string  // why nothing fits
+	part     int     // the offset of the first value in what is not understood as a whole, or 0
 	evidence float64 // for the best reading
 }
 
@@ -190,7 +191,7 @@ func (o *Reading) choose(ri *recognize.Input) *Recognition {
 	return r
 }
 
-// explain says why nothing fits.
+// explain says why nothing fits, and what is understood of an input that as a whole is not, also after a header.
 func (r *Recognition) explain(ri *recognize.Input) {
 	chosen := ri.Formats
 	r.reason = "contains no values of Godot"
@@ -204,17 +205,8 @@ func (r *Recognition) explain(ri *recognize.Input) {
 		}
 		return
 	}
-	if r.Header = recognize.HeaderSize(ri); r.Header > 0 {
-		r.reason = fmt.Sprintf("contains no values of Godot in its first %d bytes", r.Header)
-	} else {
-		r.explainPart(ri)
-	}
-}
-
-// explainPart says what is understood of an input that as a whole is not, also after a header.
-func (r *Recognition) explainPart(ri *recognize.Input) {
-	r.Header, r.reason = 0, "contains no values of Godot"
 	if p, ok := recognize.FindPart(ri); ok {
+		r.part = p.Offset
 		r.reason = fmt.Sprintf("contains values that begin at offset %d (%v", p.Offset, p.Type)
 		if p.Size > 0 {
 			r.reason += fmt.Sprintf(", %d bytes", p.Size)

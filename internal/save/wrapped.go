@@ -3,6 +3,7 @@ package save
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/gdwire/gdwire"
@@ -26,8 +27,11 @@ func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 		*s, *o = *got.source, got.reading
 		return got.recognition, nil
 	}
-	if plain.Header > 0 && !s.readsAfter(plain, before, known) {
-		plain.explainPart(&recognize.Input{Head: plain.Head, Size: s.Size, Decoder: before.Decoder})
+	for _, n := range []int{plain.part - lengthSize, plain.part} {
+		if n > 0 && s.readsAfter(n, plain, before, known) {
+			plain.Header, plain.reason = n, fmt.Sprintf("contains no values of Godot in its first %d bytes", n)
+			break
+		}
 	}
 	if plain.Sure() || s.Container.Container != fileaccess.Plain {
 		return plain, nil
@@ -45,9 +49,9 @@ func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 	return plain, nil
 }
 
-// readsAfter reports whether all of the content is values after the header that was found in it, as if that was skipped. It
-// is false for a pipe, which can be read only once.
-func (s *Source) readsAfter(r *Recognition, o Reading, known Known) bool {
+// readsAfter reports whether all of the content is values after a header of n bytes, as if that was skipped. It is false for a
+// pipe, which can be read only once.
+func (s *Source) readsAfter(n int, r *Recognition, o Reading, known Known) bool {
 	in := *s
 	if r.Whole {
 		in.at = io.NewSectionReader(bytes.NewReader(r.Head), 0, int64(len(r.Head)))
@@ -64,7 +68,7 @@ func (s *Source) readsAfter(r *Recognition, o Reading, known Known) bool {
 	default:
 		return false
 	}
-	if in.skip(int64(r.Header), false) != nil || s.Container.IsPlain() && in.openContainer(s.options.Container) != nil {
+	if in.skip(int64(n), false) != nil || s.Container.IsPlain() && in.openContainer(s.options.Container) != nil {
 		return false
 	}
 	after, err := in.recognize(&o, known)

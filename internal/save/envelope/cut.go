@@ -41,7 +41,8 @@ func (f *finder) isCut(e *Envelope, b []byte) bool {
 	case like.Info.IsPlain():
 		return f.scanner.IsCut(b)
 	case like.Info.Container == fileaccess.Raw && like.Info.Mode == fileaccess.FastLZ:
-		return copiesHeader(b)
+		const least = 9 // bytes in which a header is copied
+		return copiesHeader(b) || same && len(b) > signature && len(b) < least
 	}
 	return same && len(b) >= signature
 }
@@ -136,7 +137,7 @@ func (c *cutter) split() bool {
 		if isSame && !c.isField(k) && c.tail[k] != like[k] && (k < c.after || c.n > few) {
 			return false
 		}
-		same = same && isSame && c.tail[k] == like[k]
+		same = same && isSame && !c.isField(k) && c.tail[k] == like[k]
 	}
 	return c.atBody || !same || len(c.tail) < c.after
 }

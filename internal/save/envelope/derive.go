@@ -84,7 +84,7 @@ const (
 	wrongBits  = 8
 )
 
-// wrong returns the records in which a field is not right, and reports whether it is in enough of them.
+// wrong returns the records in which a checksum is not right, and reports whether it is in enough of them.
 func (d *deriver) wrong(right func(record int) bool) (wrong []int, ok bool) {
 	for i := range d.n {
 		if right(i) {
@@ -114,6 +114,9 @@ func (d *deriver) isDoubtful(set []Field, i int) bool {
 	f := &set[i]
 	value := func(f *Field) uint64 { return number(d.bytes(f.At, f.Width, 0), f.Big) }
 	v := value(f)
+	if f.Width == 2 && slices.ContainsFunc(append(slices.Clone(set), d.e.Fields...), func(g Field) bool { return g.Sum == Size && g.Width > 2 }) {
+		return true // a game writes all sizes alike
+	}
 	beside := false
 	first := d.before+f.At.Offset == 0 && !f.At.End
 	for k := range set {
@@ -249,19 +252,18 @@ func (d *deriver) number(f Field) {
 		if uint64(d.e.size(&f, 0)) != v {
 			continue
 		}
-		var ok bool
-		f.wrong, ok = d.wrong(func(i int) bool {
+		ok := true
+		for i := 1; i < d.n && ok; i++ {
 			got := number(d.bytes(f.At, f.Width, i), f.Big)
-			isRight := got == uint64(d.e.size(&f, i))
-			varies = varies || isRight && got != v
-			return isRight
-		})
+			varies = varies || got != v
+			ok = got == uint64(d.e.size(&f, i))
+		}
 		if !ok || !varies && d.isText(f.At, f.Width) {
 			continue
 		}
 		switch f.bits = d.weigh(&f, v); {
 		case varies:
-			f.bits += 4*float64(min(d.n, 8)) - wrongBits*float64(min(len(f.wrong), 1))
+			f.bits += 4 * float64(min(d.n, 8))
 		case f.Width == 1 && (d.each || f.At.Offset != -1): // a constant
 			continue
 		}
@@ -426,7 +428,8 @@ func (d *deriver) spans(at Mark) (all []Span) {
 	const near = 32 // a span begins anywhere in the bytes before a body, or at a place that is aligned
 	for _, to := range ends {
 		for k := -d.before; k <= 0; k++ {
-			if (k >= -near || k%4 == 0 || (k+d.before)%4 == 0) && (at.End || at.Offset < k) {
+			isStart := at.End && slices.Contains(trailers, d.between-at.Offset+k) // of a record, up to its checksum
+			if (k >= -near || k%4 == 0 || (k+d.before)%4 == 0 || isStart) && (at.End || at.Offset < k) {
 				all = append(all, Span{From: Mark{Offset: k}, To: to})
 			}
 		}

@@ -170,7 +170,7 @@ func (e *DoubtError) Error() string {
 	return fmt.Sprintf("the number %d at offset %d is %s, or something else such as a version", e.Number, e.Offset, e.Fact)
 }
 
-// A Fault is a checksum or number of one record that is not right, as it is in the others.
+// A Fault is a checksum in one record that is not right, as it is in the others.
 type Fault struct {
 	Record, Offset, Size int
 	What                 string // as of a Part

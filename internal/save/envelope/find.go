@@ -583,7 +583,7 @@ func (f *finder) isProbable(e *Envelope) bool {
 		return false
 	}
 	e.Bits -= oddGap * float64(odd)
-	if tail := e.Gaps[n]; e.merged && !e.IsProved() || !e.isProved(n) && !isText(tail) && n == 1 {
+	if tail := e.Gaps[n]; e.merged && !e.IsProved() || !e.isProved(n) && !isText(tail) && (n == 1 || n == 2 && len(tail) > manyUnknown) {
 		return false // the other bytes can be damage
 	}
 	const packet = 16 // bytes of unknown meaning that a game does not write after the length of all

@@ -143,7 +143,7 @@ func checkCut(t *testing.T, r *rand.Rand, l layout, mode string, values [][]byte
 	}
 	require.Equal(t, framed(values[:m]), content, "%s: %d of %d, after %d: %v", name, at, len(whole), end, e)
 	if e.Err == nil {
-		require.True(t, at == end || n == len(values) || n < 3 || m > n, "%s: %d of %d, after %d: %v", name, at, len(whole), end, e)
+		require.True(t, at == end || n == len(values) || n < 3 || m > n || at-end < 4, "%s: %d of %d, after %d: %v", name, at, len(whole), end, e)
 		return
 	}
 	got, err := e.Write(content)

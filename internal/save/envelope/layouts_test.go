@@ -547,3 +547,68 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestEdges tries each bound, and one less and one more.
+func TestEdges(t *testing.T) {
+	value := saved(t, 1500, 0, "Ada Lovelace")
+	random := rand.New(rand.NewPCG(1, 2))
+	noise := func(n int) []byte { // no text, and no value
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(0x80 | random.Uint32())
+		}
+		return b
+	}
+	text := func(n int) []byte { return bytes.Repeat([]byte{'x'}, n) }
+	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+	var values [][]byte
+	for i := range learnt + 1 {
+		values = append(values, saved(t, 200+i%7*100, i, "Ada Lovelace"))
+	}
+	records := func(l string, n int) []byte { return layout(strings.Fields(l)).build(t, values[:n], "plain") }
+	found := func(b []byte) bool { return Find(b, &Options{}) != nil }
+	isCut := func(b []byte) bool { e := Find(b, &Options{}); return e != nil && e.Err != nil }
+	spoiled := func(n int) []byte { // wrong checksums
+		b := records("[ sp2 crcp B ]", 8)
+		for i := range n {
+			b[len(records("[ sp2 crcp B ]", i+2))+2]++
+		}
+		return b
+	}
+	number := func(n int) []byte { return integer(uint64(n), 4, false) }
+	for _, edge := range []struct {
+		name string
+		at   int
+		is   func(n int) bool
+		want [3]bool // for one less, the bound, and one more
+	}{
+		{"header", maxHeader, func(n int) bool { return found(join(noise(n), pack(t, value, "zstd"))) }, [3]bool{true, true, false}},
+		{"trailer", maxGap, func(n int) bool { return found(join([]byte("A"), pack(t, value, "zstd"), text(n))) }, [3]bool{true, true, false}},
+		{"gap", maxGap, func(n int) bool {
+			e := Find(bytes.Repeat(join(text(n), pack(t, value, "zstd")), 3), &Options{})
+			return e != nil && len(e.Bodies) == 3
+		}, [3]bool{true, true, false}},
+		{"records", learnt, func(n int) bool {
+			e := Find(records("[ sp2 B ]", n), &Options{})
+			return e != nil && len(e.Bodies) == n
+		}, [3]bool{true, true, true}},
+		{"zeros", minZeros, func(n int) bool { return isCut(join(records("[ u8=3 sp4 B ]", 5)[:1700], make([]byte, n))) }, [3]bool{false, true, true}},
+		{"size of a cut record", maxClaim, func(n int) bool {
+			return isCut(join(records("[ u8=3 sp4 B ]", 5), []byte{3}, number(n), []byte{29, 0, 0, 0}, number(n-8), noise(100)))
+		}, [3]bool{true, true, false}},
+		{"number of records", maxCount, func(n int) bool {
+			b := records("u32=1 [ sp2 B ]", 5)
+			copy(b, number(n))
+			e := Find(b[:len(b)-9], &Options{})
+			_, err := e.Write(e.Content())
+			return err != nil
+		}, [3]bool{true, true, false}},
+		{"wrong checksums", 8 / mostWrong, func(n int) bool { e := Find(spoiled(n), &Options{}); return e != nil && len(e.Faults()) == n }, [3]bool{true, true, false}},
+	} {
+		t.Run(edge.name, func(t *testing.T) {
+			for i, want := range edge.want {
+				require.Equal(t, want, edge.is(edge.at+i-1), i-1)
+			}
+		})
+	}
+}

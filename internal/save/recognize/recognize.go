@@ -194,30 +194,7 @@ func (in *Input) skip() (best Result) {
 	return best
 }
 
-// HeaderSize returns the number of bytes that a game has written before values, as far as these are
-// recognized after them, or 0.
-func HeaderSize(in *Input) int {
-	for n := 1; n <= maxHeader && n+minSure <= len(in.Head); n++ {
-		switch head := in.Head[n:]; {
-		case binary.LittleEndian.Uint64(head) == 0, !PlainHeader(head) && !PlainHeader(head[lengthSize:]):
-			continue // neither a value nor a packet starts there
-		}
-		after := *in
-		after.Head, after.Decompress = in.Head[n:], nil
-		if after.Size >= 0 {
-			after.Size -= int64(n)
-		}
-		if in.At != nil {
-			after.At = io.NewSectionReader(in.At, int64(n), after.Size)
-		}
-		if Recognize(&after).Certainty == Sure {
-			return n
-		}
-	}
-	return 0
-}
-
-// maxHeader is the maximum size in bytes of a header that HeaderSize finds.
+// maxHeader is the maximum size in bytes of a header before a Part.
 const maxHeader = 256
 
 // trials returns the best trial of each candidate. Once one is sure, the others are those that end where it does.

@@ -439,34 +439,6 @@ func TestForeign(t *testing.T) {
 	require.Less(t, taken, 5)
 }
 
-// TestHeaderSize: values after bytes that are no part of them are found.
-func TestHeaderSize(t *testing.T) {
-	r := rand.New(rand.NewPCG(61, 62))
-	n := 30
-	if full() {
-		n = 300
-	}
-	for i := range n {
-		s := &saves{Rand: r, format: bothFormats[i%2]}
-		save := s.top(t, 4)
-		if len(save) < 2*minSure {
-			continue
-		}
-		header := append([]byte("SAVE"), make([]byte, r.IntN(maxHeader-3))...)
-		for j := range header[4:] {
-			header[4+j] = byte(0x80 | r.Uint32())
-		}
-		for _, f := range []Frame{U32, U32BE} {
-			b := append(bytes.Clone(header), frame(f, save, save)...)
-			in := &Input{Head: b[:min(len(b), HeadSize)], Size: int64(len(b)), At: bytes.NewReader(b)}
-			require.Equal(t, len(header), HeaderSize(in))
-			in.Head, in.Size, in.At = b[:len(b)-1], int64(len(b)-1), nil
-			require.Zero(t, HeaderSize(in), "it is cut")
-		}
-	}
-	require.Zero(t, HeaderSize(&Input{Head: []byte("SAVE"), Size: 4}))
-}
-
 func TestIsUTF16(t *testing.T) {
 	for start, want := range map[string]bool{
 		"\xff\xfea\x00": true, "\xfe\xff\x00a": true, // little-endian, big-endian

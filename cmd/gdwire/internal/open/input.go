@@ -71,7 +71,7 @@ func (in *Input) CheckZeros(c *save.Content) error {
 	return zerosError(c.CheckZeros(false), in.Name)
 }
 
-// Faults returns an error for each checksum or number of records that is wrong, but for many.
+// Faults returns an error for each checksum of records that is wrong, but for many.
 func (in *Input) Faults() (errs []error) {
 	if in.Envelope == nil {
 		return nil
