@@ -16,6 +16,9 @@ const DefaultMaxQueue = 1 << 20
 // whose capacity can be twice its length, and for the allocation.
 const queuedCost = 64
 
+// shortQueue is the number of packets up to which a queue allocates no slice.
+const shortQueue = 16
+
 // A Room sends packets to many connections, its members, and waits for none of them: each member has a
 // queue, which a goroutine writes to its connection. A zero Room is ready for use:
 //
@@ -50,7 +53,8 @@ const queuedCost = 64
 // A packet in a queue counts its length and 64 bytes, so a member's queue takes at most MaxQueue bytes,
 // or one packet of any length. A packet that is sent to all is held once: if nothing is sent to
 // single members, the packets in all queues together take MaxQueue bytes, besides 64 bytes for each packet in
-// each queue. A member whose queue is empty has no goroutine.
+// each queue. A member whose queue is empty has no goroutine. Packets that wait in a queue are written with one Write, to
+// WebSockets each as a message; meanwhile they still count, and a copy takes up to 16 KiB, or an eighth of MaxQueue.
 type Room struct {
 	// MaxQueue is the largest size of a member's queue in bytes. 0 selects DefaultMaxQueue.
 	MaxQueue int64
@@ -59,6 +63,12 @@ type Room struct {
 	config    *config   // of the first member's Conn, which encodes packets; nil before
 	maxPacket int64     // the smallest of all that have joined
 	members   []*Member // in the order in which they joined
+
+	// Members with packets wait for a goroutine. One that takes a member starts another goroutine if more are waiting, as
+	// it can have to wait for its member; usually it does not, and takes the next one itself.
+	writing     sync.Mutex
+	first, last *Member // that wait, or nil
+	started     bool    // a goroutine was, and has not taken a member yet
 }
 
 // A Member is a connection in a [Room]. Its methods can be called by several goroutines at the same time,
@@ -69,12 +79,15 @@ type Member struct {
 
 	mu      sync.Mutex
 	changed *sync.Cond // when a packet was written, and when err is set
-	packets [][]byte   // that wait, without the packet that is being written
-	size    int64      // of packets and of the packet that is being written, as they count
-	writing bool       // a goroutine is writing
+	packets [][]byte   // that wait, without those that are being written
+	size    int64      // of packets and of those that are being written, as they count
+	writing bool       // a goroutine is writing, or m waits for one
 	queued  int64      // the number of packets that were ever queued
 	written int64      // of them
 	err     error      // why no packet can be queued any more
+	after   *Member    // that waits for a goroutine, in room
+
+	short [shortQueue][]byte // the array of packets
 }
 
 // Join makes c a member, which receives the packets that are sent to r from now on. c is still its
@@ -87,7 +100,7 @@ type Member struct {
 // than MaxPacket of any Conn that has joined.
 func (r *Room) Join(c *Conn) *Member {
 	m := &Member{room: r, conn: c}
-	m.changed = sync.NewCond(&m.mu)
+	m.changed, m.packets = sync.NewCond(&m.mu), m.short[:0]
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.config == nil {
@@ -250,7 +263,7 @@ func (m *Member) queue(packet []byte) error {
 	m.queued++
 	if !m.writing {
 		m.writing = true
-		go m.write()
+		m.room.wait(m)
 	}
 	return nil
 }
@@ -268,56 +281,108 @@ func (m *Member) fail(err error) {
 	if m.err != nil {
 		return
 	}
+	clear(m.packets)
 	m.err, m.packets = err, nil
 	m.changed.Broadcast()
 	go m.conn.closeFor(err) // which can wait for a second, for the packet that is being written
 }
 
+// wait makes a member wait for a goroutine, and starts one.
+func (r *Room) wait(m *Member) {
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	if r.last == nil {
+		r.first = m
+	} else {
+		r.last.after = m
+	}
+	r.last = m
+	r.start()
+}
+
+// start starts a goroutine, unless one was started that has not taken a member. writing is locked.
+func (r *Room) start() {
+	if !r.started {
+		r.started = true
+		go r.write()
+	}
+}
+
+// write writes packets of the members that wait.
+func (r *Room) write() {
+	for m := r.take(true); m != nil; m = r.take(false) {
+		m.write()
+	}
+}
+
+// take returns the next member that waits, or nil.
+func (r *Room) take(isFirst bool) *Member {
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	if isFirst {
+		r.started = false
+	}
+	m := r.first
+	if m == nil {
+		return nil
+	}
+	if r.first, m.after = m.after, nil; r.first == nil {
+		r.last = nil
+	} else {
+		r.start()
+	}
+	return m
+}
+
 // write writes packets until the queue is empty or one cannot be written.
 func (m *Member) write() {
+	var packets [][]byte
 	var err error
 	defer func() {
 		if err = panicked(recover(), err); err != nil { // of a MessageConn
+			clear(packets)
 			m.mu.Lock()
 			m.fail(stickyError(err))
 			m.mu.Unlock()
 			m.room.remove(m)
 		}
 	}()
-	for {
-		packet, last := m.next()
-		if packet == nil {
+	for packets = m.next(nil); packets != nil; packets = m.next(packets) {
+		if err = m.conn.writer.writeAll(packets); err != nil {
 			return
 		}
-		if err = m.conn.WriteRaw(packet); err == nil && last {
-			err = m.conn.Flush()
-		}
-		if err != nil {
-			return
-		}
-		m.wrote(packet)
 	}
 }
 
-// next removes the packet that is written next from the queue, and reports whether it was the last.
-// Without one, the goroutine that writes ends.
-func (m *Member) next() (packet []byte, last bool) {
+// next notes that packets were written, and removes those that are written next from the queue: a message, or all that fit
+// in one Write. Without any, the goroutine that writes goes on with another member.
+func (m *Member) next(packets [][]byte) [][]byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.packets) == 0 {
-		m.packets, m.writing = nil, false
-		return nil, false
+	for _, p := range packets {
+		m.size -= int64(len(p)) + queuedCost
 	}
-	packet, m.packets[0] = m.packets[0], nil
-	m.packets = m.packets[1:]
-	return packet, len(m.packets) == 0
-}
-
-// wrote notes that a packet of next was written.
-func (m *Member) wrote(packet []byte) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.size -= int64(len(packet)) + queuedCost
-	m.written++
+	m.written += int64(len(packets))
 	m.changed.Broadcast()
+	clear(packets)
+	if len(m.packets) == 0 {
+		m.packets, m.writing = m.short[:0], false
+		return nil
+	}
+	n := m.fits()
+	packets, m.packets = m.packets[:n], m.packets[n:]
+	return packets
+}
+
+// fits returns how many packets of the queue are written next. They count until all are written, so they are few beside
+// MaxQueue. m is locked.
+func (m *Member) fits() int {
+	most := min(bufferSize, m.room.maxQueue()/8)
+	n, cost := 1, int64(len(m.packets[0]))+queuedCost
+	for ; n < len(m.packets) && m.conn.writer.message == nil; n++ {
+		if cost += int64(len(m.packets[n])) + queuedCost; cost > most {
+			break
+		}
+	}
+	return n
 }

@@ -484,19 +484,179 @@ func TestRoomDefault(t *testing.T) {
 	require.Zero(t, room.Len())
 }
 
-// With BufferWrites, packets are held back neither in the Room nor in the connection.
-func TestRoomBufferWrites(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var room stream.Room
-		server, client := pipeConns(t, &stream.Options{BufferWrites: true})
-		m := room.Join(server)
-		for n := range int64(3) {
-			require.NoError(t, room.WritePacket(number(n)))
+// What waits in a queue is written with one Write. With BufferWrites, packets are held back neither in the Room nor in the
+// connection.
+func TestRoomOneWrite(t *testing.T) {
+	for _, o := range []*stream.Options{nil, {BufferWrites: true}, {BigEndianLength: true}} {
+		synctest.Test(t, func(t *testing.T) {
+			var room stream.Room
+			a, b := net.Pipe()
+			server := stream.NewConn(t.Context(), a, o)
+			m := room.Join(server)
+			packets := [][]byte{make([]byte, 8), make([]byte, 3000), {1}, make([]byte, 14_000), make([]byte, 9000)}
+			writes := []int{1, 2, 1, 1} // packets in each
+			for _, p := range packets {
+				require.NoError(t, room.WriteRaw(p))
+				synctest.Wait()
+			}
+			for _, n := range writes {
+				order := binary.AppendByteOrder(binary.LittleEndian)
+				if o != nil && o.BigEndianLength {
+					order = binary.BigEndian
+				}
+				got, want := make([]byte, 1<<20), framed(order, packets[:n]...)
+				k, err := b.Read(got) // of one Write
+				require.NoError(t, err)
+				require.True(t, bytes.Equal(want, got[:k]), "%d bytes, not %d", k, len(want))
+				packets = packets[n:]
+			}
+			require.NoError(t, m.Flush())
+			require.False(t, stream.HoldsBuffer(server))
+			require.NoError(t, server.Close())
+		})
+	}
+}
+
+// A listener reads as much of what a member receives as it is told.
+type listener struct {
+	member *stream.Member
+	tell   chan int // bytes
+	got    []byte   // with lengths
+	want   []byte   // that were sent, with lengths
+	sent   []int    // the lengths of the packets
+	round  [][]byte
+	before int // bytes of got before this round
+	slack  int64
+}
+
+// joined joins a room, over messages or a net.Pipe.
+func joined(ctx context.Context, room *stream.Room, o *stream.Options, messages bool) *listener {
+	l := &listener{tell: make(chan int, 100)}
+	var next func(n int) ([]byte, error)
+	if messages {
+		server, client := channelPipe()
+		client.SetReadLimit(1 << 30)
+		l.member = room.Join(stream.NewMessageConn(ctx, server, o))
+		next = func(int) ([]byte, error) {
+			r, err := client.NextMessage(ctx)
+			if err != nil {
+				return nil, err
+			}
+			b, err := io.ReadAll(r)
+			return framed(binary.LittleEndian, b), err
 		}
-		requireInts(t, client, 0, 1, 2)
-		require.NoError(t, m.Flush())
-		require.False(t, stream.HoldsBuffer(server))
-	})
+	} else {
+		server, client := net.Pipe()
+		l.member = room.Join(stream.NewConn(ctx, server, o))
+		next = func(n int) ([]byte, error) {
+			b := make([]byte, min(n, 64<<10))
+			n, err := client.Read(b)
+			return b[:n], err
+		}
+	}
+	go func() {
+		for n := range l.tell {
+			for n > 0 {
+				b, err := next(n)
+				if err != nil {
+					break
+				}
+				l.got, n = append(l.got, b...), n-len(b)
+			}
+		}
+	}()
+	return l
+}
+
+// exceeds reports whether packets of these lengths that are not among the first read bytes, and the next one, count more than
+// most.
+func exceeds(sent []int, read, next int, most int64) bool {
+	unread := 0
+	for _, n := range sent {
+		if read -= 4 + n; read < 0 {
+			unread += n + 64
+		}
+	}
+	return unread > 0 && int64(unread+next+64) > most
+}
+
+// Members that read at random receive the packets that were sent, in their order, or are dropped when their queues are full.
+func TestRoomQueues(t *testing.T) {
+	seeds := uint64(20)
+	if testenv.Full() {
+		seeds = 500
+	}
+	var survived, dropped int
+	for seed := range seeds {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 5))
+			room := stream.Room{MaxQueue: []int64{300, 5000, 100_000, 1 << 20, 1 << 40}[r.IntN(5)]}
+			o := &stream.Options{BufferWrites: room.MaxQueue == 1<<40} // then nobody is dropped, which waits for a Write
+			var live []*listener
+			for i := range 6 {
+				l := joined(t.Context(), &room, o, i%3 == 2)
+				if live = append(live, l); i%3 < 2 {
+					l.slack = min(16<<10, room.MaxQueue/8)
+				}
+			}
+			for range 10 {
+				for i, l := range live {
+					if l.round, l.before = nil, len(l.got); i > 0 && r.IntN(3) > 0 {
+						l.tell <- r.IntN([]int{200, 20_000, 1 << 20}[r.IntN(3)])
+					}
+				}
+				for range r.IntN(20) {
+					p := make([]byte, 1+r.IntN([]int{40, 40, 40, 1000, 1000, 20_000, 100_000}[r.IntN(7)]))
+					p[0], p[len(p)-1] = byte(r.Uint32()), byte(r.Uint32())
+					one := live[r.IntN(len(live))]
+					to := r.IntN(3)
+					err := []func([]byte) error{room.WriteRaw, one.member.WriteRaw, one.member.Others().WriteRaw}[to](p)
+					require.True(t, err == nil || to == 1 && err == stream.ErrSlow, "%v", err)
+					for _, l := range live {
+						if to == 0 || (to == 1) == (l == one) {
+							l.round = append(l.round, bytes.Clone(p))
+						}
+					}
+					clear(p) // is not kept
+				}
+				synctest.Wait()
+				members := slices.Collect(room.Members())
+				live = slices.DeleteFunc(live, func(l *listener) bool {
+					may, must := false, false
+					for _, p := range l.round {
+						must = must || exceeds(l.sent, len(l.got), len(p), room.MaxQueue)
+						may = may || exceeds(l.sent, l.before, len(p), room.MaxQueue-l.slack)
+						l.sent, l.want = append(l.sent, len(p)), append(l.want, framed(binary.LittleEndian, p)...)
+					}
+					isDropped := !slices.Contains(members, l.member)
+					require.True(t, isDropped && may || !isDropped && !must, "%v %v %v", isDropped, may, must)
+					require.True(t, bytes.HasPrefix(l.want[l.before:], l.got[l.before:]))
+					if isDropped {
+						dropped++
+						require.Equal(t, stream.ErrSlow, l.member.WriteRaw([]byte{0}))
+						close(l.tell)
+					}
+					return isDropped
+				})
+				if len(live) == 0 {
+					return
+				}
+			}
+			for _, l := range live {
+				survived++
+				l.tell <- 1 << 40
+				require.NoError(t, l.member.Flush())
+				synctest.Wait()
+				require.True(t, bytes.Equal(l.want, l.got))
+				require.EqualValues(t, len(l.sent), l.member.Conn().Stats().PacketsOut)
+				require.NoError(t, l.member.Conn().Close())
+				close(l.tell)
+			}
+		})
+	}
+	require.Greater(t, survived, int(seeds))
+	require.Greater(t, dropped, int(seeds))
+	t.Logf("%d members survived, %d were dropped", survived, dropped)
 }
 
 // Sending to members that are not slow allocates the packet once, and what their goroutines need.

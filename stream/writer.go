@@ -122,6 +122,36 @@ func (w *Writer) send(p *packet, rest []byte) error {
 	return err
 }
 
+// writeAll writes a packet, or several short ones that are no messages with one Write, after those that are held back.
+func (w *Writer) writeAll(packets [][]byte) error {
+	if len(packets) == 1 {
+		err := w.WriteRaw(packets[0])
+		if err == nil && w.holds() {
+			err = w.Flush()
+		}
+		return err
+	}
+	p := newPacket()
+	defer p.release()
+	p.buf = p.buf[:0]
+	for _, b := range packets {
+		at := len(p.buf)
+		p.buf = append(append(p.buf, 0, 0, 0, 0), b...)
+		w.order.PutUint32(p.buf[at:], uint32(len(b)))
+	}
+	w.mu.Lock()
+	defer w.unlock()
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if err := w.setWriteDeadline(); err != nil {
+		return err
+	}
+	n, err := checked.Write(w.dst, p.buf)
+	w.countWritten(n, int64(len(packets)), err)
+	return err
+}
+
 // setWriteDeadline sets the deadline for the next Write.
 func (w *Writer) setWriteDeadline() error {
 	if w.deadline == nil {

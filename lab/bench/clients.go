@@ -25,6 +25,8 @@ const (
 	serverClients = 500
 	// clientRounds is the number of packets that each of them sends in one run.
 	clientRounds = 8
+	// roomPackets is the number of packets that a room sends at once.
+	roomPackets = 10
 	// clientsCommand is the first argument of a process that is the clients of a server.
 	clientsCommand = "clients"
 )
@@ -37,16 +39,16 @@ func cpuTime() time.Duration {
 }
 
 // clientGroups measure the CPU time, of user and system, of servers with many clients. Those are in a
-// process of their own, which is not measured. All of them send a packet and wait for the answer.
+// process of their own, which is not measured. All of them send a packet and wait for the answer, or receive packets.
 var clientGroups = []group{
 	{
 		name: "server, 500 clients",
 		setup: func(s *stage) []contender {
 			oneCore(s)
 			return []contender{
-				clients(s, "bufio", false, serveBufio(0)),
-				clients(s, "bufio, timeouts", false, serveBufio(time.Minute)),
-				clients(s, "stream.Server", false, func(ln net.Listener) { _ = (&stream.Server{Handler: echoRaw}).Serve(ln) }).allocating(),
+				clients(s, "bufio", echo, serveBufio(0)),
+				clients(s, "bufio, timeouts", echo, serveBufio(time.Minute)),
+				clients(s, "stream.Server", echo, func(ln net.Listener) { _ = (&stream.Server{Handler: echoRaw}).Serve(ln) }).allocating(),
 			}
 		},
 	},
@@ -55,7 +57,7 @@ var clientGroups = []group{
 		setup: func(s *stage) []contender {
 			oneCore(s)
 			contend := func(name string, accept http.HandlerFunc) contender {
-				return clients(s, name, true, func(ln net.Listener) {
+				return clients(s, name, webSocketEcho, func(ln net.Listener) {
 					web := &http.Server{Handler: accept, ConnContext: stream.WithNetConn, ErrorLog: log.New(io.Discard, "", 0)}
 					_ = web.Serve(ln)
 				})
@@ -69,6 +71,51 @@ var clientGroups = []group{
 			}
 		},
 	},
+	{
+		name: "room, 500 members",
+		setup: func(s *stage) []contender {
+			oneCore(s)
+			room := func(o *stream.Options) func([]net.Conn) func() {
+				return func(conns []net.Conn) func() {
+					var room stream.Room
+					for _, conn := range conns {
+						c := stream.NewConn(context.Background(), conn, o)
+						go func() { _, _ = c.Next() }() // as a handler waits
+						room.Join(c)
+					}
+					packet := packets(1)[4:]
+					return func() {
+						for range roomPackets {
+							check(room.WriteRaw(packet))
+						}
+					}
+				}
+			}
+			return []contender{
+				members(s, "bufio", sendByHand),
+				members(s, "stream.Room", room(nil)).allocating(),
+				members(s, "stream.Room, BufferWrites", room(&stream.Options{BufferWrites: true})).allocating(),
+			}
+		},
+	},
+}
+
+// sendByHand returns a function that sends packets to all connections, with one Write to each.
+func sendByHand(conns []net.Conn) func() {
+	packet, all := packets(1), []*bufio.Writer{}
+	for _, conn := range conns {
+		all = append(all, bufio.NewWriter(conn))
+	}
+	return func() {
+		for range roomPackets {
+			for _, w := range all {
+				must(w.Write(packet))
+			}
+		}
+		for _, w := range all {
+			check(w.Flush())
+		}
+	}
 }
 
 // serveBufio returns a server by hand: it answers each connection with bufio. With a timeout, each
@@ -141,13 +188,25 @@ func echoMessages(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// Kinds of clients: how they send and receive.
+const (
+	echo          = "echo"
+	webSocketEcho = "echo of WebSockets"
+	receive       = "receive"
+)
+
 // clients returns a contender that serves clients in another process. Its time is CPU time of this
 // process.
-func clients(s *stage, name string, webSocket bool, serve func(net.Listener)) contender {
+func clients(s *stage, name, kind string, serve func(net.Listener)) contender {
+	return started(s, name, kind, serve, func() {})
+}
+
+// started is like clients, and calls send after the clients were started.
+func started(s *stage, name, kind string, serve func(net.Listener), send func()) contender {
 	ln := must(net.Listen("tcp", "127.0.0.1:0"))
 	go serve(ln)
 	n := s.scale(serverClients, 10)
-	child := exec.Command(must(os.Executable()), clientsCommand, ln.Addr().String(), strconv.Itoa(n), strconv.FormatBool(webSocket))
+	child := exec.Command(must(os.Executable()), clientsCommand, ln.Addr().String(), strconv.Itoa(n), kind)
 	child.Stderr = os.Stderr
 	in, out := must(child.StdinPipe()), must(child.StdoutPipe())
 	check(child.Start())
@@ -162,37 +221,64 @@ func clients(s *stage, name string, webSocket bool, serve func(net.Listener)) co
 		name: name, cpu: true, bytes: packets * packetSize, want: packets,
 		run: func() (got int) {
 			must(io.WriteString(in, "\n"))
+			send()
 			must(fmt.Fscanln(answers, &got))
 			return got
 		},
 	}
 }
 
+// members returns a contender that sends packets to clients in another process, by the function that start returns.
+func members(s *stage, name string, start func([]net.Conn) (send func())) contender {
+	n := s.scale(serverClients, 10)
+	sends := make(chan func(), 1)
+	c := started(s, name, receive, func(ln net.Listener) {
+		var conns []net.Conn
+		for range n {
+			conns = append(conns, must(ln.Accept()))
+		}
+		sends <- start(conns)
+	}, func() {
+		send := <-sends
+		send()
+		sends <- send
+	})
+	c.want = n * roomPackets
+	c.bytes = c.want * packetSize
+	return c
+}
+
 // runClients is the process of clients, with the arguments of clients: for each line of in, all clients
-// send packets, and the number of their answers is written to out.
+// send packets, and the number of their answers is written to out, or they receive those of a room.
 func runClients(args []string, in io.Reader, out io.Writer) {
-	addr, n, webSocket := args[0], must(strconv.Atoi(args[1])), must(strconv.ParseBool(args[2]))
+	addr, n, kind := args[0], must(strconv.Atoi(args[1])), args[2]
 	packet := packets(1)
-	answer := make([]byte, len(packet))
-	if webSocket {
+	rounds, answers := clientRounds, 1
+	switch kind {
+	case webSocketEcho:
 		packet = frames(1)
+	case receive:
+		packet, rounds, answers = nil, 1, roomPackets
 	}
+	answer := make([]byte, answers*len(packets(1)))
 	conns := make([]net.Conn, n)
 	for i := range conns {
 		conns[i] = must(net.Dial("tcp", addr))
-		if webSocket {
+		if kind == webSocketEcho {
 			upgrade(conns[i])
 		}
 	}
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		got := 0
-		for range clientRounds {
+		for range rounds {
 			for _, conn := range conns {
-				must(conn.Write(packet))
+				if packet != nil {
+					must(conn.Write(packet))
+				}
 			}
 			for _, conn := range conns {
 				must(io.ReadFull(conn, answer))
-				got++
+				got += answers
 			}
 		}
 		must(fmt.Fprintln(out, got))

@@ -17,6 +17,7 @@ var timeGoals = slices.Concat([]goal{
 	{"a compressed file, zstd, of the zstd package on its blocks", 1.15, compressedGroup.name, "klauspost/compress DecodeAll", []string{"gdwire fileaccess"}},
 	{"CPU time of a server with 500 clients, of bufio's with timeouts", 1.1, "server, 500 clients", "bufio, timeouts", []string{"stream.Server"}},
 	{"CPU time of a server with 500 WebSockets, of coder/websocket's", 1.1, "server, 500 clients, WebSocket", "coder/websocket", []string{"stream.Server"}},
+	{"CPU time of 10 packets at once to a Room of 500 members, of one Write by bufio for each", 1.1, "room, 500 members", "bufio", []string{"stream.Room", "stream.Room, BufferWrites"}},
 	{"native JSON out, of jsontext", 1.3, "JSON out", "jsontext", []string{"gdjson"}},
 	{"native JSON in, of jsontext", 1.3, "JSON in", "jsontext", []string{"gdjson", "gdjson, args before type"}},
 	{"variant into structs, of cbor", 0.3, "into structs", "cbor", []string{"variant"}},
