@@ -13,7 +13,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Write writes the value in text to e. It returns an error for what is no value: a wrong number of
+// Write writes the value in text to e. It returns an error for text that is no value: a wrong number of
 // components, numbers that do not fit or are no numbers, unknown types, and text that is not Unicode.
 func Write(e *gdwire.Encoder, text []byte) error {
 	if err := checkUnicode(text); err != nil {
@@ -103,7 +103,7 @@ func member[T any](v *value, name string) (x T) {
 	return x
 }
 
-// content returns the member v, which has to be there.
+// content returns the required member v.
 func content[T any](v *value) T { return as[T](v, v.members["v"]) }
 
 // list returns the elements of a list.
@@ -120,7 +120,7 @@ func (v *value) texts(elements []any) []string {
 	return list(elements, func(x any) string { return as[string](v, x) })
 }
 
-// elem returns the declared type in a member, which is no type if that has no member. An empty class or script is Object.
+// elem returns the declared type in a member, or no type for an empty one. An empty class or script is Object.
 func (v *value) elem(name string) gdwire.Elem {
 	d := member[map[string]any](v, name)
 	text := func(name string) string {
@@ -258,7 +258,7 @@ func (v *value) write(e *gdwire.Encoder, t gdwire.Type) error {
 	return v.packed(e, t)
 }
 
-// float writes a float, and a NaN in 32 bits where a format has no others.
+// float writes a float, and a NaN in 32 bits where a format knows no others.
 func (v *value) float(e *gdwire.Encoder, x float64) error {
 	err := e.WriteFloat(x)
 	if err != nil && x != x {

@@ -23,7 +23,7 @@ func versionOf(text []byte) (string, error) {
 	return info.String + " " + info.Hash, err
 }
 
-// vectors asks the named engines, or all, and shows what has changed.
+// vectors asks the named engines, or all, and shows the changed answers.
 func vectors(names []string, all, write bool) error {
 	values, err := suite.Values()
 	if err != nil {
@@ -78,7 +78,7 @@ type survey struct {
 	unjudged  []string // ids of vectors about which answers say nothing
 }
 
-// A question is a packet, and what to do with the answer: note returns what has changed, or "".
+// A question is a packet and a function for the answer: note returns the change, or "".
 type question struct {
 	id, line string
 	note     func(suite.Answer) string
@@ -119,7 +119,7 @@ func (s *survey) values(all []suite.Value) {
 	}
 }
 
-// packets asks what the engine does with odd packets. Those with serialized objects are left out: their
+// packets asks about odd packets. Those with serialized objects are left out: their
 // classes are no engine's.
 func (s *survey) packets(all []suite.Packet) {
 	for i := range all {
@@ -148,7 +148,7 @@ func (s *survey) packets(all []suite.Packet) {
 	}
 }
 
-// same reports whether packets are equal but for what differs in each run.
+// same reports whether packets are equal but for the bytes that differ in each run.
 func (s *survey) same(a, b []byte) bool {
 	return bytes.Equal(s.masked(a), s.masked(b))
 }
@@ -182,7 +182,7 @@ func (s *survey) masked(p []byte) []byte {
 	return p
 }
 
-// run asks all questions and returns what has changed.
+// run asks all questions and returns the changes.
 func (s *survey) run() (changes []string, err error) {
 	if len(s.questions) == 0 {
 		return nil, nil

@@ -17,7 +17,7 @@ import (
 // maxAnswer is the maximum number of bytes of an answer.
 const maxAnswer = 64 << 20
 
-// mostStarts is how often a program is started that has not answered anything.
+// mostStarts is how often a program is started without an answer.
 const mostStarts = 5
 
 // A program is run over exercises, and started again after a crash.
@@ -82,7 +82,7 @@ func (p *program) answers(all []exercise, answer func(*exercise, []byte)) (answe
 		w := bufio.NewWriter(in)
 		for i := range all {
 			if _, err := w.WriteString(all[i].Line + "\n"); err != nil {
-				break // the program has ended
+				break // the program ended
 			}
 		}
 		_ = w.Flush()
@@ -113,7 +113,7 @@ func (p *program) answers(all []exercise, answer func(*exercise, []byte)) (answe
 	}
 }
 
-// wait waits for the end of a program that has closed its output, and kills one that is late.
+// wait waits for the end of a program after the end of its output, and kills a late one.
 func (p *program) wait(c *exec.Cmd, kill func()) error {
 	late := time.AfterFunc(p.timeout, kill)
 	defer late.Stop()
@@ -148,7 +148,7 @@ func firstError(all ...error) error {
 	return nil
 }
 
-// A tail keeps the first line of what a program prints as errors.
+// A tail keeps the first line of the errors that a program prints.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -175,7 +175,7 @@ func (t *tail) explain(err error) error {
 	return fmt.Errorf("%w: %s", err, quote([]byte(line)))
 }
 
-// abilities asks the program what it can besides reading packets. A program that does not know the
+// abilities asks the program for its abilities besides reading packets. A program that does not know the
 // question can nothing else.
 func (p *program) abilities() (can []string) {
 	question := []exercise{{Line: "can"}}

@@ -12,47 +12,46 @@ import (
 	"github.com/gdwire/gdwire/internal/save"
 )
 
-// An Edit is an edit that the page asks for, as the command of the same name takes it.
+// An Edit is an edit requested by the page, in the words of the command of the same name.
 type Edit struct {
 	Op   string `json:"op"`   // set, add or delete
-	Line string `json:"line"` // path = value, or the path of what is deleted
+	Line string `json:"line"` // path = value, or the path to delete
 }
 
-// An EditFunc returns a content after an edit, and what it has changed: nothing if c contains these values
-// already.
+// An EditFunc returns a content after an edit, and its changes: none if c contains these values already.
 type EditFunc func(c *save.Content, e Edit) (*save.Content, []Change, error)
 
-// Saved describes a file that was saved.
+// Saved describes a saved file.
 type Saved struct {
 	Stat   os.FileInfo
 	Backup string // the name of the copy of the old file, if one was made
 }
 
-// A SaveFunc replaces the file of a Source by one with another content, if it has not changed since it was
-// read. If backup is set, it copies the file before.
+// A SaveFunc replaces the file of a Source by one with another content, unless the file has changed since the Source was
+// read. With backup, it copies the old file first.
 type SaveFunc func(file *Source, c *save.Content, backup bool) (Saved, error)
 
 // A session holds the edits of the file.
 type session struct {
 	mu      sync.Mutex
-	ended   bool   // nothing is written any more
+	ended   bool   // nothing more is written
 	backup  string // the name of the copy of the file before the first edit was saved, or ""
-	note    string // what has become of the edits when the file changed
+	note    string // about the edits when the file changed
 	history history
 }
 
-// A history is what was made of a file by edits. All that can be undone or made again stays, also when it was saved.
+// A history contains the edits of a file and the contents they made. Saved edits can be undone and made again, too.
 type history struct {
 	edits    []Edit          // those after applied were undone
 	contents []*save.Content // the file before all edits, and after each of them
 	changes  [][]Change      // of each edit
-	applied  int             // the number of edits that are shown
-	saved    int             // the number of edits that the file contains
-	undone   []Edit          // that the file contains as well, but that were undone and replaced by others
-	waiting  []waiting       // for a version of the file in which they can be made
+	applied  int             // the number of edits shown
+	saved    int             // the number of edits in the file
+	undone   []Edit          // also in the file, but undone and replaced by others
+	waiting  []waiting       // for a version of the file that allows them
 }
 
-// A waiting is an edit that cannot be made in the latest version of the file.
+// A waiting is an edit that the latest version of the file does not allow.
 type waiting struct {
 	Edit
 	why error
@@ -60,14 +59,13 @@ type waiting struct {
 
 func newHistory(file *Source) history { return history{contents: []*save.Content{file.content()}} }
 
-// isSaved reports whether the file contains what is shown.
+// isSaved reports whether the shown content is that of the file.
 func (h *history) isSaved() bool { return h.applied == h.saved && len(h.undone) == 0 }
 
-// opUndo is that of an Edit that was undone after it was saved.
+// opUndo is the Op of an Edit undone after saving.
 const opUndo = "undo"
 
-// pending returns the edits that are not saved, in order: those that wait, the undoing of what is saved, and those
-// that are shown.
+// pending returns the unsaved edits in order: the waiting ones, the undoing of saved ones, and the shown ones.
 func (h *history) pending() (all []Edit) {
 	for _, w := range h.waiting {
 		all = append(all, w.Edit)
@@ -79,7 +77,7 @@ func (h *history) pending() (all []Edit) {
 	return append(all, h.edits[min(h.applied, h.saved):h.applied]...)
 }
 
-// make makes an edit, in place of those that were undone. An edit that changes nothing is none.
+// make makes an edit, in place of the undone ones. An edit without changes is none.
 func (h *history) make(edit Edit, by EditFunc) error {
 	next, changes, err := by(h.contents[h.applied], edit)
 	if err != nil || len(changes) == 0 {
@@ -103,7 +101,7 @@ func (s *Source) content() *save.Content {
 	return save.NewContent(s.ReaderAt(), s.Size, &r)
 }
 
-// edited returns a Source like s with a content that was edited.
+// edited returns a Source like s with an edited content.
 func (s *Source) edited(c *save.Content) (*Source, error) {
 	store, err := s.Store.Edited(c, save.MaxVersion)
 	if err != nil {
@@ -118,7 +116,7 @@ func (s *Source) edited(c *save.Content) (*Source, error) {
 // maxEdit is the size in bytes of the longest edit.
 const maxEdit = 16 << 20
 
-// deeds contains what the page asks for.
+// deeds contains the requests of the page.
 var deeds = map[string]func(*Server, Edit) error{
 	"set": (*Server).apply, "add": (*Server).apply, "delete": (*Server).apply,
 	"undo": func(s *Server, _ Edit) error { return s.move(-1) },
@@ -169,7 +167,7 @@ func (s *Server) readOnly() string {
 	return file.ReadOnly
 }
 
-// apply makes an edit. Those that were undone cannot be made again after that.
+// apply makes an edit. Undone edits cannot be made again after it.
 func (s *Server) apply(edit Edit) error {
 	h := s.session.history
 	if err := h.make(edit, s.Edit); err != nil || h.applied == s.session.history.applied {
@@ -178,7 +176,7 @@ func (s *Server) apply(edit Edit) error {
 	return s.show(h)
 }
 
-// move undoes an edit, or makes one again that was undone.
+// move undoes an edit, or makes an undone one again.
 func (s *Server) move(by int) error {
 	h := s.session.history
 	h.applied += by
@@ -191,7 +189,7 @@ func (s *Server) move(by int) error {
 	return s.show(h)
 }
 
-// drop forgets the edits that wait.
+// drop forgets the waiting edits.
 func (s *Server) drop() error {
 	h := s.session.history
 	h.waiting = nil
@@ -216,7 +214,7 @@ func (s *Server) shown(file *Source, h *history) (*Source, error) {
 	return file.edited(h.contents[h.applied])
 }
 
-// save replaces the file by what is shown.
+// save replaces the file by the shown content.
 func (s *Server) save() error {
 	e, file := &s.session, s.versions.onDisk()
 	h := &e.history
@@ -240,9 +238,9 @@ func (s *Server) save() error {
 	return nil
 }
 
-// changed shows a file that another program has written, and makes the edits in it again that were not saved. What
-// cannot be made waits for another version. While there are edits, a file that is empty, cut or damaged is an error,
-// and nothing changes: a game writes it.
+// changed shows a file written by another program, and makes the unsaved edits again in it. Edits that the file does
+// not allow wait for another version. While there are edits, an empty, cut or damaged file is an error and nothing changes,
+// because a game is still writing it.
 func (s *Server) changed(file *Source) error {
 	e, h := &s.session, newHistory(file)
 	old := &e.history
@@ -267,7 +265,7 @@ func (s *Server) changed(file *Source) error {
 		}
 	}
 	applied := h.applied
-	for _, edit := range old.edits[old.applied:] { // which can be made again
+	for _, edit := range old.edits[old.applied:] { // undone edits
 		_ = h.make(edit, s.Edit)
 	}
 	h.applied = applied
@@ -290,14 +288,14 @@ func (s *Server) changed(file *Source) error {
 // errSaved is why an edit is not undone.
 var errSaved = errors.New("it was saved before the file changed")
 
-// end ends the edits, after one that is being made or saved.
+// end ends the edits, after the one in progress.
 func (s *Server) end() {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
 	s.session.ended = true
 }
 
-// Unsaved returns the edits that are not saved.
+// Unsaved returns the unsaved edits.
 func (s *Server) Unsaved() []Edit {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
@@ -319,7 +317,7 @@ func (s *Server) aboutEdits() map[string]any {
 	}
 }
 
-// made returns the changes of the edits that are not saved, in the order in which they were made.
+// made returns the changes of the unsaved edits, in order.
 func (s *Server) made() (all []Change) {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
