@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+
+	"github.com/gdwire/gdwire"
 )
 
 // groups contains the groups in the order of the benchmarks.
@@ -52,6 +54,39 @@ type contender struct {
 	want int
 	// verify, if set, checks the last run. Tests call it.
 	verify func() error
+}
+
+// counted returns a group whose instructions are counted.
+func counted(name string, contenders func() []contender) group {
+	return group{name: name, counted: true, setup: func(*stage) []contender { return contenders() }}
+}
+
+// peer returns a contender of another codec.
+func peer(name string, bytes, want int, run func() int) contender {
+	return contender{name: name, bytes: bytes, want: want, run: run}
+}
+
+// ours returns a contender of gdwire.
+func ours(name string, bytes, want int, run func() int) contender {
+	return contender{name: name, ours: true, bytes: bytes, want: want, run: run}
+}
+
+// encoding returns a contender of gdwire that writes size bytes.
+func encoding(name string, size int, write func(e *gdwire.Encoder)) contender {
+	var to drain
+	e := gdwire.NewEncoder(&to, nil)
+	return ours(name, size, size, func() int {
+		to.n = 0
+		e.Reset(&to)
+		write(e)
+		check(e.Flush())
+		return to.n
+	})
+}
+
+// marshaling returns a contender of another codec that encodes a value of size bytes in gdwire.
+func marshaling(name string, size int, marshal func() ([]byte, error)) contender {
+	return peer(name, size, len(must(marshal())), func() int { return len(must(marshal())) })
 }
 
 // allocating returns c as a contender of gdwire that may allocate.

@@ -73,7 +73,7 @@ func TestContenders(t *testing.T) {
 		})
 	}
 	needed := publishedTimes()
-	needed.add(instructionTables)
+	needed.addTables(instructionTables)
 	needed.addGoals(timeGoals)
 	needed.addGoals(countGoals)
 	for group, names := range needed {
@@ -99,7 +99,10 @@ func TestTranslation(t *testing.T) {
 // TestMeasure: the benchmarks of two builds, and only those that were chosen.
 func TestMeasure(t *testing.T) {
 	o := &publication{rounds: 2, layouts: 2, slot: 1}
-	which := selection{"64 bytes": {"gdwire tokens, bytes", "cbor Wellformed"}, "skip": {"cbor Wellformed"}}
+	which := selection{
+		"64 bytes": {"gdwire tokens, bytes", "cbor Wellformed"}, "skip": {"cbor Wellformed"},
+		"compressed file, zstd": {"klauspost/compress DecodeAll"},
+	}
 	r, err := o.measure(which, t.TempDir(), io.Discard)
 	require.NoError(t, err)
 	m := r.find("64 bytes", "gdwire tokens, bytes")

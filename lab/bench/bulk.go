@@ -25,19 +25,13 @@ var bulkSizes = []struct {
 func bulkGroups() []group {
 	var all []group
 	for _, b := range bulkSizes {
-		all = append(all, group{
-			name:    "ReadPacked, " + b.name,
-			counted: b.counted,
-			setup: func(s *stage) []contender {
-				return bulkReading(s.scale(b.size, min(b.size, 40<<10)), s.scale(b.arrays, 3))
-			},
-		}, group{
-			name:    "WritePacked, " + b.name,
-			counted: b.counted,
-			setup: func(s *stage) []contender {
-				return bulkWriting(s.scale(b.size, min(b.size, 40<<10)), s.scale(b.arrays, 3))
-			},
-		})
+		add := func(name string, contenders func(size, arrays int) []contender) {
+			all = append(all, group{name: name + b.name, counted: b.counted, setup: func(s *stage) []contender {
+				return contenders(s.scale(b.size, min(b.size, 40<<10)), s.scale(b.arrays, 3))
+			}})
+		}
+		add("ReadPacked, ", bulkReading)
+		add("WritePacked, ", bulkWriting)
 	}
 	return all
 }
@@ -139,59 +133,45 @@ func bulkReading(size, arrays int) []contender {
 			}
 			last = e
 		}
-		all = append(all, contender{
-			name: "gdwire " + el.name, ours: true, bytes: used * arrays, want: n * arrays,
-			run: func() int {
-				stamp()
-				p.r.Reset(wire[:used*arrays])
-				d.Reset(p)
-				got := 0
-				for range arrays {
-					must(d.ReadToken())
-					got += must(el.read(d, dst[:size]))
-					must(d.ReadToken()) // End
-				}
-				return got
-			},
-		}, contender{
-			name: "gdwire " + el.name + ", bytes", ours: true, bytes: used * arrays, want: n * arrays,
-			run: func() int {
-				stamp()
-				got := 0
-				for i := range arrays {
-					d.ResetBytes(wire[i*used:][:used])
-					must(d.ReadToken())
-					got += must(el.read(d, dst[:size]))
-					must(d.ReadToken())
-				}
-				return got
-			},
-		}, contender{
-			name: "gdwire " + el.name + ", one call", ours: true, bytes: used * arrays, want: n * arrays,
-			run: func() int {
-				stamp()
-				got := 0
-				for i := range arrays {
-					d.ResetBytes(wire[i*used:][:used])
-					got += must(el.append(d, dst[:size]))
-				}
-				return got
-			},
-		})
+		all = append(all, ours("gdwire "+el.name, used*arrays, n*arrays, func() int {
+			stamp()
+			p.r.Reset(wire[:used*arrays])
+			d.Reset(p)
+			got := 0
+			for range arrays {
+				must(d.ReadToken())
+				got += must(el.read(d, dst[:size]))
+				must(d.ReadToken()) // End
+			}
+			return got
+		}), ours("gdwire "+el.name+", bytes", used*arrays, n*arrays, func() int {
+			stamp()
+			got := 0
+			for i := range arrays {
+				d.ResetBytes(wire[i*used:][:used])
+				must(d.ReadToken())
+				got += must(el.read(d, dst[:size]))
+				must(d.ReadToken())
+			}
+			return got
+		}), ours("gdwire "+el.name+", one call", used*arrays, n*arrays, func() int {
+			stamp()
+			got := 0
+			for i := range arrays {
+				d.ResetBytes(wire[i*used:][:used])
+				got += must(el.append(d, dst[:size]))
+			}
+			return got
+		}))
 	}
-	return append(all,
-		contender{
-			name: "io.ReadFull", bytes: len(wire), want: len(wire),
-			run: func() int {
-				p.r.Reset(wire)
-				got := 0
-				for range arrays {
-					got += must(io.ReadFull(p, dst))
-				}
-				return got
-			},
-		},
-	)
+	return append(all, peer("io.ReadFull", len(wire), len(wire), func() int {
+		p.r.Reset(wire)
+		got := 0
+		for range arrays {
+			got += must(io.ReadFull(p, dst))
+		}
+		return got
+	}))
 }
 
 func bulkWriting(size, arrays int) []contender {
@@ -205,31 +185,23 @@ func bulkWriting(size, arrays int) []contender {
 	for _, el := range elements {
 		n := size / el.size
 		used := headSize + n*el.size
-		all = append(all, contender{
-			name: "gdwire " + el.name, ours: true, bytes: used * arrays, want: used * arrays,
-			run: func() int {
-				to.n = 0
-				e.Reset(&to)
-				for range arrays {
-					check(e.BeginPacked(el.typ, int64(n)))
-					check(el.write(e, src[:n*el.size]))
-					check(e.End())
-				}
-				check(e.Flush())
-				return to.n
-			},
-		})
+		all = append(all, ours("gdwire "+el.name, used*arrays, used*arrays, func() int {
+			to.n = 0
+			e.Reset(&to)
+			for range arrays {
+				check(e.BeginPacked(el.typ, int64(n)))
+				check(el.write(e, src[:n*el.size]))
+				check(e.End())
+			}
+			check(e.Flush())
+			return to.n
+		}))
 	}
-	return append(all,
-		contender{
-			name: "Write", bytes: len(to.b), want: len(to.b),
-			run: func() int {
-				to.n = 0
-				for range arrays {
-					must(to.Write(src))
-				}
-				return to.n
-			},
-		},
-	)
+	return append(all, peer("Write", len(to.b), len(to.b), func() int {
+		to.n = 0
+		for range arrays {
+			must(to.Write(src))
+		}
+		return to.n
+	}))
 }

@@ -167,14 +167,10 @@ func extract(commit, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	tar := filepath.Join(dir, "commit.tar")
-	if out, err := exec.Command("git", "-C", "../..", "archive", "-o", tar, commit).CombinedOutput(); err != nil {
-		return fmt.Errorf("git archive: %w\n%s", err, out)
+	if out, err := exec.Command("sh", "-c", `git -C ../.. archive "$1" | tar -x -C "$2"`, "sh", commit, dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("git archive and tar: %w\n%s", err, out)
 	}
-	if out, err := exec.Command("tar", "-x", "-f", tar, "-C", dir).CombinedOutput(); err != nil {
-		return fmt.Errorf("tar: %w\n%s", err, out)
-	}
-	return os.Remove(tar)
+	return nil
 }
 
 // newCounts returns counts of this toolchain and machine.
@@ -217,7 +213,7 @@ func countTree(bench, dir string, run *regexp.Regexp, peers bool) (*counts, erro
 		return nil, fmt.Errorf("go build in %s: %w\n%s", bench, err, out)
 	}
 	profile := filepath.Join(dir, "callgrind")
-	cmd := exec.Command("valgrind", "-q", "--tool=callgrind", "--callgrind-out-file="+profile, "--dump-before="+markName,
+	cmd := exec.Command("valgrind", "-q", "--tool=callgrind", "--callgrind-out-file="+profile, "--combine-dumps=yes", "--dump-before="+markName,
 		program, countingCommand, strconv.FormatBool(peers), run.String())
 	cmd.Dir = bench
 	// No collector, scheduler or background goroutine changes the counts.
@@ -293,11 +289,21 @@ func counting(args []string, out io.Writer) error {
 // countedBytes is about how many bytes a round processes.
 const countedBytes = 256 << 10
 
-// readCounts returns the counts of the contenders in lines, which counting wrote. The
-// last profile is named profile, the others profile with a number.
+// readCounts returns the counts of the contenders in lines, which counting wrote. The file profile contains what was executed
+// before the first mark, between two marks, and after the last.
 func readCounts(lines []byte, profile string) (*counts, error) {
+	f, err := os.Open(profile)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	var totals []float64
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if total, ok := strings.CutPrefix(s.Text(), "summary: "); ok {
+			totals = append(totals, must(strconv.ParseFloat(total, 64)))
+		}
+	}
 	c := newCounts()
-	at := 0
 	for line := range strings.Lines(string(lines)) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")
 		if len(fields) != 3 {
@@ -309,16 +315,11 @@ func readCounts(lines []byte, profile string) (*counts, error) {
 		}
 		least := 0.0 // for contenders that were not counted
 		if n > 0 {
-			at++ // instructions before the first round
-			least = math.Inf(1)
-			for range countRounds {
-				at++
-				total, err := readTotal(fmt.Sprintf("%s.%d", profile, at))
-				if err != nil {
-					return nil, err
-				}
-				least = min(least, total/float64(n))
+			if len(totals) <= countRounds {
+				return nil, fmt.Errorf("the profile ends before the rounds of %s", fields[1])
 			}
+			least = slices.Min(totals[1:1+countRounds]) / float64(n) // the first is before the first round
+			totals = totals[1+countRounds:]
 		}
 		if c.Groups[fields[0]] == nil {
 			c.Groups[fields[0]] = map[string]float64{}
@@ -326,21 +327,6 @@ func readCounts(lines []byte, profile string) (*counts, error) {
 		c.Groups[fields[0]][fields[1]] = math.Round(least)
 	}
 	return c, nil
-}
-
-// readTotal returns the instructions in a profile of callgrind.
-func readTotal(name string) (float64, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if total, ok := strings.CutPrefix(s.Text(), "summary: "); ok {
-			return strconv.ParseFloat(total, 64)
-		}
-	}
-	return 0, fmt.Errorf("%s has no summary", name)
 }
 
 // Growth of more than maxGrowth fails, changes of more than minChange are printed. Go hashes keys with a

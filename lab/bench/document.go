@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"reflect"
 	"sync"
 
 	"github.com/gdwire/gdwire"
@@ -221,60 +222,32 @@ func (doc *document) build(steps *[]step) any {
 // sumOf adds up all leaves of a tree: integers, the bits of floats as float64, the
 // lengths of texts and byte strings, 1 for true. Every contender that reads tokens
 // or values returns the same sum, which shows that all read the same document.
-func sumOf(v any) int {
-	sum := 0
-	switch v := v.(type) {
-	case nil:
-	case bool:
-		if v {
-			sum = 1
+func sumOf(v any) (sum int) {
+	switch v := reflect.ValueOf(v); v.Kind() {
+	case reflect.Invalid: // nil
+	case reflect.Bool:
+		return sumOfBool(v.Bool())
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return int(v.Int())
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return int(v.Uint())
+	case reflect.Float32, reflect.Float64:
+		return bitsOf(v.Float())
+	case reflect.String:
+		return v.Len()
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return v.Len()
 		}
-	case int8:
-		return int(v)
-	case int16:
-		return int(v)
-	case int32:
-		return int(v)
-	case int64:
-		return int(v)
-	case uint8:
-		return int(v)
-	case uint16:
-		return int(v)
-	case uint32:
-		return int(v)
-	case uint64:
-		return int(v)
-	case float32:
-		return bitsOf(float64(v))
-	case float64:
-		return bitsOf(v)
-	case string:
-		return len(v)
-	case []byte:
-		return len(v)
-	case []string:
-		for _, s := range v {
-			sum += len(s)
+		for i := range v.Len() {
+			sum += sumOf(v.Index(i).Interface())
 		}
-	case []float32:
-		for _, x := range v {
-			sum += bitsOf(float64(x))
-		}
-	case []any:
-		for _, x := range v {
-			sum += sumOf(x)
-		}
-	case map[string]any:
-		for k, x := range v {
-			sum += len(k) + sumOf(x)
-		}
-	case map[any]any:
-		for k, x := range v {
-			sum += sumOf(k) + sumOf(x)
+	case reflect.Map:
+		for k, x := range v.Seq2() {
+			sum += sumOf(k.Interface()) + sumOf(x.Interface())
 		}
 	default:
-		panic(fmt.Sprintf("%T in a tree", v))
+		panic(fmt.Sprintf("%v in a tree", v.Type()))
 	}
 	return sum
 }

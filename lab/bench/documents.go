@@ -12,32 +12,24 @@ var documentGroups = slices.Concat(groupsOf("", game), groupsOf(", dialog", dial
 // groupsOf returns the groups of a document, with a suffix to their names.
 func groupsOf(suffix string, document func() *document) []group {
 	return []group{
-		{
-			name:    "tokens" + suffix,
-			counted: true,
-			setup: func(*stage) []contender {
-				doc := document()
-				return slices.Concat(
-					oursReading(doc, "tokens", doc.tokens, readTokens),
-					oursReading(doc, "tokens, values taken", doc.sum, readValues),
-					msgpReading(doc),
-					[]contender{jsonReading(doc)},
-				)
-			},
-		},
-		{
-			name:    "skip" + suffix,
-			counted: true,
-			setup: func(*stage) []contender {
-				doc := document()
-				return slices.Concat(
-					oursReading(doc, "SkipValue", len(doc.godot), skip),
-					oursReading(doc, "tokens", doc.tokens, readTokens),
-					[]contender{wellformed(doc)},
-					msgpSkipping(doc),
-				)
-			},
-		},
+		counted("tokens"+suffix, func() []contender {
+			doc := document()
+			return slices.Concat(
+				oursReading(doc, "tokens", doc.tokens, readTokens),
+				oursReading(doc, "tokens, values taken", doc.sum, readValues),
+				msgpReading(doc),
+				[]contender{jsonReading(doc)},
+			)
+		}),
+		counted("skip"+suffix, func() []contender {
+			doc := document()
+			return slices.Concat(
+				oursReading(doc, "SkipValue", len(doc.godot), skip),
+				oursReading(doc, "tokens", doc.tokens, readTokens),
+				[]contender{wellformed(doc)},
+				msgpSkipping(doc),
+			)
+		}),
 		{
 			name: "build" + suffix,
 			setup: func(*stage) []contender {
@@ -48,25 +40,17 @@ func groupsOf(suffix string, document func() *document) []group {
 				)
 			},
 		},
-		{
-			name:    "encode" + suffix,
-			counted: true,
-			setup: func(*stage) []contender {
-				doc := document()
-				return slices.Concat([]contender{ourWriting(doc), msgpWriting(doc)}, writers(doc))
-			},
-		},
-		{
-			name:    "copy" + suffix,
-			counted: true,
-			setup: func(*stage) []contender {
-				doc := document()
-				return slices.Concat(
-					oursReading(doc, "CopyValue", len(doc.godot), copier()),
-					oursReading(doc, "tokens", doc.tokens, readTokens),
-				)
-			},
-		},
+		counted("encode"+suffix, func() []contender {
+			doc := document()
+			return slices.Concat([]contender{ourWriting(doc), msgpWriting(doc)}, writers(doc))
+		}),
+		counted("copy"+suffix, func() []contender {
+			doc := document()
+			return slices.Concat(
+				oursReading(doc, "CopyValue", len(doc.godot), copier()),
+				oursReading(doc, "tokens", doc.tokens, readTokens),
+			)
+		}),
 	}
 }
 

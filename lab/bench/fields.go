@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/variant"
@@ -9,11 +9,7 @@ import (
 
 // fieldGroup measures structs by the types of their fields: those that package variant writes without calls,
 // and those for which it needs some.
-var fieldGroup = group{
-	name:    "fields out",
-	counted: true,
-	setup:   func(*stage) []contender { return fieldsOut() },
-}
+var fieldGroup = counted("fields out", fieldsOut)
 
 type (
 	oneInt   struct{ A int64 }
@@ -69,18 +65,7 @@ func fieldsOut() []contender {
 
 // fieldsOf returns a contender that writes a list of x.
 func fieldsOf[T any](name string, x T) contender {
-	all := make([]T, fieldCount)
-	for i := range all {
-		all[i] = x
-	}
-	var to drain
-	e := gdwire.NewEncoder(&to, nil)
+	all := slices.Repeat([]T{x}, fieldCount)
 	size := len(must(variant.Marshal(all)))
-	return contender{name: fmt.Sprint("variant.MarshalEncode, ", name), bytes: size, want: size, run: func() int {
-		to.n = 0
-		e.Reset(&to)
-		check(variant.MarshalEncode(e, all))
-		check(e.Flush())
-		return to.n
-	}}.allocating()
+	return encoding("variant.MarshalEncode, "+name, size, func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, all)) }).allocating()
 }

@@ -36,18 +36,12 @@ var pages = []page{
 	{file: "../../README.md", times: []table{{
 		title: "Speed", head: "reading structs, at commit COMMIT", columns: []string{"gdwire", "cbor", "json/v2"},
 		rows: []row{
-			{job: "a saved game of 1 MB, with many numbers", cells: speedCells("")},
-			{job: "a dialog of 1 MB, a tree of text", cells: speedCells(", dialog")},
+			rowOf("a saved game of 1 MB, with many numbers", "into structs", "variant", "cbor", "json v2"),
+			rowOf("a dialog of 1 MB, a tree of text", "into structs, dialog", "variant", "cbor", "json v2"),
 		},
 		unit: duration,
 	}}},
 	{file: "README.md", times: summary, instructions: instructionTables, run: "The run"},
-}
-
-// speedCells returns the first cells of a row of structRows that the README shows as well.
-func speedCells(suffix string) []cell {
-	group := "into structs" + suffix
-	return []cell{{group, "variant"}, {group, "cbor"}, {group, "json v2"}}
 }
 
 // plotFile contains the plot.
@@ -56,13 +50,19 @@ const plotFile = "decode.svg"
 // A selection contains contenders, by their groups.
 type selection map[string][]string
 
-func (s selection) add(tables []table) {
+// add adds a contender.
+func (s selection) add(group, name string) {
+	if name != "" && !s.has(group, name) {
+		s[group] = append(s[group], name)
+	}
+}
+
+// addTables adds the contenders of tables.
+func (s selection) addTables(tables []table) {
 	for _, t := range tables {
 		for _, r := range t.rows {
-			for _, c := range r.cells {
-				if c.group != "" && !s.has(c.group, c.name) {
-					s[c.group] = append(s[c.group], c.name)
-				}
+			for _, name := range r.names {
+				s.add(r.group, name)
 			}
 		}
 	}
@@ -74,9 +74,7 @@ func (s selection) has(group, name string) bool { return slices.Contains(s[group
 func (s selection) addGoals(goals []goal) {
 	for _, g := range goals {
 		for _, name := range append([]string{g.against}, g.of...) {
-			if !s.has(g.group, name) {
-				s[g.group] = append(s[g.group], name)
-			}
+			s.add(g.group, name)
 		}
 	}
 }
@@ -86,9 +84,12 @@ func (s selection) groups() *regexp.Regexp {
 	return regexp.MustCompile(anyOf(slices.Collect(maps.Keys(s))))
 }
 
-// benchmarks returns the value of -test.bench for the benchmarks of s.
+// benchmarks returns the value of -test.bench for the benchmarks of s. Package testing compares names up to a slash.
 func (s selection) benchmarks() string {
 	names := slices.Concat(slices.Collect(maps.Values(s))...)
+	for i, name := range names {
+		names[i], _, _ = strings.Cut(name, "/")
+	}
 	return strings.ReplaceAll("^Benchmark$/"+anyOf(slices.Collect(maps.Keys(s)))+"/"+anyOf(names), " ", "_")
 }
 
@@ -106,7 +107,7 @@ func anyOf(names []string) string {
 func publishedTimes() selection {
 	s := selection{}
 	for _, p := range pages {
-		s.add(p.times)
+		s.addTables(p.times)
 	}
 	for _, g := range sizeGroups() {
 		for _, l := range lines {
@@ -120,7 +121,7 @@ func publishedTimes() selection {
 func publishedInstructions() selection {
 	s := selection{}
 	for _, p := range pages {
-		s.add(p.instructions)
+		s.addTables(p.instructions)
 	}
 	return s
 }

@@ -22,30 +22,23 @@ var compressedGroup = group{
 			d      = must(zstd.NewReader(nil))
 		)
 		return []contender{
-			{
-				name: "klauspost/compress DecodeAll", bytes: len(doc.godot), want: len(doc.godot),
-				run: func() (n int) {
-					for _, block := range blocks {
-						n += len(must(d.DecodeAll(block, buf[:0])))
+			peer("klauspost/compress DecodeAll", len(doc.godot), len(doc.godot), func() (n int) {
+				for _, block := range blocks {
+					n += len(must(d.DecodeAll(block, buf[:0])))
+				}
+				return n
+			}),
+			ours("gdwire fileaccess", len(doc.godot), len(doc.godot), func() (n int) {
+				r := must(fileaccess.NewReader(struct{ io.Reader }{bytes.NewReader(file)}, nil))
+				for {
+					m, err := r.Read(buf)
+					n += m
+					if err == io.EOF {
+						return n
 					}
-					return n
-				},
-			},
-			{
-				// Not marked as ours, because it allocates for each file.
-				name: "gdwire fileaccess", bytes: len(doc.godot), want: len(doc.godot),
-				run: func() (n int) {
-					r := must(fileaccess.NewReader(struct{ io.Reader }{bytes.NewReader(file)}, nil))
-					for {
-						m, err := r.Read(buf)
-						n += m
-						if err == io.EOF {
-							return n
-						}
-						check(err)
-					}
-				},
-			},
+					check(err)
+				}
+			}).allocating(),
 		}
 	},
 }

@@ -13,24 +13,18 @@ import (
 // gdjsonGroups compare gdjson with jsontext, which does the half of its work that
 // is JSON.
 var gdjsonGroups = []group{
-	{
-		name: "JSON out",
-		setup: func(*stage) []contender {
-			text := nativeJSON(game().godot)
-			return []contender{jsonWriting(text), toJSON(game().godot, text)}
-		},
-	},
-	{
-		name: "JSON in",
-		setup: func(*stage) []contender {
-			text := nativeJSON(game().godot)
-			return []contender{
-				jsonPassing(text),
-				fromJSON("gdjson", text, len(game().godot)),
-				fromJSON("gdjson, args before type", argsFirst(text), len(game().godot)),
-			}
-		},
-	},
+	{name: "JSON out", setup: func(*stage) []contender {
+		text := nativeJSON(game().godot)
+		return []contender{jsonWriting(text), toJSON(game().godot, text)}
+	}},
+	{name: "JSON in", setup: func(*stage) []contender {
+		text := nativeJSON(game().godot)
+		return []contender{
+			jsonPassing(text),
+			fromJSON("gdjson", text, len(game().godot)),
+			fromJSON("gdjson, args before type", argsFirst(text), len(game().godot)),
+		}
+	}},
 }
 
 // nativeJSON returns a value as native JSON.
@@ -51,15 +45,12 @@ func argsFirst(text []byte) []byte {
 
 func toJSON(wire, text []byte) contender {
 	d, m := gdwire.NewDecoder(nil, nil), &drain{}
-	return contender{
-		name: "gdjson", ours: true, bytes: len(text), want: len(text),
-		run: func() int {
-			m.n = 0
-			d.ResetBytes(wire)
-			check(gdjson.ToJSON(m, d))
-			return m.n
-		},
-	}
+	return ours("gdjson", len(text), len(text), func() int {
+		m.n = 0
+		d.ResetBytes(wire)
+		check(gdjson.ToJSON(m, d))
+		return m.n
+	})
 }
 
 // jsonWriting writes the tokens of text. Numbers are formatted, as gdjson must do.
@@ -85,57 +76,46 @@ func jsonWriting(text []byte) contender {
 	}
 	m := &drain{}
 	e := jsontext.NewEncoder(m)
-	c := contender{
-		name: "jsontext", bytes: len(text),
-		run: func() int {
-			m.n = 0
-			e.Reset(m)
-			for _, t := range tokens {
-				check(e.WriteToken(t))
-			}
-			return m.n
-		},
+	run := func() int {
+		m.n = 0
+		e.Reset(m)
+		for _, t := range tokens {
+			check(e.WriteToken(t))
+		}
+		return m.n
 	}
-	c.want = c.run()
-	return c
+	return peer("jsontext", len(text), run(), run)
 }
 
 func fromJSON(name string, text []byte, want int) contender {
 	r, m := bytes.NewReader(nil), &drain{}
 	e := gdwire.NewEncoder(m, nil)
-	return contender{
-		name: name, ours: true, bytes: len(text), want: want,
-		run: func() int {
-			m.n = 0
-			r.Reset(text)
-			e.Reset(m)
-			check(gdjson.FromJSON(e, r))
-			return m.n
-		},
-	}
+	return ours(name, len(text), want, func() int {
+		m.n = 0
+		r.Reset(text)
+		e.Reset(m)
+		check(gdjson.FromJSON(e, r))
+		return m.n
+	})
 }
 
 // jsonPassing reads the tokens of text, and takes the values of numbers and strings.
 func jsonPassing(text []byte) contender {
 	r := bytes.NewReader(nil)
 	d := jsontext.NewDecoder(r)
-	c := contender{
-		name: "jsontext", bytes: len(text),
-		run: func() (sum int) {
-			r.Reset(text)
-			d.Reset(r)
-			for {
-				t, err := d.ReadToken()
-				if err == io.EOF {
-					return sum
-				}
-				check(err)
-				sum += takeJSON(t)
+	run := func() (sum int) {
+		r.Reset(text)
+		d.Reset(r)
+		for {
+			t, err := d.ReadToken()
+			if err == io.EOF {
+				return sum
 			}
-		},
+			check(err)
+			sum += takeJSON(t)
+		}
 	}
-	c.want = c.run()
-	return c
+	return peer("jsontext", len(text), run(), run)
 }
 
 func takeJSON(t jsontext.Token) int {

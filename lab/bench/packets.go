@@ -18,19 +18,9 @@ const (
 )
 
 // packetGroups measure length-prefixed packets of 200 bytes.
-var packetGroups = []group{
-	{
-		name:    "packets, memory",
-		counted: true,
-		setup: func(s *stage) []contender {
-			n := s.scale(packetBatch, packetBatchShort)
-			wire := packets(n)
-			p := &plain{}
-			start := func() { p.r.Reset(wire) }
-			return packetContenders(n, func() (io.Reader, func()) { return p, start })
-		},
-	},
-}
+var packetGroups = []group{{name: "packets, memory", counted: true, setup: func(s *stage) []contender {
+	return packetContenders(s.scale(packetBatch, packetBatchShort))
+}}}
 
 // packets returns n packets with the position of a player.
 func packets(n int) []byte {
@@ -80,55 +70,42 @@ func (b *bareReader) next() []byte {
 	return b.buf
 }
 
-// packetContenders read n packets, each contender from its own source: a Reader,
-// and a function that fills it.
-func packetContenders(n int, source func() (io.Reader, func())) []contender {
-	contend := func(name string, ours bool, next func(r io.Reader) (size func() int)) contender {
-		r, start := source()
-		read := next(r)
-		return contender{
-			name: name, ours: ours, bytes: n * (4 + packetSize), want: n * packetSize,
-			run: func() int {
-				start()
-				got := 0
-				for range n {
-					got += read()
-				}
-				return got
-			},
-		}
+// packetContenders read n packets.
+func packetContenders(n int) []contender {
+	wire, p := packets(n), &plain{}
+	contend := func(name string, next func() (size int)) contender {
+		return ours(name, n*(4+packetSize), n*packetSize, func() int {
+			p.r.Reset(wire)
+			got := 0
+			for range n {
+				got += next()
+			}
+			return got
+		})
 	}
+	of := func(name string, next func(s *stream.Reader) (size int)) contender {
+		s := stream.NewReader(p, nil)
+		return contend(name, func() int { return next(s) })
+	}
+	buf := make([]byte, 0, packetSize)
+	bare := &bareReader{r: bufio.NewReaderSize(p, packetBuffer)}
+	bufioContender := contend("bufio", func() int { return len(bare.next()) })
+	bufioContender.ours = false
 	return []contender{
-		contend("stream Next and SkipValue", true, func(r io.Reader) func() int {
-			s := stream.NewReader(r, nil)
-			return func() int { return skip(must(s.Next())) }
+		of("stream Next and SkipValue", func(s *stream.Reader) int { return skip(must(s.Next())) }),
+		of("stream Next and tokens", func(s *stream.Reader) int {
+			d := must(s.Next())
+			readTokens(d)
+			return int(d.InputOffset())
 		}),
-		contend("stream Next and tokens", true, func(r io.Reader) func() int {
-			s := stream.NewReader(r, nil)
-			return func() int {
-				d := must(s.Next())
-				readTokens(d)
-				return int(d.InputOffset())
-			}
+		of("stream Next", func(s *stream.Reader) int {
+			must(s.Next())
+			return int(s.PacketSize())
 		}),
-		contend("stream Next", true, func(r io.Reader) func() int {
-			s := stream.NewReader(r, nil)
-			return func() int {
-				must(s.Next())
-				return int(s.PacketSize())
-			}
+		of("stream NextRaw", func(s *stream.Reader) int {
+			buf = must(s.NextRaw(buf[:0]))
+			return len(buf)
 		}),
-		contend("stream NextRaw", true, func(r io.Reader) func() int {
-			s := stream.NewReader(r, nil)
-			buf := make([]byte, 0, packetSize)
-			return func() int {
-				buf = must(s.NextRaw(buf[:0]))
-				return len(buf)
-			}
-		}),
-		contend("bufio", false, func(r io.Reader) func() int {
-			b := &bareReader{r: bufio.NewReaderSize(r, packetBuffer)}
-			return func() int { return len(b.next()) }
-		}),
+		bufioContender,
 	}
 }

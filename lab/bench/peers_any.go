@@ -99,14 +99,11 @@ func jsonReading(doc *document) contender {
 	b := doc.json()
 	var m bytes.Buffer
 	d := jsontext.NewDecoder(&m)
-	return contender{
-		name: "jsontext ReadToken", bytes: len(doc.godot), want: doc.leaves,
-		run: func() int {
-			m = *bytes.NewBuffer(b)
-			d.Reset(&m)
-			return readJSON(d)
-		},
-	}
+	return peer("jsontext ReadToken", len(doc.godot), doc.leaves, func() int {
+		m = *bytes.NewBuffer(b)
+		d.Reset(&m)
+		return readJSON(d)
+	})
 }
 
 // builders decode the document into a tree of any.
@@ -119,19 +116,17 @@ func builders(doc *document) []contender {
 	)
 	build := func(name string, f func() any) contender {
 		var tree any
-		return contender{
-			name: name, bytes: len(doc.godot),
-			run: func() int {
-				tree = f()
-				return 0
-			},
-			verify: func() error {
-				if got := sumOf(tree); got != doc.sum {
-					return fmt.Errorf("sum of the tree is %d, not %d", got, doc.sum)
-				}
-				return nil
-			},
+		c := peer(name, len(doc.godot), 0, func() int {
+			tree = f()
+			return 0
+		})
+		c.verify = func() error {
+			if got := sumOf(tree); got != doc.sum {
+				return fmt.Errorf("sum of the tree is %d, not %d", got, doc.sum)
+			}
+			return nil
 		}
+		return c
 	}
 	return []contender{
 		build("msgp ReadIntf", func() any {
@@ -163,14 +158,11 @@ func writers(doc *document) []contender {
 	j := jsontext.NewEncoder(&to)
 	m := msgpack.NewEncoder(nil)
 	write := func(name string, want int, f func()) contender {
-		return contender{
-			name: name, bytes: len(doc.godot), want: want,
-			run: func() int {
-				to.n = 0
-				f()
-				return to.n
-			},
-		}
+		return peer(name, len(doc.godot), want, func() int {
+			to.n = 0
+			f()
+			return to.n
+		})
 	}
 	m.Reset(&to)
 	m.UseCompactInts(true)

@@ -35,12 +35,12 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// madeUp returns figures of all that is published, and the median or count of each contender: no two are
-// the same, and all have four digits.
-func madeUp() (f *figures, number map[cell]float64) {
-	number = map[cell]float64{}
+// madeUp returns figures of all that is published, and the median or count of each group and contender: no two
+// are the same, and all have four digits.
+func madeUp() (f *figures, number map[[2]string]float64) {
+	number = map[[2]string]float64{}
 	n := 1000.0
-	next := func(c cell) float64 {
+	next := func(c [2]string) float64 {
 		if number[c] == 0 {
 			n *= 1.013
 			number[c] = must(strconv.ParseFloat(fmt.Sprintf("%.4g", n), 64))
@@ -52,7 +52,7 @@ func madeUp() (f *figures, number map[cell]float64) {
 	for group, names := range published {
 		found := found{Name: group}
 		for _, name := range names {
-			x := next(cell{group, name})
+			x := next([2]string{group, name})
 			m := &measurement{Name: name, Bytes: 64, Rounds: []float64{x, x, x / 2, 2 * x, x}, Layouts: []float64{x, x / 2, 2 * x}}
 			found.Measurements = append(found.Measurements, m)
 		}
@@ -62,7 +62,7 @@ func madeUp() (f *figures, number map[cell]float64) {
 	for group, names := range publishedInstructions() {
 		c.Groups[group] = map[string]float64{"not published": 1}
 		for _, name := range names {
-			c.Groups[group][name] = next(cell{group, name})
+			c.Groups[group][name] = next([2]string{group, name})
 		}
 	}
 	return newFigures("abc1234", times, c.Groups), number
@@ -124,14 +124,16 @@ func TestPublishMadeUp(t *testing.T) {
 		for _, table := range slices.Concat(p.times, p.instructions) {
 			got := shown(t, text, table.title)
 			for _, r := range table.rows {
-				for j, c := range r.cells {
-					if c == (cell{}) {
+				ours := number[[2]string{r.group, r.names[0]}]
+				for j, name := range r.names {
+					if name == "" {
 						continue
 					}
 					cells++
-					want, text := table.unit(number[c]/max(1, r.per)), got[[2]string{r.job, table.columns[j]}]
+					n := number[[2]string{r.group, name}]
+					want, text := table.unit(n/max(1, r.per)), got[[2]string{r.job, table.columns[j]}]
 					if !table.alone && j > 0 {
-						want += fmt.Sprintf(" (× %.2g)", number[c]/number[r.cells[0]])
+						want += fmt.Sprintf(" (× %.2g)", n/ours)
 					}
 					require.Equal(t, want, strings.Trim(text, "*"), "%s: %s, %s", table.title, r.job, table.columns[j])
 				}

@@ -14,21 +14,9 @@ import (
 
 // recordGroups measure calls of package variant for each record.
 var recordGroups = []group{
-	{
-		name:    "small records in",
-		counted: true,
-		setup:   func(*stage) []contender { return smallRecordsIn() },
-	},
-	{
-		name:    "small records out",
-		counted: true,
-		setup:   func(*stage) []contender { return smallRecordsOut() },
-	},
-	{
-		name:    "records beside blocks",
-		counted: true,
-		setup:   func(*stage) []contender { return recordsBesideBlocks() },
-	},
+	counted("small records in", smallRecordsIn),
+	counted("small records out", smallRecordsOut),
+	counted("records beside blocks", recordsBesideBlocks),
 }
 
 // A smallRecord is what a peer may send in every frame.
@@ -68,7 +56,7 @@ func smallRecordsIn() []contender {
 		for i := range all {
 			b = append(b, must(marshal(&all[i]))...)
 		}
-		return contender{name: name, bytes: len(array), want: want, run: func() int {
+		return peer(name, len(array), want, func() int {
 			var r smallRecord
 			sum := 0
 			for rest := b; len(rest) > 0; {
@@ -76,10 +64,10 @@ func smallRecordsIn() []contender {
 				sum += r.sum()
 			}
 			return sum
-		}}
+		})
 	}
 	return []contender{
-		contender{name: "Elements", bytes: len(array), want: want, run: func() int {
+		ours("Elements", len(array), want, func() int {
 			d.ResetBytes(array)
 			sum := 0
 			for r, err := range variant.Elements[smallRecord](d) {
@@ -87,8 +75,8 @@ func smallRecordsIn() []contender {
 				sum += r.sum()
 			}
 			return sum
-		}}.allocating(),
-		contender{name: "UnmarshalDecode", bytes: len(array), want: want, run: func() int {
+		}).allocating(),
+		ours("UnmarshalDecode", len(array), want, func() int {
 			d.ResetBytes(array)
 			var r smallRecord
 			sum := 0
@@ -98,7 +86,7 @@ func smallRecordsIn() []contender {
 			}
 			check(d.ReadEnd())
 			return sum
-		}}.allocating(),
+		}).allocating(),
 		following("cbor.UnmarshalFirst", cbor.Marshal, func(b []byte, r *smallRecord) ([]byte, error) { return cbor.UnmarshalFirst(b, r) }),
 	}
 }
@@ -106,8 +94,6 @@ func smallRecordsIn() []contender {
 // smallRecordsOut returns contenders that write each record.
 func smallRecordsOut() []contender {
 	all := smallRecords()
-	var to drain
-	e := gdwire.NewEncoder(&to, nil)
 	size := 0
 	for i := range all {
 		size += len(must(variant.Marshal(&all[i])))
@@ -120,20 +106,16 @@ func smallRecordsOut() []contender {
 			}
 			return sum
 		}
-		return contender{name: name, bytes: size, want: run(), run: run}
+		return peer(name, size, run(), run)
 	}
 	return []contender{
 		bytesOf("variant.Marshal", func(r *smallRecord) ([]byte, error) { return variant.Marshal(r) }).allocating(),
 		bytesOf("variant.Marshal, by value", func(r *smallRecord) ([]byte, error) { return variant.Marshal(*r) }).allocating(),
-		contender{name: "variant.MarshalEncode", bytes: size, want: size, run: func() int {
-			to.n = 0
-			e.Reset(&to)
+		encoding("variant.MarshalEncode", size, func(e *gdwire.Encoder) {
 			for i := range all {
 				check(variant.MarshalEncode(e, &all[i]))
 			}
-			check(e.Flush())
-			return to.n
-		}}.allocating(),
+		}).allocating(),
 		bytesOf("cbor.Marshal", func(r *smallRecord) ([]byte, error) { return cbor.Marshal(r) }),
 		bytesOf("cbor.Marshal, by value", func(r *smallRecord) ([]byte, error) { return cbor.Marshal(*r) }),
 		bytesOf("msgpack.Marshal, by value", func(r *smallRecord) ([]byte, error) { return msgpack.Marshal(*r) }),
@@ -211,32 +193,29 @@ func recordsBesideBlocks() []contender {
 		recordsOf("embed", embedRecord{7, 80, "Ada Lovelace", 1.5, true, map[string]any{"luck": 3, "guild": "red"}}),
 	)
 	messages := []any{&plain, &base, &smallRecord{Name: "Ada"}}
-	return append(all, contender{name: "variant.Marshal, types in turn", bytes: 150, want: 3, run: func() int {
+	return append(all, ours("variant.Marshal, types in turn", 150, 3, func() int {
 		for _, m := range messages {
 			must(variant.Marshal(m))
 		}
 		return len(messages)
-	}}.allocating())
+	}).allocating())
 }
 
 // recordsOf returns contenders that encode and decode recordCount records.
 func recordsOf[T any](name string, one T) []contender {
 	all := slices.Repeat([]T{one}, recordCount)
 	b, other := must(variant.Marshal(all)), must(cbor.Marshal(all))
-	out := func(codec string, want int, marshal func(v any) ([]byte, error)) contender {
-		return contender{name: codec + ", " + name, bytes: len(b), want: want, run: func() int { return len(must(marshal(all))) }}
-	}
 	in := func(codec string, b []byte, unmarshal func(b []byte, v any) error) contender {
-		return contender{name: codec + ", " + name, bytes: len(b), want: recordCount, run: func() int {
+		return peer(codec+", "+name, len(b), recordCount, func() int {
 			var all []T
 			check(unmarshal(b, &all))
 			return len(all)
-		}}
+		})
 	}
 	return []contender{
-		out("variant.Marshal", len(b), func(v any) ([]byte, error) { return variant.Marshal(v) }).allocating(),
+		marshaling("variant.Marshal, "+name, len(b), func() ([]byte, error) { return variant.Marshal(all) }).allocating(),
 		in("variant.Unmarshal", b, func(b []byte, v any) error { return variant.Unmarshal(b, v) }).allocating(),
-		out("cbor.Marshal", len(other), cbor.Marshal),
+		marshaling("cbor.Marshal, "+name, len(b), func() ([]byte, error) { return cbor.Marshal(all) }),
 		in("cbor.Unmarshal", other, cbor.Unmarshal),
 	}
 }

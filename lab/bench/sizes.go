@@ -31,19 +31,15 @@ func encoded(write func(*gdwire.Encoder)) *document {
 	return translate(b.Bytes())
 }
 
-var smallGroup = group{
-	name:    "64 bytes",
-	counted: true,
-	setup: func(*stage) []contender {
-		doc := smallPacket()
-		return slices.Concat(
-			oursReading(doc, "tokens", doc.tokens, readTokens),
-			oursReading(doc, "tokens, values taken", doc.sum, readValues),
-			msgpReading(doc),
-			[]contender{wellformed(doc), jsonReading(doc)},
-		)
-	},
-}
+var smallGroup = counted("64 bytes", func() []contender {
+	doc := smallPacket()
+	return slices.Concat(
+		oursReading(doc, "tokens", doc.tokens, readTokens),
+		oursReading(doc, "tokens, values taken", doc.sum, readValues),
+		msgpReading(doc),
+		[]contender{wellformed(doc), jsonReading(doc)},
+	)
+})
 
 // items returns the encoded items of the saved game's inventory: dictionaries of
 // about 345 bytes.
@@ -155,17 +151,17 @@ var growthGroup = group{
 		kept := make([]any, n)
 		var all []contender
 		for _, way := range growthWays {
-			all = append(all, contender{name: way.name + ", 10 × 1 MB", bytes: len(values), run: func() int {
+			all = append(all, peer(way.name+", 10 × 1 MB", len(values), 0, func() int {
 				clear(kept)
 				for i, w := range ones {
 					kept[i] = way.run(values[i*len(small):][:len(small)], w)
 				}
 				return 0
-			}}, contender{name: way.name + ", 1 × 10 MB", bytes: len(large), run: func() int {
+			}), peer(way.name+", 1 × 10 MB", len(large), 0, func() int {
 				clear(kept)
 				kept[0] = way.run(large, ten)
 				return 0
-			}})
+			}))
 		}
 		return all
 	},

@@ -15,14 +15,15 @@ type table struct {
 	alone   bool                   // without ratios to the first cell of a row
 }
 
+// A row contains measurements of a group.
 type row struct {
-	job   string
-	cells []cell
-	per   float64 // the cells are divided by it, unless 0
+	job, group string
+	names      []string // the contender of each column, or ""
+	per        float64  // the measurements are divided by it, unless 0
 }
 
-// A cell is a contender, as the measurement of which it is shown.
-type cell struct{ group, name string }
+// rowOf returns a row of measurements that are not divided.
+func rowOf(job, group string, names ...string) row { return row{job, group, names, 0} }
 
 // summary contains the tables of times.
 var summary = []table{
@@ -34,15 +35,10 @@ var summary = []table{
 		title:   "Packets and bulk data",
 		columns: []string{"gdwire", "msgp", "cbor", "jsontext", "copying"},
 		rows: []row{
-			{job: "a packet of 64 bytes", cells: []cell{
-				{"64 bytes", "gdwire tokens, bytes"}, {"64 bytes", "msgp walk, bytes.Reader"}, {"64 bytes", "cbor Wellformed"},
-				{"64 bytes", "jsontext ReadToken"},
-			}},
-			{job: "64 MiB of float32 in", cells: []cell{{"ReadPacked, 64 MiB", "gdwire float32"}, {}, {}, {}, {"ReadPacked, 64 MiB", "io.ReadFull"}}},
-			{job: "64 MiB of float32 out", cells: []cell{{"WritePacked, 64 MiB", "gdwire float32"}, {}, {}, {}, {"WritePacked, 64 MiB", "Write"}}},
-			{job: "1 GiB from file to file", cells: []cell{
-				{"1 GiB from file to file", "gdwire CopyValue"}, {}, {}, {}, {"1 GiB from file to file", "io.CopyBuffer"},
-			}},
+			rowOf("a packet of 64 bytes", "64 bytes", "gdwire tokens, bytes", "msgp walk, bytes.Reader", "cbor Wellformed", "jsontext ReadToken"),
+			rowOf("64 MiB of float32 in", "ReadPacked, 64 MiB", "gdwire float32", "", "", "", "io.ReadFull"),
+			rowOf("64 MiB of float32 out", "WritePacked, 64 MiB", "gdwire float32", "", "", "", "Write"),
+			rowOf("1 GiB from file to file", "1 GiB from file to file", "gdwire CopyValue", "", "", "", "io.CopyBuffer"),
 		},
 		unit: duration,
 	},
@@ -50,12 +46,8 @@ var summary = []table{
 		title:   "A server with 500 clients",
 		columns: []string{"stream.Server", "bufio with timeouts", "bufio", "coder/websocket"},
 		rows: []row{
-			{"over TCP", []cell{
-				{"server, 500 clients", "stream.Server"}, {"server, 500 clients", "bufio, timeouts"}, {"server, 500 clients", "bufio"},
-			}, serverClients * clientRounds},
-			{"over WebSocket", []cell{
-				{"server, 500 clients, WebSocket", "stream.Server"}, {}, {}, {"server, 500 clients, WebSocket", "coder/websocket"},
-			}, serverClients * clientRounds},
+			{"over TCP", "server, 500 clients", []string{"stream.Server", "bufio, timeouts", "bufio"}, serverClients * clientRounds},
+			{"over WebSocket", "server, 500 clients, WebSocket", []string{"stream.Server", "", "", "coder/websocket"}, serverClients * clientRounds},
 		},
 		unit: duration,
 	},
@@ -69,20 +61,15 @@ var instructionTables = []table{
 		title:   "Instructions of small records and maps",
 		columns: []string{"variant", "cbor", "msgpack", "json v2"},
 		rows: []row{
-			{"a struct by UnmarshalDecode", []cell{{"small records in", "UnmarshalDecode"}, {"small records in", "cbor.UnmarshalFirst"}}, recordCount},
-			{"a struct by Elements", []cell{{"small records in", "Elements"}, {"small records in", "cbor.UnmarshalFirst"}}, recordCount},
-			{"a struct by Marshal, by value", []cell{
-				{"small records out", "variant.Marshal, by value"}, {"small records out", "cbor.Marshal, by value"},
-				{"small records out", "msgpack.Marshal, by value"}, {"small records out", "json v2, by value"},
+			{"a struct by UnmarshalDecode", "small records in", []string{"UnmarshalDecode", "cbor.UnmarshalFirst"}, recordCount},
+			{"a struct by Elements", "small records in", []string{"Elements", "cbor.UnmarshalFirst"}, recordCount},
+			{"a struct by Marshal, by value", "small records out", []string{
+				"variant.Marshal, by value", "cbor.Marshal, by value", "msgpack.Marshal, by value", "json v2, by value",
 			}, recordCount},
-			{job: "a tree of maps with 12 values, written", cells: []cell{
-				{"maps and trees out", "variant.Marshal, tree"}, {"maps and trees out", "cbor.Marshal, tree"},
-				{"maps and trees out", "msgpack.Marshal, tree"}, {"maps and trees out", "json v2, tree"},
-			}},
-			{job: "a tree of maps with 12 values, into any", cells: []cell{
-				{"maps and trees in", "variant, tree into any"}, {"maps and trees in", "cbor, tree into any"},
-				{"maps and trees in", "msgpack, tree into any"}, {"maps and trees in", "json v2, tree into any"},
-			}},
+			rowOf("a tree of maps with 12 values, written", "maps and trees out",
+				"variant.Marshal, tree", "cbor.Marshal, tree", "msgpack.Marshal, tree", "json v2, tree"),
+			rowOf("a tree of maps with 12 values, into any", "maps and trees in",
+				"variant, tree into any", "cbor, tree into any", "msgpack, tree into any", "json v2, tree into any"),
 		},
 		unit: instructions,
 	},
@@ -94,22 +81,15 @@ var documentColumns = []string{"gdwire", "msgp", "cbor", "msgpack", "jsontext", 
 func documentRows(suffix string) []row {
 	tokens, skip, build, encode := "tokens"+suffix, "skip"+suffix, "build"+suffix, "encode"+suffix
 	return []row{
-		{job: "read token by token", cells: []cell{
-			{tokens, "gdwire tokens, bytes"}, {tokens, "msgp walk, bytes.Reader"}, {}, {}, {tokens, "jsontext ReadToken"},
-		}},
-		{job: "the same from a Reader", cells: []cell{{tokens, "gdwire tokens, Reader"}, {tokens, "msgp walk, Reader"}}},
-		{job: "the same, msgp by its functions for bytes", cells: []cell{{tokens, "gdwire tokens, bytes"}, {tokens, "msgp walk, ReadXxxBytes"}}},
-		{job: "the same, each value taken", cells: []cell{{tokens, "gdwire tokens, values taken, bytes"}, {tokens, "msgp walk, bytes.Reader"}}},
-		{job: "check and skip", cells: []cell{{skip, "gdwire SkipValue, bytes"}, {skip, "msgp Skip, Reader"}, {skip, "cbor Wellformed"}}},
-		{job: "read into any (gdwire: take each value)", cells: []cell{
-			{build, "gdwire tokens, values taken, bytes"}, {build, "msgp ReadIntf"}, {build, "cbor Unmarshal"},
-			{build, "msgpack DecodeInterface"}, {}, {build, "gob Decode"},
-		}},
-		{job: "write", cells: []cell{
-			{encode, "gdwire"}, {encode, "msgp"}, {encode, "cbor Marshal"}, {encode, "msgpack Encode"},
-			{encode, "jsontext WriteToken"}, {encode, "gob Encode"},
-		}},
-		{job: "read and write again", cells: []cell{{"copy" + suffix, "gdwire CopyValue, bytes"}}},
+		rowOf("read token by token", tokens, "gdwire tokens, bytes", "msgp walk, bytes.Reader", "", "", "jsontext ReadToken"),
+		rowOf("the same from a Reader", tokens, "gdwire tokens, Reader", "msgp walk, Reader"),
+		rowOf("the same, msgp by its functions for bytes", tokens, "gdwire tokens, bytes", "msgp walk, ReadXxxBytes"),
+		rowOf("the same, each value taken", tokens, "gdwire tokens, values taken, bytes", "msgp walk, bytes.Reader"),
+		rowOf("check and skip", skip, "gdwire SkipValue, bytes", "msgp Skip, Reader", "cbor Wellformed"),
+		rowOf("read into any (gdwire: take each value)", build,
+			"gdwire tokens, values taken, bytes", "msgp ReadIntf", "cbor Unmarshal", "msgpack DecodeInterface", "", "gob Decode"),
+		rowOf("write", encode, "gdwire", "msgp", "cbor Marshal", "msgpack Encode", "jsontext WriteToken", "gob Encode"),
+		rowOf("read and write again", "copy"+suffix, "gdwire CopyValue, bytes"),
 	}
 }
 
@@ -117,32 +97,23 @@ var structColumns = []string{"variant", "cbor", "msgpack", "json v2", "json v1",
 
 // structRows returns the rows of the groups of structGroups. vtprotobuf and msgp are generated code.
 func structRows(suffix string) []row {
-	into, kept, from, untyped := "into structs"+suffix, "into structs, kept"+suffix, "from structs"+suffix, "into any"+suffix
 	return []row{
-		{job: "into new structs", cells: []cell{
-			{into, "variant"}, {into, "cbor"}, {into, "msgpack"}, {into, "json v2"}, {into, "json v1"},
-			{into, "vtprotobuf, generated"}, {into, "msgp, generated"},
-		}},
-		{job: "into structs whose memory is kept", cells: []cell{
-			{kept, "variant"}, {kept, "cbor"}, {kept, "msgpack"}, {kept, "json v2"}, {kept, "json v1"}, {}, {kept, "msgp, generated"},
-		}},
-		{job: "from structs to bytes", cells: []cell{
-			{from, "variant.Marshal"}, {from, "cbor.Marshal"}, {from, "msgpack.Marshal"}, {from, "json v2"}, {from, "json v1"},
-			{from, "vtprotobuf, generated"}, {from, "msgp, generated"},
-		}},
-		{job: "into any", cells: []cell{
-			{untyped, "variant"}, {untyped, "cbor"}, {untyped, "msgpack"}, {untyped, "json v2"}, {untyped, "json v1"},
-		}},
+		rowOf("into new structs", "into structs"+suffix,
+			"variant", "cbor", "msgpack", "json v2", "json v1", "vtprotobuf, generated", "msgp, generated"),
+		rowOf("into structs whose memory is kept", "into structs, kept"+suffix,
+			"variant", "cbor", "msgpack", "json v2", "json v1", "", "msgp, generated"),
+		rowOf("from structs to bytes", "from structs"+suffix,
+			"variant.Marshal", "cbor.Marshal", "msgpack.Marshal", "json v2", "json v1", "vtprotobuf, generated", "msgp, generated"),
+		rowOf("into any", "into any"+suffix, "variant", "cbor", "msgpack", "json v2", "json v1"),
 	}
 }
 
 // instructionRows returns the rows of structRows, and one for an Encoder, with jobs that name the document.
 func instructionRows(document, suffix string) (rows []row) {
 	for _, r := range structRows(suffix) {
-		rows = append(rows, row{job: document + ", " + r.job, cells: r.cells})
+		rows = append(rows, rowOf(document+", "+r.job, r.group, r.names...))
 		if r.job == "from structs to bytes" {
-			cells := append([]cell{{r.cells[0].group, "variant.MarshalEncode"}}, r.cells[1:]...)
-			rows = append(rows, row{job: document + ", the same to an Encoder", cells: cells})
+			rows = append(rows, rowOf(document+", the same to an Encoder", r.group, append([]string{"variant.MarshalEncode"}, r.names[1:]...)...))
 		}
 	}
 	return rows
@@ -168,9 +139,9 @@ func textRows() (rows []row) {
 			if way.codec == "cbor" && script.packed {
 				continue // it has one way to write strings
 			}
-			r := row{job: way.job + ", " + script.name, per: textCount}
+			r := row{job: way.job + ", " + script.name, group: way.group, per: textCount}
 			for _, length := range textLengths {
-				r.cells = append(r.cells, cell{way.group, way.codec + ", " + length.name + ", " + script.name})
+				r.names = append(r.names, way.codec+", "+length.name+", "+script.name)
 			}
 			rows = append(rows, r)
 		}
@@ -193,13 +164,13 @@ func (r *report) table(t *table) string {
 
 // row writes a row if the first of its cells was measured.
 func (r *report) row(b *strings.Builder, t *table, row *row) {
-	ours := r.find(row.cells[0].group, row.cells[0].name)
+	ours := r.find(row.group, row.names[0])
 	if ours == nil {
 		return
 	}
 	texts := make([]string, len(t.columns))
-	for i, c := range row.cells {
-		m := r.find(c.group, c.name)
+	for i, name := range row.names {
+		m := r.find(row.group, name)
 		if m == nil {
 			continue
 		}

@@ -15,48 +15,29 @@ var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 // textGroups measure texts by their length and their script, each call in a group of its own.
 var textGroups = []group{
-	{
-		name:    "texts, ReadText",
-		counted: true,
-		setup: func(*stage) []contender {
-			return textContenders(func(t *texts) []contender {
-				return []contender{t.reading("gdwire", func(d *gdwire.Decoder) int {
-					text, ok, err := export.ReadText(d)
-					check(err)
-					if !ok {
-						panic("text in several chunks")
-					}
-					return len(text)
-				})}
-			})
-		},
-	},
-	{
-		name:    "texts, ReadString",
-		counted: true,
-		setup: func(*stage) []contender {
-			return textContenders(func(t *texts) []contender {
-				return []contender{
-					t.reading("gdwire", func(d *gdwire.Decoder) int { return len(must(d.ReadString())) }).allocating(),
-					t.readingCBOR(),
-				}
-			})
-		},
-	},
-	{
-		name:    "texts, SkipValue",
-		counted: true,
-		setup: func(*stage) []contender {
-			return textContenders(func(t *texts) []contender { return []contender{t.skipping(), t.wellformed()} })
-		},
-	},
-	{
-		name:    "texts, WriteString",
-		counted: true,
-		setup: func(*stage) []contender {
-			return textContenders(func(t *texts) []contender { return []contender{t.writing(), t.writingCBOR()} })
-		},
-	},
+	textGroup("ReadText", func(t *texts) []contender {
+		return []contender{t.reading(func(d *gdwire.Decoder) int {
+			text, ok, err := export.ReadText(d)
+			check(err)
+			if !ok {
+				panic("text in several chunks")
+			}
+			return len(text)
+		})}
+	}),
+	textGroup("ReadString", func(t *texts) []contender {
+		return []contender{
+			t.reading(func(d *gdwire.Decoder) int { return len(must(d.ReadString())) }).allocating(),
+			t.readingCBOR(),
+		}
+	}),
+	textGroup("SkipValue", func(t *texts) []contender { return []contender{t.skipping(), t.wellformed()} }),
+	textGroup("WriteString", func(t *texts) []contender {
+		return []contender{
+			encoding("gdwire, "+t.name, len(t.godot), t.write),
+			marshaling("cbor, "+t.name, len(t.godot), func() ([]byte, error) { return cbor.Marshal(t.all) }),
+		}
+	}),
 }
 
 // textCount is the number of texts in an array.
@@ -95,25 +76,27 @@ type texts struct {
 	godot []byte
 }
 
-// textContenders returns contenders for the texts of each length and script.
-func textContenders(of func(t *texts) []contender) (all []contender) {
-	for _, length := range textLengths {
-		for _, script := range scripts {
-			t := newTexts(length.least, length.most, script.first)
-			t.name = length.name + ", " + script.name
-			t.typ = gdwire.TypeArray
-			if script.packed {
-				t.typ = gdwire.TypePackedStringArray
+// textGroup returns the group of a call, with contenders for the texts of each length and script.
+func textGroup(call string, of func(t *texts) []contender) group {
+	return counted("texts, "+call, func() (all []contender) {
+		for _, length := range textLengths {
+			for _, script := range scripts {
+				t := newTexts(length.least, length.most, script.first)
+				t.name = length.name + ", " + script.name
+				t.typ = gdwire.TypeArray
+				if script.packed {
+					t.typ = gdwire.TypePackedStringArray
+				}
+				var b bytes.Buffer
+				e := gdwire.NewEncoder(&b, nil)
+				t.write(e)
+				check(e.Close())
+				t.godot = b.Bytes()
+				all = append(all, of(t)...)
 			}
-			var b bytes.Buffer
-			e := gdwire.NewEncoder(&b, nil)
-			t.write(e)
-			check(e.Close())
-			t.godot = b.Bytes()
-			all = append(all, of(t)...)
 		}
-	}
-	return all
+		return all
+	})
 }
 
 // newTexts returns texts of random lengths. They have whole characters and are therefore up to two
@@ -144,18 +127,12 @@ func (t *texts) write(e *gdwire.Encoder) {
 		check(e.WriteString(text))
 	}
 	check(e.End())
-	check(e.Flush())
-}
-
-// contender returns a contender whose name tells the texts.
-func (t *texts) contender(codec string, want int, run func() int) contender {
-	return contender{name: codec + ", " + t.name, ours: codec == "gdwire", bytes: len(t.godot), want: want, run: run}
 }
 
 // reading calls read for each text and adds up its results.
-func (t *texts) reading(codec string, read func(d *gdwire.Decoder) int) contender {
+func (t *texts) reading(read func(d *gdwire.Decoder) int) contender {
 	d := gdwire.NewDecoder(nil, nil)
-	return t.contender(codec, t.size, func() int {
+	return ours("gdwire, "+t.name, len(t.godot), t.size, func() int {
 		d.ResetBytes(t.godot)
 		size := 0
 		for range must(d.ReadToken()).Len() {
@@ -169,7 +146,7 @@ func (t *texts) reading(codec string, read func(d *gdwire.Decoder) int) contende
 func (t *texts) readingCBOR() contender {
 	b := must(cbor.Marshal(t.all))
 	var all []string
-	return t.contender("cbor", t.size, func() int {
+	return peer("cbor, "+t.name, len(t.godot), t.size, func() int {
 		check(cbor.Unmarshal(b, &all))
 		size := 0
 		for _, text := range all {
@@ -181,7 +158,7 @@ func (t *texts) readingCBOR() contender {
 
 func (t *texts) skipping() contender {
 	d := gdwire.NewDecoder(nil, nil)
-	return t.contender("gdwire", len(t.godot), func() int {
+	return ours("gdwire, "+t.name, len(t.godot), len(t.godot), func() int {
 		d.ResetBytes(t.godot)
 		return skip(d)
 	})
@@ -189,23 +166,8 @@ func (t *texts) skipping() contender {
 
 func (t *texts) wellformed() contender {
 	b := must(cbor.Marshal(t.all))
-	return t.contender("cbor Wellformed", 0, func() int {
+	return peer("cbor Wellformed, "+t.name, len(t.godot), 0, func() int {
 		check(cbor.Wellformed(b))
 		return 0
 	})
-}
-
-func (t *texts) writing() contender {
-	var to drain
-	e := gdwire.NewEncoder(&to, nil)
-	return t.contender("gdwire", len(t.godot), func() int {
-		to.n = 0
-		e.Reset(&to)
-		t.write(e)
-		return to.n
-	})
-}
-
-func (t *texts) writingCBOR() contender {
-	return t.contender("cbor", len(must(cbor.Marshal(t.all))), func() int { return len(must(cbor.Marshal(t.all))) })
 }

@@ -9,19 +9,15 @@ import (
 
 // typedGroup compares typed reads with msgp's, for values of any shape, and by code for the
 // shape of the saved game.
-var typedGroup = group{
-	name:    "typed reads",
-	counted: true,
-	setup: func(*stage) []contender {
-		doc := game()
-		return slices.Concat(
-			oursReading(doc, "typed reads", doc.sum, new(typedWalk).value),
-			oursReading(doc, "typed reads, known shape", doc.sum, new(typedWalk).save),
-			oursReading(doc, "tokens, values taken", doc.sum, readValues),
-			msgpReading(doc),
-		)
-	},
-}
+var typedGroup = counted("typed reads", func() []contender {
+	doc := game()
+	return slices.Concat(
+		oursReading(doc, "typed reads", doc.sum, new(typedWalk).value),
+		oursReading(doc, "typed reads, known shape", doc.sum, new(typedWalk).save),
+		oursReading(doc, "tokens, values taken", doc.sum, readValues),
+		msgpReading(doc),
+	)
+})
 
 // A typedWalk reads the document by typed calls. Strings are read without a copy, as
 // msgp's walks read keys, and in memory all strings; arrays are appended to slices that

@@ -17,42 +17,23 @@ var variantGroups = slices.Concat(structGroups(savedStructs), structGroups(dialo
 // structGroups returns the groups of a document.
 func structGroups(x structDocument) []group {
 	return []group{
-		{
-			name:    "into structs" + x.suffix,
-			counted: true,
-			setup:   func(*stage) []contender { return intoStructs(x, false) },
-		},
-		{
-			name:    "into structs, kept" + x.suffix,
-			counted: true,
-			setup:   func(*stage) []contender { return intoStructs(x, true) },
-		},
-		{
-			name:    "from structs" + x.suffix,
-			counted: true,
-			setup:   func(*stage) []contender { return fromStructs(x) },
-		},
-		{
-			name:    "into any" + x.suffix,
-			counted: true,
-			setup:   func(*stage) []contender { return intoAny(x) },
-		},
+		counted("into structs"+x.suffix, func() []contender { return intoStructs(x, false) }),
+		counted("into structs, kept"+x.suffix, func() []contender { return intoStructs(x, true) }),
+		counted("from structs"+x.suffix, func() []contender { return fromStructs(x) }),
+		counted("into any"+x.suffix, func() []contender { return intoAny(x) }),
 	}
 }
 
 // reading is a contender that decodes b into the structs of x, new ones unless kept.
 func reading(x structDocument, name string, b []byte, kept bool, decode func(b []byte, v structValue) error) contender {
 	v := x.empty()
-	return contender{
-		name: name, bytes: len(x.document().godot), want: x.filled().sum(),
-		run: func() int {
-			if !kept {
-				v = x.empty()
-			}
-			check(decode(b, v))
-			return v.sum()
-		},
-	}
+	return peer(name, len(x.document().godot), x.filled().sum(), func() int {
+		if !kept {
+			v = x.empty()
+		}
+		check(decode(b, v))
+		return v.sum()
+	})
 }
 
 func intoStructs(x structDocument, kept bool) []contender {
@@ -77,43 +58,28 @@ func intoStructs(x structDocument, kept bool) []contender {
 	if !kept {
 		empty := x.empty().message().ProtoReflect().Type()
 		b := must(v.message().MarshalVT())
-		all = append(all, contender{name: "vtprotobuf, generated", bytes: len(godot), want: v.sum(), run: func() int {
+		all = append(all, peer("vtprotobuf, generated", len(godot), v.sum(), func() int {
 			m := empty.New().Interface().(message)
 			check(m.UnmarshalVT(b))
 			return m.sum()
-		}})
+		}))
 	}
 	return all
 }
 
 func fromStructs(x structDocument) []contender {
 	v := x.filled()
-	m := v.message()
-	var to drain
-	e := gdwire.NewEncoder(&to, nil)
 	size := len(x.document().godot)
-	bytesOf := func(name string, marshal func() ([]byte, error)) contender {
-		return contender{name: name, bytes: size, want: len(must(marshal())), run: func() int { return len(must(marshal())) }}
-	}
-	written := func(name string, write func()) contender {
-		return contender{name: name, bytes: size, want: size, run: func() int {
-			to.n = 0
-			e.Reset(&to)
-			write()
-			check(e.Flush())
-			return to.n
-		}}
-	}
 	return []contender{
-		bytesOf("variant.Marshal", func() ([]byte, error) { return variant.Marshal(v) }).allocating(),
-		written("variant.MarshalEncode", func() { check(variant.MarshalEncode(e, v)) }).allocating(),
-		written("typed writes", func() { v.write(e) }).allocating(),
-		bytesOf("cbor.Marshal", func() ([]byte, error) { return cbor.Marshal(v) }),
-		bytesOf("msgpack.Marshal", func() ([]byte, error) { return msgpack.Marshal(v) }),
-		bytesOf("json v2", func() ([]byte, error) { return json.Marshal(v) }),
-		bytesOf("json v1", func() ([]byte, error) { return jsonv1.Marshal(v) }),
-		bytesOf("msgp, generated", func() ([]byte, error) { return v.MarshalMsg(nil) }),
-		bytesOf("vtprotobuf, generated", m.MarshalVT),
+		marshaling("variant.Marshal", size, func() ([]byte, error) { return variant.Marshal(v) }).allocating(),
+		encoding("variant.MarshalEncode", size, func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, v)) }).allocating(),
+		encoding("typed writes", size, v.write).allocating(),
+		marshaling("cbor.Marshal", size, func() ([]byte, error) { return cbor.Marshal(v) }),
+		marshaling("msgpack.Marshal", size, func() ([]byte, error) { return msgpack.Marshal(v) }),
+		marshaling("json v2", size, func() ([]byte, error) { return json.Marshal(v) }),
+		marshaling("json v1", size, func() ([]byte, error) { return jsonv1.Marshal(v) }),
+		marshaling("msgp, generated", size, func() ([]byte, error) { return v.MarshalMsg(nil) }),
+		marshaling("vtprotobuf, generated", size, v.message().MarshalVT),
 	}
 }
 
@@ -121,14 +87,11 @@ func intoAny(x structDocument) []contender {
 	godot := x.document().godot
 	v := x.filled()
 	to := func(name string, b []byte, decode func(b []byte, v *any) error) contender {
-		return contender{name: name, bytes: len(godot), want: 1, run: func() int {
+		return peer(name, len(godot), 1, func() int {
 			var v any
 			check(decode(b, &v))
-			if v == nil {
-				return 0
-			}
-			return 1
-		}}
+			return sumOfBool(v != nil)
+		})
 	}
 	return []contender{
 		to("variant", godot, func(b []byte, v *any) error { return variant.Unmarshal(b, v) }).allocating(),

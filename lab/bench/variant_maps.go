@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
@@ -13,26 +14,23 @@ import (
 // mapGroups compare package variant with codecs of Go values, on what programs without structs
 // send. Only variant sorts the keys.
 var mapGroups = []group{
-	{
-		name:    "maps and trees out",
-		counted: true,
-		setup: func(*stage) []contender {
-			all := append(writingMap("tree", mapTree()), writingMap("map[string]int64", countMap())...)
-			all = append(all, writingMap("map[string][]int64", mapOf(func(i int) (string, []int64) { return fmt.Sprint("player_", i*7919), []int64{1, 2, 3} }))...)
-			all = append(all, writingMap("map[int]string", mapOf(func(i int) (int, string) { return i * 7919, "Ada Lovelace" }))...)
-			return append(all, writingMap("map[int64]bool", mapOf(func(i int) (int64, bool) { return int64(i * 7919), i%2 == 0 }))...)
-		},
-	},
-	{
-		name:    "maps and trees in",
-		counted: true,
-		setup: func(*stage) []contender {
-			all := readingMap[map[string]any]("tree", mapTree())
-			all = append(all, readingMap[any]("tree into any", mapTree())...)
-			all = append(all, readingMap[map[string]int64]("map[string]int64", countMap())...)
-			return append(all, readingMap[map[string]any]("map[string]any", anyMap())...)
-		},
-	},
+	counted("maps and trees out", func() []contender {
+		return slices.Concat(
+			writingMap("tree", mapTree()),
+			writingMap("map[string]int64", countMap()),
+			writingMap("map[string][]int64", mapOf(func(i int) (string, []int64) { return fmt.Sprint("player_", i*7919), []int64{1, 2, 3} })),
+			writingMap("map[int]string", mapOf(func(i int) (int, string) { return i * 7919, "Ada Lovelace" })),
+			writingMap("map[int64]bool", mapOf(func(i int) (int64, bool) { return int64(i * 7919), i%2 == 0 })),
+		)
+	}),
+	counted("maps and trees in", func() []contender {
+		return slices.Concat(
+			readingMap[map[string]any]("tree", mapTree()),
+			readingMap[any]("tree into any", mapTree()),
+			readingMap[map[string]int64]("map[string]int64", countMap()),
+			readingMap[map[string]any]("map[string]any", mapOf(func(i int) (string, any) { return fmt.Sprint("player_", i*7919), int64(i) })),
+		)
+	}),
 }
 
 // mapTree returns a record as a program without structs builds it: two maps and a list with 12
@@ -68,31 +66,14 @@ func mapOf[K comparable, V any](entry func(i int) (K, V)) map[K]V {
 	return m
 }
 
-// anyMap returns the entries of countMap in interfaces.
-func anyMap() map[string]any {
-	m := map[string]any{}
-	for k, v := range countMap() {
-		m[k] = v
-	}
-	return m
-}
-
 // writingMap returns contenders that encode v.
 func writingMap(name string, v any) []contender {
-	var to drain
-	e := gdwire.NewEncoder(&to, nil)
 	size := len(must(variant.Marshal(v)))
 	bytesOf := func(codec string, marshal func(v any) ([]byte, error)) contender {
-		return contender{name: codec + ", " + name, bytes: size, want: len(must(marshal(v))), run: func() int { return len(must(marshal(v))) }}
+		return marshaling(codec+", "+name, size, func() ([]byte, error) { return marshal(v) })
 	}
 	return []contender{
-		contender{name: "variant.MarshalEncode, " + name, bytes: size, want: size, run: func() int {
-			to.n = 0
-			e.Reset(&to)
-			check(variant.MarshalEncode(e, v))
-			check(e.Flush())
-			return to.n
-		}}.allocating(),
+		encoding("variant.MarshalEncode, "+name, size, func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, v)) }).allocating(),
 		bytesOf("variant.Marshal", func(v any) ([]byte, error) { return variant.Marshal(v) }).allocating(),
 		bytesOf("cbor.Marshal", cbor.Marshal),
 		bytesOf("msgpack.Marshal", msgpack.Marshal),
@@ -104,11 +85,11 @@ func writingMap(name string, v any) []contender {
 func readingMap[T any](name string, v any) []contender {
 	b := must(variant.Marshal(v))
 	to := func(codec string, b []byte, decode func(b []byte, v any) error) contender {
-		return contender{name: codec + ", " + name, bytes: len(b), want: len(b), run: func() int {
+		return peer(codec+", "+name, len(b), len(b), func() int {
 			var v T
 			check(decode(b, &v))
 			return len(b)
-		}}
+		})
 	}
 	return []contender{
 		to("variant", b, func(b []byte, v any) error { return variant.Unmarshal(b, v) }).allocating(),
