@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/plotter"
 )
 
 // TestMain is also the process of clients.
@@ -126,6 +127,16 @@ func TestCombine(t *testing.T) {
 	var out strings.Builder
 	r.writeGoals(&out, []goal{{"it", 0.9, "a group", "m", []string{"m", "missing"}}, {"not measured", 1, "a group", "m", []string{"x"}}})
 	require.Equal(t, "| | measured | goal | |\n|---|--:|--:|---|\n| it | 1.00 | ≤ 0.9 | **missed** (m) |\n", out.String())
+}
+
+// TestPoints: the lines of the plot run from small to large packets, in whatever order groups were measured.
+func TestPoints(t *testing.T) {
+	r := new(report)
+	for i, name := range []string{"size 1 × 345 B", "size 12 × 345 B", "size 3 × 345 B", "skip"} {
+		size := []int{345, 4140, 1035, 7}[i]
+		r.Groups = append(r.Groups, found{Name: name, Measurements: []*measurement{{Name: "m", Bytes: size, Median: 2 * float64(size)}}})
+	}
+	require.Equal(t, plotter.XYs{{X: 345, Y: 2}, {X: 1035, Y: 2}, {X: 4140, Y: 2}}, r.points("m"))
 }
 
 func TestBenchNumbers(t *testing.T) {

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"image/color"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -39,12 +41,7 @@ func (r *report) draw() ([]byte, error) {
 	p.X.Label.Padding, p.Y.Label.Padding = 4, 4
 	p.Legend.Top, p.Legend.Padding, p.Legend.XOffs = true, 3, -8
 	for _, l := range lines {
-		var points plotter.XYs
-		for _, f := range r.Groups {
-			if m := r.find(f.Name, l.name); m != nil && strings.HasPrefix(f.Name, "size ") {
-				points = append(points, plotter.XY{X: float64(m.Bytes), Y: m.Median / float64(m.Bytes)})
-			}
-		}
+		points := r.points(l.name)
 		if len(points) == 0 {
 			return nil, errors.New("nothing to plot: the sizes are missing")
 		}
@@ -61,6 +58,17 @@ func (r *report) draw() ([]byte, error) {
 	canvas := vgsvg.New(720, 420)
 	p.Draw(draw.New(canvas))
 	return toSVG(canvas)
+}
+
+// points returns the points of a line, by the size of the packets.
+func (r *report) points(name string) (points plotter.XYs) {
+	for _, f := range r.Groups {
+		if m := r.find(f.Name, name); m != nil && strings.HasPrefix(f.Name, "size ") {
+			points = append(points, plotter.XY{X: float64(m.Bytes), Y: m.Median / float64(m.Bytes)})
+		}
+	}
+	slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
+	return points
 }
 
 // newPlot returns a plot with a grid, in gray on the background of the page.

@@ -127,6 +127,7 @@ func (t *texts) write(e *gdwire.Encoder) {
 		check(e.WriteString(text))
 	}
 	check(e.End())
+	check(e.Flush())
 }
 
 // reading calls read for each text and adds up its results.
