@@ -436,6 +436,8 @@ func TestRepairOwnZeros(t *testing.T) {
 	got, err := values(f)
 	require.NoError(t, err)
 	require.Equal(t, []any{"first", make([]byte, 40)}, got)
+	_, err = read(packed[:13], repairing(Info{Lengths: LittleEndian, Container: fileaccess.Info{Container: fileaccess.Raw, Mode: fileaccess.Gzip}}))
+	requireDamage(t, err)
 	b, _ := file(t, Info{}, "first", variant.Vector4{X: 1})
 	f, err = read(append(bytes.Clone(b), make([]byte, 100)...), repairing(Info{Lengths: LittleEndian}))
 	require.NoError(t, err)

@@ -18,8 +18,8 @@ func (f *File) repair(err error, zeroed int64) error {
 	}
 	isWhole := f.envelope != nil && f.envelope.Err != nil
 	if known != nil && zeroed == 0 && save.IsContainerError(known.Err) { // its zeros are those of a container, of which a checksum is wrong
-		_, bad := edit.Repair(f.content, end)
-		isWhole = isWhole || bad == nil
+		c, bad := edit.Repair(f.content, end)
+		isWhole = isWhole || bad == nil && c == f.content
 	}
 	if isWhole {
 		f.Info.Damage = known

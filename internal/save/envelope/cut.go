@@ -65,8 +65,10 @@ func (f *finder) explain(e *Envelope) *Envelope {
 	}
 	all := *e
 	f.derive(&all)
-	isShort := len(c.tail) < c.gap+minValue && all.unknown(n) > 0 || len(c.tail) == 0 && all.unknown(1) > 0
-	if isShort && c.learn() && (len(c.tail) <= c.after || slices.Contains(all.explained(n, true)[c.after:], false)) {
+	const digest = 4 // bytes at least
+	own := all.split(all.Gaps[1:n], c.gap, c.gap)
+	isShort := len(c.tail) < own || len(c.tail) < c.gap+minValue && slices.Contains(all.explained(n, true)[own:], false)
+	if (len(c.tail) > 0 && isShort || len(c.tail) == 0 && all.unknown(1) >= digest) && c.learn() && (len(c.tail) <= c.after || slices.Contains(all.explained(n, true)[c.after:], false)) {
 		return c.whole()
 	}
 	return &all
