@@ -176,7 +176,7 @@ type Fault struct {
 	What                 string // as of a Part
 }
 
-func (f *Fault) Error() string {
+func (f Fault) String() string {
 	return fmt.Sprintf("offset %d: the %s in record %d is not that of its values", f.Offset, f.What, f.Record)
 }
 

@@ -79,7 +79,7 @@ func (in *Input) Faults() (errs []error) {
 	const most = 10
 	all := in.Envelope.Faults()
 	for i := range all[:min(len(all), most)] {
-		errs = append(errs, fmt.Errorf("%s: %w", in.Name, &all[i]))
+		errs = append(errs, fmt.Errorf("%s: %v", in.Name, all[i]))
 	}
 	if more := len(all) - len(errs); more > 0 {
 		errs = append(errs, fmt.Errorf("%s: %d more of these", in.Name, more))
