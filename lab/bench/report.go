@@ -167,3 +167,67 @@ func digits(x float64) int {
 	}
 	return n
 }
+
+// timeGoals are of bulk copies, whole programs and other work that instructions do not measure.
+var timeGoals = slices.Concat([]goal{
+	{"SkipValue, of msgp.Skip over bytes", 0.55, "skip", "msgp Skip, bytes", []string{"gdwire SkipValue, bytes"}},
+	{"SkipValue, of cbor's Wellformed", 1, "skip", "cbor Wellformed", []string{"gdwire SkipValue, bytes"}},
+	{"CopyValue, of ReadToken", 1.3, "copy", "gdwire tokens, bytes", []string{"gdwire CopyValue, bytes"}},
+	{"CopyValue from a Reader, of ReadToken", 1.3, "copy", "gdwire tokens, Reader", []string{"gdwire CopyValue, Reader"}},
+	{"ReadPacked 64 MiB, of io.ReadFull", 1.1, "ReadPacked, 64 MiB", "io.ReadFull", elementNames("")},
+	{"ReadPacked 4 KiB, of io.ReadFull", 1.5, "ReadPacked, 4 KiB", "io.ReadFull", elementNames("")},
+	{"AppendPacked 4 KiB from memory in one call, of io.ReadFull", 1.2, "ReadPacked, 4 KiB", "io.ReadFull", elementNames(", one call")},
+	{"WritePacked 64 MiB, of one Write", 1.2, "WritePacked, 64 MiB", "Write", elementNames("")},
+	{"WritePacked 4 KiB, of one Write", 1.35, "WritePacked, 4 KiB", "Write", elementNames("")},
+	{"1 GiB from file to file, of io.CopyBuffer", 1.1, "1 GiB from file to file", "io.CopyBuffer", []string{"gdwire Payload to Write", "gdwire chunks", "gdwire CopyValue"}},
+	{"a compressed file, zstd, of the zstd package on its blocks", 1.15, compressedGroup.name, "klauspost/compress DecodeAll", []string{"gdwire fileaccess"}},
+	{"CPU time of a server with 500 clients, of bufio's with timeouts", 1.1, "server, 500 clients", "bufio, timeouts", []string{"stream.Server"}},
+	{"CPU time of a server with 500 WebSockets, of coder/websocket's", 1.1, "server, 500 clients, WebSocket", "coder/websocket", []string{"stream.Server"}},
+	{"CPU time of 10 packets at once to a Room of 500 members, of one Write by bufio for each", 1.1, "room, 500 members", "bufio", []string{"stream.Room", "stream.Room, BufferWrites"}},
+	{"native JSON out, of jsontext", 1.3, "JSON out", "jsontext", []string{"gdjson"}},
+	{"native JSON in, of jsontext", 1.3, "JSON in", "jsontext", []string{"gdjson", "gdjson, args before type"}},
+	{"variant into structs, of cbor", 0.3, "into structs", "cbor", []string{"variant"}},
+	{"variant into structs whose memory is kept, of by hand", 1.6, "into structs, kept", "by hand", []string{"variant"}},
+	{"variant.MarshalEncode, of typed writes", 1.4, "from structs", "typed writes", []string{"variant.MarshalEncode"}},
+	{"variant into any, of cbor", 0.5, "into any", "cbor", []string{"variant"}},
+	{"variant into any, of msgpack", 0.8, "into any", "msgpack", []string{"variant"}},
+}, growthGoals())
+
+// elementNames returns the names of our contenders of bulkGroups.
+func elementNames(suffix string) (names []string) {
+	for _, e := range elements {
+		names = append(names, "gdwire "+e.name+suffix)
+	}
+	return names
+}
+
+// growthGoals: ten times the data in one value takes at most 5 % more than ten values.
+func growthGoals() (all []goal) {
+	for _, way := range growthWays {
+		all = append(all, goal{"10 MB of ten times 1 MB: " + way.name, 1.05, growthGroup.name, way.name + ", 10 × 1 MB", []string{way.name + ", 1 × 10 MB"}})
+	}
+	return all
+}
+
+// countGoals are in instructions.
+var countGoals = []goal{
+	{"tokens with values, of msgp.Reader's walk", 0.80, "tokens", "msgp walk, Reader", []string{"gdwire tokens, values taken, Reader"}},
+	{"typed reads of any shape, of msgp's walk over bytes", 1.20, "typed reads", "msgp walk, ReadXxxBytes", []string{"gdwire typed reads, bytes"}},
+	{"typed reads of known shape, of msgp's walk over bytes", 0.95, "typed reads", "msgp walk, ReadXxxBytes", []string{"gdwire typed reads, known shape, bytes"}},
+	{"typed writes, of msgp.Writer", 0.83, "encode", "msgp", []string{"gdwire"}},
+	{"Unmarshal into kept structs, of msgp generated", 1.40, "into structs, kept", "msgp, generated", []string{"variant"}},
+	{"Marshal, of msgp generated", 1.35, "from structs", "msgp, generated", []string{"variant.Marshal"}},
+	{"Marshal of the dialog, of msgp generated", 1.35, "from structs, dialog", "msgp, generated", []string{"variant.Marshal"}},
+	{"Marshal, of vtprotobuf generated", 1.45, "from structs", "vtprotobuf, generated", []string{"variant.Marshal"}},
+	{"Marshal of the dialog, of vtprotobuf generated", 1.45, "from structs, dialog", "vtprotobuf, generated", []string{"variant.Marshal"}},
+	{"MarshalEncode, of vtprotobuf generated", 1.5, "from structs", "vtprotobuf, generated", []string{"variant.MarshalEncode"}},
+	{"MarshalEncode of the dialog, of vtprotobuf generated", 1.5, "from structs, dialog", "vtprotobuf, generated", []string{"variant.MarshalEncode"}},
+	{"Unmarshal into structs, of cbor", 0.23, "into structs", "cbor", []string{"variant"}},
+	{"Unmarshal into structs, of json v2", 0.18, "into structs", "json v2", []string{"variant"}},
+	{"Marshal of a small struct by value, of cbor", 1, "small records out", "cbor.Marshal, by value", []string{"variant.Marshal, by value"}},
+	{"a tree of maps written, of msgpack", 0.8, "maps and trees out", "msgpack.Marshal, tree", []string{"variant.Marshal, tree", "variant.MarshalEncode, tree"}},
+	{"a tree of maps into any, of cbor", 0.4, "maps and trees in", "cbor, tree into any", []string{"variant, tree into any"}},
+	{"UnmarshalDecode of a small struct, of Elements", 1.3, "small records in", "Elements", []string{"UnmarshalDecode"}},
+	{"a packet of 200 bytes found and checked, of bufio's finding", 5, "packets, memory", "bufio", []string{"stream Next and SkipValue"}},
+	{"a packet of 64 bytes as tokens, of cbor's Wellformed", 1.05, "64 bytes", "cbor Wellformed", []string{"gdwire tokens, bytes"}},
+}

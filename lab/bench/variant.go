@@ -3,11 +3,13 @@ package main
 import (
 	jsonv1 "encoding/json"
 	"slices"
+	"sync"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/variant"
 	json "github.com/go-json-experiment/json"
+	"github.com/tinylib/msgp/msgp"
 	"github.com/vmihailenco/msgpack/v5"
 )
 
@@ -101,4 +103,43 @@ func intoAny(x structDocument) []contender {
 		to("json v2", must(json.Marshal(v)), func(b []byte, v *any) error { return json.Unmarshal(b, v) }),
 		to("json v1", must(jsonv1.Marshal(v)), func(b []byte, v *any) error { return jsonv1.Unmarshal(b, v) }),
 	}
+}
+
+// A structValue is the value of a document as structs, with the code of the codecs that use no
+// reflection.
+type structValue interface {
+	read(d *gdwire.Decoder) error
+	write(e *gdwire.Encoder)
+	message() message
+	sum() int // tells whether all have read the same
+	msgp.Marshaler
+	msgp.Unmarshaler
+}
+
+// A structDocument is a document whose structs are known.
+type structDocument struct {
+	suffix   string // of the names of its groups
+	document func() *document
+	empty    func() structValue
+	filled   func() structValue // the same ones each time
+}
+
+var savedStructs = structDocument{
+	document: game,
+	empty:    func() structValue { return new(savedWorld) },
+	filled:   sync.OnceValue(func() structValue { return world() }),
+}
+
+var dialogStructs = structDocument{
+	suffix:   ", dialog",
+	document: dialog,
+	empty:    func() structValue { return new(dialogLine) },
+	filled:   sync.OnceValue(func() structValue { return newDialog() }),
+}
+
+// world returns the saved game.
+func world() *savedWorld {
+	w := new(savedWorld)
+	check(variant.Unmarshal(game().godot, w))
+	return w
 }
