@@ -30,6 +30,8 @@ type structDecoder struct {
 	fields []*fieldDecoder
 	info   *structFields
 	embed  *plan[decodeFunc] // of the values of an embedded map
+	sizes  mapSizes          // of that map
+	inMap  collectFunc       // adds a pair to it
 	math   *components       // nil if it cannot hold a math type
 }
 
@@ -58,6 +60,10 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
 			return nil, fmt.Errorf("%s: %w", info.embed.goName, err)
+		}
+		c.sizes, c.inMap = mapSizesOf(info.embed.typ), c.collectInMap
+		if m := textMapFor(info.embed.typ); m != nil {
+			c.inMap = m.collector(c)
 		}
 	}
 	if m, ok := componentsOf(t); ok {
@@ -422,6 +428,12 @@ func (c *structDecoder) collect(s *decoder, v reflect.Value, key structKey, seen
 	if err != nil {
 		return err
 	}
+	if c.embed != nil && key.isText {
+		if err := s.charge(f.Type(), int64(len(key.text))); err != nil {
+			return err
+		}
+		return c.inMap(s, f, string(key.text), seen)
+	}
 	var k any
 	switch {
 	case !key.isText:
@@ -435,7 +447,7 @@ func (c *structDecoder) collect(s *decoder, v reflect.Value, key structKey, seen
 		return err
 	}
 	if c.embed != nil {
-		return c.collectInMap(s, f, k, seen)
+		return s.fail(gdwire.TypeDictionary, f.Type(), fmt.Errorf("%w: key of Go type %T", gdwire.ErrType, k))
 	}
 	if err := s.charge(f.Type(), entrySize+indexSize); err != nil {
 		return err
@@ -451,35 +463,16 @@ func (c *structDecoder) collect(s *decoder, v reflect.Value, key structKey, seen
 	return err
 }
 
-// collectInMap reads the value of an unknown key k, and adds the pair to the map m. If m had an
-// entry for k before, the value is read into a copy of the existing value.
-func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any, seen *seenFields) error {
-	text, ok := k.(string)
-	if name, isName := k.(StringName); isName {
-		text, ok = string(name), true
-	}
-	if !ok {
-		return s.fail(gdwire.TypeDictionary, m.Type(), fmt.Errorf("%w: key of Go type %T", gdwire.ErrType, k))
-	}
-	sizes := mapSizesOf(m.Type())
-	if m.IsNil() {
-		if err := s.charge(m.Type(), sizes.bytes(0)); err != nil {
-			return err
-		}
-		m.Set(reflect.MakeMap(m.Type()))
-	}
+// A collectFunc reads the value of an unknown key, and adds the pair to the map m.
+type collectFunc func(s *decoder, m reflect.Value, key string, seen *seenFields) error
+
+// collectInMap is the collectFunc of all maps. If m had an entry for the key before, the value is read into a copy of the
+// existing value.
+func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, text string, seen *seenFields) error {
 	key := reflect.New(m.Type().Key()).Elem()
 	key.SetString(text)
 	old := m.MapIndex(key)
-	duplicate := old.IsValid()
-	if seen.keys != nil {
-		_, duplicate = seen.keys[text]
-		seen.keys[text] = struct{}{}
-	}
-	if duplicate {
-		return s.fail(gdwire.TypeDictionary, m.Type(), fmt.Errorf("%w %s", ErrDuplicateKey, quoted(text)))
-	}
-	if err := s.charge(m.Type(), sizes.bytes(m.Len()+1)-sizes.bytes(m.Len())+int64(m.Type().Elem().Size())); err != nil {
+	if err := c.chargePair(s, m, text, m.Len(), old.IsValid(), seen); err != nil {
 		return err
 	}
 	value := reflect.New(m.Type().Elem()).Elem()
@@ -489,8 +482,29 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any, seen *s
 	if err := c.embed.do(s, variableOf(value)); err != nil {
 		return err
 	}
+	if m.IsNil() {
+		m.Set(reflect.MakeMap(m.Type()))
+	}
 	m.SetMapIndex(key, value)
 	return nil
+}
+
+// chargePair charges for one more than the n pairs of an embedded map, or returns an error if the key was read before. had
+// reports whether it is in the map.
+func (c *structDecoder) chargePair(s *decoder, m reflect.Value, key string, n int, had bool, seen *seenFields) error {
+	if m.IsNil() {
+		if err := s.charge(c.info.embed.typ, c.sizes.bytes(0)); err != nil {
+			return err
+		}
+	}
+	if seen.keys != nil {
+		_, had = seen.keys[key]
+		seen.keys[key] = struct{}{}
+	}
+	if had {
+		return s.fail(gdwire.TypeDictionary, c.info.embed.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(key)))
+	}
+	return s.charge(c.info.embed.typ, c.sizes.bytes(n+1)-c.sizes.bytes(n)+int64(c.info.embed.typ.Elem().Size()))
 }
 
 // decodeArray reads a positional struct from n elements.

@@ -48,12 +48,16 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", info.embed.goName, err)
 		}
-		c.embed = makeSortedPairsEncoder(info.embed.typ, elem, mapKeys{text: stringKey, write: func(s *encoder, _ variable, key string) error {
-			if err := c.checkUnknown(s, key); err != nil {
-				return err
-			}
-			return s.e.WriteString(key)
-		}})
+		if m := textMapFor(info.embed.typ); m != nil {
+			c.embed = m.pairs(info.embed.typ, c.checkUnknown)
+		} else {
+			c.embed = makeSortedPairsEncoder(info.embed.typ, elem, mapKeys{text: stringKey, write: func(s *encoder, _ variable, key string) error {
+				if err := c.checkUnknown(s, key); err != nil {
+					return err
+				}
+				return s.e.WriteString(key)
+			}})
+		}
 	}
 	if info.array {
 		return c.encodeArray, nil

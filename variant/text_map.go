@@ -13,8 +13,12 @@ import (
 type textMap interface {
 	// encoder returns the function that encodes a t.
 	encoder(t reflect.Type) encodeFunc
+	// pairs returns the function that writes the pairs of a t after check has accepted their keys.
+	pairs(t reflect.Type, check func(s *encoder, key string) error) pairsFunc
 	// decoder returns the function that does what m.decode does.
 	decoder(m *mapDecoder) func(s *decoder, v reflect.Value, n int) error
+	// collector returns the function that does what c.collectInMap does.
+	collector(c *structDecoder) collectFunc
 }
 
 // textMaps contains the textMaps, by the type of their values.
@@ -51,17 +55,20 @@ type textMapOf[T any] struct {
 }
 
 func (c *textMapOf[T]) encoder(t reflect.Type) encodeFunc {
-	return func(s *encoder, x variable) error { return c.encode(s, *pointer[map[string]T](x), t) }
+	return func(s *encoder, x variable) error { return c.encode(s, *pointer[map[string]T](x), t, nil) }
 }
 
-// encode writes m, whose type is t, as a Dictionary with sorted keys.
-func (c *textMapOf[T]) encode(s *encoder, m map[string]T, t reflect.Type) error {
-	if err := s.enter(t); err != nil {
-		return err
-	}
+// encode writes m, whose type is t, as a Dictionary with sorted keys. With check it writes only the pairs, after check has
+// accepted their keys.
+func (c *textMapOf[T]) encode(s *encoder, m map[string]T, t reflect.Type, check func(s *encoder, key string) error) error {
 	n := len(m)
-	if err := s.e.BeginDict(n); err != nil {
-		return err
+	if check == nil {
+		if err := s.enter(t); err != nil {
+			return err
+		}
+		if err := s.e.BeginDict(n); err != nil {
+			return err
+		}
 	}
 	p, _ := s.sorted[c.slot].(*sortedPairs[T])
 	if p == nil {
@@ -69,15 +76,27 @@ func (c *textMapOf[T]) encode(s *encoder, m map[string]T, t reflect.Type) error 
 	}
 	s.sorted[c.slot] = p.next // for maps in m
 	p.fill(m, n)
-	err := c.writePairs(s, p, n, t)
+	var err error
+	if check != nil {
+		err = p.check(s, check)
+	}
+	if err == nil {
+		err = c.writePairs(s, p, n, t)
+	}
 	if p.empty() {
 		p.next, _ = s.sorted[c.slot].(*sortedPairs[T])
 		s.sorted[c.slot] = p
 	}
-	if err != nil {
+	if err != nil || check != nil {
 		return err
 	}
 	return s.leave()
+}
+
+func (c *textMapOf[T]) pairs(t reflect.Type, check func(s *encoder, key string) error) pairsFunc {
+	return func(s *encoder, v reflect.Value) error {
+		return c.encode(s, *pointer[map[string]T](variableOf(v)), t, check)
+	}
 }
 
 // writePairs writes p, the n pairs of a t.
@@ -129,6 +148,26 @@ func (c *textMapOf[T]) decoder(m *mapDecoder) func(s *decoder, v reflect.Value, 
 	}
 }
 
+func (c *textMapOf[T]) collector(d *structDecoder) collectFunc {
+	return func(s *decoder, v reflect.Value, key string, seen *seenFields) error {
+		m := pointer[map[string]T](variableOf(v))
+		value := new(T)
+		var had bool
+		*value, had = (*m)[key]
+		if err := d.chargePair(s, v, key, len(*m), had, seen); err != nil {
+			return err
+		}
+		if err := d.embed.do(s, variableOf(reflect.ValueOf(value).Elem())); err != nil {
+			return err
+		}
+		if *m == nil {
+			*m = map[string]T{}
+		}
+		(*m)[key] = *value
+		return nil
+	}
+}
+
 // sortedPairs holds the pairs of a map while they are written.
 type sortedPairs[T any] struct {
 	pairs []Entry[string, T]
@@ -169,6 +208,16 @@ func (p *sortedPairs[T]) setOrder(common int) {
 		order[i] = sortedKey{wordOf(pairs[i].Key[common:]), i}
 	}
 	p.order = order
+}
+
+// check calls check with the keys, in order.
+func (p *sortedPairs[T]) check(s *encoder, check func(s *encoder, key string) error) error {
+	for _, next := range p.order {
+		if err := check(s, p.pairs[next.at].Key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // empty removes the pairs, and reports whether the memory is small enough to be used again. It
