@@ -62,8 +62,8 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 			return nil, fmt.Errorf("%s: %w", info.embed.goName, err)
 		}
 		c.sizes, c.inMap = mapSizesOf(info.embed.typ), c.collectInMap
-		if m := textMapFor(info.embed.typ); m != nil {
-			c.inMap = m.collector(c)
+		if collect := textCollector(c); collect != nil {
+			c.inMap = collect
 		}
 	}
 	if m, ok := componentsOf(t); ok {
@@ -465,6 +465,9 @@ func (c *structDecoder) collect(s *decoder, v reflect.Value, key structKey, seen
 
 // A collectFunc reads the value of an unknown key, and adds the pair to the map m.
 type collectFunc func(s *decoder, m reflect.Value, key string, seen *seenFields) error
+
+// textCollector returns the collectFunc of an embedded map that has a textMap, or nil. text_map.go sets it.
+var textCollector func(c *structDecoder) collectFunc
 
 // collectInMap is the collectFunc of all maps. If m had an entry for the key before, the value is read into a copy of the
 // existing value.

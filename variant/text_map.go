@@ -28,6 +28,12 @@ var textMaps map[reflect.Type]textMap
 var anyMaps textMapOf[any]
 
 func init() { // the functions refer to plans
+	textCollector = func(c *structDecoder) collectFunc {
+		if m := textMapFor(c.info.embed.typ); m != nil {
+			return m.collector(c)
+		}
+		return nil
+	}
 	textMaps = map[reflect.Type]textMap{
 		anyType:                    &anyMaps,
 		reflect.TypeFor[bool]():    &textMapOf[bool]{slot: 1, write: func(s *encoder, v bool) error { return s.e.WriteBool(v) }},

@@ -494,8 +494,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestFaults tells which checksum of a record is wrong among right ones. It stays, unless the values of the record are changed.
-func TestFaults(t *testing.T) {
+// TestEnvelopeFaults tells which checksum of a record is wrong among right ones. It stays, unless the values of the record are changed.
+func TestEnvelopeFaults(t *testing.T) {
 	for _, test := range []struct {
 		layout     string
 		header, at int // the size of the header, and the offset of the checksum in a record
@@ -548,8 +548,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestEdges tries each bound, and one less and one more.
-func TestEdges(t *testing.T) {
+// TestEnvelopeEdges tries each bound, and one less and one more.
+func TestEnvelopeEdges(t *testing.T) {
 	value := saved(t, 1500, 0, "Ada Lovelace")
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := func(n int) []byte { // no text, and no value
