@@ -561,7 +561,7 @@ func TestRecords(t *testing.T) {
 		f, err = read(pack(wrong), &Options{Repair: true})
 		require.NoError(t, err)
 		require.Nil(t, f.Info.Damage)
-		require.Contains(t, f.Info.Around, Part{int64(len(wrong) - 4), 4, "CRC-32", true, false, true})
+		require.Contains(t, f.Info.Around, Part{Offset: int64(len(wrong) - 4), Size: 4, What: "CRC-32", Derived: true, Wrong: true})
 		require.Equal(t, wrong, unpack(written(t, f)))
 	}
 }
