@@ -53,10 +53,16 @@ func (export) ReadNodePath(d *Decoder, to *internal.NodePathText) (text []byte) 
 // contain separators.
 func (export) IsOneString(t Token) bool { return t.flags()&flagOldNodePath != 0 }
 
-// SkippedNodePath reports whether d may have skipped a NodePath since the last call of
-// SkippedNodePath for d. Validate checks the names of NodePaths only in data that contain one, because
-// SkipValue takes a third of the time of a loop over tokens.
-func (export) SkippedNodePath(d *Decoder) bool { return d.skippedNodePath() }
+// WatchNodePaths makes d look at the names of NodePaths that it skips, until OnlyPlainNodePaths.
+func (export) WatchNodePaths(d *Decoder) { d.plainPaths = true }
+
+// OnlyPlainNodePaths reports whether d has skipped only NodePaths that surely can become text since WatchNodePaths. Validate
+// reads others by tokens, because SkipValue takes a third of the time of a loop over tokens.
+func (export) OnlyPlainNodePaths(d *Decoder) bool {
+	plain := d.plainPaths
+	d.plainPaths = false
+	return plain
+}
 
 // NewKey returns the Key of a text.
 func (export) NewKey(text string) internal.Key { return newKey(text) }

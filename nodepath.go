@@ -11,14 +11,6 @@ import (
 // A NodePath that is in the buffer as a whole becomes text at once, without a frame and without tokens
 // for its names, for ReadNodePath, AppendString and package variant.
 
-// skippedNodePath is [export.SkippedNodePath].
-func (d *Decoder) skippedNodePath() bool {
-	p := &d.fastPath
-	met := p.metNodePath
-	p.setNodePath(false)
-	return met
-}
-
 // readShortNodePath is [export.ReadNodePath]. -19 % of Unmarshal into structs.
 func (d *Decoder) readShortNodePath(to *internal.NodePathText) []byte {
 	p := &d.fastPath

@@ -26,10 +26,10 @@ type fastPath struct {
 	window
 	state
 
-	values      uint64     // declared so far in the top-level value, including itself
-	checked     uint64     // with Strict, the position up to which startStrict checked values
-	strictSeen  strictSeen // in the top-level value
-	metNodePath bool       // a NodePath was skipped, or read on the slow path, see takeNodePaths
+	values     uint64     // declared so far in the top-level value, including itself
+	checked    uint64     // with Strict, the position up to which startStrict checked values
+	strictSeen strictSeen // in the top-level value
+	plainPaths bool       // Validate asks whether all NodePaths that are skipped can become text, and they can
 
 	// Derived from the options by configure.
 	noFastPath bool // there is no fast path: with Strict, or where chunks can be shorter than smallestChunk
@@ -67,9 +67,6 @@ func (p *fastPath) limitValue() {
 
 // setValues sets the number of declared values, for the slow path.
 func (p *fastPath) setValues(n uint64) { p.values = n }
-
-// setNodePath sets whether a NodePath was met.
-func (p *fastPath) setNodePath(met bool) { p.metNodePath = met }
 
 // consumeValue consumes the next value, of size bytes, on the fast path. It returns nil, the error of
 // typed reads. The compiler marks the start of inlined code by an instruction, unless the line of

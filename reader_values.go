@@ -213,7 +213,7 @@ func (l *lookahead) object() Token {
 // the form before Godot 3, in which the word is the length of one string.
 func (l *lookahead) nodePath() Token {
 	s, format := l.s, l.s.format
-	s.setNodePath(true)
+	s.plainPaths = false
 	names, subnames, flags := uint32(1), uint64(0), flagOldNodePath
 	if n := l.uint32(); n&newNodePathBit != 0 {
 		names, subnames, flags = l.nodePathCounts(n &^ newNodePathBit)

@@ -148,8 +148,9 @@ func Validate(data []byte, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
 	s.resetBytes(data, optionsOf(opts))
+	export.WatchNodePaths(s.d)
 	err := s.d.SkipValue()
-	if export.SkippedNodePath(s.d) {
+	if !export.OnlyPlainNodePaths(s.d) {
 		s.d.ResetBytes(data)
 		err = s.skipChecked()
 	}
