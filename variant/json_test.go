@@ -38,6 +38,16 @@ func TestMarshalJSON(t *testing.T) {
 			require.JSONEq(t, row.want, string(got))
 		}
 	}
+	for r := range rune(0x2100) { // any character
+		text := "a" + string(r) + "b" + string([]byte{byte(r)})
+		var want bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		require.NoError(t, e.Encode(map[string]any{text: []any{text, -int64(r)}}))
+		got, err := dict(text, array(text, -int64(r))).MarshalJSON()
+		require.NoError(t, err)
+		require.Equal(t, want.String(), string(got)+"\n")
+	}
 	self := array(1)
 	self.Values = append(self.Values, self, self)
 	for _, bad := range []any{array(math.NaN()), dict("a", []any{math.Inf(1)}), array(make(chan int)), self, array(Raw{Data: []byte{2}}), &Object{Properties: []Property{{"a", self}}},
