@@ -75,15 +75,23 @@ func (w *jsonWriter) value(v any) error {
 
 // text writes s, by itself if nothing in it is escaped: -40 % of MarshalJSON, with ints.
 func (w *jsonWriter) text(s string) error {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return w.other(s)
-		}
+	if !isPlain(s) {
+		return w.other(s)
 	}
 	w.out.WriteByte('"')
 	w.out.WriteString(s)
 	w.out.WriteByte('"')
 	return nil
+}
+
+// isPlain reports whether s consists of printable ASCII characters that are never escaped.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // other writes v by encoding/json.

@@ -47,6 +47,10 @@ func TestMarshalJSON(t *testing.T) {
 		got, err := dict(text, array(text, -int64(r))).MarshalJSON()
 		require.NoError(t, err)
 		require.Equal(t, want.String(), string(got)+"\n")
+		if r > 0 { // the text of a tree is that of its encoding
+			d := dict("a"+string(r)+"b", array(string(r), int64(-r)))
+			require.Equal(t, Raw{Data: encoded(t, d, nil)}.String(), d.String())
+		}
 	}
 	self := array(1)
 	self.Values = append(self.Values, self, self)

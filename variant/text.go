@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/text"
@@ -105,7 +106,8 @@ func textOf(v any) string {
 	return string(p.Buf)
 }
 
-// A printer prints trees. The text of everything else is that of its encoding.
+// A printer prints trees. The text of everything else is that of its encoding; of plain texts and ints it is written without
+// one: see isPlain.
 type printer struct {
 	text.Printer
 	e      *gdwire.Encoder
@@ -128,7 +130,14 @@ func contentOf[T any](all []T) content {
 
 // value appends v.
 func (p *printer) value(v any) {
-	switch v := normal(v).(type) {
+	v = normal(v)
+	if s, ok := v.(string); ok && isPlain(s) {
+		p.Buf = text.AppendQuoted(p.Buf, s)
+		return
+	}
+	switch v := v.(type) {
+	case int64:
+		p.Buf = strconv.AppendInt(p.Buf, v, 10)
 	case *Dictionary:
 		p.dictionary(v)
 	case *Array:
