@@ -84,16 +84,6 @@ func (w *jsonWriter) text(s string) error {
 	return nil
 }
 
-// isPlain reports whether s consists of printable ASCII characters that are never escaped.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
-}
-
 // other writes v by encoding/json.
 func (w *jsonWriter) other(v any) error {
 	err := w.e.Encode(v)

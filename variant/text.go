@@ -165,6 +165,16 @@ func (p *printer) value(v any) {
 	}
 }
 
+// isPlain reports whether s consists of printable ASCII characters that are never escaped.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
 // next appends the next value of d.
 func (p *printer) next(d *gdwire.Decoder) {
 	start, own := len(p.Buf), p.Decoder
