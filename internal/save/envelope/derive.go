@@ -264,7 +264,7 @@ func (d *deriver) number(f Field) {
 		switch f.bits = d.weigh(&f, v); {
 		case varies:
 			f.bits += 4 * float64(min(d.n, 8))
-		case f.Width == 1 && (d.each || f.At.Offset != -1): // a constant
+		case f.Width == 1 && f.At.Offset != -1: // a constant
 			continue
 		}
 		const sure = 4

@@ -409,6 +409,7 @@ func TestTraps(t *testing.T) {
 		{"T8: a small value between others", join(u32(1), sized(value), []byte{9, 9}, u32(8), u32(2), u32(5), []byte{7}, sized(value), sized(value)), "", -1},
 		{"T9: a stream that was compressed at once", join(u32(7), packed), "after a header of 4 bytes, compressed with zstd", -1},
 		{"T11: a trailer of a size and a checksum of it, too", layout{"B", "sp4", "crca"}.build(t, [][]byte{long}, "plain"), "before a trailer of 8 bytes (size at 1332, CRC-32 at 1336; both are written anew)", -1},
+		{"lengths of 8 bits that are one number", bytes.Repeat(join([]byte{byte(len(value))}, value), 5), "in 5 records (perhaps size at 0, which is written anew)", 0},
 		{"values alone", value, "", -1},
 		{"values after zeros", join(make([]byte, 2000), value), "", -1},
 		{"text", []byte("[section]\nkey=\"dmFsdWU=\"\n"), "", -1},
@@ -420,8 +421,12 @@ func TestTraps(t *testing.T) {
 		}
 		require.NotNil(t, e, trap.name)
 		require.Equal(t, trap.want, e.String(), trap.name)
-		if n := len(e.Bodies); n == 1 && trap.doubt >= 0 {
-			_, err := e.Write(long)
+		if n := len(e.Bodies); trap.doubt >= 0 {
+			content := long
+			if n > 1 {
+				content = framed(slices.Repeat([][]byte{long}, n))
+			}
+			_, err := e.Write(content)
 			require.ErrorContains(t, err, strconv.Itoa(trap.doubt)+" is a size, or something else", trap.name)
 		}
 	}
