@@ -33,6 +33,8 @@ var walls = map[string]map[string]string{
 		"frame":       "frame state",
 		"fastPath":    "fastPath",
 
+		"fastPath.plainPaths": "fastPath lookahead internal.go", // of a Decoder that Validate watches
+
 		// The calls of a Decoder.
 		"Decoder":          "reader.go",
 		"slowPath":         "slowPath",
