@@ -114,7 +114,10 @@ func (d *deriver) isDoubtful(set []Field, i int) bool {
 	f := &set[i]
 	value := func(f *Field) uint64 { return number(d.bytes(f.At, f.Width, 0), f.Big) }
 	v := value(f)
-	if f.Width == 2 && slices.ContainsFunc(append(slices.Clone(set), d.e.Fields...), func(g Field) bool { return g.Sum == Size && g.Width > 2 }) {
+	if slices.ContainsFunc(append(slices.Clone(set), d.e.Fields...), func(g Field) bool {
+		otherOrder := g.Big != f.Big && min(g.Width, f.Width) > 1 && g.bits > f.bits && !f.Of.Count
+		return g.Sum == Size && (f.Width == 2 && g.Width > 2 || otherOrder)
+	}) {
 		return true // a game writes all sizes alike
 	}
 	beside := false
