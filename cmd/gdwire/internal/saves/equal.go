@@ -19,7 +19,7 @@ type side struct {
 	reading   save.Reading
 	maxMemory int64                     // bytes that the values may take
 	progress  func(io.Reader) io.Reader // shows how much was read, if it is not nil
-	equal     []span                    // that leaves leaves out
+	equal     []span                    // to the other, and not compared leaf by leaf
 }
 
 // reader returns a Reader of the file.
