@@ -58,7 +58,7 @@ func (s *encoder) tree(v any) (ok bool, err error) {
 	case *Object:
 		return true, s.object(v)
 	case map[string]any:
-		return true, anyMaps.encode(s, v, reflect.TypeFor[map[string]any](), nil)
+		return true, anyMaps.encode(s, v, reflect.TypeFor[map[string]any]())
 	case []any:
 		return true, s.list(v)
 	}

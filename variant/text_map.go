@@ -61,39 +61,23 @@ type textMapOf[T any] struct {
 }
 
 func (c *textMapOf[T]) encoder(t reflect.Type) encodeFunc {
-	return func(s *encoder, x variable) error { return c.encode(s, *pointer[map[string]T](x), t, nil) }
+	return func(s *encoder, x variable) error { return c.encode(s, *pointer[map[string]T](x), t) }
 }
 
-// encode writes m, whose type is t, as a Dictionary with sorted keys. With check it writes only the pairs, after check has
-// accepted their keys.
-func (c *textMapOf[T]) encode(s *encoder, m map[string]T, t reflect.Type, check func(s *encoder, key string) error) error {
+// encode writes m, whose type is t, as a Dictionary with sorted keys.
+func (c *textMapOf[T]) encode(s *encoder, m map[string]T, t reflect.Type) error {
+	if err := s.enter(t); err != nil {
+		return err
+	}
 	n := len(m)
-	if check == nil {
-		if err := s.enter(t); err != nil {
-			return err
-		}
-		if err := s.e.BeginDict(n); err != nil {
-			return err
-		}
+	if err := s.e.BeginDict(n); err != nil {
+		return err
 	}
-	p, _ := s.sorted[c.slot].(*sortedPairs[T])
-	if p == nil {
-		p = new(sortedPairs[T])
-	}
-	s.sorted[c.slot] = p.next // for maps in m
+	p := c.take(s)
 	p.fill(m, n)
-	var err error
-	if check != nil {
-		err = p.check(s, check)
-	}
-	if err == nil {
-		err = c.writePairs(s, p, n, t)
-	}
-	if p.empty() {
-		p.next, _ = s.sorted[c.slot].(*sortedPairs[T])
-		s.sorted[c.slot] = p
-	}
-	if err != nil || check != nil {
+	err := c.writePairs(s, p, n, t)
+	c.giveBack(s, p)
+	if err != nil {
 		return err
 	}
 	return s.leave()
@@ -101,7 +85,34 @@ func (c *textMapOf[T]) encode(s *encoder, m map[string]T, t reflect.Type, check 
 
 func (c *textMapOf[T]) pairs(t reflect.Type, check func(s *encoder, key string) error) pairsFunc {
 	return func(s *encoder, v reflect.Value) error {
-		return c.encode(s, *pointer[map[string]T](variableOf(v)), t, check)
+		m := *pointer[map[string]T](variableOf(v))
+		n := len(m)
+		p := c.take(s)
+		p.fill(m, n)
+		err := p.check(s, check)
+		if err == nil {
+			err = c.writePairs(s, p, n, t)
+		}
+		c.giveBack(s, p)
+		return err
+	}
+}
+
+// take returns memory for the pairs of a map. Maps in it take other memory.
+func (c *textMapOf[T]) take(s *encoder) *sortedPairs[T] {
+	p, _ := s.sorted[c.slot].(*sortedPairs[T])
+	if p == nil {
+		p = new(sortedPairs[T])
+	}
+	s.sorted[c.slot] = p.next
+	return p
+}
+
+// giveBack keeps the memory for the next map.
+func (c *textMapOf[T]) giveBack(s *encoder, p *sortedPairs[T]) {
+	if p.empty() {
+		p.next, _ = s.sorted[c.slot].(*sortedPairs[T])
+		s.sorted[c.slot] = p
 	}
 }
 
