@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net"
 	"runtime"
@@ -644,7 +645,7 @@ func TestRoomQueues(t *testing.T) {
 			}
 			for _, l := range live {
 				survived++
-				l.tell <- 1 << 40
+				l.tell <- math.MaxInt
 				require.NoError(t, l.member.Flush())
 				synctest.Wait()
 				require.True(t, bytes.Equal(l.want, l.got))
