@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/stretchr/testify/require"
@@ -99,6 +100,10 @@ func FuzzSkips(f *testing.F) {
 		d.ResetBytes(p)
 		want, fault = steps(t, d, false)
 		requireSkips(t, s, want, fault, func(d *gdwire.Decoder) { d.ResetBytes(p) })
+		export := gdwire.Internal.Export(&internal.AllowInternalUse)
+		if size, rest, _ := export.Measure(d, p, 1); rest == 0 && fault == nil && len(want) > 0 {
+			require.Equal(t, want[valueEnd(want, 0, 0)-1].end, min(size, int64(len(p)))) // padding can be missing
+		}
 	})
 }
 

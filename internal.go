@@ -116,6 +116,15 @@ func (export) BytesLeft(d *Decoder) int64 { return d.bytesLeft() }
 // Wrapf returns an error that wraps err, whose text is the formatted text alone.
 func (export) Wrapf(err error, format string, args ...any) error { return wrapf(err, format, args...) }
 
+// Measure returns the size of values in b, which d could read, by their lengths and counts alone: of count values that follow
+// each other and of those in them, as many as it can measure in a short time. rest is the number of the others. The last value
+// can end after b. Unless wide is set, flags of 64 bits are those of numbers.
+func (export) Measure(d *Decoder, b []byte, count uint64) (size int64, rest uint64, wide bool) {
+	const wideFloat = 3 | wideFlag<<16 // the largest header of a number
+	size, rest, header := d.forms.measure(b, count)
+	return size, rest, header > wideFloat
+}
+
 // Place makes the offsets of d start at offset, and its paths at the value of this number, such as
 // $2, until Reset. It is for a value in a file, and is called before its first token was read.
 func (export) Place(d *Decoder, offset, value int64) { d.place(offset, value) }

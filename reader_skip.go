@@ -108,6 +108,60 @@ func (p *fastPath) skipValues(open int) bool {
 	}
 }
 
+// measure is export.Measure, which returns whether the largest header is one of wide components.
+func (table *formTable) measure(b []byte, count uint64) (size int64, rest uint64, header uint32) {
+	for ; count > 0 && size <= int64(len(b)-8); count-- {
+		head := le.Uint64(b[size:])
+		h, n := uint32(head), int64(head>>32)
+		if h == stringHeader {
+			size += 8 + (n+3)&^3
+			continue
+		}
+		header = max(header, h)
+		if next := table.sizes.of(h); next > 0 {
+			size += int64(next)
+			continue
+		}
+		switch form, ok := table.find(h); {
+		case !ok:
+			return size, count, header
+		case form.shape == shapeText:
+			size += 8 + (n+3)&^3
+		case form.shape == shapePacked:
+			size += 8 + (n*int64(form.size)+3)&^3
+		case form.shape == shapeArray, form.shape == shapeDict:
+			size += 8
+			count += uint64(n&math.MaxInt32) << (form.pairs & 1)
+		default:
+			end := form.measureNames(b, size)
+			if end == 0 {
+				return size, count, header
+			}
+			size = end
+		}
+	}
+	return size, count, header
+}
+
+// measureNames returns the end of the NodePath or PackedStringArray at an offset of b, or 0 if it does not end in b or is
+// something else.
+func (f *form) measureNames(b []byte, at int64) (end int64) {
+	n := le.Uint32(b[at+4:])
+	switch end = at + 8; {
+	case f.shape == shapeNodePath && at <= int64(len(b)-16) && n >= newNodePathBit && le.Uint32(b[at+12:]) <= nodePathAbsolute:
+		n, end = n&^newNodePathBit+le.Uint32(b[at+8:]), at+16
+	case f.shape != shapePackedStrings:
+		return 0
+	}
+	for ; n > 0; n-- {
+		if end > int64(len(b)-4) {
+			return 0
+		}
+		end += 4 + int64(wire.Padded(le.Uint32(b[end:])))
+	}
+	return end
+}
+
 // skipped sets the state after values that were skipped. The last two values of the innermost container
 // were at last and before in the buffer, or at -1.
 func (p *fastPath) skipped(remaining uint64, last, before int) {

@@ -29,13 +29,14 @@ type Content struct {
 
 	rivals []*Content   // the other readings that fit about as well
 	head   bool         // only its head was read to recognize values without lengths
+	narrow bool         // it contains no real components of 64 bits, but perhaps others
 	origin *Content     // before all edits, or nil if there were none
 	width  *reals.Width // of the first packet with real components, if that is known
 }
 
 // NewContent returns the content of size bytes of r, as o reads it.
 func NewContent(r io.ReaderAt, size int64, o *Reading) *Content {
-	c := &Content{ReaderAt: r, Size: size, Order: o.Frame.Order(), Decoder: o.Decoder, Encoder: o.Encoder(), head: o.head}
+	c := &Content{ReaderAt: r, Size: size, Order: o.Frame.Order(), Decoder: o.Decoder, Encoder: o.Encoder(), head: o.head, narrow: o.narrow}
 	for _, rival := range o.Rivals {
 		as := o.As(rival)
 		c.rivals = append(c.rivals, NewContent(r, size, &as))
@@ -215,7 +216,7 @@ func (c *Content) IsDouble(most int64) bool {
 			return true, nil
 		})
 	}
-	if w == reals.Unknown && (c.Size > MaxHeld || c.mayBeDouble()) {
+	if w == reals.Unknown && !c.narrow && (c.Size > MaxHeld || c.mayBeDouble()) {
 		w = c.Reals(most)
 	} else if w == reals.Unknown {
 		return c.Encoder.DoubleReals

@@ -46,6 +46,7 @@ type Reading struct {
 	Skip int64
 
 	head      bool // only the head was read to recognize values without lengths
+	narrow    bool // it is known that the content has no real components of 64 bits
 	undecided int  // packets that have not decided between the Candidates
 }
 

@@ -183,18 +183,29 @@ type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
-// TestIsDouble: the header of a component of 64 bits is found at each offset.
+// TestIsDouble: the header of a component of 64 bits is found at each offset, also after the head by which values are recognized.
 func TestIsDouble(t *testing.T) {
-	for n := windowSize - 32; n < windowSize+8; n += 4 {
-		for _, double := range []bool{false, true} {
+	for n := windowSize - 72; n < windowSize+8; n += 4 {
+		for i := range 4 {
+			double, head := i&1 > 0, i>>1*recognize.HeadSize
 			var b bytes.Buffer
 			e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{DoubleReals: double})
-			require.NoError(t, e.BeginArray(2))
+			require.NoError(t, e.BeginArray(4))
+			require.NoError(t, e.WriteString(strings.Repeat("b", head)))
 			require.NoError(t, e.WriteString(strings.Repeat("a", n)))
+			require.NoError(t, e.WriteNodePath("a/b:c"))
 			require.NoError(t, gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 2}))
 			require.NoError(t, e.End())
 			require.NoError(t, e.Close())
-			require.Equal(t, double, NewPacket(b.Bytes(), gdwire.DecoderOptions{}).IsDouble(MaxHeld), n)
+			s, err := At(bytes.NewReader(b.Bytes()), int64(b.Len())).Source(&SourceOptions{})
+			require.NoError(t, err)
+			var o Reading
+			_, err = s.Recognize(&o, Known{})
+			require.NoError(t, err)
+			require.False(t, o.narrow && (double || head == 0), n)
+			c, err := s.Content(&o)
+			require.NoError(t, err)
+			require.Equal(t, double, c.IsDouble(MaxHeld), n)
 		}
 	}
 }
