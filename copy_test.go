@@ -181,8 +181,7 @@ func TestCopyValueEndsPayloads(t *testing.T) {
 				require.NoError(t, d.ReadEnd())
 			}
 			for _, want := range []string{"next", "last"} {
-				text, err := d.AppendString(nil)
-				require.NoError(t, err)
+				text := must(d.AppendString(nil))(t)
 				require.Equal(t, want, string(text), "%s, %s", name, reader)
 			}
 		})
@@ -323,8 +322,7 @@ func TestCopyingAllocatesNothing(t *testing.T) {
 
 // A saved game contains keys, paths and every kind of container.
 func TestSavedGameAllocatesNothing(t *testing.T) {
-	packet, err := os.ReadFile("testdata/godot4.7-dev/save_game_large.bin")
-	require.NoError(t, err)
+	packet := must(os.ReadFile("testdata/godot4.7-dev/save_game_large.bin"))(t)
 	d := NewDecoder(nil, nil)
 	defer d.Release()
 	e := NewEncoder(io.Discard, nil)

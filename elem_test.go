@@ -164,8 +164,7 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 					readTo(t, d, 1)
 					pieces := make([]T, n+1)
 					for at, step := 0, 1; at < n; at, step = at+step, step%5+1 {
-						m, err := ReadPacked(d, pieces[at:min(at+step, n)])
-						require.NoError(t, err)
+						m := must(ReadPacked(d, pieces[at:min(at+step, n)]))(t)
 						require.Equal(t, min(step, n-at), m)
 					}
 					m, err := ReadPacked(d, pieces[n:])
@@ -176,8 +175,7 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 					d.Reset(plain(b.Bytes()))
 					readTo(t, d, 1)
 					chunk := readTo(t, d, 1)
-					got, err = AppendPacked[T](d, nil)
-					require.NoError(t, err)
+					got = must(AppendPacked[T](d, nil))(t)
 					require.Equal(t, src, got, "the chunk of %d just read comes, too", chunk.Len())
 					require.Zero(t, d.Depth())
 				}
@@ -215,13 +213,11 @@ func TestWideningKeepsSigns(t *testing.T) {
 	two := bytesOf(idBytes, 2, []byte{255, 128, 0, 0})
 	d.Reset(plain(two))
 	readTo(t, d, 1)
-	got, err = AppendPacked[int64](d, nil)
-	require.NoError(t, err)
+	got = must(AppendPacked[int64](d, nil))(t)
 	require.Equal(t, []int64{255, 128}, got)
 	d.Reset(plain(two))
 	readTo(t, d, 1)
-	narrow, err := AppendPacked[int32](d, nil)
-	require.NoError(t, err)
+	narrow := must(AppendPacked[int32](d, nil))(t)
 	require.Equal(t, []int32{255, 128}, narrow)
 }
 
@@ -288,8 +284,7 @@ func testBits[T Packable](t *testing.T, typ Type) {
 		d := NewDecoder(plain(want), nil)
 		defer d.Release()
 		readTo(t, d, 1)
-		elements, err := AppendPacked[T](d, nil)
-		require.NoError(t, err)
+		elements := must(AppendPacked[T](d, nil))(t)
 		require.Equal(t, want, encoded(t, nil, func(e *Encoder) {
 			require.NoError(t, errors.Join(e.BeginPacked(typ, int64(n)), WritePacked(e, elements), e.End()))
 		}), "%T, %d", elements, n)
@@ -338,8 +333,7 @@ func testNamed[T, U Packable](t *testing.T, typ Type, src []T, same []U) {
 		})
 		d := NewDecoder(&slowReader{b}, &DecoderOptions{MaxChunk: 16})
 		defer d.Release()
-		got, err := AppendPacked[T](d, nil)
-		require.NoError(t, err)
+		got := must(AppendPacked[T](d, nil))(t)
 		require.Equal(t, src, got)
 		d.ResetBytes(b)
 		readTo(t, d, 1)
@@ -349,8 +343,7 @@ func testNamed[T, U Packable](t *testing.T, typ Type, src []T, same []U) {
 		require.Equal(t, len(src), n)
 		require.Equal(t, src, got)
 		d.ResetBytes(b)
-		other, err := AppendPacked[U](d, nil)
-		require.NoError(t, err)
+		other := must(AppendPacked[U](d, nil))(t)
 		require.Equal(t, same, other)
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // The types and the formats that have them: 4, 3 and 2 for the engines, m for the
@@ -118,8 +119,7 @@ func TestTypeTable(t *testing.T) {
 			continue
 		}
 		require.NoError(t, errors.Join(e.End(), e.Close()))
-		tok, err := gdwire.NewDecoder(&b, nil).ReadToken()
-		require.NoError(t, err)
+		tok := testenv.Must(gdwire.NewDecoder(&b, nil).ReadToken())(t)
 		require.Equal(t, tok.Width(), bits, "%v", typ)
 		if n, _ := elem.Components(); n > 0 {
 			require.Equal(t, "Packed"+elem.String()+"Array", typ.String())
@@ -206,8 +206,7 @@ func TestFormatText(t *testing.T) {
 	require.True(t, f.Has(gdwire.TypeSignal))
 	require.Equal(t, "godot4", f.String())
 	for _, f := range append(gdwire.Formats(), 0) {
-		text, err := f.MarshalText()
-		require.NoError(t, err)
+		text := testenv.Must(f.MarshalText())(t)
 		var again gdwire.Format
 		require.NoError(t, again.UnmarshalText(text))
 		require.Equal(t, cmp.Or(f, gdwire.Godot4), again)

@@ -12,11 +12,13 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/stretchr/testify/require"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // A step is the result of one ReadToken.
@@ -350,8 +352,7 @@ func FuzzRecode(f *testing.F) {
 			return
 		}
 		to := gdwire.EncoderOptions{Format: from.Format, DoubleReals: from.DoubleReals, AllowInvalidUTF8: from.AllowInvalidUTF8, Depth: -1}
-		copied, err := model.Copy(p[:size], from, to)
-		require.NoError(t, err)
+		copied := testenv.Must(model.Copy(p[:size], from, to))(t)
 		got, err := model.Rewrite(p[:size], from, to)
 		if !from.Strict && errors.Is(err, gdwire.ErrType) && v.Holds(model.HasWrongTypes) {
 			got, err = copied, nil // WriteToken rejects it, CopyValue does not
@@ -391,8 +392,7 @@ func FuzzReference(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p []byte, n uint64) {
 		o := fuzz.Seed(n).Options()
 		o.Strict, o.AllowInvalidUTF8 = false, false
-		_, err := model.Compare(p, o)
-		require.NoError(t, err)
+		testenv.Must(model.Compare(p, o))(t)
 	})
 }
 
@@ -452,8 +452,7 @@ func FuzzExamples(f *testing.F) {
 		} else if want := withName(v, "Grace"); !errors.Is(err, gdwire.ErrType) || !want.Holds(model.HasWrongTypes) {
 			require.NoError(t, err)
 			requireInStep()
-			got, _, err := model.Decode(edited.Bytes(), gdwire.DecoderOptions{})
-			require.NoError(t, err)
+			got, _ := testenv.Must2(model.Decode(edited.Bytes(), gdwire.DecoderOptions{}))(t)
 			require.Equal(t, want, got)
 		}
 

@@ -19,6 +19,9 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
+// must returns what its call returned, or ends the test after an error: must(call())(t).
+func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
+
 // bytesOf returns its parts in wire order: an int as a u32, a string as its length,
 // text and padding; other numbers and bytes as they are.
 func bytesOf(parts ...any) []byte {
@@ -173,9 +176,7 @@ func tokens(t testing.TB, d *Decoder) (all []Token) {
 func readTo(t testing.TB, d *Decoder, n int) (last Token) {
 	t.Helper()
 	for range n {
-		var err error
-		last, err = d.ReadToken()
-		require.NoError(t, err)
+		last = must(d.ReadToken())(t)
 	}
 	return last
 }

@@ -164,8 +164,7 @@ func TestReaderReturnsNothing(t *testing.T) {
 	defer d.Release()
 	require.Equal(t, text, readTo(t, d, 2).Text())
 	readTo(t, d, 1)
-	n, err := ReadPacked(d, make([]int32, 40))
-	require.NoError(t, err)
+	n := must(ReadPacked(d, make([]int32, 40)))(t)
 	require.Equal(t, 40, n)
 }
 

@@ -153,8 +153,7 @@ func TestKeyWithoutWords(t *testing.T) {
 		for _, text := range []string{"", "longer than sixteen bytes", "Zoë"} {
 			d := new(Decoder)
 			d.ResetBytes(bytesOf(idArray, 2, bytes.Repeat([]byte{first}, keyBytes), integer(1)))
-			_, err := d.ReadArray()
-			require.NoError(t, err)
+			must(d.ReadArray())(t)
 			k := newKey(text)
 			require.False(t, d.readKey(&k), "%q from bytes of %#x", text, first)
 			require.EqualValues(t, 8, d.InputOffset())

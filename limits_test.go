@@ -201,8 +201,7 @@ func TestLimitOfBytesInBulkReads(t *testing.T) {
 				break
 			}
 			require.NoError(t, err)
-			all, err := AppendPacked(d, []float32(nil))
-			require.NoError(t, err)
+			all := must(AppendPacked(d, []float32(nil)))(t)
 			require.Len(t, all, 100)
 		}
 		d.Release()
@@ -211,8 +210,7 @@ func TestLimitOfBytesInBulkReads(t *testing.T) {
 
 // SECURITY.md lists the default limits.
 func TestSECURITYLimits(t *testing.T) {
-	b, err := os.ReadFile("SECURITY.md")
-	require.NoError(t, err)
+	b := must(os.ReadFile("SECURITY.md"))(t)
 	for l, size := range [...]string{
 		limitDepth: "1024", limitElements: "1<<20", limitValues: "1<<24", limitString: "16 MiB",
 		limitName: "1 KiB", limitPacked: "256 MiB", limitBytes: "none",

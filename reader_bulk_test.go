@@ -27,8 +27,7 @@ func TestPayloadArrivesWithItsBytes(t *testing.T) {
 	buf := make([]byte, 1000)
 	for i := range 100 {
 		give(bytesOf(i))
-		n, err := p.Read(buf)
-		require.NoError(t, err)
+		n := must(p.Read(buf))(t)
 		require.Equal(t, bytesOf(i), buf[:n])
 	}
 	_, err := p.Read(buf)
@@ -67,8 +66,7 @@ func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
 	readTo(t, d, 1)
 	p := d.Payload()
 	for got := 0; got < 92; {
-		n, err := p.Read(make([]byte, 300))
-		require.NoError(t, err)
+		n := must(p.Read(make([]byte, 300)))(t)
 		got += n
 	}
 }
@@ -208,8 +206,7 @@ func TestStalePayload(t *testing.T) {
 	readTo(t, d, 1)
 	_, err = p.Read(make([]byte, 3))
 	require.ErrorIs(t, err, ErrType)
-	got, err := io.ReadAll(d.Payload())
-	require.NoError(t, err)
+	got := must(io.ReadAll(d.Payload()))(t)
 	require.Equal(t, "def", string(got))
 	_, err = p.Read(make([]byte, 3))
 	require.Equal(t, io.EOF, err, "it is the same Reader")
@@ -571,8 +568,7 @@ func TestReadPackedInsideAnElement(t *testing.T) {
 			t.Run(array+"/"+name, func(t *testing.T) {
 				d := NewDecoder(plain(packet), nil)
 				readTo(t, d, 1)
-				_, err := io.ReadFull(d.Payload(), make([]byte, 2))
-				require.NoError(t, err)
+				must(io.ReadFull(d.Payload(), make([]byte, 2)))(t)
 				require.ErrorIs(t, read(d), ErrCall, name)
 				require.NoError(t, d.SkipTo(0))
 				d.Release()
@@ -585,8 +581,7 @@ func TestReadPackedInsideAnElement(t *testing.T) {
 	require.ErrorIs(t, err, ErrType)
 	_, err = ReadPacked(d, make([][2]float32, 1))
 	require.ErrorIs(t, err, ErrType)
-	got, err := AppendPacked[float32](d, nil)
-	require.NoError(t, err)
+	got := must(AppendPacked[float32](d, nil))(t)
 	require.Equal(t, []float32{1}, got)
 	_, err = AppendPacked(d, got)
 	require.Equal(t, io.EOF, err, "there is no other array")
@@ -598,8 +593,7 @@ func TestAppendPackedUsesCapacity(t *testing.T) {
 	defer d.Release()
 	readTo(t, d, 1)
 	dst := make([]float32, 1, 10)
-	got, err := AppendPacked(d, dst)
-	require.NoError(t, err)
+	got := must(AppendPacked(d, dst))(t)
 	require.Len(t, got, 10)
 	require.Same(t, &dst[0], &got[0])
 }
@@ -616,22 +610,18 @@ func TestPayloadInParts(t *testing.T) {
 			defer d.Release()
 			readTo(t, d, 1)
 			p, part := d.Payload(), make([]byte, 2)
-			_, err := ReadPacked(d, part)
-			require.NoError(t, err)
+			must(ReadPacked(d, part))(t)
 			require.Equal(t, []byte{1, 2}, part)
-			_, err = io.ReadFull(p, part)
+			_, err := io.ReadFull(p, part)
 			require.NoError(t, err)
 			require.Equal(t, []byte{3, 4}, part)
-			rest, err := AppendPacked[byte](d, nil)
-			require.NoError(t, err)
+			rest := must(AppendPacked[byte](d, nil))(t)
 			require.Equal(t, []byte{5, 6}, rest)
 
 			d.Reset(source(text))
 			readTo(t, d, 1)
-			_, err = io.ReadFull(d.Payload(), part)
-			require.NoError(t, err)
-			rest, err = d.AppendString(nil)
-			require.NoError(t, err)
+			must(io.ReadFull(d.Payload(), part))(t)
+			rest = must(d.AppendString(nil))(t)
 			require.Equal(t, "abcdef", string(part)+string(rest))
 		})
 	}

@@ -345,8 +345,7 @@ func TestEndOfPacket(t *testing.T) {
 	d := NewDecoder(nil, nil)
 	d.ResetBytes(bytesOf(idArray, 1, integer(5)))
 	for range 3 {
-		_, err := d.ReadToken()
-		require.NoError(t, err)
+		must(d.ReadToken())(t)
 	}
 	for range 2 {
 		token, err := d.ReadToken()

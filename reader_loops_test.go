@@ -120,8 +120,7 @@ func eachBody(t *testing.T, packet []byte, loop func(t *testing.T, d *Decoder, b
 			eachSlowReader(d, packet, func(name string) {
 				t.Run(fmt.Sprintf("%s/%s/%d", b.name, name, maxChunk), func(t *testing.T) {
 					loop(t, d, b)
-					n, err := d.ReadInt()
-					require.NoError(t, err)
+					n := must(d.ReadInt())(t)
 					require.EqualValues(t, 99, n)
 				})
 			})
@@ -293,8 +292,7 @@ func TestFieldsLeft(t *testing.T) {
 						leave(d)
 						require.NoError(t, withRetries(func() (err error) { text, err = call(d); return err }), "%s, then %s", how)
 						require.Equal(t, "next", text, "%s, then %s", how)
-						text, err := d.ReadString()
-						require.NoError(t, err)
+						text = must(d.ReadString())(t)
 						require.Equal(t, "then", text)
 						d.Release()
 					}
@@ -362,8 +360,7 @@ func TestFieldsReset(t *testing.T) {
 					}
 				}
 				require.Equal(t, 1, n)
-				n, err := d.ReadDict()
-				require.NoError(t, err)
+				n = must(d.ReadDict())(t)
 				require.Equal(t, 2, n)
 				d.Release()
 			}
@@ -557,8 +554,7 @@ func TestLoopsEndWithTheOuterLoop(t *testing.T) {
 			var errs []error
 			c.loop(d, func(err error) {
 				if errs = append(errs, err); err == nil {
-					_, err = d.ReadInt()
-					require.NoError(t, err)
+					must(d.ReadInt())(t)
 					stop()
 				}
 			})
@@ -628,8 +624,7 @@ func TestFieldsLeftDoNotWait(t *testing.T) {
 	d := NewDecoder(r, nil)
 	defer d.Release()
 	give(bytesOf(idArray, 2, idDict, 2, str("hp"), str("wrong")))
-	_, err := d.ReadArray()
-	require.NoError(t, err)
+	must(d.ReadArray())(t)
 	read := func() error {
 		for _, err := range d.Fields() {
 			if err != nil {
@@ -673,8 +668,7 @@ func TestFieldsReadErrorStaysInside(t *testing.T) {
 			break
 		}
 	}
-	n, err := d.ReadInt()
-	require.NoError(t, err)
+	n := must(d.ReadInt())(t)
 	require.EqualValues(t, 1, n)
 	require.Equal(t, 1, d.Depth())
 }
@@ -855,8 +849,7 @@ func TestElementsOpenedWithEqualCount(t *testing.T) {
 					require.NoError(t, err)
 				}
 				require.Equal(t, []int64{7, 8}, read)
-				x, err := d.ReadInt()
-				require.NoError(t, err)
+				x := must(d.ReadInt())(t)
 				require.EqualValues(t, 9, x)
 				d.Release()
 			}
@@ -967,8 +960,7 @@ func TestElementsOfPackedNumbers(t *testing.T) {
 						} else {
 							loop()
 						}
-						n, err := d.ReadInt()
-						require.NoError(t, err)
+						n := must(d.ReadInt())(t)
 						require.EqualValues(t, 99, n)
 					})
 				})
@@ -986,8 +978,7 @@ func readElement(t *testing.T, d *Decoder) float64 {
 		return float64(b[0])
 	}
 	var f [1]float64
-	n, err := ReadPacked(d, f[:])
-	require.NoError(t, err)
+	n := must(ReadPacked(d, f[:]))(t)
 	require.Equal(t, 1, n)
 	return f[0]
 }
@@ -1016,8 +1007,7 @@ func TestElementsOfPackedNumbersLeft(t *testing.T) {
 						require.ErrorIs(t, failed, ErrCount)
 						require.NoError(t, d.SkipTo(0))
 					}
-					s, err := d.ReadString()
-					require.NoError(t, err)
+					s := must(d.ReadString())(t)
 					require.Equal(t, "next", s)
 				})
 			})
@@ -1081,8 +1071,7 @@ func TestPairs(t *testing.T) {
 				require.NoError(t, body(d))
 			}
 			require.Equal(t, 3, n)
-			s, err := d.ReadString()
-			require.NoError(t, err)
+			s := must(d.ReadString())(t)
 			require.Equal(t, "next", s)
 		})
 	}
@@ -1111,8 +1100,7 @@ func TestPairsReadPast(t *testing.T) {
 			break
 		}
 		require.NoError(t, d.SkipTo(0))
-		_, err = d.ReadString()
-		require.NoError(t, err)
+		must(d.ReadString())(t)
 		_, err = d.ReadDict() // another of the same depth
 		require.NoError(t, err)
 	}

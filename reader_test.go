@@ -230,8 +230,7 @@ func TestPeekKindWaitsForTheHeaderOnly(t *testing.T) {
 				give(s.packet[at:end])
 				at = end
 			}
-			got, err := peeking.ReadToken()
-			require.NoError(t, err)
+			got := must(peeking.ReadToken())(t)
 			require.Equal(t, want.head, got.head)
 		}
 	})
@@ -371,8 +370,7 @@ func TestNoPayloadAfterOtherCalls(t *testing.T) {
 				d := NewDecoder(plain(packet), nil)
 				readTo(t, d, 2)
 				if started {
-					_, err := d.Payload().Read(make([]byte, 1))
-					require.NoError(t, err)
+					must(d.Payload().Read(make([]byte, 1)))(t)
 				}
 				require.NoError(t, call(d))
 				text, err := d.AppendString(nil)
@@ -611,8 +609,7 @@ func TestTokensWithSkips(t *testing.T) {
 	readTo(t, d, 1)
 	for tok := range d.Tokens() {
 		require.Equal(t, KindDictKey, tok.Kind())
-		_, err = d.ReadString()
-		require.NoError(t, err)
+		must(d.ReadString())(t)
 	}
 	n, err = d.ReadInt()
 	require.NoError(t, err)
@@ -710,8 +707,7 @@ func TestWrapError(t *testing.T) {
 	d.options.MaxChunk = 16
 	d.Reset(plain(bytesOf(idArray, 1, str(longText))))
 	readTo(t, d, 2)
-	_, err = d.AppendString(nil)
-	require.NoError(t, err)
+	must(d.AppendString(nil))(t)
 	requireError(t, d.WrapError(mine), 8, "$[0]", mine)
 }
 
@@ -1035,14 +1031,12 @@ func TestTokensWhoseKeyIsRead(t *testing.T) {
 		for token, err := range d.Tokens() {
 			require.NoError(t, err)
 			require.Equal(t, KindDictKey, token.Kind())
-			text, err := d.ReadString()
-			require.NoError(t, err)
+			text := must(d.ReadString())(t)
 			require.Equal(t, "a", text)
 			n++
 		}
 		require.Equal(t, 1, n, reader)
-		v, err := d.ReadInt()
-		require.NoError(t, err)
+		v := must(d.ReadInt())(t)
 		require.EqualValues(t, 7, v, reader)
 	})
 }

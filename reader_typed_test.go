@@ -90,8 +90,7 @@ func TestTypedReadsOfNumbers(t *testing.T) {
 func TestReadBoolOfTwo(t *testing.T) {
 	d := NewDecoder(plain(bytesOf(idBool, 2)), nil)
 	defer d.Release()
-	got, err := d.ReadBool()
-	require.NoError(t, err)
+	got := must(d.ReadBool())(t)
 	require.True(t, got)
 }
 
@@ -154,21 +153,18 @@ func TestTypedReadsOfStrings(t *testing.T) {
 	defer d.Release()
 	readTo(t, d, 1)
 	for _, want := range []string{"a", longText, ""} {
-		got, err := d.ReadString()
-		require.NoError(t, err)
+		got := must(d.ReadString())(t)
 		require.Equal(t, want, got)
 	}
 	require.NoError(t, d.ReadEnd())
 	readTo(t, d, 1)
 	for _, want := range []string{"n", "s"} {
-		got, err := d.ReadString()
-		require.NoError(t, err)
+		got := must(d.ReadString())(t)
 		require.Equal(t, want, got)
 	}
 	require.NoError(t, d.ReadEnd())
 	for _, want := range []string{"x", "y"} { // one after the other
-		got, err := d.AppendString(nil)
-		require.NoError(t, err)
+		got := must(d.AppendString(nil))(t)
 		require.Equal(t, want, string(got))
 	}
 }
@@ -306,8 +302,7 @@ func TestReadEndAfterAll(t *testing.T) {
 	d.ResetBytes(packet)
 	readTo(t, d, 1)
 	for range d.Fields() {
-		_, err := d.ReadInt()
-		require.NoError(t, err)
+		must(d.ReadInt())(t)
 		break
 	}
 	require.NoError(t, d.ReadEnd())
@@ -393,8 +388,7 @@ func TestReadStringIsLeft(t *testing.T) {
 		require.Equal(t, errTemporary, err)
 		break
 	}
-	text, err := d.ReadString()
-	require.NoError(t, err)
+	text := must(d.ReadString())(t)
 	require.Equal(t, "next", text)
 }
 
@@ -502,8 +496,7 @@ func testInteger[T Integer](t *testing.T, name string, least, most int64, wantLe
 		got, err := read(least)
 		require.NoError(t, err)
 		require.Equal(t, wantLeast, got)
-		got, err = read(most)
-		require.NoError(t, err)
+		got = must(read(most))(t)
 		require.Equal(t, wantMost, got)
 		if least > math.MinInt64 {
 			_, err = read(least - 1)
@@ -629,11 +622,10 @@ func TestReadIntegerLargeFloat(t *testing.T) {
 	reset := func(x float64) { d.ResetBytes(bytesOf(idFloat|bit16, x)) }
 	for _, x := range []float64{1 << 63, 3 << 62, 1<<64 - 2048} {
 		reset(x)
-		got, err := ReadInteger[uint64](d)
-		require.NoError(t, err)
+		got := must(ReadInteger[uint64](d))(t)
 		require.Equal(t, uint64(x), got)
 		reset(x)
-		_, err = ReadInteger[int64](d)
+		_, err := ReadInteger[int64](d)
 		require.ErrorIs(t, err, ErrRange)
 		_, err = ReadInteger[uint32](d)
 		require.ErrorIs(t, err, ErrRange)
@@ -718,19 +710,16 @@ func TestReadText(t *testing.T) {
 			if r == nil {
 				d.ResetBytes(b)
 			}
-			n, err := d.ReadDict()
-			require.NoError(t, err)
+			n := must(d.ReadDict())(t)
 			require.Equal(t, 2*len(keys)+3, n)
 			for i, want := range keys {
 				for range 2 {
-					key, ok, err := export{}.ReadText(d)
-					require.NoError(t, err)
+					key, ok := testenv.Must2(export{}.ReadText(d))(t)
 					require.True(t, ok)
 					require.Equal(t, want, string(key))
-					_, err = d.AppendString(nil)
+					_, err := d.AppendString(nil)
 					require.ErrorIs(t, err, ErrType, "it does not go on with the key")
-					x, err := d.ReadInt()
-					require.NoError(t, err)
+					x := must(d.ReadInt())(t)
 					require.EqualValues(t, i, x)
 					require.Contains(t, string(d.AppendPath(nil)), want)
 				}
@@ -797,8 +786,7 @@ func TestReadTextCut(t *testing.T) {
 	})
 	for cut := 8; cut < len(b)-4; cut++ {
 		d := NewDecoder(bytes.NewReader(b[:cut]), nil)
-		_, err := d.ReadDict()
-		require.NoError(t, err)
+		must(d.ReadDict())(t)
 		_, ok, err := export{}.ReadText(d)
 		require.False(t, ok)
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
@@ -1306,8 +1294,7 @@ func TestComponentsOfIntegers(t *testing.T) {
 	for name, reset := range readers(bytesOf(idArray, 3, 6, 1, -2, 6, 1<<24+1, 2, 6, math.MinInt32, 1<<24)) {
 		d := NewDecoder(nil, nil)
 		reset(d)
-		_, err := d.ReadArray()
-		require.NoError(t, err)
+		must(d.ReadArray())(t)
 		ints, narrow, wide := make([]int32, 2), make([]float32, 2), make([]float64, 2)
 		require.NoError(t, ReadComponents(d, TypeVector2i, ints), name)
 		require.Equal(t, []int32{1, -2}, ints)

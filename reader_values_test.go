@@ -120,8 +120,7 @@ func TestInvalidTextAtEveryBorder(t *testing.T) {
 
 				d = NewDecoder(plain(str(text)), &DecoderOptions{MaxChunk: size, AllowInvalidUTF8: true})
 				readTo(t, d, 1)
-				got, err := d.AppendString(nil)
-				require.NoError(t, err)
+				got := must(d.AppendString(nil))(t)
 				require.Equal(t, text, string(got))
 				d.Release()
 			}
@@ -260,8 +259,7 @@ func TestAppendStringOfNodePaths(t *testing.T) {
 					got, err = d.AppendString(got)
 					require.Equal(t, errTemporary, err, "%s at %d", want, at)
 				}
-				got, err = d.AppendString(got)
-				require.NoError(t, err)
+				got = must(d.AppendString(got))(t)
 				require.Equal(t, want, string(got), "at %d", at)
 				require.ErrorContains(t, d.WrapError(io.EOF), "offset 0, $:")
 				require.EqualValues(t, 7, readTo(t, d, 1).Int())
@@ -269,8 +267,7 @@ func TestAppendStringOfNodePaths(t *testing.T) {
 			}
 			d := NewDecoder(plain(packet), nil)
 			readTo(t, d, 1)
-			got, err := d.AppendString(nil)
-			require.NoError(t, err)
+			got := must(d.AppendString(nil))(t)
 			require.Equal(t, want, string(got))
 			d.Release()
 		})

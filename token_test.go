@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // The kind of every math type is its type, and its components are read as written.
@@ -74,8 +75,7 @@ func TestMathTypes(t *testing.T) {
 				require.Equal(t, size, b.Len())
 
 				d := gdwire.NewDecoder(&b, nil)
-				tok, err := d.ReadToken()
-				require.NoError(t, err)
+				tok := testenv.Must(d.ReadToken())(t)
 				require.Equal(t, c.kind, tok.Kind())
 				require.Equal(t, c.typ, tok.Type())
 				require.Equal(t, c.name, tok.Kind().String())
@@ -190,8 +190,7 @@ func TestMadeTokens(t *testing.T) {
 			require.NoError(t, e.Close())
 			require.Equal(t, c.hex, hex.EncodeToString(b.Bytes()))
 			d := gdwire.NewDecoder(&b, nil)
-			first, err := d.ReadToken()
-			require.NoError(t, err)
+			first := testenv.Must(d.ReadToken())(t)
 			require.Equal(t, c.text, first.String())
 			require.Equal(t, c.tokens[0].Kind(), first.Kind())
 			require.Equal(t, c.tokens[0].Elem(), first.Elem())

@@ -628,8 +628,7 @@ func TestResetBytesUnknown(t *testing.T) {
 	require.NoError(t, e.Close())
 	d := NewDecoder(nil, nil)
 	d.ResetBytes(e.Bytes())
-	n, err := d.ReadArray()
-	require.NoError(t, err)
+	n := must(d.ReadArray())(t)
 	require.Equal(t, 1000, n)
 
 	var b bytes.Buffer

@@ -116,8 +116,7 @@ func TestTextInPieces(t *testing.T) {
 		for _, n := range []int64{int64(len(text)), Unknown} {
 			got := encoded(t, nil, func(e *Encoder) {
 				require.NoError(t, e.BeginString(TypeString, n))
-				written, err := io.CopyBuffer(e, struct{ io.Reader }{strings.NewReader(text)}, make([]byte, size+1))
-				require.NoError(t, err)
+				written := must(io.CopyBuffer(e, struct{ io.Reader }{strings.NewReader(text)}, make([]byte, size+1)))(t)
 				require.EqualValues(t, len(text), written)
 				require.NoError(t, e.End())
 			})

@@ -65,8 +65,7 @@ func TestBase64Errors(t *testing.T) {
 		require.Less(t, got, uint64(128<<10))
 	}
 	full := room(3)
-	w, err := fileaccess.NewWriter(&full, fileaccess.Info{Base64: fileaccess.Base64{Text: true}}, nil)
-	require.NoError(t, err)
+	w := must(fileaccess.NewWriter(&full, fileaccess.Info{Base64: fileaccess.Base64{Text: true}}, nil))(t)
 	_, err = io.WriteString(w, "abcdef")
 	if err == nil {
 		err = w.Close()
@@ -91,8 +90,7 @@ func TestBase64Files(t *testing.T) {
 			require.LessOrEqual(t, len(line), 61)
 		}
 		o := &fileaccess.Options{Base64: true, Raw: info.Container == fileaccess.Raw, Mode: info.Mode, Key: right}
-		got, read, err := readAll(bytes.NewReader(text), o)
-		require.NoError(t, err)
+		got, read := must2(readAll(bytes.NewReader(text), o))(t)
 		require.Equal(t, content, got)
 		require.Equal(t, info.String(), read.String())
 		require.Equal(t, info.Base64, read.Base64)

@@ -7,10 +7,11 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // The offsets of a header's fields.
@@ -113,8 +114,7 @@ func TestBombs(t *testing.T) {
 	}
 	// A frame like the last one is valid if 4096 bytes are declared.
 	data := gcpf(fileaccess.Zstd, 4096, 4096, append(frame(0, 2<<3), rle...), zstdFrame(nil))
-	got, _, err := readAll(bytes.NewReader(data), nil)
-	require.NoError(t, err)
+	got, _ := must2(readAll(bytes.NewReader(data), nil))(t)
 	require.Equal(t, bytes.Repeat([]byte("x"), 4096), got)
 }
 
@@ -145,8 +145,7 @@ func TestBlockSizes(t *testing.T) {
 			if blockSize == 1 {
 				content = content[:1000]
 			}
-			got, read, err := readAll(noSeek(bytes.NewReader(file(t, info, nil, content))), nil)
-			require.NoError(t, err)
+			got, read := must2(readAll(noSeek(bytes.NewReader(file(t, info, nil, content))), nil))(t)
 			require.Equal(t, content, got)
 			require.Equal(t, blockSize, read.BlockSize)
 		}
@@ -203,11 +202,9 @@ func TestCompressedWriterSize(t *testing.T) {
 
 // The maximum content of a file is 4 GiB - 1 bytes.
 func TestCompressedWriterTooLong(t *testing.T) {
-	w, err := fileaccess.NewCompressedWriter(io.Discard, fileaccess.Zstd, 0)
-	require.NoError(t, err)
+	w := must(fileaccess.NewCompressedWriter(io.Discard, fileaccess.Zstd, 0))(t)
 	w.Skip(math.MaxUint32 - 10)
-	_, err = w.Write(make([]byte, 10))
-	require.NoError(t, err)
+	must(w.Write(make([]byte, 10)))(t)
 	n, err := w.Write(make([]byte, 1))
 	require.Zero(t, n)
 	isAt(t, err, fileaccess.ErrLimit, math.MaxUint32)
@@ -228,9 +225,8 @@ func TestCompressedWriterMemory(t *testing.T) {
 		b.Grow(1 << 20)
 		require.Less(t, testing.AllocsPerRun(3, func() {
 			b.Reset()
-			w, err := fileaccess.NewCompressedWriter(&b, mode, 0)
-			require.NoError(t, err)
-			_, err = w.Write(content)
+			w := must(fileaccess.NewCompressedWriter(&b, mode, 0))(t)
+			_, err := w.Write(content)
 			require.NoError(t, err)
 			require.NoError(t, w.Close())
 		}), 80.0, mode) // of 257 blocks

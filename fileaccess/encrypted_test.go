@@ -12,8 +12,9 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 func TestPasswordKey(t *testing.T) {
@@ -71,8 +72,7 @@ func TestWrongPassword(t *testing.T) {
 // The MD5 of an empty content is the same under any key.
 func TestWrongPasswordEmpty(t *testing.T) {
 	for _, layout := range bothLayouts {
-		got, _, err := readAll(bytes.NewReader(file(t, encryptedInfo(layout), right, nil)), &fileaccess.Options{Key: wrong})
-		require.NoError(t, err)
+		got, _ := must2(readAll(bytes.NewReader(file(t, encryptedInfo(layout), right, nil)), &fileaccess.Options{Key: wrong}))(t)
 		require.Empty(t, got)
 	}
 }
@@ -109,8 +109,7 @@ func TestAskKey(t *testing.T) {
 	require.Equal(t, fileaccess.ErrNoKey, err)
 	for name, data := range map[string][]byte{"compressed": file(t, compressedInfo(fileaccess.Zstd), nil, pattern(100)), "plain": pattern(100)} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := readAll(bytes.NewReader(data), answer(nil, refused))
-			require.NoError(t, err)
+			must2(readAll(bytes.NewReader(data), answer(nil, refused)))(t)
 		})
 	}
 }
@@ -202,11 +201,10 @@ func TestVerifiedByReadingTwice(t *testing.T) {
 		got := allocated(func() {
 			_, err = f.Seek(int64(len(before)), io.SeekStart)
 			require.NoError(t, err)
-			r, err := fileaccess.NewReader(f, o)
-			require.NoError(t, err)
+			r := must(fileaccess.NewReader(f, o))(t)
 			require.True(t, r.Info().Verified)
 			sum := md5.New()
-			_, err = io.Copy(sum, r)
+			_, err := io.Copy(sum, r)
 			require.NoError(t, err)
 			want := md5.Sum(content)
 			require.Equal(t, want[:], sum.Sum(nil))
@@ -218,10 +216,9 @@ func TestVerifiedByReadingTwice(t *testing.T) {
 // A change of a file after its verification is an error at its end.
 func TestChangedAfterVerifying(t *testing.T) {
 	data := file(t, encryptedInfo(fileaccess.LayoutGodot4), right, pattern(100_000))
-	r, err := fileaccess.NewReader(bytes.NewReader(data), &fileaccess.Options{Key: right, MaxBuffered: 1})
-	require.NoError(t, err)
+	r := must(fileaccess.NewReader(bytes.NewReader(data), &fileaccess.Options{Key: right, MaxBuffered: 1}))(t)
 	data[50_000] ^= 1
-	_, err = io.ReadAll(r)
+	_, err := io.ReadAll(r)
 	isAt(t, err, fileaccess.ErrPassword, 4)
 }
 
@@ -229,14 +226,11 @@ func TestChangedAfterVerifying(t *testing.T) {
 func TestCutAfterVerifying(t *testing.T) {
 	data := file(t, encryptedInfo(fileaccess.LayoutGodot3), right, pattern(100_000))
 	in := bytes.NewReader(append([]byte("before"), data...))
-	_, err := in.Seek(6, io.SeekStart)
-	require.NoError(t, err)
-	r, err := fileaccess.NewReader(in, &fileaccess.Options{Key: right, MaxBuffered: 1})
-	require.NoError(t, err)
+	must(in.Seek(6, io.SeekStart))(t)
+	r := must(fileaccess.NewReader(in, &fileaccess.Options{Key: right, MaxBuffered: 1}))(t)
 	in.Reset(data[:50_000])
-	_, err = in.Seek(32, io.SeekStart)
-	require.NoError(t, err)
-	_, err = io.ReadAll(r)
+	must(in.Seek(32, io.SeekStart))(t)
+	_, err := io.ReadAll(r)
 	isAt(t, err, io.ErrUnexpectedEOF, 50_000)
 }
 
@@ -278,8 +272,7 @@ func TestSeekFails(t *testing.T) {
 func TestPaddingIgnored(t *testing.T) {
 	data := file(t, encryptedInfo(fileaccess.LayoutGodot4), right, pattern(17))
 	data[len(data)-1] ^= 1
-	got, _, err := readAll(bytes.NewReader(data), &fileaccess.Options{Key: right})
-	require.NoError(t, err)
+	got, _ := must2(readAll(bytes.NewReader(data), &fileaccess.Options{Key: right}))(t)
 	require.Equal(t, pattern(17), got)
 }
 
@@ -290,12 +283,11 @@ func TestEncryptedWriterLikeEngines(t *testing.T) {
 			continue
 		}
 		var b bytes.Buffer
-		w, err := fileaccess.NewEncryptedWriter(&b, v.info.Layout, v.key)
-		require.NoError(t, err)
+		w := must(fileaccess.NewEncryptedWriter(&b, v.info.Layout, v.key))(t)
 		if v.info.Layout == fileaccess.LayoutGodot4 {
 			w.SetIV(v.key, v.data[28:44])
 		}
-		_, err = io.Copy(w, iotest.OneByteReader(bytes.NewReader(v.content)))
+		_, err := io.Copy(w, iotest.OneByteReader(bytes.NewReader(v.content)))
 		require.NoError(t, err)
 		require.NoError(t, w.Close())
 		require.Equal(t, v.data, b.Bytes(), v.name)
@@ -323,9 +315,8 @@ func TestEncryptedWriterInto(t *testing.T) {
 		return func(t *testing.T) *os.File {
 			path := filepath.Join(t.TempDir(), "save")
 			require.NoError(t, os.WriteFile(path, []byte("before"), 0o600))
-			f, err := os.OpenFile(path, os.O_RDWR|flags, 0)
-			require.NoError(t, err)
-			_, err = f.Seek(0, io.SeekEnd)
+			f := must(os.OpenFile(path, os.O_RDWR|flags, 0))(t)
+			_, err := f.Seek(0, io.SeekEnd)
 			require.NoError(t, err)
 			return f
 		}
@@ -342,27 +333,20 @@ func TestEncryptedWriterInto(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					f := tt.open(t)
 					defer f.Close()
-					w, err := fileaccess.NewEncryptedWriter(f, layout, right)
+					w := must(fileaccess.NewEncryptedWriter(f, layout, right))(t)
+					_, err := w.Write(pattern(n))
 					require.NoError(t, err)
-					_, err = w.Write(pattern(n))
-					require.NoError(t, err)
-					size, err := f.Seek(0, io.SeekEnd)
-					require.NoError(t, err)
+					size := must(f.Seek(0, io.SeekEnd))(t)
 					require.Equal(t, tt.kept || n < 16<<10, size == int64(len("before")))
-					got, err := os.ReadFile(f.Name())
-					require.NoError(t, err)
+					got := must(os.ReadFile(f.Name()))(t)
 					require.NotContains(t, string(got), "GDEC")
 
 					require.NoError(t, w.Close())
-					_, err = f.WriteString("after")
-					require.NoError(t, err)
-					_, err = f.Seek(int64(len("before")), io.SeekStart)
-					require.NoError(t, err)
-					content, _, err := readAll(f, &fileaccess.Options{Key: right})
-					require.NoError(t, err)
+					must(f.WriteString("after"))(t)
+					must(f.Seek(int64(len("before")), io.SeekStart))(t)
+					content, _ := must2(readAll(f, &fileaccess.Options{Key: right}))(t)
 					require.Equal(t, pattern(n), content)
-					rest, err := io.ReadAll(f)
-					require.NoError(t, err)
+					rest := must(io.ReadAll(f))(t)
 					require.Equal(t, "after", string(rest))
 				})
 			}
@@ -371,8 +355,7 @@ func TestEncryptedWriterInto(t *testing.T) {
 }
 
 func TestEncryptedWriterIntoPipe(t *testing.T) {
-	r, w, err := os.Pipe()
-	require.NoError(t, err)
+	r, w := must2(os.Pipe())(t)
 	defer r.Close()
 	done := make(chan error, 1)
 	go func() {
@@ -392,15 +375,13 @@ func TestEncryptedWriterIntoPipe(t *testing.T) {
 
 // The memory for writing a file does not depend on the content.
 func TestEncryptedWriterMemory(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "save"))
-	require.NoError(t, err)
+	f := must(os.Create(filepath.Join(t.TempDir(), "save")))(t)
 	defer f.Close()
 	content := pattern(4 << 20)
 	for _, layout := range bothLayouts {
 		require.Less(t, allocated(func() {
-			w, err := fileaccess.NewEncryptedWriter(f, layout, right)
-			require.NoError(t, err)
-			_, err = w.Write(content)
+			w := must(fileaccess.NewEncryptedWriter(f, layout, right))(t)
+			_, err := w.Write(content)
 			require.NoError(t, err)
 			require.NoError(t, w.Close())
 		}), uint64(64<<10))
@@ -453,9 +434,8 @@ func TestEncryptedWriterFails(t *testing.T) {
 	const calls = 3 + 3 + 1 + 1 // position, blank header, move; three chunks; the rest; the header
 	for fail := 1; fail <= calls+1; fail++ {
 		d := &disk{fail: fail}
-		w, err := fileaccess.NewEncryptedWriter(d, fileaccess.LayoutGodot4, right)
-		require.NoError(t, err)
-		_, err = w.Write(pattern(3*16<<10 + 1))
+		w := must(fileaccess.NewEncryptedWriter(d, fileaccess.LayoutGodot4, right))(t)
+		_, err := w.Write(pattern(3*16<<10 + 1))
 		if err != nil {
 			require.Equal(t, errDisk, w.Close(), fail)
 			_, err = w.Write(nil)
@@ -464,8 +444,7 @@ func TestEncryptedWriterFails(t *testing.T) {
 		}
 		if fail <= 2 || fail > calls {
 			require.NoError(t, err, fail)
-			got, _, err := readAll(bytes.NewReader(d.b), &fileaccess.Options{Key: right})
-			require.NoError(t, err)
+			got, _ := must2(readAll(bytes.NewReader(d.b), &fileaccess.Options{Key: right}))(t)
 			require.Equal(t, pattern(3*16<<10+1), got)
 			continue
 		}

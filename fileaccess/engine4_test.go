@@ -87,8 +87,7 @@ func TestCompressEngine(t *testing.T) {
 		packets = append(packets, packet)
 		list.WriteString(base64.StdEncoding.EncodeToString(packet))
 		for _, mode := range modes {
-			stream, err := fileaccess.Compress(nil, packet, mode)
-			require.NoError(t, err)
+			stream := must(fileaccess.Compress(nil, packet, mode))(t)
 			if r.IntN(2) == 0 {
 				stream = file(t, fileaccess.Info{Container: fileaccess.Raw, Mode: mode}, nil, packet)
 			}
@@ -106,20 +105,17 @@ func TestCompressEngine(t *testing.T) {
 	require.NotContains(t, string(out), "SCRIPT ERROR")
 	require.Contains(t, string(out), "DONE")
 
-	answer, err := os.ReadFile(filepath.Join(folder, "engine.txt"))
-	require.NoError(t, err)
+	answer := must(os.ReadFile(filepath.Join(folder, "engine.txt")))(t)
 	lines := strings.Split(strings.TrimSpace(string(answer)), "\n")
 	require.Len(t, lines, values)
 	level2 := 0
 	for i, line := range lines {
 		for m, text := range strings.Fields(line) {
-			stream, err := base64.StdEncoding.DecodeString(text)
-			require.NoError(t, err)
+			stream := must(base64.StdEncoding.DecodeString(text))(t)
 			got, err := fileaccess.Decompress(nil, stream, modes[m], 0)
 			require.NoError(t, err)
 			require.True(t, isFilled(modes[m], packets[i], got), "%v", modes[m])
-			got, _, err = readAll(bytes.NewReader(stream), raw(modes[m]))
-			require.NoError(t, err)
+			got, _ = must2(readAll(bytes.NewReader(stream), raw(modes[m])))(t)
 			require.True(t, isFilled(modes[m], packets[i], got), "%v", modes[m])
 			if modes[m] == fileaccess.FastLZ {
 				level2 += int(stream[0] >> 5)

@@ -49,9 +49,8 @@ func recipes() (all []recipe) {
 // make writes content by the recipe r.
 func (r *recipe) make(tb testing.TB, content []byte) []byte {
 	var b bytes.Buffer
-	w, err := r.write(&b)
-	require.NoError(tb, err)
-	_, err = w.Write(content)
+	w := must(r.write(&b))(tb)
+	_, err := w.Write(content)
 	require.NoError(tb, err)
 	require.NoError(tb, w.Close())
 	return b.Bytes()
@@ -67,8 +66,7 @@ func TestFileAccessEngine(t *testing.T) {
 	require.NoError(t, os.CopyFS(home, os.DirFS("testdata/godot3")))
 	put := func(name string, b []byte) { require.NoError(t, os.WriteFile(filepath.Join(home, name), b, 0o600)) }
 	get := func(name string) []byte {
-		b, err := os.ReadFile(filepath.Join(home, name))
-		require.NoError(t, err)
+		b := must(os.ReadFile(filepath.Join(home, name)))(t)
 		return b
 	}
 
@@ -103,8 +101,7 @@ func TestFileAccessEngine(t *testing.T) {
 	}
 	put("godot4", file(t, encryptedInfo(fileaccess.LayoutGodot4), fileaccess.PasswordKey("pässwörd"), pattern(100)))
 	put("files.txt", []byte(strings.Join(names, "\n")))
-	save, err := os.ReadFile("../testdata/containers/godot3.2.3/save_plain")
-	require.NoError(t, err)
+	save := must(os.ReadFile("../testdata/containers/godot3.2.3/save_plain"))(t)
 	put("fastlz_save", recipes()[0].make(t, save))
 	far := append(pattern(3000), contents()["random_70000"][:57000]...) // FastLZ looks back 73 KiB
 	far = append(append(far, far...), make([]byte, 5000)...)
@@ -132,9 +129,7 @@ func TestFileAccessEngine(t *testing.T) {
 	level2 := get("level2")
 	require.Equal(t, byte(1), level2[0]>>5)
 	require.Less(t, len(level2), len(far)*2/3, "matches far away")
-	r, err := fileaccess.NewReader(bytes.NewReader(gcpf(fileaccess.FastLZ, 1<<18, uint32(len(far)), level2)), nil)
-	require.NoError(t, err)
-	got, err := io.ReadAll(r)
-	require.NoError(t, err)
+	r := must(fileaccess.NewReader(bytes.NewReader(gcpf(fileaccess.FastLZ, 1<<18, uint32(len(far)), level2)), nil))(t)
+	got := must(io.ReadAll(r))(t)
 	require.Equal(t, far, got)
 }

@@ -17,10 +17,11 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/test/testenv"
-	"github.com/stretchr/testify/require"
 )
 
 // Every file of an engine is read, from Readers that return it in any pieces.
@@ -28,8 +29,7 @@ func TestFileAccessVectors(t *testing.T) {
 	for _, v := range vectors(t) {
 		for delivery, reader := range deliveries {
 			t.Run(v.name+"/"+delivery, func(t *testing.T) {
-				r, err := fileaccess.NewReader(reader(v.data), v.options())
-				require.NoError(t, err)
+				r := must(fileaccess.NewReader(reader(v.data), v.options()))(t)
 				require.Equal(t, v.info, r.Info())
 				require.NoError(t, iotest.TestReader(r, v.content))
 			})
@@ -41,8 +41,7 @@ func TestFileAccessVectors(t *testing.T) {
 func TestFileAccessPlain(t *testing.T) {
 	for _, content := range []string{"", "G", "GC", "GCP", "GDE", "gcpf", "GCPE", "GDEF", "RSRC", "four", "more than four"} {
 		t.Run(fmt.Sprintf("%q", content), func(t *testing.T) {
-			got, info, err := readAll(bytes.NewReader([]byte(content)), nil)
-			require.NoError(t, err)
+			got, info := must2(readAll(bytes.NewReader([]byte(content)), nil))(t)
 			require.Equal(t, content, string(got))
 			require.Equal(t, fileaccess.Info{Size: -1}, info)
 		})
@@ -136,8 +135,7 @@ func TestNothingBeyond(t *testing.T) {
 		}
 		for _, hide := range []func(io.Reader) io.Reader{noSeek, func(r io.Reader) io.Reader { return r }} {
 			r := bytes.NewReader(append(bytes.Clone(v.data), "next"...))
-			got, _, err := readAll(hide(r), v.options())
-			require.NoError(t, err)
+			got, _ := must2(readAll(hide(r), v.options()))(t)
 			require.Equal(t, v.content, got)
 			rest, err := io.ReadAll(r)
 			require.NoError(t, err)
@@ -150,8 +148,7 @@ func TestNothingBeyond(t *testing.T) {
 func TestNested(t *testing.T) {
 	inner := file(t, compressedInfo(fileaccess.Zstd), nil, pattern(5000))
 	outer := file(t, encryptedInfo(fileaccess.LayoutGodot4), rawKey(), inner)
-	r, err := fileaccess.NewReader(bytes.NewReader(outer), &fileaccess.Options{Key: rawKey()})
-	require.NoError(t, err)
+	r := must(fileaccess.NewReader(bytes.NewReader(outer), &fileaccess.Options{Key: rawKey()}))(t)
 	require.Equal(t, fileaccess.Encrypted, r.Info().Container)
 	got, info, err := readAll(r, nil)
 	require.NoError(t, err)
@@ -224,13 +221,11 @@ func TestNewWriter(t *testing.T) {
 	for _, v := range vectors(t) {
 		t.Run(v.name, func(t *testing.T) {
 			var b bytes.Buffer
-			w, err := fileaccess.NewWriter(&b, v.info, v.key)
-			require.NoError(t, err)
-			_, err = io.Copy(w, iotest.OneByteReader(bytes.NewReader(v.content)))
+			w := must(fileaccess.NewWriter(&b, v.info, v.key))(t)
+			_, err := io.Copy(w, iotest.OneByteReader(bytes.NewReader(v.content)))
 			require.NoError(t, err)
 			require.NoError(t, w.Close())
-			r, err := fileaccess.NewReader(&b, v.options())
-			require.NoError(t, err)
+			r := must(fileaccess.NewReader(&b, v.options()))(t)
 			require.Equal(t, v.info, r.Info())
 			require.NoError(t, iotest.TestReader(r, v.content))
 		})
@@ -242,12 +237,11 @@ func TestWriteAfterClose(t *testing.T) {
 	for name, info := range map[string]fileaccess.Info{"plain": {}, "compressed": compressedInfo(fileaccess.FastLZ), "encrypted": encryptedInfo(fileaccess.LayoutGodot3)} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			w, err := fileaccess.NewWriter(&b, info, right)
-			require.NoError(t, err)
+			w := must(fileaccess.NewWriter(&b, info, right))(t)
 			require.NoError(t, w.Close())
 			require.NoError(t, w.Close())
 			size := b.Len()
-			_, err = w.Write([]byte("more"))
+			_, err := w.Write([]byte("more"))
 			require.Equal(t, fileaccess.ErrClosed, err)
 			require.NoError(t, w.Close())
 			require.Equal(t, size, b.Len())
@@ -269,8 +263,7 @@ func TestNewWriterRefuses(t *testing.T) {
 
 // The error of a plain file's Writer stays, as those of the other files.
 func TestPlainWriterFails(t *testing.T) {
-	w, err := fileaccess.NewWriter(ptr(room(5)), fileaccess.Info{}, nil)
-	require.NoError(t, err)
+	w := must(fileaccess.NewWriter(ptr(room(5)), fileaccess.Info{}, nil))(t)
 	n, err := w.Write(make([]byte, 10))
 	require.Equal(t, errFull, err)
 	require.LessOrEqual(t, n, 5)
@@ -278,8 +271,7 @@ func TestPlainWriterFails(t *testing.T) {
 	require.Equal(t, errFull, err)
 	require.Equal(t, errFull, w.Close())
 	require.Equal(t, errFull, w.Close())
-	w, err = fileaccess.NewWriter(shortWriter{}, fileaccess.Info{}, nil)
-	require.NoError(t, err)
+	w = must(fileaccess.NewWriter(shortWriter{}, fileaccess.Info{}, nil))(t)
 	_, err = w.Write(make([]byte, 10))
 	require.Equal(t, io.ErrShortWrite, err)
 }
@@ -297,18 +289,15 @@ func TestWriterFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			whole := len(file(t, info, right, content))
 			for n := 0; n < whole; n += 1 + n/10 {
-				w, err := fileaccess.NewWriter(ptr(room(n)), info, right)
-				require.NoError(t, err)
-				_, err = w.Write(content)
-				require.NoError(t, err)
+				w := must(fileaccess.NewWriter(ptr(room(n)), info, right))(t)
+				must(w.Write(content))(t)
 				require.Equal(t, errFull, w.Close())
 				require.Equal(t, errFull, w.Close())
-				_, err = w.Write(content)
+				_, err := w.Write(content)
 				require.Equal(t, errFull, err)
 			}
-			w, err := fileaccess.NewWriter(shortWriter{}, info, right)
-			require.NoError(t, err)
-			_, err = w.Write(content)
+			w := must(fileaccess.NewWriter(shortWriter{}, info, right))(t)
+			_, err := w.Write(content)
 			require.NoError(t, err)
 			require.Equal(t, io.ErrShortWrite, w.Close())
 		})
@@ -328,8 +317,7 @@ type compressedVector struct {
 
 // compressedVectors returns the vectors of testdata/compressed.
 func compressedVectors(tb testing.TB) (all []compressedVector) {
-	f, err := os.Open("../testdata/compressed/godot4.7-dev.jsonl")
-	require.NoError(tb, err)
+	f := must(os.Open("../testdata/compressed/godot4.7-dev.jsonl"))(tb)
 	defer f.Close()
 	for d := json.NewDecoder(f); d.More(); {
 		var v compressedVector
@@ -384,8 +372,7 @@ func TestCompress(t *testing.T) {
 	all["far"] = append(append(pattern(10), make([]byte, 300<<10)...), all["random_70000"]...)
 	for _, mode := range modes {
 		for name, content := range all {
-			packed, err := fileaccess.Compress([]byte("before"), content, mode)
-			require.NoError(t, err)
+			packed := must(fileaccess.Compress([]byte("before"), content, mode))(t)
 			require.Equal(t, "before", string(packed[:6]))
 			packed = packed[6:]
 			for how, packed := range map[string][]byte{
@@ -405,8 +392,7 @@ func TestCompress(t *testing.T) {
 		}
 	}
 	level2 := encodeLevel2(all["far"], nil)
-	got, _, err := readAll(bytes.NewReader(level2), raw(fileaccess.FastLZ))
-	require.NoError(t, err)
+	got, _ := must2(readAll(bytes.NewReader(level2), raw(fileaccess.FastLZ)))(t)
 	require.Equal(t, all["far"], got)
 }
 
@@ -416,8 +402,7 @@ func TestDecompressLimit(t *testing.T) {
 		for _, n := range []int{16, 1000, 1 << 20, 3 << 20} {
 			packed, err := fileaccess.Compress(nil, make([]byte, n), mode)
 			require.NoError(t, err)
-			got, err := fileaccess.Decompress(nil, packed, mode, int64(n))
-			require.NoError(t, err)
+			got := must(fileaccess.Decompress(nil, packed, mode, int64(n)))(t)
 			require.Len(t, got, n)
 			got, err = fileaccess.Decompress([]byte("before"), packed, mode, int64(n-1))
 			var limit *fileaccess.LimitError
@@ -441,8 +426,7 @@ func TestDecompressBombs(t *testing.T) {
 		w, err := fileaccess.NewWriter(&b, fileaccess.Info{Container: fileaccess.Raw, Mode: mode}, nil)
 		require.NoError(t, err)
 		for range size / len(zeros) {
-			_, err = w.Write(zeros)
-			require.NoError(t, err)
+			must(w.Write(zeros))(t)
 		}
 		require.NoError(t, w.Close())
 		bomb := b.Bytes()
@@ -480,8 +464,7 @@ func TestDecompressBombs(t *testing.T) {
 // What is no stream of the mode is an error with its offset.
 func TestDecompressErrors(t *testing.T) {
 	for _, mode := range modes {
-		good, err := fileaccess.Compress(nil, contents()["random_4095"], mode)
-		require.NoError(t, err)
+		good := must(fileaccess.Compress(nil, contents()["random_4095"], mode))(t)
 		decompress := func(b []byte) error {
 			out, err := fileaccess.Decompress([]byte("before"), b, mode, 0)
 			require.Equal(t, "before", string(out))
@@ -524,8 +507,7 @@ func TestRawFaults(t *testing.T) {
 			require.Equal(t, fault, err, "%v %d", mode, n)
 		}
 		full := room(100)
-		w, err := fileaccess.NewWriter(&full, fileaccess.Info{Container: fileaccess.Raw, Mode: mode}, nil)
-		require.NoError(t, err)
+		w := must(fileaccess.NewWriter(&full, fileaccess.Info{Container: fileaccess.Raw, Mode: mode}, nil))(t)
 		_, err = w.Write(contents()["random_70000"])
 		if err == nil {
 			err = w.Close()
@@ -558,8 +540,7 @@ func TestRawMemory(t *testing.T) {
 			}()
 			o := raw(mode)
 			o.Limits.Size = -1
-			r, err := fileaccess.NewReader(bufio.NewReader(in), o)
-			require.NoError(t, err)
+			r := must(fileaccess.NewReader(bufio.NewReader(in), o))(t)
 			n, err := io.Copy(io.Discard, r)
 			require.NoError(t, err)
 			require.EqualValues(t, size, n)
@@ -584,8 +565,7 @@ func TestRawWindow(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 		require.NotErrorAs(t, err, new(*fileaccess.LimitError))
 		if math.MaxInt == math.MaxInt64 {
-			got, err := fileaccess.Decompress(nil, frame, fileaccess.Zstd, -1)
-			require.NoError(t, err)
+			got := must(fileaccess.Decompress(nil, frame, fileaccess.Zstd, -1))(t)
 			require.Equal(t, "abcd", string(got))
 		}
 	}

@@ -7,8 +7,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // small contains limits so that no input takes long.
@@ -79,8 +80,7 @@ func checkFile(t *testing.T, data []byte, o *fileaccess.Options) {
 		return
 	}
 
-	again, info2, err := readAll(bytes.NewReader(file(t, info, o.Key, content)), o)
-	require.NoError(t, err)
+	again, info2 := must2(readAll(bytes.NewReader(file(t, info, o.Key, content)), o))(t)
 	require.Equal(t, content, again)
 	require.Equal(t, info, info2)
 }
@@ -124,12 +124,10 @@ func FuzzWriter(f *testing.F) {
 			info = encryptedInfo(bothLayouts[kind%2])
 		}
 		var b bytes.Buffer
-		w, err := fileaccess.NewWriter(&b, info, right)
-		require.NoError(t, err)
+		w := must(fileaccess.NewWriter(&b, info, right))(t)
 		for left := content; len(left) > 0; {
 			n := min(len(left), 1+int(piece))
-			_, err := w.Write(left[:n])
-			require.NoError(t, err)
+			must(w.Write(left[:n]))(t)
 			left = left[n:]
 		}
 		require.NoError(t, w.Close())
@@ -167,11 +165,9 @@ func FuzzDecompress(f *testing.F) {
 		require.NoError(t, streamErr)
 		require.True(t, bytes.Equal(content, streamed))
 		require.LessOrEqual(t, int64(len(content)), limit)
-		packed, err := fileaccess.Compress(nil, content, mode)
-		require.NoError(t, err)
+		packed := must(fileaccess.Compress(nil, content, mode))(t)
 		if len(content) > 0 {
-			again, err := fileaccess.Decompress(nil, packed, mode, max(limit, 16))
-			require.NoError(t, err)
+			again := must(fileaccess.Decompress(nil, packed, mode, max(limit, 16)))(t)
 			require.True(t, isFilled(mode, content, again))
 		}
 	})

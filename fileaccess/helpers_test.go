@@ -18,7 +18,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
+
+// must returns what its call returned, or ends the test after an error: must(call())(t).
+func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
+
+func must2[V, W any](v V, w W, err error) func(testing.TB) (V, W) { return testenv.Must2(v, w, err) }
 
 // A vector is a file that an engine wrote, with its content.
 type vector struct {
@@ -56,15 +62,13 @@ func rawKey() *fileaccess.Key {
 func vectors(tb testing.TB) (all []vector) {
 	const root = "../testdata/containers"
 	for engine, layout := range map[string]fileaccess.Layout{"godot3.2.3": fileaccess.LayoutGodot3, "godot4.6": fileaccess.LayoutGodot4} {
-		save, err := os.ReadFile(filepath.Join(root, engine, "save_plain"))
-		require.NoError(tb, err)
+		save := must(os.ReadFile(filepath.Join(root, engine, "save_plain")))(tb)
 		first := 4 + int(binary.LittleEndian.Uint32(save)) // bytes of the first value and its length
 		names, err := filepath.Glob(filepath.Join(root, engine, "*"))
 		require.NoError(tb, err)
 		require.Len(tb, names, 41)
 		for _, name := range names {
-			data, err := os.ReadFile(name)
-			require.NoError(tb, err)
+			data := must(os.ReadFile(name))(tb)
 			v := vector{name: engine + "/" + filepath.Base(name), data: data, content: save}
 			parts := strings.Split(filepath.Base(name), "_")
 			switch kind := parts[1]; kind {
@@ -88,8 +92,7 @@ func vectors(tb testing.TB) (all []vector) {
 			default:
 				v.info = fileaccess.Info{Container: fileaccess.Compressed, Mode: modeNamed(tb, kind), BlockSize: 4096}
 				if parts[0] == "compressed" {
-					n, err := strconv.Atoi(parts[2])
-					require.NoError(tb, err)
+					n := must(strconv.Atoi(parts[2]))(tb)
 					v.content = pattern(n)
 				}
 			}
@@ -147,9 +150,8 @@ func gcpf(mode fileaccess.Mode, blockSize, total uint32, blocks ...[]byte) []byt
 // make returns the file with content that NewWriter writes with info and key.
 func file(tb testing.TB, info fileaccess.Info, key *fileaccess.Key, content []byte) []byte {
 	var b bytes.Buffer
-	w, err := fileaccess.NewWriter(&b, info, key)
-	require.NoError(tb, err)
-	_, err = w.Write(content)
+	w := must(fileaccess.NewWriter(&b, info, key))(tb)
+	_, err := w.Write(content)
 	require.NoError(tb, err)
 	require.NoError(tb, w.Close())
 	return b.Bytes()

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // Each limit accepts a value equal to it and refuses a greater one.
@@ -30,9 +31,8 @@ func TestFileAccessLimits(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, _, err := readAll(bytes.NewReader(data), &fileaccess.Options{Limits: tt.at})
-			require.NoError(t, err)
-			_, _, err = readAll(bytes.NewReader(data), &fileaccess.Options{Limits: tt.beyond})
+			must2(readAll(bytes.NewReader(data), &fileaccess.Options{Limits: tt.at}))(t)
+			_, _, err := readAll(bytes.NewReader(data), &fileaccess.Options{Limits: tt.beyond})
 			require.EqualError(t, err, tt.want)
 			require.ErrorIs(t, err, fileaccess.ErrLimit)
 			require.NotErrorIs(t, err, fileaccess.ErrDamaged)

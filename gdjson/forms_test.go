@@ -5,10 +5,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/gdwiretest"
-	"github.com/stretchr/testify/require"
 )
 
 // shapeCases contains math types, packed arrays and declared types.
@@ -68,8 +69,7 @@ func TestJSONEveryType(t *testing.T) {
 		from, to := &gdwire.DecoderOptions{Format: f, AllowObjects: true}, &gdwire.EncoderOptions{Format: f}
 		packets := slices.AppendSeq(slices.Collect(gdwiretest.Packets(f)), gdwiretest.Objects(f))
 		for _, packet := range packets {
-			first, err := gdwire.NewDecoder(bytes.NewReader(packet), from).ReadToken()
-			require.NoError(t, err)
+			first := must(gdwire.NewDecoder(bytes.NewReader(packet), from).ReadToken())(t)
 			types[first.Type()] = true
 			for _, o := range []*gdjson.Options{{AllowObjects: true}, {AllowObjects: true, Plain: true}} {
 				text, err := toJSON(packet, from, o)

@@ -24,13 +24,11 @@ func TestFromJSONBatches(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := encode(t, nil, write)
-			text, err := toJSON(want, nil, nil)
-			require.NoError(t, err)
-			got, err := fromJSON(text, nil, nil)
-			require.NoError(t, err)
+			text := must(toJSON(want, nil, nil))(t)
+			got := must(fromJSON(text, nil, nil))(t)
 			require.True(t, bytes.Equal(want, got))
 
-			_, err = fromJSON(strings.Replace(text, "900.0", "1e39", 1), nil, nil)
+			_, err := fromJSON(strings.Replace(text, "900.0", "1e39", 1), nil, nil)
 			require.ErrorIs(t, err, gdwire.ErrRange)
 			var fault *gdjson.Error
 			require.ErrorAs(t, err, &fault)

@@ -19,8 +19,7 @@ func TestFromJSONStrict(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			want := encode(t, nil, c.write)
 			for _, o := range []*gdjson.Options{nil, {Lenient: true}} {
-				got, err := fromJSON(c.text, nil, o)
-				require.NoError(t, err)
+				got := must(fromJSON(c.text, nil, o))(t)
 				require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got))
 			}
 		})
@@ -44,8 +43,7 @@ func TestFromJSONLenient(t *testing.T) {
 			if c.write == nil {
 				return
 			}
-			got, err := fromJSON(nest(c.text), nil, &gdjson.Options{Lenient: true, AllowObjects: true})
-			require.NoError(t, err)
+			got := must(fromJSON(nest(c.text), nil, &gdjson.Options{Lenient: true, AllowObjects: true}))(t)
 			require.Equal(t, hex.EncodeToString(encode(t, nil, func(e *gdwire.Encoder) {
 				e.BeginDict(1)
 				e.WriteString("k")
@@ -109,8 +107,7 @@ func TestFromJSONRefused(t *testing.T) {
 
 func TestFromJSONObjects(t *testing.T) {
 	const text = `{"type":"Array","props":["args",null]}`
-	got, err := fromJSON(text, nil, allow)
-	require.NoError(t, err)
+	got := must(fromJSON(text, nil, allow))(t)
 	require.Equal(t, encode(t, nil, func(e *gdwire.Encoder) {
 		e.BeginObject("Array", 1)
 		e.WriteProperty("args")
@@ -118,10 +115,9 @@ func TestFromJSONObjects(t *testing.T) {
 		e.End()
 	}), got)
 
-	_, err = fromJSON(text, nil, nil)
+	_, err := fromJSON(text, nil, nil)
 	require.ErrorIs(t, err, gdwire.ErrObject)
-	got, err = fromJSON(text, nil, &gdjson.Options{Lenient: true})
-	require.NoError(t, err)
+	got = must(fromJSON(text, nil, &gdjson.Options{Lenient: true}))(t)
 	require.Equal(t, encode(t, nil, nothing), got)
 }
 
@@ -157,8 +153,7 @@ func TestFromJSONFormats(t *testing.T) {
 				}
 				require.NoError(t, err)
 				if text == c.text {
-					back, err := toJSON(got, &gdwire.DecoderOptions{Format: c.format}, nil)
-					require.NoError(t, err)
+					back := must(toJSON(got, &gdwire.DecoderOptions{Format: c.format}, nil))(t)
 					require.Equal(t, c.text, back)
 				}
 			}

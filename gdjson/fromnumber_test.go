@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // TestParseShort compares parseShort with strconv.
@@ -19,8 +21,7 @@ func TestParseShort(t *testing.T) {
 	}
 	short := 0
 	for _, s := range texts {
-		want, err := strconv.ParseFloat(s, 64)
-		require.NoError(t, err)
+		want := testenv.Must(strconv.ParseFloat(s, 64))(t)
 		if x, ok := parseShort([]byte(s)); ok {
 			short++
 			require.Equal(t, math.Float64bits(want), math.Float64bits(x), s)

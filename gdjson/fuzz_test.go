@@ -24,8 +24,7 @@ func FuzzFromJSON(f *testing.F) {
 			if len(v.Hex) > 400 || i > 0 && i != 3 {
 				continue
 			}
-			text, err := toJSON(v.wire(f, e.format), e.decoder(), &gdjson.Options{Plain: i == 0})
-			require.NoError(f, err)
+			text := must(toJSON(v.wire(f, e.format), e.decoder(), &gdjson.Options{Plain: i == 0}))(f)
 			f.Add([]byte(text), 2*seeds[e.format], false, i == 0)
 			if v.NativeJSON != nil {
 				f.Add([]byte(*v.NativeJSON), byte(0), true, false)
@@ -48,14 +47,12 @@ func FuzzFromJSON(f *testing.F) {
 			return
 		}
 		from := &gdwire.DecoderOptions{Format: to.Format, DoubleReals: to.DoubleReals, AllowObjects: true}
-		again, err := toJSON(wire, from, nil)
-		require.NoError(t, err)
+		again := must(toJSON(wire, from, nil))(t)
 		back, err := fromJSON(again, to, allow)
 		require.NoError(t, err, again)
 		require.Equal(t, wire, back, again)
 		if plain {
-			again, err := toJSON(wire, from, o)
-			require.NoError(t, err)
+			again := must(toJSON(wire, from, o))(t)
 			back, err := fromJSON(again, to, o)
 			require.NoError(t, err)
 			require.Equal(t, wire, back, again)
@@ -101,8 +98,7 @@ func FuzzToJSON(f *testing.F) {
 			require.True(t, errors.Is(err, gdwire.ErrType) || bytes.Contains([]byte(text), []byte("::")), err)
 			return
 		}
-		again, err := toJSON(back, &gdwire.DecoderOptions{Format: from.Format, AllowObjects: true, DoubleReals: true}, nil)
-		require.NoError(t, err)
+		again := must(toJSON(back, &gdwire.DecoderOptions{Format: from.Format, AllowObjects: true, DoubleReals: true}, nil))(t)
 		if signaling.MatchString(text) {
 			return
 		}
@@ -134,8 +130,7 @@ func checkExact(t testing.TB, wire []byte, format gdwire.Format) {
 		packed := tok.Kind() == gdwire.KindPackedStart && tok.Type() != gdwire.TypePackedFloat64Array
 		wide = wide || tok.Width() == 64 && (packed && tok.Type() != gdwire.TypePackedInt64Array || tok.Components() > 0)
 	}
-	text, err := toJSON(wire, from, nil)
-	require.NoError(t, err)
+	text := must(toJSON(wire, from, nil))(t)
 	got, err := fromJSON(text, &gdwire.EncoderOptions{Format: format, DoubleReals: wide}, allow)
 	require.NoError(t, err, text)
 	require.Equal(t, want.Bytes(), got, text)

@@ -10,9 +10,10 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/stretchr/testify/require"
 )
 
 func TestFromJSON(t *testing.T) {
@@ -75,11 +76,10 @@ func TestFromJSONEncoder(t *testing.T) {
 // TestFromJSONWriter: an error of the Writer is returned unchanged, and the value
 // cannot be completed afterwards.
 func TestFromJSONWriter(t *testing.T) {
-	text, err := toJSON(encode(t, nil, array(2, func(e *gdwire.Encoder) {
+	text := must(toJSON(encode(t, nil, array(2, func(e *gdwire.Encoder) {
 		packed(gdwire.TypePackedInt32Array, make([]int32, 50_000))(e)
 		e.WriteString(strings.Repeat("x", 100_000))
-	})), nil, nil)
-	require.NoError(t, err)
+	})), nil, nil))(t)
 	for _, n := range []int{0, 10_000, 250_000} {
 		e := gdwire.NewEncoder(&fullWriter{n: n, err: errTest}, nil)
 		require.Equal(t, errTest, gdjson.FromJSON(e, strings.NewReader(text)))
@@ -147,8 +147,7 @@ func (r *endless) Read(p []byte) (int, error) {
 // that it ignores, which would take minutes here.
 func TestFromJSONManyErrors(t *testing.T) {
 	const n = 200_000
-	got, err := fromJSON("["+strings.Repeat("5,", n-1)+"5]", nil, &gdjson.Options{Lenient: true})
-	require.NoError(t, err)
+	got := must(fromJSON("["+strings.Repeat("5,", n-1)+"5]", nil, &gdjson.Options{Lenient: true}))(t)
 	require.Len(t, got, 8+4*n)
 }
 
@@ -158,8 +157,7 @@ func TestFromJSONDepth(t *testing.T) {
 	const levels = 1000
 	deep := strings.Repeat(`{"args":["s:k",`, levels) + `{"args":[` + strings.Repeat("1,", 500_000) + `1],"type":"PackedByteArray"}` +
 		strings.Repeat(`],"type":"Dictionary"}`, levels)
-	got, err := fromJSON(deep, nil, nil)
-	require.NoError(t, err)
+	got := must(fromJSON(deep, nil, nil))(t)
 	require.Len(t, got, levels*20+8+500_004)
 }
 
@@ -266,8 +264,7 @@ func TestToJSONIndent(t *testing.T) {
 }`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := toJSON(wire, nil, &c.o)
-			require.NoError(t, err)
+			got := must(toJSON(wire, nil, &c.o))(t)
 			require.Equal(t, c.want, got)
 		})
 	}
@@ -278,8 +275,7 @@ func TestToJSONEscapeForTerminal(t *testing.T) {
 	const text = controls + "a\u00a0\u200d\u2027\u202f\u2065\u206aé😀"
 	wire := encode(t, nil, func(e *gdwire.Encoder) { e.WriteString(text) })
 	for _, escape := range []bool{false, true} {
-		got, err := toJSON(wire, nil, &gdjson.Options{EscapeForTerminal: escape})
-		require.NoError(t, err)
+		got := must(toJSON(wire, nil, &gdjson.Options{EscapeForTerminal: escape}))(t)
 		for _, c := range controls {
 			require.Equal(t, !escape, strings.ContainsRune(got, c), "%U", c)
 		}
@@ -327,8 +323,7 @@ func TestToJSONErrors(t *testing.T) {
 			require.True(t, strings.HasPrefix(fault.Path, "$[0]"), fault.Path)
 			require.True(t, strings.HasPrefix(got, "["))
 
-			got, err = toJSON(wire, from, &gdjson.Options{Plain: true})
-			require.NoError(t, err)
+			got = must(toJSON(wire, from, &gdjson.Options{Plain: true}))(t)
 			require.True(t, json.Valid([]byte(got)), got)
 		})
 	}
@@ -361,8 +356,7 @@ func TestToJSONPosition(t *testing.T) {
 	}
 	read := func(want gdwire.Kind) {
 		t.Helper()
-		tok, err := d.ReadToken()
-		require.NoError(t, err)
+		tok := must(d.ReadToken())(t)
 		require.Equal(t, want, tok.Kind())
 	}
 	read(gdwire.KindDictStart)
@@ -405,8 +399,7 @@ func TestToJSONInput(t *testing.T) {
 				continue
 			}
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-			whole, err := toJSON(wire, nil, o)
-			require.NoError(t, err)
+			whole := must(toJSON(wire, nil, o))(t)
 			require.True(t, strings.HasPrefix(whole, got), got)
 		}
 	}

@@ -13,7 +13,11 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
+
+// must returns what its call returned, or ends the test after an error: must(call())(t).
+func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
 
 func array(n int, write func(*gdwire.Encoder)) func(*gdwire.Encoder) {
 	return func(e *gdwire.Encoder) {

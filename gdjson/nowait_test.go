@@ -26,8 +26,7 @@ func TestToJSONDoesNotWait(t *testing.T) {
 					p := testenv.NewPeer(append(head[:len(head):len(head)], packet...), step)
 					d := gdwire.NewDecoder(p, &gdwire.DecoderOptions{AllowObjects: true})
 					if head != nil {
-						_, err := d.ReadArray()
-						require.NoError(t, err)
+						must(d.ReadArray())(t)
 					}
 					err := gdjson.ToJSON(io.Discard, d, gdjson.Options{Plain: plain})
 					require.False(t, p.Waits() || errors.Is(err, testenv.ErrWaits), "%#v: %v", v, err)

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/gdjson"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
 )
 
 func TestFromJSONPlain(t *testing.T) {
@@ -40,15 +41,12 @@ func TestFromJSONPlain(t *testing.T) {
 		e.End()
 		e.End()
 	})
-	got, err := fromJSON(text, nil, plain)
-	require.NoError(t, err)
+	got := must(fromJSON(text, nil, plain))(t)
 	require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got))
-	_, err = fromJSON("{\"\x01\":1,\"\x02\":2,\" \":3}", nil, plain)
-	require.NoError(t, err)
-	_, err = fromJSON("{\"\x01\":1,\"\\u0001\":2}", nil, plain)
+	must(fromJSON("{\"\x01\":1,\"\x02\":2,\" \":3}", nil, plain))(t)
+	_, err := fromJSON("{\"\x01\":1,\"\\u0001\":2}", nil, plain)
 	require.ErrorIs(t, err, jsontext.ErrDuplicateName)
-	back, err := toJSON(got, nil, plain)
-	require.NoError(t, err)
+	back := must(toJSON(got, nil, plain))(t)
 	require.Equal(t, `{"a":[null,true,false,"s:x",-5,9223372036854775807,1.0,1000.0,-0.0,-1e99999],"b":{},"c":[]}`, back)
 
 	for _, c := range []struct {
@@ -142,8 +140,7 @@ func TestToJSONBase64(t *testing.T) {
 					e.Write(data)
 					e.End()
 				})
-				got, err = toJSON(image, &gdwire.DecoderOptions{Format: gdwire.Godot2, MaxChunk: window}, &gdjson.Options{Plain: true})
-				require.NoError(t, err)
+				got = must(toJSON(image, &gdwire.DecoderOptions{Format: gdwire.Godot2, MaxChunk: window}, &gdjson.Options{Plain: true}))(t)
 				require.Equal(t, `{"format":0,"mipmaps":0,"width":0,"height":0,"data":"`+want+`"}`, got)
 			})
 		}

@@ -14,8 +14,7 @@ import (
 
 func TestFromJSONReader(t *testing.T) {
 	text := `{"args":["s:é","i:1"],"type":"Dictionary"}`
-	want, err := fromJSON(text, nil, nil)
-	require.NoError(t, err)
+	want := must(fromJSON(text, nil, nil))(t)
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
 	require.NoError(t, gdjson.FromJSON(e, iotest.OneByteReader(strings.NewReader(text))))

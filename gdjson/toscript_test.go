@@ -78,8 +78,7 @@ func TestToJSONKeys(t *testing.T) {
 				e.End()
 			})
 			for _, window := range []int{0, 16} {
-				got, err := toJSON(wire, &gdwire.DecoderOptions{AllowObjects: true, MaxChunk: window}, &gdjson.Options{Plain: true})
-				require.NoError(t, err)
+				got := must(toJSON(wire, &gdwire.DecoderOptions{AllowObjects: true, MaxChunk: window}, &gdjson.Options{Plain: true}))(t)
 				key, err := jsontext.AppendQuote(nil, c.want)
 				require.NoError(t, err)
 				require.Equal(t, `{`+string(key)+`:{`+string(key)+`:1},"z":[]}`, got)

@@ -29,8 +29,7 @@ type engine struct {
 type vector struct{ suite.Value }
 
 func (e *engine) vectors(t testing.TB) (all []vector) {
-	values, err := suite.ValuesOf(strings.TrimPrefix(e.folder, "godot"))
-	require.NoError(t, err)
+	values := must(suite.ValuesOf(strings.TrimPrefix(e.folder, "godot")))(t)
 	require.NotEmpty(t, values)
 	for _, v := range values {
 		all = append(all, vector{v})
@@ -69,8 +68,7 @@ func sorted(t testing.TB, text string) string {
 	d.UseNumber()
 	var v any
 	require.NoError(t, d.Decode(&v))
-	b, err := json.MarshalIndent(v, " ", "\t")
-	require.NoError(t, err)
+	b := must(json.MarshalIndent(v, " ", "\t"))(t)
 	return string(b)
 }
 
@@ -82,8 +80,7 @@ func TestJSONVectors(t *testing.T) {
 			t.Run(e.folder+"/"+v.Name, func(t *testing.T) {
 				want := v.wire(t, e.format)
 				for _, o := range []gdjson.Options{{}, {Indent: "\t"}, {EscapeForTerminal: true}} {
-					text, err := toJSON(want, e.decoder(), &o)
-					require.NoError(t, err)
+					text := must(toJSON(want, e.decoder(), &o))(t)
 					for _, text := range []string{text, sorted(t, text)} {
 						got, err := fromJSON(text, e.encoder(), allow)
 						require.NoError(t, err, text)
@@ -98,13 +95,11 @@ func TestJSONVectors(t *testing.T) {
 func TestSaveGames(t *testing.T) {
 	for _, e := range []engine{engines[0], engines[3]} {
 		t.Run(e.folder, func(t *testing.T) {
-			want, err := os.ReadFile(filepath.Join("..", "testdata", e.folder, "save_game_large.bin"))
-			require.NoError(t, err)
+			want := must(os.ReadFile(filepath.Join("..", "testdata", e.folder, "save_game_large.bin")))(t)
 			text, err := toJSON(want, e.decoder(), nil)
 			require.NoError(t, err)
 			for _, text := range []string{text, sorted(t, text)} {
-				got, err := fromJSON(text, e.encoder(), nil)
-				require.NoError(t, err)
+				got := must(fromJSON(text, e.encoder(), nil))(t)
 				require.True(t, bytes.Equal(want, got))
 			}
 		})
@@ -139,8 +134,7 @@ func TestNativeJSON(t *testing.T) {
 			t.Run(e.folder+"/"+v.Name, func(t *testing.T) {
 				require.NotNil(t, v.NativeJSON)
 				want := v.wire(t, e.format)
-				got, err := fromJSON(*v.NativeJSON, e.encoder(), allow)
-				require.NoError(t, err)
+				got := must(fromJSON(*v.NativeJSON, e.encoder(), allow))(t)
 				reason, known := lossy[v.Name]
 				require.Equal(t, !known, bytes.Equal(want, got), "%x", got)
 				if known {

@@ -122,8 +122,7 @@ func TestScript(t *testing.T) {
 	if os.Getenv("GDWIRE_WRITE_GOLDEN") != "" {
 		require.NoError(t, os.WriteFile("testdata/golden.gd", []byte(got), 0o600))
 	}
-	want, err := os.ReadFile("testdata/golden.gd")
-	require.NoError(t, err)
+	want := testenv.Must(os.ReadFile("testdata/golden.gd"))(t)
 	require.Equal(t, string(want), got)
 }
 
@@ -195,8 +194,7 @@ type answer struct {
 // ask returns the answers of an engine.
 func ask(t *testing.T, messages string, requests []request) (answers []answer) {
 	t.Helper()
-	main, err := os.ReadFile("testdata/main.gd")
-	require.NoError(t, err)
+	main := testenv.Must(os.ReadFile("testdata/main.gd"))(t)
 	folder := t.TempDir()
 	in, out := filepath.Join(folder, "in"), filepath.Join(folder, "out")
 	f, err := savefile.New(savefile.Info{}, requests)
@@ -276,8 +274,7 @@ func TestEngineScriptDepth(t *testing.T) {
 
 // TestEngineScript runs a script that writes an object which contains itself several times, and reads into used objects.
 func TestEngineScript(t *testing.T) {
-	script, err := os.ReadFile("testdata/script.gd")
-	require.NoError(t, err)
+	script := testenv.Must(os.ReadFile("testdata/script.gd"))(t)
 	out := runEngine(t, map[string]string{"messages.gd": written(t, branch{}, union{}), "main.gd": string(script)})
 	lines := regexp.MustCompile(`(?m)^(ERROR|PRINT).*$`).FindAllString(out, -1)
 	require.Equal(t, []string{
@@ -338,8 +335,7 @@ func TestEngineScriptRandom(t *testing.T) {
 			}
 			var tree any
 			require.NoError(t, variant.Unmarshal(valid, &tree))
-			changed, err := variant.Marshal(r.change(tree))
-			require.NoError(t, err)
+			changed := testenv.Must(variant.Marshal(r.change(tree)))(t)
 			class := "Message" + strconv.Itoa(i+1)
 			requests = append(requests, request{Class: class, Packet: valid}, request{Class: class, Packet: changed})
 			of = append(of, typ, typ)

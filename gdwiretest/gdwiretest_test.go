@@ -10,6 +10,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -23,8 +24,7 @@ func TestGdwiretestPackets(t *testing.T) {
 		types := map[gdwire.Type]bool{}
 		for packet := range gdwiretest.Packets(format) {
 			require.NoError(t, variant.Validate(packet, o), "%v: %x", format, packet)
-			first, err := gdwire.NewDecoder(bytes.NewReader(packet), &o.Decoder).ReadToken()
-			require.NoError(t, err)
+			first := testenv.Must(gdwire.NewDecoder(bytes.NewReader(packet), &o.Decoder).ReadToken())(t)
 			types[first.Type()] = true
 		}
 		for _, typ := range gdwire.Types() {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -47,8 +48,7 @@ func (t *tb) end() {
 }
 
 func TestGdwiretestEncode(t *testing.T) {
-	b, err := variant.Marshal(7, variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}})
-	require.NoError(t, err)
+	b := testenv.Must(variant.Marshal(7, variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}))(t)
 	require.Equal(t, b, gdwiretest.Encode(t, 7, variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}))
 	require.PanicsWithValue(t, "gdwiretest: variant: chan int has no Variant type", func() { gdwiretest.Encode(&tb{}, make(chan int)) })
 }

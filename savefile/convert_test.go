@@ -103,11 +103,9 @@ func TestConvertTypes(t *testing.T) {
 		require.NoError(t, err, name)
 		for d, err := range f.Values() {
 			require.NoError(t, err)
-			_, err = d.ReadDict()
-			require.NoError(t, err)
+			must(d.ReadDict())(t)
 			require.NoError(t, d.SkipValue())
-			typ, err := d.PeekType()
-			require.NoError(t, err)
+			typ := must(d.PeekType())(t)
 			seen[typ] = true
 		}
 		f.Info.Format = gdwire.Godot3
@@ -146,8 +144,7 @@ func TestConvertTypes(t *testing.T) {
 
 // TestConvertDoc: doc.go lists all counterparts.
 func TestConvertDoc(t *testing.T) {
-	doc, err := os.ReadFile("doc.go")
-	require.NoError(t, err)
+	doc := must(os.ReadFile("doc.go"))(t)
 	words := strings.Join(strings.Fields(strings.ReplaceAll(string(doc), "//", "")), " ")
 	for _, c := range save.Counterparts {
 		one, n := c.Value+" "+c.Becomes, 1
@@ -302,8 +299,7 @@ func convertAgain(t *testing.T, f *File, format gdwire.Format) (*File, []byte) {
 	f.Info.Format = format
 	b := written(t, f)
 	do := gdwire.DecoderOptions{Format: format, AllowObjects: true, AllowInvalidUTF8: true, Limits: gdwire.NoLimits}
-	again, err := read(b, &Options{Lengths: NoLengths, Decoder: do})
-	require.NoError(t, err)
+	again := must(read(b, &Options{Lengths: NoLengths, Decoder: do}))(t)
 	return again, b
 }
 
@@ -344,8 +340,7 @@ func TestConvertRandom(t *testing.T) {
 	lost := map[string]bool{}
 	for range n {
 		double := r.IntN(4) == 0
-		f, err := New(Info{Lengths: NoLengths, DoubleReals: double}, convertible(r, 4, double, false))
-		require.NoError(t, err)
+		f := must(New(Info{Lengths: NoLengths, DoubleReals: double}, convertible(r, 4, double, false)))(t)
 		four := written(t, f)
 		var losses []Loss
 		f.Lossy = func(l Loss) {

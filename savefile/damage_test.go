@@ -53,12 +53,10 @@ func requireRepaired(t *testing.T, b []byte, kind Info, original []any) bool {
 	}
 	require.NotNil(t, f.Info.Damage)
 	var again bytes.Buffer
-	_, err = f.WriteTo(&again)
-	require.NoError(t, err)
+	must(f.WriteTo(&again))(t)
 	o = given(kind)
 	o.Decoder.Strict = true
-	got, err := all(again.Bytes(), o)
-	require.NoError(t, err)
+	got := must(all(again.Bytes(), o))(t)
 	require.LessOrEqual(t, len(got), len(original))
 	for i := range got {
 		for c := range variant.Diff(original[i], got[i]) {
@@ -88,8 +86,7 @@ func TestSaveCut(t *testing.T) {
 		kind := kinds[i%len(kinds)]
 		kind.Container.BlockSize = 32 // a part of a cut file can be read
 		b, _ := file(t, kind, m.save(kind.Lengths)...)
-		original, err := all(b, given(kind))
-		require.NoError(t, err)
+		original := must(all(b, given(kind)))(t)
 		cut := b[:1+m.IntN(len(b)-1)]
 		got, err := all(cut, given(kind))
 		if err == nil {
@@ -121,8 +118,7 @@ func TestZeroedEnds(t *testing.T) {
 	for i := range files {
 		kind := plainKinds[i%len(plainKinds)]
 		b, _ := file(t, kind, m.save(kind.Lengths)...)
-		original, err := all(b, nil)
-		require.NoError(t, err)
+		original := must(all(b, nil))(t)
 		from := 1 + m.IntN(len(b)-1)
 		zeroed := append(bytes.Clone(b[:from]), make([]byte, len(b)-from)...)
 		got, err := all(zeroed, nil)
@@ -157,12 +153,10 @@ func requireRepairedZeros(t *testing.T, b []byte, kind Info, original []any) boo
 	if err != nil {
 		return false
 	}
-	got, err := values(f)
-	require.NoError(t, err)
+	got := must(values(f))(t)
 	o = given(kind)
 	o.Decoder.Strict = true
-	again, err := all(written(t, f), o)
-	require.NoError(t, err)
+	again := must(all(written(t, f), o))(t)
 	require.Equal(t, got, again)
 	require.LessOrEqual(t, len(got), len(original))
 	return true
@@ -182,8 +176,7 @@ func TestRepairedZeros(t *testing.T) {
 		saved := m.save(kind.Lengths)
 		saved[len(saved)-1].(*variant.Dictionary).Set("list", m.value("", 3))
 		b, _ := file(t, kind, saved...)
-		original, err := all(b, given(kind))
-		require.NoError(t, err)
+		original := must(all(b, given(kind)))(t)
 		n := save.MinZeros + m.IntN(len(b)-save.MinZeros)
 		if !isPlain {
 			n = 1 + m.IntN(40)
@@ -195,8 +188,7 @@ func TestRepairedZeros(t *testing.T) {
 			done["nothing left"]++
 			continue
 		}
-		got, err := values(f)
-		require.NoError(t, err)
+		got := must(values(f))(t)
 		require.LessOrEqual(t, len(got), len(original))
 		zeroed := 0
 		for i := range got {
@@ -267,8 +259,7 @@ func TestWholeEnds(t *testing.T) {
 		d := saved[len(saved)-1].(*variant.Dictionary)
 		d.Set("last", ends[i/len(kinds)%len(ends)])
 		b, _ := file(t, kind, saved...)
-		f, err := read(b, nil)
-		require.NoError(t, err)
+		f := must(read(b, nil))(t)
 		got, err := values(f)
 		require.NoError(t, err)
 		require.Len(t, got, len(saved))
@@ -301,8 +292,7 @@ func TestRepairNothing(t *testing.T) {
 	_, err := read([]byte{4, 0, 0, 0, 9, 0, 0, 0, 'a'}, o)
 	requireDamage(t, err)
 	b, _ := file(t, Info{}, map[string]int{"a long key of a save": 1})
-	f, err := read(b, &Options{Repair: true})
-	require.NoError(t, err)
+	f := must(read(b, &Options{Repair: true}))(t)
 	require.Nil(t, f.Info.Damage)
 	require.Equal(t, b, written(t, f))
 }
@@ -320,17 +310,15 @@ func TestRepairRecognized(t *testing.T) {
 			}
 			repaired++
 			var out bytes.Buffer
-			_, err = f.WriteTo(&out)
-			require.NoError(t, err)
+			must(f.WriteTo(&out))(t)
 			again, err := read(out.Bytes(), nil)
 			require.NoError(t, err, "%v cut at %d", l, cut)
 			require.Equal(t, f.Info.String(), again.Info.String())
 		}
 	}
 	require.Greater(t, repaired, 100)
-	packed, err := fileaccess.Compress(nil, make([]byte, 400), fileaccess.Gzip)
-	require.NoError(t, err)
-	_, err = read(append([]byte{0x90, 1, 0, 0}, packed...), &Options{Repair: true})
+	packed := must(fileaccess.Compress(nil, make([]byte, 400), fileaccess.Gzip))(t)
+	_, err := read(append([]byte{0x90, 1, 0, 0}, packed...), &Options{Repair: true})
 	require.Error(t, err, "a size and a compressed content are no packet")
 }
 
@@ -342,9 +330,8 @@ func TestEditEnd(t *testing.T) {
 	b, _ := file(t, Info{Lengths: NoLengths}, d)
 	for _, after := range []string{"", "0123456789abcdef", "\xff"} {
 		for _, o := range []*Options{nil, given(Info{Format: gdwire.Godot4, Lengths: NoLengths})} {
-			f, err := read(append(bytes.Clone(b), after...), o)
-			require.NoError(t, err)
-			err = f.Edit(Set("fill", []byte{1}))
+			f := must(read(append(bytes.Clone(b), after...), o))(t)
+			err := f.Edit(Set("fill", []byte{1}))
 			if after == "" || o != nil {
 				require.NoError(t, err)
 				continue
@@ -366,8 +353,7 @@ func TestManyZeros(t *testing.T) {
 			zeroed := append(bytes.Clone(b), make([]byte, n)...)
 			_, err := all(zeroed, nil)
 			requireDamage(t, err, "%v, %d", l, n)
-			f, err := read(zeroed, repairing(Info{Lengths: l}))
-			require.NoError(t, err)
+			f := must(read(zeroed, repairing(Info{Lengths: l})))(t)
 			require.Equal(t, b, written(t, f), "%v, %d", l, n)
 		}
 	}
@@ -380,8 +366,7 @@ func TestRepairCutZeros(t *testing.T) {
 	own := bytes.Repeat([]byte{1}, 32)
 	d.Set("bytes", append(bytes.Clone(own), make([]byte, 100)...))
 	b, _ := file(t, Info{}, d)
-	f, err := read(b[:len(b)-50], repairing(Info{Lengths: LittleEndian}))
-	require.NoError(t, err)
+	f := must(read(b[:len(b)-50], repairing(Info{Lengths: LittleEndian})))(t)
 	var got []byte
 	require.NoError(t, f.Get("bytes", &got))
 	require.Equal(t, own, got)
@@ -396,8 +381,7 @@ func TestRepairLargeContainer(t *testing.T) {
 	b, content := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}}, saved...)
 	require.Greater(t, len(content), 2*save.MaxHeld)
 	for _, cut := range []int{len(b) - 1, len(b) / 2} {
-		f, err := read(b[:cut], repairing(Info{Lengths: LittleEndian}))
-		require.NoError(t, err)
+		f := must(read(b[:cut], repairing(Info{Lengths: LittleEndian})))(t)
 		require.NotNil(t, f.Info.Damage)
 		got, err := values(f)
 		require.NoError(t, err)
@@ -420,8 +404,7 @@ func TestRepairOwnZeros(t *testing.T) {
 		for i, want := range all[:3] {
 			next := bytes.Index(b, fmt.Append(nil, "key", i+1)) - 8 // the header and length of the next key
 			zeroed := append(bytes.Clone(b[:next]), make([]byte, len(b)-next)...)
-			f, err := read(zeroed, repairing(Info{Lengths: lengths}))
-			require.NoError(t, err)
+			f := must(read(zeroed, repairing(Info{Lengths: lengths})))(t)
 			require.NotNil(t, f.Info.Damage)
 			var got any
 			require.NoError(t, f.Get(fmt.Sprint("key", i), &got), "%v after %d", lengths, i)
@@ -433,14 +416,12 @@ func TestRepairOwnZeros(t *testing.T) {
 	f, err := read(packed, repairing(Info{Lengths: LittleEndian, Container: fileaccess.Info{Container: fileaccess.Raw, Mode: fileaccess.Gzip}}))
 	require.NoError(t, err)
 	require.NotNil(t, f.Info.Damage)
-	got, err := values(f)
-	require.NoError(t, err)
+	got := must(values(f))(t)
 	require.Equal(t, []any{"first", make([]byte, 40)}, got)
 	_, err = read(packed[:13], repairing(Info{Lengths: LittleEndian, Container: fileaccess.Info{Container: fileaccess.Raw, Mode: fileaccess.Gzip}}))
 	requireDamage(t, err)
 	b, _ := file(t, Info{}, "first", variant.Vector4{X: 1})
-	f, err = read(append(bytes.Clone(b), make([]byte, 100)...), repairing(Info{Lengths: LittleEndian}))
-	require.NoError(t, err)
+	f = must(read(append(bytes.Clone(b), make([]byte, 100)...), repairing(Info{Lengths: LittleEndian})))(t)
 	require.Equal(t, int64(len(b)), f.Info.Damage.Offset)
 	require.Equal(t, b, written(t, f))
 }
@@ -475,8 +456,7 @@ func TestDamagedText(t *testing.T) {
 	kind.Format = gdwire.Godot4
 	whole, content := file(t, kind, map[string]any{"bytes": make([]byte, 16), "hp": 42, "name": "a name"})
 	require.Zero(t, len(content)%3) // the text ends with a digit
-	want, err := all(whole, nil)
-	require.NoError(t, err)
+	want := must(all(whole, nil))(t)
 	for _, junk := range []string{"H", "AA", "A===", "AA=A"} {
 		damaged := append(bytes.Clone(whole), junk...)
 		for _, o := range []*Options{nil, given(kind)} {
@@ -504,8 +484,7 @@ func TestRecords(t *testing.T) {
 	build := func(values []any) []byte {
 		b := binary.LittleEndian.AppendUint32([]byte("REPL"), uint32(len(values)))
 		for _, v := range values {
-			value, err := variant.Marshal(v)
-			require.NoError(t, err)
+			value := must(variant.Marshal(v))(t)
 			b = append(binary.LittleEndian.AppendUint32(append(b, 3), uint32(len(value))), value...)
 			b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(value))
 		}
@@ -522,9 +501,8 @@ func TestRecords(t *testing.T) {
 	for _, info := range []fileaccess.Info{{}, {Container: fileaccess.Compressed, Mode: fileaccess.Zstd}, {Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot4}, {Container: fileaccess.Raw, Mode: fileaccess.Gzip}} {
 		pack := func(b []byte) []byte {
 			var out bytes.Buffer
-			w, err := fileaccess.NewWriter(&out, info, password)
-			require.NoError(t, err)
-			_, err = w.Write(b)
+			w := must(fileaccess.NewWriter(&out, info, password))(t)
+			_, err := w.Write(b)
 			require.NoError(t, err)
 			require.NoError(t, w.Close())
 			return out.Bytes()
@@ -532,8 +510,7 @@ func TestRecords(t *testing.T) {
 		unpack := func(b []byte) []byte {
 			r, err := fileaccess.NewReader(bytes.NewReader(b), &fileaccess.Options{Key: password, Raw: info.Container == fileaccess.Raw, Mode: info.Mode})
 			require.NoError(t, err)
-			content, err := io.ReadAll(r)
-			require.NoError(t, err)
+			content := must(io.ReadAll(r))(t)
 			return content
 		}
 		var damage *DamageError
@@ -542,24 +519,20 @@ func TestRecords(t *testing.T) {
 		require.ErrorAs(t, err, &damage, "%v", info)
 		require.Equal(t, int64(end), damage.Offset)
 		require.EqualError(t, damage.Err, fmt.Sprintf("offset %d: record 5 is cut: it lacks 26 bytes", end))
-		f, err := read(cut, &Options{Repair: true})
-		require.NoError(t, err)
+		f := must(read(cut, &Options{Repair: true}))(t)
 		require.Equal(t, damage, f.Info.Damage)
-		got, err := values(f)
-		require.NoError(t, err)
+		got := must(values(f))(t)
 		require.Len(t, got, 5)
 		require.Equal(t, build(original[:5]), unpack(written(t, f)), "%v", info)
 
 		if info.Mode == fileaccess.Gzip && info.Container == fileaccess.Raw { // a wrong checksum of the container
 			spoiled := pack(whole)
 			spoiled[len(spoiled)-5]++
-			f, err = read(spoiled, &Options{Repair: true})
-			require.NoError(t, err)
+			f = must(read(spoiled, &Options{Repair: true}))(t)
 			require.NotNil(t, f.Info.Damage)
 			require.Equal(t, whole, unpack(written(t, f)))
 		}
-		f, err = read(pack(wrong), &Options{Repair: true})
-		require.NoError(t, err)
+		f = must(read(pack(wrong), &Options{Repair: true}))(t)
 		require.Nil(t, f.Info.Damage)
 		require.Contains(t, f.Info.Around, Part{Offset: int64(len(wrong) - 4), Size: 4, What: "CRC-32", Derived: true, Wrong: true})
 		require.Equal(t, wrong, unpack(written(t, f)))

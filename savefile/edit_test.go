@@ -77,9 +77,8 @@ func TestSaveEdits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, _ := file(t, Info{}, content())
-			f, err := read(b, nil)
-			require.NoError(t, err)
-			err = f.Edit(c.edits...)
+			f := must(read(b, nil))(t)
+			err := f.Edit(c.edits...)
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				require.Equal(t, b, written(t, f))
@@ -115,8 +114,7 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 // GetAll finds what Get finds at each path, and reads a large file once for all of them.
 func TestGetAll(t *testing.T) {
 	inner := map[string]any{"hp": 5, "name": "Ada", "pos": variant.Vector2{X: 1, Y: 2}}
-	f, err := New(Info{}, 4, map[string]any{"player": inner, "list": []any{1, 2, 3}, "bytes": []byte{7, 8}, "hp": 6}, 9)
-	require.NoError(t, err)
+	f := must(New(Info{}, 4, map[string]any{"player": inner, "list": []any{1, 2, 3}, "bytes": []byte{7, 8}, "hp": 6}, 9))(t)
 	require.NoError(t, f.GetAll(nil))
 	paths := []string{"$", "$2", "$1.player", "$1.player.hp", "$1.player.pos", "$1.player.pos.y", "$1.list[2]", "$1.list[-3]", "$1.bytes[1]", "$1.hp", "$1.list"}
 	all := map[string]any{}
@@ -131,7 +129,7 @@ func TestGetAll(t *testing.T) {
 	}
 
 	var hp, other int
-	err = f.GetAll(map[string]any{"$1.player.hp": &hp, "$1.player.nme": &other, "$1.missing": &other})
+	err := f.GetAll(map[string]any{"$1.player.hp": &hp, "$1.player.nme": &other, "$1.missing": &other})
 	require.ErrorIs(t, err, variant.ErrNotFound)
 	require.EqualError(t, err, "savefile: there is no $1.missing")
 	require.ErrorContains(t, f.GetAll(map[string]any{"$1.player.nme": &other, "$1.hp": &hp}), "did you mean name?")
@@ -145,12 +143,10 @@ func TestGetAll(t *testing.T) {
 	for i := range large {
 		large[i] = map[string]any{"n": i, "data": make([]byte, 100_000)}
 	}
-	f, err = New(Info{}, large)
-	require.NoError(t, err)
+	f = must(New(Info{}, large))(t)
 	b := written(t, f)
 	r := &counted{ReaderAt: bytes.NewReader(b)}
-	f, err = Read(r, int64(len(b)), nil)
-	require.NoError(t, err)
+	f = must(Read(r, int64(len(b)), nil))(t)
 	several, numbers := map[string]any{}, make([]int, len(large))
 	for i := range numbers {
 		several[fmt.Sprintf("[%d].n", i)] = &numbers[i]
@@ -165,8 +161,7 @@ func TestGetAll(t *testing.T) {
 
 // TestNotFound: errors of missing paths wrap variant.ErrNotFound.
 func TestNotFound(t *testing.T) {
-	f, err := New(Info{}, content())
-	require.NoError(t, err)
+	f := must(New(Info{}, content()))(t)
 	var v any
 	for _, path := range []string{"x", "hp.x", "items[3]", "$1", "pos.z"} {
 		require.ErrorIs(t, f.Get(path, &v), variant.ErrNotFound, path)
@@ -201,8 +196,7 @@ func TestSaveRandomEdits(t *testing.T) {
 		}
 		at, err := read(b, given(kind))
 		require.NoError(t, err)
-		one, err := read(b, given(kind))
-		require.NoError(t, err)
+		one := must(read(b, given(kind)))(t)
 		all := at.Edit(edits...)
 		for _, e := range edits {
 			if err = one.Edit(e); err != nil {
@@ -240,8 +234,7 @@ func TestManyEdits(t *testing.T) {
 	b, _ := file(t, Info{}, all)
 	reads := func(n int) int64 {
 		r := &countingReader{ReaderAt: bytes.NewReader(b)}
-		f, err := Read(r, int64(len(b)), nil)
-		require.NoError(t, err)
+		f := must(Read(r, int64(len(b)), nil))(t)
 		r.n = 0
 		var edits []Edit
 		for i := range n {
@@ -258,8 +251,7 @@ func BenchmarkEdits(b *testing.B) {
 	for i := range 20_000 {
 		all.Set(fmt.Sprintf("key_%d", i), map[string]int{"hp": i})
 	}
-	f, err := New(Info{}, all)
-	require.NoError(b, err)
+	f := must(New(Info{}, all))(b)
 	var edits []Edit
 	for i := range 1000 {
 		edits = append(edits, Set(fmt.Sprintf("key_%d.hp", i*7), i+1))
@@ -279,8 +271,7 @@ func TestSave(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "file")
 		b, _ := file(t, Info{}, map[string]any{"hp": 1, "bytes": make([]byte, size), "end": "text"})
 		require.NoError(t, os.WriteFile(name, b, 0o640))
-		f, err := Open(name, nil)
-		require.NoError(t, err)
+		f := must(Open(name, nil))(t)
 		require.Equal(t, size == 10, f.file == nil, "a file whose content is held is closed")
 		for hp := range 3 {
 			require.NoError(t, f.Edit(Set("hp", hp+2)))
@@ -290,20 +281,17 @@ func TestSave(t *testing.T) {
 		require.NoError(t, f.Save(other))
 		a, err := os.ReadFile(name)
 		require.NoError(t, err)
-		c, err := os.ReadFile(other)
-		require.NoError(t, err)
+		c := must(os.ReadFile(other))(t)
 		require.True(t, bytes.Equal(a, c))
 		requireDiffers(t, a, b, 1)
 
 		require.NoError(t, os.WriteFile(name, []byte("another program"), 0o640))
 		require.ErrorIs(t, f.Save(name), ErrChanged)
-		a, err = os.ReadFile(name)
-		require.NoError(t, err)
+		a = must(os.ReadFile(name))(t)
 		require.Equal(t, "another program", string(a))
 		require.NoError(t, f.Save(other))
 		require.NoError(t, f.Close())
-		entries, err := os.ReadDir(filepath.Dir(name))
-		require.NoError(t, err)
+		entries := must(os.ReadDir(filepath.Dir(name)))(t)
 		require.Len(t, entries, 1)
 	}
 }
@@ -311,8 +299,7 @@ func TestSave(t *testing.T) {
 // TestSaveNoName: Save without a name is an error, and leaves nothing in the working folder.
 func TestSaveNoName(t *testing.T) {
 	t.Chdir(t.TempDir())
-	f, err := New(Info{}, content())
-	require.NoError(t, err)
+	f := must(New(Info{}, content()))(t)
 	require.Error(t, f.Save(""))
 	entries, err := os.ReadDir(".")
 	require.NoError(t, err)
@@ -323,15 +310,13 @@ func TestSaveNoName(t *testing.T) {
 func TestSaveFailed(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "save")
 	require.NoError(t, os.WriteFile(name, []byte("old"), 0o600))
-	f, err := New(Info{}, variant.Vector4{X: 1})
-	require.NoError(t, err)
+	f := must(New(Info{}, variant.Vector4{X: 1}))(t)
 	f.Info.Format = gdwire.Godot3
 	require.ErrorIs(t, f.Save(name), gdwire.ErrType)
 	b, err := os.ReadFile(name)
 	require.NoError(t, err)
 	require.Equal(t, "old", string(b))
-	entries, err := os.ReadDir(filepath.Dir(name))
-	require.NoError(t, err)
+	entries := must(os.ReadDir(filepath.Dir(name)))(t)
 	require.Len(t, entries, 1)
 }
 
@@ -341,14 +326,12 @@ func TestValuesBreak(t *testing.T) {
 		b, _ := file(t, Info{Lengths: l}, "one", "two", "three")
 		o := given(Info{Format: gdwire.Godot4, Lengths: l})
 		o.Decoder.OneValue = true // is of no use for a file, and ignored
-		f, err := read(b, o)
-		require.NoError(t, err)
+		f := must(read(b, o))(t)
 		for range 2 {
 			var got []string
 			for d, err := range f.Values() {
 				require.NoError(t, err)
-				text, err := d.ReadString()
-				require.NoError(t, err)
+				text := must(d.ReadString())(t)
 				if got = append(got, text); len(got) == 2 {
 					break
 				}
@@ -363,8 +346,7 @@ func TestValuesBreak(t *testing.T) {
 
 // TestSetPart: a part of a packed array keeps its type.
 func TestSetPart(t *testing.T) {
-	f, err := New(Info{}, map[string]any{"names": []string{"a", "b"}, "points": []variant.Vector2{{X: 1}}})
-	require.NoError(t, err)
+	f := must(New(Info{}, map[string]any{"names": []string{"a", "b"}, "points": []variant.Vector2{{X: 1}}}))(t)
 	before := written(t, f)
 	for _, path := range []string{"names[0]", "names[+]", "points[0]", "points[0].x"} {
 		require.Error(t, f.Edit(Set(path, true)), path)
@@ -380,8 +362,7 @@ func TestLongNames(t *testing.T) {
 	for _, limits := range []gdwire.Limits{gdwire.NoLimits, {NameBytes: 1 << 20, Bytes: 1 << 20}} {
 		o := given(Info{Format: gdwire.Godot4, Lengths: LittleEndian})
 		o.Decoder.Limits = limits
-		f, err := read(b, o)
-		require.NoError(t, err)
+		f := must(read(b, o))(t)
 		require.NoError(t, f.Edit(Set("hp", 2), Set("new", long)))
 		var hp int
 		require.NoError(t, f.Get("hp", &hp))
@@ -399,8 +380,7 @@ func TestConvert(t *testing.T) {
 			saved = saved[:1]
 		}
 		b, _ := file(t, from, saved...)
-		f, err := read(b, nil)
-		require.NoError(t, err)
+		f := must(read(b, nil))(t)
 		f.Info.Format, f.Info.Lengths, f.Info.Container, f.Info.Key = to.Format, to.Lengths, to.Container, to.Key
 		want, _ := file(t, to, saved...)
 		requireWritten(t, f, want)
@@ -408,15 +388,13 @@ func TestConvert(t *testing.T) {
 		require.NoError(t, err, i)
 		require.Equal(t, to.String(), got.Info.String())
 	}
-	f, err := New(Info{}, variant.Vector4{X: 1})
-	require.NoError(t, err)
+	f := must(New(Info{}, variant.Vector4{X: 1}))(t)
 	f.Info.Format = gdwire.Godot3
-	_, err = f.WriteTo(io.Discard)
+	_, err := f.WriteTo(io.Discard)
 	require.ErrorIs(t, err, gdwire.ErrType)
 	require.NotErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.NotErrorAs(t, err, new(*DamageError))
-	f, err = New(Info{}, 1, map[string]any{"a": []any{variant.Vector4{X: 1}}})
-	require.NoError(t, err)
+	f = must(New(Info{}, 1, map[string]any{"a": []any{variant.Vector4{X: 1}}}))(t)
 	for _, l := range []Lengths{NoLengths, LittleEndian} {
 		f.Info.Format, f.Info.Lengths = gdwire.Godot3, l
 		_, err = f.WriteTo(io.Discard)
@@ -435,12 +413,11 @@ func TestOpenReads(t *testing.T) {
 	}
 	b, _ := file(t, Info{}, pairs, make([]byte, 2*save.MaxHeld), "end")
 	r := &countingReader{ReaderAt: bytes.NewReader(b)}
-	_, err := Read(r, int64(len(b)), nil)
-	require.NoError(t, err)
+	must(Read(r, int64(len(b)), nil))(t)
 	require.Less(t, r.n, int64(1<<20))
 	at := bytes.Index(b, []byte("key900")) + len("key900") + 2
 	b[at] = 99 // the type of its value
-	_, err = read(b, nil)
+	_, err := read(b, nil)
 	var damage *DamageError
 	require.ErrorAs(t, err, &damage)
 	require.Equal(t, int64(at), damage.Offset)
@@ -470,8 +447,7 @@ func TestUnknown(t *testing.T) {
 	_, err := read(b, &Options{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot3}})
 	require.ErrorContains(t, err, "savefile: not recognized: the file contains no values of godot3, but of godot4")
 	b, _ = file(t, Info{}, 5)
-	f, err := read(b, nil)
-	require.NoError(t, err)
+	f := must(read(b, nil))(t)
 	require.False(t, f.Info.Sure, "an int of any format")
 	require.NoError(t, f.Edit(Set("$", 6)), "the same in all of them")
 	want, _ := file(t, Info{}, 6)
@@ -483,15 +459,13 @@ func TestUnknown(t *testing.T) {
 	ambiguous := new(AmbiguousError)
 	require.ErrorAs(t, err, &ambiguous)
 	for _, i := range ambiguous.Readings {
-		f, err = read(b, given(i))
-		require.NoError(t, err)
+		f = must(read(b, given(i)))(t)
 		require.NoError(t, f.Edit(edits...))
 		want, _ = file(t, i, map[string]int{"a": 1})
 		require.Equal(t, want, written(t, f))
 	}
 	b, _ = file(t, Info{}, []any{1, 2, "a text", 3, 4})
-	f, err = read(b[:len(b)-4], &Options{Repair: true})
-	require.NoError(t, err)
+	f = must(read(b[:len(b)-4], &Options{Repair: true}))(t)
 	require.ErrorContains(t, f.Edit(Set("[0]", 2)), "it is only probable that the file, which is damaged, is godot4, lengths: to edit it")
 
 	_, err = Open(filepath.Join(t.TempDir(), "none"), nil)
@@ -544,8 +518,7 @@ func TestKeys(t *testing.T) {
 		asked++
 		return password, nil
 	}}}
-	f, err := Read(bytes.NewReader(b), int64(len(b)), o)
-	require.NoError(t, err)
+	f := must(Read(bytes.NewReader(b), int64(len(b)), o))(t)
 	var n int
 	for range 2 {
 		require.NoError(t, f.Get("$1", &n))
@@ -554,7 +527,7 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, 1, asked)
 	require.Equal(t, password, f.Info.Key)
 	require.NotContains(t, f.Info.String(), string(password[:]))
-	_, err = Read(bytes.NewReader(b), int64(len(b)), nil)
+	_, err := Read(bytes.NewReader(b), int64(len(b)), nil)
 	require.ErrorIs(t, err, fileaccess.ErrNoKey)
 	_, err = Read(bytes.NewReader(b), int64(len(b)), &Options{Container: fileaccess.Options{Key: fileaccess.PasswordKey("x")}})
 	require.ErrorIs(t, err, fileaccess.ErrPassword)
@@ -564,8 +537,7 @@ func TestKeys(t *testing.T) {
 // the value.
 func TestSavePaths(t *testing.T) {
 	for _, l := range []Lengths{NoLengths, LittleEndian} {
-		f, err := New(Info{Lengths: l}, 1, map[string]string{"a": "text"})
-		require.NoError(t, err)
+		f := must(New(Info{Lengths: l}, 1, map[string]string{"a": "text"}))(t)
 		n := 0
 		for d, err := range f.Values() {
 			require.NoError(t, err)
@@ -586,8 +558,7 @@ func TestSavePaths(t *testing.T) {
 func TestSaveDoubleReals(t *testing.T) {
 	for _, double := range []bool{false, true} {
 		b, _ := file(t, Info{DoubleReals: double}, content())
-		f, err := read(b, nil)
-		require.NoError(t, err)
+		f := must(read(b, nil))(t)
 		require.Equal(t, double, f.Info.DoubleReals)
 		require.NoError(t, f.Edit(Set("new", variant.Vector3{X: 0.1}), Delete("pos")))
 		var v variant.Vector3
@@ -613,8 +584,7 @@ func TestSaveElsewhere(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	t.Chdir(one)
 	require.NoError(t, os.WriteFile("save", b, 0o600))
-	f, err := Open("save", nil)
-	require.NoError(t, err)
+	f := must(Open("save", nil))(t)
 	defer func() { require.NoError(t, f.Close()) }()
 	require.NoError(t, f.Edit(Set("hp", 2)))
 	t.Chdir(two)
@@ -651,8 +621,7 @@ func TestSkip(t *testing.T) {
 			f, err := read(all, o)
 			require.NoError(t, err, "%v", kind)
 			require.NoError(t, f.Edit(Set("hp", 43)))
-			f, err = read(written(t, f), o)
-			require.NoError(t, err)
+			f = must(read(written(t, f), o))(t)
 			require.NoError(t, f.Edit(Set("hp", 42)))
 			if kind.Container.Container == fileaccess.Encrypted {
 				continue // with another IV
@@ -664,18 +633,16 @@ func TestSkip(t *testing.T) {
 		}
 	}
 	b, whole := file(t, Info{}, []any{1, 2, 3}, "text")
-	f, err := read(append([]byte(header), b[:len(b)-4]...), &Options{Skip: 5, Repair: true, Lengths: LittleEndian})
-	require.NoError(t, err)
+	f := must(read(append([]byte(header), b[:len(b)-4]...), &Options{Skip: 5, Repair: true, Lengths: LittleEndian}))(t)
 	require.NotNil(t, f.Info.Damage)
 	require.Equal(t, append([]byte(header), whole[:28+8]...), written(t, f)[:len(header)+36])
-	_, err = read([]byte("HEA"), &Options{Skip: 5})
+	_, err := read([]byte("HEA"), &Options{Skip: 5})
 	require.EqualError(t, err, "savefile: the file has 3 bytes, and 5 are to be skipped")
 }
 
 // TestDoubtful: a version that is equal to the size of the values is not changed until that is chosen.
 func TestDoubtful(t *testing.T) {
-	value, err := variant.Marshal(map[string]any{"name": strings.Repeat("x", 72)})
-	require.NoError(t, err)
+	value := must(variant.Marshal(map[string]any{"name": strings.Repeat("x", 72)}))(t)
 	u32 := binary.LittleEndian.AppendUint32
 	b := append(u32(u32(nil, 100), 100), value...)
 	for _, c := range []struct {

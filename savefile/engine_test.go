@@ -37,8 +37,7 @@ func engineCommand(ctx context.Context, t *testing.T, f gdwire.Format, folder st
 	if err != nil {
 		t.Skip("skipped: godot3-server is not installed, so no engine was asked")
 	}
-	script, err := filepath.Abs("testdata/read3.gd")
-	require.NoError(t, err)
+	script := must(filepath.Abs("testdata/read3.gd"))(t)
 	c := exec.CommandContext(ctx, path, "--no-window", "--path", folder, "-s", script)
 	c.Env = append(os.Environ(), "HOME="+folder, "XDG_DATA_HOME="+folder, "XDG_CONFIG_HOME="+folder, "XDG_CACHE_HOME="+folder)
 	return c
@@ -75,8 +74,7 @@ func TestSaveEngine(t *testing.T) {
 			put := func(what string, i int, f *File) {
 				name := fmt.Sprint(what, i)
 				b := written(t, f)
-				again, err := read(b, given(f.Info))
-				require.NoError(t, err)
+				again := must(read(b, given(f.Info)))(t)
 				list.WriteString(engineLine(name, f.Info, again.content.Size))
 				require.NoError(t, f.Save(filepath.Join(folder, name)))
 				want[name] = firstValue(t, b, f.Info)
@@ -85,8 +83,7 @@ func TestSaveEngine(t *testing.T) {
 			for i, kind := range kinds {
 				saved := m.save(kind.Lengths)
 				b, _ := file(t, kind, saved...)
-				f, err := read(b, given(kind))
-				require.NoError(t, err)
+				f := must(read(b, given(kind)))(t)
 				if kind.Format == format {
 					put("written", i, f)
 					require.NoError(t, f.Edit(Set("hp", 1234), Set("name", "a longer Name"), Set("added", []any{1, "b"}), Delete("version")))
@@ -103,8 +100,7 @@ func TestSaveEngine(t *testing.T) {
 				if kind.Format == format && kind.Container == (fileaccess.Info{}) {
 					o := given(kind)
 					o.Repair = true
-					f, err := read(b[:len(b)-9], o)
-					require.NoError(t, err)
+					f := must(read(b[:len(b)-9], o))(t)
 					require.NotNil(t, f.Info.Damage)
 					put("repaired", i, f)
 				}
@@ -128,8 +124,7 @@ func engineValues(t *testing.T, command *exec.Cmd, format gdwire.Format) map[str
 	got := map[string]string{}
 	for line := range strings.Lines(string(out)) {
 		if words := strings.Fields(line); len(words) == 3 && words[0] == "GOT" {
-			b, err := hex.DecodeString(words[2])
-			require.NoError(t, err)
+			b := must(hex.DecodeString(words[2]))(t)
 			got[words[1]] = firstValue(t, b, Info{Format: format, Lengths: NoLengths})
 		}
 	}
@@ -145,8 +140,7 @@ func TestConvertEngine(t *testing.T) {
 	var list strings.Builder
 	want := map[string]string{}
 	put := func(value, becomes any, double bool) {
-		f, err := New(Info{DoubleReals: double}, value)
-		require.NoError(t, err)
+		f := must(New(Info{DoubleReals: double}, value))(t)
 		f.Info.Format = gdwire.Godot3
 		lost := 0
 		f.Lossy = func(Loss) { lost++ }
@@ -180,8 +174,7 @@ func TestConvertEngine(t *testing.T) {
 // zeros, which engines do not always write.
 func firstValue(t *testing.T, b []byte, i Info) string {
 	t.Helper()
-	f, err := read(b, given(i))
-	require.NoError(t, err)
+	f := must(read(b, given(i)))(t)
 	var v any
 	require.NoError(t, f.Get("$", &v))
 	return hex.EncodeToString(gdwiretest.Encode(t, v, variant.Options{Encoder: gdwire.EncoderOptions{Format: i.Format}}))

@@ -23,10 +23,9 @@ func addSeeds(f *testing.F, add func(b []byte)) {
 		if kind.Format == gdwire.Godot3 {
 			d.Delete("floats") // of a declared type
 		}
-		n, err := New(kind, d, 5)
-		require.NoError(f, err)
+		n := must(New(kind, d, 5))(f)
 		var b bytes.Buffer
-		_, err = n.WriteTo(&b)
+		_, err := n.WriteTo(&b)
 		require.NoError(f, err)
 		add(b.Bytes())
 		add(b.Bytes()[:b.Len()-9])
@@ -111,12 +110,10 @@ func FuzzSaveEdit(f *testing.F) {
 		if s.Edit(Set(path, n)) != nil {
 			return
 		}
-		edited, err := io.ReadAll(io.NewSectionReader(s.content, 0, s.content.Size))
-		require.NoError(t, err)
+		edited := must(io.ReadAll(io.NewSectionReader(s.content, 0, s.content.Size)))(t)
 		plain := s.Info
 		plain.Container = fileaccess.Info{}
-		again, err := read(edited, given(plain))
-		require.NoError(t, err)
+		again := must(read(edited, given(plain)))(t)
 		var got any
 		if err := again.Get(path, &got); err != nil { // [+], or a path of several values
 			return

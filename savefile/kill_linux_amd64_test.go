@@ -34,8 +34,7 @@ func runKilled(t *testing.T, c *exec.Cmd, n int) (done bool) {
 	require.NoError(t, syscall.PtraceSetOptions(pid, syscall.PTRACE_O_TRACESYSGOOD))
 	for sig := 0; ; {
 		require.NoError(t, syscall.PtraceSyscall(pid, sig))
-		_, err := syscall.Wait4(pid, &status, 0, nil)
-		require.NoError(t, err)
+		must(syscall.Wait4(pid, &status, 0, nil))(t)
 		if status.Exited() {
 			require.Zero(t, status.ExitStatus())
 			return true
@@ -52,8 +51,7 @@ func runKilled(t *testing.T, c *exec.Cmd, n int) (done bool) {
 		if n--; n < 0 {
 			require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 			for !status.Signaled() {
-				_, err := syscall.Wait4(pid, &status, 0, nil)
-				require.NoError(t, err)
+				must(syscall.Wait4(pid, &status, 0, nil))(t)
 			}
 			return false
 		}

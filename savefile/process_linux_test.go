@@ -44,8 +44,7 @@ func TestMain(m *testing.M) {
 // command returns the command of a job.
 func command(t *testing.T, job, file string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := must(os.Executable())(t)
 	c := exec.CommandContext(t.Context(), self, file)
 	c.Env = append(os.Environ(), jobVariable+"="+job, testenv.PeakLimit)
 	return c
@@ -94,8 +93,7 @@ func TestLargeFiles(t *testing.T) {
 			writeLarge(t, file, info, size)
 			out, err := command(t, "edit", file).CombinedOutput()
 			require.NoError(t, err, "%s", out)
-			kib, err := strconv.Atoi(strings.TrimSpace(string(out)))
-			require.NoError(t, err)
+			kib := must(strconv.Atoi(strings.TrimSpace(string(out))))(t)
 			t.Logf("%d KiB for %d MiB", kib, size>>20)
 			require.Less(t, kib, 24<<10)
 		})
@@ -109,27 +107,21 @@ func writeLarge(t *testing.T, name string, info Info, size int64) {
 	head := []byte{0, 0, 0, 0, 28, 0, 0, 0, 3, 0, 0, 0, 29, 0, 0, 0, 0, 0, 0, n}
 	tail := []byte{2, 0, 0, 0, 5, 0, 0, 0, 2, 0, 0, 0, 6, 0, 0, 0}
 	head[0], head[3] = byte(len(head)-4+len(tail)), n
-	f, err := os.Create(name)
-	require.NoError(t, err)
+	f := must(os.Create(name))(t)
 	defer func() { require.NoError(t, f.Close()) }()
 	if info.Container.Container == fileaccess.Plain {
-		_, err = f.Write(head)
-		require.NoError(t, err)
-		_, err = f.WriteAt(tail, int64(len(head))+size)
-		require.NoError(t, err)
+		must(f.Write(head))(t)
+		must(f.WriteAt(tail, int64(len(head))+size))(t)
 		return
 	}
 	w, err := fileaccess.NewWriter(f, info.Container, info.Key)
 	require.NoError(t, err)
-	_, err = w.Write(head)
-	require.NoError(t, err)
+	must(w.Write(head))(t)
 	block := make([]byte, 1<<20)
 	for range size >> 20 {
-		_, err = w.Write(block)
-		require.NoError(t, err)
+		must(w.Write(block))(t)
 	}
-	_, err = w.Write(tail)
-	require.NoError(t, err)
+	must(w.Write(tail))(t)
 	require.NoError(t, w.Close())
 }
 
@@ -163,8 +155,7 @@ func TestKilled(t *testing.T) {
 	for ; !done; kills++ {
 		require.NoError(t, os.WriteFile(name, old, 0o600))
 		done = runKilled(t, command(t, "save", name), kills)
-		b, err := os.ReadFile(name)
-		require.NoError(t, err)
+		b := must(os.ReadFile(name))(t)
 		if done {
 			require.True(t, bytes.Equal(b, changed))
 		} else {

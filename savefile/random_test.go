@@ -14,6 +14,9 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
+// must returns what its call returned, or ends the test after an error: must(call())(t).
+func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
+
 // password is the password of all encrypted files of the tests.
 var password = fileaccess.PasswordKey("hunter2")
 
@@ -136,8 +139,7 @@ func (m *maker) text() string {
 // file returns the bytes of a file, and of its content.
 func file(t *testing.T, info Info, values ...any) (all, content []byte) {
 	t.Helper()
-	f, err := New(info, values...)
-	require.NoError(t, err)
+	f := must(New(info, values...))(t)
 	all = written(t, f)
 	f.Info.Container = fileaccess.Info{}
 	return all, written(t, f)
@@ -146,8 +148,7 @@ func file(t *testing.T, info Info, values ...any) (all, content []byte) {
 func written(t *testing.T, f *File) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	n, err := f.WriteTo(&b)
-	require.NoError(t, err)
+	n := must(f.WriteTo(&b))(t)
 	require.EqualValues(t, b.Len(), n)
 	return b.Bytes()
 }
@@ -195,8 +196,7 @@ func TestRandom(t *testing.T) {
 		require.NoError(t, err, "%v", want)
 		require.True(t, f.Info.Sure)
 		require.Equal(t, want.String(), f.Info.String())
-		got, err := values(f)
-		require.NoError(t, err)
+		got := must(values(f))(t)
 		require.Len(t, got, len(saved))
 		requireWritten(t, f, b)
 
@@ -226,8 +226,7 @@ func requireWritten(t *testing.T, f *File, b []byte) {
 		return
 	}
 	require.Len(t, again, len(b))
-	a, err := read(b, nil)
-	require.NoError(t, err)
+	a := must(read(b, nil))(t)
 	c, err := read(again, nil)
 	require.NoError(t, err)
 	a.Info.Container, c.Info.Container = fileaccess.Info{}, fileaccess.Info{}

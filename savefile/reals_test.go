@@ -26,8 +26,7 @@ func TestDoubleInfo(t *testing.T) {
 			for _, double := range []bool{false, true} {
 				for _, later := range []any{variant.Vector2{X: x}, []variant.Vector3{}, variant.Transform3D{}} {
 					b, _ := file(t, Info{DoubleReals: double}, before, later)
-					f, err := read(b, given(Info{Format: gdwire.Godot4, Lengths: LittleEndian}))
-					require.NoError(t, err)
+					f := must(read(b, given(Info{Format: gdwire.Godot4, Lengths: LittleEndian})))(t)
 					require.Equal(t, double, f.Info.DoubleReals)
 					again, err := New(f.Info, variant.Vector2{X: x})
 					require.NoError(t, err)
@@ -118,8 +117,7 @@ func TestRealKeys(t *testing.T) {
 			d.Set(m.realKey(), n)
 		}
 		b, _ := file(t, Info{DoubleReals: double}, d)
-		f, err := read(b, given(Info{Format: gdwire.Godot4, Lengths: LittleEndian}))
-		require.NoError(t, err)
+		f := must(read(b, given(Info{Format: gdwire.Godot4, Lengths: LittleEndian})))(t)
 		var decoded variant.Dictionary
 		require.NoError(t, f.Unmarshal(&decoded))
 		n := 0
@@ -155,8 +153,7 @@ func digits(t *testing.T, key any) text.Value {
 	d := gdwire.NewDecoder(nil, nil)
 	defer d.Release()
 	d.ResetBytes(b)
-	v, err := text.Read(d)
-	require.NoError(t, err)
+	v := must(text.Read(d))(t)
 	v.Single = false
 	return v
 }
@@ -168,8 +165,7 @@ func TestRealKeysOfOnePair(t *testing.T) {
 	d := new(variant.Dictionary)
 	d.Set(variant.Vector2{X: rounded}, "rounded")
 	d.Set(variant.Vector2{X: 0.1}, "exact")
-	f, err := New(Info{DoubleReals: true}, d)
-	require.NoError(t, err)
+	f := must(New(Info{DoubleReals: true}, d))(t)
 	for path, want := range map[string]string{
 		"[Vector2(0.1, 0)]":                 "exact",
 		"[Vector2(0.10000000149011612, 0)]": "rounded",
@@ -177,8 +173,7 @@ func TestRealKeysOfOnePair(t *testing.T) {
 		var got string
 		require.NoError(t, f.Get(path, &got))
 		require.Equal(t, want, got)
-		value, err := variant.Get(d, path)
-		require.NoError(t, err)
+		value := must(variant.Get(d, path))(t)
 		require.Equal(t, want, value)
 		require.NoError(t, f.Edit(Set(path, want+"!")))
 		require.NoError(t, f.Get(path, &got))

@@ -101,8 +101,7 @@ func setText(f *File, path, value string) error {
 // contentOf returns the bytes of the content.
 func contentOf(t *testing.T, f *File) []byte {
 	t.Helper()
-	b, err := io.ReadAll(io.NewSectionReader(f.content, 0, f.content.Size))
-	require.NoError(t, err)
+	b := must(io.ReadAll(io.NewSectionReader(f.content, 0, f.content.Size)))(t)
 	return b
 }
 
@@ -113,8 +112,7 @@ func tokenType(t *testing.T, f *File, path string) string {
 	require.NoError(t, f.Get(path, &r))
 	d := gdwire.NewDecoder(bytes.NewReader(r.Data), &gdwire.DecoderOptions{Format: f.Info.Format, AllowObjects: true})
 	defer d.Release()
-	token, err := d.ReadToken()
-	require.NoError(t, err)
+	token := must(d.ReadToken())(t)
 	key, elem := token.KeyElem(), token.Elem()
 	switch {
 	case key != (gdwire.Elem{}):
@@ -148,8 +146,7 @@ func TestSetTypes(t *testing.T) {
 		d.Set("end", "text")
 		b, _ := file(t, kind, d)
 		o := given(kind)
-		f, err := read(b, o)
-		require.NoError(t, err)
+		f := must(read(b, o))(t)
 		original, content := f.content, contentOf(t, f)
 		for _, old := range known {
 			for _, now := range known {
@@ -307,8 +304,7 @@ func TestRandomModel(t *testing.T) {
 		d.Set(m.realKey(), "by a key of real numbers")
 		d.Set("real", variant.Vector2{X: 0.1, Y: 7})
 		b, _ := file(t, kind, model...)
-		f, err := read(b, given(kind))
-		require.NoError(t, err)
+		f := must(read(b, given(kind)))(t)
 		require.Equal(t, kind.DoubleReals && kind.Format == gdwire.Godot4, f.Info.DoubleReals)
 		for range perSave {
 			n := m.IntN(len(model))
@@ -389,10 +385,9 @@ func TestRandomEdits(t *testing.T) {
 		if format == gdwire.Godot4 {
 			names.Key = gdwire.Elem{Type: gdwire.TypeNodePath}
 		}
-		f, err := New(Info{Format: format, Lengths: NoLengths}, dict("a", []any{1, 2}[:1+r.IntN(2)], "l", []any{dict("x", 1), dict("x", 2, "y", 3)},
+		f := must(New(Info{Format: format, Lengths: NoLengths}, dict("a", []any{1, 2}[:1+r.IntN(2)], "l", []any{dict("x", 1), dict("x", 2, "y", 3)},
 			"d", dict("x", 1, variant.StringName("y"), 2, variant.NodePath("a/b"), 3), "n", names, "p", []int32{1, 2}, "b", []byte{1, 2, 3}[:1+r.IntN(3)],
-			"s", []string{"x", "y"}, "v", variant.Vector2{X: 1, Y: 2}, "o", []any{[]any{1}}))
-		require.NoError(t, err)
+			"s", []string{"x", "y"}, "v", variant.Vector2{X: 1, Y: 2}, "o", []any{[]any{1}})))(t)
 		packet := contentOf(t, f)
 		before := f.content
 		var all []Edit
@@ -425,8 +420,7 @@ func TestRandomEdits(t *testing.T) {
 		require.True(t, bytes.Equal(want, contentOf(t, f)), "%v", all)
 		var v any
 		require.NoError(t, f.Unmarshal(&v), "%v", all)
-		again, err := New(f.Info, v)
-		require.NoError(t, err)
+		again := must(New(f.Info, v))(t)
 		require.True(t, bytes.Equal(want, contentOf(t, again)), "a key twice: %v", all)
 		whole++
 	}
@@ -453,8 +447,7 @@ func TestEditReadings(t *testing.T) {
 		if r.IntN(2) == 0 {
 			all[at] = nil
 		}
-		made, err := New(info, all...)
-		require.NoError(t, err)
+		made := must(New(info, all...))(t)
 		b := written(t, made)
 		f, err := read(b, nil)
 		if err != nil {
@@ -462,8 +455,7 @@ func TestEditReadings(t *testing.T) {
 			done["unknown"]++
 			continue
 		}
-		as, err := read(b, given(info))
-		require.NoError(t, err)
+		as := must(read(b, given(info)))(t)
 		path := fmt.Sprint("$", at)
 		err, want := f.Edit(Set(path, now)), as.Edit(Set(path, now))
 		switch {

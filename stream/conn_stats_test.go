@@ -243,14 +243,12 @@ func TestConns(t *testing.T) {
 		f := newSocket()
 		go s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
 		send := func() {
-			_, err := theirs.Write(framed(binary.LittleEndian, one))
-			require.NoError(t, err)
-			_, err = io.ReadFull(theirs, make([]byte, 12))
+			must(theirs.Write(framed(binary.LittleEndian, one)))(t)
+			_, err := io.ReadFull(theirs, make([]byte, 12))
 			require.NoError(t, err)
 		}
 		send()
-		_, err := theirs.Write(framed(binary.LittleEndian, nil))
-		require.NoError(t, err)
+		must(theirs.Write(framed(binary.LittleEndian, nil)))(t)
 		time.Sleep(time.Second)
 		send()
 		f.send(one)
@@ -277,7 +275,7 @@ func TestConns(t *testing.T) {
 			break
 		}
 		require.NoError(t, byAddr["10.0.0.2:7"].CloseWithCode(4000, "kicked"))
-		_, err = io.ReadAll(theirs)
+		_, err := io.ReadAll(theirs)
 		require.NoError(t, err)
 		synctest.Wait()
 		require.Len(t, slices.Collect(s.Conns()), 1)
@@ -305,8 +303,7 @@ func TestPacketHandled(t *testing.T) {
 				Handler: func(_ context.Context, c *stream.Conn) error {
 					for i := 0; ; i++ {
 						if i == 3 {
-							_, err := c.NextRaw(nil)
-							require.NoError(t, err)
+							must(c.NextRaw(nil))(t)
 						} else if err := skipOne(c); stream.Skippable(err) {
 							continue
 						} else if err != nil {
@@ -339,8 +336,7 @@ func TestPacketHandled(t *testing.T) {
 					s.ServeConn(stream.NewConn(t.Context(), ours, nil))
 				}()
 				time.Sleep(2 * time.Second)
-				_, err := theirs.Write(framed(binary.LittleEndian, packets...))
-				require.NoError(t, err)
+				must(theirs.Write(framed(binary.LittleEndian, packets...)))(t)
 			}
 			<-served
 			require.Equal(t, want, got)

@@ -49,8 +49,7 @@ func TestReadTimeout(t *testing.T) {
 			}
 		}
 	}()
-	d, err := c.Next()
-	require.NoError(t, err)
+	d := must(c.Next())(t)
 	require.ErrorIs(t, d.SkipValue(), os.ErrDeadlineExceeded)
 	require.NoError(t, c.Close())
 	<-sent
@@ -73,13 +72,11 @@ func TestTimeouts(t *testing.T) {
 			<-done
 		}
 		done := send(theirs, b[10:])
-		d, err := c.Next()
-		require.NoError(t, err)
+		d := must(c.Next())(t)
 		s, err := d.ReadToken()
 		require.NoError(t, err)
 		require.Equal(t, "two", s.Text())
-		d, err = c.Next()
-		require.NoError(t, err)
+		d = must(c.Next())(t)
 		require.NoError(t, d.SkipValue())
 		<-done
 		timeout()
@@ -92,9 +89,8 @@ func TestDecoderTimeouts(t *testing.T) {
 		c, theirs := pipe(t, &stream.Options{ReadTimeout: time.Second})
 		b := framed(binary.LittleEndian, mixed(t)[6], encoded(t, number(3)))
 		done := send(theirs, b[:20_000])
-		d, err := c.Next()
-		require.NoError(t, err)
-		_, err = d.ReadToken() // of the Array
+		d := must(c.Next())(t)
+		_, err := d.ReadToken() // of the Array
 		require.NoError(t, err)
 		for range 3 {
 			begin := time.Now()
@@ -282,8 +278,7 @@ func TestNextRawTimeout(t *testing.T) {
 		raw, err = c.NextRaw(raw)
 		require.Equal(t, errMood, err)
 		done = send(theirs, b[20_000:])
-		raw, err = c.NextRaw(raw)
-		require.NoError(t, err)
+		raw = must(c.NextRaw(raw))(t)
 		require.True(t, bytes.Equal(b[4:], raw))
 		<-done
 	})
@@ -406,8 +401,7 @@ func TestWriteAfterContext(t *testing.T) {
 // TestTCP echoes packets of all sizes over TCP.
 func TestTCP(t *testing.T) {
 	port := serve(t, &stream.Options{WriteTimeout: long, ReadTimeout: long}, func(c *stream.Conn) error { return echo(c, true) })
-	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
-	require.NoError(t, err)
+	conn := must(net.Dial("tcp", "127.0.0.1:"+port))(t)
 	c := stream.NewConn(t.Context(), conn, &stream.Options{ReadTimeout: long, IdleTimeout: long})
 	defer c.Close()
 	require.Equal(t, conn, c.NetConn())
@@ -416,12 +410,11 @@ func TestTCP(t *testing.T) {
 			return errors.Join(e.BeginPacked(gdwire.TypePackedByteArray, int64(size)), gdwire.WritePacked(e, make([]byte, size)), e.End())
 		})
 		require.NoError(t, c.WriteRaw(raw))
-		got, err := c.NextRaw(nil)
-		require.NoError(t, err)
+		got := must(c.NextRaw(nil))(t)
 		require.True(t, bytes.Equal(raw, got), size)
 	}
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
-	_, err = c.Next()
+	_, err := c.Next()
 	require.Equal(t, io.EOF, err)
 }
 
@@ -436,11 +429,10 @@ func TestEndedNext(t *testing.T) {
 				conn, theirs := pipeContext(ctx, t, o)
 				one := framed(binary.LittleEndian, encoded(t, number(1)))
 				done := send(theirs, bytes.Repeat(one, 3))
-				d, err := conn.Next()
-				require.NoError(t, err)
+				d := must(conn.Next())(t)
 				<-done
 				c.end(conn, cancel)
-				_, err = conn.Next()
+				_, err := conn.Next()
 				require.Equal(t, c.want, err)
 				_, err = d.ReadToken()
 				require.ErrorIs(t, err, gdwire.ErrClosed)
@@ -494,8 +486,7 @@ func TestNoGoroutines(t *testing.T) {
 			ctx, cancel := make()
 			ours, theirs := net.Pipe()
 			c := stream.NewConn(ctx, ours, &stream.Options{ReadTimeout: long, WriteTimeout: long, IdleTimeout: long})
-			pc, err := net.ListenPacket("udp", "127.0.0.1:0")
-			require.NoError(t, err)
+			pc := must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 			p := stream.NewPacketConn(ctx, pc, nil)
 			if name != "own" {
 				noneLeft()

@@ -30,8 +30,7 @@ func served(t *testing.T, serve func(s *stream.Server) error) {
 }
 
 func listenOn(t *testing.T, network, addr string) net.Listener {
-	ln, err := net.Listen(network, addr)
-	require.NoError(t, err)
+	ln := must(net.Listen(network, addr))(t)
 	return ln
 }
 
@@ -40,14 +39,13 @@ func requireEcho(t *testing.T, addr string) {
 	t.Helper()
 	own := errors.New("own")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	c, err := stream.Dial(ctx, addr, &stream.Options{IdleTimeout: long})
-	require.NoError(t, err)
+	c := must(stream.Dial(ctx, addr, &stream.Options{IdleTimeout: long}))(t)
 	for n := range int64(3) {
 		require.NoError(t, c.WritePacket(number(n)))
 		requireInts(t, c, n)
 	}
 	cancel(own)
-	_, err = c.Next()
+	_, err := c.Next()
 	require.Equal(t, own, err)
 	require.NoError(t, c.Close())
 }

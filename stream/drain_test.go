@@ -203,10 +203,9 @@ func TestShutdownBetween(t *testing.T) {
 				go s.ServeConn(stream.NewConn(t.Context(), conn, o))
 				begin := time.Now()
 				if name == "read" {
-					_, err := theirs.Write(one[:6])
-					require.NoError(t, err)
+					must(theirs.Write(one[:6]))(t)
 					time.Sleep(time.Hour)
-					_, err = theirs.Write(one[6:])
+					_, err := theirs.Write(one[6:])
 					require.NoError(t, err)
 					require.NoError(t, <-ended)
 					return

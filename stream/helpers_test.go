@@ -26,6 +26,9 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
+// must returns what its call returned, or ends the test after an error: must(call())(t).
+func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
+
 // leftovers returns a function that checks that no more goroutines run and no more
 // memory is in use than when leftovers was called.
 func leftovers(t *testing.T) (check func()) {
@@ -320,8 +323,7 @@ func (s *stutter) Read(p []byte) (int, error) {
 
 func answer(t *testing.T, c *stream.Conn) int64 {
 	t.Helper()
-	d, err := c.Next()
-	require.NoError(t, err)
+	d := must(c.Next())(t)
 	tok, err := d.ReadToken()
 	require.NoError(t, err)
 	return tok.Int()

@@ -31,8 +31,7 @@ func (a textAddr) String() string { return string(a) }
 // TestMaxConnsPerAddr connects from pairs of addresses: whether they count as one.
 func TestMaxConnsPerAddr(t *testing.T) {
 	tcp := func(text string) net.Addr {
-		addr, err := net.ResolveTCPAddr("tcp", text)
-		require.NoError(t, err)
+		addr := must(net.ResolveTCPAddr("tcp", text))(t)
 		return addr
 	}
 	for name, c := range map[string]struct {

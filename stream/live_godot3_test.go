@@ -17,10 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/stream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
 )
 
 // These tests talk to a running Godot 3, Debian's godot3-server.
@@ -74,8 +75,7 @@ func summary(out string) string {
 
 func TestEngineUDP(t *testing.T) {
 	t.Parallel()
-	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
+	pc := must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	c := stream.NewPacketConn(t.Context(), pc, &stream.Options{Format: gdwire.Godot3, Decoder: gdwire.DecoderOptions{Strict: true}})
 	var served sync.WaitGroup
 	defer served.Wait()
@@ -109,20 +109,16 @@ func TestEngineFile(t *testing.T) {
 			env := []string{"FILE=" + name, "BIG_ENDIAN=" + big}
 			engine(t, "file.gd", append(env, "MODE=write"))
 
-			old, err := os.Open(name)
-			require.NoError(t, err)
+			old := must(os.Open(name))(t)
 			defer old.Close()
 			whole, err := stream.ScanComplete(old, *o)
 			require.NoError(t, err)
-			info, err := old.Stat()
-			require.NoError(t, err)
+			info := must(old.Stat())(t)
 			require.Equal(t, info.Size(), whole)
-			_, err = old.Seek(0, io.SeekStart)
-			require.NoError(t, err)
+			must(old.Seek(0, io.SeekStart))(t)
 
 			require.NoError(t, os.Remove(name))
-			f, err := os.Create(name)
-			require.NoError(t, err)
+			f := must(os.Create(name))(t)
 			defer f.Close()
 			r, w := stream.NewReader(old, o), stream.NewWriter(f, o)
 			n := 0
@@ -152,8 +148,7 @@ func TestEngineReadsOurs(t *testing.T) {
 	t.Parallel()
 	for _, big := range []string{"", "yes"} {
 		name := filepath.Join(t.TempDir(), "ours")
-		f, err := os.Create(name)
-		require.NoError(t, err)
+		f := must(os.Create(name))(t)
 		w := stream.NewWriter(f, &stream.Options{Format: gdwire.Godot3, BigEndianLength: big != ""})
 		var want []string
 		for _, v := range ours {
@@ -301,32 +296,26 @@ func TestGodot3Server(t *testing.T) {
 	out, err := exec.Command("go", "build", "-ldflags", "-X main.addr=127.0.0.1:0", "-o", binary, "./testdata/server").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	server := exec.CommandContext(t.Context(), binary)
-	stderr, err := server.StderrPipe()
-	require.NoError(t, err)
+	stderr := must(server.StderrPipe())(t)
 	require.NoError(t, server.Start())
 	defer func() {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	}()
-	line, err := bufio.NewReader(stderr).ReadString('\n')
-	require.NoError(t, err)
+	line := must(bufio.NewReader(stderr).ReadString('\n'))(t)
 	addr := strings.TrimSpace(line[strings.LastIndex(line, " ")+1:])
 
-	conn, err := net.Dial("tcp", addr)
-	require.NoError(t, err)
+	conn := must(net.Dial("tcp", addr))(t)
 	c := stream.NewConn(t.Context(), conn, &stream.Options{Format: gdwire.Godot3, IdleTimeout: time.Minute})
 	defer c.Close()
 	require.NoError(t, c.WriteRaw([]byte("garbage!")))
 	require.NoError(t, c.WritePacket(func(e *gdwire.Encoder) error { return e.WriteInt(5) }))
-	d, err := c.Next()
-	require.NoError(t, err)
+	d := must(c.Next())(t)
 	_, _ = d.ReadToken()
-	tok, err := d.ReadToken()
-	require.NoError(t, err)
+	tok := must(d.ReadToken())(t)
 	require.Equal(t, "you sent", tok.Text())
 
-	script, err := os.ReadFile("testdata/server/client.gd")
-	require.NoError(t, err)
+	script := must(os.ReadFile("testdata/server/client.gd"))(t)
 	require.Contains(t, string(script), `"127.0.0.1", 7777`)
 	copied := filepath.Join(t.TempDir(), "client.gd")
 	_, port, _ := net.SplitHostPort(addr)

@@ -16,11 +16,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 type (
@@ -209,14 +210,12 @@ func TestStreamMessages(t *testing.T) {
 			text := strings.Repeat("x", size)
 			want := encoded(t, str(text))
 			s.send(want)
-			d, err := c.Next()
-			require.NoError(t, err)
+			d := must(c.Next())(t)
 			got, err := d.ReadString()
 			require.NoError(t, err)
 			require.Equal(t, text, got)
 			s.send(want)
-			raw, err := c.NextRaw(nil)
-			require.NoError(t, err)
+			raw := must(c.NextRaw(nil))(t)
 			require.Equal(t, want, raw)
 			go func() { _ = c.WritePacket(str(text)) }()
 			require.Equal(t, want, <-s.out)

@@ -10,9 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gdwire/gdwire/stream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/stream"
 )
 
 // TestUnreadInput ends connections whose clients send without a pause: the clients receive all that
@@ -20,8 +21,7 @@ import (
 func TestUnreadInput(t *testing.T) {
 	const packets = 50
 	certFile, keyFile, trust := certificate(t)
-	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-	require.NoError(t, err)
+	cert := must(tls.LoadX509KeyPair(certFile, keyFile))(t)
 	for name, c := range map[string]struct {
 		tls bool
 		end func(c *stream.Conn) error
@@ -51,8 +51,7 @@ func TestUnreadInput(t *testing.T) {
 			}
 			result := start(s, ln)
 			for range 10 {
-				conn, err := net.Dial("tcp", addr)
-				require.NoError(t, err)
+				conn := must(net.Dial("tcp", addr))(t)
 				if c.tls {
 					conn = tls.Client(conn, trust)
 				}

@@ -10,10 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/stream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
 )
 
 func TestWritePacketFails(t *testing.T) {
@@ -91,8 +92,7 @@ func TestStreamScan(t *testing.T) {
 			}
 			require.NoError(t, os.WriteFile(name, b, 0o600))
 
-			f, err := os.OpenFile(name, os.O_RDWR, 0)
-			require.NoError(t, err)
+			f := must(os.OpenFile(name, os.O_RDWR, 0))(t)
 			size, err := stream.ScanComplete(f)
 			require.EqualValues(t, good, size)
 			if good == n {
@@ -100,14 +100,12 @@ func TestStreamScan(t *testing.T) {
 			} else {
 				require.Equal(t, io.ErrUnexpectedEOF, err)
 				require.NoError(t, f.Truncate(size))
-				_, err = f.Seek(size, io.SeekStart)
-				require.NoError(t, err)
+				must(f.Seek(size, io.SeekStart))(t)
 			}
 			require.NoError(t, stream.NewWriter(f, nil).WritePacket(str("on")))
 			require.NoError(t, f.Close())
 
-			b, err = os.ReadFile(name)
-			require.NoError(t, err)
+			b = must(os.ReadFile(name))(t)
 			require.Equal(t, append(bytes.Clone(whole[:good]), framed(binary.LittleEndian, encoded(t, str("on")))...), b)
 		}
 	}

@@ -9,16 +9,16 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
-	"github.com/stretchr/testify/require"
 )
 
 func packetConn(ctx context.Context, t *testing.T, o *stream.Options) (*stream.PacketConn, net.Addr) {
-	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
+	pc := must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	c := stream.NewPacketConn(ctx, pc, o)
 	t.Cleanup(func() { c.Close() })
 	return c, pc.LocalAddr()
@@ -53,8 +53,7 @@ func TestPacketConnExampleInvalid(t *testing.T) {
 	server, toServer := packetConn(t.Context(), t, &stream.Options{MaxPacket: mixedMax})
 	ended := make(chan error)
 	go func() { ended <- pong(server) }()
-	hostile, err := net.Dial("udp", toServer.String())
-	require.NoError(t, err)
+	hostile := must(net.Dial("udp", toServer.String()))(t)
 	defer hostile.Close()
 	client, _ := packetConn(t.Context(), t, &stream.Options{IdleTimeout: long})
 	packets := mixed(t)
@@ -81,8 +80,7 @@ func TestPacketConnExampleInvalid(t *testing.T) {
 func TestPacketConn(t *testing.T) {
 	a, toA := packetConn(t.Context(), t, &stream.Options{IdleTimeout: long, MaxPacket: 1000})
 	b, toB := packetConn(t.Context(), t, &stream.Options{WriteTimeout: long})
-	raw, err := net.Dial("udp", toA.String())
-	require.NoError(t, err)
+	raw := must(net.Dial("udp", toA.String()))(t)
 	defer raw.Close()
 	good := func(want int64, trailing int64) {
 		d, err := a.Next()
@@ -90,8 +88,7 @@ func TestPacketConn(t *testing.T) {
 		require.NoError(t, err)
 		require.NotNil(t, from)
 		require.Len(t, d.UnreadBuffer(), int(8+trailing))
-		tok, err := d.ReadToken()
-		require.NoError(t, err)
+		tok := must(d.ReadToken())(t)
 		require.Equal(t, want, tok.Int())
 		require.Equal(t, trailing, a.Trailing())
 	}
@@ -106,22 +103,18 @@ func TestPacketConn(t *testing.T) {
 
 	require.NoError(t, b.To(toA).WritePacket(number(1)))
 	good(1, 0)
-	_, err = raw.Write(nil)
+	_, err := raw.Write(nil)
 	require.NoError(t, err)
 	bad(func(err error) {
 		var e *gdwire.Error
 		require.ErrorAs(t, err, &e)
 	})
-	_, err = raw.Write(make([]byte, 1001))
-	require.NoError(t, err)
+	must(raw.Write(make([]byte, 1001)))(t)
 	bad(func(err error) { requireTooLong(t, err, 1001, 1000) })
-	_, err = raw.Write([]byte{2, 0, 0, 0, 5, 0, 0, 0, 9, 9, 9})
-	require.NoError(t, err)
+	must(raw.Write([]byte{2, 0, 0, 0, 5, 0, 0, 0, 9, 9, 9}))(t)
 	good(5, 3)
-	_, err = raw.Write([]byte{28, 0, 0, 0, 255, 255, 255, 127})
-	require.NoError(t, err)
-	d, err := a.Next()
-	require.NoError(t, err)
+	must(raw.Write([]byte{28, 0, 0, 0, 255, 255, 255, 127}))(t)
+	d := must(a.Next())(t)
 	require.True(t, stream.Skippable(d.SkipValue()))
 	require.NoError(t, b.To(toA).WriteRaw(encoded(t, number(7))))
 	good(7, 0)
@@ -131,16 +124,14 @@ func TestPacketConn(t *testing.T) {
 	text := strings.Repeat("x", 65_507-8)
 	require.NoError(t, b.To(toB).WritePacket(str(text[:65_496])))
 	for _, want := range []int{4, 65_496} {
-		d, err := b.Next()
-		require.NoError(t, err)
+		d := must(b.Next())(t)
 		if want == 4 {
 			require.NoError(t, d.SkipValue())
 			continue
 		}
-		_, err = d.ReadToken()
+		_, err := d.ReadToken()
 		require.NoError(t, err)
-		s, err := d.AppendString(nil)
-		require.NoError(t, err)
+		s := must(d.AppendString(nil))(t)
 		require.Len(t, s, want)
 	}
 
@@ -155,8 +146,7 @@ func TestPacketConnEnds(t *testing.T) {
 	_, err := c.Next()
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
 	require.NoError(t, c.To(to).WritePacket(number(1)))
-	_, err = c.Next()
-	require.NoError(t, err)
+	must(c.Next())(t)
 	require.NoError(t, c.Close())
 	_, err = c.Next()
 	require.Equal(t, net.ErrClosed, err)
@@ -182,11 +172,10 @@ func (longConn) ReadFrom(p []byte) (int, net.Addr, error) {
 }
 
 func TestLongDatagram(t *testing.T) {
-	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
+	pc := must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	c := stream.NewPacketConn(t.Context(), longConn{pc}, nil)
 	defer c.Close()
-	_, err = c.Next()
+	_, err := c.Next()
 	requireTooLong(t, err, 65_537, 65_536)
 }
 
@@ -224,11 +213,10 @@ func TestPeerErrors(t *testing.T) {
 		{net.ErrWriteToConnected, false, false},
 	} {
 		t.Run(c.err.Error(), func(t *testing.T) {
-			pc, err := net.ListenPacket("udp", "127.0.0.1:0")
-			require.NoError(t, err)
+			pc := must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 			conn := stream.NewPacketConn(t.Context(), refusing{pc, c.err}, nil)
 			defer conn.Close()
-			_, err = conn.Next()
+			_, err := conn.Next()
 			require.ErrorIs(t, err, c.err)
 			require.Equal(t, c.read, stream.Skippable(err), "%v", err)
 			for _, err := range []error{conn.To(pc.LocalAddr()).WritePacket(number(1)), conn.To(pc.LocalAddr()).WriteRaw([]byte{0, 0, 0, 0})} {
@@ -256,8 +244,7 @@ func TestUnanswerable(t *testing.T) {
 		require.True(t, stream.Skippable(err), name)
 	}
 	require.NoError(t, a.To(to).WritePacket(number(7)))
-	d, err := a.Next()
-	require.NoError(t, err)
+	d := must(a.Next())(t)
 	n, err := d.ReadInt()
 	require.NoError(t, err)
 	require.EqualValues(t, 7, n)

@@ -175,8 +175,7 @@ func TestNextRawAbandoned(t *testing.T) {
 		got, err = r.NextRaw(nil)
 		require.Equal(t, errTemporary, err)
 	}
-	d, err := again(r.Next)
-	require.NoError(t, err)
+	d := must(again(r.Next))(t)
 	tok, err := d.ReadToken()
 	require.NoError(t, err)
 	require.EqualValues(t, 5, tok.Int())
@@ -191,8 +190,7 @@ func TestFalseLengths(t *testing.T) {
 	require.Equal(t, lie[4:], raw)
 	require.Less(t, cap(raw), 64<<10)
 
-	d, err := stream.NewReader(bytes.NewReader(lie), o).Next()
-	require.NoError(t, err)
+	d := must(stream.NewReader(bytes.NewReader(lie), o).Next())(t)
 	require.Equal(t, io.ErrUnexpectedEOF, d.SkipValue())
 
 	// The length of an unfinished WriteThrough is never valid.
@@ -209,8 +207,7 @@ func TestSkipMemory(t *testing.T) {
 	allocated := testenv.Allocated(func() {
 		_, err := r.Next()
 		require.Equal(t, &stream.PacketTooLongError{Size: size, Max: stream.DefaultMaxPacket, Offset: 4}, err)
-		_, err = r.Next()
-		require.NoError(t, err)
+		must(r.Next())(t)
 	})
 	require.Less(t, allocated, testenv.MaxMemory())
 }
@@ -276,28 +273,22 @@ func TestInvalidated(t *testing.T) {
 	packets := mixed(t)
 	b := framed(binary.LittleEndian, packets[2], packets[6], packets[6], packets[0])
 	r := stream.NewReader(bytes.NewReader(b), nil)
-	d, err := r.Next()
-	require.NoError(t, err)
-	two, err := d.ReadToken()
-	require.NoError(t, err)
+	d := must(r.Next())(t)
+	two := must(d.ReadToken())(t)
 	require.Equal(t, "two", two.Text())
 
-	d, err = r.Next()
-	require.NoError(t, err)
+	d = must(r.Next())(t)
 	require.Panics(t, func() { two.Bytes() })
 	d.Release()
 	require.Zero(t, r.Trailing())
 
-	d, err = r.Next()
-	require.NoError(t, err)
+	d = must(r.Next())(t)
 	d.ResetBytes(packets[2])
 
-	d, err = r.Next()
-	require.NoError(t, err)
-	tok, err := d.ReadToken()
-	require.NoError(t, err)
+	d = must(r.Next())(t)
+	tok := must(d.ReadToken())(t)
 	require.EqualValues(t, 1, tok.Int())
-	_, err = r.Next()
+	_, err := r.Next()
 	require.Equal(t, io.EOF, err)
 	_, err = d.ReadToken()
 	require.ErrorIs(t, err, gdwire.ErrClosed)
@@ -307,12 +298,10 @@ func TestInvalidated(t *testing.T) {
 func TestNextRawAfterNext(t *testing.T) {
 	packets := mixed(t)
 	r := stream.NewReader(bytes.NewReader(framed(binary.LittleEndian, packets[0], packets[2])), nil)
-	d, err := r.Next()
-	require.NoError(t, err)
-	raw, err := r.NextRaw(nil)
-	require.NoError(t, err)
+	d := must(r.Next())(t)
+	raw := must(r.NextRaw(nil))(t)
 	require.Equal(t, packets[2], raw)
-	_, err = d.ReadToken()
+	_, err := d.ReadToken()
 	require.ErrorIs(t, err, gdwire.ErrClosed)
 }
 
@@ -330,8 +319,7 @@ func TestStrict(t *testing.T) {
 func TestStoreVar(t *testing.T) {
 	for _, name := range []string{"godot3.2.3/store_var.bin", "godot3.2.3/put_var.bin", "godot4.7-dev/store_var.bin"} {
 		t.Run(name, func(t *testing.T) {
-			b, err := os.ReadFile("../testdata/" + name)
-			require.NoError(t, err)
+			b := must(os.ReadFile("../testdata/" + name))(t)
 			o := &stream.Options{}
 			if strings.HasPrefix(name, "godot3") {
 				o.Format = gdwire.Godot3
@@ -357,8 +345,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(framed(binary.LittleEndian, packets[0], encoded(f, str(strings.Repeat("é", 8_200))), packets[0]), false)
 	f.Add([]byte{1, 0, 0}, false)
 	for _, name := range []string{"godot3.2.3/store_var.bin", "godot4.7-dev/put_var.bin"} {
-		b, err := os.ReadFile("../testdata/" + name)
-		require.NoError(f, err)
+		b := must(os.ReadFile("../testdata/" + name))(f)
 		f.Add(b, false)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, big bool) {
@@ -412,20 +399,16 @@ func TestPeekedError(t *testing.T) {
 			d, err := r.Next()
 			require.NoError(t, err)
 			if name != "no such type" {
-				_, err = d.ReadToken()
-				require.NoError(t, err)
+				must(d.ReadToken())(t)
 			}
 			require.Zero(t, d.PeekKind())
-			d, err = r.Next()
-			require.NoError(t, err)
+			d = must(r.Next())(t)
 			for range 3 { // its own error stays
 				_, err = d.ReadToken()
 				require.ErrorIs(t, err, gdwire.ErrType)
 			}
-			d, err = r.Next()
-			require.NoError(t, err)
-			tok, err := d.ReadToken()
-			require.NoError(t, err)
+			d = must(r.Next())(t)
+			tok := must(d.ReadToken())(t)
 			require.EqualValues(t, 5, tok.Int())
 		})
 	}

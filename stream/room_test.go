@@ -47,8 +47,7 @@ func receiveInt(c *stream.Conn) (int64, error) {
 func requireInts(t testing.TB, c *stream.Conn, want ...int64) {
 	t.Helper()
 	for _, n := range want {
-		got, err := receiveInt(c)
-		require.NoError(t, err)
+		got := must(receiveInt(c))(t)
 		require.Equal(t, n, got)
 	}
 }
@@ -193,12 +192,10 @@ func requireEnd(t testing.TB, c *stream.Conn) {
 // ratios of packets that are sent one after the other.
 func BenchmarkRoomStopped(b *testing.B) {
 	const others = 499
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(b, err)
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))(b)
 	defer ln.Close()
 	join := func(room *stream.Room) (*stream.Member, *stream.Conn) {
-		theirs, err := net.Dial("tcp", ln.Addr().String())
-		require.NoError(b, err)
+		theirs := must(net.Dial("tcp", ln.Addr().String()))(b)
 		ours, err := ln.Accept()
 		require.NoError(b, err)
 		server, client := stream.NewConn(b.Context(), ours, nil), stream.NewConn(b.Context(), theirs, nil)

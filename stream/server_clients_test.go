@@ -13,10 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/stream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
 )
 
 // TestManyClients connects valid clients, engines among them, and invalid ones to one server
@@ -173,8 +174,7 @@ func badClient(port string, seed int, over <-chan struct{}) error {
 
 func TestGarbageThenGood(t *testing.T) {
 	port := serve(t, nil, func(c *stream.Conn) error { return echo(c, false) })
-	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
-	require.NoError(t, err)
+	conn := must(net.Dial("tcp", "127.0.0.1:"+port))(t)
 	defer conn.Close()
 	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 	var out []byte
@@ -185,8 +185,7 @@ func TestGarbageThenGood(t *testing.T) {
 	go func() { _, _ = conn.Write(out) }()
 	r := stream.NewReader(conn, nil)
 	for _, want := range []int64{0, 4, 2, 160_000 & 0xFF} {
-		d, err := r.Next()
-		require.NoError(t, err)
+		d := must(r.Next())(t)
 		tok, err := d.ReadToken()
 		require.NoError(t, err)
 		require.Equal(t, want, tok.Int())

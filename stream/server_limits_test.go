@@ -90,8 +90,7 @@ func next(c *stream.Conn) error {
 
 // TestDefaultsTable compares the values in the documentation of Server with those in SECURITY.md.
 func TestDefaultsTable(t *testing.T) {
-	source, err := os.ReadFile("server.go")
-	require.NoError(t, err)
+	source := must(os.ReadFile("server.go"))(t)
 	security, err := os.ReadFile("../SECURITY.md")
 	require.NoError(t, err)
 	rows := 0
@@ -169,8 +168,7 @@ func TestServerMistakes(t *testing.T) {
 	result := start(s, incomparable{fake, nil})
 	conn, _ := net.Pipe()
 	fake.conns <- conn // Serve accepts, so it kept the listener
-	other, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	other := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer other.Close()
 	require.NoError(t, s.Shutdown(t.Context()))
 	require.Equal(t, stream.ErrServerClosed, result())
@@ -188,20 +186,17 @@ type incomparable struct {
 // certificate writes a certificate and its key to files, and returns a configuration
 // that trusts it.
 func certificate(t *testing.T) (certFile, keyFile string, client *tls.Config) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
+	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	require.NoError(t, err)
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
+	private := must(x509.MarshalPKCS8PrivateKey(key))(t)
 	dir := t.TempDir()
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	require.NoError(t, os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
 	require.NoError(t, os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
 	pool := x509.NewCertPool()
-	cert, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
+	cert := must(x509.ParseCertificate(der))(t)
 	pool.AddCert(cert)
 	return certFile, keyFile, &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"}
 }
@@ -210,8 +205,7 @@ func certificate(t *testing.T) (certFile, keyFile string, client *tls.Config) {
 // and does not finish it.
 func TestServeTLS(t *testing.T) {
 	certFile, keyFile, trust := certificate(t)
-	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-	require.NoError(t, err)
+	cert := must(tls.LoadX509KeyPair(certFile, keyFile))(t)
 	for name, c := range map[string]struct {
 		config    *tls.Config
 		cert, key string
@@ -232,8 +226,7 @@ func TestServeTLS(t *testing.T) {
 				return s, ln.Addr(), result
 			}
 			s, addr, result := serve(long)
-			conn, err := net.Dial("tcp", addr.String())
-			require.NoError(t, err)
+			conn := must(net.Dial("tcp", addr.String()))(t)
 			client := stream.NewConn(t.Context(), tls.Client(conn, trust), &stream.Options{HandshakeTimeout: long})
 			defer client.Close()
 			require.EqualValues(t, 7, ask(t, client, 7))
@@ -242,12 +235,10 @@ func TestServeTLS(t *testing.T) {
 			require.Empty(t, logged.String())
 
 			s, addr, result = serve(short)
-			silent, err := net.Dial("tcp", addr.String())
-			require.NoError(t, err)
+			silent := must(net.Dial("tcp", addr.String()))(t)
 			defer silent.Close()
-			_, err = silent.Write([]byte{22, 3, 1})
-			require.NoError(t, err)
-			_, err = io.Copy(io.Discard, silent) // until the server closes it
+			must(silent.Write([]byte{22, 3, 1}))(t)
+			_, err := io.Copy(io.Discard, silent) // until the server closes it
 			require.NoError(t, err)
 			require.NoError(t, s.Shutdown(t.Context()))
 			require.Equal(t, stream.ErrServerClosed, <-result)
@@ -288,8 +279,7 @@ func TestHandshake(t *testing.T) {
 	result := start(s, tls.NewListener(ln, new(tls.Config)))
 	pipe, other := net.Pipe()
 	ln.conns <- pipe
-	_, err := other.Write([]byte{22, 3, 1})
-	require.NoError(t, err)
+	must(other.Write([]byte{22, 3, 1}))(t)
 	require.NoError(t, s.Shutdown(t.Context()))
 	require.Equal(t, stream.ErrServerClosed, result())
 }
@@ -350,9 +340,8 @@ func TestCloseRead(t *testing.T) {
 				result := start(s, ln)
 				ours, theirs := net.Pipe()
 				ln.conns <- ours
-				_, err := io.ReadFull(theirs, make([]byte, 12))
-				require.NoError(t, err)
-				_, err = theirs.Write(framed(binary.LittleEndian, encoded(t, number(1)), nil, []byte("garbage")))
+				must(io.ReadFull(theirs, make([]byte, 12)))(t)
+				_, err := theirs.Write(framed(binary.LittleEndian, encoded(t, number(1)), nil, []byte("garbage")))
 				require.NoError(t, err)
 				time.Sleep(24 * time.Hour)
 				require.EqualValues(t, 1, s.Stats().Conns)
@@ -380,18 +369,16 @@ func TestStats(t *testing.T) {
 		one := framed(binary.LittleEndian, encoded(t, number(1)))
 		wire := framed(binary.LittleEndian, encoded(t, number(1)), nil, make([]byte, 101), []byte{200, 0, 0, 0}, encoded(t, number(2)))
 		go func() { _, _ = theirs.Write(wire) }()
-		_, err := io.ReadFull(theirs, make([]byte, 2*len(one)))
-		require.NoError(t, err)
+		must(io.ReadFull(theirs, make([]byte, 2*len(one))))(t)
 		refused, other := net.Pipe()
 		ln.conns <- refused
-		_, err = other.Read(make([]byte, 1))
+		_, err := other.Read(make([]byte, 1))
 		require.Equal(t, io.EOF, err)
 		synctest.Wait() // the handler waits for another packet
 		size := int64(2 * len(one))
 		want := stream.Stats{Conns: 1, Accepted: 1, Refused: 1, PacketsIn: 5, PacketsOut: 2, BytesIn: int64(len(wire)), BytesOut: size, Invalid: 3}
 		require.Equal(t, want, s.Stats())
-		_, err = theirs.Write(one[:3])
-		require.NoError(t, err)
+		must(theirs.Write(one[:3]))(t)
 		time.Sleep(time.Minute)
 		want.Conns, want.ReadTimeouts, want.Failed, want.BytesIn = 0, 1, 1, want.BytesIn+3
 		require.Equal(t, want, s.Stats())

@@ -32,16 +32,14 @@ import (
 // listen returns a listener on a port of this machine.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	return ln
 }
 
 // dial returns a client of a server.
 func dial(t *testing.T, addr net.Addr) *stream.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr.String())
-	require.NoError(t, err)
+	conn := must(net.Dial("tcp", addr.String()))(t)
 	c := stream.NewConn(t.Context(), conn, &stream.Options{ReadTimeout: long, IdleTimeout: long, WriteTimeout: long})
 	t.Cleanup(func() { c.Close() })
 	return c
@@ -350,8 +348,7 @@ func TestShutdown(t *testing.T) {
 				}()
 				write := func(b []byte) {
 					if len(b) > 0 {
-						_, err := theirs.Write(b)
-						require.NoError(t, err)
+						must(theirs.Write(b))(t)
 					}
 				}
 				write(c.before)
@@ -455,8 +452,7 @@ func TestServerLoad(t *testing.T) {
 	var answered atomic.Int64
 	var clients sync.WaitGroup
 	for range conns {
-		conn, err := net.Dial("tcp", ln.Addr().String())
-		require.NoError(t, err)
+		conn := must(net.Dial("tcp", ln.Addr().String()))(t)
 		clients.Go(func() {
 			c := stream.NewConn(context.Background(), conn, nil)
 			defer c.Close()
@@ -493,8 +489,7 @@ func TestIdleMemory(t *testing.T) {
 	}
 	const alone = "GDWIRE_ALONE"
 	if os.Getenv(alone) == "" {
-		self, err := os.Executable()
-		require.NoError(t, err)
+		self := must(os.Executable())(t)
 		c := exec.CommandContext(t.Context(), self, "-test.v", "-test.run=^TestIdleMemory$")
 		c.Env = append(os.Environ(), alone+"=1")
 		out, err := c.CombinedOutput()
@@ -513,9 +508,8 @@ func TestIdleMemory(t *testing.T) {
 	result := start(s, ln)
 	var clients []net.Conn
 	exchange := func(c net.Conn, packet []byte) {
-		_, err := c.Write(packet)
-		require.NoError(t, err)
-		_, err = io.ReadFull(c, make([]byte, len(packet)))
+		must(c.Write(packet))(t)
+		_, err := io.ReadFull(c, make([]byte, len(packet)))
 		require.NoError(t, err)
 	}
 	// Stacks shrink by half in each collection, once their goroutine waits again.
@@ -529,14 +523,12 @@ func TestIdleMemory(t *testing.T) {
 		}
 		return int64(m.HeapAlloc), int64(m.StackInuse)
 	}
-	warm, err := net.Dial("tcp", ln.Addr().String())
-	require.NoError(t, err)
+	warm := must(net.Dial("tcp", ln.Addr().String()))(t)
 	defer warm.Close()
 	exchange(warm, large)
 	heapBefore, stacksBefore := memory()
 	for range conns {
-		c, err := net.Dial("tcp", ln.Addr().String())
-		require.NoError(t, err)
+		c := must(net.Dial("tcp", ln.Addr().String()))(t)
 		defer c.Close()
 		clients = append(clients, c)
 	}

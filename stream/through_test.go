@@ -19,8 +19,7 @@ import (
 )
 
 func TestWriteThrough(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
-	require.NoError(t, err)
+	f := must(os.Create(filepath.Join(t.TempDir(), "f")))(t)
 	defer f.Close()
 	w := stream.NewWriter(f, nil)
 	require.NoError(t, w.WritePacket(number(1)))
@@ -51,8 +50,7 @@ func TestWriteThrough(t *testing.T) {
 
 func TestWriteThroughFails(t *testing.T) {
 	own := errors.New("own")
-	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
-	require.NoError(t, err)
+	f := must(os.Create(filepath.Join(t.TempDir(), "f")))(t)
 	defer f.Close()
 	w := stream.NewWriter(f, &stream.Options{MaxPacket: 100_000})
 	require.NoError(t, w.WritePacket(number(1)))
@@ -83,8 +81,7 @@ func TestWriteThroughToEnd(t *testing.T) {
 	old := framed(binary.LittleEndian, encoded(t, number(1)))
 	require.NoError(t, os.WriteFile(name, old, 0o600))
 
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	require.NoError(t, err)
+	f := must(os.OpenFile(name, os.O_RDWR, 0))(t)
 	require.NoError(t, stream.NewWriter(f, nil).WriteThrough(number(2)))
 	require.NoError(t, f.Close())
 	want := framed(binary.LittleEndian, encoded(t, number(1)), encoded(t, number(2)))
@@ -92,25 +89,21 @@ func TestWriteThroughToEnd(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, b)
 
-	f, err = os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
-	require.NoError(t, err)
+	f = must(os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0))(t)
 	w := stream.NewWriter(f, nil)
 	require.ErrorIs(t, w.WriteThrough(number(3)), stream.ErrNotSeekable)
 	require.NoError(t, w.WritePacket(number(4)))
 	require.NoError(t, f.Close())
-	b, err = os.ReadFile(name)
-	require.NoError(t, err)
+	b = must(os.ReadFile(name))(t)
 	require.Equal(t, append(want, framed(binary.LittleEndian, encoded(t, number(4)))...), b)
 
-	r, p, err := os.Pipe()
-	require.NoError(t, err)
+	r, p := testenv.Must2(os.Pipe())(t)
 	defer r.Close()
 	w = stream.NewWriter(p, nil)
 	require.ErrorIs(t, w.WriteThrough(number(1)), stream.ErrNotSeekable)
 	require.NoError(t, w.WritePacket(number(1)))
 	require.NoError(t, p.Close())
-	b, err = io.ReadAll(r)
-	require.NoError(t, err)
+	b = must(io.ReadAll(r))(t)
 	require.Equal(t, old, b)
 
 	require.Equal(t, stream.ErrNotSeekable, stream.NewWriter(newSink(), nil).WriteThrough(number(1)))

@@ -20,8 +20,7 @@ import (
 // tlsConfigs returns the configurations of a TLS server and its clients.
 func tlsConfigs(t *testing.T) (server, client *tls.Config) {
 	certFile, keyFile, client := certificate(t)
-	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-	require.NoError(t, err)
+	cert := must(tls.LoadX509KeyPair(certFile, keyFile))(t)
 	client.InsecureSkipVerify = true // the time of the test is not that of the certificate
 	return &tls.Config{Certificates: []tls.Certificate{cert}}, client
 }
@@ -139,8 +138,7 @@ func TestTLSClientsDoNotRead(t *testing.T) {
 						}
 						ln.conns <- ours
 						client := tls.Client(theirs, trust)
-						_, err := io.ReadFull(client, make([]byte, len(one)))
-						require.NoError(t, err)
+						must(io.ReadFull(client, make([]byte, len(one))))(t)
 						if i%10 == 0 && c.reads {
 							got := make(chan []byte, 1)
 							read = append(read, got)

@@ -20,8 +20,7 @@ func socketPath(t *testing.T) string {
 	if runtime.GOOS == "windows" || runtime.GOOS == "plan9" {
 		t.Skip("skipped: Unix sockets are tested on Unix")
 	}
-	dir, err := os.MkdirTemp("", "s")
-	require.NoError(t, err)
+	dir := must(os.MkdirTemp("", "s"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return filepath.Join(dir, "game")
 }
@@ -60,8 +59,7 @@ func echoRaw(packets chan<- []byte) func(context.Context, *stream.Conn) error {
 // clients have no address, so MaxConnsPerAddr does not count them.
 func TestServerUnix(t *testing.T) {
 	path := socketPath(t)
-	killed, err := net.Listen("unix", path)
-	require.NoError(t, err)
+	killed := must(net.Listen("unix", path))(t)
 	killed.(*net.UnixListener).SetUnlinkOnClose(false)
 	require.NoError(t, killed.Close())
 	s := &stream.Server{Handler: echoRaw(make(chan []byte, 10)), MaxConnsPerAddr: 1}
@@ -71,8 +69,7 @@ func TestServerUnix(t *testing.T) {
 	for _, c := range []*stream.Conn{first, second, first} {
 		packet := []byte{2, 0, 0, 0, 5, 0, 0, 0}
 		require.NoError(t, c.WriteRaw(packet))
-		got, err := c.NextRaw(nil)
-		require.NoError(t, err)
+		got := must(c.NextRaw(nil))(t)
 		require.Equal(t, packet, got)
 	}
 	require.Error(t, new(stream.Server).ListenAndServe("unix:"+path))
@@ -118,8 +115,7 @@ func TestEngineUnix(t *testing.T) {
 		require.NoError(t, client.WriteRaw(packet))
 	}
 	for _, packet := range all {
-		got, err := client.NextRaw(nil)
-		require.NoError(t, err)
+		got := must(client.NextRaw(nil))(t)
 		require.Equal(t, packet, got)
 	}
 	<-ended

@@ -103,10 +103,8 @@ func TestWriters(t *testing.T) {
 			break
 		}
 		require.NoError(t, err)
-		_, err = d.ReadToken()
-		require.NoError(t, err)
-		s, err := d.AppendString(nil)
-		require.NoError(t, err)
+		must(d.ReadToken())(t)
+		s := must(d.AppendString(nil))(t)
 		seen[string(s)]++
 	}
 	require.Equal(t, 1600, seen["raw"])

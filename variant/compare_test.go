@@ -16,6 +16,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -32,8 +33,7 @@ func TestComparison(t *testing.T) {
 		t.Run(c.name, c.test)
 	}
 	// The table consists of these rows.
-	doc, err := os.ReadFile("doc.go")
-	require.NoError(t, err)
+	doc := testenv.Must(os.ReadFile("doc.go"))(t)
 	_, table, ok := strings.Cut(string(doc), "# Comparison with encoding/json/v2\n")
 	require.True(t, ok)
 	var documented []string
@@ -338,11 +338,9 @@ var comparisons = []comparison{
 	{"map order", "random, or Deterministic", "sorted", func(t *testing.T) {
 		m := map[string]int{"b": 1, "a": 2, "c": 3, "d": 4, "e": 5, "f": 6, "g": 7, "h": 8}
 		writes(t, m, `{"a":2,"b":1,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8}`, pairs("a", 2, "b", 1, "c", 3, "d", 4, "e", 5, "f", 6, "g", 7, "h", 8))
-		first, err := json.Marshal(m)
-		require.NoError(t, err)
+		first := testenv.Must(json.Marshal(m))(t)
 		require.Eventually(t, func() bool {
-			b, err := json.Marshal(m)
-			require.NoError(t, err)
+			b := testenv.Must(json.Marshal(m))(t)
 			return string(first) != string(b)
 		}, 60e9, 1)
 	}},

@@ -23,8 +23,7 @@ func TestUnmarshalIntoInterface(t *testing.T) {
 	var any any = kept
 	require.NoError(t, Unmarshal(encoded(t, "b", nil), &any))
 	assert.Equal(t, "b", any, "an any is replaced")
-	b, err := Marshal(box[fmt.Stringer]{kept})
-	require.NoError(t, err)
+	b := must(Marshal(box[fmt.Stringer]{kept}))(t)
 	assert.Equal(t, encoded(t, dict("value", dict("text", "a")), nil), b)
 }
 
@@ -110,8 +109,7 @@ func TestKnownKeys(t *testing.T) {
 		s := new(decoder)
 		for range 2 { // the second time with the keys of the first
 			s.resetBytes(packet, &Options{})
-			v, err := s.any()
-			require.NoError(t, err)
+			v := must(s.any())(t)
 			for i, x := range v.(*Array).Values {
 				require.Equal(t, want[i], x.(*Dictionary).entries)
 			}
@@ -135,8 +133,7 @@ func TestKnownKeysOfNested(t *testing.T) {
 	s := new(decoder)
 	for range 3 {
 		s.resetBytes(packet, &Options{})
-		got, err := s.any()
-		require.NoError(t, err)
+		got := must(s.any())(t)
 		require.Equal(t, packet, encoded(t, got, nil))
 	}
 	for _, known := range s.known[1:] {
@@ -181,8 +178,7 @@ func TestSignalingNaN(t *testing.T) {
 		to       any
 	}{{float, quieted, new(any)}, {packed, packed, new(any)}, {packed, packed, new([]float32)}, {float, float, new(Raw)}} {
 		require.NoError(t, Unmarshal(c.in, c.to))
-		got, err := Marshal(c.to)
-		require.NoError(t, err)
+		got := must(Marshal(c.to))(t)
 		require.Equal(t, c.want, got, "%T", c.to)
 	}
 }

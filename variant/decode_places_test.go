@@ -210,8 +210,7 @@ func TestUnmarshalDecodeKeys(t *testing.T) {
 		if r == 1 {
 			d = gdwire.NewDecoder(bytes.NewReader(b), nil)
 		}
-		n, err := d.ReadDict()
-		require.NoError(t, err)
+		n := must(d.ReadDict())(t)
 		var got []any
 		for range 2 * n {
 			var v any

@@ -138,12 +138,11 @@ func TestReusedAsJSON(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(c.text), &value))
 			got := c.into()
 			kept := reflect.New(reflect.TypeOf(got).Elem()).Elem()
-			before, err := json.Marshal(got)
-			require.NoError(t, err)
+			before := must(json.Marshal(got))(t)
 			if list := reflect.ValueOf(got).Elem(); list.Kind() == reflect.Slice {
 				kept.Set(reflect.AppendSlice(reflect.Zero(list.Type()), list)) // copies of the elements
 			}
-			err = Unmarshal(encoded(t, toDict(value), nil), got)
+			err := Unmarshal(encoded(t, toDict(value), nil), got)
 			require.Equal(t, wantErr == nil, err == nil, "%v; json/v2: %v", err, wantErr)
 			if err != nil {
 				return
@@ -158,8 +157,7 @@ func TestReusedAsJSON(t *testing.T) {
 			}
 			require.Equal(t, want, got)
 			if kept.Kind() == reflect.Slice && kept.Type().Elem().Kind() != reflect.Slice {
-				after, err := json.Marshal(kept.Interface())
-				require.NoError(t, err)
+				after := must(json.Marshal(kept.Interface()))(t)
 				require.Equal(t, string(before), string(after), "what copies of the elements point to")
 			}
 		})

@@ -184,8 +184,7 @@ func TestPackedElementsOutOfRange(t *testing.T) {
 
 	d := gdwire.NewDecoder(nil, nil)
 	d.ResetBytes(encoded(t, array(ints, "next"), nil))
-	_, err := d.ReadArray()
-	require.NoError(t, err)
+	must(d.ReadArray())(t)
 	i := 0
 	for _, err := range Elements[int8](d) {
 		if i == 70 {

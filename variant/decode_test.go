@@ -258,7 +258,6 @@ func TestLengthBeforeData(t *testing.T) {
 			require.ErrorContains(t, err, "package savefile", "%d", size)
 		}
 	}
-	packet, err := Marshal([]int{1})
-	require.NoError(t, err)
+	packet := must(Marshal([]int{1}))(t)
 	require.EqualError(t, Unmarshal(packet, new(struct{ HP int })), "gdwire: offset 0, $: Array into Go struct")
 }

@@ -320,8 +320,7 @@ func TestNestedKeys(t *testing.T) {
 		inner := m
 		m = map[any]int{&inner: 1}
 	}
-	b, err := Marshal(m)
-	require.NoError(t, err)
+	b := must(Marshal(m))(t)
 	require.Len(t, b, 101*8+100*8)
 	var v any
 	require.NoError(t, Unmarshal(b, &v))

@@ -172,8 +172,7 @@ func TestDiffDepth(t *testing.T) {
 			require.Len(t, changes, 1)
 			require.Equal(t, wrap("leaf"), changes[0].Old)
 			require.Equal(t, wrap("leaf"), changes[0].New)
-			old, err := Get(tooDeep, changes[0].OldPath)
-			require.NoError(t, err)
+			old := must(Get(tooDeep, changes[0].OldPath))(t)
 			require.Same(t, old, changes[0].Old)
 			changes = slices.Collect(Diff(a, deep(maxDepth-1, wrap)))
 			require.Len(t, changes, 1)
@@ -279,8 +278,7 @@ func TestDiffEdits(t *testing.T) {
 
 // roundTrip returns v as Unmarshal stores it in an any.
 func roundTrip(t testing.TB, v any) (result any) {
-	data, err := Marshal(v, contentOptions)
-	require.NoError(t, err)
+	data := must(Marshal(v, contentOptions))(t)
 	o := contentOptions
 	o.Decoder.AllowObjects, o.Decoder.AllowInvalidUTF8, o.Decoder.Limits.Depth = true, true, -1
 	require.NoError(t, Unmarshal(data, &result, o))

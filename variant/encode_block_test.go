@@ -464,8 +464,7 @@ func blockValues() []any {
 func TestBlocksWindows(t *testing.T) {
 	step := testenv.Cases(23, 1)
 	for i, v := range blockValues() {
-		b, err := Marshal(v)
-		require.NoError(t, err)
+		b := must(Marshal(v))(t)
 		for room := i % step; room < len(b)+2*blockRoom; room += step {
 			requireSameBlocks(t, room, func() string {
 				dst := make([]byte, 0, room)
@@ -494,8 +493,7 @@ func TestBlocksLimits(t *testing.T) {
 	each, step := testenv.Cases(37, 1), testenv.Cases(1193, 29)
 	values := blockValues()
 	for i, v := range append(values, any(values)) {
-		b, err := Marshal(v)
-		require.NoError(t, err)
+		b := must(Marshal(v))(t)
 		// The buffer ends at several places in the value, and the Writer fails at each byte from there.
 		e := newBlockEncoder(&blockWriter{}, nil)
 		for _, room := range []int{0, len(b) / 3, len(b)} {

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
 )
 
 func TestRawConverts(t *testing.T) {
@@ -207,8 +208,7 @@ func TestTypedTagsOfFormats(t *testing.T) {
 		require.Equal(t, e.BeginTypedArray(0, gdwire.Elem{Type: gdwire.TypeInt}) == nil, s.declaresTypes(), "%v", f)
 		_ = e.Close()
 		o := Options{Encoder: gdwire.EncoderOptions{Format: f}, Decoder: gdwire.DecoderOptions{Format: f}}
-		b, err := Marshal(v, o)
-		require.NoError(t, err)
+		b := must(Marshal(v, o))(t)
 		var got save
 		require.NoError(t, Unmarshal(b, &got, o))
 		require.Equal(t, v, got)

@@ -297,8 +297,7 @@ func TestMarshalResults(t *testing.T) {
 	var results, wants [][]byte
 	for _, n := range sizes {
 		for _, v := range values(n) {
-			got, err := Marshal(v)
-			require.NoError(t, err)
+			got := must(Marshal(v))(t)
 			require.LessOrEqual(t, cap(got), len(got)+len(got)/8+2048, "of %d", n)
 			results = append(results, got)
 			e := gdwire.NewEncoder(nil, nil)
@@ -313,8 +312,7 @@ func TestMarshalResults(t *testing.T) {
 		require.True(t, bytes.Equal(wants[i], results[i]), i)
 		clear(results[i][:cap(results[i])])
 	}
-	got, err := Marshal("text")
-	require.NoError(t, err)
+	got := must(Marshal("text"))(t)
 	require.Equal(t, "text", string(got[8:]))
 }
 
@@ -323,8 +321,7 @@ func TestMarshalResults(t *testing.T) {
 // result was returned in.
 func TestMarshalResultsAreNeverWrittenAgain(t *testing.T) {
 	marshal := func(v any) []byte {
-		b, err := Marshal(v)
-		require.NoError(t, err)
+		b := must(Marshal(v))(t)
 		return b
 	}
 	for n := 65_750; n < 131_072; n += 250 {
@@ -381,8 +378,7 @@ func (n nesting) MarshalVariant(e *gdwire.Encoder) error {
 // first may allocate as much.
 func TestMarshalSmallAfterLarge(t *testing.T) {
 	for range 3 {
-		large, err := Marshal(nesting{-1})
-		require.NoError(t, err)
+		large := must(Marshal(nesting{-1}))(t)
 		require.Len(t, large, 8+1<<20)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -18,8 +18,7 @@ import (
 
 // everything returns packets with values of all kinds, and the Go types to decode them.
 func everything(t testing.TB) (all []fault) {
-	zooInfo, err := fieldsOf(reflect.TypeFor[zoo]())
-	require.NoError(t, err)
+	zooInfo := must(fieldsOf(reflect.TypeFor[zoo]()))(t)
 	full := &Dictionary{}
 	for _, f := range zooInfo.all {
 		full.Set(f.name, sampleOf(f.typ, 2))

@@ -99,8 +99,7 @@ func requireStable(t testing.TB, b []byte, variable func() any, o *Options) {
 	o.MaxMemory = -1 // values that were nil may be there now
 	require.NoError(t, Unmarshal(once, again, *o), "%T %+v", v, v)
 	o.MaxMemory = 1 << 20
-	twice, err := Marshal(again, *o)
-	require.NoError(t, err)
+	twice := must(Marshal(again, *o))(t)
 	require.True(t, bytes.Equal(once, twice), "%T\n%x\n%x", v, once, twice)
 }
 
@@ -114,8 +113,7 @@ func FuzzValues(f *testing.F) {
 		o := fuzzOptions(gdwire.Godot4)
 		o.MaxMemory = 0
 		v := randomValue(random, 6)
-		b, err := Marshal(v, *o)
-		require.NoError(t, err)
+		b := must(Marshal(v, *o))(t)
 		var got any
 		require.NoError(t, Unmarshal(b, &got, *o))
 		require.True(t, equalKeys(v, got) || reflect.DeepEqual(v, got) || hasObject(v), "%#v\n%#v", v, got)

@@ -15,7 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
+
+// must returns what its call returned, or ends the test after an error: must(call())(t).
+func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
 
 // Types as in programs.
 type (
@@ -150,8 +154,7 @@ func requireSame(t testing.TB, want, got any) {
 	}
 	w, err := Marshal(want)
 	if err == nil {
-		g, err := Marshal(got)
-		require.NoError(t, err)
+		g := must(Marshal(got))(t)
 		require.Equal(t, w, g, "%#v", got)
 	}
 	require.Equal(t, reflect.TypeOf(want), reflect.TypeOf(got))
@@ -159,8 +162,7 @@ func requireSame(t testing.TB, want, got any) {
 }
 
 func encoded(t testing.TB, v any, o *Options) []byte {
-	b, err := Marshal(v, *cmp.Or(o, &defaultOptions))
-	require.NoError(t, err)
+	b := must(Marshal(v, *cmp.Or(o, &defaultOptions)))(t)
 	return b
 }
 
@@ -295,8 +297,7 @@ func testGoTypes(t *testing.T, all []goType) {
 				*o = *c.options
 			}
 			o.Decoder.AllowObjects = true
-			b, err := requireMarshals(t, c.value, o)
-			require.NoError(t, err)
+			b := must(requireMarshals(t, c.value, o))(t)
 			var got any
 			require.NoError(t, Unmarshal(b, &got, *o))
 			requireSame(t, c.wire, got)

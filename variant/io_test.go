@@ -22,16 +22,12 @@ func TestUnmarshalFirst(t *testing.T) {
 	values := []any{int64(5), "text", nil, 0.5}
 	var data []byte
 	for _, v := range values {
-		var err error
-		data, err = variant.MarshalAppend(data, v)
-		require.NoError(t, err)
+		data = testenv.Must(variant.MarshalAppend(data, v))(t)
 	}
 	rest := data
 	for _, want := range values {
 		var got any
-		var err error
-		rest, err = variant.UnmarshalFirst(rest, &got)
-		require.NoError(t, err)
+		rest = testenv.Must(variant.UnmarshalFirst(rest, &got))(t)
 		require.Equal(t, want, got)
 	}
 	require.Empty(t, rest)
@@ -112,8 +108,7 @@ func TestMarshalAppend(t *testing.T) {
 		want := gdwiretest.Encode(t, v)
 		for _, dst := range [][]byte{nil, {}, []byte("prefix"), make([]byte, 3, 200_000)} {
 			prefix := bytes.Clone(dst)
-			got, err := variant.MarshalAppend(dst, v)
-			require.NoError(t, err)
+			got := testenv.Must(variant.MarshalAppend(dst, v))(t)
 			require.True(t, bytes.Equal(append(prefix, want...), got))
 			if cap(dst) > len(got) {
 				require.Same(t, &dst[0], &got[0], "the memory of dst")

@@ -44,8 +44,7 @@ func TestMarshalJSON(t *testing.T) {
 		e := json.NewEncoder(&want)
 		e.SetEscapeHTML(false)
 		require.NoError(t, e.Encode(map[string]any{text: []any{text, -int64(r)}}))
-		got, err := dict(text, array(text, -int64(r))).MarshalJSON()
-		require.NoError(t, err)
+		got := must(dict(text, array(text, -int64(r))).MarshalJSON())(t)
 		require.Equal(t, want.String(), string(got)+"\n")
 		if r > 0 { // the text of a tree is that of its encoding
 			d := dict("a"+string(r)+"b", array(string(r), int64(-r)))
@@ -88,11 +87,9 @@ func TestVectorsAsJSON(t *testing.T) {
 			want = append(want, jsonName(key))
 		}
 		tokens := json.NewDecoder(bytes.NewReader(got))
-		_, err = tokens.Token()
-		require.NoError(t, err)
+		must(tokens.Token())(t)
 		for tokens.More() {
-			name, err := tokens.Token()
-			require.NoError(t, err)
+			name := must(tokens.Token())(t)
 			names = append(names, name.(string))
 			var value json.RawMessage
 			require.NoError(t, tokens.Decode(&value))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -39,8 +40,7 @@ func TestVariantGet(t *testing.T) {
 		require.NoError(t, err, path)
 		require.Equal(t, want, got, path)
 	}
-	whole, err := variant.Get(v, "$")
-	require.NoError(t, err)
+	whole := testenv.Must(variant.Get(v, "$"))(t)
 	require.Equal(t, v, whole)
 	for path, text := range map[string]string{
 		"player.mana": "variant: $.player.mana: not found", "list[3]": "variant: $.list[3]: not found", "list[-1]": "variant: $.list[-1]: not found",
@@ -62,8 +62,7 @@ func TestVariantGet(t *testing.T) {
 	require.Equal(t, 5, got)
 	twice := &variant.Object{Properties: []variant.Property{{Name: "hp", Value: 5}, {Name: "hp", Value: 6}}}
 	for path, want := range map[string]any{"hp": 5, "$.value(0)": 5, "$.value(1)": 6, "$.key(1)": "hp"} {
-		got, err := variant.Get(twice, path)
-		require.NoError(t, err)
+		got := testenv.Must(variant.Get(twice, path))(t)
 		require.Equal(t, want, got, path)
 	}
 	for _, path := range []string{"$.value(2)", "$.key(2)"} {
@@ -73,8 +72,7 @@ func TestVariantGet(t *testing.T) {
 	var pair variant.Dictionary
 	pair.Set("k", "v")
 	for path, want := range map[string]string{"key(0)": "k", ".value(0)": "v"} {
-		got, err := variant.Get(&pair, "$."+trimDot(path))
-		require.NoError(t, err)
+		got := testenv.Must(variant.Get(&pair, "$."+trimDot(path)))(t)
 		require.Equal(t, want, got)
 	}
 }
@@ -92,12 +90,10 @@ func TestVariantSet(t *testing.T) {
 		"player.hp": 99, "player.mana": "new", "player.pos.y": 2.5, "player.at.origin.x": 1.5, "list[2][0]": nil, "ints[1]": int32(5), "[7]": "eight", "[8]": 8,
 	} {
 		require.NoError(t, variant.Set(&v, path, value), path)
-		got, err := variant.Get(v, path)
-		require.NoError(t, err)
+		got := testenv.Must(variant.Get(v, path))(t)
 		require.Equal(t, value, got, path)
 	}
-	pos, err := variant.Get(v, "player.pos")
-	require.NoError(t, err)
+	pos := testenv.Must(variant.Get(v, "player.pos"))(t)
 	require.Equal(t, variant.Vector2{X: 1, Y: 2.5}, pos)
 	require.NoError(t, variant.Set(&v, "ints[0]", 3), "an int fits an int32")
 	require.NoError(t, variant.Set(&v, "player.pos.x", 4))
@@ -164,8 +160,7 @@ func TestSetWrongTypes(t *testing.T) {
 	}
 	require.NoError(t, variant.Set(&v, "color.r", 0.1), "it is rounded")
 	require.NoError(t, variant.Set(&v, "color.g", math.Inf(1)))
-	color, err := variant.Get(v, "color")
-	require.NoError(t, err)
+	color := testenv.Must(variant.Get(v, "color"))(t)
 	require.Equal(t, variant.Color{R: 0.1, G: float32(math.Inf(1))}, color)
 }
 
@@ -198,11 +193,10 @@ func TestGetSetContainers(t *testing.T) {
 	v := any(d)
 	require.NoError(t, variant.Set(&v, "new", 3))
 	require.IsType(t, d, v)
-	got, err := variant.Get(v, "new")
-	require.NoError(t, err)
+	got := testenv.Must(variant.Get(v, "new"))(t)
 	require.Equal(t, 3, got)
 	v = &d
-	_, err = variant.Get(v, "[+]")
+	_, err := variant.Get(v, "[+]")
 	require.ErrorIs(t, err, variant.ErrNotFound)
 	require.ErrorIs(t, variant.Set(&v, "[+]", 5), variant.ErrNotFound)
 	signal := any(variant.Signal{Name: "s"})

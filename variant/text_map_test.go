@@ -61,8 +61,7 @@ func TestTextMapsAsReflected(t *testing.T) {
 		typ := reflect.MapOf(stringType, elem)
 		t.Run(typ.String(), func(t *testing.T) {
 			planner := planner[encodeFunc]{&encodePlans, map[planKey]*plan[encodeFunc]{}}
-			reflected, err := encodePlanner{&planner}.makeReflectedMapEncoder(typ)
-			require.NoError(t, err)
+			reflected := must(encodePlanner{&planner}.makeReflectedMapEncoder(typ))(t)
 			for i := range 300 {
 				m := randomTextMap(r, typ, i%40)
 				s := getEncoder()
@@ -95,8 +94,7 @@ func TestTextMapsReadAsReflected(t *testing.T) {
 	for elem := range textMaps {
 		typ := reflect.MapOf(stringType, elem)
 		t.Run(typ.String(), func(t *testing.T) {
-			m, err := decodePlanner{&planner[decodeFunc]{&decodePlans, map[planKey]*plan[decodeFunc]{}}}.newMapDecoder(typ)
-			require.NoError(t, err)
+			m := must(decodePlanner{&planner[decodeFunc]{&decodePlans, map[planKey]*plan[decodeFunc]{}}}.newMapDecoder(typ))(t)
 			for _, packet := range packets {
 				for range 4 {
 					b := packet

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -121,8 +122,7 @@ func TestStringParses(t *testing.T) {
 			continue
 		}
 		for _, printed := range []any{array(v), array(Raw{Data: b})} {
-			_, value, err := text.ParseLine(fmt.Sprintf("$.x = %v", printed))
-			require.NoError(t, err)
+			_, value := testenv.Must2(text.ParseLine(fmt.Sprintf("$.x = %v", printed)))(t)
 			e.ResetBytes(nil)
 			require.NoError(t, value.Write(e, false))
 			require.True(t, bytes.Equal(encoded(t, array(v), nil), e.Bytes()), "%v", printed)

@@ -182,9 +182,8 @@ func lengths(order binary.AppendByteOrder, n int) func(t *testing.T, s *save) []
 func contained(info fileaccess.Info) func(t *testing.T, s *save) []byte {
 	return func(t *testing.T, s *save) []byte {
 		var file bytes.Buffer
-		w, err := fileaccess.NewWriter(&file, info, fileaccess.PasswordKey("password"))
-		require.NoError(t, err)
-		_, err = w.Write(lengths(binary.LittleEndian, 1)(t, s))
+		w := must(fileaccess.NewWriter(&file, info, fileaccess.PasswordKey("password")))(t)
+		_, err := w.Write(lengths(binary.LittleEndian, 1)(t, s))
 		require.NoError(t, err)
 		require.NoError(t, w.Close())
 		return file.Bytes()

@@ -60,8 +60,7 @@ func (e *engine) packet(t testing.TB, p []byte) []byte {
 func forVectors(t *testing.T, test func(t *testing.T, e *engine, packet []byte)) {
 	for i := range engines {
 		e := &engines[i]
-		values, err := suite.ValuesOf(e.name)
-		require.NoError(t, err)
+		values := must(suite.ValuesOf(e.name))(t)
 		require.NotEmpty(t, values)
 		for _, v := range values {
 			t.Run(e.name+"/"+v.Name, func(t *testing.T) { test(t, e, e.packet(t, v.Hex)) })
@@ -74,8 +73,7 @@ func TestVectorsRoundTrip(t *testing.T) {
 		o := e.options()
 		var v any
 		require.NoError(t, Unmarshal(packet, &v, *o))
-		got, err := Marshal(v, *o)
-		require.NoError(t, err)
+		got := must(Marshal(v, *o))(t)
 		require.Equal(t, hex.EncodeToString(packet), hex.EncodeToString(got), "%#v", v)
 	})
 }
@@ -92,8 +90,7 @@ func TestVariantDoubleReals(t *testing.T) {
 		var v any
 		require.NoError(t, r.Unmarshal(&v, o))
 		o.Encoder.DoubleReals = r.DoubleReals()
-		got, err := Marshal(v, o)
-		require.NoError(t, err)
+		got := must(Marshal(v, o))(t)
 		require.Equal(t, hex.EncodeToString(packet), hex.EncodeToString(got), "%#v", v)
 		require.False(t, r.DoubleReals() && !e.double)
 		found[e.folder] = found[e.folder] || r.DoubleReals()
@@ -148,8 +145,7 @@ func TestNotKept(t *testing.T) {
 			o := Options{Decoder: gdwire.DecoderOptions{Format: c.format, AllowObjects: true}, Encoder: gdwire.EncoderOptions{Format: c.format, AllowInvalidUTF8: c.any}}
 			var v any
 			require.NoError(t, Unmarshal(c.packet, &v, o))
-			got, err := Marshal(v, o)
-			require.NoError(t, err)
+			got := must(Marshal(v, o))(t)
 			require.Equal(t, c.want, got)
 		})
 	}
@@ -161,8 +157,7 @@ func TestVectorsRaw(t *testing.T) {
 		var v Raw
 		require.NoError(t, Unmarshal(packet, &v, *o))
 		require.Equal(t, Raw{Format: e.format, Data: packet}, v)
-		got, err := Marshal(v, *o)
-		require.NoError(t, err)
+		got := must(Marshal(v, *o))(t)
 		require.Equal(t, packet, got)
 	})
 }
@@ -170,8 +165,7 @@ func TestVectorsRaw(t *testing.T) {
 func TestSaveGameRoundTrip(t *testing.T) {
 	for _, i := range []int{0, 3} {
 		e := &engines[i]
-		packet, err := os.ReadFile(filepath.Join("..", "testdata", e.folder, "save_game_large.bin"))
-		require.NoError(t, err)
+		packet := must(os.ReadFile(filepath.Join("..", "testdata", e.folder, "save_game_large.bin")))(t)
 		var v any
 		require.NoError(t, Unmarshal(packet, &v, *e.options()))
 		got, err := Marshal(v, *e.options())

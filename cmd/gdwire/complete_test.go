@@ -19,8 +19,7 @@ func TestCompletedPaths(t *testing.T) {
 	several := framed(wire(2, 1), wire(28, 1, 2, 5), wire(27, 5, 4, "hp", 2, 7, 4, "1", 2, 3, 2, 1, 2, 2, 4, "a b", 28, 1, 2, 5, 5, float32(1), float32(2), 0), wire(24, "Node", 1, "name", 4, "x"))
 	files := map[string][]byte{"several": several, "scalar": wire(2, 5), "array": wire(28, 2, 0, 28, 1, 0)}
 	for _, folder := range []string{"godot4.3", "godot4.6", "godot4.7-dev", "godot3.2.3"} {
-		all, err := filepath.Glob(testdata(folder, "*.bin"))
-		require.NoError(t, err)
+		all := must(filepath.Glob(testdata(folder, "*.bin")))(t)
 		for _, name := range all {
 			if b, err := os.ReadFile(name); err == nil && len(b) < 1<<16 {
 				files[filepath.Join(folder, filepath.Base(name))] = b

@@ -22,22 +22,19 @@ func TestDebugConsole(t *testing.T) {
 	until := func(text string) {
 		part := make([]byte, 100)
 		for !strings.Contains(shown.String(), text) {
-			n, err := user.Read(part)
-			require.NoError(t, err)
+			n := must(user.Read(part))(t)
 			shown.Write(part[:n])
 		}
 	}
 	write := func(text string) {
-		_, err := user.WriteString(text)
-		require.NoError(t, err)
+		must(user.WriteString(text))(t)
 	}
 	until(" for a game")
 	_, addr, _ := strings.Cut(shown.String(), "listening on ")
 	addr, _, _ = strings.Cut(addr, " ")
-	game, err := net.Dial("tcp", addr)
-	require.NoError(t, err)
+	game := must(net.Dial("tcp", addr))(t)
 	defer game.Close()
-	_, err = game.Write(framed(wire(28, 3, 4, "mine:hello", 2, 1, 28, 1, 4, "you")))
+	_, err := game.Write(framed(wire(28, 3, 4, "mine:hello", 2, 1, 28, 1, 4, "you")))
 	require.NoError(t, err)
 	until("Ctrl-D ends")
 	until(`mine:hello`)

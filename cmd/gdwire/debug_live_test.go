@@ -24,8 +24,7 @@ func gameOf(t *testing.T, engine string) (start func(ctx context.Context, addr s
 		if path == "" {
 			t.Skip("skipped: no GDWIRE_GODOT4, so no engine was asked")
 		}
-		script, err := filepath.Abs("testdata/debug/main4.gd")
-		require.NoError(t, err)
+		script := must(filepath.Abs("testdata/debug/main4.gd"))(t)
 		return func(ctx context.Context, addr string) *exec.Cmd {
 			c := exec.CommandContext(ctx, path, script)
 			c.Env = append(os.Environ(), "GODOT_ARGS=--remote-debug "+addr)
@@ -37,8 +36,7 @@ func gameOf(t *testing.T, engine string) (start func(ctx context.Context, addr s
 		t.Skip("skipped: godot3-server is not installed, so no engine was asked")
 	}
 	home := t.TempDir()
-	text, err := os.ReadFile("testdata/debug/main3.gd")
-	require.NoError(t, err)
+	text := must(os.ReadFile("testdata/debug/main3.gd"))(t)
 	for name, content := range map[string]string{
 		"main.gd":       string(text),
 		"project.godot": "config_version=4\n[application]\nrun/main_scene=\"res://main.tscn\"\n",
@@ -76,8 +74,7 @@ func TestDebugLive(t *testing.T) {
 	} {
 		t.Run(engine, func(t *testing.T) {
 			start, script := gameOf(t, engine)
-			text, err := os.ReadFile(script)
-			require.NoError(t, err)
+			text := must(os.ReadFile(script))(t)
 			before, _, _ := strings.Cut(string(text), "# STOP")
 			place := fmt.Sprint("main.gd:", strings.Count(before, "\n")+1)
 			prefix := filepath.Join(t.TempDir(), "session")

@@ -45,8 +45,7 @@ func startDebugAt(t *testing.T, addr string, args ...string) *debugging {
 }
 
 func recordedGame(t *testing.T, version string) []byte {
-	b, err := os.ReadFile(filepath.Join("..", "..", "internal", "debugger", "testdata", version, "game.bin"))
-	require.NoError(t, err)
+	b := must(os.ReadFile(filepath.Join("..", "..", "internal", "debugger", "testdata", version, "game.bin")))(t)
 	return b
 }
 
@@ -67,8 +66,7 @@ func TestDebugRecorded(t *testing.T) {
 			prefix := filepath.Join(t.TempDir(), "game")
 			d := startDebug(t, "-record", prefix)
 			conn := d.dial(t)
-			_, err := conn.Write(recordedGame(t, version))
-			require.NoError(t, err)
+			must(conn.Write(recordedGame(t, version)))(t)
 			require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 			r := d.wait(t)
 			require.Zero(t, r.status, r.err)
@@ -87,8 +85,7 @@ func TestDebugRecorded(t *testing.T) {
 func TestDebugJSON(t *testing.T) {
 	d := startDebug(t, "-json")
 	conn := d.dial(t)
-	_, err := conn.Write(append(framed(wire(99)), recordedGame(t, "4.7-dev")...))
-	require.NoError(t, err)
+	must(conn.Write(append(framed(wire(99)), recordedGame(t, "4.7-dev")...)))(t)
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	r := d.wait(t)
 	require.Zero(t, r.status, r.err)
@@ -124,8 +121,7 @@ func TestDebugNoGame(t *testing.T) {
 		string(framed(wire(4, "x"), wire(4, "y"))): "not messages of a debugger",
 	} {
 		conn := d.dial(t)
-		_, err := io.WriteString(conn, bytes)
-		require.NoError(t, err)
+		must(io.WriteString(conn, bytes))(t)
 		require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 		line := d.line(t)
 		require.Contains(t, line, "that is no game: ")
@@ -135,8 +131,7 @@ func TestDebugNoGame(t *testing.T) {
 	defer silent.Close()
 	conn := d.dial(t)
 	game := recordedGame(t, "4.7-dev")
-	_, err := conn.Write(game)
-	require.NoError(t, err)
+	must(conn.Write(game))(t)
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	r := d.wait(t)
 	require.Zero(t, r.status, r.err)
@@ -145,8 +140,7 @@ func TestDebugNoGame(t *testing.T) {
 	all, _, err := record.Connections(prefix)
 	require.NoError(t, err)
 	last := all[len(all)-1]
-	b, err := os.ReadFile(record.FileName(prefix, last.Number, record.FromClient))
-	require.NoError(t, err)
+	b := must(os.ReadFile(record.FileName(prefix, last.Number, record.FromClient)))(t)
 	require.Equal(t, game, b)
 }
 
@@ -177,8 +171,7 @@ func TestDebugStarts(t *testing.T) {
 func TestDebugBlocked(t *testing.T) {
 	p := startCommand(t, exec.Command("gdwire", "debug", "-json", "127.0.0.1:0"))
 	conn := p.dial(t)
-	_, err := conn.Write(bytes.Repeat(framed(wire(28, 3, 4, "mine:text", 2, 1, 28, 1, 4, string(make([]byte, 100<<10)))), 100))
-	require.NoError(t, err)
+	must(conn.Write(bytes.Repeat(framed(wire(28, 3, 4, "mine:text", 2, 1, 28, 1, 4, string(make([]byte, 100<<10)))), 100)))(t)
 	require.NoError(t, p.command.Process.Signal(os.Interrupt))
 	require.NoError(t, p.stop())
 }

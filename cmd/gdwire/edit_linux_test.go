@@ -19,13 +19,11 @@ func runProcess(t *testing.T, stdin string, skip int, args ...string) (out []byt
 	c, peak := measured(t, args...)
 	var errs bytes.Buffer
 	c.Stdin, c.Stderr = strings.NewReader(stdin), &errs
-	pipe, err := c.StdoutPipe()
-	require.NoError(t, err)
+	pipe := must(c.StdoutPipe())(t)
 	require.NoError(t, c.Start())
-	_, err = io.CopyN(io.Discard, pipe, int64(skip))
+	_, err := io.CopyN(io.Discard, pipe, int64(skip))
 	require.NoError(t, err, "%.1000s", &errs)
-	out, err = io.ReadAll(pipe)
-	require.NoError(t, err)
+	out = must(io.ReadAll(pipe))(t)
 	require.NoError(t, c.Wait(), "%.1000s", &errs)
 	return out, peak()
 }
@@ -42,11 +40,9 @@ func TestEditLarge(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "large")
 	head := wire(size+32, 28, 3, 29, size)
 	tail := wire(2, 5, 2, 6)
-	f, err := os.Create(file)
-	require.NoError(t, err)
-	_, err = f.Write(head)
-	require.NoError(t, err)
-	_, err = f.WriteAt(tail, int64(len(head)+size)) // the array is a hole
+	f := must(os.Create(file))(t)
+	must(f.Write(head))(t)
+	_, err := f.WriteAt(tail, int64(len(head)+size)) // the array is a hole
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	for _, args := range [][]string{

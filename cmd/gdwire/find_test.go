@@ -46,8 +46,7 @@ func foundIn(t *testing.T, flat, wanted string) (found []string) {
 	}
 	for line := range strings.Lines(flat) {
 		line = strings.TrimSuffix(line, "\n")
-		p, v, err := text.ParseLine(line)
-		require.NoError(t, err)
+		p, v := must2(text.ParseLine(line))(t)
 		same := 0
 		for same < min(len(p.Steps), len(last)) && string(p.Steps[same].Append(nil)) == string(last[same].Append(nil)) {
 			same++
@@ -111,17 +110,14 @@ func TestFindAtOnce(t *testing.T) {
 		status <- run([]string{"find", "Ada", "-format", "godot4", "-frame", "none"}, in, out, io.Discard)
 		_ = out.Close()
 	}()
-	_, err := feed.Write(wire(28, 3, 4, "Ada", 4, "Bob"))
-	require.NoError(t, err)
+	must(feed.Write(wire(28, 3, 4, "Ada", 4, "Bob")))(t)
 	lines := bufio.NewReader(shown)
 	line, err := lines.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "$[0] = \"Ada\"\n", line)
-	_, err = feed.Write(wire(4, "ada"))
-	require.NoError(t, err)
+	must(feed.Write(wire(4, "ada")))(t)
 	require.NoError(t, feed.Close())
-	line, err = lines.ReadString('\n')
-	require.NoError(t, err)
+	line = must(lines.ReadString('\n'))(t)
 	require.Equal(t, "$[2] = \"ada\"\n", line)
 	require.Zero(t, <-status)
 }

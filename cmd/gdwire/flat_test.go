@@ -109,8 +109,7 @@ func TestFlatVectors(t *testing.T) {
 			seen := map[string]bool{}
 			lines := strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
 			for j, line := range lines {
-				p, value, err := text.ParseLine(line)
-				require.NoError(t, err)
+				p, value := must2(text.ParseLine(line))(t)
 				require.Equal(t, line, p.String()+" = "+value.String())
 				if seen[p.String()] {
 					require.Equal(t, "dict_equal_keys", v.Name, line)

@@ -15,7 +15,13 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/cmdtest"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
+
+// must returns what its call returned, or ends the test after an error: must(call())(t).
+func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
+
+func must2[V, W any](v V, w W, err error) func(testing.TB) (V, W) { return testenv.Must2(v, w, err) }
 
 // engines contains the format of each folder of testdata.
 var engines = map[string]string{
@@ -122,8 +128,7 @@ func testdata(folder, file string) string { return filepath.Join("..", "..", "te
 
 // vectors returns the values that the engine of a folder wrote.
 func vectors(t testing.TB, folder string) []suite.Value {
-	all, err := suite.ValuesOf(strings.TrimPrefix(folder, "godot"))
-	require.NoError(t, err)
+	all := must(suite.ValuesOf(strings.TrimPrefix(folder, "godot")))(t)
 	require.NotEmpty(t, all)
 	return all
 }

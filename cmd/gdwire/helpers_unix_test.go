@@ -37,24 +37,21 @@ func (l *listening) line(t *testing.T) string {
 
 // wait waits for the end of the run and returns its result.
 func (l *listening) wait(t *testing.T) result {
-	b, err := io.ReadAll(l.errs)
-	require.NoError(t, err)
+	b := must(io.ReadAll(l.errs))(t)
 	<-l.done
 	l.result.err = string(b)
 	return l.result
 }
 
 func (l *listening) dial(t *testing.T) net.Conn {
-	conn, err := net.Dial("tcp", l.addr)
-	require.NoError(t, err)
+	conn := must(net.Dial("tcp", l.addr))(t)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
 
 // serve runs a server that handles each connection.
 func serve(t *testing.T, handle func(net.Conn)) (addr string) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { ln.Close() })
 	go func() {
 		for {
@@ -119,8 +116,7 @@ func (p *proxying) wait(t *testing.T) result {
 // exchange sends bytes, ends, and returns all that comes back.
 func (p *proxying) exchange(t *testing.T, b []byte) []byte {
 	conn := p.dial(t).(*net.TCPConn)
-	_, err := conn.Write(b)
-	require.NoError(t, err)
+	must(conn.Write(b))(t)
 	require.NoError(t, conn.CloseWrite())
 	got, err := io.ReadAll(conn)
 	require.NoError(t, err)
@@ -146,8 +142,7 @@ func (p *proxying) end(t *testing.T, connections int) result {
 
 // socketPath returns a path that is short enough for a Unix socket.
 func socketPath(t *testing.T) string {
-	dir, err := os.MkdirTemp("", "s")
-	require.NoError(t, err)
+	dir := must(os.MkdirTemp("", "s"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return filepath.Join(dir, "game")
 }

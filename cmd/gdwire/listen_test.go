@@ -44,19 +44,17 @@ func TestListenJSON(t *testing.T) {
 	l := startListening(t, "-o", "json", "-n", "3")
 	conn := l.dial(t)
 	require.Equal(t, "connection 1: from "+conn.LocalAddr().String(), l.line(t))
-	_, err := conn.Write(framed(wire(2, 5, 4, "more"), wire(4, "two", 99), wire(0), wire(0)))
-	require.NoError(t, err)
+	must(conn.Write(framed(wire(2, 5, 4, "more"), wire(4, "two", 99), wire(0), wire(0))))(t)
 	got := l.wait(t)
 	require.Equal(t, result{statusGood, "\"i:5\"\n\"s:two\"\nnull\n", "connection 1, packet 0\nconnection 1, packet 0: 12 bytes follow: \"more\"\n" +
 		"connection 1, packet 1\nconnection 1, packet 1: 4 bytes follow\nconnection 1, packet 2\n"}, got)
-	_, err = conn.Read(make([]byte, 1))
+	_, err := conn.Read(make([]byte, 1))
 	require.Error(t, err, "the connection is closed")
 }
 
 // A type byte before a value is passed over with -skip, and shown.
 func TestListenSkip(t *testing.T) {
-	compressed, err := fileaccess.Compress(nil, wire(4, "a text of some length"), fileaccess.Zstd)
-	require.NoError(t, err)
+	compressed := must(fileaccess.Compress(nil, wire(4, "a text of some length"), fileaccess.Zstd))(t)
 	for form, want := range map[string]result{
 		"json": {statusGood, "\"i:5\"\n\"s:a text of some length\"\n\n", "connection 1, packet 0, after 0x09\nconnection 1, packet 0: 4 bytes follow: null\n" +
 			"connection 1, packet 1, compressed with zstd, after 0x09\n" + "connection 1, packet 2, after 0x09\n"},
@@ -65,30 +63,27 @@ func TestListenSkip(t *testing.T) {
 		l := startListening(t, "-as", form, "-n", "3", "-skip", "1")
 		conn := l.dial(t)
 		l.line(t)
-		_, err = conn.Write(framed(append([]byte{9}, wire(2, 5, 0)...), append([]byte{9}, compressed...), []byte{9}))
-		require.NoError(t, err)
+		must(conn.Write(framed(append([]byte{9}, wire(2, 5, 0)...), append([]byte{9}, compressed...), []byte{9})))(t)
 		got := l.wait(t)
 		require.Contains(t, got.out, want.out)
 		require.Contains(t, got.err, want.err)
 	}
 	l := startListening(t, "-as", "json", "-n", "5")
 	value := append([]byte{9}, wire(2, 5)...)
-	_, err = l.dial(t).Write(framed(value, value, value, value, wire(0)))
+	_, err := l.dial(t).Write(framed(value, value, value, value, wire(0)))
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(l.wait(t).err, "begin at byte 1: -skip 1 shows them"))
 }
 
 // Packets that a script compressed are shown as their values.
 func TestListenCompressed(t *testing.T) {
-	packet, err := fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 10), fileaccess.FastLZ)
-	require.NoError(t, err)
+	packet := must(fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 10), fileaccess.FastLZ))(t)
 	bomb, err := fileaccess.Compress(nil, make([]byte, 16<<20), fileaccess.Zstd)
 	require.NoError(t, err)
 	l := startListening(t, "-as", "json", "-n", "3")
 	conn := l.dial(t)
 	l.line(t)
-	_, err = conn.Write(framed(packet, bomb, wire(2, 5)))
-	require.NoError(t, err)
+	must(conn.Write(framed(packet, bomb, wire(2, 5))))(t)
 	got := l.wait(t)
 	require.Equal(t, `{"type":"Dictionary","args":["s:hp","i:10"]}`+"\n\n"+`"i:5"`+"\n", got.out)
 	require.Contains(t, got.err, "connection 1, packet 0, compressed with fastlz\nconnection 1, packet 1\n")
@@ -97,8 +92,7 @@ func TestListenCompressed(t *testing.T) {
 
 func TestListenTokens(t *testing.T) {
 	l := startListening(t, "-n", "1", "-frame", "u32be", "-format", "godot3")
-	_, err := l.dial(t).Write(framedBig(wire(19, 1, 2, 7)))
-	require.NoError(t, err)
+	must(l.dial(t).Write(framedBig(wire(19, 1, 2, 7))))(t)
 	got := l.wait(t)
 	require.Equal(t, statusGood, got.status)
 	require.Contains(t, got.out, "ArrayStart")
@@ -164,18 +158,16 @@ func TestListenInterrupt(t *testing.T) {
 	l := startListening(t, "-o", "json")
 	conn := l.dial(t)
 	l.line(t)
-	_, err := conn.Write([]byte{8, 0, 0})
-	require.NoError(t, err)
+	must(conn.Write([]byte{8, 0, 0}))(t)
 	interrupt(t)
 	require.Equal(t, result{status: statusGood}, l.wait(t))
-	_, err = conn.Read(make([]byte, 1))
+	_, err := conn.Read(make([]byte, 1))
 	require.Error(t, err)
 }
 
 func TestListenBad(t *testing.T) {
 	l := startListening(t, "-n", "1", "-o", "json")
-	_, err := l.dial(t).Write(framed(wire(200)))
-	require.NoError(t, err)
+	must(l.dial(t).Write(framed(wire(200))))(t)
 	got := l.wait(t)
 	require.Equal(t, statusBad, got.status)
 	require.Contains(t, got.err, "type id")
@@ -188,11 +180,10 @@ func TestListenTimeouts(t *testing.T) {
 	l.line(t)
 	require.Contains(t, l.line(t), "timeout")
 	conn := l.dial(t)
-	_, err := conn.Write([]byte{8, 0, 0, 0, 2})
-	require.NoError(t, err)
+	must(conn.Write([]byte{8, 0, 0, 0, 2}))(t)
 	l.line(t)
 	require.Contains(t, l.line(t), "timeout")
-	_, err = conn.Read(make([]byte, 1))
+	_, err := conn.Read(make([]byte, 1))
 	require.Error(t, err)
 	interrupt(t)
 	require.Equal(t, result{status: statusGood}, l.wait(t))
@@ -206,8 +197,7 @@ func TestListenMany(t *testing.T) {
 		l.dial(t)
 	}
 	for range 20 {
-		_, err := l.dial(t).Write(framed(wire(2, 5)))
-		require.NoError(t, err)
+		must(l.dial(t).Write(framed(wire(2, 5))))(t)
 	}
 	<-l.done
 	require.Equal(t, statusGood, l.result.status)
@@ -224,8 +214,7 @@ func TestListenUsage(t *testing.T) {
 			require.Contains(t, got.err, "Usage: gdwire listen [flags] ADDR")
 		})
 	}
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	taken := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
 	require.Equal(t, statusBad, runWith(nil, "listen", taken.Addr().String()).status)
 }
@@ -243,15 +232,12 @@ func TestListenOutputFails(t *testing.T) {
 		w.Close()
 	}()
 	errs := bufio.NewReader(r)
-	line, err := errs.ReadString('\n')
-	require.NoError(t, err)
+	line := must(errs.ReadString('\n'))(t)
 	conn, err := net.Dial("tcp", strings.TrimSpace(strings.TrimPrefix(line, "listening on ")))
 	require.NoError(t, err)
 	defer conn.Close()
-	_, err = conn.Write(framed(wire(0)))
-	require.NoError(t, err)
-	rest, err := io.ReadAll(errs)
-	require.NoError(t, err)
+	must(conn.Write(framed(wire(0))))(t)
+	rest := must(io.ReadAll(errs))(t)
 	require.Contains(t, string(rest), syscall.ENOSPC.Error())
 	require.Equal(t, statusBad, <-status)
 }

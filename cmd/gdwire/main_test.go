@@ -63,8 +63,7 @@ func TestUsage(t *testing.T) {
 // The package comment, which pkg.go.dev shows, contains the table of commands that the help shows, and the exit
 // status of all that compare.
 func TestDocumentedCommands(t *testing.T) {
-	f, err := parser.ParseFile(token.NewFileSet(), "main.go", nil, parser.ParseComments)
-	require.NoError(t, err)
+	f := must(parser.ParseFile(token.NewFileSet(), "main.go", nil, parser.ParseComments))(t)
 	comment := f.Doc.Text()
 	usage := runWith(nil, "help").out
 	_, table, _ := strings.Cut(usage, "\n\n")
@@ -124,8 +123,7 @@ func exampleFiles(t *testing.T) {
 		"traffic-1-client.bin": {Lengths: savefile.LittleEndian},
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
-		f, err := savefile.New(info, save)
-		require.NoError(t, err)
+		f := must(savefile.New(info, save))(t)
 		require.NoError(t, f.Save(name))
 	}
 	for name, b := range map[string][]byte{

@@ -125,11 +125,9 @@ func TestMemoryCompressed(t *testing.T) {
 // compressed returns a compressed file of array.
 func compressed(t *testing.T, elements int) []byte {
 	var file bytes.Buffer
-	w, err := fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, 0)
-	require.NoError(t, err)
+	w := must(fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, 0))(t)
 	for b := range array(elements) {
-		_, err := w.Write(b)
-		require.NoError(t, err)
+		must(w.Write(b))(t)
 	}
 	require.NoError(t, w.Close())
 	return file.Bytes()
@@ -141,8 +139,7 @@ func TestMemoryEncode(t *testing.T) {
 	text := "[" + strings.Repeat(`{"name":"some text","position":[1.5,2.5],"id":1},`, 16<<20/50) + "null]"
 	c, peak := measured(t, "encode", "-q", "-plain")
 	c.Stdin = strings.NewReader(text)
-	out, err := c.StdoutPipe()
-	require.NoError(t, err)
+	out := must(c.StdoutPipe())(t)
 	require.NoError(t, c.Start())
 	value, err := io.Copy(io.Discard, out)
 	require.NoError(t, err)
@@ -176,8 +173,7 @@ func peak(t *testing.T, args string, pieces iter.Seq[[]byte]) int {
 // peakOf returns the peak memory of a command without additional flags.
 func peakOf(t *testing.T, words []string, pieces iter.Seq[[]byte]) int {
 	c, peak := measured(t, words...)
-	in, err := c.StdinPipe()
-	require.NoError(t, err)
+	in := must(c.StdinPipe())(t)
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	require.NoError(t, c.Start())
@@ -212,9 +208,8 @@ func measured(t *testing.T, args ...string) (c *exec.Cmd, peak func() int) {
 	c = exec.CommandContext(t.Context(), "gdwire", args...)
 	c.Env = append(os.Environ(), memoryVariable+"="+name, testenv.PeakLimit)
 	return c, func() (kib int) {
-		b, err := os.ReadFile(name)
-		require.NoError(t, err)
-		_, err = fmt.Sscan(string(b), &kib)
+		b := must(os.ReadFile(name))(t)
+		_, err := fmt.Sscan(string(b), &kib)
 		require.NoError(t, err)
 		return kib
 	}

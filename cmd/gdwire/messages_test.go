@@ -45,8 +45,7 @@ func TestProxyWebSocket(t *testing.T) {
 			require.Contains(t, r.err, "1 invalid")
 			noticed := strings.Contains(r.err, "this is HTTP, so packets are taken to be WebSocket messages")
 			require.Equal(t, !slices.Contains(args, "ws"), noticed, r.err)
-			recorded, err := os.ReadFile(prefix + "-1-client.bin")
-			require.NoError(t, err)
+			recorded := must(os.ReadFile(prefix + "-1-client.bin"))(t)
 			require.Equal(t, sent, recorded)
 		})
 	}

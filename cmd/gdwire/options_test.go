@@ -29,9 +29,8 @@ func TestLimitFlags(t *testing.T) {
 	r := runWith(framed(wire(4, "abc")), "json", "-frame", "u32", "-max-packet", "5")
 	require.Contains(t, r.err, "; raise it with -max-packet\n")
 	var compressed bytes.Buffer
-	w, err := fileaccess.NewCompressedWriter(&compressed, fileaccess.Zstd, 0)
-	require.NoError(t, err)
-	_, err = w.Write(framed(wire(4, "abc")))
+	w := must(fileaccess.NewCompressedWriter(&compressed, fileaccess.Zstd, 0))(t)
+	_, err := w.Write(framed(wire(4, "abc")))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	r = runWith(compressed.Bytes(), "json", "-max-content", "5")

@@ -17,12 +17,10 @@ import (
 // could create one, so the command then runs as another user.
 func TestReadOnlyFolder(t *testing.T) {
 	folder := t.TempDir()
-	old, err := os.ReadFile(testdata("godot4.7-dev", "put_var.bin"))
-	require.NoError(t, err)
+	old := must(os.ReadFile(testdata("godot4.7-dev", "put_var.bin")))(t)
 	program, err := os.Executable()
 	require.NoError(t, err)
-	b, err := os.ReadFile(program)
-	require.NoError(t, err)
+	b := must(os.ReadFile(program))(t)
 	command := filepath.Join(folder, "gdwire") // which the other user can reach
 	require.NoError(t, os.WriteFile(command, b, 0o755))
 	file := filepath.Join(folder, "file")
@@ -43,11 +41,9 @@ func TestReadOnlyFolder(t *testing.T) {
 			require.Error(t, err)
 			require.Equal(t, statusBad, c.ProcessState.ExitCode(), "%s", out)
 			require.Contains(t, string(out), "permission denied")
-			got, err := os.ReadFile(file)
-			require.NoError(t, err)
+			got := must(os.ReadFile(file))(t)
 			require.Equal(t, old, got)
-			entries, err := os.ReadDir(folder)
-			require.NoError(t, err)
+			entries := must(os.ReadDir(folder))(t)
 			require.Len(t, entries, 2, "a temporary file is left")
 		})
 	}
@@ -59,8 +55,7 @@ func TestClosedErrors(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "file")
 	require.NoError(t, os.WriteFile(file, wire(27, 1, 4, "hp", 2, 10), 0o600))
-	r, w, err := os.Pipe()
-	require.NoError(t, err)
+	r, w := must2(os.Pipe())(t)
 	require.NoError(t, r.Close())
 	defer w.Close()
 	c := exec.CommandContext(t.Context(), "gdwire", "set", "hp = 99", file, "-o", file)
@@ -69,7 +64,6 @@ func TestClosedErrors(t *testing.T) {
 	got, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, wire(27, 1, 4, "hp", 2, 99), got)
-	entries, err := os.ReadDir(folder)
-	require.NoError(t, err)
+	entries := must(os.ReadDir(folder))(t)
 	require.Len(t, entries, 1, "a temporary file is left")
 }

@@ -21,13 +21,11 @@ import (
 
 // fetch returns what a page answers.
 func fetch(t *testing.T, url string) string {
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	require.NoError(t, err)
+	r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 	answer, err := http.DefaultClient.Do(r)
 	require.NoError(t, err)
 	defer answer.Body.Close()
-	b, err := io.ReadAll(answer.Body)
-	require.NoError(t, err)
+	b := must(io.ReadAll(answer.Body))(t)
 	return string(b)
 }
 
@@ -107,14 +105,12 @@ func (v *openView) end(t *testing.T) (rest string) {
 func (v *openView) edit(t *testing.T, edits ...string) (failed string) {
 	for _, e := range edits {
 		op, line, _ := strings.Cut(e, " ")
-		body, err := json.Marshal(map[string]any{"op": op, "line": line, "version": v.version})
-		require.NoError(t, err)
+		body := must(json.Marshal(map[string]any{"op": op, "line": line, "version": v.version}))(t)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, v.url+"edit", bytes.NewReader(body))
 		require.NoError(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Origin", "http://"+r.Host)
-		answer, err := http.DefaultClient.Do(r)
-		require.NoError(t, err)
+		answer := must(http.DefaultClient.Do(r))(t)
 		var got struct {
 			Version int
 			Error   *struct{ Text string }
@@ -144,8 +140,7 @@ func TestViewSaves(t *testing.T) {
 			name, want := filepath.Join(dir, "a.sav"), filepath.Join(dir, "want.sav")
 			r := runWith(nil, "recode", "-format", "godot4", "-frame", "u32", "-to", to, "-password-file", password, plain, "-o", name)
 			require.Zero(t, r.status, r.err)
-			before, err := os.ReadFile(name)
-			require.NoError(t, err)
+			before := must(os.ReadFile(name))(t)
 			flags := []string{"-password-file", password, "-format", "godot4", "-frame", "u32"}
 			if to == "none" || to == "u32be" {
 				flags[5] = to
@@ -166,8 +161,7 @@ func TestViewSaves(t *testing.T) {
 				if r := runWith(nil, "unwrap", "-password-file", password, name); r.out != "" {
 					return r.out
 				}
-				b, err := os.ReadFile(name)
-				require.NoError(t, err)
+				b := must(os.ReadFile(name))(t)
 				return string(b)
 			}
 			require.Equal(t, content(want), content(name))
@@ -182,8 +176,7 @@ func TestViewSaves(t *testing.T) {
 			require.Equal(t, content(name+".bak"), content(name))
 			require.Empty(t, v.edit(t, "redo"))
 			require.Equal(t, "gdwire: not saved: set $.hp = 7\n", v.end(t))
-			left, err := filepath.Glob(filepath.Join(dir, ".*"))
-			require.NoError(t, err)
+			left := must(filepath.Glob(filepath.Join(dir, ".*")))(t)
 			require.Empty(t, left)
 		})
 	}
@@ -194,8 +187,7 @@ func TestViewSavesNoRest(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.sav")
 	r := runWith(wire(27, 1, 4, "hp", 2, 10), "recode", "-q", "-format", "godot4", "-frame", "none", "-to", "zstd", "-o", name)
 	require.Zero(t, r.status, r.err)
-	b, err := os.ReadFile(name)
-	require.NoError(t, err)
+	b := must(os.ReadFile(name))(t)
 	b = append(b, "rest"...)
 	require.NoError(t, os.WriteFile(name, b, 0o600))
 	v := viewOf(t, "-format", "godot4", "-frame", "none", name)
@@ -238,8 +230,7 @@ func TestViewReadOnly(t *testing.T) {
 				require.Contains(t, fetch(t, v.url+"info"), c.want)
 			}
 			v.end(t)
-			after, err := os.ReadFile(file)
-			require.NoError(t, err)
+			after := must(os.ReadFile(file))(t)
 			require.Equal(t, c.content, after)
 			require.NoFileExists(t, file+".bak")
 		})
@@ -258,8 +249,7 @@ func TestViewChangedFile(t *testing.T) {
 	if failed := v.edit(t, "save"); !strings.Contains(failed, "no longer what the page shows") { // unless the page has seen it before
 		require.Contains(t, failed, "the file has changed since it was opened")
 	}
-	after, err := os.ReadFile(name)
-	require.NoError(t, err)
+	after := must(os.ReadFile(name))(t)
 	require.Equal(t, other, after)
 	require.NoFileExists(t, name+".2.bak", "nothing was saved")
 	mine, err := os.ReadFile(name + ".bak")
@@ -270,11 +260,9 @@ func TestViewChangedFile(t *testing.T) {
 	require.Contains(t, fetch(t, v.url+"info"), "1 of your 1 edits")
 	v.version = 3
 	require.Empty(t, v.edit(t, "save"))
-	after, err = os.ReadFile(name)
-	require.NoError(t, err)
+	after = must(os.ReadFile(name))(t)
 	require.Equal(t, framed(wire(27, 2, 4, "hp", 2, 7, 4, "gold", 2, 5)), after)
-	backup, err := os.ReadFile(name + ".2.bak")
-	require.NoError(t, err)
+	backup := must(os.ReadFile(name + ".2.bak"))(t)
 	require.Equal(t, other, backup)
 	require.Empty(t, v.end(t))
 }
@@ -286,10 +274,9 @@ func TestMemoryView(t *testing.T) {
 	b := compressed(t, elements)
 	require.NoError(t, os.WriteFile(name, b, 0o600))
 	c, peak := measured(t, "view", "-no-open", "-q", name)
-	out, err := c.StderrPipe()
-	require.NoError(t, err)
+	out := must(c.StderrPipe())(t)
 	require.NoError(t, c.Start())
-	_, err = io.ReadFull(out, make([]byte, 1)) // the address: the file was read
+	_, err := io.ReadFull(out, make([]byte, 1)) // the address: the file was read
 	require.NoError(t, err)
 	require.NoError(t, c.Process.Signal(os.Interrupt))
 	require.NoError(t, c.Wait())

@@ -40,8 +40,7 @@ func openPTY(t *testing.T) (user, terminal *os.File) {
 // typed, and there is no temporary file.
 func TestPrompt(t *testing.T) {
 	folder := t.TempDir()
-	sealed, err := filepath.Abs(testdata("containers", "godot4.6/save_encrypted_pass_hunter2"))
-	require.NoError(t, err)
+	sealed := must(filepath.Abs(testdata("containers", "godot4.6/save_encrypted_pass_hunter2")))(t)
 	for name, c := range map[string]struct {
 		typed  string
 		status int
@@ -63,33 +62,28 @@ func TestPrompt(t *testing.T) {
 			var shown bytes.Buffer
 			part := make([]byte, 100)
 			for !strings.Contains(shown.String(), "hunter2: ") {
-				n, err := user.Read(part)
-				require.NoError(t, err)
+				n := must(user.Read(part))(t)
 				shown.Write(part[:n])
 			}
-			_, err := user.WriteString(c.typed)
-			require.NoError(t, err)
+			must(user.WriteString(c.typed))(t)
 			_ = command.Wait()
 			require.Equal(t, c.status, command.ProcessState.ExitCode())
 			if c.says != "" {
 				for !strings.Contains(shown.String(), c.says) {
-					n, err := user.Read(part)
-					require.NoError(t, err)
+					n := must(user.Read(part))(t)
 					shown.Write(part[:n])
 				}
 			}
 			require.NotContains(t, shown.String(), "hunter3")
 			stty := exec.CommandContext(t.Context(), "stty", "-a")
 			stty.Stdin = terminal
-			modes, err := stty.Output()
-			require.NoError(t, err)
+			modes := must(stty.Output())(t)
 			require.Contains(t, string(modes), " echo ")
 			require.Contains(t, string(modes), " icanon ")
-			_, err = os.Stat(out)
+			_, err := os.Stat(out)
 			require.Equal(t, c.status == statusGood, err == nil)
 			_ = os.Remove(out)
-			entries, err := os.ReadDir(folder)
-			require.NoError(t, err)
+			entries := must(os.ReadDir(folder))(t)
 			require.Empty(t, entries)
 		})
 	}
@@ -101,19 +95,16 @@ func TestProgress(t *testing.T) {
 	var out bytes.Buffer
 	s := shell.NewStdio(nil, &out, terminal)
 	r := s.ProgressOf(1 << 30)(endless(1 << 30))
-	_, err := io.CopyN(io.Discard, r, 1<<20)
-	require.NoError(t, err)
-	_, err = s.Out.WriteString("a hit\n")
+	must(io.CopyN(io.Discard, r, 1<<20))(t)
+	_, err := s.Out.WriteString("a hit\n")
 	require.NoError(t, err)
 	require.Empty(t, out.String())
-	_, err = io.CopyN(io.Discard, r, 1)
-	require.NoError(t, err)
+	must(io.CopyN(io.Discard, r, 1))(t)
 	require.Equal(t, "a hit\n", out.String())
 	s.Logf("the end")
 	var shown bytes.Buffer
 	for part := make([]byte, 100); !strings.Contains(shown.String(), "the end"); {
-		n, err := user.Read(part)
-		require.NoError(t, err)
+		n := must(user.Read(part))(t)
 		shown.Write(part[:n])
 	}
 	for _, unit := range []string{"GB/s", "TB/s", "PB/s"} {

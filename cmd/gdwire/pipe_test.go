@@ -37,9 +37,8 @@ func eachWrapped(t *testing.T, key *fileaccess.Key, f func(name string, content 
 				f(name, content)
 				for _, info := range infos {
 					var w bytes.Buffer
-					c, err := fileaccess.NewWriter(&w, info, key)
-					require.NoError(t, err)
-					_, err = c.Write(content)
+					c := must(fileaccess.NewWriter(&w, info, key))(t)
+					_, err := c.Write(content)
 					require.NoError(t, err)
 					require.NoError(t, c.Close())
 					f(name+open.ContainerText(&info), w.Bytes())

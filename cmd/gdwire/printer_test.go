@@ -39,9 +39,8 @@ func TestCommandLive(t *testing.T) {
 			line := make([]byte, 200)
 			large := wire(34, 1, "x\x00", make([]byte, 40_000)) // bytes follow its value
 			for _, packet := range [][]byte{wire(2, 5), large, wire(2, 5)} {
-				_, err := feed.Write(framed(packet))
-				require.NoError(t, err)
-				_, err = shown.Read(line)
+				must(feed.Write(framed(packet)))(t)
+				_, err := shown.Read(line)
 				require.NoError(t, err)
 			}
 			feed.Close()
@@ -53,8 +52,7 @@ func TestCommandLive(t *testing.T) {
 
 // TestCommandVerdicts: all printers agree on the valid packets, and show a line for each.
 func TestCommandVerdicts(t *testing.T) {
-	suitePackets, err := suite.Packets()
-	require.NoError(t, err)
+	suitePackets := must(suite.Packets())(t)
 	for _, folder := range []string{"godot3.2.3", "godot4.3", "godot4.7-dev"} {
 		var packets [][]byte
 		for _, p := range suitePackets {

@@ -46,8 +46,7 @@ func TestProxyChanges(t *testing.T) {
 			}
 			require.Contains(t, r.err, `#1: -> -set "damage = 100": $.damage is of type String and not int; such packets are forwarded without it`)
 			require.Contains(t, r.err, "1 packets were changed by -set, and 2 dropped by -drop-if")
-			recorded, err := os.ReadFile(prefix + "-1-client.bin")
-			require.NoError(t, err)
+			recorded := must(os.ReadFile(prefix + "-1-client.bin"))(t)
 			require.Equal(t, sent, recorded)
 			index, err := os.ReadFile(prefix + ".index.jsonl")
 			require.NoError(t, err)
@@ -59,8 +58,7 @@ func TestProxyChanges(t *testing.T) {
 // With -skip, a type byte is shown before the value, and kept before one that is changed. A second value is kept after it.
 func TestProxySkip(t *testing.T) {
 	typed := func(value []byte) []byte { return append([]byte{7}, value...) }
-	compressed, err := fileaccess.Compress(nil, attack, fileaccess.Zstd)
-	require.NoError(t, err)
+	compressed := must(fileaccess.Compress(nil, attack, fileaccess.Zstd))(t)
 	sent := [][]byte{typed(attack), typed(stay), {7}, typed(compressed), typed(append(bytes.Clone(attack), stay...))}
 	for name, frame := range map[string]func(...[]byte) []byte{"u32": framed, "u32be": framedBig} {
 		for _, flags := range [][]string{nil, {"-frame", name, "-format", "godot4"}} {
@@ -83,15 +81,14 @@ func TestProxySkip(t *testing.T) {
 	p = startProxy(t, udpServer(t, func(packet []byte, reply func([]byte)) { reply(packet) }))
 	conn := p.dialUDP(t)
 	for range 3 {
-		_, err = conn.Write(typed(stay))
-		require.NoError(t, err)
+		must(conn.Write(typed(stay)))(t)
 	}
 	for !strings.Contains(p.line(t), "begin at byte 1: -skip 1 shows them") {
 	}
 	interrupt(t)
 	p.wait(t)
 	p = startProxy(t, udpServer(t, func(packet []byte, reply func([]byte)) { reply(packet) }), "-skip", "1", "-json", "-n", "2")
-	_, err = p.dialUDP(t).Write(typed(stay))
+	_, err := p.dialUDP(t).Write(typed(stay))
 	require.NoError(t, err)
 	require.Contains(t, p.wait(t).out, `"direction":"<-","size":29,"skipped":"07","value":["s:stay","i:7"]}`)
 }
@@ -129,8 +126,7 @@ func TestProxyChangesCompressed(t *testing.T) {
 	for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
 		t.Run(mode.String(), func(t *testing.T) {
 			compressed := func(value []byte) []byte {
-				packet, err := fileaccess.Compress(nil, value, mode)
-				require.NoError(t, err)
+				packet := must(fileaccess.Compress(nil, value, mode))(t)
 				return packet
 			}
 			var got []byte
@@ -155,12 +151,10 @@ func TestProxyChangesUDP(t *testing.T) {
 	p := startProxy(t, udpServer(t, func(packet []byte, reply func([]byte)) { reply(packet) }), changes...)
 	conn := p.dialUDP(t)
 	for _, packet := range [][]byte{chat, attack} {
-		_, err := conn.Write(packet)
-		require.NoError(t, err)
+		must(conn.Write(packet))(t)
 	}
 	buf := make([]byte, 100)
-	n, err := conn.Read(buf)
-	require.NoError(t, err)
+	n := must(conn.Read(buf))(t)
 	require.Equal(t, changed, buf[:n])
 	interrupt(t)
 	require.Contains(t, p.wait(t).err, "1 packets were changed by -set, and 1 dropped by -drop-if")

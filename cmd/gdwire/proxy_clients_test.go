@@ -132,10 +132,9 @@ func TestProxyWaywardClients(t *testing.T) {
 			})
 		}
 		host, _, _ := strings.Cut(strings.TrimPrefix(page, "http://"), "/")
-		half, err := net.Dial("tcp", host)
-		require.NoError(t, err)
+		half := must(net.Dial("tcp", host))(t)
 		defer half.Close()
-		_, err = io.WriteString(half, "GET /") // and no more
+		_, err := io.WriteString(half, "GET /") // and no more
 		require.NoError(t, err)
 		all := make([]*wayward, clients)
 		var running sync.WaitGroup
@@ -172,8 +171,7 @@ func TestProxyRemovesPage(t *testing.T) {
 	for range 20 {
 		p := startProxy(t, serve(t, echo), "-view", "-n", "1")
 		require.Contains(t, p.line(t), "the page is open in the browser")
-		_, err := p.dial(t).Write(framed(wire(2, 5)))
-		require.NoError(t, err)
+		must(p.dial(t).Write(framed(wire(2, 5))))(t)
 		require.Zero(t, p.wait(t).status)
 		left, err := os.ReadDir(files)
 		require.NoError(t, err)

@@ -102,8 +102,7 @@ func TestProxyDrop(t *testing.T) {
 func TestProxyCut(t *testing.T) {
 	p := startProxy(t, serve(t, echo), "-cut", "50ms", "-delay", "1h")
 	conn := p.dial(t)
-	_, err := conn.Write(framed(wire(2, 5)))
-	require.NoError(t, err)
+	must(conn.Write(framed(wire(2, 5))))(t)
 	got, _ := io.ReadAll(conn)
 	require.Empty(t, got)
 	r := p.end(t, 1)
@@ -114,8 +113,7 @@ func TestProxyCut(t *testing.T) {
 
 // udpServer answers datagrams, and returns its address.
 func udpServer(t *testing.T, answer func(packet []byte, reply func([]byte))) string {
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
+	conn := must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { conn.Close() })
 	go func() {
 		buf := make([]byte, 64<<10)
@@ -134,8 +132,7 @@ func udpServer(t *testing.T, answer func(packet []byte, reply func([]byte))) str
 func (p *proxying) dialUDP(t *testing.T) net.Conn {
 	addr, ok := strings.CutPrefix(p.addr, "udp:")
 	require.True(t, ok)
-	conn, err := net.Dial("udp", addr)
-	require.NoError(t, err)
+	conn := must(net.Dial("udp", addr))(t)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
@@ -155,8 +152,7 @@ func TestProxyUDP(t *testing.T) {
 		{first, wire(2, 5)}, {second, wire(4, "two")}, {first, wire(28, 1, 99)},
 		{first, wire(28, 2, 4, "move", 5, float32(1), float32(2.5))},
 	} {
-		_, err := c.conn.Write(c.sent)
-		require.NoError(t, err)
+		must(c.conn.Write(c.sent))(t)
 		if c.conn == first && len(c.sent) > 20 {
 			break // its answer ends the proxy
 		}
@@ -179,15 +175,13 @@ func TestProxyUDP(t *testing.T) {
 
 // After -cut, a client of UDP goes on from another port, as behind a router that forgot it.
 func TestProxyUDPCut(t *testing.T) {
-	server, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
+	server := must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	defer server.Close()
 	p := startProxy(t, "udp:"+server.LocalAddr().String(), "-cut", "20ms")
 	conn := p.dialUDP(t)
 	ports, buf := map[string]bool{}, make([]byte, 100)
 	for len(ports) < 3 {
-		_, err := conn.Write(wire(2, 5))
-		require.NoError(t, err)
+		must(conn.Write(wire(2, 5)))(t)
 		require.NoError(t, server.SetReadDeadline(time.Now().Add(10*time.Millisecond)))
 		if _, from, err := server.ReadFrom(buf); err == nil {
 			ports[from.String()] = true
@@ -208,8 +202,7 @@ func TestProxyUDPEngine(t *testing.T) {
 	}
 	server := udpServer(t, func(packet []byte, reply func([]byte)) { reply(packet) })
 	p := startProxy(t, server, "-delay", "20ms")
-	_, port, err := net.SplitHostPort(strings.TrimPrefix(p.addr, "udp:"))
-	require.NoError(t, err)
+	_, port := must2(net.SplitHostPort(strings.TrimPrefix(p.addr, "udp:")))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, engine, "testdata/udp/main4.gd", port).CombinedOutput()
@@ -238,12 +231,10 @@ func TestProxyUDPNetwork(t *testing.T) {
 		p := startProxy(t, server, append(args, "-seed", seed)...)
 		conn := p.dialUDP(t)
 		for _, packet := range numberedPackets(count) {
-			_, err := conn.Write(packet)
-			require.NoError(t, err)
+			must(conn.Write(packet))(t)
 		}
 		for len(ended) == 0 { // it can be dropped, too
-			_, err := conn.Write(wire(1, 1))
-			require.NoError(t, err)
+			must(conn.Write(wire(1, 1)))(t)
 			runtime.Gosched()
 		}
 		interrupt(t)
@@ -278,8 +269,7 @@ func throughTLS(t *testing.T, env, target string, sent []byte) (got []byte, told
 	p := startCommand(t, command)
 	got = p.exchange(t, sent)
 	for !strings.Contains(told, "closed\n") && !strings.Contains(told, "certificate") {
-		line, err := p.errs.ReadString('\n')
-		require.NoError(t, err)
+		line := must(p.errs.ReadString('\n'))(t)
 		told += line
 	}
 	go io.Copy(io.Discard, p.errs)
@@ -293,8 +283,7 @@ func TestProxyTLS(t *testing.T) {
 	s := httptest.NewTLSServer(nil) // of which the certificate is used
 	defer s.Close()
 	env := certificateOf(t, s)
-	ln, err := tls.Listen("tcp", "127.0.0.1:0", s.TLS.Clone())
-	require.NoError(t, err)
+	ln := must(tls.Listen("tcp", "127.0.0.1:0", s.TLS.Clone()))(t)
 	defer ln.Close()
 	go func() {
 		for {

@@ -72,8 +72,7 @@ func TestProxyUnknown(t *testing.T) {
 func TestProxyJSON(t *testing.T) {
 	p := startProxy(t, serve(t, echo), "-json", "-n", "2", "-format", "godot4", "-frame", "u32")
 	conn := p.dial(t)
-	_, err := conn.Write(framed(wire(2, 5, 4, "two")))
-	require.NoError(t, err)
+	must(conn.Write(framed(wire(2, 5, 4, "two"))))(t)
 	r := p.wait(t)
 	require.Zero(t, r.status)
 	lines := strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
@@ -105,8 +104,7 @@ func TestProxyDropsInvalid(t *testing.T) {
 	r := p.end(t, 1)
 	require.Contains(t, r.err, "from clients 5 packets, 60 bytes; from the server 2 packets, 28 bytes; 3 invalid")
 	for name, want := range map[string][]byte{"client": sent, "server": framed(wire(2, 5), wire(4, "two"))} {
-		b, err := os.ReadFile(prefix + "-1-" + name + ".bin")
-		require.NoError(t, err)
+		b := must(os.ReadFile(prefix + "-1-" + name + ".bin"))(t)
 		require.Equal(t, want, b)
 	}
 	shown := runWith(nil, "json", "-frame", "u32", prefix+"-1-server.bin")
@@ -114,12 +112,11 @@ func TestProxyDropsInvalid(t *testing.T) {
 }
 
 func TestProxyNoServer(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ln.Close()
 	p := startProxy(t, ln.Addr().String())
 	conn := p.dial(t)
-	_, err = conn.Read(make([]byte, 1))
+	_, err := conn.Read(make([]byte, 1))
 	require.Error(t, err)
 	require.Contains(t, p.line(t), "refused")
 	interrupt(t)
@@ -136,8 +133,7 @@ func TestProxyEngine(t *testing.T) {
 	for _, args := range [][]string{nil, {"-drop-invalid", "-objects"}} {
 		prefix := filepath.Join(t.TempDir(), "game")
 		p := startProxy(t, serve(t, echo), append(args, "-record", prefix, "-max-packet", "none")...)
-		_, port, err := net.SplitHostPort(p.addr)
-		require.NoError(t, err)
+		_, port := must2(net.SplitHostPort(p.addr))(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		home := t.TempDir()
@@ -176,8 +172,7 @@ func TestProxyReset(t *testing.T) {
 		got <- err
 	}))
 	conn := p.dial(t)
-	_, err := conn.Read(make([]byte, 1))
-	require.NoError(t, err)
+	must(conn.Read(make([]byte, 1)))(t)
 	require.NoError(t, conn.(*net.TCPConn).SetLinger(0))
 	require.NoError(t, conn.Close())
 	require.ErrorIs(t, <-got, syscall.ECONNRESET)
@@ -246,8 +241,7 @@ func TestProxyDescriptors(t *testing.T) {
 	p := startProcess(t, serve(t, echo), "sh", "-c", `ulimit -n 20; exec gdwire "$@"`, "sh")
 	var open []net.Conn
 	for waiting := false; !waiting; {
-		conn, err := net.Dial("tcp", p.addr)
-		require.NoError(t, err)
+		conn := must(net.Dial("tcp", p.addr))(t)
 		open = append(open, conn)
 		require.Less(t, len(open), 20)
 		line, err := p.errs.ReadString('\n')
@@ -280,15 +274,13 @@ func startProcess(t *testing.T, target string, command ...string) *proxyProcess 
 // startCommand starts a command that listens.
 func startCommand(t *testing.T, command *exec.Cmd) *proxyProcess {
 	p := &proxyProcess{command: command}
-	out, err := p.command.StdoutPipe()
-	require.NoError(t, err)
+	out := must(p.command.StdoutPipe())(t)
 	errs, err := p.command.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, p.command.Start())
 	t.Cleanup(func() { _ = p.command.Process.Kill() })
 	p.out, p.errs = out, bufio.NewReader(errs)
-	line, err := p.errs.ReadString('\n')
-	require.NoError(t, err)
+	line := must(p.errs.ReadString('\n'))(t)
 	_, rest, ok := strings.Cut(line, "listening on ")
 	require.True(t, ok, line)
 	p.addr = strings.Fields(rest)[0]
@@ -315,8 +307,7 @@ func TestRecordTwice(t *testing.T) {
 		require.Equal(t, statusBad, r.status)
 		require.Contains(t, r.err, "traffic-1-client.bin is an earlier recording: choose another PREFIX for -record")
 	}
-	b, err := os.ReadFile(file)
-	require.NoError(t, err)
+	b := must(os.ReadFile(file))(t)
 	require.Equal(t, "first", string(b))
 }
 
@@ -327,13 +318,11 @@ func TestProxyCompressed(t *testing.T) {
 	packets := [][]byte{wire(2, 5)}
 	for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
 		for _, content := range [][]byte{value, wire(2, 7)} { // FastLZ fills the second one up
-			packet, err := fileaccess.Compress(nil, content, mode)
-			require.NoError(t, err)
+			packet := must(fileaccess.Compress(nil, content, mode))(t)
 			packets = append(packets, packet)
 		}
 	}
-	bomb, err := fileaccess.Compress(nil, make([]byte, 16<<20), fileaccess.Zstd)
-	require.NoError(t, err)
+	bomb := must(fileaccess.Compress(nil, make([]byte, 16<<20), fileaccess.Zstd))(t)
 	packets = append(packets, bomb)
 	prefix := filepath.Join(t.TempDir(), "traffic")
 	p := startProxy(t, serve(t, echo), "-json", "-drop-invalid", "-record", prefix, "-format", "godot4", "-frame", "u32")

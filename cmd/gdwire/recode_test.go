@@ -88,8 +88,7 @@ func TestRecodeFiles(t *testing.T) {
 		{"godot4.7-dev", "save_game_large.bin", ""},
 	} {
 		file := testdata(c.folder, c.file)
-		b, err := os.ReadFile(file)
-		require.NoError(t, err)
+		b := must(os.ReadFile(file))(t)
 		r := runWith(nil, strings.Fields("recode -strict "+c.flags+" "+file)...)
 		require.Zero(t, r.status, r.err)
 		require.True(t, bytes.Equal(b, []byte(r.out)), file)

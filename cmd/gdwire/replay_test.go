@@ -39,8 +39,7 @@ func recorded(t *testing.T, args ...string) (prefix string, sent []byte) {
 
 func TestReplay(t *testing.T) {
 	prefix, sent := recorded(t)
-	all, timed, err := record.Connections(prefix)
-	require.NoError(t, err)
+	all, timed := must2(record.Connections(prefix))(t)
 	require.True(t, timed)
 	for _, packets := range all[0].Packets {
 		require.Len(t, packets, 3)
@@ -125,14 +124,12 @@ func TestListenRecord(t *testing.T) {
 	l := startListening(t, "-record", prefix, "-n", "2")
 	sent := framed(wire(2, 5), wire(4, "two"))
 	conn := l.dial(t)
-	_, err := conn.Write(sent)
-	require.NoError(t, err)
+	must(conn.Write(sent))(t)
 	l.wait(t)
 	b, err := os.ReadFile(record.FileName(prefix, 1, record.FromClient))
 	require.NoError(t, err)
 	require.Equal(t, sent, b)
-	all, _, err := record.Connections(prefix)
-	require.NoError(t, err)
+	all, _ := must2(record.Connections(prefix))(t)
 	require.Len(t, all[0].Packets[0], 2)
 	require.Equal(t, []int64{12, 16}, []int64{all[0].Packets[0][1].Offset, all[0].Packets[0][1].Length})
 	r := runWith(nil, "replay", prefix, serve(t, echo))
@@ -149,8 +146,7 @@ func TestReplayTaken(t *testing.T) {
 	for i := range packets {
 		sent = append(sent, framed(wire(28, 2, 2, i, 4, strings.Repeat("x", 100)))...)
 	}
-	_, err := l.dial(t).Write(sent)
-	require.NoError(t, err)
+	must(l.dial(t).Write(sent))(t)
 	l.wait(t)
 
 	took := make(chan int, 1)
@@ -191,8 +187,7 @@ func TestReplayTaken(t *testing.T) {
 // A recording opens in the list of packets, in the order of its index.
 func TestOpenRecording(t *testing.T) {
 	prefix, _ := recorded(t)
-	live, err := traffic.OpenRecording(record.IndexName(prefix), &open.Flags{})
-	require.NoError(t, err)
+	live := must(traffic.OpenRecording(record.IndexName(prefix), &open.Flags{}))(t)
 	get := servePage(t, &view.Server{Live: live, Recording: "game.index.jsonl"})
 	require.JSONEq(t, `{"live":true,"recording":"game.index.jsonl"}`, string(get("info")))
 	var list struct {
@@ -217,7 +212,7 @@ func TestOpenRecording(t *testing.T) {
 	require.Equal(t, map[bool][]string{true: want, false: want}, texts)
 
 	require.NoError(t, os.Truncate(record.FileName(prefix, 1, record.FromServer), 5))
-	_, err = traffic.OpenRecording(record.IndexName(prefix), &open.Flags{})
+	_, err := traffic.OpenRecording(record.IndexName(prefix), &open.Flags{})
 	require.ErrorContains(t, err, "game-1-server.bin")
 	require.Contains(t, runWith(nil, "view", "-no-open", record.IndexName(prefix)).err, "game-1-server.bin")
 }
@@ -228,8 +223,7 @@ func TestRecordingCompressed(t *testing.T) {
 	value := wire(27, 1, 4, "hp", 2, 10)
 	var packets [][]byte
 	for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
-		packet, err := fileaccess.Compress(nil, value, mode)
-		require.NoError(t, err)
+		packet := must(fileaccess.Compress(nil, value, mode))(t)
 		packets = append(packets, packet)
 	}
 	prefix := filepath.Join(t.TempDir(), "game")
@@ -269,8 +263,7 @@ func TestRecordingCompressed(t *testing.T) {
 	require.Zero(t, run([]string{"get", "$1.hp", again}, nil, &out, io.Discard))
 	require.Equal(t, "11\n", out.String())
 
-	live, err := traffic.OpenRecording(record.IndexName(prefix), &open.Flags{})
-	require.NoError(t, err)
+	live := must(traffic.OpenRecording(record.IndexName(prefix), &open.Flags{}))(t)
 	get := servePage(t, &view.Server{Live: live})
 	var list struct {
 		Packets []struct {
@@ -287,8 +280,7 @@ func TestRecordingCompressed(t *testing.T) {
 	require.Equal(t, map[string]int{"fastlz": 2, "deflate": 2, "zstd": 2, "gzip": 2}, shown)
 
 	page := viewOf(t, client)
-	answer, err := http.Get(page.url + "children?at=-1")
-	require.NoError(t, err)
+	answer := must(http.Get(page.url + "children?at=-1"))(t)
 	b, err = io.ReadAll(answer.Body)
 	require.NoError(t, errors.Join(err, answer.Body.Close()))
 	require.Equal(t, 4, strings.Count(string(b), `"text":"{hp: 10}"`), "%s", b)
@@ -308,12 +300,10 @@ func TestRecordingCompressed(t *testing.T) {
 
 // servePage serves a page and returns a function that asks it.
 func servePage(t *testing.T, page *view.Server) (get func(what string) []byte) {
-	ln, err := page.Listen()
-	require.NoError(t, err)
+	ln := must(page.Listen())(t)
 	go func() { _ = page.Serve(t.Context(), ln) }()
 	return func(what string) []byte {
-		answer, err := http.Get(page.URL() + what)
-		require.NoError(t, err)
+		answer := must(http.Get(page.URL() + what))(t)
 		defer answer.Body.Close()
 		b, err := io.ReadAll(answer.Body)
 		require.NoError(t, err)
@@ -336,8 +326,7 @@ func TestReplayMistakes(t *testing.T) {
 		require.NotZero(t, r.status)
 		require.Contains(t, r.err, c.err)
 	}
-	index, err := os.ReadFile(record.IndexName(prefix))
-	require.NoError(t, err)
+	index := must(os.ReadFile(record.IndexName(prefix)))(t)
 	require.NoError(t, os.WriteFile(record.IndexName(prefix), bytes.Replace(index, []byte(`"length":12`), []byte(`"length":12345`), 1), 0o600))
 	r := runWith(nil, "replay", prefix, "1")
 	require.Equal(t, statusBad, r.status)

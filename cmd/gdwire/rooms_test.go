@@ -25,18 +25,15 @@ var rooms = map[string]string{
 // TestRooms: the command and package savefile open, recognize and write containers by one package, save; two packages
 // of the command know how values are edited, one how files are replaced, and shell knows no values.
 func TestRooms(t *testing.T) {
-	folders, err := filepath.Glob("internal/*")
-	require.NoError(t, err)
+	folders := must(filepath.Glob("internal/*"))(t)
 	used := map[string]bool{}
 	for _, folder := range append(folders, ".", "../../savefile") {
-		names, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		require.NoError(t, err)
+		names := must(filepath.Glob(filepath.Join(folder, "*.go")))(t)
 		for _, name := range names {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-			require.NoError(t, err)
+			f := must(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 			for _, i := range f.Imports {
 				path := strings.TrimPrefix(strings.Trim(i.Path.Value, `"`), "github.com/gdwire/gdwire/")
 				if room, ok := rooms[path]; ok && folder != "../../savefile" {

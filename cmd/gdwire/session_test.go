@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/stretchr/testify/require"
 )
 
 func TestMain(m *testing.M) {
@@ -29,8 +28,7 @@ func TestMain(m *testing.M) {
 // TestSessions runs whole sessions as a user would, with the files of engines in
 // $SAVES.
 func TestSessions(t *testing.T) {
-	saves, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
-	require.NoError(t, err)
+	saves := must(filepath.Abs(filepath.Join("..", "..", "testdata")))(t)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "sessions"),
 		Setup: func(env *testscript.Env) error {

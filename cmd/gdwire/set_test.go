@@ -96,9 +96,8 @@ func TestSkipHeader(t *testing.T) {
 	zstd := fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}
 	pack := func(info fileaccess.Info, b []byte) []byte {
 		var out bytes.Buffer
-		w, err := fileaccess.NewWriter(&out, info, nil)
-		require.NoError(t, err)
-		_, err = w.Write(b)
+		w := must(fileaccess.NewWriter(&out, info, nil))(t)
+		_, err := w.Write(b)
 		require.NoError(t, err)
 		require.NoError(t, w.Close())
 		return out.Bytes()
@@ -194,8 +193,7 @@ func TestEditVectors(t *testing.T) {
 			lines := strings.SplitAfter(flat.out, "\n")
 			for i, line := range lines[:len(lines)-1] {
 				path, value := open.SplitLine(strings.TrimSuffix(line, "\n"))
-				parsed, v, err := text.ParseLine(strings.TrimSuffix(line, "\n"))
-				require.NoError(t, err)
+				parsed, v := must2(text.ParseLine(strings.TrimSuffix(line, "\n")))(t)
 				if n := len(parsed.Steps); n == 0 || parsed.Steps[n-1].Op != text.Child || v.Form == text.Declared || i%7 > 1 || strings.Contains(flat.out, "\n"+line+line) {
 					continue
 				}
@@ -247,8 +245,7 @@ func TestSetWhatGetPrints(t *testing.T) {
 			b := framed([]byte(v.Hex))
 			requireSetKeeps(t, b, "$", flags...)
 			lines := strings.Split(strings.TrimSuffix(runWith(b, append([]string{"flat"}, flags...)...).out, "\n"), "\n")
-			p, _, err := text.ParseLine(lines[random.IntN(len(lines))])
-			require.NoError(t, err)
+			p, _ := must2(text.ParseLine(lines[random.IntN(len(lines))]))(t)
 			p.Steps = p.Steps[:random.IntN(len(p.Steps)+1)]
 			if v.Name != "dict_equal_keys" {
 				requireSetKeeps(t, b, p.String(), flags...)

@@ -133,8 +133,7 @@ func writeReleases(t *testing.T) (folders []string) {
 		folders = append(folders, folder)
 		require.NoError(t, os.Mkdir(filepath.Join(folder, "old"), 0o700))
 		for n := range 12 {
-			f, err := savefile.New(kinds[n%len(kinds)], releaseOf(release, n, random)...)
-			require.NoError(t, err)
+			f := must(savefile.New(kinds[n%len(kinds)], releaseOf(release, n, random)...))(t)
 			require.NoError(t, f.Save(filepath.Join(folder, []string{"", "old"}[n%2], fmt.Sprint(n, ".save"))))
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "screenshot.png"), []byte("\x89PNG\r\n\x1a\n"), 0o600))
@@ -187,8 +186,7 @@ func TestShapeOrder(t *testing.T) {
 	folder := t.TempDir()
 	var names []string
 	for i := range 8 {
-		f, err := savefile.New(savefile.Info{Lengths: savefile.LittleEndian}, randomSave(random, 3))
-		require.NoError(t, err)
+		f := must(savefile.New(savefile.Info{Lengths: savefile.LittleEndian}, randomSave(random, 3)))(t)
 		names = append(names, filepath.Join(folder, fmt.Sprint(i)))
 		require.NoError(t, f.Save(names[i]))
 	}
@@ -198,8 +196,7 @@ func TestShapeOrder(t *testing.T) {
 		random.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		r := runWith(nil, append([]string{"shape", "-q", "-write", kept, names[0]}, names...)...) // the new ones are all
 		require.LessOrEqual(t, r.status, statusBad, r.err)
-		b, err := os.ReadFile(kept)
-		require.NoError(t, err)
+		b := must(os.ReadFile(kept))(t)
 		if first == nil {
 			first = b
 		}
@@ -233,8 +230,7 @@ func TestShapeHostile(t *testing.T) {
 	require.NoError(t, os.WriteFile(save, all, 0o600))
 	r := runWith(nil, "shape", "-format", "godot4", "-frame", "none", save, "-write", kept)
 	require.Zero(t, r.status, r.err)
-	b, err := os.ReadFile(kept)
-	require.NoError(t, err)
+	b := must(os.ReadFile(kept))(t)
 	require.Less(t, len(b), 4<<10, "%s", b)
 	r = runWith(nil, "shape", "-format", "godot4", "-frame", "none", kept, save)
 	require.Zero(t, r.status, r.out+r.err)

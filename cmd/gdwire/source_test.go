@@ -22,8 +22,7 @@ import (
 // that was recognized.
 func recognized(t *testing.T, name string, pipe bool, key *fileaccess.Key) (*open.Input, error) {
 	var out, errs bytes.Buffer
-	f, err := os.Open(name)
-	require.NoError(t, err)
+	f := must(os.Open(name))(t)
 	defer f.Close()
 	s := shell.NewStdio(struct{ *os.File }{f}, &out, &errs)
 	var o open.Flags
@@ -60,9 +59,8 @@ func TestWrapped(t *testing.T) {
 				want := recognize.Recognize(&recognize.Input{Head: content[:min(len(content), recognize.HeadSize)], Size: int64(len(content)), At: bytes.NewReader(content)})
 				for _, info := range infos {
 					var w bytes.Buffer
-					c, err := fileaccess.NewWriter(&w, info, key)
-					require.NoError(t, err)
-					_, err = c.Write(content)
+					c := must(fileaccess.NewWriter(&w, info, key))(t)
+					_, err := c.Write(content)
 					require.NoError(t, err)
 					require.NoError(t, c.Close())
 					require.NoError(t, os.WriteFile(file, w.Bytes(), 0o600))
@@ -94,8 +92,7 @@ func TestWrapped(t *testing.T) {
 // TestSaveFiles recognizes the files that engines wrote by FileAccess.
 func TestSaveFiles(t *testing.T) {
 	for folder, format := range map[string]gdwire.Format{"godot3.2.3": gdwire.Godot3, "godot4.6": gdwire.Godot4} {
-		names, err := filepath.Glob(testdata("containers", folder) + "/save_*")
-		require.NoError(t, err)
+		names := must(filepath.Glob(testdata("containers", folder) + "/save_*"))(t)
 		require.Len(t, names, 7)
 		for _, name := range names {
 			key := fileaccess.PasswordKey("hunter2")
@@ -105,8 +102,7 @@ func TestSaveFiles(t *testing.T) {
 				}
 			}
 			for _, pipe := range []bool{false, true} {
-				o, err := recognized(t, name, pipe, key)
-				require.NoError(t, err)
+				o := must(recognized(t, name, pipe, key))(t)
 				require.True(t, format == o.Decoder.Format, name)
 				require.Equal(t, save.U32, o.Frame)
 			}
@@ -206,8 +202,7 @@ func TestUndecidedFloats(t *testing.T) {
 
 // A file of FastLZ is recognized by its values also if flags tell how these are read. A pipe with such flags is not waited for.
 func TestFastLZWithFlags(t *testing.T) {
-	packed, err := fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 10), fileaccess.FastLZ)
-	require.NoError(t, err)
+	packed := must(fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 10), fileaccess.FastLZ))(t)
 	name := filepath.Join(t.TempDir(), "state")
 	require.NoError(t, os.WriteFile(name, packed, 0o600))
 	flags := []string{"-format", "godot4", "-frame", "none"}
@@ -217,8 +212,7 @@ func TestFastLZWithFlags(t *testing.T) {
 	require.Zero(t, r.status, r.err)
 	now, err := os.ReadFile(name)
 	require.NoError(t, err)
-	want, err := fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 11), fileaccess.FastLZ)
-	require.NoError(t, err)
+	want := must(fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 11), fileaccess.FastLZ))(t)
 	require.Equal(t, want, now)
 	require.Equal(t, result{statusGood, "10\n", ""}, runWith(packed, append([]string{"get", "hp", "-compressed", "fastlz"}, flags...)...))
 }

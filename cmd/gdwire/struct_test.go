@@ -100,8 +100,7 @@ func TestStruct(t *testing.T) {
 		t.Skip("it runs the go command")
 	}
 	folder := t.TempDir()
-	large, err := os.ReadFile(testdata("godot4.7-dev", "save_game_large.bin"))
-	require.NoError(t, err)
+	large := must(os.ReadFile(testdata("godot4.7-dev", "save_game_large.bin")))(t)
 	random := rand.New(rand.NewPCG(11, 12))
 	var types, calls strings.Builder
 	n, sets := 0, 20
@@ -113,8 +112,7 @@ func TestStruct(t *testing.T) {
 			lengths := savefile.NoLengths + savefile.Lengths(i%2)
 			var names []string
 			for j := range 1 + i%3 {
-				f, err := savefile.New(savefile.Info{Format: format, Lengths: lengths}, severalValues(random, 1+i%4/2*5)...)
-				require.NoError(t, err)
+				f := must(savefile.New(savefile.Info{Format: format, Lengths: lengths}, severalValues(random, 1+i%4/2*5)...))(t)
 				names = append(names, filepath.Join(folder, fmt.Sprint(format, i, "-", j)))
 				require.NoError(t, f.Save(names[j]))
 				if format == gdwire.Godot4 && i == 0 {
@@ -179,8 +177,7 @@ func TestStructErrors(t *testing.T) {
 	folder := t.TempDir()
 	var names []string
 	for i, values := range [][]any{{1, 2}, {1, 2, 3}, make([]any, 17)} {
-		f, err := savefile.New(savefile.Info{}, values...)
-		require.NoError(t, err)
+		f := must(savefile.New(savefile.Info{}, values...))(t)
 		names = append(names, filepath.Join(folder, fmt.Sprint(i)))
 		require.NoError(t, f.Save(names[i]))
 	}

@@ -35,9 +35,8 @@ func TestUnwrap(t *testing.T) {
 			{Container: fileaccess.Raw, Mode: fileaccess.Zstd}: &zstd, {Container: fileaccess.Compressed, Mode: fileaccess.Gzip}: &gcpf,
 			{Container: fileaccess.Raw, Mode: fileaccess.Gzip, Base64: fileaccess.Base64{Text: true, End: " \n"}}: &base64,
 		} {
-			w, err := fileaccess.NewWriter(out, info, nil)
-			require.NoError(t, err)
-			_, err = io.WriteString(w, text)
+			w := must(fileaccess.NewWriter(out, info, nil))(t)
+			_, err := io.WriteString(w, text)
 			require.NoError(t, errors.Join(err, w.Close()))
 		}
 		for name, in := range map[string]*bytes.Buffer{"zstd-compressed text": &zstd, "gzip-compressed text": &gcpf, "base64 of gzip-compressed text": &base64} {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 func TestSplit(t *testing.T) {
@@ -26,8 +28,7 @@ func TestSplit(t *testing.T) {
 
 // folder returns a folder whose path is short enough for sockets.
 func folder(t *testing.T) string {
-	dir, err := os.MkdirTemp("", "s")
-	require.NoError(t, err)
+	dir := testenv.Must(os.MkdirTemp("", "s"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
@@ -44,13 +45,10 @@ func TestListen(t *testing.T) {
 	require.NoError(t, killed.Close())
 	require.FileExists(t, path)
 
-	ln, err := Listen(addr)
-	require.NoError(t, err)
+	ln := testenv.Must(Listen(addr))(t)
 	require.Equal(t, addr, Text(ln.Addr()))
-	client, err := Dial(t.Context(), addr)
-	require.NoError(t, err)
-	accepted, err := ln.Accept()
-	require.NoError(t, err)
+	client := testenv.Must(Dial(t.Context(), addr))(t)
+	accepted := testenv.Must(ln.Accept())(t)
 	require.Equal(t, addr, Text(client.RemoteAddr()))
 	require.Equal(t, "a Unix socket", Text(accepted.RemoteAddr()))
 
@@ -67,8 +65,7 @@ func TestListen(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("mine"), 0o600))
 	_, err = Listen(addr)
 	require.ErrorContains(t, err, "the file is no socket")
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
+	b := testenv.Must(os.ReadFile(path))(t)
 	require.Equal(t, "mine", string(b))
 
 	_, err = Listen(addr + strings.Repeat("x", 200))
@@ -78,8 +75,7 @@ func TestListen(t *testing.T) {
 }
 
 func TestDialTCP(t *testing.T) {
-	ln, err := Listen("127.0.0.1:0")
-	require.NoError(t, err)
+	ln := testenv.Must(Listen("127.0.0.1:0"))(t)
 	client, err := Dial(t.Context(), Text(ln.Addr()))
 	require.NoError(t, err)
 	require.NoError(t, client.Close())

@@ -8,19 +8,15 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/gdwire/gdwire/stream"
 )
 
 // FuzzGame lets a hostile game answer all requests at once. Each of them ends, at the latest when
 // the game does, and each message can be looked at.
 func FuzzGame(f *testing.F) {
-	names, err := filepath.Glob("testdata/*/game.bin")
-	require.NoError(f, err)
+	names := must(filepath.Glob("testdata/*/game.bin"))(f)
 	for _, name := range names {
-		b, err := os.ReadFile(name)
-		require.NoError(f, err)
+		b := must(os.ReadFile(name))(f)
 		for p := Godot3; p <= Godot42; p++ {
 			f.Add(b, uint8(p))
 		}

@@ -45,8 +45,7 @@ func gameCommand(ctx context.Context, t *testing.T, engine, script, addr string)
 		t.Skip("skipped: godot3-server is not installed, so no engine was asked")
 	}
 	home := t.TempDir()
-	text, err := os.ReadFile(script)
-	require.NoError(t, err)
+	text := must(os.ReadFile(script))(t)
 	for name, content := range map[string]string{"main.gd": string(text), "project.godot": project3, "main.tscn": scene3} {
 		require.NoError(t, os.WriteFile(filepath.Join(home, name), []byte(content), 0o600))
 	}
@@ -58,8 +57,7 @@ func gameCommand(ctx context.Context, t *testing.T, engine, script, addr string)
 // playLive starts a script in an engine and returns the session with it. Afterwards it waits for the
 // end of the game.
 func playLive(ctx context.Context, t *testing.T, engine, script string) *Session {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer ln.Close()
 	life, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // t.Context ends before the game
 	t.Cleanup(cancel)
@@ -80,8 +78,7 @@ func playLive(ctx context.Context, t *testing.T, engine, script string) *Session
 
 // lineOf returns the number of the line that contains text.
 func lineOf(t *testing.T, script, text string) int {
-	b, err := os.ReadFile(script)
-	require.NoError(t, err)
+	b := must(os.ReadFile(script))(t)
 	before, _, found := strings.Cut(string(b), text)
 	require.True(t, found)
 	return strings.Count(before, "\n") + 1
@@ -102,22 +99,18 @@ func TestLiveTypes(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			s := playLive(ctx, t, engine, c.script)
-			p, err := s.Protocol(ctx)
-			require.NoError(t, err)
+			p := must(s.Protocol(ctx))(t)
 			require.Equal(t, c.protocol, p)
 			line := lineOf(t, c.script, "# STOP")
 			require.NoError(t, s.Breakpoint(ctx, "res://main.gd", line, true))
 			root, err := s.Scene(ctx)
 			require.NoError(t, err)
 			require.NoError(t, s.SetProperty(ctx, root.Find("Main").ID, "started", true))
-			stop, err := s.WaitStop(ctx)
-			require.NoError(t, err)
+			stop := must(s.WaitStop(ctx))(t)
 			require.Equal(t, "Breakpoint", stop.Reason)
-			stack, err := s.Stack(ctx)
-			require.NoError(t, err)
+			stack := must(s.Stack(ctx))(t)
 			require.Equal(t, Frame{"res://main.gd", "types", line}, stack[0])
-			variables, err := s.Variables(ctx, 0)
-			require.NoError(t, err)
+			variables := must(s.Variables(ctx, 0))(t)
 			got := map[string]variant.Raw{}
 			for _, v := range variables {
 				if v.Scope == Local {
@@ -165,7 +158,6 @@ func typeOf(t *testing.T, r variant.Raw) gdwire.Type {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: r.Format})
 	defer d.Release()
 	d.ResetBytes(r.Data)
-	typ, err := d.PeekType()
-	require.NoError(t, err)
+	typ := must(d.PeekType())(t)
 	return typ
 }

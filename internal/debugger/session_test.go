@@ -23,16 +23,22 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
+// must returns a function that returns v, or ends the test if err is an error.
+func must[V any](v V, err error) func(t testing.TB) V {
+	return func(t testing.TB) V {
+		t.Helper()
+		require.NoError(t, err)
+		return v
+	}
+}
+
 // The package is copied by others, so it imports only what they can import.
 func TestImports(t *testing.T) {
-	names, err := filepath.Glob("*.go")
-	require.NoError(t, err)
+	names := must(filepath.Glob("*.go"))(t)
 	for _, name := range names {
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-		require.NoError(t, err)
+		f := must(parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly))(t)
 		for _, spec := range f.Imports {
-			path, err := strconv.Unquote(spec.Path.Value)
-			require.NoError(t, err)
+			path := must(strconv.Unquote(spec.Path.Value))(t)
 			_, inModule := strings.CutPrefix(path, "github.com/gdwire/gdwire")
 			require.NotContains(t, path, "internal", name)
 			require.True(t, inModule || !strings.Contains(path, ".") || strings.HasSuffix(name, "_test.go"), "%s imports %s", name, path)
@@ -70,8 +76,7 @@ func play(t testing.TB, b []byte) *messageReader {
 }
 
 func recorded(t testing.TB, name string) []byte {
-	b, err := os.ReadFile(filepath.Join("testdata", name))
-	require.NoError(t, err)
+	b := must(os.ReadFile(filepath.Join("testdata", name)))(t)
 	return b
 }
 
@@ -99,8 +104,7 @@ func TestRecordedGodot3(t *testing.T) {
 	require.Equal(t, &Output{Lines: []Line{{Text: "çabeça 260[1.5, 2.5]"}}}, all["output"].Event())
 	require.Equal(t, &Stop{Thread: 1, Reason: "Breakpoint", CanContinue: true}, all["debug_enter"].Event())
 	require.Equal(t, &Continued{Thread: 1}, all["debug_exit"].Event())
-	stack, err := all["stack_dump"].stack()
-	require.NoError(t, err)
+	stack := must(all["stack_dump"].stack())(t)
 	require.Equal(t, []Frame{{"res://main.gd", "tick", 17}, {"res://main.gd", "_process", 11}}, stack)
 	require.Equal(t, &Error{
 		Time: 164*time.Millisecond + time.Second, Function: "draw_viewports", File: "servers/visual/visual_server_viewport.cpp", Line: 294,
@@ -116,8 +120,7 @@ func TestRecordedGodot3(t *testing.T) {
 	require.Equal(t, []string{"local n", "local text", "local arr", "member self", "member items", "member hp"}, names)
 	require.Equal(t, "çabeça 260", text(t, variables[1].Value))
 
-	tree, err := all["message:scene_tree"].tree()
-	require.NoError(t, err)
+	tree := must(all["message:scene_tree"].tree())(t)
 	require.Equal(t, &Node{Name: "root", Class: "Viewport", ID: 1280}, tree)
 	m := all["performance"].Event().(*Monitors)
 	require.Equal(t, "fps", m.Name(0))
@@ -131,8 +134,7 @@ func TestRecordedGodot4(t *testing.T) {
 	all := messages(t, "4.7-dev")
 	require.Equal(t, &Output{Lines: []Line{{Text: "hp 6001"}}}, all["output"].Event())
 	require.Equal(t, &Stop{Thread: 1, Reason: "Breakpoint", CanContinue: true}, all["debug_enter"].Event())
-	stack, err := all["stack_dump"].stack()
-	require.NoError(t, err)
+	stack := must(all["stack_dump"].stack())(t)
 	require.Equal(t, []Frame{{"res://main.gd", "tick", 19}, {"res://main.gd", "_process", 14}}, stack)
 	require.Equal(t, &Error{
 		Time: 319 * time.Millisecond, Function: "push_warning", File: "./core/variant/variant_utility.cpp", Line: 1034,
@@ -143,8 +145,7 @@ func TestRecordedGodot4(t *testing.T) {
 	require.Equal(t, "items", v.Name)
 	require.Equal(t, Member, v.Scope)
 
-	tree, err := all["scene:scene_tree"].tree()
-	require.NoError(t, err)
+	tree := must(all["scene:scene_tree"].tree())(t)
 	main := tree.Find("Main")
 	require.Equal(t, main, tree.Find("/root/Main"))
 	require.Equal(t, tree, main.Find("/root"))
@@ -154,8 +155,7 @@ func TestRecordedGodot4(t *testing.T) {
 		require.Nil(t, tree.Find(missing), missing)
 	}
 	for _, name := range []string{"scene:inspect_object", inspectObjects} {
-		o, err := all[name].object(Godot42)
-		require.NoError(t, err)
+		o := must(all[name].object(Godot42))(t)
 		require.Equal(t, main.ID, o.ID)
 		require.Equal(t, "Node", o.Class)
 		hp := 0
@@ -194,8 +194,7 @@ func TestCommands(t *testing.T) {
 		var got bytes.Buffer
 		w := stream.NewWriter(&got, nil)
 		for _, command := range c.commands {
-			packet, err := c.protocol.encode(command[0].(string), mainThread, command[1:])
-			require.NoError(t, err)
+			packet := must(c.protocol.encode(command[0].(string), mainThread, command[1:]))(t)
 			require.NoError(t, w.WriteRaw(packet))
 		}
 		require.Equal(t, recorded(t, c.version+"/tool.bin"), got.Bytes(), c.version)
@@ -237,8 +236,7 @@ func (g *game) send(name string, data ...any) {
 
 // receive returns the next command and its arguments.
 func (g *game) receive() (command string, args []any) {
-	b, err := g.conn.NextRaw(nil)
-	require.NoError(g.t, err)
+	b := must(g.conn.NextRaw(nil))(g.t)
 	if g.protocol == Godot3 {
 		var v []any
 		require.NoError(g.t, godot3Value(b).Unmarshal(&v))
@@ -272,8 +270,7 @@ func TestRequests(t *testing.T) {
 			<-done
 			require.NoError(t, err)
 			require.Equal(t, &Node{Name: "root", Class: "Window", ID: 1<<64 - 1}, tree)
-			got, err := s.Protocol(t.Context())
-			require.NoError(t, err)
+			got := must(s.Protocol(t.Context()))(t)
 			require.Equal(t, p, got)
 		})
 	}
@@ -285,8 +282,7 @@ func TestStackRequests(t *testing.T) {
 	_, err := s.Stack(t.Context())
 	require.ErrorIs(t, err, ErrRunning)
 	g.send("debug_enter", true, "Breakpoint", true)
-	stop, err := s.WaitStop(t.Context())
-	require.NoError(t, err)
+	stop := must(s.WaitStop(t.Context()))(t)
 	require.Equal(t, "Breakpoint", stop.Reason)
 
 	late, cancel := context.WithCancelCause(t.Context())
@@ -332,8 +328,7 @@ func TestThreads(t *testing.T) {
 	for _, thread := range []int{7, 9} {
 		require.NoError(t, variant.Send(g.conn, []any{"debug_enter", thread, []any{true, "Breakpoint", true, thread}}))
 	}
-	_, err := s.WaitStop(t.Context())
-	require.NoError(t, err)
+	must(s.WaitStop(t.Context()))(t)
 	done := make(chan error)
 	go func() { done <- s.Continue(t.Context()) }()
 	b, err := g.conn.NextRaw(nil)
@@ -410,24 +405,21 @@ func TestUnsupported(t *testing.T) {
 }
 
 func TestAccept(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer ln.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Accept(ctx, ln, nil)
+	_, err := Accept(ctx, ln, nil)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 // A game that ends without reading the latest command resets the connection, which is no error.
 func TestReset(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer ln.Close()
 	conn, err := net.Dial("tcp", ln.Addr().String())
 	require.NoError(t, err)
-	s, err := Accept(t.Context(), ln, nil)
-	require.NoError(t, err)
+	s := must(Accept(t.Context(), ln, nil))(t)
 	require.NoError(t, conn.(*net.TCPConn).SetLinger(0))
 	require.NoError(t, conn.Close())
 	<-s.Done()

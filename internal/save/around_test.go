@@ -12,8 +12,7 @@ import (
 
 // FuzzRival reads plain saves of texts and bytes that hold saves, or NULs. What seems to be around values in them is no envelope.
 func FuzzRival(f *testing.F) {
-	inner, err := variant.Marshal(map[string]any{"name": "Ada", "items": []any{1, "axe"}})
-	require.NoError(f, err)
+	inner := must(variant.Marshal(map[string]any{"name": "Ada", "items": []any{1, "axe"}}))(f)
 	sized := append(binary.LittleEndian.AppendUint32(nil, uint32(len(inner))), inner...)
 	for _, b := range [][]byte{inner, sized, bytes.Repeat([]byte{0}, 100), append([]byte("SAVE"), sized...), bytes.Repeat(sized, 3), []byte("a text")} {
 		for kind := range byte(6) {
@@ -23,8 +22,7 @@ func FuzzRival(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, kind byte) {
 		text := string(bytes.ToValidUTF8(bytes.ReplaceAll(b, []byte{0}, []byte(" ")), nil))
 		v := []any{b, []any{b}, map[string]any{"data": b}, text, []any{text, b}, map[string]any{text: b}}[kind%6]
-		value, err := variant.Marshal(v)
-		require.NoError(t, err)
+		value := must(variant.Marshal(v))(t)
 		for _, content := range [][]byte{value, append(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value...)} {
 			in := At(bytes.NewReader(content), int64(len(content)))
 			s, err := in.Source(&SourceOptions{Whole: true})
@@ -32,8 +30,7 @@ func FuzzRival(f *testing.F) {
 				continue // what is compressed
 			}
 			var o Reading
-			_, err = s.Recognize(&o, Known{})
-			require.NoError(t, err)
+			must(s.Recognize(&o, Known{}))(t)
 			require.Nil(t, s.Envelope, "%T: %v", v, s.Envelope)
 		}
 	})
@@ -41,8 +38,7 @@ func FuzzRival(f *testing.F) {
 
 // TestSkipAdvice: a header that is to be skipped is named only if all that follows is values then.
 func TestSkipAdvice(t *testing.T) {
-	value, err := variant.Marshal(map[string]any{"name": "Ada Lovelace", "city": "London"})
-	require.NoError(t, err)
+	value := must(variant.Marshal(map[string]any{"name": "Ada Lovelace", "city": "London"}))(t)
 	packet := append(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value...)
 	for _, c := range []struct {
 		values []byte
@@ -54,8 +50,7 @@ func TestSkipAdvice(t *testing.T) {
 		{append(bytes.Repeat(value, 2), 1, 2, 3), 0, "contains values that begin at offset 5 (Dictionary, 68 bytes) and are followed by something else"},
 	} {
 		b := append([]byte("SAVE\x07"), c.values...)
-		s, err := At(bytes.NewReader(b), int64(len(b))).Source(&SourceOptions{Whole: true})
-		require.NoError(t, err)
+		s := must(At(bytes.NewReader(b), int64(len(b))).Source(&SourceOptions{Whole: true}))(t)
 		r, err := s.Recognize(&Reading{}, Known{})
 		require.NoError(t, err)
 		if c.want == "" {

@@ -65,8 +65,7 @@ func look(o *Reading, r io.Reader, whole bool) (all []seen) {
 func TestInputPackets(t *testing.T) {
 	five, list := words(2, 5), words(28, 2, 2, 1, 2, 2)
 	packed := func(value []byte, mode fileaccess.Mode) []byte {
-		packet, err := fileaccess.Compress(nil, value, mode)
-		require.NoError(t, err)
+		packet := must(fileaccess.Compress(nil, value, mode))(t)
 		return packet
 	}
 	short, long := packed(list, fileaccess.FastLZ), packed(append(words(29, 1<<20), make([]byte, 1<<20)...), fileaccess.Gzip)
@@ -189,8 +188,7 @@ func TestSizeOfInputEvents(t *testing.T) {
 
 // Commands that edit say which packet is compressed. It is no damage, which they would remove.
 func TestContentPacked(t *testing.T) {
-	packed, err := fileaccess.Compress(nil, words(28, 1, 2, 7), fileaccess.FastLZ)
-	require.NoError(t, err)
+	packed := must(fileaccess.Compress(nil, words(28, 1, 2, 7), fileaccess.FastLZ))(t)
 	b := framed(words(2, 5), packed, words(2, 6))
 	c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: binary.LittleEndian}
 	var read []int64
@@ -198,7 +196,7 @@ func TestContentPacked(t *testing.T) {
 		read = append(read, p.Index)
 		return true, p.Finish(nil)
 	}
-	err = c.Packets(Every, see)
+	err := c.Packets(Every, see)
 	require.EqualError(t, err, "packet 1 is compressed with fastlz as by a script: such packets can be shown and recoded, and not edited")
 	require.False(t, IsDamage(err))
 	require.NoError(t, c.Packets(func(index int64) bool { return index != 1 }, see))

@@ -19,8 +19,7 @@ import (
 
 // recognized returns the Source of an input and its Reading, after Recognize.
 func recognized(t *testing.T, in *Input) (*Source, Reading, *Recognition) {
-	s, err := in.Source(&SourceOptions{})
-	require.NoError(t, err)
+	s := must(in.Source(&SourceOptions{}))(t)
 	var o Reading
 	r, err := s.Recognize(&o, Known{})
 	require.NoError(t, err)
@@ -59,12 +58,10 @@ func TestRecognizeRaw(t *testing.T) {
 				require.NoError(t, err)
 				t.Cleanup(func() { in.Close() })
 			case "pipe":
-				in, err = Open("", strings.NewReader(string(v.Compressed)))
-				require.NoError(t, err)
+				in = must(Open("", strings.NewReader(string(v.Compressed))))(t)
 			}
 			if how != "pipe" { // which is not waited for if the reading is known
-				s, err := in.Source(&SourceOptions{})
-				require.NoError(t, err)
+				s := must(in.Source(&SourceOptions{}))(t)
 				known := Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}}
 				require.NoError(t, s.FindContainer(&known))
 				require.Equal(t, fileaccess.Raw, s.Container.Container, "%s %s", v.ID, how)
@@ -77,8 +74,7 @@ func TestRecognizeRaw(t *testing.T) {
 			require.Equal(t, v.Mode, s.Container.Mode.String())
 			require.Equal(t, gdwire.Godot4, o.Decoder.Format)
 			require.Equal(t, Bare, o.Frame)
-			c, err := s.Content(&o)
-			require.NoError(t, err)
+			c := must(s.Content(&o))(t)
 			require.Equal(t, v.Size, c.Size, "%s %s: without what FastLZ fills it up with", v.ID, how)
 			content, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size))
 			require.NoError(t, err)
@@ -120,8 +116,7 @@ func TestNotFastLZ(t *testing.T) {
 		require.True(t, s.Container.IsPlain())
 	}
 	for _, b := range []string{save, save[:len(save)-5], strings.Replace(save, "\x00", "\xff", 1)} { // damaged, too
-		s, err := At(strings.NewReader(b), int64(len(b))).Source(&SourceOptions{})
-		require.NoError(t, err)
+		s := must(At(strings.NewReader(b), int64(len(b))).Source(&SourceOptions{}))(t)
 		require.NoError(t, s.FindContainer(&Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}, Frame: U32}))
 		require.True(t, s.Container.IsPlain())
 		content, err := io.ReadAll(s)

@@ -21,8 +21,7 @@ func TestRewinder(t *testing.T) {
 		opened++
 		return bytes.NewReader(data), nil
 	}
-	first, err := open()
-	require.NoError(t, err)
+	first := must(open())(t)
 	w := &rewinder{in: first, open: open}
 	read := func(at int64, n int) {
 		p := make([]byte, n)

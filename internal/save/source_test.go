@@ -15,7 +15,11 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
+
+// must returns what its call returned, or ends the test after an error: must(call())(t).
+func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
 
 // save is a length-prefixed Dictionary of Godot 4.
 const save = "\x1c\x00\x00\x00\x1b\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x02\x00\x00\x00hp\x00\x00\x02\x00\x00\x00\x0a\x00\x00\x00"
@@ -23,9 +27,8 @@ const save = "\x1c\x00\x00\x00\x1b\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x
 // zstd returns content in a compressed file.
 func zstd(t *testing.T, content string) string {
 	var b bytes.Buffer
-	w, err := fileaccess.NewWriter(&b, fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}, nil)
-	require.NoError(t, err)
-	_, err = io.WriteString(w, content)
+	w := must(fileaccess.NewWriter(&b, fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}, nil))(t)
+	_, err := io.WriteString(w, content)
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	return b.String()
@@ -45,16 +48,14 @@ func open(t *testing.T, how, content string) *Source {
 		require.NoError(t, os.WriteFile(name, []byte("HEADER01"+content), 0o600))
 		in, err = Open(name, nil)
 	case "standard input":
-		_, err = f.Seek(5, io.SeekStart)
-		require.NoError(t, err)
+		must(f.Seek(5, io.SeekStart))(t)
 		in, err = Open("-", f)
 	case "pipe":
 		in, err = Open("", strings.NewReader("HEADER01"+content))
 	}
 	require.NoError(t, err)
 	t.Cleanup(func() { in.Close() })
-	source, err := in.Source(&SourceOptions{Skip: 8, KeepHeader: true})
-	require.NoError(t, err)
+	source := must(in.Source(&SourceOptions{Skip: 8, KeepHeader: true}))(t)
 	require.Equal(t, "HEADER01", string(source.Header))
 	return source
 }
@@ -72,8 +73,7 @@ func TestSource(t *testing.T) {
 				} else {
 					require.EqualValues(t, len(packets), in.Size)
 				}
-				store, err := in.Store(10)
-				require.NoError(t, err)
+				store := must(in.Store(10))(t)
 				require.Equal(t, how == "file" && container == "plain", store.Data == nil)
 				requireStored(t, packets, store)
 				in = open(t, how, data)
@@ -83,12 +83,10 @@ func TestSource(t *testing.T) {
 				require.Equal(t, recognize.Sure, r.Certainty)
 				require.Equal(t, []recognize.Reading{{Format: gdwire.Godot4, Frame: recognize.U32}}, r.Readings[:1])
 				require.Equal(t, U32, o.Frame)
-				c, err := in.Content(&o)
-				require.NoError(t, err)
+				c := must(in.Content(&o))(t)
 				require.EqualValues(t, len(packets), c.Size)
 				for range 2 {
-					got, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size))
-					require.NoError(t, err)
+					got := must(io.ReadAll(io.NewSectionReader(c, 0, c.Size)))(t)
 					require.True(t, packets == string(got))
 				}
 				require.NoError(t, in.Close())
@@ -104,11 +102,9 @@ func requireStored(t *testing.T, want string, s *Store) {
 	all, err := io.ReadAll(io.NewSectionReader(s.ReaderAt(), 0, s.Size))
 	require.NoError(t, err)
 	require.True(t, want == string(all))
-	b, err := s.Bytes(4, 8)
-	require.NoError(t, err)
+	b := must(s.Bytes(4, 8))(t)
 	require.Equal(t, want[4:12], string(b))
-	b, err = s.Bytes(s.Size-3, 8)
-	require.NoError(t, err)
+	b = must(s.Bytes(s.Size-3, 8))(t)
 	require.Equal(t, want[len(want)-3:], string(b))
 	for _, at := range []int64{-1, s.Size + 1} {
 		_, err = s.Bytes(at, 1)
@@ -122,20 +118,17 @@ func TestStoreChanged(t *testing.T) {
 	for _, most := range []int64{0, 100} {
 		name := filepath.Join(t.TempDir(), "file")
 		require.NoError(t, os.WriteFile(name, []byte(save), 0o600))
-		in, err := Open(name, nil)
-		require.NoError(t, err)
+		in := must(Open(name, nil))(t)
 		t.Cleanup(func() { _ = in.Close() })
-		source, err := in.Source(&SourceOptions{})
-		require.NoError(t, err)
-		s, err := source.Store(most)
-		require.NoError(t, err)
+		source := must(in.Source(&SourceOptions{}))(t)
+		s := must(source.Store(most))(t)
 		require.NoError(t, os.Truncate(name, 8))
 		if most > 0 {
 			requireStored(t, save, s)
 			continue
 		}
 		require.ErrorIs(t, s.Check(), ErrFileChanged)
-		_, err = s.Bytes(4, 8)
+		_, err := s.Bytes(4, 8)
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	}
 }
@@ -147,27 +140,21 @@ func TestSourceErrors(t *testing.T) {
 	_, err = Open(dir, nil)
 	require.EqualError(t, err, dir+" is a folder")
 
-	in, err := Open("", strings.NewReader("12345"))
-	require.NoError(t, err)
+	in := must(Open("", strings.NewReader("12345")))(t)
 	_, err = in.Source(&SourceOptions{Skip: 8})
 	require.EqualError(t, err, "standard input has 5 bytes, and 8 are to be skipped")
 
 	cable := errors.New("cable cut")
-	in, err = Open("", io.MultiReader(strings.NewReader(save[:10]), &failing{cable}))
-	require.NoError(t, err)
-	s, err := in.Source(&SourceOptions{})
-	require.NoError(t, err)
+	in = must(Open("", io.MultiReader(strings.NewReader(save[:10]), &failing{cable})))(t)
+	s := must(in.Source(&SourceOptions{}))(t)
 	_, err = s.Recognize(&Reading{}, Known{})
 	require.Equal(t, cable, err)
 
 	// What is left of a cut container is recognized and read, and then its error.
 	cut := zstd(t, strings.Repeat(save, 10_000))
-	in, err = Open("", strings.NewReader(cut[:len(cut)-10]))
-	require.NoError(t, err)
-	s, err = in.Source(&SourceOptions{})
-	require.NoError(t, err)
-	_, err = s.Recognize(&Reading{}, Known{})
-	require.NoError(t, err)
+	in = must(Open("", strings.NewReader(cut[:len(cut)-10])))(t)
+	s = must(in.Source(&SourceOptions{}))(t)
+	must(s.Recognize(&Reading{}, Known{}))(t)
 	got, err := s.ReadAll()
 	require.True(t, IsContainerError(err))
 	require.ErrorContains(t, err, "standard input: fileaccess: offset")

@@ -15,13 +15,13 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // Each value of the vectors is itself as a packet, and compressed in each mode the same value, whether its format is
 // known or not.
 func TestUnpack(t *testing.T) {
-	values, err := suite.Values()
-	require.NoError(t, err)
+	values := must(suite.Values())(t)
 	misread := 0 // streams of FastLZ that a lenient Decoder reads as a value
 	for _, v := range values {
 		for _, name := range v.Formats {
@@ -34,8 +34,7 @@ func TestUnpack(t *testing.T) {
 				continue
 			}
 			for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
-				packet, err := fileaccess.Compress(nil, v.Hex, mode)
-				require.NoError(t, err)
+				packet := must(fileaccess.Compress(nil, v.Hex, mode))(t)
 				if _, err := o.validate(packet); mode == fileaccess.FastLZ && err == nil {
 					misread++
 				}
@@ -62,8 +61,7 @@ func TestUnpack(t *testing.T) {
 func TestUnpackInvalid(t *testing.T) {
 	const limit = 1000
 	compressed := func(content []byte, mode fileaccess.Mode) []byte {
-		packet, err := fileaccess.Compress(nil, content, mode)
-		require.NoError(t, err)
+		packet := must(fileaccess.Compress(nil, content, mode))(t)
 		return packet
 	}
 	large, object := append(words(29, 2*limit), make([]byte, 2*limit)...), append(words(24, 4), "Node\x00\x00\x00\x00"...)
@@ -123,16 +121,14 @@ func TestRecognizeUnpacked(t *testing.T) {
 					var b []byte
 					var packets [][]byte
 					for _, value := range c.packets {
-						packet, err := fileaccess.Compress(nil, value, mode)
-						require.NoError(t, err)
+						packet := must(fileaccess.Compress(nil, value, mode))(t)
 						packets = append(packets, packet)
 						var length [4]byte
 						frame.Order().PutUint32(length[:], uint32(len(packet)))
 						b = append(append(b, length[:]...), packet...)
 					}
 					var o Reading
-					r, ok, err := o.RecognizePackets(iotest.OneByteReader(bytes.NewReader(b)), Known{})
-					require.NoError(t, err)
+					r, ok := testenv.Must2(o.RecognizePackets(iotest.OneByteReader(bytes.NewReader(b)), Known{}))(t)
 					require.True(t, ok)
 					require.Equal(t, frame, o.Frame)
 					all, err := io.ReadAll(r)
@@ -162,8 +158,7 @@ func TestContentUnpacked(t *testing.T) {
 	value := []byte("\x1b\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x02\x00\x00\x00hp\x00\x00\x02\x00\x00\x00\x0a\x00\x00\x00")
 	kinds := [][]byte{value, {}, {99, 0, 0, 0}, []byte("\x02\x00\x00\x00\x07\x00\x00\x00\x08\x00\x00\x00"), {1, 2, 3}}
 	for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
-		packet, err := fileaccess.Compress(nil, value, mode)
-		require.NoError(t, err)
+		packet := must(fileaccess.Compress(nil, value, mode))(t)
 		kinds = append(kinds, packet, packet[:len(packet)-1])
 	}
 	for range 500 {

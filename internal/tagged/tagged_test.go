@@ -11,12 +11,12 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/tagged"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // TestAppend: the values of the vectors are what Append makes of their bytes.
 func TestAppend(t *testing.T) {
-	values, err := suite.Values()
-	require.NoError(t, err)
+	values := testenv.Must(suite.Values())(t)
 	for _, v := range values {
 		for _, name := range v.Formats {
 			var f gdwire.Format
@@ -28,8 +28,7 @@ func TestAppend(t *testing.T) {
 				require.EqualValues(t, len(v.Hex), d.InputOffset())
 				require.Zero(t, d.Depth())
 				d.Release()
-				same, err := tagged.Equal(v.Value, got)
-				require.NoError(t, err)
+				same := testenv.Must(tagged.Equal(v.Value, got))(t)
 				require.True(t, same, "%s: %s, want %s", v.ID, got, v.Value)
 			}
 		}
@@ -38,8 +37,7 @@ func TestAppend(t *testing.T) {
 
 // TestTaggedEncode: the bytes of the vectors are what Encode makes of their values, or have the same value.
 func TestTaggedEncode(t *testing.T) {
-	values, err := suite.Values()
-	require.NoError(t, err)
+	values := testenv.Must(suite.Values())(t)
 	for _, v := range values {
 		for _, name := range v.Formats {
 			var f gdwire.Format
@@ -54,8 +52,7 @@ func TestTaggedEncode(t *testing.T) {
 			got, err := tagged.Append(nil, d)
 			require.NoError(t, err, v.ID)
 			d.Release()
-			same, err := tagged.Equal(got, v.Value)
-			require.NoError(t, err)
+			same := testenv.Must(tagged.Equal(got, v.Value))(t)
 			require.True(t, same, "%s: %s, want %s", v.ID, got, v.Value)
 		}
 	}
@@ -133,13 +130,11 @@ func TestEqual(t *testing.T) {
 		{dictionary(`"ObjectID","v":"1"`, 2), dictionary(`"ObjectID","v":"1"`, 1, `"ObjectID","v":"1"`, 2), false},
 		{`{"t":"Array","v":[` + dictionary(`"Nil"`, 2) + `]}`, `{"t":"Array","v":[` + dictionary(`"Nil"`, 1, `"Nil"`, 2) + `]}`, true},
 	} {
-		got, err := tagged.Equal([]byte(c.a), []byte(c.b))
-		require.NoError(t, err)
+		got := testenv.Must(tagged.Equal([]byte(c.a), []byte(c.b)))(t)
 		require.Equal(t, c.want, got, "%s %s", c.a, c.b)
 	}
 	deep := strings.Repeat(`{"t":"Array","v":[`, 1000) + strings.Repeat("]}", 1000)
-	same, err := tagged.Equal([]byte(deep), []byte(deep))
-	require.NoError(t, err)
+	same := testenv.Must(tagged.Equal([]byte(deep), []byte(deep)))(t)
 	require.True(t, same)
 	for _, text := range []string{"", "{", `{"t":1} 2`, "nil"} {
 		_, err := tagged.Equal([]byte(text), []byte("{}"))

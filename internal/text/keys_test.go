@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // A key is a step of a path if it is short and of a type that paths have.
@@ -41,8 +43,7 @@ func TestKeyStep(t *testing.T) {
 			d := gdwire.NewDecoder(nil, nil)
 			defer d.Release()
 			d.ResetBytes(row.key)
-			tok, err := d.ReadToken()
-			require.NoError(t, err)
+			tok := testenv.Must(d.ReadToken())(t)
 			called := false
 			step, ok, err := KeyStep(d, tok, make([]float64, 0, 16), func(*NodePathReader, []byte) error {
 				called = true
@@ -69,8 +70,7 @@ func TestNodePathKeysDiffer(t *testing.T) {
 					key := encode(22, uint32(0x80000000)|uint32(2-subnames), subnames, flags, a, b)
 					d := gdwire.NewDecoder(nil, nil)
 					d.ResetBytes(key)
-					tok, err := d.ReadToken()
-					require.NoError(t, err)
+					tok := testenv.Must(d.ReadToken())(t)
 					step, ok, err := KeyStep(d, tok, nil, func(*NodePathReader, []byte) error { return nil })
 					require.NoError(t, err)
 					if ok {
@@ -94,8 +94,7 @@ func TestFloatKeysDiffer(t *testing.T) {
 		d := gdwire.NewDecoder(nil, nil)
 		defer d.Release()
 		d.ResetBytes(key)
-		tok, err := d.ReadToken()
-		require.NoError(t, err)
+		tok := testenv.Must(d.ReadToken())(t)
 		long := false
 		step, ok, err := KeyStep(d, tok, nil, func(*NodePathReader, []byte) error {
 			long = true
@@ -111,8 +110,7 @@ func TestFloatKeysDiffer(t *testing.T) {
 		other, found := seen[text]
 		require.True(t, !found || math.Float64bits(other) == math.Float64bits(tok.Float()), "%s is %x and %x", text, other, tok.Float())
 		seen[text] = tok.Float()
-		p, err := Parse("$" + text)
-		require.NoError(t, err)
+		p := testenv.Must(Parse("$" + text))(t)
 		require.Equal(t, math.Float64bits(tok.Float()), math.Float64bits(p.Steps[0].Key.Numbers[0]), text)
 	}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // print prints a line.
@@ -40,8 +41,7 @@ func TestPathsLines(t *testing.T) {
 		`$ = Transform2D(1.0, 0.0, 0.0, 1.0, nan, -inf)`, `$ = Color(0.1, 0.2, 0.3, 1.0)`, `$ = Rect2i(1, -2, 2147483647, -2147483648)`,
 	} {
 		t.Run(line, func(t *testing.T) {
-			p, v, err := ParseLine(line)
-			require.NoError(t, err)
+			p, v := testenv.Must2(ParseLine(line))(t)
 			require.Equal(t, line, print(p, v))
 		})
 	}
@@ -69,13 +69,11 @@ func TestInput(t *testing.T) {
 		"$ = \"\u202e\"":                             `$ = "\u202e"`,
 	} {
 		t.Run(in, func(t *testing.T) {
-			p, v, err := ParseLine(in)
-			require.NoError(t, err)
+			p, v := testenv.Must2(ParseLine(in))(t)
 			require.Equal(t, want, print(p, v))
 		})
 	}
-	p, err := Parse("")
-	require.NoError(t, err)
+	p := testenv.Must(Parse(""))(t)
 	require.Equal(t, "$", p.String())
 }
 
@@ -159,15 +157,13 @@ func TestDeep(t *testing.T) {
 			require.ErrorContains(t, err, "column")
 		})
 	}
-	p, err := Parse(strings.Repeat(".a", maxSteps))
-	require.NoError(t, err)
+	p := testenv.Must(Parse(strings.Repeat(".a", maxSteps)))(t)
 	var tree Tree
-	_, err = tree.Add(p, "")
+	_, err := tree.Add(p, "")
 	require.NoError(t, err)
 	require.Len(t, tree.Targets[0].String(), 1+2*maxSteps)
 	nested := strings.Repeat("[", MaxNesting) + "PackedInt32Array([1])" + strings.Repeat("]", MaxNesting)
-	v, err := ParseValue(nested)
-	require.NoError(t, err)
+	v := testenv.Must(ParseValue(nested))(t)
 	require.Equal(t, nested, v.String())
 }
 
@@ -190,8 +186,7 @@ func TestPathsTokens(t *testing.T) {
 					continue // there is no such value in this format
 				}
 				d := gdwire.NewDecoder(&b, &gdwire.DecoderOptions{Format: format, AllowInvalidUTF8: true})
-				token, err := d.ReadToken()
-				require.NoError(t, err)
+				token := testenv.Must(d.ReadToken())(t)
 				got := FromToken(token, nil)
 				switch v.Type {
 				case gdwire.TypeNodePath, gdwire.TypeImage, gdwire.TypeInputEvent:
@@ -383,8 +378,7 @@ func TestPrinter(t *testing.T) {
 		`PackedVector2Array([Vector2(0.1, 2.0), Vector2(nan, -inf)])`, `[PackedFloat64Array([0.1]), PackedFloat32Array([0.1])]`,
 		`[Vector2(0.1, 2.0), Rect2i(1, 2, 3, 4), Color(0.1, 1.0, 0.0, 1.0), RID(5), Callable(), Signal("a", 7), 0.1]`, nested,
 	} {
-		v, err := ParseValue(text)
-		require.NoError(t, err)
+		v := testenv.Must(ParseValue(text))(t)
 		require.Equal(t, text, v.String())
 		for _, o := range []gdwire.EncoderOptions{{Depth: -1}, {Depth: -1, DoubleReals: true}} {
 			e := gdwire.NewEncoder(nil, &o)
@@ -448,8 +442,7 @@ func TestEveryMathType(t *testing.T) {
 // TestManyContainers: containers after each other are not in each other.
 func TestManyContainers(t *testing.T) {
 	text := "[" + strings.Repeat("[], {}, ", MaxNesting) + "1]"
-	v, err := ParseValue(text)
-	require.NoError(t, err)
+	v := testenv.Must(ParseValue(text))(t)
 	require.Len(t, v.Items, 2*MaxNesting+1)
 }
 
@@ -482,8 +475,7 @@ func TestImageText(t *testing.T) {
 	for text, format := range map[string]gdwire.Format{
 		`Image(1, 2, 3, 4, "0102")`: gdwire.Godot2, `InputEvent(3, 4, "09000000")`: gdwire.Godot2,
 	} {
-		v, err := ParseValue(text)
-		require.NoError(t, err)
+		v := testenv.Must(ParseValue(text))(t)
 		var b bytes.Buffer
 		e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: format})
 		require.NoError(t, v.Write(e, false), text)
@@ -500,8 +492,7 @@ func TestImageText(t *testing.T) {
 func TestReadChunks(t *testing.T) {
 	long := strings.Repeat("name", 20)
 	for _, text := range []string{`"` + long + `"`, `&"` + long + `"`, `^"/root/` + long + `/b:c"`, `PackedStringArray(["a", "` + long + `"])`, `PackedByteArray("` + strings.Repeat("0f", 50) + `")`} {
-		v, err := ParseValue(text)
-		require.NoError(t, err)
+		v := testenv.Must(ParseValue(text))(t)
 		var b bytes.Buffer
 		e := gdwire.NewEncoder(&b, nil)
 		require.NoError(t, v.Write(e, false))
@@ -526,8 +517,7 @@ func TestPathsOfJQ(t *testing.T) {
 		require.NoError(t, err, path)
 		require.Equal(t, want, p.String())
 	}
-	p, v, err := ParseLine(". = 5")
-	require.NoError(t, err)
+	p, v := testenv.Must2(ParseLine(". = 5"))(t)
 	require.Equal(t, "$ = 5", p.String()+" = "+v.String())
 	for _, path := range []string{"..", "..a", "$.", ".a.", ".[", ".a|.b"} {
 		_, err := Parse(path)
@@ -550,8 +540,7 @@ func TestPrinterLines(t *testing.T) {
     "name": PackedStringArray(["x", "y"])
   })
 }`
-	v, err := ParseValue(lines)
-	require.NoError(t, err)
+	v := testenv.Must(ParseValue(lines))(t)
 	require.Equal(t, `{"a": [1, 2], "b": [[], {"c": Vector2(1.0, 2.0), "d": {}}], "e": Object("Node", {"name": PackedStringArray(["x", "y"])})}`, v.String())
 	print := func(v *Value, p *Printer) {
 		var b bytes.Buffer
@@ -567,8 +556,7 @@ func TestPrinterLines(t *testing.T) {
 	require.Equal(t, lines, string(p.Buf))
 
 	for _, text := range []string{"[" + strings.Repeat("1, ", 5000) + "1]", "PackedInt32Array([" + strings.Repeat("1, ", 5000) + "1])", "PackedStringArray([" + strings.Repeat(`"a", `, 5000) + `"a"])`} {
-		v, err := ParseValue(text)
-		require.NoError(t, err)
+		v := testenv.Must(ParseValue(text))(t)
 		var whole []byte
 		p := Printer{}
 		most := 0

@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 func treeOf(t *testing.T, all ...string) *Tree {
 	tree := &Tree{}
 	for _, text := range all {
-		p, err := Parse(text)
-		require.NoError(t, err)
-		_, err = tree.Add(p, "")
+		p := testenv.Must(Parse(text))(t)
+		_, err := tree.Add(p, "")
 		require.NoError(t, err)
 	}
 	return tree
@@ -38,9 +39,8 @@ func TestTree(t *testing.T) {
 	require.Equal(t, 5, tree.Targets[5].Number())
 	require.Nil(t, tree.Root(2))
 
-	p, err := Parse(".a.b")
-	require.NoError(t, err)
-	_, err = tree.Add(p, "")
+	p := testenv.Must(Parse(".a.b"))(t)
+	_, err := tree.Add(p, "")
 	require.EqualError(t, err, "$.a.b occurs twice")
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 func TestLengthHint(t *testing.T) {
@@ -56,8 +58,7 @@ func TestGuess(t *testing.T) {
 			for _, size := range []int{1, 3, 4, 5, 1000} {
 				var g Guess
 				for b := range slices.Chunk([]byte(c.input), size) {
-					n, err := g.Write(b)
-					require.NoError(t, err)
+					n := testenv.Must(g.Write(b))(t)
 					require.Equal(t, len(b), n)
 				}
 				require.Equal(t, c.hint, g.Hint(true))

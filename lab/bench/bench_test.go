@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot/plotter"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // TestMain is also the process of clients.
@@ -104,13 +106,12 @@ func TestMeasure(t *testing.T) {
 		"64 bytes": {"gdwire tokens, bytes", "cbor Wellformed"}, "skip": {"cbor Wellformed"},
 		"compressed file, zstd": {"klauspost/compress DecodeAll"},
 	}
-	r, err := o.measure(which, t.TempDir(), io.Discard)
-	require.NoError(t, err)
+	r := testenv.Must(o.measure(which, t.TempDir(), io.Discard))(t)
 	m := r.find("64 bytes", "gdwire tokens, bytes")
 	require.Equal(t, 64, m.Bytes)
 	require.Len(t, m.Rounds, 4)
 	require.Len(t, m.Layouts, 2)
-	_, err = o.measure(selection{"64 bytes": {"nobody"}}, t.TempDir(), io.Discard)
+	_, err := o.measure(selection{"64 bytes": {"nobody"}}, t.TempDir(), io.Discard)
 	require.EqualError(t, err, "64 bytes: nobody was not measured")
 }
 
@@ -169,9 +170,7 @@ func TestCountTree(t *testing.T) {
 	}
 	var all [2]*counts
 	for i := range all {
-		var err error
-		all[i], err = countTree(".", t.TempDir(), regexp.MustCompile("^64 bytes$"), false)
-		require.NoError(t, err)
+		all[i] = testenv.Must(countTree(".", t.TempDir(), regexp.MustCompile("^64 bytes$"), false))(t)
 		require.Positive(t, all[i].Groups["64 bytes"]["gdwire tokens, bytes"])
 		require.Zero(t, all[i].Groups["64 bytes"]["cbor Wellformed"]) // a peer
 	}
@@ -215,12 +214,11 @@ func TestCompare(t *testing.T) {
 		{[]float64{1100, 1000}, nil},
 		{[]float64{1100, 1100}, []string{"g: grown"}},
 	} {
-		grown, err := compareAgain(io.Discard, countsOf(1000, 1000, 1000), countsOf(1100, 1000, 1000), func() (*counts, error) {
+		grown := testenv.Must(compareAgain(io.Discard, countsOf(1000, 1000, 1000), countsOf(1100, 1000, 1000), func() (*counts, error) {
 			n := c.later[0]
 			c.later = c.later[1:]
 			return countsOf(n, 1000, 1000), nil
-		})
-		require.NoError(t, err)
+		}))(t)
 		require.ElementsMatch(t, c.grown, grown)
 		require.Empty(t, c.later)
 	}
@@ -230,8 +228,7 @@ func TestCompare(t *testing.T) {
 
 // TestCountFile: the file contains every counted contender.
 func TestCountFile(t *testing.T) {
-	b, err := os.ReadFile(countFile)
-	require.NoError(t, err)
+	b := testenv.Must(os.ReadFile(countFile))(t)
 	var c counts
 	require.NoError(t, json.Unmarshal(b, &c))
 	for _, g := range groups {

@@ -14,20 +14,20 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // The documents and the plot show the figures of figuresFile.
 func TestPublished(t *testing.T) {
-	f, err := readFigures()
-	require.NoError(t, err)
+	f := testenv.Must(readFigures())(t)
 	files, err := f.files()
 	require.NoError(t, err)
 	for name, want := range files {
 		if name == plotFile && runtime.GOARCH != "amd64" {
 			continue // other processors round in other places
 		}
-		got, err := os.ReadFile(name)
-		require.NoError(t, err)
+		got := testenv.Must(os.ReadFile(name))(t)
 		require.True(t, bytes.Equal(want, got), "%s does not show %s: run \"go run . publish -render\"", name, figuresFile)
 	}
 	if git("rev-parse", "--is-shallow-repository") == "false" {
@@ -99,20 +99,17 @@ func TestPublishMadeUp(t *testing.T) {
 	f, number := madeUp()
 	dir := t.TempDir()
 	for _, p := range pages {
-		b, err := os.ReadFile(p.file)
-		require.NoError(t, err)
+		b := testenv.Must(os.ReadFile(p.file))(t)
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, "lab", "bench"), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "lab", "bench", p.file), b, 0o600))
 	}
 	t.Chdir(filepath.Join(dir, "lab", "bench"))
-	files, err := f.files()
-	require.NoError(t, err)
+	files := testenv.Must(f.files())(t)
 	require.NoError(t, os.WriteFile(figuresFile, files[figuresFile], 0o600))
 
 	require.NoError(t, publish([]string{"-render"}, io.Discard, io.Discard))
 	for name, want := range files {
-		got, err := os.ReadFile(name)
-		require.NoError(t, err)
+		got := testenv.Must(os.ReadFile(name))(t)
 		require.True(t, bytes.Equal(want, got), name)
 	}
 	require.NotContains(t, string(files[figuresFile]), "not published")
@@ -156,8 +153,7 @@ func TestInstructions(t *testing.T) {
 
 func TestReplaceTable(t *testing.T) {
 	const old = "# a\n\nText.\n\n| x |\n|---|\n| 1 |\n\n| kept |\n\n# b\n\nText.\n"
-	got, err := replaceTable(old, "a", "| new |\n")
-	require.NoError(t, err)
+	got := testenv.Must(replaceTable(old, "a", "| new |\n"))(t)
 	require.Equal(t, "# a\n\nText.\n\n| new |\n\n| kept |\n\n# b\n\nText.\n", got)
 	for _, c := range []struct{ text, title, table string }{
 		{old, "b", "| new |\n"},       // no table
@@ -182,14 +178,12 @@ func TestPublishCommit(t *testing.T) {
 		out, err := exec.Command("git", args...).CombinedOutput()
 		require.NoError(t, err, string(out))
 	}
-	clean, err := o.commit()
-	require.NoError(t, err)
+	clean := testenv.Must(o.commit())(t)
 	require.Len(t, clean, 7)
 	require.NoError(t, os.WriteFile("change", nil, 0o600))
 	_, err = o.commit()
 	require.ErrorContains(t, err, "?? change")
 	o.dry = true
-	dirty, err := o.commit()
-	require.NoError(t, err)
+	dirty := testenv.Must(o.commit())(t)
 	require.Equal(t, clean, dirty)
 }

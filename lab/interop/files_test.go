@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/coder/websocket"
+
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/variant"
-	"github.com/stretchr/testify/require"
 )
 
 // fileModes are the ways in which the engine writes a file.
@@ -61,7 +61,7 @@ func TestFiles(t *testing.T) {
 	t.Logf("-seed %d", *seed)
 	contents := fileContents(rand.New(rand.NewPCG(*seed, 1)))
 	files := 0
-	_, err := browser.Run(t.Context(), Program{Files: scripts(t, "files.gd"), Socket: func(ctx context.Context, ws *websocket.Conn) error {
+	must(browser.Run(t.Context(), Program{Files: scripts(t, "files.gd"), Socket: func(ctx context.Context, ws *websocket.Conn) error {
 		for mode, m := range fileModes() {
 			for name, content := range contents {
 				files++
@@ -71,8 +71,7 @@ func TestFiles(t *testing.T) {
 			}
 		}
 		return nil
-	}})
-	require.NoError(t, err)
+	}}))(t)
 	t.Log(files, "files each way")
 }
 

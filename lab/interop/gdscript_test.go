@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdscript"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/variant"
-	"github.com/stretchr/testify/require"
 )
 
 // TestGDScript lets the engine read packets by a script of package gdscript: a valid one, one that is nested too deeply, and
@@ -49,8 +50,7 @@ func TestGDScript(t *testing.T) {
 	for _, p := range packets {
 		all.Values = append(all.Values, p)
 	}
-	out, err := browser.Run(t.Context(), Program{Files: files, Args: []string{hex.EncodeToString(gdwiretest.Encode(t, all))}})
-	require.NoError(t, err)
+	out := must(browser.Run(t.Context(), Program{Files: files, Args: []string{hex.EncodeToString(gdwiretest.Encode(t, all))}}))(t)
 	require.Empty(t, out.Errors)
 	lines := out.Lines[len(out.Lines)-len(packets):]
 	require.Equal(t, strings.Repeat(".next", 21)+": nested too deeply", lines[1])

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/stretchr/testify/require"
 )
 
 // engineTexts contains native JSON, valid and invalid, as engines, people and tools write it. The
@@ -55,8 +56,7 @@ func TestLenientJSON(t *testing.T) {
 		texts = append(texts, r.value(3))
 	}
 	files := scripts(t, "json.gd")
-	b, err := json.Marshal(texts)
-	require.NoError(t, err)
+	b := must(json.Marshal(texts))(t)
 	files["texts.json"] = string(b)
 	out, err := browser.Run(t.Context(), Program{Files: files})
 	require.NoError(t, err)

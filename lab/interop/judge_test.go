@@ -18,7 +18,6 @@ import (
 	"testing/iotest"
 
 	"github.com/coder/websocket"
-	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/suite"
@@ -122,7 +121,7 @@ func TestJudge(t *testing.T) {
 	}
 	jury := newJury()
 	var disagreed []string
-	_, err := browser.Run(t.Context(), Program{
+	must(browser.Run(t.Context(), Program{
 		Files: withRandom(t, "judge.gd"),
 		Args:  []string{strconv.FormatUint(*seed, 10), "500"},
 		Socket: func(ctx context.Context, ws *websocket.Conn) error {
@@ -167,8 +166,7 @@ func TestJudge(t *testing.T) {
 			}
 			return nil
 		},
-	})
-	require.NoError(t, err)
+	}))(t)
 	for _, p := range disagreed {
 		b, _ := hex.DecodeString(p)
 		_, err := ours(jury.lenient, b)
@@ -180,11 +178,9 @@ func TestJudge(t *testing.T) {
 // knownPackets returns the packets of testdata/judged.txt, one in hexadecimal on each
 // line: those for which TestJudge failed once.
 func knownPackets(t *testing.T) (all [][]byte) {
-	b, err := os.ReadFile("testdata/judged.txt")
-	require.NoError(t, err)
+	b := must(os.ReadFile("testdata/judged.txt"))(t)
 	for line := range strings.Lines(string(b)) {
-		p, err := hex.DecodeString(strings.TrimSpace(line))
-		require.NoError(t, err)
+		p := must(hex.DecodeString(strings.TrimSpace(line)))(t)
 		all = append(all, p)
 	}
 	return all

@@ -29,8 +29,7 @@ const classCache, noClasses = ".godot/global_script_class_cache.cfg", "list=[]\n
 // rpcFiles returns the files of a game that uses gdwire_multiplayer.gd.
 func rpcFiles(t *testing.T, name string) map[string]string {
 	files := withRandom(t, name)
-	b, err := os.ReadFile(filepath.Join("..", "..", "examples", "rpc", "godot", "gdwire_multiplayer.gd"))
-	require.NoError(t, err)
+	b := must(os.ReadFile(filepath.Join("..", "..", "examples", "rpc", "godot", "gdwire_multiplayer.gd")))(t)
 	files["gdwire_multiplayer.gd"] = string(b)
 	files[classCache] = noClasses
 	return files
@@ -216,8 +215,7 @@ func TestRPCReconnect(t *testing.T) {
 	})
 	url := serveWeb(t, &stream.Server{Handler: c.Handle})
 	l.server = strings.TrimPrefix(url, "ws://")
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = ln.Close() }()
 	go l.serve(ln)
 
@@ -254,8 +252,7 @@ func _ready() -> void:
 func gameFiles(t *testing.T) map[string]string {
 	files := map[string]string{classCache: noClasses}
 	for _, name := range []string{"main.gd", "main.tscn", "project.godot", "gdwire_multiplayer.gd"} {
-		b, err := os.ReadFile(filepath.Join("..", "..", "examples", "rpc", "godot", name))
-		require.NoError(t, err)
+		b := must(os.ReadFile(filepath.Join("..", "..", "examples", "rpc", "godot", name)))(t)
 		files[name] = string(b)
 	}
 	return files
@@ -313,8 +310,7 @@ func TestRPCPicture(t *testing.T) {
 		t.Skip("no GDWIRE_SCREENSHOTS")
 	}
 	url := "ws://" + runExample(t, "../../examples/rpc", "-addr")
-	ws, _, err := websocket.Dial(t.Context(), url, nil)
-	require.NoError(t, err)
+	ws, _ := must2(websocket.Dial(t.Context(), url, nil))(t)
 	defer func() { _ = ws.CloseNow() }()
 	call := gdwiretest.Encode(t, []any{"Main", "move", []any{variant.Vector2{X: 560, Y: 260}}, 1})
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageBinary, call))
@@ -335,7 +331,6 @@ func _physics_process(_delta: float) -> void:
 	require.NoError(t, err)
 	_, text, found := strings.Cut(strings.Join(out.Lines, "\n"), "picture ")
 	require.True(t, found, out.Lines)
-	b, err := base64.StdEncoding.DecodeString(text)
-	require.NoError(t, err)
+	b := must(base64.StdEncoding.DecodeString(text))(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "game.png"), b, 0o644))
 }

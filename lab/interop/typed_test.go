@@ -4,9 +4,10 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/variant"
-	"github.com/stretchr/testify/require"
 )
 
 // TestTypedTags assigns containers with the declared types of tags to typed variables of the engine,
@@ -31,7 +32,6 @@ func TestTypedTags(t *testing.T) {
 	b := gdwiretest.Encode(t, save)
 	files := scripts(t, "typed.gd")
 	files["item.gd"] = "extends Resource\n"
-	out, err := browser.Run(t.Context(), Program{Files: files, Args: []string{hex.EncodeToString(b)}})
-	require.NoError(t, err)
+	out := must(browser.Run(t.Context(), Program{Files: files, Args: []string{hex.EncodeToString(b)}}))(t)
 	require.Equal(t, hex.EncodeToString(b), out.Lines[len(out.Lines)-1], "%q", out.Lines)
 }

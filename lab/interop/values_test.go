@@ -17,11 +17,18 @@ import (
 	"testing"
 
 	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
-	"github.com/stretchr/testify/require"
 )
+
+// must returns what its call returned, or ends the test after an error: must(call())(t).
+func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
+
+func must2[V, W any](v V, w W, err error) func(testing.TB) (V, W) { return testenv.Must2(v, w, err) }
 
 var seed = flag.Uint64("seed", uint64(rand.Uint32()), "the seed of random values and packets")
 
@@ -29,8 +36,7 @@ var seed = flag.Uint64("seed", uint64(rand.Uint32()), "the seed of random values
 func withRandom(t *testing.T, name string) map[string]string {
 	t.Helper()
 	files := scripts(t, name)
-	b, err := os.ReadFile(filepath.Join("testdata", "random.gd"))
-	require.NoError(t, err)
+	b := must(os.ReadFile(filepath.Join("testdata", "random.gd")))(t)
 	files["random.gd"] = string(b)
 	return files
 }

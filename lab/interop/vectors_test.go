@@ -8,17 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/suite"
 )
 
 // TestVectors: the engine answers the packets of spec/vectors as it is said to. Ids and padding differ
 // in each run, so of what it writes only the length is compared.
 func TestVectors(t *testing.T) {
-	script, err := os.ReadFile("../../spec/others/godot4.gd")
-	require.NoError(t, err)
-	packets, err := suite.Packets()
-	require.NoError(t, err)
+	script := must(os.ReadFile("../../spec/others/godot4.gd"))(t)
+	packets := must(suite.Packets())(t)
 	packets = slices.DeleteFunc(packets, func(p suite.Packet) bool {
 		_, known := p.Engines["4.6"]
 		return !known

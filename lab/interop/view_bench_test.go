@@ -33,11 +33,10 @@ func BenchmarkViewSave(b *testing.B) {
 	defer cancel()
 	for b.Loop() {
 		require.NoError(b, chromedp.Do(ctx, chromedp.Navigate(url)))
-		ms, err := chromedp.Run(ctx, chromedp.Evaluate[float64](`(async () => {
+		ms := must(chromedp.Run(ctx, chromedp.Evaluate[float64](`(async () => {
 			while (document.querySelectorAll("#tree .type").length < 2) await new Promise(requestAnimationFrame);
 			return performance.now();
-		})()`, chromedp.EvalAwaitPromise))
-		require.NoError(b, err)
+		})()`, chromedp.EvalAwaitPromise)))(b)
 		best = min(best, ms)
 	}
 	b.ReportMetric(best, "ms-to-rows")
@@ -53,15 +52,13 @@ func BenchmarkViewHuge(b *testing.B) {
 	for b.Loop() {
 		begin := time.Now()
 		command := exec.Command(binary, "view", "-no-open", file)
-		stderr, err := command.StderrPipe()
-		require.NoError(b, err)
+		stderr := must(command.StderrPipe())(b)
 		require.NoError(b, command.Start())
 		line, err := bufio.NewReader(stderr).ReadString('\n')
 		require.NoError(b, err)
 		url := strings.TrimSpace(strings.TrimPrefix(line, "gdwire: "))
 		for _, question := range []string{"", "page.js", "page.css", "info", "children?at=-1", "children?at=0", "value?at=8"} {
-			answer, err := http.Get(url + question)
-			require.NoError(b, err)
+			answer := must(http.Get(url + question))(b)
 			content, err := io.ReadAll(answer.Body)
 			require.NoError(b, err)
 			if question == "children?at=0" {
@@ -87,8 +84,7 @@ func status(b *testing.B, command *exec.Cmd, name string) int {
 	if found == nil {
 		return 0
 	}
-	n, err := strconv.Atoi(string(found[1]))
-	require.NoError(b, err)
+	n := must(strconv.Atoi(string(found[1])))(b)
 	return n
 }
 
@@ -99,8 +95,7 @@ func encodeLength(n int) []byte { return binary.LittleEndian.AppendUint32(nil, u
 func writeHuge(b *testing.B, name string) {
 	item := gdwiretest.Encode(b, map[string]any{"id": 7, "name": "item_7", "pos": variant.Vector3{X: 1}})
 	n := 1 << 30 / len(item)
-	f, err := os.Create(name)
-	require.NoError(b, err)
+	f := must(os.Create(name))(b)
 	w := bufio.NewWriterSize(f, 1<<20)
 	_, _ = w.Write(append([]byte{28, 0, 0, 0}, encodeLength(n)...))
 	for range n {
@@ -118,8 +113,7 @@ func BenchmarkViewProxy(b *testing.B) {
 	binary := gdwireBinary(b)
 	item := gdwiretest.Encode(b, []any{"move", variant.Vector2{X: 1, Y: 2}, 7})
 	packet := append(encodeLength(len(item)), item...)
-	sink, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(b, err)
+	sink := must(net.Listen("tcp", "127.0.0.1:0"))(b)
 	defer func() { _ = sink.Close() }()
 	received := make(chan int64)
 	go func() {
@@ -140,12 +134,10 @@ func BenchmarkViewProxy(b *testing.B) {
 	for b.Loop() {
 		took := map[*runningProxy]time.Duration{}
 		for _, p := range order {
-			conn, err := net.Dial("tcp", p.addr)
-			require.NoError(b, err)
+			conn := must(net.Dial("tcp", p.addr))(b)
 			begin := time.Now()
 			for range packets {
-				_, err := conn.Write(packet)
-				require.NoError(b, err)
+				must(conn.Write(packet))(b)
 			}
 			require.NoError(b, conn.Close())
 			require.EqualValues(b, packets*len(packet), <-received)
@@ -172,11 +164,9 @@ type runningProxy struct {
 
 // processorTime returns how long the proxy used a processor, in ticks.
 func (p *runningProxy) processorTime(b *testing.B) (ticks float64) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/stat")
-	require.NoError(b, err)
+	text := must(os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/stat"))(b)
 	for _, field := range strings.Fields(string(text))[13:15] {
-		n, err := strconv.Atoi(field)
-		require.NoError(b, err)
+		n := must(strconv.Atoi(field))(b)
 		ticks += float64(n)
 	}
 	return ticks
@@ -184,8 +174,7 @@ func (p *runningProxy) processorTime(b *testing.B) (ticks float64) {
 
 func startProxy(b *testing.B, binary, target string, flags ...string) *runningProxy {
 	command := exec.Command(binary, append(append([]string{"proxy", "-format", "godot4", "-frame", "u32"}, flags...), "127.0.0.1:0", target)...)
-	stderr, err := command.StderrPipe()
-	require.NoError(b, err)
+	stderr := must(command.StderrPipe())(b)
 	require.NoError(b, command.Start())
 	b.Cleanup(func() {
 		_ = command.Process.Signal(os.Interrupt)

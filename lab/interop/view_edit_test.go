@@ -136,8 +136,7 @@ func TestViewEditKeyboard(t *testing.T) {
 
 // read returns the content of a file.
 func read(t *testing.T, name string) []byte {
-	b, err := os.ReadFile(name)
-	require.NoError(t, err)
+	b := must(os.ReadFile(name))(t)
 	return b
 }
 
@@ -145,8 +144,7 @@ func read(t *testing.T, name string) []byte {
 func (p *viewPage) bytes(n int) []byte {
 	p.t.Helper()
 	text := eval[string](p, `fetch("info").then(r => r.json()).then(i => fetch("value?at=0&version=" + i.file.version)).then(r => r.json()).then(v => v.bytes)`)
-	b, err := base64.StdEncoding.DecodeString(text)
-	require.NoError(p.t, err)
+	b := must(base64.StdEncoding.DecodeString(text))(p.t)
 	return b[:min(n, len(b))]
 }
 
@@ -196,8 +194,7 @@ func TestViewEditMouse(t *testing.T) {
 	p.until(unsaved + ` === "not saved"`)
 	p.click(`document.getElementById("save")`)
 	p.until(unsaved + `.startsWith("saved")`)
-	f, err := savefile.Open(name, nil)
-	require.NoError(t, err)
+	f := must(savefile.Open(name, nil))(t)
 	defer f.Close()
 	var hp int
 	require.NoError(t, f.Get("hp", &hp))
@@ -243,14 +240,13 @@ func TestViewEditElsewhere(t *testing.T) {
 			eval[bool](q, fmt.Sprintf(`(async (url, body) => { try { await %s; } catch {} return true; })(%q, %q)`, how, p.url+"edit", body))
 		}
 	}
-	_, err := chromedp.Run(q.ctx, chromedp.Evaluate[bool](fmt.Sprintf(`(() => {
+	must(chromedp.Run(q.ctx, chromedp.Evaluate[bool](fmt.Sprintf(`(() => {
 		const form = document.createElementNS("http://www.w3.org/1999/xhtml", "form");
 		Object.assign(form, {method: "POST", enctype: "text/plain", action: %q});
 		document.documentElement.append(form);
 		form.submit();
 		return true;
-	})()`, p.url+"edit")))
-	require.NoError(t, err)
+	})()`, p.url+"edit"))))(t)
 	require.Equal(t, 1, eval[int](p, `fetch("info").then(r => r.json()).then(i => i.file.version)`))
 	require.Equal(t, before, read(t, name))
 	p.quiet()
@@ -345,8 +341,7 @@ func engineReads(t *testing.T, name string, parts ...string) {
 	if engine == "" {
 		return
 	}
-	full, err := filepath.Abs(name)
-	require.NoError(t, err)
+	full := must(filepath.Abs(name))(t)
 	script := scriptOf(t, `extends Node
 func _ready():
 	print("read ", bytes_to_var(FileAccess.get_file_as_bytes(OS.get_cmdline_user_args()[0])))

@@ -40,8 +40,7 @@ func openLive(t *testing.T, binary string) *liveView {
 	_, addr, ok := strings.Cut(printed, "listening on ")
 	require.True(t, ok, printed)
 	addr, _, _ = strings.Cut(addr, " ")
-	ws, _, err := websocket.Dial(t.Context(), "ws://"+addr, nil)
-	require.NoError(t, err)
+	ws, _ := must2(websocket.Dial(t.Context(), "ws://"+addr, nil))(t)
 	t.Cleanup(func() { _ = ws.CloseNow() })
 	return &liveView{openPage(t, url), ws, proxy}
 }
@@ -50,8 +49,7 @@ func openLive(t *testing.T, binary string) *liveView {
 func (v *liveView) send(packet []byte) {
 	ctx := context.Background()
 	require.NoError(v.t, v.ws.Write(ctx, websocket.MessageBinary, packet))
-	_, answer, err := v.ws.Read(ctx)
-	require.NoError(v.t, err)
+	_, answer := must2(v.ws.Read(ctx))(v.t)
 	require.Equal(v.t, packet, answer)
 }
 

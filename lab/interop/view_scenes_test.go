@@ -154,9 +154,8 @@ func TestViewScenes(t *testing.T) {
 func (p *viewPage) fits(scene string, width int64, scheme string) {
 	p.t.Helper()
 	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.EmulateViewport(width, 800)))
-	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-	require.NoError(p.t, err)
+	must(chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}))(p.t)
 	p.until(`document.getElementById("hex").scrollWidth <= document.getElementById("hex").clientWidth`)
 	p.until(`((line, tree) => line && line.top >= tree.top && line.bottom <= tree.bottom)(
 		document.querySelector("#tree .chosen")?.getBoundingClientRect(), document.getElementById("tree").getBoundingClientRect())`)
@@ -166,8 +165,7 @@ func (p *viewPage) fits(scene string, width int64, scheme string) {
 		.filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map(e => e.id || e.tagName)`), "wider than their place at %d", width)
 	require.Equal(p.t, 800, eval[int](p, `document.documentElement.scrollHeight`))
 	if dir := os.Getenv("GDWIRE_SCREENSHOTS"); dir != "" {
-		picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-		require.NoError(p.t, err)
+		picture := must(chromedp.Run(p.ctx, chromedp.CaptureScreenshot()))(p.t)
 		require.NoError(p.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", scene, width, scheme)), picture, 0o644))
 	}
 }
@@ -236,8 +234,7 @@ func icon(t *testing.T) []byte {
 
 // damaged returns the name of a save whose seventh item is of an unknown type.
 func damaged(t *testing.T) string {
-	b, err := os.ReadFile(largeSave)
-	require.NoError(t, err)
+	b := must(os.ReadFile(largeSave))(t)
 	at := bytes.Index(b, []byte("item_7\x00")) - 8
 	require.Positive(t, at)
 	b[at] = 99

@@ -51,8 +51,7 @@ func (p *viewPage) pictures(step string, width int64) {
 func openTask(t *testing.T, url string, width int64) *viewPage {
 	p := openPage(t, url)
 	require.NoError(t, chromedp.Do(p.ctx, chromedp.EmulateViewport(width, 800)))
-	_, err := chromedp.Call(p.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	require.NoError(t, err)
+	must(chromedp.Call(p.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))(t)
 	p.until(fmt.Sprintf(`innerWidth === %d && document.hasFocus()`, width))
 	return p
 }
@@ -63,10 +62,9 @@ func button(id string) string { return fmt.Sprintf("document.getElementById(%q)"
 // clipboard returns the text that was copied.
 func (p *viewPage) clipboard() string {
 	p.t.Helper()
-	_, err := chromedp.Call(p.ctx, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
+	must(chromedp.Call(p.ctx, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
 		Permission: &cdpbrowser.PermissionDescriptor{Name: "clipboard-read"}, Setting: "granted",
-	})
-	require.NoError(p.t, err)
+	}))(p.t)
 	return eval[string](p, `navigator.clipboard.readText()`)
 }
 
@@ -79,9 +77,8 @@ func taskChange(t *testing.T, binary string, width int64) *viewPage {
 	}
 	name := filepath.Join(t.TempDir(), "save.bin")
 	encode := func(hp int) []byte {
-		b, err := variant.Marshal(map[string]any{"gold": 5, "hp": hp, "items": []any{"sword", "bow"}, "name": "Ada"},
-			variant.Options{Encoder: gdwire.EncoderOptions{Format: format}})
-		require.NoError(t, err)
+		b := must(variant.Marshal(map[string]any{"gold": 5, "hp": hp, "items": []any{"sword", "bow"}, "name": "Ada"},
+			variant.Options{Encoder: gdwire.EncoderOptions{Format: format}}))(t)
 		return b
 	}
 	require.NoError(t, os.WriteFile(name, encode(10), 0o600))
@@ -145,8 +142,7 @@ func taskFind(t *testing.T, binary string, width int64) *viewPage {
 	p.until(button("copy-path") + `.classList.contains("copied")`)
 	path := p.clipboard()
 	require.Equal(t, "player.inventory[1234].name", path)
-	out, err := exec.Command(binary, "get", path, largeSave).Output()
-	require.NoError(t, err)
+	out := must(exec.Command(binary, "get", path, largeSave).Output())(t)
 	require.Equal(t, `"item_1234"`, strings.TrimSpace(string(out)))
 	return p
 }
@@ -195,8 +191,7 @@ func taskRecording(t *testing.T, binary string, width int64) *viewPage {
 
 // recording records the packets of a client and of a server that echoes them, and returns the name of the index.
 func recording(t *testing.T, binary string) string {
-	server, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	server := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = server.Close() }()
 	go func() {
 		if conn, err := server.Accept(); err == nil {
@@ -215,16 +210,14 @@ func recording(t *testing.T, binary string) string {
 	require.True(t, ok, lines.Text())
 	addr, _, _ = strings.Cut(addr, " ")
 	go func() { _, _ = io.Copy(io.Discard, stderr) }()
-	conn, err := net.Dial("tcp", addr)
-	require.NoError(t, err)
+	conn := must(net.Dial("tcp", addr))(t)
 	for n := range 12 {
 		message := []any{"move", map[string]any{"to": variant.Vector2{X: float64(n), Y: 2.5}}}
 		if n%5 == 1 && n < 10 {
 			message = []any{"hit", map[string]any{"damage": n + 1, "who": "Ada"}}
 		}
-		packet, err := variant.Marshal(message)
-		require.NoError(t, err)
-		_, err = conn.Write(append(binary32(len(packet)), packet...))
+		packet := must(variant.Marshal(message))(t)
+		_, err := conn.Write(append(binary32(len(packet)), packet...))
 		require.NoError(t, err)
 	}
 	_, _ = io.Copy(io.Discard, conn) // up to the end of the proxy

@@ -30,8 +30,7 @@ import (
 
 // gdwireBinary returns the name of the command, which the first call builds.
 func gdwireBinary(t testing.TB) string {
-	binary, err := built()
-	require.NoError(t, err)
+	binary := must(built())(t)
 	return binary
 }
 
@@ -70,8 +69,7 @@ func runView(t testing.TB, binary string, args ...string) (url, printed string) 
 
 // startView does it for a command that the test can end.
 func startView(t testing.TB, command *exec.Cmd) (url, printed string) {
-	stderr, err := command.StderrPipe()
-	require.NoError(t, err)
+	stderr := must(command.StderrPipe())(t)
 	require.NoError(t, command.Start())
 	t.Cleanup(func() {
 		_ = command.Process.Signal(os.Interrupt)
@@ -282,8 +280,7 @@ func TestViewBytes(t *testing.T) {
 			shell.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
 			out, err := shell.CombinedOutput()
 			require.NoError(t, err, "%s\n%s", command, out)
-			b, err := os.ReadFile(other)
-			require.NoError(t, err)
+			b := must(os.ReadFile(other))(t)
 			require.Equal(t, content, b, command)
 		}
 	}
@@ -437,16 +434,14 @@ func TestViewHostile(t *testing.T) {
 func TestViewRefusals(t *testing.T) {
 	name, _ := writeValue(t, 5)
 	p := openView(t, gdwireBinary(t), name)
-	at, err := url.Parse(p.url)
-	require.NoError(t, err)
+	at := must(url.Parse(p.url))(t)
 	for _, bad := range []string{
 		"http://" + at.Host + "/", "http://" + at.Host + "/" + strings.Repeat("A", 26) + "/", "http://localhost:" + at.Port() + at.Path,
 	} {
 		ctx, cancel := context.WithTimeout(browser.ctx, time.Minute)
 		page, done := chromedp.NewContext(ctx)
 		require.NoError(t, chromedp.Do(page, chromedp.Navigate(bad)), bad)
-		text, err := chromedp.Run(page, chromedp.Evaluate[string](`document.body.textContent`))
-		require.NoError(t, err)
+		text := must(chromedp.Run(page, chromedp.Evaluate[string](`document.body.textContent`)))(t)
 		require.Equal(t, "not found", strings.TrimSpace(text), bad)
 		done()
 		cancel()

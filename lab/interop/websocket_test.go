@@ -21,11 +21,12 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
-	"github.com/stretchr/testify/require"
 )
 
 // A message is the type of the messages that clients.gd sends and receives.
@@ -95,12 +96,11 @@ func TestWebSocket(t *testing.T) {
 	}}
 	goroutines := runtime.NumGoroutine()
 	url := serveWeb(t, s)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	tcp := make(chan error, 1)
 	go func() { tcp <- s.Serve(ln) }()
 
-	_, err = browser.Run(t.Context(), Program{
+	_, err := browser.Run(t.Context(), Program{
 		Files: withRandom(t, "clients.gd"),
 		Args:  []string{url, strconv.FormatUint(*seed, 10), strconv.Itoa(count)},
 		Socket: func(ctx context.Context, ws *websocket.Conn) error {
@@ -166,9 +166,8 @@ func exchangeTCP(ctx context.Context, addr string) error {
 // TestWebSocketIdle: the server closes the connection of a client that sends nothing.
 func TestWebSocketIdle(t *testing.T) {
 	s := &stream.Server{Handler: greet, Logger: slog.New(slog.NewTextHandler(&syncBuffer{}, nil)), Options: stream.Options{IdleTimeout: 10 * time.Millisecond}}
-	ws, _, err := websocket.Dial(t.Context(), serveWeb(t, s), nil)
-	require.NoError(t, err)
-	_, _, err = ws.Read(t.Context())
+	ws, _ := must2(websocket.Dial(t.Context(), serveWeb(t, s), nil))(t)
+	_, _, err := ws.Read(t.Context())
 	require.Equal(t, websocket.StatusPolicyViolation, websocket.CloseStatus(err))
 	require.NoError(t, s.Shutdown(t.Context()))
 }
@@ -189,20 +188,17 @@ func TestExampleServer(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool { return exchangeTCP(t.Context(), tcp) == nil }, time.Minute, 10*time.Millisecond)
 
-	script, err := os.ReadFile("../../examples/server/client.gd")
-	require.NoError(t, err)
+	script := must(os.ReadFile("../../examples/server/client.gd"))(t)
 	require.Contains(t, string(script), "ws://127.0.0.1:7778")
 	client := strings.Replace(string(script), "127.0.0.1:7778", web, 1)
 	client = strings.Replace(client, "print(socket.get_var())", "print(socket.get_var())\n\t\t\t\tsocket.close()", 1)
 	client = strings.Replace(client, "set_process(false)", "get_tree().quit()", 1)
-	printed, err := browser.Run(t.Context(), Program{Files: map[string]string{"main.gd": client}})
-	require.NoError(t, err)
+	printed := must(browser.Run(t.Context(), Program{Files: map[string]string{"main.gd": client}}))(t)
 	require.Contains(t, strings.Join(printed.Lines, "\n"), `{ "name": "hello, Ada", "value": (1.0, 2.5) }`)
 }
 
 func freeAddr(t *testing.T) string {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	require.NoError(t, ln.Close())
 	return ln.Addr().String()
 }
@@ -226,18 +222,15 @@ func TestIdleWebSocket(t *testing.T) {
 		const conns = 200
 		var all []net.Conn
 		connect := func() {
-			conn, err := net.Dial("tcp", web.Listener.Addr().String())
-			require.NoError(t, err)
+			conn := must(net.Dial("tcp", web.Listener.Addr().String()))(t)
 			all = append(all, conn)
-			_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+			_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
 			require.NoError(t, err)
-			_, err = conn.Write(frame)
-			require.NoError(t, err)
+			must(conn.Write(frame))(t)
 			var end bool
 			for b := make([]byte, 500); !end; { // until the answer, which contains the text of the request
-				n, err := conn.Read(b)
-				require.NoError(t, err)
+				n := must(conn.Read(b))(t)
 				end = bytes.Contains(b[:n], []byte("idle"))
 			}
 		}
@@ -305,16 +298,14 @@ func runExample(t *testing.T, dir, flag string) (addr string) {
 
 // upgrade returns a connection after the handshake of a WebSocket. It answers no close frame.
 func upgrade(t *testing.T, url string) (net.Conn, *bufio.Reader) {
-	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "ws://"))
-	require.NoError(t, err)
+	conn := must(net.Dial("tcp", strings.TrimPrefix(url, "ws://")))(t)
 	t.Cleanup(func() { conn.Close() })
-	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+	_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
 	require.NoError(t, err)
 	r := bufio.NewReader(conn)
 	for line := ""; line != "\r\n"; {
-		line, err = r.ReadString('\n')
-		require.NoError(t, err)
+		line = must(r.ReadString('\n'))(t)
 	}
 	return conn, r
 }
@@ -335,8 +326,7 @@ func TestRefusedWebSockets(t *testing.T) {
 	begin := time.Now()
 	for range 100 {
 		_, r := upgrade(t, url)
-		rest, err := io.ReadAll(r)
-		require.NoError(t, err)
+		rest := must(io.ReadAll(r))(t)
 		require.Equal(t, closeFrame(stream.CloseTryAgainLater, "server is full"), rest)
 	}
 	require.Less(t, time.Since(begin), time.Minute, "not 5 seconds each")
@@ -363,8 +353,7 @@ func TestWebSocketShutdown(t *testing.T) {
 		conn, r := upgrade(t, serveWeb(t, s))
 		require.Equal(t, conn.LocalAddr().String(), <-addr)
 		require.NoError(t, s.Shutdown(t.Context()))
-		rest, err := io.ReadAll(r)
-		require.NoError(t, err)
+		rest := must(io.ReadAll(r))(t)
 		goodbye := []byte{0x82, 4, 0, 0, 0, 0}
 		require.Equal(t, append(goodbye, closeFrame(stream.CloseGoingAway, "server is shutting down")...), rest)
 	}

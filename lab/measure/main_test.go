@@ -17,8 +17,7 @@ func TestEngines(t *testing.T) {
 		t.Skip("skipped without GDWIRE_FULL")
 	}
 	require.NoError(t, os.Chdir("../.."))
-	values, err := suite.Values()
-	require.NoError(t, err)
+	values := testenv.Must(suite.Values())(t)
 	packets, err := suite.Packets()
 	require.NoError(t, err)
 	for i := range engines {
@@ -33,8 +32,7 @@ func TestEngines(t *testing.T) {
 			s.values(values)
 			s.packets(packets)
 			require.Greater(t, len(s.questions), 600)
-			changes, err := s.run()
-			require.NoError(t, err)
+			changes := testenv.Must(s.run())(t)
 			require.Empty(t, changes)
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // TestPicture: the picture is that of a run.
@@ -13,8 +15,7 @@ func TestPicture(t *testing.T) {
 		t.Skip("skipped: it builds the command")
 	}
 	t.Chdir("..")
-	svg, err := draw(scenes)
-	require.NoError(t, err)
+	svg := testenv.Must(draw(scenes))(t)
 	have, err := os.ReadFile("../cmd/gdwire/terminal.svg")
 	require.NoError(t, err)
 	require.Equal(t, string(have), string(svg), "go run ./picture >../cmd/gdwire/terminal.svg")
@@ -26,8 +27,7 @@ func TestDebugPicture(t *testing.T) {
 		t.Skip("skipped: no GDWIRE_GODOT4, so no engine was asked")
 	}
 	t.Chdir("..")
-	svg, err := draw(debugScenes)
-	require.NoError(t, err)
+	svg := testenv.Must(draw(debugScenes))(t)
 	have, err := os.ReadFile("../examples/debugger/terminal.svg")
 	require.NoError(t, err)
 	require.Equal(t, string(have), string(svg), "go run ./picture debug >../examples/debugger/terminal.svg")

@@ -19,10 +19,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
-	"github.com/stretchr/testify/require"
 )
 
 // byPorts are options that say what the ports of a capture mean.
@@ -49,8 +50,7 @@ func output(t *testing.T, c *capture, options ...string) []byte {
 	}
 	file := filepath.Join(t.TempDir(), "capture.pcap")
 	require.NoError(t, os.WriteFile(file, c.Bytes(), 0o600))
-	script, err := filepath.Abs("../../spec/godot-variant.lua")
-	require.NoError(t, err)
+	script := testenv.Must(filepath.Abs("../../spec/godot-variant.lua"))(t)
 	args := []string{"-n", "-r", file, "-X", "lua_script:" + script}
 	cmd := exec.CommandContext(t.Context(), path, append(args, options...)...)
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir()) // nobody's preferences
@@ -72,8 +72,7 @@ func packets(t *testing.T, text []byte) (all []packet, rest packet) {
 	current := rest
 	var walk func(name string)
 	walk = func(name string) {
-		token, err := d.Token()
-		require.NoError(t, err)
+		token := testenv.Must(d.Token())(t)
 		switch token {
 		case json.Delim('{'):
 			if name == "godot" {
@@ -81,8 +80,7 @@ func packets(t *testing.T, text []byte) (all []packet, rest packet) {
 				all = append(all, current)
 			}
 			for d.More() {
-				member, err := d.Token()
-				require.NoError(t, err)
+				member := testenv.Must(d.Token())(t)
 				walk(member.(string))
 			}
 			if name == "godot" {
@@ -96,7 +94,7 @@ func packets(t *testing.T, text []byte) (all []packet, rest packet) {
 			current[name] = append(current[name], fmt.Sprint(token))
 			return
 		}
-		_, err = d.Token()
+		_, err := d.Token()
 		require.NoError(t, err)
 	}
 	for {
@@ -250,8 +248,7 @@ func (p packet) shown(t *testing.T) packet {
 
 // float returns the float of bytes in hexadecimal. Text must be the same number.
 func float(t *testing.T, text, raw string) string {
-	b, err := hex.DecodeString(raw)
-	require.NoError(t, err)
+	b := testenv.Must(hex.DecodeString(raw))(t)
 	var x float64
 	if len(b) == 4 {
 		x = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
@@ -272,8 +269,7 @@ func requireOffsets(t *testing.T, p packet, starts []int64) {
 	t.Helper()
 	var got []int64
 	for _, s := range p["godot.type_raw_at"] {
-		n, err := strconv.ParseInt(s, 10, 64)
-		require.NoError(t, err)
+		n := testenv.Must(strconv.ParseInt(s, 10, 64))(t)
 		got = append(got, n)
 	}
 	for i := len(got) - 1; i >= 0; i-- {
@@ -290,8 +286,7 @@ type vector struct {
 
 // vectors returns the lines of a format.
 func vectors(t *testing.T, format string) (all []vector) {
-	values, err := suite.Values()
-	require.NoError(t, err)
+	values := testenv.Must(suite.Values())(t)
 	for _, v := range values {
 		if slices.Contains(v.Formats, format) {
 			all = append(all, vector{suite.Packet{ID: v.ID, Verdict: suite.Valid, Rules: v.Rules, Objects: v.Objects, Hex: v.Hex}, v.Value})
@@ -415,8 +410,7 @@ func TestWithoutPreferences(t *testing.T) {
 	ws := c.dial(portWS)
 	ws.upgrade()
 	for i, text := range append(packets, others...) {
-		data, err := hex.DecodeString(text)
-		require.NoError(t, err)
+		data := testenv.Must(hex.DecodeString(text))(t)
 		ws.send(i%2, message(i%2, data))
 		if i < len(packets) {
 			c.udp(data)
@@ -571,8 +565,7 @@ func TestCaptureBeginsWithinPacket(t *testing.T) {
 
 // TestSample: sample.pcap shows what README.md says.
 func TestSample(t *testing.T) {
-	sample, err := os.ReadFile("../../spec/sample.pcap")
-	require.NoError(t, err)
+	sample := testenv.Must(os.ReadFile("../../spec/sample.pcap"))(t)
 	require.Equal(t, sampleCapture().Bytes(), sample, "GDWIRE_WRITE_SPEC=1 go test -run TestWriteSample writes it")
 	all, _ := tshark(t, sampleCapture(), byPorts...)
 	require.Len(t, all, 6)

@@ -219,12 +219,10 @@ func TestFailures(t *testing.T) {
 // TestSkipConform: rules, ids and types are left out.
 func TestSkipConform(t *testing.T) {
 	c := &config{format: gdwire.Godot4}
-	all, err := exercisesOf(c)
-	require.NoError(t, err)
+	all := testenv.Must(exercisesOf(c))(t)
 	for _, name := range []string{"T7", "g4-0048", "Projection"} {
 		c.skip = []string{name}
-		kept, skipped, err := without(all, c)
-		require.NoError(t, err)
+		kept, skipped := testenv.Must2(without(all, c))(t)
 		require.NotZero(t, skipped)
 		require.Len(t, kept, len(all)-skipped)
 		for _, e := range kept {
@@ -238,8 +236,7 @@ func TestSkipConform(t *testing.T) {
 // TestAnswers: each exercise of an encoder has wrong answers, and each answer that is none is wrong.
 func TestAnswers(t *testing.T) {
 	for _, f := range sample() {
-		all, err := encoding(&config{format: f})
-		require.NoError(t, err)
+		all := testenv.Must(encoding(&config{format: f}))(t)
 		for _, e := range all {
 			for _, answer := range []string{"", "x", "00", "ffffffff", `{"t":"Nil"}`} {
 				require.NotEmpty(t, e.judge([]byte(answer)), "%s %s", e.ID, answer)
@@ -263,16 +260,14 @@ func TestAnswers(t *testing.T) {
 // TestExtras: files and native JSON have right answers and wrong ones.
 func TestExtras(t *testing.T) {
 	c := &config{format: gdwire.Godot4, files: filepath.Join("..", "..")}
-	all, err := extraExercises(c, []string{"files", "native_json", "prefixes"})
-	require.NoError(t, err)
+	all := testenv.Must(extraExercises(c, []string{"files", "native_json", "prefixes"}))(t)
 	seen := map[string]int{}
 	for _, e := range all {
 		seen[e.Level]++
 		require.NotEmpty(t, e.judge([]byte("ff")), e.ID)
 	}
 	require.Greater(t, seen[files], 60)
-	lines, err := suite.Files()
-	require.NoError(t, err)
+	lines := testenv.Must(suite.Files())(t)
 	for _, f := range lines {
 		for _, e := range all {
 			if e.ID == f.ID && strings.Contains(e.Line, " edit=") {
@@ -293,7 +288,7 @@ func TestExtras(t *testing.T) {
 		require.Equal(t, c.same, sameNative([]byte(c.a), []byte(c.b)), "%s %s", c.a, c.b)
 	}
 	c.files = t.TempDir()
-	_, err = extraExercises(c, []string{"files"})
+	_, err := extraExercises(c, []string{"files"})
 	require.ErrorContains(t, err, "-files names the directory")
 }
 
@@ -360,12 +355,10 @@ func TestSame(t *testing.T) {
 
 // TestResults: results.md counts the lines that there are.
 func TestResults(t *testing.T) {
-	page, err := os.ReadFile("../results.md")
-	require.NoError(t, err)
+	page := testenv.Must(os.ReadFile("../results.md"))(t)
 	for _, f := range sample() {
 		for _, encoder := range []bool{false, true} {
-			all, err := exercisesOf(&config{format: f, encoder: encoder})
-			require.NoError(t, err)
+			all := testenv.Must(exercisesOf(&config{format: f, encoder: encoder}))(t)
 			valid, invalid := 0, 0
 			for _, e := range all {
 				switch {
@@ -384,8 +377,7 @@ func TestResults(t *testing.T) {
 
 // FuzzAnswers: no answer panics or prints what a terminal obeys.
 func FuzzAnswers(f *testing.F) {
-	read, err := decoding(&config{format: gdwire.Godot3})
-	require.NoError(f, err)
+	read := testenv.Must(decoding(&config{format: gdwire.Godot3}))(f)
 	write, err := encoding(&config{format: gdwire.Godot3})
 	require.NoError(f, err)
 	f.Add([]byte(`{"t":"Nil"}`), uint16(0))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -308,8 +309,7 @@ func planWith(c *save.Content, op Op, exact bool, lines ...string) (*Plan, error
 
 func written(t *testing.T, p *Plan) string {
 	var out bytes.Buffer
-	_, err := p.WriteTo(&out)
-	require.NoError(t, err)
+	testenv.Must(p.WriteTo(&out))(t)
 	return hex.EncodeToString(out.Bytes())
 }
 
@@ -363,8 +363,7 @@ func TestEditRandomEdits(t *testing.T) {
 		require.NoError(t, err, "%s %s", op, s.path)
 		after := f.content()
 		want := make([]byte, after.Size)
-		_, err = after.ReadAt(want, 0)
-		require.NoError(t, err)
+		testenv.Must(after.ReadAt(want, 0))(t)
 		require.Equal(t, hex.EncodeToString(want), written(t, p), "%s %s", op, s.path)
 		done[op]++
 	}
@@ -417,8 +416,7 @@ func encodeIn(t *testing.T, f gdwire.Format, lines ...string) []byte {
 	e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: f})
 	require.NoError(t, e.BeginDict(len(lines)))
 	for i, line := range lines {
-		v, err := text.ParseValue(line)
-		require.NoError(t, err)
+		v := testenv.Must(text.ParseValue(line))(t)
 		require.NoError(t, e.WriteString(string(rune('a'+i))))
 		require.NoError(t, v.Write(e, false))
 	}
@@ -463,8 +461,7 @@ func TestFormats(t *testing.T) {
 				}
 				b := encodeIn(t, f, lines...)
 				c := &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Decoder: gdwire.DecoderOptions{Format: f}, Encoder: gdwire.EncoderOptions{Format: f}}
-				p, err := plan(c, row.op, row.line)
-				require.NoError(t, err)
+				p := testenv.Must(plan(c, row.op, row.line))(t)
 				lines[row.index] = row.result
 				require.Equal(t, hex.EncodeToString(encodeIn(t, f, lines...)), written(t, p))
 			})
@@ -610,8 +607,7 @@ func TestManyChanges(t *testing.T) {
 		f.packets[0].items = append(f.packets[0].items, &node{typ: tInt, n: int64(i)})
 		lines = append(lines, fmt.Sprintf("[%d] = -1", i))
 	}
-	p, err := plan(f.content(), Set, lines...)
-	require.NoError(t, err)
+	p := testenv.Must(plan(f.content(), Set, lines...))(t)
 	require.Len(t, p.Changes, maxChanges)
 	require.Equal(t, 2, p.More)
 }
@@ -684,8 +680,7 @@ func TestEditLimits(t *testing.T) {
 func TestSharedBit(t *testing.T) {
 	b := u32(u32(u32(u32(u32(u32(nil, 19), -1<<31|2), 2), 5), 2), 6)
 	c := &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Decoder: gdwire.DecoderOptions{Format: gdwire.Godot3}, Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}
-	p, err := plan(c, Delete, "[0]")
-	require.NoError(t, err)
+	p := testenv.Must(plan(c, Delete, "[0]"))(t)
 	require.Equal(t, hex.EncodeToString(u32(u32(u32(u32(nil, 19), -1<<31|1), 2), 6)), written(t, p))
 }
 
@@ -695,8 +690,7 @@ func FuzzEdit(f *testing.F) {
 	for i := range 40 {
 		c := randomFile(r).content()
 		b := make([]byte, c.Size)
-		_, err := c.ReadAt(b, 0)
-		require.NoError(f, err)
+		testenv.Must(c.ReadAt(b, 0))(f)
 		line := []string{"k0 = 7", "k1[0] = i:7", ".value(0) = [1]", `["k…"].k0 = "x"`, "$1.k2[+] = Vector2(1, 2)", "k0.x = 1"}[i%6]
 		f.Add(b, uint8(i), line)
 	}
@@ -707,8 +701,7 @@ func FuzzEdit(f *testing.F) {
 			return
 		}
 		var tree text.Tree
-		_, err = tree.Add(p, value)
-		require.NoError(t, err)
+		testenv.Must(tree.Add(p, value))(t)
 		var plan *Plan
 		if op := Op(how & 3); op == Put {
 			plan, err = Copy(c, text.Path{Packet: int64(how >> 6)}, &tree)
@@ -719,8 +712,7 @@ func FuzzEdit(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		_, err = plan.WriteTo(&out)
-		require.NoError(t, err)
+		testenv.Must(plan.WriteTo(&out))(t)
 		edited := &save.Content{ReaderAt: bytes.NewReader(out.Bytes()), Size: int64(out.Len()), Order: c.Order, Decoder: gdwire.DecoderOptions{AllowObjects: true}}
 		err = edited.Packets(func(i int64) bool { return i == p.Packet }, func(packet *save.Packet) (bool, error) {
 			return false, packet.SkipValue()

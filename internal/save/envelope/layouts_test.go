@@ -48,9 +48,8 @@ func pack(tb testing.TB, b []byte, mode string) []byte {
 		return b
 	}
 	var out bytes.Buffer
-	w, err := fileaccess.NewWriter(&out, raw(modes[mode]), nil)
-	require.NoError(tb, err)
-	_, err = w.Write(b)
+	w := testenv.Must(fileaccess.NewWriter(&out, raw(modes[mode]), nil))(tb)
+	_, err := w.Write(b)
 	require.NoError(tb, err)
 	require.NoError(tb, w.Close())
 	return out.Bytes()
@@ -129,12 +128,10 @@ func record(tb testing.TB, tokens []string, content []byte, mode string, i, all 
 		case t[1] == ':':
 			parts[k] = map[byte]func(string) []byte{'m': func(s string) []byte { return []byte(s) }, 'l': func(s string) []byte { return []byte(s + "\n") }, 'p': text}[t[0]](t[2:])
 		case name == "f32":
-			x, err := strconv.ParseFloat(arg, 32)
-			require.NoError(tb, err)
+			x := testenv.Must(strconv.ParseFloat(arg, 32))(tb)
 			parts[k] = integer(uint64(math.Float32bits(float32(x)+float32(i))), 4, false)
 		case arg != "" && name[0]|0x20 == 'u':
-			w, err := strconv.Atoi(name[1:])
-			require.NoError(tb, err)
+			w := testenv.Must(strconv.Atoi(name[1:]))(tb)
 			parts[k] = integer(n, w/8, name[0] == 'U')
 		case t == "tim4":
 			parts[k] = integer(uint64(1000+i*i*37+i*16), 4, false)
@@ -145,8 +142,7 @@ func record(tb testing.TB, tokens []string, content []byte, mode string, i, all 
 		case t == "cnt4":
 			parts[k] = integer(uint64(all), 4, false)
 		case strings.HasPrefix(t, "rnd"):
-			w, err := strconv.Atoi(t[3:])
-			require.NoError(tb, err)
+			w := testenv.Must(strconv.Atoi(t[3:]))(tb)
 			for range w {
 				parts[k] = append(parts[k], byte(random.Uint32()))
 			}
@@ -217,8 +213,7 @@ func saved(tb testing.TB, n, seed int, name string) []byte {
 		}
 		v = d
 	}
-	b, err := variant.Marshal(v)
-	require.NoError(tb, err)
+	b := testenv.Must(variant.Marshal(v))(tb)
 	return b
 }
 
@@ -320,8 +315,7 @@ func TestLayoutsOfGames(t *testing.T) {
 	for line := range strings.Lines(layouts) {
 		lines++
 		if tokens := strings.Fields(line); len(tokens) > 0 {
-			n, err := strconv.Atoi(tokens[0])
-			require.NoError(t, err)
+			n := testenv.Must(strconv.Atoi(tokens[0]))(t)
 			t.Run(strings.TrimSpace(line), func(t *testing.T) {
 				for i, mode := range []string{"plain", "zstd", "gzip", "zlib", "fastlz"} {
 					for j, size := range sizes() {
@@ -354,8 +348,7 @@ func checkLayout(t *testing.T, l layout, mode string, n, size int) (edits, doubt
 	e := Find(whole, &Options{Content: slices.Contains(l, "L")})
 	require.NotNil(t, e, "%s, %d", mode, size)
 	require.Equal(t, framed(values), e.Content(), "%s, %d: %v", mode, size, e)
-	again, err := e.Write(e.Content())
-	require.NoError(t, err)
+	again := testenv.Must(e.Write(e.Content()))(t)
 	require.Equal(t, whole, again)
 	for _, to := range []string{"Adalbert the second of that name", "Ada", "Ada Lovelacf"} {
 		changed := slices.Clone(values)
@@ -379,8 +372,7 @@ func checkLayout(t *testing.T, l layout, mode string, n, size int) (edits, doubt
 func TestTraps(t *testing.T) {
 	value := saved(t, 0, 0, "Ada")
 	long := saved(t, 1500, 0, "Ada")
-	packed, err := fileaccess.Compress(nil, saved(t, 200_000, 0, "Ada"), fileaccess.Zstd)
-	require.NoError(t, err)
+	packed := testenv.Must(fileaccess.Compress(nil, saved(t, 200_000, 0, "Ada"), fileaccess.Zstd))(t)
 	list, err := variant.Marshal([]any{strings.Repeat("x", 57*4-16), map[string]any{"name": "Ada"}}) // the second begins a line
 	require.NoError(t, err)
 	text := []byte(base64.StdEncoding.EncodeToString(list))
@@ -544,8 +536,7 @@ func TestEnvelopeFaults(t *testing.T) {
 					if i != wrong {
 						want = spoil(want, changed)
 					}
-					got, err := e.Write(framed(changed))
-					require.NoError(t, err)
+					got := testenv.Must(e.Write(framed(changed)))(t)
 					require.Equal(t, want, got, "%s: %d, %d", test.layout, wrong, i)
 				}
 			}

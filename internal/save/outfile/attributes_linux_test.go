@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // TestAttributes: a file that replaces another keeps its extended attributes and access list.
@@ -22,17 +24,14 @@ func TestAttributes(t *testing.T) {
 			if err := syscall.Setxattr(file, name, value, 0); err != nil {
 				t.Skip("skipped: the file system refuses attributes: ", err)
 			}
-			old, err := os.Stat(file)
-			require.NoError(t, err)
+			old := testenv.Must(os.Stat(file))(t)
 			f, err := Create(file, IgnoreSignals)
 			require.NoError(t, err)
 			require.NoError(t, f.Commit())
 			got := make([]byte, 200)
-			n, err := syscall.Getxattr(file, name, got)
-			require.NoError(t, err)
+			n := testenv.Must(syscall.Getxattr(file, name, got))(t)
 			require.Equal(t, value, got[:n])
-			now, err := os.Stat(file)
-			require.NoError(t, err)
+			now := testenv.Must(os.Stat(file))(t)
 			require.Equal(t, old.Mode(), now.Mode())
 		})
 	}

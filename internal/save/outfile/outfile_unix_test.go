@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // add writes a line to a file as a program would that edits it: it reads all of it, and
@@ -66,8 +68,7 @@ func TestSeveralWriters(t *testing.T) {
 	}
 	all.Wait()
 	require.NotEmpty(t, done)
-	b, err := os.ReadFile(name)
-	require.NoError(t, err)
+	b := testenv.Must(os.ReadFile(name))(t)
 	for line := range done {
 		require.Contains(t, string(b), line)
 	}
@@ -77,8 +78,7 @@ func TestSeveralWriters(t *testing.T) {
 // requireAlone: there is only this file in its folder.
 func requireAlone(t *testing.T, name string) {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Dir(name))
-	require.NoError(t, err)
+	entries := testenv.Must(os.ReadDir(filepath.Dir(name)))(t)
 	require.Len(t, entries, 1)
 	require.Equal(t, filepath.Base(name), entries[0].Name())
 }
@@ -94,19 +94,16 @@ func TestChanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "file")
 			require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
-			info, err := os.Stat(file)
-			require.NoError(t, err)
-			f, err := Create(file, IgnoreSignals)
-			require.NoError(t, err)
+			info := testenv.Must(os.Stat(file))(t)
+			f := testenv.Must(Create(file, IgnoreSignals))(t)
 			require.True(t, f.Read(file, info))
-			_, err = f.WriteString("new")
-			require.NoError(t, err)
+			testenv.Must(f.WriteString("new"))(t)
 			require.NoError(t, change(file))
 			if again, err := os.Stat(file); err == nil { // read again, from the start
 				require.True(t, f.Read(file, again))
 			}
 			was, _ := os.ReadFile(file)
-			err = f.Commit()
+			err := f.Commit()
 			if name == "none" {
 				require.NoError(t, err)
 				was = []byte("new")
@@ -129,12 +126,10 @@ func TestOutFileRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(a, nil, 0o600))
 	require.NoError(t, os.WriteFile(b, nil, 0o600))
 	require.NoError(t, os.Link(a, c))
-	f, err := Create(a, IgnoreSignals)
-	require.NoError(t, err)
+	f := testenv.Must(Create(a, IgnoreSignals))(t)
 	defer f.Abandon()
 	for name, want := range map[string]bool{a: true, b: false, c: true} {
-		info, err := os.Stat(name)
-		require.NoError(t, err)
+		info := testenv.Must(os.Stat(name))(t)
 		require.Equal(t, want, f.Read(name, info), name)
 		require.Equal(t, want, f.Read("", info), name)
 	}
@@ -150,19 +145,16 @@ func TestReadReplaced(t *testing.T) {
 	for _, name := range []string{file, link, linked + "/link", folder + "/./file"} {
 		require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
 		require.NoError(t, add(file, "1"))
-		f, err := Create(link, IgnoreSignals)
-		require.NoError(t, err)
+		f := testenv.Must(Create(link, IgnoreSignals))(t)
 		require.NoError(t, add(file, "2"))
 		in, err := os.Open(name) // which keeps its inode from being used again
 		require.NoError(t, err)
-		info, err := in.Stat()
-		require.NoError(t, err)
+		info := testenv.Must(in.Stat())(t)
 		require.NoError(t, add(file, "3"))
 		require.True(t, f.Read(name, info), name)
 		require.ErrorIs(t, f.Commit(), ErrChanged)
 		require.NoError(t, in.Close())
-		b, err := os.ReadFile(file)
-		require.NoError(t, err)
+		b := testenv.Must(os.ReadFile(file))(t)
 		require.Equal(t, "old123", string(b))
 	}
 }
@@ -175,10 +167,9 @@ func TestReplace(t *testing.T) {
 			require.NoError(t, os.WriteFile(name, []byte("old"), 0o600))
 			require.NoError(t, os.Chmod(name, mode))
 			for _, commit := range []bool{false, true} {
-				f, err := Create(name, IgnoreSignals)
-				require.NoError(t, err)
+				f := testenv.Must(Create(name, IgnoreSignals))(t)
 				require.False(t, f.Direct())
-				_, err = f.WriteString("new")
+				_, err := f.WriteString("new")
 				require.NoError(t, err)
 				want := "old"
 				if commit {
@@ -187,13 +178,11 @@ func TestReplace(t *testing.T) {
 				} else {
 					f.Abandon()
 				}
-				info, err := os.Stat(name)
-				require.NoError(t, err)
+				info := testenv.Must(os.Stat(name))(t)
 				require.Equal(t, mode, info.Mode().Perm())
 				requireAlone(t, name)
 				if mode&0o400 != 0 {
-					b, err := os.ReadFile(name)
-					require.NoError(t, err)
+					b := testenv.Must(os.ReadFile(name))(t)
 					require.Equal(t, want, string(b))
 				}
 			}
@@ -206,16 +195,14 @@ func TestNoName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	_, err := Create("", IgnoreSignals)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	entries, err := os.ReadDir(".")
-	require.NoError(t, err)
+	entries := testenv.Must(os.ReadDir("."))(t)
 	require.Empty(t, entries)
 }
 
 // TestSignalBetweenFiles: a signal after a file was replaced ends the program as if there had been none.
 func TestSignalBetweenFiles(t *testing.T) {
 	if name := os.Getenv("GDWIRE_SIGNAL_AFTER"); name != "" {
-		f, err := Create(name, EndOnSignal)
-		require.NoError(t, err)
+		f := testenv.Must(Create(name, EndOnSignal))(t)
 		require.NoError(t, f.Commit())
 		require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
 		select {}

@@ -23,6 +23,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // full reports whether tests have their full sizes, which take minutes.
@@ -46,8 +47,7 @@ func testdata(names ...string) string {
 
 func vectors(t *testing.T) (all []vector) {
 	for folder, format := range engines {
-		values, err := suite.ValuesOf(strings.TrimPrefix(folder, "godot"))
-		require.NoError(t, err)
+		values := testenv.Must(suite.ValuesOf(strings.TrimPrefix(folder, "godot")))(t)
 		for _, v := range values {
 			all = append(all, vector{folder + " " + v.Name, format, v.Hex})
 		}
@@ -251,8 +251,7 @@ func TestRecognizeCut(t *testing.T) {
 func TestSaves(t *testing.T) {
 	var cuts tally
 	for _, name := range []string{"godot3.2.3/put_var.bin", "godot3.2.3/store_var.bin", "godot4.3/put_var.bin", "godot4.7-dev/put_var.bin", "godot4.7-dev/store_var.bin"} {
-		b, err := os.ReadFile(testdata(name))
-		require.NoError(t, err)
+		b := testenv.Must(os.ReadFile(testdata(name)))(t)
 		want := Reading{engines[filepath.Dir(name)], U32}
 		got := file(b)
 		requireResult(t, Result{Certainty: Sure, Readings: []Reading{want}}, got, name)
@@ -267,8 +266,7 @@ func TestSaves(t *testing.T) {
 	}
 	t.Log(&cuts)
 	for _, folder := range []string{"godot3.2.3", "godot4.7-dev"} {
-		b, err := os.ReadFile(testdata(folder, "put_var.bin"))
-		require.NoError(t, err)
+		b := testenv.Must(os.ReadFile(testdata(folder, "put_var.bin")))(t)
 		b[16] = 99 // the header of the second packet
 		requireResult(t, Result{Certainty: Damaged, Readings: []Reading{{engines[folder], U32}}}, file(b))
 	}
@@ -277,8 +275,7 @@ func TestSaves(t *testing.T) {
 		cutsOfEach = 100
 	}
 	for _, folder := range []string{"godot3.2.3", "godot4.7-dev"} {
-		b, err := os.ReadFile(testdata(folder, "save_game_large.bin"))
-		require.NoError(t, err)
+		b := testenv.Must(os.ReadFile(testdata(folder, "save_game_large.bin")))(t)
 		for _, f := range []Frame{Bare, U32, U32BE} {
 			want := Reading{engines[folder], f}
 			save := frame(f, b)
@@ -327,8 +324,7 @@ func TestSmall(t *testing.T) {
 		{"trailing bytes", "0c000000" + "0200000005000000" + "ffffffff", Result{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := hex.DecodeString(c.hex)
-			require.NoError(t, err)
+			b := testenv.Must(hex.DecodeString(c.hex))(t)
 			requireResult(t, c.want, file(b))
 		})
 	}
@@ -384,8 +380,7 @@ func TestBudget(t *testing.T) {
 
 // TestFixed reads formats and frames that the user chose.
 func TestFixed(t *testing.T) {
-	b, err := hex.DecodeString("0e0000000000803f000000000000000000000040")
-	require.NoError(t, err)
+	b := testenv.Must(hex.DecodeString("0e0000000000803f000000000000000000000040"))(t)
 	in := Input{Head: b, Size: int64(len(b)), Formats: []gdwire.Format{gdwire.Godot3}}
 	requireResult(t, Result{Certainty: Probably, Readings: []Reading{{gdwire.Godot3, Bare}}}, Recognize(&in))
 	in.Formats, in.Frames = nil, []Frame{U32}
@@ -524,8 +519,7 @@ func TestPrograms(t *testing.T) {
 	for _, pattern := range []string{filepath.Join(build.Default.GOROOT, "pkg", "tool", "*", "*"), filepath.Join(build.Default.GOROOT, "src", "image", "testdata", "*"),
 		filepath.Join(build.Default.GOROOT, "src", "archive", "*", "testdata", "*"), filepath.Join(build.Default.GOROOT, "src", "debug", "*", "testdata", "*"),
 		filepath.Join(build.Default.GOROOT, "src", "compress", "*", "testdata", "*"), filepath.Join(build.Default.GOROOT, "src", "time", "testdata", "*")} {
-		names, err := filepath.Glob(pattern)
-		require.NoError(t, err)
+		names := testenv.Must(filepath.Glob(pattern))(t)
 		all = append(all, names...)
 	}
 	for _, name := range all {

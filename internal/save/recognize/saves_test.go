@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // bothFormats are the formats of the saves.
@@ -388,8 +389,7 @@ func (s *longSave) ReadAt(b []byte, at int64) (int, error) {
 func recognizeLong(t *testing.T, start []byte, size int64) Result {
 	t.Helper()
 	in := &Input{Head: make([]byte, min(HeadSize, size)), Size: size, At: &longSave{start, size}}
-	_, err := in.At.ReadAt(in.Head, 0)
-	require.NoError(t, err)
+	testenv.Must(in.At.ReadAt(in.Head, 0))(t)
 	return Recognize(in)
 }
 

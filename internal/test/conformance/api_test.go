@@ -87,8 +87,7 @@ func TestAPI(t *testing.T) {
 	if os.Getenv("GDWIRE_WRITE_API") != "" {
 		require.NoError(t, os.WriteFile(name, []byte(next), 0o666))
 	}
-	listed, err := os.ReadFile(name)
-	require.NoError(t, err)
+	listed := must(os.ReadFile(name))(t)
 	require.Empty(t, differences(string(listed), next), "api/next.txt is old: see CONTRIBUTING.md")
 
 	releases, err := filepath.Glob(filepath.Join("api", "v*.txt"))
@@ -96,10 +95,8 @@ func TestAPI(t *testing.T) {
 	if len(releases) == 0 {
 		return // everything is new
 	}
-	latest, err := os.ReadFile(slices.MaxFunc(releases, compareReleases))
-	require.NoError(t, err)
-	changelog, err := os.ReadFile("CHANGELOG.md")
-	require.NoError(t, err)
+	latest := must(os.ReadFile(slices.MaxFunc(releases, compareReleases)))(t)
+	changelog := must(os.ReadFile("CHANGELOG.md"))(t)
 	require.Empty(t, unmentioned(string(latest), next, string(changelog)), "not in the section Unreleased of CHANGELOG.md")
 }
 
@@ -119,8 +116,7 @@ func listAPI(t *testing.T) (lines []string) {
 		if !p.isPublic() {
 			continue
 		}
-		pkg, err := from.Import(path)
-		require.NoError(t, err)
+		pkg := must(from.Import(path))(t)
 		add := func(name, kind string, typ types.Type) {
 			text := mentionedType.ReplaceAllStringFunc(textOf(typ), func(mention string) string {
 				parts := mentionedType.FindStringSubmatch(mention)

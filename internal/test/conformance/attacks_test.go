@@ -509,9 +509,8 @@ func takers(t *testing.T) []taker {
 	key := fileaccess.PasswordKey("x")
 	contained := func(info fileaccess.Info) []byte {
 		var b bytes.Buffer
-		w, err := fileaccess.NewWriter(&b, info, key)
-		require.NoError(t, err)
-		_, err = w.Write(packet)
+		w := must(fileaccess.NewWriter(&b, info, key))(t)
+		_, err := w.Write(packet)
 		require.NoError(t, errors.Join(err, w.Close()))
 		return b.Bytes()
 	}
@@ -582,9 +581,8 @@ func takers(t *testing.T) []taker {
 			return f.Unmarshal(new(any))
 		}},
 		{"savefile.File.WriteTo", nil, func(_ *testing.T, r *hostileReader) error {
-			f, err := savefile.New(savefile.Info{}, text)
-			require.NoError(t, err)
-			_, err = f.WriteTo(r)
+			f := must(savefile.New(savefile.Info{}, text))(t)
+			_, err := f.WriteTo(r)
 			return err
 		}},
 		{"stream.NewReader", packet, func(_ *testing.T, r *hostileReader) error {

@@ -56,12 +56,10 @@ func TestCodeBudget(t *testing.T) {
 	}))
 	file := filepath.Join(root, ".ci", "budget.json")
 	if os.Getenv("GDWIRE_WRITE_BUDGET") != "" {
-		b, err := json.MarshalIndent(got, "", "\t")
-		require.NoError(t, err)
+		b := must(json.MarshalIndent(got, "", "\t"))(t)
 		require.NoError(t, os.WriteFile(file, append(b, '\n'), 0o644))
 	}
-	b, err := os.ReadFile(file)
-	require.NoError(t, err)
+	b := must(os.ReadFile(file))(t)
 	var allowed map[string]weight
 	require.NoError(t, json.Unmarshal(b, &allowed))
 	require.Len(t, allowed, len(got))

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/model"
 )
 
 // A conversion is the format that values are copied to.
@@ -87,8 +88,7 @@ func (c *conversion) after(v model.Value) model.Value {
 // requireConversions copies the value at the start of p into every format and
 // expects the same value, or the error of the part that does not fit.
 func requireConversions(t *testing.T, p []byte, from gdwire.DecoderOptions, counts map[string]int) {
-	v, _, err := model.Decode(p, from)
-	require.NoError(t, err)
+	v, _ := must2(model.Decode(p, from))(t)
 	for _, f := range gdwire.Formats() {
 		for _, double := range []bool{false, true} {
 			c := conversion{to: f.String(), double: double}
@@ -287,8 +287,7 @@ func TestConvertStream(t *testing.T) {
 			continue
 		}
 		in = append(in, v.Hex...)
-		p, err := model.Copy(v.Hex, gdwire.DecoderOptions{Format: gdwire.Godot3}, gdwire.EncoderOptions{})
-		require.NoError(t, err)
+		p := must(model.Copy(v.Hex, gdwire.DecoderOptions{Format: gdwire.Godot3}, gdwire.EncoderOptions{}))(t)
 		want = append(want, p...)
 	}
 	var out bytes.Buffer

@@ -31,8 +31,7 @@ import (
 // an error.
 func TestREADME(t *testing.T) {
 	t.Chdir("../../..")
-	b, err := os.ReadFile("README.md")
-	require.NoError(t, err)
+	b := must(os.ReadFile("README.md"))(t)
 	readme := string(b)
 	sources := sourcesOf(t, "examples/save/main.go", "stream/example_hello_test.go")
 	programs := regexp.MustCompile("(?s)```go\n(.*?)```\n").FindAllStringSubmatch(readme, -1)
@@ -53,8 +52,7 @@ func TestREADME(t *testing.T) {
 func sourcesOf(t *testing.T, names ...string) string {
 	var sources strings.Builder
 	for _, name := range names {
-		source, err := os.ReadFile(name)
-		require.NoError(t, err)
+		source := must(os.ReadFile(name))(t)
 		sources.Write(regexp.MustCompile(`func Example\w*\(\)`).ReplaceAll(source, []byte("func main()")))
 	}
 	return sources.String()
@@ -87,8 +85,7 @@ func TestDocumentedPrograms(t *testing.T) {
 			return nil // a command line
 		}
 		require.True(t, isProgram(blocks[1].(*comment.Code).Text), "%s: the first program", dir)
-		examples, err := filepath.Glob(filepath.Join(dir, "example*_test.go"))
-		require.NoError(t, err)
+		examples := must(filepath.Glob(filepath.Join(dir, "example*_test.go")))(t)
 		sources := sourcesOf(t, examples...)
 		for _, block := range blocks {
 			code, ok := block.(*comment.Code)
@@ -107,14 +104,12 @@ func TestDocumentedPrograms(t *testing.T) {
 // packagePage returns the package comment of the files in a directory, and the name of the
 // package, or "" if there is none.
 func packagePage(t *testing.T, dir string) (page, name string) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	require.NoError(t, err)
+	files := must(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
-		require.NoError(t, err)
+		f := must(parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments))(t)
 		page, name = page+f.Doc.Text(), f.Name.Name
 	}
 	return page, name
@@ -132,8 +127,7 @@ func isProgram(text string) bool {
 
 // The tables of formats in the package page name all formats and count the types of each.
 func TestTablesOfFormats(t *testing.T) {
-	page, err := os.ReadFile("../../../doc.go")
-	require.NoError(t, err)
+	page := must(os.ReadFile("../../../doc.go"))(t)
 	named := map[string]bool{}
 	for _, table := range regexp.MustCompile(`(?m)^//\t +((?:(?:Godot|Manual)\d+ *)+)\n(?://\t.*\n)*?//\ttypes (.*)$`).FindAllSubmatch(page, -1) {
 		counts := strings.Fields(string(table[2]))
@@ -157,8 +151,7 @@ func TestTablesOfFormats(t *testing.T) {
 // A paragraph of each package says which calls take a whole input and which take a Decoder.
 func TestRuleOfWholeInputs(t *testing.T) {
 	for _, name := range []string{"doc.go", "variant/doc.go", "stream/doc.go", "savefile/doc.go"} {
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../../..", name), nil, parser.ParseComments)
-		require.NoError(t, err)
+		f := must(parser.ParseFile(token.NewFileSet(), filepath.Join("../../..", name), nil, parser.ParseComments))(t)
 		told := false
 		for paragraph := range strings.SplitSeq(f.Doc.Text(), "\n\n") {
 			all := true
@@ -188,8 +181,7 @@ func TestREADMEOutput(t *testing.T) {
 	}
 
 	tokens := run(run(nil, "./examples/write"), "./examples/read")
-	want, err := os.ReadFile("examples/read/output.txt")
-	require.NoError(t, err)
+	want := must(os.ReadFile("examples/read/output.txt"))(t)
 	require.Equal(t, string(want), string(tokens))
 
 	save, err := os.ReadFile("testdata/godot4.7-dev/save_game_large.bin")
@@ -197,8 +189,7 @@ func TestREADMEOutput(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "save")
 	require.NoError(t, os.WriteFile(name, save, 0o600))
 	run(nil, "./examples/save", name)
-	healed, err := os.ReadFile(name)
-	require.NoError(t, err)
+	healed := must(os.ReadFile(name))(t)
 	require.Len(t, healed, len(save))
 	changed := 0
 	for i := range save {
@@ -209,8 +200,7 @@ func TestREADMEOutput(t *testing.T) {
 	require.Equal(t, 2, changed, "bytes of the one number that the program sets")
 
 	// The commands, and the bytes that they leave: those that the program leaves.
-	readme, err := os.ReadFile("README.md")
-	require.NoError(t, err)
+	readme := must(os.ReadFile("README.md"))(t)
 	require.NoError(t, os.WriteFile(name, save, 0o600))
 	commands := 0
 	for _, block := range regexp.MustCompile("(?s)```\n(\\$ gdwire.*?)```\n").FindAllStringSubmatch(string(readme), -1) {
@@ -227,8 +217,7 @@ func TestREADMEOutput(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2, commands)
-	edited, err := os.ReadFile(name)
-	require.NoError(t, err)
+	edited := must(os.ReadFile(name))(t)
 	require.Equal(t, healed, edited)
 }
 
@@ -244,8 +233,7 @@ func TestExampleProgramsWithHostileInput(t *testing.T) {
 	dir := t.TempDir()
 	out, err := exec.Command("go", "build", "-o", dir, "../../../examples/...").CombinedOutput()
 	require.NoError(t, err, string(out))
-	programs, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	programs := must(os.ReadDir(dir))(t)
 	require.NotEmpty(t, programs)
 	i := 0
 	model.Replace(t, save, func(packet []byte) {
@@ -270,8 +258,7 @@ func TestExampleProgramsWithHostileInput(t *testing.T) {
 // CONTRIBUTING.md names each internal package and each direct dependency, and no test that does not exist.
 func TestContributing(t *testing.T) {
 	t.Chdir("../../..")
-	b, err := os.ReadFile("CONTRIBUTING.md")
-	require.NoError(t, err)
+	b := must(os.ReadFile("CONTRIBUTING.md"))(t)
 	text := string(b)
 	named := map[string]bool{} // words of the first column of tables
 	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]+) \|`).FindAllStringSubmatch(text, -1) {
@@ -282,8 +269,7 @@ func TestContributing(t *testing.T) {
 
 	var tests strings.Builder
 	for _, folders := range []string{"internal/*", "internal/save/*", "internal/test/*"} {
-		paths, err := filepath.Glob(folders)
-		require.NoError(t, err)
+		paths := must(filepath.Glob(folders))(t)
 		dir := strings.TrimPrefix(strings.TrimSuffix(folders, "*"), "internal/")
 		for _, path := range paths {
 			if info, err := os.Stat(path); err == nil && info.IsDir() && path != "internal/test" {
@@ -341,8 +327,7 @@ func TestLinks(t *testing.T) {
 		if err != nil || filepath.Ext(path) != ".md" {
 			return err
 		}
-		b, err := os.ReadFile(path)
-		require.NoError(t, err)
+		b := must(os.ReadFile(path))(t)
 		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(string(b), ""), -1) {
 			_, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(m[1])))
 			assert.NoError(t, err, path)
@@ -356,12 +341,10 @@ func TestLinks(t *testing.T) {
 func TestExported(t *testing.T) {
 	t.Chdir("../../..")
 	parse := func(dir string, tests bool, add func(f *ast.File, names map[string]bool), names map[string]bool) {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		require.NoError(t, err)
+		files := must(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 		for _, name := range files {
 			if strings.HasSuffix(name, "_test.go") == tests {
-				f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-				require.NoError(t, err)
+				f := must(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 				add(f, names)
 			}
 		}
@@ -441,8 +424,7 @@ func mentions(f *ast.File, names map[string]bool) {
 // a row for the package of each.
 func TestUnsafe(t *testing.T) {
 	t.Chdir("../../..")
-	security, err := os.ReadFile("SECURITY.md")
-	require.NoError(t, err)
+	security := must(os.ReadFile("SECURITY.md"))(t)
 	_, table, found := strings.Cut(string(security), "| package | what it does with `unsafe` |\n")
 	require.True(t, found)
 	table, _, _ = strings.Cut(table, "\n\n")
@@ -462,8 +444,7 @@ func TestUnsafe(t *testing.T) {
 		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 			return nil
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly|parser.ParseComments)
-		require.NoError(t, err)
+		f := must(parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly|parser.ParseComments))(t)
 		for _, i := range f.Imports {
 			if i.Path.Value != `"unsafe"` {
 				continue
@@ -482,8 +463,7 @@ func TestUnsafe(t *testing.T) {
 // SECURITY.md contains the rows of the table.
 func TestSECURITYAttacks(t *testing.T) {
 	t.Chdir("../../..")
-	b, err := os.ReadFile("SECURITY.md")
-	require.NoError(t, err)
+	b := must(os.ReadFile("SECURITY.md"))(t)
 	_, section, _ := strings.Cut(string(b), "\n## Attacks, measured\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	rows := 0

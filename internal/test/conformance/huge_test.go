@@ -42,8 +42,7 @@ func (l *length) Write(p []byte) (int, error) {
 func readTo(t *testing.T, d *gdwire.Decoder, n int) {
 	t.Helper()
 	for range n {
-		_, err := d.ReadToken()
-		require.NoError(t, err)
+		must(d.ReadToken())(t)
 	}
 }
 
@@ -78,8 +77,7 @@ func TestHugeValuesAreRead(t *testing.T) {
 
 	copyPayload := func(t *testing.T, d *gdwire.Decoder, w io.Writer) {
 		readTo(t, d, 1)
-		got, err := io.Copy(w, d.Payload())
-		require.NoError(t, err)
+		got := must(io.Copy(w, d.Payload()))(t)
 		require.Equal(t, n, got)
 	}
 	readTokens := func(t *testing.T, d *gdwire.Decoder) {
@@ -118,8 +116,7 @@ func TestHugeValuesAreRead(t *testing.T) {
 		{"io.Copy from a packed array", floats, func(t *testing.T, d *gdwire.Decoder) { copyPayload(t, d, new(length)) }},
 		{"Payload.Read", data, func(t *testing.T, d *gdwire.Decoder) {
 			readTo(t, d, 1)
-			got, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{d.Payload()}, make([]byte, 20<<10))
-			require.NoError(t, err)
+			got := must(io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{d.Payload()}, make([]byte, 20<<10)))(t)
 			require.Equal(t, n, got)
 		}},
 		{"ReadPacked", floats, func(t *testing.T, d *gdwire.Decoder) { require.Equal(t, n/4, readPacked(t, d, make([]float32, 4<<10))) }},

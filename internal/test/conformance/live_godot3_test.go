@@ -11,9 +11,10 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/stretchr/testify/require"
 )
 
 // A randomValue is a value of Godot 3 in bytes, with duplicate keys in its
@@ -163,8 +164,7 @@ func TestGodot3EqualKeys(t *testing.T) {
 	printed, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", printed)
 
-	written, err := os.ReadFile(out)
-	require.NoError(t, err)
+	written := must(os.ReadFile(out))(t)
 	for i, v := range values {
 		n := binary.LittleEndian.Uint32(written)
 		require.Equal(t, maskedNodePaths(t, v.merged), maskedNodePaths(t, written[4:4+n]), "value %d: %x", i, v.bytes)

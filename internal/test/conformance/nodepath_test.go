@@ -39,8 +39,7 @@ func TestNodePathText(t *testing.T) {
 
 		for _, maxChunk := range []int{0, 16} {
 			d := gdwire.NewDecoder(bytes.NewReader(b), &gdwire.DecoderOptions{MaxChunk: maxChunk})
-			text, err := d.ReadNodePath()
-			require.NoError(t, err)
+			text := must(d.ReadNodePath())(t)
 			require.Equal(t, `^"`+text+`"`, variant.Raw{Data: b}.String())
 
 			back, err := variant.Marshal(variant.NodePath(text))

@@ -129,14 +129,12 @@ func TestOwnershipTables(t *testing.T) {
 // functions returns the exported functions and methods in a directory, by name.
 func functions(t *testing.T, dir string) map[string]*ast.FuncDecl {
 	all := map[string]*ast.FuncDecl{}
-	names, err := filepath.Glob(filepath.Join("..", "..", "..", dir, "*.go"))
-	require.NoError(t, err)
+	names := must(filepath.Glob(filepath.Join("..", "..", "..", dir, "*.go")))(t)
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-		require.NoError(t, err)
+		file := must(parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments))(t)
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Name.IsExported() {
 				path := file.Name.Name + "."
@@ -211,8 +209,7 @@ func TestOverlaps(t *testing.T) {
 
 	text := bytes.Repeat([]byte("some text, and again, "), 200)
 	for mode := range fileaccess.Brotli {
-		packed, err := fileaccess.Compress(nil, text, mode)
-		require.NoError(t, err)
+		packed := must(fileaccess.Compress(nil, text, mode))(t)
 		for name, c := range map[string]struct {
 			call      func(dst, src []byte) ([]byte, error)
 			src, want []byte
@@ -224,8 +221,7 @@ func TestOverlaps(t *testing.T) {
 				for _, end := range []int{0, 1, 50, 100} { // of dst, whose capacity src is in
 					buf := make([]byte, 4*len(text))
 					src := buf[start : start+copy(buf[start:], c.src)]
-					got, err := c.call(buf[:end], src)
-					require.NoError(t, err)
+					got := must(c.call(buf[:end], src))(t)
 					require.True(t, bytes.Equal(c.want, got[end:]), "%s %v at %d after %d", name, mode, start, end)
 					require.True(t, bytes.Equal(c.src, src), "%s %v overwrites its input", name, mode)
 				}
@@ -233,8 +229,7 @@ func TestOverlaps(t *testing.T) {
 		}
 	}
 	packet := gdwiretest.Encode(t, []any{[]byte("abc"), "x"})
-	got, err := savefile.EditPacket(packet, []savefile.Edit{savefile.Set("[0]", packet[12:15]), savefile.Set("[1]", "long text")})
-	require.NoError(t, err)
+	got := must(savefile.EditPacket(packet, []savefile.Edit{savefile.Set("[0]", packet[12:15]), savefile.Set("[1]", "long text")}))(t)
 	require.Equal(t, gdwiretest.Encode(t, []any{gdwiretest.Encode(t, []any{[]byte("abc"), "x"})[12:15], "long text"}), got)
 }
 
@@ -442,14 +437,12 @@ func marshal(k *keeper) {
 	b, err = variant.MarshalAppend(dst, v)
 	require.NoError(k.t, err)
 	k.keep("variant.MarshalAppend", b)
-	part, err := variant.Get([]any{v}, "[0]")
-	require.NoError(k.t, err)
+	part := must(variant.Get([]any{v}, "[0]"))(k.t)
 	k.keep("variant.Get", part)
 	for name, v := range map[string]json.Marshaler{
 		"Dictionary": &variant.Dictionary{Key: gdwire.Elem{Script: k.text()}}, "Array": &variant.Array{Values: []any{k.text()}}, "Object": &variant.Object{Class: k.text()},
 	} {
-		b, err := v.MarshalJSON()
-		require.NoError(k.t, err)
+		b := must(v.MarshalJSON())(k.t)
 		k.keep("variant."+name+".MarshalJSON", b)
 	}
 	for c := range variant.Diff(v, k.value(3)) {
@@ -718,8 +711,7 @@ func packets(k *keeper) {
 		done <- errors.Join(written.WriteRaw(k.packetOf(1)), written.WriteRaw(k.packetOf(2)))
 	}()
 	for range 2 {
-		b, err := read.NextRaw(nil)
-		require.NoError(k.t, err)
+		b := must(read.NextRaw(nil))(k.t)
 		k.keep("stream.Conn.NextRaw", b)
 	}
 	require.NoError(k.t, <-done)
@@ -758,15 +750,12 @@ func (*keeper) packetOf(n int) []byte {
 func files(k *keeper) {
 	data := []byte(k.text() + k.text())
 	var file bytes.Buffer
-	w, err := fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, 4096)
-	require.NoError(k.t, err)
-	_, err = w.Write(data)
+	w := must(fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, 4096))(k.t)
+	_, err := w.Write(data)
 	require.NoError(k.t, errors.Join(err, w.Close()))
-	r, err := fileaccess.NewReader(iotest.HalfReader(bytes.NewReader(file.Bytes())), nil)
-	require.NoError(k.t, err)
+	r := must(fileaccess.NewReader(iotest.HalfReader(bytes.NewReader(file.Bytes())), nil))(k.t)
 	got := make([]byte, len(data))
-	_, err = io.ReadFull(r, got)
-	require.NoError(k.t, err)
+	must(io.ReadFull(r, got))(k.t)
 	require.True(k.t, bytes.Equal(data, got))
 	k.keep("fileaccess.Reader.Read", got)
 	cut := file.Bytes()[:file.Len()-1-k.IntN(file.Len()/2)]
@@ -777,12 +766,10 @@ func files(k *keeper) {
 	k.keep("fileaccess.Error.Error", err)
 	k.keep("fileaccess.Error.Error", err.Error())
 	mode := fileaccess.Mode(k.IntN(4))
-	packed, err := fileaccess.Compress(nil, data, mode)
-	require.NoError(k.t, err)
+	packed := must(fileaccess.Compress(nil, data, mode))(k.t)
 	k.keep("fileaccess.Compress", packed)
 	if len(data) > 0 { // no bytes are compressed to none, which are no stream
-		unpacked, err := fileaccess.Decompress(nil, packed, mode, 0)
-		require.NoError(k.t, err)
+		unpacked := must(fileaccess.Decompress(nil, packed, mode, 0))(k.t)
 		k.keep("fileaccess.Decompress", unpacked)
 	}
 }

@@ -389,8 +389,7 @@ func (p *packet) lines() (lines []string) {
 
 func TestFormatDecodes(t *testing.T) {
 	forPackets(t, func(t *testing.T, f gdwire.Format, p *packet, b, _ []byte) {
-		got, err := model.Tokens(b, p.options(f))
-		require.NoError(t, err)
+		got := must(model.Tokens(b, p.options(f)))(t)
 		require.Equal(t, p.lines(), got)
 	})
 }
@@ -412,11 +411,9 @@ func TestFormatEncodes(t *testing.T) {
 		if p.tokensOnly {
 			return
 		}
-		v, _, err := model.Decode(b, from)
-		require.NoError(t, err)
+		v, _ := must2(model.Decode(b, from))(t)
 		for _, unknown := range []bool{false, true} {
-			got, err := model.Encode(&v, to, unknown)
-			require.NoError(t, err)
+			got := must(model.Encode(&v, to, unknown))(t)
 			require.Equal(t, want, hex.EncodeToString(got), "unknown counts: %v", unknown)
 		}
 	})
@@ -489,11 +486,9 @@ func TestFormatTrailing(t *testing.T) {
 			t.Skip("its padding is missing because nothing follows")
 		}
 		o := p.options(f)
-		v, size, err := model.Decode(append(bytes.Clone(b), 1), o)
-		require.NoError(t, err)
+		v, size := must2(model.Decode(append(bytes.Clone(b), 1), o))(t)
 		require.EqualValues(t, len(b), size)
-		alone, _, err := model.Decode(b, o)
-		require.NoError(t, err)
+		alone, _ := must2(model.Decode(b, o))(t)
 		require.Equal(t, alone, v)
 		if p.lenient {
 			return
@@ -643,9 +638,8 @@ func TestFormatStrictElements(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := model.Build(t, gdwire.Godot4, c.packet)
-			_, err := model.Tokens(p, gdwire.DecoderOptions{})
-			require.NoError(t, err)
-			_, err = model.Tokens(p, gdwire.DecoderOptions{Strict: true})
+			must(model.Tokens(p, gdwire.DecoderOptions{}))(t)
+			_, err := model.Tokens(p, gdwire.DecoderOptions{Strict: true})
 			require.ErrorIs(t, err, gdwire.ErrStrict)
 			var fault *gdwire.Error
 			require.ErrorAs(t, err, &fault)
@@ -676,8 +670,7 @@ func TestFormatAnyUTF8(t *testing.T) {
 			require.ErrorIs(t, err, gdwire.ErrUTF8)
 			_, err = model.Copy(p, gdwire.DecoderOptions{AllowInvalidUTF8: true}, gdwire.EncoderOptions{})
 			require.ErrorIs(t, err, gdwire.ErrUTF8)
-			got, err := model.Copy(p, gdwire.DecoderOptions{AllowInvalidUTF8: true}, gdwire.EncoderOptions{AllowInvalidUTF8: true})
-			require.NoError(t, err)
+			got := must(model.Copy(p, gdwire.DecoderOptions{AllowInvalidUTF8: true}, gdwire.EncoderOptions{AllowInvalidUTF8: true}))(t)
 			require.Equal(t, p, got)
 		})
 	}

@@ -3,23 +3,22 @@ package conformance
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/stretchr/testify/require"
 )
 
 // requireReference compares the Decoder with the reference on a packet.
 func requireReference(t testing.TB, p []byte, o gdwire.DecoderOptions) bool {
 	t.Helper()
-	accepted, err := model.Compare(p, o)
-	require.NoError(t, err)
+	accepted := must(model.Compare(p, o))(t)
 	return accepted
 }
 
 func TestReferenceReadsVectors(t *testing.T) {
 	forVectors(t, func(t *testing.T, e *model.Engine, v *model.Vector) {
-		got, size, err := model.DecodeReference(v.Hex, e.Format.String(), v.FullObjects, false)
-		require.NoError(t, err)
+		got, size := must2(model.DecodeReference(v.Hex, e.Format.String(), v.FullObjects, false))(t)
 		require.Equal(t, len(v.Hex), size)
 		require.Equal(t, v.Value.Plain().AnyNaN(), got.Plain().AnyNaN())
 	})

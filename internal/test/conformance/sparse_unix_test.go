@@ -12,8 +12,7 @@ import (
 // sparse returns n zeros, of which only pages that are read or written take memory.
 func sparse(t *testing.T, n int64) []byte {
 	t.Helper()
-	b, err := syscall.Mmap(-1, 0, int(n), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	require.NoError(t, err)
+	b := must(syscall.Mmap(-1, 0, int(n), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE))(t)
 	t.Cleanup(func() { require.NoError(t, syscall.Munmap(b)) })
 	return b
 }

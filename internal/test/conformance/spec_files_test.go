@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/suite"
@@ -25,7 +27,6 @@ import (
 	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
-	"github.com/stretchr/testify/require"
 )
 
 // streams returns the lines of framing.jsonl.
@@ -100,8 +101,7 @@ func TestSuiteStreams(t *testing.T) {
 		t.Run(s.ID, func(t *testing.T) {
 			data := []byte(s.Hex)
 			if s.File != "" {
-				data, err = os.ReadFile(filepath.Join("../../..", s.File))
-				require.NoError(t, err)
+				data = must(os.ReadFile(filepath.Join("../../..", s.File)))(t)
 			}
 			r := stream.NewReader(bytes.NewReader(data), &stream.Options{Format: formatNamed(t, s.Formats[0]), BigEndianLength: s.Frame == "u32be"})
 			for _, want := range s.Packets {
@@ -128,8 +128,7 @@ func TestSuiteStreams(t *testing.T) {
 func suiteFiles(t *testing.T) (all []suite.File) {
 	for _, engine := range []string{"3.2.3", "4.6"} {
 		folder := "testdata/containers/godot" + engine
-		files, err := os.ReadDir(filepath.Join("../../..", folder))
-		require.NoError(t, err)
+		files := must(os.ReadDir(filepath.Join("../../..", folder)))(t)
 		for _, file := range files {
 			f := suite.File{ID: fmt.Sprintf("k-%04d", len(all)+1), File: folder + "/" + file.Name(), Engine: engine, Container: "plain"}
 			words := strings.Split(file.Name(), "_")
@@ -168,8 +167,7 @@ func suiteFiles(t *testing.T) (all []suite.File) {
 		}
 	}
 	all = append(all, wrongPasswords(t, all)...)
-	written, err := suite.Files()
-	require.NoError(t, err)
+	written := must(suite.Files())(t)
 	for _, f := range written {
 		if f.Container == "raw" { // recorded once
 			content, err := openSuiteFile(t, &f)
@@ -369,9 +367,7 @@ func openSuiteFile(t *testing.T, f *suite.File) ([]byte, error) {
 		}
 		data = append(append(data, f.Hex...), "GCPF"...)
 	} else {
-		var err error
-		data, err = os.ReadFile(filepath.Join("../../..", f.File))
-		require.NoError(t, err)
+		data = must(os.ReadFile(filepath.Join("../../..", f.File)))(t)
 	}
 	o := fileaccess.Options{}
 	switch {

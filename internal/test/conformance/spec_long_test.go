@@ -10,12 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
-	"github.com/stretchr/testify/require"
 )
 
 // A longCase makes lines of long.jsonl: one for each count, and for each group of formats that agree
@@ -137,8 +138,7 @@ func (c *longCase) line(t *testing.T, format string, n int) suite.Long {
 	if (f != gdwire.Godot4 || n > 1025) && !testenv.Full() {
 		return l // seconds
 	}
-	p, err := l.Hex.Bytes()
-	require.NoError(t, err)
+	p := must(l.Hex.Bytes())(t)
 	o := gdwire.DecoderOptions{Format: f, AllowObjects: c.objects, Limits: gdwire.Limits{Depth: 1024}}
 	d := gdwire.NewDecoder(bytes.NewReader(p), &o)
 	defer d.Release()
@@ -159,11 +159,10 @@ func (c *longCase) line(t *testing.T, format string, n int) suite.Long {
 
 // rules returns the rules that the shortest packet of a case shows.
 func (c *longCase) rules(t *testing.T, f gdwire.Format, n int) []string {
-	p, err := c.bytes(t, f, n).Bytes()
-	require.NoError(t, err)
+	p := must(c.bytes(t, f, n).Bytes())(t)
 	rules := ruleSet{}
 	r := model.Reference{Format: f.String(), Objects: c.objects, P: p, Rule: rules.add}
-	_, err = r.Decode()
+	_, err := r.Decode()
 	require.NoError(t, err)
 	if strings.Contains(c.kind, "levels") {
 		rules.add("B7")

@@ -100,14 +100,12 @@ func (s *schema) acceptsArray(root *schema, v []any) bool {
 // nothing else.
 func TestSuiteSchema(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "spec", "vectors")
-	text, err := os.ReadFile(filepath.Join(dir, "schema.json"))
-	require.NoError(t, err)
+	text := must(os.ReadFile(filepath.Join(dir, "schema.json")))(t)
 	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
 	require.NoError(t, err)
 	var root schema
 	require.NoError(t, json.Unmarshal(text, &root))
-	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	require.NoError(t, err)
+	names := must(filepath.Glob(filepath.Join(dir, "*.jsonl")))(t)
 	require.Len(t, root.AnyOf, len(names))
 	for _, file := range names {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
@@ -117,8 +115,7 @@ func TestSuiteSchema(t *testing.T) {
 		for member := range def.Properties {
 			require.Contains(t, string(readme), "`"+member+"`", name)
 		}
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		text := must(os.ReadFile(file))(t)
 		for line := range bytes.Lines(text) {
 			var v any
 			require.NoError(t, json.Unmarshal(line, &v))

@@ -16,13 +16,14 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/spec"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // TestSuite: the files of spec/vectors contain what engines wrote and answered, and the packets of
@@ -39,8 +40,7 @@ func TestSuite(t *testing.T) {
 // requireLines fails unless a file of spec/vectors contains these lines. With GDWIRE_WRITE_SPEC=1 it
 // writes the file.
 func requireLines[T any](t *testing.T, name string, all []T) {
-	text, err := suite.Lines(all)
-	require.NoError(t, err)
+	text := must(suite.Lines(all))(t)
 	file := filepath.Join("..", "..", "..", "spec", "vectors", name+".jsonl")
 	if os.Getenv("GDWIRE_WRITE_SPEC") != "" {
 		require.NoError(t, os.WriteFile(file, text, 0o644))
@@ -66,11 +66,8 @@ type suiteBuilder struct {
 
 func newSuiteBuilder(t *testing.T) *suiteBuilder {
 	b := &suiteBuilder{t: t, titles: specRules(t).titles, last: map[string]int{}}
-	var err error
-	b.values, err = suite.Values()
-	require.NoError(t, err)
-	b.packets, err = suite.Packets()
-	require.NoError(t, err)
+	b.values = must(suite.Values())(t)
+	b.packets = must(suite.Packets())(t)
 	for _, v := range b.values {
 		b.noteID(v.ID)
 	}
@@ -187,8 +184,7 @@ func (b *suiteBuilder) tagged(p []byte, format string, objects, double bool) []b
 }
 
 func sameJSON(t *testing.T, a, b []byte) bool {
-	same, err := tagged.Equal(a, b)
-	require.NoError(t, err)
+	same := must(tagged.Equal(a, b))(t)
 	return same
 }
 
@@ -421,8 +417,7 @@ func (w *waiting) Read(p []byte) (int, error) {
 
 // TestSuitePrefixes: a Decoder waits at every proper prefix of a valid value.
 func TestSuitePrefixes(t *testing.T) {
-	values, err := suite.Values()
-	require.NoError(t, err)
+	values := must(suite.Values())(t)
 	for _, v := range values {
 		for n := range min(len(v.Hex), 400) {
 			d := gdwire.NewDecoder(&waiting{v.Hex[:n]}, &gdwire.DecoderOptions{Format: formatNamed(t, v.Formats[0]), AllowObjects: true, DoubleReals: v.Double})
@@ -465,8 +460,7 @@ func TestSuiteHasNoDuplicates(t *testing.T) {
 			lines[key] = id
 		}
 	}
-	values, err := suite.Values()
-	require.NoError(t, err)
+	values := must(suite.Values())(t)
 	for _, v := range values {
 		add(v.ID, v.Formats, v.Hex, v.Objects, v.Double)
 	}
@@ -481,19 +475,16 @@ func TestSuiteHasNoDuplicates(t *testing.T) {
 func TestSpecVersion(t *testing.T) {
 	t.Chdir("../../../spec")
 	var version struct{ Version, License string }
-	text, err := os.ReadFile("version.json")
-	require.NoError(t, err)
+	text := must(os.ReadFile("version.json"))(t)
 	require.NoError(t, json.Unmarshal(text, &version))
 	for file, want := range map[string]string{
 		"SPEC.md": "# The Variant format, version " + version.Version + "\n", "README.md": "gdwire-spec-" + version.Version + "\n", "LICENSE": "MIT No Attribution",
 	} {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		text := must(os.ReadFile(file))(t)
 		require.Contains(t, string(text), want, file)
 	}
 	for _, file := range []string{"SPEC.md", "README.md", "vectors/README.md", "vectors/schema.json", "reader.py", "reader.mjs", "ksy.mjs", "variant4.ksy", "variant3.ksy", "godot-variant.lua"} {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		text := must(os.ReadFile(file))(t)
 		require.Contains(t, string(text), "SPDX-License-Identifier: "+version.License, file)
 	}
 }
@@ -501,8 +492,7 @@ func TestSpecVersion(t *testing.T) {
 // TestSpecForm: lines of SPEC.md that are not of a table have at most 120 characters, and every rule
 // that is mentioned exists.
 func TestSpecForm(t *testing.T) {
-	text, err := spec.Files.ReadFile("SPEC.md")
-	require.NoError(t, err)
+	text := must(spec.Files.ReadFile("SPEC.md"))(t)
 	titles := specRules(t).titles
 	mention := regexp.MustCompile(`\b[BSTMNROCPGAFKJX]\d{1,2}\b`)
 	for i, line := range strings.Split(string(text), "\n") {
@@ -518,8 +508,7 @@ func TestSpecForm(t *testing.T) {
 // TestSpecExamples: there is an example of every type.
 func TestSpecExamples(t *testing.T) {
 	examples := specRules(t).examples
-	values, err := suite.Values()
-	require.NoError(t, err)
+	values := must(suite.Values())(t)
 	shown := map[string]bool{"Object": true}
 	for _, v := range values {
 		if _, ok := examples[v.ID]; ok {
@@ -545,8 +534,7 @@ func allVectors(t *testing.T) map[string]anyVector {
 		require.NotContains(t, all, id)
 		all[id] = anyVector{rules, data}
 	}
-	values, err := suite.Values()
-	require.NoError(t, err)
+	values := must(suite.Values())(t)
 	for _, v := range values {
 		add(v.ID, v.Rules, v.Hex)
 	}
@@ -555,28 +543,23 @@ func allVectors(t *testing.T) map[string]anyVector {
 	for _, p := range packets {
 		add(p.ID, p.Rules, p.Hex)
 	}
-	longs, err := suite.Longs()
-	require.NoError(t, err)
+	longs := must(suite.Longs())(t)
 	for _, l := range longs {
 		add(l.ID, l.Rules, nil)
 	}
-	writers, err := suite.Writers()
-	require.NoError(t, err)
+	writers := must(suite.Writers())(t)
 	for _, w := range writers {
 		add(w.ID, w.Rules, w.Hex)
 	}
-	texts, err := suite.Texts()
-	require.NoError(t, err)
+	texts := must(suite.Texts())(t)
 	for _, l := range texts {
 		add(l.ID, l.Rules, l.Hex)
 	}
-	streams, err := suite.Streams()
-	require.NoError(t, err)
+	streams := must(suite.Streams())(t)
 	for _, s := range streams {
 		add(s.ID, s.Rules, s.Hex)
 	}
-	files, err := suite.Files()
-	require.NoError(t, err)
+	files := must(suite.Files())(t)
 	for _, f := range files {
 		add(f.ID, f.Rules, f.Hex)
 	}
@@ -598,8 +581,7 @@ var (
 
 // specRules reads the rules and examples of SPEC.md.
 func specRules(t *testing.T) specText {
-	text, err := spec.Files.ReadFile("SPEC.md")
-	require.NoError(t, err)
+	text := must(spec.Files.ReadFile("SPEC.md"))(t)
 	s := specText{map[string]string{}, map[string]string{}, map[string]string{}}
 	for _, m := range rulePattern.FindAllStringSubmatch(string(text), -1) {
 		require.NotContains(t, s.titles, m[2], "the rule is there twice")

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/text"
-	"github.com/stretchr/testify/require"
 )
 
 // otherTexts are texts that are read and not written, and texts that are not read, with their rules. The
@@ -63,8 +64,7 @@ var textRules = func() map[string]string {
 // otherTexts, and each is parsed as its packet.
 func TestSuiteText(t *testing.T) {
 	var lines []suite.Text
-	values, err := suite.Values()
-	require.NoError(t, err)
+	values := must(suite.Values())(t)
 	seen := map[string]bool{}
 	for _, v := range values {
 		if !slices.Contains(v.Formats, "godot4") || v.Encode != suite.Exact || v.Double || len(v.Hex) > 200 {

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/stretchr/testify/require"
 )
 
 // A strictCase is a packet that engines read and never write, with a similar one
@@ -225,8 +226,7 @@ var strictReadings = map[string]func(p []byte, o gdwire.DecoderOptions) error{
 
 // documentedItems returns the items of the list after the first sentence about Strict in doc.go.
 func documentedItems(t *testing.T) (items []string) {
-	b, err := os.ReadFile("../../../doc.go")
-	require.NoError(t, err)
+	b := must(os.ReadFile("../../../doc.go"))(t)
 	list := regexp.MustCompile(`\.Strict [^:]*:\n//((?:\n//   [- ] .*)+)`).FindSubmatch(b)
 	require.NotNil(t, list)
 	text := regexp.MustCompile(`\n//    `).ReplaceAllString(string(list[1]), " ")

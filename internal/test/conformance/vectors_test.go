@@ -33,8 +33,7 @@ func TestVectorsDecode(t *testing.T) {
 			for _, strict := range []bool{false, true} {
 				o := gdwire.DecoderOptions{Format: e.Format, AllowObjects: v.FullObjects, MaxChunk: window, Strict: strict}
 				d := gdwire.NewDecoder(bytes.NewReader(v.Hex), &o)
-				got, err := model.Read(d)
-				require.NoError(t, err)
+				got := must(model.Read(d))(t)
 				require.Equal(t, v.Value.Plain().AnyNaN(), got.Plain().AnyNaN())
 				require.EqualValues(t, len(v.Hex), d.InputOffset())
 				require.Zero(t, d.Depth())
@@ -52,8 +51,7 @@ func TestVectorsWidth(t *testing.T) {
 	}
 	seen := map[bool]int{}
 	forVectors(t, func(t *testing.T, e *model.Engine, v *model.Vector) {
-		got, _, err := model.Decode(v.Hex, gdwire.DecoderOptions{Format: e.Format, AllowObjects: true})
-		require.NoError(t, err)
+		got, _ := must2(model.Decode(v.Hex, gdwire.DecoderOptions{Format: e.Format, AllowObjects: true}))(t)
 		got.Holds(func(v *model.Value) bool {
 			if real[v.Type] && len(v.Numbers) > 0 {
 				assert.Equal(t, e.Double, v.Wide, v.Type)
@@ -79,8 +77,7 @@ func TestVectorsReencode(t *testing.T) {
 		if e.Dirty {
 			want = model.CleanPaths(v.Hex, e.Format)
 		}
-		tree, _, err := model.Decode(v.Hex, from)
-		require.NoError(t, err)
+		tree, _ := must2(model.Decode(v.Hex, from))(t)
 		for name, write := range map[string]func() ([]byte, error){
 			"tokens":         func() ([]byte, error) { return model.Rewrite(v.Hex, from, to) },
 			"small tokens":   func() ([]byte, error) { return model.Rewrite(v.Hex, narrow, to) },
@@ -147,8 +144,7 @@ func TestVectorsFrames(t *testing.T) {
 				var got []model.Value
 				for b := model.ReadFile(t, e.Folder, name); len(b) > 0; {
 					n := le.Uint32(b)
-					v, size, err := model.Decode(b[4:4+n], gdwire.DecoderOptions{Format: e.Format, Strict: true})
-					require.NoError(t, err)
+					v, size := must2(model.Decode(b[4:4+n], gdwire.DecoderOptions{Format: e.Format, Strict: true}))(t)
 					require.EqualValues(t, n, size)
 					got, b = append(got, v), b[4+n:]
 				}
@@ -166,8 +162,7 @@ func TestVectorsSaveGame(t *testing.T) {
 		t.Run(e.Folder, func(t *testing.T) {
 			p := model.ReadFile(t, e.Folder, "save_game_large.bin")
 			from := gdwire.DecoderOptions{Format: e.Format, Strict: true}
-			v, size, err := model.Decode(p, from)
-			require.NoError(t, err)
+			v, size := must2(model.Decode(p, from))(t)
 			require.EqualValues(t, len(p), size)
 			require.Equal(t, "Dictionary", v.Type)
 
@@ -180,8 +175,7 @@ func TestVectorsSaveGame(t *testing.T) {
 				"unknown counts": func() ([]byte, error) { return model.Encode(&v, to, true) },
 			} {
 				t.Run(name, func(t *testing.T) {
-					got, err := write()
-					require.NoError(t, err)
+					got := must(write())(t)
 					require.True(t, bytes.Equal(p, got))
 				})
 			}
@@ -221,13 +215,11 @@ func TestVectorsInOneArray(t *testing.T) {
 				p = append(p, elements...)
 
 				from.MaxChunk = shift
-				got, err := model.Rewrite(p, from, to)
-				require.NoError(t, err)
+				got := must(model.Rewrite(p, from, to))(t)
 				require.True(t, bytes.Equal(p, got), "tokens, shift %d", shift)
 				v, _, err := model.Decode(p, from)
 				require.NoError(t, err)
-				got, err = model.Encode(&v, to, shift%64 == 0)
-				require.NoError(t, err)
+				got = must(model.Encode(&v, to, shift%64 == 0))(t)
 				require.True(t, bytes.Equal(p, got), "calls, shift %d", shift)
 			}
 		})

@@ -9,10 +9,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/model"
 )
 
 // forVerdicts calls f for each verdict of each engine but those of 4.3 on typed
@@ -150,8 +151,7 @@ func TestVerdicts(t *testing.T) {
 			return
 		}
 		r := model.Reference{Format: "godot4", P: v.Hex}
-		_, err = r.Decode()
-		require.NoError(t, err)
+		must(r.Decode())(t)
 		assert.Equal(t, v.Size, size+int64(r.Missing), "%s, %x", e.Folder, v.Hex)
 		if r.Missing > 0 {
 			counts[padding]++
@@ -304,8 +304,7 @@ func TestVerdictHabits(t *testing.T) {
 				if e.Folder != c.folder {
 					continue
 				}
-				got, _, err := model.Decode(model.Build(t, e.Format, c.packet), gdwire.DecoderOptions{Format: e.Format})
-				require.NoError(t, err)
+				got, _ := must2(model.Decode(model.Build(t, e.Format, c.packet), gdwire.DecoderOptions{Format: e.Format}))(t)
 				want, _, err := model.Decode(model.Build(t, e.Format, c.want), gdwire.DecoderOptions{Format: e.Format})
 				require.NoError(t, err)
 				changed := false
@@ -351,8 +350,7 @@ func TestVerdictsReencoded(t *testing.T) {
 		if !v.Accept || err != nil {
 			return
 		}
-		again, err := model.Copy(v.Hex, o, gdwire.EncoderOptions{Format: e.Format})
-		require.NoError(t, err)
+		again := must(model.Copy(v.Hex, o, gdwire.EncoderOptions{Format: e.Format}))(t)
 		if tree.Holds(model.HasWrongTypes) { // these are copied
 			counts[dropped]++
 			return
@@ -365,8 +363,7 @@ func TestVerdictsReencoded(t *testing.T) {
 		if same {
 			counts["same"]++
 		}
-		want, _, err := model.Decode(theirs, o)
-		require.NoError(t, err)
+		want, _ := must2(model.Decode(theirs, o))(t)
 		for i := range habits {
 			h := &habits[i]
 			if h.apply(e, &tree) {

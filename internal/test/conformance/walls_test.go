@@ -205,8 +205,7 @@ func TestArrows(t *testing.T) {
 
 // readingOrders returns the files in the tables of order.md, by package.
 func readingOrders(t *testing.T) map[string][]string {
-	page, err := os.ReadFile("order.md")
-	require.NoError(t, err)
+	page := must(os.ReadFile("order.md"))(t)
 	orders := map[string][]string{}
 	for _, row := range regexp.MustCompile(`(?m)^\| (\w+\.go) \|`).FindAllSubmatch(page, -1) {
 		orders["."] = append(orders["."], string(row[1]))
@@ -324,8 +323,7 @@ func TestFastPathHasNoErrors(t *testing.T) {
 // import io.
 func TestFilesWithoutIO(t *testing.T) {
 	for _, name := range []string{"window.go", "state.go", "pending.go", "reader_fast.go", "reader_skip.go", "nodepath.go", "key.go", "path.go", "type.go", "format.go", "elem.go", "token.go"} {
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "..", name), nil, parser.ImportsOnly)
-		require.NoError(t, err)
+		f := must(parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "..", name), nil, parser.ImportsOnly))(t)
 		for _, imported := range f.Imports {
 			require.NotEqual(t, `"io"`, imported.Path.Value, name)
 		}
@@ -357,8 +355,7 @@ func parsePackage(t *testing.T, dir string) *parsedPackage {
 	system := build.Default
 	system.GOOS, system.GOARCH = "linux", "amd64"
 	dir = filepath.Join("..", "..", "..", dir)
-	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	require.NoError(t, err)
+	names := must(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 	var files []*ast.File
 	for _, name := range names {
 		name = filepath.Base(name)
@@ -366,8 +363,7 @@ func parsePackage(t *testing.T, dir string) *parsedPackage {
 			require.NoError(t, err)
 			continue
 		}
-		f, err := parser.ParseFile(p.set, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
-		require.NoError(t, err)
+		f := must(parser.ParseFile(p.set, filepath.Join(dir, name), nil, parser.SkipObjectResolution))(t)
 		files, p.files = append(files, f), append(p.files, name)
 		for _, d := range f.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {

@@ -14,13 +14,11 @@ import (
 // Workflows run only actions and images that can't change, with the rights that they name.
 func TestWorkflowsPinned(t *testing.T) {
 	t.Chdir("../../..")
-	files, err := filepath.Glob(".github/workflows/*.yml")
-	require.NoError(t, err)
+	files := must(filepath.Glob(".github/workflows/*.yml"))(t)
 	require.NotEmpty(t, files)
 	uses, pinned := regexp.MustCompile(`\buses: .*`), regexp.MustCompile(`^uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 	for _, name := range files {
-		b, err := os.ReadFile(name)
-		require.NoError(t, err)
+		b := must(os.ReadFile(name))(t)
 		lines := uses.FindAllString(string(b), -1)
 		require.NotEmpty(t, lines, name)
 		for _, line := range lines {

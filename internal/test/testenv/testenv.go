@@ -23,6 +23,27 @@ func Cases(quick, full int) int {
 	return quick
 }
 
+// Must returns a function that returns v, or ends the test if err is an error:
+//
+//	b := testenv.Must(os.ReadFile(name))(t)
+func Must[V any](v V, err error) func(t testing.TB) V {
+	return func(t testing.TB) V {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("unexpected error: %v", err)
+		}
+		return v
+	}
+}
+
+// Must2 is Must of two values.
+func Must2[V, W any](v V, w W, err error) func(t testing.TB) (V, W) {
+	return func(t testing.TB) (V, W) {
+		t.Helper()
+		return Must(v, err)(t), w
+	}
+}
+
 // NoGoroutines returns a function that fails the test if more goroutines run than when
 // NoGoroutines was called. A goroutine of this or of an earlier test can be about to end, and
 // finalizers can run: the function waits for them.

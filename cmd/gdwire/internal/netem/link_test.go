@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // An arrived packet, and how long after the start of the test it came.
@@ -32,8 +34,7 @@ func sendAll(t *testing.T, n *Network, link uint64, interval time.Duration, pack
 		})
 		for i, p := range packets {
 			time.Sleep(time.Until(start.Add(time.Duration(i) * interval)))
-			_, err := l.Send(p)
-			require.NoError(t, err)
+			testenv.Must(l.Send(p))(t)
 			clear(p) // the link has a copy
 		}
 		require.NoError(t, l.Close())
@@ -209,8 +210,7 @@ func TestQueueEdges(t *testing.T) {
 			l := (&Network{Conditions: c.conditions}).Link(t.Context(), 1, func([]byte) error { return nil })
 			start := time.Now()
 			for i, size := range c.sent {
-				_, err := l.Send(make([]byte, size))
-				require.NoError(t, err)
+				testenv.Must(l.Send(make([]byte, size)))(t)
 				want := time.Duration(0)
 				if i == len(c.sent)-1 {
 					want = c.want
@@ -233,8 +233,7 @@ func TestNetworkBound(t *testing.T) {
 			running.Go(func() {
 				l := n.Link(t.Context(), i, func([]byte) error { return nil })
 				for range 4 {
-					_, err := l.Send(make([]byte, size))
-					require.NoError(t, err)
+					testenv.Must(l.Send(make([]byte, size)))(t)
 					delivered.Add(1)
 				}
 				require.NoError(t, l.Close())
@@ -262,8 +261,7 @@ func TestLinkEnd(t *testing.T) {
 			n := &Network{Conditions: Conditions{Delay: time.Hour}}
 			l := n.Link(ctx, 1, func([]byte) error { return c.deliver })
 			for range 2 {
-				_, err := l.Send(make([]byte, maxQueue/2-overhead))
-				require.NoError(t, err)
+				testenv.Must(l.Send(make([]byte, maxQueue/2-overhead)))(t)
 			}
 			start := time.Now()
 			if c.cut {
@@ -297,8 +295,7 @@ func TestSendAll(t *testing.T) {
 		dropped := int64(0)
 		for _, p := range numbered(100, 4) {
 			require.NoError(t, l.SendAll([]byte("ping")))
-			sent, err := l.Send(p)
-			require.NoError(t, err)
+			sent := testenv.Must(l.Send(p))(t)
 			if !sent {
 				dropped++
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // TestNamedPipe: the user learns that the command waits for the writer of a pipe.
@@ -20,8 +21,7 @@ func TestNamedPipe(t *testing.T) {
 	old := pipeWait
 	pipeWait = 0
 	defer func() { pipeWait = old }()
-	save, err := os.ReadFile("../../../../testdata/godot4.7-dev/put_var.bin")
-	require.NoError(t, err)
+	save := testenv.Must(os.ReadFile("../../../../testdata/godot4.7-dev/put_var.bin"))(t)
 	name := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(name, 0o600))
 	errs, stderr := io.Pipe()

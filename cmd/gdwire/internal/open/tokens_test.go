@@ -22,8 +22,7 @@ func TestTokensVectors(t *testing.T) {
 	for version, format := range map[string]gdwire.Format{
 		"3.2.3": gdwire.Godot3, "4.3": gdwire.Godot4, "4.7-dev": gdwire.Godot4, "4.7-dev-double": gdwire.Godot4,
 	} {
-		vectors, err := suite.ValuesOf(version)
-		require.NoError(t, err)
+		vectors := testenv.Must(suite.ValuesOf(version))(t)
 		require.NotEmpty(t, vectors)
 		for _, vector := range vectors {
 			d := gdwire.NewDecoder(bytes.NewReader([]byte(vector.Hex)), &gdwire.DecoderOptions{Format: format, AllowObjects: true})

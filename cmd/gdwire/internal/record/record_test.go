@@ -10,16 +10,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 func TestRecording(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "game")
 	_, _, err := Connections(prefix)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	r, err := New(prefix)
-	require.NoError(t, err)
-	f, err := r.File(1, FromClient)
-	require.NoError(t, err)
+	r := testenv.Must(New(prefix))(t)
+	f := testenv.Must(r.File(1, FromClient))(t)
 	require.NoError(t, f.Close())
 	start := time.Unix(100, 0)
 	require.NoError(t, r.Add(start, Packet{Connection: 1, Direction: FromClient, Length: 36}))
@@ -28,14 +28,12 @@ func TestRecording(t *testing.T) {
 	_, _, err = Connections(prefix)
 	require.ErrorContains(t, err, "game.index.jsonl contains no packets")
 	require.NoError(t, r.Close())
-	b, err := os.ReadFile(IndexName(prefix))
-	require.NoError(t, err)
+	b := testenv.Must(os.ReadFile(IndexName(prefix)))(t)
 	require.Equal(t, `{"time":0,"connection":1,"direction":"->","offset":0,"length":36}
 {"time":1000000,"connection":2,"direction":"<-","offset":5,"length":7}
 {"time":0,"connection":1,"direction":"->","offset":36,"length":1}
 `, string(b))
-	all, timed, err := Connections(prefix)
-	require.NoError(t, err)
+	all, timed := testenv.Must2(Connections(prefix))(t)
 	require.True(t, timed)
 	require.Len(t, all, 2)
 	require.Len(t, all[0].Packets[FromClient], 2)
@@ -44,8 +42,7 @@ func TestRecording(t *testing.T) {
 	_, err = New(prefix)
 	require.ErrorContains(t, err, "choose another PREFIX")
 	require.NoError(t, os.Remove(IndexName(prefix)))
-	all, timed, err = Connections(prefix)
-	require.NoError(t, err)
+	all, timed = testenv.Must2(Connections(prefix))(t)
 	require.False(t, timed)
 	require.Equal(t, []*Connection{{Number: 1}}, all)
 }
@@ -83,8 +80,7 @@ func FuzzIndex(f *testing.F) {
 				require.ErrorContains(t, err, "of the index")
 				return
 			}
-			line, err := json.Marshal(p)
-			require.NoError(t, err)
+			line := testenv.Must(json.Marshal(p))(t)
 			for back, err := range ReadIndex(bytes.NewReader(append(line, '\n'))) {
 				require.NoError(t, err)
 				require.Equal(t, p, back)

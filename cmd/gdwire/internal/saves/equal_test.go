@@ -76,8 +76,7 @@ func TestEqualSpans(t *testing.T) {
 		for range 1 + i%2*2 {
 			v := randomTree(r, 5)
 			for j, v := range []any{v, changed(r, v)} {
-				b, err := variant.Marshal(v)
-				require.NoError(t, err)
+				b := testenv.Must(variant.Marshal(v))(t)
 				if frame == save.U32 {
 					files[j].Write(binary.LittleEndian.AppendUint32(nil, uint32(len(b))))
 				}

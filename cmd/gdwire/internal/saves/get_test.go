@@ -12,13 +12,13 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
 // BenchmarkGet compares finding the last value of a large save with skipping all of it.
 func BenchmarkGet(b *testing.B) {
-	saved, err := os.ReadFile("../../../../testdata/godot4.7-dev/save_game_large.bin")
-	require.NoError(b, err)
+	saved := testenv.Must(os.ReadFile("../../../../testdata/godot4.7-dev/save_game_large.bin"))(b)
 	p, err := text.Parse("seed")
 	require.NoError(b, err)
 	b.Run("get", func(b *testing.B) {

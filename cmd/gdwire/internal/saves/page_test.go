@@ -9,6 +9,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // The page compares as diff does, and large files by position.
@@ -24,11 +25,10 @@ func TestCompareSources(t *testing.T) {
 	list := []any{"a", 5, "b"}
 	sources := sourcesOf([]any{1, list, 2}, []any{list[:1], 2})
 	compare := func() (changes []view.Change, note string) {
-		note, err := Compare(t.Context(), sources[0], sources[1], func(c view.Change) bool {
+		note = testenv.Must(Compare(t.Context(), sources[0], sources[1], func(c view.Change) bool {
 			changes = append(changes, c)
 			return true
-		})
-		require.NoError(t, err)
+		}))(t)
 		return changes, note
 	}
 	inside, _ := compare()
@@ -45,7 +45,6 @@ func TestCompareSources(t *testing.T) {
 	require.Equal(t, "large files are compared by position", note)
 
 	n := 0
-	_, err := Compare(t.Context(), sources[0], sources[1], func(view.Change) bool { n++; return false })
-	require.NoError(t, err)
+	testenv.Must(Compare(t.Context(), sources[0], sources[1], func(view.Change) bool { n++; return false }))(t)
 	require.Equal(t, 1, n)
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 func TestCompleteAddress(t *testing.T) {
@@ -27,8 +29,7 @@ func TestParseSize(t *testing.T) {
 		"0": 0, "5000": 5000, "10K": 10 << 10, "10KiB": 10 << 10, "16MiB": 16 << 20, "16M": 16 << 20, "2G": 2 << 30, "1TB": 1 << 40, "none": -1, "-1": -1,
 	} {
 		t.Run(text, func(t *testing.T) {
-			n, err := parseSize(text)
-			require.NoError(t, err)
+			n := testenv.Must(parseSize(text))(t)
 			require.Equal(t, want, n)
 		})
 	}

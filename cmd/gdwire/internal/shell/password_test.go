@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // TestPasswordFiles reads passwords and keys as editors and shells write them.
@@ -19,8 +20,7 @@ func TestPasswordFiles(t *testing.T) {
 		"\xff\xfea\x00\r\x00\n\x00": "a", "\xfe\xff\x00a\x00\xe4": "aä", "\xff\xfe\x3d\xd8\x00\xde\n\x00": "\U0001F600",
 	} {
 		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
-			got, err := readPassword(strings.NewReader(text))
-			require.NoError(t, err)
+			got := testenv.Must(readPassword(strings.NewReader(text)))(t)
 			require.Equal(t, fileaccess.PasswordKey(want), got)
 		})
 	}

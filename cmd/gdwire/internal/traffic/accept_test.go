@@ -11,9 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/cmdtest"
-	"github.com/gdwire/gdwire/stream"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/cmdtest"
+	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/stream"
 )
 
 type temporaryError struct{ error }
@@ -106,8 +108,7 @@ func TestTurns(t *testing.T) {
 				for range MaxBusy {
 					first = dial(&others, 0)
 					defer first.Close()
-					_, err := first.Write(c.sent)
-					require.NoError(t, err)
+					testenv.Must(first.Write(c.sent))(t)
 				}
 				synctest.Wait()
 				conn := dial(&last, time.Second)

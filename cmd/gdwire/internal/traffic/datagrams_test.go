@@ -15,6 +15,7 @@ import (
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/cmdtest"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // A datagram of a client, by the number of its port.
@@ -99,8 +100,7 @@ func TestDatagramSilence(t *testing.T) {
 		time.Sleep(nearly)
 		u.send(1)
 		time.Sleep(nearly)
-		_, err := u.servers[0].Write(cmdtest.Wire(2, 5))
-		require.NoError(t, err)
+		testenv.Must(u.servers[0].Write(cmdtest.Wire(2, 5)))(t)
 		require.Equal(t, sentDatagram{1, cmdtest.Wire(2, 5)}, <-u.out)
 		time.Sleep(nearly)
 		synctest.Wait()
@@ -108,7 +108,7 @@ func TestDatagramSilence(t *testing.T) {
 		require.Len(t, u.servers, 1)
 		time.Sleep(silence)
 		synctest.Wait()
-		_, err = u.servers[0].Write(cmdtest.Wire(2, 5))
+		_, err := u.servers[0].Write(cmdtest.Wire(2, 5))
 		require.ErrorIs(t, err, io.ErrClosedPipe)
 		u.send(1)
 		require.Len(t, u.servers, 2)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/cmdtest"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // Extensions are taken out of the handshake, in any pieces, and everything else stays.
@@ -31,8 +32,7 @@ func TestHandshakeExtensions(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, r := range []io.Reader{strings.NewReader(c.sent), iotest.OneByteReader(strings.NewReader(c.sent)), iotest.DataErrReader(strings.NewReader(c.sent))} {
 				removed := 0
-				got, err := io.ReadAll(&handshakeReader{r: r, removed: func() { removed++ }})
-				require.NoError(t, err)
+				got := testenv.Must(io.ReadAll(&handshakeReader{r: r, removed: func() { removed++ }}))(t)
 				require.Equal(t, c.want, string(got))
 				require.Equal(t, c.sent != c.want, removed == 1)
 			}
@@ -46,8 +46,7 @@ func TestHandshakeEnds(t *testing.T) {
 		waits := errors.New("waits")
 		h := &handshakeReader{r: io.MultiReader(strings.NewReader(request), iotest.ErrReader(waits))}
 		got := make([]byte, len(request))
-		_, err := io.ReadFull(h, got)
-		require.NoError(t, err)
+		testenv.Must(io.ReadFull(h, got))(t)
 		require.Equal(t, request, string(got))
 		require.NoError(t, h.err)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // TestCommandLines counts the lines that cannot be shown in time, and shows all others in their
@@ -23,13 +25,12 @@ func TestCommandLines(t *testing.T) {
 	}
 	l.miss(70)
 	l.close()
-	_, err := io.CopyN(&out, r, 6)
-	require.NoError(t, err)
+	testenv.Must(io.CopyN(&out, r, 6))(t)
 	go func() {
 		<-l.done
 		w.Close()
 	}()
-	_, err = io.Copy(&out, r)
+	_, err := io.Copy(&out, r)
 	require.NoError(t, err)
 	shown := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	require.Equal(t, []string{"line ", "line x", "line xx", "line ", "line x", "line xx", "line ", "line x", "missed 993, 10 kB"}, shown)

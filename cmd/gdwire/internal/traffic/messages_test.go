@@ -12,6 +12,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/cmdtest"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // repeated is a Reader of the same bytes for ever.
@@ -43,8 +44,7 @@ func TestFragments(t *testing.T) {
 		parts = append(parts, packet[i:i+1])
 	}
 	m := &messages{r: bytes.NewReader(cmdtest.WebSocketMessage(true, 2, parts...)), max: 1 << 20}
-	got, err := m.webSocket()
-	require.NoError(t, err)
+	got := testenv.Must(m.webSocket())(t)
 	require.True(t, bytes.Equal(packet, got.packet))
 }
 
@@ -92,10 +92,9 @@ func TestEncodeMessage(t *testing.T) {
 					r.next = r.webSocket
 					require.Equal(t, masked, b[1]&wsMasked > 0)
 				}
-				got, err := r.nextPacket()
-				require.NoError(t, err)
+				got := testenv.Must(r.nextPacket())(t)
 				require.True(t, bytes.Equal(packet, got))
-				_, err = r.next()
+				_, err := r.next()
 				require.Equal(t, io.EOF, err)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/cmdtest"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // A testProxy forwards to nobody.
@@ -63,8 +64,7 @@ func TestProxyEndFirst(t *testing.T) {
 		_, _ = client.Write(sent)
 		_ = client.Close()
 	}()
-	got, err := io.ReadAll(server)
-	require.NoError(t, err)
+	got := testenv.Must(io.ReadAll(server))(t)
 	require.Equal(t, sent, got)
 	p.lines.mu.Unlock()
 	forwarding.Wait()

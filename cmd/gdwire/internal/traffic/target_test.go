@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/cmdtest"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 func TestTarget(t *testing.T) {
@@ -50,8 +51,7 @@ func TestListenAddress(t *testing.T) {
 		{"wss://a", "ws://a:8", "", "without TLS"},
 		{"7", "a:b:c", "", "too many colons"},
 	} {
-		target, err := parseTarget(c.target)
-		require.NoError(t, err)
+		target := testenv.Must(parseTarget(c.target))(t)
 		got, err := target.listenAddress(c.listen)
 		if c.fault == "" {
 			require.NoError(t, err)
@@ -64,8 +64,7 @@ func TestListenAddress(t *testing.T) {
 
 func TestShareAndRate(t *testing.T) {
 	for text, want := range map[string]float64{"0%": 0, "2%": 0.02, "0.5%": 0.005, "100%": 1} {
-		got, err := parseShare(text)
-		require.NoError(t, err)
+		got := testenv.Must(parseShare(text))(t)
 		require.InDelta(t, want, got, 1e-12)
 	}
 	for _, text := range []string{"", "%", "2", "-1%", "101%", "NaN%", "x%"} {
@@ -73,8 +72,7 @@ func TestShareAndRate(t *testing.T) {
 		require.ErrorContains(t, err, "want a share", text)
 	}
 	for text, want := range map[string]float64{"1Mbit": 1e6, "256kbit": 256e3, "9600bit": 9600, "2.5Gbit": 2.5e9} {
-		got, err := parseRate(text)
-		require.NoError(t, err)
+		got := testenv.Must(parseRate(text))(t)
 		require.InDelta(t, want, got, 1e-6)
 	}
 	for _, text := range []string{"", "1", "bit", "0bit", "-1Mbit", "NaNbit", "InfGbit", "0.5bit", "1MB"} {
@@ -90,12 +88,10 @@ func TestAddressTo(t *testing.T) {
 		"ws://game.example.com":           {"", "Host: game.example.com", "Origin: http://game.example.com"},
 		"wss://game.example.com:90/a?b=1": {"GET /a?b=1 HTTP/1.1", "Host: game.example.com:90", "Origin: https://game.example.com:90"},
 	} {
-		u, err := url.Parse(text)
-		require.NoError(t, err)
+		u := testenv.Must(url.Parse(text))(t)
 		for _, ending := range []string{"\r\n", "\n"} {
 			sent := strings.ReplaceAll(request, "\r\n", ending)
-			got, err := io.ReadAll(&handshakeReader{r: strings.NewReader(sent + "rest\r\nHost: x"), url: u})
-			require.NoError(t, err)
+			got := testenv.Must(io.ReadAll(&handshakeReader{r: strings.NewReader(sent + "rest\r\nHost: x"), url: u}))(t)
 			lines, as := strings.Split(string(got), ending), strings.Split(sent+"rest\r\nHost: x", ending)
 			if want[0] != "" {
 				as[0] = want[0]

@@ -78,22 +78,18 @@ func editPage(t *testing.T, v any, onDisk bool) *edited {
 		if err != nil {
 			return nil, err
 		}
-		in, err := save.Open(p.name, nil)
-		require.NoError(t, err)
+		in := must(save.Open(p.name, nil))(t)
 		t.Cleanup(func() { _ = in.Close() })
-		file, err := in.Source(&save.SourceOptions{})
-		require.NoError(t, err)
+		file := must(in.Source(&save.SourceOptions{}))(t)
 		most := int64(save.MaxVersion)
 		if onDisk {
 			most = 0
 		}
-		store, err := file.Store(most)
-		require.NoError(t, err)
+		store := must(file.Store(most))(t)
 		s := source(save.Bare)
 		return &Source{Store: store, Name: s.Name, Path: p.name, Stat: stat, Format: s.Format}, nil
 	}
-	file, err := open()
-	require.NoError(t, err)
+	file := must(open())(t)
 	p.Server = &Server{File: file, Reopen: open, Edit: applyEdit}
 	p.Save = func(file *Source, c *save.Content, backup bool) (saved Saved, err error) {
 		if stat, err := os.Stat(file.Path); err != nil || !same(stat, file.Stat) {
@@ -103,12 +99,10 @@ func editPage(t *testing.T, v any, onDisk bool) *edited {
 			p.made++
 			saved.Backup = file.Path + ".bak"
 		}
-		b, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size))
-		require.NoError(t, err)
+		b := must(io.ReadAll(io.NewSectionReader(c, 0, c.Size)))(t)
 		beside := file.Path + ".new"
 		require.NoError(t, os.WriteFile(beside, b, 0o600))
-		saved.Stat, err = os.Stat(beside)
-		require.NoError(t, err)
+		saved.Stat = must(os.Stat(beside))(t)
 		return saved, os.Rename(beside, file.Path)
 	}
 	p.get = start(t, p.Server)
@@ -120,8 +114,7 @@ func (p *edited) post(what, body string, header ...string) (int, string) {
 	if !strings.HasPrefix(what, "http") {
 		what = p.URL() + what
 	}
-	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, what, strings.NewReader(body))
-	require.NoError(p.t, err)
+	r := must(http.NewRequestWithContext(p.t.Context(), http.MethodPost, what, strings.NewReader(body)))(p.t)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Origin", "http://"+r.Host)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -136,16 +129,14 @@ func (p *edited) post(what, body string, header ...string) (int, string) {
 	answer, err := http.DefaultClient.Do(r)
 	require.NoError(p.t, err)
 	defer func() { _ = answer.Body.Close() }()
-	b, err := io.ReadAll(answer.Body)
-	require.NoError(p.t, err)
+	b := must(io.ReadAll(answer.Body))(p.t)
 	return answer.StatusCode, string(b)
 }
 
 // do asks for an edit of the latest version, and returns the error in the answer.
 func (p *edited) do(op, line string) string {
 	_, version := p.versions.latest()
-	body, err := json.Marshal(map[string]any{"op": op, "line": line, "version": version})
-	require.NoError(p.t, err)
+	body := must(json.Marshal(map[string]any{"op": op, "line": line, "version": version}))(p.t)
 	status, answer := p.post("edit", string(body))
 	require.Equal(p.t, http.StatusOK, status)
 	var got struct {
@@ -171,14 +162,12 @@ func (p *edited) good(edits ...string) {
 // shown returns the bytes that are shown, and file those of the file.
 func (p *edited) shown() []byte {
 	s, _ := p.versions.latest()
-	b, err := s.Bytes(0, int(s.Size))
-	require.NoError(p.t, err)
+	b := must(s.Bytes(0, int(s.Size)))(p.t)
 	return b
 }
 
 func (p *edited) file() []byte {
-	b, err := os.ReadFile(p.name)
-	require.NoError(p.t, err)
+	b := must(os.ReadFile(p.name))(p.t)
 	return b
 }
 
@@ -393,8 +382,7 @@ func TestEditsOfCutFile(t *testing.T) {
 func openPage(t *testing.T, v any) *edited {
 	p := editPage(t, v, false)
 	p.Reopen = func() (*Source, error) { return new(viewer).source(shell.Capture(io.Discard), p.name) }
-	file, err := p.Reopen()
-	require.NoError(t, err)
+	file := must(p.Reopen())(t)
 	p.versions.set(nil, file)
 	p.session.history = newHistory(file)
 	return p
@@ -491,8 +479,7 @@ func TestEditsOfAnyChange(t *testing.T) {
 			}
 			shown, _ := p.versions.latest()
 			for path, value := range latest {
-				way, missing, err := shown.wayTo(nil, path)
-				require.NoError(t, err)
+				way, missing := must2(shown.wayTo(nil, path))(t)
 				require.Empty(t, missing)
 				_, row, err := shown.tracer(nil).row(way)
 				require.NoError(t, err)

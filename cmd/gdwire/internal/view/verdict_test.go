@@ -15,8 +15,7 @@ import (
 // A row tells what engines refuse or drop, what older ones cannot read, and what none writes.
 func TestVerdict(t *testing.T) {
 	decode := func(text string) []byte {
-		b, err := hex.DecodeString(text)
-		require.NoError(t, err)
+		b := must(hex.DecodeString(text))(t)
 		return b
 	}
 	node := func(script any) []byte {
@@ -56,8 +55,7 @@ func TestVerdict(t *testing.T) {
 			if rows[0].Count > 0 {
 				require.Equal(t, c.inside, list(t, s, &rows[0])[0].verdict)
 			}
-			v, err := s.detail(t.Context().Done(), 0, 0, 0)
-			require.NoError(t, err)
+			v := must(s.detail(t.Context().Done(), 0, 0, 0))(t)
 			require.Equal(t, c.typ, v.Type)
 		})
 	}

@@ -25,9 +25,15 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
+
+// must returns what its call returned, or ends the test after an error: must(call())(t).
+func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
+
+func must2[V, W any](v V, w W, err error) func(testing.TB) (V, W) { return testenv.Must2(v, w, err) }
 
 // source returns a Source of values in Godot 4's format.
 func source(frame save.Frame, packets ...[]byte) *Source {
@@ -50,13 +56,11 @@ func source(frame save.Frame, packets ...[]byte) *Source {
 func onDisk(t testing.TB, s *Source) *Source {
 	name := filepath.Join(t.TempDir(), "save.bin")
 	require.NoError(t, os.WriteFile(name, append([]byte("head"), s.Data...), 0o600))
-	in, err := save.Open(name, nil)
-	require.NoError(t, err)
+	in := must(save.Open(name, nil))(t)
 	t.Cleanup(func() { _ = in.Close() })
 	file, err := in.Source(&save.SourceOptions{Skip: 4})
 	require.NoError(t, err)
-	store, err := file.Store(0)
-	require.NoError(t, err)
+	store := must(file.Store(0))(t)
 	require.Nil(t, store.Data)
 	disk := &Source{Store: store, Path: name}
 	disk.Name, disk.Format, disk.Frame, disk.Options = s.Name, s.Format, s.Frame, s.Options
@@ -71,8 +75,7 @@ func list(t testing.TB, s *Source, parent *row) []row {
 	}
 	var rows []row
 	for next := int64(0); next >= 0; {
-		l, err := s.children(t.Context().Done(), at, end, next)
-		require.NoError(t, err)
+		l := must(s.children(t.Context().Done(), at, end, next))(t)
 		rows = append(rows, l.Rows...)
 		require.Nil(t, l.Error)
 		if l.Next < 0 {
@@ -180,8 +183,7 @@ func TestPreview(t *testing.T) {
 		_ = p.Next(0)
 		require.Less(t, len(p.Buf), 100*maxPreview, "the rest is not printed")
 		for _, s := range []*Source{memory, onDisk(t, memory)} {
-			l, err := s.children(t.Context().Done(), root, 0, 0)
-			require.NoError(t, err)
+			l := must(s.children(t.Context().Done(), root, 0, 0))(t)
 			require.Equal(t, want, l.Rows[0].Text, i)
 			require.Nil(t, l.Rows[0].Error)
 		}
@@ -201,12 +203,10 @@ func TestLargeChild(t *testing.T) {
 	require.Empty(t, l.Rows)
 	require.EqualValues(t, 1, l.Count)
 
-	l, err = s.children(t.Context().Done(), 0, 0, 0)
-	require.NoError(t, err)
+	l = must(s.children(t.Context().Done(), 0, 0, 0))(t)
 	require.Len(t, l.Rows, 2)
 	require.EqualValues(t, 2, l.Next)
-	l, err = s.children(t.Context().Done(), 0, 0, 2)
-	require.NoError(t, err)
+	l = must(s.children(t.Context().Done(), 0, 0, 2))(t)
 	require.Len(t, l.Rows, 1)
 	require.Equal(t, "2", l.Rows[0].Text)
 	require.EqualValues(t, -1, l.Next)
@@ -292,8 +292,7 @@ func TestPageDamage(t *testing.T) {
 	l, err = s.children(t.Context().Done(), l.Rows[0].At, l.Rows[0].End, 0)
 	require.NoError(t, err)
 	require.Equal(t, []string{"[0] int 1", "[1] Dictionary {a: 5, b: "}, texts(l.Rows))
-	l, err = s.children(t.Context().Done(), l.Rows[1].At, l.Rows[1].End, 0)
-	require.NoError(t, err)
+	l = must(s.children(t.Context().Done(), l.Rows[1].At, l.Rows[1].End, 0))(t)
 	require.Equal(t, ".a int 5", texts(l.Rows)[0])
 	require.EqualValues(t, at, l.Rows[1].Error.At)
 
@@ -301,15 +300,13 @@ func TestPageDamage(t *testing.T) {
 	framed := source(save.U32, bad, gdwiretest.Encode(t, 5), whole)
 	framed.Data = framed.Data[:len(framed.Data)-3]
 	framed.Size -= 3
-	l, err = framed.children(t.Context().Done(), root, 0, 0)
-	require.NoError(t, err)
+	l = must(framed.children(t.Context().Done(), root, 0, 0))(t)
 	require.NotNil(t, l.Rows[0].Error)
 	require.Equal(t, "int 5", l.Rows[1].Type+" "+l.Rows[1].Text)
 	require.NotNil(t, l.Rows[2].Error)
 	for i := range whole { // never a panic, and always an answer
 		s := source(save.Bare, whole[:i])
-		_, err := s.children(t.Context().Done(), root, 0, 0)
-		require.NoError(t, err)
+		must(s.children(t.Context().Done(), root, 0, 0))(t)
 	}
 }
 
@@ -335,8 +332,7 @@ func TestDetail(t *testing.T) {
 	} {
 		b := gdwiretest.Encode(t, c.value)
 		s := source(save.Bare, b)
-		d, err := s.detail(t.Context().Done(), 0, 0, 0)
-		require.NoError(t, err)
+		d := must(s.detail(t.Context().Done(), 0, 0, 0))(t)
 		var parts []string
 		for _, p := range d.Parts {
 			require.NotEmpty(t, p.Name)
@@ -350,8 +346,7 @@ func TestDetail(t *testing.T) {
 		require.Equal(t, b, shown)
 	}
 	long := source(save.Bare, gdwiretest.Encode(t, strings.Repeat("x", 1<<20)))
-	d, err := long.detail(t.Context().Done(), 0, 0, 0)
-	require.NoError(t, err)
+	d := must(long.detail(t.Context().Done(), 0, 0, 0))(t)
 	require.Len(t, d.Text, textBytes)
 }
 
@@ -362,8 +357,7 @@ func TestSearch(t *testing.T) {
 		"i": []int32{1, 7}, "f": []float32{0.1}, "o": 7.0,
 	}), gdwiretest.Encode(t, &variant.Object{Class: "Needle", Properties: []variant.Property{{Name: "needle", Value: 0.1}}}))
 	find := func(text string, number bool) (hits []string) {
-		q, err := newQuery(text, number)
-		require.NoError(t, err)
+		q := must(newQuery(text, number))(t)
 		done := false
 		require.NoError(t, s.search(t.Context(), q, func(p progress) error {
 			require.Nil(t, p.Error)
@@ -381,8 +375,7 @@ func TestSearch(t *testing.T) {
 	require.Equal(t, []string{"[0 2]", "[1 0]"}, find("0.1", true))
 	require.Empty(t, find("nothing", false))
 	many := source(save.Bare, gdwiretest.Encode(t, make([]int, 0)), gdwiretest.Encode(t, strings.Split(strings.Repeat("hit,", 600), ",")))
-	q, err := newQuery("hit", false)
-	require.NoError(t, err)
+	q := must(newQuery("hit", false))(t)
 	n := 0
 	require.NoError(t, many.search(t.Context(), q, func(p progress) error {
 		if p.Hit != nil {
@@ -395,7 +388,7 @@ func TestSearch(t *testing.T) {
 		_, err := newQuery(text, false)
 		require.Error(t, err)
 	}
-	_, err = newQuery("text", true)
+	_, err := newQuery("text", true)
 	require.Error(t, err)
 
 	const before = maxPreview / 4
@@ -407,8 +400,7 @@ func TestSearch(t *testing.T) {
 
 // start serves a page, and returns a function that requests a part of it.
 func start(t testing.TB, s *Server) (get func(what string, header ...string) (*http.Response, string)) {
-	ln, err := s.Listen()
-	require.NoError(t, err)
+	ln := must(s.Listen())(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx, ln) }()
@@ -421,8 +413,7 @@ func start(t testing.TB, s *Server) (get func(what string, header ...string) (*h
 		if !strings.HasPrefix(what, "http") {
 			at = s.URL() + what
 		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
-		require.NoError(t, err)
+		r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil))(t)
 		for i := 0; i < len(header); i += 2 {
 			switch header[i] {
 			case "Host":
@@ -436,8 +427,7 @@ func start(t testing.TB, s *Server) (get func(what string, header ...string) (*h
 		answer, err := http.DefaultClient.Do(r)
 		require.NoError(t, err)
 		defer func() { _ = answer.Body.Close() }()
-		b, err := io.ReadAll(answer.Body)
-		require.NoError(t, err)
+		b := must(io.ReadAll(answer.Body))(t)
 		return answer, string(b)
 	}
 }
@@ -502,8 +492,7 @@ func TestPageServer(t *testing.T) {
 		answer, _ = get("info", "Method", method)
 		require.Equal(t, 405, answer.StatusCode, method)
 	}
-	at, err := url.Parse(s.URL())
-	require.NoError(t, err)
+	at := must(url.Parse(s.URL()))(t)
 	require.Len(t, strings.Trim(at.Path, "/"), 26)
 	for _, name := range []string{"/", "/info", "/" + strings.Repeat("A", 26) + "/info", at.Path + "../info", at.Path + "page/page.js", at.Path + "..%2fview.go", at.Path + "x"} {
 		answer, _ = get("http://" + at.Host + name)
@@ -548,8 +537,7 @@ func TestServeLimits(t *testing.T) {
 				ln.conns <- server
 				go func() { _, _ = io.WriteString(client, c.send) }()
 				start := time.Now()
-				answer, err := io.ReadAll(client)
-				require.NoError(t, err)
+				answer := must(io.ReadAll(client))(t)
 				require.True(t, strings.HasPrefix(string(answer), c.answer), "%.100s", answer)
 				require.Contains(t, []time.Duration{0, time.Since(start)}, c.open)
 				require.NoError(t, client.Close())
@@ -614,26 +602,21 @@ func TestOpen(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 	s := &Server{File: source(save.Bare, gdwiretest.Encode(t, 5))}
 	start(t, s)
-	remove, err := s.Open()
-	require.NoError(t, err)
-	names, err := filepath.Glob(filepath.Join(dir, "gdwire-*.html"))
-	require.NoError(t, err)
+	remove := must(s.Open())(t)
+	names := must(filepath.Glob(filepath.Join(dir, "gdwire-*.html")))(t)
 	require.Len(t, names, 1)
 	require.Equal(t, []string{"xdg-open", names[0]}, browser(names[0]).Args)
-	info, err := os.Stat(names[0])
-	require.NoError(t, err)
+	info := must(os.Stat(names[0]))(t)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
-	content, err := os.ReadFile(names[0])
-	require.NoError(t, err)
+	content := must(os.ReadFile(names[0]))(t)
 	require.Contains(t, string(content), "url="+s.URL())
 	remove()
 	require.NoFileExists(t, names[0])
 
 	t.Setenv("PATH", t.TempDir())
-	_, err = s.Open()
+	_, err := s.Open()
 	require.Error(t, err)
-	names, err = filepath.Glob(filepath.Join(dir, "gdwire-*.html"))
-	require.NoError(t, err)
+	names = must(filepath.Glob(filepath.Join(dir, "gdwire-*.html")))(t)
 	require.Empty(t, names)
 }
 
@@ -671,10 +654,9 @@ func TestComparedWith(t *testing.T) {
 // A changed file is not read.
 func TestChangedFile(t *testing.T) {
 	s := onDisk(t, source(save.Bare, gdwiretest.Encode(t, []any{1, 2})))
-	_, err := s.children(t.Context().Done(), root, 0, 0)
-	require.NoError(t, err)
+	must(s.children(t.Context().Done(), root, 0, 0))(t)
 	require.NoError(t, os.Truncate(s.Path, 8))
-	_, err = s.children(t.Context().Done(), root, 0, 0)
+	_, err := s.children(t.Context().Done(), root, 0, 0)
 	require.ErrorIs(t, err, save.ErrFileChanged)
 	_, err = s.detail(t.Context().Done(), 0, 0, 0)
 	require.ErrorIs(t, err, save.ErrFileChanged)
@@ -702,8 +684,7 @@ func FuzzSource(f *testing.F) {
 				}
 			}
 		}
-		q, err := newQuery("a", false)
-		require.NoError(t, err)
+		q := must(newQuery("a", false))(t)
 		require.NoError(t, s.search(t.Context(), q, func(progress) error { return nil }))
 	})
 }

@@ -39,8 +39,7 @@ func TestWays(t *testing.T) {
 			n := 0
 			everyRow(t, s, nil, nil, "", func(w way, path string, r row) {
 				n++
-				got, found, err := rows.row(w)
-				require.NoError(t, err)
+				got, found := must2(rows.row(w))(t)
 				require.Equal(t, path, got)
 				require.Equal(t, []any{r.At, r.Text, r.Count}, []any{found.At, found.Text, found.Count}, path)
 				if !strings.Contains(path, ".value(") { // a key that no path can name
@@ -51,8 +50,7 @@ func TestWays(t *testing.T) {
 				}
 				require.Greater(t, r.To, r.At, path)
 				for _, at := range []int64{r.At, r.To - 1} {
-					back, err := s.wayAt(t.Context().Done(), at)
-					require.NoError(t, err)
+					back := must(s.wayAt(t.Context().Done(), at))(t)
 					require.Equal(t, fmt.Sprint(w), fmt.Sprint(back[:min(len(back), len(w))]), "%s, offset %d", path, at)
 				}
 			})
@@ -114,8 +112,7 @@ func TestVersions(t *testing.T) {
 		return s, err
 	}
 	require.NoError(t, os.WriteFile(name, gdwiretest.Encode(t, 1), 0o600))
-	first, err := open()
-	require.NoError(t, err)
+	first := must(open())(t)
 	s := &Server{File: first, Reopen: open, Compare: func(_ context.Context, before, after *Source, yield func(Change) bool) (string, error) {
 		for i := 0; yield(Change{Path: fmt.Sprint(i), Old: list(t, before, nil)[0].Text, New: list(t, after, nil)[0].Text}); i++ {
 		}
@@ -183,8 +180,7 @@ func TestCondition(t *testing.T) {
 	for line, holds := range map[string]bool{
 		"[1].hp = 0": true, "[1].hp = 1": false, "[0] = \"move\"": true, "[1].name = \"Bob\"": false, "[1].mp = 0": false, "[1].hp.x = 0": false, "[1] = 0": false,
 	} {
-		c, err := newCondition(line)
-		require.NoError(t, err)
+		c := must(newCondition(line))(t)
 		require.Equal(t, holds, c.holds(s), line)
 	}
 	_, err := newCondition("hp =")
