@@ -71,7 +71,7 @@ func (d *deriver) run() {
 	for i := range set {
 		f := &set[i]
 		if f.Sum == Size && !d.each {
-			f.Doubtful = d.isDoubtful(set, i)
+			f.Doubtful = d.isDoubtful(set, i) || d.isRivalled(set, f)
 		}
 		d.e.Bits += f.bits
 		d.e.Fields = append(d.e.Fields, *f)
@@ -120,6 +120,11 @@ func (d *deriver) isDoubtful(set []Field, i int) bool {
 	}) {
 		return true // a game writes all sizes alike
 	}
+	if slices.ContainsFunc(d.found, func(g Field) bool {
+		return g.Of.Count && !f.Of.Count && f.overlaps(&g)
+	}) {
+		return true // it contains a part of the number of records
+	}
 	beside := false
 	first := d.before+f.At.Offset == 0 && !f.At.End
 	for k := range set {
@@ -138,6 +143,28 @@ func (d *deriver) isDoubtful(set []Field, i int) bool {
 		}
 	}
 	return f.Doubtful && (!beside || v < least || f.Width == 1)
+}
+
+// isRivalled reports whether other numbers, of which a part is in the bytes of f, are about as probable as f.
+func (d *deriver) isRivalled(set []Field, f *Field) bool {
+	const asWell = 4 // bits
+	total := func(set []Field) (bits float64) {
+		for i := range set {
+			bits += set[i].bits
+		}
+		return bits
+	}
+	others := *d
+	others.found = slices.DeleteFunc(slices.Clone(d.found), func(g Field) bool { return g.At == f.At && g.Width == f.Width })
+	other := others.best()
+	return total(other) >= total(set)-asWell && slices.ContainsFunc(other, func(g Field) bool {
+		return g.overlaps(f) && (g.At.Offset < f.At.Offset || g.At.Offset+g.Width > f.At.Offset+f.Width)
+	})
+}
+
+// overlaps reports whether fields of a header or trailer share bytes.
+func (f *Field) overlaps(g *Field) bool {
+	return f.At.End == g.At.End && f.At.Offset < g.At.Offset+g.Width && g.At.Offset < f.At.Offset+f.Width
 }
 
 // edges returns how many of the bytes between records are before a body, and how many after it.
@@ -270,8 +297,9 @@ func (d *deriver) number(f Field) {
 		case f.Width == 1 && f.At.Offset != -1: // a constant
 			continue
 		}
-		const sure = 4
-		if f.Doubtful = f.bits < sure || !varies && (f.Width == 1 || d.isEither(&f, v)); f.Doubtful {
+		const sure = 6
+		isPalindrome := f.Width == 2 && v>>8 == v&0xff // of either byte order
+		if f.Doubtful = f.bits < sure || !varies && (f.Width == 1 || isPalindrome || d.isEither(&f, v)); f.Doubtful {
 			f.bits = 0.5
 		}
 		d.found = append(d.found, f)
@@ -361,7 +389,8 @@ func (d *deriver) sum(f Field, spans []Span) {
 	want := d.bytes(f.At, f.Width, d.first)
 	for _, of := range spans {
 		f.Of = of
-		if !f.Of.Content && !f.Of.Zeroed && d.e.covers(&f, &f) {
+		const short = 16 // the Adler-32 of fewer bytes is a small number
+		if !f.Of.Content && !f.Of.Zeroed && d.e.covers(&f, &f) || f.Sum == Adler32 && d.e.span(&f) < short {
 			continue
 		}
 		if !bytes.Equal(f.Form.write(d.digest(&f), f.Big), want) {
@@ -500,10 +529,17 @@ func texts(gap []byte) []bool {
 	}
 	for at, after := 0, 0; at+lengthSize < len(gap); at++ {
 		n := int(min(number(gap[at:][:lengthSize], false), maxHeader))
-		if n < least || n > len(gap)-at-lengthSize || at != after && at%aligned != 0 || !isPrintable(gap[at+lengthSize:][:n]) {
+		if n < least || n > len(gap)-at-lengthSize || !isPrintable(gap[at+lengthSize:][:n]) {
 			continue
 		}
-		for i := range lengthSize + n {
+		if end := at + lengthSize + n; at != after && at%aligned != 0 && (n == least || at > lengthSize || end < len(gap) && isPrintable(gap[end:][:1])) {
+			continue // in other bytes it is chance
+		}
+		known := lengthSize + n
+		if n == least {
+			known-- // it is the start of a number as well
+		}
+		for i := range known {
 			in[at+i] = true
 		}
 		after = at + lengthSize + n

@@ -37,7 +37,6 @@ const (
 	minWeak       = 80 // the same, if no text, checksum or compressed stream is in it
 	oddGap        = 24 // bits against a gap of another size
 	manyUnknown   = 64 // bytes of gaps beside few values
-	minEncoded    = 12 // characters of base64 text
 	minZeros      = 16 // bytes at the end of a file that can be in place of others
 	maxTold       = 64 // bytes before a stream in which its size is
 	hashCost      = 8  // bytes that are hashed in the time in which one is read
@@ -419,13 +418,6 @@ func (f *finder) fastlz(p, last int) (Body, bool) {
 	if !copiesHeader(b) {
 		return Body{}, false
 	}
-	copied := 2 + int(b[0]&31)
-	if n := f.scanner.Size(b[1:]); 1+n > copied {
-		return Body{}, false // a value goes on where the copy ends
-	}
-	if n := f.scanner.Size(b[1+lengthSize:]); 1+lengthSize+n > copied && int(number(b[1:][:lengthSize], false)) == n {
-		return Body{}, false
-	}
 	content := f.unpack(b)
 	if isLevel2 := b[0] >= 1<<5; isLevel2 && len(content) < FastLZLevel2 {
 		return Body{}, false
@@ -458,6 +450,9 @@ func (f *finder) fastlz(p, last int) (Body, bool) {
 			end--
 		}
 		bits := ends[end]
+		if in == out+1 && !numbers[in] { // one copy, as of any byte before a value
+			bits = 0
+		}
 		switch {
 		case bits == 0:
 		case numbers[in] || numbers[end]:
@@ -516,9 +511,6 @@ func (f *finder) base64(p, last int) (Body, bool) {
 	for k := 0; k < 2 && end < len(f.b) && f.b[end] == '='; k++ {
 		end++
 	}
-	if end-p < minEncoded {
-		return Body{}, false
-	}
 	if length, _ := f.lengthBefore(p, last, end-p); length == 0 && f.b[p-1] != '\n' {
 		return Body{}, false
 	}
@@ -576,8 +568,11 @@ func (f *finder) isProbable(e *Envelope) bool {
 		}
 	}
 	const separator = 4
-	if n == 2 && len(e.Gaps[1]) > max(separator, len(e.Gaps[0])+len(e.Gaps[2])) {
-		return false // more than what is before the first body and after the last
+	if isEach := func(f Field) bool { return f.Each }; n == 2 && (len(e.Gaps[1]) > max(separator, len(e.Gaps[0])+len(e.Gaps[2])) || !packed && !slices.ContainsFunc(e.Fields, isEach)) {
+		return false // more than what is before the first body and after the last, or parts of one value
+	}
+	if n == 1 && !packed && len(e.Gaps[0]) > manyUnknown && !e.isProved(0) && !isText(e.Gaps[0]) {
+		return false // the start of a value that is cut
 	}
 	if odd > 0 && slices.ContainsFunc(e.Gaps[1:n], f.hides) {
 		return false

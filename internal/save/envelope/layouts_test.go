@@ -599,6 +599,18 @@ func TestEnvelopeEdges(t *testing.T) {
 			_, err := e.Write(e.Content())
 			return err != nil
 		}, [3]bool{true, true, false}},
+		{"depth", maxDepth, func(n int) bool {
+			b := value
+			for range n {
+				b = pack(t, join([]byte("SAVE"), b), "zstd")
+			}
+			e := Find(join([]byte("SAVE"), b), &Options{})
+			return e != nil && strings.Count(e.String(), "of 4 bytes") == n+1
+		}, [3]bool{true, true, false}},
+		{"size before a stream", maxTold, func(n int) bool {
+			b := pack(t, join(number(4), number(64), text(64)), "fastlz")
+			return found(join(number(len(b)), noise(n-4), b, noise(7)))
+		}, [3]bool{true, true, false}},
 		{"wrong checksums", 8 / mostWrong, func(n int) bool { e := Find(spoiled(n), &Options{}); return e != nil && len(e.Faults()) == n }, [3]bool{true, true, false}},
 	} {
 		t.Run(edge.name, func(t *testing.T) {

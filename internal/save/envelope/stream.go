@@ -115,12 +115,17 @@ func gcpfEnd(b []byte) int {
 // fastlzEnds calls visit after each operation of the stream of FastLZ at the start of b, with the bytes of the stream and
 // of its content so far, until it returns false.
 func fastlzEnds(b []byte, visit func(in, out int) bool) {
+	const most = 32 // bytes that an operation copies from b; engines follow a shorter copy by a match
 	level2 := b[0]>>5 == 1
-	out := 0
+	out, short := 0, false
 	for in, c := 1, int(b[0]&31); ; in++ {
-		if c < 32 {
-			in, out = in+c+1, out+c+1
+		if c < most {
+			if short {
+				return
+			}
+			in, out, short = in+c+1, out+c+1, c+1 < most
 		} else {
+			short = false
 			n := c>>5 + 2
 			for more := c>>5 == 7; more && in < len(b); in++ {
 				n += int(b[in])
