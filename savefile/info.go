@@ -39,12 +39,13 @@ type Part struct {
 	// Offset and Size are in bytes of the content of the container.
 	Offset, Size int64
 	// What is "header", "trailer", "records", or what a number or checksum is: "size", "size of the content", "number of records",
-	// "CRC-32", "Adler-32", "MD5", "SHA-1" or "SHA-256". In records, it is the one in the first.
+	// "CRC-32", "Adler-32", "MD5", "SHA-1" or "SHA-256". In records, it is the one in the first. A "checksum with a secret" is a guess:
+	// 16 bytes or more that look like one and cannot be computed, so that the game perhaps refuses the file with other values.
 	What string
 	// Derived reports whether Save writes the part anew if the values are others.
 	Derived bool
-	// Doubtful reports whether the part can be something else than a size, such as a version. Then Save returns an error instead of
-	// changing it, unless Options.Keep or Derive contains its Offset.
+	// Doubtful reports whether the part can be something else than What. If it is Derived as well, it can be a version: then Save
+	// returns an error instead of changing it, unless Options.Keep or Derive contains its Offset.
 	Doubtful bool
 	// Wrong reports whether the part is not right for its values, as it is in other records. Save keeps it unless these are changed.
 	Wrong bool

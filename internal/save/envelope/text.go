@@ -136,6 +136,9 @@ func (e *Envelope) Parts(yield func(Part) bool) {
 		f := &e.Fields[i]
 		parts = append(parts, Part{e.pos(f.At), f.Width, f.Name(), true, f.Doubtful})
 	}
+	if at, size := e.Secret(); size > 0 {
+		parts = append(parts, Part{at, size, "checksum with a secret", false, true})
+	}
 	slices.SortStableFunc(parts, func(a, b Part) int { return a.Offset - b.Offset })
 	for _, p := range parts {
 		if p.Size > 0 && !yield(p) {
