@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal"
 )
 
 // Messages are tested with the source that makes them.
@@ -37,4 +39,11 @@ func TestCauses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { require.EqualError(t, c.err, c.text) })
 	}
+}
+
+// Only the packages of this module name AllowInternalUse. Others can call Export with nil alone.
+func TestInternal(t *testing.T) {
+	require.NotPanics(t, func() { Internal.Export(&internal.AllowInternalUse) })
+	require.Panics(t, func() { Internal.Export(nil) })
+	require.Panics(t, func() { Internal.Export(new(internal.NotForPublicUse)) })
 }

@@ -2,11 +2,13 @@ package fileaccess_test
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 func TestFastLZDecode(t *testing.T) {
@@ -145,4 +147,15 @@ func encodeLevel2(src []byte, random *rand.Rand) []byte {
 	flush(len(src))
 	out[0] |= 1 << 5
 	return out
+}
+
+func TestModeString(t *testing.T) {
+	for mode, name := range map[fileaccess.Mode]string{
+		fileaccess.FastLZ: "fastlz", fileaccess.Deflate: "deflate", fileaccess.Zstd: "zstd", fileaccess.Gzip: "gzip",
+		fileaccess.Brotli: "brotli", 5: "mode 5", math.MaxUint32: "mode 4294967295",
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, name, mode.String())
+		})
+	}
 }

@@ -3,9 +3,12 @@ package stream
 import (
 	"encoding/binary"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/stretchr/testify/require"
 )
 
 func TestOptions(t *testing.T) {
@@ -33,6 +36,47 @@ func TestOptions(t *testing.T) {
 			require.Equal(t, row.encoder, c.Encoder.Format)
 			require.Equal(t, row.order, c.order())
 			require.True(t, c.Decoder.OneValue)
+		})
+	}
+}
+
+// TestDeadlineTimer sets deadlines in every order and compares when the timer expires.
+func TestDeadlineTimer(t *testing.T) {
+	type set struct{ at, deadline int } // in seconds; a deadline of 0 is none
+	for name, c := range map[string]struct {
+		sets []set
+		want []int
+	}{
+		"once":              {[]set{{0, 5}}, []int{5}},
+		"later":             {[]set{{0, 5}, {1, 7}, {2, 9}}, []int{9}},
+		"earlier":           {[]set{{0, 9}, {1, 5}}, []int{5}},
+		"none":              {[]set{{0, 5}, {1, 0}}, nil},
+		"none, then later":  {[]set{{0, 5}, {1, 0}, {2, 9}}, []int{9}},
+		"none, then sooner": {[]set{{0, 9}, {1, 0}, {2, 5}}, []int{5}},
+		"again":             {[]set{{0, 5}, {6, 8}}, []int{5, 8}},
+		"passed":            {[]set{{3, 1}}, []int{3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				var rings []int
+				a := deadlineTimer{expire: func() { rings = append(rings, int(time.Since(begin).Seconds())) }}
+				for _, s := range c.sets {
+					time.Sleep(time.Duration(s.at)*time.Second - time.Since(begin))
+					if s.deadline == 0 {
+						a.set(time.Time{})
+					} else {
+						a.set(begin.Add(time.Duration(s.deadline) * time.Second))
+					}
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				require.Equal(t, c.want, rings)
+				a.set(time.Now().Add(time.Second))
+				a.stop()
+				time.Sleep(time.Minute)
+				require.Equal(t, c.want, rings)
+			})
 		})
 	}
 }

@@ -1,15 +1,25 @@
 package variant
 
 import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
 )
 
 // Equal keys in one encoded Dictionary, which Marshal never writes.
@@ -97,4 +107,451 @@ func TestNilKeys(t *testing.T) {
 	require.NoError(t, Unmarshal(b, &texts))
 	require.Equal(t, map[string]int{"": 1}, texts)
 	require.ErrorContains(t, Unmarshal(encoded(t, dict("", 1), nil), &times), "parsing time")
+}
+
+// A NodePath that cannot be read back from its text cannot be decoded to text.
+func TestNodePaths(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		names, subnames []string
+		absolute        bool
+		text            string
+		bad             bool
+	}{
+		{name: "empty", text: ""},
+		{name: "root", absolute: true, text: "/"},
+		{name: "names", names: []string{"a", "b"}, absolute: true, text: "/a/b"},
+		{name: "names and sub-names", names: []string{"a"}, subnames: []string{"b", "c/d"}, text: "a:b:c/d"},
+		{name: "sub-name", subnames: []string{"b"}, text: ":b"},
+		{name: "sub-name of the root", subnames: []string{"b"}, absolute: true, text: "/:b"},
+		{name: "slash in a name", names: []string{"a/b"}, bad: true},
+		{name: "colon in a name", names: []string{"a:b"}, bad: true},
+		{name: "empty name", names: []string{""}, bad: true},
+		{name: "colon in a sub-name", subnames: []string{"a:b"}, bad: true},
+		{name: "empty sub-name", subnames: []string{""}, bad: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b strings.Builder
+			e := gdwire.NewEncoder(&b, nil)
+			require.NoError(t, e.BeginNodePath(len(c.names), len(c.subnames), c.absolute))
+			for _, name := range append(c.names, c.subnames...) {
+				require.NoError(t, e.WriteString(name))
+			}
+			require.NoError(t, e.End())
+			require.NoError(t, e.Close())
+			var v any
+			err := Unmarshal([]byte(b.String()), &v)
+			if c.bad {
+				require.ErrorIs(t, err, gdwire.ErrRange, c)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, NodePath(c.text), v)
+			require.Equal(t, b.String(), string(encoded(t, v, nil)))
+		})
+	}
+	old := []byte{16, 0, 0, 0, 4, 0, 0, 0, 'a', '/', 'b', ':'}
+	var v any
+	require.NoError(t, Unmarshal(old, &v, *godot2))
+	require.Equal(t, NodePath("a/b:"), v, "the form that is one string is its text")
+}
+
+func TestUnmarshalIntoOwnTypes(t *testing.T) {
+	testInto(t, []intoCase{
+		{name: "nil into Vector3", wire: nil, want: Vector3{}},
+		{name: "nil into Vector3i", wire: nil, want: Vector3i{}},
+		{name: "nil into Signal", wire: nil, want: Signal{}},
+		{name: "nil into RID", wire: nil, want: RID(0)},
+		{name: "nil into ObjectID", wire: nil, want: ObjectID(0)},
+		{name: "nil into Callable", wire: nil, want: Callable{}},
+		{name: "nil into StringName", wire: nil, want: StringName("")},
+		{name: "nil into NodePath", wire: nil, want: NodePath("")},
+		{name: "nil into Array", wire: nil, want: Array{}},
+		{name: "nil into Dictionary", wire: nil, want: Dictionary{}},
+		{name: "nil into Object", wire: nil, want: Object{}},
+		{name: "nil into Image", wire: nil, want: Image{}},
+		{name: "nil into InputEvent", wire: nil, want: InputEvent{}},
+		{name: "String into StringName", wire: "a", want: StringName("a")},
+		{name: "String into NodePath", wire: "a", want: NodePath("a")},
+	})
+}
+
+func TestTypeErrorsOfOwnTypes(t *testing.T) {
+	testTypeErrors(t, []typeError{
+		{name: "StringName", wire: []string{}, into: new(StringName), err: `offset 0, $: PackedStringArray into Go variant.StringName`, is: gdwire.ErrType},
+		{name: "Quaternion into Color", wire: Quaternion{}, into: new(Color), err: `offset 0, $: Quaternion into Go variant.Color`, is: gdwire.ErrType},
+		{name: "Vector3i", wire: Vector3{}, into: new(Vector3i), err: `offset 0, $: Vector3 into Go variant.Vector3i`, is: gdwire.ErrType},
+		{name: "RID", wire: 1, into: new(RID), err: `offset 0, $: int into Go variant.RID`, is: gdwire.ErrType},
+		{name: "ObjectID", wire: 1, into: new(ObjectID), err: `offset 0, $: int into Go variant.ObjectID`, is: gdwire.ErrType},
+		{name: "Signal", wire: 1, into: new(Signal), err: `offset 0, $: int into Go variant.Signal`, is: gdwire.ErrType},
+		{name: "Callable", wire: 1, into: new(Callable), err: `offset 0, $: int into Go variant.Callable`, is: gdwire.ErrType},
+		{name: "Array", wire: 1, into: new(*Array), err: `offset 0, $: int into Go variant.Array`, is: gdwire.ErrType},
+	})
+}
+
+// The pool does not keep the data of a caller in memory.
+func TestUnmarshalForgetsTheData(t *testing.T) {
+	s := new(decoder)
+	s.resetBytes(encoded(t, 7, nil), new(Options))
+	var v int
+	require.NoError(t, s.unmarshal(&v))
+	kept := s.d
+	s.release()
+	require.Equal(t, gdwire.ErrClosed, kept.Err())
+	require.Empty(t, kept.UnreadBuffer())
+}
+
+func TestUnmarshalIntoInterface(t *testing.T) {
+	kept := &stringer{}
+	var v fmt.Stringer = kept
+	require.NoError(t, Unmarshal(encoded(t, dict("text", "a"), nil), &v))
+	assert.Equal(t, "a", kept.Text)
+	require.NoError(t, Unmarshal(encoded(t, nil, nil), &v))
+	assert.Nil(t, v)
+	var any any = kept
+	require.NoError(t, Unmarshal(encoded(t, "b", nil), &any))
+	assert.Equal(t, "b", any, "an any is replaced")
+	b := must(Marshal(box[fmt.Stringer]{kept}))(t)
+	assert.Equal(t, encoded(t, dict("value", dict("text", "a")), nil), b)
+}
+
+func TestUnmarshalIntoInterfaceErrors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		into fmt.Stringer
+		wire any
+	}{
+		{"nil pointer", (*stringer)(nil), 1},
+		{"another type", &stringer{}, dict("text", 1)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.ErrorIs(t, Unmarshal(encoded(t, c.wire, nil), &c.into), gdwire.ErrType)
+		})
+	}
+}
+
+// An object without a class is nil.
+func TestUnmarshalObjectWithoutClass(t *testing.T) {
+	var v any = 1
+	packet := []byte{24, 0, 0, 0, 0, 0, 0, 0}
+	require.NoError(t, Unmarshal(packet, &v, Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}))
+	require.Nil(t, v)
+}
+
+// A set of the key cache evicts a key only if it holds two others.
+func TestKeyCacheSets(t *testing.T) {
+	sets := map[int][]string{} // by the index of the first key that a cache was given
+	for i := range 2000 {
+		key := fmt.Sprint("key ", i)
+		var k keyCache
+		k.intern([]byte(key))
+		for at := range k {
+			if k[at] != nil {
+				sets[at] = append(sets[at], key)
+			}
+		}
+	}
+	var k keyCache
+	for at, all := range sets {
+		if len(all) < 2 {
+			continue
+		}
+		require.Zero(t, at%2)
+		k.intern([]byte(all[0]))
+		k.intern([]byte(all[1]))
+		require.Equal(t, []any{all[1], all[0]}, k[at:at+2])
+	}
+}
+
+// Dictionaries have the same keys and errors whichever keys the ones before them had.
+func TestKnownKeys(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	keys := []any{"a", "b", "id", "position", "a key of 17 bytes", "é", "", int64(1), nil, 1.5, StringName("a"), StringName("c"), NodePath("a"), Vector2{1, 2}}
+	random := func(n int) (d *Dictionary, want []Entry[any, any]) {
+		d = &Dictionary{}
+		merged := &Dictionary{}
+		at := r.IntN(3) // most Dictionaries begin with the same keys
+		for i := range n {
+			e := Entry[any, any]{keys[(at+i)%len(keys)], int64(i)}
+			switch {
+			case r.IntN(8) == 0:
+				e.Key = keys[r.IntN(len(keys))]
+			case i >= len(keys):
+				e.Key = fmt.Sprint("key ", i)
+			}
+			d.entries = append(d.entries, e)
+			merged.setDecoded(e.Key, e.Value)
+		}
+		return d, merged.entries
+	}
+	for range 200 {
+		var all []any
+		var want [][]Entry[any, any]
+		for range 10 {
+			d, entries := random(r.IntN(40))
+			all, want = append(all, d), append(want, entries)
+		}
+		packet := encoded(t, all, nil)
+		limit := Options{MaxMemory: 1 + r.Int64N(20_000)}
+		var errs []string
+		s := new(decoder)
+		for range 2 { // the second time with the keys of the first
+			s.resetBytes(packet, &Options{})
+			v := must(s.any())(t)
+			for i, x := range v.(*Array).Values {
+				require.Equal(t, want[i], x.(*Dictionary).entries)
+			}
+		}
+		for _, s := range []*decoder{s, new(decoder)} {
+			s.resetBytes(packet, &limit)
+			_, err := s.any()
+			errs = append(errs, fmt.Sprint(err))
+		}
+		require.Equal(t, errs[0], errs[1])
+	}
+}
+
+// Keys are known up to a depth, and no others are kept.
+func TestKnownKeysOfNested(t *testing.T) {
+	var v any = "end"
+	for range 2 * maxKnownDepth {
+		v = dict("a", 1, "next", v, "z", 2, strings.Repeat("long", 1000), nil)
+	}
+	packet := encoded(t, v, nil)
+	s := new(decoder)
+	for range 3 {
+		s.resetBytes(packet, &Options{})
+		got := must(s.any())(t)
+		require.Equal(t, packet, encoded(t, got, nil))
+	}
+	for _, known := range s.known[1:] {
+		require.Len(t, known.keys, 4)
+		for i, want := range []any{"a", "next", "z", nil} {
+			require.Equal(t, want, known.keys[i].key)
+		}
+	}
+}
+
+// After an error, an any holds the parts of containers that were decoded before it.
+func TestPartsInAny(t *testing.T) {
+	value := func(last ...any) any {
+		object := &Object{Class: "A", Properties: []Property{{"first", 1}, {"second", array(append([]any{2}, last...)...)}}}
+		return array(1, dict("a", array(2), "b", array(3, object)))
+	}
+	whole := encoded(t, value("text that is cut"), nil)
+	want := value()
+	var got any = "before"
+	o := Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}
+	require.Error(t, Unmarshal(whole[:len(whole)-4], &got, o))
+	require.Equal(t, fmt.Sprint(want), fmt.Sprint(got))
+	var s struct{ A, B any }
+	require.Error(t, Unmarshal(encoded(t, dict("a", 1, "b", value("text that is cut")), nil)[:len(whole)+20], &s, o))
+	require.Equal(t, "1 "+fmt.Sprint(want), fmt.Sprint(s.A, " ", s.B))
+	var collecting struct {
+		Rest *Dictionary `gd:",embed"`
+	}
+	require.Error(t, Unmarshal(encoded(t, dict("a", 1, "b", value("text that is cut")), nil)[:len(whole)+20], &collecting, o))
+	require.Equal(t, fmt.Sprint(dict("a", 1, "b", want)), fmt.Sprint(collecting.Rest))
+}
+
+// A signaling NaN of 32 bits, which no engine writes, becomes a quiet one of 64 bits in an any. In packed
+// arrays and in a Raw it stays.
+func TestSignalingNaN(t *testing.T) {
+	nan := []byte{0x05, 0x00, 0xa0, 0x7f}
+	float := append([]byte{3, 0, 0, 0}, nan...)
+	quieted := binary.LittleEndian.AppendUint64([]byte{3, 0, 1, 0}, 0x7ffc0000a0000000)
+	packed := append([]byte{32, 0, 0, 0, 1, 0, 0, 0}, nan...)
+	for _, c := range []struct {
+		in, want []byte
+		to       any
+	}{{float, quieted, new(any)}, {packed, packed, new(any)}, {packed, packed, new([]float32)}, {float, float, new(Raw)}} {
+		require.NoError(t, Unmarshal(c.in, c.to))
+		got := must(Marshal(c.to))(t)
+		require.Equal(t, c.want, got, "%T", c.to)
+	}
+}
+
+func TestUnmarshalIntoLists(t *testing.T) {
+	testInto(t, []intoCase{
+		{name: "nil into slice", wire: nil, want: []int(nil)},
+		{name: "nil into array", wire: nil, want: [2]int{}},
+		{name: "Vector3 into struct", wire: Vector3{1, 2, 3}, want: point{1, 2, 3}},
+		{name: "Color into array", wire: Color{1, 2, 3, 4}, want: vec4{1, 2, 3, 4}},
+		{name: "Quaternion into array", wire: Quaternion{1, 2, 3, 4}, want: [4]float64{1, 2, 3, 4}},
+		{name: "Basis into rows", wire: Basis{X: Vector3{1, 4, 7}, Y: Vector3{2, 5, 8}, Z: Vector3{3, 6, 9}}, want: [3]vec3{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}},
+		{name: "Rect2i into array", wire: Rect2i{Vector2i{1, 2}, Vector2i{3, 4}}, want: [4]int32{1, 2, 3, 4}},
+		{name: "Rect2i into struct", wire: Rect2i{Vector2i{1, 2}, Vector2i{3, 4}}, want: struct{ A, B ivec2 }{ivec2{1, 2}, ivec2{3, 4}}},
+		{name: "PackedVector3Array into structs", wire: []Vector3{{1, 2, 3}, {4, 5, 6}}, want: []point{{1, 2, 3}, {4, 5, 6}}},
+		{name: "PackedVector2Array into float32", wire: []Vector2{{1, 2}}, want: []vec2{{1, 2}}},
+		{name: "PackedVector2Array into [1]", wire: []Vector2{{1, 2}}, want: [1]vec2{{1, 2}}},
+		{name: "PackedColorArray into float64", wire: []Color{{1, 2, 3, 4}}, want: [][4]float64{{1, 2, 3, 4}}},
+		{name: "PackedInt32Array into []int64", wire: []int32{1, -2}, want: []int64{1, -2}},
+		{name: "PackedInt32Array into []int", wire: []int32{1, -2}, want: []int{1, -2}},
+		{name: "PackedInt64Array into []int8", wire: []int64{1, -128}, want: []int8{1, -128}},
+		{name: "PackedInt64Array into []uint16", wire: []int64{1, 65535}, want: []uint16{1, 65535}},
+		{name: "PackedByteArray into []int", wire: []byte{1, 255}, want: []int{1, 255}},
+		{name: "PackedByteArray into [2]int", wire: []byte{1, 255}, want: [2]int{1, 255}},
+		{name: "PackedByteArray into [2]int32", wire: []byte{1, 255}, want: [2]int32{1, 255}},
+		{name: "long PackedInt32Array into []int", wire: make([]int32, 1000), want: make([]int, 1000)},
+		{name: "PackedFloat32Array into []float64", wire: []float32{1, 0.5}, want: []float64{1, 0.5}},
+		{name: "PackedFloat64Array into [2]float32", wire: []float64{1, 0.5}, want: [2]float32{1, 0.5}},
+		{name: "PackedStringArray into []any", wire: []string{"a"}, want: []any{"a"}},
+		{name: "PackedStringArray into []*string", wire: []string{"a"}, want: []*string{ptr("a")}},
+		{name: "PackedStringArray into []level", wire: []string{"level 5"}, want: []level{5}},
+		{name: "empty PackedStringArray", wire: []string{}, want: []string{}},
+		{name: "empty PackedInt64Array into []int", wire: []int64{}, want: []int{}},
+		{name: "Array into []byte", wire: array(1, 2), want: []byte{1, 2}},
+		{name: "Array into []Vector3", wire: array(Vector3{1, 2, 3}), want: []Vector3{{1, 2, 3}}},
+		{name: "Array into vector", wire: array(1, 2.5), want: vec2{1, 2.5}},
+	})
+}
+
+func TestTypeErrorsOfLists(t *testing.T) {
+	testTypeErrors(t, []typeError{
+		{name: "slice", wire: dict(), into: new([]int), err: `offset 0, $: Dictionary into Go []int`, is: gdwire.ErrType},
+		{name: "packed slice", wire: []float32{1}, into: new([]int), err: `offset 0, $: PackedFloat32Array into Go []int`, is: gdwire.ErrType},
+		{name: "packed bytes", wire: []float32{1}, into: new([]byte), err: `offset 0, $: PackedFloat32Array into Go []uint8`, is: gdwire.ErrType},
+		{name: "packed structs", wire: []float32{1}, into: new([]simple), err: `offset 0, $: PackedFloat32Array into Go []variant.simple`, is: gdwire.ErrType},
+		{name: "packed range", wire: []int32{1, 300}, into: new([]int8), err: `offset 12, $[1]: int into Go int8: 300 does not fit int8`, is: gdwire.ErrRange},
+		{name: "packed negative", wire: []int32{-1}, into: new([]uint), err: `offset 8, $[0]: int into Go uint: -1 does not fit uint`, is: gdwire.ErrRange},
+		{name: "packed floats", wire: []float64{0.1, 1e300}, into: new([]float32), err: `offset 16, $[1]: float into Go float32: 1e+300 does not fit float32`, is: gdwire.ErrRange},
+		{name: "packed floats into an array", wire: []float64{0.1, -1e300}, into: new([2]myFloat), err: `offset 16, $[1]: float into Go variant.myFloat: -1e+300 does not fit float32`, is: gdwire.ErrRange},
+		{name: "packed infinity", wire: []float64{math.Inf(1)}, into: new([]float32)},
+		{name: "packed ids", wire: []int64{1}, into: new([]RID), err: `offset 0, $: PackedInt64Array into Go []variant.RID`, is: gdwire.ErrType},
+		{name: "packed ids of objects", wire: []byte{1}, into: new([1]ObjectID), err: `offset 0, $: PackedByteArray into Go [1]variant.ObjectID`, is: gdwire.ErrType},
+		{name: "packed string", wire: []string{"a"}, into: new([]int), err: `offset 8, $[0]: String into Go int`, is: gdwire.ErrType},
+		{name: "array", wire: "a", into: new([2]int), err: `offset 0, $: String into Go [2]int`, is: gdwire.ErrType},
+		{name: "array's length", wire: array(1), into: new([2]int), err: `offset 0, $: Array into Go [2]int: wrong count: 1 elements`, is: gdwire.ErrCount},
+		{name: "packed array's length", wire: []byte{1}, into: new([2]byte), err: `offset 0, $: PackedByteArray into Go [2]uint8: wrong count: 1 elements`, is: gdwire.ErrCount},
+		{name: "Vector3 into two", wire: Vector3{}, into: new(vec2), err: `offset 0, $: Vector3 into Go variant.vec2`, is: gdwire.ErrType},
+		{name: "Vector3 into ints", wire: Vector3{}, into: new([3]int32), err: `offset 0, $: Vector3 into Go [3]int32`, is: gdwire.ErrType},
+		{name: "Transform3D into Vector3s", wire: Transform3D{}, into: new([4]Vector3), err: `offset 0, $: Transform3D into Go [4]variant.Vector3`, is: gdwire.ErrType},
+		{name: "Basis into Vector3s", wire: Basis{}, into: new([3]Vector3), err: `offset 0, $: Basis into Go [3]variant.Vector3`, is: gdwire.ErrType},
+		{name: "Rect2 into Vector2s", wire: Rect2{}, into: new([2]Vector2), err: `offset 0, $: Rect2 into Go [2]variant.Vector2`, is: gdwire.ErrType},
+		{name: "Vector2i into an array of one", wire: Vector2i{}, into: new([1]Vector2i), err: `offset 0, $: Vector2i into Go [1]variant.Vector2i`, is: gdwire.ErrType},
+		{name: "PackedVector4Array into Vector2s", wire: []Vector4{{}}, into: new([][2]Vector2), err: `offset 0, $: PackedVector4Array into Go [][2]variant.Vector2`, is: gdwire.ErrType},
+		{name: "packed floats into structs", wire: []float64{1}, into: new([]struct{ HP float64 }), err: `offset 0, $: PackedFloat64Array into Go []struct { HP float64 }`, is: gdwire.ErrType},
+		{name: "packed floats into arrays", wire: []float32{1}, into: new([1][1]float32), err: `offset 0, $: PackedFloat32Array into Go [1][1]float32`, is: gdwire.ErrType},
+		{name: "Vector3 into an ignored field", wire: Vector3{}, into: new(struct {
+			X, Y float64
+			Z    float64 `gd:"-"`
+		}), err: "offset 0, $: Vector3 into Go struct", is: gdwire.ErrType},
+		{name: "packed ints into elements with a method", wire: []int32{99}, into: new([]uvInt32), err: `offset 0, $: PackedInt32Array into Go []variant.uvInt32`, is: gdwire.ErrType},
+		{name: "Vector3i into floats", wire: Vector3i{}, into: new(vec3), err: `offset 0, $: Vector3i into Go variant.vec3`, is: gdwire.ErrType},
+	})
+}
+
+// A slice stays as it is if the count of a packed array is missing, or more than a limit.
+func TestPackedWithoutCount(t *testing.T) {
+	for _, c := range []struct{ wire, into, want any }{
+		{[]byte{1, 2}, &[]byte{7}, &[]byte{7}},
+		{[]byte{1, 2}, &[]int{7}, &[]int{7}},
+		{[]int64{1, 2}, &[]int64{7}, &[]int64{7}},
+		{[]float32{1, 2}, &[]float64{7}, &[]float64{7}},
+		{[]Vector2{{}, {}}, &[]Vector2{{7, 7}}, &[]Vector2{{7, 7}}},
+		{[]string{"a", "b"}, &[]string{"c"}, &[]string{"c"}},
+		{[]string{"a", "b"}, &[]level{7}, &[]level{7}},
+	} {
+		t.Run(fmt.Sprintf("%T into %T", c.wire, c.into), func(t *testing.T) {
+			b := encoded(t, c.wire, nil)
+			require.ErrorIs(t, Unmarshal(b[:6], c.into), io.ErrUnexpectedEOF)
+			require.Equal(t, c.want, c.into)
+			limits := gdwire.Limits{Elements: 1, PackedBytes: 1}
+			require.ErrorIs(t, Unmarshal(b, c.into, Options{Decoder: gdwire.DecoderOptions{Limits: limits}}), gdwire.ErrLimit)
+			require.Equal(t, c.want, c.into)
+		})
+	}
+}
+
+// Components of 64 bits that a float32 cannot hold are errors, wherever they are.
+func TestWideComponents(t *testing.T) {
+	double := Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}}
+	for _, c := range []struct {
+		wire any
+		into any
+		err  string
+	}{
+		{Vector2{1e300, 0}, new(vec2), `gdwire: offset 0, $: Vector2 into Go variant.vec2: component 1e+300 does not fit float32`},
+		{Vector3{0, 0, -1e39}, new(point), `gdwire: offset 0, $: Vector3 into Go variant.point: component -1e+39 does not fit float32`},
+		{Basis{X: Vector3{X: 1e300}}, new([9]float32), `gdwire: offset 0, $: Basis into Go [9]float32: component 1e+300 does not fit float32`},
+		{array(Vector2{}, Vector2{1, 1e300}), new([]vec2), `gdwire: offset 28, $[1]: Vector2 into Go variant.vec2: component 1e+300 does not fit float32`},
+		{[]Vector2{{1, 2}, {1, 1e300}}, new([]vec2), `gdwire: offset 24, $[1]: Vector2 into Go variant.vec2: 1e+300 does not fit float32`},
+		{[]Vector3{{1e300, 2, 3}}, new([]point), `gdwire: offset 8, $[0]: Vector3 into Go variant.point: 1e+300 does not fit float32`},
+		{[]Vector4{{1, 2, 3, 1e300}}, new([1]vec4), `gdwire: offset 8, $[0]: Vector4 into Go variant.vec4: 1e+300 does not fit float32`},
+		{Vector2{math.Inf(1), 0.1}, new(vec2), ""},
+		{[]Vector2{{math.Inf(1), 0.1}}, new([]vec2), ""},
+		{Vector2{1e300, 0}, new([2]float64), ""},
+		{Vector2{1e300, 0}, new(any), ""},
+		{[]Vector2{{1e300, 0}}, new([][2]float64), ""},
+	} {
+		t.Run(fmt.Sprintf("%v into %T", c.wire, c.into), func(t *testing.T) {
+			err := Unmarshal(encoded(t, c.wire, &double), c.into)
+			if c.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, c.err)
+			require.ErrorIs(t, err, gdwire.ErrRange)
+		})
+	}
+}
+
+// After an error of MaxMemory, lists have the elements before it, texts included.
+func TestListsBeyondMemory(t *testing.T) {
+	texts := make([]string, 1000)
+	for i := range texts {
+		texts[i] = "text"
+	}
+	for _, wire := range []any{texts, array(slices.Repeat([]any{"text"}, 1000)...)} {
+		d := gdwire.NewDecoder(iotest.OneByteReader(bytes.NewReader(encoded(t, wire, nil))), nil)
+		var got []string
+		require.ErrorIs(t, UnmarshalDecode(d, &got, Options{MaxMemory: 4000}), gdwire.ErrLimit)
+		require.NotEmpty(t, got)
+		require.Equal(t, texts[:len(got)], got)
+	}
+}
+
+// A string of a packed array is no value, so a Raw cannot hold it.
+func TestPackedStringsIntoRaw(t *testing.T) {
+	for _, v := range []any{new([]Raw), new([2]Raw), new([]*Raw)} {
+		err := Unmarshal(encoded(t, []string{"a", "b"}, nil), v)
+		var wrong *TypeError
+		require.ErrorAs(t, err, &wrong, "%T: %v", v, err)
+		require.ErrorIs(t, err, gdwire.ErrType)
+		require.ErrorContains(t, err, "offset 8, $[0]: String into Go variant.Raw")
+	}
+}
+
+// An element of a packed array that does not fit is an error with its own offset and path.
+func TestPackedElementsOutOfRange(t *testing.T) {
+	ints := slices.Repeat([]int32{1}, 100)
+	ints[70] = 300
+	double := &Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}}
+	for _, c := range []struct {
+		wire, into any
+		want       string
+	}{
+		{dict("a", ints), new(map[string][]int8), "offset 308, $.a[70]: int into Go int8: 300 does not fit int8"},
+		{dict("a", ints), new(map[string][100]uint8), "offset 308, $.a[70]: int into Go uint8: 300 does not fit uint8"},
+		{[]byte{1, 200}, new([]int8), "offset 9, $[1]: int into Go int8: 200 does not fit int8"},
+		{[]Vector2{{1, 2}, {1e300, 2}}, new([][2]float32), "offset 24, $[1]: Vector2 into Go [2]float32: 1e+300 does not fit float32"},
+	} {
+		require.ErrorContains(t, Unmarshal(encoded(t, c.wire, double), c.into), c.want)
+	}
+
+	d := gdwire.NewDecoder(nil, nil)
+	d.ResetBytes(encoded(t, array(ints, "next"), nil))
+	must(d.ReadArray())(t)
+	i := 0
+	for _, err := range Elements[int8](d) {
+		if i == 70 {
+			require.EqualError(t, err, "gdwire: offset 296, $[0][70]: int into Go int8: 300 does not fit int8")
+		} else {
+			require.NoError(t, err)
+		}
+		i++
+	}
+	text, err := d.ReadString()
+	require.NoError(t, err)
+	require.Equal(t, "next", text)
 }

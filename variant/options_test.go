@@ -1,11 +1,14 @@
 package variant
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
@@ -68,4 +71,186 @@ func TestSeveralOptions(t *testing.T) {
 	packet := encoded(t, []int{1, 2, 3}, nil)
 	require.ErrorIs(t, Unmarshal(packet, &list, defaults, Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: 1}}}), gdwire.ErrLimit)
 	require.NoError(t, Unmarshal(packet, &list, defaults, Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: -1}}}))
+}
+
+// Results of String.to_snake_case of Godot 4.6.
+func TestSnakeCase(t *testing.T) {
+	for name, want := range map[string]string{
+		"HP":         "hp",
+		"MaxHP":      "max_hp",
+		"HTTPServer": "http_server",
+		"Slot1":      "slot_1",
+		"Slot9":      "slot_9",
+		"Vector2i":   "vector_2i",
+		"V2Pos":      "v_2_pos",
+		"is3D":       "is_3d",
+		"ItemUIDs":   "item_ui_ds",
+		"A1B2":       "a_1b_2",
+		"X":          "x",
+		"already_ok": "already_ok",
+		"Ärger2":     "ärger_2",
+		"X名1":        "x名1", // only upper and lower case begin words
+		"A٣":         "a٣",  // only 0 to 9 are digits
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, want, snakeCase(name))
+		})
+	}
+}
+
+func TestOwnTypes(t *testing.T) {
+	testGoTypes(t, []goType{
+		{name: "StringName", value: StringName("n"), wire: StringName("n")},
+		{name: "NodePath", value: NodePath("/root/A:b:c"), wire: NodePath("/root/A:b:c")},
+		{name: "RID", value: RID(77), wire: RID(77)},
+		{name: "ObjectID", value: ObjectID(1 << 63), wire: ObjectID(1 << 63)},
+		{name: "Signal", value: Signal{Name: "hit", Object: 3}, wire: Signal{Name: "hit", Object: 3}},
+		{name: "Callable", value: Callable{}, wire: Callable{}},
+		{name: "Object", value: &Object{Class: "Node", Properties: []Property{{"a", int64(1)}, {"b", nil}}},
+			wire: &Object{Class: "Node", Properties: []Property{{"a", int64(1)}, {"b", nil}}}},
+		{name: "Object without properties", value: Object{Class: "Node"}, wire: &Object{Class: "Node"}},
+		{name: "Vector2", value: Vector2{1, 2}, wire: Vector2{1, 2}},
+		{name: "Vector2i", value: Vector2i{-1, 2}, wire: Vector2i{-1, 2}},
+		{name: "Vector3", value: Vector3{1, 2, 3}, wire: Vector3{1, 2, 3}},
+		{name: "Vector3i", value: Vector3i{1, 2, 3}, wire: Vector3i{1, 2, 3}},
+		{name: "Vector4", value: Vector4{1, 2, 3, 4}, wire: Vector4{1, 2, 3, 4}},
+		{name: "Vector4i", value: Vector4i{1, 2, 3, 4}, wire: Vector4i{1, 2, 3, 4}},
+		{name: "Rect2", value: Rect2{Size: Vector2{3, 4}}, wire: Rect2{Size: Vector2{3, 4}}},
+		{name: "Rect2i", value: Rect2i{Size: Vector2i{3, 4}}, wire: Rect2i{Size: Vector2i{3, 4}}},
+		{name: "Plane", value: Plane{Normal: Vector3{0, 1, 0}, D: 5}, wire: Plane{Vector3{0, 1, 0}, 5}},
+		{name: "Quaternion", value: Quaternion{1, 2, 3, 4}, wire: Quaternion{1, 2, 3, 4}},
+		{name: "AABB", value: AABB{Size: Vector3{1, 2, 3}}, wire: AABB{Size: Vector3{1, 2, 3}}},
+		{name: "Transform2D", value: Transform2D{Origin: Vector2{1, 2}}, wire: Transform2D{Origin: Vector2{1, 2}}},
+		{name: "Basis", value: Basis{X: Vector3{1, 2, 3}, Y: Vector3{4, 5, 6}, Z: Vector3{7, 8, 9}},
+			wire: Basis{X: Vector3{1, 2, 3}, Y: Vector3{4, 5, 6}, Z: Vector3{7, 8, 9}}},
+		{name: "Transform3D", value: Transform3D{Basis: Basis{X: Vector3{1, 2, 3}}, Origin: Vector3{4, 5, 6}},
+			wire: Transform3D{Basis: Basis{X: Vector3{1, 2, 3}}, Origin: Vector3{4, 5, 6}}},
+		{name: "Projection", value: Projection{W: Vector4{1, 2, 3, 4}}, wire: Projection{W: Vector4{1, 2, 3, 4}}},
+		{name: "Color", value: Color{1, 0.5, 0.25, 1}, wire: Color{1, 0.5, 0.25, 1}},
+		{name: "Raw", value: Raw{Format: gdwire.Godot4, Data: []byte{2, 0, 0, 0, 5, 0, 0, 0}}, wire: int64(5)},
+		{name: "StringName in Godot 3", value: StringName("a"), wire: "a", options: godot3},
+		{name: "RID in Godot 3", value: RID(0), wire: RID(0), options: godot3},
+		{name: "Image", value: Image{Format: 1, Mipmaps: 2, Width: 3, Height: 4, Data: []byte{5, 6}}, wire: Image{1, 2, 3, 4, []byte{5, 6}}, options: godot2},
+		{name: "InputEvent", value: InputEvent{Type: 1, Device: 2, Data: []byte{1, 0, 0, 0, 2, 0, 0, 0}},
+			wire: InputEvent{1, 2, []byte{1, 0, 0, 0, 2, 0, 0, 0}}, options: godot2},
+	})
+}
+
+// Each math type has a Go type.
+func TestVariantMathTypes(t *testing.T) {
+	for _, typ := range gdwire.Types() {
+		if n, _ := typ.Components(); n > 0 {
+			require.NotNil(t, mathByType[typ], "declare a type for %v in types.go and add it in coders.go", typ)
+		}
+	}
+}
+
+// For every math type and packed array there is a Go type that any becomes and that is encoded as
+// it.
+func TestVariantEveryType(t *testing.T) {
+	for _, typ := range gdwire.Types() {
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, nil)
+		n, _ := typ.Components()
+		elem, bits := typ.Element(), typ.ElementWidth()
+		switch {
+		case n > 0:
+			require.NoError(t, e.WriteToken(gdwire.Vector(typ, make([]float64, n)...)))
+		case elem == gdwire.TypeString:
+			require.NoError(t, errors.Join(e.BeginPacked(typ, 1), e.WriteString("a"), e.End()))
+		case elem != 0:
+			require.NoError(t, e.BeginPacked(typ, 1))
+			n, _ := elem.Components()
+			_, err := e.Write(make([]byte, max(n, 1)*bits/8))
+			require.NoError(t, errors.Join(err, e.End()))
+		default:
+			continue // not built of numbers, and known to tests one by one
+		}
+		require.NoError(t, e.Close())
+		var v any
+		require.NoError(t, Unmarshal(b.Bytes(), &v), "%v", typ)
+		got, err := Marshal(v)
+		require.NoError(t, err, "%v", typ)
+		require.Equal(t, b.Bytes(), got, "%v is %T", typ, v)
+	}
+}
+
+func TestComponentsOf(t *testing.T) {
+	type number float64
+	for _, c := range []struct {
+		name  string
+		value any
+		n     int // 0 if the type cannot hold a math type
+		leaf  reflect.Kind
+	}{
+		{"array", [3]float32{}, 3, reflect.Float32},
+		{"array of a named type", [2]number{}, 2, reflect.Float64},
+		{"array of arrays", [4][4]float64{}, 16, reflect.Float64},
+		{"struct", point{}, 3, reflect.Float32},
+		{"struct of int32", struct{ X, Y int32 }{}, 2, reflect.Int32},
+		{"nested structs", struct{ Position, Size struct{ X, Y float64 } }{}, 4, reflect.Float64},
+		{"array and field", struct {
+			Normal [3]float32
+			D      float32
+		}{}, 4, reflect.Float32},
+		{"empty array", [0]float32{}, 0, 0},
+		{"empty struct", struct{}{}, 0, 0},
+		{"17 components", [17]float32{}, 0, 0},
+		{"17 components in a struct", struct {
+			A [16]float32
+			B float32
+		}{}, 0, 0},
+		{"two kinds", struct {
+			X float32
+			Y float64
+		}{}, 0, 0},
+		{"field that is not exported", struct{ X, y float32 }{}, 0, 0},
+		{"ignored field", struct {
+			X float32
+			Y float32 `gd:"-"`
+		}{}, 0, 0},
+		{"math type", Basis{}, 9, reflect.Float64},
+		{"struct of math types", struct{ A, B Vector3 }{}, 6, reflect.Float64},
+		{"array of math types", [1]Vector3{}, 0, 0},
+		{"array of math types in a struct", struct{ A [2]Vector3 }{}, 0, 0},
+		{"methods", mvArray{}, 3, reflect.Float32},
+		{"array of numbers with methods", [3]utFloat32{}, 0, 0},
+		{"field with methods", struct{ X, Y uvFloat64 }{}, 0, 0},
+		{"other numbers", [2]int64{}, 0, 0},
+		{"slice", []float32{}, 0, 0},
+		{"pointer", &point{}, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, ok := componentsOf(reflect.TypeOf(c.value))
+			require.Equal(t, c.n > 0, ok)
+			if ok {
+				require.Equal(t, c.n, got.n)
+				require.Equal(t, c.leaf, got.leaf)
+			}
+		})
+	}
+}
+
+// A Basis is encoded by rows also in a struct with the components of a Transform3D.
+func TestNestedBasis(t *testing.T) {
+	type transform struct {
+		Basis  Basis
+		Origin [3]float64
+	}
+	c, ok := componentsOf(reflect.TypeFor[transform]())
+	require.True(t, ok)
+	require.Equal(t, append(slices.Clone(basisOrder), 9, 10, 11), c.order)
+	basis := Basis{Vector3{1, 2, 3}, Vector3{4, 5, 6}, Vector3{7, 8, 9}}
+	want := Transform3D{basis, Vector3{10, 11, 12}}
+	type fields struct {
+		T transform `gd:",type=Transform3D"`
+	}
+	b := encoded(t, fields{transform{basis, [3]float64{10, 11, 12}}}, nil)
+	require.Equal(t, encoded(t, dict("t", want), nil), b)
+	var got fields
+	require.NoError(t, Unmarshal(b, &got))
+	require.Equal(t, transform{basis, [3]float64{10, 11, 12}}, got.T)
+	var list []transform
+	require.NoError(t, Unmarshal(encoded(t, array(want), nil), &list))
+	require.Equal(t, []transform{got.T}, list)
 }

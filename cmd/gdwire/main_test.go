@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"go/parser"
 	"go/token"
+	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/savefile"
@@ -197,4 +200,136 @@ func TestCommandFiles(t *testing.T) {
 		{name: "empty tokens", args: "tokens"},
 		{name: "empty recode", args: "recode", status: statusBad, err: "the input is empty; nothing was written"},
 	})
+}
+
+// TestLimitFlags: an error of a limit names the flag that raises it, and a regular
+// file needs none.
+func TestLimitFlags(t *testing.T) {
+	for flag, in := range map[string][]byte{
+		"max-elements": wire(28, 2, 0, 0), "max-string": wire(4, "abc"), "max-packed": wire(29, 4, []byte{1, 2, 3, 4}),
+		"max-depth": wire(28, 1, 28, 1, 0), "max-values": wire(28, 1, 28, 1, 0), "max-name": wire(26, "abc", uint64(0)), "max-bytes": wire(4, "abc"),
+	} {
+		t.Run(flag, func(t *testing.T) {
+			r := runWith(in, "json", "-"+flag, "1")
+			require.Equal(t, statusBad, r.status)
+			require.Contains(t, r.err, "; raise it with -"+flag+"\n")
+		})
+	}
+	r := runWith(framed(wire(4, "abc")), "json", "-frame", "u32", "-max-packet", "5")
+	require.Contains(t, r.err, "; raise it with -max-packet\n")
+	var compressed bytes.Buffer
+	w := must(fileaccess.NewCompressedWriter(&compressed, fileaccess.Zstd, 0))(t)
+	_, err := w.Write(framed(wire(4, "abc")))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	r = runWith(compressed.Bytes(), "json", "-max-content", "5")
+	require.Contains(t, r.err, "; raise it with -max-content\n")
+
+	file := filepath.Join(t.TempDir(), "large")
+	large := framed(wire(29, 9<<20, make([]byte, 9<<20))) // beyond 8 MiB
+	require.NoError(t, os.WriteFile(file, large, 0o600))
+	require.Equal(t, statusGood, runWith(nil, "check", "-frame", "u32", file).status)
+	require.Equal(t, statusBad, runWith(large, "check", "-frame", "u32").status)
+}
+
+// TestFlagOrder tests flags after operands, and operands that look like flags.
+func TestFlagOrder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "-five")
+	require.NoError(t, os.WriteFile(file, wire(2, 5), 0o600))
+	t.Chdir(filepath.Dir(file))
+	runCases(t, []testCase{
+		{name: "after", args: "get $ ./-five -plain", out: "5\n"},
+		{name: "between", args: "get -plain $ -indent ./-five", out: "5\n"},
+		{name: "after --", args: "get -plain -- $ -five", out: "5\n"},
+	})
+}
+
+func TestCommandLimits(t *testing.T) {
+	object := wire(24, "Resource", 1, "name", 4, "x")
+	nested := wire(28, 1, 28, 1, 28, 1, 0)
+	for _, c := range []struct {
+		name, flags string
+		in          []byte
+		bad, good   string // flags beside
+		err         string
+	}{
+		{"depth", "", nested, "-max-depth 2", "-max-depth 3", "Depth (2)"},
+		{"elements", "", wire(28, 2, 0, 0), "-max-elements 1", "-max-elements 2", "Elements (1)"},
+		{"values", "", nested, "-max-values 3", "-max-values 4", "Values (3)"},
+		{"string", "", wire(4, "abcde"), "-max-string 4", "-max-string 5", "StringBytes (4)"},
+		{"name", "", wire(26, "abcde", uint64(0)), "-max-name 4", "-max-name 5", "NameBytes (4)"},
+		{"packed", "", wire(30, 2, 1, 2), "-max-packed 7", "-max-packed 8", "PackedBytes (7)"},
+		{"bytes", "", wire(30, 2, 1, 2), "-max-bytes 15", "-max-bytes 16", "Bytes (15)"},
+		{"objects", "", object, "", "-objects", "serialized objects"},
+		{"strict", "", wire(1, 2), "-strict", "", "bool of 2"},
+		{"utf8", "", wire(4, "\xff"), "", "-any-utf8", "invalid UTF-8"},
+		{"format", "", wire(38, 0), "-format godot3", "-format godot4", "unknown godot3 type id 38"},
+		{"double", "-format manual3", wire(5, 1.0, 1.0), "", "-double", "header has flags"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			commands := []string{"check", "check -json", "json -objects=false", "flat -objects=false", "tokens -objects=false", "recode"}
+			if c.name == "utf8" { // JSON is UTF-8
+				commands = slices.DeleteFunc(commands, func(s string) bool { return strings.HasPrefix(s, "json") })
+			}
+			for _, command := range commands {
+				run := func(flags string) result {
+					return runWith(c.in, strings.Fields(command+" "+c.flags+" "+flags)...)
+				}
+				r := run(c.bad)
+				require.Equal(t, statusBad, r.status, command)
+				require.Contains(t, r.out+r.err, c.err)
+				r = run(c.good)
+				require.Equal(t, statusGood, r.status, r.err)
+			}
+		})
+	}
+	t.Run("defaults and none", func(t *testing.T) {
+		long := wire(26, strings.Repeat("x", 1025), uint64(0))
+		require.Equal(t, statusBad, runWith(long, "check").status)
+		require.Equal(t, statusBad, runWith(long, "check", "-max-name", "0").status)
+		require.Equal(t, statusGood, runWith(long, "check", "-max-name", "-1").status)
+
+		large := framed(wire(29, 8<<20, make([]byte, 8<<20)))
+		require.Equal(t, statusBad, runWith(large, "check", "-frame", "u32").status)
+		require.Equal(t, statusBad, runWith(large, "check", "-frame", "u32", "-max-packet", "0").status)
+		require.Equal(t, statusGood, runWith(large, "check", "-frame", "u32", "-max-packet", "-1").status)
+	})
+}
+
+// Each path that completes a word is one that get finds.
+func TestCompletedPaths(t *testing.T) {
+	several := framed(wire(2, 1), wire(28, 1, 2, 5), wire(27, 5, 4, "hp", 2, 7, 4, "1", 2, 3, 2, 1, 2, 2, 4, "a b", 28, 1, 2, 5, 5, float32(1), float32(2), 0), wire(24, "Node", 1, "name", 4, "x"))
+	files := map[string][]byte{"several": several, "scalar": wire(2, 5), "array": wire(28, 2, 0, 28, 1, 0)}
+	for _, folder := range []string{"godot4.3", "godot4.6", "godot4.7-dev", "godot3.2.3"} {
+		all := must(filepath.Glob(testdata(folder, "*.bin")))(t)
+		for _, name := range all {
+			if b, err := os.ReadFile(name); err == nil && len(b) < 1<<16 {
+				files[filepath.Join(folder, filepath.Base(name))] = b
+			}
+		}
+	}
+	file := filepath.Join(t.TempDir(), "save")
+	random := rand.New(rand.NewPCG(1, 2))
+	for name, b := range files {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(file, b, 0o600))
+			for _, word := range []string{"", "$", "$1", "1", "["} {
+				for range 4 {
+					fits := open.CompletePath(file, word)
+					if len(fits) == 0 {
+						break
+					}
+					for _, fit := range fits[:min(len(fits), 10)] {
+						require.True(t, strings.HasPrefix(fit, word), "%q, %q", word, fit)
+						var errs bytes.Buffer
+						require.Zero(t, run([]string{"get", fit, file}, nil, io.Discard, &errs), "%q: %v", fit, &errs)
+					}
+					word = fits[random.IntN(len(fits))]
+					if random.IntN(2) == 0 {
+						word = word[:len(word)-random.IntN(2)]
+					}
+				}
+			}
+		})
+	}
 }

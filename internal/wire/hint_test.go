@@ -104,3 +104,37 @@ func TestGuessIsLinear(t *testing.T) {
 
 // be returns n in four bytes, big-endian.
 func be(n uint32) []byte { return []byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)} }
+
+func TestEventSize(t *testing.T) {
+	for event, want := range []int{0, 8, 0, 4, 8, 4, 4, 0, 0, 0} {
+		require.Equal(t, want, EventSize(uint32(event), 100), "type %d", event)
+	}
+	require.Zero(t, EventSize(math.MaxUint32, 100))
+	require.Equal(t, 4, EventSize(joystickMotion, 4), "the axis alone")
+	require.Equal(t, 8, EventSize(joystickMotion, 5))
+}
+
+// NarrowFloats accepts a part of what PutFloat accepts, and puts the same.
+func TestPutFloats(t *testing.T) {
+	for _, c := range []struct {
+		x              float64
+		finite, narrow bool // in 32 bits; accepted by PutFloat
+	}{
+		{0, true, true},
+		{-1.5, true, true},
+		{0.1, true, true},
+		{math.MaxFloat32, true, true},
+		{2 * math.MaxFloat32, false, false},
+		{-math.MaxFloat64, false, false},
+		{math.Inf(-1), false, true},
+		{math.NaN(), false, true},
+	} {
+		var all [16 * 4]byte
+		b := make([]byte, 8)
+		require.Equal(t, c.finite, NarrowFloats(&all, []float64{1, c.x, 2}), "%v", c.x)
+		require.Equal(t, c.narrow, PutFloat(b, c.x, Float32), "%v", c.x)
+		require.Equal(t, all[4:8], b[:4], "%v", c.x)
+		require.True(t, PutFloat(b, c.x, Float64))
+		require.Equal(t, math.Float64bits(c.x), le.Uint64(b), "%v", c.x)
+	}
+}

@@ -3,9 +3,11 @@ package traffic
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -133,5 +135,88 @@ func TestSkipFinder(t *testing.T) {
 			got = f.find(packet, &u, &o)
 		}
 		require.Equal(t, c.want, got, name)
+	}
+}
+
+// TestCommandLines counts the lines that cannot be shown in time, and shows all others in their
+// order.
+func TestCommandLines(t *testing.T) {
+	var out bytes.Buffer
+	r, w := io.Pipe()
+	l := &lines{maxBytes: 60, flush: func() error { return nil }, fail: func(err error) { require.NoError(t, err) }}
+	l.missedLine = func(missed, bytes string) line { return line{w, "missed " + missed + ", " + bytes + "\n"} }
+	l.start()
+	for i := range 1000 { // nobody reads
+		l.add(w, "line "+strings.Repeat("x", i%3)+"\n", 10)
+	}
+	l.miss(70)
+	l.close()
+	testenv.Must(io.CopyN(&out, r, 6))(t)
+	go func() {
+		<-l.done
+		w.Close()
+	}()
+	_, err := io.Copy(&out, r)
+	require.NoError(t, err)
+	shown := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	require.Equal(t, []string{"line ", "line x", "line xx", "line ", "line x", "line xx", "line ", "line x", "missed 993, 10 kB"}, shown)
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (w writerFunc) Write(b []byte) (int, error) { return w(b) }
+
+// TestLinesFail reports the first error of the output, once, and shows other output.
+func TestLinesFail(t *testing.T) {
+	var errs bytes.Buffer
+	bad := writerFunc(func([]byte) (int, error) { return 0, errors.New("disk full") })
+	var failed []error
+	l := &lines{maxBytes: 60, flush: func() error { return nil }, fail: func(err error) { failed = append(failed, err) }}
+	l.start()
+	l.add(bad, "a", 0)
+	l.add(&errs, "b", 0)
+	l.add(bad, "c", 0)
+	l.close()
+	<-l.done
+	require.Len(t, failed, 1)
+	require.Equal(t, "b", errs.String())
+}
+
+// Extensions are taken out of the handshake, in any pieces, and everything else stays.
+func TestHandshakeExtensions(t *testing.T) {
+	const extensions = "sec-websocket-Extensions: permessage-deflate; client_max_window_bits,\r\n\tx\r\n"
+	request := strings.Replace(cmdtest.UpgradeRequest, "Sec-WebSocket-Key", extensions+"Sec-WebSocket-Key", 1)
+	message := string(cmdtest.WebSocketMessage(true, 2, cmdtest.Wire(2, 5)))
+	for _, c := range []struct{ name, sent, want string }{
+		{"one", request + message, cmdtest.UpgradeRequest + message},
+		{"none", cmdtest.UpgradeRequest + message, cmdtest.UpgradeRequest + message},
+		{"line feeds", cmdtest.LineFeeds(request) + message, cmdtest.LineFeeds(cmdtest.UpgradeRequest) + message},
+		{"line feeds at last", strings.TrimSuffix(request, "\r\n") + "\n" + message, strings.TrimSuffix(cmdtest.UpgradeRequest, "\r\n") + "\n" + message},
+		{"cut", request[:100], request[:100]},
+		{"no WebSocket", "GETS " + request, "GETS " + request},
+		{"too long", "GET /" + strings.Repeat("x", maxHTTP) + request, "GET /" + strings.Repeat("x", maxHTTP) + request},
+		{"short", "GE", "GE"},
+		{"empty", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, r := range []io.Reader{strings.NewReader(c.sent), iotest.OneByteReader(strings.NewReader(c.sent)), iotest.DataErrReader(strings.NewReader(c.sent))} {
+				removed := 0
+				got := testenv.Must(io.ReadAll(&handshakeReader{r: r, removed: func() { removed++ }}))(t)
+				require.Equal(t, c.want, string(got))
+				require.Equal(t, c.sent != c.want, removed == 1)
+			}
+		})
+	}
+}
+
+// A request is passed on when its head has ended, by whichever line ends.
+func TestHandshakeEnds(t *testing.T) {
+	for _, request := range []string{cmdtest.UpgradeRequest, cmdtest.LineFeeds(cmdtest.UpgradeRequest)} {
+		waits := errors.New("waits")
+		h := &handshakeReader{r: io.MultiReader(strings.NewReader(request), iotest.ErrReader(waits))}
+		got := make([]byte, len(request))
+		testenv.Must(io.ReadFull(h, got))(t)
+		require.Equal(t, request, string(got))
+		require.NoError(t, h.err)
 	}
 }

@@ -2,12 +2,20 @@ package traffic
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"net"
+	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,7 +24,120 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/stream"
 )
+
+type temporaryError struct{ error }
+
+func (temporaryError) Temporary() bool { return true }
+
+// TestCommandServerLog shows an error once, until a connection is accepted.
+func TestCommandServerLog(t *testing.T) {
+	var got []string
+	log := &serverLog{logf: func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) }}
+	l := slog.New(log)
+	for range 3 {
+		l.Error("gdwire/stream: accept failed", "error", errors.New("too many open files"), "retry", time.Second)
+	}
+	log.reset()
+	l.Error("gdwire/stream: accept failed", "error", errors.New("too many open files"), "retry", time.Second)
+	l.Error("gdwire/stream: connection failed", "remote", "1.2.3.4:5", "error", errors.New("panic: nil"))
+	busy := "accept failed: too many open files; waiting"
+	require.Equal(t, []string{busy, busy, "connection failed, remote 1.2.3.4:5: panic: nil"}, got)
+}
+
+// TestRetry waits as long as errors are temporary, and tells the first of them.
+func TestRetry(t *testing.T) {
+	busy, broken := temporaryError{errors.New("busy")}, errors.New("broken")
+	for _, want := range []error{nil, broken} {
+		var told []error
+		tries := 0
+		n, err := retry(t.Context(), func(err error) { told = append(told, err) }, func() (int, error) {
+			if tries++; tries < 4 {
+				return 0, busy
+			}
+			return 7, want
+		})
+		require.Equal(t, want, err)
+		require.Equal(t, 7, n)
+		require.Equal(t, []error{busy}, told)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	_, err := retry(ctx, func(error) { end() }, func() (int, error) { return 0, busy })
+	require.Equal(t, busy, err)
+}
+
+// Packets that are read at the same time fit in maxBusyBytes, but for one of any size.
+func TestMaxBusy(t *testing.T) {
+	for size, want := range map[int64]int64{1: MaxBusy, 1 << 20: MaxBusy, 1<<20 + 1: MaxBusy - 1, 8 << 20: 32, maxBusyBytes: 1, 1 << 32: 1} {
+		require.Equal(t, want, maxBusy(size), size)
+	}
+}
+
+// TestTurns reads a packet of one connection after MaxBusy others have sent something: only those that
+// are in the middle of a packet make it wait, until one of them ends.
+func TestTurns(t *testing.T) {
+	packet := cmdtest.Framed(cmdtest.Wire(2, 5))
+	for name, c := range map[string]struct {
+		sent  []byte
+		waits bool
+	}{
+		"silent":              {sent: nil},
+		"silent after packet": {sent: packet},
+		"silent after large":  {sent: cmdtest.Framed(make([]byte, 20_000))},
+		"silent after empty":  {sent: cmdtest.Framed(nil)},
+		"inside a length":     {sent: packet[:2], waits: true},
+		"inside a packet":     {sent: packet[:6], waits: true},
+		"inside the second":   {sent: append(packet[:len(packet):len(packet)], packet[:6]...), waits: true},
+		"inside a long one":   {sent: cmdtest.Wire(1 << 20), waits: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				busy := make(chan struct{}, MaxBusy)
+				dial := func(got *atomic.Int64, timeout time.Duration) net.Conn {
+					ours, theirs := net.Pipe()
+					go func() {
+						conn := &turnConn{Conn: ours, busy: busy}
+						c := stream.NewConn(t.Context(), conn, &stream.Options{MaxPacket: 1 << 16, ReadTimeout: timeout})
+						packets := conn.start(t.Context(), c)
+						defer func() { _ = c.Close() }()
+						defer conn.stop()
+						for {
+							b, err := packets.NextRaw(nil)
+							if err != nil && !stream.Skippable(err) {
+								return
+							}
+							got.Add(int64(len(b)))
+						}
+					}()
+					return theirs
+				}
+				var others, last atomic.Int64
+				var first net.Conn
+				for range MaxBusy {
+					first = dial(&others, 0)
+					defer first.Close()
+					testenv.Must(first.Write(c.sent))(t)
+				}
+				synctest.Wait()
+				conn := dial(&last, time.Second)
+				defer conn.Close()
+				go func() {
+					for _, part := range [][]byte{packet[:6], packet[6:]} {
+						_, _ = conn.Write(part)
+					}
+				}()
+				time.Sleep(time.Minute) // its ReadTimeout begins with its turn
+				if c.waits {
+					require.Zero(t, last.Load())
+					require.NoError(t, first.Close())
+					synctest.Wait()
+				}
+				require.EqualValues(t, 8, last.Load())
+			})
+		})
+	}
+}
 
 // A testProxy forwards to nobody.
 type testProxy struct {
@@ -135,3 +256,235 @@ func TestProxyBound(t *testing.T) {
 type writeCloser struct{ io.Writer }
 
 func (writeCloser) Close() error { return nil }
+
+// A datagram of a client, by the number of its port.
+type sentDatagram struct {
+	port int
+	b    []byte
+}
+
+// fakeClients is the socket to the clients.
+type fakeClients struct {
+	in     chan sentDatagram
+	out    chan sentDatagram
+	closed chan struct{}
+}
+
+func (f *fakeClients) ReadFromUDPAddrPort(b []byte) (int, netip.AddrPort, error) {
+	select {
+	case d := <-f.in:
+		return copy(b, d.b), netip.AddrPortFrom(netip.IPv6Loopback(), uint16(d.port)), nil
+	case <-f.closed:
+		return 0, netip.AddrPort{}, net.ErrClosed
+	}
+}
+
+func (f *fakeClients) WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error) {
+	f.out <- sentDatagram{int(to.Port()), append([]byte(nil), b...)}
+	return len(b), nil
+}
+
+func (f *fakeClients) Close() error {
+	close(f.closed)
+	return nil
+}
+
+// A udpTest is a proxy between clients and servers that are channels and pipes, in simulated time.
+type udpTest struct {
+	*fakeClients
+	servers []net.Conn // the other side of each client's socket
+	errs    strings.Builder
+}
+
+// send sends a datagram of a client, and waits until it is forwarded or refused.
+func (u *udpTest) send(port int) {
+	u.in <- sentDatagram{port, cmdtest.Wire(2, port)}
+	synctest.Wait()
+}
+
+// testUDP runs a test with a proxy, and returns what it told.
+func testUDP(t *testing.T, run func(*udpTest)) string {
+	u := &udpTest{}
+	synctest.Test(t, func(t *testing.T) {
+		u.fakeClients = &fakeClients{make(chan sentDatagram), make(chan sentDatagram, 10), make(chan struct{})}
+		s := shell.NewStdio(nil, io.Discard, &u.errs)
+		ctx, end := context.WithCancel(t.Context())
+		p := &proxyServer{Stdio: s, options: &proxyFlags{}, end: end, remaining: -1}
+		p.lines.maxBytes, p.lines.flush, p.lines.fail = maxWaiting, s.Out.Flush, p.stop
+		p.lines.start()
+		ended := make(chan error)
+		go func() {
+			_, err := newDatagramProxy(p, u, func() (net.Conn, error) {
+				server, socket := net.Pipe()
+				u.servers = append(u.servers, server)
+				go func() { _, _ = io.Copy(io.Discard, server) }()
+				return socket, nil
+			}).run(ctx)
+			ended <- err
+		}()
+		run(u)
+		end()
+		require.NoError(t, <-ended)
+		p.lines.close()
+		<-p.lines.done
+	})
+	return u.errs.String()
+}
+
+// A client of UDP is forgotten after two minutes in which neither it nor the server sent anything.
+func TestDatagramSilence(t *testing.T) {
+	told := testUDP(t, func(u *udpTest) {
+		const nearly = silence - time.Second
+		u.send(1)
+		time.Sleep(nearly)
+		u.send(1)
+		time.Sleep(nearly)
+		testenv.Must(u.servers[0].Write(cmdtest.Wire(2, 5)))(t)
+		require.Equal(t, sentDatagram{1, cmdtest.Wire(2, 5)}, <-u.out)
+		time.Sleep(nearly)
+		synctest.Wait()
+		u.send(1)
+		require.Len(t, u.servers, 1)
+		time.Sleep(silence)
+		synctest.Wait()
+		_, err := u.servers[0].Write(cmdtest.Wire(2, 5))
+		require.ErrorIs(t, err, io.ErrClosedPipe)
+		u.send(1)
+		require.Len(t, u.servers, 2)
+	})
+	require.Contains(t, told, "#1: closed\ngdwire: #2: from [::1]:1\n")
+}
+
+// Each of 256 clients has a socket to the server. Others are refused, which is told once, until one is silent.
+func TestDatagramLimit(t *testing.T) {
+	told := testUDP(t, func(u *udpTest) {
+		for port := range maxClients {
+			u.send(1 + port)
+		}
+		time.Sleep(silence / 2)
+		for range 2 {
+			u.send(1000)
+		}
+		require.Len(t, u.servers, maxClients)
+		for port := range maxClients - 1 {
+			u.send(1 + port)
+		}
+		time.Sleep(silence / 2) // the last client was silent
+		synctest.Wait()
+		u.send(1000)
+		require.Len(t, u.servers, maxClients+1)
+		u.send(2000)
+		require.Len(t, u.servers, maxClients+1)
+	})
+	require.Equal(t, 1, strings.Count(told, "more than 256 clients at the same time: others wait until one is silent for 2m0s"))
+	require.Contains(t, told, fmt.Sprintf("#%d: closed\n", maxClients))
+	require.Contains(t, told, fmt.Sprintf("#%d: from [::1]:1000\n", maxClients+1))
+}
+
+func TestLatencies(t *testing.T) {
+	var l latencies
+	for i := range 1000 {
+		l.add(time.Duration(i+1) * time.Millisecond)
+	}
+	for share, want := range map[float64]float64{0.5: 500, 0.9: 900, 0.99: 990} {
+		got := l.quantile(share).Seconds() * 1000
+		require.GreaterOrEqual(t, got, want)
+		require.LessOrEqual(t, got, 1.25*want)
+	}
+	require.Equal(t, time.Second, l.max)
+}
+
+func TestTarget(t *testing.T) {
+	for text, want := range map[string]target{
+		"7":                              {addr: "127.0.0.1:7"},
+		"game.example.com:7":             {addr: "game.example.com:7"},
+		"unix:game.sock":                 {addr: "unix:game.sock"},
+		"unix:///tmp/game":               {addr: "unix:///tmp/game"},
+		"tls:game.example.com:7":         {addr: "game.example.com:7", secure: true},
+		"udp:7":                          {addr: "127.0.0.1:7", udp: true},
+		"wss://game.example.com":         {addr: "game.example.com:443", secure: true},
+		"ws://game.example.com:90/a?b=1": {addr: "game.example.com:90"},
+		"ws://[::1]/":                    {addr: "[::1]:80"},
+	} {
+		got, err := parseTarget(text)
+		require.NoError(t, err, text)
+		require.Equal(t, strings.HasPrefix(text, "ws"), got.url != nil)
+		want.text, want.url = text, got.url
+		require.Equal(t, want, got)
+	}
+	for text, want := range map[string]string{
+		"http://game.example.com": "is no target", "wss://": "is no target", "ws://a:b@c": "is no target", "ws://a:b:c": "invalid port",
+		"a:b:c": "too many colons", "tls:unix:a": "needs HOST:PORT", "unix:": "unix:PATH",
+	} {
+		_, err := parseTarget(text)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestListenAddress(t *testing.T) {
+	for _, c := range []struct{ target, listen, want, fault string }{
+		{"7", "8", "127.0.0.1:8", ""},
+		{"7", "unix:a", "unix:a", ""},
+		{"udp:7", "8", "127.0.0.1:8", ""},
+		{"udp:7", "udp:0.0.0.0:8", "0.0.0.0:8", ""},
+		{"7", "udp:8", "", "only a target udp"},
+		{"udp:7", "unix:a", "", "over UDP"},
+		{"7", "tls:a:8", "", "without TLS"},
+		{"wss://a", "ws://a:8", "", "without TLS"},
+		{"7", "a:b:c", "", "too many colons"},
+	} {
+		target := testenv.Must(parseTarget(c.target))(t)
+		got, err := target.listenAddress(c.listen)
+		if c.fault == "" {
+			require.NoError(t, err)
+			require.Equal(t, c.want, got)
+		} else {
+			require.ErrorContains(t, err, c.fault)
+		}
+	}
+}
+
+func TestShareAndRate(t *testing.T) {
+	for text, want := range map[string]float64{"0%": 0, "2%": 0.02, "0.5%": 0.005, "100%": 1} {
+		got := testenv.Must(parseShare(text))(t)
+		require.InDelta(t, want, got, 1e-12)
+	}
+	for _, text := range []string{"", "%", "2", "-1%", "101%", "NaN%", "x%"} {
+		_, err := parseShare(text)
+		require.ErrorContains(t, err, "want a share", text)
+	}
+	for text, want := range map[string]float64{"1Mbit": 1e6, "256kbit": 256e3, "9600bit": 9600, "2.5Gbit": 2.5e9} {
+		got := testenv.Must(parseRate(text))(t)
+		require.InDelta(t, want, got, 1e-6)
+	}
+	for _, text := range []string{"", "1", "bit", "0bit", "-1Mbit", "NaNbit", "InfGbit", "0.5bit", "1MB"} {
+		_, err := parseRate(text)
+		require.ErrorContains(t, err, "want a rate", text)
+	}
+}
+
+// The request of a client names the server in place of the proxy, and a path of the server's URL takes the place of its own.
+func TestAddressTo(t *testing.T) {
+	request := strings.Replace(cmdtest.UpgradeRequest, "\r\n", "\r\nORIGIN: http://127.0.0.1:8060\r\nhost: 127.0.0.1:7000\r\n", 1)
+	for text, want := range map[string][3]string{
+		"ws://game.example.com":           {"", "Host: game.example.com", "Origin: http://game.example.com"},
+		"wss://game.example.com:90/a?b=1": {"GET /a?b=1 HTTP/1.1", "Host: game.example.com:90", "Origin: https://game.example.com:90"},
+	} {
+		u := testenv.Must(url.Parse(text))(t)
+		for _, ending := range []string{"\r\n", "\n"} {
+			sent := strings.ReplaceAll(request, "\r\n", ending)
+			got := testenv.Must(io.ReadAll(&handshakeReader{r: strings.NewReader(sent + "rest\r\nHost: x"), url: u}))(t)
+			lines, as := strings.Split(string(got), ending), strings.Split(sent+"rest\r\nHost: x", ending)
+			if want[0] != "" {
+				as[0] = want[0]
+			}
+			as[1], as[2] = want[2], want[1]
+			for i := 3; i < len(as); i++ {
+				if strings.HasPrefix(as[i], "Host: ") && i < len(as)-2 {
+					as[i] = want[1]
+				}
+			}
+			require.Equal(t, as, lines)
+		}
+	}
+}

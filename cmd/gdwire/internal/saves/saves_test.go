@@ -4,18 +4,56 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
+	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
+
+// BenchmarkGet compares finding the last value of a large save with skipping all of it.
+func BenchmarkGet(b *testing.B) {
+	saved := testenv.Must(os.ReadFile("../../../../testdata/godot4.7-dev/save_game_large.bin"))(b)
+	p, err := text.Parse("seed")
+	require.NoError(b, err)
+	b.Run("get", func(b *testing.B) {
+		d := gdwire.NewDecoder(nil, nil)
+		v := &valuePrinter{get: &get{path: p, json: &gdjson.Options{}}, Stdio: shell.Capture(io.Discard)}
+		for b.Loop() {
+			d.Reset(bytes.NewReader(saved))
+			var tree text.Tree
+			_, err := tree.Add(p, "")
+			if err == nil {
+				err = v.find(&save.Packet{Decoder: d}, &tree, &text.Nearest{})
+			}
+			if err != text.ErrFound {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("skip", func(b *testing.B) {
+		d := gdwire.NewDecoder(nil, nil)
+		for b.Loop() {
+			d.Reset(bytes.NewReader(saved))
+			if err := d.SkipValue(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
 
 // randomTree returns a tree with keys in order, some of which are missing.
 func randomTree(r *rand.Rand, depth int) any {
@@ -110,4 +148,41 @@ func TestEqualSpans(t *testing.T) {
 		spans += len(sides[0].equal)
 	}
 	require.Greater(t, spans, 100)
+}
+
+// The page compares as diff does, and large files by position.
+func TestCompareSources(t *testing.T) {
+	sourcesOf := func(values ...any) (sources []*view.Source) {
+		for _, value := range values {
+			s := &view.Source{Store: save.InMemory(gdwiretest.Encode(t, value))}
+			s.Format, s.Frame = gdwire.Godot4, save.Bare
+			sources = append(sources, s)
+		}
+		return sources
+	}
+	list := []any{"a", 5, "b"}
+	sources := sourcesOf([]any{1, list, 2}, []any{list[:1], 2})
+	compare := func() (changes []view.Change, note string) {
+		note = testenv.Must(Compare(t.Context(), sources[0], sources[1], func(c view.Change) bool {
+			changes = append(changes, c)
+			return true
+		}))(t)
+		return changes, note
+	}
+	inside, _ := compare()
+	require.Equal(t, []view.Change{{Path: "$[0]", Old: "1"}, {Path: "$[1][1]", At: "$[0][1]", Old: "5"}, {Path: "$[1][2]", At: "$[0][2]", Old: `"b"`}}, inside)
+	sources = sourcesOf([]any{1, "a", 2}, []any{"a", 3})
+	aligned, note := compare()
+	require.Equal(t, []view.Change{{Path: "$[0]", Old: "1"}, {Path: "$[1]", Old: "2", New: "3"}}, aligned)
+	require.Empty(t, note)
+
+	defer func(n int64) { maxAligned = n }(maxAligned)
+	maxAligned = 1
+	byPosition, note := compare()
+	require.Equal(t, []view.Change{{Path: "$[0]", Old: "1", New: `"a"`}, {Path: "$[1]", Old: `"a"`, New: "3"}, {Path: "$[2]", Old: "2"}}, byPosition)
+	require.Equal(t, "large files are compared by position", note)
+
+	n := 0
+	testenv.Must(Compare(t.Context(), sources[0], sources[1], func(view.Change) bool { n++; return false }))(t)
+	require.Equal(t, 1, n)
 }

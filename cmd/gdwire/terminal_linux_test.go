@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+)
+
+// openPTY opens a pseudo-terminal.
+func openPTY(t *testing.T) (user, terminal *os.File) {
+	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	require.NoError(t, err)
+	const unlock, number = 0x40045431, 0x80045430
+	var n uint32
+	for _, request := range []uintptr{unlock, number} {
+		_, _, failed := syscall.Syscall(syscall.SYS_IOCTL, user.Fd(), request, uintptr(unsafe.Pointer(&n)))
+		require.Zero(t, failed)
+	}
+	terminal, err = os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		user.Close()
+		terminal.Close()
+	})
+	return user, terminal
+}
+
+// TestPrompt types at the prompt for a password. Afterwards the terminal shows what is
+// typed, and there is no temporary file.
+func TestPrompt(t *testing.T) {
+	folder := t.TempDir()
+	sealed := must(filepath.Abs(testdata("containers", "godot4.6/save_encrypted_pass_hunter2")))(t)
+	for name, c := range map[string]struct {
+		typed  string
+		status int
+		says   string
+	}{
+		"password":       {"hunter2\r", statusGood, ""},
+		"corrected":      {"hunter3\x7f2\r", statusGood, ""},
+		"wrong password": {"hunter3\r", statusBad, "wrong password"},
+		"Ctrl-C":         {"hun\x03", statusUsage, "no password was given"},
+		"Ctrl-D":         {"\x04", statusUsage, "no password was given"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			user, terminal := openPTY(t)
+			out := filepath.Join(folder, "out")
+			command := exec.CommandContext(t.Context(), "gdwire", "recode", "-to", "plain", sealed, "-o", out)
+			command.Stdin, command.Stderr = terminal, terminal
+			command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			require.NoError(t, command.Start())
+			var shown bytes.Buffer
+			part := make([]byte, 100)
+			for !strings.Contains(shown.String(), "hunter2: ") {
+				n := must(user.Read(part))(t)
+				shown.Write(part[:n])
+			}
+			must(user.WriteString(c.typed))(t)
+			_ = command.Wait()
+			require.Equal(t, c.status, command.ProcessState.ExitCode())
+			if c.says != "" {
+				for !strings.Contains(shown.String(), c.says) {
+					n := must(user.Read(part))(t)
+					shown.Write(part[:n])
+				}
+			}
+			require.NotContains(t, shown.String(), "hunter3")
+			stty := exec.CommandContext(t.Context(), "stty", "-a")
+			stty.Stdin = terminal
+			modes := must(stty.Output())(t)
+			require.Contains(t, string(modes), " echo ")
+			require.Contains(t, string(modes), " icanon ")
+			_, err := os.Stat(out)
+			require.Equal(t, c.status == statusGood, err == nil)
+			_ = os.Remove(out)
+			entries := must(os.ReadDir(folder))(t)
+			require.Empty(t, entries)
+		})
+	}
+}
+
+// TestProgress: the first line of a progress bar shows no rate of a moment, and output removes the bar.
+func TestProgress(t *testing.T) {
+	user, terminal := openPTY(t)
+	var out bytes.Buffer
+	s := shell.NewStdio(nil, &out, terminal)
+	r := s.ProgressOf(1 << 30)(endless(1 << 30))
+	must(io.CopyN(io.Discard, r, 1<<20))(t)
+	_, err := s.Out.WriteString("a hit\n")
+	require.NoError(t, err)
+	require.Empty(t, out.String())
+	must(io.CopyN(io.Discard, r, 1))(t)
+	require.Equal(t, "a hit\n", out.String())
+	s.Logf("the end")
+	var shown bytes.Buffer
+	for part := make([]byte, 100); !strings.Contains(shown.String(), "the end"); {
+		n := must(user.Read(part))(t)
+		shown.Write(part[:n])
+	}
+	for _, unit := range []string{"GB/s", "TB/s", "PB/s"} {
+		require.NotContains(t, shown.String(), unit)
+	}
+}
+
+// TestDebugConsole types commands while a game runs. The console ends with the game, and leaves the
+// terminal as it was.
+func TestDebugConsole(t *testing.T) {
+	user, terminal := openPTY(t)
+	command := exec.CommandContext(t.Context(), "gdwire", "debug", "127.0.0.1:0")
+	command.Stdin, command.Stdout, command.Stderr = terminal, terminal, terminal
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	require.NoError(t, command.Start())
+	var shown strings.Builder
+	until := func(text string) {
+		part := make([]byte, 100)
+		for !strings.Contains(shown.String(), text) {
+			n := must(user.Read(part))(t)
+			shown.Write(part[:n])
+		}
+	}
+	write := func(text string) {
+		must(user.WriteString(text))(t)
+	}
+	until(" for a game")
+	_, addr, _ := strings.Cut(shown.String(), "listening on ")
+	addr, _, _ = strings.Cut(addr, " ")
+	game := must(net.Dial("tcp", addr))(t)
+	defer game.Close()
+	_, err := game.Write(framed(wire(28, 3, 4, "mine:hello", 2, 1, 28, 1, 4, "you")))
+	require.NoError(t, err)
+	until("Ctrl-D ends")
+	until(`mine:hello`)
+	write("hel\t\r")
+	until("NODE:PROPERTY = VALUE")
+	write("nosuch\r")
+	until(`no command "nosuch" of the debugger`)
+	require.NoError(t, game.Close())
+	require.NoError(t, command.Wait())
+	write("zq")
+	until("zq")
+}
+
+// runProcess runs the command as a process of its own. It returns the output, without its
+// first skip bytes, and the most memory that the process had, in KiB.
+func runProcess(t *testing.T, stdin string, skip int, args ...string) (out []byte, most int) {
+	c, peak := measured(t, args...)
+	var errs bytes.Buffer
+	c.Stdin, c.Stderr = strings.NewReader(stdin), &errs
+	pipe := must(c.StdoutPipe())(t)
+	require.NoError(t, c.Start())
+	_, err := io.CopyN(io.Discard, pipe, int64(skip))
+	require.NoError(t, err, "%.1000s", &errs)
+	out = must(io.ReadAll(pipe))(t)
+	require.NoError(t, c.Wait(), "%.1000s", &errs)
+	return out, peak()
+}
+
+// lastOutput is more than what the process wrote and nobody read.
+const lastOutput = 160 << 10
+
+// A file is edited in pieces, however large it is.
+func TestEditLarge(t *testing.T) {
+	size := 1 << 29
+	if !full() || strconv.IntSize == 32 {
+		size = 48 << 20
+	}
+	file := filepath.Join(t.TempDir(), "large")
+	head := wire(size+32, 28, 3, 29, size)
+	tail := wire(2, 5, 2, 6)
+	f := must(os.Create(file))(t)
+	must(f.Write(head))(t)
+	_, err := f.WriteAt(tail, int64(len(head)+size)) // the array is a hole
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	for _, args := range [][]string{
+		{"set", "[1] = 7", "[2] = s:text"}, {"delete", "[1]"}, {"add", "[+] = 8"}, {"copy", "[0][5]", "[0][7]"}, {"copy", "[0]", "[+]"},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			args := append(args, file, "-format", "godot4", "-frame", "u32")
+			_, most := runProcess(t, "", size-lastOutput, args...)
+			require.Less(t, most, maxPeak)
+		})
+	}
+}
+
+// The lines of flat for each value of a save need memory by their number, and time.
+func TestSetManyLines(t *testing.T) {
+	n, most := 1_000_000, 512<<10
+	if !full() {
+		n, most = n/20, most/10
+	}
+	packets, edited := make([][]byte, n), make([][]byte, n)
+	dicts := make([][]byte, n/2)
+	var lines, packetLines, dictLines strings.Builder
+	for i := range n {
+		packets[i], edited[i] = wire(2, i), wire(2, i+1)
+		fmt.Fprintf(&lines, "$[%d] = %d\n", i, i)
+		if i < n/10 {
+			fmt.Fprintf(&packetLines, "$%d = %d\n", i, i+1)
+		}
+		if i < n/2 {
+			dicts[i] = wire(27, 2, 4, "a", 2, i, 4, "b", 2, i)
+			fmt.Fprintf(&dictLines, "$[%d].a = %d\n$[%d].b = %d\n", i, i, i, i)
+		}
+	}
+	arrayOfDicts := append(wire(28, n/2), bytes.Join(dicts, nil)...)
+	array := append(wire(28, n), bytes.Join(packets, nil)...)
+	for _, c := range []struct {
+		name     string
+		in, want []byte
+		lines    string
+	}{
+		{"values", framed(array), framed(array), lines.String()},
+		{"pairs", framed(arrayOfDicts), framed(arrayOfDicts), dictLines.String()},
+		{"packets", framed(packets[:n/10]...), framed(edited[:n/10]...), packetLines.String()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "file")
+			require.NoError(t, os.WriteFile(file, c.in, 0o600))
+			out, got := runProcess(t, c.lines, len(c.want)-lastOutput, "set", file, "-q", "-format", "godot4", "-frame", "u32")
+			require.Less(t, got, most)
+			require.True(t, bytes.HasSuffix(c.want, out))
+		})
+	}
+}
