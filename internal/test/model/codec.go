@@ -2,12 +2,14 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"slices"
 	"testing"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // Decode reads the value at the start of p.
@@ -23,7 +25,8 @@ func Decode(p []byte, o gdwire.DecoderOptions) (v Value, size int64, err error) 
 func Encode(v *Value, o gdwire.EncoderOptions, unknown bool) ([]byte, error) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, &o)
-	err := first(writeValue(e, v, unknown), e.Close)
+	err := testenv.Try(func() { (&writer{e, unknown}).value(v) })
+	err = cmp.Or(err, e.Close())
 	return b.Bytes(), err
 }
 
@@ -51,7 +54,8 @@ func Copy(p []byte, from gdwire.DecoderOptions, to gdwire.EncoderOptions) ([]byt
 	d.ResetBytes(p)
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, &to)
-	err := first(gdwire.CopyValue(e, d), e.Close)
+	err := gdwire.CopyValue(e, d)
+	err = cmp.Or(err, e.Close())
 	return b.Bytes(), err
 }
 

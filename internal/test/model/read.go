@@ -8,14 +8,15 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // Read reads the next value of d, token by token.
-func Read(d *gdwire.Decoder) (Value, error) { return (&Reader{D: d}).value() }
+func Read(d *gdwire.Decoder) (Value, error) { return (&Reader{D: d}).read() }
 
 // ReadBulk reads the next value of d by the calls that read whole strings and
 // arrays.
-func ReadBulk(d *gdwire.Decoder) (Value, error) { return (&Reader{d, true}).value() }
+func ReadBulk(d *gdwire.Decoder) (Value, error) { return (&Reader{d, true}).read() }
 
 // A Reader builds values. It repeats calls after temporary errors.
 type Reader struct {
@@ -23,12 +24,17 @@ type Reader struct {
 	bulk bool
 }
 
-func (r *Reader) token() (t gdwire.Token, err error) {
-	err = Again(func() error {
+func (r *Reader) read() (v Value, err error) {
+	err = testenv.Try(func() { v = r.value() })
+	return v, err
+}
+
+func (r *Reader) token() (t gdwire.Token) {
+	testenv.Check(Again(func() (err error) {
 		t, err = r.D.ReadToken()
 		return err
-	})
-	return t, err
+	}))
+	return t
 }
 
 // Again repeats f after temporary errors.
@@ -40,11 +46,8 @@ func Again(f func() error) error {
 	}
 }
 
-func (r *Reader) value() (Value, error) {
-	t, err := r.token()
-	if err != nil {
-		return Value{}, err
-	}
+func (r *Reader) value() Value {
+	t := r.token()
 	v := Value{Type: t.Type().String()}
 	switch k := t.Kind(); k {
 	case gdwire.KindNil, gdwire.KindCallable:
@@ -68,181 +71,149 @@ func (r *Reader) value() (Value, error) {
 		event, device := t.Event()
 		v.Numbers, v.Data = []uint64{uint64(event), uint64(device)}, bytes.Clone(t.Bytes())
 	case gdwire.KindStringChunk:
-		v.Text, err = r.Joined(t)
+		v.Text = r.joined(t)
 	case gdwire.KindNodePathStart:
-		err = r.path(&v, t)
+		r.path(&v, t)
 	case gdwire.KindObjectStart:
 		v.Text = t.Text()
 		for range t.Len() {
-			if t, err = r.expect(gdwire.KindProperty); err != nil {
-				return v, err
-			}
-			v.Names = append(v.Names, t.Text())
-			if err = r.item(&v); err != nil {
-				return v, err
-			}
+			v.Names = append(v.Names, r.expect(gdwire.KindProperty).Text())
+			v.Items = append(v.Items, r.value())
 		}
-		_, err = r.expect(gdwire.KindEnd)
+		r.expect(gdwire.KindEnd)
 	case gdwire.KindDictStart:
 		v.Key, v.Elem = declaredBy(t.KeyElem()), declaredBy(t.Elem())
 		for range t.Len() {
-			if _, err = r.expect(gdwire.KindDictKey); err != nil {
-				return v, err
-			}
-			for range 2 {
-				if err = r.item(&v); err != nil {
-					return v, err
-				}
-			}
+			r.expect(gdwire.KindDictKey)
+			key := r.value()
+			v.Items = append(v.Items, key, r.value())
 		}
-		_, err = r.expect(gdwire.KindEnd)
+		r.expect(gdwire.KindEnd)
 	case gdwire.KindArrayStart:
 		v.Elem = declaredBy(t.Elem())
 		for range t.Len() {
-			if err = r.item(&v); err != nil {
-				return v, err
-			}
+			v.Items = append(v.Items, r.value())
 		}
-		_, err = r.expect(gdwire.KindEnd)
+		r.expect(gdwire.KindEnd)
 	case gdwire.KindPackedStart:
-		err = r.packed(&v, t)
+		r.packed(&v, t)
 	case gdwire.KindImageStart:
 		format, mipmaps, width, height := t.Image()
 		v.Numbers = []uint64{uint64(format), uint64(mipmaps), uint64(width), uint64(height)}
-		v.Data, err = r.chunks(t.Len())
+		v.Data = r.chunks(t.Len())
 	default:
 		if t.Components() == 0 {
-			return v, fmt.Errorf("%v where a value starts", t)
+			testenv.Check(fmt.Errorf("%v where a value starts", t))
 		}
 		v.Wide = t.Width() == 64
 		v.Numbers = Numbers(v.Type, t.Bytes(), v.Wide)
 	}
-	return v, err
+	return v
 }
 
-func (r *Reader) item(v *Value) error {
-	item, err := r.value()
-	v.Items = append(v.Items, item)
-	return err
-}
-
-func (r *Reader) path(v *Value, t gdwire.Token) error {
+func (r *Reader) path(v *Value, t gdwire.Token) {
 	names, subnames, absolute := t.NodePath()
 	if t.Len() != names+subnames {
-		return fmt.Errorf("%v has %d names", t, t.Len())
+		testenv.Check(fmt.Errorf("%v has %d names", t, t.Len()))
 	}
 	v.Absolute = absolute
-	all, err := r.strings(names + subnames)
-	if err != nil {
-		return err
-	}
+	all := r.strings(names + subnames)
 	v.Names, v.Subnames = append([]string(nil), all[:names]...), append([]string(nil), all[names:]...)
-	return nil
 }
 
-func (r *Reader) packed(v *Value, t gdwire.Token) (err error) {
+func (r *Reader) packed(v *Value, t gdwire.Token) {
 	n := t.Len()
 	v.Wide = t.Width() == 64
 	switch {
 	case v.Type == "PackedStringArray":
-		v.Names, err = r.strings(n)
+		v.Names = r.strings(n)
 	case v.Type == "PackedByteArray":
-		v.Data, err = r.chunks(n)
+		v.Data = r.chunks(n)
 	case r.bulk && isInts(v.Type):
-		v.Numbers, err = appendBits(r.D, func(x int64) uint64 { return uint64(x) })
+		v.Numbers = appendBits(r.D, func(x int64) uint64 { return uint64(x) })
 	case r.bulk && v.Type == "PackedFloat64Array":
-		v.Numbers, err = appendBits(r.D, math.Float64bits)
+		v.Numbers = appendBits(r.D, math.Float64bits)
 	default:
-		var data []byte
-		data, err = r.chunks(n)
-		v.Numbers = Numbers(v.Type, data, v.Wide)
+		v.Numbers = Numbers(v.Type, r.chunks(n), v.Wide)
 	}
-	return err
 }
 
 // strings reads n strings and the End after them.
-func (r *Reader) strings(n int64) (all []string, err error) {
+func (r *Reader) strings(n int64) (all []string) {
 	for range n {
-		t, err := r.expect(gdwire.KindStringChunk)
-		if err != nil {
-			return all, err
-		}
-		s, err := r.Joined(t)
-		if err != nil {
-			return all, err
-		}
-		all = append(all, s)
+		all = append(all, r.joined(r.expect(gdwire.KindStringChunk)))
 	}
-	_, err = r.expect(gdwire.KindEnd)
-	return all, err
+	r.expect(gdwire.KindEnd)
+	return all
 }
 
 // Joined reads the rest of the string that starts with t.
 func (r *Reader) Joined(t gdwire.Token) (s string, err error) {
+	err = testenv.Try(func() { s = r.joined(t) })
+	return s, err
+}
+
+func (r *Reader) joined(t gdwire.Token) string {
+	var text []byte
 	if r.bulk {
-		var text []byte
-		err = Again(func() error {
+		testenv.Check(Again(func() (err error) {
 			text, err = r.D.AppendString(text)
 			return err
-		})
-		return string(text), err
+		}))
+		return string(text)
 	}
-	text := bytes.Clone(t.Bytes())
+	text = bytes.Clone(t.Bytes())
 	for !t.Last() {
-		if t, err = r.expect(gdwire.KindStringChunk); err != nil {
-			return "", err
-		}
+		t = r.expect(gdwire.KindStringChunk)
 		text = append(text, t.Bytes()...)
 	}
-	return string(text), nil
+	return string(text)
 }
 
 // chunks reads n elements and the End after them.
-func (r *Reader) chunks(n int64) (data []byte, err error) {
+func (r *Reader) chunks(n int64) (data []byte) {
 	if r.bulk {
 		p := r.D.Payload()
 		var b [30]byte
-		for err != io.EOF {
-			var m int
-			m, err = p.Read(b[:1+len(data)%len(b)])
+		for {
+			m, err := p.Read(b[:1+len(data)%len(b)])
 			data = append(data, b[:m]...)
-			if err != nil && err != fuzz.ErrTemporary && err != io.EOF {
-				return data, err
+			if err == io.EOF {
+				return data
+			}
+			if err != fuzz.ErrTemporary {
+				testenv.Check(err)
 			}
 		}
-		return data, nil
 	}
 	for n > 0 {
-		t, err := r.expect(gdwire.KindChunk)
-		if err != nil {
-			return data, err
-		}
+		t := r.expect(gdwire.KindChunk)
 		data = append(data, t.Bytes()...)
 		n -= t.Len()
 	}
-	_, err = r.expect(gdwire.KindEnd)
-	return data, err
+	r.expect(gdwire.KindEnd)
+	return data
 }
 
-func (r *Reader) expect(k gdwire.Kind) (gdwire.Token, error) {
-	t, err := r.token()
-	if err == nil && t.Kind() != k {
-		err = fmt.Errorf("%v where %v should be", t, k)
+func (r *Reader) expect(k gdwire.Kind) gdwire.Token {
+	t := r.token()
+	if t.Kind() != k {
+		testenv.Check(fmt.Errorf("%v where %v should be", t, k))
 	}
-	return t, err
+	return t
 }
 
 // appendBits reads all elements of a packed array.
-func appendBits[T gdwire.Packable](d *gdwire.Decoder, bits func(T) uint64) (all []uint64, err error) {
+func appendBits[T gdwire.Packable](d *gdwire.Decoder, bits func(T) uint64) []uint64 {
 	var elements []T
-	err = Again(func() error {
+	testenv.Check(Again(func() (err error) {
 		elements, err = gdwire.AppendPacked(d, elements)
 		return err
-	})
-	for _, x := range elements {
-		all = append(all, bits(x))
+	}))
+	if len(elements) == 0 {
+		return nil
 	}
-	return all, err
+	return AsNumbers(elements, bits)
 }
 
 func declaredBy(e gdwire.Elem) Declared {

@@ -2,140 +2,127 @@ package model
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
-// writeValue writes v by typed calls, with known or Unknown counts. Strings and
-// packed numbers are written in pieces if their length is odd or the counts are
-// Unknown.
-func writeValue(e *gdwire.Encoder, v *Value, unknown bool) error {
-	count := func(n int) int {
-		if unknown {
-			return gdwire.Unknown
-		}
-		return n
+// A writer makes typed calls, with known or Unknown counts.
+type writer struct {
+	*gdwire.Encoder
+	unknown bool
+}
+
+// count returns n, or Unknown.
+func (w *writer) count(n int) int {
+	if w.unknown {
+		return gdwire.Unknown
 	}
+	return n
+}
+
+// container writes a container by its Begin call, whose error is begin.
+func (w *writer) container(begin error, write func()) {
+	testenv.Check(begin)
+	write()
+	testenv.Check(w.End())
+}
+
+// value writes v. Strings and packed numbers are written in pieces if their length is odd or the counts are
+// Unknown.
+func (w *writer) value(v *Value) {
 	typ := TypeByName[v.Type]
 	switch v.Type {
 	case "Nil":
-		return e.WriteNil()
+		testenv.Check(w.WriteNil())
 	case "bool":
-		return e.WriteBool(v.Bits != 0)
+		testenv.Check(w.WriteBool(v.Bits != 0))
 	case "int":
-		return e.WriteInt(int64(v.Bits))
+		testenv.Check(w.WriteInt(int64(v.Bits)))
 	case "float":
-		return e.WriteFloat(math.Float64frombits(v.Bits))
+		testenv.Check(w.WriteFloat(math.Float64frombits(v.Bits)))
 	case "String", "StringName":
-		if n := len(v.Text); unknown || n%2 == 1 {
-			return first(e.BeginString(typ, int64(count(n))), writeInPieces(e, []byte(v.Text)), e.End)
+		switch n := len(v.Text); {
+		case w.unknown || n%2 == 1:
+			w.container(w.BeginString(typ, int64(w.count(n))), func() { w.inPieces([]byte(v.Text)) })
+		case v.Type == "String":
+			testenv.Check(w.WriteString(v.Text))
+		default:
+			testenv.Check(w.WriteStringName(v.Text))
 		}
-		if v.Type == "String" {
-			return e.WriteString(v.Text)
-		}
-		return e.WriteStringName(v.Text)
 	case "RID":
-		return e.WriteRID(v.Bits)
+		testenv.Check(w.WriteRID(v.Bits))
 	case "ObjectID":
-		return e.WriteObjectID(v.Bits)
+		testenv.Check(w.WriteObjectID(v.Bits))
 	case "Callable":
-		return e.WriteCallable()
+		testenv.Check(w.WriteCallable())
 	case "Signal":
-		return e.WriteSignal(v.Text, v.Bits)
+		testenv.Check(w.WriteSignal(v.Text, v.Bits))
 	case "InputEvent":
-		return e.WriteInputEvent(uint32(v.Numbers[0]), uint32(v.Numbers[1]), v.Data)
+		testenv.Check(w.WriteInputEvent(uint32(v.Numbers[0]), uint32(v.Numbers[1]), v.Data))
 	case "Image":
 		n := v.Numbers
-		begin := e.BeginImage(uint32(n[0]), uint32(n[1]), uint32(n[2]), uint32(n[3]), int64(count(len(v.Data))))
-		return first(begin, writeInPieces(e, v.Data), e.End)
+		begin := w.BeginImage(uint32(n[0]), uint32(n[1]), uint32(n[2]), uint32(n[3]), int64(w.count(len(v.Data))))
+		w.container(begin, func() { w.inPieces(v.Data) })
 	case "NodePath":
-		if unknown {
-			return e.WriteNodePath(v.Path())
+		if w.unknown {
+			testenv.Check(w.WriteNodePath(v.Path()))
+			return
 		}
-		begin := e.BeginNodePath(len(v.Names), len(v.Subnames), v.Absolute)
-		return first(begin, writeStrings(e, v.Names, false), writeStrings(e, v.Subnames, false), e.End)
+		w.container(w.BeginNodePath(len(v.Names), len(v.Subnames), v.Absolute), func() {
+			for _, name := range slices.Concat(v.Names, v.Subnames) {
+				testenv.Check(w.WriteString(name))
+			}
+		})
 	case "Object":
-		n := count(len(v.Names))
+		n := w.count(len(v.Names))
 		if v.Text == "" {
 			n = 0 // a null object is without properties
 		}
-		return first(e.BeginObject(v.Text, n), func() error {
+		w.container(w.BeginObject(v.Text, n), func() {
 			for i, name := range v.Names {
-				if err := first(e.WriteProperty(name), writeItems(e, v.Items[i:i+1], unknown)); err != nil {
-					return err
+				testenv.Check(w.WriteProperty(name))
+				w.value(&v.Items[i])
+			}
+		})
+	case "Dictionary":
+		w.container(w.BeginTypedDict(w.count(len(v.Items)/2), v.Key.elem(), v.Elem.elem()), func() { w.items(v) })
+	case "Array":
+		w.container(w.BeginTypedArray(w.count(len(v.Items)), v.Elem.elem()), func() { w.items(v) })
+	case "PackedStringArray":
+		w.container(w.BeginPacked(typ, int64(w.count(len(v.Names)))), func() {
+			for _, s := range v.Names {
+				if w.unknown {
+					w.container(w.BeginString(gdwire.TypeString, gdwire.Unknown), func() { w.inPieces([]byte(s)) })
+				} else {
+					testenv.Check(w.WriteString(s))
 				}
 			}
-			return nil
-		}, e.End)
-	case "Dictionary":
-		begin := e.BeginTypedDict(count(len(v.Items)/2), v.Key.elem(), v.Elem.elem())
-		return first(begin, writeItems(e, v.Items, unknown), e.End)
-	case "Array":
-		begin := e.BeginTypedArray(count(len(v.Items)), v.Elem.elem())
-		return first(begin, writeItems(e, v.Items, unknown), e.End)
-	case "PackedStringArray":
-		return first(e.BeginPacked(typ, int64(count(len(v.Names)))), writeStrings(e, v.Names, unknown), e.End)
-	}
-	if strings.HasPrefix(v.Type, "Packed") {
-		return first(e.BeginPacked(typ, int64(count(v.elements()))), v.writeElements(e, unknown || v.elements()%2 == 1), e.End)
-	}
-	if isInts(v.Type) {
-		return gdwire.WriteComponents(e, typ, AsNumbers(v.Numbers, ToInt32))
-	}
-	return gdwire.WriteComponents(e, typ, AsNumbers(v.Numbers, math.Float64frombits))
-}
-
-// first makes calls until one returns an error.
-func first(err error, then ...func() error) error {
-	for _, f := range then {
-		if err != nil {
-			return err
+		})
+	default:
+		switch {
+		case strings.HasPrefix(v.Type, "Packed"):
+			w.container(w.BeginPacked(typ, int64(w.count(v.elements()))), func() { w.elements(v) })
+		case isInts(v.Type):
+			testenv.Check(gdwire.WriteComponents(w.Encoder, typ, AsNumbers(v.Numbers, ToInt32)))
+		default:
+			testenv.Check(gdwire.WriteComponents(w.Encoder, typ, AsNumbers(v.Numbers, math.Float64frombits)))
 		}
-		err = f()
-	}
-	return err
-}
-
-func writeItems(e *gdwire.Encoder, items []Value, unknown bool) func() error {
-	return func() error {
-		for i := range items {
-			if err := writeValue(e, &items[i], unknown); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
 }
 
-func writeStrings(e *gdwire.Encoder, all []string, unknown bool) func() error {
-	return func() error {
-		for _, s := range all {
-			var err error
-			if unknown {
-				err = first(e.BeginString(gdwire.TypeString, gdwire.Unknown), writeInPieces(e, []byte(s)), e.End)
-			} else {
-				err = e.WriteString(s)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+func (w *writer) items(v *Value) {
+	for i := range v.Items {
+		w.value(&v.Items[i])
 	}
 }
 
-// writeInPieces writes b in pieces that split runes and elements.
-func writeInPieces(e *gdwire.Encoder, b []byte) func() error {
-	return func() error {
-		for size := 1; len(b) > 0; size++ {
-			n, err := e.Write(b[:min(size, len(b))])
-			if err != nil {
-				return err
-			}
-			b = b[n:]
-		}
-		return nil
+// inPieces writes b in pieces that split runes and elements.
+func (w *writer) inPieces(b []byte) {
+	for size := 1; len(b) > 0; size++ {
+		b = b[testenv.Checked(w.Write(b[:min(size, len(b))])):]
 	}
 }
 
@@ -159,31 +146,28 @@ func (v *Value) elements() int {
 	return len(v.Numbers) / perElement(v.Type)
 }
 
-// writeElements writes packed numbers from slices or, in pieces, as bytes.
-func (v *Value) writeElements(e *gdwire.Encoder, pieces bool) func() error {
-	if pieces {
-		return writeInPieces(e, v.Encoding())
-	}
-	return func() error {
-		n := v.Numbers
-		switch v.Type {
-		case "PackedByteArray":
-			return gdwire.WritePacked(e, v.Data)
-		case "PackedInt32Array":
-			return gdwire.WritePacked(e, AsNumbers(n, ToInt32))
-		case "PackedInt64Array":
-			return gdwire.WritePacked(e, AsNumbers(n, func(b uint64) int64 { return int64(b) }))
-		case "PackedFloat32Array":
-			return gdwire.WritePacked(e, AsNumbers(n, func(b uint64) float32 { return math.Float32frombits(Narrowed(b)) }))
-		case "PackedFloat64Array":
-			return gdwire.WritePacked(e, AsNumbers(n, math.Float64frombits))
-		case "PackedVector2Array":
-			return gdwire.WritePacked(e, Grouped(n, 2, func(x []float64) [2]float64 { return [2]float64(x) }))
-		case "PackedVector3Array":
-			return gdwire.WritePacked(e, Grouped(n, 3, func(x []float64) [3]float64 { return [3]float64(x) }))
-		default:
-			return gdwire.WritePacked(e, Grouped(n, 4, func(x []float64) [4]float64 { return [4]float64(x) }))
-		}
+// elements writes packed numbers from slices or, in pieces, as bytes.
+func (w *writer) elements(v *Value) {
+	n, e := v.Numbers, w.Encoder
+	switch {
+	case w.unknown || v.elements()%2 == 1:
+		w.inPieces(v.Encoding())
+	case v.Type == "PackedByteArray":
+		testenv.Check(gdwire.WritePacked(e, v.Data))
+	case v.Type == "PackedInt32Array":
+		testenv.Check(gdwire.WritePacked(e, AsNumbers(n, ToInt32)))
+	case v.Type == "PackedInt64Array":
+		testenv.Check(gdwire.WritePacked(e, AsNumbers(n, func(b uint64) int64 { return int64(b) })))
+	case v.Type == "PackedFloat32Array":
+		testenv.Check(gdwire.WritePacked(e, AsNumbers(n, func(b uint64) float32 { return math.Float32frombits(Narrowed(b)) })))
+	case v.Type == "PackedFloat64Array":
+		testenv.Check(gdwire.WritePacked(e, AsNumbers(n, math.Float64frombits)))
+	case v.Type == "PackedVector2Array":
+		testenv.Check(gdwire.WritePacked(e, Grouped(n, 2, func(x []float64) [2]float64 { return [2]float64(x) })))
+	case v.Type == "PackedVector3Array":
+		testenv.Check(gdwire.WritePacked(e, Grouped(n, 3, func(x []float64) [3]float64 { return [3]float64(x) })))
+	default:
+		testenv.Check(gdwire.WritePacked(e, Grouped(n, 4, func(x []float64) [4]float64 { return [4]float64(x) })))
 	}
 }
 

@@ -7,12 +7,18 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
 
 // Encode writes v, a variable with an optional type= in its tag, to e. Check returns
 // whether v's type can be encoded.
 func Encode(e *gdwire.Encoder, v reflect.Value, as declared) error {
+	return testenv.Try(func() { testenv.Check(encode(e, v, as)) })
+}
+
+// encode is Encode, but for the errors of values in v, at which it ends.
+func encode(e *gdwire.Encoder, v reflect.Value, as declared) error {
 	t, wire := v.Type(), as.wire
 	if k := t.Kind(); k == reflect.Pointer || k == reflect.Interface {
 		if v.IsNil() {
@@ -21,23 +27,22 @@ func Encode(e *gdwire.Encoder, v reflect.Value, as declared) error {
 		if k == reflect.Interface {
 			as = declared{} // the value's own type
 		}
-		return Encode(e, v.Elem(), as)
+		return encode(e, v.Elem(), as)
 	}
 	switch x := v.Interface().(type) {
 	case variant.Array:
-		if err := e.BeginTypedArray(len(x.Values), x.Elem); err != nil {
-			return err
+		testenv.Check(e.BeginTypedArray(len(x.Values), x.Elem))
+		for i := range x.Values {
+			testenv.Check(encode(e, reflect.ValueOf(&x.Values[i]).Elem(), declared{}))
 		}
-		return encodeAll(e, x.Values...)
+		return e.End()
 	case variant.Dictionary:
-		if err := e.BeginTypedDict(x.Len(), x.Key, x.Value); err != nil {
-			return err
-		}
-		var pairs []any
+		testenv.Check(e.BeginTypedDict(x.Len(), x.Key, x.Value))
 		for k, value := range x.All() {
-			pairs = append(pairs, k, value)
+			testenv.Check(encode(e, reflect.ValueOf(&k).Elem(), declared{}))
+			testenv.Check(encode(e, reflect.ValueOf(&value).Elem(), declared{}))
 		}
-		return encodeAll(e, pairs...)
+		return e.End()
 	}
 	if typ, ok := ownTypes[t]; ok && wire == 0 {
 		wire = typ
@@ -72,16 +77,6 @@ func Encode(e *gdwire.Encoder, v reflect.Value, as declared) error {
 		return encodeMap(e, v, as)
 	}
 	return encodeStruct(e, v)
-}
-
-// encodeAll writes values and an End.
-func encodeAll(e *gdwire.Encoder, all ...any) error {
-	for i := range all {
-		if err := Encode(e, reflect.ValueOf(&all[i]).Elem(), declared{}); err != nil {
-			return err
-		}
-	}
-	return e.End()
 }
 
 func encodeNumber(e *gdwire.Encoder, v reflect.Value, wire gdwire.Type) error {
@@ -175,23 +170,15 @@ func encodeList(e *gdwire.Encoder, v reflect.Value, as declared) error {
 	}
 	packed := packedOf(t.Elem())
 	if packed == 0 || wire == gdwire.TypeArray {
-		if err := e.BeginTypedArray(v.Len(), gdwire.Elem{Type: as.elem}); err != nil {
-			return err
-		}
+		testenv.Check(e.BeginTypedArray(v.Len(), gdwire.Elem{Type: as.elem}))
 		for i := range v.Len() {
-			if err := Encode(e, v.Index(i), declared{wire: as.elem}); err != nil {
-				return err
-			}
+			testenv.Check(encode(e, v.Index(i), declared{wire: as.elem}))
 		}
 		return e.End()
 	}
-	if err := e.BeginPacked(packed, int64(v.Len())); err != nil {
-		return err
-	}
+	testenv.Check(e.BeginPacked(packed, int64(v.Len())))
 	for i := range v.Len() {
-		if err := encodeElement(e, v.Index(i), packed); err != nil {
-			return err
-		}
+		testenv.Check(encodeElement(e, v.Index(i), packed))
 	}
 	return e.End()
 }
@@ -220,9 +207,7 @@ func encodeElement(e *gdwire.Encoder, v reflect.Value, packed gdwire.Type) error
 }
 
 func encodeMap(e *gdwire.Encoder, v reflect.Value, as declared) error {
-	if err := e.BeginTypedDict(v.Len(), gdwire.Elem{Type: as.key}, gdwire.Elem{Type: as.elem}); err != nil {
-		return err
-	}
+	testenv.Check(e.BeginTypedDict(v.Len(), gdwire.Elem{Type: as.key}, gdwire.Elem{Type: as.elem}))
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int {
 		switch {
@@ -238,12 +223,8 @@ func encodeMap(e *gdwire.Encoder, v reflect.Value, as declared) error {
 		return bytes.Compare(encoded(a), encoded(b))
 	})
 	for _, k := range keys {
-		if err := Encode(e, k, declared{wire: as.key}); err != nil {
-			return err
-		}
-		if err := Encode(e, v.MapIndex(k), declared{wire: as.elem}); err != nil {
-			return err
-		}
+		testenv.Check(encode(e, k, declared{wire: as.key}))
+		testenv.Check(encode(e, v.MapIndex(k), declared{wire: as.elem}))
 	}
 	return e.End()
 }
@@ -264,18 +245,12 @@ func encodeStruct(e *gdwire.Encoder, v reflect.Value) error {
 	if positional {
 		begin = e.BeginArray
 	}
-	if err := begin(len(all)); err != nil {
-		return err
-	}
+	testenv.Check(begin(len(all)))
 	for _, f := range all {
 		if !positional {
-			if err := e.WriteString(f.name); err != nil {
-				return err
-			}
+			testenv.Check(e.WriteString(f.name))
 		}
-		if err := Encode(e, v.FieldByIndex(f.index), f.as); err != nil {
-			return err
-		}
+		testenv.Check(encode(e, v.FieldByIndex(f.index), f.as))
 	}
 	return e.End()
 }
