@@ -16,289 +16,211 @@ import (
 
 // Append appends the next value of d. After an error, what is appended is undefined.
 func Append(dst []byte, d *gdwire.Decoder) ([]byte, error) {
-	p := printer{dst, d}
-	err := p.value()
-	return p.b, err
-}
-
-// A printer appends values to b.
-type printer struct {
-	b []byte
-	d *gdwire.Decoder
-}
-
-func (p *printer) value() error {
-	t, err := p.d.ReadToken()
+	v, err := reader{d}.value()
 	if err != nil {
-		return err
+		return dst, err
 	}
-	name := t.Type().String()
-	if t.Kind() == gdwire.KindObjectID {
-		name = "ObjectID"
-	}
-	p.add(`{"t":`)
-	p.text([]byte(name))
-	if err := p.content(t); err != nil {
-		return err
-	}
-	p.add("}")
-	return nil
+	b, err := json.Marshal(v)
+	return append(dst, b...), err
 }
 
-func (p *printer) add(s string) { p.b = append(p.b, s...) }
-
-// text appends a string.
-func (p *printer) text(s []byte) {
-	b, err := json.Marshal(string(s))
-	if err == nil { // always
-		p.b = append(p.b, b...)
-	}
+// A printed is a value as package json prints it. What a type does not have is nil.
+type printed struct {
+	T          string   `json:"t"`
+	Type       elem     `json:"type,omitempty"`
+	KeyType    elem     `json:"key_type,omitempty"`
+	ValueType  elem     `json:"value_type,omitempty"`
+	Name       *string  `json:"name,omitempty"`
+	Object     string   `json:"object,omitempty"`
+	Event      *uint32  `json:"event,omitempty"`
+	Device     *uint32  `json:"device,omitempty"`
+	Format     *uint32  `json:"format,omitempty"`
+	Mipmaps    *uint32  `json:"mipmaps,omitempty"`
+	Width      *uint32  `json:"width,omitempty"`
+	Height     *uint32  `json:"height,omitempty"`
+	Absolute   *bool    `json:"absolute,omitempty"`
+	Names      []string `json:"names,omitzero"`
+	Subnames   []string `json:"subnames,omitzero"`
+	Class      *string  `json:"class,omitempty"`
+	Properties [][2]any `json:"properties,omitzero"`
+	V          any      `json:"v,omitempty"`
 }
 
-// content appends the fields of a value after its type.
-func (p *printer) content(t gdwire.Token) error {
+// An elem is a declared type: its kind and its name.
+type elem map[string]string
+
+func elemOf(e gdwire.Elem) elem {
+	switch {
+	case e.Type == 0:
+		return nil
+	case e.Script != "":
+		return elem{"script": e.Script}
+	case e.Class != "":
+		return elem{"class": e.Class}
+	}
+	return elem{"builtin": e.Type.String()}
+}
+
+// A reader reads values.
+type reader struct{ *gdwire.Decoder }
+
+func (r reader) value() (v *printed, err error) {
+	t, err := r.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	v = &printed{T: t.Type().String()}
 	switch k := t.Kind(); k {
 	case gdwire.KindNil, gdwire.KindCallable:
-		return nil
 	case gdwire.KindBool:
-		p.add(`,"v":` + strconv.FormatBool(t.Bool()))
+		v.V = t.Bool()
 	case gdwire.KindInt32, gdwire.KindInt64:
-		p.add(`,"v":"` + strconv.FormatInt(t.Int(), 10) + `"`)
-	case gdwire.KindRID, gdwire.KindObjectID:
-		p.add(`,"v":"` + strconv.FormatInt(int64(t.ID()), 10) + `"`)
+		v.V = strconv.FormatInt(t.Int(), 10)
+	case gdwire.KindRID:
+		v.V = strconv.FormatInt(int64(t.ID()), 10)
+	case gdwire.KindObjectID:
+		v.T, v.V = "ObjectID", strconv.FormatInt(int64(t.ID()), 10)
 	case gdwire.KindFloat32, gdwire.KindFloat64:
-		p.add(`,"v":`)
-		p.float(t.Float())
+		v.V = numbers(nil, t.Float())[0]
 	case gdwire.KindSignal:
-		p.add(`,"name":`)
-		p.text(t.Bytes())
-		p.add(`,"object":"` + strconv.FormatInt(int64(t.ID()), 10) + `"`)
+		v.Name, v.Object = new(t.Text()), strconv.FormatInt(int64(t.ID()), 10)
 	case gdwire.KindInputEvent:
 		event, device := t.Event()
-		p.fields([]string{"event", "device"}, event, device)
-		p.add(`,"v":"` + hex.EncodeToString(t.Bytes()) + `"`)
+		v.Event, v.Device, v.V = &event, &device, hex.EncodeToString(t.Bytes())
 	case gdwire.KindStringChunk:
-		p.add(`,"v":`)
-		return p.chunks(t)
+		v.V, err = r.chunks(t)
 	case gdwire.KindNodePathStart:
-		return p.nodePath(t)
+		names, subnames, absolute := t.NodePath()
+		v.Absolute = &absolute
+		if v.Names, err = read(r, names+subnames, r.string); err == nil {
+			v.Names, v.Subnames = v.Names[:names], v.Names[names:]
+		}
 	case gdwire.KindObjectStart:
-		return p.object(t)
+		v.Class = new(t.Text())
+		v.Properties, err = read(r, t.Len(), func() (p [2]any, err error) {
+			t, err := r.ReadToken()
+			if err == nil {
+				p[0] = t.Text()
+				p[1], err = r.value()
+			}
+			return p, err
+		})
 	case gdwire.KindDictStart:
-		return p.dict(t)
+		v.KeyType, v.ValueType = elemOf(t.KeyElem()), elemOf(t.Elem())
+		v.V, err = read(r, t.Len(), func() (pair [2]any, err error) {
+			_, err = r.ReadToken() // the DictKey
+			for i := range pair {
+				if err == nil {
+					pair[i], err = r.value()
+				}
+			}
+			return pair, err
+		})
 	case gdwire.KindArrayStart:
-		p.elem("type", t.Elem())
-		p.add(`,"v":`)
-		return p.list(t.Len(), p.value)
+		v.Type = elemOf(t.Elem())
+		v.V, err = read(r, t.Len(), r.value)
 	case gdwire.KindPackedStart:
-		return p.packed(t)
+		v.V, err = r.packed(t)
 	case gdwire.KindImageStart:
 		format, mipmaps, width, height := t.Image()
-		p.fields([]string{"format", "mipmaps", "width", "height"}, format, mipmaps, width, height)
-		return p.bytes()
+		v.Format, v.Mipmaps, v.Width, v.Height = &format, &mipmaps, &width, &height
+		v.V, err = r.bytes()
 	default:
-		p.add(`,"v":[`)
-		var numbers [16]float64
-		for i, x := range t.AppendComponents(numbers[:0]) {
-			p.comma(int64(i))
-			p.number(x, strings.HasSuffix(t.Type().String(), "i"))
+		x := t.AppendComponents(nil)
+		if v.V = numbers(nil, x...); strings.HasSuffix(v.T, "i") {
+			v.V = x // integers
 		}
-		p.add("]")
 	}
-	return nil
+	return v, err
 }
 
-// fields appends numbers with their names.
-func (p *printer) fields(names []string, numbers ...uint32) {
-	for i, n := range numbers {
-		p.add(`,"` + names[i] + `":` + strconv.FormatUint(uint64(n), 10))
-	}
-}
-
-func (p *printer) comma(i int64) {
-	if i > 0 {
-		p.add(",")
-	}
-}
-
-// number appends a component.
-func (p *printer) number(x float64, integer bool) {
-	if integer {
-		p.b = strconv.AppendInt(p.b, int64(x), 10)
-	} else {
-		p.float(x)
-	}
-}
-
-// float appends the shortest decimal that is read as x, never as an integer.
-func (p *printer) float(x float64) {
-	switch {
-	case x != x:
-		p.add(`"NaN"`)
-	case math.IsInf(x, 0):
-		p.add(map[bool]string{true: `"Infinity"`, false: `"-Infinity"`}[x > 0])
-	default:
-		text := strconv.FormatFloat(x, 'g', -1, 64)
-		if !strings.ContainsAny(text, ".e") {
-			text += ".0"
+// numbers appends each number as the shortest decimal that is read as it, never as an integer, or as a string.
+func numbers(all []any, x ...float64) []any {
+	for _, x := range x {
+		switch text := strconv.FormatFloat(x, 'g', -1, 64); {
+		case x != x:
+			all = append(all, "NaN")
+		case math.IsInf(x, 0):
+			all = append(all, strings.TrimPrefix(text, "+")+"inity")
+		case strings.ContainsAny(text, ".e"):
+			all = append(all, json.Number(text))
+		default:
+			all = append(all, json.Number(text+".0"))
 		}
-		p.add(text)
 	}
+	return all
 }
 
-// chunks appends the string that begins with t.
-func (p *printer) chunks(t gdwire.Token) error {
+// chunks returns the string that begins with t.
+func (r reader) chunks(t gdwire.Token) (string, error) {
 	text := append([]byte(nil), t.Bytes()...)
 	for !t.Last() {
 		var err error
-		if t, err = p.d.ReadToken(); err != nil {
-			return err
+		if t, err = r.ReadToken(); err != nil {
+			return "", err
 		}
 		text = append(text, t.Bytes()...)
 	}
-	p.text(text)
-	return nil
+	return string(text), nil
 }
 
-// list appends n elements by one call of f each, and reads the End unless a container is empty of
-// values to read.
-func (p *printer) list(n int64, f func() error) error {
-	if err := p.elements(n, f); err != nil {
-		return err
-	}
-	return p.d.ReadEnd()
-}
-
-// elements appends n elements by one call of f each.
-func (p *printer) elements(n int64, f func() error) error {
-	p.add("[")
-	for i := range n {
-		p.comma(i)
-		if err := f(); err != nil {
-			return err
-		}
-	}
-	p.add("]")
-	return nil
-}
-
-// string appends a string of a NodePath or PackedStringArray.
-func (p *printer) string() error {
-	t, err := p.d.ReadToken()
+// string returns a string of a NodePath or PackedStringArray.
+func (r reader) string() (string, error) {
+	t, err := r.ReadToken()
 	if err != nil {
-		return err
+		return "", err
 	}
-	return p.chunks(t)
+	return r.chunks(t)
 }
 
-func (p *printer) nodePath(t gdwire.Token) error {
-	names, subnames, absolute := t.NodePath()
-	p.add(`,"absolute":` + strconv.FormatBool(absolute) + `,"names":`)
-	if err := p.elements(names, p.string); err != nil {
-		return err
-	}
-	p.add(`,"subnames":`)
-	return p.list(subnames, p.string)
-}
-
-func (p *printer) object(t gdwire.Token) error {
-	p.add(`,"class":`)
-	p.text(t.Bytes())
-	p.add(`,"properties":`)
-	return p.list(t.Len(), func() error {
-		t, err := p.d.ReadToken()
+// read returns n elements by one call of f each, and reads the End.
+func read[T any](r reader, n int64, f func() (T, error)) ([]T, error) {
+	all := []T{}
+	for range n {
+		x, err := f()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		p.add("[")
-		p.text(t.Bytes())
-		p.add(",")
-		defer p.add("]")
-		return p.value()
-	})
-}
-
-func (p *printer) dict(t gdwire.Token) error {
-	p.elem("key_type", t.KeyElem())
-	p.elem("value_type", t.Elem())
-	p.add(`,"v":`)
-	return p.list(t.Len(), func() error {
-		if _, err := p.d.ReadToken(); err != nil { // the DictKey
-			return err
-		}
-		return p.elements(2, p.value)
-	})
-}
-
-// elem appends a declared type unless there is none.
-func (p *printer) elem(field string, e gdwire.Elem) {
-	kind, name := "builtin", e.Type.String()
-	switch {
-	case e.Type == 0:
-		return
-	case e.Script != "":
-		kind, name = "script", e.Script
-	case e.Class != "":
-		kind, name = "class", e.Class
+		all = append(all, x)
 	}
-	p.add(`,"` + field + `":{"` + kind + `":`)
-	p.text([]byte(name))
-	p.add("}")
+	return all, r.ReadEnd()
 }
 
-// bytes appends the bytes of a PackedByteArray or Image.
-func (p *printer) bytes() error {
-	data, err := io.ReadAll(p.d.Payload())
-	p.add(`,"v":"` + hex.EncodeToString(data) + `"`)
-	return err
+// bytes returns the bytes of a PackedByteArray or Image.
+func (r reader) bytes() (string, error) {
+	data, err := io.ReadAll(r.Payload())
+	return hex.EncodeToString(data), err
 }
 
-func (p *printer) packed(t gdwire.Token) error {
+func (r reader) packed(t gdwire.Token) (any, error) {
 	switch typ := t.Type(); typ {
 	case gdwire.TypePackedByteArray:
-		return p.bytes()
+		return r.bytes()
 	case gdwire.TypePackedStringArray:
-		p.add(`,"v":`)
-		return p.list(t.Len(), p.string)
-	case gdwire.TypePackedInt32Array, gdwire.TypePackedInt64Array:
-		return numbers(p, func(x int64) {
-			text := strconv.FormatInt(x, 10)
-			if typ == gdwire.TypePackedInt64Array {
-				text = `"` + text + `"`
-			}
-			p.add(text)
-		})
+		return read(r, t.Len(), r.string)
+	case gdwire.TypePackedInt32Array:
+		return gdwire.AppendPacked(r.Decoder, []int32{})
+	case gdwire.TypePackedInt64Array:
+		return elements(r, func(all []any, x int64) []any { return append(all, strconv.FormatInt(x, 10)) })
 	case gdwire.TypePackedVector2Array:
-		return numbers(p, func(x [2]float64) { p.vector(x[:]) })
+		return elements(r, func(all []any, x [2]float64) []any { return numbers(all, x[:]...) })
 	case gdwire.TypePackedVector3Array:
-		return numbers(p, func(x [3]float64) { p.vector(x[:]) })
+		return elements(r, func(all []any, x [3]float64) []any { return numbers(all, x[:]...) })
 	case gdwire.TypePackedVector4Array, gdwire.TypePackedColorArray:
-		return numbers(p, func(x [4]float64) { p.vector(x[:]) })
+		return elements(r, func(all []any, x [4]float64) []any { return numbers(all, x[:]...) })
 	case gdwire.TypePackedFloat32Array, gdwire.TypePackedFloat64Array:
-		return numbers(p, p.float)
+		return elements(r, func(all []any, x float64) []any { return numbers(all, x) })
 	default:
-		return errors.New("unknown packed type " + typ.String())
+		return nil, errors.New("unknown packed type " + typ.String())
 	}
 }
 
-// numbers appends the elements of a packed array.
-func numbers[T gdwire.Packable](p *printer, add func(T)) error {
-	all, err := gdwire.AppendPacked[T](p.d, nil)
-	if err != nil {
-		return err
+// elements returns the elements of a packed array, which add appends.
+func elements[T gdwire.Packable](r reader, add func([]any, T) []any) ([]any, error) {
+	elements, err := gdwire.AppendPacked[T](r.Decoder, nil)
+	all := []any{}
+	for _, x := range elements {
+		all = add(all, x)
 	}
-	p.add(`,"v":[`)
-	for i, x := range all {
-		p.comma(int64(i))
-		add(x)
-	}
-	p.add("]")
-	return nil
-}
-
-func (p *printer) vector(x []float64) {
-	for i, x := range x {
-		p.comma(int64(i))
-		p.float(x)
-	}
+	return all, err
 }

@@ -236,7 +236,7 @@ func TestSkipConform(t *testing.T) {
 // TestAnswers: each exercise of an encoder has wrong answers, and each answer that is none is wrong.
 func TestAnswers(t *testing.T) {
 	for _, f := range sample() {
-		all := testenv.Must(encoding(&config{format: f}))(t)
+		all := testenv.Must(exercisesOf(&config{format: f, encoder: true}))(t)
 		for _, e := range all {
 			for _, answer := range []string{"", "x", "00", "ffffffff", `{"t":"Nil"}`} {
 				require.NotEmpty(t, e.judge([]byte(answer)), "%s %s", e.ID, answer)
@@ -377,8 +377,8 @@ func TestResults(t *testing.T) {
 
 // FuzzAnswers: no answer panics or prints what a terminal obeys.
 func FuzzAnswers(f *testing.F) {
-	read := testenv.Must(decoding(&config{format: gdwire.Godot3}))(f)
-	write, err := encoding(&config{format: gdwire.Godot3})
+	read := testenv.Must(exercisesOf(&config{format: gdwire.Godot3}))(f)
+	write, err := exercisesOf(&config{format: gdwire.Godot3, encoder: true})
 	require.NoError(f, err)
 	f.Add([]byte(`{"t":"Nil"}`), uint16(0))
 	f.Add([]byte(`{"error":"x"}`), uint16(1))

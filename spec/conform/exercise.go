@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -45,10 +46,16 @@ type exercise struct {
 
 // exercisesOf returns the exercises for a reader or writer of a format.
 func exercisesOf(c *config) (all []exercise, err error) {
-	if c.encoder {
-		return encoding(c)
+	vectors, err := vectorsOf(c.format)
+	for _, v := range vectors {
+		switch {
+		case c.encoder && v.encode != "":
+			all = append(all, v.writing(c))
+		case !c.encoder && v.verdict != "":
+			all = append(all, v.reading(c))
+		}
 	}
-	return decoding(c)
+	return all, err
 }
 
 // levelOf returns the level of an exercise that shows some rules and is not odd.
@@ -65,120 +72,89 @@ func levelOf(rules []string) string {
 	return level
 }
 
-// decoding returns the exercises for a reader.
-func decoding(c *config) (all []exercise, err error) {
-	add := func(e exercise, verdict string, p, value []byte, allowed bool) {
-		e.Valid, e.Any, e.Line = verdict == suite.Valid, verdict == suite.Differs, line(p, allowed)
-		e.types = func() []string { return typesOf(p, c.format) }
-		e.judge = func(answer []byte) string { return judgeRead(answer, verdict, value) }
-		all = append(all, e)
-	}
-	err = eachVector(c.format, func(v *suite.Value) error {
-		add(exercise{ID: v.ID, Kind: kindOf(v.Value), Level: levelOf(v.Rules), Rules: v.Rules}, suite.Valid, v.Hex, v.Value, v.Objects)
-		return nil
-	}, func(p *suite.Packet) error {
-		e := exercise{ID: p.ID, Kind: p.Kind, Level: levelOf(p.Rules), Rules: p.Rules}
-		verdict := p.Verdict
-		switch {
-		case c.strict && p.Strict:
-			e.Level, verdict = strict, suite.Invalid
-		case p.Strict || verdict == suite.Differs:
-			e.Level = odd
-		}
-		add(e, verdict, p.Hex, p.Value, p.Objects)
-		return nil
-	}, func(l *suite.Long) error {
-		if l.Verdict == "" {
-			return nil
-		}
-		p, err := l.Hex.Bytes()
-		add(exercise{ID: l.ID, Kind: longKind(l), Level: levelOf(l.Rules), Rules: l.Rules}, l.Verdict, p, l.Value.Value(), l.Objects)
-		return err
-	})
-	return all, err
+// A vector is what exercises need of a line of any file of vectors.
+type vector struct {
+	id, kind, level string
+	rules           []string
+	value           []byte
+	objects, strict bool
+	verdict         string // empty: nothing for readers
+	packet          []byte
+	encode          string // empty: nothing for writers
+	written         []byte // may be nil if it is refused
+
+	engine bool // a line of values.jsonl
+	native *string
 }
 
-// encoding returns the exercises for a writer.
-func encoding(c *config) (all []exercise, err error) {
-	add := func(e exercise, w written, value []byte) {
-		e.Valid, e.Line = w.encode != suite.Refused, string(value)
-		e.types = func() []string { return typesIn(value) }
-		e.judge = func(answer []byte) string { return judgeWritten(answer, c.format, w) }
-		all = append(all, e)
+// vectorsOf returns the vectors of a format that a program can know.
+func vectorsOf(f gdwire.Format) (all []vector, err error) {
+	values, err1 := suite.Values()
+	packets, err2 := suite.Packets()
+	longs, err3 := suite.Longs()
+	writers, err4 := suite.Writers()
+	err = errors.Join(err1, err2, err3, err4)
+	add := func(formats []string, double bool, v vector) {
+		// In a format of a manual nothing shows that components have 64 bits.
+		if slices.Contains(formats, f.String()) && (!double || f == gdwire.Godot4) {
+			all = append(all, v)
+		}
 	}
-	err = eachVector(c.format, func(v *suite.Value) error {
+	for _, v := range values {
+		encode := v.Encode
 		if v.Double {
-			return nil // a value does not say its precision
+			encode = "" // a value does not say its precision
 		}
-		var value bytes.Buffer
-		if err := json.Compact(&value, v.Value); err != nil {
-			return err
-		}
-		add(exercise{ID: v.ID, Kind: kindOf(v.Value), Level: levelOf(v.Rules), Rules: v.Rules}, written{v.Encode, v.Hex, value.Bytes(), v.Objects}, value.Bytes())
-		return nil
-	}, nil, func(l *suite.Long) error {
-		if l.Encode == "" {
-			return nil
-		}
-		p, err := l.Hex.Bytes()
-		if l.Encode == suite.Refused {
-			p = nil
-		}
-		add(exercise{ID: l.ID, Kind: longKind(l), Level: levelOf(l.Rules), Rules: l.Rules}, written{l.Encode, p, l.Value.Value(), l.Objects}, l.Value.Value())
-		return err
-	})
-	if err != nil {
-		return nil, err
+		add(v.Formats, v.Double, vector{v.ID, kindOf(v.Value), levelOf(v.Rules), v.Rules, v.Value, v.Objects, false, suite.Valid, v.Hex, encode, v.Hex, true, v.NativeJSON})
 	}
-	lines, err := suite.Writers()
-	for _, l := range lines {
-		if slices.Contains(l.Formats, c.format.String()) {
-			add(exercise{ID: l.ID, Kind: l.Kind, Level: odd, Rules: l.Rules}, written{l.Encode, l.Hex, l.Value, l.Objects}, l.Value)
+	for _, p := range packets {
+		add(p.Formats, p.Double, vector{p.ID, p.Kind, levelOf(p.Rules), p.Rules, p.Value, p.Objects, p.Strict, p.Verdict, p.Hex, "", nil, false, nil})
+	}
+	for _, l := range longs {
+		packet, failed := l.Hex.Bytes()
+		err = errors.Join(err, failed)
+		written := packet
+		if l.Encode == suite.Refused {
+			written = nil
 		}
+		kind, _, _ := strings.Cut(l.Kind, ": ") // without its count
+		add(l.Formats, false, vector{l.ID, "many or long: " + kind, levelOf(l.Rules), l.Rules, l.Value.Value(), l.Objects, false, l.Verdict, packet, l.Encode, written, false, nil})
+	}
+	for _, w := range writers {
+		add(w.Formats, false, vector{w.ID, w.Kind, odd, w.Rules, w.Value, w.Objects, false, "", nil, w.Encode, w.Hex, false, nil})
 	}
 	return all, err
 }
 
-// eachVector calls functions for the values, packets and long lines of a format that a program can know.
-func eachVector(f gdwire.Format, value func(*suite.Value) error, packet func(*suite.Packet) error, long func(*suite.Long) error) error {
-	values, err := suite.Values()
-	if err != nil {
-		return err
+// exercise returns what the exercises for readers have in common.
+func (v *vector) exercise(c *config) exercise {
+	return exercise{
+		ID: v.id, Kind: v.kind, Level: v.level, Rules: v.rules, Valid: true, Line: line(v.packet, v.objects),
+		types: func() []string { return typesOf(v.packet, c.format) },
 	}
-	packets, err := suite.Packets()
-	if err != nil {
-		return err
+}
+
+// reading returns the exercise for a reader.
+func (v *vector) reading(c *config) exercise {
+	e, verdict := v.exercise(c), v.verdict
+	switch {
+	case c.strict && v.strict:
+		e.Level, verdict = strict, suite.Invalid
+	case v.strict || verdict == suite.Differs:
+		e.Level = odd
 	}
-	longs, err := suite.Longs()
-	if err != nil {
-		return err
-	}
-	// In a format of a manual nothing shows that components have 64 bits.
-	known := func(formats []string, double bool) bool {
-		return slices.Contains(formats, f.String()) && (!double || f == gdwire.Godot4)
-	}
-	for i := range values {
-		if v := &values[i]; known(v.Formats, v.Double) {
-			if err := value(v); err != nil {
-				return fmt.Errorf("%s: %w", v.ID, err)
-			}
-		}
-	}
-	for i := range packets {
-		if p := &packets[i]; packet != nil && known(p.Formats, p.Double) {
-			if err := packet(p); err != nil {
-				return fmt.Errorf("%s: %w", p.ID, err)
-			}
-		}
-	}
-	for i := range longs {
-		if l := &longs[i]; known(l.Formats, false) {
-			if err := long(l); err != nil {
-				return fmt.Errorf("%s: %w", l.ID, err)
-			}
-		}
-	}
-	return nil
+	e.Valid, e.Any = verdict == suite.Valid, verdict == suite.Differs
+	e.judge = func(answer []byte) string { return judgeRead(answer, verdict, v.value) }
+	return e
+}
+
+// writing returns the exercise for a writer.
+func (v *vector) writing(c *config) exercise {
+	e := v.exercise(c)
+	e.Valid, e.Line = v.encode != suite.Refused, string(v.value)
+	e.types = func() []string { return typesIn(v.value) }
+	e.judge = func(answer []byte) string { return judgeWritten(answer, c.format, v) }
+	return e
 }
 
 // line returns the line for a packet.
@@ -196,12 +172,6 @@ func kindOf(value []byte) string {
 		return "value"
 	}
 	return "a " + v.T
-}
-
-// longKind returns the kind of a long line without its count.
-func longKind(l *suite.Long) string {
-	kind, _, _ := strings.Cut(l.Kind, ": ")
-	return "many or long: " + kind
 }
 
 // typesOf returns the names of the types in a packet, up to its fault.

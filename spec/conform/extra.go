@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,15 +19,16 @@ import (
 
 // extraExercises returns the exercises for what a program says that it can: prefixes, files and native_json.
 func extraExercises(c *config, can []string) (all []exercise, err error) {
+	vectors, err := vectorsOf(c.format)
 	for _, name := range can {
 		var some []exercise
 		switch name {
 		case "prefixes":
-			some, err = prefixExercises(c)
+			some = prefixExercises(c, vectors)
 		case "files":
 			some, err = fileExercises(c)
 		case "native_json":
-			some, err = nativeExercises(c)
+			some = nativeExercises(c, vectors)
 		default:
 			err = fmt.Errorf("the program says that it can %q; known are prefixes, files and native_json", name)
 		}
@@ -35,27 +37,25 @@ func extraExercises(c *config, can []string) (all []exercise, err error) {
 		}
 		all = append(all, some...)
 	}
-	return all, nil
+	return all, err
 }
 
 // prefixExercises returns beginnings of packets, at which a reader of a stream waits for more: rule B6.
-func prefixExercises(c *config) (all []exercise, err error) {
-	err = eachVector(c.format, func(v *suite.Value) error {
-		n := len(v.Hex)
+func prefixExercises(c *config, vectors []vector) (all []exercise) {
+	for _, v := range vectors {
+		n := len(v.packet)
 		cuts := []int{0, 1, 3, 4, 5, 8, n / 2, n - 5, n - 4, n - 1}
 		slices.Sort(cuts)
 		for _, cut := range slices.Compact(cuts) {
-			if cut < 0 || cut >= n {
-				continue
+			if v.engine && cut >= 0 && cut < n {
+				e := v.exercise(c)
+				e.Kind, e.Level, e.Rules, e.Line = "partial input", prefixes, []string{"B6"}, line(v.packet[:cut], v.objects)+" prefix"
+				e.judge = judgePrefix
+				all = append(all, e)
 			}
-			e := exercise{ID: v.ID, Kind: "partial input", Level: prefixes, Rules: []string{"B6"}, Valid: true, Line: line(v.Hex[:cut], v.Objects) + " prefix"}
-			e.types = func() []string { return typesOf(v.Hex, c.format) }
-			e.judge = judgePrefix
-			all = append(all, e)
 		}
-		return nil
-	}, nil, func(*suite.Long) error { return nil })
-	return all, err
+	}
+	return all
 }
 
 func judgePrefix(answer []byte) string {
@@ -130,27 +130,22 @@ func judgeFile(answer []byte, f *suite.File) string {
 }
 
 // nativeExercises returns packets whose value a program answers in native JSON.
-func nativeExercises(c *config) (all []exercise, err error) {
-	err = eachVector(c.format, func(v *suite.Value) error {
-		if v.NativeJSON == nil {
-			return nil
+func nativeExercises(c *config, vectors []vector) (all []exercise) {
+	for _, v := range vectors {
+		if v.native == nil {
+			continue
 		}
-		e := exercise{ID: v.ID, Kind: kindOf(v.Value), Level: native, Rules: v.Rules, Valid: *v.NativeJSON != "null" || kindOf(v.Value) == "a Nil",
-			Line: line(v.Hex, v.Objects) + " json"}
-		e.types = func() []string { return typesOf(v.Hex, c.format) }
+		e, want := v.exercise(c), []byte(*v.native)
+		e.Level, e.Valid, e.Line = native, *v.native != "null" || v.kind == "a Nil", e.Line+" json"
 		e.judge = func(answer []byte) string {
-			if _, refused := refusal(answer); refused && !e.Valid {
+			if _, refused := refusal(answer); refused && !e.Valid || sameNative(answer, want) {
 				return ""
 			}
-			if !sameNative(answer, []byte(*v.NativeJSON)) {
-				return "wrote " + quote(answer) + ", not " + quote([]byte(*v.NativeJSON))
-			}
-			return ""
+			return "wrote " + quote(answer) + ", not " + quote(want)
 		}
 		all = append(all, e)
-		return nil
-	}, nil, func(*suite.Long) error { return nil })
-	return all, err
+	}
+	return all
 }
 
 // sameNative reports whether native JSON is equal but for digits that engines do not write: rule J1.
@@ -163,15 +158,7 @@ func nearly(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for name := range a {
-			if !nearly(a[name], b[name]) {
-				return false
-			}
-		}
-		return true
+		return ok && maps.EqualFunc(a, b, nearly)
 	case []any:
 		b, ok := b.([]any)
 		return ok && slices.EqualFunc(a, b, nearly)

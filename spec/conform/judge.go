@@ -33,37 +33,28 @@ func judgeRead(answer []byte, verdict string, value []byte) string {
 	return ""
 }
 
-// written is what a writer does with a value.
-type written struct {
-	encode  string // Exact, ByValue or Refused
-	packet  []byte // may be nil if it is refused
-	value   []byte
-	objects bool
-}
-
 // judgeWritten returns the fault of an answer to a value, or "".
-func judgeWritten(answer []byte, f gdwire.Format, want written) string {
+func judgeWritten(answer []byte, f gdwire.Format, want *vector) string {
 	text, refused := refusal(answer)
-	if refused {
-		if want.encode == suite.Refused {
-			return ""
-		}
-		return "refused: " + text
-	}
 	p, err := hex.DecodeString(string(bytes.TrimSpace(answer)))
+	wrote := "wrote " + quote(hex.AppendEncode(nil, p))
 	switch {
+	case refused && want.encode == suite.Refused:
+		return ""
+	case refused:
+		return "refused: " + text
 	case err != nil:
 		return "not hexadecimal: " + quote(answer)
-	case len(p) > 0 && bytes.Equal(p, want.packet):
+	case len(p) > 0 && bytes.Equal(p, want.written):
 		return ""
 	case want.encode == suite.Refused:
-		return "wrote " + quote([]byte(hex.EncodeToString(p))) + ", no error"
+		return wrote + ", no error"
 	case want.encode == suite.Exact:
-		return "wrote " + quote([]byte(hex.EncodeToString(p))) + ", not " + quote([]byte(hex.EncodeToString(want.packet)))
+		return wrote + ", not " + quote(hex.AppendEncode(nil, want.written))
 	}
 	value, err := decode(p, &gdwire.DecoderOptions{Format: f, AllowObjects: want.objects, Strict: true})
 	if err != nil {
-		return "wrote " + quote([]byte(hex.EncodeToString(p))) + ": " + err.Error()
+		return wrote + ": " + err.Error()
 	}
 	return compare(value, want.value)
 }
