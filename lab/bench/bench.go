@@ -8,6 +8,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -82,6 +83,15 @@ func encoding(name string, size int, write func(e *gdwire.Encoder)) contender {
 		check(e.Flush())
 		return to.n
 	})
+}
+
+// bytesOf returns what write writes.
+func bytesOf(write func(*gdwire.Encoder)) []byte {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	write(e)
+	check(e.Close())
+	return b.Bytes()
 }
 
 // marshaling returns a contender of another codec that encodes a value of size bytes in gdwire.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"reflect"
 	"unsafe"
 
 	"github.com/gdwire/gdwire"
@@ -48,26 +49,22 @@ type element struct {
 }
 
 var elements = []element{
-	elementOf[float32]("float32", gdwire.TypePackedFloat32Array),
-	elementOf[int32]("int32", gdwire.TypePackedInt32Array),
-	elementOf[int64]("int64", gdwire.TypePackedInt64Array),
-	elementOf[float64]("float64", gdwire.TypePackedFloat64Array),
-	elementOf[[3]float32]("[3]float32", gdwire.TypePackedVector3Array),
+	elementOf[float32](gdwire.TypePackedFloat32Array),
+	elementOf[int32](gdwire.TypePackedInt32Array),
+	elementOf[int64](gdwire.TypePackedInt64Array),
+	elementOf[float64](gdwire.TypePackedFloat64Array),
+	elementOf[[3]float32](gdwire.TypePackedVector3Array),
 }
 
-func elementOf[T gdwire.Packable](name string, typ gdwire.Type) element {
+func elementOf[T gdwire.Packable](typ gdwire.Type) element {
 	return element{
-		name: name, typ: typ, size: int(unsafe.Sizeof(*new(T))),
-		read: func(d *gdwire.Decoder, memory []byte) (int, error) {
-			return gdwire.ReadPacked(d, sliceOf[T](memory))
-		},
-		append: func(d *gdwire.Decoder, memory []byte) (int, error) {
+		reflect.TypeFor[T]().String(), typ, int(unsafe.Sizeof(*new(T))),
+		func(d *gdwire.Decoder, memory []byte) (int, error) { return gdwire.ReadPacked(d, sliceOf[T](memory)) },
+		func(d *gdwire.Decoder, memory []byte) (int, error) {
 			all, err := gdwire.AppendPacked(d, sliceOf[T](memory)[:0])
 			return len(all), err
 		},
-		write: func(e *gdwire.Encoder, memory []byte) error {
-			return gdwire.WritePacked(e, sliceOf[T](memory))
-		},
+		func(e *gdwire.Encoder, memory []byte) error { return gdwire.WritePacked(e, sliceOf[T](memory)) },
 	}
 }
 
@@ -88,16 +85,6 @@ func newMemory(n int) []byte {
 
 // headSize is the size of the header and count.
 const headSize = 8
-
-// head returns the bytes before n elements.
-func (el *element) head(n int) []byte {
-	var to memoryWriter
-	to.b = make([]byte, headSize)
-	e := gdwire.NewEncoder(&to, nil)
-	check(e.BeginPacked(el.typ, int64(n)))
-	check(e.Flush())
-	return to.b[:to.n]
-}
 
 // A memoryWriter copies into b.
 type memoryWriter struct {
@@ -126,43 +113,48 @@ func bulkReading(size, arrays int) []contender {
 	for e, el := range elements {
 		n := size / el.size
 		used := headSize + n*el.size // a whole number of elements
-		head := el.head(n)
-		stamp := func() { // the first run of a slot writes the heads
-			for i := 0; last != e && i < arrays; i++ {
-				copy(wire[i*used:], head)
-			}
-			last = e
+		head := bytesOf(func(e *gdwire.Encoder) {
+			check(e.BeginPacked(el.typ, int64(n)))
+			check(el.write(e, dst[:n*el.size]))
+			check(e.End())
+		})[:headSize]
+		contend := func(suffix string, run func() (got int)) {
+			all = append(all, ours("gdwire "+el.name+suffix, used*arrays, n*arrays, func() int {
+				for i := 0; last != e && i < arrays; i++ { // the first run of a slot writes the heads
+					copy(wire[i*used:], head)
+				}
+				last = e
+				return run()
+			}))
 		}
-		all = append(all, ours("gdwire "+el.name, used*arrays, n*arrays, func() int {
-			stamp()
+		whole := func() (got int) {
+			must(d.ReadToken())
+			got = must(el.read(d, dst[:size]))
+			must(d.ReadToken()) // End
+			return got
+		}
+		contend("", func() (got int) {
 			p.r.Reset(wire[:used*arrays])
 			d.Reset(p)
-			got := 0
 			for range arrays {
-				must(d.ReadToken())
-				got += must(el.read(d, dst[:size]))
-				must(d.ReadToken()) // End
+				got += whole()
 			}
 			return got
-		}), ours("gdwire "+el.name+", bytes", used*arrays, n*arrays, func() int {
-			stamp()
-			got := 0
+		})
+		contend(", bytes", func() (got int) {
 			for i := range arrays {
 				d.ResetBytes(wire[i*used:][:used])
-				must(d.ReadToken())
-				got += must(el.read(d, dst[:size]))
-				must(d.ReadToken())
+				got += whole()
 			}
 			return got
-		}), ours("gdwire "+el.name+", one call", used*arrays, n*arrays, func() int {
-			stamp()
-			got := 0
+		})
+		contend(", one call", func() (got int) {
 			for i := range arrays {
 				d.ResetBytes(wire[i*used:][:used])
 				got += must(el.append(d, dst[:size]))
 			}
 			return got
-		}))
+		})
 	}
 	return append(all, peer("io.ReadFull", len(wire), len(wire), func() int {
 		p.r.Reset(wire)

@@ -41,63 +41,62 @@ func cpuTime() time.Duration {
 // clientGroups measure the CPU time, of user and system, of servers with many clients. Those are in a
 // process of their own, which is not measured. All of them send a packet and wait for the answer, or receive packets.
 var clientGroups = []group{
-	{
-		name: "server, 500 clients",
-		setup: func(s *stage) []contender {
-			oneCore(s)
-			return []contender{
-				clients(s, "bufio", echo, serveBufio(0)),
-				clients(s, "bufio, timeouts", echo, serveBufio(time.Minute)),
-				clients(s, "stream.Server", echo, func(ln net.Listener) { _ = (&stream.Server{Handler: echoRaw}).Serve(ln) }).allocating(),
+	clientGroup("server, 500 clients", func(s *stage) []contender {
+		return []contender{
+			clients(s, "bufio", echo, serveBufio(0)),
+			clients(s, "bufio, timeouts", echo, serveBufio(time.Minute)),
+			clients(s, "stream.Server", echo, func(ln net.Listener) { _ = (&stream.Server{Handler: echoRaw}).Serve(ln) }).allocating(),
+		}
+	}),
+	clientGroup("server, 500 clients, WebSocket", func(s *stage) []contender {
+		contend := func(name string, accept http.HandlerFunc) contender {
+			return clients(s, name, webSocketEcho, func(ln net.Listener) {
+				web := &http.Server{Handler: accept, ConnContext: stream.WithNetConn, ErrorLog: log.New(io.Discard, "", 0)}
+				_ = web.Serve(ln)
+			})
+		}
+		server := &stream.Server{Handler: echoRaw}
+		return []contender{
+			contend("coder/websocket", echoMessages),
+			contend("stream.Server", func(w http.ResponseWriter, r *http.Request) {
+				server.ServeMessages(r.Context(), stream.WebSocket(must(websocket.Accept(w, r, nil)), websocket.CloseStatus))
+			}).allocating(),
+		}
+	}),
+	clientGroup("room, 500 members", func(s *stage) []contender {
+		return []contender{
+			members(s, "bufio", sendByHand),
+			members(s, "stream.Room", sendToRoom(nil)).allocating(),
+			members(s, "stream.Room, BufferWrites", sendToRoom(&stream.Options{BufferWrites: true})).allocating(),
+		}
+	}),
+}
+
+// clientGroup returns a group whose contenders run on one processor.
+func clientGroup(name string, contenders func(s *stage) []contender) group {
+	return group{name: name, setup: func(s *stage) []contender {
+		procs := runtime.GOMAXPROCS(1)
+		s.cleanup(func() { runtime.GOMAXPROCS(procs) })
+		return contenders(s)
+	}}
+}
+
+// sendToRoom returns a function like sendByHand, whose result sends packets to a room.
+func sendToRoom(o *stream.Options) func([]net.Conn) func() {
+	return func(conns []net.Conn) func() {
+		var room stream.Room
+		for _, conn := range conns {
+			c := stream.NewConn(context.Background(), conn, o)
+			go func() { _, _ = c.Next() }() // as a handler waits
+			room.Join(c)
+		}
+		packet := packets(1)[4:]
+		return func() {
+			for range roomPackets {
+				check(room.WriteRaw(packet))
 			}
-		},
-	},
-	{
-		name: "server, 500 clients, WebSocket",
-		setup: func(s *stage) []contender {
-			oneCore(s)
-			contend := func(name string, accept http.HandlerFunc) contender {
-				return clients(s, name, webSocketEcho, func(ln net.Listener) {
-					web := &http.Server{Handler: accept, ConnContext: stream.WithNetConn, ErrorLog: log.New(io.Discard, "", 0)}
-					_ = web.Serve(ln)
-				})
-			}
-			server := &stream.Server{Handler: echoRaw}
-			return []contender{
-				contend("coder/websocket", echoMessages),
-				contend("stream.Server", func(w http.ResponseWriter, r *http.Request) {
-					server.ServeMessages(r.Context(), stream.WebSocket(must(websocket.Accept(w, r, nil)), websocket.CloseStatus))
-				}).allocating(),
-			}
-		},
-	},
-	{
-		name: "room, 500 members",
-		setup: func(s *stage) []contender {
-			oneCore(s)
-			room := func(o *stream.Options) func([]net.Conn) func() {
-				return func(conns []net.Conn) func() {
-					var room stream.Room
-					for _, conn := range conns {
-						c := stream.NewConn(context.Background(), conn, o)
-						go func() { _, _ = c.Next() }() // as a handler waits
-						room.Join(c)
-					}
-					packet := packets(1)[4:]
-					return func() {
-						for range roomPackets {
-							check(room.WriteRaw(packet))
-						}
-					}
-				}
-			}
-			return []contender{
-				members(s, "bufio", sendByHand),
-				members(s, "stream.Room", room(nil)).allocating(),
-				members(s, "stream.Room, BufferWrites", room(&stream.Options{BufferWrites: true})).allocating(),
-			}
-		},
-	},
+		}
+	}
 }
 
 // sendByHand returns a function that sends packets to all connections, with one Write to each.
@@ -251,28 +250,31 @@ func members(s *stage, name string, start func([]net.Conn) (send func())) conten
 // runClients is the process of clients, with the arguments of clients: for each line of in, all clients
 // send packets, and the number of their answers is written to out, or they receive those of a room.
 func runClients(args []string, in io.Reader, out io.Writer) {
-	addr, n, kind := args[0], must(strconv.Atoi(args[1])), args[2]
+	addr, conns, kind := args[0], make([]net.Conn, must(strconv.Atoi(args[1]))), args[2]
 	packet := packets(1)
-	rounds, answers := clientRounds, 1
-	switch kind {
-	case webSocketEcho:
-		packet = frames(1)
-	case receive:
-		packet, rounds, answers = nil, 1, roomPackets
+	if kind == webSocketEcho {
+		packet = packet[4:]
 	}
-	answer := make([]byte, answers*len(packets(1)))
-	conns := make([]net.Conn, n)
+	rounds, answers := clientRounds, 1
+	if kind == receive {
+		rounds, answers = 1, roomPackets
+	}
+	answer := make([]byte, answers*len(packet))
+	ctx := context.Background()
 	for i := range conns {
-		conns[i] = must(net.Dial("tcp", addr))
 		if kind == webSocketEcho {
-			upgrade(conns[i])
+			ws, _, err := websocket.Dial(ctx, "ws://"+addr, nil)
+			check(err)
+			conns[i] = websocket.NetConn(ctx, ws, websocket.MessageBinary)
+		} else {
+			conns[i] = must(net.Dial("tcp", addr))
 		}
 	}
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		got := 0
 		for range rounds {
 			for _, conn := range conns {
-				if packet != nil {
+				if kind != receive {
 					must(conn.Write(packet))
 				}
 			}
@@ -283,29 +285,4 @@ func runClients(args []string, in io.Reader, out io.Writer) {
 		}
 		must(fmt.Fprintln(out, got))
 	}
-}
-
-func oneCore(s *stage) {
-	procs := runtime.GOMAXPROCS(1)
-	s.cleanup(func() { runtime.GOMAXPROCS(procs) })
-}
-
-// upgrade does the handshake of a WebSocket's client.
-func upgrade(conn net.Conn) {
-	must(io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"))
-	var end uint32
-	for b := make([]byte, 1); end != 0x0d0a0d0a; end = end<<8 | uint32(b[0]) {
-		must(conn.Read(b))
-	}
-}
-
-// frames returns the packets of packets(n), each as a frame of a WebSocket's client, with
-// the mask 0.
-func frames(n int) (messages []byte) {
-	for p := packets(n); len(p) > 0; p = p[4+packetSize:] {
-		messages = append(messages, 0x82, 0x80|126, packetSize>>8, packetSize&0xff, 0, 0, 0, 0)
-		messages = append(messages, p[4:4+packetSize]...)
-	}
-	return messages
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -95,7 +94,7 @@ func count(args []string, out, progress io.Writer) error {
 		if !peers {
 			now.addPeers(&file)
 		}
-		now.report().writeGoals(out, countGoals)
+		now.results().writeGoals(out, countGoals)
 		now.After = git("log", "-1", "--format=%h %s")
 		b, err := json.MarshalIndent(now, "", "\t")
 		if err != nil {
@@ -249,14 +248,7 @@ func counting(args []string, out io.Writer) error {
 	if len(args) != 2 {
 		return errors.New("counting is for bench count")
 	}
-	peers, err := strconv.ParseBool(args[0])
-	if err != nil {
-		return err
-	}
-	run, err := regexp.Compile(args[1])
-	if err != nil {
-		return err
-	}
+	peers, run := must(strconv.ParseBool(args[0])), regexp.MustCompile(args[1])
 	runtime.MemProfileRate = 0
 	for _, g := range groups {
 		if !g.counted || !run.MatchString(g.name) {
@@ -264,20 +256,19 @@ func counting(args []string, out io.Writer) error {
 		}
 		s := &stage{short: true}
 		for _, c := range g.setup(s) {
-			if !peers && !c.ours {
-				fmt.Fprintf(out, "%s\t%s\t0\n", g.name, c.name)
-				continue
-			}
-			n := max(1, countedBytes/c.bytes)
-			if got := c.run(); got != c.want { // and it fills pools and plans
-				return fmt.Errorf("%s: %s: got %d, want %d", g.name, c.name, got, c.want)
-			}
-			mark()
-			for range countRounds {
-				for range n {
-					c.run()
+			n := 0
+			if peers || c.ours {
+				n = max(1, countedBytes/c.bytes)
+				if got := c.run(); got != c.want { // and it fills pools and plans
+					return fmt.Errorf("%s: %s: got %d, want %d", g.name, c.name, got, c.want)
 				}
 				mark()
+				for range countRounds {
+					for range n {
+						c.run()
+					}
+					mark()
+				}
 			}
 			fmt.Fprintf(out, "%s\t%s\t%d\n", g.name, c.name, n)
 		}
@@ -292,16 +283,13 @@ const countedBytes = 256 << 10
 // readCounts returns the counts of the contenders in lines, which counting wrote. The file profile contains what was executed
 // before the first mark, between two marks, and after the last.
 func readCounts(lines []byte, profile string) (*counts, error) {
-	f, err := os.Open(profile)
+	b, err := os.ReadFile(profile)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // only read
 	var totals []float64
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if total, ok := strings.CutPrefix(s.Text(), "summary: "); ok {
-			totals = append(totals, must(strconv.ParseFloat(total, 64)))
-		}
+	for _, m := range regexp.MustCompile(`(?m)^summary: (\d+)$`).FindAllSubmatch(b, -1) {
+		totals = append(totals, must(strconv.ParseFloat(string(m[1]), 64)))
 	}
 	c := newCounts()
 	for line := range strings.Lines(string(lines)) {
@@ -309,16 +297,12 @@ func readCounts(lines []byte, profile string) (*counts, error) {
 		if len(fields) != 3 {
 			return nil, fmt.Errorf("counting wrote %q", line)
 		}
-		n, err := strconv.Atoi(fields[2])
-		if err != nil {
-			return nil, err
-		}
 		least := 0.0 // for contenders that were not counted
-		if n > 0 {
+		if n := must(strconv.ParseFloat(fields[2], 64)); n > 0 {
 			if len(totals) <= countRounds {
 				return nil, fmt.Errorf("the profile ends before the rounds of %s", fields[1])
 			}
-			least = slices.Min(totals[1:1+countRounds]) / float64(n) // the first is before the first round
+			least = slices.Min(totals[1:1+countRounds]) / n // the first is before the first round
 			totals = totals[1+countRounds:]
 		}
 		if c.Groups[fields[0]] == nil {
@@ -384,18 +368,16 @@ func compare(out io.Writer, before, now *counts) (grown []string) {
 	return grown
 }
 
-// report returns a report in which the counts take the place of times.
-func (c *counts) report() *report {
-	r := new(report)
+// results returns the counts that were made, in place of times.
+func (c *counts) results() results {
+	r := results{}
 	for g, contenders := range c.Groups {
-		f := found{Name: g}
 		for name, n := range contenders {
-			if n == 0 {
-				continue
+			if n > 0 {
+				r.add(g, name)
+				r[g][name].Rounds = []float64{n}
 			}
-			f.Measurements = append(f.Measurements, &measurement{Name: name, Rounds: []float64{n}, Median: n})
 		}
-		r.Groups = append(r.Groups, f)
 	}
 	return r
 }

@@ -80,50 +80,37 @@ func (l *dialogLine) sum() int {
 	return sum
 }
 
-func (l *dialogLine) read(d *gdwire.Decoder) error {
+func (l *dialogLine) read(d *gdwire.Decoder) {
 	for key, err := range d.Fields() {
-		if err != nil {
-			return err
-		}
+		check(err)
 		switch string(key) {
 		case "id":
-			l.ID, err = d.ReadString()
+			l.ID = must(d.ReadString())
 		case "who":
-			l.Who, err = d.ReadString()
+			l.Who = must(d.ReadString())
 		case "say":
-			l.Say, err = d.ReadString()
+			l.Say = must(d.ReadString())
 		case "mood":
-			l.Mood, err = d.ReadString()
+			l.Mood = must(d.ReadString())
 		case "once":
-			l.Once, err = d.ReadBool()
+			l.Once = must(d.ReadBool())
 		case "cost":
-			l.Cost, err = d.ReadInt()
+			l.Cost = must(d.ReadInt())
 		case "next":
-			l.Next, err = readAll(d, l.Next[:0], (*dialogLine).read)
-		}
-		if err != nil {
-			return err
+			l.Next = readAll(d, l.Next[:0], (*dialogLine).read)
 		}
 	}
-	return nil
 }
 
 func (l *dialogLine) write(e *gdwire.Encoder) {
 	e.BeginDict(7)
-	e.WriteString("id")
-	e.WriteString(l.ID)
-	e.WriteString("who")
-	e.WriteString(l.Who)
-	e.WriteString("say")
-	e.WriteString(l.Say)
-	e.WriteString("mood")
-	e.WriteString(l.Mood)
-	e.WriteString("once")
-	e.WriteBool(l.Once)
-	e.WriteString("cost")
-	e.WriteInt(l.Cost)
-	e.WriteString("next")
-	e.BeginArray(len(l.Next))
+	field(e, "id").WriteString(l.ID)
+	field(e, "who").WriteString(l.Who)
+	field(e, "say").WriteString(l.Say)
+	field(e, "mood").WriteString(l.Mood)
+	field(e, "once").WriteBool(l.Once)
+	field(e, "cost").WriteInt(l.Cost)
+	field(e, "next").BeginArray(len(l.Next))
 	for i := range l.Next {
 		l.Next[i].write(e)
 	}

@@ -13,48 +13,36 @@ import (
 var documentGroups = slices.Concat(groupsOf("", game), groupsOf(", dialog", dialog))
 
 // groupsOf returns the groups of a document, with a suffix to their names.
-func groupsOf(suffix string, document func() *document) []group {
-	return []group{
-		counted("tokens"+suffix, func() []contender {
-			doc := document()
-			return slices.Concat(
-				oursReading(doc, "tokens", doc.tokens, readTokens),
-				oursReading(doc, "tokens, values taken", doc.sum, readValues),
-				msgpReading(doc),
-				[]contender{jsonReading(doc)},
-			)
-		}),
-		counted("skip"+suffix, func() []contender {
-			doc := document()
-			return slices.Concat(
-				oursReading(doc, "SkipValue", len(doc.godot), skip),
-				oursReading(doc, "tokens", doc.tokens, readTokens),
-				[]contender{wellformed(doc)},
-				msgpSkipping(doc),
-			)
-		}),
-		{
-			name: "build" + suffix,
-			setup: func(*stage) []contender {
-				doc := document()
-				return slices.Concat(
-					oursReading(doc, "tokens, values taken", doc.sum, readValues)[:1],
-					builders(doc),
-				)
-			},
-		},
-		counted("encode"+suffix, func() []contender {
-			doc := document()
-			return slices.Concat([]contender{ourWriting(doc), msgpWriting(doc)}, writers(doc))
-		}),
-		counted("copy"+suffix, func() []contender {
-			doc := document()
-			return slices.Concat(
-				oursReading(doc, "CopyValue", len(doc.godot), copier()),
-				oursReading(doc, "tokens", doc.tokens, readTokens),
-			)
-		}),
+func groupsOf(suffix string, load func() *document) (all []group) {
+	for _, g := range []struct {
+		name       string
+		contenders func(doc *document) []contender
+	}{
+		{"tokens", func(doc *document) []contender { return append(walks(doc), jsonReading(doc)) }},
+		{"skip", func(doc *document) []contender {
+			all := append(oursReading(doc.godot, "SkipValue", len(doc.godot), skip), oursReading(doc.godot, "tokens", doc.tokens, readTokens)...)
+			return append(append(all, doc.wellformed()), msgpSkipping(doc)...)
+		}},
+		{"build", func(doc *document) []contender {
+			return append(builders(doc), oursReading(doc.godot, "tokens, values taken", doc.sum, readValues)[0])
+		}},
+		{"encode", func(doc *document) []contender { return append(writers(doc), ourWriting(doc), msgpWriting(doc)) }},
+		{"copy", func(doc *document) []contender {
+			return append(oursReading(doc.godot, "CopyValue", len(doc.godot), copier()), oursReading(doc.godot, "tokens", doc.tokens, readTokens)...)
+		}},
+	} {
+		all = append(all, group{g.name + suffix, g.name != "build", func(*stage) []contender { return g.contenders(load()) }})
 	}
+	return all
+}
+
+// walks returns contenders that read all tokens or values of a document.
+func walks(doc *document) []contender {
+	return slices.Concat(
+		oursReading(doc.godot, "tokens", doc.tokens, readTokens),
+		oursReading(doc.godot, "tokens, values taken", doc.sum, readValues),
+		msgpReading(doc),
+	)
 }
 
 // copier returns a function that copies a value and returns its size.
@@ -69,17 +57,16 @@ func copier() func(*gdwire.Decoder) int {
 	}
 }
 
-// oursReading returns contenders that read the document from memory and from a
-// Reader.
-func oursReading(doc *document, name string, want int, read func(*gdwire.Decoder) int) []contender {
+// oursReading returns contenders that read a value from memory and from a Reader.
+func oursReading(godot []byte, name string, want int, read func(*gdwire.Decoder) int) []contender {
 	d, p := gdwire.NewDecoder(nil, nil), &plain{}
 	return []contender{
-		ours("gdwire "+name+", bytes", len(doc.godot), want, func() int {
-			d.ResetBytes(doc.godot)
+		ours("gdwire "+name+", bytes", len(godot), want, func() int {
+			d.ResetBytes(godot)
 			return read(d)
 		}),
-		ours("gdwire "+name+", Reader", len(doc.godot), want, func() int {
-			p.r.Reset(doc.godot)
+		ours("gdwire "+name+", Reader", len(godot), want, func() int {
+			p.r.Reset(godot)
 			d.Reset(p)
 			return read(d)
 		}),
@@ -123,9 +110,11 @@ func msgpSkipping(doc *document) []contender {
 	}
 }
 
-func wellformed(doc *document) contender {
-	b := doc.cbor()
-	return peer("cbor Wellformed", len(doc.godot), 0, func() int {
+func (doc *document) wellformed() contender { return wellformed("", doc.godot, doc.cbor()) }
+
+// wellformed returns a contender that checks b, the value godot as cbor writes it.
+func wellformed(suffix string, godot, b []byte) contender {
+	return peer("cbor Wellformed"+suffix, len(godot), 0, func() int {
 		check(cbor.Wellformed(b))
 		return 0
 	})

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"os"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -47,106 +46,85 @@ var pages = []page{
 // plotFile contains the plot.
 const plotFile = "decode.svg"
 
-// A selection contains contenders, by their groups.
-type selection map[string][]string
-
-// add adds a contender.
-func (s selection) add(group, name string) {
-	if name != "" && !s.has(group, name) {
-		s[group] = append(s[group], name)
-	}
-}
-
 // addTables adds the contenders of tables.
-func (s selection) addTables(tables []table) {
+func (r results) addTables(tables []table) {
 	for _, t := range tables {
-		for _, r := range t.rows {
-			for _, name := range r.names {
-				s.add(r.group, name)
-			}
+		for _, row := range t.rows {
+			r.add(row.group, row.names...)
 		}
 	}
 }
-
-func (s selection) has(group, name string) bool { return slices.Contains(s[group], name) }
 
 // addGoals adds the contenders that goals are about.
-func (s selection) addGoals(goals []goal) {
+func (r results) addGoals(goals []goal) {
 	for _, g := range goals {
-		for _, name := range append([]string{g.against}, g.of...) {
-			s.add(g.group, name)
-		}
+		r.add(g.group, append([]string{g.against}, g.of...)...)
 	}
 }
 
 // groups returns a regular expression that matches the names of the groups.
-func (s selection) groups() *regexp.Regexp {
-	return regexp.MustCompile(anyOf(slices.Collect(maps.Keys(s))))
-}
+func (r results) groups() *regexp.Regexp { return regexp.MustCompile(anyOf(maps.Keys(r))) }
 
-// benchmarks returns the value of -test.bench for the benchmarks of s. Package testing compares names up to a slash.
-func (s selection) benchmarks() string {
-	names := slices.Concat(slices.Collect(maps.Values(s))...)
-	for i, name := range names {
-		names[i], _, _ = strings.Cut(name, "/")
+// benchmarks returns the value of -test.bench for the benchmarks of r. Package testing compares names up to a slash.
+func (r results) benchmarks() string {
+	names := map[string]bool{}
+	for _, contenders := range r {
+		for name := range contenders {
+			name, _, _ = strings.Cut(name, "/")
+			names[name] = true
+		}
 	}
-	return strings.ReplaceAll("^Benchmark$/"+anyOf(slices.Collect(maps.Keys(s)))+"/"+anyOf(names), " ", "_")
+	return strings.ReplaceAll("^Benchmark$/"+anyOf(maps.Keys(r))+"/"+anyOf(maps.Keys(names)), " ", "_")
 }
 
 // anyOf returns a regular expression that matches the names.
-func anyOf(names []string) string {
-	slices.Sort(names)
-	names = slices.Compact(names)
-	for i := range names {
-		names[i] = regexp.QuoteMeta(names[i])
+func anyOf(names iter.Seq[string]) string {
+	all := slices.Sorted(names)
+	for i := range all {
+		all[i] = regexp.QuoteMeta(all[i])
 	}
-	return "^(" + strings.Join(names, "|") + ")$"
+	return "^(" + strings.Join(all, "|") + ")$"
 }
 
 // publishedTimes returns the contenders whose time is published.
-func publishedTimes() selection {
-	s := selection{}
+func publishedTimes() results {
+	r := results{}
 	for _, p := range pages {
-		s.addTables(p.times)
+		r.addTables(p.times)
 	}
 	for _, g := range sizeGroups() {
 		for _, l := range lines {
-			s[g.name] = append(s[g.name], l.name)
+			r.add(g.name, l.name)
 		}
 	}
-	return s
+	return r
 }
 
 // publishedInstructions returns the contenders whose instructions are published.
-func publishedInstructions() selection {
-	s := selection{}
+func publishedInstructions() results {
+	r := results{}
 	for _, p := range pages {
-		s.addTables(p.instructions)
+		r.addTables(p.instructions)
 	}
-	return s
+	return r
 }
 
 // newFigures returns figures of what is published of some measurements, with four digits of each time.
 func newFigures(commit string, times *report, instructions map[string]map[string]float64) *figures {
 	f := &figures{commit, times, map[string]map[string]float64{}}
 	published := publishedTimes()
-	for i := range times.Groups {
-		g := &times.Groups[i]
-		g.Measurements = slices.DeleteFunc(g.Measurements, func(m *measurement) bool { return !published.has(g.Name, m.Name) })
-		for _, m := range g.Measurements {
-			for _, all := range [][]float64{m.Rounds, m.Layouts} {
-				for j, x := range all {
-					all[j], _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
-				}
+	for group, contenders := range times.Groups {
+		maps.DeleteFunc(contenders, func(name string, _ *measurement) bool { return published[group][name] == nil })
+		for _, m := range contenders {
+			for i, x := range m.Rounds {
+				m.Rounds[i], _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
 			}
-			m.Median = quantile(m.Rounds, 0.5)
-			m.Quartiles = [2]float64{quantile(m.Rounds, 0.25), quantile(m.Rounds, 0.75)}
 		}
 	}
-	times.Groups = slices.DeleteFunc(times.Groups, func(g found) bool { return len(g.Measurements) == 0 })
-	for group, names := range publishedInstructions() {
+	maps.DeleteFunc(times.Groups, func(_ string, contenders map[string]*measurement) bool { return len(contenders) == 0 })
+	for group, contenders := range publishedInstructions() {
 		f.Instructions[group] = map[string]float64{}
-		for _, name := range names {
+		for name := range contenders {
 			f.Instructions[group][name] = instructions[group][name]
 		}
 	}
@@ -178,7 +156,7 @@ func (f *figures) files() (map[string][]byte, error) {
 	all := map[string][]byte{figuresFile: append(numbers.ReplaceAllFunc(b, func(array []byte) []byte {
 		return []byte(strings.Join(strings.Fields(string(array)), ""))
 	}), '\n')}
-	if all[plotFile], err = f.Times.draw(); err != nil {
+	if all[plotFile], err = f.Times.Groups.draw(); err != nil {
 		return nil, err
 	}
 	for _, p := range pages {
@@ -194,10 +172,9 @@ func (f *figures) files() (map[string][]byte, error) {
 }
 
 // render returns the text of a page with the tables of f in place of its own.
-func (f *figures) render(p *page, text string) ([]byte, error) {
-	for title, table := range f.tables(p) {
-		var err error
-		if text, err = replaceTable(text, title, table); err != nil {
+func (f *figures) render(p *page, text string) (_ []byte, err error) {
+	for _, t := range f.tables(p) {
+		if text, err = replaceTable(text, t[0], t[1]); err != nil {
 			return nil, err
 		}
 	}
@@ -205,24 +182,19 @@ func (f *figures) render(p *page, text string) ([]byte, error) {
 }
 
 // tables returns the headings of a page and the tables after them.
-func (f *figures) tables(p *page) iter.Seq2[string, string] {
-	return func(yield func(title, table string) bool) {
-		for _, t := range p.times {
-			t.head = strings.ReplaceAll(t.head, "COMMIT", f.Commit)
-			if !yield(t.title, f.Times.table(&t)) {
-				return
-			}
-		}
-		counted := (&counts{Groups: f.Instructions}).report()
-		for _, t := range p.instructions {
-			if !yield(t.title, counted.table(&t)) {
-				return
-			}
-		}
-		if p.run != "" {
-			yield(p.run, f.run())
-		}
+func (f *figures) tables(p *page) (all [][2]string) {
+	for _, t := range p.times {
+		t.head = strings.ReplaceAll(t.head, "COMMIT", f.Commit)
+		all = append(all, [2]string{t.title, f.Times.Groups.table(&t)})
 	}
+	counted := (&counts{Groups: f.Instructions}).results()
+	for _, t := range p.instructions {
+		all = append(all, [2]string{t.title, counted.table(&t)})
+	}
+	if p.run != "" {
+		all = append(all, [2]string{p.run, f.run()})
+	}
+	return all
 }
 
 // replaceTable returns text with table in place of the first table after the heading title.
@@ -238,45 +210,37 @@ func replaceTable(text, title, table string) (string, error) {
 // run returns the table that tells how the figures were measured.
 func (f *figures) run() string {
 	var middle, layouts []float64 // differences in percent
-	rounds, builds := 0, 1
-	for _, g := range f.Times.Groups {
-		for _, m := range g.Measurements {
-			rounds, builds = len(m.Rounds), max(1, len(m.Layouts))
-			middle = append(middle, 100*(m.Quartiles[1]-m.Quartiles[0])/m.Median)
-			if m.Layouts != nil {
-				layouts = append(layouts, 100*(slices.Max(m.Layouts)/slices.Min(m.Layouts)-1))
-			}
+	rounds, t := 0, f.Times
+	for _, contenders := range t.Groups {
+		for _, m := range contenders {
+			rounds = len(m.Rounds)
+			middle = append(middle, 100*(quantile(m.Rounds, 0.75)-quantile(m.Rounds, 0.25))/m.median())
+			medians := m.layouts(t.Layouts)
+			layouts = append(layouts, 100*(slices.Max(medians)/slices.Min(medians)-1))
 		}
 	}
-	peers := []string{}
-	for _, p := range f.Times.Peers {
-		module, version, _ := strings.Cut(p, " ")
-		if name := path.Base(module); !regexp.MustCompile(`^v\d+$`).MatchString(name) {
-			module = name
-		} else {
-			module = path.Base(path.Dir(module))
-		}
-		peers = append(peers, module+" "+version)
-	}
-	m := f.Times.Machine
-	rows := [][2]string{
-		{"commit", f.Commit},
-		{"Go", fmt.Sprintf("%s, %s/%s", m.Go, m.OS, m.Arch)},
-		{"machine", fmt.Sprintf("%d × %s", m.Cores, m.CPU)},
-		{"peers", strings.Join(peers, ", ")},
-		{"rounds", fmt.Sprintf("%d in each of %d builds with random layouts", rounds/builds, builds)},
-		{"the middle half of the rounds spans", spread(middle)},
-	}
-	if layouts != nil {
-		rows = append(rows, [2]string{"the medians of the builds differ by", spread(layouts)})
+	peers := make([]string, len(t.Peers))
+	for i, p := range t.Peers {
+		peers[i] = peerName.ReplaceAllString(p, "$1 ")
 	}
 	var b strings.Builder
 	b.WriteString("| | |\n|---|---|\n")
-	for _, r := range rows {
+	for _, r := range [][2]string{
+		{"commit", f.Commit},
+		{"Go", fmt.Sprintf("%s, %s/%s", t.Machine.Go, t.Machine.OS, t.Machine.Arch)},
+		{"machine", fmt.Sprintf("%d × %s", t.Machine.Cores, t.Machine.CPU)},
+		{"peers", strings.Join(peers, ", ")},
+		{"rounds", fmt.Sprintf("%d in each of %d builds with random layouts", rounds/t.Layouts, t.Layouts)},
+		{"the middle half of the rounds spans", spread(middle)},
+		{"the medians of the builds differ by", spread(layouts)},
+	} {
 		fmt.Fprintf(&b, "| %s | %s |\n", r[0], r[1])
 	}
 	return b.String()
 }
+
+// peerName matches the path of a module, up to its name, without its major version.
+var peerName = regexp.MustCompile(`^.*?([^/ ]+)(/v\d+)? `)
 
 // spread describes differences in percent.
 func spread(percent []float64) string {

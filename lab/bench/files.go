@@ -8,11 +8,9 @@ import (
 	"io"
 	"os"
 
-	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/savefile"
-	"github.com/gdwire/gdwire/variant"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -38,44 +36,35 @@ var fileGroup = group{
 		check(e.End())
 		check(e.Close())
 
-		contend := func(name string, ours bool, run func(r io.Reader, w io.Writer)) contender {
-			var r io.Reader = struct{ io.Reader }{src}
-			return contender{
-				name: name, ours: ours, bytes: total, want: total,
-				run: func() int {
-					must(src.Seek(0, io.SeekStart))
-					must(dst.Seek(0, io.SeekStart))
-					out.n = 0
-					run(r, out)
-					return out.n
-				},
-			}
-		}
-		ours := func(name string, run func()) contender {
-			return contend("gdwire "+name, true, func(r io.Reader, w io.Writer) {
-				d.Reset(r)
-				e.Reset(w)
+		var in io.Reader = struct{ io.Reader }{src}
+		contend := func(name string, ours bool, run func()) contender {
+			return contender{name: name, ours: ours, bytes: total, want: total, run: func() int {
+				must(src.Seek(0, io.SeekStart))
+				must(dst.Seek(0, io.SeekStart))
+				out.n = 0
+				d.Reset(in)
+				e.Reset(out)
 				run()
 				check(e.Flush())
-			})
+				return out.n
+			}}
 		}
 		return []contender{
-			ours("Payload to Write", func() {
+			contend("gdwire Payload to Write", true, func() {
 				check(e.WriteToken(must(d.ReadToken())))
 				must(io.Copy(e, d.Payload()))
 				check(e.End())
 			}),
-			ours("chunks", func() {
-				for {
-					t := must(d.ReadToken())
+			contend("gdwire chunks", true, func() {
+				for t := must(d.ReadToken()); ; t = must(d.ReadToken()) {
 					check(e.WriteToken(t))
 					if t.Kind() == gdwire.KindEnd {
 						return
 					}
 				}
 			}),
-			ours("CopyValue", func() { check(gdwire.CopyValue(e, d)) }),
-			contend("io.CopyBuffer", false, func(r io.Reader, w io.Writer) { must(io.CopyBuffer(w, r, buf)) }),
+			contend("gdwire CopyValue", true, func() { check(gdwire.CopyValue(e, d)) }),
+			contend("io.CopyBuffer", false, func() { must(io.CopyBuffer(out, in, buf)) }),
 		}
 	},
 }
@@ -85,31 +74,26 @@ var saveGroup = group{
 	name:    "savefile",
 	counted: true,
 	setup: func(s *stage) []contender {
-		const units, large = 63, 6100
-		contend := func(name string, ours bool, units int, encode func(any) ([]byte, error), read func(name string, v any) error) contender {
-			f, b := tempFile(s), must(encode(saveOf(units)))
+		contend := func(name string, c codec, units int, read func(name string, v any) error) contender {
+			f, b := tempFile(s), must(c.marshal(saveOf(units)))
 			must(f.Write(b))
-			c := contender{name: name, bytes: len(b), run: func() int {
+			return c.run(contender{name: name, bytes: len(b), run: func() int {
 				var v any
 				check(read(f.Name(), &v))
 				return 0
-			}}
-			if ours {
-				c = c.allocating()
-			}
-			return c
+			}})
 		}
 		whole := func(decode func([]byte, any) error) func(string, any) error {
 			return func(name string, v any) error { return decode(must(os.ReadFile(name)), v) }
 		}
-		write := func(v any) ([]byte, error) { return variant.Marshal(v) }
+		const units, large = 63, 6100
 		return []contender{
-			contend("gdwire Load", true, units, write, func(name string, v any) error { return savefile.Load(name, v) }),
-			contend("gdwire Open, 1 MB", true, large, write, func(name string, _ any) error {
+			contend("gdwire Load", codecs[0], units, func(name string, v any) error { return savefile.Load(name, v) }),
+			contend("gdwire Open, 1 MB", codecs[0], large, func(name string, _ any) error {
 				return must(savefile.Open(name, nil)).Close()
 			}),
-			contend("json Unmarshal", false, units, json.Marshal, whole(json.Unmarshal)),
-			contend("cbor Unmarshal", false, units, cbor.Marshal, whole(cborDecoder.Unmarshal)),
+			contend("json Unmarshal", codecs[4], units, whole(json.Unmarshal)),
+			contend("cbor Unmarshal", codecs[1], units, whole(cborDecoder.Unmarshal)),
 		}
 	},
 }
@@ -154,41 +138,30 @@ var compressedGroup = group{
 	name: "compressed file, zstd",
 	setup: func(*stage) []contender {
 		var (
-			doc    = game()
-			file   = compress(doc.godot)
-			blocks = blocksOf(file)
-			buf    = make([]byte, 32<<10)
-			d      = must(zstd.NewReader(nil))
+			content = game().godot
+			file    bytes.Buffer
+			w       = must(fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, 0))
+			buf     = make([]byte, 32<<10)
+			d       = must(zstd.NewReader(nil))
 		)
+		must(w.Write(content))
+		check(w.Close())
+		blocks := blocksOf(file.Bytes())
 		return []contender{
-			peer("klauspost/compress DecodeAll", len(doc.godot), len(doc.godot), func() (n int) {
+			peer("klauspost/compress DecodeAll", len(content), len(content), func() (n int) {
 				for _, block := range blocks {
 					n += len(must(d.DecodeAll(block, buf[:0])))
 				}
 				return n
 			}),
-			ours("gdwire fileaccess", len(doc.godot), len(doc.godot), func() (n int) {
-				r := must(fileaccess.NewReader(struct{ io.Reader }{bytes.NewReader(file)}, nil))
-				for {
-					m, err := r.Read(buf)
-					n += m
-					if err == io.EOF {
-						return n
-					}
-					check(err)
-				}
+			ours("gdwire fileaccess", len(content), len(content), func() int {
+				r := must(fileaccess.NewReader(struct{ io.Reader }{bytes.NewReader(file.Bytes())}, nil))
+				var to drain
+				must(io.CopyBuffer(&to, struct{ io.Reader }{r}, buf))
+				return to.n
 			}).allocating(),
 		}
 	},
-}
-
-// compress returns a compressed file.
-func compress(content []byte) []byte {
-	var b bytes.Buffer
-	w := must(fileaccess.NewCompressedWriter(&b, fileaccess.Zstd, 0))
-	must(w.Write(content))
-	check(w.Close())
-	return b.Bytes()
 }
 
 // blocksOf returns the compressed blocks of a file.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
 )
 
 const (
@@ -29,20 +30,17 @@ func packets(n int) []byte {
 	for i := range n {
 		size := b.Len()
 		check(w.WritePacket(func(e *gdwire.Encoder) error {
-			check(e.BeginDict(6))
-			check(e.WriteString("peer_id"))
-			check(e.WriteInt(int64(i)))
-			check(e.WriteString("position"))
-			check(gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{1.5, 0, -3.25}))
-			check(e.WriteString("velocity"))
-			check(gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{0, 0.25, 8}))
-			check(e.WriteString("animation"))
-			check(e.WriteString("run_forward"))
-			check(e.WriteString("look"))
-			check(gdwire.WriteComponents(e, gdwire.TypeQuaternion, []float64{0, 0.5, 0.5, 0}))
-			check(e.WriteString("left_stick"))
-			check(gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{0.5, -1}))
-			return e.End()
+			return variant.MarshalEncode(e, struct {
+				Peer      int                `gd:"peer_id"`
+				Position  variant.Vector3    `gd:"position"`
+				Velocity  variant.Vector3    `gd:"velocity"`
+				Animation string             `gd:"animation"`
+				Look      variant.Quaternion `gd:"look"`
+				LeftStick variant.Vector2    `gd:"left_stick"`
+			}{
+				i, variant.Vector3{X: 1.5, Z: -3.25}, variant.Vector3{Y: 0.25, Z: 8}, "run_forward",
+				variant.Quaternion{Y: 0.5, Z: 0.5}, variant.Vector2{X: 0.5, Y: -1},
+			})
 		}))
 		if got := b.Len() - size; got != 4+packetSize {
 			panic(got)

@@ -56,87 +56,57 @@ func (doc *document) msgp() []byte {
 // walkMsgp reads a value of any shape by the calls of generated code: keys without
 // a copy, texts into a buffer that is reused. It returns the sum of the value, as
 // sumOf does.
-func walkMsgp(r *msgp.Reader, scratch *[]byte) int {
-	t, err := r.NextType()
-	check(err)
-	switch t {
+func walkMsgp(r *msgp.Reader, scratch *[]byte) (sum int) {
+	switch t := must(r.NextType()); t {
 	case msgp.MapType:
-		n, err := r.ReadMapHeader()
-		check(err)
-		sum := 0
-		for range n {
-			key, err := r.ReadMapKeyPtr()
-			check(err)
-			sum += len(key)
+		for range must(r.ReadMapHeader()) {
+			sum += len(must(r.ReadMapKeyPtr()))
 			sum += walkMsgp(r, scratch)
 		}
 		return sum
 	case msgp.ArrayType:
-		n, err := r.ReadArrayHeader()
-		check(err)
-		sum := 0
-		for range n {
+		for range must(r.ReadArrayHeader()) {
 			sum += walkMsgp(r, scratch)
 		}
 		return sum
 	case msgp.StrType:
-		*scratch, err = r.ReadStringAsBytes((*scratch)[:0])
-		check(err)
+		*scratch = must(r.ReadStringAsBytes((*scratch)[:0]))
 		return len(*scratch)
 	case msgp.BinType:
-		*scratch, err = r.ReadBytes((*scratch)[:0])
-		check(err)
+		*scratch = must(r.ReadBytes((*scratch)[:0]))
 		return len(*scratch)
 	case msgp.Float32Type:
-		x, err := r.ReadFloat32()
-		check(err)
-		return bitsOf(float64(x))
+		return bitsOf(float64(must(r.ReadFloat32())))
 	case msgp.Float64Type:
-		x, err := r.ReadFloat64()
-		check(err)
-		return bitsOf(x)
+		return bitsOf(must(r.ReadFloat64()))
 	case msgp.IntType, msgp.UintType:
-		x, err := r.ReadInt64()
-		check(err)
-		return int(x)
+		return int(must(r.ReadInt64()))
 	case msgp.BoolType:
-		x, err := r.ReadBool()
-		check(err)
-		if x {
-			return 1
-		}
-		return 0
+		return sumOfBool(must(r.ReadBool()))
 	case msgp.NilType:
 		check(r.ReadNil())
 		return 0
+	default:
+		panic(fmt.Sprintf("no walk over %v", t))
 	}
-	panic(fmt.Sprintf("no walk over %v", t))
 }
 
 // walkMsgpBytes is walkMsgp for bytes in memory, by functions that copy nothing.
 // It also returns the bytes after the value.
-func walkMsgpBytes(b []byte) (int, []byte) {
-	var err error
+func walkMsgpBytes(b []byte) (sum int, rest []byte) {
 	switch t := msgp.NextType(b); t {
 	case msgp.MapType:
-		var n uint32
-		n, b, err = msgp.ReadMapHeaderBytes(b)
-		check(err)
-		sum := 0
+		n, b := mustRest(msgp.ReadMapHeaderBytes(b))
 		for range n {
 			var key []byte
-			key, b, err = msgp.ReadMapKeyZC(b)
-			check(err)
+			key, b = mustRest(msgp.ReadMapKeyZC(b))
 			var value int
 			value, b = walkMsgpBytes(b)
 			sum += len(key) + value
 		}
 		return sum, b
 	case msgp.ArrayType:
-		var n uint32
-		n, b, err = msgp.ReadArrayHeaderBytes(b)
-		check(err)
-		sum := 0
+		n, b := mustRest(msgp.ReadArrayHeaderBytes(b))
 		for range n {
 			var value int
 			value, b = walkMsgpBytes(b)
@@ -144,37 +114,32 @@ func walkMsgpBytes(b []byte) (int, []byte) {
 		}
 		return sum, b
 	case msgp.StrType:
-		text, b, err := msgp.ReadStringZC(b)
-		check(err)
+		text, b := mustRest(msgp.ReadStringZC(b))
 		return len(text), b
 	case msgp.BinType:
-		blob, b, err := msgp.ReadBytesZC(b)
-		check(err)
+		blob, b := mustRest(msgp.ReadBytesZC(b))
 		return len(blob), b
 	case msgp.Float32Type:
-		x, b, err := msgp.ReadFloat32Bytes(b)
-		check(err)
+		x, b := mustRest(msgp.ReadFloat32Bytes(b))
 		return bitsOf(float64(x)), b
 	case msgp.Float64Type:
-		x, b, err := msgp.ReadFloat64Bytes(b)
-		check(err)
+		x, b := mustRest(msgp.ReadFloat64Bytes(b))
 		return bitsOf(x), b
 	case msgp.IntType, msgp.UintType:
-		x, b, err := msgp.ReadInt64Bytes(b)
-		check(err)
+		x, b := mustRest(msgp.ReadInt64Bytes(b))
 		return int(x), b
 	case msgp.BoolType:
-		x, b, err := msgp.ReadBoolBytes(b)
-		check(err)
-		if x {
-			return 1, b
-		}
-		return 0, b
+		x, b := mustRest(msgp.ReadBoolBytes(b))
+		return sumOfBool(x), b
 	case msgp.NilType:
-		b, err = msgp.ReadNilBytes(b)
-		check(err)
-		return 0, b
+		return 0, must(msgp.ReadNilBytes(b))
 	default:
 		panic(fmt.Sprintf("no walk over %v", t))
 	}
+}
+
+// mustRest is must for functions that also return the bytes after the value.
+func mustRest[T any](v T, rest []byte, err error) (T, []byte) {
+	check(err)
+	return v, rest
 }

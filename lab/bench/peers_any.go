@@ -76,33 +76,27 @@ func (doc *document) writeJSON(e *jsontext.Encoder) {
 	}
 }
 
-// readJSON reads to the end and returns the number of leaves.
-func readJSON(d *jsontext.Decoder) int {
-	n := 0
-	for {
-		t, err := d.ReadToken()
-		if err == io.EOF {
-			return n
-		}
-		check(err)
-		switch t.Kind() {
-		case '{', '}', '[', ']':
-		default:
-			n++
-		}
-	}
-}
-
-// jsonReading reads the document's tokens. jsontext reads a bytes.Buffer without
+// jsonReading reads the document's tokens and returns the number of leaves. jsontext reads a bytes.Buffer without
 // copying.
 func jsonReading(doc *document) contender {
 	b := doc.json()
 	var m bytes.Buffer
 	d := jsontext.NewDecoder(&m)
-	return peer("jsontext ReadToken", len(doc.godot), doc.leaves, func() int {
+	return peer("jsontext ReadToken", len(doc.godot), doc.leaves, func() (n int) {
 		m = *bytes.NewBuffer(b)
 		d.Reset(&m)
-		return readJSON(d)
+		for {
+			t, err := d.ReadToken()
+			if err == io.EOF {
+				return n
+			}
+			check(err)
+			switch t.Kind() {
+			case '{', '}', '[', ']':
+			default:
+				n++
+			}
+		}
 	})
 }
 

@@ -31,7 +31,7 @@ var lines = []struct {
 }
 
 // draw plots the time to decode packets by their size, as SVG.
-func (r *report) draw() ([]byte, error) {
+func (r results) draw() ([]byte, error) {
 	p := newPlot("Time to decode a packet, for each of its bytes")
 	p.X.Label.Text = "packet (bytes as Godot has it)"
 	p.Y.Label.Text = "ns per byte"
@@ -61,13 +61,13 @@ func (r *report) draw() ([]byte, error) {
 }
 
 // points returns the points of a line, by the size of the packets.
-func (r *report) points(name string) (points plotter.XYs) {
-	for _, f := range r.Groups {
-		if m := r.find(f.Name, name); m != nil && strings.HasPrefix(f.Name, "size ") {
-			points = append(points, plotter.XY{X: float64(m.Bytes), Y: m.Median / float64(m.Bytes)})
+func (r results) points(name string) (points plotter.XYs) {
+	for group, contenders := range r {
+		if m := contenders[name]; m != nil && strings.HasPrefix(group, "size ") {
+			points = append(points, plotter.XY{X: float64(m.Bytes), Y: m.median() / float64(m.Bytes)})
 		}
 	}
-	slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
+	slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y)) })
 	return points
 }
 

@@ -67,8 +67,8 @@ func publish(args []string, out, progress io.Writer) error {
 	}
 	if o.dry {
 		for _, p := range pages {
-			for title, table := range f.tables(&p) {
-				fmt.Fprintf(out, "\n## %s\n\n%s", title, table)
+			for _, t := range f.tables(&p) {
+				fmt.Fprintf(out, "\n## %s\n\n%s", t[0], t[1])
 			}
 		}
 	}
@@ -111,14 +111,14 @@ func (o *publication) figures(out, progress io.Writer) (*figures, error) {
 		return nil, errors.Join(errors.New("the tree has changed meanwhile"), err)
 	}
 	fmt.Fprintf(progress, "measured in %v\n", time.Since(start).Round(time.Second))
-	times.writeGoals(out, timeGoals)
-	c.report().writeGoals(out, countGoals)
+	times.Groups.writeGoals(out, timeGoals)
+	c.results().writeGoals(out, countGoals)
 	return newFigures(commit, times, c.Groups), nil
 }
 
-// measure returns the times of some contenders: of several builds of the benchmarks, each with its functions in another
+// measure measures the times of contenders: of several builds of the benchmarks, each with its functions in another
 // random order, which run in turns, so that changes of the machine's speed affect all alike.
-func (o *publication) measure(which selection, dir string, progress io.Writer) (*report, error) {
+func (o *publication) measure(which results, dir string, progress io.Writer) (*report, error) {
 	programs := make([]string, o.layouts)
 	for i := range programs {
 		programs[i] = filepath.Join(dir, fmt.Sprint("bench", i+1))
@@ -128,13 +128,7 @@ func (o *publication) measure(which selection, dir string, progress io.Writer) (
 		}
 	}
 	r := newReport()
-	for _, group := range slices.Sorted(maps.Keys(which)) {
-		f := found{Name: group}
-		for _, name := range which[group] {
-			f.Measurements = append(f.Measurements, &measurement{Name: name})
-		}
-		r.Groups = append(r.Groups, f)
-	}
+	r.Layouts, r.Groups = o.layouts, which
 	for layout, program := range slices.Repeat(programs, o.rounds) {
 		fmt.Fprintf(progress, "run %d of %d\n", layout+1, o.rounds*o.layouts)
 		c := exec.Command(program, "-test.run=^$", "-test.bench="+which.benchmarks(), "-test.benchtime="+o.slot.String(), "-test.timeout=1h")
@@ -143,17 +137,24 @@ func (o *publication) measure(which selection, dir string, progress io.Writer) (
 		if err != nil {
 			return nil, fmt.Errorf("the benchmarks: %w\n%s", err, out)
 		}
-		r.add(out)
+		which.addTimes(out)
 	}
-	return r, r.combine(o.layouts)
+	for group, contenders := range which {
+		for name, m := range contenders {
+			if len(m.Rounds) == 0 {
+				return nil, fmt.Errorf("%s: %s was not measured", group, name)
+			}
+		}
+	}
+	return r, nil
 }
 
-// add adds the time of each benchmark in the output of go test, in ns.
-func (r *report) add(output []byte) {
+// addTimes adds the time of each benchmark in the output of go test, in ns.
+func (r results) addTimes(output []byte) {
 	all := map[string]*measurement{} // by the names of benchmarks
-	for _, f := range r.Groups {
-		for _, m := range f.Measurements {
-			all["/"+strings.ReplaceAll(f.Name+"/"+m.Name, " ", "_")] = m
+	for group, contenders := range r {
+		for name, m := range contenders {
+			all["/"+strings.ReplaceAll(group+"/"+name, " ", "_")] = m
 		}
 	}
 	for lines := benchfmt.NewReader(bytes.NewReader(output), ""); lines.Scan(); {
@@ -177,28 +178,6 @@ func (r *report) add(output []byte) {
 
 // processors matches the end of a benchmark's name.
 var processors = regexp.MustCompile(`-\d+$`)
-
-// combine computes the medians of rounds that were measured in layouts in turns, and puts the rounds of a layout together.
-func (r *report) combine(layouts int) error {
-	for _, f := range r.Groups {
-		for _, m := range f.Measurements {
-			if len(m.Rounds) == 0 {
-				return fmt.Errorf("%s: %s was not measured", f.Name, m.Name)
-			}
-			var all []float64
-			for layout := range layouts {
-				var rounds []float64
-				for i := layout; i < len(m.Rounds); i += layouts {
-					rounds = append(rounds, m.Rounds[i])
-				}
-				m.Layouts = append(m.Layouts, quantile(rounds, 0.5))
-				all = append(all, rounds...)
-			}
-			m.Rounds = all
-		}
-	}
-	return nil
-}
 
 // commit returns the short hash of the commit, or an error if the tree has changes.
 func (o *publication) commit() (string, error) {

@@ -47,21 +47,20 @@ func madeUp() (f *figures, number map[[2]string]float64) {
 		}
 		return number[c]
 	}
-	times := &report{Machine: machine{Go: "go1", OS: "os", Arch: "arch", CPU: "CPU", Cores: 3}, Peers: []string{"a.b/peer/v2 v2.1.0", "a.b/c v1.0.0"}}
-	published := publishedTimes()
-	for group, names := range published {
-		found := found{Name: group}
-		for _, name := range names {
+	times := &report{
+		Machine: machine{Go: "go1", OS: "os", Arch: "arch", CPU: "CPU", Cores: 3}, Peers: []string{"a.b/peer/v2 v2.1.0", "a.b/c v1.0.0"},
+		Layouts: 3, Groups: publishedTimes(),
+	}
+	for group, contenders := range times.Groups {
+		for name, m := range contenders {
 			x := next([2]string{group, name})
-			m := &measurement{Name: name, Bytes: 64, Rounds: []float64{x, x, x / 2, 2 * x, x}, Layouts: []float64{x, x / 2, 2 * x}}
-			found.Measurements = append(found.Measurements, m)
+			*m = measurement{Bytes: 64, Rounds: []float64{x, x / 2, 2 * x}}
 		}
-		times.Groups = append(times.Groups, found)
 	}
 	c := &counts{Groups: map[string]map[string]float64{}}
-	for group, names := range publishedInstructions() {
+	for group, contenders := range publishedInstructions() {
 		c.Groups[group] = map[string]float64{"not published": 1}
-		for _, name := range names {
+		for name := range contenders {
 			c.Groups[group][name] = next([2]string{group, name})
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/variant"
-	json "github.com/go-json-experiment/json"
-	"github.com/vmihailenco/msgpack/v5"
 )
 
 // recordGroups measure calls of package variant for each record.
@@ -45,27 +43,13 @@ func (r *smallRecord) sum() int { return int(r.ID) + len(r.Name) + int(r.Pos[0])
 func smallRecordsIn() []contender {
 	all := smallRecords()
 	array := must(variant.Marshal(all))
+	var following []byte // for cbor, which returns the bytes after a record
 	want := 0
 	for i := range all {
 		want += all[i].sum()
+		following = append(following, must(cbor.Marshal(&all[i]))...)
 	}
 	d := gdwire.NewDecoder(nil, nil)
-	// following is for codecs that return the bytes after a record.
-	following := func(name string, marshal func(v any) ([]byte, error), first func(b []byte, r *smallRecord) ([]byte, error)) contender {
-		var b []byte
-		for i := range all {
-			b = append(b, must(marshal(&all[i]))...)
-		}
-		return peer(name, len(array), want, func() int {
-			var r smallRecord
-			sum := 0
-			for rest := b; len(rest) > 0; {
-				rest = must(first(rest, &r))
-				sum += r.sum()
-			}
-			return sum
-		})
-	}
 	return []contender{
 		ours("Elements", len(array), want, func() int {
 			d.ResetBytes(array)
@@ -87,7 +71,14 @@ func smallRecordsIn() []contender {
 			check(d.ReadEnd())
 			return sum
 		}).allocating(),
-		following("cbor.UnmarshalFirst", cbor.Marshal, func(b []byte, r *smallRecord) ([]byte, error) { return cbor.UnmarshalFirst(b, r) }),
+		peer("cbor.UnmarshalFirst", len(array), want, func() int {
+			var r smallRecord
+			sum := 0
+			for rest := following; len(rest) > 0; sum += r.sum() {
+				rest = must(cbor.UnmarshalFirst(rest, &r))
+			}
+			return sum
+		}),
 	}
 }
 
@@ -98,29 +89,28 @@ func smallRecordsOut() []contender {
 	for i := range all {
 		size += len(must(variant.Marshal(&all[i])))
 	}
-	bytesOf := func(name string, marshal func(r *smallRecord) ([]byte, error)) contender {
+	var contenders []contender
+	contend := func(c codec, suffix string, of func(r *smallRecord) any) {
 		run := func() int {
 			sum := 0
 			for i := range all {
-				sum += len(must(marshal(&all[i])))
+				sum += len(must(c.marshal(of(&all[i]))))
 			}
 			return sum
 		}
-		return peer(name, size, run(), run)
+		contenders = append(contenders, c.run(peer(c.call+suffix, size, run(), run)))
 	}
-	return []contender{
-		bytesOf("variant.Marshal", func(r *smallRecord) ([]byte, error) { return variant.Marshal(r) }).allocating(),
-		bytesOf("variant.Marshal, by value", func(r *smallRecord) ([]byte, error) { return variant.Marshal(*r) }).allocating(),
-		encoding("variant.MarshalEncode", size, func(e *gdwire.Encoder) {
-			for i := range all {
-				check(variant.MarshalEncode(e, &all[i]))
-			}
-		}).allocating(),
-		bytesOf("cbor.Marshal", func(r *smallRecord) ([]byte, error) { return cbor.Marshal(r) }),
-		bytesOf("cbor.Marshal, by value", func(r *smallRecord) ([]byte, error) { return cbor.Marshal(*r) }),
-		bytesOf("msgpack.Marshal, by value", func(r *smallRecord) ([]byte, error) { return msgpack.Marshal(*r) }),
-		bytesOf("json v2, by value", func(r *smallRecord) ([]byte, error) { return json.Marshal(*r) }),
+	for i, c := range codecs[:4] {
+		contend(c, ", by value", func(r *smallRecord) any { return *r })
+		if i < 2 {
+			contend(c, "", func(r *smallRecord) any { return r })
+		}
 	}
+	return append(contenders, encoding("variant.MarshalEncode", size, func(e *gdwire.Encoder) {
+		for i := range all {
+			check(variant.MarshalEncode(e, &all[i]))
+		}
+	}).allocating())
 }
 
 type (
@@ -203,21 +193,13 @@ func recordsBesideBlocks() []contender {
 
 // recordsOf returns contenders that encode and decode recordCount records.
 func recordsOf[T any](name string, one T) []contender {
-	all := slices.Repeat([]T{one}, recordCount)
-	b, other := must(variant.Marshal(all)), must(cbor.Marshal(all))
-	in := func(codec string, b []byte, unmarshal func(b []byte, v any) error) contender {
-		return peer(codec+", "+name, len(b), recordCount, func() int {
-			var all []T
-			check(unmarshal(b, &all))
-			return len(all)
-		})
+	records := slices.Repeat([]T{one}, recordCount)
+	size := len(must(variant.Marshal(records)))
+	all := marshalings(codecs[:2], ", "+name, size, records)
+	for _, c := range codecs[:2] {
+		all = append(all, into(c, ".Unmarshal, "+name, must(c.marshal(records)), size, recordCount, func(all []T) int { return len(all) }))
 	}
-	return []contender{
-		marshaling("variant.Marshal, "+name, len(b), func() ([]byte, error) { return variant.Marshal(all) }).allocating(),
-		in("variant.Unmarshal", b, func(b []byte, v any) error { return variant.Unmarshal(b, v) }).allocating(),
-		marshaling("cbor.Marshal, "+name, len(b), func() ([]byte, error) { return cbor.Marshal(all) }),
-		in("cbor.Unmarshal", other, cbor.Unmarshal),
-	}
+	return all
 }
 
 // fieldGroup measures structs by the types of their fields: those that package variant writes without calls,

@@ -7,14 +7,16 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // A report contains measurements, and where they were made.
 type report struct {
 	Machine machine  `json:"machine"`
-	Peers   []string `json:"peers"` // module and version
-	Groups  []found  `json:"groups"`
+	Peers   []string `json:"peers"`   // module and version
+	Layouts int      `json:"layouts"` // builds that ran in turns
+	Groups  results  `json:"groups"`
 }
 
 type machine struct {
@@ -25,20 +27,39 @@ type machine struct {
 	Cores int    `json:"cores"`
 }
 
-// found contains the measurements of a group.
-type found struct {
-	Name         string         `json:"name"`
-	Measurements []*measurement `json:"measurements"`
-}
-
 // A measurement contains the times of a contender, in ns per run, or its instructions.
 type measurement struct {
-	Name      string     `json:"name"`
-	Bytes     int        `json:"bytes"` // processed by one run
-	Rounds    []float64  `json:"rounds"`
-	Median    float64    `json:"median"`
-	Quartiles [2]float64 `json:"quartiles"`         // the middle half of the rounds is between these
-	Layouts   []float64  `json:"layouts,omitempty"` // the median of each layout
+	Bytes  int       `json:"bytes"` // processed by one run
+	Rounds []float64 `json:"rounds"`
+}
+
+func (m *measurement) median() float64 { return quantile(m.Rounds, 0.5) }
+
+// layouts returns the medians of n layouts.
+func (m *measurement) layouts(n int) (all []float64) {
+	for layout := range n {
+		var rounds []float64
+		for i := layout; i < len(m.Rounds); i += n {
+			rounds = append(rounds, m.Rounds[i])
+		}
+		all = append(all, quantile(rounds, 0.5))
+	}
+	return all
+}
+
+// results are the measurements of contenders, by their groups and names.
+type results map[string]map[string]*measurement
+
+// add adds contenders, of which nothing is measured, unless the name is "".
+func (r results) add(group string, names ...string) {
+	for _, name := range names {
+		if name != "" && r[group][name] == nil {
+			if r[group] == nil {
+				r[group] = map[string]*measurement{}
+			}
+			r[group][name] = new(measurement)
+		}
+	}
 }
 
 // peers are the modules of the other codecs.
@@ -70,18 +91,6 @@ func cpu() string {
 	return ""
 }
 
-// find returns a measurement, or nil if there is none.
-func (r *report) find(group, name string) *measurement {
-	for _, f := range r.Groups {
-		for _, m := range f.Measurements {
-			if f.Name == group && m.Name == name {
-				return m
-			}
-		}
-	}
-	return nil
-}
-
 // quantile returns the quantile q of v. It does not change v.
 func quantile(v []float64, q float64) float64 {
 	v = slices.Sorted(slices.Values(v))
@@ -94,10 +103,10 @@ func quantile(v []float64, q float64) float64 {
 }
 
 // ratio returns the median of the ratios of a to b, round by round.
-func ratio(a, b []float64) float64 {
+func ratio(a, b *measurement) float64 {
 	var v []float64
-	for i := range min(len(a), len(b)) {
-		v = append(v, a[i]/b[i])
+	for i := range min(len(a.Rounds), len(b.Rounds)) {
+		v = append(v, a.Rounds[i]/b.Rounds[i])
 	}
 	return quantile(v, 0.5)
 }
@@ -111,27 +120,25 @@ type goal struct {
 }
 
 // writeGoals writes a table of the goals that were measured, and whether each was met.
-func (r *report) writeGoals(out io.Writer, goals []goal) {
+func (r results) writeGoals(out io.Writer, goals []goal) {
 	fmt.Fprint(out, "| | measured | goal | |\n|---|--:|--:|---|\n")
 	for _, g := range goals {
-		worst, where := 0.0, ""
+		worst, where, result := 0.0, "", "met"
 		for _, name := range g.of {
-			m, other := r.find(g.group, name), r.find(g.group, g.against)
+			m, other := r[g.group][name], r[g.group][g.against]
 			if m == nil || other == nil {
 				continue
 			}
-			if x := ratio(m.Rounds, other.Rounds); x > worst {
+			if x := ratio(m, other); x > worst {
 				worst, where = x, name
 			}
 		}
-		if where == "" {
-			continue
-		}
-		result := "met"
 		if worst > g.limit {
 			result = "**missed**"
 		}
-		fmt.Fprintf(out, "| %s | %.2f | ≤ %g | %s (%s) |\n", g.text, worst, g.limit, result, where)
+		if where != "" {
+			fmt.Fprintf(out, "| %s | %.2f | ≤ %g | %s (%s) |\n", g.text, worst, g.limit, result, where)
+		}
 	}
 }
 
@@ -142,30 +149,30 @@ func duration(ns float64) string {
 		ns   float64
 	}{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}} {
 		if ns >= u.ns {
-			return fmt.Sprintf("%.*f %s", max(0, 2-digits(ns/u.ns)), ns/u.ns, u.name)
+			return threeDigits(ns/u.ns) + " " + u.name
 		}
 	}
-	return fmt.Sprintf("%.*f ns", max(0, 2-digits(ns)), ns)
+	return threeDigits(ns) + " ns"
 }
 
 // instructions formats a number of instructions, millions with three digits.
 func instructions(n float64) string {
 	switch {
 	case n >= 1e6:
-		return fmt.Sprintf("%.*f M", max(0, 2-digits(n/1e6)), n/1e6)
+		return threeDigits(n/1e6) + " M"
 	case n >= 9999.5:
 		return fmt.Sprintf("%.1f k", n/1e3)
 	}
 	return fmt.Sprintf("%.0f", n)
 }
 
-// digits returns the number of digits of x before the decimal point, minus one.
-func digits(x float64) int {
-	n := 0
-	for ; x >= 10; x /= 10 {
-		n++
+// threeDigits formats a number with three digits, or all before the decimal point.
+func threeDigits(x float64) string {
+	digits := 2
+	for y := x; y >= 10 && digits > 0; y /= 10 {
+		digits--
 	}
-	return n
+	return strconv.FormatFloat(x, 'f', digits, 64)
 }
 
 // timeGoals are of bulk copies, whole programs and other work that instructions do not measure.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"testing/iotest"
 
 	"github.com/gdwire/gdwire"
@@ -12,33 +11,15 @@ import (
 
 // smallPacket returns a packet of 64 bytes, as a peer may send in every frame.
 func smallPacket() *document {
-	return encoded(func(e *gdwire.Encoder) {
-		check(e.BeginDict(2))
-		check(e.WriteString("peer_id"))
-		check(e.WriteInt(7))
-		check(e.WriteString("position"))
-		check(gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{1.5, 0, -3.25}))
-		check(e.End())
-	})
-}
-
-// encoded returns the document that write writes.
-func encoded(write func(*gdwire.Encoder)) *document {
-	var b bytes.Buffer
-	e := gdwire.NewEncoder(&b, nil)
-	write(e)
-	check(e.Close())
-	return translate(b.Bytes())
+	return translate(must(variant.Marshal(struct {
+		Peer     int             `gd:"peer_id"`
+		Position variant.Vector3 `gd:"position"`
+	}{7, variant.Vector3{X: 1.5, Z: -3.25}})))
 }
 
 var smallGroup = counted("64 bytes", func() []contender {
 	doc := smallPacket()
-	return slices.Concat(
-		oursReading(doc, "tokens", doc.tokens, readTokens),
-		oursReading(doc, "tokens, values taken", doc.sum, readValues),
-		msgpReading(doc),
-		[]contender{wellformed(doc), jsonReading(doc)},
-	)
+	return append(walks(doc), doc.wellformed(), jsonReading(doc))
 })
 
 // items returns the encoded items of the saved game's inventory: dictionaries of
@@ -66,9 +47,9 @@ var itemCounts = []int{1, 3, 12, 48, 190, 760, 3000, 12000}
 // plotted contains the contenders that the plot shows.
 func plotted(doc *document) []contender {
 	return []contender{
-		oursReading(doc, "tokens", doc.tokens, readTokens)[0],
+		oursReading(doc.godot, "tokens", doc.tokens, readTokens)[0],
 		msgpReading(doc)[0],
-		wellformed(doc),
+		doc.wellformed(),
 		builders(doc)[1],
 		jsonReading(doc),
 	}
@@ -76,24 +57,18 @@ func plotted(doc *document) []contender {
 
 // sizeGroups measure packets from 64 bytes on.
 func sizeGroups() []group {
-	all := []group{{
-		name:  "size 64 B",
-		setup: func(*stage) []contender { return plotted(smallPacket()) },
-	}}
+	all := []group{{name: "size 64 B", setup: func(*stage) []contender { return plotted(smallPacket()) }}}
 	for _, n := range itemCounts {
-		all = append(all, group{
-			name: fmt.Sprintf("size %d × 345 B", n),
-			setup: func(*stage) []contender {
-				items := items()
-				return plotted(encoded(func(e *gdwire.Encoder) {
-					check(e.BeginArray(n))
-					for i := range n {
-						check(e.WriteRaw(items[i%len(items)]))
-					}
-					check(e.End())
-				}))
-			},
-		})
+		all = append(all, group{name: fmt.Sprintf("size %d × 345 B", n), setup: func(*stage) []contender {
+			items := items()
+			return plotted(translate(bytesOf(func(e *gdwire.Encoder) {
+				check(e.BeginArray(n))
+				for i := range n {
+					check(e.WriteRaw(items[i%len(items)]))
+				}
+				check(e.End())
+			})))
+		}})
 	}
 	return all
 }
@@ -105,23 +80,9 @@ type growthWay struct {
 }
 
 var growthWays = []growthWay{
-	{"tokens", func(value []byte, _ *savedWorld) any {
-		d := gdwire.NewDecoder(nil, nil)
-		defer d.Release()
-		d.ResetBytes(value)
-		return readTokens(d)
-	}},
-	{"tokens, a byte at a time", func(value []byte, _ *savedWorld) any {
-		d := gdwire.NewDecoder(iotest.OneByteReader(bytes.NewReader(value)), nil)
-		defer d.Release()
-		return readTokens(d)
-	}},
-	{"SkipValue", func(value []byte, _ *savedWorld) any {
-		d := gdwire.NewDecoder(nil, nil)
-		defer d.Release()
-		d.ResetBytes(value)
-		return skip(d)
-	}},
+	{"tokens", growthReading(false, readTokens)},
+	{"tokens, a byte at a time", growthReading(true, readTokens)},
+	{"SkipValue", growthReading(false, skip)},
 	{"into structs", func(value []byte, _ *savedWorld) any {
 		w := new(savedWorld)
 		check(variant.Unmarshal(value, w))
@@ -132,6 +93,18 @@ var growthWays = []growthWay{
 		check(variant.Unmarshal(value, &v))
 		return v
 	}},
+}
+
+// growthReading returns a function that reads values with a Decoder, from memory or a byte at a time.
+func growthReading(slowly bool, read func(*gdwire.Decoder) int) func([]byte, *savedWorld) any {
+	return func(value []byte, _ *savedWorld) any {
+		d := gdwire.NewDecoder(iotest.OneByteReader(bytes.NewReader(value)), nil)
+		defer d.Release()
+		if !slowly {
+			d.ResetBytes(value)
+		}
+		return read(d)
+	}
 }
 
 // growthGroup compares ten values of 1 MB with one of 10 MB: the same work, unless something is slower in larger values.

@@ -151,38 +151,32 @@ func textRows() (rows []row) {
 
 // table returns a table as Markdown, without the rows whose first cell was not measured, or "" if
 // none was.
-func (r *report) table(t *table) string {
+func (r results) table(t *table) string {
 	var rows strings.Builder
 	for _, row := range t.rows {
-		r.row(&rows, t, &row)
+		ours := r[row.group][row.names[0]]
+		if ours == nil {
+			continue
+		}
+		texts := make([]string, len(t.columns))
+		for i, name := range row.names {
+			m := r[row.group][name]
+			if m == nil {
+				continue
+			}
+			texts[i] = t.unit(m.median() / max(1, row.per))
+			switch {
+			case t.alone:
+			case m == ours:
+				texts[i] = "**" + texts[i] + "**"
+			default:
+				texts[i] += fmt.Sprintf(" (× %.2g)", ratio(m, ours))
+			}
+		}
+		fmt.Fprintf(&rows, "| %s | %s |\n", row.job, strings.Join(texts, " | "))
 	}
 	if rows.Len() == 0 {
 		return ""
 	}
 	return fmt.Sprintf("| %s | %s |\n|---%s|\n%s", t.head, strings.Join(t.columns, " | "), strings.Repeat("|--:", len(t.columns)), rows.String())
-}
-
-// row writes a row if the first of its cells was measured.
-func (r *report) row(b *strings.Builder, t *table, row *row) {
-	ours := r.find(row.group, row.names[0])
-	if ours == nil {
-		return
-	}
-	texts := make([]string, len(t.columns))
-	for i, name := range row.names {
-		m := r.find(row.group, name)
-		if m == nil {
-			continue
-		}
-		text := t.unit(m.Median / max(1, row.per))
-		switch {
-		case t.alone:
-		case m == ours:
-			text = "**" + text + "**"
-		default:
-			text = fmt.Sprintf("%s (× %.2g)", text, ratio(m.Rounds, ours.Rounds))
-		}
-		texts[i] = text
-	}
-	fmt.Fprintf(b, "| %s | %s |\n", row.job, strings.Join(texts, " | "))
 }

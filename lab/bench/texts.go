@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"strings"
 
@@ -26,12 +25,29 @@ var textGroups = []group{
 		})}
 	}),
 	textGroup("ReadString", func(t *texts) []contender {
+		b := must(cbor.Marshal(t.all))
+		var all []string
 		return []contender{
 			t.reading(func(d *gdwire.Decoder) int { return len(must(d.ReadString())) }).allocating(),
-			t.readingCBOR(),
+			peer("cbor, "+t.name, len(t.godot), t.size, func() (size int) {
+				check(cbor.Unmarshal(b, &all))
+				for _, text := range all {
+					size += len(text)
+				}
+				return size
+			}),
 		}
 	}),
-	textGroup("SkipValue", func(t *texts) []contender { return []contender{t.skipping(), t.wellformed()} }),
+	textGroup("SkipValue", func(t *texts) []contender {
+		d := gdwire.NewDecoder(nil, nil)
+		return []contender{
+			ours("gdwire, "+t.name, len(t.godot), len(t.godot), func() int {
+				d.ResetBytes(t.godot)
+				return skip(d)
+			}),
+			wellformed(", "+t.name, t.godot, must(cbor.Marshal(t.all))),
+		}
+	}),
 	textGroup("WriteString", func(t *texts) []contender {
 		return []contender{
 			encoding("gdwire, "+t.name, len(t.godot), t.write),
@@ -82,16 +98,11 @@ func textGroup(call string, of func(t *texts) []contender) group {
 		for _, length := range textLengths {
 			for _, script := range scripts {
 				t := newTexts(length.least, length.most, script.first)
-				t.name = length.name + ", " + script.name
-				t.typ = gdwire.TypeArray
+				t.name, t.typ = length.name+", "+script.name, gdwire.TypeArray
 				if script.packed {
 					t.typ = gdwire.TypePackedStringArray
 				}
-				var b bytes.Buffer
-				e := gdwire.NewEncoder(&b, nil)
-				t.write(e)
-				check(e.Close())
-				t.godot = b.Bytes()
+				t.godot = bytesOf(t.write)
 				all = append(all, of(t)...)
 			}
 		}
@@ -133,42 +144,12 @@ func (t *texts) write(e *gdwire.Encoder) {
 // reading calls read for each text and adds up its results.
 func (t *texts) reading(read func(d *gdwire.Decoder) int) contender {
 	d := gdwire.NewDecoder(nil, nil)
-	return ours("gdwire, "+t.name, len(t.godot), t.size, func() int {
+	return ours("gdwire, "+t.name, len(t.godot), t.size, func() (size int) {
 		d.ResetBytes(t.godot)
-		size := 0
 		for range must(d.ReadToken()).Len() {
 			size += read(d)
 		}
 		check(d.ReadEnd())
 		return size
-	})
-}
-
-func (t *texts) readingCBOR() contender {
-	b := must(cbor.Marshal(t.all))
-	var all []string
-	return peer("cbor, "+t.name, len(t.godot), t.size, func() int {
-		check(cbor.Unmarshal(b, &all))
-		size := 0
-		for _, text := range all {
-			size += len(text)
-		}
-		return size
-	})
-}
-
-func (t *texts) skipping() contender {
-	d := gdwire.NewDecoder(nil, nil)
-	return ours("gdwire, "+t.name, len(t.godot), len(t.godot), func() int {
-		d.ResetBytes(t.godot)
-		return skip(d)
-	})
-}
-
-func (t *texts) wellformed() contender {
-	b := must(cbor.Marshal(t.all))
-	return peer("cbor Wellformed, "+t.name, len(t.godot), 0, func() int {
-		check(cbor.Wellformed(b))
-		return 0
 	})
 }

@@ -12,9 +12,9 @@ import (
 var typedGroup = counted("typed reads", func() []contender {
 	doc := game()
 	return slices.Concat(
-		oursReading(doc, "typed reads", doc.sum, new(typedWalk).value),
-		oursReading(doc, "typed reads, known shape", doc.sum, new(typedWalk).save),
-		oursReading(doc, "tokens, values taken", doc.sum, readValues),
+		oursReading(doc.godot, "typed reads", doc.sum, new(typedWalk).value),
+		oursReading(doc.godot, "typed reads, known shape", doc.sum, new(typedWalk).save),
+		oursReading(doc.godot, "tokens, values taken", doc.sum, readValues),
 		msgpReading(doc),
 	)
 })
@@ -42,7 +42,7 @@ var components = func() (n [64]int) {
 }()
 
 // value reads a value of any shape.
-func (w *typedWalk) value(d *gdwire.Decoder) int {
+func (w *typedWalk) value(d *gdwire.Decoder) (sum int) {
 	switch k := d.PeekKind(); k {
 	case gdwire.KindNil:
 		check(d.ReadNil())
@@ -58,25 +58,21 @@ func (w *typedWalk) value(d *gdwire.Decoder) int {
 	case gdwire.KindNodePathStart:
 		return w.nodePath(d)
 	case gdwire.KindDictStart:
-		sum := 0
 		for range must(d.ReadDict()) {
 			sum += w.anyKey(d)
 			sum += w.value(d)
 		}
-		check(d.ReadEnd())
-		return sum
 	case gdwire.KindArrayStart:
-		sum := 0
 		for range must(d.ReadArray()) {
 			sum += w.value(d)
 		}
-		check(d.ReadEnd())
-		return sum
 	case gdwire.KindPackedStart:
 		return w.packed(d)
 	default:
 		return w.math(d, gdwire.Type(k), components[k])
 	}
+	check(d.ReadEnd())
+	return sum
 }
 
 // anyKey reads a key of any type.
@@ -90,18 +86,15 @@ func (w *typedWalk) anyKey(d *gdwire.Decoder) int {
 	return w.value(d)
 }
 
-func (w *typedWalk) string(d *gdwire.Decoder) int { return len(w.readText(d)) }
-
 // nodePath adds up the lengths of the names.
 func (w *typedWalk) nodePath(d *gdwire.Decoder) int {
 	w.text = must(d.AppendString(w.text[:0]))
 	return len(w.text) - bytes.Count(w.text, []byte{'/'})
 }
 
-func (w *typedWalk) math(d *gdwire.Decoder, t gdwire.Type, n int) int {
+func (w *typedWalk) math(d *gdwire.Decoder, t gdwire.Type, n int) (sum int) {
 	c := w.reals[:n]
 	check(gdwire.ReadComponents(d, t, c))
-	sum := 0
 	for _, x := range c {
 		sum += bitsOf(x)
 	}
@@ -109,7 +102,7 @@ func (w *typedWalk) math(d *gdwire.Decoder, t gdwire.Type, n int) int {
 }
 
 // packed tells the packed types of the document apart by their token.
-func (w *typedWalk) packed(d *gdwire.Decoder) int {
+func (w *typedWalk) packed(d *gdwire.Decoder) (sum int) {
 	switch start := must(d.ReadToken()); start.Type() {
 	case gdwire.TypePackedByteArray:
 		w.bytes = must(gdwire.AppendPacked(d, w.bytes[:0]))
@@ -117,20 +110,17 @@ func (w *typedWalk) packed(d *gdwire.Decoder) int {
 	case gdwire.TypePackedFloat32Array:
 		w.floats = must(gdwire.AppendPacked(d, w.floats[:0]))
 		return 4 * len(w.floats)
-	default:
-		return w.rest(d, start)
+	default: // strings
+		for range start.Len() {
+			sum += w.string(d)
+		}
+		check(d.ReadEnd())
+		return sum
 	}
 }
 
-// rest reads the strings of a PackedStringArray after its start.
-func (w *typedWalk) rest(d *gdwire.Decoder, start gdwire.Token) int {
-	sum := 0
-	for range start.Len() {
-		sum += w.string(d)
-	}
-	check(d.ReadEnd())
-	return sum
-}
+// string returns the length of the next string or key.
+func (w *typedWalk) string(d *gdwire.Decoder) int { return len(w.readText(d)) }
 
 // readText returns the next string or key, valid until the next call on the Decoder.
 func (w *typedWalk) readText(d *gdwire.Decoder) []byte {
@@ -143,57 +133,44 @@ func (w *typedWalk) readText(d *gdwire.Decoder) []byte {
 	return text
 }
 
-// save reads the saved game.
-func (w *typedWalk) save(d *gdwire.Decoder) int {
-	sum := 0
+// save reads the saved game, or the player in it.
+func (w *typedWalk) save(d *gdwire.Decoder) (sum int) {
 	for range must(d.ReadDict()) {
 		key := w.readText(d)
-		sum += len(key)
-		switch string(key) {
-		case "version", "seed":
-			sum += int(must(d.ReadInt()))
-		case "player":
-			sum += w.player(d)
-		case "map":
-			w.bytes = must(gdwire.AppendPacked(d, w.bytes[:0]))
-			sum += len(w.bytes)
-		case "heights":
-			w.floats = must(gdwire.AppendPacked(d, w.floats[:0]))
-			sum += 4 * len(w.floats)
-		}
+		sum += len(key) + w.field(d, key)
 	}
 	check(d.ReadEnd())
 	return sum
 }
 
-func (w *typedWalk) player(d *gdwire.Decoder) int {
-	sum := 0
-	for range must(d.ReadDict()) {
-		key := w.readText(d)
-		sum += len(key)
-		switch string(key) {
-		case "name":
-			sum += w.string(d)
-		case "transform":
-			sum += w.math(d, gdwire.TypeTransform3D, 12)
-		case "inventory":
-			for range must(d.ReadArray()) {
-				n := must(d.ReadDict())
-				for range n {
-					key := w.readText(d)
-					sum += len(key) + w.item(d, key)
-				}
-				check(d.ReadEnd())
+// field reads the field key of the saved game or the player.
+func (w *typedWalk) field(d *gdwire.Decoder, key []byte) (sum int) {
+	switch string(key) {
+	case "version", "seed":
+		return int(must(d.ReadInt()))
+	case "map", "heights":
+		return w.packed(d)
+	case "player":
+		return w.save(d)
+	case "name":
+		return w.string(d)
+	case "transform":
+		return w.math(d, gdwire.TypeTransform3D, 12)
+	case "inventory":
+		for range must(d.ReadArray()) {
+			for range must(d.ReadDict()) {
+				key := w.readText(d)
+				sum += len(key) + w.item(d, key)
 			}
 			check(d.ReadEnd())
 		}
+		check(d.ReadEnd())
 	}
-	check(d.ReadEnd())
 	return sum
 }
 
 // item reads the field key of an item.
-func (w *typedWalk) item(d *gdwire.Decoder, key []byte) int {
+func (w *typedWalk) item(d *gdwire.Decoder, key []byte) (sum int) {
 	switch string(key) {
 	case "id":
 		return int(must(d.ReadInt()))
@@ -212,15 +189,12 @@ func (w *typedWalk) item(d *gdwire.Decoder, key []byte) int {
 	case "parent":
 		return w.nodePath(d)
 	case "stats":
-		sum := 0
 		for range must(d.ReadDict()) {
 			sum += len(w.readText(d)) + int(must(d.ReadInt()))
 		}
 		check(d.ReadEnd())
-		return sum
 	}
-	check(d.SkipValue())
-	return 0
+	return sum
 }
 
 func sumOfBool(v bool) int {

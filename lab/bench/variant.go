@@ -13,6 +13,47 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
+// A codec encodes and decodes Go values by reflection.
+type codec struct {
+	name, call string // call is the name of contenders that encode
+	marshal    func(v any) ([]byte, error)
+	unmarshal  func(b []byte, v any) error
+}
+
+// codecs are package variant and its peers.
+var codecs = []codec{
+	{"variant", "variant.Marshal", func(v any) ([]byte, error) { return variant.Marshal(v) }, func(b []byte, v any) error { return variant.Unmarshal(b, v) }},
+	{"cbor", "cbor.Marshal", cbor.Marshal, cbor.Unmarshal},
+	{"msgpack", "msgpack.Marshal", msgpack.Marshal, msgpack.Unmarshal},
+	{"json v2", "json v2", func(v any) ([]byte, error) { return json.Marshal(v) }, func(b []byte, v any) error { return json.Unmarshal(b, v) }},
+	{"json v1", "json v1", jsonv1.Marshal, jsonv1.Unmarshal},
+}
+
+// run returns c as a contender of gdwire, which may allocate, if it runs package variant.
+func (c codec) run(by contender) contender {
+	if c.name == "variant" {
+		return by.allocating()
+	}
+	return by
+}
+
+// marshalings returns contenders that encode v.
+func marshalings(codecs []codec, suffix string, size int, v any) (all []contender) {
+	for _, c := range codecs {
+		all = append(all, c.run(marshaling(c.call+suffix, size, func() ([]byte, error) { return c.marshal(v) })))
+	}
+	return all
+}
+
+// into returns a contender that decodes b into a new T.
+func into[T any](c codec, suffix string, b []byte, size, want int, result func(T) int) contender {
+	return c.run(peer(c.name+suffix, size, want, func() int {
+		var v T
+		check(c.unmarshal(b, &v))
+		return result(v)
+	}))
+}
+
 // variantGroups compare package variant with codecs of Go values, on each document as structs.
 var variantGroups = slices.Concat(structGroups(savedStructs), structGroups(dialogStructs))
 
@@ -43,19 +84,18 @@ func intoStructs(x structDocument, kept bool) []contender {
 	godot := x.document().godot
 	d := gdwire.NewDecoder(nil, nil)
 	all := []contender{
-		reading(x, "variant", godot, kept, func(b []byte, v structValue) error { return variant.Unmarshal(b, v) }).allocating(),
 		reading(x, "by hand", godot, kept, func(b []byte, v structValue) error {
 			d.ResetBytes(b)
-			return v.read(d)
+			v.read(d)
+			return nil
 		}).allocating(),
-		reading(x, "cbor", must(cbor.Marshal(v)), kept, func(b []byte, v structValue) error { return cbor.Unmarshal(b, v) }),
-		reading(x, "msgpack", must(msgpack.Marshal(v)), kept, func(b []byte, v structValue) error { return msgpack.Unmarshal(b, v) }),
-		reading(x, "json v2", must(json.Marshal(v)), kept, func(b []byte, v structValue) error { return json.Unmarshal(b, v) }),
-		reading(x, "json v1", must(jsonv1.Marshal(v)), kept, func(b []byte, v structValue) error { return jsonv1.Unmarshal(b, v) }),
 		reading(x, "msgp, generated", must(v.MarshalMsg(nil)), kept, func(b []byte, v structValue) error {
 			_, err := v.UnmarshalMsg(b)
 			return err
 		}),
+	}
+	for _, c := range codecs {
+		all = append(all, c.run(reading(x, c.name, x.encoded(c), kept, func(b []byte, v structValue) error { return c.unmarshal(b, v) })))
 	}
 	if !kept {
 		empty := x.empty().message().ProtoReflect().Type()
@@ -72,43 +112,26 @@ func intoStructs(x structDocument, kept bool) []contender {
 func fromStructs(x structDocument) []contender {
 	v := x.filled()
 	size := len(x.document().godot)
-	return []contender{
-		marshaling("variant.Marshal", size, func() ([]byte, error) { return variant.Marshal(v) }).allocating(),
+	return append(
+		marshalings(codecs, "", size, v),
 		encoding("variant.MarshalEncode", size, func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, v)) }).allocating(),
 		encoding("typed writes", size, v.write).allocating(),
-		marshaling("cbor.Marshal", size, func() ([]byte, error) { return cbor.Marshal(v) }),
-		marshaling("msgpack.Marshal", size, func() ([]byte, error) { return msgpack.Marshal(v) }),
-		marshaling("json v2", size, func() ([]byte, error) { return json.Marshal(v) }),
-		marshaling("json v1", size, func() ([]byte, error) { return jsonv1.Marshal(v) }),
 		marshaling("msgp, generated", size, func() ([]byte, error) { return v.MarshalMsg(nil) }),
 		marshaling("vtprotobuf, generated", size, v.message().MarshalVT),
-	}
+	)
 }
 
-func intoAny(x structDocument) []contender {
-	godot := x.document().godot
-	v := x.filled()
-	to := func(name string, b []byte, decode func(b []byte, v *any) error) contender {
-		return peer(name, len(godot), 1, func() int {
-			var v any
-			check(decode(b, &v))
-			return sumOfBool(v != nil)
-		})
+func intoAny(x structDocument) (all []contender) {
+	for _, c := range append(slices.Clone(codecs), codec{"cbor, map[string]any", "", cbor.Marshal, cborDecoder.Unmarshal}) {
+		all = append(all, into(c, "", x.encoded(c), len(x.document().godot), 1, func(v any) int { return sumOfBool(v != nil) }))
 	}
-	return []contender{
-		to("variant", godot, func(b []byte, v *any) error { return variant.Unmarshal(b, v) }).allocating(),
-		to("cbor", must(cbor.Marshal(v)), func(b []byte, v *any) error { return cbor.Unmarshal(b, v) }),
-		to("cbor, map[string]any", must(cbor.Marshal(v)), func(b []byte, v *any) error { return cborDecoder.Unmarshal(b, v) }),
-		to("msgpack", must(msgpack.Marshal(v)), func(b []byte, v *any) error { return msgpack.Unmarshal(b, v) }),
-		to("json v2", must(json.Marshal(v)), func(b []byte, v *any) error { return json.Unmarshal(b, v) }),
-		to("json v1", must(jsonv1.Marshal(v)), func(b []byte, v *any) error { return jsonv1.Unmarshal(b, v) }),
-	}
+	return all
 }
 
 // A structValue is the value of a document as structs, with the code of the codecs that use no
 // reflection.
 type structValue interface {
-	read(d *gdwire.Decoder) error
+	read(d *gdwire.Decoder)
 	write(e *gdwire.Encoder)
 	message() message
 	sum() int // tells whether all have read the same
@@ -122,6 +145,14 @@ type structDocument struct {
 	document func() *document
 	empty    func() structValue
 	filled   func() structValue // the same ones each time
+}
+
+// encoded returns the document of x as c encodes it.
+func (x *structDocument) encoded(c codec) []byte {
+	if c.name == "variant" {
+		return x.document().godot
+	}
+	return must(c.marshal(x.filled()))
 }
 
 var savedStructs = structDocument{

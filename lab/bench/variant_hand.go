@@ -4,170 +4,128 @@ import "github.com/gdwire/gdwire"
 
 // The functions below are written by hand, as in a program without reflection.
 
-func (w *savedWorld) read(d *gdwire.Decoder) error {
+func (w *savedWorld) read(d *gdwire.Decoder) {
 	for key, err := range d.Fields() {
-		if err != nil {
-			return err
-		}
+		check(err)
 		switch string(key) {
 		case "version":
-			w.Version, err = d.ReadInt()
+			w.Version = must(d.ReadInt())
 		case "player":
-			err = w.Player.read(d)
+			w.Player.read(d)
 		case "map":
-			w.Map, err = gdwire.AppendPacked(d, w.Map[:0])
+			w.Map = must(gdwire.AppendPacked(d, w.Map[:0]))
 		case "heights":
-			w.Heights, err = gdwire.AppendPacked(d, w.Heights[:0])
+			w.Heights = must(gdwire.AppendPacked(d, w.Heights[:0]))
 		case "seed":
-			w.Seed, err = d.ReadInt()
-		}
-		if err != nil {
-			return err
+			w.Seed = must(d.ReadInt())
 		}
 	}
-	return nil
 }
 
-func (p *savedPlayer) read(d *gdwire.Decoder) error {
+func (p *savedPlayer) read(d *gdwire.Decoder) {
 	for key, err := range d.Fields() {
-		if err != nil {
-			return err
-		}
+		check(err)
 		switch string(key) {
 		case "name":
-			p.Name, err = d.ReadString()
+			p.Name = must(d.ReadString())
 		case "transform":
-			err = readReals(d, gdwire.TypeTransform3D, p.Transform[:])
+			readReals(d, gdwire.TypeTransform3D, p.Transform[:])
 		case "inventory":
-			p.Inventory, err = readAll(d, p.Inventory[:0], (*savedItem).read)
-		}
-		if err != nil {
-			return err
+			p.Inventory = readAll(d, p.Inventory[:0], (*savedItem).read)
 		}
 	}
-	return nil
 }
 
 // readAll appends the elements of an Array to all. The memory of elements beyond its length is used
 // again.
-func readAll[T any](d *gdwire.Decoder, all []T, read func(*T, *gdwire.Decoder) error) ([]T, error) {
-	n, err := d.ReadArray()
-	if err != nil {
-		return all, err
-	}
-	for range n {
+func readAll[T any](d *gdwire.Decoder, all []T, read func(*T, *gdwire.Decoder)) []T {
+	for range must(d.ReadArray()) {
 		if len(all) < cap(all) {
 			all = all[:len(all)+1]
 		} else {
 			all = append(all, *new(T))
 		}
-		if err := read(&all[len(all)-1], d); err != nil {
-			return all, err
-		}
+		read(&all[len(all)-1], d)
 	}
-	return all, d.ReadEnd()
+	check(d.ReadEnd())
+	return all
 }
 
-func (it *savedItem) read(d *gdwire.Decoder) error {
+func (it *savedItem) read(d *gdwire.Decoder) {
 	for key, err := range d.Fields() {
-		if err != nil {
-			return err
-		}
+		check(err)
 		switch string(key) {
 		case "id":
-			it.ID, err = d.ReadInt()
+			it.ID = must(d.ReadInt())
 		case "name":
-			it.Name, err = d.ReadString()
+			it.Name = must(d.ReadString())
 		case "weight":
-			it.Weight, err = d.ReadFloat()
+			it.Weight = must(d.ReadFloat())
 		case "pos":
-			err = readReals(d, gdwire.TypeVector3, it.Pos[:])
+			readReals(d, gdwire.TypeVector3, it.Pos[:])
 		case "tags":
-			it.Tags, err = readStrings(d, it.Tags[:0])
+			it.Tags = it.Tags[:0]
+			for _, err := range d.Elements() {
+				check(err)
+				it.Tags = append(it.Tags, must(d.ReadString()))
+			}
 		case "color":
-			err = readReals(d, gdwire.TypeColor, it.Color[:])
+			readReals(d, gdwire.TypeColor, it.Color[:])
 		case "enabled":
-			it.Enabled, err = d.ReadBool()
+			it.Enabled = must(d.ReadBool())
 		case "parent":
-			it.Parent, err = d.ReadNodePath()
+			it.Parent = must(d.ReadNodePath())
 		case "stats":
-			err = it.Stats.read(d)
-		}
-		if err != nil {
-			return err
+			it.Stats.read(d)
 		}
 	}
-	return nil
 }
 
-func (s *savedStats) read(d *gdwire.Decoder) error {
+func (s *savedStats) read(d *gdwire.Decoder) {
 	for key, err := range d.Fields() {
-		if err != nil {
-			return err
-		}
+		check(err)
 		switch string(key) {
 		case "hp":
-			s.HP, err = d.ReadInt()
+			s.HP = must(d.ReadInt())
 		case "mp":
-			s.MP, err = d.ReadInt()
-		}
-		if err != nil {
-			return err
+			s.MP = must(d.ReadInt())
 		}
 	}
-	return nil
 }
 
-func readReals(d *gdwire.Decoder, t gdwire.Type, c []float32) error {
+func readReals(d *gdwire.Decoder, t gdwire.Type, c []float32) {
 	var wide [12]float64
-	err := gdwire.ReadComponents(d, t, wide[:len(c)])
+	check(gdwire.ReadComponents(d, t, wide[:len(c)]))
 	for i := range c {
 		c[i] = float32(wide[i])
 	}
-	return err
 }
 
-func readStrings(d *gdwire.Decoder, all []string) ([]string, error) {
-	for _, err := range d.Elements() {
-		if err != nil {
-			return all, err
-		}
-		s, err := d.ReadString()
-		if err != nil {
-			return all, err
-		}
-		all = append(all, s)
-	}
-	return all, nil
+// field writes a key, and returns the Encoder for the value.
+func field(e *gdwire.Encoder, key string) *gdwire.Encoder {
+	e.WriteString(key)
+	return e
 }
 
 func (w *savedWorld) write(e *gdwire.Encoder) {
 	e.BeginDict(5)
-	e.WriteString("version")
-	e.WriteInt(w.Version)
-	e.WriteString("player")
-	w.Player.write(e)
-	e.WriteString("map")
-	e.BeginPacked(gdwire.TypePackedByteArray, int64(len(w.Map)))
+	field(e, "version").WriteInt(w.Version)
+	w.Player.write(field(e, "player"))
+	field(e, "map").BeginPacked(gdwire.TypePackedByteArray, int64(len(w.Map)))
 	gdwire.WritePacked(e, w.Map)
 	e.End()
-	e.WriteString("heights")
-	e.BeginPacked(gdwire.TypePackedFloat32Array, int64(len(w.Heights)))
+	field(e, "heights").BeginPacked(gdwire.TypePackedFloat32Array, int64(len(w.Heights)))
 	gdwire.WritePacked(e, w.Heights)
 	e.End()
-	e.WriteString("seed")
-	e.WriteInt(w.Seed)
+	field(e, "seed").WriteInt(w.Seed)
 	e.End()
 }
 
 func (p *savedPlayer) write(e *gdwire.Encoder) {
 	e.BeginDict(3)
-	e.WriteString("name")
-	e.WriteString(p.Name)
-	e.WriteString("transform")
-	writeReals(e, gdwire.TypeTransform3D, p.Transform[:])
-	e.WriteString("inventory")
-	e.BeginArray(len(p.Inventory))
+	field(e, "name").WriteString(p.Name)
+	writeReals(field(e, "transform"), gdwire.TypeTransform3D, p.Transform[:])
+	field(e, "inventory").BeginArray(len(p.Inventory))
 	for i := range p.Inventory {
 		p.Inventory[i].write(e)
 	}
@@ -177,32 +135,21 @@ func (p *savedPlayer) write(e *gdwire.Encoder) {
 
 func (it *savedItem) write(e *gdwire.Encoder) {
 	e.BeginDict(9)
-	e.WriteString("id")
-	e.WriteInt(it.ID)
-	e.WriteString("name")
-	e.WriteString(it.Name)
-	e.WriteString("weight")
-	e.WriteFloat(it.Weight)
-	e.WriteString("pos")
-	writeReals(e, gdwire.TypeVector3, it.Pos[:])
-	e.WriteString("tags")
-	e.BeginPacked(gdwire.TypePackedStringArray, int64(len(it.Tags)))
+	field(e, "id").WriteInt(it.ID)
+	field(e, "name").WriteString(it.Name)
+	field(e, "weight").WriteFloat(it.Weight)
+	writeReals(field(e, "pos"), gdwire.TypeVector3, it.Pos[:])
+	field(e, "tags").BeginPacked(gdwire.TypePackedStringArray, int64(len(it.Tags)))
 	for _, tag := range it.Tags {
 		e.WriteString(tag)
 	}
 	e.End()
-	e.WriteString("color")
-	writeReals(e, gdwire.TypeColor, it.Color[:])
-	e.WriteString("enabled")
-	e.WriteBool(it.Enabled)
-	e.WriteString("parent")
-	e.WriteNodePath(it.Parent)
-	e.WriteString("stats")
-	e.BeginDict(2)
-	e.WriteString("hp")
-	e.WriteInt(it.Stats.HP)
-	e.WriteString("mp")
-	e.WriteInt(it.Stats.MP)
+	writeReals(field(e, "color"), gdwire.TypeColor, it.Color[:])
+	field(e, "enabled").WriteBool(it.Enabled)
+	field(e, "parent").WriteNodePath(it.Parent)
+	field(e, "stats").BeginDict(2)
+	field(e, "hp").WriteInt(it.Stats.HP)
+	field(e, "mp").WriteInt(it.Stats.MP)
 	e.End()
 	e.End()
 }

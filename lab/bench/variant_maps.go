@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/variant"
-	json "github.com/go-json-experiment/json"
-	"github.com/vmihailenco/msgpack/v5"
 )
 
 // mapGroups compare package variant with codecs of Go values, on what programs without structs
@@ -69,32 +66,15 @@ func mapOf[K comparable, V any](entry func(i int) (K, V)) map[K]V {
 // writingMap returns contenders that encode v.
 func writingMap(name string, v any) []contender {
 	size := len(must(variant.Marshal(v)))
-	bytesOf := func(codec string, marshal func(v any) ([]byte, error)) contender {
-		return marshaling(codec+", "+name, size, func() ([]byte, error) { return marshal(v) })
-	}
-	return []contender{
-		encoding("variant.MarshalEncode, "+name, size, func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, v)) }).allocating(),
-		bytesOf("variant.Marshal", func(v any) ([]byte, error) { return variant.Marshal(v) }).allocating(),
-		bytesOf("cbor.Marshal", cbor.Marshal),
-		bytesOf("msgpack.Marshal", msgpack.Marshal),
-		bytesOf("json v2", func(v any) ([]byte, error) { return json.Marshal(v) }),
-	}
+	write := func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, v)) }
+	return append(marshalings(codecs[:4], ", "+name, size, v), encoding("variant.MarshalEncode, "+name, size, write).allocating())
 }
 
 // readingMap returns contenders that decode the encoding of v into a new T.
-func readingMap[T any](name string, v any) []contender {
-	b := must(variant.Marshal(v))
-	to := func(codec string, b []byte, decode func(b []byte, v any) error) contender {
-		return peer(codec+", "+name, len(b), len(b), func() int {
-			var v T
-			check(decode(b, &v))
-			return len(b)
-		})
+func readingMap[T any](name string, v any) (all []contender) {
+	size := len(must(variant.Marshal(v)))
+	for _, c := range codecs[:4] {
+		all = append(all, into(c, ", "+name, must(c.marshal(v)), size, size, func(T) int { return size }))
 	}
-	return []contender{
-		to("variant", b, func(b []byte, v any) error { return variant.Unmarshal(b, v) }).allocating(),
-		to("cbor", must(cbor.Marshal(v)), cbor.Unmarshal),
-		to("msgpack", must(msgpack.Marshal(v)), msgpack.Unmarshal),
-		to("json v2", must(json.Marshal(v)), func(b []byte, v any) error { return json.Unmarshal(b, v) }),
-	}
+	return all
 }
