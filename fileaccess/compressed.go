@@ -200,9 +200,10 @@ type CompressedWriter struct {
 	encoder   encoder
 	blockSize int
 	total     int64
-	block     []byte // content of the next block
-	sizes     []byte // compressed sizes of the blocks, as in the file
-	blocks    []byte
+	block     []byte   // content of the next block
+	sizes     []byte   // compressed sizes of the blocks, as in the file
+	full      [][]byte // compressed blocks, in pieces that are not copied to grow
+	blocks    []byte   // the next ones
 	sticky
 }
 
@@ -252,8 +253,14 @@ func (c *CompressedWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+// pieceSize is the size from which on compressed blocks are a piece.
+const pieceSize = 1 << 20
+
 // compress adds a block of the file.
 func (c *CompressedWriter) compress(content []byte) {
+	if len(c.blocks) >= pieceSize {
+		c.full, c.blocks = append(c.full, c.blocks), make([]byte, 0, pieceSize+c.blockSize)
+	}
 	before := len(c.blocks)
 	c.blocks = c.encoder.encode(c.blocks, content)
 	c.sizes = binary.LittleEndian.AppendUint32(c.sizes, uint32(len(c.blocks)-before))
@@ -269,7 +276,8 @@ func (c *CompressedWriter) finish() error {
 	header = binary.LittleEndian.AppendUint32(header, uint32(c.mode))
 	header = binary.LittleEndian.AppendUint32(header, uint32(c.blockSize))
 	header = binary.LittleEndian.AppendUint32(header, uint32(c.total))
-	err := writeAll(c.w, header, c.sizes, append(c.blocks, magicCompressed...))
-	c.block, c.sizes, c.blocks = nil, nil, nil
+	all := append([][]byte{header, c.sizes}, c.full...)
+	err := writeAll(c.w, append(all, append(c.blocks, magicCompressed...))...)
+	c.block, c.sizes, c.full, c.blocks = nil, nil, nil, nil
 	return err
 }

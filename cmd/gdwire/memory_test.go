@@ -42,7 +42,7 @@ func TestCommandMemory(t *testing.T) {
 	}
 	const frame = " -frame u32 -max-packet -1"
 	for command, most := range map[string]uint64{
-		"json": 1 << 20, "check": 1 << 20, "check -json": 1 << 20, "recode": 1 << 20, "flat": 1 << 20, "get [0]": 1 << 20, "get $": 1 << 20,
+		"json": 1 << 20, "check": 1 << 20, "check -json": 1 << 20, "recode": 1 << 20, "recode -to u32": 2 << 20, "flat": 1 << 20, "get [0]": 1 << 20, "get $": 1 << 20,
 		"json" + frame: 1 << 20, "flat" + frame: 1 << 20, "get $" + frame: 1 << 20, "check" + frame: 1 << 20, "check -json" + frame: 1 << 20,
 		"tokens": uint64(size / 4), "tokens" + frame: uint64(size / 4), // all lines together; none is kept
 	} {

@@ -3,9 +3,11 @@ package saves
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -44,6 +46,7 @@ type converter struct {
 	save.Converter
 	packet *save.Packet
 	losses []*loss // in the order of the first of each kind
+	spool  spool
 }
 
 // newConverter returns a converter, which collects losses if lossy is set.
@@ -147,6 +150,7 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 		return fmt.Errorf("%s contains %d records of the game's own, which -to %v cannot be: gdwire unwrap writes their values after lengths, without what is around them", in.Name, len(e.Bodies), w.Frame)
 	}
 	c := newConverter(r.lossy)
+	defer c.spool.close()
 	var n int64
 	err = r.open.Rewrite(s, in, w.container, w.key, func(out io.Writer) error {
 		err := open.Show(s, in.Packets(content), newRecodePrinter(s, out, &w, c).Counting(&n), in.Live)
@@ -172,7 +176,9 @@ func (r *recoder) recodeAs(in *open.Input, c *save.Content, out io.Writer) error
 	as := in.As(c.Reading())
 	w := r.outputOf(in, as)
 	fmt.Fprint(out, w.container.Layout) // that of encrypted files depends on the format
-	v := newRecodePrinter(shell.Capture(io.Discard), out, &w, newConverter(r.lossy))
+	converter := newConverter(r.lossy)
+	defer converter.spool.close()
+	v := newRecodePrinter(shell.Capture(io.Discard), out, &w, converter)
 	for p := range as.Packets(io.NewSectionReader(c, 0, c.Size)) {
 		if err := v.Show(p); err != nil {
 			fmt.Fprint(out, err)
@@ -183,8 +189,8 @@ func (r *recoder) recodeAs(in *open.Input, c *save.Content, out io.Writer) error
 
 // newRecodePrinter returns a printer that re-encodes each packet to out. It drops invalid
 // length-prefixed packets, and writes other invalid values up to the error. To a regular file
-// without a container it writes packets without holding them in memory, because the lengths can
-// be set later.
+// without a container it writes packets at once, because the lengths can be set later. Others are held in a
+// spool.
 func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output, c *converter) open.Printer {
 	if o.Framed() {
 		so := o.Stream()
@@ -203,11 +209,18 @@ func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output, c *converter) op
 			}}
 		}
 		w := stream.NewWriter(out, so)
+		eo := o.Encoder()
+		e := gdwire.NewEncoder(nil, &eo)
 		return open.Printer{Show: func(p *save.Packet) error {
 			if p.Packed != nil {
 				return c.recodePacked(w, o, p)
 			}
-			return w.WritePacket(func(e *gdwire.Encoder) error { return c.recode(e, p) })
+			c.spool.empty()
+			e.Reset(&c.spool)
+			if err := cmp.Or(c.recode(e, p), e.Close()); err != nil {
+				return err
+			}
+			return c.spool.copyTo(out, o.Frame.Order())
 		}}
 	}
 	eo := o.Encoder()
@@ -226,4 +239,57 @@ func (c *converter) recodePacked(w *stream.Writer, o *output, p *save.Packet) er
 		return err
 	}
 	return w.WriteRaw(p.Packed.Pack(value.Bytes()))
+}
+
+// A spool holds a packet until its length is known: its start in memory, and the rest in a temporary file.
+type spool struct {
+	held []byte   // after space for the length
+	file *os.File // nil until it is needed
+	size int64    // of what it contains
+}
+
+const heldSize = 256 << 10 // bytes of a packet in memory
+
+// empty starts a packet.
+func (s *spool) empty() { s.held, s.size = append(s.held[:0], 0, 0, 0, 0), 0 }
+
+func (s *spool) Write(p []byte) (int, error) {
+	n := min(len(p), max(heldSize-len(s.held), 0))
+	s.held = append(s.held, p[:n]...)
+	if n == len(p) {
+		return n, nil
+	}
+	if s.file == nil {
+		file, err := os.CreateTemp("", "gdwire-*")
+		if err != nil {
+			return n, err
+		}
+		s.file = file
+	}
+	more, err := s.file.WriteAt(p[n:], s.size)
+	s.size += int64(more)
+	return n + more, err
+}
+
+// copyTo writes the packet after its length.
+func (s *spool) copyTo(w io.Writer, order binary.ByteOrder) error {
+	const lengthSize = 4
+	size := int64(len(s.held)) - lengthSize + s.size
+	if size > math.MaxUint32 {
+		return &gdwire.Error{Path: "$", Err: fmt.Errorf("%w: packet of %d bytes", gdwire.ErrLimit, size)}
+	}
+	order.PutUint32(s.held, uint32(size))
+	_, err := w.Write(s.held)
+	if err == nil && s.size > 0 {
+		_, err = io.Copy(w, io.NewSectionReader(s.file, 0, s.size))
+	}
+	return err
+}
+
+// close removes the file.
+func (s *spool) close() {
+	if s.file != nil {
+		_ = s.file.Close()
+		_ = os.Remove(s.file.Name())
+	}
 }
