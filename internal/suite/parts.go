@@ -12,14 +12,8 @@ import (
 // Parts is a long text as a list of short ones, so that a file with a packet of 65,537 elements stays small.
 type Parts []Part
 
-// A Part is a text, which is repeated unless Repeat is 0.
+// A Part is a text, which is repeated unless Repeat is 0. One that is not repeated is a string in JSON.
 type Part struct {
-	Text   string
-	Repeat int
-}
-
-// repetition is a Part that is repeated, in JSON. The others are strings.
-type repetition struct {
 	Repeat int    `json:"repeat"`
 	Text   string `json:"text"`
 }
@@ -29,21 +23,18 @@ func (p Part) MarshalJSON() ([]byte, error) {
 	if p.Repeat == 0 {
 		return json.Marshal(p.Text)
 	}
-	return json.Marshal(repetition{p.Repeat, p.Text})
+	type repetition Part
+	return json.Marshal(repetition(p))
 }
 
 // UnmarshalJSON decodes a part: a string or a repetition.
 func (p *Part) UnmarshalJSON(text []byte) error {
+	*p = Part{}
 	if bytes.HasPrefix(text, []byte(`"`)) {
-		p.Repeat = 0
 		return json.Unmarshal(text, &p.Text)
 	}
-	var r repetition
-	if err := json.Unmarshal(text, &r); err != nil {
-		return err
-	}
-	*p = Part{r.Text, r.Repeat}
-	return nil
+	type repetition Part
+	return json.Unmarshal(text, (*repetition)(p))
 }
 
 // join returns the whole text. In a repetition, "{i}" stands for what index appends for 0, 1, ….

@@ -195,38 +195,17 @@ func (h *Hex) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// The lines of each file, which are parsed once.
-var (
-	values  = reader[Value]("values")
-	packets = reader[Packet]("packets")
-	streams = reader[Stream]("framing")
-	files   = reader[File]("files")
-	longs   = reader[Long]("long")
-	written = reader[Written]("writers")
-	texts   = reader[Text]("text")
-)
-
-// Values returns the lines of values.jsonl. As of all calls here, the slice belongs to the caller; what
+// The lines of each file, which are parsed once. The slice that a call returns belongs to the caller; what
 // its elements refer to is shared.
-func Values() ([]Value, error) { return values() }
-
-// Packets returns the lines of packets.jsonl.
-func Packets() ([]Packet, error) { return packets() }
-
-// Streams returns the lines of framing.jsonl.
-func Streams() ([]Stream, error) { return streams() }
-
-// Files returns the lines of files.jsonl.
-func Files() ([]File, error) { return files() }
-
-// Longs returns the lines of long.jsonl.
-func Longs() ([]Long, error) { return longs() }
-
-// Writers returns the lines of writers.jsonl.
-func Writers() ([]Written, error) { return written() }
-
-// Texts returns the lines of text.jsonl.
-func Texts() ([]Text, error) { return texts() }
+var (
+	Values  = reader[Value]("values")
+	Packets = reader[Packet]("packets")
+	Streams = reader[Stream]("framing")
+	Files   = reader[File]("files")
+	Longs   = reader[Long]("long")
+	Writers = reader[Written]("writers")
+	Texts   = reader[Text]("text")
+)
 
 // ValuesOf returns the values that an engine, such as 4.6, wrote.
 func ValuesOf(engine string) (all []Value, err error) {
@@ -253,24 +232,19 @@ func Lines[T any](all []T) ([]byte, error) {
 }
 
 func reader[T any](name string) func() ([]T, error) {
-	once := sync.OnceValues(func() ([]T, error) { return read[T](name) })
+	once := sync.OnceValues(func() (all []T, err error) {
+		text, err := spec.Files.ReadFile("vectors/" + name + ".jsonl")
+		for line := range bytes.Lines(text) {
+			var v T
+			if err := json.Unmarshal(line, &v); err != nil {
+				return nil, fmt.Errorf("%s.jsonl, line %d: %w", name, len(all)+1, err)
+			}
+			all = append(all, v)
+		}
+		return all, err
+	})
 	return func() ([]T, error) {
 		all, err := once()
 		return slices.Clone(all), err
 	}
-}
-
-func read[T any](name string) (all []T, err error) {
-	text, err := spec.Files.ReadFile("vectors/" + name + ".jsonl")
-	if err != nil {
-		return nil, err
-	}
-	for line := range bytes.Lines(text) {
-		var v T
-		if err := json.Unmarshal(line, &v); err != nil {
-			return nil, fmt.Errorf("%s.jsonl, line %d: %w", name, len(all)+1, err)
-		}
-		all = append(all, v)
-	}
-	return all, nil
 }

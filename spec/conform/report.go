@@ -15,6 +15,8 @@ type score struct {
 	Of    int `json:"of"`
 }
 
+func (s *score) add(other score) { s.Right, s.Of = s.Right+other.Right, s.Of+other.Of }
+
 func (s score) String() string {
 	if s.Of == 0 {
 		return "-"
@@ -84,7 +86,7 @@ func (r *report) count(e *exercise, right int) {
 	if e.Valid {
 		s = &r.Levels[i].Valid
 	}
-	s.Right, s.Of = s.Right+right, s.Of+1
+	s.add(score{right, 1})
 	if r.counts == nil {
 		r.counts = map[string]int{}
 	}
@@ -95,8 +97,8 @@ func (r *report) count(e *exercise, right int) {
 func (r *report) sum() (all levelScore) {
 	all.Level = "all"
 	for _, l := range r.Levels {
-		all.Valid.Right, all.Valid.Of = all.Valid.Right+l.Valid.Right, all.Valid.Of+l.Valid.Of
-		all.Invalid.Right, all.Invalid.Of = all.Invalid.Right+l.Invalid.Right, all.Invalid.Of+l.Invalid.Of
+		all.Valid.add(l.Valid)
+		all.Invalid.add(l.Invalid)
 	}
 	return all
 }
@@ -148,9 +150,10 @@ func (r *report) writeKinds(t io.Writer) {
 		}
 		of[f.Kind] = append(of[f.Kind], f)
 	}
-	if len(kinds) > 0 {
-		fmt.Fprintln(t, "kind\twrong\tvectors\tfor example")
+	if len(kinds) == 0 {
+		return
 	}
+	fmt.Fprintln(t, "kind\twrong\tvectors\tfor example")
 	for _, kind := range kinds {
 		var ids []string
 		for _, f := range of[kind] {
@@ -162,7 +165,5 @@ func (r *report) writeKinds(t io.Writer) {
 		first := of[kind][0]
 		fmt.Fprintf(t, "%s\t%d/%d\t%s\t%s\n", kind, len(of[kind]), r.counts[kind], strings.Join(ids, " "), first.Text)
 	}
-	if len(kinds) > 0 {
-		fmt.Fprintln(t)
-	}
+	fmt.Fprintln(t)
 }

@@ -124,12 +124,7 @@ func (r *Reference) shows(so bool, rules ...string) {
 }
 
 func (r *Reference) is(formats ...string) bool {
-	for _, f := range formats {
-		if f == r.Format {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(formats, r.Format)
 }
 
 func (r *Reference) engine() bool { return r.is("godot4", "godot3", "godot2") }
@@ -148,6 +143,16 @@ func (r *Reference) takeBy(rule string, n uint64) []byte {
 
 func (r *Reference) u32() uint32 { return le.Uint32(r.take(4)) }
 func (r *Reference) u64() uint64 { return le.Uint64(r.take(8)) }
+func (r *Reference) i32() uint64 { return uint64(int64(int32(r.u32()))) }
+func (r *Reference) f32() uint64 { return Widened(r.u32()) }
+
+// numbers reads n numbers.
+func numbers(n uint64, read func() uint64) (all []uint64) {
+	for ; n > 0; n-- {
+		all = append(all, read())
+	}
+	return all
+}
 
 // pad skips the padding after n bytes. Where it may be missing, a part of it may.
 func (r *Reference) pad(n uint32, mayMiss bool) { r.padBy("T4", n, mayMiss) }
@@ -219,7 +224,7 @@ func (r *Reference) value() Value {
 			r.shows(wide, "S5")
 			r.shows(wide && int64(v.Bits) == int64(int32(v.Bits)), "S6")
 		} else {
-			v.Bits = uint64(int64(int32(r.u32())))
+			v.Bits = r.i32()
 		}
 	case "float":
 		if v.Wide = wide; v.Wide {
@@ -229,7 +234,7 @@ func (r *Reference) value() Value {
 			r.shows(x != x, "S10")
 			r.shows(float64(float32(x)) == x, "S9")
 		} else {
-			v.Bits = Widened(r.u32())
+			v.Bits = r.f32()
 			x := math.Float64frombits(v.Bits)
 			r.shows(x != x && r.is("godot4", "godot3"), "S10")
 		}
@@ -275,23 +280,12 @@ func (r *Reference) value() Value {
 			r.padBy("A9", n, false)
 		}
 	case "PackedInt32Array":
-		for n := r.count(4); n > 0; n-- {
-			v.Numbers = append(v.Numbers, uint64(int64(int32(r.u32()))))
-		}
-	case "PackedInt64Array":
+		v.Numbers = numbers(r.count(4), r.i32)
+	case "PackedInt64Array", "PackedFloat64Array":
 		v.Wide = true
-		for n := r.count(8); n > 0; n-- {
-			v.Numbers = append(v.Numbers, r.u64())
-		}
+		v.Numbers = numbers(r.count(8), r.u64)
 	case "PackedFloat32Array":
-		for n := r.count(4); n > 0; n-- {
-			v.Numbers = append(v.Numbers, Widened(r.u32()))
-		}
-	case "PackedFloat64Array":
-		v.Wide = true
-		for n := r.count(8); n > 0; n-- {
-			v.Numbers = append(v.Numbers, r.u64())
-		}
+		v.Numbers = numbers(r.count(4), r.f32)
 	case "PackedStringArray":
 		n := r.u32()
 		if r.engine() && int32(n) < 0 {
@@ -313,9 +307,7 @@ func (r *Reference) value() Value {
 			v.Names = append(v.Names, s)
 		}
 	case "Image":
-		for range 4 {
-			v.Numbers = append(v.Numbers, uint64(r.u32()))
-		}
+		v.Numbers = numbers(4, func() uint64 { return uint64(r.u32()) })
 		n := r.u32()
 		v.Data = append(v.Data, r.takeBy("P7", uint64(n))...)
 		r.pad(n, true)
@@ -323,12 +315,10 @@ func (r *Reference) value() Value {
 		r.inputEvent(&v)
 	default:
 		if n := IntComponents[v.Type]; n > 0 {
-			for range n {
-				v.Numbers = append(v.Numbers, uint64(int64(int32(r.u32()))))
-			}
-			return v
+			v.Numbers = numbers(uint64(n), r.i32)
+		} else {
+			r.reals(&v, wide)
 		}
-		r.reals(&v, wide)
 	}
 	return v
 }
@@ -356,13 +346,11 @@ func (r *Reference) reals(v *Value, wide bool) {
 	if strings.HasPrefix(v.Type, "Packed") {
 		n *= r.count(n * size)
 	}
-	for ; n > 0; n-- {
-		if v.Wide {
-			v.Numbers = append(v.Numbers, r.u64())
-		} else {
-			v.Numbers = append(v.Numbers, Widened(r.u32()))
-		}
+	read := r.f32
+	if v.Wide {
+		read = r.u64
 	}
+	v.Numbers = numbers(n, read)
 }
 
 // count reads the count of a packed array. The elements must follow.
@@ -376,21 +364,19 @@ func (r *Reference) count(size uint64) uint64 {
 
 func (r *Reference) declared(kind uint32) Declared {
 	if !r.is("godot4") {
-		return Declared{}
+		kind = 0
 	}
 	switch kind {
 	case 0:
-		return Declared{}
 	case 1:
 		id := r.u32()
 		if id >= uint32(len(r.types)) {
 			refuse("C8", "elements of type %d", id)
 		}
-		if id == 0 {
-			r.shows(true, "C9")
-			return Declared{}
+		if id != 0 {
+			return Declared{1, r.types[id]}
 		}
-		return Declared{1, r.types[id]}
+		r.shows(true, "C9")
 	default:
 		name := r.text(false)
 		r.shows(kind == 3 && r.Objects, "C12")
@@ -400,6 +386,7 @@ func (r *Reference) declared(kind uint32) Declared {
 		}
 		return Declared{int(kind), name}
 	}
+	return Declared{}
 }
 
 func (r *Reference) nodePath(v *Value) {

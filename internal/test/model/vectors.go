@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // An Engine is an engine with vectors in spec/vectors.
@@ -50,16 +52,12 @@ type Vector struct {
 
 // ReadFile reads a file in testdata.
 func ReadFile(t testing.TB, path ...string) []byte {
-	b, err := os.ReadFile(Testdata(path...))
-	must(t, err)
-	return b
+	return testenv.Must(os.ReadFile(Testdata(path...)))(t)
 }
 
 // Vectors reads the vectors of e.
 func (e *Engine) Vectors(t testing.TB) (all []Vector) {
-	values, err := suite.ValuesOf(e.Name)
-	must(t, err)
-	for _, v := range values {
+	for _, v := range testenv.Must(suite.ValuesOf(e.Name))(t) {
 		one := Vector{Name: v.Name, Hex: v.Hex, FullObjects: v.Objects}
 		must(t, json.Unmarshal(v.Value, &one.Value))
 		all = append(all, one)
@@ -97,9 +95,7 @@ type Verdict struct {
 
 // Verdicts reads the verdicts of e.
 func (e *Engine) Verdicts(t testing.TB) (all []Verdict) {
-	packets, err := suite.Packets()
-	must(t, err)
-	for _, p := range packets {
+	for _, p := range testenv.Must(suite.Packets())(t) {
 		if a, ok := p.Engines[e.Name]; ok {
 			all = append(all, Verdict{p.Hex, a.Accept, a.Size, a.Reencoded})
 		}
@@ -113,11 +109,7 @@ func (e *Engine) Verdicts(t testing.TB) (all []Verdict) {
 // unhex decodes hex digits and ignores white space.
 func unhex(t testing.TB, s string) []byte {
 	t.Helper()
-	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return testenv.Must(hex.DecodeString(strings.Join(strings.Fields(s), "")))(t)
 }
 
 // Build replaces headers by their bytes in the format: <int+1.255> sets 1 in bits
@@ -140,27 +132,19 @@ func Build(t testing.TB, f gdwire.Format, text string) []byte {
 
 // F32 returns encoded floats in hex, after a space.
 func F32(x ...float64) string {
-	var b []byte
-	for _, x := range x {
-		b = le.AppendUint32(b, math.Float32bits(float32(x)))
-	}
-	return " " + hex.EncodeToString(b)
+	return hexed(AsNumbers(x, func(x float64) float32 { return float32(x) }))
 }
 
 // F64 returns numbers as floats of 64 bits in hex, after a space.
-func F64(x ...float64) string {
-	var b []byte
-	for _, x := range x {
-		b = le.AppendUint64(b, math.Float64bits(x))
-	}
-	return " " + hex.EncodeToString(b)
-}
+func F64(x ...float64) string { return hexed(x) }
 
 // U32 returns encoded uint32s in hex, after a space.
-func U32(x ...uint32) string {
-	var b []byte
-	for _, x := range x {
-		b = le.AppendUint32(b, x)
+func U32(x ...uint32) string { return hexed(x) }
+
+func hexed(numbers any) string {
+	b, err := binary.Append(nil, le, numbers)
+	if err != nil {
+		panic(err)
 	}
 	return " " + hex.EncodeToString(b)
 }
