@@ -79,6 +79,12 @@ func (export) WriteKey(e *Encoder, k *internal.Key) bool { return e.writeKey(k) 
 // Header returns the header, in Godot4, of a value of type t in 32 bits, or of a container.
 func (export) Header(t Type) uint32 { return plainForms[t&63][0].header }
 
+// WritePacked writes a packed array of type t to e, of n elements of unit u, whose encoding is data. It writes nothing and returns
+// false if that is not possible without an error or a flush.
+func (export) WritePacked(e *Encoder, t Type, u wire.Unit, n int, data []byte) bool {
+	return e.writePacked(t, u, n, data)
+}
+
 // Window returns the bytes into which values can be put, from n on, if e writes Godot4, and how many containers
 // can be nested in the next value, or -1 if e cannot write one there. Where only the slow path writes, there are no
 // bytes. Until Put, e knows nothing of what was put.

@@ -345,6 +345,21 @@ func (e *Encoder) BeginPacked(t Type, n int64) error {
 	return e.fail(wrapf(ErrCall, "%v is not a packed array type", t))
 }
 
+// writePacked writes a packed array of count elements of a unit, whose encoding is data: -22 % of map[string][]int64. It returns
+// false if the slow path must write it.
+func (e *Encoder) writePacked(t Type, u wire.Unit, count int, data []byte) bool {
+	form := &e.forms[t&63][e.double&1]
+	if form.shape != shapePacked || form.unit != u || !e.fast(fastSize+len(data)) {
+		return false
+	}
+	b := e.fastValues[e.n&math.MaxInt:]
+	le.PutUint64(b, uint64(form.header)|uint64(count)<<32)
+	le.PutUint32(b[8+len(data)&^3:], 0) // the padding, before the data, which overwrite a part of it
+	copy(b[8:], data)
+	e.put(8 + int(wire.Padded(uint32(len(data)))))
+	return true
+}
+
 // BeginImage begins an Image of Godot 2 with n bytes of data; n can be [Unknown]. Write the
 // data with Write, then call End.
 func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) error {

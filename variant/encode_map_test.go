@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"bytes"
 	"net/netip"
 	"testing"
 	"time"
@@ -28,6 +29,29 @@ func TestGoMaps(t *testing.T) {
 		{name: "map of any", value: map[any]int{"a": 1, int64(2): 2}, wire: dict(int64(2), int64(2), "a", int64(1))},
 		{name: "map of maps", value: map[string]map[string]int{"a": {}}, wire: dict("a", dict())},
 	})
+}
+
+// TestPackedInContainers: a packed array in a container is encoded as its tokens are, also at the end of the buffer.
+func TestPackedInContainers(t *testing.T) {
+	for _, o := range []gdwire.EncoderOptions{{}, {DoubleReals: true}, {Format: gdwire.Godot3}, {Format: gdwire.Manual4, DoubleReals: true}} {
+		for n := range 70 {
+			for _, v := range []any{
+				make([]byte, n), make([]int32, n), make([]int64, n), make([]float32, n), make([]float64, n), make([]Vector2, n),
+				make([][3]float64, n), make([]Color, n), make([]int8, n), &[5]byte{1, 2, 3, 4, 5},
+			} {
+				v := []any{v, map[string]any{"v": v}}
+				b := encoded(t, v, &Options{Encoder: o})
+				var again bytes.Buffer
+				e := gdwire.NewEncoder(&again, &o)
+				for token, err := range gdwire.NewDecoder(bytes.NewReader(b), &gdwire.DecoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, Strict: true}).Tokens() {
+					require.NoError(t, err)
+					require.NoError(t, e.WriteToken(token))
+				}
+				require.NoError(t, e.Close())
+				require.Equal(t, again.Bytes(), b, "%T of %d", v, n)
+			}
+		}
+	}
 }
 
 func TestGoLists(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A packedType describes the elements of a packed array.
@@ -157,15 +158,7 @@ func (b encodePlanner) makePackedEncoder(t reflect.Type, p packedType) (encodeFu
 	if write == nil {
 		return nil, tagError(t, p.typ)
 	}
-	return reflected(t, func(s *encoder, v reflect.Value) error {
-		if err := s.e.BeginPacked(p.typ, int64(v.Len())); err != nil {
-			return err
-		}
-		if err := write(s, v); err != nil {
-			return err
-		}
-		return s.e.End()
-	}), nil
+	return reflected(t, func(s *encoder, v reflect.Value) error { return write(s, p.typ, v) }), nil
 }
 
 // elementsOf returns the elements of x, a slice or array of type t, for elemAt, and their
@@ -178,9 +171,9 @@ func elementsOf(x variable, t reflect.Type) (all variable, n int) {
 	return sliceData(x), n
 }
 
-// bulkWriter returns a function that writes the elements of a slice or array of elem to the
-// packed array p, or nil if they do not fit.
-func bulkWriter(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error {
+// bulkWriter returns a function that writes a slice or array of elem as the packed array p, or nil if its elements do not
+// fit.
+func bulkWriter(elem reflect.Type, p packedType) func(*encoder, gdwire.Type, reflect.Value) error {
 	m, ok := packedComponents(elem)
 	switch {
 	case p.leaf == reflect.Uint8 && elem.Kind() == reflect.Uint8:
@@ -214,11 +207,24 @@ func bulkWriter(elem reflect.Type, p packedType) func(*encoder, reflect.Value) e
 	return writeBulk[[4]float64]
 }
 
-// writeBulk writes the elements of v, which have the memory layout of a []T. Without package
+// writeBulk writes v, whose elements have the memory layout of a []T, as a packed array of type t. Without package
 // unsafe, it copies them by reflection, in batches.
-func writeBulk[T gdwire.Packable](s *encoder, v reflect.Value) error {
-	if all, ok := viewOf[T](v); ok {
-		return gdwire.WritePacked(s.e, all)
+func writeBulk[T gdwire.Packable](s *encoder, t gdwire.Type, v reflect.Value) error {
+	all, ok := viewOf[T](v)
+	if ok {
+		u, _ := wire.UnitOf[T]()
+		if data, ok := wire.AsBytes(all, true); ok && export.WritePacked(s.e, t, u, len(all), data) {
+			return nil
+		}
+	}
+	if err := s.e.BeginPacked(t, int64(v.Len())); err != nil {
+		return err
+	}
+	if ok {
+		if err := gdwire.WritePacked(s.e, all); err != nil {
+			return err
+		}
+		return s.e.End()
 	}
 	m, _ := componentsOf(v.Type().Elem())
 	var some [64]T
@@ -231,18 +237,21 @@ func writeBulk[T gdwire.Packable](s *encoder, v reflect.Value) error {
 			return err
 		}
 	}
-	return nil
+	return s.e.End()
 }
 
 // integerWriter returns a function that writes integers of another kind than those of the packed
 // array, or nil if elem is no integer. An integer that does not fit is an error.
-func integerWriter(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error {
+func integerWriter(elem reflect.Type, p packedType) func(*encoder, gdwire.Type, reflect.Value) error {
 	zero := reflect.Zero(elem)
 	if !zero.CanInt() && !zero.CanUint() {
 		return nil
 	}
 	bits := map[reflect.Kind]int{reflect.Uint8: 8, reflect.Int32: 32, reflect.Int64: 64}[p.leaf]
-	return func(s *encoder, v reflect.Value) error {
+	return func(s *encoder, t gdwire.Type, v reflect.Value) error {
+		if err := s.e.BeginPacked(t, int64(v.Len())); err != nil {
+			return err
+		}
 		for i := range v.Len() {
 			x, ok := int64Of(v.Index(i))
 			if !ok || p.leaf != reflect.Uint8 && x<<(64-bits)>>(64-bits) != x || p.leaf == reflect.Uint8 && x != int64(byte(x)) {
@@ -261,7 +270,7 @@ func integerWriter(elem reflect.Type, p packedType) func(*encoder, reflect.Value
 				return err
 			}
 		}
-		return nil
+		return s.e.End()
 	}
 }
 

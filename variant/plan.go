@@ -67,41 +67,44 @@ func (c *plans[F]) ofKey(key planKey) (*plan[F], error) {
 	return p, nil
 }
 
-// recent holds the plans of the types that were used last, the latest first. It saves a sixth of the time of a
-// small value, which the lookup in plans takes.
-type recent[F any] [8]struct {
-	typ  reflect.Type
+// recent holds the plans of types that were used of late. It saves a sixth of the time of a small value, which the
+// lookup in plans takes.
+type recent[F any] struct {
+	latest recentPlan[F] // of the type that was used last
+	all    [8]recentPlan[F]
+	next   uint8 // the index in all of that which is replaced next
+}
+
+type recentPlan[F any] struct {
+	typ  typeID
 	plan *plan[F]
 }
 
 // of returns the plan of t, from c if it is not recent.
 func (r *recent[F]) of(c *plans[F], t reflect.Type) (*plan[F], error) {
-	if t == r[0].typ {
-		return r[0].plan, nil
+	if idOf(t) == r.latest.typ {
+		return r.latest.plan, nil
 	}
 	return r.other(c, t)
 }
 
 // other returns the plan of t, which is not that of the previous call. It is apart, so that the compiler inlines of.
 func (r *recent[F]) other(c *plans[F], t reflect.Type) (*plan[F], error) {
-	last := len(r) - 1
-	for i := range r {
-		if r[i].typ == t {
-			last = i
-			break
+	id := idOf(t)
+	for i := range r.all {
+		if r.all[i].typ == id {
+			r.latest = r.all[i]
+			return r.latest.plan, nil
 		}
 	}
-	found := r[last]
-	if found.typ != t {
-		p, err := c.of(t)
-		if err != nil {
-			return nil, err
-		}
-		found.typ, found.plan = t, p
+	p, err := c.of(t)
+	if err != nil {
+		return nil, err
 	}
-	copy(r[1:], r[:last])
-	r[0] = found
-	return found.plan, nil
+	r.latest = recentPlan[F]{id, p}
+	r.all[r.next%uint8(len(r.all))] = r.latest
+	r.next++
+	return p, nil
 }
 
 // A planner builds the plans of a type and of the types that it contains. They are in pending

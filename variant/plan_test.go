@@ -114,6 +114,22 @@ type (
 func (*textWithFunc) UnmarshalText([]byte) error  { return nil }
 func (*textWithField) UnmarshalText([]byte) error { return nil }
 
+// TestRecent: whatever types come in turn, also invalid ones, each has its own plan.
+func TestRecent(t *testing.T) {
+	var r recent[encodeFunc]
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		typ := reflect.ArrayOf(random.IntN(2*len(r.all)), reflect.TypeFor[int]())
+		if random.IntN(8) == 0 {
+			typ = reflect.TypeFor[func()]()
+		}
+		want, wantErr := encodePlans.of(typ)
+		got, err := r.of(&encodePlans, typ)
+		require.Equal(t, wantErr, err)
+		require.True(t, err != nil || want == got, typ)
+	}
+}
+
 // A type that is used only in one of two ways, because there is no plan for the other, remains
 // invalid by itself.
 func TestPlansAfterError(t *testing.T) {

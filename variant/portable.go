@@ -16,6 +16,12 @@ func variableIn(any) (variable, bool) { return variable{}, false }
 // valueOf returns x as a reflect.Value.
 func valueOf(x variable, _ reflect.Type) reflect.Value { return x }
 
+// A typeID is equal for equal types.
+type typeID = reflect.Type
+
+// idOf returns the typeID of t.
+func idOf(t reflect.Type) typeID { return t }
+
 // A variableType makes reflect.Values of the variables of a type.
 type variableType struct{}
 

@@ -21,6 +21,12 @@ func variableOf(v reflect.Value) variable { return unsafe.Pointer(v.UnsafeAddr()
 // than a pointer.
 func variableIn(v any) (variable, bool) { return (*[2]unsafe.Pointer)(unsafe.Pointer(&v))[1], true }
 
+// A typeID is equal for equal types. To compare it takes no call.
+type typeID = unsafe.Pointer
+
+// idOf returns the typeID of t, the pointer in the interface.
+func idOf(t reflect.Type) typeID { return (*[2]unsafe.Pointer)(unsafe.Pointer(&t))[1] }
+
 // valueOf returns x, a variable of type t, as a reflect.Value. It is for errors and other rare cases: see
 // variableType.
 func valueOf(x variable, t reflect.Type) reflect.Value { return reflect.NewAt(t, x).Elem() }
