@@ -53,125 +53,51 @@ func TestVariantTypedTags(t *testing.T) {
 		want  string
 		err   string
 	}{
-		{value: struct {
-			A []int64 `gd:",type=Array[int]"`
-		}{[]int64{1, 2}}, want: "Array[int]([1, 2])"},
-		{value: struct {
-			A []int64 `gd:",type=Array[int]"`
-		}{}, want: "Array[int]([])"},
-		{value: struct {
-			A [2]int8 `gd:",type=Array[float]"`
-		}{[2]int8{1, 2}}, want: "Array[float]([1.0, 2.0])"},
-		{value: struct {
-			A []byte `gd:",type=Array[int]"`
-		}{[]byte{1}}, want: "Array[int]([1])"},
-		{value: struct {
-			A *[]string `gd:",type=Array[StringName]"`
-		}{&[]string{"a"}}, want: `Array[StringName]([&"a"])`},
-		{value: struct {
-			A *[]string `gd:",type=Array[StringName]"`
-		}{}, want: "null"},
-		{value: struct {
-			A []myString `gd:",type=Array[NodePath]"`
-		}{[]myString{"a/b"}}, want: `Array[NodePath]([^"a/b"])`},
-		{value: struct {
-			A []level `gd:",type=Array[String]"`
-		}{[]level{3}}, want: `Array[String](["level 3"])`},
-		{value: struct {
-			A [][]int32 `gd:",type=Array[PackedInt32Array]"`
-		}{[][]int32{{1}}}, want: "Array[PackedInt32Array]([PackedInt32Array([1])])"},
-		{value: struct {
-			A [][]int32 `gd:",type=Array[Array]"`
-		}{[][]int32{{1}}}, want: "Array[Array]([[1]])"},
-		{value: struct {
-			A []simple `gd:",type=Array[Dictionary]"`
-		}{[]simple{{Name: "a"}}}, want: `Array[Dictionary]([{"name": "a", "max_hp": 0}])`},
-		{value: struct {
-			A []vec2 `gd:",type=Array[Vector2]"`
-		}{[]vec2{{1, 2}}}, want: "Array[Vector2]([Vector2(1.0, 2.0)])"},
-		{value: struct {
-			A [][4]float32 `gd:",type=Array[Color]"`
-		}{[][4]float32{{1, 2, 3, 4}}}, want: "Array[Color]([Color(1.0, 2.0, 3.0, 4.0)])"},
-		{value: struct {
-			A []ObjectID `gd:",type=Array[Node2D]"`
-		}{[]ObjectID{5, 0}}, want: "Array[Node2D]([ObjectID(5), null])"},
-		{value: struct {
-			A []*Object `gd:",type=Array['res://a.gd']"`
-		}{[]*Object{{Class: "Node"}, nil}}, want: `Array["res://a.gd"]([Object("Node", {}), null])`},
-		{value: struct {
-			A []any `gd:",type=Array[int]"`
-		}{[]any{1, int8(2)}}, want: "Array[int]([1, 2])"},
-		{value: struct {
-			A []*any `gd:",type=Array[int]"`
-		}{[]*any{new(any(1))}}, want: "Array[int]([1])"},
-		{value: struct {
-			A []Raw `gd:",type=Array[int]"`
-		}{[]Raw{{Data: []byte{2, 0, 0, 0, 5, 0, 0, 0}}}}, want: "Array[int]([5])"},
-		{value: struct {
-			A []*celsius `gd:",type=Array[Dictionary]"`
-		}{[]*celsius{{1}}}, want: `Array[Dictionary]([{"celsius": 1.0}])`},
-		{value: struct {
-			A []celsius `gd:",type=Array[Dictionary]"`
-		}{[]celsius{{1}}}, want: `Array[Dictionary]([{"celsius": 1.0}])`},
-		{value: struct {
-			A map[string]int64 `gd:",type=Dictionary[StringName, int]"`
-		}{map[string]int64{"b": 1, "a": 2}}, want: `Dictionary[StringName, int]({&"a": 2, &"b": 1})`},
-		{value: struct {
-			A map[string]any `gd:",type=Dictionary[String, Variant]"`
-		}{map[string]any{"b": 1.5}}, want: `Dictionary[String, Variant]({"b": 1.5})`},
-		{value: struct {
-			A map[int]string `gd:",type=Dictionary[float, NodePath]"`
-		}{map[int]string{10: "a", 9: "b"}}, want: `Dictionary[float, NodePath]({9.0: ^"b", 10.0: ^"a"})`},
-		{value: struct {
-			A map[level]int `gd:",type=Dictionary[StringName, int]"`
-		}{map[level]int{1: 2}}, want: `Dictionary[StringName, int]({&"level 1": 2})`},
-		{value: struct {
-			A map[level]int `gd:",type=Dictionary[int, int]"`
-		}{map[level]int{10: 1, 9: 2}}, want: `Dictionary[int, int]({9: 2, 10: 1})`},
+		{value: tagged[[]int64](",type=Array[int]", []int64{1, 2}), want: "Array[int]([1, 2])"},
+		{value: tagged[[]int64](",type=Array[int]"), want: "Array[int]([])"},
+		{value: tagged[[2]int8](",type=Array[float]", [2]int8{1, 2}), want: "Array[float]([1.0, 2.0])"},
+		{value: tagged[[]byte](",type=Array[int]", []byte{1}), want: "Array[int]([1])"},
+		{value: tagged[*[]string](",type=Array[StringName]", &[]string{"a"}), want: `Array[StringName]([&"a"])`},
+		{value: tagged[*[]string](",type=Array[StringName]"), want: "null"},
+		{value: tagged[[]myString](",type=Array[NodePath]", []myString{"a/b"}), want: `Array[NodePath]([^"a/b"])`},
+		{value: tagged[[]level](",type=Array[String]", []level{3}), want: `Array[String](["level 3"])`},
+		{value: tagged[[][]int32](",type=Array[PackedInt32Array]", [][]int32{{1}}), want: "Array[PackedInt32Array]([PackedInt32Array([1])])"},
+		{value: tagged[[][]int32](",type=Array[Array]", [][]int32{{1}}), want: "Array[Array]([[1]])"},
+		{value: tagged[[]simple](",type=Array[Dictionary]", []simple{{Name: "a"}}), want: `Array[Dictionary]([{"name": "a", "max_hp": 0}])`},
+		{value: tagged[[]vec2](",type=Array[Vector2]", []vec2{{1, 2}}), want: "Array[Vector2]([Vector2(1.0, 2.0)])"},
+		{value: tagged[[][4]float32](",type=Array[Color]", [][4]float32{{1, 2, 3, 4}}), want: "Array[Color]([Color(1.0, 2.0, 3.0, 4.0)])"},
+		{value: tagged[[]ObjectID](",type=Array[Node2D]", []ObjectID{5, 0}), want: "Array[Node2D]([ObjectID(5), null])"},
+		{value: tagged[[]*Object](",type=Array['res://a.gd']", []*Object{{Class: "Node"}, nil}), want: `Array["res://a.gd"]([Object("Node", {}), null])`},
+		{value: tagged[[]any](",type=Array[int]", []any{1, int8(2)}), want: "Array[int]([1, 2])"},
+		{value: tagged[[]*any](",type=Array[int]", []*any{new(any(1))}), want: "Array[int]([1])"},
+		{value: tagged[[]Raw](",type=Array[int]", []Raw{{Data: []byte{2, 0, 0, 0, 5, 0, 0, 0}}}), want: "Array[int]([5])"},
+		{value: tagged[[]*celsius](",type=Array[Dictionary]", []*celsius{{1}}), want: `Array[Dictionary]([{"celsius": 1.0}])`},
+		{value: tagged[[]celsius](",type=Array[Dictionary]", []celsius{{1}}), want: `Array[Dictionary]([{"celsius": 1.0}])`},
+		{value: tagged[map[string]int64](",type=Dictionary[StringName, int]", map[string]int64{"b": 1, "a": 2}), want: `Dictionary[StringName, int]({&"a": 2, &"b": 1})`},
+		{value: tagged[map[string]any](",type=Dictionary[String, Variant]", map[string]any{"b": 1.5}), want: `Dictionary[String, Variant]({"b": 1.5})`},
+		{value: tagged[map[int]string](",type=Dictionary[float, NodePath]", map[int]string{10: "a", 9: "b"}), want: `Dictionary[float, NodePath]({9.0: ^"b", 10.0: ^"a"})`},
+		{value: tagged[map[level]int](",type=Dictionary[StringName, int]", map[level]int{1: 2}), want: `Dictionary[StringName, int]({&"level 1": 2})`},
+		{value: tagged[map[level]int](",type=Dictionary[int, int]", map[level]int{10: 1, 9: 2}), want: `Dictionary[int, int]({9: 2, 10: 1})`},
 		{value: struct {
 			A map[Vector2i][]string `gd:",type=Dictionary[Vector2i, PackedStringArray]"`
 		}{map[Vector2i][]string{{1, 2}: {"a"}}}, want: `Dictionary[Vector2i, PackedStringArray]({Vector2i(1, 2): PackedStringArray(["a"])})`},
-		{value: struct {
-			A map[any]int `gd:",type=Dictionary[String, int]"`
-		}{map[any]int{"a": 1}}, want: `Dictionary[String, int]({"a": 1})`},
+		{value: tagged[map[any]int](",type=Dictionary[String, int]", map[any]int{"a": 1}), want: `Dictionary[String, int]({"a": 1})`},
 		{value: struct {
 			_ struct{} `gd:",array"`
 			A []int64  `gd:",type=Array[int]"`
 		}{A: []int64{1}}, want: "Array[int]([1])"},
 
-		{value: struct {
-			A []any `gd:",type=Array[int]"`
-		}{[]any{1, "a"}}, err: "[1]: Go []interface {} (struct.A): String in a container of int"},
-		{value: struct {
-			A map[any]int `gd:",type=Dictionary[String, int]"`
-		}{map[any]int{1: 1}}, err: ".key(0): Go map[interface {}]int (struct.A): int in a container of String"},
-		{value: struct {
-			A []string `gd:",type=Array[int]"`
-		}{}, err: "variant: struct.A: type=int does not fit Go string"},
-		{value: struct {
-			A int `gd:",type=Array[int]"`
-		}{}, err: "variant: struct.A: type=Array[int] does not fit Go int"},
-		{value: struct {
-			A map[string]int `gd:",type=Array[int]"`
-		}{}, err: "type=Array[int] does not fit Go map[string]int"},
-		{value: struct {
-			A []int `gd:",type=Dictionary[Variant, Node]"`
-		}{}, err: "type=Dictionary[Variant, Node] does not fit Go []int"},
-		{value: struct {
-			A *Array `gd:",type=Array[int]"`
-		}{}, err: "type=Array[int] does not fit Go variant.Array"},
-		{value: struct {
-			A celsius `gd:",type=Array[int]"`
-		}{}, err: "type=Array[int] does not fit Go variant.celsius"},
-		{value: struct {
-			A map[string]int `gd:",type=Dictionary[int, int]"`
-		}{}, err: "type=int does not fit Go string"},
-		{value: struct {
-			A map[string]int `gd:",type=Dictionary[String, String]"`
-		}{}, err: "type=String does not fit Go int"},
-		{value: struct {
-			A []int64 `gd:",type=Array[float]"`
-		}{[]int64{1<<53 + 1}}, err: "[0]: Go int64 (struct.A): out of range"},
+		{value: tagged[[]any](",type=Array[int]", []any{1, "a"}), err: "[1]: Go []interface {} (struct.A): String in a container of int"},
+		{value: tagged[map[any]int](",type=Dictionary[String, int]", map[any]int{1: 1}), err: ".key(0): Go map[interface {}]int (struct.A): int in a container of String"},
+		{value: tagged[[]string](",type=Array[int]"), err: "variant: struct.A: type=int does not fit Go string"},
+		{value: tagged[int](",type=Array[int]"), err: "variant: struct.A: type=Array[int] does not fit Go int"},
+		{value: tagged[map[string]int](",type=Array[int]"), err: "type=Array[int] does not fit Go map[string]int"},
+		{value: tagged[[]int](",type=Dictionary[Variant, Node]"), err: "type=Dictionary[Variant, Node] does not fit Go []int"},
+		{value: tagged[*Array](",type=Array[int]"), err: "type=Array[int] does not fit Go variant.Array"},
+		{value: tagged[celsius](",type=Array[int]"), err: "type=Array[int] does not fit Go variant.celsius"},
+		{value: tagged[map[string]int](",type=Dictionary[int, int]"), err: "type=int does not fit Go string"},
+		{value: tagged[map[string]int](",type=Dictionary[String, String]"), err: "type=String does not fit Go int"},
+		{value: tagged[[]int64](",type=Array[float]", []int64{1<<53 + 1}), err: "[0]: Go int64 (struct.A): out of range"},
 	} {
 		t.Run(fmt.Sprintf("%T", c.value), func(t *testing.T) {
 			b, err := Marshal(c.value)

@@ -28,115 +28,43 @@ func TestTypeTags(t *testing.T) {
 		wire  any // of the key a
 		err   string
 	}{
-		{name: "int as float", value: struct {
-			A int `gd:",type=float"`
-		}{5}, wire: 5.0},
-		{name: "uint as float", value: struct {
-			A uint `gd:",type=float"`
-		}{5}, wire: 5.0},
-		{name: "float as float", value: struct {
-			A float32 `gd:",type=float"`
-		}{5}, wire: 5.0},
-		{name: "float as int", value: struct {
-			A float64 `gd:",type=int"`
-		}{5}, wire: int64(5)},
-		{name: "int as int", value: struct {
-			A int8 `gd:",type=int"`
-		}{5}, wire: int64(5)},
-		{name: "uint as int", value: struct {
-			A uint8 `gd:",type=int"`
-		}{5}, wire: int64(5)},
-		{name: "bool as bool", value: struct {
-			A bool `gd:",type=bool"`
-		}{true}, wire: true},
-		{name: "int that float cannot hold", value: struct {
-			A int64 `gd:",type=float"`
-		}{1<<53 + 1}, err: "out of range"},
-		{name: "uint that float cannot hold", value: struct {
-			A uint64 `gd:",type=float"`
-		}{1<<53 + 1}, err: "out of range"},
-		{name: "fraction as int", value: struct {
-			A float64 `gd:",type=int"`
-		}{5.5}, err: "Go float64 (struct.A): out of range"},
-		{name: "large float as int", value: struct {
-			A float64 `gd:",type=int"`
-		}{1e30}, err: "out of range"},
-		{name: "string as StringName", value: struct {
-			A myString `gd:",type=StringName"`
-		}{"a"}, wire: StringName("a")},
-		{name: "string as NodePath", value: struct {
-			A string `gd:",type=NodePath"`
-		}{"a/b"}, wire: NodePath("a/b")},
-		{name: "StringName as String", value: struct {
-			A StringName `gd:",type=String"`
-		}{"a"}, wire: "a"},
-		{name: "text as StringName", value: struct {
-			A level `gd:",type=StringName"`
-		}{3}, wire: StringName("level 3")},
+		{name: "int as float", value: tagged[int](",type=float", 5), wire: 5.0},
+		{name: "uint as float", value: tagged[uint](",type=float", 5), wire: 5.0},
+		{name: "float as float", value: tagged[float32](",type=float", 5), wire: 5.0},
+		{name: "float as int", value: tagged[float64](",type=int", 5), wire: int64(5)},
+		{name: "int as int", value: tagged[int8](",type=int", 5), wire: int64(5)},
+		{name: "uint as int", value: tagged[uint8](",type=int", 5), wire: int64(5)},
+		{name: "bool as bool", value: tagged[bool](",type=bool", true), wire: true},
+		{name: "int that float cannot hold", value: tagged[int64](",type=float", 1<<53+1), err: "out of range"},
+		{name: "uint that float cannot hold", value: tagged[uint64](",type=float", 1<<53+1), err: "out of range"},
+		{name: "fraction as int", value: tagged[float64](",type=int", 5.5), err: "Go float64 (struct.A): out of range"},
+		{name: "large float as int", value: tagged[float64](",type=int", 1e30), err: "out of range"},
+		{name: "string as StringName", value: tagged[myString](",type=StringName", "a"), wire: StringName("a")},
+		{name: "string as NodePath", value: tagged[string](",type=NodePath", "a/b"), wire: NodePath("a/b")},
+		{name: "StringName as String", value: tagged[StringName](",type=String", "a"), wire: "a"},
+		{name: "text as StringName", value: tagged[level](",type=StringName", 3), wire: StringName("level 3")},
 		{name: "text that fails", value: struct{ A level }{-3}, err: "Go variant.level (struct.A): level below zero"},
-		{name: "pointer", value: struct {
-			A *vec4 `gd:",type=Plane"`
-		}{&vec4{0, 1, 0, 5}}, wire: Plane{Vector3{0, 1, 0}, 5}},
-		{name: "struct as Vector3", value: struct {
-			A point `gd:",type=Vector3"`
-		}{point{1, 2, 3}}, wire: Vector3{1, 2, 3}},
-		{name: "struct as Dictionary", value: struct {
-			A simple `gd:",type=Dictionary"`
-		}{}, wire: dict("name", "", "max_hp", int64(0))},
-		{name: "map as Dictionary", value: struct {
-			A map[int]int `gd:",type=Dictionary"`
-		}{}, wire: dict()},
-		{name: "six floats", value: struct {
-			A [2][3]float64 `gd:",type=AABB"`
-		}{[2][3]float64{{1, 2, 3}, {4, 5, 6}}}, wire: AABB{Vector3{1, 2, 3}, Vector3{4, 5, 6}}},
-		{name: "four int32", value: struct {
-			A [4]int32 `gd:",type=Rect2i"`
-		}{[4]int32{1, 2, 3, 4}}, wire: Rect2i{Vector2i{1, 2}, Vector2i{3, 4}}},
-		{name: "slice as Array", value: struct {
-			A []int32 `gd:",type=Array"`
-		}{[]int32{1}}, wire: array(int64(1))},
-		{name: "vectors as Array", value: struct {
-			A [3]float32 `gd:",type=Array"`
-		}{[3]float32{1, 2, 3}}, wire: array(1.0, 2.0, 3.0)},
-		{name: "ints as PackedInt32Array", value: struct {
-			A []int `gd:",type=PackedInt32Array"`
-		}{[]int{1, -1 << 31}}, wire: []int32{1, -1 << 31}},
-		{name: "ints that do not fit", value: struct {
-			A []int64 `gd:",type=PackedInt32Array"`
-		}{[]int64{1 << 31}}, err: "Go int64 (struct.A): out of range"},
-		{name: "ints as PackedByteArray", value: struct {
-			A [2]uint16 `gd:",type=PackedByteArray"`
-		}{[2]uint16{1, 255}}, wire: []byte{1, 255}},
-		{name: "ints that are no bytes", value: struct {
-			A []int `gd:",type=PackedByteArray"`
-		}{[]int{-1}}, err: "out of range"},
-		{name: "uints as PackedInt64Array", value: struct {
-			A []uint64 `gd:",type=PackedInt64Array"`
-		}{[]uint64{1}}, wire: []int64{1}},
-		{name: "uints that do not fit", value: struct {
-			A []uint64 `gd:",type=PackedInt64Array"`
-		}{[]uint64{1 << 63}}, err: "out of range"},
-		{name: "int32 as PackedInt64Array", value: struct {
-			A []int32 `gd:",type=PackedInt64Array"`
-		}{[]int32{-1}}, wire: []int64{-1}},
-		{name: "structs as PackedVector3Array", value: struct {
-			A []point `gd:",type=PackedVector3Array"`
-		}{[]point{{1, 2, 3}}}, wire: []Vector3{{1, 2, 3}}},
-		{name: "floats as PackedFloat32Array", value: struct {
-			A []float64 `gd:",type=PackedFloat32Array"`
-		}{[]float64{0.5}}, wire: []float32{0.5}},
-		{name: "floats that do not fit", value: struct {
-			A []float64 `gd:",type=PackedFloat32Array"`
-		}{[]float64{1e300}}, err: "Go []float64 (struct.A): element does not fit 32 bits"},
-		{name: "vectors as PackedColorArray", value: struct {
-			A []vec4 `gd:",type=PackedColorArray"`
-		}{[]vec4{{1, 2, 3, 4}}}, wire: []Color{{1, 2, 3, 4}}},
-		{name: "names as PackedStringArray", value: struct {
-			A []StringName `gd:",type=PackedStringArray"`
-		}{[]StringName{"a"}}, wire: []string{"a"}},
-		{name: "vectors as PackedVector2Array", value: struct {
-			A []Vector2 `gd:",type=PackedVector2Array"`
-		}{[]Vector2{{1, 2}}}, wire: []Vector2{{1, 2}}},
+		{name: "pointer", value: tagged[*vec4](",type=Plane", &vec4{0, 1, 0, 5}), wire: Plane{Vector3{0, 1, 0}, 5}},
+		{name: "struct as Vector3", value: tagged[point](",type=Vector3", point{1, 2, 3}), wire: Vector3{1, 2, 3}},
+		{name: "struct as Dictionary", value: tagged[simple](",type=Dictionary"), wire: dict("name", "", "max_hp", int64(0))},
+		{name: "map as Dictionary", value: tagged[map[int]int](",type=Dictionary"), wire: dict()},
+		{name: "six floats", value: tagged[[2][3]float64](",type=AABB", [2][3]float64{{1, 2, 3}, {4, 5, 6}}), wire: AABB{Vector3{1, 2, 3}, Vector3{4, 5, 6}}},
+		{name: "four int32", value: tagged[[4]int32](",type=Rect2i", [4]int32{1, 2, 3, 4}), wire: Rect2i{Vector2i{1, 2}, Vector2i{3, 4}}},
+		{name: "slice as Array", value: tagged[[]int32](",type=Array", []int32{1}), wire: array(int64(1))},
+		{name: "vectors as Array", value: tagged[[3]float32](",type=Array", [3]float32{1, 2, 3}), wire: array(1.0, 2.0, 3.0)},
+		{name: "ints as PackedInt32Array", value: tagged[[]int](",type=PackedInt32Array", []int{1, -1 << 31}), wire: []int32{1, -1 << 31}},
+		{name: "ints that do not fit", value: tagged[[]int64](",type=PackedInt32Array", []int64{1 << 31}), err: "Go int64 (struct.A): out of range"},
+		{name: "ints as PackedByteArray", value: tagged[[2]uint16](",type=PackedByteArray", [2]uint16{1, 255}), wire: []byte{1, 255}},
+		{name: "ints that are no bytes", value: tagged[[]int](",type=PackedByteArray", []int{-1}), err: "out of range"},
+		{name: "uints as PackedInt64Array", value: tagged[[]uint64](",type=PackedInt64Array", []uint64{1}), wire: []int64{1}},
+		{name: "uints that do not fit", value: tagged[[]uint64](",type=PackedInt64Array", []uint64{1 << 63}), err: "out of range"},
+		{name: "int32 as PackedInt64Array", value: tagged[[]int32](",type=PackedInt64Array", []int32{-1}), wire: []int64{-1}},
+		{name: "structs as PackedVector3Array", value: tagged[[]point](",type=PackedVector3Array", []point{{1, 2, 3}}), wire: []Vector3{{1, 2, 3}}},
+		{name: "floats as PackedFloat32Array", value: tagged[[]float64](",type=PackedFloat32Array", []float64{0.5}), wire: []float32{0.5}},
+		{name: "floats that do not fit", value: tagged[[]float64](",type=PackedFloat32Array", []float64{1e300}), err: "Go []float64 (struct.A): element does not fit 32 bits"},
+		{name: "vectors as PackedColorArray", value: tagged[[]vec4](",type=PackedColorArray", []vec4{{1, 2, 3, 4}}), wire: []Color{{1, 2, 3, 4}}},
+		{name: "names as PackedStringArray", value: tagged[[]StringName](",type=PackedStringArray", []StringName{"a"}), wire: []string{"a"}},
+		{name: "vectors as PackedVector2Array", value: tagged[[]Vector2](",type=PackedVector2Array", []Vector2{{1, 2}}), wire: []Vector2{{1, 2}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, err := Marshal(c.value)
@@ -229,9 +157,7 @@ func TestMarshalErrors(t *testing.T) {
 			_ struct{} `gd:",array"`
 			A string
 		}{A: "\xff"}, err: "Go string (struct.A): invalid UTF-8", is: gdwire.ErrUTF8},
-		{name: "UTF-8 in packed strings", value: struct {
-			A []string `gd:",type=PackedStringArray"`
-		}{[]string{"\xff"}}, err: "invalid UTF-8", is: gdwire.ErrUTF8},
+		{name: "UTF-8 in packed strings", value: tagged[[]string](",type=PackedStringArray", []string{"\xff"}), err: "invalid UTF-8", is: gdwire.ErrUTF8},
 		{name: "value of an embedded Dictionary", value: extra{1, dict("a", uint64(1<<63))}, err: "out of range", is: gdwire.ErrRange},
 		{name: "key of an embedded Dictionary", value: extra{1, dict("\xff", 1)}, err: "invalid UTF-8", is: gdwire.ErrUTF8},
 		{name: "property's name", value: &Object{Class: "A", Properties: []Property{{"\xff", 1}}}, err: "invalid UTF-8", is: gdwire.ErrUTF8},

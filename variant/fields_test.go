@@ -89,9 +89,7 @@ func TestTypeMistakes(t *testing.T) {
 		err     string
 		writing bool // only writing fails
 	}{
-		{value: struct {
-			A int `gd:",what"`
-		}{}, err: `variant: struct { A int "gd:\",what\"" }.A: tag has unknown option "what"`},
+		{value: tagged[int](",what"), err: `variant: struct { A int "gd:\",what\"" }.A: tag has unknown option "what"`},
 		{value: struct {
 			Hit, HIT int
 		}{}, err: `variant: struct { Hit int; HIT int }.HIT: struct.Hit has the same name "hit"`},
@@ -113,24 +111,16 @@ func TestTypeMistakes(t *testing.T) {
 		{value: struct {
 			inner `gd:",omitzero"`
 		}{}, err: `variant: struct { variant.inner "gd:\",omitzero\"" }.inner: options on an embedded struct without a name`},
-		{value: struct {
-			A int `gd:",embed"`
-		}{}, err: `variant: struct { A int "gd:\",embed\"" }.A: embed on int, neither *Dictionary nor a map of string keys`},
+		{value: tagged[int](",embed"), err: `variant: struct { A int "gd:\",embed\"" }.A: embed on int, neither *Dictionary nor a map of string keys`},
 		{value: struct {
 			A map[utText]int `gd:",embed"`
 		}{}, err: `variant: struct { A map[variant.utText]int "gd:\",embed\"" }.A: embed on map[variant.utText]int, neither *Dictionary nor a map of string keys`},
-		{value: struct {
-			A int `gd:",omitzero,required"`
-		}{}, err: `variant: struct { A int "gd:\",omitzero,required\"" }.A: required together with omitzero`},
+		{value: tagged[int](",omitzero,required"), err: `variant: struct { A int "gd:\",omitzero,required\"" }.A: required together with omitzero`},
 		{value: struct {
 			inner `gd:",required"`
 		}{}, err: `variant: struct { variant.inner "gd:\",required\"" }.inner: options on an embedded struct without a name`},
-		{value: struct {
-			A *Dictionary `gd:",embed,required"`
-		}{}, err: `variant: struct { A *variant.Dictionary "gd:\",embed,required\"" }.A: embed together with another option`},
-		{value: struct {
-			A *Dictionary `gd:",embed,omitzero"`
-		}{}, err: `variant: struct { A *variant.Dictionary "gd:\",embed,omitzero\"" }.A: embed together with another option`},
+		{value: tagged[*Dictionary](",embed,required"), err: `variant: struct { A *variant.Dictionary "gd:\",embed,required\"" }.A: embed together with another option`},
+		{value: tagged[*Dictionary](",embed,omitzero"), err: `variant: struct { A *variant.Dictionary "gd:\",embed,omitzero\"" }.A: embed together with another option`},
 		{value: struct {
 			A, B *Dictionary `gd:",embed"`
 		}{}, err: `variant: struct { A *variant.Dictionary "gd:\",embed\""; B *variant.Dictionary "gd:\",embed\"" }.B: struct.A has embed, too`},
@@ -138,9 +128,7 @@ func TestTypeMistakes(t *testing.T) {
 			_ struct{}    `gd:",array"`
 			A *Dictionary `gd:",embed"`
 		}{}, err: `variant: struct.A: embed in a positional struct`},
-		{value: struct {
-			A int `gd:",array"`
-		}{}, err: `variant: struct { A int "gd:\",array\"" }.A: option array on a field that is not named _`},
+		{value: tagged[int](",array"), err: `variant: struct { A int "gd:\",array\"" }.A: option array on a field that is not named _`},
 		{value: struct {
 			_ int `gd:",what"`
 		}{}, err: `variant: struct { _ int "gd:\",what\"" }._: tag has unknown option "what"`},
@@ -157,45 +145,21 @@ func TestTypeMistakes(t *testing.T) {
 
 		{value: [4]float32{}, err: "variant: [4]float32 can be [Rect2 Vector4 Plane Quaternion Color]: it needs a tag such as type=Rect2", writing: true},
 		{value: struct{ A [6]float64 }{}, err: "variant: struct.A: [6]float64 can be [Transform2D AABB]: it needs a tag such as type=Transform2D", writing: true},
-		{value: struct {
-			A string `gd:",type=int"`
-		}{}, err: "variant: struct.A: type=int does not fit Go string", writing: true},
-		{value: struct {
-			A [3]float32 `gd:",type=Color"`
-		}{}, err: "variant: struct.A: type=Color does not fit Go [3]float32", writing: true},
-		{value: struct {
-			A Vector3 `gd:",type=Color"`
-		}{}, err: "variant: struct.A: type=Color does not fit Go variant.Vector3", writing: true},
-		{value: struct {
-			A RID `gd:",type=int"`
-		}{}, err: "variant: struct.A: type=int does not fit Go variant.RID", writing: true},
-		{value: struct {
-			A []string `gd:",type=PackedInt32Array"`
-		}{}, err: "variant: struct.A: type=PackedInt32Array does not fit Go []string", writing: true},
-		{value: struct {
-			A []int `gd:",type=PackedStringArray"`
-		}{}, err: "variant: struct.A: type=PackedStringArray does not fit Go []int", writing: true},
-		{value: struct {
-			A mvInt32 `gd:",type=int"`
-		}{}, err: "variant: struct.A: type=int does not fit Go variant.mvInt32", writing: true},
-		{value: struct {
-			A []uvInt32 `gd:",type=PackedInt32Array"`
-		}{}, err: "variant: struct.A: type=PackedInt32Array does not fit Go []variant.uvInt32", writing: true},
-		{value: struct {
-			A []mtText `gd:",type=PackedStringArray"`
-		}{}, err: "variant: struct.A: type=PackedStringArray does not fit Go []variant.mtText", writing: true},
-		{value: struct {
-			A [3]mtFloat32 `gd:",type=Vector3"`
-		}{}, err: "variant: struct.A: type=Vector3 does not fit Go [3]variant.mtFloat32", writing: true},
+		{value: tagged[string](",type=int"), err: "variant: struct.A: type=int does not fit Go string", writing: true},
+		{value: tagged[[3]float32](",type=Color"), err: "variant: struct.A: type=Color does not fit Go [3]float32", writing: true},
+		{value: tagged[Vector3](",type=Color"), err: "variant: struct.A: type=Color does not fit Go variant.Vector3", writing: true},
+		{value: tagged[RID](",type=int"), err: "variant: struct.A: type=int does not fit Go variant.RID", writing: true},
+		{value: tagged[[]string](",type=PackedInt32Array"), err: "variant: struct.A: type=PackedInt32Array does not fit Go []string", writing: true},
+		{value: tagged[[]int](",type=PackedStringArray"), err: "variant: struct.A: type=PackedStringArray does not fit Go []int", writing: true},
+		{value: tagged[mvInt32](",type=int"), err: "variant: struct.A: type=int does not fit Go variant.mvInt32", writing: true},
+		{value: tagged[[]uvInt32](",type=PackedInt32Array"), err: "variant: struct.A: type=PackedInt32Array does not fit Go []variant.uvInt32", writing: true},
+		{value: tagged[[]mtText](",type=PackedStringArray"), err: "variant: struct.A: type=PackedStringArray does not fit Go []variant.mtText", writing: true},
+		{value: tagged[[3]mtFloat32](",type=Vector3"), err: "variant: struct.A: type=Vector3 does not fit Go [3]variant.mtFloat32", writing: true},
 		{value: struct {
 			A []struct{ HP float64 } `gd:",type=PackedFloat64Array"`
 		}{}, err: "variant: struct.A: type=PackedFloat64Array does not fit Go []struct { HP float64 }", writing: true},
-		{value: struct {
-			A [2]Vector3 `gd:",type=AABB"`
-		}{}, err: "variant: struct.A: type=AABB does not fit Go [2]variant.Vector3", writing: true},
-		{value: struct {
-			A int `gd:",type=Array"`
-		}{}, err: "variant: struct.A: type=Array does not fit Go int", writing: true},
+		{value: tagged[[2]Vector3](",type=AABB"), err: "variant: struct.A: type=AABB does not fit Go [2]variant.Vector3", writing: true},
+		{value: tagged[int](",type=Array"), err: "variant: struct.A: type=Array does not fit Go int", writing: true},
 	} {
 		t.Run(c.err, func(t *testing.T) {
 			for range 2 {

@@ -383,3 +383,13 @@ func testTypeErrors(t *testing.T, all []typeError) {
 		})
 	}
 }
+
+// tagged returns a struct whose only field is A, a V with the tag of this package: v, or zero.
+func tagged[V any](tag string, v ...V) any {
+	field := reflect.StructField{Name: "A", Type: reflect.TypeFor[V](), Tag: reflect.StructTag("gd:" + strconv.Quote(tag))}
+	s := reflect.New(reflect.StructOf([]reflect.StructField{field})).Elem()
+	for _, v := range v {
+		s.Field(0).Set(reflect.ValueOf(&v).Elem())
+	}
+	return s.Interface()
+}
