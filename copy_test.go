@@ -15,8 +15,7 @@ import (
 // leaves the value in the Decoder.
 func TestCopyValueFaults(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(nil, s.options(smallestChunk))
-		defer d.Release()
+		d := newDecoder(t, nil, s.options(smallestChunk))
 		d.Reset(plain(s.packet))
 		count := len(tokens(t, d))
 		check := func(name string, n int, r io.Reader, w *faultyWriter) {
@@ -87,8 +86,7 @@ func copyToken(e *Encoder, d *Decoder) error {
 // A copy that the Reader interrupted before its first token consumed nothing: SkipValue skips a
 // whole value.
 func TestCopyInterruptedBeforeItsFirstToken(t *testing.T) {
-	d := NewDecoder(io.MultiReader(plain(bytesOf(idArray, 2)), &onceReader{errTemporary}, plain(bytesOf(integer(1), integer(2)))), nil)
-	defer d.Release()
+	d := newDecoder(t, io.MultiReader(plain(bytesOf(idArray, 2)), &onceReader{errTemporary}, plain(bytesOf(integer(1), integer(2)))), nil)
 	readTo(t, d, 1)
 	require.Equal(t, errTemporary, copyToNowhere(d))
 	require.NoError(t, d.SkipValue())
@@ -98,11 +96,9 @@ func TestCopyInterruptedBeforeItsFirstToken(t *testing.T) {
 // CopyValue copies the tokens that SkipValue would skip: a DictKey with its key.
 // At an End it is an error.
 func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(7), integer(8))), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(7), integer(8))), nil)
 	var b bytes.Buffer
-	e := NewEncoder(&b, nil)
-	defer e.Close()
+	e := newEncoder(t, &b, nil)
 	copies := func() { require.NoError(t, CopyValue(e, d)) }
 	writes := func() { require.NoError(t, e.WriteToken(readTo(t, d, 1))) }
 	writes()
@@ -277,8 +273,7 @@ func TestCopyValueDeclaredTypes(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := NewEncoder(io.Discard, nil)
-			defer e.Close()
+			e := newEncoder(t, io.Discard, nil)
 			defer c.d.Release()
 			require.NoError(t, c.begin(e))
 			require.ErrorIs(t, CopyValue(e, c.d), c.want)
@@ -289,10 +284,8 @@ func TestCopyValueDeclaredTypes(t *testing.T) {
 func TestCopyingAllocatesNothing(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		for _, maxChunk := range []int{smallestChunk, DefaultMaxChunk} {
-			d := NewDecoder(nil, s.options(maxChunk))
-			defer d.Release()
-			e := NewEncoder(io.Discard, &EncoderOptions{Format: s.format})
-			defer e.Close()
+			d := newDecoder(t, nil, s.options(maxChunk))
+			e := newEncoder(t, io.Discard, &EncoderOptions{Format: s.format})
 			for _, reset := range readers(s.packet) {
 				requireNoAllocs(t, func() {
 					reset(d)
@@ -323,10 +316,8 @@ func TestCopyingAllocatesNothing(t *testing.T) {
 // A saved game contains keys, paths and every kind of container.
 func TestSavedGameAllocatesNothing(t *testing.T) {
 	packet := must(os.ReadFile("testdata/godot4.7-dev/save_game_large.bin"))(t)
-	d := NewDecoder(nil, nil)
-	defer d.Release()
-	e := NewEncoder(io.Discard, nil)
-	defer e.Close()
+	d := newDecoder(t, nil, nil)
+	e := newEncoder(t, io.Discard, nil)
 	for name, reset := range readers(packet) {
 		reset(d)
 		check(d.SkipValue()) // the stack reaches its final depth

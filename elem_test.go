@@ -131,8 +131,7 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 		for _, typ := range packedTypes {
 			for _, double := range []bool{false, true} {
 				var b bytes.Buffer
-				e := NewEncoder(&b, &EncoderOptions{DoubleReals: double})
-				defer e.Close()
+				e := newEncoder(t, &b, &EncoderOptions{DoubleReals: double})
 				require.NoError(t, e.BeginPacked(typ, n))
 				err := WritePacked(e, src)
 				var can bool
@@ -147,8 +146,7 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 				require.NoError(t, e.End())
 
 				for _, maxChunk := range []int{smallestChunk, 64, DefaultMaxChunk} {
-					d := NewDecoder(nil, &DecoderOptions{MaxChunk: maxChunk})
-					defer d.Release()
+					d := newDecoder(t, nil, &DecoderOptions{MaxChunk: maxChunk})
 					d.Reset(plain(b.Bytes()))
 					narrower := readTo(t, d, 1).unit() > unitOfAlone[T]() && unitOfAlone[T]() < wire.Float32
 					got, err := AppendPacked[T](d, nil)
@@ -197,8 +195,7 @@ func TestWideningKeepsSigns(t *testing.T) {
 		require.NoError(t, WritePacked(e, []byte{255, 128}))
 		require.NoError(t, e.End())
 	})
-	d := NewDecoder(plain(b), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(b), nil)
 	readTo(t, d, 1)
 	got, err := AppendPacked[int64](d, nil)
 	require.NoError(t, err)
@@ -281,8 +278,7 @@ func testBits[T Packable](t *testing.T, typ Type) {
 			_, err := e.Write(data)
 			require.NoError(t, errors.Join(err, e.End()))
 		})
-		d := NewDecoder(plain(want), nil)
-		defer d.Release()
+		d := newDecoder(t, plain(want), nil)
 		readTo(t, d, 1)
 		elements := must(AppendPacked[T](d, nil))(t)
 		require.Equal(t, want, encoded(t, nil, func(e *Encoder) {
@@ -331,8 +327,7 @@ func testNamed[T, U Packable](t *testing.T, typ Type, src []T, same []U) {
 			require.NoError(t, WritePacked(e, src))
 			require.NoError(t, e.End())
 		})
-		d := NewDecoder(&slowReader{b}, &DecoderOptions{MaxChunk: 16})
-		defer d.Release()
+		d := newDecoder(t, &slowReader{b}, &DecoderOptions{MaxChunk: 16})
 		got := must(AppendPacked[T](d, nil))(t)
 		require.Equal(t, src, got)
 		d.ResetBytes(b)
@@ -349,8 +344,7 @@ func testNamed[T, U Packable](t *testing.T, typ Type, src []T, same []U) {
 }
 
 func TestNamedPackableOverflow(t *testing.T) {
-	e := NewEncoder(nil, nil)
-	defer e.Close()
+	e := newEncoder(t, nil, nil)
 	require.NoError(t, e.BeginPacked(TypePackedVector2Array, 2))
 	require.ErrorIs(t, WritePacked(e, []dvec2{{1, 2}, {3, math.MaxFloat64}}), ErrRange)
 }

@@ -172,6 +172,20 @@ func tokens(t testing.TB, d *Decoder) (all []Token) {
 	}
 }
 
+// newDecoder returns a Decoder that is released when the test ends.
+func newDecoder(t testing.TB, r io.Reader, o *DecoderOptions) *Decoder {
+	d := NewDecoder(r, o)
+	t.Cleanup(d.Release)
+	return d
+}
+
+// newEncoder returns an Encoder that is closed when the test ends.
+func newEncoder(t testing.TB, w io.Writer, o *EncoderOptions) *Encoder {
+	e := NewEncoder(w, o)
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
 // readTo reads n tokens.
 func readTo(t testing.TB, d *Decoder, n int) (last Token) {
 	t.Helper()
@@ -671,8 +685,7 @@ type inputError struct {
 func testInputErrors(t *testing.T, all []inputError) {
 	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {
-			d := NewDecoder(plain(c.packet), &c.options)
-			defer d.Release()
+			d := newDecoder(t, plain(c.packet), &c.options)
 			readTo(t, d, c.tokens)
 			if c.read == nil {
 				c.read = readAll
@@ -695,8 +708,7 @@ type callError struct {
 func testCallErrors(t *testing.T, all []callError) {
 	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {
-			e := NewEncoder(io.Discard, &EncoderOptions{Format: c.format})
-			defer e.Close()
+			e := newEncoder(t, io.Discard, &EncoderOptions{Format: c.format})
 			for _, s := range c.before {
 				require.NoError(t, s(e))
 			}

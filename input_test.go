@@ -311,8 +311,7 @@ func TestCallsDoNotWait(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, step := range []int{1, 1 << 20} {
 				p := testenv.NewPeer(bytes.Clone(c.sent), step)
-				d := NewDecoder(p, &DecoderOptions{MaxChunk: 16})
-				defer d.Release()
+				d := newDecoder(t, p, &DecoderOptions{MaxChunk: 16})
 				readTo(t, d, c.tokens)
 				require.NoError(t, c.call(d))
 				require.False(t, p.Waits())
@@ -518,8 +517,7 @@ func (c call) record(d *Decoder, n int) (tr transcript, made bool) {
 func TestReaderFaults(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		for _, maxChunk := range []int{smallestChunk, DefaultMaxChunk} {
-			d := NewDecoder(nil, s.options(maxChunk))
-			defer d.Release()
+			d := newDecoder(t, nil, s.options(maxChunk))
 			d.Reset(plain(s.packet))
 			count := len(tokens(t, d))
 			for _, c := range calls {
@@ -548,8 +546,7 @@ func TestReaderFaults(t *testing.T) {
 // The end of the input is reported at the same offset however the Reader cuts it.
 func TestTruncated(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(nil, s.options(smallestChunk))
-		defer d.Release()
+		d := newDecoder(t, nil, s.options(smallestChunk))
 		for end := range len(s.packet) {
 			b := s.packet[:end]
 			d.Reset(plain(b))
@@ -568,8 +565,7 @@ func TestTruncated(t *testing.T) {
 // io.Copy from a Payload continues after the bytes that a Writer took.
 func TestPayloadWriterFaults(t *testing.T) {
 	for _, packet := range [][]byte{str(longText), bytesOf(idFloats, 9, reals(9))} {
-		d := NewDecoder(nil, &DecoderOptions{MaxChunk: smallestChunk})
-		defer d.Release()
+		d := newDecoder(t, nil, &DecoderOptions{MaxChunk: smallestChunk})
 		eachFaultyWriter(len(packet)-8, func(name string, w *faultyWriter) {
 			d.Reset(plain(packet))
 			readTo(t, d, 1)

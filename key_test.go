@@ -180,10 +180,8 @@ func TestStackAfterDeepValues(t *testing.T) {
 
 // Decoder and Encoder describe open containers alike.
 func TestStackIndex(t *testing.T) {
-	d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
-	defer d.Release()
-	e := NewEncoder(io.Discard, nil)
-	defer e.Close()
+	d := newDecoder(t, plain(document), &DecoderOptions{AllowObjects: true})
+	e := newEncoder(t, io.Discard, nil)
 	stack := func(s interface {
 		Depth() int
 		StackIndex(i int) (kind Kind, index, count int64)
@@ -234,8 +232,7 @@ func TestSizes(t *testing.T) {
 
 // The container of a loop that was left is not open, for Depth and StackIndex alike.
 func TestStackIndexOfLeftLoops(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idArray, 2, idArray, 2, integer(1), integer(2), idNil)), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idArray, 2, idArray, 2, integer(1), integer(2), idNil)), nil)
 	readTo(t, d, 1)
 	for range d.Elements() {
 		readTo(t, d, 1)
@@ -249,8 +246,7 @@ func TestStackIndexOfLeftLoops(t *testing.T) {
 }
 
 func TestStackIndexOutOfRange(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idArray, 1, idArray, 1, idNil, idNil)), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idArray, 1, idArray, 1, idNil, idNil)), nil)
 	none := func(level int) {
 		kind, index, count := d.StackIndex(level)
 		require.Equal(t, []any{Kind(0), int64(-1), int64(-1)}, []any{kind, index, count}, level)

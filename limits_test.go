@@ -83,8 +83,7 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 				eachReader(d, c.packet, func(name string) { require.NoError(t, d.SkipValue(), name) })
 				d.Release()
 			}
-			d := NewDecoder(nil, &DecoderOptions{AllowObjects: true, Limits: limitsOf(c.limit, c.value-1)})
-			defer d.Release()
+			d := newDecoder(t, nil, &DecoderOptions{AllowObjects: true, Limits: limitsOf(c.limit, c.value-1)})
 			for name, read := range map[string]func(d *Decoder) error{"ReadToken": readAll, "PeekKind": peekAll, "SkipValue": (*Decoder).SkipValue} {
 				t.Run(name, func(t *testing.T) {
 					eachReader(d, c.packet, func(reset string) {
@@ -149,8 +148,7 @@ func TestLimitsOfGodot2(t *testing.T) {
 // an error at that count.
 func TestLimitOfBytes(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(nil, s.options(smallestChunk))
-		defer d.Release()
+		d := newDecoder(t, nil, s.options(smallestChunk))
 		d.ResetBytes(s.packet)
 		for start := int64(0); start < int64(len(s.packet)); start = d.InputOffset() {
 			require.NoError(t, d.SkipValue())
@@ -261,8 +259,7 @@ func TestDefaultLimits(t *testing.T) {
 }
 
 func TestDepthAsInEngines(t *testing.T) {
-	d := NewDecoder(plain(nested(1024)), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(nested(1024)), nil)
 	require.Equal(t, io.EOF, readAll(d))
 	d.Reset(plain(append(bytes.Repeat(bytesOf(idArray, 1), 1024), bytesOf(idArray, 0)...)))
 	require.Equal(t, io.EOF, readAll(d))
@@ -418,8 +415,7 @@ func TestImpossibleCounts(t *testing.T) {
 			if c.name == "sub-names" {
 				at = 4
 			}
-			d := NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: NoLimits})
-			defer d.Release()
+			d := newDecoder(t, nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: NoLimits})
 			for name, reset := range map[string]func(){
 				"ResetN":     func() { d.ResetN(plain(packet), int64(len(packet))) },
 				"ResetBytes": func() { d.ResetBytes(packet) },
@@ -531,8 +527,7 @@ func TestLimitBytesAtTheEnd(t *testing.T) {
 
 // Where Limits.Bytes and the input end together inside a value, the limit is the error.
 func TestLimitBytesWithTheInput(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idArray, 2, integer(7))), &DecoderOptions{Limits: Limits{Bytes: 16}})
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idArray, 2, integer(7))), &DecoderOptions{Limits: Limits{Bytes: 16}})
 	readTo(t, d, 2)
 	_, err := d.ReadToken()
 	requireError(t, err, 16, "$[1]", ErrLimit)
@@ -582,8 +577,7 @@ func TestLimitOfBytesBeyondInput(t *testing.T) {
 		{"both at once", 100, 100, 100, ErrLimit},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Bytes: row.limit}})
-			defer d.Release()
+			d := newDecoder(t, nil, &DecoderOptions{Limits: Limits{Bytes: row.limit}})
 			eachSlowReader(d, packet[:row.size], func(string) {
 				readTo(t, d, 2)
 				_, err := d.ReadToken()
@@ -636,8 +630,7 @@ func TestLimitOfBytesWithoutPadding(t *testing.T) {
 // An error of the Reader where the input can end is returned, and the call can be repeated.
 func TestLimitOfBytesWithoutPaddingInterrupted(t *testing.T) {
 	packet := bytesOf(idBytes, 5, []byte("12345"))
-	d := NewDecoder(io.MultiReader(plain(packet), &onceReader{errTemporary}), &DecoderOptions{Limits: Limits{Bytes: int64(len(packet))}})
-	defer d.Release()
+	d := newDecoder(t, io.MultiReader(plain(packet), &onceReader{errTemporary}), &DecoderOptions{Limits: Limits{Bytes: int64(len(packet))}})
 	readTo(t, d, 1)
 	_, err := d.ReadToken()
 	require.Equal(t, errTemporary, err)

@@ -16,8 +16,7 @@ import (
 )
 
 func TestPaths(t *testing.T) {
-	d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
-	defer d.Release()
+	d := newDecoder(t, plain(document), &DecoderOptions{AllowObjects: true})
 	require.Equal(t, "$", string(d.AppendPath(nil)), "before any token")
 	var got []string
 	for tok, err := range d.Tokens() {
@@ -67,10 +66,8 @@ func TestLongPathsOfLaterValues(t *testing.T) {
 
 // The path in an error is that of the missing token.
 func TestErrorPaths(t *testing.T) {
-	whole := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
-	defer whole.Release()
-	cut := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
-	defer cut.Release()
+	whole := newDecoder(t, plain(document), &DecoderOptions{AllowObjects: true})
+	cut := newDecoder(t, nil, &DecoderOptions{AllowObjects: true})
 	for i := range documentPaths {
 		start := whole.InputOffset()
 		tok := readTo(t, whole, 1)
@@ -183,8 +180,7 @@ func TestPathsOfKeysOutsideTheBuffer(t *testing.T) {
 
 func TestLongPathsAreCut(t *testing.T) {
 	const depth = 500
-	d := NewDecoder(plain(append(bytes.Repeat(bytesOf(idArray, 1), depth), bytesOf(idNil)...)), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(append(bytes.Repeat(bytesOf(idArray, 1), depth), bytesOf(idNil)...)), nil)
 	readTo(t, d, depth+1)
 	require.Equal(t, "$"+strings.Repeat("[0]", depth)[:maxPath-1], string(d.AppendPath(nil)))
 	require.Len(t, d.AppendPath([]byte("prefix")), len("prefix")+maxPath)
@@ -211,10 +207,8 @@ func TestLongPathsAreCut(t *testing.T) {
 
 // Paths of an Encoder are those of a Decoder, without keys.
 func TestEncoderPaths(t *testing.T) {
-	d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
-	defer d.Release()
-	e := NewEncoder(io.Discard, nil)
-	defer e.Close()
+	d := newDecoder(t, plain(document), &DecoderOptions{AllowObjects: true})
+	e := newEncoder(t, io.Discard, nil)
 	for i, line := range documentPaths {
 		require.NoError(t, e.WriteToken(readTo(t, d, 1)))
 		_, path, _ := strings.Cut(line, " ")

@@ -19,8 +19,7 @@ import (
 // Bulk reads return the bytes that have arrived.
 func TestPayloadArrivesWithItsBytes(t *testing.T) {
 	r, give := pipe(t)
-	d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
-	defer d.Release()
+	d := newDecoder(t, r, &DecoderOptions{MaxChunk: 16})
 	give(bytesOf(idInts, 100))
 	readTo(t, d, 1)
 	p := d.Payload()
@@ -61,8 +60,7 @@ func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
 		t.Error("read before all buffered bytes were returned")
 		return 0, io.EOF
 	}))
-	d := NewDecoder(r, &DecoderOptions{MaxChunk: smallestChunk})
-	defer d.Release()
+	d := newDecoder(t, r, &DecoderOptions{MaxChunk: smallestChunk})
 	readTo(t, d, 1)
 	p := d.Payload()
 	for got := 0; got < 92; {
@@ -196,8 +194,7 @@ func TestMisplacedBulkReads(t *testing.T) {
 
 // A Payload ends with the next call on its Decoder.
 func TestStalePayload(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idArray, 2, str("abc"), str("def"))), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idArray, 2, str("abc"), str("def"))), nil)
 	readTo(t, d, 2)
 	p := d.Payload()
 	n, err := p.Read(nil)
@@ -230,8 +227,7 @@ func TestPayloadTakenTooEarly(t *testing.T) {
 		"before SkipTo":          {3, func(d *Decoder) { d.SkipTo(1) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(nil, &DecoderOptions{MaxChunk: 16})
-			defer d.Release()
+			d := newDecoder(t, nil, &DecoderOptions{MaxChunk: 16})
 			eachReader(d, packet, func(name string) {
 				readTo(t, d, c.tokens)
 				p := d.Payload()
@@ -248,8 +244,7 @@ func TestPayloadTakenTooEarly(t *testing.T) {
 // After a loop was left, the latest token is without a payload.
 func TestNoPayloadAfterALoop(t *testing.T) {
 	packet := bytesOf(idArray, 2, idArray, 2, str("in the loop"), str("skipped"), str("after it"))
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	eachReader(d, packet, func(name string) {
 		readTo(t, d, 1)
 		for range d.Elements() {
@@ -276,8 +271,7 @@ func TestNoPayloadAfterALoop(t *testing.T) {
 
 // A Payload of a name or packed string ends with the next token, too.
 func TestStalePayloadOfNames(t *testing.T) {
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	for name, packet := range map[string][]byte{
 		"names":   bytesOf(idPath, newPath(3), 0, 0, "first", "second", "and a third"),
 		"strings": bytesOf(idStrings, 3, "first", "second", "and a third"),
@@ -297,8 +291,7 @@ func TestStalePayloadOfNames(t *testing.T) {
 // A Payload ends with a bulk read of another value that is not complete.
 func TestStalePayloadDuringABulkRead(t *testing.T) {
 	packet := bytesOf(idArray, 2, idInts, 2, 1, 2, idInts, 2, 3, 4)
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	eachReader(d, packet, func(name string) {
 		readTo(t, d, 2)
 		p := d.Payload()
@@ -319,8 +312,7 @@ func TestStalePayloadDuringABulkRead(t *testing.T) {
 
 // A Payload ends with AppendPacked of its array.
 func TestStalePayloadAfterAppendPacked(t *testing.T) {
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	eachReader(d, bytesOf(idArray, 2, idInts, 2, 1, 2, idNil), func(name string) {
 		readTo(t, d, 2)
 		p := d.Payload()
@@ -343,8 +335,7 @@ func TestPayloadAfterRelease(t *testing.T) {
 
 // A Read into no bytes does not wait for the Reader.
 func TestReadOfNoBytes(t *testing.T) {
-	d := NewDecoder(io.MultiReader(bytes.NewReader(bytesOf(idInts, 2)), iotest.ErrReader(errors.New("asked for more"))), nil)
-	defer d.Release()
+	d := newDecoder(t, io.MultiReader(bytes.NewReader(bytesOf(idInts, 2)), iotest.ErrReader(errors.New("asked for more"))), nil)
 	readTo(t, d, 1)
 	n, err := d.Payload().Read(nil)
 	require.Zero(t, n)
@@ -353,8 +344,7 @@ func TestReadOfNoBytes(t *testing.T) {
 
 // After all elements have been read, AppendPacked reads the next value.
 func TestAppendPackedAfterAnother(t *testing.T) {
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	eachReader(d, bytesOf(idArray, 2, idInts, 2, 1, 2, idInts, 2, 3, 4), func(name string) {
 		readTo(t, d, 2)
 		n, err := ReadPacked(d, make([]int32, 3))
@@ -368,8 +358,7 @@ func TestAppendPackedAfterAnother(t *testing.T) {
 
 // A bulk read that is repeated after an error returns the same error.
 func TestErrorsOfBulkReadsStay(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idInts, 100, make([]byte, 200))), &DecoderOptions{MaxChunk: 16})
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idInts, 100, make([]byte, 200))), &DecoderOptions{MaxChunk: 16})
 	readTo(t, d, 1)
 	n, fault := ReadPacked(d, make([]int32, 100))
 	require.Equal(t, 50, n)
@@ -460,8 +449,7 @@ func TestMisbehavingReadersOfPackedData(t *testing.T) {
 		"more than all":     {readerFunc(func(p []byte) (int, error) { return len(p) + 1, nil }), checked.ErrRead},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(io.MultiReader(bytes.NewReader(head), bad.r), &DecoderOptions{MaxChunk: 64})
-			defer d.Release()
+			d := newDecoder(t, io.MultiReader(bytes.NewReader(head), bad.r), &DecoderOptions{MaxChunk: 64})
 			readTo(t, d, 1)
 			n, err := ReadPacked(d, make([]int32, 100))
 			require.Zero(t, n)
@@ -589,8 +577,7 @@ func TestReadPackedInsideAnElement(t *testing.T) {
 
 // AppendPacked uses the capacity of the slice before it grows.
 func TestAppendPackedUsesCapacity(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idFloats, 9, reals(9))), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idFloats, 9, reals(9))), nil)
 	readTo(t, d, 1)
 	dst := make([]float32, 1, 10)
 	got := must(AppendPacked(d, dst))(t)
@@ -606,8 +593,7 @@ func TestPayloadInParts(t *testing.T) {
 		"whole": plain, "one byte at a time": func(b []byte) io.Reader { return iotest.OneByteReader(plain(b)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(source(packed), nil)
-			defer d.Release()
+			d := newDecoder(t, source(packed), nil)
 			readTo(t, d, 1)
 			p, part := d.Payload(), make([]byte, 2)
 			must(ReadPacked(d, part))(t)

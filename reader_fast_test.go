@@ -30,8 +30,7 @@ func TestSkipsEndWhereReadingDoes(t *testing.T) {
 		}
 		var after []state
 		var kinds []Kind
-		d := NewDecoder(nil, s.options(smallestChunk))
-		defer d.Release()
+		d := newDecoder(t, nil, s.options(smallestChunk))
 		here := func() state {
 			return state{d.Depth(), d.InputOffset(), string(d.AppendPath(nil)), d.WrapError(io.EOF).Error()}
 		}
@@ -239,8 +238,7 @@ func TestRestOfAValue(t *testing.T) {
 			},
 		} {
 			t.Run(name+"/"+how, func(t *testing.T) {
-				d := NewDecoder(plain(c.packet), &DecoderOptions{MaxChunk: 16})
-				defer d.Release()
+				d := newDecoder(t, plain(c.packet), &DecoderOptions{MaxChunk: 16})
 				readTo(t, d, c.tokens)
 				require.NoError(t, rest(d))
 				require.Equal(t, c.end, d.InputOffset())
@@ -248,8 +246,7 @@ func TestRestOfAValue(t *testing.T) {
 			})
 		}
 		t.Run(name+"/CopyValue", func(t *testing.T) {
-			d := NewDecoder(plain(c.packet), &DecoderOptions{MaxChunk: 16})
-			defer d.Release()
+			d := newDecoder(t, plain(c.packet), &DecoderOptions{MaxChunk: 16})
 			got := encoded(t, nil, func(e *Encoder) {
 				for range c.tokens {
 					require.NoError(t, e.WriteToken(readTo(t, d, 1)))
@@ -535,8 +532,7 @@ func readAllTokens(d *Decoder) error {
 // strictPacket returns a random packet, longer than checkedAhead, as engines write it.
 func strictPacket(t *testing.T, r *rand.Rand) []byte {
 	var b bytes.Buffer
-	e := NewEncoder(&b, nil)
-	defer e.Close()
+	e := newEncoder(t, &b, nil)
 	var value func(depth int)
 	value = func(depth int) {
 		var err error

@@ -320,8 +320,7 @@ func TestFieldsReadPast(t *testing.T) {
 	}
 	for name, read := range past {
 		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(plain(packet), nil)
-			defer d.Release()
+			d := newDecoder(t, plain(packet), nil)
 			readTo(t, d, 1)
 			var keys []string
 			var last error
@@ -475,8 +474,7 @@ func TestLoopsEndWithAnError(t *testing.T) {
 func TestLoopsReset(t *testing.T) {
 	for _, l := range loopKinds {
 		t.Run(l.name, func(t *testing.T) {
-			d := NewDecoder(nil, nil)
-			defer d.Release()
+			d := newDecoder(t, nil, nil)
 			d.ResetBytes(l.packet)
 			n := 0
 			require.NoError(t, l.each(d, func() { n++; d.ResetBytes(bytesOf(idArray, 1, integer(7))) }))
@@ -516,8 +514,7 @@ func TestLoopsReadPast(t *testing.T) {
 // skipped.
 func TestOuterLoopLeftFirst(t *testing.T) {
 	packet := bytesOf(idArray, 2, idArray, 2, idArray, 2, integer(1), integer(2), integer(3), integer(7))
-	d := NewDecoder(plain(packet), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(packet), nil)
 	readTo(t, d, 1)
 	nextOuter, stopOuter := iter.Pull2(d.Elements())
 	nextOuter()
@@ -547,8 +544,7 @@ func TestLoopsEndWithTheOuterLoop(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(plain(c.packet), nil)
-			defer d.Release()
+			d := newDecoder(t, plain(c.packet), nil)
 			next, stop := iter.Pull2(d.Elements())
 			next()
 			var errs []error
@@ -607,8 +603,7 @@ func TestFieldsOfAnotherType(t *testing.T) {
 			d.Release()
 		})
 	}
-	d := NewDecoder(plain(bytesOf(idDict, 0)), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idDict, 0)), nil)
 	n := 0
 	for _, err := range d.Elements() {
 		require.ErrorIs(t, err, ErrType)
@@ -621,8 +616,7 @@ func TestFieldsOfAnotherType(t *testing.T) {
 // Leaving a loop does not wait for the sender.
 func TestFieldsLeftDoNotWait(t *testing.T) {
 	r, give := pipe(t)
-	d := NewDecoder(r, nil)
-	defer d.Release()
+	d := newDecoder(t, r, nil)
 	give(bytesOf(idArray, 2, idDict, 2, str("hp"), str("wrong")))
 	must(d.ReadArray())(t)
 	read := func() error {
@@ -646,8 +640,7 @@ func TestFieldsLeftDoNotWait(t *testing.T) {
 // The next call returns an error in the rest of a container whose loop was left.
 func TestFieldsLeftReturnErrors(t *testing.T) {
 	packet := bytesOf(idDict, 2, str("a"), integer(1), str("b"), 99)
-	d := NewDecoder(plain(packet), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(packet), nil)
 	for range d.Fields() {
 		break
 	}
@@ -660,8 +653,7 @@ func TestFieldsLeftReturnErrors(t *testing.T) {
 // After a read error, the loop is still in its Dictionary: the next call reads inside it.
 func TestFieldsReadErrorStaysInside(t *testing.T) {
 	packet := bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2))
-	d := NewDecoder(&faultyReader{b: packet, at: 8 + 12 + 4}, nil)
-	defer d.Release()
+	d := newDecoder(t, &faultyReader{b: packet, at: 8 + 12 + 4}, nil)
 	for _, err := range d.Fields() {
 		if err != nil {
 			require.Equal(t, errTemporary, err)
@@ -764,8 +756,7 @@ func TestFieldsLeftAfterAnError(t *testing.T) {
 		"ReadPacked": func(d *Decoder) error { _, err := ReadPacked(d, make([]byte, 1)); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(&faultyReader{b: packet, at: 28}, nil)
-			defer d.Release()
+			d := newDecoder(t, &faultyReader{b: packet, at: 28}, nil)
 			readTo(t, d, 1)
 			for range d.Fields() {
 				require.Zero(t, d.PeekKind())
@@ -1061,8 +1052,7 @@ func TestPairs(t *testing.T) {
 	}
 	for name, body := range bodies {
 		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(iotest.OneByteReader(bytes.NewReader(pairs(t))), &DecoderOptions{MaxChunk: 16})
-			defer d.Release()
+			d := newDecoder(t, iotest.OneByteReader(bytes.NewReader(pairs(t))), &DecoderOptions{MaxChunk: 16})
 			n := 0
 			for i, err := range d.Pairs() {
 				require.NoError(t, err)
@@ -1092,8 +1082,7 @@ func TestPairsReadPast(t *testing.T) {
 		require.ErrorIs(t, last, ErrCount)
 		d.Release()
 	}
-	d := NewDecoder(bytes.NewReader(append(pairs(t), pairs(t)...)), nil)
-	defer d.Release()
+	d := newDecoder(t, bytes.NewReader(append(pairs(t), pairs(t)...)), nil)
 	var last error
 	for _, err := range d.Pairs() {
 		if last = err; err != nil {
@@ -1109,8 +1098,7 @@ func TestPairsReadPast(t *testing.T) {
 
 func TestPairsErrors(t *testing.T) {
 	b := pairs(t)
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	d.ResetBytes(b[len(b)-12:])
 	for _, err := range d.Pairs() {
 		require.ErrorIs(t, err, ErrType)
@@ -1140,8 +1128,7 @@ func TestPairsErrors(t *testing.T) {
 // An int of 32 bits cannot count 2^31 elements. Nothing is consumed then, so another call can read them.
 func TestElementsBeyondInt(t *testing.T) {
 	packet := bytesOf(idArray, 1, idBytes, uint32(1<<31), []byte("abcd"))
-	d := NewDecoder(plain(packet), &DecoderOptions{Limits: Limits{PackedBytes: -1}})
-	defer d.Release()
+	d := newDecoder(t, plain(packet), &DecoderOptions{Limits: Limits{PackedBytes: -1}})
 	readTo(t, d, 1)
 	for i, err := range d.Elements() {
 		if math.MaxInt < math.MaxUint32 {

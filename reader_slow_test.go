@@ -16,8 +16,7 @@ import (
 // Err returns errors that stay, and LastError the latest one. Neither reads.
 func TestErrAndLastError(t *testing.T) {
 	packet := bytesOf(idArray, 3, integer(1), integer(2), 99)
-	d := NewDecoder(plain(nil), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(nil), nil)
 	require.Zero(t, d.PeekKind())
 	require.NoError(t, d.lastError(), "of a Decoder that has found none")
 	d.Reset(plain(packet))
@@ -67,8 +66,7 @@ func TestErrAndLastError(t *testing.T) {
 
 // The ids after those of all types are errors, inside containers as well.
 func TestUnknownIDs(t *testing.T) {
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	types := 0
 	for _, typ := range Types() {
 		if Godot4.Has(typ) {
@@ -193,8 +191,7 @@ func TestContainerHints(t *testing.T) {
 		{"JSON", "{\n\t\"a\": 1}", "; the input is text: for JSON, see package gdjson"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := NewDecoder(nil, nil)
-			defer d.Release()
+			d := newDecoder(t, nil, nil)
 			for name, reset := range map[string]func(){
 				"memory":       func() { d.ResetBytes([]byte(c.input)) },
 				"byte by byte": func() { d.ResetN(iotest.OneByteReader(strings.NewReader(c.input)), int64(len(c.input))) },
@@ -214,8 +211,7 @@ func TestContainerHints(t *testing.T) {
 
 // Calls after an error that stays return it and allocate nothing, also where the depth is an error.
 func TestCallsAfterAnError(t *testing.T) {
-	d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Depth: 1}})
-	defer d.Release()
+	d := newDecoder(t, nil, &DecoderOptions{Limits: Limits{Depth: 1}})
 	d.ResetBytes(bytesOf(idArray, 1, idArray, 1, idArray, 1, idNil))
 	for range 2 {
 		must(d.ReadArray())(t)
@@ -241,8 +237,7 @@ func TestCallsAfterAnError(t *testing.T) {
 
 // A Decoder keeps no error of a Reader after it returned it, because it can be in a pool.
 func TestFaultsAreCleared(t *testing.T) {
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	for name, call := range map[string]func() error{
 		"ReadToken": func() error { _, err := d.ReadToken(); return err },
 		"ReadInt":   func() error { _, err := d.ReadInt(); return err },

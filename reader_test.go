@@ -19,8 +19,7 @@ import (
 // Reader. Only errors about impossible counts differ.
 func TestResets(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(nil, s.options(smallestChunk))
-		defer d.Release()
+		d := newDecoder(t, nil, s.options(smallestChunk))
 		read := calls[0]
 		d.Reset(plain(s.packet))
 		want, _ := read.record(d, 0)
@@ -58,8 +57,7 @@ func TestResetNReadsNoMore(t *testing.T) {
 		for _, call := range calls {
 			eachSample(t, func(t *testing.T, s sample) {
 				r := bytes.NewReader(append(s.packet[:len(s.packet):len(s.packet)], "the next packet"...))
-				d := NewDecoder(nil, s.options(maxChunk))
-				defer d.Release()
+				d := newDecoder(t, nil, s.options(maxChunk))
 				d.ResetN(r, int64(len(s.packet)))
 				call.record(d, 1)
 				require.Equal(t, len("the next packet"), r.Len())
@@ -69,8 +67,7 @@ func TestResetNReadsNoMore(t *testing.T) {
 }
 
 func TestResetNOfTooFew(t *testing.T) {
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	for _, n := range []int64{-1, 0} {
 		d.ResetN(iotest.ErrReader(errors.New("asked")), n)
 		_, err := d.ReadToken()
@@ -99,8 +96,7 @@ func TestResetBytesCopiesNothing(t *testing.T) {
 
 func TestConsecutiveValues(t *testing.T) {
 	b := bytesOf(integer(1), str("two"), idArray, 1, integer(3), idNil)
-	d := NewDecoder(plain(b), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(b), nil)
 	for _, end := range []int64{8, 20, 36, 40} {
 		require.NoError(t, d.SkipValue())
 		require.Zero(t, d.Depth())
@@ -166,8 +162,7 @@ func TestEOFInsideValue(t *testing.T) {
 // none.
 func TestTokensArriveWithTheirBytes(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(plain(s.packet), s.options(0))
-		defer d.Release()
+		d := newDecoder(t, plain(s.packet), s.options(0))
 		var ends []int64
 		for {
 			tok, err := d.ReadToken()
@@ -201,11 +196,9 @@ func TestTokensArriveWithTheirBytes(t *testing.T) {
 // PeekKind needs the header of a value and no bytes for other tokens.
 func TestPeekKindWaitsForTheHeaderOnly(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(plain(s.packet), s.options(0))
-		defer d.Release()
+		d := newDecoder(t, plain(s.packet), s.options(0))
 		r, give := pipe(t)
-		peeking := NewDecoder(r, s.options(0))
-		defer peeking.Release()
+		peeking := newDecoder(t, r, s.options(0))
 		at := int64(0)
 		for {
 			isValue := d.want() <= lastValue
@@ -263,8 +256,7 @@ func TestPeekedErrorIsDeliveredOnce(t *testing.T) {
 
 func TestTokensAreOneValue(t *testing.T) {
 	b := bytesOf(idDict, 1, str("k"), idArray, 1, idNil, integer(7))
-	d := NewDecoder(plain(b), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(b), nil)
 	kinds := func() (all []Kind) {
 		for tok, err := range d.Tokens() {
 			require.NoError(t, err)
@@ -488,8 +480,7 @@ func TestStaleTokens(t *testing.T) {
 
 // Calls that report the Decoder's position do not make tokens stale.
 func TestInspectionKeepsTokensValid(t *testing.T) {
-	d := NewDecoder(plain(str("text")), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(str("text")), nil)
 	tok := readTo(t, d, 1)
 	d.Depth()
 	d.InputOffset()
@@ -527,8 +518,7 @@ func TestTokensWithoutPayload(t *testing.T) {
 func TestPayloadsAreClipped(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		b := bytes.Clone(s.packet)
-		d := NewDecoder(nil, s.options(smallestChunk))
-		defer d.Release()
+		d := newDecoder(t, nil, s.options(smallestChunk))
 		d.ResetBytes(b)
 		for {
 			tok, err := d.ReadToken()
@@ -573,8 +563,7 @@ func TestTokensStayStale(t *testing.T) {
 
 // Tokens ends where its value does, also if the body skips more.
 func TestTokensWithSkips(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idDict, 1, str("k"), integer(1), integer(42))), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idDict, 1, str("k"), integer(1), integer(42))), nil)
 	var kinds []Kind
 	for tok, err := range d.Tokens() {
 		require.NoError(t, err)
@@ -618,8 +607,7 @@ func TestTokensWithSkips(t *testing.T) {
 
 // Reset forgets the error that PeekKind kept: the next Error stays.
 func TestResetAfterPeekedError(t *testing.T) {
-	d := NewDecoder(plain(nil), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(nil), nil)
 	for name, reset := range map[string]func(b []byte){
 		"Reset":      func(b []byte) { d.Reset(plain(b)) },
 		"ResetN":     func(b []byte) { d.ResetN(plain(b), int64(len(b))) },
@@ -640,8 +628,7 @@ func TestResetAfterPeekedError(t *testing.T) {
 // Reset in the body of a loop frees the loop's key.
 func TestResetInLoops(t *testing.T) {
 	packet := bytesOf(idDict, 1, str("key"), integer(1))
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	for range 3 {
 		d.ResetBytes(packet)
 		for range d.Fields() {
@@ -661,8 +648,7 @@ func TestErrorWithTheLastBytes(t *testing.T) {
 		{"other error", errTemporary, errTemporary},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := NewDecoder(nil, nil)
-			defer d.Release()
+			d := newDecoder(t, nil, nil)
 			packet := integer(7)
 			d.ResetN(readerFunc(func(p []byte) (int, error) { return copy(p, packet), c.err }), int64(len(packet)))
 			require.EqualValues(t, 7, readTo(t, d, 1).Int())
@@ -688,8 +674,7 @@ func TestStaleTokensPrint(t *testing.T) {
 
 // WrapError returns errors in the shape of the package's own.
 func TestWrapError(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idArray, 2, idDict, 1, str("script"), str("x"), idNil)), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idArray, 2, idDict, 1, str("script"), str("x"), idNil)), nil)
 	mine := errors.New("no scripts here")
 	readTo(t, d, 3)
 	requireError(t, d.WrapError(mine), 16, "$[0].key(0)", mine) // at a marker: where the key starts
@@ -899,8 +884,7 @@ func TestPeekKindMakesTokensStale(t *testing.T) {
 			e.BeginPacked(TypePackedStringArray, 2), e.WriteString(text), e.WriteString(text), e.End(),
 			e.End(), e.WriteString(text), e.WriteNil()))
 	})
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	d.ResetBytes(b)
 	var before []Kind
 	for {
@@ -998,8 +982,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachSample(t, func(t *testing.T, s sample) {
 				for _, maxChunk := range []int{smallestChunk, DefaultMaxChunk} {
-					d := NewDecoder(nil, s.options(maxChunk))
-					defer d.Release()
+					d := newDecoder(t, nil, s.options(maxChunk))
 					for name, reset := range readers(s.packet) {
 						requireNoAllocs(t, func() {
 							reset(d)
@@ -1023,8 +1006,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 
 // At a DictKey, Tokens covers the key. A body that reads the key itself ends the loop.
 func TestTokensWhoseKeyIsRead(t *testing.T) {
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	eachSlowReader(d, bytesOf(idDict, 1, str("a"), integer(7)), func(reader string) {
 		readTo(t, d, 1)
 		n := 0

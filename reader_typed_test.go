@@ -71,8 +71,7 @@ func TestTypedReadsOfNumbers(t *testing.T) {
 				{test.float32, func(d *Decoder) (any, error) { return d.ReadFloat32() }},
 			} {
 				for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
-					d := NewDecoder(r, nil)
-					defer d.Release()
+					d := newDecoder(t, r, nil)
 					readTo(t, d, 1)
 					got, err := call.read(d)
 					if e, ok := call.want.(error); ok {
@@ -88,8 +87,7 @@ func TestTypedReadsOfNumbers(t *testing.T) {
 }
 
 func TestReadBoolOfTwo(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idBool, 2)), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idBool, 2)), nil)
 	got := must(d.ReadBool())(t)
 	require.True(t, got)
 }
@@ -122,8 +120,7 @@ func TestTypedReadsMisplaced(t *testing.T) {
 			}
 			t.Run(test.name+"/"+call.name, func(t *testing.T) {
 				for _, memory := range []bool{false, true} {
-					d := NewDecoder(&slowReader{test.packet}, &DecoderOptions{AllowObjects: true, MaxChunk: 16})
-					defer d.Release()
+					d := newDecoder(t, &slowReader{test.packet}, &DecoderOptions{AllowObjects: true, MaxChunk: 16})
 					if memory { // with enough bytes for the fast path
 						d.ResetBytes(append(slices.Clone(test.packet), make([]byte, fastSize)...))
 					}
@@ -141,8 +138,7 @@ func TestTypedReadsMisplaced(t *testing.T) {
 			})
 		}
 	}
-	d := NewDecoder(plain(nil), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(nil), nil)
 	require.ErrorIs(t, d.ReadEnd(), ErrCall)
 	require.Equal(t, io.EOF, d.ReadNil())
 }
@@ -171,8 +167,7 @@ func TestTypedReadsOfStrings(t *testing.T) {
 
 // ReadComponents refuses slices of another length, types without components, and floats into integers.
 func TestTypedReadsOfMathMisused(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idArray, 5, idVector2, reals(2), idNil, idNil, idNil, idNil)), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idArray, 5, idVector2, reals(2), idNil, idNil, idNil, idNil)), nil)
 	readTo(t, d, 1)
 	require.ErrorIs(t, ReadComponents(d, TypeVector2, make([]float64, 3)), ErrCall)
 	require.ErrorIs(t, ReadComponents(d, TypeVector2i, make([]float64, 2)), ErrType) // a Vector2 is next
@@ -188,8 +183,7 @@ func TestTypedReadsOfMathMisused(t *testing.T) {
 // A type of 64 and more is none, although tables of types are indexed by its lowest bits.
 func TestReadComponentsOfUnknownTypes(t *testing.T) {
 	packet := bytesOf(idArray, 5, idVector2, reals(2), idNil, idNil, idNil, idNil)
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	eachSlowReader(d, packet, func(reader string) {
 		readTo(t, d, 1)
 		for _, unknown := range []Type{TypeVector2 + 64, TypeVector2 + 128, TypeVector2 + 192} {
@@ -210,8 +204,7 @@ func TestReadComponentsBeforeReset(t *testing.T) {
 // With Strict, a number in a form that engines never write is that error, which stays, whether or not
 // it fits.
 func TestStrictNumbersThatDoNotFit(t *testing.T) {
-	d := NewDecoder(nil, &DecoderOptions{Strict: true})
-	defer d.Release()
+	d := newDecoder(t, nil, &DecoderOptions{Strict: true})
 	for name, c := range map[string]struct {
 		number []byte
 		read   func(d *Decoder) error
@@ -297,8 +290,7 @@ func TestTypedReadsWithinLimits(t *testing.T) {
 // ReadEnd obeys an error and a loop that was left, where all elements were read.
 func TestReadEndAfterAll(t *testing.T) {
 	packet := bytesOf(idArray, 1, idDict, 1, str("a"), integer(1), make([]byte, fastSize))
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	d.ResetBytes(packet)
 	readTo(t, d, 1)
 	for range d.Fields() {
@@ -380,8 +372,7 @@ func TestReadStringInterrupted(t *testing.T) {
 // A loop that is left after an interrupted ReadString skips the rest of the text.
 func TestReadStringIsLeft(t *testing.T) {
 	packet := bytesOf(idArray, 2, idArray, 1, str(longText), str("next"))
-	d := NewDecoder(&faultyReader{b: packet, at: 8 + 8 + 8 + 20}, &DecoderOptions{MaxChunk: 16})
-	defer d.Release()
+	d := newDecoder(t, &faultyReader{b: packet, at: 8 + 8 + 8 + 20}, &DecoderOptions{MaxChunk: 16})
 	readTo(t, d, 1)
 	for range d.Elements() {
 		_, err := d.ReadString()
@@ -617,8 +608,7 @@ func TestTypedReadErrors(t *testing.T) {
 
 // Floats from 2^63 on fit unsigned integers of 64 bits only.
 func TestReadIntegerLargeFloat(t *testing.T) {
-	d := NewDecoder(nil, nil)
-	defer d.Release()
+	d := newDecoder(t, nil, nil)
 	reset := func(x float64) { d.ResetBytes(bytesOf(idFloat|bit16, x)) }
 	for _, x := range []float64{1 << 63, 3 << 62, 1<<64 - 2048} {
 		reset(x)
@@ -666,8 +656,7 @@ func TestPeekType(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, memory := range []bool{false, true} {
-				d := NewDecoder(&slowReader{c.packet}, &DecoderOptions{AllowObjects: true, MaxChunk: 16})
-				defer d.Release()
+				d := newDecoder(t, &slowReader{c.packet}, &DecoderOptions{AllowObjects: true, MaxChunk: 16})
 				if memory && len(c.packet) > 0 { // with enough bytes for the fast path
 					d.ResetBytes(append(c.packet[:len(c.packet):len(c.packet)], make([]byte, fastSize)...))
 				}
@@ -705,8 +694,7 @@ func TestReadText(t *testing.T) {
 	})
 	for name, r := range map[string]io.Reader{"whole": bytes.NewReader(b), "bytes": iotest.OneByteReader(bytes.NewReader(b)), "memory": nil} {
 		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(r, &DecoderOptions{MaxChunk: 32})
-			defer d.Release()
+			d := newDecoder(t, r, &DecoderOptions{MaxChunk: 32})
 			if r == nil {
 				d.ResetBytes(b)
 			}
@@ -806,8 +794,7 @@ func TestReadTextInvalidHeader(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d := NewDecoder(plain(test.header), &test.options)
-			defer d.Release()
+			d := newDecoder(t, plain(test.header), &test.options)
 			for d.PeekKind() == KindArrayStart {
 				readTo(t, d, 1)
 			}
@@ -1113,8 +1100,7 @@ func TestTypedReadsOfEveryType(t *testing.T) {
 
 // At an End, no typed read takes the value that follows the container.
 func TestTypedReadsBeforeEnd(t *testing.T) {
-	d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
-	defer d.Release()
+	d := newDecoder(t, nil, &DecoderOptions{AllowObjects: true})
 	var b bytes.Buffer
 	e := NewEncoder(nil, nil)
 	for i := range typedValues {
@@ -1140,8 +1126,7 @@ func TestTypedReadsBeforeEnd(t *testing.T) {
 }
 
 func testTypedReads(t *testing.T, o *DecoderOptions, memory bool) {
-	d := NewDecoder(nil, o)
-	defer d.Release()
+	d := newDecoder(t, nil, o)
 	var b bytes.Buffer
 	e := NewEncoder(nil, &EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals})
 	tried := map[string]bool{}
@@ -1256,8 +1241,7 @@ func appendValue(dst []byte, d *Decoder) []byte {
 // of another type.
 func TestTypedReadsDoNotWait(t *testing.T) {
 	e := NewEncoder(nil, nil)
-	d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
-	defer d.Release()
+	d := newDecoder(t, nil, &DecoderOptions{AllowObjects: true})
 	for i := range typedValues {
 		v := &typedValues[i]
 		for _, place := range typedPlaces {
@@ -1326,8 +1310,7 @@ func TestWriteComponents(t *testing.T) {
 	want := write(func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float64{0.5, -3}) })
 	require.Equal(t, want, write(func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float32{0.5, -3}) }))
 	require.Equal(t, want, write(func(e *Encoder) error { return WriteComponents(e, TypeVector2, []real{0.5, -3}) }))
-	e := NewEncoder(io.Discard, nil)
-	defer e.Close()
+	e := newEncoder(t, io.Discard, nil)
 	require.ErrorIs(t, WriteComponents(e, TypeVector2, []int32{1, 2}), ErrCall)
 	e.ClearError()
 	require.ErrorIs(t, WriteComponents(e, TypeVector2i, []float32{1, 2}), ErrCall)

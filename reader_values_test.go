@@ -19,8 +19,7 @@ func TestChunksArriveWithTheirBytes(t *testing.T) {
 	o := &DecoderOptions{MaxChunk: 16}
 	text := strings.Repeat("0123456789abcdef", 3)
 	r, give := pipe(t)
-	d := NewDecoder(r, o)
-	defer d.Release()
+	d := newDecoder(t, r, o)
 	give(bytesOf(idString, len(text), []byte(text[:16])))
 	require.Equal(t, text[:16], readTo(t, d, 1).Text())
 	give([]byte(text[16:32]))
@@ -228,8 +227,7 @@ func TestOffsetsOfInvalidText(t *testing.T) {
 		{"after a replacement character", "\uFFFD\xff", 11},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := NewDecoder(plain(str(c.text)), nil)
-			defer d.Release()
+			d := newDecoder(t, plain(str(c.text)), nil)
 			requireError(t, readAll(d), c.offset, "$", ErrUTF8)
 		})
 	}
@@ -276,8 +274,7 @@ func TestAppendStringOfNodePaths(t *testing.T) {
 
 // An error inside a NodePath stays for all calls.
 func TestInvalidNodePath(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idPath, newPath(2), 0, 0, "ok", "\xff")), nil)
-	defer d.Release()
+	d := newDecoder(t, plain(bytesOf(idPath, newPath(2), 0, 0, "ok", "\xff")), nil)
 	readTo(t, d, 1)
 	got, err := d.AppendString(nil)
 	requireError(t, err, 28, "$[1]", ErrUTF8)
@@ -292,8 +289,7 @@ func TestInvalidNodePath(t *testing.T) {
 // bits, the manuals do not say.
 func TestNodePathCountOverflow(t *testing.T) {
 	packet := bytesOf(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
-	d := NewDecoder(plain(packet), &DecoderOptions{Format: Manual4, Limits: NoLimits})
-	defer d.Release()
+	d := newDecoder(t, plain(packet), &DecoderOptions{Format: Manual4, Limits: NoLimits})
 	requireError(t, readAll(d), 4, "$", ErrRange)
 
 	d.Reset(plain(bytesOf(15, newPath(1<<31-1), uint32(1<<31), 0)))
@@ -318,8 +314,7 @@ func TestNodePathErrors(t *testing.T) {
 // The type of DictKey, Property and End is that of their container.
 func TestTypesOfMarkers(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(plain(s.packet), s.options(0))
-		defer d.Release()
+		d := newDecoder(t, plain(s.packet), s.options(0))
 		var open []Type
 		for _, tok := range tokens(t, d) {
 			switch tok.Kind() {
@@ -360,8 +355,7 @@ func TestContainerErrors(t *testing.T) {
 // Names of classes and scripts are returned as strings, which allocates.
 func TestNamesAllocate(t *testing.T) {
 	packet := bytesOf(idArray|typedBy*2, "Node", 1, idObject, "Sprite2D", 1, "name", idSignal, "pressed", uint64(1))
-	d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
-	defer d.Release()
+	d := newDecoder(t, nil, &DecoderOptions{AllowObjects: true})
 	for _, reset := range readers(packet) {
 		requireNoAllocs(t, func() {
 			reset(d)

@@ -21,8 +21,7 @@ import (
 // flushed.
 func TestUnknownCountsAreBuffered(t *testing.T) {
 	var b bytes.Buffer
-	e := NewEncoder(&b, nil)
-	defer e.Close()
+	e := newEncoder(t, &b, nil)
 	require.NoError(t, e.BeginArray(2))
 	require.NoError(t, e.WriteInt(7))
 	require.NoError(t, e.BeginArray(Unknown))
@@ -160,8 +159,7 @@ func TestNamesWhereBuffersEnd(t *testing.T) {
 // Values longer than the buffer do not make it grow.
 func TestLongValuesDoNotGrowTheBuffer(t *testing.T) {
 	long := bytes.Repeat([]byte("x"), 4*bufferSize)
-	e := NewEncoder(io.Discard, nil)
-	defer e.Close()
+	e := newEncoder(t, io.Discard, nil)
 	size := len(e.buf)
 	for name, call := range map[string]step{
 		"WriteString": func(e *Encoder) error { return e.WriteString(string(long)) },
@@ -187,8 +185,7 @@ func TestLongValuesDoNotGrowTheBuffer(t *testing.T) {
 func TestUsedBuffers(t *testing.T) {
 	want := bytesOf(idArray, 30)
 	var b bytes.Buffer
-	e := NewEncoder(&b, nil)
-	defer e.Close()
+	e := newEncoder(t, &b, nil)
 	for i := range e.buf {
 		e.buf[i] = 0xFF
 	}
@@ -228,8 +225,7 @@ func TestMisbehavingWriters(t *testing.T) {
 // A top-level value is written when it ends.
 func TestValuesAreWrittenWhenTheyEnd(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(plain(s.packet), s.options(smallestChunk))
-		defer d.Release()
+		d := newDecoder(t, plain(s.packet), s.options(smallestChunk))
 		var b bytes.Buffer
 		e := NewEncoder(&b, &EncoderOptions{Format: s.format})
 		for _, tok := range tokens(t, d) {
@@ -432,8 +428,7 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 // is returned unchanged by every call.
 func TestBrokenWriters(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(plain(s.packet), s.options(smallestChunk))
-		defer d.Release()
+		d := newDecoder(t, plain(s.packet), s.options(smallestChunk))
 		ways := waysToWrite(tokens(t, d))
 		for _, way := range []string{"tokens", "unknown counts", "small Writes", "one Write"} {
 			for _, size := range []int{16, 64, 4096} {
@@ -604,8 +599,7 @@ const randomCopy = 0
 // bytes that they write.
 func randomSequence(t *testing.T, r *rand.Rand, n int) (calls []randomCall, errs []string, want []byte) {
 	var b bytes.Buffer
-	e := NewEncoder(&b, &EncoderOptions{Depth: 5, MaxBuffered: 500})
-	defer e.Close()
+	e := newEncoder(t, &b, &EncoderOptions{Depth: 5, MaxBuffered: 500})
 	for range n {
 		for range 12 {
 			c := randomCall{r.IntN(len(randomCalls)), r.Uint64()}

@@ -391,8 +391,7 @@ func TestTypesTheFormatLacks(t *testing.T) {
 
 func TestEncoderDepth(t *testing.T) {
 	var b bytes.Buffer
-	e := NewEncoder(&b, &EncoderOptions{Depth: 2})
-	defer e.Close()
+	e := newEncoder(t, &b, &EncoderOptions{Depth: 2})
 	require.NoError(t, e.BeginArray(1))
 	require.NoError(t, e.BeginDict(2))
 	require.NoError(t, e.WriteInt(7))
@@ -691,8 +690,7 @@ func TestRecover(t *testing.T) {
 // A value cannot be completed after Fail.
 func TestFail(t *testing.T) {
 	mine := errors.New("no such player")
-	e := NewEncoder(io.Discard, nil)
-	defer e.Close()
+	e := newEncoder(t, io.Discard, nil)
 	begin := func() {
 		e.Reset(io.Discard)
 		require.NoError(t, e.Fail(nil))

@@ -18,8 +18,7 @@ import (
 // Tokens are written as they were read, byte for byte.
 func TestTokensReencode(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(plain(s.packet), s.options(0))
-		defer d.Release()
+		d := newDecoder(t, plain(s.packet), s.options(0))
 		all := tokens(t, d)
 		got := encoded(t, &EncoderOptions{Format: s.format}, func(e *Encoder) {
 			for _, tok := range all {
@@ -77,8 +76,7 @@ func TestTokenOfFourGigabytes(t *testing.T) {
 	n := int64(1) << 32
 	tok := String(unsafe.String(&b, int(n))) // its bytes are never read
 	require.EqualValues(t, n, tok.Len())
-	e := NewEncoder(io.Discard, nil)
-	defer e.Close()
+	e := newEncoder(t, io.Discard, nil)
 	require.ErrorIs(t, e.WriteToken(tok), ErrRange)
 }
 
@@ -101,8 +99,7 @@ func TestTokenCallErrors(t *testing.T) {
 }
 
 func TestWriteRawInvalidValues(t *testing.T) {
-	e := NewEncoder(io.Discard, nil)
-	defer e.Close()
+	e := newEncoder(t, io.Discard, nil)
 	for _, c := range []struct {
 		name string
 		b    []byte
@@ -124,8 +121,7 @@ func TestWriteRawInvalidValues(t *testing.T) {
 	require.NoError(t, e.WriteRaw(bytesOf(idObject, "Node", 0)))
 	e.Close()
 	require.Equal(t, ErrClosed, e.WriteRaw(bytesOf(99)), "also if invalid")
-	any := NewEncoder(io.Discard, &EncoderOptions{AllowInvalidUTF8: true})
-	defer any.Close()
+	any := newEncoder(t, io.Discard, &EncoderOptions{AllowInvalidUTF8: true})
 	require.NoError(t, any.WriteRaw(str("\xff")))
 	require.NoError(t, any.WriteString("\xff"))
 	require.NoError(t, any.BeginTypedArray(0, Elem{Class: "\xff"}))

@@ -151,8 +151,7 @@ func TestInvalidTextInPieces(t *testing.T) {
 
 // One invalid byte is found at every position.
 func TestInvalidTextAtEveryByte(t *testing.T) {
-	e := NewEncoder(io.Discard, nil)
-	defer e.Close()
+	e := newEncoder(t, io.Discard, nil)
 	for n := range 40 {
 		for i := range n {
 			text := []byte(strings.Repeat("x", n))
