@@ -167,12 +167,9 @@ func TestCopyValueEndsPayloads(t *testing.T) {
 				require.NoError(t, copyToken(e, d)) // its Start, so that only the data is copied
 			}
 			require.NoError(t, CopyValue(e, d))
-			_, err := ReadPacked(d, make([]byte, 1))
-			require.ErrorIs(t, err, ErrType, "%s, %s", name, reader)
-			_, err = AppendPacked(d, []byte(nil))
-			require.Error(t, err, "%s, %s", name, reader)
-			_, err = d.Payload().Read(make([]byte, 1))
-			require.ErrorIs(t, err, ErrType, "%s, %s", name, reader)
+			require.ErrorIs(t, errOf(ReadPacked(d, make([]byte, 1))), ErrType, "%s, %s", name, reader)
+			require.Error(t, errOf(AppendPacked(d, []byte(nil))), "%s, %s", name, reader)
+			require.ErrorIs(t, errOf(d.Payload().Read(make([]byte, 1))), ErrType, "%s, %s", name, reader)
 			if name == "bytes" {
 				require.NoError(t, d.ReadEnd())
 			}

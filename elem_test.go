@@ -275,8 +275,7 @@ func testBits[T Packable](t *testing.T, typ Type) {
 		}
 		want := encoded(t, nil, func(e *Encoder) {
 			require.NoError(t, e.BeginPacked(typ, int64(n)))
-			_, err := e.Write(data)
-			require.NoError(t, errors.Join(err, e.End()))
+			require.NoError(t, errors.Join(errOf(e.Write(data)), e.End()))
 		})
 		d := newDecoder(t, plain(want), nil)
 		readTo(t, d, 1)

@@ -22,6 +22,9 @@ import (
 // must returns what its call returned, or ends the test after an error: must(call())(t).
 func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
 
+// errOf returns the error of a call that returns a value, too.
+func errOf[V any](_ V, err error) error { return err }
+
 // bytesOf returns its parts in wire order: an int as a u32, a string as its length,
 // text and padding; other numbers and bytes as they are.
 func bytesOf(parts ...any) []byte {

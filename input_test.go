@@ -45,8 +45,7 @@ func TestBufferSizesAgree(t *testing.T) {
 			for end := range len(s.packet) {
 				_, want := read(s.packet[:end], 0)
 				for _, maxChunk := range bufferSizes {
-					_, err := read(s.packet[:end], maxChunk)
-					require.Equal(t, want, err, "%d bytes, maxChunk %d", end, maxChunk)
+					require.Equal(t, want, errOf(read(s.packet[:end], maxChunk)), "%d bytes, maxChunk %d", end, maxChunk)
 				}
 			}
 		}

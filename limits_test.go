@@ -514,8 +514,7 @@ func TestLimitBytesAtTheEnd(t *testing.T) {
 	for limit := int64(1); limit < 8; limit++ {
 		d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Bytes: limit}})
 		eachReader(d, nil, func(name string) {
-			_, err := d.ReadToken()
-			require.Equal(t, io.EOF, err, name)
+			require.Equal(t, io.EOF, errOf(d.ReadToken()), name)
 		})
 		eachReader(d, bytesOf(idBool, 1), func(name string) {
 			_, err := d.ReadToken()
@@ -632,8 +631,7 @@ func TestLimitOfBytesWithoutPaddingInterrupted(t *testing.T) {
 	packet := bytesOf(idBytes, 5, []byte("12345"))
 	d := newDecoder(t, io.MultiReader(plain(packet), &onceReader{errTemporary}), &DecoderOptions{Limits: Limits{Bytes: int64(len(packet))}})
 	readTo(t, d, 1)
-	_, err := d.ReadToken()
-	require.Equal(t, errTemporary, err)
+	require.Equal(t, errTemporary, errOf(d.ReadToken()))
 	require.Equal(t, "12345", readTo(t, d, 1).Text())
 	require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
 }

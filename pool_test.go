@@ -358,8 +358,7 @@ func TestResetClearsState(t *testing.T) {
 			require.Zero(t, e.OutputOffset())
 			require.NoError(t, CopyValue(e, d))
 			require.Equal(t, bytesOf(idArray, 2, integer(7), str("x")), b.Bytes())
-			_, err := d.ReadToken()
-			require.Equal(t, io.EOF, err)
+			require.Equal(t, io.EOF, errOf(d.ReadToken()))
 			e.Reset(&b)
 		})
 	}

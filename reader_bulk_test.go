@@ -29,8 +29,7 @@ func TestPayloadArrivesWithItsBytes(t *testing.T) {
 		n := must(p.Read(buf))(t)
 		require.Equal(t, bytesOf(i), buf[:n])
 	}
-	_, err := p.Read(buf)
-	require.Equal(t, io.EOF, err, "the end of an array needs no more bytes")
+	require.Equal(t, io.EOF, errOf(p.Read(buf)), "the end of an array needs no more bytes")
 }
 
 // WriteTo returns io.ErrShortWrite for a Writer that takes less without an error.
@@ -184,8 +183,7 @@ func TestMisplacedBulkReads(t *testing.T) {
 				}
 				require.True(t, errors.Is(err, ErrType) || errors.Is(err, ErrCount), "%s after %v: %v", name, tok, err)
 				readTo(t, d, len(documentPaths)-i)
-				_, err = d.ReadToken()
-				require.Equal(t, io.EOF, err)
+				require.Equal(t, io.EOF, errOf(d.ReadToken()))
 				d.Release()
 			}
 		})
@@ -201,12 +199,10 @@ func TestStalePayload(t *testing.T) {
 	require.Zero(t, n)
 	require.NoError(t, err)
 	readTo(t, d, 1)
-	_, err = p.Read(make([]byte, 3))
-	require.ErrorIs(t, err, ErrType)
+	require.ErrorIs(t, errOf(p.Read(make([]byte, 3))), ErrType)
 	got := must(io.ReadAll(d.Payload()))(t)
 	require.Equal(t, "def", string(got))
-	_, err = p.Read(make([]byte, 3))
-	require.Equal(t, io.EOF, err, "it is the same Reader")
+	require.Equal(t, io.EOF, errOf(p.Read(make([]byte, 3))), "it is the same Reader")
 }
 
 // A Payload after a token without a payload, or after another call, reads nothing.
@@ -232,10 +228,8 @@ func TestPayloadTakenTooEarly(t *testing.T) {
 				readTo(t, d, c.tokens)
 				p := d.Payload()
 				c.after(d)
-				_, err := p.Read(make([]byte, 100))
-				require.ErrorIs(t, err, ErrType, name)
-				_, err = io.Copy(io.Discard, p)
-				require.ErrorIs(t, err, ErrType, name)
+				require.ErrorIs(t, errOf(p.Read(make([]byte, 100))), ErrType, name)
+				require.ErrorIs(t, errOf(io.Copy(io.Discard, p)), ErrType, name)
 			})
 		})
 	}
@@ -263,8 +257,7 @@ func TestNoPayloadAfterALoop(t *testing.T) {
 			p = d.Payload()
 			break
 		}
-		_, err := p.Read(make([]byte, 4))
-		require.ErrorIs(t, err, ErrType, name)
+		require.ErrorIs(t, errOf(p.Read(make([]byte, 4))), ErrType, name)
 		require.Equal(t, "after it", readTo(t, d, 1).Text(), name)
 	})
 }
@@ -281,8 +274,7 @@ func TestStalePayloadOfNames(t *testing.T) {
 				readTo(t, d, 2)
 				p := d.Payload()
 				readTo(t, d, 1)
-				_, err := p.Read(make([]byte, 4))
-				require.ErrorIs(t, err, ErrType, name)
+				require.ErrorIs(t, errOf(p.Read(make([]byte, 4))), ErrType, name)
 			})
 		})
 	}
@@ -295,17 +287,13 @@ func TestStalePayloadDuringABulkRead(t *testing.T) {
 	eachReader(d, packet, func(name string) {
 		readTo(t, d, 2)
 		p := d.Payload()
-		_, err := io.ReadFull(p, make([]byte, 4))
-		require.NoError(t, err, name)
+		require.NoError(t, errOf(io.ReadFull(p, make([]byte, 4))), name)
 		require.NoError(t, d.SkipTo(1))
 		readTo(t, d, 1)
 		one := make([]int32, 1)
-		_, err = ReadPacked(d, one)
-		require.NoError(t, err, name)
-		_, err = p.Read(make([]byte, 4))
-		require.ErrorIs(t, err, ErrType, name)
-		_, err = ReadPacked(d, one)
-		require.NoError(t, err, name)
+		require.NoError(t, errOf(ReadPacked(d, one)), name)
+		require.ErrorIs(t, errOf(p.Read(make([]byte, 4))), ErrType, name)
+		require.NoError(t, errOf(ReadPacked(d, one)), name)
 		require.Equal(t, []int32{4}, one, name)
 	})
 }
@@ -319,8 +307,7 @@ func TestStalePayloadAfterAppendPacked(t *testing.T) {
 		all, err := AppendPacked[int32](d, nil)
 		require.NoError(t, err, name)
 		require.Equal(t, []int32{1, 2}, all, name)
-		_, err = p.Read(make([]byte, 4))
-		require.ErrorIs(t, err, ErrType, name)
+		require.ErrorIs(t, errOf(p.Read(make([]byte, 4))), ErrType, name)
 	})
 }
 
@@ -329,8 +316,7 @@ func TestPayloadAfterRelease(t *testing.T) {
 	readTo(t, d, 1)
 	p := d.Payload()
 	d.Release()
-	_, err := p.Read(make([]byte, 4))
-	require.Equal(t, ErrClosed, err)
+	require.Equal(t, ErrClosed, errOf(p.Read(make([]byte, 4))))
 }
 
 // A Read into no bytes does not wait for the Reader.
@@ -454,8 +440,7 @@ func TestMisbehavingReadersOfPackedData(t *testing.T) {
 			n, err := ReadPacked(d, make([]int32, 100))
 			require.Zero(t, n)
 			require.Equal(t, bad.want, err)
-			_, err = d.Payload().Read(make([]byte, 100))
-			require.Equal(t, bad.want, err)
+			require.Equal(t, bad.want, errOf(d.Payload().Read(make([]byte, 100))))
 		})
 	}
 }
@@ -565,14 +550,11 @@ func TestReadPackedInsideAnElement(t *testing.T) {
 	}
 	d := NewDecoder(plain(bytesOf(idFloats, 1, float32(1))), nil)
 	readTo(t, d, 1)
-	_, err := ReadPacked(d, make([]int32, 1))
-	require.ErrorIs(t, err, ErrType)
-	_, err = ReadPacked(d, make([][2]float32, 1))
-	require.ErrorIs(t, err, ErrType)
+	require.ErrorIs(t, errOf(ReadPacked(d, make([]int32, 1))), ErrType)
+	require.ErrorIs(t, errOf(ReadPacked(d, make([][2]float32, 1))), ErrType)
 	got := must(AppendPacked[float32](d, nil))(t)
 	require.Equal(t, []float32{1}, got)
-	_, err = AppendPacked(d, got)
-	require.Equal(t, io.EOF, err, "there is no other array")
+	require.Equal(t, io.EOF, errOf(AppendPacked(d, got)), "there is no other array")
 }
 
 // AppendPacked uses the capacity of the slice before it grows.
@@ -598,8 +580,7 @@ func TestPayloadInParts(t *testing.T) {
 			p, part := d.Payload(), make([]byte, 2)
 			must(ReadPacked(d, part))(t)
 			require.Equal(t, []byte{1, 2}, part)
-			_, err := io.ReadFull(p, part)
-			require.NoError(t, err)
+			must(io.ReadFull(p, part))(t)
 			require.Equal(t, []byte{3, 4}, part)
 			rest := must(AppendPacked[byte](d, nil))(t)
 			require.Equal(t, []byte{5, 6}, rest)

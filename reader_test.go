@@ -70,8 +70,7 @@ func TestResetNOfTooFew(t *testing.T) {
 	d := newDecoder(t, nil, nil)
 	for _, n := range []int64{-1, 0} {
 		d.ResetN(iotest.ErrReader(errors.New("asked")), n)
-		_, err := d.ReadToken()
-		require.Equal(t, io.EOF, err)
+		require.Equal(t, io.EOF, errOf(d.ReadToken()))
 	}
 	// A Reader that ends before its length is a truncated packet, even between
 	// values.
@@ -104,8 +103,7 @@ func TestConsecutiveValues(t *testing.T) {
 		require.Equal(t, b[end:], append([]byte{}, d.UnreadBuffer()...))
 	}
 	for range 3 {
-		_, err := d.ReadToken()
-		require.Equal(t, io.EOF, err)
+		require.Equal(t, io.EOF, errOf(d.ReadToken()))
 		require.Zero(t, d.PeekKind())
 		require.Equal(t, io.EOF, d.SkipValue())
 		require.Equal(t, io.EOF, CopyValue(NewEncoder(io.Discard, nil), d))
@@ -393,8 +391,7 @@ func TestPeekKindWithoutToken(t *testing.T) {
 			d.ResetBytes(c.packet)
 			readTo(t, d, c.before)
 			require.Zero(t, d.PeekKind())
-			_, err := d.ReadToken()
-			require.ErrorIs(t, err, c.want)
+			require.ErrorIs(t, errOf(d.ReadToken()), c.want)
 			d.Release()
 		})
 	}
@@ -652,10 +649,8 @@ func TestErrorWithTheLastBytes(t *testing.T) {
 			packet := integer(7)
 			d.ResetN(readerFunc(func(p []byte) (int, error) { return copy(p, packet), c.err }), int64(len(packet)))
 			require.EqualValues(t, 7, readTo(t, d, 1).Int())
-			_, err := d.ReadToken()
-			require.Equal(t, c.want, err)
-			_, err = d.ReadToken()
-			require.Equal(t, io.EOF, err)
+			require.Equal(t, c.want, errOf(d.ReadToken()))
+			require.Equal(t, io.EOF, errOf(d.ReadToken()))
 		})
 	}
 }

@@ -236,8 +236,7 @@ func TestNumbersThatDoNotFitEndPayloads(t *testing.T) {
 		eachSlowReader(d, bytesOf(idArray, 3, str("ab"), c.number, str("next")), func(reader string) {
 			readTo(t, d, 2)
 			require.ErrorIs(t, c.read(d), ErrRange, reader)
-			_, err := d.AppendString(nil)
-			require.ErrorIs(t, err, ErrType, reader)
+			require.ErrorIs(t, errOf(d.AppendString(nil)), ErrType, reader)
 		})
 		d.Release()
 	}
@@ -304,8 +303,7 @@ func TestReadEndAfterAll(t *testing.T) {
 	readTo(t, d, 2)
 	l := d.ahead()
 	l.fail(0, ErrType)
-	err := d.failure()
-	require.Same(t, err, d.ReadEnd())
+	require.Same(t, d.failure(), d.ReadEnd())
 }
 
 // After an interrupted ReadString or ReadNodePath, no typed read returns the rest of the text.
@@ -375,8 +373,7 @@ func TestReadStringIsLeft(t *testing.T) {
 	d := newDecoder(t, &faultyReader{b: packet, at: 8 + 8 + 8 + 20}, &DecoderOptions{MaxChunk: 16})
 	readTo(t, d, 1)
 	for range d.Elements() {
-		_, err := d.ReadString()
-		require.Equal(t, errTemporary, err)
+		require.Equal(t, errTemporary, errOf(d.ReadString()))
 		break
 	}
 	text := must(d.ReadString())(t)
@@ -490,12 +487,10 @@ func testInteger[T Integer](t *testing.T, name string, least, most int64, wantLe
 		got = must(read(most))(t)
 		require.Equal(t, wantMost, got)
 		if least > math.MinInt64 {
-			_, err = read(least - 1)
-			require.ErrorIs(t, err, ErrRange)
+			require.ErrorIs(t, errOf(read(least-1)), ErrRange)
 		}
 		if most < math.MaxInt64 {
-			_, err = read(most + 1)
-			require.ErrorIs(t, err, ErrRange)
+			require.ErrorIs(t, errOf(read(most+1)), ErrRange)
 		}
 	})
 }
@@ -615,17 +610,13 @@ func TestReadIntegerLargeFloat(t *testing.T) {
 		got := must(ReadInteger[uint64](d))(t)
 		require.Equal(t, uint64(x), got)
 		reset(x)
-		_, err := ReadInteger[int64](d)
-		require.ErrorIs(t, err, ErrRange)
-		_, err = ReadInteger[uint32](d)
-		require.ErrorIs(t, err, ErrRange)
-		_, err = ReadInteger[int8](d)
-		require.ErrorIs(t, err, ErrRange)
+		require.ErrorIs(t, errOf(ReadInteger[int64](d)), ErrRange)
+		require.ErrorIs(t, errOf(ReadInteger[uint32](d)), ErrRange)
+		require.ErrorIs(t, errOf(ReadInteger[int8](d)), ErrRange)
 	}
 	for _, x := range []float64{1 << 64, -1, 1e300, math.Inf(1), math.NaN()} {
 		reset(x)
-		_, err := ReadInteger[uint64](d)
-		require.ErrorIs(t, err, ErrRange)
+		require.ErrorIs(t, errOf(ReadInteger[uint64](d)), ErrRange)
 	}
 }
 
@@ -705,8 +696,7 @@ func TestReadText(t *testing.T) {
 					key, ok := testenv.Must2(export{}.ReadText(d))(t)
 					require.True(t, ok)
 					require.Equal(t, want, string(key))
-					_, err := d.AppendString(nil)
-					require.ErrorIs(t, err, ErrType, "it does not go on with the key")
+					require.ErrorIs(t, errOf(d.AppendString(nil)), ErrType, "it does not go on with the key")
 					x := must(d.ReadInt())(t)
 					require.EqualValues(t, i, x)
 					require.Contains(t, string(d.AppendPath(nil)), want)

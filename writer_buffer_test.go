@@ -214,8 +214,7 @@ func TestMisbehavingWriters(t *testing.T) {
 
 		d := NewDecoder(plain(str("text")), nil)
 		readTo(t, d, 1)
-		_, err := io.Copy(writerFunc(func([]byte) (int, error) { return n, nil }), d.Payload())
-		require.Equal(t, checked.ErrWrite, err)
+		require.Equal(t, checked.ErrWrite, errOf(io.Copy(writerFunc(func([]byte) (int, error) { return n, nil }), d.Payload())))
 		d.Release()
 	}
 	e := NewEncoder(writerFunc(func([]byte) (int, error) { return 0, nil }), nil)

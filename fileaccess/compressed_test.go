@@ -226,8 +226,7 @@ func TestCompressedWriterMemory(t *testing.T) {
 		require.Less(t, testing.AllocsPerRun(3, func() {
 			b.Reset()
 			w := must(fileaccess.NewCompressedWriter(&b, mode, 0))(t)
-			_, err := w.Write(content)
-			require.NoError(t, err)
+			must(w.Write(content))(t)
 			require.NoError(t, w.Close())
 		}), 80.0, mode) // of 257 blocks
 	}

@@ -105,8 +105,7 @@ func TestAskKey(t *testing.T) {
 	require.Len(t, asked, 4)
 	require.Equal(t, fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot3, Size: 100}, asked[0])
 
-	_, err := fileaccess.NewReader(bytes.NewReader(data), nil)
-	require.Equal(t, fileaccess.ErrNoKey, err)
+	require.Equal(t, fileaccess.ErrNoKey, errOf(fileaccess.NewReader(bytes.NewReader(data), nil)))
 	for name, data := range map[string][]byte{"compressed": file(t, compressedInfo(fileaccess.Zstd), nil, pattern(100)), "plain": pattern(100)} {
 		t.Run(name, func(t *testing.T) {
 			must2(readAll(bytes.NewReader(data), answer(nil, refused)))(t)
@@ -199,13 +198,11 @@ func TestVerifiedByReadingTwice(t *testing.T) {
 		defer f.Close()
 		o := &fileaccess.Options{Key: right, MaxBuffered: 1 << 20}
 		got := allocated(func() {
-			_, err = f.Seek(int64(len(before)), io.SeekStart)
-			require.NoError(t, err)
+			must(f.Seek(int64(len(before)), io.SeekStart))(t)
 			r := must(fileaccess.NewReader(f, o))(t)
 			require.True(t, r.Info().Verified)
 			sum := md5.New()
-			_, err := io.Copy(sum, r)
-			require.NoError(t, err)
+			must(io.Copy(sum, r))(t)
 			want := md5.Sum(content)
 			require.Equal(t, want[:], sum.Sum(nil))
 		})
@@ -287,17 +284,15 @@ func TestEncryptedWriterLikeEngines(t *testing.T) {
 		if v.info.Layout == fileaccess.LayoutGodot4 {
 			w.SetIV(v.key, v.data[28:44])
 		}
-		_, err := io.Copy(w, iotest.OneByteReader(bytes.NewReader(v.content)))
-		require.NoError(t, err)
+		must(io.Copy(w, iotest.OneByteReader(bytes.NewReader(v.content))))(t)
 		require.NoError(t, w.Close())
 		require.Equal(t, v.data, b.Bytes(), v.name)
 	}
 }
 
 func TestNewEncryptedWriterRefuses(t *testing.T) {
-	_, err := fileaccess.NewEncryptedWriter(io.Discard, fileaccess.LayoutGodot4, nil)
-	require.Equal(t, fileaccess.ErrNoKey, err)
-	_, err = fileaccess.NewEncryptedWriter(io.Discard, 2, right)
+	require.Equal(t, fileaccess.ErrNoKey, errOf(fileaccess.NewEncryptedWriter(io.Discard, fileaccess.LayoutGodot4, nil)))
+	_, err := fileaccess.NewEncryptedWriter(io.Discard, 2, right)
 	isAt(t, err, fileaccess.ErrLayout, 0)
 }
 
@@ -316,8 +311,7 @@ func TestEncryptedWriterInto(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "save")
 			require.NoError(t, os.WriteFile(path, []byte("before"), 0o600))
 			f := must(os.OpenFile(path, os.O_RDWR|flags, 0))(t)
-			_, err := f.Seek(0, io.SeekEnd)
-			require.NoError(t, err)
+			must(f.Seek(0, io.SeekEnd))(t)
 			return f
 		}
 	}
@@ -334,8 +328,7 @@ func TestEncryptedWriterInto(t *testing.T) {
 					f := tt.open(t)
 					defer f.Close()
 					w := must(fileaccess.NewEncryptedWriter(f, layout, right))(t)
-					_, err := w.Write(pattern(n))
-					require.NoError(t, err)
+					must(w.Write(pattern(n)))(t)
 					size := must(f.Seek(0, io.SeekEnd))(t)
 					require.Equal(t, tt.kept || n < 16<<10, size == int64(len("before")))
 					got := must(os.ReadFile(f.Name()))(t)
@@ -381,8 +374,7 @@ func TestEncryptedWriterMemory(t *testing.T) {
 	for _, layout := range bothLayouts {
 		require.Less(t, allocated(func() {
 			w := must(fileaccess.NewEncryptedWriter(f, layout, right))(t)
-			_, err := w.Write(content)
-			require.NoError(t, err)
+			must(w.Write(content))(t)
 			require.NoError(t, w.Close())
 		}), uint64(64<<10))
 	}

@@ -54,8 +54,7 @@ func recipes() (all []recipe) {
 func (r *recipe) make(tb testing.TB, content []byte) []byte {
 	var b bytes.Buffer
 	w := must(r.write(&b))(tb)
-	_, err := w.Write(content)
-	require.NoError(tb, err)
+	require.NoError(tb, errOf(w.Write(content)))
 	require.NoError(tb, w.Close())
 	return b.Bytes()
 }

@@ -185,12 +185,9 @@ type badReader int
 func (r badReader) Read([]byte) (int, error) { return int(r), nil }
 
 func TestReaderMisbehaves(t *testing.T) {
-	_, err := fileaccess.NewReader(badReader(-1), nil)
-	require.ErrorIs(t, err, checked.ErrRead)
-	_, err = fileaccess.NewReader(badReader(1000), nil)
-	require.ErrorIs(t, err, checked.ErrRead)
-	_, err = fileaccess.NewReader(badReader(0), nil)
-	require.ErrorIs(t, err, io.ErrNoProgress)
+	require.ErrorIs(t, errOf(fileaccess.NewReader(badReader(-1), nil)), checked.ErrRead)
+	require.ErrorIs(t, errOf(fileaccess.NewReader(badReader(1000), nil)), checked.ErrRead)
+	require.ErrorIs(t, errOf(fileaccess.NewReader(badReader(0), nil)), io.ErrNoProgress)
 }
 
 // Several Readers can be used at the same time, and leave no goroutine running.
@@ -222,8 +219,7 @@ func TestNewWriter(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			var b bytes.Buffer
 			w := must(fileaccess.NewWriter(&b, v.info, v.key))(t)
-			_, err := io.Copy(w, iotest.OneByteReader(bytes.NewReader(v.content)))
-			require.NoError(t, err)
+			must(io.Copy(w, iotest.OneByteReader(bytes.NewReader(v.content))))(t)
 			require.NoError(t, w.Close())
 			r := must(fileaccess.NewReader(&b, v.options()))(t)
 			require.Equal(t, v.info, r.Info())
@@ -241,8 +237,7 @@ func TestWriteAfterClose(t *testing.T) {
 			require.NoError(t, w.Close())
 			require.NoError(t, w.Close())
 			size := b.Len()
-			_, err := w.Write([]byte("more"))
-			require.Equal(t, fileaccess.ErrClosed, err)
+			require.Equal(t, fileaccess.ErrClosed, errOf(w.Write([]byte("more"))))
 			require.NoError(t, w.Close())
 			require.Equal(t, size, b.Len())
 		})
@@ -267,13 +262,11 @@ func TestPlainWriterFails(t *testing.T) {
 	n, err := w.Write(make([]byte, 10))
 	require.Equal(t, errFull, err)
 	require.LessOrEqual(t, n, 5)
-	_, err = w.Write(nil)
-	require.Equal(t, errFull, err)
+	require.Equal(t, errFull, errOf(w.Write(nil)))
 	require.Equal(t, errFull, w.Close())
 	require.Equal(t, errFull, w.Close())
 	w = must(fileaccess.NewWriter(shortWriter{}, fileaccess.Info{}, nil))(t)
-	_, err = w.Write(make([]byte, 10))
-	require.Equal(t, io.ErrShortWrite, err)
+	require.Equal(t, io.ErrShortWrite, errOf(w.Write(make([]byte, 10))))
 }
 
 var errFull = errors.New("no space left")
@@ -293,12 +286,10 @@ func TestWriterFails(t *testing.T) {
 				must(w.Write(content))(t)
 				require.Equal(t, errFull, w.Close())
 				require.Equal(t, errFull, w.Close())
-				_, err := w.Write(content)
-				require.Equal(t, errFull, err)
+				require.Equal(t, errFull, errOf(w.Write(content)))
 			}
 			w := must(fileaccess.NewWriter(shortWriter{}, info, right))(t)
-			_, err := w.Write(content)
-			require.NoError(t, err)
+			must(w.Write(content))(t)
 			require.Equal(t, io.ErrShortWrite, w.Close())
 		})
 	}
@@ -489,10 +480,8 @@ func TestCompressModes(t *testing.T) {
 		got, err := fileaccess.Compress([]byte("before"), []byte("content"), mode)
 		require.ErrorIs(t, err, fileaccess.ErrMode)
 		require.Equal(t, "before", string(got))
-		_, err = fileaccess.Decompress(nil, []byte("content"), mode, 0)
-		require.ErrorIs(t, err, fileaccess.ErrMode)
-		_, err = fileaccess.NewWriter(io.Discard, fileaccess.Info{Container: fileaccess.Raw, Mode: mode}, nil)
-		require.ErrorIs(t, err, fileaccess.ErrMode)
+		require.ErrorIs(t, errOf(fileaccess.Decompress(nil, []byte("content"), mode, 0)), fileaccess.ErrMode)
+		require.ErrorIs(t, errOf(fileaccess.NewWriter(io.Discard, fileaccess.Info{Container: fileaccess.Raw, Mode: mode}, nil)), fileaccess.ErrMode)
 	}
 }
 

@@ -26,6 +26,9 @@ func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err
 
 func must2[V, W any](v V, w W, err error) func(testing.TB) (V, W) { return testenv.Must2(v, w, err) }
 
+// errOf returns the error of a call that returns a value, too.
+func errOf[V any](_ V, err error) error { return err }
+
 // A vector is a file that an engine wrote, with its content.
 type vector struct {
 	name    string // engine/file
@@ -151,8 +154,7 @@ func gcpf(mode fileaccess.Mode, blockSize, total uint32, blocks ...[]byte) []byt
 func file(tb testing.TB, info fileaccess.Info, key *fileaccess.Key, content []byte) []byte {
 	var b bytes.Buffer
 	w := must(fileaccess.NewWriter(&b, info, key))(tb)
-	_, err := w.Write(content)
-	require.NoError(tb, err)
+	require.NoError(tb, errOf(w.Write(content)))
 	require.NoError(tb, w.Close())
 	return b.Bytes()
 }

@@ -280,8 +280,7 @@ func TestDamageFlips(t *testing.T) {
 		o.Repair = true
 		o.Decoder.AllowObjects = true
 		if f, err := read(b, o); err == nil {
-			_, err := values(f)
-			require.NoError(t, err, "%v", f.Info.Damage)
+			require.NoError(t, errOf(values(f)), "%v", f.Info.Damage)
 		}
 	}
 }
@@ -318,8 +317,7 @@ func TestRepairRecognized(t *testing.T) {
 	}
 	require.Greater(t, repaired, 100)
 	packed := must(fileaccess.Compress(nil, make([]byte, 400), fileaccess.Gzip))(t)
-	_, err := read(append([]byte{0x90, 1, 0, 0}, packed...), &Options{Repair: true})
-	require.Error(t, err, "a size and a compressed content are no packet")
+	require.Error(t, errOf(read(append([]byte{0x90, 1, 0, 0}, packed...), &Options{Repair: true})), "a size and a compressed content are no packet")
 }
 
 // TestEditEnd: a file of one value that is longer than what is read to recognize it is edited if nothing else follows, or
@@ -388,8 +386,7 @@ func TestRepairLargeContainer(t *testing.T) {
 		require.Greater(t, 4*len(got), len(saved))
 		require.Equal(t, saved[:len(got)-1], got[:len(got)-1])
 	}
-	_, err := read(b[:len(b)-1], given(Info{Format: gdwire.Godot4, Lengths: LittleEndian}))
-	require.NoError(t, err, "Open has read all of it")
+	require.NoError(t, errOf(read(b[:len(b)-1], given(Info{Format: gdwire.Godot4, Lengths: LittleEndian}))), "Open has read all of it")
 }
 
 // TestRepairOwnZeros: values keep zeros in their last word, and zeros in a value that is whole.
@@ -502,8 +499,7 @@ func TestRecords(t *testing.T) {
 		pack := func(b []byte) []byte {
 			var out bytes.Buffer
 			w := must(fileaccess.NewWriter(&out, info, password))(t)
-			_, err := w.Write(b)
-			require.NoError(t, err)
+			must(w.Write(b))(t)
 			require.NoError(t, w.Close())
 			return out.Bytes()
 		}
@@ -515,8 +511,7 @@ func TestRecords(t *testing.T) {
 		}
 		var damage *DamageError
 		cut := pack(whole[:len(whole)-30])
-		_, err := read(cut, nil)
-		require.ErrorAs(t, err, &damage, "%v", info)
+		require.ErrorAs(t, errOf(read(cut, nil)), &damage, "%v", info)
 		require.Equal(t, int64(end), damage.Offset)
 		require.EqualError(t, damage.Err, fmt.Sprintf("offset %d: record 5 is cut: it lacks 26 bytes", end))
 		f := must(read(cut, &Options{Repair: true}))(t)

@@ -468,14 +468,10 @@ func TestUnknown(t *testing.T) {
 	f = must(read(b[:len(b)-4], &Options{Repair: true}))(t)
 	require.ErrorContains(t, f.Edit(Set("[0]", 2)), "it is only probable that the file, which is damaged, is godot4, lengths: to edit it")
 
-	_, err = Open(filepath.Join(t.TempDir(), "none"), nil)
-	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = Open(t.TempDir(), nil)
-	require.Error(t, err)
-	_, err = New(Info{Lengths: 9}, 1)
-	require.ErrorContains(t, err, "unknown Lengths(9)")
-	_, err = read(b, &Options{Lengths: 9})
-	require.ErrorContains(t, err, "unknown Lengths(9)")
+	require.ErrorIs(t, errOf(Open(filepath.Join(t.TempDir(), "none"), nil)), os.ErrNotExist)
+	require.Error(t, errOf(Open(t.TempDir(), nil)))
+	require.ErrorContains(t, errOf(New(Info{Lengths: 9}, 1)), "unknown Lengths(9)")
+	require.ErrorContains(t, errOf(read(b, &Options{Lengths: 9})), "unknown Lengths(9)")
 }
 
 // TestLoad: options are those of Open, and every error names the file once.
@@ -527,9 +523,8 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, 1, asked)
 	require.Equal(t, password, f.Info.Key)
 	require.NotContains(t, f.Info.String(), string(password[:]))
-	_, err := Read(bytes.NewReader(b), int64(len(b)), nil)
-	require.ErrorIs(t, err, fileaccess.ErrNoKey)
-	_, err = Read(bytes.NewReader(b), int64(len(b)), &Options{Container: fileaccess.Options{Key: fileaccess.PasswordKey("x")}})
+	require.ErrorIs(t, errOf(Read(bytes.NewReader(b), int64(len(b)), nil)), fileaccess.ErrNoKey)
+	_, err := Read(bytes.NewReader(b), int64(len(b)), &Options{Container: fileaccess.Options{Key: fileaccess.PasswordKey("x")}})
 	require.ErrorIs(t, err, fileaccess.ErrPassword)
 }
 
@@ -628,16 +623,14 @@ func TestSkip(t *testing.T) {
 			}
 			require.True(t, bytes.Equal(all, written(t, f)), "%v", kind)
 			o.Skip = int64(len(all))
-			_, err = read(all[:3], o)
-			require.Error(t, err)
+			require.Error(t, errOf(read(all[:3], o)))
 		}
 	}
 	b, whole := file(t, Info{}, []any{1, 2, 3}, "text")
 	f := must(read(append([]byte(header), b[:len(b)-4]...), &Options{Skip: 5, Repair: true, Lengths: LittleEndian}))(t)
 	require.NotNil(t, f.Info.Damage)
 	require.Equal(t, append([]byte(header), whole[:28+8]...), written(t, f)[:len(header)+36])
-	_, err := read([]byte("HEA"), &Options{Skip: 5})
-	require.EqualError(t, err, "savefile: the file has 3 bytes, and 5 are to be skipped")
+	require.EqualError(t, errOf(read([]byte("HEA"), &Options{Skip: 5})), "savefile: the file has 3 bytes, and 5 are to be skipped")
 }
 
 // TestDoubtful: a version that is equal to the size of the values is not changed until that is chosen.

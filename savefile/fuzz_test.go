@@ -25,8 +25,7 @@ func addSeeds(f *testing.F, add func(b []byte)) {
 		}
 		n := must(New(kind, d, 5))(f)
 		var b bytes.Buffer
-		_, err := n.WriteTo(&b)
-		require.NoError(f, err)
+		require.NoError(f, errOf(n.WriteTo(&b)))
 		add(b.Bytes())
 		add(b.Bytes()[:b.Len()-9])
 	}

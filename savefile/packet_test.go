@@ -86,8 +86,7 @@ func TestEditPacketBytes(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 		require.Nil(t, got)
 	}
-	_, err := EditPacket(packet, []Edit{Delete("mp")})
-	require.ErrorIs(t, err, variant.ErrNotFound)
+	require.ErrorIs(t, errOf(EditPacket(packet, []Edit{Delete("mp")})), variant.ErrNotFound)
 }
 
 // FuzzEditPacket: an edit of any packet is an error, or gives a packet that the same edit does not change.

@@ -17,6 +17,9 @@ import (
 // must returns what its call returned, or ends the test after an error: must(call())(t).
 func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
 
+// errOf returns the error of a call that returns a value, too.
+func errOf[V any](_ V, err error) error { return err }
+
 // password is the password of all encrypted files of the tests.
 var password = fileaccess.PasswordKey("hunter2")
 

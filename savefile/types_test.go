@@ -322,8 +322,7 @@ func TestRandomModel(t *testing.T) {
 			case 0: // another type
 				if _, isTransform := at.old.(variant.Transform2D); at.old != nil && !isTransform {
 					before := contentOf(t, f)
-					err := set(variant.Transform2D{})
-					require.ErrorIs(t, err, gdwire.ErrType)
+					require.ErrorIs(t, set(variant.Transform2D{}), gdwire.ErrType)
 					require.True(t, bytes.Equal(before, contentOf(t, f)))
 					refused++
 					continue

@@ -220,8 +220,7 @@ func TestIdle(t *testing.T) {
 			time.Sleep(time.Minute)
 			require.Zero(t, c.Stats().Idle, "in the second packet")
 			if last < len(one) {
-				_, err = theirs.Write(one[last:])
-				require.NoError(t, err)
+				must(theirs.Write(one[last:]))(t)
 			}
 			time.Sleep(2*time.Minute - time.Second)
 			require.Positive(t, c.Stats().Idle)
@@ -244,8 +243,7 @@ func TestConns(t *testing.T) {
 		go s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
 		send := func() {
 			must(theirs.Write(framed(binary.LittleEndian, one)))(t)
-			_, err := io.ReadFull(theirs, make([]byte, 12))
-			require.NoError(t, err)
+			must(io.ReadFull(theirs, make([]byte, 12)))(t)
 		}
 		send()
 		must(theirs.Write(framed(binary.LittleEndian, nil)))(t)
@@ -275,8 +273,7 @@ func TestConns(t *testing.T) {
 			break
 		}
 		require.NoError(t, byAddr["10.0.0.2:7"].CloseWithCode(4000, "kicked"))
-		_, err := io.ReadAll(theirs)
-		require.NoError(t, err)
+		must(io.ReadAll(theirs))(t)
 		synctest.Wait()
 		require.Len(t, slices.Collect(s.Conns()), 1)
 		require.NoError(t, s.Close())

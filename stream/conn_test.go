@@ -348,20 +348,17 @@ func TestClose(t *testing.T) {
 			c.end(conn, cancel)
 			require.Equal(t, c.want, <-errs)
 			require.Equal(t, c.want, <-errs)
-			_, err := conn.NextRaw(nil)
-			require.Equal(t, c.want, err)
+			require.Equal(t, c.want, errOf(conn.NextRaw(nil)))
 			require.Equal(t, c.want, conn.WritePacket(number(1)))
 			require.NoError(t, conn.Close())
 			require.NoError(t, conn.Close())
-			_, err = theirs.Read(make([]byte, 1))
-			require.Equal(t, io.EOF, err)
+			require.Equal(t, io.EOF, errOf(theirs.Read(make([]byte, 1))))
 		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	conn, _ := pipeContext(ctx, t, nil)
-	_, err := conn.Next()
-	require.Equal(t, context.Canceled, err)
+	require.Equal(t, context.Canceled, errOf(conn.Next()))
 }
 
 // A slowlyClosed connection waits before it closes.
@@ -414,8 +411,7 @@ func TestTCP(t *testing.T) {
 		require.True(t, bytes.Equal(raw, got), size)
 	}
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
-	_, err := c.Next()
-	require.Equal(t, io.EOF, err)
+	require.Equal(t, io.EOF, errOf(c.Next()))
 }
 
 // TestEndedNext closes a Conn with buffered packets, with and without timeouts: they are not
@@ -432,10 +428,8 @@ func TestEndedNext(t *testing.T) {
 				d := must(conn.Next())(t)
 				<-done
 				c.end(conn, cancel)
-				_, err := conn.Next()
-				require.Equal(t, c.want, err)
-				_, err = d.ReadToken()
-				require.ErrorIs(t, err, gdwire.ErrClosed)
+				require.Equal(t, c.want, errOf(conn.Next()))
+				require.ErrorIs(t, errOf(d.ReadToken()), gdwire.ErrClosed)
 				raw, err := conn.NextRaw([]byte{7})
 				require.Equal(t, c.want, err)
 				require.Equal(t, []byte{7}, raw)

@@ -50,8 +50,7 @@ func requireEcho(t *testing.T, addr string) {
 		requireInts(t, c, n)
 	}
 	cancel(own)
-	_, err := c.Next()
-	require.Equal(t, own, err)
+	require.Equal(t, own, errOf(c.Next()))
 	require.NoError(t, c.Close())
 }
 
@@ -94,8 +93,7 @@ func TestDialTLS(t *testing.T) {
 
 func TestDialErrors(t *testing.T) {
 	for _, addr := range []string{"", "127.0.0.1:1", "ws://127.0.0.1:1", "udp://127.0.0.1:1", "TCP://127.0.0.1:1", "://", "unixgram:///tmp/a"} {
-		_, err := stream.Dial(t.Context(), addr, nil)
-		require.ErrorContains(t, err, "not tcp://HOST:PORT, tls://HOST:PORT or unix://PATH", addr)
+		require.ErrorContains(t, errOf(stream.Dial(t.Context(), addr, nil)), "not tcp://HOST:PORT, tls://HOST:PORT or unix://PATH", addr)
 	}
 	for _, addr := range []string{"tcp://", "tcp://127.0.0.1", "tls://127.0.0.1:port", "tcp://127.0.0.1:1/path", "unix:///gdwire/nothing"} {
 		_, err := stream.Dial(t.Context(), addr, nil)
@@ -123,14 +121,12 @@ func TestDialErrors(t *testing.T) {
 				}
 			}()
 		}
-		_, err = stream.Dial(ctx, addr, nil)
-		require.ErrorIs(t, err, own, when)
+		require.ErrorIs(t, errOf(stream.Dial(ctx, addr, nil)), own, when)
 	}
 
 	// The deadline of a context also ends dialing by a timer of its own, which can be earlier.
 	parent, cancel := context.WithCancelCause(t.Context())
-	_, err = stream.Dial(&lateContext{Context: parent, end: func() { cancel(own) }}, "tcp://"+silent.Addr().String(), nil)
-	require.ErrorIs(t, err, own)
+	require.ErrorIs(t, errOf(stream.Dial(&lateContext{Context: parent, end: func() { cancel(own) }}, "tcp://"+silent.Addr().String(), nil)), own)
 }
 
 // A lateContext is done after its deadline, a little after it was first used.
@@ -217,8 +213,7 @@ func TestTLSClientDoesNotRead(t *testing.T) {
 					require.LessOrEqual(t, time.Since(begin), soon)
 					time.Sleep(soon)
 					synctest.Wait()
-					_, err := client.(*tls.Conn).NetConn().Read(make([]byte, 1))
-					require.Equal(t, io.EOF, err)
+					require.Equal(t, io.EOF, errOf(client.(*tls.Conn).NetConn().Read(make([]byte, 1))))
 					require.Error(t, next(c)) // after the call of tlsPipe
 				})
 			})

@@ -112,8 +112,7 @@ func TestStreamScan(t *testing.T) {
 			require.Equal(t, append(bytes.Clone(whole[:good]), framed(binary.LittleEndian, encoded(t, str("on")))...), b)
 		}
 	}
-	_, err := stream.ScanComplete(&stutter{r: bytes.NewReader(nil), err: errTape})
-	require.Equal(t, errTape, err)
+	require.Equal(t, errTape, errOf(stream.ScanComplete(&stutter{r: bytes.NewReader(nil), err: errTape})))
 }
 
 // A faulty Reader returns err after at bytes: once, or permanently.
@@ -221,8 +220,7 @@ func TestErrorWithBytes(t *testing.T) {
 	f := &faulty{b: slices.Concat(packet, packet), at: len(packet), err: errTemporary, joined: true}
 	r := stream.NewReader(f, nil)
 	for _, want := range []error{nil, errTemporary, nil, io.EOF} {
-		_, err := r.Next()
-		require.Equal(t, want, err)
+		require.Equal(t, want, errOf(r.Next()))
 	}
 }
 
@@ -241,10 +239,8 @@ func TestPermanentReaderFaults(t *testing.T) {
 					if way == "tokens" || way == "NextRaw" || way == "SkipValue" {
 						require.Equal(t, want[:last], got[:last], "%s of %s, at %d", way, name, at)
 					}
-					_, err := r.Next()
-					require.Equal(t, errBroken, err)
-					_, err = r.NextRaw(nil)
-					require.Equal(t, errBroken, err)
+					require.Equal(t, errBroken, errOf(r.Next()))
+					require.Equal(t, errBroken, errOf(r.NextRaw(nil)))
 					require.EqualValues(t, at, r.InputOffset())
 				}
 			}

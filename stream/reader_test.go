@@ -128,8 +128,7 @@ func TestStreamCut(t *testing.T) {
 				require.Equal(t, want[i], o, n)
 			}
 		}
-		_, err := r.Next()
-		require.Equal(t, wantErr, err, "again, at %d", n)
+		require.Equal(t, wantErr, errOf(r.Next()), "again, at %d", n)
 	}
 }
 
@@ -160,8 +159,7 @@ func TestNextRaw(t *testing.T) {
 			}
 			require.Zero(t, r.Trailing())
 		}
-		_, err := again(func() ([]byte, error) { return r.NextRaw(nil) })
-		require.Equal(t, io.EOF, err)
+		require.Equal(t, io.EOF, errOf(again(func() ([]byte, error) { return r.NextRaw(nil) })))
 	}
 }
 
@@ -205,8 +203,7 @@ func TestSkipMemory(t *testing.T) {
 		bytes.NewReader(framed(binary.LittleEndian, encoded(t, number(5)))))
 	r := stream.NewReader(b, nil)
 	allocated := testenv.Allocated(func() {
-		_, err := r.Next()
-		require.Equal(t, &stream.PacketTooLongError{Size: size, Max: stream.DefaultMaxPacket, Offset: 4}, err)
+		require.Equal(t, &stream.PacketTooLongError{Size: size, Max: stream.DefaultMaxPacket, Offset: 4}, errOf(r.Next()))
 		must(r.Next())(t)
 	})
 	require.Less(t, allocated, testenv.MaxMemory())
@@ -288,10 +285,8 @@ func TestInvalidated(t *testing.T) {
 	d = must(r.Next())(t)
 	tok := must(d.ReadToken())(t)
 	require.EqualValues(t, 1, tok.Int())
-	_, err := r.Next()
-	require.Equal(t, io.EOF, err)
-	_, err = d.ReadToken()
-	require.ErrorIs(t, err, gdwire.ErrClosed)
+	require.Equal(t, io.EOF, errOf(r.Next()))
+	require.ErrorIs(t, errOf(d.ReadToken()), gdwire.ErrClosed)
 }
 
 // NextRaw ends the use of the Decoder that Next returned, as Next does.
@@ -301,8 +296,7 @@ func TestNextRawAfterNext(t *testing.T) {
 	d := must(r.Next())(t)
 	raw := must(r.NextRaw(nil))(t)
 	require.Equal(t, packets[2], raw)
-	_, err := d.ReadToken()
-	require.ErrorIs(t, err, gdwire.ErrClosed)
+	require.ErrorIs(t, errOf(d.ReadToken()), gdwire.ErrClosed)
 }
 
 // TestStrict sends bytes after a value, which Strict refuses.
@@ -404,8 +398,7 @@ func TestPeekedError(t *testing.T) {
 			require.Zero(t, d.PeekKind())
 			d = must(r.Next())(t)
 			for range 3 { // its own error stays
-				_, err = d.ReadToken()
-				require.ErrorIs(t, err, gdwire.ErrType)
+				require.ErrorIs(t, errOf(d.ReadToken()), gdwire.ErrType)
 			}
 			d = must(r.Next())(t)
 			tok := must(d.ReadToken())(t)

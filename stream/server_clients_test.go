@@ -385,8 +385,7 @@ func TestShutdownBetween(t *testing.T) {
 				if name == "read" {
 					must(theirs.Write(one[:6]))(t)
 					time.Sleep(time.Hour)
-					_, err := theirs.Write(one[6:])
-					require.NoError(t, err)
+					must(theirs.Write(one[6:]))(t)
 					require.NoError(t, <-ended)
 					return
 				}

@@ -266,8 +266,7 @@ func TestHandshake(t *testing.T) {
 		c := stream.NewConn(t.Context(), tls.Client(ours, &tls.Config{ServerName: "none"}), &o)
 		defer c.Close()
 		go func() { _, _ = theirs.Read(make([]byte, 1000)) }()
-		_, err := c.Next()
-		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+		require.ErrorIs(t, errOf(c.Next()), os.ErrDeadlineExceeded)
 		for _, err := range []error{next(c), c.WritePacket(number(1)), c.WriteRaw(make([]byte, 100_000))} {
 			require.ErrorIs(t, err, stream.ErrBroken, "%+v", o)
 			require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
@@ -341,8 +340,7 @@ func TestCloseRead(t *testing.T) {
 				ours, theirs := net.Pipe()
 				ln.conns <- ours
 				must(io.ReadFull(theirs, make([]byte, 12)))(t)
-				_, err := theirs.Write(framed(binary.LittleEndian, encoded(t, number(1)), nil, []byte("garbage")))
-				require.NoError(t, err)
+				must(theirs.Write(framed(binary.LittleEndian, encoded(t, number(1)), nil, []byte("garbage"))))(t)
 				time.Sleep(24 * time.Hour)
 				require.EqualValues(t, 1, s.Stats().Conns)
 				c.end(s, theirs)
@@ -372,8 +370,7 @@ func TestStats(t *testing.T) {
 		must(io.ReadFull(theirs, make([]byte, 2*len(one))))(t)
 		refused, other := net.Pipe()
 		ln.conns <- refused
-		_, err := other.Read(make([]byte, 1))
-		require.Equal(t, io.EOF, err)
+		require.Equal(t, io.EOF, errOf(other.Read(make([]byte, 1))))
 		synctest.Wait() // the handler waits for another packet
 		size := int64(2 * len(one))
 		want := stream.Stats{Conns: 1, Accepted: 1, Refused: 1, PacketsIn: 5, PacketsOut: 2, BytesIn: int64(len(wire)), BytesOut: size, Invalid: 3}

@@ -117,8 +117,7 @@ func TestStreamServerLog(t *testing.T) {
 			}
 			ours, theirs := net.Pipe()
 			s.ServeConn(stream.NewConn(t.Context(), ours, nil))
-			_, err := theirs.Read(make([]byte, 1))
-			require.Equal(t, io.EOF, err, "the connection is closed")
+			require.Equal(t, io.EOF, errOf(theirs.Read(make([]byte, 1))), "the connection is closed")
 			if c.want == "" {
 				require.Empty(t, logged.String())
 			} else {
@@ -154,8 +153,7 @@ func TestServerPanic(t *testing.T) {
 	good, bad := dial(t, ln.Addr()), dial(t, ln.Addr())
 	require.EqualValues(t, 1, ask(t, good, 1))
 	require.NoError(t, bad.WritePacket(number(13)))
-	_, err := bad.Next()
-	require.Error(t, err)
+	require.Error(t, errOf(bad.Next()))
 	require.EqualValues(t, 2, ask(t, good, 2))
 	require.NoError(t, s.Close())
 	require.Equal(t, stream.ErrServerClosed, result())
@@ -181,8 +179,7 @@ func TestServerDefaultMaxConns(t *testing.T) {
 	require.True(t, s.Full())
 	client, conn := net.Pipe()
 	s.ServeConn(stream.NewConn(t.Context(), conn, nil))
-	_, err := client.Read(make([]byte, 1))
-	require.ErrorIs(t, err, io.EOF)
+	require.ErrorIs(t, errOf(client.Read(make([]byte, 1))), io.EOF)
 	close(leave)
 	all.Wait()
 	require.False(t, s.Full())
@@ -195,11 +192,10 @@ func TestServerMaxConns(t *testing.T) {
 	a, b := dial(t, ln.Addr()), dial(t, ln.Addr())
 	require.EqualValues(t, 1, ask(t, a, 1))
 	require.EqualValues(t, 2, ask(t, b, 2))
-	_, err := dial(t, ln.Addr()).Next()
-	require.Error(t, err, "a third is closed")
+	require.Error(t, errOf(dial(t, ln.Addr()).Next()), "a third is closed")
 	ours, theirs := net.Pipe()
 	s.ServeConn(stream.NewConn(t.Context(), ours, nil))
-	_, err = theirs.Read(make([]byte, 1))
+	_, err := theirs.Read(make([]byte, 1))
 	require.Equal(t, io.EOF, err)
 
 	require.NoError(t, a.Close())
@@ -395,8 +391,7 @@ func TestServerClose(t *testing.T) {
 		}
 		require.NoError(t, s.Shutdown(t.Context()))
 		require.Equal(t, stream.ErrServerClosed, result())
-		_, err := theirs.Read(make([]byte, 1))
-		require.Equal(t, io.EOF, err)
+		require.Equal(t, io.EOF, errOf(theirs.Read(make([]byte, 1))))
 	})
 }
 
@@ -424,8 +419,7 @@ func TestServeConn(t *testing.T) {
 	c := conn()
 	s.ServeConn(c)
 	require.Nil(t, value, "the handler is not called")
-	_, err := c.Next()
-	require.Equal(t, net.ErrClosed, err)
+	require.Equal(t, net.ErrClosed, errOf(c.Next()))
 }
 
 var load = flag.Duration("load", 2*time.Second, "how long TestServerLoad sends packets")
@@ -509,8 +503,7 @@ func TestIdleMemory(t *testing.T) {
 	var clients []net.Conn
 	exchange := func(c net.Conn, packet []byte) {
 		must(c.Write(packet))(t)
-		_, err := io.ReadFull(c, make([]byte, len(packet)))
-		require.NoError(t, err)
+		must(io.ReadFull(c, make([]byte, len(packet))))(t)
 	}
 	// Stacks shrink by half in each collection, once their goroutine waits again.
 	memory := func() (heap, stacks int64) {

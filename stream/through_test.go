@@ -208,9 +208,8 @@ func (*stuck) Truncate(int64) error { return errTape }
 
 func TestWriteThroughTruncateFails(t *testing.T) {
 	w := stream.NewWriter(&stuck{}, nil)
-	err := w.WriteThrough(func(e *gdwire.Encoder) error { return e.BeginArray(1) })
-	require.ErrorIs(t, err, gdwire.ErrIncomplete)
-	err = w.WriteThrough(number(1))
+	require.ErrorIs(t, w.WriteThrough(func(e *gdwire.Encoder) error { return e.BeginArray(1) }), gdwire.ErrIncomplete)
+	err := w.WriteThrough(number(1))
 	require.ErrorIs(t, err, errTape)
 	require.False(t, stream.Skippable(err))
 }

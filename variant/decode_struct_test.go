@@ -107,8 +107,7 @@ func TestRequired(t *testing.T) {
 		require.Equal(t, err != nil, errors.Is(err, ErrMissingKey))
 	}
 	require.Equal(t, []bool{true, false, false, true}, got)
-	_, err := d.ReadToken()
-	require.Equal(t, io.EOF, err)
+	require.Equal(t, io.EOF, errOf(d.ReadToken()))
 }
 
 // RejectUnknown names the field that was meant, and only when the error is printed.

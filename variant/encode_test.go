@@ -200,8 +200,7 @@ func TestMarshalEncode(t *testing.T) {
 	require.Equal(t, err, e.Flush())
 
 	e.Reset(&failingWriter{})
-	err = MarshalEncode(e, make([]byte, 1<<20))
-	require.Equal(t, errDisk, err)
+	require.Equal(t, errDisk, MarshalEncode(e, make([]byte, 1<<20)))
 	require.ErrorIs(t, e.WriteNil(), errDisk)
 	e.Close()
 	require.ErrorIs(t, MarshalEncode(e, 1), gdwire.ErrClosed)
@@ -334,8 +333,7 @@ func (o onlyWrites) MarshalText() ([]byte, error) { return []byte(o.text), nil }
 // A key type that is text in one direction only is an error when the type is first used in
 // the other one.
 func TestTextInOneDirection(t *testing.T) {
-	_, err := Marshal(map[onlyReads]int{{"a"}: 1})
-	require.EqualError(t, err, "variant: variant.onlyReads cannot be a key")
+	require.EqualError(t, errOf(Marshal(map[onlyReads]int{{"a"}: 1})), "variant: variant.onlyReads cannot be a key")
 	var read map[onlyReads]int
 	require.NoError(t, Unmarshal(encoded(t, dict("a", 1), nil), &read))
 	require.Equal(t, map[onlyReads]int{{"a"}: 1}, read)
@@ -372,10 +370,8 @@ func (l *loop) MarshalVariant(e *gdwire.Encoder) error {
 func TestMarshalerInItself(t *testing.T) {
 	l := &loop{}
 	l.next = l
-	_, err := Marshal(l)
-	require.ErrorIs(t, err, gdwire.ErrLimit)
-	_, err = Marshal(l, Options{Encoder: gdwire.EncoderOptions{Depth: -1}})
-	require.ErrorIs(t, err, gdwire.ErrLimit)
+	require.ErrorIs(t, errOf(Marshal(l)), gdwire.ErrLimit)
+	require.ErrorIs(t, errOf(Marshal(l, Options{Encoder: gdwire.EncoderOptions{Depth: -1}})), gdwire.ErrLimit)
 }
 
 // resetting is a Marshaler that calls a method of the Encoder which discards its output.

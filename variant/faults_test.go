@@ -281,8 +281,7 @@ func TestDepthAfterSiblings(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%T", sibling), func(t *testing.T) {
 			const n = 4 * maxDepth
-			_, err := Marshal(append(slices.Repeat([]any{sibling}, n), nested), unlimited)
-			require.ErrorIs(t, err, gdwire.ErrLimit)
+			require.ErrorIs(t, errOf(Marshal(append(slices.Repeat([]any{sibling}, n), nested), unlimited)), gdwire.ErrLimit)
 
 			b := binary.LittleEndian.AppendUint32(nil, uint32(headerOf(gdwire.TypeArray)))
 			b = binary.LittleEndian.AppendUint32(b, n+1)

@@ -161,8 +161,7 @@ func TestVariantEveryType(t *testing.T) {
 		case elem != 0:
 			require.NoError(t, e.BeginPacked(typ, 1))
 			n, _ := elem.Components()
-			_, err := e.Write(make([]byte, max(n, 1)*bits/8))
-			require.NoError(t, errors.Join(err, e.End()))
+			require.NoError(t, errors.Join(errOf(e.Write(make([]byte, max(n, 1)*bits/8))), e.End()))
 		default:
 			continue // not built of numbers, and known to tests one by one
 		}

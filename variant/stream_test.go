@@ -480,10 +480,9 @@ func TestDeepNesting(t *testing.T) {
 	type list []list
 	for _, into := range []any{new(any), new(list), new([]any), new(Raw)} {
 		t.Run(fmt.Sprintf("%T", into), func(t *testing.T) {
-			err := Unmarshal(deep, into)
-			require.ErrorIs(t, err, gdwire.ErrLimit)
+			require.ErrorIs(t, Unmarshal(deep, into), gdwire.ErrLimit)
 			o := &Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: -1}}}
-			err = Unmarshal(deep, into, *o)
+			err := Unmarshal(deep, into, *o)
 			if _, ok := into.(*Raw); ok {
 				require.NoError(t, err)
 				return

@@ -183,8 +183,7 @@ func contained(info fileaccess.Info) func(t *testing.T, s *save) []byte {
 	return func(t *testing.T, s *save) []byte {
 		var file bytes.Buffer
 		w := must(fileaccess.NewWriter(&file, info, fileaccess.PasswordKey("password")))(t)
-		_, err := w.Write(lengths(binary.LittleEndian, 1)(t, s))
-		require.NoError(t, err)
+		must(w.Write(lengths(binary.LittleEndian, 1)(t, s)))(t)
 		require.NoError(t, w.Close())
 		return file.Bytes()
 	}

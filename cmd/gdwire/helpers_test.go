@@ -23,6 +23,9 @@ func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err
 
 func must2[V, W any](v V, w W, err error) func(testing.TB) (V, W) { return testenv.Must2(v, w, err) }
 
+// errOf returns the error of a call that returns a value, too.
+func errOf[V any](_ V, err error) error { return err }
+
 // engines contains the format of each folder of testdata.
 var engines = map[string]string{
 	"godot3.2.3": "godot3", "godot4.3": "godot4", "godot4.7-dev": "godot4", "godot4.7-dev-double": "godot4",

@@ -48,8 +48,7 @@ func TestListenJSON(t *testing.T) {
 	got := l.wait(t)
 	require.Equal(t, result{statusGood, "\"i:5\"\n\"s:two\"\nnull\n", "connection 1, packet 0\nconnection 1, packet 0: 12 bytes follow: \"more\"\n" +
 		"connection 1, packet 1\nconnection 1, packet 1: 4 bytes follow\nconnection 1, packet 2\n"}, got)
-	_, err := conn.Read(make([]byte, 1))
-	require.Error(t, err, "the connection is closed")
+	require.Error(t, errOf(conn.Read(make([]byte, 1))), "the connection is closed")
 }
 
 // A type byte before a value is passed over with -skip, and shown.
@@ -161,8 +160,7 @@ func TestListenInterrupt(t *testing.T) {
 	must(conn.Write([]byte{8, 0, 0}))(t)
 	interrupt(t)
 	require.Equal(t, result{status: statusGood}, l.wait(t))
-	_, err := conn.Read(make([]byte, 1))
-	require.Error(t, err)
+	require.Error(t, errOf(conn.Read(make([]byte, 1))))
 }
 
 func TestListenBad(t *testing.T) {
@@ -183,8 +181,7 @@ func TestListenTimeouts(t *testing.T) {
 	must(conn.Write([]byte{8, 0, 0, 0, 2}))(t)
 	l.line(t)
 	require.Contains(t, l.line(t), "timeout")
-	_, err := conn.Read(make([]byte, 1))
-	require.Error(t, err)
+	require.Error(t, errOf(conn.Read(make([]byte, 1))))
 	interrupt(t)
 	require.Equal(t, result{status: statusGood}, l.wait(t))
 }

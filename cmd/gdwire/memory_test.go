@@ -209,8 +209,7 @@ func measured(t *testing.T, args ...string) (c *exec.Cmd, peak func() int) {
 	c.Env = append(os.Environ(), memoryVariable+"="+name, testenv.PeakLimit)
 	return c, func() (kib int) {
 		b := must(os.ReadFile(name))(t)
-		_, err := fmt.Sscan(string(b), &kib)
-		require.NoError(t, err)
+		must(fmt.Sscan(string(b), &kib))(t)
 		return kib
 	}
 }

@@ -89,8 +89,7 @@ func TestProxySkip(t *testing.T) {
 	interrupt(t)
 	p.wait(t)
 	p = startProxy(t, udpServer(t, func(packet []byte, reply func([]byte)) { reply(packet) }), "-skip", "1", "-json", "-n", "2")
-	_, err := p.dialUDP(t).Write(typed(stay))
-	require.NoError(t, err)
+	must(p.dialUDP(t).Write(typed(stay)))(t)
 	require.Contains(t, p.wait(t).out, `"direction":"<-","size":29,"skipped":"07","value":["s:stay","i:7"]}`)
 }
 

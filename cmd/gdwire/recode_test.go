@@ -122,8 +122,7 @@ func TestUnwrap(t *testing.T) {
 			{Container: fileaccess.Raw, Mode: fileaccess.Gzip, Base64: fileaccess.Base64{Text: true, End: " \n"}}: &base64,
 		} {
 			w := must(fileaccess.NewWriter(out, info, nil))(t)
-			_, err := io.WriteString(w, text)
-			require.NoError(t, errors.Join(err, w.Close()))
+			require.NoError(t, errors.Join(errOf(io.WriteString(w, text)), w.Close()))
 		}
 		for name, in := range map[string]*bytes.Buffer{"zstd-compressed text": &zstd, "gzip-compressed text": &gcpf, "base64 of gzip-compressed text": &base64} {
 			packed := filepath.Join(t.TempDir(), "packed")

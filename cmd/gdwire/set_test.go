@@ -97,8 +97,7 @@ func TestSkipHeader(t *testing.T) {
 	pack := func(info fileaccess.Info, b []byte) []byte {
 		var out bytes.Buffer
 		w := must(fileaccess.NewWriter(&out, info, nil))(t)
-		_, err := w.Write(b)
-		require.NoError(t, err)
+		must(w.Write(b))(t)
 		require.NoError(t, w.Close())
 		return out.Bytes()
 	}

@@ -117,8 +117,7 @@ func eachWrapped(t *testing.T, key *fileaccess.Key, f func(name string, content 
 				for _, info := range infos {
 					var w bytes.Buffer
 					c := must(fileaccess.NewWriter(&w, info, key))(t)
-					_, err := c.Write(content)
-					require.NoError(t, err)
+					must(c.Write(content))(t)
 					require.NoError(t, c.Close())
 					f(name+open.ContainerText(&info), w.Bytes())
 				}

@@ -21,6 +21,9 @@ import (
 // must returns what its call returned, or ends the test after an error: must(call())(t).
 func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
 
+// errOf returns the error of a call that returns a value, too.
+func errOf[V any](_ V, err error) error { return err }
+
 // save is a length-prefixed Dictionary of Godot 4.
 const save = "\x1c\x00\x00\x00\x1b\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x02\x00\x00\x00hp\x00\x00\x02\x00\x00\x00\x0a\x00\x00\x00"
 
@@ -28,8 +31,7 @@ const save = "\x1c\x00\x00\x00\x1b\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x
 func zstd(t *testing.T, content string) string {
 	var b bytes.Buffer
 	w := must(fileaccess.NewWriter(&b, fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}, nil))(t)
-	_, err := io.WriteString(w, content)
-	require.NoError(t, err)
+	must(io.WriteString(w, content))(t)
 	require.NoError(t, w.Close())
 	return b.String()
 }
@@ -107,8 +109,7 @@ func requireStored(t *testing.T, want string, s *Store) {
 	b = must(s.Bytes(s.Size-3, 8))(t)
 	require.Equal(t, want[len(want)-3:], string(b))
 	for _, at := range []int64{-1, s.Size + 1} {
-		_, err = s.Bytes(at, 1)
-		require.EqualError(t, err, fmt.Sprint("there is no offset ", at))
+		require.EqualError(t, errOf(s.Bytes(at, 1)), fmt.Sprint("there is no offset ", at))
 	}
 	require.NoError(t, s.Check())
 }
@@ -128,27 +129,22 @@ func TestStoreChanged(t *testing.T) {
 			continue
 		}
 		require.ErrorIs(t, s.Check(), ErrFileChanged)
-		_, err := s.Bytes(4, 8)
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.ErrorIs(t, errOf(s.Bytes(4, 8)), io.ErrUnexpectedEOF)
 	}
 }
 
 func TestSourceErrors(t *testing.T) {
-	_, err := Open(filepath.Join(t.TempDir(), "missing"), nil)
-	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorIs(t, errOf(Open(filepath.Join(t.TempDir(), "missing"), nil)), os.ErrNotExist)
 	dir := t.TempDir()
-	_, err = Open(dir, nil)
-	require.EqualError(t, err, dir+" is a folder")
+	require.EqualError(t, errOf(Open(dir, nil)), dir+" is a folder")
 
 	in := must(Open("", strings.NewReader("12345")))(t)
-	_, err = in.Source(&SourceOptions{Skip: 8})
-	require.EqualError(t, err, "standard input has 5 bytes, and 8 are to be skipped")
+	require.EqualError(t, errOf(in.Source(&SourceOptions{Skip: 8})), "standard input has 5 bytes, and 8 are to be skipped")
 
 	cable := errors.New("cable cut")
 	in = must(Open("", io.MultiReader(strings.NewReader(save[:10]), &failing{cable})))(t)
 	s := must(in.Source(&SourceOptions{}))(t)
-	_, err = s.Recognize(&Reading{}, Known{})
-	require.Equal(t, cable, err)
+	require.Equal(t, cable, errOf(s.Recognize(&Reading{}, Known{})))
 
 	// What is left of a cut container is recognized and read, and then its error.
 	cut := zstd(t, strings.Repeat(save, 10_000))
@@ -162,8 +158,7 @@ func TestSourceErrors(t *testing.T) {
 
 	in, err = Open("", strings.NewReader("GDEC")) // without a key
 	require.NoError(t, err)
-	_, err = in.Source(&SourceOptions{})
-	require.ErrorContains(t, err, "standard input: ")
+	require.ErrorContains(t, errOf(in.Source(&SourceOptions{})), "standard input: ")
 }
 
 type failing struct{ err error }
@@ -187,8 +182,7 @@ func TestIsDouble(t *testing.T) {
 			s, err := At(bytes.NewReader(b.Bytes()), int64(b.Len())).Source(&SourceOptions{})
 			require.NoError(t, err)
 			var o Reading
-			_, err = s.Recognize(&o, Known{})
-			require.NoError(t, err)
+			must(s.Recognize(&o, Known{}))(t)
 			require.False(t, o.narrow && (double || head == 0), n)
 			c, err := s.Content(&o)
 			require.NoError(t, err)

@@ -510,8 +510,7 @@ func takers(t *testing.T) []taker {
 	contained := func(info fileaccess.Info) []byte {
 		var b bytes.Buffer
 		w := must(fileaccess.NewWriter(&b, info, key))(t)
-		_, err := w.Write(packet)
-		require.NoError(t, errors.Join(err, w.Close()))
+		require.NoError(t, errors.Join(errOf(w.Write(packet)), w.Close()))
 		return b.Bytes()
 	}
 	read := func(d *gdwire.Decoder) error {
@@ -663,8 +662,7 @@ func TestHostileIO(t *testing.T) {
 		}
 	}
 	for _, size := range []int64{-1, math.MinInt64} { // a Content-Length can be -1
-		_, err := savefile.Read(bytes.NewReader(nil), size, nil)
-		require.ErrorContains(t, err, fmt.Sprintf("a size of %d bytes", size))
+		require.ErrorContains(t, errOf(savefile.Read(bytes.NewReader(nil), size, nil)), fmt.Sprintf("a size of %d bytes", size))
 	}
 	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {

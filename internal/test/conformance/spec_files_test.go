@@ -349,8 +349,7 @@ func wrongPasswords(t *testing.T, files []suite.File) (all []suite.File) {
 			continue
 		}
 		f.ID, f.Password, f.Verdict = fmt.Sprintf("k-%04d", len(files)+len(all)+1), "hunter3", suite.Invalid
-		_, err := openSuiteFile(t, &f)
-		require.ErrorIs(t, err, fileaccess.ErrPassword)
+		require.ErrorIs(t, errOf(openSuiteFile(t, &f)), fileaccess.ErrPassword)
 		all = append(all, f)
 	}
 	return all

@@ -162,8 +162,7 @@ func (c *longCase) rules(t *testing.T, f gdwire.Format, n int) []string {
 	p := must(c.bytes(t, f, n).Bytes())(t)
 	rules := ruleSet{}
 	r := model.Reference{Format: f.String(), Objects: c.objects, P: p, Rule: rules.add}
-	_, err := r.Decode()
-	require.NoError(t, err)
+	must(r.Decode())(t)
 	if strings.Contains(c.kind, "levels") {
 		rules.add("B7")
 	}

@@ -87,8 +87,7 @@ func newSuiteBuilder(t *testing.T) *suiteBuilder {
 func (b *suiteBuilder) noteID(id string) {
 	prefix, number, ok := strings.Cut(id, "-")
 	var n int
-	_, err := fmt.Sscanf(number, "%d", &n)
-	require.True(b.t, ok && err == nil, id)
+	require.True(b.t, ok && errOf(fmt.Sscanf(number, "%d", &n)) == nil, id)
 	b.last[prefix] = max(b.last[prefix], n)
 }
 

@@ -24,6 +24,9 @@ func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err
 
 func must2[V, W any](v V, w W, err error) func(testing.TB) (V, W) { return testenv.Must2(v, w, err) }
 
+// errOf returns the error of a call that returns a value, too.
+func errOf[V any](_ V, err error) error { return err }
+
 // Git keeps every version of every file, so an executable that was added by mistake stays in each clone.
 func TestTrackedFiles(t *testing.T) {
 	const root, most = "../../..", 2 << 20

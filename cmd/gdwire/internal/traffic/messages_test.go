@@ -36,8 +36,7 @@ func TestFragments(t *testing.T) {
 	empty := func(op byte) []byte { return []byte{op, 0} }
 	for name, fragment := range map[string][]byte{"fragments": empty(wsContinued), "pings": empty(0x89)} {
 		m := &messages{r: io.MultiReader(strings.NewReader("\x02\x01x"), &repeated{bytes: fragment}), max: 8 << 20}
-		_, err := m.webSocket()
-		require.ErrorContains(t, err, "too many fragments", name)
+		require.ErrorContains(t, errOf(m.webSocket()), "too many fragments", name)
 		require.Less(t, m.raw.Len(), 1<<17)
 	}
 	packet := bytes.Repeat([]byte{7}, 1<<20)
@@ -74,8 +73,7 @@ func TestControlFrames(t *testing.T) {
 			size += len(want)
 			m.bound.add(-got.held)
 		}
-		_, err := m.webSocket()
-		require.Equal(t, c.end, err, name)
+		require.Equal(t, c.end, errOf(m.webSocket()), name)
 		m.hold(0)
 		require.Zero(t, m.bound.used.Load(), name)
 	}
@@ -96,8 +94,7 @@ func TestEncodeMessage(t *testing.T) {
 				}
 				got := testenv.Must(r.nextPacket())(t)
 				require.True(t, bytes.Equal(packet, got))
-				_, err := r.next()
-				require.Equal(t, io.EOF, err)
+				require.Equal(t, io.EOF, errOf(r.next()))
 			}
 		}
 	}
@@ -156,8 +153,7 @@ func TestCommandLines(t *testing.T) {
 		<-l.done
 		w.Close()
 	}()
-	_, err := io.Copy(&out, r)
-	require.NoError(t, err)
+	require.NoError(t, errOf(io.Copy(&out, r)))
 	shown := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	require.Equal(t, []string{"line ", "line x", "line xx", "line ", "line x", "line xx", "line ", "line x", "missed 993, 10 kB"}, shown)
 }
