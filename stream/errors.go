@@ -87,10 +87,7 @@ func isTimeout(err error) bool {
 // one packet or one peer of a [PacketConn]: it is or wraps a [PacketTooLongError], a [PeerError] or a
 // [gdwire.Error].
 func Skippable(err error) bool {
-	var long *PacketTooLongError
-	var peer *PeerError
-	var value *gdwire.Error
-	return errors.As(err, &long) || errors.As(err, &peer) || errors.As(err, &value)
+	return errors.As(err, new(*PacketTooLongError)) || errors.As(err, new(*PeerError)) || errors.As(err, new(*gdwire.Error))
 }
 
 // emptyPacket returns the error of reading a packet of no bytes.

@@ -250,8 +250,7 @@ func (r *Reader) countInvalid() {
 // countFailed counts the latest packet if err, of a handler, is about its content. It does not use the
 // Decoder, which another goroutine may still read from.
 func (r *Reader) countFailed(err error) {
-	var value *gdwire.Error
-	if r.state == stateOpen && errors.As(err, &value) && !errors.Is(value, gdwire.ErrCall) {
+	if value, ok := errors.AsType[*gdwire.Error](err); ok && r.state == stateOpen && !errors.Is(value, gdwire.ErrCall) {
 		r.invalid++
 		r.found = new(bool) // countInvalid does not count it again
 	}

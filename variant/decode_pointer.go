@@ -47,8 +47,8 @@ func (s *decoder) methodError(v reflect.Value, typ gdwire.Type, before position,
 	if last == nil || !errors.Is(err, last) {
 		return s.failMethod(before, typ, v.Type(), err)
 	}
-	var at *gdwire.Error
-	if !errors.As(last, &at) || s.d.Err() != nil || isTypeError(err) {
+	at, ok := errors.AsType[*gdwire.Error](last)
+	if !ok || s.d.Err() != nil || isTypeError(err) {
 		return err // of the Reader or the input, or about a value in v
 	}
 	if err == last {
@@ -67,8 +67,8 @@ func (s *decoder) failMethod(before position, t gdwire.Type, g reflect.Type, rea
 	if after.offset == before.offset {
 		err = s.d.ReadEnd() // an error at the value, which is not an End
 	}
-	var at *gdwire.Error
-	if !errors.As(err, &at) {
+	at, ok := errors.AsType[*gdwire.Error](err)
+	if !ok {
 		return err
 	}
 	if before.isOneValueBefore(after) {

@@ -59,8 +59,7 @@ func encodeMarshaler(s *encoder, v reflect.Value) error {
 		err = s.e.Err()
 	}
 	if err != nil {
-		var known *gdwire.Error
-		if errors.As(err, &known) || s.e.Err() == err {
+		if errors.As(err, new(*gdwire.Error)) || s.e.Err() == err {
 			return err
 		}
 		return s.fail(v.Type(), err)

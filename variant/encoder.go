@@ -160,12 +160,11 @@ func (s *encoder) refuse(err error) error { return export.Refuse(s.e, err) }
 // withField returns err, an error in field f, with the Go type and name of the field. An error
 // of the Writer remains as it is.
 func (s *encoder) withField(err error, f *field) error {
-	var at *gdwire.Error
-	if !errors.As(err, &at) {
+	at, ok := errors.AsType[*gdwire.Error](err)
+	if !ok {
 		return err // an error of the Writer
 	}
-	var t *TypeError
-	if errors.As(err, &t) {
+	if isTypeError(err) {
 		return withField(err, f.goName)
 	}
 	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: f.typ, Field: f.goName, Err: at.Err}}

@@ -63,8 +63,7 @@ func (e *TypeError) Unwrap() error { return e.Err }
 
 // withField returns err. If it wraps a TypeError, it sets the field, unless a nested struct set it.
 func withField(err error, field string) error {
-	var t *TypeError
-	if errors.As(err, &t) && t.Field == "" {
+	if t, ok := errors.AsType[*TypeError](err); ok && t.Field == "" {
 		t.Field = field
 	}
 	return err
@@ -72,10 +71,7 @@ func withField(err error, field string) error {
 
 // isTypeError reports whether err concerns a single value, so that reading can
 // continue after it.
-func isTypeError(err error) bool {
-	var t *TypeError
-	return errors.As(err, &t)
-}
+func isTypeError(err error) bool { return errors.As(err, new(*TypeError)) }
 
 // maxDepth is the maximum nesting of Go values, including pointers.
 // Deeper values are assumed to contain themselves.

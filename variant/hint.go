@@ -67,8 +67,7 @@ func readOn(r io.Reader, g *wire.Guess) bool {
 // caller's variable gets no hint: a few short values begin with a number that could be a length.
 func withHint(err *gdwire.Error, g *wire.Guess, all bool) error {
 	hint := g.Hint(all)
-	var inside *TypeError
-	if hint == "" || err.Path != "$" && errors.As(err, &inside) {
+	if hint == "" || err.Path != "$" && isTypeError(err) {
 		return err
 	}
 	text := strings.TrimSuffix(err.Err.Error(), wire.Hint(g.First()))

@@ -140,8 +140,7 @@ func (s *encoder) marshal(plan *plan[encodeFunc], v any, x reflect.Value) error 
 		if s.e.OutputOffset() == before { // as after an invalid call, which writes nothing
 			fail = s.refuse
 		}
-		var known *gdwire.Error
-		if failed := fail(err); errors.As(err, &known) || errors.Is(failed, gdwire.ErrClosed) {
+		if failed := fail(err); errors.As(err, new(*gdwire.Error)) || errors.Is(failed, gdwire.ErrClosed) {
 			return failed
 		}
 	}

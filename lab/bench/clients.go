@@ -43,17 +43,17 @@ func cpuTime() time.Duration {
 var clientGroups = []group{
 	clientGroup("server, 500 clients", func(s *stage) []contender {
 		return []contender{
-			clients(s, "bufio", echo, serveBufio(0)),
-			clients(s, "bufio, timeouts", echo, serveBufio(time.Minute)),
-			clients(s, "stream.Server", echo, func(ln net.Listener) { _ = (&stream.Server{Handler: echoRaw}).Serve(ln) }).allocating(),
+			clients(s, "bufio", echo, serving(serveBufio(0))),
+			clients(s, "bufio, timeouts", echo, serving(serveBufio(time.Minute))),
+			clients(s, "stream.Server", echo, serving(func(ln net.Listener) { _ = (&stream.Server{Handler: echoRaw}).Serve(ln) })).allocating(),
 		}
 	}),
 	clientGroup("server, 500 clients, WebSocket", func(s *stage) []contender {
 		contend := func(name string, accept http.HandlerFunc) contender {
-			return clients(s, name, webSocketEcho, func(ln net.Listener) {
+			return clients(s, name, webSocketEcho, serving(func(ln net.Listener) {
 				web := &http.Server{Handler: accept, ConnContext: stream.WithNetConn, ErrorLog: log.New(io.Discard, "", 0)}
 				_ = web.Serve(ln)
-			})
+			}))
 		}
 		server := &stream.Server{Handler: echoRaw}
 		return []contender{
@@ -65,9 +65,9 @@ var clientGroups = []group{
 	}),
 	clientGroup("room, 500 members", func(s *stage) []contender {
 		return []contender{
-			members(s, "bufio", sendByHand),
-			members(s, "stream.Room", sendToRoom(nil)).allocating(),
-			members(s, "stream.Room, BufferWrites", sendToRoom(&stream.Options{BufferWrites: true})).allocating(),
+			clients(s, "bufio", receive, sendByHand),
+			clients(s, "stream.Room", receive, sendToRoom(nil)).allocating(),
+			clients(s, "stream.Room, BufferWrites", receive, sendToRoom(&stream.Options{BufferWrites: true})).allocating(),
 		}
 	}),
 }
@@ -81,12 +81,20 @@ func clientGroup(name string, contenders func(s *stage) []contender) group {
 	}}
 }
 
-// sendToRoom returns a function like sendByHand, whose result sends packets to a room.
-func sendToRoom(o *stream.Options) func([]net.Conn) func() {
-	return func(conns []net.Conn) func() {
+// serving starts a server that answers its clients. It sends nothing by itself.
+func serving(serve func(net.Listener)) func(net.Listener, int) func() {
+	return func(ln net.Listener, _ int) func() {
+		go serve(ln)
+		return func() {}
+	}
+}
+
+// sendToRoom accepts n connections, and returns a function that sends packets to a room of them.
+func sendToRoom(o *stream.Options) func(net.Listener, int) func() {
+	return func(ln net.Listener, n int) func() {
 		var room stream.Room
-		for _, conn := range conns {
-			c := stream.NewConn(context.Background(), conn, o)
+		for range n {
+			c := stream.NewConn(context.Background(), must(ln.Accept()), o)
 			go func() { _, _ = c.Next() }() // as a handler waits
 			room.Join(c)
 		}
@@ -99,11 +107,11 @@ func sendToRoom(o *stream.Options) func([]net.Conn) func() {
 	}
 }
 
-// sendByHand returns a function that sends packets to all connections, with one Write to each.
-func sendByHand(conns []net.Conn) func() {
+// sendByHand is like sendToRoom, with one Write to each connection.
+func sendByHand(ln net.Listener, n int) func() {
 	packet, all := packets(1), []*bufio.Writer{}
-	for _, conn := range conns {
-		all = append(all, bufio.NewWriter(conn))
+	for range n {
+		all = append(all, bufio.NewWriter(must(ln.Accept())))
 	}
 	return func() {
 		for range roomPackets {
@@ -194,28 +202,25 @@ const (
 	receive       = "receive"
 )
 
-// clients returns a contender that serves clients in another process. Its time is CPU time of this
-// process.
-func clients(s *stage, name, kind string, serve func(net.Listener)) contender {
-	return started(s, name, kind, serve, func() {})
-}
-
-// started is like clients, and calls send after the clients were started.
-func started(s *stage, name, kind string, serve func(net.Listener), send func()) contender {
+// clients returns a contender that serves n clients in another process, and calls what serve returns after
+// they were started. Its time is CPU time of this process.
+func clients(s *stage, name, kind string, serve func(ln net.Listener, n int) (send func())) contender {
 	ln := must(net.Listen("tcp", "127.0.0.1:0"))
-	go serve(ln)
 	n := s.scale(serverClients, 10)
 	child := exec.Command(must(os.Executable()), clientsCommand, ln.Addr().String(), strconv.Itoa(n), kind)
 	child.Stderr = os.Stderr
 	in, out := must(child.StdinPipe()), must(child.StdoutPipe())
 	check(child.Start())
-	answers := bufio.NewReader(out)
+	answers, send := bufio.NewReader(out), serve(ln, n)
 	s.cleanup(func() {
 		check(in.Close())
 		check(child.Wait())
 		check(ln.Close())
 	})
 	packets := n * clientRounds
+	if kind == receive {
+		packets = n * roomPackets
+	}
 	return contender{
 		name: name, cpu: true, bytes: packets * packetSize, want: packets,
 		run: func() (got int) {
@@ -225,26 +230,6 @@ func started(s *stage, name, kind string, serve func(net.Listener), send func())
 			return got
 		},
 	}
-}
-
-// members returns a contender that sends packets to clients in another process, by the function that start returns.
-func members(s *stage, name string, start func([]net.Conn) (send func())) contender {
-	n := s.scale(serverClients, 10)
-	sends := make(chan func(), 1)
-	c := started(s, name, receive, func(ln net.Listener) {
-		var conns []net.Conn
-		for range n {
-			conns = append(conns, must(ln.Accept()))
-		}
-		sends <- start(conns)
-	}, func() {
-		send := <-sends
-		send()
-		sends <- send
-	})
-	c.want = n * roomPackets
-	c.bytes = c.want * packetSize
-	return c
 }
 
 // runClients is the process of clients, with the arguments of clients: for each line of in, all clients

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // countFile contains the counts of the latest commit that changed it.
@@ -74,23 +75,18 @@ func count(args []string, out, progress io.Writer) error {
 	}
 
 	// The commit is counted at the same time.
-	type result struct {
-		counts *counts
-		err    error
-	}
-	base := make(chan result, 1)
-	go func() {
-		c, err := o.countBase(&file, filepath.Join(dir, "base"), progress)
-		base <- result{c, err}
-	}()
+	var base sync.WaitGroup
+	var before *counts
+	var failed error
+	base.Go(func() { before, failed = o.countBase(&file, filepath.Join(dir, "base"), progress) })
 	peers := o.peers || o.write && !file.similar()
 	now, err := countTree(".", filepath.Join(dir, "now"), o.run, peers)
-	before := <-base
-	if err := errors.Join(err, before.err); err != nil {
+	base.Wait()
+	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
 	if o.write {
-		compare(out, before.counts, now)
+		compare(out, before, now)
 		if !peers {
 			now.addPeers(&file)
 		}
@@ -102,7 +98,7 @@ func count(args []string, out, progress io.Writer) error {
 		}
 		return os.WriteFile(countFile, append(b, '\n'), 0o644)
 	}
-	grown, err := compareAgain(out, before.counts, now, func() (*counts, error) {
+	grown, err := compareAgain(out, before, now, func() (*counts, error) {
 		fmt.Fprintln(progress, "counting again")
 		return countTree(".", filepath.Join(dir, "now"), o.run, peers)
 	})

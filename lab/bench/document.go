@@ -51,14 +51,14 @@ type step struct {
 type op uint8
 
 const (
-	opNil op = iota
+	opReals op = iota // n of the reals from bits
+	opNil
 	opBool
 	opInt
 	opFloat32
 	opFloat64
 	opString
 	opKey     // text
-	opReals   // n of the reals from bits
 	opBlob    // blobs[bits], a packed array of n elements
 	opDict    // n keys and values
 	opArray   // n values
@@ -66,6 +66,14 @@ const (
 	opStrings // n strings
 	opEnd     // of the op in bits
 )
+
+// ops are the ops of tokens, before their content is looked at. That of math types is opReals.
+var ops = map[gdwire.Kind]op{
+	gdwire.KindNil: opNil, gdwire.KindBool: opBool, gdwire.KindInt32: opInt, gdwire.KindInt64: opInt,
+	gdwire.KindFloat32: opFloat32, gdwire.KindFloat64: opFloat64, gdwire.KindStringChunk: opString, gdwire.KindDictKey: opKey,
+	gdwire.KindDictStart: opDict, gdwire.KindArrayStart: opArray, gdwire.KindNodePathStart: opPath, gdwire.KindPackedStart: opBlob,
+	gdwire.KindEnd: opEnd,
+}
 
 // translate returns the document of a value that Godot encoded.
 func translate(godot []byte) *document {
@@ -92,61 +100,47 @@ func translate(godot []byte) *document {
 		}
 		check(err)
 		doc.tokens++
-		s := step{typ: t.Type(), n: int32(t.Len())}
-		switch t.Kind() {
-		case gdwire.KindDictKey:
+		s := step{op: ops[t.Kind()], typ: t.Type(), n: int32(t.Len())}
+		switch s.op {
+		case opBool:
+			s.bits = uint64(sumOfBool(t.Bool()))
+		case opInt:
+			s.bits = uint64(t.Int())
+		case opFloat32, opFloat64:
+			s.bits = math.Float64bits(t.Float())
+		case opKey:
 			key = true
 			continue
-		case gdwire.KindNil:
-			s.op = opNil
-		case gdwire.KindBool:
-			s.op = opBool
-			if t.Bool() {
-				s.bits = 1
-			}
-		case gdwire.KindInt32, gdwire.KindInt64:
-			s.op, s.bits = opInt, uint64(t.Int())
-		case gdwire.KindFloat32:
-			s.op, s.bits = opFloat32, math.Float64bits(t.Float())
-		case gdwire.KindFloat64:
-			s.op, s.bits = opFloat64, math.Float64bits(t.Float())
-		case gdwire.KindStringChunk:
+		case opString:
 			if !t.Last() {
 				panic("string in several chunks")
 			}
-			s.op, s.text = opString, intern(t.Bytes())
+			s.text = intern(t.Bytes())
 			if key {
 				s.op, key = opKey, false
 			}
-		case gdwire.KindDictStart:
-			s.op = opDict
-		case gdwire.KindArrayStart:
-			s.op = opArray
-		case gdwire.KindNodePathStart:
+		case opPath:
 			names, subnames, absolute := t.NodePath()
 			if subnames != 0 {
 				panic("NodePath with sub-names")
 			}
-			s.op, s.n = opPath, int32(names)
-			if absolute {
-				s.bits = 1
-			}
-		case gdwire.KindPackedStart:
+			s.n, s.bits = int32(names), uint64(sumOfBool(absolute))
+		case opBlob:
 			if t.Type() == gdwire.TypePackedStringArray {
 				s.op = opStrings
 				break
 			}
-			s.op, s.bits = opBlob, uint64(len(doc.blobs))
+			s.bits = uint64(len(doc.blobs))
 			doc.blobs = append(doc.blobs, must(io.ReadAll(d.Payload())))
 			doc.tokens += 2 // Chunk and End, which Payload read
-		case gdwire.KindEnd:
+		case opEnd:
 			s = step{op: opEnd, bits: uint64(open[len(open)-1])}
 			open = open[:len(open)-1]
-		default:
+		case opReals:
 			if t.Components() == 0 {
 				panic(fmt.Sprintf("no translation of %v", t))
 			}
-			s.op, s.n, s.bits = opReals, int32(t.Components()), uint64(len(doc.reals))
+			s.n, s.bits = int32(t.Components()), uint64(len(doc.reals))
 			doc.reals = t.AppendComponents(doc.reals)
 		}
 		if key {
@@ -155,21 +149,17 @@ func translate(godot []byte) *document {
 		if s.op >= opDict && s.op < opEnd {
 			open = append(open, s.op)
 		}
+		if s.op > opReals && s.op < opDict {
+			doc.leaves++
+		}
 		doc.steps = append(doc.steps, s)
 	}
 	for _, x := range doc.reals {
 		doc.singles = append(doc.singles, float32(x))
 	}
+	doc.leaves += len(doc.reals)
 	rest := doc.steps
 	doc.tree = doc.build(&rest)
-	for _, s := range doc.steps {
-		switch {
-		case s.op == opReals:
-			doc.leaves += int(s.n)
-		case s.op < opDict:
-			doc.leaves++
-		}
-	}
 	doc.sum = sumOf(doc.tree)
 	return doc
 }

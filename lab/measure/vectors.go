@@ -164,22 +164,15 @@ func (s *survey) sameValue(a, b []byte) bool {
 // masked returns a packet with zeros in ids of objects, and in the padding of names if the engine leaves
 // memory content there.
 func (s *survey) masked(p []byte) []byte {
-	f := s.format
-	if p = bytes.Clone(p); s.dirty {
-		p = model.CleanPaths(p, f)
+	if s.dirty {
+		p = model.CleanPaths(p, s.format)
 	}
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true, AllowInvalidUTF8: true, Limits: gdwire.NoLimits})
-	defer d.Release()
-	d.ResetBytes(bytes.Clone(p))
-	for tok, err := range d.Tokens() {
-		if err != nil {
-			break // a damaged packet: nothing after it is read
+	return model.Cleared(p, s.format, func(t gdwire.Token) int64 {
+		if k := t.Kind(); k == gdwire.KindObjectID || k == gdwire.KindSignal {
+			return 8
 		}
-		if k := tok.Kind(); k == gdwire.KindObjectID || k == gdwire.KindSignal {
-			clear(p[d.InputOffset()-8 : d.InputOffset()])
-		}
-	}
-	return p
+		return 0
+	})
 }
 
 // run asks all questions and returns the changes.

@@ -46,8 +46,7 @@ func (p *program) run(all []exercise, answer func(*exercise, []byte), fault func
 		if next == 0 {
 			silent++
 		}
-		var failed *exec.Error
-		if silent == mostStarts || errors.As(err, &failed) {
+		if silent == mostStarts || errors.As(err, new(*exec.Error)) {
 			return restarts, fmt.Errorf("%s answers nothing: %w", p.args[0], err)
 		}
 		if silent > 0 && next == 0 {
@@ -89,55 +88,32 @@ func (p *program) answers(all []exercise, answer func(*exercise, []byte)) (answe
 		_ = w.Flush()
 		_ = in.Close()
 	}()
-	lines, failed := scan(ctx, out)
-	late := time.NewTimer(p.timeout)
+	late := time.AfterFunc(p.timeout, func() {
+		kill()
+		_ = out.Close()
+	})
 	defer late.Stop()
-	for {
-		select {
-		case line, ok := <-lines:
-			switch {
-			case !ok:
-				return answered, last.explain(cmp.Or(*failed, p.wait(c, kill)))
-			case answered == len(all):
-				kill()
-				_ = c.Wait()
-				return answered, errors.New("more answers than lines")
-			}
-			answer(&all[answered], line)
-			answered++
-			late.Reset(p.timeout)
-		case <-late.C:
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, maxAnswer)
+	for lines.Scan() {
+		if answered == len(all) {
 			kill()
 			_ = c.Wait()
-			return answered, fmt.Errorf("nothing for %v; -timeout waits longer", p.timeout)
+			return answered, errors.New("more answers than lines")
+		}
+		answer(&all[answered], bytes.Clone(lines.Bytes()))
+		answered++
+		if !late.Reset(p.timeout) { // it was late
+			late.Stop()
+			break
 		}
 	}
-}
-
-// wait waits for the end of a program after the end of its output, and kills a late one.
-func (p *program) wait(c *exec.Cmd, kill func()) error {
-	late := time.AfterFunc(p.timeout, kill)
-	defer late.Stop()
-	return c.Wait()
-}
-
-// scan returns a channel with the lines of r, which is closed at the end or after an error.
-func scan(ctx context.Context, r io.Reader) (<-chan []byte, *error) {
-	lines, failed := make(chan []byte), new(error)
-	go func() {
-		defer close(lines)
-		s := bufio.NewScanner(r)
-		s.Buffer(nil, maxAnswer)
-		for s.Scan() {
-			select {
-			case lines <- bytes.Clone(s.Bytes()):
-			case <-ctx.Done():
-				return
-			}
-		}
-		*failed = s.Err()
-	}()
-	return lines, failed
+	_ = out.Close() // a program that goes on writing ends
+	err = cmp.Or(lines.Err(), c.Wait())
+	if !late.Stop() {
+		return answered, fmt.Errorf("nothing for %v; -timeout waits longer", p.timeout)
+	}
+	return answered, last.explain(err)
 }
 
 // A tail keeps the first line of the errors that a program prints.

@@ -70,8 +70,7 @@ func Tokens(p []byte, o gdwire.DecoderOptions) (lines []string, err error) {
 			return lines, nil
 		}
 		if err != nil {
-			var e *gdwire.Error
-			if errors.As(err, &e) && e.Offset < d.InputOffset() {
+			if e, ok := errors.AsType[*gdwire.Error](err); ok && e.Offset < d.InputOffset() {
 				panic("a token was handed out in spite of " + err.Error())
 			}
 			return lines, err
@@ -83,17 +82,25 @@ func Tokens(p []byte, o gdwire.DecoderOptions) (lines []string, err error) {
 // CleanPaths returns p with zeros as padding of NodePath names. The offsets of
 // tokens show where that is.
 func CleanPaths(p []byte, f gdwire.Format) []byte {
-	p = bytes.Clone(p)
+	return Cleared(p, f, func(t gdwire.Token) int64 {
+		if t.Kind() == gdwire.KindStringChunk && t.Type() == gdwire.TypeNodePath && t.Last() {
+			return -t.Len() & 3
+		}
+		return 0
+	})
+}
+
+// Cleared returns p with zeros in the last bytes of tokens, as many as n returns.
+func Cleared(p []byte, f gdwire.Format, n func(gdwire.Token) int64) []byte {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true, AllowInvalidUTF8: true, Limits: gdwire.NoLimits})
+	defer d.Release()
 	d.ResetBytes(bytes.Clone(p))
-	for tok, err := range d.Tokens() {
+	p = bytes.Clone(p)
+	for t, err := range d.Tokens() {
 		if err != nil {
 			break // a damaged packet: nothing after it is read
 		}
-		if tok.Kind() == gdwire.KindStringChunk && tok.Type() == gdwire.TypeNodePath && tok.Last() {
-			end := int(d.InputOffset())
-			clear(p[end-int(-tok.Len()&3) : end])
-		}
+		clear(p[d.InputOffset()-n(t) : d.InputOffset()])
 	}
 	return p
 }

@@ -48,12 +48,15 @@ var TypeByName = func() map[string]gdwire.Type {
 }()
 
 // Plain returns v without the details of its encoding.
-func (v Value) Plain() Value {
-	v.Wide = false
+func (v Value) Plain() Value { return v.changed(func(v *Value) { v.Wide = false }) }
+
+// changed returns a copy of v in which change has changed each value.
+func (v Value) changed(change func(*Value)) Value {
+	change(&v)
 	items := v.Items
 	v.Items = nil
 	for _, item := range items {
-		v.Items = append(v.Items, item.Plain())
+		v.Items = append(v.Items, item.changed(change))
 	}
 	return v
 }
@@ -66,21 +69,14 @@ func (v Value) AnyNaN() Value {
 		}
 		return bits
 	}
-	if v.Type == "float" {
-		v.Bits = one(v.Bits)
-	}
-	if !isInts(v.Type) {
-		v.Numbers = append([]uint64(nil), v.Numbers...)
-		for i, bits := range v.Numbers {
-			v.Numbers[i] = one(bits)
+	return v.changed(func(v *Value) {
+		if v.Type == "float" {
+			v.Bits = one(v.Bits)
 		}
-	}
-	items := v.Items
-	v.Items = nil
-	for _, item := range items {
-		v.Items = append(v.Items, item.AnyNaN())
-	}
-	return v
+		if !isInts(v.Type) && v.Numbers != nil {
+			v.Numbers = AsNumbers(v.Numbers, one)
+		}
+	})
 }
 
 // Holds reports whether f holds for v or a value in it.

@@ -32,8 +32,7 @@ func parse(d *gdwire.Decoder) *node {
 	if t.Kind() == gdwire.KindDictKey {
 		t = testenv.Checked(d.ReadToken())
 	}
-	var at *gdwire.Error
-	errors.As(d.WrapError(errTypes), &at)
+	at, _ := errors.AsType[*gdwire.Error](d.WrapError(errTypes))
 	n := &node{path: at.Path, typ: t.Type()}
 	switch t.Kind() {
 	case gdwire.KindNil:

@@ -293,8 +293,7 @@ func offset(err error, at int64) error {
 	if err == io.EOF {
 		err = &gdwire.Error{Path: "$", Err: io.ErrUnexpectedEOF}
 	}
-	var e *gdwire.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*gdwire.Error](err); ok {
 		return &gdwire.Error{Offset: at + e.Offset, Path: e.Path, Err: e.Err}
 	}
 	return err

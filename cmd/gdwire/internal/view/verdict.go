@@ -74,8 +74,8 @@ func (r *rowReader) odd(w *row) string {
 	d := gdwire.NewDecoder(nil, &o)
 	defer d.Release()
 	d.ResetBytes(b)
-	var e *gdwire.Error
-	if !errors.As(d.SkipValue(), &e) {
+	e, ok := errors.AsType[*gdwire.Error](d.SkipValue())
+	if !ok {
 		return ""
 	}
 	why := strings.TrimPrefix(e.Err.Error(), gdwire.ErrStrict.Error()+": ")
