@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire/fileaccess"
@@ -223,12 +222,8 @@ func (l *loader) recognize() error {
 	l.info.Container, l.info.Key = l.in.Container, l.in.Key
 	if e := l.in.Envelope; e != nil {
 		for p := range e.Parts {
-			l.info.Around = append(l.info.Around, Part{int64(p.Offset), int64(p.Size), p.What, p.Derived, p.Doubtful, false})
+			l.info.Around = append(l.info.Around, Part{int64(p.Offset), int64(p.Size), p.What, p.Derived, p.Doubtful, p.Wrong})
 		}
-		for _, p := range e.Faults() {
-			l.info.Around = append(l.info.Around, Part{int64(p.Offset), int64(p.Size), p.What, true, false, true})
-		}
-		slices.SortStableFunc(l.info.Around, func(a, b Part) int { return cmp.Compare(a.Offset, b.Offset) })
 		if l.cut == nil {
 			errors.As(damaged(e.Err), &l.cut)
 		}

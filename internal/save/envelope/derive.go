@@ -36,10 +36,12 @@ type deriver struct {
 	digests map[hashed][]byte
 }
 
-// A hashed is what a digest is of.
+// A hashed is what a digest is of, with the place of a field that counts as zeros.
 type hashed struct {
-	sum             Sum
-	from, to, zeros int
+	sum   Sum
+	of    Span
+	zeros Mark
+	width int
 }
 
 func newDeriver(f *finder, e *Envelope, each bool) *deriver {
@@ -412,12 +414,9 @@ func (d *deriver) sum(f Field, spans []Span) {
 
 // digest is that of one record. The same spans come again for other places.
 func (d *deriver) digest(f *Field) []byte {
-	key := hashed{sum: f.Sum, from: -1}
-	if !f.Of.Content {
-		key.from, key.to = d.e.pos(f.Of.From), d.e.pos(f.Of.To)
-	}
+	key := hashed{sum: f.Sum, of: f.Of}
 	if f.Of.Zeroed {
-		key.zeros = d.e.pos(f.At)<<7 + f.Width
+		key.zeros, key.width = f.At, f.Width
 	}
 	got, known := d.digests[key]
 	if !known && d.left > 0 {

@@ -152,49 +152,28 @@ func (e *Envelope) join() {
 	e.whole = append(e.whole, e.Gaps[len(e.Bodies)]...)
 }
 
-// derive writes the fields.
+// derive writes the fields: sizes, and then checksums, so many times that each follows those that it covers.
 func (e *Envelope) derive() error {
-	for _, i := range e.order() {
-		f := &e.Fields[i]
-		records := 1
-		if f.Each {
-			records = len(e.Bodies)
-		}
-		for r := range records {
-			if err := e.put(f, r); err != nil {
-				return err
+	passes := 1
+	for pass := 0; pass < passes; pass++ {
+		for i := range e.Fields {
+			f := &e.Fields[i]
+			if f.Sum != Size && pass == 0 {
+				passes++
+			}
+			if (f.Sum == Size) != (pass == 0) {
+				continue
+			}
+			records := 1
+			if f.Each {
+				records = len(e.Bodies)
+			}
+			for r := range records {
+				if err := e.put(f, r); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
-}
-
-// order returns the order in which fields are written: sizes, and each checksum after those that it covers.
-func (e *Envelope) order() (order []int) {
-	var left []int
-	for i := range e.Fields {
-		if e.Fields[i].Sum == Size {
-			order = append(order, i)
-		} else {
-			left = append(left, i)
-		}
-	}
-	slices.SortStableFunc(left, func(a, b int) int { // those of records first
-		switch x, y := e.Fields[a].Each, e.Fields[b].Each; {
-		case x == y:
-			return 0
-		case x:
-			return -1
-		}
-		return 1
-	})
-	for len(left) > 0 {
-		k := slices.IndexFunc(left, func(i int) bool {
-			return !slices.ContainsFunc(left, func(j int) bool { return i != j && e.covers(&e.Fields[i], &e.Fields[j]) })
-		})
-		k = max(k, 0)
-		order = append(order, left[k])
-		left = slices.Delete(left, k, k+1)
-	}
-	return order
 }

@@ -170,27 +170,6 @@ func (e *DoubtError) Error() string {
 	return fmt.Sprintf("the number %d at offset %d is %s, or something else such as a version", e.Number, e.Offset, e.Fact)
 }
 
-// A Fault is a checksum in one record that is not right, as it is in the others.
-type Fault struct {
-	Record, Offset, Size int
-	What                 string // as of a Part
-}
-
-func (f Fault) String() string {
-	return fmt.Sprintf("offset %d: the %s in record %d is not that of its values", f.Offset, f.What, f.Record)
-}
-
-// Faults returns what is not right in records.
-func (e *Envelope) Faults() (all []Fault) {
-	for i := range e.Fields {
-		f := &e.Fields[i]
-		for _, r := range f.wrong {
-			all = append(all, Fault{r, e.pos(f.At.of(r)), f.Width, f.Name()})
-		}
-	}
-	return all
-}
-
 // put writes a field of a record into b, which is all of the envelope. One that is wrong stays so with the same values.
 func (e *Envelope) put(f *Field, record int) error {
 	if slices.Contains(f.wrong, record) && bytes.Equal(e.Bodies[record].Packed, e.was[record].Packed) {

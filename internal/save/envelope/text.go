@@ -118,12 +118,19 @@ func (e *Envelope) gapStart(gap int) int {
 
 // A Part is a gap, or a field in it.
 type Part struct {
-	Offset, Size      int
-	What              string
-	Derived, Doubtful bool
+	Offset, Size             int
+	What                     string
+	Derived, Doubtful, Wrong bool
+	Record                   int // in which it is wrong
 }
 
-// Parts iterates over the parts of an envelope, but not those of others in it. Of records there is one, and the fields of the first.
+// Fault says that a part is wrong.
+func (p *Part) Fault() string {
+	return fmt.Sprintf("offset %d: the %s in record %d is not that of its values", p.Offset, p.What, p.Record)
+}
+
+// Parts iterates over the parts of an envelope, but not those of others in it. Of records there is one, and the fields of the first, and
+// those that are not right for their record, as they are in the others.
 func (e *Envelope) Parts(yield func(Part) bool) {
 	n := len(e.Bodies)
 	parts := []Part{{Size: len(e.Gaps[0]), What: "header"}, {Offset: e.gapStart(n), Size: len(e.Gaps[n]), What: "trailer"}}
@@ -134,10 +141,13 @@ func (e *Envelope) Parts(yield func(Part) bool) {
 	}
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		parts = append(parts, Part{e.pos(f.At), f.Width, f.Name(), true, f.Doubtful})
+		parts = append(parts, Part{Offset: e.pos(f.At), Size: f.Width, What: f.Name(), Derived: true, Doubtful: f.Doubtful})
+		for _, r := range f.wrong {
+			parts = append(parts, Part{Offset: e.pos(f.At.of(r)), Size: f.Width, What: f.Name(), Derived: true, Wrong: true, Record: r})
+		}
 	}
 	if at, size := e.Secret(); size > 0 {
-		parts = append(parts, Part{at, size, "checksum with a secret", false, true})
+		parts = append(parts, Part{Offset: at, Size: size, What: "checksum with a secret", Doubtful: true})
 	}
 	slices.SortStableFunc(parts, func(a, b Part) int { return a.Offset - b.Offset })
 	for _, p := range parts {

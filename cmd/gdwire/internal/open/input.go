@@ -77,12 +77,13 @@ func (in *Input) Faults() (errs []error) {
 		return nil
 	}
 	const most = 10
-	all := in.Envelope.Faults()
-	for i := range all[:min(len(all), most)] {
-		errs = append(errs, fmt.Errorf("%s: %v", in.Name, all[i]))
+	for p := range in.Envelope.Parts {
+		if p.Wrong {
+			errs = append(errs, fmt.Errorf("%s: %s", in.Name, p.Fault()))
+		}
 	}
-	if more := len(all) - len(errs); more > 0 {
-		errs = append(errs, fmt.Errorf("%s: %d more of these", in.Name, more))
+	if more := len(errs) - most; more > 0 {
+		errs = append(errs[:most], fmt.Errorf("%s: %d more of these", in.Name, more))
 	}
 	return errs
 }
