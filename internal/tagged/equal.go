@@ -47,15 +47,7 @@ func equal(a, b any) bool {
 		return ok && (equalMembers(a, b) || a["t"] == "Nil" && isNull(b) || a["class"] == "EncodedObjectAsID" && isClass(b))
 	case []any:
 		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !equal(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
+		return ok && slices.EqualFunc(a, b, equal)
 	case json.Number:
 		b, ok := number(b)
 		return ok && equalNumbers(string(a), b)

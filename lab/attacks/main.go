@@ -1,5 +1,5 @@
-// Command attacks runs decoders on the inputs of internal/test/attacks and prints the
-// table of the README with their costs. Each attack on each decoder runs in its own
+// Command attacks decodes the inputs of internal/test/attacks and prints the
+// table of the README with their costs. Each attack, with and without limits, runs in its own
 // process, so that a crash or the memory limit ends only that attack.
 package main
 
@@ -26,15 +26,7 @@ const (
 	timeLimit   = time.Minute
 )
 
-// A decoder reads r to its end and returns the error.
-type decoder func(a *attacks.Attack, r io.Reader) error
-
-// decoders are gdwire and the other Go modules that read the format.
-var decoders = map[string]decoder{
-	"gdwire":                func(a *attacks.Attack, r io.Reader) error { return read(a, r, gdwire.Limits{}) },
-	"gdwire without limits": func(a *attacks.Attack, r io.Reader) error { return read(a, r, gdwire.NoLimits) },
-}
-
+// read reads r to its end and returns the error.
 func read(a *attacks.Attack, r io.Reader, limits gdwire.Limits) error {
 	o := &gdwire.DecoderOptions{AllowObjects: a.Objects, Limits: limits}
 	if a.Format != "" {
@@ -53,7 +45,7 @@ func read(a *attacks.Attack, r io.Reader, limits gdwire.Limits) error {
 	}
 }
 
-// An outcome is the result of an attack on a decoder.
+// An outcome is the result of an attack.
 type outcome struct {
 	Error     string
 	Allocated uint64 // bytes in all
@@ -64,16 +56,20 @@ type outcome struct {
 func main() {
 	log.SetFlags(0)
 	all := flag.Bool("all", false, "run all attacks, not only the rows of the README")
-	victim := flag.String("decoder", "", "the `decoder` to run in this process")
-	name := flag.String("attack", "", "the `attack` to run it on")
+	without := flag.Bool("unlimited", false, "decode without limits in this process")
+	name := flag.String("attack", "", "the `attack` to run in this process")
 	flag.Parse()
-	if *victim != "" {
+	if *name != "" {
+		limits := gdwire.Limits{}
+		if *without {
+			limits = gdwire.NoLimits
+		}
 		if err := limitMemory(memoryLimit); err != nil {
 			log.Fatal(err)
 		}
 		for _, a := range attacks.All() {
 			if a.Name == *name {
-				must(json.NewEncoder(os.Stdout).Encode(measure(decoders[*victim], &a)))
+				must(json.NewEncoder(os.Stdout).Encode(measure(&a, limits)))
 			}
 		}
 		return
@@ -86,7 +82,7 @@ func main() {
 				continue
 			}
 		}
-		limited, unlimited := attack("gdwire", &a), attack("gdwire without limits", &a)
+		limited, unlimited := attack(&a, false), attack(&a, true)
 		if !strings.Contains(limited.Error, a.Limited) || !strings.Contains(unlimited.Error, a.Unlimited) {
 			log.Fatalf("%s: %q, without limits %q", a.Name, limited.Error, unlimited.Error)
 		}
@@ -94,13 +90,13 @@ func main() {
 	}
 }
 
-// attack runs an attack on a decoder in its own process.
-func attack(victim string, a *attacks.Attack) (o outcome) {
+// attack runs an attack in its own process.
+func attack(a *attacks.Attack, unlimited bool) (o outcome) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	defer cancel()
 	self, err := os.Executable()
 	must(err)
-	c := exec.CommandContext(ctx, self, "-decoder", victim, "-attack", a.Name)
+	c := exec.CommandContext(ctx, self, fmt.Sprintf("-unlimited=%t", unlimited), "-attack", a.Name)
 	var said strings.Builder
 	c.Stderr = &said
 	out, err := c.Output()
@@ -118,7 +114,7 @@ func attack(victim string, a *attacks.Attack) (o outcome) {
 }
 
 // measure reads the attack often enough to measure its time.
-func measure(d decoder, a *attacks.Attack) (o outcome) {
+func measure(a *attacks.Attack, limits gdwire.Limits) (o outcome) {
 	o.PerByte, o.Allocated = math.Inf(1), math.MaxUint64
 	start := time.Now()
 	for round := 0; round < 3 || round < 1000 && time.Since(start) < time.Second; round++ {
@@ -130,7 +126,7 @@ func measure(d decoder, a *attacks.Attack) (o outcome) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		begin := time.Now()
-		err := d(a, r)
+		err := read(a, r, limits)
 		took := time.Since(begin)
 		runtime.ReadMemStats(&after)
 		if round < 3 {

@@ -88,10 +88,7 @@ func anyOf(names iter.Seq[string]) string {
 
 // publishedTimes returns the contenders whose time is published.
 func publishedTimes() results {
-	r := results{}
-	for _, p := range pages {
-		r.addTables(p.times)
-	}
+	r := published(func(p *page) []table { return p.times })
 	for _, g := range sizeGroups() {
 		for _, l := range lines {
 			r.add(g.name, l.name)
@@ -102,9 +99,14 @@ func publishedTimes() results {
 
 // publishedInstructions returns the contenders whose instructions are published.
 func publishedInstructions() results {
+	return published(func(p *page) []table { return p.instructions })
+}
+
+// published returns the contenders in some tables of all pages.
+func published(tables func(p *page) []table) results {
 	r := results{}
-	for _, p := range pages {
-		r.addTables(p.instructions)
+	for i := range pages {
+		r.addTables(tables(&pages[i]))
 	}
 	return r
 }

@@ -32,11 +32,8 @@ type typedWalk struct {
 
 // components contains the number of components of the math types, by kind.
 var components = func() (n [64]int) {
-	for t, k := range map[gdwire.Type]int{
-		gdwire.TypeVector2: 2, gdwire.TypeVector3: 3, gdwire.TypeVector4: 4, gdwire.TypeColor: 4,
-		gdwire.TypeQuaternion: 4, gdwire.TypeBasis: 9, gdwire.TypeTransform3D: 12,
-	} {
-		n[t] = k
+	for _, t := range gdwire.Types() {
+		n[t], _ = t.Components()
 	}
 	return n
 }()

@@ -140,23 +140,18 @@ func pack(files map[string][]byte) []byte {
 	for _, name := range names {
 		offset += 4 + padded(name) + 8 + 8 + md5.Size + 4
 	}
-	le := binary.LittleEndian
 	b := []byte("GDPC")
-	for _, v := range []uint32{2, 4, 6, 0, 0} { // format, version of the engine, flags
-		b = le.AppendUint32(b, v)
-	}
-	b = le.AppendUint64(b, 0) // file base: offsets count from the start
-	b = append(b, make([]byte, 16*4)...)
-	b = le.AppendUint32(b, uint32(len(names)))
+	add := func(data any) { b, _ = binary.Append(b, binary.LittleEndian, data) } // no error for numbers
+	add([5]uint32{2, 4, 6, 0, 0})                                                // format, version of the engine, flags
+	add([8 + 16*4]byte{})                                                        // file base, as offsets count from the start, and reserved
+	add(uint32(len(names)))
 	for _, name := range names {
-		b = le.AppendUint32(b, uint32(padded(name)))
+		add(uint32(padded(name)))
 		b = append(b, name...)
-		b = append(b, make([]byte, padded(name)-len(name))...)
-		b = le.AppendUint64(b, uint64(offset))
-		b = le.AppendUint64(b, uint64(len(files[name])))
-		sum := md5.Sum(files[name])
-		b = append(b, sum[:]...)
-		b = le.AppendUint32(b, 0) // flags
+		add(make([]byte, padded(name)-len(name)))
+		add([2]uint64{uint64(offset), uint64(len(files[name]))})
+		add(md5.Sum(files[name]))
+		add(uint32(0)) // flags
 		offset += len(files[name])
 	}
 	for _, name := range names {

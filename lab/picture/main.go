@@ -110,24 +110,6 @@ if [ "$1" = --version ]; then echo 4; exit; fi
 GODOT_ARGS="$*" exec "$GDWIRE_GODOT4" "$GAME"
 `
 
-// addGame adds the program that runs the game to a command. remove removes its file.
-func addGame(c *exec.Cmd) (remove func(), err error) {
-	f, err := os.CreateTemp("", "game")
-	if err != nil {
-		return nil, err
-	}
-	remove = func() { _ = os.Remove(f.Name()) }
-	_, err = f.WriteString(gameScript)
-	if err = errors.Join(err, f.Chmod(0o700), f.Close()); err != nil {
-		remove()
-		return nil, err
-	}
-	game, err := filepath.Abs("picture/testdata/game.gd")
-	c.Args = append(c.Args, "--", f.Name())
-	c.Env = append(c.Env, "GAME="+game)
-	return remove, err
-}
-
 // run returns the lines of a scene, which runs in the folder of the program. A game writes what it
 // prints to standard error, which is not shown.
 func (s *scene) run(program string) ([]string, error) {
@@ -135,11 +117,13 @@ func (s *scene) run(program string) ([]string, error) {
 	c.Dir = filepath.Dir(program)
 	c.Env = append(os.Environ(), "CLICOLOR_FORCE=1")
 	if s.game {
-		remove, err := addGame(c)
-		if err != nil {
+		name := filepath.Join(c.Dir, "game.sh")
+		game, err := filepath.Abs("picture/testdata/game.gd")
+		if err = errors.Join(err, os.WriteFile(name, []byte(gameScript), 0o700)); err != nil {
 			return nil, err
 		}
-		defer remove()
+		c.Args = append(c.Args, "--", name)
+		c.Env = append(c.Env, "GAME="+game)
 	}
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
@@ -196,23 +180,20 @@ func spans(line string) string {
 	var b strings.Builder
 	style := ""
 	for line != "" {
-		at := escape.FindStringSubmatchIndex(line)
-		end := len(line)
-		if at != nil {
-			end = at[0]
+		text, next := line, ""
+		if at := escape.FindStringSubmatchIndex(line); at != nil {
+			text, next, line = line[:at[0]], styles[cmp.Or(line[at[2]:at[3]], "0")], line[at[1]:]
+		} else {
+			line = ""
 		}
-		if text := html.EscapeString(line[:end]); text != "" {
-			if style == "" {
-				b.WriteString(text)
-			} else {
-				fmt.Fprintf(&b, "<tspan %s>%s</tspan>", style, text)
-			}
+		switch text = html.EscapeString(text); {
+		case text == "":
+		case style == "":
+			b.WriteString(text)
+		default:
+			fmt.Fprintf(&b, "<tspan %s>%s</tspan>", style, text)
 		}
-		if at == nil {
-			break
-		}
-		style = styles[cmp.Or(line[at[2]:at[3]], "0")]
-		line = line[at[1]:]
+		style = next
 	}
 	return b.String()
 }

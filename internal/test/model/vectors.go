@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -158,81 +157,75 @@ var headerPattern = regexp.MustCompile(`<(\w+)(?:\+(\d+)(?:\.(\d+))?)?>`)
 
 // UnmarshalJSON reads a value in the form of spec/vectors.
 func (v *Value) UnmarshalJSON(b []byte) error {
-	var in struct {
-		T                   string
-		V                   json.RawMessage
-		Type                *jsonDeclared
-		KeyType             *jsonDeclared `json:"key_type"`
-		ValueType           *jsonDeclared `json:"value_type"`
-		Absolute            bool
-		Names, Subnames     []string
-		Name, Object, Class string
-		Properties          [][2]json.RawMessage
-
-		Format, Mipmaps, Width, Height, Event, Device uint64
-	}
+	var in jsonValue
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
 	*v = Value{Type: in.T, Absolute: in.Absolute, Wide: in.T == "PackedInt64Array" || in.T == "PackedFloat64Array"}
-	var err error
+	return testenv.Try(func() { v.set(&in) })
+}
+
+// A jsonValue is a value in the form of spec/vectors.
+type jsonValue struct {
+	T                   string
+	V                   json.RawMessage
+	Type                *jsonDeclared
+	KeyType             *jsonDeclared `json:"key_type"`
+	ValueType           *jsonDeclared `json:"value_type"`
+	Absolute            bool
+	Names, Subnames     []string
+	Name, Object, Class string
+	Properties          [][2]json.RawMessage
+
+	Format, Mipmaps, Width, Height, Event, Device uint64
+}
+
+// set sets what a value of the type of v has.
+func (v *Value) set(in *jsonValue) {
 	switch in.T {
 	case "Nil", "Callable":
 	case "bool":
 		v.Bits = map[string]uint64{"true": 1}[string(in.V)]
 	case "int", "RID", "ObjectID":
 		if in.V != nil {
-			v.Bits, err = jsonNumber(in.V, true)
+			v.Bits = jsonNumber(in.V, true)
 		}
 	case "float":
-		v.Bits, err = jsonNumber(in.V, false)
+		v.Bits = jsonNumber(in.V, false)
 	case "String", "StringName":
-		err = json.Unmarshal(in.V, &v.Text)
+		v.Text = fromJSON[string](in.V)
 	case "NodePath":
 		v.Names, v.Subnames = append(v.Names, in.Names...), append(v.Subnames, in.Subnames...)
 	case "Signal":
-		v.Text = in.Name
-		id, e := strconv.ParseInt(in.Object, 10, 64)
-		v.Bits, err = uint64(id), e
+		v.Text, v.Bits = in.Name, uint64(testenv.Checked(strconv.ParseInt(in.Object, 10, 64)))
 	case "Object":
 		v.Text = in.Class
 		for _, p := range in.Properties {
-			var name string
-			var item Value
-			err = errors.Join(err, json.Unmarshal(p[0], &name), json.Unmarshal(p[1], &item))
-			v.Names, v.Items = append(v.Names, name), append(v.Items, item)
+			v.Names, v.Items = append(v.Names, fromJSON[string](p[0])), append(v.Items, fromJSON[Value](p[1]))
 		}
 	case "Dictionary":
 		v.Key, v.Elem = in.KeyType.declared(), in.ValueType.declared()
-		var pairs [][2]Value
-		err = json.Unmarshal(in.V, &pairs)
-		for _, p := range pairs {
+		for _, p := range fromJSON[[][2]Value](in.V) {
 			v.Items = append(v.Items, p[0], p[1])
 		}
 	case "Array":
 		v.Elem = in.Type.declared()
-		var items []Value
-		err = json.Unmarshal(in.V, &items)
-		v.Items = append(v.Items, items...)
+		v.Items = append(v.Items, fromJSON[[]Value](in.V)...)
 	case "PackedByteArray", "Image", "InputEvent":
 		v.Numbers = map[string][]uint64{"Image": {in.Format, in.Mipmaps, in.Width, in.Height}, "InputEvent": {in.Event, in.Device}}[in.T]
-		var text string
-		err = json.Unmarshal(in.V, &text)
-		data, e := hex.DecodeString(text)
-		v.Data, err = append(v.Data, data...), errors.Join(err, e)
+		v.Data = append(v.Data, testenv.Checked(hex.DecodeString(fromJSON[string](in.V)))...)
 	case "PackedStringArray":
-		var all []string
-		err = json.Unmarshal(in.V, &all)
-		v.Names = append(v.Names, all...)
+		v.Names = append(v.Names, fromJSON[[]string](in.V)...)
 	default:
-		var all []json.RawMessage
-		err = json.Unmarshal(in.V, &all)
-		for _, x := range all {
-			bits, e := jsonNumber(x, isInts(in.T))
-			v.Numbers, err = append(v.Numbers, bits), errors.Join(err, e)
+		for _, x := range fromJSON[[]json.RawMessage](in.V) {
+			v.Numbers = append(v.Numbers, jsonNumber(x, isInts(in.T)))
 		}
 	}
-	return err
+}
+
+func fromJSON[T any](text []byte) (v T) {
+	testenv.Check(json.Unmarshal(text, &v))
+	return v
 }
 
 type jsonDeclared struct{ Builtin, Class, Script string }
@@ -251,12 +244,10 @@ func (d *jsonDeclared) declared() Declared {
 }
 
 // jsonNumber reads a number, which may be quoted, as int64 or float64.
-func jsonNumber(b json.RawMessage, integer bool) (uint64, error) {
+func jsonNumber(b json.RawMessage, integer bool) uint64 {
 	text := strings.Trim(string(b), `"`)
 	if integer {
-		n, err := strconv.ParseInt(text, 10, 64)
-		return uint64(n), err
+		return uint64(testenv.Checked(strconv.ParseInt(text, 10, 64)))
 	}
-	x, err := strconv.ParseFloat(text, 64)
-	return math.Float64bits(x), err
+	return math.Float64bits(testenv.Checked(strconv.ParseFloat(text, 64)))
 }
