@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 func main() {
@@ -32,16 +33,17 @@ func main() {
 		command = os.Args[1]
 		_ = fs.Parse(os.Args[2:]) // exits on errors
 	}
-	err := os.Chdir("..") // the root of the repository
-	switch {
-	case err != nil:
-	case command == "vectors":
-		err = vectors(fs.Args(), *all, *write)
-	case command == "results":
-		err = results()
-	default:
-		err = errors.New("the command is vectors or results")
-	}
+	err := testenv.Try(func() {
+		testenv.Check(os.Chdir("..")) // the root of the repository
+		switch command {
+		case "vectors":
+			vectors(fs.Args(), *all, *write)
+		case "results":
+			results()
+		default:
+			testenv.Check(errors.New("the command is vectors or results"))
+		}
+	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
 		os.Exit(1)
@@ -71,21 +73,20 @@ func (e *engine) start(mode string) *exec.Cmd {
 	return c
 }
 
-// check returns an error unless the engine runs and is the build that the vectors mean.
-func (e *engine) check() error {
+// check fails unless the engine runs and is the build that the vectors mean.
+func (e *engine) check() {
 	if slices.Contains(e.command, "") {
-		return fmt.Errorf("%s: the environment variable GDWIRE_GODOT4 is not set", e.name)
+		testenv.Check(fmt.Errorf("%s: the environment variable GDWIRE_GODOT4 is not set", e.name))
 	}
 	text, err := e.start("version").Output()
-	if err != nil {
-		return fmt.Errorf("%s: %w", e.name, err)
+	version := ""
+	if err == nil {
+		version, err = versionOf(text)
 	}
-	version, err := versionOf(text)
 	if err != nil {
-		return fmt.Errorf("%s: %w", e.name, err)
+		testenv.Check(fmt.Errorf("%s: %w", e.name, err))
 	}
 	if !strings.HasPrefix(version, e.version) {
-		return fmt.Errorf("the engine is %s, not %s", version, e.version)
+		testenv.Check(fmt.Errorf("the engine is %s, not %s", version, e.version))
 	}
-	return nil
 }

@@ -27,7 +27,7 @@ func TestEngines(t *testing.T) {
 			if _, err := exec.LookPath(program); err != nil || e.command[0] != "sh" {
 				t.Skipf("skipped: %q is not installed, or slow", program)
 			}
-			require.NoError(t, e.check())
+			require.NoError(t, testenv.Try(e.check))
 			s := survey{engine: e}
 			s.values(values)
 			s.packets(packets)

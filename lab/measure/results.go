@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // atOnce is how many programs are measured at once.
@@ -144,42 +145,30 @@ type report struct {
 var levels = []string{"core", "typed containers", "objects", "odd input"}
 
 // results runs all programs and writes spec/results.md.
-func results() error {
-	root, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "measure")
-	if err != nil {
-		return err
-	}
+func results() {
+	dir := testenv.Checked(os.MkdirTemp("", "measure"))
 	defer func() { _ = os.RemoveAll(dir) }()
 	conform := filepath.Join(dir, "conform")
 	if text, err := exec.Command("go", "build", "-o", conform, "./spec/conform").CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, text)
+		testenv.Check(fmt.Errorf("%w\n%s", err, text))
 	}
 	for i := range engines {
-		if err := engines[i].check(); err != nil {
-			return err
-		}
+		engines[i].check()
 	}
-	all, err := programs(root)
-	if err != nil {
-		return err
-	}
+	all := testenv.Checked(programs(testenv.Checked(os.Getwd())))
 	var page, faults strings.Builder
 	fmt.Fprintf(&page, resultsHead, time.Now().UTC().Format(time.DateOnly))
 	page.WriteString("| program | version | format | valid | invalid | core | typed containers | objects | odd input |\n|---|---|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, r := range measureAll(all, conform, dir) {
 		if r.err != nil {
-			return fmt.Errorf("%s %s: %w", r.name, r.version, r.err)
+			testenv.Check(fmt.Errorf("%s %s: %w", r.name, r.version, r.err))
 		}
 		page.WriteString(r.row())
 		if len(r.Faults) > 0 {
 			fmt.Fprintf(&faults, "\n%s %s, %v:\n\n%s", r.name, r.version, r.format, r.missed())
 		}
 	}
-	return os.WriteFile("spec/results.md", []byte(page.String()+resultsNotes+faults.String()), 0o644)
+	testenv.Check(os.WriteFile("spec/results.md", []byte(page.String()+resultsNotes+faults.String()), 0o644))
 }
 
 // measureAll measures programs in all their formats, several at once.

@@ -14,6 +14,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/test/model"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // versionOf returns the name and hash in an engine's answer about its version.
@@ -24,50 +25,31 @@ func versionOf(text []byte) (string, error) {
 }
 
 // vectors asks the named engines, or all, and shows the changed answers.
-func vectors(names []string, all, write bool) error {
-	values, err := suite.Values()
-	if err != nil {
-		return err
-	}
-	packets, err := suite.Packets()
-	if err != nil {
-		return err
-	}
+func vectors(names []string, all, write bool) {
+	values, packets := testenv.Checked(suite.Values()), testenv.Checked(suite.Packets())
 	for i := range engines {
 		e := &engines[i]
 		if len(names) > 0 && !slices.Contains(names, e.name) {
 			continue
 		}
-		if err := e.check(); err != nil {
-			return err
-		}
+		e.check()
 		s := survey{engine: e, all: all}
 		s.values(values)
 		s.packets(packets)
-		changes, err := s.run()
-		if err != nil {
-			return err
-		}
+		changes := testenv.Checked(s.run())
 		for _, text := range changes {
 			fmt.Println(text)
 		}
 		fmt.Printf("%s: %d of %d answers have changed; cannot judge %v\n", e.name, len(changes), len(s.questions), s.unjudged)
 	}
-	if !write {
-		return nil
+	if write {
+		writeLines("values", values)
+		writeLines("packets", packets)
 	}
-	if err := writeLines("values", values); err != nil {
-		return err
-	}
-	return writeLines("packets", packets)
 }
 
-func writeLines[T any](name string, all []T) error {
-	text, err := suite.Lines(all)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile("spec/vectors/"+name+".jsonl", text, 0o644)
+func writeLines[T any](name string, all []T) {
+	testenv.Check(os.WriteFile("spec/vectors/"+name+".jsonl", testenv.Checked(suite.Lines(all)), 0o644))
 }
 
 // A survey asks an engine about vectors.

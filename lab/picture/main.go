@@ -11,7 +11,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"html"
 	"log"
@@ -21,6 +20,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // A scene is a command line and the part of its output in the picture.
@@ -69,24 +70,21 @@ func main() {
 }
 
 // draw runs the scenes and returns the picture.
-func draw(scenes []scene) ([]byte, error) {
-	folder, err := os.MkdirTemp("", "picture")
-	if err != nil {
-		return nil, err
-	}
+func draw(scenes []scene) (svg []byte, err error) {
+	err = testenv.Try(func() { svg = drawn(scenes) })
+	return svg, err
+}
+
+func drawn(scenes []scene) []byte {
+	folder := testenv.Checked(os.MkdirTemp("", "picture"))
 	defer func() { _ = os.RemoveAll(folder) }()
 	program := filepath.Join(folder, "gdwire")
 	if out, err := exec.Command("go", "-C", "..", "build", "-o", program, "./cmd/gdwire").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, out)
+		testenv.Check(fmt.Errorf("%w: %s", err, out))
 	}
-	content, err := os.ReadFile(save)
-	if err != nil {
-		return nil, err
-	}
+	content := testenv.Checked(os.ReadFile(save))
 	for _, name := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
-			return nil, err
-		}
+		testenv.Check(os.WriteFile(filepath.Join(folder, name), content, 0o600))
 	}
 
 	var lines []string
@@ -94,14 +92,10 @@ func draw(scenes []scene) ([]byte, error) {
 		if i > 0 {
 			lines = append(lines, "")
 		}
-		out, err := s.run(program)
-		if err != nil {
-			return nil, err
-		}
 		lines = append(lines, "\x1b[1m$ "+s.shown+"\x1b[0m")
-		lines = append(lines, out...)
+		lines = append(lines, s.run(program)...)
 	}
-	return render(lines), nil
+	return render(lines)
 }
 
 // gameScript runs the game of the pictures as godot --path game would.
@@ -112,18 +106,15 @@ GODOT_ARGS="$*" exec "$GDWIRE_GODOT4" "$GAME"
 
 // run returns the lines of a scene, which runs in the folder of the program. A game writes what it
 // prints to standard error, which is not shown.
-func (s *scene) run(program string) ([]string, error) {
+func (s *scene) run(program string) (lines []string) {
 	c := exec.Command(program, s.args...)
 	c.Dir = filepath.Dir(program)
 	c.Env = append(os.Environ(), "CLICOLOR_FORCE=1")
 	if s.game {
 		name := filepath.Join(c.Dir, "game.sh")
-		game, err := filepath.Abs("picture/testdata/game.gd")
-		if err = errors.Join(err, os.WriteFile(name, []byte(gameScript), 0o700)); err != nil {
-			return nil, err
-		}
+		testenv.Check(os.WriteFile(name, []byte(gameScript), 0o700))
 		c.Args = append(c.Args, "--", name)
-		c.Env = append(c.Env, "GAME="+game)
+		c.Env = append(c.Env, "GAME="+testenv.Checked(filepath.Abs("picture/testdata/game.gd")))
 	}
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
@@ -131,16 +122,15 @@ func (s *scene) run(program string) ([]string, error) {
 		c.Stderr = &errs
 	}
 	if err := c.Run(); c.ProcessState.ExitCode() != s.status {
-		return nil, fmt.Errorf("%s: %v: %s%s", s.shown, err, &out, &errs)
+		testenv.Check(fmt.Errorf("%s: %v: %s%s", s.shown, err, &out, &errs))
 	}
 	match := regexp.MustCompile(s.match)
-	var lines []string
 	for line := range strings.Lines(out.String()) {
 		if match.MatchString(line) && len(lines) < s.lines {
 			lines = append(lines, strings.TrimSuffix(line, "\n"))
 		}
 	}
-	return lines, nil
+	return lines
 }
 
 // The picture's measures in pixels, and its colors.

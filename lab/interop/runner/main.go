@@ -12,42 +12,28 @@ import (
 	"os"
 	"strings"
 
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/lab/interop"
 )
 
 func main() {
-	if err := run(context.Background()); err != nil {
+	if err := testenv.Try(func() { run(context.Background()) }); err != nil {
 		fmt.Fprintln(os.Stderr, "runner:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context) {
 	if len(os.Args) != 2 {
-		return fmt.Errorf("%d arguments, not the name of a script", len(os.Args)-1)
+		testenv.Check(fmt.Errorf("%d arguments, not the name of a script", len(os.Args)-1))
 	}
-	script, err := os.ReadFile(os.Args[1])
-	if err != nil {
-		return err
-	}
-	lines, err := io.ReadAll(os.Stdin)
-	if err != nil {
-		return err
-	}
-	browser, err := interop.Open(ctx)
-	if err != nil {
-		return err
-	}
+	script, lines := testenv.Checked(os.ReadFile(os.Args[1])), testenv.Checked(io.ReadAll(os.Stdin))
+	browser := testenv.Checked(interop.Open(ctx))
 	defer browser.Close()
 	program := interop.Program{Files: map[string]string{"main.gd": string(script), "lines": string(lines)}, Args: []string{os.Getenv("MODE")}}
-	out, err := browser.Run(ctx, program)
-	if err != nil {
-		return err
-	}
-	for _, line := range out.Lines {
+	for _, line := range testenv.Checked(browser.Run(ctx, program)).Lines {
 		if strings.HasPrefix(line, "{") { // the engine greets
 			fmt.Println(line)
 		}
 	}
-	return nil
 }
