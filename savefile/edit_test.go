@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -174,43 +173,6 @@ func TestNotFound(t *testing.T) {
 	var x float64
 	require.NoError(t, f.Get("pos.y", &x))
 	require.Equal(t, 2.0, x)
-}
-
-// TestSaveRandomEdits: many edits at once give the same file as one after the other.
-func TestSaveRandomEdits(t *testing.T) {
-	m := &maker{Rand: rand.New(rand.NewPCG(11, 12))}
-	for i := range testenv.Cases(60, 300) {
-		kind := plainKinds[i%len(plainKinds)]
-		b, _ := file(t, kind, m.save(kind.Lengths)...)
-		var edits []Edit
-		for range 1 + m.IntN(12) {
-			path := m.ints[m.IntN(len(m.ints))]
-			switch m.IntN(4) {
-			case 0:
-				edits = append(edits, Delete(path))
-			case 1:
-				edits = append(edits, Set("$.new"+fmt.Sprint(m.IntN(3)), m.text()))
-			default:
-				edits = append(edits, Set(path, m.IntN(math.MaxInt32)))
-			}
-		}
-		at, err := read(b, given(kind))
-		require.NoError(t, err)
-		one := must(read(b, given(kind)))(t)
-		all := at.Edit(edits...)
-		for _, e := range edits {
-			if err = one.Edit(e); err != nil {
-				break
-			}
-		}
-		if err != nil {
-			require.Error(t, all)
-			require.Equal(t, b, written(t, at))
-			continue
-		}
-		require.NoError(t, all)
-		require.Equal(t, written(t, one), written(t, at))
-	}
 }
 
 // A countingReader counts the bytes that are read.

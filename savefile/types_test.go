@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -82,7 +83,9 @@ func textOf(t *testing.T, v any) string {
 }
 
 // setText sets the value at a path to that of a text, as the command does.
-func setText(f *File, path, value string) error {
+func setText(f *File, path, value string) error { return editText(f, edit.Set, path, value) }
+
+func editText(f *File, op edit.Op, path, value string) error {
 	p, err := text.Parse(path)
 	if err != nil {
 		return err
@@ -91,7 +94,7 @@ func setText(f *File, path, value string) error {
 	if _, err = tree.Add(p, value); err != nil {
 		return err
 	}
-	plan, err := edit.Edit(f.content, edit.Set, &tree, false)
+	plan, err := edit.Edit(f.content, op, &tree, false)
 	if err == nil {
 		f.content = plan.Content()
 	}
@@ -287,6 +290,25 @@ func (m *maker) list() any {
 	return a
 }
 
+// cloned returns a copy of a value of a random save.
+func cloned(v any) any {
+	switch v := v.(type) {
+	case *variant.Dictionary:
+		d := new(variant.Dictionary)
+		for key, value := range v.All() {
+			d.Set(key, cloned(value))
+		}
+		return d
+	case *variant.Array:
+		a := new(variant.Array)
+		for _, value := range v.Values {
+			a.Values = append(a.Values, cloned(value))
+		}
+		return a
+	}
+	return v
+}
+
 // TestRandomModel edits random saves of all kinds and widths, by Go values and texts: each content is the encoding
 // of the changed values, and a value of another type changes nothing.
 func TestRandomModel(t *testing.T) {
@@ -318,7 +340,7 @@ func TestRandomModel(t *testing.T) {
 				}
 				return f.Edit(Set(at.path, v))
 			}
-			switch m.IntN(8) {
+			switch op := m.IntN(12); op {
 			case 0: // another type
 				if _, isTransform := at.old.(variant.Transform2D); at.old != nil && !isTransform {
 					before := contentOf(t, f)
@@ -349,6 +371,27 @@ func TestRandomModel(t *testing.T) {
 						break
 					}
 				}
+			case 3, 4: // an element more, or one less
+				lists := slices.DeleteFunc(slices.Clone(all), func(l target) bool { _, ok := l.old.(*variant.Array); return !ok })
+				if len(lists) == 0 {
+					continue
+				}
+				at = lists[m.IntN(len(lists))]
+				a := at.old.(*variant.Array)
+				if i := m.IntN(len(a.Values) + 1); op == 3 {
+					v := m.leaf("")
+					require.NoError(t, editText(f, edit.Add, fmt.Sprintf("%s[%d]", at.path, i), textOf(t, v)))
+					a.Values = slices.Insert(a.Values, i, v)
+				} else if i < len(a.Values) {
+					require.NoError(t, f.Edit(Delete(fmt.Sprintf("%s[%d]", at.path, i))))
+					a.Values = slices.Delete(a.Values, i, i+1)
+				}
+			case 5: // a copy of another value
+				from := all[m.IntN(len(all))]
+				var tree text.Tree
+				must(tree.Add(must(text.Parse(at.path))(t), ""))(t)
+				f.content = must(edit.Copy(f.content, must(text.Parse(from.path))(t), &tree))(t).Content()
+				at.put(cloned(from.old))
 			}
 			edits++
 			kind.Container = fileaccess.Info{}
@@ -368,7 +411,7 @@ func TestRandomEdits(t *testing.T) {
 	starts := []string{"", "$", "a", `["a"]`, "l", "l[0]", "l[-1]", "l[*]", "l[+]", "l[1]", "d", `[&"d"]`, ".value(2)", "d.value(0)", "n", "p", "b", "s", "v", "v.x", "o[0]"}
 	steps := []string{"[+]", "[-1]", "[-2]", "[*]", "[0]", "[1]", "[2]", "[3]", ".key(0)", ".key(1)", ".value(0)", ".value(1)", ".x", `["x"]`, `[&"x"]`,
 		".y", `[&"y"]`, `[^"a/b"]`, `[^"a//b"]`, `[^"a/b:"]`, `["a//b"]`, "[Vector2(0.1, 1)]", "[Vector2(0.100000001, 1)]", "[0.0]", "[-0.0]", ""}
-	values := []any{5, 6, 2.5, "text", "a//b", nil, variant.NodePath("a/b:"), variant.StringName("x"), map[string]int{"x": 7}, []int{8}, variant.Vector2{X: 1.5}}
+	given := []any{5, 6, 2.5, "text", "a//b", nil, variant.NodePath("a/b:"), variant.StringName("x"), map[string]int{"x": 7}, []int{8}, variant.Vector2{X: 1.5}}
 	calls := testenv.Cases(500, 20_000)
 	whole := 0
 	for i := range calls {
@@ -384,15 +427,21 @@ func TestRandomEdits(t *testing.T) {
 		if format == gdwire.Godot4 {
 			names.Key = gdwire.Elem{Type: gdwire.TypeNodePath}
 		}
-		f := must(New(Info{Format: format, Lengths: NoLengths}, dict("a", []any{1, 2}[:1+r.IntN(2)], "l", []any{dict("x", 1), dict("x", 2, "y", 3)},
+		saved := []any{dict("a", []any{1, 2}[:1+r.IntN(2)], "l", []any{dict("x", 1), dict("x", 2, "y", 3)},
 			"d", dict("x", 1, variant.StringName("y"), 2, variant.NodePath("a/b"), 3), "n", names, "p", []int32{1, 2}, "b", []byte{1, 2, 3}[:1+r.IntN(3)],
-			"s", []string{"x", "y"}, "v", variant.Vector2{X: 1, Y: 2}, "o", []any{[]any{1}})))(t)
+			"s", []string{"x", "y"}, "v", variant.Vector2{X: 1, Y: 2}, "o", []any{[]any{1}})}
+		info := Info{Format: format, Lengths: NoLengths + Lengths(i/2%3)}
+		starts := starts
+		if info.Lengths != NoLengths {
+			saved, starts = append(saved, []any{1, dict("x", 2)}), append(starts, "$1", "$1[0]", "$1[1]", "$1")
+		}
+		f := must(New(info, saved...))(t)
 		packet := contentOf(t, f)
 		before := f.content
 		var all []Edit
 		var failed error
 		for n := 2 + r.IntN(4); len(all) < n && failed == nil; {
-			edit := Set(one(starts)+one(steps), values[r.IntN(len(values))])
+			edit := Set(one(starts)+one(steps), given[r.IntN(len(given))])
 			if r.IntN(5) == 0 {
 				edit = Delete(edit.path)
 			}
@@ -406,8 +455,11 @@ func TestRandomEdits(t *testing.T) {
 		}
 		want := contentOf(t, f)
 		f.content = before
-		got, err := EditPacket(packet, all, variant.Options{Decoder: gdwire.DecoderOptions{Format: format, AllowObjects: true}})
 		failedAtOnce := f.Edit(all...)
+		got, err := contentOf(t, f), failedAtOnce
+		if info.Lengths == NoLengths {
+			got, err = EditPacket(packet, all, variant.Options{Decoder: gdwire.DecoderOptions{Format: format, AllowObjects: true}})
+		}
 		if failed != nil {
 			require.EqualError(t, err, failed.Error(), "%v", all)
 			require.EqualError(t, failedAtOnce, failed.Error(), "%v: %d", all, i)
@@ -417,9 +469,7 @@ func TestRandomEdits(t *testing.T) {
 		require.NoError(t, failedAtOnce, "%v", all)
 		require.True(t, bytes.Equal(want, got), "%v", all)
 		require.True(t, bytes.Equal(want, contentOf(t, f)), "%v", all)
-		var v any
-		require.NoError(t, f.Unmarshal(&v), "%v", all)
-		again := must(New(f.Info, v))(t)
+		again := must(New(f.Info, must(values(f))(t)...))(t)
 		require.True(t, bytes.Equal(want, contentOf(t, again)), "a key twice: %v", all)
 		whole++
 	}

@@ -5,9 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -15,20 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/variant"
 )
-
-// A node is a value of the reference: it can be encoded, changed, and written as a line.
-type node struct {
-	typ   int // of Godot 4
-	elem  int // the declared type of elements, or 0
-	n     int64
-	text  string
-	keys  []string // of a Dictionary
-	items []*node  // or elements of a packed array
-}
 
 const (
 	tNil, tBool, tInt, tString, tVector, tVector2i, tName, tDict, tArray = 0, 1, 2, 4, 5, 6, 21, 27, 28
@@ -40,246 +30,6 @@ func u32(b []byte, n int) []byte { return binary.LittleEndian.AppendUint32(b, ui
 func padded(b []byte, s string) []byte {
 	b = append(u32(b, len(s)), s...)
 	return append(b, make([]byte, -len(s)&3)...)
-}
-
-// vector is the encoding of (1, 2).
-const vector = "\x00\x00\x80\x3f\x00\x00\x00\x40"
-
-// encode appends the value as Godot 4 does.
-func (n *node) encode(b []byte) []byte {
-	switch n.typ {
-	case tNil:
-		return u32(b, tNil)
-	case tInt:
-		if n.n == int64(int32(n.n)) {
-			return u32(u32(b, tInt), int(n.n))
-		}
-		return binary.LittleEndian.AppendUint64(u32(b, tInt|1<<16), uint64(n.n))
-	case tBool:
-		return u32(u32(b, tBool), int(n.n))
-	case tString, tName:
-		return padded(u32(b, n.typ), n.text)
-	case tVector:
-		return append(u32(b, tVector), vector...)
-	case tVector2i:
-		return u32(u32(u32(b, tVector2i), int(n.n)), int(-n.n))
-	case tArray:
-		if n.elem != 0 {
-			b = u32(u32(b, tArray|1<<16), n.elem)
-		} else {
-			b = u32(b, tArray)
-		}
-		b = u32(b, len(n.items))
-		for _, item := range n.items {
-			b = item.encode(b)
-		}
-		return b
-	case tDict:
-		b = u32(u32(b, tDict), len(n.items))
-		for i, item := range n.items {
-			b = item.encode(padded(u32(b, tString), n.keys[i]))
-		}
-		return b
-	}
-	b = u32(u32(b, n.typ), len(n.items))
-	for _, item := range n.items {
-		switch n.typ {
-		case tBytes:
-			b = append(b, byte(item.n))
-		case tInts:
-			b = u32(b, int(item.n))
-		case tStrings:
-			b = padded(b, item.text+"\x00")
-		case tVectors:
-			b = append(b, vector...)
-		}
-	}
-	if n.typ == tBytes {
-		b = append(b, make([]byte, -len(n.items)&3)...)
-	}
-	return b
-}
-
-// line returns the value as in a line.
-func (n *node) line() string {
-	var all []string
-	switch n.typ {
-	case tNil:
-		return "null"
-	case tInt:
-		return fmt.Sprint(n.n)
-	case tBool:
-		return fmt.Sprint(n.n != 0)
-	case tString:
-		return fmt.Sprintf("%q", n.text)
-	case tName:
-		return fmt.Sprintf("&%q", n.text)
-	case tVector2i:
-		return fmt.Sprintf("Vector2i(%d, %d)", n.n, -n.n)
-	case tVector:
-		return "Vector2(1, 2)"
-	case tBytes:
-		var b []byte
-		for _, item := range n.items {
-			b = append(b, byte(item.n))
-		}
-		return `PackedByteArray("` + hex.EncodeToString(b) + `")`
-	}
-	for i, item := range n.items {
-		if n.typ == tDict {
-			all = append(all, fmt.Sprintf("%q: %s", n.keys[i], item.line()))
-		} else {
-			all = append(all, item.line())
-		}
-	}
-	text := strings.Join(all, ", ")
-	switch n.typ {
-	case tDict:
-		return "{" + text + "}"
-	case tInts:
-		return "PackedInt32Array([" + text + "])"
-	case tStrings:
-		return "PackedStringArray([" + text + "])"
-	case tVectors:
-		return "PackedVector2Array([" + text + "])"
-	}
-	if n.elem != 0 {
-		return "Array[int]([" + text + "])"
-	}
-	return "[" + text + "]"
-}
-
-func (n *node) clone() *node {
-	c := *n
-	c.keys, c.items = slices.Clone(n.keys), nil
-	for _, item := range n.items {
-		c.items = append(c.items, item.clone())
-	}
-	return &c
-}
-
-// element returns the type of the elements of an array, or -1 for any.
-func (n *node) element() int {
-	switch {
-	case n.typ == tBytes || n.typ == tInts || n.elem != 0:
-		return tInt
-	case n.typ == tStrings:
-		return tString
-	case n.typ == tVectors:
-		return tVector
-	}
-	return -1
-}
-
-func random(r *rand.Rand, depth, typ int) *node {
-	n := &node{typ: typ}
-	if typ < 0 {
-		all := []int{tNil, tBool, tInt, tString, tVector, tVector2i, tName, tDict, tArray, tBytes, tInts, tStrings, tVectors, tDict, tArray}
-		if depth == 0 {
-			all = all[:7]
-		}
-		n.typ = all[r.IntN(len(all))]
-	}
-	n.n = int64(r.IntN(100))
-	switch n.typ {
-	case tInt:
-		if typ < 0 {
-			n.n = int64(r.Uint64()) >> r.IntN(64)
-		}
-		return n
-	case tBool:
-		n.n &= 1
-		return n
-	case tString, tName:
-		n.text = strings.Repeat("é", r.IntN(4)) + strings.Repeat("x", r.IntN(4))
-		return n
-	}
-	if !n.isContainer() {
-		return n
-	}
-	if n.typ == tArray && r.IntN(3) == 0 {
-		n.elem = tInt
-	}
-	for i := range r.IntN(6) {
-		item := random(r, depth-1, n.element())
-		n.keys = append(n.keys, fmt.Sprint("k", i))
-		n.items = append(n.items, item)
-	}
-	return n
-}
-
-// A spot is a container and its path.
-type spot struct {
-	*node
-	path string
-}
-
-func (n *node) spots(path string) []spot {
-	all := []spot{{n, path}}
-	if n.typ != tDict && n.typ != tArray {
-		return all
-	}
-	for i, item := range n.items {
-		all = append(all, item.spots(path+n.step(i))...)
-	}
-	return all
-}
-
-func (n *node) step(i int) string {
-	if n.typ == tDict {
-		return "." + n.keys[i]
-	}
-	return fmt.Sprintf("[%d]", i)
-}
-
-func (n *node) isContainer() bool { return n.typ >= tDict }
-
-// A file is a content of the reference.
-type file struct {
-	packets []*node
-	order   binary.ByteOrder
-}
-
-func (f *file) content() *save.Content {
-	var b []byte
-	for _, p := range f.packets {
-		v := p.encode(nil)
-		if f.order != nil {
-			length := make([]byte, 4)
-			f.order.PutUint32(length, uint32(len(v)))
-			b = append(b, length...)
-		}
-		b = append(b, v...)
-	}
-	return &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: f.order}
-}
-
-func randomFile(r *rand.Rand) *file {
-	f := &file{order: []binary.ByteOrder{nil, binary.LittleEndian, binary.BigEndian}[r.IntN(3)]}
-	for range 1 + r.IntN(3) {
-		f.packets = append(f.packets, random(r, 3, tDict))
-	}
-	return f
-}
-
-// spot returns a random container that accept accepts, or false.
-func (f *file) spot(r *rand.Rand, accept func(*node) bool) (spot, bool) {
-	var all []spot
-	for i, p := range f.packets {
-		path := "$"
-		if i > 0 {
-			path += fmt.Sprint(i)
-		}
-		for _, s := range p.spots(path) {
-			if s.isContainer() && accept(s.node) {
-				all = append(all, s)
-			}
-		}
-	}
-	if len(all) == 0 {
-		return spot{}, false
-	}
-	return all[r.IntN(len(all))], true
 }
 
 func plan(c *save.Content, op Op, lines ...string) (*Plan, error) {
@@ -311,103 +61,6 @@ func written(t *testing.T, p *Plan) string {
 	var out bytes.Buffer
 	testenv.Must(p.WriteTo(&out))(t)
 	return hex.EncodeToString(out.Bytes())
-}
-
-// Random edits give the bytes that the reference encodes after the same edit.
-func TestEditRandomEdits(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	some := func(n *node) bool { return len(n.items) > 0 }
-	done := map[string]int{}
-	for range 20_000 {
-		f := randomFile(r)
-		before := f.content()
-		op := []string{"set", "delete", "add", "copy"}[r.IntN(4)]
-		accept := some
-		if op == "add" {
-			accept = func(*node) bool { return true }
-		}
-		s, ok := f.spot(r, accept)
-		if !ok {
-			continue
-		}
-		var p *Plan
-		var err error
-		switch op {
-		case "set":
-			i := r.IntN(len(s.items))
-			v := random(r, 2, s.element())
-			p, err = plan(before, Set, s.path+s.step(i)+" = "+v.line())
-			s.items[i] = v
-		case "delete":
-			i := r.IntN(len(s.items))
-			p, err = plan(before, Delete, s.path+s.step(i))
-			s.items = slices.Delete(s.items, i, i+1)
-			s.keys = slices.Delete(s.keys, i, i+1)
-			s.node.items, s.node.keys = s.items, s.keys
-		case "add":
-			v := random(r, 2, s.element())
-			i := len(s.items)
-			step := "[+]"
-			if s.typ == tDict {
-				step = ".new"
-			} else if r.IntN(2) == 0 {
-				i = r.IntN(i + 1)
-				step = fmt.Sprintf("[%d]", i)
-			}
-			p, err = plan(before, Add, s.path+step+" = "+v.line())
-			s.node.items = slices.Insert(s.items, i, v)
-			s.node.keys = slices.Insert(s.keys, i, "new")
-		case "copy":
-			p, err = copyRandom(r, f, before, s)
-		}
-		require.NoError(t, err, "%s %s", op, s.path)
-		after := f.content()
-		want := make([]byte, after.Size)
-		testenv.Must(after.ReadAt(want, 0))(t)
-		require.Equal(t, hex.EncodeToString(want), written(t, p), "%s %s", op, s.path)
-		done[op]++
-	}
-	for op, n := range done {
-		require.Greater(t, n, 2000, op)
-	}
-}
-
-// copyRandom copies an element of s to another container, or over another element.
-func copyRandom(r *rand.Rand, f *file, c *save.Content, s spot) (*Plan, error) {
-	i := r.IntN(len(s.items))
-	v := s.items[i].clone()
-	to, _ := f.spot(r, func(n *node) bool {
-		want := n.element()
-		return want == -1 || want == v.typ && (want != tInt || v.n < 100 && v.n >= 0)
-	})
-	if to.node == nil {
-		to = spot{f.packets[0], "$"}
-	}
-	var step string
-	switch j := r.IntN(len(to.items) + 1); {
-	case j < len(to.items):
-		step = to.step(j)
-		to.items[j] = v
-	case to.typ == tDict:
-		step = ".new"
-		to.node.keys, to.node.items = append(to.keys, "new"), append(to.items, v)
-	default:
-		step = "[+]"
-		to.node.keys, to.node.items = append(to.keys, "new"), append(to.items, v)
-	}
-	from, err := text.Parse(s.path + s.step(i))
-	if err != nil {
-		return nil, err
-	}
-	target, err := text.Parse(to.path + step)
-	if err != nil {
-		return nil, err
-	}
-	var tree text.Tree
-	if _, err := tree.Add(target, ""); err != nil {
-		return nil, err
-	}
-	return Copy(c, from, &tree)
 }
 
 // encodeIn encodes a value in a format.
@@ -601,13 +254,13 @@ func TestSortSplices(t *testing.T) {
 
 // A Plan describes the first changes and counts the others.
 func TestManyChanges(t *testing.T) {
-	f := &file{packets: []*node{{typ: tArray}}}
+	b := u32(u32(nil, tArray), maxChanges+2)
 	var lines []string
 	for i := range maxChanges + 2 {
-		f.packets[0].items = append(f.packets[0].items, &node{typ: tInt, n: int64(i)})
+		b = u32(u32(b, tInt), i)
 		lines = append(lines, fmt.Sprintf("[%d] = -1", i))
 	}
-	p := testenv.Must(plan(f.content(), Set, lines...))(t)
+	p := testenv.Must(plan(&save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, Set, lines...))(t)
 	require.Len(t, p.Changes, maxChanges)
 	require.Equal(t, 2, p.More)
 }
@@ -647,12 +300,10 @@ func TestErrorOffset(t *testing.T) {
 		"copy": func(c *save.Content) error { _, err := Copy(c, text.Path{Packet: 1}, new(text.Tree)); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
-			packets := &file{order: binary.LittleEndian, packets: []*node{{typ: tInt, n: 5}}}
-			first, _ := io.ReadAll(io.NewSectionReader(packets.content(), 0, packets.content().Size))
-			b := append(first, u32(nil, len(bad))...)
+			b := u32(u32(u32(u32(nil, 8), tInt), 5), len(bad))
 			start := len(b)
 			b = append(b, bad...)
-			err := read(&save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: packets.order})
+			err := read(&save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: binary.LittleEndian})
 			var at *gdwire.Error
 			require.ErrorAs(t, err, &at)
 			require.EqualValues(t, start+8, at.Offset)
@@ -686,11 +337,14 @@ func TestSharedBit(t *testing.T) {
 
 // FuzzEdit: no input and path panic, and an edited packet can be decoded.
 func FuzzEdit(f *testing.F) {
-	r := rand.New(rand.NewPCG(5, 6))
 	for i := range 40 {
-		c := randomFile(r).content()
-		b := make([]byte, c.Size)
-		testenv.Must(c.ReadAt(b, 0))(f)
+		b := gdwiretest.Encode(f, map[string]any{"k0": i, "k1": []any{i, "x"}, "k…": map[string]any{"k0": 1.5}, "k2": []any{variant.Vector2{X: 1}}})
+		switch i / 6 % 3 {
+		case 1:
+			b = append(u32(nil, len(b)), b...)
+		case 2:
+			b = append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
+		}
 		line := []string{"k0 = 7", "k1[0] = i:7", ".value(0) = [1]", `["k…"].k0 = "x"`, "$1.k2[+] = Vector2(1, 2)", "k0.x = 1"}[i%6]
 		f.Add(b, uint8(i), line)
 	}
