@@ -13,7 +13,7 @@ import (
 // larger map, the number of slots is a power of two, and at most seven of eight are used. Keys and
 // values of more than 128 bytes are allocated apart. Unmarshal charges these sizes, because 4 bytes
 // of input can become an entry.
-type mapSizes struct{ slot, apart int64 }
+type mapSizes struct{ slot, apart, value int64 }
 
 const (
 	mapHeader  = 48
@@ -24,6 +24,7 @@ const (
 )
 
 func mapSizesOf(t reflect.Type) (m mapSizes) {
+	m.value = int64(t.Elem().Size())
 	var align int64
 	for _, t := range [...]reflect.Type{t.Key(), t.Elem()} {
 		size, n := int64(t.Size()), int64(t.Align())

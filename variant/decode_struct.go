@@ -181,6 +181,7 @@ type seenFields struct {
 	first uint64              // the first 64 fields
 	rest  []uint64            // the others
 	keys  map[string]struct{} // those collected in a map, if that had entries before; otherwise nil
+	embed reflect.Value       // the field that collects pairs, if that is known
 }
 
 // newSeen returns a set of the first n fields.
@@ -213,12 +214,12 @@ func (f *seenFields) add(i int) {
 type structKey struct {
 	text   []byte
 	isText bool // otherwise the key was not read
-	isName bool // a StringName, if the struct collects unknown keys
+	isName bool // a StringName, if the struct collects unknown keys in a Dictionary
 }
 
 // readKey reads the next key if it is text.
 func (c *structDecoder) readKey(s *decoder) (k structKey, err error) {
-	if c.info.embed != nil {
+	if c.info.embed != nil && c.embed == nil {
 		t, err := s.d.PeekType()
 		if err != nil {
 			return k, err
@@ -252,8 +253,10 @@ func (c *structDecoder) readKeyOrRest(s *decoder, x variable, n, next int) (isNe
 func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key structKey) (err error) {
 	seen := c.newSeen(next)
 	if c.embed != nil {
-		if m, ok := fieldOf(c.vars.value(x), c.info.embed.index); ok && m.Len() > 0 {
-			seen.keys = map[string]struct{}{}
+		if m, ok := fieldOf(c.vars.value(x), c.info.embed.index); ok {
+			if seen.embed = m; m.Len() > 0 {
+				seen.keys = map[string]struct{}{}
+			}
 		}
 	}
 	for left := n; ; {
@@ -263,7 +266,7 @@ func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key stru
 		}
 		switch {
 		case i < 0:
-			err = c.decodeUnknown(s, c.vars.value(x), key, &seen)
+			err = c.decodeUnknown(s, x, key, &seen)
 		case seen.has(i):
 			err = s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(c.fields[i].name)))
 		default:
@@ -326,8 +329,10 @@ func (c *structDecoder) find(name []byte, next int) int {
 	if next < len(c.fields) && string(name) == c.fields[next].name {
 		return next
 	}
-	if i, ok := c.info.byName[string(name)]; ok {
-		return i
+	if c.info.bits&nameBit(name) != 0 {
+		if i, ok := c.info.byName[string(name)]; ok {
+			return i
+		}
 	}
 	return -1
 }
@@ -383,10 +388,10 @@ func (c *structDecoder) clearUnread(v reflect.Value, seen *seenFields) {
 
 // decodeUnknown collects or skips a pair whose key names no field, or returns an error, as the
 // struct and the Options say. A key that is text was read before; any other key is next.
-func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key structKey, seen *seenFields) error {
+func (c *structDecoder) decodeUnknown(s *decoder, x variable, key structKey, seen *seenFields) error {
 	switch {
 	case c.info.embed != nil:
-		return withField(c.collect(s, v, key, seen), c.info.embed.goName)
+		return withField(c.collect(s, x, key, seen), c.info.embed.goName)
 	case s.rejectUnknown && key.isText:
 		name := string(key.text[:min(len(key.text), quotedBytes+1)]) // quoted cuts it
 		return s.fail(gdwire.TypeDictionary, c.typ, &unknownKeyError{name, c.info})
@@ -423,16 +428,18 @@ func (e *unknownKeyError) Unwrap() error { return ErrUnknownKey }
 
 // collect reads the value of an unknown key, and adds the pair to the field that collects such
 // pairs.
-func (c *structDecoder) collect(s *decoder, v reflect.Value, key structKey, seen *seenFields) error {
-	f, err := s.allocField(v, c.info.embed.index)
-	if err != nil {
-		return err
+func (c *structDecoder) collect(s *decoder, x variable, key structKey, seen *seenFields) (err error) {
+	if !seen.embed.IsValid() {
+		if seen.embed, err = s.allocField(c.vars.value(x), c.info.embed.index); err != nil {
+			return err
+		}
 	}
+	f := seen.embed
 	if c.embed != nil && key.isText {
 		if err := s.charge(f.Type(), int64(len(key.text))); err != nil {
 			return err
 		}
-		return c.inMap(s, f, string(key.text), seen)
+		return c.inMap(s, f, s.keys.text(key.text), seen.keys)
 	}
 	var k any
 	switch {
@@ -463,15 +470,15 @@ func (c *structDecoder) collect(s *decoder, v reflect.Value, key structKey, seen
 	return err
 }
 
-// A collectFunc reads the value of an unknown key, and adds the pair to the map m.
-type collectFunc func(s *decoder, m reflect.Value, key string, seen *seenFields) error
+// A collectFunc reads the value of an unknown key, and adds the pair to the map m. seen is seenFields.keys.
+type collectFunc func(s *decoder, m reflect.Value, key string, seen map[string]struct{}) error
 
 // textCollector returns the collectFunc of an embedded map that has a textMap, or nil. text_map.go sets it.
 var textCollector func(c *structDecoder) collectFunc
 
 // collectInMap is the collectFunc of all maps. If m had an entry for the key before, the value is read into a copy of the
 // existing value.
-func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, text string, seen *seenFields) error {
+func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, text string, seen map[string]struct{}) error {
 	key := reflect.New(m.Type().Key()).Elem()
 	key.SetString(text)
 	old := m.MapIndex(key)
@@ -494,20 +501,20 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, text string, s
 
 // chargePair charges for one more than the n pairs of an embedded map, or returns an error if the key was read before. had
 // reports whether it is in the map.
-func (c *structDecoder) chargePair(s *decoder, m reflect.Value, key string, n int, had bool, seen *seenFields) error {
+func (c *structDecoder) chargePair(s *decoder, m reflect.Value, key string, n int, had bool, seen map[string]struct{}) error {
 	if m.IsNil() {
 		if err := s.charge(c.info.embed.typ, c.sizes.bytes(0)); err != nil {
 			return err
 		}
 	}
-	if seen.keys != nil {
-		_, had = seen.keys[key]
-		seen.keys[key] = struct{}{}
+	if seen != nil {
+		_, had = seen[key]
+		seen[key] = struct{}{}
 	}
 	if had {
 		return s.fail(gdwire.TypeDictionary, c.info.embed.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(key)))
 	}
-	return s.charge(c.info.embed.typ, c.sizes.bytes(n+1)-c.sizes.bytes(n)+int64(c.info.embed.typ.Elem().Size()))
+	return s.charge(c.info.embed.typ, c.sizes.bytes(n+1)-c.sizes.bytes(n)+c.sizes.value)
 }
 
 // decodeArray reads a positional struct from n elements.

@@ -41,10 +41,14 @@ type decoder struct {
 	keys      keyCache
 	known     [maxKnownDepth]knownKeys // of Dictionaries, by depth
 	rawCopier *rawCopier               // for Raw, created for the first one
+	values    [textMapSlots]any        // for each textMapOf[T], nil or a *mapValue[T], which is not in use and zero
 
 	bytesDecoder *gdwire.Decoder // for Unmarshal
 	bytesOptions gdwire.DecoderOptions
 }
+
+// textMapSlots is the number of textMaps.
+const textMapSlots = 8
 
 // A decodeFunc reads the next value into x, a variable of the plan's type.
 type decodeFunc func(s *decoder, x variable) error

@@ -15,7 +15,7 @@ type structEncoder struct {
 	fields []*fieldEncoder
 	info   *structFields
 	embed  pairsFunc // of a map that collects unknown keys
-	varies bool      // fields can be omitted, or pairs added
+	omits  bool      // fields can be omitted
 }
 
 // makeStructEncoder returns the function that encodes the struct type of key as a Dictionary, or as an
@@ -26,7 +26,7 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &structEncoder{typ: t, vars: variableTypeOf(t), info: info, varies: info.embed != nil}
+	c := &structEncoder{typ: t, vars: variableTypeOf(t), info: info}
 	for i := range info.all {
 		f := &info.all[i]
 		plan, err := b.fieldPlan(f)
@@ -41,7 +41,7 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 		}
 		e := &fieldEncoder{f.name, export.NewKey(f.name), at, plan, omitsOf(t, f), f}
 		c.fields = append(c.fields, e)
-		c.varies = c.varies || e.omits != nil
+		c.omits = c.omits || e.omits != nil
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		elem, err := b.plan(info.embed.typ.Elem(), 0)
@@ -62,7 +62,7 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 	if info.array {
 		return c.encodeArray, nil
 	}
-	if !c.varies {
+	if !c.omits && info.embed == nil {
 		b.pending[key].parts = c.fields
 	}
 	return c.makeDictEncoder(), nil
@@ -111,9 +111,12 @@ func (c *structEncoder) makeDictEncoder() encodeFunc {
 			return err
 		}
 		var err error
-		if c.varies {
-			err = c.encodeVarying(s, x)
-		} else {
+		switch {
+		case c.omits:
+			err = c.encodeOmitting(s, x)
+		case c.info.embed != nil:
+			err = c.encodeCollected(s, x, c.fields)
+		default:
 			err = encodePairs(s, x, c.fields, 0)
 		}
 		if err != nil {
@@ -142,9 +145,8 @@ func encodePairs(s *encoder, x variable, fields []*fieldEncoder, more int) error
 	return nil
 }
 
-// encodeVarying writes the start and the pairs of a struct with fields that are omitted, or
-// with a field that collects unknown keys.
-func (c *structEncoder) encodeVarying(s *encoder, x variable) error {
+// encodeOmitting writes the start and the pairs of a struct with fields that are omitted.
+func (c *structEncoder) encodeOmitting(s *encoder, x variable) error {
 	// Call omits once for each field: IsZero could return another result later.
 	var few [32]*fieldEncoder
 	fields := few[:0]
@@ -153,6 +155,12 @@ func (c *structEncoder) encodeVarying(s *encoder, x variable) error {
 			fields = append(fields, f)
 		}
 	}
+	return c.encodeCollected(s, x, fields)
+}
+
+// encodeCollected writes the start of a struct, some of its fields, and the pairs of a field that collects unknown keys, if
+// there is one.
+func (c *structEncoder) encodeCollected(s *encoder, x variable, fields []*fieldEncoder) error {
 	var unknown reflect.Value
 	collects := c.info.embed != nil
 	if collects {
@@ -231,6 +239,9 @@ func (c *structEncoder) encodeEmbed(s *encoder, v reflect.Value) error {
 
 // checkUnknown returns an error if a collected key is the name of a field.
 func (c *structEncoder) checkUnknown(s *encoder, name string) error {
+	if c.info.bits&nameBit(name) == 0 {
+		return nil
+	}
 	if i, ok := c.info.byName[name]; ok {
 		return s.fail(c.info.embed.typ, fmt.Errorf("%w %s, the name of %s", ErrDuplicateKey, quoted(name), c.fields[i].goName))
 	}

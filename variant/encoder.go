@@ -103,9 +103,6 @@ func (m *textMethod) key(s *encoder, key reflect.Value) (string, error) {
 // An encodePlanner builds the plans for encoding.
 type encodePlanner struct{ *planner[encodeFunc] }
 
-// textMapSlots is the number of textMaps.
-const textMapSlots = 8
-
 // maxKept is the size in bytes of the largest result that is copied: see result.
 const maxKept = 64 << 10
 

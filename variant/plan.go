@@ -271,6 +271,14 @@ func (known *knownKeys) learn(i int, key any) *knownKeys {
 // set, takes 4 % longer.
 type keyCache [128]any
 
+// text returns b as a string.
+func (k *keyCache) text(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	return k.intern(b).(string)
+}
+
 // intern returns b, which must not be empty, as a string in an interface.
 func (k *keyCache) intern(b []byte) any {
 	n := uint(len(b))

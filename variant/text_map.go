@@ -166,23 +166,36 @@ func (c *textMapOf[T]) decoder(m *mapDecoder) func(s *decoder, v reflect.Value, 
 }
 
 func (c *textMapOf[T]) collector(d *structDecoder) collectFunc {
-	return func(s *decoder, v reflect.Value, key string, seen *seenFields) error {
+	return func(s *decoder, v reflect.Value, key string, seen map[string]struct{}) error {
 		m := pointer[map[string]T](variableOf(v))
-		value := new(T)
+		value, _ := s.values[c.slot].(*mapValue[T])
+		if s.values[c.slot] = nil; value == nil { // also in a value
+			value = new(mapValue[T])
+			value.at = variableOf(reflect.ValueOf(&value.v).Elem())
+		}
 		var had bool
-		*value, had = (*m)[key]
+		value.v, had = (*m)[key]
 		if err := d.chargePair(s, v, key, len(*m), had, seen); err != nil {
 			return err
 		}
-		if err := d.embed.do(s, variableOf(reflect.ValueOf(value).Elem())); err != nil {
+		if err := d.embed.do(s, value.at); err != nil {
 			return err
 		}
 		if *m == nil {
 			*m = map[string]T{}
 		}
-		(*m)[key] = *value
+		(*m)[key] = value.v
+		var zero T
+		value.v = zero
+		s.values[c.slot] = value
 		return nil
 	}
+}
+
+// A mapValue is a variable for a value of a map.
+type mapValue[T any] struct {
+	v  T
+	at variable // v
 }
 
 // sortedPairs holds the pairs of a map while they are written.
