@@ -59,17 +59,17 @@ var instructionTables = []table{
 	{title: "Instructions of texts", columns: textColumns(), rows: textRows(), unit: instructions, alone: true},
 	{
 		title:   "Instructions of small records and maps",
-		columns: []string{"variant", "cbor", "msgpack", "json v2"},
+		columns: []string{"variant", "cbor", "cbor, sorted", "msgpack", "json v2"},
 		rows: []row{
 			{"a struct by UnmarshalDecode", "small records in", []string{"UnmarshalDecode", "cbor.UnmarshalFirst"}, recordCount},
 			{"a struct by Elements", "small records in", []string{"Elements", "cbor.UnmarshalFirst"}, recordCount},
 			{"a struct by Marshal, by value", "small records out", []string{
-				"variant.Marshal, by value", "cbor.Marshal, by value", "msgpack.Marshal, by value", "json v2, by value",
+				"variant.Marshal, by value", "cbor.Marshal, by value", "", "msgpack.Marshal, by value", "json v2, by value",
 			}, recordCount},
 			rowOf("a tree of maps with 12 values, written", "maps and trees out",
-				"variant.Marshal, tree", "cbor.Marshal, tree", "msgpack.Marshal, tree", "json v2, tree"),
+				"variant.Marshal, tree", "cbor.Marshal, tree", "cbor, sorted, tree", "msgpack.Marshal, tree", "json v2, tree"),
 			rowOf("a tree of maps with 12 values, into any", "maps and trees in",
-				"variant, tree into any", "cbor, tree into any", "msgpack, tree into any", "json v2, tree into any"),
+				"variant, tree into any", "cbor, tree into any", "", "msgpack, tree into any", "json v2, tree into any"),
 		},
 		unit: instructions,
 	},

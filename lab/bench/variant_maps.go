@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/variant"
 )
 
 // mapGroups compare package variant with codecs of Go values, on what programs without structs
-// send. Only variant sorts the keys.
+// send. variant sorts the keys, and cbor if it is told to.
 var mapGroups = []group{
 	counted("maps and trees out", func() []contender {
 		return slices.Concat(
@@ -63,11 +64,14 @@ func mapOf[K comparable, V any](entry func(i int) (K, V)) map[K]V {
 	return m
 }
 
+// sortedCBOR is cbor with the option to sort keys.
+var sortedCBOR = codec{call: "cbor, sorted", marshal: must(cbor.EncOptions{Sort: cbor.SortBytewiseLexical}.EncMode()).Marshal}
+
 // writingMap returns contenders that encode v.
 func writingMap(name string, v any) []contender {
 	size := len(must(variant.Marshal(v)))
 	write := func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, v)) }
-	return append(marshalings(codecs[:4], ", "+name, size, v), encoding("variant.MarshalEncode, "+name, size, write).allocating())
+	return append(marshalings(append(codecs[:4:4], sortedCBOR), ", "+name, size, v), encoding("variant.MarshalEncode, "+name, size, write).allocating())
 }
 
 // readingMap returns contenders that decode the encoding of v into a new T.
