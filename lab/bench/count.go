@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // countFile contains the counts of the latest commit that changed it.
@@ -59,19 +61,17 @@ func count(args []string, out, progress io.Writer) error {
 		fmt.Fprintln(out, "instructions are not counted: that needs valgrind on amd64")
 		return nil
 	}
-	dir, err := os.MkdirTemp("", "gdwire-bench")
-	if err != nil {
-		return err
-	}
+	return testenv.Try(func() { o.count(out, progress) })
+}
+
+func (o *countOptions) count(out, progress io.Writer) {
+	dir := testenv.Checked(os.MkdirTemp("", "gdwire-bench"))
 	defer remove(dir)
 	var file counts
 	if b, err := os.ReadFile(countFile); err == nil {
-		err = json.Unmarshal(b, &file)
-		if err != nil {
-			return fmt.Errorf("%s: %w", countFile, err)
-		}
+		testenv.Check(json.Unmarshal(b, &file))
 	} else if !o.write {
-		return err
+		testenv.Check(err)
 	}
 
 	// The commit is counted at the same time.
@@ -82,9 +82,7 @@ func count(args []string, out, progress io.Writer) error {
 	peers := o.peers || o.write && !file.similar()
 	now, err := countTree(".", filepath.Join(dir, "now"), o.run, peers)
 	base.Wait()
-	if err := errors.Join(err, failed); err != nil {
-		return err
-	}
+	testenv.Check(errors.Join(err, failed))
 	if o.write {
 		compare(out, before, now)
 		if !peers {
@@ -92,24 +90,17 @@ func count(args []string, out, progress io.Writer) error {
 		}
 		now.results().writeGoals(out, countGoals)
 		now.After = git("log", "-1", "--format=%h %s")
-		b, err := json.MarshalIndent(now, "", "\t")
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(countFile, append(b, '\n'), 0o644)
+		testenv.Check(os.WriteFile(countFile, append(testenv.Checked(json.MarshalIndent(now, "", "\t")), '\n'), 0o644))
+		return
 	}
-	grown, err := compareAgain(out, before, now, func() (*counts, error) {
+	grown := testenv.Checked(compareAgain(out, before, now, func() (*counts, error) {
 		fmt.Fprintln(progress, "counting again")
 		return countTree(".", filepath.Join(dir, "now"), o.run, peers)
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	if len(grown) > 0 {
-		return fmt.Errorf("more than %g %% more instructions, or %g %% with maps: %s\nIf that is intended, run \"go run . count -write\" and commit %s with it",
-			100*maxGrowth, 100*maxMapGrowth, strings.Join(grown, "; "), countFile)
+		testenv.Check(fmt.Errorf("more than %g %% more instructions, or %g %% with maps: %s\nIf that is intended, run \"go run . count -write\" and commit %s with it",
+			100*maxGrowth, 100*maxMapGrowth, strings.Join(grown, "; "), countFile))
 	}
-	return nil
 }
 
 // canCount reports whether callgrind can run this program.
@@ -159,10 +150,7 @@ func git(args ...string) string {
 
 // extract writes the files of a commit to dir.
 func extract(commit, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if out, err := exec.Command("sh", "-c", `git -C ../.. archive "$1" | tar -x -C "$2"`, "sh", commit, dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("sh", "-c", `mkdir -p "$2" && git -C ../.. archive "$1" | tar -x -C "$2"`, "sh", commit, dir).CombinedOutput(); err != nil {
 		return fmt.Errorf("git archive and tar: %w\n%s", err, out)
 	}
 	return nil

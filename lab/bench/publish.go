@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // A publication holds the values of the flags of bench publish.
@@ -40,17 +42,17 @@ func publish(args []string, out, progress io.Writer) error {
 	if short {
 		o.layouts, o.rounds, o.slot = 1, 3, 5*time.Millisecond
 	}
+	return testenv.Try(func() { o.run(out, progress) })
+}
+
+func (o *publication) run(out, progress io.Writer) {
 	f, err := readFigures()
-	if !o.render {
-		f, err = o.figures(out, progress)
+	if o.render {
+		testenv.Check(err)
+	} else {
+		f = o.figures(out, progress)
 	}
-	if err != nil {
-		return err
-	}
-	files, err := f.files()
-	if err != nil {
-		return err
-	}
+	files := testenv.Checked(f.files())
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		old, _ := os.ReadFile(name) // not there before the first publication
 		switch {
@@ -59,9 +61,7 @@ func publish(args []string, out, progress io.Writer) error {
 		case o.dry:
 			fmt.Fprintf(progress, "%s would change\n", name)
 		default:
-			if err := os.WriteFile(name, files[name], 0o644); err != nil {
-				return err
-			}
+			testenv.Check(os.WriteFile(name, files[name], 0o644))
 			fmt.Fprintf(progress, "wrote %s\n", name)
 		}
 	}
@@ -72,48 +72,33 @@ func publish(args []string, out, progress io.Writer) error {
 			}
 		}
 	}
-	return nil
 }
 
 // figures measures times and instructions of one commit, and writes which goals are met.
-func (o *publication) figures(out, progress io.Writer) (*figures, error) {
-	commit, err := o.commit()
-	if err != nil {
-		return nil, err
-	}
+func (o *publication) figures(out, progress io.Writer) *figures {
+	commit := testenv.Checked(o.commit())
 	if !canCount() {
-		return nil, errors.New("counting instructions needs valgrind on amd64")
+		testenv.Check(errors.New("counting instructions needs valgrind on amd64"))
 	}
-	if err := latestPeers(); err != nil {
-		return nil, err
-	}
+	testenv.Check(latestPeers())
 	start := time.Now()
 	fmt.Fprintf(progress, "%s at %s\n", commit, start.Format(time.TimeOnly))
-	dir, err := os.MkdirTemp("", "gdwire-bench")
-	if err != nil {
-		return nil, err
-	}
+	dir := testenv.Checked(os.MkdirTemp("", "gdwire-bench"))
 	defer remove(dir)
 	measured := publishedTimes()
 	measured.addGoals(timeGoals)
-	times, err := o.measure(measured, dir, progress)
-	if err != nil {
-		return nil, err
-	}
+	times := testenv.Checked(o.measure(measured, dir, progress))
 	fmt.Fprintf(progress, "instructions, after %v\n", time.Since(start).Round(time.Second))
 	counted := publishedInstructions()
 	counted.addGoals(countGoals)
-	c, err := countTree(".", dir, counted.groups(), true)
-	if err != nil {
-		return nil, err
-	}
+	c := testenv.Checked(countTree(".", dir, counted.groups(), true))
 	if now, err := o.commit(); err != nil || now != commit {
-		return nil, errors.Join(errors.New("the tree has changed meanwhile"), err)
+		testenv.Check(errors.Join(errors.New("the tree has changed meanwhile"), err))
 	}
 	fmt.Fprintf(progress, "measured in %v\n", time.Since(start).Round(time.Second))
 	times.Groups.writeGoals(out, timeGoals)
 	c.results().writeGoals(out, countGoals)
-	return newFigures(commit, times, c.Groups), nil
+	return newFigures(commit, times, c.Groups)
 }
 
 // measure measures the times of contenders: of several builds of the benchmarks, each with its functions in another
