@@ -208,14 +208,9 @@ var (
 )
 
 // ValuesOf returns the values that an engine, such as 4.6, wrote.
-func ValuesOf(engine string) (all []Value, err error) {
-	values, err := Values()
-	for _, v := range values {
-		if slices.Contains(v.Engines, engine) {
-			all = append(all, v)
-		}
-	}
-	return all, err
+func ValuesOf(engine string) ([]Value, error) {
+	all, err := Values()
+	return slices.DeleteFunc(all, func(v Value) bool { return !slices.Contains(v.Engines, engine) }), err
 }
 
 // Lines returns vectors as the lines of a file.

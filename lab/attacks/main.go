@@ -64,9 +64,6 @@ func main() {
 		if *without {
 			limits = gdwire.NoLimits
 		}
-		if err := limitMemory(memoryLimit); err != nil {
-			log.Fatal(err)
-		}
 		for _, a := range attacks.All() {
 			if a.Name == *name {
 				must(json.NewEncoder(os.Stdout).Encode(measure(&a, limits)))
@@ -96,7 +93,8 @@ func attack(a *attacks.Attack, unlimited bool) (o outcome) {
 	defer cancel()
 	self, err := os.Executable()
 	must(err)
-	c := exec.CommandContext(ctx, self, fmt.Sprintf("-unlimited=%t", unlimited), "-attack", a.Name)
+	c := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf(`ulimit -v %d && exec "$0" "$@"`, memoryLimit>>10),
+		self, fmt.Sprintf("-unlimited=%t", unlimited), "-attack", a.Name)
 	var said strings.Builder
 	c.Stderr = &said
 	out, err := c.Output()

@@ -81,15 +81,7 @@ func (v Value) AnyNaN() Value {
 
 // Holds reports whether f holds for v or a value in it.
 func (v *Value) Holds(f func(*Value) bool) bool {
-	if f(v) {
-		return true
-	}
-	for i := range v.Items {
-		if v.Items[i].Holds(f) {
-			return true
-		}
-	}
-	return false
+	return f(v) || slices.ContainsFunc(v.Items, func(item Value) bool { return item.Holds(f) })
 }
 
 // Path returns a NodePath as engines print it.
