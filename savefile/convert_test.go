@@ -335,7 +335,7 @@ func compared(t *testing.T, was, back []byte, losses []Loss) (differ, reported m
 // TestConvertRandom converts random values from Godot 4 to Godot 3 and back. What differs then was reported, all else is
 // the same; and values of types that both have stay byte for byte.
 func TestConvertRandom(t *testing.T) {
-	n := testenv.Cases(500, 20_000)
+	n := testenv.Cases(500, 8_000)
 	r := rand.New(rand.NewPCG(48, 11))
 	lost := map[string]bool{}
 	for range n {

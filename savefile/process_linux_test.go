@@ -77,7 +77,7 @@ func TestLargeFiles(t *testing.T) {
 	}
 	size := int64(64 << 20)
 	if testenv.Full() && strconv.IntSize > 32 {
-		size = 1 << 30
+		size = 1 << 28
 	}
 	for name, info := range map[string]Info{
 		"plain":     {},

@@ -313,7 +313,7 @@ func cloned(v any) any {
 // of the changed values, and a value of another type changes nothing.
 func TestRandomModel(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(41, 42))}
-	saves, perSave := testenv.Cases(100, 8_000), 20
+	saves, perSave := testenv.Cases(100, 4_000), 20
 	if n, err := strconv.Atoi(os.Getenv("GDWIRE_SAVES")); err == nil { // such as 100,000, for 2 million edits
 		saves = n
 	}
@@ -412,7 +412,7 @@ func TestRandomEdits(t *testing.T) {
 	steps := []string{"[+]", "[-1]", "[-2]", "[*]", "[0]", "[1]", "[2]", "[3]", ".key(0)", ".key(1)", ".value(0)", ".value(1)", ".x", `["x"]`, `[&"x"]`,
 		".y", `[&"y"]`, `[^"a/b"]`, `[^"a//b"]`, `[^"a/b:"]`, `["a//b"]`, "[Vector2(0.1, 1)]", "[Vector2(0.100000001, 1)]", "[0.0]", "[-0.0]", ""}
 	given := []any{5, 6, 2.5, "text", "a//b", nil, variant.NodePath("a/b:"), variant.StringName("x"), map[string]int{"x": 7}, []int{8}, variant.Vector2{X: 1.5}}
-	calls := testenv.Cases(500, 20_000)
+	calls := testenv.Cases(500, 10_000)
 	whole := 0
 	for i := range calls {
 		dict := func(pairs ...any) *variant.Dictionary {

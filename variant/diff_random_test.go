@@ -474,7 +474,7 @@ func TestRandomLeaves(t *testing.T) {
 // Diff finds what was changed in trees of all types of every format, and nothing else. The trees were
 // encoded and decoded, as those of two saves, and now and then in two formats.
 func TestDiffRandom(t *testing.T) {
-	trees := testenv.Cases(300, 15_000)
+	trees := testenv.Cases(300, 6_000)
 	if n, err := strconv.Atoi(os.Getenv("GDWIRE_TREES")); err == nil { // of each format
 		trees = n
 	}
