@@ -174,8 +174,7 @@ func TestCopyValueEndsPayloads(t *testing.T) {
 				require.NoError(t, d.ReadEnd())
 			}
 			for _, want := range []string{"next", "last"} {
-				text := must(d.AppendString(nil))(t)
-				require.Equal(t, want, string(text), "%s, %s", name, reader)
+				require.Equal(t, want, string(must(d.AppendString(nil))(t)), "%s, %s", name, reader)
 			}
 		})
 		d.Release()

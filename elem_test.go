@@ -162,8 +162,7 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 					readTo(t, d, 1)
 					pieces := make([]T, n+1)
 					for at, step := 0, 1; at < n; at, step = at+step, step%5+1 {
-						m := must(ReadPacked(d, pieces[at:min(at+step, n)]))(t)
-						require.Equal(t, min(step, n-at), m)
+						require.Equal(t, min(step, n-at), must(ReadPacked(d, pieces[at:min(at+step, n)]))(t))
 					}
 					m, err := ReadPacked(d, pieces[n:])
 					require.Zero(t, m)
@@ -214,8 +213,7 @@ func TestWideningKeepsSigns(t *testing.T) {
 	require.Equal(t, []int64{255, 128}, got)
 	d.Reset(plain(two))
 	readTo(t, d, 1)
-	narrow := must(AppendPacked[int32](d, nil))(t)
-	require.Equal(t, []int32{255, 128}, narrow)
+	require.Equal(t, []int32{255, 128}, must(AppendPacked[int32](d, nil))(t))
 }
 
 // A double beyond the range of 32 bits fits a type of 64 bits.
@@ -332,13 +330,10 @@ func testNamed[T, U Packable](t *testing.T, typ Type, src []T, same []U) {
 		d.ResetBytes(b)
 		readTo(t, d, 1)
 		clear(got)
-		n, err := ReadPacked(d, got)
-		require.NoError(t, err)
-		require.Equal(t, len(src), n)
+		require.Equal(t, len(src), must(ReadPacked(d, got))(t))
 		require.Equal(t, src, got)
 		d.ResetBytes(b)
-		other := must(AppendPacked[U](d, nil))(t)
-		require.Equal(t, same, other)
+		require.Equal(t, same, must(AppendPacked[U](d, nil))(t))
 	})
 }
 

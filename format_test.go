@@ -119,8 +119,7 @@ func TestTypeTable(t *testing.T) {
 			continue
 		}
 		require.NoError(t, errors.Join(e.End(), e.Close()))
-		tok := testenv.Must(gdwire.NewDecoder(&b, nil).ReadToken())(t)
-		require.Equal(t, tok.Width(), bits, "%v", typ)
+		require.Equal(t, testenv.Must(gdwire.NewDecoder(&b, nil).ReadToken())(t).Width(), bits, "%v", typ)
 		if n, _ := elem.Components(); n > 0 {
 			require.Equal(t, "Packed"+elem.String()+"Array", typ.String())
 		}

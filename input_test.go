@@ -163,8 +163,7 @@ func TestReaderReturnsNothing(t *testing.T) {
 	defer d.Release()
 	require.Equal(t, text, readTo(t, d, 2).Text())
 	readTo(t, d, 1)
-	n := must(ReadPacked(d, make([]int32, 40)))(t)
-	require.Equal(t, 40, n)
+	require.Equal(t, 40, must(ReadPacked(d, make([]int32, 40)))(t))
 }
 
 // The read buffer does not grow for tokens that fit it.

@@ -199,8 +199,7 @@ func TestLimitOfBytesInBulkReads(t *testing.T) {
 				break
 			}
 			require.NoError(t, err)
-			all := must(AppendPacked(d, []float32(nil)))(t)
-			require.Len(t, all, 100)
+			require.Len(t, must(AppendPacked(d, []float32(nil)))(t), 100)
 		}
 		d.Release()
 	}

@@ -26,8 +26,7 @@ func TestPayloadArrivesWithItsBytes(t *testing.T) {
 	buf := make([]byte, 1000)
 	for i := range 100 {
 		give(bytesOf(i))
-		n := must(p.Read(buf))(t)
-		require.Equal(t, bytesOf(i), buf[:n])
+		require.Equal(t, bytesOf(i), buf[:must(p.Read(buf))(t)])
 	}
 	require.Equal(t, io.EOF, errOf(p.Read(buf)), "the end of an array needs no more bytes")
 }
@@ -63,8 +62,7 @@ func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
 	readTo(t, d, 1)
 	p := d.Payload()
 	for got := 0; got < 92; {
-		n := must(p.Read(make([]byte, 300)))(t)
-		got += n
+		got += must(p.Read(make([]byte, 300)))(t)
 	}
 }
 
@@ -200,8 +198,7 @@ func TestStalePayload(t *testing.T) {
 	require.NoError(t, err)
 	readTo(t, d, 1)
 	require.ErrorIs(t, errOf(p.Read(make([]byte, 3))), ErrType)
-	got := must(io.ReadAll(d.Payload()))(t)
-	require.Equal(t, "def", string(got))
+	require.Equal(t, "def", string(must(io.ReadAll(d.Payload()))(t)))
 	require.Equal(t, io.EOF, errOf(p.Read(make([]byte, 3))), "it is the same Reader")
 }
 

@@ -120,8 +120,7 @@ func eachBody(t *testing.T, packet []byte, loop func(t *testing.T, d *Decoder, b
 			eachSlowReader(d, packet, func(name string) {
 				t.Run(fmt.Sprintf("%s/%s/%d", b.name, name, maxChunk), func(t *testing.T) {
 					loop(t, d, b)
-					n := must(d.ReadInt())(t)
-					require.EqualValues(t, 99, n)
+					require.EqualValues(t, 99, must(d.ReadInt())(t))
 				})
 			})
 			d.Release()
@@ -630,9 +629,7 @@ func TestFieldsLeftDoNotWait(t *testing.T) {
 	}
 	require.ErrorIs(t, read(), ErrType)
 	give(bytesOf(str("rest"), idNil, integer(7)))
-	n, err := d.ReadInt()
-	require.NoError(t, err)
-	require.EqualValues(t, 7, n)
+	require.EqualValues(t, 7, must(d.ReadInt())(t))
 }
 
 // The next call returns an error in the rest of a container whose loop was left.
@@ -658,8 +655,7 @@ func TestFieldsReadErrorStaysInside(t *testing.T) {
 			break
 		}
 	}
-	n := must(d.ReadInt())(t)
-	require.EqualValues(t, 1, n)
+	require.EqualValues(t, 1, must(d.ReadInt())(t))
 	require.Equal(t, 1, d.Depth())
 }
 
@@ -837,8 +833,7 @@ func TestElementsOpenedWithEqualCount(t *testing.T) {
 					require.NoError(t, err)
 				}
 				require.Equal(t, []int64{7, 8}, read)
-				x := must(d.ReadInt())(t)
-				require.EqualValues(t, 9, x)
+				require.EqualValues(t, 9, must(d.ReadInt())(t))
 				d.Release()
 			}
 		})
@@ -948,8 +943,7 @@ func TestElementsOfPackedNumbers(t *testing.T) {
 						} else {
 							loop()
 						}
-						n := must(d.ReadInt())(t)
-						require.EqualValues(t, 99, n)
+						require.EqualValues(t, 99, must(d.ReadInt())(t))
 					})
 				})
 				d.Release()
@@ -966,8 +960,7 @@ func readElement(t *testing.T, d *Decoder) float64 {
 		return float64(b[0])
 	}
 	var f [1]float64
-	n := must(ReadPacked(d, f[:]))(t)
-	require.Equal(t, 1, n)
+	require.Equal(t, 1, must(ReadPacked(d, f[:]))(t))
 	return f[0]
 }
 
@@ -995,8 +988,7 @@ func TestElementsOfPackedNumbersLeft(t *testing.T) {
 						require.ErrorIs(t, failed, ErrCount)
 						require.NoError(t, d.SkipTo(0))
 					}
-					s := must(d.ReadString())(t)
-					require.Equal(t, "next", s)
+					require.Equal(t, "next", must(d.ReadString())(t))
 				})
 			})
 			d.Release()
@@ -1058,8 +1050,7 @@ func TestPairs(t *testing.T) {
 				require.NoError(t, body(d))
 			}
 			require.Equal(t, 3, n)
-			s := must(d.ReadString())(t)
-			require.Equal(t, "next", s)
+			require.Equal(t, "next", must(d.ReadString())(t))
 		})
 	}
 }

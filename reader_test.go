@@ -221,8 +221,7 @@ func TestPeekKindWaitsForTheHeaderOnly(t *testing.T) {
 				give(s.packet[at:end])
 				at = end
 			}
-			got := must(peeking.ReadToken())(t)
-			require.Equal(t, want.head, got.head)
+			require.Equal(t, want.head, must(peeking.ReadToken())(t).head)
 		}
 	})
 }
@@ -1008,12 +1007,10 @@ func TestTokensWhoseKeyIsRead(t *testing.T) {
 		for token, err := range d.Tokens() {
 			require.NoError(t, err)
 			require.Equal(t, KindDictKey, token.Kind())
-			text := must(d.ReadString())(t)
-			require.Equal(t, "a", text)
+			require.Equal(t, "a", must(d.ReadString())(t))
 			n++
 		}
 		require.Equal(t, 1, n, reader)
-		v := must(d.ReadInt())(t)
-		require.EqualValues(t, 7, v, reader)
+		require.EqualValues(t, 7, must(d.ReadInt())(t), reader)
 	})
 }

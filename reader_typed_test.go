@@ -88,8 +88,7 @@ func TestTypedReadsOfNumbers(t *testing.T) {
 
 func TestReadBoolOfTwo(t *testing.T) {
 	d := newDecoder(t, plain(bytesOf(idBool, 2)), nil)
-	got := must(d.ReadBool())(t)
-	require.True(t, got)
+	require.True(t, must(d.ReadBool())(t))
 }
 
 // Where no value is next, a typed read is an error that consumes nothing.
@@ -149,19 +148,16 @@ func TestTypedReadsOfStrings(t *testing.T) {
 	defer d.Release()
 	readTo(t, d, 1)
 	for _, want := range []string{"a", longText, ""} {
-		got := must(d.ReadString())(t)
-		require.Equal(t, want, got)
+		require.Equal(t, want, must(d.ReadString())(t))
 	}
 	require.NoError(t, d.ReadEnd())
 	readTo(t, d, 1)
 	for _, want := range []string{"n", "s"} {
-		got := must(d.ReadString())(t)
-		require.Equal(t, want, got)
+		require.Equal(t, want, must(d.ReadString())(t))
 	}
 	require.NoError(t, d.ReadEnd())
 	for _, want := range []string{"x", "y"} { // one after the other
-		got := must(d.AppendString(nil))(t)
-		require.Equal(t, want, string(got))
+		require.Equal(t, want, string(must(d.AppendString(nil))(t)))
 	}
 }
 
@@ -376,8 +372,7 @@ func TestReadStringIsLeft(t *testing.T) {
 		require.Equal(t, errTemporary, errOf(d.ReadString()))
 		break
 	}
-	text := must(d.ReadString())(t)
-	require.Equal(t, "next", text)
+	require.Equal(t, "next", must(d.ReadString())(t))
 }
 
 // A math type can arrive in pieces that are longer than its header.
@@ -481,8 +476,7 @@ func testInteger[T Integer](t *testing.T, name string, least, most int64, wantLe
 			d.ResetBytes(bytesOf(idInt|bit16, uint64(v)))
 			return ReadInteger[T](d)
 		}
-		got, err := read(least)
-		require.NoError(t, err)
+		got := must(read(least))(t)
 		require.Equal(t, wantLeast, got)
 		got = must(read(most))(t)
 		require.Equal(t, wantMost, got)
@@ -607,8 +601,7 @@ func TestReadIntegerLargeFloat(t *testing.T) {
 	reset := func(x float64) { d.ResetBytes(bytesOf(idFloat|bit16, x)) }
 	for _, x := range []float64{1 << 63, 3 << 62, 1<<64 - 2048} {
 		reset(x)
-		got := must(ReadInteger[uint64](d))(t)
-		require.Equal(t, uint64(x), got)
+		require.Equal(t, uint64(x), must(ReadInteger[uint64](d))(t))
 		reset(x)
 		require.ErrorIs(t, errOf(ReadInteger[int64](d)), ErrRange)
 		require.ErrorIs(t, errOf(ReadInteger[uint32](d)), ErrRange)
@@ -689,16 +682,14 @@ func TestReadText(t *testing.T) {
 			if r == nil {
 				d.ResetBytes(b)
 			}
-			n := must(d.ReadDict())(t)
-			require.Equal(t, 2*len(keys)+3, n)
+			require.Equal(t, 2*len(keys)+3, must(d.ReadDict())(t))
 			for i, want := range keys {
 				for range 2 {
 					key, ok := testenv.Must2(export{}.ReadText(d))(t)
 					require.True(t, ok)
 					require.Equal(t, want, string(key))
 					require.ErrorIs(t, errOf(d.AppendString(nil)), ErrType, "it does not go on with the key")
-					x := must(d.ReadInt())(t)
-					require.EqualValues(t, i, x)
+					require.EqualValues(t, i, must(d.ReadInt())(t))
 					require.Contains(t, string(d.AppendPath(nil)), want)
 				}
 			}

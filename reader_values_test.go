@@ -119,8 +119,7 @@ func TestInvalidTextAtEveryBorder(t *testing.T) {
 
 				d = NewDecoder(plain(str(text)), &DecoderOptions{MaxChunk: size, AllowInvalidUTF8: true})
 				readTo(t, d, 1)
-				got := must(d.AppendString(nil))(t)
-				require.Equal(t, text, string(got))
+				require.Equal(t, text, string(must(d.AppendString(nil))(t)))
 				d.Release()
 			}
 		}
@@ -265,8 +264,7 @@ func TestAppendStringOfNodePaths(t *testing.T) {
 			}
 			d := NewDecoder(plain(packet), nil)
 			readTo(t, d, 1)
-			got := must(d.AppendString(nil))(t)
-			require.Equal(t, want, string(got))
+			require.Equal(t, want, string(must(d.AppendString(nil))(t)))
 			d.Release()
 		})
 	}

@@ -627,8 +627,7 @@ func TestResetBytesUnknown(t *testing.T) {
 	require.NoError(t, e.Close())
 	d := NewDecoder(nil, nil)
 	d.ResetBytes(e.Bytes())
-	n := must(d.ReadArray())(t)
-	require.Equal(t, 1000, n)
+	require.Equal(t, 1000, must(d.ReadArray())(t))
 
 	var b bytes.Buffer
 	e.Reset(&b)

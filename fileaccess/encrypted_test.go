@@ -193,8 +193,7 @@ func TestVerifiedByReadingTwice(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "save")
 		before := []byte("before")
 		require.NoError(t, os.WriteFile(path, append(before, file(t, encryptedInfo(layout), right, content)...), 0o600))
-		f, err := os.Open(path)
-		require.NoError(t, err)
+		f := must(os.Open(path))(t)
 		defer f.Close()
 		o := &fileaccess.Options{Key: right, MaxBuffered: 1 << 20}
 		got := allocated(func() {
@@ -329,18 +328,15 @@ func TestEncryptedWriterInto(t *testing.T) {
 					defer f.Close()
 					w := must(fileaccess.NewEncryptedWriter(f, layout, right))(t)
 					must(w.Write(pattern(n)))(t)
-					size := must(f.Seek(0, io.SeekEnd))(t)
-					require.Equal(t, tt.kept || n < 16<<10, size == int64(len("before")))
-					got := must(os.ReadFile(f.Name()))(t)
-					require.NotContains(t, string(got), "GDEC")
+					require.Equal(t, tt.kept || n < 16<<10, must(f.Seek(0, io.SeekEnd))(t) == int64(len("before")))
+					require.NotContains(t, string(must(os.ReadFile(f.Name()))(t)), "GDEC")
 
 					require.NoError(t, w.Close())
 					must(f.WriteString("after"))(t)
 					must(f.Seek(int64(len("before")), io.SeekStart))(t)
 					content, _ := must2(readAll(f, &fileaccess.Options{Key: right}))(t)
 					require.Equal(t, pattern(n), content)
-					rest := must(io.ReadAll(f))(t)
-					require.Equal(t, "after", string(rest))
+					require.Equal(t, "after", string(must(io.ReadAll(f))(t)))
 				})
 			}
 		}
@@ -359,8 +355,7 @@ func TestEncryptedWriterIntoPipe(t *testing.T) {
 		}
 		done <- err
 	}()
-	got, info, err := readAll(r, &fileaccess.Options{Key: right})
-	require.NoError(t, err)
+	got, info := must2(readAll(r, &fileaccess.Options{Key: right}))(t)
 	require.NoError(t, <-done)
 	require.True(t, info.Verified)
 	require.Equal(t, pattern(100_000), got)

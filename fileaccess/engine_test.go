@@ -69,8 +69,7 @@ func TestFileAccessEngine(t *testing.T) {
 	require.NoError(t, os.CopyFS(home, os.DirFS("testdata/godot3")))
 	put := func(name string, b []byte) { require.NoError(t, os.WriteFile(filepath.Join(home, name), b, 0o600)) }
 	get := func(name string) []byte {
-		b := must(os.ReadFile(filepath.Join(home, name)))(t)
-		return b
+		return must(os.ReadFile(filepath.Join(home, name)))(t)
 	}
 
 	var names []string
@@ -104,8 +103,7 @@ func TestFileAccessEngine(t *testing.T) {
 	}
 	put("godot4", file(t, encryptedInfo(fileaccess.LayoutGodot4), fileaccess.PasswordKey("pässwörd"), pattern(100)))
 	put("files.txt", []byte(strings.Join(names, "\n")))
-	save := must(os.ReadFile("../testdata/containers/godot3.2.3/save_plain"))(t)
-	put("fastlz_save", recipes()[0].make(t, save))
+	put("fastlz_save", recipes()[0].make(t, must(os.ReadFile("../testdata/containers/godot3.2.3/save_plain"))(t)))
 	far := append(pattern(3000), contents()["random_70000"][:57000]...) // FastLZ looks back 73 KiB
 	far = append(append(far, far...), make([]byte, 5000)...)
 	put("level2.plain", far)
@@ -133,8 +131,7 @@ func TestFileAccessEngine(t *testing.T) {
 	require.Equal(t, byte(1), level2[0]>>5)
 	require.Less(t, len(level2), len(far)*2/3, "matches far away")
 	r := must(fileaccess.NewReader(bytes.NewReader(gcpf(fileaccess.FastLZ, 1<<18, uint32(len(far)), level2)), nil))(t)
-	got := must(io.ReadAll(r))(t)
-	require.Equal(t, far, got)
+	require.Equal(t, far, must(io.ReadAll(r))(t))
 }
 
 // randomValue returns a value that a script could compress. Some are longer than the 64 KiB from which engines use
@@ -223,15 +220,13 @@ func TestCompressEngine(t *testing.T) {
 	require.NotContains(t, string(out), "SCRIPT ERROR")
 	require.Contains(t, string(out), "DONE")
 
-	answer := must(os.ReadFile(filepath.Join(folder, "engine.txt")))(t)
-	lines := strings.Split(strings.TrimSpace(string(answer)), "\n")
+	lines := strings.Split(strings.TrimSpace(string(must(os.ReadFile(filepath.Join(folder, "engine.txt")))(t))), "\n")
 	require.Len(t, lines, values)
 	level2 := 0
 	for i, line := range lines {
 		for m, text := range strings.Fields(line) {
 			stream := must(base64.StdEncoding.DecodeString(text))(t)
-			got, err := fileaccess.Decompress(nil, stream, modes[m], 0)
-			require.NoError(t, err)
+			got := must(fileaccess.Decompress(nil, stream, modes[m], 0))(t)
 			require.True(t, isFilled(modes[m], packets[i], got), "%v", modes[m])
 			got, _ = must2(readAll(bytes.NewReader(stream), raw(modes[m])))(t)
 			require.True(t, isFilled(modes[m], packets[i], got), "%v", modes[m])

@@ -137,9 +137,7 @@ func TestNothingBeyond(t *testing.T) {
 			r := bytes.NewReader(append(bytes.Clone(v.data), "next"...))
 			got, _ := must2(readAll(hide(r), v.options()))(t)
 			require.Equal(t, v.content, got)
-			rest, err := io.ReadAll(r)
-			require.NoError(t, err)
-			require.Equal(t, "next", string(rest), v.name)
+			require.Equal(t, "next", string(must(io.ReadAll(r))(t)), v.name)
 		}
 	}
 }
@@ -150,8 +148,7 @@ func TestNested(t *testing.T) {
 	outer := file(t, encryptedInfo(fileaccess.LayoutGodot4), rawKey(), inner)
 	r := must(fileaccess.NewReader(bytes.NewReader(outer), &fileaccess.Options{Key: rawKey()}))(t)
 	require.Equal(t, fileaccess.Encrypted, r.Info().Container)
-	got, info, err := readAll(r, nil)
-	require.NoError(t, err)
+	got, info := must2(readAll(r, nil))(t)
 	require.Equal(t, fileaccess.Compressed, info.Container)
 	require.Equal(t, pattern(5000), got)
 }
@@ -529,10 +526,7 @@ func TestRawMemory(t *testing.T) {
 			}()
 			o := raw(mode)
 			o.Limits.Size = -1
-			r := must(fileaccess.NewReader(bufio.NewReader(in), o))(t)
-			n, err := io.Copy(io.Discard, r)
-			require.NoError(t, err)
-			require.EqualValues(t, size, n)
+			require.EqualValues(t, size, must(io.Copy(io.Discard, must(fileaccess.NewReader(bufio.NewReader(in), o))(t)))(t))
 		})
 		t.Logf("%v: %d bytes", mode, got)
 		require.Less(t, got, uint64(14<<20), "%v", mode)
@@ -554,8 +548,7 @@ func TestRawWindow(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 		require.NotErrorAs(t, err, new(*fileaccess.LimitError))
 		if math.MaxInt == math.MaxInt64 {
-			got := must(fileaccess.Decompress(nil, frame, fileaccess.Zstd, -1))(t)
-			require.Equal(t, "abcd", string(got))
+			require.Equal(t, "abcd", string(must(fileaccess.Decompress(nil, frame, fileaccess.Zstd, -1))(t)))
 		}
 	}
 }

@@ -67,12 +67,10 @@ func vectors(tb testing.TB) (all []vector) {
 	for engine, layout := range map[string]fileaccess.Layout{"godot3.2.3": fileaccess.LayoutGodot3, "godot4.6": fileaccess.LayoutGodot4} {
 		save := must(os.ReadFile(filepath.Join(root, engine, "save_plain")))(tb)
 		first := 4 + int(binary.LittleEndian.Uint32(save)) // bytes of the first value and its length
-		names, err := filepath.Glob(filepath.Join(root, engine, "*"))
-		require.NoError(tb, err)
+		names := must(filepath.Glob(filepath.Join(root, engine, "*")))(tb)
 		require.Len(tb, names, 41)
 		for _, name := range names {
-			data := must(os.ReadFile(name))(tb)
-			v := vector{name: engine + "/" + filepath.Base(name), data: data, content: save}
+			v := vector{name: engine + "/" + filepath.Base(name), data: must(os.ReadFile(name))(tb), content: save}
 			parts := strings.Split(filepath.Base(name), "_")
 			switch kind := parts[1]; kind {
 			case "plain":
@@ -95,8 +93,7 @@ func vectors(tb testing.TB) (all []vector) {
 			default:
 				v.info = fileaccess.Info{Container: fileaccess.Compressed, Mode: modeNamed(tb, kind), BlockSize: 4096}
 				if parts[0] == "compressed" {
-					n := must(strconv.Atoi(parts[2]))(tb)
-					v.content = pattern(n)
+					v.content = pattern(must(strconv.Atoi(parts[2]))(tb))
 				}
 			}
 			v.info.Size = int64(len(v.content))

@@ -147,8 +147,7 @@ func (r *endless) Read(p []byte) (int, error) {
 // that it ignores, which would take minutes here.
 func TestFromJSONManyErrors(t *testing.T) {
 	const n = 200_000
-	got := must(fromJSON("["+strings.Repeat("5,", n-1)+"5]", nil, &gdjson.Options{Lenient: true}))(t)
-	require.Len(t, got, 8+4*n)
+	require.Len(t, must(fromJSON("["+strings.Repeat("5,", n-1)+"5]", nil, &gdjson.Options{Lenient: true}))(t), 8+4*n)
 }
 
 // TestFromJSONDepth: time is proportional to the text even if every "type" follows
@@ -157,8 +156,7 @@ func TestFromJSONDepth(t *testing.T) {
 	const levels = 1000
 	deep := strings.Repeat(`{"args":["s:k",`, levels) + `{"args":[` + strings.Repeat("1,", 500_000) + `1],"type":"PackedByteArray"}` +
 		strings.Repeat(`],"type":"Dictionary"}`, levels)
-	got := must(fromJSON(deep, nil, nil))(t)
-	require.Len(t, got, levels*20+8+500_004)
+	require.Len(t, must(fromJSON(deep, nil, nil))(t), levels*20+8+500_004)
 }
 
 // FromJSON reads a bytes.Buffer to its end in place, does not change its bytes, and does not keep
@@ -264,8 +262,7 @@ func TestToJSONIndent(t *testing.T) {
 }`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := must(toJSON(wire, nil, &c.o))(t)
-			require.Equal(t, c.want, got)
+			require.Equal(t, c.want, must(toJSON(wire, nil, &c.o))(t))
 		})
 	}
 }
@@ -356,8 +353,7 @@ func TestToJSONPosition(t *testing.T) {
 	}
 	read := func(want gdwire.Kind) {
 		t.Helper()
-		tok := must(d.ReadToken())(t)
-		require.Equal(t, want, tok.Kind())
+		require.Equal(t, want, must(d.ReadToken())(t).Kind())
 	}
 	read(gdwire.KindDictStart)
 	next(`"s:k"`, nil) // a key
@@ -399,8 +395,7 @@ func TestToJSONInput(t *testing.T) {
 				continue
 			}
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-			whole := must(toJSON(wire, nil, o))(t)
-			require.True(t, strings.HasPrefix(whole, got), got)
+			require.True(t, strings.HasPrefix(must(toJSON(wire, nil, o))(t), got), got)
 		}
 	}
 	d := gdwire.NewDecoder(iotest.ErrReader(errTest), nil)

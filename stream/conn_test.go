@@ -49,8 +49,7 @@ func TestReadTimeout(t *testing.T) {
 			}
 		}
 	}()
-	d := must(c.Next())(t)
-	require.ErrorIs(t, d.SkipValue(), os.ErrDeadlineExceeded)
+	require.ErrorIs(t, must(c.Next())(t).SkipValue(), os.ErrDeadlineExceeded)
 	require.NoError(t, c.Close())
 	<-sent
 }
@@ -73,9 +72,7 @@ func TestTimeouts(t *testing.T) {
 		}
 		done := send(theirs, b[10:])
 		d := must(c.Next())(t)
-		s, err := d.ReadToken()
-		require.NoError(t, err)
-		require.Equal(t, "two", s.Text())
+		require.Equal(t, "two", must(d.ReadToken())(t).Text())
 		d = must(c.Next())(t)
 		require.NoError(t, d.SkipValue())
 		<-done
@@ -407,8 +404,7 @@ func TestTCP(t *testing.T) {
 			return errors.Join(e.BeginPacked(gdwire.TypePackedByteArray, int64(size)), gdwire.WritePacked(e, make([]byte, size)), e.End())
 		})
 		require.NoError(t, c.WriteRaw(raw))
-		got := must(c.NextRaw(nil))(t)
-		require.True(t, bytes.Equal(raw, got), size)
+		require.True(t, bytes.Equal(raw, must(c.NextRaw(nil))(t)), size)
 	}
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	require.Equal(t, io.EOF, errOf(c.Next()))
@@ -480,8 +476,7 @@ func TestNoGoroutines(t *testing.T) {
 			ctx, cancel := make()
 			ours, theirs := net.Pipe()
 			c := stream.NewConn(ctx, ours, &stream.Options{ReadTimeout: long, WriteTimeout: long, IdleTimeout: long})
-			pc := must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
-			p := stream.NewPacketConn(ctx, pc, nil)
+			p := stream.NewPacketConn(ctx, must(net.ListenPacket("udp", "127.0.0.1:0"))(t), nil)
 			if name != "own" {
 				noneLeft()
 			}

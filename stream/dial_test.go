@@ -35,8 +35,7 @@ func served(t *testing.T, serve func(s *stream.Server) error) {
 }
 
 func listenOn(t *testing.T, network, addr string) net.Listener {
-	ln := must(net.Listen(network, addr))(t)
-	return ln
+	return must(net.Listen(network, addr))(t)
 }
 
 // requireEcho dials and receives what it sends, until the context is done.

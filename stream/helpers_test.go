@@ -326,10 +326,7 @@ func (s *stutter) Read(p []byte) (int, error) {
 
 func answer(t *testing.T, c *stream.Conn) int64 {
 	t.Helper()
-	d := must(c.Next())(t)
-	tok, err := d.ReadToken()
-	require.NoError(t, err)
-	return tok.Int()
+	return must(must(c.Next())(t).ReadToken())(t).Int()
 }
 
 // start serves ln and returns a function that waits for Serve's error.

@@ -36,8 +36,7 @@ func (a textAddr) String() string { return string(a) }
 // TestMaxConnsPerAddr connects from pairs of addresses: whether they count as one.
 func TestMaxConnsPerAddr(t *testing.T) {
 	tcp := func(text string) net.Addr {
-		addr := must(net.ResolveTCPAddr("tcp", text))(t)
-		return addr
+		return must(net.ResolveTCPAddr("tcp", text))(t)
 	}
 	for name, c := range map[string]struct {
 		a, b net.Addr

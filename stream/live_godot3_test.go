@@ -111,10 +111,7 @@ func TestEngineFile(t *testing.T) {
 
 			old := must(os.Open(name))(t)
 			defer old.Close()
-			whole, err := stream.ScanComplete(old, *o)
-			require.NoError(t, err)
-			info := must(old.Stat())(t)
-			require.Equal(t, info.Size(), whole)
+			require.Equal(t, must(old.Stat())(t).Size(), must(stream.ScanComplete(old, *o))(t))
 			must(old.Seek(0, io.SeekStart))(t)
 
 			require.NoError(t, os.Remove(name))
@@ -312,8 +309,7 @@ func TestGodot3Server(t *testing.T) {
 	require.NoError(t, c.WritePacket(func(e *gdwire.Encoder) error { return e.WriteInt(5) }))
 	d := must(c.Next())(t)
 	_, _ = d.ReadToken()
-	tok := must(d.ReadToken())(t)
-	require.Equal(t, "you sent", tok.Text())
+	require.Equal(t, "you sent", must(d.ReadToken())(t).Text())
 
 	script := must(os.ReadFile("testdata/server/client.gd"))(t)
 	require.Contains(t, string(script), `"127.0.0.1", 7777`)

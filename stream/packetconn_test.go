@@ -88,8 +88,7 @@ func TestPacketConn(t *testing.T) {
 		require.NoError(t, err)
 		require.NotNil(t, from)
 		require.Len(t, d.UnreadBuffer(), int(8+trailing))
-		tok := must(d.ReadToken())(t)
-		require.Equal(t, want, tok.Int())
+		require.Equal(t, want, must(d.ReadToken())(t).Int())
 		require.Equal(t, trailing, a.Trailing())
 	}
 	bad := func(check func(err error)) {
@@ -103,8 +102,7 @@ func TestPacketConn(t *testing.T) {
 
 	require.NoError(t, b.To(toA).WritePacket(number(1)))
 	good(1, 0)
-	_, err := raw.Write(nil)
-	require.NoError(t, err)
+	must(raw.Write(nil))(t)
 	bad(func(err error) {
 		var e *gdwire.Error
 		require.ErrorAs(t, err, &e)
@@ -114,8 +112,7 @@ func TestPacketConn(t *testing.T) {
 	must(raw.Write([]byte{2, 0, 0, 0, 5, 0, 0, 0, 9, 9, 9}))(t)
 	good(5, 3)
 	must(raw.Write([]byte{28, 0, 0, 0, 255, 255, 255, 127}))(t)
-	d := must(a.Next())(t)
-	require.True(t, stream.Skippable(d.SkipValue()))
+	require.True(t, stream.Skippable(must(a.Next())(t).SkipValue()))
 	require.NoError(t, b.To(toA).WriteRaw(encoded(t, number(7))))
 	good(7, 0)
 
@@ -130,8 +127,7 @@ func TestPacketConn(t *testing.T) {
 			continue
 		}
 		must(d.ReadToken())(t)
-		s := must(d.AppendString(nil))(t)
-		require.Len(t, s, want)
+		require.Len(t, must(d.AppendString(nil))(t), want)
 	}
 
 	require.ErrorIs(t, a.To(toB).WriteRaw(nil), gdwire.ErrCount)
@@ -170,8 +166,7 @@ func (longConn) ReadFrom(p []byte) (int, net.Addr, error) {
 }
 
 func TestLongDatagram(t *testing.T) {
-	pc := must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
-	c := stream.NewPacketConn(t.Context(), longConn{pc}, nil)
+	c := stream.NewPacketConn(t.Context(), longConn{must(net.ListenPacket("udp", "127.0.0.1:0"))(t)}, nil)
 	defer c.Close()
 	_, err := c.Next()
 	requireTooLong(t, err, 65_537, 65_536)
@@ -242,8 +237,5 @@ func TestUnanswerable(t *testing.T) {
 		require.True(t, stream.Skippable(err), name)
 	}
 	require.NoError(t, a.To(to).WritePacket(number(7)))
-	d := must(a.Next())(t)
-	n, err := d.ReadInt()
-	require.NoError(t, err)
-	require.EqualValues(t, 7, n)
+	require.EqualValues(t, 7, must(must(a.Next())(t).ReadInt())(t))
 }

@@ -173,10 +173,7 @@ func TestNextRawAbandoned(t *testing.T) {
 		got, err = r.NextRaw(nil)
 		require.Equal(t, errTemporary, err)
 	}
-	d := must(again(r.Next))(t)
-	tok, err := d.ReadToken()
-	require.NoError(t, err)
-	require.EqualValues(t, 5, tok.Int())
+	require.EqualValues(t, 5, must(must(again(r.Next))(t).ReadToken())(t).Int())
 }
 
 // TestFalseLengths declares lengths without sending the bytes.
@@ -188,8 +185,7 @@ func TestFalseLengths(t *testing.T) {
 	require.Equal(t, lie[4:], raw)
 	require.Less(t, cap(raw), 64<<10)
 
-	d := must(stream.NewReader(bytes.NewReader(lie), o).Next())(t)
-	require.Equal(t, io.ErrUnexpectedEOF, d.SkipValue())
+	require.Equal(t, io.ErrUnexpectedEOF, must(stream.NewReader(bytes.NewReader(lie), o).Next())(t).SkipValue())
 
 	// The length of an unfinished WriteThrough is never valid.
 	_, err = stream.NewReader(bytes.NewReader([]byte{255, 255, 255, 255, 0, 0, 0, 0}), o).Next()
@@ -283,8 +279,7 @@ func TestInvalidated(t *testing.T) {
 	d.ResetBytes(packets[2])
 
 	d = must(r.Next())(t)
-	tok := must(d.ReadToken())(t)
-	require.EqualValues(t, 1, tok.Int())
+	require.EqualValues(t, 1, must(d.ReadToken())(t).Int())
 	require.Equal(t, io.EOF, errOf(r.Next()))
 	require.ErrorIs(t, errOf(d.ReadToken()), gdwire.ErrClosed)
 }
@@ -294,8 +289,7 @@ func TestNextRawAfterNext(t *testing.T) {
 	packets := mixed(t)
 	r := stream.NewReader(bytes.NewReader(framed(binary.LittleEndian, packets[0], packets[2])), nil)
 	d := must(r.Next())(t)
-	raw := must(r.NextRaw(nil))(t)
-	require.Equal(t, packets[2], raw)
+	require.Equal(t, packets[2], must(r.NextRaw(nil))(t))
 	require.ErrorIs(t, errOf(d.ReadToken()), gdwire.ErrClosed)
 }
 
@@ -324,9 +318,7 @@ func TestStoreVar(t *testing.T) {
 				require.Empty(t, o.err)
 				require.Zero(t, o.trailing)
 			}
-			whole, err := stream.ScanComplete(bytes.NewReader(b), *o)
-			require.NoError(t, err)
-			require.EqualValues(t, len(b), whole)
+			require.EqualValues(t, len(b), must(stream.ScanComplete(bytes.NewReader(b), *o))(t))
 		})
 	}
 }
@@ -339,8 +331,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(framed(binary.LittleEndian, packets[0], encoded(f, str(strings.Repeat("é", 8_200))), packets[0]), false)
 	f.Add([]byte{1, 0, 0}, false)
 	for _, name := range []string{"godot3.2.3/store_var.bin", "godot4.7-dev/put_var.bin"} {
-		b := must(os.ReadFile("../testdata/" + name))(f)
-		f.Add(b, false)
+		f.Add(must(os.ReadFile("../testdata/"+name))(f), false)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, big bool) {
 		o := mixedOptions(big)
@@ -390,8 +381,7 @@ func TestPeekedError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := stream.NewReader(bytes.NewReader(framed(binary.LittleEndian, peeked, bad, encoded(t, number(5)))), nil)
-			d, err := r.Next()
-			require.NoError(t, err)
+			d := must(r.Next())(t)
 			if name != "no such type" {
 				must(d.ReadToken())(t)
 			}
@@ -401,8 +391,7 @@ func TestPeekedError(t *testing.T) {
 				require.ErrorIs(t, errOf(d.ReadToken()), gdwire.ErrType)
 			}
 			d = must(r.Next())(t)
-			tok := must(d.ReadToken())(t)
-			require.EqualValues(t, 5, tok.Int())
+			require.EqualValues(t, 5, must(d.ReadToken())(t).Int())
 		})
 	}
 }

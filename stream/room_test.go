@@ -47,8 +47,7 @@ func receiveInt(c *stream.Conn) (int64, error) {
 func requireInts(t testing.TB, c *stream.Conn, want ...int64) {
 	t.Helper()
 	for _, n := range want {
-		got := must(receiveInt(c))(t)
-		require.Equal(t, n, got)
+		require.Equal(t, n, must(receiveInt(c))(t))
 	}
 }
 
@@ -196,8 +195,7 @@ func BenchmarkRoomStopped(b *testing.B) {
 	defer ln.Close()
 	join := func(room *stream.Room) (*stream.Member, *stream.Conn) {
 		theirs := must(net.Dial("tcp", ln.Addr().String()))(b)
-		ours, err := ln.Accept()
-		require.NoError(b, err)
+		ours := must(ln.Accept())(b)
 		server, client := stream.NewConn(b.Context(), ours, nil), stream.NewConn(b.Context(), theirs, nil)
 		b.Cleanup(func() { _, _ = server.Close(), client.Close() })
 		return room.Join(server), client

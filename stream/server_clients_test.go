@@ -188,10 +188,7 @@ func TestGarbageThenGood(t *testing.T) {
 	go func() { _, _ = conn.Write(out) }()
 	r := stream.NewReader(conn, nil)
 	for _, want := range []int64{0, 4, 2, 160_000 & 0xFF} {
-		d := must(r.Next())(t)
-		tok, err := d.ReadToken()
-		require.NoError(t, err)
-		require.Equal(t, want, tok.Int())
+		require.Equal(t, want, must(must(r.Next())(t).ReadToken())(t).Int())
 	}
 }
 

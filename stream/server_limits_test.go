@@ -91,8 +91,7 @@ func next(c *stream.Conn) error {
 // TestDefaultsTable compares the values in the documentation of Server with those in SECURITY.md.
 func TestDefaultsTable(t *testing.T) {
 	source := must(os.ReadFile("server.go"))(t)
-	security, err := os.ReadFile("../SECURITY.md")
-	require.NoError(t, err)
+	security := must(os.ReadFile("../SECURITY.md"))(t)
 	rows := 0
 	for line := range strings.Lines(string(source)) {
 		field := strings.Fields(line)
@@ -188,16 +187,14 @@ type incomparable struct {
 func certificate(t *testing.T) (certFile, keyFile string, client *tls.Config) {
 	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	require.NoError(t, err)
+	der := must(x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key))(t)
 	private := must(x509.MarshalPKCS8PrivateKey(key))(t)
 	dir := t.TempDir()
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	require.NoError(t, os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
 	require.NoError(t, os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
 	pool := x509.NewCertPool()
-	cert := must(x509.ParseCertificate(der))(t)
-	pool.AddCert(cert)
+	pool.AddCert(must(x509.ParseCertificate(der))(t))
 	return certFile, keyFile, &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"}
 }
 

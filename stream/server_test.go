@@ -32,8 +32,7 @@ import (
 // listen returns a listener on a port of this machine.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
-	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	return ln
+	return must(net.Listen("tcp", "127.0.0.1:0"))(t)
 }
 
 // dial returns a client of a server.
@@ -483,8 +482,7 @@ func TestIdleMemory(t *testing.T) {
 	}
 	const alone = "GDWIRE_ALONE"
 	if os.Getenv(alone) == "" {
-		self := must(os.Executable())(t)
-		c := exec.CommandContext(t.Context(), self, "-test.v", "-test.run=^TestIdleMemory$")
+		c := exec.CommandContext(t.Context(), must(os.Executable())(t), "-test.v", "-test.run=^TestIdleMemory$")
 		c.Env = append(os.Environ(), alone+"=1")
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, "%s", out)

@@ -40,8 +40,7 @@ func TestWriteThrough(t *testing.T) {
 		return errors.Join(err, e.End())
 	}))
 	require.NoError(t, w.WritePacket(number(2)))
-	b, err := os.ReadFile(f.Name())
-	require.NoError(t, err)
+	b := must(os.ReadFile(f.Name()))(t)
 	want := framed(binary.LittleEndian, encoded(t, number(1)), encoded(t, func(e *gdwire.Encoder) error {
 		return errors.Join(e.BeginPacked(gdwire.TypePackedByteArray, int64(len(large))), gdwire.WritePacked(e, large), e.End())
 	}), encoded(t, number(2)))
@@ -65,9 +64,7 @@ func TestWriteThroughFails(t *testing.T) {
 	var p *stream.PacketTooLongError
 	require.ErrorAs(t, w.WriteThrough(func(e *gdwire.Encoder) error { return errors.Join(half(e), half2(e)) }), &p)
 	require.NoError(t, w.WriteThrough(number(2)))
-	b, err := os.ReadFile(f.Name())
-	require.NoError(t, err)
-	require.Equal(t, framed(binary.LittleEndian, encoded(t, number(1)), encoded(t, number(2))), b)
+	require.Equal(t, framed(binary.LittleEndian, encoded(t, number(1)), encoded(t, number(2))), must(os.ReadFile(f.Name()))(t))
 }
 
 func half2(e *gdwire.Encoder) error {
@@ -85,8 +82,7 @@ func TestWriteThroughToEnd(t *testing.T) {
 	require.NoError(t, stream.NewWriter(f, nil).WriteThrough(number(2)))
 	require.NoError(t, f.Close())
 	want := framed(binary.LittleEndian, encoded(t, number(1)), encoded(t, number(2)))
-	b, err := os.ReadFile(name)
-	require.NoError(t, err)
+	b := must(os.ReadFile(name))(t)
 	require.Equal(t, want, b)
 
 	f = must(os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0))(t)

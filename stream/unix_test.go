@@ -69,8 +69,7 @@ func TestServerUnix(t *testing.T) {
 	for _, c := range []*stream.Conn{first, second, first} {
 		packet := []byte{2, 0, 0, 0, 5, 0, 0, 0}
 		require.NoError(t, c.WriteRaw(packet))
-		got := must(c.NextRaw(nil))(t)
-		require.Equal(t, packet, got)
+		require.Equal(t, packet, must(c.NextRaw(nil))(t))
 	}
 	require.Error(t, new(stream.Server).ListenAndServe("unix:"+path))
 	other := &stream.Server{Handler: s.Handler}
@@ -115,8 +114,7 @@ func TestEngineUnix(t *testing.T) {
 		require.NoError(t, client.WriteRaw(packet))
 	}
 	for _, packet := range all {
-		got := must(client.NextRaw(nil))(t)
-		require.Equal(t, packet, got)
+		require.Equal(t, packet, must(client.NextRaw(nil))(t))
 	}
 	<-ended
 	require.NoError(t, err, "%s", out)

@@ -33,8 +33,7 @@ func TestComparison(t *testing.T) {
 		t.Run(c.name, c.test)
 	}
 	// The table consists of these rows.
-	doc := testenv.Must(os.ReadFile("doc.go"))(t)
-	_, table, ok := strings.Cut(string(doc), "# Comparison with encoding/json/v2\n")
+	_, table, ok := strings.Cut(string(testenv.Must(os.ReadFile("doc.go"))(t)), "# Comparison with encoding/json/v2\n")
 	require.True(t, ok)
 	var documented []string
 	const first, second = len("//	                         "), len("//	                         json/v2                      ")
@@ -340,8 +339,7 @@ var comparisons = []comparison{
 		writes(t, m, `{"a":2,"b":1,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8}`, pairs("a", 2, "b", 1, "c", 3, "d", 4, "e", 5, "f", 6, "g", 7, "h", 8))
 		first := testenv.Must(json.Marshal(m))(t)
 		require.Eventually(t, func() bool {
-			b := testenv.Must(json.Marshal(m))(t)
-			return string(first) != string(b)
+			return string(first) != string(testenv.Must(json.Marshal(m))(t))
 		}, 60e9, 1)
 	}},
 	{"keys of maps", "text, numbers, any", "text, numbers, bool, math types, any", func(t *testing.T) {

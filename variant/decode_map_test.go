@@ -211,8 +211,7 @@ func TestUnmarshalIntoInterface(t *testing.T) {
 	var any any = kept
 	require.NoError(t, Unmarshal(encoded(t, "b", nil), &any))
 	assert.Equal(t, "b", any, "an any is replaced")
-	b := must(Marshal(box[fmt.Stringer]{kept}))(t)
-	assert.Equal(t, encoded(t, dict("value", dict("text", "a")), nil), b)
+	assert.Equal(t, encoded(t, dict("value", dict("text", "a")), nil), must(Marshal(box[fmt.Stringer]{kept}))(t))
 }
 
 func TestUnmarshalIntoInterfaceErrors(t *testing.T) {
@@ -297,8 +296,7 @@ func TestKnownKeys(t *testing.T) {
 		s := new(decoder)
 		for range 2 { // the second time with the keys of the first
 			s.resetBytes(packet, &Options{})
-			v := must(s.any())(t)
-			for i, x := range v.(*Array).Values {
+			for i, x := range must(s.any())(t).(*Array).Values {
 				require.Equal(t, want[i], x.(*Dictionary).entries)
 			}
 		}
@@ -321,8 +319,7 @@ func TestKnownKeysOfNested(t *testing.T) {
 	s := new(decoder)
 	for range 3 {
 		s.resetBytes(packet, &Options{})
-		got := must(s.any())(t)
-		require.Equal(t, packet, encoded(t, got, nil))
+		require.Equal(t, packet, encoded(t, must(s.any())(t), nil))
 	}
 	for _, known := range s.known[1:] {
 		require.Len(t, known.keys, 4)
@@ -366,8 +363,7 @@ func TestSignalingNaN(t *testing.T) {
 		to       any
 	}{{float, quieted, new(any)}, {packed, packed, new(any)}, {packed, packed, new([]float32)}, {float, float, new(Raw)}} {
 		require.NoError(t, Unmarshal(c.in, c.to))
-		got := must(Marshal(c.to))(t)
-		require.Equal(t, c.want, got, "%T", c.to)
+		require.Equal(t, c.want, must(Marshal(c.to))(t), "%T", c.to)
 	}
 }
 
@@ -551,7 +547,5 @@ func TestPackedElementsOutOfRange(t *testing.T) {
 		}
 		i++
 	}
-	text, err := d.ReadString()
-	require.NoError(t, err)
-	require.Equal(t, "next", text)
+	require.Equal(t, "next", must(d.ReadString())(t))
 }

@@ -157,8 +157,7 @@ func TestReusedAsJSON(t *testing.T) {
 			}
 			require.Equal(t, want, got)
 			if kept.Kind() == reflect.Slice && kept.Type().Elem().Kind() != reflect.Slice {
-				after := must(json.Marshal(kept.Interface()))(t)
-				require.Equal(t, string(before), string(after), "what copies of the elements point to")
+				require.Equal(t, string(before), string(must(json.Marshal(kept.Interface()))(t)), "what copies of the elements point to")
 			}
 		})
 	}

@@ -237,8 +237,7 @@ func TestMarshalResults(t *testing.T) {
 		require.True(t, bytes.Equal(wants[i], results[i]), i)
 		clear(results[i][:cap(results[i])])
 	}
-	got := must(Marshal("text"))(t)
-	require.Equal(t, "text", string(got[8:]))
+	require.Equal(t, "text", string(must(Marshal("text"))(t)[8:]))
 }
 
 // No later call of Marshal writes to an earlier result, whatever the sizes, also with
@@ -246,8 +245,7 @@ func TestMarshalResults(t *testing.T) {
 // result was returned in.
 func TestMarshalResultsAreNeverWrittenAgain(t *testing.T) {
 	marshal := func(v any) []byte {
-		b := must(Marshal(v))(t)
-		return b
+		return must(Marshal(v))(t)
 	}
 	for n := 65_750; n < 131_072; n += 250 {
 		want := marshal(make([]byte, n))
@@ -303,8 +301,7 @@ func (n nesting) MarshalVariant(e *gdwire.Encoder) error {
 // first may allocate as much.
 func TestMarshalSmallAfterLarge(t *testing.T) {
 	for range 3 {
-		large := must(Marshal(nesting{-1}))(t)
-		require.Len(t, large, 8+1<<20)
+		require.Len(t, must(Marshal(nesting{-1}))(t), 8+1<<20)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		small, err := Marshal(nesting{100})

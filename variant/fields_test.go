@@ -201,8 +201,7 @@ func TestMistakesInPlans(t *testing.T) {
 
 func TestFieldsOfEmbedded(t *testing.T) {
 	names := func(v any) (all []string) {
-		f := must(fieldsOf(reflect.TypeOf(v)))(t)
-		for _, f := range f.all {
+		for _, f := range must(fieldsOf(reflect.TypeOf(v)))(t).all {
 			all = append(all, f.name)
 		}
 		return all
@@ -228,11 +227,10 @@ func TestInternalFields(t *testing.T) {
 		Name  string      `gd:"n,omitzero"`
 		Rest  *Dictionary `gd:",embed"`
 	}
-	fields := must(Internal.Export(&internal.AllowInternalUse).Fields(reflect.TypeFor[player]()))(t)
 	require.Equal(t, []internal.Field{
 		{Key: "max_hp", GoName: "player.MaxHP", As: "Array[int]", Type: reflect.TypeFor[[]int](), Required: true},
 		{Key: "n", GoName: "player.Name", Type: reflect.TypeFor[string](), OmitZero: true},
 		{Key: "rest", GoName: "player.Rest", Type: reflect.TypeFor[*Dictionary](), Embed: true},
-	}, fields)
+	}, must(Internal.Export(&internal.AllowInternalUse).Fields(reflect.TypeFor[player]()))(t))
 	require.Panics(t, func() { Internal.Export(nil) })
 }

@@ -157,16 +157,14 @@ func requireSame(t testing.TB, want, got any) {
 	}
 	w, err := Marshal(want)
 	if err == nil {
-		g := must(Marshal(got))(t)
-		require.Equal(t, w, g, "%#v", got)
+		require.Equal(t, w, must(Marshal(got))(t), "%#v", got)
 	}
 	require.Equal(t, reflect.TypeOf(want), reflect.TypeOf(got))
 	require.True(t, reflect.DeepEqual(want, got), "%#v\n%#v", want, got)
 }
 
 func encoded(t testing.TB, v any, o *Options) []byte {
-	b := must(Marshal(v, *cmp.Or(o, &defaultOptions)))(t)
-	return b
+	return must(Marshal(v, *cmp.Or(o, &defaultOptions)))(t)
 }
 
 // requireMarshals checks that all calls encode v as Marshal does or return its error, and returns the
@@ -311,8 +309,7 @@ func testGoTypes(t *testing.T, all []goType) {
 			require.NoError(t, Unmarshal(b, again.Interface(), *o))
 			requireSame(t, c.value, again.Elem().Interface())
 			// The same inside an interface, with a pointer, and into used memory.
-			boxed, err := Marshal(&[]any{c.value}, *o)
-			require.NoError(t, err)
+			boxed := must(Marshal(&[]any{c.value}, *o))(t)
 			list := reflect.New(reflect.SliceOf(again.Type()))
 			for range 2 {
 				require.NoError(t, Unmarshal(boxed, list.Interface(), *o))

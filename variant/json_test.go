@@ -49,8 +49,7 @@ func TestMarshalJSON(t *testing.T) {
 		e := json.NewEncoder(&want)
 		e.SetEscapeHTML(false)
 		require.NoError(t, e.Encode(map[string]any{text: []any{text, -int64(r)}}))
-		got := must(dict(text, array(text, -int64(r))).MarshalJSON())(t)
-		require.Equal(t, want.String(), string(got)+"\n")
+		require.Equal(t, want.String(), string(must(dict(text, array(text, -int64(r))).MarshalJSON())(t))+"\n")
 		if r > 0 { // the text of a tree is that of its encoding
 			d := dict("a"+string(r)+"b", array(string(r), int64(-r)))
 			require.Equal(t, Raw{Data: encoded(t, d, nil)}.String(), d.String())
@@ -91,8 +90,7 @@ func TestVectorsAsJSON(t *testing.T) {
 		tokens := json.NewDecoder(bytes.NewReader(got))
 		must(tokens.Token())(t)
 		for tokens.More() {
-			name := must(tokens.Token())(t)
-			names = append(names, name.(string))
+			names = append(names, must(tokens.Token())(t).(string))
 			var value json.RawMessage
 			require.NoError(t, tokens.Decode(&value))
 		}

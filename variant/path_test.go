@@ -40,8 +40,7 @@ func TestVariantGet(t *testing.T) {
 		require.NoError(t, err, path)
 		require.Equal(t, want, got, path)
 	}
-	whole := testenv.Must(variant.Get(v, "$"))(t)
-	require.Equal(t, v, whole)
+	require.Equal(t, v, testenv.Must(variant.Get(v, "$"))(t))
 	for path, text := range map[string]string{
 		"player.mana": "variant: $.player.mana: not found", "list[3]": "variant: $.list[3]: not found", "list[-1]": "variant: $.list[-1]: not found",
 		"player.hp.x": "variant: $.player.hp.x: not found", "player.pos.z": "variant: $.player.pos.z: not found", "[8].x": "variant: $[8]: not found",
@@ -57,13 +56,10 @@ func TestVariantGet(t *testing.T) {
 		require.NotErrorIs(t, err, variant.ErrNotFound)
 	}
 	node := &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "hp", Value: 5}}}
-	got, err := variant.Get(map[string]any{"n": node}, "n.hp")
-	require.NoError(t, err)
-	require.Equal(t, 5, got)
+	require.Equal(t, 5, testenv.Must(variant.Get(map[string]any{"n": node}, "n.hp"))(t))
 	twice := &variant.Object{Properties: []variant.Property{{Name: "hp", Value: 5}, {Name: "hp", Value: 6}}}
 	for path, want := range map[string]any{"hp": 5, "$.value(0)": 5, "$.value(1)": 6, "$.key(1)": "hp"} {
-		got := testenv.Must(variant.Get(twice, path))(t)
-		require.Equal(t, want, got, path)
+		require.Equal(t, want, testenv.Must(variant.Get(twice, path))(t), path)
 	}
 	for _, path := range []string{"$.value(2)", "$.key(2)"} {
 		_, err := variant.Get(twice, path)
@@ -72,8 +68,7 @@ func TestVariantGet(t *testing.T) {
 	var pair variant.Dictionary
 	pair.Set("k", "v")
 	for path, want := range map[string]string{"key(0)": "k", ".value(0)": "v"} {
-		got := testenv.Must(variant.Get(&pair, "$."+trimDot(path)))(t)
-		require.Equal(t, want, got)
+		require.Equal(t, want, testenv.Must(variant.Get(&pair, "$."+trimDot(path)))(t))
 	}
 }
 
@@ -90,11 +85,9 @@ func TestVariantSet(t *testing.T) {
 		"player.hp": 99, "player.mana": "new", "player.pos.y": 2.5, "player.at.origin.x": 1.5, "list[2][0]": nil, "ints[1]": int32(5), "[7]": "eight", "[8]": 8,
 	} {
 		require.NoError(t, variant.Set(&v, path, value), path)
-		got := testenv.Must(variant.Get(v, path))(t)
-		require.Equal(t, value, got, path)
+		require.Equal(t, value, testenv.Must(variant.Get(v, path))(t), path)
 	}
-	pos := testenv.Must(variant.Get(v, "player.pos"))(t)
-	require.Equal(t, variant.Vector2{X: 1, Y: 2.5}, pos)
+	require.Equal(t, variant.Vector2{X: 1, Y: 2.5}, testenv.Must(variant.Get(v, "player.pos"))(t))
 	require.NoError(t, variant.Set(&v, "ints[0]", 3), "an int fits an int32")
 	require.NoError(t, variant.Set(&v, "player.pos.x", 4))
 	for path, value := range map[string]any{
@@ -160,8 +153,7 @@ func TestSetWrongTypes(t *testing.T) {
 	}
 	require.NoError(t, variant.Set(&v, "color.r", 0.1), "it is rounded")
 	require.NoError(t, variant.Set(&v, "color.g", math.Inf(1)))
-	color := testenv.Must(variant.Get(v, "color"))(t)
-	require.Equal(t, variant.Color{R: 0.1, G: float32(math.Inf(1))}, color)
+	require.Equal(t, variant.Color{R: 0.1, G: float32(math.Inf(1))}, testenv.Must(variant.Get(v, "color"))(t))
 }
 
 // Containers that are nil pointers lead nowhere, and those without a pointer are containers, too.
@@ -193,8 +185,7 @@ func TestGetSetContainers(t *testing.T) {
 	v := any(d)
 	require.NoError(t, variant.Set(&v, "new", 3))
 	require.IsType(t, d, v)
-	got := testenv.Must(variant.Get(v, "new"))(t)
-	require.Equal(t, 3, got)
+	require.Equal(t, 3, testenv.Must(variant.Get(v, "new"))(t))
 	v = &d
 	_, err := variant.Get(v, "[+]")
 	require.ErrorIs(t, err, variant.ErrNotFound)

@@ -135,8 +135,7 @@ func TestRecent(t *testing.T) {
 func TestPlansAfterError(t *testing.T) {
 	resetPlans()
 	defer resetPlans()
-	_, err := Marshal([][4]float64{{1}})
-	require.NoError(t, err)
+	must(Marshal([][4]float64{{1}}))(t)
 	for _, v := range []any{[4]float64{}, &[4]float64{}, struct{ A [4]float64 }{}, map[string][4]float64{}} {
 		require.ErrorContains(t, errOf(Marshal(v)), "needs a tag", "%T", v)
 	}

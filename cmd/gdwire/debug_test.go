@@ -48,8 +48,7 @@ func startDebugAt(t *testing.T, addr string, args ...string) *debugging {
 }
 
 func recordedGame(t *testing.T, version string) []byte {
-	b := must(os.ReadFile(filepath.Join("..", "..", "internal", "debugger", "testdata", version, "game.bin")))(t)
-	return b
+	return must(os.ReadFile(filepath.Join("..", "..", "internal", "debugger", "testdata", version, "game.bin")))(t)
 }
 
 // Games that were recorded: what they print, errors with their stack, a stop, and the game's own
@@ -77,9 +76,7 @@ func TestDebugRecorded(t *testing.T) {
 				require.Contains(t, r.out, text)
 			}
 			require.NotContains(t, r.out, "scene:")
-			recorded, err := os.ReadFile(prefix + "-1-client.bin")
-			require.NoError(t, err)
-			require.Equal(t, recordedGame(t, version), recorded)
+			require.Equal(t, recordedGame(t, version), must(os.ReadFile(prefix+"-1-client.bin"))(t))
 		})
 	}
 }
@@ -140,11 +137,9 @@ func TestDebugNoGame(t *testing.T) {
 	require.Zero(t, r.status, r.err)
 	require.Contains(t, r.out, "hello from the game true")
 	require.NotContains(t, r.err, "no game")
-	all, _, err := record.Connections(prefix)
-	require.NoError(t, err)
+	all, _ := must2(record.Connections(prefix))(t)
 	last := all[len(all)-1]
-	b := must(os.ReadFile(record.FileName(prefix, last.Number, record.FromClient)))(t)
-	require.Equal(t, game, b)
+	require.Equal(t, game, must(os.ReadFile(record.FileName(prefix, last.Number, record.FromClient)))(t))
 }
 
 // A program after -- gets the address before its arguments, in the form that its version wants.
@@ -213,9 +208,8 @@ func gameOf(t *testing.T, engine string) (start func(ctx context.Context, addr s
 		t.Skip("skipped: godot3-server is not installed, so no engine was asked")
 	}
 	home := t.TempDir()
-	text := must(os.ReadFile("testdata/debug/main3.gd"))(t)
 	for name, content := range map[string]string{
-		"main.gd":       string(text),
+		"main.gd":       string(must(os.ReadFile("testdata/debug/main3.gd"))(t)),
 		"project.godot": "config_version=4\n[application]\nrun/main_scene=\"res://main.tscn\"\n",
 		"main.tscn": "[gd_scene load_steps=2 format=2]\n[ext_resource path=\"res://main.gd\" type=\"Script\" id=1]\n" +
 			"[node name=\"Main\" type=\"Node\"]\nscript = ExtResource( 1 )\n",
@@ -251,8 +245,7 @@ func TestDebugLive(t *testing.T) {
 	} {
 		t.Run(engine, func(t *testing.T) {
 			start, script := gameOf(t, engine)
-			text := must(os.ReadFile(script))(t)
-			before, _, _ := strings.Cut(string(text), "# STOP")
+			before, _, _ := strings.Cut(string(must(os.ReadFile(script))(t)), "# STOP")
 			place := fmt.Sprint("main.gd:", strings.Count(before, "\n")+1)
 			prefix := filepath.Join(t.TempDir(), "session")
 			at, path := "127.0.0.1:0", socketPath(t)

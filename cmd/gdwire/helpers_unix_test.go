@@ -118,9 +118,7 @@ func (p *proxying) exchange(t *testing.T, b []byte) []byte {
 	conn := p.dial(t).(*net.TCPConn)
 	must(conn.Write(b))(t)
 	require.NoError(t, conn.CloseWrite())
-	got, err := io.ReadAll(conn)
-	require.NoError(t, err)
-	return got
+	return must(io.ReadAll(conn))(t)
 }
 
 // end interrupts the proxy when its connections are closed, and returns its

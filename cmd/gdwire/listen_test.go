@@ -69,16 +69,14 @@ func TestListenSkip(t *testing.T) {
 	}
 	l := startListening(t, "-as", "json", "-n", "5")
 	value := append([]byte{9}, wire(2, 5)...)
-	_, err := l.dial(t).Write(framed(value, value, value, value, wire(0)))
-	require.NoError(t, err)
+	must(l.dial(t).Write(framed(value, value, value, value, wire(0))))(t)
 	require.Equal(t, 1, strings.Count(l.wait(t).err, "begin at byte 1: -skip 1 shows them"))
 }
 
 // Packets that a script compressed are shown as their values.
 func TestListenCompressed(t *testing.T) {
 	packet := must(fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 10), fileaccess.FastLZ))(t)
-	bomb, err := fileaccess.Compress(nil, make([]byte, 16<<20), fileaccess.Zstd)
-	require.NoError(t, err)
+	bomb := must(fileaccess.Compress(nil, make([]byte, 16<<20), fileaccess.Zstd))(t)
 	l := startListening(t, "-as", "json", "-n", "3")
 	conn := l.dial(t)
 	l.line(t)
@@ -229,13 +227,10 @@ func TestListenOutputFails(t *testing.T) {
 		w.Close()
 	}()
 	errs := bufio.NewReader(r)
-	line := must(errs.ReadString('\n'))(t)
-	conn, err := net.Dial("tcp", strings.TrimSpace(strings.TrimPrefix(line, "listening on ")))
-	require.NoError(t, err)
+	conn := must(net.Dial("tcp", strings.TrimSpace(strings.TrimPrefix(must(errs.ReadString('\n'))(t), "listening on "))))(t)
 	defer conn.Close()
 	must(conn.Write(framed(wire(0))))(t)
-	rest := must(io.ReadAll(errs))(t)
-	require.Contains(t, string(rest), syscall.ENOSPC.Error())
+	require.Contains(t, string(must(io.ReadAll(errs))(t)), syscall.ENOSPC.Error())
 	require.Equal(t, statusBad, <-status)
 }
 

@@ -66,8 +66,7 @@ func TestUsage(t *testing.T) {
 // The package comment, which pkg.go.dev shows, contains the table of commands that the help shows, and the exit
 // status of all that compare.
 func TestDocumentedCommands(t *testing.T) {
-	f := must(parser.ParseFile(token.NewFileSet(), "main.go", nil, parser.ParseComments))(t)
-	comment := f.Doc.Text()
+	comment := must(parser.ParseFile(token.NewFileSet(), "main.go", nil, parser.ParseComments))(t).Doc.Text()
 	usage := runWith(nil, "help").out
 	_, table, _ := strings.Cut(usage, "\n\n")
 	table, _, _ = strings.Cut(table, "\n\n")
@@ -126,8 +125,7 @@ func exampleFiles(t *testing.T) {
 		"traffic-1-client.bin": {Lengths: savefile.LittleEndian},
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
-		f := must(savefile.New(info, save))(t)
-		require.NoError(t, f.Save(name))
+		require.NoError(t, must(savefile.New(info, save))(t).Save(name))
 	}
 	for name, b := range map[string][]byte{
 		"password.txt": []byte("hunter2\n"), "packet.bin": packet, "damaged.save": framed(packet, packet)[:len(packet)+60],
@@ -219,8 +217,7 @@ func TestLimitFlags(t *testing.T) {
 	require.Contains(t, r.err, "; raise it with -max-packet\n")
 	var compressed bytes.Buffer
 	w := must(fileaccess.NewCompressedWriter(&compressed, fileaccess.Zstd, 0))(t)
-	_, err := w.Write(framed(wire(4, "abc")))
-	require.NoError(t, err)
+	must(w.Write(framed(wire(4, "abc"))))(t)
 	require.NoError(t, w.Close())
 	r = runWith(compressed.Bytes(), "json", "-max-content", "5")
 	require.Contains(t, r.err, "; raise it with -max-content\n")
@@ -301,8 +298,7 @@ func TestCompletedPaths(t *testing.T) {
 	several := framed(wire(2, 1), wire(28, 1, 2, 5), wire(27, 5, 4, "hp", 2, 7, 4, "1", 2, 3, 2, 1, 2, 2, 4, "a b", 28, 1, 2, 5, 5, float32(1), float32(2), 0), wire(24, "Node", 1, "name", 4, "x"))
 	files := map[string][]byte{"several": several, "scalar": wire(2, 5), "array": wire(28, 2, 0, 28, 1, 0)}
 	for _, folder := range []string{"godot4.3", "godot4.6", "godot4.7-dev", "godot3.2.3"} {
-		all := must(filepath.Glob(testdata(folder, "*.bin")))(t)
-		for _, name := range all {
+		for _, name := range must(filepath.Glob(testdata(folder, "*.bin")))(t) {
 			if b, err := os.ReadFile(name); err == nil && len(b) < 1<<16 {
 				files[filepath.Join(folder, filepath.Base(name))] = b
 			}

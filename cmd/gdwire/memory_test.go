@@ -141,8 +141,7 @@ func TestMemoryEncode(t *testing.T) {
 	c.Stdin = strings.NewReader(text)
 	out := must(c.StdoutPipe())(t)
 	require.NoError(t, c.Start())
-	value, err := io.Copy(io.Discard, out)
-	require.NoError(t, err)
+	value := must(io.Copy(io.Discard, out))(t)
 	require.NoError(t, c.Wait())
 	require.Less(t, peak(), (3*len(text)/2+int(value))>>10+maxPeak)
 }
@@ -208,8 +207,7 @@ func measured(t *testing.T, args ...string) (c *exec.Cmd, peak func() int) {
 	c = exec.CommandContext(t.Context(), "gdwire", args...)
 	c.Env = append(os.Environ(), memoryVariable+"="+name, testenv.PeakLimit)
 	return c, func() (kib int) {
-		b := must(os.ReadFile(name))(t)
-		must(fmt.Sscan(string(b), &kib))(t)
+		must(fmt.Sscan(string(must(os.ReadFile(name))(t)), &kib))(t)
 		return kib
 	}
 }

@@ -18,9 +18,7 @@ import (
 func TestReadOnlyFolder(t *testing.T) {
 	folder := t.TempDir()
 	old := must(os.ReadFile(testdata("godot4.7-dev", "put_var.bin")))(t)
-	program, err := os.Executable()
-	require.NoError(t, err)
-	b := must(os.ReadFile(program))(t)
+	b := must(os.ReadFile(must(os.Executable())(t)))(t)
 	command := filepath.Join(folder, "gdwire") // which the other user can reach
 	require.NoError(t, os.WriteFile(command, b, 0o755))
 	file := filepath.Join(folder, "file")
@@ -41,10 +39,8 @@ func TestReadOnlyFolder(t *testing.T) {
 			require.Error(t, err)
 			require.Equal(t, statusBad, c.ProcessState.ExitCode(), "%s", out)
 			require.Contains(t, string(out), "permission denied")
-			got := must(os.ReadFile(file))(t)
-			require.Equal(t, old, got)
-			entries := must(os.ReadDir(folder))(t)
-			require.Len(t, entries, 2, "a temporary file is left")
+			require.Equal(t, old, must(os.ReadFile(file))(t))
+			require.Len(t, must(os.ReadDir(folder))(t), 2, "a temporary file is left")
 		})
 	}
 }
@@ -61,9 +57,6 @@ func TestClosedErrors(t *testing.T) {
 	c := exec.CommandContext(t.Context(), "gdwire", "set", "hp = 99", file, "-o", file)
 	c.Stderr = w
 	require.NoError(t, c.Run())
-	got, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, wire(27, 1, 4, "hp", 2, 99), got)
-	entries := must(os.ReadDir(folder))(t)
-	require.Len(t, entries, 1, "a temporary file is left")
+	require.Equal(t, wire(27, 1, 4, "hp", 2, 99), must(os.ReadFile(file))(t))
+	require.Len(t, must(os.ReadDir(folder))(t), 1, "a temporary file is left")
 }

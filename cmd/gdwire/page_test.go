@@ -21,12 +21,9 @@ import (
 
 // fetch returns what a page answers.
 func fetch(t *testing.T, url string) string {
-	r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
-	answer, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
+	answer := must(http.DefaultClient.Do(must(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)))(t)
 	defer answer.Body.Close()
-	b := must(io.ReadAll(answer.Body))(t)
-	return string(b)
+	return string(must(io.ReadAll(answer.Body))(t))
 }
 
 // pageOf returns the address in a line of standard error.
@@ -106,8 +103,7 @@ func (v *openView) edit(t *testing.T, edits ...string) (failed string) {
 	for _, e := range edits {
 		op, line, _ := strings.Cut(e, " ")
 		body := must(json.Marshal(map[string]any{"op": op, "line": line, "version": v.version}))(t)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, v.url+"edit", bytes.NewReader(body))
-		require.NoError(t, err)
+		r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, v.url+"edit", bytes.NewReader(body)))(t)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Origin", "http://"+r.Host)
 		answer := must(http.DefaultClient.Do(r))(t)
@@ -154,15 +150,12 @@ func TestViewSaves(t *testing.T) {
 			require.Equal(t, `want a value and not "ten"; text is in quotes: $.hp = "ten"`, v.edit(t, "set $.hp = ten"))
 			require.Empty(t, v.edit(t, "set $.hp = 7", "set $1.name = \"Grace\"", "add $.list[+] = 3", "delete $1.list[0]", "save"))
 			require.NoFileExists(t, name+".2.bak")
-			backup, err := os.ReadFile(name + ".bak")
-			require.NoError(t, err)
-			require.Equal(t, before, backup)
+			require.Equal(t, before, must(os.ReadFile(name+".bak"))(t))
 			content := func(name string) string {
 				if r := runWith(nil, "unwrap", "-password-file", password, name); r.out != "" {
 					return r.out
 				}
-				b := must(os.ReadFile(name))(t)
-				return string(b)
+				return string(must(os.ReadFile(name))(t))
 			}
 			require.Equal(t, content(want), content(name))
 			container := func(name string) []string { // and format
@@ -176,8 +169,7 @@ func TestViewSaves(t *testing.T) {
 			require.Equal(t, content(name+".bak"), content(name))
 			require.Empty(t, v.edit(t, "redo"))
 			require.Equal(t, "gdwire: not saved: set $.hp = 7\n", v.end(t))
-			left := must(filepath.Glob(filepath.Join(dir, ".*")))(t)
-			require.Empty(t, left)
+			require.Empty(t, must(filepath.Glob(filepath.Join(dir, ".*")))(t))
 		})
 	}
 }
@@ -193,9 +185,7 @@ func TestViewSavesNoRest(t *testing.T) {
 	v := viewOf(t, "-format", "godot4", "-frame", "none", name)
 	require.Empty(t, v.edit(t, "set $.hp = 7"))
 	require.Contains(t, v.edit(t, "save"), "follow")
-	after, err := os.ReadFile(name)
-	require.NoError(t, err)
-	require.Equal(t, b, after)
+	require.Equal(t, b, must(os.ReadFile(name))(t))
 	require.NoFileExists(t, name+".bak")
 	v.end(t)
 }
@@ -230,8 +220,7 @@ func TestViewReadOnly(t *testing.T) {
 				require.Contains(t, fetch(t, v.url+"info"), c.want)
 			}
 			v.end(t)
-			after := must(os.ReadFile(file))(t)
-			require.Equal(t, c.content, after)
+			require.Equal(t, c.content, must(os.ReadFile(file))(t))
 			require.NoFileExists(t, file+".bak")
 		})
 	}
@@ -252,9 +241,7 @@ func TestViewChangedFile(t *testing.T) {
 	after := must(os.ReadFile(name))(t)
 	require.Equal(t, other, after)
 	require.NoFileExists(t, name+".2.bak", "nothing was saved")
-	mine, err := os.ReadFile(name + ".bak")
-	require.NoError(t, err)
-	require.Equal(t, "mine", string(mine))
+	require.Equal(t, "mine", string(must(os.ReadFile(name+".bak"))(t)))
 
 	require.Contains(t, fetch(t, v.url+"watch?version=2"), `"version":3`)
 	require.Contains(t, fetch(t, v.url+"info"), "1 of your 1 edits")
@@ -262,8 +249,7 @@ func TestViewChangedFile(t *testing.T) {
 	require.Empty(t, v.edit(t, "save"))
 	after = must(os.ReadFile(name))(t)
 	require.Equal(t, framed(wire(27, 2, 4, "hp", 2, 7, 4, "gold", 2, 5)), after)
-	backup := must(os.ReadFile(name + ".2.bak"))(t)
-	require.Equal(t, other, backup)
+	require.Equal(t, other, must(os.ReadFile(name+".2.bak"))(t))
 	require.Empty(t, v.end(t))
 }
 

@@ -47,11 +47,8 @@ func TestProxyChanges(t *testing.T) {
 			}
 			require.Contains(t, r.err, `#1: -> -set "damage = 100": $.damage is of type String and not int; such packets are forwarded without it`)
 			require.Contains(t, r.err, "1 packets were changed by -set, and 2 dropped by -drop-if")
-			recorded := must(os.ReadFile(prefix + "-1-client.bin"))(t)
-			require.Equal(t, sent, recorded)
-			index, err := os.ReadFile(prefix + ".index.jsonl")
-			require.NoError(t, err)
-			require.Equal(t, 5, bytes.Count(index, []byte(`"->"`)))
+			require.Equal(t, sent, must(os.ReadFile(prefix+"-1-client.bin"))(t))
+			require.Equal(t, 5, bytes.Count(must(os.ReadFile(prefix+".index.jsonl"))(t), []byte(`"->"`)))
 		})
 	}
 }
@@ -126,8 +123,7 @@ func TestProxyChangesCompressed(t *testing.T) {
 	for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
 		t.Run(mode.String(), func(t *testing.T) {
 			compressed := func(value []byte) []byte {
-				packet := must(fileaccess.Compress(nil, value, mode))(t)
-				return packet
+				return must(fileaccess.Compress(nil, value, mode))(t)
 			}
 			var got []byte
 			ended := make(chan struct{})
@@ -154,8 +150,7 @@ func TestProxyChangesUDP(t *testing.T) {
 		must(conn.Write(packet))(t)
 	}
 	buf := make([]byte, 100)
-	n := must(conn.Read(buf))(t)
-	require.Equal(t, changed, buf[:n])
+	require.Equal(t, changed, buf[:must(conn.Read(buf))(t)])
 	interrupt(t)
 	require.Contains(t, p.wait(t).err, "1 packets were changed by -set, and 1 dropped by -drop-if")
 }
@@ -190,8 +185,7 @@ func TestProxyWebSocket(t *testing.T) {
 			require.Contains(t, r.err, "1 invalid")
 			noticed := strings.Contains(r.err, "this is HTTP, so packets are taken to be WebSocket messages")
 			require.Equal(t, !slices.Contains(args, "ws"), noticed, r.err)
-			recorded := must(os.ReadFile(prefix + "-1-client.bin"))(t)
-			require.Equal(t, sent, recorded)
+			require.Equal(t, sent, must(os.ReadFile(prefix+"-1-client.bin"))(t))
 		})
 	}
 }

@@ -173,8 +173,6 @@ func TestProxyRemovesPage(t *testing.T) {
 		require.Contains(t, p.line(t), "the page is open in the browser")
 		must(p.dial(t).Write(framed(wire(2, 5))))(t)
 		require.Zero(t, p.wait(t).status)
-		left, err := os.ReadDir(files)
-		require.NoError(t, err)
-		require.Empty(t, left)
+		require.Empty(t, must(os.ReadDir(files))(t))
 	}
 }

@@ -156,9 +156,7 @@ func TestProxyUDP(t *testing.T) {
 		if c.conn == first && len(c.sent) > 20 {
 			break // its answer ends the proxy
 		}
-		n, err := c.conn.Read(buf)
-		require.NoError(t, err)
-		require.Equal(t, c.sent, buf[:n])
+		require.Equal(t, c.sent, buf[:must(c.conn.Read(buf))(t)])
 	}
 	r := p.wait(t)
 	require.Zero(t, r.status, r.err)
@@ -269,8 +267,7 @@ func throughTLS(t *testing.T, env, target string, sent []byte) (got []byte, told
 	p := startCommand(t, command)
 	got = p.exchange(t, sent)
 	for !strings.Contains(told, "closed\n") && !strings.Contains(told, "certificate") {
-		line := must(p.errs.ReadString('\n'))(t)
-		told += line
+		told += must(p.errs.ReadString('\n'))(t)
 	}
 	go io.Copy(io.Discard, p.errs)
 	require.NoError(t, p.command.Process.Signal(os.Interrupt))

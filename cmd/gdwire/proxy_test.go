@@ -104,8 +104,7 @@ func TestProxyDropsInvalid(t *testing.T) {
 	r := p.end(t, 1)
 	require.Contains(t, r.err, "from clients 5 packets, 60 bytes; from the server 2 packets, 28 bytes; 3 invalid")
 	for name, want := range map[string][]byte{"client": sent, "server": framed(wire(2, 5), wire(4, "two"))} {
-		b := must(os.ReadFile(prefix + "-1-" + name + ".bin"))(t)
-		require.Equal(t, want, b)
+		require.Equal(t, want, must(os.ReadFile(prefix+"-1-"+name+".bin"))(t))
 	}
 	shown := runWith(nil, "json", "-frame", "u32", prefix+"-1-server.bin")
 	require.Equal(t, "\"i:5\"\n\"s:two\"\n", shown.out)
@@ -240,12 +239,9 @@ func TestProxyDescriptors(t *testing.T) {
 	p := startProcess(t, serve(t, echo), "sh", "-c", `ulimit -n 20; exec gdwire "$@"`, "sh")
 	var open []net.Conn
 	for waiting := false; !waiting; {
-		conn := must(net.Dial("tcp", p.addr))(t)
-		open = append(open, conn)
+		open = append(open, must(net.Dial("tcp", p.addr))(t))
 		require.Less(t, len(open), 20)
-		line, err := p.errs.ReadString('\n')
-		require.NoError(t, err)
-		waiting = strings.Contains(line, "too many open files; waiting")
+		waiting = strings.Contains(must(p.errs.ReadString('\n'))(t), "too many open files; waiting")
 	}
 	for _, conn := range open {
 		conn.Close()
@@ -274,8 +270,7 @@ func startProcess(t *testing.T, target string, command ...string) *proxyProcess 
 func startCommand(t *testing.T, command *exec.Cmd) *proxyProcess {
 	p := &proxyProcess{command: command}
 	out := must(p.command.StdoutPipe())(t)
-	errs, err := p.command.StderrPipe()
-	require.NoError(t, err)
+	errs := must(p.command.StderrPipe())(t)
 	require.NoError(t, p.command.Start())
 	t.Cleanup(func() { _ = p.command.Process.Kill() })
 	p.out, p.errs = out, bufio.NewReader(errs)
@@ -306,8 +301,7 @@ func TestRecordTwice(t *testing.T) {
 		require.Equal(t, statusBad, r.status)
 		require.Contains(t, r.err, "traffic-1-client.bin is an earlier recording: choose another PREFIX for -record")
 	}
-	b := must(os.ReadFile(file))(t)
-	require.Equal(t, "first", string(b))
+	require.Equal(t, "first", string(must(os.ReadFile(file))(t)))
 }
 
 // TestProxyCompressed shows packets that scripts compressed as their values with the mode. They are valid, and
@@ -317,12 +311,10 @@ func TestProxyCompressed(t *testing.T) {
 	packets := [][]byte{wire(2, 5)}
 	for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
 		for _, content := range [][]byte{value, wire(2, 7)} { // FastLZ fills the second one up
-			packet := must(fileaccess.Compress(nil, content, mode))(t)
-			packets = append(packets, packet)
+			packets = append(packets, must(fileaccess.Compress(nil, content, mode))(t))
 		}
 	}
-	bomb := must(fileaccess.Compress(nil, make([]byte, 16<<20), fileaccess.Zstd))(t)
-	packets = append(packets, bomb)
+	packets = append(packets, must(fileaccess.Compress(nil, make([]byte, 16<<20), fileaccess.Zstd))(t))
 	prefix := filepath.Join(t.TempDir(), "traffic")
 	p := startProxy(t, serve(t, echo), "-json", "-drop-invalid", "-record", prefix, "-format", "godot4", "-frame", "u32")
 	require.Equal(t, framed(packets[:len(packets)-1]...), p.exchange(t, framed(packets...)))

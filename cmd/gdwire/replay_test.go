@@ -126,9 +126,7 @@ func TestListenRecord(t *testing.T) {
 	conn := l.dial(t)
 	must(conn.Write(sent))(t)
 	l.wait(t)
-	b, err := os.ReadFile(record.FileName(prefix, 1, record.FromClient))
-	require.NoError(t, err)
-	require.Equal(t, sent, b)
+	require.Equal(t, sent, must(os.ReadFile(record.FileName(prefix, 1, record.FromClient)))(t))
 	all, _ := must2(record.Connections(prefix))(t)
 	require.Len(t, all[0].Packets[0], 2)
 	require.Equal(t, []int64{12, 16}, []int64{all[0].Packets[0][1].Offset, all[0].Packets[0][1].Length})
@@ -223,8 +221,7 @@ func TestRecordingCompressed(t *testing.T) {
 	value := wire(27, 1, 4, "hp", 2, 10)
 	var packets [][]byte
 	for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
-		packet := must(fileaccess.Compress(nil, value, mode))(t)
-		packets = append(packets, packet)
+		packets = append(packets, must(fileaccess.Compress(nil, value, mode))(t))
 	}
 	prefix := filepath.Join(t.TempDir(), "game")
 	p := startProxy(t, serve(t, echo), "-record", prefix)
@@ -305,9 +302,7 @@ func servePage(t *testing.T, page *view.Server) (get func(what string) []byte) {
 	return func(what string) []byte {
 		answer := must(http.Get(page.URL() + what))(t)
 		defer answer.Body.Close()
-		b, err := io.ReadAll(answer.Body)
-		require.NoError(t, err)
-		return b
+		return must(io.ReadAll(answer.Body))(t)
 	}
 }
 

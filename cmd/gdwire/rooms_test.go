@@ -28,8 +28,7 @@ func TestRooms(t *testing.T) {
 	folders := must(filepath.Glob("internal/*"))(t)
 	used := map[string]bool{}
 	for _, folder := range append(folders, ".", "../../savefile") {
-		names := must(filepath.Glob(filepath.Join(folder, "*.go")))(t)
-		for _, name := range names {
+		for _, name := range must(filepath.Glob(filepath.Join(folder, "*.go")))(t) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}

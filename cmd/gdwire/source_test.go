@@ -60,8 +60,7 @@ func TestWrapped(t *testing.T) {
 				for _, info := range infos {
 					var w bytes.Buffer
 					c := must(fileaccess.NewWriter(&w, info, key))(t)
-					_, err := c.Write(content)
-					require.NoError(t, err)
+					must(c.Write(content))(t)
 					require.NoError(t, c.Close())
 					require.NoError(t, os.WriteFile(file, w.Bytes(), 0o600))
 					for _, pipe := range []bool{false, true} {
@@ -210,9 +209,7 @@ func TestFastLZWithFlags(t *testing.T) {
 	require.Equal(t, result{statusGood, "10\n", ""}, r)
 	r = runWith(nil, append([]string{"set", "hp = 11", name, "-o", name}, flags...)...)
 	require.Zero(t, r.status, r.err)
-	now, err := os.ReadFile(name)
-	require.NoError(t, err)
-	want := must(fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 11), fileaccess.FastLZ))(t)
-	require.Equal(t, want, now)
+	now := must(os.ReadFile(name))(t)
+	require.Equal(t, must(fileaccess.Compress(nil, wire(27, 1, 4, "hp", 2, 11), fileaccess.FastLZ))(t), now)
 	require.Equal(t, result{statusGood, "10\n", ""}, runWith(packed, append([]string{"get", "hp", "-compressed", "fastlz"}, flags...)...))
 }

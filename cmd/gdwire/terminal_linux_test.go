@@ -64,16 +64,14 @@ func TestPrompt(t *testing.T) {
 			var shown bytes.Buffer
 			part := make([]byte, 100)
 			for !strings.Contains(shown.String(), "hunter2: ") {
-				n := must(user.Read(part))(t)
-				shown.Write(part[:n])
+				shown.Write(part[:must(user.Read(part))(t)])
 			}
 			must(user.WriteString(c.typed))(t)
 			_ = command.Wait()
 			require.Equal(t, c.status, command.ProcessState.ExitCode())
 			if c.says != "" {
 				for !strings.Contains(shown.String(), c.says) {
-					n := must(user.Read(part))(t)
-					shown.Write(part[:n])
+					shown.Write(part[:must(user.Read(part))(t)])
 				}
 			}
 			require.NotContains(t, shown.String(), "hunter3")
@@ -84,8 +82,7 @@ func TestPrompt(t *testing.T) {
 			require.Contains(t, string(modes), " icanon ")
 			require.Equal(t, c.status == statusGood, errOf(os.Stat(out)) == nil)
 			_ = os.Remove(out)
-			entries := must(os.ReadDir(folder))(t)
-			require.Empty(t, entries)
+			require.Empty(t, must(os.ReadDir(folder))(t))
 		})
 	}
 }
@@ -104,8 +101,7 @@ func TestProgress(t *testing.T) {
 	s.Logf("the end")
 	var shown bytes.Buffer
 	for part := make([]byte, 100); !strings.Contains(shown.String(), "the end"); {
-		n := must(user.Read(part))(t)
-		shown.Write(part[:n])
+		shown.Write(part[:must(user.Read(part))(t)])
 	}
 	for _, unit := range []string{"GB/s", "TB/s", "PB/s"} {
 		require.NotContains(t, shown.String(), unit)
@@ -124,8 +120,7 @@ func TestDebugConsole(t *testing.T) {
 	until := func(text string) {
 		part := make([]byte, 100)
 		for !strings.Contains(shown.String(), text) {
-			n := must(user.Read(part))(t)
-			shown.Write(part[:n])
+			shown.Write(part[:must(user.Read(part))(t)])
 		}
 	}
 	write := func(text string) {

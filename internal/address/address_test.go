@@ -65,8 +65,7 @@ func TestListen(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("mine"), 0o600))
 	_, err = Listen(addr)
 	require.ErrorContains(t, err, "the file is no socket")
-	b := testenv.Must(os.ReadFile(path))(t)
-	require.Equal(t, "mine", string(b))
+	require.Equal(t, "mine", string(testenv.Must(os.ReadFile(path))(t)))
 
 	_, err = Listen(addr + strings.Repeat("x", 200))
 	require.ErrorContains(t, err, "every system permits 103")

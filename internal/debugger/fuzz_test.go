@@ -14,8 +14,7 @@ import (
 // FuzzGame lets a hostile game answer all requests at once. Each of them ends, at the latest when
 // the game does, and each message can be looked at.
 func FuzzGame(f *testing.F) {
-	names := must(filepath.Glob("testdata/*/game.bin"))(f)
-	for _, name := range names {
+	for _, name := range must(filepath.Glob("testdata/*/game.bin"))(f) {
 		b := must(os.ReadFile(name))(f)
 		for p := Godot3; p <= Godot42; p++ {
 			f.Add(b, uint8(p))

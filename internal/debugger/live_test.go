@@ -70,16 +70,14 @@ func playLive(ctx context.Context, t *testing.T, engine, script string) *Session
 			t.Errorf("%v\n%s", err, &out)
 		}
 	})
-	s, err := Accept(ctx, ln, nil)
-	require.NoError(t, err)
+	s := must(Accept(ctx, ln, nil))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
 
 // lineOf returns the number of the line that contains text.
 func lineOf(t *testing.T, script, text string) int {
-	b := must(os.ReadFile(script))(t)
-	before, _, found := strings.Cut(string(b), text)
+	before, _, found := strings.Cut(string(must(os.ReadFile(script))(t)), text)
 	require.True(t, found)
 	return strings.Count(before, "\n") + 1
 }
@@ -99,17 +97,12 @@ func TestLiveTypes(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			s := playLive(ctx, t, engine, c.script)
-			p := must(s.Protocol(ctx))(t)
-			require.Equal(t, c.protocol, p)
+			require.Equal(t, c.protocol, must(s.Protocol(ctx))(t))
 			line := lineOf(t, c.script, "# STOP")
 			require.NoError(t, s.Breakpoint(ctx, "res://main.gd", line, true))
-			root, err := s.Scene(ctx)
-			require.NoError(t, err)
-			require.NoError(t, s.SetProperty(ctx, root.Find("Main").ID, "started", true))
-			stop := must(s.WaitStop(ctx))(t)
-			require.Equal(t, "Breakpoint", stop.Reason)
-			stack := must(s.Stack(ctx))(t)
-			require.Equal(t, Frame{"res://main.gd", "types", line}, stack[0])
+			require.NoError(t, s.SetProperty(ctx, must(s.Scene(ctx))(t).Find("Main").ID, "started", true))
+			require.Equal(t, "Breakpoint", must(s.WaitStop(ctx))(t).Reason)
+			require.Equal(t, Frame{"res://main.gd", "types", line}, must(s.Stack(ctx))(t)[0])
 			variables := must(s.Variables(ctx, 0))(t)
 			got := map[string]variant.Raw{}
 			for _, v := range variables {
@@ -158,6 +151,5 @@ func typeOf(t *testing.T, r variant.Raw) gdwire.Type {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: r.Format})
 	defer d.Release()
 	d.ResetBytes(r.Data)
-	typ := must(d.PeekType())(t)
-	return typ
+	return must(d.PeekType())(t)
 }

@@ -34,10 +34,8 @@ func must[V any](v V, err error) func(t testing.TB) V {
 
 // The package is copied by others, so it imports only what they can import.
 func TestImports(t *testing.T) {
-	names := must(filepath.Glob("*.go"))(t)
-	for _, name := range names {
-		f := must(parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly))(t)
-		for _, spec := range f.Imports {
+	for _, name := range must(filepath.Glob("*.go"))(t) {
+		for _, spec := range must(parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly))(t).Imports {
 			path := must(strconv.Unquote(spec.Path.Value))(t)
 			_, inModule := strings.CutPrefix(path, "github.com/gdwire/gdwire")
 			require.NotContains(t, path, "internal", name)
@@ -76,8 +74,7 @@ func play(t testing.TB, b []byte) *messageReader {
 }
 
 func recorded(t testing.TB, name string) []byte {
-	b := must(os.ReadFile(filepath.Join("testdata", name)))(t)
-	return b
+	return must(os.ReadFile(filepath.Join("testdata", name)))(t)
 }
 
 // messages returns the messages of a recording by name. Of several it is the last.
@@ -111,8 +108,7 @@ func TestRecordedGodot3(t *testing.T) {
 		Text: `Condition "!vp->render_target.is_valid()" is true. Continuing.`, Stack: stack,
 	}, all["error"].Event())
 
-	variables, err := all["stack_frame_vars"].variables()
-	require.NoError(t, err)
+	variables := must(all["stack_frame_vars"].variables())(t)
 	var names []string
 	for _, v := range variables {
 		names = append(names, v.Scope.String()+" "+v.Name)
@@ -120,8 +116,7 @@ func TestRecordedGodot3(t *testing.T) {
 	require.Equal(t, []string{"local n", "local text", "local arr", "member self", "member items", "member hp"}, names)
 	require.Equal(t, "çabeça 260", text(t, variables[1].Value))
 
-	tree := must(all["message:scene_tree"].tree())(t)
-	require.Equal(t, &Node{Name: "root", Class: "Viewport", ID: 1280}, tree)
+	require.Equal(t, &Node{Name: "root", Class: "Viewport", ID: 1280}, must(all["message:scene_tree"].tree())(t))
 	m := all["performance"].Event().(*Monitors)
 	require.Equal(t, "fps", m.Name(0))
 	require.Equal(t, 56.0, m.Values[0])
@@ -140,8 +135,7 @@ func TestRecordedGodot4(t *testing.T) {
 		Time: 319 * time.Millisecond, Function: "push_warning", File: "./core/variant/variant_utility.cpp", Line: 1034,
 		Text: "careful", Warning: true, Stack: []Frame{{"res://main.gd", "_ready", 10}},
 	}, all["error"].Event())
-	v, err := all["stack_frame_var"].variable()
-	require.NoError(t, err)
+	v := must(all["stack_frame_var"].variable())(t)
 	require.Equal(t, "items", v.Name)
 	require.Equal(t, Member, v.Scope)
 
@@ -194,8 +188,7 @@ func TestCommands(t *testing.T) {
 		var got bytes.Buffer
 		w := stream.NewWriter(&got, nil)
 		for _, command := range c.commands {
-			packet := must(c.protocol.encode(command[0].(string), mainThread, command[1:]))(t)
-			require.NoError(t, w.WriteRaw(packet))
+			require.NoError(t, w.WriteRaw(must(c.protocol.encode(command[0].(string), mainThread, command[1:]))(t)))
 		}
 		require.Equal(t, recorded(t, c.version+"/tool.bin"), got.Bytes(), c.version)
 	}
@@ -270,8 +263,7 @@ func TestRequests(t *testing.T) {
 			<-done
 			require.NoError(t, err)
 			require.Equal(t, &Node{Name: "root", Class: "Window", ID: 1<<64 - 1}, tree)
-			got := must(s.Protocol(t.Context()))(t)
-			require.Equal(t, p, got)
+			require.Equal(t, p, must(s.Protocol(t.Context()))(t))
 		})
 	}
 }
@@ -282,8 +274,7 @@ func TestStackRequests(t *testing.T) {
 	_, err := s.Stack(t.Context())
 	require.ErrorIs(t, err, ErrRunning)
 	g.send("debug_enter", true, "Breakpoint", true)
-	stop := must(s.WaitStop(t.Context()))(t)
-	require.Equal(t, "Breakpoint", stop.Reason)
+	require.Equal(t, "Breakpoint", must(s.WaitStop(t.Context()))(t).Reason)
 
 	late, cancel := context.WithCancelCause(t.Context())
 	impatient := errors.New("impatient")
@@ -331,9 +322,7 @@ func TestThreads(t *testing.T) {
 	must(s.WaitStop(t.Context()))(t)
 	done := make(chan error)
 	go func() { done <- s.Continue(t.Context()) }()
-	b, err := g.conn.NextRaw(nil)
-	require.NoError(t, err)
-	require.Equal(t, gdwiretest.Encode(t, []any{"continue", 7, []any{}}), b)
+	require.Equal(t, gdwiretest.Encode(t, []any{"continue", 7, []any{}}), must(g.conn.NextRaw(nil))(t))
 	require.NoError(t, variant.Send(g.conn, []any{"debug_exit", 7, []any{}}))
 	require.NoError(t, <-done)
 	require.Equal(t, int64(9), s.Stopped().Thread)
@@ -417,8 +406,7 @@ func TestAccept(t *testing.T) {
 func TestReset(t *testing.T) {
 	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer ln.Close()
-	conn, err := net.Dial("tcp", ln.Addr().String())
-	require.NoError(t, err)
+	conn := must(net.Dial("tcp", ln.Addr().String()))(t)
 	s := must(Accept(t.Context(), ln, nil))(t)
 	require.NoError(t, conn.(*net.TCPConn).SetLinger(0))
 	require.NoError(t, conn.Close())

@@ -16,8 +16,7 @@ import (
 
 // TestAppend: the values of the vectors are what Append makes of their bytes.
 func TestAppend(t *testing.T) {
-	values := testenv.Must(suite.Values())(t)
-	for _, v := range values {
+	for _, v := range testenv.Must(suite.Values())(t) {
 		for _, name := range v.Formats {
 			var f gdwire.Format
 			require.NoError(t, f.UnmarshalText([]byte(name)))
@@ -28,8 +27,7 @@ func TestAppend(t *testing.T) {
 				require.EqualValues(t, len(v.Hex), d.InputOffset())
 				require.Zero(t, d.Depth())
 				d.Release()
-				same := testenv.Must(tagged.Equal(v.Value, got))(t)
-				require.True(t, same, "%s: %s, want %s", v.ID, got, v.Value)
+				require.True(t, testenv.Must(tagged.Equal(v.Value, got))(t), "%s: %s, want %s", v.ID, got, v.Value)
 			}
 		}
 	}
@@ -37,8 +35,7 @@ func TestAppend(t *testing.T) {
 
 // TestTaggedEncode: the bytes of the vectors are what Encode makes of their values, or have the same value.
 func TestTaggedEncode(t *testing.T) {
-	values := testenv.Must(suite.Values())(t)
-	for _, v := range values {
+	for _, v := range testenv.Must(suite.Values())(t) {
 		for _, name := range v.Formats {
 			var f gdwire.Format
 			require.NoError(t, f.UnmarshalText([]byte(name)))
@@ -52,8 +49,7 @@ func TestTaggedEncode(t *testing.T) {
 			got, err := tagged.Append(nil, d)
 			require.NoError(t, err, v.ID)
 			d.Release()
-			same := testenv.Must(tagged.Equal(got, v.Value))(t)
-			require.True(t, same, "%s: %s, want %s", v.ID, got, v.Value)
+			require.True(t, testenv.Must(tagged.Equal(got, v.Value))(t), "%s: %s, want %s", v.ID, got, v.Value)
 		}
 	}
 	for _, text := range []string{
@@ -134,8 +130,7 @@ func TestEqual(t *testing.T) {
 		require.Equal(t, c.want, got, "%s %s", c.a, c.b)
 	}
 	deep := strings.Repeat(`{"t":"Array","v":[`, 1000) + strings.Repeat("]}", 1000)
-	same := testenv.Must(tagged.Equal([]byte(deep), []byte(deep)))(t)
-	require.True(t, same)
+	require.True(t, testenv.Must(tagged.Equal([]byte(deep), []byte(deep)))(t))
 	for _, text := range []string{"", "{", `{"t":1} 2`, "nil"} {
 		_, err := tagged.Equal([]byte(text), []byte("{}"))
 		require.Error(t, err, text)

@@ -72,8 +72,7 @@ func TestNodePathKeysDiffer(t *testing.T) {
 					key := encode(22, uint32(0x80000000)|uint32(2-subnames), subnames, flags, a, b)
 					d := gdwire.NewDecoder(nil, nil)
 					d.ResetBytes(key)
-					tok := testenv.Must(d.ReadToken())(t)
-					step, ok, err := KeyStep(d, tok, nil, func(*NodePathReader, []byte) error { return nil })
+					step, ok, err := KeyStep(d, testenv.Must(d.ReadToken())(t), nil, func(*NodePathReader, []byte) error { return nil })
 					require.NoError(t, err)
 					if ok {
 						text := string(step.Append(nil))
@@ -154,8 +153,7 @@ func encode(parts ...any) []byte {
 func treeOf(t *testing.T, all ...string) *Tree {
 	tree := &Tree{}
 	for _, text := range all {
-		p := testenv.Must(Parse(text))(t)
-		_, err := tree.Add(p, "")
+		_, err := tree.Add(testenv.Must(Parse(text))(t), "")
 		require.NoError(t, err)
 	}
 	return tree
@@ -179,8 +177,7 @@ func TestTree(t *testing.T) {
 	require.Equal(t, 5, tree.Targets[5].Number())
 	require.Nil(t, tree.Root(2))
 
-	p := testenv.Must(Parse(".a.b"))(t)
-	_, err := tree.Add(p, "")
+	_, err := tree.Add(testenv.Must(Parse(".a.b"))(t), "")
 	require.EqualError(t, err, "$.a.b occurs twice")
 }
 

@@ -73,8 +73,7 @@ func TestInput(t *testing.T) {
 			require.Equal(t, want, print(p, v))
 		})
 	}
-	p := testenv.Must(Parse(""))(t)
-	require.Equal(t, "$", p.String())
+	require.Equal(t, "$", testenv.Must(Parse(""))(t).String())
 }
 
 func TestPathsErrors(t *testing.T) {
@@ -163,8 +162,7 @@ func TestDeep(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, tree.Targets[0].String(), 1+2*maxSteps)
 	nested := strings.Repeat("[", MaxNesting) + "PackedInt32Array([1])" + strings.Repeat("]", MaxNesting)
-	v := testenv.Must(ParseValue(nested))(t)
-	require.Equal(t, nested, v.String())
+	require.Equal(t, nested, testenv.Must(ParseValue(nested))(t).String())
 }
 
 // TestPathsTokens writes values and reads them again.
@@ -186,8 +184,7 @@ func TestPathsTokens(t *testing.T) {
 					continue // there is no such value in this format
 				}
 				d := gdwire.NewDecoder(&b, &gdwire.DecoderOptions{Format: format, AllowInvalidUTF8: true})
-				token := testenv.Must(d.ReadToken())(t)
-				got := FromToken(token, nil)
+				got := FromToken(testenv.Must(d.ReadToken())(t), nil)
 				switch v.Type {
 				case gdwire.TypeNodePath, gdwire.TypeImage, gdwire.TypeInputEvent:
 					continue
@@ -442,8 +439,7 @@ func TestEveryMathType(t *testing.T) {
 // TestManyContainers: containers after each other are not in each other.
 func TestManyContainers(t *testing.T) {
 	text := "[" + strings.Repeat("[], {}, ", MaxNesting) + "1]"
-	v := testenv.Must(ParseValue(text))(t)
-	require.Len(t, v.Items, 2*MaxNesting+1)
+	require.Len(t, testenv.Must(ParseValue(text))(t).Items, 2*MaxNesting+1)
 }
 
 // TestResult: a change of an int that does not fit is an error.

@@ -108,8 +108,7 @@ func TestPublishMadeUp(t *testing.T) {
 
 	require.NoError(t, publish([]string{"-render"}, io.Discard, io.Discard))
 	for name, want := range files {
-		got := testenv.Must(os.ReadFile(name))(t)
-		require.True(t, bytes.Equal(want, got), name)
+		require.True(t, bytes.Equal(want, testenv.Must(os.ReadFile(name))(t)), name)
 	}
 	require.NotContains(t, string(files[figuresFile]), "not published")
 	require.NotContains(t, string(files[plotFile]), "NaN")
@@ -183,6 +182,5 @@ func TestPublishCommit(t *testing.T) {
 	_, err = o.commit()
 	require.ErrorContains(t, err, "?? change")
 	o.dry = true
-	dirty := testenv.Must(o.commit())(t)
-	require.Equal(t, clean, dirty)
+	require.Equal(t, clean, testenv.Must(o.commit())(t))
 }

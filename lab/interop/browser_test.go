@@ -53,8 +53,7 @@ func scripts(t *testing.T, name string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	for packed, name := range map[string]string{"main.gd": name, "link.gd": "link.gd"} {
-		b := must(os.ReadFile(filepath.Join("testdata", name)))(t)
-		files[packed] = string(b)
+		files[packed] = string(must(os.ReadFile(filepath.Join("testdata", name)))(t))
 	}
 	return files
 }

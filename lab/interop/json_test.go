@@ -56,10 +56,8 @@ func TestLenientJSON(t *testing.T) {
 		texts = append(texts, r.value(3))
 	}
 	files := scripts(t, "json.gd")
-	b := must(json.Marshal(texts))(t)
-	files["texts.json"] = string(b)
-	out, err := browser.Run(t.Context(), Program{Files: files})
-	require.NoError(t, err)
+	files["texts.json"] = string(must(json.Marshal(texts))(t))
+	out := must(browser.Run(t.Context(), Program{Files: files}))(t)
 	lines := out.Lines[len(out.Lines)-len(texts):]
 	for i, text := range texts {
 		var got bytes.Buffer

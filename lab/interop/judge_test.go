@@ -178,10 +178,8 @@ func TestJudge(t *testing.T) {
 // knownPackets returns the packets of testdata/judged.txt, one in hexadecimal on each
 // line: those for which TestJudge failed once.
 func knownPackets(t *testing.T) (all [][]byte) {
-	b := must(os.ReadFile("testdata/judged.txt"))(t)
-	for line := range strings.Lines(string(b)) {
-		p := must(hex.DecodeString(strings.TrimSpace(line)))(t)
-		all = append(all, p)
+	for line := range strings.Lines(string(must(os.ReadFile("testdata/judged.txt"))(t))) {
+		all = append(all, must(hex.DecodeString(strings.TrimSpace(line)))(t))
 	}
 	return all
 }

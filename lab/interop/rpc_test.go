@@ -252,8 +252,7 @@ func _ready() -> void:
 func gameFiles(t *testing.T) map[string]string {
 	files := map[string]string{classCache: noClasses}
 	for _, name := range []string{"main.gd", "main.tscn", "project.godot", "gdwire_multiplayer.gd"} {
-		b := must(os.ReadFile(filepath.Join("..", "..", "examples", "rpc", "godot", name)))(t)
-		files[name] = string(b)
+		files[name] = string(must(os.ReadFile(filepath.Join("..", "..", "examples", "rpc", "godot", name)))(t))
 	}
 	return files
 }
@@ -327,10 +326,8 @@ func _physics_process(_delta: float) -> void:
 		print("picture ", Marshalls.raw_to_base64(get_viewport().get_texture().get_image().save_png_to_buffer()))
 		get_tree().quit()
 `
-	out, err := browser.Run(t.Context(), Program{Files: files, Args: []string{url}, Render: true})
-	require.NoError(t, err)
+	out := must(browser.Run(t.Context(), Program{Files: files, Args: []string{url}, Render: true}))(t)
 	_, text, found := strings.Cut(strings.Join(out.Lines, "\n"), "picture ")
 	require.True(t, found, out.Lines)
-	b := must(base64.StdEncoding.DecodeString(text))(t)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "game.png"), b, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "game.png"), must(base64.StdEncoding.DecodeString(text))(t), 0o644))
 }

@@ -36,8 +36,7 @@ var seed = flag.Uint64("seed", uint64(rand.Uint32()), "the seed of random values
 func withRandom(t *testing.T, name string) map[string]string {
 	t.Helper()
 	files := scripts(t, name)
-	b := must(os.ReadFile(filepath.Join("testdata", "random.gd")))(t)
-	files["random.gd"] = string(b)
+	files["random.gd"] = string(must(os.ReadFile(filepath.Join("testdata", "random.gd")))(t))
 	return files
 }
 

@@ -54,13 +54,9 @@ func BenchmarkViewHuge(b *testing.B) {
 		command := exec.Command(binary, "view", "-no-open", file)
 		stderr := must(command.StderrPipe())(b)
 		require.NoError(b, command.Start())
-		line, err := bufio.NewReader(stderr).ReadString('\n')
-		require.NoError(b, err)
-		url := strings.TrimSpace(strings.TrimPrefix(line, "gdwire: "))
+		url := strings.TrimSpace(strings.TrimPrefix(must(bufio.NewReader(stderr).ReadString('\n'))(b), "gdwire: "))
 		for _, question := range []string{"", "page.js", "page.css", "info", "children?at=-1", "children?at=0", "value?at=8"} {
-			answer := must(http.Get(url + question))(b)
-			content, err := io.ReadAll(answer.Body)
-			require.NoError(b, err)
+			content := must(io.ReadAll(must(http.Get(url + question))(b).Body))(b)
 			if question == "children?at=0" {
 				require.Contains(b, string(content), `"index":199,`)
 				best = min(best, time.Since(begin))
@@ -84,8 +80,7 @@ func status(b *testing.B, command *exec.Cmd, name string) int {
 	if found == nil {
 		return 0
 	}
-	n := must(strconv.Atoi(string(found[1])))(b)
-	return n
+	return must(strconv.Atoi(string(found[1])))(b)
 }
 
 // encodeLength returns a length as packets and containers have it.
@@ -164,10 +159,8 @@ type runningProxy struct {
 
 // processorTime returns how long the proxy used a processor, in ticks.
 func (p *runningProxy) processorTime(b *testing.B) (ticks float64) {
-	text := must(os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/stat"))(b)
-	for _, field := range strings.Fields(string(text))[13:15] {
-		n := must(strconv.Atoi(field))(b)
-		ticks += float64(n)
+	for _, field := range strings.Fields(string(must(os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/stat"))(b)))[13:15] {
+		ticks += float64(must(strconv.Atoi(field))(b))
 	}
 	return ticks
 }

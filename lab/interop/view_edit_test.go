@@ -136,8 +136,7 @@ func TestViewEditKeyboard(t *testing.T) {
 
 // read returns the content of a file.
 func read(t *testing.T, name string) []byte {
-	b := must(os.ReadFile(name))(t)
-	return b
+	return must(os.ReadFile(name))(t)
 }
 
 // bytes returns the first n bytes of what the page shows.

@@ -142,8 +142,7 @@ func taskFind(t *testing.T, binary string, width int64) *viewPage {
 	p.until(button("copy-path") + `.classList.contains("copied")`)
 	path := p.clipboard()
 	require.Equal(t, "player.inventory[1234].name", path)
-	out := must(exec.Command(binary, "get", path, largeSave).Output())(t)
-	require.Equal(t, `"item_1234"`, strings.TrimSpace(string(out)))
+	require.Equal(t, `"item_1234"`, strings.TrimSpace(string(must(exec.Command(binary, "get", path, largeSave).Output())(t))))
 	return p
 }
 
@@ -201,8 +200,7 @@ func recording(t *testing.T, binary string) string {
 	}()
 	prefix := filepath.Join(t.TempDir(), "match")
 	proxy := exec.Command(binary, "proxy", "-record", prefix, "-n", "24", "127.0.0.1:0", server.Addr().String())
-	stderr, err := proxy.StderrPipe()
-	require.NoError(t, err)
+	stderr := must(proxy.StderrPipe())(t)
 	require.NoError(t, proxy.Start())
 	lines := bufio.NewScanner(stderr)
 	require.True(t, lines.Scan())
@@ -217,8 +215,7 @@ func recording(t *testing.T, binary string) string {
 			message = []any{"hit", map[string]any{"damage": n + 1, "who": "Ada"}}
 		}
 		packet := must(variant.Marshal(message))(t)
-		_, err := conn.Write(append(binary32(len(packet)), packet...))
-		require.NoError(t, err)
+		must(conn.Write(append(binary32(len(packet)), packet...)))(t)
 	}
 	_, _ = io.Copy(io.Discard, conn) // up to the end of the proxy
 	require.NoError(t, conn.Close())

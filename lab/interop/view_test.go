@@ -30,8 +30,7 @@ import (
 
 // gdwireBinary returns the name of the command, which the first call builds.
 func gdwireBinary(t testing.TB) string {
-	binary := must(built())(t)
-	return binary
+	return must(built())(t)
 }
 
 var built = sync.OnceValues(func() (string, error) {
@@ -280,8 +279,7 @@ func TestViewBytes(t *testing.T) {
 			shell.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
 			out, err := shell.CombinedOutput()
 			require.NoError(t, err, "%s\n%s", command, out)
-			b := must(os.ReadFile(other))(t)
-			require.Equal(t, content, b, command)
+			require.Equal(t, content, must(os.ReadFile(other))(t), command)
 		}
 	}
 	p.quiet()

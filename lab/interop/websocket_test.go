@@ -100,7 +100,7 @@ func TestWebSocket(t *testing.T) {
 	tcp := make(chan error, 1)
 	go func() { tcp <- s.Serve(ln) }()
 
-	_, err := browser.Run(t.Context(), Program{
+	must(browser.Run(t.Context(), Program{
 		Files: withRandom(t, "clients.gd"),
 		Args:  []string{url, strconv.FormatUint(*seed, 10), strconv.Itoa(count)},
 		Socket: func(ctx context.Context, ws *websocket.Conn) error {
@@ -115,8 +115,7 @@ func TestWebSocket(t *testing.T) {
 			}
 			return s.Shutdown(ctx)
 		},
-	})
-	require.NoError(t, err)
+	}))(t)
 	require.Equal(t, stream.ErrServerClosed, <-tcp)
 	require.Contains(t, logged.String(), "i/o timeout", "the slow client")
 	require.Contains(t, logged.String(), "text, not binary")
@@ -224,14 +223,12 @@ func TestIdleWebSocket(t *testing.T) {
 		connect := func() {
 			conn := must(net.Dial("tcp", web.Listener.Addr().String()))(t)
 			all = append(all, conn)
-			_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
-			require.NoError(t, err)
+			must(io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"))(t)
 			must(conn.Write(frame))(t)
 			var end bool
 			for b := make([]byte, 500); !end; { // until the answer, which contains the text of the request
-				n := must(conn.Read(b))(t)
-				end = bytes.Contains(b[:n], []byte("idle"))
+				end = bytes.Contains(b[:must(conn.Read(b))(t)], []byte("idle"))
 			}
 		}
 		connect()
@@ -300,9 +297,8 @@ func runExample(t *testing.T, dir, flag string) (addr string) {
 func upgrade(t *testing.T, url string) (net.Conn, *bufio.Reader) {
 	conn := must(net.Dial("tcp", strings.TrimPrefix(url, "ws://")))(t)
 	t.Cleanup(func() { conn.Close() })
-	_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
-	require.NoError(t, err)
+	must(io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"))(t)
 	r := bufio.NewReader(conn)
 	for line := ""; line != "\r\n"; {
 		line = must(r.ReadString('\n'))(t)
@@ -326,8 +322,7 @@ func TestRefusedWebSockets(t *testing.T) {
 	begin := time.Now()
 	for range 100 {
 		_, r := upgrade(t, url)
-		rest := must(io.ReadAll(r))(t)
-		require.Equal(t, closeFrame(stream.CloseTryAgainLater, "server is full"), rest)
+		require.Equal(t, closeFrame(stream.CloseTryAgainLater, "server is full"), must(io.ReadAll(r))(t))
 	}
 	require.Less(t, time.Since(begin), time.Minute, "not 5 seconds each")
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+5 }, time.Minute, time.Millisecond)

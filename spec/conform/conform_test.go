@@ -236,8 +236,7 @@ func TestSkipConform(t *testing.T) {
 // TestAnswers: each exercise of an encoder has wrong answers, and each answer that is none is wrong.
 func TestAnswers(t *testing.T) {
 	for _, f := range sample() {
-		all := testenv.Must(exercisesOf(&config{format: f, encoder: true}))(t)
-		for _, e := range all {
+		for _, e := range testenv.Must(exercisesOf(&config{format: f, encoder: true}))(t) {
 			for _, answer := range []string{"", "x", "00", "ffffffff", `{"t":"Nil"}`} {
 				require.NotEmpty(t, e.judge([]byte(answer)), "%s %s", e.ID, answer)
 			}
@@ -267,8 +266,7 @@ func TestExtras(t *testing.T) {
 		require.NotEmpty(t, e.judge([]byte("ff")), e.ID)
 	}
 	require.Greater(t, seen[files], 60)
-	lines := testenv.Must(suite.Files())(t)
-	for _, f := range lines {
+	for _, f := range testenv.Must(suite.Files())(t) {
 		for _, e := range all {
 			if e.ID == f.ID && strings.Contains(e.Line, " edit=") {
 				require.Equal(t, f.Edited != nil, e.judge([]byte(hex.EncodeToString(f.Edited))) == "" && e.Valid, f.ID)

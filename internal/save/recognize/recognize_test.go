@@ -47,8 +47,7 @@ func testdata(names ...string) string {
 
 func vectors(t *testing.T) (all []vector) {
 	for folder, format := range engines {
-		values := testenv.Must(suite.ValuesOf(strings.TrimPrefix(folder, "godot")))(t)
-		for _, v := range values {
+		for _, v := range testenv.Must(suite.ValuesOf(strings.TrimPrefix(folder, "godot")))(t) {
 			all = append(all, vector{folder + " " + v.Name, format, v.Hex})
 		}
 	}
@@ -324,8 +323,7 @@ func TestSmall(t *testing.T) {
 		{"trailing bytes", "0c000000" + "0200000005000000" + "ffffffff", Result{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := testenv.Must(hex.DecodeString(c.hex))(t)
-			requireResult(t, c.want, file(b))
+			requireResult(t, c.want, file(testenv.Must(hex.DecodeString(c.hex))(t)))
 		})
 	}
 }
@@ -519,8 +517,7 @@ func TestPrograms(t *testing.T) {
 	for _, pattern := range []string{filepath.Join(build.Default.GOROOT, "pkg", "tool", "*", "*"), filepath.Join(build.Default.GOROOT, "src", "image", "testdata", "*"),
 		filepath.Join(build.Default.GOROOT, "src", "archive", "*", "testdata", "*"), filepath.Join(build.Default.GOROOT, "src", "debug", "*", "testdata", "*"),
 		filepath.Join(build.Default.GOROOT, "src", "compress", "*", "testdata", "*"), filepath.Join(build.Default.GOROOT, "src", "time", "testdata", "*")} {
-		names := testenv.Must(filepath.Glob(pattern))(t)
-		all = append(all, names...)
+		all = append(all, testenv.Must(filepath.Glob(pattern))(t)...)
 	}
 	for _, name := range all {
 		b, err := os.ReadFile(name)

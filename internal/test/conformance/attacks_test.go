@@ -580,8 +580,7 @@ func takers(t *testing.T) []taker {
 			return f.Unmarshal(new(any))
 		}},
 		{"savefile.File.WriteTo", nil, func(_ *testing.T, r *hostileReader) error {
-			f := must(savefile.New(savefile.Info{}, text))(t)
-			_, err := f.WriteTo(r)
+			_, err := must(savefile.New(savefile.Info{}, text))(t).WriteTo(r)
 			return err
 		}},
 		{"stream.NewReader", packet, func(_ *testing.T, r *hostileReader) error {

@@ -286,8 +286,7 @@ func TestConvertStream(t *testing.T) {
 			continue
 		}
 		in = append(in, v.Hex...)
-		p := must(model.Copy(v.Hex, gdwire.DecoderOptions{Format: gdwire.Godot3}, gdwire.EncoderOptions{}))(t)
-		want = append(want, p...)
+		want = append(want, must(model.Copy(v.Hex, gdwire.DecoderOptions{Format: gdwire.Godot3}, gdwire.EncoderOptions{}))(t)...)
 	}
 	var out bytes.Buffer
 	d := gdwire.NewDecoder(bytes.NewReader(in), &gdwire.DecoderOptions{Format: gdwire.Godot3})

@@ -31,8 +31,7 @@ import (
 // an error.
 func TestREADME(t *testing.T) {
 	t.Chdir("../../..")
-	b := must(os.ReadFile("README.md"))(t)
-	readme := string(b)
+	readme := string(must(os.ReadFile("README.md"))(t))
 	sources := sourcesOf(t, "examples/save/main.go", "stream/example_hello_test.go")
 	programs := regexp.MustCompile("(?s)```go\n(.*?)```\n").FindAllStringSubmatch(readme, -1)
 	require.NotEmpty(t, programs)
@@ -52,8 +51,7 @@ func TestREADME(t *testing.T) {
 func sourcesOf(t *testing.T, names ...string) string {
 	var sources strings.Builder
 	for _, name := range names {
-		source := must(os.ReadFile(name))(t)
-		sources.Write(regexp.MustCompile(`func Example\w*\(\)`).ReplaceAll(source, []byte("func main()")))
+		sources.Write(regexp.MustCompile(`func Example\w*\(\)`).ReplaceAll(must(os.ReadFile(name))(t), []byte("func main()")))
 	}
 	return sources.String()
 }
@@ -85,8 +83,7 @@ func TestDocumentedPrograms(t *testing.T) {
 			return nil // a command line
 		}
 		require.True(t, isProgram(blocks[1].(*comment.Code).Text), "%s: the first program", dir)
-		examples := must(filepath.Glob(filepath.Join(dir, "example*_test.go")))(t)
-		sources := sourcesOf(t, examples...)
+		sources := sourcesOf(t, must(filepath.Glob(filepath.Join(dir, "example*_test.go")))(t)...)
 		for _, block := range blocks {
 			code, ok := block.(*comment.Code)
 			if !ok || !isProgram(code.Text) {
@@ -104,8 +101,7 @@ func TestDocumentedPrograms(t *testing.T) {
 // packagePage returns the package comment of the files in a directory, and the name of the
 // package, or "" if there is none.
 func packagePage(t *testing.T, dir string) (page, name string) {
-	files := must(filepath.Glob(filepath.Join(dir, "*.go")))(t)
-	for _, file := range files {
+	for _, file := range must(filepath.Glob(filepath.Join(dir, "*.go")))(t) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
@@ -181,11 +177,9 @@ func TestREADMEOutput(t *testing.T) {
 	}
 
 	tokens := run(run(nil, "./examples/write"), "./examples/read")
-	want := must(os.ReadFile("examples/read/output.txt"))(t)
-	require.Equal(t, string(want), string(tokens))
+	require.Equal(t, string(must(os.ReadFile("examples/read/output.txt"))(t)), string(tokens))
 
-	save, err := os.ReadFile("testdata/godot4.7-dev/save_game_large.bin")
-	require.NoError(t, err)
+	save := must(os.ReadFile("testdata/godot4.7-dev/save_game_large.bin"))(t)
 	name := filepath.Join(t.TempDir(), "save")
 	require.NoError(t, os.WriteFile(name, save, 0o600))
 	run(nil, "./examples/save", name)
@@ -217,8 +211,7 @@ func TestREADMEOutput(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2, commands)
-	edited := must(os.ReadFile(name))(t)
-	require.Equal(t, healed, edited)
+	require.Equal(t, healed, must(os.ReadFile(name))(t))
 }
 
 // The programs in examples end by themselves, without a panic, for any value at any place of
@@ -258,8 +251,7 @@ func TestExampleProgramsWithHostileInput(t *testing.T) {
 // CONTRIBUTING.md names each internal package and each direct dependency, and no test that does not exist.
 func TestContributing(t *testing.T) {
 	t.Chdir("../../..")
-	b := must(os.ReadFile("CONTRIBUTING.md"))(t)
-	text := string(b)
+	text := string(must(os.ReadFile("CONTRIBUTING.md"))(t))
 	named := map[string]bool{} // words of the first column of tables
 	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]+) \|`).FindAllStringSubmatch(text, -1) {
 		for word := range strings.SplitSeq(row[1], ", ") {
@@ -279,8 +271,7 @@ func TestContributing(t *testing.T) {
 		}
 	}
 
-	mod, err := os.ReadFile("go.mod")
-	require.NoError(t, err)
+	mod := must(os.ReadFile("go.mod"))(t)
 	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(string(mod), -1) {
 		require.True(t, named[m[1]], "%s is not in the table of dependencies", m[1])
 	}
@@ -327,8 +318,7 @@ func TestLinks(t *testing.T) {
 		if err != nil || filepath.Ext(path) != ".md" {
 			return err
 		}
-		b := must(os.ReadFile(path))(t)
-		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(string(b), ""), -1) {
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(string(must(os.ReadFile(path))(t)), ""), -1) {
 			_, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(m[1])))
 			assert.NoError(t, err, path)
 		}
@@ -341,11 +331,9 @@ func TestLinks(t *testing.T) {
 func TestExported(t *testing.T) {
 	t.Chdir("../../..")
 	parse := func(dir string, tests bool, add func(f *ast.File, names map[string]bool), names map[string]bool) {
-		files := must(filepath.Glob(filepath.Join(dir, "*.go")))(t)
-		for _, name := range files {
+		for _, name := range must(filepath.Glob(filepath.Join(dir, "*.go")))(t) {
 			if strings.HasSuffix(name, "_test.go") == tests {
-				f := must(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
-				add(f, names)
+				add(must(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t), names)
 			}
 		}
 	}
@@ -424,8 +412,7 @@ func mentions(f *ast.File, names map[string]bool) {
 // a row for the package of each.
 func TestUnsafe(t *testing.T) {
 	t.Chdir("../../..")
-	security := must(os.ReadFile("SECURITY.md"))(t)
-	_, table, found := strings.Cut(string(security), "| package | what it does with `unsafe` |\n")
+	_, table, found := strings.Cut(string(must(os.ReadFile("SECURITY.md"))(t)), "| package | what it does with `unsafe` |\n")
 	require.True(t, found)
 	table, _, _ = strings.Cut(table, "\n\n")
 	documented, packages := []string{}, []string{}
@@ -463,8 +450,7 @@ func TestUnsafe(t *testing.T) {
 // SECURITY.md contains the rows of the table.
 func TestSECURITYAttacks(t *testing.T) {
 	t.Chdir("../../..")
-	b := must(os.ReadFile("SECURITY.md"))(t)
-	_, section, _ := strings.Cut(string(b), "\n## Attacks, measured\n")
+	_, section, _ := strings.Cut(string(must(os.ReadFile("SECURITY.md"))(t)), "\n## Attacks, measured\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	rows := 0
 	for _, a := range attacks.All() {

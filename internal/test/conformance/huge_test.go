@@ -77,8 +77,7 @@ func TestHugeValuesAreRead(t *testing.T) {
 
 	copyPayload := func(t *testing.T, d *gdwire.Decoder, w io.Writer) {
 		readTo(t, d, 1)
-		got := must(io.Copy(w, d.Payload()))(t)
-		require.Equal(t, n, got)
+		require.Equal(t, n, must(io.Copy(w, d.Payload()))(t))
 	}
 	readTokens := func(t *testing.T, d *gdwire.Decoder) {
 		got := int64(0)

@@ -129,8 +129,7 @@ func TestOwnershipTables(t *testing.T) {
 // functions returns the exported functions and methods in a directory, by name.
 func functions(t *testing.T, dir string) map[string]*ast.FuncDecl {
 	all := map[string]*ast.FuncDecl{}
-	names := must(filepath.Glob(filepath.Join("..", "..", "..", dir, "*.go")))(t)
-	for _, name := range names {
+	for _, name := range must(filepath.Glob(filepath.Join("..", "..", "..", dir, "*.go")))(t) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
@@ -437,13 +436,11 @@ func marshal(k *keeper) {
 	b, err = variant.MarshalAppend(dst, v)
 	require.NoError(k.t, err)
 	k.keep("variant.MarshalAppend", b)
-	part := must(variant.Get([]any{v}, "[0]"))(k.t)
-	k.keep("variant.Get", part)
+	k.keep("variant.Get", must(variant.Get([]any{v}, "[0]"))(k.t))
 	for name, v := range map[string]json.Marshaler{
 		"Dictionary": &variant.Dictionary{Key: gdwire.Elem{Script: k.text()}}, "Array": &variant.Array{Values: []any{k.text()}}, "Object": &variant.Object{Class: k.text()},
 	} {
-		b := must(v.MarshalJSON())(k.t)
-		k.keep("variant."+name+".MarshalJSON", b)
+		k.keep("variant."+name+".MarshalJSON", must(v.MarshalJSON())(k.t))
 	}
 	for c := range variant.Diff(v, k.value(3)) {
 		k.keep("variant.Diff", c.OldPath+c.NewPath)
@@ -711,8 +708,7 @@ func packets(k *keeper) {
 		done <- errors.Join(written.WriteRaw(k.packetOf(1)), written.WriteRaw(k.packetOf(2)))
 	}()
 	for range 2 {
-		b := must(read.NextRaw(nil))(k.t)
-		k.keep("stream.Conn.NextRaw", b)
+		k.keep("stream.Conn.NextRaw", must(read.NextRaw(nil))(k.t))
 	}
 	require.NoError(k.t, <-done)
 	read.Close()
@@ -769,8 +765,7 @@ func files(k *keeper) {
 	packed := must(fileaccess.Compress(nil, data, mode))(k.t)
 	k.keep("fileaccess.Compress", packed)
 	if len(data) > 0 { // no bytes are compressed to none, which are no stream
-		unpacked := must(fileaccess.Decompress(nil, packed, mode, 0))(k.t)
-		k.keep("fileaccess.Decompress", unpacked)
+		k.keep("fileaccess.Decompress", must(fileaccess.Decompress(nil, packed, mode, 0))(k.t))
 	}
 }
 

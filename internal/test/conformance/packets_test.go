@@ -389,8 +389,7 @@ func (p *packet) lines() (lines []string) {
 
 func TestFormatDecodes(t *testing.T) {
 	forPackets(t, func(t *testing.T, f gdwire.Format, p *packet, b, _ []byte) {
-		got := must(model.Tokens(b, p.options(f)))(t)
-		require.Equal(t, p.lines(), got)
+		require.Equal(t, p.lines(), must(model.Tokens(b, p.options(f)))(t))
 	})
 }
 
@@ -413,8 +412,7 @@ func TestFormatEncodes(t *testing.T) {
 		}
 		v, _ := must2(model.Decode(b, from))(t)
 		for _, unknown := range []bool{false, true} {
-			got := must(model.Encode(&v, to, unknown))(t)
-			require.Equal(t, want, hex.EncodeToString(got), "unknown counts: %v", unknown)
+			require.Equal(t, want, hex.EncodeToString(must(model.Encode(&v, to, unknown))(t)), "unknown counts: %v", unknown)
 		}
 	})
 }

@@ -128,8 +128,7 @@ func TestSuiteStreams(t *testing.T) {
 func suiteFiles(t *testing.T) (all []suite.File) {
 	for _, engine := range []string{"3.2.3", "4.6"} {
 		folder := "testdata/containers/godot" + engine
-		files := must(os.ReadDir(filepath.Join("../../..", folder)))(t)
-		for _, file := range files {
+		for _, file := range must(os.ReadDir(filepath.Join("../../..", folder)))(t) {
 			f := suite.File{ID: fmt.Sprintf("k-%04d", len(all)+1), File: folder + "/" + file.Name(), Engine: engine, Container: "plain"}
 			words := strings.Split(file.Name(), "_")
 			switch {

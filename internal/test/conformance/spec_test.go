@@ -46,8 +46,7 @@ func requireLines[T any](t *testing.T, name string, all []T) {
 		require.NoError(t, os.WriteFile(file, text, 0o644))
 		return
 	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
+	want := must(os.ReadFile(file))(t)
 	got, written := bytes.Split(text, []byte("\n")), bytes.Split(want, []byte("\n"))
 	for i := range min(len(got), len(written)) {
 		require.Equal(t, string(written[i]), string(got[i]), "%s.jsonl, line %d; GDWIRE_WRITE_SPEC=1 writes it", name, i+1)
@@ -183,8 +182,7 @@ func (b *suiteBuilder) tagged(p []byte, format string, objects, double bool) []b
 }
 
 func sameJSON(t *testing.T, a, b []byte) bool {
-	same := must(tagged.Equal(a, b))(t)
-	return same
+	return must(tagged.Equal(a, b))(t)
 }
 
 func (b *suiteBuilder) addPacket(p suite.Packet, format string) {
@@ -416,8 +414,7 @@ func (w *waiting) Read(p []byte) (int, error) {
 
 // TestSuitePrefixes: a Decoder waits at every proper prefix of a valid value.
 func TestSuitePrefixes(t *testing.T) {
-	values := must(suite.Values())(t)
-	for _, v := range values {
+	for _, v := range must(suite.Values())(t) {
 		for n := range min(len(v.Hex), 400) {
 			d := gdwire.NewDecoder(&waiting{v.Hex[:n]}, &gdwire.DecoderOptions{Format: formatNamed(t, v.Formats[0]), AllowObjects: true, DoubleReals: v.Double})
 			require.ErrorIs(t, d.SkipValue(), errWait, "%s, %d bytes", v.ID, n)
@@ -459,13 +456,10 @@ func TestSuiteHasNoDuplicates(t *testing.T) {
 			lines[key] = id
 		}
 	}
-	values := must(suite.Values())(t)
-	for _, v := range values {
+	for _, v := range must(suite.Values())(t) {
 		add(v.ID, v.Formats, v.Hex, v.Objects, v.Double)
 	}
-	packets, err := suite.Packets()
-	require.NoError(t, err)
-	for _, p := range packets {
+	for _, p := range must(suite.Packets())(t) {
 		add(p.ID, p.Formats, p.Hex, p.Objects, p.Double)
 	}
 }
@@ -474,17 +468,14 @@ func TestSuiteHasNoDuplicates(t *testing.T) {
 func TestSpecVersion(t *testing.T) {
 	t.Chdir("../../../spec")
 	var version struct{ Version, License string }
-	text := must(os.ReadFile("version.json"))(t)
-	require.NoError(t, json.Unmarshal(text, &version))
+	require.NoError(t, json.Unmarshal(must(os.ReadFile("version.json"))(t), &version))
 	for file, want := range map[string]string{
 		"SPEC.md": "# The Variant format, version " + version.Version + "\n", "README.md": "gdwire-spec-" + version.Version + "\n", "LICENSE": "MIT No Attribution",
 	} {
-		text := must(os.ReadFile(file))(t)
-		require.Contains(t, string(text), want, file)
+		require.Contains(t, string(must(os.ReadFile(file))(t)), want, file)
 	}
 	for _, file := range []string{"SPEC.md", "README.md", "vectors/README.md", "vectors/schema.json", "reader.py", "reader.mjs", "ksy.mjs", "variant4.ksy", "variant3.ksy", "godot-variant.lua"} {
-		text := must(os.ReadFile(file))(t)
-		require.Contains(t, string(text), "SPDX-License-Identifier: "+version.License, file)
+		require.Contains(t, string(must(os.ReadFile(file))(t)), "SPDX-License-Identifier: "+version.License, file)
 	}
 }
 
@@ -533,33 +524,25 @@ func allVectors(t *testing.T) map[string]anyVector {
 		require.NotContains(t, all, id)
 		all[id] = anyVector{rules, data}
 	}
-	values := must(suite.Values())(t)
-	for _, v := range values {
+	for _, v := range must(suite.Values())(t) {
 		add(v.ID, v.Rules, v.Hex)
 	}
-	packets, err := suite.Packets()
-	require.NoError(t, err)
-	for _, p := range packets {
+	for _, p := range must(suite.Packets())(t) {
 		add(p.ID, p.Rules, p.Hex)
 	}
-	longs := must(suite.Longs())(t)
-	for _, l := range longs {
+	for _, l := range must(suite.Longs())(t) {
 		add(l.ID, l.Rules, nil)
 	}
-	writers := must(suite.Writers())(t)
-	for _, w := range writers {
+	for _, w := range must(suite.Writers())(t) {
 		add(w.ID, w.Rules, w.Hex)
 	}
-	texts := must(suite.Texts())(t)
-	for _, l := range texts {
+	for _, l := range must(suite.Texts())(t) {
 		add(l.ID, l.Rules, l.Hex)
 	}
-	streams := must(suite.Streams())(t)
-	for _, s := range streams {
+	for _, s := range must(suite.Streams())(t) {
 		add(s.ID, s.Rules, s.Hex)
 	}
-	files := must(suite.Files())(t)
-	for _, f := range files {
+	for _, f := range must(suite.Files())(t) {
 		add(f.ID, f.Rules, f.Hex)
 	}
 	return all

@@ -204,8 +204,7 @@ func (s *schema) acceptsArray(root *schema, v []any) bool {
 func TestSuiteSchema(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "spec", "vectors")
 	text := must(os.ReadFile(filepath.Join(dir, "schema.json")))(t)
-	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
-	require.NoError(t, err)
+	readme := must(os.ReadFile(filepath.Join(dir, "README.md")))(t)
 	var root schema
 	require.NoError(t, json.Unmarshal(text, &root))
 	names := must(filepath.Glob(filepath.Join(dir, "*.jsonl")))(t)
@@ -218,8 +217,7 @@ func TestSuiteSchema(t *testing.T) {
 		for member := range def.Properties {
 			require.Contains(t, string(readme), "`"+member+"`", name)
 		}
-		text := must(os.ReadFile(file))(t)
-		for line := range bytes.Lines(text) {
+		for line := range bytes.Lines(must(os.ReadFile(file))(t)) {
 			var v any
 			require.NoError(t, json.Unmarshal(line, &v))
 			require.True(t, def.accepts(&root, v), "%s: %s", name, line)

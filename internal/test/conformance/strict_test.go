@@ -226,8 +226,7 @@ var strictReadings = map[string]func(p []byte, o gdwire.DecoderOptions) error{
 
 // documentedItems returns the items of the list after the first sentence about Strict in doc.go.
 func documentedItems(t *testing.T) (items []string) {
-	b := must(os.ReadFile("../../../doc.go"))(t)
-	list := regexp.MustCompile(`\.Strict [^:]*:\n//((?:\n//   [- ] .*)+)`).FindSubmatch(b)
+	list := regexp.MustCompile(`\.Strict [^:]*:\n//((?:\n//   [- ] .*)+)`).FindSubmatch(must(os.ReadFile("../../../doc.go"))(t))
 	require.NotNil(t, list)
 	text := regexp.MustCompile(`\n//    `).ReplaceAllString(string(list[1]), " ")
 	for _, item := range strings.Split(text, "\n//   - ")[1:] {

@@ -71,9 +71,7 @@ func TestWorkflowsPinned(t *testing.T) {
 		assert.Regexp(t, `(?m)^permissions:( \{\}|\n  contents: read)\n[^ ]`, string(b), "%s: rights of all jobs", name)
 		assert.Equal(t, strings.Count(string(b), "actions/checkout@"), strings.Count(string(b), "persist-credentials: false"), name)
 	}
-	b, err := os.ReadFile(".ci/Dockerfile")
-	require.NoError(t, err)
-	require.Regexp(t, `(?m)^FROM \S+@sha256:[0-9a-f]{64}$`, string(b))
+	require.Regexp(t, `(?m)^FROM \S+@sha256:[0-9a-f]{64}$`, string(must(os.ReadFile(".ci/Dockerfile"))(t)))
 }
 
 // A weight is how much code there is of a role. Lines are those with a token that is no comment, of files that no program
@@ -118,8 +116,7 @@ func TestCodeBudget(t *testing.T) {
 	}))
 	file := filepath.Join(root, ".ci", "budget.json")
 	if os.Getenv("GDWIRE_WRITE_BUDGET") != "" {
-		b := must(json.MarshalIndent(got, "", "\t"))(t)
-		require.NoError(t, os.WriteFile(file, append(b, '\n'), 0o644))
+		require.NoError(t, os.WriteFile(file, append(must(json.MarshalIndent(got, "", "\t"))(t), '\n'), 0o644))
 	}
 	b := must(os.ReadFile(file))(t)
 	var allowed map[string]weight

@@ -22,8 +22,7 @@ func TestRecording(t *testing.T) {
 	_, _, err := Connections(prefix)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	r := testenv.Must(New(prefix))(t)
-	f := testenv.Must(r.File(1, FromClient))(t)
-	require.NoError(t, f.Close())
+	require.NoError(t, testenv.Must(r.File(1, FromClient))(t).Close())
 	start := time.Unix(100, 0)
 	require.NoError(t, r.Add(start, Packet{Connection: 1, Direction: FromClient, Length: 36}))
 	require.NoError(t, r.Add(start.Add(time.Millisecond), Packet{Connection: 2, Direction: FromServer, Offset: 5, Length: 7}))
@@ -31,11 +30,10 @@ func TestRecording(t *testing.T) {
 	_, _, err = Connections(prefix)
 	require.ErrorContains(t, err, "game.index.jsonl contains no packets")
 	require.NoError(t, r.Close())
-	b := testenv.Must(os.ReadFile(IndexName(prefix)))(t)
 	require.Equal(t, `{"time":0,"connection":1,"direction":"->","offset":0,"length":36}
 {"time":1000000,"connection":2,"direction":"<-","offset":5,"length":7}
 {"time":0,"connection":1,"direction":"->","offset":36,"length":1}
-`, string(b))
+`, string(testenv.Must(os.ReadFile(IndexName(prefix)))(t)))
 	all, timed := testenv.Must2(Connections(prefix))(t)
 	require.True(t, timed)
 	require.Len(t, all, 2)
@@ -83,8 +81,7 @@ func FuzzIndex(f *testing.F) {
 				require.ErrorContains(t, err, "of the index")
 				return
 			}
-			line := testenv.Must(json.Marshal(p))(t)
-			for back, err := range ReadIndex(bytes.NewReader(append(line, '\n'))) {
+			for back, err := range ReadIndex(bytes.NewReader(append(testenv.Must(json.Marshal(p))(t), '\n'))) {
 				require.NoError(t, err)
 				require.Equal(t, p, back)
 			}
@@ -103,8 +100,7 @@ func TestConn(t *testing.T) {
 	l := &Listener{Listener: ln, Recorder: r, Order: binary.BigEndian, Fail: func(err error) { require.NoError(t, err) }}
 	defer func() { _ = l.Close() }()
 	client := testenv.Must(net.Dial("tcp", ln.Addr().String()))(t)
-	accepted := testenv.Must(l.Accept())(t)
-	c := accepted.(*Conn)
+	c := testenv.Must(l.Accept())(t).(*Conn)
 	c.Start(3)
 	sent := []byte{0, 0, 0, 2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 5, 1, 2, 3, 4, 5, 0, 0, 0, 9, 1}
 	testenv.Must(client.Write(sent))(t)
@@ -119,8 +115,7 @@ func TestConn(t *testing.T) {
 	require.NoError(t, c.CloseWrite())
 	require.NoError(t, c.Close())
 	require.NoError(t, r.Close())
-	b := testenv.Must(os.ReadFile(FileName(prefix, 3, FromClient)))(t)
-	require.Equal(t, sent, b)
+	require.Equal(t, sent, testenv.Must(os.ReadFile(FileName(prefix, 3, FromClient)))(t))
 	all, _ := testenv.Must2(Connections(prefix))(t)
 	require.Len(t, all, 1)
 	var got [][2]int64

@@ -45,8 +45,7 @@ func TestFragments(t *testing.T) {
 		parts = append(parts, packet[i:i+1])
 	}
 	m := &messages{r: bytes.NewReader(cmdtest.WebSocketMessage(true, 2, parts...)), max: 1 << 20}
-	got := testenv.Must(m.webSocket())(t)
-	require.True(t, bytes.Equal(packet, got.packet))
+	require.True(t, bytes.Equal(packet, testenv.Must(m.webSocket())(t).packet))
 }
 
 // With whole messages, a control frame inside a message does not wait for the rest: a Close is the last frame.
@@ -92,8 +91,7 @@ func TestEncodeMessage(t *testing.T) {
 					r.next = r.webSocket
 					require.Equal(t, masked, b[1]&wsMasked > 0)
 				}
-				got := testenv.Must(r.nextPacket())(t)
-				require.True(t, bytes.Equal(packet, got))
+				require.True(t, bytes.Equal(packet, testenv.Must(r.nextPacket())(t)))
 				require.Equal(t, io.EOF, errOf(r.next()))
 			}
 		}
@@ -197,8 +195,7 @@ func TestHandshakeExtensions(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, r := range []io.Reader{strings.NewReader(c.sent), iotest.OneByteReader(strings.NewReader(c.sent)), iotest.DataErrReader(strings.NewReader(c.sent))} {
 				removed := 0
-				got := testenv.Must(io.ReadAll(&handshakeReader{r: r, removed: func() { removed++ }}))(t)
-				require.Equal(t, c.want, string(got))
+				require.Equal(t, c.want, string(testenv.Must(io.ReadAll(&handshakeReader{r: r, removed: func() { removed++ }}))(t)))
 				require.Equal(t, c.sent != c.want, removed == 1)
 			}
 		})

@@ -187,8 +187,7 @@ func TestProxyEndFirst(t *testing.T) {
 		_, _ = client.Write(sent)
 		_ = client.Close()
 	}()
-	got := testenv.Must(io.ReadAll(server))(t)
-	require.Equal(t, sent, got)
+	require.Equal(t, sent, testenv.Must(io.ReadAll(server))(t))
 	p.lines.mu.Unlock()
 	forwarding.Wait()
 	p.lines.close()
@@ -433,8 +432,8 @@ func TestListenAddress(t *testing.T) {
 		{"wss://a", "ws://a:8", "", "without TLS"},
 		{"7", "a:b:c", "", "too many colons"},
 	} {
-		target := testenv.Must(parseTarget(c.target))(t)
-		got, err := target.listenAddress(c.listen)
+		at := testenv.Must(parseTarget(c.target))(t)
+		got, err := at.listenAddress(c.listen)
 		if c.fault == "" {
 			require.NoError(t, err)
 			require.Equal(t, c.want, got)
@@ -446,15 +445,13 @@ func TestListenAddress(t *testing.T) {
 
 func TestShareAndRate(t *testing.T) {
 	for text, want := range map[string]float64{"0%": 0, "2%": 0.02, "0.5%": 0.005, "100%": 1} {
-		got := testenv.Must(parseShare(text))(t)
-		require.InDelta(t, want, got, 1e-12)
+		require.InDelta(t, want, testenv.Must(parseShare(text))(t), 1e-12)
 	}
 	for _, text := range []string{"", "%", "2", "-1%", "101%", "NaN%", "x%"} {
 		require.ErrorContains(t, errOf(parseShare(text)), "want a share", text)
 	}
 	for text, want := range map[string]float64{"1Mbit": 1e6, "256kbit": 256e3, "9600bit": 9600, "2.5Gbit": 2.5e9} {
-		got := testenv.Must(parseRate(text))(t)
-		require.InDelta(t, want, got, 1e-6)
+		require.InDelta(t, want, testenv.Must(parseRate(text))(t), 1e-6)
 	}
 	for _, text := range []string{"", "1", "bit", "0bit", "-1Mbit", "NaNbit", "InfGbit", "0.5bit", "1MB"} {
 		require.ErrorContains(t, errOf(parseRate(text)), "want a rate", text)

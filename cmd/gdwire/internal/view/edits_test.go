@@ -126,11 +126,9 @@ func (p *edited) post(what, body string, header ...string) (int, string) {
 			r.Header.Del(header[i])
 		}
 	}
-	answer, err := http.DefaultClient.Do(r)
-	require.NoError(p.t, err)
+	answer := must(http.DefaultClient.Do(r))(p.t)
 	defer func() { _ = answer.Body.Close() }()
-	b := must(io.ReadAll(answer.Body))(p.t)
-	return answer.StatusCode, string(b)
+	return answer.StatusCode, string(must(io.ReadAll(answer.Body))(p.t))
 }
 
 // do asks for an edit of the latest version, and returns the error in the answer.
@@ -162,13 +160,11 @@ func (p *edited) good(edits ...string) {
 // shown returns the bytes that are shown, and file those of the file.
 func (p *edited) shown() []byte {
 	s, _ := p.versions.latest()
-	b := must(s.Bytes(0, int(s.Size)))(p.t)
-	return b
+	return must(s.Bytes(0, int(s.Size)))(p.t)
 }
 
 func (p *edited) file() []byte {
-	b := must(os.ReadFile(p.name))(p.t)
-	return b
+	return must(os.ReadFile(p.name))(p.t)
 }
 
 // edits returns what the page knows of the edits.
@@ -481,8 +477,7 @@ func TestEditsOfAnyChange(t *testing.T) {
 			for path, value := range latest {
 				way, missing := must2(shown.wayTo(nil, path))(t)
 				require.Empty(t, missing)
-				_, row, err := shown.tracer(nil).row(way)
-				require.NoError(t, err)
+				_, row := must2(shown.tracer(nil).row(way))(t)
 				require.Equal(t, value, row.Text, "seed %d, step %d", seed, step)
 			}
 		}

@@ -58,9 +58,7 @@ func onDisk(t testing.TB, s *Source) *Source {
 	require.NoError(t, os.WriteFile(name, append([]byte("head"), s.Data...), 0o600))
 	in := must(save.Open(name, nil))(t)
 	t.Cleanup(func() { _ = in.Close() })
-	file, err := in.Source(&save.SourceOptions{Skip: 4})
-	require.NoError(t, err)
-	store := must(file.Store(0))(t)
+	store := must(must(in.Source(&save.SourceOptions{Skip: 4}))(t).Store(0))(t)
 	require.Nil(t, store.Data)
 	disk := &Source{Store: store, Path: name}
 	disk.Name, disk.Format, disk.Frame, disk.Options = s.Name, s.Format, s.Frame, s.Options
@@ -341,13 +339,10 @@ func TestDetail(t *testing.T) {
 		require.Equal(t, c.parts, strings.Join(parts, ","), "%T", c.value)
 		require.EqualValues(t, len(b), d.Size)
 		require.Nil(t, d.Error)
-		shown, err := base64.StdEncoding.DecodeString(d.Bytes)
-		require.NoError(t, err)
-		require.Equal(t, b, shown)
+		require.Equal(t, b, must(base64.StdEncoding.DecodeString(d.Bytes))(t))
 	}
 	long := source(save.Bare, gdwiretest.Encode(t, strings.Repeat("x", 1<<20)))
-	d := must(long.detail(t.Context().Done(), 0, 0, 0))(t)
-	require.Len(t, d.Text, textBytes)
+	require.Len(t, must(long.detail(t.Context().Done(), 0, 0, 0))(t).Text, textBytes)
 }
 
 func TestSearch(t *testing.T) {
@@ -424,11 +419,9 @@ func start(t testing.TB, s *Server) (get func(what string, header ...string) (*h
 				r.Header.Set(header[i], header[i+1])
 			}
 		}
-		answer, err := http.DefaultClient.Do(r)
-		require.NoError(t, err)
+		answer := must(http.DefaultClient.Do(r))(t)
 		defer func() { _ = answer.Body.Close() }()
-		b := must(io.ReadAll(answer.Body))(t)
-		return answer, string(b)
+		return answer, string(must(io.ReadAll(answer.Body))(t))
 	}
 }
 
@@ -606,10 +599,8 @@ func TestOpen(t *testing.T) {
 	names := must(filepath.Glob(filepath.Join(dir, "gdwire-*.html")))(t)
 	require.Len(t, names, 1)
 	require.Equal(t, []string{"xdg-open", names[0]}, browser(names[0]).Args)
-	info := must(os.Stat(names[0]))(t)
-	require.Equal(t, os.FileMode(0o600), info.Mode())
-	content := must(os.ReadFile(names[0]))(t)
-	require.Contains(t, string(content), "url="+s.URL())
+	require.Equal(t, os.FileMode(0o600), must(os.Stat(names[0]))(t).Mode())
+	require.Contains(t, string(must(os.ReadFile(names[0]))(t)), "url="+s.URL())
 	remove()
 	require.NoFileExists(t, names[0])
 
@@ -684,7 +675,6 @@ func FuzzSource(f *testing.F) {
 				}
 			}
 		}
-		q := must(newQuery("a", false))(t)
-		require.NoError(t, s.search(t.Context(), q, func(progress) error { return nil }))
+		require.NoError(t, s.search(t.Context(), must(newQuery("a", false))(t), func(progress) error { return nil }))
 	})
 }

@@ -182,8 +182,7 @@ func TestCondition(t *testing.T) {
 	for line, holds := range map[string]bool{
 		"[1].hp = 0": true, "[1].hp = 1": false, "[0] = \"move\"": true, "[1].name = \"Bob\"": false, "[1].mp = 0": false, "[1].hp.x = 0": false, "[1] = 0": false,
 	} {
-		c := must(newCondition(line))(t)
-		require.Equal(t, holds, c.holds(s), line)
+		require.Equal(t, holds, must(newCondition(line))(t).holds(s), line)
 	}
 	_, err := newCondition("hp =")
 	require.Error(t, err)
@@ -192,8 +191,7 @@ func TestCondition(t *testing.T) {
 // A row tells what engines refuse or drop, what older ones cannot read, and what none writes.
 func TestVerdict(t *testing.T) {
 	decode := func(text string) []byte {
-		b := must(hex.DecodeString(text))(t)
-		return b
+		return must(hex.DecodeString(text))(t)
 	}
 	node := func(script any) []byte {
 		return gdwiretest.Encode(t, &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "script", Value: script}}})
@@ -232,8 +230,7 @@ func TestVerdict(t *testing.T) {
 			if rows[0].Count > 0 {
 				require.Equal(t, c.inside, list(t, s, &rows[0])[0].verdict)
 			}
-			v := must(s.detail(t.Context().Done(), 0, 0, 0))(t)
-			require.Equal(t, c.typ, v.Type)
+			require.Equal(t, c.typ, must(s.detail(t.Context().Done(), 0, 0, 0))(t).Type)
 		})
 	}
 	s := source(save.Bare, gdwiretest.Encode(t, &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "script", Value: "extends Node"}}},
