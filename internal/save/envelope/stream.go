@@ -115,12 +115,12 @@ func gcpfEnd(b []byte) int {
 // fastlzEnds calls visit after each operation of the stream of FastLZ at the start of b, with the bytes of the stream and
 // of its content so far, until it returns false.
 func fastlzEnds(b []byte, visit func(in, out int) bool) {
-	const most = 32 // bytes that an operation copies from b; engines follow a shorter copy by a match
+	const most = 32 // bytes that an operation copies from b; a shorter one is followed by a match, or ends a part of a content that was packed in parts of 64 KiB
 	level2 := b[0]>>5 == 1
 	out, short := 0, false
 	for in, c := 1, int(b[0]&31); ; in++ {
 		if c < most {
-			if short {
+			if short && out < FastLZLevel2 {
 				return
 			}
 			in, out, short = in+c+1, out+c+1, c+1 < most
