@@ -74,8 +74,9 @@ export class Tree {
 		this.name = name;
 		this.room = 200; // for the indentation of names, in pixels
 		this.lines = new Lines(element, () => this.root ? this.root.below : 0, (e, line) => this.fill(e, line));
-		this.lines.pressed((line, event) => {
-			const [c, index] = this.root.at(line);
+		this.lines.pressed((_, event) => {
+			const {c, index, generation} = event.target.closest(".line").drawn; // other lines can have been opened since
+			if (generation !== this.generation) return;
 			if (event.target.closest(".twisty")) {
 				this.select(c, index);
 				this.toggle(c, index);
@@ -169,6 +170,7 @@ export class Tree {
 		const [c, index] = this.root.at(line);
 		const row = c.rows.get(index);
 		const open = c.child(index);
+		e.drawn = {c, index, generation: this.generation};
 		e.id = "line-" + line;
 		e.className = "line";
 		e.setAttribute("role", "treeitem");
