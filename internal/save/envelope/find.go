@@ -408,9 +408,6 @@ const fastlzFilled = 16
 // trailers contains the sizes of checksums after a stream.
 var trailers = []int{0, 4, 8, 16, 20, 32, 40, 64}
 
-// FastLZLevel2 is the size of the shortest content for which engines use level 2.
-const FastLZLevel2 = 64 << 10
-
 // fastlz returns the stream of FastLZ at p. It has no signature, but begins with a copy of the first header in it. The size
 // before it tells its end, or the values in it.
 func (f *finder) fastlz(p, last int) (Body, bool) {

@@ -112,6 +112,9 @@ func gcpfEnd(b []byte) int {
 	return end + len("GCPF")
 }
 
+// FastLZLevel2 is the size of the shortest content for which engines use level 2.
+const FastLZLevel2 = 64 << 10
+
 // fastlzEnds calls visit after each operation of the stream of FastLZ at the start of b, with the bytes of the stream and
 // of its content so far, until it returns false.
 func fastlzEnds(b []byte, visit func(in, out int) bool) {
