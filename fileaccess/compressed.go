@@ -259,7 +259,7 @@ const pieceSize = 1 << 20
 // compress adds a block of the file.
 func (c *CompressedWriter) compress(content []byte) {
 	if len(c.blocks) >= pieceSize {
-		c.full, c.blocks = append(c.full, c.blocks), make([]byte, 0, pieceSize+c.blockSize)
+		c.full, c.blocks = append(c.full, c.blocks), make([]byte, 0, pieceSize+min(c.blockSize, pieceSize))
 	}
 	before := len(c.blocks)
 	c.blocks = c.encoder.encode(c.blocks, content)

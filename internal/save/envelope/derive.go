@@ -569,12 +569,15 @@ func (d *deriver) best() (set []Field) {
 	if d.each {
 		size = d.between
 	}
-	best, chosen := make([]float64, size+1), make([]*Field, size+1)
+	best, chosen, ends := make([]float64, size+1), make([]*Field, size+1), make([][]*Field, size+1)
+	for i := range d.found {
+		f := &d.found[i]
+		ends[place(f)+f.Width] = append(ends[place(f)+f.Width], f)
+	}
 	for end := 1; end <= size; end++ {
 		best[end] = best[end-1]
-		for i := range d.found {
-			f := &d.found[i]
-			if at := place(f); at+f.Width == end && best[at]+f.bits > best[end] {
+		for _, f := range ends[end] {
+			if at := place(f); best[at]+f.bits > best[end] {
 				best[end], chosen[end] = best[at]+f.bits, f
 			}
 		}

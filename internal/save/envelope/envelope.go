@@ -152,24 +152,42 @@ func (e *Envelope) join() {
 	e.whole = append(e.whole, e.Gaps[len(e.Bodies)]...)
 }
 
-// derive writes the fields: sizes, and then checksums, so many times that each follows those that it covers.
+// derive writes the fields: sizes, and then checksums, each after those that it covers, and those of records first.
 func (e *Envelope) derive() error {
-	passes := 1
-	for pass := 0; pass < passes; pass++ {
+	done := make([]bool, len(e.Fields))
+	var write func(i int) error
+	write = func(i int) error {
+		f := &e.Fields[i]
+		if done[i] {
+			return nil
+		}
+		done[i] = true
+		for j := range e.Fields {
+			if f.Sum != Size && e.covers(f, &e.Fields[j]) {
+				if err := write(j); err != nil {
+					return err
+				}
+			}
+		}
+		records := 1
+		if f.Each {
+			records = len(e.Bodies)
+		}
+		for r := range records {
+			if err := e.put(f, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, is := range []func(*Field) bool{
+		func(f *Field) bool { return f.Sum == Size },
+		func(f *Field) bool { return f.Each },
+		func(*Field) bool { return true },
+	} {
 		for i := range e.Fields {
-			f := &e.Fields[i]
-			if f.Sum != Size && pass == 0 {
-				passes++
-			}
-			if (f.Sum == Size) != (pass == 0) {
-				continue
-			}
-			records := 1
-			if f.Each {
-				records = len(e.Bodies)
-			}
-			for r := range records {
-				if err := e.put(f, r); err != nil {
+			if is(&e.Fields[i]) {
+				if err := write(i); err != nil {
 					return err
 				}
 			}
