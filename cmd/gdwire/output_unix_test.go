@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,4 +60,28 @@ func TestClosedErrors(t *testing.T) {
 	require.NoError(t, c.Run())
 	require.Equal(t, wire(27, 1, 4, "hp", 2, 99), must(os.ReadFile(file))(t))
 	require.Len(t, must(os.ReadDir(folder))(t), 1, "a temporary file is left")
+}
+
+// TestSpool: packets of any size follow each other in a pipe, each after its length. Without a file for the large ones, the command
+// ends before their first byte.
+func TestSpool(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	var in, want []byte
+	for _, n := range []int{1, 256<<10 - 13, 256<<10 - 12, 256<<10 - 11, 600 << 10, 300 << 10, 5} {
+		v := append(wire(4, n), strings.Repeat("x", (n+3)&^3)...)
+		copy(v[8+n:], "\x00\x00\x00")
+		in, want = append(in, v...), append(want, framed(v)...)
+	}
+	args := strings.Fields("recode -format godot4 -frame none -to u32")
+	var out, errs bytes.Buffer
+	require.Zero(t, run(args, bytes.NewReader(in), &out, &errs), &errs)
+	require.True(t, bytes.Equal(want, out.Bytes()))
+	require.Empty(t, must(os.ReadDir(folder))(t))
+
+	t.Setenv("TMPDIR", filepath.Join(folder, "missing"))
+	out.Reset()
+	require.Equal(t, statusBad, run(args, bytes.NewReader(in[12:]), &out, &errs))
+	require.Contains(t, errs.String(), "no such file or directory")
+	require.Less(t, out.Len(), 3<<18)
 }

@@ -277,6 +277,7 @@ const layouts = `
 1 m:ZIPD u32=2 st8 adlc B
 1 f32=1.5 U32=2 V
 1 md5Hc sc4 B
+1 md5r crcr sp4 B
 1 m:TAIL B crcp m:END!
 1 m:SAVE u32=1 sr4 crcr B
 1 B sp4 m:TAIL
