@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"io"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -229,5 +230,20 @@ func TestCompressedWriterMemory(t *testing.T) {
 			must(w.Write(content))(t)
 			require.NoError(t, w.Close())
 		}), 80.0, mode) // of 257 blocks
+	}
+}
+
+// TestCompressedPieces: blocks of several MiB, which the writer keeps in pieces, follow each other in the file.
+func TestCompressedPieces(t *testing.T) {
+	const piece = 1 << 20
+	content := make([]byte, 3*piece+5)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(content)
+	for _, blockSize := range []int{0, piece / 3, piece - piece/8} {
+		var file bytes.Buffer
+		w := testenv.Must(fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, blockSize))(t)
+		testenv.Must(w.Write(content))(t)
+		require.NoError(t, w.Close())
+		got := testenv.Must(io.ReadAll(testenv.Must(fileaccess.NewReader(&file, nil))(t)))(t)
+		require.True(t, bytes.Equal(content, got), blockSize)
 	}
 }

@@ -81,7 +81,8 @@ func TestSpool(t *testing.T) {
 
 	t.Setenv("TMPDIR", filepath.Join(folder, "missing"))
 	out.Reset()
-	require.Equal(t, statusBad, run(args, bytes.NewReader(in[12:]), &out, &errs))
+	require.Equal(t, statusBad, run(strings.Fields("recode -format godot4 -frame u32"), bytes.NewReader(want[16:]), &out, &errs))
 	require.Contains(t, errs.String(), "no such file or directory")
+	require.True(t, bytes.HasPrefix(want[16:], out.Bytes()), "no packet is left out")
 	require.Less(t, out.Len(), 3<<18)
 }

@@ -217,11 +217,7 @@ func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output, c *converter) op
 			}
 			c.spool.empty()
 			e.Reset(&c.spool)
-			err := cmp.Or(c.recode(e, p), e.Close())
-			switch {
-			case c.spool.err != nil:
-				return open.OutputError{Err: c.spool.err}
-			case err != nil:
+			if err := cmp.Or(c.recode(e, p), e.Close()); err != nil {
 				return err
 			}
 			return c.spool.copyTo(out, o.Frame.Order())
@@ -250,7 +246,6 @@ type spool struct {
 	held []byte   // after space for the length
 	file *os.File // nil until it is needed
 	size int64    // of what it contains
-	err  error    // of the file
 }
 
 const heldSize = 256 << 10 // bytes of a packet in memory
@@ -265,15 +260,16 @@ func (s *spool) Write(p []byte) (int, error) {
 		return n, nil
 	}
 	if s.file == nil {
-		if s.file, s.err = os.CreateTemp("", "gdwire-*"); s.err != nil {
-			return n, s.err
+		file, err := os.CreateTemp("", "gdwire-*")
+		if err != nil {
+			return n, err
 		}
+		s.file = file
 		_ = os.Remove(s.file.Name()) // the open file remains, except on Windows, where close removes it
 	}
-	var more int
-	more, s.err = s.file.WriteAt(p[n:], s.size)
+	more, err := s.file.WriteAt(p[n:], s.size)
 	s.size += int64(more)
-	return n + more, s.err
+	return n + more, err
 }
 
 // copyTo writes the packet after its length.
