@@ -220,7 +220,6 @@ func growthGoals() (all []goal) {
 var countGoals = []goal{
 	{"tokens with values, of msgp.Reader's walk", 0.80, "tokens", "msgp walk, Reader", []string{"gdwire tokens, values taken, Reader"}},
 	{"typed reads of any shape, of msgp's walk over bytes", 1.20, "typed reads", "msgp walk, ReadXxxBytes", []string{"gdwire typed reads, bytes"}},
-	{"typed reads of known shape, of msgp's walk over bytes", 0.95, "typed reads", "msgp walk, ReadXxxBytes", []string{"gdwire typed reads, known shape, bytes"}},
 	{"typed writes, of msgp.Writer", 0.83, "encode", "msgp", []string{"gdwire"}},
 	{"Unmarshal into kept structs, of msgp generated", 1.40, "into structs, kept", "msgp, generated", []string{"variant"}},
 	{"Marshal, of msgp generated", 1.35, "from structs", "msgp, generated", []string{"variant.Marshal"}},

@@ -7,13 +7,11 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// typedGroup compares typed reads with msgp's, for values of any shape, and by code for the
-// shape of the saved game.
+// typedGroup compares typed reads of values of any shape with msgp's.
 var typedGroup = counted("typed reads", func() []contender {
 	doc := game()
 	return slices.Concat(
 		oursReading(doc.godot, "typed reads", doc.sum, new(typedWalk).value),
-		oursReading(doc.godot, "typed reads, known shape", doc.sum, new(typedWalk).save),
 		oursReading(doc.godot, "tokens, values taken", doc.sum, readValues),
 		msgpReading(doc),
 	)
@@ -117,81 +115,14 @@ func (w *typedWalk) packed(d *gdwire.Decoder) (sum int) {
 }
 
 // string returns the length of the next string or key.
-func (w *typedWalk) string(d *gdwire.Decoder) int { return len(w.readText(d)) }
-
-// readText returns the next string or key, valid until the next call on the Decoder.
-func (w *typedWalk) readText(d *gdwire.Decoder) []byte {
+func (w *typedWalk) string(d *gdwire.Decoder) int {
 	text, ok, err := export.ReadText(d)
 	check(err)
 	if !ok {
 		w.text = must(d.AppendString(w.text[:0]))
 		text = w.text
 	}
-	return text
-}
-
-// save reads the saved game, or the player in it.
-func (w *typedWalk) save(d *gdwire.Decoder) (sum int) {
-	for range must(d.ReadDict()) {
-		key := w.readText(d)
-		sum += len(key) + w.field(d, key)
-	}
-	check(d.ReadEnd())
-	return sum
-}
-
-// field reads the field key of the saved game or the player.
-func (w *typedWalk) field(d *gdwire.Decoder, key []byte) (sum int) {
-	switch string(key) {
-	case "version", "seed":
-		return int(must(d.ReadInt()))
-	case "map", "heights":
-		return w.packed(d)
-	case "player":
-		return w.save(d)
-	case "name":
-		return w.string(d)
-	case "transform":
-		return w.math(d, gdwire.TypeTransform3D, 12)
-	case "inventory":
-		for range must(d.ReadArray()) {
-			for range must(d.ReadDict()) {
-				key := w.readText(d)
-				sum += len(key) + w.item(d, key)
-			}
-			check(d.ReadEnd())
-		}
-		check(d.ReadEnd())
-	}
-	return sum
-}
-
-// item reads the field key of an item.
-func (w *typedWalk) item(d *gdwire.Decoder, key []byte) (sum int) {
-	switch string(key) {
-	case "id":
-		return int(must(d.ReadInt()))
-	case "name":
-		return w.string(d)
-	case "weight":
-		return bitsOf(must(d.ReadFloat()))
-	case "pos":
-		return w.math(d, gdwire.TypeVector3, 3)
-	case "tags":
-		return w.packed(d)
-	case "color":
-		return w.math(d, gdwire.TypeColor, 4)
-	case "enabled":
-		return sumOfBool(must(d.ReadBool()))
-	case "parent":
-		return w.nodePath(d)
-	case "stats":
-		for range must(d.ReadDict()) {
-			sum += len(w.readText(d)) + int(must(d.ReadInt()))
-		}
-		check(d.ReadEnd())
-	}
-	return sum
+	return len(text)
 }
 
 func sumOfBool(v bool) int {
