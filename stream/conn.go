@@ -10,12 +10,11 @@ import (
 // A Conn reads and writes packets over a connection, as a [Reader] and a [Writer] do. One
 // goroutine may read while any number write.
 //
-// Options.IdleTimeout and ReadTimeout limit how long Next, NextRaw and the Decoder
-// wait, WriteTimeout how long WritePacket, WriteRaw and Flush do. A timeout is an
-// [os.ErrDeadlineExceeded] and does not close the connection: the next call gets the
-// same time again. After a timeout that is final, because a packet was written in part,
-// a TLS handshake was interrupted or the connection is a WebSocket, later calls return
-// an [ErrBroken] instead.
+// Options.IdleTimeout and ReadTimeout limit how long Next, NextRaw and the Decoder wait,
+// WriteTimeout how long WritePacket, WriteRaw and Flush do. A timeout is an
+// [os.ErrDeadlineExceeded] and does not close the connection: the next call gets the same time
+// again. A timeout is final if a packet was written in part, a TLS handshake was interrupted or the
+// connection is a WebSocket: later calls then return an [ErrBroken].
 type Conn struct {
 	lifetime
 	reader    *Reader
@@ -27,24 +26,24 @@ type Conn struct {
 	interrupt func()        // interrupts a call of Next that waits for a packet
 	discarded chan struct{} // closed when the goroutine of CloseRead ends; nil without CloseRead
 	panicked  error         // of this goroutine, then
-	failed    bool          // the Server has counted the connection as failed
+	failed    bool          // the Server counted the connection as failed
 
 	// reading is locked by Next and NextRaw: a handler can return while another of its goroutines
 	// reads.
 	reading sync.Mutex
 
-	// Used only by the goroutine that reads.
+	// Used only by the reading goroutine.
 	armed   int64   // 1 + CompleteOffset of the packet with a read deadline, or 0
 	last    bool    // Next returned its last packet after Shutdown
 	rate    *bucket // nil without Server.PacketRate
 	tooFast bool    // rate was exceeded
 
 	handled      func(*Conn, HandledPacket) // Server.PacketHandled
-	readAt       time.Time                  // when Next returned a packet that is not handled yet
+	readAt       time.Time                  // when Next returned the packet being handled
 	handledFirst bool
 
 	draining atomic.Bool // by Server.Shutdown
-	served   atomic.Bool // by a Server, which closes the connection after its handler
+	served   atomic.Bool // by a Server, closing the connection after the handler
 
 	opened  time.Time
 	writeBy atomic.Int64 // the latest write deadline of a WriteTimeout, in nanoseconds since opened
@@ -52,38 +51,37 @@ type Conn struct {
 	mu      sync.Mutex
 	half    bool      // Close ended writing and left the rest to the Server: see linger
 	hurried bool      // by Server.Close
-	drainBy time.Time // when a read ends after drain; zero if it does not
+	drainBy time.Time // when a read ends after drain; zero for never
 	idle    bool      // Next waits for the first byte of a packet
 	limited bool      // a read deadline is set
-	readBy  time.Time // when it passes, unless it was set to interrupt a call
+	readBy  time.Time // when this deadline passes, unless set to interrupt a call
 	endless bool      // no IdleTimeout, because of CloseRead
 	end     closeFrame
 
-	flushError error // of packets that were held back; Next returns it
+	flushError error // of packets held back, for Next
 
 	faults faults
 
 	stats   *counters // of the Server, or nil if there is none
 	bytesIn int64     // bytes read
-	counted counts    // that Stats include
+	counted counts    // included in Stats
 	waiting time.Time // when the latest wait began
 }
 
-// A link contains the methods of a connection that a Conn needs besides Read and
-// Write.
+// A link contains the methods of a connection used by a Conn besides Read and Write.
 type link interface {
 	RemoteAddr() net.Addr
 	SetReadDeadline(time.Time) error
-	// endWrite makes a Write that is under way, and has a timeout, end before at.
+	// endWrite makes a Write that is under way, with a timeout, end before at.
 	endWrite(at time.Time)
 }
 
-// newConn returns a Conn without a Reader and a Writer, which does not watch a context yet.
+// newConn returns a Conn that does not watch a context yet, without a Reader and a Writer.
 func newConn(l link, s *config) *Conn {
 	return &Conn{link: l, config: s, opened: time.Now(), end: closeFrame{code: CloseNormal}}
 }
 
-// now returns the time, by the monotonic clock alone: time.Now, which reads two clocks, takes 2 % of a
+// now returns the time, by the monotonic clock alone: time.Now reads two clocks and takes 2 % of a
 // small packet more.
 func (c *Conn) now() time.Time { return c.opened.Add(time.Since(c.opened)) }
 
@@ -91,7 +89,7 @@ func (c *Conn) now() time.Time { return c.opened.Add(time.Since(c.opened)) }
 // NetConn of a WebSocket returns nil.
 func (c *Conn) NetConn() net.Conn { return c.conn }
 
-// RemoteAddr returns the address of the other side. For a WebSocket it needs [WithNetConn].
+// RemoteAddr returns the address of the other side. For a WebSocket, this needs [WithNetConn].
 func (c *Conn) RemoteAddr() net.Addr { return c.link.RemoteAddr() }
 
 // remote returns RemoteAddr as text, also if there is none.
@@ -108,11 +106,11 @@ func (c *Conn) PacketOffset() int64 { return c.reader.PacketOffset() }
 // PacketSize returns the latest packet's length in bytes, as declared by the sender.
 func (c *Conn) PacketSize() int64 { return c.reader.PacketSize() }
 
-// Trailing returns the number of bytes that follow the value in the latest packet, once the value is
-// read to its end, and 0 before. Engines ignore such bytes.
+// Trailing returns the number of bytes after the value in the latest packet, once the value is read
+// to the end, and 0 before. Engines ignore such bytes.
 func (c *Conn) Trailing() int64 { return c.reader.Trailing() }
 
-// Stats returns the counters of c. It waits for nobody, and any goroutine can call it.
+// Stats returns the counters of c without waiting. Any goroutine can call Stats.
 func (c *Conn) Stats() ConnStats {
 	now := time.Now()
 	s := ConnStats{
@@ -128,7 +126,7 @@ func (c *Conn) Stats() ConnStats {
 	return s
 }
 
-// count adds the packets and bytes that were read since the latest call to the Stats. c is locked.
+// count adds the packets and bytes read since the latest call to the Stats. c is locked.
 func (c *Conn) count() {
 	now := counts{c.reader.packets, c.bytesIn, c.reader.invalid}
 	if now == c.counted {
@@ -142,7 +140,7 @@ func (c *Conn) count() {
 	c.counted = now
 }
 
-// setStats makes s count all packets and bytes from now on. It waits for no goroutine that writes.
+// setStats makes s count all packets and bytes from now on, without waiting for writing goroutines.
 func (c *Conn) setStats(s *counters) {
 	c.reading.Lock()
 	defer c.reading.Unlock()

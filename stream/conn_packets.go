@@ -6,10 +6,10 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Next returns a Decoder of the next packet, as [Reader.Next] does. After Close it returns
-// [net.ErrClosed], after the context is done its cause, also if packets have arrived before.
-// After [Server.Shutdown] it returns at most the packet whose first byte arrived before,
-// then [ErrServerClosed].
+// Next returns a Decoder of the next packet, as [Reader.Next] does. After Close, Next returns
+// [net.ErrClosed], and after the context is done the cause of the context, even if packets arrived
+// before. After [Server.Shutdown], Next returns at most one packet, if the first byte of the packet
+// arrived before, then [ErrServerClosed].
 func (c *Conn) Next() (*gdwire.Decoder, error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -26,7 +26,7 @@ func (c *Conn) Next() (*gdwire.Decoder, error) {
 	return d, err
 }
 
-// NextRaw appends the bytes of the next packet to dst, as [Reader.NextRaw] does. It returns the
+// NextRaw appends the bytes of the next packet to dst, as [Reader.NextRaw] does, and returns the
 // errors of [Conn.Next].
 func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
 	c.reading.Lock()
@@ -43,8 +43,8 @@ func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-// withinRate takes a token for a packet that was read, valid or with an error of its own, and reports
-// whether there was one.
+// withinRate takes a token for a packet just read, valid or with an error of its own, and reports
+// whether there was a token.
 func (c *Conn) withinRate(err error) bool {
 	if c.rate == nil || err != nil && !Skippable(err) {
 		return true
@@ -65,22 +65,22 @@ func (c *Conn) ready() error {
 	}
 	if err != nil {
 		c.reader.countInvalid()
-		c.reader.state = stateDone // an error of the handler does not count it again
+		c.reader.state = stateDone // an error of the handler does not count the packet again
 		c.reader.dec.Release()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.count() // also after finish, for a goroutine that outlives the handler
+		c.count() // also after finish, for a goroutine outliving the handler
 		return err
 	}
 	c.armed = 0
 	return nil
 }
 
-// CloseRead discards all packets from now on, in a goroutine of its own. It serves
-// handlers that only write: the returned context is done when the other side closes the
-// connection, with the cause io.EOF, and after [Server.Shutdown], with the cause
-// [ErrServerClosed], or for any other reason for which Next fails. IdleTimeout no longer
-// applies. Nothing else may read then, and CloseRead must not be called again.
+// CloseRead discards all packets from now on, in a goroutine of its own, for handlers that only
+// write. The returned context is done when the other side closes the connection, with the cause
+// io.EOF, after [Server.Shutdown], with the cause [ErrServerClosed], or when Next fails for any
+// other reason. IdleTimeout no longer applies. Nothing else may read then, and CloseRead must not
+// be called again.
 func (c *Conn) CloseRead(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.mu.Lock()
@@ -107,15 +107,15 @@ func (c *Conn) CloseRead(ctx context.Context) context.Context {
 	return ctx
 }
 
-// WritePacket writes a packet with the value that write writes, as [Writer.WritePacket] does.
+// WritePacket writes a packet with the value written by write, as [Writer.WritePacket] does.
 func (c *Conn) WritePacket(write func(*gdwire.Encoder) error) error {
 	return c.writer.WritePacket(write)
 }
 
-// WriteRaw writes a packet with these bytes, an encoded value, as [Writer.WriteRaw] does. It does
-// not check them, but refuses an empty packet.
+// WriteRaw writes a packet with these bytes, an encoded value, as [Writer.WriteRaw] does, without
+// checking them. An empty packet is an error.
 func (c *Conn) WriteRaw(packet []byte) error { return c.writer.WriteRaw(packet) }
 
-// Flush writes the packets that were held back because of Options.BufferWrites. If a timeout occurs
-// before any of their bytes is written, Flush can be called again.
+// Flush writes the packets held back because of Options.BufferWrites. If a timeout occurs before
+// any of their bytes is written, Flush can be called again.
 func (c *Conn) Flush() error { return c.writer.Flush() }

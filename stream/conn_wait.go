@@ -4,11 +4,11 @@ import (
 	"time"
 )
 
-// aLongTimeAgo is a deadline that interrupts a call.
+// aLongTimeAgo is a deadline for interrupting a call.
 var aLongTimeAgo = time.Unix(1, 0)
 
-// wait prepares for waiting for bytes: of the packet that began, or if idle is true, of the
-// next packet.
+// wait prepares for waiting for bytes: of the current packet, or if idle is true, of the next
+// packet.
 func (c *Conn) wait(idle bool) error {
 	if c.writer.holds() {
 		if err := c.writer.startWait(); err != nil {
@@ -18,7 +18,7 @@ func (c *Conn) wait(idle bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count()
-	if err := c.ended(); err != nil { // here, because a deadline would replace that of Close
+	if err := c.ended(); err != nil { // here, because a deadline would replace the deadline of Close
 		return err
 	}
 	if err := c.takeFlushError(); err != nil {
@@ -33,8 +33,8 @@ func (c *Conn) wait(idle bool) error {
 }
 
 // setReadDeadline sets the read deadline, once for each packet: a sender cannot extend the deadline
-// byte by byte. c is locked. While Next waits for a packet, setReadDeadline uses no field of
-// the goroutine that reads: see active.
+// byte by byte. c is locked. While Next waits for a packet, setReadDeadline uses no field of the
+// reading goroutine: see active.
 func (c *Conn) setReadDeadline(now time.Time) error {
 	timeout, packet := c.config.IdleTimeout, int64(0)
 	if c.endless {
@@ -80,7 +80,7 @@ func (c *Conn) received(n int) {
 	}
 }
 
-// readError returns the error of a call that read after wait.
+// readError returns the error of a read after wait.
 func (c *Conn) readError(err error) error {
 	if err == nil {
 		return nil
@@ -106,11 +106,11 @@ func (c *Conn) readError(err error) error {
 	return c.faults.note(&c.faults.read, err, timeout)
 }
 
-// flushFailed makes Next return err, of packets that were held back.
+// flushFailed makes Next return err, the error of packets held back.
 func (c *Conn) flushFailed(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ended() != nil { // Next returns that, and the deadline may be one of Close
+	if c.ended() != nil { // Next returns this error, and the deadline may be one of Close
 		return
 	}
 	c.flushError, c.limited = err, true
@@ -121,13 +121,14 @@ func (c *Conn) flushFailed(err error) {
 func (c *Conn) takeFlushError() error {
 	err := c.flushError
 	if err != nil {
-		c.flushError, c.armed = nil, 0 // its deadline has replaced that of the packet
+		c.flushError, c.armed = nil, 0 // its deadline replaced the deadline of the packet
 	}
 	return err
 }
 
-// setWriteDeadline sets the deadline of the next Write. It checks afterwards whether the connection is
-// drained, because the deadline of Shutdown must not be replaced; connWriter checks for that of Close.
+// setWriteDeadline sets the deadline of the next Write, and afterwards checks whether the connection
+// is drained, because the deadline of Shutdown must not be replaced; connWriter does the same for
+// Close.
 func (c *Conn) setWriteDeadline() error {
 	if err := c.unusable(); err != nil { // the deadline of a closed connection is another error
 		return err
@@ -168,7 +169,7 @@ func (c *Conn) unusable() error {
 	return c.handshake.failed()
 }
 
-// writeError returns the error of a call that wrote.
+// writeError returns the error of a write.
 func (c *Conn) writeError(err error) error {
 	if err == nil {
 		return nil

@@ -15,8 +15,8 @@ import (
 //	tls://example.org:7777        TLS over TCP; the certificate is for the host and of an authority of the system
 //	unix:///run/user/1000/game    a Unix domain socket with this path, /run/user/1000/game
 //
-// Connecting and the TLS handshake take at most Options.HandshakeTimeout each. ctx is that of [NewConn]: when it is
-// done, also later, the connection is closed.
+// Connecting and the TLS handshake take at most Options.HandshakeTimeout each. As with [NewConn], the connection is
+// closed when ctx is done, also later.
 //
 // With another [tls.Config], pass the connection of a [tls.Dialer] to NewConn. A WebSocket of
 // github.com/coder/websocket takes these lines, which an Example of [examples/server] runs:
@@ -46,7 +46,7 @@ func Dial(ctx context.Context, addr string, o *Options) (*Conn, error) {
 	if !secure {
 		return newNetConn(ctx, conn, config), nil
 	}
-	host, _, _ := net.SplitHostPort(address) // as it has connected
+	host, _, _ := net.SplitHostPort(address) // valid, because dialing succeeded
 	c := newNetConn(ctx, tls.Client(conn, &tls.Config{ServerName: host}), config)
 	if err := c.handshake.do(&c.lifetime); err != nil {
 		_ = c.Close()
@@ -55,10 +55,10 @@ func Dial(ctx context.Context, addr string, o *Options) (*Conn, error) {
 	return c, nil
 }
 
-// dialError returns the error of Dial for err: the cause of ctx, if that is done.
+// dialError returns the error of Dial for err: the cause of ctx, if ctx is done.
 func dialError(ctx context.Context, addr string, err error) error {
 	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
-		<-ctx.Done() // its timer can be later than the one of the dialer
+		<-ctx.Done() // the timer of ctx can be later than the dialer's
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)

@@ -10,8 +10,8 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A PacketTooLongError reports a packet that is longer than Options.MaxPacket. None of its
-// bytes were decoded or written, and the next packet can be read or written.
+// A PacketTooLongError reports a packet longer than Options.MaxPacket. None of its bytes were
+// decoded or written, and the next packet can be read or written.
 type PacketTooLongError struct {
 	Size   int64 // length of the packet in bytes; when writing, of the bytes encoded so far
 	Max    int64 // Options.MaxPacket
@@ -26,8 +26,8 @@ func (e *PacketTooLongError) Error() string {
 	return fmt.Sprintf("gdwire/stream: offset %d: packet of %d bytes exceeds MaxPacket (%d)%s", e.Offset, e.Size, e.Max, hint)
 }
 
-// A PeerError reports that a datagram could not be sent to a peer, or that a peer did not
-// receive an earlier datagram. It is [Skippable]: datagrams of other peers are not affected.
+// A PeerError reports that a datagram could not be sent to a peer, or that a peer did not receive
+// an earlier datagram. A PeerError is [Skippable]: datagrams of other peers are not affected.
 type PeerError struct {
 	Addr net.Addr // the peer; nil if the system does not tell
 	Err  error    // the error of the net.PacketConn
@@ -43,8 +43,8 @@ func (e *PeerError) Error() string {
 // Unwrap returns e.Err.
 func (e *PeerError) Unwrap() error { return e.Err }
 
-// ErrBroken is wrapped by the errors of a connection that can no longer be used, because
-// an earlier call returned a timeout after a part of a packet, message or handshake.
+// ErrBroken is wrapped by the errors of a connection made unusable by a timeout after a part of a
+// packet, message or handshake.
 var ErrBroken = errors.New("gdwire/stream: connection is broken")
 
 // ErrServerClosed is returned by the methods of a [Server] after Shutdown or Close,
@@ -55,8 +55,8 @@ var ErrServerClosed = errors.New("gdwire/stream: server closed")
 // Server.PacketRate allows.
 var ErrPacketRate = errors.New("gdwire/stream: too many packets")
 
-// ErrSlow is returned by the calls of a connection that a [Room] has dropped, because its packets were
-// not written as fast as they were sent.
+// ErrSlow is returned by the calls of a connection dropped by a [Room], because packets were sent
+// faster than they could be written.
 var ErrSlow = errors.New("gdwire/stream: member of a room receives too slowly")
 
 // errFull is the error of a connection beyond MaxConns.
@@ -67,9 +67,8 @@ var errAddr = errors.New("gdwire/stream: too many connections from this address"
 
 var errNotBinary = errors.New("gdwire/stream: message is text, not binary")
 
-// stickyError returns the error of all later calls after err left the connection unusable. It
-// replaces a timeout, after which a caller could repeat the call, by an
-// ErrBroken.
+// stickyError returns the error of all later calls after err left the connection unusable: an
+// ErrBroken instead of a timeout, because a caller could repeat the call after a timeout.
 func stickyError(err error) error {
 	if isTimeout(err) {
 		return fmt.Errorf("%w after: %v", ErrBroken, err)
@@ -77,15 +76,15 @@ func stickyError(err error) error {
 	return err
 }
 
-// isTimeout reports whether err says that a deadline passed.
+// isTimeout reports whether err means that a deadline passed.
 func isTimeout(err error) bool {
 	var t interface{ Timeout() bool }
 	return errors.As(err, &t) && t.Timeout()
 }
 
 // Skippable reports whether the next packet can be read or written after err, because err is about
-// one packet or one peer of a [PacketConn]: it is or wraps a [PacketTooLongError], a [PeerError] or a
-// [gdwire.Error].
+// one packet or one peer of a [PacketConn]: err is or wraps a [PacketTooLongError], a [PeerError] or
+// a [gdwire.Error].
 func Skippable(err error) bool {
 	return errors.As(err, new(*PacketTooLongError)) || errors.As(err, new(*PeerError)) || errors.As(err, new(*gdwire.Error))
 }

@@ -15,7 +15,7 @@ type faultKind uint8
 
 const (
 	noFault          faultKind = iota
-	handlerFault               // an error of the handler's own, or an invalid packet that it did not skip
+	handlerFault               // an error of the handler's own, or an invalid packet it did not skip
 	panicFault                 // a panic
 	rateFault                  // too many packets
 	slowFault                  // dropped by a Room
@@ -30,7 +30,7 @@ const (
 // isTimeout reports whether a client was too slow.
 func (k faultKind) isTimeout() bool { return k >= handshakeTimeout }
 
-// isFailure reports whether a connection counts as failed. Clients vanish, which is no failure.
+// isFailure reports whether a connection counts as failed. A client that vanishes is no failure.
 func (k faultKind) isFailure() bool { return k != noFault && k != resetFault }
 
 // A fault is an error of a connection, and not of its packets or its handler.
@@ -45,14 +45,14 @@ type faults struct {
 	read, write fault
 }
 
-// note keeps err, of a call that failed because of the connection, in side, to tell it from errors of
-// the handler. timeout is the kind if it is a timeout. It returns err.
+// note keeps err, the error of a call that failed because of the connection, in side, to distinguish
+// err from errors of the handler. If err is a timeout, timeout is the kind. note returns err.
 func (f *faults) note(side *fault, err error, timeout faultKind) error {
 	latest := fault{resetFault, err}
 	switch {
 	case isTimeout(err):
 		latest.kind = timeout
-	case err == io.EOF: // inside a packet, the error of Next is another
+	case err == io.EOF: // inside a packet, Next returns another error
 		latest.err = io.ErrUnexpectedEOF
 	case !isReset(err):
 		return err
@@ -98,7 +98,7 @@ func (f *faults) of(err error) faultKind {
 	return handlerFault
 }
 
-// isReset reports whether err, of a connection, says that the other side vanished.
+// isReset reports whether err, of a connection, means that the other side vanished.
 func isReset(err error) bool {
 	for _, lost := range resetErrors {
 		if errors.Is(err, lost) {
@@ -108,13 +108,13 @@ func isReset(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe)
 }
 
-// isNormalEnd reports whether err, the error of a handler, is the normal end of a connection,
-// which is not logged.
+// isNormalEnd reports whether err, the error of a handler, is the normal end of a connection. A
+// normal end is not logged.
 func isNormalEnd(err error) bool {
 	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, ErrServerClosed)
 }
 
-// A panicError is the error of a function that panicked.
+// A panicError is the error of a panic.
 type panicError struct {
 	value any
 	stack []byte
@@ -122,7 +122,7 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// panicked returns the error for a recovered value, or err if that is nil.
+// panicked returns the error for a recovered value, or err if recovered is nil.
 func panicked(recovered any, err error) error {
 	if recovered == nil {
 		return err
@@ -156,7 +156,7 @@ type closeFrame struct {
 // maxReason is the maximum length in bytes of a close frame's reason, by RFC 6455.
 const maxReason = 123
 
-// newCloseFrame returns a close frame, whose reason is cut if it is too long.
+// newCloseFrame returns a close frame. A reason that is too long is cut.
 func newCloseFrame(code int, reason string) closeFrame {
 	if len(reason) > maxReason {
 		reason = strings.ToValidUTF8(reason[:maxReason], "") // the last character may have been cut
@@ -164,8 +164,8 @@ func newCloseFrame(code int, reason string) closeFrame {
 	return closeFrame{code, reason}
 }
 
-// closeCode returns the status code and reason with which a connection is closed after
-// err, the error of its handler.
+// closeCode returns the status code and reason for closing a connection after err, the error of the
+// handler.
 func closeCode(err error, kind faultKind) (code int, reason string) {
 	switch {
 	case errors.Is(err, ErrServerClosed):

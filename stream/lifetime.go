@@ -17,7 +17,7 @@ type lifetime struct {
 	cancel context.CancelCauseFunc
 	stop   func() bool // stops watching ctx
 	close  func() error
-	closed chan struct{} // closed when the connection is
+	closed chan struct{} // closed when the connection is closed
 }
 
 // watch calls abort when ctx is done. Close calls closer instead.
@@ -44,7 +44,7 @@ func (c *lifetime) closeFor(cause error) error {
 	return c.close()
 }
 
-// ended returns why the connection was closed, or nil if it was not.
+// ended returns why the connection was closed, or nil for an open connection.
 func (c *lifetime) ended() error {
 	if c.ctx.Err() == nil {
 		return nil
@@ -62,8 +62,8 @@ func (c *lifetime) cause(err error) error {
 	return err
 }
 
-// setDeadline sets a deadline: d after now, or none if d is 0. It ignores the error of a net.Pipe
-// after the other end was closed: the Read or Write that follows returns a better error.
+// setDeadline sets a deadline: d after now, or none if d is 0. The error of a net.Pipe after the
+// other end was closed is ignored: the following Read or Write returns a better error.
 func (c *lifetime) setDeadline(deadline func(time.Time) error, now time.Time, d time.Duration) error {
 	var end time.Time
 	if d > 0 {
@@ -80,8 +80,8 @@ type handshaker interface {
 	HandshakeContext(context.Context) error
 }
 
-// A handshake is the handshake of a connection. The first call that reads or writes
-// performs it, within a timeout.
+// A handshake is the handshake of a connection, performed by the first call that reads or writes,
+// within a timeout.
 type handshake struct {
 	conn    handshaker
 	timeout time.Duration
@@ -91,7 +91,7 @@ type handshake struct {
 	err atomic.Pointer[error] // of later calls, written with mu locked
 }
 
-// do performs the handshake unless it is done. Other goroutines wait for it.
+// do performs the handshake unless that is done. Other goroutines wait meanwhile.
 func (h *handshake) do(l *lifetime) error {
 	if h == nil || h.done.Load() {
 		return nil
@@ -119,7 +119,7 @@ func (h *handshake) do(l *lifetime) error {
 	return err
 }
 
-// failed returns the error of calls after the handshake failed, or nil. It waits for nobody.
+// failed returns the error of calls after the handshake failed, or nil, without waiting.
 func (h *handshake) failed() error {
 	if h == nil {
 		return nil
@@ -133,16 +133,16 @@ func (h *handshake) failed() error {
 // isPending reports whether the handshake is not completed.
 func (h *handshake) isPending() bool { return h != nil && !h.done.Load() }
 
-// A deadlineTimer calls expire when a deadline passes. After set returns, expire is not called
-// for an earlier deadline, which a time.Timer alone cannot promise. Deadlines are set for
-// every message and hardly ever pass, so a later deadline leaves the timer as it is: when
-// the timer fires, it is set to the deadline of that moment.
+// A deadlineTimer calls expire when a deadline passes. After set returns, expire is not called for
+// an earlier deadline; a time.Timer alone cannot promise this. Deadlines are set for every message
+// and hardly ever pass, so a later deadline leaves the timer unchanged: a timer that fires is set
+// to the deadline of this moment.
 type deadlineTimer struct {
 	expire func()
 
 	mu    sync.Mutex
 	at    time.Time // the deadline, or zero
-	fires time.Time // when the timer does, or zero
+	fires time.Time // when the timer fires, or zero
 	timer *time.Timer
 }
 
@@ -167,7 +167,7 @@ func (a *deadlineTimer) shorten(at time.Time) {
 	}
 }
 
-// start sets the timer to the deadline, which is d from now.
+// start sets the timer to the deadline, d from now.
 func (a *deadlineTimer) start(d time.Duration) {
 	a.fires = a.at
 	if a.timer == nil {

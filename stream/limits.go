@@ -10,10 +10,10 @@ import (
 // nat64 is the network of IPv4 addresses behind a NAT64, by RFC 6052.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-// addrOf returns the address whose connections MaxConnsPerAddr counts: an IPv4 address, also of a
-// client that a NAT64 translates, or the /64 network of an IPv6 address, which one client can have to
-// itself. All link-local clients share such a network: their whole addresses count, with the zone. The
-// address is zero for other networks.
+// addrOf returns the address by which MaxConnsPerAddr counts: an IPv4 address, also for a client
+// translated by a NAT64, or the /64 network of an IPv6 address, because one client can own a whole
+// /64 network. All link-local clients share a /64 network: their whole addresses count, with the
+// zone. The address is zero for other networks.
 func addrOf(remote net.Addr) netip.Addr {
 	if remote == nil {
 		return netip.Addr{}
@@ -35,7 +35,7 @@ func addrOf(remote net.Addr) netip.Addr {
 	return addr
 }
 
-// A bucket contains tokens, one for each packet that may be read at once. It gets perSecond new
+// A bucket contains tokens, one for each packet that may be read at once, and gets perSecond new
 // tokens a second, up to burst.
 type bucket struct {
 	perSecond, burst, tokens float64
@@ -51,7 +51,7 @@ func newBucket(perSecond float64, burst int) *bucket {
 	return &bucket{perSecond, full, full, time.Now()}
 }
 
-// take takes a token and reports whether there was one.
+// take takes a token and reports whether the bucket contained any.
 func (b *bucket) take() bool {
 	now := time.Now()
 	b.tokens = min(b.tokens+now.Sub(b.at).Seconds()*b.perSecond, b.burst)

@@ -5,19 +5,20 @@ import (
 	"io"
 )
 
-// A MessageConn is a connection of binary messages. [WebSocket] returns one for a *websocket.Conn of
-// github.com/coder/websocket; a type with these methods can be one over any other transport.
+// A MessageConn is a connection of binary messages. [WebSocket] returns a MessageConn for a
+// *websocket.Conn of github.com/coder/websocket; a program can implement the methods over any other
+// transport.
 //
-// One goroutine reads while others write, in turn. A call whose context is done returns soon,
+// One goroutine reads while others write, in turn. A call returns soon after its context is done,
 // and can leave the connection unusable.
 type MessageConn interface {
-	// NextMessage waits for the next message and returns a Reader of it, which is valid until the
-	// next call. A message that is not binary is an error. io.EOF is a normal close.
+	// NextMessage waits for the next message and returns a Reader of the message, valid until the
+	// next call. A text message is an error. io.EOF is a normal close.
 	NextMessage(ctx context.Context) (io.Reader, error)
-	// WriteMessage writes a binary message, and does not keep its bytes.
+	// WriteMessage writes a binary message, and does not keep the bytes.
 	WriteMessage(ctx context.Context, message []byte) error
 	// SetReadLimit sets the largest size of a message in bytes. A longer message ends the
-	// connection. It is called before NextMessage.
+	// connection. SetReadLimit is called before NextMessage.
 	SetReadLimit(n int64)
 	// Close sends a close frame, waits for the other side's, and closes the connection. The code
 	// is one of RFC 6455. A transport without close frames ignores both.
@@ -26,8 +27,8 @@ type MessageConn interface {
 	CloseNow() error
 }
 
-// WebSocket returns ws as a MessageConn. status returns the status of the close frame that an error
-// reports:
+// WebSocket returns ws as a MessageConn. status returns the status of the close frame reported by
+// an error:
 //
 //	stream.WebSocket(ws, websocket.CloseStatus)
 //
@@ -69,7 +70,7 @@ func (w *webSocket[T, S]) NextMessage(ctx context.Context) (io.Reader, error) {
 		case CloseNormal, CloseGoingAway, closeNone:
 			return nil, io.EOF
 		}
-		return nil, err // also io.EOF inside, of a connection that was lost
+		return nil, err // also io.EOF inside, of a lost connection
 	}
 	if t != binaryMessage {
 		return nil, errNotBinary

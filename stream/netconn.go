@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Close closes the connection. Calls under way, and later calls, return [net.ErrClosed]. Packets that
-// were held back because of Options.BufferWrites are written before, within a second; Close returns an
-// error if they are lost. Closing again does nothing.
+// Close closes the connection. Calls under way, and later calls, return [net.ErrClosed]. Packets held
+// back because of Options.BufferWrites are written before, within a second; Close returns an error if
+// they are lost. Closing again does nothing.
 func (c *Conn) Close() error {
 	if err := c.lifetime.Close(); err != nil {
 		return err
@@ -18,45 +18,45 @@ func (c *Conn) Close() error {
 	return c.writer.takeLost()
 }
 
-// CloseWithCode closes the connection. Over a WebSocket the close frame contains this
-// status code, which is defined in RFC 6455 or from 3000 to 4999, and a reason, which is cut
-// after 123 bytes. Other connections ignore both.
+// CloseWithCode closes the connection. Over a WebSocket the close frame contains this status code,
+// defined in RFC 6455 or from 3000 to 4999, and a reason, cut after 123 bytes. Other connections
+// ignore both.
 func (c *Conn) CloseWithCode(code int, reason string) error {
 	c.setEnd(code, reason)
 	return c.Close()
 }
 
-// setEnd sets the close frame that Close will send.
+// setEnd sets the close frame for Close.
 func (c *Conn) setEnd(code int, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.end = newCloseFrame(code, reason)
 }
 
-// closeFor closes the connection because of err, which calls return, with the close frame of a Server
-// whose handler returned err.
+// closeFor closes the connection because of err, the error of later calls, with the close frame for a
+// handler that returned err.
 func (c *Conn) closeFor(err error) {
 	c.setEnd(closeCode(err, c.faults.of(err)))
 	_ = c.lifetime.closeFor(err)
 }
 
-// closeTimeout is how long Close waits for the other side: to accept packets that were
-// held back, and to answer the close frame of a WebSocket.
+// closeTimeout is how long Close waits for the other side: to accept packets held back, and to
+// answer the close frame of a WebSocket.
 const closeTimeout = time.Second
 
-// lingerTimeout is the time for which a Server discards input before it closes a connection. A TCP
-// connection that is closed while input is unread, or that receives more, is reset, and the other side
-// loses the bytes that it has not read yet. A Server therefore closes in two steps, as net/http does:
-// Close ends writing, and after the handler the Server's goroutine discards input, until the other side
-// closes, or for lingerTimeout.
+// lingerTimeout is the time for which a Server discards input before closing a connection. A TCP
+// connection closed with unread input, or receiving more, is reset, and the other side loses bytes not
+// read yet. A Server therefore closes in two steps, as net/http does: Close ends writing, and after
+// the handler the Server's goroutine discards input, until the other side closes, or for
+// lingerTimeout.
 const lingerTimeout = 500 * time.Millisecond
 
 // A halfCloser is a connection that can be closed for writing alone.
 type halfCloser interface{ CloseWrite() error }
 
-// closeWrite ends writing and interrupts calls that read. It returns false if the connection must be
-// closed at once, because it cannot be closed in two steps, or because a packet is being written
-// or was written in part.
+// closeWrite ends writing and interrupts reads. It returns false if the connection must be closed at
+// once, because closing in two steps is impossible, or because a packet is being written or was
+// written in part.
 func (c *Conn) closeWrite() bool {
 	conn, ok := c.conn.(halfCloser)
 	if !ok || c.handshake.isPending() || !c.writer.mu.TryLock() {
@@ -106,18 +106,18 @@ func (c *Conn) closeConn() error {
 	return c.conn.Close()
 }
 
-// finish closes the connection, if it is still open, after the handler returned err,
-// and counts the packets and bytes that were read.
+// finish closes the connection, if still open, after the handler returned err, and counts the
+// packets and bytes read.
 func (c *Conn) finish(err error, kind faultKind) {
 	if err == nil && c.draining.Load() {
 		err = ErrServerClosed
 	}
 	_ = c.CloseWithCode(closeCode(err, kind))
-	<-c.closed // if another goroutine, or that of a context which is done, is closing it
+	<-c.closed // if another goroutine, or that of a context already done, is closing the connection
 	if c.discarded != nil {
 		<-c.discarded
 	}
-	c.reading.Lock() // after another goroutine of the handler, which Close has interrupted
+	c.reading.Lock() // after another goroutine of the handler, interrupted by Close
 	c.reader.countFailed(err)
 	c.mu.Lock()
 	c.count()
@@ -151,11 +151,10 @@ func (c *Conn) hurry() {
 	}
 }
 
-// NewConn returns a Conn over conn and becomes its owner. When ctx is done, the
-// connection is closed and calls return ctx's cause. If o is nil, it uses the zero
-// Options.
+// NewConn returns a Conn over conn and becomes its owner. When ctx is done, the connection is
+// closed and calls return ctx's cause. A nil o selects the zero Options.
 //
-// If conn is a [tls.Conn], the first call that reads or writes does the handshake.
+// If conn is a [tls.Conn], the first read or write does the handshake.
 func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
 	return newNetConn(ctx, conn, newConfig(o))
 }
@@ -233,7 +232,7 @@ func (w connWriter) Write(p []byte) (int, error) {
 	return n, w.c.writeError(err)
 }
 
-// A rawWriter returns the errors of the connection also after it was closed.
+// A rawWriter returns the errors of the connection also after Close.
 type rawWriter struct{ c *Conn }
 
 func (w rawWriter) Write(p []byte) (int, error) {

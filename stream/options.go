@@ -10,18 +10,18 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// DefaultMaxPacket is the largest length of a packet in bytes unless Options say
-// otherwise. It is also the most that engines encode with their default settings.
+// DefaultMaxPacket is the largest length of a packet in bytes unless Options say otherwise, and
+// also the limit of engines encoding with their default settings.
 const DefaultMaxPacket = 8 << 20
 
 // unfinished is the length of a packet until its WriteThrough ends. No complete
 // packet is so long: engines read lengths as signed 32-bit numbers.
 const unfinished = math.MaxUint32
 
-// Options configures the types of this package. The zero value, like nil, selects
-// [gdwire.Godot4] with default limits. [ScanComplete] merges several: a field that is not zero
-// replaces that of earlier Options. For the connections of a [Server], a timeout of 0 selects
-// the timeout in its table; for others, it is off. -1 disables a timeout.
+// Options configures the types of this package. The zero value, like nil, selects [gdwire.Godot4]
+// with default limits. [ScanComplete] merges several: a nonzero field replaces the same field of
+// earlier Options. For the connections of a [Server], a timeout of 0 selects the timeout in the
+// table of Server; for others, 0 means none. -1 disables a timeout.
 type Options struct {
 	// Format is the format of the values, unless Decoder.Format or Encoder.Format
 	// is set. 0 selects Godot4.
@@ -38,32 +38,32 @@ type Options struct {
 	// Encoder configures the writing of values.
 	Encoder gdwire.EncoderOptions
 
-	// HandshakeTimeout is the time for the handshake of a TLS connection, and the time
-	// in which [Dial] must connect. 0 selects 10 seconds, also without a Server.
+	// HandshakeTimeout is the time for the handshake of a TLS connection, and the time for [Dial]
+	// to connect. 0 selects 10 seconds, also without a Server.
 	HandshakeTimeout time.Duration
 	// ReadTimeout is the time for reading and handling the rest of a packet of a
 	// [Conn], from when the Conn must wait for the rest to the next call of Next.
 	ReadTimeout time.Duration
-	// WriteTimeout is the time for writing one packet, or those that were held back.
+	// WriteTimeout is the time for writing one packet, or the packets held back.
 	WriteTimeout time.Duration
 	// IdleTimeout is the time to wait for the first byte of a packet, or for a
 	// datagram.
 	IdleTimeout time.Duration
 
-	// DrainTimeout is the time that [Server.Shutdown] leaves a client for the rest of a packet that
-	// has begun to arrive. Of WriteTimeout, no more than DrainTimeout remains for each write. 0
+	// DrainTimeout is the time that [Server.Shutdown] leaves a client for the rest of a packet
+	// already arriving. Of WriteTimeout, no more than DrainTimeout remains for each write. 0
 	// selects a second, also without a Server.
 	DrainTimeout time.Duration
 
-	// BufferWrites holds packets back until a Conn must wait for bytes, until Flush
-	// or Close is called, or until there are 16 KiB. That needs fewer system calls for
-	// a handler that answers many packets. While Next waits, packets of other
-	// goroutines are written at once. Next does not wait until packets are written, but returns
-	// the error if that fails. WebSockets ignore it.
+	// BufferWrites holds packets back until a Conn must wait for bytes, until Flush or Close is
+	// called, or until there are 16 KiB. A handler answering many packets then needs fewer system
+	// calls. While Next waits, packets of other goroutines are written at once. Next does not wait
+	// until packets are written, but returns the error of writing them. WebSockets ignore
+	// BufferWrites.
 	BufferWrites bool
 }
 
-// serverTimeouts are the timeouts of a Server's connections that are 0 in its Options.
+// serverTimeouts are the timeouts of a Server's connections if 0 in its Options.
 var serverTimeouts = Options{
 	HandshakeTimeout: 10 * time.Second,
 	ReadTimeout:      10 * time.Second,
@@ -72,12 +72,12 @@ var serverTimeouts = Options{
 	DrainTimeout:     time.Second,
 }
 
-// timeouts returns the fields that are timeouts.
+// timeouts returns the timeout fields.
 func (o *Options) timeouts() [5]*time.Duration {
 	return [...]*time.Duration{&o.HandshakeTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.IdleTimeout, &o.DrainTimeout}
 }
 
-// withTimeouts returns o, in which the timeouts of standard replace timeouts of 0.
+// withTimeouts returns o with the timeouts of standard in place of timeouts of 0.
 func (o Options) withTimeouts(standard Options) *Options {
 	from := standard.timeouts()
 	for i, t := range o.timeouts() {
@@ -94,8 +94,8 @@ func (o *Options) order() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// A config holds Options with all defaults set, and the Encoders of all Writers that use
-// it. The Conns of a Server share a config.
+// A config holds Options with all defaults set, and the Encoders of all Writers with this config.
+// The Conns of a Server share a config.
 type config struct {
 	Options
 	encoders sync.Pool // of *gdwire.Encoder, closed

@@ -13,22 +13,22 @@ import (
 // lengthSize is the size in bytes of a packet's length.
 const lengthSize = 4
 
-// maxPooled is the capacity up to which a packet's buffer goes back to the pool.
+// maxPooled is the largest capacity of a packet's buffer kept in the pool.
 const maxPooled = 64 << 10
 
 const (
-	// bufferSize is the size of a large read buffer. A packet that fits is read whole
-	// and decoded in place; a longer packet is decoded while it arrives.
+	// bufferSize is the size of a large read buffer. A packet that fits is read whole and decoded
+	// in place; a longer packet is decoded while arriving.
 	bufferSize = 16 << 10
-	// smallSize is the size of the buffer for waiting. It holds most packets of games,
-	// which then need one Read and no large buffer.
+	// smallSize is the size of the buffer for waiting. Most packets of games fit, so they need one
+	// Read and no large buffer.
 	smallSize = 256
 )
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// A packet is a packet in memory: space for its length, then its content. As an
-// io.Writer it appends to the content.
+// A packet is a packet in memory: space for its length, then its content. Write appends to the
+// content.
 type packet struct {
 	buf []byte
 	out packetWriter
@@ -72,10 +72,10 @@ func (p *packet) readFrom(r io.Reader) error {
 	}
 }
 
-// content returns the bytes that follow the length.
+// content returns the bytes after the length.
 func (p *packet) content() []byte { return p.buf[lengthSize:] }
 
-// A packetWriter passes the content of a packet, up to max bytes, on to dst. After an error it
+// A packetWriter passes the content of a packet, up to max bytes, on to dst. After an error, Write
 // writes nothing.
 type packetWriter struct {
 	dst       io.Writer
@@ -94,7 +94,7 @@ func (w *packetWriter) Write(b []byte) (n int, err error) {
 	return n, w.err
 }
 
-// encode returns a packet with the value that write writes. The caller releases it.
+// encode returns a packet with the value written by write. The caller releases it.
 func (c *config) encode(write func(*gdwire.Encoder) error) (*packet, error) {
 	p := newPacket()
 	p.out = packetWriter{dst: p, max: c.MaxPacket}
@@ -105,14 +105,14 @@ func (c *config) encode(write func(*gdwire.Encoder) error) (*packet, error) {
 	return p, nil
 }
 
-// encodeTo writes the output of write to w. It returns an error unless the output is exactly one
+// encodeTo writes the output of write to w and returns an error unless the output is exactly one
 // value.
 func (c *config) encodeTo(w *packetWriter, write func(*gdwire.Encoder) error) error {
 	e := c.encoders.Get().(*gdwire.Encoder)
 	e.Reset(w)
 	err := write(e)
 	_, last, _ := e.StackIndex(0)
-	// Also if write ignored them: an error of w, and that of an Encoder that write closed.
+	// Also if write ignored them: an error of w, and the error of an Encoder closed by write.
 	err = cmp.Or(err, w.err, e.Err())
 	err = cmp.Or(err, e.Close())
 	c.encoders.Put(e) // not after a panic of write

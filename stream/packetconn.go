@@ -12,19 +12,19 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// maxDatagram is the size in bytes of the longest datagram that a PacketConn reads. UDP permits
-// no more.
+// maxDatagram is the size in bytes of the longest datagram that a PacketConn reads. UDP permits no
+// more.
 const maxDatagram = 64 << 10
 
 // A PacketConn reads and writes datagrams. Each datagram is one packet without a
 // length, as with PacketPeerUDP. One goroutine may read while any number write.
 //
-// After an error that concerns one datagram or one peer, the next call continues with
-// others; see [Skippable]. These errors are a [gdwire.Error], a [PacketTooLongError] and a [PeerError]. Next
-// returns a PeerError for a peer that an earlier datagram did not reach. The methods of a
-// [Peer] return it for a datagram that the system does not send, because the port is 0,
-// the datagram is longer than UDP permits (65,507 bytes with IPv4), or there is no route.
-// Timeouts and the errors of a closed connection concern all peers.
+// After an error concerning one datagram or one peer, the next call continues with others; see
+// [Skippable]. These errors are a [gdwire.Error], a [PacketTooLongError] and a [PeerError]. Next
+// returns a PeerError for a peer not reached by an earlier datagram. The methods of a [Peer] return
+// a PeerError for a datagram not sent by the system, because the port is 0, the datagram is longer
+// than UDP permits (65,507 bytes with IPv4), or there is no route. Timeouts and the errors of a
+// closed connection concern all peers.
 //
 // variant.Receive decodes the next datagram, and variant.Send sends one:
 //
@@ -33,7 +33,7 @@ const maxDatagram = 64 << 10
 //		err = variant.Send(c.To(c.From()), m.answer())
 //	}
 //
-// Options.IdleTimeout limits the time that Next waits.
+// Options.IdleTimeout limits the waiting time of Next.
 type PacketConn struct {
 	lifetime
 	config *config
@@ -44,9 +44,8 @@ type PacketConn struct {
 	from   net.Addr
 }
 
-// NewPacketConn returns a PacketConn over conn and becomes its owner. When ctx is
-// done, the connection is closed and calls return ctx's cause. If o is nil, it uses the
-// zero Options.
+// NewPacketConn returns a PacketConn over conn and becomes its owner. When ctx is done, the
+// connection is closed and calls return ctx's cause. A nil o selects the zero Options.
 func NewPacketConn(ctx context.Context, conn net.PacketConn, o *Options) *PacketConn {
 	s := newConfig(o)
 	s.MaxPacket = min(s.MaxPacket, maxDatagram)
@@ -56,12 +55,12 @@ func NewPacketConn(ctx context.Context, conn net.PacketConn, o *Options) *Packet
 	return c
 }
 
-// Next returns a Decoder of the next datagram. An error about one datagram is a [gdwire.Error] if
-// it is empty, a [PacketTooLongError] if it is longer than Options.MaxPacket or 64 KiB, or
-// a [PeerError].
+// Next returns a Decoder of the next datagram. An error about one datagram is a [gdwire.Error] for
+// an empty datagram, a [PacketTooLongError] for a datagram longer than Options.MaxPacket or 64 KiB,
+// or a [PeerError].
 //
-// The PacketConn owns the Decoder, which must not be Reset or Released and is valid with its
-// tokens until the next call of Next. Before the first read, UnreadBuffer returns the whole
+// The PacketConn owns the Decoder. The Decoder must not be Reset or Released and is valid, like its
+// tokens, until the next call of Next. Before the first read, UnreadBuffer returns the whole
 // datagram.
 func (c *PacketConn) Next() (*gdwire.Decoder, error) {
 	c.dec.Release()
@@ -96,12 +95,12 @@ func (c *PacketConn) Next() (*gdwire.Decoder, error) {
 	return c.dec, nil
 }
 
-// From returns the address of the peer that sent the latest datagram, or about which the latest error of
-// Next is. It returns nil if there is none or the system does not tell it.
+// From returns the address of the sender of the latest datagram, or of the peer concerned by the latest
+// error of Next. From returns nil if there is none or the system does not tell the address.
 func (c *PacketConn) From() net.Addr { return c.from }
 
-// Trailing returns the number of bytes that follow the value in the latest datagram,
-// once the value is read to its end, and 0 before. Engines ignore such bytes.
+// Trailing returns the number of bytes after the value in the latest datagram, once the value is
+// read to the end, and 0 before. Engines ignore such bytes.
 func (c *PacketConn) Trailing() int64 {
 	if c.size == 0 {
 		return 0
@@ -131,8 +130,7 @@ type Peer struct {
 	addr net.Addr
 }
 
-// WritePacket sends a datagram with the value that write writes; see
-// [Writer.WritePacket].
+// WritePacket sends a datagram with the value written by write; see [Writer.WritePacket].
 func (p Peer) WritePacket(write func(*gdwire.Encoder) error) error {
 	packet, err := p.conn.config.encode(write)
 	if err != nil {
@@ -142,8 +140,7 @@ func (p Peer) WritePacket(write func(*gdwire.Encoder) error) error {
 	return p.conn.send(packet.content(), p.addr)
 }
 
-// WriteRaw sends a datagram with these bytes, an encoded value. It does not check
-// them.
+// WriteRaw sends a datagram with these bytes, an encoded value, without checking them.
 func (p Peer) WriteRaw(packet []byte) error {
 	if len(packet) == 0 {
 		return valueCount(0)
@@ -168,8 +165,8 @@ func (c *PacketConn) send(b []byte, to net.Addr) error {
 	return c.writeError(to, err)
 }
 
-// writeError returns the error of sending a datagram to a peer. Errors that also
-// concern other peers are not wrapped: a closed or connected socket and a timeout.
+// writeError returns the error of sending a datagram to a peer. Errors concerning all peers are not
+// wrapped: a closed or connected socket and a timeout.
 func (c *PacketConn) writeError(to net.Addr, err error) error {
 	if err == nil {
 		return nil

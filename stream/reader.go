@@ -12,36 +12,35 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// A Reader reads length-prefixed packets, as put_var, store_var, PacketPeerStream and
-// the remote debugger write them. It must not be used by several goroutines at the same
-// time.
+// A Reader reads length-prefixed packets, as put_var, store_var, PacketPeerStream and the remote
+// debugger write them. A Reader must not be used by several goroutines at the same time.
 //
-// After a [gdwire.Error] or a [PacketTooLongError], which concern one packet, Next continues with
-// the next packet; see [Skippable]. Errors of the io.Reader are returned unchanged and lose
-// no data: after a temporary error, such as a timeout, the call can be repeated. A stream
-// that ends inside a packet or a length is an [io.ErrUnexpectedEOF] that is not wrapped.
+// A [gdwire.Error] or a [PacketTooLongError] concerns one packet, and Next continues with the next
+// packet; see [Skippable]. Errors of the io.Reader are returned unchanged and lose no data: after a
+// temporary error, such as a timeout, the call can be repeated. A stream ending inside a packet or
+// a length is an [io.ErrUnexpectedEOF], not wrapped.
 //
-// A Reader reads ahead, but never waits for more bytes than it needs. It holds no read
-// buffer while it waits for a packet.
+// A Reader reads ahead, but never waits for more bytes than needed, and holds no read buffer while
+// waiting for a packet.
 type Reader struct {
 	src    io.Reader
 	dec    *gdwire.Decoder
 	found  *bool // whether dec found an error: see export.Found
 	config *config
 
-	// The read buffer: buf[r:w] is read ahead. buf is small until more bytes arrive
-	// than it holds, then large until all of them are consumed.
+	// The read buffer: buf[r:w] is read ahead. buf is small until more bytes arrive than fit, then
+	// large until all of them are consumed.
 	buf   []byte
 	r, w  int
 	small [smallSize]byte
 	large *[bufferSize]byte
 	in    int64 // bytes read from src
-	err   error // returned by src together with bytes; returned after these
+	err   error // returned by src together with bytes; reported after these
 
 	// The latest packet.
 	lengthOffset int64 // offset of its length
 	offset, size int64
-	remaining    int64 // bytes of it that are not consumed
+	remaining    int64 // its bytes not yet consumed
 	state        packetState
 
 	packets, invalid int64 // number of packets
@@ -60,7 +59,7 @@ const (
 	stateOpen                    // Next returned its Decoder
 )
 
-// NewReader returns a Reader of the packets in r. If o is nil, it uses the zero Options.
+// NewReader returns a Reader of the packets in r. A nil o selects the zero Options.
 func NewReader(r io.Reader, o *Options) *Reader {
 	return newReader(r, newConfig(o))
 }
@@ -73,16 +72,16 @@ func newReader(r io.Reader, c *config) *Reader {
 	return p
 }
 
-// Next returns a Decoder of the next packet, after skipping the unread bytes of the
-// latest packet. The Decoder returns io.EOF after the packet's first value. The Reader owns the
-// Decoder, which must not be Reset or Released and is valid with its tokens until the next call
-// of Next or NextRaw.
+// Next returns a Decoder of the next packet, after skipping the unread bytes of the latest packet.
+// The Decoder returns io.EOF after the packet's first value. The Reader owns the Decoder. The
+// Decoder must not be Reset or Released and is valid, like its tokens, until the next call of Next
+// or NextRaw.
 //
-// After the last packet Next returns io.EOF. For an empty packet it returns a
-// [gdwire.Error], for a packet that is longer than Options.MaxPacket a [PacketTooLongError].
+// Next returns io.EOF after the last packet, a [gdwire.Error] for an empty packet, and a
+// [PacketTooLongError] for a packet longer than Options.MaxPacket.
 //
 // A packet of up to 16 KiB is buffered completely when Next returns. The Decoder reads a longer
-// packet as needed, and then also returns the errors of the stream.
+// packet as needed, and then also returns errors of the stream.
 func (r *Reader) Next() (*gdwire.Decoder, error) {
 	r.countInvalid()
 	if r.size > bufferSize {
@@ -108,9 +107,9 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 	return r.dec, nil
 }
 
-// NextRaw appends the bytes of the next packet to dst without decoding them. dst grows
-// as they arrive. NextRaw returns the errors of Next. After an error of the stream the
-// result contains the bytes received so far; call NextRaw again with it to continue.
+// NextRaw appends the bytes of the next packet to dst without decoding them. dst grows as they
+// arrive. NextRaw returns the errors of Next. After an error of the stream the result contains the
+// bytes received so far; to continue, call NextRaw again with this result.
 func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
 	r.countInvalid()
 	if r.state == stateOpen {
@@ -136,17 +135,16 @@ func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// PacketOffset returns the offset in the stream of the latest packet's first byte
-// after its length, also if Next returned an error for it. The Offset of a
-// [gdwire.Error] counts from there. If the stream ended inside a length, it is the
-// offset of this length.
+// PacketOffset returns the offset in the stream of the latest packet's first byte after its length,
+// also after an error of Next for this packet. The Offset of a [gdwire.Error] counts from there. If
+// the stream ended inside a length, PacketOffset returns the offset of this length.
 func (r *Reader) PacketOffset() int64 { return r.offset }
 
 // PacketSize returns the latest packet's length in bytes, as declared by the sender.
 func (r *Reader) PacketSize() int64 { return r.size }
 
-// Trailing returns the number of bytes that follow the value in the latest packet,
-// once the value is read to its end, and 0 before. Engines ignore such bytes.
+// Trailing returns the number of bytes after the value in the latest packet, once the value is read
+// to the end, and 0 before. Engines ignore such bytes.
 func (r *Reader) Trailing() int64 {
 	if r.state != stateOpen {
 		return 0
@@ -162,20 +160,19 @@ func trailing(d *gdwire.Decoder, size int64) int64 {
 	return 0
 }
 
-// CompleteOffset returns the offset in the stream at which the packets before the latest packet
-// end. After io.EOF and io.ErrUnexpectedEOF it is the number of bytes in complete
-// packets, valid or not.
+// CompleteOffset returns the offset in the stream of the end of the packets before the latest
+// packet: after io.EOF and io.ErrUnexpectedEOF, the number of bytes in complete packets, valid or
+// not.
 func (r *Reader) CompleteOffset() int64 { return r.lengthOffset }
 
-// InputOffset returns the number of bytes read from the io.Reader, including bytes that were
-// read ahead.
+// InputOffset returns the number of bytes read from the io.Reader, including bytes read ahead.
 func (r *Reader) InputOffset() int64 { return r.in }
 
 // pos returns the offset of buf[r].
 func (r *Reader) pos() int64 { return r.in - int64(r.w-r.r) }
 
-// begin skips the rest of the latest packet and reads the length of the next packet,
-// unless an earlier call did that and was interrupted.
+// begin skips the rest of the latest packet and reads the length of the next packet, unless an
+// interrupted earlier call did so.
 func (r *Reader) begin() error {
 	if r.state == stateNew {
 		return nil
@@ -212,8 +209,8 @@ func (r *Reader) begin() error {
 	return nil
 }
 
-// readLength reads until the length of the next packet is in the read buffer. It replaces a large
-// read buffer that is empty by the small buffer, because waiting can take long.
+// readLength reads until the length of the next packet is in the read buffer, after replacing an
+// empty large read buffer by the small buffer, because waiting can take long.
 func (r *Reader) readLength() error {
 	r.offset, r.size = r.lengthOffset, 0
 	if r.r == r.w && r.large != nil {
@@ -240,19 +237,19 @@ func (r *Reader) begun() bool {
 }
 
 // countInvalid counts the latest packet if its Decoder found an error, also an error that does not
-// stay, because the value does not fit the Go type. A mistake in the program does not count.
+// stay, such as a value not fitting the Go type. A mistake in the program does not count.
 func (r *Reader) countInvalid() {
 	if *r.found {
 		r.countError()
 	}
 }
 
-// countFailed counts the latest packet if err, of a handler, is about its content. It does not use the
-// Decoder, which another goroutine may still read from.
+// countFailed counts the latest packet if err, of a handler, is about its content. The Decoder is not
+// used, because another goroutine may still read from the Decoder.
 func (r *Reader) countFailed(err error) {
 	if value, ok := errors.AsType[*gdwire.Error](err); ok && r.state == stateOpen && !errors.Is(value, gdwire.ErrCall) {
 		r.invalid++
-		r.found = new(bool) // countInvalid does not count it again
+		r.found = new(bool) // countInvalid does not count the packet again
 	}
 }
 
@@ -263,8 +260,7 @@ func (r *Reader) countError() {
 	}
 }
 
-// skip consumes the rest of the packet. It does not seek: that would not find the
-// end of the stream.
+// skip consumes the rest of the packet. Seeking would not find the end of the stream.
 func (r *Reader) skip() error {
 	for r.remaining > 0 {
 		if r.r == r.w {
@@ -282,8 +278,8 @@ func (r *Reader) skip() error {
 	return nil
 }
 
-// fill reads until n bytes are in buf[r:w], at most bufferSize. After an error it
-// keeps the bytes that it read.
+// fill reads until n bytes are in buf[r:w], at most bufferSize. After an error, the bytes read so
+// far stay.
 func (r *Reader) fill(n int) error {
 	if r.r == r.w {
 		r.r, r.w = 0, 0
@@ -315,8 +311,8 @@ func (r *Reader) enlarge() {
 	r.buf = r.large[:]
 }
 
-// read reads from src. It returns bytes or an error, and keeps an error that came
-// with bytes for the next call.
+// read reads from src and returns bytes or an error, never both: an error with bytes is kept for
+// the next call.
 func (r *Reader) read(p []byte) (int, error) {
 	if err := r.err; err != nil {
 		r.err = nil
@@ -341,7 +337,7 @@ func (c *packetReader) Read(p []byte) (int, error) {
 		r.remaining -= int64(n)
 		return n, noEOF(err)
 	}
-	if r.r == r.w { // also read packets that follow
+	if r.r == r.w { // also read later packets
 		r.enlarge()
 		if err := r.fill(1); err != nil {
 			return 0, noEOF(err)

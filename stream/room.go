@@ -9,18 +9,18 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// DefaultMaxQueue is the largest size in bytes of a member's queue if MaxQueue of its [Room] is 0.
+// DefaultMaxQueue is the largest size in bytes of a member's queue if MaxQueue of the [Room] is 0.
 const DefaultMaxQueue = 1 << 20
 
-// queuedCost is what a packet in a queue counts in bytes, besides its length: for its slice in the queue,
-// whose capacity can be twice its length, and for the allocation.
+// queuedCost is added to the length of a packet in a queue, in bytes: for its slice header, in a queue
+// with a capacity of up to twice its length, and for the allocation.
 const queuedCost = 64
 
-// shortQueue is the number of packets up to which a queue allocates no slice.
+// shortQueue is the maximum number of packets in a queue without an allocated slice.
 const shortQueue = 16
 
-// A Room sends packets to many connections, its members, and waits for none of them: each member has a
-// queue, which a goroutine writes to its connection. A zero Room is ready for use:
+// A Room sends packets to many connections, its members, and waits for none of them: a goroutine
+// writes each member's queue to the member's connection. A zero Room is ready for use:
 //
 //	var room stream.Room
 //	s.Handler = func(_ context.Context, c *stream.Conn) (err error) {
@@ -35,69 +35,69 @@ const shortQueue = 16
 //		return err
 //	}
 //
-// All members receive packets in the same order. A member receives each packet that is sent to the Room
-// after Join and before Leave, or its connection is closed: nothing between two packets is lost. No
-// method waits for a member, except [Member.Flush]. A program can therefore hold a lock of its own while
-// it joins or leaves, changes what it knows of its members, and sends packets about that: then all
-// members learn of joins and leaves in the order in which they happened.
+// All members receive packets in the same order. A member receives each packet sent to the Room after
+// Join and before Leave, or its connection is closed: nothing between two packets is lost. No method
+// waits for a member, except [Member.Flush]. A program can therefore hold a lock of its own while
+// joining or leaving, changing its own data about members, and sending packets about the change: then
+// all members learn of joins and leaves in the same order.
 //
 // # Slow members
 //
-// A member is dropped if the packets in its queue and one more would exceed MaxQueue. It leaves the
-// Room, its connection is closed, a WebSocket with [CloseTryAgainLater], and the calls of its handler
-// return [ErrSlow]. A member to which a packet cannot be written is dropped likewise, with the error of
-// the connection, which after a WriteTimeout is an [ErrBroken].
+// A member is dropped if the packets in its queue and one more would exceed MaxQueue: the member
+// leaves the Room, its connection is closed, a WebSocket with [CloseTryAgainLater], and the calls of
+// its handler return [ErrSlow]. After an error of writing a packet, the member is dropped likewise,
+// with the error of the connection, after a WriteTimeout an [ErrBroken].
 //
 // # Memory
 //
-// A packet in a queue counts its length and 64 bytes, so a member's queue takes at most MaxQueue bytes,
-// or one packet of any length. A packet that is sent to all is held once: if nothing is sent to
-// single members, the packets in all queues together take MaxQueue bytes, besides 64 bytes for each packet in
-// each queue. A member whose queue is empty has no goroutine. Packets that wait in a queue are written with one Write, to
-// WebSockets each as a message; meanwhile they still count, and a copy takes up to 16 KiB, or an eighth of MaxQueue.
+// A packet in a queue counts its length and 64 bytes, so a member's queue takes at most MaxQueue bytes, or one
+// packet of any length. A packet sent to all is held once: if nothing is sent to single members, the packets in all
+// queues together take MaxQueue bytes, besides 64 bytes for each packet in each queue. A member with an empty queue
+// uses no goroutine. Packets waiting in a queue are written with one Write, to WebSockets each as a message;
+// meanwhile they still count, and a copy takes up to 16 KiB, or an eighth of MaxQueue.
 type Room struct {
 	// MaxQueue is the largest size of a member's queue in bytes. 0 selects DefaultMaxQueue.
 	MaxQueue int64
 
 	mu        sync.Mutex
-	config    *config   // of the first member's Conn, which encodes packets; nil before
-	maxPacket int64     // the smallest of all that have joined
+	config    *config   // of the first member's Conn, for encoding packets; nil before
+	maxPacket int64     // the smallest of all Conns joined so far
 	members   []*Member // in the order in which they joined
 
-	// Members with packets wait for a goroutine. One that takes a member starts another goroutine if more are waiting, as
-	// it can have to wait for its member; usually it does not, and takes the next one itself.
+	// Members with packets wait for a goroutine. A goroutine taking a member starts another goroutine if more members
+	// are waiting, because writing to the member can block. Usually writing does not block, and the goroutine takes the
+	// next member itself.
 	writing     sync.Mutex
-	first, last *Member // that wait, or nil
-	started     bool    // a goroutine was, and has not taken a member yet
+	first, last *Member // waiting, or nil
+	started     bool    // a goroutine was started and did not take a member yet
 }
 
-// A Member is a connection in a [Room]. Its methods can be called by several goroutines at the same time,
-// and after Leave: then they still send packets to this connection.
+// A Member is a connection in a [Room]. Several goroutines can call its methods at the same time, and
+// after Leave: then they still send packets to this connection.
 type Member struct {
 	room *Room
 	conn *Conn
 
 	mu      sync.Mutex
 	changed *sync.Cond // when a packet was written, and when err is set
-	packets [][]byte   // that wait, without those that are being written
-	size    int64      // of packets and of those that are being written, as they count
+	packets [][]byte   // waiting, without the packets being written
+	size    int64      // of packets and of the packets being written, as they count
 	writing bool       // a goroutine is writing, or m waits for one
-	queued  int64      // the number of packets that were ever queued
+	queued  int64      // the number of packets ever queued
 	written int64      // of them
 	err     error      // why no packet can be queued any more
-	after   *Member    // that waits for a goroutine, in room
+	after   *Member    // next in room to wait for a goroutine
 
 	short [shortQueue][]byte // the array of packets
 }
 
-// Join makes c a member, which receives the packets that are sent to r from now on. c is still its
-// handler's: to read from, and to close. A packet that is written to c and not to the Member is not in the
-// order of the others.
+// Join makes c a member, receiving all packets sent to r from now on. The handler still reads from c and
+// closes c. A packet written to c and not to the Member is not in the order of the others.
 //
 // A handler defers [Member.Leave]: a member that does not leave stays in the Room until a packet to it fails.
 //
-// r encodes packets with the Options of the first Conn that joins, and sends no packet that is longer
-// than MaxPacket of any Conn that has joined.
+// r encodes packets with the Options of the first Conn to join, and sends no packet longer than the
+// smallest MaxPacket of all Conns joined so far.
 func (r *Room) Join(c *Conn) *Member {
 	m := &Member{room: r, conn: c}
 	m.changed, m.packets = sync.NewCond(&m.mu), m.short[:0]
@@ -118,7 +118,7 @@ func (r *Room) Len() int {
 	return len(r.members)
 }
 
-// Members iterates over the members in the order in which they joined. A member can leave meanwhile.
+// Members iterates over the members in the order of joining. A member can leave meanwhile.
 func (r *Room) Members() iter.Seq[*Member] {
 	return func(yield func(*Member) bool) {
 		r.mu.Lock()
@@ -132,17 +132,17 @@ func (r *Room) Members() iter.Seq[*Member] {
 	}
 }
 
-// WritePacket sends a packet to all members, with the value that write writes, which is encoded once. Its
-// errors are those of [Writer.WritePacket] about the value; no member receives the packet then.
+// WritePacket sends a packet to all members, with the value written by write, encoded once. WritePacket
+// returns the errors of [Writer.WritePacket] about the value; no member receives the packet then.
 func (r *Room) WritePacket(write func(*gdwire.Encoder) error) error {
 	return r.encode(write, r.WriteRaw)
 }
 
-// WriteRaw sends a packet with these bytes, an encoded value, to all members. It does not check the
-// bytes, and does not keep them. Its error is about the length of the packet.
+// WriteRaw sends a packet with these bytes, an encoded value, to all members, without checking or
+// keeping the bytes. An error is about the length of the packet.
 func (r *Room) WriteRaw(packet []byte) error { return r.send(packet, nil) }
 
-// encode calls send with the packet that write writes.
+// encode calls send with the packet written by write.
 func (r *Room) encode(write func(*gdwire.Encoder) error, send func([]byte) error) error {
 	r.mu.Lock()
 	config := r.config
@@ -158,7 +158,7 @@ func (r *Room) encode(write func(*gdwire.Encoder) error, send func([]byte) error
 	return send(p.content())
 }
 
-// send puts a copy of packet into the queues of all members except one, which can be nil.
+// send puts a copy of packet into the queues of all members except one, or of all if except is nil.
 func (r *Room) send(packet []byte, except *Member) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,7 +181,7 @@ func (r *Room) check(packet []byte) error {
 	return checkSize(int64(len(packet)), r.maxPacket)
 }
 
-// remove removes a member, if it has not left.
+// remove removes a member, if still present.
 func (r *Room) remove(m *Member) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,16 +194,16 @@ func (r *Room) remove(m *Member) {
 func (m *Member) Conn() *Conn { return m.conn }
 
 // Leave ends the membership. Packets in the queue are still written until the connection is closed: a
-// handler that returns after its last packet calls Flush before. Leaving again does nothing.
+// handler returning after its last packet calls Flush before. Leaving again does nothing.
 func (m *Member) Leave() { m.room.remove(m) }
 
-// WritePacket sends a packet to m alone, as [Room.WritePacket] does to all. It returns the error of
-// [Member.Flush] if m was dropped.
+// WritePacket sends a packet to m alone, as [Room.WritePacket] does to all, and returns the error
+// of [Member.Flush] if m was dropped.
 func (m *Member) WritePacket(write func(*gdwire.Encoder) error) error {
 	return m.room.encode(write, m.WriteRaw)
 }
 
-// WriteRaw sends a packet to m alone, as [Room.WriteRaw] does to all. It returns the error of
+// WriteRaw sends a packet to m alone, as [Room.WriteRaw] does to all, and returns the error of
 // [Member.Flush] if m was dropped.
 func (m *Member) WriteRaw(packet []byte) error {
 	m.room.mu.Lock()
@@ -218,9 +218,9 @@ func (m *Member) WriteRaw(packet []byte) error {
 	return err
 }
 
-// Flush waits until the packets that were sent to m are written to its connection. It returns
-// [ErrSlow] or the error of the connection if they will not be. A handler that sends more than MaxQueue
-// calls Flush from time to time.
+// Flush waits until all packets sent to m are written to its connection, or returns [ErrSlow] or the
+// error of the connection if they cannot be written. A handler sending more than MaxQueue calls Flush
+// from time to time.
 func (m *Member) Flush() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -232,7 +232,7 @@ func (m *Member) Flush() error {
 	return nil
 }
 
-// Others returns what sends to all members of the Room except m.
+// Others returns all members of the Room except m, for sending to them.
 func (m *Member) Others() Others { return Others{m} }
 
 // Others are the other members of a member's [Room].
@@ -246,7 +246,7 @@ func (o Others) WritePacket(write func(*gdwire.Encoder) error) error {
 // WriteRaw sends a packet to the other members, as [Room.WriteRaw] does to all.
 func (o Others) WriteRaw(packet []byte) error { return o.member.room.send(packet, o.member) }
 
-// queue appends a packet to the queue, which keeps it, or returns why m is dropped.
+// queue appends a packet to the queue without copying, or returns why m is dropped.
 func (m *Member) queue(packet []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -284,7 +284,7 @@ func (m *Member) fail(err error) {
 	clear(m.packets)
 	m.err, m.packets = err, nil
 	m.changed.Broadcast()
-	go m.conn.closeFor(err) // which can wait for a second, for the packet that is being written
+	go m.conn.closeFor(err) // can wait for a second, for the packet being written
 }
 
 // wait makes a member wait for a goroutine, and starts one.
@@ -300,7 +300,7 @@ func (r *Room) wait(m *Member) {
 	r.start()
 }
 
-// start starts a goroutine, unless one was started that has not taken a member. writing is locked.
+// start starts a goroutine, unless an earlier one did not take a member yet. writing is locked.
 func (r *Room) start() {
 	if !r.started {
 		r.started = true
@@ -308,14 +308,14 @@ func (r *Room) start() {
 	}
 }
 
-// write writes packets of the members that wait.
+// write writes packets of the waiting members.
 func (r *Room) write() {
 	for m := r.take(true); m != nil; m = r.take(false) {
 		m.write()
 	}
 }
 
-// take returns the next member that waits, or nil.
+// take returns the next waiting member, or nil.
 func (r *Room) take(isFirst bool) *Member {
 	r.writing.Lock()
 	defer r.writing.Unlock()
@@ -354,8 +354,8 @@ func (m *Member) write() {
 	}
 }
 
-// next notes that packets were written, and removes those that are written next from the queue: a message, or all that fit
-// in one Write. Without any, the goroutine that writes goes on with another member.
+// next counts packets as written, and removes the packets to write next from the queue: a message, or as many as fit in
+// one Write. After the last packet, the writing goroutine goes on with another member.
 func (m *Member) next(packets [][]byte) [][]byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -374,8 +374,8 @@ func (m *Member) next(packets [][]byte) [][]byte {
 	return packets
 }
 
-// fits returns how many packets of the queue are written next. They count until all are written, so they are few beside
-// MaxQueue. m is locked.
+// fits returns how many packets of the queue are written next. They count until all are written, so they are few
+// compared to MaxQueue. m is locked.
 func (m *Member) fits() int {
 	most := min(bufferSize, m.room.maxQueue()/8)
 	n, cost := 1, int64(len(m.packets[0]))+queuedCost

@@ -6,11 +6,11 @@ import (
 	"github.com/gdwire/gdwire/internal/options"
 )
 
-// ScanComplete reads r to its end and returns the number of bytes at its start that are
-// complete packets. It returns [io.ErrUnexpectedEOF] if other bytes follow them: a
-// packet that was written in part. It does not decode the packets.
+// ScanComplete reads r to the end and returns the number of bytes in complete packets at the start.
+// If other bytes follow, from a packet written in part, ScanComplete returns [io.ErrUnexpectedEOF].
+// The packets are not decoded.
 //
-// To append to a file, truncate the file to that number of bytes, and write from there. Lengths in the
+// To append to a file, truncate the file to this number of bytes, and write from there. Lengths in the
 // other byte order look like an incomplete packet as well.
 func ScanComplete(r io.Reader, opts ...Options) (whole int64, err error) {
 	p := NewReader(r, options.Merge(opts))

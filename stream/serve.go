@@ -13,7 +13,7 @@ import (
 )
 
 // ListenAndServe listens on the TCP address addr, or on a Unix socket if addr is unix:PATH, and calls
-// Serve. The file of the socket is removed in the end; a file at which no program listens any more
+// Serve. The file of the socket is removed in the end; a file left by a program no longer listening
 // is replaced. The permissions of its folder say who can connect.
 func (s *Server) ListenAndServe(addr string) error { return s.listen(addr, s.Serve) }
 
@@ -34,10 +34,9 @@ func (s *Server) listen(addr string, serve func(net.Listener) error) error {
 	return serve(ln)
 }
 
-// Serve accepts connections from ln and calls Handler for each. It returns the first
-// error of ln that is not temporary, or [ErrServerClosed], and closes ln. After a
-// temporary error, such as too many open files, it waits for 5 ms, and up to a second
-// if more follow.
+// Serve accepts connections from ln and calls Handler for each. Serve returns the first error of ln
+// that is not temporary, or [ErrServerClosed], and closes ln. After a temporary error, such as too
+// many open files, Serve waits for 5 ms, and up to a second if more follow.
 func (s *Server) Serve(ln net.Listener) error {
 	defer func() { _ = ln.Close() }()
 	if err := s.addListener(&ln); err != nil {
@@ -66,9 +65,9 @@ func (s *Server) Serve(ln net.Listener) error {
 	}
 }
 
-// ServeTLS accepts TLS connections from ln and calls Handler for each, as [Server.Serve] does.
-// It reads the certificate and its key from files, unless both names are empty and TLSConfig contains
-// a certificate, GetCertificate or GetConfigForClient.
+// ServeTLS accepts TLS connections from ln and calls Handler for each, as [Server.Serve] does. The
+// certificate and its key are read from files, unless both names are empty and TLSConfig contains a
+// certificate, GetCertificate or GetConfigForClient.
 func (s *Server) ServeTLS(ln net.Listener, certFile, keyFile string) error {
 	config := s.TLSConfig.Clone()
 	if config == nil {
@@ -89,7 +88,7 @@ func (s *Server) ServeTLS(ln net.Listener, certFile, keyFile string) error {
 // accept serves conn in a goroutine of its own, or closes it.
 func (s *Server) accept(conn net.Conn) {
 	addr := addrOf(conn.RemoteAddr())
-	if s.addConn(nil, addr) != nil { // before it costs memory
+	if s.addConn(nil, addr) != nil { // before the connection costs memory
 		_ = conn.Close()
 		return
 	}
@@ -108,9 +107,9 @@ func temporary(err error) bool {
 	return errors.As(err, &t) && t.Temporary()
 }
 
-// ServeConn calls Handler for c, which keeps its own Options, and closes c when Handler
-// returns. The handler's context derives from the context that c was made with. After Shutdown
-// and Close, and beyond MaxConns, ServeConn closes c at once.
+// ServeConn calls Handler for c, with c's own Options, and closes c when Handler returns. The
+// handler's context derives from the context of c. After Shutdown and Close, and beyond MaxConns,
+// ServeConn closes c at once.
 func (s *Server) ServeConn(c *Conn) {
 	if s.Handler == nil {
 		panic(errNoHandler)
@@ -122,9 +121,9 @@ func (s *Server) ServeConn(c *Conn) {
 	s.handle(c)
 }
 
-// ServeMessages calls Handler for a connection of messages, such as a WebSocket, and closes it when
-// the handler returns. Each message is one packet, without a length, as with WebSocketPeer.put_var
-// and WebSocketPeer.send:
+// ServeMessages calls Handler for a connection of messages, such as a WebSocket, and closes the
+// connection when the handler returns. Each message is one packet, without a length, as with
+// WebSocketPeer.put_var and WebSocketPeer.send:
 //
 //	if s.Full() {
 //		http.Error(w, "full", http.StatusServiceUnavailable)
@@ -135,14 +134,14 @@ func (s *Server) ServeConn(c *Conn) {
 //		s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 //	}
 //
-// The handler's context derives from ctx, which should be the context of the request, and the
-// http.Server should have [WithNetConn] as its ConnContext. See [NewMessageConn] for the differences
-// from a connection over TCP.
+// The handler's context derives from ctx. Pass the context of the request, and set ConnContext of
+// the http.Server to [WithNetConn]. See [NewMessageConn] for the differences from a connection over
+// TCP.
 func (s *Server) ServeMessages(ctx context.Context, c MessageConn) {
 	s.ServeConn(newMessageConn(ctx, c, s.sharedConfig()))
 }
 
-// handle serves a connection that was added. Every idle connection keeps the stack of handle, so
+// handle serves a connection already added. Every idle connection keeps the stack of handle, so
 // other functions do the work after the handler.
 func (s *Server) handle(c *Conn) {
 	c.setStats(&s.counters)
@@ -181,7 +180,7 @@ func (s *Server) end(ctx context.Context, c *Conn, err error) {
 	}
 }
 
-// report counts and logs a connection that ended badly.
+// report counts and logs a connection after a fault.
 func (s *Server) report(c *Conn, err error, kind faultKind) {
 	if kind == noFault {
 		return
@@ -203,12 +202,11 @@ func (s *Server) report(c *Conn, err error, kind faultKind) {
 	}
 }
 
-// Shutdown closes the listeners, makes [Conn.Next] of every connection return
-// [ErrServerClosed] after a packet whose first byte arrived before, if the rest of it arrives
-// within DrainTimeout, and waits until all handlers have returned. If ctx is done before, Shutdown returns the error of
-// ctx. Handlers can still write, for example to say goodbye. Handlers that do not call Next
-// learn of Shutdown by [Conn.CloseRead]. Connections that are still in their TLS
-// handshake are closed.
+// Shutdown closes the listeners, makes [Conn.Next] of every connection return [ErrServerClosed],
+// after a packet if its first byte arrived before and the rest arrives within DrainTimeout, and
+// waits until all handlers have returned. If ctx is done before, Shutdown returns the error of ctx.
+// Handlers can still write, for example to say goodbye. Handlers that do not call Next learn of
+// Shutdown by [Conn.CloseRead]. Connections still in their TLS handshake are closed.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.close(func() {
 		for c := range s.conns {
@@ -223,8 +221,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 }
 
-// Close closes the listeners and connections and cancels the handlers' contexts, with
-// the cause [ErrServerClosed]. It does not wait for the handlers to return.
+// Close closes the listeners and connections and cancels the handlers' contexts, with the cause
+// [ErrServerClosed], without waiting for the handlers to return.
 func (s *Server) Close() error {
 	s.close(func() {
 		for c := range s.conns {

@@ -21,13 +21,13 @@ var errNoHandler = errors.New("gdwire/stream: Server has no Handler")
 // 0.
 const DefaultMaxConns = 10_000
 
-// A Server accepts connections and calls Handler for each, in the manner of
-// net/http. Its fields must not be changed once it is in use.
+// A Server accepts connections and calls Handler for each, in the manner of net/http. The fields
+// must not be changed once the Server is in use.
 //
 // [Server.Stats] returns counters, and [Server.Conns] iterates over the connections. One Server can serve
 // several listeners, and WebSockets through [Server.ServeMessages].
 //
-// If a limit is 0, its value is in this table. -1 disables a limit:
+// A limit of 0 selects the value in this table. -1 disables a limit:
 //
 //	HandshakeTimeout   10 s     a TLS client that does not finish its handshake
 //	ReadTimeout        10 s     a packet that arrives too slowly
@@ -37,16 +37,16 @@ const DefaultMaxConns = 10_000
 //	MaxConns           10,000   too many connections
 //	MaxPacket          8 MiB    an endless packet
 type Server struct {
-	// Handler handles one connection, which is closed when Handler returns. It runs in
-	// its own goroutine. ctx is done when the Conn or the Server is closed.
+	// Handler handles one connection, closed when Handler returns, in a goroutine of its own. ctx
+	// is done when the Conn or the Server is closed.
 	//
-	// The last packets arrive although the client still sends: after Handler has returned, up to
-	// half a second of input is discarded before the connection is closed.
+	// The last packets arrive although the client still sends: after Handler returned, up to half a
+	// second of input is discarded before the connection is closed.
 	//
-	// Its error is logged unless it is or wraps io.EOF, net.ErrClosed or
-	// ErrServerClosed, at level Error, or Debug if the client vanished. A panic of Handler, or of
-	// another function that the Server calls, is logged with its stack and ends only this
-	// connection; a goroutine of the handler's own must recover its panics.
+	// An error is logged, at level Error, or Debug if the client vanished, except errors that are
+	// or wrap io.EOF, net.ErrClosed or ErrServerClosed. A panic of Handler, or of another function
+	// called by the Server, is logged with its stack and ends only this connection; a goroutine of
+	// the handler's own must recover its panics.
 	Handler func(ctx context.Context, c *Conn) error
 	// Options configures the connections of Serve and ServeMessages.
 	Options Options
@@ -55,29 +55,28 @@ type Server struct {
 	MaxConns int
 	// MaxConnsPerAddr is the maximum number of simultaneous connections from one address of a
 	// client, for IPv6 from one /64 network; 0 disables the limit. Link-local addresses count one by
-	// one, and addresses of 64:ff9b::/96 as the IPv4 address that a NAT64 translates. Further connections are closed
-	// before their TLS handshake. The address of a WebSocket is known if its context is one of
-	// [WithNetConn]. Clients of a reverse proxy all have the proxy's address; those of a
-	// Unix socket have none and are not counted.
+	// one, and addresses of 64:ff9b::/96 as the IPv4 address translated by a NAT64. Further
+	// connections are closed before their TLS handshake. The address of a WebSocket is known if the
+	// context is from [WithNetConn]. Clients of a reverse proxy all share the proxy's address;
+	// clients of a Unix socket are not counted.
 	MaxConnsPerAddr int
-	// PacketRate is the maximum number of packets that each client may send in a second, on
-	// average; 0 disables the limit. PacketBurst is the number that it may send at once; 0
-	// selects PacketRate. Invalid packets count. When a client sends more, Next returns
-	// [ErrPacketRate], and a WebSocket is closed with ClosePolicyViolation.
+	// PacketRate is the maximum number of packets from each client in a second, on average; 0
+	// disables the limit. PacketBurst is the maximum number at once; 0 selects PacketRate. Invalid
+	// packets count. When a client sends more, Next returns [ErrPacketRate], and a WebSocket is
+	// closed with ClosePolicyViolation.
 	PacketRate  float64
 	PacketBurst int
 	// TLSConfig is the configuration of ServeTLS.
 	TLSConfig *tls.Config
-	// ConnContext, if set, is called before Handler and returns the handler's context,
-	// which derives from ctx.
+	// ConnContext, if set, is called before Handler and returns the handler's context, derived from
+	// ctx.
 	ConnContext func(ctx context.Context, c *Conn) context.Context
-	// ConnClosed, if set, is called after a connection was closed, with the handler's
-	// context and error. It is also called if there was no handler, because a TLS
-	// handshake failed.
+	// ConnClosed, if set, is called after a connection was closed, with the handler's context and
+	// error, also if there was no handler, because a TLS handshake failed.
 	ConnClosed func(ctx context.Context, c *Conn, err error)
 	// PacketHandled, if set, is called for each packet, valid or invalid, when the handler calls Next
-	// again or has returned: for histograms. It runs in the goroutine of that call, and must not
-	// call methods of c that read.
+	// again or returns: for histograms. PacketHandled runs in the goroutine of this call, and must
+	// not call the reading methods of c.
 	PacketHandled func(c *Conn, p HandledPacket)
 	// Logger is the log of errors: at most 10 records a second, and all panics. The first record
 	// after suppressed records contains their number. nil selects [slog.Default].
@@ -92,10 +91,10 @@ type Server struct {
 	addrs     map[netip.Addr]int   // connections of each, if MaxConnsPerAddr is set
 	listeners map[*net.Listener]struct{}
 	closing   chan struct{} // closed by Shutdown and Close
-	done      chan struct{} // closed when conns and listeners are empty after that
+	done      chan struct{} // closed when conns and listeners are empty afterwards
 }
 
-// Stats returns the counters. It waits for nobody and can be called at any time.
+// Stats returns the counters without waiting, and can be called at any time.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	conns := len(s.conns)
@@ -103,7 +102,7 @@ func (s *Server) Stats() Stats {
 	return s.counters.stats(conns)
 }
 
-// Conns iterates over the connections that are open, in no order. [Conn.Stats] describes each, and
+// Conns iterates over the open connections, in no order. [Conn.Stats] describes each, and
 // [Conn.CloseWithCode] closes one; its handler then returns. A connection can end meanwhile.
 func (s *Server) Conns() iter.Seq[*Conn] {
 	return func(yield func(*Conn) bool) {
@@ -187,8 +186,8 @@ func (s *Server) isClosing() bool {
 	}
 }
 
-// addListener returns an error if *ln cannot be served. A pointer is a key of the map
-// also if the listener cannot be compared.
+// addListener returns an error if *ln cannot be served. The key of the map is a pointer, because a
+// listener may not be comparable.
 func (s *Server) addListener(ln *net.Listener) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,8 +198,8 @@ func (s *Server) addListener(ln *net.Listener) error {
 	return nil
 }
 
-// addConn returns an error, and counts it, if c cannot be served. Without c, it only looks whether a
-// connection from addr can be.
+// addConn returns an error, and counts the connection as refused, if c cannot be served. Without c,
+// addConn only checks whether a connection from addr can be served.
 func (s *Server) addConn(c *Conn, addr netip.Addr) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,7 +229,7 @@ func (s *Server) removeConn(c *Conn) {
 	}
 }
 
-// remove calls f, which removes a connection or listener.
+// remove calls f to remove a connection or listener.
 func (s *Server) remove(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -252,16 +251,16 @@ func (s *Server) checkDone() {
 	}
 }
 
-// logsPerSecond is the maximum number of records that a Server logs in a second. A client can
-// cause thousands.
+// logsPerSecond is the maximum number of records logged by a Server in a second. A client can cause
+// thousands.
 const logsPerSecond = 10
 
 // A logLimit limits the records of a log.
 type logLimit struct {
 	mu         sync.Mutex
 	second     time.Time // when the current second began
-	n          int       // records in it
-	suppressed int       // records since the latest record that was logged
+	n          int       // records in this second
+	suppressed int       // records since the latest logged record
 }
 
 // allow reports whether a record can be logged, and how many were suppressed before it.
@@ -296,7 +295,7 @@ func (s *Server) logLimited(level slog.Level, message string, args ...any) {
 	log.Log(context.Background(), level, "gdwire/stream: "+message, args...)
 }
 
-// recoverLogger is deferred by functions that log. A panic of the Logger is counted and ends neither a
+// recoverLogger is deferred by logging functions. A panic of the Logger is counted and ends neither a
 // connection nor the Server.
 func (s *Server) recoverLogger() {
 	if recover() != nil {

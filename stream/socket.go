@@ -12,27 +12,27 @@ import (
 
 type netConnKey struct{}
 
-// WithNetConn returns a context with the connection under a WebSocket, for
-// [Server.ServeMessages] and [NewMessageConn]. It is a ConnContext of an [http.Server]:
+// WithNetConn returns a context with the connection under a WebSocket, for [Server.ServeMessages]
+// and [NewMessageConn], and serves as ConnContext of an [http.Server]:
 //
 //	web := &http.Server{Handler: handler, ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
 //
-// With it, RemoteAddr is the address of the client, a handler can still write after a
+// With this context, RemoteAddr is the address of the client, a handler can still write after a
 // timeout of Next and after Shutdown, and closing takes a second at most. Before the handshake,
-// only ReadTimeout closes connections: those of slow requests, and those that a client keeps open
-// after a request. A WebSocket outlives it.
+// only ReadTimeout closes connections: with slow requests, or kept open by a client after a
+// request. A WebSocket outlives ReadTimeout.
 func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, netConnKey{}, conn)
 }
 
 // NewMessageConn returns a Conn over a connection of messages, for example of a client, and becomes
 // its owner. Servers use [Server.ServeMessages]. The Conn differs from a Conn over TCP:
-//   - A message is read whole, into memory that grows as it arrives. Next waits for the
-//     first of its frames within IdleTimeout and for the rest within ReadTimeout, or after
-//     [Server.Shutdown] within DrainTimeout.
-//   - A message that is text or is longer than Options.MaxPacket ends the connection, and
-//     every timeout is final. After a timeout of Next packets can be written if ctx
-//     contains a connection from [WithNetConn].
+//   - A message is read whole, into memory growing as bytes arrive. Next waits for the first frame
+//     within IdleTimeout and for the rest within ReadTimeout, or after [Server.Shutdown] within
+//     DrainTimeout.
+//   - A text message or a message longer than Options.MaxPacket ends the connection, and every
+//     timeout is final. After a timeout of Next packets can be written if ctx contains a connection
+//     from [WithNetConn].
 //   - Next returns io.EOF after a close frame with status 1000 or 1001 or without status.
 //   - Close sends a close frame and waits for the answer, for a second at most.
 //   - Offsets count 4 bytes before each message, for a length.
@@ -57,13 +57,13 @@ func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 	return c
 }
 
-// socketKey is the key of a socket in the contexts of its calls.
+// socketKey is the key of a socket in the contexts of calls.
 type socketKey struct{}
 
-// PingReceived makes a ping count as activity, which restarts IdleTimeout: clients that only watch
-// stay connected if they send pings. It is OnPingReceived of the websocket.AcceptOptions or
-// DialOptions of github.com/coder/websocket; other implementations of [MessageConn] call it with the
-// context of NextMessage. It returns true.
+// PingReceived makes a ping count as activity and restarts IdleTimeout: clients that only watch
+// stay connected by sending pings. PingReceived serves as OnPingReceived of the
+// websocket.AcceptOptions or DialOptions of github.com/coder/websocket; other implementations of
+// [MessageConn] call PingReceived with the context of NextMessage. PingReceived returns true.
 func PingReceived(ctx context.Context, _ []byte) bool {
 	if m, ok := ctx.Value(socketKey{}).(*socket); ok {
 		m.c.active()
@@ -71,20 +71,20 @@ func PingReceived(ctx context.Context, _ []byte) bool {
 	return true
 }
 
-// A socket is a MessageConn as a link. Its Read returns each message after its length.
+// A socket is a MessageConn as a link. Read returns the length of a message, then the message.
 type socket struct {
 	c    *Conn
 	ws   MessageConn
-	conn net.Conn // under ws, or nil if it is not known
+	conn net.Conn // under ws, or nil if not known
 
-	// ctx is the context of calls of ws. When it is done, ws is broken: no close frame can
-	// be sent. With conn, it is never done, because conn's deadlines interrupt calls.
+	// ctx is the context of calls of ws. When ctx is done, ws is broken: no close frame can be
+	// sent. With conn, ctx is never done, because conn's deadlines interrupt calls.
 	ctx         context.Context
 	cancel      context.CancelCauseFunc
 	read, write deadlineTimer
 
-	next *packet // the message that Read returns, or nil
-	off  int     // how many bytes of it were returned
+	next *packet // the message for Read, or nil
+	off  int     // number of its bytes already returned
 	err  error   // why there are no more messages
 }
 
@@ -124,7 +124,7 @@ func (m *socket) receive() error {
 	if err := m.c.wait(false); err != nil {
 		return err
 	}
-	if m.conn != nil && m.c.draining.Load() { // drain may have interrupted NextMessage just after its return
+	if m.conn != nil && m.c.draining.Load() { // drain may have interrupted NextMessage just after it returned
 		_ = m.conn.SetReadDeadline(time.Time{})
 	}
 	p := newPacket()
@@ -163,7 +163,7 @@ func (m *socket) send(content []byte) error {
 	if d := m.c.writeTimeout(); d > 0 {
 		now := m.c.now()
 		m.write.set(now.Add(d))
-		if less := m.c.writeTimeout(); less < d { // since Shutdown, which saw no write
+		if less := m.c.writeTimeout(); less < d { // since Shutdown, called before this write
 			m.write.set(now.Add(less))
 		}
 		defer m.write.set(time.Time{})
@@ -183,7 +183,7 @@ func (m *socket) broken() error {
 	return stickyError(os.ErrDeadlineExceeded)
 }
 
-// endWrite makes a write that is under way end before at.
+// endWrite makes a write under way end before at.
 func (m *socket) endWrite(at time.Time) { m.write.shorten(at) }
 
 // SetReadDeadline interrupts receive after t.
@@ -192,7 +192,7 @@ func (m *socket) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// interruptRead interrupts a call of ws that reads. Without conn, it breaks ws.
+// interruptRead interrupts a read from ws. Without conn, ws is broken afterwards.
 func (m *socket) interruptRead() {
 	if m.conn != nil {
 		_ = m.conn.SetReadDeadline(aLongTimeAgo)
@@ -201,7 +201,7 @@ func (m *socket) interruptRead() {
 	}
 }
 
-// interruptWrite interrupts a call of ws that writes. Without conn, it breaks ws.
+// interruptWrite interrupts a write to ws. Without conn, ws is broken afterwards.
 func (m *socket) interruptWrite() {
 	if m.conn != nil {
 		_ = m.conn.SetWriteDeadline(aLongTimeAgo)
@@ -210,7 +210,7 @@ func (m *socket) interruptWrite() {
 	}
 }
 
-// drain interrupts Next because of Shutdown. Without conn that takes a close frame.
+// drain interrupts Next because of Shutdown. Without conn, this takes a close frame.
 func (m *socket) drain() {
 	if m.conn != nil {
 		_ = m.conn.SetReadDeadline(aLongTimeAgo)
@@ -237,7 +237,7 @@ func (m *socket) Close() error {
 	}
 	_ = m.conn.SetReadDeadline(deadline)
 	defer closeAfter(m.conn, closeTimeout)()
-	_ = m.ws.Close(end.code, end.reason) // an error says that the other side is gone already
+	_ = m.ws.Close(end.code, end.reason) // an error means that the other side is already gone
 	return nil
 }
 
@@ -282,7 +282,7 @@ func (m *socket) RemoteAddr() net.Addr {
 	return messageAddr{}
 }
 
-// A messageAddr is the address of a WebSocket that does not tell its own.
+// A messageAddr is the address of a WebSocket if the real address is not known.
 type messageAddr struct{}
 
 func (messageAddr) Network() string { return "websocket" }

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Stats are the counters of a [Server] since it was made.
+// Stats are the counters of a [Server] since the Server was made.
 type Stats struct {
-	Conns    int64 // connections that are open now
+	Conns    int64 // connections open now
 	Accepted int64 // connections served, now or before
 	Refused  int64 // connections closed because of MaxConns, MaxConnsPerAddr or Shutdown
 	Failed   int64 // connections with a failed handler or handshake, and timeouts; all were logged
-	Lost     int64 // connections that the client reset, or that the network lost
-	TooFast  int64 // connections that ended because of PacketRate
-	TooSlow  int64 // connections that a Room dropped because they received too slowly
+	Lost     int64 // connections reset by the client or lost by the network
+	TooFast  int64 // connections ended because of PacketRate
+	TooSlow  int64 // connections dropped by a Room because they received too slowly
 	Panics   int64 // panics of the Handler and the other functions of the Server
 
 	PacketsIn  int64 // packets read, valid and invalid
 	PacketsOut int64 // packets written
 	BytesIn    int64 // bytes read, with lengths; from WebSockets, bytes of messages
 	BytesOut   int64 // bytes written
-	// Invalid counts packets read that were empty, too long, invalid or did not fit the Go type. For
+	// Invalid counts packets that were empty, too long or invalid, or did not fit the Go type. For
 	// the last packet of a connection, the handler must return the error.
 	Invalid int64
 
@@ -38,10 +38,10 @@ type ConnStats struct {
 	PacketsOut int64 // packets written
 	BytesIn    int64 // bytes read, as in Stats
 	BytesOut   int64 // bytes written
-	Invalid    int64 // packets read that are counted by Stats.Invalid
+	Invalid    int64 // packets read and counted by Stats.Invalid
 }
 
-// A HandledPacket is a packet that a handler has handled.
+// A HandledPacket describes a packet that was handled.
 type HandledPacket struct {
 	Size int64         // length in bytes, as declared by the sender
 	Time time.Duration // from the return of Next to the next call of Next, or the return of the handler
@@ -74,5 +74,5 @@ func (c *counters) stats(conns int) Stats {
 	}
 }
 
-// counts are the numbers of packets and bytes that were read.
+// counts are the numbers of packets and bytes read.
 type counts struct{ packets, bytes, invalid int64 }

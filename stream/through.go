@@ -9,19 +9,18 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// ErrNotSeekable is returned by WriteThrough if the io.Writer cannot seek, or is a
-// file opened with os.O_APPEND, in which every Write goes to the end.
+// ErrNotSeekable is returned by WriteThrough if the io.Writer cannot seek, or is a file opened with
+// os.O_APPEND, because every Write to such a file goes to the end.
 var ErrNotSeekable = errors.New("gdwire/stream: writer cannot seek")
 
-// WriteThrough writes a packet that is too large for memory. The output of write is
-// appended at the end of the io.Writer, which must be an [io.WriteSeeker], and the
-// length is set when write returns. Until then the length is 0xFFFFFFFF, which no
-// Reader accepts: a crash is noticed. Options.MaxPacket applies: with -1
-// packets can have up to 4 GiB. Engines read up to 2 GiB.
+// WriteThrough writes a packet too large for memory. The io.Writer must be an [io.WriteSeeker]. The
+// output of write is appended at the end, and the length is set when write returns. Until then the
+// length is 0xFFFFFFFF, accepted by no Reader: a crash is noticed. Options.MaxPacket applies: with
+// -1 packets can have up to 4 GiB. Engines read up to 2 GiB.
 //
-// If WriteThrough fails, or write panics, the packet is removed with the method
-// Truncate(int64) error of the io.Writer. If that fails or there is no such method,
-// every later call returns an error that says so.
+// If WriteThrough fails, or write panics, the packet is removed with the method Truncate(int64)
+// error of the io.Writer. If that fails or there is no such method, every later call returns an
+// error saying so.
 //
 // Other calls wait until WriteThrough returns, so write must not make any.
 func (w *Writer) WriteThrough(write func(*gdwire.Encoder) error) error {

@@ -16,7 +16,7 @@ import (
 // call can be repeated. If a part was written, a reader could not find the next packet, and
 // all later calls return the same error, or [ErrBroken] after a timeout.
 //
-// With Options.BufferWrites it holds packets back, up to 16 KiB, until Flush is called.
+// With Options.BufferWrites, a Writer holds packets back, up to 16 KiB, until Flush is called.
 type Writer struct {
 	config *config
 	order  binary.ByteOrder
@@ -26,10 +26,10 @@ type Writer struct {
 	message func(content []byte) error
 	// ended, if set, returns why no packet can be written, or nil.
 	ended func() error
-	// flushFailed is called with the error of writing packets that were held back, which no call
-	// of the Writer returns.
+	// flushFailed is called with the error of writing packets held back, if no call of the Writer
+	// can return this error.
 	flushFailed func(error)
-	// final is set if every error of dst stays, because dst repeats it, as a tls.Conn does.
+	// final is set if every error of dst stays, because dst repeats the error, as a tls.Conn does.
 	final bool
 
 	mu    sync.Mutex
@@ -37,28 +37,28 @@ type Writer struct {
 	err   error
 	held  held
 	stats atomic.Pointer[counters] // of the Server, or nil if there is none
-	// The numbers of packets and bytes written, for Conn.Stats, which does not wait for a Write.
+	// The numbers of packets and bytes written, atomic, because Conn.Stats does not wait for a
+	// Write.
 	packets, bytes atomic.Int64
 }
 
-// NewWriter returns a Writer that writes packets to w. If o is nil, it uses the zero
-// Options.
+// NewWriter returns a Writer that writes packets to w. A nil o selects the zero Options.
 func NewWriter(w io.Writer, o *Options) *Writer {
 	return newWriter(w, newConfig(o))
 }
 
 func newWriter(w io.Writer, c *config) *Writer { return &Writer{config: c, order: c.order(), dst: w} }
 
-// WritePacket writes a packet with the value that write writes. The packet is
-// encoded in memory and written with one Write.
+// WritePacket writes a packet with the value written by write. The packet is encoded in memory and
+// written with one Write.
 //
-// If write returns an error, WritePacket returns it and writes nothing. It also writes
-// nothing, and returns a [gdwire.Error], if write ignored an error of the Encoder,
-// left the value incomplete, or wrote no value or several, because engines read one value
-// of a packet; beyond Options.MaxPacket it returns a [PacketTooLongError].
+// WritePacket returns an error of write and writes nothing. WritePacket also writes nothing, and
+// returns a [gdwire.Error], if write ignored an error of the Encoder, left the value incomplete, or
+// wrote no value or several, because engines read one value of a packet. Beyond Options.MaxPacket,
+// the error is a [PacketTooLongError].
 //
-// The Encoder is that of write until write returns, which must not close it: WritePacket does, and
-// otherwise returns [gdwire.ErrClosed] and writes nothing. Other goroutines can write packets
+// The Encoder belongs to write until write returns. write must not close the Encoder; otherwise
+// WritePacket returns [gdwire.ErrClosed] and writes nothing. Other goroutines can write packets
 // meanwhile.
 func (w *Writer) WritePacket(write func(*gdwire.Encoder) error) error {
 	p, err := w.config.encode(write)
@@ -69,9 +69,9 @@ func (w *Writer) WritePacket(write func(*gdwire.Encoder) error) error {
 	return w.send(p, nil)
 }
 
-// WriteRaw writes a packet with these bytes, an encoded value, for example to send it to
-// many connections, or to forward a packet of NextRaw. It does not check them, but an
-// empty packet contains no value and is a [gdwire.Error].
+// WriteRaw writes a packet with these bytes, an encoded value, for example to many connections, or
+// to forward a packet of NextRaw. The bytes are not checked, but an empty packet contains no value
+// and is a [gdwire.Error].
 func (w *Writer) WriteRaw(packet []byte) error {
 	if len(packet) == 0 {
 		return valueCount(0)
@@ -90,7 +90,7 @@ func (w *Writer) WriteRaw(packet []byte) error {
 	return w.send(p, rest)
 }
 
-// send writes the length and content of p, then rest, which continues the content.
+// send writes the length and content of p, then rest, the continuation of the content.
 func (w *Writer) send(p *packet, rest []byte) error {
 	w.order.PutUint32(p.buf, uint32(len(p.content())+len(rest)))
 	w.mu.Lock()
@@ -122,7 +122,8 @@ func (w *Writer) send(p *packet, rest []byte) error {
 	return err
 }
 
-// writeAll writes a packet, or several short ones that are no messages with one Write, after those that are held back.
+// writeAll writes a packet, or several short packets with one Write if they are no messages, after the packets held
+// back.
 func (w *Writer) writeAll(packets [][]byte) error {
 	if len(packets) == 1 {
 		err := w.WriteRaw(packets[0])

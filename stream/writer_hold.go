@@ -8,23 +8,24 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// A held contains the packets that a Writer holds back with Options.BufferWrites.
+// A held contains the packets held back by a Writer with Options.BufferWrites.
 type held struct {
 	buf     *[bufferSize]byte // from the pool buffers; nil if n is 0
 	n       int
 	packets int64
-	lost    error // that Close has not returned yet
+	lost    error // not yet returned by Close
 
-	// waiting is set while the Conn waits for bytes: no packet is held back then. It is not guarded
-	// by the lock of the Writer, which is locked during a Write, because reading waits for none.
+	// waiting is set while the Conn waits for bytes: no packet is held back then. waiting is not
+	// guarded by the lock of the Writer, because this lock is held during a Write, and reading
+	// waits for no Write.
 	waiting atomic.Bool
 }
 
-// hold holds a packet back, after writing others if there is no room. It returns false
-// if the packet is too large. w is locked.
+// hold holds a packet back, after writing others if there is no room, and returns false if the
+// packet is too large. w is locked.
 func (w *Writer) hold(p *packet, rest []byte) (bool, error) {
 	h := &w.held
-	if w.ended != nil { // Close writes the packets that are held; later none are held
+	if w.ended != nil { // Close writes the packets held back; later none are held back
 		if err := w.ended(); err != nil {
 			return false, err
 		}
@@ -48,15 +49,15 @@ func (w *Writer) hold(p *packet, rest []byte) (bool, error) {
 	return true, nil
 }
 
-// Flush writes the packets that were held back because of Options.BufferWrites. If a
-// timeout occurs before any of their bytes is written, Flush can be called again.
+// Flush writes the packets held back because of Options.BufferWrites. If a timeout occurs before
+// any of their bytes is written, Flush can be called again.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.unlock()
 	return w.flush()
 }
 
-// flush writes the packets that were held back. w is locked.
+// flush writes the packets held back. w is locked.
 func (w *Writer) flush() error {
 	h := &w.held
 	if w.err != nil || h.n == 0 {
@@ -73,7 +74,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// release returns the buffer of packets that were held back to its pool.
+// release returns the buffer of packets held back to the pool.
 func (w *Writer) release() {
 	if w.held.buf != nil {
 		buffers.Put(w.held.buf)
@@ -81,9 +82,9 @@ func (w *Writer) release() {
 	w.held.buf, w.held.n, w.held.packets = nil, 0, 0
 }
 
-// startWait is called before the Conn waits for bytes. Until endWait is called, no packet is held
-// back: the wait may be long. A goroutine writes packets that were held back, as the other side may
-// read only after the Conn has read. If another goroutine is writing, that goroutine writes them: see unlock.
+// startWait is called before the Conn waits for bytes. Until endWait is called, no packet is held back: the
+// wait may be long. A goroutine writes packets held back, as the other side may read only after the Conn
+// reads. If another goroutine is writing, the other goroutine writes them: see unlock.
 func (w *Writer) startWait() error {
 	w.held.waiting.Store(true)
 	if !w.mu.TryLock() {
@@ -97,7 +98,7 @@ func (w *Writer) startWait() error {
 	return w.err
 }
 
-// unlock unlocks w after a call that wrote or held a packet back.
+// unlock unlocks w after a packet was written or held back.
 func (w *Writer) unlock() {
 	w.mu.Unlock()
 	if w.held.waiting.Load() && w.mu.TryLock() { // startWait may have found w locked
@@ -105,14 +106,14 @@ func (w *Writer) unlock() {
 	}
 }
 
-// flushAndUnlock writes the packets that were held back before startWait.
+// flushAndUnlock writes the packets held back before startWait.
 func (w *Writer) flushAndUnlock() {
 	var err error
 	if w.held.n > 0 {
 		err = w.flush()
 	}
 	if err != nil && w.held.n == 0 {
-		w.held.lost = lostPackets(err) // Close can come before a Next that returns err
+		w.held.lost = lostPackets(err) // Close can come before Next returns err
 	}
 	w.mu.Unlock()
 	if err != nil {
@@ -123,8 +124,9 @@ func (w *Writer) flushAndUnlock() {
 // endWait ends the effect of startWait.
 func (w *Writer) endWait() { w.held.waiting.Store(false) }
 
-// flushNow writes packets to dst before the connection is closed, after those that another goroutine
-// is writing. limit sets the deadline for both. It returns an error if packets are lost.
+// flushNow writes packets to dst before the connection is closed, after the packets being written by
+// another goroutine. limit sets the deadline for both. flushNow returns an error if packets are
+// lost.
 func (w *Writer) flushNow(dst io.Writer, limit func() error) error {
 	if !w.holds() {
 		return nil
@@ -162,7 +164,7 @@ func (w *Writer) discard() {
 	}
 }
 
-// takeLost calls discard and returns, once, the error of packets that it dropped.
+// takeLost calls discard and returns, once, the error of the dropped packets.
 func (w *Writer) takeLost() error {
 	if !w.holds() {
 		return nil
@@ -178,7 +180,7 @@ func (w *Writer) takeLost() error {
 // holds reports whether packets are held back.
 func (w *Writer) holds() bool { return w.config.BufferWrites && w.message == nil }
 
-// lostPackets returns the error of Close for packets that were not written because of err.
+// lostPackets returns the error of Close for packets not written because of err.
 func lostPackets(err error) error {
 	return fmt.Errorf("gdwire/stream: packets that were held back are lost: %w", err)
 }
