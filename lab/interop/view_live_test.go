@@ -87,8 +87,12 @@ func TestViewLive(t *testing.T) {
 	v.choose("[1]")
 	v.until(`document.getElementById("offset").textContent === "20 (0x14)"`)
 
-	v.run(`document.getElementById("query").value = "CHAT"; document.getElementById("query").dispatchEvent(new Event("input"))`)
+	// A press is on the packet that is drawn, also when the list has changed since.
+	v.run(`const pressed = ` + packetLines + `.find(e => e.textContent.includes("unknown"));
+		document.getElementById("query").value = "CHAT"; document.getElementById("query").dispatchEvent(new Event("input"));
+		pressed.dispatchEvent(new MouseEvent("mousedown", {bubbles: true}))`)
 	v.until(packetCount + ` === "2 of 6 packets" && ` + packetLines + `.length === 2`)
+	v.until(`document.getElementById("error").textContent.includes("offset 8")`)
 	v.call("move", 1)
 	v.call("chat", "again")
 	v.until(packetCount + ` === "4 of 10 packets" && ` + packetLines + `[3]?.textContent.includes("again")`)

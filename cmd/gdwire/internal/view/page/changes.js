@@ -13,7 +13,7 @@ export class Changes {
 		this.at = -1;
 		this.request = null; // the latest
 		this.lines = new Lines(byId("change-lines"), () => this.list.length, (e, line) => this.fill(e, line));
-		choices(this.lines, () => this.at, n => this.choose(n));
+		choices(this.lines, () => this.at, n => n, n => this.choose(n));
 		byId("next").addEventListener("click", () => this.choose(this.at + 1));
 		byId("previous").addEventListener("click", () => this.choose(this.at - 1));
 		byId("only").addEventListener("change", event => document.body.classList.toggle("only-changes", event.target.checked));
@@ -100,6 +100,7 @@ export class Changes {
 		else if (c.kind === "changed") value.append(make("del", "", c.old), " → ", c.new);
 		else value.append(c.new);
 		e.replaceChildren(name, value);
+		return line;
 	}
 
 	choose(n) {

@@ -4,7 +4,7 @@ export const rowHeight = 22;
 const maxHeight = 8e6; // of a scrolled element, in pixels: beyond it, lines share a pixel
 
 // Lines shows count() lines in an element, of which only the visible ones exist. fill sets the
-// content of an element that shows a line.
+// content of an element that shows a line, and returns the item in it.
 export class Lines {
 	constructor(element, count, fill) {
 		this.element = element;
@@ -80,33 +80,32 @@ export class Lines {
 		while (this.frame.childElementCount > shown) this.frame.lastElementChild.remove();
 		for (let i = 0; i < shown; i++) {
 			const e = this.frame.children[i];
-			e.dataset.line = first + i;
-			this.fill(e, first + i);
+			e.drawn = this.fill(e, first + i);
 		}
 		this.drawn();
 	}
-	// pressed calls each with the line of an event when it is pressed: by the mouse at once, as a line that is drawn
-	// again before the button is released gets no click.
+	// pressed calls each with the item of a line when the line is pressed: the one that was drawn, because others can be
+	// at the line since. The mouse presses at once, as a line that is drawn again before the button is released gets no click.
 	pressed(each) {
 		const press = event => {
 			const e = event.target.closest(".line");
-			if (e) each(Number(e.dataset.line), event);
+			if (e) each(e.drawn, event);
 		};
 		this.element.addEventListener("mousedown", event => { if (event.button === 0) press(event); });
 		this.element.addEventListener("click", event => { if (event.detail === 0) press(event); }); // by other means
 	}
 }
 
-// choices makes the lines of a listbox selectable: chosen() is the line that is, and select(n) selects
-// another.
-export function choices(lines, chosen, select) {
+// choices makes the lines of a listbox selectable: chosen() is the line that is, item(n) the item of a line, and
+// select(item) selects another.
+export function choices(lines, chosen, item, select) {
 	lines.pressed(select);
 	lines.element.addEventListener("keydown", event => {
 		const last = lines.count() - 1, at = chosen(), page = lines.visible();
 		const to = {ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: last}[event.key];
 		if (to === undefined || last < 0 || event.ctrlKey || event.altKey || event.metaKey) return;
 		event.preventDefault();
-		select(Math.max(0, Math.min(to, last)));
+		select(item(Math.max(0, Math.min(to, last))));
 	});
 }
 

@@ -23,7 +23,7 @@ export class Packets {
 		this.where = ""; // the path = value that the server compares with
 		this.ended = false;
 		this.lines = new Lines(byId("packets"), () => this.shown.length, (e, line) => this.fill(e, line));
-		choices(this.lines, () => this.shown.findIndex(p => p.number === this.chosen), n => this.choose(n));
+		choices(this.lines, () => this.shown.findIndex(p => p.number === this.chosen), n => this.shown[n], p => this.choose(p));
 		for (const [id, event] of [["query", "input"], ["where", "change"], ["number", "change"]]) byId(id).addEventListener(event, () => this.filter());
 		for (const id of ["pause", "direction", "connection"]) byId(id).addEventListener("change", () => this.refresh());
 		byId("follow").addEventListener("change", () => this.refresh());
@@ -59,18 +59,18 @@ export class Packets {
 		e.replaceChildren(make("span", "number", p.number), make("span", "time", clock(p.time)), make("span", "connection", "#" + p.connection),
 			make("span", p.toServer ? "to" : "from", p.toServer ? "→" : "←"), make("span", "size", shortSize(p.size)),
 			make("span", "text", p.text + (p.error ? "  " + p.error.text : "")));
+		return p;
 	}
 
-	choose(line) {
-		const p = this.shown[line];
-		if (!p) return;
+	choose(p) {
 		if (this.ended) {
 			notice("This packet cannot be opened any more: gdwire has ended.");
 			return;
 		}
 		byId("follow").checked = false;
 		this.chosen = p.number;
-		this.lines.show(line);
+		const line = this.shown.indexOf(p);
+		if (line >= 0) this.lines.show(line);
 		this.select(p.number);
 	}
 

@@ -74,8 +74,7 @@ export class Tree {
 		this.name = name;
 		this.room = 200; // for the indentation of names, in pixels
 		this.lines = new Lines(element, () => this.root ? this.root.below : 0, (e, line) => this.fill(e, line));
-		this.lines.pressed((_, event) => {
-			const {c, index, generation} = event.target.closest(".line").drawn; // other lines can have been opened since
+		this.lines.pressed(({c, index, generation}, event) => {
 			if (generation !== this.generation) return;
 			if (event.target.closest(".twisty")) {
 				this.select(c, index);
@@ -170,7 +169,7 @@ export class Tree {
 		const [c, index] = this.root.at(line);
 		const row = c.rows.get(index);
 		const open = c.child(index);
-		e.drawn = {c, index, generation: this.generation};
+		const drawn = {c, index, generation: this.generation};
 		e.id = "line-" + line;
 		e.className = "line";
 		e.setAttribute("role", "treeitem");
@@ -190,7 +189,7 @@ export class Tree {
 			this.load(c, index);
 			name.append("…");
 			e.replaceChildren(name);
-			return;
+			return drawn;
 		}
 		if (row.count > 0) e.setAttribute("aria-expanded", open ? "true" : "false");
 		name.append(make("span", "twisty", row.count > 0 ? (open ? "▾" : "▸") : ""), make("span", "step", row.step || ""));
@@ -218,6 +217,7 @@ export class Tree {
 			type.prepend(badge, " ");
 		}
 		e.replaceChildren(name, ...value.childNodes.length > 0 ? [value] : [], type);
+		return drawn;
 	}
 	// indent returns the pixels before the name of a value: less and less for each level, so that there is
 	// always room for the name.
@@ -310,8 +310,7 @@ export class Tree {
 		return best;
 	}
 	rowOf(line) {
-		const [c, index] = this.root.at(Number(line.dataset.line));
-		return c.rows.get(index);
+		return line.drawn.c.rows.get(line.drawn.index);
 	}
 	key(event) {
 		if (!this.root || event.ctrlKey || event.altKey || event.metaKey) return;
