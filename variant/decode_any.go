@@ -7,9 +7,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// any reads the next value and returns it in the Go type for an any, by the table in doc.go.
-// For single numbers it subtracts from memoryLeft without a check: the next charge finds the
-// limit exceeded.
+// any returns the next value in the Go type for an any, by the table in doc.go. For single
+// numbers, memoryLeft decreases without a check: the next charge finds the limit exceeded.
 func (s *decoder) any() (any, error) {
 	t, err := s.token()
 	if err != nil {
@@ -18,8 +17,8 @@ func (s *decoder) any() (any, error) {
 	return s.anyFrom(t)
 }
 
-// anyFrom reads the value that starts with t. With an error, a container contains the parts that were
-// decoded before the error; any other value is of no use.
+// anyFrom reads the value starting with t. With an error, a container contains the parts decoded
+// before the error; any other value is of no use.
 func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	switch t.Kind() {
 	case gdwire.KindNil:
@@ -91,13 +90,13 @@ func (s *decoder) anyMath(t gdwire.Token) (any, error) {
 	return v.Interface(), nil
 }
 
-// anyArray reads the Array that starts with t.
+// anyArray reads the Array starting with t.
 func (s *decoder) anyArray(t gdwire.Token) (any, error) {
 	a := &Array{}
 	return a, s.fillArray(a, t)
 }
 
-// fillArray reads the elements of the Array that starts with t.
+// fillArray reads the elements of the Array starting with t.
 func (s *decoder) fillArray(a *Array, t gdwire.Token) error {
 	if err := s.charge(anyType, 64); err != nil {
 		return err
@@ -132,13 +131,13 @@ func (s *decoder) fillArray(a *Array, t gdwire.Token) error {
 	return s.leave()
 }
 
-// anyDictionary reads the Dictionary that starts with t.
+// anyDictionary reads the Dictionary starting with t.
 func (s *decoder) anyDictionary(t gdwire.Token) (any, error) {
 	d := &Dictionary{}
 	return d, s.fillDictionary(d, t)
 }
 
-// fillDictionary reads the pairs of the Dictionary that starts with t.
+// fillDictionary reads the pairs of the Dictionary starting with t.
 func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 	if err := s.charge(anyType, 128); err != nil {
 		return err
@@ -199,7 +198,7 @@ func (s *decoder) knownAt(depth int) *knownKeys {
 	return &s.known[depth]
 }
 
-// nextKey reads key i of a Dictionary, whose keys before are in known. It reports whether this one is, too.
+// nextKey reads key i of a Dictionary and reports whether known contains the key, as all keys before.
 func (s *decoder) nextKey(known *knownKeys, i int) (key any, isKnown bool, err error) {
 	if known == nil || i >= len(known.keys) {
 		key, err = s.anyKey()
@@ -213,7 +212,7 @@ func (s *decoder) nextKey(known *knownKeys, i int) (key any, isKnown bool, err e
 	return key, next.key != nil && next.key == key, err
 }
 
-// anyKey reads a key and returns it in the Go type for an any.
+// anyKey returns the next key in the Go type for an any.
 func (s *decoder) anyKey() (any, error) {
 	t, err := s.token()
 	if err != nil {
@@ -270,7 +269,7 @@ func packedSlice[T any](s *decoder, t gdwire.Token, read bulkFunc) (any, error) 
 	return all, err
 }
 
-// anyObject reads the object that starts with t. A null object is nil.
+// anyObject reads the object starting with t. A null object is nil.
 func (s *decoder) anyObject(t gdwire.Token) (any, error) {
 	if len(t.Bytes()) == 0 { // null
 		return nil, s.d.ReadEnd()
@@ -279,7 +278,7 @@ func (s *decoder) anyObject(t gdwire.Token) (any, error) {
 	return o, s.fillObject(o, t)
 }
 
-// fillObject reads the properties of the object that starts with t.
+// fillObject reads the properties of the object starting with t.
 func (s *decoder) fillObject(o *Object, t gdwire.Token) error {
 	if err := s.enter(anyType); err != nil {
 		return err
@@ -313,7 +312,7 @@ func (s *decoder) fillObject(o *Object, t gdwire.Token) error {
 	return s.leave()
 }
 
-// readImage reads the Image that starts with t.
+// readImage reads the Image starting with t.
 func (s *decoder) readImage(t gdwire.Token) (v Image, err error) {
 	v.Format, v.Mipmaps, v.Width, v.Height = t.Image()
 	if err := s.charge(anyType, t.Len()); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// mapSizes contains the sizes of what Go allocates for a map: a header, and groups of eight slots
+// mapSizes contains the sizes of Go's allocations for a map: a header, and groups of eight slots
 // with a control byte for each. A map of up to eight entries consists of a single group. In a
 // larger map, the number of slots is a power of two, and at most seven of eight are used. Keys and
 // values of more than 128 bytes are allocated apart. Unmarshal charges these sizes, because 4 bytes
@@ -42,7 +42,7 @@ func mapSizesOf(t reflect.Type) (m mapSizes) {
 	return m
 }
 
-// bytes returns the number of bytes that a map with n entries occupies.
+// bytes returns the number of bytes occupied by a map with n entries.
 func (m *mapSizes) bytes(n int) int64 {
 	slots := int64(groupSlots)
 	switch {
@@ -72,7 +72,7 @@ func (b decodePlanner) newMapDecoder(t reflect.Type) (*mapDecoder, error) {
 	return &mapDecoder{t, mapSizesOf(t), key.do, elem}, err
 }
 
-// reading returns the function that decodes a map with decode, which reads n pairs into v.
+// reading returns the function decoding a map by a call of decode to read n pairs into v.
 func (m *mapDecoder) reading(decode func(s *decoder, v reflect.Value, n int) error) decodeFunc {
 	return reflected(m.typ, func(s *decoder, v reflect.Value) error {
 		if s.peekFirst && s.decodeNil(v) {
@@ -92,8 +92,8 @@ func (m *mapDecoder) reading(decode func(s *decoder, v reflect.Value, n int) err
 	})
 }
 
-// decode reads n pairs into v. Entries of v with other keys remain. For a key that v already
-// contains, the value is read into a copy of the existing value.
+// decode reads n pairs into v. Entries of v with other keys remain. For a key already in v, the
+// value is read into a copy of the existing value.
 func (m *mapDecoder) decode(s *decoder, v reflect.Value, n int) error {
 	charged, err := m.makeMap(s, v, n)
 	if err != nil {
@@ -127,13 +127,13 @@ func (m *mapDecoder) decode(s *decoder, v reflect.Value, n int) error {
 		}
 		v.SetMapIndex(key, elem)
 		if seen.IsValid() {
-			seen.SetMapIndex(key, reflect.ValueOf(struct{}{})) // no larger than v, which is charged
+			seen.SetMapIndex(key, reflect.ValueOf(struct{}{})) // no larger than v, already charged
 		}
 	}
 	return nil
 }
 
-// makeMap makes a map for v if it is nil, and returns the bytes that are charged for the map.
+// makeMap makes a map for a nil v, and returns the bytes charged for the map.
 func (m *mapDecoder) makeMap(s *decoder, v reflect.Value, n int) (charged int64, err error) {
 	charged = m.sizes.bytes(v.Len())
 	if v.IsNil() {
@@ -151,8 +151,8 @@ func (m *mapDecoder) makeMap(s *decoder, v reflect.Value, n int) (charged int64,
 	return charged, s.charge(m.typ, int64(m.typ.Key().Size()+m.typ.Elem().Size()))
 }
 
-// chargeEntries charges what a map with n entries occupies, of which some is charged already, and
-// returns how much of it is charged now.
+// chargeEntries charges for a map with n entries, beyond the bytes charged already, and returns
+// the bytes charged now.
 func (m *mapDecoder) chargeEntries(s *decoder, n int, charged int64) (int64, error) {
 	size := m.sizes.bytes(n)
 	if size <= charged {
@@ -161,7 +161,7 @@ func (m *mapDecoder) chargeEntries(s *decoder, n int, charged int64) (int64, err
 	return size, s.charge(m.typ, size-charged)
 }
 
-// duplicateError returns the error for a key that was read before.
+// duplicateError returns the error for a key read before.
 func (m *mapDecoder) duplicateError(s *decoder, key string) error {
 	return s.fail(gdwire.TypeDictionary, m.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(key)))
 }
@@ -185,7 +185,7 @@ func (m *mapDecoder) readKey(s *decoder, key reflect.Value) error {
 	return nil
 }
 
-// isDuplicate reports whether key was read before: it is in seen, or in v if seen is the zero
+// isDuplicate reports whether key was read before: by seen, or by v if seen is the zero
 // Value. A string and a StringName with the same text are the same key.
 func (m *mapDecoder) isDuplicate(v, seen, key reflect.Value) bool {
 	if seen.IsValid() {

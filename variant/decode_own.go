@@ -61,7 +61,7 @@ func (s *decoder) signal(v *Signal) error {
 }
 
 // readStart reads the first token of a value of type t, for v. It returns false after an error,
-// and after a nil, which makes v zero.
+// and after making v zero for a nil.
 func (s *decoder) readStart(v reflect.Value, t gdwire.Type) (tok gdwire.Token, ok bool, err error) {
 	switch next, err := s.d.PeekType(); {
 	case err != nil:

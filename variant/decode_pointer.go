@@ -21,7 +21,7 @@ func (s *decoder) unmarshalText(v reflect.Value) error {
 	return nil
 }
 
-// decodeUnmarshaler calls the UnmarshalVariant of v and checks that it read exactly one value.
+// decodeUnmarshaler calls the UnmarshalVariant of v and checks that exactly one value was read.
 func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 	typ, err := s.d.PeekType()
 	if err != nil {
@@ -40,8 +40,8 @@ func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 	return nil
 }
 
-// methodError returns the error for v after its method returned err. It reads nothing, because the
-// sender may have sent no more than the method read.
+// methodError returns the error for v after the method returned err. Nothing is read here, because
+// the sender may have sent no more than the method read.
 func (s *decoder) methodError(v reflect.Value, typ gdwire.Type, before position, err error) error {
 	last := export.LastError(s.d)
 	if last == nil || !errors.Is(err, last) {
@@ -58,9 +58,9 @@ func (s *decoder) methodError(v reflect.Value, typ gdwire.Type, before position,
 	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: v.Type(), Err: err}}
 }
 
-// failMethod returns an Error with a TypeError for a method that was called when a value of type
-// t was next, at the position before. If the method read exactly one value, or nothing, the error
-// is at the value; otherwise it is at the latest token.
+// failMethod returns an Error with a TypeError for a method called when a value of type t was
+// next, at the position before. If the method read exactly one value, or nothing, the error is at
+// the value, otherwise at the latest token.
 func (s *decoder) failMethod(before position, t gdwire.Type, g reflect.Type, reason error) error {
 	after := s.position()
 	err := s.d.WrapError(nil)
@@ -85,9 +85,9 @@ func (s *decoder) position() position {
 	return p
 }
 
-// makePointerDecoder returns the function that decodes a t, a pointer. A nil makes the pointer
-// nil. Other values are decoded into the variable that it points to, or into a new variable if
-// it is nil.
+// makePointerDecoder returns the function decoding a t, a pointer. A nil makes the pointer nil.
+// Other values are decoded into the variable of the pointer, or into a new variable for a nil
+// pointer.
 func (b decodePlanner) makePointerDecoder(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	if err := checkPointer(t); err != nil {
 		return nil, err
@@ -133,9 +133,9 @@ func decodeAny(s *decoder, x variable) error {
 	return err
 }
 
-// decodeInterface decodes into the variable that the pointer in an interface with methods
-// points to. If the interface holds no pointer, the type to decode into is unknown, which is an
-// error. Elements, which are made zero first, hold none.
+// decodeInterface decodes into the variable of the pointer in an interface with methods.
+// Without a pointer, the type to decode into is unknown: an error. Interfaces in elements, made
+// zero first, hold none.
 func decodeInterface(s *decoder, v reflect.Value) error {
 	if p := v.Elem(); v.IsNil() || p.Kind() != reflect.Pointer || p.IsNil() {
 		return s.nilOrTypeError(v, nil)

@@ -11,8 +11,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// makeSliceDecoder returns the function that decodes a t, a slice, from an Array or a packed
-// array.
+// makeSliceDecoder returns the function decoding a t, a slice, from an Array or a packed array.
 func (b decodePlanner) makeSliceDecoder(t reflect.Type) (decodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
 	if err != nil {
@@ -29,8 +28,8 @@ func (b decodePlanner) makeSliceDecoder(t reflect.Type) (decodeFunc, error) {
 	return l.makeDecoder(packed), nil
 }
 
-// makeStringsFirstDecoder returns a function that reads a PackedStringArray into a slice of strings,
-// on the fast path, or calls other: -4 % of Unmarshal into structs. See makeScalarDecoder for noinline.
+// makeStringsFirstDecoder returns a function reading a PackedStringArray into a slice of strings, on
+// the fast path, or calling other: -4 % of Unmarshal into structs. See makeScalarDecoder for noinline.
 //
 //go:noinline
 func (l *listDecoder) makeStringsFirstDecoder(other decodeFunc) decodeFunc {
@@ -46,7 +45,7 @@ func (l *listDecoder) makeStringsFirstDecoder(other decodeFunc) decodeFunc {
 	}
 }
 
-// makeDecoder returns the function that decodes a slice with the functions for packed arrays.
+// makeDecoder returns the function decoding a slice with the functions for packed arrays.
 func (l *listDecoder) makeDecoder(packed *packedFuncs) decodeFunc {
 	return func(s *decoder, x variable) error {
 		typ, err := s.d.PeekType()
@@ -106,9 +105,9 @@ func (l *listDecoder) decode(s *decoder, x variable, n int) error {
 	return s.leave()
 }
 
-// reuse makes x, a slice with a capacity of n, nil if its memory overlaps that of a variable or
-// another slice which this call reads into. Otherwise the next value can be read into the memory
-// of x. Slices in elements of lists are nil already, so few slices have memory.
+// reuse makes x, a slice with a capacity of n, nil if the memory overlaps a variable or another
+// slice filled by this call. Otherwise the next value can be read into the memory of x. Slices
+// in elements of lists are nil already, so few slices have memory.
 func (l *listDecoder) reuse(s *decoder, x variable, n int) {
 	v := l.vars.value(x)
 	m := memoryAt(v, uintptr(n)*l.size)
@@ -119,9 +118,9 @@ func (l *listDecoder) reuse(s *decoder, x variable, n int) {
 	s.reused = append(s.reused, m)
 }
 
-// keepsOld reports whether a variable of type t can have parts of its old value after it is
-// decoded. Elements of such types are made zero first. Nothing that they refer to is reused: other
-// elements, or copies that the program kept, can refer to it, too.
+// keepsOld reports whether decoding can leave parts of the old value in a variable of type t.
+// Elements of such types are made zero first, and the memory in them is not reused: other
+// elements, or copies kept by the program, can refer to the same memory.
 func keepsOld(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	switch t.Kind() {
@@ -131,10 +130,10 @@ func keepsOld(t reflect.Type) bool {
 	return p.Implements(unmarshalerType) || p.Implements(textUnmarshalerType)
 }
 
-// clearedAtOnce is the number of old elements that readSlice makes zero with one call.
+// clearedAtOnce is the number of old elements made zero by readSlice with one call.
 const clearedAtOnce = 64
 
-// readSlice reads n elements into the slice x. After an error, x contains the elements before it.
+// readSlice reads n elements into the slice x. After an error, x contains the elements before the error.
 func (l *listDecoder) readSlice(s *decoder, x variable, n int) error {
 	_, old := lenCap(x) // elements before this index can have values
 	if n == 0 && old == 0 {
@@ -178,9 +177,9 @@ func (l *listDecoder) readArray(s *decoder, x variable, n int) error {
 	return nil
 }
 
-// strings reads the n elements and the End of a PackedStringArray into all. It does what
-// readSlice does, without a call of a decodeFunc for each string. Its own fast path is -2 % of
-// Unmarshal into structs.
+// strings reads the n elements and the End of a PackedStringArray into all, as readSlice does,
+// but without a call of a decodeFunc for each string. The fast path here is -2 % of Unmarshal
+// into structs.
 func (s *decoder) strings(all *[]string, n int) error {
 	to := (*all)[:cap(*all)]
 	if to == nil {
@@ -197,7 +196,7 @@ func (s *decoder) strings(all *[]string, n int) error {
 		}
 		var err error
 		if b := export.ReadPackedString(s.d); b == nil {
-			var none variable // for nil, which is no packed string
+			var none variable // for nil, never a packed string
 			to[i], err = s.readText(none, stringType)
 		} else if err = s.charge(stringType, int64(len(b))); err == nil {
 			to[i] = s.newText(b)
@@ -211,7 +210,7 @@ func (s *decoder) strings(all *[]string, n int) error {
 	return s.d.ReadEnd()
 }
 
-// growSlice makes the slice v, which is full, longer: to at most n elements.
+// growSlice makes the full slice v longer: to at most n elements.
 func (s *decoder) growSlice(v reflect.Value, n int) error {
 	t := v.Type()
 	size := int64(t.Elem().Size())
@@ -225,7 +224,7 @@ func (s *decoder) growSlice(v reflect.Value, n int) error {
 	return s.charge(t, max(int64(v.Cap()-grown), 0)*size) // the runtime rounds the capacity up
 }
 
-// makeArrayDecoder returns the function that decodes a t, a Go array, from a math type with the
+// makeArrayDecoder returns the function decoding a t, a Go array, from a math type with the
 // same number of components, or from an Array or packed array with the same number of elements.
 func (b decodePlanner) makeArrayDecoder(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
@@ -264,10 +263,10 @@ func (b decodePlanner) makeArrayDecoder(t reflect.Type, wire gdwire.Type) (decod
 	return decode, nil
 }
 
-// makeMathFirstDecoder returns a function that reads a value of the math type typ, or calls
-// other if the next value is of another type. After the first of these, it calls other at once: an
-// error for each value takes longer. It first tries the fast path for float32: -4 % of Unmarshal into
-// structs. See makeScalarDecoder for noinline.
+// makeMathFirstDecoder returns a function reading a value of the math type typ, or calling other if
+// the next value is of another type. After the first such value, other is called at once: an error
+// for each value takes longer. The fast path for float32 comes first: -4 % of Unmarshal into structs.
+// See makeScalarDecoder for noinline.
 //
 //go:noinline
 func (m *components) makeMathFirstDecoder(typ gdwire.Type, other decodeFunc) decodeFunc {
@@ -296,7 +295,7 @@ func (m *components) fits(t mathType) bool {
 }
 
 // expectedType returns the math type from which m is probably decoded: the type= of a tag, or
-// the only type with its components. It returns 0 if there is none.
+// the only type with these components, or 0 if there is none.
 func (m *components) expectedType(wire gdwire.Type) gdwire.Type {
 	all := mathTypesOf(*m)
 	if len(all) == 1 || slices.Contains(all, wire) {
@@ -322,8 +321,8 @@ func (s *decoder) readComponents(x variable, m *components, typ gdwire.Type) err
 	return err
 }
 
-// readNumbers reads the math type typ into x with a typed read, whose error it returns as it
-// is. Without package unsafe, and for integers and a Basis, it copies the components.
+// readNumbers reads the math type typ into x with a typed read, and returns an error of this read unchanged.
+// Without package unsafe, and for integers and a Basis, the components are copied.
 func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error {
 	if m.order == nil && m.leaf != reflect.Int32 {
 		if m.leaf == reflect.Float32 {
@@ -359,12 +358,12 @@ func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error 
 	return nil
 }
 
-// A packedStart describes the packed array that is being read.
+// A packedStart describes the packed array being read.
 type packedStart struct {
 	typ   gdwire.Type
 	width int // in bits, of a component
 	n     int
-	first int64 // the index of the element that is read first
+	first int64 // the index of the first element to read
 }
 
 // packedStartOf returns the packedStart for t, the first token of a packed array.
@@ -373,11 +372,11 @@ func packedStartOf(t gdwire.Token) packedStart {
 }
 
 // A bulkFunc reads packed numbers into v: all elements and the End into a slice, or as many
-// elements as it can hold into an array, without the End.
+// elements as fit into an array, without the End.
 type bulkFunc func(s *decoder, v reflect.Value, t packedStart) error
 
-// packedFuncs contains the functions that read all elements and the End of a packed array into a
-// list, by the types that it can hold.
+// packedFuncs contains the functions reading all elements and the End of a packed array into a
+// list, by the types accepted by the list.
 type packedFuncs [gdwire.TypeInputEvent + 1]func(s *decoder, x variable, t packedStart) error
 
 // packedDecoders returns the packedFuncs of the list.
@@ -396,8 +395,8 @@ func (l *listDecoder) packedDecoders() *packedFuncs {
 	return &all
 }
 
-// bulkFuncs returns the functions that read packed arrays into lists of t. PackedStringArrays,
-// which any list can be read from, are not among them.
+// bulkFuncs returns the functions for reading packed arrays into lists of t, except
+// PackedStringArrays: any list can be read from these.
 func bulkFuncs(t reflect.Type) map[gdwire.Type]bulkFunc {
 	if own := ownTypes[t]; own != nil && own.math == nil || hasMethods(t) {
 		return nil // an int is no RID
@@ -441,9 +440,9 @@ func bulkFuncs(t reflect.Type) map[gdwire.Type]bulkFunc {
 	return all
 }
 
-// readFloat32s reads a packed array as a bulkFunc does, into a v whose elements have the memory
-// layout of an S, which consists of float32. A D consists of as many float64. If the packed array's
-// components have 64 bits, a finite component beyond the range of float32 is an error.
+// readFloat32s reads a packed array as a bulkFunc does, into a v with elements in the memory layout
+// of an S, of float32. A D consists of as many float64. If the packed array's components have 64
+// bits, a finite component beyond the range of float32 is an error.
 func readFloat32s[S, D gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
 	if t.width != 64 {
 		return readBulk[S](s, v, t)
@@ -502,7 +501,7 @@ func (s *decoder) bulkError(v reflect.Value, t packedStart, err error) error {
 	return err
 }
 
-// readOneByOne reads a packed array as a bulkFunc does. It sets the components of each element by
+// readOneByOne reads a packed array as a bulkFunc does, setting the components of each element by
 // reflection, without package unsafe.
 func readOneByOne[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
 	m, _ := componentsOf(v.Type().Elem())
@@ -512,8 +511,8 @@ func readOneByOne[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart)
 	})
 }
 
-// readIntegers reads a packed array as a bulkFunc does, into a v whose integers are of another
-// kind than the integers in the packed array. An integer that does not fit is an error.
+// readIntegers reads a packed array as a bulkFunc does, into a v of integers of another kind
+// than in the packed array. An integer out of range is an error.
 func readIntegers(s *decoder, v reflect.Value, t packedStart) error {
 	if v.Kind() == reflect.Slice {
 		if err := s.chargePacked(v, t.n); err != nil {
@@ -533,8 +532,8 @@ func readIntegers(s *decoder, v reflect.Value, t packedStart) error {
 	})
 }
 
-// readBatches reads a packed array into v as a bulkFunc does. It reads batches of elements, and
-// calls set to store each of them. An error of set is the reason why the element does not fit.
+// readBatches reads a packed array into v as a bulkFunc does. Elements are read in batches, and
+// each is stored by set. An error of set is the reason why the element does not fit.
 func readBatches[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart, set func(dst reflect.Value, src *T) error) error {
 	if v.Kind() == reflect.Slice {
 		if v.IsNil() {
@@ -589,8 +588,8 @@ func (s *decoder) failElement(t packedStart, g reflect.Type, offset int64, k, i 
 	return err
 }
 
-// makeMathDecoder returns the function that decodes a type of this package with components m,
-// from the math type typ.
+// makeMathDecoder returns the function decoding a type of this package with components m, from
+// the math type typ.
 func makeMathDecoder(m components, typ gdwire.Type) decodeFunc {
 	return func(s *decoder, x variable) error {
 		if s.peekFirst && s.decodeNil(valueOf(x, m.typ)) {

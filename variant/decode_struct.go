@@ -17,7 +17,7 @@ type fieldDecoder struct {
 	fieldLocation
 	do   decodeFunc
 	i    int           // the index in structDecoder.fields
-	next *fieldDecoder // the field after it, or nil
+	next *fieldDecoder // the next field, or nil
 	*field
 }
 
@@ -30,13 +30,13 @@ type structDecoder struct {
 	fields []*fieldDecoder
 	info   *structFields
 	embed  *plan[decodeFunc] // of the values of an embedded map
-	sizes  mapSizes          // of that map
-	inMap  collectFunc       // adds a pair to it
-	math   *components       // nil if it cannot hold a math type
+	sizes  mapSizes          // of the map
+	inMap  collectFunc       // adds a pair to the map
+	math   *components       // or nil, for structs without a math type
 }
 
-// makeStructDecoder returns the function that decodes a t, a struct, from a Dictionary, or from
-// an Array if it is positional, or from a math type with the same number of components.
+// makeStructDecoder returns the function decoding a t, a struct, from a Dictionary, or from an
+// Array if it is positional, or from a math type with the same number of components.
 func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 	info, err := fieldsOf(t)
 	if err != nil {
@@ -73,8 +73,8 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 	return c.decode, nil
 }
 
-// doOf returns the function of a plan. While the plan is built, it has none yet: then the result
-// calls the one that it will have.
+// doOf returns the function of a plan. For a plan still being built, the result calls the later
+// function.
 func doOf(p *plan[decodeFunc]) decodeFunc {
 	if p.do != nil {
 		return p.do
@@ -93,11 +93,11 @@ func (c *structDecoder) add(f *fieldDecoder) {
 	c.fields = append(c.fields, f)
 }
 
-// makeDecoder returns the function that reads a struct. The keys of a Dictionary are usually in the
-// order of the fields: it compares each with the next field, and calls readKeyOrRest for a key that
+// makeDecoder returns the function reading a struct. The keys of a Dictionary are usually in the order
+// of the fields: each is compared with the next field, and readKeyOrRest is called for a key that
 // differs. Against a loop for keys in any order, that is -26 % of Unmarshal into structs; ReadKey
-// alone is -18 %. As calls keep nothing in registers, a loop that follows pointers from field to field
-// is -1 % against one over a slice. A method value would add a call for each struct. See
+// alone is -18 %. As calls keep nothing in registers, a loop following pointers from field to field is
+// -1 % against one over a slice. A method value would add a call for each struct. See
 // makeScalarDecoder for noinline.
 //
 //go:noinline
@@ -140,8 +140,8 @@ func (c *structDecoder) makeDecoder() decodeFunc {
 	}
 }
 
-// retry reads a struct again after ReadDict returned err. From now on, it is checked first whether a
-// Dictionary is next.
+// retry reads a struct again after ReadDict returned err. From now on, the type of the next value is
+// checked first.
 func (c *structDecoder) retry(s *decoder, x variable, err error) error {
 	if s.peekFirst {
 		return err
@@ -150,8 +150,8 @@ func (c *structDecoder) retry(s *decoder, x variable, err error) error {
 	return c.decode(s, x)
 }
 
-// decodeUnlessDict reports whether a Dictionary is next, which decode reads. It decodes a value
-// of any other type itself.
+// decodeUnlessDict reports whether a Dictionary is next, for decode to read, and decodes a
+// value of any other type itself.
 func (c *structDecoder) decodeUnlessDict(s *decoder, x variable) (isDict bool, err error) {
 	t, err := s.d.PeekType()
 	switch {
@@ -176,12 +176,12 @@ func (c *structDecoder) decodeUnlessDict(s *decoder, x variable) (isDict bool, e
 	return false, err
 }
 
-// seenFields is the set of fields that have been read.
+// seenFields is the set of fields already read.
 type seenFields struct {
 	first uint64              // the first 64 fields
 	rest  []uint64            // the others
-	keys  map[string]struct{} // those collected in a map, if that had entries before; otherwise nil
-	embed reflect.Value       // the field that collects pairs, if that is known
+	keys  map[string]struct{} // those collected in a map with entries before; otherwise nil
+	embed reflect.Value       // the field collecting pairs, if known
 }
 
 // newSeen returns a set of the first n fields.
@@ -217,7 +217,7 @@ type structKey struct {
 	isName bool // a StringName, if the struct collects unknown keys in a Dictionary
 }
 
-// readKey reads the next key if it is text.
+// readKey reads the next key if the key is text.
 func (c *structDecoder) readKey(s *decoder) (k structKey, err error) {
 	if c.info.embed != nil && c.embed == nil {
 		t, err := s.d.PeekType()
@@ -235,8 +235,8 @@ func (c *structDecoder) readKey(s *decoder) (k structKey, err error) {
 }
 
 // readKeyOrRest reads the next of n keys after decode read a pair for each of the first next
-// fields. It returns true if the key belongs to the next field. Otherwise it also reads all other
-// pairs, in any order, and the End.
+// fields. It returns true if the key belongs to the next field. Otherwise, readKeyOrRest also
+// reads all other pairs, in any order, and the End.
 func (c *structDecoder) readKeyOrRest(s *decoder, x variable, n, next int) (isNext bool, err error) {
 	key, err := c.readKey(s)
 	if err != nil {
@@ -297,7 +297,7 @@ func (c *structDecoder) leave(s *decoder, seen *seenFields) error {
 }
 
 // missing reads the End of a Dictionary or Array, and returns the error for the first required field
-// from index i, whose path is that of the key or element that is missing.
+// from index i, with the path of the missing key or element.
 func (c *structDecoder) missing(s *decoder, t gdwire.Type, i int) error {
 	for !c.fields[i].required {
 		i++
@@ -308,7 +308,7 @@ func (c *structDecoder) missing(s *decoder, t gdwire.Type, i int) error {
 	return c.missingError(s, t, i)
 }
 
-// missingError returns the error for a value, the latest, in which field i is missing.
+// missingError returns the error for the latest value, without field i.
 func (c *structDecoder) missingError(s *decoder, t gdwire.Type, i int) error {
 	f := c.fields[i]
 	err := s.fail(t, c.typ, fmt.Errorf("%w %s", ErrMissingKey, quoted(f.name)))
@@ -323,8 +323,8 @@ func (c *structDecoder) missingError(s *decoder, t gdwire.Type, i int) error {
 	return withField(err, f.goName)
 }
 
-// find returns the index of the field with the given name, or -1 if there is none. It
-// tries the field next first.
+// find returns the index of the field with the given name, trying the field next first, or -1
+// if there is none.
 func (c *structDecoder) find(name []byte, next int) int {
 	if next < len(c.fields) && string(name) == c.fields[next].name {
 		return next
@@ -345,8 +345,8 @@ func (f *fieldDecoder) decode(s *decoder, x variable) error {
 	return nil
 }
 
-// embeddedPlan returns the plan for a field of the struct t to which a pointer leads. It takes the
-// whole t as its variable.
+// embeddedPlan returns the plan for a field of the struct t inside an embedded pointer. The
+// variable of the plan is the whole t.
 func (b decodePlanner) embeddedPlan(t reflect.Type, f *field, of *plan[decodeFunc]) *plan[decodeFunc] {
 	return &plan[decodeFunc]{do: reflected(t, func(s *decoder, v reflect.Value) error {
 		v, err := s.allocField(v, f.index)
@@ -357,8 +357,7 @@ func (b decodePlanner) embeddedPlan(t reflect.Type, f *field, of *plan[decodeFun
 	})}
 }
 
-// allocField returns the field of v at index. It allocates structs that are embedded as nil
-// pointers.
+// allocField returns the field of v at index, and allocates structs embedded as nil pointers.
 func (s *decoder) allocField(v reflect.Value, index []int) (reflect.Value, error) {
 	for _, i := range index[:len(index)-1] {
 		v = v.Field(i)
@@ -375,7 +374,7 @@ func (s *decoder) allocField(v reflect.Value, index []int) (reflect.Value, error
 	return v.Field(index[len(index)-1]), nil
 }
 
-// clearUnread makes the fields zero that have not been read.
+// clearUnread makes the unread fields zero.
 func (c *structDecoder) clearUnread(v reflect.Value, seen *seenFields) {
 	for i := range c.fields {
 		if !seen.has(i) {
@@ -386,14 +385,14 @@ func (c *structDecoder) clearUnread(v reflect.Value, seen *seenFields) {
 	}
 }
 
-// decodeUnknown collects or skips a pair whose key names no field, or returns an error, as the
-// struct and the Options say. A key that is text was read before; any other key is next.
+// decodeUnknown collects or skips a pair with a key that names no field, or returns an error,
+// as the struct and the Options say. A text key was read before; any other key is next.
 func (c *structDecoder) decodeUnknown(s *decoder, x variable, key structKey, seen *seenFields) error {
 	switch {
 	case c.info.embed != nil:
 		return withField(c.collect(s, x, key, seen), c.info.embed.goName)
 	case s.rejectUnknown && key.isText:
-		name := string(key.text[:min(len(key.text), quotedBytes+1)]) // quoted cuts it
+		name := string(key.text[:min(len(key.text), quotedBytes+1)]) // quoted cuts the rest
 		return s.fail(gdwire.TypeDictionary, c.typ, &unknownKeyError{name, c.info})
 	case s.rejectUnknown:
 		t, err := s.token()
@@ -409,10 +408,10 @@ func (c *structDecoder) decodeUnknown(s *decoder, x variable, key structKey, see
 	return s.d.SkipValue()
 }
 
-// An unknownKeyError is an ErrUnknownKey with a name. It looks for a similar field when it is printed:
-// hostile input can cause many.
+// An unknownKeyError is an ErrUnknownKey with a name. A similar field is looked for when the error is
+// printed: hostile input can cause many errors.
 type unknownKeyError struct {
-	name string // up to quotedBytes of it
+	name string // cut for quoted
 	info *structFields
 }
 
@@ -426,7 +425,7 @@ func (e *unknownKeyError) Error() string {
 
 func (e *unknownKeyError) Unwrap() error { return ErrUnknownKey }
 
-// collect reads the value of an unknown key, and adds the pair to the field that collects such
+// collect reads the value of an unknown key, and adds the pair to the field collecting such
 // pairs.
 func (c *structDecoder) collect(s *decoder, x variable, key structKey, seen *seenFields) (err error) {
 	if !seen.embed.IsValid() {
@@ -473,10 +472,10 @@ func (c *structDecoder) collect(s *decoder, x variable, key structKey, seen *see
 // A collectFunc reads the value of an unknown key, and adds the pair to the map m. seen is seenFields.keys.
 type collectFunc func(s *decoder, m reflect.Value, key string, seen map[string]struct{}) error
 
-// textCollector returns the collectFunc of an embedded map that has a textMap, or nil. text_map.go sets it.
+// textCollector returns the collectFunc of an embedded map with a textMap, or nil. It is set in text_map.go.
 var textCollector func(c *structDecoder) collectFunc
 
-// collectInMap is the collectFunc of all maps. If m had an entry for the key before, the value is read into a copy of the
+// collectInMap is the collectFunc of all maps. For a key already in m, the value is read into a copy of the
 // existing value.
 func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, text string, seen map[string]struct{}) error {
 	key := reflect.New(m.Type().Key()).Elem()
@@ -499,8 +498,8 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, text string, s
 	return nil
 }
 
-// chargePair charges for one more than the n pairs of an embedded map, or returns an error if the key was read before. had
-// reports whether it is in the map.
+// chargePair charges for one more than the n pairs of an embedded map, or returns an error if the key was read
+// before. had reports whether the map contains the key.
 func (c *structDecoder) chargePair(s *decoder, m reflect.Value, key string, n int, had bool, seen map[string]struct{}) error {
 	if m.IsNil() {
 		if err := s.charge(c.info.embed.typ, c.sizes.bytes(0)); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// makeScalarDecoder returns the function that decodes a t, a bool or number, with read. The
+// makeScalarDecoder returns the function decoding a t, a bool or number, with read. The
 // function captures a single variable, and makeScalarDecoder must not be inlined, because the
 // compiler inlines no calls in the closures of inlined functions: both are -2 % of Unmarshal
 // into structs.
@@ -30,7 +30,7 @@ func makeScalarDecoder[T any](t reflect.Type, read func(*gdwire.Decoder) (T, err
 	}
 }
 
-// A scalarDecoder holds what the function of makeScalarDecoder needs.
+// A scalarDecoder holds the variables of the function of makeScalarDecoder.
 type scalarDecoder[T any] struct {
 	typ  reflect.Type
 	read func(*gdwire.Decoder) (T, error)
@@ -42,7 +42,7 @@ func readInt(d *gdwire.Decoder) (int, error) {
 	return int(x), err
 }
 
-// makeStringDecoder returns the function that decodes a t, a string kind, from text. See
+// makeStringDecoder returns the function decoding a t, a string kind, from text. See
 // makeScalarDecoder for noinline.
 //
 //go:noinline
@@ -56,8 +56,8 @@ func makeStringDecoder(t reflect.Type) decodeFunc {
 	}
 }
 
-// makeNodePathDecoder returns the function that decodes a t, a string kind with type=NodePath,
-// from text. It expects a NodePath. See makeScalarDecoder for noinline.
+// makeNodePathDecoder returns the function decoding a t, a string kind with type=NodePath, from
+// text, and trying a NodePath first. See makeScalarDecoder for noinline.
 //
 //go:noinline
 func makeNodePathDecoder(t reflect.Type) decodeFunc {
@@ -70,8 +70,8 @@ func makeNodePathDecoder(t reflect.Type) decodeFunc {
 	}
 }
 
-// readText reads text of any type for x, a variable of type t, and returns it. It first tries
-// the fast path for strings. A nil makes x zero, and readText returns "".
+// readText returns the next text, of any type, for x, a variable of type t, and tries the fast
+// path for strings first. A nil makes x zero, and readText returns "".
 func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 	b, ok, err := export.ReadText(s.d)
 	if !ok {
@@ -122,7 +122,7 @@ func isTextType(t gdwire.Type) bool {
 	return t == gdwire.TypeString || t == gdwire.TypeStringName || t == gdwire.TypeNodePath
 }
 
-// text returns the text that starts with chunk t.
+// text returns the text starting with chunk t.
 func (s *decoder) text(t gdwire.Token, g reflect.Type) (string, error) {
 	if err := s.charge(g, t.Len()); err != nil {
 		return "", err
@@ -134,8 +134,8 @@ func (s *decoder) text(t gdwire.Token, g reflect.Type) (string, error) {
 	return wire.String(b), err // no copy: b is not written again
 }
 
-// longText returns the next key of a struct or name of a NodePath, which is longer than a chunk, for a
-// variable of type g.
+// longText returns the next key of a struct or name of a NodePath, longer than a chunk, for a variable
+// of type g.
 func (s *decoder) longText(g reflect.Type) ([]byte, error) {
 	chunk, err := s.d.ReadToken()
 	if err != nil {
@@ -147,11 +147,11 @@ func (s *decoder) longText(g reflect.Type) ([]byte, error) {
 	return s.d.AppendString(nil)
 }
 
-// maxScratch is the maximum capacity in bytes with which scratch is kept for the next value.
+// maxScratch is the maximum capacity in bytes of a scratch kept for the next value.
 const maxScratch = 1 << 12
 
-// nodePathText returns the NodePath that starts with t as text. A name that cannot be
-// read back from the text is an error.
+// nodePathText returns the NodePath starting with t as text. A name that cannot be read back
+// from the text is an error.
 func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 	names, n := namesOf(t)
 	b := append(s.scratch[:0], names.Start()...)
@@ -181,7 +181,7 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 	return s.newText(b), s.d.ReadEnd()
 }
 
-// namesOf returns the names of the NodePath that starts with t, and their number.
+// namesOf returns the names of the NodePath starting with t, and their number.
 func namesOf(t gdwire.Token) (names wire.NodePathNames, n int64) {
 	n, subnames, absolute := t.NodePath()
 	return wire.NamesOf(n, absolute, export.IsOneString(t)), n + subnames

@@ -12,15 +12,15 @@ import (
 	"github.com/gdwire/gdwire/internal"
 )
 
-// decoder holds the state of one call of Unmarshal or UnmarshalDecode, and what the pool keeps for
-// the next call.
+// decoder holds the state of one call of Unmarshal or UnmarshalDecode, and the parts kept by the
+// pool for the next call.
 type decoder struct {
 	d             *gdwire.Decoder
 	rejectUnknown bool  // Options.RejectUnknown
 	maxMemory     int64 // Options.MaxMemory
-	memoryLeft    int64 // the part of maxMemory that is not charged yet
-	// reused contains the memory of variables and slices that this call reads into, but for that of
-	// its argument until another is added: see reusedMemory.
+	memoryLeft    int64 // the part of maxMemory not charged yet
+	// reused contains the memory of the variables and slices filled by this call. The memory of the
+	// argument is added only when another is: see reusedMemory.
 	reused   []memory
 	argument reflect.Value // of unmarshal, or the zero Value
 	// peekFirst is set after a typed read failed, usually because of a nil. From then on, the type
@@ -41,7 +41,7 @@ type decoder struct {
 	keys      keyCache
 	known     [maxKnownDepth]knownKeys // of Dictionaries, by depth
 	rawCopier *rawCopier               // for Raw, created for the first one
-	values    [textMapSlots]any        // for each textMapOf[T], nil or a *mapValue[T], which is not in use and zero
+	values    [textMapSlots]any        // for each textMapOf[T], nil or a zero *mapValue[T] not in use
 
 	bytesDecoder *gdwire.Decoder // for Unmarshal
 	bytesOptions gdwire.DecoderOptions
@@ -55,7 +55,7 @@ type decodeFunc func(s *decoder, x variable) error
 
 var decodePlans plans[decodeFunc]
 
-// ownDecoders contains the functions that decode the types of this package, which coders.go lists.
+// ownDecoders contains the functions for decoding the types of this package, listed in coders.go.
 var ownDecoders = map[reflect.Type]decodeFunc{}
 
 // A decodePlanner builds the plans for decoding.
@@ -71,7 +71,7 @@ func (s *decoder) reset(d *gdwire.Decoder, o *Options) {
 	s.begin(o)
 }
 
-// resetBytes makes s read from data, with a Decoder that the pool keeps.
+// resetBytes makes s read from data, with a Decoder kept by the pool.
 func (s *decoder) resetBytes(data []byte, o *Options) {
 	if s.bytesDecoder == nil || s.bytesOptions != o.Decoder {
 		s.bytesDecoder, s.bytesOptions = gdwire.NewDecoder(nil, &o.Decoder), o.Decoder
@@ -108,13 +108,12 @@ func (s *decoder) release() {
 
 // Memory charged for values in an interface, in addition to the data they point to.
 const (
-	boxSize   = 16 // of an interface, and of a number or a string's header that it points to
+	boxSize   = 16 // of an interface, and of the number or string header inside
 	entrySize = 32 // of a Dictionary's entry
-	indexSize = 64 // of a key in its index
+	indexSize = 64 // of a key in the index
 )
 
-// charge subtracts n bytes from the memory that is left. It returns an error if there is
-// not enough.
+// charge subtracts n bytes from the memory left, or returns an error if there is not enough.
 func (s *decoder) charge(t reflect.Type, n int64) error {
 	if n > s.memoryLeft {
 		return s.memoryError(t, n)
@@ -123,8 +122,8 @@ func (s *decoder) charge(t reflect.Type, n int64) error {
 	return nil
 }
 
-// memoryError returns the error for a value that needs n bytes more than are left. It is not in
-// charge, so that the compiler inlines charge.
+// memoryError returns the error for a value of n bytes, more than are left. It is a function of
+// its own so that the compiler inlines charge.
 func (s *decoder) memoryError(t reflect.Type, n int64) error {
 	got := s.maxMemory - s.memoryLeft
 	if got += n; got < 0 {
@@ -133,26 +132,26 @@ func (s *decoder) memoryError(t reflect.Type, n int64) error {
 	return s.fail(0, t, &gdwire.LimitError{Name: "MaxMemory", Got: got, Max: s.maxMemory})
 }
 
-// grow returns the next capacity of a slice with have of n elements of size bytes. It is
-// at least doubled, and never more than n. The first capacity follows the number of
-// buffered bytes, so that memory grows with the bytes received.
+// grow returns the next capacity of a slice with have of n elements of size bytes: at least
+// twice as many, and never more than n. The first capacity follows the number of buffered
+// bytes, so that memory grows with the bytes received.
 func (s *decoder) grow(have, n int, size int64) int {
 	arrived := int(min(int64(len(s.d.UnreadBuffer()))/max(size, 1), 1<<30))
 	return have + min(n-have, max(have, 16-have, arrived-have)) // no sum exceeds n, so none overflows
 }
 
-// countOf returns the number of elements that t declares, or the largest int if that is less:
-// no slice can hold more.
+// countOf returns the number of elements declared by t, at most the largest int: no slice can
+// hold more.
 func countOf(t gdwire.Token) int { return int(min(t.Len(), math.MaxInt)) }
 
-// memory is the memory of a variable, or of a slice up to its capacity, by its first address and
-// the address after it.
+// memory is the memory of a variable, or of a slice up to its capacity, by the addresses of
+// start and end.
 type memory struct {
 	start, end uintptr
 	slice      bool
 }
 
-// memoryAt returns the memory of size bytes that v, a slice or pointer, refers to.
+// memoryAt returns the memory of size bytes referred to by v, a slice or pointer.
 func memoryAt(v reflect.Value, size uintptr) memory {
 	start := v.Pointer()
 	return memory{start, start + size, v.Kind() == reflect.Slice}
@@ -160,12 +159,12 @@ func memoryAt(v reflect.Value, size uintptr) memory {
 
 func (m memory) overlaps(other memory) bool { return m.start < other.end && other.start < m.end }
 
-// maxReused is the maximum number of variables and slices whose memory a call uses again. With
-// more of them, it allocates new slices.
+// maxReused is the maximum number of variables and slices filled by one call in old memory.
+// Further slices are allocated.
 const maxReused = 16
 
-// reusedMemory returns the memory of the variables and slices that this call reads into. That of the
-// argument of most calls is never needed.
+// reusedMemory returns the memory of the variables and slices filled by this call. Most calls never
+// need the memory of the argument.
 func (s *decoder) reusedMemory() []memory {
 	if s.argument.IsValid() {
 		s.reused = append(s.reused, memoryAt(s.argument.Addr(), s.argument.Type().Size()))
@@ -175,8 +174,8 @@ func (s *decoder) reusedMemory() []memory {
 }
 
 // follow makes v, a pointer to a variable of size bytes, nil if the variable overlaps the memory of
-// a slice which this call read. Otherwise the call reads into the variable, also if another pointer
-// leads to it.
+// a slice filled by this call. Otherwise the call reads into the variable, also if another pointer
+// leads there.
 func (s *decoder) follow(v reflect.Value, size uintptr) {
 	m := memoryAt(v, size)
 	if slices.ContainsFunc(s.reusedMemory(), func(other memory) bool { return other.slice && m.overlaps(other) }) {
@@ -188,7 +187,7 @@ func (s *decoder) follow(v reflect.Value, size uintptr) {
 	}
 }
 
-// fail returns an Error with a TypeError for the value that the latest token starts.
+// fail returns an Error with a TypeError for the value started by the latest token.
 func (s *decoder) fail(t gdwire.Type, g reflect.Type, reason error) error {
 	return s.d.WrapError(&TypeError{Type: t, Go: g, Err: reason})
 }
@@ -202,10 +201,10 @@ func (s *decoder) token() (gdwire.Token, error) {
 	return t, err
 }
 
-// nilOrTypeError handles a value whose type v cannot hold. If the next value is nil, it reads
-// it, makes v zero, and returns nil. Otherwise it consumes nothing and returns an Error with a
-// TypeError. cause is the error of a typed read, or nil if none was tried; errors of the Reader
-// and of the input are returned as they are.
+// nilOrTypeError reads a nil and makes v zero. For another value, of a type that does not fit
+// v, it consumes nothing and returns an Error with a TypeError. cause is the error of a typed
+// read, or nil if none was tried; errors of the Reader and of the input are returned as they
+// are.
 func (s *decoder) nilOrTypeError(v reflect.Value, cause error) error {
 	s.peekFirst = true
 	var at *gdwire.Error
@@ -216,7 +215,7 @@ func (s *decoder) nilOrTypeError(v reflect.Value, cause error) error {
 	if errors.Is(cause, gdwire.ErrRange) {
 		reason = at.Err
 	}
-	switch cause = s.d.ReadNil(); { // its error contains the offset and path of the value
+	switch cause = s.d.ReadNil(); { // this error contains the offset and path of the value
 	case cause == nil:
 		v.SetZero()
 		return nil
@@ -231,8 +230,8 @@ func (s *decoder) nilOrTypeError(v reflect.Value, cause error) error {
 	return at
 }
 
-// decodeNil reads a nil into v, which becomes zero. If the next value is not nil, it reads
-// nothing and returns false. It is only called if s.peekFirst is set.
+// decodeNil reads a nil and makes v zero, or reads nothing and returns false if another value
+// is next. It is called only if s.peekFirst is set.
 func (s *decoder) decodeNil(v reflect.Value) bool {
 	if s.d.PeekKind() != gdwire.KindNil || s.d.ReadNil() != nil {
 		return false
@@ -241,7 +240,7 @@ func (s *decoder) decodeNil(v reflect.Value) bool {
 	return true
 }
 
-// enter increments the depth for the content of a t. It returns an error if the depth exceeds
+// enter increments the depth for the content of a t, and returns an error if the depth exceeds
 // maxDepth.
 func (s *decoder) enter(t reflect.Type) error {
 	if s.depth++; s.depth > maxDepth {
@@ -250,7 +249,7 @@ func (s *decoder) enter(t reflect.Type) error {
 	return nil
 }
 
-// depthError returns the error for a t that is nested too deeply.
+// depthError returns the error for a t nested too deeply.
 func (s *decoder) depthError(t reflect.Type) error { return s.fail(0, t, depthError()) }
 
 // leave decrements the depth after the content of a container, and reads the End.
@@ -259,8 +258,8 @@ func (s *decoder) leave() error {
 	return s.d.ReadEnd()
 }
 
-// payload reads the payload of the latest token, of n bytes. Its memory grows with the bytes
-// received, up to n.
+// payload reads the payload of the latest token, of n bytes, into memory that grows with the
+// bytes received.
 func (s *decoder) payload(n int) ([]byte, error) {
 	r := s.d.Payload()
 	var b []byte
@@ -288,15 +287,14 @@ func ignoreEOF(err error) error {
 	return err
 }
 
-// A rawCopier copies encoded values into the Data of a Raw. It is the Writer of its Encoder.
+// A rawCopier, the Writer of its own Encoder, copies encoded values into the Data of a Raw.
 type rawCopier struct {
 	s *decoder
 	e *gdwire.Encoder
 	b []byte
 }
 
-// Write appends p to c.b. It returns an error if the memory that it needs exceeds
-// Options.MaxMemory.
+// Write appends p to c.b, or returns an error if the memory for it exceeds Options.MaxMemory.
 func (c *rawCopier) Write(p []byte) (int, error) {
 	if need := len(c.b) + len(p); need > cap(c.b) {
 		grown := max(need, 2*cap(c.b))

@@ -11,13 +11,13 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// Unmarshal decodes data, which must be exactly one value, into the variable that v points to. For
-// a value that other bytes follow, use [UnmarshalFirst]; for the content of a file with lengths,
-// package savefile. The variable refers to no part of data;
-// memory that it refers to before, and that is filled again, must not overlap data.
+// Unmarshal decodes data, which must be exactly one value, into the variable pointed to by v. For
+// a value followed by other bytes, use [UnmarshalFirst]; for the content of a file with lengths,
+// package savefile. Afterwards, the variable refers to no part of data. Memory already in the
+// variable is filled again and must not overlap data.
 //
-// After an error, the variable holds the parts that were decoded before it, all of the value if the
-// error is that bytes follow it. An any holds the parts of a container.
+// After an error, the variable holds the parts decoded before, or the whole value if the error is
+// about bytes after the value. An any holds the parts of a container.
 func Unmarshal(data []byte, v any, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
@@ -32,8 +32,8 @@ func Unmarshal(data []byte, v any, opts ...Options) error {
 	return nil
 }
 
-// UnmarshalFirst decodes the value at the start of data, as [Unmarshal] does, and returns the
-// bytes after it, for values that follow each other in memory. After an error it returns data.
+// UnmarshalFirst decodes the first of several consecutive values in memory, at the start of
+// data, as [Unmarshal] does. It returns the bytes after the value, or data after an error.
 func UnmarshalFirst(data []byte, v any, opts ...Options) (rest []byte, err error) {
 	s := getDecoder()
 	defer s.release()
@@ -44,15 +44,15 @@ func UnmarshalFirst(data []byte, v any, opts ...Options) (rest []byte, err error
 	return data[s.d.InputOffset():], nil
 }
 
-// UnmarshalRead decodes the content of r up to io.EOF, which must be exactly one value, into the
-// variable that v points to. To read the next value of a connection, use [UnmarshalDecode]:
-// UnmarshalRead does not return while a connection stays open. If r is empty, it returns io.EOF.
+// UnmarshalRead decodes the content of r up to io.EOF, which must be exactly one value, into the variable pointed
+// to by v. To read the next value of a connection, use [UnmarshalDecode]: UnmarshalRead does not return while a
+// connection stays open. If r is empty, the error is io.EOF.
 //
 // Options.Decoder.OneValue has no effect. After an error of the content, UnmarshalRead reads up to
 // 1 MiB of r, if r can be a file with lengths, for the text of the error.
 func UnmarshalRead(r io.Reader, v any, opts ...Options) error {
 	o := *optionsOf(opts)
-	o.Decoder.OneValue = false // which would hide the bytes after the value
+	o.Decoder.OneValue = false // true would hide the bytes after the value
 	var g wire.Guess
 	r = io.TeeReader(checked.Reader{R: r}, &g)
 	d := gdwire.NewDecoder(r, &o.Decoder)
@@ -67,16 +67,15 @@ func UnmarshalRead(r io.Reader, v any, opts ...Options) error {
 	return err
 }
 
-// UnmarshalDecode decodes the next value of d, also inside a container, into the
-// variable that v points to. It uses the options of d. At the end of the input it
-// returns io.EOF.
+// UnmarshalDecode decodes the next value of d, also inside a container, into the variable
+// pointed to by v, with the options of d. At the end of the input, the error is io.EOF.
 //
-// Where no value is next, it returns an error and consumes nothing: [gdwire.ErrCount] at an
-// End, and [gdwire.ErrType] at the name of a property or inside a packed array. It also
-// consumes nothing if the value itself is of the wrong type or out of range. After other errors,
-// also after one of an element of an Array or packed array, d can be inside the value; use
-// [gdwire.Decoder.SkipTo] to continue after it. UnmarshalDecode cannot be repeated after an error
-// of the Reader.
+// Where no value is next, UnmarshalDecode returns an error and consumes nothing:
+// [gdwire.ErrCount] at an End, and [gdwire.ErrType] at the name of a property or inside a packed
+// array. Nothing is consumed either if the value itself is of the wrong type or out of range.
+// After other errors, such as for an element of an Array or packed array, d can be inside the
+// value; use [gdwire.Decoder.SkipTo] to continue after the value. UnmarshalDecode cannot be
+// repeated after an error of the Reader.
 func UnmarshalDecode(d *gdwire.Decoder, v any, opts ...Options) error {
 	s := getDecoder() // not released if a method panics
 	s.reset(d, optionsOf(opts))
@@ -85,8 +84,8 @@ func UnmarshalDecode(d *gdwire.Decoder, v any, opts ...Options) error {
 	return err
 }
 
-// Unmarshal decodes r into the variable that v points to, as the function Unmarshal does.
-// [Options].Decoder.Format has no effect: r has its own.
+// Unmarshal decodes r into the variable pointed to by v, as the function Unmarshal does.
+// [Options].Decoder.Format has no effect: r.Format applies.
 func (r Raw) Unmarshal(v any, opts ...Options) error {
 	o := *optionsOf(opts)
 	o.Decoder.Format = r.Format
@@ -94,8 +93,8 @@ func (r Raw) Unmarshal(v any, opts ...Options) error {
 }
 
 // DoubleReals reports whether r contains a math type, or an array of vectors, with components of 64
-// bits, as engines of double precision write them. An any does not keep this width: encode its
-// value with the same Encoder.DoubleReals, which otherwise rounds components to 32 bits.
+// bits, as engines of double precision write them. An any does not keep this width: encode the
+// value with the same Encoder.DoubleReals, because otherwise components are rounded to 32 bits.
 //
 //	var r variant.Raw
 //	err := variant.Unmarshal(data, &r)
@@ -105,8 +104,8 @@ func (r Raw) Unmarshal(v any, opts ...Options) error {
 //	o := gdwire.EncoderOptions{DoubleReals: r.DoubleReals()}
 //	data, err = variant.Marshal(v, variant.Options{Encoder: o})
 //
-// DoubleReals reads r up to the first such value, or up to an error. It returns false in the
-// formats of manuals, whose encoding does not tell.
+// DoubleReals reads r up to the first such value, or up to an error, and returns false in the
+// formats of manuals: their encoding does not tell.
 func (r Raw) DoubleReals() bool {
 	d := r.decoder(gdwire.EncoderOptions{AllowInvalidUTF8: true})
 	defer d.Release()
@@ -114,7 +113,7 @@ func (r Raw) DoubleReals() bool {
 	return w == reals.Double
 }
 
-// unmarshal reads the next value into the variable that v points to.
+// unmarshal reads the next value into the variable pointed to by v.
 func (s *decoder) unmarshal(v any) error {
 	p := reflect.ValueOf(v)
 	if p.Kind() != reflect.Pointer || p.IsNil() {
@@ -141,9 +140,9 @@ func (s *decoder) unmarshal(v any) error {
 	return plan.do(s, variableOf(x))
 }
 
-// Validate returns nil if data is one complete value and nothing else, and otherwise an
-// error with the offset and path of the first fault. It checks what Unmarshal into an any checks,
-// with the limits of [Options].Decoder but without MaxMemory, and allocates nothing.
+// Validate returns nil if data is one complete value and nothing else, and otherwise an error
+// with the offset and path of the first fault. The checks are those of Unmarshal into an any,
+// with the limits of [Options].Decoder but without MaxMemory; nothing is allocated.
 func Validate(data []byte, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
@@ -182,7 +181,7 @@ func (s *decoder) skipChecked() error {
 	}
 }
 
-// checkNames reads the names of the NodePath that starts with t.
+// checkNames reads the names of the NodePath starting with t.
 func (s *decoder) checkNames(t gdwire.Token) error {
 	names, n := namesOf(t)
 	for range n {
