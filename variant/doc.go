@@ -18,13 +18,12 @@
 //		return variant.Marshal(p)
 //	}
 //
-// A call that takes a whole input ([Unmarshal], [UnmarshalRead], [Validate], [Receive],
-// File.Unmarshal of package savefile) returns an error if bytes follow its values. A call that
-// takes a Decoder reads the next value.
+// A call taking a whole input ([Unmarshal], [UnmarshalRead], [Validate], [Receive],
+// File.Unmarshal of package savefile) returns an error if bytes follow the values. A call
+// taking a Decoder reads the next value.
 //
-// [UnmarshalFirst] is for values that follow each other in memory. [UnmarshalDecode] and
-// [MarshalEncode] work anywhere in a stream. [Receive] and [Send] are for packets, such as those of a
-// *stream.Conn.
+// [UnmarshalFirst] is for consecutive values in memory. [UnmarshalDecode] and [MarshalEncode] work
+// anywhere in a stream. [Receive] and [Send] are for packets, such as those of a *stream.Conn.
 // [Elements] and [Entries] read containers of any size one record at a time.
 //
 // # Types
@@ -50,21 +49,20 @@
 //	Image, InputEvent  Image, InputEvent      (Godot 2)
 //	any of these       —                      Raw
 //
-// A value that Unmarshal stores in an any is encoded as the same bytes if an engine wrote it, and
-// if Encoder.DoubleReals is what [Raw.DoubleReals] returns for the bytes. Types, declared types of elements, the
-// order of pairs, and the bits of numbers are kept. The following are not kept: the width of
-// numbers in 64 bits that engines write in 32 bits, a single NaN of 32 bits,
-// which engines never write and which becomes a quiet one of 64 bits, the content of padding, flags in headers that have no meaning, the bit of Godot 2 for shared containers, an object without a class, which
-// becomes nil, and of equal keys all values but the last.
+// Unmarshal into an any, and Marshal, restore the bytes of a value written by an engine, if Encoder.DoubleReals
+// is the result of [Raw.DoubleReals] for the bytes. Types, declared types of elements, the order of pairs, and
+// the bits of numbers are kept. The following are not kept: a width of 64 bits in numbers written by engines in
+// 32 bits, a single NaN of 32 bits (engines never write one; Marshal writes a quiet NaN of 64 bits), the
+// content of padding, flags without meaning in headers, the bit of Godot 2 for shared containers, an object
+// without a class (encoded as nil), and of equal keys all values but the last.
 //
-// A slice of byte, int32, int64, float32, float64, string, Vector2, Vector3,
-// Vector4, Color or [2], [3] or [4] floats is encoded as the corresponding packed
-// array, and as an Array in a format without it. Other slices are encoded as an Array.
-// An array of 2, 3, 9, 12 or 16 floats, or of 2 or 3 int32, is encoded as the math type
-// with this number of components. Several types have 4 or 6 floats or 4 int32, so arrays
-// of these need a tag with the type. Other arrays are encoded like slices: a [3]Vector3 is a
-// PackedVector3Array, whatever its length, and takes no other math type. A struct takes no math
-// type if one of its fields is ignored.
+// A slice of byte, int32, int64, float32, float64, string, Vector2, Vector3, Vector4, Color or
+// [2], [3] or [4] floats is encoded as the corresponding packed array, and as an Array in a
+// format without it. Other slices are encoded as an Array. An array of 2, 3, 9, 12 or 16
+// floats, or of 2 or 3 int32, is encoded as the math type with this number of components.
+// Several types have 4 or 6 floats or 4 int32, so arrays of these need a tag with the type.
+// Other arrays are encoded like slices: a [n]Vector3 is a PackedVector3Array for every n, and
+// takes no other math type. A struct takes no math type if one of the fields is ignored.
 //
 // # Choosing the Variant type
 //
@@ -85,64 +83,61 @@
 //	maps                         Dictionary           Dictionary[StringName, int], …
 //	structs                      Dictionary           a math type with as many components
 //	types of this package        that type            StringName, NodePath and String for each other
-//	any                          what it contains
+//	any                          the value inside
 //
-// Elements, keys and values of a container with declared types are encoded as these: the strings of
-// an Array[StringName] are StringNames. GDScript assigns an Array[int] only to a variable of type
-// Array or Array[int], so a field that a script reads into a typed variable needs its type. Engines
-// read the names of classes and scripts only with objects allowed, as get_var(true) does; 0 in an
-// Array[Node2D] of ObjectIDs is null. Formats before Godot 4 have no declared types, and the container
-// is untyped there. Unmarshal accepts the same values with and without a type=.
+// Elements, keys and values of a container with declared types are encoded as these: the strings of an
+// Array[StringName] are StringNames. GDScript assigns an Array[int] only to a variable of type Array
+// or Array[int], so a field for a typed variable of a script needs the same type. Engines read the
+// names of classes and scripts only with objects allowed, as get_var(true) does; 0 in an Array[Node2D]
+// of ObjectIDs is null. Formats before Godot 4 have no declared types, and the container is untyped
+// there. Unmarshal accepts the same values with and without a type=.
 //
-// A field of type any, *[Array], *[Dictionary] or [Raw] keeps whatever type it was decoded from. Unmarshal replaces
+// A field of type any, *[Array], *[Dictionary] or [Raw] keeps the type of the decoded value. Unmarshal replaces
 // the value of an any, also a pointer.
 //
 // # Structs
 //
-// A struct is a Dictionary whose keys are the names of the exported fields. The name of
-// a field is the name in its tag, or its Go name in Godot's snake_case: MaxHP is max_hp,
-// HTTPServer is http_server, Slot1 is slot_1. Names must match exactly. A key can be a
-// String or a StringName. The fields of embedded structs are treated as fields of the
-// struct itself, but for those with the name of a field in fewer embedded structs that is not
-// ignored. An embedded type of another kind needs a name in its tag, and is ignored if it is not exported.
+// A struct is a Dictionary with the names of the exported fields as keys. A field is named by its tag, or
+// by its Go name in Godot's snake_case: MaxHP is max_hp, HTTPServer is http_server, Slot1 is slot_1. Names
+// must match exactly. A key can be a String or a StringName. The fields of embedded structs are treated as
+// fields of the struct itself, except those with the name of a less deeply embedded field that is not
+// ignored. An embedded type of another kind needs a name in the tag, and is ignored if not exported.
 //
 //	Field int `gd:"name"`              the key is "name"
 //	Field int `gd:"'a, b'"`            the key contains a comma; escapes are as in Go
 //	Field int `gd:"-"`                 the field is ignored
-//	Field int `gd:",omitzero"`         omitted if its method IsZero returns true or, without one, if it is zero
+//	Field int `gd:",omitzero"`         omitted if IsZero returns true or, without this method, if zero
 //	Field int `gd:",required"`         decoding is an error if the key is missing
 //	Field [4]float32 `gd:",type=Color"`   encoded as a Color
 //	Field []int32 `gd:",type=Array[int]"`   encoded as an Array[int]
-//	Rest *variant.Dictionary `gd:",embed"`   collects unknown keys, which are encoded last; also map[string]T
+//	Rest *variant.Dictionary `gd:",embed"`   collects unknown keys, encoded last; also map[string]T
 //	_ struct{} `gd:",array"`           the struct is an Array of its fields in order
 //
-// A field whose key is missing keeps its value, unless it is required; then the path of the error is
-// that of the key. A nil has no keys. Keys without a field, such as misspelt ones, are skipped in
-// constant memory, or are an error with [Options].RejectUnknown, which names a similar field. A duplicate key is an error for structs and maps, and so are two
-// keys of a map that are encoded as the same key, such as a string and a StringName with the
-// same text. A *Dictionary keeps the last value, as engines do. In a positional struct, fields
-// beyond the end of the Array become zero.
+// A field keeps its value if the key is missing. For a required field, this is an error with the path of the
+// key. A nil has no keys. Keys without a field, such as misspelt ones, are skipped in constant memory, or with
+// [Options].RejectUnknown are an error naming a similar field. A duplicate key is an error for structs and
+// maps, and so are two keys of a map encoded as the same key, such as a string and a StringName with the same
+// text. A *Dictionary keeps the last value, as engines do. In a positional struct, fields beyond the end of the
+// Array become zero.
 //
-// Invalid tags, and types that cannot be encoded or decoded, are errors when a type is
-// first used, whatever its value is: a test that encodes and decodes a zero value finds them, as in
-// the Example CheckTags. One of these is a struct without tags that has fields but exports none, such as a
-// sync.Mutex, also if it is embedded.
+// Invalid tags, and types that cannot be encoded or decoded, are errors when a type is first used,
+// whatever the value: a test encoding and decoding a zero value finds them, as in the Example CheckTags.
+// One such type is a struct of unexported fields without tags, such as a sync.Mutex, also if embedded.
 //
 // # Methods
 //
-// The first of these rules that applies decides how a type is encoded or decoded: the
-// methods of [Marshaler] and [Unmarshaler], the types of this package,
-// encoding.TextMarshaler and, for a Variant that is text, encoding.TextUnmarshaler, and
-// the kind of the type. Marshaler and Unmarshaler are not used for keys.
+// The first applicable rule decides how a type is encoded or decoded: the methods of
+// [Marshaler] and [Unmarshaler], the types of this package, encoding.TextMarshaler and, for
+// text, encoding.TextUnmarshaler, and the kind of the type. Marshaler and Unmarshaler are not
+// used for keys.
 //
 // A list of a type with any of these methods is encoded as an Array. It is decoded from an Array
-// or a PackedStringArray, but not from packed numbers, nor from a math type, because their
-// components are not values that a method could read. A type= in a tag cannot replace
-// MarshalVariant.
+// or a PackedStringArray, but not from packed numbers or a math type, because methods cannot
+// read components. A type= in a tag cannot replace MarshalVariant.
 //
-// A struct has the methods of the types that it embeds: a struct that embeds a time.Time would be encoded as
-// the text of the time alone. That is an error if the struct has other fields, or if a pointer or interface is
-// embedded, whose method would panic if it is nil.
+// The methods of embedded types are promoted to the struct: a struct with an embedded time.Time would be
+// encoded as the text of the time alone. This is an error if the struct contains other fields, or embeds a
+// pointer or interface, because the method would panic for nil.
 //
 // # Errors
 //
@@ -152,28 +147,26 @@
 //	gdwire: offset 52, $.player.hp: String into Go int32 (Player.HP)
 //
 // If the data of Unmarshal, UnmarshalFirst or UnmarshalRead is no value but a file with lengths, a
-// compressed or encrypted file, or JSON, the error also says how it is read:
+// compressed or encrypted file, or JSON, the error also says how to read the data:
 //
 //	gdwire: offset 0, $: serialized objects are not allowed; the data is 2 values after their lengths: read them with package savefile
 //
 // # Memory
 //
-// [gdwire.Limits] bounds the input that the Decoder accepts, and [Options].MaxMemory the
-// memory of the decoded values: 4 bytes of input can become an element of a large
-// struct. Slices and maps grow with the elements received, never by a declared count. Values inside
-// more than 10,000 containers, pointers among them, are a [gdwire.LimitError] whatever the
-// Decoder's limit is.
+// [gdwire.Limits] bounds the input accepted by the Decoder, and [Options].MaxMemory the memory of
+// the decoded values: 4 bytes of input can become an element of a large struct. Slices and maps
+// grow with the elements received, never by a declared count. Values inside more than 10,000
+// containers, pointers among them, are a [gdwire.LimitError] whatever the Decoder's limit.
 //
-// Unmarshal reuses the memory of slices, up to their capacity. Elements of slices and arrays
-// are made zero first: Unmarshal allocates new memory for slices, pointers and maps inside
-// elements, because other elements, and copies that a program kept, can refer to the old memory. If
-// the memory of a slice overlaps that of a variable or another slice which the same call reads
-// into, and after 16 of them, it allocates a new slice. Outside elements it follows pointers and
-// maps: two that are equal lead to one variable, which the later value sets. An UnmarshalDecode
-// that an UnmarshalVariant calls is a call of its own. Strings of up to 32 bytes are allocated in
-// blocks of 128 bytes, and the variables of such strings and of numbers in interfaces in blocks of 64
-// bytes, which refer to no other memory than these strings. A block stays in memory as long as any of
-// its strings or numbers.
+// Unmarshal reuses the memory of slices, up to their capacity. Elements of slices and arrays are made
+// zero first: Unmarshal allocates new memory for slices, pointers and maps inside elements, because
+// other elements, and copies kept by a program, can refer to the old memory. A slice is allocated
+// anew if the old memory overlaps a variable or another slice filled by the same call, and after 16
+// of these. Outside elements, Unmarshal follows pointers and maps: two equal pointers or maps lead to
+// one variable, set by the later value. An UnmarshalDecode called by an UnmarshalVariant counts as a
+// separate call. Strings of up to 32 bytes are allocated in blocks of 128 bytes, and the variables of
+// such strings and of numbers in interfaces in blocks of 64 bytes referring to no memory but these
+// strings. A block stays in memory as long as any of its strings or numbers.
 //
 // # Comparison with encoding/json/v2
 //

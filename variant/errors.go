@@ -15,29 +15,28 @@ var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 // Causes of a [TypeError], in addition to those of package gdwire.
 var (
-	// ErrDuplicateKey is returned for a key that is already in a struct or map.
+	// ErrDuplicateKey is returned for a key already in a struct or map.
 	ErrDuplicateKey = errors.New("duplicate key")
 	// ErrUnknownKey is returned for a key or element without a field in a struct.
 	ErrUnknownKey = errors.New("unknown key")
-	// ErrMissingKey is returned for a key or element that a field with the option required needs.
+	// ErrMissingKey is returned for the missing key or element of a field with the option required.
 	ErrMissingKey = errors.New("missing key")
 )
 
-// A TypeError describes a value that its Go variable cannot hold, or a Go value that
-// cannot be encoded. It is wrapped in a [gdwire.Error] with the position.
+// A TypeError describes a value that does not fit its Go variable, or a Go value that cannot be
+// encoded, and is wrapped in a [gdwire.Error] with the position.
 type TypeError struct {
-	// Type is the type of the encoded value. It is 0 in encoding, and if the error
-	// is not about one value.
+	// Type is the type of the encoded value, or 0 in encoding and if the error is not about one
+	// value.
 	Type gdwire.Type
 	// Go is the type of the Go variable.
 	Go reflect.Type
 	// Field is the struct field that contains the variable, such as "Player.HP",
 	// or "" if there is none.
 	Field string
-	// Err is the cause: gdwire.ErrType for a type that does not fit, an error that
-	// wraps gdwire.ErrRange for a number, a *gdwire.LimitError for
-	// Options.MaxMemory, an error that wraps ErrDuplicateKey, ErrUnknownKey or
-	// ErrMissingKey, or the error of a method of the Go type.
+	// Err is the cause: gdwire.ErrType for a wrong type, an error wrapping gdwire.ErrRange for
+	// a number, a *gdwire.LimitError for Options.MaxMemory, an error wrapping ErrDuplicateKey,
+	// ErrUnknownKey or ErrMissingKey, or the error of a method of the Go type.
 	Err error
 }
 
@@ -61,7 +60,7 @@ func (e *TypeError) Error() string {
 // Unwrap returns Err.
 func (e *TypeError) Unwrap() error { return e.Err }
 
-// withField returns err. If it wraps a TypeError, it sets the field, unless a nested struct set it.
+// withField sets the field of a TypeError in err, unless a nested struct did, and returns err.
 func withField(err error, field string) error {
 	if t, ok := errors.AsType[*TypeError](err); ok && t.Field == "" {
 		t.Field = field
@@ -69,15 +68,15 @@ func withField(err error, field string) error {
 	return err
 }
 
-// isTypeError reports whether err concerns a single value, so that reading can
-// continue after it.
+// isTypeError reports whether err concerns a single value, so that reading can continue after
+// this value.
 func isTypeError(err error) bool { return errors.As(err, new(*TypeError)) }
 
 // maxDepth is the maximum nesting of Go values, including pointers.
 // Deeper values are assumed to contain themselves.
 const maxDepth = 10000
 
-// depthError returns the cause of an error for a value that is nested too deeply.
+// depthError returns the cause of an error for a value nested too deeply.
 func depthError() error {
 	return &gdwire.LimitError{Name: "Depth", Got: maxDepth + 1, Max: maxDepth}
 }

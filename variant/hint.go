@@ -10,10 +10,10 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// noValueError returns the error for data in memory without a value, which is not the end of a stream.
+// noValueError returns the error for data in memory without a value: not the end of a stream.
 func noValueError() error { return &gdwire.Error{Path: "$", Err: io.ErrUnexpectedEOF} }
 
-// atEnd returns an error if bytes of data follow the value that s read.
+// atEnd returns an error if bytes of data follow the value read by s.
 func (s *decoder) atEnd(data []byte) error {
 	end := s.d.InputOffset()
 	if end == int64(len(data)) {
@@ -22,7 +22,7 @@ func (s *decoder) atEnd(data []byte) error {
 	return bytesAfter(fmt.Sprintf("%d bytes after the value", int64(len(data))-end), end, s.d.Options().Strict)
 }
 
-// atEOF returns an error if bytes follow the value that d read from a Reader.
+// atEOF returns an error if bytes follow the value read by d from a Reader.
 func atEOF(d *gdwire.Decoder) error {
 	end := d.InputOffset()
 	_, err := d.PeekType()
@@ -35,8 +35,8 @@ func atEOF(d *gdwire.Decoder) error {
 	return bytesAfter("bytes after the value", end, d.Options().Strict)
 }
 
-// bytesAfter returns an Error with a text for bytes after a value, which ends at offset end. With
-// Strict it is an ErrStrict, as if the Decoder had read on.
+// bytesAfter returns an Error with a text for bytes after a value ending at offset end: with
+// Strict an ErrStrict, as if the Decoder had read on.
 func bytesAfter(text string, end int64, strict bool) error {
 	err := errors.New(text)
 	if strict {
@@ -45,11 +45,11 @@ func bytesAfter(text string, end int64, strict bool) error {
 	return &gdwire.Error{Offset: end, Path: "$", Err: err}
 }
 
-// maxReadOn is the number of bytes of a Reader that are read for a hint.
+// maxReadOn is the number of bytes read from a Reader for a hint.
 const maxReadOn = 1 << 20
 
-// readOn reads r, which writes to g, to its end, and reports whether it reached the end. It ends
-// earlier as soon as r returns nothing, or what was read cannot be the start of up to maxReadOn
+// readOn reads r, and thereby fills g, and reports whether it reached the end of r. It stops
+// earlier as soon as r returns nothing, or the bytes read cannot be the start of up to maxReadOn
 // bytes of packets.
 func readOn(r io.Reader, g *wire.Guess) bool {
 	b := make([]byte, 4<<10)
@@ -61,10 +61,10 @@ func readOn(r io.Reader, g *wire.Guess) bool {
 	return false
 }
 
-// withHint returns the Error err of an input, of which g saw the start or all. It adds a hint if
-// the input seems to be no value but a file of another kind. The hint of the Decoder, which knows
-// only the first four bytes, is replaced. A valid value that does not fit a Go variable inside the
-// caller's variable gets no hint: a few short values begin with a number that could be a length.
+// withHint returns err, the Error of an input seen by g in part or whole. It adds a hint if the
+// input seems to be no value but a file of another kind, in place of the hint of the Decoder,
+// which knows only the first four bytes. A valid value that does not fit a Go variable inside the
+// caller's variable gets no hint: a few short values begin with a possible length.
 func withHint(err *gdwire.Error, g *wire.Guess, all bool) error {
 	hint := g.Hint(all)
 	if hint == "" || err.Path != "$" && isTypeError(err) {

@@ -7,13 +7,13 @@ import (
 	"github.com/gdwire/gdwire/internal"
 )
 
-// Internal is for the other packages of this module. It is not part of the API: its methods can
-// change at any time.
+// Internal is for the other packages of this module, and no part of the API: methods can change
+// at any time.
 var Internal exporter
 
 type exporter struct{}
 
-// Export returns what package gdscript calls. It panics as that of [gdwire.Internal] does.
+// Export returns the calls for package gdscript, and panics as Export of [gdwire.Internal] does.
 func (exporter) Export(p *internal.NotForPublicUse) exported {
 	_ = gdwire.Internal.Export(p)
 	return exported{}

@@ -11,10 +11,10 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// MarshalJSON returns a JSON object with the pairs in order. A key that is not text is named by its
-// String, such as "Vector2i(1, 2)" or "5". Values are encoded by encoding/json: a Vector2 is
-// {"X":1,"Y":2}, a []byte is base64, NaN and infinity are errors. Package gdjson writes the JSON of
-// Godot, and arrays for vectors.
+// MarshalJSON returns a JSON object with the pairs in order. A key of another type than text is
+// named by its String, such as "Vector2i(1, 2)" or "5". Values are encoded by encoding/json: a
+// Vector2 is {"X":1,"Y":2}, a []byte is base64, NaN and infinity are errors. Package gdjson writes
+// the JSON of Godot, and arrays for vectors.
 func (d *Dictionary) MarshalJSON() ([]byte, error) { return jsonOf(d) }
 
 // MarshalJSON returns a JSON array, with elements as in [Dictionary.MarshalJSON].
@@ -28,18 +28,18 @@ func (o *Object) MarshalJSON() ([]byte, error) { return jsonOf(o) }
 func jsonOf(v any) ([]byte, error) {
 	var w jsonWriter
 	w.e = json.NewEncoder(&w.out)
-	w.e.SetEscapeHTML(false) // the caller's Encoder does that if it is wanted
+	w.e.SetEscapeHTML(false) // the caller's Encoder does so if wanted
 	if err := w.value(v); err != nil {
 		return nil, err
 	}
 	return w.out.Bytes(), nil
 }
 
-// A jsonWriter writes a tree as JSON. A call of json.Marshal for each container would copy the
-// content of each as often as it is nested.
+// A jsonWriter writes a tree as JSON. A call of json.Marshal for each container would copy
+// content again at each level of nesting.
 type jsonWriter struct {
 	out   bytes.Buffer
-	e     *json.Encoder // for values that are not a container of a tree
+	e     *json.Encoder // for values other than the containers of a tree
 	depth int
 }
 
@@ -73,7 +73,7 @@ func (w *jsonWriter) value(v any) error {
 	return w.other(v)
 }
 
-// text writes s, by itself if nothing in it is escaped: -40 % of MarshalJSON, with ints.
+// text writes s, without encoding/json if nothing is escaped: -40 % of MarshalJSON, with ints.
 func (w *jsonWriter) text(s string) error {
 	if !isPlain(s) {
 		return w.other(s)
@@ -101,7 +101,7 @@ func (w *jsonWriter) raw(r Raw) error {
 	return w.value(v)
 }
 
-// container writes a container, whose members are written by a call. Containers that contain
+// container writes a container, with the members written by a call. Containers inside
 // themselves are nested too deep.
 func (w *jsonWriter) container(brackets string, members func() error) error {
 	if w.depth++; w.depth > maxDepth {

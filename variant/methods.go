@@ -9,22 +9,21 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Marshaler encodes itself. MarshalVariant must write exactly one value, which can be
-// a container. Its error ends the encoding of the whole value. It is not used for keys.
+// A Marshaler encodes itself. MarshalVariant must write exactly one value, possibly a container. An error ends the
+// encoding of the whole value. MarshalVariant is not used for keys.
 type Marshaler interface {
 	MarshalVariant(e *gdwire.Encoder) error
 }
 
-// An Unmarshaler decodes itself. UnmarshalVariant must read exactly one value. It must
-// copy the bytes of tokens that it keeps. Its error ends the decoding of the whole
-// value. It is not used for keys.
+// An Unmarshaler decodes itself. UnmarshalVariant must read exactly one value, and copy the
+// bytes of tokens to keep. An error ends the decoding of the whole value. UnmarshalVariant is
+// not used for keys.
 //
 // Errors of the Reader, and Errors in the input, are returned as they are. Any other error is
-// wrapped in a [*TypeError] and a [*gdwire.Error] with the position. If it is an Error of the
-// Decoder, such as ErrType from a typed read, the position remains the same. If it is an Error
-// of another Decoder, because the method called Unmarshal for bytes that it read, both positions
-// remain: the outer is the position of the method's value, and errors.As finds the inner in
-// TypeError.Err.
+// wrapped in a [*TypeError] and a [*gdwire.Error] with the position. An Error of the Decoder,
+// such as ErrType from a typed read, keeps its position. With an Error of another Decoder,
+// because the method called Unmarshal for bytes just read, both positions remain: the outer is
+// the position of the method's value, and errors.As finds the inner in TypeError.Err.
 type Unmarshaler interface {
 	UnmarshalVariant(d *gdwire.Decoder) error
 }
@@ -38,7 +37,7 @@ var (
 	stringType          = reflect.TypeFor[string]()
 )
 
-// hasMethods reports whether t declares methods that encode or decode it. Marshal then writes a
+// hasMethods reports whether t declares methods for encoding or decoding. Marshal then writes a
 // list of t as an Array, because a method can write any value. Unmarshal reads no t from packed
 // numbers or from the components of a math type, because a method can read only whole values.
 func hasMethods(t reflect.Type) bool {
@@ -56,8 +55,8 @@ var methodFuncs = map[reflect.Type]func(reflect.Type) (reflect.Method, bool){
 	textUnmarshalerType: func(t reflect.Type) (reflect.Method, bool) { return t.MethodByName("UnmarshalText") },
 }
 
-// checkMethod returns an error if t has the method of an interface from a type that it embeds, so that
-// the method leaves out the other fields of t, or is called with a nil pointer.
+// checkMethod returns an error if the method of an interface is promoted to t from an embedded type,
+// and would leave out the other fields of t, or be called with a nil pointer.
 func checkMethod(t, by reflect.Type) error {
 	if t.Kind() != reflect.Struct {
 		return nil
@@ -90,8 +89,8 @@ func checkMethod(t, by reflect.Type) error {
 	return checkMethod(from, by)
 }
 
-// A position is the position of an Encoder or Decoder: its offset and depth, and the kind and
-// index of the innermost open container.
+// A position is the offset and depth of an Encoder or Decoder, and the kind and index of the
+// innermost open container.
 type position struct {
 	offset, index int64
 	depth         int
@@ -99,7 +98,7 @@ type position struct {
 }
 
 // isOneValueBefore reports whether exactly one value is between p and q. A value must be next at
-// p. Inside a pair or property, the index does not change: it counts pairs.
+// p. Inside a pair or property, the index, a count of pairs, does not change.
 func (p position) isOneValueBefore(q position) bool {
 	step := int64(1)
 	if p.kind == gdwire.KindDictStart || p.kind == gdwire.KindObjectStart {

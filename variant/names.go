@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// ignoredTag is the tag of a field that is neither encoded nor decoded.
+// ignoredTag is the tag of a field neither encoded nor decoded.
 const ignoredTag = "-"
 
-// snakeCase returns the key for a Go field without a name in its tag. It does what Godot's
+// snakeCase returns the key for a Go field without a name in its tag, as Godot's
 // String.to_snake_case does. A word begins at an upper-case letter after a lower-case letter, at
 // an upper-case letter before a lower-case letter, at a digit after such a letter, and at a letter
 // between a digit and a lower-case letter. Only 0 to 9 are digits.

@@ -6,8 +6,8 @@ import (
 )
 
 // Options configures decoding and encoding. The zero value, like none, selects Godot4 with the
-// default limits. Several are merged: a field that is not zero, also of the options and Limits in
-// them, replaces that of earlier Options.
+// default limits. Several Options are merged: a non-zero field, also of the options and Limits
+// inside, replaces the field of earlier Options.
 type Options struct {
 	// Decoder configures Unmarshal. UnmarshalDecode, Elements and Entries use the
 	// options of their Decoder instead.
@@ -15,9 +15,9 @@ type Options struct {
 	// Encoder configures Marshal. MarshalEncode uses the options of its Encoder
 	// instead.
 	Encoder gdwire.EncoderOptions
-	// MaxMemory is the maximum size in bytes of the decoded values: capacities of
-	// slices, text, entries of maps, values in interfaces. Elements and Entries
-	// apply it to each record. 0 selects 256 MiB, -1 disables the limit.
+	// MaxMemory is the maximum size in bytes of the decoded values: capacities of slices, text,
+	// entries of maps, values in interfaces. In Elements and Entries, the maximum applies to
+	// each record. 0 selects 256 MiB, -1 disables the limit.
 	MaxMemory int64
 	// RejectUnknown makes unknown keys of structs an error, and elements beyond
 	// the fields of a positional struct.
@@ -32,5 +32,5 @@ var defaultOptions Options
 // if there are none. The caller must not change the result.
 func optionsOf(opts []Options) *Options { return options.Of(opts, &defaultOptions) }
 
-// contentOptions selects an encoding that loses nothing.
+// contentOptions selects a lossless encoding.
 var contentOptions = Options{Encoder: gdwire.EncoderOptions{Depth: -1, AllowInvalidUTF8: true, DoubleReals: true}}

@@ -13,8 +13,8 @@ import (
 // ErrNotFound is returned by [Get] and [Set] if no value is at the path.
 var ErrNotFound = errors.New("not found")
 
-// Get returns the value at a path in v, a tree as [Unmarshal] stores it in an any. The path follows
-// the syntax of [gdwire.Error].Path and of the command gdwire, with or without $ at its start:
+// Get returns the value at a path in v, a tree in the form stored by [Unmarshal] in an any. The path follows the
+// syntax of [gdwire.Error].Path and of the command gdwire, with or without $ at the start:
 //
 //	player.inventory[7].stats.hp      keys of Dictionaries, properties, and an index
 //	grid[Vector2i(1, 2)]              a key of another type
@@ -27,9 +27,10 @@ var ErrNotFound = errors.New("not found")
 //	fmt.Sprintf("players[%q].hp", name)
 //	fmt.Sprintf("grid[%v]", variant.Vector2i{X: 1, Y: 2})
 //
-// A float key needs a point, which %v of 2.0 does not print.
+// A float key needs a point; %v of 2.0 prints none.
 //
-// Get also looks into maps with string keys, and slices. The value is not copied: if it is a pointer, map or slice, v contains the same.
+// Get also looks into maps with string keys, and slices. The value is not copied: v contains the same pointer,
+// map or slice.
 func Get(v any, path string) (any, error) {
 	steps, err := parsePath(path)
 	for i := 0; err == nil && i < len(steps); i++ {
@@ -45,8 +46,8 @@ func Get(v any, path string) (any, error) {
 }
 
 // Set replaces the value at a path in *v: see [Get]. If only the last step of the path leads to
-// nothing, and that is a key of a Dictionary or map, Set adds it. If the Go type of the place
-// cannot hold the value, such as a component of a math type, Set returns an error that wraps
+// nothing, and is a key of a Dictionary or map, Set adds the key. If the Go type of the place,
+// such as a component of a math type, cannot hold the value, Set returns an error wrapping
 // [gdwire.ErrType] or [gdwire.ErrRange].
 func Set(v *any, path string, value any) error {
 	steps, err := parsePath(path)
@@ -72,13 +73,13 @@ func parsePath(path string) ([]text.Step, error) {
 	return p.Steps, nil
 }
 
-// pathError returns the error for a path whose last step fails.
+// pathError returns the error for a path with a failing last step.
 func pathError(steps []text.Step, err error) error {
 	return fmt.Errorf("variant: %v: %w", text.Path{Steps: steps}, err)
 }
 
-// replace returns v with another value at the end of steps. After an error it returns the number
-// of steps from the step that fails.
+// replace returns v with another value at the end of steps. After an error, left is the number
+// of steps from the failing step on.
 func replace(v any, steps []text.Step, value any) (changed any, left int, err error) {
 	if len(steps) == 0 {
 		return value, 0, nil
@@ -94,7 +95,7 @@ func replace(v any, steps []text.Step, value any) (changed any, left int, err er
 	return changed, len(steps), err
 }
 
-// child returns the value to which a step leads from v.
+// child returns the value reached from v by a step.
 func child(v any, step *text.Step) (any, bool) {
 	switch v := normal(v).(type) {
 	case *Dictionary:
@@ -118,7 +119,7 @@ func child(v any, step *text.Step) (any, bool) {
 	return place.Interface(), true
 }
 
-// child returns the value, or the key, to which a step leads.
+// child returns the value, or the key, reached by a step.
 func (d *Dictionary) child(step *text.Step) (any, bool) {
 	switch step.Op {
 	case text.Child:
@@ -159,7 +160,7 @@ func (d *Dictionary) entryAt(n int64) *Entry[any, any] {
 	return nil
 }
 
-// property returns the property to which a step leads, or nil.
+// property returns the property reached by a step, or nil.
 func (o *Object) property(step *text.Step) *Property {
 	switch {
 	case step.Op == text.KeyAt || step.Op == text.ValueAt:
@@ -176,8 +177,8 @@ func (o *Object) property(step *text.Step) *Property {
 	return nil
 }
 
-// withChild returns v with another value where the step leads. Where v is a pointer, map or
-// slice, it is changed in place.
+// withChild returns v with another value at the end of the step. A pointer, map or slice v is
+// changed in place.
 func withChild(v any, step *text.Step, value any) (any, error) {
 	in := normal(v)
 	switch c := in.(type) {
@@ -204,7 +205,7 @@ func withChild(v any, step *text.Step, value any) (any, error) {
 	return v, nil
 }
 
-// setChild sets the value to which a step leads, or adds its key. It returns false if it leads to none.
+// setChild sets the value reached by a step, or adds the key of the step. It returns false for a step to no value.
 func (d *Dictionary) setChild(step *text.Step, value any) bool {
 	switch step.Op {
 	case text.ValueAt:
@@ -221,7 +222,7 @@ func (d *Dictionary) setChild(step *text.Step, value any) bool {
 	return false
 }
 
-// withElement does what withChild does for a map, slice or math type.
+// withElement is withChild for a map, slice or math type.
 func withElement(old reflect.Value, step *text.Step, x reflect.Value) (any, error) {
 	if !old.IsValid() {
 		return nil, ErrNotFound
@@ -250,8 +251,8 @@ func withElement(old reflect.Value, step *text.Step, x reflect.Value) (any, erro
 	return old.Interface(), err
 }
 
-// converted returns x as a t. A number can become another kind of number that holds it; a float
-// is rounded to a float32.
+// converted returns x as a t. A number can become another kind of number if nothing is lost; a
+// float is rounded to a float32.
 func converted(x reflect.Value, t reflect.Type) (reflect.Value, error) {
 	switch {
 	case !x.IsValid():
@@ -278,8 +279,8 @@ func isNumber(t reflect.Type) bool {
 	return k >= reflect.Int && k <= reflect.Float64 && k != reflect.Uintptr
 }
 
-// elementAt returns the element of a map or slice, or the component of a math type, to which a
-// step leads, or the zero Value.
+// elementAt returns the element of a map or slice, or the component of a math type, reached by
+// a step, or the zero Value.
 func elementAt(v reflect.Value, step *text.Step) (place reflect.Value) {
 	if !v.IsValid() || step.Op != text.Child {
 		return place
@@ -304,7 +305,7 @@ func elementAt(v reflect.Value, step *text.Step) (place reflect.Value) {
 	return place
 }
 
-// stepKey returns the key of a step: that with its numbers, or else the first key in d that they mean.
+// stepKey returns the key of a step: the key with exactly these numbers, or else the first key in d meant by them.
 func (d *Dictionary) stepKey(k *text.Value) (any, bool) {
 	key, ok := stepKey(k)
 	if n, integers := k.Type.Components(); n == 0 || integers || !ok || d.find(key) >= 0 {
@@ -329,7 +330,7 @@ func (d *Dictionary) stepKey(k *text.Value) (any, bool) {
 	return key, true
 }
 
-// stepKey returns the key of a step as Unmarshal stores it in an any.
+// stepKey returns the key of a step in the Go type stored by Unmarshal in an any.
 func stepKey(k *text.Value) (any, bool) {
 	switch k.Type {
 	case gdwire.TypeNil:
@@ -347,7 +348,7 @@ func stepKey(k *text.Value) (any, bool) {
 	case gdwire.TypeNodePath:
 		return NodePath(k.Text), true
 	}
-	// Math types and ids: written and read again, the key is what Unmarshal stores.
+	// Math types and ids: the key is written, and read again by Unmarshal.
 	var key any
 	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{DoubleReals: true})
 	defer func() { _ = e.Close() }()

@@ -9,11 +9,10 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Elements iterates over the elements of the next value, an Array or a packed array that
-// [Unmarshal] accepts into a []T, and decodes them one at a time, so that the memory does not
-// depend on their number. Options.MaxMemory applies to each element. If a T cannot hold an element,
-// the error is yielded, and the loop continues with the next element. An error of the
-// input is yielded and ends the loop.
+// Elements iterates over the elements of the next value, an Array or a packed array accepted by
+// [Unmarshal] into a []T, and decodes them one at a time, in memory independent of their number.
+// Options.MaxMemory applies to each element. If a T cannot hold an element, the error is yielded,
+// and the loop continues with the next element. An error of the input is yielded and ends the loop.
 //
 // For arrays of many elements, raise [gdwire.Limits].Elements and Values of d.
 //
@@ -41,7 +40,7 @@ func Elements[T any](d *gdwire.Decoder, opts ...Options) iter.Seq2[T, error] {
 				yield(none, s.nilOrTypeError(reflect.ValueOf(new([]T)).Elem(), nil))
 				return
 			}
-			start := packedStart{typ: typ, width: 64, first: -1} // or 32, which 64 can hold
+			start := packedStart{typ: typ, width: 64, first: -1} // or 32, and 64 can hold both
 			read = func(s *decoder, _ variable) error {
 				start.first++
 				return bulk(s, list, start)
@@ -103,9 +102,9 @@ func Entries[K, V any](d *gdwire.Decoder, opts ...Options) iter.Seq2[Entry[K, V]
 }
 
 // Receive decodes the next packet of r, such as a *stream.Conn or *stream.Reader, into the
-// variable that v points to. The packet must be exactly one value. An error for which
-// stream.Skippable is true concerns this packet only. Without another packet, Receive returns the
-// error of Next, such as io.EOF.
+// variable pointed to by v. The packet must be exactly one value. An error accepted by
+// stream.Skippable concerns this packet only. Without another packet, Receive returns the error
+// of Next, such as io.EOF.
 func Receive(r interface {
 	Next() (*gdwire.Decoder, error)
 }, v any, opts ...Options) error {

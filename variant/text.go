@@ -14,8 +14,8 @@ import (
 //
 //	{"name": "Ada", "pos": Vector2(1.0, 2.5), "tags": Array[StringName]([&"a"]), "data": PackedByteArray("00ff")}
 //
-// The text is whole, of any length. A container in more than 1,024 others is …, and so is one that
-// contains itself, where it does. A value that cannot be encoded is the error, in angle brackets.
+// The text is complete, of any length. A container inside more than 1,024 others or inside itself
+// is printed as …, and a value without an encoding as the error, in angle brackets.
 func (d *Dictionary) String() string { return textOf(d) }
 
 // String returns a on one line, as [Dictionary.String] does: Array[int]([1, 2]).
@@ -27,8 +27,8 @@ func (o *Object) String() string { return textOf(o) }
 // String returns the value in r on one line, as [Dictionary.String] does.
 func (r Raw) String() string { return textOf(r) }
 
-// String returns v as GDScript has it: Vector2(1.0, 2.5). The methods of the other math types do the
-// same. A component that a float32 can hold is printed with the digits that it needs as a float32.
+// String returns v as in GDScript: Vector2(1.0, 2.5). The methods of the other math types do the
+// same. A component representable as a float32 is printed with no more digits than a float32 needs.
 func (v Vector2) String() string { return textOf(v) }
 
 // String returns v as text, as [Vector2.String] does.
@@ -64,7 +64,7 @@ func (v AABB) String() string { return textOf(v) }
 // String returns v as text, with six numbers, as [Rect2.String] does.
 func (v Transform2D) String() string { return textOf(v) }
 
-// String returns v as text, with nine numbers in encoded order, which is by rows.
+// String returns v as text, with nine numbers in encoded order: by rows.
 func (v Basis) String() string { return textOf(v) }
 
 // String returns v as text, with the numbers of [Basis.String] and three of the origin.
@@ -94,7 +94,7 @@ func (i Image) String() string { return textOf(i) }
 // String returns e as text, with Data in hexadecimal: InputEvent(1, 0, "00ff").
 func (e InputEvent) String() string { return textOf(e) }
 
-// textOf returns v as the command gdwire prints it, on one line.
+// textOf returns v as printed by the command gdwire, on one line.
 func textOf(v any) string {
 	d := (&Raw{}).decoder(gdwire.EncoderOptions{AllowInvalidUTF8: true})
 	defer d.Release()
@@ -106,8 +106,8 @@ func textOf(v any) string {
 	return string(p.Buf)
 }
 
-// A printer prints trees. The text of everything else is that of its encoding; of plain texts and ints it is written without
-// one: see isPlain.
+// A printer prints trees. Everything else is encoded, and the encoding printed; plain texts and ints are
+// printed directly: see isPlain.
 type printer struct {
 	text.Printer
 	e      *gdwire.Encoder
@@ -123,7 +123,7 @@ type content struct {
 // contentOf returns the content of a container with these elements.
 func contentOf[T any](all []T) content {
 	if len(all) == 0 {
-		return content{} // nothing is in it
+		return content{} // empty
 	}
 	return content{&all[0], len(all)}
 }
@@ -165,7 +165,7 @@ func (p *printer) value(v any) {
 	}
 }
 
-// isPlain reports whether s consists of printable ASCII characters that are never escaped.
+// isPlain reports whether s consists of printable ASCII characters, none of them escaped.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -186,8 +186,8 @@ func (p *printer) next(d *gdwire.Decoder) {
 	p.Decoder = own
 }
 
-// error appends err instead of a value. A value that is nested too deep, as all that contain
-// themselves are, is ….
+// error appends err instead of a value. A value nested too deep, such as a container inside
+// itself, is ….
 func (p *printer) error(err error) {
 	if errors.Is(err, gdwire.ErrLimit) {
 		p.Buf = append(p.Buf, text.Ellipsis...)
@@ -196,7 +196,7 @@ func (p *printer) error(err error) {
 	p.Buf = fmt.Appendf(p.Buf, "<%v>", err)
 }
 
-// leaf appends a value that consists of numbers and bytes.
+// leaf appends a value of numbers and bytes.
 func (p *printer) leaf(t gdwire.Type, data []byte, numbers ...uint32) {
 	v := text.Value{Type: t, Text: string(data)}
 	for _, x := range numbers {
@@ -205,7 +205,7 @@ func (p *printer) leaf(t gdwire.Type, data []byte, numbers ...uint32) {
 	p.Buf = v.Append(p.Buf)
 }
 
-// container appends a container, whose items are appended by a call.
+// container appends a container, with the items appended by a call.
 func (p *printer) container(v text.Value, c content, items func()) {
 	if len(p.around) == text.MaxNesting || slices.Contains(p.around, c) {
 		p.Buf = append(p.Buf, text.Ellipsis...)

@@ -4,74 +4,72 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// The math types, with the fields of GDScript in its order. Components are float64, for
-// engines of both precisions. Those of a Color are float32, as in all engines.
+// The math types, with the fields of GDScript in the same order. Components are float64, for
+// engines of both precisions, but float32 in a Color, as in all engines.
 type (
 	// Vector2 holds two floats.
 	Vector2 struct{ X, Y float64 }
-	// Vector2i holds two integers. Formats before Godot 4 do not have it.
+	// Vector2i holds two integers. Formats before Godot 4 lack the type.
 	Vector2i struct{ X, Y int32 }
 	// Vector3 holds three floats.
 	Vector3 struct{ X, Y, Z float64 }
-	// Vector3i holds three integers. Formats before Godot 4 do not have it.
+	// Vector3i holds three integers. Formats before Godot 4 lack the type.
 	Vector3i struct{ X, Y, Z int32 }
-	// Vector4 holds four floats. Formats before Godot 4 do not have it.
+	// Vector4 holds four floats. Formats before Godot 4 lack the type.
 	Vector4 struct{ X, Y, Z, W float64 }
-	// Vector4i holds four integers. Formats before Godot 4 do not have it.
+	// Vector4i holds four integers. Formats before Godot 4 lack the type.
 	Vector4i struct{ X, Y, Z, W int32 }
 	// Rect2 holds a rectangle's position and size.
 	Rect2 struct{ Position, Size Vector2 }
-	// Rect2i holds a rectangle's position and size in integers. Formats before
-	// Godot 4 do not have it.
+	// Rect2i holds a rectangle's position and size in integers. Formats before Godot 4 lack the
+	// type.
 	Rect2i struct{ Position, Size Vector2i }
 	// Plane holds a plane's normal and its distance from the origin.
 	Plane struct {
 		Normal Vector3
 		D      float64
 	}
-	// Quaternion holds a rotation. Godot 3 calls it Quat.
+	// Quaternion holds a rotation: a Quat in Godot 3.
 	Quaternion struct{ X, Y, Z, W float64 }
-	// AABB holds a box's position and size. Godot 2 calls it Rect3.
+	// AABB holds a box's position and size: a Rect3 in Godot 2.
 	AABB struct{ Position, Size Vector3 }
-	// Transform2D holds the two axes and the origin. Godot 2 calls it Matrix32.
+	// Transform2D holds the two axes and the origin: a Matrix32 in Godot 2.
 	Transform2D struct{ X, Y, Origin Vector2 }
-	// Basis is a Basis. X, Y and Z are its axes, which are the columns of the
-	// matrix; the format encodes its rows.
+	// Basis is a Basis. X, Y and Z are the axes, the columns of the matrix; the format encodes
+	// the rows.
 	Basis struct{ X, Y, Z Vector3 }
-	// Transform3D holds a basis and the origin. Godot 3 calls it Transform.
+	// Transform3D holds a basis and the origin: a Transform in Godot 3.
 	Transform3D struct {
 		Basis  Basis
 		Origin Vector3
 	}
-	// Projection holds the four columns of a 4 × 4 matrix. Formats before Godot 4
-	// do not have it.
+	// Projection holds the four columns of a 4 × 4 matrix. Formats before Godot 4 lack the
+	// type.
 	Projection struct{ X, Y, Z, W Vector4 }
 	// Color holds red, green, blue and alpha, mostly from 0 to 1.
 	Color struct{ R, G, B, A float32 }
 )
 
 type (
-	// StringName is a StringName. In formats before Godot 4, which do not have the
-	// type, it is encoded as a String.
+	// StringName is a StringName, encoded as a String in formats before Godot 4.
 	StringName string
 	// NodePath is a NodePath as text, such as "/root/Player:position:x".
 	NodePath string
-	// RID is the id of an RID. Formats before Godot 4 do not encode it.
+	// RID is the id of an RID. Formats before Godot 4 cannot encode an RID.
 	RID uint64
-	// ObjectID is the instance id of an object. 0 is null, which engines encode as
-	// nil.
+	// ObjectID is the instance id of an object. 0 is null, encoded by engines as nil.
 	ObjectID uint64
-	// Signal is a Signal: its name and its object.
+	// Signal is the name and the object of a Signal.
 	Signal struct {
 		Name   string
 		Object ObjectID
 	}
-	// Callable is a Callable, which is encoded without content.
+	// Callable is a Callable, encoded without content.
 	Callable struct{}
 )
 
-// Object is a serialized object: the name of its class and its properties in encoded
-// order. Decoding requires [gdwire.DecoderOptions].AllowObjects.
+// Object is a serialized object: the name of the class and the properties in encoded order.
+// Decoding requires [gdwire.DecoderOptions].AllowObjects.
 type Object struct {
 	Class      string
 	Properties []Property
@@ -101,8 +99,8 @@ type InputEvent struct {
 type Array struct {
 	// Elem is the declared type of the elements, or the zero Elem.
 	Elem gdwire.Elem
-	// Values contains the elements. Unmarshal stores them as in an any; Marshal accepts any Go type
-	// that can be encoded.
+	// Values contains the elements. Unmarshal stores them as in an any; Marshal accepts every Go
+	// type with an encoding.
 	Values []any
 }
 
@@ -117,7 +115,7 @@ type Raw struct {
 	Data   []byte
 }
 
-// decoder returns a Decoder without limits that reads r as an Encoder with options o would write it.
+// decoder returns a Decoder of r without limits, as an Encoder with options o would write the value.
 func (r *Raw) decoder(o gdwire.EncoderOptions) *gdwire.Decoder {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
 		Format: r.Format, AllowObjects: true, AllowInvalidUTF8: o.AllowInvalidUTF8, DoubleReals: o.DoubleReals,
@@ -127,7 +125,7 @@ func (r *Raw) decoder(o gdwire.EncoderOptions) *gdwire.Decoder {
 	return d
 }
 
-// data returns Data, or that of the zero Raw: nil, in every format.
+// data returns Data or, for the zero Raw, the encoding of nil in every format.
 func (r *Raw) data() []byte {
 	if len(r.Data) == 0 && r.Format == 0 {
 		return make([]byte, 4)
@@ -135,21 +133,19 @@ func (r *Raw) data() []byte {
 	return r.Data
 }
 
-// Dictionary is a Dictionary, with pairs in the order in which their keys were first
-// set. The zero Dictionary is empty and ready to use. It must not be copied after first
-// use.
+// Dictionary is a Dictionary, with pairs in the order in which keys were first set. The zero
+// Dictionary is empty and ready to use. A Dictionary must not be copied after first use.
 //
 // Keys are equal as in Godot 4. A string, a StringName and a value of another string
 // kind are the same key if they have the same text. NaN equals NaN, and 0.0 equals -0.0.
 // The int 1, the float 1.0 and true are three keys, and so are a NodePath and the string
 // with its text. Numbers can be of any Go kind.
 //
-// Keys that are Arrays, Dictionaries, packed arrays, RIDs, Callables and Objects are
-// compared by content, which takes time proportional to the number of keys. Unmarshal
-// never merges such keys, because a Dictionary of Godot 3 can have several with the same
-// content. Keys of one other Go type are equal if they are encoded as the same bytes. Keys
-// that are nested more than 10,000 levels deep, such as those that contain themselves, only
-// equal themselves.
+// Keys that are Arrays, Dictionaries, packed arrays, RIDs, Callables and Objects are compared
+// by content, in time proportional to the number of keys. Unmarshal never merges such keys,
+// because a Dictionary of Godot 3 can have several with the same content. Keys of one other Go
+// type are equal if they are encoded as the same bytes. Keys nested more than 10,000 levels
+// deep, such as those containing themselves, equal only themselves.
 type Dictionary struct {
 	// Key and Value are the declared types of keys and values. They are the zero
 	// Elem in an untyped Dictionary.
@@ -158,14 +154,13 @@ type Dictionary struct {
 	entries []Entry[any, any] // the key of a deleted entry is a tombstone
 	index   map[any]int       // index in entries of hashable keys, or nil if there are few
 	deleted int
-	// first is the index of the first entry that is not deleted: a loop that removes the oldest
-	// pair again and again would otherwise pass all deleted entries each time.
+	// first is the index of the first entry not deleted: a loop removing the oldest pair again
+	// and again would otherwise pass all deleted entries each time.
 	first int
-	// seqs contains the sequence number of each entry: the number of pairs that were
-	// added before it. It is nil until compact removes entries: until then, the
-	// sequence number is the entry's index.
+	// seqs contains the sequence number of each entry: the number of pairs added before. It is
+	// nil until compact removes entries: until then, the sequence number is the entry's index.
 	seqs    []int
-	removed int // the number of entries that compact removed
+	removed int // the number of entries removed by compact
 }
 
 // Entry is a key and its value.
@@ -174,8 +169,8 @@ type Entry[K, V any] struct {
 	Value V
 }
 
-// normal returns v in the form in which code that walks trees knows it: an Array, Dictionary or
-// Object by value becomes a pointer, and a nil pointer to one becomes nil. Other values remain.
+// normal returns v in the form expected by code walking trees: an Array, Dictionary or Object
+// by value becomes a pointer, and a nil pointer to one becomes nil. Other values remain.
 func normal(v any) any {
 	switch v := v.(type) {
 	case Array:
