@@ -15,7 +15,7 @@ import (
 // tombstone is the key of a deleted entry.
 type tombstone struct{}
 
-// isDeleted reports whether key is that of a deleted entry.
+// isDeleted reports whether key belongs to a deleted entry.
 func isDeleted(key any) bool {
 	_, deleted := key.(tombstone)
 	return deleted
@@ -51,8 +51,8 @@ func (d *Dictionary) Set(key, value any) {
 	d.add(key, value)
 }
 
-// setDecoded sets the value of a decoded key, as Set does, but always adds a key that is
-// compared by content: Unmarshal never merges such keys.
+// setDecoded sets the value of a decoded key, as Set does, but always adds a key compared by
+// content: Unmarshal never merges such keys.
 func (d *Dictionary) setDecoded(key, value any) {
 	i := -1
 	if text, ok := key.(string); ok {
@@ -90,8 +90,8 @@ func (d *Dictionary) Delete(key any) bool {
 }
 
 // All iterates over the pairs in order. The loop's body can set and delete keys: the loop
-// yields the value of a key at the time when it is reached, and neither keys that were
-// deleted nor keys that were added since the loop began.
+// yields the value of a key at the time when the key is reached, and no keys deleted or added
+// since the loop began.
 func (d *Dictionary) All() iter.Seq2[any, any] {
 	return func(yield func(any, any) bool) {
 		if d == nil {
@@ -114,8 +114,8 @@ func (d *Dictionary) All() iter.Seq2[any, any] {
 	}
 }
 
-// seq returns the sequence number of entry i, or of the entry that will be added next. All uses
-// it to find its position again after compact.
+// seq returns the sequence number of entry i, or of the next entry to be added. All uses the
+// number to find its position again after compact.
 func (d *Dictionary) seq(i int) int {
 	if i < len(d.seqs) {
 		return d.seqs[i]
@@ -201,8 +201,8 @@ func (d *Dictionary) findHashable(k any) int {
 	return -1
 }
 
-// findText returns the index of the entry of a string, or -1. It is apart from findHashable
-// because most keys are strings, which can be compared without an interface.
+// findText returns the index of the entry of a string, or -1. Most keys are strings, and
+// findText compares them without an interface.
 func (d *Dictionary) findText(text string) int {
 	if d.index != nil {
 		if i, ok := d.index[text]; ok {
@@ -228,8 +228,8 @@ func (d *Dictionary) findText(text string) int {
 // nan replaces every NaN in the result of hashable.
 type nan struct{}
 
-// hashable returns a value that represents key in comparisons by == and in the index. It
-// returns false for keys that are compared by content.
+// hashable returns a value representing key in comparisons by == and in the index, or false for
+// keys compared by content.
 func hashable(key any) (k any, ok bool) {
 	switch key := key.(type) {
 	case nil, string, bool, int64, ObjectID, Signal, Vector2i, Vector3i, Vector4i, Rect2i:
@@ -248,8 +248,8 @@ func hashable(key any) (k any, ok bool) {
 	return hashableByKind(key)
 }
 
-// hashableByKind returns the result of hashable for math types, and for types that Unmarshal
-// never stores in an any.
+// hashableByKind returns the result of hashable for math types, and for types never stored by
+// Unmarshal in an any.
 func hashableByKind(key any) (any, bool) {
 	v := reflect.ValueOf(key)
 	if own := ownTypes[v.Type()]; own != nil {
@@ -287,7 +287,7 @@ func hashableFloat(x float64) any {
 }
 
 // normalMath returns the result of hashable for a math type. By ==, 0.0 equals -0.0 already. A
-// value with a NaN is replaced by its type and its text.
+// value with a NaN is replaced by its type and text.
 func normalMath(v reflect.Value) (any, bool) {
 	if !holdsNaN(v) {
 		return v.Interface(), true
@@ -334,7 +334,7 @@ func (c *comparison) equal(a, b any) bool {
 	return equal
 }
 
-// equalContent compares two keys that are not hashable.
+// equalContent compares two unhashable keys.
 func (c *comparison) equalContent(a, b any) bool {
 	if reflect.TypeOf(a) != reflect.TypeOf(b) {
 		return false

@@ -11,24 +11,24 @@ import (
 
 // A Change is a difference between two values.
 type Change struct {
-	// OldPath is the path by which [Get] finds Old in the old value, and NewPath the path by which it
-	// finds New in the new value. They differ if values around them were removed, added or moved.
-	// Without Old or New, they are the path of the container that New was added to, or that Old was
-	// removed from.
+	// OldPath is the path by which [Get] finds Old in the old value, and NewPath the path of New in
+	// the new value. The paths differ if values around were removed, added or moved. Without Old,
+	// OldPath is the path of the container that gained New; without New, NewPath is the path of the
+	// container that lost Old.
 	OldPath, NewPath string
-	Old, New         any  // what the two values contain, not copies
-	Added, Removed   bool // there is no Old, or no New, which is nil then
+	Old, New         any  // parts of the two values, not copies
+	Added, Removed   bool // there is no Old, or no New, and the field is nil
 }
 
-// Diff iterates over the differences between two values, as [Unmarshal] stores them in an any.
-// Elements of Arrays are aligned: an element that was removed or added is one Change. Values of
-// other types, declared types and packed arrays that differ are one Change each. A key of another
+// Diff iterates over the differences between two values in the form stored by [Unmarshal] in an
+// any. Elements of Arrays are aligned: an element removed or added is one Change. Differing
+// values of other types, declared types and packed arrays are one Change each. A key of another
 // type, such as a StringName in place of a String, is a pair removed and a pair added. The order
-// of pairs is not compared, and NaNs are equal if their bits are. Values that cannot be encoded
-// only equal themselves.
+// of pairs is not compared, and NaNs are equal if their bits are. Values without an encoding
+// equal only themselves.
 //
 // Diff takes time and memory proportional to the size of the values. Where more than 1,000 elements
-// of an Array differ, it compares the elements between the first and the last of them by index.
+// of an Array differ, the elements between the first and the last of them are compared by index.
 func Diff(a, b any) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		root := text.AppendPacket(nil, 0)
@@ -39,15 +39,15 @@ func Diff(a, b any) iter.Seq[Change] {
 	}
 }
 
-// A differ compares two values by digests, so that each container is read once, whatever its depth.
+// A differ compares two values by digests, so that each container is read once, at any depth.
 // Methods return false when the loop ends.
 type differ struct {
 	digester
-	old, new []byte // the paths of the values that are compared
+	old, new []byte // the paths of the compared values
 	yield    func(Change) bool
 }
 
-// values compares two values that differ, at the paths.
+// values compares two differing values, at the paths.
 func (d *differ) values(a, b any) bool {
 	d.depth++
 	defer func() { d.depth-- }()
@@ -79,7 +79,7 @@ func (d *differ) change(c Change) bool {
 	return d.yield(c)
 }
 
-// removed yields the change for a value that was removed, to which step leads.
+// removed yields the change for a removed value, at step.
 func (d *differ) removed(step text.Step, v any) bool {
 	n := len(d.old)
 	defer func() { d.old = d.old[:n] }()
@@ -87,7 +87,7 @@ func (d *differ) removed(step text.Step, v any) bool {
 	return d.change(Change{Old: v, Removed: true})
 }
 
-// added yields the change for a value that was added, to which step leads.
+// added yields the change for an added value, at step.
 func (d *differ) added(step text.Step, v any) bool {
 	n := len(d.new)
 	defer func() { d.new = d.new[:n] }()
@@ -95,7 +95,7 @@ func (d *differ) added(step text.Step, v any) bool {
 	return d.change(Change{New: v, Added: true})
 }
 
-// changed compares two values that differ, to which the steps lead.
+// changed compares two differing values, at the steps.
 func (d *differ) changed(x, y text.Step, a, b any) bool {
 	n, m := len(d.old), len(d.new)
 	defer func() { d.old, d.new = d.old[:n], d.new[:m] }()
@@ -136,8 +136,8 @@ type member struct {
 	index      int // in the container
 }
 
-// step returns the step by which Get finds the value of a member: that of its key, or its number if
-// there is none.
+// step returns the step for Get to the value of a member: by key, or by number if no step leads to
+// the key.
 func (m *member) step() text.Step {
 	if m.number == 0 {
 		if step, ok := m.in.keyStep(m.key); ok {
@@ -167,7 +167,7 @@ func (d *differ) properties(o *Object) []member {
 	return all
 }
 
-// members compares the members of two containers: first those of a, then those that b adds.
+// members compares the members of two containers: first those of a, then those only in b.
 func (d *differ) members(a, b []member) bool {
 	unmatched := make(map[memberID]*member, len(b))
 	for i := range b {
@@ -210,8 +210,8 @@ func intStep(n int64) text.Step {
 // keyStep returns the step to the property with a name, or false if there is none.
 func (o *Object) keyStep(name any) (text.Step, bool) { return textStep(name.(string)) }
 
-// keyStep returns the step to the value of a key, or false if there is none, or if it leads to another
-// pair: paths show fewer digits of components that 32 bits hold.
+// keyStep returns the step to the value of a key, or false if there is none, or if the step would lead
+// to another pair: paths show fewer digits of components of 32 bits.
 func (v *Dictionary) keyStep(key any) (step text.Step, ok bool) {
 	switch key := key.(type) {
 	case string:
@@ -224,7 +224,7 @@ func (v *Dictionary) keyStep(key any) (step text.Step, ok bool) {
 	data, err := Marshal(key, o)
 	var narrow any
 	if err == nil && (Unmarshal(data, &narrow, o) != nil || !equalKeys(key, narrow)) {
-		data, err = Marshal(key, contentOptions) // components that 32 bits do not hold
+		data, err = Marshal(key, contentOptions) // components beyond 32 bits
 	}
 	if err != nil {
 		return step, false

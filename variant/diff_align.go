@@ -4,12 +4,12 @@ import "slices"
 
 // The bounds of the work for each Array.
 const (
-	maxDiffering = 1000 // elements that differ, of Arrays that are aligned
-	maxCells     = 4096 // pairs of elements between two equal ones that are compared by likeness
-	maxLikeness  = 64   // elements or pairs of each that are compared then
+	maxDiffering = 1000 // differing elements, of aligned Arrays
+	maxCells     = 4096 // pairs of elements between two equal ones, compared by likeness
+	maxLikeness  = 64   // elements or pairs of each, compared then
 )
 
-// A match is an element of the old Array and the element of the new one that it became.
+// A match is an element of the old Array and its successor in the new one.
 type match struct{ a, b int }
 
 // all returns the digests of values.
@@ -21,7 +21,7 @@ func (d *digester) all(values []any) []uint64 {
 	return sums
 }
 
-// align returns which element of a became which of b, in order. The other elements were removed or
+// align returns the matches of elements of a and b, in order. The other elements were removed or
 // added. x and y are the digests of a and b.
 func (d *digester) align(a, b []any, x, y []uint64) (all []match) {
 	start := 0
@@ -64,9 +64,9 @@ func byIndex(all []match, from, to match) []match {
 // false if more elements differ than maxDiffering.
 func longestCommon(x, y []uint64) (equal []match, ok bool) {
 	// reach[d] contains, for each diagonal k = i-j from -d to d in steps of 2, the largest i
-	// that d removed or added elements lead to.
+	// reached by d removed or added elements.
 	var reach [][]int32
-	for d := 0; d <= 2*maxDiffering; d++ { // an element that differs is removed and added
+	for d := 0; d <= 2*maxDiffering; d++ { // a differing element is removed and added
 		row := make([]int32, d+1)
 		for k := -d; k <= d; k += 2 {
 			i := 0
@@ -87,7 +87,7 @@ func longestCommon(x, y []uint64) (equal []match, ok bool) {
 }
 
 // before returns the largest i on diagonal k after d removed or added elements, before equal
-// elements follow, and the diagonal of the way to it. row is that of d-1.
+// elements follow, and the previous diagonal of the way there. row is reach[d-1].
 func before(row []int32, d, k int) (i, from int) {
 	at := func(k int) int { return int(row[(k+d-1)/2]) }
 	if k == -d || k < d && at(k-1) < at(k+1) {
@@ -96,7 +96,7 @@ func before(row []int32, d, k int) (i, from int) {
 	return at(k-1) + 1, k - 1 // an element of x was removed
 }
 
-// back follows the way to the end of diagonal k back and returns its equal elements.
+// back returns the equal elements on the way to the end of diagonal k, followed backwards.
 func back(reach [][]int32, k int) (equal []match) {
 	for d := len(reach) - 1; d >= 0; d-- {
 		start, from := 0, 0
@@ -112,8 +112,8 @@ func back(reach [][]int32, k int) (equal []match) {
 	return equal
 }
 
-// alike matches the elements between from and to, of which none are equal, so that what they have
-// in common is most, and then their number.
+// alike matches the elements between from and to, none of them equal, so that the matched
+// elements are alike in as many parts as possible.
 func (d *digester) alike(all []match, a, b []any, from, to match) []match {
 	n, m := to.a-from.a, to.b-from.b
 	if n <= 0 || m <= 0 || n == 1 && m == 1 || n*m > maxCells {
@@ -121,7 +121,7 @@ func (d *digester) alike(all []match, a, b []any, from, to match) []match {
 	}
 	x, y := d.parts(a[from.a:to.a]), d.parts(b[from.b:to.b])
 	pair := func(i, j int) int { return 1 + likeness(x[i], y[j]) }
-	// best[i][j] is the most that the elements from i and j on have in common.
+	// best[i][j] is the largest number of parts alike in matches from i and j on.
 	best := make([][]int, n+1)
 	for i := range best {
 		best[i] = make([]int, m+1)

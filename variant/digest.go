@@ -16,15 +16,15 @@ import (
 // bits, the same text, equal elements in the same order, equal pairs or properties in any order. If
 // several keys of a container are equal, the values of each number are compared: the first ones, the
 // second ones and so on. Declared types and classes are part of the content. An empty slice equals a
-// nil slice. Values of types that Unmarshal never stores in an any are equal if they are encoded as
-// the same bytes. Those that cannot be encoded, and containers inside themselves or inside more than
-// maxDepth others, only equal themselves.
+// nil slice. Values of types never stored by Unmarshal in an any are equal if encoded as the same
+// bytes. Values without an encoding, and containers inside themselves or inside more than maxDepth
+// others, equal only themselves.
 type digester struct {
 	seed    maphash.Seed
 	digests map[any]uint64 // of *Array, *Dictionary and *Object
 	depth   int            // of the containers around a value
 	buf     []byte         // of numbers
-	unequal uint64         // the number of values that do not even equal themselves
+	unequal uint64         // the number of values not even equal to themselves
 }
 
 func newDigester() digester {
@@ -118,7 +118,7 @@ func (r *repeated) name(digest uint64) memberID {
 	return memberID{digest, number}
 }
 
-// leaf returns the digest of a value without other values in it, apart from its type.
+// leaf returns the digest of a value without other values inside, apart from its type.
 func (d *digester) leaf(v any) uint64 {
 	switch v := v.(type) {
 	case nil, Callable:
@@ -149,18 +149,18 @@ func (d *digester) leaf(v any) uint64 {
 		return d.mix(maphash.Bytes(d.seed, v.Data), maphash.Comparable(d.seed, [...]uint32{v.Type, v.Device}))
 	case bool, RID, ObjectID, Vector2, Vector2i, Vector3, Vector3i, Vector4, Vector4i, Rect2, Rect2i, Plane, Quaternion, AABB,
 		Transform2D, Basis, Transform3D, Projection, []int32, []int64, []float32, []float64, []Vector2, []Vector3, []Vector4:
-		d.buf, _ = binary.Append(d.buf[:0], binary.LittleEndian, v) // which have a fixed size
+		d.buf, _ = binary.Append(d.buf[:0], binary.LittleEndian, v) // of fixed size
 		return maphash.Bytes(d.seed, d.buf)
 	}
 	return d.other(v)
 }
 
-// color returns the digest of a Color. Package binary would make its signaling NaNs quiet.
+// color returns the digest of a Color. Package binary would make signaling NaNs quiet.
 func (d *digester) color(c Color) uint64 {
 	return maphash.Comparable(d.seed, [...]uint32{math.Float32bits(c.R), math.Float32bits(c.G), math.Float32bits(c.B), math.Float32bits(c.A)})
 }
 
-// other returns the digest of a value of a type that Unmarshal never stores in an any.
+// other returns the digest of a value of a type never stored by Unmarshal in an any.
 func (d *digester) other(v any) uint64 {
 	if data, err := Marshal(v, contentOptions); err == nil {
 		return maphash.Bytes(d.seed, data)

@@ -2,7 +2,7 @@ package variant
 
 import "reflect"
 
-func init() { anyMaps.write = (*encoder).any } // which refers to it
+func init() { anyMaps.write = (*encoder).any } // any refers to anyMaps
 
 // any writes a value of any type. The most frequent types in an any need no lookup of a plan.
 func (s *encoder) any(v any) error {
@@ -32,7 +32,7 @@ func (s *encoder) anyKey(k any) error {
 	return s.planned(k, true)
 }
 
-// planned writes a value or key, of a type that trees consist of, or else with its plan.
+// planned writes a value or key, directly if it is of a type found in trees, or else with a plan.
 func (s *encoder) planned(v any, isKey bool) error {
 	if ok, err := s.tree(v); ok {
 		return err
@@ -45,8 +45,8 @@ func (s *encoder) planned(v any, isKey bool) error {
 	return s.encodeIn(plan, v, r)
 }
 
-// tree writes v and returns true if v is of a type that trees in an any consist of. Otherwise it
-// writes nothing. It needs no plan, and no addressable copy of v.
+// tree writes v, without a plan or an addressable copy, and returns true if v is of a type found
+// in the trees of an any. Otherwise it writes nothing.
 func (s *encoder) tree(v any) (ok bool, err error) {
 	switch v := normal(v).(type) {
 	case nil:

@@ -9,7 +9,7 @@ import (
 )
 
 // The methods below encode the types of this package. The Encoder returns an error for a type
-// that its format does not have.
+// missing from the format.
 
 func (s *encoder) stringName(v *StringName) error {
 	return s.textAs(gdwire.TypeStringName, string(*v))
@@ -44,7 +44,7 @@ func (s *encoder) inputEvent(v *InputEvent) error {
 	return s.e.WriteInputEvent(v.Type, v.Device, v.Data)
 }
 
-// raw writes the value in v, converted if it is in another format.
+// raw writes the value in v, converted from any other format.
 func (s *encoder) raw(v *Raw) error {
 	from := cmp.Or(v.Format, gdwire.Godot4)
 	switch {
@@ -64,7 +64,7 @@ func (s *encoder) raw(v *Raw) error {
 	return nil
 }
 
-// makeTypedListEncoder returns the function that encodes a t, a slice or array, as an Array with a
+// makeTypedListEncoder returns the function encoding a t, a slice or array, as an Array with a
 // declared type.
 func (b encodePlanner) makeTypedListEncoder(t reflect.Type, declared gdwire.Elem) (encodeFunc, error) {
 	elem, err := b.declaredPlan(t.Elem(), declared, false)
@@ -90,8 +90,8 @@ func (b encodePlanner) makeTypedListEncoder(t reflect.Type, declared gdwire.Elem
 	}), err
 }
 
-// declaredPlan returns the plan of t, the type of elements, keys or values that are declared or not.
-// It is the plan without a type if the values of a t have one of their own, which the Encoder checks.
+// declaredPlan returns the plan of t, the type of elements, keys or values, for their declared type, if any. If the
+// values of a t have a type of their own, checked by the Encoder, the plan is the one without a type.
 func (b encodePlanner) declaredPlan(t reflect.Type, declared gdwire.Elem, isKey bool) (*plan[encodeFunc], error) {
 	key := planKey{typ: t, wire: declared.Type, isKey: isKey}
 	value := t // without pointers
@@ -109,6 +109,6 @@ func (b encodePlanner) declaredPlan(t reflect.Type, declared gdwire.Elem, isKey 
 	return b.planOf(key)
 }
 
-// declaresTypes reports whether containers have declared types in the format. In others, a container
-// that a tag declares is written without types.
+// declaresTypes reports whether containers have declared types in the format. In other formats, a
+// container declared by a tag is written without types.
 func (s *encoder) declaresTypes() bool { return s.format == gdwire.Godot4 }

@@ -8,8 +8,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// makePointerEncoder returns the function that encodes a pointer as the value it points to, or
-// as nil.
+// makePointerEncoder returns the function encoding a pointer as the value pointed to, or as
+// nil.
 func (b encodePlanner) makePointerEncoder(key planKey) (encodeFunc, error) {
 	t := key.typ
 	if err := checkPointer(t); err != nil {
@@ -20,7 +20,7 @@ func (b encodePlanner) makePointerEncoder(key planKey) (encodeFunc, error) {
 	return pointerEncoder(t, elem), err
 }
 
-// pointerEncoder returns the function that encodes a t, a pointer to a value with a plan.
+// pointerEncoder returns the function encoding a t, a pointer to a value with a plan.
 func pointerEncoder(t reflect.Type, elem *plan[encodeFunc]) encodeFunc {
 	counts := pointerCounts(t)
 	return reflected(t, func(s *encoder, v reflect.Value) error {
@@ -34,7 +34,7 @@ func pointerEncoder(t reflect.Type, elem *plan[encodeFunc]) encodeFunc {
 	})
 }
 
-// makeInterfaceEncoder returns the function that encodes a t, an interface, as the value in it.
+// makeInterfaceEncoder returns the function encoding a t, an interface, as the value inside.
 func makeInterfaceEncoder(t reflect.Type, isKey bool) encodeFunc {
 	write := (*encoder).any
 	if isKey {
@@ -51,7 +51,7 @@ func makeInterfaceEncoder(t reflect.Type, isKey bool) encodeFunc {
 	})
 }
 
-// encodeMarshaler calls the MarshalVariant of v and checks that it wrote exactly one value.
+// encodeMarshaler calls the MarshalVariant of v and checks that exactly one value was written.
 func encodeMarshaler(s *encoder, v reflect.Value) error {
 	before := s.position()
 	err := v.Addr().Interface().(Marshaler).MarshalVariant(s.e)
@@ -73,7 +73,7 @@ func encodeMarshaler(s *encoder, v reflect.Value) error {
 	return nil
 }
 
-// encoder returns a function that writes the text as a type.
+// encoder returns a function writing the text as a type.
 func (m *textMethod) encoder(typ gdwire.Type) encodeFunc {
 	return func(s *encoder, x variable) error {
 		t := s.methodText

@@ -30,7 +30,7 @@ var packedTypes = func() map[gdwire.Type]packedType {
 	return all
 }()
 
-// leafKinds contains the Go kinds of elements that are not vectors, by their type and width in
+// leafKinds contains the Go kinds of elements other than vectors, by their type and width in
 // bits.
 var leafKinds = map[gdwire.Type]map[int]reflect.Kind{
 	gdwire.TypeInt:    {8: reflect.Uint8, 32: reflect.Int32, 64: reflect.Int64},
@@ -68,8 +68,8 @@ func packedOf(t reflect.Type) (p packedType, ok bool) {
 	return p, false
 }
 
-// makeArrayEncoder returns the function that encodes the type of key, a Go array, as the math type with its
-// components. If there is none, or key has type=Array, the array is encoded like a slice.
+// makeArrayEncoder returns the function encoding the type of key, a Go array, as the math type with these
+// components. Without such a type, or with type=Array in key, the array is encoded like a slice.
 func (b encodePlanner) makeArrayEncoder(key planKey) (encodeFunc, error) {
 	t := key.typ
 	if m, ok := componentsOf(t); ok && key.wire == 0 {
@@ -83,9 +83,9 @@ func (b encodePlanner) makeArrayEncoder(key planKey) (encodeFunc, error) {
 	return b.makeSliceEncoder(key)
 }
 
-// makeSliceEncoder returns the function that encodes the type of key, a slice or array, as the packed array
-// for its elements. If there is none, in Go or in the format, or key has type=Array, the elements are
-// encoded as an Array.
+// makeSliceEncoder returns the function encoding the type of key, a slice or array, as the packed array for
+// the elements. Without one, in Go or in the format, or with type=Array in key, the elements are encoded as
+// an Array.
 func (b encodePlanner) makeSliceEncoder(key planKey) (encodeFunc, error) {
 	t := key.typ
 	if p, ok := packedOf(t.Elem()); ok && key.wire == 0 {
@@ -107,7 +107,7 @@ func (b encodePlanner) makeSliceEncoder(key planKey) (encodeFunc, error) {
 	return b.makeElementsEncoder(key)
 }
 
-// makeElementsEncoder returns the function that encodes the type of key, a slice or array, as an Array.
+// makeElementsEncoder returns the function encoding the type of key, a slice or array, as an Array.
 func (b encodePlanner) makeElementsEncoder(key planKey) (encodeFunc, error) {
 	t := key.typ
 	elem, err := b.plan(t.Elem(), 0)
@@ -130,8 +130,7 @@ func (b encodePlanner) makeElementsEncoder(key planKey) (encodeFunc, error) {
 	}, err
 }
 
-// makePackedEncoder returns the function that encodes a t, a slice or array, as the packed
-// array p.
+// makePackedEncoder returns the function encoding a t, a slice or array, as the packed array p.
 func (b encodePlanner) makePackedEncoder(t reflect.Type, p packedType) (encodeFunc, error) {
 	if hasMethods(t.Elem()) {
 		return nil, tagError(t, p.typ)
@@ -171,8 +170,8 @@ func elementsOf(x variable, t reflect.Type) (all variable, n int) {
 	return sliceData(x), n
 }
 
-// bulkWriter returns a function that writes a slice or array of elem as the packed array p, or nil if its elements do not
-// fit.
+// bulkWriter returns a function writing a slice or array of elem as the packed array p, or nil if the elements
+// do not fit.
 func bulkWriter(elem reflect.Type, p packedType) func(*encoder, gdwire.Type, reflect.Value) error {
 	m, ok := packedComponents(elem)
 	switch {
@@ -207,8 +206,8 @@ func bulkWriter(elem reflect.Type, p packedType) func(*encoder, gdwire.Type, ref
 	return writeBulk[[4]float64]
 }
 
-// writeBulk writes v, whose elements have the memory layout of a []T, as a packed array of type t. Without package
-// unsafe, it copies them by reflection, in batches.
+// writeBulk writes v, in the memory layout of a []T, as a packed array of type t. Without package unsafe, the
+// elements are copied by reflection, in batches.
 func writeBulk[T gdwire.Packable](s *encoder, t gdwire.Type, v reflect.Value) error {
 	all, ok := viewOf[T](v)
 	if ok {
@@ -240,8 +239,8 @@ func writeBulk[T gdwire.Packable](s *encoder, t gdwire.Type, v reflect.Value) er
 	return s.e.End()
 }
 
-// integerWriter returns a function that writes integers of another kind than those of the packed
-// array, or nil if elem is no integer. An integer that does not fit is an error.
+// integerWriter returns a function writing integers of another kind than those of the packed
+// array, or nil if elem is no integer. An integer out of range is an error.
 func integerWriter(elem reflect.Type, p packedType) func(*encoder, gdwire.Type, reflect.Value) error {
 	zero := reflect.Zero(elem)
 	if !zero.CanInt() && !zero.CanUint() {
@@ -274,7 +273,7 @@ func integerWriter(elem reflect.Type, p packedType) func(*encoder, gdwire.Type, 
 	}
 }
 
-// int64Of returns an integer of any kind as int64 and reports whether it fits.
+// int64Of returns an integer of any kind as int64 and reports whether the value fits.
 func int64Of(v reflect.Value) (int64, bool) {
 	if v.CanInt() {
 		return v.Int(), true
@@ -282,8 +281,8 @@ func int64Of(v reflect.Value) (int64, bool) {
 	return int64(v.Uint()), v.Uint() <= 1<<63-1
 }
 
-// makeMathEncoder returns the function that encodes a Go type with components m as the math
-// type typ.
+// makeMathEncoder returns the function encoding a Go type with components m as the math type
+// typ.
 func makeMathEncoder(m components, typ gdwire.Type) encodeFunc {
 	encode := makeComponentsEncoder(m, typ)
 	switch {
@@ -296,8 +295,8 @@ func makeMathEncoder(m components, typ gdwire.Type) encodeFunc {
 	return encode
 }
 
-// makeFloatsEncoder returns the function of makeMathEncoder for n floats in encoded order. It writes
-// them without a copy, or calls other in the portable build: -4 % of Marshal of structs. See
+// makeFloatsEncoder returns the function of makeMathEncoder for n floats in encoded order, written
+// without a copy, or by other in the portable build: -4 % of Marshal of structs. See
 // makeScalarDecoder for noinline.
 //
 //go:noinline
@@ -310,7 +309,7 @@ func makeFloatsEncoder[T float32 | float64](n int, typ gdwire.Type, other encode
 	}
 }
 
-// makeComponentsEncoder returns the function of makeMathEncoder for any components. It copies them.
+// makeComponentsEncoder returns the function of makeMathEncoder for any components, by a copy.
 func makeComponentsEncoder(m components, typ gdwire.Type) encodeFunc {
 	return func(s *encoder, x variable) error {
 		m.load(x, s.reals[:])

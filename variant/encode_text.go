@@ -10,7 +10,7 @@ import (
 // kind.
 func encodeBool(s *encoder, x variable) error { return s.e.WriteBool(boolIn(x)) }
 
-// makeIntegerEncoder returns the function that encodes a t, an integer of any kind, as an int.
+// makeIntegerEncoder returns the function encoding a t, an integer of any kind, as an int.
 func makeIntegerEncoder(t reflect.Type) encodeFunc {
 	switch t.Kind() {
 	case reflect.Int:
@@ -43,8 +43,8 @@ func encodeFloat[T float32 | float64](s *encoder, x variable) error {
 	return s.e.WriteFloat(floatIn[T](x))
 }
 
-// makeNumberEncoder returns the function that encodes a t, a number, as the type wire, an int
-// or float. A number that the conversion would change is an error.
+// makeNumberEncoder returns the function encoding a t, a number, as the type wire, an int or
+// float. A number changed by the conversion is an error.
 func makeNumberEncoder(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 	isFloat := wire == gdwire.TypeFloat
 	switch zero := reflect.Zero(t); {
@@ -84,7 +84,7 @@ func makeNumberEncoder(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 
 func encodeString(s *encoder, x variable) error { return s.e.WriteString(textIn(x)) }
 
-// makeStringEncoder returns the function that encodes a string kind as the type wire, a String,
+// makeStringEncoder returns the function encoding a string kind as the type wire, a String,
 // StringName or NodePath.
 func makeStringEncoder(wire gdwire.Type) encodeFunc {
 	return func(s *encoder, x variable) error { return s.textAs(wire, textIn(x)) }
@@ -101,8 +101,7 @@ func (s *encoder) textAs(wire gdwire.Type, text string) error {
 	return s.e.WriteString(text)
 }
 
-// isText reports whether text can be encoded as the given type= of a tag. 0 means that
-// there is no type=.
+// isText reports whether text can be encoded as the given type= of a tag. 0 means no type=.
 func isText(wire gdwire.Type) bool {
 	switch wire {
 	case 0, gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath:

@@ -12,24 +12,24 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// encoder holds the state of one call of Marshal or MarshalEncode, and what the pool keeps for the
-// next call.
+// encoder holds the state of one call of Marshal or MarshalEncode, and the parts kept by the pool
+// for the next call.
 type encoder struct {
 	e      *gdwire.Encoder
 	format gdwire.Format // of e
-	blocks bool          // whether e writes what blocks put: see encode_block.go
+	blocks bool          // whether blocks can write to e: see encode_block.go
 	depth  int
 	recent recent[encodeFunc]
 	reals  [maxComponents]float64
 	ints   [maxComponents]int32
 
 	scratch    []byte     // for a textMethod
-	methodText methodText // of a method that a block called, but whose text it could not put: it is called once
+	methodText methodText // of a method called by a block that could not put the text: not called again
 
-	sorted [textMapSlots]any // for each textMapOf[T], a list of *sortedPairs[T] that are not in use
+	sorted [textMapSlots]any // for each textMapOf[T], a list of *sortedPairs[T] not in use
 
 	bytesEncoder *gdwire.Encoder // for Marshal
-	before       int             // bytes of its result that precede the value
+	before       int             // bytes of the result before the value
 	bytesOptions gdwire.EncoderOptions
 	buf          []byte // memory for the next small result, or nil
 }
@@ -39,7 +39,7 @@ type encodeFunc func(s *encoder, x variable) error
 
 var encodePlans plans[encodeFunc]
 
-// ownEncoders contains the functions that encode the types of this package, which coders.go lists.
+// ownEncoders contains the functions for encoding the types of this package, listed in coders.go.
 var ownEncoders = map[reflect.Type]encodeFunc{}
 
 // A fieldEncoder encodes a field of a struct with the plan of its type.
@@ -52,8 +52,8 @@ type fieldEncoder struct {
 	*field
 }
 
-// A textMethod returns the texts of a type with MarshalText. It calls AppendText instead if the type has that, too,
-// and embeds nothing from which it can have only one of them: -20 % of structs with times.
+// A textMethod returns the texts of a type with MarshalText. If the type also has AppendText, and embeds
+// nothing that could provide only one of the two, AppendText is called instead: -20 % of structs with times.
 type textMethod struct {
 	typ     reflect.Type
 	vars    variableType // typ
@@ -82,7 +82,7 @@ func (m *textMethod) text(s *encoder, x variable) (string, error) {
 	v := m.vars.pointer(x)
 	if !m.appends {
 		b, err := v.(encoding.TextMarshaler).MarshalText()
-		return wire.String(b), err // no copy: b is not written before it is used
+		return wire.String(b), err // no copy: b is not written before the last use
 	}
 	b, err := v.(encoding.TextAppender).AppendText(s.scratch[:0])
 	if cap(b) <= maxScratch {
@@ -103,7 +103,7 @@ func (m *textMethod) key(s *encoder, key reflect.Value) (string, error) {
 // An encodePlanner builds the plans for encoding.
 type encodePlanner struct{ *planner[encodeFunc] }
 
-// maxKept is the size in bytes of the largest result that is copied: see result.
+// maxKept is the size in bytes of the largest copied result: see result.
 const maxKept = 64 << 10
 
 // leastBuffer is the capacity in bytes of the smallest memory for results.
@@ -119,7 +119,7 @@ func (s *encoder) reset(e *gdwire.Encoder) {
 	s.e, s.format, s.depth, s.blocks = e, o.Format, e.Depth(), o.Format == gdwire.Godot4 && !o.DoubleReals
 }
 
-// resetBytes makes s append to buf, with an Encoder that the pool keeps.
+// resetBytes makes s append to buf, with an Encoder kept by the pool.
 func (s *encoder) resetBytes(o *Options, buf []byte) {
 	if s.bytesEncoder == nil || s.bytesOptions != o.Encoder {
 		s.bytesEncoder, s.bytesOptions = gdwire.NewEncoder(nil, &o.Encoder), o.Encoder
@@ -145,8 +145,8 @@ func (s *encoder) position() position {
 	return p
 }
 
-// fail makes the Encoder fail with a TypeError at the next value, and returns the error. If a part
-// of the value was written, marshal makes it stay.
+// fail makes the Encoder fail with a TypeError at the next value, and returns the error. After a
+// part of the value was written, marshal makes the error stay.
 func (s *encoder) fail(t reflect.Type, err error) error {
 	return s.refuse(&TypeError{Go: t, Err: err})
 }
@@ -155,7 +155,7 @@ func (s *encoder) fail(t reflect.Type, err error) error {
 func (s *encoder) refuse(err error) error { return export.Refuse(s.e, err) }
 
 // withField returns err, an error in field f, with the Go type and name of the field. An error
-// of the Writer remains as it is.
+// of the Writer remains unchanged.
 func (s *encoder) withField(err error, f *field) error {
 	at, ok := errors.AsType[*gdwire.Error](err)
 	if !ok {
@@ -167,7 +167,7 @@ func (s *encoder) withField(err error, f *field) error {
 	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: f.typ, Field: f.goName, Err: at.Err}}
 }
 
-// enter increments the depth for the content of a t. It returns an error if the depth exceeds
+// enter increments the depth for the content of a t, and returns an error if the depth exceeds
 // maxDepth.
 func (s *encoder) enter(t reflect.Type) error {
 	if s.depth++; s.depth > maxDepth {
@@ -176,7 +176,7 @@ func (s *encoder) enter(t reflect.Type) error {
 	return nil
 }
 
-// depthError returns the error for a t that is nested too deeply.
+// depthError returns the error for a t nested too deeply.
 func (s *encoder) depthError(t reflect.Type) error { return s.fail(t, depthError()) }
 
 // leave decrements the depth after the content of a container, and writes the End.
@@ -185,8 +185,8 @@ func (s *encoder) leave() error {
 	return s.e.End()
 }
 
-// encodeNested writes v, to which a pointer leads, one level deeper than the pointer. It returns an
-// error if the depth exceeds maxDepth. Each container counts its own level, for its content.
+// encodeNested writes v, the variable of a pointer, one level deeper than the pointer, or returns
+// an error if the depth exceeds maxDepth. Containers themselves count the level of their content.
 func (s *encoder) encodeNested(encode encodeFunc, v reflect.Value) error {
 	if err := s.enter(v.Type()); err != nil {
 		return err
@@ -196,8 +196,8 @@ func (s *encoder) encodeNested(encode encodeFunc, v reflect.Value) error {
 	return err
 }
 
-// encodeIn writes x, the value in v. It copies x, unless only plans of this
-// package read it, which do not write: -25 % of the time of a small struct.
+// encodeIn writes x, the value in v, or a copy of x unless the plan is readOnly: -25 % of the
+// time of a small struct.
 func (s *encoder) encodeIn(plan *plan[encodeFunc], v any, x reflect.Value) error {
 	in, ok := variableIn(v)
 	if !ok || !plan.readOnly {

@@ -10,8 +10,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Marshal returns the encoding of v. The path of an error names the keys before it; that of
-// [MarshalEncode], which does not keep what it wrote, contains their numbers: .value(3).
+// Marshal returns the encoding of v. The path of an error contains keys. [MarshalEncode] does
+// not keep its output, and numbers the keys in paths: .value(3).
 func Marshal(v any, opts ...Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()
@@ -27,8 +27,8 @@ func Marshal(v any, opts ...Options) ([]byte, error) {
 	return s.result(plan, s.e.Bytes()), nil
 }
 
-// MarshalAppend appends the encoding of v to dst. After an error it returns dst. It can write to
-// all of the capacity of dst, also after the encoding, so the memory of v must not overlap it.
+// MarshalAppend appends the encoding of v to dst, and returns dst after an error. Any part of the capacity of dst
+// can be overwritten, also after the encoding, so the memory of v must not overlap dst.
 func MarshalAppend(dst []byte, v any, opts ...Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()
@@ -44,21 +44,21 @@ func MarshalAppend(dst []byte, v any, opts ...Options) ([]byte, error) {
 	return s.e.Bytes(), nil
 }
 
-// MarshalWrite writes the encoding of v to w. It keeps no more than a buffer of 16 KiB:
-// after an error, the beginning of a value can have been written.
+// MarshalWrite writes the encoding of v to w, through a buffer of at most 16 KiB: after an
+// error, the beginning of a value can have been written.
 func MarshalWrite(w io.Writer, v any, opts ...Options) error {
 	e := gdwire.NewEncoder(w, &optionsOf(opts).Encoder)
 	return cmp.Or(MarshalEncode(e, v), e.Close())
 }
 
-// MarshalEncode writes v to e as the next value. It uses the options of e.
+// MarshalEncode writes v to e as the next value, with the options of e.
 //
 // If an error occurs after a part of v was written, the error stays in e, because the value cannot
-// be completed. Otherwise [gdwire.Encoder.ClearError] clears it. An error of the Writer stays, too:
-// unlike a call on e, MarshalEncode cannot be repeated.
+// be completed. Otherwise [gdwire.Encoder.ClearError] clears the error. An error of the Writer
+// stays, too: unlike a call on e, MarshalEncode cannot be repeated.
 func MarshalEncode(e *gdwire.Encoder, v any) error {
 	if err := e.Err(); err != nil {
-		return err // also if a Marshaler ignored it and calls MarshalEncode for another value
+		return err // also if a Marshaler ignored the error and calls MarshalEncode for another value
 	}
 	s := getEncoder()
 	defer s.release()
@@ -71,11 +71,11 @@ func MarshalEncode(e *gdwire.Encoder, v any) error {
 	return s.marshal(plan, v, x)
 }
 
-// takeBuffer returns memory for a result that is encoded with a plan. The encoder no longer
-// owns it: result decides whether the caller gets it or the encoder gets it back.
+// takeBuffer returns memory for a result encoded with a plan. The encoder no longer owns the
+// memory: result hands it to the caller or back to the encoder.
 func (s *encoder) takeBuffer(plan *plan[encodeFunc]) []byte {
 	if plan.sizeHint.Load() > 0 {
-		// Swap, so that only the next of many small values after a large value pays for it.
+		// Swap, so that of many small values after a large value only the first pays.
 		if n := int(plan.sizeHint.Swap(0)); n > 0 {
 			return make([]byte, 0, n+n/16)
 		}
@@ -88,10 +88,10 @@ func (s *encoder) takeBuffer(plan *plan[encodeFunc]) []byte {
 	return buf
 }
 
-// result returns the result b, which was encoded with a plan. A small result is copied, and the
-// encoder keeps the memory of b for the next call. The caller gets the memory of a large
-// result, unless much of it is unused. For the next value of the same type, Marshal then
-// allocates as much at once.
+// result returns b, a result encoded with a plan. A small result is copied, and the encoder
+// keeps the memory of b for the next call. The caller gets the memory of a large result, unless
+// much of it is unused. For the next value of the same type, Marshal then allocates as much at
+// once.
 func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 	if n := len(b); n > maxKept {
 		plan.sizeHint.Store(int64(n))
@@ -109,8 +109,8 @@ func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 	return append([]byte(nil), b...) // unlike make, append does not clear the memory first
 }
 
-// indirect returns v, the argument of Marshal or MarshalEncode, or the variable that it points
-// to, because a variable is addressable, and v would have to be copied first.
+// indirect returns v, the argument of Marshal or MarshalEncode, or the variable of a pointer v:
+// a variable is addressable, and v would have to be copied first.
 func indirect(v any) reflect.Value {
 	r := reflect.ValueOf(v)
 	if !r.IsValid() {
@@ -122,7 +122,7 @@ func indirect(v any) reflect.Value {
 	return r
 }
 
-// marshal writes v with the plan of x, which indirect returned for v.
+// marshal writes v with the plan of x, the result of indirect for v.
 func (s *encoder) marshal(plan *plan[encodeFunc], v any, x reflect.Value) error {
 	before := s.e.OutputOffset()
 	ok, err := s.tree(v)
@@ -147,9 +147,8 @@ func (s *encoder) marshal(plan *plan[encodeFunc], v any, x reflect.Value) error 
 	return err
 }
 
-// withKeys returns err, an error of Marshal, with the keys in its path, which an Encoder does not
-// know. The bytes of the value before the error contain them, so a Decoder of these arrives at the
-// same place.
+// withKeys returns err, an error of Marshal, with keys in the path. An Encoder does not know the
+// keys, but a Decoder of the bytes written before the error arrives at the same place.
 func (s *encoder) withKeys(err error) error {
 	e, ok := err.(*gdwire.Error)
 	b := s.e.Bytes()
@@ -166,7 +165,7 @@ func (s *encoder) withKeys(err error) error {
 	}
 	end, ok := err.(*gdwire.Error)
 	same := ok && end.Offset == e.Offset && d.Depth() == s.e.Depth()
-	for i := 1; same && i <= d.Depth(); i++ { // not after a count that was to be set at the end
+	for i := 1; same && i <= d.Depth(); i++ { // not after a count to be set at the end
 		kind, index, _ := d.StackIndex(i)
 		k, at, _ := s.e.StackIndex(i)
 		same = kind == k && (index == at || i == d.Depth()) // of the innermost, the Decoder has seen the DictKey

@@ -6,21 +6,21 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// An ownType describes a Go type of this package that corresponds to a Variant type. Unlike
-// the types of programs, it is encoded and decoded without regard to its kind.
+// An ownType describes a Go type of this package corresponding to a Variant type. Unlike the
+// types of programs, own types are encoded and decoded without regard to their kind.
 type ownType struct {
 	typ  gdwire.Type
-	math *components // nil unless it is a math type
+	math *components // nil unless a math type
 }
 
 var (
-	// ownTypes contains the types of this package, which coders.go lists.
+	// ownTypes contains the types of this package, listed in coders.go.
 	ownTypes = map[reflect.Type]*ownType{}
 	// mathByType contains the math types among them.
 	mathByType = map[gdwire.Type]reflect.Type{}
 )
 
-// addressable returns v, or an addressable copy of it.
+// addressable returns v, or an addressable copy.
 func addressable(v reflect.Value) reflect.Value {
 	if v.CanAddr() {
 		return v
@@ -30,14 +30,14 @@ func addressable(v reflect.Value) reflect.Value {
 	return p
 }
 
-// components describes a Go type that can hold a math type: a number, or an array or struct
-// that consists of floats of one kind or of int32, also nested. An array of math types of this
-// package is a list of them, and numbers with methods are values of their own.
+// components describes a Go type for math types: a number, or an array or struct of floats of
+// one kind or of int32, also nested. An array of math types of this package is a list of them,
+// and numbers with methods are values of their own.
 type components struct {
 	typ  reflect.Type
 	n    int
 	leaf reflect.Kind // Float32, Float64 or Int32
-	// order contains the index in the Go type of each encoded component. It is nil if the order is
+	// order contains the index in the Go type of each encoded component, or is nil if the order is
 	// the same.
 	order []int
 }
@@ -83,8 +83,8 @@ func innerComponents(t reflect.Type) (c components, ok bool) {
 	return componentsOf(t)
 }
 
-// add appends the components of an element or field. Only a Basis and types that contain a
-// Basis have an order.
+// add appends the components of an element or field. Only a Basis and types containing a Basis
+// have an order.
 func (m *components) add(inner *components) {
 	if m.order != nil || inner.order != nil {
 		order := make([]int, m.n+inner.n)
@@ -172,7 +172,7 @@ func appendComponents(v reflect.Value, c []float64) []float64 {
 	return c
 }
 
-// store sets the components of x from c, which is in encoded order.
+// store sets the components of x from c, in encoded order.
 func (m *components) store(x variable, c []float64) {
 	switch m.leaf {
 	case reflect.Float32:
@@ -214,7 +214,7 @@ func setComponents(v reflect.Value, c []float64) []float64 {
 	return c
 }
 
-// at returns the index in the Go type of the component that is encoded as number i.
+// at returns the index in the Go type of the component encoded as number i.
 func (m *components) at(i int) int {
 	if m.order == nil {
 		return i
@@ -250,8 +250,8 @@ func mathTypesOf(m components) (all []gdwire.Type) {
 	return all
 }
 
-// basisOrder gives the order in which a Basis is encoded: by rows. The fields of the Go type
-// are the axes, which are the columns of the matrix.
+// basisOrder gives the order of an encoded Basis: by rows. The fields of the Go type are the
+// axes, the columns of the matrix.
 var basisOrder = []int{0, 3, 6, 1, 4, 7, 2, 5, 8}
 
 // setPackable sets dst from src. One of them is a Packable and the other an element with

@@ -4,10 +4,10 @@ package variant
 
 import "reflect"
 
-// A variable is a Go variable that a plan reads into or writes: see unsafe.go.
+// A variable is a Go variable decoded into or encoded by a plan: see unsafe.go.
 type variable = reflect.Value
 
-// variableOf returns v, which is addressable, as a variable.
+// variableOf returns the addressable v as a variable.
 func variableOf(v reflect.Value) variable { return v }
 
 // variableIn returns false: see unsafe.go.
@@ -34,7 +34,7 @@ func (variableType) pointer(x variable) any { return x.Addr().Interface() }
 // value returns x as a reflect.Value.
 func (variableType) value(x variable) reflect.Value { return x }
 
-// pointer returns a pointer to x, whose underlying type is T.
+// pointer returns a pointer to x, of underlying type T.
 func pointer[T any](x variable) *T {
 	p := x.Addr()
 	if p, ok := p.Interface().(*T); ok {
@@ -68,11 +68,11 @@ func set[T any](x variable, value T) {
 	}
 }
 
-// A fieldLocation contains the index of a field in its struct, for fieldAt. For a field to which a pointer
-// leads, whose plan takes the whole struct, it is zero.
+// A fieldLocation contains the index of a field in its struct, for fieldAt. For a field in an embedded
+// pointer, at is nil, and the plan takes the whole struct.
 type fieldLocation struct{ at []int }
 
-// locationOf returns the location of the field at index in the struct t, to which no pointer leads.
+// locationOf returns the location of the field at index in the struct t, outside embedded pointers.
 func locationOf(_ reflect.Type, index []int) fieldLocation { return fieldLocation{index} }
 
 // fieldAt returns the field at p of the struct x.
@@ -93,7 +93,7 @@ func lenCap(x variable) (n, most int) { return x.Len(), x.Cap() }
 // setLen sets the length of the slice x, up to its capacity.
 func setLen(x variable, n int) { x.SetLen(n) }
 
-// viewOf returns the elements of v as a []T if that is its type: see unsafe.go.
+// viewOf returns the elements of v if v is a []T: see unsafe.go.
 func viewOf[T any](v reflect.Value) ([]T, bool) {
 	if v.Type() == reflect.TypeFor[[]T]() {
 		return v.Interface().([]T), true
@@ -101,7 +101,7 @@ func viewOf[T any](v reflect.Value) ([]T, bool) {
 	return nil, false
 }
 
-// setView sets the slice v to all, which viewOf returned.
+// setView sets the slice v to all, a result of viewOf.
 func setView[T any](v reflect.Value, all []T) { v.Set(reflect.ValueOf(all)) }
 
 // numbersIn reports false: see unsafe.go.
