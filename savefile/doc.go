@@ -1,6 +1,5 @@
-// Package savefile reads, edits and writes saved games as they are on disk: in the format of any
-// engine, with or without lengths before the values, plain, compressed by FileAccess or a script, or
-// encrypted.
+// Package savefile reads, edits and writes files of saved games: in the format of any engine, with
+// or without lengths before the values, plain, compressed by FileAccess or a script, or encrypted.
 //
 //	// heal gives the player of a saved game all of their hp.
 //	func heal(name string) error {
@@ -19,16 +18,16 @@
 //		return f.Save(name) // replaces the file after success
 //	}
 //
-// [File.Unmarshal] and the calls of other packages that take a whole input (Unmarshal, UnmarshalRead,
-// Validate, Receive) return an error if bytes follow its values. A call that takes a Decoder reads the
-// next value.
+// [File.Unmarshal] and the calls of other packages with a whole input (Unmarshal, UnmarshalRead,
+// Validate, Receive) return an error if bytes follow the values. Calls with a Decoder read the next
+// value.
 //
 // # Godot 4 to Godot 3
 //
 // To write a file in another format, set Info.Format. Everything in Godot 3 has a place in Godot 4. In the other
-// direction, [File.WriteTo] and [File.Save] return an error that contains the path of the first value that Godot 3 does
-// not have, and wraps [gdwire.ErrType], or [gdwire.ErrRange] for reals of 64 bits. If [File.Lossy] is set, they call it
-// for each such value and write its counterpart:
+// direction, [File.WriteTo] and [File.Save] return an error with the path of the first value unknown to Godot 3,
+// wrapping [gdwire.ErrType], or [gdwire.ErrRange] for reals of 64 bits. If [File.Lossy] is set, they call Lossy for
+// each such value and write its counterpart:
 //
 //	Vector2i, Rect2i, Vector3i    a Vector2, Rect2, Vector3
 //	Vector4                       an Array of 4 floats
@@ -51,16 +50,15 @@
 // # Large files
 //
 // A content of up to 4 MiB is held in memory. A larger content stays in its file, which must not change
-// until Close; for a compressed or encrypted one, the file is read again from its start if a call needs an
-// earlier part. Values, Get and WriteTo use at most 24 MiB for a file of any size, plus the Go values
-// that they decode and, for a compressed result, its compressed blocks.
-// A Go type with a method UnmarshalVariant needs no memory for a value that it only reads, as in the
-// Example of [Load].
+// until Close; a compressed or encrypted file is read again from the start if a call needs an earlier
+// part. Values, Get and WriteTo use at most 24 MiB for a file of any size, plus the decoded Go values
+// and the compressed blocks of a compressed result. A Go type with a method UnmarshalVariant can read a
+// value without keeping it in memory, as in the Example of [Load].
 //
 // # Untrusted files
 //
-// The limits are those of Options.Decoder.Limits and Options.Container.Limits. For an upload, set
-// Container.Limits.Size to the size of the largest content that the program accepts, because a few
-// KiB of a compressed file can become hundreds of MiB, and Decoder.Limits.Depth, if the
-// values are stored in an any. Serialized objects are refused unless Decoder.AllowObjects is set.
+// Options.Decoder.Limits and Options.Container.Limits contain the limits. For an upload, set
+// Container.Limits.Size to the size of the largest acceptable content, because a few KiB of a
+// compressed file can become hundreds of MiB, and Decoder.Limits.Depth, if the values are stored in
+// an any. Serialized objects are refused unless Decoder.AllowObjects is set.
 package savefile

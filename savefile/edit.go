@@ -19,26 +19,27 @@ type Edit struct {
 	value any
 }
 
-// Set sets the value at a path. If only its last step leads to nothing and is a key, or [+] at
-// the end of an array, the value is added. The value takes the type and declared types of the old value,
-// unless that is nil: the int 2 becomes 2.0, and a string a StringName, and so do integers in
-// vectors, and the elements of Arrays, packed arrays and Dictionaries. If it cannot, that is an error
-// that wraps [gdwire.ErrType]. A [variant.Raw] is written as it is, and so can be of any type.
+// Set sets the value at a path. If only the last step of the path leads to nothing and is a key, or
+// [+] at the end of an array, Set adds the value. The value takes the type and declared types of the
+// old value, unless the old value is nil: the int 2 becomes 2.0, and a string a StringName, and
+// likewise integers in vectors, and the elements of Arrays, packed arrays and Dictionaries. A value
+// that cannot take the type is an error wrapping [gdwire.ErrType]. A [variant.Raw] is written
+// unchanged, and so can be of any type.
 func Set(path string, value any) Edit { return Edit{edit.Put, path, value} }
 
 // Delete removes an element, pair or property.
 func Delete(path string) Edit { return Edit{edit.Delete, path, nil} }
 
-// Edit changes values and keeps every other byte of the content; counts and lengths around them
-// are corrected. Edits apply in order; if one fails, f is unchanged. Reading calls see the
-// result, Save writes it. Its memory depends on the new values and not on the file.
+// Edit changes values and keeps every other byte of the content; counts and lengths around them are
+// corrected. Edits apply in order; if one fails, f is unchanged. Reading calls see the result, Save
+// writes it. The memory for edits depends on the new values and not on the file.
 //
-// Many edits in one call take hardly longer than one, unless they delete elements of arrays or use
-// paths such as .value(3).
+// Many edits in one call take hardly longer than a single edit, unless they delete elements of
+// arrays or use paths such as .value(3).
 //
 // If a file can be read in other formats or with other lengths about as well, edits must write the same bytes in all of
-// them; otherwise Edit returns an [*AmbiguousError]. How a damaged file is read is a guess: to edit it, set Format
-// and Lengths in the Options of Open.
+// them; otherwise Edit returns an [*AmbiguousError]. The reading of a damaged file is a guess: to edit a damaged file,
+// set Format and Lengths in the Options of Open.
 func (f *File) Edit(edits ...Edit) error {
 	if f.guessed {
 		return fmt.Errorf("savefile: it is only probable that the file, which is damaged, is %v: to edit it, set Format and Lengths in the Options of Open", f.opened)
@@ -53,10 +54,10 @@ func (f *File) Edit(edits ...Edit) error {
 	return err
 }
 
-// An AmbiguousError reports an edit that would write other bytes in each of several readings of the file that fit about
-// as well. Options.Decoder.Format and Lengths choose one.
+// An AmbiguousError reports an edit of a file with several readings that fit about equally well, if the edit would
+// write different bytes in each reading. Options.Decoder.Format and Lengths choose a reading.
 type AmbiguousError struct {
-	// Readings describes the file in each of them. They differ in Format or Lengths.
+	// Readings describes the file in each reading. They differ in Format or Lengths.
 	Readings []Info
 }
 
@@ -114,13 +115,13 @@ func newValue(v any) *edit.Value {
 	}}
 }
 
-// Save writes f to the file of the given name, beside it, synced, and renamed when it is
-// complete: a file of this name is replaced or unchanged. It follows symbolic links; other
-// hard links of the file keep the old content. If f was opened by this name and another program has
-// changed the file since, Save returns an error that wraps [ErrChanged].
+// Save writes f to the file of the given name: to a new file in the same folder, synced, and
+// renamed when complete, so that a file of this name is replaced or unchanged. Save follows
+// symbolic links; other hard links of the file keep the old content. If f was opened by this name
+// and another program changed the file since, Save returns an error wrapping [ErrChanged].
 //
 // The new file keeps the owner and permissions of the old, and on Linux access lists and extended
-// attributes; where the system does not allow that, it gives nobody more rights than before. On
+// attributes; where the system does not allow this, nobody gets more rights than before. On
 // Windows, a file of more than 4 MiB cannot be replaced while f is open.
 func (f *File) Save(name string) error {
 	out, err := outfile.Create(name, outfile.IgnoreSignals)

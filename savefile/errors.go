@@ -35,10 +35,10 @@ func (e *DamageError) Unwrap() error { return e.Err }
 
 // Errors of Open and Save. Test for them with errors.Is.
 var (
-	// ErrUnknown is returned for a file that is not recognized, or that could be read in several ways.
-	// With Lengths and Decoder.Format in the Options, nothing has to be recognized.
+	// ErrUnknown is returned for a file that is not recognized, or could be read in several ways. With
+	// Lengths and Decoder.Format in the Options, nothing needs to be recognized.
 	ErrUnknown = errors.New("not recognized")
-	// ErrChanged is returned by Save if another program has changed the file.
+	// ErrChanged is returned by Save if another program changed the file.
 	ErrChanged = outfile.ErrChanged
 )
 
@@ -47,8 +47,8 @@ type notFoundError struct{ error }
 
 func (e *notFoundError) Unwrap() error { return variant.ErrNotFound }
 
-// notFound returns err with the name of this package; if err reports that there is no value at a path,
-// it wraps variant.ErrNotFound.
+// notFound returns err with the name of this package, wrapping variant.ErrNotFound if err reports that
+// there is no value at a path.
 func notFound(err error) error {
 	var missing *text.NotFoundError
 	named := fmt.Errorf("savefile: %w", err)
@@ -58,7 +58,7 @@ func notFound(err error) error {
 	return named
 }
 
-// damaged returns err, or a DamageError if err says that the content or its container is damaged.
+// damaged returns err, or a DamageError if err reports a damaged content or container.
 func damaged(err error) error {
 	var already *DamageError
 	var at *gdwire.Error
@@ -72,7 +72,7 @@ func damaged(err error) error {
 	case errors.Is(err, gdwire.ErrLimit), errors.Is(err, gdwire.ErrObject), errors.Is(err, gdwire.ErrCall):
 	case errors.Is(err, fileaccess.ErrPassword), errors.Is(err, fileaccess.ErrMode):
 	case errors.As(err, new(*edit.RefusedError)): // the edit is wrong, not the file
-	case errors.As(err, new(*save.ConvertError)), errors.As(err, new(*variant.TypeError)): // the value is good and the variable of another type
+	case errors.As(err, new(*save.ConvertError)), errors.As(err, new(*variant.TypeError)): // the value is valid and the variable of another type
 	case errors.As(err, &at):
 		return &DamageError{at.Offset, err}
 	case errors.As(err, &in):

@@ -15,44 +15,44 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// A File is a saved game: one or several values. It must not be used by several goroutines at the
-// same time.
+// A File is a saved game: one or several values. A File must not be used by several goroutines at
+// the same time.
 type File struct {
-	// Info describes the file. WriteTo and Save write a file of this kind: to convert the
-	// file, change Info. Reading does not depend on it.
+	// Info describes the file. WriteTo and Save write a file of this kind: to convert the file,
+	// change Info. Reading does not depend on Info.
 	Info Info
-	// Lossy is called by WriteTo and Save for each value that Info.Format does not have, in the order of the file,
-	// when its counterpart is written; see the section "Godot 4 to Godot 3". If it is nil, such a value is an error.
+	// Lossy is called by WriteTo and Save for each value unknown to Info.Format, in the order of the file, when its
+	// counterpart is written; see the section "Godot 4 to Godot 3". If Lossy is nil, such a value is an error.
 	Lossy func(Loss)
 
 	opened   Info // describes content
 	content  *save.Content
 	envelope *envelope.Envelope // around content, or nil
-	header   []byte             // that Options.Skip skips
+	header   []byte             // skipped because of Options.Skip
 	inside   bool               // header is in the container
 	guessed  bool               // the file is damaged, and was recognized
-	name     string             // by which it was opened, or ""
-	stat     os.FileInfo        // of this file when it was opened
+	name     string             // of the opened file, or ""
+	stat     os.FileInfo        // of this file when opened
 	file     *os.File           // nil if the content is held in memory
 }
 
-// A Loss is a value that a file cannot have in another format.
+// A Loss is a value that another format cannot contain.
 type Loss struct {
 	// Path is the location of the value, such as $.player.class.
 	Path string
-	// Offset is that of the value in the content that was read, in bytes. In a packed array, it can be that of a later
-	// element.
+	// Offset is the offset of the value in the content of the read file, in bytes. In a packed array, Offset can be
+	// the offset of a later element.
 	Offset int64
-	// Value is what the format does not have, such as "StringName".
+	// Value names the type missing in the format, such as "StringName".
 	Value string
-	// Becomes is what is written in its place, such as "a String" or "null".
+	// Becomes names the replacement written to the file, such as "a String" or "null".
 	Becomes string
 }
 
 // String returns a sentence, such as "$.player.class: StringName becomes a String".
 func (l Loss) String() string { return l.Path + ": " + l.Value + " becomes " + l.Becomes }
 
-// Close closes the file. f cannot be read after that. A File of [Read] or [New] need not be closed.
+// Close closes the file. f cannot be read afterwards. A File of [Read] or [New] need not be closed.
 func (f *File) Close() error {
 	if f.file == nil {
 		return nil
@@ -60,9 +60,8 @@ func (f *File) Close() error {
 	return f.file.Close()
 }
 
-// Values iterates over the values. The Decoder is valid until the next iteration, which skips
-// the rest of the value that the body has not read. Errors contain the offset in the content, and the path $2 in value 2; an
-// error ends the iteration.
+// Values iterates over the values. The Decoder is valid until the next iteration. The next iteration skips the unread
+// rest of the value. Errors contain the offset in the content, and the path $2 in value 2; an error ends the iteration.
 func (f *File) Values() iter.Seq2[*gdwire.Decoder, error] {
 	return func(yield func(*gdwire.Decoder, error) bool) {
 		err := f.content.Packets(save.Every, func(p *save.Packet) (bool, error) {
@@ -77,8 +76,8 @@ func (f *File) Values() iter.Seq2[*gdwire.Decoder, error] {
 	}
 }
 
-// Unmarshal decodes the values of f, one into each of vs. It is an error if f contains more or fewer.
-// After an error, the variables contain the values and parts decoded before it.
+// Unmarshal decodes the values of f, one into each of vs. More or fewer values in f are an error.
+// After an error, the variables contain the values and parts decoded before the error.
 func (f *File) Unmarshal(vs ...any) error {
 	n := 0
 	for d, err := range f.Values() {
@@ -106,22 +105,22 @@ func plural(n int, noun string) string {
 	return noun + "s"
 }
 
-// Get decodes the value at a path into the variable that v points to, and skips everything before it.
-// The path is that of [variant.Get], $2.player.hp in value 2. The error wraps [variant.ErrNotFound] if
-// there is no such value.
+// Get decodes the value at a path into the variable that v points to, and skips everything before the
+// value. The path is as in [variant.Get], $2.player.hp in value 2. The error wraps
+// [variant.ErrNotFound] if there is no such value.
 func (f *File) Get(path string, v any) error { return f.GetAll(map[string]any{path: v}) }
 
 // GetAll decodes the values at several paths into the variables that vs point to, as [File.Get] does,
-// and reads f once for all of them, up to the last:
+// reading f once for all values, up to the last:
 //
 //	err := f.GetAll(map[string]any{"player.hp": &hp, "player.name": &name})
 //
-// A path to a value that contains that of another path is read by itself, and so is another path to the
-// same element, such as [-1] beside [2]. If a value is missing or does not fit its
-// variable, GetAll returns the error, and other variables may have been set.
+// A path to a value containing the value of another path is read by itself, and so is another path to
+// the same element, such as [-1] beside [2]. If a value is missing or does not fit its variable, GetAll
+// returns the error, and other variables may have been set.
 func (f *File) GetAll(vs map[string]any) error {
 	g := &getter{file: f, values: map[*text.Node]any{}}
-	for _, path := range slices.Sorted(maps.Keys(vs)) { // so that the error is always the same
+	for _, path := range slices.Sorted(maps.Keys(vs)) { // the error is then always the same
 		p, err := parsePath(path)
 		if err != nil {
 			return err
@@ -147,8 +146,8 @@ func (f *File) GetAll(vs map[string]any) error {
 type getter struct {
 	file   *File
 	tree   text.Tree
-	values map[*text.Node]any // the variables of the targets that were not found yet
-	alone  []*text.Node       // targets that have to be read by themselves
+	values map[*text.Node]any // the variables of the targets not found yet
+	alone  []*text.Node       // targets to be read by themselves
 	walker text.Walker
 }
 
@@ -199,7 +198,8 @@ func (g *getter) value(p *text.Node) (goOn bool, err error) {
 	return false, g.take(p, func(v any) error { return variant.UnmarshalDecode(g.walker.Decoder, v) })
 }
 
-// take calls read for the variable of a target, once. It returns text.ErrFound after the last target.
+// take calls read for the variable of a target, once, and returns text.ErrFound after the last
+// target.
 func (g *getter) take(p *text.Node, read func(v any) error) error {
 	v, first := g.values[p]
 	if !first {
@@ -213,7 +213,7 @@ func (g *getter) take(p *text.Node, read func(v any) error) error {
 	return err
 }
 
-// parsePath parses a path, which must be whole.
+// parsePath parses a path. A path that was cut is an error.
 func parsePath(path string) (text.Path, error) {
 	p, err := text.Parse(path)
 	if err == nil && p.Cut {

@@ -15,12 +15,14 @@ import (
 	"github.com/gdwire/gdwire/internal/save/outfile"
 )
 
-// Load decodes the file of the given name, which must be one value, into the variable that v points to:
+// Load decodes the file of the given name into the variable that v points to. The file must be one
+// value:
 //
 //	var s Save
 //	err := savefile.Load("user/save.dat", &s)
 //
-// It is [Open], [File.Unmarshal] and [File.Close] in one call. Every error contains the name of the file.
+// Load is [Open], [File.Unmarshal] and [File.Close] in one call. Every error contains the name of the
+// file.
 func Load(name string, v any, opts ...Options) error {
 	f, err := Open(name, options.Of(opts, nil))
 	if err != nil {
@@ -33,13 +35,13 @@ func Load(name string, v any, opts ...Options) error {
 	return nil
 }
 
-// Open opens a saved game and recognizes its format, lengths and container. It reads a content of up to 4 MiB into memory, and
-// of a larger one the container, at most the first 4 MiB and the lengths of the values. Close closes the
-// file. Every error of Open contains the name of the file.
+// Open opens a saved game and recognizes its format, lengths and container. Open reads a content of up to 4 MiB into
+// memory, and of a larger content the container, at most the first 4 MiB and the lengths of the values. Close closes
+// the file. Every error of Open contains the name of the file.
 //
-// A file that is not recognized, or that could be read in several ways, is an error that wraps
-// [ErrUnknown] and says which: set Options.Lengths and Options.Decoder.Format then. A damaged file is
-// a [*DamageError], from Open or from the call that reads the damaged value.
+// For a file that is not recognized, or could be read in several ways, the error wraps [ErrUnknown]
+// and lists the ways: set Options.Lengths and Options.Decoder.Format then. A damaged file is a
+// [*DamageError], from Open or from the call reading the damaged value.
 func Open(name string, o *Options) (*File, error) {
 	if stat, err := os.Stat(name); err != nil {
 		return nil, err
@@ -85,7 +87,7 @@ func Read(r io.ReaderAt, size int64, o *Options) (*File, error) {
 	return f, err
 }
 
-// readInput returns the File in an input, and reports whether it is held in memory.
+// readInput returns the File in an input, and reports whether the content is held in memory.
 func readInput(in *save.Input, o *Options) (_ *File, held bool, err error) {
 	if o == nil {
 		o = new(Options)
@@ -111,7 +113,7 @@ func readInput(in *save.Input, o *Options) (_ *File, held bool, err error) {
 		err = f.repair(err, l.zeroed)
 	}
 	if d := f.Info.Damage; err == nil && d != nil && !l.known && !f.content.IsRecognized(o.known()) {
-		err = d // what is left is too little
+		err = d // the rest is too short
 	}
 	if err != nil {
 		return nil, false, err
@@ -121,7 +123,7 @@ func readInput(in *save.Input, o *Options) (_ *File, held bool, err error) {
 	return f, l.in.Held, nil
 }
 
-// known returns what need not be recognized.
+// known reports which of format and lengths need not be recognized.
 func (o *Options) known() save.Known {
 	return save.Known{Format: o.Decoder.Format != 0, Frame: o.Lengths != 0}
 }
@@ -134,13 +136,13 @@ type loader struct {
 	info    Info
 
 	cut     *DamageError // of the container, or nil
-	zeroed  int64        // bytes at the end of the content that can be zeros in place of others
+	zeroed  int64        // bytes at the end of the content that may be zeros in place of others
 	known   bool         // the options contain format and lengths
 	suspect bool         // the recognized file is damaged
 }
 
-// check returns a DamageError if the file is damaged, as far as that is known without reading all of
-// it. If the head of the file already is, it reads up to the damage.
+// check returns a DamageError if the file is damaged, as far as is known without reading the whole
+// file. If the head of the file is already damaged, check reads up to the damage.
 func (l *loader) check(f *File) error {
 	if l.cut != nil {
 		return l.cut
@@ -171,27 +173,27 @@ func (l *loader) openContainer(in *save.Input) (err error) {
 	return l.checkContainer()
 }
 
-// checkContainer keeps the error at the end of the content, as far as that is known without reading all of it. Without
-// any content it returns the error.
+// checkContainer keeps the error at the end of the content, as far as is known without reading all of the content.
+// Without any content, checkContainer returns the error.
 func (l *loader) checkContainer() error {
 	if l.options.Repair && !l.in.Held {
 		l.in.Size, l.in.Err = l.in.End()
 	}
 	err := damaged(l.in.Err)
 	if errors.As(err, &l.cut) && l.in.Size > 0 {
-		if l.options.Repair && l.in.Container.Mode == fileaccess.FastLZ { // no checksum shows that its literals are others
+		if l.options.Repair && l.in.Container.Mode == fileaccess.FastLZ { // no checksum shows that the literals are wrong
 			if l.zeroed, err = l.in.ZerosAtEnd(); l.in.Container.Container == fileaccess.Compressed {
 				l.zeroed = max(l.zeroed-int64(len("GCPF")), 0)
 			}
 		} else {
 			err = nil
 		}
-		return err // recognized as far as it can be read
+		return err // recognized as far as readable
 	}
 	return err
 }
 
-// recognize finds the format and lengths, unless the Options contain both. A content that is recognized can have become
+// recognize finds the format and lengths, unless the Options contain both. Recognizing can replace the content by
 // another, with a container of its own.
 func (l *loader) recognize() error {
 	container := l.in.Container

@@ -10,12 +10,12 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// EditPacket returns a packet with changed values, such as NextRaw of package stream returns, without its
-// length. Every other byte stays, those after the value, too. Edits apply in order, as those of
-// [File.Edit], which says more of them and of the errors. The format, also of the new values, and the
-// limits are those of Options.Decoder; other options have no effect.
+// EditPacket returns a packet without a length, as from NextRaw of package stream, with changed
+// values. Every other byte stays, also after the value. Edits apply in order; see [File.Edit] for
+// more about edits and errors. Options.Decoder contains the format, also for the new values, and the
+// limits; other options have no effect.
 //
-// The result is the caller's. packet stays as it is and is not kept.
+// The caller owns the result. packet is not changed and not kept.
 func EditPacket(packet []byte, edits []Edit, opts ...variant.Options) ([]byte, error) {
 	c := save.NewPacket(packet, options.Of(opts, new(variant.Options)).Decoder)
 	for _, e := range edits {

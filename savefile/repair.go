@@ -8,8 +8,8 @@ import (
 	"github.com/gdwire/gdwire/internal/save/edit"
 )
 
-// repair removes the damaged part. err is the damage that is known, or nil. Up to zeroed bytes at the end can be
-// zeros in place of others.
+// repair removes the damaged part. err is the known damage, or nil. Up to zeroed bytes at the end may be zeros
+// in place of others.
 func (f *File) repair(err error, zeroed int64) error {
 	end := f.content.Size
 	var known *DamageError
@@ -17,7 +17,7 @@ func (f *File) repair(err error, zeroed int64) error {
 		return err
 	}
 	isWhole := f.envelope != nil && f.envelope.Err != nil
-	if known != nil && zeroed == 0 && save.IsContainerError(known.Err) { // its zeros are those of a container, of which a checksum is wrong
+	if known != nil && zeroed == 0 && save.IsContainerError(known.Err) { // the zeros are part of a container with a wrong checksum
 		c, bad := edit.Repair(f.content, end)
 		isWhole = isWhole || bad == nil && c == f.content
 	}
@@ -29,13 +29,13 @@ func (f *File) repair(err error, zeroed int64) error {
 	if errors.As(err, &zeros) {
 		end = min(end, roundUp(zeros.From))
 		if at := (*gdwire.Error)(nil); errors.As(zeros.Err, &at) && at.Offset <= end {
-			end = zeros.From // the word is not as it was
+			end = zeros.From // the word was changed
 		}
 	} else if from, failed := save.ZerosAtEnd(f.content, end); failed == nil && known != nil {
 		if zeroed > 0 {
 			end = max(end-zeroed, from)
 		} else if from <= end-save.MinZeros {
-			end = min(end, roundUp(from)) // zeros after damage stand for lost bytes
+			end = min(end, roundUp(from)) // zeros after damage replace lost bytes
 		}
 	}
 	c, bad := edit.Repair(f.content, end)
@@ -43,7 +43,7 @@ func (f *File) repair(err error, zeroed int64) error {
 		if bad = damaged(bad); bad == nil || !errors.As(bad, &known) {
 			return bad
 		}
-	} else if at := (*gdwire.Error)(nil); errors.As(bad, &at) { // the first value that is lost
+	} else if at := (*gdwire.Error)(nil); errors.As(bad, &at) { // the first lost value
 		cause := known.Err
 		if e, ok := cause.(*gdwire.Error); ok {
 			cause = e.Err

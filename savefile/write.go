@@ -12,10 +12,10 @@ import (
 	"github.com/gdwire/gdwire/internal/save/envelope"
 )
 
-// WriteTo writes f as Info describes it, and returns the number of bytes written. If Format and
-// Lengths are those of the file that was read, the content is written byte by byte; otherwise the
-// values are encoded again. Encrypted files, and compressed files, are kept in memory until they
-// are complete; Save keeps only compressed files.
+// WriteTo writes f as described by Info, and returns the number of bytes written. If Format and
+// Lengths are unchanged, the content is written byte by byte; otherwise the values are encoded
+// again. Encrypted files, and compressed files, are kept in memory until complete; Save keeps only
+// compressed files.
 func (f *File) WriteTo(w io.Writer) (int64, error) {
 	c := &counter{w: w}
 	err := f.write(c)
@@ -94,7 +94,7 @@ func (f *File) convert(w io.Writer, info *Info) error {
 	})
 }
 
-// lost returns the function that calls Lossy, or nil if there is none.
+// lost returns a function that calls Lossy, or nil if Lossy is nil.
 func (f *File) lost() func(d *gdwire.Decoder, value, becomes string) {
 	if f.Lossy == nil {
 		return nil
@@ -102,7 +102,7 @@ func (f *File) lost() func(d *gdwire.Decoder, value, becomes string) {
 	return func(d *gdwire.Decoder, value, becomes string) { f.Lossy(lossAt(d, value, becomes)) }
 }
 
-// lossAt returns the Loss of the value that d has read, or of a part of it.
+// lossAt returns the Loss of the value that d just read, or of a part of the value.
 func lossAt(d *gdwire.Decoder, value, becomes string) Loss {
 	l := Loss{Value: value, Becomes: becomes}
 	if at := (*gdwire.Error)(nil); errors.As(d.WrapError(gdwire.ErrType), &at) {
@@ -111,7 +111,7 @@ func lossAt(d *gdwire.Decoder, value, becomes string) Loss {
 	return l
 }
 
-// writeLength writes the length of the next value, which it encodes.
+// writeLength encodes the next value and writes its length.
 func writeLength(w io.Writer, order binary.ByteOrder, c *save.Converter, e *gdwire.Encoder, d *gdwire.Decoder) error {
 	e.Reset(io.Discard)
 	if err := recode(c, e, d); err != nil {
