@@ -10,7 +10,7 @@ import (
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
-// An AmbiguousError reports output that would be other bytes in each of several readings that fit the input about as
+// An AmbiguousError reports output that would differ between several readings of the input fitting about equally
 // well.
 type AmbiguousError struct{ Readings []recognize.Reading }
 
@@ -22,11 +22,12 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("can be read in %d ways, in which this would write other bytes; choose one: %s", len(flags), strings.Join(flags, " or "))
 }
 
-// maxReadings is the maximum number of readings in which output is made.
+// maxReadings is the maximum number of readings for which output is made.
 const maxReadings = 4
 
-// Agree returns an AmbiguousError unless write writes the same bytes, or returns an error, for all readings of the content
-// that fit about as well. It returns the error of the first, which is c. If there is no other, it calls nothing.
+// Agree returns an AmbiguousError unless write writes the same bytes, or returns an error, for all readings of the
+// content that fit about equally well. Agree returns the error of the first reading, c. If there is no other, write is
+// not called.
 func (c *Content) Agree(write func(as *Content, w io.Writer) error) error {
 	if len(c.rivals) == 0 {
 		return nil
@@ -62,8 +63,8 @@ func (c *Content) Reading() recognize.Reading {
 	return r
 }
 
-// Edit returns the content that edit makes of c, if it makes the same bytes of all readings of the content that fit
-// about as well. The result can be read in these ways, too.
+// Edit returns the content returned by edit for c, if edit makes the same bytes of all readings of the content that
+// fit about equally well. The result can be read in these ways, too.
 func (c *Content) Edit(edit func(*Content) (*Content, error)) (*Content, error) {
 	if err := c.checkEnd(); err != nil {
 		return nil, err

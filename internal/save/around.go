@@ -14,15 +14,15 @@ import (
 
 const nearTie = 4 // bits of evidence
 
-// A wrapped is a content that was found in another.
+// A wrapped is a content found in another content.
 type wrapped struct {
 	source      *Source
 	reading     Reading
 	recognition *Recognition
 }
 
-// around returns the values in the content that a game has written with a header, a trailer or in records of its own, or nil.
-// plain is what the content is without these.
+// around returns the values in a content written by a game with a header, a trailer or in records of its own, or nil.
+// plain describes the content without these.
 func (s *Source) around(o Reading, known Known, plain *Recognition) *wrapped {
 	if s.options.Skip > 0 || plain.Certainty == recognize.Foreign && !strings.HasPrefix(plain.Name, "text") && !strings.HasSuffix(plain.Name, " data") {
 		return nil
@@ -60,7 +60,8 @@ func (s *Source) around(o Reading, known Known, plain *Recognition) *wrapped {
 	return &wrapped{&in, o, r}
 }
 
-// isVersion reports whether there is nothing but a number of 32 bits before a value, which is not its damaged length.
+// isVersion reports whether there is nothing but a number of 32 bits before a value, and this number is not a damaged
+// length.
 func isVersion(e *envelope.Envelope) bool {
 	if len(e.Bodies) > 1 || len(e.Gaps[0]) != lengthSize || len(e.Gaps[1]) > 0 {
 		return false
@@ -81,7 +82,7 @@ func (s *Source) set(b []byte) {
 	s.Reader, s.Size, s.Held, s.Live = io.NewSectionReader(s.at, 0, s.at.Size()), s.at.Size(), true, false
 }
 
-// bytes returns the content, or nil if it is too large or can be read only once.
+// bytes returns the content, or nil for a content that is too large or can be read only once.
 func (s *Source) bytes(plain *Recognition) []byte {
 	var r io.Reader
 	switch {
@@ -103,14 +104,14 @@ func (s *Source) bytes(plain *Recognition) []byte {
 	return b
 }
 
-// opensPackets reports whether the packets of a content are to be opened that a script compressed.
+// opensPackets reports whether packets compressed by a script are to be opened.
 func (s *Source) opensPackets(plain *Recognition) bool {
 	head := plain.Head
 	return s.options.Packets && len(plain.Readings) > 0 && plain.Readings[0].Frame != Bare && len(head) > lengthSize+minPacket && !recognize.PlainHeader(head[lengthSize:])
 }
 
-// isRivalled reports whether other values can be in what seems to be values: in a text with NULs, which no game writes, or
-// before other bytes, which the head does not show.
+// isRivalled reports whether a content that seems to be values can contain other values: in a text with NULs, as no
+// game writes, or before other bytes after the head.
 func (s *Source) isRivalled(o *Reading, plain *Recognition) bool {
 	if o.Framed() {
 		return s.opensPackets(plain)
@@ -130,8 +131,8 @@ func (s *Source) isRivalled(o *Reading, plain *Recognition) bool {
 	return d.SkipValue() == nil && d.InputOffset() < s.at.Size()
 }
 
-// endsWithValue reports whether one value ends at the end of the content, as its lengths and counts say: -48 % of Open of
-// 1 MB. If it does, it sets o.narrow.
+// endsWithValue reports whether one value ends at the end of the content, by its lengths and counts, and then sets
+// o.narrow. This saves 48 % of Open of 1 MB.
 func (s *Source) endsWithValue(o *Reading) bool {
 	d := o.NewDecoder()
 	defer d.Release()

@@ -19,11 +19,12 @@ type contentReader struct {
 	file  io.Reader
 	info  fileaccess.Info
 	whole bool
-	left  int64 // bytes of the content; negative if it is plain
+	left  int64 // bytes of the content; negative for a plain content
 	err   error
 }
 
-// newContentReader opens the container in r, if it is one. If whole is set, bytes after a container are an error.
+// newContentReader opens the container in r, if r is a container. If whole is set, bytes after a container are an
+// error.
 func newContentReader(in *Input, r io.Reader, o *fileaccess.Options, whole bool) (*contentReader, error) {
 	content, err := fileaccess.NewReader(r, o)
 	if err != nil {
@@ -75,18 +76,18 @@ func (in *Input) named(err error) error {
 	return err
 }
 
-// IsContainerError reports whether err is about a compressed or encrypted file, for example
-// because it ends early.
+// IsContainerError reports whether err is about a compressed or encrypted file, for example because
+// the file ends early.
 func IsContainerError(err error) bool {
 	var e *fileaccess.Error
 	return errors.As(err, &e)
 }
 
-// writeBuffer is the number of bytes that are written to a container at once.
+// writeBuffer is the number of bytes written to a container at once.
 const writeBuffer = 64 << 10
 
-// WriteContainer calls write with a Writer for the content of a container, which it writes to w. If e is not nil, it is around
-// the content in the container.
+// WriteContainer writes a container to w and calls write with a Writer for its content. If e is not nil, the content in
+// the container is inside e.
 func WriteContainer(w io.Writer, e *envelope.Envelope, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
 	out, err := fileaccess.NewWriter(w, info, key)
 	if err != nil {
@@ -102,7 +103,7 @@ func WriteContainer(w io.Writer, e *envelope.Envelope, info fileaccess.Info, key
 	return cmp.Or(b.Flush(), out.Close())
 }
 
-// around returns a function that writes what write does in an envelope.
+// around returns a function that writes the output of write in an envelope.
 func around(e *envelope.Envelope, write func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		var content bytes.Buffer

@@ -18,23 +18,23 @@ import (
 // export contains the calls of package gdwire for this module.
 var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
-// A Content is a content that can be read several times: packets after their lengths, or values that follow each other,
+// A Content is a content that can be read several times: packets after their lengths, or values one after another,
 // which are packets without a length.
 type Content struct {
 	io.ReaderAt
 	Size    int64
 	Order   binary.ByteOrder // of the lengths; nil if there are none
 	Decoder gdwire.DecoderOptions
-	Encoder gdwire.EncoderOptions // DoubleReals is for a content without math types that tell
+	Encoder gdwire.EncoderOptions // DoubleReals is for a content without math types to tell the width
 
-	rivals []*Content   // the other readings that fit about as well
-	head   bool         // only its head was read to recognize values without lengths
-	narrow bool         // it contains no real components of 64 bits, but perhaps others
+	rivals []*Content   // other readings that fit about equally well
+	head   bool         // values without lengths were recognized by the head alone
+	narrow bool         // there are no real components of 64 bits, but perhaps others
 	origin *Content     // before all edits, or nil if there were none
-	width  *reals.Width // of the first packet with real components, if that is known
+	width  *reals.Width // of the first packet with real components, if known
 }
 
-// NewContent returns the content of size bytes of r, as o reads it.
+// NewContent returns the content of size bytes of r, as read by o.
 func NewContent(r io.ReaderAt, size int64, o *Reading) *Content {
 	c := &Content{ReaderAt: r, Size: size, Order: o.Frame.Order(), Decoder: o.Decoder, Encoder: o.Encoder(), head: o.head, narrow: o.narrow}
 	for _, rival := range o.Rivals {
@@ -44,7 +44,8 @@ func NewContent(r io.ReaderAt, size int64, o *Reading) *Content {
 	return c
 }
 
-// NewPacket returns a content of one packet, without its length. If o has no format, it is of Godot 4.
+// NewPacket returns a content of one packet, without its length. If o.Format is 0, the format is Godot
+// 4.
 func NewPacket(packet []byte, o gdwire.DecoderOptions) *Content {
 	o.Format = cmp.Or(o.Format, gdwire.Godot4)
 	return NewContent(bytes.NewReader(packet), int64(len(packet)), &Reading{Decoder: o})
@@ -63,8 +64,8 @@ var errEmpty = errors.New("a length without a value")
 // Every accepts all packets.
 func Every(int64) bool { return true }
 
-// CheckLengths returns an error if the lengths do not end at the end of the content, or if there is
-// one of no value.
+// CheckLengths returns an error if the lengths do not end at the end of the content, or if a length
+// is not followed by a value.
 func (c *Content) CheckLengths() error {
 	if c.Order == nil {
 		return nil
@@ -109,8 +110,8 @@ func (c *Content) checkEnd() error {
 	return err
 }
 
-// from returns a function that accepts the packets, after their lengths, that end after an offset, and those
-// from the first length of no value on.
+// from returns a function that accepts the length-prefixed packets ending after an offset, and all packets
+// from the first length without a value on.
 func (c *Content) from(offset int64) func(index int64) bool {
 	first := int64(0)
 	for p, err := range c.lengths {
@@ -127,7 +128,7 @@ func ErrorIn(index, offset int64, err error) error {
 	return &gdwire.Error{Offset: offset, Path: string(text.AppendPacket(nil, index)), Err: err}
 }
 
-// IsDamage reports whether an error is about the content, and not one of reading it.
+// IsDamage reports whether an error is about the content, and not about reading the content.
 func IsDamage(err error) bool { return errors.As(err, new(*gdwire.Error)) }
 
 // Repaired returns a content like c, of size bytes of r.
@@ -166,7 +167,7 @@ func (c *Content) RealsOf(p *Packet) (reals.Width, error) {
 }
 
 // OtherReals returns the width of the real components in other packets, as the content was before all
-// edits: one of these can have deleted the last.
+// edits, because an edit can have deleted the last of these packets.
 func (c *Content) OtherReals() reals.Width {
 	first := c.first()
 	if first.width == nil {
@@ -180,7 +181,7 @@ func (c *Content) OtherReals() reals.Width {
 }
 
 // Reals returns the width of the real components in the first packet that starts in the first most bytes and
-// contains some. It reads no further than a packet with an error.
+// contains some. Reals reads no further than a packet with an error.
 func (c *Content) Reals(most int64) (w reals.Width) {
 	objects := *c
 	objects.Decoder.AllowObjects = true
@@ -195,9 +196,9 @@ func (c *Content) Reals(most int64) (w reals.Width) {
 	return w
 }
 
-// IsDouble reports whether Reals(most) is reals.Double. An engine writes one width: in the head of a large content the first
-// such component tells it. Otherwise a content of up to MaxHeld bytes is read token by token only if it contains bytes that can
-// be the header of one with 64 bits.
+// IsDouble reports whether Reals(most) is reals.Double. An engine writes one width: the first real component in the
+// head of a large content decides. Otherwise a content of up to MaxHeld bytes is read token by token only if some of
+// its bytes can be the header of a value with 64 bits.
 func (c *Content) IsDouble(most int64) bool {
 	if c.Decoder.Format != gdwire.Godot4 {
 		return c.Encoder.DoubleReals
@@ -206,7 +207,7 @@ func (c *Content) IsDouble(most int64) bool {
 	head.Decoder.AllowObjects = true
 	head.Size = 2 << 10
 	w := reals.Unknown
-	if c.Size > windowSize { // mayBeDouble costs less than the head of a small one
+	if c.Size > windowSize { // for a smaller content, mayBeDouble costs less than reading the head
 		_ = head.Packets(Every, func(p *Packet) (bool, error) {
 			for t, err := range p.Tokens() {
 				if w = reals.Of(t); err != nil || w != reals.Unknown {
@@ -248,8 +249,8 @@ func (c *Content) mayBeDouble() bool {
 	return false
 }
 
-// Packets calls yield for each wanted packet, until it returns false or an error. The Decoder is
-// at the start of the packet, and yield can read it.
+// Packets calls yield for each wanted packet, until yield returns false or an error. The Decoder is
+// at the start of the packet, for yield to read.
 func (c *Content) Packets(wanted func(index int64) bool, yield func(*Packet) (bool, error)) error {
 	if c.Order == nil {
 		return c.values(wanted, yield)
@@ -279,7 +280,7 @@ func (c *Content) Packets(wanted func(index int64) bool, yield func(*Packet) (bo
 	return nil
 }
 
-// checkPacked returns an error if a packet is compressed. It is no damage.
+// checkPacked returns an error if a packet is compressed. The error is no damage.
 func (c *Content) checkPacked(p *Packet) error {
 	u, err := c.unpack(p.Offset, p.Offset+p.Size)
 	if err == nil && u.Compressed {
@@ -288,7 +289,7 @@ func (c *Content) checkPacked(p *Packet) error {
 	return err
 }
 
-// unpack returns the value in a packet that is odd, or none if the packet is cut or too large.
+// unpack returns the value in an odd packet, or none if the packet is cut or too large.
 func (c *Content) unpack(start, end int64) (u Unpacked, err error) {
 	o := Reading{Decoder: c.Decoder}
 	if end > c.Size || end-start > o.maxUnpacked() {
@@ -301,8 +302,8 @@ func (c *Content) unpack(start, end int64) (u Unpacked, err error) {
 	return o.Unpack(packet), nil
 }
 
-// Unpacked returns the content with the values of packets that a script compressed in place of these, and how many there
-// are. If there is none, or the result would have more than most bytes, it returns 0.
+// Unpacked returns the content with packets compressed by a script replaced by their values, and the number of these
+// packets. If there is none, or the result would exceed most bytes, Unpacked returns 0.
 func (c *Content) Unpacked(most int64) (data []byte, packets int, err error) {
 	if c.Order == nil {
 		return nil, 0, nil
@@ -349,10 +350,10 @@ func (c *Content) Unpacked(most int64) (data []byte, packets int, err error) {
 	return data, packets, err
 }
 
-// An extent is where a packet is, without its length.
+// An extent is the location of a packet, without its length.
 type extent struct {
 	index, start, end int64
-	odd               bool // its header is none that engines write
+	odd               bool // no engine writes such a header
 }
 
 // lengths iterates over the packets after their lengths. The last one can end after the end of the content.
@@ -373,7 +374,7 @@ func (c *Content) lengths(yield func(extent, error) bool) {
 	}
 }
 
-// Place makes d read a packet. Offsets are those in the content, and paths start with the number of the
+// Place makes d read a packet. Offsets are in the content, and paths start with the number of the
 // packet.
 func (c *Content) Place(d *gdwire.Decoder, p *Packet) {
 	d.Reset(io.NewSectionReader(c.ReaderAt, p.Offset, p.Limit()-p.Offset))

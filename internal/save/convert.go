@@ -12,19 +12,19 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A Counterpart is what a value becomes in a format that does not have it.
+// A Counterpart replaces a value in a format without such values.
 type Counterpart struct {
-	Value   string // what the format does not have, such as "StringName" or "typed Array"
-	Becomes string // what takes its place, such as "a String"
+	Value   string // the kind of value missing in the format, such as "StringName" or "typed Array"
+	Becomes string // the replacement, such as "a String"
 
 	typ   gdwire.Type
 	write func(c *Converter, t gdwire.Token) error // writes a token of the value
 	reals gdwire.Type                              // for asReals, the type of an integer vector with the same components
 }
 
-// Counterparts lists the values of Godot 4 that Godot 3 does not have. All numbers and texts stay, but integers of
-// more than 24 bits are rounded where they become reals. Not listed are reals of 64 bits, which are rounded if 32 bits
-// do not suffice. For a value of Godot 2 alone, an Image or InputEvent, there is no counterpart.
+// Counterparts lists the values of Godot 4 missing in Godot 3. All numbers and texts stay, but integers of more than
+// 24 bits are rounded where they become reals. Reals of 64 bits are not listed; they are rounded if 32 bits do not
+// suffice. For a value of Godot 2 alone, an Image or InputEvent, there is no counterpart.
 var Counterparts = []*Counterpart{
 	{"Vector2i", "a Vector2", gdwire.TypeVector2i, (*Converter).asReals, gdwire.TypeVector2},
 	{"Rect2i", "a Rect2", gdwire.TypeRect2i, (*Converter).asReals, gdwire.TypeRect2},
@@ -33,7 +33,7 @@ var Counterparts = []*Counterpart{
 	{"Vector4i", "an Array of 4 ints", gdwire.TypeVector4i, (*Converter).asArray, 0},
 	{"Projection", "an Array of 16 floats", gdwire.TypeProjection, (*Converter).asArray, 0},
 	{"StringName", "a String", gdwire.TypeStringName, (*Converter).asString, 0},
-	{"RID with an id", "an RID without it", gdwire.TypeRID, (*Converter).same, 0}, // the Encoder leaves it out
+	{"RID with an id", "an RID without it", gdwire.TypeRID, (*Converter).same, 0}, // the Encoder omits the id
 	{"Callable", "null", gdwire.TypeCallable, (*Converter).asNull, 0},
 	{"Signal", "null", gdwire.TypeSignal, (*Converter).asNull, 0},
 	{"typed Dictionary", "an untyped Dictionary", gdwire.TypeDictionary, (*Converter).untyped, 0},
@@ -52,7 +52,7 @@ func init() { // and not as a variable, because their functions read it
 	}
 }
 
-// A LossError reports a value that a format does not have, but a counterpart of it.
+// A LossError reports a value that a format can represent only by a counterpart.
 type LossError struct {
 	Format         gdwire.Format
 	Value, Becomes string // as in Counterpart
@@ -63,11 +63,11 @@ func (e *LossError) Error() string {
 	return fmt.Sprintf("%v has no %s; it would become %s", e.Format, e.Value, e.Becomes)
 }
 
-// Unwrap returns gdwire.ErrType, or gdwire.ErrRange for numbers that would be rounded.
+// Unwrap returns gdwire.ErrType, or gdwire.ErrRange for numbers to be rounded.
 func (e *LossError) Unwrap() error { return e.cause }
 
-// A ConvertError is an error of a valid value that another format cannot represent. It wraps a gdwire.Error
-// with the offset and path of the value.
+// A ConvertError is an error of a valid value that another format cannot represent, and wraps a
+// gdwire.Error with the offset and path of the value.
 type ConvertError struct{ error }
 
 // Unwrap returns the gdwire.Error.
@@ -75,16 +75,16 @@ func (e *ConvertError) Unwrap() error { return e.error }
 
 // A Converter copies values, also to another format.
 type Converter struct {
-	// Lost is called for each value that the format of the Encoder does not have, before its counterpart is
-	// written. WrapError of the Decoder returns the location of the value or, in a packed array, of a chunk. If Lost
-	// is nil, such a value is a LossError.
+	// Lost is called for each value missing in the format of the Encoder, before its counterpart is written.
+	// WrapError of the Decoder returns the location of the value or, in a packed array, of a chunk. If Lost is nil,
+	// such a value is a LossError.
 	Lost func(d *gdwire.Decoder, value, becomes string)
 
 	e       *gdwire.Encoder
 	d       *gdwire.Decoder
 	to      gdwire.Format
 	inText  bool // a text has begun
-	rounds  bool // elements of the open packed array are rounded, which is reported
+	rounds  bool // elements of the open packed array are rounded, as already reported
 	numbers []float64
 	bytes   []byte
 }
@@ -111,7 +111,8 @@ func (c *Converter) Copy(e *gdwire.Encoder, d *gdwire.Decoder) error {
 	return nil
 }
 
-// located returns the ConvertError for an error about the latest token. Errors of the Writer stay as they are.
+// located returns the ConvertError for an error about the latest token. Errors of the Writer are returned
+// unchanged.
 func (c *Converter) located(err error) error {
 	switch e := err.(type) {
 	case *gdwire.Error:
@@ -123,7 +124,7 @@ func (c *Converter) located(err error) error {
 	return &ConvertError{c.d.WrapError(err)}
 }
 
-// write writes a token, or its counterpart if the format does not have the value.
+// write writes a token, or its counterpart if the format lacks the value.
 func (c *Converter) write(t gdwire.Token) error {
 	p := counterparts[t.Type()]
 	if p == nil || !c.lacks(t) {
@@ -141,12 +142,12 @@ func (c *Converter) write(t gdwire.Token) error {
 	return p.write(c, t)
 }
 
-// lacks reports whether the format does not have a value that Counterparts lists.
+// lacks reports whether the format lacks a value listed by Counterparts.
 func (c *Converter) lacks(t gdwire.Token) bool {
 	if !c.to.Has(t.Type()) {
-		return t.Kind() != gdwire.KindEnd // which is the same for all containers
+		return t.Kind() != gdwire.KindEnd // End is the same for all containers
 	}
-	switch t.Kind() { // Godot 4 alone has ids of RIDs and declared types
+	switch t.Kind() { // only Godot 4 writes ids of RIDs and declared types
 	case gdwire.KindRID:
 		return c.to != gdwire.Godot4 && t.ID() != 0
 	case gdwire.KindArrayStart, gdwire.KindDictStart:
@@ -164,10 +165,11 @@ func (c *Converter) lose(value, becomes string, cause error) error {
 	return nil
 }
 
-// rounded returns what "a Vector2" is called if its components are rounded.
+// rounded returns the name of a value with rounded components, such as "a rounded Vector2" for "a
+// Vector2".
 func rounded(name string) string { return "a rounded " + strings.TrimPrefix(name, "a ") }
 
-// same writes a token of a type that the format has. Reals of 64 bits are rounded if they have to be.
+// same writes a token of a type known to the format. Reals of 64 bits are rounded if necessary.
 func (c *Converter) same(t gdwire.Token) error {
 	if t.Kind() != gdwire.KindChunk {
 		c.rounds = false
@@ -176,7 +178,7 @@ func (c *Converter) same(t gdwire.Token) error {
 	if t.Width() != 64 || t.Type() == gdwire.TypeInt || !errors.Is(err, gdwire.ErrRange) {
 		return err
 	}
-	_ = c.e.ClearError() // it wrote nothing
+	_ = c.e.ClearError() // the call wrote nothing
 	if !c.rounds {
 		name := t.Type().String()
 		if err := c.lose(name+" of 64 bits", rounded(name), gdwire.ErrRange); err != nil {
@@ -201,16 +203,16 @@ func (c *Converter) fitsReals(t gdwire.Token) bool {
 	return !slices.ContainsFunc(c.numbers, func(x float64) bool { return float64(float32(x)) != x })
 }
 
-// round writes the components of t, rounded to 32 bits, as those of a math type.
+// round writes the components of t, rounded to 32 bits, as components of a math type.
 func (c *Converter) round(as gdwire.Type, t gdwire.Token) error {
 	c.numbers = t.AppendComponents(c.numbers[:0])
 	for i, x := range c.numbers {
-		c.numbers[i] = float64(float32(x)) // infinite, where WriteComponents would refuse x
+		c.numbers[i] = float64(float32(x)) // infinite, because WriteComponents would refuse x
 	}
 	return gdwire.WriteComponents(c.e, as, c.numbers)
 }
 
-// asReals writes an integer vector as one of reals.
+// asReals writes an integer vector as a vector of reals.
 func (c *Converter) asReals(t gdwire.Token) error { return c.round(counterparts[t.Type()].reals, t) }
 
 // asArray writes a math type as an Array of its components.
@@ -233,7 +235,7 @@ func (c *Converter) array(integers bool) error {
 	return c.e.End()
 }
 
-// asString writes a chunk of a StringName as one of a String.
+// asString writes a chunk of a StringName as a chunk of a String.
 func (c *Converter) asString(t gdwire.Token) error {
 	if !c.inText {
 		if err := c.e.BeginString(gdwire.TypeString, t.Len()); err != nil {
@@ -255,7 +257,7 @@ func (c *Converter) untyped(t gdwire.Token) error {
 	return c.e.BeginArray(int(t.Len()))
 }
 
-// asElements writes the start of a packed array as that of an Array, and a chunk as its elements.
+// asElements writes the start of a packed array as the start of an Array, and a chunk as elements.
 func (c *Converter) asElements(t gdwire.Token) error {
 	if t.Kind() == gdwire.KindPackedStart {
 		return c.e.BeginArray(int(t.Len()))

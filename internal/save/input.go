@@ -9,29 +9,29 @@ import (
 	"os"
 )
 
-// The maximum sizes in bytes of a content in memory. No single one would do: a content that can stay in its file is
-// held if that is cheap, the page also holds what its file no longer contains, and a pipe leaves no choice.
+// The maximum sizes in bytes of a content in memory. One limit would not do: a content that can stay in its file is
+// held if holding is cheap, the page also holds bytes no longer in the file, and a pipe leaves no choice.
 const (
-	// MaxHeld is of a content that is read into memory although it could be read again. It then does not
-	// change with its file. All that reading a save takes is 24 MiB, of which the content is a part.
+	// MaxHeld limits a content read into memory although it could be read again, so that the content
+	// does not change with its file. Reading a save takes 24 MiB in all, including the content.
 	MaxHeld = 4 << 20
-	// MaxVersion is of each version of a file that the page keeps and compares.
+	// MaxVersion limits each version of a file kept and compared by the page.
 	MaxVersion = 64 << 20
-	// MaxInMemory is of a content that can be read only once, which is an error if it is larger.
+	// MaxInMemory limits a content that can be read only once. A larger one is an error.
 	MaxInMemory = 1 << 30
 )
 
-// An Input is a file, a pipe or memory, whose container is not opened yet.
+// An Input is a file, a pipe or memory, before its container is opened.
 type Input struct {
 	io.Reader
 	Name string      // in messages, or ""
 	Path string      // of the file, or "" for standard input
 	Info os.FileInfo // of a regular file, or nil
-	Size int64       // in bytes, or -1 if it is not known
-	Live bool        // a pipe or terminal, which can send more at any time
+	Size int64       // in bytes, or -1 if not known
+	Live bool        // a pipe or terminal, where more can arrive at any time
 
-	file *os.File          // nil if it is no file
-	at   *io.SectionReader // all of it, or nil if it is read in order
+	file *os.File          // nil if the input is no file
+	at   *io.SectionReader // the whole input, or nil if read in order
 }
 
 // IsStdin reports whether a name means standard input.
@@ -73,7 +73,7 @@ func Open(name string, stdin io.Reader) (*Input, error) {
 	return in, nil
 }
 
-// File returns an Input of a regular file without a name, which is read from its start.
+// File returns an Input of a regular file without a name, read from the start.
 func File(f *os.File, info os.FileInfo) *Input {
 	in := At(f, info.Size())
 	in.file = f
@@ -86,7 +86,7 @@ func At(r io.ReaderAt, size int64) *Input {
 	return &Input{Reader: io.NewSectionReader(r, 0, size), Size: size, at: at}
 }
 
-// Close closes the file, unless it is standard input.
+// Close closes the file, unless the file is standard input.
 func (in *Input) Close() error {
 	if in.Path == "" {
 		return nil
@@ -97,7 +97,7 @@ func (in *Input) Close() error {
 // ReadAll reads the input into memory.
 func (in *Input) ReadAll() ([]byte, error) { return in.readAll(in.Reader, in.Size) }
 
-// readAll reads all of r, which should be size bytes if that is not negative.
+// readAll reads all of r. A size that is not negative is the expected number of bytes.
 func (in *Input) readAll(r io.Reader, size int64) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(int(min(max(size, 0), MaxVersion)) + bytes.MinRead)

@@ -1,6 +1,6 @@
-// Package save opens saved games and recorded traffic, which are files or pipes, plain,
-// compressed or encrypted, and reads the values in them: an Input becomes a Source without header and
-// container, this a Content that can be read several times, and both contain Packets.
+// Package save opens saved games and recorded traffic, in files or pipes, plain, compressed or
+// encrypted, and reads the values in them: an Input becomes a Source without header and container, a
+// Source becomes a Content that can be read several times, and both contain Packets.
 package save
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A Frame is the form of the length that precedes each packet, if any.
+// A Frame is the form of the length before each packet, if any.
 type Frame = recognize.Frame
 
 // The frames.
@@ -29,14 +29,14 @@ const (
 	U32BE = recognize.U32BE // 32 bits, big-endian
 )
 
-// A Reading says how the values in a Source are read.
+// A Reading describes how the values in a Source are read.
 type Reading struct {
 	Decoder    gdwire.DecoderOptions
 	Frame      Frame
 	MaxPacket  int64               // maximum length of a packet in bytes, as in stream.Options
 	Filled     bool                // bytes after the value of a packet are an error
 	Candidates []gdwire.Format     // formats in which the first packets have the same values
-	Rivals     []recognize.Reading // other readings that fit about as well
+	Rivals     []recognize.Reading // other readings that fit about equally well
 
 	// MaxUnpacked is the maximum size in bytes of a compressed packet and of its content, with the default of MaxPacket.
 	MaxUnpacked int64
@@ -45,9 +45,9 @@ type Reading struct {
 	// WholePackets and RecognizePackets.
 	Skip int64
 
-	head      bool // only the head was read to recognize values without lengths
-	narrow    bool // it is known that the content has no real components of 64 bits
-	undecided int  // packets that have not decided between the Candidates
+	head      bool // values without lengths were recognized by the head alone
+	narrow    bool // the content is known to contain no real components of 64 bits
+	undecided int  // packets that did not decide between the Candidates
 }
 
 // As returns o with the format and frame of another reading.
@@ -76,23 +76,23 @@ func (o *Reading) Encoder() gdwire.EncoderOptions {
 	}
 }
 
-// A Packet is one value of the input: a length-prefixed packet, or one of several values
-// that follow each other.
+// A Packet is one value of the input: a length-prefixed packet, or one of several consecutive
+// values.
 type Packet struct {
-	*gdwire.Decoder           // reads the value; it is invalid when all tokens have been read
+	*gdwire.Decoder           // reads the value; invalid after the last token
 	Index           int64     // its number in the input, or in its connection
 	Connection      int64     // the number of its connection, or 0
 	Offset          int64     // of its first byte in the input
 	End             int64     // the offset of the end of its value, or of the first invalid byte
-	Size            int64     // its length, if it is length-prefixed
+	Size            int64     // its length, if length-prefixed
 	Err             error     // set at the start, or after the tokens of a length-prefixed packet
-	Packed          *Unpacked // of a packet that a script compressed, whose content is read, or nil
+	Packed          *Unpacked // of a packet compressed by a script, read from its content, or nil
 	Raw             []byte    // of WholePackets: the packet, until the next is read
-	Skipped         []byte    // its start, which Reading.Skip passes over
+	Skipped         []byte    // its start, skipped because of Reading.Skip
 
 	base    int64    // offset of the Decoder's input in the input
 	frames  *framer  // of a stream of length-prefixed packets, or nil
-	content *Content // that contains it, or nil
+	content *Content // containing the packet, or nil
 	odd     int64    // the sum of the lengths of InputEvents modulo 4
 }
 
@@ -101,8 +101,8 @@ func (p *Packet) Framed() bool {
 	return p.frames != nil || p.content != nil && p.content.Order != nil
 }
 
-// Limit returns the offset of the end of the packet of a Content, or of the Content if it ends before, or if
-// the packet has no length.
+// Limit returns the offset of the end of the packet of a Content, or of the Content if the Content ends
+// before or the packet is without a length.
 func (p *Packet) Limit() int64 {
 	if !p.Framed() {
 		return p.content.Size
@@ -110,8 +110,8 @@ func (p *Packet) Limit() int64 {
 	return min(p.Offset+p.Size, p.content.Size)
 }
 
-// AllTokens iterates over the tokens of the packet's value. It ends after an error. The offset
-// of the error is relative to the start of the input.
+// AllTokens iterates over the tokens of the packet's value, up to an error. The offset of the error
+// is relative to the start of the input.
 func (p *Packet) AllTokens(yield func(gdwire.Token, error) bool) {
 	err := p.Err
 	if err == nil {
@@ -133,9 +133,9 @@ func (p *Packet) AllTokens(yield func(gdwire.Token, error) bool) {
 	}
 }
 
-// Finish returns the error of a packet after its value was read up to err. A truncated
-// length-prefixed packet is invalid even if its value is complete. Of a packet in a Content, Finish reads the
-// rest of the value, and returns an error if bytes follow the value.
+// Finish returns the error of a packet after its value was read up to err. A truncated length-prefixed packet
+// is invalid even if its value is complete. In a Content, Finish reads the rest of the value, and returns an
+// error if bytes follow the value.
 func (p *Packet) Finish(err error) error {
 	if p.content != nil && err == nil {
 		err = p.readRest()
@@ -183,7 +183,7 @@ func (p *Packet) readRest() error {
 }
 
 // ValueSize returns the size of a valid value in bytes, including missing padding. InputEvents can have any length and
-// are not padded. Of a packet that is compressed, it is the size of the packet.
+// are not padded. For a compressed packet, ValueSize returns the size of the packet.
 func (p *Packet) ValueSize() int64 {
 	if p.Packed != nil {
 		return p.Size
@@ -205,7 +205,8 @@ func (p *Packet) setError(err error) {
 	p.Err = p.FromStart(err)
 }
 
-// ReadOffset returns the offset up to which the input was read, or in a packet that is compressed, its content.
+// ReadOffset returns the offset up to which the input was read, or in a compressed packet, the content of the
+// packet.
 func (p *Packet) ReadOffset() int64 { return p.base + p.InputOffset() }
 
 // Trailing returns the number of bytes after the value in its packet.
@@ -216,8 +217,8 @@ func (p *Packet) Trailing() int64 {
 	return p.Offset + p.Size - p.End
 }
 
-// FromStart makes the offset of an error relative to the start of the input. In a packet that is compressed, the error
-// has the offset of the packet.
+// FromStart makes the offset of an error relative to the start of the input. In a compressed packet, the error gets
+// the offset of the packet.
 func (p *Packet) FromStart(err error) error {
 	if p.Packed != nil && err != nil && p.Packed.Err == nil {
 		return &gdwire.Error{Offset: p.Offset, Path: "$", Err: packedError(p.Packed.Mode, err)}
@@ -251,9 +252,9 @@ func values(r io.Reader, o *Reading) iter.Seq[*Packet] {
 type framer struct {
 	Frames
 	next        func() (*gdwire.Decoder, error)
-	packed      *Unpacked    // the latest packet if it is compressed, or nil
+	packed      *Unpacked    // the latest packet if compressed, or nil
 	raw         []byte       // the latest packet if next reads whole packets
-	skipped     []byte       // its start, which is not read
+	skipped     []byte       // its start, not read
 	inputOffset func() int64 // the number of bytes read
 	gate        *gate        // nil if next reads whole packets
 	filled      bool         // bytes after the value of a packet are an error
@@ -267,8 +268,8 @@ type Frames interface {
 	PacketSize() int64
 }
 
-// newFramer returns a framer that reads packets in parts. Packets may be larger than memory, but for those that can be
-// compressed: their headers are none that engines write.
+// newFramer returns a framer that reads packets in parts. Packets may be larger than memory, except those with a
+// header that no engine writes, because they can be compressed.
 func newFramer(r io.Reader, o *Reading) *framer {
 	in := bufio.NewReaderSize(r, windowSize)
 	g := &gate{r: in, remaining: math.MaxInt64}
@@ -296,13 +297,13 @@ func newFramer(r io.Reader, o *Reading) *framer {
 	return f
 }
 
-// mayBePacked reports whether the next packet in the input of the gate can be one that is compressed. The gate ends after
-// the packet, so that nothing is read ahead of the next call.
+// mayBePacked reports whether the next packet in the input of the gate can be compressed. The gate ends after the
+// packet, so that nothing is read ahead of the next call.
 func (f *framer) mayBePacked(in *bufio.Reader, o *Reading) bool {
 	f.gate.remaining = math.MaxInt64
 	head, err := in.Peek(lengthSize)
 	if err != nil {
-		return false // which Next returns
+		return false // Next returns this error
 	}
 	n := int64(o.Frame.Order().Uint32(head))
 	f.gate.remaining = lengthSize + n
@@ -313,15 +314,15 @@ func (f *framer) mayBePacked(in *bufio.Reader, o *Reading) bool {
 	return err == nil && !recognize.PlainHeader(head[lengthSize:])
 }
 
-// use notes the latest packet if it is compressed.
+// use notes the latest packet if compressed.
 func (f *framer) use(u *Unpacked) {
 	if u.Compressed {
 		f.packed = u
 	}
 }
 
-// newWholeFramer returns a framer that returns packets after receiving them completely. The
-// first packet that only one of the candidate formats can read decides the format.
+// newWholeFramer returns a framer that returns packets after receiving them completely. The first
+// packet readable in only one of the candidate formats decides the format.
 func newWholeFramer(s Frames, o *Reading) *framer {
 	d, format := o.NewDecoder(), o.Decoder.Format
 	f := &framer{Frames: s, filled: o.Filled}
@@ -356,7 +357,7 @@ func (o *Reading) NewDecoder() *gdwire.Decoder {
 	return gdwire.NewDecoder(nil, &one)
 }
 
-// maxUndecided is the maximum number of packets that are read in all candidate formats.
+// maxUndecided is the maximum number of packets read in all candidate formats.
 const maxUndecided = 1 << 12
 
 // DecideFormat reports whether the packet decides between the candidate formats, and then sets
@@ -380,8 +381,8 @@ func (o *Reading) DecideFormat(packet []byte) bool {
 	return true
 }
 
-// sameInAll reports whether a packet is a null, bool, number, String or Vector2, as which
-// all candidate formats read it. Godot 2 knows no flag for numbers of 64 bits.
+// sameInAll reports whether a packet is a null, bool, number, String or Vector2 in all candidate
+// formats. Godot 2 knows no flag for numbers of 64 bits.
 func (o *Reading) sameInAll(packet []byte) bool {
 	const vector2, wide = 5, 1
 	return len(packet) >= 4 && packet[0] <= vector2 && packet[1] == 0 && packet[3] == 0 &&
@@ -396,7 +397,7 @@ func (f *framer) packets(yield func(*Packet) bool) {
 		d, err := f.next()
 		at := f.PacketOffset()
 		if err == io.EOF || err == io.ErrUnexpectedEOF && at == last {
-			return // the previous packet was truncated, which was reported
+			return // the previous packet was truncated, as already reported
 		}
 		if err != nil {
 			d = none
@@ -418,8 +419,8 @@ func (f *framer) packets(yield func(*Packet) bool) {
 	}
 }
 
-// rest reads the rest of the packet, which ends at end. It does not wait for the
-// next packet. The packet's Decoder is invalid after it.
+// rest reads the rest of the packet up to offset end, without waiting for the next packet. The
+// packet's Decoder is invalid afterwards.
 func (f *framer) rest(end int64) error {
 	if f.gate == nil || f.inputOffset() >= end {
 		return nil
@@ -461,9 +462,8 @@ func (o *Reading) Packets(r io.Reader) iter.Seq[*Packet] {
 	return values(r, o)
 }
 
-// WholePackets iterates over the length-prefixed packets that s reads, each after it was
-// received completely. The first packet that only one of the Candidates can read decides
-// the format.
+// WholePackets iterates over the length-prefixed packets read by s, each after being received
+// completely. The first packet readable in only one of the Candidates decides the format.
 func (o *Reading) WholePackets(s Frames) iter.Seq[*Packet] {
 	return newWholeFramer(s, o).packets
 }

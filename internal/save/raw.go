@@ -11,11 +11,11 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 )
 
-// sniffBytes is the number of bytes that are enough to tell a zlib stream from values.
+// sniffBytes is the number of bytes needed to distinguish a zlib stream from values.
 const sniffBytes = 4 << 10
 
-// rawMode returns the mode of a stream of PackedByteArray.compress, if its first bytes tell that it is one. in has a
-// buffer of sniffBytes, from which it reads no more than is needed.
+// rawMode returns the mode of a stream of PackedByteArray.compress, if the first bytes show such a stream. rawMode
+// reads no more than needed into the buffer of in, of sniffBytes.
 func rawMode(in *bufio.Reader) (_ fileaccess.Mode, ok bool) {
 	if b, _ := in.Peek(1); len(b) == 0 || bytes.IndexByte([]byte("\x1f\x28\x78"), b[0]) < 0 {
 		return 0, false
@@ -32,8 +32,8 @@ func rawMode(in *bufio.Reader) (_ fileaccess.Mode, ok bool) {
 	return 0, false
 }
 
-// isZlib reports whether a stream whose header is that of zlib can be decompressed. Packets with a length can
-// have the same first bytes.
+// isZlib reports whether a stream with a header of zlib can be decompressed. Packets with a length can begin
+// with the same bytes.
 func isZlib(in *bufio.Reader) bool {
 	r, err := fileaccess.NewReader(&peeker{in: in}, &fileaccess.Options{Raw: true, Mode: fileaccess.Deflate})
 	if err != nil {
@@ -44,13 +44,14 @@ func isZlib(in *bufio.Reader) bool {
 	switch {
 	case err == nil, err == io.EOF:
 		return true
-	case errors.As(err, new(*fileaccess.Error)): // a stream that is cut
+	case errors.As(err, new(*fileaccess.Error)): // a cut stream
 		return errors.Is(err, io.ErrUnexpectedEOF) && n >= minPacket
 	}
 	return err == io.ErrUnexpectedEOF // of ReadFull: the content is shorter
 }
 
-// A peeker reads what is buffered in a bufio.Reader, and more into its buffer as long as that has room.
+// A peeker reads the buffered bytes of a bufio.Reader, and more into its buffer as long as there is
+// room.
 type peeker struct {
 	in *bufio.Reader
 	n  int // bytes read
@@ -70,7 +71,7 @@ func (p *peeker) Read(b []byte) (int, error) {
 // fastlzFilled is the size to which engines fill up a shorter content with zeros before FastLZ.
 const fastlzFilled = 16
 
-// withoutFill returns a Reader of the content of a FastLZ stream without the zeros that fill up a shorter value.
+// withoutFill returns a Reader of the content of a FastLZ stream without the zeros filling up a shorter value.
 func withoutFill(content io.Reader) io.Reader {
 	in := bufio.NewReader(content)
 	b, err := in.Peek(fastlzFilled + 1)
@@ -80,7 +81,7 @@ func withoutFill(content io.Reader) io.Reader {
 	return bytes.NewReader(b[:valueEnd(b, []gdwire.Format{gdwire.Godot4, gdwire.Godot3}, []Frame{Bare, U32, U32BE})])
 }
 
-// valueEnd returns the end of the first value in b, in one of the formats and frames, if only zeros follow it, and
+// valueEnd returns the end of the first value in b, in one of the formats and frames, if only zeros follow, and
 // otherwise the length of b.
 func valueEnd(b []byte, formats []gdwire.Format, frames []Frame) int {
 	for _, format := range formats {

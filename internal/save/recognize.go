@@ -11,7 +11,7 @@ import (
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
-// Known tells which parts of a Reading the caller has chosen. The rest is recognized.
+// Known reports which parts of a Reading were chosen by the caller. The rest is recognized.
 type Known struct{ Format, Frame bool }
 
 // input returns the candidates for a Reading.
@@ -26,18 +26,18 @@ func (k Known) input(o *Reading) *recognize.Input {
 	return in
 }
 
-// A Recognition tells how a Reading was recognized.
+// A Recognition describes how a Reading was recognized.
 type Recognition struct {
 	recognize.Result
 	Head   []byte // the start of the content
-	Whole  bool   // Head is all of it
+	Whole  bool   // Head is the whole content
 	Header int    // bytes before values, if nothing else is known
-	// Other is the sure reading in another format than the only one that was allowed, in which the content is not
-	// whole, or nil.
+	// Other is the sure reading in a format other than the only allowed one, if the content is not whole in the
+	// allowed format, or nil.
 	Other *recognize.Reading
 
 	reason   string  // why nothing fits
-	part     int     // the offset of the first value in what is not understood as a whole, or 0
+	part     int     // the offset of the first value in a content not understood as a whole, or 0
 	evidence float64 // for the best reading
 }
 
@@ -56,7 +56,7 @@ func (r *Recognition) IsCut() bool { return r.Certainty == recognize.CutShort }
 // fits reports whether the best reading reads all of the content.
 func (r *Recognition) fits() bool { return r.Unknown() == nil && !r.IsDamaged() && !r.IsCut() }
 
-// An UnknownError says why there is no best reading, as the rest of a sentence about the input.
+// An UnknownError tells why there is no best reading, as the rest of a sentence about the input.
 type UnknownError struct {
 	text  string
 	Final bool // a choice of format and frame gives no values either
@@ -103,7 +103,7 @@ func (r *Recognition) IsConverted() bool { return r.Certainty == recognize.Conve
 // IsJSON reports whether the input is perhaps JSON.
 func (r *Recognition) IsJSON() bool { return strings.HasSuffix(r.Name, "JSON") }
 
-// recognize is Recognize for the content as it is.
+// recognize is Recognize for the unchanged content.
 func (s *Source) recognize(o *Reading, known Known) (*Recognition, error) {
 	ri := known.input(o)
 	ri.Size = s.Size
@@ -121,7 +121,8 @@ func (s *Source) recognize(o *Reading, known Known) (*Recognition, error) {
 	return o.choose(ri), nil
 }
 
-// IsRecognized reports whether a file of this content would be recognized as it is read, and whole.
+// IsRecognized reports whether a file of this content would be recognized in the reading of c, and
+// whole.
 func (c *Content) IsRecognized(known Known) bool {
 	for _, frame := range []Frame{Bare, U32, U32BE} {
 		if frame.Order() != c.Order {
@@ -139,9 +140,9 @@ func (c *Content) IsRecognized(known Known) bool {
 	return false
 }
 
-// RecognizePackets recognizes the length-prefixed packets of a connection and sets o. It returns a Reader
-// from their start, and reports whether they were recognized. Packets that are recognized only with one of Skips are, as
-// invalid ones.
+// RecognizePackets recognizes the length-prefixed packets of a connection and sets o. RecognizePackets returns a Reader
+// from their start, and reports whether they were recognized. Packets recognized only with one of Skips count as
+// recognized, but are invalid.
 func (o *Reading) RecognizePackets(r io.Reader, known Known) (_ io.Reader, ok bool, err error) {
 	ri := known.input(o)
 	ri.Size, ri.Skip = -1, o.Skip
@@ -162,7 +163,8 @@ func (o *Reading) RecognizePackets(r io.Reader, known Known) (_ io.Reader, ok bo
 	return io.MultiReader(bytes.NewReader(ri.Head), r), ok, nil
 }
 
-// Skips are the sizes in bytes of what games write most before the value of a packet: a type, or a type and a number.
+// Skips are the most frequent sizes in bytes of a game's own prefix before the value of a packet: a type, or a type
+// and a number.
 var Skips = []int{1, 2, 4, 5}
 
 // choose sets o to the best reading.
@@ -191,7 +193,8 @@ func (o *Reading) choose(ri *recognize.Input) *Recognition {
 	return r
 }
 
-// explain says why nothing fits, and what is understood of an input that as a whole is not, also after a header.
+// explain sets the reason why nothing fits, and names a part that is understood, also after a header, if the
+// whole input is not.
 func (r *Recognition) explain(ri *recognize.Input) {
 	chosen := ri.Formats
 	r.reason = "contains no values of Godot"

@@ -2,8 +2,8 @@ package save
 
 import "io"
 
-// A rewinder reads any part of the Reader that open returns, which can be read only from its start. It is opened
-// again for offsets before the latest 256 KiB, which are kept.
+// A rewinder reads any part of the Reader returned by open, although such a Reader can be read only from the
+// start. The latest 256 KiB are kept; for earlier offsets, open is called again.
 type rewinder struct {
 	in     io.Reader
 	open   func() (io.Reader, error)
@@ -12,11 +12,11 @@ type rewinder struct {
 	err    error  // after the latest bytes
 }
 
-// keptBytes is the number of latest bytes that are kept. Readers that read in order, such as an
-// edit with splices, step back by less.
+// keptBytes is the number of latest bytes to keep. Reading in order, as an edit with splices does,
+// steps back by less.
 const keptBytes = 256 << 10
 
-// ReadAt also returns an error that came with its last bytes, because no other call would.
+// ReadAt also returns an error received with its last bytes, because no other call would.
 func (r *rewinder) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {
 		at := off + int64(n)

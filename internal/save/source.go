@@ -16,10 +16,10 @@ import (
 type SourceOptions struct {
 	Container  fileaccess.Options
 	Skip       int64 // bytes of a header of the game: in the container, or before it
-	KeepHeader bool  // these bytes are wanted
+	KeepHeader bool  // keep these bytes
 	Whole      bool  // bytes after a container are an error
-	Packets    bool  // packets that a script compressed are opened, to edit their values
-	// Keep and Derive contain offsets of numbers that are kept, or written anew, if it is doubtful whether they are sizes.
+	Packets    bool  // packets compressed by a script are opened, to edit their values
+	// Keep and Derive contain offsets of numbers to keep, or to rewrite, that are doubtful as sizes.
 	Keep, Derive []int64
 }
 
@@ -27,30 +27,31 @@ type SourceOptions struct {
 type Source struct {
 	*Input
 	io.Reader                    // of the content
-	Size      int64              // of the content in bytes, or -1 if it is not known
+	Size      int64              // of the content in bytes, or -1 if not known
 	Header    []byte             // the bytes before, if KeepHeader is set
-	Inside    bool               // these are in the container
-	Container fileaccess.Info    // that the content was in, or plain
+	Inside    bool               // Header is in the container
+	Container fileaccess.Info    // around the content, or plain
 	Key       *fileaccess.Key    // of an encrypted file
 	Held      bool               // the content is in memory
-	Err       error              // after a content that is in memory
-	Envelope  *envelope.Envelope // that a game has written around the content, or nil
+	Err       error              // after a content in memory
+	Envelope  *envelope.Envelope // written by a game around the content, or nil
 
-	at     *io.SectionReader         // the content, or nil if it is read in order
-	packed *io.SectionReader         // the file of a container, or nil if it is read in order
+	at     *io.SectionReader         // the content, or nil if read in order
+	packed *io.SectionReader         // the file of a container, or nil if read in order
 	again  func() (io.Reader, error) // opens the container again, or nil
-	start  int64                     // the number of bytes that were skipped
+	start  int64                     // the number of skipped bytes
 
 	options SourceOptions
 }
 
-// Source opens the container if the input is compressed or encrypted, and skips a header in it. A file that is no container
-// can contain one after the header. Errors of the container contain the name of the input. It asks for the key once. A content of up to MaxHeld bytes is
-// held, but for that of a pipe, and of plain memory. The Source is used in place of the Input.
+// Source opens the container if the input is compressed or encrypted, and skips a header in the content. A file that is
+// no container can contain one after the header. Errors of the container contain the name of the input. Source asks for
+// the key once. A content of up to MaxHeld bytes is held, but not the content of a pipe or of plain memory. The Source
+// is used in place of the Input.
 func (in *Input) Source(o *SourceOptions) (*Source, error) {
 	s := &Source{Input: in, Reader: in.Reader, Size: in.Size, at: in.at}
 	s.options = *o
-	if o.Skip == 0 || !o.Container.Raw { // what a script compressed follows the header
+	if o.Skip == 0 || !o.Container.Raw { // bytes compressed by a script follow the header
 		if err := s.openContainer(o.Container); err != nil {
 			return nil, err
 		}
@@ -69,7 +70,7 @@ func (in *Input) Source(o *SourceOptions) (*Source, error) {
 	return s, nil
 }
 
-// A ShortError reports an input that is shorter than the header to skip.
+// A ShortError reports an input shorter than the header to skip.
 type ShortError struct {
 	name       string
 	have, skip int64
@@ -108,7 +109,8 @@ func (s *Source) skip(n int64, keep bool) error {
 	return nil
 }
 
-// openContainer makes s read the content of the container, if there is one, and holds a short one.
+// openContainer makes s read the content of the container, if there is one, and holds a short
+// content.
 func (s *Source) openContainer(co fileaccess.Options) error {
 	isRaw := co.Raw
 	if !co.Raw {
@@ -119,7 +121,7 @@ func (s *Source) openContainer(co fileaccess.Options) error {
 		return s.named(err)
 	}
 	if s.Err != nil && co.Raw && !isRaw && !co.Base64 && s.endsEarly() {
-		co.Raw, *s = false, file // something follows, and so it is no container
+		co.Raw, *s = false, file // other bytes follow, so the file is no container
 		s.Reader = io.NewSectionReader(s.at, 0, s.at.Size())
 		if err := s.openWith(co); err != nil {
 			return s.named(err)
@@ -132,7 +134,7 @@ func (s *Source) openContainer(co fileaccess.Options) error {
 	return nil
 }
 
-// maxAround is the maximum size in bytes of a content around whose values other bytes are looked for.
+// maxAround is the maximum size in bytes of a content searched for other bytes around values.
 const maxAround = 64 << 20
 
 // endsEarly reports whether bytes follow a stream with a signature at the start of a file.
@@ -147,7 +149,7 @@ func (s *Source) endsEarly() bool {
 	return envelope.EndsEarly(b)
 }
 
-// rawMode returns the mode of a stream of PackedByteArray.compress, if the first bytes tell that it is one.
+// rawMode returns the mode of a stream of PackedByteArray.compress, if the first bytes show such a stream.
 func (s *Source) rawMode(isBase64 bool) (fileaccess.Mode, bool) {
 	if s.at != nil {
 		r := io.Reader(io.NewSectionReader(s.at, 0, s.at.Size()))
@@ -193,7 +195,7 @@ func (s *Source) openWith(co fileaccess.Options) error {
 			return r, nil
 		}
 	}
-	if s.Size < 0 && s.again != nil { // no container tells
+	if s.Size < 0 && s.again != nil { // the container does not tell
 		s.Size, s.Err = s.End()
 	}
 	return nil
@@ -224,8 +226,8 @@ func (s *Source) ReadAll() ([]byte, error) {
 	return s.readAll(s.Reader, size)
 }
 
-// End returns the offset of the end of a content that is not held, which it reads up to its end, and the error
-// there.
+// End returns the offset of the end of a content that is not held, after reading the content, and the error at
+// the end.
 func (s *Source) End() (int64, error) {
 	if s.again == nil {
 		return s.Size, nil
@@ -246,9 +248,9 @@ func (s *Source) ZerosAtEnd() (int64, error) {
 	return s.packed.Size() - from, err
 }
 
-// Content returns the content as o reads it, which can be read several times: in memory, in its file, or in
-// the container in a file, which is opened again. Only a pipe is read for that, into memory. The content is
-// used until Close.
+// Content returns the content as read by o, for reading several times: in memory, in its file, or in the
+// container in a file, opened again each time. Only a pipe is first read into memory. The content is used
+// until Close.
 func (s *Source) Content(o *Reading) (*Content, error) {
 	switch {
 	case s.at != nil:

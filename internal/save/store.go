@@ -9,20 +9,20 @@ import (
 	"os"
 )
 
-// A Store is a content of which several goroutines can read any bytes at any time: in memory, or in its file.
+// A Store is a content for several goroutines to read at any offset and time: in memory, or in its file.
 type Store struct {
 	Size int64
-	Data []byte      // all of it, or nil
+	Data []byte      // the whole content, or nil
 	File io.ReaderAt // if Data is nil
 
-	changed func() error // returns an error once the file has changed
+	changed func() error // returns an error once the file changed
 }
 
 // InMemory returns a Store of bytes in memory.
 func InMemory(data []byte) *Store { return &Store{Size: int64(len(data)), Data: data} }
 
-// Store returns the content as a Store. It reads a content of up to most bytes into memory, and any that is
-// compressed, encrypted or of a pipe. The file is used until Close.
+// Store returns the content as a Store, after reading a content of up to most bytes into memory, and any
+// compressed or encrypted content or pipe. The file is used until Close.
 func (s *Source) Store(most int64) (*Store, error) {
 	file := s.file
 	if s.Path == "" || s.Info == nil || s.Envelope != nil || !s.Container.IsPlain() {
@@ -50,8 +50,8 @@ func (s *Source) Store(most int64) (*Store, error) {
 	}}, nil
 }
 
-// inMemory reads the content into memory. That of a container in a file takes no more than its size. What is compressed
-// is read twice for that, because its size is only a claim.
+// inMemory reads the content into memory. The content of a container in a file takes no more memory than its size. A
+// compressed content is read twice for this, because the declared size may be wrong.
 func (s *Source) inMemory() (*Store, error) {
 	if s.again == nil || s.Held {
 		data, err := s.ReadAll()
@@ -69,8 +69,8 @@ func (s *Source) inMemory() (*Store, error) {
 	return InMemory(data.Bytes()), err
 }
 
-// Edited returns the Store of a content that was edited, and reads from s. A content of up to most bytes is read
-// into memory.
+// Edited returns the Store of an edited content that reads from s. A content of up to most bytes is read into
+// memory.
 func (s *Store) Edited(c *Content, most int64) (*Store, error) {
 	if c.Size > most {
 		return &Store{Size: c.Size, File: c, changed: s.changed}, nil
@@ -90,7 +90,7 @@ func isOther(a, b os.FileInfo) bool {
 	return a.Size() != b.Size() || !a.ModTime().Equal(b.ModTime())
 }
 
-// Check returns ErrFileChanged once the file of the Store has changed.
+// Check returns ErrFileChanged once the file of the Store changed.
 func (s *Store) Check() error {
 	if s.Data != nil || s.changed == nil {
 		return nil

@@ -15,17 +15,17 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// An Unpacked is a packet and the value in it, which a script can have compressed.
+// An Unpacked is a packet, perhaps compressed by a script, and its value.
 type Unpacked struct {
-	Skipped    []byte // the bytes at the start of the packet that Reading.Skip passes over
-	Value      []byte // the content of a packet that is compressed and valid, and otherwise the rest of the packet
+	Skipped    []byte // the bytes at the start of the packet skipped because of Reading.Skip
+	Value      []byte // the content of a packet both compressed and valid, and otherwise the rest of the packet
 	Compressed bool
-	Mode       fileaccess.Mode // of a packet that is compressed
-	Trailing   int             // bytes at the end of Value that follow the value
+	Mode       fileaccess.Mode // of a compressed packet
+	Trailing   int             // bytes at the end of Value after the value
 	Err        error           // why the packet is invalid, or nil
 }
 
-// ModeName returns the name of the mode of a packet that is compressed, and otherwise "".
+// ModeName returns the name of the mode of a compressed packet, and otherwise "".
 func (u *Unpacked) ModeName() string {
 	if !u.Compressed {
 		return ""
@@ -33,7 +33,7 @@ func (u *Unpacked) ModeName() string {
 	return u.Mode.String()
 }
 
-// Pack returns the packet with another value, compressed in the same mode if it was compressed.
+// Pack returns the packet with another value, compressed in the same mode as before, if any.
 func (u *Unpacked) Pack(value []byte) []byte {
 	if u.Compressed {
 		value, _ = fileaccess.Compress(nil, value, u.Mode) // engines write the mode
@@ -44,8 +44,8 @@ func (u *Unpacked) Pack(value []byte) []byte {
 	return value
 }
 
-// Unpack returns the value in a packet, or the packet itself if it is invalid. If Candidates are left, the packet can
-// decide between them, and is read in the first in which it is valid.
+// Unpack returns the value in a packet, or the packet itself if invalid. If Candidates are left, the packet can
+// decide between them, and is read in the first format in which the packet is valid.
 func (o *Reading) Unpack(packet []byte) Unpacked {
 	if o.Skip == 0 {
 		return o.unpackInAny(packet)
@@ -56,10 +56,10 @@ func (o *Reading) Unpack(packet []byte) Unpacked {
 	return u
 }
 
-// skipped returns the bytes at the start of a packet that Skip passes over.
+// skipped returns the bytes at the start of a packet skipped because of Skip.
 func (o *Reading) skipped(packet []byte) []byte { return packet[:min(o.Skip, int64(len(packet)))] }
 
-// BeginsAt reports whether the bytes of a packet from n to its end are a value as engines write it.
+// BeginsAt reports whether the bytes of a packet from n to the end are a value as engines write it.
 func (o *Reading) BeginsAt(packet []byte, n int) bool {
 	return n < len(packet) && slices.ContainsFunc(append(o.Candidates[:len(o.Candidates):len(o.Candidates)], o.Decoder.Format), func(format gdwire.Format) bool {
 		as := *o
@@ -75,7 +75,7 @@ func (o *Reading) AreValues(packet []byte) bool {
 	d := gdwire.NewDecoder(nil, &strict)
 	defer d.Release()
 	for len(packet) > 0 {
-		d.ResetBytes(packet) // or strict, it would refuse the bytes after the value
+		d.ResetBytes(packet) // without OneValue, because strict would refuse bytes after the value
 		if d.SkipValue() != nil {
 			return false
 		}
@@ -84,7 +84,7 @@ func (o *Reading) AreValues(packet []byte) bool {
 	return true
 }
 
-// unpackInAny is Unpack for a packet that begins with its value.
+// unpackInAny is Unpack for a packet beginning with its value.
 func (o *Reading) unpackInAny(packet []byte) Unpacked {
 	if o.Candidates == nil {
 		return o.unpack(packet)
@@ -99,7 +99,7 @@ func (o *Reading) unpackInAny(packet []byte) Unpacked {
 	return u
 }
 
-// Second returns the bytes that follow the value in a packet if they begin with another value, and otherwise nil.
+// Second returns the bytes after the value in a packet if they begin with another value, and otherwise nil.
 func (o *Reading) Second(u *Unpacked) []byte {
 	rest := u.Value[len(u.Value)-u.Trailing:]
 	if _, err := o.validate(rest); err != nil {
@@ -108,7 +108,7 @@ func (o *Reading) Second(u *Unpacked) []byte {
 	return rest
 }
 
-// inAny returns a packet in the first of the Candidates in which it is valid, or u.
+// inAny returns a packet in the first of the Candidates for which the packet is valid, or u.
 func (o *Reading) inAny(packet []byte, u Unpacked) Unpacked {
 	for _, format := range o.Candidates {
 		as := *o
@@ -120,9 +120,10 @@ func (o *Reading) inAny(packet []byte, u Unpacked) Unpacked {
 	return u
 }
 
-// unpack returns the value in a packet, in the format of the Decoder. A header as engines write it begins none of what
-// they compress. Any other bytes can be a stream of FastLZ, and to a lenient Decoder most of these are a value with other
-// bytes after it. They are compressed if the content is a value as engines write it, or large: chance makes neither.
+// unpack returns the value in a packet, in the format of the Decoder. No compressed content begins with a header as
+// engines write it. Any other bytes can be a stream of FastLZ, and to a lenient Decoder most streams are a value with
+// other bytes after it. A packet is compressed if its content is a value as engines write it, or large: neither happens
+// by chance.
 func (o *Reading) unpack(packet []byte) Unpacked {
 	plain := Unpacked{Value: packet}
 	if recognize.PlainHeader(packet) {
@@ -147,18 +148,19 @@ func (o *Reading) unpack(packet []byte) Unpacked {
 	return Unpacked{Value: content, Compressed: true, Mode: mode, Trailing: trailing}
 }
 
-// packedError returns an error in the content of a packet that is compressed in a mode.
+// packedError returns an error in the content of a packet compressed in a mode.
 func packedError(mode fileaccess.Mode, err error) error {
 	return fmt.Errorf("compressed with %v: %w", mode, err)
 }
 
-// isTooLarge reports whether an error says that a content exceeds its limit.
+// isTooLarge reports whether err is about a content exceeding its limit.
 func isTooLarge(err error) bool { return errors.As(err, new(*fileaccess.LimitError)) }
 
 // maxUnpacked returns the maximum size in bytes of the content of a compressed packet.
 func (o *Reading) maxUnpacked() int64 { return cmp.Or(o.MaxUnpacked, stream.DefaultMaxPacket) }
 
-// isWritten reports whether a packet is a value as engines write it, and nothing else. It can be one that is not allowed.
+// isWritten reports whether a packet is a value as engines write it, and nothing else, even a value that is not
+// allowed.
 func (o *Reading) isWritten(packet []byte) bool {
 	strict := *o
 	strict.Decoder.Strict = true
@@ -184,7 +186,8 @@ func (o *Reading) validate(packet []byte) (trailing int, err error) {
 	return trailing, nil
 }
 
-// modeOf returns the mode in which a packet is perhaps compressed. sure is false for FastLZ, which has no signature.
+// modeOf returns the mode in which a packet is perhaps compressed. sure is false for FastLZ, because FastLZ writes
+// no signature.
 func modeOf(packet []byte) (mode fileaccess.Mode, sure bool) {
 	if mode, sure = rawMode(bufio.NewReaderSize(bytes.NewReader(packet), sniffBytes)); !sure {
 		mode = fileaccess.FastLZ
@@ -192,11 +195,11 @@ func modeOf(packet []byte) (mode fileaccess.Mode, sure bool) {
 	return mode, sure
 }
 
-// errNotFilled is the error of a stream of FastLZ that engines do not write.
+// errNotFilled is the error of a stream of FastLZ not written by engines.
 var errNotFilled = errors.New("less content than engines compress with FastLZ")
 
-// decompress returns the content of a packet that PackedByteArray.compress returned, without what FastLZ filled it up
-// with, and its mode.
+// decompress returns the content of a packet from PackedByteArray.compress, without zeros added before FastLZ, and
+// the mode.
 func (o *Reading) decompress(packet []byte) (content []byte, mode fileaccess.Mode, err error) {
 	mode, _ = modeOf(packet)
 	if content, err = fileaccess.Decompress(nil, packet, mode, o.maxUnpacked()); err != nil {
@@ -211,8 +214,8 @@ func (o *Reading) decompress(packet []byte) (content []byte, mode fileaccess.Mod
 	return content, mode, nil
 }
 
-// decompressHead returns the start of the content of a packet that a script compressed, or of its start if it is cut. It
-// reports false if the packet is not compressed.
+// decompressHead returns the start of the content of a packet compressed by a script, or of the start of such a packet
+// if cut is set. ok is false if the packet is not compressed.
 func decompressHead(packet []byte, cut bool) (c recognize.Decompressed, ok bool) {
 	mode, sure := modeOf(packet)
 	c = recognize.Decompressed{Zeros: mode == fileaccess.FastLZ, Sure: sure}

@@ -12,10 +12,10 @@ import (
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
-// Recognize recognizes the content and sets o to its best reading, if there is one, as far as it is not known.
-// The content can be read from its start after that. If it is not surely values as it is, Recognize looks for
-// values in it after a header or before a trailer of the game, or in records, as base64 text, and as a stream of FastLZ, none of
-// which begins with a signature; s is then the Source of these.
+// Recognize recognizes the content and sets the unknown parts of o to the best reading, if there is one.
+// Afterwards the content can be read from the start. If the content itself is not surely values, Recognize
+// looks for values after a header or before a trailer of the game, or in records, as base64 text, and as a
+// stream of FastLZ, none with a signature at the start; s is then the Source of these values.
 func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 	before := *o
 	plain, err := s.recognize(o, known)
@@ -49,8 +49,8 @@ func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 	return plain, nil
 }
 
-// readsAfter reports whether all of the content is values after a header of n bytes, as if that was skipped. It is false for a
-// pipe, which can be read only once.
+// readsAfter reports whether all of the content is values after a header of n bytes, as if the header was skipped.
+// readsAfter returns false for a pipe, because a pipe can be read only once.
 func (s *Source) readsAfter(n int, r *Recognition, o Reading, known Known) bool {
 	in := *s
 	if r.Whole {
@@ -75,8 +75,8 @@ func (s *Source) readsAfter(n int, r *Recognition, o Reading, known Known) bool 
 	return err == nil && after.fits() && in.checkValues(&o) == nil
 }
 
-// FindContainer is Recognize for a reading that is known, of an input that is no pipe: values in base64 text and in a
-// stream of FastLZ are found. A pipe is not waited for.
+// FindContainer is Recognize for a known reading: values in base64 text and in a stream of FastLZ are found.
+// FindContainer does not wait for a pipe.
 func (s *Source) FindContainer(o *Reading) error {
 	if s.Live || s.at == nil {
 		return nil
@@ -86,8 +86,8 @@ func (s *Source) FindContainer(o *Reading) error {
 	return err
 }
 
-// fastlz returns the values in the content as a stream of FastLZ, or nil if there are none. plain is what it is
-// otherwise.
+// fastlz returns the values in the content as a stream of FastLZ, or nil if there are none. plain describes the
+// content otherwise.
 func (s *Source) fastlz(o Reading, known Known, plain *Recognition) *wrapped {
 	co := s.options.Container
 	co.Raw, co.Mode, co.Base64 = true, fileaccess.FastLZ, s.Container.Base64.Text
@@ -140,16 +140,16 @@ func (s *Source) base64(o Reading, known Known, plain *Recognition) *wrapped {
 	return &wrapped{in, o, r}
 }
 
-// minCutText is the least content of text that is cut or damaged.
+// minCutText is the minimum content of a cut or damaged text.
 const minCutText = 24
 
-// isBase64 reports whether text begins as base64 does.
+// isBase64 reports whether text begins like base64.
 func isBase64(head []byte) bool {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n"
 	return len(head) >= 8 && len(bytes.Trim(bytes.TrimRight(head, " \t\r\n"), digits)) == 0
 }
 
-// fromStart returns a Source like s that is read from its start. r is what its content is.
+// fromStart returns a Source like s, read from the start. r describes the content.
 func (s *Source) fromStart(r *Recognition) *Source {
 	in := *s
 	if in.packed != nil { // of base64
@@ -164,7 +164,7 @@ func (s *Source) fromStart(r *Recognition) *Source {
 	return &in
 }
 
-// isFastLZ reports whether a content begins as a stream of FastLZ does.
+// isFastLZ reports whether a content begins like a stream of FastLZ.
 func isFastLZ(of *Recognition) bool {
 	r, err := fileaccess.NewReader(bytes.NewReader(of.Head), &fileaccess.Options{
 		Raw: true, Mode: fileaccess.FastLZ, Limits: fileaccess.Limits{Size: recognize.HeadSize},

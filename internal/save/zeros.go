@@ -11,14 +11,14 @@ import (
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
-// MinZeros is the number of zeros at the end of a content that can be damage.
+// MinZeros is the minimum number of zeros at the end of a content to be damage.
 const MinZeros = 8
 
 const nullSize = 4 // the number of bytes of null
 
-const zeroBlock = 64 << 10 // bytes that are read at once
+const zeroBlock = 64 << 10 // bytes read at once
 
-// ZerosAtEnd returns the offset of the zeros at the end of size bytes of r, which is size if there are none.
+// ZerosAtEnd returns the offset of the zeros at the end of size bytes of r, or size if there are none.
 func ZerosAtEnd(r io.ReaderAt, size int64) (int64, error) {
 	block := make([]byte, min(zeroBlock, size))
 	start := size - int64(len(block))
@@ -47,7 +47,7 @@ func ZerosAtEnd(r io.ReaderAt, size int64) (int64, error) {
 
 // A ZerosError reports zeros in place of the end of a content, as after a power failure.
 type ZerosError struct {
-	From int64 // the offset of the first, or of the first null that they are read as
+	From int64 // the offset of the first zero, or of the first null read from zeros
 	Err  error // why no engine wrote them
 }
 
@@ -58,21 +58,21 @@ func (e *ZerosError) Error() string {
 // Unwrap returns Err.
 func (e *ZerosError) Unwrap() error { return e.Err }
 
-// A Zeros watches values and their tokens for those that no engine writes, but zeros are read as. The zero
-// value is ready for use. All offsets are those in the content.
+// A Zeros watches for values and tokens that no engine writes, but that result from reading zeros. The
+// zero value is ready for use. All offsets are in the content.
 type Zeros struct {
 	keys  recognize.NullKeys
-	found error // the latest that was found
-	after int64 // the offset after it
+	found error // the latest sign of zeros, or nil
+	after int64 // the offset after this sign
 
 	err    error // of the value with the number failed
 	failed int
 
 	start         int64 // the offset of the latest value
-	good          int64 // the offset after the latest value that is not null
+	good          int64 // the offset after the latest value other than null
 	values, nulls int   // the number of values, and of nulls at the end
 	null          int64 // the offset of the first of these
-	own           int64 // the offset of the nulls at the end of the value before them, or 0
+	own           int64 // the offset of the nulls that end the value before these nulls, or 0
 }
 
 // Value notes that d reads a value at an offset.
@@ -90,8 +90,8 @@ func (z *Zeros) Value(d *gdwire.Decoder, at int64) {
 	}
 }
 
-// Token notes t, the latest token of d, which ends at an offset. If it is the second key null of a
-// Dictionary, Token returns an error, which need not be due to zeros.
+// Token notes t, the latest token of d, ending at an offset. For the second key null of a
+// Dictionary, Token returns an error, not always due to zeros.
 func (z *Zeros) Token(d *gdwire.Decoder, t gdwire.Token, end int64) error {
 	switch t.Kind() {
 	case gdwire.KindNil:
@@ -112,8 +112,8 @@ func (z *Zeros) Token(d *gdwire.Decoder, t gdwire.Token, end int64) error {
 	return nil
 }
 
-// Good notes that the latest value ends at an offset. If nothing was found in it, zeros before its end are its
-// own.
+// Good notes that the latest value ends at an offset. If nothing was found in the value, zeros before its end
+// are its own.
 func (z *Zeros) Good(end int64) {
 	if z.nulls == 0 && z.after <= z.start {
 		z.good = end
@@ -125,7 +125,7 @@ func (z *Zeros) note(d *gdwire.Decoder, end int64, err error) {
 	z.found, z.after = &gdwire.Error{Offset: end, Path: string(d.AppendPath(nil)), Err: err}, end
 }
 
-// Error notes an error of the latest value. An error that is not about its content is no damage.
+// Error notes an error of the latest value. An error not about the content is no damage.
 func (z *Zeros) Error(err error) {
 	if IsDamage(err) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, gdwire.ErrLimit) && !errors.Is(err, gdwire.ErrObject) {
 		z.err, z.failed = err, z.values
@@ -133,7 +133,7 @@ func (z *Zeros) Error(err error) {
 }
 
 // End returns a ZerosError if the zeros from an offset on to the end explain a noted sign or error, or nil.
-// Unless nullsFit is set, nulls after a value are.
+// Unless nullsFit is set, nulls after a value are a sign.
 func (z *Zeros) End(from int64, nullsFit bool) error {
 	switch {
 	case z.found != nil && z.after > from:
@@ -143,18 +143,18 @@ func (z *Zeros) End(from int64, nullsFit bool) error {
 	case nullsFit || !recognize.NullsFollow(z.values, z.nulls):
 		return nil
 	case z.null-from >= MinZeros:
-	case z.own > 0: // its last nulls are as likely to be zeros in place of others
+	case z.own > 0: // the last nulls of the value are as likely to be zeros in place of others
 		from = max(from, z.own)
-	default: // its last zeros are its own
+	default: // the last zeros of the value are its own
 		from = z.null
 	}
 	return &ZerosError{from, errors.New("nulls after a value")}
 }
 
-// CheckZeros returns a ZerosError if the content ends in zeros that no engine has written: a Dictionary
-// contains the key null twice, text ends in NUL, bytes follow a value, or the value that is expected
-// cannot be read. Nulls after a value without a length are also damage, unless known is set: the
-// caller has chosen format and lengths.
+// CheckZeros returns a ZerosError if the content ends in zeros that no engine writes: a Dictionary
+// contains the key null twice, text ends in NUL, bytes follow a value, or the expected value cannot
+// be read. Nulls after a value without a length are also damage, unless known is set because the
+// caller chose format and lengths.
 func (c *Content) CheckZeros(known bool) error {
 	if c.Size == 0 {
 		return nil
@@ -194,7 +194,7 @@ func (c *Content) CheckZeros(known bool) error {
 		z.Error(err)
 		return z.End(from, known || c.Order != nil || err != nil)
 	}
-	return nil // the call that reads the value returns it
+	return nil // the call reading the value returns this error
 }
 
 var (

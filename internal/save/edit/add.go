@@ -9,7 +9,7 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// newKeys returns the targets in p that get a new key, by its kin.
+// newKeys returns the targets in p that get a new key, by the kin of the key.
 func (e *editor) newKeys(p *text.Node) (map[string][]*text.Node, error) {
 	if all, ok := e.keys.edited[p]; ok {
 		return all, nil
@@ -40,7 +40,7 @@ func (e *editor) newKeys(p *text.Node) (map[string][]*text.Node, error) {
 	return all, nil
 }
 
-// key is called for each key of the Dictionary or Object at p, which stays.
+// key is called for each key of the Dictionary or Object at p. The key stays.
 func (e *editor) key(p *text.Node, key *text.Step) *text.Node {
 	all, err := e.newKeys(p)
 	if err != nil || len(all) == 0 { // checkKeys returns the error
@@ -56,7 +56,7 @@ func (e *editor) key(p *text.Node, key *text.Step) *text.Node {
 	return nil
 }
 
-// newKey notes the key that a target gets, as it is written.
+// newKey notes the new key of a target, as written.
 func (e *editor) newKey(t *text.Node, key *text.Value) error {
 	k := *key
 	if hasReals(key) {
@@ -82,7 +82,8 @@ func (e *editor) newKey(t *text.Node, key *text.Value) error {
 	return nil
 }
 
-// checkKeys returns an error if a new key of the Dictionary or Object at p is another key of it.
+// checkKeys returns an error if a new key of the Dictionary or Object at p equals another of its
+// keys.
 func (e *editor) checkKeys(p *text.Node, c *text.Container) error {
 	if e.op == Delete || c.Kind != gdwire.KindDictStart && c.Kind != gdwire.KindObjectStart {
 		return nil
@@ -98,7 +99,7 @@ func (e *editor) checkKeys(p *text.Node, c *text.Container) error {
 	return err
 }
 
-// addTo adds the targets in p to its value, and returns how many.
+// addTo adds the targets in p to the value at p, and returns how many.
 func (e *editor) addTo(p *text.Node, c *text.Container) (n int64, err error) {
 	var targets []*text.Node
 	p.Inner(func(t *text.Node) bool {
@@ -129,7 +130,7 @@ func (e *editor) addTo(p *text.Node, c *text.Container) (n int64, err error) {
 	return n, nil
 }
 
-// addElement adds an element to an Array or packed array, after n others. It returns false if the
+// addElement adds an element to an Array or packed array, after n others, or returns false if the
 // position of the target is not in the array.
 func (e *editor) addElement(t *text.Node, c *text.Container, n int64) (bool, error) {
 	at, ok := e.positions[t]
@@ -171,8 +172,8 @@ func (e *editor) addElement(t *text.Node, c *text.Container, n int64) (bool, err
 	return true, nil
 }
 
-// addedValue returns a splice with the new value of a target, which is of a declared type,
-// and its text.
+// addedValue returns a splice with the new value of a target, made to fit a declared type, and its
+// text.
 func (e *editor) addedValue(t *text.Node, elem gdwire.Elem) (splice, string, error) {
 	v, err := e.operand(t)
 	if err == nil {

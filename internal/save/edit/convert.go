@@ -28,13 +28,13 @@ func ofCopy(v operand) source {
 // operand returns the new value of a target.
 func (e *editor) operand(p *text.Node) (operand, error) { return e.source(e, p) }
 
-// marshal returns a value of Go, with math types of 64 bits, which lose nothing.
+// marshal returns a value of Go, with math types of 64 bits, so that nothing is lost.
 func (e *editor) marshal(value *Value) (v operand, err error) {
 	o := e.content.Encoder
 	o.DoubleReals = true
 	v.exact = value.Exact
 	if v.encoding.bytes, err = value.Encode(o); err != nil {
-		o.Format, v.failed = gdwire.Godot4, reason(err) // which knows a Vector2i for a Vector2
+		o.Format, v.failed = gdwire.Godot4, reason(err) // for a Vector2i in place of a Vector2
 		if v.encoding.bytes, err = value.Encode(o); err != nil {
 			return v, v.failed
 		}
@@ -65,9 +65,9 @@ func (e *editor) newValue(p *text.Node) (text.Value, error) {
 	return v.Value, err
 }
 
-// fit makes v a value of the type of the old one, or returns a TypeError. A value that replaces null, and
-// one whose type is meant, takes only the declared type of its container; if it cannot, verify refuses
-// the edit.
+// fit makes v a value of the type of the old value, or returns a TypeError. A value that replaces null,
+// or keeps its own type on purpose, takes only the declared type of its container; verify refuses a value
+// that cannot.
 func (e *editor) fit(p *text.Node, v *operand, old *oldValue, elem gdwire.Elem) error {
 	switch {
 	case v.exact:
@@ -84,7 +84,7 @@ func (e *editor) fit(p *text.Node, v *operand, old *oldValue, elem gdwire.Elem) 
 	return err
 }
 
-// fitElem makes v a value of a declared type, if it can be one.
+// fitElem makes v a value of a declared type, if possible.
 func (e *editor) fitElem(v *operand, elem gdwire.Elem) error {
 	if v.exact || elem.Type == 0 || v.Type == elem.Type {
 		return nil

@@ -21,8 +21,8 @@ func Edit(c *save.Content, op Op, tree *text.Tree, exact bool) (*Plan, error) {
 	})
 }
 
-// Copy returns the plan that puts copies of the value at a path at the targets of a tree and
-// replaces any values there.
+// Copy returns the plan for putting copies of the value at a path at the targets of a tree,
+// replacing any values there.
 func Copy(c *save.Content, from text.Path, to *text.Tree) (*Plan, error) {
 	return planned(c, to, func(c *save.Content) (*editor, error) {
 		var source text.Tree
@@ -149,8 +149,9 @@ func (e *editor) finish() error {
 	return nil
 }
 
-// verify checks an edited packet, which has moved by shift and grown. If engines could have written
-// the packet before the edit, it must be so after the edit; otherwise it must be readable.
+// verify checks an edited packet, moved by shift and grown. If engines could have written the
+// packet before the edit, they must be able to write the edited packet; otherwise the packet must
+// be readable.
 func (e *editor) verify(p *editedPacket, shift int64) error {
 	o := e.content.Decoder
 	strict := o
@@ -183,8 +184,8 @@ type Request struct {
 	Value *Value // of Put
 }
 
-// Apply returns the content after edits in their order. It reads the content once for as many of
-// them as do not depend on each other.
+// Apply returns the content after edits in their order. The content is read once for as many edits
+// as do not depend on each other.
 func Apply(c *save.Content, all []Request) (*save.Content, error) {
 	return c.Edit(func(c *save.Content) (*save.Content, error) { return apply(c, all) })
 }
@@ -202,7 +203,7 @@ func apply(c *save.Content, all []Request) (*save.Content, error) {
 }
 
 // independent returns the number of requests at the start of all that can be made at once: the result,
-// if there is one, is the same as if they were made one after the other.
+// if any, is the same as if they were made one after the other.
 func independent(all []Request) int {
 	for i := range all {
 		if all[i].Op != all[0].Op || !all[i].isIndependent() {
@@ -212,9 +213,9 @@ func independent(all []Request) int {
 	return len(all)
 }
 
-// isIndependent reports whether the path leads to the same value after other independent requests of
-// the same kind. Deleting an element moves those after it, and adding one those that are counted from the end; a
-// pair can have several paths by its number, and if its key is a StringName.
+// isIndependent reports whether the path leads to the same value after other independent requests of the same
+// kind. Deleting an element moves the elements after it, and adding an element moves those counted from the end;
+// a pair can have several paths by its number, and if its key is a StringName.
 func (r *Request) isIndependent() bool {
 	for i := range r.Path.Steps {
 		s := &r.Path.Steps[i]
@@ -228,8 +229,8 @@ func (r *Request) isIndependent() bool {
 	return true
 }
 
-// applyAll makes independent requests at once. If that fails, because one is in the value of
-// another or for any other reason, it makes those of the first half before the others.
+// applyAll makes independent requests at once. If this fails, because one is in the value of
+// another or for any other reason, applyAll makes the first half before the other.
 func applyAll(c *save.Content, all []Request) (*save.Content, error) {
 	next, err := applyOnce(c, all)
 	if err == nil || len(all) == 1 {

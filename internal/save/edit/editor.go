@@ -10,8 +10,8 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// A source returns the new value of a target. What becomes of it does not depend on whether it is of a text,
-// of Go, or a copy.
+// A source returns the new value of a target. All values are handled alike, whether they are from a text,
+// from Go or copies.
 type source func(*editor, *text.Node) (operand, error)
 
 // An editor makes a plan.
@@ -29,7 +29,7 @@ type editor struct {
 
 	*text.Walker
 	packet    *save.Packet
-	width     *reals.Width // of the packet, if that is known
+	width     *reals.Width // of the packet, if known
 	here      []splice
 	positions map[*text.Node]int64 // at which elements are added
 	removed   map[*text.Node]int64 // the number of elements removed
@@ -56,12 +56,12 @@ func (e *editor) position(p *text.Node, offset int64) {
 	e.positions[p] = offset
 }
 
-// keys finds keys that engines take for one, so a Dictionary would keep only the last: a
-// String and a StringName with the same text, 0.0 and -0.0.
+// keys finds keys that engines treat as equal, so a Dictionary would keep only the last: a String
+// and a StringName with the same text, 0.0 and -0.0.
 type keys struct {
 	edited map[*text.Node]map[string][]*text.Node // by Dictionary and kin, the targets that get a new key
-	taken  map[*text.Node][]takenKey              // by target, the keys of its Dictionary that are kin of its own
-	final  map[*text.Node]map[string]*text.Node   // by Dictionary and new key, as it is written, the targets
+	taken  map[*text.Node][]takenKey              // by target, the keys of its Dictionary with the same kin as its own
+	final  map[*text.Node]map[string]*text.Node   // by Dictionary and new key, as written, the targets
 }
 
 // A takenKey is a key that stays.

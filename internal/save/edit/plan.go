@@ -12,22 +12,22 @@ import (
 
 // A Value is a new value of Go.
 type Value struct {
-	// Encode returns its encoding.
+	// Encode returns the encoding of the value.
 	Encode func(gdwire.EncoderOptions) ([]byte, error)
-	// Exact reports whether it keeps its type, whatever the type of the old value is.
+	// Exact reports whether the value keeps its type, whatever the type of the old value is.
 	Exact bool
 }
 
-// An operand is a new value: of a text, of Go, or a copy of one in the content. If it is encoded, a
-// container is stored without content.
+// An operand is a new value: of a text, of Go, or a copy of a value in the content. In an encoded
+// operand, a container is stored without content.
 type operand struct {
 	oldValue
-	exact    bool   // it keeps its type, even in a container of a declared type
-	copied   bool   // it is a value of the content
+	exact    bool   // keeps its type, even in a container of a declared type
+	copied   bool   // is a value of the content
 	encoding splice // without a place; empty for the value of a text
 	format   gdwire.Format
-	narrow   *Value // encodes it again if the packet does not contain math types of 64 bits, or nil
-	failed   error  // the format of the content does not know it, unless it is converted
+	narrow   *Value // encodes the value again if the packet contains no math types of 64 bits, or nil
+	failed   error  // because the format of the content does not know the value, unless converted
 }
 
 // A TypeError reports a new value of another type than the old value.
@@ -52,7 +52,7 @@ func (v *operand) isEncoded() bool { return v.encoding.bytes != nil || v.encodin
 // isType reports whether v is a type, such as Array[int], and not a value.
 func (v *operand) isType() bool { return v.Form == text.Declared && !v.isEncoded() }
 
-// decoder returns a Decoder of a value that Go has encoded with math types of 64 bits.
+// decoder returns a Decoder of a value of Go, encoded with math types of 64 bits.
 func (v *operand) decoder() *gdwire.Decoder {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
 		Format: v.format, AllowObjects: true, AllowInvalidUTF8: true, DoubleReals: true, Limits: gdwire.NoLimits,
@@ -85,7 +85,7 @@ const (
 	Put              // replace or add
 )
 
-// A Plan contains the splices that edit a content.
+// A Plan contains the splices for editing a content.
 type Plan struct {
 	Changes []Change // the first changes
 	More    int      // the number of other changes
@@ -93,7 +93,7 @@ type Plan struct {
 	content *save.Content // after the edit
 }
 
-// maxChanges is the maximum number of Changes that a Plan describes.
+// maxChanges is the maximum number of Changes in a Plan.
 const maxChanges = 1000
 
 // A Change describes a change for people.
@@ -107,10 +107,10 @@ type Change struct {
 type editedPacket struct {
 	start, end int64
 	splices    []splice
-	grow       int64 // the number of bytes that they add
+	grow       int64 // the number of bytes added by splices
 }
 
-// Content returns the edited content. Its memory depends on the new values.
+// Content returns the edited content. The memory for the content depends on the new values.
 func (p *Plan) Content() *save.Content { return p.content }
 
 // WriteTo writes the edited content.
@@ -118,7 +118,7 @@ func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, io.NewSectionReader(p.content, 0, p.content.Size))
 }
 
-// An ExistsError reports a path to add, at which there is a value.
+// An ExistsError reports a path to add where there is a value already.
 type ExistsError struct{ Path string }
 
 func (e *ExistsError) Error() string { return "there is a value at " + e.Path }

@@ -9,7 +9,7 @@ import (
 )
 
 // Repair returns the content up to its first error: complete values, and of the damaged value the
-// longest valid start, with counts that say so. The content is taken to end at end. bad is the error, or
+// longest valid start, with corrected counts. The content is taken to end at end. bad is the error, or
 // nil if there is none; a content without values cannot be repaired and is nil.
 func Repair(c *save.Content, end int64) (repaired *save.Content, bad error) {
 	short := *c
@@ -52,7 +52,7 @@ func Repair(c *save.Content, end int64) (repaired *save.Content, bad error) {
 // A salvage finds the longest valid start of a damaged value.
 type salvage struct {
 	open []level
-	end  int64 // the offset after the value, if it is complete
+	end  int64 // the offset after a complete value, or 0
 }
 
 // A level is an open container.
@@ -65,11 +65,11 @@ type level struct {
 	inKey   bool  // of a Dictionary: the next value is a key
 }
 
-// salvageChunk makes chunks small, because of a cut chunk nothing is known.
+// salvageChunk makes chunks small, because a cut chunk is lost completely.
 const salvageChunk = 16
 
-// salvaged returns the splices that make a damaged packet its longest valid start; the last one ends the
-// content. It returns nil if no part is valid.
+// salvaged returns the splices for turning a damaged packet into its longest valid start, or nil if no
+// part is valid. The last splice ends the content.
 func salvaged(c *save.Content, p *save.Packet) []splice {
 	o := c.Decoder
 	o.MaxChunk, o.OneValue = salvageChunk, true
@@ -86,7 +86,7 @@ func salvaged(c *save.Content, p *save.Packet) []splice {
 	return s.splices(p, c.Order)
 }
 
-// token follows a token that ends at an offset.
+// token follows a token ending at an offset.
 func (s *salvage) token(t gdwire.Token, at int64) {
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart, gdwire.KindPackedStart,
@@ -111,10 +111,10 @@ func (s *salvage) token(t gdwire.Token, at int64) {
 	s.add(1, at)
 }
 
-// add counts n complete values that end at an offset.
+// add counts n complete values ending at an offset.
 func (s *salvage) add(n, at int64) {
 	if len(s.open) == 0 {
-		s.end = at // bytes follow it, or its padding is missing
+		s.end = at // bytes follow the value, or its padding is missing
 		return
 	}
 	l := &s.open[len(s.open)-1]
@@ -138,7 +138,7 @@ func (s *salvage) splices(p *save.Packet, order binary.ByteOrder) (all []splice)
 			s.open = s.open[:i]
 			break
 		}
-		if s.open[i].inKey { // the open containers in it are part of a key
+		if s.open[i].inKey { // the open containers inside are part of a key
 			s.open = s.open[:i+1]
 			break
 		}
@@ -159,7 +159,7 @@ func (s *salvage) splices(p *save.Packet, order binary.ByteOrder) (all []splice)
 	for i := range s.open {
 		l := &s.open[i]
 		if i < len(s.open)-1 {
-			l.done++ // the container in it
+			l.done++ // the container inside
 		}
 		b := countBytes(l.len, l.done)
 		all = append(all, splice{start: l.countAt, end: l.countAt + int64(len(b)), bytes: b})

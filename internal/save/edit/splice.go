@@ -17,7 +17,7 @@ type splice struct {
 	from, size int64 // of bytes of the content to use, after bytes
 }
 
-// grow returns the number of bytes that the splice adds.
+// grow returns the number of bytes added by the splice.
 func (s *splice) grow() int64 { return int64(len(s.bytes)) + s.size - (s.end - s.start) }
 
 // sortSplices sorts splices by offset. Those at the same offset stay in order.
@@ -44,7 +44,7 @@ type piece struct {
 	from     int64  // the offset of its bytes in r
 }
 
-// newTable returns the table of a content without edits, or the table that the content is.
+// newTable returns the table of a content without edits, or r if r is a table.
 func newTable(r io.ReaderAt, size int64) *table {
 	if t, ok := r.(*table); ok {
 		return t
@@ -108,7 +108,7 @@ func (t *table) ReadAt(b []byte, at int64) (n int, err error) {
 		if p.bytes != nil {
 			copy(part, p.bytes[skipped:])
 		} else if read, err := t.r.ReadAt(part, p.from+skipped); read < len(part) {
-			if err == io.EOF { // the file is shorter than it was
+			if err == io.EOF { // the file became shorter
 				err = io.ErrUnexpectedEOF
 			}
 			return n + read, err

@@ -19,7 +19,7 @@ type oldValue struct {
 	cut   bool
 }
 
-// The number of bytes of an old text that are kept.
+// The number of bytes kept of an old text.
 const (
 	maxShown  = 200
 	maxCopied = 1 << 20 // into a packed array or as a component
@@ -84,7 +84,8 @@ func (o *oldValue) String() string {
 	return o.Value.String()
 }
 
-// hasReals reports whether v contains a math type or packed array whose width is that of the engine.
+// hasReals reports whether v contains a math type or packed array with the width of the engine's
+// reals.
 func hasReals(v *text.Value) bool {
 	return reals.Differ(v.Type) || slices.ContainsFunc(v.Items, func(v text.Value) bool { return hasReals(&v) })
 }
@@ -106,7 +107,7 @@ func typeOf(v *text.Value) string {
 	return text.Value{Type: v.Type, Form: text.Declared, Key: v.Key, Elem: v.Elem}.String()
 }
 
-// keyText returns a text that is equal for keys that engines take for one.
+// keyText returns a text that is equal for keys treated as equal by engines.
 func keyText(key *text.Value) string {
 	k := *key
 	if k.Type == gdwire.TypeStringName {
@@ -120,8 +121,8 @@ func keyText(key *text.Value) string {
 	return k.String()
 }
 
-// kin returns a text that is equal for all keys that can become the same key, when one takes the type of
-// another, or is rounded to 32 bits.
+// kin returns a text that is equal for all keys that can become the same key, by taking the type of
+// another or by being rounded to 32 bits.
 func kin(key *text.Value) string {
 	k := *key
 	if k.Type == gdwire.TypeInt {

@@ -29,8 +29,8 @@ func walk(c *save.Content, tree *text.Tree) func(*text.Walker) error {
 	}
 }
 
-// Resolve replaces the keys of a tree that can mean another key by the key that they mean, as
-// Tree.Resolve does.
+// Resolve replaces the keys of a tree that can mean another key by the other key, as Tree.Resolve
+// does.
 func Resolve(c *save.Content, tree *text.Tree) { tree.Resolve(walk(c, tree)) }
 
 // ResolveReals is Resolve for keys with real numbers only.
@@ -40,8 +40,8 @@ func ResolveReals(c *save.Content, tree *text.Tree) {
 	}
 }
 
-// notFound returns the error for a node at which a walk found no value. It walks over the
-// packet again, for this node alone, to find a similar key.
+// notFound returns the error for a node where a walk found no value. To find a similar key,
+// notFound walks over the packet again, for this node alone.
 func notFound(c *save.Content, p *text.Node) error {
 	path, err := text.Parse(p.String())
 	if err != nil {
@@ -122,14 +122,14 @@ func (e *editor) set(p *text.Node, v *operand) error {
 // errOther ends a comparison with another value.
 var errOther = errors.New("another value")
 
-// holds reports whether v is the text of a container, the old value that begins at start. Encoding it could change
-// bytes that its text does not show, such as the padding of a NodePath.
+// holds reports whether v is the text of a container, the old value at offset start. Encoding the text could
+// change bytes that the text does not show, such as the padding of a NodePath.
 func (e *editor) holds(v *operand, was *oldValue, start int64) bool {
 	if v.isEncoded() || v.Items == nil && v.Form != text.Empty || was.Form != text.Declared || !v.IsLike(&was.Value) {
 		return false
 	}
 	o := e.content.Decoder
-	o.Limits = gdwire.NoLimits // it was read with limits before
+	o.Limits = gdwire.NoLimits // the value was read with limits before
 	d := gdwire.NewDecoder(io.NewSectionReader(e.content, start, e.InputOffset()-start), &o)
 	defer d.Release()
 	want := v.Value.Append(nil)
@@ -213,8 +213,8 @@ func (e *editor) part(p *text.Node, part text.Part) error {
 	return nil
 }
 
-// leave adds elements or pairs to the container at p, and corrects its count. The Walker calls it
-// after the value at p.
+// leave adds elements or pairs to the container at p, and corrects its count. The Walker calls
+// leave after the value at p.
 func (e *editor) leave(p *text.Node, c text.Container) error {
 	if e.finds {
 		return nil
@@ -241,8 +241,7 @@ func (e *editor) leave(p *text.Node, c text.Container) error {
 	return nil
 }
 
-// checkDeclared checks that a line such as $.a = Array[int] states the type of the existing
-// value.
+// checkDeclared checks that a line such as $.a = Array[int] states the type of the existing value.
 func (e *editor) checkDeclared(p *text.Node, c *text.Container) error {
 	if !p.IsTarget() {
 		return nil
