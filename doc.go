@@ -14,10 +14,10 @@
 //	}
 //
 // A [Decoder] reads values from an io.Reader, an [Encoder] writes them to an
-// io.Writer. Neither holds a whole value in memory: each uses a buffer of 16 KiB
-// from a pool and 32 bytes for every open container. Every count is checked
-// against [Limits] before it is used, and no allocation is sized by one. Engines
-// use the format in var_to_bytes, put_var and store_var.
+// io.Writer. Each uses a buffer of 16 KiB from a pool and 32 bytes for every
+// open container, and never holds a whole value in memory. Every count is
+// checked against [Limits] before it is used, and no allocation is sized by one.
+// Engines use the format in var_to_bytes, put_var and store_var.
 //
 // You can work at three levels, and mix them on one Decoder or Encoder:
 //
@@ -30,10 +30,10 @@
 //
 // A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive, File.Unmarshal of
 // package savefile) returns an error if bytes follow its values. A call that takes a Decoder reads the next
-// value. Constructors take a pointer to options, nil for the defaults; other calls take any number
-// of options, which they merge field by field.
+// value. Constructors take a pointer to options, nil for the defaults; other calls take any number of
+// options and merge them field by field.
 //
-// Other packages of this module build on them: stream provides length-prefixed packets,
+// Other packages of this module build on this one: stream provides length-prefixed packets,
 // connections and servers; gdjson converts to Godot's JSON and back; fileaccess reads and writes
 // the engines' compressed and encrypted files, and savefile saved games of any kind; gdwiretest
 // helps tests.
@@ -60,8 +60,8 @@
 //	}
 //
 // A value of another type is an [Error] that consumes nothing, so the value can
-// be read in another way or skipped. [Decoder.Fields] and [Decoder.Elements] skip
-// every value that the loop's body does not read.
+// be read in another way or skipped. [Decoder.Fields] and [Decoder.Elements]
+// skip every value not read by the body of the loop.
 //
 // Which call reads what:
 //
@@ -121,10 +121,10 @@
 //	Image, InputEvent         ImageStart, Chunk, …, End; InputEvent (Godot 2)
 //
 // A string of up to [DecoderOptions].MaxChunk bytes is one chunk, so the token of a
-// short string holds all of it: [Token.Last] reports that. Chunks never end inside a
-// rune. DictKey marks the start of a key, because a key can be any value.
+// short string holds all of its text, and [Token.Last] is true. Chunks never end
+// inside a rune. DictKey marks the start of a key, because a key can be any value.
 // [Decoder.AppendString], [Decoder.Payload], [ReadPacked] and [AppendPacked] read
-// the content of a string, packed array or image in bulk; they also consume its
+// the content of a string, packed array or image in bulk, up to and including the
 // End.
 //
 // # Formats
@@ -153,23 +153,22 @@
 // By default a Decoder accepts everything that engines accept: a bool other than 0
 // and 1, numbers in 64 bits that fit 32, text after a NUL, padding of any content,
 // unknown flags, bit 31 of a count, negative counts of properties and packed
-// strings, which mean 0, typed containers with elements of other types, and a
-// last PackedByteArray (in Godot 2 also String or Image) without its padding.
-// The Decoder returns a leading U+FEFF and the text after a NUL, which engines
-// drop.
+// strings (they mean 0), typed containers with elements of other types, and a last
+// PackedByteArray (in Godot 2 also String or Image) without its padding. The
+// Decoder returns a leading U+FEFF and the text after a NUL; engines drop both.
 //
-// It is stricter than engines in one respect: all text must be UTF-8 as Godot 4
-// defines it. Godot 3 accepts surrogates and overlong forms, and no engine
-// checks the text after a NUL. [DecoderOptions].AllowInvalidUTF8 accepts them.
+// A Decoder is stricter than engines in one respect: all text must be UTF-8 as
+// Godot 4 defines it. Godot 3 accepts surrogates and overlong forms, and no
+// engine checks the text after a NUL. [DecoderOptions].AllowInvalidUTF8 accepts
+// them.
 //
 // [CopyValue] and [Encoder.WriteToken] write values as they were read. An engine
-// that reads a packet and writes it again changes more: it cuts strings at a NUL,
-// drops a leading U+FEFF, writes numbers in the fewest bits (a NaN in 64) and math
-// types in its own precision, replaces ids and classes of objects that it cannot
-// create, writes nil for object id 0, drops array elements that the declared type
-// excludes, and keeps of equal keys the first with the last value. CopyValue also
-// copies elements that are not of the declared type, and text with a NUL; WriteToken
-// and the typed calls refuse to write them.
+// that rewrites a packet changes more: it cuts strings at a NUL, drops a leading
+// U+FEFF, writes numbers in the fewest bits (a NaN in 64) and math types in its own
+// precision, replaces ids and classes of unknown objects, writes nil for object id
+// 0, drops array elements not of the declared type, and keeps of equal keys the
+// first with the last value. CopyValue also copies elements not of the declared
+// type, and text with a NUL; WriteToken and the typed calls refuse both.
 //
 // [DecoderOptions].Strict refuses input that the engines of a format never write:
 //
@@ -190,20 +189,20 @@
 //   - an InputEvent longer than its type requires
 //   - bytes after the value, if the length of the input is known
 //
-// Strict does not look for equal keys, which would require memory, and accepts
-// them: Godot 4 never writes equal keys, but Godot 3 compares Dictionaries and
-// RIDs by identity and writes a dictionary with two keys {}. Strict does not check
-// class names, nor which engine version introduced a type.
+// Strict accepts equal keys, because finding them would require memory: Godot 4
+// never writes equal keys, but Godot 3 compares Dictionaries and RIDs by identity
+// and writes a dictionary with two keys {}. Strict does not check class names, nor
+// which engine version introduced a type.
 //
 // # Untrusted input
 //
 // Invalid input returns an [Error] with its offset and path and never causes a
 // panic. Apart from the read buffer, memory grows with the bytes received and
 // never with a declared count: 32 bytes for each open container, and 35 more once
-// its latest key leaves the buffer. Serialized objects, which name classes and
-// scripts of the sender's choice, are refused unless
+// its latest key leaves the buffer. Serialized objects name classes and scripts
+// of the sender's choice, so they are refused unless
 // [DecoderOptions].AllowObjects is set. Methods of [Token] return the zero value
-// if they do not apply to its kind, because the sender chooses the kind.
+// for tokens of other kinds, because the sender chooses the kind.
 //
 // The only panic is a programming error: using the payload of a token after the next call on its
 // Decoder.
@@ -232,8 +231,8 @@
 //
 // # Formats of manuals
 //
-// [Manual4], [Manual3] and [Manual30] are the formats that the manuals of the engines describe, and that
-// programs written from a manual use. No engine writes them.
+// [Manual4], [Manual3] and [Manual30] are the formats described by the manuals of the engines and used
+// by programs written from a manual. No engine writes them.
 //
 //	                 Manual4                     Manual3              Manual30
 //	manual           4.x of Redot and Xogot      3.x                  3.0

@@ -10,11 +10,11 @@ import (
 // values of a typed Dictionary. The zero Elem declares no type. More fields may be added, so use
 // keyed literals. Elems are compared with ==.
 type Elem struct {
-	// Type is a built-in type. It is TypeObject if Class or Script is set.
+	// Type is a built-in type, or TypeObject if Class or Script is set.
 	Type Type
 	// Class is the name of an engine's class.
 	Class string
-	// Script is the res:// path of a script. If it is set, Class is ignored.
+	// Script is the res:// path of a script. If Script is set, Class is ignored.
 	Script string
 }
 
@@ -27,7 +27,7 @@ func (e Elem) String() string {
 	return name
 }
 
-// A containerKind is the encoding of an Elem, as the flags of a header have it.
+// A containerKind is the encoding of an Elem, as in the flags of a header.
 type containerKind uint8
 
 const (
@@ -50,7 +50,7 @@ func (e Elem) kind() containerKind {
 	return containerUntyped
 }
 
-// typ returns the type that values of the declared type have, or 0 for any.
+// typ returns the type of the values, or 0 for any: TypeObject for a class or script.
 func (e Elem) typ() Type {
 	if e.kind() >= containerClass {
 		return TypeObject
@@ -58,9 +58,9 @@ func (e Elem) typ() Type {
 	return e.Type
 }
 
-// declaredElem decodes the declared type at the start of b, which a Decoder checked or appendElem
-// made. It returns the built-in type, the name of the class or script as a part of b, and the
-// number of bytes. The ids are those of Godot 4, the only format with typed containers.
+// declaredElem decodes the declared type at the start of b, checked by a Decoder or made by
+// appendElem, and returns the built-in type, the name of the class or script as a part of b, and
+// the number of bytes. The ids are those of Godot 4, the only format with typed containers.
 func declaredElem(b []byte, k containerKind) (t Type, name []byte, size int) {
 	if k == containerUntyped {
 		return 0, nil, 0
@@ -72,8 +72,8 @@ func declaredElem(b []byte, k containerKind) (t Type, name []byte, size int) {
 	return TypeObject, b[4 : 4+n], 4 + int(wire.Padded(n))
 }
 
-// readElem decodes the declared type at the start of b to an Elem. It also returns the
-// number of bytes.
+// readElem decodes the declared type at the start of b to an Elem, and also returns
+// the number of bytes.
 func readElem(b []byte, k containerKind) (Elem, int) {
 	t, name, size := declaredElem(b, k)
 	e := Elem{Type: t}
@@ -86,7 +86,7 @@ func readElem(b []byte, k containerKind) (Elem, int) {
 	return e, size
 }
 
-// appendElem appends the encoding of e, which readElem decodes.
+// appendElem appends the encoding of e, the inverse of readElem.
 func appendElem(b []byte, e Elem) []byte {
 	switch k := e.kind(); k {
 	case containerBuiltin:

@@ -10,33 +10,33 @@ import (
 // Causes of an [Error]. Most are wrapped together with details, so test for them
 // with [errors.Is].
 var (
-	// ErrLimit is the error that every LimitError wraps, also those of package
+	// ErrLimit is wrapped by every LimitError, also by those of package
 	// fileaccess.
 	ErrLimit = checked.ErrLimit
-	// ErrType is returned for a type id that the format does not have, for values
-	// of another type than declared, and for reads of another type than the next value,
-	// whose sender chose the type.
+	// ErrType is returned for an unknown type id, for values of another type than
+	// declared, and for reads of another type than the next value (the sender chooses
+	// the type).
 	ErrType = errors.New("wrong type")
-	// ErrCall is returned for a call that is a mistake in the program, whatever the input is:
+	// ErrCall is returned for a mistake in the program, independent of the input:
 	//
-	//   - a read or write of components of a type that is not a math type, that has components of
-	//     another Go type, or another number of them
+	//   - a read or write of components with a type other than a math type, with another Go
+	//     type, or with another number of components
 	//   - ReadEnd and End without an open container
 	//   - ReadPacked and AppendPacked after Payload has read a part of an element
-	//   - BeginPacked and BeginString of a type that is not a packed array or text
+	//   - BeginPacked and BeginString of a type other than a packed array or text
 	//   - WritePacked of elements, and a chunk, that do not fit the open packed array or text
 	//   - a value where a name of the open NodePath or PackedStringArray is expected
 	//   - WriteToken of the zero Token
 	//
 	// Other errors of an Encoder are also about a call and its values: ErrCount, ErrMisplacedKey
-	// and ErrIncomplete about its position, ErrType and ErrRange about values that a format or
-	// declared type does not admit.
+	// and ErrIncomplete about its position, ErrType and ErrRange about values excluded by a
+	// format or declared type.
 	ErrCall = errors.New("invalid call")
 	// ErrFlags is returned for header flags in a format without flags.
 	ErrFlags = errors.New("header has flags")
 	// ErrObject is returned for a serialized object if AllowObjects is not set.
 	ErrObject = errors.New("serialized objects are not allowed")
-	// ErrUTF8 is returned for text that is not UTF-8, and by an Encoder for text that contains a NUL.
+	// ErrUTF8 is returned for invalid UTF-8, and by an Encoder also for a NUL in text.
 	ErrUTF8 = errors.New("invalid UTF-8")
 	// ErrRange is returned for a value that the format or the Go type cannot
 	// represent.
@@ -49,25 +49,25 @@ var (
 	// ErrMisplacedKey is returned for a key without a value, and for a DictKey where no key
 	// is expected.
 	ErrMisplacedKey = errors.New("misplaced key")
-	// ErrIncomplete is returned for calls that need a complete value, such as Close inside a
-	// container.
+	// ErrIncomplete is returned for calls that need a complete value, such as Close inside
+	// a container.
 	ErrIncomplete = errors.New("unfinished value")
 	// ErrClosed is returned by a Decoder after Release and an Encoder after Close, until Reset.
 	ErrClosed = errors.New("gdwire: used after Close or Release")
 )
 
 // An Error describes invalid input of a Decoder or an invalid call on an Encoder.
-// Errors of the Reader or Writer are not wrapped in it.
+// Errors of the Reader or Writer are returned unwrapped.
 type Error struct {
-	// Offset is a number of bytes since the last Reset. For a Decoder it is the
+	// Offset is a number of bytes since the last Reset. For a Decoder: the
 	// position of the invalid header, length, count or text byte, or the end of
-	// the input or of Limits.Bytes if that is too short. For an Encoder it is the
-	// number of bytes before the call.
+	// the input or of Limits.Bytes if too short. For an Encoder: the number of
+	// bytes before the call.
 	Offset int64
 	// Path is the location of the value, in the form of [Decoder.AppendPath].
 	Path string
-	// Err is the cause: io.ErrUnexpectedEOF, a [LimitError] or an error that
-	// wraps one of this package's errors.
+	// Err is the cause: io.ErrUnexpectedEOF, a [LimitError] or an error
+	// wrapping one of this package's errors.
 	Err error
 }
 
@@ -78,8 +78,8 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrapf returns an error that wraps err, with a formatted text. fmt.Errorf with %w would add the
-// text of err, which only repeats it: "wrong type" after "got int, want String".
+// wrapf returns an error wrapping err, with a formatted text. fmt.Errorf with %w would add the
+// text of err, a repetition: "wrong type" after "got int, want String".
 func wrapf(err error, format string, args ...any) error {
 	return &reason{err, fmt.Sprintf(format, args...)}
 }
@@ -94,11 +94,11 @@ func (r *reason) Error() string { return r.text }
 
 func (r *reason) Unwrap() error { return r.err }
 
-// errNotReset is the error of a zero Decoder or Encoder. It is no Error, because there is neither
-// an offset nor a path, and it does not stay, so that Reset need not clear it.
+// errNotReset is the error of a zero Decoder or Encoder: no Error, because there is neither an
+// offset nor a path, and not sticky, so Reset need not clear it.
 var errNotReset = errors.New("gdwire: used before Reset")
 
-// notCanonical returns the error for input that engines accept but never write.
+// notCanonical returns the error for input accepted but never written by engines.
 func notCanonical(format string, args ...any) error {
 	return wrapf(ErrStrict, "not canonical: "+format, args...)
 }

@@ -27,20 +27,20 @@ var le = binary.LittleEndian
 //	godot4.forms[0].byHeader[73] TypeVector3, KindVector3, unit float64, size 24 bytes
 //
 // A layout, in type.go, describes a type in all formats, and a formatData how one family of engines
-// encodes the types. newFormat combines them to a form for each type id and both
-// values of bit 16. Decoder and Encoder use only forms.
+// encodes the types. newFormat combines them to a form for each type id and both values of bit 16.
+// Decoder and Encoder use only forms.
 
 // A Format identifies the encoding of one family of engines, or of one manual: the ids of
 // its types and the widths of its numbers. 0 selects the default, [Godot4]. The first call
-// on a Decoder or Encoder with another number that is not listed here returns an [Error].
-// Numbers never change.
+// on a Decoder or Encoder with an unlisted number returns an [Error]. Numbers never
+// change.
 type Format uint8
 
 // The supported formats. Redot and Xogot use Godot4; the manual of Mole describes
 // Godot2.
 //
-// The formats of manuals are those that a program written from the manual reads and
-// writes. No engine uses them.
+// The formats of manuals are those of programs written from the manual. No engine
+// uses them.
 const (
 	// Godot4 is the format of Godot 4.0 to 4.7 and its relatives.
 	Godot4 Format = iota + 1
@@ -65,7 +65,8 @@ func Formats() []Format { return []Format{Godot4, Godot3, Godot2, Manual4, Manua
 func (f Format) Has(t Type) bool { return f.data().has(t) }
 
 // String returns the format's name: godot4, godot3, godot2, manual4, manual3
-// or manual30. The name of 0 is that of the default, and an unknown number's is like Format(200).
+// or manual30. For 0, String returns the name of the default, and for an unknown number a text
+// such as Format(200).
 func (f Format) String() string {
 	if data := f.data(); data != unknownFormat {
 		return data.name
@@ -73,7 +74,7 @@ func (f Format) String() string {
 	return fmt.Sprintf("Format(%d)", uint8(f))
 }
 
-// MarshalText returns the name that String returns, or an error for an unknown number.
+// MarshalText returns the result of String, or an error for an unknown number.
 func (f Format) MarshalText() ([]byte, error) {
 	if f.data() == unknownFormat {
 		return nil, fmt.Errorf("gdwire: unknown format %d", uint8(f))
@@ -82,7 +83,7 @@ func (f Format) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText sets f to the format of the given name, so that [flag.TextVar] and encoding/json
-// accept the names that String returns. For any other text it returns an error that lists the names
+// accept the names of String. For any other text, UnmarshalText returns an error listing the names
 // and leaves f unchanged.
 func (f *Format) UnmarshalText(text []byte) error {
 	names := make([]string, 0, numFormats)
@@ -99,8 +100,8 @@ func (f *Format) UnmarshalText(text []byte) error {
 // data returns the description of the format.
 func (f Format) data() *formatData { return formatTable[f] }
 
-// formatTable contains the descriptions of all numbers: that of Godot4 for 0, and unknownFormat for a
-// number that is no format. They are read-only.
+// formatTable contains the descriptions of all numbers: Godot4 for 0, and unknownFormat for an
+// unknown number. They are read-only.
 var formatTable = func() (all [math.MaxUint8 + 1]*formatData) {
 	for i := range all {
 		all[i] = unknownFormat
@@ -114,7 +115,7 @@ var formatTable = func() (all [math.MaxUint8 + 1]*formatData) {
 	return all
 }()
 
-// unknownFormat contains no types. All calls on a Decoder or Encoder with it return an error.
+// unknownFormat contains no types. All calls on its Decoders and Encoders return an error.
 var unknownFormat = newFormat(formatData{})
 
 // unknownFormatError returns the cause of that error.
@@ -127,25 +128,25 @@ type formatData struct {
 	name string
 	// types contains the types in the order of their ids.
 	types []Type
-	// idMask selects the bits of a header that are the type id. If it is at most
-	// 16 bits, bits 16 to 31 are flags.
+	// idMask selects the bits of the type id in a header. If they are at most
+	// 16, bits 16 to 31 are flags.
 	idMask uint32
 	// width contains the width of each class of numbers.
 	width [numClasses]width
-	// engine is set for formats that engines write: packed strings end in a NUL,
-	// and a negative count of packed strings or properties means 0.
+	// engine is set for the formats of engines: packed strings end in a NUL, and
+	// a negative count of packed strings or properties means 0.
 	engine bool
 	// nullObject is set if a serialized object without a class name means null even
 	// if AllowObjects is not set.
 	nullObject bool
 	// typed is set if arrays and dictionaries can declare types.
 	typed bool
-	// shared is set if bit 31 of a count is a flag, which is kept.
+	// shared is set if bit 31 of a count is a flag, to be kept.
 	shared bool
 	// oldNodePath is set if a NodePath can be one string.
 	oldNodePath bool
 	// property is set if bit 1 of a NodePath's flags adds one sub-name, and
-	// keepProperty if that bit is also written.
+	// keepProperty if the bit is also written.
 	property, keepProperty bool
 	// wideInts is set if early engines write all ints in 64 bits.
 	wideInts bool
@@ -161,8 +162,9 @@ type formatData struct {
 
 // A formTable holds the forms of a format.
 //
-// Here and elsewhere, a mask that changes no valid index, as in byType[t&63][wide&1],
-// hasPairs[k&127] or a shift by n&63, shows the compiler the range, which saves a check.
+// Here and elsewhere, a mask without effect on valid indices, as in
+// byType[t&63][wide&1], hasPairs[k&127] or a shift by n&63, shows the compiler the range
+// and so saves a check.
 type formTable struct {
 	byHeader [numForms]form // by formIndex; at offset 0, so that its address need not be computed
 	byType   [64][2]form    // the same forms: without bit 16 in the header, and with it
@@ -185,11 +187,11 @@ const numForms = 128
 // noHeader differs from all headers, which have 32 bits.
 const noHeader = 1 << 32
 
-// formIndex returns the index of the form for header h: its type id, and 64 more with bit
-// 16. The form belongs to h only if its header equals h.
+// formIndex returns the index of the form for header h: the type id, and 64 more with bit
+// 16. The form belongs to h only if form.header equals h.
 func formIndex(h uint32) uint32 { return h&63 | h>>10&64 }
 
-// formBits are the bits of a header that formIndex uses.
+// formBits are the bits of a header used by formIndex.
 const formBits = 63 | wideFlag<<16
 
 // find returns the form of header h, and whether the flags of h are only those of the form. The
@@ -201,8 +203,8 @@ func (table *formTable) find(h uint32) (*form, bool) {
 	return form, form.header == h
 }
 
-// lookup returns the form of header h, whatever its flags are, or nil if the format does not
-// include that type.
+// lookup returns the form of header h with any flags, or nil if the format does not include
+// the type.
 func (table *formTable) lookup(h uint32) *form {
 	if form := &table.byHeader[formIndex(h)]; h&table.idMask < numForms/2 && form.typ != 0 {
 		return form
@@ -233,9 +235,9 @@ func (sizes *fixedSizes) of(h uint32) int {
 	return int(sizes[(h|h>>10)&(numForms-1)])
 }
 
-// fastSize is the number of bytes that the fast path loads for a value: a header and a
-// number, or a header, a length and up to eight bytes of text. Values in fewer bytes, at the end of
-// the buffer, are for lastForm or the slow path.
+// fastSize is the number of bytes loaded by the fast path for a value: a header and a number, or a
+// header, a length and up to eight bytes of text. Values in fewer bytes, at the end of the buffer,
+// are for lastForm or the slow path.
 const fastSize = 16
 
 const (
@@ -245,7 +247,7 @@ const (
 	stringHead = uint64(KindStringChunk) | uint64(TypeString)<<8 | uint64(flagLast|2<<offsetShift)<<16
 )
 
-// keyBytes is the number of bytes that readKey and writeKey load and store.
+// keyBytes is the number of bytes loaded by readKey and stored by writeKey.
 const keyBytes = 8 + internal.MaxKey
 
 // The properties of each format.
@@ -356,7 +358,7 @@ type form struct {
 	head        uint64 // Token.head of its first token
 	mask        uint64 // selects the number of a shapeWord in the eight bytes after the header
 	header      uint32 // the header, without the flags of declared types
-	headerFlags uint16 // the flags that the header can have, bit 16 of the header first
+	headerFlags uint16 // the flags allowed in the header, bit 16 of the header first
 	shape       shape
 	content     // typ is 0 if the id is unknown in the format
 }
@@ -424,7 +426,7 @@ func (f *formatData) newForms(t Type, id uint32, double bool) (r [2]form) {
 	return r
 }
 
-// complete sets the fields that follow from the others.
+// complete sets the fields derived from the others.
 func (f *form) complete(id uint32, flags uint16, bit uint32) {
 	if f.kind == 0 {
 		f.kind = Kind(f.typ)
@@ -450,13 +452,13 @@ func (f *form) put(b *[fastSize]byte, word uint64) {
 	le.PutUint64(b[4:], word)
 }
 
-// canonicalNumber checks that the number of a form is encoded in the fewest bits, that a bool is 0
-// or 1, and that an object's id is not 0.
+// canonicalNumber returns an error unless the number of a form is encoded in the fewest bits, a
+// bool is 0 or 1, and an object's id is not 0.
 func (f *formatData) canonicalNumber(form *form, bits uint64) error {
 	flagged := f.width[layouts[form.typ].class] == flagged
 	narrow, wide := math.Float32frombits(uint32(bits)), math.Float64frombits(bits)
 	// An engine writes a float in 32 bits if the value stays the same. It compares by ==, so a NaN,
-	// which equals nothing, is written in 64 bits.
+	// equal to nothing, is written in 64 bits.
 	switch k := form.kind; {
 	case k == KindBool && bits > 1:
 		return notCanonical("bool of %d", bits)
@@ -483,13 +485,12 @@ const (
 // engines ignore it.
 const sharedBit = 1 << 31
 
-// strictSeen is the set of alternatives that Strict saw in a top-level value. An engine
+// strictSeen is the set of alternatives seen by Strict in a top-level value. An engine
 // uses only one of two alternatives in a value: math types of 32 or of 64 bits, and
 // serialized objects or ids. Each class occupies two bits.
 type strictSeen uint32
 
-// both adds the alternative of a value of type t with header h, and reports whether the other was seen,
-// too.
+// both adds the alternative of a value of type t with header h, and reports whether both were seen.
 func (s *strictSeen) both(f *formatData, t Type, h uint32) bool {
 	c := layouts[t].class
 	if f.width[c] != flagged || c != classReal && c != classObject {

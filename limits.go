@@ -7,7 +7,7 @@ import (
 
 // Limits bounds the input that a Decoder accepts. In each field, zero selects the
 // default and -1 disables the limit. A declared count or length is checked before the
-// bytes that it declares are read. Input that exceeds a limit is a [LimitError].
+// declared bytes are read. Input exceeding a limit is a [LimitError].
 type Limits struct {
 	// Depth is the maximum number of arrays, dictionaries and objects around a
 	// value. Default: 1024, as in the engines.
@@ -22,8 +22,9 @@ type Limits struct {
 	// StringBytes is the maximum length of a string in bytes. Default: 16 MiB.
 	StringBytes int64
 	// NameBytes is the maximum length in bytes of the name of a class, property
-	// or signal, of a script's path, and of the data of an InputEvent, which
-	// tokens hold whole. Default: 1 KiB. It is at most 1 GiB, even if disabled.
+	// or signal, of a script's path, and of the data of an InputEvent: tokens
+	// hold them whole. Default: 1 KiB. The limit is at most 1 GiB, even if
+	// disabled.
 	NameBytes int64
 	// PackedBytes is the maximum size in bytes of the elements of a packed array
 	// of numbers, vectors or colors, and of the data of an image. Default:
@@ -34,13 +35,13 @@ type Limits struct {
 	Bytes int64
 }
 
-// NoLimits disables every limit, for values that were checked before or whose source is trusted.
+// NoLimits disables every limit, for values checked before or from a trusted source.
 var NoLimits = Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
 
-// A limit identifies a field of Limits, or EncoderOptions.MaxBuffered. The slow path checks each
-// in the order of the fields of a token, so that the error does not depend on how much of the token
-// was received; the fast path checks all at once and leaves larger ones to the slow path, which
-// makes the errors.
+// A limit identifies a field of Limits, or EncoderOptions.MaxBuffered. The slow path checks each in
+// the order of the fields of a token, so that the error does not depend on how much of the token
+// was received; the fast path checks all at once and leaves larger tokens and the errors to the
+// slow path.
 type limit uint8
 
 const (
@@ -112,8 +113,8 @@ func (b *bounds) check(l limit, got uint64) error {
 	return &LimitError{Name: limitTable[l].name, Got: int64(min(got, math.MaxInt64)), Max: b[l]}
 }
 
-// A LimitError reports input that exceeds one of the [Limits], or a container of
-// Unknown count that exceeds [EncoderOptions].MaxBuffered. It wraps [ErrLimit].
+// A LimitError reports input exceeding one of the [Limits], or a container of
+// Unknown count exceeding [EncoderOptions].MaxBuffered. It wraps [ErrLimit].
 type LimitError struct {
 	Name string // name of the field of Limits or EncoderOptions
 	Got  int64  // the declared count or size, or the part seen so far
@@ -145,13 +146,13 @@ type DecoderOptions struct {
 	// chunks depend only on MaxChunk. 0 selects DefaultMaxChunk. The minimum is
 	// 16 and the maximum 1 GiB; other values are adjusted.
 	MaxChunk int
-	// AllowObjects permits serialized objects. They name classes and scripts that
-	// an engine would create, so forward them only from trusted senders.
+	// AllowObjects permits serialized objects. They name classes and scripts for
+	// an engine to create, so forward them only from trusted senders.
 	AllowObjects bool
-	// Strict refuses input that engines accept but never write. The package
-	// documentation lists it.
+	// Strict refuses input that engines accept but never write, as listed in
+	// the package documentation.
 	Strict bool
-	// AllowInvalidUTF8 accepts text that is not UTF-8.
+	// AllowInvalidUTF8 accepts invalid UTF-8 in text.
 	AllowInvalidUTF8 bool
 	// DoubleReals selects 64 bits for the components of math types and of packed
 	// vectors and colors in the formats of manuals. The header of a value in
@@ -172,13 +173,13 @@ type EncoderOptions struct {
 	// value. 0 selects 1024, the limit of the engines; -1 disables the limit.
 	Depth int
 	// MaxBuffered is the maximum size in bytes of a container of [Unknown] count,
-	// which the Encoder keeps in memory until its End. 0 selects 8 MiB; -1 disables
-	// the limit.
+	// kept in memory by the Encoder until its End. 0 selects 8 MiB; -1 disables the
+	// limit.
 	MaxBuffered int64
-	// AllowInvalidUTF8 writes text without checking that it is UTF-8 without a NUL. Engines end
-	// a text at a NUL, or show U+FFFD in its place. CopyValue and WriteRaw keep a NUL.
+	// AllowInvalidUTF8 writes text without checking for UTF-8 and NULs. Engines end a text at a
+	// NUL, or show U+FFFD in its place. CopyValue and WriteRaw keep a NUL.
 	AllowInvalidUTF8 bool
 	// DoubleReals makes WriteComponents and BeginPacked write components of 64 bits, as
-	// engines with double precision do. It does nothing in Godot2 and Godot3.
+	// engines with double precision do, but not in Godot2 and Godot3.
 	DoubleReals bool
 }

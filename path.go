@@ -6,8 +6,8 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// maxPath is the maximum length of a path in bytes, and maxKey the maximum length of a key in it.
-// The sender chooses keys and depth, and errors are often logged.
+// maxPath is the maximum length of a path in bytes, and maxKey that of a key in a path. The
+// sender chooses keys and depth, and errors are often logged.
 const (
 	maxPath = 200
 	maxKey  = 32
@@ -44,9 +44,9 @@ func (s *state) appendPath(dst []byte, next bool, key func(i int) (Type, []byte)
 // noKey returns no key, so that a path contains the index of each pair.
 func noKey(int) (Type, []byte) { return 0, nil }
 
-// appendKey appends the step to the value of a key: .name for a String that needs no quotes,
-// otherwise the key in brackets. data is its text, or its payload if its size is fixed. Text of
-// more than maxKey bytes is cut.
+// appendKey appends the step to the value of a key: .name for a String without need of quotes,
+// otherwise the key in brackets. data is the text of the key, or the payload of a key of fixed
+// size. Text of more than maxKey bytes is cut.
 func appendKey(dst []byte, typ Type, data []byte) []byte {
 	if typ == TypeString && len(data) <= maxKey && wire.IsName(data) {
 		return append(append(dst, '.'), data...)

@@ -2,11 +2,12 @@ package gdwire
 
 import "math"
 
-// state holds the open containers of a Decoder or Encoder and decides which token may be next. It
-// does not depend on the encoding.
+// state holds the open containers of a Decoder or Encoder and decides which token may be next,
+// independent of the encoding.
 //
-// The innermost open container is described by the integers remaining, pairs,
-// marked and keyPos, which every call reads and writes; the frames hold those around it.
+// The innermost open container is described by the integers remaining, pairs, marked and
+// keyPos, read and written by every call; the frames hold those of the containers around
+// it.
 //
 //	{"a": [1, 2, 3], …}, after the element 1:
 //
@@ -15,10 +16,11 @@ import "math"
 //	stack[2]  Array        remaining: 2, pairs: 0            in remaining, pairs, keyPos
 //	          depth = 2
 //
-// remaining is the number of values that are still to come: elements, names, strings, packed
+// remaining is the number of values still to come: elements, names, strings, packed
 // elements, or bytes of a string. A key and its value are two values, and so are a
 // property's name and its value. In a container of pairs, the next value is a key if
-// remaining is even, and the value of the latest key if it is odd. If it is 0, End is next.
+// remaining is even, and the value of the latest key if odd. If remaining is 0, End is
+// next.
 //
 // push spills remaining and keyPos into the innermost frame and opens another frame; pop
 // closes the innermost frame and restores them.
@@ -41,15 +43,15 @@ type frame struct {
 }
 
 const (
-	// noMark is odd, so it is never the value of remaining before a key.
+	// noMark is odd, and so never the value of remaining before a key.
 	noMark = 1
-	// unknownRemaining is the initial value of remaining if the count is not known. It is
-	// even, because the lowest bit tells keys from values, and larger than the number of values
-	// in any input, so that counting never reaches 0, which would mean that an End is next.
+	// unknownRemaining is the initial value of remaining if the count is not known. It is even,
+	// because the lowest bit tells keys from values, and larger than the number of values in
+	// any input, so that counting never reaches 0, where an End would be next.
 	unknownRemaining = 1 << 62
 )
 
-// A want is the kind of token or value that is next.
+// A want is the kind of the next token or value.
 type want uint8
 
 const (
@@ -71,8 +73,8 @@ const (
 	lastValue = wantField
 )
 
-// init opens the top level. It keeps the stack of earlier values, so that a Decoder or Encoder
-// that is reset allocates no other.
+// init opens the top level and keeps the stack of earlier values, so that Reset allocates no
+// other.
 func (s *state) init() {
 	if s.stack == nil {
 		s.stack = make([]frame, 16)
@@ -82,8 +84,8 @@ func (s *state) init() {
 	s.remaining, s.pairs, s.marked, s.keyPos = unknownRemaining, 0, noMark, 0
 }
 
-// close makes want return wantNothing. It drops the stack if a deeply nested value made it larger
-// than 64 KiB, which is also the limit of buffers in the pool.
+// close makes want return wantNothing, and drops a stack that a deeply nested value made larger
+// than 64 KiB, also the limit of buffers in the pool.
 func (s *state) close() {
 	if len(s.stack) > 2048 {
 		s.stack = nil
@@ -92,13 +94,13 @@ func (s *state) close() {
 	s.remaining, s.pairs, s.marked = 0, 0, noMark
 }
 
-// untouched reports whether no top-level value has begun. It is called at the top level.
+// untouched reports, at the top level, whether no top-level value was begun.
 func (s *state) untouched() bool { return s.remaining == unknownRemaining }
 
 // top returns the innermost frame. Its remaining and keyPos are those of the state.
 func (s *state) top() *frame { return &s.stack[s.depth] }
 
-// want returns the kind of token or value that is next. The slow paths ask it before each token;
+// want returns the kind of the next token or value. The slow paths call want before each token;
 // the fast paths run only where a value or a name is next and test remaining and pairs.
 func (s *state) want() want {
 	if s.remaining == 0 {
@@ -137,11 +139,11 @@ func (s *state) want() want {
 	return wantChunk
 }
 
-// atKey reports whether a key or a property's name is next. At the End of a container of pairs it
-// also reports true: callers that can be there test remaining.
+// atKey reports whether a key or a property's name is next. At the End of a container of pairs,
+// atKey also reports true: callers test remaining if they can be there.
 func (s *state) atKey() bool { return s.remaining&1 == 0 && s.pairs != 0 }
 
-// setRemaining sets remaining, for loops that keep it in a local variable.
+// setRemaining sets remaining, for loops with a copy in a local variable.
 func (s *state) setRemaining(remaining uint64) { s.remaining = remaining }
 
 // setKey sets the position of the latest key, for the same loops.
@@ -150,8 +152,8 @@ func (s *state) setKey(pos uint64) { s.keyPos = pos }
 // count counts n values, elements or bytes.
 func (s *state) count(n uint64) { s.remaining -= n }
 
-// countAt counts a value or name that begins at pos, and returns pos. It is called for a value
-// before its content, so that remaining tells keys from values.
+// countAt counts a value or name at pos and returns pos. A value is counted before its
+// content, so that remaining tells keys from values.
 func (s *state) countAt(pos uint64) uint64 {
 	if s.atKey() { // before remaining changes
 		s.keyPos = pos
@@ -161,14 +163,15 @@ func (s *state) countAt(pos uint64) uint64 {
 }
 
 // markKey notes that the DictKey before the next key was read or written. The note ends by itself:
-// counting the key changes remaining, which never returns to the same value in the container.
+// counting the key changes remaining, and remaining never returns to the same value in the
+// container.
 func (s *state) markKey() { s.marked = s.remaining }
 
-// push counts a value that begins at pos and opens a frame for its content: n elements,
-// pairs, names or bytes. An Encoder, which keeps no positions, passes 0.
+// push counts a value at pos and opens a frame for its content: n elements, pairs,
+// names or bytes. An Encoder keeps no positions and passes 0.
 func (s *state) push(c *content, n uint32, pos uint64) *frame {
 	stack, depth := s.stack, s.depth+1
-	if depth >= len(stack) { // doubled, but only for containers that have been received or begun
+	if depth >= len(stack) { // doubled, but only for containers received or begun
 		stack = append(make([]frame, 0, 2*depth), stack...)[:2*depth]
 		s.stack = stack
 	}
@@ -177,7 +180,7 @@ func (s *state) push(c *content, n uint32, pos uint64) *frame {
 	around.remaining, around.keyPos = s.remaining, s.keyPos
 	f.init(c, n)
 	pairs := hasPairs[c.kind&127]
-	f.pairs = pairs // a form contains it already, a frame of the Encoder does not
+	f.pairs = pairs // already in a form, but not in a frame of the Encoder
 	s.depth, s.pairs, s.remaining, s.marked, s.keyPos = depth, uint64(pairs), uint64(n)<<(pairs&1), noMark, pos
 	return f
 }
@@ -192,7 +195,7 @@ func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = na
 // while the frame is innermost.
 func (f *frame) init(c *content, n uint32) {
 	f.count, f.names = n, 0
-	f.content = *c // not in one statement with the others, which would copy it twice
+	f.content = *c // in a statement of its own: together with the others, it is copied twice
 }
 
 // setDeclared sets the declared count of f, or returns an error if n is out of range. An Unknown count
@@ -222,17 +225,17 @@ func (f *frame) maxCount(format *formatData) int64 {
 	return most
 }
 
-// enter is the part of push that is small enough to be inlined, without the position of the value, which
-// only a Decoder keeps. The caller finds the frame around, checks that the stack contains another frame,
-// and sets that frame with init. values is the number of values in the container.
+// enter is the part of push small enough to be inlined, without the position of the value, kept only by
+// a Decoder. The caller finds the frame around, checks that the stack contains another frame, and sets
+// this frame with init. values is the number of values in the container.
 func (s *state) enter(around *frame, pairs, values uint64) {
 	around.remaining = s.remaining - 1
 	s.depth++
 	s.pairs, s.remaining, s.marked = pairs, values, noMark
 }
 
-// enterAt is enter for a value that begins at pos. It does not call enter, which would take an
-// instruction more: the compiler marks inlined code.
+// enterAt is enter for a value at pos. Calling enter would take an instruction more: the
+// compiler marks inlined code.
 func (s *state) enterAt(around *frame, pairs, values, pos uint64) {
 	if s.atKey() {
 		s.keyPos = pos
@@ -242,8 +245,8 @@ func (s *state) enterAt(around *frame, pairs, values, pos uint64) {
 	s.pairs, s.remaining, s.marked, s.keyPos = pairs, values, noMark, pos
 }
 
-// pop closes the innermost frame and returns the frame around it, whose value push counted. After a
-// key that is a container, the value of that key is next.
+// pop closes the innermost frame and returns the frame around it, where push counted the value.
+// After a container as a key, the value of the key is next.
 func (s *state) pop() *frame {
 	around := &s.stack[s.depth-1]
 	s.leave(around)
@@ -256,7 +259,7 @@ func (s *state) leave(around *frame) {
 	s.remaining, s.keyPos, s.marked, s.pairs = around.remaining, around.keyPos, noMark, uint64(around.pairs)
 }
 
-// unwind closes the frames down to depth. The value that they are is not counted.
+// unwind closes the frames down to depth, and no longer counts their value.
 func (s *state) unwind(depth int) {
 	around := &s.stack[depth]
 	s.depth = depth + 1
@@ -272,7 +275,7 @@ func (s *state) spill(i int) *frame {
 	return &s.stack[i]
 }
 
-// done returns the number of values of f that have been read or written; a pair is two. A
+// done returns the number of values of f read or written so far; a pair is two. A
 // container counts in the frame around it as soon as it is opened.
 func (f *frame) done() int64 {
 	if f.has(flagUnknown) {
@@ -281,8 +284,8 @@ func (f *frame) done() int64 {
 	return int64(uint64(f.count)<<(f.pairs&1) - f.remaining)
 }
 
-// done returns the number of elements, pairs, names or bytes of the innermost frame that have
-// been read or written.
+// done returns the number of elements, pairs, names or bytes of the innermost frame read or
+// written so far.
 func (s *state) done() int64 { return s.spill(s.depth).done() >> s.pairs }
 
 // holds returns a word for the content of f, for messages.
@@ -305,13 +308,13 @@ func (f *frame) isUntyped() bool {
 	return (f.kind == KindArrayStart || f.kind == KindDictStart) && f.elem == 0
 }
 
-// nul returns the number of NULs that an Encoder still writes after the string f: 0 or 1.
+// nul returns the number of NULs, 0 or 1, still to be written by an Encoder after the string f.
 func (f *frame) nul() uint32 { return uint32(f.flags / flagNUL & 1) }
 
 func (f *frame) has(flag tokenFlags) bool { return f.flags&flag != 0 }
 
-// declared returns the type that the container declares for the next value, or 0 for any.
-// It is 0 for the values of typed dictionaries, because engines keep values of other types.
+// declared returns the type declared by the container for the next value, or 0 for any:
+// also for the values of typed dictionaries, because engines keep values of other types.
 func (s *state) declared() Type {
 	f := s.top()
 	if f.kind == KindDictStart && !s.atKey() {
@@ -326,15 +329,14 @@ func (s *state) admits(t Type) bool {
 	return elem == 0 || t == elem || elem == TypeObject && t == TypeNil
 }
 
-// A span is the sequence of tokens that SkipValue, CopyValue or Tokens cover. It ends with
+// A span is the sequence of tokens covered by SkipValue, CopyValue or Tokens. It ends with
 // the first token after which isOver reports true.
 type span struct {
-	open int  // it ends when fewer than this number of containers are open; 0 for no span
-	data bool // it also ends after the packed data of the container at depth open
+	open int  // ends when fewer than this number of containers are open; 0 for no span
+	data bool // also ends after the packed data of the container at depth open
 }
 
-// span returns the span of the next value, or of the rest of a string or packed array that was read
-// in part.
+// span returns the span of the next value, or of the rest of a string or packed array read in part.
 func (s *state) span() span {
 	switch s.want() {
 	case wantText:
@@ -349,8 +351,8 @@ func (s *state) span() span {
 // isOver reports whether the tokens of x have been read, after at least one of them.
 func (s *state) isOver(x span) bool { return s.depth < x.open || x.data && s.remaining == 0 }
 
-// unexpected returns the cause of the error of a call that is not allowed at the current position.
-// what names the call: a Type, a Kind or the name of a method.
+// unexpected returns the cause of the error of a call not allowed at the current position. what
+// names the call: a Type, a Kind or the name of a method.
 func (s *state) unexpected(what any) error {
 	f := s.top()
 	switch s.want() {
@@ -378,8 +380,7 @@ const (
 )
 
 // locate returns the index of the element, pair, property or name of frame i that the
-// latest token belongs to, or the next token if next is set. It returns -1 if there is
-// none.
+// latest token belongs to, or the next token if next is set, or -1 if there is none.
 //
 // In a Dictionary of two pairs:
 //
@@ -405,15 +406,15 @@ func (s *state) locate(i int, next bool) (index int64, l location) {
 		}
 		l = atElement
 	case KindDictStart, KindObjectStart:
-		odd := done&1 != 0 // the key of a pair was read, and its value was not
+		odd := done&1 != 0 // the key of a pair was read, but not its value
 		done /= 2
 		switch {
 		case next && f.remaining == 0: // an End is next
 			return -1, noLocation
 		case next && odd, !next && odd && f.kind == KindObjectStart:
-			l = atValue // a Property is located where its value is, because its name is known
+			l = atValue // a Property is at the location of its value, because the name is known
 		case next, odd, i == s.depth && s.marked == s.remaining:
-			l = atKey // a key, or the DictKey before it, which is not counted
+			l = atKey // a key, or the uncounted DictKey before it
 		default: // the value of the latest complete pair
 			done--
 			l = atValue

@@ -9,10 +9,9 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// Unknown is the count of a container, string or packed array whose length is not
-// known at its start. Only an Encoder accepts it. The count precedes the elements, so the Encoder
-// keeps everything from it on in memory until the End of the outermost container of Unknown count; see
-// [EncoderOptions].MaxBuffered.
+// Unknown is the count of a container, string or packed array of unknown length, accepted only by an
+// Encoder. The count precedes the elements, so the Encoder keeps everything from the count on in
+// memory until the End of the outermost container of Unknown count; see [EncoderOptions].MaxBuffered.
 const Unknown = -1
 
 // A Token is one element of an encoded value: a number, a chunk of text, or the start
@@ -20,8 +19,8 @@ const Unknown = -1
 // writes them.
 //
 // A Token holds numbers, counts and ids. Text, names, components and chunks are its
-// payload, which remains in the Decoder's buffer. [Token.Bytes], and all methods that
-// read the payload, panic after the next call on the Decoder, including Reset and
+// payload and remain in the Decoder's buffer. [Token.Bytes], and all other methods
+// reading the payload, panic after the next call on the Decoder, including Reset and
 // Release. [Token.Clone] returns a Token that stays valid.
 //
 // Methods return the zero value for Tokens of other kinds instead of panicking,
@@ -40,15 +39,15 @@ func newToken(k Kind, t Type, f tokenFlags, bits uint64) Token {
 	return Token{head: tokenHead(k, t, f), bits: bits}
 }
 
-// withPayloadAt returns t with a payload of n bytes, which are at offset in w's latest token.
+// withPayloadAt returns t with a payload of n bytes at offset in w's latest token.
 func (t Token) withPayloadAt(w *tokenSource, offset, n int) Token {
 	t.head |= uint64(n)<<32 | uint64(flagOffset(offset))<<16
 	t.src, t.pos = w, w.mark
 	return t
 }
 
-// withPayload returns t with payload p, which stays valid, because no Decoder moves the mark of its
-// tokenSource.
+// withPayload returns t with payload p. The payload stays valid, because no Decoder moves the mark
+// of its tokenSource.
 func (t Token) withPayload(p []byte) Token { return t.withPayloadAt(&tokenSource{buf: p}, 0, len(p)) }
 
 func (t Token) flags() tokenFlags { return tokenFlags(t.head >> 16) }
@@ -70,28 +69,27 @@ func (t Token) valueKind() containerKind { return containerKind(t.flags() >> val
 // Kind returns the kind of the token.
 func (t Token) Kind() Kind { return Kind(t.head) }
 
-// Type returns the type of the value that the token is or is part of. For a
-// StringChunk it is String, StringName, NodePath or PackedStringArray; for a Chunk, the
-// type of the array or Image; for a Property, Object; for a DictKey, Dictionary; for an
-// End, the type of the container that ends.
+// Type returns the type of the value that the token is or is part of: for a
+// StringChunk, String, StringName, NodePath or PackedStringArray; for a Chunk, the type
+// of the array or Image; for a Property, Object; for a DictKey, Dictionary; for an End,
+// the type of the ended container.
 func (t Token) Type() Type { return Type(t.head >> 8) }
 
-// Clone returns a copy of the token that does not depend on the Decoder. It copies the
-// payload.
+// Clone returns a copy of the token and its payload, independent of the Decoder.
 func (t Token) Clone() Token {
 	if t.payloadLen() == 0 { // nothing to copy; without src, the copy does not keep the buffer in memory
 		t.src, t.pos = nil, 0
 		return t
 	}
 	p := slices.Clone(t.Bytes())
-	t.head &= 1<<32 - 1 - 3<<(16+offsetShift) // without length and offset, which withPayload adds
+	t.head &= 1<<32 - 1 - 3<<(16+offsetShift) // without length and offset; withPayload adds them
 	return t.withPayload(p)
 }
 
 // Bytes returns the token's payload without copying it: the text of a StringChunk, the
 // name of a Property or Signal, the class of an ObjectStart, the elements of a Chunk or
 // the components of a math type in little-endian order, or the data of an InputEvent.
-// The caller must not modify the slice. It is valid until the next call on the Decoder.
+// The slice is valid until the next call on the Decoder, and must not be modified.
 func (t Token) Bytes() []byte {
 	n := t.payloadLen()
 	if n == 0 {
@@ -110,12 +108,12 @@ func (t Token) Text() string { return string(t.Bytes()) }
 
 // Len returns the number of elements of an ArrayStart or PackedStart, of pairs of a
 // DictStart, of properties of an ObjectStart, of names and sub-names of a NodePathStart,
-// and of bytes of an ImageStart. For a Chunk it returns the number of elements in the
-// chunk, and for a StringChunk the number of bytes in the whole string. It is [Unknown]
-// only in tokens that were created for an Encoder.
+// and of bytes of an ImageStart. For a Chunk, Len is the number of elements in the
+// chunk, and for a StringChunk the number of bytes in the whole string. Len is [Unknown]
+// only in tokens created for an Encoder.
 //
-// For a packed string split into several chunks, Len includes the terminating NUL that
-// engines write, because only the last chunk shows whether there is one.
+// For a packed string split into several chunks, Len includes the terminating NUL
+// written by engines, because only the last chunk shows whether there is one.
 func (t Token) Len() int64 {
 	switch t.Kind() {
 	case KindNodePathStart:
@@ -137,10 +135,10 @@ func (t Token) declaredCount() int64 {
 // Last reports whether the token is the last StringChunk of its string.
 func (t Token) Last() bool { return t.Kind() == KindStringChunk && t.has(flagLast) }
 
-// IsValue reports whether the token represents a value. Of the tokens of each value, also of those
-// inside containers and of keys, that is one: its only token, the Start of a container, NodePath or
-// Image, or the last StringChunk of a String or StringName. Names of NodePaths and properties, chunks,
-// the elements of packed arrays, DictKey and End represent no value.
+// IsValue reports whether the token represents a value. Each value, also inside a container or as a
+// key, is represented by one of its tokens: the only one, the Start of a container, NodePath or Image,
+// or the last StringChunk of a String or StringName. Names of NodePaths and properties, chunks, the
+// elements of packed arrays, DictKey and End represent no value.
 func (t Token) IsValue() bool {
 	switch t.Kind() {
 	case 0, KindDictKey, KindProperty, KindChunk, KindEnd:
@@ -154,8 +152,8 @@ func (t Token) IsValue() bool {
 // Bool returns the value of a Bool.
 func (t Token) Bool() bool { return t.Kind() == KindBool && t.bits != 0 }
 
-// Int returns the value of an int. For a float it returns the value without its
-// fraction, limited to the range of int64, and 0 for NaN.
+// Int returns the value of an int. For a float, Int returns the value without
+// its fraction, limited to the range of int64, and 0 for NaN.
 func (t Token) Int() int64 {
 	switch t.Kind() {
 	case KindInt32:
@@ -191,7 +189,7 @@ func (t Token) Float() float64 {
 }
 
 // ID returns the id of an ObjectID or RID, or of the object of a Signal. The id of an
-// RID is 0 in formats before Godot 4, which do not encode it.
+// RID is 0 in formats before Godot 4; they do not encode the id.
 func (t Token) ID() uint64 {
 	switch t.Kind() {
 	case KindObjectID, KindRID, KindSignal:
@@ -201,7 +199,7 @@ func (t Token) ID() uint64 {
 }
 
 // Width returns the number of encoded bits of an int, a float, a component of a math
-// type, or a component of an element of a PackedStart or Chunk. It returns 0 for tokens
+// type, or a component of an element of a PackedStart or Chunk, and 0 for tokens
 // without numbers.
 func (t Token) Width() int { return t.unit().Size() * 8 }
 
@@ -209,8 +207,8 @@ func (t Token) Width() int { return t.unit().Size() * 8 }
 func (t Token) wide() int { return bit(t.unit() == wire.Float64) }
 
 // NodePath returns the numbers of names and sub-names of a NodePathStart, and whether the
-// NodePath is absolute. In the form before Godot 3, a NodePath is one string, which
-// counts as its only name.
+// NodePath is absolute. In the form before Godot 3, a NodePath is one string, counted as
+// its only name.
 func (t Token) NodePath() (names, subnames int64, absolute bool) {
 	if t.Kind() != KindNodePathStart {
 		return 0, 0, false
@@ -375,7 +373,7 @@ func (t Token) numberValue() any {
 }
 
 // The constructors return tokens for an Encoder. They copy payloads, so the tokens stay valid. They
-// return no errors: a token that the format cannot express is an error of WriteToken.
+// return no errors: WriteToken returns the error for a token that the format cannot express.
 
 // Nil returns the token of a nil.
 func Nil() Token { return newToken(KindNil, TypeNil, 0, 0) }
@@ -383,28 +381,28 @@ func Nil() Token { return newToken(KindNil, TypeNil, 0, 0) }
 // Bool returns the token of a bool.
 func Bool(v bool) Token { return newToken(KindBool, TypeBool, tokenFlags(wire.Int32), uint64(bit(v))) }
 
-// Int32 returns the token of an int that is encoded in 32 bits.
+// Int32 returns the token of an int encoded in 32 bits.
 func Int32(v int32) Token {
 	return newToken(KindInt32, TypeInt, tokenFlags(wire.Int32), uint64(uint32(v)))
 }
 
-// Int64 returns the token of an int that is encoded in 64 bits, if the format supports that.
+// Int64 returns the token of an int encoded in 64 bits, if the format supports them.
 func Int64(v int64) Token { return newToken(KindInt64, TypeInt, tokenFlags(wire.Int64), uint64(v)) }
 
-// Float32 returns the token of a float that is encoded in 32 bits.
+// Float32 returns the token of a float encoded in 32 bits.
 func Float32(v float32) Token {
 	return newToken(KindFloat32, TypeFloat, tokenFlags(wire.Float32), uint64(math.Float32bits(v)))
 }
 
-// Float64 returns the token of a float that is encoded in 64 bits, if the format supports that.
+// Float64 returns the token of a float encoded in 64 bits, if the format supports them.
 func Float64(v float64) Token {
 	return newToken(KindFloat64, TypeFloat, tokenFlags(wire.Float64), math.Float64bits(v))
 }
 
 // Vector returns the token of a value of math type t, with components in encoded order: a
-// Basis is encoded by rows. It rounds them to 32 bits, as engines do. If t is not a math
-// type with as many components, or a component is out of range, Vector returns the zero
-// Token, which WriteToken refuses.
+// Basis is encoded by rows. Vector rounds them to 32 bits, as engines do. If t is not a
+// math type with as many components, or a component is out of range, Vector returns the
+// zero Token, an error of WriteToken.
 func Vector(t Type, components ...float64) Token {
 	if !layouts[t].isMath() || int(layouts[t].n) != len(components) {
 		return Token{}
@@ -439,12 +437,12 @@ func textToken(t Type, s string) Token {
 // ObjectID returns the token of an object as its instance id; 0 is null.
 func ObjectID(id uint64) Token { return newToken(KindObjectID, TypeObject, tokenFlags(wire.Int64), id) }
 
-// ArrayStart returns the token that starts an Array of n elements. n can be [Unknown].
-// elem is the declared type of the elements, or the zero Elem.
+// ArrayStart returns the token at the start of an Array of n elements. n can be
+// [Unknown]. elem is the declared type of the elements, or the zero Elem.
 func ArrayStart(n int, elem Elem) Token { return startToken(KindArrayStart, TypeArray, n, elem) }
 
-// DictStart returns the token that starts a Dictionary of n pairs. n can be [Unknown].
-// key and value are the declared types, or zero Elems.
+// DictStart returns the token at the start of a Dictionary of n pairs. n can be
+// [Unknown]. key and value are the declared types, or zero Elems.
 func DictStart(n int, key, value Elem) Token {
 	return startToken(KindDictStart, TypeDictionary, n, key, value)
 }
@@ -462,10 +460,10 @@ func startToken(k Kind, t Type, n int, elems ...Elem) Token {
 	return newToken(k, t, flags, uint64(n)).withPayload(p)
 }
 
-// DictKey returns the token that precedes a key.
+// DictKey returns the token before a key.
 func DictKey() Token { return newToken(KindDictKey, TypeDictionary, 0, 0) }
 
-// End returns the token that ends the innermost container.
+// End returns the token at the end of the innermost container.
 func End() Token { return newToken(KindEnd, 0, 0, 0) }
 
 // tokenSource holds the buffer with the payload of the latest token. Tokens refer to it.
@@ -475,13 +473,13 @@ type tokenSource struct {
 	mark mark
 }
 
-// A mark identifies the latest token. It is the position of its first byte, and payloadBit if the
-// token's payload is valid. DictKey and End, which consume nothing, have none.
+// A mark identifies the latest token by the position of its first byte, with payloadBit if the
+// token's payload is valid. DictKey and End consume nothing and have none.
 type mark uint64
 
 const payloadBit mark = 1 << 63
 
-// markAt returns the mark of a token with a payload that begins at pos.
+// markAt returns the mark of a token at pos with a payload.
 func markAt(pos uint64) mark { return mark(pos) | payloadBit }
 
 // pos returns the position of the token.
@@ -493,16 +491,16 @@ func (s *tokenSource) tokenPos() uint64 { return s.mark.pos() }
 // hasPayload reports whether the payload of the latest token is valid.
 func (s *tokenSource) hasPayload() bool { return s.mark&payloadBit != 0 }
 
-// markToken makes a token with a payload that begins at pos the latest.
+// markToken makes a token at pos, with a payload, the latest.
 func (s *tokenSource) markToken(pos uint64) { s.mark = markAt(pos) }
 
-// markEmpty makes a token without a payload that begins at pos the latest.
+// markEmpty makes a token at pos, without a payload, the latest.
 func (s *tokenSource) markEmpty(pos uint64) { s.mark = mark(pos) }
 
 // drop invalidates the payload of the latest token.
 func (s *tokenSource) drop() { s.mark &^= payloadBit }
 
 // keepPayload makes the payload of the latest token valid, after a call that marked it as empty. The
-// functions that typed reads and ReadToken share mark tokens as empty, because typed reads return
+// functions shared by typed reads and ReadToken mark tokens as empty, because typed reads return
 // none; only ReadToken calls keepPayload.
 func (s *tokenSource) keepPayload() { s.mark |= payloadBit }

@@ -81,19 +81,19 @@ func Types() []Type {
 }
 
 // Components returns the number of components of a math type, and whether they are
-// integers. It returns 0 and false for other types.
+// integers. For other types it returns 0 and false.
 func (t Type) Components() (n int, integers bool) {
 	l := &layouts[t]
 	return int(l.components), l.isMath() && l.units[0] == wire.Int32
 }
 
 // Element returns the type of the elements of a packed array: TypeInt, TypeFloat,
-// TypeString, TypeColor or a vector. It returns 0 for other types.
+// TypeString, TypeColor or a vector, and 0 for other types.
 func (t Type) Element() Type { return layouts[t].elem }
 
 // ElementWidth returns the number of bits of an element of a packed array, or of each of its
-// components: 8 for a PackedByteArray. Vectors and colors have 32 bits here, but can be
-// encoded in 64, see [Token.Width]. It returns 0 for strings and other types.
+// components: 8 for a PackedByteArray. The result is 32 for vectors and colors, although
+// they can be encoded in 64 bits, see [Token.Width], and 0 for strings and other types.
 func (t Type) ElementWidth() int {
 	if t.Element() == 0 {
 		return 0
@@ -101,11 +101,11 @@ func (t Type) ElementWidth() int {
 	return 8 * layouts[t].units[0].Size()
 }
 
-// A Kind is the kind of a token. The zero Kind is no kind; [Decoder.PeekKind] returns
-// it for an error.
+// A Kind is the kind of a token. The zero Kind is no kind, and the result of
+// [Decoder.PeekKind] for an error.
 type Kind uint8
 
-// The kinds of values that are one token have the number of their type.
+// The kinds of values of one token have the number of their type.
 const (
 	KindNil         = Kind(TypeNil)
 	KindBool        = Kind(TypeBool)
@@ -131,7 +131,7 @@ const (
 	KindInputEvent  = Kind(TypeInputEvent)
 )
 
-// The kinds of numbers, by their encoded width, and of the parts of values that are
+// The kinds of numbers, by their encoded width, and of the parts of values of
 // several tokens.
 const (
 	KindInt32         Kind = iota + 64 // an int encoded in 32 bits
@@ -172,8 +172,8 @@ func (k Kind) String() string {
 	return "Kind(" + strconv.Itoa(int(k)) + ")"
 }
 
-// layouts describes all types. It contains an entry for each number that a Type can have, so that a
-// Type from a caller needs no check: the layout of an unknown type is zero.
+// layouts describes all types, with an entry for each number of a Type. A Type from a caller needs
+// no check: the layout of an unknown type is zero.
 //
 // CONTRIBUTING.md says how to add a type.
 var layouts = [256]layout{
@@ -271,7 +271,7 @@ const (
 	shapeEvent
 )
 
-// A widthClass is a set of types that have the same width in each format.
+// A widthClass is a set of types of the same width in each format.
 type widthClass uint8
 
 const (
@@ -281,16 +281,16 @@ const (
 	classReal                     // math types, and packed arrays of vectors
 	classColor                    // Color: 32 bits in all engines
 	classInt32                    // integer vectors
-	classObject                   // Object: if flagged, a serialized object or an id; otherwise a header that means null
+	classObject                   // Object: if flagged, a serialized object or an id; otherwise a header meaning null
 	classRID
 	numClasses
 )
 
 // content describes a value. A form contains the content of its values, and the frame of a
-// container a copy of it. It fits one word, so that opening a container copies it in one step.
+// container a copy, made in one step, because a content fits one word.
 type content struct {
 	kind  Kind      // of the first token, or StringChunk; 0 for the top level
-	typ   Type      // of the value; for a string, of the value that it is part of
+	typ   Type      // of the value; for a string, of the value around it
 	pairs uint8     // 1 for a container of pairs, otherwise 0
 	elem  Type      // declared type of elements or keys; 0 for any
 	unit  wire.Unit // of packed data and numbers
@@ -301,8 +301,8 @@ type content struct {
 // hasPairs is 1 for the kinds of Start tokens of containers of pairs.
 var hasPairs = [128]uint8{KindDictStart: 1, KindObjectStart: 1}
 
-// tokenFlags are the flags in Token.head. Frames also have some of them: those that decide about
-// the tokens after a Start token.
+// tokenFlags are the flags in Token.head. Frames also hold some of these flags: those deciding
+// about the tokens after a Start token.
 type tokenFlags uint16
 
 const (
@@ -326,8 +326,7 @@ const (
 	offsetShift = 14
 )
 
-// flagOffset returns the flags for a payload that starts at offset 0, 4, 8 or 16. They have the
-// values 0 to 3.
+// flagOffset returns the flags, with values 0 to 3, for a payload at offset 0, 4, 8 or 16.
 func flagOffset(offset int) tokenFlags { return tokenFlags(offset/4-offset/16) << offsetShift }
 
 // tokenHead returns Token.head without a payload.

@@ -2,8 +2,8 @@ package gdwire
 
 import "math"
 
-// A window is the part of the input that is buffered, and the positions in it. It does not depend on
-// containers and knows no Reader; input fills it.
+// A window is the buffered part of the input, with its positions, independent of containers and of
+// the Reader; input fills the window.
 //
 //	buf[:r]         consumed; the last bytes are kept for paths
 //	buf[r:limit]    read, not consumed
@@ -19,7 +19,7 @@ type window struct {
 	// buf[:limit] if the fast path may read values there, or names and packed strings,
 	// otherwise nil. At most one of them is set; see fastPath.startFast.
 	fastValues, fastNames []byte
-	nameNUL               uint32 // the number of NULs that engines write after each of these names
+	nameNUL               uint32 // the number of NULs written by engines after each of these names
 
 	r, limit, end int
 
@@ -29,31 +29,31 @@ type window struct {
 	inputEnd   uint64 // the position of the end of the input, or MaxUint64 if its length was not given
 }
 
-// pos returns the position of the first byte that is not consumed.
+// pos returns the position of the first unconsumed byte.
 func (w *window) pos() uint64 { return w.base + uint64(w.r) }
 
 // hasFast reports whether the fast path can read the next value: whether a header and 12 bytes
 // after it are buffered. remaining is state.remaining. A condition apart from peekFast is -1.6 % of
-// typed reads of known shape against one call that returns nil.
+// typed reads of known shape against one call returning nil.
 func (w *window) hasFast(remaining uint64) bool {
 	return w.r&math.MaxInt <= len(w.fastValues)-fastSize && remaining > 0
 }
 
-// peekFast returns the first bytes of the next value, after hasFast reported true. The mask, which
-// changes no position, shows the compiler that r is not negative: -3 % of typed reads of known
+// peekFast returns the first bytes of the next value, after hasFast reported true. The mask
+// changes no position, but shows the compiler that r is not negative: -3 % of typed reads of known
 // shape, with the one in hasFast.
 func (w *window) peekFast() *[fastSize]byte {
 	return (*[fastSize]byte)(w.fastValues[w.r&math.MaxInt:])
 }
 
-// pass consumes the bytes up to r, a token with a payload that begins at pos.
+// pass consumes the bytes up to r, a token at pos with a payload.
 func (w *window) pass(r int, pos uint64) { w.r, w.mark = r, mark(pos)|payloadBit }
 
-// passEmpty consumes the bytes up to r, a token that begins at pos, without a payload or with one
-// that no Token refers to.
+// passEmpty consumes the bytes up to r, a token at pos, without a payload or with one that no
+// Token refers to.
 func (w *window) passEmpty(r int, pos uint64) { w.r, w.mark = r, mark(pos) }
 
-// setPos consumes the bytes up to r, for a loop that keeps r in a local variable and marks the latest
+// setPos consumes the bytes up to r, for a loop with r in a local variable that marks the latest
 // token at its end.
 func (w *window) setPos(r int) { w.r = r }
 
@@ -123,16 +123,16 @@ func (w *window) shift(from int) {
 	w.r = history
 }
 
-// fill adds n bytes, which have been read to the end of the buffer.
+// fill adds n bytes, already read to the end of the buffer.
 func (w *window) fill(n int) { w.end += n }
 
-// bypass empties the buffer, all of which was consumed, before n bytes that do not pass through it.
+// bypass empties the buffer, already consumed as a whole, before n bytes read past the buffer.
 func (w *window) bypass(n int) {
 	w.base += uint64(w.end) + uint64(n)
 	w.r, w.end = 0, 0
 }
 
-// unread puts back b, the last bytes that have bypassed the empty buffer.
+// unread puts back b, the last bytes read past the empty buffer.
 func (w *window) unread(b []byte) {
 	w.base -= uint64(len(b))
 	w.end = copy(w.buf, b)
