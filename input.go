@@ -10,7 +10,7 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// An input is where the bytes of a window come from. Only the slow path, in which both meet, reads.
+// An input is the source of the bytes of a window. Only the slow path, with both of them, reads.
 type input struct {
 	src    io.Reader                  // nil after ResetBytes
 	srcErr error                      // returned by src together with bytes; returned after them
@@ -28,14 +28,14 @@ func (i *input) release() {
 	}
 }
 
-// A slowPath holds the state of a lookahead: the fast path, whose bytes and nesting it shares, and the
-// options. It reads from the Reader, but knows nothing of earlier calls and makes no [Error]: it
-// reports faults.
+// A slowPath holds the state of a lookahead: the fast path, to share its bytes and nesting, and the
+// options. A slowPath reads from the Reader, but knows nothing of earlier calls and makes no [Error]:
+// it reports faults.
 type slowPath struct {
 	fastPath
 	input
 	fault   fault      // of the current lookahead
-	saved   *savedKeys // the latest keys of the open containers that have left the buffer, or nil
+	saved   *savedKeys // the latest keys of the open containers, once they have left the buffer, or nil
 	options DecoderOptions
 }
 
@@ -54,8 +54,8 @@ func (s *slowPath) configure() {
 	s.fastPath.configure(o)
 }
 
-// A fault is the reason why a lookahead cannot read a token. Without a kind it is no fault, and its
-// other fields mean nothing.
+// A fault is the reason why a lookahead cannot read a token. Without a kind there is no fault, and
+// the other fields mean nothing.
 type fault struct {
 	err  error
 	at   int // of a fault in the input or the call: bytes after the start of the token
@@ -66,9 +66,9 @@ type faultKind uint8
 
 const (
 	noFault  faultKind = iota
-	inInput            // an Error that stays
-	inCall             // an Error that does not stay: the call does not read values such as the next
-	ofReader           // an error of the Reader, after which the call can be repeated
+	inInput            // a sticky Error
+	inCall             // an Error for this call only: the call does not read values such as the next
+	ofReader           // an error of the Reader; the call can be repeated
 	atEnd              // io.EOF, before a top-level value
 )
 
@@ -82,7 +82,7 @@ func (s *slowPath) readFault(err error) fault {
 		return fault{err: err, kind: ofReader}
 	}
 	remaining := s.end - s.r                                       // bytes of an incomplete token
-	short := s.inputEnd != math.MaxUint64 && s.pos() != s.inputEnd // of the length that was given
+	short := s.inputEnd != math.MaxUint64 && s.pos() != s.inputEnd // of the given length
 	if s.depth > 0 || remaining > 0 || short {
 		return fault{io.ErrUnexpectedEOF, remaining, inInput}
 	}
@@ -96,9 +96,9 @@ func (s *slowPath) restart(r io.Reader, buf []byte, end int) {
 	s.setReader(r)
 }
 
-// fetch reads until at least n bytes are buffered after r. It returns the Reader's error,
-// or io.EOF at the end of the input, and keeps the bytes read before it. It saves the keys that leave
-// the buffer, because a path can need them as long as their containers are open.
+// fetch reads until at least n bytes are buffered after r. It returns the Reader's error, or io.EOF
+// at the end of the input, and keeps the bytes read before. Keys are saved when they leave the
+// buffer, because a path can need them as long as their containers are open.
 func (s *slowPath) fetch(n int) (err error) {
 	if s.src == nil { // all bytes in memory are in buf from the start
 		return io.EOF
@@ -114,7 +114,7 @@ func (s *slowPath) fetch(n int) (err error) {
 		s.shift(from)
 	}
 	for err == nil && s.end-s.r < n {
-		if s.end == len(s.buf) { // only when all of it is filled, see grow
+		if s.end == len(s.buf) { // only when the buffer is full, see grow
 			s.grow(n)
 		}
 		var m int
@@ -122,7 +122,7 @@ func (s *slowPath) fetch(n int) (err error) {
 		s.fill(m)
 	}
 	if s.strict {
-		s.stopFast() // it must not read the new bytes before startStrict checked them
+		s.stopFast() // the fast path must not read the new bytes before startStrict checked them
 	}
 	s.setLimit() // also after an error: the same call continues with the bytes before it
 	return err
@@ -144,17 +144,17 @@ func (s *slowPath) read(p []byte) (int, error) {
 		p = p[:remaining]
 	}
 	n, err := checked.Read(s.src, p)
-	if n > 0 { // the bytes can complete a token, which then must be returned before the error
+	if n > 0 { // the bytes can complete a token, to be returned before the error
 		s.srcErr = err
 		err = nil
 	}
 	return n, err
 }
 
-// unneeded returns the number of bytes that fetch(n) removes from the start of the buffer, or
-// 0. It removes those before the history if that frees at least a quarter of the buffer, or
-// if n bytes do not fit otherwise. A Reader that returns few bytes at a time therefore does not
-// make fetch move the buffer for each of them. Memory of the caller is never moved.
+// unneeded returns the number of bytes for fetch(n) to remove from the start of the buffer, or
+// 0: the bytes before the history if removing them frees at least a quarter of the buffer, or
+// if n bytes do not fit otherwise. With a Reader of few bytes at a time, fetch therefore does
+// not move the buffer for each of them. Memory of the caller is never moved.
 func (s *slowPath) unneeded(n int) int {
 	from := s.r - history
 	if s.src == nil || from <= 0 || from < len(s.buf)/4 && len(s.buf)-s.r >= n {
@@ -175,9 +175,9 @@ func (s *slowPath) grow(n int) {
 }
 
 // readDirect reads whole elements of size bytes from src into p, and returns the number of bytes
-// in p. The caller copied the first n of them from the buffer, which is now empty. If src fails
-// inside an element, readDirect moves the bytes of that element to the buffer. If once is set, it
-// returns after the first elements.
+// in p. The caller copied the first n of them from the buffer and left it empty. If src fails
+// inside an element, readDirect moves the bytes of that element to the buffer. With once,
+// readDirect returns after the first elements.
 func (s *slowPath) readDirect(p []byte, n, size int, once bool) (int, error) {
 	s.bypass(0) // the buffer is empty, and keeps no history for paths: see saveKeys
 	var err error
@@ -190,15 +190,15 @@ func (s *slowPath) readDirect(p []byte, n, size int, once bool) (int, error) {
 			break
 		}
 	}
-	split := n % size // bytes of an incomplete element, which the next read continues
+	split := n % size // bytes of an incomplete element, continued by the next read
 	n -= split
 	s.unread(p[n : n+split])
 	s.setLimit()
 	return n, err
 }
 
-// A savedKey holds a copy of a key whose bytes have left the buffer, in an array, so that the saved
-// keys of all depths are one allocation.
+// A savedKey holds a copy of a key after its bytes have left the buffer, in an array, so that the
+// saved keys of all depths are one allocation.
 type savedKey struct {
 	data [maxKey + 1]byte
 	n    uint8
@@ -216,16 +216,16 @@ func (k *savedKeys) at(i, n int) *savedKey {
 	return &(*k)[i]
 }
 
-// saveKeys saves the keys that start before pos, because these bytes are about to leave the buffer.
-// It stops at the first frame whose key left the buffer before, because the keys of outer frames
-// start earlier. Most keys are never saved: their containers end while they are in the history.
+// saveKeys saves the keys starting before pos, because these bytes are about to leave the buffer,
+// down to the first frame with a key that left the buffer before: the keys of outer frames start
+// earlier. Most keys are never saved: their containers end while they are in the history.
 func (s *slowPath) saveKeys(pos uint64) {
 	for i := s.depth; i > 0; i-- {
 		f := s.spill(i)
 		if f.keyPos < s.base {
 			return
 		}
-		if f.keyPos >= pos || f.pairs == 0 { // without pairs, keyPos is where the container starts
+		if f.keyPos >= pos || f.pairs == 0 { // without pairs, keyPos is the start of the container
 			continue
 		}
 		if s.saved == nil {
@@ -241,9 +241,9 @@ func (s *slowPath) saveKeys(pos uint64) {
 func (s *slowPath) dropKeys() { s.saved = nil }
 
 // key returns the type of the latest key or property of frame i, String for a property, and its
-// bytes: the text, at most maxKey+1 bytes of it, or the payload of a value of fixed size. The type is
-// 0 for a key that is not shown in paths. key decodes the key again where it is in the buffer:
-// reading a key stores only its position.
+// bytes: at most maxKey+1 bytes of the text, or the payload of a value of fixed size. The type is 0
+// for a key not shown in paths. key decodes the key again from the buffer: reading a key stores only
+// its position.
 func (s *slowPath) key(i int) (Type, []byte) {
 	f := s.spill(i)
 	if f.keyPos < s.base { // saveKeys saw it leave

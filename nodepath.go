@@ -8,8 +8,8 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A NodePath that is in the buffer as a whole becomes text at once, without a frame and without tokens
-// for its names, for ReadNodePath, AppendString and package variant.
+// A NodePath completely in the buffer becomes text at once, without a frame and without tokens for its
+// names, for ReadNodePath, AppendString and package variant.
 
 // readShortNodePath is [export.ReadNodePath]. -19 % of Unmarshal into structs.
 func (d *Decoder) readShortNodePath(to *internal.NodePathText) []byte {
@@ -24,11 +24,10 @@ func (d *Decoder) readShortNodePath(to *internal.NodePathText) []byte {
 	return p.longNodePath(to, b)
 }
 
-// shortNodePath consumes the NodePath that starts with b and returns its text, in the memory of to. It
-// returns nil, and longNodePath can read the NodePath, unless it consists of 1 to 11 names and
-// sub-names of one to eight ASCII characters, at least one of them a name. As it calls nothing, its
-// variables stay in registers: -14 % of typed reads of known shape, and -12 % of Unmarshal into
-// structs.
+// shortNodePath consumes the NodePath starting with b and returns its text, in the memory of to, if it
+// consists of 1 to 11 names and sub-names of one to eight ASCII characters, at least one of them a
+// name. Otherwise it returns nil, and longNodePath can read the NodePath. Without calls, the variables
+// stay in registers: -14 % of typed reads of known shape, and -12 % of Unmarshal into structs.
 func (p *fastPath) shortNodePath(to *internal.NodePathText, b *[fastSize]byte) []byte {
 	const ones = 0x0101010101010101
 	names := le.Uint32(b[4:]) - newNodePathBit
@@ -53,7 +52,7 @@ func (p *fastPath) shortNodePath(to *internal.NodePathText, b *[fastSize]byte) [
 			text[at] = separator
 			le.PutUint64(text[at+1:], word) // the next name overwrites the bytes after this one
 			bits |= word
-			// Subtracting 1 sets the highest bit of a byte that is 0, as it is where word contains
+			// Subtracting 1 sets the highest bit of a byte of 0, the result where word contains
 			// the separator.
 			bits |= (word ^ ones*'/') - ones
 			bits |= (word ^ ones*':') - ones
@@ -75,7 +74,7 @@ func (p *fastPath) shortNodePath(to *internal.NodePathText, b *[fastSize]byte) [
 	return text[:n&127]
 }
 
-// longNodePath does the same for any NodePath whose text is at most nodePathText bytes long. It
+// longNodePath does the same for any NodePath with a text of at most nodePathText bytes. It
 // returns nil if a name is empty or contains a separator: the names could then not be found again
 // in the text.
 func (p *fastPath) longNodePath(to *internal.NodePathText, b *[fastSize]byte) []byte {
@@ -116,5 +115,5 @@ func (p *fastPath) longNodePath(to *internal.NodePathText, b *[fastSize]byte) []
 	return text
 }
 
-// nodePathText is the maximum size of the text. The mask 127 changes no index in it.
+// nodePathText is the maximum size of the text. The mask 127 changes no index within it.
 const nodePathText = 100

@@ -23,27 +23,27 @@ import (
 //
 // base is the position of buf[0], tokenPos the position of the latest token, and keyPos the
 // position of the latest key in the innermost container; the history keeps short keys for paths. To
-// consume bytes, r is increased. Before it reads more, fetch moves the bytes from the history on to
+// consume bytes, r is increased. Before reading more, fetch moves the bytes from the history on to
 // the start of the buffer.
 //
-// A Decoder reads on two paths, which have the same bytes, nesting and limits in a fastPath. The
-// fast path reads values inside Arrays, Dictionaries, NodePaths and PackedStringArrays, if they are
-// completely in the buffer and have a header that engines write, and opens Arrays, Dictionaries and
+// A Decoder reads on two paths. They share the bytes, nesting and limits in a fastPath. The fast
+// path reads values inside Arrays, Dictionaries, NodePaths and PackedStringArrays, if they are
+// completely in the buffer and have a header as engines write it, and opens Arrays, Dictionaries and
 // packed arrays at the top level. Its methods find a value or return nil, false or 0; the methods of
-// the Decoder then turn to the slow path, which reads everything else, by a lookahead.
+// the Decoder then turn to the slow path, to read everything else by a lookahead.
 //
-// The fast path does not check Limits.Bytes, because limit includes it, nor errors, options, bulk
-// reads or loops that have been left, because updateFastPath and startFast set fastValues and
-// fastNames to nil where any of these must be checked.
+// The fast path does not check Limits.Bytes, already included in limit, nor errors, options, bulk
+// reads or abandoned loops, because updateFastPath and startFast set fastValues and fastNames to
+// nil where any of these must be checked.
 //
-// On both paths, a token is consumed only after all of it is in the buffer. Therefore a call that a
-// temporary error of the Reader interrupts changes nothing, except for bytes read ahead, and can be
-// repeated. Of calls that read many tokens, bulk reads into the caller's memory continue with
-// payload, and the leaving of a loop with abandoned.
+// On both paths, a token is consumed only after all of its bytes are in the buffer. Therefore a
+// call interrupted by a temporary error of the Reader changes nothing, except for bytes read ahead,
+// and can be repeated. Of calls that read many tokens, bulk reads into the caller's memory continue
+// with payload, and the leaving of a loop with abandoned.
 //
 // countAt counts a value, push and pop open and close containers. Only ReadToken
 // and the typed reads, SkipValue and SkipTo, CopyValue and the bulk reads call them;
-// PeekKind and the methods that describe the position do not.
+// PeekKind and the methods about the position do not.
 //
 // The files, in the order in which they explain each other:
 //
@@ -58,29 +58,29 @@ import (
 //	reader.go         Reset, the door of the slow path, ReadToken and PeekKind
 //	reader_bulk.go, reader_typed.go, reader_loops.go, copy.go  calls that use both
 
-// A Decoder reads values that follow each other, as tokens or by typed calls. Create
-// it with NewDecoder, or call Reset, ResetN or ResetBytes on a zero Decoder. It must
-// not be used by several goroutines at the same time.
+// A Decoder reads a sequence of values, as tokens or by typed calls. Create it with
+// NewDecoder, or call Reset, ResetN or ResetBytes on a zero Decoder. It must not be
+// used by several goroutines at the same time.
 //
 // An error of the Reader is returned unchanged, and most calls can be repeated after it; see the
 // table in the package documentation. An [Error] in the input stays until Reset: all later calls
 // return it.
 //
 // A Decoder holds a read buffer from a pool, and 32 bytes for each open container, with
-// up to 35 bytes of its latest key if that left the buffer. It allocates nothing by a
-// declared count.
+// up to 35 bytes of its latest key once the key leaves the buffer. No allocation is
+// sized by a declared count.
 type Decoder struct {
 	slowPath
 	pending
 	cold *cold
 }
 
-// cold holds the state that few Decoders need. It is allocated on first use.
+// cold holds the state needed by few Decoders, allocated on first use.
 type cold struct {
 	reader payloadReader // the result of Payload
 	keys   []byte        // the keys of active loops
 	err    error         // for lastError
-	value  int64         // the number at the start of paths, if it is not 0
+	value  int64         // the number at the start of paths, or 0 for none
 }
 
 // place is [export.Place].
@@ -99,8 +99,8 @@ func (d *Decoder) getCold() *cold {
 	return d.cold
 }
 
-// NewDecoder returns a Decoder that reads from r. If o is nil, it uses the zero
-// DecoderOptions.
+// NewDecoder returns a Decoder reading from r, with the zero DecoderOptions if
+// o is nil.
 func NewDecoder(r io.Reader, o *DecoderOptions) *Decoder {
 	d := new(Decoder)
 	d.setOptions(o)
@@ -115,27 +115,27 @@ func (d *Decoder) Options() DecoderOptions {
 	return o
 }
 
-// Reset discards the state of d and makes it read from r, starting at offset 0, with
+// Reset discards the state of d and makes d read from r, starting at offset 0, with
 // the same options.
 func (d *Decoder) Reset(r io.Reader) {
 	d.reset(r, nil, 0)
 	d.stopFast()
 }
 
-// ResetN discards the state of d and makes it read an input of n bytes from r. The Decoder reads no
-// more than n bytes and refuses counts that cannot fit in them at once. With Strict, bytes
-// after the first value are an error.
+// ResetN discards the state of d and makes d read an input of n bytes from r. The Decoder reads no
+// more than n bytes and refuses at once counts too large for them. With Strict, bytes after the
+// first value are an error.
 func (d *Decoder) ResetN(r io.Reader, n int64) {
 	d.Reset(r)
 	d.endAt(d.origin + uint64(max(n, 0)))
 }
 
-// ResetBytes discards the state of d and makes it read the bytes in b, as ResetN does for a Reader.
+// ResetBytes discards the state of d and makes d read the bytes in b, as ResetN does for a Reader.
 // They are not copied: the payloads of tokens are parts of b, so b must not change while the Decoder
-// reads it, and the memory that calls fill must not overlap b.
+// reads from it, and memory filled by calls must not overlap b.
 func (d *Decoder) ResetBytes(b []byte) {
-	// Without its spare capacity: the memory after b can belong to another goroutine, and a
-	// slice of b must not reach it.
+	// Without spare capacity: the memory after b can belong to another goroutine, out of
+	// reach of slices of b.
 	d.reset(nil, b[:len(b):len(b)], len(b))
 	d.endAt(d.origin + uint64(len(b)))
 	// The limits of the first value are set now, because all bytes are there. Calls can then read
@@ -146,7 +146,7 @@ func (d *Decoder) ResetBytes(b []byte) {
 
 // reset discards the input and the state of earlier calls. The next input is buf[:end] and then
 // the bytes of r. The caller then switches the fast path on or off. The first reset derives fields
-// from the options, which do not change after it.
+// from the options; they do not change later.
 func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 	d.restart(r, buf, end)
 	d.pending.reset()
@@ -176,9 +176,9 @@ func (d *Decoder) Release() {
 	d.release() // last: nothing refers to the buffer any longer
 }
 
-// look begins each call that reads on the slow path. It invalidates the latest token,
-// ends a bulk read, skips the rest of a container that a loop left, and returns a lookahead at the
-// next token, or the error of an earlier call.
+// look begins each call on the slow path: it invalidates the latest token, ends a bulk read, skips
+// the rest of a container left by a loop, and returns a lookahead at the next token, or the error
+// of an earlier call.
 func (d *Decoder) look() (lookahead, error) {
 	d.drop()              // also if the call fails: a token is valid until the next call
 	if d.payload.active { // a bulk read keeps the fast path off, so that its end is noticed here
@@ -194,20 +194,20 @@ func (d *Decoder) look() (lookahead, error) {
 		}
 	}
 	if d.depth == 0 {
-		d.stopFast() // the fast path does not begin a top-level value, which sets limits of its own
+		d.stopFast() // the fast path does not begin a top-level value, because each sets limits of its own
 		if d.remaining == 0 {
 			return lookahead{}, errNotReset // Release leaves an error
 		}
 	} else if d.strict {
-		d.startFast() // for the calls after this one: all that was checked is read
+		d.startFast() // for the calls after this one: all checked values are read
 	}
 	return d.ahead(), nil
 }
 
-// leaveLoop skips the rest of a container that a Fields or Elements loop left, for look.
+// leaveLoop skips the rest of a container left by a Fields or Elements loop, for look.
 func (d *Decoder) leaveLoop() error {
 	depth := int(d.abandoned)
-	d.abandon(0) // before skip, because it keeps the fast path off, as a bulk read does
+	d.abandon(0) // before skip, because abandoned keeps the fast path off, as a bulk read does
 	d.startFast()
 	l := d.ahead()
 	l.skip(span{open: depth})
@@ -222,7 +222,7 @@ func (d *Decoder) leaveLoop() error {
 // earlier returns d.err, the error of an earlier call.
 func (d *Decoder) earlier() error {
 	err := d.err
-	if d.errOnce { // an error of the Reader that PeekKind met, and that is now returned
+	if d.errOnce { // an error of the Reader, met by PeekKind and now returned
 		d.setErr(nil, false)
 		d.updateFastPath()
 	}
@@ -230,8 +230,8 @@ func (d *Decoder) earlier() error {
 }
 
 // updateFastPath switches the fast path off if there is something for look to do before the next
-// token, and otherwise on if it can read the innermost container. It is called after the end of an
-// error, a bulk read or a loop. Where one begins, stopFast is called instead.
+// token, and otherwise on if it can read the innermost container. Call updateFastPath after the
+// end of an error, a bulk read or a loop, and stopFast where one begins.
 func (d *Decoder) updateFastPath() {
 	if d.any() {
 		d.stopFast()
@@ -240,7 +240,7 @@ func (d *Decoder) updateFastPath() {
 	d.startFast()
 }
 
-// result returns the token t, or the error of a call for the fault of the lookahead that read t.
+// result returns the token t, or the error of a call for the fault of the lookahead.
 func (d *Decoder) result(t Token) (Token, error) {
 	if d.fault.kind != noFault {
 		return Token{}, d.failure()
@@ -256,9 +256,9 @@ func (d *Decoder) result(t Token) (Token, error) {
 	return t, nil
 }
 
-// followed contains the kinds of tokens whose encoding does not tell where their payload is, so
-// that result stores it: chunks, and the names of properties. Of other tokens, bulk.start finds the
-// payload, if there is a bulk read.
+// followed contains the kinds of tokens with a payload at a place not told by the encoding, so that
+// result stores the place: chunks, and the names of properties. Of other tokens, bulk.start finds
+// the payload, if there is a bulk read.
 var followed = [128]bool{KindStringChunk: true, KindChunk: true, KindProperty: true}
 
 // failure returns the error of a call for the fault of its lookahead, or nil, and clears the fault: a
@@ -283,11 +283,11 @@ func (d *Decoder) failure() error {
 	}
 }
 
-// errorAt returns an Error for the next token, with an offset of at bytes after r. It does not
-// stay: typed reads return it if they consumed nothing. The path is that of the next token, whose
-// key was read, while WrapError uses the path of the latest.
+// errorAt returns an Error for the next token, with an offset of at bytes after r. The Error is
+// not sticky: typed reads return such errors after consuming nothing. Its path is that of the
+// next token, after its key, while WrapError uses the path of the latest.
 func (d *Decoder) errorAt(at int, err error) error {
-	d.drop() // a number on the fast path that does not fit did not come to look
+	d.drop() // look was not called for a number on the fast path that does not fit
 	return d.latest(&Error{
 		Offset: int64(d.pos()-d.origin) + int64(at),
 		Path:   string(d.pathFrom(nil, true)),
@@ -295,15 +295,15 @@ func (d *Decoder) errorAt(at int, err error) error {
 	})
 }
 
-// latest returns err and makes it the error that lastError returns.
+// latest returns err and makes it the result of lastError.
 func (d *Decoder) latest(err error) error {
 	d.getCold().err = err
 	d.setFound(true)
 	return err
 }
 
-// Err returns the error that all calls return until Reset: nil, an [Error], or [ErrClosed].
-// It reads nothing.
+// Err returns the error of all calls until Reset: nil, an [Error], or [ErrClosed]. It reads
+// nothing.
 func (d *Decoder) Err() error {
 	if d.errOnce {
 		return nil
@@ -313,17 +313,17 @@ func (d *Decoder) Err() error {
 
 // lastError is [export.LastError].
 func (d *Decoder) lastError() error {
-	if d.cold == nil { // there was none, or Release; the io.EOF that PeekKind keeps is no error
+	if d.cold == nil { // no error since Reset, or Release; the io.EOF kept by PeekKind is no error
 		return d.Err()
 	}
 	return d.cold.err
 }
 
-// ReadToken returns the next token. At the end of the input it returns io.EOF after a
-// complete value, and an [Error] with io.ErrUnexpectedEOF inside a value.
+// ReadToken returns the next token. At the end of the input, ReadToken returns io.EOF
+// after a complete value, and an [Error] with io.ErrUnexpectedEOF inside a value.
 //
-// It returns as soon as the bytes of the token have been received, and never waits for
-// more. DictKey and End read nothing.
+// ReadToken returns as soon as the bytes of the token have been received, and never
+// waits for more. DictKey and End read nothing.
 func (d *Decoder) ReadToken() (Token, error) {
 	buf, r, remaining := d.fastValues, d.r, d.remaining
 	if r > len(buf)-fastSize { // also if the fast path of values is off, because buf is nil then
@@ -381,7 +381,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 	return Token{head: head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: markAt(pos)}, nil
 }
 
-// readText reads a String or StringName of n bytes, which is not short ASCII, for ReadToken. head is
+// readText reads a String or StringName of n bytes, other than short ASCII, for ReadToken. head is
 // the head of its token.
 func (d *Decoder) readText(head uint64, n uint32) (Token, error) {
 	if d.textAt(d.r+8, n) == nil {
@@ -448,7 +448,7 @@ func (d *Decoder) readSlow() (Token, error) {
 		return Token{}, err
 	}
 	var t Token
-	if d.depth == 0 { // as token, which costs more: -4 % of tokens of 64 bytes from a Reader
+	if d.depth == 0 { // as token, but cheaper: -4 % of tokens of 64 bytes from a Reader
 		t = l.topValue()
 	} else {
 		t = l.token()
@@ -459,7 +459,7 @@ func (d *Decoder) readSlow() (Token, error) {
 	return t, nil // as result: -0.9 % of the same
 }
 
-// readForm reads the first token of the next value, whose form accepts must report true for. want
+// readForm reads the first token of the next value, if accepts reports true for its form. want
 // names the wanted value in the error.
 func (d *Decoder) readForm(want any, accepts func(*form) bool) (Token, error) {
 	l, err := d.look()
@@ -470,8 +470,8 @@ func (d *Decoder) readForm(want any, accepts func(*form) bool) (Token, error) {
 	return d.result(l.value())
 }
 
-// readPart does the same for a text. The names of a NodePath and the strings of a PackedStringArray,
-// which have no form, are also accepted.
+// readPart is readForm for a text. The names of a NodePath and the strings of a PackedStringArray,
+// without a form, are also accepted.
 func (d *Decoder) readPart(want any, accepts func(*form) bool) (Token, error) {
 	l, err := d.look()
 	if err != nil {
@@ -485,8 +485,8 @@ func (d *Decoder) readPart(want any, accepts func(*form) bool) (Token, error) {
 }
 
 // PeekKind returns the kind of the next token without consuming it. It returns 0 at the
-// end of the input and after an error, which the next ReadToken returns. It waits for at
-// most 4 bytes, because these contain the kind.
+// end of the input and for an error, to be returned by the next ReadToken. PeekKind
+// waits for at most 4 bytes, because these contain the kind.
 func (d *Decoder) PeekKind() Kind {
 	d.drop()
 	buf, r := d.fastValues, d.r&math.MaxInt
@@ -507,10 +507,10 @@ func (d *Decoder) PeekKind() Kind {
 	return d.peekSlow()
 }
 
-// peekSlow returns the kind of the next token for PeekKind, on the slow path. It takes no error of an
-// earlier call, because it cannot return it.
+// peekSlow returns the kind of the next token for PeekKind, on the slow path. It leaves an error of
+// an earlier call to the next call, because it cannot return one.
 func (d *Decoder) peekSlow() Kind {
-	if d.err != nil { // the next call returns it; also an error of the Reader that an earlier PeekKind kept
+	if d.err != nil { // left to the next call; also an error of the Reader kept by an earlier PeekKind
 		d.payload.deactivate()
 		return 0
 	}
@@ -524,23 +524,23 @@ func (d *Decoder) peekSlow() Kind {
 			err = d.failure()
 		}
 	}
-	if err != nil && d.err == nil { // an error of the Reader, which PeekKind cannot return and the next call does
+	if err != nil && d.err == nil { // an error of the Reader, to be returned by the next call
 		d.setErr(err, true)
 	}
 	d.updateFastPath()
 	return k
 }
 
-// wantKinds contains the kinds of tokens that do not start a value.
+// wantKinds contains the kinds of tokens other than starts of values.
 var wantKinds = [...]Kind{
 	wantDictKey: KindDictKey, wantProperty: KindProperty, wantName: KindStringChunk,
 	wantText: KindStringChunk, wantChunk: KindChunk, wantEnd: KindEnd,
 }
 
 // Tokens iterates over the tokens that [Decoder.SkipValue] would skip: those of the next
-// value, or of the rest of a value that was read in part. If an End is next, it yields
-// [ErrCount]. It ends after an error. The loop's body can call bulk reads and skips. After
-// a temporary error of the Reader, another loop covers only the value that comes next then,
+// value, or of the rest of a value read in part. If an End is next, Tokens yields
+// [ErrCount]. The loop ends after an error. Its body can call bulk reads and skips. After a
+// temporary error of the Reader, another loop covers only the value next at that point,
 // inside the first.
 func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 	return func(yield func(Token, error) bool) {
@@ -570,9 +570,9 @@ func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 }
 
 // SkipValue skips the next value. It returns the same errors as reading the value. If a
-// DictKey is next, SkipValue skips that token and the key; if a Property is next, it skips
-// the name; and inside a string or packed data it skips the remaining chunks. If an End is
-// next, it returns [ErrCount].
+// DictKey is next, SkipValue skips this token and the key; if a Property is next, the
+// name; and inside a string or packed data the remaining chunks. If an End is next,
+// SkipValue returns [ErrCount].
 //
 // After an error of the Reader, if Depth is as before the call, SkipValue can be repeated:
 // nothing was consumed, or whole chunks. If Depth is larger, call SkipTo with the Depth before the
@@ -591,7 +591,7 @@ func (d *Decoder) SkipValue() error {
 	if err != nil {
 		return err
 	}
-	rest := d.span() // before the first token, which can open a container
+	rest := d.span() // before the first token, because it can open a container
 	switch d.want() {
 	case wantEnd:
 		return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
@@ -607,7 +607,7 @@ func (d *Decoder) SkipValue() error {
 }
 
 // SkipTo skips tokens until Depth is at most depth. It returns the same errors as reading
-// them. It can be called after any token, and again after an error of the Reader.
+// them, and can be called after any token, and again after an error of the Reader.
 func (d *Decoder) SkipTo(depth int) error {
 	l, err := d.look()
 	if err != nil {
@@ -617,8 +617,8 @@ func (d *Decoder) SkipTo(depth int) error {
 	return d.failure()
 }
 
-// InputOffset returns the number of bytes consumed since Reset. It is the offset of the
-// first byte after the latest token and its padding.
+// InputOffset returns the number of bytes consumed since Reset: the offset of the first
+// byte after the latest token and its padding.
 func (d *Decoder) InputOffset() int64 { return int64(d.pos() - d.origin) }
 
 // bytesLeft is [export.BytesLeft].
@@ -629,8 +629,8 @@ func (d *Decoder) bytesLeft() int64 {
 	return int64(d.inputEnd - d.pos())
 }
 
-// UnreadBuffer returns the bytes that have been read from the Reader but not consumed. The
-// slice is valid until the next call on d that reads.
+// UnreadBuffer returns the bytes read from the Reader but not consumed. The slice is valid
+// until the next reading call on d.
 func (d *Decoder) UnreadBuffer() []byte { return d.buf[d.r:d.end:d.end] }
 
 // AppendPath appends the location of the latest token to dst, such as
@@ -656,14 +656,14 @@ func (d *Decoder) pathFrom(dst []byte, next bool) []byte {
 }
 
 // WrapError returns err in an [Error] with the offset and path of the latest token, for
-// values that the caller finds invalid. The Error does not stay.
+// values that the caller finds invalid. The Error is not sticky.
 func (d *Decoder) WrapError(err error) error {
 	return d.latest(&Error{Offset: int64(d.tokenPos() - d.origin), Path: string(d.AppendPath(nil)), Err: err})
 }
 
 // Depth returns the number of open containers, including NodePaths, packed arrays,
-// Images, and a string between its chunks. It is 0 after a complete value. A container whose loop
-// was left is not open, although its rest is still to be skipped.
+// Images, and a string between its chunks. Depth is 0 after a complete value. A container is not
+// open after its loop was left, although its rest is still to be skipped.
 func (d *Decoder) Depth() int {
 	if d.abandoned > 0 {
 		return int(d.abandoned) - 1
@@ -677,7 +677,7 @@ func (d *Decoder) Depth() int {
 // of strings is -1.
 //
 // Level 0 contains all values: its kind is 0, its index belongs to the latest top-level
-// value, and its count is -1. For a level that is not open, StackIndex returns 0, -1, -1.
+// value, and its count is -1. For other levels, StackIndex returns 0, -1, -1.
 func (d *Decoder) StackIndex(i int) (kind Kind, index, count int64) {
 	if i > d.Depth() { // open in the state, until the next call skips the rest
 		return 0, -1, -1

@@ -7,21 +7,20 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// The fast path reads values and names that are completely in the buffer and have a header without
-// flags of declared types. It returns no errors: each function that reads either consumes a whole
-// value, name or start, or returns nil, false or 0 and consumes nothing. The caller then turns to
-// the slow path, which finds the error or waits for more bytes. What it accepts must be
-// accepted by the slow path with the same tokens: TestBufferSizesAgree and FuzzDecode compare
-// them.
+// The fast path reads values and names that are completely in the buffer, with headers without
+// flags of declared types. It returns no errors: each read either consumes a whole value, name or
+// start, or returns nil, false or 0 and consumes nothing. The caller then turns to the slow path
+// to find the error or wait for more bytes. The slow path must accept all values of the fast path,
+// with the same tokens: TestBufferSizesAgree and FuzzDecode compare them.
 //
 // The order here: the state of all reads, ReadToken, texts, math types, starts of containers,
-// packed arrays, Ends and switching the path on and off. How it goes over values is in
-// reader_skip.go, and how it reads a whole NodePath in nodepath.go.
+// packed arrays, Ends and switching the path on and off. reader_skip.go goes over values, and
+// nodepath.go reads whole NodePaths.
 
 // A fastPath holds the bytes and the nesting of a Decoder, and, to recognize values,
 // the tables of the format and the limits. It is the wall between the two paths. Its methods never
-// read from the Reader and know no errors, bulk reads or loops; a Decoder, which knows them,
-// switches it off where it must handle them first.
+// read from the Reader and know no errors, bulk reads or loops; the Decoder switches the fast path
+// off to handle these first.
 type fastPath struct {
 	window
 	state
@@ -29,7 +28,7 @@ type fastPath struct {
 	values     uint64     // declared so far in the top-level value, including itself
 	checked    uint64     // with Strict, the position up to which startStrict checked values
 	strictSeen strictSeen // in the top-level value
-	plainPaths bool       // Validate asks whether all NodePaths that are skipped can become text, and they can
+	plainPaths bool       // for Validate: all skipped NodePaths can become text
 
 	// Derived from the options by configure.
 	noFastPath bool // there is no fast path: with Strict, or where chunks can be shorter than smallestChunk
@@ -39,7 +38,7 @@ type fastPath struct {
 	forms      *formTable
 	maxWhole   int   // the maximum length of a string in one chunk and within Limits
 	maxChunk   int   // the maximum length of a chunk
-	maxCount   int64 // the maximum count that the fast path reads: below bit 31 and within Limits
+	maxCount   int64 // the maximum count for the fast path: below bit 31 and within Limits
 	maxDepth   int
 	bounds     bounds
 }
@@ -58,8 +57,8 @@ func (p *fastPath) configure(o *DecoderOptions) {
 	p.strict = o.Strict && p.maxWhole >= smallestChunk
 }
 
-// limitValue sets the limits of a top-level value that starts at pos(). The sum for Limits.Values
-// starts at 1, for the value itself. No alternatives of Strict were seen.
+// limitValue sets the limits of a top-level value at pos(). The sum for Limits.Values starts at
+// 1, for the value itself. No alternatives of Strict were seen.
 func (p *fastPath) limitValue() {
 	p.startValue(uint64(p.bounds[limitBytes]))
 	p.values, p.strictSeen = 1, 0
@@ -68,18 +67,18 @@ func (p *fastPath) limitValue() {
 // setValues sets the number of declared values, for the slow path.
 func (p *fastPath) setValues(n uint64) { p.values = n }
 
-// consumeValue consumes the next value, of size bytes, on the fast path. It returns nil, the error of
-// typed reads. The compiler marks the start of inlined code by an instruction, unless the line of
+// consumeValue consumes the next value, of size bytes, on the fast path, and returns nil, the error
+// of typed reads. The compiler marks the start of inlined code by an instruction, unless the line of
 // the call contains another. So both calls are on one line, and typed reads call consumeValue in
-// the line in which they return: -0.7 % of typed reads of known shape.
+// their return statement: -0.7 % of typed reads of known shape.
 func (p *fastPath) consumeValue(size int) error {
 	p.passEmpty(p.r+size, p.countAt(p.base+uint64(p.r)))
 	return nil
 }
 
-// fastForm returns the form of the next value and its first bytes. It returns nil if the
-// fast path cannot read the value: if it is near the end of the buffer, or its header contains
-// flags of declared types or of no meaning, which the slow path explains.
+// fastForm returns the form of the next value and its first bytes, or nil if the fast path
+// cannot read the value: near the end of the buffer, or if the header contains flags of
+// declared types or of no meaning, explained by the slow path.
 func (p *fastPath) fastForm() (f *form, b *[fastSize]byte) {
 	if p.remaining > 0 {
 		f, b = p.forms.formAt(p.fastValues, p.r&math.MaxInt)
@@ -88,10 +87,10 @@ func (p *fastPath) fastForm() (f *form, b *[fastSize]byte) {
 }
 
 // lastForm returns the form of the next value if it is a number, math type or short string, and
-// the buffer ends in fewer than fastSize bytes, as at the end of a packet. It copies these bytes
-// to b, because loads of fastSize bytes would be beyond the buffer. It returns nil if the value is
-// incomplete. Without it, typed reads of a packet of 100 bytes take 22 to 62 % more instructions,
-// by the type of its last value.
+// the buffer ends in fewer than fastSize bytes, as at the end of a packet, and nil if the value is
+// incomplete. It copies these bytes to b, because loads of fastSize bytes would be beyond the
+// buffer. Without lastForm, typed reads of a packet of 100 bytes take 22 to 62 % more
+// instructions, by the type of the last value.
 func (p *fastPath) lastForm(b *[fastSize]byte) *form {
 	buf, r := p.fastValues, p.r
 	n := len(buf) - r
@@ -119,7 +118,7 @@ func (p *fastPath) lastForm(b *[fastSize]byte) *form {
 	return form
 }
 
-// takeLast consumes the value that lastForm found and returns its token.
+// takeLast consumes the value found by lastForm and returns its token.
 func (p *fastPath) takeLast(form *form, b *[fastSize]byte) Token {
 	t := Token{head: form.head}
 	switch n := le.Uint32(b[4:]); form.shape {
@@ -140,7 +139,7 @@ func (p *fastPath) takeLast(form *form, b *[fastSize]byte) Token {
 }
 
 // fastText consumes the next value, a String or StringName, or the next name or packed string, and
-// returns its text in the buffer. It returns nil if the fast path cannot read it.
+// returns its text in the buffer, or nil if the fast path cannot read it.
 func (p *fastPath) fastText() []byte {
 	form, b := p.fastForm()
 	if form == nil {
@@ -173,7 +172,7 @@ func (p *fastPath) fastLastText() []byte {
 }
 
 // fastName consumes the next name or packed string and returns its text in the buffer, without
-// the NUL that engines write. It returns nil if the fast path cannot read it.
+// the NUL written by engines, or nil if the fast path cannot read it.
 func (p *fastPath) fastName() []byte {
 	names, r, remaining := p.fastNames, p.r&math.MaxInt, p.remaining
 	if r > len(names)-fastSize || remaining == 0 {
@@ -187,15 +186,15 @@ func (p *fastPath) fastName() []byte {
 	}
 	p.setRemaining(remaining - 1)
 	p.passEmpty(r+size, p.base+uint64(r))
-	// The last byte of the text, because n is at least 1. Some programs write no NUL after it, and in
-	// formats without one nameNUL is 0: then a NUL is text.
+	// The last byte of the text, because n is at least 1. Some programs write no NUL after the text,
+	// and in formats without one nameNUL is 0: then a NUL is text.
 	if b[(n+3)&15] == 0 {
 		n -= p.nameNUL
 	}
 	return b[4:][:n]
 }
 
-// fastLongName does the same for a name of n bytes that is not short ASCII. In fastName, its calls take
+// fastLongName is fastName for a name of n bytes other than short ASCII. In fastName, its calls take
 // 1.3 % of tokens and 1.9 % of typed reads of known shape.
 func (p *fastPath) fastLongName(n uint32) []byte {
 	i := p.r + 4
@@ -211,8 +210,8 @@ func (p *fastPath) fastLongName(n uint32) []byte {
 	return text
 }
 
-// fastMath returns the bytes and form of the next value, of math type t. It consumes nothing, and
-// returns nil if the fast path cannot read the value.
+// fastMath returns the bytes and form of the next value, of math type t, without consuming it, or
+// nil if the fast path cannot read the value.
 func (p *fastPath) fastMath(t Type) ([]byte, *form) {
 	form, _ := p.fastForm()
 	if form == nil {
@@ -231,8 +230,8 @@ func (p *fastPath) fastMath(t Type) ([]byte, *form) {
 }
 
 // fastFloats consumes the next value, of math type t with n components of 32 bits, and returns their
-// bytes, without finding the form. Without it, typed reads take 8 to 10 % more instructions, and
-// Unmarshal into structs 16 %. It returns nil if the fast path cannot read the value.
+// bytes, without finding the form, or nil if the fast path cannot read the value. Without
+// fastFloats, typed reads take 8 to 10 % more instructions, and Unmarshal into structs 16 %.
 func (p *fastPath) fastFloats(t Type, n int) []byte {
 	if !p.hasFast(p.remaining) { // also if there are no forms, before Reset
 		return nil
@@ -247,9 +246,9 @@ func (p *fastPath) fastFloats(t Type, n int) []byte {
 }
 
 // textAt returns the n bytes of text at buf[i:] if they are one chunk, within the limits, valid,
-// and buffered together with their padding. Otherwise it returns nil. The length comes first: after
-// it, n and its padding fit an int. Text that is not UTF-8 goes to the slow path even where it is allowed,
-// so that the fast path need not know the option.
+// and buffered together with their padding. Otherwise it returns nil. The length comes first: once
+// checked, n and its padding fit an int. Invalid UTF-8 goes to the slow path even where allowed, so that
+// the fast path need not know the option.
 func (p *fastPath) textAt(i int, n uint32) []byte {
 	if int64(n) > int64(p.maxWhole) || p.limit-i < int(wire.Padded(n)) {
 		return nil
@@ -269,20 +268,20 @@ func (p *fastPath) textAt(i int, n uint32) []byte {
 
 // countFits reports whether a count of n elements or pairs, after the header at r, is within
 // the limits. As checkCount on the slow path, it takes at least four bytes for each value, so a
-// count that the rest of the input cannot hold opens no container.
+// count too large for the rest of the input opens no container.
 func (p *fastPath) countFits(n uint32, values uint64) bool {
 	return int64(n) <= p.maxCount &&
 		p.values+values <= uint64(p.bounds[limitValues]) && p.pos()+8+4*values <= p.valueEnd
 }
 
-// openFast consumes the start of an Array, Dictionary or PackedStringArray of n elements or pairs. It
-// returns false if the slow path must handle it, and makes no calls: -3 % of tokens and -4 % of typed
-// reads of known shape against push, which can grow the stack.
+// openFast consumes the start of an Array, Dictionary or PackedStringArray of n elements or pairs, or
+// returns false if the slow path must. It makes no calls: -3 % of tokens and -4 % of typed reads of
+// known shape against push, which can grow the stack.
 func (p *fastPath) openFast(form *form, n uint32) bool {
 	pos, pairs, stack, depth := p.pos(), uint64(form.pairs&1), p.stack, p.depth
 	values := uint64(n) << pairs
 	// Without room for another frame, push grows the stack on the slow path. At maxDepth, the container
-	// itself is allowed and no value in it, which the slow path finds at the first.
+	// itself is allowed but no value in it; the slow path finds this at the first.
 	if !p.countFits(n, values) || depth < 0 || depth >= len(stack)-1 || depth >= p.maxDepth {
 		return false
 	}
@@ -296,9 +295,9 @@ func (p *fastPath) openFast(form *form, n uint32) bool {
 	return true
 }
 
-// startTop switches the fast path on at the top level, for one value, if that is an Array, Dictionary
-// or packed array, and off otherwise. It returns the form of the value, or nil. Without it, tokens of
-// a packet of 64 bytes take 61 % more instructions, and packets found and checked 60 %.
+// startTop switches the fast path on at the top level, for one value, if this is an Array, Dictionary
+// or packed array, and off otherwise. It returns the form of the value, or nil. Without startTop,
+// tokens of a packet of 64 bytes take 61 % more instructions, and packets found and checked 60 %.
 func (p *fastPath) startTop() *form {
 	p.readValuesFast()
 	if buf, r := p.fastValues, p.r&math.MaxInt; r <= len(buf)-fastSize && !p.noFastPath {
@@ -311,8 +310,8 @@ func (p *fastPath) startTop() *form {
 	return nil
 }
 
-// nodePathCount returns the number of names and sub-names of the NodePath that starts with
-// b. It returns false if the slow path must handle it.
+// nodePathCount returns the number of names and sub-names of the NodePath starting with b,
+// or false if the slow path must handle it.
 func (p *fastPath) nodePathCount(b *[fastSize]byte) (uint32, bool) {
 	names, subnames, bits := le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 	n := uint64(names&^newNodePathBit) + uint64(subnames)
@@ -323,8 +322,8 @@ func (p *fastPath) nodePathCount(b *[fastSize]byte) (uint32, bool) {
 	return uint32(n), ok
 }
 
-// openNodePath consumes the start of the NodePath that starts with b, and opens it. It returns
-// false if the slow path must handle it.
+// openNodePath consumes the start b of a NodePath and opens the NodePath, or returns false if
+// the slow path must.
 func (p *fastPath) openNodePath(form *form, b *[fastSize]byte) bool {
 	n, ok := p.nodePathCount(b)
 	if !ok {
@@ -335,12 +334,12 @@ func (p *fastPath) openNodePath(form *form, b *[fastSize]byte) bool {
 	f := p.push(&form.content, n, pos)
 	f.setNames(le.Uint32(b[4:])&^newNodePathBit, tokenFlags(le.Uint32(b[12:]))*flagAbsolute)
 	p.pass(p.r+16, pos)
-	p.readNamesFast(0) // at any depth, which is checked for values only
+	p.readNamesFast(0) // at any depth: depth is checked only for values
 	return true
 }
 
-// wholePacked returns the number of bytes of the n elements of the packed array that is next.
-// It returns false if they exceed a limit or are not completely in the buffer, on the fast
+// wholePacked returns the number of bytes of the n elements of the next value, a packed
+// array, or false if they exceed a limit or are not completely in the buffer, on the fast
 // path.
 func (p *fastPath) wholePacked(form *form, n uint32) (data int, ok bool) {
 	// size can exceed 32 bits. Only bytes are padded; the size of other elements is a multiple of 4.
@@ -352,8 +351,8 @@ func (p *fastPath) wholePacked(form *form, n uint32) (data int, ok bool) {
 }
 
 // openPacked consumes the start of a packed array of n numbers: -21 % of ReadPacked of 4 KiB from a
-// Reader, -34 % in memory. It returns false if not all of them are buffered, so that the slow path must
-// handle it.
+// Reader, -34 % in memory. If not all of them are buffered, openPacked returns false and leaves the
+// array to the slow path.
 func (p *fastPath) openPacked(form *form, n uint32) bool {
 	if _, ok := p.wholePacked(form, n); !ok {
 		return false
@@ -368,7 +367,7 @@ func (p *fastPath) openPacked(form *form, n uint32) bool {
 // consumePacked consumes a packed array with this many bytes of elements, and its End.
 func (p *fastPath) consumePacked(data int) {
 	_ = p.consumeValue(8 + (data+3)&^3)
-	if p.depth == 0 { // where ResetBytes switched it on: the next value sets its own limits
+	if p.depth == 0 { // after ResetBytes switched the fast path on: the next value sets its own limits
 		p.stopFast()
 	}
 }
@@ -380,8 +379,8 @@ func (p *fastPath) readDictKey() Token {
 	return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}
 }
 
-// readEnd closes the innermost container and returns its End. The slow path also calls it, where
-// the fast path is off in one container and may go on in the container around.
+// readEnd closes the innermost container and returns its End, also on the slow path, where the
+// fast path is off in one container and may go on in the container around.
 func (p *fastPath) readEnd() Token {
 	t := Token{head: uint64(KindEnd) | uint64(p.top().typ)<<8}
 	p.markEmpty(p.pos())
@@ -397,9 +396,9 @@ func (p *fastPath) readEnd() Token {
 }
 
 // startFast switches the fast path on if it can read the values or names of the innermost
-// container, and off otherwise. The caller knows that no error, bulk read or container that a loop
-// left is to be handled first, see updateFastPath; only the fast path itself enters and leaves
-// names without other tests.
+// container, and off otherwise. The caller knows of no error, bulk read or container left by a
+// loop to be handled first, see updateFastPath; only the fast path itself enters and leaves names
+// without other tests.
 func (p *fastPath) startFast() {
 	p.stopFast()
 	if p.depth == 0 || p.depth > p.maxDepth || p.noFastPath { // checkHeader and Strict make errors
@@ -416,13 +415,13 @@ func (p *fastPath) startFast() {
 	}
 }
 
-// checkedAhead is the number of bytes that checkAhead looks at. A caller can need few of them.
+// checkedAhead is the number of bytes examined by checkAhead. A caller can need few of them.
 const checkedAhead = 1 << 12
 
-// startStrict switches the fast path on with Strict: for the next values of the innermost container, if it
-// is untyped and checkAhead accepts them. So these values are recognized twice; the
-// slow path reads all others and makes the errors. No byte is checked twice: calls that switch the path
-// off and on cost little.
+// startStrict switches the fast path on with Strict: for the next values of the innermost container, if
+// the container is untyped and checkAhead accepts them. So these values are recognized twice; the slow
+// path reads all others and makes the errors. No byte is checked twice: calls switching the path off and
+// on cost little.
 func (p *fastPath) startStrict() {
 	if !p.top().isUntyped() {
 		return
@@ -433,8 +432,8 @@ func (p *fastPath) startStrict() {
 	p.readValuesTo(int(p.checked - p.base))
 }
 
-// checkAhead returns where the next values in the innermost container end in buf that are in the bytes
-// that engines write: numbers, math types, texts, and starts of untyped Arrays and Dictionaries.
+// checkAhead returns the end in buf of the next values in the innermost container encoded as engines
+// do: numbers, math types, texts, and starts of untyped Arrays and Dictionaries.
 func (p *fastPath) checkAhead() int {
 	var around [32]uint64 // the numbers of values to come in the containers around
 	depth, r, remaining := 0, p.r, p.remaining
@@ -466,8 +465,8 @@ func (p *fastPath) checkAhead() int {
 	return r
 }
 
-// checkedSize returns the size of a value at r if it is a number, math type or text in the bytes that engines
-// write, and otherwise 0.
+// checkedSize returns the size of a value at r if it is a number, math type or text encoded as engines do,
+// and otherwise 0.
 func (p *fastPath) checkedSize(form *form, b *[fastSize]byte, r int) int {
 	size := 4 + int(form.size)
 	switch form.shape {

@@ -8,8 +8,8 @@ import (
 )
 
 // How the fast path goes over values without tokens: skipFast for SkipValue, SkipTo and the ends of
-// loops, and passFast and passNames for CopyValue, which copies their bytes. Their loops carry a load,
-// the size of the text just read, so they are judged by time, not by instructions.
+// loops, and passFast and passNames for CopyValue, to copy their bytes. Their loops carry a load, the
+// size of the text just read, so they are judged by time, not by instructions.
 
 // skipFast skips values on the fast path, without creating tokens, while at least open
 // containers are open. It returns where the slow path must read a token; lookahead.skip then calls
@@ -27,27 +27,27 @@ func (p *fastPath) skipFast(open int) {
 			}
 			p.readEnd()
 		default:
-			return // also after packed data, whose End may be beyond them
+			return // also after packed data, because the End may be beyond fastValues
 		}
 	}
 }
 
 // skipValues skips values of Arrays and Dictionaries on the fast path, while at least open
-// containers are open. It returns false where it cannot read the next value. Of the keys and
-// tokens that it skips, only the positions of the last are kept: paths need them if an error
+// containers are open. It returns false where it cannot read the next value. Of the skipped
+// keys and tokens, only the positions of the last are kept: paths need them if an error
 // follows.
 //
 // This loop and those of skipNames, passFast and passNames are judged by time, not by
 // instructions: see "Speed" in CONTRIBUTING.md. Each position depends on the size of the value
-// before. A size that is added waits for its load; a constant that is added in a branch does not,
-// because branches are predicted. Adding the size of short texts takes 1.6 % more instructions,
-// but 35 % more time of SkipValue: that is why this function branches more than others.
+// before. Adding a size waits for its load; adding a constant in a branch does not, because
+// branches are predicted. Adding the size of short texts takes 1.6 % more instructions, but 35 %
+// more time of SkipValue, so this function branches more than others.
 func (p *fastPath) skipValues(open int) bool {
 	buf, r, remaining, sizes := p.fastValues, p.r, p.remaining, &p.forms.sizes
 	last, before, end := -1, -1, len(buf)-4 // last and before are the positions of the last two values in buf
 	for {
 	loop:
-		for remaining > 0 { // its variables stay in registers, because it contains no calls
+		for remaining > 0 { // without calls, so that its variables stay in registers
 			r &= math.MaxInt
 			if r > end {
 				break
@@ -108,7 +108,7 @@ func (p *fastPath) skipValues(open int) bool {
 	}
 }
 
-// measure is export.Measure, which returns whether the largest header is one of wide components.
+// measure is export.Measure, but returns the largest header instead of wide.
 func (table *formTable) measure(b []byte, count uint64) (size int64, rest uint64, header uint32) {
 	for ; count > 0 && size <= int64(len(b)-8); count-- {
 		head := le.Uint64(b[size:])
@@ -143,8 +143,8 @@ func (table *formTable) measure(b []byte, count uint64) (size int64, rest uint64
 	return size, count, header
 }
 
-// measureNames returns the end of the NodePath or PackedStringArray at an offset of b, or 0 if it does not end in b or is
-// something else.
+// measureNames returns the end of the NodePath or PackedStringArray at an offset of b, or 0 for another value or one
+// without its end in b.
 func (f *form) measureNames(b []byte, at int64) (end int64) {
 	n := le.Uint32(b[at+4:])
 	switch end = at + 8; {
@@ -162,8 +162,8 @@ func (f *form) measureNames(b []byte, at int64) (end int64) {
 	return end
 }
 
-// skipped sets the state after values that were skipped. The last two values of the innermost container
-// were at last and before in the buffer, or at -1.
+// skipped sets the state after skipped values. The last two values of the innermost container were at
+// last and before in the buffer, or at -1.
 func (p *fastPath) skipped(remaining uint64, last, before int) {
 	if last < 0 {
 		return
@@ -183,7 +183,7 @@ func (p *fastPath) skipped(remaining uint64, last, before int) {
 }
 
 // otherSize returns the size of the next value: a longer string, a NodePath, a packed array, or a
-// String in the last bytes of the buffer. It returns 0 if the slow path must handle the value.
+// String in the last bytes of the buffer, or 0 if the slow path must handle the value.
 func (p *fastPath) otherSize(form *form, b *[fastSize]byte) int {
 	if form == nil {
 		b := p.fastValues[p.r:]
@@ -225,15 +225,15 @@ func (p *fastPath) otherSize(form *form, b *[fastSize]byte) int {
 	return 0
 }
 
-// hasSeparator reports whether names with their lengths contain a separator of the text of a NodePath, or a length that
-// looks like one.
+// hasSeparator reports whether names with their lengths contain a separator of the text of a NodePath, or a length with
+// the byte of one.
 func hasSeparator(names []byte) bool {
 	return bytes.IndexByte(names, '/') >= 0 || bytes.IndexByte(names, ':') >= 0
 }
 
-// namesSize returns the size of a NodePath or PackedStringArray whose n names or strings follow
-// a head of this size, or 0 if the slow path must handle one of them, such as one of fewer bytes than least.
-// Without it, SkipValue takes 138 % more instructions.
+// namesSize returns the size of a NodePath or PackedStringArray with n names or strings after a head of this
+// size, or 0 if the slow path must handle one of them, such as one of fewer bytes than least. Without
+// namesSize, SkipValue takes 138 % more instructions.
 func (p *fastPath) namesSize(head int, n, least uint32) int {
 	buf, r := p.fastValues, p.r+head
 	for range n {
@@ -255,8 +255,8 @@ func (p *fastPath) namesSize(head int, n, least uint32) int {
 	return r - p.r
 }
 
-// skipNames skips names or packed strings, of a container that is already open. It is judged by
-// time, as skipValues.
+// skipNames skips names or packed strings, of an open container. It is judged by time, as
+// skipValues.
 func (p *fastPath) skipNames() {
 	names, r, remaining := p.fastNames, p.r, p.remaining
 	last := p.tokenPos()
@@ -278,11 +278,10 @@ func (p *fastPath) skipNames() {
 	p.setRemaining(remaining)
 }
 
-// passFast goes over at most `most` bytes of the values of the innermost container
-// that an Encoder would write as they are: no containers, no bools but 0 and 1,
-// padding of zeros. Without it, CopyValue takes 264 % more instructions. It is judged by time: see
-// skipValues. Adding the size of short texts, in place of two branches, takes 7 to 15 % more time of
-// CopyValue.
+// passFast goes over at most `most` bytes of the values of the innermost container that an Encoder
+// would write as they are: no containers, no bools but 0 and 1, padding of zeros. Without passFast,
+// CopyValue takes 264 % more instructions. It is judged by time: see skipValues. Adding the size of
+// short texts, in place of two branches, takes 7 to 15 % more time of CopyValue.
 func (p *fastPath) passFast(most int) {
 	buf, r, remaining := p.fastValues, p.r, p.remaining
 	buf = buf[:min(len(buf), r+most)] // no more than there is room for in the Encoder
@@ -327,8 +326,8 @@ loop:
 }
 
 // passNames goes over at most `most` bytes of names or packed strings that an Encoder would write
-// as they are. Without it, CopyValue takes 79 % more instructions. It is judged by time, as
-// skipValues.
+// as they are. Without passNames, CopyValue takes 79 % more instructions. It is judged by time,
+// as skipValues.
 func (p *fastPath) passNames(most int) {
 	names, r, remaining := p.fastNames, p.r, p.remaining
 	names = names[:min(len(names), r+most)]

@@ -11,11 +11,11 @@ import (
 // The slow path reads whatever the fast path does not: top-level values, containers with declared
 // types, objects, texts in chunks, Strict, and every token that is not completely in the buffer.
 //
-// Calls enter it by look, which returns the error of an earlier call or brings the Decoder into
-// a plain state: no valid token, no active bulk read, no abandoned container. Then want returns the kind of the
-// next field, and the lookahead that look returns reads it. Bulk reads, which continue where an
-// earlier call ended, have a door of their own, bulk.look. Only the slow path waits for bytes. What
-// it finds wrong is a fault, and the Decoder makes the error of the call from it: failure.
+// Calls enter the slow path by look: it returns the error of an earlier call or brings the Decoder into a plain
+// state: no valid token, no active bulk read, no abandoned container. Then want returns the kind of the next
+// field, to be read by the lookahead from look. Bulk reads continue where an earlier call ended, so they have a
+// door of their own, bulk.look. Only the slow path waits for bytes. It reports a fault, and the Decoder makes
+// the error of the call from the fault: failure.
 
 // ahead returns a lookahead at the next token.
 func (s *slowPath) ahead() lookahead {
@@ -28,10 +28,10 @@ func (s *slowPath) ahead() lookahead {
 // the callers of math consume them, after all of them are buffered and checked. After a temporary
 // error of the Reader, the same call therefore starts from the header again.
 //
-// The first fault stays in the slowPath, until another lookahead begins. After it, methods check
-// nothing, consume nothing and return zeros, so that the functions for each type need not handle it
-// field by field. A lookahead of three words is passed in registers: -3 % of packets of 64 bytes from
-// a Reader.
+// The first fault stays in the slowPath, until another lookahead begins. After a fault, methods check
+// nothing, consume nothing and return zeros, so that the functions for each type need not handle
+// faults field by field. A lookahead of three words is passed in registers: -3 % of packets of 64
+// bytes from a Reader.
 type lookahead struct {
 	s    *slowPath
 	at   int   // the offset of the next field, from the start of the token
@@ -41,8 +41,8 @@ type lookahead struct {
 // failed reports whether there is a fault.
 func (l *lookahead) failed() bool { return l.s.fault.kind != noFault }
 
-// beginValue prepares for a top-level value, if it is next. PeekKind and typed reads also call it,
-// so it can be called several times before the value.
+// beginValue prepares for a top-level value, if one is next. It can be called several times before
+// the value, because PeekKind and typed reads also call it.
 func (l *lookahead) beginValue() {
 	s := l.s
 	if s.depth > 0 {
@@ -69,23 +69,24 @@ func (l *lookahead) readHeader() {
 	l.form = s.forms.lookup(h)
 	switch {
 	case l.form != nil: // also after an error of the Reader
-	case f.typeOf(h&0xFFFF) != 0: // only in formats whose ids have more than 16 bits
+	case f.typeOf(h&0xFFFF) != 0: // only in formats with ids of more than 16 bits
 		l.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
 	default:
 		hint := ""
-		if s.depth == 0 && s.untouched() { // the first bytes, which show if the input is of another kind
+		if s.depth == 0 && s.untouched() { // the first bytes show if the input is of another kind
 			hint = wire.Hint(h)
 		}
 		l.fail(0, wrapf(ErrType, "unknown %v type id %d%s", f, h&f.idMask, hint))
 	}
 }
 
-// header returns the header that readHeader read, with its flags.
+// header returns the header read by readHeader, with its flags.
 func (l *lookahead) header() uint32 { return le.Uint32(l.s.buf[l.s.r:]) }
 
-// expect reads the header of the next value for a typed read, which consumes nothing, not even a
-// DictKey, if the value is of another kind. accepts reports whether it is; nil accepts all values.
-// want names the wanted value in the error. After expect, value reads the value, or returns the error.
+// expect reads the header of the next value for a typed read. If the value is of another kind, nothing
+// is consumed, not even a DictKey. accepts reports whether the form is wanted; nil accepts all values.
+// want names the wanted value in the error. After expect, value reads the value, or nothing after a
+// fault.
 func (l *lookahead) expect(want any, accepts func(*form) bool) {
 	s := l.s
 	switch w := s.want(); {
@@ -104,8 +105,8 @@ func (l *lookahead) expect(want any, accepts func(*form) bool) {
 }
 
 // checkHeader checks the depth of a value. With Strict, it also checks the flags of its header,
-// the declared type of its container, and the alternatives in strictSeen. It is called before the
-// rest of the value is waited for: an error of the header must not depend on a slow sender.
+// the declared type of its container, and the alternatives in strictSeen. It is called before
+// waiting for the rest of the value: an error of the header must not depend on a slow sender.
 func (l *lookahead) checkHeader() {
 	s, form := l.s, l.form
 	if l.checkLimit(limitDepth, 0, uint64(s.depth)); l.failed() || !s.options.Strict {
@@ -131,8 +132,8 @@ func (l *lookahead) checkHeader() {
 	}
 }
 
-// bytes reads n bytes. It waits for all of them at once, because an error of Limits.Bytes
-// contains the number. The bytes are valid until the next call, which can move them.
+// bytes reads n bytes, waiting for all of them at once, because an error of Limits.Bytes
+// contains the number. The bytes are valid until the next call: it can move them.
 func (l *lookahead) bytes(n int) []byte {
 	if l.failed() {
 		return nil
@@ -146,8 +147,8 @@ func (l *lookahead) bytes(n int) []byte {
 	return l.s.buf[from : from+n]
 }
 
-// wait reads until at least n bytes of the token are buffered. Even if n exceeds Limits.Bytes, it
-// first reads up to that limit, because the input can end earlier. The error and its offset then do
+// wait reads until at least n bytes of the token are buffered. Even if n exceeds Limits.Bytes, wait
+// first reads up to the limit, because the input can end earlier. The error and its offset then do
 // not depend on how the tokens are read.
 func (l *lookahead) wait(n int) fault {
 	s := l.s
@@ -170,8 +171,8 @@ func (l *lookahead) wait(n int) fault {
 	return fault{}
 }
 
-// word reads a number of n bytes, at most 8. After an error it is 0. The copy serves all sizes, and
-// an error, without a branch.
+// word reads a number of n bytes, at most 8, or returns 0 after an error. The copy serves all
+// sizes, and an error, without a branch.
 func (l *lookahead) word(n int) uint64 {
 	var word [8]byte
 	copy(word[:], l.bytes(n))
@@ -198,12 +199,12 @@ func (l *lookahead) strict(differs bool, at int, text string) {
 	}
 }
 
-// checkLimit checks the field at offset at, which declares n.
+// checkLimit checks the field at offset at, with a declared n.
 func (l *lookahead) checkLimit(x limit, at int, n uint64) { l.fail(at, l.s.bounds.check(x, n)) }
 
-// checkLength checks whether n bytes can follow the length field at offset at. It makes a length
-// that is too large for the input or for Limits.Bytes an error at once, before any of the bytes: a
-// sender who declares much and sends nothing is not waited for.
+// checkLength checks whether n bytes can follow the length field at offset at. A length too large
+// for the input or for Limits.Bytes is an error at once, before any of the bytes, without waiting
+// for a sender who declares much and sends nothing.
 func (l *lookahead) checkLength(at int, n uint64) {
 	s := l.s
 	if end := s.pos() + uint64(at) + 4 + n; end > s.valueEnd {
@@ -219,8 +220,8 @@ func (l *lookahead) checkBytes(x limit, at int, n uint64) {
 }
 
 // checkCount checks a count of n elements, each of at least size bytes and of the given
-// number of values. It adds the values to d.values, so no field can follow that the Reader
-// might interrupt: the repeated call would add them again. The products fit 64 bits, because n is
+// number of values. It adds the values to s.values, so no field may follow: if the Reader
+// interrupted it, the repeated call would add them again. The products fit 64 bits, because n is
 // at most 33 bits long.
 func (l *lookahead) checkCount(at int, n, values, size uint64) {
 	s := l.s
@@ -233,8 +234,8 @@ func (l *lookahead) checkCount(at int, n, values, size uint64) {
 	}
 }
 
-// signed reads a count that engines read as an int32, and as 0 if it is negative. A larger
-// value read here would be a container that no engine sees.
+// signed reads a count that engines read as an int32, or as 0 if negative. A larger value
+// read here would be a container unseen by engines.
 func (l *lookahead) signed() uint32 {
 	n := l.uint32()
 	if n > math.MaxInt32 && l.s.format.engine { // programs written from a manual have no such rule
@@ -245,7 +246,7 @@ func (l *lookahead) signed() uint32 {
 }
 
 // name reads a name with its length and padding, and returns the length. A token holds its name as
-// a whole, so all of it is waited for, and NameBytes limits it instead of StringBytes.
+// a whole, so name waits for all bytes, and NameBytes is the limit instead of StringBytes.
 func (l *lookahead) name() int {
 	at := l.at
 	n := l.uint32()
@@ -262,8 +263,8 @@ func (l *lookahead) name() int {
 	return int(n)
 }
 
-// take consumes the fields, a whole value or name. It returns t with a payload of n bytes at
-// offset at, or without one if at is 0.
+// take consumes the fields, a whole value or name, and returns t with a payload of n bytes
+// at offset at, or without one if at is 0.
 func (l *lookahead) take(t Token, at, n int) Token {
 	if l.failed() {
 		return Token{}
@@ -272,21 +273,21 @@ func (l *lookahead) take(t Token, at, n int) Token {
 	return l.consumeFields(t, at, n)
 }
 
-// open consumes the fields and pushes a frame for count elements, of the declared type elem. It returns
+// open consumes the fields, pushes a frame for count elements, of the declared type elem, and returns
 // the Start token, with a payload as take does.
 func (l *lookahead) open(count uint32, elem Type, at, n int) Token {
 	if l.failed() {
 		return Token{}
 	}
 	s, form := l.s, l.form
-	s.push(&form.content, count, s.pos()).setElem(elem) // with the position of the header, before consumeFields passes it
+	s.push(&form.content, count, s.pos()).setElem(elem) // with the position of the header, before consumeFields passes the header
 	t := l.consumeFields(Token{head: form.head, bits: uint64(count)}, at, n)
 	s.startFast()
 	return t
 }
 
-// consumeFields consumes the fields for take and open, which have counted the value: that needs the
-// position before it.
+// consumeFields consumes the fields for take and open, after they counted the value from its
+// position.
 func (l *lookahead) consumeFields(t Token, at, n int) Token {
 	s := l.s
 	s.pass(s.r+l.at, s.pos())
@@ -296,15 +297,15 @@ func (l *lookahead) consumeFields(t Token, at, n int) Token {
 	return t
 }
 
-// checkNumber checks, with Strict, that engines write the number in these bits.
+// checkNumber checks, with Strict, whether engines write the number in these bits.
 func (l *lookahead) checkNumber(bits uint64) {
 	if l.s.options.Strict {
 		l.fail(0, l.s.format.canonicalNumber(l.form, bits))
 	}
 }
 
-// checkText checks that text, at offset at, is UTF-8 and, with Strict, that it contains no
-// NUL. The first of several errors counts, as with smaller chunks.
+// checkText checks that text, at offset at, is UTF-8 and, with Strict, contains no NUL.
+// The first of several errors counts, as with smaller chunks.
 func (l *lookahead) checkText(at int, text []byte) {
 	valid := len(text)
 	if !l.s.options.AllowInvalidUTF8 && !wire.Valid(text) {
@@ -319,16 +320,17 @@ func (l *lookahead) checkText(at int, text []byte) {
 	}
 }
 
-// checkPadding checks, with Strict, that padding is zero, if engines write zeros.
+// checkPadding checks, with Strict, for padding of zeros, if engines write zeros.
 func (l *lookahead) checkPadding(at int, pad []byte) {
 	for _, c := range pad {
 		l.strict(c != 0 && !l.s.format.garbagePadding, at, "padding other than zero")
 	}
 }
 
-// padded waits for n bytes and pad bytes of padding, without reading them. It returns the number
-// of bytes of padding, which can be missing at the end of the input if engines accept that. Where
-// Limits.Bytes ends in the padding, it waits for one byte more to learn whether the input ends.
+// padded waits for n bytes and pad bytes of padding, without reading them, and returns the number
+// of bytes of padding: less than pad only at the end of the input, if engines accept that. Where
+// Limits.Bytes ends in the padding, padded waits for one byte more to learn whether the input
+// ends.
 func (l *lookahead) padded(typ Type, n, pad int) (int, fault) {
 	s, o := l.s, &l.s.options
 	// Engines accept these types if the packet ends before their padding.

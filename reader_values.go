@@ -32,11 +32,12 @@ func (l *lookahead) token() Token {
 // topValue reads the first token of a top-level value.
 func (l *lookahead) topValue() Token {
 	s := l.s
-	// Whether the input ends here must be known before beginValue, which can find that a value
-	// is not allowed. With OneValue or Strict it decides itself, without waiting for bytes.
+	// Whether the input ends here must be known before beginValue, because beginValue can find
+	// that no value is allowed. With OneValue or Strict it decides itself, without waiting for
+	// bytes.
 	switch {
 	case s.r < s.end: // there is a value
-	case s.pos() == s.inputEnd && s.srcErr == nil: // the Reader is not asked for more than the caller's n bytes
+	case s.pos() == s.inputEnd && s.srcErr == nil: // never read more than the caller's n bytes from the Reader
 		s.fault.kind = atEnd
 		return Token{}
 	case !s.options.OneValue && !s.options.Strict: // the usual end of a Reader
@@ -59,10 +60,10 @@ func (l *lookahead) topValue() Token {
 }
 
 // value reads the first token of a value. The caller knows that a value or key is next. Each case
-// reads its fields in the order of the encoding, and checks counts and lengths before it waits for the
-// bytes that they declare. The error is then the same for every way in which the input arrives.
+// reads its fields in the order of the encoding, and checks counts and lengths before waiting for the
+// declared bytes. The error is then the same for every way in which the input arrives.
 func (l *lookahead) value() Token {
-	if l.form == nil && !l.failed() { // expect did not read it
+	if l.form == nil && !l.failed() { // not already read by expect
 		l.readHeader()
 	}
 	if !l.failed() {
@@ -111,7 +112,8 @@ func (l *lookahead) skip(x span) {
 	s.drop()
 }
 
-// fixed reads a number or math type. A number is in the token itself; components are its payload.
+// fixed reads a number or math type. A number is in the token itself; components are the payload of their
+// token.
 func (l *lookahead) fixed() Token {
 	form := l.form
 	t := Token{head: form.head}
@@ -124,9 +126,9 @@ func (l *lookahead) fixed() Token {
 	return l.take(t, 0, 0)
 }
 
-// container reads the start of an Array or Dictionary: the declared types, if the flags
-// have any, and the count. The encoded types are the payload of the token, so that reading them
-// allocates nothing: Token.Elem decodes them again.
+// container reads the start of an Array or Dictionary: the declared types, if any, and the
+// count. The encoded types are the payload of the token, so that reading them allocates
+// nothing: Token.Elem decodes them again.
 func (l *lookahead) container() Token {
 	s, from, flags := l.s, l.at, l.header()>>16&uint32(l.form.headerFlags)
 	// An Array declares the type of its elements in bits 16 and 17, a Dictionary also that of its values
@@ -162,9 +164,9 @@ func (l *lookahead) container() Token {
 	return t
 }
 
-// readDeclared reads a declared type. It returns the type of the elements, or 0 for any. A declared
-// class or script is followed by its name, and its elements are Objects. Engines refuse an unknown
-// id as well, but take id 0 for no type. Only Strict and the Encoder compare the elements with the
+// readDeclared reads a declared type and returns the type of the elements, or 0 for any. The name
+// of a declared class or script follows, and its elements are Objects. Engines refuse an unknown id
+// as well, but take id 0 for no type. Only Strict and the Encoder compare the elements with the
 // type.
 func (l *lookahead) readDeclared(k containerKind) Type {
 	at, f := l.at, l.s.format
@@ -192,9 +194,9 @@ func (l *lookahead) readDeclared(k containerKind) Type {
 // properties. Each property is a Property token, the name, and a value.
 func (l *lookahead) object() Token {
 	s := l.s
-	null := s.format.nullObject // the format includes null objects, which need no permission
+	null := s.format.nullObject // the format includes null objects, allowed without permission
 	if !s.options.AllowObjects && !null {
-		l.fail(0, ErrObject) // before the name, so that none is waited for
+		l.fail(0, ErrObject) // before the name, without waiting for one
 	}
 	n := l.name()
 	if n > 0 && !s.options.AllowObjects { // an object, and not null
@@ -210,7 +212,7 @@ func (l *lookahead) object() Token {
 }
 
 // nodePath reads the start of a NodePath. Bit 31 of its first word tells two counts and flags from
-// the form before Godot 3, in which the word is the length of one string.
+// the form before Godot 3, where the word is the length of one string.
 func (l *lookahead) nodePath() Token {
 	s, format := l.s, l.s.format
 	s.plainPaths = false
@@ -223,7 +225,7 @@ func (l *lookahead) nodePath() Token {
 		}
 		l.strict(format.engine, 4, "NodePath as one string")
 		l.checkCount(4, 1, 1, 0)
-		l.at = 4 // the word is the length of the string, which follows in the form of a name
+		l.at = 4 // the word is the length of the string, so the string is a name from there
 	}
 	t := l.open(names+uint32(subnames), 0, 0, 0)
 	if !l.failed() {
@@ -235,12 +237,12 @@ func (l *lookahead) nodePath() Token {
 }
 
 // nodePathCounts reads the number of sub-names and the flags of a NodePath with this number
-// of names. The counts that it returns are those that engines use: with the property that only a
-// flag counts, and with an overflow of 32 bits.
+// of names. The results are the counts of engines: with the property, counted only by a flag,
+// and with an overflow of 32 bits.
 func (l *lookahead) nodePathCounts(names uint32) (uint32, uint64, tokenFlags) {
 	format, word := l.s.format, l.word(8)
 	subnames, bits := uint64(uint32(word)), uint32(word>>32)
-	known := uint32(nodePathAbsolute) // the flags that engines write
+	known := uint32(nodePathAbsolute) // the flags written by engines
 	if format.keepProperty {
 		known |= nodePathProperty
 	}
@@ -269,8 +271,8 @@ func (l *lookahead) nodePathCounts(names uint32) (uint32, uint64, tokenFlags) {
 	return names, subnames, flags
 }
 
-// packed reads the start of a packed array. The elements of one with numbers are limited by
-// PackedBytes, and not by Elements and Values: nothing is created for each of them.
+// packed reads the start of a packed array. Numbers are limited by PackedBytes, and not by
+// Elements and Values: nothing is created for each of them.
 func (l *lookahead) packed() Token {
 	var n uint32
 	if l.form.shape == shapePackedStrings {
@@ -290,7 +292,7 @@ func (l *lookahead) signal() Token {
 	return l.take(Token{head: l.form.head, bits: object}, 8, n)
 }
 
-// image reads the start of an Image of Godot 2. Its fields are the payload of the token; the data
+// image reads the start of an Image of Godot 2. The fields are the payload of the token; the data
 // follows as Chunks.
 func (l *lookahead) image() Token {
 	const fields = 16 // format, mipmaps, width, height
@@ -305,12 +307,12 @@ func (l *lookahead) image() Token {
 
 // event reads an InputEvent of Godot 2.
 func (l *lookahead) event() Token {
-	b := l.bytes(wire.EventHead) // type, device, and the size of all that follows the header
+	b := l.bytes(wire.EventHead) // type, device, and the size of everything after the header
 	if b == nil {
 		return Token{}
 	}
 	event, device, size := le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:])
-	rest := size - wire.EventHead // size includes the fields before it; if it is less, the first check fails
+	rest := size - wire.EventHead // size includes the fields up to here; if less, the first check fails
 	n := wire.EventSize(event, rest)
 	if uint64(size) < wire.EventHead+uint64(n) {
 		l.fail(12, wrapf(ErrRange, "InputEvent of type %d needs more than %d bytes", event, size))
@@ -330,9 +332,9 @@ type textPart struct {
 	flags  tokenFlags
 }
 
-// text reads the next chunk of a string as a token. The length field is next before the first
-// chunk. A bulk read can continue after it. typ is the type of the string, or of the NodePath or
-// array that it is part of.
+// text reads the next chunk of a string as a token, and before the first chunk the length. A
+// bulk read can continue after the token. typ is the type of the string, or of the NodePath or
+// array around it.
 func (l *lookahead) text(typ Type) Token {
 	s := l.s
 	pos := s.pos()
@@ -344,9 +346,9 @@ func (l *lookahead) text(typ Type) Token {
 	return newToken(KindStringChunk, typ, part.flags, part.length).withPayloadAt(&s.tokenSource, part.at, part.n)
 }
 
-// takeText consumes the next chunk of a string, for text and for bulk reads, which need no token.
-// A string in one chunk, as most are, opens no frame; a longer one is open from its first chunk
-// to its last. The first chunk counts the string in the container around it.
+// takeText consumes the next chunk of a string, for text and, without a token, for bulk reads. A
+// string in one chunk, as most are, opens no frame; a longer one is open from its first chunk to
+// its last. The first chunk counts the string in the container around it.
 func (l *lookahead) takeText(typ Type) textPart {
 	s, at, f := l.s, l.at, l.s.top()
 	remaining, total, first := s.remaining, f.count, f.kind != KindStringChunk
@@ -372,18 +374,19 @@ func (l *lookahead) takeText(typ Type) textPart {
 	case last:
 		s.pop()
 	}
-	if !last { // in the frame of the string, which the last chunk closed
+	if !last { // in the frame of the string; the last chunk closed it
 		s.count(uint64(part.n))
 	}
 	if first != last { // a frame was opened or closed, perhaps by a bulk read
-		s.startFast() // a bulk read switches it off again, see bulk.peek
+		s.startFast() // a bulk read switches the fast path off again, see bulk.peek
 	}
 	s.consume(part.size)
 	return part
 }
 
-// needsPadding says in the fault of text that only its padding, of pad bytes, is missing. Size is that of the text and the
-// padding. It is a function of its own, because a larger frame of textPart doubles the stack of a connection that waits.
+// needsPadding says in the fault of text that only its padding, of pad bytes, is missing. size is that of the text and
+// the padding. It is a function of its own, because a larger frame of textPart doubles the stack of a waiting
+// connection.
 //
 //go:noinline
 func (l *lookahead) needsPadding(typ Type, total uint32, size, pad int) {
@@ -393,9 +396,9 @@ func (l *lookahead) needsPadding(typ Type, total uint32, size, pad int) {
 	}
 }
 
-// textPart reads the next chunk of a string of total bytes, of which remaining bytes are still to
-// come. Where a chunk ends depends only on maxChunk and the text, never on how the bytes arrive, so
-// that the tokens of an input are always the same.
+// textPart reads the next chunk of a string of total bytes, with remaining bytes still to come. The
+// end of a chunk depends only on maxChunk and the text, never on how the bytes arrive, so that the
+// tokens of an input are always the same.
 func (l *lookahead) textPart(typ Type, remaining uint64, total uint32) textPart {
 	if l.failed() {
 		return textPart{}
@@ -416,10 +419,10 @@ func (l *lookahead) textPart(typ Type, remaining uint64, total uint32) textPart 
 	b := s.buf[s.r:s.limit]
 	text := b[min(at, len(b)):min(at+n, len(b))]
 	ended := last && nul > 0 && n > 0 && len(text) == n && text[n-1] == 0
-	if ended { // the NUL that engines write is no part of the text; any other NUL is
+	if ended { // the NUL written by engines is no part of the text; any other NUL is
 		text = text[:n-1]
 	}
-	if cut.kind != noFault || !last { // the next chunk begins with a rune that this one would split
+	if cut.kind != noFault || !last { // the next chunk begins with the rune at the boundary
 		text = text[:wire.WholeRunes(text, len(text))]
 	}
 	if l.checkText(at, text); !l.failed() && cut.kind != noFault {
@@ -460,10 +463,10 @@ func (l *lookahead) chunk() Token {
 }
 
 // takeChunk consumes the next elements of packed data, at most this number, and the
-// padding after the last element. It returns the number of bytes without padding.
+// padding after the last element, and returns the number of bytes without padding.
 //
-// Both are consumed at once: after an error of the Reader between them, nothing would say
-// that only padding is missing.
+// Both are consumed at once: after an error of the Reader between them, nothing would
+// show that only padding is missing.
 func (l *lookahead) takeChunk(most int) int {
 	s, f := l.s, l.s.top()
 	n, pad := min(max(s.maxChunk/int(f.size), 1), most), 0
