@@ -3,16 +3,16 @@ package gdwire
 import "errors"
 
 // CopyValue copies from d to e the value that [Decoder.SkipValue] would skip: the next
-// value, or the rest of one that was read in part. It writes tokens as
-// [Encoder.WriteToken] does, so it converts between formats. If an End is next, it
-// returns [ErrCount].
+// value, or the rest of one read in part. It writes tokens as [Encoder.WriteToken]
+// does, and so converts between formats. If an End is next, CopyValue returns
+// [ErrCount].
 //
-// Elements and keys that are not of the declared type, which a lenient Decoder accepts,
-// are copied into containers that declare the same type. A NUL in a text is also copied.
+// Elements and keys of other types than declared, as accepted by a lenient Decoder, are
+// copied into containers of the same declared type. A NUL in a text is also copied.
 //
 // After an error of the Reader before the first token, CopyValue can be repeated. After a
-// later one, d and e both remain inside the value. [Decoder.SkipTo] leaves it in d, but e
-// cannot complete it: CopyValue then calls [Encoder.Fail].
+// later one, d and e both remain inside the value. [Decoder.SkipTo] leaves the value in
+// d, but e cannot complete it: CopyValue then calls [Encoder.Fail].
 func CopyValue(e *Encoder, d *Decoder) error {
 	if _, err := d.look(); err != nil {
 		return err
@@ -29,7 +29,7 @@ func CopyValue(e *Encoder, d *Decoder) error {
 		if d.depth >= rest.open {
 			copyFast(e, d, rest.open)
 		}
-		declared := d.declared() // before the token, which can change the innermost container
+		declared := d.declared() // before the token, because it can change the innermost container
 		t, err := d.ReadToken()
 		if err != nil {
 			if started && d.err == nil { // an error of the Reader
@@ -40,11 +40,11 @@ func CopyValue(e *Encoder, d *Decoder) error {
 		e.accepts, e.copies = declared, true
 		err = e.WriteToken(t)
 		e.accepts, e.copies = 0, false
-		d.drop() // no bulk read may continue with a payload that was copied
+		d.drop() // no bulk read may continue with a copied payload
 		if err != nil {
 			return err
 		}
-		if t.Kind() == KindDictKey { // without it, the key can be copied just as well
+		if t.Kind() == KindDictKey { // the key can be copied with or without it
 			continue
 		}
 		if d.isOver(rest) {
@@ -62,10 +62,10 @@ func (e *Encoder) copyToken(t Token) error {
 	return err
 }
 
-// copyFast copies the bytes of tokens that are on the fast path of both d and e, as
-// long as both are in containers of the same kind with the same number of values to
-// come. These bytes are the same as WriteToken would write. It does not copy the End
-// after which fewer than open containers are open.
+// copyFast copies the bytes of tokens on the fast path of both d and e, as long as
+// both are in containers of the same kind with the same number of values to come.
+// WriteToken would write the same bytes. copyFast does not copy the End after which
+// fewer than open containers are open.
 func copyFast(e *Encoder, d *Decoder, open int) {
 	if e.format != d.format || e.options.DoubleReals != d.options.DoubleReals {
 		return
@@ -84,18 +84,18 @@ loop:
 		default:
 			break loop
 		}
-		e.setRemaining(d.remaining) // the values that passFast or passNames went over
+		e.setRemaining(d.remaining) // the values passed by passFast or passNames
 		if e.remaining > 0 {
 			if !copyStart(e, d) {
 				break
 			}
 			continue
 		}
-		if d.depth <= open || e.depth <= 1 { // the End of a top-level value flushes, which WriteToken does
+		if d.depth <= open || e.depth <= 1 { // the End of a top-level value flushes: left to WriteToken
 			break
 		}
 		d.readEnd()
-		if around := e.pop(); len(e.fastValues) == 0 || !around.isUntyped() { // otherwise it stays on
+		if around := e.pop(); len(e.fastValues) == 0 || !around.isUntyped() { // otherwise the fast path stays on
 			e.updateFastPath()
 		}
 	}
@@ -104,7 +104,7 @@ loop:
 
 // copyStart opens the next value of d, an Array, Dictionary, PackedStringArray or NodePath,
 // in d and e. It returns false if the value is not on the fast path of both, or if its count
-// is beyond the counts that engines write.
+// is beyond the counts of engines.
 func copyStart(e *Encoder, d *Decoder) bool {
 	form, b := d.fastForm()
 	if form == nil || len(e.fastValues) == 0 {

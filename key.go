@@ -8,17 +8,17 @@ import (
 )
 
 // Package variant knows the names of a struct's fields before it reads or writes a value. newKey
-// prepares a name as the words in which it is encoded, and readKey and writeKey compare and copy
-// these words. They succeed only on the fast path; where they return false, package
-// variant makes the usual call.
+// prepares a name as its encoded words, and readKey and writeKey compare and copy these words.
+// They succeed only on the fast path; where they return false, package variant makes the usual
+// call.
 
 // newKey returns the words of a text of 1 to MaxKey ASCII characters without a NUL. For another text it returns a
-// Key that readKey never finds and writeKey never writes.
+// Key never found by readKey and never written by writeKey.
 func newKey(text string) internal.Key {
 	var b [keyBytes]byte
 	n := copy(b[8:], text)
 	first, last := le.Uint64(b[8:]), le.Uint64(b[16:])
-	// ASCII without a NUL needs no check, which writeKey does not have.
+	// writeKey checks nothing: ASCII without a NUL needs no check.
 	if n == 0 || n < len(text) || (first|last)&wire.NotASCII != 0 || wire.ContainsNUL(text) {
 		return internal.Key{First: 1} // masked bytes, all 0, are not equal to it
 	}
@@ -29,8 +29,8 @@ func newKey(text string) internal.Key {
 }
 
 // readKey consumes the next value or key of d if it is the String k and completely in the
-// buffer. It compares words that may have bytes of the next value, so it needs keyBytes in the
-// buffer. It cannot panic and so needs no frame: -1 % of Unmarshal into structs.
+// buffer, with keyBytes in all, because the compared words may contain bytes of the next
+// value. It cannot panic and so needs no frame: -1 % of Unmarshal into structs.
 func (d *Decoder) readKey(k *internal.Key) bool {
 	values, r := d.fastValues, d.r&math.MaxInt
 	if r > len(values)-keyBytes || d.remaining == 0 {
@@ -50,9 +50,9 @@ func (d *Decoder) readKey(k *internal.Key) bool {
 	return true
 }
 
-// writeKey writes the String k to e if the fast path is on and keyBytes are free. It
-// stores all words of the longest key; the next value overwrites those that k does not need. Like
-// readKey it needs no frame.
+// writeKey writes the String k to e if the fast path is on and keyBytes are free. It stores all
+// words of the longest key; the next value overwrites those unused by k. Like readKey, writeKey
+// needs no frame.
 func (e *Encoder) writeKey(k *internal.Key) bool {
 	values, n, size := e.fastValues, e.n&math.MaxInt, k.Size
 	if n > len(values)-keyBytes || e.remaining == 0 || size == 0 {

@@ -11,35 +11,35 @@ import (
 )
 
 // A bulk read returns the content of a string, NodePath, packed array or Image in pieces, without
-// tokens. It begins with the next value, or with the rest of the latest token: start finds out
-// which. Then peek and discard alternate, until peek closes the value and returns io.EOF. Packed
-// numbers need not pass through the read buffer: readDirect reads them into the caller's memory.
+// tokens. It begins with the next value, or with the rest of the latest token: start finds out.
+// Then peek and discard alternate, until peek closes the value and returns io.EOF. Packed numbers
+// need not pass through the read buffer: readDirect reads them into the caller's memory.
 
-// A bulk reads the payload of a Decoder. Its state is in the Decoder, because a bulk read that an
-// error of the Reader interrupted is continued by another call.
+// A bulk reads the payload of a Decoder. The state is in the Decoder, because another call
+// continues a bulk read after an error of the Reader.
 type bulk struct{ d *Decoder }
 
-// start begins or continues a bulk read. It returns false if the latest token is without a payload
+// start begins or continues a bulk read, or returns false if the latest token is without a payload
 // for bulk reads.
 func (b bulk) start() bool {
 	d, p := b.d, &b.d.payload
 	switch {
-	case d.abandoned > 0: // the token is part of a container that is to be skipped
+	case d.abandoned > 0: // the token is part of a container to be skipped
 		return false
 	case p.active:
 		return true
 	case !d.hasPayload():
 		return false
 	}
-	if p.token != d.mark { // the encoding tells where its payload is: see followed
+	if p.token != d.mark { // the encoding tells where the payload is: see followed
 		switch f := d.top(); {
-		case d.keyPos != d.tokenPos() || f.pairs != 0: // no Start: without pairs, keyPos is where f starts
+		case d.keyPos != d.tokenPos() || f.pairs != 0: // no Start: without pairs, keyPos is the start of f
 			at, n := b.tokenText()
 			if at == 0 {
 				return false
 			}
 			p.set(d.mark, KindStringChunk, d.tokenPos()+uint64(at), n)
-		case f.size > 0 || f.kind == KindNodePathStart: // data, and the names of a NodePath, which are joined
+		case f.size > 0 || f.kind == KindNodePathStart: // data, and the names of a NodePath, to be joined
 			p.set(d.mark, f.kind, 0, 0)
 		default: // packed strings and elements are read one by one
 			return false
@@ -52,14 +52,14 @@ func (b bulk) start() bool {
 		p.elem = d.top().units()
 	}
 	p.active = true
-	d.drop()     // its payload leaves the buffer as the bulk read goes on
+	d.drop()     // the payload leaves the buffer as the bulk read goes on
 	d.stopFast() // until end, or until the next call ends the bulk read in look
 	return true
 }
 
-// tokenText returns the offset of the text in the latest token, which is in the buffer as a whole, and
-// the length of the text. It returns 0 if the token is not a string. It reads the
-// encoded token again, so that the fast path need not store where the text of a token is.
+// tokenText returns the offset of the text in the latest token, completely in the buffer, and the
+// length of the text, or 0 if the token is not a string. It reads the encoded token again, so that the
+// fast path need not store the place of the text.
 func (b bulk) tokenText() (at, n int) {
 	d := b.d
 	text := d.buf[d.tokenPos()-d.base:]
@@ -92,9 +92,10 @@ func (b bulk) look() (lookahead, error) {
 	return b.d.ahead(), nil
 }
 
-// peek returns the buffered bytes of the payload. If there are none, it reads the next chunk or
-// name, or of packed data at least one element, and as many bytes as most. At the end of the
-// payload it closes the value, except a string, which ends with its last chunk, and returns io.EOF.
+// peek returns the buffered bytes of the payload. If there are none, peek reads the next chunk or
+// name, or of packed data at least one element, and at most `most` bytes. At the end of the
+// payload, peek closes the value, except a string, already closed by its last chunk, and returns
+// io.EOF.
 func (b bulk) peek(most int) ([]byte, error) {
 	d, p := b.d, &b.d.payload
 	if p.remaining == 0 {
@@ -102,14 +103,14 @@ func (b bulk) peek(most int) ([]byte, error) {
 			return nil, io.EOF
 		}
 		l, err := b.look()
-		if err != nil { // after the bytes before it, which have been returned
+		if err != nil { // after all bytes before the error were returned
 			return nil, err
 		}
 		p.pos = d.pos()
 		switch w := d.want(); {
 		case w == wantText, w == wantName && p.kind == KindNodePathStart:
 			part := l.takeText(d.top().typ)
-			d.stopFast() // which takeText switched on after the string
+			d.stopFast() // takeText switched it on after the string
 			p.pos += uint64(part.at)
 			p.remaining = part.n
 		case w == wantChunk:
@@ -120,7 +121,7 @@ func (b bulk) peek(most int) ([]byte, error) {
 			}
 			p.remaining = l.takeChunk(max(most/int(d.top().size), 1))
 		default:
-			if p.kind != KindStringChunk { // its End, which is not encoded
+			if p.kind != KindStringChunk { // its unencoded End
 				d.pop()
 			}
 			p.done = true // further calls also return io.EOF
@@ -134,22 +135,21 @@ func (b bulk) peek(most int) ([]byte, error) {
 	return d.buf[i : i+p.remaining], nil
 }
 
-// discard consumes n of the bytes that peek returned.
+// discard consumes n of the bytes from peek.
 func (b bulk) discard(n int) {
 	b.d.payload.pos += uint64(n)
 	b.d.payload.remaining -= n
 }
 
 // AppendString appends the text of the next value, a String or StringName, to dst, or the text of
-// the next string in a PackedStringArray or NodePath. After a StringChunk it
-// appends that chunk and the following chunks of the string. For a NodePath, and after a
-// NodePathStart, it appends the NodePath as text, such as "/root/Player:position", and
-// reads its End.
+// the next string in a PackedStringArray or NodePath. After a StringChunk, AppendString appends
+// that chunk and the following chunks of the string; for a NodePath, and after a NodePathStart,
+// the NodePath as text, such as "/root/Player:position", up to and including the End.
 //
 // dst grows with the text received. After a temporary error of the Reader, the result contains the
 // text received so far; call AppendString again with it.
 func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
-	if !d.hasPayload() { // otherwise the latest token can be a chunk, whose string is continued
+	if !d.hasPayload() { // otherwise the latest token can be a chunk, and its string is continued
 		var text []byte
 		if form, b := d.fastForm(); form == nil || form.shape != shapeNodePath {
 			text = d.fastText()
@@ -183,9 +183,9 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-// wholeText returns the text that begins with t, a StringChunk or NodePathStart. err is the error
-// of the call that read t. Unlike AppendString, an interrupted read is not continued: the caller of
-// ReadString did not get the text so far.
+// wholeText returns the text beginning with t, a StringChunk or NodePathStart. err is the error of
+// reading t. Unlike AppendString, an interrupted read is not continued: the caller of ReadString
+// did not get the text so far.
 func (b bulk) wholeText(t Token, err error) (string, error) {
 	switch {
 	case err != nil:
@@ -228,8 +228,8 @@ func (b bulk) appendText(dst []byte) ([]byte, error) {
 	}
 }
 
-// grow returns dst with room for n bytes, and for the rest of a string as far as that is buffered, or
-// as dst would be doubled: memory grows with the bytes received.
+// grow returns dst with room for n bytes, and for the rest of a string as far as buffered, or as far
+// as doubling dst goes: memory grows with the bytes received.
 func (b bulk) grow(dst []byte, n int) []byte {
 	d := b.d
 	if n <= cap(dst)-len(dst) || d.want() != wantText {
@@ -239,7 +239,7 @@ func (b bulk) grow(dst []byte, n int) []byte {
 	return slices.Grow(dst, n+int(min(d.remaining, uint64(arrived))))
 }
 
-// appendSeparator appends the separator that precedes the next name in the text of a NodePath, or ends it:
+// appendSeparator appends the separator before the next name in the text of a NodePath, or ends the text:
 // the NodePath "/" consists of no names. Between the chunks of one name there is nothing.
 func (b bulk) appendSeparator(dst []byte) []byte {
 	d := b.d
@@ -257,7 +257,7 @@ func (b bulk) appendSeparator(dst []byte) []byte {
 	return dst
 }
 
-// missing returns the error of a call if it could read no payload of the latest token.
+// missing returns the error of a call without a payload of the latest token to read.
 func (b bulk) missing(call string) error {
 	d := b.d
 	if d.err != nil {
@@ -269,14 +269,14 @@ func (b bulk) missing(call string) error {
 	return d.WrapError(wrapf(ErrType, "%s: the latest token has no such payload", call))
 }
 
-// Payload returns a Reader of the encoded content that starts with the latest token: the
-// text of a StringChunk and the following chunks, the elements after a PackedStart in
+// Payload returns a Reader of the encoded content from the latest token on: the text of
+// a StringChunk and the following chunks, the elements after a PackedStart in
 // little-endian order, or the data after an ImageStart. At its end the Reader also
 // consumes the End of the array or Image.
 //
 // The Reader is valid until the next call on the Decoder, except that [ReadPacked],
 // [AppendPacked] and AppendString read parts of the same payload. It implements io.WriterTo, so
-// [io.Copy] needs no buffer. It can be used again after an error of the Decoder's Reader.
+// [io.Copy] needs no buffer, and can be used again after an error of the Decoder's Reader.
 func (d *Decoder) Payload() io.Reader {
 	p := &d.getCold().reader
 	*p = payloadReader{bulk: bulk{d}}
@@ -342,15 +342,15 @@ func (p *payloadReader) WriteTo(w io.Writer) (total int64, err error) {
 
 // ReadPacked reads elements of a packed array into dst and returns their number. The
 // latest token must be the PackedStart or a Chunk of the array; the elements of that Chunk
-// are the first to be read. ReadPacked fills dst, or returns io.EOF after the last element.
-// It then also consumes the End.
+// are the first to be read. ReadPacked fills dst, or returns io.EOF after the last element
+// and also consumes the End.
 //
 // T must have the number of components of the elements. Floats are widened or rounded,
 // integers are only widened; other conversions are [ErrType]. An error of the Reader loses
-// no elements; the next call continues after those that were returned.
+// no elements; the next call continues after the returned ones.
 func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 	if d.abandoned > 0 {
-		if _, err := d.look(); err != nil { // which leaves the loop
+		if _, err := d.look(); err != nil { // leave the loop
 			return 0, err
 		}
 	}
@@ -364,8 +364,8 @@ func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 	return fillPacked(b, dst, want)
 }
 
-// fillPacked fills dst with elements of the payload and returns their number. At the end of the
-// payload it returns io.EOF. The elements convert to want, the units of a T.
+// fillPacked fills dst with elements of the payload and returns their number, and io.EOF at the
+// end of the payload. The elements convert to want, the units of a T.
 func fillPacked[T Packable](b bulk, dst []T, want units) (int, error) {
 	elem := b.d.payload.elem
 	size := elem.size()
@@ -399,15 +399,15 @@ func fillPacked[T Packable](b bulk, dst []T, want units) (int, error) {
 }
 
 // AppendPacked appends the elements of the next value, a packed array, to dst and reads
-// its End. After a PackedStart or Chunk it appends the elements that ReadPacked would
-// read. Conversions are those of ReadPacked.
+// the End; after a PackedStart or Chunk, the elements that ReadPacked would read.
+// Conversions are those of ReadPacked.
 //
 // dst grows with the elements received, never by the declared count. After a temporary
 // error of the Reader, the result contains the elements received so far; call
 // AppendPacked again with it.
 func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	want := typeUnits[T]()
-	// An array that is buffered as a whole needs no frame and no bulk read.
+	// A completely buffered array needs no frame and no bulk read.
 	if form, b := d.fastForm(); form != nil && form.shape == shapePacked {
 		elem := form.units()
 		if data, ok := d.wholePacked(form, le.Uint32(b[4:])); ok && elem.convertTo(want) {
@@ -424,7 +424,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 		}
 	}
 	b := bulk{d}
-	// Without a payload that is open, the next value is read.
+	// Without an open payload, the next value is read.
 	if !b.start() || d.payload.done || d.payload.kind != KindPackedStart {
 		if err := b.startPacked(want); err != nil {
 			return dst, err
@@ -463,7 +463,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	}
 }
 
-// startPacked reads the start of the next value, which must be a packed array with elements
+// startPacked reads the start of the next value, if it is a packed array with elements
 // that convert to want.
 func (b bulk) startPacked(want units) error {
 	d := b.d
@@ -499,9 +499,8 @@ func (b bulk) checkPacked(call string, want units) error {
 	return nil
 }
 
-// copyElements fills dst with n elements, if all of them are buffered and no padding follows them. It
-// needs no division, and most arrays are read by it: -6 % of ReadPacked of 4 KiB from a Reader, -8 % in
-// memory.
+// copyElements fills dst with n elements, if all of them are buffered and no padding follows them. Most
+// arrays are read here, without a division: -6 % of ReadPacked of 4 KiB from a Reader, -8 % in memory.
 func (b bulk) copyElements(dst []byte, n uint64) bool {
 	d := b.d
 	if d.payload.remaining > 0 || d.payload.done || d.err != nil || len(dst) > d.limit-d.r || uint64(len(dst)) > b.direct() {
@@ -512,8 +511,8 @@ func (b bulk) copyElements(dst []byte, n uint64) bool {
 	return true
 }
 
-// direct returns the number of bytes of elements that are still to come and that no
-// padding follows.
+// direct returns the number of bytes of elements still to come, without the last
+// ones before padding.
 func (b bulk) direct() uint64 {
 	d, f := b.d, b.d.top()
 	if f.unit == wire.Byte { // padding follows the last bytes
@@ -523,10 +522,9 @@ func (b bulk) direct() uint64 {
 }
 
 // readDirect reads whole elements of packed data into dst, from the buffer and then directly
-// from the Reader. It returns 0 if they should be read as a chunk: if they are neither buffered
-// nor more than a buffer, or if padding follows them. If the Reader fails inside an element, it
-// moves the bytes of that element to the buffer. If once is set, it returns after the first
-// elements.
+// from the Reader. It returns 0 for elements to be read as a chunk: those neither buffered nor
+// more than a buffer, or before padding. If the Reader fails inside an element, the bytes of
+// this element move to the buffer. With once, readDirect returns after the first elements.
 func (b bulk) readDirect(dst []byte, once bool) (int, error) {
 	d := b.d
 	// peek handles an error, the rest of a chunk, and the End.

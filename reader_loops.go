@@ -9,13 +9,13 @@ import (
 
 // A loop reads one key or index, calls its body, and then checks how much the body read. The body can
 // call any method of the Decoder: nothing, half of its value, another loop, skips, even Reset.
-// Therefore the loop trusts no state from before the body, except positions, which never repeat.
-// finished is the usual case, a body that read its value; skipUnread handles the others.
+// Therefore the loop trusts no state from before the body, except positions, because they never
+// repeat. finished is the usual case, a body that read its value; skipUnread handles the others.
 
 // Fields reads the next value, a Dictionary, and iterates over its keys that are Strings
 // or StringNames. The loop's body reads the value. Fields skips any part of the value
-// that the body did not read, and skips pairs whose key is of another type or is longer
-// than Limits.NameBytes.
+// that the body did not read, and skips pairs with a key of another type or longer than
+// Limits.NameBytes.
 //
 //	for key, err := range d.Fields() {
 //		if err != nil {
@@ -32,12 +32,12 @@ import (
 //		}
 //	}
 //
-// The key is a copy and valid until the next iteration. An error ends the loop. It is
-// [ErrType] if the next value is of another type, which consumes nothing, and [ErrCount]
-// if the body read more than the value.
+// The key is a copy and valid until the next iteration. An error ends the loop:
+// [ErrType] if the next value is of another type, without consuming anything, and
+// [ErrCount] if the body read more than the value.
 //
 // Leaving the loop reads nothing. The next call on the Decoder first skips the rest of the
-// Dictionary and returns an error in it.
+// Dictionary and returns any error there.
 func (d *Decoder) Fields() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		l := loop{d: d}
@@ -57,7 +57,7 @@ func (d *Decoder) Elements() iter.Seq2[int, error] {
 }
 
 // Pairs reads the next value, a Dictionary, and iterates over the indices of its pairs.
-// The loop's body reads the key, which can have any type, and the value. The rules of
+// The loop's body reads the key, of any type, and the value. The rules of
 // [Decoder.Fields] apply; Pairs skips any part of the key and the value that the body did
 // not read.
 func (d *Decoder) Pairs() iter.Seq2[int, error] {
@@ -72,17 +72,18 @@ type loop struct {
 	d      *Decoder
 	origin uint64 // d.origin at its start, to detect a Reset
 	depth  int    // of the container
-	keys   int    // the number of bytes in cold.keys that outer loops use; after them, Fields copies its keys
+	keys   int    // the number of bytes in cold.keys used by outer loops; after them, Fields copies its keys
 	done   bool   // the rest is not to be skipped: its End was read, or an error ended the loop
 
-	// remaining and keyPos of the frame around the container. They identify it: keyPos is the
-	// position of a container or key, which never repeats, and remaining tells its values apart.
+	// remaining and keyPos of the frame around the container. They identify the container:
+	// keyPos is the position of a container or key, and never repeats; remaining tells its
+	// values apart.
 	remaining, keyPos uint64
 
 	short *[8]byte // of Fields: the bytes of cold.keys for a short key; a longer one follows them
 }
 
-// start begins the loop over the container that the latest call on the Decoder opened.
+// start begins the loop over the container opened by the latest call on the Decoder.
 func (l *loop) start() {
 	d := l.d
 	around := &d.stack[d.depth-1]
@@ -90,7 +91,7 @@ func (l *loop) start() {
 }
 
 // isOpen reports whether the container is still open. The body can have closed it and opened
-// another of the same depth, which differs in keyPos or in the count of the frame around it.
+// another of the same depth, but with another keyPos or remaining in the frame around.
 func (l *loop) isOpen() bool {
 	if l.d.depth < l.depth {
 		return false
@@ -99,8 +100,8 @@ func (l *loop) isOpen() bool {
 	return around.remaining == l.remaining && around.keyPos == l.keyPos
 }
 
-// exit makes the next call on the Decoder skip the rest of the container. It reads nothing itself:
-// a program that leaves a loop because of a bad field must not wait for a slow sender.
+// exit makes the next call on the Decoder skip the rest of the container, but reads nothing
+// itself: a program leaving a loop because of a bad field must not wait for a slow sender.
 func (l *loop) exit() {
 	d := l.d
 	if d.origin != l.origin { // Reset or Release have discarded the container, and the keys
@@ -114,32 +115,32 @@ func (l *loop) exit() {
 }
 
 // finished reports whether the body read exactly its values, so that this number of values
-// remain. keyPos is d.keyPos before the body. It differs in every other container, so the depth
-// need not be compared. A DictKey is not counted, so a body that read the next one shows only in
-// marked.
+// remain. keyPos is d.keyPos before the body, different in every other container, so the depth
+// need not be compared. A DictKey is not counted, so only marked shows whether the body read the
+// next one.
 func (l *loop) finished(remaining, keyPos uint64) bool {
 	d := l.d
 	return d.remaining == remaining && d.keyPos == keyPos && d.marked != d.remaining && d.err == nil && d.abandoned == 0
 }
 
-// skipUnread skips those of its values that the body did not read. After it, this number of values
+// skipUnread skips those of its values that the body did not read, until this number of values
 // remain.
 func (l *loop) skipUnread(remaining uint64) error {
 	d := l.d
-	if d.err != nil { // the body ignored it
+	if d.err != nil { // ignored by the body
 		return d.earlier()
 	}
-	if !l.isOpen() || d.abandoned > 0 && int(d.abandoned) <= l.depth { // or iter.Pull ended the loop around it
+	if !l.isOpen() || d.abandoned > 0 && int(d.abandoned) <= l.depth { // or iter.Pull ended the loop around
 		return l.readPast()
 	}
-	// The body left a part of its own value open. A container that it opened after its value is not
-	// closed: that is reading too much.
+	// The body left a part of its own value open. A container opened after the value is not closed:
+	// the body has read too much.
 	if d.depth > l.depth && d.stack[l.depth].remaining >= remaining {
 		if err := d.SkipTo(l.depth); err != nil {
 			return err
 		}
 	}
-	// It did not read the value, or neither the key nor the value of Pairs.
+	// The body did not read the value, or neither the key nor the value of Pairs.
 	for d.depth == l.depth && d.remaining > remaining {
 		if err := l.skip(); err != nil {
 			return err
@@ -178,7 +179,7 @@ func (l *loop) end(err error) error {
 	return err
 }
 
-// fields is the iterator of Fields. It is apart so that Fields is inlined.
+// fields is the iterator of Fields, apart so that Fields is inlined.
 func (l *loop) fields(yield func([]byte, error) bool) {
 	d := l.d
 	n, err := d.ReadDict()
@@ -187,7 +188,7 @@ func (l *loop) fields(yield func([]byte, error) bool) {
 		return
 	}
 	l.start()
-	d.cold.keys = le.AppendUint64(d.cold.keys, 0) // outer loops have their keys before it
+	d.cold.keys = le.AppendUint64(d.cold.keys, 0) // after the keys of outer loops
 	l.short = (*[8]byte)(d.cold.keys[l.keys:])
 	defer l.exit()
 	for remaining := 2*uint64(n) - 2; n > 0 && err == nil; n, remaining = n-1, remaining-2 {
@@ -233,7 +234,7 @@ func (d *Decoder) readElements() (Token, error) {
 }
 
 // checkIndices checks, after expect, that an int can count the numbers of a packed array. An int of
-// 32 bits cannot count more than 2^31 - 1. The checks of value come first, so that its errors do.
+// 32 bits cannot count more than 2^31 - 1. The checks of value come first, and so do its errors.
 func (l *lookahead) checkIndices() {
 	if math.MaxInt >= math.MaxUint32 || l.failed() || l.form.shape != shapePacked {
 		return
@@ -252,8 +253,8 @@ func (l *loop) pairs(yield func(int, error) bool) {
 	l.each(n, err, 2, yield)
 }
 
-// each iterates over n elements, or pairs, of the container that the latest call opened, unless
-// that call returned err. values is the number of values that the loop's body reads.
+// each iterates over n elements, or pairs, of the container opened by the latest call, unless
+// this call returned err. values is the number of values for the loop's body.
 func (l *loop) each(n int, err error, values uint64, yield func(int, error) bool) {
 	if err != nil {
 		yield(0, err)
@@ -281,7 +282,7 @@ func (l *loop) each(n int, err error, values uint64, yield func(int, error) bool
 }
 
 // nextKey reads the next key and returns a copy, because the body may read more into the buffer
-// while it uses the key. If the key is not a string or is too long, nextKey skips the pair and
+// while using the key. If the key is not a string or is too long, nextKey skips the pair and
 // returns false. The switch, as in ReadText, is -34 % of Fields.
 func (l *loop) nextKey() (key []byte, ok bool, err error) {
 	d, short := l.d, l.short
@@ -290,7 +291,7 @@ func (l *loop) nextKey() (key []byte, ok bool, err error) {
 		switch m := le.Uint32(b[4:]) - 1; {
 		case le.Uint32(b[:]) != stringHeader:
 		case m < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0:
-			*short = [8]byte(b[8:]) // with the bytes after the text, which are cut off again
+			*short = [8]byte(b[8:]) // with the bytes after the text, cut off again
 			return short[: m+1 : m+1], true, d.consumeValue(12)
 		case m < 8 && le.Uint64(b[8:])&wire.NotASCII == 0:
 			*short = [8]byte(b[8:])
@@ -313,9 +314,9 @@ func (l *loop) keepKey(keys []byte) []byte {
 	return keys[l.keys+len(l.short) : len(keys) : len(keys)] // an append to the key must not write to cold.keys
 }
 
-// slowKey reads the next key for key, on the slow path. It reads the first token of the key,
-// without the DictKey, which is not encoded. The token holds the length of the whole text, so the
-// text of a key that is too long is skipped and not kept.
+// slowKey reads the next key for nextKey, on the slow path, without its unencoded DictKey. The
+// first token holds the length of the whole text, so the text of a key that is too long is
+// skipped and not kept.
 func (l *loop) slowKey() (key []byte, ok bool, err error) {
 	d := l.d
 	ahead, err := d.look()

@@ -10,7 +10,7 @@ import (
 
 // How an Encoder writes.
 //
-// The buffer holds the part of the output that the Writer did not get yet:
+// The buffer holds the part of the output not yet passed to the Writer:
 //
 //	offset 0
 //	|
@@ -20,23 +20,23 @@ import (
 //
 // A call puts bytes at buf[n:] and increases n. The encoded bytes go to the Writer when the
 // buffer is full, when a top-level value is complete, and on Flush. While no count is Unknown,
-// nothing is kept. After ResetBytes, buf is the caller's slice and all of it is kept.
+// nothing is kept. After ResetBytes, buf is the caller's slice, and all bytes are kept.
 //
 // The fast path writes numbers, vectors, texts and NodePaths, and begins and ends Arrays,
 // Dictionaries, NodePaths and PackedStringArrays, inside an untyped Array or Dictionary within
-// Depth. There, fastValues is the buffer up to limit; elsewhere it is empty (see
-// fastWriter.updateFastPath), so one comparison decides. Besides the buffer, a value changes only remaining, the number of
-// values to come. fastNames is the same for names of NodePaths and packed strings. After an error
-// both are empty, so the fast path does not check for one.
+// Depth. There, fastValues is the buffer up to limit; elsewhere it is empty (see fastWriter.updateFastPath), so one
+// comparison decides. Besides the buffer, a value changes only remaining, the number of values to come. fastNames is
+// the same for names of NodePaths and packed strings. After an error both are empty, so the fast path does not check
+// for one.
 //
 // The slow path writes everything else, and finds all errors. A call checks its position and type
-// with begin, then its value, encodes itself and calls writeValue, writeBytes or writeStart. They
-// pass all bytes to the sink at once, so that an invalid call, or a LimitError for bytes to be
+// with begin, then its value, encodes the value and calls writeValue, writeBytes or writeStart.
+// They pass all bytes to the sink at once, so that an invalid call, or a LimitError for bytes to be
 // kept, leaves none of them. Then they change the nesting: count a value, or open a frame. End does
 // the same with the bytes after the data of a string or packed array, and closes the frame.
 //
-// The sink keeps the first error of its Writer or of an invalid call. It stays, so no call needs to
-// know what an earlier call wrote.
+// The sink keeps the first error of its Writer or of an invalid call. The error is sticky, so no
+// call needs to know what an earlier call wrote.
 //
 // The files, in the order in which they explain each other:
 //
@@ -54,23 +54,23 @@ import (
 // time.
 //
 // The output is always a prefix of a valid encoding. An invalid call writes nothing and
-// returns an [Error] that stays: all later calls return it, so a program can write
-// without a check after each call and check the error of Close or Flush. Reset clears the
-// error. ClearError also clears it, so that a valid call can be made instead.
+// returns a sticky [Error]: all later calls return it, so a program can write without a
+// check after each call and check the error of Close or Flush. Reset clears the error,
+// and so does ClearError, for a valid call instead.
 //
-// An error of the Writer is returned unchanged and also stays: until Reset, all calls
-// return it, even if the Writer recovered.
+// An error of the Writer is returned unchanged and is also sticky: until Reset, all
+// calls return it, even if the Writer recovered.
 //
-// An Encoder buffers its output. It writes when its buffer is full, when a
-// top-level value is complete, and on Flush. Close ends its use; Reset begins another.
+// An Encoder buffers its output, and writes when the buffer is full, when a top-level
+// value is complete, and on Flush. Close ends its use; Reset begins another.
 type Encoder struct {
 	fastWriter
 
 	// State of earlier calls.
-	accepts Type             // while CopyValue writes, the type that the container of the Decoder declares
-	copies  bool             // CopyValue writes, which keeps a NUL in a text
-	partial int              // number of bytes of an element that Write left incomplete
-	rune    wire.PartialRune // the rune that Write left incomplete
+	accepts Type             // while CopyValue writes, the type declared by the container of the Decoder
+	copies  bool             // CopyValue writes, and keeps a NUL in a text
+	partial int              // number of bytes of an element left incomplete by Write
+	rune    wire.PartialRune // the rune left incomplete by Write
 
 	// The options, and fields derived from them.
 	options EncoderOptions
@@ -79,8 +79,8 @@ type Encoder struct {
 	raw *Decoder // of WriteRaw, kept for its next call
 }
 
-// NewEncoder returns an Encoder that writes to w. If o is nil, it uses the zero
-// EncoderOptions.
+// NewEncoder returns an Encoder writing to w, with the zero EncoderOptions if o
+// is nil.
 func NewEncoder(w io.Writer, o *EncoderOptions) *Encoder {
 	e := new(Encoder)
 	if o != nil {
@@ -99,27 +99,27 @@ func (e *Encoder) Options() EncoderOptions {
 	return o
 }
 
-// Reset discards the state of e, including bytes that were not flushed, and makes it
-// write to w, starting at offset 0, with the same options.
+// Reset discards the state of e, including unflushed bytes, and makes e write to w,
+// starting at offset 0, with the same options.
 func (e *Encoder) Reset(w io.Writer) {
 	// A half, so that the sum of keep and the size fits an int of 32 bits.
 	e.restart(w, int(min(limitBuffered.or(e.options.MaxBuffered), math.MaxInt/2)))
 	e.reset()
 }
 
-// ResetBytes discards the state of e as Reset does, and makes it append to b instead of
-// writing to a Writer. Bytes returns the result, also after Close. e can write to all of the capacity of b, also
-// after the output, so the memory of later arguments must not overlap it. The size of containers of [Unknown] count is not limited.
+// ResetBytes discards the state of e as Reset does, and makes e append to b instead of writing to a Writer. Bytes
+// returns the result, also after Close. e can write to the whole capacity of b, also after the output, so the memory of
+// later arguments must not overlap it. The size of containers of [Unknown] count is not limited.
 func (e *Encoder) ResetBytes(b []byte) {
 	e.restartBytes(b)
 	e.reset()
 }
 
-// Bytes returns the slice given to ResetBytes with the output appended. After Reset, it
-// returns the bytes that are buffered. The slice is valid until the next call on e that writes.
+// Bytes returns the slice given to ResetBytes with the output appended. After Reset, Bytes
+// returns the buffered bytes. The slice is valid until the next writing call on e.
 func (e *Encoder) Bytes() []byte { return e.buf[:e.n] }
 
-// reset prepares for the first value, after the bytes have been reset.
+// reset prepares for the first value, after a reset of the bytes.
 func (e *Encoder) reset() {
 	o := &e.options
 	if e.format == nil { // the first time
@@ -141,16 +141,16 @@ func (e *Encoder) reset() {
 func (e *Encoder) OutputOffset() int64 { return int64(e.written) + int64(e.n) }
 
 // Depth returns the number of open containers, including NodePaths, packed arrays, Images
-// and strings. It is 0 between top-level values.
+// and strings, and 0 between top-level values.
 func (e *Encoder) Depth() int { return e.depth }
 
 // StackIndex describes the open container at level i, from 1, the outermost, to Depth().
 // It returns the kind of its first token, the index of the latest element, pair, property
-// or name, or -1 before the first, and the declared count, which can be [Unknown]. The
-// index of packed data and of strings is -1.
+// or name, or -1 before the first, and the declared count, perhaps [Unknown]. The index
+// of packed data and of strings is -1.
 //
 // Level 0 contains all values: its kind is 0, its index belongs to the latest top-level
-// value, and its count is -1. For a level that is not open, StackIndex returns 0, -1, -1.
+// value, and its count is -1. For other levels, StackIndex returns 0, -1, -1.
 func (e *Encoder) StackIndex(i int) (kind Kind, index, count int64) { return e.stackIndex(i) }
 
 // AppendPath appends the location of the latest value to dst, in the form of
@@ -169,9 +169,9 @@ func (e *Encoder) Flush() error {
 	return err
 }
 
-// Close flushes, and returns the buffer to the pool. After an error, which Close returns, or if a
-// value is not complete, which is an error that is [ErrIncomplete], it does not flush, and bytes
-// that are buffered are lost. It does not close the Writer.
+// Close flushes, and returns the buffer to the pool. After an error, Close returns it, and inside
+// a value it returns [ErrIncomplete]; it then does not flush, and buffered bytes are lost. Close
+// does not close the Writer.
 //
 // Until the next Reset, all calls return [ErrClosed], except Close, which returns nil.
 func (e *Encoder) Close() error {
@@ -198,8 +198,8 @@ func (e *Encoder) forget() {
 	e.attach()
 }
 
-// Err returns the error that all calls currently return: nil, an [Error], an error of the
-// Writer, or [ErrClosed].
+// Err returns the current error of all calls: nil, an [Error], an error of the Writer, or
+// [ErrClosed].
 func (e *Encoder) Err() error {
 	if e.err == nil && e.stack == nil { // Close can drop the stack, but leaves an error
 		return errNotReset
@@ -207,9 +207,9 @@ func (e *Encoder) Err() error {
 	return e.err
 }
 
-// ClearError returns the error of an invalid call and clears it. The call wrote
-// nothing, so a valid call can be made instead. ClearError does not clear an error of Fail or
-// of the Writer.
+// ClearError returns and clears the error of an invalid call. The call wrote nothing, so a
+// valid call can be made instead. ClearError does not clear an error of Fail or of the
+// Writer.
 func (e *Encoder) ClearError() error {
 	err := e.Err()
 	if e.err != nil && !e.permanent {
@@ -219,13 +219,12 @@ func (e *Encoder) ClearError() error {
 	return err
 }
 
-// Fail makes err an error that stays until Reset and that ClearError does not clear. It is for
-// code that cannot complete a value that it began to write. Fail wraps err in an
-// [Error] with offset and path, unless err is or wraps an Error. It returns the error that
-// stays. Fail(nil) does nothing.
+// Fail makes err sticky until Reset, also after ClearError, for code that cannot complete a
+// value. Fail wraps err in an [Error] with offset and path, unless err is or wraps an Error,
+// and returns the sticky error. Fail(nil) does nothing.
 func (e *Encoder) Fail(err error) error { return e.failWith(err, true) }
 
-// failWith makes err, in an Error, the error of e. ClearError does not clear it if it is permanent.
+// failWith makes err, in an Error, the error of e. If permanent is set, ClearError does not clear it.
 func (e *Encoder) failWith(err error, permanent bool) error {
 	if first := e.Err(); err == nil || e.permanent || first == errNotReset {
 		return first
@@ -237,8 +236,8 @@ func (e *Encoder) failWith(err error, permanent bool) error {
 	return e.stop(err, permanent)
 }
 
-// fail returns the error that stays. If there is none yet, that is err in an Error with the offset
-// and path of the current call, whose value is the next, because an invalid call writes nothing.
+// fail returns the sticky error: the first one, or otherwise err in an Error with the offset and
+// path of the next value, that of the current call, because an invalid call writes nothing.
 func (e *Encoder) fail(err error) error {
 	if first := e.Err(); first != nil {
 		e.follow() // an error of the Writer
@@ -247,8 +246,8 @@ func (e *Encoder) fail(err error) error {
 	return e.stop(&Error{Offset: e.OutputOffset(), Path: string(e.appendPath(nil, true, noKey)), Err: err}, false)
 }
 
-// begin checks that a value of type t may be next and returns its forms. Calls that do not
-// write on the fast path call it first, and have written nothing if it returns an error.
+// begin checks that a value of type t may be next and returns its forms. Calls on the slow
+// path begin with it, and have written nothing if begin returns an error.
 func (e *Encoder) begin(t Type) (*[2]form, error) {
 	// Where the fast path is on, there is no error, the container is untyped and the depth is
 	// within the limit. Only the count and the types of the format are left to check: -18 % of WriteComponents of int32.
@@ -288,8 +287,8 @@ func writeValue[S string | []byte](e *Encoder, head []byte, body S, tail []byte)
 
 // writeBytes writes p, n values, elements of packed data, or bytes of a string. Most data
 // fits the buffer and needs none of the checks for pieces: -40 % of WriteComponents of int32, -6 % of
-// WritePacked. What does not fit, or finds an empty buffer, may be written without being copied.
-// A number or vector is never split between two calls of the Writer.
+// WritePacked. Data that does not fit, or finds an empty buffer, may be written without a copy. A
+// number or vector is never split between two calls of the Writer.
 func (e *Encoder) writeBytes(p []byte, n uint64) error {
 	if e.n > 0 && len(p) <= e.limit-e.n {
 		e.advance(copy(e.buf[e.n:], p))
@@ -306,8 +305,8 @@ func (e *Encoder) writeBytes(p []byte, n uint64) error {
 	return e.endValues(n)
 }
 
-// open opens a container with frame f, whose head is written. An Unknown count is the
-// last four bytes of the head, in every head that can have it.
+// open opens a container with frame f, after its head was written. An Unknown count
+// is always the last four bytes of the head.
 func (e *Encoder) open(f *frame) {
 	e.push(&f.content, f.count, 0).setNames(f.names, f.flags)
 	if f.has(flagUnknown) {

@@ -9,14 +9,14 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// sink holds the bytes that an Encoder writes, see the picture in writer.go. It does not depend on
-// containers, and alone writes its fields.
+// sink holds the output of an Encoder, see the picture in writer.go, independent of containers.
+// Only its methods write its fields.
 //
 // An Encoder checks a call before it appends anything, so appended bytes are final, and only
 // the Writer can fail. Where bytes must be kept, reserve is called first, because the buffer must
-// then hold all that follows.
+// then hold everything up to the End.
 //
-// Where nothing is kept, the buffer does not grow: longer data pass through it in parts or goes
+// Where nothing is kept, the buffer does not grow: longer data passes through in parts or goes
 // directly to the Writer.
 type sink struct {
 	buf      []byte
@@ -32,8 +32,8 @@ type sink struct {
 	w       io.Writer                  // nil after restartBytes
 	buffer  *bytebufferpool.ByteBuffer // of the pool, with buf; nil after restartBytes, when buf is the caller's
 
-	// A value of a math type, or an element that the end of the buffer splits. A local array
-	// would be allocated, because appendLong can pass its bytes to the Writer.
+	// A value of a math type, or an element split by the end of the buffer. A local array
+	// would be allocated, because appendLong can pass the bytes to the Writer.
 	spare [spareSize]byte
 }
 
@@ -46,7 +46,7 @@ const keepNothing = math.MaxInt
 
 // restart discards the output and makes w the Writer. At most maxKept bytes are kept.
 func (s *sink) restart(w io.Writer, maxKept int) {
-	if s.buffer == nil { // otherwise the buffer of the earlier output, which kept bytes may have enlarged
+	if s.buffer == nil { // otherwise the buffer of the earlier output, perhaps enlarged for kept bytes
 		s.buffer = getBuffer(bufferSize)
 		s.buf = s.buffer.B
 	}
@@ -78,8 +78,8 @@ func (s *sink) release() {
 // forget drops the caller's slice after release.
 func (s *sink) forget() { s.buf, s.n, s.written = nil, 0, 0 }
 
-// stop makes err the error that stays and returns it. Until resume, nothing fits the buffer, so that
-// the fast path need not check for an error of an earlier call.
+// stop makes err sticky and returns it. Until resume, nothing fits the buffer, so that the fast path
+// need not check for an error of an earlier call.
 func (s *sink) stop(err error, permanent bool) error {
 	s.err, s.permanent = err, permanent
 	s.limit = -1
@@ -93,7 +93,7 @@ func (s *sink) resume() {
 	s.setLimit()
 }
 
-// setLimit sets limit. It must be called after a change of the buffer, keep or maxKept.
+// setLimit sets limit, and must be called after a change of the buffer, keep or maxKept.
 func (s *sink) setLimit() {
 	if s.limit < 0 { // stopped
 		return
@@ -104,16 +104,15 @@ func (s *sink) setLimit() {
 	}
 }
 
-// advance appends the n bytes that the caller put at buf[n:].
+// advance appends n bytes that the caller put at buf[s.n:].
 func (s *sink) advance(n int) { s.n += n }
 
-// appendPieces appends the bytes of a call: those before the payload, the payload, which is the
-// only long piece, and those after it. If it returns a LimitError, it appended none of them.
-// It is a function because methods cannot have type parameters: a string need not be converted,
-// which would copy it.
+// appendPieces appends the bytes of a call: those before the payload, the payload, the only
+// long piece, and those after it. With a LimitError, none of them are appended. It is a
+// function because methods cannot have type parameters: converting a string would copy it.
 func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) error {
-	// A long body and an empty buffer are for appendLong, which writes the body without copying it
-	// if nothing precedes it.
+	// A long body and an empty buffer are for appendLong, to write the body without copying it if
+	// nothing precedes it.
 	if len(body) <= s.limit-s.n-len(head)-len(tail) && (s.n > 0 || len(body) < len(s.buf)/2) {
 		n := s.n + copy(s.buf[s.n:], head)
 		n += copy(s.buf[n:], body)
@@ -133,12 +132,12 @@ func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) 
 	return err
 }
 
-// The functions that follow test len(buf) and not limit: where limit is smaller, reserve made
+// The following functions test len(buf) and not limit: where limit is smaller, reserve made
 // sure that all bytes fit.
 
-// appendShort appends a piece. If it does not fit, appendShort flushes first, and splits the
-// piece only if it is longer than the buffer, so never before an Unknown count. It copies p
-// and never passes it to the Writer, because then p, a variable of the caller, would be
+// appendShort appends a piece. If the piece does not fit, appendShort flushes first, and
+// splits only a piece longer than the buffer, so never before an Unknown count. It copies p
+// and never passes p to the Writer, because then p, a variable of the caller, would be
 // allocated: -17 % of writing a String of 64 bytes.
 func (s *sink) appendShort(p []byte) error {
 	for len(p) > 0 {
@@ -154,9 +153,9 @@ func (s *sink) appendShort(p []byte) error {
 	return nil
 }
 
-// appendLong appends a piece of any length. It fills the buffer. If the buffer is empty and no
-// bytes are kept, it writes a piece of at least half its size directly. A string cannot be written
-// without a copy, because a Writer takes a slice.
+// appendLong fills the buffer with a piece of any length. If the buffer is empty and no bytes are
+// kept, a piece of at least half its size is written directly. A string cannot be written without
+// a copy, because a Writer takes a slice.
 func appendLong[S string | []byte](s *sink, p S) error {
 	for len(p) > 0 {
 		n := 0
@@ -178,7 +177,7 @@ func appendLong[S string | []byte](s *sink, p S) error {
 }
 
 // appendElements appends n elements of size bytes, at most spareSize. encode puts m of them,
-// from element i on, into b. If it returns a LimitError, it appended none of them.
+// from element i on, into b. With a LimitError, none of them are appended.
 func (s *sink) appendElements(n, size int, encode func(b []byte, i, m int)) error {
 	if err := s.reserve(int64(n) * int64(size)); err != nil {
 		return err
@@ -200,9 +199,8 @@ func (s *sink) appendElements(n, size int, encode func(b []byte, i, m int)) erro
 	return nil
 }
 
-// flush writes the buffered bytes, except for those that are kept. It removes written bytes from
-// the buffer. The rest is also moved after an error of the Writer, so that OutputOffset does not
-// count bytes twice.
+// flush writes the buffered bytes, except for kept ones, and removes written bytes from the
+// buffer, also after an error of the Writer, so that OutputOffset does not count bytes twice.
 func (s *sink) flush() error {
 	end := min(s.n, s.keep)
 	if end == 0 {
@@ -224,7 +222,7 @@ func (s *sink) flush() error {
 	return err
 }
 
-// write calls the Writer and checks the count that it returns. An error of the Writer stays. It
+// write calls the Writer and checks the returned count. An error of the Writer is sticky. This
 // is the only call of the Encoder's Writer, and not reached after ResetBytes, because all bytes
 // are kept then.
 func (s *sink) write(p []byte) (int, error) {
@@ -240,7 +238,7 @@ func (s *sink) write(p []byte) (int, error) {
 func (s *sink) keeps() bool { return s.keep != keepNothing }
 
 // keepCount keeps the last four bytes, the placeholder of an Unknown count, and the bytes
-// after them until setCount. Inside a container whose count is kept, it only adds a count.
+// after them until setCount. Inside a container of Unknown count, it only adds a count.
 func (s *sink) keepCount() {
 	at := s.n - 4
 	s.counts = append(s.counts, at)
@@ -248,8 +246,8 @@ func (s *sink) keepCount() {
 	s.setLimit()
 }
 
-// setCount sets the count of the innermost container of Unknown count. If that is the
-// outermost as well, its bytes need not be kept any longer.
+// setCount sets the count of the innermost container of Unknown count. If this is
+// also the outermost, its bytes need not be kept any longer.
 func (s *sink) setCount(n uint32) {
 	last := len(s.counts) - 1
 	le.PutUint32(s.buf[s.counts[last]:], n)
@@ -260,8 +258,8 @@ func (s *sink) setCount(n uint32) {
 	s.setLimit()
 }
 
-// reserve enlarges the buffer to keep n more bytes. It returns a LimitError if they exceed
-// EncoderOptions.MaxBuffered. If no bytes are kept, it does nothing.
+// reserve enlarges the buffer to keep n more bytes, or returns a LimitError if they exceed
+// EncoderOptions.MaxBuffered. If no bytes are kept, reserve does nothing.
 func (s *sink) reserve(n int64) error {
 	if !s.keeps() {
 		return nil
@@ -278,7 +276,7 @@ func (s *sink) reserve(n int64) error {
 	buf := make([]byte, max(min(2*len(s.buf), s.keep+s.maxKept), size))
 	copy(buf, s.buf[:s.n])
 	s.buf = buf
-	if s.buffer != nil { // release returns the larger one, if it is not too large
+	if s.buffer != nil { // release returns the larger one, unless too large
 		s.buffer.B = buf
 	}
 	s.setLimit()

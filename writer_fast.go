@@ -8,9 +8,9 @@ import (
 )
 
 // A fastWriter holds the bytes and the nesting of an Encoder, and, to write values on the
-// fast path, the tables of the format and the depth. Its methods are those that are inlined; the calls of
-// the Encoder contain the rest of the fast path themselves: -10 % of encode against a method with a
-// result for each of them.
+// fast path, the tables of the format and the depth. Its methods are inlined; the calls of the Encoder
+// contain the rest of the fast path themselves: -10 % of encode against a method with a result for each
+// of them.
 type fastWriter struct {
 	state
 	sink
@@ -34,7 +34,7 @@ func (w *fastWriter) configure(o *EncoderOptions) {
 }
 
 // fast reports whether the fast path is on, a value may be next and the buffer provides room for size
-// bytes. The caller puts a value into free, and calls put. Unlike endValues it need not flush,
+// bytes. The caller puts a value into free, and calls put. Unlike endValues, put need not flush,
 // because the fast path is off at the top level. The mask of n, here and elsewhere, is explained in
 // format.go.
 func (w *fastWriter) fast(size int) bool {
@@ -47,22 +47,22 @@ func (w *fastWriter) free() *[fastSize]byte {
 	return (*[fastSize]byte)(w.fastValues[w.n&math.MaxInt:])
 }
 
-// freeReals does the same for a math type, after fast reported true for realsSize. Where the Encoder
-// slices fastValues itself, the compiler does not see that fast checked the bounds.
+// freeReals is free for a math type, after fast reported true for realsSize. Where the Encoder
+// slices fastValues itself, the compiler does not see the check of the bounds in fast.
 func (w *fastWriter) freeReals() *[realsSize]byte {
 	return (*[realsSize]byte)(w.fastValues[w.n&math.MaxInt:])
 }
 
-// put appends and counts the value of n bytes that the caller put into free. It writes the fields
-// itself: calls of advance and count, each marked by an instruction, are 1.7 % of encode.
+// put appends and counts the value of n bytes that the caller put into free. Calls of advance and
+// count, each marked by an instruction, would be 1.7 % of encode.
 func (w *fastWriter) put(n int) {
 	w.n += n
 	w.remaining--
 }
 
-// updateFastPath switches the fast path on or off for the innermost container. It must be called after
-// any change of the state that it tests. The fast path itself, which begins and ends containers, calls setFast
-// instead: -10 % of encode.
+// updateFastPath switches the fast path on or off for the innermost container. It must be called after any
+// change of the tested state. The fast path itself calls setFast when it begins and ends containers: -10 % of
+// encode.
 //
 // The slow path checks the elements of typed containers, the names of properties, and the values
 // beyond maxDepth. Names are not values, so neither applies to them.
@@ -81,7 +81,7 @@ func (w *fastWriter) updateFastPath() {
 	}
 }
 
-// attach makes the fast path, which is off then, write to the sink's buffer.
+// attach makes the fast path write to the sink's buffer, and switches it off.
 func (w *fastWriter) attach() { w.fastValues, w.fastNames = w.buf[:0], w.buf[:0] }
 
 // setFast lets the fast path write values up to the first limit, or names, each with nul NULs, up
@@ -101,8 +101,8 @@ func (w *fastWriter) follow() {
 	}
 }
 
-// stop makes err the error that stays, see sink.stop, and switches the fast path off, which need not
-// check for an error then.
+// stop makes err sticky, see sink.stop, and switches the fast path off, so that it need not check
+// for an error.
 func (w *fastWriter) stop(err error, permanent bool) error {
 	_ = w.sink.stop(err, permanent)
 	w.follow()
@@ -115,8 +115,8 @@ func (w *fastWriter) release() {
 	w.attach()
 }
 
-// endValues counts n values, elements or bytes that have been written. It flushes a top-level value,
-// because the receiver may wait for it.
+// endValues counts n written values, elements or bytes, and flushes a top-level value, because the
+// receiver may wait for it.
 func (w *fastWriter) endValues(n uint64) error {
 	w.count(n)
 	if w.depth > 0 {
@@ -128,11 +128,11 @@ func (w *fastWriter) endValues(n uint64) error {
 // Package variant puts structs into the buffer by itself. Containers are opened late there, when another call
 // writes a value in them.
 
-// plainForms are the forms for which it does.
+// plainForms are the forms for this.
 var plainForms = &Godot4.data().forms[0].byType
 
-// window returns the bytes into which values can be put, from n on, and how many containers can be nested in the
-// next value, or -1 if none may be next.
+// window returns the bytes for values, from n on, and how many containers can be nested in the next value, or -1
+// if none may be next.
 func (w *fastWriter) window() (b []byte, n, depth int) {
 	b, depth = w.fastValues, w.maxDepth-w.depth
 	if w.depth == 0 {
@@ -144,13 +144,13 @@ func (w *fastWriter) window() (b []byte, n, depth int) {
 	return b, w.n, depth
 }
 
-// putUpTo counts a value that ends at n.
+// putUpTo counts a value up to n.
 func (w *fastWriter) putUpTo(n int) error {
 	w.n = n
 	return w.endValues(1)
 }
 
-// openLate opens a container whose start, and a part of whose content, is before n.
+// openLate opens a container after its start, and a part of its content, were put before n.
 func (w *fastWriter) openLate(n int, t Type, count uint32, left uint64) {
 	w.n = n
 	form, stack, depth := &w.forms[t&63][0], w.stack, w.depth&math.MaxInt
@@ -165,10 +165,10 @@ func (w *fastWriter) openLate(n int, t Type, count uint32, left uint64) {
 	w.updateFastPath()
 }
 
-// sync sets the position, and the number of values that are still to come in the innermost container.
+// sync sets the position, and the number of values still to come in the innermost container.
 func (w *fastWriter) sync(n int, left uint64) { w.n, w.remaining = n, left }
 
-// rewind closes the containers down to depth, as if nothing of the value that they are was written.
+// rewind closes the containers down to depth, as if nothing of their value was written.
 func (w *fastWriter) rewind(depth int) {
 	if w.depth > depth {
 		w.unwind(depth)
@@ -179,12 +179,12 @@ func (w *fastWriter) rewind(depth int) {
 }
 
 // appendTwoWords appends a text of at most 16 bytes on the fast path: a value with its header, or a
-// name. first contains the first eight, last the last eight if there are more. It returns false if it
-// appended nothing. -2 % of encode, which contains few such texts.
+// name. first contains the first eight, last the last eight if there are more. It returns false after
+// appending nothing. -2 % of encode, a group with few such texts.
 func (w *fastWriter) appendTwoWords(header uint32, size int, first, last uint64) bool {
 	const most = fastSize + 8
 	n, length := w.n&math.MaxInt, uint32(size)+w.nameNUL // nameNUL is 0 outside of names
-	last >>= uint(8*(16-size)) & 63                      // without the bytes that first also holds
+	last >>= uint(8*(16-size)) & 63                      // without the bytes already in first
 	if values := w.fastValues; n <= len(values)-most {
 		b := (*[most]byte)(values[n:])
 		le.PutUint64(b[:], uint64(header)|uint64(length)<<32)
@@ -205,11 +205,11 @@ func (w *fastWriter) appendTwoWords(header uint32, size int, first, last uint64)
 }
 
 // putName puts a name or packed string with this number of NULs into b, and returns its size. Without
-// it, packed strings of 17 bytes take 2.4 times as many instructions.
+// putName, packed strings of 17 bytes take 2.4 times as many instructions.
 func putName[S string | []byte](b []byte, s S, nul uint32) int {
 	length := uint32(len(s)) + nul
 	le.PutUint32(b, length)
-	le.PutUint32(b[4+len(s)&^3:], 0) // the NUL and the padding, before the text, which overwrites a part of them
+	le.PutUint32(b[4+len(s)&^3:], 0) // the NUL and the padding, before the text overwrites a part of them
 	copy(b[4:], s)
 	return 4 + int(wire.Padded(length))
 }
@@ -219,8 +219,8 @@ func putName[S string | []byte](b []byte, s S, nul uint32) int {
 const realsSize = 4 + 16*4
 
 // writeNodePath writes a NodePath from its text. In one pass, because most are short: -35 % of Marshal.
-// The head is put after the names, which are counted on the way. It returns false if the slow path
-// must write it, which makes the errors, and overwrites the bytes of PutNames.
+// The head is put after the names, counted on the way. It returns false if the slow path must write the
+// NodePath, or make the error, and overwrite the bytes of PutNames.
 func (w *fastWriter) writeNodePath(text string) bool {
 	if !w.fast(fastSize + wire.ShortNames) {
 		return false
