@@ -13,15 +13,15 @@ import (
 // On the fast path, beginCounted and beginNodePath do all of this at once: -17 % and -10 % of encode.
 //
 // Data of strings, packed arrays and Images follows the head, in any number of calls. Each checks
-// all of its data before it writes a part. Only Write can end inside an element or a rune. Then
+// all of its data before writing a part. Only Write can end inside an element or a rune. Then
 // partial and rune hold its start for the next Write, and other calls are invalid.
 //
 // The order here: beginning and ending, Arrays and Dictionaries, objects, strings, NodePaths, packed
 // arrays and Images, and the data.
 
 // beginCounted begins an untyped container or PackedStringArray of n elements or pairs. All formats
-// have these types. The slow path knows Unknown counts, which are negative, counts that are out of
-// range, and a stack without another frame, which push makes longer.
+// have these types. The slow path handles Unknown (negative) counts, counts out of range, and a
+// stack without another frame, to be enlarged by push.
 func (e *Encoder) beginCounted(t Type, n int64) error {
 	stack, depth := e.stack, e.depth&math.MaxInt
 	values, at := e.fastValues, e.n&math.MaxInt
@@ -37,7 +37,7 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 	e.enter(&frames[0], pairs, uint64(n)*(1+pairs))
 	if form.shape == shapePackedStrings {
 		e.setFast(0, len(values), e.format.nul(TypePackedStringArray))
-	} else if depth >= e.maxDepth { // it can be empty, but begin returns an error for any value in it
+	} else if depth >= e.maxDepth { // may be empty, but begin returns an error for any value inside
 		e.setFast(0, 0, 0)
 	}
 	return nil
@@ -65,11 +65,11 @@ func (e *Encoder) beginForm(t Type, n int64, wide int) error {
 	return writeStart(e, &f, appendWords(b[:0], form.header, f.count), "", nil)
 }
 
-// End ends the innermost container, string or packed array that a Begin call or a Start
-// token began.
+// End ends the innermost container, string or packed array begun by a Begin call or a
+// Start token.
 func (e *Encoder) End() error {
-	// Where the fast path is on, an End writes no bytes. In an untyped container it does not flush, and
-	// the fast path may write values after it. -10 % of encode.
+	// Where the fast path is on, an End writes no bytes. In an untyped container, End does not flush,
+	// and the fast path may write the next values. -10 % of encode.
 	stack, around := e.stack, (e.depth-1)&math.MaxInt // at the top level, a number above all lengths
 	if e.remaining == 0 && around < len(stack) && stack[around].isUntyped() {
 		switch {
@@ -103,7 +103,7 @@ func (e *Encoder) End() error {
 	return e.closeFrame(nil, f.nul())
 }
 
-// closeFrame closes the innermost frame. For a string it first writes text, nul NULs and
+// closeFrame closes the innermost frame, for a string after writing text, nul NULs and
 // padding. Whatever can be an error of the call is checked before anything is changed.
 func (e *Encoder) closeFrame(text []byte, nul uint32) error {
 	f := e.top()
@@ -141,10 +141,10 @@ func (e *Encoder) closeFrame(text []byte, nul uint32) error {
 // BeginArray begins an Array of n elements; n can be [Unknown]. Write the elements, then
 // call End.
 //
-// An Array of Unknown count, such as the rows of a database cursor, is kept in memory from its count to its End, with all
-// that is in it. A call that would make it longer than [EncoderOptions].MaxBuffered, 8 MiB unless that is set, returns
-// a [LimitError]. What precedes it is written as usual. To write more rows than fit into memory, count them first.
-// All this is so of each container, string and packed array whose count can be Unknown.
+// An Array of Unknown count, such as the rows of a database cursor, is kept in memory from its count to its End, with
+// everything inside. A call that would make the Array longer than [EncoderOptions].MaxBuffered, by default 8 MiB,
+// returns a [LimitError]. Bytes before the Array are written as usual. To write more rows than fit into memory, count
+// them first. The same applies to every container, string and packed array of Unknown count.
 func (e *Encoder) BeginArray(n int) error { return e.beginCounted(TypeArray, int64(n)) }
 
 // BeginTypedArray begins an Array of n elements with declared type elem; n can be [Unknown].
@@ -163,19 +163,19 @@ func (e *Encoder) BeginTypedDict(n int, key, value Elem) error {
 	return e.beginTyped(KindDictStart, TypeDictionary, int64(n), key, value)
 }
 
-// containerHead is the size of a header and declared types up to which no memory is
-// allocated.
+// containerHead is the largest size of a header and declared types without an
+// allocation.
 const containerHead = 128
 
 // beginTyped begins an Array or Dictionary with declared types of elements, or of keys and values.
-// It checks the types before the position of the call, since no position makes them valid.
+// The types are checked before the position of the call, since no position makes them valid.
 func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
 	if err := e.Err(); err != nil {
 		return err
 	}
 	flags := uint32(0) // two bits with the containerKind of each
 	var b [containerHead]byte
-	head := b[:4] // for the header, which begin finds
+	head := b[:4] // for the header, found by begin
 	for i, elem := range elems {
 		switch name := elem.String(); {
 		case elem.kind() == containerBuiltin && (elem.Type == TypeNil || !e.format.has(elem.Type)):
@@ -196,8 +196,8 @@ func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
 }
 
 // beginContainer begins an Array or Dictionary. flags are bits 16 to 31 of the header. head
-// starts with four bytes for the header, and then the declared types. It is memory of the caller, which
-// beginContainer fills in and copies.
+// starts with four bytes for the header, and then the declared types. beginContainer fills in and
+// copies this memory of the caller.
 func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) error {
 	forms, err := e.begin(f.typ)
 	if err != nil {
@@ -304,11 +304,11 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	format := e.format
 	f := frame{content: forms[0].content, names: uint32(names), count: uint32(names + subnames)}
 	f.flags = flags
-	// Bit 31 of the number of names says which form follows.
+	// Bit 31 of the number of names selects the form.
 	if names < 0 || names > math.MaxInt32 || subnames < 0 || subnames > f.maxCount(format)-names {
 		return e.fail(wrapf(ErrRange, "NodePath of %d names and %d sub-names", names, subnames))
 	}
-	// Where the format does not keep bit 1, the sub-name that it adds is counted with the others.
+	// Where the format does not keep bit 1, its sub-name is counted with the others.
 	bits := uint32(0)
 	if flags&flagAbsolute != 0 {
 		bits |= nodePathAbsolute
@@ -322,7 +322,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	if flags&flagOldNodePath == 0 {
 		return writeStart(e, &f, head[:], "", nil)
 	}
-	// The path before Godot 3 is a single name, whose string follows the header.
+	// The path before Godot 3 is a single name: its string follows the header.
 	if !format.oldNodePath {
 		return e.fail(wrapf(ErrType, "%v has no NodePath of one string", format))
 	}
@@ -345,8 +345,8 @@ func (e *Encoder) BeginPacked(t Type, n int64) error {
 	return e.fail(wrapf(ErrCall, "%v is not a packed array type", t))
 }
 
-// writePacked writes a packed array of count elements of a unit, whose encoding is data: -22 % of map[string][]int64. It returns
-// false if the slow path must write it.
+// writePacked writes a packed array of count elements of a unit, encoded in data, or returns false if the slow path
+// must: -22 % of map[string][]int64.
 func (e *Encoder) writePacked(t Type, u wire.Unit, count int, data []byte) bool {
 	form := &e.forms[t&63][e.double&1]
 	if form.shape != shapePacked || form.unit != u || !e.fast(fastSize+len(data)) {
@@ -354,7 +354,7 @@ func (e *Encoder) writePacked(t Type, u wire.Unit, count int, data []byte) bool 
 	}
 	b := e.fastValues[e.n&math.MaxInt:]
 	le.PutUint64(b, uint64(form.header)|uint64(count)<<32)
-	le.PutUint32(b[8+len(data)&^3:], 0) // the padding, before the data, which overwrite a part of it
+	le.PutUint32(b[8+len(data)&^3:], 0) // the padding, before the data overwrites a part of it
 	copy(b[8:], data)
 	e.put(8 + int(wire.Padded(uint32(len(data)))))
 	return true
@@ -375,9 +375,9 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 	return writeStart(e, &f, appendWords(b[:0], forms[0].header, format, mipmaps, width, height, f.count), "", nil)
 }
 
-// Write writes bytes of the string, packed array or image that BeginString, BeginPacked or
-// BeginImage began. Runes and elements can be split between calls. With an
-// error of the Writer it returns the number of bytes of p that were written or buffered.
+// Write writes bytes of the string, packed array or image begun by BeginString,
+// BeginPacked or BeginImage. Runes and elements can be split between calls. With an error
+// of the Writer, Write returns the number of bytes of p written or buffered.
 func (e *Encoder) Write(p []byte) (int, error) {
 	if err := e.Err(); err != nil {
 		return 0, err
@@ -413,7 +413,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 			return 0, e.fail(errNUL)
 		}
 	}
-	before := e.OutputOffset() // which counts buffered bytes, so a flush does not change it
+	before := e.OutputOffset() // includes buffered bytes, so a flush does not change it
 	if err := e.writeBytes(p, n); err != nil {
 		return int(e.OutputOffset() - before), err
 	}
@@ -421,10 +421,9 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// WritePacked writes elements of the packed array that BeginPacked began. T must have
-// the number of components of the elements. Floats are widened or rounded; a finite number that
-// becomes infinite is [ErrRange]. Integers are only widened. Other conversions are
-// [ErrType].
+// WritePacked writes elements of the packed array begun by BeginPacked. T must have the number
+// of components of the elements. Floats are widened or rounded; a finite number that becomes
+// infinite is [ErrRange]. Integers are only widened. Other conversions are [ErrType].
 func WritePacked[T Packable](e *Encoder, src []T) error {
 	if err := e.Err(); err != nil {
 		return err
@@ -443,8 +442,8 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 	if err := e.checkElements(len(src)); err != nil {
 		return err
 	}
-	// The memory of src is its encoding on most machines, if no unit changes. The Writer can get it
-	// without a copy, and must not keep it, as package io says.
+	// The memory of src is its encoding on most machines, if no unit changes. The Writer can get
+	// this memory without a copy, and must not keep it, as package io says.
 	if p, ok := wire.AsBytes(src, u == f.unit); ok {
 		return e.writeBytes(p, uint64(len(src)))
 	}
@@ -454,8 +453,8 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 	return e.writeElements(len(src), func(b []byte, i, n int) { wire.Encode(b, src[i:i+n], u) })
 }
 
-// checkElements returns an error if n elements are more than the packed array still needs, or if
-// Write left an element incomplete.
+// checkElements returns an error if n elements are more than the packed array still needs, or
+// after Write left an element incomplete.
 func (e *Encoder) checkElements(n int) error {
 	if uint64(n) > e.remaining || e.partial > 0 {
 		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", n, e.done(), e.top().count))

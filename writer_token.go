@@ -7,16 +7,16 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A token may come from a Decoder of another format, or of input that only a lenient Decoder
-// accepts. Each case below passes the values that this format can express to a typed call, so that both
-// write the same and return the same errors, and checks only values that typed calls cannot be given.
+// A token may come from a Decoder of another format, or from input accepted only by a lenient Decoder.
+// Each case below passes the values that this format can express to a typed call, so that both write
+// the same and return the same errors, and checks only values impossible in typed calls.
 
 // WriteToken writes a token in the format of e. The token comes from a Decoder of any
 // format, or from a function such as [ArrayStart]. An int, float or component is widened or
-// narrowed if the format knows only one width, and is [ErrRange] if its value would change. An
+// narrowed if the format knows only one width, or is [ErrRange] if its value would change. An
 // RID gets the id 0, or loses its id.
 //
-// Parts that only a lenient Decoder accepts are written as engines write them: bools,
+// Parts accepted only by a lenient Decoder are written as engines write them: bools,
 // padding, flags, bit 31 of a count in other formats than Godot 2, and surplus bytes of an
 // InputEvent.
 func (e *Encoder) WriteToken(t Token) error {
@@ -25,7 +25,7 @@ func (e *Encoder) WriteToken(t Token) error {
 		return e.writeWord(t.Type(), 4, t.bits)
 	case KindBool:
 		return e.WriteBool(t.Bool())
-	case KindInt32: // extended, for a format whose ints all have 64 bits
+	case KindInt32: // extended, for a format where all ints have 64 bits
 		return e.writeWord(TypeInt, 4, uint64(int32(t.bits)))
 	case KindInt64, KindFloat64:
 		return e.writeWord(t.Type(), 8, t.bits)
@@ -77,7 +77,7 @@ func (e *Encoder) WriteToken(t Token) error {
 	return e.writeMath(t)
 }
 
-// writeContainerStart writes an ArrayStart or DictStart. It clears the padding in declared types,
+// writeContainerStart writes an ArrayStart or DictStart, with zeros as padding in declared types,
 // because a lenient Decoder accepts any padding.
 func (e *Encoder) writeContainerStart(t Token) error {
 	f := frame{content: content{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}}
@@ -123,7 +123,8 @@ func (e *Encoder) writeMath(t Token) error {
 
 // writeTextChunk writes the only, the first or a later chunk of a string. Len of chunks of a
 // packed string includes a NUL that may be missing in the last chunk, see flagNUL: the Encoder
-// declares the count without it, and the last chunk shows whether the declared count is right.
+// declares the count without the NUL, and the last chunk shows whether the declared count is
+// right.
 func (e *Encoder) writeTextChunk(t Token) error {
 	if err := e.Err(); err != nil {
 		return err
@@ -145,7 +146,7 @@ func (e *Encoder) writeTextChunk(t Token) error {
 		}
 		remaining, nul = remaining+1, 0 // the counted NUL is missing
 	}
-	// The last chunk can be too short only in a string that BeginString began with Unknown.
+	// The last chunk can be too short only in a string begun by BeginString with Unknown.
 	if n := uint64(len(text)); n > remaining || t.Last() && n < remaining && !f.has(flagUnknown) {
 		return e.fail(wrapf(ErrCount, "chunk of %d bytes where %d are left", n, remaining))
 	}
@@ -163,7 +164,7 @@ func (e *Encoder) writeTextChunk(t Token) error {
 }
 
 // writeDataChunk writes a chunk of packed data and converts its elements to the width of the
-// format. It checks all of them before it writes the first.
+// format, after checking all of them.
 func (e *Encoder) writeDataChunk(t Token) error {
 	p, from, n := t.Bytes(), t.unit(), int(t.Len())
 	if err := e.Err(); err != nil {
@@ -196,8 +197,8 @@ func (e *Encoder) writeDataChunk(t Token) error {
 	})
 }
 
-// WriteRaw writes a value that is already encoded in the format of e, such as a value of
-// another packet. WriteRaw first decodes it without limits, as a lenient Decoder does. If
+// WriteRaw writes a value already encoded in the format of e, such as a value of another
+// packet. WriteRaw first decodes the value without limits, as a lenient Decoder does. If
 // value is not exactly one valid value, the error is an [Error] with offset and path inside
 // value. A nil or empty value is [ErrCount]: the encoding of nil is four bytes.
 func (e *Encoder) WriteRaw(value []byte) error {
@@ -208,7 +209,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		e.raw = new(Decoder)
 	}
 	// Without limits, because the value is in memory already, but with the Encoder's limit of depth.
-	// The Decoder reads value in place, and Release makes it forget the slice.
+	// The Decoder reads value in place, and Release drops the slice.
 	d := e.raw
 	d.setOptions(&DecoderOptions{
 		Format: e.options.Format, AllowObjects: true, AllowInvalidUTF8: e.options.AllowInvalidUTF8, DoubleReals: e.options.DoubleReals,
@@ -227,7 +228,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 	if _, err := e.begin(t.Type()); err != nil {
 		return err
 	}
-	for d.Depth() > 0 { // not SkipTo, which does not know the depth around the value
+	for d.Depth() > 0 { // not SkipTo, because it does not know the depth around the value
 		if d.Depth() > e.maxDepth-e.depth && d.want() <= lastValue { // before a value, as begin
 			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth + d.Depth()), Max: int64(e.maxDepth)})
 		}

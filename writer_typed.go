@@ -8,12 +8,12 @@ import (
 )
 
 // Each call tries the fast path first. There it may store more bytes than the value takes, because
-// it checked that fastSize bytes are free and the next value overwrites them. The slow path
-// starts with begin, checks the value, and only then writes.
+// at least fastSize bytes are free and the next value overwrites them. The slow path starts with
+// begin, checks the value, and only then writes.
 //
 // The fast paths exist only for speed and write the same bytes: TestRandomCalls makes the same calls
-// with buffers that are too small for them. What each gains is the share of the instructions of
-// encode, the group of package bench that writes a saved game.
+// with buffers too small for them. The gain noted at each is the share of the instructions of
+// encode, the group of package bench for writing a saved game.
 //
 // The order here: numbers, math types, InputEvents, texts, Signals, NodePaths.
 
@@ -45,7 +45,7 @@ func (e *Encoder) WriteInt(v int64) error {
 		if v == int64(int32(v)) {
 			le.PutUint32(b[:], forms[0].header)
 			le.PutUint64(b[4:], uint64(v))
-			e.put(4 + int(forms[0].size)) // 8 in Manual3, whose ints all have 64 bits
+			e.put(4 + int(forms[0].size)) // 8 in Manual3, where all ints have 64 bits
 			return nil
 		}
 		if forms[1].size == 8 { // the format knows ints of 64 bits
@@ -62,9 +62,9 @@ func (e *Encoder) WriteInt(v int64) error {
 }
 
 // WriteFloat writes a float in the fewest bits, as engines do: in 32 bits if v is a float32,
-// and in 64 bits if it is another number or a NaN. If the format knows only floats of 32 bits,
-// a number that is not a float32 is [ErrRange]. To write any float in 64 bits, pass
-// [Float64] to WriteToken.
+// and another number or a NaN in 64 bits. If the format knows only floats of 32 bits, a number
+// that is not a float32 is [ErrRange]. To write any float in 64 bits, pass [Float64] to
+// WriteToken.
 func (e *Encoder) WriteFloat(v float64) error {
 	f := float32(v)
 	if e.fast(fastSize) {
@@ -94,17 +94,17 @@ func (e *Encoder) WriteRID(id uint64) error { return e.writeWord(TypeRID, 4, id)
 // other ids are [ErrRange].
 func (e *Encoder) WriteObjectID(id uint64) error { return e.writeWord(TypeObject, 8, id) }
 
-// WriteCallable writes a Callable, which is encoded without content.
+// WriteCallable writes a Callable, encoded without content.
 func (e *Encoder) WriteCallable() error { return e.writeWord(TypeCallable, 4, 0) }
 
 // writeWord writes a value of at most 64 bits. If size is 4, bits are for the narrow form of t and
-// fit it, and an int is sign-extended to 64 bits; if it is 8, they are for the wide form.
+// fit there, and an int is sign-extended to 64 bits; if size is 8, they are for the wide form.
 func (e *Encoder) writeWord(t Type, size uint8, bits uint64) error {
 	if e.fast(fastSize) {
 		b := e.free()
 		form := &e.forms[t&63][size>>3&1] // 4>>3 is 0, 8>>3 is 1
 		// The slow path narrows bits if the format lacks a wide form, and knows for which types a
-		// number may be lost. A type that the format does not have is no shapeWord.
+		// number may be lost. A type unknown to the format is no shapeWord.
 		if form.shape == shapeWord && (form.size >= size || bits == 0) {
 			form.put(b, bits)
 			e.put(4 + int(form.size))
@@ -128,7 +128,7 @@ func (e *Encoder) writeWord(t Type, size uint8, bits uint64) error {
 	case form.size == 0 && t == TypeObject && bits != 0: // but the id of an RID is lost, as documented
 		return e.fail(wrapf(ErrRange, "%v has no object ids", e.format))
 	}
-	form.put((*[fastSize]byte)(e.spare[:]), bits) // eight bytes, of which form.size are written
+	form.put((*[fastSize]byte)(e.spare[:]), bits) // eight bytes; form.size of them are written
 	return e.writeBytes(e.spare[:4+form.size], 1)
 }
 
@@ -143,7 +143,7 @@ func WriteComponents[T Component](e *Encoder, t Type, c []T) error {
 		form := &e.forms[t&63][0]
 		if form.typ == t && form.shape == shapeMath && form.unit == wire.Float32 && int(form.size) == 4*len(c) {
 			b := e.freeReals()
-			// Infinities and NaNs are valid, but the slow path tells them from numbers that overflow.
+			// Infinities and NaNs are valid, but the slow path tells them from overflowing numbers.
 			if wire.NarrowFloats((*[16 * 4]byte)(b[4:]), c) {
 				le.PutUint32(b[:], form.header)
 				e.put(4 + 4*len(c))
@@ -170,7 +170,7 @@ func WriteComponents[T Component](e *Encoder, t Type, c []T) error {
 }
 
 // beginMath checks that a value of math type t with n components of the narrow unit u may be
-// next. It returns the form, the wide form if wide is 1, and the bytes for the value, which start
+// next. It returns the form, the wide form if wide is 1, and the bytes for the value, starting
 // with the header.
 func (e *Encoder) beginMath(t Type, wide, n int, u wire.Unit) (*form, []byte, error) {
 	forms, err := e.begin(t)
@@ -189,9 +189,8 @@ func (e *Encoder) beginMath(t Type, wide, n int, u wire.Unit) (*form, []byte, er
 	return form, b, nil
 }
 
-// WriteInputEvent writes an InputEvent of Godot 2. data contains the fields after the device. If
-// data is longer than the type requires, the surplus is not written; if it is shorter, the
-// error is [ErrRange].
+// WriteInputEvent writes an InputEvent of Godot 2. data contains the fields after the device.
+// Longer data than the type requires is cut off; shorter data is [ErrRange].
 func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 	forms, err := e.begin(TypeInputEvent)
 	if err != nil {
@@ -211,7 +210,7 @@ func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 // the length of a packed string includes a NUL.
 const maxText = math.MaxInt32 - 1
 
-// shortText is the size of the longest text that WriteString writes as one word.
+// shortText is the size of the longest text written by WriteString as one word.
 const shortText = 8
 
 // WriteString writes a String, or the next name of a NodePath, or the next string of a
@@ -236,7 +235,7 @@ func (e *Encoder) WriteString(s string) error {
 		return writeText(e, TypeString, s)
 	}
 	// At most one of the slices is not empty: the first where texts are values, the second where
-	// they are names, which have no header.
+	// they are names, without a header.
 	if values := e.fastValues; n <= len(values)-fastSize {
 		b := (*[fastSize]byte)(values[n:])
 		le.PutUint64(b[:], stringHeader|uint64(size)<<32)
@@ -259,8 +258,8 @@ func (e *Encoder) WriteString(s string) error {
 // WriteStringName writes a StringName.
 func (e *Encoder) WriteStringName(s string) error { return writeText(e, TypeStringName, s) }
 
-// writeText writes a whole string or name of type t. Up to 16 bytes, two words that overlap have
-// all of it, and whether it is ASCII is one test.
+// writeText writes a whole string or name of type t. Up to 16 bytes, two overlapping words
+// contain the whole text, and one test shows whether it is ASCII.
 func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	n := len(s)
 	if e.remaining == 0 { // also before Reset, when there are no forms
@@ -297,17 +296,17 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	}
 	b := e.buf[e.n:]
 	le.PutUint64(b, uint64(form.header)|uint64(n)<<32)
-	le.PutUint32(b[8+n&^3:], 0) // the padding, before the text, which overwrites a part of the word
+	le.PutUint32(b[8+n&^3:], 0) // the padding, before the text overwrites a part of the word
 	copy(b[8:], s)
 	e.put(8 + int(wire.Padded(uint32(n))))
 	return nil
 }
 
-// writeTextSlow writes text on the slow path: a whole string or name, or the first bytes of a
-// string of n bytes, whose frame it opens. It checks the position before the text, so that the
-// error of a misplaced call does not depend on the text. text is written together with the head,
-// so that an error leaves neither written. A name is without a header, and its type is the NodePath's or
-// array's: t does not matter.
+// writeTextSlow writes text on the slow path: a whole string or name, or the first bytes of a string of
+// n bytes, with its frame. The position is checked before the text, so that the error of a misplaced
+// call does not depend on the text. text is written together with the head, so that an error leaves
+// neither written. A name is without a header, and its type is the NodePath's or array's: t does not
+// matter.
 func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole bool) error {
 	if err := e.Err(); err != nil {
 		return err
@@ -368,7 +367,7 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 		return err
 	}
 	var b [8]byte
-	var end [12]byte // the padding of the name, which is zero, and the id
+	var end [12]byte // the padding of the name, zeros, and the id
 	head := appendWords(b[:0], forms[0].header, uint32(len(name)))
 	return writeValue(e, head, name, le.AppendUint64(end[:wire.Padding(uint32(len(name)))], object))
 }
@@ -381,7 +380,8 @@ func appendWords(b []byte, words ...uint32) []byte {
 	return b
 }
 
-// errNUL is the error of a text with a NUL, where engines of different versions see different texts.
+// errNUL is the error of a text with a NUL, because engines of different versions see different texts
+// there.
 var errNUL = wrapf(ErrUTF8, "NUL in text")
 
 // checkText returns an error if s is not UTF-8 or contains a NUL, unless the options or CopyValue
@@ -400,7 +400,7 @@ func checkText[S string | []byte](e *Encoder, s S) error {
 
 // checkName returns an error if name is too long for a name or is not text.
 func checkName[S string | []byte](e *Encoder, name S) error {
-	if len(name) > maxName { // which no Decoder accepts
+	if len(name) > maxName { // accepted by no Decoder
 		return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(name)))
 	}
 	if err := checkText(e, name); err != nil {
@@ -410,8 +410,8 @@ func checkName[S string | []byte](e *Encoder, name S) error {
 }
 
 // WriteNodePath writes a NodePath from its text, such as "/root/Player:position:x". As
-// engines do, it omits empty names and a colon at the end. Two colons in a row, which
-// engines call invalid, are [ErrRange].
+// engines do, it omits empty names and a colon at the end. Two colons in a row,
+// invalid for engines, are [ErrRange].
 func (e *Encoder) WriteNodePath(nodePath string) error {
 	if e.writeNodePath(nodePath) {
 		return nil
@@ -420,7 +420,7 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	if err != nil {
 		return err
 	}
-	// The names are UTF-8 if the text is, because it is split at ASCII.
+	// The names are UTF-8 if the text is, because the separators are ASCII.
 	if err := checkName(e, nodePath); err != nil {
 		return err
 	}
@@ -443,7 +443,7 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	if size > maxName {
 		return e.fail(wrapf(ErrRange, "NodePath of %d bytes is too long", size))
 	}
-	// So that a LimitError leaves none of it written. After it, only the Writer can fail.
+	// So that a LimitError leaves nothing written. From here on, only the Writer can fail.
 	if err := e.reserve(size); err != nil {
 		return e.fail(err)
 	}

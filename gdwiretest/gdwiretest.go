@@ -23,8 +23,8 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// Seeds adds packets to the seed corpus of f, with a function that takes one []byte: those of
-// [Packets] and [Objects] in the formats, or in Godot4 if there are none. A handler is fuzzed by:
+// Seeds adds packets to the seed corpus of f, for a function of one []byte: those of [Packets]
+// and [Objects] in the formats, or in Godot4 if there are none. A handler is fuzzed by:
 //
 //	func FuzzMover(f *testing.F) {
 //		gdwiretest.Seeds(f)
@@ -50,7 +50,7 @@ func Seeds(f *testing.F, formats ...gdwire.Format) {
 // Decoder reads each without further options. Each packet is the caller's.
 func Packets(format gdwire.Format) iter.Seq[[]byte] { return packets(format, values...) }
 
-// Objects iterates over packets in one format that a Decoder refuses unless AllowObjects is set: a
+// Objects iterates over packets in one format refused by a Decoder unless AllowObjects is set: a
 // serialized object, alone and in an Array. Each packet is the caller's.
 func Objects(format gdwire.Format) iter.Seq[[]byte] { return packets(format, object, []any{object}) }
 

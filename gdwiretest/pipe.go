@@ -10,8 +10,8 @@ import (
 )
 
 // Pipe calls handler, the Handler of a [stream.Server], in a goroutine, and returns a client of it. Both are connected
-// through memory without a buffer: a call that writes waits until the other side reads. When the test
-// ends, the client is closed and Pipe waits until handler returns. A panic of handler fails the test.
+// through memory without a buffer: a writing call waits until the other side reads. When the test ends, the client is
+// closed and Pipe waits until handler returns. A panic of handler fails the test.
 //
 // All options are the defaults. For other [stream.Options], set those of a Server and call its ServeConn.
 func Pipe(t testing.TB, handler func(ctx context.Context, c *stream.Conn) error) *stream.Conn {

@@ -21,16 +21,16 @@ func Encode(t testing.TB, v any, opts ...variant.Options) []byte {
 	return packet
 }
 
-// maxDifferences is the maximum number of differences that Equal reports.
+// maxDifferences is the maximum number of differences reported by Equal.
 const maxDifferences = 20
 
 // Equal reports whether two values are encoded as the same value. If not, the test fails with the
-// differences by their paths, as [variant.Diff] finds them, and goes on.
+// differences by their paths, as in [variant.Diff], and goes on.
 //
-// The values are Go values that can be encoded in [gdwire.Godot4], such as structs, maps, and what
-// Unmarshal stores in an any. A [variant.Raw] is encoded bytes in its format. A struct equals the Dictionary as which it is
-// encoded, an int differs from a float, and the order of pairs does not matter. Components of math types
-// are compared as 32 bits, as they are encoded.
+// The values are Go values with an encoding in [gdwire.Godot4], such as structs, maps, and the values that Unmarshal
+// stores in an any. A [variant.Raw] is encoded bytes in its format. A struct equals its Dictionary, an int differs from
+// a float, and the order of pairs does not matter. Components of math types are compared as 32 bits, as they are
+// encoded.
 func Equal(t testing.TB, got, want any) bool {
 	t.Helper()
 	changes := slices.Collect(variant.Diff(tree(t, want), tree(t, got)))
@@ -56,7 +56,7 @@ func Equal(t testing.TB, got, want any) bool {
 	return false
 }
 
-// lenient are options that keep everything that a value can contain.
+// lenient are options that keep everything in a value.
 var lenient = variant.Options{
 	Decoder: gdwire.DecoderOptions{AllowObjects: true, AllowInvalidUTF8: true},
 	Encoder: gdwire.EncoderOptions{AllowInvalidUTF8: true},

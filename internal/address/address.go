@@ -1,5 +1,5 @@
 // Package address listens and dials at addresses as users write them: HOST:PORT of TCP, or unix:PATH of a
-// Unix socket, which engines write as unix://PATH.
+// Unix socket, in engines unix://PATH.
 package address
 
 import (
@@ -16,7 +16,7 @@ import (
 // scheme precedes the path of a Unix socket.
 const scheme = "unix:"
 
-// Split returns the network and the address that [net.Dial] takes: tcp and HOST:PORT, or unix and PATH.
+// Split returns the network and the address for [net.Dial]: tcp and HOST:PORT, or unix and PATH.
 func Split(addr string) (network, address string) {
 	path, ok := strings.CutPrefix(addr, scheme)
 	if !ok {
@@ -44,9 +44,8 @@ func Dial(ctx context.Context, addr string) (net.Conn, error) {
 	return d.DialContext(ctx, network, address)
 }
 
-// Listen listens at addr. The file of a Unix socket is removed when the listener is closed. A file that a
-// program left when it was killed is replaced; one at which a program listens, or that is no socket, is an
-// error.
+// Listen listens at addr. The file of a Unix socket is removed when the listener is closed. The file left
+// by a killed program is replaced; one at which a program listens, or that is no socket, is an error.
 func Listen(addr string) (net.Listener, error) {
 	network, address := Split(addr)
 	ln, err := net.Listen(network, address)
@@ -59,11 +58,11 @@ func Listen(addr string) (net.Listener, error) {
 	return net.Listen(network, address)
 }
 
-// maxPath is the length of the longest path that all systems permit for a socket.
+// maxPath is the length of the longest path permitted for a socket on all systems.
 const maxPath = 103
 
-// removeStale removes the file of a socket at which nobody listens, because of which net.Listen returned err.
-// It returns an error if the file stays.
+// removeStale removes the file of a socket at which nobody listens, the cause of the error err of net.Listen,
+// or returns an error if the file stays.
 func removeStale(path string, err error) error {
 	file, missing := os.Lstat(path)
 	switch {
@@ -80,10 +79,10 @@ func removeStale(path string, err error) error {
 		return fmt.Errorf("%w by another program", err)
 	}
 	if !isAny(refused, refusals) {
-		return err // it is not known whether a program listens
+		return err // a program may listen or not
 	}
 	if now, gone := os.Lstat(path); gone == nil && !os.SameFile(file, now) {
-		return err // another program has replaced it since
+		return err // another program replaced the file meanwhile
 	}
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -91,7 +90,7 @@ func removeStale(path string, err error) error {
 	return nil
 }
 
-// IsReset reports whether err says that the other side reset a connection.
+// IsReset reports whether err is about a connection reset by the other side.
 func IsReset(err error) bool { return isAny(err, resets) }
 
 func isAny(err error, of []error) bool {

@@ -1,6 +1,6 @@
-// Package checked contains the checks that packages share. It calls Read, ReadAt and Write
-// methods and checks the counts they return: a method that violates the contract of package io
-// causes an error instead of a panic.
+// Package checked contains checks shared by packages. It calls Read, ReadAt and Write methods
+// and checks their counts: a method violating the contract of package io causes an error
+// instead of a panic.
 package checked
 
 import (
@@ -8,22 +8,22 @@ import (
 	"io"
 )
 
-// Errors for a Reader or Writer that violates the contract of its interface.
+// Errors for a Reader or Writer violating the contract of its interface.
 var (
 	ErrRead  = errors.New("gdwire: reader returned an impossible count")
 	ErrWrite = errors.New("gdwire: writer returned an impossible count")
 )
 
-// ErrLimit is the error that the LimitErrors of gdwire and fileaccess wrap. It is one value, so
-// that programs which read files and their content test for one error.
+// ErrLimit is the error wrapped by the LimitErrors of gdwire and fileaccess: one value, so that
+// programs reading files and their content test for one error.
 var ErrLimit = errors.New("limit exceeded")
 
 // maxEmptyReads is the number of consecutive calls that may return no bytes and no
 // error.
 const maxEmptyReads = 100
 
-// Read calls r.Read until it returns bytes, an error or both. It returns
-// [io.ErrNoProgress] after 100 calls that returned neither. p must not be empty.
+// Read calls r.Read until it returns bytes, an error or both. After 100 calls
+// with neither, Read returns [io.ErrNoProgress]. p must not be empty.
 func Read(r io.Reader, p []byte) (int, error) {
 	for range maxEmptyReads {
 		n, err := r.Read(p)
@@ -37,7 +37,7 @@ func Read(r io.Reader, p []byte) (int, error) {
 	return 0, io.ErrNoProgress
 }
 
-// A Reader is a Reader whose counts are checked, for functions of other packages.
+// A Reader is a Reader with checked counts, for functions of other packages.
 type Reader struct{ R io.Reader }
 
 // Read is [Read] of r.R.
@@ -48,7 +48,7 @@ func (r Reader) Read(p []byte) (int, error) {
 	return Read(r.R, p)
 }
 
-// A ReaderAt is a ReaderAt whose counts are checked, for functions of other packages.
+// A ReaderAt is a ReaderAt with checked counts, for functions of other packages.
 type ReaderAt struct{ R io.ReaderAt }
 
 // ReadAt calls r.R.ReadAt. Fewer bytes than requested without an error are an impossible count.
@@ -60,8 +60,8 @@ func (r ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Write calls w.Write. It returns [io.ErrShortWrite] if w wrote less than p and
-// returned no error.
+// Write calls w.Write, and returns [io.ErrShortWrite] if w wrote less than p
+// and returned no error.
 func Write(w io.Writer, p []byte) (int, error) {
 	n, err := w.Write(p)
 	if n < 0 || n > len(p) {

@@ -1,11 +1,11 @@
-// Package options merges the options of calls, whose last parameter is ...Options. Constructors take
+// Package options merges the options of calls with a last parameter ...Options. Constructors take
 // *Options instead.
 package options
 
 import "reflect"
 
 // Of returns the options of a call, all merged, or none if there are none. The caller must not
-// change the result. Without several to merge, it allocates nothing.
+// change the result. Without several to merge, Of allocates nothing.
 func Of[O any](all []O, none *O) *O {
 	switch len(all) {
 	case 0:
@@ -16,8 +16,8 @@ func Of[O any](all []O, none *O) *O {
 	return Merge(all)
 }
 
-// Merge returns the merged options: in each field, also of nested structs, the last value that is
-// not zero. O is a struct.
+// Merge returns the merged options: in each field, also of nested structs, the last nonzero
+// value. O is a struct.
 func Merge[O any](all []O) *O {
 	var merged O
 	for _, o := range all { // a copy, so that the caller's slice is not allocated

@@ -14,7 +14,7 @@ type Width uint8
 
 // The widths.
 const (
-	Unknown Width = 0 // it contains none
+	Unknown Width = 0 // no such components
 	Single  Width = 32
 	Double  Width = 64 // of one component at least
 )
@@ -26,7 +26,7 @@ func Differ(t gdwire.Type) bool {
 	return n > 0 && !integers && t != gdwire.TypeColor
 }
 
-// Of returns the Width that a token shows. An array without elements also shows it.
+// Of returns the Width shown by a token, also of an array without elements.
 func Of(t gdwire.Token) Width {
 	if Differ(t.Type()) && (t.Components() > 0 || t.Kind() == gdwire.KindPackedStart) {
 		return Width(t.Width())
@@ -35,7 +35,7 @@ func Of(t gdwire.Token) Width {
 }
 
 // Read reads the next value, up to the first component of 64 bits or an error, and returns the
-// Width of the part that it has read.
+// Width of the part read.
 func Read(d *gdwire.Decoder) (w Width, err error) {
 	for t, err := range d.Tokens() {
 		if err != nil {

@@ -11,7 +11,7 @@ type Element interface {
 		~[2]float32 | ~[3]float32 | ~[4]float32 | ~[2]float64 | ~[3]float64 | ~[4]float64
 }
 
-// AsBytes returns the memory of s as bytes, if that is the encoding of s: if a T consists of
+// AsBytes returns the memory of s as bytes, if this is the encoding of s: if a T consists of
 // the units of the encoded elements, and the machine uses their byte order.
 func AsBytes[T Element](s []T, sameUnits bool) ([]byte, bool) {
 	if !sameUnits {
@@ -20,16 +20,16 @@ func AsBytes[T Element](s []T, sameUnits bool) ([]byte, bool) {
 	return memory(s)
 }
 
-// vectors is the set of arrays in Element. The compiler generates code for each of
-// them, in which the length n, and all conditions on it, are constant. An index such as 2%n
-// is then a constant within the array, also in code that shorter arrays never reach.
+// vectors is the set of arrays in Element. The compiler generates code for each of them,
+// with a constant length n and constant conditions on n. An index such as 2%n is then a
+// constant within the array, also in code never reached by shorter arrays.
 type vectors[R float32 | float64] interface{ [2]R | [3]R | [4]R }
 
 // The loops below convert elements if AsBytes reports false. Those for 32 bits handle
 // four elements in each iteration, because most of the time is the iteration itself.
 
-// Nth returns the i-th element of size bytes in b. It also sets the capacity, which
-// saves most of the time of slicing.
+// Nth returns the i-th element of size bytes in b. Setting the capacity, too, saves
+// most of the time of slicing.
 func Nth(b []byte, i, size int) []byte { return b[i*size : i*size+size : i*size+size] }
 
 // Decode decodes len(dst) elements of u from b.
@@ -50,7 +50,7 @@ func convertAll[T Element](s []T, b []byte, u Unit, encode bool) {
 	if convert(s, b, u, encode) {
 		return
 	}
-	// A type that a program defined, as its numbers.
+	// A type defined by a program, as its numbers.
 	_, n := UnitOf[T]()
 	eachUnnamed(s, func(i int, numbers any) { convert(numbers, b[i*n*u.Size():], u, encode) })
 }
@@ -152,9 +152,9 @@ func decodeReals[R float32 | float64](dst []R, b []byte, u Unit) {
 	}
 }
 
-// decodeFours decodes as many groups of four elements as there are and returns the
-// number of elements. It is not generic, because conversions, even to the same type,
-// move numbers to another register.
+// decodeFours decodes all whole groups of four elements and returns the number of
+// elements. It is not generic, because conversions, even to the same type, move
+// numbers to another register.
 func decodeFours(dst []float32, b []byte) (i int) {
 	for ; i <= len(dst)-4; i += 4 {
 		d, s := (*[4]float32)(dst[i:i+4:i+4]), b[4*i:4*i+16:4*i+16]

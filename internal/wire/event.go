@@ -10,7 +10,7 @@ var eventData = [...]int{1: 8, 3: 4, joystickMotion: 8, 5: 4, 6: 4, 8: 0}
 const joystickMotion = 4
 
 // EventSize returns the number of data bytes of an InputEvent of Godot 2, of the rest bytes after its
-// length field. Engines go by the type and ignore the bytes after them.
+// length field. Engines go by the type and ignore further bytes.
 func EventSize(event, rest uint32) int {
 	switch {
 	case event == joystickMotion && rest == 4: // the oldest engines write only the axis

@@ -7,9 +7,9 @@ import (
 	"math/bits"
 )
 
-// Hint describes, for messages, an input that begins with the four bytes of first in place of a
-// header, or returns "". It needs no other bytes, so that the text of an error does not depend on
-// how the bytes arrive. [Guess.Hint] uses more of the input.
+// Hint describes, for messages, an input with the four bytes of first in place of a header, or
+// returns "". No other bytes are needed, so the text of an error does not depend on how the bytes
+// arrive. [Guess.Hint] uses more of the input.
 func Hint(first uint32) string {
 	if hint := foreign(le.AppendUint32(nil, first)); hint != "" {
 		return hint
@@ -20,7 +20,7 @@ func Hint(first uint32) string {
 	return ""
 }
 
-// foreign returns the hint for an input that begins with head and is no Variant, or "".
+// foreign returns the hint for an input beginning with head, if that is no Variant, or "".
 func foreign(head []byte) string {
 	switch string(head) {
 	case "GCPF":
@@ -43,8 +43,8 @@ func foreign(head []byte) string {
 	return "; the input is text: for JSON, see package gdjson"
 }
 
-// LengthHint describes, for messages, a length of more than most bytes that is none: it is text, or a shorter one in the
-// other byte order. Otherwise it returns "".
+// LengthHint describes, for messages, a false length of more than most bytes: text, or a shorter length in the other
+// byte order. Otherwise it returns "".
 func LengthHint(length, most int64) string {
 	if uint64(length) > math.MaxUint32 {
 		return ""
@@ -58,8 +58,8 @@ func LengthHint(length, most int64) string {
 	return ""
 }
 
-// A Guess identifies an input that is not one value. The input is written in pieces of any size,
-// in a time that grows with the number of lengths in the input. The zero value is ready.
+// A Guess identifies an input other than one value. The input is written in pieces of any size,
+// in a time proportional to the number of lengths in the input. The zero value is ready.
 type Guess struct {
 	head        [headerSize]byte
 	size        int64
@@ -86,15 +86,15 @@ func (g *Guess) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Missing returns the number of bytes that must at least follow if the input consists of packets
+// Missing returns the minimum number of bytes still to come if the input consists of packets
 // with lengths and goes on, or math.MaxInt64 if it does not consist of packets.
 func (g *Guess) Missing() int64 { return min(g.little.missing(), g.big.missing()) }
 
 // Size returns the number of bytes written.
 func (g *Guess) Size() int64 { return g.size }
 
-// Hint returns the hint at another package if the input begins like another kind of file, or, if
-// all of it was written, if it consists of packets with lengths. Otherwise it returns "".
+// Hint returns the hint at another package if the input begins like another kind of file, or,
+// if all of it was written, consists of packets with lengths. Otherwise it returns "".
 func (g *Guess) Hint(all bool) string {
 	if hint := foreign(g.head[:min(g.size, headerSize)]); hint != "" || !all {
 		return hint
@@ -122,7 +122,7 @@ func lengthsHint(n int, length string) string {
 // packets follows the lengths of packets through an input.
 type packets struct {
 	count     int              // that have begun
-	remaining int64            // bytes of the latest packet that have not been seen
+	remaining int64            // unseen bytes of the latest packet
 	length    [headerSize]byte // of the next packet, as far as it was seen
 	seen      int              // bytes of length
 	wrong     bool             // a length is less than that of any value
@@ -142,7 +142,7 @@ func (p *packets) follow(b []byte, order binary.ByteOrder) {
 		b = b[n:]
 		if p.seen == headerSize {
 			p.count, p.seen, p.remaining = p.count+1, 0, int64(order.Uint32(p.length[:]))
-			p.wrong = p.remaining < headerSize // with which each value begins
+			p.wrong = p.remaining < headerSize // too short for a header
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (p *packets) missing() int64 {
 	return int64(headerSize - p.seen)
 }
 
-// complete returns the number of packets that are the input from its first to its last byte, or 0.
+// complete returns the number of packets if they are the input from its first to its last byte, or 0.
 func (p *packets) complete() int {
 	if p.wrong || p.remaining > 0 || p.seen > 0 {
 		return 0

@@ -38,7 +38,7 @@ func NameLen[S string | []byte](s S) int {
 	return len(s)
 }
 
-// NodePathNames goes through the names of a NodePath, which its text joins, such as
+// NodePathNames goes through the names of a NodePath, joined in its text, such as
 // "/root/Player:position:x", and tells whether they can be found again in the text.
 type NodePathNames struct {
 	names, next         int64 // without sub-names, and the index of the next name
@@ -46,8 +46,8 @@ type NodePathNames struct {
 	inName              bool // the next chunk continues the latest name
 }
 
-// NamesOf returns the NodePathNames of a NodePath with this number of names before its sub-names. A
-// NodePath in one string has a single name, which is its text.
+// NamesOf returns the NodePathNames of a NodePath with this number of names before its sub-names.
+// The single name of a NodePath in one string is its text.
 func NamesOf(names int64, absolute, oneString bool) NodePathNames {
 	return NodePathNames{names: names, absolute: absolute, oneString: oneString}
 }
@@ -60,8 +60,8 @@ func (n *NodePathNames) Start() string {
 	return ""
 }
 
-// Next returns the separator before the next chunk of a name, or 0 if there is none. last tells
-// whether the chunk ends the name. The error says why the name cannot be found again in the text.
+// Next returns the separator before the next chunk of a name, or 0 for none. last tells whether
+// the chunk ends the name. The error says why the name cannot be found again in the text.
 func (n *NodePathNames) Next(chunk []byte, last bool) (separator byte, err error) {
 	isSubname := n.next >= n.names
 	switch {
@@ -93,7 +93,7 @@ func (n *NodePathNames) nameError(text string) error {
 	return errors.New(text)
 }
 
-// CleanNodePath returns the text of a NodePath without what is not encoded: empty names and a colon at
+// CleanNodePath returns the text of a NodePath without its unencoded parts: empty names and a colon at
 // the end.
 func CleanNodePath(text string) string {
 	if !strings.Contains(text, "//") && !strings.Contains(text, "/:") && !strings.HasSuffix(text, "/") && !strings.HasSuffix(text, ":") {
@@ -111,16 +111,16 @@ func CleanNodePath(text string) string {
 }
 
 const (
-	// maxShortNames is the size of the longest text that PutNames splits.
+	// maxShortNames is the size of the longest text for PutNames.
 	maxShortNames = 64
-	// ShortNames is the size of its longest names, each a single byte, and of a word after them.
+	// ShortNames is the maximum size of its encoded names, a single byte each, and of a word after them.
 	ShortNames = 4*(maxShortNames+1) + 8
 )
 
 // PutNames puts the names and sub-names of a NodePath into b, from its text, in one pass, eight
-// bytes at a time. It omits empty names, a slash at the start and a colon at the end. It returns
-// the numbers of names and sub-names and their size in bytes. ok is false for a text that is long,
-// is not ASCII, or contains a NUL or two colons in a row. Bytes of b after the names may be overwritten.
+// bytes at a time. It omits empty names, a slash at the start and a colon at the end, and returns the
+// numbers of names and sub-names and their size in bytes. ok is false for a text that is long, is not
+// ASCII, or contains a NUL or two colons in a row. Bytes of b after the names may be overwritten.
 func PutNames(b *[ShortNames]byte, text string) (names, subnames uint32, size int, ok bool) {
 	if len(text) > maxShortNames {
 		return 0, 0, 0, false

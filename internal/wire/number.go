@@ -33,7 +33,7 @@ func WidenFloats(dst []float64, b []byte) {
 }
 
 // NarrowFloats puts src, at most 16 floats, into b in 32 bits, and reports whether all are finite
-// and fit. It tests them together after the loop. The mask saves the checks of bounds.
+// and fit, in one test after the loop. The mask saves the checks of bounds.
 func NarrowFloats[T ~int32 | ~float32 | ~float64](b *[16 * 4]byte, src []T) bool {
 	const infinite = 0xFF << 23
 	carry := uint32(0) // bit 31 is the carry out of the exponent of an infinity or NaN
@@ -45,7 +45,7 @@ func NarrowFloats[T ~int32 | ~float32 | ~float64](b *[16 * 4]byte, src []T) bool
 	return carry>>31 == 0
 }
 
-// PutFloat puts x into b in unit u, Float32 or Float64. It returns false if x overflows.
+// PutFloat puts x into b in unit u, Float32 or Float64, and returns false if x overflows.
 func PutFloat(b []byte, x float64, u Unit) bool {
 	if u == Float64 {
 		le.PutUint64(b, math.Float64bits(x))
@@ -68,10 +68,10 @@ func AppendNonFinite(dst []byte, x float64) ([]byte, bool) {
 	return dst, false
 }
 
-// AppendFloat appends the shortest decimal that reads back as the finite x in 32 or 64 bits, with a
-// point or an exponent.
+// AppendFloat appends the shortest decimal that reads back as the finite x in 32 or 64 bits,
+// with a point or an exponent.
 func AppendFloat(dst []byte, x float64, bits int) []byte {
-	// Larger numbers would end in zeros that are not significant.
+	// Larger numbers would end in insignificant zeros.
 	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
 		return strconv.AppendFloat(dst, x, 'e', -1, bits)
 	}

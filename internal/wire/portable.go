@@ -28,7 +28,7 @@ var unnamedSlices = map[reflect.Kind]reflect.Type{
 	reflect.Float32: reflect.TypeFor[[]float32](), reflect.Float64: reflect.TypeFor[[]float64](),
 }
 
-// unnamedArray returns the array v as a slice that shares its memory.
+// unnamedArray returns the array v as a slice of its memory.
 func unnamedArray(v reflect.Value) any {
 	return v.Slice(0, v.Len()).Interface()
 }

@@ -12,12 +12,12 @@ import (
 
 var le = binary.LittleEndian
 
-// NotASCII is a mask of the bits that are zero in eight bytes of ASCII.
+// NotASCII is a mask of the zero bits in eight bytes of ASCII.
 const NotASCII = 0x8080808080808080
 
 // ShortText returns the size of a length field n, its text and padding, if the text is one to eight
 // bytes long and starts word, and the bytes of the text and of its padding in word are ASCII.
-// Otherwise it returns 0. Two branches are faster than a mask by length, which must be loaded.
+// Otherwise it returns 0. Two branches are faster than loading a mask by length.
 func ShortText(n uint32, word uint64) int {
 	switch {
 	case n-1 < 4 && uint32(word)&(NotASCII>>32) == 0:
@@ -34,24 +34,24 @@ func PlainText(word uint64, n uint32) bool {
 	return word<<((64-8*Padded(n))&63)&notPlain[n&3] == 0
 }
 
-// notPlain contains the bits that are zero in a word that ends with ASCII and padding, by the length
-// of the text modulo 4.
+// notPlain contains the zero bits of a word that ends with ASCII and padding, by the length of the
+// text modulo 4.
 var notPlain = [4]uint64{
 	NotASCII, NotASCII | 0xFFFFFF<<40, NotASCII | 0xFFFF<<48, NotASCII | 0xFF<<56,
 }
 
-// HasNUL reports whether a NUL is among the first n bytes of word, 1 to 8, which are ASCII.
+// HasNUL reports whether a NUL is among the first n bytes of word, 1 to 8, all ASCII.
 func HasNUL(word uint64, n uint32) bool {
 	text := uint64(1)<<(8*n) - 1
 	return EqualBytes(word&text|^text&0x0101010101010101, 0) != 0
 }
 
-// EqualBytes returns a word with the highest bit set in each byte in which word, which is ASCII,
+// EqualBytes returns a word with the highest bit set in each byte where word, all ASCII,
 // contains c.
 func EqualBytes(word uint64, c byte) uint64 {
 	const ones = 0x0101010101010101
 	// A byte of the exclusive or is 0 where word contains c, and at most 0x7F elsewhere. Adding 0x7F
-	// sets its highest bit unless it is 0, and never carries into the next byte.
+	// sets its highest bit unless the byte is 0, and never carries into the next byte.
 	return ^((word ^ ones*uint64(c)) + 0x7F*ones) & (0x80 * ones)
 }
 
@@ -109,8 +109,8 @@ func WholeRunes(b []byte, most int) int {
 	return most
 }
 
-// AppendText appends s for use between double quotes. It escapes all characters that are
-// not printable as GDScript does, and bytes that are not UTF-8 as \xNN.
+// AppendText appends s for use between double quotes, with unprintable characters
+// escaped as in GDScript, and bytes other than UTF-8 as \xNN.
 func AppendText[T string | []byte](dst []byte, s T) []byte {
 	plain := 0 // offset up to which s was appended
 	for i := 0; i < len(s); {
@@ -150,8 +150,8 @@ func appendEscape(dst []byte, r rune, first byte, size int) []byte {
 	return fmt.Appendf(dst, `\u%04x\u%04x`, high, low)
 }
 
-// AppendQuoted appends text in double quotes. It cuts text after at most n bytes, and then
-// appends an ellipsis.
+// AppendQuoted appends text in double quotes, cut after at most n bytes, and then with an
+// ellipsis.
 func AppendQuoted(dst, text []byte, n int) []byte {
 	cut := len(text) > n
 	if cut {
@@ -164,7 +164,7 @@ func AppendQuoted(dst, text []byte, n int) []byte {
 	return append(dst, '"')
 }
 
-// A PartialRune is the start of the rune that text ends in, 0 to 3 bytes.
+// A PartialRune is the start of a rune at the end of text, 0 to 3 bytes.
 type PartialRune struct {
 	b [utf8.UTFMax]byte
 	n int
@@ -173,8 +173,8 @@ type PartialRune struct {
 // Len returns the number of bytes.
 func (r PartialRune) Len() int { return r.n }
 
-// Next returns the PartialRune at the end of p, which continues the text that ends in r. It
-// returns false if the text is not UTF-8.
+// Next returns the PartialRune at the end of p, the text after r, or false if the text is
+// not UTF-8.
 func (r PartialRune) Next(p []byte) (PartialRune, bool) {
 	if before := r.n; before > 0 {
 		r.n += copy(r.b[before:], p)   // at most the rune, and perhaps bytes of the next

@@ -53,7 +53,7 @@ func UnitOf[T Element]() (Unit, int) {
 	}
 }
 
-// unitOfNamed returns the unit and the number of components of a type that a program defined,
+// unitOfNamed returns the unit and the number of components of a type defined by a program,
 // such as a Vector3 with underlying type [3]float32.
 func unitOfNamed(t reflect.Type) (Unit, int) {
 	n := 1
@@ -95,13 +95,13 @@ func Overflows(x float64) bool {
 }
 
 // NarrowFloat converts the bits of a float64 to the bits of a float32 and reports whether
-// these are the same number or the same NaN. It converts NaNs without arithmetic, which
-// would make a signaling NaN quiet.
+// these are the same number or the same NaN. NaNs are converted without arithmetic,
+// because it would make a signaling NaN quiet.
 func NarrowFloat(bits uint64) (uint32, bool) {
 	if x := math.Float64frombits(bits); x == x {
 		return math.Float32bits(float32(x)), float64(float32(x)) == x
 	}
-	const lost = 1<<29 - 1 // the bits of the payload of a NaN that do not fit in 32 bits
+	const lost = 1<<29 - 1 // the bits of the payload of a NaN beyond 32 bits
 	return uint32(bits>>32&(1<<31)) | 0x7F800000 | uint32(bits>>29&0x7FFFFF), bits&lost == 0
 }
 
@@ -111,7 +111,7 @@ func FitsFloat32(bits uint64) bool {
 	return ok
 }
 
-// WidenFloat converts the bits of a float32 to the bits of a float64. It is the inverse of
+// WidenFloat converts the bits of a float32 to the bits of a float64, the inverse of
 // NarrowFloat.
 func WidenFloat(bits uint32) uint64 {
 	if x := math.Float32frombits(bits); x == x {
@@ -120,8 +120,8 @@ func WidenFloat(bits uint32) uint64 {
 	return uint64(bits&(1<<31))<<32 | 0x7FF<<52 | uint64(bits&0x7FFFFF)<<29
 }
 
-// ConvertReals converts the numbers in b from one unit to the other and appends them
-// to dst. It reports whether all keep their value.
+// ConvertReals converts the numbers in b from one unit to the other, appends them to
+// dst and reports whether all keep their value.
 func ConvertReals(dst, b []byte, from, to Unit) ([]byte, bool) {
 	same := true
 	if from == Float32 && to == Float64 {

@@ -4,9 +4,9 @@ package wire
 
 import "unsafe"
 
-// memory returns s as bytes that share its memory. On a little-endian machine they
-// are the encoding of s, so packed arrays are read directly into the caller's slice and
-// written directly from it, as fast as memory is copied.
+// memory returns the memory of s as bytes. On a little-endian machine they are the
+// encoding of s, so packed arrays are read directly into the caller's slice and written
+// directly from it, as fast as memory is copied.
 //
 // This file contains all unsafe code of the package; portable.go replaces it.
 func memory[T Element](s []T) ([]byte, bool) {

@@ -11,7 +11,7 @@ import (
 // ASCII of all lengths.
 func Valid[S string | []byte](s S) bool {
 	n := len(s)
-	var some uint64 // the bits of all words that the branch loads
+	var some uint64 // the bits of all words loaded by the branch
 	switch {
 	case n > 64:
 		if (Load64(s)|Load64(s[n-8:]))&NotASCII == 0 {
@@ -32,7 +32,7 @@ func Valid[S string | []byte](s S) bool {
 	return some&NotASCII == 0 || validWords(s, n-8, Load64(s[n-8:]))
 }
 
-// validLong does the same for long text that is probably ASCII, for which package utf8 takes less time.
+// validLong does the same for long text, probably ASCII, where package utf8 takes less time.
 func validLong[S string | []byte](s S) bool {
 	switch s := any(s).(type) {
 	case string:
@@ -53,25 +53,26 @@ func IsASCII(p []byte) bool {
 	return all&NotASCII == 0
 }
 
-// ValidShort reports whether the first n bytes of w, 1 to 8, are UTF-8. Without it, a text of four
-// bytes that are not ASCII takes 26 % more instructions of ReadText.
+// ValidShort reports whether the first n bytes of w, 1 to 8, are UTF-8. Without ValidShort, a
+// non-ASCII text of four bytes takes 26 % more instructions of ReadText.
 func ValidShort(w uint64, n uint32) bool {
 	unused := (64 - 8*n) & 63
 	w = w << unused >> unused
 	return NotSimple(w) == 0 || validWords("", 0, w)
 }
 
-// NotSimple returns 0 if w, a text of up to 8 bytes and zeros, is UTF-8 without runes of four bytes and those that start
-// with E0 or ED, after which some bytes are invalid. The compiler can inline it: -23 % of WriteString of such texts.
+// NotSimple returns 0 if w, a text of up to 8 bytes and zeros, is UTF-8 without runes of four bytes and without those
+// starting with E0 or ED, because some bytes are invalid after these two. The compiler can inline NotSimple: -23 % of
+// WriteString of such texts.
 func NotSimple(w uint64) uint64 {
 	const each = 0x0101010101010101
-	// The highest bits of a byte tell how many bytes follow it. These have the bits 10.
+	// The highest bits of a byte tell how many bytes follow. These have the bits 10.
 	high := w & NotASCII
 	lead := high & (w << 1)
 	three := lead & (w << 2)
 	follow, nibble := lead|three<<8, w&(0x0F*each)
-	// Bits of bytes that follow no lead or are missing after one, of C0 and C1, which are overlong, and of E0 and ED. One
-	// test of all is -3 % of ReadText of such texts.
+	// Bits of bytes that follow no lead or are missing after one, of C0 and C1 (overlong), and of E0 and ED. One test
+	// of all is -3 % of ReadText of such texts.
 	return (high ^ lead ^ follow<<8) | follow>>56 | three&(w<<3) |
 		(lead^three)&^(w&(0x1E*each)+0x7F*each) |
 		three&^((nibble+0x7F*each)&(nibble^(0x0D*each)+0x7F*each))
@@ -83,7 +84,7 @@ var ones = [16]uint64{
 }
 
 // NotPlain returns w, the first n bytes of a text, 0 to 8, with the highest bit of a byte set if any of
-// them is not ASCII or a NUL: subtracting 1 from a byte of 0 sets it.
+// them is not ASCII or a NUL: subtracting 1 from a byte of 0 sets this bit.
 func NotPlain(w uint64, n int) uint64 { return w | (w - ones[n&15]) }
 
 // NotPlain8 does the same for eight bytes.
@@ -92,7 +93,7 @@ func NotPlain8(w uint64) uint64 { return w | (w - 0x0101010101010101) }
 // ValidText reports whether s is UTF-8 without a NUL. Up to 64 bytes, one pass finds both, as in Valid.
 func ValidText[S string | []byte](s S) bool {
 	n := len(s)
-	var some uint64 // the bits of all words that the branch loads
+	var some uint64 // the bits of all words loaded by the branch
 	switch {
 	case n > 64:
 		return Valid(s) && !ContainsNUL(s)
@@ -110,7 +111,7 @@ func ValidText[S string | []byte](s S) bool {
 	return some&NotASCII == 0 || validOther(s)
 }
 
-// validOther does the same for 9 to 64 bytes that are not ASCII. Words instead of ContainsNUL are
+// validOther does the same for 9 to 64 bytes other than ASCII. Words instead of ContainsNUL are
 // -2 to -8 % of WriteString.
 func validOther[S string | []byte](s S) bool {
 	n := len(s)
@@ -125,7 +126,7 @@ func validOther[S string | []byte](s S) bool {
 	return nul&NotASCII == 0 && validWords(s, n-8, last)
 }
 
-// nulBits returns a word whose highest bits of bytes are all 0 if w contains no NUL.
+// nulBits returns a word with the highest bits of all bytes 0 if w contains no NUL.
 func nulBits(w uint64) uint64 { return (w - 0x0101010101010101) &^ w }
 
 // ValidShortText reports whether the first n bytes of w, 1 to 8, are UTF-8 without a NUL.
@@ -144,13 +145,13 @@ func ContainsNUL[S string | []byte](s S) bool {
 	return false
 }
 
-// validWords reports whether the first n bytes of s, and the last eight after them, are UTF-8. It looks
-// at eight bytes at a time. Long text that is not ASCII takes 0.4 to 0.85 of the time of package utf8,
-// runes of four bytes as much. The positions grow by constants in branches, so that no load waits for
-// the size of the rune before; a size that is computed takes twice as long.
+// validWords reports whether the first n bytes of s, and the last eight after them, are UTF-8. It
+// examines eight bytes at a time. Long text other than ASCII takes 0.4 to 0.85 of the time of package
+// utf8, runes of four bytes as much. The positions grow by constants in branches, so that no load waits
+// for the size of the rune before; a computed size takes twice as long.
 func validWords[S string | []byte](s S, n int, last uint64) bool {
 	const (
-		twoMask, two     = 0xC0E0, 0x80C0 // the bits that all runes of two bytes share
+		twoMask, two     = 0xC0E0, 0x80C0 // the bits shared by all runes of two bytes
 		threeMask, three = 0xC0C0F0, 0x8080E0
 		fourMask, four   = 0xC0C0C0F8, 0x808080F0
 
