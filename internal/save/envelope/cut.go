@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	maxClaim = 64 << 20 // the maximum size of a record that is cut
-	maxCount = 1 << 20  // records that a doubtful number can count
+	maxClaim = 64 << 20 // the maximum size of a cut record
+	maxCount = 1 << 20  // the maximum of a doubtful number of records
 )
 
 // A CutError reports that the last record of a file is cut.
 type CutError struct {
 	Record  int
-	Offset  int // of its first byte that is lost with it
-	Missing int // bytes, or 0 if that is not known
+	Offset  int // of the first byte lost with the record
+	Missing int // bytes, or 0 if not known
 }
 
 func (e *CutError) Error() string {
@@ -30,7 +30,7 @@ func (e *CutError) Error() string {
 
 func (e *CutError) Unwrap() error { return io.ErrUnexpectedEOF }
 
-// isCut reports whether b begins as the bodies of e do, and ends in this body.
+// isCut reports whether b begins like the bodies of e, and ends inside this body.
 func (f *finder) isCut(e *Envelope, b []byte) bool {
 	const signature = 2
 	like := &e.Bodies[len(e.Bodies)-1]
@@ -41,14 +41,14 @@ func (f *finder) isCut(e *Envelope, b []byte) bool {
 	case like.Info.IsPlain():
 		return f.scanner.IsCut(b)
 	case like.Info.Container == fileaccess.Raw && like.Info.Mode == fileaccess.FastLZ:
-		const least = 9 // bytes in which a header is copied
+		const least = 9 // bytes needed to copy a header
 		return copiesHeader(b) || same && len(b) > signature && len(b) < least
 	}
 	return same && len(b) >= signature
 }
 
-// explain returns the envelope with its fields. If the last record is cut, it is that of the others: the length that the cut one
-// claims tells which numbers are of all records.
+// explain returns the envelope with its fields. If the last record is cut, the envelope is that of the other records:
+// the declared length of the cut record shows which numbers are of all records.
 func (f *finder) explain(e *Envelope) *Envelope {
 	n := len(e.Bodies)
 	c := cutter{finder: f, e: e, n: n, tail: e.Gaps[n], atBody: e.cut}
@@ -74,20 +74,21 @@ func (f *finder) explain(e *Envelope) *Envelope {
 	return &all
 }
 
-// A cutter drops the record at the end of a file that is cut.
+// A cutter drops the cut record at the end of a file.
 type cutter struct {
 	*finder
 	e      *Envelope
 	n      int    // bodies
 	gap    int    // bytes between these
-	tail   []byte // that follow the last
+	tail   []byte // after the last
 	atBody bool   // the start of a body is in the tail
 	after  int    // bytes of a record after its body
-	size   int    // of the body that is cut, as far as it is known
+	size   int    // of the cut body, as far as known
 	all    *Envelope
 }
 
-// learn finds the fields of records as if the last one was whole, and reports whether it is cut.
+// learn finds the fields of records as if the last record was whole, and reports whether the last
+// record is cut.
 func (c *cutter) learn() bool {
 	e, n := c.e, c.n
 	last := append(bytes.Clone(c.tail[:min(len(c.tail), c.gap)]), make([]byte, max(c.gap-len(c.tail), 0))...)
@@ -106,7 +107,7 @@ func (c *cutter) learn() bool {
 	}
 	isDerived := slices.ContainsFunc(c.all.Fields, func(f Field) bool { return f.At.End && f.Sum != Size })
 	switch {
-	case len(c.tail) == c.after, len(c.tail) == 0 && !isDerived: // it is whole, or constant bytes separate records
+	case len(c.tail) == c.after, len(c.tail) == 0 && !isDerived: // the record is whole, or constant bytes separate records
 		return false
 	case len(c.tail) < c.after:
 		return true
@@ -119,15 +120,16 @@ func (c *cutter) learn() bool {
 		return false
 	case !isKnown && !c.atBody && (isPrintable(bytes.TrimSpace(rest)) && len(rest) > 2 || len(bytes.Trim(rest, "\x00")) == 0): // a trailer
 		return e.Bodies[0].Info.Base64.Text && c.isCut(e, c.tail[min(c.gap, len(c.tail)):])
-	case isKnown && size <= len(c.b)+maxCount: // no memory is only claimed
+	case isKnown && size <= len(c.b)+maxCount: // memory follows the input, not a declared size
 		c.size = size
 	}
 	return true
 }
 
-// split finds which bytes between records are after a body, and reports whether what follows the last body agrees.
+// split finds which bytes between records are after a body, and reports whether the bytes after the last body
+// agree.
 func (c *cutter) split() bool {
-	const few = 4 // records in which other bytes can be the same by chance
+	const few = 4 // records with other bytes equal by chance
 	gaps, like := c.e.Gaps[1:c.n], c.e.Gaps[1]
 	c.after = c.all.split(gaps, c.gap, c.gap)
 	if c.n == 2 && c.after > 0 && !c.isField(c.after-1) && c.after > c.gap-len(c.e.Gaps[0]) {
@@ -155,7 +157,7 @@ func (c *cutter) isField(k int) bool {
 	})
 }
 
-// claim returns the size of the body that is cut, if a number before it tells.
+// claim returns the size of the cut body, if declared by a number before the body.
 func (c *cutter) claim() (size int, ok bool) {
 	for i := range c.all.Fields {
 		f := &c.all.Fields[i]
@@ -205,7 +207,8 @@ func (c *cutter) whole() *Envelope {
 	return whole
 }
 
-// count finds the number of records in the last number of the header. It is doubtful if it counts more than one that is lost.
+// count finds the number of records in the last number of the header. The number is doubtful if more than one counted
+// record is lost.
 func (c *cutter) count() {
 	const width = 4
 	at := Mark{Offset: -(c.gap - c.after) - width}

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// derive finds the fields: those of each record, and then, in what these leave of header and trailer, those of all.
+// derive finds the fields: first the fields of each record, and then, in the rest of header and trailer, the fields
+// of all.
 func (f *finder) derive(e *Envelope) {
 	if len(e.Bodies) > 1 {
 		d := newDeriver(f, e, true)
@@ -23,20 +24,20 @@ type deriver struct {
 	*finder
 	e       *Envelope
 	each    bool
-	n       int // records whose fields are compared
-	first   int // the one whose fields are found
+	n       int // records with fields to compare
+	first   int // the record searched for fields
 	last    int // the body before the trailer
-	before  int // bytes before the first body that can be fields
+	before  int // possible bytes of fields before the first body
 	after   int // bytes after the last body, likewise
 	between int // bytes between records; gaps before and after are the same bytes
-	own     int // bytes of the first record before its body, if the fields are those of all
+	own     int // bytes of the first record before its body, for fields of all
 	tail    int // bytes of the last record after its body, likewise
 	found   []Field
 	texts   map[int][]bool // of gaps
 	digests map[hashed][]byte
 }
 
-// A hashed is what a digest is of, with the place of a field that counts as zeros.
+// A hashed is the input of a digest, with the location of a field that counts as zeros.
 type hashed struct {
 	sum   Sum
 	of    Span
@@ -81,12 +82,12 @@ func (d *deriver) run() {
 }
 
 const (
-	fewRecords = 3 // in which a wrong checksum is none
-	mostWrong  = 4 // records for each one that can be wrong
+	fewRecords = 3 // with at most so many, a wrong checksum is none
+	mostWrong  = 4 // records for each wrong one
 	wrongBits  = 8
 )
 
-// wrong returns the records in which a checksum is not right, and reports whether it is in enough of them.
+// wrong returns the records with a wrong checksum, and reports whether enough records are right.
 func (d *deriver) wrong(right func(record int) bool) (wrong []int, ok bool) {
 	for i := range d.n {
 		if right(i) {
@@ -99,7 +100,7 @@ func (d *deriver) wrong(right func(record int) bool) (wrong []int, ok bool) {
 	return wrong, true
 }
 
-// places finds all fields that there can be.
+// places finds all possible fields.
 func (d *deriver) places() {
 	for at := -d.before; at < -d.own; at++ {
 		d.place(Mark{0, false, at}, -d.own-at)
@@ -109,8 +110,8 @@ func (d *deriver) places() {
 	}
 }
 
-// isDoubtful reports whether a number can be something else. Beside another field it is one, too, unless both are the same
-// small number, of which one can be a version.
+// isDoubtful reports whether a number can be something else. A number next to another field is a field, too, unless
+// both are the same small number, because one of them can be a version.
 func (d *deriver) isDoubtful(set []Field, i int) bool {
 	const small, least = 1 << 8, 1 << 7
 	f := &set[i]
@@ -125,7 +126,7 @@ func (d *deriver) isDoubtful(set []Field, i int) bool {
 	if slices.ContainsFunc(d.found, func(g Field) bool {
 		return g.Of.Count && !f.Of.Count && f.overlaps(&g)
 	}) {
-		return true // it contains a part of the number of records
+		return true // the field contains a part of the number of records
 	}
 	beside := false
 	first := d.before+f.At.Offset == 0 && !f.At.End
@@ -135,11 +136,11 @@ func (d *deriver) isDoubtful(set []Field, i int) bool {
 		switch {
 		case k == i || g.At.End != f.At.End:
 		case g.Sum == Size && value(g) == v && v < small && !f.Of.Count:
-			if f.At.End == (g.At.Offset < f.At.Offset) { // the one at the body is the size
+			if f.At.End == (g.At.Offset < f.At.Offset) { // the number at the body is the size
 				return true
 			}
 		case after && first && f.Of.Content && g.Sum == Size && v < least:
-			return true // a version, and the size of what store_var writes
+			return true // a version, and the size of a value of store_var
 		case (before || after) && !g.Doubtful:
 			beside = true
 		}
@@ -147,7 +148,7 @@ func (d *deriver) isDoubtful(set []Field, i int) bool {
 	return f.Doubtful && (!beside || v < least || f.Width == 1)
 }
 
-// isRivalled reports whether other numbers, of which a part is in the bytes of f, are about as probable as f.
+// isRivalled reports whether other numbers, partly in the bytes of f, are about as probable as f.
 func (d *deriver) isRivalled(set []Field, f *Field) bool {
 	const asWell = 4 // bits
 	total := func(set []Field) (bits float64) {
@@ -169,7 +170,7 @@ func (f *Field) overlaps(g *Field) bool {
 	return f.At.End == g.At.End && f.At.Offset < g.At.Offset+g.Width && g.At.Offset < f.At.Offset+f.Width
 }
 
-// edges returns how many of the bytes between records are before a body, and how many after it.
+// edges returns how many of the bytes between records are before a body, and how many after a body.
 func (e *Envelope) edges() (before, after int) {
 	n := len(e.Bodies)
 	between := maxHeader
@@ -180,7 +181,7 @@ func (e *Envelope) edges() (before, after int) {
 	return min(between-after, len(e.Gaps[0])), after
 }
 
-// split returns how many of the bytes between records are after a body, at most most: fields, and bytes that are the same in all of
+// split returns how many of the bytes between records are after a body, at most most: fields, and bytes equal in all of
 // some gaps, unless the first record contains them before its body.
 func (e *Envelope) split(gaps [][]byte, between, most int) int {
 	head, like := e.Gaps[0], gaps[0]
@@ -244,7 +245,7 @@ func (d *deriver) place(at Mark, most int) {
 // bytes returns w bytes at a mark of a record.
 func (d *deriver) bytes(at Mark, w, record int) []byte { return d.e.whole[d.e.pos(at.of(record)):][:w] }
 
-// isText reports whether bytes are of a text in the gap, or its length.
+// isText reports whether bytes are part of a text in the gap, or of its length.
 func (d *deriver) isText(at Mark, w int) bool {
 	gap, offset := d.gap(at)
 	i := at.Body
@@ -268,7 +269,7 @@ func (d *deriver) gap(at Mark) ([]byte, int) {
 	return g, len(g) + at.Offset
 }
 
-// number finds what a number is the size of.
+// number finds the span with the size given by a number.
 func (d *deriver) number(f Field) {
 	v := number(d.bytes(f.At, f.Width, 0), f.Big)
 	if v < minValue || v > math.MaxInt32 {
@@ -309,7 +310,8 @@ func (d *deriver) number(f Field) {
 	}
 }
 
-// isEither reports whether a number is the size both of the content of a body and of other bytes, which become others.
+// isEither reports whether a number is the size both of the content of a body and of other bytes, because the two can
+// change differently.
 func (d *deriver) isEither(f *Field, v uint64) bool {
 	b := &d.e.Bodies[0]
 	if b.Info.IsPlain() || !d.each && len(d.e.Bodies) > 1 || uint64(len(b.Content)) != v {
@@ -321,8 +323,8 @@ func (d *deriver) isEither(f *Field, v uint64) bool {
 	})
 }
 
-// sizes returns the spans whose size a number can be: of a body or of all, its content, what follows the number or begins
-// with it, and the file.
+// sizes returns the spans that a number can be the size of: a body or all bodies, its content, the bytes after the
+// number or beginning with the number, and the file.
 func (d *deriver) sizes(f *Field) (all []Span) {
 	e, start, end := d.e, Mark{}, Mark{d.last, true, 0}
 	here, next := f.At, f.At
@@ -345,7 +347,7 @@ func (d *deriver) sizes(f *Field) (all []Span) {
 		return append(all, Span{From: start, To: here}, Span{From: fileStart, To: here}, Span{From: start, To: next}, Span{From: here, To: end})
 	}
 	all = append(all, Span{From: next, To: end}, Span{From: here, To: end})
-	if f.At.Offset+f.Width <= -lengthSize { // of what store_var writes
+	if f.At.Offset+f.Width <= -lengthSize { // of a value of store_var
 		all = append(all, Span{From: Mark{Offset: -lengthSize}, To: end})
 	}
 	if !d.each {
@@ -361,8 +363,8 @@ func (d *deriver) sizes(f *Field) (all []Span) {
 	return all
 }
 
-// weigh returns the evidence of a number that is equal to a size: its own, less the chance to find it at one of all places.
-// Zeros at its end say little.
+// weigh returns the evidence of a number equal to a size: of the number itself, less the chance to find this number
+// anywhere. Zeros at its end say little.
 func (d *deriver) weigh(f *Field, v uint64) float64 {
 	const facts, aligned, zero, bigEndian, odd, self = 8, 3, 3, 3, 4, 4
 	gap, offset := d.gap(f.At)
@@ -386,7 +388,7 @@ func (d *deriver) weigh(f *Field, v uint64) float64 {
 	return weight
 }
 
-// sum finds what a checksum is of.
+// sum finds the span covered by a checksum.
 func (d *deriver) sum(f Field, spans []Span) {
 	want := d.bytes(f.At, f.Width, d.first)
 	for _, of := range spans {
@@ -412,7 +414,7 @@ func (d *deriver) sum(f Field, spans []Span) {
 	}
 }
 
-// digest is that of one record. The same spans come again for other places.
+// digest is Envelope.digest for one record, kept because the same spans recur at other locations.
 func (d *deriver) digest(f *Field) []byte {
 	key := hashed{sum: f.Sum, of: f.Of}
 	if f.Of.Zeroed {
@@ -430,7 +432,7 @@ func (d *deriver) digest(f *Field) []byte {
 	return got
 }
 
-// span returns the number of bytes that a checksum covers in the first record.
+// span returns the number of bytes covered by a checksum in the first record.
 func (e *Envelope) span(f *Field) int {
 	if f.Of.Content {
 		return len(e.Bodies[0].Content)
@@ -438,7 +440,7 @@ func (e *Envelope) span(f *Field) int {
 	return e.pos(f.Of.To) - e.pos(f.Of.From)
 }
 
-// spans returns what a checksum can be of.
+// spans returns the spans that a checksum can cover.
 func (d *deriver) spans(at Mark) (all []Span) {
 	e, start, end := d.e, Mark{}, Mark{d.last, true, 0}
 	all = append(all, Span{From: start, To: end})
@@ -448,7 +450,7 @@ func (d *deriver) spans(at Mark) (all []Span) {
 	ends := []Mark{end}
 	switch {
 	case at.End:
-		ends = append(ends, at) // with what is before the checksum
+		ends = append(ends, at) // with the bytes before the checksum
 	case !d.each && d.after > 0:
 		ends = append(ends, Mark{d.last, true, d.after})
 	case d.each:
@@ -456,7 +458,7 @@ func (d *deriver) spans(at Mark) (all []Span) {
 			ends = append(ends, Mark{0, true, k + 1})
 		}
 	}
-	const near = 32 // a span begins anywhere in the bytes before a body, or at a place that is aligned
+	const near = 32 // a span begins anywhere in so many bytes before a body, or at an aligned offset
 	for _, to := range ends {
 		for k := -d.before; k <= 0; k++ {
 			isStart := at.End && slices.Contains(trailers, d.between-at.Offset+k) // of a record, up to its checksum
@@ -470,7 +472,7 @@ func (d *deriver) spans(at Mark) (all []Span) {
 		if d.before+d.after < manyUnknown || at.Offset%4 == 0 {
 			all = append(all, file)
 		}
-		if !at.End { // of the header before it
+		if !at.End { // of the header before the checksum
 			all = append(all, Span{From: file.From, To: at})
 		}
 	}
@@ -505,11 +507,12 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// texts tells which bytes of a gap are of a name at its start or end, or of a text after its length, as of store_pascal_string.
+// texts reports which bytes of a gap are of a name at the start or end of the gap, or of a text after its length, as of
+// store_pascal_string.
 func texts(gap []byte) []bool {
 	const least, aligned = 3, 4
 	in := make([]bool, len(gap))
-	const word = 4 // letters of a name at the start or end; what follows can begin with a letter, too
+	const word = 4 // letters of a name at the start or end; the next bytes can begin with a letter, too
 	isLetter := func(c byte) bool { return isDigit(c) || c == '_' || c == '!' }
 	name, end := 0, len(gap)
 	for name < len(gap) && isLetter(gap[name]) {
@@ -518,7 +521,7 @@ func texts(gap []byte) []bool {
 	for end > 0 && isLetter(gap[end-1]) {
 		end--
 	}
-	for _, digest := range []int{64, 40, 32} { // in hexadecimal: a number can be before it
+	for _, digest := range []int{64, 40, 32} { // in hexadecimal: a number can precede the digest
 		if start := len(gap) - digest; start > end && start < end+word && !slices.ContainsFunc(gap[start:], func(c byte) bool { return !isHex(c) }) {
 			end = start
 		}
@@ -532,11 +535,11 @@ func texts(gap []byte) []bool {
 			continue
 		}
 		if end := at + lengthSize + n; at != after && at%aligned != 0 && (n == least || at > lengthSize || end < len(gap) && isPrintable(gap[end:][:1])) {
-			continue // in other bytes it is chance
+			continue // in other bytes, chance
 		}
 		known := lengthSize + n
 		if n == least {
-			known-- // it is the start of a number as well
+			known-- // also the start of a number
 		}
 		for i := range known {
 			in[at+i] = true
@@ -551,8 +554,8 @@ func isPrintable(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c < ' ' || c > '~' })
 }
 
-// best returns the fields that do not overlap and have the most evidence together. Bytes between records are those
-// after one and before the next.
+// best returns the fields with the most evidence together that do not overlap. Bytes between records are after one
+// record and before the next.
 func (d *deriver) best() (set []Field) {
 	size := d.before + d.after
 	place := func(f *Field) int {

@@ -1,6 +1,6 @@
-// Package envelope finds what a game writes of its own around the values of a save: a header, a trailer, and the bytes
-// between records. Parts of these that are equal to a fact of the values, such as their size or a checksum, are written
-// anew with other values.
+// Package envelope finds the bytes that a game itself writes around the values of a save: a header, a trailer, and the
+// bytes between records. Parts equal to a fact of the values, such as their size or a checksum, are rewritten with
+// other values.
 package envelope
 
 import (
@@ -16,12 +16,12 @@ import (
 type Envelope struct {
 	Gaps   [][]byte // one before each body, and one after the last
 	Bodies []Body
-	Fields []Field // in the order of their places; of each record, those of the first
-	Bits   float64 // of evidence, less what the envelope assumes
+	Fields []Field // in the order of their offsets; for records, the fields of the first
+	Bits   float64 // of evidence, less the assumptions of the envelope
 	Small  float64 // the evidence in zeros and small numbers, if they are values
-	Err    error   // a CutError if the last record is cut; Write writes the whole ones then
+	Err    error   // a CutError if the last record is cut; Write writes the whole records then
 
-	whole   []byte // all of it
+	whole   []byte // all bytes
 	was     []Body // before these were written
 	starts  []int  // the offsets of the bodies
 	content []byte // of several bodies
@@ -31,7 +31,7 @@ type Envelope struct {
 
 // A Body is one or several values.
 type Body struct {
-	Info    fileaccess.Info // how they are compressed, or in base64
+	Info    fileaccess.Info // describes compression and base64
 	Packed  []byte          // as they are in the envelope
 	Content []byte          // of the container, or Packed
 	Inner   *Envelope       // of Content, or nil
@@ -64,9 +64,9 @@ func (b *Body) values() []byte {
 	return b.Content
 }
 
-// Write returns the envelope around another content, which it can refer to. The bytes of gaps stay, but for the fields:
-// sizes, and then checksums. With the content that was found, it returns the bytes that were. Bodies that change are
-// packed anew.
+// Write returns the envelope around another content. content may share memory with e. The bytes of gaps stay, except
+// the fields: sizes, and then checksums. With the original content, Write returns the original bytes. Changed bodies
+// are packed anew.
 func (e *Envelope) Write(content []byte) ([]byte, error) {
 	if e.Err == nil && bytes.Equal(content, e.Content()) {
 		return e.whole, nil
@@ -133,7 +133,7 @@ func (b *Body) set(values []byte) (err error) {
 	return err
 }
 
-// join makes the bytes of gaps and bodies one.
+// join concatenates the bytes of gaps and bodies.
 func (e *Envelope) join() {
 	size := 0
 	for _, g := range e.Gaps {
@@ -152,7 +152,8 @@ func (e *Envelope) join() {
 	e.whole = append(e.whole, e.Gaps[len(e.Bodies)]...)
 }
 
-// derive writes the fields: sizes, and then checksums, each after those that it covers, and those of records first.
+// derive writes the fields: sizes, and then checksums, each after the fields covered by the checksum, and fields of
+// records first.
 func (e *Envelope) derive() error {
 	done := make([]bool, len(e.Fields))
 	var write func(i int) error

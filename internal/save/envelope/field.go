@@ -14,15 +14,16 @@ import (
 	"slices"
 )
 
-// A Mark is a place in an Envelope, relative to a body. It stays right when bodies change their size.
+// A Mark is a location in an Envelope, relative to a body, and so stays valid when bodies change
+// their size.
 type Mark struct {
 	Body   int
-	End    bool // it is relative to the end of the body
+	End    bool // relative to the end of the body
 	Offset int
 }
 
-// A Field is a part of a gap that is derived from other bytes. Its marks are those of the first body if there is one in
-// each record.
+// A Field is a part of a gap that is derived from other bytes. For a field in each record, the marks are those of the
+// first body.
 type Field struct {
 	At       Mark
 	Width    int // in bytes
@@ -31,13 +32,13 @@ type Field struct {
 	Form     Form
 	Of       Span
 	Each     bool // each record contains it
-	Doubtful bool // it can also be something else, such as a version
+	Doubtful bool // perhaps something else, such as a version
 
 	bits  float64
-	wrong []int // records in which it is not right
+	wrong []int // records with a wrong field
 }
 
-// A Span is what a Field is derived from.
+// A Span is the source of a Field.
 type Span struct {
 	From, To Mark
 	Content  bool // the content of the body of From, in place of the bytes between the marks
@@ -45,7 +46,7 @@ type Span struct {
 	Zeroed   bool // the field itself counts as zeros
 }
 
-// A Sum is what a Field contains.
+// A Sum is the kind of number in a Field.
 type Sum uint8
 
 // The sums.
@@ -85,7 +86,7 @@ const (
 	Upper
 )
 
-// write returns a digest in the form. A short one is a number, which has a byte order.
+// write returns a digest in the form. A short digest is a number with a byte order.
 func (f Form) write(digest []byte, big bool) []byte {
 	d := bytes.Clone(digest)
 	if len(d) == 4 && !big {
@@ -100,7 +101,7 @@ func (f Form) write(digest []byte, big bool) []byte {
 	return d
 }
 
-// Name returns what the field contains, such as "CRC-32".
+// Name returns the name of the field's content, such as "CRC-32".
 func (f *Field) Name() string {
 	switch {
 	case f.Of.Count:
@@ -126,7 +127,7 @@ func (e *Envelope) pos(m Mark) int {
 	return at
 }
 
-// size returns the number that a field of sizes contains in a record.
+// size returns the number in a field of sizes for a record.
 func (e *Envelope) size(f *Field, record int) int {
 	switch {
 	case f.Of.Count:
@@ -137,7 +138,7 @@ func (e *Envelope) size(f *Field, record int) int {
 	return e.pos(f.Of.To.of(record)) - e.pos(f.Of.From.of(record))
 }
 
-// digest returns the checksum that a field contains in a record, or nil if there is no such span.
+// digest returns the checksum in a field for a record, or nil if there is no such span.
 func (e *Envelope) digest(f *Field, record int) []byte {
 	h := sums[f.Sum].new()
 	if f.Of.Content {
@@ -158,8 +159,8 @@ func (e *Envelope) digest(f *Field, record int) []byte {
 	return h.Sum(nil)
 }
 
-// A DoubtError reports a number that is equal to a fact of the values, such as their size, and can be something else. To write the values, the
-// caller chooses.
+// A DoubtError reports a number equal to a fact of the values, such as their size, that can also be something else. To
+// write the values, the caller chooses.
 type DoubtError struct {
 	Offset int // in the bytes around the values
 	Number uint64
@@ -170,7 +171,7 @@ func (e *DoubtError) Error() string {
 	return fmt.Sprintf("the number %d at offset %d is %s, or something else such as a version", e.Number, e.Offset, e.Fact)
 }
 
-// put writes a field of a record into b, which is all of the envelope. One that is wrong stays so with the same values.
+// put writes a field of a record into the bytes of the envelope. A wrong field stays unchanged with the same values.
 func (e *Envelope) put(f *Field, record int) error {
 	if slices.Contains(f.wrong, record) && bytes.Equal(e.Bodies[record].Packed, e.was[record].Packed) {
 		return nil

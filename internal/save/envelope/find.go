@@ -16,30 +16,30 @@ import (
 // Options configures Find.
 type Options struct {
 	Decoder gdwire.DecoderOptions
-	Formats []gdwire.Format // the candidates; nil are those of Godot 3 and 4
-	Content bool            // the bytes are the content of a container, so that all of them can be one more
-	// Keep and Derive contain offsets of numbers that are kept, or derived, if it is doubtful what they are.
+	Formats []gdwire.Format // the candidates; nil means Godot 3 and 4
+	Content bool            // the bytes are the content of a container, so all of them can be one more container
+	// Keep and Derive contain offsets of doubtful numbers to keep, or to derive.
 	Keep, Derive []int64
 }
 
 const (
 	maxHeader = 1 << 10 // bytes before the first body
 	maxGap    = 256     // bytes between bodies, and after the last
-	maxDepth  = 3       // of what is packed in what is packed
-	learnt    = 64      // records by which the others are found
+	maxDepth  = 3       // of packed bytes in packed bytes
+	learnt    = 64      // number of records before the others are found by their distance
 
-	headerBits    = 24 // of what is compressed, and of values that end at the end
+	headerBits    = 24 // of compressed bytes, and of values up to the end
 	textBits      = 32 // of base64 text
-	samePlace     = 20 // bits for a body after as many bytes as the one before
-	ownHeader     = 20 // bits against an envelope: a game writes its own, and the place of its end
+	samePlace     = 20 // bits for a body after as many bytes as the previous body
+	ownHeader     = 20 // bits against an envelope, for the kind of header and where it ends
 	minBody       = 40 // bits for a body
 	minTotal      = 60 // bits for an envelope
-	minWeak       = 80 // the same, if no text, checksum or compressed stream is in it
+	minWeak       = 80 // the same, without any text, checksum or compressed stream
 	oddGap        = 24 // bits against a gap of another size
 	manyUnknown   = 64 // bytes of gaps beside few values
-	minZeros      = 16 // bytes at the end of a file that can be in place of others
-	maxTold       = 64 // bytes before a stream in which its size is
-	hashCost      = 8  // bytes that are hashed in the time in which one is read
+	minZeros      = 16 // zeros at the end of a file that can replace other bytes
+	maxTold       = 64 // bytes before a stream searched for its size
+	hashCost      = 8  // bytes hashed in the time of reading one
 	budget        = 16 << 20
 	budgetPerByte = 8
 )
@@ -48,7 +48,7 @@ const (
 type search struct {
 	*Options
 	scanners []*recognize.Scanner // of the formats
-	left     int64                // bytes that may be read
+	left     int64                // bytes that may still be read
 }
 
 // Find returns the envelope of b with the most evidence, or nil.
@@ -100,7 +100,7 @@ func (s *search) find(b []byte, depth int) *Envelope {
 			found, best = f, e
 		}
 		if best != nil && !found.plain {
-			break // in other formats it is the same
+			break // in other formats, the result is the same
 		}
 	}
 	if best == nil {
@@ -117,7 +117,7 @@ func (s *search) find(b []byte, depth int) *Envelope {
 	return best
 }
 
-// choose decides what doubtful numbers are.
+// choose decides about doubtful numbers.
 func (e *Envelope) choose(o *Options) {
 	e.Fields = slices.DeleteFunc(e.Fields, func(f Field) bool { return f.Doubtful && slices.Contains(o.Keep, int64(e.pos(f.At))) })
 	for i := range e.Fields {
@@ -126,7 +126,7 @@ func (e *Envelope) choose(o *Options) {
 	}
 }
 
-// A finder finds an envelope around values, which are of one format where they are not packed.
+// A finder finds an envelope around values. All values that are not packed are of one format.
 type finder struct {
 	*search
 	b       []byte
@@ -136,7 +136,7 @@ type finder struct {
 	scanner *recognize.Scanner
 	digits  int  // the end of the latest digits of base64
 	strong  bool // text or a compressed stream was found
-	plain   bool // a value was found that is not packed
+	plain   bool // a value was found outside of packed bytes
 }
 
 // find returns the bodies and the gaps around them, or nil if there are none.
@@ -175,7 +175,7 @@ func (f *finder) find() *Envelope {
 		tail = bytes.Trim(tail, "\r\n")
 	}
 	if len(e.Bodies) == 1 && len(e.Gaps[0])+len(tail) == 0 && (!f.inside || e.Bodies[0].Info.IsPlain()) {
-		return nil // there is nothing around the values, or a container that is opened by itself
+		return nil // there is nothing around the values, or a container opened elsewhere
 	}
 	return e
 }
@@ -206,7 +206,7 @@ func (e *Envelope) isRegular(gap int) bool {
 	return !slices.ContainsFunc(e.Gaps[1:len(e.Bodies)], func(g []byte) bool { return len(g) != gap })
 }
 
-// next returns the next place at which a body can begin.
+// next returns the next offset where a body can begin.
 func (f *finder) next(p int) int {
 	if !f.lines {
 		return p + 1
@@ -217,7 +217,7 @@ func (f *finder) next(p int) int {
 	return len(f.b)
 }
 
-// follow adds the bodies that follow at one distance, and returns the end of the last.
+// follow adds the bodies at a constant distance, and returns the end of the last.
 func (f *finder) follow(e *Envelope, last, gap int) int {
 	for f.left > 0 {
 		p := last + gap
@@ -238,7 +238,7 @@ func (f *finder) follow(e *Envelope, last, gap int) int {
 	return last
 }
 
-// merge makes values that follow each other one body.
+// merge makes consecutive values one body.
 func (e *Envelope) merge() {
 	n := len(e.Bodies)
 	packed := func(b Body) bool { return !b.Info.IsPlain() }
@@ -251,7 +251,8 @@ func (e *Envelope) merge() {
 	e.Bodies, e.starts, e.merged = []Body{{Packed: all, Content: all}}, e.starts[:1], true
 }
 
-// body returns the body at p. last is the end of the one before, and gap the distance of others or -1.
+// body returns the body at p. last is the end of the previous body, and gap the distance of others or
+// -1.
 func (f *finder) body(p, last, gap int) (Body, bool) {
 	if f.lines {
 		line, _, _ := bytes.Cut(f.b[p:], []byte("\n"))
@@ -271,7 +272,7 @@ func (f *finder) body(p, last, gap int) (Body, bool) {
 	const surely, near, better = 100, 16, 16
 	for q := p + 1; body.bits <= surely && q <= p+near && q < p+len(body.Packed); q++ {
 		if next, ok := f.value(q, last, gap); ok && next.bits > body.bits+better {
-			return Body{}, false // its header is chance
+			return Body{}, false // the header is chance
 		}
 	}
 	return body, true
@@ -301,8 +302,8 @@ func (f *finder) value(p, last, gap int) (Body, bool) {
 	return Body{Packed: f.b[p:end:end], Content: f.b[p:end:end], bits: bits, small: v.Small}, true
 }
 
-// lengthBefore returns the evidence of a number before p that is equal to the size n of a body at p, or that of what is
-// before it, too. exact reports whether 32 bits right before the body are its size.
+// lengthBefore returns the evidence of a number before p equal to the size n of a body at p, alone or with the bytes
+// between. exact reports whether 32 bits right before the body are its size.
 func (f *finder) lengthBefore(p, last, n int) (best float64, exact bool) {
 	const far, notRight = 48, 6
 	for at := max(last, p-far); at < p; at++ {
@@ -327,13 +328,13 @@ func (f *finder) lengthBefore(p, last, n int) (best float64, exact bool) {
 	return best, exact
 }
 
-// widths and orders are those of numbers.
+// widths and orders are the widths and byte orders of numbers.
 var (
 	widths = []int{8, 4, 2, 1}
 	orders = []bool{false, true}
 )
 
-// stream returns the body that begins with a signature at the start of b.
+// stream returns the body beginning with a signature at the start of b.
 func (f *finder) stream(b []byte) (Body, bool) {
 	body, ok := stream(b, f.left)
 	f.left -= int64(len(body.Content))
@@ -370,7 +371,8 @@ func (f *finder) values(b []byte) (bits, small float64, ok bool) {
 // frames contains the orders of lengths before values, nil for none.
 var frames = []binary.ByteOrder{nil, binary.LittleEndian, binary.BigEndian}
 
-// walk calls visit with the end of each value at the start of b, and the evidence up to it, after lengths if order is not nil, and returns the last.
+// walk calls visit with the end of each value at the start of b, and the evidence so far, after lengths if order is not
+// nil, and returns the last.
 func (f *finder) walk(scanner *recognize.Scanner, b []byte, order binary.ByteOrder, visit func(end int, bits float64)) (total recognize.Found, end int) {
 	for len(b)-end >= minValue && f.left > 0 {
 		v := b[end:]
@@ -408,8 +410,8 @@ const fastlzFilled = 16
 // trailers contains the sizes of checksums after a stream.
 var trailers = []int{0, 4, 8, 16, 20, 32, 40, 64}
 
-// fastlz returns the stream of FastLZ at p. It has no signature, but begins with a copy of the first header in it. The size
-// before it tells its end, or the values in it.
+// fastlz returns the stream of FastLZ at p. The stream begins without a signature, but with a copy of the first header
+// in its content. The end is known from the size before the stream, or from the values in the content.
 func (f *finder) fastlz(p, last int) (Body, bool) {
 	b := f.b[p:]
 	if !copiesHeader(b) {
@@ -471,7 +473,7 @@ func (f *finder) fastlz(p, last int) (Body, bool) {
 	return body, body.bits >= minTotal || best >= told
 }
 
-// unpack returns the content of the stream of FastLZ at the start of b, as far as it can be read.
+// unpack returns the content of the stream of FastLZ at the start of b, as far as readable.
 func (f *finder) unpack(b []byte) []byte {
 	r, err := fileaccess.NewReader(bytes.NewReader(b), &fileaccess.Options{Raw: true, Mode: fileaccess.FastLZ, Limits: fileaccess.Limits{Size: max(f.left, 1)}})
 	if err != nil {
@@ -482,7 +484,8 @@ func (f *finder) unpack(b []byte) []byte {
 	return content
 }
 
-// copiesHeader reports whether a stream of FastLZ at the start of b copies the header of a value, or one after a length.
+// copiesHeader reports whether a stream of FastLZ at the start of b copies the header of a value, perhaps after a
+// length.
 func copiesHeader(b []byte) bool {
 	const types, levels = 40, 2 << 5
 	if len(b) < 9 || b[0] >= levels {
@@ -518,7 +521,7 @@ func isDigit(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/'
 }
 
-// encoded returns the body that text in base64 is.
+// encoded returns the body in a base64 text.
 func (f *finder) encoded(text []byte) (Body, bool) {
 	if len(text) < 8 {
 		return Body{}, false
@@ -553,7 +556,7 @@ func isText(b []byte) bool {
 }
 
 // isProbable reports whether there is enough evidence for an envelope, and no more bytes of unknown meaning than a game
-// writes. Between values these can be other values, which would be hidden, unless all gaps are alike.
+// writes. Between values, such bytes can be other values and would be hidden, unless all gaps are alike.
 func (f *finder) isProbable(e *Envelope) bool {
 	n := len(e.Bodies)
 	all, packed, odd := 0, true, 0
@@ -566,10 +569,10 @@ func (f *finder) isProbable(e *Envelope) bool {
 	}
 	const separator = 4
 	if isEach := func(f Field) bool { return f.Each }; n == 2 && (len(e.Gaps[1]) > max(separator, len(e.Gaps[0])+len(e.Gaps[2])) || !packed && !slices.ContainsFunc(e.Fields, isEach)) {
-		return false // more than what is before the first body and after the last, or parts of one value
+		return false // more than the bytes before the first body and after the last, or parts of one value
 	}
 	if n == 1 && !packed && len(e.Gaps[0]) > manyUnknown && !e.isProved(0) && !isText(e.Gaps[0]) {
-		return false // the start of a value that is cut
+		return false // the start of a cut value
 	}
 	if odd > 0 && slices.ContainsFunc(e.Gaps[1:n], f.hides) {
 		return false
@@ -578,7 +581,7 @@ func (f *finder) isProbable(e *Envelope) bool {
 	if tail := e.Gaps[n]; e.merged && !e.IsProved() || !e.isProved(n) && !isText(tail) && (n == 1 || n == 2 && len(tail) > manyUnknown) {
 		return false // the other bytes can be damage
 	}
-	const packet = 16 // bytes of unknown meaning that a game does not write after the length of all
+	const packet = 16 // the most bytes of unknown meaning that a game writes after the length of all
 	if head := e.Gaps[0]; len(head) > packet && e.unknown(0) > packet && !e.isProved(0) {
 		for _, big := range orders {
 			if int(number(head[:lengthSize], big)) == len(f.b)-lengthSize {
@@ -596,7 +599,7 @@ func (f *finder) isProbable(e *Envelope) bool {
 	return e.Bits >= enough && (packed || all <= manyUnknown+4*(len(f.b)-all))
 }
 
-// hides reports whether a gap contains a value that is not found because there is little evidence for it.
+// hides reports whether a gap contains a value not found for lack of evidence.
 func (f *finder) hides(gap []byte) bool {
 	for len(gap) > minValue {
 		if _, _, ok := f.scanner.Value(gap); ok {
@@ -607,7 +610,8 @@ func (f *finder) hides(gap []byte) bool {
 	return false
 }
 
-// hasWrapped reports whether the header contains lines of base64, of which the body is then the rest.
+// hasWrapped reports whether the header contains lines of base64, so that the body is only the rest
+// of them.
 func (f *finder) hasWrapped(e *Envelope) bool {
 	const short = 16
 	at := 0

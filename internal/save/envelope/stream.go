@@ -15,7 +15,8 @@ func raw(mode fileaccess.Mode) fileaccess.Info {
 	return fileaccess.Info{Container: fileaccess.Raw, Mode: mode, Size: -1}
 }
 
-// stream returns the body at the start of b that begins with a signature, up to its end. Its content has up to most bytes.
+// stream returns the body with a signature at the start of b, up to the end of the body. The content is at most most
+// bytes long.
 func stream(b []byte, most int64) (body Body, ok bool) {
 	end := 0
 	switch {
@@ -57,7 +58,8 @@ func stream(b []byte, most int64) (body Body, ok bool) {
 	return body, err == nil
 }
 
-// inflate returns the content of r and the size of the stream in its input, or 0 if it is damaged or too large.
+// inflate returns the content of r and the size of the stream in its input, or 0 for a stream that is damaged
+// or too large.
 func inflate(r io.Reader, in *bytes.Reader, most int64) ([]byte, int) {
 	content, err := io.ReadAll(io.LimitReader(r, max(most, 0)+1))
 	if err != nil || int64(len(content)) > most {
@@ -66,7 +68,7 @@ func inflate(r io.Reader, in *bytes.Reader, most int64) ([]byte, int) {
 	return content, int(in.Size()) - in.Len()
 }
 
-// zstdEnd returns the size of the frame of Zstandard at the start of b, or 0 if it is cut.
+// zstdEnd returns the size of the frame of Zstandard at the start of b, or 0 for a cut frame.
 func zstdEnd(b []byte) int {
 	const magic, windowSize = 4, 1
 	descriptor := b[magic]
@@ -95,7 +97,8 @@ func zstdEnd(b []byte) int {
 	return at
 }
 
-// gcpfEnd returns the size of the file of FileAccess.open_compressed at the start of b, or 0 if it is cut.
+// gcpfEnd returns the size of the file of FileAccess.open_compressed at the start of b, or 0 for a cut
+// file.
 func gcpfEnd(b []byte) int {
 	const head = 16
 	if len(b) < head {
@@ -115,10 +118,10 @@ func gcpfEnd(b []byte) int {
 // FastLZLevel2 is the size of the shortest content for which engines use level 2.
 const FastLZLevel2 = 64 << 10
 
-// fastlzEnds calls visit after each operation of the stream of FastLZ at the start of b, with the bytes of the stream and
-// of its content so far, until it returns false.
+// fastlzEnds calls visit after each operation of the stream of FastLZ at the start of b, with the bytes of the stream
+// and of its content so far, until visit returns false.
 func fastlzEnds(b []byte, visit func(in, out int) bool) {
-	const most = 32 // bytes that an operation copies from b; a shorter one is followed by a match, or ends a part of a content that was packed in parts of 64 KiB
+	const most = 32 // bytes copied from b by an operation; a shorter copy is followed by a match, or ends a part of a content packed in parts of 64 KiB
 	level2 := b[0]>>5 == 1
 	out, short := 0, false
 	for in, c := 1, int(b[0]&31); ; in++ {

@@ -8,7 +8,7 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 )
 
-// explained tells which bytes of a gap are those of fields, and perhaps of text.
+// explained reports which bytes of a gap are part of fields, and if text is set, of text.
 func (e *Envelope) explained(gap int, text bool) []bool {
 	g := e.Gaps[gap]
 	known := make([]bool, len(g))
@@ -31,7 +31,7 @@ func (e *Envelope) explained(gap int, text bool) []bool {
 	return known
 }
 
-// unknown returns the number of bytes of a gap that are not explained.
+// unknown returns the number of unexplained bytes of a gap.
 func (e *Envelope) unknown(gap int) (n int) {
 	for _, known := range e.explained(gap, true) {
 		if !known {
@@ -51,8 +51,9 @@ func (e *Envelope) IsProved() bool {
 	return true
 }
 
-// isProved reports whether a gap contains a field, or nothing. A number after the last body can be the length of a value that is
-// cut, and one before it that of a damaged value: then it is a checksum, or there is nothing else.
+// isProved reports whether a gap contains a field, or nothing. A number after the last body can be the length of a cut
+// value, and a number before a body the length of a damaged value: such a gap needs a checksum, or a field and nothing
+// else.
 func (e *Envelope) isProved(gap int) bool {
 	n, start := len(e.Bodies), e.gapStart(gap)
 	if gap == n && n > 2 {
@@ -62,7 +63,7 @@ func (e *Envelope) isProved(gap int) bool {
 	}
 	return len(e.Gaps[gap]) == 0 || slices.ContainsFunc(e.Fields, func(f Field) bool {
 		if f.Sum != Size && !f.Of.Content && e.pos(f.Of.From) <= start && start+len(e.Gaps[gap]) <= e.pos(f.Of.To) {
-			return true // it is of the gap, too
+			return true // the checksum covers the gap, too
 		}
 		return !f.Doubtful && f.isIn(gap, n) && (f.Sum != Size || gap < n && (f.Of.Content || f.Of.From.Offset == 0) || e.unknown(gap) == 0)
 	})
@@ -76,7 +77,7 @@ func (f *Field) isIn(gap, n int) bool {
 	return f.At.Body == gap || f.Each && gap < n
 }
 
-// Secret returns the offset and size of bytes that look like a checksum that cannot be computed, or 0, 0.
+// Secret returns the offset and size of bytes that look like a checksum but cannot be computed, or 0, 0.
 func (e *Envelope) Secret() (offset, size int) {
 	for i, g := range e.Gaps {
 		fields, all := e.explained(i, false), e.explained(i, true)
@@ -116,21 +117,21 @@ func (e *Envelope) gapStart(gap int) int {
 	return e.starts[gap] - len(e.Gaps[gap])
 }
 
-// A Part is a gap, or a field in it.
+// A Part is a gap, or a field in a gap.
 type Part struct {
 	Offset, Size             int
 	What                     string
 	Derived, Doubtful, Wrong bool
-	Record                   int // in which it is wrong
+	Record                   int // with the wrong part
 }
 
-// Fault says that a part is wrong.
+// Fault returns a text about a wrong part.
 func (p *Part) Fault() string {
 	return fmt.Sprintf("offset %d: the %s in record %d is not that of its values", p.Offset, p.What, p.Record)
 }
 
-// Parts iterates over the parts of an envelope, but not those of others in it. Of records there is one, and the fields of the first, and
-// those that are not right for their record, as they are in the others.
+// Parts iterates over the parts of an envelope, without the parts of inner envelopes. All records are one part; the
+// fields of the first record follow, and fields that are wrong in their record but right in others.
 func (e *Envelope) Parts(yield func(Part) bool) {
 	n := len(e.Bodies)
 	parts := []Part{{Size: len(e.Gaps[0]), What: "header"}, {Offset: e.gapStart(n), Size: len(e.Gaps[n]), What: "trailer"}}
@@ -157,7 +158,8 @@ func (e *Envelope) Parts(yield func(Part) bool) {
 	}
 }
 
-// String describes what is around the values, such as "after a header of 8 bytes (size at 4, which is written anew)".
+// String describes the bytes around the values, such as "after a header of 8 bytes (size at 4, which is written
+// anew)".
 func (e *Envelope) String() string {
 	var parts []string
 	n := len(e.Bodies)
@@ -217,7 +219,8 @@ func (e *Envelope) fields(some func(*Field) bool) string {
 	return " (" + strings.Join(names, ", ") + "; all are written anew)"
 }
 
-// base returns the offset from which that of a field is counted: of those in each record, from the start of the record.
+// base returns the offset from which offsets of a field are counted: for a field in each record, the start of the
+// record.
 func (e *Envelope) base(f *Field) int {
 	if !f.Each {
 		return 0

@@ -9,7 +9,7 @@ import (
 const accessList = "system.posix_acl_access"
 
 // keepAttributes copies the extended attributes of a file, with its access list, as far as permitted.
-// It returns false if there is an access list that it cannot copy.
+// keepAttributes returns false if there is an access list that cannot be copied.
 func keepAttributes(to, from string) bool {
 	names := make([]byte, 64<<10) // the maximum of the system, as for a value
 	n, err := syscall.Listxattr(from, names)

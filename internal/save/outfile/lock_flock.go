@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// lock waits until no other program is about to replace the file, and returns a function
-// that unlocks it.
+// lock waits until no other program is about to replace the file, and returns a function to unlock
+// the file.
 func lock(name string) (unlock func()) {
 	f, err := os.Open(name)
 	if err != nil {

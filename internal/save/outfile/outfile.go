@@ -12,8 +12,7 @@ import (
 	"runtime"
 )
 
-// ErrChanged is returned by Commit if the file to be replaced is no longer the file that was
-// read.
+// ErrChanged is returned by Commit if the file to be replaced is no longer the file read before.
 var ErrChanged = errors.New("the file has changed since it was opened")
 
 // Signals selects the effect of a signal while a file is written.
@@ -25,30 +24,30 @@ const (
 	EndOnSignal   Signals = true  // for a command
 )
 
-// A File is the new content of a file. It is written to another file in the same folder, which
-// Commit renames to the name of the old file, which is therefore unchanged after an error, a
-// signal or on a full disk. Devices and pipes are written directly.
+// A File is the new content of a file, written to another file in the same folder. Commit renames
+// this file to the name of the old file, so the old file is unchanged after an error, a signal or
+// on a full disk. Devices and pipes are written directly.
 type File struct {
 	*os.File
-	target  string         // the file to replace, or "" if it is written directly
+	target  string         // the file to replace, or "" to write directly
 	old     os.FileInfo    // of target, when the File was created
 	read    os.FileInfo    // of target, when its content was read
 	signals chan os.Signal // with EndOnSignal
 }
 
-// Create returns a File that replaces the file of the given name. It follows symbolic
-// links. The file need not exist. An existing file must be writable. It keeps its owner, permissions
-// and, on Linux, access lists and extended attributes, as far as the system lets it; what it cannot
-// keep gives nobody more rights than before. Of several hard links, the other names keep the old file.
+// Create returns a File that replaces the file of the given name. Create follows symbolic links. The
+// file need not exist. An existing file must be writable. The new file keeps the owner, permissions
+// and, on Linux, access lists and extended attributes, as far as the system permits; otherwise
+// nobody gets more rights than before. Of several hard links, the other names keep the old file.
 //
 // With EndOnSignal, a signal that ends the program first removes the unfinished file, and signals of
 // failed writes no longer end the program.
 func Create(name string, signals Signals) (*File, error) {
-	if name == "" { // Commit would take it for a device
+	if name == "" { // Commit would take this for a device
 		return nil, &os.PathError{Op: "open", Path: name, Err: os.ErrNotExist}
 	}
 	if old, err := os.Stat(name); err == nil && !old.Mode().IsRegular() {
-		// The links of /dev/stdout and /dev/fd lead to pipes that have no name.
+		// The links of /dev/stdout and /dev/fd lead to pipes without a name.
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		return &File{File: f}, err
 	}
@@ -93,10 +92,10 @@ func followLinks(name string) (string, error) {
 	return "", &os.PathError{Op: "open", Path: name, Err: errors.New("too many symbolic links")}
 }
 
-// CheckWritable returns an error if the old file is read-only, which Create returns as well.
+// CheckWritable returns an error if the old file is read-only, as Create does.
 func CheckWritable(name string, old os.FileInfo) error {
 	const anyone = 0o222
-	if old.Mode().Perm()&anyone == 0 { // root could write it
+	if old.Mode().Perm()&anyone == 0 { // root could write the file
 		return &os.PathError{Op: "replace", Path: name, Err: errors.New("the file is read-only")}
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -119,7 +118,7 @@ func createLike(name, target string, old os.FileInfo) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err == nil && old != nil {
 		mode = old.Mode().Perm()
-		if !keepOwner(name, old) { // the group is another: its members get what everybody has
+		if !keepOwner(name, old) { // another group: its members get the rights of everybody
 			mode &= 0o707 | mode&0o007<<3
 		}
 		if !keepAttributes(name, target) { // the group's permissions are the mask of an access list
@@ -179,14 +178,14 @@ func (f *File) Direct() bool { return f.target == "" }
 
 // Read reports whether an opened file is the file that f replaces. The new content is then made
 // from the old content, and Commit returns ErrChanged if the old content changed after the first
-// call. The name is the name by which the file was opened, or "" if it is not known.
+// call. The name is the name by which the file was opened, or "" if not known.
 func (f *File) Read(name string, opened os.FileInfo) bool {
 	if f.Direct() {
 		return false
 	}
 	now, err := os.Stat(f.target)
 	same := err == nil && os.SameFile(now, opened) || f.old != nil && os.SameFile(f.old, opened)
-	if !same && !f.hasName(name) { // it can have been replaced since it was opened
+	if !same && !f.hasName(name) { // the file can have been replaced since it was opened
 		return false
 	}
 	if f.read == nil {
@@ -215,8 +214,8 @@ func (f *File) Abandon() {
 	f.release()
 }
 
-// KeepAs keeps the new file under another name, which must not exist, and leaves the old
-// file as it was.
+// KeepAs keeps the new file under another name and leaves the old file unchanged. A file of the
+// other name must not exist.
 func (f *File) KeepAs(name string) error {
 	defer f.release()
 	err := f.Close()
@@ -254,7 +253,7 @@ func (f *File) Commit() error {
 }
 
 // replace renames the new file. If several programs edit a file at the same time, only one of the
-// programs that have read the same content succeeds.
+// programs that read the same content succeeds.
 func (f *File) replace() error {
 	if f.read != nil {
 		defer lock(f.target)()
@@ -272,13 +271,13 @@ func sameContent(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// Absolute returns a name that leads to the same file from any working folder. It is not cleaned: after
-// a link to a folder, ".." is the parent of that folder.
+// Absolute returns a name for the same file from any working folder. The name is not cleaned: after a
+// link to a folder, ".." is the parent of that folder.
 func Absolute(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
-	if runtime.GOOS == "windows" { // which cleans names itself
+	if runtime.GOOS == "windows" { // Windows cleans names itself
 		if full, err := filepath.Abs(name); err == nil {
 			return full
 		}

@@ -13,8 +13,8 @@ var endings = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, sysca
 // writeFailures are the signals of a failed write.
 var writeFailures = []os.Signal{syscall.SIGPIPE, syscall.SIGXFSZ}
 
-// keepOwner gives a file the owner and group of the file that it replaces, as far as permitted. It
-// reports whether the group is the same.
+// keepOwner gives a file the owner and group of the replaced file, as far as permitted, and reports
+// whether the group is the same.
 func keepOwner(name string, old os.FileInfo) bool {
 	s, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {

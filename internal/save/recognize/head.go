@@ -4,9 +4,9 @@ import (
 	"io"
 )
 
-// ReadHead reads the first HeadSize bytes of r into in.Head. The sender of a pipe can wait
-// for an answer, so from a pipe it reads only until packets are recognized or PipeSize bytes
-// have been received. If r ends before that, it sets in.Size.
+// ReadHead reads the first HeadSize bytes of r into in.Head. The sender of a pipe can wait for an
+// answer, so ReadHead reads a pipe only until packets are recognized or PipeSize bytes are
+// received. If r ends before, ReadHead sets in.Size.
 func ReadHead(r io.Reader, in *Input, pipe bool) error {
 	size := HeadSize
 	if pipe {

@@ -13,12 +13,12 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Frame is the form of the length that precedes each packet, if any.
+// A Frame is the form of the length before each packet, if any.
 type Frame uint8
 
 // The frames.
 const (
-	Bare  Frame = iota // no lengths: one value, or several that follow each other
+	Bare  Frame = iota // no lengths: one value, or several consecutive values
 	U32                // 32 bits, little-endian
 	U32BE              // 32 bits, big-endian
 )
@@ -33,7 +33,7 @@ func (f Frame) Order() binary.ByteOrder {
 	return [...]binary.ByteOrder{nil, binary.LittleEndian, binary.BigEndian}[f]
 }
 
-// A Reading is a format and a frame in which the input can be read.
+// A Reading is a format and a frame for reading the input.
 type Reading struct {
 	Format gdwire.Format
 	Frame  Frame
@@ -47,40 +47,40 @@ func (r Reading) String() string {
 // An Input is the start of a file or stream to recognize.
 type Input struct {
 	Head []byte
-	Size int64 // of the whole input, or -1 if it is not known
-	// At, if not nil, reads the input beyond Head, to follow the lengths of packets
-	// to its end.
+	Size int64 // of the whole input, or -1 if not known
+	// At, if not nil, reads the input beyond Head, to follow the lengths of packets to the end.
 	At io.ReaderAt
 	// Formats and Frames are the candidates. nil means all.
 	Formats []gdwire.Format
 	Frames  []Frame
 	// Skip is the number of bytes before the value in each packet. Frames are then not nil.
 	Skip int64
-	// Decompress, if not nil, returns the content of a packet, or of its start, that a script compressed. It is
-	// called for packets whose header is none that engines write.
+	// Decompress, if not nil, returns the content of a packet compressed by a script, or of its start.
+	// Decompress is called for packets with a header that no engine writes.
 	Decompress func(packet []byte, cut bool) (Decompressed, bool)
 	// Decoder contains the options of the trials. Format, limits, Strict and
 	// AllowObjects are ignored.
 	Decoder gdwire.DecoderOptions
-	// Evidence is set by Recognize to that of the best reading, in bits.
+	// Evidence is set by Recognize to the evidence for the best reading, in bits.
 	Evidence float64
 
-	sure         bool                       // a reading was found that is sure
-	decompressed map[packetAt]*Decompressed // what Decompress returned; nil for what is not compressed
+	sure         bool                       // a sure reading was found
+	decompressed map[packetAt]*Decompressed // results of Decompress; nil for a packet that is not compressed
 }
 
-// A Decompressed is the content of a packet that a script compressed.
+// A Decompressed is the content of a packet compressed by a script.
 type Decompressed struct {
-	Content []byte // up to HeadSize bytes of it
+	Content []byte // up to HeadSize bytes
 	Cut     bool   // there is more
-	Zeros   bool   // zeros may follow a value, to fill it up
+	Zeros   bool   // zeros may follow a value, to fill up the content
 	Sure    bool   // the packet begins with a signature
 }
 
 // A packetAt is the extent of a packet in Head.
 type packetAt struct{ offset, length int }
 
-// decompress returns the content of the packet at an offset in Head, or nil if it is not compressed.
+// decompress returns the content of the packet at an offset in Head, or nil for a packet that is not
+// compressed.
 func (in *Input) decompress(offset int, packet []byte, cut bool) *Decompressed {
 	if in.Decompress == nil || len(packet) < minPacket || PlainHeader(packet) {
 		return nil
@@ -100,12 +100,12 @@ func (in *Input) decompress(offset int, packet []byte, cut bool) *Decompressed {
 }
 
 const (
-	// HeadSize is the number of bytes that are read to recognize an input.
+	// HeadSize is the number of bytes read to recognize an input.
 	HeadSize = 64 << 10
-	// PipeSize is the same for a pipe, unless its first packet is shorter.
+	// PipeSize is the same for a pipe, unless the first packet is shorter.
 	PipeSize = 4 << 10
 
-	minSure = 24 // bytes that are enough for Sure
+	minSure = 24 // bytes needed for Sure
 )
 
 // A Certainty tells how reliable a Result is.
@@ -127,14 +127,14 @@ const (
 // A Result is the outcome of Recognize.
 type Result struct {
 	Certainty Certainty
-	// Readings contains the readings that fit best, all equally well. Unless the
-	// Certainty is Ambiguous, all of them read the same values.
+	// Readings contains the best readings, all fitting equally well. Unless the Certainty is
+	// Ambiguous, all of them read the same values.
 	Readings []Reading
 	Name     string // of a Foreign input
 }
 
-// Recognize returns the readings that fit the input best: the one with the most evidence, and those with
-// about as much.
+// Recognize returns the readings that fit the input best: the reading with the most evidence, and those
+// with about as much.
 func Recognize(in *Input) Result {
 	if in.Skip > 0 {
 		return in.skip()
@@ -197,7 +197,7 @@ func (in *Input) skip() (best Result) {
 // maxHeader is the maximum size in bytes of a header before a Part.
 const maxHeader = 256
 
-// trials returns the best trial of each candidate. Once one is sure, the others are those that end where it does.
+// trials returns the best trial of each candidate. Once a trial is sure, only trials with the same end are added.
 func (in *Input) trials() (all []*trial) {
 	frames, formats := in.Frames, in.Formats
 	if frames == nil {
@@ -213,7 +213,7 @@ func (in *Input) trials() (all []*trial) {
 		ends[frame] = in.lengthsEnd(frame)
 	}
 	mayBeWhole := func(f Frame) bool { return f == Bare || in.Size < 0 || ends[f] == in.Size }
-	for _, first := range []bool{true, false} { // those that can be sure
+	for _, first := range []bool{true, false} { // first the frames that can be sure
 		for _, frame := range frames {
 			if mayBeWhole(frame) != first || in.sure && !first && !(open && in.startsWith(frame)) {
 				continue
@@ -252,7 +252,7 @@ func (in *Input) best(r Reading, end int64) *trial {
 // known returns the minimum size of the input.
 func (in *Input) known() int64 { return max(in.Size, int64(len(in.Head))) }
 
-// whole reports whether Head is all of the input.
+// whole reports whether Head is the whole input.
 func (in *Input) whole() bool { return in.Size == int64(len(in.Head)) }
 
 // signatures contains the first bytes of other kinds of files.
@@ -289,7 +289,7 @@ func (in *Input) bySignature() Result {
 	return Result{}
 }
 
-// isText reports whether b, which is whole or cut, is text. Encoded values are not, because lengths and headers contain
+// isText reports whether b, whole or cut, is text. Encoded values are not text, because lengths and headers contain
 // NULs.
 func isText(b []byte, whole bool) bool {
 	const rare = 32 // bytes of text for each control character
@@ -318,13 +318,13 @@ func isUTF8(b []byte) bool {
 	return false
 }
 
-// isConverted reports whether values were decoded and encoded as text: what was no UTF-8 is U+FFFD now, also where no
-// text can be, which follows its length.
+// isConverted reports whether values were decoded and encoded as text: bytes that were no UTF-8 are now U+FFFD, also
+// where no text can be, because text follows its length.
 func isConverted(b []byte) bool {
 	if !isUTF8(b) {
 		return false
 	}
-	for start := 0; start < len(b); start++ { // of what can be text
+	for start := 0; start < len(b); start++ { // of a possible text
 		end := start
 		for end < len(b) && !isControl(b[end]) {
 			end++
@@ -339,7 +339,7 @@ func isConverted(b []byte) bool {
 	return false
 }
 
-// isJSON reports whether a text begins as JSON does, and not as a scene or configuration: [gd_scene format=3].
+// isJSON reports whether a text begins like JSON, and not like a scene or configuration: [gd_scene format=3].
 func isJSON(b []byte) bool {
 	start := bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\ufeff")), " \t\r\n")
 	switch {

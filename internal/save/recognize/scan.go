@@ -8,8 +8,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Scanner reads single values at any place of bytes, and weighs them as Recognize does. It accepts only what engines
-// write.
+// A Scanner reads single values anywhere in bytes, and weighs them as Recognize does. A Scanner accepts only values as
+// engines write them.
 type Scanner struct{ d *gdwire.Decoder }
 
 // NewScanner returns a Scanner for values of a format. The format and limits of o, Strict and AllowObjects are ignored.
@@ -25,11 +25,11 @@ func (s *Scanner) Close() { s.d.Release() }
 type Found struct {
 	Size  int     // in bytes
 	Bits  float64 // of evidence, if zeros and small numbers are common
-	Small float64 // the evidence in these, if it is known that bytes are values
-	Text  bool    // it contains text
+	Small float64 // the evidence in these, if the bytes are known to be values
+	Text  bool    // contains text
 }
 
-// smallInt is the bound of integers that are as common in other bytes as zeros are.
+// smallInt is the bound of integers that are as common in other bytes as zeros.
 const smallInt = 1 << 16
 
 // Size returns the size of the value at the start of b, or 0 if there is none.
@@ -53,8 +53,8 @@ func (s *Scanner) IsCut(b []byte) bool {
 	return errors.Is(s.d.SkipValue(), io.ErrUnexpectedEOF)
 }
 
-// Value returns the value at the start of b. Nulls, texts with NULs, and Dictionaries with the key null twice are none. read is the number of bytes that were
-// read for that.
+// Value returns the value at the start of b. Nulls, texts with NULs, and Dictionaries with the key null twice do not
+// count as values. read is the number of bytes read for this.
 func (s *Scanner) Value(b []byte) (v Found, read int, ok bool) {
 	const types = 40
 	if !PlainHeader(b) || b[0] == 0 || b[0] >= types {
@@ -86,7 +86,8 @@ func (s *Scanner) Value(b []byte) (v Found, read int, ok bool) {
 	return v, at, r.nullKeys < 2
 }
 
-// isSmall reports whether the header of a value says little, because zeros and small numbers are common in any bytes.
+// isSmall reports whether the header of a value is little evidence, because zeros and small numbers are common in any
+// bytes.
 func isSmall(t gdwire.Token) bool {
 	switch t.Kind() {
 	case gdwire.KindBool:
@@ -101,16 +102,16 @@ func isSmall(t gdwire.Token) bool {
 	return false
 }
 
-// A Part is the first value in an input that is not understood as a whole.
+// A Part is the first value in an input not understood as a whole.
 type Part struct {
-	Offset, Size int // in bytes; Size is 0 for a value that is longer than the start of the input
+	Offset, Size int // in bytes; Size is 0 for a value longer than the start of the input
 	Type         gdwire.Type
 }
 
-// partBits is the evidence that is enough for a Part: three headers, so that foreign files contain none.
+// partBits is the evidence needed for a Part: three headers, so that foreign files contain none.
 const partBits = 3 * headerBits
 
-// FindPart returns the first value at the start of the input for which there is much evidence.
+// FindPart returns the first value with much evidence at the start of the input.
 func FindPart(in *Input) (part Part, ok bool) {
 	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3} {
 		s := NewScanner(format, in.Decoder)

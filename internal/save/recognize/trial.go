@@ -20,26 +20,26 @@ type trial struct {
 	decoder *gdwire.Decoder
 
 	ending   ending
-	end      int64   // the offset at which the reading says that the input ends at the earliest, or 0 if it does not say
+	end      int64   // the earliest end of the input according to the reading, or 0 if unknown
 	trailing bool    // bytes follow a single value without a length
-	open     bool    // nothing tells where the value in a file ends, which can be packets
-	good     int     // packets that are one value
-	unpacked int     // bytes of the content of packets that are compressed
+	open     bool    // the end of the value in a file is unknown, and the file can be packets
+	good     int     // packets consisting of one value
+	unpacked int     // bytes of the content of compressed packets
 	evidence float64 // see weigh
 
 	hash *maphash.Hash // of all tokens, or nil
 }
 
-// A manner is how an input is read in a format and frame.
+// A manner tells how an input is read in a format and frame.
 type manner struct {
-	strict  bool // only what engines write
-	several bool // values that follow each other without lengths
+	strict  bool // only values as engines write them
+	several bool // consecutive values without lengths
 }
 
-// A content tells what was read.
+// A content counts the values read.
 type content struct {
 	bits     float64 // of evidence in the values
-	nullKeys int     // the most keys null in a Dictionary, of which 2 are counted
+	nullKeys int     // the most keys null in a Dictionary, at most 2
 	values   int     // at the top level
 	nulls    int     // of these, nulls at the end
 }
@@ -51,28 +51,28 @@ const (
 	damaged ending = iota // at an error
 	zeroed                // with zeros after a value
 	cut                   // the input ends inside a packet or value
-	whole                 // with the input, or after the head as it should
+	whole                 // with the input, or after the head as expected
 )
 
-// Evidence is counted in bits: n bits say that a game is 2^n times as likely to have written the bytes as they
-// are read as chance is. What a reading has to assume is counted against it.
+// Evidence is counted in bits: n bits mean that a game is 2^n times as likely as chance to have written the
+// bytes as read. The assumptions of a reading count against it.
 const (
 	headerBits = 24 // a header of 4 bytes, of which one byte can be one of many types
 	smallBits  = 8  // a null, because zeros are common, or the length of a name
-	lengthBits = 32 // a length that a value fills, and an end that is the end of the input
+	lengthBits = 32 // a length filled by a value, and an end at the end of the input
 
 	oddHeader  = 48 // bits in a header that engines do not write
-	improbable = 12 // a number that no game is likely to have, or a text with control characters
-	hasNUL     = 48 // a text with NUL, which engines do not write
+	improbable = 12 // a number unlikely in any game, or a text with control characters
+	hasNUL     = 48 // a text with NUL, never written by engines
 	denormal   = 20 // a denormal number, because all small integers are denormal
 	nullKey    = 24 // a key null, because zeros are common, or a second one
 
-	godot2   = 32 // few games use it, and it accepts any padding
+	godot2   = 32 // few games use this format, and any padding is accepted
 	lenient  = 16 // padding or numbers that engines do not write
 	unframed = 60 // several values without lengths
 
-	nearTie  = 4  // the evidence of a rival is less by fewer bits
-	sureBits = 40 // enough for Sure: one value that ends at the end of the input, even if it is improbable
+	nearTie  = 4  // a rival is worse by fewer bits
+	sureBits = 40 // enough for Sure: one value up to the end of the input, even an improbable value
 )
 
 // assumed is the evidence against each ending. Damage explains any bytes.
@@ -109,21 +109,22 @@ func (t *trial) orBetter(other *trial) *trial {
 }
 
 // rivals reports whether there is about as much evidence for t as for the best trial, or damage hides which
-// lengths are right, or the best is a value whose end is not seen and t whole packets before one that is cut.
+// lengths are right, or the best trial is a value with an unknown end and t is whole packets before a cut
+// packet.
 func (t *trial) rivals(best *trial) bool {
 	return t.evidence > best.evidence-nearTie || best.open && t.ending == cut && t.good > 0 || t.evidence > 0 && best.isAstray() && t.Frame != Bare && t.Format == best.Format
 }
 
 // isAstray reports whether nothing confirms the lengths of a damaged input: they are not filled, and end far
-// after its end.
+// after the end of the input.
 func (t *trial) isAstray() bool {
 	return t.ending == damaged && t.good == 0 && t.end>>nearTie > t.in.known()
 }
 
-// isOld reports whether the format is one that few games use, and that the user has not chosen.
+// isOld reports whether the format is used by few games and not chosen by the user.
 func (t *trial) isOld() bool { return t.Format == gdwire.Godot2 && t.in.Formats == nil }
 
-// certainty returns how reliable the reading is if it is the best.
+// certainty returns how reliable the reading is as the best reading.
 func (t *trial) certainty() Certainty {
 	switch {
 	case t.ending == cut && t.strict:
@@ -136,7 +137,7 @@ func (t *trial) certainty() Certainty {
 	return Probably
 }
 
-// seed is the seed of all hashes, which are compared with each other.
+// seed is the seed of all hashes, so that they can be compared.
 var seed = maphash.MakeSeed()
 
 // sum returns a hash of all tokens.
@@ -147,7 +148,7 @@ func (t *trial) sum() uint64 {
 	return again.hash.Sum64()
 }
 
-// try reads the head. The lengths of the frame end at an offset.
+// try reads the head. end is the offset after the lengths of the frame.
 func (in *Input) try(r Reading, end int64, m manner) *trial {
 	t := &trial{Reading: r, manner: m, in: in, end: end}
 	t.read()
@@ -186,7 +187,7 @@ func (t *trial) readBare() {
 				t.ending = whole
 			}
 		case errors.Is(v.err, io.ErrUnexpectedEOF) && len(in.Head) >= PipeSize:
-			t.ending = whole // it can end anywhere after the head
+			t.ending = whole // the value can end anywhere after the head
 			t.open = in.Size >= 0 && (in.startsWith(U32) || in.startsWith(U32BE))
 		case v.err != nil:
 		case left == 0:
@@ -214,7 +215,7 @@ func (t *trial) readFramed() {
 	for offset+lengthSize <= int64(len(in.Head)) && t.unpacked <= maxUnpacked {
 		head := in.Head[offset:]
 		n := int64(t.Frame.length(head))
-		if n < minPacket { // and all lengths after it are none
+		if n < minPacket { // and all later lengths are none
 			good = false
 			break
 		}
@@ -232,7 +233,7 @@ func (t *trial) readFramed() {
 			t.good++
 		case good && !complete && reads:
 		case in.sure:
-			return // which this cannot be
+			return // this trial cannot be sure
 		case good:
 			good = false
 		default: // another format can read much in invalid packets
@@ -249,8 +250,8 @@ func (t *trial) readFramed() {
 	}
 }
 
-// packet reads the packet of n bytes at an offset, or its start b if it is not complete. It reports whether a value fills it, and
-// whether nothing speaks against more of it.
+// packet reads the packet of n bytes at an offset, or the start b of an incomplete packet. It reports whether a value
+// fills the packet, and whether the rest of the packet may complete the value.
 func (t *trial) packet(offset int, b []byte, n int64) (fills, reads bool) {
 	var c *Decompressed
 	if t.strict { // any bytes can be lenient values of FastLZ
@@ -277,21 +278,21 @@ func (t *trial) packet(offset int, b []byte, n int64) (fills, reads bool) {
 }
 
 const (
-	// lengthSize is the size of the length that precedes a packet.
+	// lengthSize is the size of the length before a packet.
 	lengthSize = 4
-	// minPacket is the size of a header, with which each value begins.
+	// minPacket is the size of a header, the start of each value.
 	minPacket = 4
-	// maxUnpacked is the maximum number of bytes of the content of packets that are read. Packets after them are taken
+	// maxUnpacked is the maximum number of bytes to read in the content of compressed packets. Later packets are taken
 	// to be good.
 	maxUnpacked = 1 << 20
-	// maxFollowed is the maximum number of lengths that are followed. If there are more, they are taken to
-	// be good.
+	// maxFollowed is the maximum number of lengths to follow. If there are more, they are taken to be
+	// good.
 	maxFollowed = 1 << 17
-	// followBlock is the number of bytes that are read at once for those after the head.
+	// followBlock is the number of bytes read at once for lengths after the head.
 	followBlock = 4 << 10
 )
 
-// lengthsEnd returns the offset at which the lengths of packets end, as far as they are known.
+// lengthsEnd returns the offset of the end of packets by their lengths, as far as known.
 func (in *Input) lengthsEnd(f Frame) int64 {
 	if f == Bare {
 		return 0
@@ -313,12 +314,12 @@ func (in *Input) lengthsEnd(f Frame) int64 {
 			}
 			n, _ := in.At.ReadAt(after, offset)
 			if block, start = after[:n], offset; n < lengthSize {
-				return in.Size + lengthSize // it is shorter now
+				return in.Size + lengthSize // the input is shorter now
 			}
 		}
 		length := int64(f.length(block[offset-start:]))
 		if zeros = zeros || length < minPacket; zeros && length > 0 {
-			return in.Size + lengthSize // only zeros follow packets, if anything does
+			return in.Size + lengthSize // only zeros can follow packets
 		}
 		offset += lengthSize + length
 	}

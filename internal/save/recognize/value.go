@@ -12,12 +12,12 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A value is the result of reading one.
+// A value is the result of reading a value.
 type value struct {
 	size  int   // bytes read
-	err   error // io.ErrUnexpectedEOF if the value does not end in them
+	err   error // io.ErrUnexpectedEOF if the value does not end in these bytes
 	least int64 // then the minimum size of the value
-	exact bool  // which is its size
+	exact bool  // least is the size of the value
 }
 
 // value reads the value at the start of b, and counts the evidence for it.
@@ -104,8 +104,8 @@ func (r *valueReader) token(t gdwire.Token) {
 	r.bits += bits
 }
 
-// text returns the evidence in the header of a text, of which t is a chunk. Names, and texts in packed arrays, have
-// none.
+// text returns the evidence in the header of a text with the chunk t. Names, and texts in packed arrays, are
+// written without a header.
 func (r *valueReader) text(t gdwire.Token) float64 {
 	first := !r.inText
 	r.inText = !t.Last()
@@ -132,8 +132,7 @@ func (r *valueReader) packed(t gdwire.Token) {
 	r.dataEnd = (r.InputOffset() + t.Len()*bytes + 3) &^ 3
 }
 
-// least returns the minimum size of a value of which n bytes were read and that is not complete, and whether that is its
-// size.
+// least returns the minimum size of an incomplete value after n bytes were read, and whether this is the exact size.
 func (r *valueReader) least(n int64) (least int64, exact bool) {
 	least = r.InputOffset()
 	for i := range r.Depth() {
@@ -184,8 +183,8 @@ const (
 	tiny, huge = 1e-12, 1e15 // smaller and larger numbers are improbable
 )
 
-// unlikely returns the evidence against a number of 32 or 64 bits. Bytes that are read as another type than they are
-// give very small and very large numbers, and small integers give denormal ones.
+// unlikely returns the evidence against a number of 32 or 64 bits. Bytes read as a wrong type give very small and
+// very large numbers, and small integers give denormal numbers.
 func unlikely(x float64, bits int) float64 {
 	smallest := 0x1p-126 // with a full mantissa
 	if bits == 64 {
@@ -200,7 +199,7 @@ func unlikely(x float64, bits int) float64 {
 	return 0
 }
 
-// unlikelyComponents returns the evidence against a math type: that against the most unlikely of its numbers.
+// unlikelyComponents returns the evidence against a math type, from the most unlikely of its numbers.
 func unlikelyComponents(t gdwire.Token) (bits float64) {
 	if _, integers := t.Type().Components(); integers {
 		return 0
@@ -251,8 +250,8 @@ func (n *NullKeys) Twice(d *gdwire.Decoder, t gdwire.Token) bool {
 	return false
 }
 
-// note adds keys null to those of the Dictionary at a depth, which starts if keys is 0, and returns their number, at
-// most 2.
+// note adds keys null to those of the Dictionary at a depth, starting a Dictionary if keys is 0, and returns their
+// number, at most 2.
 func (n *NullKeys) note(depth, keys int) int {
 	for len(n.found) <= depth {
 		n.found = append(n.found, 0)
@@ -261,8 +260,8 @@ func (n *NullKeys) note(depth, keys int) int {
 	return n.found[depth]
 }
 
-// NullsFollow reports whether the last of several values without lengths, which are null, can be zeros in
-// place of the end of a file: all after the first are, or more than one.
+// NullsFollow reports whether the nulls at the end of several values without lengths can be zeros in
+// place of the end of a file: all values after the first are null, or more than one is.
 func NullsFollow(values, nulls int) bool {
 	return values > 1 && (nulls >= values-1 || nulls > 1)
 }
