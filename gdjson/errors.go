@@ -9,13 +9,12 @@ import (
 
 // An Error describes invalid JSON and its position.
 type Error struct {
-	// Offset is the offset in bytes of the invalid JSON value, counted from the
-	// first byte that FromJSON read. For text that is not JSON, it is the offset
-	// of the first invalid byte.
+	// Offset is the offset in bytes of the invalid JSON value, counted from the first byte read by
+	// FromJSON. For text that is not JSON, Offset is the offset of the first invalid byte.
 	Offset int64
-	// Pointer is the location of the invalid JSON value. For text that is not
-	// JSON, it is the location of the innermost value around the error. It is a
-	// JSON pointer (RFC 6901), such as /args/0.
+	// Pointer is the location of the invalid JSON value. For text that is not JSON, Pointer is the
+	// location of the innermost value around the error. The location is a JSON pointer (RFC 6901),
+	// such as /args/0.
 	Pointer string
 	// Err is the cause: a wrapped error of gdwire such as [gdwire.ErrRange], a
 	// [gdwire.LimitError], a [gdwire.Error] of the Encoder,

@@ -94,8 +94,8 @@ func declaredText(e gdwire.Elem) (member, text string, ok bool) {
 	}
 }
 
-// isBuiltin reports whether the engine reads s as a built-in type. It does not read "Object"
-// as the built-in type, but as the class.
+// isBuiltin reports whether the engine reads s as a built-in type. The engine reads "Object" as the
+// class, not as the built-in type.
 func isBuiltin(s string) bool {
 	t, ok := types[s]
 	return ok && t != gdwire.TypeObject
@@ -167,7 +167,7 @@ type form struct {
 	required, optional memberSet // besides "type"
 }
 
-// A formKind is a group of types that one method converts.
+// A formKind is a group of types converted by one method.
 type formKind uint8
 
 const (
@@ -184,7 +184,7 @@ const (
 	formInputEvent
 )
 
-// forms contains a form for every type that is written as an object, by name.
+// forms contains a form for every type written as an object, by name.
 var forms = func() map[string]form {
 	args, data := setOf(memberArgs), setOf(memberData)
 	m := map[string]form{
@@ -208,11 +208,11 @@ var forms = func() map[string]form {
 	return m
 }()
 
-// An object is a native object that is being read.
+// An object is a native object during reading.
 type object struct {
 	members
 	form
-	offset int // where it begins
+	offset int // where the object begins
 }
 
 // first returns the name of the first member in s.

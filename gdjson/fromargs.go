@@ -105,8 +105,8 @@ func (r *reader) packedStrings(n int) error {
 	return nil
 }
 
-// stringOf reads a value that is not a string and returns the String that the engine
-// makes of it, or the JSON of an object or array.
+// stringOf reads a value other than a string and returns the String that the engine makes of the
+// value, or the JSON of an object or array.
 func (r *reader) stringOf() []byte {
 	at := r.at.pos
 	r.skip()
@@ -192,10 +192,10 @@ func packedVectors[V [2]float64 | [3]float64 | [4]float64](r *reader, o *object,
 	return nil
 }
 
-// tooLarge handles the Encoder's error that a number in args does not fit in 32 bits.
-// first is the index of args[0] in its object. A lenient reader calls again, which
-// replaces such numbers with infinity, as the engine does. Otherwise tooLarge finds the
-// number and adds its offset to the error.
+// tooLarge handles the Encoder's error for a number in args that does not fit in 32 bits. first is
+// the index of args[0] in its object. A lenient reader calls again to replace such numbers with
+// infinity, as the engine does. Otherwise tooLarge finds the number and adds its offset to the
+// error.
 func (r *reader) tooLarge(o *object, first int, err error, args []float64, again func() error) error {
 	if r.o.Lenient {
 		_ = r.e.ClearError() // err
@@ -216,8 +216,7 @@ func (r *reader) tooLarge(o *object, first int, err error, args []float64, again
 	return r.errorAt(r.at.pos, err)
 }
 
-// overflow replaces with infinity the elements of c that are too large for a
-// float32.
+// overflow replaces elements of c too large for a float32 with infinity.
 func overflow(c []float64) {
 	for i, x := range c {
 		c[i] = overflowed(x)
@@ -290,8 +289,8 @@ func (r *reader) located(offset int, err error) error {
 	return r.errorAt(offset, err)
 }
 
-// noNumber reads a value that is not a number. The engine reads true as 1 and
-// others as 0; so does a lenient reader.
+// noNumber reads a value other than a number. The engine reads true as 1 and others as 0; so does a
+// lenient reader.
 func (r *reader) noNumber() (int64, error) {
 	at, c := r.at.pos, r.peek()
 	if !r.o.Lenient {

@@ -26,7 +26,7 @@ func (r *reader) native() error {
 	return r.wrote(before.pos, r.e.WriteNil())
 }
 
-// nativeValue converts the next value. Its error is not replaced by null.
+// nativeValue converts the next value and does not replace an invalid value by null.
 func (r *reader) nativeValue() error {
 	switch r.peek() {
 	case 'n', 't', 'f':
@@ -112,8 +112,8 @@ func (r *reader) nativeArray() error {
 	return nil
 }
 
-// values converts the next n elements and writes the End of their container, which
-// begins at offset.
+// values converts the next n elements and writes the End of their container. The container begins
+// at offset.
 func (r *reader) values(offset, n int) error {
 	for range n {
 		if err := r.native(); err != nil {
@@ -164,8 +164,8 @@ func (r *reader) nativeObject() error {
 	return nil
 }
 
-// readForm finds the form of an object by its member "type" and checks that the
-// object contains the right members.
+// readForm finds the form of an object by the member "type" and checks that the object contains the
+// right members.
 func (r *reader) readForm(o *object) error {
 	if !o.has(memberType) {
 		return r.failf(o.offset, gdwire.ErrType, "object without \"type\" in native JSON")
@@ -225,8 +225,8 @@ func (r *reader) stringMember(o *object, m member) ([]byte, error) {
 	return r.string(), nil
 }
 
-// enterPairs moves to the first element of a member that must be an array of keys and values,
-// in turn, and returns the number of pairs.
+// enterPairs moves to the first element of a member, an array of alternating keys and values, and
+// returns the number of pairs.
 func (r *reader) enterPairs(o *object, m member) (int, error) {
 	n, err := r.enterArray(o, m)
 	if err == nil && n%2 != 0 {
@@ -276,8 +276,8 @@ func (r *reader) dictionary(o *object) error {
 	return r.values(o.offset, 2*n)
 }
 
-// elem reads a member that declares a type. Its value is a string as declaredText
-// returns it, or an object with the only member "builtin", "class" or "script".
+// elem reads a member with a declared type. The value is a string as from declaredText, or an
+// object with the only member "builtin", "class" or "script".
 func (r *reader) elem(o *object, m member) (e gdwire.Elem, err error) {
 	if !o.has(m) {
 		return e, nil
@@ -339,7 +339,7 @@ func (r *reader) serialized(o *object) error {
 	return r.wrote(o.offset, r.e.End())
 }
 
-// idMember reads a member that is an id. It returns 0 if the member is missing.
+// idMember reads a member with an id, or returns 0 if the member is missing.
 func (r *reader) idMember(o *object, m member) (uint64, error) {
 	if !o.has(m) {
 		return 0, nil
@@ -374,7 +374,7 @@ func (r *reader) signal(o *object) error {
 	return r.wrote(o.offset, r.e.WriteSignal(string(name), object))
 }
 
-// words reads members that are unsigned numbers of 32 bits.
+// words reads members with unsigned numbers of 32 bits.
 func (r *reader) words(o *object, all ...member) (words [4]uint32, err error) {
 	for i, m := range all {
 		r.at = o.at[m]

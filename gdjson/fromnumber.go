@@ -8,8 +8,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// parseReal parses a JSON number as the nearest float64. 1e99999 is infinity. For
-// any other number that is too large it returns infinity and an error.
+// parseReal parses a JSON number as the nearest float64. 1e99999 is infinity. For any other number
+// that is too large, parseReal returns infinity and an error.
 func parseReal(b []byte) (float64, error) {
 	if x, ok := parseShort(b); ok {
 		return x, nil
@@ -55,8 +55,7 @@ func parseShort(b []byte) (float64, bool) {
 
 var minus = []byte("-")
 
-// isInfinity reports whether b is 1e99999 or -1e99999, in any spelling that tools
-// write.
+// isInfinity reports whether b is 1e99999 or -1e99999, in any spelling used by tools.
 func isInfinity(b []byte) bool {
 	b = bytes.TrimPrefix(b, minus)
 	switch string(b) {
@@ -147,7 +146,7 @@ func parseNaN(b []byte) (float64, bool) {
 	return math.Float64frombits(bits), true
 }
 
-// The functions below parse numbers as the engine does, which accepts any text.
+// The functions below parse numbers as the engine does. The engine accepts any text.
 
 // lenientInt parses the digits before the first point and ignores other characters:
 // "0x10" is 10. Larger numbers become the largest or smallest int64, except that
@@ -173,7 +172,7 @@ func lenientInt(b []byte) int64 {
 	return sign * x
 }
 
-// lenientFloat parses the number at the start of b. It returns 0 if there is none, -0
+// lenientFloat parses the number at the start of b. Without a number, lenientFloat returns 0, or -0
 // after a minus sign.
 func lenientFloat(b []byte) float64 {
 	b = bytes.TrimLeft(b, " \t\n")
@@ -188,7 +187,7 @@ func lenientFloat(b []byte) float64 {
 	return x
 }
 
-// floatLen returns the length of the decimal without a sign that b starts with.
+// floatLen returns the length of the decimal, without a sign, at the start of b.
 func floatLen(b []byte) int {
 	end := digits(b, 0)
 	if end < len(b) && b[end] == '.' {

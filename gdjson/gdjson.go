@@ -9,7 +9,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// FromJSON reads one JSON value from r, up to the end of r, and writes it to e.
+// FromJSON reads one JSON value from r, up to the end of r, and writes the value to e.
 //
 // Counts precede content in the binary format, so FromJSON holds the text in memory,
 // at most [gdwire.EncoderOptions].MaxBuffered bytes, and an index of 12 bytes for each
@@ -17,10 +17,9 @@ import (
 // [bytes.Buffer] in place, without copying them, so nothing must write to the Buffer before
 // FromJSON returns.
 //
-// Invalid JSON, and a value that e cannot write, is an [Error]. If FromJSON wrote
-// nothing, e is unchanged and remains usable. Otherwise the error stays
-// in e, as after [gdwire.Encoder.Fail]; an error of e's Writer stays, too. An error
-// of r is returned unchanged.
+// Invalid JSON, and a value that e cannot write, is an [Error]. If FromJSON wrote nothing, e is
+// unchanged and remains usable. Otherwise the error stays in e, as after [gdwire.Encoder.Fail]; an
+// error of e's Writer stays, too. An error of r is returned unchanged.
 func FromJSON(e *gdwire.Encoder, r io.Reader, opts ...Options) error {
 	o := optionsOf(opts)
 	if err := e.Err(); err != nil {
@@ -65,13 +64,12 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, opts ...Options) error {
 // defaultMaxBuffered is the limit if EncoderOptions.MaxBuffered is 0.
 const defaultMaxBuffered = 8 << 20
 
-// ToJSON writes the next value of d to w as JSON, without a newline after it.
-// At the end of the input it returns io.EOF and writes nothing.
+// ToJSON writes the next value of d to w as JSON, without a newline after the value. At the end of
+// the input, ToJSON returns io.EOF and writes nothing.
 //
-// It holds one token and a few KiB of text, for values of any size. After an error
-// of d or w, the output is incomplete and ToJSON cannot be resumed. For a NodePath
-// or text that JSON cannot represent, the error is a [gdwire.Error] that wraps
-// [gdwire.ErrRange] or [gdwire.ErrUTF8].
+// ToJSON holds one token and a few KiB of text, for values of any size. After an error of d or w,
+// the output is incomplete and ToJSON cannot be resumed. For a NodePath or text that JSON cannot
+// represent, the error is a [gdwire.Error] wrapping [gdwire.ErrRange] or [gdwire.ErrUTF8].
 func ToJSON(w io.Writer, d *gdwire.Decoder, opts ...Options) error {
 	o := optionsOf(opts)
 	if err := atValue(d); err != nil {
@@ -88,8 +86,7 @@ func ToJSON(w io.Writer, d *gdwire.Decoder, opts ...Options) error {
 	return cmp.Or(err, p.err)
 }
 
-// atValue returns an error unless a value is next in d. It consumes a DictKey token
-// before a key.
+// atValue returns an error unless a value is next in d, and consumes a DictKey token before a key.
 func atValue(d *gdwire.Decoder) error {
 	if depth := d.Depth(); depth > 0 {
 		switch k, _, _ := d.StackIndex(depth); k {

@@ -2,11 +2,10 @@ package gdjson
 
 import "math"
 
-// A text is the JSON of one value and an index of its objects and arrays. The index
-// holds the counts that the Encoder needs before the content, and lets the reader
-// skip a member in constant time, because "type" may follow "args". Conversion
-// therefore takes time proportional to the text for any nesting and any order of
-// members.
+// A text is the JSON of one value and an index of its objects and arrays. The index holds the
+// counts that the Encoder needs before the content, and lets the reader skip a member in constant
+// time, because "type" may follow "args". Conversion therefore takes time proportional to the text
+// for any nesting and any order of members.
 type text struct {
 	json    []byte
 	own     []byte // memory of json, unless the source is a bytes.Buffer
@@ -14,10 +13,10 @@ type text struct {
 	nodes   []node
 }
 
-// A node is an object or array. Nodes are in the order in which they begin.
+// A node is an object or array. Nodes are in the order of their starts.
 type node struct {
-	end   uint32 // offset after its last byte; while it is open, the offset of its start
-	next  uint32 // index of the first node after its end; while it is open, of its parent
+	end   uint32 // offset after its last byte; of an open node, the offset of the start
+	next  uint32 // index of the first node after its end; of an open node, of the parent
 	count uint32 // elements or members
 }
 

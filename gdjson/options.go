@@ -7,24 +7,23 @@ import (
 )
 
 // Options configures [ToJSON] and [FromJSON]. The zero value, like none, selects native JSON,
-// written on one line and read exactly. Several are merged: a field that is not zero replaces that
+// written on one line and read exactly. Several are merged: a nonzero field replaces the same field
 // of earlier Options.
 type Options struct {
 	// Plain selects plain JSON instead of native JSON.
 	Plain bool
-	// Lenient makes FromJSON accept everything that the engine's JSON.to_native
-	// accepts. The package documentation lists the differences.
+	// Lenient makes FromJSON accept everything accepted by the engine's JSON.to_native. The package
+	// documentation lists the differences.
 	Lenient bool
-	// AllowObjects permits FromJSON to write serialized objects. An engine that
-	// reads them creates objects of the classes and scripts that they name.
+	// AllowObjects permits FromJSON to write serialized objects. An engine reading them creates
+	// objects of the classes and scripts named in them.
 	AllowObjects bool
 	// Indent, if not empty, makes ToJSON write each element, pair and property
 	// on its own line, indented by one Indent for each level. The numbers of a
 	// vector or packed array stay on one line.
 	Indent string
-	// EscapeForTerminal makes ToJSON write the characters that control a
-	// terminal as \uXXXX: DEL, the C1 controls and the controls of bidirectional
-	// text. The C0 controls are always escaped.
+	// EscapeForTerminal makes ToJSON write control characters of a terminal as \uXXXX: DEL, the C1
+	// controls and the controls of bidirectional text. The C0 controls are always escaped.
 	EscapeForTerminal bool
 }
 

@@ -44,8 +44,8 @@ func (r *reader) plain() error {
 	}
 }
 
-// plainNumber converts a number: to an int if it is written without point and
-// exponent and is not -0, otherwise to a float.
+// plainNumber converts a number: to an int if written without point and exponent and not as -0,
+// otherwise to a float.
 func (r *reader) plainNumber() error {
 	at := r.at.pos
 	b := r.literal()
@@ -172,8 +172,8 @@ func (w *writer) plainGodot2(t gdwire.Token) {
 	w.end()
 }
 
-// bytes appends p in base64. It keeps the last one or two bytes of an incomplete
-// group of three in w.base64.
+// bytes appends p in base64, and keeps the last one or two bytes of an incomplete group of three in
+// w.base64.
 func (w *writer) bytes(p []byte) {
 	if len(w.base64) > 0 {
 		n := min(3-len(w.base64), len(p))
@@ -194,8 +194,8 @@ func (w *writer) lastBytes() {
 	w.base64 = w.base64[:0]
 }
 
-// key reads a dictionary's key and appends it as the name of a member: the content
-// of a String or StringName, and the GDScript text of any other value.
+// key reads a dictionary's key and appends the key as the name of a member: the content of a String
+// or StringName, and the GDScript text of any other value.
 func (w *writer) key() {
 	outer, comma, indent := w.outer, w.comma, w.indent
 	w.open(`"`, frame{})

@@ -6,7 +6,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A reader converts the value of a text and writes it to an Encoder.
+// A reader converts the value of a text and writes the result to an Encoder.
 type reader struct {
 	text    text
 	at      cursor // of the next value
@@ -40,20 +40,20 @@ func (r *reader) release() {
 	readers.Put(r)
 }
 
-// errorAt returns an Error for the value at an offset. FromJSON adds the pointer to
-// the error that it returns: finding a pointer takes time proportional to the text,
-// and a lenient reader can ignore many errors.
+// errorAt returns an Error for the value at an offset. FromJSON adds the pointer to a returned
+// error: finding a pointer takes time proportional to the text, and a lenient reader can ignore
+// many errors.
 func (r *reader) errorAt(offset int, err error) error {
 	return &Error{Offset: int64(offset), Err: err}
 }
 
-// failf returns an Error for the value at an offset, with a cause that wrapf makes.
+// failf returns an Error for the value at an offset, with a cause made by wrapf.
 func (r *reader) failf(offset int, cause error, format string, args ...any) error {
 	return r.errorAt(offset, export.Wrapf(cause, format, args...))
 }
 
-// wrote adds the offset of a value to the error that the Encoder returned for it.
-// An error of the Writer is returned unchanged.
+// wrote adds the offset of a value to the Encoder's error for the value. An error of the Writer is
+// returned unchanged.
 func (r *reader) wrote(offset int, err error) error {
 	if g, ok := err.(*gdwire.Error); ok {
 		return r.errorAt(offset, g)
@@ -103,8 +103,8 @@ func (r *reader) skip() {
 	}
 }
 
-// literal reads a number, null, true or false. It returns a number as in JSON, valid until
-// the next call.
+// literal reads a number, null, true or false, and returns a number as in JSON, valid until the
+// next call.
 func (r *reader) literal() []byte {
 	end := literalEnd(r.text.json, r.at.pos)
 	b := r.text.json[r.at.pos:end]
@@ -115,7 +115,7 @@ func (r *reader) literal() []byte {
 	return b
 }
 
-// string reads a string and returns its content, valid until the next call.
+// string reads a string and returns the content, valid until the next call.
 func (r *reader) string() []byte {
 	from := r.at.pos
 	end, escaped := stringEnd(r.text.json, from)
@@ -127,7 +127,7 @@ func (r *reader) string() []byte {
 	return r.scratch
 }
 
-// name reads a member's name and moves to its value.
+// name reads a member's name and moves to the member's value.
 func (r *reader) name() []byte {
 	name := r.string()
 	i := skipSpace(r.text.json, r.at.pos)
@@ -157,9 +157,8 @@ func (r *reader) end(offset int, n node) error {
 	return r.wrote(offset, r.e.End())
 }
 
-// enterArray moves to the first element of a member that must be an array and returns the
-// number of its elements. A lenient reader treats other values as empty arrays, as
-// the engine does.
+// enterArray moves to the first element of a member, an array, and returns the number of elements.
+// A lenient reader treats other values as empty arrays, as the engine does.
 func (r *reader) enterArray(o *object, m member) (int, error) {
 	r.at = o.at[m]
 	switch {

@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// The engine's JSON is not quite JSON. JSON.stringify writes most control characters
-// in strings as they are, and U+000B as \v, which JSON.parse does not accept. Beyond
-// JSON, JSON.parse accepts a comma after the last element or member, any control
-// character as white space, and numbers such as 01, 1. and -.5.
+// The engine's JSON is not quite JSON. JSON.stringify writes most control characters in strings
+// unescaped, and U+000B as \v, although JSON.parse does not accept \v. Beyond JSON, JSON.parse
+// accepts a comma after the last element or member, any control character as white space, and
+// numbers such as 01, 1. and -.5.
 
-// scan finds the nodes of t.json and reports whether t.json is one value of JSON as the
-// engine writes it, or if t.lenient is set, reads it. Otherwise it accepts the same texts as
-// jsontext, which a fuzz target verifies, in a third of the time. It returns no error:
-// syntaxError gets the error from jsontext.
+// scan finds the nodes of t.json and reports whether t.json is one value of JSON as the engine
+// writes JSON, or if t.lenient is set, reads JSON. Otherwise scan accepts the same texts as
+// jsontext, as a fuzz target verifies, in a third of the time. scan returns no error: syntaxError
+// gets the error from jsontext.
 func (t *text) scan() bool {
 	b, i, ok := t.json, 0, true
 	top, depth := uint32(noNode), 0 // the innermost open node
@@ -86,9 +86,8 @@ func (t *text) scan() bool {
 	}
 }
 
-// The functions below scan the syntax element that begins at offset i of b. They
-// return the offset after it and whether it is valid. If it is not, the offset is
-// meaningless.
+// The functions below scan the syntax element at offset i of b. They return the offset after the
+// element and whether the element is valid. Otherwise the offset is meaningless.
 
 // whiteSpace returns the character below which every character is white space: 0 for JSON.
 func whiteSpace(lenient bool) byte {
@@ -106,7 +105,7 @@ func space(b []byte, i int, control byte) int {
 	return i
 }
 
-// scanName scans a member's name and its colon.
+// scanName scans a member's name and the colon.
 func scanName(b []byte, i int, control byte) (int, bool) {
 	if i == len(b) || b[i] != '"' {
 		return i, false
@@ -119,12 +118,12 @@ func scanName(b []byte, i int, control byte) (int, bool) {
 	return i + 1, i < len(b) && b[i] == ':'
 }
 
-// To test eight bytes at a time: ones times a byte repeats it in all eight, and
-// highs is the highest bit of each.
+// To test eight bytes at a time: ones times a byte repeats the byte in all eight, and highs is the
+// highest bit of each.
 const ones, highs = 0x0101010101010101, 0x8080808080808080
 
-// scanString scans a string. It skips eight bytes at a time if they are ASCII without
-// quotes and backslashes.
+// scanString scans a string, eight bytes at a time if they are ASCII without quotes and
+// backslashes.
 func scanString(b []byte, i int) (int, bool) {
 	start, ascii := i, true
 	for i++; ; i++ {
@@ -155,8 +154,8 @@ func scanString(b []byte, i int) (int, bool) {
 	}
 }
 
-// escapeLen returns the length of the escape sequence or surrogate pair at the start
-// of b, and 0 if it is invalid.
+// escapeLen returns the length of the escape sequence or surrogate pair at the start of b, or 0 for
+// an invalid sequence.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {
 		return 0
@@ -246,8 +245,8 @@ func literalEnd(b []byte, i int) int {
 	return i
 }
 
-// stringEnd returns the offset after the string that begins at i, and whether it
-// contains escape sequences.
+// stringEnd returns the offset after the string at i, and whether the string contains escape
+// sequences.
 func stringEnd(b []byte, i int) (end int, escaped bool) {
 	for i++; ; i++ {
 		for i+8 <= len(b) {
@@ -269,7 +268,7 @@ func stringEnd(b []byte, i int) (end int, escaped bool) {
 	}
 }
 
-// appendUnquoted appends the content of a string that scan accepted.
+// appendUnquoted appends the content of a string accepted by scan.
 func appendUnquoted(dst, s []byte) []byte {
 	dst = slices.Grow(dst, len(s))
 	for {

@@ -2,9 +2,9 @@ package gdjson
 
 import "bufio"
 
-// SplitValues returns a [bufio.SplitFunc] for one [bufio.Scanner], which splits text into JSON
-// values, such as lines of JSON. It ends values where FromJSON with the same Options does and checks
-// nothing else: a token that is not JSON is an error of FromJSON. White space surrounds tokens and
+// SplitValues returns a [bufio.SplitFunc] for one [bufio.Scanner], to split text into JSON values,
+// such as lines of JSON. Values end where they end for FromJSON with the same Options. Nothing else
+// is checked: a token that is not JSON is an error of FromJSON. White space surrounds tokens and
 // may be missing after a string, array or object.
 //
 // Scanner.Buffer sets the maximum length of a value.
@@ -13,10 +13,10 @@ func SplitValues(opts ...Options) bufio.SplitFunc {
 	return s.split
 }
 
-// A splitter finds the end of a value, of which it has seen a part.
+// A splitter finds the end of a partly seen value.
 type splitter struct {
 	control byte // characters below are white space
-	seen    int  // bytes of the value before which it does not end
+	seen    int  // bytes at the start of the value known not to contain its end
 	depth   int  // open objects and arrays
 	quoted  bool // the next byte is in a string
 }
@@ -39,7 +39,8 @@ func (s *splitter) split(data []byte, atEOF bool) (advance int, token []byte, er
 	return start + n, value[:n], nil
 }
 
-// end returns the length of the value that b starts with, or 0 if b contains only a part of it.
+// end returns the length of the value at the start of b, or 0 if b contains only a part of the
+// value.
 func (s *splitter) end(b []byte) int {
 	for s.seen < len(b) {
 		if s.quoted {
@@ -77,7 +78,7 @@ func (s *splitter) end(b []byte) int {
 }
 
 // stringPart returns the length of the rest of a string at the start of b, or if the string does not
-// end in b, the length of the part that need not be seen again.
+// end in b, the length of the part not needed again.
 func stringPart(b []byte) (n int, ended bool) {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {

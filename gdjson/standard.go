@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// standardJSON returns a copy of text in which as many bytes of JSON replace each deviation from JSON:
-// those that JSON.stringify writes, or if lenient is set, those that JSON.parse accepts. The result
-// is JSON if the text is accepted, and otherwise invalid at the same offset. Characters of strings
-// and digits can differ.
+// standardJSON returns a copy of text with each deviation from JSON replaced by as many bytes of
+// JSON: deviations written by JSON.stringify, or if lenient is set, accepted by JSON.parse. The
+// result is JSON if the text is accepted, and otherwise invalid at the same offset. Characters of
+// strings and digits can differ.
 func standardJSON(text []byte, lenient bool) []byte {
 	b := bytes.Clone(text)
-	last := byte(0) // the latest byte that is not white space
+	last := byte(0) // the latest byte other than white space
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
 		case c == '"':
@@ -34,7 +34,7 @@ func standardJSON(text []byte, lenient bool) []byte {
 	return b
 }
 
-// replaceInString replaces the deviations from JSON in the string with the content at i. It
+// replaceInString replaces the deviations from JSON in the string with the content at i, and
 // returns the offset of the closing quote.
 func replaceInString(b []byte, i int) int {
 	for ; i < len(b) && b[i] != '"'; i++ {
@@ -50,8 +50,8 @@ func replaceInString(b []byte, i int) int {
 	return i
 }
 
-// replaceNumber replaces the number that begins at i by JSON. It returns the offset of the last
-// byte of the number.
+// replaceNumber replaces the number at i by JSON, and returns the offset of the last byte of the
+// number.
 func replaceNumber(b []byte, i int) int {
 	start := i
 	if b[i] == '-' {
@@ -76,8 +76,8 @@ func replaceNumber(b []byte, i int) int {
 	return exponentEnd(b, end) - 1
 }
 
-// exponentEnd returns the end of the exponent at i, or i if there is none. Without it, digits
-// of an exponent would begin a number.
+// exponentEnd returns the end of the exponent at i, or i if there is none. Otherwise the digits of
+// an exponent would begin a number.
 func exponentEnd(b []byte, i int) int {
 	if i == len(b) || b[i]|0x20 != 'e' {
 		return i
@@ -88,9 +88,9 @@ func exponentEnd(b []byte, i int) int {
 	return digits(b, i)
 }
 
-// standardNumber returns the number b, which the engine accepts, as JSON: with a digit
-// before the point, and without further zeros there and a point without digits. If this
-// changes it, the result is in scratch.
+// standardNumber returns the number b, as accepted by the engine, as JSON: with a digit before the
+// point, and without further zeros there and a point without digits. A changed number is in
+// scratch.
 func standardNumber(scratch, b []byte) (_, std []byte) {
 	unsigned := bytes.TrimPrefix(b, []byte("-"))
 	point := digits(unsigned, 0)

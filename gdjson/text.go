@@ -17,9 +17,9 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// read reads src to its end: one value in no more than most bytes. If unique is set, the
-// members of an object must have different names. If lenient is set, the text may
-// deviate from JSON in the ways that the engine accepts.
+// read reads src to the end: one value in no more than most bytes. If unique is set, the members of
+// an object must have different names. If lenient is set, the text may deviate from JSON in the
+// ways accepted by the engine.
 func (t *text) read(src io.Reader, most int64, unique, lenient bool) error {
 	t.lenient = lenient
 	if err := t.readAll(src, min(most, maxText)); err != nil {
@@ -42,8 +42,8 @@ func limitError(got, most int64) error {
 	return &Error{Offset: most, Err: &gdwire.LimitError{Name: "MaxBuffered", Got: got, Max: most}}
 }
 
-// readAll reads src to its end. It returns an error as soon as more than most bytes were read. It
-// does not copy the bytes of a bytes.Buffer.
+// readAll reads src to the end, or returns an error as soon as more than most bytes were read. The
+// bytes of a bytes.Buffer are not copied.
 func (t *text) readAll(src io.Reader, most int64) error {
 	if b, ok := src.(*bytes.Buffer); ok {
 		t.json = b.Next(b.Len())
@@ -69,9 +69,8 @@ func (t *text) readAll(src io.Reader, most int64) error {
 	}
 }
 
-// syntaxError returns the error for text that scan did not accept. jsontext finds the error
-// in a copy in which standardJSON replaces the engine's deviations from JSON by as many bytes
-// of JSON.
+// syntaxError returns the error for text not accepted by scan. jsontext finds the error in a copy
+// from standardJSON, with the engine's deviations from JSON replaced by as many bytes of JSON.
 func (t *text) syntaxError() error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(standardJSON(t.json, t.lenient)), jsontext.AllowDuplicateNames(true))
 	_, err := d.ReadValue()
@@ -100,8 +99,8 @@ func (t *text) syntaxError() error {
 	return &Error{Offset: s.ByteOffset, Pointer: t.restoreNames(s.JSONPointer, s.ByteOffset), Err: cause}
 }
 
-// restoreNames returns p, which jsontext returned for an error at offset, with the names as
-// they are in the text. jsontext read a copy in which standardJSON replaced bytes.
+// restoreNames returns p, from jsontext for an error at offset, with the names of the text, because
+// jsontext read a copy with bytes replaced by standardJSON.
 func (t *text) restoreNames(p jsontext.Pointer, offset int64) string {
 	var scratch, b []byte
 	open := t.walk(int(offset), func(*level) {})
@@ -137,14 +136,14 @@ var (
 	errInvalid     = errors.New("invalid JSON") // never returned while scan and jsontext agree
 )
 
-// A namedMember is a member of an object, while its name is compared with the others.
+// A namedMember is a member of an object, for comparing its name with the others.
 type namedMember struct {
 	hash         uint64 // of the name
 	object, name uint32 // index of the node, offset of the name
 }
 
-// checkNames returns an error if two members of an object have the same name. It holds the
-// members of open objects only.
+// checkNames returns an error if two members of an object have the same name. Only the members of
+// open objects are held.
 func (t *text) checkNames() error {
 	var all []namedMember
 	var scratch []byte
@@ -178,8 +177,8 @@ func (t *text) checkNames() error {
 	return &Error{Offset: int64(first), Pointer: t.pointer(int64(first)), Err: err}
 }
 
-// duplicate returns the least offset of a name that is also that of an earlier member of an object,
-// or math.MaxUint32. It sorts the members by hash, so that equal names are neighbors.
+// duplicate returns the least offset of a name equal to the name of an earlier member of an object,
+// or math.MaxUint32. Sorting the members by hash makes equal names neighbors.
 func (t *text) duplicate(members []namedMember) uint32 {
 	var scratch [2][]byte
 	slices.SortFunc(members, func(x, y namedMember) int {
@@ -198,7 +197,7 @@ func (t *text) duplicate(members []namedMember) uint32 {
 	return first
 }
 
-// nameAt returns the content of the string at offset i, in scratch if it is escaped.
+// nameAt returns the content of the string at offset i, in scratch if escaped.
 func (t *text) nameAt(i uint32, scratch *[]byte) []byte {
 	end, escaped := stringEnd(t.json, int(i))
 	content := t.json[i+1 : end-1]
@@ -245,8 +244,8 @@ type level struct {
 	index    int  // of the latest element of an array, -1 before the first
 }
 
-// walk walks through the names and values that begin up to offset end, and calls named at
-// every name. It returns the objects and arrays that are open at end.
+// walk walks through the names and values that begin up to offset end, calls named at every name,
+// and returns the objects and arrays that are open at end.
 func (t *text) walk(end int, named func(*level)) (open []level) {
 	nodes := 0
 	for i := 0; ; {

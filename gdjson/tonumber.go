@@ -10,11 +10,11 @@ import (
 
 var le = binary.LittleEndian
 
-// maxExact is 2^53: a float64 represents every integer up to it exactly.
+// maxExact is 2^53: a float64 represents every integer up to 2^53 exactly.
 const maxExact = 1 << 53
 
-// appendInt64 appends x as a number, or as a string beyond maxExact, where the
-// engine would round it, because its JSON numbers are float64.
+// appendInt64 appends x as a number, or as a string beyond maxExact, where the engine would round
+// x, because its JSON numbers are float64.
 func appendInt64(dst []byte, x int64) []byte {
 	if -maxExact <= x && x <= maxExact {
 		return strconv.AppendInt(dst, x, 10)
@@ -62,7 +62,7 @@ func appendPlain(dst []byte, x float64, width int) []byte {
 	return appendReal(dst, math.Float64bits(x))
 }
 
-// appendText appends x as it follows "f:", and in GDScript.
+// appendText appends x as after "f:", and as in GDScript.
 func appendText(dst []byte, x float64, width int) []byte {
 	switch {
 	case x-x == 0:
@@ -75,8 +75,8 @@ func appendText(dst []byte, x float64, width int) []byte {
 	return append(dst, "-inf"...)
 }
 
-// appendNaN appends a NaN as WebAssembly's text format writes it: "nan" for the
-// usual NaN, otherwise its sign and, after a colon, its payload.
+// appendNaN appends a NaN as in WebAssembly's text format: "nan" for the usual NaN, otherwise the
+// sign and, after a colon, the payload.
 func appendNaN(dst []byte, bits uint64) []byte {
 	if bits&signBit != 0 {
 		dst = append(dst, '-')

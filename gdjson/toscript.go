@@ -74,8 +74,7 @@ func (w *writer) scriptQuote(s []byte) {
 	w.add(`\"`)
 }
 
-// escapedTwice appends the content of a GDScript string that is itself inside a JSON
-// string.
+// escapedTwice appends the content of a GDScript string inside a JSON string.
 func (w *writer) escapedTwice(s []byte) {
 	buf := w.buf
 	w.buf = w.scratch[:0]
@@ -84,8 +83,7 @@ func (w *writer) escapedTwice(s []byte) {
 	w.escaped(w.scratch)
 }
 
-// scriptCall appends a token that is a constructor call in GDScript, such as
-// Vector2(1.0, 2.0).
+// scriptCall appends a token as a constructor call in GDScript, such as Vector2(1.0, 2.0).
 func (w *writer) scriptCall(t gdwire.Token) {
 	w.open(t.Type().String(), frame{end: ")"})
 	w.add("(")

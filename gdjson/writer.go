@@ -14,9 +14,9 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A writer converts the tokens of one value to JSON. Its methods native, plain and
-// script append a token as native JSON, plain JSON or GDScript; the methods in this
-// file append commas, line breaks, strings and lists of numbers.
+// A writer converts the tokens of one value to JSON. The methods native, plain and script append a
+// token as native JSON, plain JSON or GDScript; the methods in this file append commas, line
+// breaks, strings and lists of numbers.
 type writer struct {
 	out       io.Writer
 	d         *gdwire.Decoder
@@ -30,16 +30,16 @@ type writer struct {
 	err    error // the first error, of out or for a value that JSON cannot represent
 	broken bool  // out returned an error
 	frames []frame
-	outer  int  // number of frames around the key that script writes
-	named  bool // a member's name was written; its value is next
+	outer  int  // number of frames around the key written by script
+	named  bool // a member's name was written; the value is next
 
 	inText  bool               // between the chunks of a string
-	names   wire.NodePathNames // of the NodePath that is being written
+	names   wire.NodePathNames // of the NodePath being written
 	base64  []byte             // an incomplete group of three bytes
 	scratch []byte
 }
 
-// A frame is an open bracket, or an open string that consists of several tokens.
+// A frame is an open bracket, or an open string of several tokens.
 type frame struct {
 	end     string // the closing text
 	lines   bool   // with Indent, each element is on a line of its own
@@ -49,7 +49,7 @@ type frame struct {
 	colon   bool   // a colon separates the two of a pair
 }
 
-// flushAt is the number of buffered bytes at which a writer writes them.
+// flushAt is the number of bytes buffered before writing them.
 const flushAt = 8 << 10
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
@@ -105,7 +105,7 @@ func (w *writer) flush() {
 	w.buf = w.buf[:0]
 }
 
-// fail sets the error for the latest token, which JSON cannot represent.
+// fail sets the error for the latest token, because JSON cannot represent the value.
 func (w *writer) fail(cause error, format string, args ...any) {
 	if w.err == nil {
 		w.err = w.d.WrapError(fmt.Errorf("%w: "+format, append([]any{cause}, args...)...))
@@ -158,7 +158,7 @@ func (w *writer) start(s string) {
 	w.add(s)
 }
 
-// open appends the next element, which starts with s, and pushes f: the elements after it are inside.
+// open appends the next element, starting with s, and pushes f: later elements are inside.
 func (w *writer) open(s string, f frame) {
 	w.start(s)
 	w.frames = append(w.frames, f)
@@ -170,7 +170,7 @@ func (w *writer) decimal(n int64) {
 	w.buf = strconv.AppendInt(w.buf, n, 10)
 }
 
-// end pops the innermost frame and appends its closing text.
+// end pops the innermost frame and appends the closing text.
 func (w *writer) end() {
 	last := len(w.frames) - 1
 	f := w.frames[last]
@@ -181,8 +181,7 @@ func (w *writer) end() {
 	w.add(f.end)
 }
 
-// name appends the name of an object's member, which needs no escaping. The value
-// is appended next.
+// name appends the name of an object's member, without escaping. The value is appended next.
 func (w *writer) name(s string) {
 	w.start(`"`)
 	w.add(s)
@@ -191,7 +190,7 @@ func (w *writer) name(s string) {
 	w.named = true
 }
 
-// openObject appends the start of an object and its member "type".
+// openObject appends the start of an object and the member "type".
 func (w *writer) openObject(typ string) {
 	w.open("{", frame{end: "}", started: true})
 	w.add(`"type"`)
@@ -201,8 +200,8 @@ func (w *writer) openObject(typ string) {
 	w.add(`"`)
 }
 
-// openList appends the start of a member that is a list. It must be the last member of its
-// object: f replaces the frame of the object and closes both.
+// openList appends the start of a member with a list, the last member of an object: f replaces the
+// frame of the object and closes both.
 func (w *writer) openList(name string, f frame) {
 	w.name(name)
 	w.named = false
@@ -217,8 +216,7 @@ func (w *writer) text(s []byte) {
 	w.quote(s)
 }
 
-// id appends a member that is an id, as a string, because many JSON parsers round
-// numbers to float64.
+// id appends a member with an id, as a string, because many JSON parsers round numbers to float64.
 func (w *writer) id(name string, id uint64) {
 	w.name(name)
 	w.start(`"`)
@@ -226,7 +224,7 @@ func (w *writer) id(name string, id uint64) {
 	w.add(`"`)
 }
 
-// integer appends a member that is a number.
+// integer appends a member with a number.
 func (w *writer) integer(name string, n uint32) {
 	w.name(name)
 	w.element()
@@ -260,7 +258,7 @@ func (w *writer) nodePathStart(t gdwire.Token, before, after string) {
 }
 
 // nodePathName appends a chunk of a name. A name that cannot be read back from the text is an error,
-// but in plain JSON.
+// except in plain JSON.
 func (w *writer) nodePathName(t gdwire.Token) {
 	separator, err := w.names.Next(t.Bytes(), t.Last())
 	if err != nil && !w.plainJSON {
@@ -282,8 +280,8 @@ func (w *writer) escaped(s []byte) {
 	}
 }
 
-// escapeRest appends s with escape sequences. It is the slow path of escaped, for text that
-// may need them.
+// escapeRest appends s with escape sequences: the slow path of escaped, for text that may need
+// them.
 func (w *writer) escapeRest(s []byte) {
 	from := 0
 	for i := 0; i < len(s); {
@@ -308,8 +306,8 @@ func (w *writer) escapeRest(s []byte) {
 	w.buf = append(w.buf, s[from:]...)
 }
 
-// plainPrefix returns the number of bytes at the start of s that certainly need no
-// escaping. It tests eight bytes at a time, and for most strings returns len(s).
+// plainPrefix returns the number of bytes at the start of s that certainly need no escaping, for
+// most strings len(s). Eight bytes are tested at a time.
 func plainPrefix(s []byte) (n int) {
 	for ; n+8 <= len(s); n += 8 {
 		if !plainWord(le.Uint64(s[n:])) {
@@ -325,8 +323,8 @@ func plainPrefix(s []byte) (n int) {
 	return n
 }
 
-// plainWord reports whether all eight bytes of x are plainBytes. It may return false for plain
-// bytes, but never true for others.
+// plainWord reports whether all eight bytes of x are plainBytes. The result may be false for plain
+// bytes, but is never true for others.
 func plainWord(x uint64) bool {
 	quote, slash, del := x^'"'*ones, x^'\\'*ones, x^0x7F*ones
 	return (x|(x-' '*ones)|(quote-ones)|(slash-ones)|(del-ones))&highs == 0
@@ -340,8 +338,8 @@ var plainBytes = func() (t [256]bool) {
 	return t
 }()
 
-// controlsTerminal reports whether r, which is not ASCII, can control a terminal: C1 controls,
-// and controls of bidirectional text.
+// controlsTerminal reports whether r, outside ASCII, can control a terminal: C1 controls, and
+// controls of bidirectional text.
 func controlsTerminal(r rune) bool {
 	switch {
 	case r <= 0x9F, r == 0x61C, r == 0x200E, r == 0x200F:

@@ -21,7 +21,7 @@
 //		return os.WriteFile(name, script.Bytes(), 0o666)
 //	}
 //
-// This file is all that a game needs. A class has the fields as typed variables:
+// A game needs only this file. The fields are typed variables of a class:
 //
 //	const Messages := preload("res://messages.gd")
 //
@@ -29,8 +29,8 @@
 //	var e := p.read(peer.get_var())                       # "", or ".chat.text: int into String"
 //	peer.put_var(p.to_variant())
 //
-// The directory examples/chat contains a server and a game. Those who begin with a script print Go types for a
-// value that it wrote by the command gdwire struct.
+// The directory examples/chat contains a server and a game. If you begin with a script, the command gdwire
+// struct prints Go types for a value written by the script.
 package gdscript
 
 import (
@@ -43,10 +43,10 @@ import (
 	"strings"
 )
 
-// Write writes a script of Godot 4.4 or later. It contains a class for the type of each message, a
-// struct, and for each struct in it; all of them extend the class Message. The variables have the types
-// and names that [variant.Marshal] gives the fields, and the zero values of Go. Write returns an error
-// for types that Marshal cannot encode, and for keys that are no names in GDScript.
+// Write writes a script for Godot 4.4 or later, with a class for the type of each message, a struct,
+// and for each struct inside; all of them extend the class Message. The variables have the types and
+// names that [variant.Marshal] gives the fields, and the zero values of Go. Write returns an error for
+// types that Marshal cannot encode, and for keys that are no names in GDScript.
 //
 //	struct                               class; to_variant returns a Dictionary, or an Array if it is positional
 //	pointer                              the value or null; one to a struct is typed
@@ -58,15 +58,15 @@ import (
 //	Marshaler, interface, Raw, ObjectID  Variant, at first null
 //	embed                                Dictionary of all other keys
 //
-// A variable whose key is missing, or null unless it can be null, keeps its value; with required, a
-// missing key is an error. With omitzero, to_variant leaves out zero values, and empty Arrays and
-// Dictionaries; it does not know the method IsZero. A script does not check the width of integers and
-// the syntax of texts: the server does. A script that reads what a stranger sent does not exhaust the
-// stack of the engine: objects can be nested 20 levels deep.
+// If a key is missing, or null for a variable that cannot be null, the variable keeps its value; with
+// required, a missing key is an error. With omitzero, to_variant leaves out zero values, and empty
+// Arrays and Dictionaries; it does not know the method IsZero. A script does not check the width of
+// integers and the syntax of texts: the server does. A script reading untrusted values does not
+// exhaust the stack of the engine: objects can be nested 20 levels deep.
 //
-// Names that GDScript reserves, such as class, and names of variables that begin with a capital letter
-// or _ get a _ at their end. Write does not know the classes of the engine: a type named Timer is an
-// error of the engine when it loads the script.
+// Reserved names of GDScript, such as class, and names of variables that begin with a capital letter
+// or _ get a _ at the end. Write does not know the classes of the engine: for a type named Timer, the
+// engine reports an error when loading the script.
 func Write(w io.Writer, messages ...any) error {
 	p := planner{used: names{}, named: map[reflect.Type]*shape{}}
 	for i, m := range messages {
@@ -82,7 +82,7 @@ func Write(w io.Writer, messages ...any) error {
 			return fmt.Errorf("gdscript: %w", err)
 		}
 	}
-	for i := 0; i < len(p.classes); i++ { // the fields of one can need more
+	for i := 0; i < len(p.classes); i++ { // the fields of a class can add more
 		if err := p.addFields(p.classes[i]); err != nil {
 			return fmt.Errorf("gdscript: %w", err)
 		}
@@ -96,8 +96,8 @@ func Write(w io.Writer, messages ...any) error {
 // A printer prints the script.
 type printer struct {
 	bytes.Buffer
-	base string // the name of the class that all others extend
-	vars int    // the number of local variables in the function that is printed
+	base string // the base class of all others
+	vars int    // the number of local variables in the function being printed
 }
 
 // line prints a line after tabs.
@@ -112,7 +112,8 @@ func (p *printer) local(letter string) string {
 	return "_" + letter + strconv.Itoa(p.vars)
 }
 
-// maxDepth is how many objects can be nested: 90 ended an unoptimized engine with a stack of 8 MB.
+// maxDepth is the maximum nesting of objects: 90 crashed an unoptimized engine with a stack of 8
+// MB.
 const maxDepth = "20"
 
 //go:embed message.gd
@@ -203,7 +204,7 @@ func (p *printer) toVariant(c *class) {
 		case f.canBeNull() || f.isPlain() || f.elem != nil && f.length == "":
 			p.line(2, "if %s != %s:", f.name, f.zero)
 			p.line(3, "_d[%q] = %s", f.Key, p.value(3, f.notNull(), f.name, ""))
-		default: // what contains objects is compared as it is sent
+		default: // values with objects are compared in their encoded form
 			z := p.local("z")
 			p.line(2, "var %s: %s = %s", z, f.typ, f.zero)
 			v, zero := p.value(2, f.shape, f.name, ""), p.value(2, f.shape, z, "")
@@ -213,12 +214,12 @@ func (p *printer) toVariant(c *class) {
 	p.line(2, "return _d")
 }
 
-// also contains, for types that a value must have, others that are converted.
+// also contains, for the required type of a value, another type that is converted.
 var also = map[string]string{"float": "int", "String": "StringName", "StringName": "String"}
 
-// value prints code for a value of shape s in the local variable x, and returns an expression of the result. With a path,
-// an expression of the text before that of an error, the code returns an error text if x does not fit, and the result is for a
-// variable. Without one, x is a variable, and the result is the value to send.
+// value prints code for a value of shape s in the local variable x, and returns an expression of the result. With a
+// path, an expression of the text before an error text, the code returns an error text if x does not fit, and the
+// result is for a variable. Without a path, x is a variable, and the result is the value to send.
 func (p *printer) value(tabs int, s *shape, x, path string) string {
 	reads := path != ""
 	switch {

@@ -10,10 +10,10 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// names contains the names that are taken in a script or class.
+// names contains the names taken in a script or class.
 type names map[string]bool
 
-// reserved contains what cannot be the name of a variable: keywords, types, names of every object, and functions of
+// reserved contains the names that a variable cannot take: keywords, types, names of every object, and functions of
 // the script.
 var reserved = func() names {
 	all := names{}
@@ -44,14 +44,14 @@ func (n names) variable(key string) (string, error) {
 	return n.free(key), nil
 }
 
-// class returns the name of the class for a Go type, which can have type arguments.
+// class returns the name of the class for a Go type, perhaps with type arguments.
 func (n names) class(name string) string {
 	name = regexp.MustCompile(`[^\pL\p{Nd}_]+`).ReplaceAllString(name, "_")
 	first, size := utf8.DecodeRuneInString(name)
 	return n.free(string(unicode.ToUpper(first)) + name[size:])
 }
 
-// free takes name, with a _ at its end for as long as it is reserved or taken.
+// free takes name, after adding a _ to the end for as long as the name is reserved or taken.
 func (n names) free(name string) string {
 	for n[name] || reserved[name] {
 		name += "_"

@@ -17,14 +17,14 @@ import (
 // export contains the calls of package variant for this module.
 var export = variant.Internal.Export(&internal.AllowInternalUse)
 
-// A shape is what a variable or an element contains.
+// A shape describes the content of a variable or an element.
 type shape struct {
 	typ       string // in GDScript
 	zero      string // an expression of the zero value of Go
-	accepts   string // the Variant type that a value must have, or "" for any
+	accepts   string // the required Variant type of a value, or "" for any
 	class     *class // of an object
 	pointer   *shape // of a value that can be null
-	key, elem *shape // of an Array or Dictionary whose elements are checked
+	key, elem *shape // of an Array or Dictionary with checked elements
 	length    string // of an array of Go, or ""
 }
 
@@ -62,7 +62,7 @@ type field struct {
 	name string
 }
 
-// A planner finds the classes of a script. More are added while the fields of others are.
+// A planner finds the classes of a script. Adding the fields of a class can add more classes.
 type planner struct {
 	used    names
 	classes []*class
@@ -87,14 +87,14 @@ func (p *planner) addFields(c *class) error {
 			return fmt.Errorf("%s: %w", f.GoName, err)
 		}
 		if f.Embed && s.pointer != nil {
-			s = s.pointer // a Dictionary, which is never null in a script
+			s = s.pointer // a Dictionary is never null in a script
 		}
 		c.fields = append(c.fields, field{f, s, name})
 	}
 	return nil
 }
 
-// shape returns the shape of a t with type=as in its tag. name is that of a struct type without a name.
+// shape returns the shape of a t with type=as in its tag. name is for a struct type without a name.
 func (p *planner) shape(t reflect.Type, as, name string) (s *shape, err error) {
 	switch {
 	case isVariant(t):
@@ -142,8 +142,8 @@ func repeat(x string, n int) string { return strings.TrimPrefix(strings.Repeat("
 
 func quote(text string) string { return `"` + string(wire.AppendText(nil, text)) + `"` }
 
-// addElements adds the shapes of the elements, or of the keys and values, of an Array or Dictionary. GDScript has no
-// nested declared types.
+// addElements adds the shapes of the elements, or of the keys and values, of an Array or Dictionary. GDScript does
+// not nest declared types.
 func (p *planner) addElements(s *shape, as, name string, types ...reflect.Type) (err error) {
 	_, declared, _ := strings.Cut(strings.TrimSuffix(as, "]"), "[")
 	var all []string
@@ -172,8 +172,8 @@ func (p *planner) object(t reflect.Type, wire, name string) *shape {
 	return p.named[t]
 }
 
-// integer returns the shape of an integer type t: s, or that of an enum if the method String returns names for
-// values from 0 to 255.
+// integer returns the shape of an integer type t: s, or the shape of an enum if the method String returns
+// names for values from 0 to 255.
 func (p *planner) integer(t reflect.Type, s *shape) *shape {
 	if p.named[t] != nil || !t.Implements(reflect.TypeFor[fmt.Stringer]()) {
 		return cmp.Or(p.named[t], s)
@@ -207,7 +207,7 @@ func isVariant(t reflect.Type) bool {
 	return t.Kind() == reflect.Interface || reflect.PointerTo(t).Implements(reflect.TypeFor[variant.Marshaler]())
 }
 
-// firstToken returns the type, and the text, of what Marshal writes for a zero t with type=as in its tag.
+// firstToken returns the type, and the text, that Marshal writes for a zero t with type=as in its tag.
 func firstToken(t reflect.Type, as string) (typ gdwire.Type, text string, err error) {
 	f := reflect.StructField{Name: "X", Type: t}
 	if as != "" {
@@ -232,8 +232,8 @@ func firstToken(t reflect.Type, as string) (typ gdwire.Type, text string, err er
 	return tok.Type(), text, nil
 }
 
-// zeros contains expressions of the zero value of Go for types of which GDScript has another, or none, without
-// arguments.
+// zeros contains expressions of the zero value of Go, for types where GDScript's constructor without
+// arguments is missing or gives another value.
 var zeros = map[gdwire.Type]string{
 	gdwire.TypeBool: "false", gdwire.TypeInt: "0", gdwire.TypeFloat: "0.0", gdwire.TypeString: `""`,
 	gdwire.TypeArray: "[]", gdwire.TypeDictionary: "{}",

@@ -20,16 +20,16 @@ import (
 // Subjects of NATS, beside one for each room.
 const (
 	aliveSubject = "process.alive" // the number of a process, every beat
-	goneSubject  = "process.gone"  // the number of a process that ends
-	hearSubject  = "process.hear"  // the name of a room, in which all processes answer
+	goneSubject  = "process.gone"  // the number of an ending process
+	hearSubject  = "process.hear"  // the name of a room, for all processes to answer in the room
 )
 
 const (
-	beat        = time.Second      // how often a process tells the others that it and its rooms are alive
-	deadAfter   = 3 * beat         // the time after which a silent process is dead
-	forgetAfter = time.Minute      // the time after which a silent room of another process is forgotten
-	joinTimeout = 10 * time.Second // the time that a client waits for its id
-	aloneAfter  = 3 * beat         // the time after which a process that hears no other serves alone
+	beat        = time.Second      // how often a process reports itself and its rooms as alive
+	deadAfter   = 3 * beat         // the time until a silent process is dead
+	forgetAfter = time.Minute      // the time until a silent room of another process is forgotten
+	joinTimeout = 10 * time.Second // the time for a client to wait for its id
+	aloneAfter  = 3 * beat         // the time until a process without others serves alone
 )
 
 // A hub contains the rooms with members of this process, and knows the other processes.
@@ -40,7 +40,7 @@ type hub struct {
 
 	mu     sync.Mutex
 	rooms  map[string]*room
-	alive  map[uint64]time.Time // when each process was heard last, this one among them
+	alive  map[uint64]time.Time // when each process was heard last, including this one
 	latest time.Time            // beat
 }
 
@@ -48,8 +48,7 @@ func newHub() *hub {
 	return &hub{id: rand.Uint64(), rooms: map[string]*room{}, alive: map[uint64]time.Time{}}
 }
 
-// start waits until NATS is up, and for other processes if there can be any. It returns early when ctx is
-// done.
+// start waits until NATS is up, and for other processes if there can be any, or until ctx is done.
 func (h *hub) start(ctx context.Context) error {
 	for subject, handler := range map[string]func(data []byte){
 		aliveSubject: h.heard, goneSubject: h.gone, hearSubject: h.answer,
@@ -66,7 +65,7 @@ func (h *hub) start(ctx context.Context) error {
 		}
 		wait := aloneAfter
 		if known > 1 {
-			wait = beat // for routes to others of which that one tells
+			wait = beat // for routes to others known to that process
 		} else if *join == "" && *cluster == "" {
 			wait = 0
 		}
@@ -88,7 +87,7 @@ func (h *hub) start(ctx context.Context) error {
 // number returns the number of this process as bytes.
 func (h *hub) number() []byte { return binary.LittleEndian.AppendUint64(nil, h.id) }
 
-// processes returns the number of processes that are alive.
+// processes returns the number of living processes.
 func (h *hub) processes() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -107,7 +106,7 @@ func (h *hub) heard(number []byte) {
 	h.mu.Unlock()
 	if !known && id != h.id {
 		log.Printf("process %016x is here", id)
-		_ = h.nc.Publish(aliveSubject, h.number()) // at once, so that it knows this one
+		_ = h.nc.Publish(aliveSubject, h.number()) // at once, so that the new process knows this one
 	}
 }
 
@@ -120,7 +119,7 @@ func (h *hub) gone(number []byte) {
 	}
 }
 
-// answer tells the room of this name in another process that this process hears it.
+// answer tells the room of this name in another process that this process hears the room.
 func (h *hub) answer(name []byte) {
 	h.mu.Lock()
 	r := h.rooms[string(name)]
@@ -128,11 +127,11 @@ func (h *hub) answer(name []byte) {
 	if r == nil {
 		r = &room{name: string(name)} // number 0: no room
 	}
-	_ = r.send(h.nc, h.number()) // asked again if it does not arrive
+	_ = r.send(h.nc, h.number()) // asked again if the answer does not arrive
 }
 
-// beat tells the other processes that this one and its rooms are alive, and asks again who hears the
-// rooms that wait for that.
+// beat tells the other processes that this one and its rooms are alive, and asks again for answers
+// to the waiting rooms.
 func (h *hub) beat() {
 	_ = h.nc.Publish(aliveSubject, h.number())
 	h.mu.Lock()
@@ -198,7 +197,7 @@ func (h *hub) remove(r *room) {
 	}
 }
 
-// names are the names of rooms, which become a part of a subject.
+// names matches the names of rooms. A name becomes a part of a subject.
 var names = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // handle is the Handler of the server.
@@ -243,7 +242,7 @@ func (h *hub) handle(ctx context.Context, c *stream.Conn) error {
 	}
 }
 
-// join adds a member to a room, which becomes a subscription of this process.
+// join adds a member to a room, subscribing this process to the room before the first member.
 func (h *hub) join(name string, m *member) (*room, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,13 +1,13 @@
-// A server of rooms that can be many processes: a packet of a member arrives at all members
-// of its room, whichever process they are connected to.
+// Cluster is a server of rooms, in one process or many: a packet of a member arrives at all members
+// of the room, whichever process they are connected to.
 //
 // The first packet of a client is a String, the name of its room. When all processes hear the room,
 // the client gets its id, an int. All other packets of a client arrive at the members as an Array of
-// the sender's id and the packet's value, which is forwarded as bytes, without decoding it, through
-// NATS: a subject for each room. Each process runs a NATS server of its own, and these are joined by
-// routes.
+// the sender's id and the packet's value. The value is forwarded as bytes, without decoding, through
+// NATS: a subject for each room. Each process runs a NATS server of its own, and routes join these
+// servers.
 //
-// main.go contains the flags and the server, room.go the members of a room and what they receive,
+// main.go contains the flags and the server, room.go the members of a room and their packets,
 // hub.go the rooms and the other processes, nats.go the connection to NATS.
 package main
 
@@ -48,8 +48,8 @@ var (
 
 // Counters of /debug/vars.
 var (
-	told    = expvar.NewInt("told")    // members who were disconnected because packets were lost
-	dropped = expvar.NewInt("dropped") // packets that arrived for members who were not in their room yet
+	told    = expvar.NewInt("told")    // members disconnected because packets were lost
+	dropped = expvar.NewInt("dropped") // packets for members not in their room yet
 )
 
 func main() {

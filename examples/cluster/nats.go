@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// connect connects h to NATS, and returns a function that ends it.
+// connect connects h to NATS, and returns a function to end the connection.
 func (h *hub) connect() (end func(), err error) {
 	if *cluster != "" {
 		if err := h.dial(*cluster); err != nil {
@@ -40,7 +40,7 @@ func (h *hub) connect() (end func(), err error) {
 	return func() { h.close(); ns.Shutdown() }, nil
 }
 
-// close ends the connection to NATS when it has sent everything.
+// close ends the connection to NATS after sending everything.
 func (h *hub) close() {
 	_ = h.nc.Publish(goneSubject, h.number())
 	_ = h.nc.FlushTimeout(time.Second)
@@ -48,7 +48,7 @@ func (h *hub) close() {
 }
 
 // dial connects h to a NATS server. While the connection is lost, packets are refused and not kept,
-// because a game has no use for old ones.
+// because old packets are useless to a game.
 func (h *hub) dial(url string, o ...nats.Option) (err error) {
 	h.nc, err = nats.Connect(url, append(o,
 		nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.RetryOnFailedConnect(true),
@@ -73,9 +73,9 @@ func startNATS() (ns *server.Server, token string, err error) {
 	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, Authorization: token}
 	o.Cluster.Name, o.Cluster.Host = "rooms", host
 	o.Cluster.Username, o.Cluster.Password = *user, *password
-	o.Cluster.ConnectRetries = math.MaxInt32 // also to processes that others have told of
-	// A process that is paused or cut off does not receive old packets when it is back: it is told that
-	// they are lost.
+	o.Cluster.ConnectRetries = math.MaxInt32 // also to processes known from others
+	// A process that was paused or cut off does not receive old packets later, but learns that they are
+	// lost.
 	o.Cluster.WriteDeadline = *silence / 2
 	o.Cluster.PingInterval, o.Cluster.MaxPingsOut = *silence/2, 2
 	o.Cluster.Advertise = *public
@@ -107,7 +107,7 @@ func startNATS() (ns *server.Server, token string, err error) {
 	return ns, token, nil
 }
 
-// natsLog logs what is wrong: a password, a certificate, an address.
+// natsLog logs faults: a wrong password, certificate or address.
 type natsLog struct{}
 
 func (natsLog) Fatalf(format string, v ...any) { log.Fatalf("NATS: "+format, v...) }

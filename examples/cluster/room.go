@@ -16,13 +16,14 @@ import (
 const (
 	// maxPacket is the maximum length of a packet in bytes, with the id of its sender.
 	maxPacket = 64 << 10
-	// maxQueue is the size in bytes of the packets that may wait for a member. With more, it is dropped.
+	// maxQueue is the maximum size in bytes of the packets waiting for a member. With more, the member
+	// is dropped.
 	maxQueue = 4 << 20
 )
 
 // A member is a client in a room.
 type member struct {
-	*stream.Member // since it joined
+	*stream.Member // after joining
 	conn           *stream.Conn
 	id             []byte // an int, encoded
 	prefix         []byte // an Array of two, encoded up to the second element: the first is the id
@@ -42,35 +43,35 @@ func newMember(c *stream.Conn) (*member, error) {
 	return m, err
 }
 
-// A room contains the members that are connected to this process.
+// A room contains the members connected to this process.
 //
 // Each message of a room begins with the random number of its sender's room and a count, so that the
-// rooms of other processes notice if packets were lost: while a process was paused, a route was cut, or
-// NATS was too slow. A packet follows, or the number of the sender's process in an answer to
-// hearSubject, which is repeated every beat: it does not count, but shows whether the latest packets
-// were lost.
+// rooms of other processes notice lost packets: while a process was paused, a route was cut, or NATS
+// was too slow. A packet follows, or the number of the sender's process in an answer to hearSubject.
+// An answer is repeated every beat and does not count, but shows whether the latest packets were
+// lost.
 //
-// A room that has lost packets ends, and so do the connections of its members.
+// A room ends after losing packets, and so do the connections of its members.
 type room struct {
 	name string
 	sub  *nats.Subscription
 
 	sending sync.Mutex
 	number  uint64
-	count   uint64 // of packets that were sent
+	count   uint64 // of packets sent
 
 	members stream.Room
 
 	mu      sync.Mutex
-	early   []*member           // who get their ids when r is heard
-	others  map[uint64]other    // by number, this room among them
-	waiting map[uint64]struct{} // processes that have not answered
-	heard   chan struct{}       // closed when there are none
+	early   []*member           // waiting for r to be heard, and for their ids
+	others  map[uint64]other    // by number, including this room
+	waiting map[uint64]struct{} // processes without an answer yet
+	heard   chan struct{}       // closed when none are waiting
 }
 
 // other describes the room of a process.
 type other struct {
-	count uint64 // of its packets that have arrived
+	count uint64 // of its packets, as far as arrived
 	at    time.Time
 }
 
@@ -79,7 +80,7 @@ const (
 	answerSize = headerSize + 8
 )
 
-// newRoom returns a room that waits for an answer of these processes.
+// newRoom returns a room waiting for an answer of these processes.
 func newRoom(name string, process uint64, alive map[uint64]time.Time) *room {
 	r := &room{
 		name: name, number: rand.Uint64() | 1, heard: make(chan struct{}),
@@ -110,8 +111,8 @@ func (r *room) send(nc *nats.Conn, packet []byte) error {
 	return nil
 }
 
-// deliver passes a packet to all members and waits for none. It returns false if
-// packets before it were lost.
+// deliver passes a packet to all members without waiting, or returns false if earlier packets were
+// lost.
 func (r *room) deliver(message []byte) bool {
 	if len(message) < answerSize {
 		return true // of another program
@@ -144,7 +145,7 @@ func (r *room) deliver(message []byte) bool {
 	return true
 }
 
-// isHeard reports whether all processes have answered.
+// isHeard reports whether all processes answered.
 func (r *room) isHeard() bool {
 	select {
 	case <-r.heard:
@@ -154,7 +155,7 @@ func (r *room) isHeard() bool {
 	}
 }
 
-// admit tells the members their ids when all processes have answered. r is locked.
+// admit tells the members their ids once all processes answered. r is locked.
 func (r *room) admit() {
 	if len(r.waiting) > 0 || r.isHeard() {
 		return
@@ -166,8 +167,8 @@ func (r *room) admit() {
 	r.early = nil
 }
 
-// beat forgets what has ended: processes that are not alive, but not this one, and rooms of others. It
-// reports whether r is heard.
+// beat forgets ended processes, except this one, and ended rooms of others, and reports whether r is
+// heard.
 func (r *room) beat(process uint64, alive map[uint64]time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
