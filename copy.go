@@ -3,9 +3,9 @@ package gdwire
 import "errors"
 
 // CopyValue copies from d to e the value that [Decoder.SkipValue] would skip: the next
-// value, or the rest of one read in part. It writes tokens as [Encoder.WriteToken]
-// does, and so converts between formats. If an End is next, CopyValue returns
-// [ErrCount].
+// value, or the rest of one read in part. CopyValue writes tokens as
+// [Encoder.WriteToken] does, and so converts between formats. If an End is next, the
+// error is [ErrCount].
 //
 // Elements and keys of other types than declared, as accepted by a lenient Decoder, are
 // copied into containers of the same declared type. A NUL in a text is also copied.

@@ -10,7 +10,7 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// An input is the source of the bytes of a window. Only the slow path, with both of them, reads.
+// An input is the source of the bytes of a window. Only the slow path, with an input and a window, reads.
 type input struct {
 	src    io.Reader                  // nil after ResetBytes
 	srcErr error                      // returned by src together with bytes; returned after them
@@ -28,14 +28,14 @@ func (i *input) release() {
 	}
 }
 
-// A slowPath holds the state of a lookahead: the fast path, to share its bytes and nesting, and the
-// options. A slowPath reads from the Reader, but knows nothing of earlier calls and makes no [Error]:
+// A slowPath holds the state of a lookahead: the fast path, with the bytes and the nesting of both,
+// and the options. It reads from the Reader, but knows nothing of earlier calls and makes no [Error]:
 // it reports faults.
 type slowPath struct {
 	fastPath
 	input
 	fault   fault      // of the current lookahead
-	saved   *savedKeys // the latest keys of the open containers, once they have left the buffer, or nil
+	saved   *savedKeys // the latest keys of the open containers that have left the buffer, or nil
 	options DecoderOptions
 }
 
@@ -153,8 +153,8 @@ func (s *slowPath) read(p []byte) (int, error) {
 
 // unneeded returns the number of bytes for fetch(n) to remove from the start of the buffer, or
 // 0: the bytes before the history if removing them frees at least a quarter of the buffer, or
-// if n bytes do not fit otherwise. With a Reader of few bytes at a time, fetch therefore does
-// not move the buffer for each of them. Memory of the caller is never moved.
+// if n bytes do not fit otherwise. If a Reader returns few bytes at a time, fetch therefore
+// does not move the buffer for each of them. Memory of the caller is never moved.
 func (s *slowPath) unneeded(n int) int {
 	from := s.r - history
 	if s.src == nil || from <= 0 || from < len(s.buf)/4 && len(s.buf)-s.r >= n {
@@ -176,7 +176,7 @@ func (s *slowPath) grow(n int) {
 
 // readDirect reads whole elements of size bytes from src into p, and returns the number of bytes
 // in p. The caller copied the first n of them from the buffer and left it empty. If src fails
-// inside an element, readDirect moves the bytes of that element to the buffer. With once,
+// inside an element, readDirect moves the bytes of that element to the buffer. If once is set,
 // readDirect returns after the first elements.
 func (s *slowPath) readDirect(p []byte, n, size int, once bool) (int, error) {
 	s.bypass(0) // the buffer is empty, and keeps no history for paths: see saveKeys

@@ -23,8 +23,7 @@ func (exporter) Export(p *internal.NotForPublicUse) export {
 }
 
 // The methods of an export are fast in special cases, or too special for a public API. The compiler
-// inlines all but ReadText, so ReadText calls no function in its place: -1 % of texts of 1 to 8
-// bytes.
+// inlines all but ReadText, so ReadText does the work itself: -1 % of texts of 1 to 8 bytes.
 type export struct{}
 
 // ReadPackedString reads the next string of a PackedStringArray, as ReadText does, or returns

@@ -29,8 +29,9 @@ func newKey(text string) internal.Key {
 }
 
 // readKey consumes the next value or key of d if it is the String k and completely in the
-// buffer, with keyBytes in all, because the compared words may contain bytes of the next
-// value. It cannot panic and so needs no frame: -1 % of Unmarshal into structs.
+// buffer. The buffer must contain keyBytes, because the compared words may contain bytes
+// of the next value. It cannot panic and so needs no frame: -1 % of Unmarshal into
+// structs.
 func (d *Decoder) readKey(k *internal.Key) bool {
 	values, r := d.fastValues, d.r&math.MaxInt
 	if r > len(values)-keyBytes || d.remaining == 0 {

@@ -134,8 +134,8 @@ func (d *Decoder) ResetN(r io.Reader, n int64) {
 // They are not copied: the payloads of tokens are parts of b, so b must not change while the Decoder
 // reads from it, and memory filled by calls must not overlap b.
 func (d *Decoder) ResetBytes(b []byte) {
-	// Without spare capacity: the memory after b can belong to another goroutine, out of
-	// reach of slices of b.
+	// Without spare capacity: the memory after b can belong to another goroutine, so
+	// slices of b must not reach there.
 	d.reset(nil, b[:len(b):len(b)], len(b))
 	d.endAt(d.origin + uint64(len(b)))
 	// The limits of the first value are set now, because all bytes are there. Calls can then read
@@ -256,9 +256,9 @@ func (d *Decoder) result(t Token) (Token, error) {
 	return t, nil
 }
 
-// followed contains the kinds of tokens with a payload at a place not told by the encoding, so that
-// result stores the place: chunks, and the names of properties. Of other tokens, bulk.start finds
-// the payload, if there is a bulk read.
+// followed contains the kinds of tokens for which result stores the position of the payload,
+// because the encoding does not show it: chunks, and the names of properties. Of other tokens,
+// bulk.start finds the payload, if there is a bulk read.
 var followed = [128]bool{KindStringChunk: true, KindChunk: true, KindProperty: true}
 
 // failure returns the error of a call for the fault of its lookahead, or nil, and clears the fault: a
@@ -284,8 +284,8 @@ func (d *Decoder) failure() error {
 }
 
 // errorAt returns an Error for the next token, with an offset of at bytes after r. The Error is
-// not sticky: typed reads return such errors after consuming nothing. Its path is that of the
-// next token, after its key, while WrapError uses the path of the latest.
+// not sticky: typed reads return such errors after consuming nothing. The path is that of the
+// next token, with a key already read, while WrapError uses the path of the latest.
 func (d *Decoder) errorAt(at int, err error) error {
 	d.drop() // look was not called for a number on the fast path that does not fit
 	return d.latest(&Error{
@@ -485,7 +485,7 @@ func (d *Decoder) readPart(want any, accepts func(*form) bool) (Token, error) {
 }
 
 // PeekKind returns the kind of the next token without consuming it. It returns 0 at the
-// end of the input and for an error, to be returned by the next ReadToken. PeekKind
+// end of the input and for an error; the next ReadToken returns the error. PeekKind
 // waits for at most 4 bytes, because these contain the kind.
 func (d *Decoder) PeekKind() Kind {
 	d.drop()
@@ -540,7 +540,7 @@ var wantKinds = [...]Kind{
 // Tokens iterates over the tokens that [Decoder.SkipValue] would skip: those of the next
 // value, or of the rest of a value read in part. If an End is next, Tokens yields
 // [ErrCount]. The loop ends after an error. Its body can call bulk reads and skips. After a
-// temporary error of the Reader, another loop covers only the value next at that point,
+// temporary error of the Reader, another loop covers only the value that comes next then,
 // inside the first.
 func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 	return func(yield func(Token, error) bool) {
@@ -569,7 +569,7 @@ func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 	}
 }
 
-// SkipValue skips the next value. It returns the same errors as reading the value. If a
+// SkipValue skips the next value, with the same errors as reading the value. If a
 // DictKey is next, SkipValue skips this token and the key; if a Property is next, the
 // name; and inside a string or packed data the remaining chunks. If an End is next,
 // SkipValue returns [ErrCount].
@@ -606,8 +606,8 @@ func (d *Decoder) SkipValue() error {
 	return d.failure()
 }
 
-// SkipTo skips tokens until Depth is at most depth. It returns the same errors as reading
-// them, and can be called after any token, and again after an error of the Reader.
+// SkipTo skips tokens until Depth is at most depth, with the same errors as reading them.
+// It can be called after any token, and again after an error of the Reader.
 func (d *Decoder) SkipTo(depth int) error {
 	l, err := d.look()
 	if err != nil {
@@ -630,7 +630,7 @@ func (d *Decoder) bytesLeft() int64 {
 }
 
 // UnreadBuffer returns the bytes read from the Reader but not consumed. The slice is valid
-// until the next reading call on d.
+// until the next call on d that reads.
 func (d *Decoder) UnreadBuffer() []byte { return d.buf[d.r:d.end:d.end] }
 
 // AppendPath appends the location of the latest token to dst, such as
@@ -671,10 +671,10 @@ func (d *Decoder) Depth() int {
 	return d.depth
 }
 
-// StackIndex describes the open container at level i, from 1, the outermost, to Depth().
-// It returns the kind of its first token, the index of the latest element, pair, property
-// or name, or -1 before the first, and the declared count. The index of packed data and
-// of strings is -1.
+// StackIndex describes the open container at level i, from 1, the outermost, to Depth():
+// the kind of its first token, the index of the latest element, pair, property or name,
+// or -1 before the first, and the declared count. The index of packed data and of strings
+// is -1.
 //
 // Level 0 contains all values: its kind is 0, its index belongs to the latest top-level
 // value, and its count is -1. For other levels, StackIndex returns 0, -1, -1.

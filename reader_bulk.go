@@ -57,9 +57,9 @@ func (b bulk) start() bool {
 	return true
 }
 
-// tokenText returns the offset of the text in the latest token, completely in the buffer, and the
-// length of the text, or 0 if the token is not a string. It reads the encoded token again, so that the
-// fast path need not store the place of the text.
+// tokenText returns the offset of the text in the latest token, buffered as a whole, and the length of
+// the text, or 0 if the token is not a string. It reads the encoded token again, so that the fast path
+// need not store the place of the text.
 func (b bulk) tokenText() (at, n int) {
 	d := b.d
 	text := d.buf[d.tokenPos()-d.base:]
@@ -511,8 +511,8 @@ func (b bulk) copyElements(dst []byte, n uint64) bool {
 	return true
 }
 
-// direct returns the number of bytes of elements still to come, without the last
-// ones before padding.
+// direct returns the number of bytes still to come in elements that no padding
+// follows.
 func (b bulk) direct() uint64 {
 	d, f := b.d, b.d.top()
 	if f.unit == wire.Byte { // padding follows the last bytes
@@ -524,7 +524,8 @@ func (b bulk) direct() uint64 {
 // readDirect reads whole elements of packed data into dst, from the buffer and then directly
 // from the Reader. It returns 0 for elements to be read as a chunk: those neither buffered nor
 // more than a buffer, or before padding. If the Reader fails inside an element, the bytes of
-// this element move to the buffer. With once, readDirect returns after the first elements.
+// this element move to the buffer. If once is set, readDirect returns after the first
+// elements.
 func (b bulk) readDirect(dst []byte, once bool) (int, error) {
 	d := b.d
 	// peek handles an error, the rest of a chunk, and the End.

@@ -7,11 +7,11 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// The fast path reads values and names that are completely in the buffer, with headers without
-// flags of declared types. It returns no errors: each read either consumes a whole value, name or
-// start, or returns nil, false or 0 and consumes nothing. The caller then turns to the slow path
-// to find the error or wait for more bytes. The slow path must accept all values of the fast path,
-// with the same tokens: TestBufferSizesAgree and FuzzDecode compare them.
+// The fast path reads values and names that are completely in the buffer, unless their header
+// declares types. It returns no errors: each read either consumes a whole value, name or start, or
+// returns nil, false or 0 and consumes nothing. The caller then turns to the slow path to find the
+// error or wait for more bytes. The slow path must accept all values of the fast path, with the
+// same tokens: TestBufferSizesAgree and FuzzDecode compare them.
 //
 // The order here: the state of all reads, ReadToken, texts, math types, starts of containers,
 // packed arrays, Ends and switching the path on and off. reader_skip.go goes over values, and
@@ -78,7 +78,7 @@ func (p *fastPath) consumeValue(size int) error {
 
 // fastForm returns the form of the next value and its first bytes, or nil if the fast path
 // cannot read the value: near the end of the buffer, or if the header contains flags of
-// declared types or of no meaning, explained by the slow path.
+// declared types or of no meaning, for the slow path to explain.
 func (p *fastPath) fastForm() (f *form, b *[fastSize]byte) {
 	if p.remaining > 0 {
 		f, b = p.forms.formAt(p.fastValues, p.r&math.MaxInt)
@@ -275,7 +275,7 @@ func (p *fastPath) countFits(n uint32, values uint64) bool {
 }
 
 // openFast consumes the start of an Array, Dictionary or PackedStringArray of n elements or pairs, or
-// returns false if the slow path must. It makes no calls: -3 % of tokens and -4 % of typed reads of
+// returns false if only the slow path can. Without calls: -3 % of tokens and -4 % of typed reads of
 // known shape against push, which can grow the stack.
 func (p *fastPath) openFast(form *form, n uint32) bool {
 	pos, pairs, stack, depth := p.pos(), uint64(form.pairs&1), p.stack, p.depth
@@ -323,7 +323,7 @@ func (p *fastPath) nodePathCount(b *[fastSize]byte) (uint32, bool) {
 }
 
 // openNodePath consumes the start b of a NodePath and opens the NodePath, or returns false if
-// the slow path must.
+// only the slow path can.
 func (p *fastPath) openNodePath(form *form, b *[fastSize]byte) bool {
 	n, ok := p.nodePathCount(b)
 	if !ok {
@@ -379,8 +379,8 @@ func (p *fastPath) readDictKey() Token {
 	return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}
 }
 
-// readEnd closes the innermost container and returns its End, also on the slow path, where the
-// fast path is off in one container and may go on in the container around.
+// readEnd closes the innermost container and returns its End. The slow path also calls
+// readEnd: the fast path may be off in one container and go on in the container around.
 func (p *fastPath) readEnd() Token {
 	t := Token{head: uint64(KindEnd) | uint64(p.top().typ)<<8}
 	p.markEmpty(p.pos())
@@ -396,8 +396,8 @@ func (p *fastPath) readEnd() Token {
 }
 
 // startFast switches the fast path on if it can read the values or names of the innermost
-// container, and off otherwise. The caller knows of no error, bulk read or container left by a
-// loop to be handled first, see updateFastPath; only the fast path itself enters and leaves names
+// container, and off otherwise. The caller knows that no error, bulk read or abandoned container
+// is to be handled first, see updateFastPath; only the fast path itself enters and leaves names
 // without other tests.
 func (p *fastPath) startFast() {
 	p.stopFast()
@@ -420,8 +420,8 @@ const checkedAhead = 1 << 12
 
 // startStrict switches the fast path on with Strict: for the next values of the innermost container, if
 // the container is untyped and checkAhead accepts them. So these values are recognized twice; the slow
-// path reads all others and makes the errors. No byte is checked twice: calls switching the path off and
-// on cost little.
+// path reads all others and makes the errors. No byte is checked twice, so calls that switch the path
+// off and on cost little.
 func (p *fastPath) startStrict() {
 	if !p.top().isUntyped() {
 		return

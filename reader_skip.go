@@ -255,7 +255,7 @@ func (p *fastPath) namesSize(head int, n, least uint32) int {
 	return r - p.r
 }
 
-// skipNames skips names or packed strings, of an open container. It is judged by time, as
+// skipNames skips names or packed strings of an open container, judged by time, as
 // skipValues.
 func (p *fastPath) skipNames() {
 	names, r, remaining := p.fastNames, p.r, p.remaining

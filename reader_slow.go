@@ -13,9 +13,9 @@ import (
 //
 // Calls enter the slow path by look: it returns the error of an earlier call or brings the Decoder into a plain
 // state: no valid token, no active bulk read, no abandoned container. Then want returns the kind of the next
-// field, to be read by the lookahead from look. Bulk reads continue where an earlier call ended, so they have a
-// door of their own, bulk.look. Only the slow path waits for bytes. It reports a fault, and the Decoder makes
-// the error of the call from the fault: failure.
+// field, and the lookahead from look reads the field. Bulk reads continue where an earlier call ended, so they
+// have a door of their own, bulk.look. Only the slow path waits for bytes. It reports a fault, and the Decoder
+// makes the error of the call from the fault: failure.
 
 // ahead returns a lookahead at the next token.
 func (s *slowPath) ahead() lookahead {
@@ -235,7 +235,7 @@ func (l *lookahead) checkCount(at int, n, values, size uint64) {
 }
 
 // signed reads a count that engines read as an int32, or as 0 if negative. A larger value
-// read here would be a container unseen by engines.
+// read here would be a container that no engine sees.
 func (l *lookahead) signed() uint32 {
 	n := l.uint32()
 	if n > math.MaxInt32 && l.s.format.engine { // programs written from a manual have no such rule
@@ -280,7 +280,7 @@ func (l *lookahead) open(count uint32, elem Type, at, n int) Token {
 		return Token{}
 	}
 	s, form := l.s, l.form
-	s.push(&form.content, count, s.pos()).setElem(elem) // with the position of the header, before consumeFields passes the header
+	s.push(&form.content, count, s.pos()).setElem(elem) // with the position of the header, before consumeFields passes it
 	t := l.consumeFields(Token{head: form.head, bits: uint64(count)}, at, n)
 	s.startFast()
 	return t
@@ -320,7 +320,7 @@ func (l *lookahead) checkText(at int, text []byte) {
 	}
 }
 
-// checkPadding checks, with Strict, for padding of zeros, if engines write zeros.
+// checkPadding checks, with Strict, that padding is zero, if engines write zeros.
 func (l *lookahead) checkPadding(at int, pad []byte) {
 	for _, c := range pad {
 		l.strict(c != 0 && !l.s.format.garbagePadding, at, "padding other than zero")

@@ -16,7 +16,7 @@ import (
 // PeekType returns the type of the next value without consuming it, also for a key if its
 // DictKey is next. The names of a NodePath and the strings of a PackedStringArray count as
 // Strings. Where no value is next, PeekType returns the error of typed reads, such as
-// [ErrCount] at an End. PeekType waits for at most 4 bytes.
+// [ErrCount] at an End. It waits for at most 4 bytes.
 func (d *Decoder) PeekType() (Type, error) {
 	if form, _ := d.fastForm(); form != nil {
 		d.drop()
@@ -122,8 +122,8 @@ func (d *Decoder) ReadFloat() (float64, error) {
 	return readFloat[float64](d)
 }
 
-// number returns the next value, an int or float, and its encoded size. The caller consumes it,
-// if the number fits.
+// number returns the next value, an int or float, and its encoded size. The caller consumes the
+// value if the number fits.
 func (d *Decoder) number(want Type) (t Token, size int, err error) {
 	var last [fastSize]byte
 	form, b := d.fastForm()

@@ -33,8 +33,8 @@ func (l *lookahead) token() Token {
 func (l *lookahead) topValue() Token {
 	s := l.s
 	// Whether the input ends here must be known before beginValue, because beginValue can find
-	// that no value is allowed. With OneValue or Strict it decides itself, without waiting for
-	// bytes.
+	// that no value is allowed. With OneValue or Strict, only beginValue decides, without
+	// waiting for bytes.
 	switch {
 	case s.r < s.end: // there is a value
 	case s.pos() == s.inputEnd && s.srcErr == nil: // never read more than the caller's n bytes from the Reader
@@ -112,7 +112,7 @@ func (l *lookahead) skip(x span) {
 	s.drop()
 }
 
-// fixed reads a number or math type. A number is in the token itself; components are the payload of their
+// fixed reads a number or math type. A number is in the token itself; components are the payload of the
 // token.
 func (l *lookahead) fixed() Token {
 	form := l.form
@@ -225,7 +225,7 @@ func (l *lookahead) nodePath() Token {
 		}
 		l.strict(format.engine, 4, "NodePath as one string")
 		l.checkCount(4, 1, 1, 0)
-		l.at = 4 // the word is the length of the string, so the string is a name from there
+		l.at = 4 // the word is the length of a string in the form of a name
 	}
 	t := l.open(names+uint32(subnames), 0, 0, 0)
 	if !l.failed() {
@@ -237,8 +237,8 @@ func (l *lookahead) nodePath() Token {
 }
 
 // nodePathCounts reads the number of sub-names and the flags of a NodePath with this number
-// of names. The results are the counts of engines: with the property, counted only by a flag,
-// and with an overflow of 32 bits.
+// of names. The results are the counts that engines use: with the property, counted only by a
+// flag, and with an overflow of 32 bits.
 func (l *lookahead) nodePathCounts(names uint32) (uint32, uint64, tokenFlags) {
 	format, word := l.s.format, l.word(8)
 	subnames, bits := uint64(uint32(word)), uint32(word>>32)
@@ -271,8 +271,8 @@ func (l *lookahead) nodePathCounts(names uint32) (uint32, uint64, tokenFlags) {
 	return names, subnames, flags
 }
 
-// packed reads the start of a packed array. Numbers are limited by PackedBytes, and not by
-// Elements and Values: nothing is created for each of them.
+// packed reads the start of a packed array. Arrays of numbers are limited by PackedBytes,
+// and not by Elements and Values: nothing is created for each element.
 func (l *lookahead) packed() Token {
 	var n uint32
 	if l.form.shape == shapePackedStrings {

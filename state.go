@@ -6,8 +6,7 @@ import "math"
 // independent of the encoding.
 //
 // The innermost open container is described by the integers remaining, pairs, marked and
-// keyPos, read and written by every call; the frames hold those of the containers around
-// it.
+// keyPos, read and written by every call; the frames hold those of the outer containers.
 //
 //	{"a": [1, 2, 3], …}, after the element 1:
 //

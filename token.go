@@ -402,7 +402,7 @@ func Float64(v float64) Token {
 // Vector returns the token of a value of math type t, with components in encoded order: a
 // Basis is encoded by rows. Vector rounds them to 32 bits, as engines do. If t is not a
 // math type with as many components, or a component is out of range, Vector returns the
-// zero Token, an error of WriteToken.
+// zero Token, refused by WriteToken.
 func Vector(t Type, components ...float64) Token {
 	if !layouts[t].isMath() || int(layouts[t].n) != len(components) {
 		return Token{}

@@ -24,7 +24,7 @@ import (
 //
 // The fast path writes numbers, vectors, texts and NodePaths, and begins and ends Arrays,
 // Dictionaries, NodePaths and PackedStringArrays, inside an untyped Array or Dictionary within
-// Depth. There, fastValues is the buffer up to limit; elsewhere it is empty (see fastWriter.updateFastPath), so one
+// Depth. There, fastValues is the buffer up to limit, and elsewhere empty (see fastWriter.updateFastPath), so one
 // comparison decides. Besides the buffer, a value changes only remaining, the number of values to come. fastNames is
 // the same for names of NodePaths and packed strings. After an error both are empty, so the fast path does not check
 // for one.
@@ -56,13 +56,13 @@ import (
 // The output is always a prefix of a valid encoding. An invalid call writes nothing and
 // returns a sticky [Error]: all later calls return it, so a program can write without a
 // check after each call and check the error of Close or Flush. Reset clears the error,
-// and so does ClearError, for a valid call instead.
+// and so does ClearError, so that a valid call can be made instead.
 //
 // An error of the Writer is returned unchanged and is also sticky: until Reset, all
 // calls return it, even if the Writer recovered.
 //
 // An Encoder buffers its output, and writes when the buffer is full, when a top-level
-// value is complete, and on Flush. Close ends its use; Reset begins another.
+// value is complete, and on Flush. Close ends the output; Reset begins another.
 type Encoder struct {
 	fastWriter
 
@@ -116,7 +116,7 @@ func (e *Encoder) ResetBytes(b []byte) {
 }
 
 // Bytes returns the slice given to ResetBytes with the output appended. After Reset, Bytes
-// returns the buffered bytes. The slice is valid until the next writing call on e.
+// returns the buffered bytes. The slice is valid until the next call on e that writes.
 func (e *Encoder) Bytes() []byte { return e.buf[:e.n] }
 
 // reset prepares for the first value, after a reset of the bytes.
@@ -144,10 +144,10 @@ func (e *Encoder) OutputOffset() int64 { return int64(e.written) + int64(e.n) }
 // and strings, and 0 between top-level values.
 func (e *Encoder) Depth() int { return e.depth }
 
-// StackIndex describes the open container at level i, from 1, the outermost, to Depth().
-// It returns the kind of its first token, the index of the latest element, pair, property
-// or name, or -1 before the first, and the declared count, perhaps [Unknown]. The index
-// of packed data and of strings is -1.
+// StackIndex describes the open container at level i, from 1, the outermost, to Depth():
+// the kind of its first token, the index of the latest element, pair, property or name,
+// or -1 before the first, and the declared count, which can be [Unknown]. The index of
+// packed data and of strings is -1.
 //
 // Level 0 contains all values: its kind is 0, its index belongs to the latest top-level
 // value, and its count is -1. For other levels, StackIndex returns 0, -1, -1.
@@ -169,9 +169,9 @@ func (e *Encoder) Flush() error {
 	return err
 }
 
-// Close flushes, and returns the buffer to the pool. After an error, Close returns it, and inside
-// a value it returns [ErrIncomplete]; it then does not flush, and buffered bytes are lost. Close
-// does not close the Writer.
+// Close flushes, and returns the buffer to the pool. After an error, Close returns that error,
+// and inside a value [ErrIncomplete]; buffered bytes are then lost instead of flushed. Close does
+// not close the Writer.
 //
 // Until the next Reset, all calls return [ErrClosed], except Close, which returns nil.
 func (e *Encoder) Close() error {

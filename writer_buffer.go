@@ -10,7 +10,7 @@ import (
 )
 
 // sink holds the output of an Encoder, see the picture in writer.go, independent of containers.
-// Only its methods write its fields.
+// Only its methods write its fields, except for n and spare.
 //
 // An Encoder checks a call before it appends anything, so appended bytes are final, and only
 // the Writer can fail. Where bytes must be kept, reserve is called first, because the buffer must

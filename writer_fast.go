@@ -8,9 +8,9 @@ import (
 )
 
 // A fastWriter holds the bytes and the nesting of an Encoder, and, to write values on the
-// fast path, the tables of the format and the depth. Its methods are inlined; the calls of the Encoder
-// contain the rest of the fast path themselves: -10 % of encode against a method with a result for each
-// of them.
+// fast path, the tables of the format and the depth. Its short methods are inlined; the calls of the
+// Encoder contain the rest of the fast path themselves: -10 % of encode against a method with a result
+// for each of them.
 type fastWriter struct {
 	state
 	sink
@@ -128,7 +128,7 @@ func (w *fastWriter) endValues(n uint64) error {
 // Package variant puts structs into the buffer by itself. Containers are opened late there, when another call
 // writes a value in them.
 
-// plainForms are the forms for this.
+// plainForms are the forms of these values.
 var plainForms = &Godot4.data().forms[0].byType
 
 // window returns the bytes for values, from n on, and how many containers can be nested in the next value, or -1
