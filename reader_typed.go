@@ -234,7 +234,7 @@ func (d *Decoder) math(t Type, n int, ints bool) ([]byte, wire.Unit, error) {
 	return b, l.form.unit, d.failure()
 }
 
-// ReadRID reads an RID and returns its id, always 0 in formats before Godot 4.
+// ReadRID reads an RID and returns its id, always 0 in formats other than Godot4.
 func (d *Decoder) ReadRID() (uint64, error) {
 	t, err := d.readType(TypeRID)
 	return t.ID(), err

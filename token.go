@@ -189,7 +189,7 @@ func (t Token) Float() float64 {
 }
 
 // ID returns the id of an ObjectID or RID, or of the object of a Signal. The id of an
-// RID is 0 in formats before Godot 4; they do not encode the id.
+// RID is 0 in all formats but Godot4, because they do not encode it.
 func (t Token) ID() uint64 {
 	switch t.Kind() {
 	case KindObjectID, KindRID, KindSignal:
@@ -386,7 +386,7 @@ func Int32(v int32) Token {
 	return newToken(KindInt32, TypeInt, tokenFlags(wire.Int32), uint64(uint32(v)))
 }
 
-// Int64 returns the token of an int encoded in 64 bits, if the format supports them.
+// Int64 returns the token of an int encoded in 64 bits, if the format supports that.
 func Int64(v int64) Token { return newToken(KindInt64, TypeInt, tokenFlags(wire.Int64), uint64(v)) }
 
 // Float32 returns the token of a float encoded in 32 bits.
@@ -394,7 +394,7 @@ func Float32(v float32) Token {
 	return newToken(KindFloat32, TypeFloat, tokenFlags(wire.Float32), uint64(math.Float32bits(v)))
 }
 
-// Float64 returns the token of a float encoded in 64 bits, if the format supports them.
+// Float64 returns the token of a float encoded in 64 bits, if the format supports that.
 func Float64(v float64) Token {
 	return newToken(KindFloat64, TypeFloat, tokenFlags(wire.Float64), math.Float64bits(v))
 }

@@ -173,7 +173,7 @@ func (e *Encoder) Flush() error {
 // and inside a value [ErrIncomplete]; buffered bytes are then lost instead of flushed. Close does
 // not close the Writer.
 //
-// Until the next Reset, all calls return [ErrClosed], except Close, which returns nil.
+// Until the next Reset, Close returns nil and all other calls return [ErrClosed].
 func (e *Encoder) Close() error {
 	err := e.Err()
 	switch {

@@ -423,7 +423,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 
 // WritePacked writes elements of the packed array begun by BeginPacked. T must have the number
 // of components of the elements. Floats are widened or rounded; a finite number that becomes
-// infinite is [ErrRange]. Integers are only widened. Other conversions are [ErrType].
+// infinite is [ErrRange]. Integers are only widened. Other conversions are [ErrCall].
 func WritePacked[T Packable](e *Encoder, src []T) error {
 	if err := e.Err(); err != nil {
 		return err

@@ -87,7 +87,7 @@ func (e *Encoder) WriteFloat(v float64) error {
 	return e.writeWord(TypeFloat, 4, uint64(math.Float32bits(f)))
 }
 
-// WriteRID writes an RID. Formats before Godot 4 do not encode its id.
+// WriteRID writes an RID. Only Godot4 encodes its id.
 func (e *Encoder) WriteRID(id uint64) error { return e.writeWord(TypeRID, 4, id) }
 
 // WriteObjectID writes an object as its instance id; 0 is null. In formats without ids,
