@@ -10,8 +10,8 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// A Base64 describes base64 text around a file, such as that of Marshalls.variant_to_base64. The zero value
-// is no text.
+// A Base64 describes base64 text around a file, such as a result of Marshalls.variant_to_base64. The zero
+// value is no text.
 type Base64 struct {
 	// Text reports whether the file is base64 text.
 	Text bool
@@ -19,7 +19,7 @@ type Base64 struct {
 	Line int
 	// Break is the line break after each line but the last. For a writer, "" means "\n".
 	Break string
-	// End is what follows the last line: "", or line breaks and spaces.
+	// End is the text after the last line: "", or line breaks and spaces.
 	End string
 }
 
@@ -31,7 +31,8 @@ var (
 	errLines    = errors.New("lines of different lengths")
 )
 
-// decodeBase64 reads base64 text up to its end, and returns its content. An error follows the content before it.
+// decodeBase64 reads base64 text up to its end, and returns the content. With an error, content is the part
+// before the error.
 func decodeBase64(src *source, limits *bounds) (content []byte, form Base64, err error) {
 	most := limits[limitSize]
 	readable := int64(math.MaxInt64)
@@ -57,7 +58,7 @@ func decodeBase64(src *source, limits *bounds) (content []byte, form Base64, err
 	if err != nil {
 		return nil, form, err
 	}
-	n, err := base64.StdEncoding.Strict().Decode(joined, joined) // it reads ahead of what it writes
+	n, err := base64.StdEncoding.Strict().Decode(joined, joined) // it reads ahead of its writes
 	if at, ok := err.(base64.CorruptInputError); ok {
 		offset := int64(at)
 		if form.Line > 0 {
@@ -94,7 +95,7 @@ func joinLines(body []byte, form *Base64) ([]byte, error) {
 	return joined, nil
 }
 
-// A base64Writer writes base64 text of what is written to it.
+// A base64Writer encodes written bytes as base64 text.
 type base64Writer struct {
 	lines   lineWriter
 	encoder io.WriteCloser // writes to lines

@@ -42,17 +42,17 @@ func (m Mode) codec() *codec {
 	return nil
 }
 
-// A codec creates a decoder and an encoder of a mode's blocks, which are used for all
-// blocks of a file, and a reader and a writer of its streams.
+// A codec creates a decoder and an encoder for all blocks of a file in a mode, and a reader and
+// a writer of the mode's streams.
 type codec struct {
 	name string
-	// ratio is the maximum number of bytes to which a byte of a block is decoded.
+	// ratio is the maximum number of bytes decoded from a byte of a block.
 	ratio    int64
 	decoder  func() decoder
 	encoder  func() encoder
 	encoders sync.Pool // of Compress
-	// reader returns a reader of the content of in, whose window in bytes has a maximum. It
-	// reads no byte after the end of the stream.
+	// reader returns a reader of the content of in, with a maximum window in bytes. It reads no
+	// byte after the end of the stream.
 	reader func(in *bufio.Reader, window int64) (io.Reader, error)
 	writer func(w io.Writer) io.WriteCloser
 }
@@ -113,8 +113,8 @@ type streamDecoder struct {
 	probe [1]byte
 }
 
-// resetZlib returns a function that returns a zlib reader of in. It uses the same reader again
-// in each call, because a new reader allocates a window of 32 KiB.
+// resetZlib returns a function returning a zlib reader of in, the same reader in each call,
+// because a new one allocates a window of 32 KiB.
 func resetZlib() func(*bytes.Reader) (io.Reader, error) {
 	var z io.ReadCloser
 	return func(in *bytes.Reader) (_ io.Reader, err error) {
@@ -126,7 +126,7 @@ func resetZlib() func(*bytes.Reader) (io.Reader, error) {
 	}
 }
 
-// resetGzip returns a function that returns a gzip reader of in, the same in each call. A block
+// resetGzip returns a function returning a gzip reader of in, the same in each call. A block
 // holds a single member.
 func resetGzip() func(*bytes.Reader) (io.Reader, error) {
 	var z gzip.Reader
@@ -190,8 +190,8 @@ func (a *appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The zstd package's DecodeAll and EncodeAll can be called from many goroutines
-// and start none, so that all files share one decoder and one encoder.
+// The zstd package's DecodeAll and EncodeAll can be called from many goroutines and start none,
+// so all files share one decoder and one encoder.
 var (
 	sharedZstdDecoder = sync.OnceValue(func() *zstd.Decoder {
 		d, err := zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(0))

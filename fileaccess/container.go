@@ -54,11 +54,11 @@ const (
 	maxHeader      = 44
 )
 
-// A Key is the key of an encrypted file, the 32 bytes that FileAccess.open_encrypted takes.
+// A Key is the key of an encrypted file, the 32 bytes for FileAccess.open_encrypted.
 type Key [32]byte
 
-// PasswordKey returns the key that FileAccess.open_encrypted_with_pass derives from a
-// password: the lower-case hexadecimal digits of its MD5.
+// PasswordKey returns the key derived from a password by FileAccess.open_encrypted_with_pass:
+// the lower-case hexadecimal digits of its MD5.
 func PasswordKey(password string) *Key {
 	sum := md5.Sum([]byte(password))
 	k := new(Key)
@@ -110,8 +110,8 @@ const (
 	// Encrypted files begin with "GDEC": FileAccess.open_encrypted and
 	// open_encrypted_with_pass.
 	Encrypted
-	// Raw streams have no header of the engine: PackedByteArray.compress. Nothing
-	// says which mode they have, so Options.Raw and Options.Mode open them.
+	// Raw streams have no header of the engine: PackedByteArray.compress. They do not contain
+	// their mode, so Options.Raw and Options.Mode open them.
 	Raw
 )
 
@@ -148,15 +148,15 @@ type Info struct {
 	// Size is the declared size in bytes of the content of a Compressed or
 	// Encrypted file, and -1 for a Plain file or Raw stream. Writers ignore it.
 	Size int64
-	// Base64 describes the text around the file, if there is any. Sizes and offsets are those of the file in it.
+	// Base64 describes the text around the file, if there is any. Sizes and offsets are those of the file inside.
 	Base64 Base64
 	// Verified reports whether NewReader verified the MD5 of the content of an
 	// Encrypted file. Writers ignore it.
 	Verified bool
 }
 
-// String returns "plain", "encrypted", the mode of a Compressed file, such as "zstd", or the mode of a Raw
-// stream, such as "raw-zstd". Around a file in base64 it is "base64" or, for example, "base64-raw-zstd".
+// String returns "plain", "encrypted", the mode of a Compressed file, such as "zstd", or the mode of a Raw stream,
+// such as "raw-zstd". For a file in base64 text, it returns "base64" or, for example, "base64-raw-zstd".
 func (i Info) String() string {
 	text := i.Container.String()
 	switch i.Container {
@@ -171,7 +171,7 @@ func (i Info) String() string {
 	return text
 }
 
-// IsPlain reports whether the file is its content: no container, and no text around it.
+// IsPlain reports whether the file is the content alone: no container, and no text around it.
 func (i Info) IsPlain() bool { return i.Container == Plain && !i.Base64.Text }
 
 // Options configures [NewReader]. The zero value, like nil, is for plain and compressed
@@ -185,15 +185,15 @@ type Options struct {
 	Base64 bool
 	// Key opens an encrypted file. See [PasswordKey].
 	Key *Key
-	// AskKey, if set, returns the key. It is called if the file is encrypted and
-	// Key is nil. NewReader returns its error.
+	// AskKey, if set, is called for the key of an encrypted file if Key is nil. NewReader
+	// returns any error of AskKey.
 	AskKey func(Info) (*Key, error)
 	// Limits bounds the file's declared sizes.
 	Limits Limits
-	// MaxBuffered is the maximum size in bytes of encrypted content that NewReader
-	// keeps in memory to verify it. Longer content is read twice if the Reader is
-	// an io.Seeker, and otherwise returned before it is verified. 0 selects 8 MiB.
-	// -1 disables the limit, so that all content is verified first.
+	// MaxBuffered is the maximum size in bytes of encrypted content kept in memory by NewReader
+	// for verification. Longer content is read twice if the Reader is an io.Seeker, and
+	// otherwise returned before verification. 0 selects 8 MiB. -1 disables the limit, so that
+	// all content is verified first.
 	MaxBuffered int64
 }
 

@@ -1,6 +1,5 @@
-// Package fileaccess reads and writes the compressed and encrypted files of
-// Godot's FileAccess (File in Godot 3), and what PackedByteArray.compress returns, as streams and
-// within limits.
+// Package fileaccess reads and writes the compressed and encrypted files of Godot's FileAccess
+// (File in Godot 3), and results of PackedByteArray.compress, as streams and within limits.
 //
 //	// read returns the content of a compressed file, or of one that is encrypted with a password.
 //	func read(name, password string) ([]byte, error) {
@@ -28,7 +27,7 @@
 //	PackedByteArray.compress        any           Raw          Compress, NewWriter
 //
 // Each can also be in base64 text, as of Marshalls.raw_to_base64, and so can values, of variant_to_base64:
-// Options.Base64 opens it, and [Info] keeps its lines.
+// Options.Base64 opens the text, and [Info] describes the lines.
 //
 // Engines do not compress and encrypt the same file, and a Reader opens only one
 // container.
@@ -44,10 +43,10 @@
 //
 // # Streams of PackedByteArray.compress
 //
-// [Compress] and [Decompress] do what the methods of PackedByteArray do, in all four modes; the size of
-// the content need not be known. A Reader of one needs Options.Raw and the mode, because
-// nothing in the stream says that it is one; it takes the same memory for any content. FastLZ fills content of
-// fewer than 16 bytes up with zeros, and only its user knows where it ends.
+// [Compress] and [Decompress] work like the methods of PackedByteArray, in all four modes; the size of the
+// content need not be known. A Reader of such a stream needs Options.Raw and the mode, because nothing in the
+// stream identifies either, and takes the same memory for any content. FastLZ fills content of fewer than 16
+// bytes up with zeros, and only the user knows where the content ends.
 //
 // # Encrypted files
 //
@@ -55,25 +54,24 @@
 // opens the other's files: see [Layout]. A [Key] is 32 bytes, or is derived from a
 // password.
 //
-// A file contains the MD5 of its content. A wrong key and damage both result in a wrong
-// MD5, which is [ErrPassword]. NewReader verifies the MD5 before it returns if the content
-// is up to Options.MaxBuffered bytes long and is kept in memory, or if the input is an
-// io.Seeker and is read twice; Info().Verified is then true. Longer content from a pipe
-// or connection is returned before it is verified, and Read returns ErrPassword instead of
-// io.EOF at its end. Read does the same if a file changes between the two readings. Empty
-// content can be opened with any key.
+// A file contains the MD5 of its content. A wrong key and damage both result in a wrong MD5:
+// [ErrPassword]. NewReader verifies the MD5 before returning if the content is up to
+// Options.MaxBuffered bytes long and is kept in memory, or if the input is an io.Seeker and is
+// read twice; Info().Verified is then true. Longer content from a pipe or connection is
+// returned before verification, and Read returns ErrPassword instead of io.EOF at the end. Read
+// does the same if a file changes between the two readings. Empty content can be opened with
+// any key.
 //
 // The MD5 does not authenticate a file, and every copy of the game contains the key:
 // verified content is undamaged, but remains untrusted input.
 //
 // # Damaged and hostile files
 //
-// Any input gives content or an error, never a panic. Every number in a file is
-// checked against [Limits] before it is used, memory grows with the bytes that
-// arrive, and a block that becomes more or less than it should is an error. By default
-// content is at most 256 MiB and a block at most 1 MiB long. A program that reads
-// files of its own user can raise Limits.Size; a program that reads uploads should lower it,
-// because 4 KiB of input can become many MiB of zeros.
+// Any input gives content or an error, never a panic. Every number in a file is checked against
+// [Limits] before use, memory grows with the bytes received, and a block with more or less
+// content than declared is an error. By default content is at most 256 MiB and a block at most
+// 1 MiB long. A program reading files of its own user can raise Limits.Size; a program reading
+// uploads should lower it, because 4 KiB of input can become many MiB of zeros.
 //
 // An invalid file is an [Error] with the offset of the invalid part:
 //

@@ -46,7 +46,7 @@ func openEncrypted(src *source, o *Options) (io.Reader, Info, error) {
 	return r, info, err
 }
 
-// bytesIn returns the number of bytes that remain in r, or a negative number if r cannot seek.
+// bytesIn returns the number of bytes remaining in r, or a negative number if r cannot seek.
 func bytesIn(r io.Reader) (int64, error) {
 	s, ok := r.(io.Seeker)
 	if !ok {
@@ -65,8 +65,8 @@ func bytesIn(r io.Reader) (int64, error) {
 }
 
 // detectLayout returns the layout of a file of size bytes, or of unknown size if size is
-// negative, that begins with header. A single MD5 in 2^32 begins like the version of Godot 3;
-// the size then decides.
+// negative, beginning with header. A single MD5 in 2^32 begins like the version of Godot 3; the
+// size then decides.
 func detectLayout(header []byte, size int64) Layout {
 	fits := func(layout Layout) bool {
 		l := layouts[layout]
@@ -79,8 +79,8 @@ func detectLayout(header []byte, size int64) Layout {
 	return LayoutGodot3
 }
 
-// verify returns a Reader of the content and whether the content's MD5 was verified.
-// start returns a Reader that reads the content after the header.
+// verify returns a Reader of the content and whether the content's MD5 was verified. start
+// returns a Reader of the content after the header.
 func verify(src *source, start func() *encryptedReader, o *Options) (r io.Reader, verified bool, err error) {
 	e := start()
 	buffered := o.MaxBuffered
@@ -109,7 +109,7 @@ func verify(src *source, start func() *encryptedReader, o *Options) (r io.Reader
 	return start(), true, nil
 }
 
-// chunk is the number of bytes that are encrypted or decrypted at once.
+// chunk is the number of bytes encrypted or decrypted at once.
 const chunk = 16 << 10
 
 // An encryptedReader decrypts a content and compares its MD5 at the end.
@@ -124,7 +124,7 @@ type encryptedReader struct {
 	unread     int64 // bytes not read from src yet
 
 	buf        []byte
-	start, end int    // of the bytes in buf that are not decrypted yet
+	start, end int    // of the bytes in buf not decrypted yet
 	rest       []byte // of buf, decrypted and not read yet
 	err        error
 }
@@ -208,12 +208,12 @@ type EncryptedWriter struct {
 	start  int64       // offset of the header in w
 }
 
-// NewEncryptedWriter returns a Writer of a file that FileAccess.open_encrypted
-// opens with key, or open_encrypted_with_pass with its password. Close completes the file
-// and does not close w. Without Close the header is missing and the file cannot be opened.
+// NewEncryptedWriter returns a Writer of a file for FileAccess.open_encrypted with key, or
+// open_encrypted_with_pass with the password of key. Close completes the file and does not
+// close w. Without Close the header is missing and the file cannot be opened.
 //
-// The file is encrypted as engines do it. Its MD5 detects damage, but does not authenticate
-// the file.
+// The file is encrypted as engines do. The MD5 detects damage, but does not authenticate the
+// file.
 func NewEncryptedWriter(w io.Writer, layout Layout, key *Key) (*EncryptedWriter, error) {
 	if int(layout) >= len(layouts) {
 		return nil, errorf(0, ErrLayout, "%d", layout)
@@ -284,7 +284,7 @@ func (e *EncryptedWriter) skipHeader() error {
 	return err
 }
 
-// Close completes the file. After it succeeded, another call returns nil.
+// Close completes the file. Another call after success returns nil.
 func (e *EncryptedWriter) Close() error { return e.close(e.finish) }
 
 // finish writes the last blocks and the header. Only now are the MD5 and the length known.

@@ -12,20 +12,19 @@ import (
 var (
 	// ErrDamaged reports content that no engine wrote.
 	ErrDamaged = errors.New("damaged file")
-	// ErrPassword reports that decrypted content does not have the MD5 in the
-	// file. The key is wrong or the file is damaged.
+	// ErrPassword reports decrypted content with another MD5 than the one in the file. The key
+	// is wrong or the file is damaged.
 	ErrPassword = errors.New("wrong password or damaged file")
 	// ErrNoKey reports an encrypted file or writer without a key. Another call
 	// with a key can succeed.
 	ErrNoKey = errors.New("fileaccess: an encrypted file needs a password or key")
 	// ErrMode reports a compression mode that this package cannot read or write.
 	ErrMode = errors.New("unsupported compression mode")
-	// ErrContainer reports a Container that is none of the constants.
+	// ErrContainer reports a Container other than the constants.
 	ErrContainer = errors.New("unknown container")
-	// ErrLayout reports a Layout that is neither LayoutGodot3 nor LayoutGodot4.
+	// ErrLayout reports a Layout other than LayoutGodot3 and LayoutGodot4.
 	ErrLayout = errors.New("unknown layout")
-	// ErrLimit is the error that every LimitError wraps, also those of package
-	// gdwire.
+	// ErrLimit is wrapped by every LimitError, also those of package gdwire.
 	ErrLimit = checked.ErrLimit
 	// ErrClosed is returned by Write after Close.
 	ErrClosed = errors.New("fileaccess: write after Close")
@@ -41,12 +40,12 @@ var (
 // An Error describes an invalid file. Errors of the underlying Reader or Writer are
 // returned unchanged.
 type Error struct {
-	// Offset is a number of bytes since the start of reading. It is the position
-	// of the invalid field or compressed block, or the end of a file that ends
-	// early. For a writer it is the number of bytes written before.
+	// Offset is a number of bytes since the start of reading: the position of the invalid field
+	// or compressed block, or the end of a truncated file. For a writer it is the number of
+	// bytes written before.
 	Offset int64
-	// Err is the cause: io.ErrUnexpectedEOF, a *LimitError, or an error that
-	// wraps one of this package's errors.
+	// Err is the cause: io.ErrUnexpectedEOF, a *LimitError, or an error wrapping one of this
+	// package's errors.
 	Err error
 }
 

@@ -13,17 +13,16 @@ import (
 //	          distance; if c>>5 is 7, a byte follows that is added to the length;
 //	          a byte follows with bits 0 to 7 of the distance
 //
-// The match begins distance+1 bytes back and may overlap its own output. The first
-// opcode's upper three bits are the stream's level less 1 and its lower five
-// always a literal run. Level 2 differs in two things: after a length byte of 255
-// another length byte follows; and if the distance is 8191, two more bytes, the upper byte
-// first, are added to it.
+// The match begins distance+1 bytes back and may overlap its own output. The first opcode's
+// upper three bits are the stream's level less 1 and its lower five always a literal run. Level
+// 2 differs in two things: after a length byte of 255 another length byte follows; and if the
+// distance is 8191, two more bytes, the upper byte first, are added to the distance.
 //
 // Compressed files hold level 1 alone. Engines use level 2 in
 // PackedByteArray.compress, from 64 KiB.
 const (
 	fastlzFar      = fastlzNear + 1<<16 // the largest distance of level 2, and how far back a match can begin
-	fastlzNear     = 1<<13 - 1          // the largest distance in 13 bits, which marks longer distances in level 2
+	fastlzNear     = 1<<13 - 1          // the largest distance in 13 bits; marks longer distances in level 2
 	fastlzMinMatch = 3
 	fastlzMaxMatch = 2 + 7 + 255 // of level 1
 	fastlzMaxRun   = 32          // of literals
@@ -59,8 +58,7 @@ func (d *fastlzDecoder) decode(dst, block []byte) error {
 	return nil
 }
 
-// fastlzDecode decodes a stream of either level into dst and returns how many
-// bytes it holds.
+// fastlzDecode decodes a stream of either level into dst and returns the number of its bytes.
 func fastlzDecode(dst, src []byte) (n int, err error) {
 	if len(src) == 0 {
 		return 0, errFastLZCut
@@ -196,8 +194,8 @@ func appendLiterals(dst, b []byte) []byte {
 	return dst
 }
 
-// appendMatch appends a match that begins distance bytes back. A match that is too long for one
-// operation is split.
+// appendMatch appends a match beginning distance bytes back. A match too long for one operation
+// is split.
 func appendMatch(dst []byte, length, distance int) []byte {
 	distance--
 	high, low := byte(distance>>8), byte(distance)

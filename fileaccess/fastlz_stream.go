@@ -16,7 +16,7 @@ type fastlzReader struct {
 	read  int    // how many of these were read
 	err   error  // after out
 
-	// The operation that is not complete.
+	// The incomplete operation.
 	literals int
 	length   int64 // of a match
 	distance int
@@ -122,7 +122,7 @@ func (f *fastlzReader) match(c byte) error {
 	return nil
 }
 
-// cutFastLZ returns the error of an operation that is not complete.
+// cutFastLZ returns the error of an incomplete operation.
 func cutFastLZ(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -130,8 +130,8 @@ func cutFastLZ(err error) error {
 	return err
 }
 
-// A fastlzWriter writes a stream of level 1. It compresses the content in parts: a part looks like the rest of a
-// stream, because it begins with literals.
+// A fastlzWriter writes a stream of level 1, and compresses the content in parts: a part looks like the rest of
+// a stream, because it begins with literals.
 type fastlzWriter struct {
 	w       io.Writer
 	encoder fastlzEncoder

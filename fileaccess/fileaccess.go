@@ -8,24 +8,24 @@ import (
 	"slices"
 )
 
-// A Reader reads the content of a file. Errors stay. It need not be closed.
+// A Reader reads the content of a file, and need not be closed. Errors stay.
 type Reader struct {
 	r    io.Reader
 	info Info
 	err  error
 }
 
-// NewReader recognizes a file by its first four bytes and returns a Reader of its content.
-// A file that begins with other bytes, or is shorter, is Plain; see Info. With Options.Raw, it
-// returns a Reader of a stream that PackedByteArray.compress returned, in constant memory.
+// NewReader recognizes a file by its first four bytes and returns a Reader of its content. A
+// file beginning with other bytes, or shorter, is Plain; see Info. With Options.Raw, NewReader
+// returns a Reader of a stream of PackedByteArray.compress, in constant memory.
 //
-// It reads the header, and the sizes of all blocks of a compressed file. It reads all of an
-// encrypted file if Options.MaxBuffered or seeking permits, and then returns [ErrPassword] for
-// a wrong password. For longer encrypted input that cannot seek, Read returns ErrPassword
+// NewReader reads the header, and the sizes of all blocks of a compressed file. It reads all of
+// an encrypted file if Options.MaxBuffered or seeking permits, and then returns [ErrPassword]
+// for a wrong password. For longer encrypted input that cannot seek, Read returns ErrPassword
 // instead of io.EOF.
 //
-// NewReader reads no byte after the end of the container from r; a Raw stream is all of r. Content that is itself a
-// container is not opened; pass the Reader to another NewReader to open it.
+// NewReader reads no byte after the end of the container from r; a Raw stream is all of r. A container inside
+// the content is not opened; pass the Reader to another NewReader for this.
 func NewReader(r io.Reader, o *Options) (*Reader, error) {
 	if o == nil {
 		o = new(Options)
@@ -91,8 +91,8 @@ func (r *Reader) Read(p []byte) (n int, err error) {
 	return n, r.err
 }
 
-// NewWriter returns a Writer of a file of the kind that info describes: plain, compressed,
-// encrypted with key, or a raw stream, and in base64 text if info.Base64 says so. Close completes the file and does not close w.
+// NewWriter returns a Writer of a file of the kind described by info: plain, compressed, encrypted with key, or
+// a raw stream, and in base64 text if info.Base64 says so. Close completes the file and does not close w.
 func NewWriter(w io.Writer, info Info, key *Key) (io.WriteCloser, error) {
 	if info.Base64.Text {
 		text := newBase64Writer(w, info.Base64)
@@ -123,9 +123,9 @@ func NewWriter(w io.Writer, info Info, key *Key) (io.WriteCloser, error) {
 	return out, nil
 }
 
-// Compress appends src to dst, compressed as PackedByteArray.compress(mode) does, and returns
-// the extended slice. If src overlaps the capacity of dst, the result is new memory. The only error is that of a mode that engines do not write, which wraps
-// [ErrMode].
+// Compress appends src to dst, compressed as PackedByteArray.compress(mode) does, and returns the extended
+// slice. If src overlaps the capacity of dst, the result is new memory. The only error is for a mode not
+// written by engines, and wraps [ErrMode].
 //
 // The result is one stream without a size; decompress of the engines needs len(src). FastLZ, the
 // engines' default, fills fewer than 16 bytes up with zeros to 16. No bytes become no bytes.
@@ -146,10 +146,10 @@ func Compress(dst, src []byte, mode Mode) ([]byte, error) {
 	return dst, nil
 }
 
-// Decompress appends the content of src to dst and returns the extended slice. src is what
-// PackedByteArray.compress(mode) returned, and nothing else. The size of the content need not be
-// known, but for FastLZ: of fewer than 16 bytes it returns 16, the last of which are zeros. If src
-// overlaps the capacity of dst, the result is new memory.
+// Decompress appends the content of src to dst and returns the extended slice. src is a result of
+// PackedByteArray.compress(mode) and nothing else. The size of the content need not be known, but
+// for FastLZ: fewer than 16 bytes are returned as 16, the last ones zeros. If src overlaps the
+// capacity of dst, the result is new memory.
 //
 // maxSize is the maximum size in bytes of the content; 0 selects 256 MiB, and -1 disables the
 // limit. More content is a [*LimitError]. Decompress never needs more memory than 1 MiB and the
@@ -157,7 +157,7 @@ func Compress(dst, src []byte, mode Mode) ([]byte, error) {
 // [*Error] with an offset in src. dst is then returned with its length unchanged.
 func Decompress(dst, src []byte, mode Mode, maxSize int64) ([]byte, error) {
 	most := int64(math.MaxInt - len(dst))
-	if maxSize > most || maxSize < 0 && math.MaxInt < math.MaxInt64 { // of a slice where an int has 32 bits
+	if maxSize > most || maxSize < 0 && math.MaxInt < math.MaxInt64 { // of a slice with ints of 32 bits
 		maxSize = most
 	}
 	open := func() (*Reader, error) {
@@ -193,7 +193,7 @@ func Decompress(dst, src []byte, mode Mode, maxSize int64) ([]byte, error) {
 	return dst[:start+int(size)], nil
 }
 
-// apart returns dst, without its capacity if src overlaps that: the two are read and written in turn.
+// apart returns dst, clipped if src overlaps its capacity: src is read and dst written in turn.
 func apart(dst, src []byte) []byte {
 	to, from := reflect.ValueOf(dst).Pointer(), reflect.ValueOf(src).Pointer()
 	if to < from+uintptr(len(src)) && from < to+uintptr(cap(dst)) {
@@ -202,11 +202,11 @@ func apart(dst, src []byte) []byte {
 	return dst
 }
 
-// onePass is the number of bytes of a content that Decompress keeps before it knows the size.
+// onePass is the number of bytes of a content kept by Decompress before the size is known.
 const onePass = 1 << 20
 
-// appendSome appends up to onePass bytes of r to dst. It returns io.EOF if these are all. guess is a size to
-// begin with.
+// appendSome appends up to onePass bytes of r to dst, and returns io.EOF if these are all. guess is a size
+// to begin with.
 func appendSome(dst []byte, r io.Reader, guess int) ([]byte, error) {
 	dst = slices.Grow(dst, max(min(2*guess, onePass), fastlzMin))
 	for end := len(dst) + onePass; len(dst) < end; {

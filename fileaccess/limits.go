@@ -5,20 +5,19 @@ import (
 	"math"
 )
 
-// Limits bounds the files that a Reader accepts. In each field, 0 selects the default and
-// -1 disables the limit. A number in the file is checked before anything is read or
-// allocated for it. A file that exceeds a limit is a [LimitError].
+// Limits bounds the files accepted by a Reader. In each field, 0 selects the default and -1
+// disables the limit. A number in the file is checked before anything is read or allocated for
+// it. A file exceeding a limit is a [LimitError].
 type Limits struct {
 	// Size is the maximum size in bytes of the content of a compressed or
 	// encrypted file. Default: 256 MiB.
 	Size int64
-	// BlockSize is the maximum size in bytes of a block of a compressed file,
-	// before and after compression. Engines write blocks of 4096 bytes. Default:
-	// 1 MiB. It is at most 1 GiB, even if disabled.
+	// BlockSize is the maximum size in bytes of a block of a compressed file, before and after
+	// compression. Engines write blocks of 4096 bytes. Default: 1 MiB; at most 1 GiB, even if
+	// disabled.
 	BlockSize int64
-	// Blocks is the maximum number of blocks of a compressed file. Each block
-	// needs 4 bytes of memory. Default: 1<<20, which is 4 GiB in blocks of 4096
-	// bytes. It is at most 1<<28, even if disabled.
+	// Blocks is the maximum number of blocks of a compressed file. Each block needs 4 bytes of
+	// memory. Default: 1<<20, 4 GiB in blocks of 4096 bytes; at most 1<<28, even if disabled.
 	Blocks int64
 }
 
@@ -39,8 +38,8 @@ const maxBuffered = 1 << 30
 // sizeBytes is the size of the compressed size of a block.
 const sizeBytes = 4
 
-// limitTable contains the names of the limits, what errors say of a size or count, the defaults,
-// and the greatest values.
+// limitTable contains the names of the limits, the texts for a size or count in errors, the
+// defaults, and the greatest values.
 var limitTable = [numLimits]struct {
 	name, text    string
 	standard, max int64
@@ -75,8 +74,8 @@ func (b *bounds) check(l limit, got uint64, offset int64) error {
 	return &Error{offset, &LimitError{Name: limitTable[l].name, Got: int64(min(got, math.MaxInt64)), Max: b[l]}}
 }
 
-// A LimitError reports a file that exceeds one of the [Limits], or content that is too long
-// for a compressed file. It wraps [ErrLimit].
+// A LimitError reports a file exceeding one of the [Limits], or content too long for a
+// compressed file, and wraps [ErrLimit].
 type LimitError struct {
 	Name string // name of the field of Limits
 	Got  int64  // declared by the file

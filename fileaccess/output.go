@@ -6,7 +6,7 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// A sticky holds the error that all later calls of a Writer return.
+// A sticky holds the error returned by all later calls of a Writer.
 type sticky struct{ err error }
 
 // close calls finish, unless there is an error or finish was called.
@@ -33,7 +33,7 @@ func writeAll(w io.Writer, pieces ...[]byte) error {
 	return nil
 }
 
-// A plainWriter writes a Plain file. As those of the other files, its errors stay.
+// A plainWriter writes a Plain file. As with the other files, errors stay.
 type plainWriter struct {
 	w io.Writer
 	sticky

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A stream that PackedByteArray.compress returned has no header of the engine:
+// A stream of PackedByteArray.compress, without a header of the engine:
 //
 //	mode      bytes
 //	fastlz    operations up to the end
@@ -16,7 +16,7 @@ import (
 //	zstd      a frame
 //	gzip      a member without name and time
 //
-// A rawReader reads it in constant memory.
+// A rawReader reads such a stream in constant memory.
 type rawReader struct {
 	src    *source
 	in     *bufio.Reader // of src
@@ -49,15 +49,15 @@ func openRaw(src *source, o *Options) (io.Reader, Info, error) {
 	return r, Info{Container: Raw, Mode: o.Mode, Size: -1}, nil
 }
 
-// A decoder of zstd allocates the window that a frame declares. These are the largest ones: for a content within
-// a limit, and for any, which is the largest window that engines write.
+// A decoder of zstd allocates the window declared by a frame. These are the largest windows: for a content
+// within a limit, and for any content, the largest written by engines.
 const (
 	shortestWindow = 1 << 20
 	standardWindow = 8 << 20
 	longestWindow  = 128 << 20
 )
 
-// window returns the largest window for a Limits.Size. Engines write no window that is longer than the content.
+// window returns the largest window for a Limits.Size. Engines write no window longer than the content.
 func window(limit int64) int64 {
 	switch {
 	case limit < 0:
@@ -95,7 +95,7 @@ func (r *rawReader) end() error {
 	}
 }
 
-// offset returns the number of bytes that were decoded.
+// offset returns the number of bytes decoded.
 func (r *rawReader) offset() int64 { return r.src.n - int64(r.in.Buffered()) }
 
 // wrap returns an Error for an error of the stream, and an error of the input unchanged.
@@ -115,7 +115,7 @@ func (r *rawReader) wrap(err error) error {
 	return errorf(r.offset(), ErrDamaged, "%v", err)
 }
 
-// A rawWriter writes a stream as PackedByteArray.compress returns it, in constant memory. No content is no stream.
+// A rawWriter writes a stream as PackedByteArray.compress does, in constant memory. No content is no stream.
 type rawWriter struct {
 	w      io.Writer
 	codec  *codec

@@ -29,7 +29,7 @@ func (s *source) readFull(p []byte) error {
 	return s.cut(err)
 }
 
-// readN reads n bytes. Its memory grows with the bytes received.
+// readN reads n bytes, into memory that grows with the bytes received.
 func (s *source) readN(n int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(s, n))
 	if err == nil && int64(len(b)) < n {
@@ -46,5 +46,5 @@ func (s *source) cut(err error) error {
 	return err
 }
 
-// readAhead is the number of compressed bytes that are read at once.
+// readAhead is the number of compressed bytes read at once.
 const readAhead = 32 << 10
