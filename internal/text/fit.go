@@ -9,9 +9,9 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// Means reports whether a number in the text of a key means the component x of a key: it is x, or x
-// with the digits that 32 bits need. A key is printed with these digits if it has 32 bits, and
-// package variant, which does not know how many bits a key had, prints them where 32 bits hold x.
+// Means reports whether a number in the text of a key means the component x of a key: is x, or x
+// with the digits of 32 bits. Keys of 32 bits are printed with these digits. Package variant does
+// not know the bits of a key, and prints these digits wherever 32 bits hold x.
 func Means(written, x float64) bool {
 	return written == x || Round32(written) == x || written != written && x != x
 }
@@ -32,9 +32,9 @@ func (t *Tree) HasCut() bool { return t.cut }
 // HasReals reports whether a key of the paths contains real numbers, for ResolveReals.
 func (t *Tree) HasReals() bool { return t.reals }
 
-// Resolve replaces each key that ends in "…" by the first key that it can abbreviate, and each with real
-// numbers by the first key that it means, unless there is such a key itself. walk reads all packets
-// with paths; after an error, only the keys before it are known.
+// Resolve replaces each key ending in "…" by the first key it can abbreviate, and each key with real
+// numbers by the first key it means, unless the input contains the key itself. walk reads all packets
+// with paths; after an error, only the keys before the error are known.
 func (t *Tree) Resolve(walk func(*Walker) error) {
 	for len(t.vague) > 0 {
 		fits := map[*Node]string{}
@@ -60,7 +60,7 @@ func (t *Tree) ResolveReals(walk func(*Walker) error) {
 	t.Resolve(walk)
 }
 
-// fit adds the step of a key for each node whose key means it.
+// fit adds the step of a key for each node meaning this key.
 func (v *vague) fit(key *Step, fits map[*Node]string) {
 	for _, c := range v.cut {
 		text := c.Step().Key.Text
@@ -93,7 +93,7 @@ func (v *vague) all(yield func(*Node)) {
 	}
 }
 
-// resolve sets the keys of the nodes in containers that a walk reached. The other nodes are in these
+// resolve sets the keys of the nodes in containers reached by a walk. The other nodes are in these
 // nodes, where another walk can reach them.
 func (t *Tree) resolve(fits map[*Node]string) {
 	var reached []*Node
@@ -122,7 +122,7 @@ func (t *Tree) resolve(fits map[*Node]string) {
 // textTypes contains the types of text.
 var textTypes = map[gdwire.Type]bool{gdwire.TypeString: true, gdwire.TypeStringName: true, gdwire.TypeNodePath: true}
 
-// lists contains the types that are a list of elements.
+// lists contains the types with a list of elements.
 var lists = func() (all []gdwire.Type) {
 	all = append(all, gdwire.TypeArray)
 	for _, t := range gdwire.Types() {
@@ -133,7 +133,7 @@ var lists = func() (all []gdwire.Type) {
 	return all
 }()
 
-// conversions contains, by type, the types of values that an edit converts to this type if nothing is
+// conversions contains, by type, the types of values converted by an edit to this type if nothing is
 // lost. Each type takes its own values, a null is replaced by a value of any type, and all else is
 // refused.
 var conversions = func() map[gdwire.Type][]gdwire.Type {
@@ -158,8 +158,8 @@ var conversions = func() map[gdwire.Type][]gdwire.Type {
 	return all
 }()
 
-// Fit returns the value as a value of type t. It returns false if the type is another one whose values are
-// not converted, or if something would be lost.
+// Fit returns the value as a value of type t, or false if values of another type are not converted to t,
+// or something would be lost.
 func (v *Value) Fit(t gdwire.Type) (Value, bool) {
 	if v.Type == t {
 		return *v, true
@@ -193,7 +193,7 @@ func (v *Value) convert(to *Value) (Value, bool) {
 	fit := *v
 	fit.Type = to.Type
 	switch from := v.Type; {
-	case v.Form == Declared: // its items are not known
+	case v.Form == Declared: // the items are not known
 		return *v, false
 	case from == gdwire.TypeDictionary && to.Type == from:
 		fit.Key, fit.Elem = to.Key, to.Elem
@@ -265,7 +265,7 @@ func (v Value) fitItems(items []Value, even, odd gdwire.Elem) (Value, bool) {
 	return v, true
 }
 
-// textOf returns a value of a type of text, with the text that is read after it was written.
+// textOf returns a value of a type of text, with the text as read back after writing.
 func textOf(text string, t gdwire.Type) Value {
 	if t == gdwire.TypeNodePath {
 		text = wire.CleanNodePath(text)

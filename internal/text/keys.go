@@ -12,9 +12,9 @@ import (
 // .key(n) and .value(n).
 const MaxKey = 1 << 10
 
-// KeyStep reads the key that starts with t and returns the step to its value. If the key
-// cannot be part of a path, it calls long, for a NodePath with its reader and the text read
-// so far, and returns false.
+// KeyStep reads the key starting with t and returns the step to the value. For a key that
+// cannot be part of a path, KeyStep calls long, for a NodePath with its reader and the text
+// read so far, and returns false.
 func KeyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(r *NodePathReader, text []byte) error) (Step, bool, error) {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:
@@ -54,13 +54,13 @@ type NodePathReader struct {
 	ambiguous bool // the text of another NodePath is the same
 }
 
-// NewNodePathReader returns a reader of the NodePath that starts with the latest token.
+// NewNodePathReader returns a reader of the NodePath starting with the latest token.
 func NewNodePathReader(d *gdwire.Decoder, start gdwire.Token) *NodePathReader {
 	names, _, absolute := start.NodePath()
 	return &NodePathReader{d: d, names: wire.NamesOf(names, absolute, false)} // one string is as ambiguous
 }
 
-// Short reads up to MaxKey bytes and reports whether that is the whole NodePath.
+// Short reads up to MaxKey bytes and reports whether these are the whole NodePath.
 func (r *NodePathReader) Short() (text []byte, whole bool, err error) {
 	for len(text) <= MaxKey {
 		separator, t, err := r.Next()
@@ -73,8 +73,8 @@ func (r *NodePathReader) Short() (text []byte, whole bool, err error) {
 	return text, false, nil
 }
 
-// Next returns the next chunk of a name with the separator before it, or reads the End.
-// After the End it returns the End again.
+// Next returns the next chunk of a name with the separator before it, or reads the End, and
+// returns the End again in later calls.
 func (r *NodePathReader) Next() (separator string, t gdwire.Token, err error) {
 	if r.ended {
 		return "", gdwire.End(), nil

@@ -9,8 +9,8 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A Nearest finds the key in the input that is most similar to a key of a path without a value.
-// Its method Key is the Key of a Walker over a Tree with this path alone.
+// A Nearest finds the key in the input most similar to a key of a path without a value. The
+// method Key is the Key of a Walker over a Tree with this path alone.
 type Nearest struct {
 	best  map[*Node]near
 	names map[*Node]string
@@ -21,14 +21,14 @@ type near struct {
 	distance int
 }
 
-// The limits of the keys and mistakes that a Nearest considers.
+// The limits of the keys and mistakes considered by a Nearest.
 const (
 	nearKey = 40 // bytes of a key
 	nearest = 3  // edits of a character
 )
 
-// Key compares a key with the keys of the nodes in p. It returns nil, and the Walker goes on
-// as without it.
+// Key compares a key with the keys of the nodes in p, and returns nil, so that the Walker goes
+// on as without a Nearest.
 func (n *Nearest) Key(p *Node, key *Step) *Node {
 	text := key.Key.Text
 	if text == "" || len(text) > nearKey {
@@ -53,7 +53,7 @@ func (n *Nearest) Key(p *Node, key *Step) *Node {
 	return nil
 }
 
-// keyOf returns the key of a node, or "" if it is not compared with others.
+// keyOf returns the key of a node, or "" for a key not compared with others.
 func (n *Nearest) keyOf(p *Node) string {
 	name, ok := n.names[p]
 	if ok {
@@ -78,8 +78,8 @@ func dotted(p *Node) string {
 	return name
 }
 
-// MostSimilar returns the name that is most likely to be meant by a, or "" if none is similar. It looks at
-// no name of more than 40 bytes.
+// MostSimilar returns the name most likely meant by a, or "" if none is similar. Names of more than 40
+// bytes are ignored.
 func MostSimilar(a string, names iter.Seq[string]) (similar string) {
 	if len(a) > nearKey {
 		return ""
@@ -103,7 +103,7 @@ func Similar(a, b string) bool { return distance(a, b, allowed(a)) <= allowed(a)
 func allowed(name string) int { return min(nearest, len(name)/3) }
 
 // distance returns the number of characters to insert, delete, replace or exchange with the next one
-// that makes a of b, or a larger number than most if it is larger. Case is ignored.
+// to make a of b, or any number above most if there are more. Case is ignored.
 func distance(a, b string, most int) int {
 	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
 	if most < 0 || len(x)-len(y) > most || len(y)-len(x) > most {

@@ -11,15 +11,14 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// words contains the values that are a word, in any case.
+// words contains the values written as a word, in any case.
 var words = map[string]Value{
 	"null":  {Type: gdwire.TypeNil},
 	"true":  {Type: gdwire.TypeBool, Int: 1},
 	"false": {Type: gdwire.TypeBool},
 }
 
-// prefixes contains the prefixes of values that are written with their type, as in Godot's
-// JSON.
+// prefixes contains the prefixes of values written with their type, as in Godot's JSON.
 var prefixes = []struct {
 	text string
 	typ  gdwire.Type
@@ -54,7 +53,7 @@ func (s *scanner) operand() (v Value, err error) {
 	return v, err
 }
 
-// change parses a value that is added or subtracted, or any other value if change is empty.
+// change parses a value to add or subtract, or any other value if change is empty.
 func (s *scanner) change(change string) (Value, error) {
 	start := s.pos
 	v, err := s.operand()
@@ -65,7 +64,7 @@ func (s *scanner) change(change string) (Value, error) {
 	return v, err
 }
 
-// Result returns the value that an old value becomes: the value itself, or the sum or difference.
+// Result returns the value in place of old: v itself, or the sum or difference.
 func (v *Value) Result(old *Value) (Value, error) {
 	if v.Change == "" {
 		return *v, nil
@@ -252,7 +251,7 @@ func (e constError) Error() string { return string(e) }
 
 const errNoSuchType = constError("no such type")
 
-// named parses the value that follows the name of a type.
+// named parses the value after the name of a type.
 func (s *scanner) named(name string) (Value, error) {
 	if name == objectID {
 		return s.arguments(Value{Type: gdwire.TypeObject})
@@ -276,7 +275,7 @@ func (s *scanner) named(name string) (Value, error) {
 	return s.arguments(v)
 }
 
-// object parses the class of an Object and, if they follow, its properties.
+// object parses the class of an Object and the properties, if they follow.
 func (s *scanner) object(v Value) (Value, error) {
 	v.Form = Declared
 	err := s.sequence(func() (err error) {

@@ -11,17 +11,17 @@ import (
 // A Part is a value without a header of its own: an element of a packed array, a
 // component of a math type, or several such as the position of a Rect2.
 type Part struct {
-	In     gdwire.Type // the type of the packed array or value around it
+	In     gdwire.Type // the type of the packed array or value around the value
 	Value  Value
 	Bits   int   // of each number; 0 for a String
-	Offset int64 // of its first byte
+	Offset int64 // of the first byte
 	Size   int64 // in bytes
 }
 
 // A component is a part of a math type, by its name in GDScript.
 type component struct {
 	name  string
-	first int // its first number
+	first int // the first number
 	typ   gdwire.Type
 }
 
@@ -33,7 +33,7 @@ func numbers(t gdwire.Type, names ...string) (all []component) {
 	return all
 }
 
-// components contains the components whose numbers follow each other in the encoding.
+// components contains the components with consecutive numbers in the encoding.
 var components = map[gdwire.Type][]component{
 	gdwire.TypeVector2:     numbers(gdwire.TypeFloat, "x", "y"),
 	gdwire.TypeVector2i:    numbers(gdwire.TypeInt, "x", "y"),
@@ -75,8 +75,8 @@ func (p *Part) Component(name string) (Part, bool) {
 	return Part{}, false
 }
 
-// mathPart returns the components of a math type as a part. end is the offset after its
-// last byte.
+// mathPart returns the components of a math type as a part. end is the offset after the last
+// byte.
 func mathPart(t gdwire.Token, end int64) Part {
 	v := FromToken(t, nil)
 	bits := t.Width()
@@ -84,8 +84,8 @@ func mathPart(t gdwire.Token, end int64) Part {
 	return Part{In: v.Type, Value: v, Bits: bits, Offset: end - size, Size: size}
 }
 
-// Element returns an element of a packed array, with numbers appended to numbers. b is its
-// encoding and t its Chunk.
+// Element returns an element of a packed array, with numbers appended to numbers. b is the
+// encoding, and t the Chunk, of the element.
 func Element(t gdwire.Token, b []byte, numbers []float64) Value {
 	v := Value{Type: t.Type().Element()}
 	switch t.Type() {

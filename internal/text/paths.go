@@ -4,12 +4,11 @@
 //	$2.grid[Vector2i(1, 2)] = "wall"
 //	$["metadata/x"].value(3)[0] = PackedByteArray("89504e47")
 //
-// A line is a path, " = " and a value. A path starts with $ and the number of the packet,
-// which is omitted for packet 0. A step is a String key or property (.name), any other key
-// or an index ([…]), the key or value of a pair by its number (.key(3), .value(3)), or the
-// end of an array ([+]), where an element can be added.
-// Values are written as in GDScript. Paths are also read as jq has them: . is the whole value, and
-// .[0] and [] are [0] and [*].
+// A line is a path, " = " and a value. A path starts with $ and the number of the packet, omitted
+// for packet 0. A step is a String key or property (.name), any other key or an index ([…]), the
+// key or value of a pair by its number (.key(3), .value(3)), or the end of an array ([+]), where
+// an element can be added. Values are written as in GDScript. Paths are also read as in jq:. is
+// the whole value, and .[0] and [] are [0] and [*].
 //
 // A printed line parses to the same path and value, and contains printable
 // characters only.
@@ -31,7 +30,7 @@ type Path struct {
 	Cut bool
 }
 
-// A Step leads from a container to a value in it.
+// A Step leads from a container to a value inside.
 type Step struct {
 	Op    Op
 	Key   Value // of Child: the key, property or index
@@ -52,7 +51,7 @@ const (
 	All               // [*], each value in the container
 )
 
-// keyHint tells how a key is written that is no name.
+// keyHint tells how to write a key that is no name.
 const keyHint = `; keys other than names are written ["…"]`
 
 // Parse parses a path. The $ is optional.
@@ -71,8 +70,8 @@ func ParseLine(line string) (Path, Value, error) {
 	return p, v, err
 }
 
-// CutLine parses a line and returns the text of its value, for ParseValue. The Path holds
-// its steps in the memory of steps, if that is enough: many lines need little memory then.
+// CutLine parses a line and returns the text of the value, for ParseValue. The steps of the
+// Path use the memory of steps if there is enough, so that many lines need little memory.
 func CutLine(line string, steps []Step) (Path, string, error) {
 	p, _, text, err := parseLine(line, steps)
 	return p, text, err
@@ -92,7 +91,7 @@ func parseLine(line string, steps []Step) (p Path, v Value, text string, err err
 	return p, v, text, err
 }
 
-// start parses a line up to its value.
+// start parses a line up to the value.
 func (s *scanner) start() (p Path, change string, err error) {
 	if p, err = s.path(); err != nil {
 		return p, "", err
@@ -181,8 +180,8 @@ func AppendKeyAt(dst []byte, n int64) []byte { return wire.AppendKeyAt(dst, n) }
 // AppendValueAt appends the step to the value of pair n: .value(3).
 func AppendValueAt(dst []byte, n int64) []byte { return wire.AppendValueAt(dst, n) }
 
-// maxSteps is the maximum number of steps of a path, which bounds the recursion of a Walker.
-// It is more than flat ever prints.
+// maxSteps, the maximum number of steps of a path, bounds the recursion of a Walker. It is more
+// than flat ever prints.
 const maxSteps = 1 << 15
 
 // path parses a path at the start of the text.

@@ -10,32 +10,32 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// MaxNesting is the maximum number of containers in each other that are printed and parsed.
+// MaxNesting is the maximum number of printed and parsed containers in each other.
 const MaxNesting = 1024
 
 // A Printer reads values and appends their text to Buf.
 type Printer struct {
 	*gdwire.Decoder
 	Buf []byte
-	// Flush empties Buf between the chunks of long text and the items of long containers, if it is not nil.
+	// Flush, if not nil, empties Buf between the chunks of long text and the items of long containers.
 	Flush func() error
-	// Indent, if it is not empty, begins a line for each pair of a Dictionary or Object, and for each element of an
-	// Array whose first element is a container, once for each container around it.
+	// Indent, if not empty, begins a line for each pair of a Dictionary or Object, and for each element of an
+	// Array with a container as its first element, once for each container around the line.
 	Indent string
 	// Short prints components of math types as Value.Short does.
 	Short bool
 	// Brief prints keys and names of text without quotes, and Arrays, Dictionaries and Objects without their types.
 	Brief bool
-	// Most, if it is not 0, is the size of Buf in bytes after which printing ends with ErrLong. Buf is then longer.
+	// Most, if not 0, is the size of Buf in bytes after which printing ends with ErrLong. Buf is then longer.
 	Most int
 
 	numbers [16]float64
 }
 
-// ErrLong is the error of a Printer whose text is longer than Most.
+// ErrLong is the error of a Printer with more text than Most.
 var ErrLong = errors.New("the text is too long")
 
-// Next appends the next value, which is in depth containers.
+// Next appends the next value, inside depth containers.
 func (p *Printer) Next(depth int) error {
 	t, err := p.ReadToken()
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *Printer) Next(depth int) error {
 	return p.Value(t, depth)
 }
 
-// Value appends the value that starts with t, the latest token, as Next does.
+// Value appends the value starting with t, the latest token, as Next does.
 func (p *Printer) Value(t gdwire.Token, depth int) error {
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
@@ -57,7 +57,7 @@ func (p *Printer) Value(t gdwire.Token, depth int) error {
 	return p.Leaf(t)
 }
 
-// container appends the container that starts with t, in one line.
+// container appends the container starting with t, in one line.
 func (p *Printer) container(t gdwire.Token, depth int) error {
 	if depth == MaxNesting {
 		p.Buf = append(p.Buf, Ellipsis...)
@@ -123,7 +123,7 @@ func (p *Printer) key(depth int) error {
 	return err
 }
 
-// isContainer reports whether a value whose first token is of kind k is an Array, Dictionary or Object.
+// isContainer reports whether a value with a first token of kind k is an Array, Dictionary or Object.
 func isContainer(k gdwire.Kind) bool {
 	return k == gdwire.KindArrayStart || k == gdwire.KindDictStart || k == gdwire.KindObjectStart
 }
@@ -139,7 +139,7 @@ func (p *Printer) newLine(i int64, depth int) {
 	}
 }
 
-// packed appends the packed array that starts with t, in one line.
+// packed appends the packed array starting with t, in one line.
 func (p *Printer) packed(t gdwire.Token) error {
 	v := FromToken(t, nil)
 	if v.Form == Empty {
@@ -176,7 +176,7 @@ func (p *Printer) packed(t gdwire.Token) error {
 	}
 }
 
-// Leaf appends the value that starts with t and contains no other values, or the type of a
+// Leaf appends the value starting with t, without other values inside, or the type of a
 // container.
 func (p *Printer) Leaf(t gdwire.Token) error {
 	switch t.Kind() {
@@ -229,7 +229,7 @@ func (p *Printer) flushLong() error {
 	return p.flush()
 }
 
-// chunks appends the text that starts with chunk t, and a quote.
+// chunks appends the text starting with chunk t, and a quote.
 func (p *Printer) chunks(t gdwire.Token) error {
 	for {
 		p.Buf = wire.AppendText(p.Buf, p.cut(t.Bytes(), 1))
@@ -247,7 +247,7 @@ func (p *Printer) chunks(t gdwire.Token) error {
 	}
 }
 
-// NodePath appends a NodePath. text is the part of it that was read.
+// NodePath appends a NodePath. text is the part already read.
 func (p *Printer) NodePath(r *NodePathReader, text []byte) error {
 	p.Buf = wire.AppendText(append(append(p.Buf, Prefix(gdwire.TypeNodePath)...), '"'), text)
 	for {

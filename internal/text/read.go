@@ -22,7 +22,7 @@ func Read(d *gdwire.Decoder) (Value, error) {
 	return v, err
 }
 
-// text returns the text that starts with a chunk.
+// text returns the text starting with a chunk.
 func text(d *gdwire.Decoder, t gdwire.Token) (string, error) {
 	b := append([]byte(nil), t.Bytes()...)
 	for !t.Last() {

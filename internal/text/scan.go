@@ -26,7 +26,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%q, column %d: %s", text, e.Column, e.Reason)
 }
 
-// A scanner parses text from its start.
+// A scanner parses text from the start.
 type scanner struct {
 	text  string
 	pos   int
@@ -175,7 +175,7 @@ var escapes = map[byte]byte{
 	'"': '"', '\'': '\'', '\\': '\\', 'n': '\n', 'r': '\r', 't': '\t', 'a': '\a', 'b': '\b', 'f': '\f', 'v': '\v',
 }
 
-// escape parses an escape sequence and appends its character.
+// escape parses an escape sequence and appends the character.
 func (s *scanner) escape(dst []byte) ([]byte, error) {
 	rest := s.text[s.pos+1:]
 	if rest == "" {

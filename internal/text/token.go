@@ -6,9 +6,9 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// FromToken returns the value of a token, with numbers appended to numbers. For a
-// container it returns the declared types and whether it is empty; for a NodePath,
-// PackedByteArray or Image it returns a value without content.
+// FromToken returns the value of a token, with numbers appended to numbers. A container becomes
+// its declared types and whether it is empty; a NodePath, PackedByteArray or Image becomes a
+// value without content.
 func FromToken(t gdwire.Token, numbers []float64) Value {
 	v := Value{Type: t.Type(), Numbers: numbers}
 	switch t.Kind() {
@@ -55,8 +55,8 @@ func FromToken(t gdwire.Token, numbers []float64) Value {
 	return v
 }
 
-// Write writes a value of Form Whole or Empty. It rounds numbers to 32 bits unless double
-// is set, which must equal the Encoder's DoubleReals.
+// Write writes a value of Form Whole or Empty, with numbers rounded to 32 bits unless double is
+// set. double must equal the Encoder's DoubleReals.
 func (v *Value) Write(e *gdwire.Encoder, double bool) error {
 	if v.Items != nil || v.Form == Empty {
 		return v.writeItems(e, double)
@@ -170,7 +170,7 @@ func elementBits(packed gdwire.Type, double bool) int {
 	return packed.ElementWidth()
 }
 
-// Round32 rounds x to 32 bits, unless it is too large for that.
+// Round32 rounds x to 32 bits, unless x is too large.
 func Round32(x float64) float64 {
 	if r := float64(float32(x)); !math.IsInf(r, 0) {
 		return r

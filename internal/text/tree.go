@@ -20,26 +20,25 @@ type Tree struct {
 	buf   []byte
 }
 
-// A Node is a location in a Tree: of a packet, or of a value to which a step leads from its
-// parent.
+// A Node is a location in a Tree: of a packet, or of a value reached by a step from the parent.
 type Node struct {
-	// Text is the text that Add was called with.
+	// Text is the argument text of Add.
 	Text string
-	// Hits is the number of values that a walk found here.
+	// Hits is the number of values found here by a walk.
 	Hits int32
 
-	target int32 // its number in Targets, from 1; 0 if it only leads to targets
+	target int32 // the number in Targets, from 1; 0 on the way to targets
 	parent *Node
-	step   string           // of its path
-	inner  *Node            // the node in this node that was added last
-	next   *Node            // the node that was added to the parent before
+	step   string           // of the path
+	inner  *Node            // the latest node added to this node
+	next   *Node            // the node added to the parent before
 	index  map[string]*Node // the nodes in this node by step, if there are more than maxUnindexed
 }
 
-// maxUnindexed is the maximum number of nodes in a node that are searched without an index.
+// maxUnindexed is the maximum number of nodes in a node searched without an index.
 const maxUnindexed = 8
 
-// Add adds a path. It returns an error for a path that was added before, unless it ends in [+].
+// Add adds a path, or returns an error for a path added before, unless the path ends in [+].
 func (t *Tree) Add(p Path, text string) (*Node, error) {
 	at := t.root(p.Packet)
 	for i := range p.Steps {
@@ -53,7 +52,7 @@ func (t *Tree) Add(p Path, text string) (*Node, error) {
 	return at, nil
 }
 
-// Root returns the node of a packet, or nil if there is no path in it.
+// Root returns the node of a packet, or nil if there is no path in the packet.
 func (t *Tree) Root(packet int64) *Node { return t.roots[packet] }
 
 // Packets returns the number of packets with paths.
@@ -72,7 +71,7 @@ func (t *Tree) root(packet int64) *Node {
 	return p
 }
 
-// newNode returns memory for a node. It allocates blocks, because there can be a million nodes.
+// newNode returns memory for a node, allocated in blocks because there can be a million nodes.
 func (t *Tree) newNode() *Node {
 	if len(t.free) == 0 {
 		t.free = make([]Node, min(1+len(t.Targets), 512))
@@ -82,10 +81,10 @@ func (t *Tree) newNode() *Node {
 	return p
 }
 
-// addChild returns the node that a step leads to from p, and adds it if there is none.
+// addChild returns the node reached from p by a step, and adds it if there is none.
 func (t *Tree) addChild(p *Node, s *Step) *Node {
 	t.buf = s.Append(t.buf[:0])
-	if s.Op == End { // each [+] adds an element, so it needs a node of its own
+	if s.Op == End { // each [+] adds an element, and needs a node of its own
 		t.buf = fmt.Append(t.buf, len(t.Targets))
 	}
 	if c := p.child(t.buf); c != nil {
@@ -101,7 +100,7 @@ func (t *Tree) addChild(p *Node, s *Step) *Node {
 	return c
 }
 
-// child returns the node that a step leads to from p, or nil if there is none.
+// child returns the node reached from p by a step, or nil if there is none.
 func (p *Node) child(step []byte) *Node {
 	if p.index != nil {
 		return p.index[string(step)]
@@ -187,14 +186,14 @@ func (p *Node) String() string {
 	return p.parent.String() + step
 }
 
-// Reset makes t as it was before all walks.
+// Reset makes t the same as before all walks.
 func (t *Tree) Reset() {
 	for _, root := range t.roots {
 		root.resetHits()
 	}
 }
 
-// resetHits makes p and all nodes in it as they were before a walk.
+// resetHits makes p and all nodes inside the same as before a walk.
 func (p *Node) resetHits() {
 	p.Hits = 0
 	for c := range p.Inner {
@@ -202,14 +201,14 @@ func (p *Node) resetHits() {
 	}
 }
 
-// vague contains the nodes in a node whose key can mean another key than the one that is printed as
+// vague contains the nodes in a node with a key that can mean another key than the one printed as
 // their step.
 type vague struct {
-	cut   []*Node            // text that ends in "…"
+	cut   []*Node            // text ending in "…"
 	reals map[string][]*Node // real numbers, by their text when they are rounded to 32 bits
 }
 
-// note notes the node of a step, if its key can mean another one.
+// note notes the node of a step, if the key can mean another one.
 func (t *Tree) note(p, c *Node, s *Step) {
 	isCut := s.Key.Type == gdwire.TypeString && strings.HasSuffix(s.Key.Text, Ellipsis)
 	isReal := s.Key.hasReals()
@@ -240,7 +239,7 @@ func (v *Value) hasReals() bool {
 	return n > 0 && !integers
 }
 
-// rounded returns the text of a key when its numbers are rounded to 32 bits.
+// rounded returns the text of a key with numbers rounded to 32 bits.
 func (v *Value) rounded() string {
 	key := *v
 	key.Single, key.Numbers = false, nil

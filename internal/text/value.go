@@ -51,9 +51,9 @@ const (
 	Declared             // a container's type without its content: Array[int], PackedInt32Array, Object("Node")
 )
 
-// signatures lists the arguments of values that are written as a call, one letter for each:
-// r and i are real and integer components, u is a 32-bit number, d a 64-bit id, s a
-// string, and x bytes in hexadecimal.
+// signatures lists the arguments of values written as a call, one letter for each: r and i are
+// real and integer components, u is a 32-bit number, d a 64-bit id, s a string, and x bytes in
+// hexadecimal.
 var signatures = func() map[gdwire.Type]string {
 	all := map[gdwire.Type]string{
 		gdwire.TypeRID: "d", gdwire.TypeObject: "d", gdwire.TypeCallable: "", gdwire.TypeSignal: "sd",
@@ -83,8 +83,8 @@ var types = func() map[string]gdwire.Type {
 	return m
 }()
 
-// IsKey reports whether the value can be written between brackets: it is not a
-// container, packed, a Signal or Callable.
+// IsKey reports whether the value can be written between brackets: is no container, packed
+// array, Signal or Callable.
 func (v *Value) IsKey() bool {
 	if v.Form != Whole {
 		return false

@@ -14,15 +14,15 @@ import (
 // values. Each function can be nil.
 type Walker struct {
 	*gdwire.Decoder
-	// Value is called when the value at a target is next. It reads the value, or
-	// returns true to let the Walker read the value and find the nodes in it.
+	// Value is called when the value at a target is next. It reads the value, or returns true
+	// to let the Walker read the value and find the nodes inside.
 	Value func(p *Node) (goOn bool, err error)
 	// Part is called for an element of a packed array or a component at a target.
 	Part func(p *Node, part Part) error
-	// Key is called for each key of a Dictionary or Object, with the node of that
-	// container. It returns the node of the value, or nil for the node with this key.
+	// Key is called for each key of a Dictionary or Object, with the node of the container, and
+	// returns the node of the value, or nil for the node with this key.
 	Key func(p *Node, key *Step) *Node
-	// Leave is called after a value that the Walker read.
+	// Leave is called after a value read by the Walker.
 	Leave func(p *Node, c Container) error
 
 	start   int64
@@ -34,24 +34,24 @@ type Walker struct {
 // A Container describes an Array, Dictionary, Object or packed array. Values of other kinds
 // are containers without elements.
 type Container struct {
-	Kind      gdwire.Kind // of its first token
+	Kind      gdwire.Kind // of the first token
 	Type      gdwire.Type
 	Class     string      // of an Object
 	Key, Elem gdwire.Elem // the declared types
 	Len       int64
 	Bits      int   // of each number of a packed array
-	Start     int64 // the offset after its count, where the first element starts
+	Start     int64 // the offset after the count, where the first element starts
 	End       int64 // the offset after the last element, before padding
 }
 
-// Start returns the offset at which the element, pair or property with the latest value
-// starts. A pair starts with its key.
+// Start returns the offset of the start of the element, pair or property with the latest value.
+// A pair starts with its key.
 func (w *Walker) Start() int64 { return w.start }
 
 // Elem returns the declared type of the next value, for which Value was called.
 func (w *Walker) Elem() gdwire.Elem { return w.elem }
 
-// Walk reads the next value, which is at p.
+// Walk reads the next value, at p.
 func (w *Walker) Walk(p *Node) error {
 	w.start, w.elem = w.InputOffset(), gdwire.Elem{}
 	return w.walk(p)
@@ -88,7 +88,7 @@ func (w *Walker) walk(p *Node) error {
 	return w.Leave(p, c)
 }
 
-// inside finds the nodes in the value that starts with t.
+// inside finds the nodes in the value starting with t.
 func (w *Walker) inside(p *Node, t gdwire.Token, c *Container) error {
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart:
@@ -229,8 +229,8 @@ func (w *Walker) byKey(p *Node) (*Node, error) {
 	return w.node(p, &step), nil
 }
 
-// node returns the node that a step leads to from p, or nil if there is none. A String in a
-// path also matches a StringName.
+// node returns the node reached from p by a step, or nil if there is none. A String in a path
+// also matches a StringName.
 func (w *Walker) node(p *Node, step *Step) *Node {
 	if w.Key != nil {
 		if c := w.Key(p, step); c != nil {
@@ -333,7 +333,7 @@ func (w *Walker) strings(all []element, every *Node, c *Container) error {
 	return nil
 }
 
-// part calls Part for a part and the components of it that are targets.
+// part calls Part for a part and for its components, if they are targets.
 func (w *Walker) part(p *Node, part Part) error {
 	p.Hits++
 	w.start = part.Offset
