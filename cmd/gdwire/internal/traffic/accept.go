@@ -25,9 +25,8 @@ type acceptor struct {
 	count   atomic.Int64 // connections
 }
 
-// run accepts connections until ctx is done, and returns after all handlers. It returns the
-// error that ended ln before. The number of connections is not limited: handle itself can
-// wait.
+// run accepts connections until ctx is done, and returns after all handlers, with the error if
+// one ended ln before. The number of connections is not limited: handle itself can wait.
 func (a *acceptor) run(ctx context.Context, ln net.Listener) error {
 	log := &serverLog{logf: a.logf}
 	s := &stream.Server{
@@ -54,8 +53,8 @@ func (a *acceptor) run(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// A serverLog is the slog.Handler of a stream.Server. It shows an error that occurs again and
-// again only once, until a connection is accepted.
+// A serverLog, the slog.Handler of a stream.Server, shows an error repeated again and again
+// only once, until a connection is accepted.
 type serverLog struct {
 	logf func(format string, args ...any)
 
@@ -101,8 +100,8 @@ const (
 	lastRetry  = time.Second
 )
 
-// retry calls try until it succeeds, ctx is done, or it returns an error that is not temporary.
-// It calls logErr with the first temporary error, such as too many open files.
+// retry calls try until ctx is done or a call succeeds or fails with an error other than a
+// temporary one. It calls logErr with the first temporary error, such as too many open files.
 func retry[T any](ctx context.Context, logErr func(error), try func() (T, error)) (T, error) {
 	told := false
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
@@ -122,8 +121,8 @@ func retry[T any](ctx context.Context, logErr func(error), try func() (T, error)
 	}
 }
 
-// MaxBusy is the maximum number of connections whose packets are read at the same time, and maxBusyBytes of the bytes that
-// they can hold together: each a packet of -max-packet bytes. Packets of other connections wait.
+// MaxBusy is the maximum number of connections with packets being read at the same time, and maxBusyBytes of
+// the bytes held by them together: a packet of -max-packet bytes each. Packets of other connections wait.
 const (
 	MaxBusy      = 256
 	maxBusyBytes = 256 << 20
@@ -140,13 +139,13 @@ func maxPacket(o *save.Reading) int64 {
 // maxBusy returns how many connections can be busy with packets of a size.
 func maxBusy(maxPacket int64) int64 { return max(1, min(MaxBusy, maxBusyBytes/maxPacket)) }
 
-// maxKept is the size in bytes of the largest packet whose memory is kept for the next.
+// maxKept is the size in bytes of the largest packet memory kept for the next packet.
 const maxKept = 16 << 10
 
-// A turnListener accepts connections that take turns.
+// A turnListener accepts connections taking turns.
 type turnListener struct {
 	net.Listener
-	busy chan struct{} // contains an element for each connection whose packet is read
+	busy chan struct{} // contains an element for each connection with a packet being read
 }
 
 func newTurnListener(ln net.Listener, maxPacket int64) *turnListener {
@@ -162,18 +161,18 @@ func (l *turnListener) Accept() (net.Conn, error) {
 	return &turnConn{Conn: conn, busy: l.busy}, nil
 }
 
-// A turnConn is a connection that is busy from the first byte of a packet until it waits for the first
-// byte of another. Silent connections, of any number, keep no other from being read.
+// A turnConn is a connection, busy from the first byte of a packet until it waits for the first byte
+// of another. Any number of silent connections keep no other from being read.
 type turnConn struct {
 	net.Conn
 	busy   chan struct{}
 	ctx    context.Context
-	packet *stream.Conn // which reads from this connection; nil without turns
-	in     int64        // the number of bytes that were read
+	packet *stream.Conn // reads from this connection; nil without turns
+	in     int64        // the number of bytes read
 	isBusy bool
 }
 
-// start begins the turns of the connection, which c reads, and returns its packets.
+// start begins the turns of the connection, read by c, and returns the packets.
 func (t *turnConn) start(ctx context.Context, c *stream.Conn) turnPackets {
 	t.ctx, t.packet = ctx, c
 	return turnPackets{c}
@@ -200,7 +199,7 @@ func (t *turnConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// stop ends the turns. What is read afterwards is discarded.
+// stop ends the turns. Bytes read afterwards are discarded.
 func (t *turnConn) stop() {
 	t.end()
 	t.packet = nil
@@ -220,7 +219,7 @@ func (t *turnConn) CloseWrite() error { return t.Conn.(interface{ CloseWrite() e
 // turnPackets are the packets of a turnConn. Those of silent connections hold little memory.
 type turnPackets struct{ *stream.Conn }
 
-// NextRaw returns the next packet, in dst if that is small.
+// NextRaw returns the next packet, in dst if dst is small.
 func (t turnPackets) NextRaw(dst []byte) ([]byte, error) {
 	if cap(dst) > maxKept {
 		dst = nil

@@ -13,7 +13,7 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// The changeFlags are the flags of proxy that change or drop packets.
+// The changeFlags are the flags of proxy to change or drop packets.
 type changeFlags struct {
 	set    []place // -set, in order
 	dropIf []place // -drop-if
@@ -21,9 +21,9 @@ type changeFlags struct {
 
 // A place is a path in a packet, and a value for it.
 type place struct {
-	line  string // as the user wrote it
+	line  string // as written by the user
 	path  text.Path
-	value string // its text, or "" if there is none
+	value string // as text, or "" if there is none
 }
 
 // define defines the flags.
@@ -39,7 +39,7 @@ func (c *changeFlags) define(f *shell.Flags) {
 // any reports whether there are such flags.
 func (c *changeFlags) any() bool { return len(c.set)+len(c.dropIf) > 0 }
 
-// addPlace adds a place. If it is not to be set, it can be a path alone.
+// addPlace adds a place. A place that is not to be set can be a path alone.
 func addPlace(all *[]place, line string, set bool) error {
 	p := place{line: line}
 	var err error
@@ -66,7 +66,7 @@ func addPlace(all *[]place, line string, set bool) error {
 	return nil
 }
 
-// set returns the plan that sets the value at the place in a packet.
+// set returns the plan for setting the value at the place in a packet.
 func (p *place) set(c *save.Content) (*edit.Plan, error) {
 	var tree text.Tree
 	if _, err := tree.Add(p.path, p.value); err != nil {
@@ -106,8 +106,8 @@ func (c *changeFlags) drops(packet []byte, o *save.Reading) bool {
 	return false
 }
 
-// change returns a valid packet with the values that are set, and reports whether it differs. It calls fail for a value that
-// the packet cannot take.
+// change returns a valid packet with the values of -set, and reports whether it differs. fail is called for a
+// value that the packet cannot take.
 func (c *changeFlags) change(packet []byte, o *save.Reading, fail func(line string, err error)) (changed []byte, differs bool) {
 	for i := range c.set {
 		p := &c.set[i]

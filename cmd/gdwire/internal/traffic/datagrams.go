@@ -19,21 +19,21 @@ import (
 const (
 	// maxClients is the maximum number of clients of UDP at the same time.
 	maxClients = 256
-	// silence is the time after which a client of UDP that sends and receives nothing is forgotten.
+	// silence is the time after which a client of UDP without datagrams is forgotten.
 	silence = 2 * time.Minute
 	// maxDatagram is larger than any datagram in bytes.
 	maxDatagram = 64 << 10
-	// maxErrors is the number of errors of a socket, one after the other, that concern single datagrams.
+	// maxErrors is the number of consecutive errors of a socket concerning single datagrams.
 	maxErrors = 1000
 )
 
-// A datagramProxy forwards datagrams. Each client has a port of its own to the server, as behind a router.
+// A datagramProxy forwards datagrams. Each client has a port of its own to the server, as with a router.
 type datagramProxy struct {
 	*proxyServer
 	conn   clientConn               // to the clients
 	dial   func() (net.Conn, error) // returns another socket to the server, without waiting
 	count  int64                    // of all clients
-	refuse sync.Once                // says that there are too many clients
+	refuse sync.Once                // reports too many clients
 
 	mu      sync.Mutex
 	clients map[netip.AddrPort]*datagramClient
@@ -54,8 +54,8 @@ type datagramClient struct {
 	active atomic.Int64 // when the latest datagram came, in nanoseconds
 }
 
-// listenUDP is listen for UDP. It looks the name of the server up once: a client that waited for an answer would hold the
-// others.
+// listenUDP is listen for UDP. The name of the server is looked up once: a client waiting for an answer would
+// hold the others.
 func (p *proxyServer) listenUDP(addr string) (at string, forward func(context.Context) (int64, error), err error) {
 	server, err := net.ResolveUDPAddr("udp", p.options.target.addr)
 	if err != nil {
@@ -94,7 +94,7 @@ func (u *datagramProxy) run(ctx context.Context) (int64, error) {
 		if ctx.Err() != nil {
 			return u.count, nil
 		}
-		if err != nil { // about an earlier datagram, which did not reach a client
+		if err != nil { // about an earlier datagram not delivered to a client
 			if failed++; failed > maxErrors {
 				return u.count, err
 			}
@@ -108,7 +108,7 @@ func (u *datagramProxy) run(ctx context.Context) (int64, error) {
 	}
 }
 
-// client returns the client of an address, or nil if it cannot have a port to the server.
+// client returns the client of an address, or nil if there is no port to the server for one.
 func (u *datagramProxy) client(ctx context.Context, from netip.AddrPort) *datagramClient {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -133,7 +133,7 @@ func (u *datagramProxy) client(ctx context.Context, from netip.AddrPort) *datagr
 	c.active.Store(time.Now().UnixNano())
 	life, end := u.limitLife(ctx, number)
 	for i, deliver := range []func([]byte) error{
-		func(b []byte) error { _, _ = server.Write(b); return nil }, // what cannot be sent is lost, as datagrams are
+		func(b []byte) error { _, _ = server.Write(b); return nil }, // a datagram not sent is lost, as others are
 		func(b []byte) error { _, _ = u.conn.WriteToUDPAddrPort(b, from); return nil },
 	} {
 		c.ways[i] = newDatagrams(&direction{proxyServer: u.proxyServer, number: number, way: i, out: u.sender(life, number, i, deliver)})
@@ -189,11 +189,11 @@ type datagrams struct {
 	mu         sync.Mutex
 	framing    framing
 	recognized bool // one of them was a packet
-	told       bool // that none is
+	told       bool // that they are no packets
 	closed     bool
 }
 
-// errUnknown is the error of datagrams that are no packets.
+// errUnknown is the error of datagrams other than packets.
 var errUnknown = errors.New("no packet of Godot")
 
 // newDatagrams returns a direction for datagrams.
@@ -212,7 +212,7 @@ func newDatagrams(d *direction) *datagrams {
 	return g
 }
 
-// forward forwards a datagram and shows the packet in it.
+// forward forwards a datagram and shows the packet inside.
 func (g *datagrams) forward(b []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -229,12 +229,12 @@ func (g *datagrams) forward(b []byte) {
 	}
 	sent := !s.dropped && (s.Err == nil || !g.options.dropInvalid)
 	if sent {
-		sent, _ = g.out.Send(s.packet) // an error says that the connection was cut
+		sent, _ = g.out.Send(s.packet) // an error means a cut connection
 	}
 	g.record(b, now, sent)
 }
 
-// recognize reports whether the datagrams are packets, as one of them was. It says so once if none is.
+// recognize reports whether the datagrams are packets, as one of them was. If none was, it says so once.
 func (g *datagrams) recognize(b []byte) bool {
 	if g.recognized {
 		return true
@@ -248,7 +248,7 @@ func (g *datagrams) recognize(b []byte) bool {
 	return g.recognized
 }
 
-// record appends a datagram after its length to the file of -record, so that it is read as a packet of a stream.
+// record appends a datagram after its length to the file of -record, to be read as a packet of a stream.
 func (g *datagrams) record(b []byte, at time.Time, forwarded bool) {
 	if g.file == nil {
 		return

@@ -49,7 +49,7 @@ type proxyServer struct {
 	record  *record.Recorder // of -record, or nil
 	network *netem.Network   // or nil
 	end     context.CancelFunc
-	held    bound // of packets that arrive or were forwarded, until they are shown
+	held    bound // of packets received or forwarded, until they are shown
 	lines   lines // of output and errors
 
 	mu        sync.Mutex
@@ -59,19 +59,19 @@ type proxyServer struct {
 	invalid   int64
 	changed   int64           // by -set
 	dropped   int64           // by -drop-if
-	failed    map[string]bool // lines of -set of which an error was told
+	failed    map[string]bool // lines of -set with an error already told
 	proposal  skipProposal
 	bytes     [2]atomic.Int64
 }
 
-// maxHeld is the number of bytes of packets that can wait to be shown, unless -max-packet is more, and maxWaiting that of
-// lines about them.
+// maxHeld is the maximum number of bytes of packets waiting to be shown, unless -max-packet is more, and
+// maxWaiting of lines about them.
 const (
 	maxHeld    = 9 << 20
 	maxWaiting = 4 << 20
 )
 
-// logWaiting writes a message that says why the proxy waits.
+// logWaiting writes a message on why the proxy waits.
 func (p *proxyServer) logWaiting(err error) { p.logf("%v; waiting", err) }
 
 // logf adds a message for errs to the lines.
@@ -106,12 +106,12 @@ type direction struct {
 	input    io.Reader    // of from
 	file     *os.File     // of -record, or nil
 	parts    chan packets // forwarded and not shown yet
-	next     packets      // of the bytes that were read last
+	next     packets      // of the bytes read last
 	offset   int64        // after the latest message
 	skips    skipFinder
 }
 
-// packets are some that arrived at a time.
+// packets are some packets received at one time.
 type packets struct {
 	at    time.Time
 	bytes []byte
@@ -152,7 +152,7 @@ func (d *direction) forward(ctx context.Context) {
 	}
 }
 
-// finish forwards the end of the stream, which is a reset if err is.
+// finish forwards the end of the stream, as a reset if err is one.
 func (d *direction) finish(err error) {
 	_ = d.out.Close()
 	if c, ok := d.to.(interface{ SetLinger(seconds int) error }); ok && address.IsReset(err) {
@@ -162,15 +162,15 @@ func (d *direction) finish(err error) {
 	}
 }
 
-// maxParts is the maximum number of reads whose packets wait to be shown.
+// maxParts is the maximum number of reads with packets waiting to be shown.
 const maxParts = 512
 
 // maxViewed is the maximum number of waiting reads with which packets are still added to the
 // page of -view.
 const maxViewed = 64
 
-// copy forwards bytes as they arrive, and the end of the stream. Another goroutine shows the packets in them: the
-// output delays neither.
+// copy forwards bytes as they arrive, and the end of the stream. Another goroutine shows the packets: output
+// delays neither.
 func (d *direction) copy() {
 	d.parts = make(chan packets, maxParts)
 	o := d.framing
@@ -192,7 +192,7 @@ func (d *direction) copy() {
 	showing.Wait()
 }
 
-// forwarded reads the bytes of a direction, which it forwards before it returns them.
+// forwarded reads the bytes of a direction, and forwards them before Read returns.
 type forwarded struct{ *direction }
 
 // A forwardError is an error of one of the connections.
@@ -216,7 +216,7 @@ func (d forwarded) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// wait adds the packet of a message to those that are shown next, unless it was left out.
+// wait adds the packet of a message to those shown next, unless it was left out.
 func (d *direction) wait(m *message) {
 	switch {
 	case m.left:
@@ -230,13 +230,13 @@ func (d *direction) wait(m *message) {
 	d.held.add(-m.held)
 }
 
-// miss counts a packet that is not shown.
+// miss counts a packet not shown.
 func (d *direction) miss(size int) {
 	d.lines.miss(size)
 	d.countPacket(nil)
 }
 
-// showNext lets the packets that arrived be shown.
+// showNext passes the received packets to showParts, or counts them as missed.
 func (d *direction) showNext() {
 	if len(d.next.ends) == 0 {
 		return
@@ -254,7 +254,7 @@ func (d *direction) showNext() {
 	d.next = packets{}
 }
 
-// showParts shows the packets that were forwarded.
+// showParts shows the forwarded packets.
 func (d *direction) showParts(o *framing) {
 	for part := range d.parts {
 		from := 0
@@ -276,8 +276,7 @@ func (d *direction) recordBytes(b []byte) {
 	}
 }
 
-// index adds a message that arrived at a time to the index of -record if it is a packet that was
-// forwarded.
+// index adds a message received at a time to the index of -record if it is a forwarded packet.
 func (d *direction) index(m message, at time.Time, forwarded bool) {
 	from, n := d.offset, m.size
 	d.offset += n
@@ -299,8 +298,8 @@ func (p *proxyServer) stop(err error) {
 	p.end()
 }
 
-// filter forwards packets after receiving all of each, but those that -drop-invalid and -drop-if drop. What was received is
-// recorded.
+// filter forwards packets after receiving all of each, except those dropped by -drop-invalid and -drop-if. All
+// received bytes are recorded.
 func (d *direction) filter(ctx context.Context) error {
 	o := d.framing
 	err := d.each(d.input, &o, func(m message, all *messages) error {
@@ -350,14 +349,14 @@ func (d *direction) each(r io.Reader, o *framing, do func(message, *messages) er
 // clock is the form of the time of a packet.
 const clock = "15:04:05.000"
 
-// A shown packet is one as it is forwarded, unless it is dropped, and the value in it.
+// A shown packet is a packet as forwarded, unless dropped, and the value inside.
 type shown struct {
 	save.Unpacked
 	packet           []byte
 	changed, dropped bool // by -set and -drop-if
 }
 
-// show shows a packet that arrived at a time as it is forwarded.
+// show shows a packet received at a time, as forwarded.
 func (d *direction) show(packet []byte, at time.Time, o *framing) shown {
 	s := shown{packet: packet, Unpacked: o.Unpack(packet)}
 	d.proposeSkip(&s, &o.Reading)
@@ -387,7 +386,7 @@ func (d *direction) proposeSkip(s *shown, o *save.Reading) {
 	d.proposal.propose(d.skips.find(s.packet, &s.Unpacked, o), d.logf)
 }
 
-// change does what -drop-if and -set say with a valid packet.
+// change applies -drop-if and -set to a valid packet.
 func (d *direction) change(s *shown, o *save.Reading) {
 	changes := &d.options.changes
 	if s.dropped = changes.drops(s.Value, o); !s.dropped {
@@ -419,8 +418,8 @@ func (d *direction) failChange(line string, err error) {
 	}
 }
 
-// countPacket counts a packet, and reports whether to show it: -n packets have not been shown
-// yet.
+// countPacket counts a packet, and reports whether to show the packet, until -n packets are
+// shown.
 func (d *direction) countPacket(invalid error) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -501,7 +500,7 @@ func (d *direction) jsonLine(at time.Time, s *shown, o *save.Reading) string {
 	return b.String()
 }
 
-// sender returns what forwards one direction of a connection, by deliver.
+// sender returns the sender for one direction of a connection, which calls deliver.
 func (p *proxyServer) sender(ctx context.Context, number int64, way int, deliver func([]byte) error) sender {
 	if p.network == nil {
 		return directSender(deliver)
@@ -512,7 +511,7 @@ func (p *proxyServer) sender(ctx context.Context, number int64, way int, deliver
 // errCut ends a connection because of -cut.
 var errCut = errors.New("cut")
 
-// limitLife returns a context for a connection, which -cut ends.
+// limitLife returns a context for a connection, ended by -cut.
 func (p *proxyServer) limitLife(ctx context.Context, number int64) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	if p.options.network.cut <= 0 {
@@ -529,7 +528,7 @@ func (p *proxyServer) limitLife(ctx context.Context, number int64) (context.Cont
 	}
 }
 
-// newNetwork returns the network of the flags, or nil if it is good.
+// newNetwork returns the network of the flags, or nil for a good network.
 func (o *proxyFlags) newNetwork() *netem.Network {
 	if !o.network.bad() {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A handshakeReader reads the stream of a client. If the stream starts with an HTTP request
-// for a WebSocket, the reader removes the header Sec-WebSocket-Extensions: messages
-// are then not compressed. With the URL of the server, the request is for it.
+// A handshakeReader reads the stream of a client. If the stream starts with an HTTP request for
+// a WebSocket, the reader removes the header Sec-WebSocket-Extensions: messages are then not
+// compressed. With the URL of the server, the reader makes the request one for this URL.
 type handshakeReader struct {
 	r       io.Reader
 	url     *url.URL // or nil
@@ -25,7 +25,7 @@ const httpGet = "GET "
 // maxHTTP is the maximum length of the head of an HTTP request or response.
 const maxHTTP = 64 << 10
 
-// endOfHead returns the offset of the line feed before the empty line that ends the head of an HTTP
+// endOfHead returns the offset of the line feed before the empty line ending the head of an HTTP
 // request or response, or -1. A carriage return before a line feed may be missing.
 func endOfHead(b []byte) int {
 	for i := 0; ; i++ {
@@ -56,7 +56,7 @@ func (h *handshakeReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readHead reads the request, or as many bytes as show that there is none.
+// readHead reads the request, or enough bytes to show that there is none.
 func (h *handshakeReader) readHead() {
 	part := make([]byte, 4<<10)
 	for len(h.head) < maxHTTP {
@@ -77,8 +77,8 @@ func (h *handshakeReader) readHead() {
 	}
 }
 
-// addressTo makes the request, whose head ends at end, one for the server's URL: clients name the proxy. A path of
-// the URL takes the place of the client's.
+// addressTo makes the request, with a head ending at end, one for the server's URL: clients name the proxy. A
+// path of the URL takes the place of the client's.
 func (h *handshakeReader) addressTo(end int) {
 	if h.url == nil {
 		return
@@ -96,7 +96,7 @@ func (h *handshakeReader) addressTo(end int) {
 			line = words[0] + " " + h.url.RequestURI() + " " + words[2]
 		case i > 0 && strings.EqualFold(name, "Host"):
 			line = "Host: " + h.url.Host
-		case i > 0 && strings.EqualFold(name, "Origin"): // of a browser, which servers compare with the host
+		case i > 0 && strings.EqualFold(name, "Origin"): // of a browser, compared by servers with the host
 			line = "Origin: http" + strings.TrimPrefix(h.url.Scheme, "ws") + "://" + h.url.Host
 		}
 		lines[i] = line + ending
@@ -104,7 +104,7 @@ func (h *handshakeReader) addressTo(end int) {
 	h.head = append([]byte(strings.Join(lines, "\n")), h.head[end:]...)
 }
 
-// removeExtensions removes the extensions from the lines of the request, which ends at end.
+// removeExtensions removes the extensions from the lines of the request, ending at end.
 func (h *handshakeReader) removeExtensions(end int) {
 	var kept []string
 	lines := strings.Split(string(h.head[:end]), "\n")

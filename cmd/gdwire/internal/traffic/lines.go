@@ -23,12 +23,12 @@ func plainText(packet []byte, o *save.Reading, width int) string {
 	d := o.NewDecoder()
 	defer d.Release()
 	d.ResetBytes(packet)
-	_ = gdjson.ToJSON(short, d, gdjson.Options{Plain: true, EscapeForTerminal: true}) // the only error is that it was cut
+	_ = gdjson.ToJSON(short, d, gdjson.Options{Plain: true, EscapeForTerminal: true}) // the only error is the cut
 	return short.String()
 }
 
-// following returns text about the bytes that follow the value in a packet, if any do, with the value that they begin
-// with, of width columns or more.
+// following returns text about any bytes after the value in a packet, with the value at their start, of width
+// columns or more.
 func following(u *save.Unpacked, o *save.Reading, width int) string {
 	if u.Err != nil || u.Trailing == 0 {
 		return ""
@@ -40,17 +40,17 @@ func following(u *save.Unpacked, o *save.Reading, width int) string {
 	return text
 }
 
-// A skipFinder finds the -skip with which packets that are invalid without are values.
+// A skipFinder finds the -skip that makes values of otherwise invalid packets.
 type skipFinder struct {
 	row int    // packets one after the other, and
 	fit uint64 // bit N: all of them are values from byte N
 }
 
-// find adds a packet and returns a -skip that fits several packets, or 0.
+// find adds a packet and returns a -skip for several packets, or 0.
 func (f *skipFinder) find(packet []byte, u *save.Unpacked, o *save.Reading) int {
 	const enough = 3
 	switch {
-	case o.Skip > 0, len(packet) == 0, u.Trailing > 0 && o.AreValues(packet): // which tell nothing
+	case o.Skip > 0, len(packet) == 0, u.Trailing > 0 && o.AreValues(packet): // these tell nothing
 		return 0
 	case u.Err == nil && u.Trailing == 0:
 		*f = skipFinder{}
@@ -78,7 +78,7 @@ func (f *skipFinder) find(packet []byte, u *save.Unpacked, o *save.Reading) int 
 // A skipProposal proposes a -skip, once.
 type skipProposal struct{ sync.Once }
 
-// propose proposes a -skip if it is not 0.
+// propose proposes a -skip other than 0.
 func (p *skipProposal) propose(n int, logf func(format string, args ...any)) {
 	if n > 0 {
 		p.Do(func() { logf("the values of several packets begin at byte %d: -skip %[1]d shows them", n) })
@@ -119,13 +119,13 @@ type line struct {
 	text string
 }
 
-// lines writes lines in a goroutine: a call of add does not wait for a slow output. It
-// counts packets that cannot be shown in time.
+// lines writes lines in a goroutine, so that add does not wait for a slow output, and counts
+// packets that cannot be shown in time.
 type lines struct {
-	maxBytes   int // bytes that can wait
+	maxBytes   int // maximum of waiting bytes
 	flush      func() error
 	fail       func(error)                     // called with the first error of the output
-	missedLine func(missed, bytes string) line // returns the line that says how much was missed
+	missedLine func(missed, bytes string) line // returns the line about the packets missed
 	done       chan struct{}                   // closed after the last line
 	wake       chan struct{}
 
@@ -166,13 +166,13 @@ func (l *lines) miss(size int) {
 	l.count(size)
 }
 
-// count counts a packet that is not shown. l is locked.
+// count counts a packet not shown. l is locked.
 func (l *lines) count(size int) {
 	l.missed++
 	l.bytes += uint64(size)
 }
 
-// noteMissed adds a line that says how much was missed. l is locked.
+// noteMissed adds a line about the packets missed. l is locked.
 func (l *lines) noteMissed() {
 	if l.missed > 0 {
 		l.push(l.missedLine(humanize.Comma(l.missed), humanize.Bytes(l.bytes)))

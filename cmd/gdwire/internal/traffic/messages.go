@@ -18,14 +18,14 @@ import (
 	"github.com/gdwire/gdwire/internal/save"
 )
 
-// A message is the unit that proxy forwards or drops with -drop-invalid.
+// A message is the unit forwarded by proxy, or dropped with -drop-invalid.
 type message struct {
-	raw    []byte // all its bytes, if messages are read whole; valid until the next message is read
+	raw    []byte // all bytes, if messages are read whole; valid until the next message is read
 	packet []byte // the encoded value, or nil if the message contains none
 	size   int64  // of all bytes
-	left   bool   // it contains a packet that did not fit and was left out
+	left   bool   // the packet inside did not fit and was left out
 	length int64  // of the packet
-	held   int64  // bytes of the bound, which the message owns
+	held   int64  // bytes of the bound owned by the message
 }
 
 // messages reads the messages of one direction of a connection.
@@ -35,7 +35,7 @@ type messages struct {
 	order binary.ByteOrder // of the lengths, or nil for WebSocket
 	next  func() (message, error)
 	raw   bytes.Buffer
-	size  int64 // of raw with what was left out
+	size  int64 // of raw with bytes left out
 	left  bool  // the packet did not fit
 
 	bound *bound // of the bytes of packets, or nil
@@ -43,12 +43,12 @@ type messages struct {
 	held  int64  // bytes of bound
 
 	packet []byte // of the latest WebSocket message
-	length int64  // of it, with what was left out
-	binary bool   // it is a packet
-	begun  bool   // more of it follows
+	length int64  // of packet with bytes left out
+	binary bool   // the message is a packet
+	begun  bool   // more of the message follows
 }
 
-// A bound is the number of bytes that the packets of all connections can take at the same time.
+// A bound is the number of bytes for the packets of all connections at the same time.
 type bound struct {
 	max  int64
 	used atomic.Int64
@@ -83,11 +83,11 @@ type framing struct {
 	webSocket bool       // -frame ws
 }
 
-// newFraming returns the framing that flags choose.
+// newFraming returns the framing chosen by flags.
 func newFraming(o *open.Flags) framing { return framing{Reading: o.Reading(-1), known: o.Known()} }
 
-// newMessages returns a reader of the messages in r. It recognizes the frame and the format that
-// flags have not chosen, and calls note if they are not those of most connections.
+// newMessages returns a reader of the messages in r. It recognizes the frame and the format
+// unless flags choose them, and calls note for others than those of most connections.
 func newMessages(r io.Reader, o *framing, note func(string)) (*messages, error) {
 	m := &messages{r: r, max: maxPacket(&o.Reading)}
 	if o.known.Format && o.known.Frame && o.Framed() && !o.webSocket {
@@ -135,10 +135,10 @@ func (m *messages) nextPacket() ([]byte, error) {
 	}
 }
 
-// checkSize returns an error if a packet is longer than permitted. size is its length so far.
+// checkSize returns an error if a packet is longer than permitted. size is the length so far.
 func (m *messages) checkSize(size uint64) error {
 	const (
-		overhead = 8        // bytes for each byte of a packet that is sent in many fragments
+		overhead = 8        // bytes for each byte of a packet sent in many fragments
 		control  = 64 << 10 // bytes of empty fragments, and of messages between fragments
 	)
 	if uint64(m.size) > overhead*size+control {
@@ -159,7 +159,7 @@ func (m *messages) begin() {
 	m.size, m.left = 0, false
 }
 
-// hold changes the number of bytes that count to n, if they fit.
+// hold changes the number of counted bytes to n, if they fit.
 func (m *messages) hold(n int64) bool {
 	if !m.bound.add(n - m.held) {
 		return false
@@ -168,7 +168,7 @@ func (m *messages) hold(n int64) bool {
 	return true
 }
 
-// end returns the message that was read. packet is nil if it contains none.
+// end returns the message just read. packet is nil if there is none.
 func (m *messages) end(packet []byte, length int64) message {
 	one := message{raw: m.raw.Bytes(), packet: packet, size: m.size, length: length, held: m.held}
 	if m.left && packet != nil {
@@ -191,8 +191,8 @@ func (m *messages) readBytes(n int64) ([]byte, error) {
 	return m.raw.Bytes()[start:], err
 }
 
-// readPacket reads n more bytes of a packet, in parts: those that arrive count, not those that were declared. What does not
-// fit is left out.
+// readPacket reads n more bytes of a packet, in parts: bytes received count, not bytes declared. Bytes that do
+// not fit are left out.
 func (m *messages) readPacket(n int64) ([]byte, error) {
 	start := m.raw.Len()
 	for n > 0 && !m.left {
@@ -236,8 +236,7 @@ func (m *messages) lengthPrefixed() (message, error) {
 	return m.end(packet, int64(size)), nil
 }
 
-// webSocketHead reads the head of the HTTP request or response that starts a
-// WebSocket.
+// webSocketHead reads the head of the HTTP request or response at the start of a WebSocket.
 func (m *messages) webSocketHead() (message, error) {
 	m.begin()
 	for endOfHead(m.raw.Bytes()[max(m.raw.Len()-3, 0):]) < 0 {
@@ -264,8 +263,8 @@ const (
 	wsContinued, wsBinary, wsClose = 0, 2, 8
 )
 
-// webSocket reads a WebSocket message, or a control frame. That inside a message is a part of this message, or with whole
-// a message of its own, which does not wait for the rest.
+// webSocket reads a WebSocket message, or a control frame. A control frame inside a message is a part of this
+// message, or with whole a message of its own, not waiting for the rest.
 func (m *messages) webSocket() (message, error) {
 	if !m.begun {
 		m.begin()
@@ -343,7 +342,8 @@ func (m *messages) encode(packet []byte, masked bool) []byte {
 	return b
 }
 
-// frame reads one WebSocket frame and returns its first byte, its payload unless it was left out, and its length.
+// frame reads one WebSocket frame and returns the first byte, the payload unless left out, and the length of
+// the payload.
 func (m *messages) frame() (first byte, payload []byte, length int64, err error) {
 	b, err := m.readBytes(2)
 	if err != nil {

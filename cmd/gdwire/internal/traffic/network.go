@@ -90,10 +90,10 @@ func parseRate(s string) (float64, error) {
 	return 0, errors.New("want a rate such as 1Mbit, 256kbit or 9600bit, each a second")
 }
 
-// A sender forwards what it is given: a *netem.Link, or a directSender.
+// A sender forwards bytes: a *netem.Link, or a directSender.
 type sender interface {
 	Send(b []byte) (sent bool, err error) // a packet, or a piece of a stream
-	SendAll(b []byte) error               // what is no packet
+	SendAll(b []byte) error               // bytes other than packets
 	Close() error                         // waits until all is forwarded
 }
 

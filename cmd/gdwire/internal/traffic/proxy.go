@@ -98,7 +98,7 @@ func (o *proxyFlags) run(s *shell.Stdio, addr string) error {
 			defer close(page)
 			_ = serve(ctx)
 		}()
-		defer func() { // it removes a file
+		defer func() { // the end of the page removes a file
 			end()
 			<-page
 		}()
@@ -128,8 +128,8 @@ func (p *proxyServer) start() {
 	p.lines.start()
 }
 
-// listen listens for connections. It returns the address, and a function that forwards connections until its context
-// is done, and returns their number.
+// listen listens for connections, and returns the address and a function. The function forwards connections
+// until its context is done, and returns their number.
 func (p *proxyServer) listen(addr string) (at string, forward func(context.Context) (int64, error), err error) {
 	ln, recorder, err := record.Listen(addr, p.options.record)
 	if err != nil {
@@ -148,7 +148,7 @@ const maxDial = 2 * time.Second
 
 // serve forwards a connection until both directions are closed.
 func (p *proxyServer) serve(ctx context.Context, c *stream.Conn, number int64) {
-	client := c.NetConn() // forward all bytes, also those that are not packets
+	client := c.NetConn() // forward all bytes, also those outside packets
 	ctx, endLife := p.limitLife(ctx, number)
 	defer endLife()
 	trying, cancel := context.WithTimeout(ctx, maxDial) // then give the client's descriptor back

@@ -22,8 +22,8 @@ type recordedFile struct {
 	offset  int64 // after the latest message
 }
 
-// OpenRecording returns the packets of a recording, in the order in which they were forwarded. A page
-// shows the latest of them.
+// OpenRecording returns the packets of a recording, in the order of forwarding. A page shows the
+// latest of them.
 func OpenRecording(index string, o *open.Flags) (live *view.Live, err error) {
 	f, err := os.Open(index)
 	if err != nil {
@@ -76,7 +76,7 @@ func openRecorded(name string, o *open.Flags) (*recordedFile, error) {
 	return r, nil
 }
 
-// packet returns a packet of the index, which follows the earlier ones.
+// packet returns a packet of the index, after the packets of earlier calls.
 func (r *recordedFile) packet(p record.Packet) ([]byte, error) {
 	for r.offset <= p.Offset {
 		m, err := r.next()

@@ -57,10 +57,10 @@ func (o *replayFlags) check(addr *string) error {
 	return shell.CompleteAddress(addr)
 }
 
-// maxDiffering is the number of differences that are shown.
+// maxDiffering is the number of differences shown.
 const maxDiffering = 20
 
-// A replayer sends a recording to a server and compares the answers with those that were recorded.
+// A replayer sends a recording to a server and compares the answers with the recorded ones.
 type replayer struct {
 	*shell.Stdio
 	options *replayFlags
@@ -136,7 +136,7 @@ func (p *replayer) summary(connections int) {
 type replayed struct {
 	*replayer
 	number  int64
-	framing framing              // with the format that was recognized
+	framing framing              // with the recognized format
 	kind    *messages            // reads messages like those of the server
 	files   [2]*io.SectionReader // the recorded bytes of the client, and of the server or nil
 	packets []record.Packet      // of the client
@@ -239,12 +239,11 @@ func (s *replayed) run(ctx context.Context, number int) {
 	}
 }
 
-// moreTime is how long more answers than were recorded are waited for.
+// moreTime is the time to wait for more answers than were recorded.
 const moreTime = 200 * time.Millisecond
 
-// finish reads answers until the server has taken all packets, and returns the error of
-// sending them. A connection that is closed while bytes arrive is reset, and the server loses the
-// packets that it has not read yet.
+// finish reads answers until the server has taken all packets, and returns the error of sending
+// them. A connection closed while bytes arrive is reset, and the server loses unread packets.
 func (s *replayed) finish(conn net.Conn, arrived *messages, name string, sending <-chan error) error {
 	type result struct {
 		packets int64
@@ -288,7 +287,7 @@ func (s *replayed) finish(conn net.Conn, arrived *messages, name string, sending
 	return fmt.Errorf("the server has not taken all packets: %w", more.err)
 }
 
-// rest reads all that arrives and returns the number of packets in it.
+// rest reads all arriving bytes and returns the number of packets.
 func rest(arrived *messages, conn net.Conn) (packets int64, err error) {
 	for ; ; packets++ {
 		if _, err = arrived.nextPacket(); err != nil {
@@ -310,7 +309,7 @@ func (s *replayed) begin() time.Duration {
 	return s.packets[0].Time
 }
 
-// wait waits until a recorded time. It returns false if ctx is done.
+// wait waits until a recorded time, or returns false if ctx is done.
 func (s *replayed) wait(ctx context.Context, at time.Duration) bool {
 	wait := time.Until(s.due(at))
 	if wait <= 0 || s.options.speed == 0 {
@@ -326,7 +325,7 @@ func (s *replayed) wait(ctx context.Context, at time.Duration) bool {
 	}
 }
 
-// due returns the time for a packet that was recorded at a time.
+// due returns the time for a packet recorded at a time.
 func (s *replayed) due(at time.Duration) time.Time {
 	if s.options.speed == 0 {
 		return time.Now()
@@ -355,7 +354,7 @@ func (s *replayed) send(ctx context.Context, conn net.Conn, sent *atomic.Int64) 
 	return nil
 }
 
-// compare compares the packets that arrive with those that the server sent when they were recorded.
+// compare compares the packets received with the recorded packets of the server.
 func (s *replayed) compare(conn net.Conn, arrived *messages, name string, sent *atomic.Int64, first bool) error {
 	recorded := s.kind.again(io.NewSectionReader(s.files[1], 0, s.files[1].Size()))
 	asked := 0
@@ -396,7 +395,7 @@ func (s *replayed) compare(conn net.Conn, arrived *messages, name string, sent *
 
 // text returns the start of a packet as text.
 func (s *replayed) text(packet []byte) string {
-	framing := s.framing.Reading // which copies share
+	framing := s.framing.Reading // shared by copies
 	u := framing.Unpack(packet)
 	text := shell.Cut(plainText(u.Value, &framing, viewColumns/2), viewColumns/2)
 	if u.Compressed {
@@ -405,7 +404,7 @@ func (s *replayed) text(packet []byte) string {
 	return text
 }
 
-// differs shows one difference, unless many were shown, and counts it.
+// differs counts a difference, and shows it unless many were shown.
 func (p *replayer) differs(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -417,8 +416,8 @@ func (p *replayer) differs(format string, args ...any) {
 	}
 }
 
-// A latencies is a histogram of times, four buckets for each power of two of nanoseconds. Its
-// memory does not depend on their number.
+// A latencies is a histogram of times, four buckets for each power of two of nanoseconds, in
+// memory independent of their number.
 type latencies struct {
 	mu      sync.Mutex
 	count   int64

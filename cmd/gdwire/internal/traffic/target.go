@@ -17,11 +17,11 @@ import (
 
 // A target is the server of a proxy.
 type target struct {
-	text   string // as the user named it
-	addr   string // as package address takes it, or HOST:PORT of UDP
+	text   string // as named by the user
+	addr   string // for package address, or HOST:PORT of UDP
 	udp    bool
 	secure bool     // over TLS
-	url    *url.URL // of a WebSocket, or nil if its clients name it
+	url    *url.URL // of a WebSocket, or nil if clients name it
 }
 
 // The schemes of targets besides those of package address.
@@ -61,7 +61,7 @@ func parseTarget(text string) (t target, err error) {
 // handshakeTime is the time to connect over TLS.
 const handshakeTime = 10 * time.Second
 
-// dial connects to the target. Over TLS, it verifies that the server's certificate is one for its host.
+// dial connects to the target. Over TLS, the server's certificate must be one for the host.
 func (t *target) dial(ctx context.Context) (net.Conn, error) {
 	if !t.secure {
 		return address.Dial(ctx, t.addr)
@@ -70,7 +70,7 @@ func (t *target) dial(ctx context.Context) (net.Conn, error) {
 	defer cancel()
 	d := &tls.Dialer{Config: &tls.Config{}}
 	if t.url != nil {
-		d.Config.NextProtos = []string{"http/1.1"} // a WebSocket begins with it
+		d.Config.NextProtos = []string{"http/1.1"} // for the start of a WebSocket
 	}
 	return d.DialContext(ctx, "tcp", t.addr)
 }
