@@ -21,8 +21,8 @@ import (
 )
 
 // Open opens the page in the user's browser. Other users see the arguments of a process, so the
-// browser gets the name of a file that only the user can read and that leads to the page. It
-// returns a function that removes the file.
+// browser gets the name of a file, readable by the user only, that leads to the page. remove
+// removes the file.
 func (s *Server) Open() (remove func(), err error) {
 	f, err := os.CreateTemp("", "gdwire-*.html") // readable by the user only
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Server) Open() (remove func(), err error) {
 	return remove, nil
 }
 
-// browser returns the command that opens a file in the user's browser.
+// browser returns the command to open a file in the user's browser.
 func browser(file string) *exec.Cmd {
 	switch runtime.GOOS {
 	case "windows":
@@ -55,8 +55,8 @@ func browser(file string) *exec.Cmd {
 	return exec.Command("xdg-open", file)
 }
 
-// New returns the function that defines the flags of view. It compares two files by compare, edits a file by
-// edit, and opens recordings by openRecording.
+// New returns the function defining the flags of view. The command compares two files by compare, edits a
+// file by edit, and opens recordings by openRecording.
 func New(compare CompareFunc, edit EditFunc, openRecording func(index string, o *open.Flags) (*Live, error)) func(f *shell.Flags) shell.Action {
 	return func(f *shell.Flags) shell.Action {
 		v := &viewer{compare: compare, edit: edit, openRecording: openRecording}
@@ -86,7 +86,7 @@ type viewer struct {
 	openRecording func(index string, o *open.Flags) (*Live, error)
 }
 
-// run shows a file, or a newer file compared with an older one, in a page until it is interrupted.
+// run shows a file, or a newer file compared with an older one, in a page until interrupted.
 func (v *viewer) run(s *shell.Stdio, names []string) error {
 	if len(names) == 0 {
 		names = []string{""}
@@ -105,7 +105,7 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 			return err
 		}
 		files = append(files, file)
-		v.open.Keys.Use(file.key) // probably also that of the second file
+		v.open.Keys.Use(file.key) // probably also the key of the second file
 	}
 	latest, name := files[len(files)-1], names[len(names)-1]
 	page := &Server{File: latest, Command: save.DisplayName(name), Compare: v.compare, Edit: v.edit}
@@ -124,7 +124,7 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 	return v.show(s, page)
 }
 
-// show shows a page until it is interrupted.
+// show shows a page until interrupted.
 func (v *viewer) show(s *shell.Stdio, page *Server) error {
 	ctx, end := shell.UntilEnded()
 	defer end()
@@ -155,7 +155,7 @@ func (v *viewer) source(s *shell.Stdio, name string) (*Source, error) {
 // sourceOf returns the content of an input for a page. Compressed and encrypted files, and
 // pipes, are read into memory.
 func (v *viewer) sourceOf(in *open.Input) (*Source, error) {
-	stat, err := os.Stat(in.Name) // before it is read: a later change is noticed
+	stat, err := os.Stat(in.Name) // before reading, to notice a later change
 	store, failed := in.Store(save.MaxVersion)
 	if failed != nil {
 		return nil, failed
@@ -171,8 +171,8 @@ func (v *viewer) sourceOf(in *open.Input) (*Source, error) {
 	return file, file.unpack()
 }
 
-// unpack puts the values of packets that a script compressed in place of these. The file is not edited then, because its
-// values have other offsets.
+// unpack puts the values of packets compressed by a script in place of these. The file is not edited then,
+// because its values are at other offsets.
 func (s *Source) unpack() error {
 	if s.Data == nil {
 		return nil
@@ -230,14 +230,14 @@ func (v *viewer) save(s *shell.Stdio, name string, file *Source, c *save.Content
 			return err
 		})
 	})
-	if err != nil && backup { // the file is as it was
+	if err != nil && backup { // the file is unchanged
 		_ = os.Remove(saved.Backup)
 		saved.Backup = ""
 	}
 	return saved, err
 }
 
-// Show opens the page in the browser, or with noOpen prints its address. It returns a function that serves
+// Show opens the page in the browser, or with noOpen prints its address, and returns a function to serve
 // the page until ctx is done.
 func (s *Server) Show(noOpen bool, logf func(format string, args ...any)) (serve func(ctx context.Context) error, err error) {
 	ln, err := s.Listen()

@@ -16,7 +16,7 @@ import (
 type detail struct {
 	Type    string `json:"type"`
 	At      int64  `json:"at"`
-	Size    int64  `json:"size"`  // with its padding, or -1 if it takes too long to find its end
+	Size    int64  `json:"size"`  // with padding, or -1 if finding the end takes too long
 	From    int64  `json:"from"`  // the offset of the first byte in Bytes
 	Bytes   string `json:"bytes"` // base64
 	Parts   []part `json:"parts"`
@@ -34,7 +34,7 @@ type part struct {
 	Name string `json:"name"`
 }
 
-// The kinds of parts, which have a color each.
+// The kinds of parts, with a color each.
 const (
 	partHeader  = "header"
 	partCount   = "count"
@@ -49,7 +49,7 @@ const (
 )
 
 // detail describes the value at an offset. width is the size of an element of a packed array,
-// which is stored without a header, or 0.
+// stored without a header, or 0.
 func (s *Source) detail(done <-chan struct{}, at, end, width int64) (*detail, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -195,11 +195,11 @@ func (s *Source) names(v *detail, d *decoder, start gdwire.Token, end int64) err
 	return nil
 }
 
-// maxEditedText is the size in bytes of the largest value whose whole text the page shows, to edit or copy it.
+// maxEditedText is the size in bytes of the largest value shown by the page as whole text, to edit or copy.
 const maxEditedText = 1 << 20
 
-// whole returns the value at an offset as text that set takes. width is the size of a string in a packed
-// array, or 0.
+// whole returns the value at an offset as text for set. width is the size of a string in a packed array,
+// or 0.
 func (s *Source) whole(done <-chan struct{}, at, end, width int64) (string, error) {
 	if err := s.Check(); err != nil {
 		return "", err
@@ -236,7 +236,7 @@ func (s *Source) whole(done <-chan struct{}, at, end, width int64) (string, erro
 // lengthSize is the size in bytes of a length.
 const lengthSize = 4
 
-// maxPicture is the size in bytes of the largest picture that is shown.
+// maxPicture is the size in bytes of the largest picture shown.
 const maxPicture = 32 << 20
 
 // picture returns the content of the PackedByteArray at an offset, and its media type, or "".

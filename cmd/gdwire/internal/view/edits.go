@@ -27,8 +27,8 @@ type Saved struct {
 	Backup string // the name of the copy of the old file, if one was made
 }
 
-// A SaveFunc replaces the file of a Source by one with another content, unless the file has changed since the Source was
-// read. With backup, it copies the old file first.
+// A SaveFunc replaces the file of a Source by one with another content, unless the file has changed since the
+// Source was read. With backup, the old file is copied first.
 type SaveFunc func(file *Source, c *save.Content, backup bool) (Saved, error)
 
 // A session holds the edits of the file.
@@ -48,10 +48,10 @@ type history struct {
 	applied  int             // the number of edits shown
 	saved    int             // the number of edits in the file
 	undone   []Edit          // also in the file, but undone and replaced by others
-	waiting  []waiting       // for a version of the file that allows them
+	waiting  []waiting       // for a version of the file allowing them
 }
 
-// A waiting is an edit that the latest version of the file does not allow.
+// A waiting is an edit not allowed by the latest version of the file.
 type waiting struct {
 	Edit
 	why error
@@ -167,7 +167,7 @@ func (s *Server) readOnly() string {
 	return file.ReadOnly
 }
 
-// apply makes an edit. Undone edits cannot be made again after it.
+// apply makes an edit. Undone edits cannot be made again afterwards.
 func (s *Server) apply(edit Edit) error {
 	h := s.session.history
 	if err := h.make(edit, s.Edit); err != nil || h.applied == s.session.history.applied {
@@ -238,9 +238,9 @@ func (s *Server) save() error {
 	return nil
 }
 
-// changed shows a file written by another program, and makes the unsaved edits again in it. Edits that the file does
-// not allow wait for another version. While there are edits, an empty, cut or damaged file is an error and nothing changes,
-// because a game is still writing it.
+// changed shows a file written by another program, and makes the unsaved edits again there. Edits not allowed
+// by the file wait for another version. While there are edits, an empty, cut or damaged file is an error and
+// nothing changes, because a game is still writing it.
 func (s *Server) changed(file *Source) error {
 	e, h := &s.session, newHistory(file)
 	old := &e.history

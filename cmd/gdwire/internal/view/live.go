@@ -10,7 +10,7 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// The limits of a Live. It keeps the latest packets within both.
+// The limits of the latest packets kept by a Live.
 const (
 	livePackets = 20_000
 	liveBytes   = 32 << 20
@@ -23,7 +23,7 @@ type Packet struct {
 	Connection int64     `json:"connection"`
 	ToServer   bool      `json:"toServer"`
 	Size       int       `json:"size"`
-	Compressed string    `json:"compressed,omitempty"` // the mode in which a script compressed it
+	Compressed string    `json:"compressed,omitempty"` // the mode of compression by a script
 	Error      *fault    `json:"error,omitempty"`
 
 	raw     []byte
@@ -34,7 +34,7 @@ type Packet struct {
 type packetLine struct {
 	Packet
 	Text  string `json:"text"`
-	Match bool   `json:"match"` // the condition of the request holds for it
+	Match bool   `json:"match"` // the condition of the request holds
 }
 
 // A condition holds for packets with a value at a path.
@@ -52,8 +52,8 @@ func newCondition(line string) (*condition, error) {
 	return &condition{p.String(), value}, nil
 }
 
-// holds reports whether the value at the path in a packet equals that of the condition, with the type of
-// the packet's.
+// holds reports whether the value at the path in a packet equals the value of the condition, with the
+// type in the packet.
 func (c *condition) holds(s *Source) bool {
 	w, missing, err := s.wayTo(nil, c.path)
 	if err != nil || missing != "" {
@@ -84,23 +84,23 @@ type Live struct {
 	ring    []Packet // the packet with number n is at n modulo livePackets
 	block   []byte   // with the latest packets: few large blocks take less time than many small ones
 	next    int64    // the number of the next packet
-	kept    int64    // the number of packets before it that are kept
+	kept    int64    // the number of kept packets before next
 	bytes   int
 	missed  int64                  // packets of Miss
 	options *gdwire.DecoderOptions // of the latest packet
 	added   chan struct{}          // closed when a packet is added; nil if nobody waits
 }
 
-// NewLive returns a Live without packets. Adding packets takes little time, because it calls text only
-// for packets that a page requests.
+// NewLive returns a Live without packets. Adding packets takes little time, because text is called
+// only for packets requested by a page.
 func NewLive(text TextFunc) *Live {
 	return &Live{text: text, ring: make([]Packet, livePackets)}
 }
 
-// blockSize is the size in bytes of the blocks that packets share.
+// blockSize is the size in bytes of the blocks shared by packets.
 const blockSize = 64 << 10
 
-// Add adds a copy of the value in a packet that was received completely at a time. It does not wait.
+// Add adds a copy of the value in a packet received completely at a time, without waiting.
 func (l *Live) Add(at time.Time, connection int64, toServer bool, u *save.Unpacked, options gdwire.DecoderOptions) {
 	raw := u.Value
 	l.mu.Lock()
@@ -138,7 +138,7 @@ func (l *Live) Add(at time.Time, connection int64, toServer bool, u *save.Unpack
 // at returns the memory for the packet with a number.
 func (l *Live) at(number int64) *Packet { return &l.ring[number%livePackets] }
 
-// Miss counts a packet that is not added because there is no time to show it.
+// Miss counts a packet not added because there is no time to show it.
 func (l *Live) Miss() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,7 +155,7 @@ func (l *Live) packet(number int64) *Source {
 	return l.at(number).source()
 }
 
-// keptPackets returns the range of the packets that are kept.
+// keptPackets returns the range of the kept packets.
 func (l *Live) keptPackets() (from, to int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,9 +173,9 @@ const (
 	longPoll = 20 * time.Second
 )
 
-// after returns up to maxBatch packets from a number on. It waits for the first of them until ctx
-// is done, for at most longPoll. It also returns the number of the oldest packet that is kept, and
-// how many packets were missed.
+// after returns up to maxBatch packets from a number on, the number of the oldest packet kept, and
+// how many packets were missed. It waits for the first packet until ctx is done, for at most
+// longPoll.
 func (l *Live) after(ctx context.Context, number int64, c *condition) (lines []packetLine, oldest, missed int64) {
 	ctx, cancel := context.WithTimeout(ctx, longPoll)
 	defer cancel()

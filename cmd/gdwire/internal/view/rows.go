@@ -17,13 +17,13 @@ import (
 // A row is a line of the tree: a value in its container.
 type row struct {
 	Index int64  `json:"index"`
-	Step  string `json:"step"` // the step from its container
-	At    int64  `json:"at"`   // the offset of its header, or of an element without a header
-	End   int64  `json:"end"`  // of its packet
+	Step  string `json:"step"` // the step from the container
+	At    int64  `json:"at"`   // the offset of the header, or of an element without a header
+	End   int64  `json:"end"`  // of the packet
 	Type  string `json:"type"`
-	Text  string `json:"text"`            // its value, or the start of it
-	Count int64  `json:"count"`           // of its children, or 0
-	To    int64  `json:"to,omitempty"`    // the offset after it, if it is known
+	Text  string `json:"text"`            // the value, or the start of a long one
+	Count int64  `json:"count"`           // of the children, or 0
+	To    int64  `json:"to,omitempty"`    // the offset after the value, if known
 	Width int64  `json:"width,omitempty"` // of an element of a packed array, without header, in bytes
 	Color string `json:"color,omitempty"` // of a Color, as #rrggbbaa
 	Error *fault `json:"error,omitempty"`
@@ -52,9 +52,9 @@ func faultOf(err error) *fault {
 
 // A listing is a part of the children of a container.
 type listing struct {
-	Count int64  `json:"count"` // of all children, or -1 if it is not known yet
+	Count int64  `json:"count"` // of all children, or -1 if not known yet
 	Rows  []row  `json:"rows"`
-	Next  int64  `json:"next"` // the index of the first child that is not listed, or -1 after the last
+	Next  int64  `json:"next"` // the index of the first child not listed, or -1 after the last
 	Error *fault `json:"error,omitempty"`
 }
 
@@ -195,7 +195,7 @@ func cutText(text []byte) []byte {
 	return text
 }
 
-// step sets the step to a child and moves w from its key, name or length to its value.
+// step sets the step to a child and moves w from the key, name or length to the value.
 func (r *rowReader) step(c *container, w *row) error {
 	switch c.kind {
 	case 0:
@@ -220,7 +220,7 @@ func (r *rowReader) step(c *container, w *row) error {
 	return nil
 }
 
-// describe sets the fields of w that follow from the first token of the value.
+// describe sets the fields of w known from the first token of the value.
 func (r *rowReader) describe(w *row, t gdwire.Token) {
 	w.Type = typeText(t)
 	switch t.Kind() {
@@ -236,7 +236,7 @@ func (r *rowReader) describe(w *row, t gdwire.Token) {
 	}
 }
 
-// maxThumbnail is the size in bytes of the largest picture that a row shows.
+// maxThumbnail is the size in bytes of the largest picture shown in a row.
 const maxThumbnail = 1 << 20
 
 // isPicture reports whether the bytes at an offset are those of a picture.
@@ -245,8 +245,8 @@ func (r *rowReader) isPicture(at int64) bool {
 	return err == nil && pictureType(head) != ""
 }
 
-// pictureType returns the media type of a picture that a browser shows, by its first bytes, or
-// "". SVG is not among them, because it can have scripts.
+// pictureType returns the media type of a picture for browsers, by the first bytes, or "". SVG
+// is left out, because it can contain scripts.
 func pictureType(b []byte) string {
 	switch {
 	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
@@ -276,7 +276,7 @@ func htmlColor(c []float64) string {
 	return string(b)
 }
 
-// key reads the key of a pair and moves w to its value.
+// key reads the key of a pair and moves w to the value.
 func (r *rowReader) key(c *container, w *row) error {
 	r.s.reset(r.d, w.At, w.End)
 	t, err := r.d.ReadToken()
@@ -300,7 +300,7 @@ func (r *rowReader) key(c *container, w *row) error {
 	return nil
 }
 
-// element describes an element of a packed array, which is stored without a header.
+// element describes an element of a packed array, stored without a header.
 func (r *rowReader) element(c *container, w *row) error {
 	if c.width == 0 {
 		name, end, err := r.s.name(w.At)

@@ -19,13 +19,13 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A hit is a value or key that a search found.
+// A hit is a value or key found by a search.
 type hit struct {
 	Way    way    `json:"way"`
 	Path   string `json:"path"`             // of the value, also of a hit in its key
 	Packet *int64 `json:"packet,omitempty"` // the number of the live packet
 
-	Text string `json:"text"` // the value, or of a long text what is around the hit
+	Text string `json:"text"` // the value, or the part of a long text around the hit
 }
 
 // progress is a line of the answer to a search.
@@ -45,14 +45,14 @@ const (
 // errFull ends a search with maxHits.
 var errFull = errors.New("there are too many hits")
 
-// A query is the text or number that a search looks for.
+// A query is the text or number to search for.
 type query struct {
 	text   []byte  // in lower case
 	number float64 // or this number
 	isText bool
 }
 
-// newQuery returns the query for text or, if number is set, for the number that it is.
+// newQuery returns the query for text or, if number is set, for the number in text.
 func newQuery(text string, number bool) (*query, error) {
 	if n := utf8.RuneCountInString(text); n == 0 || n > maxQuery {
 		return nil, fmt.Errorf("the text has %d characters, not 1 to %d", n, maxQuery)
@@ -99,8 +99,8 @@ type search struct {
 	reals  []float64
 }
 
-// search calls report for each hit and now and then for the progress. The error of a value
-// ends it.
+// search calls report for each hit and now and then for the progress. The error of a value ends
+// the search.
 func (s *Source) search(ctx context.Context, q *query, report func(progress) error) error {
 	x := &search{s: s, q: q, report: report, d: s.decoder(ctx.Done()), rows: s.tracer(ctx.Done())}
 	defer x.d.Release()
@@ -134,7 +134,7 @@ func (s *Source) search(ctx context.Context, q *query, report func(progress) err
 	return report(progress{At: s.Size, Done: true})
 }
 
-// search searches all packets that are kept.
+// search searches all kept packets.
 func (l *Live) search(ctx context.Context, q *query, report func(progress) error) {
 	from, to := l.keptPackets()
 	hits := 0
@@ -183,7 +183,7 @@ func (x *search) value(ctx context.Context) error {
 	}
 }
 
-// token searches a token, and the elements of a packed array that it starts.
+// token searches a token, and after the start of a packed array the elements.
 func (x *search) token(t gdwire.Token) error {
 	if x.q.isText {
 		switch t.Kind() {
@@ -298,7 +298,7 @@ func (x *search) text(chunk []byte, last bool) error {
 	return x.d.SkipTo(x.d.Depth() - 1) // one hit for a string
 }
 
-// excerpt returns the part of a long text that includes offset at.
+// excerpt returns the part of a long text including offset at.
 func excerpt(b []byte, at int) string {
 	from := max(at-maxPreview/4, 0)
 	for from > 0 && from < len(b) && !utf8.RuneStart(b[from]) {
@@ -307,8 +307,8 @@ func excerpt(b []byte, at int) string {
 	return "…" + string(wire.AppendText(nil, cutText(b[from:]))) + "…"
 }
 
-// found reports the value of the latest token, or the value whose key it is. around is the text around
-// the hit in a long text, or "".
+// found reports the value of the latest token, or of its pair if the token is a key. around is the
+// text around the hit in a long text, or "".
 func (x *search) found(around string) error {
 	w := way{x.packet}
 	for i := 1; i <= x.d.Depth(); i++ {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A sized is a child of a container with the bytes that it takes, with its key.
+// A sized is a child of a container with its size in bytes, key included.
 type sized struct {
 	Index int64  `json:"index"`
 	Step  string `json:"step"`
@@ -18,7 +18,7 @@ type sized struct {
 	at int64
 }
 
-// sizes is a line of the answer: which children of a container take how many bytes.
+// sizes is a line of the answer: the sizes of the children of a container.
 type sizes struct {
 	Largest []sized `json:"largest,omitempty"` // the largest first
 	Count   int64   `json:"count"`             // of all children
@@ -27,7 +27,7 @@ type sizes struct {
 	Error   *fault  `json:"error,omitempty"`
 }
 
-// maxSizes is the number of children that are listed.
+// maxSizes is the number of children listed.
 const maxSizes = 100
 
 // keepLargest sorts children by size, the largest first, and drops those after maxSizes.
@@ -36,8 +36,8 @@ func keepLargest(all []sized) []sized {
 	return all[:min(len(all), maxSizes)]
 }
 
-// sizes measures the children of the container at an offset, in one pass. It calls report now and then
-// for the progress.
+// sizes measures the children of the container at an offset, in one pass, and calls report now and
+// then for the progress.
 func (s *Source) sizes(ctx context.Context, at, end int64, report func(sizes) error) error {
 	if err := s.Check(); err != nil {
 		return err

@@ -19,13 +19,13 @@ import (
 type Source struct {
 	*save.Store
 	Name      string
-	Path      string      // of the file, to see whether it has changed, or "" if it cannot change
-	Stat      os.FileInfo // of the file at Path, before it was read
+	Path      string      // of the file, to notice changes, or "" if it cannot change
+	Stat      os.FileInfo // of the file at Path, before reading
 	Format    gdwire.Format
 	Frame     save.Frame
 	Container string // how the file is compressed or encrypted, or ""
 	Options   gdwire.DecoderOptions
-	ReadOnly  string // why it cannot be edited, or ""
+	ReadOnly  string // why the file cannot be edited, or ""
 
 	as       save.Reading    // with other readings that fit about as well
 	info     fileaccess.Info // how the file is compressed or encrypted
@@ -77,13 +77,13 @@ func (r *requested) Read(p []byte) (int, error) {
 	}
 }
 
-// A container is a value with children that can be listed.
+// A container is a value with children to list.
 type container struct {
 	at    int64
-	kind  gdwire.Kind // 0 for the whole source, whose children are its packets
+	kind  gdwire.Kind // 0 for the whole source, with packets as children
 	start gdwire.Token
 	elem  gdwire.Type // the declared type of an Array's elements or a Dictionary's keys
-	count int64       // of children, or -1 if it is not known
+	count int64       // of children, or -1 if not known
 	first int64       // offset of the first child
 	end   int64       // of the packet; children do not read the next packet
 	width int64       // bytes of an element of a packed array of numbers
@@ -120,8 +120,8 @@ func (s *Source) open(d *decoder, at, end int64) (*container, error) {
 	return nil, fmt.Errorf("the %v at offset %d has no children", t.Type(), at)
 }
 
-// elementWidth returns the size of the elements of a packed array that are shown as children,
-// or 0. A PackedByteArray is shown as bytes.
+// elementWidth returns the size of the elements of a packed array shown as children, or 0. A
+// PackedByteArray is shown as bytes.
 func elementWidth(t gdwire.Token) int64 {
 	if t.Type() == gdwire.TypePackedByteArray {
 		return 0
@@ -176,7 +176,7 @@ func (s *Source) marksOf(c *container) *marks {
 	return m
 }
 
-// budget ends work that takes too long for one answer.
+// budget ends work taking too long for one answer.
 type budget struct {
 	done  <-chan struct{} // of the request
 	until time.Time       // or zero
@@ -191,8 +191,8 @@ func (b *budget) spent() bool {
 	}
 }
 
-// seek returns the offset of child i of c. It stops early when b is spent, at a child that it
-// returns.
+// seek returns the offset of child i of c. When b is spent, seek stops early and returns the
+// child reached.
 func (s *Source) seek(d *decoder, c *container, i int64, b *budget) (index, at int64, err error) {
 	if c.width > 0 {
 		return i, c.first + i*c.width, nil
@@ -215,7 +215,7 @@ func (s *Source) seek(d *decoder, c *container, i int64, b *budget) (index, at i
 	return index, at, nil
 }
 
-// after returns the offset after the child of c at an offset. It reads no byte after end.
+// after returns the offset after the child of c at an offset, and reads no byte after end.
 func (s *Source) after(d *decoder, c *container, at, end int64) (int64, error) {
 	values := 1
 	switch {
@@ -272,7 +272,7 @@ func (s *Source) packet(at int64) (value, end int64, err error) {
 	return at + 4, end, nil
 }
 
-// maxName is the largest size in bytes of a property's name that is shown.
+// maxName is the largest size in bytes of a property's name to show.
 const maxName = 1 << 10
 
 // name returns the name of the property at an offset, and the offset of its value.

@@ -9,14 +9,14 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// A verdict says whether engines accept and write a value that can be read.
+// A verdict says whether engines accept and write a readable value.
 type verdict struct {
-	Refused string `json:"refused,omitempty"` // why engines refuse the value or drop it
-	Since   string `json:"since,omitempty"`   // the first release that accepts the value, if that is not the first of its format
+	Refused string `json:"refused,omitempty"` // why engines refuse or drop the value
+	Since   string `json:"since,omitempty"`   // the first release to accept the value, if not the first of its format
 	Odd     string `json:"odd,omitempty"`     // why no engine writes the value like this
 }
 
-// judge fills Refused and Since for a child of c that starts with t. Only Dictionaries have keys of a
+// judge fills Refused and Since for a child of c starting with t. Only Dictionaries have keys of a
 // declared type, and engines do not check the types of their values.
 func (r *rowReader) judge(c *container, w *row, t gdwire.Token) {
 	switch t.Kind() {
@@ -43,7 +43,7 @@ func (r *rowReader) judge(c *container, w *row, t gdwire.Token) {
 	}
 }
 
-// judgeType fills Refused if an element or key is of another type than its container declares.
+// judgeType fills Refused if an element or key is of another type than declared by the container.
 func (r *rowReader) judgeType(c *container, w *row, t gdwire.Token, what string) {
 	null := t.Kind() == gdwire.KindNil && c.elem == gdwire.TypeObject
 	if c.elem != 0 && t.Type() != c.elem && !null {
@@ -57,7 +57,7 @@ func isScript(t gdwire.Token) bool {
 	return path || t.Kind() == gdwire.KindNil
 }
 
-// maxOdd is the size in bytes of the largest value that a row tells to be odd, or not.
+// maxOdd is the size in bytes of the largest value checked by odd.
 const maxOdd = 64 << 10
 
 // odd returns why no engine writes the value of a row like this, or "".
@@ -85,7 +85,7 @@ func (r *rowReader) odd(w *row) string {
 	return why
 }
 
-// typeText returns the type of a value, with the types that a container declares: Array[int].
+// typeText returns the type of a value, with the declared types of a container: Array[int].
 func typeText(t gdwire.Token) string {
 	v := text.Value{Type: t.Type(), Form: text.Declared, Key: t.KeyElem(), Elem: t.Elem()}
 	if v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {

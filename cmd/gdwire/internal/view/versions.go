@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// versions holds the latest version of what is shown and the one before it, by number. Each edit makes a new
-// version, and so does a change of the file.
+// versions holds the latest version shown and the one before, by number. Each edit makes a new version, and
+// so does a change of the file.
 type versions struct {
 	mu      sync.Mutex
 	number  int        // of the latest
-	shown   [2]*Source // the latest last; pages that do not know it yet ask for the other
-	file    *Source    // as it was read or saved
-	before  *Source    // with which it is compared: another file, or the same before it changed
-	changed time.Time  // when it was read or saved, if it is not the first
+	shown   [2]*Source // the latest last; pages without the latest ask for the other
+	file    *Source    // as read or saved
+	before  *Source    // to compare with: another file, or the same before the change
+	changed time.Time  // when file was read or saved, if not the first
 }
 
 func (v *versions) set(before, file *Source) {
@@ -28,7 +28,7 @@ func (v *versions) latest() (*Source, int) {
 	return v.shown[1], v.number
 }
 
-// onDisk returns the file without edits that are not saved, or nil.
+// onDisk returns the file without unsaved edits, or nil.
 func (v *versions) onDisk() *Source {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -45,8 +45,8 @@ func (v *versions) get(number int) *Source {
 	return nil
 }
 
-// compared returns the latest version and what it is compared with: the file, if it has edits that are not
-// saved. before is nil if there is nothing.
+// compared returns the latest version, and the version to compare it with: the file, if there are unsaved
+// edits. before is nil if there is none.
 func (v *versions) compared() (before, after *Source) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -56,8 +56,8 @@ func (v *versions) compared() (before, after *Source) {
 	return v.before, v.file
 }
 
-// since returns what the file is compared with: the name of another file, or else the time
-// at which the same file changed. Both are zero if there is nothing.
+// since returns the name of the other file to compare with, or else the time at which the same
+// file changed. Both are zero if there is nothing to compare with.
 func (v *versions) since() (name string, changed time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -74,7 +74,7 @@ func (v *versions) show(shown *Source) {
 	v.number, v.shown = v.number+1, [2]*Source{v.shown[1], shown}
 }
 
-// replace notes that the file has changed, and shows it or, with edits, another Source.
+// replace notes a change of the file, and shows the file or, with edits, another Source.
 func (v *versions) replace(file, shown *Source) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -85,11 +85,11 @@ func (v *versions) replace(file, shown *Source) {
 // A Change is a difference between two Sources.
 type Change struct {
 	Path string `json:"path"`         // in the newer Source, or in the older if the value is gone
-	At   string `json:"at,omitempty"` // where in the newer Source it was, if that is not Path
+	At   string `json:"at,omitempty"` // the place in the newer Source, if not Path
 	Old  string `json:"old"`          // as text, perhaps cut; "" if the value was added
-	New  string `json:"new"`          // "" if it is gone
+	New  string `json:"new"`          // "" if the value is gone
 }
 
-// A CompareFunc calls yield for each difference between two Sources, until it returns false. note says
-// how they were compared, if that is not element by element.
+// A CompareFunc calls yield for each difference between two Sources, until yield returns false. note
+// says how they were compared, if not element by element.
 type CompareFunc func(ctx context.Context, before, after *Source, yield func(Change) bool) (note string, err error)

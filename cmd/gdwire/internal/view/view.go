@@ -1,5 +1,5 @@
-// Package view serves a page that shows a saved game, or the packets of live connections, beside
-// their bytes. The values of a saved game can be edited in it.
+// Package view serves a page showing a saved game, or the packets of live connections, beside
+// their bytes. The values of a saved game can be edited there.
 package view
 
 import (
@@ -26,22 +26,22 @@ var pages embed.FS
 
 // A Server serves the page.
 type Server struct {
-	// File is the file that is shown, or nil.
+	// File is the file shown, or nil.
 	File *Source
 	// Before is compared with File, such as an older save, or is nil.
 	Before *Source
-	// Reopen opens the file again after it has changed. It is nil if File cannot change, as a pipe.
+	// Reopen opens the file again after a change, or is nil if File cannot change, as a pipe.
 	Reopen func() (*Source, error)
-	// Compare compares two Sources. It is nil if there is no file.
+	// Compare compares two Sources, or is nil if there is no file.
 	Compare CompareFunc
 	// Edit and Save edit the file. They are nil if nothing can be edited.
 	Edit EditFunc
 	Save SaveFunc
-	// Live holds the live packets that are shown, or is nil.
+	// Live holds the live packets shown, or is nil.
 	Live *Live
-	// Recording is the name of the recording whose packets Live contains, or "".
+	// Recording is the name of the recording of the packets in Live, or "".
 	Recording string
-	// Command is the file's name in the commands that the page offers to copy.
+	// Command is the file's name in the commands offered by the page to copy.
 	Command string
 
 	token    string
@@ -69,7 +69,7 @@ func (s *Server) Listen() (net.Listener, error) {
 	return ln, nil
 }
 
-// URL returns the address of the page, which is a secret: who knows it can read the file, and edit it.
+// URL returns the secret address of the page: who knows it can read and edit the file.
 func (s *Server) URL() string { return "http://" + s.host + "/" + s.token + "/" }
 
 // Serve serves the page on the Listener of Listen until ctx is done.
@@ -166,8 +166,8 @@ func (s *Server) fromHere(r *http.Request, page bool) bool {
 	return page && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// fromPage reports whether a request that edits comes from the page: it says so, as browsers do, and has a
-// type that a browser would not send for another page without asking first.
+// fromPage reports whether a request to edit comes from the page: the headers say so, as browsers send them, and
+// name a type that a browser would not send for another page without asking first.
 func (s *Server) fromPage(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return r.Header.Get("Origin") == "http://"+s.host && (site == "" || site == "same-origin") &&
@@ -176,10 +176,10 @@ func (s *Server) fromPage(r *http.Request) bool {
 
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // an error says that the browser closed the connection
+	_ = json.NewEncoder(w).Encode(v) // an error means a connection closed by the browser
 }
 
-// info describes the content that is shown.
+// info describes the content shown.
 func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
 	about := map[string]any{"live": s.Live != nil, "recording": s.Recording}
 	if f, version := s.versions.latest(); f != nil {
@@ -238,7 +238,7 @@ func (s *Server) arguments(r *http.Request) (a arguments, err error) {
 	return a, nil
 }
 
-// number returns an argument of a request, or 0 if it is missing.
+// number returns an argument of a request, or 0 if missing.
 func number(q url.Values, name string) (int64, error) {
 	text := q.Get(name)
 	if text == "" {
@@ -310,7 +310,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 }
 
 // search answers with a line of JSON for each hit and for the progress: in the file, in a packet, or in
-// all packets that are kept.
+// all kept packets.
 func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	q, err := newQuery(query.Get("q"), query.Get("kind") == "number")
@@ -338,7 +338,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// lines returns a function that answers with one more line of JSON.
+// lines returns a function answering with one more line of JSON.
 func lines[T any](w http.ResponseWriter) func(T) error {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	to, flush := json.NewEncoder(w), http.NewResponseController(w)
@@ -393,7 +393,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	}
 	var c *condition
 	if where := r.URL.Query().Get("where"); where != "" {
-		c, _ = newCondition(where) // while it is typed, it holds for none
+		c, _ = newCondition(where) // a condition still being typed holds for none
 	}
 	packets, oldest, missed := s.Live.after(r.Context(), from, c)
 	writeJSON(w, map[string]any{"packets": packets, "oldest": oldest, "missed": missed})

@@ -11,9 +11,8 @@ import (
 // watchEvery is the time between two looks at the file while a page waits for a change.
 const watchEvery = 300 * time.Millisecond
 
-// watch answers when the file has changed after a version, or after longPoll; after a fault, also when the file is again
-// as it was. A file that is being
-// written is read when its size and time stay the same.
+// watch answers when the file changed after a version, or after longPoll; after a fault, also when the file is
+// the same again. A file still being written is read when size and time stay the same.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
 	if s.Reopen == nil {
 		return errors.New("there is no file that can change")
@@ -30,8 +29,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// waitForChange returns when there is a version after the given one, or the error of reading it, or when the file is as
-// it was before a fault.
+// waitForChange returns when there is a version after the given one, or the error of reading one, or when the
+// file is the same as before a fault.
 func (s *Server) waitForChange(ctx context.Context, after int, fault bool) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -44,7 +43,7 @@ func (s *Server) waitForChange(ctx context.Context, after int, fault bool) error
 		file := s.versions.onDisk()
 		info, err := os.Stat(file.Path)
 		switch {
-		case err != nil && missing: // and not only between its removal and a new one
+		case err != nil && missing: // and not only between the removal and a new file
 			return err
 		case err != nil:
 		case same(info, file.Stat):
@@ -84,14 +83,14 @@ func same(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// maxChanges is the number of changes that the page lists.
+// maxChanges is the number of changes listed by the page.
 const maxChanges = 5000
 
 // errOverwritten says that nothing remains of the version before.
 var errOverwritten = errors.New("what has changed is unknown: files above 64 MiB are read in place, and this one was written over; " +
 	"keep a copy, and compare by gdwire view OLD NEW")
 
-// comparison is a line of the answer to a request for changes: a change, or what is to say after the last.
+// comparison is a line of the answer to a request for changes: a change, or the summary after the last.
 type comparison struct {
 	Change *Change `json:"change,omitempty"`
 	Done   bool    `json:"done,omitempty"`
@@ -100,7 +99,7 @@ type comparison struct {
 	Error  *fault  `json:"error,omitempty"`
 }
 
-// changes answers with lines of JSON: the changes from what the latest version is compared with, as they are found.
+// changes answers with lines of JSON: the changes to the latest version, as they are found.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	before, after := s.versions.compared()
 	if after == nil || before == nil || s.Compare == nil {
@@ -110,7 +109,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 		return errOverwritten
 	}
 	compare := s.Compare
-	if made := s.made(); after.Data == nil && len(made) > 0 { // it takes long to compare
+	if made := s.made(); after.Data == nil && len(made) > 0 { // comparing takes long
 		compare = func(_ context.Context, _, _ *Source, yield func(Change) bool) (string, error) {
 			for _, c := range made {
 				if !yield(c) {

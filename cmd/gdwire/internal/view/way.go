@@ -8,7 +8,7 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// A way is the indexes that lead to a value: of its packet, of the child in it, and so on.
+// A way is the indexes leading to a value: of the packet, of the child inside, and so on.
 type way []int64
 
 var errNoValue = errors.New("there is no such value")
@@ -17,7 +17,7 @@ var errNoValue = errors.New("there is no such value")
 // or name.
 type child struct{ index, at, end int64 }
 
-// each calls yield for the children of c from start on, until it returns false.
+// each calls yield for the children of c from start on, until yield returns false.
 func (s *Source) each(d *decoder, c *container, start child, yield func(child) (bool, error)) error {
 	for n := start; (c.count < 0 || n.index < c.count) && n.at < c.end; {
 		end := n.at + c.width
@@ -39,8 +39,8 @@ func (s *Source) each(d *decoder, c *container, start child, yield func(child) (
 	return nil
 }
 
-// wayTo returns the way to the value at a path, and the steps at the end of the path that lead to no
-// line of the tree: keys that are missing, or the component of a math type.
+// wayTo returns the way to the value at a path, and the steps at the end of the path without a line
+// in the tree: missing keys, or the component of a math type.
 func (s *Source) wayTo(done <-chan struct{}, path string) (w way, missing string, err error) {
 	p, err := text.Parse(path)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Source) wayTo(done <-chan struct{}, path string) (w way, missing string
 	return w, "", nil
 }
 
-// find returns the row of the child of c to which a step leads.
+// find returns the row of the child of c reached by a step.
 func (s *Source) find(d *decoder, r *rowReader, c *container, step text.Step) (row, error) {
 	want := int64(-1)
 	switch {
@@ -103,8 +103,8 @@ func (s *Source) find(d *decoder, r *rowReader, c *container, step text.Step) (r
 	return found, err
 }
 
-// wayAt returns the way to the innermost value whose bytes include an offset, without its key and its
-// length.
+// wayAt returns the way to the innermost value with an offset inside its bytes, key and length
+// excluded.
 func (s *Source) wayAt(done <-chan struct{}, offset int64) (way, error) {
 	d, reader := s.decoder(done), s.decoder(done)
 	defer d.Release()
@@ -139,7 +139,7 @@ func (s *Source) wayAt(done <-chan struct{}, offset int64) (way, error) {
 	}
 }
 
-// markUpTo returns the nearest child of c that is known to start at or before an offset.
+// markUpTo returns the nearest child of c known to start at or before an offset.
 func (s *Source) markUpTo(c *container, offset int64) child {
 	if c.width > 0 {
 		i := max(offset-c.first, 0) / c.width
@@ -152,15 +152,15 @@ func (s *Source) markUpTo(c *container, offset int64) child {
 	return child{index: m.index[i], at: m.at[i]}
 }
 
-// A tracer finds the rows to which ways lead. It keeps the containers of the latest one, because ways
-// that follow each other often share them.
+// A tracer finds the rows at the end of ways. It keeps the containers of the latest way, because
+// consecutive ways often share them.
 type tracer struct {
 	rowReader
 	opener *decoder
 	latest []traced
 }
 
-// A traced is a step of a way: a container, the row of the child in it, and the path to that.
+// A traced is a step of a way: a container, the row of the child inside, and the path of the child.
 type traced struct {
 	in    *container
 	child row
@@ -176,7 +176,7 @@ func (t *tracer) release() {
 	t.opener.Release()
 }
 
-// row returns the path and the row of the value to which w leads.
+// row returns the path and the row of the value at the end of w.
 func (t *tracer) row(w way) (path string, found row, err error) {
 	known := 0
 	for known < min(len(t.latest), len(w)) && t.latest[known].child.Index == w[known] {
