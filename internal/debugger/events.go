@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Output contains lines that the game printed.
+// Output contains lines printed by the game.
 type Output struct{ Lines []Line }
 
-// A Line is a text that the game printed with one call.
+// A Line is a text printed by the game with one call.
 type Line struct {
 	Text string
 	Kind LineKind
@@ -32,13 +32,13 @@ type Error struct {
 	Time           time.Duration // since the start of the game
 	File, Function string        // in the engine's source, or of a script
 	Line           int
-	Text           string // the condition that failed, or the text of push_error
+	Text           string // the failed condition, or the text of push_error
 	Detail         string // or ""
 	Warning        bool
 	Stack          []Frame // of the script, the innermost first
 }
 
-// String returns the text of the error and where it is.
+// String returns the text of the error and its location.
 func (e *Error) String() string {
 	text, kind := e.Text, "error"
 	if e.Detail != "" {
@@ -53,7 +53,7 @@ func (e *Error) String() string {
 // Continued reports that a stopped thread of the game runs.
 type Continued struct{ Thread int64 }
 
-// Monitors are measurements of the game, in the order of the constants of its class Performance.
+// Monitors are measurements of the game, in the order of the constants of class Performance.
 // They come every second: with Godot 4 after [Session.Monitor].
 type Monitors struct {
 	Protocol Protocol
@@ -66,7 +66,7 @@ var monitors = map[bool][]string{
 	false: {"fps", "process", "physics", "navigation", "memory", "memory max", "message buffer", "objects", "resources", "nodes", "orphan nodes"},
 }
 
-// Name returns the name of the i-th value, such as "fps" or "memory", or "" for a value that is
+// Name returns the name of the i-th value, such as "fps" or "memory", or "" for a value
 // specific to a version of the engine.
 func (m *Monitors) Name(i int) string {
 	names := monitors[m.Protocol == Godot3]
@@ -76,9 +76,9 @@ func (m *Monitors) Name(i int) string {
 	return names[i]
 }
 
-// Event decodes a message that all versions of Godot send: it returns an *Output, *Error, *Stop,
-// *Continued or *Monitors. It returns nil for all others, such as those of the game's
-// own EngineDebugger.send_message, and an error if the message is not as it should be.
+// Event decodes a message sent by all versions of Godot, and returns an *Output, *Error, *Stop,
+// *Continued or *Monitors. It returns nil for all others, such as those of the game's own
+// EngineDebugger.send_message, and an error for an invalid message.
 func (m *Message) Event() any {
 	decode := events[m.Name]
 	if decode == nil {

@@ -15,7 +15,7 @@ import (
 // ErrRunning is returned by requests about the stack while the game runs.
 var ErrRunning = errors.New("session: the game is not stopped")
 
-// ErrUnsupported is wrapped by the errors of requests that this version of the engine lacks.
+// ErrUnsupported is wrapped by the errors of requests unknown to this version of the engine.
 var ErrUnsupported = errors.New("session: not supported by this version of Godot")
 
 // names are the names of a command or message in Godot 3 and Godot 4.
@@ -45,7 +45,7 @@ func (s *Session) Breakpoint(ctx context.Context, file string, line int, set boo
 	return s.Send(ctx, "breakpoint", file, line, set)
 }
 
-// Break stops the game at its next line of script. [Session.WaitStop] waits for that.
+// Break stops the game at the next line of script. [Session.WaitStop] waits for that.
 func (s *Session) Break(ctx context.Context) error { return s.Send(ctx, "break") }
 
 // A Stop is where and why a thread of the game is stopped.
@@ -55,7 +55,7 @@ type Stop struct {
 	CanContinue bool
 }
 
-// maxStops is the maximum number of threads that are noted as stopped.
+// maxStops is the maximum number of threads noted as stopped.
 const maxStops = 256
 
 // note notes whether a thread stops or continues. s is locked.
@@ -81,14 +81,14 @@ func (s *Session) note(m *Message) {
 	s.changed = make(chan struct{})
 }
 
-// Stopped returns where the game is stopped, or nil if it runs. If several threads are stopped it is
-// the first of them, and commands concern this thread until it continues.
+// Stopped returns where the game is stopped, or nil if it runs. If several threads are stopped,
+// Stopped returns the first of them, and commands concern this thread until it continues.
 func (s *Session) Stopped() *Stop {
 	stop, _ := s.stopped()
 	return stop
 }
 
-// stopped returns where the game is stopped, and a channel that is closed when that changes.
+// stopped returns where the game is stopped, and a channel that is closed when this changes.
 func (s *Session) stopped() (*Stop, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,13 +114,13 @@ func (s *Session) WaitStop(ctx context.Context) (*Stop, error) {
 // Continue lets a stopped game run.
 func (s *Session) Continue(ctx context.Context) error { return s.proceed(ctx, "continue") }
 
-// Step runs a stopped game to the next line, which can be in a function that this line calls.
+// Step runs a stopped game to the next line, which can be in a function called by this line.
 func (s *Session) Step(ctx context.Context) error { return s.proceed(ctx, "step") }
 
 // Next runs a stopped game to the next line of the same function.
 func (s *Session) Next(ctx context.Context) error { return s.proceed(ctx, "next") }
 
-// Out runs a stopped game to the end of the function. Godot 3 has no such command.
+// Out runs a stopped game to the end of the function. Godot 3 lacks this command.
 func (s *Session) Out(ctx context.Context) error {
 	if p, err := s.Protocol(ctx); err != nil || p == Godot3 {
 		return errors.Join(err, fmt.Errorf("%w: out", ErrUnsupported))
@@ -128,7 +128,7 @@ func (s *Session) Out(ctx context.Context) error {
 	return s.proceed(ctx, "out")
 }
 
-// proceed sends a command to the stopped thread, and waits until it runs or the game has ended.
+// proceed sends a command to the stopped thread, and waits until the thread runs or the game ended.
 func (s *Session) proceed(ctx context.Context, command string) error {
 	stop, changed := s.stopped()
 	if stop == nil {
@@ -139,7 +139,7 @@ func (s *Session) proceed(ctx context.Context, command string) error {
 	}
 	for now := stop; now == stop; now, changed = s.stopped() {
 		err := s.wait(ctx, changed)
-		if errors.Is(err, ErrEnded) { // a game that runs to its end can forget to say that it runs
+		if errors.Is(err, ErrEnded) { // a game running to its end can forget to report it
 			return nil
 		}
 		if err != nil {
@@ -149,8 +149,8 @@ func (s *Session) proceed(ctx context.Context, command string) error {
 	return nil
 }
 
-// askStack sends a command to the stopped thread. read is called with the messages that follow, in
-// the goroutine that reads them, and reports as a waiter's take does.
+// askStack sends a command to the stopped thread. read is called with the messages after the command, in
+// the goroutine reading them, and reports as a waiter's take does.
 func (s *Session) askStack(ctx context.Context, read func(*Message) (taken, last bool), command string, args ...any) error {
 	stop := s.Stopped()
 	if stop == nil {
@@ -232,7 +232,7 @@ func (s Scope) String() string {
 	return [...]string{"local", "member", "global"}[s]
 }
 
-// A Variable is a variable that a function of the stack can use.
+// A Variable is a variable visible to a function of the stack.
 type Variable struct {
 	Name  string
 	Scope Scope
@@ -293,8 +293,8 @@ func (m *Message) variable() (v Variable, err error) {
 }
 
 // Evaluate returns the value of an expression in a function on the stack of a stopped game, by its
-// index in [Session.Stack]. It needs Godot 4.4. The value of an
-// invalid expression is nil, and the game reports an [Error].
+// index in [Session.Stack]. Godot 4.4 is needed. The value of an invalid expression is nil, and
+// the game reports an [Error].
 func (s *Session) Evaluate(ctx context.Context, expression string, frame int) (variant.Raw, error) {
 	if p, err := s.Protocol(ctx); err != nil || p != Godot42 {
 		return variant.Raw{}, errors.Join(err, fmt.Errorf("%w: evaluate", ErrUnsupported))
@@ -318,7 +318,7 @@ func (s *Session) Evaluate(ctx context.Context, expression string, frame int) (v
 type Node struct {
 	Name, Class string
 	ID          variant.ObjectID
-	Scene       string // the file whose root it is, with Godot 4, or ""
+	Scene       string // the file with this node as root, with Godot 4, or ""
 	Parent      *Node  // nil for the root
 	Children    []*Node
 }
@@ -339,8 +339,8 @@ func (s *Session) Tree(ctx context.Context) (*Node, error) {
 // scenePoll is the time between two requests of Scene.
 const scenePoll = 50 * time.Millisecond
 
-// Scene returns the root of the scene tree once it contains a scene. At its start a game has none,
-// and it does not tell when it has.
+// Scene returns the root of the scene tree once the tree contains a scene. A game starts without
+// one, and does not report the first.
 func (s *Session) Scene(ctx context.Context) (*Node, error) {
 	for {
 		root, err := s.Tree(ctx)
@@ -394,7 +394,7 @@ func (m *Message) tree() (*Node, error) {
 	return root, nil
 }
 
-// All iterates over the node, at depth 0, and over all nodes in it, in their order in the tree.
+// All iterates over the node, at depth 0, and over all nodes inside, in their order in the tree.
 func (n *Node) All() iter.Seq2[int, *Node] {
 	return func(yield func(int, *Node) bool) { n.each(0, yield) }
 }
@@ -460,8 +460,8 @@ type Property struct {
 	Value variant.Raw
 }
 
-// headings are the PROPERTY_USAGE flags of headings in the inspector, which are no properties:
-// groups and categories, with Godot 4 also subgroups.
+// headings are the PROPERTY_USAGE flags of headings in the inspector, not of properties: groups
+// and categories, with Godot 4 also subgroups.
 func headings(p Protocol) int64 {
 	if p == Godot3 {
 		return 128 | 256
@@ -545,8 +545,8 @@ type propertyData struct {
 	Value      variant.Raw
 }
 
-// SetProperty sets a property of an object. The game converts the value if it can, and says nothing
-// if it cannot.
+// SetProperty sets a property of an object. The game converts the value if possible, and otherwise
+// reports nothing.
 func (s *Session) SetProperty(ctx context.Context, id variant.ObjectID, property string, value any) error {
 	p, err := s.Protocol(ctx)
 	if err != nil {

@@ -45,8 +45,8 @@ type Message struct {
 // mainThread is the id of the main thread.
 const mainThread = 1
 
-// Scan decodes the first values of the message into the variables that vars point to, by the rules
-// of [variant.Unmarshal]. It returns an error if there are fewer values.
+// Scan decodes the first values of the message into the variables pointed to by vars, by the rules
+// of [variant.Unmarshal], or returns an error if there are fewer values.
 func (m *Message) Scan(vars ...any) error {
 	c := cursor{m: m}
 	for _, v := range vars {
@@ -81,7 +81,7 @@ func (c *cursor) raw() (r variant.Raw) {
 	return r
 }
 
-// scan decodes the next value into the variable that v points to.
+// scan decodes the next value into the variable pointed to by v.
 func (c *cursor) scan(v any) {
 	r := c.raw()
 	if c.err != nil {
@@ -112,7 +112,7 @@ const rawSize = 32
 type messageReader struct {
 	conn    *stream.Conn
 	options variant.Options
-	invalid func(error) // is called with errors of single packets, after which the reader goes on
+	invalid func(error) // is called with errors of single packets; the reader goes on afterwards
 }
 
 // read returns the next message.
@@ -130,7 +130,7 @@ func (r *messageReader) read() (*Message, error) {
 	}
 }
 
-// parse returns the message that starts with packet.
+// parse returns the message starting with packet.
 func (r *messageReader) parse(packet []byte) (*Message, error) {
 	if packet[0] == typeString {
 		return r.readValues(packet)
@@ -165,7 +165,7 @@ func invalidPacket(format string, args ...any) error {
 	return &gdwire.Error{Path: "$", Err: fmt.Errorf("session: "+format, args...)}
 }
 
-// split returns the elements of an Array of Godot 4. They share its memory.
+// split returns the elements of an Array of Godot 4. They share the memory of the Array.
 func (r *messageReader) split(array []byte) (parts []variant.Raw, err error) {
 	d := gdwire.NewDecoder(nil, &r.options.Decoder)
 	defer d.Release()
@@ -216,8 +216,8 @@ func (r *messageReader) readValues(packet []byte) (*Message, error) {
 	return m, nil
 }
 
-// within returns err, an error inside a message of Godot 3. It is about more than a packet: the
-// rest of the message would be taken for the next one.
+// within returns err, an error inside a message of Godot 3. The error is about more than a
+// packet: the rest of the message would be taken for the next one.
 func within(err error) error {
 	switch {
 	case err == io.EOF:
@@ -248,7 +248,7 @@ func (p Protocol) encode(command string, thread int64, args []any) ([]byte, erro
 	return variant.Marshal(v, o)
 }
 
-// array returns values as an Array, which is empty and not nil if there are none.
+// array returns values as an Array, empty and not nil if there are none.
 func array(args []any) []any { return append([]any{}, args...) }
 
 // size returns the memory of a message in bytes.

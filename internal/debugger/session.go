@@ -37,13 +37,13 @@ type Session struct {
 	stops    []*Stop
 	changed  chan struct{} // closed when stops changes
 	queue    queue
-	inspect  string // the command that this version of Godot 4 knows, or ""
+	inspect  string // the command known to this version of Godot 4, or ""
 	err      error  // why the session ended
 }
 
 // A waiter waits for the reply to a command.
 type waiter struct {
-	// take reports whether a message belongs to the reply, and whether it is its last.
+	// take reports whether a message belongs to the reply, and whether it is the last.
 	take  func(*Message) (taken, last bool)
 	stack bool // the game answers only while it is stopped, and then always
 	done  chan struct{}
@@ -72,10 +72,10 @@ func Accept(ctx context.Context, ln net.Listener, o *stream.Options) (*Session, 
 	return New(stream.NewConn(context.Background(), conn, &own), variant.Options{Decoder: own.Decoder}), nil
 }
 
-// New returns a Session with the game at the other end of a connection, and becomes the owner of
-// the connection, from which it reads until the game or Close closes it. Options.WriteTimeout of the
-// connection limits the time for sending a command. The options of values are those in opts; their
-// format has no effect.
+// New returns a Session with the game at the other end of a connection. The Session owns the
+// connection, and reads until the game or Close closes it. Options.WriteTimeout of the connection
+// limits the time for sending a command. The options of values are those in opts; their format has
+// no effect.
 func New(conn *stream.Conn, opts ...variant.Options) *Session {
 	s := &Session{conn: conn, known: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{})}
 	s.queue.wake = make(chan struct{}, 1)
@@ -91,11 +91,11 @@ func New(conn *stream.Conn, opts ...variant.Options) *Session {
 // Close ends the session. The game continues without a debugger.
 func (s *Session) Close() error { return s.conn.Close() }
 
-// Done returns a channel that is closed when the session ended.
+// Done returns a channel closed at the end of the session.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Err returns nil if the session goes on, or if it ended because the game ended, the connection was
-// lost or Close was called, and otherwise why it ended.
+// Err returns nil while the session goes on, or if the game ended, the connection was lost or Close
+// was called, and otherwise the error that ended the session.
 func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +126,7 @@ func (s *Session) end(err error) {
 	close(s.done)
 }
 
-// dispatch passes a message to the request that waits for it, and to Events.
+// dispatch passes a message to the request waiting for it, and to Events.
 func (s *Session) dispatch(m *Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *Session) wait(ctx context.Context, c <-chan struct{}) error {
 	select {
 	case <-c:
 		return nil
-	default: // c has precedence
+	default: // c comes first
 	}
 	select {
 	case <-c:
@@ -185,9 +185,9 @@ func (s *Session) wait(ctx context.Context, c <-chan struct{}) error {
 	}
 }
 
-// Send sends a command to the main thread of the game. Godot 4 has lists of commands in
-// core/debugger/remote_debugger.cpp and scene/debugger/scene_debugger.cpp, Godot 3 in
-// core/script_debugger_remote.cpp.
+// Send sends a command to the main thread of the game. The commands are in
+// core/debugger/remote_debugger.cpp and scene/debugger/scene_debugger.cpp of Godot 4, and in
+// core/script_debugger_remote.cpp of Godot 3.
 func (s *Session) Send(ctx context.Context, command string, args ...any) error {
 	return s.send(ctx, nil, mainThread, command, args)
 }
@@ -225,7 +225,7 @@ func (s *Session) remove(w *waiter) {
 	s.waiters = slices.DeleteFunc(s.waiters, func(other *waiter) bool { return w == other })
 }
 
-// send sends a command. The reply goes to w, unless it is nil.
+// send sends a command. The reply goes to w, unless w is nil.
 func (s *Session) send(ctx context.Context, w *waiter, thread int64, command string, args []any) error {
 	p, err := s.Protocol(ctx)
 	if err != nil {
@@ -254,8 +254,8 @@ func (s *Session) send(ctx context.Context, w *waiter, thread int64, command str
 
 // Events iterates over all messages of the game, replies to requests included, from the first one
 // on, until the session ends or ctx is done. It yields an error instead of a message for an invalid
-// packet, for messages that were dropped because 16 MiB of them waited ([MissedError]), and at the
-// end for the error of Err.
+// packet, for messages dropped because 16 MiB of them waited ([MissedError]), and at the end for
+// the error of Err.
 //
 // Each message is yielded once, also if there are several loops.
 func (s *Session) Events(ctx context.Context) iter.Seq2[*Message, error] {
@@ -292,21 +292,21 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// pop returns the first event that waits, and removes it.
+// pop returns the first waiting event, and removes it.
 func (s *Session) pop() (event, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.queue.pop()
 }
 
-// A MissedError reports messages that Events dropped.
+// A MissedError reports messages dropped by Events.
 type MissedError struct{ Messages int }
 
 func (e *MissedError) Error() string {
 	return fmt.Sprintf("session: %d messages came faster than they were read, and are missing here", e.Messages)
 }
 
-// A queue holds the messages that wait for Events.
+// A queue holds the messages waiting for Events.
 type queue struct {
 	events []event
 	size   int64 // memory of events in bytes
@@ -322,8 +322,8 @@ type event struct {
 }
 
 const (
-	maxQueued = 16 << 20 // bytes of messages that wait
-	eventSize = 512      // memory of an event besides its message
+	maxQueued = 16 << 20 // bytes of waiting messages
+	eventSize = 512      // memory of an event besides the message
 )
 
 // push adds a message or an error, or counts it if too many wait.

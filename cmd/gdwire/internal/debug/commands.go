@@ -74,7 +74,7 @@ func (s *step) run(ctx context.Context, d *runner) error {
 	return s.command.run(d, ctx, s.operand)
 }
 
-// newStep returns the command of the given name. operand is all that follows.
+// newStep returns the command of the given name. operand is the text after the name.
 func newStep(name, operand string) (step, error) {
 	c := findCommand(name)
 	if c == nil {
@@ -111,7 +111,7 @@ func stepsOf(words []string) (steps []step, err error) {
 	return steps, nil
 }
 
-// execute runs a line, and shows its error.
+// execute runs a line, and shows any error.
 func (d *runner) execute(ctx context.Context, line string) {
 	name, operand, _ := strings.Cut(strings.TrimSpace(line), " ")
 	if name == "" {
@@ -148,7 +148,7 @@ func (d *runner) readCommands(ctx context.Context) {
 	d.leave(ctx)
 }
 
-// maxIndent is the maximum depth to which nodes are indented.
+// maxIndent is the maximum depth of indented nodes.
 const maxIndent = 40
 
 // showTree shows the scene tree.
@@ -293,12 +293,12 @@ func leading(r variant.Raw) (text.Value, error) {
 	return text.FromToken(t, nil), nil
 }
 
-// typePrefixes contains the prefixes of values that are written with their type.
+// typePrefixes contains the prefixes of values written with their type.
 var typePrefixes = map[gdwire.Type]string{
 	gdwire.TypeInt: "i:", gdwire.TypeFloat: "f:", gdwire.TypeString: "s:", gdwire.TypeBool: "b:",
 }
 
-// A pathValue encodes a value that was parsed.
+// A pathValue encodes a parsed value.
 type pathValue struct{ *text.Value }
 
 func (v pathValue) MarshalVariant(e *gdwire.Encoder) error { return v.Write(e, false) }
@@ -333,7 +333,7 @@ func (d *runner) watch(ctx context.Context, path string) error {
 	}
 }
 
-// unlessEnded returns err, or nil if it only says that the game ended.
+// unlessEnded returns err, or the error of the session if err only reports the end of the session.
 func (d *runner) unlessEnded(err error) error {
 	if errors.Is(err, debugger.ErrEnded) {
 		return d.session.Err()
@@ -356,7 +356,7 @@ func (d *runner) monitors(ctx context.Context, _ string) error {
 	return d.untilEnd(ctx)
 }
 
-// breakpoint returns a command that sets or removes a breakpoint.
+// breakpoint returns a command to set or remove a breakpoint.
 func breakpoint(set bool) func(*runner, context.Context, string) error {
 	return func(d *runner, ctx context.Context, place string) error {
 		colon := strings.LastIndexByte(place, ':')
@@ -372,7 +372,7 @@ func breakpoint(set bool) func(*runner, context.Context, string) error {
 	}
 }
 
-// pause stops the game and waits until it is.
+// pause stops the game and waits for the stop.
 func (d *runner) pause(ctx context.Context, _ string) error {
 	if err := d.session.Break(ctx); err != nil {
 		return err
@@ -416,7 +416,7 @@ func (d *runner) eval(ctx context.Context, expression string) error {
 	return d.printf("%v\n", v)
 }
 
-// resume waits until the game is stopped, and lets it run.
+// resume waits until the game is stopped, and continues the game.
 func (d *runner) resume(ctx context.Context, _ string) error {
 	if _, err := d.session.WaitStop(ctx); err != nil {
 		return err
@@ -424,7 +424,7 @@ func (d *runner) resume(ctx context.Context, _ string) error {
 	return d.session.Continue(ctx)
 }
 
-// proceed returns a command that lets a stopped game run to another line.
+// proceed returns a command to let a stopped game run to another line.
 func proceed(run func(*debugger.Session, context.Context) error) func(*runner, context.Context, string) error {
 	return func(d *runner, ctx context.Context, _ string) error {
 		if _, err := d.session.WaitStop(ctx); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 )
 
-// A console reads commands from a terminal, with history and completion. What the game prints
-// appears above the line that is edited.
+// A console reads commands from a terminal, with history and completion. Output of the game
+// appears above the edited line.
 type console struct {
 	*runner
 	in       *os.File
@@ -23,7 +23,7 @@ type console struct {
 	cooked   *term.State // of the terminal while commands run
 }
 
-// newConsole returns a console. All output of d goes through it from now on.
+// newConsole returns a console. All output of d goes through the console from now on.
 func newConsole(d *runner) (*console, error) {
 	p := &console{runner: d, in: d.In.(*os.File)}
 	state, err := term.GetState(int(p.in.Fd()))
@@ -79,7 +79,7 @@ func (p *console) run(ctx context.Context) error {
 	}
 }
 
-// makeRaw enters the raw mode, in which Ctrl-C and Ctrl-D end the input.
+// makeRaw enters the raw mode: Ctrl-C and Ctrl-D end the input.
 func (p *console) makeRaw() error {
 	fd := int(p.in.Fd())
 	if width, height, err := term.GetSize(fd); err == nil && width > 0 {
@@ -92,7 +92,7 @@ func (p *console) makeRaw() error {
 // restore leaves the raw mode.
 func (p *console) restore() { _ = term.Restore(int(p.in.Fd()), p.cooked) }
 
-// command runs a line. Ctrl-C ends it, and only it.
+// command runs a line. Ctrl-C ends only this command.
 func (p *console) command(ctx context.Context, line string) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -115,7 +115,7 @@ func (p *console) complete(line string, pos int, key rune) (string, int, bool) {
 	return before + after, len(before), true
 }
 
-// maxCandidates is the maximum number of nodes that Tab completes.
+// maxCandidates is the maximum number of nodes completed by Tab.
 const maxCandidates = 10_000
 
 // candidates returns all lines that begin in the same way as the line, up to its last word.
@@ -162,8 +162,7 @@ func (p *console) candidates(ctx context.Context, line string) (all []string) {
 	return all
 }
 
-// completed returns the longest text that begins with the line and that all candidates which do so
-// begin with.
+// completed returns the longest common beginning of the candidates beginning with the line.
 func completed(line string, candidates []string) string {
 	longest, found := "", false
 	for _, c := range candidates {

@@ -1,4 +1,4 @@
-// Package debug contains the command that talks to a running game.
+// Package debug contains the command for talking to a running game.
 package debug
 
 import (
@@ -65,7 +65,7 @@ func (o *debugFlags) check(f *shell.Flags) (err error) {
 	return err
 }
 
-// run waits for a game, or starts it, and shows its output and errors until it ends.
+// run waits for a game, or starts one, and shows output and errors until the game ends.
 func (o *debugFlags) run(s *shell.Stdio) error {
 	ends := []os.Signal{shell.Terminated}
 	if !o.isInteractive(s) { // there, Ctrl-C ends single commands
@@ -120,14 +120,14 @@ func (o *debugFlags) run(s *shell.Stdio) error {
 	return err
 }
 
-// endedTime is the time for the messages of a game that has ended.
+// endedTime is the time for the messages of an ended game.
 const endedTime = time.Second
 
-// acceptGame waits for a game: the first connection from which a message arrives. Others, such as
-// those of a program that looks for open ports, are closed.
+// acceptGame waits for a game: the first connection to send a message. Others, such as those of a
+// program looking for open ports, are closed.
 func acceptGame(ctx context.Context, ln net.Listener, o *stream.Options, logf func(format string, args ...any)) (*debugger.Session, error) {
 	games := make(chan *debugger.Session)
-	waiting, found := context.WithCancel(context.WithoutCancel(ctx)) // a game that has ended can have sent messages
+	waiting, found := context.WithCancel(context.WithoutCancel(ctx)) // an ended game can have sent messages
 	var sessions sync.WaitGroup
 	failed := make(chan struct{}) // closed after err is set
 	var err error

@@ -28,8 +28,8 @@ type runner struct {
 	results    *bufio.Writer // of commands
 	events     *bufio.Writer // of messages of the game
 	monitoring bool          // measurements are shown
-	table      int           // lines of the table of measurements that was shown last, and is refreshed
-	alone      bool          // nobody gives commands, and a game that stops is continued
+	table      int           // lines of the latest table of measurements, to refresh it
+	alone      bool          // nobody gives commands, and a stopped game is continued
 }
 
 // printf shows the result of a command, unless -json is given.
@@ -74,7 +74,7 @@ func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, err
 	return f(ctx)
 }
 
-// A game is a program that was started.
+// A game is a started program.
 type game struct {
 	command *exec.Cmd
 	output  *tail
@@ -82,8 +82,8 @@ type game struct {
 	err     error         // after done
 }
 
-// remoteDebug returns the operand of --remote-debug with which Godot 4 connects to addr, and that of Godot 3, which
-// has no Unix sockets.
+// remoteDebug returns the operands of --remote-debug for Godot 4 and for Godot 3 to connect to addr. Godot 3
+// knows no Unix sockets.
 func remoteDebug(addr net.Addr) []string {
 	if addr.Network() != "unix" {
 		return []string{"tcp://" + addr.String(), addr.String()}
@@ -95,7 +95,7 @@ func remoteDebug(addr net.Addr) []string {
 	return []string{"unix://" + path}
 }
 
-// startGame starts a program as a game that connects to addr.
+// startGame starts a program as a game connecting to addr.
 func startGame(ctx context.Context, program []string, addr net.Addr) (*game, error) {
 	g := &game{output: new(tail), done: make(chan struct{})}
 	operands, version := remoteDebug(addr), 0
@@ -124,18 +124,18 @@ func startGame(ctx context.Context, program []string, addr net.Addr) (*game, err
 // versionTime is the time for a program to print its version.
 const versionTime = 5 * time.Second
 
-// isGodot3 reports whether a program prints that its version is Godot 3.
+// isGodot3 reports whether a program prints a version of Godot 3.
 func isGodot3(ctx context.Context, program string) bool {
 	ctx, cancel := context.WithTimeout(ctx, versionTime)
 	defer cancel()
 	c := exec.CommandContext(ctx, program, "--version")
-	c.WaitDelay = time.Second // of a script whose child keeps the output open
+	c.WaitDelay = time.Second // of a script with a child keeping the output open
 	out, _ := c.Output()      // other programs print something else
 	return bytes.HasPrefix(out, []byte("3."))
 }
 
-// running returns a context that is done when the game ends, with a cause that contains the
-// output of the game.
+// running returns a context that is done when the game ends, with a cause containing the output
+// of the game.
 func (g *game) running(ctx context.Context) context.Context {
 	ctx, end := context.WithCancelCause(ctx)
 	go func() {
@@ -175,7 +175,7 @@ type tail struct {
 	text []byte
 }
 
-// maxTail is the number of bytes that a tail keeps.
+// maxTail is the number of bytes kept by a tail.
 const maxTail = 4 << 10
 
 func (t *tail) Write(b []byte) (int, error) {

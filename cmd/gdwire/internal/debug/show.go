@@ -38,7 +38,7 @@ func (d *runner) showEvent(m *debugger.Message, event any) {
 	switch e := event.(type) {
 	case error:
 		if e == d.session.Err() {
-			return // it ends the command, which reports it
+			return // reported at the end of the command
 		}
 		d.mu.Lock()
 		d.Report(e)
@@ -82,7 +82,7 @@ func ofEngine(name string) bool {
 	return false
 }
 
-// oneLine returns text that can be shown on a line.
+// oneLine returns text for a single line.
 func oneLine(text string) string { return strings.ReplaceAll(shell.Printable(text), "\n", `\n`) }
 
 // valuesText returns values as text, separated by spaces.
@@ -106,14 +106,14 @@ func stackText(stack []debugger.Frame) string {
 	return b.String()
 }
 
-// showStop shows why and where the game is stopped. If nobody can give a command, it continues.
+// showStop shows why and where the game is stopped. If nobody can give a command, the game continues.
 func (d *runner) showStop(ctx context.Context, stop *debugger.Stop) {
 	go func() { // the reply comes as an event
 		ctx, cancel := context.WithTimeout(ctx, answerTime)
 		defer cancel()
 		stack, err := d.session.Stack(ctx)
 		if err != nil {
-			return // it continues already
+			return // the game continues already
 		}
 		d.eventf("%s\n%s", d.Colors.Bold.Sprint("stopped: "+oneLine(cmp.Or(stop.Reason, "pause"))), stackText(stack))
 		d.mu.Lock()
@@ -130,7 +130,7 @@ func (d *runner) leave(ctx context.Context) {
 	d.mu.Lock()
 	d.alone = true
 	d.mu.Unlock()
-	_ = d.session.Continue(ctx) // unless it runs
+	_ = d.session.Continue(ctx) // unless already running
 }
 
 // showJSON shows a message as a line of JSON.
@@ -160,8 +160,8 @@ func (d *runner) showJSON(m *debugger.Message, failed error) {
 	_ = d.results.Flush()
 }
 
-// writeJSON writes a value as Godot's JSON. Invalid values, of which Godot 3 can have some in a
-// valid message, are null.
+// writeJSON writes a value as Godot's JSON. Invalid values, possible in a valid message of
+// Godot 3, are null.
 func (d *runner) writeJSON(v variant.Raw) error {
 	o := d.decoder
 	o.Format = v.Format
@@ -175,7 +175,7 @@ func (d *runner) writeJSON(v variant.Raw) error {
 	return gdjson.ToJSON(d.results, r, gdjson.Options{EscapeForTerminal: true})
 }
 
-// showMonitors shows measurements, in a table that is refreshed on a terminal, or as a line.
+// showMonitors shows measurements, in a table refreshed on a terminal, or as a line.
 func (d *runner) showMonitors(m *debugger.Monitors) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
