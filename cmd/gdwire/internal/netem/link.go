@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// What can be on its way over a link, but for one packet of any size: maxQueue bytes, and of those that Rate keeps
-// waiting, what is sent within maxWait.
+// The limits of the queue of a link, except for one packet of any size: maxQueue in bytes, and maxWait
+// until all of them are sent at Rate.
 const (
 	maxQueue = 4 << 20
 	maxWait  = time.Second
 )
 
-// maxQueues is the number of bytes that can be on their way over all links of a network, but for one packet of each.
+// maxQueues is the maximum number of bytes on their way over all links of a network, except for one packet of each.
 const maxQueues = 32 << 20
 
-// untilRoom is longer than any wait for room, which delivered ends.
+// untilRoom is longer than any wait for room; delivered ends the wait.
 const untilRoom = math.MaxInt64
 
-// overhead is what a packet in the queue counts in bytes, besides its own.
+// overhead is the number of bytes counted for a packet in the queue, besides its own.
 const overhead = 64
 
 // A Link is one direction of a connection. One goroutine sends.
@@ -42,21 +42,21 @@ type Link struct {
 	queue    queue
 	size     int   // of the queue
 	sent     int64 // packets
-	newest   int64 // the latest packet that was delivered
+	newest   int64 // the latest packet delivered
 	closed   bool
 	err      error
 }
 
-// Link returns a link that calls deliver for what arrives, from a goroutine of its own. The number of the link,
-// with the Seed, says what happens on it. When ctx is done, the link loses all that is on its way.
+// Link returns a link calling deliver for arriving bytes, from a goroutine of its own. The number of the link
+// and the Seed decide the fates of packets. When ctx is done, the link loses all packets on their way.
 func (n *Network) Link(ctx context.Context, number uint64, deliver func([]byte) error) *Link {
 	l := &Link{network: n, number: number, deliver: deliver, ctx: ctx, done: make(chan struct{}), wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 	go l.run()
 	return l
 }
 
-// Send sends a copy of b, and reports whether it is on its way: it is not if it was dropped. If too much is on its
-// way, it waits, or loses a datagram. It returns the first error of deliver, or the cause of the end of the
+// Send sends a copy of b, and reports whether the copy is on its way, and not dropped. If too much is on its
+// way, Send waits, or loses a datagram. The error is the first error of deliver, or the cause of the end of the
 // link's context.
 func (l *Link) Send(b []byte) (sent bool, err error) {
 	n := l.network
@@ -77,8 +77,8 @@ func (l *Link) Send(b []byte) (sent bool, err error) {
 	return l.send(b, f)
 }
 
-// SendAll sends what is no packet, such as the head of a WebSocket: it is delayed, but not dropped, and has no
-// number among the packets.
+// SendAll sends bytes other than a packet, such as the head of a WebSocket: they are delayed, but not dropped,
+// and not numbered as packets are.
 func (l *Link) SendAll(b []byte) error {
 	_, err := l.send(b, fate{delay: l.network.fate(l.number, l.key).delay})
 	return err
@@ -151,7 +151,7 @@ func (l *Link) failure() error {
 	return l.err
 }
 
-// Close waits until everything has arrived, and returns the error of the link.
+// Close waits until everything arrived, and returns the error of the link.
 func (l *Link) Close() error {
 	l.mu.Lock()
 	l.closed = true
@@ -199,8 +199,8 @@ func (l *Link) run() {
 	}
 }
 
-// next returns the next packet, if it has arrived, or how long that takes; less than 0 if there is none. It stays
-// in the queue, which nothing but delivered makes shorter.
+// next returns the next packet if it arrived, or the time until then: less than 0 if there is none. The packet
+// counts in the size of the queue until delivered.
 func (l *Link) next() (p packet, wait time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -233,7 +233,7 @@ func (l *Link) delivered(p packet) {
 	}
 }
 
-// end drops what is on its way.
+// end drops the packets on their way.
 func (l *Link) end(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -251,7 +251,7 @@ type packet struct {
 	number int64
 }
 
-// A queue is a heap of packets, of which the first arrives first.
+// A queue is a heap of packets, the first to arrive at the front.
 type queue []packet
 
 func (q queue) Len() int      { return len(q) }

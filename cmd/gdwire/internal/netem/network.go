@@ -1,4 +1,4 @@
-// Package netem makes a good network bad, as netem of Linux does: what is sent over a Link arrives late, slowly,
+// Package netem makes a good network bad, as netem of Linux does: bytes sent over a Link arrive late, slowly,
 // in another order, twice or not at all.
 package netem
 
@@ -14,29 +14,29 @@ import (
 
 // Conditions are those of a network, in each direction. Zero Conditions change nothing.
 type Conditions struct {
-	// Delay is the time from the end of sending to the arrival. With a Jitter, it is another time for each packet,
-	// from Delay-Jitter, but not less than 0, to Delay+Jitter.
+	// Delay is the time from the end of sending to the arrival. With a Jitter, the time differs for each
+	// packet, from Delay-Jitter, but not less than 0, to Delay+Jitter.
 	Delay, Jitter time.Duration
-	// Rate is the number of bits that are sent in a second, one packet after the other; 0 is no limit.
+	// Rate is the number of bits sent in a second, one packet after the other; 0 is no limit.
 	Rate float64
-	// Drop, Duplicate and Reorder are shares of the packets, from 0 to 1: of those that do not arrive, arrive
-	// twice, and arrive late by LateTime, so that others overtake them.
+	// Drop, Duplicate and Reorder are shares of the packets, from 0 to 1: of packets dropped, arriving twice,
+	// and arriving late by LateTime, so that others overtake them.
 	Drop, Duplicate, Reorder float64
-	// Seed chooses what happens to which packet.
+	// Seed chooses the fate of each packet.
 	Seed uint64
 }
 
 // LateTime is the time by which packets of Reorder are late.
 const LateTime = 100 * time.Millisecond
 
-// A fate is what happens to a packet.
+// A fate is how a packet arrives.
 type fate struct {
 	delay             time.Duration
 	lost, twice, late bool
 }
 
-// fate returns the fate of a packet: it depends on the seed, the link and the key, and on nothing before. One
-// condition does not change what the others do.
+// fate returns the fate of a packet, which depends on the seed, the link and the key, and on nothing before.
+// One condition does not change the effects of the others.
 func (c *Conditions) fate(link, key uint64) fate {
 	const distant = 0x9e3779b97f4a7c15 // the links of neighboring seeds differ
 	r := rand.New(rand.NewPCG(c.Seed+link*distant, key))
@@ -52,11 +52,11 @@ func (c *Conditions) fate(link, key uint64) fate {
 // A schedule says when the packets of a link arrive.
 type schedule struct {
 	free time.Time // when the packets before are sent
-	last time.Time // when the latest packet arrives that is not late
+	last time.Time // when the latest packet arrives, except late ones
 }
 
-// arrival returns when a packet of a size in bytes arrives that is given to the link now. Packets that are not late
-// arrive in order.
+// arrival returns the time of arrival of a packet of a size in bytes given to the link now. Packets that are
+// not late arrive in order.
 func (s *schedule) arrival(now time.Time, size int, rate float64, f fate) time.Time {
 	if s.free.Before(now) {
 		s.free = now
@@ -75,19 +75,19 @@ func (s *schedule) arrival(now time.Time, size int, rate float64, f fate) time.T
 	return at
 }
 
-// A Kind says what is sent over a Link.
+// A Kind is the kind of bytes sent over a Link.
 type Kind int
 
 const (
-	// Bytes are pieces of a stream, which arrive all and in order.
+	// Bytes are pieces of a stream, all arriving in order.
 	Bytes Kind = iota
-	// Messages arrive in order, but for those that are dropped.
+	// Messages arrive in order, except for dropped ones.
 	Messages
 	// Datagrams can also arrive twice and in another order, and are lost while too many are on their way.
 	Datagrams
 )
 
-// A Network has Links with the same Conditions, and counts what happens on them.
+// A Network makes Links with the same Conditions, and counts the fates of their packets.
 type Network struct {
 	Conditions
 	Kind Kind
@@ -96,7 +96,7 @@ type Network struct {
 	queued atomic.Int64 // bytes of the queues of all links
 }
 
-// counts are what happened to packets.
+// counts are the numbers of packets by fate.
 type counts struct {
 	mu                                    sync.Mutex
 	sent                                  int64
@@ -111,7 +111,7 @@ func (c *counts) add(n *int64) {
 	*n++
 }
 
-// delayed counts a packet that arrives after a time.
+// delayed counts a packet arriving after a time.
 func (c *counts) delayed(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,10 +120,10 @@ func (c *counts) delayed(d time.Duration) {
 	c.most = max(c.most, d)
 }
 
-// Cut counts a connection that was ended.
+// Cut counts an ended connection.
 func (n *Network) Cut() { n.counts.add(&n.counts.cuts) }
 
-// Report returns a line that says what was done to how many packets.
+// Report returns a line with the numbers of packets by fate.
 func (n *Network) Report() string {
 	c := &n.counts
 	c.mu.Lock()

@@ -24,7 +24,7 @@ func Listen(addr, prefix string) (net.Listener, *Recorder, error) {
 	return ln, r, nil
 }
 
-// A Listener returns connections that can be recorded: each is a [*Conn].
+// A Listener returns connections to record: each is a [*Conn].
 type Listener struct {
 	net.Listener
 	Recorder *Recorder
@@ -51,7 +51,7 @@ func (l *Listener) SetDeadline(t time.Time) error {
 	return l.Listener.(interface{ SetDeadline(time.Time) error }).SetDeadline(t)
 }
 
-// A Conn is a connection that is recorded from Start on: the other side is the client.
+// A Conn is a connection recorded from Start on: the other side is the client.
 type Conn struct {
 	net.Conn
 	l      *Listener
@@ -86,7 +86,7 @@ func (c *Conn) Close() error {
 	return err
 }
 
-// record writes bytes, and the packets that are complete with them.
+// record writes bytes, and the packets completed by them.
 func (c *Conn) record(d Direction, b []byte) {
 	if len(b) == 0 || c.number == 0 {
 		return
@@ -96,7 +96,7 @@ func (c *Conn) record(d Direction, b []byte) {
 	}
 }
 
-// A way is one direction of a Conn, whose packets follow their lengths.
+// A way is one direction of a Conn, of packets after their lengths.
 type way struct {
 	mu       sync.Mutex // Close can run beside a Read
 	file     *os.File   // is created for the first byte

@@ -1,11 +1,11 @@
 // Package record writes and reads recordings of connections: PREFIX-1-client.bin and
 // PREFIX-1-server.bin contain all bytes of the two directions of the first connection, and
-// PREFIX.index.jsonl a line of JSON for each packet that was forwarded:
+// PREFIX.index.jsonl a line of JSON for each forwarded packet:
 //
 //	{"time":1250000,"connection":1,"direction":"->","offset":0,"length":36}
 //
-// The time is in nanoseconds since the first packet. -> is from the client. The offset and length are
-// those of the packet in the file of its direction, with its length or the frames of its message.
+// The time is in nanoseconds since the first packet. -> is from the client. The offset and length are those of the
+// packet in the file of its direction, with the length before the packet or the frames of the message.
 package record
 
 import (
@@ -71,7 +71,7 @@ type Packet struct {
 	Length     int64         `json:"length"`
 }
 
-// A Recorder writes a recording. It can be used by several goroutines at the same time.
+// A Recorder writes a recording, and can be used by several goroutines at the same time.
 type Recorder struct {
 	prefix string
 
@@ -87,7 +87,7 @@ func Flag(f *flag.FlagSet, prefix *string) {
 	f.StringVar(prefix, "record", "", "keep what is sent in `PREFIX`-1-client.bin, PREFIX-1-server.bin and so on, and when in PREFIX.index.jsonl, for replay")
 }
 
-// New returns a Recorder of a new recording. It never overwrites an earlier one.
+// New returns a Recorder of a new recording, and never overwrites an earlier one.
 func New(prefix string) (*Recorder, error) {
 	for _, name := range []string{FileName(prefix, 1, FromClient), IndexName(prefix)} {
 		if _, err := os.Lstat(name); err == nil {
@@ -108,12 +108,12 @@ func create(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// File creates the file of one direction of a connection. The caller writes its bytes and closes it.
+// File creates the file of one direction of a connection. The caller writes the bytes and closes the file.
 func (r *Recorder) File(connection int64, d Direction) (*os.File, error) {
 	return create(FileName(r.prefix, connection, d))
 }
 
-// Add adds a packet that was received at a time to the index. Its Time is set here.
+// Add adds a packet received at a time to the index, and sets its Time.
 func (r *Recorder) Add(at time.Time, p Packet) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,8 +138,8 @@ func (r *Recorder) Close() error {
 // maxLine is the maximum length of a line of the index.
 const maxLine = 4 << 10
 
-// ReadIndex iterates over the packets of an index, in the order of its lines. It ends with the first
-// error, which names the line. A last line without its end, of a program that was killed, is left out.
+// ReadIndex iterates over the packets of an index, in the order of lines, up to the first error, which
+// names the line. A last line without its end, of a killed program, is left out.
 func ReadIndex(r io.Reader) iter.Seq2[Packet, error] {
 	return func(yield func(Packet, error) bool) {
 		lines := bufio.NewReaderSize(r, maxLine)
@@ -173,7 +173,7 @@ type Connection struct {
 }
 
 // Connections returns the connections of a recording. timed is false if there is no index: then they have no
-// packets. An empty index, of a program that still records, is an error.
+// packets. An empty index, of a program still recording, is an error.
 func Connections(prefix string) (all []*Connection, timed bool, err error) {
 	f, err := os.Open(IndexName(prefix))
 	if errors.Is(err, fs.ErrNotExist) {
