@@ -69,7 +69,7 @@
 //   - "i:0x10" is 10, "i:5.7" is 5, and "f:1.5px" is 1.5
 //   - in args, integers wrap around and fractions are truncated; a string is the
 //     number at its start, true is 1, and other values are 0
-//   - a real too large for its type is infinity
+//   - a real that is too large for its type is infinity
 //   - args and props other than arrays are read as empty arrays
 //   - the last of several members with the same name is used; unknown members are
 //     skipped

@@ -225,8 +225,8 @@ func (r *reader) stringMember(o *object, m member) ([]byte, error) {
 	return r.string(), nil
 }
 
-// enterPairs moves to the first element of a member, an array of alternating keys and values, and
-// returns the number of pairs.
+// enterPairs moves to the first element of a member that must be an array of keys and values, in
+// turn, and returns the number of pairs.
 func (r *reader) enterPairs(o *object, m member) (int, error) {
 	n, err := r.enterArray(o, m)
 	if err == nil && n%2 != 0 {

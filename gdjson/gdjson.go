@@ -67,8 +67,8 @@ const defaultMaxBuffered = 8 << 20
 // ToJSON writes the next value of d to w as JSON, without a newline after the value. At the end of
 // the input, ToJSON returns io.EOF and writes nothing.
 //
-// ToJSON holds one token and a few KiB of text, for values of any size. After an error of d or w,
-// the output is incomplete and ToJSON cannot be resumed. For a NodePath or text that JSON cannot
+// It holds one token and a few KiB of text, for values of any size. After an error of d or w, the
+// output is incomplete and ToJSON cannot be resumed. For a NodePath or text that JSON cannot
 // represent, the error is a [gdwire.Error] wrapping [gdwire.ErrRange] or [gdwire.ErrUTF8].
 func ToJSON(w io.Writer, d *gdwire.Decoder, opts ...Options) error {
 	o := optionsOf(opts)

@@ -15,8 +15,8 @@ type Options struct {
 	// Lenient makes FromJSON accept everything accepted by the engine's JSON.to_native. The package
 	// documentation lists the differences.
 	Lenient bool
-	// AllowObjects permits FromJSON to write serialized objects. An engine reading them creates
-	// objects of the classes and scripts named in them.
+	// AllowObjects permits FromJSON to write serialized objects. An engine that reads them creates
+	// objects of the classes and scripts they name.
 	AllowObjects bool
 	// Indent, if not empty, makes ToJSON write each element, pair and property
 	// on its own line, indented by one Indent for each level. The numbers of a

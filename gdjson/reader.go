@@ -157,8 +157,8 @@ func (r *reader) end(offset int, n node) error {
 	return r.wrote(offset, r.e.End())
 }
 
-// enterArray moves to the first element of a member, an array, and returns the number of elements.
-// A lenient reader treats other values as empty arrays, as the engine does.
+// enterArray moves to the first element of a member that must be an array and returns the number of
+// elements. A lenient reader treats other values as empty arrays, as the engine does.
 func (r *reader) enterArray(o *object, m member) (int, error) {
 	r.at = o.at[m]
 	switch {

@@ -76,8 +76,8 @@ func replaceNumber(b []byte, i int) int {
 	return exponentEnd(b, end) - 1
 }
 
-// exponentEnd returns the end of the exponent at i, or i if there is none. Otherwise the digits of
-// an exponent would begin a number.
+// exponentEnd returns the end of the exponent at i, or i if there is none. If the exponent were not
+// skipped, its digits would begin a number.
 func exponentEnd(b []byte, i int) int {
 	if i == len(b) || b[i]|0x20 != 'e' {
 		return i

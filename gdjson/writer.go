@@ -49,7 +49,7 @@ type frame struct {
 	colon   bool   // a colon separates the two of a pair
 }
 
-// flushAt is the number of bytes buffered before writing them.
+// flushAt is the number of buffered bytes at which a writer writes them.
 const flushAt = 8 << 10
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
@@ -105,7 +105,7 @@ func (w *writer) flush() {
 	w.buf = w.buf[:0]
 }
 
-// fail sets the error for the latest token, because JSON cannot represent the value.
+// fail sets the error for the latest token, which JSON cannot represent.
 func (w *writer) fail(cause error, format string, args ...any) {
 	if w.err == nil {
 		w.err = w.d.WrapError(fmt.Errorf("%w: "+format, append([]any{cause}, args...)...))
@@ -158,7 +158,7 @@ func (w *writer) start(s string) {
 	w.add(s)
 }
 
-// open appends the next element, starting with s, and pushes f: later elements are inside.
+// open appends the next element, which starts with s, and pushes f: later elements are inside.
 func (w *writer) open(s string, f frame) {
 	w.start(s)
 	w.frames = append(w.frames, f)
@@ -200,8 +200,8 @@ func (w *writer) openObject(typ string) {
 	w.add(`"`)
 }
 
-// openList appends the start of a member with a list, the last member of an object: f replaces the
-// frame of the object and closes both.
+// openList appends the start of a member with a list, which must be the last member of its object:
+// f replaces the frame of the object and closes both.
 func (w *writer) openList(name string, f frame) {
 	w.name(name)
 	w.named = false

@@ -35,13 +35,13 @@ func Load(name string, v any, opts ...Options) error {
 	return nil
 }
 
-// Open opens a saved game and recognizes its format, lengths and container. Open reads a content of up to 4 MiB into
+// Open opens a saved game and recognizes its format, lengths and container. It reads a content of up to 4 MiB into
 // memory, and of a larger content the container, at most the first 4 MiB and the lengths of the values. Close closes
 // the file. Every error of Open contains the name of the file.
 //
 // For a file that is not recognized, or could be read in several ways, the error wraps [ErrUnknown]
 // and lists the ways: set Options.Lengths and Options.Decoder.Format then. A damaged file is a
-// [*DamageError], from Open or from the call reading the damaged value.
+// [*DamageError], from Open or from the call that reads the damaged value.
 func Open(name string, o *Options) (*File, error) {
 	if stat, err := os.Stat(name); err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func (c *Conn) ready() error {
 		c.reader.dec.Release()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.count() // also after finish, for a goroutine outliving the handler
+		c.count() // also after finish, for a goroutine that outlives the handler
 		return err
 	}
 	c.armed = 0

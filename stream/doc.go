@@ -26,8 +26,8 @@
 //	}
 //
 // A [Reader] returns a [gdwire.Decoder] for each packet, and a [Writer] passes a [gdwire.Encoder]
-// to a function writing a packet. A [Conn] is both over a connection, with timeouts. [Dial] returns
-// a Conn; a [Server] calls a Handler for each connection.
+// to a function that writes a packet. A [Conn] is both over a connection, with timeouts. [Dial]
+// returns a Conn; a [Server] calls a Handler for each connection.
 //
 // Calls with a whole input (Unmarshal, UnmarshalRead, Validate, Receive, File.Unmarshal of package
 // savefile) return an error if bytes follow the values. Calls with a Decoder read the next value. A
@@ -66,8 +66,8 @@
 //
 // A Reader reads a file of values from several calls of FileAccess.store_var, and a Writer appends
 // to such a file. If a program crashed while writing, the last packet is incomplete; [ScanComplete]
-// returns the end of the complete packets. [Writer.WriteThrough] writes values too large for
-// memory.
+// returns the end of the complete packets. [Writer.WriteThrough] writes values that are too large
+// for memory.
 //
 // # WebSocket
 //

@@ -10,8 +10,8 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A PacketTooLongError reports a packet longer than Options.MaxPacket. None of its bytes were
-// decoded or written, and the next packet can be read or written.
+// A PacketTooLongError reports a packet that is longer than Options.MaxPacket. None of its bytes
+// were decoded or written, and the next packet can be read or written.
 type PacketTooLongError struct {
 	Size   int64 // length of the packet in bytes; when writing, of the bytes encoded so far
 	Max    int64 // Options.MaxPacket

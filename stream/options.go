@@ -63,7 +63,7 @@ type Options struct {
 	BufferWrites bool
 }
 
-// serverTimeouts are the timeouts of a Server's connections if 0 in its Options.
+// serverTimeouts replace timeouts of 0 in the Options of a Server.
 var serverTimeouts = Options{
 	HandshakeTimeout: 10 * time.Second,
 	ReadTimeout:      10 * time.Second,

@@ -94,7 +94,7 @@ func (w *packetWriter) Write(b []byte) (n int, err error) {
 	return n, w.err
 }
 
-// encode returns a packet with the value written by write. The caller releases it.
+// encode returns a packet with the value written by write. The caller releases the packet.
 func (c *config) encode(write func(*gdwire.Encoder) error) (*packet, error) {
 	p := newPacket()
 	p.out = packetWriter{dst: p, max: c.MaxPacket}

@@ -19,7 +19,7 @@ const maxDatagram = 64 << 10
 // A PacketConn reads and writes datagrams. Each datagram is one packet without a
 // length, as with PacketPeerUDP. One goroutine may read while any number write.
 //
-// After an error concerning one datagram or one peer, the next call continues with others; see
+// After an error that concerns one datagram or one peer, the next call continues with others; see
 // [Skippable]. These errors are a [gdwire.Error], a [PacketTooLongError] and a [PeerError]. Next
 // returns a PeerError for a peer not reached by an earlier datagram. The methods of a [Peer] return
 // a PeerError for a datagram not sent by the system, because the port is 0, the datagram is longer
@@ -96,7 +96,7 @@ func (c *PacketConn) Next() (*gdwire.Decoder, error) {
 }
 
 // From returns the address of the sender of the latest datagram, or of the peer concerned by the latest
-// error of Next. From returns nil if there is none or the system does not tell the address.
+// error of Next. It returns nil if there is none or the system does not tell the address.
 func (c *PacketConn) From() net.Addr { return c.from }
 
 // Trailing returns the number of bytes after the value in the latest datagram, once the value is
@@ -165,8 +165,8 @@ func (c *PacketConn) send(b []byte, to net.Addr) error {
 	return c.writeError(to, err)
 }
 
-// writeError returns the error of sending a datagram to a peer. Errors concerning all peers are not
-// wrapped: a closed or connected socket and a timeout.
+// writeError returns the error of sending a datagram to a peer. Errors that concern all peers are
+// not wrapped: a closed or connected socket and a timeout.
 func (c *PacketConn) writeError(to net.Addr, err error) error {
 	if err == nil {
 		return nil

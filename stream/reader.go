@@ -237,7 +237,7 @@ func (r *Reader) begun() bool {
 }
 
 // countInvalid counts the latest packet if its Decoder found an error, also an error that does not
-// stay, such as a value not fitting the Go type. A mistake in the program does not count.
+// stay, such as a value that does not fit the Go type. A mistake in the program does not count.
 func (r *Reader) countInvalid() {
 	if *r.found {
 		r.countError()

@@ -64,9 +64,9 @@ type Room struct {
 	maxPacket int64     // the smallest of all Conns joined so far
 	members   []*Member // in the order in which they joined
 
-	// Members with packets wait for a goroutine. A goroutine taking a member starts another goroutine if more members
-	// are waiting, because writing to the member can block. Usually writing does not block, and the goroutine takes the
-	// next member itself.
+	// Members with packets wait for a goroutine. A goroutine that takes a member starts another goroutine if more
+	// members are waiting, because writing to the member can block. Usually writing does not block, and the goroutine
+	// takes the next member itself.
 	writing     sync.Mutex
 	first, last *Member // waiting, or nil
 	started     bool    // a goroutine was started and did not take a member yet
@@ -91,8 +91,8 @@ type Member struct {
 	short [shortQueue][]byte // the array of packets
 }
 
-// Join makes c a member, receiving all packets sent to r from now on. The handler still reads from c and
-// closes c. A packet written to c and not to the Member is not in the order of the others.
+// Join makes c a member, which receives all packets sent to r from now on. The handler still reads from
+// c and closes c. A packet written to c and not to the Member is not in the order of the others.
 //
 // A handler defers [Member.Leave]: a member that does not leave stays in the Room until a packet to it fails.
 //
@@ -194,7 +194,7 @@ func (r *Room) remove(m *Member) {
 func (m *Member) Conn() *Conn { return m.conn }
 
 // Leave ends the membership. Packets in the queue are still written until the connection is closed: a
-// handler returning after its last packet calls Flush before. Leaving again does nothing.
+// handler that returns after its last packet calls Flush before. Leaving again does nothing.
 func (m *Member) Leave() { m.room.remove(m) }
 
 // WritePacket sends a packet to m alone, as [Room.WritePacket] does to all, and returns the error
@@ -219,8 +219,8 @@ func (m *Member) WriteRaw(packet []byte) error {
 }
 
 // Flush waits until all packets sent to m are written to its connection, or returns [ErrSlow] or the
-// error of the connection if they cannot be written. A handler sending more than MaxQueue calls Flush
-// from time to time.
+// error of the connection if they cannot be written. A handler that sends more than MaxQueue calls
+// Flush from time to time.
 func (m *Member) Flush() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

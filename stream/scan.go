@@ -6,9 +6,9 @@ import (
 	"github.com/gdwire/gdwire/internal/options"
 )
 
-// ScanComplete reads r to the end and returns the number of bytes in complete packets at the start.
-// If other bytes follow, from a packet written in part, ScanComplete returns [io.ErrUnexpectedEOF].
-// The packets are not decoded.
+// ScanComplete reads r to the end and returns the number of bytes at the start that are complete
+// packets. If other bytes follow, from a packet written in part, ScanComplete returns
+// [io.ErrUnexpectedEOF]. The packets are not decoded.
 //
 // To append to a file, truncate the file to this number of bytes, and write from there. Lengths in the
 // other byte order look like an incomplete packet as well.

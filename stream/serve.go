@@ -13,8 +13,8 @@ import (
 )
 
 // ListenAndServe listens on the TCP address addr, or on a Unix socket if addr is unix:PATH, and calls
-// Serve. The file of the socket is removed in the end; a file left by a program no longer listening
-// is replaced. The permissions of its folder say who can connect.
+// Serve. The file of the socket is removed in the end; a file left by a program that no longer
+// listens is replaced. The permissions of its folder say who can connect.
 func (s *Server) ListenAndServe(addr string) error { return s.listen(addr, s.Serve) }
 
 // ListenAndServeTLS listens as ListenAndServe does and calls ServeTLS.
@@ -34,7 +34,7 @@ func (s *Server) listen(addr string, serve func(net.Listener) error) error {
 	return serve(ln)
 }
 
-// Serve accepts connections from ln and calls Handler for each. Serve returns the first error of ln
+// Serve accepts connections from ln and calls Handler for each. It returns the first error of ln
 // that is not temporary, or [ErrServerClosed], and closes ln. After a temporary error, such as too
 // many open files, Serve waits for 5 ms, and up to a second if more follow.
 func (s *Server) Serve(ln net.Listener) error {

@@ -37,16 +37,16 @@ const DefaultMaxConns = 10_000
 //	MaxConns           10,000   too many connections
 //	MaxPacket          8 MiB    an endless packet
 type Server struct {
-	// Handler handles one connection, closed when Handler returns, in a goroutine of its own. ctx
-	// is done when the Conn or the Server is closed.
+	// Handler handles one connection, in a goroutine of its own. The connection is closed when
+	// Handler returns. ctx is done when the Conn or the Server is closed.
 	//
 	// The last packets arrive although the client still sends: after Handler returned, up to half a
 	// second of input is discarded before the connection is closed.
 	//
-	// An error is logged, at level Error, or Debug if the client vanished, except errors that are
-	// or wrap io.EOF, net.ErrClosed or ErrServerClosed. A panic of Handler, or of another function
-	// called by the Server, is logged with its stack and ends only this connection; a goroutine of
-	// the handler's own must recover its panics.
+	// The error is logged unless it is or wraps io.EOF, net.ErrClosed or ErrServerClosed, at level
+	// Error, or Debug if the client vanished. A panic of Handler, or of another function called by
+	// the Server, is logged with its stack and ends only this connection; a goroutine of the
+	// handler's own must recover its panics.
 	Handler func(ctx context.Context, c *Conn) error
 	// Options configures the connections of Serve and ServeMessages.
 	Options Options

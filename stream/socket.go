@@ -61,9 +61,9 @@ func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 type socketKey struct{}
 
 // PingReceived makes a ping count as activity and restarts IdleTimeout: clients that only watch
-// stay connected by sending pings. PingReceived serves as OnPingReceived of the
-// websocket.AcceptOptions or DialOptions of github.com/coder/websocket; other implementations of
-// [MessageConn] call PingReceived with the context of NextMessage. PingReceived returns true.
+// stay connected by sending pings. It is OnPingReceived of the websocket.AcceptOptions or
+// DialOptions of github.com/coder/websocket; other implementations of [MessageConn] call
+// PingReceived with the context of NextMessage. It returns true.
 func PingReceived(ctx context.Context, _ []byte) bool {
 	if m, ok := ctx.Value(socketKey{}).(*socket); ok {
 		m.c.active()

@@ -13,14 +13,14 @@ import (
 // os.O_APPEND, because every Write to such a file goes to the end.
 var ErrNotSeekable = errors.New("gdwire/stream: writer cannot seek")
 
-// WriteThrough writes a packet too large for memory. The io.Writer must be an [io.WriteSeeker]. The
-// output of write is appended at the end, and the length is set when write returns. Until then the
-// length is 0xFFFFFFFF, accepted by no Reader: a crash is noticed. Options.MaxPacket applies: with
-// -1 packets can have up to 4 GiB. Engines read up to 2 GiB.
+// WriteThrough writes a packet that is too large for memory. The io.Writer must be an
+// [io.WriteSeeker]. The output of write is appended at the end, and the length is set when write
+// returns. Until then the length is 0xFFFFFFFF, accepted by no Reader: a crash is noticed.
+// Options.MaxPacket applies: with -1 packets can have up to 4 GiB. Engines read up to 2 GiB.
 //
 // If WriteThrough fails, or write panics, the packet is removed with the method Truncate(int64)
 // error of the io.Writer. If that fails or there is no such method, every later call returns an
-// error saying so.
+// error that says so.
 //
 // Other calls wait until WriteThrough returns, so write must not make any.
 func (w *Writer) WriteThrough(write func(*gdwire.Encoder) error) error {

@@ -52,10 +52,10 @@ func newWriter(w io.Writer, c *config) *Writer { return &Writer{config: c, order
 // WritePacket writes a packet with the value written by write. The packet is encoded in memory and
 // written with one Write.
 //
-// WritePacket returns an error of write and writes nothing. WritePacket also writes nothing, and
-// returns a [gdwire.Error], if write ignored an error of the Encoder, left the value incomplete, or
-// wrote no value or several, because engines read one value of a packet. Beyond Options.MaxPacket,
-// the error is a [PacketTooLongError].
+// If write returns an error, WritePacket returns this error and writes nothing. WritePacket also
+// writes nothing, and returns a [gdwire.Error], if write ignored an error of the Encoder, left the
+// value incomplete, or wrote no value or several, because engines read one value of a packet.
+// Beyond Options.MaxPacket, the error is a [PacketTooLongError].
 //
 // The Encoder belongs to write until write returns. write must not close the Encoder; otherwise
 // WritePacket returns [gdwire.ErrClosed] and writes nothing. Other goroutines can write packets
@@ -69,9 +69,9 @@ func (w *Writer) WritePacket(write func(*gdwire.Encoder) error) error {
 	return w.send(p, nil)
 }
 
-// WriteRaw writes a packet with these bytes, an encoded value, for example to many connections, or
-// to forward a packet of NextRaw. The bytes are not checked, but an empty packet contains no value
-// and is a [gdwire.Error].
+// WriteRaw writes a packet with these bytes, an encoded value, for example to send it to many
+// connections, or to forward a packet of NextRaw. The bytes are not checked, but an empty packet
+// contains no value and is a [gdwire.Error].
 func (w *Writer) WriteRaw(packet []byte) error {
 	if len(packet) == 0 {
 		return valueCount(0)

@@ -134,8 +134,8 @@ func (p *Packet) AllTokens(yield func(gdwire.Token, error) bool) {
 }
 
 // Finish returns the error of a packet after its value was read up to err. A truncated length-prefixed packet
-// is invalid even if its value is complete. In a Content, Finish reads the rest of the value, and returns an
-// error if bytes follow the value.
+// is invalid even if its value is complete. For a packet in a Content, Finish reads the rest of the value,
+// and returns an error if bytes follow the value.
 func (p *Packet) Finish(err error) error {
 	if p.content != nil && err == nil {
 		err = p.readRest()

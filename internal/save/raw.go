@@ -14,8 +14,8 @@ import (
 // sniffBytes is the number of bytes needed to distinguish a zlib stream from values.
 const sniffBytes = 4 << 10
 
-// rawMode returns the mode of a stream of PackedByteArray.compress, if the first bytes show such a stream. rawMode
-// reads no more than needed into the buffer of in, of sniffBytes.
+// rawMode returns the mode of a stream of PackedByteArray.compress, if the first bytes show such a stream. It
+// reads no more than needed into the buffer of in, which holds sniffBytes.
 func rawMode(in *bufio.Reader) (_ fileaccess.Mode, ok bool) {
 	if b, _ := in.Peek(1); len(b) == 0 || bytes.IndexByte([]byte("\x1f\x28\x78"), b[0]) < 0 {
 		return 0, false

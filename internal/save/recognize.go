@@ -140,9 +140,9 @@ func (c *Content) IsRecognized(known Known) bool {
 	return false
 }
 
-// RecognizePackets recognizes the length-prefixed packets of a connection and sets o. RecognizePackets returns a Reader
-// from their start, and reports whether they were recognized. Packets recognized only with one of Skips count as
-// recognized, but are invalid.
+// RecognizePackets recognizes the length-prefixed packets of a connection and sets o. It returns a Reader from their
+// start, and reports whether they were recognized. Packets recognized only with one of Skips count as recognized, but
+// are invalid.
 func (o *Reading) RecognizePackets(r io.Reader, known Known) (_ io.Reader, ok bool, err error) {
 	ri := known.input(o)
 	ri.Size, ri.Skip = -1, o.Skip

@@ -75,7 +75,7 @@ func (o *Reading) AreValues(packet []byte) bool {
 	d := gdwire.NewDecoder(nil, &strict)
 	defer d.Release()
 	for len(packet) > 0 {
-		d.ResetBytes(packet) // without OneValue, because strict would refuse bytes after the value
+		d.ResetBytes(packet) // for each value, or a strict Decoder would refuse the bytes after it
 		if d.SkipValue() != nil {
 			return false
 		}

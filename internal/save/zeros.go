@@ -11,7 +11,7 @@ import (
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
-// MinZeros is the minimum number of zeros at the end of a content to be damage.
+// MinZeros is the minimum number of zeros at the end of a content that can be damage.
 const MinZeros = 8
 
 const nullSize = 4 // the number of bytes of null
@@ -125,7 +125,7 @@ func (z *Zeros) note(d *gdwire.Decoder, end int64, err error) {
 	z.found, z.after = &gdwire.Error{Offset: end, Path: string(d.AppendPath(nil)), Err: err}, end
 }
 
-// Error notes an error of the latest value. An error not about the content is no damage.
+// Error notes an error of the latest value. An error that is not about the content is no damage.
 func (z *Zeros) Error(err error) {
 	if IsDamage(err) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, gdwire.ErrLimit) && !errors.Is(err, gdwire.ErrObject) {
 		z.err, z.failed = err, z.values

@@ -86,7 +86,7 @@ func salvaged(c *save.Content, p *save.Packet) []splice {
 	return s.splices(p, c.Order)
 }
 
-// token follows a token ending at an offset.
+// token follows a token that ends at an offset.
 func (s *salvage) token(t gdwire.Token, at int64) {
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart, gdwire.KindPackedStart,
@@ -111,7 +111,7 @@ func (s *salvage) token(t gdwire.Token, at int64) {
 	s.add(1, at)
 }
 
-// add counts n complete values ending at an offset.
+// add counts n complete values that end at an offset.
 func (s *salvage) add(n, at int64) {
 	if len(s.open) == 0 {
 		s.end = at // bytes follow the value, or its padding is missing

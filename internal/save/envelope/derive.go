@@ -535,7 +535,7 @@ func texts(gap []byte) []bool {
 			continue
 		}
 		if end := at + lengthSize + n; at != after && at%aligned != 0 && (n == least || at > lengthSize || end < len(gap) && isPrintable(gap[end:][:1])) {
-			continue // in other bytes, chance
+			continue // chance, in other bytes
 		}
 		known := lengthSize + n
 		if n == least {
