@@ -152,7 +152,7 @@ type formatData struct {
 	wideInts bool
 	// garbagePadding is set if engines leave the content of padding undefined.
 	garbagePadding bool
-	// optionalPadding contains the types whose padding can be missing at the end of a packet.
+	// optionalPadding contains the types with padding that can be missing at the end of a packet.
 	optionalPadding []Type
 
 	// forms holds the forms with DoubleReals at index 1, and those without it at index 0. newFormat

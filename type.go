@@ -153,8 +153,8 @@ const (
 	numKinds
 )
 
-// kindNames contains the names of the kinds whose numbers are not those of types, and of KindBool,
-// whose type is named bool.
+// kindNames contains the names of the kinds with numbers other than those of types, and of
+// KindBool, because its type is named bool.
 var kindNames = [256]string{
 	KindInt32: "Int32", KindInt64: "Int64", KindFloat32: "Float32", KindFloat64: "Float64",
 	KindBool:        "Bool",

@@ -113,7 +113,7 @@ func (w *window) restart(buf []byte, end int) {
 	w.inputEnd = math.MaxUint64
 }
 
-// setBuffer makes buf, which starts with the bytes of the present buffer, the buffer.
+// setBuffer replaces the buffer by buf, which starts with the same bytes.
 func (w *window) setBuffer(buf []byte) { w.buf = buf }
 
 // shift removes the first bytes of the buffer, up to the history before r.
