@@ -212,8 +212,7 @@ type EncryptedWriter struct {
 // open_encrypted_with_pass with the password of key. Close completes the file and does not
 // close w. Without Close the header is missing and the file cannot be opened.
 //
-// The file is encrypted as engines do. The MD5 detects damage, but does not authenticate the
-// file.
+// The file is encrypted as engines do. The MD5 detects damage, but does not authenticate the file.
 func NewEncryptedWriter(w io.Writer, layout Layout, key *Key) (*EncryptedWriter, error) {
 	if int(layout) >= len(layouts) {
 		return nil, errorf(0, ErrLayout, "%d", layout)

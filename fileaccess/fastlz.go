@@ -194,8 +194,7 @@ func appendLiterals(dst, b []byte) []byte {
 	return dst
 }
 
-// appendMatch appends a match beginning distance bytes back. A match too long for one operation
-// is split.
+// appendMatch appends a match beginning distance bytes back. A match too long for one operation is split.
 func appendMatch(dst []byte, length, distance int) []byte {
 	distance--
 	high, low := byte(distance>>8), byte(distance)

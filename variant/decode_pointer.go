@@ -85,9 +85,8 @@ func (s *decoder) position() position {
 	return p
 }
 
-// makePointerDecoder returns the function decoding a t, a pointer. A nil makes the pointer nil.
-// Other values are decoded into the variable of the pointer, or into a new variable for a nil
-// pointer.
+// makePointerDecoder returns the function decoding a t, a pointer. A nil makes the pointer nil. Other
+// values are decoded into the variable of the pointer, or into a new variable for a nil pointer.
 func (b decodePlanner) makePointerDecoder(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	if err := checkPointer(t); err != nil {
 		return nil, err

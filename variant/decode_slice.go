@@ -177,9 +177,8 @@ func (l *listDecoder) readArray(s *decoder, x variable, n int) error {
 	return nil
 }
 
-// strings reads the n elements and the End of a PackedStringArray into all, as readSlice does,
-// but without a call of a decodeFunc for each string. The fast path here is -2 % of Unmarshal
-// into structs.
+// strings reads the n elements and the End of a PackedStringArray into all, as readSlice does, but
+// without a call of a decodeFunc for each string. The fast path here is -2 % of Unmarshal into structs.
 func (s *decoder) strings(all *[]string, n int) error {
 	to := (*all)[:cap(*all)]
 	if to == nil {

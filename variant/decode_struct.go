@@ -73,8 +73,7 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 	return c.decode, nil
 }
 
-// doOf returns the function of a plan. For a plan still being built, the result calls the later
-// function.
+// doOf returns the function of a plan. For a plan still being built, the result calls the later function.
 func doOf(p *plan[decodeFunc]) decodeFunc {
 	if p.do != nil {
 		return p.do
@@ -425,8 +424,7 @@ func (e *unknownKeyError) Error() string {
 
 func (e *unknownKeyError) Unwrap() error { return ErrUnknownKey }
 
-// collect reads the value of an unknown key, and adds the pair to the field collecting such
-// pairs.
+// collect reads the value of an unknown key, and adds the pair to the field collecting such pairs.
 func (c *structDecoder) collect(s *decoder, x variable, key structKey, seen *seenFields) (err error) {
 	if !seen.embed.IsValid() {
 		if seen.embed, err = s.allocField(c.vars.value(x), c.info.embed.index); err != nil {

@@ -9,10 +9,9 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// makeScalarDecoder returns the function decoding a t, a bool or number, with read. The
-// function captures a single variable, and makeScalarDecoder must not be inlined, because the
-// compiler inlines no calls in the closures of inlined functions: both are -2 % of Unmarshal
-// into structs.
+// makeScalarDecoder returns the function decoding a t, a bool or number, with read. The function
+// captures a single variable, and makeScalarDecoder must not be inlined, because the compiler
+// inlines no calls in the closures of inlined functions: both are -2 % of Unmarshal into structs.
 //
 //go:noinline
 func makeScalarDecoder[T any](t reflect.Type, read func(*gdwire.Decoder) (T, error)) decodeFunc {
@@ -134,8 +133,7 @@ func (s *decoder) text(t gdwire.Token, g reflect.Type) (string, error) {
 	return wire.String(b), err // no copy: b is not written again
 }
 
-// longText returns the next key of a struct or name of a NodePath, longer than a chunk, for a variable
-// of type g.
+// longText returns the next key of a struct or name of a NodePath, longer than a chunk, for a variable of type g.
 func (s *decoder) longText(g reflect.Type) ([]byte, error) {
 	chunk, err := s.d.ReadToken()
 	if err != nil {

@@ -140,12 +140,10 @@ func (s *decoder) grow(have, n int, size int64) int {
 	return have + min(n-have, max(have, 16-have, arrived-have)) // no sum exceeds n, so none overflows
 }
 
-// countOf returns the number of elements declared by t, at most the largest int: no slice can
-// hold more.
+// countOf returns the number of elements declared by t, at most the largest int: no slice can hold more.
 func countOf(t gdwire.Token) int { return int(min(t.Len(), math.MaxInt)) }
 
-// memory is the memory of a variable, or of a slice up to its capacity, by the addresses of
-// start and end.
+// memory is the memory of a variable, or of a slice up to its capacity, by the addresses of start and end.
 type memory struct {
 	start, end uintptr
 	slice      bool
@@ -173,9 +171,8 @@ func (s *decoder) reusedMemory() []memory {
 	return s.reused
 }
 
-// follow makes v, a pointer to a variable of size bytes, nil if the variable overlaps the memory of
-// a slice filled by this call. Otherwise the call reads into the variable, also if another pointer
-// leads there.
+// follow makes v, a pointer to a variable of size bytes, nil if the variable overlaps the memory of a slice
+// filled by this call. Otherwise the call reads into the variable, also if another pointer leads there.
 func (s *decoder) follow(v reflect.Value, size uintptr) {
 	m := memoryAt(v, size)
 	if slices.ContainsFunc(s.reusedMemory(), func(other memory) bool { return other.slice && m.overlaps(other) }) {
@@ -201,10 +198,9 @@ func (s *decoder) token() (gdwire.Token, error) {
 	return t, err
 }
 
-// nilOrTypeError reads a nil and makes v zero. For another value, of a type that does not fit
-// v, it consumes nothing and returns an Error with a TypeError. cause is the error of a typed
-// read, or nil if none was tried; errors of the Reader and of the input are returned as they
-// are.
+// nilOrTypeError reads a nil and makes v zero. For another value, of a type that does not fit v, it
+// consumes nothing and returns an Error with a TypeError. cause is the error of a typed read, or
+// nil if none was tried; errors of the Reader and of the input are returned as they are.
 func (s *decoder) nilOrTypeError(v reflect.Value, cause error) error {
 	s.peekFirst = true
 	var at *gdwire.Error
@@ -240,8 +236,7 @@ func (s *decoder) decodeNil(v reflect.Value) bool {
 	return true
 }
 
-// enter increments the depth for the content of a t, and returns an error if the depth exceeds
-// maxDepth.
+// enter increments the depth for the content of a t, and returns an error if the depth exceeds maxDepth.
 func (s *decoder) enter(t reflect.Type) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.depthError(t)

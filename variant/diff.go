@@ -136,8 +136,7 @@ type member struct {
 	index      int // in the container
 }
 
-// step returns the step for Get to the value of a member: by key, or by number if no step leads to
-// the key.
+// step returns the step for Get to the value of a member: by key, or by number if no step leads to the key.
 func (m *member) step() text.Step {
 	if m.number == 0 {
 		if step, ok := m.in.keyStep(m.key); ok {

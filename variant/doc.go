@@ -126,10 +126,9 @@
 //
 // # Methods
 //
-// The first applicable rule decides how a type is encoded or decoded: the methods of
-// [Marshaler] and [Unmarshaler], the types of this package, encoding.TextMarshaler and, for
-// text, encoding.TextUnmarshaler, and the kind of the type. Marshaler and Unmarshaler are not
-// used for keys.
+// The first applicable rule decides how a type is encoded or decoded: the methods of [Marshaler] and
+// [Unmarshaler], the types of this package, encoding.TextMarshaler and, for text,
+// encoding.TextUnmarshaler, and the kind of the type. Marshaler and Unmarshaler are not used for keys.
 //
 // A list of a type with any of these methods is encoded as an Array. It is decoded from an Array
 // or a PackedStringArray, but not from packed numbers or a math type, because methods cannot

@@ -64,8 +64,7 @@ func (s *encoder) raw(v *Raw) error {
 	return nil
 }
 
-// makeTypedListEncoder returns the function encoding a t, a slice or array, as an Array with a
-// declared type.
+// makeTypedListEncoder returns the function encoding a t, a slice or array, as an Array with a declared type.
 func (b encodePlanner) makeTypedListEncoder(t reflect.Type, declared gdwire.Elem) (encodeFunc, error) {
 	elem, err := b.declaredPlan(t.Elem(), declared, false)
 	return reflected(t, func(s *encoder, v reflect.Value) error {

@@ -8,8 +8,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// makePointerEncoder returns the function encoding a pointer as the value pointed to, or as
-// nil.
+// makePointerEncoder returns the function encoding a pointer as the value pointed to, or as nil.
 func (b encodePlanner) makePointerEncoder(key planKey) (encodeFunc, error) {
 	t := key.typ
 	if err := checkPointer(t); err != nil {

@@ -30,8 +30,7 @@ var packedTypes = func() map[gdwire.Type]packedType {
 	return all
 }()
 
-// leafKinds contains the Go kinds of elements other than vectors, by their type and width in
-// bits.
+// leafKinds contains the Go kinds of elements other than vectors, by their type and width in bits.
 var leafKinds = map[gdwire.Type]map[int]reflect.Kind{
 	gdwire.TypeInt:    {8: reflect.Uint8, 32: reflect.Int32, 64: reflect.Int64},
 	gdwire.TypeFloat:  {32: reflect.Float32, 64: reflect.Float64},
@@ -83,9 +82,8 @@ func (b encodePlanner) makeArrayEncoder(key planKey) (encodeFunc, error) {
 	return b.makeSliceEncoder(key)
 }
 
-// makeSliceEncoder returns the function encoding the type of key, a slice or array, as the packed array for
-// the elements. Without one, in Go or in the format, or with type=Array in key, the elements are encoded as
-// an Array.
+// makeSliceEncoder returns the function encoding the type of key, a slice or array, as the packed array for the
+// elements. Without one, in Go or in the format, or with type=Array in key, the elements are encoded as an Array.
 func (b encodePlanner) makeSliceEncoder(key planKey) (encodeFunc, error) {
 	t := key.typ
 	if p, ok := packedOf(t.Elem()); ok && key.wire == 0 {
@@ -281,8 +279,7 @@ func int64Of(v reflect.Value) (int64, bool) {
 	return int64(v.Uint()), v.Uint() <= 1<<63-1
 }
 
-// makeMathEncoder returns the function encoding a Go type with components m as the math type
-// typ.
+// makeMathEncoder returns the function encoding a Go type with components m as the math type typ.
 func makeMathEncoder(m components, typ gdwire.Type) encodeFunc {
 	encode := makeComponentsEncoder(m, typ)
 	switch {

@@ -167,8 +167,7 @@ func (s *encoder) withField(err error, f *field) error {
 	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: f.typ, Field: f.goName, Err: at.Err}}
 }
 
-// enter increments the depth for the content of a t, and returns an error if the depth exceeds
-// maxDepth.
+// enter increments the depth for the content of a t, and returns an error if the depth exceeds maxDepth.
 func (s *encoder) enter(t reflect.Type) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.depthError(t)

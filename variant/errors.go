@@ -26,8 +26,7 @@ var (
 // A TypeError describes a value that does not fit its Go variable, or a Go value that cannot be
 // encoded, and is wrapped in a [gdwire.Error] with the position.
 type TypeError struct {
-	// Type is the type of the encoded value, or 0 in encoding and if the error is not about one
-	// value.
+	// Type is the type of the encoded value, or 0 in encoding and if the error is not about one value.
 	Type gdwire.Type
 	// Go is the type of the Go variable.
 	Go reflect.Type
@@ -68,8 +67,7 @@ func withField(err error, field string) error {
 	return err
 }
 
-// isTypeError reports whether err concerns a single value, so that reading can continue after
-// this value.
+// isTypeError reports whether err concerns a single value, so that reading can continue after this value.
 func isTypeError(err error) bool { return errors.As(err, new(*TypeError)) }
 
 // maxDepth is the maximum nesting of Go values, including pointers.

@@ -7,8 +7,7 @@ import (
 	"github.com/gdwire/gdwire/internal"
 )
 
-// Internal is for the other packages of this module, and no part of the API: methods can change
-// at any time.
+// Internal is for the other packages of this module, and no part of the API: methods can change at any time.
 var Internal exporter
 
 type exporter struct{}

@@ -88,10 +88,9 @@ func (s *encoder) takeBuffer(plan *plan[encodeFunc]) []byte {
 	return buf
 }
 
-// result returns b, a result encoded with a plan. A small result is copied, and the encoder
-// keeps the memory of b for the next call. The caller gets the memory of a large result, unless
-// much of it is unused. For the next value of the same type, Marshal then allocates as much at
-// once.
+// result returns b, a result encoded with a plan. A small result is copied, and the encoder keeps
+// the memory of b for the next call. The caller gets the memory of a large result, unless much of
+// it is unused. For the next value of the same type, Marshal then allocates as much at once.
 func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 	if n := len(b); n > maxKept {
 		plan.sizeHint.Store(int64(n))

@@ -37,8 +37,7 @@ type components struct {
 	typ  reflect.Type
 	n    int
 	leaf reflect.Kind // Float32, Float64 or Int32
-	// order contains the index in the Go type of each encoded component, or is nil if the order is
-	// the same.
+	// order contains the index in the Go type of each encoded component, or is nil if the order is the same.
 	order []int
 }
 
@@ -83,8 +82,7 @@ func innerComponents(t reflect.Type) (c components, ok bool) {
 	return componentsOf(t)
 }
 
-// add appends the components of an element or field. Only a Basis and types containing a Basis
-// have an order.
+// add appends the components of an element or field. Only a Basis and types containing a Basis have an order.
 func (m *components) add(inner *components) {
 	if m.order != nil || inner.order != nil {
 		order := make([]int, m.n+inner.n)

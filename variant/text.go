@@ -186,8 +186,7 @@ func (p *printer) next(d *gdwire.Decoder) {
 	p.Decoder = own
 }
 
-// error appends err instead of a value. A value nested too deep, such as a container inside
-// itself, is ….
+// error appends err instead of a value. A value nested too deep, such as a container inside itself, is ….
 func (p *printer) error(err error) {
 	if errors.Is(err, gdwire.ErrLimit) {
 		p.Buf = append(p.Buf, text.Ellipsis...)

@@ -21,8 +21,7 @@ type (
 	Vector4i struct{ X, Y, Z, W int32 }
 	// Rect2 holds a rectangle's position and size.
 	Rect2 struct{ Position, Size Vector2 }
-	// Rect2i holds a rectangle's position and size in integers. Formats before Godot 4 lack the
-	// type.
+	// Rect2i holds a rectangle's position and size in integers. Formats before Godot 4 lack the type.
 	Rect2i struct{ Position, Size Vector2i }
 	// Plane holds a plane's normal and its distance from the origin.
 	Plane struct {
@@ -35,16 +34,14 @@ type (
 	AABB struct{ Position, Size Vector3 }
 	// Transform2D holds the two axes and the origin: a Matrix32 in Godot 2.
 	Transform2D struct{ X, Y, Origin Vector2 }
-	// Basis is a Basis. X, Y and Z are the axes, the columns of the matrix; the format encodes
-	// the rows.
+	// Basis is a Basis. X, Y and Z are the axes, the columns of the matrix; the format encodes the rows.
 	Basis struct{ X, Y, Z Vector3 }
 	// Transform3D holds a basis and the origin: a Transform in Godot 3.
 	Transform3D struct {
 		Basis  Basis
 		Origin Vector3
 	}
-	// Projection holds the four columns of a 4 × 4 matrix. Formats before Godot 4 lack the
-	// type.
+	// Projection holds the four columns of a 4 × 4 matrix. Formats before Godot 4 lack the type.
 	Projection struct{ X, Y, Z, W Vector4 }
 	// Color holds red, green, blue and alpha, mostly from 0 to 1.
 	Color struct{ R, G, B, A float32 }

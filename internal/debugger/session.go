@@ -72,10 +72,9 @@ func Accept(ctx context.Context, ln net.Listener, o *stream.Options) (*Session, 
 	return New(stream.NewConn(context.Background(), conn, &own), variant.Options{Decoder: own.Decoder}), nil
 }
 
-// New returns a Session with the game at the other end of a connection. The Session owns the
-// connection, and reads until the game or Close closes it. Options.WriteTimeout of the connection
-// limits the time for sending a command. The options of values are those in opts; their format has
-// no effect.
+// New returns a Session with the game at the other end of a connection. The Session owns the connection,
+// and reads until the game or Close closes it. Options.WriteTimeout of the connection limits the time
+// for sending a command. The options of values are those in opts; their format has no effect.
 func New(conn *stream.Conn, opts ...variant.Options) *Session {
 	s := &Session{conn: conn, known: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{})}
 	s.queue.wake = make(chan struct{}, 1)

@@ -133,9 +133,8 @@ var lists = func() (all []gdwire.Type) {
 	return all
 }()
 
-// conversions contains, by type, the types of values converted by an edit to this type if nothing is
-// lost. Each type takes its own values, a null is replaced by a value of any type, and all else is
-// refused.
+// conversions contains, by type, the types of values converted by an edit to this type if nothing is lost.
+// Each type takes its own values, a null is replaced by a value of any type, and all else is refused.
 var conversions = func() map[gdwire.Type][]gdwire.Type {
 	all := map[gdwire.Type][]gdwire.Type{
 		gdwire.TypeInt:        {gdwire.TypeFloat},

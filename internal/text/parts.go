@@ -75,8 +75,7 @@ func (p *Part) Component(name string) (Part, bool) {
 	return Part{}, false
 }
 
-// mathPart returns the components of a math type as a part. end is the offset after the last
-// byte.
+// mathPart returns the components of a math type as a part. end is the offset after the last byte.
 func mathPart(t gdwire.Token, end int64) Part {
 	v := FromToken(t, nil)
 	bits := t.Width()

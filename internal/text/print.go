@@ -176,8 +176,7 @@ func (p *Printer) packed(t gdwire.Token) error {
 	}
 }
 
-// Leaf appends the value starting with t, without other values inside, or the type of a
-// container.
+// Leaf appends the value starting with t, without other values inside, or the type of a container.
 func (p *Printer) Leaf(t gdwire.Token) error {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:

@@ -201,8 +201,7 @@ func (p *Node) resetHits() {
 	}
 }
 
-// vague contains the nodes in a node with a key that can mean another key than the one printed as
-// their step.
+// vague contains the nodes in a node with a key that can mean another key than the one printed as their step.
 type vague struct {
 	cut   []*Node            // text ending in "…"
 	reals map[string][]*Node // real numbers, by their text when they are rounded to 32 bits

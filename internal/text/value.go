@@ -51,9 +51,8 @@ const (
 	Declared             // a container's type without its content: Array[int], PackedInt32Array, Object("Node")
 )
 
-// signatures lists the arguments of values written as a call, one letter for each: r and i are
-// real and integer components, u is a 32-bit number, d a 64-bit id, s a string, and x bytes in
-// hexadecimal.
+// signatures lists the arguments of values written as a call, one letter for each: r and i are real
+// and integer components, u is a 32-bit number, d a 64-bit id, s a string, and x bytes in hexadecimal.
 var signatures = func() map[gdwire.Type]string {
 	all := map[gdwire.Type]string{
 		gdwire.TypeRID: "d", gdwire.TypeObject: "d", gdwire.TypeCallable: "", gdwire.TypeSignal: "sd",

@@ -134,8 +134,7 @@ func isGodot3(ctx context.Context, program string) bool {
 	return bytes.HasPrefix(out, []byte("3."))
 }
 
-// running returns a context that is done when the game ends, with a cause containing the output
-// of the game.
+// running returns a context that is done when the game ends, with a cause containing the output of the game.
 func (g *game) running(ctx context.Context) context.Context {
 	ctx, end := context.WithCancelCause(ctx)
 	go func() {

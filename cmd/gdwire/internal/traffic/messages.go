@@ -35,7 +35,7 @@ type messages struct {
 	order binary.ByteOrder // of the lengths, or nil for WebSocket
 	next  func() (message, error)
 	raw   bytes.Buffer
-	size  int64 // of raw with bytes left out
+	size  int64 // of raw and of bytes left out
 	left  bool  // the packet did not fit
 
 	bound *bound // of the bytes of packets, or nil
@@ -43,7 +43,7 @@ type messages struct {
 	held  int64  // bytes of bound
 
 	packet []byte // of the latest WebSocket message
-	length int64  // of packet with bytes left out
+	length int64  // of packet and of bytes left out
 	binary bool   // the message is a packet
 	begun  bool   // more of the message follows
 }

@@ -198,8 +198,7 @@ func (s *Source) names(v *detail, d *decoder, start gdwire.Token, end int64) err
 // maxEditedText is the size in bytes of the largest value shown by the page as whole text, to edit or copy.
 const maxEditedText = 1 << 20
 
-// whole returns the value at an offset as text for set. width is the size of a string in a packed array,
-// or 0.
+// whole returns the value at an offset as text for set. width is the size of a string in a packed array, or 0.
 func (s *Source) whole(done <-chan struct{}, at, end, width int64) (string, error) {
 	if err := s.Check(); err != nil {
 		return "", err

@@ -173,9 +173,8 @@ const (
 	longPoll = 20 * time.Second
 )
 
-// after returns up to maxBatch packets from a number on, the number of the oldest packet kept, and
-// how many packets were missed. It waits for the first packet until ctx is done, for at most
-// longPoll.
+// after returns up to maxBatch packets from a number on, the number of the oldest packet kept, and how
+// many packets were missed. It waits for the first packet until ctx is done, for at most longPoll.
 func (l *Live) after(ctx context.Context, number int64, c *condition) (lines []packetLine, oldest, missed int64) {
 	ctx, cancel := context.WithTimeout(ctx, longPoll)
 	defer cancel()

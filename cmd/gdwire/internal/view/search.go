@@ -99,8 +99,7 @@ type search struct {
 	reals  []float64
 }
 
-// search calls report for each hit and now and then for the progress. The error of a value ends
-// the search.
+// search calls report for each hit and now and then for the progress. The error of a value ends the search.
 func (s *Source) search(ctx context.Context, q *query, report func(progress) error) error {
 	x := &search{s: s, q: q, report: report, d: s.decoder(ctx.Done()), rows: s.tracer(ctx.Done())}
 	defer x.d.Release()

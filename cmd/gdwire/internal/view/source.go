@@ -191,8 +191,7 @@ func (b *budget) spent() bool {
 	}
 }
 
-// seek returns the offset of child i of c. When b is spent, seek stops early and returns the
-// child reached.
+// seek returns the offset of child i of c. When b is spent, seek stops early and returns the child reached.
 func (s *Source) seek(d *decoder, c *container, i int64, b *budget) (index, at int64, err error) {
 	if c.width > 0 {
 		return i, c.first + i*c.width, nil

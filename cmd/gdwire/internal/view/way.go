@@ -103,8 +103,7 @@ func (s *Source) find(d *decoder, r *rowReader, c *container, step text.Step) (r
 	return found, err
 }
 
-// wayAt returns the way to the innermost value with an offset inside its bytes, key and length
-// excluded.
+// wayAt returns the way to the innermost value with an offset inside its bytes, key and length excluded.
 func (s *Source) wayAt(done <-chan struct{}, offset int64) (way, error) {
 	d, reader := s.decoder(done), s.decoder(done)
 	defer d.Release()
