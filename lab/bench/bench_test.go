@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -57,7 +55,7 @@ func TestContenders(t *testing.T) {
 			t.Cleanup(s.close)
 			for _, c := range g.setup(s) {
 				require.Nil(t, found[g.name][c.name], c.name)
-				found.add(g.name, c.name)
+				found.add(g.name, []string{c.name})
 				require.NotZero(t, c.bytes, c.name)
 				for range 2 { // the second time with the state of the first
 					require.Equal(t, c.want, c.run(), c.name)
@@ -75,13 +73,11 @@ func TestContenders(t *testing.T) {
 			}
 		})
 	}
-	needed := publishedTimes()
-	needed.addTables(instructionTables)
-	needed.addGoals(timeGoals)
-	needed.addGoals(countGoals)
-	for group, contenders := range needed {
-		for name := range contenders {
-			require.Contains(t, found[group], name, group)
+	for _, needed := range []results{published(false).addGoals(timeGoals), published(true).addGoals(countGoals)} {
+		for group, contenders := range needed {
+			for name := range contenders {
+				require.Contains(t, found[group], name, group)
+			}
 		}
 	}
 }
@@ -101,19 +97,19 @@ func TestTranslation(t *testing.T) {
 	require.Len(t, smallPacket().godot, 64)
 }
 
-// TestMeasure: the benchmarks of two builds, and only those that were chosen.
+// TestMeasure: the benchmarks of two builds.
 func TestMeasure(t *testing.T) {
 	o := &publication{rounds: 2, layouts: 2, slot: 1}
 	which := results{
 		"64 bytes": {"gdwire tokens, bytes": {}, "cbor Wellformed": {}}, "skip": {"cbor Wellformed": {}},
 		"compressed file, zstd": {"klauspost/compress DecodeAll": {}},
 	}
-	r := testenv.Must(o.measure(which, t.TempDir(), io.Discard))(t)
+	require.NoError(t, o.measure(which, t.TempDir(), io.Discard))
 	m := which["64 bytes"]["gdwire tokens, bytes"]
 	require.Equal(t, 64, m.Bytes)
 	require.Len(t, m.Rounds, 4)
-	require.Len(t, m.layouts(r.Layouts), 2)
-	_, err := o.measure(results{"64 bytes": {"nobody": {}}}, t.TempDir(), io.Discard)
+	require.Len(t, m.layouts(o.layouts), 2)
+	err := o.measure(results{"64 bytes": {"nobody": {}}}, t.TempDir(), io.Discard)
 	require.EqualError(t, err, "64 bytes: nobody was not measured")
 }
 
@@ -168,11 +164,11 @@ func TestCountTree(t *testing.T) {
 	if !canCount() {
 		t.Skip("needs valgrind on amd64")
 	}
-	var all [2]*counts
+	var all [2]results
 	for i := range all {
-		all[i] = testenv.Must(countTree(".", t.TempDir(), regexp.MustCompile("^64 bytes$"), false))(t)
-		require.Positive(t, all[i].Groups["64 bytes"]["gdwire tokens, bytes"])
-		require.Zero(t, all[i].Groups["64 bytes"]["cbor Wellformed"]) // a peer
+		all[i] = testenv.Must(countTree(".", t.TempDir(), "^64 bytes$", false))(t)
+		require.Positive(t, all[i]["64 bytes"]["gdwire tokens, bytes"].median())
+		require.Zero(t, all[i]["64 bytes"]["cbor Wellformed"].median()) // a peer
 	}
 	var out bytes.Buffer
 	require.Empty(t, compare(&out, all[0], all[1]))
@@ -180,11 +176,15 @@ func TestCountTree(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	countsOf := func(grown, shrunk, same float64) *counts {
-		return &counts{Groups: map[string]map[string]float64{"g": {"grown": grown, "shrunk": shrunk, "same": same, "new": grown - 1000}}}
+	countsOf := func(grown, shrunk, same float64) results {
+		r := results{}
+		for name, n := range map[string]float64{"grown": grown, "shrunk": shrunk, "same": same, "new": grown - 1000} {
+			r.add("g", []string{name}, n)
+		}
+		return r
 	}
 	for _, c := range []struct {
-		before, now *counts
+		before, now results
 		grown       []string
 		out         string
 	}{
@@ -200,8 +200,8 @@ func TestCompare(t *testing.T) {
 		_, rows, _ := strings.Cut(out.String(), "|---|--:|--:|--:|\n")
 		require.Equal(t, c.out, rows)
 	}
-	ofMaps := func(n float64) *counts {
-		return &counts{Groups: map[string]map[string]float64{mapGroups[0].name: {"tree": n}}}
+	ofMaps := func(n float64) results {
+		return results{mapGroups[0].name: {"tree": {Rounds: []float64{n}}}}
 	}
 	require.Empty(t, compare(io.Discard, ofMaps(1000), ofMaps(1029)))
 	require.NotEmpty(t, compare(io.Discard, ofMaps(1000), ofMaps(1031)))
@@ -214,7 +214,7 @@ func TestCompare(t *testing.T) {
 		{[]float64{1100, 1000}, nil},
 		{[]float64{1100, 1100}, []string{"g: grown"}},
 	} {
-		grown := testenv.Must(compareAgain(io.Discard, countsOf(1000, 1000, 1000), countsOf(1100, 1000, 1000), func() (*counts, error) {
+		grown := testenv.Must(compareAgain(io.Discard, countsOf(1000, 1000, 1000), countsOf(1100, 1000, 1000), func() (results, error) {
 			n := c.later[0]
 			c.later = c.later[1:]
 			return countsOf(n, 1000, 1000), nil
@@ -222,22 +222,21 @@ func TestCompare(t *testing.T) {
 		require.ElementsMatch(t, c.grown, grown)
 		require.Empty(t, c.later)
 	}
-	_, err := compareAgain(io.Discard, countsOf(1, 1, 1), countsOf(2, 1, 1), func() (*counts, error) { return nil, io.EOF })
+	_, err := compareAgain(io.Discard, countsOf(1, 1, 1), countsOf(2, 1, 1), func() (results, error) { return nil, io.EOF })
 	require.Equal(t, io.EOF, err)
 }
 
 // TestCountFile: the file contains every counted contender.
 func TestCountFile(t *testing.T) {
-	b := testenv.Must(os.ReadFile(countFile))(t)
-	var c counts
-	require.NoError(t, json.Unmarshal(b, &c))
+	r := testenv.Must(readReport(countFile))(t)
+	require.Equal(t, string(testenv.Must(os.ReadFile(countFile))(t)), string(r.encode()))
 	for _, g := range groups {
 		if !g.counted {
 			continue
 		}
 		s := &stage{short: true}
 		for _, contender := range g.setup(s) {
-			require.Positive(t, c.Groups[g.name][contender.name], contender.name)
+			require.Positive(t, r.Instructions[g.name][contender.name].median(), contender.name)
 		}
 		s.close()
 	}

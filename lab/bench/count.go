@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,36 +25,27 @@ import (
 // countFile contains the counts of the latest commit that changed it.
 const countFile = "instructions.json"
 
-// Counts are the instructions of one run of each contender.
-type counts struct {
-	After     string // the commit that the counted tree was based on
-	Go        string
-	Processor string
-	Peers     []string
-	Groups    map[string]map[string]float64 // by group and contender
-}
-
 // countOptions are the values of the flags of bench count.
 type countOptions struct {
-	write, peers bool
-	run          *regexp.Regexp
+	write bool
+	run   string
 }
 
 // count compares the instructions of this tree with those of the commit that
 // changed countFile last and fails if a contender of gdwire grew.
 func count(args []string, out, progress io.Writer) error {
-	o := &countOptions{run: regexp.MustCompile("")}
+	o := new(countOptions)
 	fs := flag.NewFlagSet("bench count", flag.ContinueOnError)
-	fs.BoolVar(&o.write, "write", false, "rewrite "+countFile)
-	fs.BoolVar(&o.peers, "peers", false, "count the peers too, as -write does if they, Go or the processor have changed")
-	fs.Func("run", "count only groups whose name matches `regexp`", func(s string) (err error) {
-		o.run, err = regexp.Compile(s)
+	fs.BoolVar(&o.write, "write", false, "rewrite "+countFile+", also the counts of peers if they, Go or the processor have changed")
+	fs.Func("run", "count only groups whose name matches `regexp`", func(s string) error {
+		o.run = s
+		_, err := regexp.Compile(s)
 		return err
 	})
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	if o.write && o.run.String() != "" {
+	if o.write && o.run != "" {
 		return errors.New("count -write counts all groups")
 	}
 	if !canCount() {
@@ -67,33 +58,33 @@ func count(args []string, out, progress io.Writer) error {
 func (o *countOptions) count(out, progress io.Writer) {
 	dir := testenv.Checked(os.MkdirTemp("", "gdwire-bench"))
 	defer remove(dir)
-	var file counts
-	if b, err := os.ReadFile(countFile); err == nil {
-		testenv.Check(json.Unmarshal(b, &file))
-	} else if !o.write {
-		testenv.Check(err)
-	}
+	file := testenv.Checked(readReport(countFile))
+	peers := o.write && !file.similar()
 
 	// The commit is counted at the same time.
 	var base sync.WaitGroup
-	var before *counts
+	var before results
 	var failed error
-	base.Go(func() { before, failed = o.countBase(&file, filepath.Join(dir, "base"), progress) })
-	peers := o.peers || o.write && !file.similar()
+	base.Go(func() { before, failed = o.countBase(file, filepath.Join(dir, "base"), progress) })
 	now, err := countTree(".", filepath.Join(dir, "now"), o.run, peers)
 	base.Wait()
 	testenv.Check(errors.Join(err, failed))
 	if o.write {
 		compare(out, before, now)
-		if !peers {
-			now.addPeers(&file)
+		for g, contenders := range now {
+			for name, m := range contenders {
+				if m.median() == 0 { // a peer
+					contenders[name] = cmp.Or(file.Instructions[g][name], m)
+				}
+			}
 		}
-		now.results().writeGoals(out, countGoals)
-		now.After = git("log", "-1", "--format=%h %s")
-		testenv.Check(os.WriteFile(countFile, append(testenv.Checked(json.MarshalIndent(now, "", "\t")), '\n'), 0o644))
+		now.writeGoals(out, countGoals)
+		r := newReport()
+		r.Commit, r.Instructions = git("log", "-1", "--format=%h %s"), now
+		testenv.Check(os.WriteFile(countFile, r.encode(), 0o644))
 		return
 	}
-	grown := testenv.Checked(compareAgain(out, before, now, func() (*counts, error) {
+	grown := testenv.Checked(compareAgain(out, before, now, func() (results, error) {
 		fmt.Fprintln(progress, "counting again")
 		return countTree(".", filepath.Join(dir, "now"), o.run, peers)
 	}))
@@ -112,11 +103,9 @@ func canCount() bool {
 // countBase returns the counts to compare with: those of the commit that changed
 // countFile last, made with today's toolchain, or else those in file if they were made
 // with the same toolchain and processor. It returns nil if there are none.
-func (o *countOptions) countBase(file *counts, dir string, progress io.Writer) (*counts, error) {
+func (o *countOptions) countBase(file *report, dir string, progress io.Writer) (results, error) {
 	commit := git("log", "-1", "--format=%H", "--", countFile)
 	switch {
-	case file.Groups == nil:
-		return nil, nil
 	case commit == "" || git("rev-parse", "--is-shallow-repository") != "false":
 		fmt.Fprintf(progress, "no history to find the commit of %s in\n", countFile)
 	case git("status", "--porcelain", "--", countFile) != "":
@@ -129,14 +118,14 @@ func (o *countOptions) countBase(file *counts, dir string, progress io.Writer) (
 		if err := extract(commit, dir); err != nil {
 			return nil, err
 		}
-		return countTree(filepath.Join(dir, "lab", "bench"), dir, o.run, o.peers)
+		return countTree(filepath.Join(dir, "lab", "bench"), dir, o.run, false)
 	}
 	if !file.similar() {
-		fmt.Fprintf(progress, "nothing to compare with: the file is about %s on %s\n", file.Go, file.Processor)
+		fmt.Fprintf(progress, "nothing to compare with: the file is about %s on %s\n", file.Machine.Go, file.Machine.CPU)
 		return nil, nil
 	}
 	fmt.Fprintf(progress, "comparing with the counts in %s\n", countFile)
-	return file, nil
+	return file.Instructions, nil
 }
 
 // git returns the output of a git command, or "" if it fails.
@@ -156,32 +145,15 @@ func extract(commit, dir string) error {
 	return nil
 }
 
-// newCounts returns counts of this toolchain and machine.
-func newCounts() *counts {
-	r := newReport()
-	return &counts{Go: r.Machine.Go, Processor: r.Machine.CPU, Peers: r.Peers, Groups: map[string]map[string]float64{}}
-}
-
-// similar reports whether new counts can be compared with c.
-func (c *counts) similar() bool {
-	now := newCounts()
-	return c.Go == now.Go && c.Processor == now.Processor && slices.Equal(c.Peers, now.Peers)
-}
-
-// addPeers sets the counts that were not made to those of other.
-func (c *counts) addPeers(other *counts) {
-	for g, contenders := range c.Groups {
-		for name, n := range contenders {
-			if n == 0 {
-				contenders[name] = other.Groups[g][name]
-			}
-		}
-	}
+// similar reports whether new counts can be compared with r.
+func (r *report) similar() bool {
+	now := newReport()
+	return r.Machine.Go == now.Machine.Go && r.Machine.CPU == now.Machine.CPU && slices.Equal(r.Peers, now.Peers)
 }
 
 // countTree builds the bench module in the folder bench and counts the instructions
 // of our contenders, and the peers' if peers is set. The other counts are 0.
-func countTree(bench, dir string, run *regexp.Regexp, peers bool) (*counts, error) {
+func countTree(bench, dir, run string, peers bool) (results, error) {
 	dir, err := filepath.Abs(filepath.Join(dir, "count"))
 	if err != nil {
 		return nil, err
@@ -197,7 +169,7 @@ func countTree(bench, dir string, run *regexp.Regexp, peers bool) (*counts, erro
 	}
 	profile := filepath.Join(dir, "callgrind")
 	cmd := exec.Command("valgrind", "-q", "--tool=callgrind", "--callgrind-out-file="+profile, "--combine-dumps=yes", "--dump-before="+markName,
-		program, countingCommand, strconv.FormatBool(peers), run.String())
+		program, countingCommand, strconv.FormatBool(peers), run)
 	cmd.Dir = bench
 	// No collector, scheduler or background goroutine changes the counts.
 	cmd.Env = append(os.Environ(), "GOGC=off", "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1")
@@ -266,7 +238,7 @@ const countedBytes = 256 << 10
 
 // readCounts returns the counts of the contenders in lines, which counting wrote. The file profile contains what was executed
 // before the first mark, between two marks, and after the last.
-func readCounts(lines []byte, profile string) (*counts, error) {
+func readCounts(lines []byte, profile string) (results, error) {
 	b, err := os.ReadFile(profile)
 	if err != nil {
 		return nil, err
@@ -275,7 +247,7 @@ func readCounts(lines []byte, profile string) (*counts, error) {
 	for _, m := range regexp.MustCompile(`(?m)^summary: (\d+)$`).FindAllSubmatch(b, -1) {
 		totals = append(totals, must(strconv.ParseFloat(string(m[1]), 64)))
 	}
-	c := newCounts()
+	r := results{}
 	for line := range strings.Lines(string(lines)) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")
 		if len(fields) != 3 {
@@ -289,12 +261,9 @@ func readCounts(lines []byte, profile string) (*counts, error) {
 			least = slices.Min(totals[1:1+countRounds]) / n // the first is before the first round
 			totals = totals[1+countRounds:]
 		}
-		if c.Groups[fields[0]] == nil {
-			c.Groups[fields[0]] = map[string]float64{}
-		}
-		c.Groups[fields[0]][fields[1]] = math.Round(least)
+		r.add(fields[0], fields[1:2], math.Round(least))
 	}
-	return c, nil
+	return r, nil
 }
 
 // Growth of more than maxGrowth fails, changes of more than minChange are printed. Go hashes keys with a
@@ -307,7 +276,7 @@ const (
 
 // compareAgain returns the contenders that grew too much in now and in two more counts: the runtime adds instructions
 // now and then.
-func compareAgain(out io.Writer, before, now *counts, again func() (*counts, error)) (grown []string, err error) {
+func compareAgain(out io.Writer, before, now results, again func() (results, error)) (grown []string, err error) {
 	grown = compare(out, before, now)
 	for n := 0; n < 2 && len(grown) > 0; n++ {
 		if now, err = again(); err != nil {
@@ -321,18 +290,18 @@ func compareAgain(out io.Writer, before, now *counts, again func() (*counts, err
 
 // compare prints the counts that changed, with their change in percent, and returns
 // the contenders that grew too much. If before is nil, it does nothing.
-func compare(out io.Writer, before, now *counts) (grown []string) {
+func compare(out io.Writer, before, now results) (grown []string) {
 	if before == nil {
 		return nil
 	}
 	rows := 0
-	for _, g := range slices.Sorted(maps.Keys(now.Groups)) {
+	for _, g := range slices.Sorted(maps.Keys(now)) {
 		most := maxGrowth
 		if slices.ContainsFunc(mapGroups, func(of group) bool { return of.name == g }) {
 			most = maxMapGrowth
 		}
-		for _, name := range slices.Sorted(maps.Keys(now.Groups[g])) {
-			was, is := before.Groups[g][name], now.Groups[g][name]
+		for _, name := range slices.Sorted(maps.Keys(now[g])) {
+			was, is := before[g][name].median(), now[g][name].median()
 			change := is/was - 1
 			if was == 0 || is == 0 || math.Abs(change) <= minChange {
 				continue
@@ -350,18 +319,4 @@ func compare(out io.Writer, before, now *counts) (grown []string) {
 		fmt.Fprintf(out, "no count changed by more than %g %%\n", 100*minChange)
 	}
 	return grown
-}
-
-// results returns the counts that were made, in place of times.
-func (c *counts) results() results {
-	r := results{}
-	for g, contenders := range c.Groups {
-		for name, n := range contenders {
-			if n > 0 {
-				r.add(g, name)
-				r[g][name].Rounds = []float64{n}
-			}
-		}
-	}
-	return r
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,28 +32,26 @@ type publication struct {
 // publish measures what the documents show and writes figuresFile, the tables and the plot.
 func publish(args []string, out, progress io.Writer) error {
 	o := &publication{rounds: 11, layouts: 3, slot: 50 * time.Millisecond}
-	short := false
 	fs := flag.NewFlagSet("bench publish", flag.ContinueOnError)
-	fs.BoolVar(&o.dry, "dry", false, "print the tables and write no files; the tree may have changes")
-	fs.BoolVar(&short, "short", false, "measure in one layout, imprecisely")
+	fs.BoolVar(&o.dry, "dry", false, "measure in one layout, imprecisely, print the tables and write no files; the tree may have changes")
 	fs.BoolVar(&o.render, "render", false, "measure nothing and write the figures of "+figuresFile+" into the documents again")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	if short {
+	if o.dry {
 		o.layouts, o.rounds, o.slot = 1, 3, 5*time.Millisecond
 	}
 	return testenv.Try(func() { o.run(out, progress) })
 }
 
 func (o *publication) run(out, progress io.Writer) {
-	f, err := readFigures()
+	var r *report
 	if o.render {
-		testenv.Check(err)
+		r = testenv.Checked(readReport(figuresFile))
 	} else {
-		f = o.figures(out, progress)
+		r = o.figures(out, progress)
 	}
-	files := testenv.Checked(f.files())
+	files := testenv.Checked(r.files())
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		old, _ := os.ReadFile(name) // not there before the first publication
 		switch {
@@ -67,7 +66,7 @@ func (o *publication) run(out, progress io.Writer) {
 	}
 	if o.dry {
 		for _, p := range pages {
-			for _, t := range f.tables(&p) {
+			for _, t := range r.tables(&p) {
 				fmt.Fprintf(out, "\n## %s\n\n%s", t[0], t[1])
 			}
 		}
@@ -75,7 +74,7 @@ func (o *publication) run(out, progress io.Writer) {
 }
 
 // figures measures times and instructions of one commit, and writes which goals are met.
-func (o *publication) figures(out, progress io.Writer) *figures {
+func (o *publication) figures(out, progress io.Writer) *report {
 	commit := testenv.Checked(o.commit())
 	if !canCount() {
 		testenv.Check(errors.New("counting instructions needs valgrind on amd64"))
@@ -85,56 +84,53 @@ func (o *publication) figures(out, progress io.Writer) *figures {
 	fmt.Fprintf(progress, "%s at %s\n", commit, start.Format(time.TimeOnly))
 	dir := testenv.Checked(os.MkdirTemp("", "gdwire-bench"))
 	defer remove(dir)
-	measured := publishedTimes()
-	measured.addGoals(timeGoals)
-	times := testenv.Checked(o.measure(measured, dir, progress))
+	r := newReport()
+	r.Commit, r.Layouts, r.Times = commit, o.layouts, published(false).addGoals(timeGoals)
+	testenv.Check(o.measure(r.Times, dir, progress))
 	fmt.Fprintf(progress, "instructions, after %v\n", time.Since(start).Round(time.Second))
-	counted := publishedInstructions()
-	counted.addGoals(countGoals)
-	c := testenv.Checked(countTree(".", dir, counted.groups(), true))
+	r.Instructions = testenv.Checked(countTree(".", dir, published(true).addGoals(countGoals).pattern(), true))
 	if now, err := o.commit(); err != nil || now != commit {
 		testenv.Check(errors.Join(errors.New("the tree has changed meanwhile"), err))
 	}
 	fmt.Fprintf(progress, "measured in %v\n", time.Since(start).Round(time.Second))
-	times.Groups.writeGoals(out, timeGoals)
-	c.results().writeGoals(out, countGoals)
-	return newFigures(commit, times, c.Groups)
+	r.Times.writeGoals(out, timeGoals)
+	r.Instructions.writeGoals(out, countGoals)
+	return r
 }
 
 // measure measures the times of contenders: of several builds of the benchmarks, each with its functions in another
 // random order, which run in turns, so that changes of the machine's speed affect all alike.
-func (o *publication) measure(which results, dir string, progress io.Writer) (*report, error) {
+func (o *publication) measure(which results, dir string, progress io.Writer) error {
 	programs := make([]string, o.layouts)
 	for i := range programs {
 		programs[i] = filepath.Join(dir, fmt.Sprint("bench", i+1))
 		build := exec.Command("go", "test", "-c", "-vet=off", fmt.Sprintf("-ldflags=-randlayout=%d", i+1), "-o", programs[i], ".")
 		if out, err := build.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("go test -c: %w\n%s", err, out)
+			return fmt.Errorf("go test -c: %w\n%s", err, out)
 		}
 	}
-	r := newReport()
-	r.Layouts, r.Groups = o.layouts, which
+	bodies := strings.ReplaceAll("-test.bench=^Benchmark$/"+which.pattern(), " ", "_")
 	for layout, program := range slices.Repeat(programs, o.rounds) {
 		fmt.Fprintf(progress, "run %d of %d\n", layout+1, o.rounds*o.layouts)
-		c := exec.Command(program, "-test.run=^$", "-test.bench="+which.benchmarks(), "-test.benchtime="+o.slot.String(), "-test.timeout=1h")
+		c := exec.Command(program, "-test.run=^$", bodies, "-test.benchtime="+o.slot.String(), "-test.timeout=1h")
 		c.Stderr = progress
 		out, err := c.Output()
 		if err != nil {
-			return nil, fmt.Errorf("the benchmarks: %w\n%s", err, out)
+			return fmt.Errorf("the benchmarks: %w\n%s", err, out)
 		}
 		which.addTimes(out)
 	}
 	for group, contenders := range which {
 		for name, m := range contenders {
 			if len(m.Rounds) == 0 {
-				return nil, fmt.Errorf("%s: %s was not measured", group, name)
+				return fmt.Errorf("%s: %s was not measured", group, name)
 			}
 		}
 	}
-	return r, nil
+	return nil
 }
 
-// addTimes adds the time of each benchmark in the output of go test, in ns.
+// addTimes adds the time of each benchmark in the output of go test, in ns with four digits.
 func (r results) addTimes(output []byte) {
 	all := map[string]*measurement{} // by the names of benchmarks
 	for group, contenders := range r {
@@ -157,7 +153,7 @@ func (r results) addTimes(output []byte) {
 		if cpu, ok := line.Value("cpu-sec/op"); ok {
 			sec = cpu
 		}
-		m.Rounds = append(m.Rounds, 1e9*sec)
+		m.Rounds = append(m.Rounds, must(strconv.ParseFloat(fmt.Sprintf("%.4g", 1e9*sec), 64)))
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,8 +19,8 @@ import (
 
 // The documents and the plot show the figures of figuresFile.
 func TestPublished(t *testing.T) {
-	f := testenv.Must(readFigures())(t)
-	files, err := f.files()
+	r := testenv.Must(readReport(figuresFile))(t)
+	files, err := r.files()
 	require.NoError(t, err)
 	for name, want := range files {
 		if name == plotFile && runtime.GOARCH != "amd64" {
@@ -31,13 +30,13 @@ func TestPublished(t *testing.T) {
 		require.True(t, bytes.Equal(want, got), "%s does not show %s: run \"go run . publish -render\"", name, figuresFile)
 	}
 	if git("rev-parse", "--is-shallow-repository") == "false" {
-		require.NoError(t, exec.Command("git", "merge-base", "--is-ancestor", f.Commit, "HEAD").Run(), "%s is of a commit that is not before this one: %s", figuresFile, f.Commit)
+		require.NoError(t, exec.Command("git", "merge-base", "--is-ancestor", r.Commit, "HEAD").Run(), "%s is of a commit that is not before this one: %s", figuresFile, r.Commit)
 	}
 }
 
-// madeUp returns figures of all that is published, and the median or count of each group and contender: no two
+// madeUp returns a report of all that is published, and the median or count of each group and contender: no two
 // are the same, and all have four digits.
-func madeUp() (f *figures, number map[[2]string]float64) {
+func madeUp() (r *report, number map[[2]string]float64) {
 	number = map[[2]string]float64{}
 	n := 1000.0
 	next := func(c [2]string) float64 {
@@ -47,24 +46,22 @@ func madeUp() (f *figures, number map[[2]string]float64) {
 		}
 		return number[c]
 	}
-	times := &report{
-		Machine: machine{Go: "go1", OS: "os", Arch: "arch", CPU: "CPU", Cores: 3}, Peers: []string{"a.b/peer/v2 v2.1.0", "a.b/c v1.0.0"},
-		Layouts: 3, Groups: publishedTimes(),
+	r = &report{
+		Commit: "abc1234", Machine: machine{Go: "go1", OS: "os", Arch: "arch", CPU: "CPU", Cores: 3}, Peers: []string{"a.b/peer/v2 v2.1.0", "a.b/c v1.0.0"},
+		Layouts: 3, Times: published(false), Instructions: published(true),
 	}
-	for group, contenders := range times.Groups {
+	for group, contenders := range r.Times {
 		for name, m := range contenders {
 			x := next([2]string{group, name})
 			*m = measurement{Bytes: 64, Rounds: []float64{x, x / 2, 2 * x}}
 		}
 	}
-	c := &counts{Groups: map[string]map[string]float64{}}
-	for group, contenders := range publishedInstructions() {
-		c.Groups[group] = map[string]float64{"not published": 1}
-		for name := range contenders {
-			c.Groups[group][name] = next([2]string{group, name})
+	for group, contenders := range r.Instructions {
+		for name, m := range contenders {
+			m.Rounds = []float64{next([2]string{group, name})}
 		}
 	}
-	return newFigures("abc1234", times, c.Groups), number
+	return r, number
 }
 
 // shown returns the cells of the table after a heading, by their jobs and columns.
@@ -95,7 +92,7 @@ func shown(t *testing.T, document, title string) map[[2]string]string {
 
 // What is published is what was measured, after it was written to a file and read again.
 func TestPublishMadeUp(t *testing.T) {
-	f, number := madeUp()
+	r, number := madeUp()
 	dir := t.TempDir()
 	for _, p := range pages {
 		b := testenv.Must(os.ReadFile(p.file))(t)
@@ -103,20 +100,23 @@ func TestPublishMadeUp(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "lab", "bench", p.file), b, 0o600))
 	}
 	t.Chdir(filepath.Join(dir, "lab", "bench"))
-	files := testenv.Must(f.files())(t)
+	files := testenv.Must(r.files())(t)
 	require.NoError(t, os.WriteFile(figuresFile, files[figuresFile], 0o600))
 
 	require.NoError(t, publish([]string{"-render"}, io.Discard, io.Discard))
 	for name, want := range files {
 		require.True(t, bytes.Equal(want, testenv.Must(os.ReadFile(name))(t)), name)
 	}
-	require.NotContains(t, string(files[figuresFile]), "not published")
 	require.NotContains(t, string(files[plotFile]), "NaN")
 
 	cells := 0
 	for _, p := range pages {
 		text := string(files[p.file])
-		for _, table := range slices.Concat(p.times, p.instructions) {
+		for _, table := range p.tables {
+			unit := duration
+			if table.instructions {
+				unit = instructions
+			}
 			got := shown(t, text, table.title)
 			for _, r := range table.rows {
 				ours := number[[2]string{r.group, r.names[0]}]
@@ -126,7 +126,7 @@ func TestPublishMadeUp(t *testing.T) {
 					}
 					cells++
 					n := number[[2]string{r.group, name}]
-					want, text := table.unit(n/max(1, r.per)), got[[2]string{r.job, table.columns[j]}]
+					want, text := unit(n/max(1, r.per)), got[[2]string{r.job, table.columns[j]}]
 					if !table.alone && j > 0 {
 						want += fmt.Sprintf(" (× %.2g)", n/ours)
 					}

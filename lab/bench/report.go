@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -11,12 +15,14 @@ import (
 	"strings"
 )
 
-// A report contains measurements, and where they were made.
+// A report contains what was measured at a commit, and where.
 type report struct {
-	Machine machine  `json:"machine"`
-	Peers   []string `json:"peers"`   // module and version
-	Layouts int      `json:"layouts"` // builds that ran in turns
-	Groups  results  `json:"groups"`
+	Commit       string   `json:"commit"` // or the one that a counted tree was based on
+	Machine      machine  `json:"machine"`
+	Peers        []string `json:"peers"`             // module and version
+	Layouts      int      `json:"layouts,omitempty"` // builds that ran in turns
+	Times        results  `json:"times,omitempty"`
+	Instructions results  `json:"instructions"`
 }
 
 type machine struct {
@@ -27,13 +33,39 @@ type machine struct {
 	Cores int    `json:"cores"`
 }
 
-// A measurement contains the times of a contender, in ns per run, or its instructions.
+// A measurement contains the times of a contender, in ns per run, or its instructions, one round without Bytes,
+// which is a number in JSON.
 type measurement struct {
 	Bytes  int       `json:"bytes"` // processed by one run
 	Rounds []float64 `json:"rounds"`
 }
 
-func (m *measurement) median() float64 { return quantile(m.Rounds, 0.5) }
+// MarshalJSON encodes a measurement as UnmarshalJSON decodes it.
+func (m *measurement) MarshalJSON() ([]byte, error) {
+	type rounds measurement
+	if m.Bytes == 0 {
+		return json.Marshal(m.median())
+	}
+	return json.Marshal((*rounds)(m))
+}
+
+// UnmarshalJSON decodes a measurement: of times, or a number of instructions.
+func (m *measurement) UnmarshalJSON(text []byte) error {
+	type rounds measurement
+	if bytes.HasPrefix(text, []byte("{")) {
+		return json.Unmarshal(text, (*rounds)(m))
+	}
+	m.Rounds = make([]float64, 1)
+	return json.Unmarshal(text, &m.Rounds[0])
+}
+
+// median returns the median of the rounds, or 0 for a contender that was not measured.
+func (m *measurement) median() float64 {
+	if m == nil || len(m.Rounds) == 0 {
+		return 0
+	}
+	return quantile(m.Rounds, 0.5)
+}
 
 // layouts returns the medians of n layouts.
 func (m *measurement) layouts(n int) (all []float64) {
@@ -50,16 +82,26 @@ func (m *measurement) layouts(n int) (all []float64) {
 // results are the measurements of contenders, by their groups and names.
 type results map[string]map[string]*measurement
 
-// add adds contenders, of which nothing is measured, unless the name is "".
-func (r results) add(group string, names ...string) {
+// add adds contenders unless the name is "", each with the rounds.
+func (r results) add(group string, names []string, rounds ...float64) {
 	for _, name := range names {
-		if name != "" && r[group][name] == nil {
-			if r[group] == nil {
-				r[group] = map[string]*measurement{}
-			}
-			r[group][name] = new(measurement)
+		if name == "" {
+			continue
 		}
+		if r[group] == nil {
+			r[group] = map[string]*measurement{}
+		}
+		r[group][name] = &measurement{Rounds: rounds}
 	}
+}
+
+// pattern returns a regular expression that matches the names of the groups.
+func (r results) pattern() string {
+	names := slices.Sorted(maps.Keys(r))
+	for i := range names {
+		names[i] = regexp.QuoteMeta(names[i])
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
 }
 
 // peers are the modules of the other codecs.
@@ -68,8 +110,9 @@ var peers = []string{
 	"github.com/planetscale/vtprotobuf", "github.com/coder/websocket",
 }
 
+// newReport returns an empty report of this toolchain and machine.
 func newReport() *report {
-	r := &report{Machine: machine{runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu(), runtime.NumCPU()}}
+	r := &report{Machine: machine{runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu(), runtime.NumCPU()}, Instructions: results{}}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			if slices.Contains(peers, m.Path) {
@@ -78,6 +121,29 @@ func newReport() *report {
 		}
 	}
 	return r
+}
+
+// readReport reads figuresFile or countFile.
+func readReport(name string) (*report, error) {
+	r := new(report)
+	b, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(b, r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r, nil
+}
+
+// array matches an array of numbers.
+var array = regexp.MustCompile(`\[[-+.\de\s,]+\]`)
+
+// encode returns the contents of a file for readReport, with each array of numbers in a line.
+func (r *report) encode() []byte {
+	return append(array.ReplaceAllFunc(must(json.MarshalIndent(r, "", "\t")), func(numbers []byte) []byte {
+		return bytes.Join(bytes.Fields(numbers), nil)
+	}), '\n')
 }
 
 // cpu returns the name of the processor on Linux.

@@ -7,12 +7,12 @@ import (
 
 // A table contains a row for each job and a column for each codec, ours first.
 type table struct {
-	title   string // the heading above it
-	head    string // of the first column
-	columns []string
-	rows    []row
-	unit    func(n float64) string // formats ns or instructions
-	alone   bool                   // without ratios to the first cell of a row
+	title        string // the heading above it
+	head         string // of the first column
+	columns      []string
+	rows         []row
+	instructions bool // in place of times
+	alone        bool // without ratios to the first cell of a row
 }
 
 // A row contains measurements of a group.
@@ -25,12 +25,12 @@ type row struct {
 // rowOf returns a row of measurements that are not divided.
 func rowOf(job, group string, names ...string) row { return row{job, group, names, 0} }
 
-// summary contains the tables of times.
+// summary contains the tables of the README.
 var summary = []table{
-	{title: "Saved game", columns: documentColumns, rows: documentRows(""), unit: duration},
-	{title: "Dialog", columns: documentColumns, rows: documentRows(", dialog"), unit: duration},
-	{title: "Saved game as structs", columns: structColumns, rows: structRows(""), unit: duration},
-	{title: "Dialog as structs", columns: structColumns, rows: structRows(", dialog"), unit: duration},
+	{title: "Saved game", columns: documentColumns, rows: documentRows("")},
+	{title: "Dialog", columns: documentColumns, rows: documentRows(", dialog")},
+	{title: "Saved game as structs", columns: structColumns, rows: structRows("")},
+	{title: "Dialog as structs", columns: structColumns, rows: structRows(", dialog")},
 	{
 		title:   "Packets and bulk data",
 		columns: []string{"gdwire", "msgp", "cbor", "jsontext", "copying"},
@@ -40,7 +40,6 @@ var summary = []table{
 			rowOf("64 MiB of float32 out", "WritePacked, 64 MiB", "gdwire float32", "", "", "", "Write"),
 			rowOf("1 GiB from file to file", "1 GiB from file to file", "gdwire CopyValue", "", "", "", "io.CopyBuffer"),
 		},
-		unit: duration,
 	},
 	{
 		title:   "A server with 500 clients",
@@ -49,14 +48,9 @@ var summary = []table{
 			{"over TCP", "server, 500 clients", []string{"stream.Server", "bufio, timeouts", "bufio"}, serverClients * clientRounds},
 			{"over WebSocket", "server, 500 clients, WebSocket", []string{"stream.Server", "", "", "coder/websocket"}, serverClients * clientRounds},
 		},
-		unit: duration,
 	},
-}
-
-// instructionTables contains the tables of instructions.
-var instructionTables = []table{
-	{title: "Instructions of structs", columns: structColumns, rows: append(instructionRows("saved game", ""), instructionRows("dialog", ", dialog")...), unit: instructions},
-	{title: "Instructions of texts", columns: textColumns(), rows: textRows(), unit: instructions, alone: true},
+	{title: "Instructions of structs", columns: structColumns, rows: append(instructionRows("saved game", ""), instructionRows("dialog", ", dialog")...), instructions: true},
+	{title: "Instructions of texts", columns: textColumns(), rows: textRows(), instructions: true, alone: true},
 	{
 		title:   "Instructions of small records and maps",
 		columns: []string{"variant", "cbor", "cbor, sorted", "msgpack", "json v2"},
@@ -71,7 +65,7 @@ var instructionTables = []table{
 			rowOf("a tree of maps with 12 values, into any", "maps and trees in",
 				"variant, tree into any", "cbor, tree into any", "", "msgpack, tree into any", "json v2, tree into any"),
 		},
-		unit: instructions,
+		instructions: true,
 	},
 }
 
@@ -151,20 +145,24 @@ func textRows() (rows []row) {
 
 // table returns a table as Markdown, without the rows whose first cell was not measured, or "" if
 // none was.
-func (r results) table(t *table) string {
+func (r *report) table(t *table) string {
+	measured, unit := r.Times, duration
+	if t.instructions {
+		measured, unit = r.Instructions, instructions
+	}
 	var rows strings.Builder
 	for _, row := range t.rows {
-		ours := r[row.group][row.names[0]]
+		ours := measured[row.group][row.names[0]]
 		if ours == nil {
 			continue
 		}
 		texts := make([]string, len(t.columns))
 		for i, name := range row.names {
-			m := r[row.group][name]
+			m := measured[row.group][name]
 			if m == nil {
 				continue
 			}
-			texts[i] = t.unit(m.median() / max(1, row.per))
+			texts[i] = unit(m.median() / max(1, row.per))
 			switch {
 			case t.alone:
 			case m == ours:
