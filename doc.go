@@ -172,7 +172,7 @@
 //
 // [DecoderOptions].Strict refuses input that the engines of a format never write:
 //
-//   - an int or float in 64 bits that fits 32, except an int of Godot 3, because its
+//   - an int or float in 64 bits that fits 32, except an int of Godot 3, because the
 //     first version wrote all ints so; in engine formats, a NaN in 32 bits
 //   - a bool other than 0 and 1
 //   - bits 8 to 15 of a header, and flags that the type does not have

@@ -347,8 +347,8 @@ func (l *lookahead) text(typ Type) Token {
 }
 
 // takeText consumes the next chunk of a string, for text and, without a token, for bulk reads. A
-// string in one chunk, as most are, opens no frame; a longer one is open from its first chunk to
-// its last. The first chunk counts the string in the container around it.
+// string in one chunk, as most are, opens no frame; a longer one is open from the first chunk to
+// the last. The first chunk counts the string in the container around it.
 func (l *lookahead) takeText(typ Type) textPart {
 	s, at, f := l.s, l.at, l.s.top()
 	remaining, total, first := s.remaining, f.count, f.kind != KindStringChunk
@@ -385,7 +385,7 @@ func (l *lookahead) takeText(typ Type) textPart {
 }
 
 // needsPadding says in the fault of text that only its padding, of pad bytes, is missing. size is that of the text and
-// the padding. It is a function of its own, because a larger frame of textPart doubles the stack of a waiting
+// the padding. It is a separate function, because a larger frame of textPart doubles the stack of a waiting
 // connection.
 //
 //go:noinline

@@ -154,7 +154,7 @@ const (
 )
 
 // kindNames contains the names of the kinds with numbers other than those of types, and of
-// KindBool, because its type is named bool.
+// KindBool: its type is named bool.
 var kindNames = [256]string{
 	KindInt32: "Int32", KindInt64: "Int64", KindFloat32: "Float32", KindFloat64: "Float64",
 	KindBool:        "Bool",

@@ -7,9 +7,9 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// Each call tries the fast path first. There it may store more bytes than the value takes, because
-// at least fastSize bytes are free and the next value overwrites them. The slow path starts with
-// begin, checks the value, and only then writes.
+// Each call tries the fast path first. The fast path may store more bytes than the value takes,
+// because at least fastSize bytes are free and the next value overwrites them. The slow path
+// starts with begin, checks the value, and only then writes.
 //
 // The fast paths exist only for speed and write the same bytes: TestRandomCalls makes the same calls
 // with buffers too small for them. The gain noted at each is the share of the instructions of
