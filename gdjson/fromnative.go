@@ -9,41 +9,44 @@ import (
 
 // native converts the next value. A lenient reader writes null in place of an
 // invalid value.
-func (r *reader) native() error {
+func (r *reader) native() {
 	if !r.o.Lenient {
-		return r.nativeValue()
+		r.nativeValue()
+		return
 	}
 	before, offset := r.at, r.e.OutputOffset()
-	err := r.nativeValue()
-	if err == nil || r.e.Err() != nil || r.e.OutputOffset() != offset {
-		return err
+	r.nativeValue()
+	if r.e.Err() != refused || r.e.OutputOffset() != offset {
+		return
 	}
-	if _, ok := err.(*Error); !ok { // an error of the Writer
-		return err
-	}
+	_ = r.e.ClearError()
+	r.err = nil
 	r.at = before
 	r.skip()
-	return r.wrote(before.pos, r.e.WriteNil())
+	r.wrote(before.pos, r.e.WriteNil())
 }
 
 // nativeValue converts the next value and does not replace an invalid value by null.
-func (r *reader) nativeValue() error {
-	switch r.peek() {
+func (r *reader) nativeValue() {
+	switch at := r.at.pos; r.peek() {
 	case 'n', 't', 'f':
-		return r.scalar()
+		r.scalar()
 	case '"':
-		return r.nativeString()
+		r.nativeString()
 	case '[':
-		return r.nativeArray()
+		n := r.enter()
+		r.wrote(at, r.e.BeginArray(int(n.count)))
+		r.values(at, int(n.count))
+		r.leave(n)
 	case '{':
-		return r.nativeObject()
+		r.nativeObject()
+	default:
+		r.failf(at, gdwire.ErrType, "number %s without \"i:\" or \"f:\" in native JSON", cut(r.literal(), 40))
 	}
-	at := r.at.pos
-	return r.failf(at, gdwire.ErrType, "number %s without \"i:\" or \"f:\" in native JSON", cut(r.literal(), 40))
 }
 
 // nativeString converts a string with a prefix.
-func (r *reader) nativeString() error {
+func (r *reader) nativeString() {
 	at := r.at.pos
 	s := r.string()
 	var prefix, content []byte
@@ -53,33 +56,29 @@ func (r *reader) nativeString() error {
 	case len(s) > 2 && s[2] == ':':
 		prefix, content = s[:2], s[3:]
 	}
-	var err error
 	switch string(prefix) {
 	case "s":
-		return r.wrote(at, r.e.WriteString(wire.String(content)))
+		r.wrote(at, r.e.WriteString(wire.String(content)))
 	case "sn":
-		return r.wrote(at, r.e.WriteStringName(wire.String(content)))
+		r.wrote(at, r.e.WriteStringName(wire.String(content)))
 	case "np":
 		err := r.e.WriteNodePath(wire.String(content))
 		if r.o.Lenient && errors.Is(err, gdwire.ErrRange) { // two colons in a row
 			_ = r.e.ClearError() // err
 			err = r.e.WriteNodePath("")
 		}
-		return r.wrote(at, err)
+		r.wrote(at, err)
 	case "i":
-		var x int64
-		if x, err = r.intText(content); err == nil {
-			return r.wrote(at, r.e.WriteInt(x))
-		}
+		x, err := r.intText(content)
+		r.fail(at, err)
+		r.wrote(at, r.e.WriteInt(x))
 	case "f":
-		var x float64
-		if x, err = r.floatText(content); err == nil {
-			return r.wrote(at, r.e.WriteFloat(x))
-		}
+		x, err := r.floatText(content)
+		r.fail(at, err)
+		r.wrote(at, r.e.WriteFloat(x))
 	default:
-		err = export.Wrapf(gdwire.ErrType, "string %s without a prefix in native JSON", quoted(s))
+		r.failf(at, gdwire.ErrType, "string %s without a prefix in native JSON", quoted(s))
 	}
-	return r.errorAt(at, err)
 }
 
 // intText parses the text after "i:", and floatText the text after "f:".
@@ -98,85 +97,67 @@ func (r *reader) floatText(b []byte) (float64, error) {
 	return x, err
 }
 
-// nativeArray converts an untyped Array.
-func (r *reader) nativeArray() error {
-	at := r.at.pos
-	n := r.enter()
-	if err := r.wrote(at, r.e.BeginArray(int(n.count))); err != nil {
-		return err
-	}
-	if err := r.values(at, int(n.count)); err != nil {
-		return err
-	}
-	r.leave(n)
-	return nil
-}
-
 // values converts the next n elements and writes the End of their container. The container begins
 // at offset.
-func (r *reader) values(offset, n int) error {
-	for range n {
-		if err := r.native(); err != nil {
-			return err
-		}
+func (r *reader) values(offset, n int) {
+	for i := 0; i < n && r.err == nil; i++ {
+		r.native()
 		r.separate()
 	}
-	return r.wrote(offset, r.e.End())
+	r.wrote(offset, r.e.End())
+}
+
+// forms contains a form for every type written as an object, by name.
+var forms = map[string]form{}
+
+func init() { // methods of a reader refer to it
+	args, data := setOf(memberArgs), setOf(memberData)
+	add := func(t gdwire.Type, name string, convert func(*reader, *object), required, optional memberSet) {
+		forms[name] = form{name, t, convert, required, optional}
+	}
+	for i, s := range shapes {
+		switch t := gdwire.Type(i); {
+		case s.math:
+			add(t, t.String(), (*reader).math, args, 0)
+		case s.unit != unitNone:
+			add(t, t.String(), (*reader).packed, args, 0)
+		}
+	}
+	add(gdwire.TypeArray, "Array", (*reader).array, args, setOf(memberElemType))
+	add(gdwire.TypeDictionary, "Dictionary", (*reader).dictionary, args, setOf(memberKeyType, memberValueType))
+	add(gdwire.TypeRID, "RID", (*reader).id, 0, setOf(memberID))
+	add(gdwire.TypeObject, "ObjectID", (*reader).id, setOf(memberID), 0)
+	add(gdwire.TypeCallable, "Callable", (*reader).callable, 0, 0)
+	add(gdwire.TypeSignal, "Signal", (*reader).signal, 0, setOf(memberName, memberObject))
+	add(gdwire.TypeImage, "Image", (*reader).image, data|setOf(memberFormat, memberMipmaps, memberWidth, memberHeight), 0)
+	add(gdwire.TypeInputEvent, "InputEvent", (*reader).inputEvent, data|setOf(memberEvent, memberDevice), 0)
 }
 
 // nativeObject converts an object. Its members can have any order.
-func (r *reader) nativeObject() error {
+func (r *reader) nativeObject() {
 	o := object{offset: r.at.pos}
 	n := r.text.nodes[r.at.node]
-	if err := r.readMembers(&o.members); err != nil {
-		return err
+	r.readMembers(&o.members)
+	if r.err == nil {
+		r.readForm(&o)
 	}
-	if err := r.readForm(&o); err != nil {
-		return err
-	}
-	var err error
-	switch o.kind {
-	case formSerialized:
-		err = r.serialized(&o)
-	case formMath:
-		err = r.math(&o)
-	case formPacked:
-		err = r.packed(&o)
-	case formArray:
-		err = r.array(&o)
-	case formDict:
-		err = r.dictionary(&o)
-	case formID:
-		err = r.id(&o)
-	case formCallable:
-		err = r.wrote(o.offset, r.e.WriteCallable())
-	case formSignal:
-		err = r.signal(&o)
-	case formImage:
-		err = r.image(&o)
-	case formInputEvent:
-		err = r.inputEvent(&o)
-	}
-	if err != nil {
-		return err
+	if r.err == nil {
+		o.convert(r, &o)
 	}
 	r.leave(n)
-	return nil
 }
 
 // readForm finds the form of an object by the member "type" and checks that the object contains the
 // right members.
-func (r *reader) readForm(o *object) error {
+func (r *reader) readForm(o *object) {
 	if !o.has(memberType) {
-		return r.failf(o.offset, gdwire.ErrType, "object without \"type\" in native JSON")
+		r.failf(o.offset, gdwire.ErrType, "object without \"type\" in native JSON")
+		return
 	}
-	name, err := r.stringMember(o, memberType)
-	if err != nil {
-		return err
-	}
+	name := r.stringMember(o, memberType)
 	switch {
 	case o.has(memberProps):
-		o.form = form{kind: formSerialized, required: setOf(memberProps)}
+		o.form = form{convert: (*reader).serialized, required: setOf(memberProps)}
 	case string(name) == r.latest.name: // saves most map lookups
 		o.form = r.latest
 	default:
@@ -184,18 +165,17 @@ func (r *reader) readForm(o *object) error {
 		r.latest = o.form
 	}
 	switch missing, extra := o.required&^o.set, o.set&^(o.required|o.optional|setOf(memberType)); {
-	case o.kind == formNone:
-		return r.failf(o.offset, gdwire.ErrType, "unknown type %s", quoted(name))
+	case o.convert == nil:
+		r.failf(o.offset, gdwire.ErrType, "unknown type %s", quoted(name))
 	case missing != 0:
-		return r.failf(o.offset, gdwire.ErrMisplacedKey, "%s without member %q", quoted(name), missing.first())
+		r.failf(o.offset, gdwire.ErrMisplacedKey, "%s without member %q", quoted(name), missing.first())
 	case extra != 0 && !r.o.Lenient:
-		return r.failf(o.offset, gdwire.ErrMisplacedKey, "%s with member %q", quoted(name), extra.first())
+		r.failf(o.offset, gdwire.ErrMisplacedKey, "%s with member %q", quoted(name), extra.first())
 	}
-	return nil
 }
 
 // readMembers finds the members of the next value, an object.
-func (r *reader) readMembers(m *members) error {
+func (r *reader) readMembers(m *members) {
 	n := r.enter()
 	for range n.count {
 		at := r.at.pos
@@ -203,9 +183,11 @@ func (r *reader) readMembers(m *members) error {
 		i, ok := memberOf(name)
 		switch {
 		case !ok && !r.o.Lenient:
-			return r.failf(at, gdwire.ErrMisplacedKey, "unknown member %s in native JSON", quoted(name))
+			r.failf(at, gdwire.ErrMisplacedKey, "unknown member %s in native JSON", quoted(name))
+			return
 		case ok && m.has(i) && !r.o.Lenient:
-			return r.failf(at, gdwire.ErrMisplacedKey, "duplicate member %s", quoted(name))
+			r.failf(at, gdwire.ErrMisplacedKey, "duplicate member %s", quoted(name))
+			return
 		case ok:
 			m.set |= 1 << i
 			m.at[i] = r.at
@@ -213,220 +195,155 @@ func (r *reader) readMembers(m *members) error {
 		r.skip()
 		r.separate()
 	}
-	return nil
 }
 
 // stringMember reads a member that must be a string.
-func (r *reader) stringMember(o *object, m member) ([]byte, error) {
+func (r *reader) stringMember(o *object, m member) []byte {
 	r.at = o.at[m]
+	return r.memberText(m)
+}
+
+// memberText reads a string that is, or is in, a member.
+func (r *reader) memberText(m member) []byte {
 	if r.peek() != '"' {
-		return nil, r.failf(r.at.pos, gdwire.ErrType, "%q is not a string", memberNames[m])
+		r.failf(r.at.pos, gdwire.ErrType, "%q is not a string", memberNames[m])
+		return nil
 	}
-	return r.string(), nil
+	return r.string()
 }
 
 // enterPairs moves to the first element of a member that must be an array of keys and values, in
 // turn, and returns the number of pairs.
-func (r *reader) enterPairs(o *object, m member) (int, error) {
-	n, err := r.enterArray(o, m)
-	if err == nil && n%2 != 0 {
-		err = r.failf(o.at[m].pos, gdwire.ErrCount, "odd number of values, %d, in %q", n, memberNames[m])
+func (r *reader) enterPairs(o *object, m member) int {
+	n := r.enterArray(o, m)
+	if n%2 != 0 {
+		r.failf(o.at[m].pos, gdwire.ErrCount, "odd number of values, %d, in %q", n, memberNames[m])
 	}
-	return n / 2, err
+	return n / 2
 }
 
 // array converts an Array.
-func (r *reader) array(o *object) error {
-	elem, err := r.elem(o, memberElemType)
-	if err != nil {
-		return err
-	}
-	n, err := r.enterArray(o, memberArgs)
-	if err != nil {
-		return err
-	}
-	if err := r.wrote(o.offset, r.e.BeginTypedArray(n, elem)); err != nil {
-		return err
-	}
-	return r.values(o.offset, n)
+func (r *reader) array(o *object) {
+	elem := r.elem(o, memberElemType)
+	n := r.enterArray(o, memberArgs)
+	r.wrote(o.offset, r.e.BeginTypedArray(n, elem))
+	r.values(o.offset, n)
 }
 
 // dictionary converts a Dictionary.
-func (r *reader) dictionary(o *object) error {
-	key, err := r.elem(o, memberKeyType)
-	if err != nil {
-		return err
-	}
-	value, err := r.elem(o, memberValueType)
-	if err != nil {
-		return err
-	}
-	n, err := r.enterPairs(o, memberArgs)
-	if err != nil {
-		return err
-	}
+func (r *reader) dictionary(o *object) {
+	key, value := r.elem(o, memberKeyType), r.elem(o, memberValueType)
+	n := r.enterPairs(o, memberArgs)
 	if key == (gdwire.Elem{}) && value == key { // fast path: nearly all dictionaries are untyped
-		err = r.e.BeginDict(n)
+		r.wrote(o.offset, r.e.BeginDict(n))
 	} else {
-		err = r.e.BeginTypedDict(n, key, value)
+		r.wrote(o.offset, r.e.BeginTypedDict(n, key, value))
 	}
-	if err != nil {
-		return r.wrote(o.offset, err)
-	}
-	return r.values(o.offset, 2*n)
+	r.values(o.offset, 2*n)
 }
 
 // elem reads a member with a declared type. The value is a string as from declaredText, or an
 // object with the only member "builtin", "class" or "script".
-func (r *reader) elem(o *object, m member) (e gdwire.Elem, err error) {
+func (r *reader) elem(o *object, m member) gdwire.Elem {
 	if !o.has(m) {
-		return e, nil
+		return gdwire.Elem{}
 	}
 	r.at = o.at[m]
-	at := r.at.pos
 	kind := ""
 	if r.peek() == '{' && r.text.nodes[r.at.node].count == 1 {
 		r.enter()
 		kind = string(r.name())
-		at = r.at.pos
 	}
-	if r.peek() != '"' {
-		return e, r.failf(at, gdwire.ErrType, "%q is not a string", memberNames[m])
-	}
-	text := string(r.string())
+	at := r.at.pos
+	text := string(r.memberText(m))
 	switch {
 	case kind == "builtin" && types[text] != 0, kind == "" && isBuiltin(text):
-		return gdwire.Elem{Type: types[text]}, nil
+		return gdwire.Elem{Type: types[text]}
 	case kind == "script", kind == "" && isScript(text):
-		return gdwire.Elem{Type: gdwire.TypeObject, Script: text}, nil
+		return gdwire.Elem{Type: gdwire.TypeObject, Script: text}
 	case kind == "class", kind == "" && text != "":
-		return gdwire.Elem{Type: gdwire.TypeObject, Class: text}, nil
+		return gdwire.Elem{Type: gdwire.TypeObject, Class: text}
 	}
-	return e, r.failf(at, gdwire.ErrType, "%q has unknown type %s", memberNames[m], quoted([]byte(text)))
+	r.failf(at, gdwire.ErrType, "%q has unknown type %s", memberNames[m], quoted([]byte(text)))
+	return gdwire.Elem{}
 }
 
 // serialized writes a serialized object.
-func (r *reader) serialized(o *object) error {
-	class, err := r.stringMember(o, memberType)
-	if err == nil && !r.o.AllowObjects {
-		err = r.failf(o.offset, gdwire.ErrObject, "serialized object of class %s, which is not allowed", quoted(class))
+func (r *reader) serialized(o *object) {
+	class := string(r.stringMember(o, memberType))
+	if !r.o.AllowObjects {
+		r.failf(o.offset, gdwire.ErrObject, "serialized object of class %s, which is not allowed", quoted([]byte(class)))
+		return
 	}
-	if err != nil {
-		return err
-	}
-	name := string(class)
-	count, err := r.enterPairs(o, memberProps)
-	if err != nil {
-		return err
-	}
-	if err := r.wrote(o.offset, r.e.BeginObject(name, count)); err != nil {
-		return err
-	}
-	for range count {
+	count := r.enterPairs(o, memberProps)
+	r.wrote(o.offset, r.e.BeginObject(class, count))
+	for i := 0; i < count && r.err == nil; i++ {
 		at := r.at.pos
 		if r.peek() != '"' {
-			return r.failf(at, gdwire.ErrType, "property name is not a string")
+			r.failf(at, gdwire.ErrType, "property name is not a string")
+			return
 		}
-		if err := r.wrote(at, r.e.WriteProperty(wire.String(r.string()))); err != nil {
-			return err
-		}
+		r.wrote(at, r.e.WriteProperty(wire.String(r.string())))
 		r.separate()
-		if err := r.native(); err != nil {
-			return err
-		}
+		r.native()
 		r.separate()
 	}
-	return r.wrote(o.offset, r.e.End())
+	r.wrote(o.offset, r.e.End())
 }
 
 // idMember reads a member with an id, or returns 0 if the member is missing.
-func (r *reader) idMember(o *object, m member) (uint64, error) {
+func (r *reader) idMember(o *object, m member) uint64 {
 	if !o.has(m) {
-		return 0, nil
+		return 0
 	}
 	r.at = o.at[m]
-	x, err := r.longArg()
-	return uint64(x), err
+	return uint64(r.longArg())
 }
 
-func (r *reader) id(o *object) error {
-	id, err := r.idMember(o, memberID)
-	if err != nil {
-		return err
-	}
+func (r *reader) id(o *object) {
+	write := r.e.WriteObjectID
 	if o.typ == gdwire.TypeRID {
-		return r.wrote(o.offset, r.e.WriteRID(id))
+		write = r.e.WriteRID
 	}
-	return r.wrote(o.offset, r.e.WriteObjectID(id))
+	r.wrote(o.offset, write(r.idMember(o, memberID)))
 }
 
-func (r *reader) signal(o *object) error {
-	object, err := r.idMember(o, memberObject)
-	if err != nil {
-		return err
+func (r *reader) callable(o *object) { r.wrote(o.offset, r.e.WriteCallable()) }
+
+func (r *reader) signal(o *object) {
+	object := r.idMember(o, memberObject)
+	name := ""
+	if r.at = o.at[memberName]; o.has(memberName) && (r.peek() == '"' || !r.o.Lenient) {
+		name = string(r.memberText(memberName))
 	}
-	var name []byte
-	if o.has(memberName) {
-		if name, err = r.stringMember(o, memberName); err != nil && !r.o.Lenient {
-			return err
-		}
-	}
-	return r.wrote(o.offset, r.e.WriteSignal(string(name), object))
+	r.wrote(o.offset, r.e.WriteSignal(name, object))
 }
 
 // words reads members with unsigned numbers of 32 bits.
-func (r *reader) words(o *object, all ...member) (words [4]uint32, err error) {
+func (r *reader) words(o *object, all ...member) (words [4]uint32) {
 	for i, m := range all {
 		r.at = o.at[m]
-		at := r.at.pos
-		x, err := r.longArg()
-		if err != nil {
-			return words, err
-		}
-		if words[i] = uint32(x); int64(words[i]) != x && !r.o.Lenient {
-			return words, r.failf(at, gdwire.ErrRange, "%d does not fit unsigned 32 bits", x)
-		}
+		words[i] = r.wordArg()
 	}
-	return words, nil
+	return words
 }
 
-func (r *reader) image(o *object) error {
-	w, err := r.words(o, memberFormat, memberMipmaps, memberWidth, memberHeight)
-	if err != nil {
-		return err
+func (r *reader) image(o *object) {
+	w := r.words(o, memberFormat, memberMipmaps, memberWidth, memberHeight)
+	n := r.enterArray(o, memberData)
+	r.wrote(o.offset, r.e.BeginImage(w[0], w[1], w[2], w[3], int64(n)))
+	for b := r.batch.bytes[:]; n > 0 && r.err == nil; n -= len(b) {
+		b = b[:min(n, len(b))]
+		fill(r, b, (*reader).byteArg)
+		_, err := r.e.Write(b)
+		r.wrote(o.offset, err)
 	}
-	n, err := r.enterArray(o, memberData)
-	if err != nil {
-		return err
-	}
-	if err := r.wrote(o.offset, r.e.BeginImage(w[0], w[1], w[2], w[3], int64(n))); err != nil {
-		return err
-	}
-	for n > 0 {
-		b := r.batch.bytes[:min(n, len(r.batch.bytes))]
-		if err := fill(r, b, (*reader).byteArg); err != nil {
-			return err
-		}
-		if _, err := r.e.Write(b); err != nil {
-			return r.wrote(o.offset, err)
-		}
-		n -= len(b)
-	}
-	return r.wrote(o.offset, r.e.End())
+	r.wrote(o.offset, r.e.End())
 }
 
-func (r *reader) inputEvent(o *object) error {
-	w, err := r.words(o, memberEvent, memberDevice)
-	if err != nil {
-		return err
-	}
-	n, err := r.enterArray(o, memberData)
-	if err != nil {
-		return err
-	}
-	data := make([]byte, n) // n elements are in the text already, so this is less than the text
-	if err := fill(r, data, (*reader).byteArg); err != nil {
-		return err
-	}
-	return r.wrote(o.offset, r.e.WriteInputEvent(w[0], w[1], data))
+func (r *reader) inputEvent(o *object) {
+	w := r.words(o, memberEvent, memberDevice)
+	data := make([]byte, r.enterArray(o, memberData)) // so many elements are in the text already
+	fill(r, data, (*reader).byteArg)
+	r.wrote(o.offset, r.e.WriteInputEvent(w[0], w[1], data))
 }

@@ -42,23 +42,20 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, opts ...Options) error {
 	}
 	start := e.OutputOffset()
 	p.at = cursor{pos: skipSpace(p.text.json, 0)}
-	var err error
 	if p.o.Plain {
-		err = p.plain()
+		p.plain()
 	} else {
-		err = p.native()
+		p.native()
 	}
-	if fault, ok := err.(*Error); ok {
+	if fault, ok := p.err.(*Error); ok {
 		fault.Pointer = p.text.pointer(fault.Offset)
 	}
-	switch {
-	case err == nil:
-	case e.OutputOffset() == start:
-		_ = e.ClearError() // err
-	default:
-		_ = e.Fail(err) // err, with the Encoder's offset and path
+	if e.OutputOffset() == start {
+		_ = e.ClearError() // p.err, if it is not nil
+	} else {
+		_ = e.Fail(p.err) // with the Encoder's offset and path
 	}
-	return err
+	return p.err
 }
 
 // defaultMaxBuffered is the limit if EncoderOptions.MaxBuffered is 0.

@@ -10,61 +10,54 @@ import (
 )
 
 // plain converts the next value. An object becomes a Dictionary with String keys.
-func (r *reader) plain() error {
+func (r *reader) plain() {
 	at := r.at.pos
 	switch c := r.peek(); c {
 	case 'n', 't', 'f':
-		return r.scalar()
+		r.scalar()
 	case '"':
-		return r.wrote(at, r.e.WriteString(wire.String(r.string())))
+		r.wrote(at, r.e.WriteString(wire.String(r.string())))
 	case '{', '[':
 		n := r.enter()
 		begin := r.e.BeginArray
 		if c == '{' {
 			begin = r.e.BeginDict
 		}
-		if err := r.wrote(at, begin(int(n.count))); err != nil {
-			return err
-		}
-		for range n.count {
+		r.wrote(at, begin(int(n.count)))
+		for i := uint32(0); i < n.count && r.err == nil; i++ {
 			if c == '{' {
 				key := r.at.pos
-				if err := r.wrote(key, r.e.WriteString(wire.String(r.name()))); err != nil {
-					return err
-				}
+				r.wrote(key, r.e.WriteString(wire.String(r.name())))
 			}
-			if err := r.plain(); err != nil {
-				return err
-			}
+			r.plain()
 			r.separate()
 		}
-		return r.end(at, n)
+		r.end(at, n)
 	default:
-		return r.plainNumber()
+		r.plainNumber()
 	}
 }
 
 // plainNumber converts a number: to an int if written without point and exponent and not as -0,
 // otherwise to a float.
-func (r *reader) plainNumber() error {
+func (r *reader) plainNumber() {
 	at := r.at.pos
 	b := r.literal()
-	if bytes.ContainsAny(b, ".eE") || string(b) == "-0" {
-		x, err := parseReal(b)
-		if err != nil && !r.o.Lenient {
-			return r.errorAt(at, err)
+	if !bytes.ContainsAny(b, ".eE") && string(b) != "-0" {
+		x, err := strconv.ParseInt(string(b), 10, 64)
+		if err == nil {
+			r.wrote(at, r.e.WriteInt(x))
+			return
 		}
-		return r.wrote(at, r.e.WriteFloat(x))
+		if !r.o.Lenient { // the engine's numbers are all floats
+			r.failf(at, gdwire.ErrRange, "%s does not fit an int", cut(b, 40))
+		}
 	}
-	x, err := strconv.ParseInt(string(b), 10, 64)
-	if err == nil {
-		return r.wrote(at, r.e.WriteInt(x))
-	}
+	x, err := parseReal(b)
 	if !r.o.Lenient {
-		return r.failf(at, gdwire.ErrRange, "%s does not fit an int", cut(b, 40))
+		r.fail(at, err)
 	}
-	f, _ := parseReal(b) // the engine's numbers are all floats
-	return r.wrote(at, r.e.WriteFloat(f))
+	r.wrote(at, r.e.WriteFloat(x))
 }
 
 // plain appends a token in plain JSON.

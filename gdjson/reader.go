@@ -1,6 +1,7 @@
 package gdjson
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/gdwire/gdwire"
@@ -12,6 +13,7 @@ type reader struct {
 	at      cursor // of the next value
 	e       *gdwire.Encoder
 	o       Options
+	err     error  // the first one, after which e accepts no calls
 	scratch []byte // an unescaped string
 	latest  form   // of the previous object
 	batch   batch
@@ -28,11 +30,27 @@ type batch struct {
 	vectors4 [64][4]float64
 }
 
+// A form describes the native objects of one type: their members and the method that converts
+// them.
+type form struct {
+	name               string
+	typ                gdwire.Type
+	convert            func(*reader, *object)
+	required, optional memberSet // besides "type"
+}
+
+// An object is a native object during reading.
+type object struct {
+	members
+	form
+	offset int // where the object begins
+}
+
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
 // release returns r to the pool, without the memory of a large value.
 func (r *reader) release() {
-	r.e = nil
+	r.e, r.err = nil, nil
 	r.text.discard()
 	if cap(r.scratch) > 1<<20 {
 		r.scratch = nil
@@ -40,25 +58,35 @@ func (r *reader) release() {
 	readers.Put(r)
 }
 
-// errorAt returns an Error for the value at an offset. FromJSON adds the pointer to a returned
-// error: finding a pointer takes time proportional to the text, and a lenient reader can ignore
-// many errors.
-func (r *reader) errorAt(offset int, err error) error {
-	return &Error{Offset: int64(offset), Err: err}
-}
+// refused is the error of the Encoder after an error of the text. The Encoder finds no path for it:
+// a lenient reader can ignore many errors.
+var refused = &gdwire.Error{Err: errors.New("invalid JSON")}
 
-// failf returns an Error for the value at an offset, with a cause made by wrapf.
-func (r *reader) failf(offset int, cause error, format string, args ...any) error {
-	return r.errorAt(offset, export.Wrapf(cause, format, args...))
-}
-
-// wrote adds the offset of a value to the Encoder's error for the value. An error of the Writer is
-// returned unchanged.
-func (r *reader) wrote(offset int, err error) error {
-	if g, ok := err.(*gdwire.Error); ok {
-		return r.errorAt(offset, g)
+// fail makes err, unless it is nil, the error of r, with the offset of a value. The Encoder then refuses
+// all calls, so later calls write nothing. FromJSON adds the pointer to a returned error: finding a
+// pointer takes time proportional to the text.
+func (r *reader) fail(offset int, err error) {
+	if err != nil && r.err == nil {
+		r.err = &Error{Offset: int64(offset), Err: err}
+		_ = export.Refuse(r.e, refused)
 	}
-	return err
+}
+
+// failf is fail with a cause made by wrapf.
+func (r *reader) failf(offset int, cause error, format string, args ...any) {
+	r.fail(offset, export.Wrapf(cause, format, args...))
+}
+
+// wrote makes err, the Encoder's error for a value, the error of r, with the offset of the value. An
+// error of the Writer gets no offset.
+func (r *reader) wrote(offset int, err error) {
+	if err == nil || r.err != nil {
+		return
+	}
+	if g, ok := err.(*gdwire.Error); ok {
+		err = &Error{Offset: int64(offset), Err: g}
+	}
+	r.err = err
 }
 
 // peek returns the first byte of the next value.
@@ -136,36 +164,31 @@ func (r *reader) name() []byte {
 }
 
 // scalar writes null, true or false.
-func (r *reader) scalar() error {
-	at := r.at.pos
-	switch r.peek() {
-	case 'n':
-		r.at.pos += len("null")
-		return r.wrote(at, r.e.WriteNil())
-	case 't':
-		r.at.pos += len("true")
-		return r.wrote(at, r.e.WriteBool(true))
-	default:
-		r.at.pos += len("false")
-		return r.wrote(at, r.e.WriteBool(false))
+func (r *reader) scalar() {
+	at, c := r.at.pos, r.peek()
+	r.at.pos = literalEnd(r.text.json, at)
+	if c == 'n' {
+		r.wrote(at, r.e.WriteNil())
+	} else {
+		r.wrote(at, r.e.WriteBool(c == 't'))
 	}
 }
 
 // end writes the End of the container n that began at offset.
-func (r *reader) end(offset int, n node) error {
+func (r *reader) end(offset int, n node) {
 	r.leave(n)
-	return r.wrote(offset, r.e.End())
+	r.wrote(offset, r.e.End())
 }
 
 // enterArray moves to the first element of a member that must be an array and returns the number of
 // elements. A lenient reader treats other values as empty arrays, as the engine does.
-func (r *reader) enterArray(o *object, m member) (int, error) {
+func (r *reader) enterArray(o *object, m member) int {
 	r.at = o.at[m]
-	switch {
-	case r.peek() == '[':
-		return int(r.enter().count), nil
-	case r.o.Lenient:
-		return 0, nil
+	if r.peek() == '[' {
+		return int(r.enter().count)
 	}
-	return 0, r.failf(r.at.pos, gdwire.ErrType, "%q is not an array", memberNames[m])
+	if !r.o.Lenient {
+		r.failf(r.at.pos, gdwire.ErrType, "%q is not an array", memberNames[m])
+	}
+	return 0
 }

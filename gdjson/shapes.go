@@ -158,63 +158,6 @@ func setOf(all ...member) (s memberSet) {
 	return s
 }
 
-// A form describes the native objects of one type: their members and how they are
-// converted.
-type form struct {
-	name               string
-	typ                gdwire.Type
-	kind               formKind
-	required, optional memberSet // besides "type"
-}
-
-// A formKind is a group of types converted by one method.
-type formKind uint8
-
-const (
-	formNone formKind = iota
-	formSerialized
-	formMath
-	formPacked
-	formArray
-	formDict
-	formID
-	formCallable
-	formSignal
-	formImage
-	formInputEvent
-)
-
-// forms contains a form for every type written as an object, by name.
-var forms = func() map[string]form {
-	args, data := setOf(memberArgs), setOf(memberData)
-	m := map[string]form{
-		"Array":      {"Array", gdwire.TypeArray, formArray, args, setOf(memberElemType)},
-		"Dictionary": {"Dictionary", gdwire.TypeDictionary, formDict, args, setOf(memberKeyType, memberValueType)},
-		"RID":        {"RID", gdwire.TypeRID, formID, 0, setOf(memberID)},
-		"ObjectID":   {"ObjectID", gdwire.TypeObject, formID, setOf(memberID), 0},
-		"Callable":   {"Callable", gdwire.TypeCallable, formCallable, 0, 0},
-		"Signal":     {"Signal", gdwire.TypeSignal, formSignal, 0, setOf(memberName, memberObject)},
-		"Image":      {"Image", gdwire.TypeImage, formImage, data | setOf(memberFormat, memberMipmaps, memberWidth, memberHeight), 0},
-		"InputEvent": {"InputEvent", gdwire.TypeInputEvent, formInputEvent, data | setOf(memberEvent, memberDevice), 0},
-	}
-	for i, s := range shapes {
-		switch t := gdwire.Type(i); {
-		case s.math:
-			m[t.String()] = form{t.String(), t, formMath, args, 0}
-		case s.unit != unitNone && t != gdwire.TypeImage:
-			m[t.String()] = form{t.String(), t, formPacked, args, 0}
-		}
-	}
-	return m
-}()
-
-// An object is a native object during reading.
-type object struct {
-	members
-	form
-	offset int // where the object begins
-}
-
 // first returns the name of the first member in s.
 func (s memberSet) first() string {
 	for m, name := range memberNames {
