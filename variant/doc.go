@@ -89,8 +89,8 @@
 // Array[StringName] are StringNames. GDScript assigns an Array[int] only to a variable of type Array
 // or Array[int], so a field for a typed variable of a script needs the same type. Engines read the
 // names of classes and scripts only with objects allowed, as get_var(true) does; 0 in an Array[Node2D]
-// of ObjectIDs is null. Formats before Godot 4 have no declared types, and the container is untyped
-// there. Unmarshal accepts the same values with and without a type=.
+// of ObjectIDs is null. Formats other than Godot4 have no declared types, and the container is
+// untyped there. Unmarshal accepts the same values with and without a type=.
 //
 // A field of type any, *[Array], *[Dictionary] or [Raw] keeps the type of the decoded value. Unmarshal replaces
 // the value of an any, also a pointer.

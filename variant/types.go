@@ -9,19 +9,19 @@ import (
 type (
 	// Vector2 holds two floats.
 	Vector2 struct{ X, Y float64 }
-	// Vector2i holds two integers. Formats before Godot 4 lack the type.
+	// Vector2i holds two integers, in the format Godot4 only.
 	Vector2i struct{ X, Y int32 }
 	// Vector3 holds three floats.
 	Vector3 struct{ X, Y, Z float64 }
-	// Vector3i holds three integers. Formats before Godot 4 lack the type.
+	// Vector3i holds three integers, in the format Godot4 only.
 	Vector3i struct{ X, Y, Z int32 }
-	// Vector4 holds four floats. Formats before Godot 4 lack the type.
+	// Vector4 holds four floats, in the format Godot4 only.
 	Vector4 struct{ X, Y, Z, W float64 }
-	// Vector4i holds four integers. Formats before Godot 4 lack the type.
+	// Vector4i holds four integers, in the format Godot4 only.
 	Vector4i struct{ X, Y, Z, W int32 }
 	// Rect2 holds a rectangle's position and size.
 	Rect2 struct{ Position, Size Vector2 }
-	// Rect2i holds a rectangle's position and size in integers. Formats before Godot 4 lack the type.
+	// Rect2i holds a rectangle's position and size in integers, in the format Godot4 only.
 	Rect2i struct{ Position, Size Vector2i }
 	// Plane holds a plane's normal and its distance from the origin.
 	Plane struct {
@@ -41,18 +41,18 @@ type (
 		Basis  Basis
 		Origin Vector3
 	}
-	// Projection holds the four columns of a 4 × 4 matrix. Formats before Godot 4 lack the type.
+	// Projection holds the four columns of a 4 × 4 matrix, in the format Godot4 only.
 	Projection struct{ X, Y, Z, W Vector4 }
 	// Color holds red, green, blue and alpha, mostly from 0 to 1.
 	Color struct{ R, G, B, A float32 }
 )
 
 type (
-	// StringName is a StringName, encoded as a String in formats before Godot 4.
+	// StringName is a StringName, encoded as a String in formats other than Godot4.
 	StringName string
 	// NodePath is a NodePath as text, such as "/root/Player:position:x".
 	NodePath string
-	// RID is the id of an RID. Formats before Godot 4 cannot encode an RID.
+	// RID is the id of an RID. Formats other than Godot4 do not encode the id.
 	RID uint64
 	// ObjectID is the instance id of an object. 0 is null, encoded by engines as nil.
 	ObjectID uint64

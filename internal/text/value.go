@@ -15,7 +15,7 @@ type Value struct {
 	Form Form
 	// Int is an int, 1 for true, the id of an RID, Object or Signal.
 	Int int64
-	// NoID reports whether an RID is without an id, as in formats before Godot 4.
+	// NoID reports whether an RID is without an id, as in formats other than Godot4.
 	NoID bool
 	// Numbers are a float, the components of a math type, or the leading
 	// numbers of an Image or InputEvent.
