@@ -186,7 +186,7 @@ type Options struct {
 	// Key opens an encrypted file. See [PasswordKey].
 	Key *Key
 	// AskKey, if set, is called for the key of an encrypted file if Key is nil. NewReader
-	// returns any error of AskKey.
+	// returns its error.
 	AskKey func(Info) (*Key, error)
 	// Limits bounds the file's declared sizes.
 	Limits Limits

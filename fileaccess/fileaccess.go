@@ -16,7 +16,7 @@ type Reader struct {
 }
 
 // NewReader recognizes a file by its first four bytes and returns a Reader of its content. A
-// file beginning with other bytes, or shorter, is Plain; see Info. With Options.Raw, NewReader
+// file that begins with other bytes, or is shorter, is Plain; see Info. With Options.Raw, NewReader
 // returns a Reader of a stream of PackedByteArray.compress, in constant memory.
 //
 // NewReader reads the header, and the sizes of all blocks of a compressed file. It reads all of

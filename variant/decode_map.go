@@ -185,7 +185,7 @@ func (m *mapDecoder) readKey(s *decoder, key reflect.Value) error {
 	return nil
 }
 
-// isDuplicate reports whether key was read before: by seen, or by v if seen is the zero
+// isDuplicate reports whether key was read before: it is in seen, or in v if seen is the zero
 // Value. A string and a StringName with the same text are the same key.
 func (m *mapDecoder) isDuplicate(v, seen, key reflect.Value) bool {
 	if seen.IsValid() {

@@ -133,7 +133,7 @@ func keepsOld(t reflect.Type) bool {
 // clearedAtOnce is the number of old elements made zero by readSlice with one call.
 const clearedAtOnce = 64
 
-// readSlice reads n elements into the slice x. After an error, x contains the elements before the error.
+// readSlice reads n elements into the slice x. After an error, x contains the elements before it.
 func (l *listDecoder) readSlice(s *decoder, x variable, n int) error {
 	_, old := lenCap(x) // elements before this index can have values
 	if n == 0 && old == 0 {
@@ -320,7 +320,7 @@ func (s *decoder) readComponents(x variable, m *components, typ gdwire.Type) err
 	return err
 }
 
-// readNumbers reads the math type typ into x with a typed read, and returns an error of this read unchanged.
+// readNumbers reads the math type typ into x with a typed read, and returns its error unchanged.
 // Without package unsafe, and for integers and a Basis, the components are copied.
 func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error {
 	if m.order == nil && m.leaf != reflect.Int32 {

@@ -216,7 +216,7 @@ type structKey struct {
 	isName bool // a StringName, if the struct collects unknown keys in a Dictionary
 }
 
-// readKey reads the next key if the key is text.
+// readKey reads the next key if it is text.
 func (c *structDecoder) readKey(s *decoder) (k structKey, err error) {
 	if c.info.embed != nil && c.embed == nil {
 		t, err := s.d.PeekType()
@@ -234,7 +234,7 @@ func (c *structDecoder) readKey(s *decoder) (k structKey, err error) {
 }
 
 // readKeyOrRest reads the next of n keys after decode read a pair for each of the first next
-// fields. It returns true if the key belongs to the next field. Otherwise, readKeyOrRest also
+// fields. It returns true if the key belongs to the next field. Otherwise it also
 // reads all other pairs, in any order, and the End.
 func (c *structDecoder) readKeyOrRest(s *decoder, x variable, n, next int) (isNext bool, err error) {
 	key, err := c.readKey(s)

@@ -293,7 +293,7 @@ func (m *Message) variable() (v Variable, err error) {
 }
 
 // Evaluate returns the value of an expression in a function on the stack of a stopped game, by its
-// index in [Session.Stack]. Godot 4.4 is needed. The value of an invalid expression is nil, and
+// index in [Session.Stack]. It needs Godot 4.4. The value of an invalid expression is nil, and
 // the game reports an [Error].
 func (s *Session) Evaluate(ctx context.Context, expression string, frame int) (variant.Raw, error) {
 	if p, err := s.Protocol(ctx); err != nil || p != Godot42 {

@@ -13,7 +13,7 @@ import (
 const MaxKey = 1 << 10
 
 // KeyStep reads the key starting with t and returns the step to the value. For a key that
-// cannot be part of a path, KeyStep calls long, for a NodePath with its reader and the text
+// cannot be part of a path, it calls long, for a NodePath with its reader and the text
 // read so far, and returns false.
 func KeyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(r *NodePathReader, text []byte) error) (Step, bool, error) {
 	switch t.Kind() {

@@ -161,7 +161,7 @@ func (l *turnListener) Accept() (net.Conn, error) {
 	return &turnConn{Conn: conn, busy: l.busy}, nil
 }
 
-// A turnConn is a connection, busy from the first byte of a packet until it waits for the first byte
+// A turnConn is a connection that is busy from the first byte of a packet until it waits for the first byte
 // of another. Any number of silent connections keep no other from being read.
 type turnConn struct {
 	net.Conn

@@ -108,7 +108,7 @@ func (u *datagramProxy) run(ctx context.Context) (int64, error) {
 	}
 }
 
-// client returns the client of an address, or nil if there is no port to the server for one.
+// client returns the client of an address, or nil if it cannot have a port to the server.
 func (u *datagramProxy) client(ctx context.Context, from netip.AddrPort) *datagramClient {
 	u.mu.Lock()
 	defer u.mu.Unlock()

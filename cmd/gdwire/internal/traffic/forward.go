@@ -418,7 +418,7 @@ func (d *direction) failChange(line string, err error) {
 	}
 }
 
-// countPacket counts a packet, and reports whether to show the packet, until -n packets are shown.
+// countPacket counts a packet, and reports whether to show it, until -n packets are shown.
 func (d *direction) countPacket(invalid error) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -195,7 +195,7 @@ func (s *Source) names(v *detail, d *decoder, start gdwire.Token, end int64) err
 	return nil
 }
 
-// maxEditedText is the size in bytes of the largest value shown by the page as whole text, to edit or copy.
+// maxEditedText is the size in bytes of the largest value shown by the page as whole text, to edit or copy it.
 const maxEditedText = 1 << 20
 
 // whole returns the value at an offset as text for set. width is the size of a string in a packed array, or 0.

@@ -41,7 +41,7 @@ type Server struct {
 	Live *Live
 	// Recording is the name of the recording of the packets in Live, or "".
 	Recording string
-	// Command is the file's name in the commands offered by the page to copy.
+	// Command is the file's name in the commands that the page offers to copy.
 	Command string
 
 	token    string
