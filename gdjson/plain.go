@@ -87,7 +87,11 @@ func (w *writer) plain(t gdwire.Token) {
 	case gdwire.KindArrayStart:
 		w.open("[", frame{end: "]", lines: true})
 	case gdwire.KindPackedStart:
-		w.plainPacked(t)
+		if shapes[t.Type()].unit == unitByte {
+			w.open(`"`, frame{end: `"`})
+		} else {
+			w.open("[", frame{end: "]", lines: t.Type() == gdwire.TypePackedStringArray})
+		}
 	case gdwire.KindChunk:
 		if s := shapes[t.Type()]; s.unit == unitByte {
 			w.bytes(t.Bytes())
@@ -107,15 +111,6 @@ func (w *writer) plain(t gdwire.Token) {
 		w.open("[", frame{end: "]"})
 		w.components(t, shapes[t.Type()].wire)
 		w.end()
-	}
-}
-
-func (w *writer) plainPacked(t gdwire.Token) {
-	switch shapes[t.Type()].unit {
-	case unitByte:
-		w.open(`"`, frame{end: `"`})
-	default:
-		w.open("[", frame{end: "]", lines: t.Type() == gdwire.TypePackedStringArray})
 	}
 }
 
@@ -142,27 +137,16 @@ func (w *writer) plainReference(t gdwire.Token) {
 }
 
 func (w *writer) plainGodot2(t gdwire.Token) {
-	w.open("{", frame{end: "}"})
-	if t.Kind() == gdwire.KindImageStart {
-		format, mipmaps, width, height := t.Image()
-		w.integer("format", format)
-		w.integer("mipmaps", mipmaps)
-		w.integer("width", width)
-		w.integer("height", height)
-		w.name("data")
-		w.start(`"`)
-		w.frames[len(w.frames)-1].end = `"}`
-		return
-	}
-	event, device := t.Event()
-	w.integer("event", event)
-	w.integer("device", device)
+	w.open("{", frame{})
+	w.godot2(t)
 	w.name("data")
 	w.start(`"`)
 	w.frames[len(w.frames)-1].end = `"}`
-	w.bytes(t.Bytes())
-	w.lastBytes()
-	w.end()
+	if t.Kind() == gdwire.KindInputEvent {
+		w.bytes(t.Bytes())
+		w.lastBytes()
+		w.end()
+	}
 }
 
 // bytes appends p in base64, and keeps the last one or two bytes of an incomplete group of three in

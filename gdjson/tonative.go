@@ -134,21 +134,11 @@ func (w *writer) nativeReference(t gdwire.Token) {
 // nativeGodot2 appends an Image or InputEvent, types of Godot 2 alone. No
 // engine reads them as JSON.
 func (w *writer) nativeGodot2(t gdwire.Token) {
-	if t.Kind() == gdwire.KindImageStart {
-		format, mipmaps, width, height := t.Image()
-		w.openObject("Image")
-		w.integer("format", format)
-		w.integer("mipmaps", mipmaps)
-		w.integer("width", width)
-		w.integer("height", height)
-		w.openList("data", frame{})
-		return
-	}
-	event, device := t.Event()
-	w.openObject("InputEvent")
-	w.integer("event", event)
-	w.integer("device", device)
+	w.openObject(t.Type().String())
+	w.godot2(t)
 	w.openList("data", frame{})
-	w.numbers(t.Bytes(), unitByte, 8, 1)
-	w.end()
+	if t.Kind() == gdwire.KindInputEvent {
+		w.numbers(t.Bytes(), unitByte, 8, 1)
+		w.end()
+	}
 }

@@ -224,11 +224,20 @@ func (w *writer) id(name string, id uint64) {
 	w.add(`"`)
 }
 
-// integer appends a member with a number.
-func (w *writer) integer(name string, n uint32) {
-	w.name(name)
-	w.element()
-	w.buf = strconv.AppendUint(w.buf, uint64(n), 10)
+// godot2 appends the numbers of an Image or InputEvent as members.
+func (w *writer) godot2(t gdwire.Token) {
+	names := []string{"event", "device"}
+	var numbers [4]uint32
+	if t.Kind() == gdwire.KindImageStart {
+		names = []string{"format", "mipmaps", "width", "height"}
+		numbers[0], numbers[1], numbers[2], numbers[3] = t.Image()
+	} else {
+		numbers[0], numbers[1] = t.Event()
+	}
+	for i, name := range names {
+		w.name(name)
+		w.decimal(int64(numbers[i]))
+	}
 }
 
 func (w *writer) quote(s []byte) {
