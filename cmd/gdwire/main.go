@@ -210,7 +210,7 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 				"gdwire struct -package game -type State saves/*.bin -o state.go",
 				"gdwire struct -required saves/*.bin",
 			},
-			New: saves.Struct},
+			New: shape.Struct},
 		{Name: "complete", Operands: "bash|zsh|fish|powershell", Min: 1, Max: -1, Summary: "Print a script that completes commands, flags and paths in a shell.",
 			Examples: []string{
 				"gdwire complete bash",

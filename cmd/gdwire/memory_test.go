@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,6 +132,26 @@ func compressed(t *testing.T, elements int) []byte {
 	}
 	require.NoError(t, w.Close())
 	return file.Bytes()
+}
+
+// TestMemoryFile: commands that read a file several times hold no more of it.
+func TestMemoryFile(t *testing.T) {
+	const records, size = 4 << 10, 8 << 10
+	data := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(data)
+	file := wire(27, 1, 4, "list", 28, records)
+	for i := range records {
+		file = append(append(file, wire(27, 2, 4, "id", 2, i+1, 4, "data", 29, size)...), data...)
+	}
+	name := filepath.Join(t.TempDir(), "save")
+	require.NoError(t, os.WriteFile(name, file, 0o600))
+	for _, args := range []string{"struct"} {
+		t.Run(args, func(t *testing.T) {
+			c, peak := measured(t, append(strings.Fields(args), "-q", name)...)
+			require.NoError(t, c.Run())
+			require.Less(t, peak(), maxPeak)
+		})
+	}
 }
 
 // TestMemoryEncode: encode holds its text and the value, and while it reads the text, half of it

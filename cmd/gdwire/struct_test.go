@@ -172,6 +172,39 @@ func TestStruct(t *testing.T) {
 	require.Greater(t, strings.Count(calls.String(), "), new(string)"), 10, "of several values")
 }
 
+// TestStructOrder: the fields are in an order that all records have, if there is one, wherever the keys that a record lacks
+// would be.
+func TestStructOrder(t *testing.T) {
+	for _, one := range []struct{ keys, want string }{
+		{"ac bc", "A B C"},
+		{"ac ab", "A C B"},
+		{"a b ba", "B A"},
+		{"abd bcd acd", "A B C D"},
+		{"ab ba", "[]*variant.Dictionary"},
+		{"ab bc ca", "[]*variant.Dictionary"},
+	} {
+		records := &variant.Array{}
+		for keys := range strings.FieldsSeq(one.keys) {
+			record := dict()
+			for _, key := range keys {
+				record.Set(string(key), int64(1))
+			}
+			records.Values = append(records.Values, record)
+		}
+		name := filepath.Join(t.TempDir(), "save")
+		f := must(savefile.New(savefile.Info{}, dict("records", records)))(t)
+		require.NoError(t, f.Save(name))
+		r := runWith(nil, "struct", name)
+		require.Zero(t, r.status, r.err)
+		if _, inner, ok := strings.Cut(r.out, "type Record struct {"); ok {
+			fields := regexp.MustCompile(`(?m)^\t([A-D]) `).FindAllString(inner, -1)
+			require.Equal(t, one.want, strings.Join(strings.Fields(strings.Join(fields, "")), " "), one.keys)
+		} else {
+			require.Contains(t, r.out, "Records "+one.want, one.keys)
+		}
+	}
+}
+
 // TestStructErrors: files with other numbers of values, with packets, and without a Dictionary.
 func TestStructErrors(t *testing.T) {
 	folder := t.TempDir()

@@ -125,6 +125,9 @@ func (c *command) read(s *shell.Stdio, names []string) (*Saves, error) {
 	if all.Count == 0 {
 		return nil, fmt.Errorf("%s contains no saves", strings.Join(names, ", "))
 	}
+	for _, v := range all.Values {
+		v.finish()
+	}
 	return all, nil
 }
 
@@ -159,23 +162,6 @@ func (c *command) addFile(s *shell.Stdio, all *Saves, name string) error {
 	if err := in.CheckEnd(); err != nil {
 		return err
 	}
-	var values []*Shape
-	for p := range in.Packets(in) {
-		err, one := p.Err, (*Shape)(nil)
-		if err == nil {
-			one, err = read(p.Decoder)
-			err = p.Finish(err)
-		}
-		if err != nil {
-			return shell.Prefixed(in.Name, err)
-		}
-		if values = append(values, one); len(values) > maxPositions {
-			return fmt.Errorf("%s contains more than %d values, which would each have a shape: if they are packets, write one of them to a file of its own", in.Name, maxPositions)
-		}
-	}
-	if len(values) == 0 {
-		return fmt.Errorf("%s is empty", in.Name)
-	}
-	all.add(values)
-	return nil
+	_, err = all.add(in, in, "have a shape")
+	return err
 }

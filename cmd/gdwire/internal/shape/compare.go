@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -61,7 +64,7 @@ func (c Change) String() string {
 func typesText(types []string) string {
 	all := slices.Clone(types)
 	for i, t := range all {
-		if t == nilType {
+		if t == nilName {
 			all[i] = "null"
 		}
 	}
@@ -71,7 +74,7 @@ func typesText(types []string) string {
 // missing returns the elements of b that a lacks, but null.
 func missing(a, b []string) (all []string) {
 	for _, t := range b {
-		if t != nilType && !slices.Contains(a, t) {
+		if t != nilName && !slices.Contains(a, t) {
 			all = append(all, t)
 		}
 	}
@@ -114,7 +117,7 @@ func (c *comparison) values(old, value *Shape) {
 	if len(missing(old.Types, value.Types)) > 0 {
 		c.add(Retyped, old.Types, value.Types)
 	}
-	if slices.Contains(value.Types, nilType) && !slices.Contains(old.Types, nilType) {
+	if slices.Contains(value.Types, nilName) && !slices.Contains(old.Types, nilName) {
 		c.add(Nulled, old.Types, value.Types)
 	}
 	c.inside(old, value)
@@ -152,26 +155,38 @@ type Saves struct {
 	Values []*Shape `json:"values"`
 }
 
-// format says what a file is that contains a Saves.
-const format = "shape"
+// shapeFormat says what a file is that contains a Saves.
+const shapeFormat = "shape"
 
 // maxPositions is the maximum number of values of a file. More are packets or a log.
 const maxPositions = 16
 
-// add adds a save, of which all can use parts.
-func (all *Saves) add(values []*Shape) {
-	for i := range max(len(all.Values), len(values)) {
-		switch {
-		case i >= len(values):
-			all.Values[i].Sometimes = true
-		case i >= len(all.Values):
-			values[i].Sometimes = all.Count > 0
-			all.Values = append(all.Values, values[i])
-		default:
-			all.Values[i].merge(values[i])
+// add adds the values of a save, and returns their number. The error of too many says what each would need.
+func (all *Saves) add(in *open.Input, r io.Reader, need string) (n int, err error) {
+	for p := range in.Packets(r) {
+		if n == len(all.Values) {
+			all.Values = append(all.Values, &Shape{Sometimes: all.Count > 0})
+		}
+		err := p.Err
+		if err == nil {
+			_, _, err = all.Values[n].read(p.Decoder)
+			err = p.Finish(err)
+		}
+		if err != nil {
+			return n, shell.Prefixed(in.Name, err)
+		}
+		if n++; n > maxPositions {
+			return n, fmt.Errorf("%s contains more than %d values, which would each %s: if they are packets, write one of them to a file of its own", in.Name, maxPositions, need)
 		}
 	}
+	if n == 0 {
+		return 0, fmt.Errorf("%s is empty", in.Name)
+	}
+	for _, missing := range all.Values[n:] {
+		missing.Sometimes = true
+	}
 	all.Count++
+	return n, nil
 }
 
 // compare returns the changes from older saves to newer ones.
@@ -192,7 +207,7 @@ func compare(old, value *Saves) []Change {
 
 // encode returns the shape as a file.
 func (all *Saves) encode() ([]byte, error) {
-	all.Format = format
+	all.Format = shapeFormat
 	b, err := json.MarshalIndent(all, "", "  ")
 	return append(b, '\n'), err
 }
@@ -210,7 +225,7 @@ func load(name string) (*Saves, error) {
 	n, _ := f.Read(head) // another error is that of opening a save
 	_ = f.Close()
 	start := strings.Join(strings.Fields(string(head[:n])), "")
-	if !strings.HasPrefix(start, `{"gdwire":"`+format+`"`) {
+	if !strings.HasPrefix(start, `{"gdwire":"`+shapeFormat+`"`) {
 		return nil, nil
 	}
 	b, err := os.ReadFile(name)

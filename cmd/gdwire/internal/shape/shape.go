@@ -1,14 +1,15 @@
-// Package shape contains the command that compares the shapes of saved games: the types of their values, by path.
+// Package shape contains the commands that infer the shape of saved games, the types of their values by path: it is
+// compared, and printed as Go types.
 package shape
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/text"
-	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A Shape describes the values at one path in several saves.
@@ -19,16 +20,24 @@ type Shape struct {
 	Keys      []string          `json:"keys,omitempty"`      // the types of the keys of Dictionaries that are data
 	Items     *Shape            `json:"items,omitempty"`     // the elements of Arrays, and the values of Dictionaries that are data
 
-	// While a value is read:
+	// While values are read:
 	containers int // Dictionaries and Objects at the path
 	count      int // in how many of the containers there is a value
 	latest     int // the last of these
+
+	// For Go types:
+	goTypes  []reflect.Type // of the values
+	hasZero  bool           // one of the values is the zero value of its type
+	name     string         // in the containers
+	after    []*Shape       // the fields directly before it
+	ordered  []*Shape       // the Fields, as they were found
+	previous *Shape         // the latest field
 }
 
 // The bounds of a shape, which keep the time for hostile saves in proportion to their size.
 const (
-	maxFields     = 64  // names that are keys of a Dictionary; more are data
-	maxProperties = 256 // names where there are Objects, too
+	maxFields     = 64  // names that are keys of a Dictionary, or of all of them without Objects; more are data
+	maxProperties = 256 // names that are known while values are read
 	maxTypes      = 64  // types with their classes and declared types; of more these are left out
 )
 
@@ -36,14 +45,14 @@ const (
 const objectStart = "Object(" // a serialized object, before its class
 
 var (
-	nilType  = gdwire.TypeNil.String()
-	dictType = gdwire.TypeDictionary.String()
-	textType = gdwire.TypeString.String()
+	nilName  = gdwire.TypeNil.String()
+	dictName = gdwire.TypeDictionary.String()
+	textName = gdwire.TypeString.String()
 )
 
 // hasFields reports whether some of the values are Dictionaries with names as keys, or Objects.
 func (s *Shape) hasFields() bool {
-	return s.Keys == nil && (slices.Contains(s.Types, dictType) || s.hasObject())
+	return s.Keys == nil && (slices.Contains(s.Types, dictName) || s.hasObject())
 }
 
 // hasObject reports whether some of the values are serialized objects.
@@ -85,12 +94,12 @@ func (s *Shape) merge(o *Shape) {
 	}
 	s.item(o.Items)
 	s.containers, s.count = s.containers+o.containers, s.count+o.count
-	s.bound()
+	s.bound(maxProperties)
 }
 
-// bound makes data of too many names.
-func (s *Shape) bound() {
-	if n := len(s.Fields); n > maxProperties || n > maxFields && !s.hasObject() {
+// bound makes data of more than most names.
+func (s *Shape) bound(most int) {
+	if len(s.Fields) > most {
 		s.becomeData()
 	}
 }
@@ -147,9 +156,9 @@ func (s *Shape) becomeData() {
 	}
 	s.Keys = []string{}
 	if len(s.Fields) > 0 {
-		s.Keys = append(s.Keys, textType)
+		s.Keys = append(s.Keys, textName)
 	}
-	s.Fields = nil
+	s.Fields, s.ordered = nil, nil
 }
 
 // clone returns a copy that shares nothing with s.
@@ -164,136 +173,11 @@ func (s *Shape) clone() *Shape {
 	return c
 }
 
-// read returns the shape of the next value.
-func read(d *gdwire.Decoder) (*Shape, error) {
-	s := new(Shape)
-	err := s.read(d)
-	s.finish()
-	return s, err
-}
-
-// read adds the next value.
-func (s *Shape) read(d *gdwire.Decoder) error {
-	depth := d.Depth()
-	t, err := d.ReadToken()
-	if err != nil {
-		return err
-	}
-	if name := typeName(t); !slices.Contains(s.Types, name) {
-		s.Types = boundTypes(union(s.Types, []string{name}))
-	}
-	switch t.Kind() {
-	case gdwire.KindArrayStart:
-		for n := t.Len(); n > 0 && err == nil; n-- {
-			err = s.items().read(d)
-		}
-	case gdwire.KindDictStart:
-		err = s.readDictionary(d, t)
-	case gdwire.KindObjectStart:
-		err = s.readObject(d, t.Len())
-	default:
-		return d.SkipTo(depth)
-	}
-	if err == nil {
-		_, err = d.ReadToken() // End
-	}
-	return err
-}
-
-// typeName returns the type of the value that starts with t, with its declared types or its class.
-func typeName(t gdwire.Token) string {
-	switch t.Kind() {
-	case gdwire.KindArrayStart, gdwire.KindDictStart:
-		if t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{}) {
-			return text.Value{Type: t.Type(), Form: text.Declared, Key: t.KeyElem(), Elem: t.Elem()}.String()
-		}
-	case gdwire.KindObjectStart:
-		return text.FromToken(t, nil).String()
-	}
-	return t.Type().String()
-}
-
-// readDictionary adds the pairs of a Dictionary. Unless all keys are names, and they are few, it is data.
-func (s *Shape) readDictionary(d *gdwire.Decoder, t gdwire.Token) error {
-	n := t.Len()
-	if n > maxFields || t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{}) {
-		s.becomeData()
-	}
-	s.containers++
-	for range n {
-		if _, err := d.ReadToken(); err != nil { // DictKey
-			return err
-		}
-		depth := d.Depth()
-		key, err := d.ReadToken()
-		if err != nil {
-			return err
-		}
-		typ := key.Type()
-		if typ == gdwire.TypeStringName {
-			typ = gdwire.TypeString // engines take one for the other
-		}
-		if isName := typ == gdwire.TypeString && key.Last() && wire.IsName(key.Bytes()); !isName {
-			s.becomeData()
-		}
-		in := s.in(key.Bytes(), typ)
-		if err := d.SkipTo(depth); err != nil {
-			return err
-		}
-		if err := in.read(d); err != nil {
-			return err
-		}
-	}
-	s.bound()
-	return nil
-}
-
-// readObject adds n properties.
-func (s *Shape) readObject(d *gdwire.Decoder, n int64) error {
-	s.containers++
-	for range n {
-		name, err := d.ReadToken()
-		if err != nil {
-			return err
-		}
-		if err := s.in(name.Bytes(), gdwire.TypeString).read(d); err != nil {
-			return err
-		}
-		s.bound()
-	}
-	return nil
-}
-
-// in returns the shape of the values with a name, or of all values of data, and counts the latest container.
-func (s *Shape) in(name []byte, key gdwire.Type) *Shape {
-	if s.Keys != nil {
-		if k := key.String(); !slices.Contains(s.Keys, k) {
-			s.Keys = union(s.Keys, []string{k})
-		}
-		return s.items()
-	}
-	f := s.Fields[string(name)]
-	if f == nil {
-		f = new(Shape)
-		s.field(string(name), f)
-	}
-	if f.latest != s.containers { // not twice in it
-		f.latest = s.containers
-		f.count++
-	}
-	return f
-}
-
-// items returns the shape of elements, or of values of data.
-func (s *Shape) items() *Shape {
-	if s.Items == nil {
-		s.Items = new(Shape)
-	}
-	return s.Items
-}
-
-// finish marks the values that some containers do not contain.
+// finish marks the values that some containers do not contain, and makes data of too many names.
 func (s *Shape) finish() {
+	if !s.hasObject() {
+		s.bound(maxFields)
+	}
 	for _, f := range s.Fields {
 		f.Sometimes = f.Sometimes || f.count < s.containers
 		f.finish()
