@@ -68,7 +68,7 @@ func (s *Source) detail(done <-chan struct{}, at, end, width int64) (*detail, er
 		v.part(at, at+width, partContent, "element")
 		return v, nil
 	}
-	if err := s.describe(v, end, &budget{done, time.Now().Add(workTime)}); err != nil {
+	if err := s.describe(v, end, done); err != nil {
 		v.Error = faultOf(err)
 	}
 	return v, nil
@@ -81,9 +81,10 @@ func (v *detail) part(from, to int64, kind, name string) {
 }
 
 // describe finds the parts of a value, and its end.
-func (s *Source) describe(v *detail, end int64, b *budget) error {
-	d := s.decoder(b.done)
+func (s *Source) describe(v *detail, end int64, done <-chan struct{}) error {
+	d := s.decoder(done)
 	defer d.Release()
+	d.until = time.Now().Add(workTime)
 	s.reset(d, v.At, end)
 	pos := func() int64 { return v.At + d.InputOffset() }
 	v.part(v.At, min(v.At+4, end), partHeader, "header: type and flags")
@@ -136,11 +137,11 @@ func (s *Source) describe(v *detail, end int64, b *budget) error {
 			v.Color = htmlColor(t.AppendComponents(nil))
 		}
 	}
-	return s.skipRest(v, d, b)
+	return s.skipRest(v, d)
 }
 
 // skipRest skips the rest of the value to find its size.
-func (s *Source) skipRest(v *detail, d *decoder, b *budget) error {
+func (s *Source) skipRest(v *detail, d *decoder) error {
 	if s.Data != nil {
 		if err := d.SkipTo(0); err != nil {
 			return offset(err, v.At)
@@ -155,7 +156,7 @@ func (s *Source) skipRest(v *detail, d *decoder, b *budget) error {
 				return offset(err, v.At)
 			}
 		}
-		if b.spent() {
+		if d.spent() {
 			return nil
 		}
 	}

@@ -71,105 +71,80 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	d, reader := s.decoder(done), s.decoder(done)
-	defer d.Release()
-	defer reader.Release()
+	r := s.reader(done)
+	defer r.release()
+	r.d.until = time.Now().Add(workTime)
 	if end <= 0 || end > s.Size {
 		end = s.Size
 	}
-	c, err := s.open(d, at, end)
+	c, err := r.open(at, end)
 	if err != nil {
 		return nil, err
 	}
 	l := &listing{Count: c.count, Next: -1, Rows: []row{}}
-	b := &budget{done, time.Now().Add(workTime)}
-	i, at, err := s.seek(d, c, from, b)
-	if err == nil && i < from && at < c.end { // it took too long: the page repeats the request
+	i, at, err := r.seek(c, from)
+	if err == nil && i < from && at < c.end { // that took too long: the page repeats the request
 		l.Next = from
 		return l, nil
 	}
-	r := rowReader{s: s, d: reader}
 	for err == nil && (c.count < 0 || i < c.count) && (c.count >= 0 || at < c.end) {
-		if len(l.Rows) == maxRows || len(l.Rows) > 0 && b.spent() {
+		if len(l.Rows) == maxRows || len(l.Rows) > 0 && r.d.spent() {
 			l.Next = i
 			return l, nil
 		}
-		row := r.row(c, i, at)
-		l.Rows = append(l.Rows, row)
+		l.Rows = append(l.Rows, r.row(c, i, at))
 		last := &l.Rows[len(l.Rows)-1]
-		if row.Error != nil && (c.kind != 0 || s.Frame == save.Bare) {
+		if last.Error != nil && (c.kind != 0 || s.Frame == save.Bare) {
 			return l, nil // the next child cannot be found
 		}
 		i++
-		if c.width > 0 {
-			at += c.width
-			last.To = at
-		} else if c.count < 0 || i < c.count {
+		if c.width > 0 || c.count < 0 || i < c.count {
 			end := min(c.end, at+maxChild)
-			at, err = s.after(d, c, at, end)
-			if err != nil && end < c.end { // the next request finds the end of the child, or the error
-				l.Next = i
-				return l, nil
-			}
-			if err != nil { // in the child; the next child cannot be found
-				last.Error = faultOf(err)
+			if at, err = r.next(c, i-1, at, end); err != nil {
+				if end < c.end { // the next request finds the end of the child, or the error
+					l.Next = i
+				} else { // in the child; the next child cannot be found
+					last.Error = faultOf(err)
+				}
 				return l, nil
 			}
 			last.To = at
-			last.Odd = r.odd(last)
-			s.mu.Lock()
-			s.marksOf(c).add(i, at)
-			s.mu.Unlock()
-		} else if to, err := s.after(d, c, at, min(c.end, at+maxOdd)); err == nil { // the last one, if it is small
+		} else if to, err := r.after(c, at, min(c.end, at+maxOdd)); err == nil { // the last one, if small
 			last.To = to
-			last.Odd = r.odd(last)
 		}
+		last.Odd = r.odd(last)
 	}
-	if err != nil {
-		l.Error = faultOf(err)
-	}
+	l.Error = faultOf(err)
 	if c.count < 0 {
 		l.Count = i
 	}
 	return l, nil
 }
 
-// A rowReader reads the rows of a container.
-type rowReader struct {
-	s       *Source
-	d       *decoder
-	numbers [16]float64
-}
-
 // row returns the row of child i of c, at an offset.
-func (r *rowReader) row(c *container, i, at int64) row {
+func (r *reader) row(c *container, i, at int64) row {
 	w := row{Index: i, At: at, End: c.end}
-	if err := r.fill(c, &w); err != nil {
-		w.Error = faultOf(err)
+	err := r.step(c, &w)
+	if err == nil {
+		err = r.value(c, &w)
 	}
+	w.Error = faultOf(err)
 	return w
 }
 
-func (r *rowReader) fill(c *container, w *row) error {
-	if err := r.step(c, w); err != nil {
-		return err
-	}
-	return r.value(c, w)
-}
-
 // value describes a value at which step arrived.
-func (r *rowReader) value(c *container, w *row) error {
+func (r *reader) value(c *container, w *row) error {
 	if c.kind == gdwire.KindPackedStart {
 		return r.element(c, w)
 	}
-	r.s.reset(r.d, w.At, w.End)
-	t, err := r.d.ReadToken()
+	r.s.reset(r.rows, w.At, w.End)
+	t, err := r.rows.ReadToken()
 	if err != nil {
 		return offset(err, w.At)
 	}
 	r.describe(w, t)
 	r.judge(c, w, t)
-	p := text.Printer{Decoder: r.d.Decoder, Brief: true, Most: maxPreview}
+	p := text.Printer{Decoder: r.rows.Decoder, Brief: true, Most: maxPreview}
 	err = p.Value(t, 0)
 	if w.Text = string(p.Buf); len(p.Buf) > maxPreview {
 		w.Text = string(cutText(p.Buf)) + text.Ellipsis
@@ -196,7 +171,7 @@ func cutText(text []byte) []byte {
 }
 
 // step sets the step to a child and moves w from the key, name or length to the value.
-func (r *rowReader) step(c *container, w *row) error {
+func (r *reader) step(c *container, w *row) error {
 	switch c.kind {
 	case 0:
 		w.Step = string(text.AppendPacket(nil, w.Index))
@@ -221,7 +196,7 @@ func (r *rowReader) step(c *container, w *row) error {
 }
 
 // describe sets the fields of w known from the first token of the value.
-func (r *rowReader) describe(w *row, t gdwire.Token) {
+func (r *reader) describe(w *row, t gdwire.Token) {
 	w.Type = typeText(t)
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
@@ -230,7 +205,7 @@ func (r *rowReader) describe(w *row, t gdwire.Token) {
 		if elementWidth(t) > 0 || t.Type() == gdwire.TypePackedStringArray {
 			w.Count = t.Len()
 		}
-		w.Picture = t.Type() == gdwire.TypePackedByteArray && t.Len() <= maxThumbnail && r.isPicture(w.At+r.d.InputOffset())
+		w.Picture = t.Type() == gdwire.TypePackedByteArray && t.Len() <= maxThumbnail && r.isPicture(w.At+r.rows.InputOffset())
 	case gdwire.KindColor:
 		w.Color = htmlColor(t.AppendComponents(nil))
 	}
@@ -240,7 +215,7 @@ func (r *rowReader) describe(w *row, t gdwire.Token) {
 const maxThumbnail = 1 << 20
 
 // isPicture reports whether the bytes at an offset are those of a picture.
-func (r *rowReader) isPicture(at int64) bool {
+func (r *reader) isPicture(at int64) bool {
 	head, err := r.s.Bytes(at, 12)
 	return err == nil && pictureType(head) != ""
 }
@@ -277,16 +252,16 @@ func htmlColor(c []float64) string {
 }
 
 // key reads the key of a pair and moves w to the value.
-func (r *rowReader) key(c *container, w *row) error {
-	r.s.reset(r.d, w.At, w.End)
-	t, err := r.d.ReadToken()
+func (r *reader) key(c *container, w *row) error {
+	r.s.reset(r.rows, w.At, w.End)
+	t, err := r.rows.ReadToken()
 	if err != nil {
 		return offset(err, w.At)
 	}
 	r.judgeType(c, w, t, "the key")
-	step, ok, err := text.KeyStep(r.d.Decoder, t, r.numbers[:0], func(*text.NodePathReader, []byte) error { return nil })
+	step, ok, err := text.KeyStep(r.rows.Decoder, t, r.numbers[:0], func(*text.NodePathReader, []byte) error { return nil })
 	if err == nil {
-		err = r.d.SkipTo(0)
+		err = r.rows.SkipTo(0)
 	}
 	if err != nil {
 		return offset(err, w.At)
@@ -296,12 +271,12 @@ func (r *rowReader) key(c *container, w *row) error {
 	} else {
 		w.Step = string(text.AppendValueAt(nil, w.Index))
 	}
-	w.At += r.d.InputOffset()
+	w.At += r.rows.InputOffset()
 	return nil
 }
 
 // element describes an element of a packed array, stored without a header.
-func (r *rowReader) element(c *container, w *row) error {
+func (r *reader) element(c *container, w *row) error {
 	if c.width == 0 {
 		name, end, err := r.s.name(w.At)
 		if err != nil {

@@ -42,21 +42,24 @@ func (s *Source) sizes(ctx context.Context, at, end int64, report func(sizes) er
 	if err := s.Check(); err != nil {
 		return err
 	}
-	d, reader := s.decoder(ctx.Done()), s.decoder(ctx.Done())
-	defer d.Release()
-	defer reader.Release()
+	r := s.reader(ctx.Done())
+	defer r.release()
 	if end <= 0 || end > s.Size {
 		end = s.Size
 	}
-	c, err := s.open(d, at, end)
+	c, err := r.open(at, end)
 	if err != nil {
 		return err
 	}
 	all, told := sizes{}, time.Now()
 	var largest []sized
-	err = s.each(d, c, child{at: c.first}, func(n child) (bool, error) {
+	for n, err := range r.each(c, child{at: c.first}) {
 		if ctx.Err() != nil {
-			return false, ctx.Err()
+			return ctx.Err()
+		}
+		if err != nil {
+			all.Error = faultOf(err)
+			break
 		}
 		x := sized{Index: n.index, Bytes: n.end - n.at, at: n.at}
 		all.Count, all.Bytes = all.Count+1, all.Bytes+x.Bytes
@@ -65,15 +68,12 @@ func (s *Source) sizes(ctx context.Context, at, end int64, report func(sizes) er
 		}
 		if all.Count&1023 == 0 && time.Since(told) > workTime/4 {
 			told = time.Now()
-			return true, report(all)
+			if err := report(all); err != nil {
+				return err
+			}
 		}
-		return true, nil
-	})
-	if ctx.Err() != nil {
-		return ctx.Err()
 	}
-	all.Error, all.Done, all.Largest = faultOf(err), true, keepLargest(largest)
-	r := rowReader{s: s, d: reader}
+	all.Done, all.Largest = true, keepLargest(largest)
 	for i := range all.Largest {
 		x := &all.Largest[i]
 		w := r.row(c, x.Index, x.at)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +40,8 @@ type Source struct {
 // done, so that no large value is read for a client that left.
 type decoder struct {
 	*gdwire.Decoder
-	done <-chan struct{}
+	done  <-chan struct{}
+	until time.Time // when the answer must be sent, or zero
 }
 
 // decoder returns a decoder of the source's values for a request.
@@ -47,7 +49,17 @@ func (s *Source) decoder(done <-chan struct{}) *decoder {
 	o := s.Options
 	o.Format, o.AllowObjects, o.Strict, o.OneValue = s.Format, true, false, false
 	o.Limits = gdwire.Limits{Elements: -1, Values: -1, StringBytes: -1, PackedBytes: -1, NameBytes: 1 << 20}
-	return &decoder{gdwire.NewDecoder(nil, &o), done}
+	return &decoder{Decoder: gdwire.NewDecoder(nil, &o), done: done}
+}
+
+// spent reports whether work takes too long for one answer.
+func (d *decoder) spent() bool {
+	select {
+	case <-d.done:
+		return true
+	default:
+		return !d.until.IsZero() && time.Now().After(d.until)
+	}
 }
 
 // reset makes d read the values from at on, up to end.
@@ -58,6 +70,24 @@ func (s *Source) reset(d *decoder, at, end int64) {
 		return
 	}
 	d.ResetN(&requested{io.NewSectionReader(s.File, at, end-at), d.done}, end-at)
+}
+
+// A reader reads containers and their rows for a request. Both have decoders of their own: reading rows
+// does not invalidate the first token of a container.
+type reader struct {
+	s       *Source
+	d       *decoder // of containers
+	rows    *decoder
+	numbers [16]float64
+}
+
+func (s *Source) reader(done <-chan struct{}) *reader {
+	return &reader{s: s, d: s.decoder(done), rows: s.decoder(done)}
+}
+
+func (r *reader) release() {
+	r.d.Release()
+	r.rows.Release()
 }
 
 var errDone = errors.New("the request is done")
@@ -93,16 +123,16 @@ type container struct {
 const root = -1
 
 // open returns the container at an offset.
-func (s *Source) open(d *decoder, at, end int64) (*container, error) {
+func (r *reader) open(at, end int64) (*container, error) {
 	if at == root {
-		return &container{at: root, count: -1, end: s.Size}, nil
+		return &container{at: root, count: -1, end: r.s.Size}, nil
 	}
-	s.reset(d, at, end)
-	t, err := d.ReadToken()
+	r.s.reset(r.d, at, end)
+	t, err := r.d.ReadToken()
 	if err != nil {
 		return nil, offset(err, at)
 	}
-	c := &container{at: at, kind: t.Kind(), start: t, count: t.Len(), first: at + d.InputOffset(), end: end}
+	c := &container{at: at, kind: t.Kind(), start: t, count: t.Len(), first: at + r.d.InputOffset(), end: end}
 	switch t.Kind() {
 	case gdwire.KindArrayStart:
 		c.elem = t.Elem().Type
@@ -142,27 +172,6 @@ const (
 	maxMarks  = 1 << 16 // of a container
 )
 
-// before returns the nearest mark up to child i.
-func (m *marks) before(i int64) (index, at int64) {
-	lo, hi := 0, len(m.index)
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; m.index[mid] <= i {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return m.index[lo], m.at[lo]
-}
-
-// add adds a mark if the latest mark is far away.
-func (m *marks) add(index, at int64) {
-	last := len(m.index) - 1
-	if index > m.index[last] && len(m.index) < maxMarks && (index-m.index[last] >= markEvery || at-m.at[last] >= markBytes) {
-		m.index, m.at = append(m.index, index), append(m.at, at)
-	}
-}
-
 // marksOf returns the marks of a container.
 func (s *Source) marksOf(c *container) *marks {
 	m := s.marks[c.at]
@@ -176,47 +185,59 @@ func (s *Source) marksOf(c *container) *marks {
 	return m
 }
 
-// budget ends work taking too long for one answer.
-type budget struct {
-	done  <-chan struct{} // of the request
-	until time.Time       // or zero
-}
-
-func (b *budget) spent() bool {
-	select {
-	case <-b.done:
-		return true
-	default:
-		return !b.until.IsZero() && time.Now().After(b.until)
+// mark adds a mark of c if the latest mark is far away.
+func (s *Source) mark(c *container, index, at int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.marksOf(c)
+	last := len(m.index) - 1
+	if index > m.index[last] && len(m.index) < maxMarks && (index-m.index[last] >= markEvery || at-m.at[last] >= markBytes) {
+		m.index, m.at = append(m.index, index), append(m.at, at)
 	}
 }
 
-// seek returns the offset of child i of c. When b is spent, seek stops early and returns the child reached.
-func (s *Source) seek(d *decoder, c *container, i int64, b *budget) (index, at int64, err error) {
+// nearest returns the latest mark of c up to an index or offset, as by selects.
+func (s *Source) nearest(c *container, by func(*marks) []int64, most int64) (index, at int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.marksOf(c)
+	after, _ := slices.BinarySearch(by(m), most+1)
+	i := max(after-1, 0)
+	return m.index[i], m.at[i]
+}
+
+// seek returns the offset of child i of c. When r.d is spent, seek stops early and returns the child reached.
+func (r *reader) seek(c *container, i int64) (index, at int64, err error) {
 	if c.width > 0 {
 		return i, c.first + i*c.width, nil
 	}
-	s.mu.Lock()
-	index, at = s.marksOf(c).before(i)
-	s.mu.Unlock()
+	index, at = r.s.nearest(c, func(m *marks) []int64 { return m.index }, i)
 	for index < i && at < c.end {
-		if at, err = s.after(d, c, at, c.end); err != nil {
+		if at, err = r.next(c, index, at, c.end); err != nil {
 			return index, at, err
 		}
-		index++
-		s.mu.Lock()
-		s.marksOf(c).add(index, at)
-		s.mu.Unlock()
-		if index&63 == 0 && b.spent() {
+		if index++; index&63 == 0 && r.d.spent() {
 			break
 		}
 	}
 	return index, at, nil
 }
 
+// next returns the offset after child i of c, which is at an offset, and marks it. No byte after end is read.
+func (r *reader) next(c *container, i, at, end int64) (int64, error) {
+	if c.width > 0 {
+		return at + c.width, nil
+	}
+	to, err := r.after(c, at, end)
+	if err == nil {
+		r.s.mark(c, i+1, to)
+	}
+	return to, err
+}
+
 // after returns the offset after the child of c at an offset, and reads no byte after end.
-func (s *Source) after(d *decoder, c *container, at, end int64) (int64, error) {
-	values := 1
+func (r *reader) after(c *container, at, end int64) (int64, error) {
+	s, values := r.s, 1
 	switch {
 	case c.kind == 0 && s.Frame != save.Bare:
 		_, end, err := s.packet(at)
@@ -239,13 +260,13 @@ func (s *Source) after(d *decoder, c *container, at, end int64) (int64, error) {
 		}
 		at = value
 	}
-	s.reset(d, at, end)
+	s.reset(r.d, at, end)
 	for range values {
-		if err := d.SkipValue(); err != nil {
+		if err := r.d.SkipValue(); err != nil {
 			return at, offset(err, at)
 		}
 	}
-	return at + d.InputOffset(), nil
+	return at + r.d.InputOffset(), nil
 }
 
 // packet returns the offset of the value in the packet with the length at an offset, and the

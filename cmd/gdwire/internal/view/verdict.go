@@ -18,7 +18,7 @@ type verdict struct {
 
 // judge fills Refused and Since for a child of c starting with t. Only Dictionaries have keys of a
 // declared type, and engines do not check the types of their values.
-func (r *rowReader) judge(c *container, w *row, t gdwire.Token) {
+func (r *reader) judge(c *container, w *row, t gdwire.Token) {
 	switch t.Kind() {
 	case gdwire.KindObjectStart:
 		w.Refused = "engines refuse a serialized object unless they are told to allow objects, as by get_var(true)"
@@ -44,7 +44,7 @@ func (r *rowReader) judge(c *container, w *row, t gdwire.Token) {
 }
 
 // judgeType fills Refused if an element or key is of another type than declared by the container.
-func (r *rowReader) judgeType(c *container, w *row, t gdwire.Token, what string) {
+func (r *reader) judgeType(c *container, w *row, t gdwire.Token, what string) {
 	null := t.Kind() == gdwire.KindNil && c.elem == gdwire.TypeObject
 	if c.elem != 0 && t.Type() != c.elem && !null {
 		w.Refused = fmt.Sprintf("the type of %s is not %v, as declared: engines convert or drop it", what, c.elem)
@@ -61,8 +61,8 @@ func isScript(t gdwire.Token) bool {
 const maxOdd = 64 << 10
 
 // odd returns why no engine writes the value of a row like this, or "".
-func (r *rowReader) odd(w *row) string {
-	if w.Error != nil || w.To-w.At > maxOdd || w.Width > 0 {
+func (r *reader) odd(w *row) string {
+	if w.Error != nil || w.To == 0 || w.To-w.At > maxOdd || w.Width > 0 {
 		return ""
 	}
 	b, err := r.s.Bytes(w.At, int(w.To-w.At))

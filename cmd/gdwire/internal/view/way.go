@@ -2,7 +2,7 @@ package view
 
 import (
 	"errors"
-	"sort"
+	"iter"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/text"
@@ -17,26 +17,16 @@ var errNoValue = errors.New("there is no such value")
 // or name.
 type child struct{ index, at, end int64 }
 
-// each calls yield for the children of c from start on, until yield returns false.
-func (s *Source) each(d *decoder, c *container, start child, yield func(child) (bool, error)) error {
-	for n := start; (c.count < 0 || n.index < c.count) && n.at < c.end; {
-		end := n.at + c.width
-		if c.width == 0 {
+// each iterates over the children of c from start on, up to the first error.
+func (r *reader) each(c *container, start child) iter.Seq2[child, error] {
+	return func(yield func(child, error) bool) {
+		for n := start; (c.count < 0 || n.index < c.count) && n.at < c.end; n.index, n.at = n.index+1, n.end {
 			var err error
-			if end, err = s.after(d, c, n.at, c.end); err != nil {
-				return err
+			if n.end, err = r.next(c, n.index, n.at, c.end); !yield(n, err) || err != nil {
+				return
 			}
-			s.mu.Lock()
-			s.marksOf(c).add(n.index+1, end)
-			s.mu.Unlock()
 		}
-		n.end = end
-		if more, err := yield(n); !more || err != nil {
-			return err
-		}
-		n = child{index: n.index + 1, at: end}
 	}
-	return nil
 }
 
 // wayTo returns the way to the value at a path, and the steps at the end of the path without a line
@@ -46,15 +36,13 @@ func (s *Source) wayTo(done <-chan struct{}, path string) (w way, missing string
 	if err != nil {
 		return nil, "", err
 	}
-	d, reader := s.decoder(done), s.decoder(done)
-	defer d.Release()
-	defer reader.Release()
-	r := rowReader{s: s, d: reader}
+	r := s.reader(done)
+	defer r.release()
 	at := row{At: root, End: s.Size}
 	for i, step := range append([]text.Step{{Op: text.ValueAt, Index: p.Packet}}, p.Steps...) {
-		c, err := s.open(d, at.At, at.End)
+		c, err := r.open(at.At, at.End)
 		if err == nil {
-			at, err = s.find(d, &r, c, step)
+			at, err = r.find(c, step)
 		}
 		if err != nil && i == 0 {
 			return nil, "", err
@@ -68,7 +56,7 @@ func (s *Source) wayTo(done <-chan struct{}, path string) (w way, missing string
 }
 
 // find returns the row of the child of c reached by a step.
-func (s *Source) find(d *decoder, r *rowReader, c *container, step text.Step) (row, error) {
+func (r *reader) find(c *container, step text.Step) (row, error) {
 	want := int64(-1)
 	switch {
 	case step.Op == text.End:
@@ -79,60 +67,56 @@ func (s *Source) find(d *decoder, r *rowReader, c *container, step text.Step) (r
 		want = step.Key.Int
 	}
 	if want >= 0 {
-		index, at, err := s.seek(d, c, want, &budget{done: d.done})
+		index, at, err := r.seek(c, want)
 		if err != nil || index < want || at >= c.end || c.count >= 0 && want >= c.count {
 			return row{}, errors.Join(err, errNoValue)
 		}
 		return r.row(c, index, at), nil
 	}
-	value, found := string(step.Append(nil)), row{}
-	err := s.each(d, c, child{at: c.first}, func(n child) (bool, error) {
+	value := string(step.Append(nil))
+	for n, err := range r.each(c, child{at: c.first}) {
 		w := row{Index: n.index, At: n.at, End: c.end}
-		if err := r.step(c, &w); err != nil {
-			return false, err
+		if err == nil {
+			err = r.step(c, &w)
 		}
-		if w.Step != value {
-			return true, nil
+		if err != nil {
+			return row{}, err
 		}
-		found = r.row(c, n.index, n.at)
-		return false, nil
-	})
-	if err == nil && found.Step == "" {
-		err = errNoValue
+		if w.Step == value {
+			return r.row(c, n.index, n.at), nil
+		}
 	}
-	return found, err
+	return row{}, errNoValue
 }
 
 // wayAt returns the way to the innermost value with an offset inside its bytes, key and length excluded.
 func (s *Source) wayAt(done <-chan struct{}, offset int64) (way, error) {
-	d, reader := s.decoder(done), s.decoder(done)
-	defer d.Release()
-	defer reader.Release()
-	c, err := s.open(d, root, s.Size)
+	r := s.reader(done)
+	defer r.release()
+	c, err := r.open(root, s.Size)
 	if err != nil {
 		return nil, err
 	}
-	r := rowReader{s: s, d: reader}
 	var w way
 	for {
 		found := row{Index: -1}
-		err := s.each(d, c, s.markUpTo(c, offset), func(n child) (bool, error) {
-			if offset < n.end {
-				found = r.row(c, n.index, n.at)
+		for n, err := range r.each(c, s.markUpTo(c, offset)) {
+			if err != nil && w == nil {
+				return nil, err
 			}
-			return offset >= n.end, nil
-		})
-		if err != nil && found.Index < 0 && w == nil {
-			return nil, err
+			if err == nil && offset < n.end {
+				found = r.row(c, n.index, n.at)
+				break
+			}
 		}
-		if found.Index < 0 { // in the header of the container
+		if found.Index < 0 { // in the header of the container, or after an error
 			return w, nil
 		}
 		w = append(w, found.Index)
 		if found.Count == 0 || found.Error != nil || offset < found.At {
 			return w, nil
 		}
-		if c, err = s.open(d, found.At, found.End); err != nil || offset < c.first {
+		if c, err = r.open(found.At, found.End); err != nil || offset < c.first {
 			return w, nil
 		}
 	}
@@ -144,18 +128,14 @@ func (s *Source) markUpTo(c *container, offset int64) child {
 		i := max(offset-c.first, 0) / c.width
 		return child{index: i, at: c.first + i*c.width}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m := s.marksOf(c)
-	i := max(sort.Search(len(m.at), func(i int) bool { return m.at[i] > offset })-1, 0)
-	return child{index: m.index[i], at: m.at[i]}
+	index, at := s.nearest(c, func(m *marks) []int64 { return m.at }, offset)
+	return child{index: index, at: at}
 }
 
 // A tracer finds the rows at the end of ways. It keeps the containers of the latest way, because
 // consecutive ways often share them.
 type tracer struct {
-	rowReader
-	opener *decoder
+	*reader
 	latest []traced
 }
 
@@ -166,14 +146,7 @@ type traced struct {
 	path  string
 }
 
-func (s *Source) tracer(done <-chan struct{}) *tracer {
-	return &tracer{rowReader: rowReader{s: s, d: s.decoder(done)}, opener: s.decoder(done)}
-}
-
-func (t *tracer) release() {
-	t.d.Release()
-	t.opener.Release()
-}
+func (s *Source) tracer(done <-chan struct{}) *tracer { return &tracer{reader: s.reader(done)} }
 
 // row returns the path and the row of the value at the end of w.
 func (t *tracer) row(w way) (path string, found row, err error) {
@@ -198,10 +171,10 @@ func (t *tracer) row(w way) (path string, found row, err error) {
 
 // step takes one step more.
 func (t *tracer) step(from traced, index int64) (to traced, err error) {
-	if to.in, err = t.s.open(t.opener, from.child.At, from.child.End); err != nil {
+	if to.in, err = t.open(from.child.At, from.child.End); err != nil {
 		return to, err
 	}
-	i, at, err := t.s.seek(t.opener, to.in, index, &budget{done: t.opener.done})
+	i, at, err := t.seek(to.in, index)
 	if err == nil && i < index {
 		err = errNoValue
 	}
@@ -209,7 +182,7 @@ func (t *tracer) step(from traced, index int64) (to traced, err error) {
 		return to, err
 	}
 	to.child = row{Index: index, At: at, End: to.in.end}
-	err = t.rowReader.step(to.in, &to.child)
+	err = t.reader.step(to.in, &to.child)
 	to.path = from.path + to.child.Step
 	return to, err
 }
