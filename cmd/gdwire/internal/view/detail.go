@@ -51,6 +51,9 @@ const (
 // detail describes the value at an offset. width is the size of an element of a packed array,
 // stored without a header, or 0.
 func (s *Source) detail(done <-chan struct{}, at, end, width int64) (*detail, error) {
+	if at == root {
+		return nil, errNoValue
+	}
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
@@ -201,6 +204,9 @@ const maxEditedText = 1 << 20
 
 // whole returns the value at an offset as text for set. width is the size of a string in a packed array, or 0.
 func (s *Source) whole(done <-chan struct{}, at, end, width int64) (string, error) {
+	if at == root {
+		return "", errNoValue
+	}
 	if err := s.Check(); err != nil {
 		return "", err
 	}

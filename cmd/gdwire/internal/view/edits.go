@@ -127,32 +127,29 @@ var deeds = map[string]func(*Server, Edit) error{
 
 // edit answers a request for an edit of a version, to undo or redo one, or to save all, with the new
 // version.
-func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) edit(w http.ResponseWriter, r *http.Request) (any, error) {
 	var asked struct {
 		Edit
 		Version int `json:"version"`
 	}
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxEdit)).Decode(&asked); err != nil {
-		return fmt.Errorf("the request cannot be read: %w", err)
+		return nil, fmt.Errorf("the request cannot be read: %w", err)
 	}
 	do := deeds[asked.Op]
 	if do == nil {
-		return fmt.Errorf("there is no %q", asked.Op)
+		return nil, fmt.Errorf("there is no %q", asked.Op)
 	}
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
 	if why := s.readOnly(); why != "" {
-		return errors.New(why)
+		return nil, errors.New(why)
 	}
 	if _, version := s.versions.latest(); version != asked.Version {
-		return errors.New("this is no longer what the page shows: look at it again")
+		return nil, errors.New("this is no longer what the page shows: look at it again")
 	}
-	if err := do(s, asked.Edit); err != nil {
-		return err
-	}
+	err := do(s, asked.Edit)
 	_, version := s.versions.latest()
-	writeJSON(w, map[string]any{"version": version})
-	return nil
+	return map[string]any{"version": version}, err
 }
 
 // readOnly returns why the file cannot be edited, or "".

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -238,15 +237,11 @@ func pictureType(b []byte) string {
 func htmlColor(c []float64) string {
 	b := []byte("#")
 	for _, x := range c[:4] {
-		x = math.Round(max(0, min(1, x)) * 255) // NaN becomes 0
-		n := 0
+		n := byte(0) // also for NaN
 		if x > 0 {
-			n = int(x)
+			n = byte(math.Round(min(1, x) * 255))
 		}
-		if n < 16 {
-			b = append(b, '0')
-		}
-		b = strconv.AppendInt(b, int64(n), 16)
+		b = fmt.Appendf(b, "%02x", n)
 	}
 	return string(b)
 }

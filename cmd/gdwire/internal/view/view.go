@@ -99,13 +99,29 @@ var headers = map[string]string{
 	"Cross-Origin-Resource-Policy": "same-origin",
 }
 
-// An answer answers a request below the token.
-type answer func(s *Server, w http.ResponseWriter, r *http.Request) error
+// An answer answers a request below the token: with a value as JSON, or if the value is nil by what it wrote.
+type answer func(s *Server, w http.ResponseWriter, r *http.Request) (any, error)
 
 var answers = map[string]answer{
-	"info": (*Server).info, "children": (*Server).children, "value": (*Server).value, "text": (*Server).text,
-	"picture": (*Server).picture, "search": (*Server).search, "live": (*Server).live,
-	"way": (*Server).way, "sizes": (*Server).sizes, "watch": (*Server).watch, "changes": (*Server).changes,
+	"info": (*Server).info, "live": (*Server).live, "watch": (*Server).watch, "changes": (*Server).changes, "search": (*Server).search,
+	"children": about(func(a *arguments) (any, error) { return a.source.children(a.done(), a.at, a.end, a.index) }),
+	"value":    about(func(a *arguments) (any, error) { return a.source.detail(a.done(), a.at, a.end, a.width) }),
+	"text": about(func(a *arguments) (any, error) {
+		text, err := a.source.whole(a.done(), a.at, a.end, a.width)
+		return map[string]string{"text": text}, err
+	}),
+	"picture": about((*arguments).picture), "way": about((*arguments).way), "sizes": about((*arguments).sizes),
+}
+
+// about returns the answer to a request about a version of the file or a live packet.
+func about(do func(*arguments) (any, error)) answer {
+	return func(s *Server, w http.ResponseWriter, r *http.Request) (any, error) {
+		a, err := s.arguments(w, r)
+		if err != nil {
+			return nil, err
+		}
+		return do(a)
+	}
 }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -128,8 +144,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		do, ok = (*Server).edit, true
 	}
 	if ok {
-		if err := do(s, w, r); err != nil {
-			writeJSON(w, map[string]*fault{"error": faultOf(err)})
+		v, err := do(s, w, r)
+		if err != nil {
+			v = map[string]*fault{"error": faultOf(err)}
+		}
+		if v != nil {
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(v) // an error means a connection closed by the browser
 		}
 		return
 	}
@@ -174,13 +195,8 @@ func (s *Server) fromPage(r *http.Request) bool {
 		r.Header.Get("Content-Type") == "application/json"
 }
 
-func writeJSON(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // an error means a connection closed by the browser
-}
-
 // info describes the content shown.
-func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) info(http.ResponseWriter, *http.Request) (any, error) {
 	about := map[string]any{"live": s.Live != nil, "recording": s.Recording}
 	if f, version := s.versions.latest(); f != nil {
 		file := map[string]any{
@@ -196,20 +212,24 @@ func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
 		}
 		about["file"] = file
 	}
-	writeJSON(w, about)
-	return nil
+	return about, nil
 }
 
 // arguments holds the arguments of a request for a value.
 type arguments struct {
+	*http.Request
+	w              http.ResponseWriter
 	source         *Source
 	at, end, index int64
 	width          int64
 }
 
+func (a *arguments) done() <-chan struct{} { return a.Context().Done() }
+
 // arguments returns the arguments of a request. packet is the number of a live packet; without
 // it, the request is about a version of the file, or the latest.
-func (s *Server) arguments(r *http.Request) (a arguments, err error) {
+func (s *Server) arguments(w http.ResponseWriter, r *http.Request) (a *arguments, err error) {
+	a = &arguments{Request: r, w: w}
 	q := r.URL.Query()
 	a.source, _ = s.versions.latest()
 	if q.Has("version") {
@@ -233,7 +253,7 @@ func (s *Server) arguments(r *http.Request) (a arguments, err error) {
 		}
 	}
 	if a.at < root || a.at > a.source.Size || a.index < 0 || a.width < 0 {
-		return a, errors.New("there is no such value")
+		return a, errNoValue
 	}
 	return a, nil
 }
@@ -251,91 +271,44 @@ func number(q url.Values, name string) (int64, error) {
 	return n, nil
 }
 
-func (s *Server) children(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.arguments(r)
-	if err != nil {
-		return err
-	}
-	l, err := a.source.children(r.Context().Done(), a.at, a.end, a.index)
-	if err == nil {
-		writeJSON(w, l)
-	}
-	return err
-}
-
-func (s *Server) value(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.arguments(r)
-	if err != nil {
-		return err
-	}
-	if a.at == root {
-		return errors.New("there is no such value")
-	}
-	d, err := a.source.detail(r.Context().Done(), a.at, a.end, a.width)
-	if err == nil {
-		writeJSON(w, d)
-	}
-	return err
-}
-
-// text answers with the whole text of a value.
-func (s *Server) text(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.arguments(r)
-	if err != nil {
-		return err
-	}
-	if a.at == root {
-		return errors.New("there is no such value")
-	}
-	text, err := a.source.whole(r.Context().Done(), a.at, a.end, a.width)
-	if err == nil {
-		writeJSON(w, map[string]string{"text": text})
-	}
-	return err
-}
-
-func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.arguments(r)
-	if err != nil {
-		return err
-	}
-	content, mediaType, err := a.source.picture(r.Context().Done(), max(a.at, 0), a.source.Size)
+func (a *arguments) picture() (any, error) {
+	content, mediaType, err := a.source.picture(a.done(), max(a.at, 0), a.source.Size)
 	if err != nil || mediaType == "" {
-		http.Error(w, "no picture", http.StatusNotFound)
-		return nil
+		http.Error(a.w, "no picture", http.StatusNotFound)
+		return nil, nil
 	}
-	w.Header().Set("Content-Type", mediaType)
-	_, _ = w.Write(content)
-	return nil
+	a.w.Header().Set("Content-Type", mediaType)
+	_, _ = a.w.Write(content)
+	return nil, nil
 }
 
 // search answers with a line of JSON for each hit and for the progress: in the file, in a packet, or in
 // all kept packets.
-func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) search(w http.ResponseWriter, r *http.Request) (any, error) {
 	query := r.URL.Query()
 	q, err := newQuery(query.Get("q"), query.Get("kind") == "number")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	select {
 	case s.searches <- struct{}{}:
 		defer func() { <-s.searches }()
 	default:
-		return fmt.Errorf("%d searches are running", maxSearches)
+		return nil, fmt.Errorf("%d searches are running", maxSearches)
 	}
 	if query.Has("packets") && s.Live != nil {
 		s.Live.search(r.Context(), q, lines[progress](w))
-		return nil
+		return nil, nil
 	}
-	a, err := s.arguments(r)
+	a, err := s.arguments(w, r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	send := lines[progress](w)
 	if err := a.source.search(r.Context(), q, send); err != nil && r.Context().Err() == nil {
 		_ = send(progress{Done: true, Error: faultOf(err)})
 	}
-	return nil
+	return nil, nil
 }
 
 // lines returns a function answering with one more line of JSON.
@@ -351,51 +324,40 @@ func lines[T any](w http.ResponseWriter) func(T) error {
 }
 
 // way answers with the way to a path or to an offset.
-func (s *Server) way(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.arguments(r)
-	if err != nil {
-		return err
-	}
+func (a *arguments) way() (any, error) {
 	var to way
+	var err error
 	missing := ""
-	if path := r.URL.Query().Get("path"); path != "" {
-		to, missing, err = a.source.wayTo(r.Context().Done(), path)
+	if path := a.URL.Query().Get("path"); path != "" {
+		to, missing, err = a.source.wayTo(a.done(), path)
 	} else {
-		to, err = a.source.wayAt(r.Context().Done(), a.at)
+		to, err = a.source.wayAt(a.done(), a.at)
 	}
-	if err == nil {
-		writeJSON(w, map[string]any{"way": to, "missing": missing})
-	}
-	return err
+	return map[string]any{"way": to, "missing": missing}, err
 }
 
 // sizes answers with lines of JSON: the progress, and at the end the largest children.
-func (s *Server) sizes(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.arguments(r)
-	if err != nil {
-		return err
-	}
-	send := lines[sizes](w)
-	if err := a.source.sizes(r.Context(), a.at, a.end, send); err != nil && r.Context().Err() == nil {
+func (a *arguments) sizes() (any, error) {
+	send := lines[sizes](a.w)
+	if err := a.source.sizes(a.Context(), a.at, a.end, send); err != nil && a.Context().Err() == nil {
 		_ = send(sizes{Done: true, Error: faultOf(err)})
 	}
-	return nil
+	return nil, nil
 }
 
 // live answers with packets as soon as there are some.
-func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) live(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if s.Live == nil {
-		return errors.New("there are no live packets")
+		return nil, errors.New("there are no live packets")
 	}
 	from, err := number(r.URL.Query(), "from")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var c *condition
 	if where := r.URL.Query().Get("where"); where != "" {
 		c, _ = newCondition(where) // a condition still being typed holds for none
 	}
 	packets, oldest, missed := s.Live.after(r.Context(), from, c)
-	writeJSON(w, map[string]any{"packets": packets, "oldest": oldest, "missed": missed})
-	return nil
+	return map[string]any{"packets": packets, "oldest": oldest, "missed": missed}, nil
 }

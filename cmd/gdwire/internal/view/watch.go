@@ -13,20 +13,19 @@ const watchEvery = 300 * time.Millisecond
 
 // watch answers when the file changed after a version, or after longPoll; after a fault, also when the file is
 // the same again. A file still being written is read when size and time stay the same.
-func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) watch(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if s.Reopen == nil {
-		return errors.New("there is no file that can change")
+		return nil, errors.New("there is no file that can change")
 	}
 	after, err := number(r.URL.Query(), "version")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), longPoll)
 	defer cancel()
 	err = s.waitForChange(ctx, int(after), r.URL.Query().Has("fault"))
 	_, version := s.versions.latest()
-	writeJSON(w, map[string]any{"version": version, "fault": faultOf(err)})
-	return nil
+	return map[string]any{"version": version, "fault": faultOf(err)}, nil
 }
 
 // waitForChange returns when there is a version after the given one, or the error of reading one, or when the
@@ -100,13 +99,13 @@ type comparison struct {
 }
 
 // changes answers with lines of JSON: the changes to the latest version, as they are found.
-func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) changes(w http.ResponseWriter, r *http.Request) (any, error) {
 	before, after := s.versions.compared()
 	if after == nil || before == nil || s.Compare == nil {
-		return errors.New("there is nothing to compare with")
+		return nil, errors.New("there is nothing to compare with")
 	}
 	if before.Check() != nil { // its bytes are those of the new version
-		return errOverwritten
+		return nil, errOverwritten
 	}
 	compare := s.Compare
 	if made := s.made(); after.Data == nil && len(made) > 0 { // comparing takes long
@@ -129,5 +128,5 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	})
 	last.Note, last.Error = note, faultOf(err)
 	_ = send(last)
-	return nil
+	return nil, nil
 }
