@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"image/color"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -32,14 +29,16 @@ var lines = []struct {
 
 // draw plots the time to decode packets by their size, as SVG.
 func (r results) draw() ([]byte, error) {
-	p := newPlot("Time to decode a packet, for each of its bytes")
+	plot.DefaultFont.Variant = "Sans"
+	p := plot.New()
+	p.BackgroundColor = nil // that of the page
+	p.Title.Text = "Time to decode a packet, for each of its bytes"
 	p.X.Label.Text = "packet (bytes as Godot has it)"
 	p.Y.Label.Text = "ns per byte"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = powers(64, 16), powers(0.125, 2)
-	p.Title.TextStyle.Font.Size, p.Title.Padding = font.Points(13), 8
-	p.X.Label.Padding, p.Y.Label.Padding = 4, 4
-	p.Legend.Top, p.Legend.Padding, p.Legend.XOffs = true, 3, -8
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
+	p.Legend.Top, p.Legend.Left, p.Legend.Padding = true, true, 3
+	p.Add(plotter.NewGrid())
 	for _, l := range lines {
 		points := r.points(l.name)
 		if len(points) == 0 {
@@ -57,8 +56,14 @@ func (r results) draw() ([]byte, error) {
 	p.Y.Max *= 5 // room for the legend
 	canvas := vgsvg.New(720, 420)
 	p.Draw(draw.New(canvas))
-	return toSVG(canvas)
+	var b strings.Builder
+	_, err := canvas.WriteTo(&b)
+	return []byte(onAnyPage.Replace(b.String())), err
 }
+
+// onAnyPage makes text and axes gray, which are black where the SVG names no color, and adds fonts for systems
+// without the first.
+var onAnyPage = strings.NewReplacer("#000000", "#888888", "<g transform", `<g fill="#888888" transform`, "Liberation Sans", "Liberation Sans,Arial,sans-serif")
 
 // points returns the points of a line, by the size of the packets.
 func (r results) points(name string) (points plotter.XYs) {
@@ -69,56 +74,4 @@ func (r results) points(name string) (points plotter.XYs) {
 	}
 	slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y)) })
 	return points
-}
-
-// newPlot returns a plot with a grid, in gray on the background of the page.
-func newPlot(title string) *plot.Plot {
-	p := plot.New()
-	gray := color.Gray{0x88}
-	p.BackgroundColor = nil
-	p.Title.Text = title
-	for _, text := range []*draw.TextStyle{
-		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle,
-	} {
-		text.Color, text.Font.Variant = gray, "Sans"
-	}
-	for _, line := range []*draw.LineStyle{&p.X.LineStyle, &p.Y.LineStyle, &p.X.Tick.LineStyle, &p.Y.Tick.LineStyle} {
-		line.Color = gray
-	}
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.RGBA{0x88, 0x88, 0x88, 0x44}, color.RGBA{0x88, 0x88, 0x88, 0x44}
-	p.Add(grid)
-	return p
-}
-
-// toSVG returns a canvas as SVG, with a fallback for systems without the font.
-func toSVG(canvas *vgsvg.Canvas) ([]byte, error) {
-	var b bytes.Buffer
-	if _, err := canvas.WriteTo(&b); err != nil {
-		return nil, err
-	}
-	return bytes.ReplaceAll(b.Bytes(), []byte("Liberation Sans"), []byte("Liberation Sans,Arial,sans-serif")), nil
-}
-
-// powers returns ticks that start at from and grow by a factor.
-func powers(from, factor float64) plot.Ticker {
-	return plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
-		for x := from; x <= high*1.001; x *= factor {
-			if x >= low {
-				ticks = append(ticks, plot.Tick{Value: x, Label: short(x)})
-			}
-		}
-		return ticks
-	})
-}
-
-// short formats a number with a unit.
-func short(x float64) string {
-	switch {
-	case x >= 1<<20:
-		return fmt.Sprintf("%g Mi", x/(1<<20))
-	case x >= 1<<10:
-		return fmt.Sprintf("%g Ki", x/(1<<10))
-	}
-	return fmt.Sprintf("%g", x)
 }
