@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/savefile"
+	"github.com/gdwire/gdwire/variant"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -75,26 +75,17 @@ var saveGroup = group{
 	name:    "savefile",
 	counted: true,
 	setup: func(s *stage) []contender {
-		contend := func(name string, c codec, units int, read func(name string, v any) error) contender {
-			f, b := tempFile(s), must(c.marshal(saveOf(units)))
+		contend := func(name string, units int, read func(name string) error) contender {
+			f, b := tempFile(s), must(variant.Marshal(saveOf(units)))
 			must(f.Write(b))
-			return c.run(contender{name: name, bytes: len(b), run: func() int {
-				var v any
-				check(read(f.Name(), &v))
+			return contender{name: name, bytes: len(b), run: func() int {
+				check(read(f.Name()))
 				return 0
-			}})
+			}}.allocating()
 		}
-		whole := func(decode func([]byte, any) error) func(string, any) error {
-			return func(name string, v any) error { return decode(must(os.ReadFile(name)), v) }
-		}
-		const units, large = 63, 6100
 		return []contender{
-			contend("gdwire Load", codecs[0], units, func(name string, v any) error { return savefile.Load(name, v) }),
-			contend("gdwire Open, 1 MB", codecs[0], large, func(name string, _ any) error {
-				return must(savefile.Open(name, nil)).Close()
-			}),
-			contend("json Unmarshal", codecs[4], units, whole(json.Unmarshal)),
-			contend("cbor Unmarshal", codecs[1], units, whole(cborDecoder.Unmarshal)),
+			contend("gdwire Load", 63, func(name string) error { return savefile.Load(name, new(any)) }),
+			contend("gdwire Open, 1 MB", 6100, func(name string) error { return must(savefile.Open(name, nil)).Close() }),
 		}
 	},
 }

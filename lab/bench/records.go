@@ -100,11 +100,9 @@ func smallRecordsOut() []contender {
 		}
 		contenders = append(contenders, c.run(peer(c.call+suffix, size, run(), run)))
 	}
-	for i, c := range codecs[:4] {
+	contend(codecs[0], "", func(r *smallRecord) any { return r })
+	for _, c := range codecs[:4] {
 		contend(c, ", by value", func(r *smallRecord) any { return *r })
-		if i < 2 {
-			contend(c, "", func(r *smallRecord) any { return r })
-		}
 	}
 	return append(contenders, encoding("variant.MarshalEncode", size, func(e *gdwire.Encoder) {
 		for i := range all {
@@ -195,11 +193,8 @@ func recordsBesideBlocks() []contender {
 func recordsOf[T any](name string, one T) []contender {
 	records := slices.Repeat([]T{one}, recordCount)
 	size := len(must(variant.Marshal(records)))
-	all := marshalings(codecs[:2], ", "+name, size, records)
-	for _, c := range codecs[:2] {
-		all = append(all, into(c, ".Unmarshal, "+name, must(c.marshal(records)), size, recordCount, func(all []T) int { return len(all) }))
-	}
-	return all
+	decoding := into(codecs[0], ".Unmarshal, "+name, must(variant.Marshal(records)), size, recordCount, func(all []T) int { return len(all) })
+	return append(marshalings(codecs[:1], ", "+name, size, records), decoding)
 }
 
 // fieldGroup measures structs by the types of their fields: those that package variant writes without calls,

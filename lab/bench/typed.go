@@ -12,7 +12,6 @@ var typedGroup = counted("typed reads", func() []contender {
 	doc := game()
 	return slices.Concat(
 		oursReading(doc.godot, "typed reads", doc.sum, new(typedWalk).value),
-		oursReading(doc.godot, "tokens, values taken", doc.sum, readValues),
 		msgpReading(doc),
 	)
 })
