@@ -2,7 +2,6 @@ package text
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -28,17 +27,17 @@ var prefixes = []struct {
 }
 
 // operand parses the value at the end of a line.
-func (s *scanner) operand() (v Value, err error) {
+func (s *scanner) operand() (v Value) {
 	for _, p := range prefixes {
 		if s.accept(p.text) {
-			v, err = s.exact(p.typ)
+			v = s.exact(p.typ)
 			v.Exact = true
 			break
 		}
 	}
-	if start := s.pos; !v.Exact && err == nil {
-		v, err = s.value()
-		if e := (*SyntaxError)(nil); errors.As(err, &e) && strings.HasSuffix(e.Reason, textHint) {
+	if start := s.pos; !v.Exact {
+		v = s.value()
+		if e := s.err; e != nil && strings.HasSuffix(e.Reason, textHint) {
 			e.Reason = strings.TrimSuffix(e.Reason, textHint)
 			if after, ok := strings.CutPrefix(s.text[start:], "="); ok {
 				e.Reason += "; with one =: " + strings.TrimSpace(s.text[:start]) + " " + strings.TrimSpace(after)
@@ -47,21 +46,21 @@ func (s *scanner) operand() (v Value, err error) {
 			}
 		}
 	}
-	if s.space(); err == nil && !s.atEnd() {
-		err = s.errorf("unexpected %s", s.rest())
+	if s.space(); !s.atEnd() {
+		s.errorf("unexpected %s", s.rest())
 	}
-	return v, err
+	return v
 }
 
 // change parses a value to add or subtract, or any other value if change is empty.
-func (s *scanner) change(change string) (Value, error) {
+func (s *scanner) change(change string) Value {
 	start := s.pos
-	v, err := s.operand()
-	if v.Change = change; err == nil && change != "" && v.Type != gdwire.TypeInt && v.Type != gdwire.TypeFloat {
+	v := s.operand()
+	if v.Change = change; change != "" && v.Type != gdwire.TypeInt && v.Type != gdwire.TypeFloat {
 		s.pos = start
-		err = s.errorf("%s= takes a number and not %s", change, s.rest())
+		s.errorf("%s= takes a number and not %s", change, s.rest())
 	}
-	return v, err
+	return v
 }
 
 // Result returns the value in place of old: v itself, or the sum or difference.
@@ -95,69 +94,64 @@ func (v *Value) Result(old *Value) (Value, error) {
 const textHint = `; text is written "…"`
 
 // exact parses the value after a prefix. Text is in quotes or goes to the end of the line.
-func (s *scanner) exact(t gdwire.Type) (Value, error) {
-	if quoted := !s.atEnd() && (s.text[s.pos] == '"' || s.text[s.pos] == '\''); textTypes[t] && !quoted {
-		return textOf(s.take(len(s.text)-s.pos), t), nil
+func (s *scanner) exact(t gdwire.Type) Value {
+	if textTypes[t] && !s.isQuote() {
+		return textOf(s.take(len(s.text)-s.pos), t)
 	}
 	start := s.pos
-	v, err := s.value()
-	if err != nil {
-		return v, err
+	v := s.value()
+	if s.err != nil {
+		return v
 	}
 	fit, ok := v.Fit(t)
 	if !ok {
 		s.pos = start
-		return v, s.errorf("want a value of type %v and not %s", t, s.rest())
+		s.errorf("want a value of type %v and not %s", t, s.rest())
 	}
-	return fit, nil
+	return fit
 }
 
 // value parses a value.
-func (s *scanner) value() (Value, error) {
-	if s.atEnd() {
-		return Value{}, s.errorf("want a value")
-	}
-	switch c := s.text[s.pos]; {
-	case c == '"' || c == '\'':
-		return s.textValue(gdwire.TypeString)
+func (s *scanner) value() Value {
+	switch {
+	case s.atEnd():
+		s.errorf("want a value")
+		return Value{}
+	case s.isQuote():
+		return textOf(s.quoted(), gdwire.TypeString)
 	case s.accept("&"):
-		return s.textValue(gdwire.TypeStringName)
+		return textOf(s.quoted(), gdwire.TypeStringName)
 	case s.accept("^"):
-		return s.textValue(gdwire.TypeNodePath)
-	case c == '[':
+		return textOf(s.quoted(), gdwire.TypeNodePath)
+	case s.isNext("["):
 		return s.items(Value{Type: gdwire.TypeArray})
-	case c == '{':
+	case s.isNext("{"):
 		return s.items(Value{Type: gdwire.TypeDictionary})
 	}
-	if text, float := s.number(); float {
-		x, err := parseFloat(text)
-		if err != nil {
-			return Value{}, s.errorf("%s is out of range", text)
+	if text, float := s.number(); text != "" {
+		v, err := Value{Type: gdwire.TypeInt}, error(nil)
+		if float {
+			v = Value{Type: gdwire.TypeFloat, Numbers: make([]float64, 1)}
+			v.Numbers[0], err = parseFloat(text)
+		} else {
+			v.Int, err = parseInt(text, 64)
 		}
-		return Value{Type: gdwire.TypeFloat, Numbers: []float64{x}}, nil
-	} else if text != "" {
-		n, err := parseInt(text, 64)
 		if err != nil {
-			return Value{}, s.errorf("%s is out of range", text)
+			s.errorf("%s is out of range", text)
 		}
-		return Value{Type: gdwire.TypeInt, Int: n}, nil
+		return v
 	}
 	start := s.pos
 	name := s.take(wire.NameLen(s.text[s.pos:]))
 	if v, ok := words[strings.ToLower(name)]; ok {
-		return v, nil
+		return v
 	}
-	v, err := s.named(name)
-	if err == errNoSuchType {
+	v, ok := s.named(name)
+	if !ok {
 		s.pos = start
-		err = s.errorf("want a value and not %s"+textHint, s.rest())
+		s.errorf("want a value and not %s"+textHint, s.rest())
 	}
-	return v, err
-}
-
-func (s *scanner) textValue(t gdwire.Type) (Value, error) {
-	text, err := s.quoted()
-	return textOf(text, t), err
+	return v
 }
 
 // parseFloat parses a number of this grammar. A number that rounds to infinity is out of
@@ -179,184 +173,139 @@ func parseInt(text string, bits int) (int64, error) {
 }
 
 // items parses the content of a container in brackets or braces.
-func (s *scanner) items(v Value) (Value, error) {
+func (s *scanner) items(v Value) Value {
 	if s.depth > MaxNesting { // containers, and a packed array in them
-		return v, s.errorf("more than %d values in each other", MaxNesting)
+		s.errorf("more than %d values in each other", MaxNesting)
+		return v
 	}
 	s.depth++
-	defer func() { s.depth-- }()
 	end := "]"
 	if s.take(1) == "{" {
 		end = "}"
 	}
-	for s.space(); !s.accept(end); s.space() {
+	for s.space(); s.err == nil && !s.accept(end); s.space() {
 		if len(v.Items) > 0 {
-			if !s.accept(",") {
-				return v, s.errorf("want , or %s", end)
-			}
+			s.want(",", ", or "+end)
 			s.space()
 		}
-		item, err := s.value()
-		if err != nil {
-			return v, err
+		v.Items = append(v.Items, s.value())
+		if end == "}" {
+			s.space()
+			s.want(":", ": and the value of the key")
+			s.space()
+			v.Items = append(v.Items, s.value())
 		}
-		v.Items = append(v.Items, item)
-		if end == "]" {
-			continue
-		}
-		if s.space(); !s.accept(":") {
-			return v, s.errorf("want : and the value of the key")
-		}
-		s.space()
-		if item, err = s.value(); err != nil {
-			return v, err
-		}
-		v.Items = append(v.Items, item)
 	}
-	if v.Items == nil {
+	s.depth--
+	if v.Form = Whole; v.Items == nil {
 		v.Form = Empty
-	} else {
-		v.Form = Whole
 	}
-	return v, nil
+	return v
 }
 
 // call parses the content of a container in parentheses after its type, if there is one.
-func (s *scanner) call(v Value) (Value, error) {
-	start := s.pos
-	if !s.accept("(") {
-		return v, nil
-	}
-	open := byte('[')
+func (s *scanner) call(v Value) Value {
+	start, bracket := s.pos, "["
 	if v.Type == gdwire.TypeDictionary {
-		open = '{'
+		bracket = "{"
 	}
-	if s.space(); s.atEnd() || s.text[s.pos] != open {
+	if !s.accept("(") {
+		return v
+	}
+	if s.space(); !s.isNext(bracket) {
 		s.pos = start
-		return v, nil
+		return v
 	}
-	v, err := s.items(v)
-	if err != nil {
-		return v, err
-	}
-	if s.space(); !s.accept(")") {
-		return v, s.errorf("want )")
-	}
-	return v, nil
+	v = s.items(v)
+	s.close(")")
+	return v
 }
 
-type constError string
-
-func (e constError) Error() string { return string(e) }
-
-const errNoSuchType = constError("no such type")
-
-// named parses the value after the name of a type.
-func (s *scanner) named(name string) (Value, error) {
+// named parses the value after the name of a type, and reports whether there is such a type.
+func (s *scanner) named(name string) (_ Value, ok bool) {
 	if name == objectID {
-		return s.arguments(Value{Type: gdwire.TypeObject})
+		return s.arguments(Value{Type: gdwire.TypeObject}), true
 	}
 	v := Value{Type: types[name]}
 	switch {
 	case v.Type == gdwire.TypeObject:
-		return s.object(v)
+		return s.object(v), true
 	case v.Type == gdwire.TypeArray, v.Type == gdwire.TypeDictionary:
-		return s.typed(v)
+		return s.typed(v), true
 	case v.Type.Element() != 0 && v.Type != gdwire.TypePackedByteArray:
 		if v.Form = Declared; s.accept("()") {
 			v.Form = Empty
-			return v, nil
+			return v, true
 		}
-		return s.call(v)
+		return s.call(v), true
 	}
 	if _, ok := signatures[v.Type]; !ok {
-		return v, errNoSuchType
+		return v, false
 	}
-	return s.arguments(v)
+	return s.arguments(v), true
 }
 
-// object parses the class of an Object and the properties, if they follow.
-func (s *scanner) object(v Value) (Value, error) {
+// object parses the class of an Object and, if they follow, the properties.
+func (s *scanner) object(v Value) Value {
 	v.Form = Declared
-	err := s.sequence(func() (err error) {
-		if v.Text, err = s.quoted(); err != nil {
-			return err
+	s.open("(")
+	v.Text = s.quoted()
+	if s.space(); s.accept(",") {
+		if s.space(); s.isNext("{") {
+			v = s.items(v)
+		} else {
+			s.errorf("want { and the properties")
 		}
-		if s.space(); !s.accept(",") {
-			return nil
-		}
-		if s.space(); s.atEnd() || s.text[s.pos] != '{' {
-			return s.errorf("want { and the properties")
-		}
-		if v, err = s.items(v); err != nil {
-			return err
-		}
-		for i := 0; i < len(v.Items); i += 2 {
-			if name := &v.Items[i]; name.Type != gdwire.TypeString {
-				return s.errorf(`a property has a name, such as "name", and not %v`, name)
-			}
-		}
-		return nil
-	}, "(", ")")
-	return v, err
-}
-
-// sequence parses before, then calls parse, then parses after.
-func (s *scanner) sequence(parse func() error, before, after string) error {
-	if !s.accept(before) {
-		return s.errorf("want %s", before)
 	}
-	s.space()
-	if err := parse(); err != nil {
-		return err
+	for i := 0; i < len(v.Items) && s.err == nil; i += 2 {
+		if name := &v.Items[i]; name.Type != gdwire.TypeString {
+			s.errorf(`a property has a name, such as "name", and not %v`, name)
+		}
 	}
-	if s.space(); !s.accept(after) {
-		return s.errorf("want %s", after)
-	}
-	return nil
+	s.close(")")
+	return v
 }
 
 // arguments parses the arguments of a call.
-func (s *scanner) arguments(v Value) (Value, error) {
+func (s *scanner) arguments(v Value) Value {
 	if v.Type == gdwire.TypeRID && s.accept("()") {
 		v.NoID = true
-		return v, nil
+		return v
 	}
-	err := s.sequence(func() error {
-		for i, arg := range v.signature() {
-			if i > 0 {
-				if s.space(); !s.accept(",") {
-					return s.errorf("%s has %d arguments", v.Type, len(v.signature()))
-				}
-				s.space()
+	s.open("(")
+	for i, arg := range v.signature() {
+		if i > 0 {
+			if s.space(); !s.accept(",") {
+				s.errorf("%s has %d arguments", v.Type, len(v.signature()))
 			}
-			if err := s.argument(&v, arg); err != nil {
-				return err
-			}
+			s.space()
 		}
-		return nil
-	}, "(", ")")
-	return v, err
+		s.argument(&v, arg)
+	}
+	s.close(")")
+	return v
 }
 
-func (s *scanner) argument(v *Value, arg rune) (err error) {
+func (s *scanner) argument(v *Value, arg rune) {
 	switch arg {
 	case 's':
-		v.Text, err = s.quoted()
-		return err
+		v.Text = s.quoted()
+		return
 	case 'x':
-		return s.hex(v)
+		v.Text = s.hex()
+		return
 	}
+	var err error
 	text, float := s.number()
 	switch {
 	case text == "":
-		return s.errorf("want a number")
+		s.errorf("want a number")
 	case arg == 'r':
 		var x float64
 		x, err = parseFloat(text)
 		v.Numbers = append(v.Numbers, x)
 	case float:
-		return s.errorf("%s is not an integer", text)
+		s.errorf("%s is not an integer", text)
 	case arg == 'd':
 		v.Int, err = parseInt(text, 64)
 	case arg == 'u':
@@ -369,78 +318,64 @@ func (s *scanner) argument(v *Value, arg rune) (err error) {
 		v.Numbers = append(v.Numbers, float64(x))
 	}
 	if err != nil {
-		return s.errorf("%s is out of range", text)
+		s.errorf("%s is out of range", text)
 	}
-	return nil
 }
 
 // hex parses bytes as hexadecimal digits in quotes.
-func (s *scanner) hex(v *Value) error {
+func (s *scanner) hex() string {
 	start := s.pos
-	text, err := s.quoted()
-	if err != nil {
-		return err
-	}
-	b, err := hex.DecodeString(text)
+	b, err := hex.DecodeString(s.quoted())
 	if err != nil {
 		s.pos = start
-		return s.errorf("want bytes as hexadecimal digits")
+		s.errorf("want bytes as hexadecimal digits")
 	}
-	v.Text = string(b)
-	return nil
+	return string(b)
 }
 
 // typed parses the declared types of an Array or Dictionary, and whether it is empty.
-func (s *scanner) typed(v Value) (Value, error) {
+func (s *scanner) typed(v Value) Value {
 	v.Form = Declared
-	empty := "([])"
-	err := s.sequence(func() (err error) {
-		if v.Type == gdwire.TypeDictionary {
-			empty = "({})"
-			if v.Key, err = s.elem(); err != nil {
-				return err
-			}
-			if s.space(); !s.accept(",") {
-				return s.errorf("want the types of keys and values")
-			}
-			s.space()
-		}
-		v.Elem, err = s.elem()
-		return err
-	}, "[", "]")
-	if err == nil && v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {
-		return v, s.errorf("without types it is written %s", empty[1:3])
+	empty := "[]"
+	s.open("[")
+	if v.Type == gdwire.TypeDictionary {
+		empty = "{}"
+		v.Key = s.elem()
+		s.space()
+		s.want(",", "the types of keys and values")
+		s.space()
 	}
-	if err != nil {
-		return v, err
+	v.Elem = s.elem()
+	s.close("]")
+	if v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {
+		s.errorf("without types it is written %s", empty)
 	}
 	return s.call(v)
 }
 
 // elem parses a declared type.
-func (s *scanner) elem() (gdwire.Elem, error) {
+func (s *scanner) elem() gdwire.Elem {
 	n := wire.NameLen(s.text[s.pos:])
 	if n == 0 {
 		class := s.accept("&")
-		name, err := s.quoted()
-		switch {
-		case err != nil:
-			return gdwire.Elem{}, err
-		case name == "":
-			return gdwire.Elem{}, s.errorf("want the name of a class or script")
-		case class:
-			return gdwire.Elem{Type: gdwire.TypeObject, Class: name}, nil
+		name := s.quoted()
+		if name == "" {
+			s.errorf("want the name of a class or script")
 		}
-		return gdwire.Elem{Type: gdwire.TypeObject, Script: name}, nil
+		if class {
+			return gdwire.Elem{Type: gdwire.TypeObject, Class: name}
+		}
+		return gdwire.Elem{Type: gdwire.TypeObject, Script: name}
 	}
 	name := s.take(n)
 	switch t := types[name]; {
 	case name == variant:
-		return gdwire.Elem{}, nil
+		return gdwire.Elem{}
 	case t == gdwire.TypeNil || t != 0 && !gdwire.Godot4.Has(t):
-		return gdwire.Elem{}, s.errorf("nothing is declared to be %s", name)
+		s.errorf("nothing is declared to be %s", name)
+		return gdwire.Elem{}
 	case t != 0:
-		return gdwire.Elem{Type: t}, nil
+		return gdwire.Elem{Type: t}
 	}
-	return gdwire.Elem{Type: gdwire.TypeObject, Class: name}, nil
+	return gdwire.Elem{Type: gdwire.TypeObject, Class: name}
 }

@@ -57,11 +57,11 @@ const keyHint = `; keys other than names are written ["…"]`
 // Parse parses a path. The $ is optional.
 func Parse(text string) (Path, error) {
 	s := scanner{text: text}
-	p, err := s.path()
-	if err == nil && !s.atEnd() {
-		err = s.errorf("unexpected %s%s", s.rest(), keyHint)
+	p := s.path()
+	if !s.atEnd() {
+		s.errorf("unexpected %s%s", s.rest(), keyHint)
 	}
-	return p, err
+	return p, s.failed()
 }
 
 // ParseLine parses a path, = and a value.
@@ -79,23 +79,21 @@ func CutLine(line string, steps []Step) (Path, string, error) {
 
 func parseLine(line string, steps []Step) (p Path, v Value, text string, err error) {
 	s := scanner{text: line, steps: steps}
-	p, change, err := s.start()
-	if err != nil {
-		return p, v, "", err
+	p, change := s.start()
+	if s.err != nil {
+		return p, v, "", s.err
 	}
 	text = s.text[s.pos:]
 	if change != "" {
 		text = change + "=" + text
 	}
-	v, err = s.change(change)
-	return p, v, text, err
+	v = s.change(change)
+	return p, v, text, s.failed()
 }
 
 // start parses a line up to the value.
-func (s *scanner) start() (p Path, change string, err error) {
-	if p, err = s.path(); err != nil {
-		return p, "", err
-	}
+func (s *scanner) start() (p Path, change string) {
+	p = s.path()
 	s.space()
 	start := s.pos
 	if !s.accept("=") && !s.accept("+=") && !s.accept("-=") {
@@ -103,11 +101,11 @@ func (s *scanner) start() (p Path, change string, err error) {
 		if !s.atEnd() {
 			hint = keyHint
 		}
-		return p, "", s.errorf("want = and a value%s", hint)
+		s.errorf("want = and a value%s", hint)
 	}
 	change = strings.TrimSuffix(s.text[start:s.pos], "=")
 	s.space()
-	return p, change, nil
+	return p, change
 }
 
 // ParseValue parses the value of a line.
@@ -115,10 +113,10 @@ func ParseValue(text string) (Value, error) {
 	s := scanner{text: text}
 	for _, change := range []string{"+", "-"} {
 		if s.accept(change + "=") {
-			return s.change(change)
+			return s.change(change), s.failed()
 		}
 	}
-	return s.operand()
+	return s.operand(), s.failed()
 }
 
 // String returns the path as text.
@@ -185,11 +183,11 @@ func AppendValueAt(dst []byte, n int64) []byte { return wire.AppendValueAt(dst, 
 const maxSteps = 1 << 15
 
 // path parses a path at the start of the text.
-func (s *scanner) path() (Path, error) {
+func (s *scanner) path() Path {
 	p := Path{Steps: s.steps[:0]}
 	if s.isRoot() {
 		s.pos++
-		return p, nil
+		return p
 	}
 	first := true // the dot before the first name is optional
 	if s.accept("$") {
@@ -197,14 +195,14 @@ func (s *scanner) path() (Path, error) {
 		if n := s.digits(); n != "" {
 			var err error
 			if p.Packet, err = strconv.ParseInt(n, 10, 64); err != nil {
-				return p, s.errorf("packet %s is out of range", n)
+				s.errorf("packet %s is out of range", n)
+				return p
 			}
 		}
 	}
 	for ; ; first = false {
 		var step Step
-		var err error
-		if strings.HasPrefix(s.text[s.pos:], ".[") { // as in jq
+		if s.isNext(".[") { // as in jq
 			s.pos++
 		}
 		start := s.pos
@@ -214,30 +212,30 @@ func (s *scanner) path() (Path, error) {
 		case s.accept(everyStep), s.accept("[]"): // the second as in jq
 			step.Op = All
 		case s.accept("["):
-			step.Key, err = s.key()
+			step.Key = s.key()
 		case s.accept(".key("):
 			step.Op = KeyAt
-			step.Index, err = s.index()
+			step.Index = s.index()
 		case s.accept(".value("):
 			step.Op = ValueAt
-			step.Index, err = s.index()
+			step.Index = s.index()
 		case s.accept("."):
-			step.Key, err = s.name()
+			step.Key = s.name()
 		case first && wire.NameLen(s.text) > 0:
-			step.Key, err = s.name()
+			step.Key = s.name()
 		case s.accept(Ellipsis):
 			p.Cut = true
-			return p, nil
+			return p
 		case first && !s.atEnd():
-			return p, s.errorf("want $, a name or [%s", keyHint)
+			s.errorf("want $, a name or [%s", keyHint)
 		default:
-			return p, nil
-		}
-		if err != nil {
-			return p, err
+			return p
 		}
 		if len(p.Steps) == maxSteps {
-			return p, s.errorf("a path has at most %d steps", maxSteps)
+			s.errorf("a path has at most %d steps", maxSteps)
+		}
+		if s.err != nil {
+			return p
 		}
 		step.text = s.text[start:s.pos]
 		p.Steps = append(p.Steps, step)
@@ -251,41 +249,33 @@ func (s *scanner) isRoot() bool {
 }
 
 // name parses the name after a dot.
-func (s *scanner) name() (Value, error) {
+func (s *scanner) name() Value {
 	n := wire.NameLen(s.text[s.pos:])
 	if n == 0 {
-		return Value{}, s.errorf(`want a name; an index is written [0], and other keys ["…"]`)
+		s.errorf(`want a name; an index is written [0], and other keys ["…"]`)
 	}
-	return Value{Type: gdwire.TypeString, Text: s.take(n)}, nil
+	return Value{Type: gdwire.TypeString, Text: s.take(n)}
 }
 
 // index parses the number of a pair and the parenthesis after it.
-func (s *scanner) index() (int64, error) {
-	digits := s.digits()
-	n, err := strconv.ParseInt(digits, 10, 64)
+func (s *scanner) index() int64 {
+	n, err := strconv.ParseInt(s.digits(), 10, 64)
 	if err != nil {
-		return 0, s.errorf("want the number of a pair")
+		s.errorf("want the number of a pair")
 	}
-	if !s.accept(")") {
-		return 0, s.errorf("want )")
-	}
-	return n, nil
+	s.want(")", ")")
+	return n
 }
 
 // key parses a key and the bracket after it.
-func (s *scanner) key() (Value, error) {
+func (s *scanner) key() Value {
 	s.space()
 	start := s.pos
-	v, err := s.value()
-	if err != nil {
-		return v, err
-	}
-	if !v.IsKey() {
+	v := s.value()
+	if s.err == nil && !v.IsKey() {
 		s.pos = start
-		return v, s.errorf("%s is not a key; .key(n) and .value(n) are the n-th pair", s.rest())
+		s.errorf("%s is not a key; .key(n) and .value(n) are the n-th pair", s.rest())
 	}
-	if s.space(); !s.accept("]") {
-		return v, s.errorf("want ]")
-	}
-	return v, nil
+	s.close("]")
+	return v
 }

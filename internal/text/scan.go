@@ -26,16 +26,28 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%q, column %d: %s", text, e.Column, e.Reason)
 }
 
-// A scanner parses text from the start.
+// A scanner parses text from the start. The results of methods mean nothing after an error.
 type scanner struct {
 	text  string
 	pos   int
-	depth int    // of containers around the next value
-	steps []Step // memory for the steps of a path
+	err   *SyntaxError // the first one
+	depth int          // of containers around the next value
+	steps []Step       // memory for the steps of a path
 }
 
-func (s *scanner) errorf(format string, args ...any) error {
-	return &SyntaxError{Text: s.text, Column: s.pos + 1, Reason: fmt.Sprintf(format, args...)}
+// errorf sets the error, at the next byte, unless there is one.
+func (s *scanner) errorf(format string, args ...any) {
+	if s.err == nil {
+		s.err = &SyntaxError{Text: s.text, Column: s.pos + 1, Reason: fmt.Sprintf(format, args...)}
+	}
+}
+
+// failed returns the error, or nil.
+func (s *scanner) failed() error {
+	if s.err == nil {
+		return nil
+	}
+	return s.err
 }
 
 func (s *scanner) atEnd() bool { return s.pos == len(s.text) }
@@ -53,6 +65,12 @@ func (s *scanner) rest() string {
 	return strconv.Quote(text)
 }
 
+// isNext reports whether word is next.
+func (s *scanner) isNext(word string) bool { return strings.HasPrefix(s.text[s.pos:], word) }
+
+// isQuote reports whether a quote is next.
+func (s *scanner) isQuote() bool { return s.isNext(`"`) || s.isNext("'") }
+
 // take returns the next n bytes.
 func (s *scanner) take(n int) string {
 	s.pos += n
@@ -61,11 +79,30 @@ func (s *scanner) take(n int) string {
 
 // accept skips word if it is next.
 func (s *scanner) accept(word string) bool {
-	if !strings.HasPrefix(s.text[s.pos:], word) {
-		return false
+	ok := s.isNext(word)
+	if ok {
+		s.pos += len(word)
 	}
-	s.pos += len(word)
-	return true
+	return ok
+}
+
+// want skips word, or sets an error asking for what.
+func (s *scanner) want(word, what string) {
+	if !s.accept(word) {
+		s.errorf("want %s", what)
+	}
+}
+
+// open skips a bracket and the space after it.
+func (s *scanner) open(bracket string) {
+	s.want(bracket, bracket)
+	s.space()
+}
+
+// close skips space and the bracket after it.
+func (s *scanner) close(bracket string) {
+	s.space()
+	s.want(bracket, bracket)
 }
 
 // space skips space. A value can be in several lines, as get prints a Dictionary in a terminal.
@@ -139,35 +176,34 @@ func (s *scanner) number() (text string, float bool) {
 }
 
 // quoted parses a string in either kind of quotes.
-func (s *scanner) quoted() (string, error) {
+func (s *scanner) quoted() string {
 	start := s.pos
-	if s.atEnd() || s.text[s.pos] != '"' && s.text[s.pos] != '\'' {
-		return "", s.errorf("want a string")
+	if !s.isQuote() {
+		s.errorf("want a string")
+		return ""
 	}
 	quote := s.take(1)[0]
 	if end := strings.IndexByte(s.text[s.pos:], quote); end >= 0 && !strings.Contains(s.text[s.pos:s.pos+end], `\`) {
 		text := s.take(end)
 		s.pos++
-		return text, nil
+		return text
 	}
 	var b []byte
-	for !s.atEnd() {
+	for !s.atEnd() && s.err == nil {
 		switch c := s.text[s.pos]; c {
 		case quote:
 			s.pos++
-			return string(b), nil
+			return string(b)
 		case '\\':
-			var err error
-			if b, err = s.escape(b); err != nil {
-				return "", err
-			}
+			b = s.escape(b)
 		default:
 			b = append(b, c)
 			s.pos++
 		}
 	}
 	s.pos = start
-	return "", s.errorf("the string does not end")
+	s.errorf("the string does not end")
+	return ""
 }
 
 // escapes contains the characters for escape sequences of one letter.
@@ -176,35 +212,38 @@ var escapes = map[byte]byte{
 }
 
 // escape parses an escape sequence and appends the character.
-func (s *scanner) escape(dst []byte) ([]byte, error) {
+func (s *scanner) escape(dst []byte) []byte {
 	rest := s.text[s.pos+1:]
 	if rest == "" {
-		return dst, s.errorf("the string does not end")
+		s.errorf("the string does not end")
+		return dst
 	}
 	if c, ok := escapes[rest[0]]; ok {
 		s.pos += 2
-		return append(dst, c), nil
+		return append(dst, c)
 	}
 	n := map[byte]int{'x': 2, 'u': 4, 'U': 8}[rest[0]]
 	if n == 0 || len(rest) < 1+n {
-		return dst, s.errorf(`want an escape: \" \\ \n \r \t \xNN \uNNNN or \UNNNNNNNN`)
+		s.errorf(`want an escape: \" \\ \n \r \t \xNN \uNNNN or \UNNNNNNNN`)
+		return dst
 	}
 	x, err := strconv.ParseUint(rest[1:1+n], 16, 32)
 	if low, ok := strings.CutPrefix(rest[1+n:], `\u`); ok && rest[0] == 'u' && len(low) >= n { // as engines write characters beyond U+FFFF
 		y, _ := strconv.ParseUint(low[:n], 16, 32)
 		if r := utf16.DecodeRune(rune(x), rune(y)); r != utf8.RuneError {
 			s.pos += 2 * (2 + n)
-			return utf8.AppendRune(dst, r), nil
+			return utf8.AppendRune(dst, r)
 		}
 	}
 	if err != nil || n > 2 && !utf8.ValidRune(rune(x)) {
-		return dst, s.errorf("%s is not a character", strconv.Quote(rest[:1+n]))
+		s.errorf("%s is not a character", strconv.Quote(rest[:1+n]))
+		return dst
 	}
 	s.pos += 2 + n
 	if n == 2 {
-		return append(dst, byte(x)), nil
+		return append(dst, byte(x))
 	}
-	return utf8.AppendRune(dst, rune(x)), nil
+	return utf8.AppendRune(dst, rune(x))
 }
 
 // AppendQuoted appends s in double quotes.

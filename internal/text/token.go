@@ -86,15 +86,15 @@ func (v *Value) Write(e *gdwire.Encoder, double bool) error {
 		return e.WriteSignal(v.Text, uint64(v.Int))
 	case gdwire.TypeImage:
 		n := v.Numbers
-		return firstError(func() error {
-			return e.BeginImage(uint32(n[0]), uint32(n[1]), uint32(n[2]), uint32(n[3]), int64(len(v.Text)))
-		}, v.writeText(e), e.End)
+		_ = e.BeginImage(uint32(n[0]), uint32(n[1]), uint32(n[2]), uint32(n[3]), int64(len(v.Text)))
+		return v.writeText(e)
 	case gdwire.TypeInputEvent:
 		return e.WriteInputEvent(uint32(v.Numbers[0]), uint32(v.Numbers[1]), []byte(v.Text))
 	}
 	switch n, integers := v.Type.Components(); {
 	case n == 0: // packed
-		return firstError(func() error { return e.BeginPacked(v.Type, int64(len(v.Text))) }, v.writeText(e), e.End)
+		_ = e.BeginPacked(v.Type, int64(len(v.Text)))
+		return v.writeText(e)
 	case integers:
 		c := make([]int32, n)
 		for i, x := range v.Numbers {
@@ -178,22 +178,11 @@ func Round32(x float64) float64 {
 	return x
 }
 
-func (v *Value) writeText(e *gdwire.Encoder) func() error {
-	return func() error {
-		if v.Text == "" {
-			return nil
-		}
-		_, err := e.Write([]byte(v.Text))
-		return err
+// writeText writes the bytes of a PackedByteArray or Image, and the End. It returns the error of the call
+// before, which all calls return.
+func (v *Value) writeText(e *gdwire.Encoder) error {
+	if v.Text != "" {
+		_, _ = e.Write([]byte(v.Text))
 	}
-}
-
-// firstError makes calls until one fails, and returns its error.
-func firstError(calls ...func() error) error {
-	for _, call := range calls {
-		if err := call(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.End()
 }
