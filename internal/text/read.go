@@ -10,10 +10,8 @@ func Read(d *gdwire.Decoder) (Value, error) {
 	}
 	v := FromToken(t, nil)
 	switch t.Kind() {
-	case gdwire.KindStringChunk:
-		v.Text, err = text(d, t)
-	case gdwire.KindNodePathStart:
-		v.Text, err = nodePath(NewNodePathReader(d, t))
+	case gdwire.KindStringChunk, gdwire.KindNodePathStart:
+		v.Text, err = text(d)
 	case gdwire.KindPackedStart, gdwire.KindImageStart:
 		err = v.readPacked(d)
 	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
@@ -22,30 +20,10 @@ func Read(d *gdwire.Decoder) (Value, error) {
 	return v, err
 }
 
-// text returns the text starting with a chunk.
-func text(d *gdwire.Decoder, t gdwire.Token) (string, error) {
-	b := append([]byte(nil), t.Bytes()...)
-	for !t.Last() {
-		var err error
-		if t, err = d.ReadToken(); err != nil {
-			return "", err
-		}
-		b = append(b, t.Bytes()...)
-	}
-	return string(b), nil
-}
-
-// nodePath returns the text of a NodePath.
-func nodePath(r *NodePathReader) (string, error) {
-	var b []byte
-	for {
-		separator, t, err := r.Next()
-		b = append(b, separator...)
-		if err != nil || t.Kind() == gdwire.KindEnd {
-			return string(b), err
-		}
-		b = append(b, t.Bytes()...)
-	}
+// text returns the text beginning with the latest token.
+func text(d *gdwire.Decoder) (string, error) {
+	b, err := d.AppendString(nil)
+	return string(b), err
 }
 
 // readPacked reads the elements of a packed array, or the bytes of an Image.
@@ -60,7 +38,7 @@ func (v *Value) readPacked(d *gdwire.Decoder) error {
 			v.finish(b)
 			return nil
 		case t.Kind() == gdwire.KindStringChunk:
-			s, err := text(d, t)
+			s, err := text(d)
 			if err != nil {
 				return err
 			}

@@ -117,34 +117,28 @@ func (w *Walker) inside(p *Node, t gdwire.Token, c *Container) error {
 
 // array reads the elements of an Array, up to the last node.
 func (w *Walker) array(p *Node, c *Container) error {
-	all, every := p.elements(c.Len), p.every()
-	for i := int64(0); i < c.Len && (len(all) > 0 || every != nil); i++ {
-		var node *Node
-		if node, all = nodeAt(i, all, every); node == nil {
-			if err := w.SkipValue(); err != nil {
-				return err
-			}
-			continue
-		}
+	return p.eachElement(c.Len, func(node *Node) error {
 		w.start, w.elem = w.InputOffset(), c.Elem
-		if err := w.walk(node); err != nil {
+		return w.next(node)
+	})
+}
+
+// eachElement calls read for each of n elements, up to the last node: with the node, or nil. Another node at
+// the same index finds nothing.
+func (p *Node) eachElement(n int64, read func(*Node) error) error {
+	all, every := p.elements(n), p.every()
+	for i := int64(0); i < n && (len(all) > 0 || every != nil); i++ {
+		node := every
+		for ; len(all) > 0 && all[0].index <= i; all = all[1:] {
+			if all[0].index == i && node == every {
+				node = all[0].node
+			}
+		}
+		if err := read(node); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// nodeAt returns the node at index i, or nil if there is none, and the nodes after it. Another node
-// at the same index finds nothing.
-func nodeAt(i int64, all []element, every *Node) (*Node, []element) {
-	node := every
-	for len(all) > 0 && all[0].index <= i {
-		if all[0].index == i && node == every {
-			node = all[0].node
-		}
-		all = all[1:]
-	}
-	return node, all
 }
 
 // An element is a node in an array, with its index.
@@ -270,10 +264,10 @@ func (w *Walker) object(p *Node, c *Container) error {
 
 // packed reads the elements of a packed array, up to the last node.
 func (w *Walker) packed(p *Node, c *Container) error {
-	all, every := p.elements(c.Len), p.every()
 	if c.Type == gdwire.TypePackedStringArray {
-		return w.strings(all, every, c)
+		return w.strings(p, c)
 	}
+	all, every := p.elements(c.Len), p.every()
 	if c.Type == gdwire.TypePackedByteArray {
 		c.Bits = 8
 	}
@@ -306,31 +300,22 @@ func (w *Walker) packed(p *Node, c *Container) error {
 }
 
 // strings reads the elements of a PackedStringArray, up to the last node.
-func (w *Walker) strings(all []element, every *Node, c *Container) error {
-	for i := int64(0); i < c.Len && (len(all) > 0 || every != nil); i++ {
-		var node *Node
-		node, all = nodeAt(i, all, every)
+func (w *Walker) strings(p *Node, c *Container) error {
+	return p.eachElement(c.Len, func(node *Node) error {
 		offset := w.InputOffset()
 		t, err := w.ReadToken()
-		switch {
-		case err != nil:
+		if err != nil || node == nil && t.Last() {
 			return err
-		case node != nil:
-			text, err := w.AppendString(nil)
-			if err != nil {
-				return err
-			}
-			v := Value{Type: gdwire.TypeString, Text: string(text)}
-			if err := w.part(node, Part{In: c.Type, Value: v, Offset: offset, Size: w.InputOffset() - offset}); err != nil {
-				return err
-			}
-		case !t.Last():
-			if err := w.SkipValue(); err != nil {
-				return err
-			}
 		}
-	}
-	return nil
+		if node == nil {
+			return w.SkipValue()
+		}
+		v := Value{Type: gdwire.TypeString}
+		if v.Text, err = text(w.Decoder); err != nil {
+			return err
+		}
+		return w.part(node, Part{In: c.Type, Value: v, Offset: offset, Size: w.InputOffset() - offset})
+	})
 }
 
 // part calls Part for a part and for its components, if they are targets.
