@@ -17,6 +17,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
+	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
@@ -303,7 +304,7 @@ func requireSmall(t *testing.T, p []byte, d *gdwire.Decoder) {
 // whether the length is known or not.
 func requireAnyBufferSize(t *testing.T, p []byte, o gdwire.DecoderOptions) {
 	for _, known := range []bool{true, false} {
-		var want []model.Value
+		var want []tagged.Value
 		var fault error
 		for i, size := range []int{0, 16, 17, 23, 64} {
 			o.MaxChunk = size
@@ -331,7 +332,7 @@ func requireAnyBufferSize(t *testing.T, p []byte, o gdwire.DecoderOptions) {
 }
 
 // readValues reads values until an error.
-func readValues(d *gdwire.Decoder, read func(*gdwire.Decoder) (model.Value, error)) (all []model.Value, err error) {
+func readValues(d *gdwire.Decoder, read func(*gdwire.Decoder) (tagged.Value, error)) (all []tagged.Value, err error) {
 	for {
 		v, err := read(d)
 		if err != nil {
@@ -354,10 +355,10 @@ func FuzzRecode(f *testing.F) {
 		to := gdwire.EncoderOptions{Format: from.Format, DoubleReals: from.DoubleReals, AllowInvalidUTF8: from.AllowInvalidUTF8, Depth: -1}
 		copied := testenv.Must(model.Copy(p[:size], from, to))(t)
 		got, err := model.Rewrite(p[:size], from, to)
-		if !from.Strict && errors.Is(err, gdwire.ErrType) && v.Holds(model.HasWrongTypes) {
+		if !from.Strict && errors.Is(err, gdwire.ErrType) && v.Holds(tagged.HasWrongTypes) {
 			got, err = copied, nil // WriteToken rejects it, CopyValue does not
 		}
-		if errors.Is(err, gdwire.ErrUTF8) && v.Holds(model.HasNUL) {
+		if errors.Is(err, gdwire.ErrUTF8) && v.Holds(tagged.HasNUL) {
 			got, err = copied, nil // the same
 		}
 		require.NoError(t, err)
@@ -449,7 +450,7 @@ func FuzzExamples(f *testing.F) {
 		defer e.Close()
 		if err := setName(e, d, "Grace"); invalid != nil {
 			require.Error(t, err)
-		} else if want := withName(v, "Grace"); !errors.Is(err, gdwire.ErrType) || !want.Holds(model.HasWrongTypes) {
+		} else if want := withName(v, "Grace"); !errors.Is(err, gdwire.ErrType) || !want.Holds(tagged.HasWrongTypes) {
 			require.NoError(t, err)
 			requireInStep()
 			got, _ := testenv.Must2(model.Decode(edited.Bytes(), gdwire.DecoderOptions{}))(t)
@@ -464,7 +465,7 @@ func FuzzExamples(f *testing.F) {
 
 // wantPlayer returns the required result of (*Player).read for a value, and whether it must accept
 // it.
-func wantPlayer(v *model.Value) (p Player, ok bool) {
+func wantPlayer(v *tagged.Value) (p Player, ok bool) {
 	if v.Type != "Dictionary" {
 		return p, false
 	}
@@ -501,10 +502,10 @@ func wantPlayer(v *model.Value) (p Player, ok bool) {
 }
 
 // withName returns a Dictionary in which the values of the keys "name" are another.
-func withName(v model.Value, name string) model.Value {
+func withName(v tagged.Value, name string) tagged.Value {
 	for i := 0; v.Type == "Dictionary" && i < len(v.Items); i += 2 {
 		if key := &v.Items[i]; (key.Type == "String" || key.Type == "StringName") && key.Text == "name" {
-			v.Items[i+1] = model.Value{Type: "String", Text: name}
+			v.Items[i+1] = tagged.Value{Type: "String", Text: name}
 		}
 	}
 	return v

@@ -1,27 +1,68 @@
-// Package tagged reads and writes values as JSON that keeps every type, as the vectors of
-// spec/vectors and spec/conform have them.
 package tagged
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 )
 
-// Append appends the next value of d. After an error, what is appended is undefined.
+// Append appends the next value of d as JSON. After an error, what is appended is undefined.
 func Append(dst []byte, d *gdwire.Decoder) ([]byte, error) {
-	v, err := reader{d}.value()
+	v, err := (&Reader{Decoder: d}).Value()
 	if err != nil {
 		return dst, err
 	}
-	b, err := json.Marshal(v)
+	b, err := json.Marshal(&v)
 	return append(dst, b...), err
+}
+
+// Encode returns the packet of the value in text. It returns an error for text that is no value: a wrong number of
+// components, numbers that do not fit or are no numbers, unknown types, and text that is not Unicode.
+func Encode(text []byte, o *gdwire.EncoderOptions) ([]byte, error) {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, o)
+	err := try(func() {
+		var v Value
+		check(checkUnicode(text))
+		check(json.Unmarshal(text, &v))
+		check((&Writer{Encoder: e}).Value(&v))
+	})
+	return b.Bytes(), cmp.Or(err, e.Close())
+}
+
+// checkUnicode returns an error for JSON with invalid UTF-8 or lone surrogates, which package json
+// replaces by U+FFFD.
+func checkUnicode(text []byte) error {
+	if !utf8.Valid(text) {
+		return errors.New("invalid UTF-8")
+	}
+	high := false // the last character was the first half of a pair
+	for len(text) > 0 {
+		size, r := 1, rune(0)
+		if text[0] == '\\' && len(text) > 1 {
+			size = 2
+			if text[1] == 'u' && len(text) >= 6 {
+				n, _ := strconv.ParseUint(string(text[2:6]), 16, 16) // package json finds errors
+				size, r = 6, rune(n)
+			}
+		}
+		low := r >= 0xDC00 && r < 0xE000
+		if low != high {
+			return errors.New("lone surrogate")
+		}
+		high = r >= 0xD800 && r < 0xDC00
+		text = text[size:]
+	}
+	return nil
 }
 
 // A printed is a value as package json prints it. What a type does not have is nil.
@@ -32,12 +73,12 @@ type printed struct {
 	ValueType  elem     `json:"value_type,omitempty"`
 	Name       *string  `json:"name,omitempty"`
 	Object     string   `json:"object,omitempty"`
-	Event      *uint32  `json:"event,omitempty"`
-	Device     *uint32  `json:"device,omitempty"`
-	Format     *uint32  `json:"format,omitempty"`
-	Mipmaps    *uint32  `json:"mipmaps,omitempty"`
-	Width      *uint32  `json:"width,omitempty"`
-	Height     *uint32  `json:"height,omitempty"`
+	Event      *uint64  `json:"event,omitempty"`
+	Device     *uint64  `json:"device,omitempty"`
+	Format     *uint64  `json:"format,omitempty"`
+	Mipmaps    *uint64  `json:"mipmaps,omitempty"`
+	Width      *uint64  `json:"width,omitempty"`
+	Height     *uint64  `json:"height,omitempty"`
 	Absolute   *bool    `json:"absolute,omitempty"`
 	Names      []string `json:"names,omitzero"`
 	Subnames   []string `json:"subnames,omitzero"`
@@ -49,178 +90,236 @@ type printed struct {
 // An elem is a declared type: its kind and its name.
 type elem map[string]string
 
-func elemOf(e gdwire.Elem) elem {
-	switch {
-	case e.Type == 0:
+func (d Declared) printed() elem {
+	if d.Kind == 0 {
 		return nil
-	case e.Script != "":
-		return elem{"script": e.Script}
-	case e.Class != "":
-		return elem{"class": e.Class}
 	}
-	return elem{"builtin": e.Type.String()}
+	return elem{[]string{1: "builtin", 2: "class", 3: "script"}[d.Kind]: d.Name}
 }
 
-// A reader reads values.
-type reader struct{ *gdwire.Decoder }
+// MarshalJSON encodes v as UnmarshalJSON decodes it.
+func (v *Value) MarshalJSON() ([]byte, error) { return json.Marshal(v.printed()) }
 
-func (r reader) value() (v *printed, err error) {
-	t, err := r.ReadToken()
-	if err != nil {
-		return nil, err
-	}
-	v = &printed{T: t.Type().String()}
-	switch k := t.Kind(); k {
-	case gdwire.KindNil, gdwire.KindCallable:
-	case gdwire.KindBool:
-		v.V = t.Bool()
-	case gdwire.KindInt32, gdwire.KindInt64:
-		v.V = strconv.FormatInt(t.Int(), 10)
-	case gdwire.KindRID:
-		v.V = strconv.FormatInt(int64(t.ID()), 10)
-	case gdwire.KindObjectID:
-		v.T, v.V = "ObjectID", strconv.FormatInt(int64(t.ID()), 10)
-	case gdwire.KindFloat32, gdwire.KindFloat64:
-		v.V = numbers(nil, t.Float())[0]
-	case gdwire.KindSignal:
-		v.Name, v.Object = new(t.Text()), strconv.FormatInt(int64(t.ID()), 10)
-	case gdwire.KindInputEvent:
-		event, device := t.Event()
-		v.Event, v.Device, v.V = &event, &device, hex.EncodeToString(t.Bytes())
-	case gdwire.KindStringChunk:
-		v.V, err = r.chunks(t)
-	case gdwire.KindNodePathStart:
-		names, subnames, absolute := t.NodePath()
-		v.Absolute = &absolute
-		if v.Names, err = read(r, names+subnames, r.string); err == nil {
-			v.Names, v.Subnames = v.Names[:names], v.Names[names:]
+func (v *Value) printed() *printed {
+	p, n := &printed{T: v.Type}, v.Numbers
+	switch v.Type {
+	case "Nil", "Callable":
+	case "bool":
+		p.V = v.Bits != 0
+	case "int", "RID", "ObjectID":
+		p.V = decimal(v.Bits)
+	case "float":
+		p.V = shortest(v.Bits)
+	case "String", "StringName":
+		p.V = v.Text
+	case "NodePath":
+		p.Absolute, p.Names, p.Subnames = &v.Absolute, append([]string{}, v.Names...), append([]string{}, v.Subnames...)
+	case "Signal":
+		p.Name, p.Object = &v.Text, decimal(v.Bits)
+	case "Object":
+		p.Class, p.Properties = &v.Text, make([][2]any, len(v.Names))
+		for i, name := range v.Names {
+			p.Properties[i] = [2]any{name, v.Items[i].printed()}
 		}
-	case gdwire.KindObjectStart:
-		v.Class = new(t.Text())
-		v.Properties, err = read(r, t.Len(), func() (p [2]any, err error) {
-			t, err := r.ReadToken()
-			if err == nil {
-				p[0] = t.Text()
-				p[1], err = r.value()
-			}
-			return p, err
-		})
-	case gdwire.KindDictStart:
-		v.KeyType, v.ValueType = elemOf(t.KeyElem()), elemOf(t.Elem())
-		v.V, err = read(r, t.Len(), func() (pair [2]any, err error) {
-			_, err = r.ReadToken() // the DictKey
-			for i := range pair {
-				if err == nil {
-					pair[i], err = r.value()
-				}
-			}
-			return pair, err
-		})
-	case gdwire.KindArrayStart:
-		v.Type = elemOf(t.Elem())
-		v.V, err = read(r, t.Len(), r.value)
-	case gdwire.KindPackedStart:
-		v.V, err = r.packed(t)
-	case gdwire.KindImageStart:
-		format, mipmaps, width, height := t.Image()
-		v.Format, v.Mipmaps, v.Width, v.Height = &format, &mipmaps, &width, &height
-		v.V, err = r.bytes()
+	case "Dictionary":
+		pairs := make([][2]*printed, len(v.Items)/2)
+		for i := range v.Items {
+			pairs[i/2][i%2] = v.Items[i].printed()
+		}
+		p.KeyType, p.ValueType, p.V = v.Key.printed(), v.Elem.printed(), pairs
+	case "Array":
+		p.Type, p.V = v.Elem.printed(), AsNumbers(v.Items, func(item Value) *printed { return item.printed() })
+	case "PackedStringArray":
+		p.V = append([]string{}, v.Names...)
+	case "PackedByteArray", "Image", "InputEvent":
+		switch p.V = hex.EncodeToString(v.Data); v.Type {
+		case "Image":
+			p.Format, p.Mipmaps, p.Width, p.Height = &n[0], &n[1], &n[2], &n[3]
+		case "InputEvent":
+			p.Event, p.Device = &n[0], &n[1]
+		}
+	case "PackedInt64Array":
+		p.V = AsNumbers(n, decimal)
 	default:
-		x := t.AppendComponents(nil)
-		if v.V = numbers(nil, x...); strings.HasSuffix(v.T, "i") {
-			v.V = x // integers
+		if p.V = AsNumbers(n, shortest); isInts(v.Type) {
+			p.V = AsNumbers(n, ToInt32)
 		}
 	}
-	return v, err
+	return p
 }
 
-// numbers appends each number as the shortest decimal that is read as it, never as an integer, or as a string.
-func numbers(all []any, x ...float64) []any {
-	for _, x := range x {
-		switch text := strconv.FormatFloat(x, 'g', -1, 64); {
-		case x != x:
-			all = append(all, "NaN")
-		case math.IsInf(x, 0):
-			all = append(all, strings.TrimPrefix(text, "+")+"inity")
-		case strings.ContainsAny(text, ".e"):
-			all = append(all, json.Number(text))
-		default:
-			all = append(all, json.Number(text+".0"))
+func decimal(bits uint64) string { return strconv.FormatInt(int64(bits), 10) }
+
+// shortest returns a number as the shortest decimal that is read as it, never as an integer, or as a string.
+func shortest(bits uint64) any {
+	x := math.Float64frombits(bits)
+	switch text := strconv.FormatFloat(x, 'g', -1, 64); {
+	case x != x:
+		return "NaN"
+	case math.IsInf(x, 0):
+		return strings.TrimPrefix(text, "+") + "inity"
+	case strings.ContainsAny(text, ".e"):
+		return json.Number(text)
+	default:
+		return json.Number(text + ".0")
+	}
+}
+
+// UnmarshalJSON decodes a value in the form of spec/vectors.
+func (v *Value) UnmarshalJSON(text []byte) error {
+	x, err := parse(text)
+	if err != nil {
+		return err
+	}
+	return try(func() { *v = valueOf(x) })
+}
+
+// valueOf returns the value in parsed JSON.
+func valueOf(x any) Value {
+	members := as[map[string]any](x)
+	v, content := Value{Type: as[string](members["t"])}, members["v"]
+	switch v.Type {
+	case "Nil", "Callable":
+	case "bool":
+		if as[bool](content) {
+			v.Bits = 1
 		}
+	case "int":
+		v.Bits = integer(content)
+	case "float":
+		v.Bits = float(content)
+	case "String", "StringName":
+		v.Text = as[string](content)
+	case "RID", "ObjectID":
+		v.Bits = id(members, "v")
+	case "Signal":
+		v.Text, v.Bits = member[string](members, "name"), id(members, "object")
+	case "NodePath":
+		v.Absolute = member[bool](members, "absolute")
+		v.Names, v.Subnames = list(member[[]any](members, "names"), as[string]), list(member[[]any](members, "subnames"), as[string])
+	case "Object":
+		v.Text = member[string](members, "class")
+		for _, x := range member[[]any](members, "properties") {
+			p := pair(x)
+			v.Names, v.Items = append(v.Names, as[string](p[0])), append(v.Items, valueOf(p[1]))
+		}
+	case "Dictionary":
+		v.Key, v.Elem = declared(members, "key_type"), declared(members, "value_type")
+		for _, x := range as[[]any](content) {
+			v.Items = append(v.Items, list(pair(x), valueOf)...)
+		}
+	case "Array":
+		v.Elem, v.Items = declared(members, "type"), list(as[[]any](content), valueOf)
+	case "PackedByteArray", "Image", "InputEvent":
+		v.Data = append(v.Data, checked(hex.DecodeString(as[string](content)))...)
+		for _, name := range map[string][]string{"Image": {"format", "mipmaps", "width", "height"}, "InputEvent": {"event", "device"}}[v.Type] {
+			n := cmp.Or(member[json.Number](members, name), "0")
+			v.Numbers = append(v.Numbers, checked(strconv.ParseUint(string(n), 10, 32)))
+		}
+	case "PackedStringArray":
+		v.Names = list(as[[]any](content), as[string])
+	default:
+		of := float
+		switch {
+		case TypeByName[v.Type] == 0:
+			check(fmt.Errorf("unknown type %q", v.Type))
+		case v.Type == "PackedInt64Array":
+			of = integer
+		case isInts(v.Type):
+			of = int32Of
+		}
+		v.Wide = v.Type == "PackedInt64Array" || v.Type == "PackedFloat64Array"
+		if v.Numbers = list(as[[]any](content), of); len(v.Numbers)%perElement(v.Type) != 0 {
+			check(fmt.Errorf("%d numbers are no whole elements of %s", len(v.Numbers), v.Type))
+		}
+	}
+	return v
+}
+
+// as returns x, which must be a T.
+func as[T any](x any) T {
+	is, ok := x.(T)
+	if !ok {
+		check(fmt.Errorf("%v is no %T", x, is))
+	}
+	return is
+}
+
+// member returns a member, which is zero if it is missing.
+func member[T any](members map[string]any, name string) (x T) {
+	if found := members[name]; found != nil {
+		x = as[T](found)
+	}
+	return x
+}
+
+// id returns the number in a member, which is 0 if it is missing.
+func id(members map[string]any, name string) uint64 {
+	x, ok := members[name]
+	if !ok {
+		return 0
+	}
+	return integer(x)
+}
+
+// list returns the elements of a list.
+func list[T any](elements []any, element func(any) T) (all []T) {
+	for _, x := range elements {
+		all = append(all, element(x))
 	}
 	return all
 }
 
-// chunks returns the string that begins with t.
-func (r reader) chunks(t gdwire.Token) (string, error) {
-	text := append([]byte(nil), t.Bytes()...)
-	for !t.Last() {
-		var err error
-		if t, err = r.ReadToken(); err != nil {
-			return "", err
-		}
-		text = append(text, t.Bytes()...)
+// pair returns a key and its value, or a property's name and its value.
+func pair(x any) []any {
+	all := as[[]any](x)
+	if len(all) != 2 {
+		check(errors.New("a pair has two values"))
 	}
-	return string(text), nil
+	return all
 }
 
-// string returns a string of a NodePath or PackedStringArray.
-func (r reader) string() (string, error) {
-	t, err := r.ReadToken()
-	if err != nil {
-		return "", err
+// declared returns the declared type in a member, or no type for an empty one. An empty class or script is Object.
+func declared(members map[string]any, name string) Declared {
+	d := member[map[string]any](members, name)
+	script, class, builtin := member[string](d, "script"), member[string](d, "class"), member[string](d, "builtin")
+	switch {
+	case script != "":
+		return Declared{3, script}
+	case class != "":
+		return Declared{2, class}
+	case d["class"] != nil || d["script"] != nil:
+		return Declared{1, "Object"}
+	case d["builtin"] == nil:
+		return Declared{}
 	}
-	return r.chunks(t)
+	if _, ok := TypeByName[builtin]; !ok {
+		check(fmt.Errorf("unknown type %q", builtin))
+	}
+	return Declared{1, builtin}
 }
 
-// read returns n elements by one call of f each, and reads the End.
-func read[T any](r reader, n int64, f func() (T, error)) ([]T, error) {
-	all := []T{}
-	for range n {
-		x, err := f()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, x)
+// integer returns the number in a string.
+func integer(x any) uint64 {
+	s := as[string](x)
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err == nil && s[0] == '+' {
+		err = errors.New("a number with a plus sign")
 	}
-	return all, r.ReadEnd()
+	check(err)
+	return uint64(n)
 }
 
-// bytes returns the bytes of a PackedByteArray or Image.
-func (r reader) bytes() (string, error) {
-	data, err := io.ReadAll(r.Payload())
-	return hex.EncodeToString(data), err
+// int32Of returns an integer.
+func int32Of(x any) uint64 {
+	return uint64(checked(strconv.ParseInt(string(as[json.Number](x)), 10, 32)))
 }
 
-func (r reader) packed(t gdwire.Token) (any, error) {
-	switch typ := t.Type(); typ {
-	case gdwire.TypePackedByteArray:
-		return r.bytes()
-	case gdwire.TypePackedStringArray:
-		return read(r, t.Len(), r.string)
-	case gdwire.TypePackedInt32Array:
-		return gdwire.AppendPacked(r.Decoder, []int32{})
-	case gdwire.TypePackedInt64Array:
-		return elements(r, func(all []any, x int64) []any { return append(all, strconv.FormatInt(x, 10)) })
-	case gdwire.TypePackedVector2Array:
-		return elements(r, func(all []any, x [2]float64) []any { return numbers(all, x[:]...) })
-	case gdwire.TypePackedVector3Array:
-		return elements(r, func(all []any, x [3]float64) []any { return numbers(all, x[:]...) })
-	case gdwire.TypePackedVector4Array, gdwire.TypePackedColorArray:
-		return elements(r, func(all []any, x [4]float64) []any { return numbers(all, x[:]...) })
-	case gdwire.TypePackedFloat32Array, gdwire.TypePackedFloat64Array:
-		return elements(r, func(all []any, x float64) []any { return numbers(all, x) })
-	default:
-		return nil, errors.New("unknown packed type " + typ.String())
+// float returns the bits of a number, which can be "NaN" and the like.
+func float(x any) uint64 {
+	text, ok := x.(string)
+	if !ok {
+		text = string(as[json.Number](x))
 	}
-}
-
-// elements returns the elements of a packed array, which add appends.
-func elements[T gdwire.Packable](r reader, add func([]any, T) []any) ([]any, error) {
-	elements, err := gdwire.AppendPacked[T](r.Decoder, nil)
-	all := []any{}
-	for _, x := range elements {
-		all = add(all, x)
-	}
-	return all, err
+	return math.Float64bits(checked(strconv.ParseFloat(text, 64)))
 }

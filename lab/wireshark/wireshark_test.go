@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
@@ -124,7 +125,7 @@ const (
 )
 
 // fields returns what the dissector shows of a value of a format.
-func fields(v *model.Value, format string) packet {
+func fields(v *tagged.Value, format string) packet {
 	p := packet{}
 	p.addValue(v, format)
 	return p
@@ -132,7 +133,7 @@ func fields(v *model.Value, format string) packet {
 
 func (p packet) add(field string, values ...string) { p[field] = append(p[field], values...) }
 
-func (p packet) addValue(v *model.Value, format string) {
+func (p packet) addValue(v *tagged.Value, format string) {
 	bits := strconv.FormatInt(int64(v.Bits), 10)
 	p.add("godot.type", strings.Replace(v.Type, "ObjectID", "Object", 1))
 	switch v.Type {
@@ -196,13 +197,13 @@ func (p packet) addText(field string, all ...string) {
 	}
 }
 
-func (p packet) addDeclared(d model.Declared) {
+func (p packet) addDeclared(d tagged.Declared) {
 	if d.Kind > 0 {
 		p.add("godot.declared", d.Name)
 	}
 }
 
-func (p packet) addNumbers(v *model.Value) {
+func (p packet) addNumbers(v *tagged.Value) {
 	if strings.HasPrefix(v.Type, "Packed") {
 		p.addCount(len(v.Numbers) / max(1, model.RealComponents[v.Type]))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/model"
 )
 
@@ -23,7 +24,7 @@ type conversion struct {
 
 // rejects returns the error of the first part of v that does not fit, in the order
 // of writing.
-func (c *conversion) rejects(v *model.Value) error {
+func (c *conversion) rejects(v *tagged.Value) error {
 	typ := v.Type
 	if typ == "ObjectID" {
 		typ = "Object"
@@ -58,7 +59,7 @@ func (c *conversion) rejects(v *model.Value) error {
 }
 
 // wide reports whether the reals of v have 64 bits in the destination.
-func (c *conversion) wide(v *model.Value) bool {
+func (c *conversion) wide(v *tagged.Value) bool {
 	switch c.to {
 	case "godot4":
 		return v.Wide && v.Type != "Color" && v.Type != "PackedColorArray"
@@ -70,10 +71,10 @@ func (c *conversion) wide(v *model.Value) bool {
 
 // survives reports whether a float64 can be stored in 32 bits without loss,
 // including all bits of a NaN.
-func survives(bits uint64) bool { return model.Widened(model.Narrowed(bits)) == bits }
+func survives(bits uint64) bool { return tagged.Widened(tagged.Narrowed(bits)) == bits }
 
 // after returns v as it is after copying.
-func (c *conversion) after(v model.Value) model.Value {
+func (c *conversion) after(v tagged.Value) tagged.Value {
 	if v.Type == "RID" && c.to != "godot4" {
 		v.Bits = 0
 	}

@@ -344,6 +344,7 @@ func TestExported(t *testing.T) {
 		if dir == "." {
 			parse("internal/test/conformance", true, mentions, used)
 			parse("internal/test/model", false, mentions, used)
+			parse("internal/tagged", false, mentions, used)
 		}
 		require.NotEmpty(t, exported)
 		for name := range exported {

@@ -204,7 +204,7 @@ func (b *suiteBuilder) addPacket(p suite.Packet, format string) {
 
 // completeValue computes the fields of a value that follow from others.
 func (b *suiteBuilder) completeValue(v *suite.Value) {
-	var value model.Value
+	var value tagged.Value
 	require.NoError(b.t, json.Unmarshal(v.Value, &value), v.ID)
 	v.Value = b.tagged(v.Hex, v.Formats[0], v.Objects, v.Double) // in the form of section 18
 	rules := ruleSet{}
@@ -220,11 +220,11 @@ func (b *suiteBuilder) completeValue(v *suite.Value) {
 			v.Encode = suite.ByValue
 		}
 	}
-	if rules["O4"] || rules["O7"] || value.Holds(func(x *model.Value) bool { return writtenInTwoWays(x, v.Formats) }) {
+	if rules["O4"] || rules["O7"] || value.Holds(func(x *tagged.Value) bool { return writtenInTwoWays(x, v.Formats) }) {
 		v.Encode = suite.ByValue
 	}
 	if v.NativeJSON != nil {
-		value.Holds(func(v *model.Value) bool {
+		value.Holds(func(v *tagged.Value) bool {
 			rules.add(nativeRule(v))
 			return false
 		})
@@ -234,13 +234,13 @@ func (b *suiteBuilder) completeValue(v *suite.Value) {
 
 // writtenInTwoWays reports whether writers can choose the bytes of a value: those of a NaN, and
 // whether the last sub-name of a path of Godot 2 is its property.
-func writtenInTwoWays(v *model.Value, formats []string) bool {
+func writtenInTwoWays(v *tagged.Value, formats []string) bool {
 	isNaN := v.Type == "float" && math.IsNaN(math.Float64frombits(v.Bits))
 	return isNaN || len(v.Subnames) > 0 && slices.Contains(formats, "godot2")
 }
 
 // nativeRule returns the rule for a value in native JSON.
-func nativeRule(v *model.Value) string {
+func nativeRule(v *tagged.Value) string {
 	switch v.Type {
 	case "Nil", "bool", "int", "float":
 		return "J1"
@@ -260,13 +260,13 @@ func nativeRule(v *model.Value) string {
 
 // since returns the first release with a value: that of the oldest format, unless the value needs a
 // later one.
-func since(formats []string, v *model.Value) string {
+func since(formats []string, v *tagged.Value) string {
 	first := map[string]string{"godot2": "2.0", "godot3": "3.0", "manual30": "3.0", "manual3": "3.1", "manual4": "4.0", "godot4": "4.0"}
 	release := "9"
 	for _, f := range formats {
 		release = min(release, first[f])
 	}
-	v.Holds(func(v *model.Value) bool {
+	v.Holds(func(v *tagged.Value) bool {
 		if v.Type == "PackedVector4Array" || v.Type == "Array" && v.Elem.Kind > 0 {
 			release = max(release, "4.3")
 		}
@@ -354,7 +354,7 @@ func (b *suiteBuilder) completePacket(p *suite.Packet) {
 		_, err := model.Tokens(p.Hex, options)
 		p.Strict = err != nil
 		// By rule C10 engines convert or drop elements of other types; a value of 1024 levels is more than JSON libraries read.
-		if !value.Holds(model.HasWrongTypes) && !rules["B7"] {
+		if !value.Holds(tagged.HasWrongTypes) && !rules["B7"] {
 			p.Value = b.packetValue(p, value)
 		}
 	}
@@ -376,9 +376,9 @@ func (b *suiteBuilder) completePacket(p *suite.Packet) {
 
 // packetValue returns the value of a packet as tagged JSON: what the Decoder reads, which is what the
 // reference decoder reads.
-func (b *suiteBuilder) packetValue(p *suite.Packet, want model.Value) []byte {
+func (b *suiteBuilder) packetValue(p *suite.Packet, want tagged.Value) []byte {
 	text := b.tagged(p.Hex, p.Formats[0], p.Objects, p.Double)
-	var got model.Value
+	var got tagged.Value
 	require.NoError(b.t, json.Unmarshal(text, &got), p.ID)
 	require.Equal(b.t, want.Plain().AnyNaN(), got.Plain().AnyNaN(), p.ID)
 	return text

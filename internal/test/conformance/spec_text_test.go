@@ -15,6 +15,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/text"
 )
@@ -79,7 +80,7 @@ func TestSuiteText(t *testing.T) {
 		d.Release()
 		if written := string(p.Buf); !seen[written] {
 			seen[written] = true
-			var value model.Value
+			var value tagged.Value
 			require.NoError(t, json.Unmarshal(v.Value, &value))
 			typ := value.Type
 			rule := textRules[typ]

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
@@ -51,7 +52,7 @@ func TestVectorsWidth(t *testing.T) {
 	seen := map[bool]int{}
 	forVectors(t, func(t *testing.T, e *model.Engine, v *model.Vector) {
 		got, _ := must2(model.Decode(v.Hex, gdwire.DecoderOptions{Format: e.Format, AllowObjects: true}))(t)
-		got.Holds(func(v *model.Value) bool {
+		got.Holds(func(v *tagged.Value) bool {
 			if real[v.Type] && len(v.Numbers) > 0 {
 				assert.Equal(t, e.Double, v.Wide, v.Type)
 				seen[v.Wide]++
@@ -95,7 +96,7 @@ func TestVectorsReencode(t *testing.T) {
 func TestVectorsObjectsNotAllowed(t *testing.T) {
 	objects := 0
 	forVectors(t, func(t *testing.T, e *model.Engine, v *model.Vector) {
-		full := v.Value.Holds(func(v *model.Value) bool { return v.Type == "Object" })
+		full := v.Value.Holds(func(v *tagged.Value) bool { return v.Type == "Object" })
 		_, size, err := model.Decode(v.Hex, gdwire.DecoderOptions{Format: e.Format})
 		if !full {
 			require.NoError(t, err)
@@ -114,23 +115,23 @@ func TestVectorsObjectsNotAllowed(t *testing.T) {
 
 // put_var and store_var write length-prefixed packets.
 func TestVectorsFrames(t *testing.T) {
-	packed := func(e *model.Engine) model.Value {
-		v := model.Value{Type: "PackedInt64Array", Wide: true, Numbers: []uint64{1, 2}}
+	packed := func(e *model.Engine) tagged.Value {
+		v := tagged.Value{Type: "PackedInt64Array", Wide: true, Numbers: []uint64{1, 2}}
 		if e.Format == gdwire.Godot3 {
 			v.Type, v.Wide = "PackedInt32Array", false
 		}
 		return v
 	}
-	float := model.Value{Type: "float", Bits: model.Widened(0x40600000)}
-	vector2 := model.Value{Type: "Vector2", Numbers: []uint64{model.Widened(0x3F800000), model.Widened(0x40000000)}}
+	float := tagged.Value{Type: "float", Bits: tagged.Widened(0x40600000)}
+	vector2 := tagged.Value{Type: "Vector2", Numbers: []uint64{tagged.Widened(0x3F800000), tagged.Widened(0x40000000)}}
 	for i := range model.Singles {
 		e := &model.Singles[i]
-		want := []model.Value{
+		want := []tagged.Value{
 			{Type: "int", Bits: 1},
 			{Type: "String", Text: "two"},
-			{Type: "Dictionary", Items: []model.Value{
+			{Type: "Dictionary", Items: []tagged.Value{
 				{Type: "String", Text: "three"},
-				{Type: "Array", Items: []model.Value{float, vector2}},
+				{Type: "Array", Items: []tagged.Value{float, vector2}},
 			}},
 			packed(e),
 			{Type: "Nil"},
@@ -140,7 +141,7 @@ func TestVectorsFrames(t *testing.T) {
 				continue
 			}
 			t.Run(e.Folder+"/"+name, func(t *testing.T) {
-				var got []model.Value
+				var got []tagged.Value
 				for b := model.ReadFile(t, e.Folder, name); len(b) > 0; {
 					n := le.Uint32(b)
 					v, size := must2(model.Decode(b[4:4+n], gdwire.DecoderOptions{Format: e.Format, Strict: true}))(t)
@@ -241,7 +242,7 @@ func TestReleasesWriteTheSame(t *testing.T) {
 		for _, v := range vectors["4.6"] {
 			switch {
 			case v.Name == "object_full_in_array": // a Curve has more properties in 4.7-dev
-			case v.Value.Holds(func(v *model.Value) bool { return v.Type == "ObjectID" || v.Type == "Signal" && v.Bits != 0 }):
+			case v.Value.Holds(func(v *tagged.Value) bool { return v.Type == "ObjectID" || v.Type == "Signal" && v.Bits != 0 }):
 				require.Len(t, newer[v.Name][0], 2*len(v.Hex), v.Name)
 				ids++
 			default:

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/model"
 )
 
@@ -166,17 +167,17 @@ type habit struct {
 	// rare marks a known habit that no verdict here shows.
 	rare bool
 	// change applies the habit to one value, whose items are already changed.
-	change func(e *model.Engine, v *model.Value) bool
+	change func(e *model.Engine, v *tagged.Value) bool
 }
 
 var habits = []habit{
-	{name: "a string ends at its first NUL", change: func(_ *model.Engine, v *model.Value) bool {
+	{name: "a string ends at its first NUL", change: func(_ *model.Engine, v *tagged.Value) bool {
 		return v.ChangeTexts(func(s string) string { return string(untilNUL([]byte(s))) })
 	}},
-	{name: "a byte order mark is dropped", rare: true, change: func(_ *model.Engine, v *model.Value) bool {
+	{name: "a byte order mark is dropped", rare: true, change: func(_ *model.Engine, v *tagged.Value) bool {
 		return v.ChangeTexts(func(s string) string { return strings.TrimPrefix(s, "\ufeff") })
 	}},
-	{name: "a NaN of 32 bits is quieted and gets 64", change: func(_ *model.Engine, v *model.Value) bool {
+	{name: "a NaN of 32 bits is quieted and gets 64", change: func(_ *model.Engine, v *tagged.Value) bool {
 		x := math.Float64frombits(v.Bits)
 		if v.Type != "float" || v.Wide || x == x {
 			return false
@@ -184,7 +185,7 @@ var habits = []habit{
 		v.Wide, v.Bits = true, v.Bits|1<<51
 		return true
 	}},
-	{name: "a number of 64 bits that fits 32 gets these", change: func(_ *model.Engine, v *model.Value) bool {
+	{name: "a number of 64 bits that fits 32 gets these", change: func(_ *model.Engine, v *tagged.Value) bool {
 		x := math.Float64frombits(v.Bits)
 		fits := v.Type == "int" && int64(v.Bits) == int64(int32(v.Bits)) || v.Type == "float" && float64(float32(x)) == x
 		if !v.Wide || !fits {
@@ -193,47 +194,47 @@ var habits = []habit{
 		v.Wide = false
 		return true
 	}},
-	{name: "single precision reads 64 bits and writes 32", change: func(e *model.Engine, v *model.Value) bool {
+	{name: "single precision reads 64 bits and writes 32", change: func(e *model.Engine, v *tagged.Value) bool {
 		if model.RealComponents[v.Type] == 0 || !v.Wide {
 			return false
 		}
 		v.Wide = false
 		for i, bits := range v.Numbers {
-			v.Numbers[i] = model.Widened(math.Float32bits(float32(math.Float64frombits(bits))))
+			v.Numbers[i] = tagged.Widened(math.Float32bits(float32(math.Float64frombits(bits))))
 		}
 		return true
 	}},
-	{name: "an object is a stand-in with an id of its own", change: func(_ *model.Engine, v *model.Value) bool {
+	{name: "an object is a stand-in with an id of its own", change: func(_ *model.Engine, v *tagged.Value) bool {
 		if v.Type != "ObjectID" || v.Bits == 0 {
 			return false
 		}
 		v.Bits = 1
 		return true
 	}},
-	{name: "an object of id 0 is nil", rare: true, change: func(_ *model.Engine, v *model.Value) bool {
+	{name: "an object of id 0 is nil", rare: true, change: func(_ *model.Engine, v *tagged.Value) bool {
 		if v.Type != "ObjectID" || v.Bits != 0 {
 			return false
 		}
-		*v = model.Value{Type: "Nil"}
+		*v = tagged.Value{Type: "Nil"}
 		return true
 	}},
-	{name: "every class is EncodedObjectAsID", change: func(_ *model.Engine, v *model.Value) bool {
+	{name: "every class is EncodedObjectAsID", change: func(_ *model.Engine, v *tagged.Value) bool {
 		changed := false
-		for _, d := range []*model.Declared{&v.Key, &v.Elem} {
-			if as := (model.Declared{Kind: 2, Name: "EncodedObjectAsID"}); (d.Kind > 1 || d.Name == "Object") && *d != as {
+		for _, d := range []*tagged.Declared{&v.Key, &v.Elem} {
+			if as := (tagged.Declared{Kind: 2, Name: "EncodedObjectAsID"}); (d.Kind > 1 || d.Name == "Object") && *d != as {
 				*d, changed = as, true
 			}
 		}
 		return changed
 	}},
-	{name: "an empty path is not absolute to 3.2.3", change: func(e *model.Engine, v *model.Value) bool {
+	{name: "an empty path is not absolute to 3.2.3", change: func(e *model.Engine, v *tagged.Value) bool {
 		if e.Format != gdwire.Godot3 || !v.Absolute || len(v.Names)+len(v.Subnames) > 0 {
 			return false
 		}
 		v.Absolute = false
 		return true
 	}},
-	{name: "a StringName becomes a String as a key of 4.3", rare: true, change: func(e *model.Engine, v *model.Value) bool {
+	{name: "a StringName becomes a String as a key of 4.3", rare: true, change: func(e *model.Engine, v *tagged.Value) bool {
 		changed := false
 		for i := 0; e.Folder == "godot4.3" && v.Type == "Dictionary" && i < len(v.Items); i += 2 {
 			if v.Items[i].Type == "StringName" {
@@ -242,11 +243,11 @@ var habits = []habit{
 		}
 		return changed
 	}},
-	{name: "of equal keys the last value counts", rare: true, change: func(e *model.Engine, v *model.Value) bool {
+	{name: "of equal keys the last value counts", rare: true, change: func(e *model.Engine, v *tagged.Value) bool {
 		if v.Type != "Dictionary" {
 			return false
 		}
-		var items []model.Value
+		var items []tagged.Value
 	pairs:
 		for i := 0; i < len(v.Items); i += 2 {
 			for j := 0; j < len(items); j += 2 {
@@ -264,11 +265,11 @@ var habits = []habit{
 }
 
 // equalKeys reports whether two keys are equal to an engine.
-func equalKeys(e *model.Engine, a, b *model.Value) bool {
+func equalKeys(e *model.Engine, a, b *tagged.Value) bool {
 	if a.Type == "ObjectID" || a.Type == "Dictionary" && e.Format == gdwire.Godot3 {
 		return false // compared by identity
 	}
-	one := func(v *model.Value) model.Value {
+	one := func(v *tagged.Value) tagged.Value {
 		w := v.Plain().AnyNaN()
 		if w.Type == "StringName" {
 			w.Type = "String"
@@ -330,7 +331,7 @@ func TestVerdictUTF8OfGodot3(t *testing.T) {
 }
 
 // apply applies the habit to v and all values in it.
-func (h *habit) apply(e *model.Engine, v *model.Value) bool {
+func (h *habit) apply(e *model.Engine, v *tagged.Value) bool {
 	changed := false
 	for i := range v.Items {
 		changed = h.apply(e, &v.Items[i]) || changed
@@ -349,7 +350,7 @@ func TestVerdictsReencoded(t *testing.T) {
 			return
 		}
 		again := must(model.Copy(v.Hex, o, gdwire.EncoderOptions{Format: e.Format}))(t)
-		if tree.Holds(model.HasWrongTypes) { // these are copied
+		if tree.Holds(tagged.HasWrongTypes) { // these are copied
 			counts[dropped]++
 			return
 		}

@@ -9,11 +9,31 @@ import (
 	"testing"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/tagged"
+	"github.com/gdwire/gdwire/internal/test/fuzz"
 )
 
+// Read reads the next value of d, token by token. It repeats calls after temporary errors.
+func Read(d *gdwire.Decoder) (tagged.Value, error) {
+	return (&tagged.Reader{Decoder: d, Temporary: fuzz.ErrTemporary}).Value()
+}
+
+// ReadBulk is Read by the calls that read whole strings and arrays.
+func ReadBulk(d *gdwire.Decoder) (tagged.Value, error) {
+	return (&tagged.Reader{Decoder: d, Bulk: true, Temporary: fuzz.ErrTemporary}).Value()
+}
+
+// Again repeats f after temporary errors.
+func Again(f func() error) error {
+	for {
+		if err := f(); err != fuzz.ErrTemporary {
+			return err
+		}
+	}
+}
+
 // Decode reads the value at the start of p.
-func Decode(p []byte, o gdwire.DecoderOptions) (v Value, size int64, err error) {
+func Decode(p []byte, o gdwire.DecoderOptions) (v tagged.Value, size int64, err error) {
 	d := gdwire.NewDecoder(nil, &o)
 	defer d.Release()
 	d.ResetBytes(p)
@@ -22,10 +42,10 @@ func Decode(p []byte, o gdwire.DecoderOptions) (v Value, size int64, err error) 
 }
 
 // Encode writes v by typed calls.
-func Encode(v *Value, o gdwire.EncoderOptions, unknown bool) ([]byte, error) {
+func Encode(v *tagged.Value, o gdwire.EncoderOptions, unknown bool) ([]byte, error) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, &o)
-	err := testenv.Try(func() { (&writer{e, unknown}).value(v) })
+	err := (&tagged.Writer{Encoder: e, Unknown: unknown, Pieces: true}).Value(v)
 	err = cmp.Or(err, e.Close())
 	return b.Bytes(), err
 }

@@ -1,7 +1,10 @@
+// Package model is what tests compare the codec with: a reference decoder, written for simplicity alone, the vectors of
+// engines, and packets that the codec reads and writes again.
 package model
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -11,7 +14,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/tagged"
 )
+
+var le = binary.LittleEndian
 
 // A Reference decodes whole packets recursively and as simply as possible. It is
 // written from the description of the formats alone and shares nothing with the
@@ -86,14 +92,14 @@ var IntComponents = map[string]int{"Vector2i": 2, "Rect2i": 4, "Vector3i": 3, "V
 type refusal struct{ rule, text string }
 
 // DecodeReference decodes the value at the start of p and returns its size.
-func DecodeReference(p []byte, format string, objects, double bool) (v Value, size int, err error) {
+func DecodeReference(p []byte, format string, objects, double bool) (v tagged.Value, size int, err error) {
 	r := Reference{Format: format, Objects: objects, Double: double, P: p}
 	v, err = r.Decode()
 	return v, r.Pos, err
 }
 
 // Decode decodes the value at Pos.
-func (r *Reference) Decode() (v Value, err error) {
+func (r *Reference) Decode() (v tagged.Value, err error) {
 	r.types = TypeNames[r.Format]
 	if r.Valid == nil {
 		r.Valid = utf8.Valid
@@ -104,7 +110,7 @@ func (r *Reference) Decode() (v Value, err error) {
 			if !ok {
 				panic(x)
 			}
-			v, err, r.Cause = Value{}, errors.New(why.text), why.rule
+			v, err, r.Cause = tagged.Value{}, errors.New(why.text), why.rule
 		}
 	}()
 	v = r.value()
@@ -144,7 +150,7 @@ func (r *Reference) takeBy(rule string, n uint64) []byte {
 func (r *Reference) u32() uint32 { return le.Uint32(r.take(4)) }
 func (r *Reference) u64() uint64 { return le.Uint64(r.take(8)) }
 func (r *Reference) i32() uint64 { return uint64(int64(int32(r.u32()))) }
-func (r *Reference) f32() uint64 { return Widened(r.u32()) }
+func (r *Reference) f32() uint64 { return tagged.Widened(r.u32()) }
 
 // numbers reads n numbers.
 func numbers(n uint64, read func() uint64) (all []uint64) {
@@ -188,7 +194,7 @@ func (r *Reference) text(mayMiss bool) string {
 	return string(b)
 }
 
-func (r *Reference) value() Value {
+func (r *Reference) value() tagged.Value {
 	r.Starts = append(r.Starts, int64(r.Pos))
 	if r.depth > 0 && r.Pos == len(r.P) {
 		refuse("C4", "no element at the end")
@@ -206,7 +212,7 @@ func (r *Reference) value() Value {
 	if id >= uint32(len(r.types)) {
 		refuse("B2", "type %d", id)
 	}
-	v := Value{Type: r.types[id]}
+	v := tagged.Value{Type: r.types[id]}
 	wide := flags&1 != 0
 	r.shows(true, typeRules[v.Type])
 	r.showsHeader(v.Type, header)
@@ -259,7 +265,7 @@ func (r *Reference) value() Value {
 		for n := r.containerCount(); n > 0; n-- {
 			v.Items = append(v.Items, r.value())
 		}
-		r.shows(HasWrongTypes(&Value{Type: v.Type, Elem: v.Elem, Items: v.Items}), "C10")
+		r.shows(tagged.HasWrongTypes(&tagged.Value{Type: v.Type, Elem: v.Elem, Items: v.Items}), "C10")
 	case "Dictionary":
 		r.TypedDict = r.TypedDict || flags&15 != 0
 		v.Key = r.declared(flags & 3)
@@ -269,7 +275,7 @@ func (r *Reference) value() Value {
 			v.Items = append(v.Items, r.value())
 			v.Items = append(v.Items, r.value())
 		}
-		r.shows(HasWrongTypes(&Value{Type: v.Type, Key: v.Key, Elem: v.Elem, Items: v.Items}), "C10")
+		r.shows(tagged.HasWrongTypes(&tagged.Value{Type: v.Type, Key: v.Key, Elem: v.Elem, Items: v.Items}), "C10")
 		r.shows(equalKeys(&v), "C5")
 	case "PackedByteArray":
 		n := r.u32()
@@ -324,7 +330,7 @@ func (r *Reference) value() Value {
 }
 
 // reals reads the components of a math type or the elements of a packed array.
-func (r *Reference) reals(v *Value, wide bool) {
+func (r *Reference) reals(v *tagged.Value, wide bool) {
 	color := v.Type == "Color" || v.Type == "PackedColorArray"
 	switch {
 	case r.is("godot4"):
@@ -362,7 +368,7 @@ func (r *Reference) count(size uint64) uint64 {
 	return n
 }
 
-func (r *Reference) declared(kind uint32) Declared {
+func (r *Reference) declared(kind uint32) tagged.Declared {
 	if !r.is("godot4") {
 		kind = 0
 	}
@@ -374,7 +380,7 @@ func (r *Reference) declared(kind uint32) Declared {
 			refuse("C8", "elements of type %d", id)
 		}
 		if id != 0 {
-			return Declared{1, r.types[id]}
+			return tagged.Declared{Kind: 1, Name: r.types[id]}
 		}
 		r.shows(true, "C9")
 	default:
@@ -382,14 +388,14 @@ func (r *Reference) declared(kind uint32) Declared {
 		r.shows(kind == 3 && r.Objects, "C12")
 		if name == "" {
 			r.shows(true, "C9")
-			return Declared{1, "Object"}
+			return tagged.Declared{Kind: 1, Name: "Object"}
 		}
-		return Declared{int(kind), name}
+		return tagged.Declared{Kind: int(kind), Name: name}
 	}
-	return Declared{}
+	return tagged.Declared{}
 }
 
-func (r *Reference) nodePath(v *Value) {
+func (r *Reference) nodePath(v *tagged.Value) {
 	first := r.u32()
 	if first < 1<<31 {
 		if r.is("godot4", "godot3") {
@@ -458,7 +464,7 @@ func (r *Reference) containerCount() uint32 {
 	return n & 0x7FFFFFFF
 }
 
-func (r *Reference) object(v *Value, id bool) {
+func (r *Reference) object(v *tagged.Value, id bool) {
 	v.Type = "ObjectID"
 	if !r.is("godot4", "godot3", "manual4") {
 		r.shows(true, "O7")
@@ -505,7 +511,7 @@ func (r *Reference) form(bit int) {
 	r.shows(r.forms == 3, "O9")
 }
 
-func (r *Reference) inputEvent(v *Value) {
+func (r *Reference) inputEvent(v *tagged.Value) {
 	event, device, length := r.u32(), r.u32(), r.u32()
 	if length < 12 {
 		refuse("G7", "InputEvent of %d bytes", length)

@@ -3,6 +3,8 @@ package model
 import (
 	"reflect"
 	"strings"
+
+	"github.com/gdwire/gdwire/internal/tagged"
 )
 
 // typeRules contains for each type the rule of spec/SPEC.md that describes its bytes.
@@ -53,7 +55,7 @@ func (r *Reference) showsHeader(typ string, header uint32) {
 }
 
 // equalKeys reports whether two keys of a Dictionary are the same.
-func equalKeys(v *Value) bool {
+func equalKeys(v *tagged.Value) bool {
 	for i := 0; i < len(v.Items); i += 2 {
 		for j := range i / 2 {
 			if reflect.DeepEqual(v.Items[i], v.Items[2*j]) {

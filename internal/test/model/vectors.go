@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
@@ -46,7 +46,7 @@ type Vector struct {
 	Name        string
 	Hex         []byte
 	FullObjects bool
-	Value       Value
+	Value       tagged.Value
 }
 
 // ReadFile reads a file in testdata.
@@ -131,7 +131,7 @@ func Build(t testing.TB, f gdwire.Format, text string) []byte {
 
 // F32 returns encoded floats in hex, after a space.
 func F32(x ...float64) string {
-	return hexed(AsNumbers(x, func(x float64) float32 { return float32(x) }))
+	return hexed(tagged.AsNumbers(x, func(x float64) float32 { return float32(x) }))
 }
 
 // F64 returns numbers as floats of 64 bits in hex, after a space.
@@ -154,100 +154,3 @@ func Text(s string) string {
 }
 
 var headerPattern = regexp.MustCompile(`<(\w+)(?:\+(\d+)(?:\.(\d+))?)?>`)
-
-// UnmarshalJSON reads a value in the form of spec/vectors.
-func (v *Value) UnmarshalJSON(b []byte) error {
-	var in jsonValue
-	if err := json.Unmarshal(b, &in); err != nil {
-		return err
-	}
-	*v = Value{Type: in.T, Absolute: in.Absolute, Wide: in.T == "PackedInt64Array" || in.T == "PackedFloat64Array"}
-	return testenv.Try(func() { v.set(&in) })
-}
-
-// A jsonValue is a value in the form of spec/vectors.
-type jsonValue struct {
-	T                   string
-	V                   json.RawMessage
-	Type                *jsonDeclared
-	KeyType             *jsonDeclared `json:"key_type"`
-	ValueType           *jsonDeclared `json:"value_type"`
-	Absolute            bool
-	Names, Subnames     []string
-	Name, Object, Class string
-	Properties          [][2]json.RawMessage
-
-	Format, Mipmaps, Width, Height, Event, Device uint64
-}
-
-// set sets what a value of the type of v has.
-func (v *Value) set(in *jsonValue) {
-	switch in.T {
-	case "Nil", "Callable":
-	case "bool":
-		v.Bits = map[string]uint64{"true": 1}[string(in.V)]
-	case "int", "RID", "ObjectID":
-		if in.V != nil {
-			v.Bits = jsonNumber(in.V, true)
-		}
-	case "float":
-		v.Bits = jsonNumber(in.V, false)
-	case "String", "StringName":
-		v.Text = fromJSON[string](in.V)
-	case "NodePath":
-		v.Names, v.Subnames = append(v.Names, in.Names...), append(v.Subnames, in.Subnames...)
-	case "Signal":
-		v.Text, v.Bits = in.Name, uint64(testenv.Checked(strconv.ParseInt(in.Object, 10, 64)))
-	case "Object":
-		v.Text = in.Class
-		for _, p := range in.Properties {
-			v.Names, v.Items = append(v.Names, fromJSON[string](p[0])), append(v.Items, fromJSON[Value](p[1]))
-		}
-	case "Dictionary":
-		v.Key, v.Elem = in.KeyType.declared(), in.ValueType.declared()
-		for _, p := range fromJSON[[][2]Value](in.V) {
-			v.Items = append(v.Items, p[0], p[1])
-		}
-	case "Array":
-		v.Elem = in.Type.declared()
-		v.Items = append(v.Items, fromJSON[[]Value](in.V)...)
-	case "PackedByteArray", "Image", "InputEvent":
-		v.Numbers = map[string][]uint64{"Image": {in.Format, in.Mipmaps, in.Width, in.Height}, "InputEvent": {in.Event, in.Device}}[in.T]
-		v.Data = append(v.Data, testenv.Checked(hex.DecodeString(fromJSON[string](in.V)))...)
-	case "PackedStringArray":
-		v.Names = append(v.Names, fromJSON[[]string](in.V)...)
-	default:
-		for _, x := range fromJSON[[]json.RawMessage](in.V) {
-			v.Numbers = append(v.Numbers, jsonNumber(x, isInts(in.T)))
-		}
-	}
-}
-
-func fromJSON[T any](text []byte) (v T) {
-	testenv.Check(json.Unmarshal(text, &v))
-	return v
-}
-
-type jsonDeclared struct{ Builtin, Class, Script string }
-
-func (d *jsonDeclared) declared() Declared {
-	switch {
-	case d == nil:
-		return Declared{}
-	case d.Script != "":
-		return Declared{3, d.Script}
-	case d.Class != "":
-		return Declared{2, d.Class}
-	default:
-		return Declared{1, d.Builtin}
-	}
-}
-
-// jsonNumber reads a number, which may be quoted, as int64 or float64.
-func jsonNumber(b json.RawMessage, integer bool) uint64 {
-	text := strings.Trim(string(b), `"`)
-	if integer {
-		return uint64(testenv.Checked(strconv.ParseInt(text, 10, 64)))
-	}
-	return math.Float64bits(testenv.Checked(strconv.ParseFloat(text, 64)))
-}

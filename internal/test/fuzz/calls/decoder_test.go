@@ -19,8 +19,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
+	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
-	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
@@ -34,7 +34,7 @@ type decoderCall struct {
 	// Of a typed read: the kinds of the values that it reads, and how to read one. It returns
 	// errUnread if another call has to. All values but those of these kinds are of a wrong type.
 	fits  []gdwire.Kind
-	value func(d *gdwire.Decoder) (model.Value, error)
+	value func(d *gdwire.Decoder) (tagged.Value, error)
 }
 
 // run makes the call.
@@ -42,7 +42,7 @@ func (op *decoderCall) run(c *caller) error {
 	if op.call != nil {
 		return op.call(c)
 	}
-	var v model.Value
+	var v tagged.Value
 	read, retry := false, c.retry
 	if op.isText() { // lost if a temporary error interrupts the call inside it
 		retry = c.retrySkip
@@ -76,35 +76,35 @@ var (
 )
 
 // bitsRead returns a call that reads a number, as bits of a type.
-func bitsRead[T any](typ string, read func(d *gdwire.Decoder) (T, error), bits func(T) uint64) func(d *gdwire.Decoder) (model.Value, error) {
-	return func(d *gdwire.Decoder) (model.Value, error) {
+func bitsRead[T any](typ string, read func(d *gdwire.Decoder) (T, error), bits func(T) uint64) func(d *gdwire.Decoder) (tagged.Value, error) {
+	return func(d *gdwire.Decoder) (tagged.Value, error) {
 		x, err := read(d)
-		return model.Value{Type: typ, Bits: bits(x)}, err
+		return tagged.Value{Type: typ, Bits: bits(x)}, err
 	}
 }
 
 // textRead returns a call that reads a text.
-func textRead[T string | []byte](read func(d *gdwire.Decoder) (T, error)) func(d *gdwire.Decoder) (model.Value, error) {
-	return func(d *gdwire.Decoder) (model.Value, error) {
+func textRead[T string | []byte](read func(d *gdwire.Decoder) (T, error)) func(d *gdwire.Decoder) (tagged.Value, error) {
+	return func(d *gdwire.Decoder) (tagged.Value, error) {
 		text, err := read(d)
-		return model.Value{Text: string(text)}, err
+		return tagged.Value{Text: string(text)}, err
 	}
 }
 
 // mathRead returns a call that reads the components of the next value.
-func mathRead[T gdwire.Component](bits func(T) uint64) func(d *gdwire.Decoder) (model.Value, error) {
-	return func(d *gdwire.Decoder) (model.Value, error) {
+func mathRead[T gdwire.Component](bits func(T) uint64) func(d *gdwire.Decoder) (tagged.Value, error) {
+	return func(d *gdwire.Decoder) (tagged.Value, error) {
 		typ := gdwire.Type(d.PeekKind())
 		n, _ := typ.Components()
 		components := make([]T, n)
 		err := gdwire.ReadComponents(d, typ, components)
-		return model.Value{Numbers: model.AsNumbers(components, bits)}, err
+		return tagged.Value{Numbers: tagged.AsNumbers(components, bits)}, err
 	}
 }
 
 // noneRead returns a call that reads a value without content.
-func noneRead(read func(d *gdwire.Decoder) error) func(d *gdwire.Decoder) (model.Value, error) {
-	return func(d *gdwire.Decoder) (model.Value, error) { return model.Value{}, read(d) }
+func noneRead(read func(d *gdwire.Decoder) error) func(d *gdwire.Decoder) (tagged.Value, error) {
+	return func(d *gdwire.Decoder) (tagged.Value, error) { return tagged.Value{}, read(d) }
 }
 
 // mathKinds returns the kinds of math types.
@@ -292,7 +292,7 @@ func init() {
 		{name: "ReadObjectID", fits: []gdwire.Kind{gdwire.KindObjectID}, value: bitsRead("ObjectID", (*gdwire.Decoder).ReadObjectID, same)},
 		{name: "ReadRID", fits: []gdwire.Kind{gdwire.KindRID}, value: bitsRead("RID", (*gdwire.Decoder).ReadRID, same)},
 		{name: "ReadCallable", fits: []gdwire.Kind{gdwire.KindCallable}, value: noneRead((*gdwire.Decoder).ReadCallable)},
-		{name: "ReadSignal", fits: []gdwire.Kind{gdwire.KindSignal}, value: func(d *gdwire.Decoder) (v model.Value, err error) {
+		{name: "ReadSignal", fits: []gdwire.Kind{gdwire.KindSignal}, value: func(d *gdwire.Decoder) (v tagged.Value, err error) {
 			v.Text, v.Bits, err = d.ReadSignal()
 			return v, err
 		}},

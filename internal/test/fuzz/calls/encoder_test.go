@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
@@ -170,7 +171,7 @@ var encoderCalls = []encoderCall{
 	}},
 	{name: "WriteToken(Float32)", call: func(r *recorder, a *arguments) error {
 		v := float32(a.float(0))
-		return r.took(r.e.WriteToken(gdwire.Float32(v)), "float %x", model.Widened(math.Float32bits(v)))
+		return r.took(r.e.WriteToken(gdwire.Float32(v)), "float %x", tagged.Widened(math.Float32bits(v)))
 	}},
 	{name: "WriteToken(Float64)", call: func(r *recorder, a *arguments) error {
 		v := a.float(0)
@@ -226,8 +227,8 @@ var encoderCalls = []encoderCall{
 	}},
 	{name: "WriteComponents of int32", call: func(r *recorder, a *arguments) error {
 		typ, n := a.components(0, true)
-		x := model.AsNumbers(several(a, 2, n, someInts), func(n int64) int32 { return int32(n) })
-		return r.took(gdwire.WriteComponents(r.e, typ, x), "%v %x", typ, model.AsNumbers(x, func(n int32) uint64 { return uint64(int64(n)) }))
+		x := tagged.AsNumbers(several(a, 2, n, someInts), func(n int64) int32 { return int32(n) })
+		return r.took(gdwire.WriteComponents(r.e, typ, x), "%v %x", typ, tagged.AsNumbers(x, func(n int32) uint64 { return uint64(int64(n)) }))
 	}},
 	{name: "WriteInputEvent", call: func(r *recorder, a *arguments) error {
 		kind, data := uint32(a.b[0]%10), a.bytes(1)
@@ -282,32 +283,32 @@ var encoderCalls = []encoderCall{
 	{name: "WriteToken(End)", call: func(r *recorder, _ *arguments) error { return r.ended(r.e.WriteToken(gdwire.End())) }},
 	{name: "Write", call: func(r *recorder, a *arguments) error { return r.write(a.bytes(0)) }},
 	{name: "WritePacked of integers", call: func(r *recorder, a *arguments) error {
-		bits := model.AsNumbers(several(a, 2, int(a.b[1]%9), someInts), func(n int64) uint64 { return uint64(byte(n)) })
+		bits := tagged.AsNumbers(several(a, 2, int(a.b[1]%9), someInts), func(n int64) uint64 { return uint64(byte(n)) })
 		switch a.b[0] % 3 {
 		case 0:
-			return writePacked(r, bits, model.AsNumbers(bits, func(b uint64) byte { return byte(b) }))
+			return writePacked(r, bits, tagged.AsNumbers(bits, func(b uint64) byte { return byte(b) }))
 		case 1:
-			return writePacked(r, bits, model.AsNumbers(bits, model.ToInt32))
+			return writePacked(r, bits, tagged.AsNumbers(bits, tagged.ToInt32))
 		}
-		return writePacked(r, bits, model.AsNumbers(bits, func(b uint64) int64 { return int64(b) }))
+		return writePacked(r, bits, tagged.AsNumbers(bits, func(b uint64) int64 { return int64(b) }))
 	}},
 	{name: "WritePacked of floats", call: func(r *recorder, a *arguments) error {
 		x, kind := several(a, 2, int(a.b[1]%9*12), someFloats), a.b[0]%5
 		if kind == 1 || kind == 3 {
-			x = model.AsNumbers(x, func(x float64) float64 { return float64(float32(x)) })
+			x = tagged.AsNumbers(x, func(x float64) float64 { return float64(float32(x)) })
 		}
-		bits := model.AsNumbers(x, math.Float64bits)
+		bits := tagged.AsNumbers(x, math.Float64bits)
 		switch kind {
 		case 0:
 			return writePacked(r, bits[:len(x)/12], x[:len(x)/12])
 		case 1:
-			return writePacked(r, bits[:len(x)/12], model.AsNumbers(x[:len(x)/12], func(x float64) float32 { return float32(x) }))
+			return writePacked(r, bits[:len(x)/12], tagged.AsNumbers(x[:len(x)/12], func(x float64) float32 { return float32(x) }))
 		case 2:
-			return writePacked(r, bits, model.Grouped(bits, 2, func(x []float64) [2]float64 { return [2]float64(x) }))
+			return writePacked(r, bits, tagged.Grouped(bits, 2, func(x []float64) [2]float64 { return [2]float64(x) }))
 		case 3:
-			return writePacked(r, bits, model.Grouped(bits, 3, func(x []float64) [3]float32 { return [3]float32{float32(x[0]), float32(x[1]), float32(x[2])} }))
+			return writePacked(r, bits, tagged.Grouped(bits, 3, func(x []float64) [3]float32 { return [3]float32{float32(x[0]), float32(x[1]), float32(x[2])} }))
 		}
-		return writePacked(r, bits, model.Grouped(bits, 4, func(x []float64) [4]float64 { return [4]float64(x) }))
+		return writePacked(r, bits, tagged.Grouped(bits, 4, func(x []float64) [4]float64 { return [4]float64(x) }))
 	}},
 	{name: "WriteToken(DictKey)", call: func(r *recorder, _ *arguments) error { return r.e.WriteToken(gdwire.DictKey()) }},
 	{name: "WriteToken of none", call: func(r *recorder, _ *arguments) error {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
 )
@@ -119,9 +120,9 @@ func writePacked[T gdwire.Packable](r *recorder, bits []uint64, elements []T) er
 	if err != nil || len(bits) == 0 || !r.keeps {
 		return err
 	}
-	v := model.Value{Type: r.typ.String(), Numbers: bits, Wide: r.wide(r.typ)}
+	v := tagged.Value{Type: r.typ.String(), Numbers: bits, Wide: r.wide(r.typ)}
 	if r.typ == gdwire.TypePackedByteArray {
-		v.Data, v.Numbers = model.AsNumbers(bits, func(b uint64) byte { return byte(b) }), nil
+		v.Data, v.Numbers = tagged.AsNumbers(bits, func(b uint64) byte { return byte(b) }), nil
 	}
 	r.data = append(r.data, v.Encoding()...)
 	return nil
@@ -146,7 +147,7 @@ func (r *recorder) rounded(typ gdwire.Type, x []float64) (all []uint64) {
 		if r.wide(typ) {
 			all = append(all, math.Float64bits(x))
 		} else {
-			all = append(all, model.Widened(math.Float32bits(float32(x))))
+			all = append(all, tagged.Widened(math.Float32bits(float32(x))))
 		}
 	}
 	return all
@@ -201,7 +202,7 @@ func decodedEvents(s fuzz.Seed, in io.Reader) (all []string, err error) {
 		case gdwire.KindInt32, gdwire.KindInt64:
 			add("int %d", t.Int())
 		case gdwire.KindFloat32:
-			add("float %x", model.FloatBits(t))
+			add("float %x", tagged.FloatBits(t))
 		case gdwire.KindFloat64:
 			add("float %x", math.Float64bits(t.Float()))
 		case gdwire.KindRID:
@@ -217,7 +218,7 @@ func decodedEvents(s fuzz.Seed, in io.Reader) (all []string, err error) {
 			add("event %d %d %x", kind, device, t.Bytes())
 		case gdwire.KindStringChunk:
 			typ := t.Type()
-			text, err := (&model.Reader{D: d}).Joined(t)
+			text, err := (&tagged.Reader{Decoder: d, Temporary: fuzz.ErrTemporary}).Joined(t)
 			if err != nil {
 				return all, err
 			}
@@ -250,7 +251,7 @@ func decodedEvents(s fuzz.Seed, in io.Reader) (all []string, err error) {
 			}
 			add("end")
 		default:
-			add("%v %x", t.Type(), model.Numbers(t.Type().String(), t.Bytes(), t.Width() == 64))
+			add("%v %x", t.Type(), tagged.Numbers(t.Type().String(), t.Bytes(), t.Width() == 64))
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing/iotest"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
 )
@@ -28,7 +29,7 @@ func FuzzTypedReads(f *testing.F) {
 		o := fuzz.Seed(n).Options()
 		d := gdwire.NewDecoder(bytes.NewReader(p), &o)
 		defer d.Release()
-		var want []model.Value
+		var want []tagged.Value
 		v, fault := model.Read(d)
 		for ; fault == nil; v, fault = model.Read(d) {
 			want = append(want, v)
@@ -158,7 +159,7 @@ type typedWalk struct {
 }
 
 // require reads the next value.
-func (w *typedWalk) require(want model.Value, name string) {
+func (w *typedWalk) require(want tagged.Value, name string) {
 	got, err := w.value()
 	if err != nil {
 		w.t.Fatalf("%s: %v", name, err)
@@ -189,7 +190,7 @@ func (w *typedWalk) refuse(k gdwire.Kind) {
 }
 
 // value reads the next value.
-func (w *typedWalk) value() (v model.Value, err error) {
+func (w *typedWalk) value() (v tagged.Value, err error) {
 	d := w.d
 	w.starts = append(w.starts, d.InputOffset())
 	k := d.PeekKind()
@@ -197,11 +198,11 @@ func (w *typedWalk) value() (v model.Value, err error) {
 		switch w.random.IntN(3) { // these read keys of one type at once
 		case 0:
 			if b, ok, err := export.ReadText(d); ok || err != nil && err != bufio.ErrBufferFull {
-				return model.Value{Type: "String", Text: string(b)}, err
+				return tagged.Value{Type: "String", Text: string(b)}, err
 			}
 		case 1:
 			if b, err := d.ReadBool(); !errors.Is(err, gdwire.ErrType) {
-				return model.Value{Type: "bool", Bits: bit(b)}, err
+				return tagged.Value{Type: "bool", Bits: bit(b)}, err
 			}
 		}
 		if _, err := d.ReadToken(); err != nil {
@@ -230,7 +231,7 @@ func (w *typedWalk) value() (v model.Value, err error) {
 }
 
 // single reads a value by one call, any that reads its kind.
-func (w *typedWalk) single(k gdwire.Kind) (v model.Value, err error) {
+func (w *typedWalk) single(k gdwire.Kind) (v tagged.Value, err error) {
 	err = errUnread
 	for _, i := range w.random.Perm(len(decoderCalls)) {
 		op := &decoderCalls[i]
@@ -269,7 +270,7 @@ func (w *typedWalk) single(k gdwire.Kind) (v model.Value, err error) {
 }
 
 // item reads an element, key or value in the body of a loop, all of it or a part.
-func (w *typedWalk) item(v *model.Value) error {
+func (w *typedWalk) item(v *tagged.Value) error {
 	read := w.random.IntN(4)
 	switch k := w.d.PeekKind(); {
 	case read == 0 && k == gdwire.KindArrayStart:
@@ -278,20 +279,20 @@ func (w *typedWalk) item(v *model.Value) error {
 		w.d.ReadDict()
 	}
 	if read == 0 {
-		v.Items = append(v.Items, model.Value{Type: skipped})
+		v.Items = append(v.Items, tagged.Value{Type: skipped})
 		return nil
 	}
 	return w.append(v)
 }
 
-func (w *typedWalk) append(v *model.Value) error {
+func (w *typedWalk) append(v *tagged.Value) error {
 	item, err := w.value()
 	v.Items = append(v.Items, item)
 	return err
 }
 
-func (w *typedWalk) array() (model.Value, error) {
-	v := model.Value{Type: "Array"}
+func (w *typedWalk) array() (tagged.Value, error) {
+	v := tagged.Value{Type: "Array"}
 	if w.random.IntN(2) == 0 {
 		for _, err := range w.d.Elements() {
 			if err == nil {
@@ -313,14 +314,14 @@ func (w *typedWalk) array() (model.Value, error) {
 	return v, err
 }
 
-func (w *typedWalk) dict() (model.Value, error) {
-	v := model.Value{Type: "Dictionary"}
+func (w *typedWalk) dict() (tagged.Value, error) {
+	v := tagged.Value{Type: "Dictionary"}
 	switch w.random.IntN(3) {
 	case 0:
 		v.Text = "Fields"
 		for key, err := range w.d.Fields() {
 			if err == nil {
-				v.Items = append(v.Items, model.Value{Type: "String", Text: string(key)})
+				v.Items = append(v.Items, tagged.Value{Type: "String", Text: string(key)})
 				err = w.item(&v)
 			}
 			if err != nil {
@@ -354,9 +355,9 @@ func (w *typedWalk) dict() (model.Value, error) {
 	return v, err
 }
 
-func (w *typedWalk) object() (model.Value, error) {
+func (w *typedWalk) object() (tagged.Value, error) {
 	t, err := w.d.ReadToken()
-	v := model.Value{Type: "Object", Text: t.Text()}
+	v := tagged.Value{Type: "Object", Text: t.Text()}
 	for n := t.Len(); err == nil && n > 0; n-- {
 		if t, err = w.d.ReadToken(); err == nil {
 			v.Names = append(v.Names, t.Text())
@@ -370,8 +371,8 @@ func (w *typedWalk) object() (model.Value, error) {
 }
 
 // packed reads a packed array by the first call that accepts it.
-func (w *typedWalk) packed() (v model.Value, err error) {
-	for _, read := range []func(*gdwire.Decoder) (model.Value, error){
+func (w *typedWalk) packed() (v tagged.Value, err error) {
+	for _, read := range []func(*gdwire.Decoder) (tagged.Value, error){
 		packedAs[byte]("PackedByteArray"), packedAs[int32]("PackedInt32Array"), packedAs[int64]("PackedInt64Array"),
 		packedAs[float64]("PackedFloat64Array"), packedAs[[2]float64]("PackedVector2Array"),
 		packedAs[[3]float64]("PackedVector3Array"), packedAs[[4]float64]("PackedVector4Array"),
@@ -380,7 +381,7 @@ func (w *typedWalk) packed() (v model.Value, err error) {
 			return v, err
 		}
 	}
-	v = model.Value{Type: "PackedStringArray"}
+	v = tagged.Value{Type: "PackedStringArray"}
 	for _, err := range w.d.Elements() {
 		if err != nil {
 			return v, err
@@ -394,19 +395,19 @@ func (w *typedWalk) packed() (v model.Value, err error) {
 	return v, nil
 }
 
-func packedAs[T gdwire.Packable](typ string) func(d *gdwire.Decoder) (model.Value, error) {
-	return func(d *gdwire.Decoder) (model.Value, error) {
+func packedAs[T gdwire.Packable](typ string) func(d *gdwire.Decoder) (tagged.Value, error) {
+	return func(d *gdwire.Decoder) (tagged.Value, error) {
 		elements, err := gdwire.AppendPacked[T](d, nil)
 		if err != nil {
-			return model.Value{}, err
+			return tagged.Value{}, err
 		}
 		b, err := binary.Append(nil, binary.LittleEndian, elements)
-		v := model.Value{Type: typ}
+		v := tagged.Value{Type: typ}
 		switch typ {
 		case "PackedByteArray":
 			v.Data = append(v.Data, b...)
 		default:
-			v.Numbers = model.Numbers(typ, b, typ != "PackedInt32Array")
+			v.Numbers = tagged.Numbers(typ, b, typ != "PackedInt32Array")
 		}
 		return v, err
 	}
@@ -414,11 +415,11 @@ func packedAs[T gdwire.Packable](typ string) func(d *gdwire.Decoder) (model.Valu
 
 // expected returns v as the calls that have returned got read it: without what they do
 // not return, and without the values that loops have skipped.
-func (w *typedWalk) expected(v, got model.Value) model.Value {
+func (w *typedWalk) expected(v, got tagged.Value) tagged.Value {
 	if got.Type == skipped {
 		return got
 	}
-	v.Wide, v.Key, v.Elem = false, model.Declared{}, model.Declared{}
+	v.Wide, v.Key, v.Elem = false, tagged.Declared{}, tagged.Declared{}
 	switch v.Type {
 	case "StringName":
 		v.Type = "String"
@@ -427,7 +428,7 @@ func (w *typedWalk) expected(v, got model.Value) model.Value {
 	case "PackedColorArray":
 		v.Type = "PackedVector4Array"
 	case "NodePath":
-		v = model.Value{Type: v.Type, Text: v.Path()}
+		v = tagged.Value{Type: v.Type, Text: v.Path()}
 	case "float":
 		if v.Bits == 1<<63 {
 			v.Bits = 0 // ReadInt does not return the sign

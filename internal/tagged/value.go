@@ -1,7 +1,7 @@
-// Package model is a second codec for tests. It is written for simplicity alone and holds
-// whole values in memory: Value, read and written token by token with the codec under test,
-// and a reference decoder of packets that shares nothing with it.
-package model
+// Package tagged holds whole values in memory, with everything that a packet tells: it reads and writes
+// them by the calls of package gdwire, and as JSON that keeps every type, as the vectors of spec/vectors and
+// spec/conform have them.
+package tagged
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package model
+package tagged
 
 import (
 	"bytes"
@@ -7,43 +7,65 @@ import (
 	"math"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/test/fuzz"
-	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
-// Read reads the next value of d, token by token.
-func Read(d *gdwire.Decoder) (Value, error) { return (&Reader{D: d}).read() }
-
-// ReadBulk reads the next value of d by the calls that read whole strings and
-// arrays.
-func ReadBulk(d *gdwire.Decoder) (Value, error) { return (&Reader{d, true}).read() }
-
-// A Reader builds values. It repeats calls after temporary errors.
+// A Reader builds values.
 type Reader struct {
-	D    *gdwire.Decoder
-	bulk bool
+	*gdwire.Decoder
+	Bulk      bool  // by the calls that read whole strings and arrays
+	Temporary error // after which calls are repeated
 }
 
-func (r *Reader) read() (v Value, err error) {
-	err = testenv.Try(func() { v = r.value() })
+// Value reads the next value, token by token unless Bulk is set.
+func (r *Reader) Value() (v Value, err error) {
+	err = try(func() { v = r.value() })
 	return v, err
 }
 
+// A failure is a panic that try ends.
+type failure struct{ error }
+
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func checked[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+// try runs f, and returns the error at which check ended it.
+func try(f func()) (err error) {
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case failure:
+			err = x.error
+		default:
+			panic(x)
+		}
+	}()
+	f()
+	return nil
+}
+
 func (r *Reader) token() (t gdwire.Token) {
-	testenv.Check(Again(func() (err error) {
-		t, err = r.D.ReadToken()
+	r.repeat(func() (err error) {
+		t, err = r.ReadToken()
 		return err
-	}))
+	})
 	return t
 }
 
-// Again repeats f after temporary errors.
-func Again(f func() error) error {
-	for {
-		if err := f(); err != fuzz.ErrTemporary {
-			return err
-		}
+// repeat calls f again after temporary errors.
+func (r *Reader) repeat(f func() error) {
+	err := f()
+	for err != nil && err == r.Temporary {
+		err = f()
 	}
+	check(err)
 }
 
 func (r *Reader) value() Value {
@@ -103,7 +125,7 @@ func (r *Reader) value() Value {
 		v.Data = r.chunks(t.Len())
 	default:
 		if t.Components() == 0 {
-			testenv.Check(fmt.Errorf("%v where a value starts", t))
+			check(fmt.Errorf("%v where a value starts", t))
 		}
 		v.Wide = t.Width() == 64
 		v.Numbers = Numbers(v.Type, t.Bytes(), v.Wide)
@@ -114,7 +136,7 @@ func (r *Reader) value() Value {
 func (r *Reader) path(v *Value, t gdwire.Token) {
 	names, subnames, absolute := t.NodePath()
 	if t.Len() != names+subnames {
-		testenv.Check(fmt.Errorf("%v has %d names", t, t.Len()))
+		check(fmt.Errorf("%v has %d names", t, t.Len()))
 	}
 	v.Absolute = absolute
 	all := r.strings(names + subnames)
@@ -129,10 +151,10 @@ func (r *Reader) packed(v *Value, t gdwire.Token) {
 		v.Names = r.strings(n)
 	case v.Type == "PackedByteArray":
 		v.Data = r.chunks(n)
-	case r.bulk && isInts(v.Type):
-		v.Numbers = appendBits(r.D, func(x int64) uint64 { return uint64(x) })
-	case r.bulk && v.Type == "PackedFloat64Array":
-		v.Numbers = appendBits(r.D, math.Float64bits)
+	case r.Bulk && isInts(v.Type):
+		v.Numbers = appendBits(r, func(x int64) uint64 { return uint64(x) })
+	case r.Bulk && v.Type == "PackedFloat64Array":
+		v.Numbers = appendBits(r, math.Float64bits)
 	default:
 		v.Numbers = Numbers(v.Type, r.chunks(n), v.Wide)
 	}
@@ -149,17 +171,17 @@ func (r *Reader) strings(n int64) (all []string) {
 
 // Joined reads the rest of the string that starts with t.
 func (r *Reader) Joined(t gdwire.Token) (s string, err error) {
-	err = testenv.Try(func() { s = r.joined(t) })
+	err = try(func() { s = r.joined(t) })
 	return s, err
 }
 
 func (r *Reader) joined(t gdwire.Token) string {
 	var text []byte
-	if r.bulk {
-		testenv.Check(Again(func() (err error) {
-			text, err = r.D.AppendString(text)
+	if r.Bulk {
+		r.repeat(func() (err error) {
+			text, err = r.AppendString(text)
 			return err
-		}))
+		})
 		return string(text)
 	}
 	text = bytes.Clone(t.Bytes())
@@ -172,8 +194,8 @@ func (r *Reader) joined(t gdwire.Token) string {
 
 // chunks reads n elements and the End after them.
 func (r *Reader) chunks(n int64) (data []byte) {
-	if r.bulk {
-		p := r.D.Payload()
+	if r.Bulk {
+		p := r.Payload()
 		var b [30]byte
 		for {
 			m, err := p.Read(b[:1+len(data)%len(b)])
@@ -181,8 +203,8 @@ func (r *Reader) chunks(n int64) (data []byte) {
 			if err == io.EOF {
 				return data
 			}
-			if err != fuzz.ErrTemporary {
-				testenv.Check(err)
+			if err != r.Temporary {
+				check(err)
 			}
 		}
 	}
@@ -198,18 +220,18 @@ func (r *Reader) chunks(n int64) (data []byte) {
 func (r *Reader) expect(k gdwire.Kind) gdwire.Token {
 	t := r.token()
 	if t.Kind() != k {
-		testenv.Check(fmt.Errorf("%v where %v should be", t, k))
+		check(fmt.Errorf("%v where %v should be", t, k))
 	}
 	return t
 }
 
 // appendBits reads all elements of a packed array.
-func appendBits[T gdwire.Packable](d *gdwire.Decoder, bits func(T) uint64) []uint64 {
+func appendBits[T gdwire.Packable](r *Reader, bits func(T) uint64) []uint64 {
 	var elements []T
-	testenv.Check(Again(func() (err error) {
-		elements, err = gdwire.AppendPacked(d, elements)
+	r.repeat(func() (err error) {
+		elements, err = gdwire.AppendPacked(r.Decoder, elements)
 		return err
-	}))
+	})
 	if len(elements) == 0 {
 		return nil
 	}
