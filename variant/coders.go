@@ -248,7 +248,7 @@ func (b encodePlanner) makeEncoder(key planKey) (encodeFunc, error) {
 	case reflect.Array:
 		return b.makeArrayEncoder(key)
 	case reflect.Map:
-		return b.makeMapEncoder(t)
+		return b.makeMapEncoder(t, &tag{})
 	case reflect.Struct:
 		return b.makeStructEncoder(key)
 	}
@@ -271,7 +271,7 @@ func (b encodePlanner) makeTaggedEncoder(t reflect.Type, wire gdwire.Type) (enco
 		}
 	case gdwire.TypeDictionary:
 		if k == reflect.Map {
-			return b.makeMapEncoder(t)
+			return b.makeMapEncoder(t, &tag{})
 		}
 		if k == reflect.Struct {
 			return b.makeStructEncoder(planKey{typ: t, wire: wire})

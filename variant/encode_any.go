@@ -2,7 +2,15 @@ package variant
 
 import "reflect"
 
-func init() { anyMaps.write = (*encoder).any } // any refers to anyMaps
+// anyMaps encodes the maps of trees.
+var anyMaps *mapEncoder
+
+func init() { // any refers to anyMaps
+	anyMaps = newMapEncoder(reflect.TypeFor[map[string]any](), mapKeys{}, &plan[encodeFunc]{do: encodeAny})
+}
+
+// encodeAny writes a value of any type.
+func encodeAny(s *encoder, x variable) error { return s.any(*pointer[any](x)) }
 
 // any writes a value of any type. The most frequent types in an any need no lookup of a plan.
 func (s *encoder) any(v any) error {
@@ -58,7 +66,8 @@ func (s *encoder) tree(v any) (ok bool, err error) {
 	case *Object:
 		return true, s.object(v)
 	case map[string]any:
-		return true, anyMaps.encode(s, v, reflect.TypeFor[map[string]any]())
+		s.anyMap = v
+		return true, anyMaps.encode(s, variableAt(&s.anyMap))
 	case []any:
 		return true, s.list(v)
 	}

@@ -12,94 +12,103 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A pairsFunc writes the pairs of a map, sorted by keys. Two keys that are encoded as
-// the same value are an error.
-type pairsFunc func(s *encoder, m reflect.Value) error
-
-// makeReflectedMapEncoder returns the function of makeMapEncoder for any map.
-func (b encodePlanner) makeReflectedMapEncoder(t reflect.Type) (encodeFunc, error) {
-	return b.makeTypedMapEncoder(t, &tag{})
+// A mapEncoder writes maps of a type as Dictionaries with sorted keys. Two keys that are encoded as the same value are an
+// error.
+type mapEncoder struct {
+	typ        reflect.Type
+	vars       variableType // typ
+	tag        *tag         // with declared types, or nil
+	keys       mapKeys
+	elem       *plan[encodeFunc]
+	list       reflect.Type // of pairs
+	size       uintptr      // of a pair
+	key, value fieldLocation
+	mapLayout       // or zero
+	reuses     bool // the memory of pairs: no method can keep its address
 }
 
-// makeTypedMapEncoder returns the function that encodes a t, a map, as a Dictionary with the declared
-// types of a tag.
-func (b encodePlanner) makeTypedMapEncoder(t reflect.Type, tag *tag) (encodeFunc, error) {
+// makeMapEncoder returns the function that encodes a t, a map, as a Dictionary with the declared types of a tag.
+func (b encodePlanner) makeMapEncoder(t reflect.Type, tag *tag) (encodeFunc, error) {
 	elem, err := b.declaredPlan(t.Elem(), tag.elem, false)
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := b.makePairsEncoder(t, tag.key, elem)
-	isTyped, key, value := tag.isTyped(), tag.key, tag.elem
-	return reflected(t, func(s *encoder, v reflect.Value) error {
-		if err := s.enter(t); err != nil {
-			return err
-		}
-		var err error
-		if isTyped && s.declaresTypes() {
-			err = s.e.BeginTypedDict(v.Len(), key, value)
-		} else {
-			err = s.e.BeginDict(v.Len())
-		}
-		if err != nil {
-			return err
-		}
-		if err := pairs(s, v); err != nil {
-			return err
-		}
-		return s.leave()
-	}), err
-}
-
-// makePairsEncoder returns the function that writes the pairs of an m, a map whose keys are declared or not. Numbers and text are sorted by value, other keys by their encoding.
-func (b encodePlanner) makePairsEncoder(m reflect.Type, declared gdwire.Elem, elem *plan[encodeFunc]) (pairsFunc, error) {
-	t := m.Key()
-	if err := checkKey(t, textMarshalerType); err != nil {
-		return nil, err
-	}
-	key, err := b.declaredPlan(t, declared, true)
+	keys, err := b.keysOf(t.Key(), tag.key)
 	if err != nil {
 		return nil, err
 	}
-	keys := mapKeys{write: func(s *encoder, x variable, _ string) error { return key.do(s, x) }}
+	c := newMapEncoder(t, keys, elem)
+	if tag.isTyped() {
+		c.tag = tag
+	}
+	return c.encode, nil
+}
+
+// newMapEncoder returns the mapEncoder of a t, a map, without declared types.
+func newMapEncoder(t reflect.Type, keys mapKeys, elem *plan[encodeFunc]) *mapEncoder {
+	pair := reflect.StructOf([]reflect.StructField{{Name: "Key", Type: t.Key()}, {Name: "Value", Type: t.Elem()}})
+	c := &mapEncoder{
+		typ: t, vars: variableTypeOf(t), keys: keys, elem: elem,
+		list: reflect.SliceOf(pair), size: pair.Size(), key: locationOf(pair, []int{0}), value: locationOf(pair, []int{1}),
+		mapLayout: mapLayouts[layoutOf(t)],
+	}
+	c.reuses = c.newPairs != nil && hasNoMethods(t.Key()) && hasNoMethods(t.Elem())
+	if c.newPairs == nil && keys.word == nil && keys.text == nil {
+		c.keys.text = func(_ *encoder, x variable) (string, error) { return textIn(x), nil }
+	}
+	return c
+}
+
+// mapKeys sorts and writes the keys of a map: numbers by word, others by text, and strings without either. Words and texts are
+// equal for keys that are encoded as the same value, and only for these.
+type mapKeys struct {
+	word  func(key variable) uint64
+	text  func(s *encoder, key variable) (string, error)
+	write func(s *encoder, key variable, text string) error  // or nil, for Strings
+	check func(s *encoder, c *mapEncoder, p *mapPairs) error // of all keys, or nil
+}
+
+// keysOf returns the mapKeys of a t, which is declared or not. Numbers and text are sorted by value, other keys by their
+// encoding.
+func (b encodePlanner) keysOf(t reflect.Type, declared gdwire.Elem) (keys mapKeys, err error) {
+	if err := checkKey(t, textMarshalerType); err != nil {
+		return keys, err
+	}
+	key, err := b.declaredPlan(t, declared, true)
+	if err != nil {
+		return keys, err
+	}
+	vars, isOwn := variableTypeOf(t), ownTypes[t] != nil
+	keys.write = func(s *encoder, x variable, _ string) error { return key.do(s, x) }
 	switch zero := reflect.Zero(t); {
-	case t.Kind() != reflect.Interface && ownTypes[t] == nil && reflect.PointerTo(t).Implements(textMarshalerType) && isText(declared.Type):
+	case t.Kind() != reflect.Interface && !isOwn && reflect.PointerTo(t).Implements(textMarshalerType) && isText(declared.Type):
 		keys.text = newTextMethod(t).key
 		keys.write = func(s *encoder, _ variable, text string) error { return s.textAs(declared.Type, text) }
 	case t == reflect.TypeFor[NodePath](), t.Kind() == reflect.String && declared.Type == gdwire.TypeNodePath:
-		keys.text = func(_ *encoder, v reflect.Value) (string, error) { return wire.CleanNodePath(v.String()), nil }
+		keys.text = func(_ *encoder, x variable) (string, error) { return wire.CleanNodePath(textIn(x)), nil }
 	case t.Kind() == reflect.String:
-		keys.text = stringKey
-	case ownTypes[t] == nil && zero.CanInt():
-		keys.word = func(v reflect.Value) uint64 { return uint64(v.Int()) ^ 1<<63 }
-	case ownTypes[t] == nil && zero.CanUint():
-		keys.word = reflect.Value.Uint
+		if !isOwn && declared.Type == 0 {
+			keys.write = nil
+		}
+	case !isOwn && zero.CanInt():
+		keys.word = integers[t.Kind()].word
+	case !isOwn && zero.CanUint():
+		keys.word = func(x variable) uint64 { return vars.value(x).Uint() }
 	case zero.CanFloat():
-		keys.word = floatWord
+		keys.word = func(x variable) uint64 { return floatWord(vars.value(x).Float()) }
 	default:
 		keys.text, keys.write = encodedKey(key), writeEncoded
 		if t.Kind() == reflect.Interface {
 			keys.check = checkDistinct
 		}
 	}
-	return makeSortedPairsEncoder(m, elem, keys), nil
+	return keys, nil
 }
-
-// mapKeys sorts and writes the keys of a map: numbers by word, and others by text. Both return what is equal for keys
-// that are encoded as the same value, and only for these.
-type mapKeys struct {
-	word  func(key reflect.Value) uint64
-	text  func(s *encoder, key reflect.Value) (string, error)
-	write func(s *encoder, key variable, text string) error
-	check func(s *encoder, keys reflect.Value) error // of all keys, or nil
-}
-
-// stringKey is the text of a string kind.
-func stringKey(_ *encoder, key reflect.Value) (string, error) { return key.String(), nil }
 
 // floatWord is the word of a float. NaNs are equal, and come first.
-func floatWord(key reflect.Value) uint64 {
-	switch x := math.Float64bits(key.Float()); {
-	case key.Float() != key.Float():
+func floatWord(key float64) uint64 {
+	switch x := math.Float64bits(key); {
+	case key != key:
 		return 0
 	case x>>63 != 0:
 		return ^x
@@ -108,72 +117,210 @@ func floatWord(key reflect.Value) uint64 {
 	}
 }
 
-// makeSortedPairsEncoder returns a function that writes the pairs of a t, a map.
-func makeSortedPairsEncoder(t reflect.Type, elem *plan[encodeFunc], by mapKeys) pairsFunc {
-	keyList, list, keySize, size := reflect.SliceOf(t.Key()), reflect.SliceOf(t.Elem()), t.Key().Size(), t.Elem().Size()
-	return func(s *encoder, m reflect.Value) error {
-		n := m.Len()
-		if n == 0 {
-			return nil
-		}
-		keys, values := reflect.MakeSlice(keyList, n, n), reflect.MakeSlice(list, n, n)
-		order := make([]sortedKey, n, 2*n) // with room for sortMany
-		var texts []string
-		if by.text != nil {
-			texts = make([]string, n)
-		}
-		pairs := m.MapRange()
-		for i := range order {
-			if !pairs.Next() {
-				return s.fail(m.Type(), gdwire.ErrCount) // another goroutine changed the map
-			}
-			key := keys.Index(i)
-			key.SetIterKey(pairs)
-			values.Index(i).SetIterValue(pairs)
-			order[i].at = i
-			if by.text == nil {
-				order[i].word = by.word(key)
-				continue
-			}
-			var err error
-			if texts[i], err = by.text(s, key); err != nil {
-				return err
-			}
-		}
-		if by.text != nil {
-			common := len(texts[0])
-			for _, text := range texts {
-				common = commonPrefix(texts[0], text, common)
-			}
-			for i, text := range texts {
-				order[i].word = wordOf(text[common:])
-			}
-		}
-		textOf := func(i int) string {
-			if texts == nil {
-				return ""
-			}
-			return texts[i]
-		}
-		if i := sortKeys(order, textOf); i >= 0 {
-			return s.duplicateError(keys.Index(i))
-		}
-		if by.check != nil {
-			if err := by.check(s, keys); err != nil {
-				return err
-			}
-		}
-		firstKey, first := dataOf(keys), dataOf(values)
-		for _, k := range order {
-			if err := by.write(s, elemAt(firstKey, k.at, keySize), textOf(k.at)); err != nil {
-				return err
-			}
-			if err := elem.do(s, elemAt(first, k.at, size)); err != nil {
-				return err
-			}
-		}
+// encode writes m as a Dictionary.
+func (c *mapEncoder) encode(s *encoder, m variable) error {
+	if err := s.enter(c.typ); err != nil {
+		return err
+	}
+	p, n := c.take(s, m)
+	var err error
+	if c.tag != nil && s.declaresTypes() {
+		err = s.e.BeginTypedDict(n, c.tag.key, c.tag.elem)
+	} else {
+		err = s.e.BeginDict(n)
+	}
+	if err == nil {
+		err = c.write(s, p, n)
+	}
+	c.giveBack(s, p, n)
+	if err != nil {
+		return err
+	}
+	return s.leave()
+}
+
+// encodePairs writes the pairs of m.
+func (c *mapEncoder) encodePairs(s *encoder, m variable) error {
+	p, n := c.take(s, m)
+	err := c.write(s, p, n)
+	c.giveBack(s, p, n)
+	return err
+}
+
+// take returns the pairs of m, and their number. Maps in m take other memory.
+func (c *mapEncoder) take(s *encoder, m variable) (p *mapPairs, n int) {
+	if c.newPairs == nil {
+		return c.reflectedPairs(m)
+	}
+	if p = s.pairs[c.slot]; p != nil && c.reuses {
+		s.pairs[c.slot] = p.next
+	} else {
+		p = &mapPairs{copiedPairs: c.newPairs()}
+	}
+	p.pairs, n = p.fill(m)
+	return p, n
+}
+
+// reflectedPairs returns the pairs of any map, and their number. It takes three times as many instructions.
+func (c *mapEncoder) reflectedPairs(x variable) (p *mapPairs, n int) {
+	m := c.vars.value(x)
+	most := m.Len()
+	list := reflect.MakeSlice(c.list, most, most)
+	for pairs := m.MapRange(); n < most && pairs.Next(); n++ {
+		pair := list.Index(n)
+		pair.Field(0).SetIterKey(pairs)
+		pair.Field(1).SetIterValue(pairs)
+	}
+	return &mapPairs{pairs: dataOf(list)}, n
+}
+
+// maxSorted is the largest number of pairs whose memory is used again.
+const maxSorted = 1 << 11
+
+// giveBack keeps the memory of n pairs for the next map.
+func (c *mapEncoder) giveBack(s *encoder, p *mapPairs, n int) {
+	if c.reuses && n <= maxSorted {
+		p.empty()
+		p.texts, p.next = nil, s.pairs[c.slot]
+		s.pairs[c.slot] = p
+	}
+}
+
+// write writes the n pairs in p.
+func (c *mapEncoder) write(s *encoder, p *mapPairs, n int) error {
+	if n == 0 {
 		return nil
 	}
+	if err := c.sort(s, p, n); err != nil {
+		return err
+	}
+	if c.keys.check != nil {
+		if err := c.keys.check(s, c, p); err != nil {
+			return err
+		}
+	}
+	write := c.keys.write
+	for i := range p.order {
+		at := p.order[i].at
+		pair := elemAt(p.pairs, at, c.size)
+		key := fieldAt(pair, c.key)
+		var err error
+		switch {
+		case write == nil:
+			err = s.e.WriteString(textIn(key))
+		case p.texts == nil:
+			err = write(s, key, "")
+		default:
+			err = write(s, key, p.texts[at].Key)
+		}
+		if err != nil {
+			return err
+		}
+		if err := c.elem.do(s, fieldAt(pair, c.value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sort sets the order of the n pairs in p. Two equal keys are an error.
+func (c *mapEncoder) sort(s *encoder, p *mapPairs, n int) (err error) {
+	order := slices.Grow(p.order[:0], 2*n)[:n] // with room for sortMany
+	p.order = order
+	switch {
+	case c.keys.word != nil:
+		for i := range order {
+			order[i] = sortedKey{c.keys.word(c.keyAt(p, i)), i}
+		}
+	case c.keys.text != nil:
+		p.texts = make([]Entry[string, struct{}], n)
+		for i := range p.texts {
+			if p.texts[i].Key, err = c.keys.text(s, c.keyAt(p, i)); err != nil {
+				return err
+			}
+		}
+		setWords(order, p.texts, true)
+	default:
+		if n <= fewSorted {
+			p.setWords(order, false) // few texts rarely begin with the same bytes
+			if sortFew(order) {
+				return nil
+			}
+		}
+		p.setWords(order, true)
+	}
+	twice := sortKeys(order, func(i int) string {
+		if c.keys.word != nil {
+			return ""
+		}
+		if p.texts != nil {
+			return p.texts[i].Key
+		}
+		return textIn(c.keyAt(p, i))
+	})
+	if twice >= 0 {
+		return s.duplicateError(valueOf(c.keyAt(p, twice), c.typ.Key()))
+	}
+	return nil
+}
+
+// keyAt returns the key at an index of p.
+func (c *mapEncoder) keyAt(p *mapPairs, i int) variable {
+	return fieldAt(elemAt(p.pairs, i, c.size), c.key)
+}
+
+// pairsOf are the copiedPairs of maps with the memory layout of a map[K]V.
+type pairsOf[K comparable, V any] struct{ all []Entry[K, V] }
+
+func (p *pairsOf[K, V]) fill(x variable) (pairs variable, n int) {
+	m := *pointer[map[K]V](x)
+	all := slices.Grow(p.all, len(m))
+	for k, v := range m {
+		all = append(all, Entry[K, V]{k, v})
+	}
+	p.all = all
+	return dataIn(&p.all), len(all)
+}
+
+func (p *pairsOf[K, V]) setWords(order []sortedKey, cut bool) {
+	if all, ok := any(p.all).([]Entry[string, V]); ok {
+		setWords(order, all, cut)
+	}
+}
+
+func (p *pairsOf[K, V]) empty() {
+	clear(p.all)
+	p.all = p.all[:0]
+}
+
+// A mapLayout makes the pairsOf for a layout.
+type mapLayout struct {
+	slot     int // in encoder.pairs
+	newPairs func() copiedPairs
+}
+
+// mapLayouts contains the mapLayouts by the types of keys and values: see layoutOf.
+var mapLayouts = func() map[[2]reflect.Type]mapLayout {
+	all := map[[2]reflect.Type]mapLayout{}
+	addLayouts[string](all)
+	addLayouts[int32](all)
+	addLayouts[int64](all)
+	return all
+}()
+
+// addLayouts adds the layouts of maps with keys of type K.
+func addLayouts[K comparable](all map[[2]reflect.Type]mapLayout) {
+	addLayout[K, bool](all)
+	addLayout[K, int32](all)
+	addLayout[K, int64](all)
+	addLayout[K, string](all)
+	addLayout[K, any](all)
+	addLayout[K, *struct{}](all)
+	addLayout[K, []struct{}](all)
+}
+
+func addLayout[K comparable, V any](all map[[2]reflect.Type]mapLayout) {
+	all[[2]reflect.Type{reflect.TypeFor[K](), reflect.TypeFor[V]()}] = mapLayout{len(all), func() copiedPairs { return &pairsOf[K, V]{} }}
 }
 
 // duplicateError makes the Encoder fail with the error for a key that equals another key.
@@ -188,12 +335,13 @@ func (s *encoder) duplicateError(key reflect.Value) error {
 
 // checkDistinct returns an error if two keys in interfaces are equal but encoded as different
 // bytes, such as a string and a StringName with the same text.
-func checkDistinct(s *encoder, keys reflect.Value) error {
-	seen := make(map[any]struct{}, keys.Len())
-	for i := range keys.Len() {
-		k, ok := hashable(keys.Index(i).Interface())
+func checkDistinct(s *encoder, c *mapEncoder, p *mapPairs) error {
+	seen := make(map[any]struct{}, len(p.order))
+	for i := range p.order {
+		key := c.keyAt(p, i)
+		k, ok := hashable(*pointer[any](key))
 		if _, again := seen[k]; ok && again {
-			return s.duplicateError(keys.Index(i))
+			return s.duplicateError(valueOf(key, c.typ.Key()))
 		}
 		if ok {
 			seen[k] = struct{}{}
@@ -204,13 +352,13 @@ func checkDistinct(s *encoder, keys reflect.Value) error {
 
 // encodedKey returns a text for mapKeys: the encoding of a key. writeEncoded then writes it. A key can contain maps whose keys contain maps: to
 // encode each key twice would take time exponential in their nesting.
-func encodedKey(plan *plan[encodeFunc]) func(*encoder, reflect.Value) (string, error) {
-	return func(s *encoder, key reflect.Value) (string, error) {
+func encodedKey(plan *plan[encodeFunc]) func(*encoder, variable) (string, error) {
+	return func(s *encoder, key variable) (string, error) {
 		inner := getEncoder()
 		defer inner.release()
 		inner.resetBytes(&Options{Encoder: s.e.Options()}, inner.buf[:0])
 		inner.depth = s.depth
-		err := plan.do(inner, variableOf(key))
+		err := plan.do(inner, key)
 		b := inner.e.Bytes()
 		if cap(b) <= 2*maxKept {
 			inner.buf = b[:0]
@@ -230,17 +378,31 @@ func writeEncoded(s *encoder, _ variable, encoded string) error {
 	return s.e.WriteRaw([]byte(encoded))
 }
 
-// A sortedKey is the key of the pair at an index, with the word by which most keys are compared.
-type sortedKey struct {
-	word uint64
-	at   int
-}
-
 // fewSorted and manySorted are the numbers of keys up to which sortFew, and from which sortMany, takes the least time.
 const (
 	fewSorted  = 12
 	manySorted = 200
 )
+
+// setWords sets an order to that of pairs. The words consist of eight bytes of each key, after those with which all keys begin
+// if cut is set: -14 % of the instructions for a map of 1000 entries, -29 % of the time.
+func setWords[V any](order []sortedKey, pairs []Entry[string, V], cut bool) {
+	order = order[:len(pairs)]
+	if !cut {
+		for i := range pairs {
+			order[i] = sortedKey{wordOf(pairs[i].Key), i}
+		}
+		return
+	}
+	first := pairs[0].Key
+	common := len(first)
+	for i := range pairs {
+		common = commonPrefix(first, pairs[i].Key, common)
+	}
+	for i := range pairs {
+		order[i] = sortedKey{wordOf(pairs[i].Key[common:]), i}
+	}
+}
 
 // sortKeys sorts keys by their words, and keys with equal words by their texts. It returns the index of a key that
 // equals another, or -1.

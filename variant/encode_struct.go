@@ -14,8 +14,8 @@ type structEncoder struct {
 	vars   variableType // typ
 	fields []*fieldEncoder
 	info   *structFields
-	embed  pairsFunc // of a map that collects unknown keys
-	omits  bool      // fields can be omitted
+	embed  *mapEncoder // of a map that collects unknown keys
+	omits  bool        // fields can be omitted
 }
 
 // makeStructEncoder returns the function that encodes the struct type of key as a Dictionary, or as an
@@ -48,16 +48,7 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", info.embed.goName, err)
 		}
-		if m := textMapFor(info.embed.typ); m != nil {
-			c.embed = m.pairs(info.embed.typ, c.checkUnknown)
-		} else {
-			c.embed = makeSortedPairsEncoder(info.embed.typ, elem, mapKeys{text: stringKey, write: func(s *encoder, _ variable, key string) error {
-				if err := c.checkUnknown(s, key); err != nil {
-					return err
-				}
-				return s.e.WriteString(key)
-			}})
-		}
+		c.embed = newMapEncoder(info.embed.typ, mapKeys{check: c.checkUnknownIn}, elem)
 	}
 	if info.array {
 		return c.encodeArray, nil
@@ -218,7 +209,7 @@ func (c *structEncoder) encodeArray(s *encoder, x variable) error {
 // encodeEmbed writes the pairs of a field that collects unknown keys.
 func (c *structEncoder) encodeEmbed(s *encoder, v reflect.Value) error {
 	if v.Kind() == reflect.Map {
-		return c.embed(s, v)
+		return c.embed.encodePairs(s, variableOf(v))
 	}
 	for k, value := range v.Interface().(*Dictionary).All() {
 		text, ok := hashable(k)
@@ -231,6 +222,16 @@ func (c *structEncoder) encodeEmbed(s *encoder, v reflect.Value) error {
 			return err
 		}
 		if err := s.any(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkUnknownIn returns an error if the name of a field is a key of a collected map.
+func (c *structEncoder) checkUnknownIn(s *encoder, m *mapEncoder, p *mapPairs) error {
+	for _, k := range p.order {
+		if err := c.checkUnknown(s, textIn(m.keyAt(p, k.at))); err != nil {
 			return err
 		}
 	}
@@ -272,7 +273,7 @@ func (b encodePlanner) makeTypedEncoder(t reflect.Type, tag *tag) (encodeFunc, e
 	case tag.wire == gdwire.TypeArray && (k == reflect.Slice || k == reflect.Array):
 		return b.makeTypedListEncoder(t, tag.elem)
 	case tag.wire == gdwire.TypeDictionary && k == reflect.Map:
-		return b.makeTypedMapEncoder(t, tag)
+		return b.makeMapEncoder(t, tag)
 	}
 	return nil, tag.error(t)
 }

@@ -10,19 +10,26 @@ import (
 // kind.
 func encodeBool(s *encoder, x variable) error { return s.e.WriteBool(boolIn(x)) }
 
+// integers contains functions for signed integers, by kind: the encoder, and the word of a key.
+var integers = map[reflect.Kind]struct {
+	encode encodeFunc
+	word   func(variable) uint64
+}{
+	reflect.Int:   {encodeInt[int], intWord[int]},
+	reflect.Int8:  {encodeInt[int8], intWord[int8]},
+	reflect.Int16: {encodeInt[int16], intWord[int16]},
+	reflect.Int32: {encodeInt[int32], intWord[int32]},
+	reflect.Int64: {encodeInt[int64], intWord[int64]},
+}
+
+func intWord[T int | int8 | int16 | int32 | int64](x variable) uint64 {
+	return uint64(intIn[T](x)) ^ 1<<63
+}
+
 // makeIntegerEncoder returns the function encoding a t, an integer of any kind, as an int.
 func makeIntegerEncoder(t reflect.Type) encodeFunc {
-	switch t.Kind() {
-	case reflect.Int:
-		return encodeInt[int]
-	case reflect.Int8:
-		return encodeInt[int8]
-	case reflect.Int16:
-		return encodeInt[int16]
-	case reflect.Int32:
-		return encodeInt[int32]
-	case reflect.Int64:
-		return encodeInt[int64]
+	if kind, ok := integers[t.Kind()]; ok {
+		return kind.encode
 	}
 	return reflected(t, encodeUint)
 }

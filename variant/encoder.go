@@ -26,12 +26,41 @@ type encoder struct {
 	scratch    []byte     // for a textMethod
 	methodText methodText // of a method called by a block that could not put the text: not called again
 
-	sorted [textMapSlots]any // for each textMapOf[T], a list of *sortedPairs[T] not in use
+	anyMap map[string]any            // the next in a tree, or nil
+	pairs  [mapLayoutCount]*mapPairs // for each mapLayout, a list of those not in use
 
 	bytesEncoder *gdwire.Encoder // for Marshal
 	before       int             // bytes of the result before the value
 	bytesOptions gdwire.EncoderOptions
 	buf          []byte // memory for the next small result, or nil
+}
+
+// mapLayoutCount is the number of mapLayouts.
+const mapLayoutCount = 3 * 7
+
+// mapPairs holds the pairs of a map while they are written.
+type mapPairs struct {
+	copiedPairs                           // or nil if the layout is not known
+	pairs       variable                  // a slice of them, for elemAt
+	order       []sortedKey               // of the pairs
+	texts       []Entry[string, struct{}] // of the keys, if mapKeys has a function for them
+	next        *mapPairs                 // in encoder.pairs, or nil
+}
+
+// copiedPairs holds copies of the keys and values of a map.
+type copiedPairs interface {
+	// fill adds the pairs of m. It returns them as a slice, for elemAt, and their number.
+	fill(m variable) (pairs variable, n int)
+	// setWords sets an order to that of the pairs, whose keys are strings: see the function.
+	setWords(order []sortedKey, cut bool)
+	// empty removes the pairs.
+	empty()
+}
+
+// A sortedKey is the key of the pair at an index, with the word by which most keys are compared.
+type sortedKey struct {
+	word uint64
+	at   int
 }
 
 // An encodeFunc writes x, a variable of the plan's type.
@@ -92,8 +121,8 @@ func (m *textMethod) text(s *encoder, x variable) (string, error) {
 }
 
 // key returns the text of a key.
-func (m *textMethod) key(s *encoder, key reflect.Value) (string, error) {
-	text, err := m.text(s, variableOf(key))
+func (m *textMethod) key(s *encoder, key variable) (string, error) {
+	text, err := m.text(s, key)
 	if err != nil {
 		return "", s.fail(m.typ, err)
 	}
@@ -134,7 +163,7 @@ func (s *encoder) release() {
 	if s.e == s.bytesEncoder && s.bytesEncoder != nil {
 		export.Forget(s.bytesEncoder)
 	}
-	s.e = nil
+	s.e, s.anyMap = nil, nil
 	encoderPool.Put(s)
 }
 

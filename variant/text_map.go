@@ -2,19 +2,11 @@ package variant
 
 import (
 	"reflect"
-	"slices"
-
-	"github.com/gdwire/gdwire"
 )
 
-// A textMap encodes and decodes maps with keys of type string and values of one frequent type without
-// methods. The results are those of makeReflectedMapEncoder and mapDecoder.decode, which take two to
-// four times as many instructions.
+// A textMap decodes maps with keys of type string and values of one frequent type without methods. The
+// results are those of mapDecoder.decode, which takes two to four times as many instructions.
 type textMap interface {
-	// encoder returns the function that encodes a t.
-	encoder(t reflect.Type) encodeFunc
-	// pairs returns the function that writes the pairs of a t after check has accepted their keys.
-	pairs(t reflect.Type, check func(s *encoder, key string) error) pairsFunc
 	// decoder returns the function that does what m.decode does.
 	decoder(m *mapDecoder) func(s *decoder, v reflect.Value, n int) error
 	// collector returns the function that does what c.collectInMap does.
@@ -24,9 +16,6 @@ type textMap interface {
 // textMaps contains the textMaps, by the type of their values.
 var textMaps map[reflect.Type]textMap
 
-// anyMaps is the textMap of any, which encoder.tree uses, too.
-var anyMaps textMapOf[any]
-
 func init() { // the functions refer to plans
 	textCollector = func(c *structDecoder) collectFunc {
 		if m := textMapFor(c.info.embed.typ); m != nil {
@@ -35,14 +24,14 @@ func init() { // the functions refer to plans
 		return nil
 	}
 	textMaps = map[reflect.Type]textMap{
-		anyType:                    &anyMaps,
-		reflect.TypeFor[bool]():    &textMapOf[bool]{slot: 1, write: func(s *encoder, v bool) error { return s.e.WriteBool(v) }},
-		reflect.TypeFor[int]():     &textMapOf[int]{slot: 2, write: func(s *encoder, v int) error { return s.e.WriteInt(int64(v)) }},
-		reflect.TypeFor[int32]():   &textMapOf[int32]{slot: 3, write: func(s *encoder, v int32) error { return s.e.WriteInt(int64(v)) }},
-		reflect.TypeFor[int64]():   &textMapOf[int64]{slot: 4, write: func(s *encoder, v int64) error { return s.e.WriteInt(v) }},
-		reflect.TypeFor[float32](): &textMapOf[float32]{slot: 5, write: func(s *encoder, v float32) error { return s.e.WriteFloat(float64(v)) }},
-		reflect.TypeFor[float64](): &textMapOf[float64]{slot: 6, write: func(s *encoder, v float64) error { return s.e.WriteFloat(v) }},
-		stringType:                 &textMapOf[string]{slot: 7, write: func(s *encoder, v string) error { return s.e.WriteString(v) }},
+		anyType:                    &textMapOf[any]{slot: 0},
+		reflect.TypeFor[bool]():    &textMapOf[bool]{slot: 1},
+		reflect.TypeFor[int]():     &textMapOf[int]{slot: 2},
+		reflect.TypeFor[int32]():   &textMapOf[int32]{slot: 3},
+		reflect.TypeFor[int64]():   &textMapOf[int64]{slot: 4},
+		reflect.TypeFor[float32](): &textMapOf[float32]{slot: 5},
+		reflect.TypeFor[float64](): &textMapOf[float64]{slot: 6},
+		stringType:                 &textMapOf[string]{slot: 7},
 	}
 }
 
@@ -56,81 +45,7 @@ func textMapFor(t reflect.Type) textMap {
 
 // A textMapOf is the textMap for values of type T.
 type textMapOf[T any] struct {
-	slot  int // in encoder.sorted
-	write func(*encoder, T) error
-}
-
-func (c *textMapOf[T]) encoder(t reflect.Type) encodeFunc {
-	return func(s *encoder, x variable) error { return c.encode(s, *pointer[map[string]T](x), t) }
-}
-
-// encode writes m, whose type is t, as a Dictionary with sorted keys.
-func (c *textMapOf[T]) encode(s *encoder, m map[string]T, t reflect.Type) error {
-	if err := s.enter(t); err != nil {
-		return err
-	}
-	n := len(m)
-	if err := s.e.BeginDict(n); err != nil {
-		return err
-	}
-	p := c.take(s)
-	p.fill(m, n)
-	err := c.writePairs(s, p, n, t)
-	c.giveBack(s, p)
-	if err != nil {
-		return err
-	}
-	return s.leave()
-}
-
-func (c *textMapOf[T]) pairs(t reflect.Type, check func(s *encoder, key string) error) pairsFunc {
-	return func(s *encoder, v reflect.Value) error {
-		m := *pointer[map[string]T](variableOf(v))
-		n := len(m)
-		p := c.take(s)
-		p.fill(m, n)
-		err := p.check(s, check)
-		if err == nil {
-			err = c.writePairs(s, p, n, t)
-		}
-		c.giveBack(s, p)
-		return err
-	}
-}
-
-// take returns memory for the pairs of a map. Maps in it take other memory.
-func (c *textMapOf[T]) take(s *encoder) *sortedPairs[T] {
-	p, _ := s.sorted[c.slot].(*sortedPairs[T])
-	if p == nil {
-		p = new(sortedPairs[T])
-	}
-	s.sorted[c.slot] = p.next
-	return p
-}
-
-// giveBack keeps the memory for the next map.
-func (c *textMapOf[T]) giveBack(s *encoder, p *sortedPairs[T]) {
-	if p.empty() {
-		p.next, _ = s.sorted[c.slot].(*sortedPairs[T])
-		s.sorted[c.slot] = p
-	}
-}
-
-// writePairs writes p, the n pairs of a t.
-func (c *textMapOf[T]) writePairs(s *encoder, p *sortedPairs[T], n int, t reflect.Type) error {
-	if len(p.pairs) != n {
-		return s.fail(t, gdwire.ErrCount) // another goroutine changed the map
-	}
-	for _, next := range p.order {
-		pair := &p.pairs[next.at]
-		if err := s.e.WriteString(pair.Key); err != nil {
-			return err
-		}
-		if err := c.write(s, pair.Value); err != nil {
-			return err
-		}
-	}
-	return nil
+	slot int // in decoder.values
 }
 
 func (c *textMapOf[T]) decoder(m *mapDecoder) func(s *decoder, v reflect.Value, n int) error {
@@ -198,66 +113,6 @@ type mapValue[T any] struct {
 	at variable // v
 }
 
-// sortedPairs holds the pairs of a map while they are written.
-type sortedPairs[T any] struct {
-	pairs []Entry[string, T]
-	order []sortedKey     // of pairs, by key
-	next  *sortedPairs[T] // the next in encoder.sorted, or nil
-}
-
-// maxSorted is the largest number of pairs whose memory is used again.
-const maxSorted = 1 << 11
-
-// fill sets p to the n pairs of m. It compares keys by the eight bytes after what all of them begin
-// with: -14 % of the instructions for a map of 1000 entries, -29 % of the time.
-func (p *sortedPairs[T]) fill(m map[string]T, n int) {
-	p.setOrder(p.setPairs(m, n))
-	sortKeys(p.order, func(i int) string { return p.pairs[i].Key })
-}
-
-// setPairs sets the pairs of p and returns the length of what all keys begin with.
-func (p *sortedPairs[T]) setPairs(m map[string]T, n int) (common int) {
-	pairs := slices.Grow(p.pairs, n)
-	for k, v := range m {
-		if len(pairs) == 0 {
-			common = len(k)
-		} else if common > 0 {
-			common = commonPrefix(pairs[0].Key, k, common)
-		}
-		pairs = append(pairs, Entry[string, T]{k, v})
-	}
-	p.pairs = pairs
-	return common
-}
-
-// setOrder sets the order of p to that of its pairs. All keys begin with the same common bytes.
-func (p *sortedPairs[T]) setOrder(common int) {
-	pairs := p.pairs
-	order := slices.Grow(p.order, 2*len(pairs))[:len(pairs)] // with room for sortMany
-	for i := range order {
-		order[i] = sortedKey{wordOf(pairs[i].Key[common:]), i}
-	}
-	p.order = order
-}
-
-// check calls check with the keys, in order.
-func (p *sortedPairs[T]) check(s *encoder, check func(s *encoder, key string) error) error {
-	for _, next := range p.order {
-		if err := check(s, p.pairs[next.at].Key); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// empty removes the pairs, and reports whether the memory is small enough to be used again. It
-// refers to no keys and values then.
-func (p *sortedPairs[T]) empty() bool {
-	clear(p.pairs)
-	p.pairs, p.order = p.pairs[:0], p.order[:0]
-	return cap(p.pairs) <= maxSorted
-}
-
 // makeMapDecoder returns the function that decodes a t, a map, from a Dictionary.
 func (b decodePlanner) makeMapDecoder(t reflect.Type) (decodeFunc, error) {
 	m, err := b.newMapDecoder(t)
@@ -268,13 +123,4 @@ func (b decodePlanner) makeMapDecoder(t reflect.Type) (decodeFunc, error) {
 		return m.reading(text.decoder(m)), nil
 	}
 	return m.reading(m.decode), nil
-}
-
-// makeMapEncoder returns the function that encodes a t, a map, as a Dictionary with sorted
-// keys.
-func (b encodePlanner) makeMapEncoder(t reflect.Type) (encodeFunc, error) {
-	if m := textMapFor(t); m != nil {
-		return m.encoder(t), nil
-	}
-	return b.makeReflectedMapEncoder(t)
 }

@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
@@ -26,56 +27,107 @@ func randomText(r *rand.Rand) string {
 	return string(b)
 }
 
-// randomTextMap returns a map of type t with up to n entries.
-func randomTextMap(r *rand.Rand, t reflect.Type, n int) reflect.Value {
+// randomMap returns a map of type t with up to n entries.
+func randomMap(r *rand.Rand, t reflect.Type, n int) reflect.Value {
 	m := reflect.MakeMap(t)
 	for range n {
-		v := reflect.New(t.Elem()).Elem()
-		switch v.Kind() {
-		case reflect.Bool:
-			v.SetBool(r.IntN(2) > 0)
-		case reflect.String:
-			v.SetString(randomText(r))
-		case reflect.Float32, reflect.Float64:
-			v.SetFloat(float64(r.IntN(100)) / 4)
-		case reflect.Interface:
-			trees := []any{
-				nil, true, r.IntN(100), int64(-1), 1.5, "text", []any{}, []any{nil, "a"}, map[string]any{}, map[string]any{randomText(r): 1},
-				map[string]int{"b": 1, "a": 2}, dict("a", 1), array(), (*Dictionary)(nil), Vector2{1, 2}, mvText("a"), []any(nil), map[string]any(nil),
-			}
-			if x := trees[r.IntN(len(trees))]; x != nil {
-				v.Set(reflect.ValueOf(x))
-			}
-		default:
-			v.SetInt(int64(r.IntN(100)) - 50)
-		}
-		m.SetMapIndex(reflect.ValueOf(randomText(r)), v)
+		m.SetMapIndex(randomOf(r, t.Key()), randomOf(r, t.Elem()))
 	}
 	return m
 }
 
-// A textMap encodes as makeReflectedMapEncoder does.
-func TestTextMapsAsReflected(t *testing.T) {
+func randomOf(r *rand.Rand, t reflect.Type) reflect.Value {
+	v := reflect.New(t).Elem()
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(r.IntN(2) > 0)
+	case reflect.String:
+		v.SetString(randomText(r))
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(float64(r.IntN(100)) / 4)
+	case reflect.Interface:
+		trees := []any{
+			nil, true, r.IntN(100), int64(-1), 1.5, "text", []any{}, []any{nil, "a"}, map[string]any{}, map[string]any{randomText(r): 1},
+			map[string]int{"b": 1, "a": 2}, dict("a", 1), array(), (*Dictionary)(nil), Vector2{1, 2}, mvText("a"), []any(nil), map[string]any(nil),
+		}
+		if x := reflect.ValueOf(trees[r.IntN(len(trees))]); x.IsValid() && x.Type().Implements(t) {
+			v.Set(x)
+		}
+	case reflect.Slice:
+		for range r.IntN(3) {
+			v.Set(reflect.Append(v, randomOf(r, t.Elem())))
+		}
+	case reflect.Map:
+		v.Set(randomMap(r, t, r.IntN(3)))
+	case reflect.Pointer:
+		if r.IntN(3) > 0 {
+			v.Set(randomOf(r, t.Elem()).Addr())
+		}
+	case reflect.Struct:
+	default:
+		if v.CanUint() {
+			v.SetUint(r.Uint64() >> (1 + r.IntN(63)))
+			break
+		}
+		v.SetInt(r.Int64() >> r.IntN(64))
+	}
+	return v
+}
+
+// Maps of each layout are encoded as those of other types are, named types and values with methods, too.
+func TestLayoutsAsReflected(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for elem := range textMaps {
-		typ := reflect.MapOf(stringType, elem)
-		t.Run(typ.String(), func(t *testing.T) {
-			planner := planner[encodeFunc]{&encodePlans, map[planKey]*plan[encodeFunc]{}}
-			reflected := must(encodePlanner{&planner}.makeReflectedMapEncoder(typ))(t)
-			for i := range 300 {
-				m := randomTextMap(r, typ, i%40)
+	require.Len(t, mapLayouts, mapLayoutCount)
+	type namedInt int
+	keys := []any{"", myString(""), StringName(""), NodePath(""), 0, int32(0), int64(0), uint32(0), uint64(0), namedInt(0), myInt(0), myBool(false), 0.5}
+	elems := []any{
+		[1]any{}, myBool(false), "", myString(""), mvText(""), NodePath(""), 0, int8(0), int32(0), uint64(0), mvInt64(0), float32(0), 0.0,
+		[]int64{}, []string{}, []myFloat{}, [1]map[string]int{}, [1]map[int][]any{}, new(string), new([]int64), Vector3{}, [1]fmt.Stringer{}, struct{}{}, array(),
+	}
+	for _, k := range keys {
+		for _, v := range elems {
+			elem := reflect.TypeOf(v)
+			if elem.Kind() == reflect.Array && elem.Len() == 1 {
+				elem = elem.Elem() // an interface or a map
+			}
+			typ := reflect.MapOf(reflect.TypeOf(k), elem)
+			b := encodePlanner{&planner[encodeFunc]{&encodePlans, map[planKey]*plan[encodeFunc]{}}}
+			layouts := mapLayouts
+			mapLayouts = nil
+			reflected := must(b.makeMapEncoder(typ, &tag{}))(t)
+			mapLayouts = layouts
+			for i := range 20 {
+				m := randomMap(r, typ, i*i%220)
 				s := getEncoder()
 				s.resetBytes(&Options{}, nil)
-				require.NoError(t, reflected(s, variableOf(addressable(m))))
+				wantErr := reflected(s, variableOf(addressable(m)))
 				want := slices.Clone(s.e.Bytes())
 				s.release()
-				require.Equal(t, want, encoded(t, m.Interface(), nil))
-				require.Equal(t, want, encoded(t, addressable(m).Addr().Interface(), nil))
-				in := encoded(t, []any{m.Interface()}, nil)
-				require.Equal(t, want, in[8:])
+				for _, x := range []any{m.Interface(), addressable(m).Addr().Interface(), []any{m.Interface()}} {
+					got, err := Marshal(x)
+					require.Equal(t, wantErr == nil, err == nil, "%v: %v, %v", typ, wantErr, err)
+					require.True(t, err != nil || bytes.HasSuffix(got, want), "%v", typ)
+				}
 			}
-		})
+		}
 	}
+}
+
+// A method can keep the address of a value in a map.
+func TestKeptMapValues(t *testing.T) {
+	keptValues = nil
+	must(Marshal(map[string]keptValue{"a": 1}))(t)
+	must(Marshal(map[string]int64{"a": 2}))(t)
+	require.Equal(t, []*keptValue{ptr(keptValue(1))}, keptValues)
+}
+
+type keptValue int64
+
+var keptValues []*keptValue
+
+func (v *keptValue) MarshalVariant(e *gdwire.Encoder) error {
+	keptValues = append(keptValues, v)
+	return e.WriteInt(int64(*v))
 }
 
 // A textMap decodes as mapDecoder.decode does, with the same errors after the same memory.
@@ -84,7 +136,7 @@ func TestTextMapsReadAsReflected(t *testing.T) {
 	var packets [][]byte
 	for elem := range textMaps {
 		for n := range 20 {
-			packets = append(packets, encoded(t, randomTextMap(r, reflect.MapOf(stringType, elem), n).Interface(), nil))
+			packets = append(packets, encoded(t, randomMap(r, reflect.MapOf(stringType, elem), n).Interface(), nil))
 		}
 	}
 	for _, key := range []any{"a", StringName("a"), NodePath("a"), 1, nil} {
@@ -161,28 +213,33 @@ func TestTextMapCycles(t *testing.T) {
 	}
 }
 
-// The pool keeps neither the pairs nor the memory of large maps.
-func TestSortedPairsAreEmptied(t *testing.T) {
+// An encoder keeps neither the pairs nor the memory of large maps.
+func TestPairsAreEmptied(t *testing.T) {
 	for _, n := range []int{0, 1, 100, maxSorted, 3 * maxSorted} {
 		m := map[string]any{}
 		for i := range n {
 			m[fmt.Sprint(i)] = fmt.Sprint("value ", i)
 		}
-		var p sortedPairs[any]
-		p.fill(m, n)
-		var keys []string
-		for _, next := range p.order {
-			keys = append(keys, p.pairs[next.at].Key)
+		s := new(encoder)
+		s.resetBytes(&Options{}, nil)
+		require.NoError(t, s.any(m))
+		var got Dictionary
+		require.NoError(t, Unmarshal(s.e.Bytes(), &got))
+		i := 0
+		for k := range got.All() {
+			require.Equal(t, slices.Sorted(maps.Keys(m))[i], k)
+			i++
 		}
-		require.Equal(t, slices.Sorted(maps.Keys(m)), keys)
-		require.Equal(t, n <= maxSorted, p.empty(), "%d", n)
-		for _, pair := range p.pairs[:cap(p.pairs)] {
-			require.Zero(t, pair)
+		p := s.pairs[anyMaps.slot]
+		require.Equal(t, n <= maxSorted, p != nil, "%d", n)
+		if p != nil {
+			all := p.copiedPairs.(*pairsOf[string, any]).all
+			require.Zero(t, slices.IndexFunc(all[:cap(all)], func(e Entry[string, any]) bool { return e != Entry[string, any]{} })+1)
 		}
 	}
 }
 
-// Trees are written without allocations.
+// Trees and maps of frequent types are written without allocations.
 func TestTreeAllocations(t *testing.T) {
 	if testenv.Race {
 		t.Skip("pools drop objects")
@@ -190,11 +247,16 @@ func TestTreeAllocations(t *testing.T) {
 	tree := map[string]any{"a": 1, "b": map[string]any{"c": "d", "e": []any{1.5, true, nil}}}
 	e := gdwire.NewEncoder(io.Discard, nil)
 	defer e.Close()
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		e.Reset(io.Discard)
-		require.NoError(t, MarshalEncode(e, tree))
-		require.NoError(t, e.Flush())
-	}))
+	for _, v := range []any{tree, &struct {
+		A map[int64]string
+		B map[int32]bool
+	}{map[int64]string{1: "a", 2: "b"}, map[int32]bool{3: true}}} {
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			e.Reset(io.Discard)
+			require.NoError(t, MarshalEncode(e, v))
+			require.NoError(t, e.Flush())
+		}))
+	}
 }
 
 // The words of texts of all lengths are in the order of the texts.

@@ -96,6 +96,35 @@ func lenCap(x variable) (n, most int) {
 // setLen sets the length of the slice x, up to its capacity.
 func setLen(x variable, n int) { *pointer[[]struct{}](x) = (*pointer[[]struct{}](x))[:n] }
 
+// variableAt returns x as a variable.
+func variableAt[T any](x *T) variable { return unsafe.Pointer(x) }
+
+// dataIn returns the elements of x, for elemAt.
+func dataIn[T any](x *[]T) variable { return unsafe.Pointer(unsafe.SliceData(*x)) }
+
+// layoutOf returns types of keys and values for which maps have the memory layout of t, a map: its slots have the sizes,
+// alignments and pointers of both, and a key is found by a hash for its kind and size. Where none is known, a type is nil.
+func layoutOf(t reflect.Type) (layout [2]reflect.Type) {
+	for i, t := range [...]reflect.Type{t.Key(), t.Elem()} {
+		switch k, zero := t.Kind(), reflect.Zero(t); {
+		case i == 0 && zero.CanFloat(): // not found by its bits
+		case k == reflect.Bool:
+			layout[i] = reflect.TypeFor[bool]()
+		case k == reflect.String:
+			layout[i] = stringType
+		case k == reflect.Interface:
+			layout[i] = anyType
+		case k == reflect.Pointer || k == reflect.Map:
+			layout[i] = reflect.TypeFor[*struct{}]()
+		case k == reflect.Slice:
+			layout[i] = reflect.TypeFor[[]struct{}]()
+		case zero.CanInt() || zero.CanUint() || zero.CanFloat():
+			layout[i] = map[uintptr]reflect.Type{4: reflect.TypeFor[int32](), 8: reflect.TypeFor[int64]()}[t.Size()]
+		}
+	}
+	return layout
+}
+
 // viewOf returns the elements of v, a slice or an array with an address, as a []T. The caller
 // must have checked that the memory layout of an element is that of a T: as many numbers of the
 // same kind. Packed arrays of a program's own vector types are therefore read and written at the
