@@ -64,8 +64,7 @@ func (h *handshakeReader) readHead() {
 			return
 		}
 		if end := endOfHead(h.head); end >= 0 {
-			h.addressTo(end)
-			h.removeExtensions(endOfHead(h.head))
+			h.edit(end)
 			return
 		}
 		if h.err != nil {
@@ -77,49 +76,41 @@ func (h *handshakeReader) readHead() {
 	}
 }
 
-// addressTo makes the request, with a head ending at end, one for the server's URL: clients name the proxy. A
-// path of the URL takes the place of the client's.
-func (h *handshakeReader) addressTo(end int) {
-	if h.url == nil {
-		return
-	}
-	lines := strings.Split(string(h.head[:end]), "\n")
-	for i, line := range lines {
-		line, ending := strings.TrimSuffix(line, "\r"), ""
-		if len(line) < len(lines[i]) {
-			ending = "\r"
-		}
-		name, _, _ := strings.Cut(line, ":")
-		words := strings.Fields(line)
-		switch {
-		case i == 0 && len(words) == 3 && h.url.RequestURI() != "/":
-			line = words[0] + " " + h.url.RequestURI() + " " + words[2]
-		case i > 0 && strings.EqualFold(name, "Host"):
-			line = "Host: " + h.url.Host
-		case i > 0 && strings.EqualFold(name, "Origin"): // of a browser, compared by servers with the host
-			line = "Origin: http" + strings.TrimPrefix(h.url.Scheme, "ws") + "://" + h.url.Host
-		}
-		lines[i] = line + ending
-	}
-	h.head = append([]byte(strings.Join(lines, "\n")), h.head[end:]...)
-}
-
-// removeExtensions removes the extensions from the lines of the request, ending at end.
-func (h *handshakeReader) removeExtensions(end int) {
+// edit makes the request, with a head ending at end, one for the server's URL, without extensions.
+func (h *handshakeReader) edit(end int) {
 	var kept []string
 	lines := strings.Split(string(h.head[:end]), "\n")
 	continued := false // a removed line is continued on the next
-	for _, line := range lines {
+	for i, line := range lines {
 		name, _, _ := strings.Cut(line, ":")
 		folded := line != "" && (line[0] == ' ' || line[0] == '\t')
 		continued = folded && continued || strings.EqualFold(name, "Sec-WebSocket-Extensions")
 		if !continued {
-			kept = append(kept, line)
+			kept = append(kept, h.addressed(line, name, i == 0))
 		}
 	}
-	if len(kept) == len(lines) {
-		return
-	}
 	h.head = append([]byte(strings.Join(kept, "\n")), h.head[end:]...)
-	h.removed()
+	if len(kept) < len(lines) {
+		h.removed()
+	}
+}
+
+// addressed returns a line of the request for the server's URL: clients name the proxy. A path of the URL takes
+// the place of the client's.
+func (h *handshakeReader) addressed(line, name string, first bool) string {
+	if h.url == nil {
+		return line
+	}
+	text := strings.TrimSuffix(line, "\r")
+	ending := line[len(text):]
+	words := strings.Fields(text)
+	switch {
+	case first && len(words) == 3 && h.url.RequestURI() != "/":
+		text = words[0] + " " + h.url.RequestURI() + " " + words[2]
+	case !first && strings.EqualFold(name, "Host"):
+		text = "Host: " + h.url.Host
+	case !first && strings.EqualFold(name, "Origin"): // of a browser, compared by servers with the host
+		text = "Origin: http" + strings.TrimPrefix(h.url.Scheme, "ws") + "://" + h.url.Host
+	}
+	return text + ending
 }
