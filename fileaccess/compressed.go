@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // A compressed file, all integers little-endian:
@@ -192,8 +194,8 @@ func (c *compressedReader) end() error {
 }
 
 // A CompressedWriter writes a compressed file. The sizes of all blocks precede the first
-// block in the file, so the CompressedWriter keeps the compressed blocks until Close.
-// Errors stay.
+// block in the file, so the CompressedWriter keeps the compressed blocks until Close, or moves them
+// in a file that can also be read. Errors stay.
 type CompressedWriter struct {
 	w         io.Writer
 	mode      Mode
@@ -205,11 +207,20 @@ type CompressedWriter struct {
 	full      [][]byte // compressed blocks, in pieces that are not copied to grow
 	blocks    []byte   // the next ones
 	sticky
+
+	// When blocks first is a piece, writing begins if w allows to move it later.
+	tried bool
+	file  movable // nil: full holds the pieces until Close
+	start int64   // offset of the compressed file in file
+	moved int64   // bytes of blocks in file, where the sizes will be
 }
 
 // NewCompressedWriter returns a Writer of a file that FileAccess.open_compressed
 // opens. Engines read blocks of any size; a blockSize of 0 means 4096, the size that they
-// write. Close writes the whole file to w and does not close w.
+// write. Close completes the file and does not close w.
+//
+// If w also is an io.Seeker, io.ReaderAt and io.WriterAt, as a file of os.Create is, blocks are written
+// at once and read again by Close. Otherwise Close writes the whole file.
 //
 // The content of a compressed file can have 4 GiB - 1 bytes. A Write that exceeds this
 // returns a [LimitError].
@@ -238,16 +249,19 @@ func (c *CompressedWriter) Write(p []byte) (int, error) {
 	}
 	c.total += int64(len(p))
 	n := len(p)
-	for len(c.block)+len(p) >= c.blockSize {
+	for c.err == nil && len(c.block)+len(p) >= c.blockSize {
 		if len(c.block) == 0 {
-			c.compress(p[:c.blockSize])
+			c.err = c.compress(p[:c.blockSize])
 			p = p[c.blockSize:]
 			continue
 		}
 		used := c.blockSize - len(c.block)
 		c.block = append(c.block, p[:used]...)
-		c.compress(c.block)
+		c.err = c.compress(c.block)
 		c.block, p = c.block[:0], p[used:]
+	}
+	if c.err != nil {
+		return n - len(p), c.err
 	}
 	c.block = append(c.block, p...)
 	return n, nil
@@ -257,27 +271,104 @@ func (c *CompressedWriter) Write(p []byte) (int, error) {
 const pieceSize = 1 << 20
 
 // compress adds a block of the file.
-func (c *CompressedWriter) compress(content []byte) {
+func (c *CompressedWriter) compress(content []byte) error {
 	if len(c.blocks) >= pieceSize {
-		c.full, c.blocks = append(c.full, c.blocks), make([]byte, 0, pieceSize+min(c.blockSize, pieceSize))
+		if err := c.endPiece(); err != nil {
+			return err
+		}
 	}
 	before := len(c.blocks)
 	c.blocks = c.encoder.encode(c.blocks, content)
 	c.sizes = binary.LittleEndian.AppendUint32(c.sizes, uint32(len(c.blocks)-before))
+	return nil
 }
 
-// Close writes the file. After it succeeded, another call returns nil.
+// endPiece writes blocks to the file, or keeps them.
+func (c *CompressedWriter) endPiece() error {
+	if !c.tried {
+		c.tried = true
+		c.file, c.start = asMovable(c.w)
+	}
+	if c.file == nil {
+		c.full, c.blocks = append(c.full, c.blocks), make([]byte, 0, pieceSize+min(c.blockSize, pieceSize))
+		return nil
+	}
+	_, err := c.file.WriteAt(c.blocks, c.start+sizesOffset+c.moved)
+	c.moved += int64(len(c.blocks))
+	c.blocks = c.blocks[:0]
+	return err
+}
+
+// A movable is a file whose bytes can be moved.
+type movable interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Seeker
+}
+
+// asMovable returns w as a movable, and its offset, if bytes that are written there can be read again. Otherwise w is not
+// changed, or changed only where it will be written.
+func asMovable(w io.Writer) (movable, int64) {
+	f, ok := w.(movable)
+	if !ok {
+		return nil, 0
+	}
+	start, err := f.Seek(0, io.SeekCurrent)
+	if err != nil { // a pipe, as a file
+		return nil, 0
+	}
+	var magic [magicBytes]byte
+	if _, err := f.WriteAt([]byte(magicCompressed), start); err != nil { // opened with os.O_APPEND
+		return nil, 0
+	}
+	if _, err := (checked.ReaderAt{R: f}).ReadAt(magic[:], start); err != nil || string(magic[:]) != magicCompressed {
+		return nil, 0
+	}
+	return f, start
+}
+
+// Close completes the file. After it succeeded, another call returns nil.
 func (c *CompressedWriter) Close() error { return c.close(c.finish) }
 
-// finish compresses the last block and writes the file.
+// finish compresses the last block and writes what is not written.
 func (c *CompressedWriter) finish() error {
-	c.compress(c.block) // there is a last block even if it is empty
+	if err := c.compress(c.block); err != nil { // there is a last block even if it is empty
+		return err
+	}
 	header := append(make([]byte, 0, sizesOffset), magicCompressed...)
 	header = binary.LittleEndian.AppendUint32(header, uint32(c.mode))
 	header = binary.LittleEndian.AppendUint32(header, uint32(c.blockSize))
 	header = binary.LittleEndian.AppendUint32(header, uint32(c.total))
-	all := append([][]byte{header, c.sizes}, c.full...)
-	err := writeAll(c.w, append(all, append(c.blocks, magicCompressed...))...)
+	head, full, tail := [][]byte{header, c.sizes}, c.full, append(c.blocks, magicCompressed...)
+	sizes := int64(len(c.sizes))
 	c.block, c.sizes, c.full, c.blocks = nil, nil, nil, nil
-	return err
+	if c.file == nil {
+		return writeAll(c.w, append(append(head, full...), tail)...)
+	}
+	if err := c.moveBlocks(sizes); err != nil {
+		return err
+	}
+	if err := writeAll(c.w, head...); err != nil {
+		return err
+	}
+	if _, err := c.file.Seek(c.moved, io.SeekCurrent); err != nil {
+		return err
+	}
+	return writeAll(c.w, tail)
+}
+
+// moveBlocks moves the blocks in the file by n bytes, from the last to the first.
+func (c *CompressedWriter) moveBlocks(n int64) error {
+	piece := make([]byte, min(c.moved, pieceSize))
+	for end := c.start + sizesOffset + c.moved; end > c.start+sizesOffset; end -= int64(len(piece)) {
+		piece = piece[:min(int64(len(piece)), end-c.start-sizesOffset)]
+		at := end - int64(len(piece))
+		if _, err := (checked.ReaderAt{R: c.file}).ReadAt(piece, at); err != nil {
+			return err
+		}
+		if _, err := c.file.WriteAt(piece, at+n); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -233,17 +235,40 @@ func TestCompressedWriterMemory(t *testing.T) {
 	}
 }
 
-// TestCompressedPieces: blocks of several MiB, which the writer keeps in pieces, follow each other in the file.
+// TestCompressedPieces: blocks of several MiB, which the writer keeps in pieces or writes to a file before their sizes, follow each
+// other in the file, which starts after what it contains. Only a file that can be read takes memory for one piece.
 func TestCompressedPieces(t *testing.T) {
 	const piece = 1 << 20
-	content := make([]byte, 3*piece+5)
+	content := make([]byte, 8*piece+5)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(content)
 	for _, blockSize := range []int{0, piece / 3, piece - piece/8} {
-		var file bytes.Buffer
-		w := testenv.Must(fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, blockSize))(t)
-		testenv.Must(w.Write(content))(t)
-		require.NoError(t, w.Close())
-		got := testenv.Must(io.ReadAll(testenv.Must(fileaccess.NewReader(&file, nil))(t)))(t)
-		require.True(t, bytes.Equal(content, got), blockSize)
+		for name, flags := range map[string]int{"": 0, "file": os.O_RDWR, "not read": os.O_WRONLY, "append": os.O_RDWR | os.O_APPEND} {
+			var memory bytes.Buffer
+			var out io.Writer = &memory
+			path := filepath.Join(t.TempDir(), "file")
+			if name != "" {
+				require.NoError(t, os.WriteFile(path, []byte("head"), 0o600))
+				f := testenv.Must(os.OpenFile(path, flags, 0))(t)
+				defer f.Close()
+				testenv.Must(f.Seek(4, io.SeekStart))(t)
+				out = f
+			}
+			size := testenv.Allocated(func() {
+				w := testenv.Must(fileaccess.NewCompressedWriter(out, fileaccess.Zstd, blockSize))(t)
+				testenv.Must(w.Write(content))(t)
+				require.NoError(t, w.Close())
+			})
+			if name == "file" && !testenv.Race {
+				require.Less(t, size, uint64(len(content)*3/2))
+			}
+			testenv.Must(io.WriteString(out, "tail"))(t)
+			if name != "" {
+				_, _ = memory.Write(testenv.Must(os.ReadFile(path))(t))
+				require.Equal(t, "head", string(memory.Next(4)), name)
+			}
+			got := testenv.Must(io.ReadAll(testenv.Must(fileaccess.NewReader(&memory, nil))(t)))(t)
+			require.True(t, bytes.Equal(content, got), "%s %d", name, blockSize)
+			require.Equal(t, "tail", memory.String(), name)
+		}
 	}
 }

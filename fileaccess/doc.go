@@ -39,7 +39,8 @@
 // content is shorter than 4 GiB.
 //
 // A file begins with the sizes of its blocks. A Reader keeps these, 4 bytes for each
-// block, and one block; a [CompressedWriter] must keep the compressed blocks until Close.
+// block, and one block; a [CompressedWriter] must keep the compressed blocks until Close, unless it
+// writes to a file that can also be read.
 //
 // # Streams of PackedByteArray.compress
 //

@@ -52,7 +52,7 @@
 // A content of up to 4 MiB is held in memory. A larger content stays in its file, which must not change
 // until Close; a compressed or encrypted file is read again from the start if a call needs an earlier
 // part. Values, Get and WriteTo use at most 24 MiB for a file of any size, plus the decoded Go values
-// and the compressed blocks of a compressed result. A Go type with a method UnmarshalVariant can read a
+// and the blocks of a compressed result that is written to no file. A Go type with a method UnmarshalVariant can read a
 // value without keeping it in memory, as in the Example of [Load].
 //
 // # Untrusted files

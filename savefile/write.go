@@ -14,8 +14,8 @@ import (
 
 // WriteTo writes f as described by Info, and returns the number of bytes written. If Format and
 // Lengths are unchanged, the content is written byte by byte; otherwise the values are encoded
-// again. Encrypted files, and compressed files, are kept in memory until complete; Save keeps only
-// compressed files.
+// again. Encrypted files, and compressed files, are kept in memory until complete. Save does not
+// keep them.
 func (f *File) WriteTo(w io.Writer) (int64, error) {
 	c := &counter{w: w}
 	err := f.write(c)
