@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/maphash"
+	"io"
 	"iter"
+	"math"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -28,13 +30,63 @@ type comparer struct {
 
 // compare compares two files.
 func (c *comparer) compare(a, b *side) error {
-	at, err := c.trees(a, b)
-	if limit := (*gdwire.LimitError)(nil); errors.As(err, &limit) && limit.Name == "MaxMemory" {
+	large := a.large()
+	if large > 0 {
+		large = min(large, b.large())
+	}
+	at, err := c.trees(a, b, large)
+	if limit := (*gdwire.LimitError)(nil); errors.As(err, &limit) && limit.Name == maxMemory {
 		c.byPosition(limit.Max)
 		a.equal, b.equal = equalSpans(a, b, at)
 		err = c.leaves(a, b, at)
 	}
 	return err
+}
+
+// maxMemory is the name of the limit of the memory of trees.
+const maxMemory = "MaxMemory"
+
+// memory returns the limit in bytes.
+func (f *side) memory() int64 {
+	const standard = 256 << 20
+	return cmp.Or(f.maxMemory, standard)
+}
+
+// large returns the number of the first packet that as a tree needs more memory than the limit, by the least that its tokens need:
+// to find that by decoding takes as much memory. If there is none or it is not clear, large returns the largest number. A small
+// file is not read for that.
+func (f *side) large() int64 {
+	const small = 4 // as a part of the limit
+	if limit := f.memory(); limit >= 0 && f.size > limit/small {
+		for p := range f.reading.Packets(io.NewSectionReader(f.r, 0, f.size)) {
+			n := int64(0)
+			for t, err := range p.AllTokens {
+				if n += leastMemory(t); err != nil {
+					return math.MaxInt64
+				} else if n > limit {
+					return p.Index
+				}
+			}
+		}
+	}
+	return math.MaxInt64
+}
+
+// leastMemory returns the least memory that a token needs in a tree.
+func leastMemory(t gdwire.Token) (n int64) {
+	const word, array, dictionary = 16, 64, 128 // bytes of an interface or header, and of empty containers
+	if t.IsValue() {
+		n = word
+	}
+	switch t.Kind() {
+	case gdwire.KindArrayStart:
+		return n + array
+	case gdwire.KindDictStart:
+		return n + dictionary
+	case gdwire.KindInt32, gdwire.KindInt64, gdwire.KindFloat32, gdwire.KindFloat64:
+		return n + word
+	}
+	return n + int64(len(t.Bytes()))
 }
 
 // value returns the value of a packet as a tree.
@@ -49,14 +101,17 @@ func (f *side) value(p *save.Packet) (v any, err error) {
 	return v, err
 }
 
-// trees compares the values of two files, each pair in memory. After an error, it returns the number
-// of the packet.
-func (c *comparer) trees(a, b *side) (packet int64, err error) {
+// trees compares the values of two files, each pair in memory, up to a packet that is too large. After an error, it returns the
+// number of the packet.
+func (c *comparer) trees(a, b *side, large int64) (packet int64, err error) {
 	nextA, stopA := a.packets()
 	defer stopA()
 	nextB, stopB := b.packets()
 	defer stopB()
 	for i := int64(0); ; i++ {
+		if i == large {
+			return i, &gdwire.LimitError{Name: maxMemory, Max: a.memory()}
+		}
 		p, q := nextA(), nextB()
 		if p == nil && q == nil {
 			return i, nil
