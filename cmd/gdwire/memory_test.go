@@ -145,8 +145,10 @@ func TestMemoryFile(t *testing.T) {
 	}
 	name := filepath.Join(t.TempDir(), "save")
 	require.NoError(t, os.WriteFile(name, file, 0o600))
-	for _, args := range []string{"struct"} {
-		t.Run(args, func(t *testing.T) {
+	password, out := filepath.Join(t.TempDir(), "password"), filepath.Join(t.TempDir(), "out")
+	require.NoError(t, os.WriteFile(password, []byte("hunter2"), 0o600))
+	for _, args := range []string{"struct", "diff -max-memory 30M " + name, "recode -to zstd", "recode -to zstd -o " + out, "recode -to encrypted -password-file " + password} {
+		t.Run(strings.Fields(args)[0], func(t *testing.T) {
 			c, peak := measured(t, append(strings.Fields(args), "-q", name)...)
 			require.NoError(t, c.Run())
 			require.Less(t, peak(), maxPeak)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -218,11 +219,37 @@ func (o *Flags) WriteContainer(s *shell.Stdio, e *envelope.Envelope, info fileac
 			return err
 		}
 	}
-	var out io.Writer = s.Out
 	if s.OutFile != nil { // writing to a file needs constant memory
-		out = s.OutFile
+		return WithChoice(save.WriteContainer(s.OutFile, e, info, key, write))
 	}
-	return WithChoice(save.WriteContainer(out, e, info, key, write))
+	out := &spooled{out: s.Out}
+	defer out.Close()
+	err := WithChoice(save.WriteContainer(out, e, info, key, write))
+	if err == nil && out.File != nil {
+		_, err = io.Copy(s.Out, io.NewSectionReader(out, 0, math.MaxInt64))
+	}
+	return err
+}
+
+// A spooled is an output that cannot seek. It becomes a temporary file as soon as a writer seeks.
+type spooled struct {
+	shell.TempFile
+	out io.Writer
+}
+
+func (s *spooled) Write(p []byte) (int, error) {
+	if s.File == nil {
+		return s.out.Write(p)
+	}
+	return s.File.Write(p)
+}
+
+// Seek returns an error if there can be no temporary file: the writer then does not seek.
+func (s *spooled) Seek(offset int64, whence int) (int64, error) {
+	if err := s.Create(); err != nil {
+		return 0, err
+	}
+	return s.File.Seek(offset, whence)
 }
 
 // WithChoice returns err. If it is a doubtful number, the user has to choose.

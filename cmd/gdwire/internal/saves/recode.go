@@ -150,7 +150,7 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 		return fmt.Errorf("%s contains %d records of the game's own, which -to %v cannot be: gdwire unwrap writes their values after lengths, without what is around them", in.Name, len(e.Bodies), w.Frame)
 	}
 	c := newConverter(r.lossy)
-	defer c.spool.close()
+	defer c.spool.file.Close()
 	var n int64
 	err = r.open.Rewrite(s, in, w.container, w.key, func(out io.Writer) error {
 		err := open.Show(s, in.Packets(content), newRecodePrinter(s, out, &w, c).Counting(&n), in.Live)
@@ -177,7 +177,7 @@ func (r *recoder) recodeAs(in *open.Input, c *save.Content, out io.Writer) error
 	w := r.outputOf(in, as)
 	fmt.Fprint(out, w.container.Layout) // that of encrypted files depends on the format
 	converter := newConverter(r.lossy)
-	defer converter.spool.close()
+	defer converter.spool.file.Close()
 	v := newRecodePrinter(shell.Capture(io.Discard), out, &w, converter)
 	for p := range as.Packets(io.NewSectionReader(c, 0, c.Size)) {
 		if err := v.Show(p); err != nil {
@@ -243,9 +243,9 @@ func (c *converter) recodePacked(w *stream.Writer, o *output, p *save.Packet) er
 
 // A spool holds a packet until its length is known: its start in memory, and the rest in a temporary file.
 type spool struct {
-	held []byte   // after space for the length
-	file *os.File // nil until it is needed
-	size int64    // of what it contains
+	held []byte // after space for the length
+	file shell.TempFile
+	size int64 // of what the file contains
 }
 
 const heldSize = 256 << 10 // bytes of a packet in memory
@@ -259,13 +259,8 @@ func (s *spool) Write(p []byte) (int, error) {
 	if n == len(p) {
 		return n, nil
 	}
-	if s.file == nil {
-		file, err := os.CreateTemp("", "gdwire-*")
-		if err != nil {
-			return n, err
-		}
-		s.file = file
-		_ = os.Remove(s.file.Name()) // the open file remains, except on Windows, where close removes it
+	if err := s.file.Create(); err != nil {
+		return n, err
 	}
 	more, err := s.file.WriteAt(p[n:], s.size)
 	s.size += int64(more)
@@ -285,12 +280,4 @@ func (s *spool) copyTo(w io.Writer, order binary.ByteOrder) error {
 		_, err = io.Copy(w, io.NewSectionReader(s.file, 0, s.size))
 	}
 	return err
-}
-
-// close removes the file.
-func (s *spool) close() {
-	if s.file != nil {
-		_ = s.file.Close()
-		_ = os.Remove(s.file.Name())
-	}
 }

@@ -102,7 +102,7 @@ func init() {
 // flag defines -to.
 func (t *target) flag(f *shell.Flags) {
 	f.Choices("to", partNames()...)
-	f.Func("to", "`PARTS` of the output, separated by commas: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip, encrypted, raw-fastlz, … as scripts compress, or base64. Other parts are as in the input. Compressed output is kept in memory until it is complete", func(s string) error {
+	f.Func("to", "`PARTS` of the output, separated by commas: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip, encrypted, raw-fastlz, … as scripts compress, or base64. Other parts are as in the input. A pipe gets compressed or encrypted output when it is complete", func(s string) error {
 		for part := range strings.SplitSeq(s, ",") {
 			if err := t.add(strings.TrimSpace(part)); err != nil {
 				return err

@@ -47,6 +47,27 @@ func (s *Stdio) runTo(name string, run func() error) error {
 	return err
 }
 
+// A TempFile is a temporary file that is created when it is needed.
+type TempFile struct{ *os.File }
+
+// Create creates the file, unless it did.
+func (t *TempFile) Create() (err error) {
+	if t.File == nil {
+		if t.File, err = os.CreateTemp("", "gdwire-*"); err == nil {
+			_ = os.Remove(t.Name()) // the open file remains, except on Windows, where Close removes it
+		}
+	}
+	return err
+}
+
+// Close removes the file.
+func (t *TempFile) Close() {
+	if t.File != nil {
+		_ = t.File.Close()
+		_ = os.Remove(t.Name())
+	}
+}
+
 // WriteFile replaces the file of the given name, besides the output.
 func (s *Stdio) WriteFile(name string, b []byte) error {
 	return s.runTo(name, func() error {
