@@ -632,7 +632,7 @@ func errorKind(err error) string {
 func TestRandomCalls(t *testing.T) {
 	sequences := 20_000
 	if !testenv.Full() || testenv.Race {
-		sequences = 3000
+		sequences = 1500
 	}
 	for s := range uint64(sequences) {
 		r := rand.New(rand.NewPCG(s, 1))

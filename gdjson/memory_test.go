@@ -102,7 +102,7 @@ func TestFromJSONMemory(t *testing.T) {
 	if testenv.Race {
 		t.Skip("skipped: the race detector needs memory of its own")
 	}
-	most := testenv.Cases(2<<20, 8<<20)
+	most := testenv.Cases(1<<20, 8<<20)
 	for _, c := range []struct {
 		name, head, element, tail string
 		o                         gdjson.Options
@@ -159,7 +159,7 @@ func TestFromJSONManyNames(t *testing.T) {
 	if testenv.Race {
 		t.Skip("skipped: the race detector needs memory of its own")
 	}
-	most := testenv.Cases(2<<20, 8<<20)
+	most := testenv.Cases(1<<20, 8<<20)
 	text := []byte(`{"":0`)
 	for i := 0; len(text) < most-20; i++ {
 		text = fmt.Appendf(text, `,"%x":0`, i)

@@ -81,7 +81,7 @@ func cmpStart(old, now any) string {
 // TestSaveCut cuts random saves of all kinds anywhere. The cut is noticed, and the rest can be repaired.
 func TestSaveCut(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(3, 4))}
-	repaired, files := 0, testenv.Cases(200, 1000)
+	repaired, files := 0, testenv.Cases(70, 1000)
 	for i := range files {
 		kind := kinds[i%len(kinds)]
 		kind.Container.BlockSize = 32 // a part of a cut file can be read
@@ -114,7 +114,7 @@ func TestSaveCut(t *testing.T) {
 // became 0.
 func TestZeroedEnds(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(5, 6))}
-	repaired, legal, files := 0, 0, testenv.Cases(200, 1000)
+	repaired, legal, files := 0, 0, testenv.Cases(70, 1000)
 	for i := range files {
 		kind := plainKinds[i%len(plainKinds)]
 		b, _ := file(t, kind, m.save(kind.Lengths)...)
@@ -166,7 +166,7 @@ func requireRepairedZeros(t *testing.T, b []byte, kind Info, original []any) boo
 // as is left, but in the last number or text of a plain file, whose own zeros they can be.
 func TestRepairedZeros(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(71, 72))}
-	done, files := map[string]int{}, testenv.Cases(300, 3000)
+	done, files := map[string]int{}, testenv.Cases(100, 3000)
 	for i := range files {
 		kind := plainKinds[i%len(plainKinds)]
 		isPlain := i/len(plainKinds)%2 == 0
@@ -251,7 +251,7 @@ func isZeroed(old, now any) bool {
 // TestWholeEnds: whole saves that end in zeros or nulls are good.
 func TestWholeEnds(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(7, 8))}
-	for i := range testenv.Cases(200, 1000) {
+	for i := range testenv.Cases(70, 1000) {
 		kind := kinds[i%len(kinds)]
 		saved := m.save(kind.Lengths)
 		slots := &variant.Array{Values: make([]any, 40)}
@@ -270,7 +270,7 @@ func TestWholeEnds(t *testing.T) {
 // TestDamageFlips flips bits of saves: each call returns, and Repair gives a file that can be read.
 func TestDamageFlips(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(9, 10))}
-	for i := range 500 {
+	for i := range testenv.Cases(150, 500) {
 		kind := kinds[i%len(kinds)]
 		b, _ := file(t, kind, m.save(kind.Lengths)...)
 		for range 4 {
@@ -302,7 +302,7 @@ func TestRepairRecognized(t *testing.T) {
 	repaired := 0
 	for _, l := range []Lengths{NoLengths, LittleEndian} {
 		b, _ := file(t, Info{Lengths: l}, content())
-		for cut := range b {
+		for cut := 0; cut < len(b); cut += testenv.Cases(5, 1) {
 			f, err := read(b[:cut], &Options{Repair: true})
 			if err != nil {
 				continue
@@ -315,7 +315,7 @@ func TestRepairRecognized(t *testing.T) {
 			require.Equal(t, f.Info.String(), again.Info.String())
 		}
 	}
-	require.Greater(t, repaired, 100)
+	require.Greater(t, repaired, 40)
 	packed := must(fileaccess.Compress(nil, make([]byte, 400), fileaccess.Gzip))(t)
 	require.Error(t, errOf(read(append([]byte{0x90, 1, 0, 0}, packed...), &Options{Repair: true})), "a size and a compressed content are no packet")
 }

@@ -335,7 +335,7 @@ func TestLongNames(t *testing.T) {
 // TestConvert changes the format, lengths, container and password.
 func TestConvert(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(13, 14))}
-	for i := range testenv.Cases(60, 300) {
+	for i := range testenv.Cases(25, 300) {
 		from, to := kinds[m.IntN(len(kinds))], kinds[m.IntN(len(kinds))]
 		saved := m.save(from.Lengths)
 		if to.Lengths == NoLengths {

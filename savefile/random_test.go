@@ -191,7 +191,7 @@ func values(f *File) (all []any, err error) {
 // and only the bytes of the int differ.
 func TestRandom(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(1, 2))}
-	for i := range testenv.Cases(200, 1000) {
+	for i := range testenv.Cases(70, 1000) {
 		want := kinds[i%len(kinds)]
 		saved := m.save(want.Lengths)
 		b, content := file(t, want, saved...)

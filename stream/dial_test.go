@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -253,7 +254,7 @@ func TestTLSClientsDoNotRead(t *testing.T) {
 					var read []chan []byte
 					clients := 20
 					if !half {
-						clients = 200
+						clients = testenv.Cases(40, 200)
 					}
 					for i := range clients {
 						ours, theirs := net.Pipe()

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -43,7 +44,7 @@ func TestManyClients(t *testing.T) {
 			bad.Go(func() { assert.NoError(t, badClient(port, i, over), "bad client %d", i) })
 		}
 		if _, err := exec.LookPath("godot3-server"); err == nil {
-			for i := range 4 {
+			for i := range testenv.Cases(2, 4) {
 				mode := []string{"put_var", "packet_stream"}[i%2]
 				good.Go(func() {
 					t.Log(summary(engine(t, "echo.gd", []string{"PORT=" + port, "MODE=" + mode, "ROUNDS=10"})))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -135,7 +136,7 @@ func TestFlatHostile(t *testing.T) {
 		deep = append(deep, 27, 1, 4, strings.Repeat("k", 1000))
 	}
 	ints := make([]int32, 100_000)
-	nested := bytes.Repeat(wire(28, 1), 1<<20)
+	nested := bytes.Repeat(wire(28, 1), testenv.Cases(1<<17, 1<<20))
 	for _, c := range []struct {
 		name, flags string
 		in          []byte

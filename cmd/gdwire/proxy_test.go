@@ -182,7 +182,7 @@ func TestProxyMemory(t *testing.T) {
 	const conns = 30
 	size := 20 << 20
 	if !full() {
-		size /= 10
+		size /= 20
 	}
 	var sent []byte
 	for i := 0; len(sent) < size; i++ {

@@ -16,6 +16,7 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/recognize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // recognized opens a file, or the same bytes as a pipe, and returns it with everything
@@ -134,7 +135,7 @@ func TestDamagedSave(t *testing.T) {
 	id := func(n int) []byte { return wire(27, 1, 4, "id", 2, n) }
 	save := framed(slices.Concat(wire(27, 3, 4, "name", 4, "Ada", 4, "hp", 2, 10, 4, "items", 28, 3), id(1), id(2), id(3)))
 	good := 0
-	for bit := range 8 * len(save) {
+	for bit := 0; bit < 8*len(save); bit += testenv.Cases(3, 1) {
 		save[bit/8] ^= 1 << (bit % 8)
 		r := checkBytes(save)
 		if r.status == statusGood {

@@ -111,6 +111,9 @@ func vectorsOf(f gdwire.Format) (all []vector, err error) {
 		add(p.Formats, p.Double, vector{p.ID, p.Kind, levelOf(p.Rules), p.Rules, p.Value, p.Objects, p.Strict, p.Verdict, p.Hex, "", nil, false, nil})
 	}
 	for _, l := range longs {
+		if !slices.Contains(l.Formats, f.String()) {
+			continue // before its parts are joined
+		}
 		packet, failed := l.Hex.Bytes()
 		err = errors.Join(err, failed)
 		written := packet

@@ -19,7 +19,12 @@ import (
 
 // extraExercises returns the exercises for what a program says that it can: prefixes, files and native_json.
 func extraExercises(c *config, can []string) (all []exercise, err error) {
-	vectors, err := vectorsOf(c.format)
+	var vectors []vector
+	if len(can) > 0 {
+		if vectors, err = vectorsOf(c.format); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range can {
 		var some []exercise
 		switch name {

@@ -88,7 +88,7 @@ func randomLayout(r *rand.Rand) (l layout, records int) {
 
 // FuzzWrite writes values in random layouts, and others in what it finds. The bytes are those of the game, or there is an error.
 func FuzzWrite(f *testing.F) {
-	for i := range uint64(testenv.Cases(60, 200)) {
+	for i := range uint64(testenv.Cases(20, 200)) {
 		f.Add(i)
 	}
 	for _, seed := range []uint64{1326, 2262, 2535, 5095, 5705, 7485, 9538, 9548, 10060, 10421, 11841, 12347, 13262, 13887, 14215, 14475, 18968, 19278, 25530} {

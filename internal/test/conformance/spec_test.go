@@ -521,7 +521,7 @@ type anyVector struct {
 func allVectors(t *testing.T) map[string]anyVector {
 	all := map[string]anyVector{}
 	add := func(id string, rules []string, data []byte) {
-		require.NotContains(t, all, id)
+		require.Empty(t, all[id].rules, "%s twice", id)
 		all[id] = anyVector{rules, data}
 	}
 	for _, v := range must(suite.Values())(t) {

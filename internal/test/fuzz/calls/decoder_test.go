@@ -902,7 +902,7 @@ var sequences = flag.Int("sequences", 20_000, "how many random sequences of call
 func TestDecoderCalls(t *testing.T) {
 	n := *sequences
 	if !testenv.Full() {
-		n = min(n, 2_000)
+		n = min(n, 700)
 	}
 	random := rand.New(rand.NewPCG(5, 6))
 	all := fuzz.Seeds()
@@ -967,7 +967,7 @@ func TestPairsOfDecoderCalls(t *testing.T) {
 		for j := range decoderCalls {
 			for tokens := range 9 {
 				for variation := range 6 { // with Payload before the calls or without, on three kinds of input
-					if (i+j+tokens+variation)%23 > 0 && !testenv.Full() {
+					if (i+j+tokens+variation)%71 > 0 && !testenv.Full() {
 						continue
 					}
 					script := make([]byte, tokens, tokens+4) // of ReadToken

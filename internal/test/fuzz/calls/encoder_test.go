@@ -548,7 +548,7 @@ func requireEvents(t testing.TB, calls []chosenCall, s fuzz.Seed) {
 func TestEncoderCalls(t *testing.T) {
 	n := *sequences
 	if !testenv.Full() {
-		n = min(n, 10_000)
+		n = min(n, 3_000)
 	}
 	random := rand.New(rand.NewPCG(9, 10))
 	for i := range n {
