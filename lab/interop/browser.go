@@ -14,8 +14,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +30,7 @@ import (
 
 // A Browser runs programs in Godot 4.6, each in its own page.
 type Browser struct {
-	engine map[string][]byte
+	folder string // of the engine's package
 	addr   string
 	http   *http.Server
 	ctx    context.Context // of the browser
@@ -77,11 +79,15 @@ func Open(ctx context.Context) (*Browser, error) {
 		return nil, err
 	}
 	b := &Browser{}
-	if b.engine, err = engine.fetch(ctx); err != nil {
+	if b.folder, err = os.MkdirTemp("", "interop"); err != nil {
 		return nil, err
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	var ln net.Listener
+	if err = engine.unpack(ctx, b.folder); err == nil {
+		ln, err = net.Listen("tcp", "127.0.0.1:0")
+	}
 	if err != nil {
+		_ = os.RemoveAll(b.folder)
 		return nil, err
 	}
 	b.addr = ln.Addr().String()
@@ -124,6 +130,7 @@ func findChromium() (string, error) {
 func (b *Browser) Close() {
 	b.cancel()
 	_ = b.http.Close()
+	_ = os.RemoveAll(b.folder)
 }
 
 // Run runs p to its end and returns its output. If the engine or the socket fails, Run
@@ -201,7 +208,7 @@ func (b *Browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	dir = strings.Trim(dir, "/")
 	if dir == "engine" {
 		w.Header().Set("Cache-Control", "max-age=86400, immutable")
-		serve(w, name, b.engine[name])
+		http.ServeFile(w, r, filepath.Join(b.folder, engineFolder, name))
 		return
 	}
 	n, err := strconv.Atoi(dir)
@@ -220,29 +227,16 @@ func (b *Browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			own = append(own, "--headless")
 		}
 		args, _ := json.Marshal(slices.Concat(own, []string{"--"}, p.Args))
-		serve(w, "index.html", fmt.Appendf(nil, page, args))
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, page, args)
 	case "index.pck":
-		serve(w, name, p.pack)
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(p.pack)
 	case "socket":
 		p.serveSocket(w, r)
 	default:
 		http.NotFound(w, r)
 	}
-}
-
-// contentTypes contains the media types of the files that a page loads. A browser compiles
-// WebAssembly while it arrives only if the type is correct.
-var contentTypes = map[string]string{
-	".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".pck": "application/octet-stream",
-}
-
-func serve(w http.ResponseWriter, name string, content []byte) {
-	if content == nil {
-		w.WriteHeader(http.StatusNotFound)
-		return
-	}
-	w.Header().Set("Content-Type", contentTypes[path.Ext(name)])
-	_, _ = w.Write(content)
 }
 
 // serveSocket serves the program's WebSocket. It serves one connection at a time.

