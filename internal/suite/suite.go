@@ -183,6 +183,39 @@ func (f *File) Has(p []byte) bool {
 	return len(p) == f.Size && bytes.Equal(sum[:], f.MD5)
 }
 
+// A Score counts answers to lines.
+type Score struct {
+	Right int `json:"right"`
+	Of    int `json:"of"`
+}
+
+// Add adds another score.
+func (s *Score) Add(other Score) { s.Right, s.Of = s.Right+other.Right, s.Of+other.Of }
+
+func (s Score) String() string {
+	if s.Of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", s.Right, s.Of)
+}
+
+// A LevelScore contains the scores of a level in a report of spec/conform.
+type LevelScore struct {
+	Level   string `json:"level"`
+	Valid   Score  `json:"valid"`   // exercises that have an answer
+	Invalid Score  `json:"invalid"` // exercises that must be refused
+}
+
+// Sum returns the scores of all levels.
+func Sum(levels []LevelScore) (all LevelScore) {
+	all.Level = "all"
+	for _, l := range levels {
+		all.Valid.Add(l.Valid)
+		all.Invalid.Add(l.Invalid)
+	}
+	return all
+}
+
 // Hex contains bytes, in JSON as hexadecimal digits.
 type Hex []byte
 

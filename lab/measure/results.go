@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
@@ -119,26 +120,13 @@ Sources of others were run where they were fetched, and nothing of them is here.
 ## What each misses
 `
 
-// A score is one of the report of conform.
-type score struct{ Right, Of int }
-
-func (s score) String() string {
-	if s.Of == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d/%d", s.Right, s.Of)
-}
-
 // A report is what conform prints of a program in a format.
 type report struct {
 	*program
 	format gdwire.Format
 	err    error
 
-	Levels []struct {
-		Level          string
-		Valid, Invalid score
-	}
+	Levels []suite.LevelScore
 	Faults []struct{ ID, Kind string }
 }
 
@@ -195,13 +183,11 @@ func measureAll(all []program, conform, dir string) (reports []report) {
 
 // row returns the line of the table.
 func (r *report) row() string {
-	cells, valid, invalid := make([]string, len(levels)), score{}, score{}
+	cells, all := make([]string, len(levels)), suite.Sum(r.Levels)
 	for _, l := range r.Levels {
-		valid.Right, valid.Of = valid.Right+l.Valid.Right, valid.Of+l.Valid.Of
-		invalid.Right, invalid.Of = invalid.Right+l.Invalid.Right, invalid.Of+l.Invalid.Of
-		cells[slices.Index(levels, l.Level)] = strings.TrimSpace(l.Valid.String() + " " + l.Invalid.String())
+		cells[slices.Index(levels, l.Level)] = strings.Trim(fmt.Sprintf("%v %v", l.Valid, l.Invalid), " -")
 	}
-	return fmt.Sprintf("| %s | %s | %v | %v | %v | %s |\n", r.name, r.version, r.format, valid, invalid, strings.Join(cells, " | "))
+	return fmt.Sprintf("| %s | %s | %v | %v | %v | %s |\n", r.name, r.version, r.format, all.Valid, all.Invalid, strings.Join(cells, " | "))
 }
 
 // missed lists the vectors with wrong answers by their kinds.

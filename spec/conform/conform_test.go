@@ -143,7 +143,7 @@ func TestCrash(t *testing.T) {
 	require.Equal(t, statusWrong, status, errs)
 	var r report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
-	all := r.sum()
+	all := suite.Sum(r.Levels)
 	total := all.Valid.Of + all.Invalid.Of
 	require.InDelta(t, total/10, len(r.Faults), 2)
 	require.Equal(t, len(r.Faults), r.Restarts)

@@ -7,29 +7,9 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/gdwire/gdwire/internal/suite"
 )
-
-// A score counts answers.
-type score struct {
-	Right int `json:"right"`
-	Of    int `json:"of"`
-}
-
-func (s *score) add(other score) { s.Right, s.Of = s.Right+other.Right, s.Of+other.Of }
-
-func (s score) String() string {
-	if s.Of == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%d/%d", s.Right, s.Of)
-}
-
-// A levelScore contains the scores of a level.
-type levelScore struct {
-	Level   string `json:"level"`
-	Valid   score  `json:"valid"`   // exercises that have an answer
-	Invalid score  `json:"invalid"` // exercises that must be refused
-}
 
 // A wrong is a wrong answer.
 type wrong struct {
@@ -40,13 +20,13 @@ type wrong struct {
 
 // A report contains what was measured.
 type report struct {
-	Format   string       `json:"format"`
-	Encoder  bool         `json:"encoder"`
-	Program  string       `json:"program"`
-	Levels   []levelScore `json:"levels"`
-	Skipped  int          `json:"skipped"`
-	Restarts int          `json:"restarts"`
-	Faults   []wrong      `json:"faults"`
+	Format   string             `json:"format"`
+	Encoder  bool               `json:"encoder"`
+	Program  string             `json:"program"`
+	Levels   []suite.LevelScore `json:"levels"`
+	Skipped  int                `json:"skipped"`
+	Restarts int                `json:"restarts"`
+	Faults   []wrong            `json:"faults"`
 
 	counts map[string]int // exercises of each kind
 }
@@ -78,34 +58,24 @@ func cut(line string) string {
 }
 
 func (r *report) count(e *exercise, right int) {
-	i := slices.IndexFunc(r.Levels, func(l levelScore) bool { return l.Level == e.Level })
+	i := slices.IndexFunc(r.Levels, func(l suite.LevelScore) bool { return l.Level == e.Level })
 	if i < 0 {
-		i, r.Levels = len(r.Levels), append(r.Levels, levelScore{Level: e.Level})
+		i, r.Levels = len(r.Levels), append(r.Levels, suite.LevelScore{Level: e.Level})
 	}
 	s := &r.Levels[i].Invalid
 	if e.Valid {
 		s = &r.Levels[i].Valid
 	}
-	s.add(score{right, 1})
+	s.Add(suite.Score{Right: right, Of: 1})
 	if r.counts == nil {
 		r.counts = map[string]int{}
 	}
 	r.counts[e.Kind]++
 }
 
-// sum returns the scores of all levels.
-func (r *report) sum() (all levelScore) {
-	all.Level = "all"
-	for _, l := range r.Levels {
-		all.Valid.add(l.Valid)
-		all.Invalid.add(l.Invalid)
-	}
-	return all
-}
-
 // write prints the report as c says.
 func (r *report) write(out io.Writer, c *config) error {
-	slices.SortFunc(r.Levels, func(a, b levelScore) int {
+	slices.SortFunc(r.Levels, func(a, b suite.LevelScore) int {
 		return slices.Index(levels, a.Level) - slices.Index(levels, b.Level)
 	})
 	if c.json {
@@ -127,7 +97,7 @@ func (r *report) write(out io.Writer, c *config) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	r.writeKinds(t)
 	fmt.Fprintf(t, "%s\tvalid\tinvalid\n", r.Format)
-	for _, l := range append(slices.Clone(r.Levels), r.sum()) {
+	for _, l := range append(slices.Clone(r.Levels), suite.Sum(r.Levels)) {
 		fmt.Fprintf(t, "%s\t%v\t%v\n", l.Level, l.Valid, l.Invalid)
 	}
 	if r.Skipped > 0 {
