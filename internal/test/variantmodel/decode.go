@@ -1,7 +1,6 @@
 package variantmodel
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -251,8 +250,7 @@ func (n *node) setSlice(v reflect.Value) {
 			n.fail(gdwire.ErrType)
 		}
 	case gdwire.TypePackedVector2Array, gdwire.TypePackedVector3Array, gdwire.TypePackedVector4Array, gdwire.TypePackedColorArray:
-		size := cmp.Or(map[gdwire.Type]int{gdwire.TypePackedVector2Array: 2, gdwire.TypePackedVector3Array: 3}[n.typ], 4)
-		if s.n != size || s.leaf == reflect.Int32 {
+		if s.n != components[vectorsOf[n.typ]] || s.leaf == reflect.Int32 {
 			n.fail(gdwire.ErrType)
 		}
 	default:
@@ -404,18 +402,14 @@ func (n *node) any() any {
 		}
 		return d
 	}
-	if n.packed != nil {
-		switch all := n.packed.(type) {
-		case [][2]float64:
-			return vectors[variant.Vector2](all)
-		case [][3]float64:
-			return vectors[variant.Vector3](all)
-		case [][4]float64:
-			if n.typ == gdwire.TypePackedColorArray {
-				return vectors[variant.Color](all)
-			}
-			return vectors[variant.Vector4](all)
+	if vector := vectorsOf[n.typ]; vector != 0 {
+		all := reflect.MakeSlice(reflect.SliceOf(mathTypes[vector]), len(n.items), len(n.items))
+		for i, x := range n.items {
+			unflatten(all.Index(i), x.numbers)
 		}
+		return all.Interface()
+	}
+	if n.packed != nil {
 		return n.packed
 	}
 	if n.numbers != nil {
@@ -426,14 +420,10 @@ func (n *node) any() any {
 	return n.scalar
 }
 
-func vectors[T any, V [2]float64 | [3]float64 | [4]float64](all []V) any {
-	out := []T{}
-	for i := range all {
-		var x T
-		unflatten(reflect.ValueOf(&x).Elem(), flatten(reflect.ValueOf(all[i])))
-		out = append(out, x)
-	}
-	return out
+// vectorsOf contains the types of elements of packed arrays of vectors.
+var vectorsOf = map[gdwire.Type]gdwire.Type{
+	gdwire.TypePackedVector2Array: gdwire.TypeVector2, gdwire.TypePackedVector3Array: gdwire.TypeVector3,
+	gdwire.TypePackedVector4Array: gdwire.TypeVector4, gdwire.TypePackedColorArray: gdwire.TypeColor,
 }
 
 // mathTypes contains the types of math types in an any.

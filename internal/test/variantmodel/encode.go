@@ -129,15 +129,12 @@ func encodeMath(e *gdwire.Encoder, v reflect.Value, wire gdwire.Type) error {
 
 // packedOf returns the packed array for elements of type t, or 0.
 func packedOf(t reflect.Type) gdwire.Type {
-	switch ownTypes[t] {
-	case gdwire.TypeVector2:
-		return gdwire.TypePackedVector2Array
-	case gdwire.TypeVector3:
-		return gdwire.TypePackedVector3Array
-	case gdwire.TypeColor:
-		return gdwire.TypePackedColorArray
-	case 0:
-	default:
+	if own := ownTypes[t]; own != 0 {
+		for packed, vector := range vectorsOf {
+			if vector == own {
+				return packed
+			}
+		}
 		return 0
 	}
 	switch t.Kind() {

@@ -167,7 +167,7 @@ var scalars = []reflect.Type{
 	reflect.TypeFor[uint](), reflect.TypeFor[uint8](), reflect.TypeFor[uint16](), reflect.TypeFor[uint64](),
 	reflect.TypeFor[float32](), reflect.TypeFor[float64](), reflect.TypeFor[string](),
 	reflect.TypeFor[variant.StringName](), reflect.TypeFor[variant.NodePath](), reflect.TypeFor[variant.RID](), reflect.TypeFor[variant.Vector2](),
-	reflect.TypeFor[variant.Vector3](), reflect.TypeFor[variant.Vector3i](), reflect.TypeFor[variant.Color](), reflect.TypeFor[variant.Basis](),
+	reflect.TypeFor[variant.Vector3](), reflect.TypeFor[variant.Vector3i](), reflect.TypeFor[variant.Vector4](), reflect.TypeFor[variant.Color](), reflect.TypeFor[variant.Basis](),
 	reflect.TypeFor[variant.Transform3D](), reflect.TypeFor[parts](),
 	reflect.TypeFor[any](), reflect.TypeFor[any](), reflect.TypeFor[named](), reflect.TypeFor[text](), reflect.TypeFor[real](),
 }
