@@ -57,12 +57,8 @@ var minus = []byte("-")
 
 // isInfinity reports whether b is 1e99999 or -1e99999, in any spelling used by tools.
 func isInfinity(b []byte) bool {
-	b = bytes.TrimPrefix(b, minus)
-	switch string(b) {
-	case "1e99999", "1E99999", "1e+99999", "1E+99999":
-		return true
-	}
-	return false
+	b = bytes.Replace(bytes.TrimPrefix(b, minus), []byte("+"), nil, 1)
+	return bytes.EqualFold(b, []byte("1e99999"))
 }
 
 // parseInt parses an integer. Zeros after a decimal point are accepted, because the
@@ -109,19 +105,14 @@ func parseFloat(b []byte) (float64, error) {
 	if x, ok := parseNaN(b); ok {
 		return x, nil
 	}
-	for _, c := range b {
-		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
-			return 0, export.Wrapf(gdwire.ErrType, "%s is not a float", quoted(b))
-		}
-	}
 	x, err := strconv.ParseFloat(string(b), 64)
 	switch {
-	case err == nil:
-		return x, nil
-	case x != 0:
+	case err != nil && x == 0, len(bytes.Trim(b, "0123456789.-+eE")) > 0:
+		return 0, export.Wrapf(gdwire.ErrType, "%s is not a float", quoted(b))
+	case err != nil:
 		return x, export.Wrapf(gdwire.ErrRange, "%s does not fit a float", cut(b, 40))
 	}
-	return 0, export.Wrapf(gdwire.ErrType, "%s is not a float", quoted(b))
+	return x, nil
 }
 
 // parseNaN parses a NaN as appendNaN writes it.

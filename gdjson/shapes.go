@@ -1,6 +1,8 @@
 package gdjson
 
 import (
+	"math/bits"
+
 	"github.com/gdwire/gdwire"
 )
 
@@ -159,11 +161,4 @@ func setOf(all ...member) (s memberSet) {
 }
 
 // first returns the name of the first member in s.
-func (s memberSet) first() string {
-	for m, name := range memberNames {
-		if s&(1<<m) != 0 {
-			return name
-		}
-	}
-	return ""
-}
+func (s memberSet) first() string { return memberNames[bits.TrailingZeros32(uint32(s))] }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -117,19 +118,10 @@ func (t *text) restoreNames(p jsontext.Pointer, offset int64) string {
 
 // appendToken appends a token of a JSON pointer.
 func appendToken(dst, token []byte) []byte {
-	dst = append(dst, '/')
-	for _, c := range token {
-		switch c {
-		case '~':
-			dst = append(dst, "~0"...)
-		case '/':
-			dst = append(dst, "~1"...)
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
+	return append(append(dst, '/'), pointerEscapes.Replace(string(token))...)
 }
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 var (
 	errSecondValue = export.Wrapf(gdwire.ErrCount, "text after the value")

@@ -69,10 +69,9 @@ func appendText(dst []byte, x float64, width int) []byte {
 		return appendFloat(dst, x, width)
 	case x != x:
 		return appendNaN(dst, math.Float64bits(x))
-	case x > 0:
-		return append(dst, "inf"...)
 	}
-	return append(dst, "-inf"...)
+	dst, _ = wire.AppendNonFinite(dst, x)
+	return dst
 }
 
 // appendNaN appends a NaN as in WebAssembly's text format: "nan" for the usual NaN, otherwise the
