@@ -1,5 +1,5 @@
 // Package shell runs the subcommands of a program: flags, help, exit statuses, standard streams,
-// output files, progress, passwords and completion. It knows nothing of values.
+// output files, progress, passwords and completion, all independent of the values in the files.
 package shell
 
 import (
@@ -13,21 +13,21 @@ import (
 // A Program is a command line with subcommands.
 type Program struct {
 	Groups []Group
-	// Words answers to names of commands that other programs have.
+	// Words contains answers to the command names of other programs.
 	Words []Word
 	// ErrorText returns the text of an error, with a hint at the flag that helps.
 	ErrorText func(error) string
-	// Complete returns the paths in a file that begin with a word.
+	// Complete returns the paths in a file with the prefix word.
 	Complete func(file, word string) []string
 }
 
-// A Word is what other programs call something.
+// A Word is the answer to command names of other programs.
 type Word struct {
 	Names  string // separated by spaces
 	Answer string
 }
 
-// A Group contains commands that the usage shows under a heading.
+// A Group contains the commands under a heading of the usage.
 type Group struct {
 	Heading  string
 	Commands []Command
@@ -40,21 +40,21 @@ type Command struct {
 	Summary  string                // the usage shows its first sentence
 	Min, Max int                   // number of operands; Max is -1 for no maximum
 	Binary   bool                  // the output is binary
-	Edits    bool                  // the output is an edited save, so -o can be the input
-	Compares bool                  // StatusBad says that the inputs differ, and StatusUsage reports other errors
+	Edits    bool                  // the output is an edited save, and -o can name the input
+	Compares bool                  // StatusBad reports different inputs, and StatusUsage other errors
 	Examples []string              // command lines
 	Details  func(io.Writer)       // prints more of the help, if not nil
-	Words    []string              // operands that complete, if there are any
+	Words    []string              // operands to complete, or nil
 	New      func(f *Flags) Action // defines the flags
 }
 
-// An Action runs a Command: by Run, or for a command that takes several files by File.
+// An Action runs a Command: by Run, or by File if the command takes several files.
 type Action struct {
-	// Check checks flags and operands, if not nil. It can take operands out of Flags.Operands, or complete them.
+	// Check, if not nil, checks flags and operands. Check can take operands out of Flags.Operands, or complete them.
 	Check func() error
 	Run   func(s *Stdio) error
-	// File handles one file, or standard input if the name is "". After an error, the command goes on with
-	// the next file.
+	// File handles one file, or standard input if the name is "". The command goes on with the next file
+	// after an error.
 	File func(s *Stdio, name string) error
 }
 
@@ -77,7 +77,7 @@ type Flags struct {
 // newFlags returns the flags of a command and its Action.
 func (c *Command) newFlags(p *Program) (*Flags, Action) {
 	fs := flag.NewFlagSet(c.Name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard) // Run reports its errors
+	fs.SetOutput(io.Discard) // Run reports errors of fs
 	f := &Flags{FlagSet: fs, Separator: -1, Binary: c.Binary, program: p, given: map[string]bool{}, limits: map[string]bool{}, choices: map[string][]string{}}
 	return f, c.New(f)
 }
@@ -85,7 +85,7 @@ func (c *Command) newFlags(p *Program) (*Flags, Action) {
 // Given reports whether a flag is on the command line.
 func (f *Flags) Given(name string) bool { return f.given[name] }
 
-// File returns the last operand, which is the name of the input, or "" if there is none.
+// File returns the last operand, the name of the input, or "" without operands.
 func (f *Flags) File() string {
 	if len(f.Operands) == 0 {
 		return ""
@@ -152,13 +152,13 @@ func (p *Program) printUsage(w io.Writer) error {
 	return t.Flush()
 }
 
-// printShort prints how the commands are found.
+// printShort prints how to list the commands.
 func printShort(w io.Writer) error {
 	_, err := fmt.Fprintln(w, "Usage: gdwire COMMAND [flags] [FILE]\ngdwire help lists the commands, and gdwire help COMMAND shows examples and flags of one.")
 	return err
 }
 
-// limitsName is what follows help to show the limits.
+// limitsName is the operand of help for the limits.
 const limitsName = "limits"
 
 // printLimits prints the flags for limits of all commands.
@@ -215,7 +215,7 @@ func (c *Command) printHelp(w io.Writer, f *Flags) error {
 	return t.Flush()
 }
 
-// print prints the flags with the names that show accepts, and returns how many.
+// print prints the flags with names accepted by show, and returns how many.
 func (f *Flags) print(w io.Writer, show func(name string) bool) (n int) {
 	f.VisitAll(func(one *flag.Flag) {
 		if show(one.Name) {
@@ -227,5 +227,5 @@ func (f *Flags) print(w io.Writer, show func(name string) bool) (n int) {
 	return n
 }
 
-// NewTable returns a Writer that aligns columns separated by tabs.
+// NewTable returns a Writer aligning columns separated by tabs.
 func NewTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }

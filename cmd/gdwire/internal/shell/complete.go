@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// The scripts that make shells complete words by gdwire complete.
+// The scripts for completion in shells, by gdwire complete.
 var (
 	//go:embed complete/bash
 	bashScript string
@@ -44,8 +44,8 @@ func Complete(f *Flags) Action {
 	return Action{Run: func(s *Stdio) error { return complete(s, f) }}
 }
 
-// complete prints the script for a shell or, as the scripts call it, the words that fit: its operands
-// are then the number of the word to complete and all words of the line.
+// complete prints the script for a shell. Called by the scripts, with the number of a word and all words
+// of the line as operands, complete prints the words with the prefix so far.
 func complete(s *Stdio, f *Flags) error {
 	if script, ok := completions[f.Operands[0]]; ok {
 		_, err := s.Out.WriteString(script)
@@ -104,7 +104,7 @@ func (p *Program) candidates(words []string, i int, word string) (all []string) 
 	return nil
 }
 
-// takesValue returns the name of the flag that a word is, and reports whether a value follows it.
+// takesValue returns the name of the flag in word, and reports whether a value follows the flag.
 func (f *Flags) takesValue(word string) (name string, takes bool) {
 	name = strings.TrimLeft(word, "-")
 	one := f.Lookup(name)
@@ -115,7 +115,7 @@ func (f *Flags) takesValue(word string) (name string, takes bool) {
 	return name, !ok || !b.IsBoolFlag()
 }
 
-// valuesOf returns the values of a flag, each after a prefix and what precedes the last comma of the value so far.
+// valuesOf returns the values of a flag, each after a prefix and the value so far up to its last comma.
 func (f *Flags) valuesOf(name, prefix, value string) (all []string) {
 	prefix += value[:strings.LastIndex(value, ",")+1]
 	for _, one := range f.choices[name] {

@@ -14,7 +14,7 @@ const (
 	StatusUsage = 2 // an invalid command line, or a missing flag or password
 )
 
-// ErrBad reports invalid input after its details were shown.
+// ErrBad reports invalid input after the details were shown.
 var ErrBad = errors.New("bad input")
 
 // A usageError reports an invalid command line.
@@ -23,7 +23,7 @@ type usageError struct {
 	print func(io.Writer) error // prints the usage
 }
 
-// A ChoiceError reports that the command needs flags or a password to go on.
+// A ChoiceError reports a lack of flags or a password to go on.
 type ChoiceError struct{ error }
 
 // Choicef returns a ChoiceError.

@@ -26,7 +26,7 @@ func (c *Command) checkFiles(f *Flags) error {
 // isStdin reports whether the name of a file means standard input.
 func isStdin(name string) bool { return name == "" || name == "-" }
 
-// runFiles runs a command for each file. After an error it goes on with the next file.
+// runFiles runs a command for each file, and goes on with the next file after an error.
 func (s *Stdio) runFiles(f *Flags, run func(s *Stdio, name string) error) error {
 	if len(f.Operands) <= 1 && !f.InPlace {
 		if s.Edits && sameFile(f.File(), f.Output) {
@@ -59,8 +59,8 @@ func sameFile(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(one, other)
 }
 
-// checkRegular returns an error if the file of the given name cannot be replaced, such as a pipe: opening one to write
-// waits for its reader.
+// checkRegular returns an error if the file of the given name cannot be replaced, such as a pipe: opening a pipe
+// to write waits for a reader.
 func checkRegular(name string) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return fmt.Errorf("%s is no regular file", name)
@@ -71,8 +71,8 @@ func checkRegular(name string) error {
 // A tally counts the files of a command by result.
 type tally struct{ good, unchanged, bad int }
 
-// runAll runs a command for each of several files, shows a line for each that was edited, and the
-// sum of all.
+// runAll runs a command for each of several files, shows a line for each edited file, and the
+// totals.
 func (s *Stdio) runAll(f *Flags, run func(name string) error) error {
 	s.countFiles(len(f.Operands))
 	var all tally
@@ -127,7 +127,7 @@ func (s *Stdio) showFileNotes(name string) {
 	}
 }
 
-// manyFiles is the number of files that is worth a progress bar.
+// manyFiles is the minimum number of files for a progress bar.
 const manyFiles = 20
 
 // countFiles shows a progress bar for n files, unless lines are shown in the same terminal.

@@ -14,10 +14,10 @@ import (
 	"github.com/gdwire/gdwire/internal/address"
 )
 
-// Loopback is the host for addresses that are only a port.
+// Loopback is the host of addresses given as a port only.
 const Loopback = "127.0.0.1"
 
-// CompleteAddress adds the host to an address that is only a port. unix:PATH is complete.
+// CompleteAddress adds the host to an address given as a port only. unix:PATH is complete.
 func CompleteAddress(addr *string) error {
 	if network, path := address.Split(*addr); network == "unix" {
 		if path == "" {
@@ -49,13 +49,13 @@ func (f *Flags) OutputFlag() {
 	})
 }
 
-// SaveFlag defines -o of a command that writes an edited save.
+// SaveFlag defines -o of a command writing an edited save.
 func (f *Flags) SaveFlag() {
 	f.OutputFlag()
 	f.Lookup("o").Usage += "; it can be the input"
 }
 
-// EditFlags defines -o and -i of a command that edits saves.
+// EditFlags defines -o and -i of a command editing saves.
 func (f *Flags) EditFlags() {
 	f.SaveFlag()
 	f.BoolVar(&f.InPlace, "i", false, "replace each FILE, one after the other; in place of -o")
@@ -77,7 +77,7 @@ func (f *Flags) Size(name, text string, set func(int64)) {
 	})
 }
 
-// Limit defines a flag for a limit, which the help lists after the others.
+// Limit defines a flag for a limit. The help lists these flags after the others.
 func (f *Flags) Limit(name, text string, set func(int64)) {
 	f.limits[name] = true
 	f.Size(name, "at most `N` "+text, set)
@@ -135,14 +135,14 @@ func (f *Flags) Choices(name string, values ...string) {
 	f.choices[name] = append(f.choices[name], values...)
 }
 
-// ExtraChoice adds a choice to a flag of Choose, and sets chosen if it is made.
+// ExtraChoice adds a choice to a flag of Choose, and sets chosen if the choice is made.
 func (f *Flags) ExtraChoice(name, choice string, chosen *bool) {
 	f.Choices(name, choice)
 	one := f.Lookup(name)
 	one.Value, one.Usage = extraChoice{one.Value, choice, chosen}, one.Usage+", "+choice
 }
 
-// An extraChoice is the value of a flag with a choice more.
+// An extraChoice is the value of a flag with an additional choice.
 type extraChoice struct {
 	flag.Value
 	choice string

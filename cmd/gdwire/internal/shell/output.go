@@ -47,10 +47,10 @@ func (s *Stdio) runTo(name string, run func() error) error {
 	return err
 }
 
-// A TempFile is a temporary file that is created when it is needed.
+// A TempFile is a temporary file, created when needed.
 type TempFile struct{ *os.File }
 
-// Create creates the file, unless it did.
+// Create creates the file, unless created before.
 func (t *TempFile) Create() (err error) {
 	if t.File == nil {
 		if t.File, err = os.CreateTemp("", "gdwire-*"); err == nil {
@@ -85,8 +85,8 @@ func (s *Stdio) keepPart(f *outfile.File, name string, bytes int64) error {
 	return err
 }
 
-// ReplacedBy returns an error if an input, whose file has a path and info, is the file that the output
-// replaces, unless it is a save that is replaced with an edited save.
+// ReplacedBy returns an error if the output replaces an input, given by the path and info of its file,
+// unless the input is a save and the output an edited save.
 func (s *Stdio) ReplacedBy(name, path string, info os.FileInfo, save bool) error {
 	if info == nil || s.output == nil || !s.output.Read(path, info) {
 		return nil
@@ -97,15 +97,15 @@ func (s *Stdio) ReplacedBy(name, path string, info os.FileInfo, save bool) error
 	return fmt.Errorf("%s is the input, which -o would replace with something else: choose another file", name)
 }
 
-// Keep notes that the output is the same as the input, and reports whether it would replace the input, which
-// then stays as it is.
+// Keep notes that the output equals the input, and reports whether the output would replace the input. If so,
+// the input stays.
 func (s *Stdio) Keep() bool {
 	s.Unchanged = s.replaces
 	return s.Unchanged
 }
 
 // Replace replaces the file of the given name after write succeeds, and returns the information of the new file.
-// opened is that of the old file when it was read: if the file has changed since, that is an error.
+// opened is the information of the old file at the time of reading. Later changes of the file are an error.
 func Replace(name string, opened os.FileInfo, write func(*os.File) error) (os.FileInfo, error) {
 	out, err := outfile.Create(name, outfile.IgnoreSignals)
 	if err != nil {
@@ -124,14 +124,14 @@ func Replace(name string, opened os.FileInfo, write func(*os.File) error) (os.Fi
 	return stat, out.Commit()
 }
 
-// CheckWritable returns an error if Replace would not replace a file because it is read-only.
+// CheckWritable returns an error if a file is read-only, because Replace would not replace it.
 func CheckWritable(name string, info os.FileInfo) error { return outfile.CheckWritable(name, info) }
 
-// maxBackups is the number of backups of a file that Backup looks for.
+// maxBackups is the maximum number of backups of a file.
 const maxBackups = 100
 
-// Backup copies the file of the given name to name.bak beside it, or to name.2.bak and so on if there is
-// such a file, and returns the name of the copy. No file is replaced.
+// Backup copies the file of the given name to name.bak beside it, or to name.2.bak and so on if name.bak
+// exists, and returns the name of the copy. No file is replaced.
 func Backup(name string) (string, error) {
 	in, err := os.Open(name)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // Keys returns the keys of encrypted files.
 type Keys struct {
 	passwordFile, keyFile string
-	key                   *fileaccess.Key // of the files, if it is known
+	key                   *fileaccess.Key // of the files, if known
 }
 
 // Flags defines the flags of a Keys.
@@ -71,14 +71,14 @@ func (k *Keys) read(s *Stdio) (*fileaccess.Key, error) {
 	return readPassword(f)
 }
 
-// readPassword reads a password in UTF-8, or in UTF-16 with a byte order mark, as
-// PowerShell writes it.
+// readPassword reads a password in UTF-8, or in UTF-16 with a byte order mark as
+// written by PowerShell.
 func readPassword(r io.Reader) (*fileaccess.Key, error) {
 	b, err := io.ReadAll(DecodeText(r))
 	return fileaccess.PasswordKey(string(trimPassword(b))), err
 }
 
-// trimPassword drops one newline, which editors and echo add.
+// trimPassword drops one newline, as added by editors and echo.
 func trimPassword(b []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
 }
@@ -103,7 +103,7 @@ func readKey(name string) (*fileaccess.Key, error) {
 }
 
 // prompt asks for a password without showing it. In the raw mode of the terminal,
-// Ctrl-C and Ctrl-D are read, and leave the terminal as it was.
+// Ctrl-C and Ctrl-D are read, so that the terminal is restored.
 func prompt(tty *os.File, errs io.Writer, name string) (*fileaccess.Key, error) {
 	state, err := term.MakeRaw(int(tty.Fd()))
 	if err != nil {

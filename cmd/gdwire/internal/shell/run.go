@@ -92,7 +92,7 @@ func (p *Program) noCommand(name string) error {
 	return fmt.Errorf("no command %q", name)
 }
 
-// Check returns an error if a command line is invalid. It runs nothing.
+// Check returns an error if a command line is invalid. No command is run.
 func (p *Program) Check(args []string) error {
 	c := p.find(args[0])
 	if c == nil {
@@ -140,7 +140,7 @@ func (c *Command) parse(f *Flags, action *Action, args []string, isTerminal bool
 	return err
 }
 
-// wrongOperands returns the error for a number of operands that c does not take.
+// wrongOperands returns the error for a wrong number of operands.
 func (c *Command) wrongOperands(operands []string) error {
 	switch {
 	case len(operands) == 0:
@@ -151,7 +151,7 @@ func (c *Command) wrongOperands(operands []string) error {
 	return fmt.Errorf("%s takes %s and not %q", c.Name, c.Operands, operands)
 }
 
-// withSimilarFlag returns err. If it is about a flag that there is not, it adds a similar one.
+// withSimilarFlag returns err, with the name of a similar flag if err reports an unknown flag.
 func withSimilarFlag(err error, f *Flags) error {
 	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !ok {

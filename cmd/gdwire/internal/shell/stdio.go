@@ -17,19 +17,19 @@ import (
 	"github.com/gdwire/gdwire/internal/save/outfile"
 )
 
-// A Stdio contains the standard streams of a command, their properties, and the output file that
-// can replace standard output.
+// A Stdio contains the standard streams of a command, their properties, and the output file
+// replacing standard output, if any.
 type Stdio struct {
 	In      io.Reader
 	Out     *bufio.Writer
 	Errs    io.Writer
-	OutFile *os.File // the regular file that Out writes to, for writers that seek; or nil
+	OutFile *os.File // the regular file Out writes to, for writers that seek; or nil
 
 	InputRead bool // In is the input of the command
 	Several   bool // the file is one of several
-	Damaged   bool // an input is damaged, which was reported
-	Edits     bool // the output is an edited save, which can replace the input
-	Unchanged bool // the output is the same as the input, which stays
+	Damaged   bool // an input is damaged, and this was reported
+	Edits     bool // the output is an edited save and can replace the input
+	Unchanged bool // the output equals the input, and the input stays
 
 	IsTerminal bool // Out is a terminal
 	Width      int  // columns of Out
@@ -52,7 +52,7 @@ type Palette struct {
 }
 
 const (
-	// PlainWidth is the number of columns of an output that is not a terminal.
+	// PlainWidth is the number of columns of an output to anything but a terminal.
 	PlainWidth = 120
 	// BufferSize is the size in bytes of the buffer of an output.
 	BufferSize  = 64 << 10
@@ -74,7 +74,7 @@ func NewStdio(in io.Reader, out, errs io.Writer) *Stdio {
 	return s
 }
 
-// Capture returns Stdio whose output goes to w, and whose messages go nowhere.
+// Capture returns a Stdio with output to w and without messages.
 func Capture(w io.Writer) *Stdio {
 	s := NewStdio(nil, w, io.Discard)
 	s.quiet = true
@@ -95,7 +95,7 @@ func terminal(w io.Writer) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// pen returns a color for text that is written to w. It is active if w is a terminal and
+// pen returns a color for text written to w, active if w is a terminal and
 // NO_COLOR is not set, or if CLICOLOR_FORCE is set.
 func pen(w io.Writer, a ...color.Attribute) *color.Color {
 	c := color.New(a...)
@@ -109,7 +109,7 @@ func pen(w io.Writer, a ...color.Attribute) *color.Color {
 	return c
 }
 
-// Report writes an error to Errs, with the flag that raises the limit in it.
+// Report writes an error to Errs, with the flag to raise an exceeded limit.
 func (s *Stdio) Report(err error) {
 	text := Printable(err.Error())
 	if s.errorText != nil {
@@ -128,12 +128,12 @@ func (s *Stdio) Logf(format string, args ...any) {
 	fmt.Fprintln(s.Errs, "gdwire: "+Printable(fmt.Sprintf(format, args...)))
 }
 
-// NoteAtEnd stores a message that is written to Errs if the command succeeds.
+// NoteAtEnd stores a message to write to Errs if the command succeeds.
 func (s *Stdio) NoteAtEnd(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
-// showNotes writes the messages of NoteAtEnd. If nobody reads them, the command still succeeds.
+// showNotes writes the messages of NoteAtEnd. The command succeeds even if nobody reads them.
 func (s *Stdio) showNotes() {
 	if len(s.notes) > 0 {
 		ignoreClosedPipe()
@@ -159,18 +159,18 @@ func (s *Stdio) MessagesShown() bool {
 	return ok
 }
 
-// Progress returns a Reader of r, a file of the given size, that shows a progress bar if
+// Progress returns a Reader of r, a file of the given size. The Reader shows a progress bar if
 // the file is large.
 func (s *Stdio) Progress(r io.Reader, size int64) io.Reader { return s.newBar(size)(r) }
 
-// ProgressOf returns a function that returns Readers of files of the given size together. They share a progress bar, as
-// of Progress, and write the output so far before they read on, so that it is seen at once.
+// ProgressOf returns a function that returns Readers of files of the given size together. The Readers
+// share a progress bar as of Progress, and write the output so far before they read on, to show the output at once.
 func (s *Stdio) ProgressOf(size int64) func(io.Reader) io.Reader {
 	bar := s.newBar(size)
 	return func(r io.Reader) io.Reader { return &flushingReader{bar(r), s} }
 }
 
-// A flushingReader writes the output so far before it reads on.
+// A flushingReader writes the output so far before each Read.
 type flushingReader struct {
 	io.Reader
 	s *Stdio
@@ -186,8 +186,8 @@ func (r *flushingReader) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// newBar shows a progress bar for size bytes, if these are many, and returns a function that returns Readers which
-// move it.
+// newBar shows a progress bar for size bytes, if these are many, and returns a function for Readers moving the
+// bar.
 func (s *Stdio) newBar(size int64) func(io.Reader) io.Reader {
 	if _, ok := terminal(s.Errs); !ok || size < largeInput || s.counts {
 		return func(r io.Reader) io.Reader { return r }
@@ -199,7 +199,7 @@ func (s *Stdio) newBar(size int64) func(io.Reader) io.Reader {
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionFullWidth(),
 	)
-	s.bar.Reset() // which starts its clock, so that the rate in its first line is one
+	s.bar.Reset() // starts the clock, for the rate in the first line
 	return func(r io.Reader) io.Reader {
 		b := progressbar.NewReader(r, s.bar)
 		return &b
@@ -213,8 +213,8 @@ func (s *Stdio) Clear() {
 	}
 }
 
-// UntilEnded returns a context that ends with a signal that ends programs. A hangup that is ignored, as
-// after nohup, stays so.
+// UntilEnded returns a context canceled by a signal to end the program. An ignored hangup, as
+// after nohup, stays ignored.
 func UntilEnded() (context.Context, context.CancelFunc) {
 	endings := []os.Signal{os.Interrupt, Terminated}
 	if !signal.Ignored(hangup) {
@@ -223,11 +223,11 @@ func UntilEnded() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), endings...)
 }
 
-// grace is the time after a signal in which waiting output is still written.
+// grace is the time after a signal for writing the waiting output.
 const grace = time.Second
 
-// WaitOutput waits until everything is shown. After a signal it ends the program if that
-// does not happen soon: the output is blocked.
+// WaitOutput waits until everything is shown. If not all is shown soon after a signal, because
+// the output is blocked, WaitOutput ends the program.
 func WaitOutput(signals context.Context, shown <-chan struct{}) {
 	select {
 	case <-shown:

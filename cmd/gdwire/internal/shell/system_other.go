@@ -14,10 +14,10 @@ import (
 // Terminated is the signal by which systems and service managers end a program.
 const Terminated = syscall.SIGTERM
 
-// hangup is the signal that the terminal was closed.
+// hangup is the signal of a closed terminal.
 const hangup = Terminated
 
-// isClosedPipe reports whether err says that the reader of the output closed it.
+// isClosedPipe reports whether err says that a reader closed the output.
 func isClosedPipe(err error) bool {
 	return errors.Is(err, io.ErrClosedPipe) || err != nil && strings.Contains(err.Error(), "closed pipe")
 }
@@ -28,7 +28,7 @@ func ignoreClosedPipe() {}
 // openTerminal opens the user's console.
 func openTerminal() (*os.File, error) { return os.OpenFile("/dev/cons", os.O_RDWR, 0) }
 
-// OwnGroup would let a program run in a process group of its own, which this system lacks.
+// OwnGroup does nothing, because this system lacks process groups.
 func OwnGroup(*exec.Cmd) {}
 
 // KillGroup ends a program.

@@ -10,7 +10,7 @@ import (
 // Terminated is the signal by which systems and service managers end a program.
 const Terminated = syscall.SIGTERM
 
-// hangup is the signal that the terminal was closed.
+// hangup is the signal of a closed terminal.
 const hangup = syscall.SIGHUP
 
 const (
@@ -19,7 +19,7 @@ const (
 	errNotConnected syscall.Errno = 233
 )
 
-// isClosedPipe reports whether err says that the reader of the output closed it.
+// isClosedPipe reports whether err says that a reader closed the output.
 func isClosedPipe(err error) bool {
 	for _, closed := range []error{syscall.EPIPE, errBrokenPipe, errNoData, errNotConnected} {
 		if errors.Is(err, closed) {
@@ -35,7 +35,7 @@ func ignoreClosedPipe() {}
 // openTerminal opens the user's console.
 func openTerminal() (*os.File, error) { return os.OpenFile("CONIN$", os.O_RDWR, 0) }
 
-// OwnGroup lets a program run in a process group of its own, which Ctrl-C does not end.
+// OwnGroup lets a program run in a separate process group, not ended by Ctrl-C.
 func OwnGroup(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }

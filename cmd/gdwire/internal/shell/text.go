@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Printable returns text with escape sequences for all characters that can control a
+// Printable returns text with escape sequences for all characters able to control a
 // terminal, except for newlines.
 func Printable(text string) string {
 	plain := func(r rune) bool { return r == '\n' || r != utf8.RuneError && strconv.IsPrint(r) }
@@ -42,12 +42,12 @@ func Cut(text string, width int) string {
 }
 
 // DecodeText returns a Reader of text without its byte order mark. Text in UTF-16, as
-// PowerShell writes it, becomes UTF-8.
+// written by PowerShell, becomes UTF-8.
 func DecodeText(r io.Reader) io.Reader {
 	return transform.NewReader(r, unicode.BOMOverride(encoding.Nop.NewDecoder()))
 }
 
-// A LineWriter calls a function for each line that is written.
+// A LineWriter calls a function for each line written.
 type LineWriter struct {
 	Line  func(line string) error
 	start []byte // of the next line
