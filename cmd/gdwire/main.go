@@ -1,6 +1,6 @@
 // Command gdwire shows, checks, edits and converts values in the binary Variant format of
-// Godot and its relatives: saved games, packets and network traffic. It recognizes the
-// format, frame and container of a file.
+// Godot and its relatives: saved games, packets and network traffic. The format, frame and
+// container of a file are recognized.
 //
 //	gdwire get player.hp save.bin
 //	gdwire set -i 'player.hp = 999' save.bin
@@ -33,11 +33,11 @@
 //	        version   Show the version.
 //
 // No FILE, or -, is standard input. gdwire help COMMAND shows examples and flags, and [the manual]
-// what they are for.
+// explains them.
 //
 // The exit status is 0 if all input is valid; 1 if some input is invalid, a password is
 // wrong, a path is not found, or a file cannot be opened, read or written; 2 if the command
-// line is invalid, an input is ambiguous, or a password is missing. That of diff and shape is 0
+// line is invalid, an input is ambiguous, or a password is missing. The status of diff and shape is 0
 // if the files contain the same, 1 if they differ, and 2 for all else.
 //
 // [the manual]: https://github.com/gdwire/gdwire/tree/main/cmd/gdwire

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Wire encodes its parts: an int as 32 bits, a string as length, text and padding, and other
+// Wire encodes parts: an int as 32 bits, a string as length, text and padding, and other
 // numbers and bytes unchanged.
 func Wire(parts ...any) []byte {
 	var b []byte
@@ -32,7 +32,7 @@ func Wire(parts ...any) []byte {
 	return b
 }
 
-// Framed returns the packets, each with its length.
+// Framed returns the packets, each after its length.
 func Framed(packets ...[]byte) []byte {
 	var b []byte
 	for _, p := range packets {
@@ -42,7 +42,7 @@ func Framed(packets ...[]byte) []byte {
 	return b
 }
 
-// FramedBig returns packets after their lengths, as Framed does, but with big-endian lengths.
+// FramedBig returns the packets, each after its length in big-endian order.
 func FramedBig(packets ...[]byte) []byte {
 	var b []byte
 	for _, p := range packets {

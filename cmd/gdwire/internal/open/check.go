@@ -16,7 +16,7 @@ import (
 	"github.com/gdwire/gdwire/internal/save"
 )
 
-// NewCheckPrinter returns the constructor of a Printer that validates packets. It shows a line of JSON for each
+// NewCheckPrinter returns the constructor of a Printer validating packets. The Printer shows a line of JSON for each
 // packet, or a summary.
 func NewCheckPrinter(lines bool) NewPrinter {
 	return func(s *shell.Stdio, in *Input) Printer {
@@ -42,22 +42,22 @@ type verdict struct {
 	OK         bool   `json:"ok"`
 	Bytes      int64  `json:"bytes"`
 	Skipped    string `json:"skipped,omitempty"`    // the bytes before the value, as hex
-	Compressed string `json:"compressed,omitempty"` // the mode in which a script compressed the packet
+	Compressed string `json:"compressed,omitempty"` // the mode of a packet compressed by a script
 	*good
 	*fault
 	*origin
 }
 
-// An origin is the format, frame and container that were recognized.
+// An origin is the recognized format, frame and container.
 type origin struct {
 	File      string `json:"file,omitempty"`
 	Format    string `json:"format"`
 	Frame     string `json:"frame"`
 	Container string `json:"container"`
-	Around    string `json:"around,omitempty"` // what the game has written around the values
+	Around    string `json:"around,omitempty"` // a description of the bytes around the values
 }
 
-// origin returns the recognized format, frame and container, or nil if flags have chosen the
+// origin returns the recognized format, frame and container, or nil if flags choose the
 // format and frame.
 func (in *Input) origin(s *shell.Stdio) *origin {
 	if !in.Recognized {
@@ -107,7 +107,7 @@ func showVerdict(e *json.Encoder, p *save.Packet, z *save.Zeros, from *origin) e
 
 // readAll reads the value of a packet, notes it in z, and calls see for each token.
 func readAll(p *save.Packet, z *save.Zeros, see func(gdwire.Token)) error {
-	if p.Packed != nil { // zeros in place of the end of a file are in none
+	if p.Packed != nil { // no compressed packet contains zeros in place of the end of a file
 		z = &save.Zeros{}
 	}
 	z.Value(p.Decoder, p.Offset)
@@ -116,9 +116,9 @@ func readAll(p *save.Packet, z *save.Zeros, see func(gdwire.Token)) error {
 			err = z.Token(p.Decoder, t, p.ReadOffset())
 		}
 		if save.IsContainerError(err) {
-			return err // no zeros are in its place
+			return err // not caused by zeros
 		}
-		if err != nil && p.Framed() && p.Size == 0 { // the input did not end there
+		if err != nil && p.Framed() && p.Size == 0 { // the input did not end here
 			z.Error(&gdwire.Error{Offset: p.Offset, Path: "$", Err: errors.New("a length without a value")})
 		}
 		if err != nil {
@@ -142,7 +142,7 @@ func newFault(p *save.Packet, err error) fault {
 	return f
 }
 
-// A summary holds the counts that check prints.
+// A summary contains the counts printed by check.
 type summary struct {
 	*shell.Stdio
 	in              *Input
@@ -159,7 +159,7 @@ type summary struct {
 // maxErrors is the maximum number of errors in a summary.
 const maxErrors = 10
 
-// add reads a packet and counts the values in it.
+// add reads a packet and counts its values.
 func (c *summary) add(p *save.Packet) error {
 	err := readAll(p, &c.zeros, func(t gdwire.Token) { c.count(p, t) })
 	if err == nil {
@@ -176,7 +176,7 @@ func (c *summary) add(p *save.Packet) error {
 	return shell.ErrBad
 }
 
-// count counts a token, if a value starts with it.
+// count counts a token if it starts a value.
 func (c *summary) count(p *save.Packet, t gdwire.Token) {
 	switch t.Kind() {
 	case gdwire.KindDictKey, gdwire.KindProperty, gdwire.KindChunk, gdwire.KindEnd:

@@ -16,7 +16,7 @@ import (
 	"github.com/gdwire/gdwire/internal/save/envelope"
 )
 
-// Open opens the input of the given name and recognizes it.
+// Open opens and recognizes the input of the given name.
 func (o *Flags) Open(s *shell.Stdio, name string) (*Input, error) {
 	source, err := o.OpenSource(s, name)
 	if err != nil {
@@ -98,7 +98,7 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	return nil
 }
 
-// Choice returns err. If it is that output would not be the same in all readings of the input, the user has to choose one.
+// Choice returns err. If the readings of the input lead to different output, the user must choose one.
 func (in *Input) Choice(err error) error {
 	if ambiguous := (*save.AmbiguousError)(nil); errors.As(err, &ambiguous) {
 		return shell.Choicef("%s %w", in.Name, ambiguous)
@@ -106,7 +106,7 @@ func (in *Input) Choice(err error) error {
 	return err
 }
 
-// readings returns a line for each reading, with the first line that flat shows.
+// readings returns a line for each reading, with the first line of flat.
 func readings(r *save.Recognition, as save.Reading) string {
 	var b strings.Builder
 	for _, reading := range r.Readings {
@@ -115,7 +115,7 @@ func readings(r *save.Recognition, as save.Reading) string {
 	return b.String()
 }
 
-// firstLine returns the first line that flat shows.
+// firstLine returns the first line of flat.
 func firstLine(head []byte, as save.Reading) string {
 	var out bytes.Buffer
 	s := shell.Capture(&out)
@@ -171,7 +171,7 @@ func ContainerText(info *fileaccess.Info) (text string) {
 	return text
 }
 
-// OpenContent opens an input that is read several times.
+// OpenContent opens an input to be read several times.
 func (o *Flags) OpenContent(s *shell.Stdio, name string) (*Input, *save.Content, error) {
 	in, err := o.Open(s, name)
 	if err != nil {
@@ -187,7 +187,7 @@ func (o *Flags) OpenContent(s *shell.Stdio, name string) (*Input, *save.Content,
 	return in, c, nil
 }
 
-// Rewrite is WriteContainer for an input that is written again, with the header that was skipped.
+// Rewrite is WriteContainer for an input to be written again, with the skipped header.
 func (o *Flags) Rewrite(s *shell.Stdio, in *Input, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
 	inside := in.Header
 	if !in.Inside {
@@ -207,8 +207,8 @@ func (o *Flags) Rewrite(s *shell.Stdio, in *Input, info fileaccess.Info, key *fi
 	})
 }
 
-// WriteContainer calls write with a Writer for the content of the output, in an envelope, if there is one, and a container. key
-// is that of an encrypted input, or nil.
+// WriteContainer calls write with a Writer for the content of the output, in an envelope, if e is not nil, and a container. key
+// is the key of an encrypted input, or nil.
 func (o *Flags) WriteContainer(s *shell.Stdio, e *envelope.Envelope, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
 	if info.IsPlain() && e == nil {
 		return write(s.Out)
@@ -231,7 +231,7 @@ func (o *Flags) WriteContainer(s *shell.Stdio, e *envelope.Envelope, info fileac
 	return err
 }
 
-// A spooled is an output that cannot seek. It becomes a temporary file as soon as a writer seeks.
+// A spooled is an output that cannot seek, and becomes a temporary file as soon as a writer seeks.
 type spooled struct {
 	shell.TempFile
 	out io.Writer
@@ -244,7 +244,7 @@ func (s *spooled) Write(p []byte) (int, error) {
 	return s.File.Write(p)
 }
 
-// Seek returns an error if there can be no temporary file: the writer then does not seek.
+// Seek returns an error if no temporary file can be created. The writer then does not seek.
 func (s *spooled) Seek(offset int64, whence int) (int64, error) {
 	if err := s.Create(); err != nil {
 		return 0, err
@@ -252,7 +252,7 @@ func (s *spooled) Seek(offset int64, whence int) (int64, error) {
 	return s.File.Seek(offset, whence)
 }
 
-// WithChoice returns err. If it is a doubtful number, the user has to choose.
+// WithChoice returns err. If err reports a doubtful number, the user must choose.
 func WithChoice(err error) error {
 	if doubt := (*envelope.DoubtError)(nil); errors.As(err, &doubt) {
 		return shell.Choicef("%w; -keep %d keeps it, and -derive %[2]d writes it anew", doubt, doubt.Offset)
@@ -285,7 +285,7 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 	return Show(s, in.Packets(r), v, in.Live)
 }
 
-// A tailReader finds the zeros at the end of its input.
+// A tailReader finds the zeros at the end of the input.
 type tailReader struct {
 	r    io.Reader
 	n    int64
@@ -301,7 +301,7 @@ func (t *tailReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// zeros returns an error if values were made of zeros. It reads the bytes after an invalid value.
+// zeros reads the bytes after an invalid value, and returns an error if zeros were read as values.
 func (t *tailReader) zeros(z *save.Zeros, in *Input) error {
 	if !in.Live {
 		_, _ = io.Copy(io.Discard, t)

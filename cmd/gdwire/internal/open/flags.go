@@ -1,4 +1,4 @@
-// Package open opens inputs as the user names them, recognizes their format, and prints the values in them.
+// Package open opens inputs as the user names them, recognizes their formats, and prints their values.
 package open
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// Modes contains the choices of -compressed: the modes that engines write.
+// Modes contains the choices of -compressed: the modes written by engines.
 var Modes = []fileaccess.Mode{fileaccess.FastLZ, fileaccess.Deflate, fileaccess.Zstd, fileaccess.Gzip}
 
 // Frames contains the choices of -frame.
@@ -39,7 +39,7 @@ func (v *Values) ValueFlags(f *shell.Flags, objects bool) {
 	f.BoolVar(&d.DoubleReals, "double", false, "read math types of 64 bits in the manuals' formats")
 }
 
-// StrictFlag defines the flag about values that are read.
+// StrictFlag defines the flag about values to be read.
 func (v *Values) StrictFlag(f *shell.Flags) {
 	f.BoolVar(&v.Decoder.Strict, "strict", false, "refuse input that engines accept but never write")
 }
@@ -63,7 +63,7 @@ type Limits struct {
 // A limit is a flag for one of the limits.
 type limit struct {
 	name, limit, text string
-	file              int64 // the least limit of a regular file, which raised sets to the size of a larger one; 0 if it does not
+	file              int64 // the minimum limit for a regular file, raised to the size of a larger file; or 0
 	set               func(*Limits, int64)
 }
 
@@ -102,8 +102,8 @@ func (l *Limits) define(f *shell.Flags, one limit) {
 	})
 }
 
-// raised returns limits for a file: those that are not given by flags are no less than its size, which
-// bounds memory. A file that is cut contains less than its counts and lengths say.
+// raised returns limits for a file. Limits not given by flags are at least the size of the file, and the size bounds
+// memory. A truncated file contains less than its counts and lengths say.
 func (l Limits) raised(size int64) Limits {
 	for _, one := range limits {
 		if one.file > 0 && !l.given[one.name] {
@@ -113,7 +113,7 @@ func (l Limits) raised(size int64) Limits {
 	return l
 }
 
-// words contains what messages of packages mention, and the words of the command for it.
+// words replaces words in messages of packages with words of the command.
 var words = strings.NewReplacer(
 	"for JSON, see package gdjson", "gdwire encode makes values of JSON",
 	": see packages savefile and stream", ": see -frame",
@@ -122,7 +122,7 @@ var words = strings.NewReplacer(
 	"an encrypted file, see package savefile", "an encrypted file",
 	"Limits.Size to be disabled", "-max-content none", "a larger Limits.Size", "a larger -max-content")
 
-// ErrorText returns the text of an error with a hint at the flag that allows what it reports.
+// ErrorText returns the text of an error with a hint at the flag that helps.
 func ErrorText(err error) string { return shell.Printable(words.Replace(err.Error())) + hint(err) }
 
 func hint(err error) string {
@@ -159,26 +159,26 @@ func limitHint(err error) string {
 	return ""
 }
 
-// Flags are the flags of a command that opens files, and its requirements.
+// Flags are the flags and requirements of a command that opens files.
 type Flags struct {
 	Values
 	Limits
 	Keys shell.Keys
 	Skip int64 // bytes
 
-	Keep, Derive []int64 // offsets of numbers in what is around the values
+	Keep, Derive []int64 // offsets of numbers around the values
 
 	raw        *fileaccess.Mode // the choice of -compressed, or nil
 	packetSkip int64            // -skip of packets
 
 	Writes   bool // the command writes values, so the input must not be damaged
-	Packets  bool // packets that a script compressed are opened, to edit their values
-	NonEmpty bool // an input without values is an error, which the command returns
+	Packets  bool // packets compressed by a script are opened, to edit their values
+	NonEmpty bool // the command returns an error for an input without values
 	Held     bool // the command holds the content of a container in memory
 	Filled   bool // bytes after the value of a packet are always an error
 }
 
-// Reading returns how values are read, of a file of the given size, or if that is negative, of another input.
+// Reading returns how values are read, from a file of the given size, or from another input if size is negative.
 func (o *Flags) Reading(size int64) save.Reading {
 	limits := o.Limits
 	if size >= 0 {
@@ -210,7 +210,7 @@ func (o *Flags) PacketSkipFlag(f *shell.Flags) {
 	f.Size("skip", "skip `N` bytes at the start of each packet, such as a type byte of the game's own", func(n int64) { o.packetSkip = max(n, 0) })
 }
 
-// WriteFlags defines the flags of a command that writes files of its own.
+// WriteFlags defines the flags of a command writing new files.
 func (o *Flags) WriteFlags(f *shell.Flags, objects bool) {
 	o.ValueFlags(f, objects)
 	o.FileFlags(f)
@@ -218,21 +218,21 @@ func (o *Flags) WriteFlags(f *shell.Flags, objects bool) {
 	o.LimitFlags(f)
 }
 
-// EditFlags defines the flags of a command that edits files.
+// EditFlags defines the flags of a command editing files.
 func (o *Flags) EditFlags(f *shell.Flags) {
 	o.WriteFlags(f, false)
 	o.StrictFlag(f)
 	o.HeaderFlags(f)
 }
 
-// HeaderFlags defines the flags about what the game writes around values, of a command that writes it again.
+// HeaderFlags defines the flags about the bytes around values, of a command writing them again.
 func (o *Flags) HeaderFlags(f *shell.Flags) {
 	o.SkipFlag(f)
 	f.Size("keep", "keep the number at offset `N` of the game's own header, which can be a size or something else", func(n int64) { o.Keep = append(o.Keep, n) })
 	f.Size("derive", "write the number at offset `N` of the game's own header anew, as a size", func(n int64) { o.Derive = append(o.Derive, n) })
 }
 
-// ReadFlags defines the flags of a command that reads files.
+// ReadFlags defines the flags of a command reading files.
 func (o *Flags) ReadFlags(f *shell.Flags, objects bool) {
 	o.WriteFlags(f, objects)
 	o.StrictFlag(f)

@@ -9,42 +9,42 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// A LeafReader reads the values of packets leaf by leaf and calls its functions with Path as the path of a leaf. A leaf
-// is a value without values in it; a container is one, too, if it is empty, typed, packed or an object. The reader holds
+// A LeafReader reads the values of packets leaf by leaf and calls the functions below with Path as the path of a leaf.
+// A leaf is a value without inner values, or an empty, typed or packed container, or an object. The reader holds
 // only the path and one token in memory.
 type LeafReader struct {
 	Path []byte // of the current value
-	// Leaf reads the leaf that starts with t, or the rest of t, which is the declaration of a container with values.
+	// Leaf reads the leaf starting with t, or the rest of t, the declaration of a container with values.
 	Leaf func(t gdwire.Token) error
-	// Element is called for an element of a packed array that is no String. If it is nil, they are skipped.
+	// Element is called for an element of a packed array, except for Strings. If Element is nil, elements are skipped.
 	Element func(v *text.Value) error
-	// NodePath reads a NodePath that is a key, of which start was read.
+	// NodePath reads a NodePath used as a key. start is the part already read.
 	NodePath func(r *text.NodePathReader, start []byte) error
-	// Open is called for a container that is no leaf, before its values, if it is not nil.
+	// Open, if not nil, is called for a container that is no leaf, before its values.
 	Open func() error
-	// Skip reports whether the value at an offset in the content is left out, if it is not nil.
+	// Skip, if not nil, reports whether to leave out the value at an offset in the content.
 	Skip func(offset int64) bool
 
 	*save.Packet
 	key     text.Step // of the value at Path
 	hasKey  bool
 	long    int64 // the sum of the lengths of all long paths of leaves
-	omitted int64 // the number of values of the packet that were left out
+	omitted int64 // the number of omitted values of the packet
 	numbers [16]float64
 }
 
 // The lengths of paths, in bytes. Without a limit, each value in a container with a long
-// path would repeat that path, and the output would grow with the square of the input.
+// path would repeat the path, and the output would grow with the square of the input.
 const (
 	MaxPath = 64 << 10 // of any path
 
-	shortPath = 256      // of a path that is always shown
+	shortPath = 256      // of a path shown in any case
 	longPaths = 64 << 20 // of all paths longer than shortPath together, and
 	longPerIn = 16       // so much more for each byte of the input
 )
 
-// Key returns the step to the value at Path if it is a key, or the name of a property, or nil. It is valid until the next
-// value is read.
+// Key returns the step to the value at Path if the step is a key or the name of a property, or nil. The step is valid
+// until the next value is read.
 func (v *LeafReader) Key() *text.Step {
 	if v.hasKey {
 		return &v.key
@@ -67,8 +67,8 @@ func (v *LeafReader) Read(p *save.Packet) error {
 	return err
 }
 
-// omit reports whether the value at the path is left out because the path is too long, and
-// counts it.
+// omit reports whether the path is too long for its value to be shown, and counts values
+// left out.
 func (v *LeafReader) omit() bool {
 	n := len(v.Path)
 	if n > MaxPath || n > shortPath && v.long > longPaths+longPerIn*v.ReadOffset() {
@@ -90,7 +90,7 @@ func (v *LeafReader) value() error {
 	return v.token(t)
 }
 
-// token reads the value that starts with t.
+// token reads the value starting with t.
 func (v *LeafReader) token(t gdwire.Token) error {
 	switch t.Kind() {
 	case gdwire.KindArrayStart:
@@ -120,7 +120,7 @@ func (v *LeafReader) count() {
 	}
 }
 
-// start calls Leaf for a container that is empty or declared, and otherwise Open.
+// start calls Leaf for an empty or declared container, and otherwise Open.
 func (v *LeafReader) start(t gdwire.Token) error {
 	switch {
 	case t.Len() == 0 || t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{}):
@@ -131,7 +131,7 @@ func (v *LeafReader) start(t gdwire.Token) error {
 	return nil
 }
 
-// element reads the next value, at the path that step appends to.
+// element reads the next value, at the path extended by step.
 func (v *LeafReader) element(step func(dst []byte) []byte) error {
 	v.hasKey = false
 	n := len(v.Path)
@@ -141,7 +141,7 @@ func (v *LeafReader) element(step func(dst []byte) []byte) error {
 	return err
 }
 
-// child reads the next value, which has a key.
+// child reads the next value, at the path extended by a key.
 func (v *LeafReader) child(step *text.Step) error {
 	v.key, v.hasKey = *step, true
 	n := len(v.Path)
@@ -206,7 +206,7 @@ func (v *LeafReader) dictionary(t gdwire.Token) error {
 	return v.end()
 }
 
-// pair reads pair i of a Dictionary. A key that cannot be part of a path is a value of its own.
+// pair reads pair i of a Dictionary. A key that cannot be part of a path is a value at a path of its own.
 func (v *LeafReader) pair(i int64) error {
 	t, err := v.ReadToken()
 	if err != nil {
@@ -224,7 +224,7 @@ func (v *LeafReader) pair(i int64) error {
 	return v.child(&step)
 }
 
-// longKey reads a key that starts with t, of which start was read.
+// longKey reads a key starting with t. start is the part already read.
 func (v *LeafReader) longKey(i int64, t gdwire.Token, r *text.NodePathReader, start []byte) error {
 	v.hasKey = false
 	n := len(v.Path)
@@ -288,7 +288,7 @@ type flatPrinter struct {
 	text text.Printer // of the current line
 }
 
-// NewFlatPrinter returns a Printer that shows a line for each leaf.
+// NewFlatPrinter returns a Printer showing a line for each leaf.
 func NewFlatPrinter(s *shell.Stdio, _ *Input) Printer { return NewLeafPrinter(s, nil) }
 
 // NewLeafPrinter is like NewFlatPrinter with the Skip of a LeafReader.

@@ -20,14 +20,14 @@ import (
 type Input struct {
 	*save.Source
 	save.Reading
-	Operand    string // its name on the command line
-	Recognized bool   // format or frame were
-	Unsure     error  // why nothing is written, in a damaged file, or nil
+	Operand    string // the name on the command line
+	Recognized bool   // the format or frame was recognized
+	Unsure     error  // why a command that writes must not use a damaged file, or nil
 
 	infof func(format string, args ...any)
 }
 
-// Packets is that of the Reading, and says after the packets how many of them are compressed.
+// Packets is Reading.Packets, followed by a message on how many packets are compressed, if any.
 func (in *Input) Packets(r io.Reader) iter.Seq[*save.Packet] {
 	return func(yield func(*save.Packet) bool) {
 		var all, packed int64
@@ -54,7 +54,7 @@ func (in *Input) Packets(r io.Reader) iter.Seq[*save.Packet] {
 	}
 }
 
-// zerosError returns an error that says that the end of a file became zeros, or nil.
+// zerosError returns an error for a file with zeros in place of the end, or nil.
 func zerosError(err error, name string) error {
 	if zeros := (*save.ZerosError)(nil); errors.As(err, &zeros) {
 		return fmt.Errorf("%s is damaged: %w; gdwire repair keeps the values before the damage; with -format and -frame, the zeros are read as values", name, zeros)
@@ -62,8 +62,8 @@ func zerosError(err error, name string) error {
 	return err
 }
 
-// CheckZeros returns an error if the end of a content became zeros. Its start, by which it was recognized,
-// does not show that.
+// CheckZeros returns an error if the end of a content became zeros. Recognition reads only the start of the
+// content and does not find them.
 func (in *Input) CheckZeros(c *save.Content) error {
 	if !in.Recognized {
 		return nil
@@ -71,7 +71,7 @@ func (in *Input) CheckZeros(c *save.Content) error {
 	return zerosError(c.CheckZeros(false), in.Name)
 }
 
-// Faults returns an error for each checksum of records that is wrong, but for many.
+// Faults returns an error for each wrong checksum of records, and one error for all after the tenth.
 func (in *Input) Faults() (errs []error) {
 	if in.Envelope == nil {
 		return nil
@@ -88,8 +88,8 @@ func (in *Input) Faults() (errs []error) {
 	return errs
 }
 
-// CheckEnd returns an error if the end of a file became zeros. What comes from a pipe can be read only once, so
-// that is not checked.
+// CheckEnd returns an error if the end of a file became zeros. A pipe is not checked, because its content can be
+// read only once.
 func (in *Input) CheckEnd() error {
 	if in.Live {
 		return nil
@@ -101,7 +101,7 @@ func (in *Input) CheckEnd() error {
 	return in.CheckZeros(c)
 }
 
-// pipeWait is the time after which the user is told that a pipe is not written to. Tests change it.
+// pipeWait is the time until the message about waiting for the writer of a pipe. Tests change the time.
 var pipeWait = time.Second
 
 // noteWaiting says that the command waits for the writer of a pipe, unless stop is called before pipeWait.
@@ -122,8 +122,8 @@ func noteWaiting(s *shell.Stdio, name string) (stop func()) {
 	}
 }
 
-// Container returns the options for the container of an input. The content of a regular file is not limited, unless it
-// is held.
+// Container returns the options for the container of an input. The content of a regular file is not limited, unless
+// held in memory.
 func (o *Flags) Container(s *shell.Stdio, in *save.Input) fileaccess.Options {
 	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return o.Keys.Key(s, in.Name) }}
 	if o.raw != nil {
@@ -135,8 +135,8 @@ func (o *Flags) Container(s *shell.Stdio, in *save.Input) fileaccess.Options {
 	return fo
 }
 
-// File opens the file of the given name, or standard input. If it is a save, the output of
-// a command that edits may replace it.
+// File opens the file of the given name, or standard input. The output of an editing command
+// may replace a save.
 func File(s *shell.Stdio, name string, saved bool) (*save.Input, error) {
 	if save.IsStdin(name) {
 		s.InputRead = true
@@ -156,8 +156,8 @@ func File(s *shell.Stdio, name string, saved bool) (*save.Input, error) {
 	return in, nil
 }
 
-// OpenSource opens the input of the given name, and its container if it is compressed or
-// encrypted.
+// OpenSource opens the input of the given name, and the container of a compressed or
+// encrypted input.
 func (o *Flags) OpenSource(s *shell.Stdio, name string) (*save.Source, error) {
 	in, err := File(s, name, true)
 	if err != nil {

@@ -28,14 +28,14 @@ func SplitLine(line string) (path, value string) {
 	return line, ""
 }
 
-// maxCompletionLines is the maximum number of lines of flat that are read for a completion.
+// maxCompletionLines is the maximum number of lines of flat read for a completion.
 const maxCompletionLines = 200_000
 
-// errEnough ends a Printer whose other lines are not wanted.
+// errEnough ends a Printer after the lines needed.
 var errEnough = errors.New("enough")
 
-// CompletePath returns the paths in a file that begin with a word, up to their next step. Without $ in the
-// word, those of the first value have none.
+// CompletePath returns the paths in a file with the prefix word, up to their next step. If word starts without
+// $, so do the paths of the first value.
 func CompletePath(name, word string) []string {
 	found := map[string]bool{}
 	dollar := strings.HasPrefix(word, "$")
@@ -65,7 +65,7 @@ func CompletePath(name, word string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// nextStep returns the start of rest, the end of a path, up to the end of the step in which word ends.
+// nextStep returns the rest of the path word+rest up to the end of the step in which word ends.
 func nextStep(word, rest string) string {
 	whole := word + rest
 	p, err := text.Parse(whole)

@@ -15,15 +15,15 @@ import (
 
 // A Printer shows packets in one form.
 type Printer struct {
-	// Show reads the value of a packet and shows it. It returns the error of the
-	// packet, shell.ErrBad if it showed that error itself, or an OutputError.
+	// Show reads and shows the value of a packet, and returns the error of the
+	// packet, shell.ErrBad after showing this error, or an OutputError.
 	Show func(*save.Packet) error
-	// Damage returns an error of the whole input, if it is not nil.
+	// Damage, if not nil, returns an error of the whole input.
 	Damage func() error
 
-	// end shows a summary after the last packet, if it is not nil. damage is an error of the whole input.
+	// end, if not nil, shows a summary after the last packet. damage is an error of the whole input.
 	end func(damage error)
-	// zeros, if it is not nil, contains the notes of Show. Zeros at the end of the input are damage then.
+	// zeros, if not nil, contains the notes of Show, and zeros at the end of the input are damage.
 	zeros *save.Zeros
 	// checks says that a wrong checksum around values is an error.
 	checks bool
@@ -42,12 +42,12 @@ func (p Printer) Counting(n *int64) Printer {
 	return p
 }
 
-// An OutputError is an error of the output, and not of the packet. It ends the command.
+// An OutputError is an error of the output and not of the packet, and ends the command.
 type OutputError struct{ Err error }
 
 func (e OutputError) Error() string { return e.Err.Error() }
 
-// An omission reports values that were left out of the output.
+// An omission reports values left out of the output.
 type omission struct {
 	packet, values int64
 }
@@ -56,15 +56,15 @@ func (o *omission) Error() string {
 	return fmt.Sprintf("%s: values left out because of their long paths: %d; get shows them", text.AppendPacket(nil, o.packet), o.values)
 }
 
-// maxEmpty is the maximum number of packets without a value that follow each other in a file, as zeros at
-// its end do.
+// maxEmpty is the maximum number of successive packets without a value in a file, such as zeros at
+// the end.
 const maxEmpty = 1000
 
 // lengthSize is the size in bytes of the length of a packet.
 const lengthSize = 4
 
-// Show shows packets and reports their errors. It shows each packet of a live source before
-// it waits for the next.
+// Show shows packets and reports their errors. Packets of a live source are shown before
+// Show waits for the next.
 func Show(s *shell.Stdio, packets iter.Seq[*save.Packet], v Printer, live bool) error {
 	var bad error
 	empty := 0
@@ -94,7 +94,7 @@ func Show(s *shell.Stdio, packets iter.Seq[*save.Packet], v Printer, live bool) 
 			s.Report(err)
 		}
 		if o := (*omission)(nil); !p.Framed() && !errors.As(err, &o) {
-			break // the start of the next value is not known
+			break // the start of the next value is unknown
 		}
 	}
 	var damage error
@@ -108,7 +108,7 @@ func Show(s *shell.Stdio, packets iter.Seq[*save.Packet], v Printer, live bool) 
 	return cmp.Or(damage, bad)
 }
 
-// NewJSONPrinter returns the constructor of a Printer that shows each value as a line of JSON, which ends early after an error.
+// NewJSONPrinter returns the constructor of a Printer showing each value as a line of JSON, cut short after an error.
 func NewJSONPrinter(o gdjson.Options) NewPrinter {
 	o.EscapeForTerminal = true
 	return func(s *shell.Stdio, _ *Input) Printer {

@@ -13,7 +13,7 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// NewTokenPrinter returns a printer that shows each token as a line: offset, nesting, kind and
+// NewTokenPrinter returns a Printer showing each token as a line: offset, nesting, kind and
 // content.
 func NewTokenPrinter(s *shell.Stdio, _ *Input) Printer {
 	return Printer{Show: newTokenPrinter(s).show}
@@ -86,10 +86,10 @@ func (v *tokenPrinter) show(p *save.Packet) error {
 	return nil
 }
 
-// line shows a token that starts at an offset, inside depth containers.
+// line shows a token starting at an offset, inside depth containers.
 func (v *tokenPrinter) line(at int64, depth int, t gdwire.Token) error {
 	b := append(v.buf[:0], v.offset.before...)
-	painted := len(b) // bytes of escape sequences, which take no columns
+	painted := len(b) // bytes of escape sequences, without columns
 	b = appendOffset(b, at)
 	b = append(b, v.offset.after...)
 	painted += len(v.offset.after)
@@ -134,7 +134,7 @@ func appendOffset(dst []byte, at int64) []byte {
 	return append(dst, text...)
 }
 
-// appendContent appends the content of a token. It may cut long content after width columns.
+// appendContent appends the content of a token, possibly cut after width columns.
 func (v *tokenPrinter) appendContent(dst []byte, t gdwire.Token, width int) []byte {
 	switch t.Kind() {
 	case gdwire.KindNil, gdwire.KindCallable, gdwire.KindDictKey, gdwire.KindEnd:
@@ -193,10 +193,10 @@ func (v *tokenPrinter) appendReals(dst []byte, t gdwire.Token) []byte {
 	return append(dst, ']')
 }
 
-// appendReal appends x as Token.String shows it.
+// appendReal appends x as in Token.String.
 func appendReal(dst []byte, x float64) []byte { return strconv.AppendFloat(dst, x, 'g', -1, 64) }
 
-// appendQuoted appends s in double quotes. It may cut a long s after width columns.
+// appendQuoted appends s in double quotes, possibly cut after width columns.
 func appendQuoted(dst, s []byte, width int) []byte {
 	const column = 4 // maximum number of bytes in a column
 	whole := len(s) <= column*width
@@ -214,7 +214,7 @@ func appendQuoted(dst, s []byte, width int) []byte {
 	return append(dst[:len(dst)-1], "…"...)
 }
 
-// plainLen returns the length of the printable ASCII that s starts with, up to a quote or a
+// plainLen returns the length of the printable ASCII at the start of s, up to a quote or a
 // backslash.
 func plainLen(s []byte) int {
 	for i, c := range s {
@@ -225,7 +225,7 @@ func plainLen(s []byte) int {
 	return len(s)
 }
 
-// appendCut appends s, cut to width columns. s may be the bytes that follow dst.
+// appendCut appends s, cut to width columns. s may be the bytes after dst.
 func appendCut(dst, s []byte, width int) []byte {
 	if len(s) <= width {
 		return append(dst, s...)
