@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -78,42 +77,4 @@ func (l *dialogLine) sum() int {
 		sum += l.Next[i].sum()
 	}
 	return sum
-}
-
-func (l *dialogLine) read(d *gdwire.Decoder) {
-	for key, err := range d.Fields() {
-		check(err)
-		switch string(key) {
-		case "id":
-			l.ID = must(d.ReadString())
-		case "who":
-			l.Who = must(d.ReadString())
-		case "say":
-			l.Say = must(d.ReadString())
-		case "mood":
-			l.Mood = must(d.ReadString())
-		case "once":
-			l.Once = must(d.ReadBool())
-		case "cost":
-			l.Cost = must(d.ReadInt())
-		case "next":
-			l.Next = readAll(d, l.Next[:0], (*dialogLine).read)
-		}
-	}
-}
-
-func (l *dialogLine) write(e *gdwire.Encoder) {
-	e.BeginDict(7)
-	field(e, "id").WriteString(l.ID)
-	field(e, "who").WriteString(l.Who)
-	field(e, "say").WriteString(l.Say)
-	field(e, "mood").WriteString(l.Mood)
-	field(e, "once").WriteBool(l.Once)
-	field(e, "cost").WriteInt(l.Cost)
-	field(e, "next").BeginArray(len(l.Next))
-	for i := range l.Next {
-		l.Next[i].write(e)
-	}
-	e.End()
-	e.End()
 }

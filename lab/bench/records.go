@@ -203,7 +203,6 @@ var fieldGroup = counted("fields out", fieldsOut)
 
 type (
 	oneInt   struct{ A int64 }
-	twoInts  struct{ A, B int64 }
 	sixInts  struct{ A, B, C, D, E, F int64 }
 	anys     struct{ A, B, C, D, E, F any }
 	pointers struct{ A, B, C, D, E, F *int64 }
@@ -217,18 +216,6 @@ type (
 		E float64
 		F any
 	}
-	oneAny struct {
-		A    int64
-		B    string
-		C, D float64
-		E    any
-		F    bool
-		G    string
-	}
-	endAny struct {
-		A, B int64
-		C, D any
-	}
 	deepAny struct{ List []anys }
 )
 
@@ -240,15 +227,12 @@ func fieldsOut() []contender {
 	text := any("a text")
 	return []contender{
 		fieldsOf("1 int", oneInt{1}),
-		fieldsOf("2 ints", twoInts{1, 2}),
 		fieldsOf("6 ints", sixInts{1, 2, 3, 4, 5, 6}),
 		fieldsOf("6 any", anys{n, text, 0.5, n, text, true}),
 		fieldsOf("6 pointers", pointers{&n, &n, &n, nil, &n, nil}),
 		fieldsOf("3 []byte", byteses{[]byte{1}, []byte("bytes"), nil}),
 		fieldsOf("2 maps", maps12{map[string]int64{"a": 1}, nil}),
 		fieldsOf("3 of 6 any", halfAny{1, n, "text", text, 0.5, nil}),
-		fieldsOf("1 of 7 any", oneAny{1, "text", 0.5, 0.1, n, true, "text"}),
-		fieldsOf("2 of 4 any, last", endAny{1, 2, n, text}),
 		fieldsOf("lists of any", deepAny{[]anys{{A: n}, {A: text}}}),
 	}
 }

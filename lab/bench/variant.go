@@ -82,13 +82,7 @@ func reading(x structDocument, name string, b []byte, kept bool, decode func(b [
 func intoStructs(x structDocument, kept bool) []contender {
 	v := x.filled()
 	godot := x.document().godot
-	d := gdwire.NewDecoder(nil, nil)
 	all := []contender{
-		reading(x, "by hand", godot, kept, func(b []byte, v structValue) error {
-			d.ResetBytes(b)
-			v.read(d)
-			return nil
-		}).allocating(),
 		reading(x, "msgp, generated", must(v.MarshalMsg(nil)), kept, func(b []byte, v structValue) error {
 			_, err := v.UnmarshalMsg(b)
 			return err
@@ -96,6 +90,14 @@ func intoStructs(x structDocument, kept bool) []contender {
 	}
 	for _, c := range codecs {
 		all = append(all, c.run(reading(x, c.name, x.encoded(c), kept, func(b []byte, v structValue) error { return c.unmarshal(b, v) })))
+	}
+	if _, ok := v.(*savedWorld); ok {
+		d := gdwire.NewDecoder(nil, nil)
+		all = append(all, reading(x, "by hand", godot, kept, func(b []byte, v structValue) error {
+			d.ResetBytes(b)
+			v.(*savedWorld).read(d)
+			return nil
+		}).allocating())
 	}
 	if !kept {
 		empty := x.empty().message().ProtoReflect().Type()
@@ -112,10 +114,12 @@ func intoStructs(x structDocument, kept bool) []contender {
 func fromStructs(x structDocument) []contender {
 	v := x.filled()
 	size := len(x.document().godot)
-	return append(
-		marshalings(codecs, "", size, v),
+	all := marshalings(codecs, "", size, v)
+	if w, ok := v.(*savedWorld); ok {
+		all = append(all, encoding("typed writes", size, w.write).allocating())
+	}
+	return append(all,
 		encoding("variant.MarshalEncode", size, func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, v)) }).allocating(),
-		encoding("typed writes", size, v.write).allocating(),
 		marshaling("msgp, generated", size, func() ([]byte, error) { return v.MarshalMsg(nil) }),
 		marshaling("vtprotobuf, generated", size, v.message().MarshalVT),
 	)
@@ -129,10 +133,8 @@ func intoAny(x structDocument) (all []contender) {
 }
 
 // A structValue is the value of a document as structs, with the code of the codecs that use no
-// reflection.
+// reflection. The saved game is also read and written by hand.
 type structValue interface {
-	read(d *gdwire.Decoder)
-	write(e *gdwire.Encoder)
 	message() message
 	sum() int // tells whether all have read the same
 	msgp.Marshaler
