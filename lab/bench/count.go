@@ -63,10 +63,13 @@ func (o *countOptions) count(out, progress io.Writer) {
 
 	// The commit is counted at the same time.
 	var base sync.WaitGroup
-	var before results
+	var before, now results
 	var failed error
-	base.Go(func() { before, failed = o.countBase(file, filepath.Join(dir, "base"), progress) })
-	now, err := countTree(".", filepath.Join(dir, "now"), o.run, peers)
+	base.Go(func() {
+		failed = testenv.Try(func() { before = o.countBase(file, filepath.Join(dir, "base"), progress) })
+	})
+	count := func() { now = countTree(".", filepath.Join(dir, "now"), o.run, peers) }
+	err := testenv.Try(count)
 	base.Wait()
 	testenv.Check(errors.Join(err, failed))
 	if o.write {
@@ -84,10 +87,11 @@ func (o *countOptions) count(out, progress io.Writer) {
 		testenv.Check(os.WriteFile(countFile, r.encode(), 0o644))
 		return
 	}
-	grown := testenv.Checked(compareAgain(out, before, now, func() (results, error) {
+	grown := compareAgain(out, before, now, func() results {
 		fmt.Fprintln(progress, "counting again")
-		return countTree(".", filepath.Join(dir, "now"), o.run, peers)
-	}))
+		count()
+		return now
+	})
 	if len(grown) > 0 {
 		testenv.Check(fmt.Errorf("more than %g %% more instructions, or %g %% with maps: %s\nIf that is intended, run \"go run . count -write\" and commit %s with it",
 			100*maxGrowth, 100*maxMapGrowth, strings.Join(grown, "; "), countFile))
@@ -103,7 +107,7 @@ func canCount() bool {
 // countBase returns the counts to compare with: those of the commit that changed
 // countFile last, made with today's toolchain, or else those in file if they were made
 // with the same toolchain and processor. It returns nil if there are none.
-func (o *countOptions) countBase(file *report, dir string, progress io.Writer) (results, error) {
+func (o *countOptions) countBase(file *report, dir string, progress io.Writer) results {
 	commit := git("log", "-1", "--format=%H", "--", countFile)
 	switch {
 	case commit == "" || git("rev-parse", "--is-shallow-repository") != "false":
@@ -115,17 +119,15 @@ func (o *countOptions) countBase(file *report, dir string, progress io.Writer) (
 	case o.write && file.similar():
 	default:
 		fmt.Fprintf(progress, "comparing with %s\n", git("log", "-1", "--format=%h %s", commit))
-		if err := extract(commit, dir); err != nil {
-			return nil, err
-		}
+		output(exec.Command("sh", "-c", `mkdir -p "$2" && git -C ../.. archive "$1" | tar -x -C "$2"`, "sh", commit, dir))
 		return countTree(filepath.Join(dir, "lab", "bench"), dir, o.run, false)
 	}
 	if !file.similar() {
 		fmt.Fprintf(progress, "nothing to compare with: the file is about %s on %s\n", file.Machine.Go, file.Machine.CPU)
-		return nil, nil
+		return nil
 	}
 	fmt.Fprintf(progress, "comparing with the counts in %s\n", countFile)
-	return file.Instructions, nil
+	return file.Instructions
 }
 
 // git returns the output of a git command, or "" if it fails.
@@ -137,12 +139,15 @@ func git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// extract writes the files of a commit to dir.
-func extract(commit, dir string) error {
-	if out, err := exec.Command("sh", "-c", `mkdir -p "$2" && git -C ../.. archive "$1" | tar -x -C "$2"`, "sh", commit, dir).CombinedOutput(); err != nil {
-		return fmt.Errorf("git archive and tar: %w\n%s", err, out)
+// output runs a command and returns its output.
+func output(c *exec.Cmd) []byte {
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		testenv.Check(fmt.Errorf("%s: %w\n%s%s", c, err, out, &stderr))
 	}
-	return nil
+	return out
 }
 
 // similar reports whether new counts can be compared with r.
@@ -153,33 +158,21 @@ func (r *report) similar() bool {
 
 // countTree builds the bench module in the folder bench and counts the instructions
 // of our contenders, and the peers' if peers is set. The other counts are 0.
-func countTree(bench, dir, run string, peers bool) (results, error) {
-	dir, err := filepath.Abs(filepath.Join(dir, "count"))
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
+func countTree(bench, dir, run string, peers bool) results {
+	dir = testenv.Checked(filepath.Abs(filepath.Join(dir, "count")))
+	testenv.Check(os.MkdirAll(dir, 0o755))
 	program := filepath.Join(dir, "bench")
 	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", program, ".")
 	build.Dir = bench
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build in %s: %w\n%s", bench, err, out)
-	}
+	output(build)
 	profile := filepath.Join(dir, "callgrind")
 	cmd := exec.Command("valgrind", "-q", "--tool=callgrind", "--callgrind-out-file="+profile, "--combine-dumps=yes", "--dump-before="+markName,
 		program, countingCommand, strconv.FormatBool(peers), run)
 	cmd.Dir = bench
 	// No collector, scheduler or background goroutine changes the counts.
 	cmd.Env = append(os.Environ(), "GOGC=off", "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	lines, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("valgrind: %w\n%s", err, stderr.Bytes())
-	}
-	return readCounts(lines, profile)
+	lines := output(cmd)
+	return readCounts(lines, testenv.Checked(os.ReadFile(profile)))
 }
 
 // countingCommand makes this program run the contenders for callgrind, which writes
@@ -236,34 +229,30 @@ func counting(args []string, out io.Writer) error {
 // countedBytes is about how many bytes a round processes.
 const countedBytes = 256 << 10
 
-// readCounts returns the counts of the contenders in lines, which counting wrote. The file profile contains what was executed
+// readCounts returns the counts of the contenders in lines, which counting wrote. The profile contains what was executed
 // before the first mark, between two marks, and after the last.
-func readCounts(lines []byte, profile string) (results, error) {
-	b, err := os.ReadFile(profile)
-	if err != nil {
-		return nil, err
-	}
+func readCounts(lines, profile []byte) results {
 	var totals []float64
-	for _, m := range regexp.MustCompile(`(?m)^summary: (\d+)$`).FindAllSubmatch(b, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^summary: (\d+)$`).FindAllSubmatch(profile, -1) {
 		totals = append(totals, must(strconv.ParseFloat(string(m[1]), 64)))
 	}
 	r := results{}
 	for line := range strings.Lines(string(lines)) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")
 		if len(fields) != 3 {
-			return nil, fmt.Errorf("counting wrote %q", line)
+			testenv.Check(fmt.Errorf("counting wrote %q", line))
 		}
 		least := 0.0 // for contenders that were not counted
 		if n := must(strconv.ParseFloat(fields[2], 64)); n > 0 {
 			if len(totals) <= countRounds {
-				return nil, fmt.Errorf("the profile ends before the rounds of %s", fields[1])
+				testenv.Check(fmt.Errorf("the profile ends before the rounds of %s", fields[1]))
 			}
 			least = slices.Min(totals[1:1+countRounds]) / n // the first is before the first round
 			totals = totals[1+countRounds:]
 		}
 		r.add(fields[0], fields[1:2], math.Round(least))
 	}
-	return r, nil
+	return r
 }
 
 // Growth of more than maxGrowth fails, changes of more than minChange are printed. Go hashes keys with a
@@ -276,16 +265,13 @@ const (
 
 // compareAgain returns the contenders that grew too much in now and in two more counts: the runtime adds instructions
 // now and then.
-func compareAgain(out io.Writer, before, now results, again func() (results, error)) (grown []string, err error) {
-	grown = compare(out, before, now)
+func compareAgain(out io.Writer, before, now results, again func() results) []string {
+	grown := compare(out, before, now)
 	for n := 0; n < 2 && len(grown) > 0; n++ {
-		if now, err = again(); err != nil {
-			return nil, err
-		}
-		more := compare(out, before, now)
+		more := compare(out, before, again())
 		grown = slices.DeleteFunc(grown, func(one string) bool { return !slices.Contains(more, one) })
 	}
-	return grown, nil
+	return grown
 }
 
 // compare prints the counts that changed, with their change in percent, and returns

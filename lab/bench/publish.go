@@ -75,22 +75,22 @@ func (o *publication) run(out, progress io.Writer) {
 
 // figures measures times and instructions of one commit, and writes which goals are met.
 func (o *publication) figures(out, progress io.Writer) *report {
-	commit := testenv.Checked(o.commit())
+	commit := o.commit()
 	if !canCount() {
 		testenv.Check(errors.New("counting instructions needs valgrind on amd64"))
 	}
-	testenv.Check(latestPeers())
+	checkPeers()
 	start := time.Now()
 	fmt.Fprintf(progress, "%s at %s\n", commit, start.Format(time.TimeOnly))
 	dir := testenv.Checked(os.MkdirTemp("", "gdwire-bench"))
 	defer remove(dir)
 	r := newReport()
 	r.Commit, r.Layouts, r.Times = commit, o.layouts, published(false).addGoals(timeGoals)
-	testenv.Check(o.measure(r.Times, dir, progress))
+	o.measure(r.Times, dir, progress)
 	fmt.Fprintf(progress, "instructions, after %v\n", time.Since(start).Round(time.Second))
-	r.Instructions = testenv.Checked(countTree(".", dir, published(true).addGoals(countGoals).pattern(), true))
-	if now, err := o.commit(); err != nil || now != commit {
-		testenv.Check(errors.Join(errors.New("the tree has changed meanwhile"), err))
+	r.Instructions = countTree(".", dir, published(true).addGoals(countGoals).pattern(), true)
+	if now := o.commit(); now != commit {
+		testenv.Check(fmt.Errorf("the tree has changed meanwhile, and is at %s", now))
 	}
 	fmt.Fprintf(progress, "measured in %v\n", time.Since(start).Round(time.Second))
 	r.Times.writeGoals(out, timeGoals)
@@ -100,34 +100,24 @@ func (o *publication) figures(out, progress io.Writer) *report {
 
 // measure measures the times of contenders: of several builds of the benchmarks, each with its functions in another
 // random order, which run in turns, so that changes of the machine's speed affect all alike.
-func (o *publication) measure(which results, dir string, progress io.Writer) error {
+func (o *publication) measure(which results, dir string, progress io.Writer) {
 	programs := make([]string, o.layouts)
 	for i := range programs {
 		programs[i] = filepath.Join(dir, fmt.Sprint("bench", i+1))
-		build := exec.Command("go", "test", "-c", "-vet=off", fmt.Sprintf("-ldflags=-randlayout=%d", i+1), "-o", programs[i], ".")
-		if out, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("go test -c: %w\n%s", err, out)
-		}
+		output(exec.Command("go", "test", "-c", "-vet=off", fmt.Sprintf("-ldflags=-randlayout=%d", i+1), "-o", programs[i], "."))
 	}
 	bodies := strings.ReplaceAll("-test.bench=^Benchmark$/"+which.pattern(), " ", "_")
 	for layout, program := range slices.Repeat(programs, o.rounds) {
 		fmt.Fprintf(progress, "run %d of %d\n", layout+1, o.rounds*o.layouts)
-		c := exec.Command(program, "-test.run=^$", bodies, "-test.benchtime="+o.slot.String(), "-test.timeout=1h")
-		c.Stderr = progress
-		out, err := c.Output()
-		if err != nil {
-			return fmt.Errorf("the benchmarks: %w\n%s", err, out)
-		}
-		which.addTimes(out)
+		which.addTimes(output(exec.Command(program, "-test.run=^$", bodies, "-test.benchtime="+o.slot.String(), "-test.timeout=1h")))
 	}
 	for group, contenders := range which {
 		for name, m := range contenders {
 			if len(m.Rounds) == 0 {
-				return fmt.Errorf("%s: %s was not measured", group, name)
+				testenv.Check(fmt.Errorf("%s: %s was not measured", group, name))
 			}
 		}
 	}
-	return nil
 }
 
 // addTimes adds the time of each benchmark in the output of go test, in ns with four digits.
@@ -160,29 +150,22 @@ func (r results) addTimes(output []byte) {
 // processors matches the end of a benchmark's name.
 var processors = regexp.MustCompile(`-\d+$`)
 
-// commit returns the short hash of the commit, or an error if the tree has changes.
-func (o *publication) commit() (string, error) {
+// commit returns the short hash of the commit of a tree without changes.
+func (o *publication) commit() string {
 	if changes := git("status", "--porcelain"); changes != "" && !o.dry {
-		return "", fmt.Errorf("figures are those of a commit, and the tree has changes:\n%s", changes)
+		testenv.Check(fmt.Errorf("figures are those of a commit, and the tree has changes:\n%s", changes))
 	}
 	commit := git("log", "-1", "--format=%h")
 	if commit == "" {
-		return "", errors.New("no commit of Git")
+		testenv.Check(errors.New("no commit of Git"))
 	}
-	return commit, nil
+	return commit
 }
 
-// latestPeers returns an error if a peer has a later release than go.mod requires.
-func latestPeers() error {
-	cmd := exec.Command("go", append([]string{"list", "-m", "-u", "-f", "{{with .Update}}{{.Path}}@{{.Version}}{{end}}"}, peers...)...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	b, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("go list -m -u: %w\n%s", err, &stderr)
+// checkPeers fails if a peer has a later release than go.mod requires.
+func checkPeers() {
+	args := append([]string{"list", "-m", "-u", "-f", "{{with .Update}}{{.Path}}@{{.Version}}{{end}}"}, peers...)
+	if later := bytes.Fields(output(exec.Command("go", args...))); len(later) > 0 {
+		testenv.Check(fmt.Errorf("peers have later releases. Before this, as a commit of its own:\n\tgo get %s && go mod tidy && go generate ./... && go test ./... && go run . count -write", bytes.Join(later, []byte(" "))))
 	}
-	if later := strings.Fields(string(b)); len(later) > 0 {
-		return fmt.Errorf("peers have later releases. Before this, as a commit of its own:\n\tgo get %s && go mod tidy && go generate ./... && go test ./... && go run . count -write", strings.Join(later, " "))
-	}
-	return nil
 }
