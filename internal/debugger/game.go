@@ -180,11 +180,7 @@ func (f Frame) String() string { return fmt.Sprintf("%s:%d in %s", f.File, f.Lin
 // Stack returns the functions of a stopped game, the innermost first.
 func (s *Session) Stack(ctx context.Context) ([]Frame, error) {
 	var m *Message
-	err := s.askStack(ctx, func(got *Message) (taken, last bool) {
-		m = got
-		return m.Name == "stack_dump", m.Name == "stack_dump"
-	}, "get_stack_dump")
-	if err != nil {
+	if err := s.askStack(ctx, one("stack_dump", &m), "get_stack_dump"); err != nil {
 		return nil, err
 	}
 	return m.stack()
@@ -299,19 +295,12 @@ func (s *Session) Evaluate(ctx context.Context, expression string, frame int) (v
 	if p, err := s.Protocol(ctx); err != nil || p != Godot42 {
 		return variant.Raw{}, errors.Join(err, fmt.Errorf("%w: evaluate", ErrUnsupported))
 	}
-	var v Variable
-	var failed error
-	err := s.askStack(ctx, func(m *Message) (taken, last bool) {
-		if m.Name != "evaluation_return" {
-			return false, false
-		}
-		v, failed = m.variable()
-		return true, true
-	}, "evaluate", expression, frame)
-	if err != nil { // the reply may still come
+	var m *Message
+	if err := s.askStack(ctx, one("evaluation_return", &m), "evaluate", expression, frame); err != nil {
 		return variant.Raw{}, err
 	}
-	return v.Value, failed
+	v, err := m.variable()
+	return v.Value, err
 }
 
 // A Node is a node of the scene tree.

@@ -194,14 +194,19 @@ func (s *Session) Send(ctx context.Context, command string, args ...any) error {
 // Request sends a command to the main thread of the game and returns the next message called reply.
 func (s *Session) Request(ctx context.Context, reply, command string, args ...any) (*Message, error) {
 	var got *Message
-	err := s.ask(ctx, &waiter{take: func(m *Message) (taken, last bool) {
-		if m.Name != reply {
+	err := s.ask(ctx, &waiter{take: one(reply, &got)}, mainThread, command, args...)
+	return got, err
+}
+
+// one returns the take of a waiter for the next message of a name, in got.
+func one(name string, got **Message) func(*Message) (taken, last bool) {
+	return func(m *Message) (taken, last bool) {
+		if m.Name != name {
 			return false, false
 		}
-		got = m
+		*got = m
 		return true, true
-	}}, mainThread, command, args...)
-	return got, err
+	}
 }
 
 // ask sends a command and waits until w took the last message of the reply.
