@@ -249,21 +249,7 @@ func (p *Printer) chunks(t gdwire.Token) error {
 // NodePath appends a NodePath. text is the part already read.
 func (p *Printer) NodePath(r *NodePathReader, text []byte) error {
 	p.Buf = wire.AppendText(append(append(p.Buf, Prefix(gdwire.TypeNodePath)...), '"'), text)
-	for {
-		separator, t, err := r.Next()
-		p.Buf = append(p.Buf, separator...)
-		if err != nil {
-			return err
-		}
-		if t.Kind() == gdwire.KindEnd {
-			p.Buf = append(p.Buf, '"')
-			return nil
-		}
-		p.Buf = wire.AppendText(p.Buf, p.cut(t.Bytes(), 1))
-		if err := p.flush(); err != nil {
-			return err
-		}
-	}
+	return p.pieces(r.Next, wire.AppendText[[]byte], `"`)
 }
 
 // bytes appends a PackedByteArray or Image in hexadecimal.
@@ -272,8 +258,18 @@ func (p *Printer) bytes(t gdwire.Token) error {
 	v := FromToken(t, p.numbers[:0])
 	p.Buf = v.Append(p.Buf)
 	p.Buf = p.Buf[:len(p.Buf)-len(end)]
-	for {
+	next := func() (string, gdwire.Token, error) {
 		t, err := p.ReadToken()
+		return "", t, err
+	}
+	return p.pieces(next, hex.AppendEncode, end)
+}
+
+// pieces appends pieces and the separators before them up to an End, in place of which it appends end.
+func (p *Printer) pieces(next func() (string, gdwire.Token, error), add func(dst, piece []byte) []byte, end string) error {
+	for {
+		separator, t, err := next()
+		p.Buf = append(p.Buf, separator...)
 		if err != nil {
 			return err
 		}
@@ -281,7 +277,7 @@ func (p *Printer) bytes(t gdwire.Token) error {
 			p.Buf = append(p.Buf, end...)
 			return nil
 		}
-		p.Buf = hex.AppendEncode(p.Buf, p.cut(t.Bytes(), 1))
+		p.Buf = add(p.Buf, p.cut(t.Bytes(), 1))
 		if err := p.flush(); err != nil {
 			return err
 		}
