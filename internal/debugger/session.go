@@ -314,7 +314,6 @@ func (e *MissedError) Error() string {
 type queue struct {
 	events []event
 	size   int64 // memory of events in bytes
-	missed int   // messages dropped since the last event
 	wake   chan struct{}
 }
 
@@ -337,13 +336,11 @@ func (q *queue) push(m *Message, err error) {
 		e.size += m.size()
 	}
 	if q.size > 0 && q.size+e.size > maxQueued {
-		q.missed++
-		return
-	}
-	if q.missed > 0 {
-		q.events = append(q.events, event{nil, &MissedError{q.missed}, eventSize})
-		q.size += eventSize
-		q.missed = 0
+		if last, ok := q.events[len(q.events)-1].err.(*MissedError); ok {
+			last.Messages++
+			return
+		}
+		e = event{nil, &MissedError{1}, eventSize}
 	}
 	q.events = append(q.events, e)
 	q.size += e.size
@@ -356,12 +353,7 @@ func (q *queue) push(m *Message, err error) {
 // pop returns the first event and removes it.
 func (q *queue) pop() (e event, ok bool) {
 	if len(q.events) == 0 {
-		if q.missed == 0 {
-			return event{}, false
-		}
-		e = event{err: &MissedError{q.missed}}
-		q.missed = 0
-		return e, true
+		return event{}, false
 	}
 	e = q.events[0]
 	q.events[0] = event{}
