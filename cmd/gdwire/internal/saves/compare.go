@@ -3,7 +3,6 @@ package saves
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"hash/maphash"
 	"io"
@@ -167,7 +166,7 @@ func (f *side) decodeTree(v any, read func(d *gdwire.Decoder) error) error {
 }
 
 // json returns a value in a tree of the file as Godot's native JSON.
-func (f *side) json(v any) (json.RawMessage, error) {
+func (f *side) json(v any) ([]byte, error) {
 	var value bytes.Buffer
 	err := f.decodeTree(v, func(d *gdwire.Decoder) error {
 		return gdjson.ToJSON(&value, d, gdjson.Options{EscapeForTerminal: true})
@@ -176,14 +175,13 @@ func (f *side) json(v any) (json.RawMessage, error) {
 }
 
 // text returns a value in a tree of the file as text.
-func (f *side) text(v any) (value string, err error) {
-	err = f.decodeTree(v, func(d *gdwire.Decoder) error {
-		p := text.Printer{Decoder: d, Short: true}
-		err := p.Next(0)
-		value = string(p.Buf)
-		return err
+func (f *side) text(v any) ([]byte, error) {
+	p := text.Printer{Short: true}
+	err := f.decodeTree(v, func(d *gdwire.Decoder) error {
+		p.Decoder = d
+		return p.Next(0)
 	})
-	return value, err
+	return p.Buf, err
 }
 
 // leaves compares two files leaf by leaf, from a packet on.
@@ -237,8 +235,17 @@ const (
 // lines iterates over the leaves of a file from a packet on, as flat shows them.
 func (f *side) lines(from int64, seed maphash.Seed) iter.Seq2[*leaf, error] {
 	return func(yield func(*leaf, error) bool) {
-		w := &leafWriter{yield: func(l *leaf) bool { return yield(l, nil) }}
-		w.sum.SetSeed(seed)
+		ended := false // yield has returned false
+		w := &shell.LineWriter{Most: open.MaxPath + maxLeafText}
+		w.Sum.SetSeed(seed)
+		w.Line = func(line string) error {
+			l := &leaf{sum: w.Sum.Sum64()}
+			l.path, l.text = open.SplitLine(line)
+			if ended = !yield(l, nil); ended {
+				return errLoopEnded
+			}
+			return nil
+		}
 		s := shell.Capture(w)
 		v := open.NewLeafPrinter(s, skipSpans(f.equal))
 		for p := range f.reading.Packets(f.reader()) {
@@ -248,7 +255,7 @@ func (f *side) lines(from int64, seed maphash.Seed) iter.Seq2[*leaf, error] {
 			} else {
 				err = cmp.Or(v.Show(p), s.Out.Flush())
 			}
-			if w.ended {
+			if ended {
 				return
 			}
 			if err != nil {
@@ -257,38 +264,6 @@ func (f *side) lines(from int64, seed maphash.Seed) iter.Seq2[*leaf, error] {
 			}
 		}
 	}
-}
-
-// A leafWriter makes leaves of lines.
-type leafWriter struct {
-	yield func(*leaf) bool
-	ended bool   // yield has returned false
-	start []byte // of the line
-	sum   maphash.Hash
-}
-
-// maxLeafLine is the maximum number of bytes of a line that are kept.
-const maxLeafLine = open.MaxPath + maxLeafText
-
-func (w *leafWriter) Write(b []byte) (int, error) {
-	n := len(b)
-	for len(b) > 0 {
-		if w.ended {
-			return 0, errLoopEnded
-		}
-		part, rest, whole := bytes.Cut(b, []byte("\n"))
-		_, _ = w.sum.Write(part)
-		w.start = append(w.start, part[:min(len(part), maxLeafLine-len(w.start))]...)
-		b = rest
-		if whole {
-			l := &leaf{sum: w.sum.Sum64()}
-			l.path, l.text = open.SplitLine(string(w.start))
-			w.sum.Reset()
-			w.start = w.start[:0]
-			w.ended = !w.yield(l)
-		}
-	}
-	return n, nil
 }
 
 // errLoopEnded ends the printer of lines that nobody reads.

@@ -82,39 +82,7 @@ func (v *differ) showProgress(times int64) {
 	v.old.progress, v.value.progress = progress, progress
 }
 
-// absent stands for a value that is not there.
-const absent = "not there"
-
-// change shows a difference between two trees.
-func (v *differ) change(c variant.Change) error {
-	if v.lines {
-		return v.changeJSON(&c)
-	}
-	path, old, value := c.NewPath, absent, absent
-	var err error
-	switch {
-	case c.Removed:
-		path = c.OldPath
-	case !c.Added && c.OldPath != c.NewPath:
-		path = c.OldPath + " -> " + c.NewPath
-	}
-	if !c.Added {
-		old, err = v.old.text(c.Old)
-	}
-	if !c.Removed && err == nil {
-		value, err = v.value.text(c.New)
-	}
-	return cmp.Or(err, v.line(path, old, value))
-}
-
-// line shows a difference.
-func (v *differ) line(path, old, value string) error {
-	v.found = true
-	_, err := fmt.Fprintf(v.Out, "%s: %s -> %s\n", shell.Printable(path), v.Colors.Bad.Sprint(shell.Cut(old, shell.PlainWidth)), v.Colors.Good.Sprint(shell.Cut(value, shell.PlainWidth)))
-	return err
-}
-
-// A changeLine is a line of diff -json.
+// A changeLine is a difference, and a line of diff -json. Its values are JSON, or text without -json.
 type changeLine struct {
 	Path    string          `json:"path"`              // in the second file, or in the first if the value was removed
 	OldPath string          `json:"oldPath,omitempty"` // in the first file, if it is another one
@@ -123,9 +91,8 @@ type changeLine struct {
 	Leaf    bool            `json:"leaf,omitempty"` // old and new are text, as in flat
 }
 
-// changeJSON shows a difference between two trees as a line of JSON.
-func (v *differ) changeJSON(c *variant.Change) (err error) {
-	v.found = true
+// change shows a difference between two trees.
+func (v *differ) change(c variant.Change) (err error) {
 	line := changeLine{Path: c.NewPath}
 	switch {
 	case c.Removed:
@@ -133,36 +100,49 @@ func (v *differ) changeJSON(c *variant.Change) (err error) {
 	case !c.Added && c.OldPath != c.NewPath:
 		line.OldPath = c.OldPath
 	}
+	show := (*side).text
+	if v.lines {
+		show = (*side).json
+	}
 	if !c.Added {
-		line.Old, err = v.old.json(c.Old)
+		line.Old, err = show(v.old, c.Old)
 	}
 	if !c.Removed && err == nil {
-		line.New, err = v.value.json(c.New)
+		line.New, err = show(v.value, c.New)
 	}
-	if err == nil {
-		err = v.json.Encode(line)
-	}
-	return err
+	return cmp.Or(err, v.show(&line))
 }
 
 // leaf shows a difference between two leaves.
-func (v *differ) leaf(old, value *leaf) error {
+func (v *differ) leaf(old, value *leaf) (err error) {
 	line := changeLine{Leaf: true}
-	texts := [2]string{absent, absent}
 	for i, l := range []*leaf{old, value} {
 		if l == nil {
 			continue
 		}
-		line.Path, texts[i] = l.path, l.text
-		quoted, err := json.Marshal(l.text)
-		if err != nil {
-			return err
+		line.Path = l.path
+		shown := []byte(l.text)
+		if v.lines {
+			if shown, err = json.Marshal(l.text); err != nil {
+				return err
+			}
 		}
-		*[]*json.RawMessage{&line.Old, &line.New}[i] = quoted
+		*[]*json.RawMessage{&line.Old, &line.New}[i] = shown
 	}
+	return v.show(&line)
+}
+
+// show shows a difference.
+func (v *differ) show(line *changeLine) error {
+	v.found = true
 	if v.lines {
-		v.found = true
 		return v.json.Encode(line)
 	}
-	return v.line(line.Path, texts[0], texts[1])
+	path := line.Path
+	if line.OldPath != "" {
+		path = line.OldPath + " -> " + path
+	}
+	text := func(value []byte) string { return shell.Cut(cmp.Or(string(value), "not there"), shell.PlainWidth) }
+	_, err := fmt.Fprintf(v.Out, "%s: %s -> %s\n", shell.Printable(path), v.Colors.Bad.Sprint(text(line.Old)), v.Colors.Good.Sprint(text(line.New)))
+	return err
 }

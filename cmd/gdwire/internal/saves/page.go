@@ -37,12 +37,14 @@ func Compare(ctx context.Context, before, after *view.Source, yield func(view.Ch
 			if c.Removed {
 				change.Path, change.At = c.OldPath, placeOf(&c)
 			}
+			var old, value []byte
 			if !c.Added {
-				change.Old, err = sides[0].text(c.Old)
+				old, err = sides[0].text(c.Old)
 			}
 			if !c.Removed && err == nil {
-				change.New, err = sides[1].text(c.New)
+				value, err = sides[1].text(c.New)
 			}
+			change.Old, change.New = string(old), string(value)
 			return cmp.Or(err, send(change))
 		},
 		leaf: func(old, value *leaf) error {

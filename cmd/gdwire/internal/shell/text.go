@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"hash/maphash"
 	"io"
 	"strconv"
 	"strings"
@@ -50,18 +51,25 @@ func DecodeText(r io.Reader) io.Reader {
 // A LineWriter calls a function for each line written.
 type LineWriter struct {
 	Line  func(line string) error
-	start []byte // of the next line
+	Most  int          // bytes of a line that are kept, if it is not 0
+	Sum   maphash.Hash // of all bytes of the line
+	start []byte       // of the next line
 }
 
 func (w *LineWriter) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
 		part, rest, whole := bytes.Cut(b, []byte("\n"))
+		_, _ = w.Sum.Write(part)
+		if w.Most > 0 {
+			part = part[:min(len(part), w.Most-len(w.start))]
+		}
 		w.start = append(w.start, part...)
 		if b = rest; whole {
-			line := string(w.start)
+			err := w.Line(string(w.start))
 			w.start = w.start[:0]
-			if err := w.Line(line); err != nil {
+			w.Sum.Reset()
+			if err != nil {
 				return 0, err
 			}
 		}
