@@ -181,7 +181,7 @@ func (v *valuePrinter) showKeys(d *gdwire.Decoder) error {
 	for range t.Len() {
 		key, err := d.ReadToken()
 		if err == nil && key.Kind() == gdwire.KindProperty {
-			err = v.showValue(gdwire.NewDecoder(bytes.NewReader(encodedText(key.Text())), nil))
+			err = v.showOne(&text.Value{Type: gdwire.TypeString, Text: key.Text()}, false)
 		} else if err == nil {
 			err = v.showValue(d)
 		}
@@ -194,15 +194,6 @@ func (v *valuePrinter) showKeys(d *gdwire.Decoder) error {
 	}
 	_, err = d.ReadToken() // End
 	return err
-}
-
-// encodedText returns a String in the format of Godot 4.
-func encodedText(text string) []byte {
-	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{AllowInvalidUTF8: true})
-	defer func() { _ = e.Close() }()
-	e.ResetBytes(nil)
-	_ = e.WriteString(text) // into memory
-	return e.Bytes()
 }
 
 // showLength shows the number of elements of the next value.
@@ -288,12 +279,17 @@ func (v *valuePrinter) showPart(part *text.Part) error {
 	case v.raw:
 		b, err := part.Append([]byte(value.Text), value)
 		return v.showRaw(bytes.NewReader(b), err)
-	case !v.isJSON():
+	}
+	return v.showOne(value, part.Bits == 64)
+}
+
+// showOne shows a value that is no container, with real components of 64 bits if double is set, and returns ErrFound.
+func (v *valuePrinter) showOne(value *text.Value, double bool) error {
+	if !v.isJSON() {
 		v.showName()
 		_, err := fmt.Fprintln(v.Out, value)
 		return found(err)
 	}
-	double := part.Bits == 64
 	var encoded bytes.Buffer
 	e := gdwire.NewEncoder(&encoded, &gdwire.EncoderOptions{DoubleReals: double, AllowInvalidUTF8: true})
 	if err := value.Write(e, double); err != nil {
