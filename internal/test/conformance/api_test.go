@@ -1,8 +1,8 @@
 package conformance
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"go/importer"
 	"go/token"
@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,22 +40,22 @@ func (p *listedPackage) isPublic() bool {
 // listPackages returns the packages of this module and all that they import, by path.
 func listPackages(t *testing.T) map[string]*listedPackage {
 	t.Helper()
+	return must(packagesOnce())(t)
+}
+
+var packagesOnce = sync.OnceValues(func() (map[string]*listedPackage, error) {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Export,Standard,DepOnly,Imports,Deps", "./...")
 	cmd.Dir = "../../.."
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
+	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	require.NoError(t, err, &stderr)
 	all := map[string]*listedPackage{}
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+	for d := json.NewDecoder(bytes.NewReader(out)); err == nil && d.More(); {
 		p := new(listedPackage)
-		if err := d.Decode(p); errors.Is(err, io.EOF) {
-			return all
-		}
-		require.NoError(t, err)
+		err = d.Decode(p)
 		all[p.ImportPath] = p
 	}
-}
+	return all, err
+})
 
 // Only tests import the packages of internal/test.
 func TestTestPackages(t *testing.T) {
