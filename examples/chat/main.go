@@ -1,4 +1,4 @@
-// Chat is a server for a chat with players that move. What a player sends goes to all.
+// Chat is a server for a chat with moving players. Messages of a player go to all.
 package main
 
 import (

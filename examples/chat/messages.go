@@ -4,9 +4,9 @@ import "github.com/gdwire/gdwire/variant"
 
 //go:generate go run . -gdscript game/messages.gd
 
-// A Packet is one message: the field that is not nil.
+// A Packet is one message: the field other than nil.
 type Packet struct {
-	Sender int64 `gd:",omitzero"` // the player, which the server sets
+	Sender int64 `gd:",omitzero"` // the number of the player, set by the server
 
 	Welcome *Welcome `gd:",omitzero"`
 	Joined  *Joined  `gd:",omitzero"`
@@ -16,7 +16,7 @@ type Packet struct {
 }
 
 type (
-	Welcome struct{} // tells a game which player it is
+	Welcome struct{} // tells a game the number of its player
 	Joined  struct{}
 	Left    struct{}
 	Chat    struct {

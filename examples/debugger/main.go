@@ -1,4 +1,4 @@
-// Debugger shows the nodes of a running game, sets a property, and then shows what the game prints.
+// Debugger shows the nodes of a running game, sets a property, and then shows the output of the game.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// A game for several players: squares that move, and a chat. The clients are Godot projects
+// A game for several players: moving squares and a chat. The clients are Godot projects
 // with the files in the folder godot.
 package main
 
@@ -28,7 +28,7 @@ func newServer(addr string) *http.Server {
 	return &http.Server{Addr: addr, Handler: newGame(), ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
 }
 
-// newGame returns a handler that serves a WebSocket for each player.
+// newGame returns a handler serving a WebSocket for each player.
 func newGame() http.Handler {
 	var mu sync.Mutex
 	positions := map[int]variant.Vector2{}

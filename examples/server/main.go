@@ -1,4 +1,4 @@
-// A server that answers Godot clients over TCP and WebSocket.
+// A server answering Godot clients over TCP and WebSocket.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 
 var tcp, web, upgrades = "127.0.0.1:7777", "127.0.0.1:7778", &http.Server{ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
 
-// extras get the Server before it is used: status.go adds a page for operators, and /metrics.
+// extras get the Server before its first use: status.go adds a page for operators, and /metrics.
 var extras []func(*stream.Server)
 
 // A message is a Dictionary: {"name": "Ada", "value": Vector2(1, 2.5)}.
@@ -61,5 +61,5 @@ func main() {
 	go func() { log.Print(upgrades.ListenAndServe()); stop() }()
 	<-ctx.Done()
 	_ = upgrades.Close()                 // no more clients; the connected ones belong to s
-	_ = s.Shutdown(context.Background()) // waits until their handlers have returned
+	_ = s.Shutdown(context.Background()) // waits until their handlers return
 }

@@ -25,8 +25,8 @@ func serveStatus(s *stream.Server) {
 	go func() { log.Print(page.ListenAndServe()) }()
 }
 
-// status returns a page with the connections of s, each with a button that closes it, and /metrics for
-// Prometheus. It is for operators: serve it on localhost only. It sets s.PacketHandled.
+// status sets s.PacketHandled and returns a page with the connections of s, each with a button to close
+// it, and /metrics for Prometheus. The page is for operators: serve it on localhost only.
 func status(s *stream.Server) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics(s))
@@ -52,8 +52,8 @@ func status(s *stream.Server) http.Handler {
 	return http.NewCrossOriginProtection().Handler(local(mux))
 }
 
-// local refuses requests for other names than this machine's, which a page in the operator's browser
-// can send by a name of its own that leads here.
+// local refuses requests for other names than this machine's. A page in the operator's browser could
+// send requests here by a name of its own.
 func local(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
@@ -75,7 +75,7 @@ var page = template.Must(template.New("").Funcs(template.FuncMap{
 {{end}}</table>
 `))
 
-// metrics returns the page that Prometheus reads: all counters of s, and three histograms.
+// metrics returns the page for Prometheus: all counters of s, and three histograms.
 func metrics(s *stream.Server) http.Handler {
 	r := prometheus.NewRegistry()
 	count := func(name, help string, value func(n stream.Stats) int64) {

@@ -15,7 +15,7 @@ func main() {
 	e.WriteString("pos")
 	gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{1, 2, 3})
 	e.End()
-	if err := e.Close(); err != nil { // or that of the first call that failed
+	if err := e.Close(); err != nil { // or the error of the first failed call
 		log.Fatal(err)
 	}
 }

@@ -12,13 +12,13 @@ import (
 // Parts is a long text as a list of short ones, so that a file with a packet of 65,537 elements stays small.
 type Parts []Part
 
-// A Part is a text, which is repeated unless Repeat is 0. One that is not repeated is a string in JSON.
+// A Part is a text, repeated unless Repeat is 0. A text without repetition is a string in JSON.
 type Part struct {
 	Repeat int    `json:"repeat"`
 	Text   string `json:"text"`
 }
 
-// MarshalJSON encodes a part as UnmarshalJSON decodes it.
+// MarshalJSON is the inverse of UnmarshalJSON.
 func (p Part) MarshalJSON() ([]byte, error) {
 	if p.Repeat == 0 {
 		return json.Marshal(p.Text)
@@ -37,7 +37,7 @@ func (p *Part) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*repetition)(p))
 }
 
-// join returns the whole text. In a repetition, "{i}" stands for what index appends for 0, 1, ….
+// join returns the whole text. In a repetition, "{i}" is replaced by the result of index for 0, 1, ….
 func (p Parts) join(index func(b []byte, i int) []byte) (text []byte) {
 	for _, part := range p {
 		if part.Repeat == 0 {

@@ -1,4 +1,4 @@
-// Package suite reads the vectors of spec/vectors, whose README describes each field.
+// Package suite reads the vectors of spec/vectors. The README there describes each field.
 package suite
 
 import (
@@ -53,7 +53,7 @@ type Packet struct {
 	Engines map[string]Answer `json:"engines,omitempty"`
 }
 
-// UnmarshalJSON decodes a packet. An answer with Size and without Reencoded wrote what it had read.
+// UnmarshalJSON decodes a packet. If an answer contains Size and no Reencoded, the engine wrote the bytes read.
 func (p *Packet) UnmarshalJSON(text []byte) error {
 	type plain Packet
 	if err := json.Unmarshal(text, (*plain)(p)); err != nil {
@@ -68,7 +68,7 @@ func (p *Packet) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON encodes a packet as UnmarshalJSON decodes it.
+// MarshalJSON is the inverse of UnmarshalJSON.
 func (p Packet) MarshalJSON() ([]byte, error) {
 	type plain Packet
 	p.Engines = maps.Clone(p.Engines)
@@ -81,7 +81,7 @@ func (p Packet) MarshalJSON() ([]byte, error) {
 	return Lines([]plain{plain(p)})
 }
 
-// read returns the bytes of the packet that an engine consumed.
+// read returns the bytes of the packet consumed by an engine.
 func (p *Packet) read(a Answer) Hex { return p.Hex[:min(a.Size, int64(len(p.Hex)))] }
 
 // The verdicts on packets.
@@ -91,14 +91,14 @@ const (
 	Differs = "differs" // engines disagree with each other or with the rules
 )
 
-// An Answer is what an engine did with a packet.
+// An Answer is the result of an engine for a packet.
 type Answer struct {
 	Accept    bool  `json:"accept"`
 	Size      int64 `json:"size,omitempty"`
 	Reencoded Hex   `json:"reencoded,omitempty"`
 }
 
-// A Long is a line of long.jsonl: a packet, a value or both, whose text is made by rule.
+// A Long is a line of long.jsonl: a packet, a value or both, in short parts.
 type Long struct {
 	ID      string   `json:"id"`
 	Kind    string   `json:"kind"`
@@ -111,7 +111,7 @@ type Long struct {
 	Hex     Parts    `json:"hex,omitempty"`
 }
 
-// A Written is a line of writers.jsonl: a value that a writer refuses, or writes as these bytes.
+// A Written is a line of writers.jsonl: a value for writers to refuse, or to write as these bytes.
 type Written struct {
 	ID      string          `json:"id"`
 	Kind    string          `json:"kind"`
@@ -129,7 +129,7 @@ type Text struct {
 	Formats []string `json:"formats"`
 	Rules   []string `json:"rules"`
 	Text    string   `json:"text"`
-	Read    bool     `json:"read,omitempty"` // it is read and not written
+	Read    bool     `json:"read,omitempty"` // the text is read and not written
 	Verdict string   `json:"verdict"`
 	Objects bool     `json:"objects,omitempty"`
 	Hex     Hex      `json:"hex,omitempty"`
@@ -148,8 +148,8 @@ type Stream struct {
 	Verdict string   `json:"verdict"`
 }
 
-// A File is a line of files.jsonl: a compressed or encrypted file, what a script compressed, or what a game writes around
-// values.
+// A File is a line of files.jsonl: a compressed or encrypted file, data compressed by a script, or values with bytes of a game
+// around them.
 type File struct {
 	ID        string   `json:"id"`
 	Kind      string   `json:"kind,omitempty"`
@@ -166,10 +166,10 @@ type File struct {
 	Size      int      `json:"size"`
 	MD5       Hex      `json:"md5"`
 	Edit      Hex      `json:"edit,omitempty"`   // another content
-	Edited    Hex      `json:"edited,omitempty"` // the file with it; nil if a writer must refuse it
+	Edited    Hex      `json:"edited,omitempty"` // the file with this content; nil if a writer must refuse the content
 }
 
-// Around is a part of what is around values.
+// Around is a part of the bytes around values.
 type Around struct {
 	Offset   int    `json:"offset"`
 	Size     int    `json:"size"`
@@ -202,8 +202,8 @@ func (s Score) String() string {
 // A LevelScore contains the scores of a level in a report of spec/conform.
 type LevelScore struct {
 	Level   string `json:"level"`
-	Valid   Score  `json:"valid"`   // exercises that have an answer
-	Invalid Score  `json:"invalid"` // exercises that must be refused
+	Valid   Score  `json:"valid"`   // exercises to be answered
+	Invalid Score  `json:"invalid"` // exercises to be refused
 }
 
 // Sum returns the scores of all levels.
@@ -228,8 +228,8 @@ func (h *Hex) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// The lines of each file, which are parsed once. The slice that a call returns belongs to the caller; what
-// its elements refer to is shared.
+// The lines of each file, parsed once. The returned slice belongs to the caller; memory referred to by
+// the elements is shared.
 var (
 	Values  = reader[Value]("values")
 	Packets = reader[Packet]("packets")
@@ -240,7 +240,7 @@ var (
 	Texts   = reader[Text]("text")
 )
 
-// ValuesOf returns the values that an engine, such as 4.6, wrote.
+// ValuesOf returns the values written by an engine, such as 4.6.
 func ValuesOf(engine string) ([]Value, error) {
 	all, err := Values()
 	return slices.DeleteFunc(all, func(v Value) bool { return !slices.Contains(v.Engines, engine) }), err

@@ -13,9 +13,9 @@ import (
 )
 
 // Equal reports whether an answer is the value want. The order of members is free, a member
-// that is null is equal to a missing one, an id of "0" to a missing one, and the string "-0.0" to the
-// number, which not every JSON library writes. A reader may do with text, equal keys, null objects and
-// declared classes what engines do: rules T6, T8, C5, O4 and O6 of SPEC.md and its section 10. Equal returns an error if a text is not JSON.
+// of null is equal to a missing member, an id of "0" to a missing id, and the string "-0.0" to the
+// number, because some JSON libraries cannot write -0.0. A reader may treat text, equal keys, null
+// objects and declared classes as engines do: rules T6, T8, C5, O4 and O6 of SPEC.md and its section 10. Equal returns an error if a text is not JSON.
 func Equal(answer, want []byte) (bool, error) {
 	x, err := parse(answer)
 	if err != nil {
@@ -62,23 +62,23 @@ func equal(a, b any) bool {
 	return a == b
 }
 
-// isNull reports whether a value is an object that is null.
+// isNull reports whether a value is a null object.
 func isNull(v map[string]any) bool {
 	return v["t"] == "Object" && v["class"] == "" || v["t"] == "ObjectID" && cmp.Or(v["v"], any("0")) == "0"
 }
 
-// isClass reports whether a value is a declared type that engines replace where objects are not allowed.
+// isClass reports whether a value is a declared class, replaced by engines where objects are not allowed.
 func isClass(v map[string]any) bool {
 	return v["t"] == nil && (v["class"] != nil || v["script"] != nil || v["builtin"] == "Object")
 }
 
-// asEngines returns what engines keep of a text: what precedes a NUL, without a byte order mark.
+// asEngines returns the part of a text kept by engines: up to a NUL, without a byte order mark.
 func asEngines(s string) string {
 	s, _, _ = strings.Cut(s, "\x00")
 	return strings.TrimPrefix(s, "\ufeff")
 }
 
-// number returns the text of a number, which the string "-0.0" is, too.
+// number returns the text of a number, or of the string "-0.0".
 func number(v any) (string, bool) {
 	if n, ok := v.(json.Number); ok {
 		return string(n), true
@@ -86,8 +86,8 @@ func number(v any) (string, bool) {
 	return "-0.0", v == "-0.0"
 }
 
-// equalMembers reports whether a and b have the same members. It compares each once: comparing in
-// both directions takes time that doubles with each level.
+// equalMembers reports whether a and b contain the same members. Each is compared once: comparing in
+// both directions would double the time with each level.
 func equalMembers(a, b map[string]any) bool {
 	id := a["t"] == "RID" || a["t"] == "ObjectID"
 	same := func(name string) bool {
@@ -117,7 +117,7 @@ func equalNumbers(a, b string) bool {
 	return err == nil && failed == nil && math.Float64bits(x) == math.Float64bits(y)
 }
 
-// The types of values that are not equal keys to Godot 4 and 3 even if their contents are equal.
+// The types of keys that Godot 4 and 3 keep apart even if the contents are equal.
 var (
 	merge4 = []any{"Object", "ObjectID"}
 	merge3 = []any{"Object", "ObjectID", "Dictionary", "RID"}
@@ -154,7 +154,7 @@ func mergedPairs(pairs, distinct []any) (all []any) {
 	return all
 }
 
-// keyText returns a text that equal keys share, or false if no other key is equal to this one.
+// keyText returns a text shared by equal keys, or false if no other key equals this one.
 func keyText(key any, distinct []any) (text string, ok bool) {
 	ok = true
 	b, err := json.Marshal(mapped(key, func(v any) any {
@@ -176,7 +176,7 @@ func keyText(key any, distinct []any) (text string, ok bool) {
 	return string(b), ok && err == nil
 }
 
-// mapped returns a copy of v in which f replaced each value, the inner ones first.
+// mapped returns a copy of v with each value replaced by f, the inner ones first.
 func mapped(v any, f func(any) any) any {
 	switch x := v.(type) {
 	case []any:

@@ -12,8 +12,8 @@ import (
 // A Reader builds values.
 type Reader struct {
 	*gdwire.Decoder
-	Bulk      bool  // by the calls that read whole strings and arrays
-	Temporary error // after which calls are repeated
+	Bulk      bool  // by the calls for whole strings and arrays
+	Temporary error // calls are repeated after this error
 }
 
 // Value reads the next value, token by token unless Bulk is set.
@@ -22,7 +22,7 @@ func (r *Reader) Value() (v Value, err error) {
 	return v, err
 }
 
-// A failure is a panic that try ends.
+// A failure is a panic recovered by try.
 type failure struct{ error }
 
 func check(err error) {
@@ -36,7 +36,7 @@ func checked[T any](v T, err error) T {
 	return v
 }
 
-// try runs f, and returns the error at which check ended it.
+// try runs f, and returns the error of check, if any.
 func try(f func()) (err error) {
 	defer func() {
 		switch x := recover().(type) {
@@ -169,7 +169,7 @@ func (r *Reader) strings(n int64) (all []string) {
 	return all
 }
 
-// Joined reads the rest of the string that starts with t.
+// Joined reads the rest of the string starting with t.
 func (r *Reader) Joined(t gdwire.Token) (s string, err error) {
 	err = try(func() { s = r.joined(t) })
 	return s, err

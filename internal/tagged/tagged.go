@@ -15,7 +15,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Append appends the next value of d as JSON. After an error, what is appended is undefined.
+// Append appends the next value of d as JSON. After an error, the appended bytes are undefined.
 func Append(dst []byte, d *gdwire.Decoder) ([]byte, error) {
 	v, err := (&Reader{Decoder: d}).Value()
 	if err != nil {
@@ -25,8 +25,8 @@ func Append(dst []byte, d *gdwire.Decoder) ([]byte, error) {
 	return append(dst, b...), err
 }
 
-// Encode returns the packet of the value in text. It returns an error for text that is no value: a wrong number of
-// components, numbers that do not fit or are no numbers, unknown types, and text that is not Unicode.
+// Encode returns the packet of the value in text, or an error for an invalid value: a wrong number of
+// components, invalid numbers or numbers out of range, unknown types, and text other than Unicode.
 func Encode(text []byte, o *gdwire.EncoderOptions) ([]byte, error) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, o)
@@ -39,8 +39,8 @@ func Encode(text []byte, o *gdwire.EncoderOptions) ([]byte, error) {
 	return b.Bytes(), cmp.Or(err, e.Close())
 }
 
-// checkUnicode returns an error for JSON with invalid UTF-8 or lone surrogates, which package json
-// replaces by U+FFFD.
+// checkUnicode returns an error for JSON with invalid UTF-8 or lone surrogates, because package json
+// replaces them by U+FFFD.
 func checkUnicode(text []byte) error {
 	if !utf8.Valid(text) {
 		return errors.New("invalid UTF-8")
@@ -65,7 +65,7 @@ func checkUnicode(text []byte) error {
 	return nil
 }
 
-// A printed is a value as package json prints it. What a type does not have is nil.
+// A printed is a value in the form for package json. Fields of other types are nil.
 type printed struct {
 	T          string   `json:"t"`
 	Type       elem     `json:"type,omitempty"`
@@ -87,7 +87,7 @@ type printed struct {
 	V          any      `json:"v,omitempty"`
 }
 
-// An elem is a declared type: its kind and its name.
+// An elem is a declared type: the kind and the name.
 type elem map[string]string
 
 func (d Declared) printed() elem {
@@ -97,7 +97,7 @@ func (d Declared) printed() elem {
 	return elem{[]string{1: "builtin", 2: "class", 3: "script"}[d.Kind]: d.Name}
 }
 
-// MarshalJSON encodes v as UnmarshalJSON decodes it.
+// MarshalJSON is the inverse of UnmarshalJSON.
 func (v *Value) MarshalJSON() ([]byte, error) { return json.Marshal(v.printed()) }
 
 func (v *Value) printed() *printed {
@@ -150,7 +150,7 @@ func (v *Value) printed() *printed {
 
 func decimal(bits uint64) string { return strconv.FormatInt(int64(bits), 10) }
 
-// shortest returns a number as the shortest decimal that is read as it, never as an integer, or as a string.
+// shortest returns a number as the shortest decimal of the same value, never as an integer, or as a string.
 func shortest(bits uint64) any {
 	x := math.Float64frombits(bits)
 	switch text := strconv.FormatFloat(x, 'g', -1, 64); {
@@ -236,7 +236,7 @@ func valueOf(x any) Value {
 	return v
 }
 
-// as returns x, which must be a T.
+// as returns x as a T, or fails.
 func as[T any](x any) T {
 	is, ok := x.(T)
 	if !ok {
@@ -245,7 +245,7 @@ func as[T any](x any) T {
 	return is
 }
 
-// member returns a member, which is zero if it is missing.
+// member returns a member, or zero if missing.
 func member[T any](members map[string]any, name string) (x T) {
 	if found := members[name]; found != nil {
 		x = as[T](found)
@@ -253,7 +253,7 @@ func member[T any](members map[string]any, name string) (x T) {
 	return x
 }
 
-// id returns the number in a member, which is 0 if it is missing.
+// id returns the number in a member, or 0 if missing.
 func id(members map[string]any, name string) uint64 {
 	x, ok := members[name]
 	if !ok {
@@ -270,7 +270,7 @@ func list[T any](elements []any, element func(any) T) (all []T) {
 	return all
 }
 
-// pair returns a key and its value, or a property's name and its value.
+// pair returns a key and its value, or the name and value of a property.
 func pair(x any) []any {
 	all := as[[]any](x)
 	if len(all) != 2 {
@@ -315,7 +315,7 @@ func int32Of(x any) uint64 {
 	return uint64(checked(strconv.ParseInt(string(as[json.Number](x)), 10, 32)))
 }
 
-// float returns the bits of a number, which can be "NaN" and the like.
+// float returns the bits of a number, or of a string such as "NaN".
 func float(x any) uint64 {
 	text, ok := x.(string)
 	if !ok {

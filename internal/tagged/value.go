@@ -1,6 +1,6 @@
-// Package tagged holds whole values in memory, with everything that a packet tells: it reads and writes
-// them by the calls of package gdwire, and as JSON that keeps every type, as the vectors of spec/vectors and
-// spec/conform have them.
+// Package tagged holds whole values in memory, with all details of a packet. Values are read and written
+// by the calls of package gdwire, and as JSON with every type, in the form of the vectors of spec/vectors and
+// spec/conform.
 package tagged
 
 import (
@@ -15,11 +15,11 @@ import (
 
 var le = binary.LittleEndian
 
-// A Value is a whole Variant in memory, for comparisons. It holds bits instead of numbers,
+// A Value is a whole Variant in memory, for comparisons, with bits instead of numbers
 // so that no NaN is changed.
 type Value struct {
-	Type     string   // Godot 4's name for it; an object is ObjectID or Object
-	Wide     bool     // its numbers have 64 bits on the wire
+	Type     string   // the name in Godot 4; an object is ObjectID or Object
+	Wide     bool     // numbers take 64 bits on the wire
 	Bits     uint64   // a bool, an int, a float's bits as a float64; an id
 	Text     string   // a string, a Signal's name, an Object's class
 	Data     []byte   // of a PackedByteArray, Image or InputEvent
@@ -50,7 +50,7 @@ var TypeByName = func() map[string]gdwire.Type {
 // Plain returns v without the details of its encoding.
 func (v Value) Plain() Value { return v.changed(func(v *Value) { v.Wide = false }) }
 
-// changed returns a copy of v in which change has changed each value.
+// changed returns a copy of v with each value changed by change.
 func (v Value) changed(change func(*Value)) Value {
 	change(&v)
 	items := v.Items
@@ -79,7 +79,7 @@ func (v Value) AnyNaN() Value {
 	})
 }
 
-// Holds reports whether f holds for v or a value in it.
+// Holds reports whether f holds for v or an inner value.
 func (v *Value) Holds(f func(*Value) bool) bool {
 	return f(v) || slices.ContainsFunc(v.Items, func(item Value) bool { return item.Holds(f) })
 }
@@ -96,7 +96,7 @@ func (v *Value) Path() string {
 	return s
 }
 
-// DeclaredType returns the type that item i is declared to have.
+// DeclaredType returns the declared type of item i.
 func (v *Value) DeclaredType(i int) string {
 	d := v.Elem
 	if v.Type == "Dictionary" {
@@ -190,10 +190,10 @@ func Numbers(typ string, b []byte, wide bool) (all []uint64) {
 	return all
 }
 
-// ToInt32 converts an element of Value.Numbers, as AsNumbers needs it.
+// ToInt32 converts an element of Value.Numbers, for AsNumbers.
 func ToInt32(bits uint64) int32 { return int32(bits) }
 
-// Narrowed converts the bits of a float64 to the bits of a float32. It is the inverse of Widened.
+// Narrowed converts the bits of a float64 to the bits of a float32, as the inverse of Widened.
 func Narrowed(bits uint64) uint32 {
 	if x := math.Float64frombits(bits); x == x {
 		return math.Float32bits(float32(x))

@@ -12,7 +12,7 @@ import (
 type Writer struct {
 	*gdwire.Encoder
 	Unknown bool // counts are Unknown, and strings and packed numbers are written in pieces
-	Pieces  bool // these are written in pieces if their length is odd
+	Pieces  bool // strings and packed numbers of odd length are written in pieces
 }
 
 // Value writes v. Without Pieces, as in programs, ids of 0 and objects without a class are nil, and a NaN is written in 32
@@ -27,7 +27,7 @@ func (w *Writer) count(n int) int {
 	return n
 }
 
-// container writes a container by its Begin call, whose error is begin.
+// container writes a container. begin is the error of the Begin call.
 func (w *Writer) container(begin error, write func()) {
 	check(begin)
 	write()
@@ -47,7 +47,7 @@ func (w *Writer) value(v *Value) {
 		x := math.Float64frombits(v.Bits)
 		err := w.WriteFloat(x)
 		if err != nil && x != x && !w.Pieces {
-			_ = w.ClearError() // that of WriteFloat
+			_ = w.ClearError() // the error of WriteFloat
 			err = w.WriteToken(gdwire.Float32(float32(x)))
 		}
 		check(err)
@@ -138,7 +138,7 @@ func (w *Writer) items(v *Value) {
 	}
 }
 
-// inPieces writes b in pieces that split runes and elements.
+// inPieces writes b in pieces splitting runes and elements.
 func (w *Writer) inPieces(b []byte) {
 	for size := 1; len(b) > 0; size++ {
 		b = b[checked(w.Write(b[:min(size, len(b))])):]

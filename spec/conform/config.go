@@ -25,7 +25,7 @@ type config struct {
 	program []string
 }
 
-// parse returns the config of a command line. It prints the usage if that is what is asked for.
+// parse returns the config of a command line, and prints the usage for -h and invalid flags.
 func parse(args []string, errs io.Writer) (*config, error) {
 	c := &config{format: gdwire.Godot4}
 	fs := flag.NewFlagSet("conform", flag.ContinueOnError)

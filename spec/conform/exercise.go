@@ -16,12 +16,12 @@ import (
 	"github.com/gdwire/gdwire/internal/tagged"
 )
 
-// The levels of exercises, in which scores are counted.
+// The levels of exercises, each with a score.
 const (
 	core     = "core"
 	typed    = "typed containers"
 	objects  = "objects"
-	odd      = "odd input" // packets that engines read and never write, and values that no writer should write
+	odd      = "odd input" // packets read and never written by engines, and values no writer should write
 	strict   = "strict"    // the same packets, for strict readers
 	prefixes = "prefixes"
 	files    = "files"
@@ -36,7 +36,7 @@ type exercise struct {
 	Kind  string   `json:"kind"`
 	Level string   `json:"level"`
 	Rules []string `json:"rules"`
-	Valid bool     `json:"valid"` // it has another answer than an error
+	Valid bool     `json:"valid"` // the right answer is not an error
 	Any   bool     `json:"any"`   // all answers are right, and only a crash is a fault
 	Line  string   `json:"-"`     // without the line feed
 
@@ -58,7 +58,7 @@ func exercisesOf(c *config) (all []exercise, err error) {
 	return all, err
 }
 
-// levelOf returns the level of an exercise that shows some rules and is not odd.
+// levelOf returns the level of an exercise for some rules, unless odd.
 func levelOf(rules []string) string {
 	level := core
 	for _, rule := range rules {
@@ -72,7 +72,7 @@ func levelOf(rules []string) string {
 	return level
 }
 
-// A vector is what exercises need of a line of any file of vectors.
+// A vector contains the fields for exercises from a line of any file of vectors.
 type vector struct {
 	id, kind, level string
 	rules           []string
@@ -81,7 +81,7 @@ type vector struct {
 	verdict         string // empty: nothing for readers
 	packet          []byte
 	encode          string // empty: nothing for writers
-	written         []byte // may be nil if it is refused
+	written         []byte // may be nil for a refused value
 
 	engine bool // a line of values.jsonl
 	native *string
@@ -112,7 +112,7 @@ func vectorsOf(f gdwire.Format) (all []vector, err error) {
 	}
 	for _, l := range longs {
 		if !slices.Contains(l.Formats, f.String()) {
-			continue // before its parts are joined
+			continue // before the parts are joined
 		}
 		packet, failed := l.Hex.Bytes()
 		err = errors.Join(err, failed)
@@ -120,7 +120,7 @@ func vectorsOf(f gdwire.Format) (all []vector, err error) {
 		if l.Encode == suite.Refused {
 			written = nil
 		}
-		kind, _, _ := strings.Cut(l.Kind, ": ") // without its count
+		kind, _, _ := strings.Cut(l.Kind, ": ") // without the count
 		add(l.Formats, false, vector{l.ID, "many or long: " + kind, levelOf(l.Rules), l.Rules, l.Value.Value(), l.Objects, false, l.Verdict, packet, l.Encode, written, false, nil})
 	}
 	for _, w := range writers {
@@ -129,7 +129,7 @@ func vectorsOf(f gdwire.Format) (all []vector, err error) {
 	return all, err
 }
 
-// exercise returns what the exercises for readers have in common.
+// exercise returns the fields common to all exercises of a vector.
 func (v *vector) exercise(c *config) exercise {
 	return exercise{
 		ID: v.id, Kind: v.kind, Level: v.level, Rules: v.rules, Valid: true, Line: line(v.packet, v.objects),
@@ -168,7 +168,7 @@ func line(p []byte, allowed bool) string {
 	return hex.EncodeToString(p)
 }
 
-// kindOf returns the kind of a value, its type.
+// kindOf returns the kind of a value, such as "a String".
 func kindOf(value []byte) string {
 	var v struct{ T string }
 	if json.Unmarshal(value, &v) != nil {
@@ -177,7 +177,7 @@ func kindOf(value []byte) string {
 	return "a " + v.T
 }
 
-// typesOf returns the names of the types in a packet, up to its fault.
+// typesOf returns the names of the types in a packet, up to the fault.
 func typesOf(p []byte, f gdwire.Format) (names []string) {
 	d := gdwire.NewDecoder(bytes.NewReader(p), &gdwire.DecoderOptions{Format: f, AllowObjects: true})
 	defer d.Release()
@@ -200,8 +200,8 @@ func typesIn(value []byte) (names []string) {
 	return names
 }
 
-// without leaves out what c skips, and returns how much that is. It returns an error for a name that no
-// exercise has.
+// without leaves out and counts the exercises skipped by c. It returns an error for a name without
+// exercises.
 func without(all []exercise, c *config) (kept []exercise, skipped int, err error) {
 	used := map[string]bool{}
 	for i := range all {

@@ -17,7 +17,7 @@ import (
 	"github.com/gdwire/gdwire/internal/suite"
 )
 
-// extraExercises returns the exercises for what a program says that it can: prefixes, files and native_json.
+// extraExercises returns the exercises for further abilities of a program: prefixes, files and native_json.
 func extraExercises(c *config, can []string) (all []exercise, err error) {
 	var vectors []vector
 	if len(can) > 0 {
@@ -45,7 +45,7 @@ func extraExercises(c *config, can []string) (all []exercise, err error) {
 	return all, err
 }
 
-// prefixExercises returns beginnings of packets, at which a reader of a stream waits for more: rule B6.
+// prefixExercises returns beginnings of packets. A reader of a stream waits for more: rule B6.
 func prefixExercises(c *config, vectors []vector) (all []exercise) {
 	for _, v := range vectors {
 		n := len(v.packet)
@@ -71,7 +71,7 @@ func judgePrefix(answer []byte) string {
 	return ""
 }
 
-// fileExercises returns the files of files.jsonl, whose contents a program answers in hexadecimal.
+// fileExercises returns the files of files.jsonl. A program answers the content in hexadecimal.
 func fileExercises(c *config) (all []exercise, err error) {
 	lines, err := suite.Files()
 	if err != nil {
@@ -134,7 +134,7 @@ func judgeFile(answer []byte, f *suite.File) string {
 	return ""
 }
 
-// nativeExercises returns packets whose value a program answers in native JSON.
+// nativeExercises returns packets. A program answers the value in native JSON.
 func nativeExercises(c *config, vectors []vector) (all []exercise) {
 	for _, v := range vectors {
 		if v.native == nil {
@@ -153,7 +153,7 @@ func nativeExercises(c *config, vectors []vector) (all []exercise) {
 	return all
 }
 
-// sameNative reports whether native JSON is equal but for digits that engines do not write: rule J1.
+// sameNative reports whether native JSON is equal except for digits not written by engines: rule J1.
 func sameNative(answer, want []byte) bool {
 	var a, b any
 	return json.Unmarshal(answer, &a) == nil && json.Unmarshal(want, &b) == nil && nearly(a, b)

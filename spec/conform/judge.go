@@ -13,7 +13,7 @@ import (
 	"github.com/gdwire/gdwire/internal/tagged"
 )
 
-// judgeRead returns the fault of an answer to a packet, or "". Without a value, none is compared.
+// judgeRead returns the fault of an answer to a packet, or "". An empty value is not compared.
 func judgeRead(answer []byte, verdict string, value []byte) string {
 	text, refused := refusal(answer)
 	switch {
@@ -22,7 +22,7 @@ func judgeRead(answer []byte, verdict string, value []byte) string {
 	case refused:
 		return ""
 	case verdict == suite.Differs && bytes.HasPrefix(answer, []byte(`{`)):
-		return "" // perhaps of more levels than package json reads
+		return "" // perhaps too deep for package json
 	case verdict == suite.Valid && len(value) > 0:
 		return compare(answer, value)
 	case !isValue(answer):
@@ -59,7 +59,7 @@ func judgeWritten(answer []byte, f gdwire.Format, want *vector) string {
 	return compare(value, want.value)
 }
 
-// refusal reports whether an answer is an error, and returns its text.
+// refusal reports whether an answer is an error, and returns the text of the error.
 func refusal(answer []byte) (text string, refused bool) {
 	if !bytes.Contains(answer, []byte(`"error"`)) {
 		return "", false
@@ -79,7 +79,7 @@ func isValue(answer []byte) bool {
 	return json.Unmarshal(answer, &v) == nil && v.T != ""
 }
 
-// compare returns the fault of an answer that is not the value want, or "".
+// compare returns the fault of an answer other than the value want, or "".
 func compare(answer, want []byte) string {
 	if bytes.Equal(answer, want) {
 		return ""
@@ -93,7 +93,7 @@ func compare(answer, want []byte) string {
 	return ""
 }
 
-// quote quotes text of a program for a terminal, and cuts it.
+// quote quotes and cuts text of a program for a terminal.
 func quote(s []byte) string {
 	const most = 60
 	if len(s) > most {

@@ -3,7 +3,7 @@
 //
 //	go run github.com/gdwire/gdwire/spec/conform@latest -format godot4 -- ./mine
 //
-// It starts the program and writes it one packet on each line, in hexadecimal; the program answers
+// Conform starts the program and writes one packet on each line, in hexadecimal. The program answers
 // each line with the value as JSON, or with an error. With -encoder the lines are JSON and the
 // answers hexadecimal. Section 18 of SPEC.md describes both. Without a program, package gdwire is measured.
 //

@@ -18,7 +18,7 @@ import (
 // maxAnswer is the maximum number of bytes of an answer.
 const maxAnswer = 64 << 20
 
-// mostStarts is how often a program is started without an answer.
+// mostStarts is the maximum number of starts of a program without an answer.
 const mostStarts = 5
 
 // A program is run over exercises, and started again after a crash.
@@ -28,8 +28,8 @@ type program struct {
 	errs    io.Writer
 }
 
-// run writes all exercises to the program and calls answer for each answer, or fault if there is none. It
-// returns how often it started the program again.
+// run writes all exercises to the program and calls answer for each answer, or fault for a missing answer.
+// restarts is the number of times the program was started again.
 func (p *program) run(all []exercise, answer func(*exercise, []byte), fault func(*exercise, string)) (restarts int, err error) {
 	silent := 0
 	for next := 0; next < len(all); restarts++ {
@@ -58,8 +58,8 @@ func (p *program) run(all []exercise, answer func(*exercise, []byte), fault func
 	return restarts, nil
 }
 
-// answers starts the program and writes exercises to it, until it ends or is late. It returns how many
-// it answered, and what is wrong with its end.
+// answers starts the program and writes exercises until the program ends or is late. It returns the
+// number of answers, and the error at the end of the program, if any.
 func (p *program) answers(all []exercise, answer func(*exercise, []byte)) (answered int, err error) {
 	ctx, kill := context.WithCancel(context.Background())
 	defer kill()
@@ -103,7 +103,7 @@ func (p *program) answers(all []exercise, answer func(*exercise, []byte)) (answe
 		}
 		answer(&all[answered], bytes.Clone(lines.Bytes()))
 		answered++
-		if !late.Reset(p.timeout) { // it was late
+		if !late.Reset(p.timeout) { // the answer was late
 			late.Stop()
 			break
 		}
@@ -116,13 +116,13 @@ func (p *program) answers(all []exercise, answer func(*exercise, []byte)) (answe
 	return answered, last.explain(err)
 }
 
-// A tail keeps the first line of the errors that a program prints.
+// A tail keeps the first line of the errors printed by a program.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// Write keeps p if it is the beginning.
+// Write keeps the beginning of the errors.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,8 +143,8 @@ func (t *tail) explain(err error) error {
 	return fmt.Errorf("%w: %s", err, quote([]byte(line)))
 }
 
-// abilities asks the program for its abilities besides reading packets. A program that does not know the
-// question can nothing else.
+// abilities asks the program for its abilities besides reading packets. A program without an answer
+// reads packets only.
 func (p *program) abilities() (can []string) {
 	question := []exercise{{Line: "can"}}
 	_, _ = p.answers(question, func(_ *exercise, answer []byte) {

@@ -18,7 +18,7 @@ type wrong struct {
 	Line string `json:"line"`
 }
 
-// A report contains what was measured.
+// A report contains the results.
 type report struct {
 	Format   string             `json:"format"`
 	Encoder  bool               `json:"encoder"`
@@ -42,13 +42,13 @@ func (r *report) judge(e *exercise, answer []byte) {
 	}
 }
 
-// fault counts a wrong answer, or one that is missing.
+// fault counts a wrong or missing answer.
 func (r *report) fault(e *exercise, text string) {
 	r.count(e, 0)
 	r.Faults = append(r.Faults, wrong{*e, text, cut(e.Line)})
 }
 
-// cut shortens a line that nobody reads.
+// cut shortens a line too long to read.
 func cut(line string) string {
 	const most = 2000
 	if len(line) > most {
@@ -73,7 +73,7 @@ func (r *report) count(e *exercise, right int) {
 	r.counts[e.Kind]++
 }
 
-// write prints the report as c says.
+// write prints the report in the form chosen by c.
 func (r *report) write(out io.Writer, c *config) error {
 	slices.SortFunc(r.Levels, func(a, b suite.LevelScore) int {
 		return slices.Index(levels, a.Level) - slices.Index(levels, b.Level)
@@ -109,7 +109,7 @@ func (r *report) write(out io.Writer, c *config) error {
 	return t.Flush()
 }
 
-// writeKinds prints a table of the faults by kind, in their order.
+// writeKinds prints a table of the faults by kind, in order of the first fault.
 func (r *report) writeKinds(t io.Writer) {
 	const most = 4 // ids
 	var kinds []string

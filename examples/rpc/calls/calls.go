@@ -1,9 +1,9 @@
 // Package calls lets the clients of a Godot game call functions in Go, and Go call methods
-// of the game that carry @rpc. The game uses gdwire_multiplayer.gd; ../README.md describes
+// of the game marked @rpc. The game uses gdwire_multiplayer.gd; ../README.md describes
 // the packets. The package is written to be copied.
 //
 // Calls are decoded with the default limits and options of package gdwire: the Decoder of the
-// server's [stream.Options] does not apply to them.
+// server's [stream.Options] does not apply.
 package calls
 
 import (
@@ -22,15 +22,15 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// version is the first number that the server sends.
+// version is the first number sent by the server.
 const version = 2
 
-// IdleTimeout is the time after which a client that sends nothing has gone, for the Options of the
-// [stream.Server]. A client sends a heartbeat every 10 seconds, and notices by the answers whether the
-// server has gone.
+// IdleTimeout is the time after which a silent client counts as gone, for the Options of the
+// [stream.Server]. A client sends a heartbeat every 10 seconds, and notices by missing answers that the
+// server is gone.
 const IdleTimeout = 30 * time.Second
 
-// heartbeat is a packet of an empty Array, which can be encoded.
+// heartbeat is a packet of an empty Array. Encoding it cannot fail.
 var heartbeat, _ = variant.Marshal([]any{})
 
 // The targets of a call: a peer by its id, or one of these. A negative target is everyone
@@ -40,23 +40,23 @@ const (
 	server   = 1
 )
 
-// MaxPacket is the maximum length in bytes of a packet that is sent, for the Options of the
-// [stream.Server]. Clients can send half of it: what a function or a Relay sends on to others is
-// longer than what the caller sent.
+// MaxPacket is the maximum length in bytes of a sent packet, for the Options of the
+// [stream.Server]. Clients can send packets of half the length, because a function or a Relay sends
+// on to others more than the caller sent.
 const MaxPacket = 64 << 10
 
 const (
 	maxReceived = MaxPacket / 2
 	maxMemory   = 1 << 20 // of the arguments of one call, in bytes
-	maxQueued   = 4 << 20 // bytes of packets that wait for a peer to read them
-	maxInvalid  = 10      // invalid packets in a row, after which a client is disconnected
+	maxQueued   = 4 << 20 // bytes of packets waiting for a peer to read them
+	maxInvalid  = 10      // invalid packets in a row to disconnect a client
 )
 
 // Calls contains the functions that clients can call, and the clients. Functions are
 // registered before the first client connects.
 type Calls struct {
 	// Join and Leave, if set, are called after a client connected and disconnected.
-	// Join is called before any function. If it makes many calls, it waits between them: p.Wait.
+	// Join is called before any function. Between many calls, Join should call p.Wait.
 	Join, Leave func(p *Peer)
 
 	functions map[string]*function // by path, a zero byte, and method
@@ -69,18 +69,18 @@ type Calls struct {
 // A function is selected by a path and a method.
 type function struct {
 	path, method string
-	value        reflect.Value // invalid if clients can call it on each other only
+	value        reflect.Value // invalid if clients can only call each other
 	arguments    reflect.Type  // a positional struct of its parameters but the *Peer
 	relay        bool
 }
 
-// Func registers f as the function that clients call as method of the node at path, which is
-// relative to the root of the scene tree. The parameters of f are a *Peer, the caller, and
-// those of the method. An error of f is treated as a mistake of the caller:
+// Func registers f for clients to call as method of the node at path, relative to the root
+// of the scene tree. The parameters of f are a *Peer, the caller, and the parameters of
+// the method. An error of f is treated as a mistake of the caller:
 //
 //	c.Func("Main", "move", func(p *calls.Peer, pos variant.Vector2, seq int) error { … })
 //
-// Func panics if f cannot be called, or if there is such a function already.
+// Func panics if f cannot be called, or if a function is registered already.
 func (c *Calls) Func(path, method string, f any) {
 	fn := c.add(path, method)
 	fail := func(format string, args ...any) {
@@ -129,8 +129,8 @@ func (c *Calls) add(path, method string) *function {
 	return c.functions[key]
 }
 
-// All calls the method on every client. The call is encoded once; it is an error, and sent to nobody,
-// if it is longer than MaxPacket. Clients that do not read fast enough are disconnected.
+// All calls the method on every client. The call is encoded once. A call longer than MaxPacket is an
+// error, and sent to nobody. Clients that do not read fast enough are disconnected.
 func (c *Calls) All(path, method string, arguments ...any) error {
 	return c.call(path, method, arguments, server, everyone)
 }
@@ -159,18 +159,18 @@ type Peer struct {
 	ID int // from 2, as the game sees it
 
 	member  *stream.Member
-	packet  []byte // the latest of the client's
+	packet  []byte // the latest packet of the client
 	key     []byte // of the latest function
 	closing sync.Once
 }
 
-// Call calls the method on p. It is an error if the call is longer than MaxPacket.
+// Call calls the method on p. A call longer than MaxPacket is an error.
 func (p *Peer) Call(path, method string, arguments ...any) error {
 	return p.send([]any{path, method, arguments, server})
 }
 
-// Wait waits until the calls of p so far are written, or p is disconnected: too many that wait would
-// disconnect p. No lock should be held meanwhile that others need.
+// Wait waits until the calls of p so far are written, or p is disconnected. Too many waiting calls
+// would disconnect p. Callers should not hold a lock needed by others.
 func (p *Peer) Wait() { _ = p.member.Flush() }
 
 // encode returns a packet.
@@ -191,20 +191,20 @@ func (p *Peer) send(v any) error {
 	return err
 }
 
-// queue appends a packet to those that wait for p, which is disconnected if there are too
-// many. It does not wait.
+// queue appends a packet to the packets waiting for p, and returns at once. If there are too
+// many, p is disconnected.
 func (p *Peer) queue(packet []byte) {
-	_ = p.member.WriteRaw(packet) // an error is that of Handle, too
+	_ = p.member.WriteRaw(packet) // Handle returns the error, too
 }
 
-// Close disconnects p, for a reason that its game can show. It does not wait.
+// Close disconnects p for a reason to show in the game, and returns at once.
 func (p *Peer) Close(reason string) {
 	p.closing.Do(func() {
 		go func() { _ = p.member.Conn().CloseWithCode(stream.ClosePolicyViolation, reason) }()
 	})
 }
 
-// Handle serves one client. It is the Handler of a [stream.Server].
+// Handle serves one client, as the Handler of a [stream.Server].
 func (c *Calls) Handle(_ context.Context, conn *stream.Conn) error {
 	p, err := c.join(conn)
 	defer c.leave(p)
@@ -220,7 +220,7 @@ func (c *Calls) Handle(_ context.Context, conn *stream.Conn) error {
 	return c.receive(p)
 }
 
-// join adds a client. It sends all ids to the client, and the client's id to the others.
+// join adds a client, sends all ids to the client, and the client's id to the others.
 func (c *Calls) join(conn *stream.Conn) (*Peer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -346,7 +346,7 @@ func (c *Calls) function(p *Peer, d *gdwire.Decoder) (*function, error) {
 func (f *function) call(p *Peer, encoded []byte) error {
 	arguments := reflect.New(f.arguments)
 	if err := variant.Unmarshal(encoded, arguments.Interface(), variant.Options{MaxMemory: maxMemory}); err != nil {
-		return fmt.Errorf("arguments of %s.%s: %w", f.path, f.method, err) // its offset and path are in the arguments
+		return fmt.Errorf("arguments of %s.%s: %w", f.path, f.method, err) // with an offset and path in the arguments
 	}
 	in := make([]reflect.Value, 1, 8)
 	in[0] = reflect.ValueOf(p)
