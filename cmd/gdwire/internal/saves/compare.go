@@ -19,12 +19,12 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// A comparer calls its functions for each difference between two files: in two trees or, where these
-// would need too much memory, between two leaves. One of the leaves can be nil.
+// A comparer calls its functions for each difference between two files: in two trees or, where trees
+// would need too much memory, between two leaves. One leaf can be nil.
 type comparer struct {
 	tree       func(c variant.Change) error
 	leaf       func(old, value *leaf) error
-	byPosition func(limit int64) // is called before the first leaves
+	byPosition func(limit int64) // called before the first leaves
 }
 
 // compare compares two files.
@@ -51,9 +51,9 @@ func (f *side) memory() int64 {
 	return cmp.Or(f.maxMemory, standard)
 }
 
-// large returns the number of the first packet that as a tree needs more memory than the limit, by the least that its tokens need:
-// to find that by decoding takes as much memory. If there is none or it is not clear, large returns the largest number. A small
-// file is not read for that.
+// large returns the number of the first packet too large for the limit as a tree, by the least memory needed for its
+// tokens: decoding would take as much memory to find the packet. If there is none, or after an error, large returns
+// math.MaxInt64. A small file is not read.
 func (f *side) large() int64 {
 	const small = 4 // as a part of the limit
 	if limit := f.memory(); limit >= 0 && f.size > limit/small {
@@ -71,7 +71,7 @@ func (f *side) large() int64 {
 	return math.MaxInt64
 }
 
-// leastMemory returns the least memory that a token needs in a tree.
+// leastMemory returns the least memory needed for a token in a tree, in bytes.
 func leastMemory(t gdwire.Token) (n int64) {
 	const word, array, dictionary = 16, 64, 128 // bytes of an interface or header, and of empty containers
 	if t.IsValue() {
@@ -100,7 +100,7 @@ func (f *side) value(p *save.Packet) (v any, err error) {
 	return v, err
 }
 
-// trees compares the values of two files, each pair in memory, up to a packet that is too large. After an error, it returns the
+// trees compares the values of two files, each pair in memory, up to the packet large. After an error, trees returns the
 // number of the packet.
 func (c *comparer) trees(a, b *side, large int64) (packet int64, err error) {
 	nextA, stopA := a.packets()
@@ -144,12 +144,12 @@ func (c *comparer) trees(a, b *side, large int64) (packet int64, err error) {
 	}
 }
 
-// treeOptions selects an encoding of trees that loses nothing.
+// treeOptions selects a lossless encoding of trees.
 var treeOptions = variant.Options{
 	Encoder: gdwire.EncoderOptions{AllowInvalidUTF8: true, DoubleReals: true, Depth: -1},
 }
 
-// decodeTree calls read with a Decoder of a value in a tree of the file, whose format encodes it.
+// decodeTree calls read with a Decoder of a value in a tree of the file, encoded in the format of the file.
 func (f *side) decodeTree(v any, read func(d *gdwire.Decoder) error) error {
 	o := treeOptions
 	o.Encoder.Format = f.reading.Decoder.Format
@@ -226,16 +226,16 @@ type leaf struct {
 	sum        uint64 // of the whole text
 }
 
-// The bounds of memory for each file that is compared leaf by leaf.
+// The bounds of memory for each file compared leaf by leaf.
 const (
 	maxLeafText  = 4 << 10
-	maxLookahead = 1000 // leaves that are read to find one that is at the same path
+	maxLookahead = 1000 // leaves read to find one at the same path
 )
 
-// lines iterates over the leaves of a file from a packet on, as flat shows them.
+// lines iterates over the leaves of a file from a packet on, as shown by flat.
 func (f *side) lines(from int64, seed maphash.Seed) iter.Seq2[*leaf, error] {
 	return func(yield func(*leaf, error) bool) {
-		ended := false // yield has returned false
+		ended := false // yield returned false
 		w := &shell.LineWriter{Most: open.MaxPath + maxLeafText}
 		w.Sum.SetSeed(seed)
 		w.Line = func(line string) error {
@@ -308,7 +308,7 @@ func (q *leafQueue) drop() {
 	q.first++
 }
 
-// distance returns the number of leaves before the one at a path, or maxLookahead if it is not near.
+// distance returns the number of leaves before the leaf at a path, or maxLookahead if the leaf is not near.
 func (q *leafQueue) distance(path string) int {
 	q.fill(maxLookahead)
 	if n, ok := q.at[path]; ok {

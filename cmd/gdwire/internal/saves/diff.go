@@ -59,7 +59,7 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 			return err
 		}
 		sides[i] = &side{name: in.Name, r: content, size: content.Size, reading: in.Reading, maxMemory: v.maxMemory}
-		v.open.Keys.Use(in.Key) // probably also that of the second file
+		v.open.Keys.Use(in.Key) // probably also the key of the second file
 	}
 	v.old, v.value = sides[0], sides[1]
 	v.showProgress(1)
@@ -76,16 +76,16 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 	return err
 }
 
-// showProgress shows how much of both files was read from here on, so many times.
+// showProgress shows the progress of reading both files from here on, the given number of times.
 func (v *differ) showProgress(times int64) {
 	progress := v.ProgressOf(times * (v.old.size + v.value.size))
 	v.old.progress, v.value.progress = progress, progress
 }
 
-// A changeLine is a difference, and a line of diff -json. Its values are JSON, or text without -json.
+// A changeLine is a difference, and a line of diff -json. The values are JSON, or text without -json.
 type changeLine struct {
 	Path    string          `json:"path"`              // in the second file, or in the first if the value was removed
-	OldPath string          `json:"oldPath,omitempty"` // in the first file, if it is another one
+	OldPath string          `json:"oldPath,omitempty"` // in the first file, if different
 	Old     json.RawMessage `json:"old,omitempty"`
 	New     json.RawMessage `json:"new,omitempty"`
 	Leaf    bool            `json:"leaf,omitempty"` // old and new are text, as in flat

@@ -40,8 +40,8 @@ type jsonEncoder struct {
 	json gdjson.Options
 
 	liked *open.Input   // the file of -like, or nil
-	all   *save.Content // all of it
-	old   [][]byte      // its values
+	all   *save.Content // the content of liked
+	old   [][]byte      // the values of liked
 	output
 }
 
@@ -55,7 +55,7 @@ func (e *jsonEncoder) check() error {
 	return nil
 }
 
-// hasFrame reports whether flags say how the values are framed.
+// hasFrame reports whether flags select the frame of the values.
 func (e *jsonEncoder) hasFrame() bool { return e.open.Known().Frame || e.to.frame != nil }
 
 // run converts JSON to values.
@@ -89,7 +89,7 @@ func (e *jsonEncoder) run(s *shell.Stdio, name string) error {
 }
 
 // loadLike reads the values of the file of -like, and sets the output to its format, frame
-// and container. Bytes that JSON would lose are an error.
+// and container. Bytes lost in JSON are an error.
 func (e *jsonEncoder) loadLike(s *shell.Stdio) error {
 	in, err := e.open.Open(s, e.like)
 	if err != nil {
@@ -161,7 +161,7 @@ func (e *jsonEncoder) values(s *shell.Stdio, name string) (all []*encoded, err e
 		v := values.Bytes()
 		start := end - int64(len(v))
 		if len(v) > largeText {
-			runtime.GC() // values moved the text to larger and larger memory; the value can use the old
+			runtime.GC() // values moved the text to larger and larger memory; the encoded value can use the old
 		}
 		b, err := e.encode(v, &jo)
 		if err == nil && e.like != "" {
@@ -182,7 +182,7 @@ func (e *jsonEncoder) values(s *shell.Stdio, name string) (all []*encoded, err e
 	return all, nil
 }
 
-// explainPlain names the flag for plain JSON if err is one that plain JSON causes when it is read as native JSON.
+// explainPlain adds the flag for plain JSON to an error typical of plain JSON read as native JSON.
 func (e *jsonEncoder) explainPlain(err error) error {
 	if e.json.Plain || e.like != "" || !errors.Is(err, gdwire.ErrType) && !errors.Is(err, gdwire.ErrMisplacedKey) {
 		return err
@@ -198,10 +198,10 @@ func shiftedJSON(err error, by int64) error {
 	return err
 }
 
-// largeText is the length in bytes of text that is worth a collection of garbage.
+// largeText is the minimum length in bytes of text worth a garbage collection.
 const largeText = 4 << 20
 
-// An encoded value is in pieces: a large one is never copied into larger memory.
+// An encoded value is in pieces, so that a large value is never copied into larger memory.
 type encoded struct {
 	pieces [][]byte
 	size   int64
@@ -231,7 +231,7 @@ func (v *encoded) Write(b []byte) (int, error) {
 // bytes returns the value as one slice.
 func (v *encoded) bytes() []byte { return bytes.Join(v.pieces, nil) }
 
-// encode returns a value that is encoded from JSON.
+// encode returns a value encoded from JSON.
 func (e *jsonEncoder) encode(text []byte, jo *gdjson.Options) (*encoded, error) {
 	v := &encoded{}
 	eo := e.Encoder()
@@ -241,7 +241,7 @@ func (e *jsonEncoder) encode(text []byte, jo *gdjson.Options) (*encoded, error) 
 	return v, err
 }
 
-// encodeAs writes a value that is encoded from JSON, in another reading of the file of -like.
+// encodeAs writes a value encoded from JSON, in another reading of the file of -like.
 func (e *jsonEncoder) encodeAs(c *save.Content, w io.Writer, text []byte, jo *gdjson.Options) error {
 	as := *e
 	as.Reading = e.As(c.Reading())
@@ -270,7 +270,7 @@ func (e *jsonEncoder) write(w io.Writer, values []*encoded) error {
 	return nil
 }
 
-// showChanges shows the paths of the values that differ.
+// showChanges shows the paths of changed values.
 func (e *jsonEncoder) showChanges(s *shell.Stdio, values []*encoded) {
 	if s.IsQuiet() {
 		return
@@ -299,7 +299,7 @@ func (e *jsonEncoder) showChanges(s *shell.Stdio, values []*encoded) {
 	}
 }
 
-// flatLines returns the lines that flat shows for a value.
+// flatLines returns the lines of flat for a value.
 func (e *jsonEncoder) flatLines(value []byte, index int64) []string {
 	var out bytes.Buffer
 	quiet := shell.Capture(&out)

@@ -17,9 +17,9 @@ type side struct {
 	size int64
 
 	reading   save.Reading
-	maxMemory int64                     // bytes that the values may take
-	progress  func(io.Reader) io.Reader // shows how much was read, if it is not nil
-	equal     []span                    // to the other, and not compared leaf by leaf
+	maxMemory int64                     // in bytes, for the values
+	progress  func(io.Reader) io.Reader // shows how much was read, if not nil
+	equal     []span                    // to the other file, and not compared leaf by leaf
 }
 
 // reader returns a Reader of the file.
@@ -31,7 +31,7 @@ func (f *side) reader() io.Reader {
 	return r
 }
 
-// packets returns a function that returns the next packet, or nil after the last one.
+// packets returns a function returning the next packet, or nil after the last.
 func (f *side) packets() (next func() *save.Packet, stop func()) {
 	pull, stop := iter.Pull(f.reading.Packets(f.reader()))
 	return func() *save.Packet {
@@ -40,13 +40,13 @@ func (f *side) packets() (next func() *save.Packet, stop func()) {
 	}, stop
 }
 
-// A span is a part of a file: values that are equal to those at the same paths in another file.
+// A span is a part of a file with values equal to the values at the same paths in another file.
 type span struct{ start, end int64 }
 
 // maxSpans is the maximum number of spans of a file. Other values are compared leaf by leaf.
 const maxSpans = 1 << 16
 
-// skipSpans returns a function that reports whether the value at an offset is in one of the spans. Both are in order.
+// skipSpans returns a function that reports whether the value at an offset is in one of the spans. Spans and offsets ascend.
 func skipSpans(all []span) func(offset int64) bool {
 	return func(offset int64) bool {
 		for len(all) > 0 && all[0].end <= offset {
@@ -56,7 +56,7 @@ func skipSpans(all []span) func(offset int64) bool {
 	}
 }
 
-// equalSpans returns the spans of two files from a packet on, up to the first error, which reading the leaves finds again.
+// equalSpans returns the spans of two files from a packet on, up to the first error, found again by reading the leaves.
 func equalSpans(a, b *side, packet int64) (x, y []span) {
 	nextA, stopA := a.packets()
 	defer stopA()
@@ -87,7 +87,7 @@ type matcher struct {
 	err  error
 }
 
-// next reads a token of each packet, and reports whether they are the same.
+// next reads a token of each packet, and reports whether the tokens are the same.
 func (m *matcher) next() (t, u gdwire.Token, same bool) {
 	if t, m.err = m.p.ReadToken(); m.err == nil {
 		u, m.err = m.q.ReadToken()
@@ -95,8 +95,8 @@ func (m *matcher) next() (t, u gdwire.Token, same bool) {
 	return t, u, m.err == nil && sameToken(t, u)
 }
 
-// value reads the next value of each packet, and reports whether they are equal. These become a span, or the rest of the
-// latest one if they follow it.
+// value reads the next value of each packet, and reports whether the values are equal. Equal values become a span, or
+// extend the latest span if follows is set.
 func (m *matcher) value(follows bool) bool {
 	n, depth, other := len(m.x), m.p.Depth(), m.q.Depth()
 	start, otherStart := m.p.ReadOffset(), m.q.ReadOffset()
@@ -124,12 +124,12 @@ func (m *matcher) value(follows bool) bool {
 	case n < maxSpans:
 		m.x, m.y = append(m.x, span{start, end}), append(m.y, span{otherStart, otherEnd})
 	default:
-		m.full = true // what follows is not part of the latest span
+		m.full = true // later values are not part of the latest span
 	}
 	return true
 }
 
-// inside compares the values in containers that start with t and u, up to the first that have different paths.
+// inside compares the values in the containers starting with t and u, up to the first values at different paths.
 func (m *matcher) inside(t, u gdwire.Token) bool {
 	same, follows := t.Len() == u.Len(), false
 	for range min(t.Len(), u.Len()) {

@@ -38,7 +38,7 @@ func Find(f *shell.Flags) shell.Action {
 	}
 }
 
-// find shows the values that contain a text or a number, and the keys.
+// find shows the values and keys that contain a text or a number.
 func find(s *shell.Stdio, o *open.Flags, name, wanted string) error {
 	in, err := o.Open(s, name)
 	if err != nil {
@@ -54,15 +54,15 @@ func find(s *shell.Stdio, o *open.Flags, name, wanted string) error {
 	return err
 }
 
-// A finder shows the leaves that contain a text or number, or whose key does, as flat shows them, and the containers
-// whose key does.
+// A finder shows, as flat does, the leaves with a text or number in the value or key, and the containers with the text or
+// number in the key.
 type finder struct {
 	open.LeafReader
 	s    *shell.Stdio
 	name string // of the file
 
 	lower   []byte      // the text in lower case
-	value   *text.Value // the text as a value, or nil if it is none
+	value   *text.Value // the text as a value, or nil
 	number  float64
 	isFloat bool // the value is a number
 
@@ -90,7 +90,7 @@ func newFinder(s *shell.Stdio, name, wanted string) *finder {
 	return f
 }
 
-// read shows what a packet contains.
+// read shows the matching values of a packet.
 func (f *finder) read(p *save.Packet) error {
 	f.line.Decoder = p.Decoder
 	return f.Read(p)
@@ -118,7 +118,7 @@ func (f *finder) endLine(err error) error {
 // afterPath is the text between a path and its value.
 const afterPath = " = "
 
-// container shows a container without a line in flat whose key contains the text or number.
+// container shows a container without a line in flat if the key contains the text or number.
 func (f *finder) container() error {
 	if !f.matchesKey() {
 		return nil
@@ -128,7 +128,7 @@ func (f *finder) container() error {
 	return f.endLine(nil)
 }
 
-// leaf shows the leaf that starts with t if it contains the text or number.
+// leaf shows the leaf starting with t if the key or value contains the text or number.
 func (f *finder) leaf(t gdwire.Token) error {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:
@@ -149,7 +149,7 @@ func (f *finder) leaf(t gdwire.Token) error {
 	return nil
 }
 
-// element shows an element of a packed array if it is, or contains, the number or value.
+// element shows an element of a packed array if the element is, or contains, the number or value.
 func (f *finder) element(v *text.Value) error {
 	if !f.matches(v) {
 		return nil
@@ -159,7 +159,7 @@ func (f *finder) element(v *text.Value) error {
 	return f.endLine(nil)
 }
 
-// text shows the text that starts with t if it contains the text, which can be in two chunks.
+// text shows the string starting with t if the key or string contains the text, even across chunks.
 func (f *finder) text(t gdwire.Token) error {
 	content, typ := t.Bytes(), cmp.Or(t.Type().Element(), t.Type()) // of an element of a PackedStringArray, String
 	if !t.Last() {
@@ -181,7 +181,7 @@ func (f *finder) text(t gdwire.Token) error {
 	return f.endLine(nil)
 }
 
-// nodePath shows a NodePath, of which start was read, if it contains the text.
+// nodePath shows a NodePath if the key or path contains the text. start is the part already read.
 func (f *finder) nodePath(r *text.NodePathReader, start []byte) error {
 	found := f.found
 	f.startLine()
@@ -210,7 +210,7 @@ func (f *finder) matchesKey() bool {
 	return f.matches(&key.Key)
 }
 
-// matches reports whether a value that is no text is, or contains, the text or number.
+// matches reports whether a value other than text is, or contains, the text or number.
 func (f *finder) matches(v *text.Value) bool {
 	switch {
 	case v.Type == gdwire.TypeInt:
@@ -225,7 +225,7 @@ func (f *finder) matches(v *text.Value) bool {
 	return f.value != nil && f.value.Type == v.Type && strings.EqualFold(v.String(), f.value.String())
 }
 
-// is reports whether x, which had 32 bits if single is set, is the number. Any NaN is nan.
+// is reports whether x is the number. If single is set, x was encoded in 32 bits. Any NaN is nan.
 func (f *finder) is(x float64, single bool) bool {
 	return x == f.number || math.IsNaN(x) && math.IsNaN(f.number) || single && text.Means(f.number, x)
 }

@@ -33,7 +33,7 @@ func Get(f *shell.Flags) shell.Action {
 	return shell.Action{Check: check, File: run}
 }
 
-// A get shows the value at a path, as text that set takes, or as JSON.
+// A get shows the value at a path, as text for set, or as JSON.
 type get struct {
 	open              open.Flags
 	json              *gdjson.Options
@@ -58,8 +58,7 @@ func (g *get) check(f *shell.Flags) (err error) {
 	return err
 }
 
-// run shows the value. It skips everything before the value and reads nothing
-// after it.
+// run skips everything before the value, shows the value, and reads nothing after it.
 func (g *get) run(s *shell.Stdio, name string) error {
 	var tree text.Tree
 	if _, err := tree.Add(g.path, ""); err != nil {
@@ -123,7 +122,7 @@ type valuePrinter struct {
 	allowInvalid bool // text that is not UTF-8
 }
 
-// skip reads a packet that is not the packet in the path.
+// skip reads past a packet.
 func skip(p *save.Packet) error {
 	if p.Framed() {
 		return nil // reading the next packet skips it
@@ -247,14 +246,14 @@ func (v *valuePrinter) showValue(d *gdwire.Decoder) error {
 	return found(v.Out.WriteByte('\n'))
 }
 
-// showName shows the name of the file, which is one of several, before its value.
+// showName shows the name of the file before the value if there are several files.
 func (v *valuePrinter) showName() {
 	if v.Several {
 		fmt.Fprintf(v.Out, "%s: ", shell.Printable(v.name))
 	}
 }
 
-// showText shows the next value as text: in one line, unless -indent or a terminal asks for a line for each pair.
+// showText shows the next value as text: in one line, or with -indent or in a terminal in a line for each pair.
 func (v *valuePrinter) showText(d *gdwire.Decoder) error {
 	p := text.Printer{Decoder: d, Indent: v.json.Indent}
 	if v.IsTerminal {
@@ -283,7 +282,7 @@ func (v *valuePrinter) showPart(part *text.Part) error {
 	return v.showOne(value, part.Bits == 64)
 }
 
-// showOne shows a value that is no container, with real components of 64 bits if double is set, and returns ErrFound.
+// showOne shows a value other than a container, with real components of 64 bits if double is set, and returns ErrFound.
 func (v *valuePrinter) showOne(value *text.Value, double bool) error {
 	if !v.isJSON() {
 		v.showName()
@@ -298,7 +297,7 @@ func (v *valuePrinter) showOne(value *text.Value, double bool) error {
 	return v.showValue(gdwire.NewDecoder(&encoded, &gdwire.DecoderOptions{AllowInvalidUTF8: v.allowInvalid}))
 }
 
-// showRaw writes bytes as they are, of several files in a line for each, and returns ErrFound. err is an error before them.
+// showRaw writes bytes as they are, in a line for each of several files, and returns ErrFound. err is an earlier error.
 func (v *valuePrinter) showRaw(r io.Reader, err error) error {
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package saves contains the commands about saved games: files that are shown, compared, edited and converted.
+// Package saves contains the commands that show, compare, edit and convert saved games.
 package saves
 
 import (
@@ -17,7 +17,7 @@ var Tokens = shows(open.NewTokenPrinter)
 // Flat defines the flags of flat.
 var Flat = shows(open.NewFlatPrinter)
 
-// shows returns the flags of a command that shows the packets of a file.
+// shows returns the flags of a command showing the packets of a file.
 func shows(newPrinter open.NewPrinter) func(*shell.Flags) shell.Action {
 	return func(f *shell.Flags) shell.Action {
 		var o open.Flags
@@ -38,7 +38,7 @@ func JSON(f *shell.Flags) shell.Action {
 // indent begins a line once for each container around its value.
 const indent = "  "
 
-// jsonFlags defines the flags of a command that shows JSON.
+// jsonFlags defines the flags of a command showing JSON.
 func jsonFlags(f *shell.Flags) *gdjson.Options {
 	f.OutputFlag()
 	o := &gdjson.Options{}
@@ -58,7 +58,7 @@ func Check(f *shell.Flags) shell.Action {
 	return shell.Action{File: func(s *shell.Stdio, name string) error { return check(s, &o, name, *lines) }}
 }
 
-// check validates a file, which must have a value.
+// check validates a file. A file without values is an error.
 func check(s *shell.Stdio, o *open.Flags, name string, lines bool) error {
 	var n int64
 	err := o.ShowFile(s, name, func(s *shell.Stdio, in *open.Input) open.Printer {
@@ -79,7 +79,7 @@ func Unwrap(f *shell.Flags) shell.Action {
 	return shell.Action{Run: func(s *shell.Stdio) error { return unwrap(s, &o, f.File()) }}
 }
 
-// unwrap writes the content of a compressed or encrypted file, and of what a game has written around its values.
+// unwrap writes the content of a compressed or encrypted file, or the values inside the bytes of a game.
 func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
 	in, err := o.OpenSource(s, name)
 	if err != nil {
@@ -87,7 +87,7 @@ func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
 	}
 	defer func() { _ = in.Close() }()
 	if in.Container.IsPlain() {
-		if _, err := in.Recognize(&save.Reading{}, save.Known{}); err != nil { // it can find a container
+		if _, err := in.Recognize(&save.Reading{}, save.Known{}); err != nil { // Recognize can find a container
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ func Compare(ctx context.Context, before, after *view.Source, yield func(view.Ch
 // ops contains the edits of a page.
 var ops = map[string]edit.Op{"set": edit.Set, "add": edit.Add, "delete": edit.Delete}
 
-// Apply makes an edit of a page as the command of its name does.
+// Apply makes an edit of a page like the command of its name.
 func Apply(c *save.Content, e view.Edit) (*save.Content, []view.Change, error) {
 	op, ok := ops[e.Op]
 	if !ok {
@@ -106,8 +106,8 @@ func Apply(c *save.Content, e view.Edit) (*save.Content, []view.Change, error) {
 	return plan.Content(), changes, nil
 }
 
-// placeOf returns the path of a value that was removed as if only its containers had moved since, or ""
-// if that is its path.
+// placeOf returns the path of a removed value as if only its containers had moved since, or "" if
+// the path stays.
 func placeOf(c *variant.Change) string {
 	p, err := text.Parse(c.OldPath)
 	if n := len(p.Steps); err == nil && n > 0 {
@@ -118,10 +118,9 @@ func placeOf(c *variant.Change) string {
 	return ""
 }
 
-// maxAligned is the size in bytes of the largest file that the page compares with its elements
-// aligned. Tests change it.
+// maxAligned is the size in bytes of the largest file compared by the page with aligned elements.
+// Tests change it.
 var maxAligned = int64(save.MaxVersion)
 
-// maxCompared is the memory in bytes that the values of each of two files may take that are compared as
-// trees.
+// maxCompared is the maximum memory in bytes for the values of each of two files compared as trees.
 const maxCompared = 256 << 20

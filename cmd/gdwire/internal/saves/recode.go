@@ -49,7 +49,7 @@ type converter struct {
 	spool  spool
 }
 
-// newConverter returns a converter, which collects losses if lossy is set.
+// newConverter returns a converter that collects losses if lossy is set.
 func newConverter(lossy bool) *converter {
 	c := new(converter)
 	if lossy {
@@ -69,7 +69,7 @@ func (c *converter) add(d *gdwire.Decoder, value, becomes string) {
 	c.losses = append(c.losses, &loss{value, becomes, c.path(string(d.AppendPath(nil))), 1})
 }
 
-// note shows the losses when the output is complete, or now if it has become invalid on the way.
+// note shows the losses when the output is complete, or now after an error.
 func (c *converter) note(s *shell.Stdio, err error) {
 	show := s.NoteAtEnd
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *converter) recode(e *gdwire.Encoder, p *save.Packet) error {
 	return p.Finish(err)
 }
 
-// path returns a path of the Decoder as one in the file: $2.hp in packet 2.
+// path converts a path of the Decoder to a path in the file: $2.hp in packet 2.
 func (c *converter) path(path string) string {
 	return string(text.AppendPacket(nil, c.packet.Index)) + strings.TrimPrefix(path, "$")
 }
@@ -166,7 +166,7 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 	return err
 }
 
-// outputOf returns how an input is written that as says how to read.
+// outputOf returns the output for an input read as in as.
 func (r *recoder) outputOf(in *open.Input, as save.Reading) output {
 	return r.to.apply(output{Reading: as, container: in.Container, key: in.Key})
 }
@@ -175,7 +175,7 @@ func (r *recoder) outputOf(in *open.Input, as save.Reading) output {
 func (r *recoder) recodeAs(in *open.Input, c *save.Content, out io.Writer) error {
 	as := in.As(c.Reading())
 	w := r.outputOf(in, as)
-	fmt.Fprint(out, w.container.Layout) // that of encrypted files depends on the format
+	fmt.Fprint(out, w.container.Layout) // the layout of encrypted files depends on the format
 	converter := newConverter(r.lossy)
 	defer converter.spool.file.Close()
 	v := newRecodePrinter(shell.Capture(io.Discard), out, &w, converter)
@@ -187,10 +187,10 @@ func (r *recoder) recodeAs(in *open.Input, c *save.Content, out io.Writer) error
 	return nil
 }
 
-// newRecodePrinter returns a printer that re-encodes each packet to out. It drops invalid
-// length-prefixed packets, and writes other invalid values up to the error. To a regular file
-// without a container it writes packets at once, because the lengths can be set later. Others are held in a
-// spool.
+// newRecodePrinter returns a Printer that re-encodes each packet to out, drops invalid
+// length-prefixed packets, and writes other invalid values up to the error. In a regular file
+// without a container, packets are written at once, because the lengths can be set later. Other packets are
+// held in a spool.
 func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output, c *converter) open.Printer {
 	if o.Framed() {
 		so := o.Stream()
@@ -230,7 +230,7 @@ func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output, c *converter) op
 	}}
 }
 
-// recodePacked re-encodes the value of a packet that is compressed, and compresses it again.
+// recodePacked re-encodes the value of a compressed packet, and compresses it again.
 func (c *converter) recodePacked(w *stream.Writer, o *output, p *save.Packet) error {
 	var value bytes.Buffer
 	eo := o.Encoder()
@@ -241,11 +241,11 @@ func (c *converter) recodePacked(w *stream.Writer, o *output, p *save.Packet) er
 	return w.WriteRaw(p.Packed.Pack(value.Bytes()))
 }
 
-// A spool holds a packet until its length is known: its start in memory, and the rest in a temporary file.
+// A spool holds a packet until its length is known: the start in memory, and the rest in a temporary file.
 type spool struct {
 	held []byte // after space for the length
 	file shell.TempFile
-	size int64 // of what the file contains
+	size int64 // of the content of file
 }
 
 const heldSize = 256 << 10 // bytes of a packet in memory

@@ -75,9 +75,9 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 	return nil
 }
 
-// openDamaged opens a save up to its damage, and returns the size of its file. A pipe is read into memory.
+// openDamaged opens a save up to the damage, and returns the size of the file. A pipe is read into memory.
 func openDamaged(s *shell.Stdio, o *open.Flags, in *save.Input) (f *savefile.File, size int64, err error) {
-	reading := o.Reading(math.MaxInt64) // no memory depends on them, and a count that is too large is damage
+	reading := o.Reading(math.MaxInt64) // no memory depends on limits, and too large a count is damage
 	so := &savefile.Options{Decoder: reading.Decoder, Repair: true, Container: o.Container(s, in), Skip: o.Skip, Keep: o.Keep, Derive: o.Derive}
 	if o.Known().Frame {
 		so.Lengths = lengths[o.Frame]

@@ -29,7 +29,7 @@ func Delete(f *shell.Flags) shell.Action { return edits(f, edit.Delete) }
 // Copy defines the flags of copy.
 func Copy(f *shell.Flags) shell.Action { return edits(f, edit.Put) }
 
-// edits defines the flags of a command that edits files.
+// edits defines the flags of a command editing files.
 func edits(f *shell.Flags, op edit.Op) shell.Action {
 	e := &editor{op: op, open: open.Flags{Writes: true, Packets: true}}
 	e.open.EditFlags(f)
@@ -45,13 +45,13 @@ type editor struct {
 	open  open.Flags
 	op    edit.Op
 	lines []string  // on the command line: path = value, or path
-	input []byte    // standard input for several files, which contains lines if there are no others
-	force bool      // as -force says
-	exact bool      // values keep the type that they are written with, as with -force
+	input []byte    // standard input with the lines for several files, if lines is empty
+	force bool      // -force
+	exact bool      // values keep the type as written, as with -force
 	from  text.Path // of copy: the path of the source; lines is the target
 }
 
-// PrintValues prints how values are written, for the help.
+// PrintValues prints how to write values, for the help.
 func PrintValues(w io.Writer) {
 	fmt.Fprint(w, `Values are written as in GDScript, and as get prints them: 10, "text", Vector2(1, 2), [1, {"a": 2}]. += and -=
 change a number.
@@ -89,8 +89,8 @@ func (e *editor) check(f *shell.Flags) (err error) {
 	return nil
 }
 
-// firstFile returns the index of the operand that is the first file to edit: the last one, or with
-// -i the first one that is there.
+// firstFile returns the index of the first operand that is a file to edit: the last operand, or with
+// -i the first existing file.
 func (e *editor) firstFile(f *shell.Flags) int {
 	for i, name := range f.Operands {
 		if f.InPlace && (i > 0 || e.hasLines()) && isThere(name) {
@@ -111,7 +111,7 @@ func (e *editor) checkNames(f *shell.Flags, files int) error {
 	last := len(f.Operands) - 1
 	for i, name := range f.Operands[files:] {
 		_, value, err := text.CutLine(name, nil)
-		isEdit := err == nil || value != "" // an edit with a wrong value is one
+		isEdit := err == nil || value != "" // or an edit with a wrong value
 		switch {
 		case !isEdit:
 		case isThere(name):
@@ -127,7 +127,7 @@ func (e *editor) checkNames(f *shell.Flags, files int) error {
 	return nil
 }
 
-// unquoted returns an error for an edit that a shell split into operands: hp = 5.
+// unquoted returns an error for an edit split into operands by a shell: hp = 5.
 func (e *editor) unquoted() error {
 	for i, line := range e.lines {
 		op := strings.TrimLeft(line, "+-")
@@ -149,7 +149,7 @@ func isThere(name string) bool {
 	return err == nil
 }
 
-// withOperandHint returns err. If the first operand is a file, it adds the hint that the file
+// withOperandHint returns err. If the first operand is a file, the error says that the file
 // must be the last operand.
 func withOperandHint(f *shell.Flags, err error) error {
 	if _, failed := os.Stat(f.Operands[0]); err != nil && failed == nil {
@@ -168,14 +168,14 @@ func checkOrder(f *shell.Flags, err error) error {
 		return err
 	}
 	hinted := withOperandHint(f, cmp.Or(err, noFile))
-	if hinted == noFile { // opening the file will return it
+	if hinted == noFile { // opening the file returns the error
 		return nil
 	}
 	return hinted
 }
 
-// withFileHint returns err. If it is about standard input and the first operand is a file, it adds
-// that another operand precedes files.
+// withFileHint returns err. For an error about standard input, if the first operand is a file, the
+// error says that the file must be the last operand.
 func withFileHint(err error, name, first string) error {
 	if err != nil && name == "" && isThere(first) {
 		return fmt.Errorf("%w; the file %s must be the last operand", err, first)
@@ -256,8 +256,8 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 	return err
 }
 
-// checkSecret says that a checksum is wrong, or that there are bytes that look like a checksum with a secret. set stops then, unless it is forced: a few bytes
-// can also be the name of a save.
+// checkSecret reports wrong checksums, and bytes that look like a checksum with a secret. For more than a few such
+// bytes, set returns an error unless forced: a few can also be the name of a save.
 func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
 	if in.Envelope == nil {
 		return nil
@@ -277,7 +277,7 @@ func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
 	return nil
 }
 
-// withHint returns an error of an edit, with what helps if there is something.
+// withHint returns an error of an edit, with a hint if there is one.
 func (e *editor) withHint(err error) error {
 	hint := ""
 	switch {

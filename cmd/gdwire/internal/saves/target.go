@@ -48,7 +48,7 @@ func addPath(tree *text.Tree, value string) error {
 	return err
 }
 
-// addLine adds a line, path = value. It returns the steps of the path, for the next line.
+// addLine adds a line, path = value, and returns the steps of the path, for the next line.
 func addLine(tree *text.Tree, line string, steps []text.Step) ([]text.Step, error) {
 	p, value, err := text.CutLine(line, steps)
 	if p, err = wholePath(p, err); err == nil {
@@ -57,7 +57,7 @@ func addLine(tree *text.Tree, line string, steps []text.Step) ([]text.Step, erro
 	return p.Steps, err
 }
 
-// wholePath returns an error for a path that ends in "…".
+// wholePath returns an error for a path to several values, or one that ends in "…".
 func wholePath(p text.Path, err error) (text.Path, error) {
 	if err == nil && slices.ContainsFunc(p.Steps, func(s text.Step) bool { return s.Op == text.All }) {
 		err = fmt.Errorf("%v leads to several values, which only get shows", p)
@@ -71,7 +71,7 @@ func wholePath(p text.Path, err error) (text.Path, error) {
 // errEmpty reports input without values.
 var errEmpty = errors.New("the input is empty; nothing was written")
 
-// An output is how values are written.
+// An output describes how to write values.
 type output struct {
 	save.Reading
 	container fileaccess.Info
@@ -79,7 +79,7 @@ type output struct {
 	envelope  *envelope.Envelope
 }
 
-// A target holds the properties of the output that -to sets. nil keeps the property of the input.
+// A target holds the properties of the output set by -to. nil keeps the property of the input.
 type target struct {
 	format    *gdwire.Format
 	frame     *save.Frame
@@ -140,7 +140,7 @@ func (t *target) add(part string) error {
 	return setOnce(&t.container, &info, "container", part)
 }
 
-// setOnce sets *dst, which must be nil.
+// setOnce sets *dst, or returns an error if it is not nil.
 func setOnce[T any](dst **T, v *T, kind, part string) error {
 	if *dst != nil {
 		return fmt.Errorf("%q is a second %s", part, kind)
@@ -149,7 +149,7 @@ func setOnce[T any](dst **T, v *T, kind, part string) error {
 	return nil
 }
 
-// apply returns the output with the properties in t, and otherwise those of the input.
+// apply returns the output with the properties in t, and the other properties of the input.
 func (t *target) apply(w output) output {
 	if t.format != nil {
 		w.Decoder.Format = *t.format

@@ -34,14 +34,14 @@ func New(f *shell.Flags) shell.Action {
 	}
 }
 
-// A command compares the shapes of saves, or keeps one.
+// A command compares the shapes of saves, or writes a shape.
 type command struct {
 	open  open.Flags
 	lines bool   // -json
 	write string // -write
 }
 
-// run compares the saves of the first name with those of the others.
+// run compares the saves of the first name with the saves of the others.
 func (c *command) run(s *shell.Stdio, names []string) error {
 	old, err := c.read(s, names[:1])
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *command) show(s *shell.Stdio, changes []Change) error {
 	return nil
 }
 
-// read returns the shape of all saves in files and folders, or that in a file of its own.
+// read returns the shape of all saves in files and folders, or the shape in a file of -write.
 func (c *command) read(s *shell.Stdio, names []string) (*Saves, error) {
 	all := &Saves{}
 	for _, name := range names {
@@ -131,7 +131,7 @@ func (c *command) read(s *shell.Stdio, names []string) (*Saves, error) {
 	return all, nil
 }
 
-// addFolder adds the saves in a folder and the folders in it. Other files and hidden ones are left out.
+// addFolder adds the saves in a folder and the folders in it. Other and hidden files are left out.
 func (c *command) addFolder(s *shell.Stdio, all *Saves, folder string) error {
 	return filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 		switch hidden := strings.HasPrefix(entry.Name(), ".") && name != folder; {
@@ -158,7 +158,7 @@ func (c *command) addFile(s *shell.Stdio, all *Saves, name string) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	c.open.Keys.Use(in.Key) // probably also that of the others
+	c.open.Keys.Use(in.Key) // probably also the key of the others
 	if err := in.CheckEnd(); err != nil {
 		return err
 	}

@@ -16,13 +16,13 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// A Change is a difference between the values at a path in older saves and in newer ones.
+// A Change is a difference between the values at a path in older and newer saves.
 type Change struct {
 	Path string   `json:"path"`
 	Kind Kind     `json:"change"`
 	Old  []string `json:"old,omitempty"` // types in the older saves
 	New  []string `json:"new,omitempty"` // types in the newer saves
-	// Sometimes reports whether the values of a path that is new are only sometimes there.
+	// Sometimes reports whether some containers lack the values at a new path.
 	Sometimes bool `json:"sometimes,omitempty"`
 }
 
@@ -31,12 +31,12 @@ type Kind string
 
 // The kinds of changes.
 const (
-	Added     Kind = "new"       // no older save has the key
-	Gone      Kind = "gone"      // no newer save has the key
-	Retyped   Kind = "type"      // a newer save has a type that no older save has
-	Rekeyed   Kind = "keys"      // the same of the keys of a Dictionary that is data
-	Nulled    Kind = "null"      // a newer save has null, and no older one
-	Sometimes Kind = "sometimes" // a newer save lacks what all older ones have
+	Added     Kind = "new"       // no older save contains the key
+	Gone      Kind = "gone"      // no newer save contains the key
+	Retyped   Kind = "type"      // a newer save contains a type missing in all older saves
+	Rekeyed   Kind = "keys"      // the same for the keys of a Dictionary used as data
+	Nulled    Kind = "null"      // a newer save contains null, and no older save does
+	Sometimes Kind = "sometimes" // a newer save lacks a value of all older saves
 )
 
 // String returns the change as a line for people.
@@ -71,7 +71,7 @@ func typesText(types []string) string {
 	return strings.Join(all, " or ")
 }
 
-// missing returns the elements of b that a lacks, but null.
+// missing returns the elements of b not in a, except null.
 func missing(a, b []string) (all []string) {
 	for _, t := range b {
 		if t != nilName && !slices.Contains(a, t) {
@@ -101,7 +101,7 @@ func (c *comparison) at(step text.Step, compare func()) {
 	c.path = c.path[:n]
 }
 
-// values compares the values at the path. One of them can be nil.
+// values compares the values at the path. One of the shapes can be nil.
 func (c *comparison) values(old, value *Shape) {
 	switch {
 	case old == nil:
@@ -123,7 +123,7 @@ func (c *comparison) values(old, value *Shape) {
 	c.inside(old, value)
 }
 
-// inside compares what is in the values at the path.
+// inside compares the inner values at the path.
 func (c *comparison) inside(old, value *Shape) {
 	if (old.Keys != nil) != (value.Keys != nil) && (old.hasFields() || value.hasFields()) {
 		old, value = old.clone(), value.clone()
@@ -148,20 +148,21 @@ func (c *comparison) inside(old, value *Shape) {
 	}
 }
 
-// Saves is the shape of several saves. Each of them can contain several values.
+// Saves is the shape of several saves. Each save can contain several values.
 type Saves struct {
 	Format string   `json:"gdwire"` // format
 	Count  int      `json:"saves"`
 	Values []*Shape `json:"values"`
 }
 
-// shapeFormat says what a file is that contains a Saves.
+// shapeFormat identifies a file of a Saves.
 const shapeFormat = "shape"
 
 // maxPositions is the maximum number of values of a file. More are packets or a log.
 const maxPositions = 16
 
-// add adds the values of a save, and returns their number. The error of too many says what each would need.
+// add adds the values of a save, and returns their number. need is a phrase for
+// the error about too many values, such as "need a type".
 func (all *Saves) add(in *open.Input, r io.Reader, need string) (n int, err error) {
 	for p := range in.Packets(r) {
 		if n == len(all.Values) {
@@ -189,7 +190,7 @@ func (all *Saves) add(in *open.Input, r io.Reader, need string) (n int, err erro
 	return n, nil
 }
 
-// compare returns the changes from older saves to newer ones.
+// compare returns the changes from older to newer saves.
 func compare(old, value *Saves) []Change {
 	var c comparison
 	at := func(s *Saves, i int) *Shape {
@@ -212,17 +213,17 @@ func (all *Saves) encode() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// maxHead is the number of bytes at the start of a file that tell whether it is a shape.
+// maxHead is the number of bytes at the start of a file that identify a shape.
 const maxHead = 64
 
-// load returns the shape in a file, or nil if the file is not one.
+// load returns the shape in a file, or nil for other files.
 func load(name string) (*Saves, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	head := make([]byte, maxHead)
-	n, _ := f.Read(head) // another error is that of opening a save
+	n, _ := f.Read(head) // opening the save reports the error
 	_ = f.Close()
 	start := strings.Join(strings.Fields(string(head[:n])), "")
 	if !strings.HasPrefix(start, `{"gdwire":"`+shapeFormat+`"`) {
@@ -241,7 +242,7 @@ func load(name string) (*Saves, error) {
 	return all, all.check(name)
 }
 
-// check returns an error for a shape without parts that encode writes.
+// check returns an error for a shape with missing parts.
 func (all *Saves) check(name string) error {
 	for _, s := range all.Values {
 		if !s.isWhole() {
@@ -251,7 +252,7 @@ func (all *Saves) check(name string) error {
 	return nil
 }
 
-// isWhole reports whether there are no null in place of a Shape.
+// isWhole reports whether no Shape is null.
 func (s *Shape) isWhole() bool {
 	if s == nil || s.Items != nil && !s.Items.isWhole() {
 		return false

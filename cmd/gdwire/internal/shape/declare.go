@@ -16,8 +16,8 @@ type goType struct {
 	typ      reflect.Type
 	fields   []*goField // of a struct
 	elem     *goType    // of a slice of structs
-	hasSlice bool       // it is or contains a slice of structs
-	why      string     // why it is an any or a Dictionary
+	hasSlice bool       // the type is or contains a slice of structs
+	why      string     // why the type is an any or a Dictionary
 }
 
 // A goField is a field of a struct.
@@ -35,8 +35,8 @@ func noStruct() *goType {
 	return &goType{typ: goDictionary, why: "no struct gives back the same bytes"}
 }
 
-// newGoType returns the Go type of the values of a shape. With required, keys that all containers have are required, and the
-// others are omitted if they are zero.
+// newGoType returns the Go type of the values of a shape. If required is set, keys in all containers are required. Keys
+// missing in some are omitted if zero.
 func newGoType(s *Shape, required bool) *goType {
 	types := s.goTypes
 	if slices.Contains(types, goRecords) || slices.Contains(types, goArray) {
@@ -84,9 +84,9 @@ func newGoType(s *Shape, required bool) *goType {
 	return g
 }
 
-// inOrder returns the fields of records in an order in which all have them, or nil if there is none.
+// inOrder returns the fields of records in an order common to all records, or nil if there is none.
 func (s *Shape) inOrder() (all []*Shape) {
-	isAdded := map[*Shape]bool{} // false of those that are added after others
+	isAdded := map[*Shape]bool{} // false for fields waiting for the fields before them
 	var add func(fields []*Shape) bool
 	add = func(fields []*Shape) bool {
 		for _, f := range fields {
@@ -118,7 +118,7 @@ func (g *goType) field(key string) *goType {
 	return anyType("")
 }
 
-// goName returns the name of a field for a key, other than those that are used.
+// goName returns an unused name of a field for a key.
 func goName(key string, used map[string]bool) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(key, "_") {
@@ -143,7 +143,7 @@ func goName(key string, used map[string]bool) string {
 // restTag is the tag of the field for unknown keys.
 const restTag = `gd:",embed"`
 
-// tagOf returns the tag of a field, with its key if the name does not give it.
+// tagOf returns the tag of a field, with the key unless the name implies it.
 func tagOf(name, key, option string) reflect.StructTag {
 	one := reflect.New(reflect.StructOf([]reflect.StructField{{Name: name, Type: reflect.TypeFor[bool]()}}))
 	var tree any
@@ -161,7 +161,7 @@ func tagOf(name, key, option string) reflect.StructTag {
 // A structPrinter prints declarations of types.
 type structPrinter struct{ used map[string]bool }
 
-// declare prints the declaration of a struct, and after it those of its fields.
+// declare prints the declaration of a struct, followed by the declarations for its fields.
 func (p *structPrinter) declare(w *bytes.Buffer, name string, g *goType) {
 	p.used[name] = true
 	var inner bytes.Buffer
@@ -180,8 +180,8 @@ func (p *structPrinter) declare(w *bytes.Buffer, name string, g *goType) {
 	w.Write(inner.Bytes())
 }
 
-// rootName returns the name of the type of a value, and declares it by the given name if it is a struct, or a
-// slice of structs.
+// rootName returns the name of the type of a value, and declares a struct, or the elements of a slice of structs,
+// by the given name.
 func (p *structPrinter) rootName(w *bytes.Buffer, name string, g *goType) string {
 	switch {
 	case g.elem != nil:
@@ -193,7 +193,7 @@ func (p *structPrinter) rootName(w *bytes.Buffer, name string, g *goType) string
 	return p.typeName(w, name, g)
 }
 
-// typeName returns the name of the type of a field, and declares it if it is a struct.
+// typeName returns the name of the type of a field, and declares structs.
 func (p *structPrinter) typeName(w *bytes.Buffer, name string, g *goType) string {
 	switch {
 	case g.elem != nil:

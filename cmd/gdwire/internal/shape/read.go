@@ -12,8 +12,8 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// The Go types of values of several types, Arrays and Dictionaries. goRecord is that of Dictionaries that can be structs,
-// goRecords that of Arrays of these, and goEmpty that of Arrays without elements, which are either.
+// The Go types of values of several types, Arrays and Dictionaries. goRecord is for Dictionaries that can be structs,
+// goRecords for Arrays of these, and goEmpty for empty Arrays, of either kind.
 var (
 	goAny        = reflect.TypeFor[any]()
 	goArray      = reflect.TypeFor[*variant.Array]()
@@ -40,7 +40,7 @@ var goValues = [...]any{
 	gdwire.TypeImage: variant.Image{}, gdwire.TypeInputEvent: variant.InputEvent{},
 }
 
-// goTypeOf returns the Go type of the value that starts with t, which is no container, and whether it is the zero value.
+// goTypeOf returns the Go type of the value starting with t, except for containers, and reports whether the value is zero.
 func goTypeOf(d *gdwire.Decoder, t gdwire.Token) (typ reflect.Type, isZero bool) {
 	typ = reflect.TypeOf(goValues[t.Type()])
 	switch t.Kind() {
@@ -51,7 +51,7 @@ func goTypeOf(d *gdwire.Decoder, t gdwire.Token) (typ reflect.Type, isZero bool)
 	case gdwire.KindNodePathStart:
 		names, subnames, absolute := t.NodePath()
 		if names > 0 {
-			t, _ = d.ReadToken() // in old formats, all of it is a name; an error stays
+			t, _ = d.ReadToken() // in old formats, the name is the whole path; an error stays
 		}
 		return typ, names <= 1 && subnames == 0 && !absolute && t.Len() <= 0
 	}
@@ -59,7 +59,7 @@ func goTypeOf(d *gdwire.Decoder, t gdwire.Token) (typ reflect.Type, isZero bool)
 	return typ, isZero && t.Len() == 0 && len(bytes.Trim(t.Bytes(), "\x00")) == 0
 }
 
-// read adds the next value, and returns its Go type and whether it is the zero value of that.
+// read adds the next value, returns its Go type, and reports whether the value is zero.
 func (s *Shape) read(d *gdwire.Decoder) (typ reflect.Type, isZero bool, err error) {
 	depth := d.Depth()
 	t, err := d.ReadToken()
@@ -89,7 +89,7 @@ func (s *Shape) read(d *gdwire.Decoder) (typ reflect.Type, isZero bool, err erro
 	return typ, isZero, err
 }
 
-// typeName returns the type of the value that starts with t, with its declared types or its class.
+// typeName returns the type of the value starting with t, with declared types or the class.
 func typeName(t gdwire.Token) string {
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart:
@@ -107,7 +107,7 @@ func isTyped(t gdwire.Token) bool {
 	return t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{})
 }
 
-// readArray adds the elements of an Array. If all are records, it is a slice.
+// readArray adds the elements of an Array. If all are records, the type is a slice.
 func (s *Shape) readArray(d *gdwire.Decoder, t gdwire.Token) (typ reflect.Type, err error) {
 	switch {
 	case isTyped(t):
@@ -129,8 +129,8 @@ func (s *Shape) readArray(d *gdwire.Decoder, t gdwire.Token) (typ reflect.Type, 
 	return typ, nil
 }
 
-// readDictionary adds the pairs of a Dictionary. Unless all keys are names, and they are few, it is data. If it is not empty
-// and no name is a StringName, it is a record.
+// readDictionary adds the pairs of a Dictionary. Unless all keys are names, and few, the Dictionary is data. A nonempty
+// Dictionary of names without a StringName is a record.
 func (s *Shape) readDictionary(d *gdwire.Decoder, t gdwire.Token) (typ reflect.Type, isZero bool, err error) {
 	n, typ, isZero := t.Len(), goRecord, true
 	if n > maxFields || isTyped(t) {
@@ -201,7 +201,7 @@ func (s *Shape) in(name []byte, key gdwire.Type) *Shape {
 		s.field(f.name, f)
 		s.ordered = append(s.ordered, f)
 	}
-	if f.latest == s.containers { // twice in it
+	if f.latest == s.containers { // twice in the container
 		return f
 	}
 	if p := s.previous; p != nil && p.latest == s.containers && !slices.Contains(f.after, p) {

@@ -1,5 +1,5 @@
-// Package shape contains the commands that infer the shape of saved games, the types of their values by path: it is
-// compared, and printed as Go types.
+// Package shape contains the commands that infer the shape of saved games, the types of values by path. Shapes are
+// compared, or printed as Go types.
 package shape
 
 import (
@@ -14,35 +14,35 @@ import (
 
 // A Shape describes the values at one path in several saves.
 type Shape struct {
-	Types     []string          `json:"types"`               // their types, in order; Nil is that of null
-	Sometimes bool              `json:"sometimes,omitempty"` // some of the containers that could contain a value do not
+	Types     []string          `json:"types"`               // sorted; Nil for null
+	Sometimes bool              `json:"sometimes,omitempty"` // some of the containers lack a value
 	Fields    map[string]*Shape `json:"fields,omitempty"`    // the values of Dictionaries with names as keys, and of Objects
-	Keys      []string          `json:"keys,omitempty"`      // the types of the keys of Dictionaries that are data
-	Items     *Shape            `json:"items,omitempty"`     // the elements of Arrays, and the values of Dictionaries that are data
+	Keys      []string          `json:"keys,omitempty"`      // the types of the keys of Dictionaries used as data
+	Items     *Shape            `json:"items,omitempty"`     // the elements of Arrays, and the values of Dictionaries used as data
 
 	// While values are read:
 	containers int // Dictionaries and Objects at the path
-	count      int // in how many of the containers there is a value
-	latest     int // the last of these
+	count      int // containers with a value
+	latest     int // the number of the last container with a value
 
 	// For Go types:
 	goTypes  []reflect.Type // of the values
 	hasZero  bool           // one of the values is the zero value of its type
 	name     string         // in the containers
-	after    []*Shape       // the fields directly before it
-	ordered  []*Shape       // the Fields, as they were found
+	after    []*Shape       // the fields directly before this field
+	ordered  []*Shape       // the Fields, as found
 	previous *Shape         // the latest field
 }
 
-// The bounds of a shape, which keep the time for hostile saves in proportion to their size.
+// The bounds of a shape, to keep the time for hostile saves in proportion to their size.
 const (
-	maxFields     = 64  // names that are keys of a Dictionary, or of all of them without Objects; more are data
-	maxProperties = 256 // names that are known while values are read
-	maxTypes      = 64  // types with their classes and declared types; of more these are left out
+	maxFields     = 64  // names as keys of a Dictionary, or of all if there are no Objects; more are data
+	maxProperties = 256 // names known while values are read
+	maxTypes      = 64  // types with classes and declared types; among more, these are left out
 )
 
 // The names of types.
-const objectStart = "Object(" // a serialized object, before its class
+const objectStart = "Object(" // a serialized object, before the class
 
 var (
 	nilName  = gdwire.TypeNil.String()
@@ -60,7 +60,7 @@ func (s *Shape) hasObject() bool {
 	return slices.ContainsFunc(s.Types, func(t string) bool { return strings.HasPrefix(t, objectStart) })
 }
 
-// union returns the sorted elements of both, of which a is sorted.
+// union returns the sorted elements of both. a is sorted.
 func union(a, b []string) []string {
 	if slices.Equal(a, b) {
 		return a
@@ -70,7 +70,7 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// merge adds the values of another shape at the same path, of which s can use parts.
+// merge adds the values of another shape at the same path. s can keep parts of o.
 func (s *Shape) merge(o *Shape) {
 	if s.Keys != nil && o.hasFields() {
 		o.becomeData()
@@ -104,7 +104,7 @@ func (s *Shape) bound(most int) {
 	}
 }
 
-// boundTypes leaves out classes and declared types if there are too many types, or if others were left out.
+// boundTypes leaves out classes and declared types if there are too many types, or if some were left out before.
 func boundTypes(types []string) []string {
 	for _, start := range []string{objectStart, "Array[", "Dictionary["} {
 		other := start + text.Ellipsis
@@ -144,7 +144,7 @@ func (s *Shape) item(o *Shape) {
 	}
 }
 
-// becomeData makes data of the values with names, unless they are.
+// becomeData makes data of the values with names, unless they are data already.
 func (s *Shape) becomeData() {
 	if s.Keys != nil {
 		return
@@ -173,7 +173,7 @@ func (s *Shape) clone() *Shape {
 	return c
 }
 
-// finish marks the values that some containers do not contain, and makes data of too many names.
+// finish marks the values missing in some containers, and makes data of too many names.
 func (s *Shape) finish() {
 	if !s.hasObject() {
 		s.bound(maxFields)

@@ -43,7 +43,7 @@ func (p *typeMaker) check() error {
 	return nil
 }
 
-// run prints Go types for saves. They are proved: every save is decoded into them and encoded again.
+// run prints Go types for saves, proved by decoding every save into the types and encoding the values again.
 func (p *typeMaker) run(s *shell.Stdio, names []string) error {
 	var all Saves
 	var provers []*prover
@@ -61,7 +61,7 @@ func (p *typeMaker) run(s *shell.Stdio, names []string) error {
 			return shell.Prefixed(in.Name, err)
 		}
 		r := io.Reader(in)
-		if in.Live { // and was read
+		if in.Live { // already read
 			r = io.NewSectionReader(c, 0, c.Size)
 		}
 		first := len(all.Values)
@@ -96,8 +96,8 @@ func (p *typeMaker) run(s *shell.Stdio, names []string) error {
 	return p.print(s.Out, len(names), types)
 }
 
-// print prints the types of the values. If there are several, each type has the number of its value in
-// its name, and a comment shows how they are read.
+// print prints the types of the values. For several values, the names of the types end in the
+// number of the value, and a comment shows how to read them.
 func (p *typeMaker) print(w io.Writer, saves int, all []*goType) error {
 	t := &structPrinter{used: map[string]bool{}}
 	names := []string{p.goType}
@@ -133,16 +133,16 @@ func (p *typeMaker) print(w io.Writer, saves int, all []*goType) error {
 }
 
 // A prover decodes the values of a save into Go types, and encodes them again: each element of a slice of structs alone,
-// and then the value that contains the slice, without the elements.
+// and then the value around the slice, without the elements.
 type prover struct {
 	*gdwire.Decoder // of the packet
 
 	in       *open.Input
 	content  *io.SectionReader
-	hasOther bool // it contains bytes that no tree keeps
+	hasOther bool // the save contains bytes lost in a tree
 }
 
-// lossless selects an encoding of trees that loses nothing.
+// lossless selects a lossless encoding of trees.
 var lossless = variant.Options{
 	Decoder: gdwire.DecoderOptions{AllowObjects: true, AllowInvalidUTF8: true},
 	Encoder: gdwire.EncoderOptions{AllowInvalidUTF8: true, DoubleReals: true, Depth: -1},
@@ -197,7 +197,7 @@ func (g *goType) givesBack(data []byte, o variant.Options) bool {
 	return err == nil && bytes.Equal(again, data)
 }
 
-// raw returns the next value, and the options with which it was encoded.
+// raw returns the next value, and the options of its encoding.
 func (p *prover) raw() (raw variant.Raw, o variant.Options, err error) {
 	if err = variant.UnmarshalDecode(p.Decoder, &raw); err == nil {
 		o.Decoder, o.Encoder = p.in.Decoder, lossless.Encoder
@@ -215,7 +215,7 @@ func (p *prover) treeOf(raw variant.Raw, o variant.Options) (v any, err error) {
 	return v, err
 }
 
-// tree returns the next value as a tree. It proves the elements of slices of structs, and leaves them out.
+// tree returns the next value as a tree, but proves the elements of slices of structs and leaves them out.
 func (p *prover) tree(g *goType) (any, error) {
 	kind, depth := p.PeekKind(), p.Depth()
 	isArray := g.elem != nil && kind == gdwire.KindArrayStart
@@ -227,7 +227,7 @@ func (p *prover) tree(g *goType) (any, error) {
 		return p.treeOf(raw, o)
 	}
 	t, err := p.ReadToken()
-	p.hasOther = p.hasOther || strings.HasSuffix(t.String(), " shared") // of Godot 2, which no tree keeps
+	p.hasOther = p.hasOther || strings.HasSuffix(t.String(), " shared") // of Godot 2, lost in a tree
 	d := &variant.Dictionary{}
 	for n := t.Len(); n > 0 && err == nil; n-- {
 		if isArray {

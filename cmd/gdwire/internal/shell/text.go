@@ -51,7 +51,7 @@ func DecodeText(r io.Reader) io.Reader {
 // A LineWriter calls a function for each line written.
 type LineWriter struct {
 	Line  func(line string) error
-	Most  int          // bytes of a line that are kept, if it is not 0
+	Most  int          // maximum bytes kept of a line, or 0 for all
 	Sum   maphash.Hash // of all bytes of the line
 	start []byte       // of the next line
 }
