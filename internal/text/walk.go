@@ -25,6 +25,7 @@ type Walker struct {
 	// Leave is called after a value read by the Walker.
 	Leave func(p *Node, c Container) error
 
+	err     error // which ends the walk
 	start   int64
 	elem    gdwire.Elem
 	key     []byte
@@ -53,92 +54,87 @@ func (w *Walker) Elem() gdwire.Elem { return w.elem }
 
 // Walk reads the next value, at p.
 func (w *Walker) Walk(p *Node) error {
-	w.start, w.elem = w.InputOffset(), gdwire.Elem{}
-	return w.walk(p)
+	w.start, w.elem, w.err = w.InputOffset(), gdwire.Elem{}, nil
+	w.walk(p)
+	return w.err
 }
 
-func (w *Walker) walk(p *Node) error {
+func (w *Walker) walk(p *Node) {
 	p.Hits++
 	read := p.HasInner()
 	if p.IsTarget() && w.Value != nil {
-		goOn, err := w.Value(p)
-		if !goOn || err != nil {
-			return err
+		if read, w.err = w.Value(p); !read || w.err != nil {
+			return
 		}
-		read = true
 	}
 	if !read {
-		return w.SkipValue()
+		w.err = w.SkipValue()
+		return
 	}
 	depth := w.Depth()
 	t, err := w.ReadToken()
 	if err != nil {
-		return err
+		w.err = err
+		return
 	}
 	c := Container{Kind: t.Kind(), Type: t.Type(), Len: t.Len(), Bits: t.Width(), Start: w.InputOffset()}
-	if err := w.inside(p, t, &c); err != nil {
-		return err
+	w.inside(p, t, &c)
+	if w.err == nil {
+		w.err = w.SkipTo(depth)
 	}
-	if err := w.SkipTo(depth); err != nil || w.Leave == nil {
-		return err
+	if w.err != nil || w.Leave == nil {
+		return
 	}
 	if c.End == 0 {
 		c.End = w.InputOffset()
 	}
-	return w.Leave(p, c)
+	w.err = w.Leave(p, c)
 }
 
 // inside finds the nodes in the value starting with t.
-func (w *Walker) inside(p *Node, t gdwire.Token, c *Container) error {
+func (w *Walker) inside(p *Node, t gdwire.Token, c *Container) {
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart:
 		c.Key, c.Elem = t.KeyElem(), t.Elem()
 	case gdwire.KindObjectStart:
 		c.Class = t.Text()
 	}
-	if !p.HasInner() {
-		return nil
+	switch {
+	case !p.HasInner():
+	case t.Kind() == gdwire.KindArrayStart:
+		w.array(p, c)
+	case t.Kind() == gdwire.KindDictStart:
+		w.dictionary(p, c)
+	case t.Kind() == gdwire.KindObjectStart:
+		w.object(p, c)
+	case t.Kind() == gdwire.KindPackedStart:
+		w.packed(p, c)
+	case t.Components() > 0:
+		w.components(p, mathPart(t, w.InputOffset()))
 	}
-	switch t.Kind() {
-	case gdwire.KindArrayStart:
-		return w.array(p, c)
-	case gdwire.KindDictStart:
-		return w.dictionary(p, c)
-	case gdwire.KindObjectStart:
-		return w.object(p, c)
-	case gdwire.KindPackedStart:
-		return w.packed(p, c)
-	}
-	if t.Components() > 0 {
-		return w.components(p, mathPart(t, w.InputOffset()))
-	}
-	return nil
 }
 
 // array reads the elements of an Array, up to the last node.
-func (w *Walker) array(p *Node, c *Container) error {
-	return p.eachElement(c.Len, func(node *Node) error {
+func (w *Walker) array(p *Node, c *Container) {
+	w.eachElement(p, c, func(node *Node) {
 		w.start, w.elem = w.InputOffset(), c.Elem
-		return w.next(node)
+		w.next(node)
 	})
 }
 
-// eachElement calls read for each of n elements, up to the last node: with the node, or nil. Another node at
-// the same index finds nothing.
-func (p *Node) eachElement(n int64, read func(*Node) error) error {
-	all, every := p.elements(n), p.every()
-	for i := int64(0); i < n && (len(all) > 0 || every != nil); i++ {
+// eachElement calls read for each element of c, up to the last node: with the node, or nil. Another node at the
+// same index finds nothing.
+func (w *Walker) eachElement(p *Node, c *Container, read func(*Node)) {
+	all, every := p.elements(c.Len), p.every()
+	for i := int64(0); i < c.Len && w.err == nil && (len(all) > 0 || every != nil); i++ {
 		node := every
 		for ; len(all) > 0 && all[0].index <= i; all = all[1:] {
 			if all[0].index == i && node == every {
 				node = all[0].node
 			}
 		}
-		if err := read(node); err != nil {
-			return err
-		}
+		read(node)
 	}
-	return nil
 }
 
 // An element is a node in an array, with its index.
@@ -169,20 +165,23 @@ func (p *Node) elements(n int64) (all []element) {
 }
 
 // next reads the next value, or skips it if p is nil.
-func (w *Walker) next(p *Node) error {
-	if p == nil {
-		return w.SkipValue()
+func (w *Walker) next(p *Node) {
+	switch {
+	case w.err != nil:
+	case p == nil:
+		w.err = w.SkipValue()
+	default:
+		w.walk(p)
 	}
-	return w.walk(p)
 }
 
 // dictionary reads the pairs of a Dictionary.
-func (w *Walker) dictionary(p *Node, c *Container) error {
-	for i := range c.Len {
+func (w *Walker) dictionary(p *Node, c *Container) {
+	for i := int64(0); i < c.Len && w.err == nil; i++ {
 		start := w.InputOffset()
 		w.start = start
-		if _, err := w.ReadToken(); err != nil { // DictKey
-			return err
+		if _, w.err = w.ReadToken(); w.err != nil { // DictKey
+			return
 		}
 		w.key = AppendKeyAt(w.key[:0], i)
 		key := p.child(w.key)
@@ -190,37 +189,31 @@ func (w *Walker) dictionary(p *Node, c *Container) error {
 		value := p.child(w.key)
 		if key != nil {
 			w.elem = c.Key
-			if err := w.walk(key); err != nil {
-				return err
-			}
-		} else if byKey, err := w.byKey(p); err != nil {
-			return err
-		} else if value == nil {
+			w.walk(key)
+		} else if byKey := w.byKey(p); value == nil {
 			value = byKey
 		}
 		if value == nil {
 			value = p.every()
 		}
 		w.start, w.elem = start, c.Elem
-		if err := w.next(value); err != nil {
-			return err
-		}
+		w.next(value)
 	}
-	return nil
 }
 
 // byKey reads a key and returns the node of its value, or nil if there is none.
-func (w *Walker) byKey(p *Node) (*Node, error) {
+func (w *Walker) byKey(p *Node) *Node {
 	depth := w.Depth()
 	t, err := w.ReadToken()
-	if err != nil {
-		return nil, err
+	var step Step
+	ok := false
+	if err == nil {
+		step, ok, err = KeyStep(w.Decoder, t, w.numbers[:0], func(*NodePathReader, []byte) error { return w.SkipTo(depth) })
 	}
-	step, ok, err := KeyStep(w.Decoder, t, w.numbers[:0], func(*NodePathReader, []byte) error { return w.SkipTo(depth) })
-	if err != nil || !ok {
-		return nil, err
+	if w.err = err; err != nil || !ok {
+		return nil
 	}
-	return w.node(p, &step), nil
+	return w.node(p, &step)
 }
 
 // node returns the node reached from p by a step, or nil if there is none. A String in a path
@@ -243,29 +236,27 @@ func (w *Walker) node(p *Node, step *Step) *Node {
 }
 
 // object reads the properties of an Object.
-func (w *Walker) object(p *Node, c *Container) error {
-	for i := range c.Len {
+func (w *Walker) object(p *Node, c *Container) {
+	for i := int64(0); i < c.Len && w.err == nil; i++ {
 		start := w.InputOffset()
 		t, err := w.ReadToken()
 		if err != nil {
-			return err
+			w.err = err
+			return
 		}
 		step := Step{Key: FromToken(t, nil)}
 		byName := w.node(p, &step)
 		w.key = AppendValueAt(w.key[:0], i)
-		at := cmp.Or(p.child(w.key), byName, p.every())
 		w.start, w.elem = start, gdwire.Elem{}
-		if err := w.next(at); err != nil {
-			return err
-		}
+		w.next(cmp.Or(p.child(w.key), byName, p.every()))
 	}
-	return nil
 }
 
 // packed reads the elements of a packed array, up to the last node.
-func (w *Walker) packed(p *Node, c *Container) error {
+func (w *Walker) packed(p *Node, c *Container) {
 	if c.Type == gdwire.TypePackedStringArray {
-		return w.strings(p, c)
+		w.strings(p, c)
+		return
 	}
 	all, every := p.elements(c.Len), p.every()
 	if c.Type == gdwire.TypePackedByteArray {
@@ -274,11 +265,11 @@ func (w *Walker) packed(p *Node, c *Container) error {
 	n, _ := c.Type.Element().Components()
 	size := int64(max(n, 1) * c.Bits / 8)
 	c.End = c.Start + c.Len*size
-	for i := int64(0); len(all) > 0 || every != nil; {
+	for i := int64(0); w.err == nil && (len(all) > 0 || every != nil); {
 		offset := w.InputOffset()
 		t, err := w.ReadToken()
-		if err != nil || t.Kind() == gdwire.KindEnd {
-			return err
+		if w.err = err; err != nil || t.Kind() == gdwire.KindEnd {
+			return
 		}
 		if every != nil {
 			all = all[:0]
@@ -286,64 +277,55 @@ func (w *Walker) packed(p *Node, c *Container) error {
 				all = append(all, element{i + n, every})
 			}
 		}
-		for end := i + t.Len(); len(all) > 0 && all[0].index < end; all = all[1:] {
+		for end := i + t.Len(); w.err == nil && len(all) > 0 && all[0].index < end; all = all[1:] {
 			at := (all[0].index - i) * size
 			b := t.Bytes()[at : at+size]
 			part := Part{In: c.Type, Value: Element(t, b, w.numbers[:0]), Bits: c.Bits, Offset: offset + at, Size: size}
-			if err := w.part(all[0].node, part); err != nil {
-				return err
-			}
+			w.part(all[0].node, part)
 		}
 		i += t.Len()
 	}
-	return nil
 }
 
 // strings reads the elements of a PackedStringArray, up to the last node.
-func (w *Walker) strings(p *Node, c *Container) error {
-	return p.eachElement(c.Len, func(node *Node) error {
+func (w *Walker) strings(p *Node, c *Container) {
+	w.eachElement(p, c, func(node *Node) {
 		offset := w.InputOffset()
 		t, err := w.ReadToken()
-		if err != nil || node == nil && t.Last() {
-			return err
+		switch w.err = err; {
+		case err != nil:
+		case node != nil:
+			v := Value{Type: gdwire.TypeString}
+			if v.Text, w.err = text(w.Decoder); w.err == nil {
+				w.part(node, Part{In: c.Type, Value: v, Offset: offset, Size: w.InputOffset() - offset})
+			}
+		case !t.Last():
+			w.err = w.SkipValue()
 		}
-		if node == nil {
-			return w.SkipValue()
-		}
-		v := Value{Type: gdwire.TypeString}
-		if v.Text, err = text(w.Decoder); err != nil {
-			return err
-		}
-		return w.part(node, Part{In: c.Type, Value: v, Offset: offset, Size: w.InputOffset() - offset})
 	})
 }
 
 // part calls Part for a part and for its components, if they are targets.
-func (w *Walker) part(p *Node, part Part) error {
+func (w *Walker) part(p *Node, part Part) {
 	p.Hits++
 	w.start = part.Offset
 	if p.IsTarget() && w.Part != nil {
-		if err := w.Part(p, part); err != nil {
-			return err
-		}
+		w.err = w.Part(p, part)
 	}
-	return w.components(p, part)
+	if w.err == nil {
+		w.components(p, part)
+	}
 }
 
 // components finds the nodes in a part.
-func (w *Walker) components(p *Node, part Part) error {
+func (w *Walker) components(p *Node, part Part) {
 	for c := range p.Inner {
 		step := c.Step()
-		if step.Op != Child || step.Key.Type != gdwire.TypeString {
-			continue
-		}
-		if inner, ok := part.Component(step.Key.Text); ok {
-			if err := w.part(c, inner); err != nil {
-				return err
-			}
+		inner, ok := part.Component(step.Key.Text)
+		if ok && step.Op == Child && step.Key.Type == gdwire.TypeString && w.err == nil {
+			w.part(c, inner)
 		}
 	}
-	return nil
 }
 
 // ErrFound ends a walk after its only target was found.
