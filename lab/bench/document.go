@@ -3,13 +3,14 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"reflect"
 	"sync"
+	"unique"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/tagged"
 )
 
 // savedGame is the file of the document that all formats are compared on, relative
@@ -67,146 +68,112 @@ const (
 	opEnd     // of the op in bits
 )
 
-// ops are the ops of tokens, before their content is looked at. That of math types is opReals.
-var ops = map[gdwire.Kind]op{
-	gdwire.KindNil: opNil, gdwire.KindBool: opBool, gdwire.KindInt32: opInt, gdwire.KindInt64: opInt,
-	gdwire.KindFloat32: opFloat32, gdwire.KindFloat64: opFloat64, gdwire.KindStringChunk: opString, gdwire.KindDictKey: opKey,
-	gdwire.KindDictStart: opDict, gdwire.KindArrayStart: opArray, gdwire.KindNodePathStart: opPath, gdwire.KindPackedStart: opBlob,
-	gdwire.KindEnd: opEnd,
-}
-
 // translate returns the document of a value that Godot encoded.
 func translate(godot []byte) *document {
-	doc := &document{godot: godot}
 	d := gdwire.NewDecoder(nil, nil)
 	defer d.Release()
 	d.ResetBytes(godot)
-	// Equal keys and names are the same string, as in programs.
-	interned := map[string]string{}
-	intern := func(b []byte) string {
-		s, ok := interned[string(b)]
-		if !ok {
-			s = string(b)
-			interned[s] = s
-		}
-		return s
-	}
-	var open []op
-	key := false
-	for {
-		t, err := d.ReadToken()
-		if err == io.EOF {
-			break
-		}
-		check(err)
-		doc.tokens++
-		s := step{op: ops[t.Kind()], typ: t.Type(), n: int32(t.Len())}
-		switch s.op {
-		case opBool:
-			s.bits = uint64(sumOfBool(t.Bool()))
-		case opInt:
-			s.bits = uint64(t.Int())
-		case opFloat32, opFloat64:
-			s.bits = math.Float64bits(t.Float())
-		case opKey:
-			key = true
-			continue
-		case opString:
-			if !t.Last() {
-				panic("string in several chunks")
-			}
-			s.text = intern(t.Bytes())
-			if key {
-				s.op, key = opKey, false
-			}
-		case opPath:
-			names, subnames, absolute := t.NodePath()
-			if subnames != 0 {
-				panic("NodePath with sub-names")
-			}
-			s.n, s.bits = int32(names), uint64(sumOfBool(absolute))
-		case opBlob:
-			if t.Type() == gdwire.TypePackedStringArray {
-				s.op = opStrings
-				break
-			}
-			s.bits = uint64(len(doc.blobs))
-			doc.blobs = append(doc.blobs, must(io.ReadAll(d.Payload())))
-			doc.tokens += 2 // Chunk and End, which Payload read
-		case opEnd:
-			s = step{op: opEnd, bits: uint64(open[len(open)-1])}
-			open = open[:len(open)-1]
-		case opReals:
-			if t.Components() == 0 {
-				panic(fmt.Sprintf("no translation of %v", t))
-			}
-			s.n, s.bits = int32(t.Components()), uint64(len(doc.reals))
-			doc.reals = t.AppendComponents(doc.reals)
-		}
-		if key {
-			panic("key that is no string")
-		}
-		if s.op >= opDict && s.op < opEnd {
-			open = append(open, s.op)
-		}
-		if s.op > opReals && s.op < opDict {
-			doc.leaves++
-		}
-		doc.steps = append(doc.steps, s)
-	}
-	for _, x := range doc.reals {
-		doc.singles = append(doc.singles, float32(x))
-	}
-	doc.leaves += len(doc.reals)
-	rest := doc.steps
-	doc.tree = doc.build(&rest)
+	doc := &document{godot: godot, tokens: readTokens(d)}
+	d.ResetBytes(godot)
+	v := must((&tagged.Reader{Decoder: d}).Value())
+	doc.tree = doc.add(&v)
 	doc.sum = sumOf(doc.tree)
 	return doc
 }
 
-// build returns the tree of the first value of steps and advances steps past it.
-func (doc *document) build(steps *[]step) any {
-	s := (*steps)[0]
-	*steps = (*steps)[1:]
-	switch s.op {
-	case opBool:
-		return s.bits == 1
-	case opInt:
-		return int64(s.bits)
-	case opFloat32:
-		return float32(math.Float64frombits(s.bits))
-	case opFloat64:
-		return math.Float64frombits(s.bits)
-	case opString, opKey:
-		return s.text
-	case opReals:
-		return doc.singles[s.bits:][:s.n:s.n]
-	case opBlob:
-		return doc.blobs[s.bits]
-	case opDict:
-		m := make(map[string]any, s.n)
-		for range s.n {
-			key := doc.build(steps).(string)
-			m[key] = doc.build(steps)
+// add adds the steps of a value, and returns its tree.
+func (doc *document) add(v *tagged.Value) any {
+	typ := tagged.TypeByName[v.Type]
+	switch v.Type {
+	case "Nil":
+		doc.step(step{op: opNil})
+		return nil
+	case "bool":
+		doc.step(step{op: opBool, bits: v.Bits})
+		return v.Bits == 1
+	case "int":
+		doc.step(step{op: opInt, bits: v.Bits})
+		return int64(v.Bits)
+	case "float":
+		x := math.Float64frombits(v.Bits)
+		if v.Wide {
+			doc.step(step{op: opFloat64, bits: v.Bits})
+			return x
 		}
-		*steps = (*steps)[1:]
+		doc.step(step{op: opFloat32, bits: v.Bits})
+		return float32(x)
+	case "String":
+		return doc.text(opString, v.Text)
+	case "NodePath":
+		if len(v.Subnames) > 0 {
+			panic("NodePath with sub-names")
+		}
+		return doc.texts(step{op: opPath, bits: uint64(sumOfBool(v.Absolute))}, v.Names)
+	case "PackedStringArray":
+		return doc.texts(step{op: opStrings, typ: typ}, v.Names)
+	case "PackedByteArray", "PackedFloat32Array":
+		blob := v.Encoding()
+		doc.step(step{op: opBlob, typ: typ, n: int32(len(v.Data) + len(v.Numbers)), bits: uint64(len(doc.blobs))})
+		doc.blobs = append(doc.blobs, blob)
+		return blob
+	case "Dictionary":
+		m := make(map[string]any, len(v.Items)/2)
+		doc.step(step{op: opDict, n: int32(len(v.Items) / 2)})
+		for i := 0; i < len(v.Items); i += 2 {
+			if v.Items[i].Type != "String" {
+				panic("key that is no string")
+			}
+			key := doc.text(opKey, v.Items[i].Text)
+			m[key] = doc.add(&v.Items[i+1])
+		}
+		doc.step(step{op: opEnd, bits: uint64(opDict)})
 		return m
-	case opArray:
-		a := make([]any, s.n)
-		for i := range a {
-			a[i] = doc.build(steps)
+	case "Array":
+		a := make([]any, len(v.Items))
+		doc.step(step{op: opArray, n: int32(len(v.Items))})
+		for i := range v.Items {
+			a[i] = doc.add(&v.Items[i])
 		}
-		*steps = (*steps)[1:]
-		return a
-	case opPath, opStrings:
-		a := make([]string, s.n)
-		for i := range a {
-			a[i] = doc.build(steps).(string)
-		}
-		*steps = (*steps)[1:]
+		doc.step(step{op: opEnd, bits: uint64(opArray)})
 		return a
 	}
-	return nil
+	if n, integers := typ.Components(); n == 0 || integers {
+		panic("no translation of " + v.Type)
+	}
+	from := len(doc.reals)
+	doc.step(step{op: opReals, typ: typ, n: int32(len(v.Numbers)), bits: uint64(from)})
+	for _, bits := range v.Numbers {
+		x := math.Float64frombits(bits)
+		doc.reals, doc.singles = append(doc.reals, x), append(doc.singles, float32(x))
+	}
+	doc.leaves += len(v.Numbers)
+	return doc.singles[from:len(doc.singles):len(doc.singles)]
+}
+
+func (doc *document) step(s step) {
+	if s.op > opReals && s.op < opDict {
+		doc.leaves++
+	}
+	doc.steps = append(doc.steps, s)
+}
+
+// text adds the step of a text. Equal texts are the same string, as in programs.
+func (doc *document) text(o op, text string) string {
+	text = unique.Make(text).Value()
+	doc.step(step{op: o, text: text})
+	return text
+}
+
+// texts adds the steps of texts in a container.
+func (doc *document) texts(begin step, all []string) []string {
+	begin.n = int32(len(all))
+	doc.step(begin)
+	a := make([]string, len(all))
+	for i := range all {
+		a[i] = doc.text(opString, all[i])
+	}
+	doc.step(step{op: opEnd, bits: uint64(begin.op)})
+	return a
 }
 
 // sumOf adds up all leaves of a tree: integers, the bits of floats as float64, the
