@@ -129,7 +129,8 @@ func (s *scanner) value() Value {
 		return s.items(Value{Type: gdwire.TypeDictionary})
 	}
 	if text, float := s.number(); text != "" {
-		v, err := Value{Type: gdwire.TypeInt}, error(nil)
+		v := Value{Type: gdwire.TypeInt}
+		var err error
 		if float {
 			v = Value{Type: gdwire.TypeFloat, Numbers: make([]float64, 1)}
 			v.Numbers[0], err = parseFloat(text)
