@@ -104,7 +104,7 @@ func (t *text) syntaxError() error {
 // jsontext read a copy with bytes replaced by standardJSON.
 func (t *text) restoreNames(p jsontext.Pointer, offset int64) string {
 	var scratch, b []byte
-	open := t.walk(int(offset), func(*level) {})
+	open := t.walk(int(offset), nil, nil)
 	for token := range p.Tokens() {
 		if len(open) > 0 && open[0].name > 0 {
 			b = appendToken(b, t.nameAt(uint32(open[0].name), &scratch))
@@ -130,8 +130,8 @@ var (
 
 // A namedMember is a member of an object, for comparing its name with the others.
 type namedMember struct {
-	hash         uint64 // of the name
-	object, name uint32 // index of the node, offset of the name
+	hash uint64 // of the name
+	name uint32 // offset of the name
 }
 
 // checkNames returns an error if two members of an object have the same name. Only the members of
@@ -141,27 +141,16 @@ func (t *text) checkNames() error {
 	var scratch []byte
 	seed := maphash.MakeSeed()
 	first := uint32(math.MaxUint32)
-	// checkClosed checks and removes the members of objects that end before offset i.
-	checkClosed := func(i int) {
-		for len(all) > 0 {
-			object := all[len(all)-1].object
-			if int(t.nodes[object].end) > i {
-				return
-			}
-			from := len(all) - 1
-			for from > 0 && all[from-1].object == object {
-				from--
-			}
+	t.walk(len(t.json), func(l *level) {
+		hash := maphash.Bytes(seed, t.nameAt(uint32(l.name), &scratch))
+		all = append(all, namedMember{hash, uint32(l.name)})
+	}, func(l *level) {
+		if l.object {
+			from := len(all) - (l.index + 1)
 			first = min(first, t.duplicate(all[from:]))
 			all = all[:from]
 		}
-	}
-	t.walk(len(t.json), func(l *level) {
-		checkClosed(l.name)
-		hash := maphash.Bytes(seed, t.nameAt(uint32(l.name), &scratch))
-		all = append(all, namedMember{hash, uint32(l.node), uint32(l.name)})
 	})
-	checkClosed(len(t.json))
 	if first == math.MaxUint32 {
 		return nil
 	}
@@ -216,7 +205,7 @@ func (t *text) discard() {
 // pointer returns the JSON pointer of the value or name at offset.
 func (t *text) pointer(offset int64) string {
 	var scratch, b []byte
-	for _, l := range t.walk(int(offset), func(*level) {}) {
+	for _, l := range t.walk(int(offset), nil, nil) {
 		switch {
 		case l.name > 0:
 			b = appendToken(b, t.nameAt(uint32(l.name), &scratch))
@@ -229,17 +218,16 @@ func (t *text) pointer(offset int64) string {
 
 // A level is an open object or array of walk.
 type level struct {
-	node     int // its index
 	object   bool
 	wantName bool // the next string is a name
 	name     int  // offset of the latest name, 0 before the first
-	index    int  // of the latest element of an array, -1 before the first
+	index    int  // of the latest element or member, -1 before the first
 }
 
-// walk walks through the names and values that begin up to offset end, calls named at every name,
-// and returns the objects and arrays that are open at end.
-func (t *text) walk(end int, named func(*level)) (open []level) {
-	nodes := 0
+// walk walks through the names and values that begin up to offset end, and returns the objects and
+// arrays that are open at end. Unless nil, named is called at every name, and closed at the end of
+// every object and array.
+func (t *text) walk(end int, named, closed func(*level)) (open []level) {
 	for i := 0; ; {
 		if i = skipSpace(t.json, i); i > end || i == len(t.json) {
 			return open
@@ -253,6 +241,9 @@ func (t *text) walk(end int, named func(*level)) (open []level) {
 			i++
 			continue
 		case (c == ']' || c == '}') && last != nil:
+			if closed != nil {
+				closed(last)
+			}
 			open = open[:len(open)-1]
 			i++
 			continue
@@ -262,7 +253,10 @@ func (t *text) walk(end int, named func(*level)) (open []level) {
 				return open
 			}
 			last.wantName, last.name = false, i
-			named(last)
+			last.index++
+			if named != nil {
+				named(last)
+			}
 			i = after
 			continue
 		}
@@ -275,8 +269,7 @@ func (t *text) walk(end int, named func(*level)) (open []level) {
 		after, ok := i+1, true
 		switch c := t.json[i]; c {
 		case '{', '[':
-			open = append(open, level{node: nodes, object: c == '{', wantName: c == '{', index: -1})
-			nodes++
+			open = append(open, level{object: c == '{', wantName: c == '{', index: -1})
 		case '"':
 			after, ok = scanString(t.json, i)
 		default:
