@@ -112,9 +112,11 @@ type blockRun struct {
 	step   *blockStep
 	x      variable // the struct whose fields are being put
 	level  int
-	most   int // the number of levels within Depth and maxDepth
-	base   int // the depth of the Encoder around the block
-	depth  int // that of the encoder
+	most   int    // the number of levels within Depth and maxDepth
+	base   int    // the depth of the Encoder around the block
+	depth  int    // that of the encoder
+	text   string // of the latest method
+	textAt int    // the position for text in b, or -1
 	levels [blockLevels]blockLevel
 }
 
@@ -311,8 +313,10 @@ var blockKinds = map[reflect.Kind]struct {
 // putBlock puts x, a struct or a slice of structs, by the step p. It returns false if it wrote nothing.
 func (s *encoder) putBlock(p *blockStep, x variable) (ok bool, err error) {
 	b, n, depth := export.Window(s.e)
+	var r blockRun // a literal would be copied: 90 instructions
+	r.b, r.step, r.x, r.textAt = b, p, x, -1
 	// A level is at most a Dictionary in an Array.
-	r := blockRun{b: b, step: p, x: x, most: min(min(depth, maxDepth-s.depth)/2, blockLevels), base: s.e.Depth(), depth: s.depth}
+	r.most, r.base, r.depth = min(min(depth, maxDepth-s.depth)/2, blockLevels), s.e.Depth(), s.depth
 	for {
 		n = r.putSteps(n)
 		if r.step.code == putEnd {
@@ -322,7 +326,13 @@ func (s *encoder) putBlock(p *blockStep, x variable) (ok bool, err error) {
 		if r.step == p {
 			return false, nil // the plan would begin the block again
 		}
-		if end := r.putCalling(s, n); end > 0 {
+		if p := r.step; p.code == putMethod && n != r.textAt && n <= len(r.b)-blockRoom {
+			if r.text, err = p.cold.text.text(s, fieldAt(r.x, p.fieldLocation)); err == nil {
+				r.textAt = n // putSteps puts it
+				continue
+			}
+			s.methodText = methodText{r.text, err, true}
+		} else if end := r.putCalling(s, n); end > 0 {
 			n = end
 			continue
 		}
@@ -338,8 +348,10 @@ func (s *encoder) putBlock(p *blockStep, x variable) (ok bool, err error) {
 func (r *blockRun) putSteps(n int) int {
 	b, x, p := r.b, r.x, r.step
 	var number int64
+	var text string
 	var w *[blockRoom]byte
-	var size int
+	var size, k int
+	var not uint64
 next:
 	v := fieldAt(x, p.fieldLocation)
 	n &= math.MaxInt
@@ -393,39 +405,13 @@ next:
 		}
 		goto after
 	case putText:
-		text := textIn(v)
-		size = len(text)
-		if size > 64 {
+		text = textIn(v)
+		goto text
+	case putMethod:
+		if text = r.text; n != r.textAt {
 			goto stop
 		}
-		// Each word is stored before the next is loaded, which needs few registers. not has the highest bits
-		// of bytes set as by wire.NotPlain8.
-		k, not := size&127, uint64(0)
-		le.PutUint32(w[8+k&^3:], 0)
-		switch {
-		case size > 16:
-			not = putWord(w, 8, wire.Load64(text)) | putWord(w, 16, wire.Load64(text[8:]))
-			if size > 32 {
-				not |= putWord(w, 24, wire.Load64(text[16:])) | putWord(w, 32, wire.Load64(text[24:]))
-				not |= putWord(w, k-24, wire.Load64(text[size-32:])) | putWord(w, k-16, wire.Load64(text[size-24:]))
-			}
-			not |= putWord(w, k-8, wire.Load64(text[size-16:])) | putWord(w, k, wire.Load64(text[size-8:]))
-		case size > 8:
-			not = putWord(w, 8, wire.Load64(text)) | putWord(w, k, wire.Load64(text[size-8:]))
-		case size >= 4:
-			not = uint64(putHalf(w, 8, wire.Load32(text)) | putHalf(w, 4+k, wire.Load32(text[size-4:])))
-		case size > 0:
-			not = putBytes(w, k, text)
-		}
-		if not&wire.NotASCII != 0 {
-			goto stop
-		}
-		le.PutUint64(w[:], p.head|uint64(size)<<32)
-		size = (8 + size + 3) & 124
-		*(*[blockKey]byte)(w[size:]) = p.after
-		n += size + int(p.key)
-		p = p.next
-		goto next
+		goto text
 	case putStruct:
 		if r.level >= r.most {
 			goto stop
@@ -458,6 +444,39 @@ next:
 	le.PutUint64(w[:], p.head|uint64(number)<<32)
 	*(*[blockKey]byte)(w[8:]) = p.after
 	n += 8 + int(p.key)
+	p = p.next
+	goto next
+text:
+	size = len(text)
+	if size > 64 {
+		goto stop
+	}
+	// Each word is stored before the next is loaded, which needs few registers. not has the highest bits
+	// of bytes set as by wire.NotPlain8.
+	k, not = size&127, 0
+	le.PutUint32(w[8+k&^3:], 0)
+	switch {
+	case size > 16:
+		not = putWord(w, 8, wire.Load64(text)) | putWord(w, 16, wire.Load64(text[8:]))
+		if size > 32 {
+			not |= putWord(w, 24, wire.Load64(text[16:])) | putWord(w, 32, wire.Load64(text[24:]))
+			not |= putWord(w, k-24, wire.Load64(text[size-32:])) | putWord(w, k-16, wire.Load64(text[size-24:]))
+		}
+		not |= putWord(w, k-8, wire.Load64(text[size-16:])) | putWord(w, k, wire.Load64(text[size-8:]))
+	case size > 8:
+		not = putWord(w, 8, wire.Load64(text)) | putWord(w, k, wire.Load64(text[size-8:]))
+	case size >= 4:
+		not = uint64(putHalf(w, 8, wire.Load32(text)) | putHalf(w, 4+k, wire.Load32(text[size-4:])))
+	case size > 0:
+		not = putBytes(w, k, text)
+	}
+	if not&wire.NotASCII != 0 {
+		goto stop
+	}
+	le.PutUint64(w[:], p.head|uint64(size)<<32)
+	size = (8 + size + 3) & 124
+	*(*[blockKey]byte)(w[size:]) = p.after
+	n += size + int(p.key)
 	p = p.next
 	goto next
 wide:
@@ -538,12 +557,8 @@ func (r *blockRun) putCalling(s *encoder, n int) int {
 	case putNodePath:
 		end = putBlockPath(w, p.head, textIn(v))
 	case putMethod:
-		text, err := p.cold.text.text(s, v)
-		if err == nil {
-			end = putBlockText(w, p.head, text)
-		}
-		if end == 0 {
-			s.methodText = methodText{text, err, true}
+		if end = putBlockText(w, p.head, r.text); end == 0 {
+			s.methodText = methodText{r.text, nil, true}
 		}
 	case putTexts:
 		end = putBlockTexts(w, p.head, *pointer[[]string](v))
@@ -633,7 +648,7 @@ func putBlockReals[T float32 | float64](w []byte, p *blockStep, v variable) (end
 // key after it. Values in the same struct follow if they have no other way.
 func (s *encoder) leaveBlock(r *blockRun, n int) (int, error) {
 	r.open(s.e, n)
-	s.depth = r.depth + s.e.Depth() - r.base
+	r.textAt, s.depth = -1, r.depth+s.e.Depth()-r.base
 	for p := r.step; ; {
 		c := p.cold
 		if c.plan != nil {

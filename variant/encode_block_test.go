@@ -556,3 +556,19 @@ func TestBlocksTexts(t *testing.T) {
 		})
 	}
 }
+
+// The text of a method is never put twice, although the next is at the same position of the buffer.
+func TestBlocksMethods(t *testing.T) {
+	type record struct {
+		Text blockText
+		Data []byte
+	}
+	newBlockEncoder(&blockWriter{}, nil)
+	for size := blockBuffer - 256; size < blockBuffer+64; size += 4 {
+		data := make([]byte, size)
+		requireSameBlocks(t, size, func() string {
+			w := &blockWriter{left: limitless}
+			return blockResult(newBlockEncoder(w, nil), w, []record{{"a", data}, {"b", data}, {"c", nil}}, func() {})
+		})
+	}
+}
