@@ -16,8 +16,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
-	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/tagged"
+	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -83,7 +84,7 @@ func TestFileAccessEngine(t *testing.T) {
 			if strings.HasSuffix(r.name, "_1") && len(content) > 5000 {
 				continue // a block for each byte
 			}
-			if !full() && !strings.HasSuffix(r.name, "_0") && r.key == nil {
+			if !testenv.Full() && !strings.HasSuffix(r.name, "_0") && r.key == nil {
 				continue
 			}
 			name = r.name + "_" + name
@@ -189,10 +190,7 @@ func TestCompressEngine(t *testing.T) {
 	if path == "" {
 		t.Skip("skipped: no GDWIRE_GODOT4, so no engine was asked")
 	}
-	values := 200
-	if full() {
-		values = 2000
-	}
+	values := testenv.Cases(200, 2000)
 	r := rand.New(rand.NewPCG(49, 1))
 	folder := t.TempDir()
 	var packets [][]byte

@@ -62,7 +62,7 @@ func TestFileAccessCut(t *testing.T) {
 		}
 		t.Run(v.name, func(t *testing.T) {
 			for n := range v.data {
-				if !full() && n%3 > 0 {
+				if !testenv.Full() && n%3 > 0 {
 					continue
 				}
 				for delivery, r := range map[string]io.Reader{
@@ -98,7 +98,7 @@ func TestAltered(t *testing.T) {
 			failed := 0
 			for i := range v.data {
 				for n, bits := range []byte{1, 0x80, 0xff} {
-					if !full() && n != i%6 {
+					if !testenv.Full() && n != i%6 {
 						continue
 					}
 					data := bytes.Clone(v.data)
@@ -505,10 +505,7 @@ func TestRawFaults(t *testing.T) {
 
 // A stream of any size is written and read in the same memory.
 func TestRawMemory(t *testing.T) {
-	size := 16 << 20
-	if full() {
-		size = 1 << 30
-	}
+	size := testenv.Cases(16<<20, 1<<30)
 	part := make([]byte, 1<<16)
 	rand.NewChaCha8([32]byte{1}).Read(part[:1<<12])
 	for _, mode := range modes {

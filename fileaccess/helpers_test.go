@@ -269,6 +269,3 @@ func (r *room) Write(p []byte) (int, error) {
 	}
 	return n, nil
 }
-
-// full reports whether tests have their full sizes, which take minutes.
-func full() bool { return os.Getenv("GDWIRE_FULL") != "" && !testing.Short() }

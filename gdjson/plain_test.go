@@ -134,8 +134,7 @@ func TestToJSONBase64(t *testing.T) {
 					data[i] = byte(37 * i)
 				}
 				want := base64.StdEncoding.EncodeToString(data)
-				got, err := toJSON(encode(t, nil, packed(gdwire.TypePackedByteArray, data)), &gdwire.DecoderOptions{MaxChunk: window}, &gdjson.Options{Plain: true})
-				require.NoError(t, err)
+				got := must(toJSON(encode(t, nil, packed(gdwire.TypePackedByteArray, data)), &gdwire.DecoderOptions{MaxChunk: window}, &gdjson.Options{Plain: true}))(t)
 				require.Equal(t, `"`+want+`"`, got)
 
 				image := encode(t, &gdwire.EncoderOptions{Format: gdwire.Godot2}, func(e *gdwire.Encoder) {

@@ -129,8 +129,7 @@ func TestConvertTypes(t *testing.T) {
 			require.ErrorAs(t, err, &at)
 			require.Equal(t, at.Offset, losses[0].Offset, name)
 		}
-		want, err := variant.Marshal(map[string]any{"v": c.want}, variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}})
-		require.NoError(t, err)
+		want := must(variant.Marshal(map[string]any{"v": c.want}, variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}))(t)
 		got := written(t, f)
 		if info.Lengths != NoLengths {
 			got = got[4:]
@@ -354,8 +353,7 @@ func TestConvertRandom(t *testing.T) {
 		require.Empty(t, locations(differ, reported), "differ, but were not reported")
 		require.Empty(t, locations(reported, differ), "were reported, but do not differ")
 
-		kept, err := New(Info{Lengths: NoLengths}, convertible(r, 4, false, true))
-		require.NoError(t, err)
+		kept := must(New(Info{Lengths: NoLengths}, convertible(r, 4, false, true)))(t)
 		four = written(t, kept)
 		kept, _ = convertAgain(t, kept, gdwire.Godot3)
 		_, back = convertAgain(t, kept, gdwire.Godot4)

@@ -260,8 +260,7 @@ func TestWholeEnds(t *testing.T) {
 		d.Set("last", ends[i/len(kinds)%len(ends)])
 		b, _ := file(t, kind, saved...)
 		f := must(read(b, nil))(t)
-		got, err := values(f)
-		require.NoError(t, err)
+		got := must(values(f))(t)
 		require.Len(t, got, len(saved))
 		require.True(t, f.Info.Sure)
 	}
@@ -381,8 +380,7 @@ func TestRepairLargeContainer(t *testing.T) {
 	for _, cut := range []int{len(b) - 1, len(b) / 2} {
 		f := must(read(b[:cut], repairing(Info{Lengths: LittleEndian})))(t)
 		require.NotNil(t, f.Info.Damage)
-		got, err := values(f)
-		require.NoError(t, err)
+		got := must(values(f))(t)
 		require.Greater(t, 4*len(got), len(saved))
 		require.Equal(t, saved[:len(got)-1], got[:len(got)-1])
 	}
@@ -504,8 +502,7 @@ func TestRecords(t *testing.T) {
 			return out.Bytes()
 		}
 		unpack := func(b []byte) []byte {
-			r, err := fileaccess.NewReader(bytes.NewReader(b), &fileaccess.Options{Key: password, Raw: info.Container == fileaccess.Raw, Mode: info.Mode})
-			require.NoError(t, err)
+			r := must(fileaccess.NewReader(bytes.NewReader(b), &fileaccess.Options{Key: password, Raw: info.Container == fileaccess.Raw, Mode: info.Mode}))(t)
 			content := must(io.ReadAll(r))(t)
 			return content
 		}

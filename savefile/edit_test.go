@@ -241,8 +241,7 @@ func TestSave(t *testing.T) {
 		}
 		other := filepath.Join(t.TempDir(), "other")
 		require.NoError(t, f.Save(other))
-		a, err := os.ReadFile(name)
-		require.NoError(t, err)
+		a := must(os.ReadFile(name))(t)
 		c := must(os.ReadFile(other))(t)
 		require.True(t, bytes.Equal(a, c))
 		requireDiffers(t, a, b, 1)
@@ -263,8 +262,7 @@ func TestSaveNoName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	f := must(New(Info{}, content()))(t)
 	require.Error(t, f.Save(""))
-	entries, err := os.ReadDir(".")
-	require.NoError(t, err)
+	entries := must(os.ReadDir("."))(t)
 	require.Empty(t, entries)
 }
 
@@ -275,8 +273,7 @@ func TestSaveFailed(t *testing.T) {
 	f := must(New(Info{}, variant.Vector4{X: 1}))(t)
 	f.Info.Format = gdwire.Godot3
 	require.ErrorIs(t, f.Save(name), gdwire.ErrType)
-	b, err := os.ReadFile(name)
-	require.NoError(t, err)
+	b := must(os.ReadFile(name))(t)
 	require.Equal(t, "old", string(b))
 	entries := must(os.ReadDir(filepath.Dir(name)))(t)
 	require.Len(t, entries, 1)
@@ -300,8 +297,7 @@ func TestValuesBreak(t *testing.T) {
 			}
 			require.Equal(t, []string{"one", "two"}, got)
 		}
-		all, err := values(f)
-		require.NoError(t, err)
+		all := must(values(f))(t)
 		require.Len(t, all, 3)
 	}
 }

@@ -148,8 +148,7 @@ func TestConvertEngine(t *testing.T) {
 		require.NoError(t, f.Save(filepath.Join(folder, name)))
 		require.Positive(t, lost)
 		list.WriteString(engineLine(name, f.Info, 0))
-		b, err := variant.Marshal(becomes, variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}})
-		require.NoError(t, err)
+		b := must(variant.Marshal(becomes, variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}))(t)
 		want[name] = hex.EncodeToString(b)
 	}
 	for i, c := range slices.Concat(conversions, doubles) {

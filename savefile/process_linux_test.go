@@ -114,8 +114,7 @@ func writeLarge(t *testing.T, name string, info Info, size int64) {
 		must(f.WriteAt(tail, int64(len(head))+size))(t)
 		return
 	}
-	w, err := fileaccess.NewWriter(f, info.Container, info.Key)
-	require.NoError(t, err)
+	w := must(fileaccess.NewWriter(f, info.Container, info.Key))(t)
 	must(w.Write(head))(t)
 	block := make([]byte, 1<<20)
 	for range size >> 20 {

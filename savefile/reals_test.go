@@ -28,8 +28,7 @@ func TestDoubleInfo(t *testing.T) {
 					b, _ := file(t, Info{DoubleReals: double}, before, later)
 					f := must(read(b, given(Info{Format: gdwire.Godot4, Lengths: LittleEndian})))(t)
 					require.Equal(t, double, f.Info.DoubleReals)
-					again, err := New(f.Info, variant.Vector2{X: x})
-					require.NoError(t, err)
+					again := must(New(f.Info, variant.Vector2{X: x}))(t)
 					var v variant.Vector2
 					require.NoError(t, again.Get("$", &v))
 					require.Equal(t, double, v.X == x)
@@ -140,8 +139,7 @@ func TestRealKeys(t *testing.T) {
 		written := variant.Vector2{X: 0.7287158, Y: -0.0316664938608372}
 		require.NoError(t, f.Edit(Set(fmt.Sprintf("[%v]", written), 5), Set(fmt.Sprintf("[%v]", written), 6)))
 		require.NoError(t, f.Unmarshal(&decoded))
-		got, err := variant.Get(&decoded, fmt.Sprintf("[%v]", written))
-		require.NoError(t, err)
+		got := must(variant.Get(&decoded, fmt.Sprintf("[%v]", written)))(t)
 		require.Equal(t, int64(6), got)
 		require.Equal(t, d.Len()+1, decoded.Len())
 	}

@@ -193,8 +193,7 @@ func TestSetTypes(t *testing.T) {
 		}
 		f.content = original
 		require.NoError(t, f.Edit(Set("t2", 9)))
-		again, err := read(written(t, f), o)
-		require.NoError(t, err)
+		again := must(read(written(t, f), o))(t)
 		require.Equal(t, contentOf(t, f), contentOf(t, again))
 	}
 	t.Log(done)

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"math"
 	"net"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -339,9 +338,6 @@ func start(s *stream.Server, ln net.Listener) (result func() error) {
 var errTape = errors.New("torn")
 
 func newSink() *sink { return &sink{room: 1 << 30} }
-
-// full reports whether tests have their full sizes, which take minutes.
-func full() bool { return os.Getenv("GDWIRE_FULL") != "" && !testing.Short() }
 
 // drained reads until an error that is not about a packet.
 func drained(c *stream.Conn) error {

@@ -505,7 +505,7 @@ func (p *play) mustDeliver(c writeCall) bool {
 // TestConnModel plays many connections. GDWIRE_CONNS is their number, and GDWIRE_SEED repeats a run.
 func TestConnModel(t *testing.T) {
 	conns, seed := 300, rand.Uint64N(1<<32)
-	if full() {
+	if testenv.Full() {
 		conns = 5000
 	}
 	for name, n := range map[string]func(n int){"GDWIRE_CONNS": func(n int) { conns = n }, "GDWIRE_SEED": func(n int) { seed = uint64(n) }} {

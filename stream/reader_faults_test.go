@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -161,7 +162,7 @@ func frames(t *testing.T) map[string][]byte {
 // places returns the offsets at which to fail: all, or in a long stream a sample of them.
 func places(b []byte) (all []int) {
 	for at := range len(b) + 1 {
-		if !full() && at%7 != 0 {
+		if !testenv.Full() && at%7 != 0 {
 			continue
 		}
 		if at < 100 || at > len(b)-100 || at%499 == 0 {

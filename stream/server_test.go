@@ -428,7 +428,7 @@ var load = flag.Duration("load", 2*time.Second, "how long TestServerLoad sends p
 func TestServerLoad(t *testing.T) {
 	const conns, perSecond = 500, 20
 	duration := *load
-	if !full() {
+	if !testenv.Full() {
 		duration = 200 * time.Millisecond
 	}
 	nothingLeft := leftovers(t)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -170,7 +171,7 @@ func TestFind(t *testing.T) {
 				continue
 			}
 			for j, wanted := range texts {
-				if full() || i%len(texts) == j {
+				if testenv.Full() || i%len(texts) == j {
 					check(framed([]byte(v.Hex)), format, wanted)
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,9 +123,6 @@ func (c *testCase) run(t *testing.T) {
 	require.Contains(t, r.err, c.err)
 }
 
-// full reports whether tests have their full sizes, which take minutes.
-func full() bool { return os.Getenv("GDWIRE_FULL") != "" && !testing.Short() }
-
 func testdata(folder, file string) string { return filepath.Join("..", "..", "testdata", folder, file) }
 
 // vectors returns the values that the engine of a folder wrote.
@@ -139,7 +135,7 @@ func vectors(t testing.TB, folder string) []suite.Value {
 // sample is vectors, or a quarter of them in the quick tests.
 func sample(t *testing.T, folder string) (some []suite.Value) {
 	all := vectors(t, folder)
-	if full() {
+	if testenv.Full() {
 		return all
 	}
 	for i := 0; i < len(all); i += 4 {

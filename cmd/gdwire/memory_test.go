@@ -33,10 +33,7 @@ var block = strings.Repeat("x", 1<<16)
 
 // TestCommandMemory: values and packets can be larger than memory.
 func TestCommandMemory(t *testing.T) {
-	size := 64 << 20
-	if !full() {
-		size = 4 << 20
-	}
+	size := testenv.Cases(4<<20, 64<<20)
 	values := map[string][]byte{
 		"packed": wire(29, size),
 		"string": wire(4, size),
@@ -87,7 +84,7 @@ func TestLossyMemory(t *testing.T) {
 // generated, or 40 MiB in the quick tests, and looks at the most memory that they had.
 func TestMemoryLarge(t *testing.T) {
 	size := int64(4<<30) - 1<<20
-	if !full() || strconv.IntSize == 32 {
+	if !testenv.Full() || strconv.IntSize == 32 {
 		size = 40 << 20
 	}
 	elements := int(size / (1 << 20))
@@ -112,7 +109,7 @@ func TestMemoryLarge(t *testing.T) {
 // blocks of 4 KiB.
 func TestMemoryCompressed(t *testing.T) {
 	elements := 1023
-	if !full() || strconv.IntSize == 32 {
+	if !testenv.Full() || strconv.IntSize == 32 {
 		elements = 40
 	}
 	b := compressed(t, elements)

@@ -102,7 +102,7 @@ func (w *wayward) run(addr string) {
 // that is open beside them, and requests that stop, change nothing. Afterwards nothing is left.
 func TestProxyWaywardClients(t *testing.T) {
 	clients, rounds := 30, 4
-	if full() {
+	if testenv.Full() {
 		clients, rounds = 200, 20
 	}
 	server := serve(t, echo)

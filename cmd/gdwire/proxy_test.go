@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // echo sends everything back, and ends when its peer does.
@@ -181,7 +182,7 @@ func TestProxyReset(t *testing.T) {
 func TestProxyMemory(t *testing.T) {
 	const conns = 30
 	size := 20 << 20
-	if !full() {
+	if !testenv.Full() {
 		size /= 20
 	}
 	var sent []byte

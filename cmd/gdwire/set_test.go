@@ -16,6 +16,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -130,13 +131,10 @@ func TestSkipHeader(t *testing.T) {
 
 // FuzzSet: setting all lines of flat changes no byte.
 func FuzzSet(f *testing.F) {
-	most := 300
-	if !full() {
-		most = 60
-	}
+	most := testenv.Cases(60, 300)
 	for folder := range engines {
 		for i, v := range vectors(f, folder) {
-			if len(v.Hex) < most && (i%3 == 0 || full()) {
+			if len(v.Hex) < most && (i%3 == 0 || testenv.Full()) {
 				f.Add([]byte(v.Hex))
 			}
 		}
@@ -251,10 +249,7 @@ func TestSetWhatGetPrints(t *testing.T) {
 			}
 		}
 	}
-	saves := 100
-	if full() {
-		saves = 3000
-	}
+	saves := testenv.Cases(100, 3000)
 	for range saves {
 		requireSetKeeps(t, gdwiretest.Encode(t, randomSave(random, 3)), "$", "-format", "godot4", "-frame", "none")
 	}

@@ -51,7 +51,7 @@ func TestWrapped(t *testing.T) {
 	files := 0
 	for folder, format := range engines {
 		for i, v := range vectors(t, folder) {
-			if !full() && i%25 > 0 {
+			if !testenv.Full() && i%25 > 0 {
 				continue
 			}
 			b := []byte(v.Hex)
@@ -173,10 +173,7 @@ func TestTrailingBytes(t *testing.T) {
 // TestManySmallPackets: a file of small packets needs little memory, also if none of them
 // decides on the format.
 func TestManySmallPackets(t *testing.T) {
-	blocks := 3000
-	if !full() {
-		blocks = 300
-	}
+	blocks := testenv.Cases(300, 3000)
 	for name, packet := range map[string][]byte{
 		"int": wire(2, 5), "float": wire(0x10003, 0.1), "Color or Plane": wire(14, float32(1), float32(2), float32(3), float32(4)),
 	} {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // TestNoControlCharacters: no output of any command holds a character that a
@@ -101,10 +102,7 @@ func eachWrapped(t *testing.T, key *fileaccess.Key, f func(name string, content 
 		{Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot4},
 		{Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot3},
 	}
-	step := 9
-	if !full() {
-		step = 60
-	}
+	step := testenv.Cases(60, 9)
 	for folder := range engines {
 		for i, v := range vectors(t, folder) {
 			if i%step > 0 {

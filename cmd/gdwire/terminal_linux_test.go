@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // openPTY opens a pseudo-terminal.
@@ -164,7 +165,7 @@ const lastOutput = 160 << 10
 // A file is edited in pieces, however large it is.
 func TestEditLarge(t *testing.T) {
 	size := 1 << 29
-	if !full() || strconv.IntSize == 32 {
+	if !testenv.Full() || strconv.IntSize == 32 {
 		size = 48 << 20
 	}
 	file := filepath.Join(t.TempDir(), "large")
@@ -189,7 +190,7 @@ func TestEditLarge(t *testing.T) {
 // The lines of flat for each value of a save need memory by their number, and time.
 func TestSetManyLines(t *testing.T) {
 	n, most := 1_000_000, 512<<10
-	if !full() {
+	if !testenv.Full() {
 		n, most = n/20, most/10
 	}
 	packets, edited := make([][]byte, n), make([][]byte, n)

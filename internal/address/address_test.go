@@ -75,8 +75,7 @@ func TestListen(t *testing.T) {
 
 func TestDialTCP(t *testing.T) {
 	ln := testenv.Must(Listen("127.0.0.1:0"))(t)
-	client, err := Dial(t.Context(), Text(ln.Addr()))
-	require.NoError(t, err)
+	client := testenv.Must(Dial(t.Context(), Text(ln.Addr())))(t)
 	require.NoError(t, client.Close())
 	require.NoError(t, ln.Close())
 }

@@ -51,8 +51,7 @@ func TestSkipAdvice(t *testing.T) {
 	} {
 		b := append([]byte("SAVE\x07"), c.values...)
 		s := must(At(bytes.NewReader(b), int64(len(b))).Source(&SourceOptions{Whole: true}))(t)
-		r, err := s.Recognize(&Reading{}, Known{})
-		require.NoError(t, err)
+		r := must(s.Recognize(&Reading{}, Known{}))(t)
 		if c.want == "" {
 			require.NotNil(t, s.Envelope)
 			continue

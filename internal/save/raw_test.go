@@ -21,8 +21,7 @@ import (
 func recognized(t *testing.T, in *Input) (*Source, Reading, *Recognition) {
 	s := must(in.Source(&SourceOptions{}))(t)
 	var o Reading
-	r, err := s.Recognize(&o, Known{})
-	require.NoError(t, err)
+	r := must(s.Recognize(&o, Known{}))(t)
 	return s, o, r
 }
 
@@ -76,8 +75,7 @@ func TestRecognizeRaw(t *testing.T) {
 			require.Equal(t, Bare, o.Frame)
 			c := must(s.Content(&o))(t)
 			require.Equal(t, v.Size, c.Size, "%s %s: without what FastLZ fills it up with", v.ID, how)
-			content, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size))
-			require.NoError(t, err)
+			content := must(io.ReadAll(io.NewSectionReader(c, 0, c.Size)))(t)
 			require.Len(t, content, int(v.Size))
 		}
 	}
@@ -119,8 +117,7 @@ func TestNotFastLZ(t *testing.T) {
 		s := must(At(strings.NewReader(b), int64(len(b))).Source(&SourceOptions{}))(t)
 		require.NoError(t, s.FindContainer(&Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}, Frame: U32}))
 		require.True(t, s.Container.IsPlain())
-		content, err := io.ReadAll(s)
-		require.NoError(t, err)
+		content := must(io.ReadAll(s))(t)
 		require.Equal(t, b, string(content))
 	}
 	s, o, got := recognized(t, At(strings.NewReader(save), int64(len(save))))

@@ -80,8 +80,7 @@ func TestSource(t *testing.T) {
 				requireStored(t, packets, store)
 				in = open(t, how, data)
 				var o Reading
-				r, err := in.Recognize(&o, Known{})
-				require.NoError(t, err)
+				r := must(in.Recognize(&o, Known{}))(t)
 				require.Equal(t, recognize.Sure, r.Certainty)
 				require.Equal(t, []recognize.Reading{{Format: gdwire.Godot4, Frame: recognize.U32}}, r.Readings[:1])
 				require.Equal(t, U32, o.Frame)
@@ -101,8 +100,7 @@ func TestSource(t *testing.T) {
 func requireStored(t *testing.T, want string, s *Store) {
 	t.Helper()
 	require.EqualValues(t, len(want), s.Size)
-	all, err := io.ReadAll(io.NewSectionReader(s.ReaderAt(), 0, s.Size))
-	require.NoError(t, err)
+	all := must(io.ReadAll(io.NewSectionReader(s.ReaderAt(), 0, s.Size)))(t)
 	require.True(t, want == string(all))
 	b := must(s.Bytes(4, 8))(t)
 	require.Equal(t, want[4:12], string(b))
@@ -184,8 +182,7 @@ func TestIsDouble(t *testing.T) {
 			var o Reading
 			must(s.Recognize(&o, Known{}))(t)
 			require.False(t, o.narrow && (double || head == 0), n)
-			c, err := s.Content(&o)
-			require.NoError(t, err)
+			c := must(s.Content(&o))(t)
 			require.Equal(t, double, c.IsDouble(MaxHeld), n)
 		}
 	}

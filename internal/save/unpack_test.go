@@ -131,8 +131,7 @@ func TestRecognizeUnpacked(t *testing.T) {
 					r, ok := testenv.Must2(o.RecognizePackets(iotest.OneByteReader(bytes.NewReader(b)), Known{}))(t)
 					require.True(t, ok)
 					require.Equal(t, frame, o.Frame)
-					all, err := io.ReadAll(r)
-					require.NoError(t, err)
+					all := must(io.ReadAll(r))(t)
 					require.Equal(t, b, all)
 					for i, packet := range packets {
 						u := o.Unpack(packet)

@@ -481,8 +481,7 @@ func TestImageText(t *testing.T) {
 		require.NoError(t, v.Write(e, false), text)
 		require.NoError(t, e.Close())
 		d := gdwire.NewDecoder(&b, &gdwire.DecoderOptions{Format: format, AllowObjects: true})
-		again, err := Read(d)
-		require.NoError(t, err)
+		again := testenv.Must(Read(d))(t)
 		require.Equal(t, text, again.String())
 		d.Release()
 	}
@@ -498,8 +497,7 @@ func TestReadChunks(t *testing.T) {
 		require.NoError(t, v.Write(e, false))
 		require.NoError(t, e.Close())
 		d := gdwire.NewDecoder(&b, &gdwire.DecoderOptions{MaxChunk: 16})
-		again, err := Read(d)
-		require.NoError(t, err)
+		again := testenv.Must(Read(d))(t)
 		require.Equal(t, text, again.String())
 		d.Release()
 	}

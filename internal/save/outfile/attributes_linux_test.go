@@ -25,8 +25,7 @@ func TestAttributes(t *testing.T) {
 				t.Skip("skipped: the file system refuses attributes: ", err)
 			}
 			old := testenv.Must(os.Stat(file))(t)
-			f, err := Create(file, IgnoreSignals)
-			require.NoError(t, err)
+			f := testenv.Must(Create(file, IgnoreSignals))(t)
 			require.NoError(t, f.Commit())
 			got := make([]byte, 200)
 			n := testenv.Must(syscall.Getxattr(file, name, got))(t)

@@ -269,10 +269,7 @@ func TestSaves(t *testing.T) {
 		b[16] = 99 // the header of the second packet
 		requireResult(t, Result{Certainty: Damaged, Readings: []Reading{{engines[folder], U32}}}, file(b))
 	}
-	cutsOfEach := 20
-	if full() {
-		cutsOfEach = 100
-	}
+	cutsOfEach := testenv.Cases(20, 100)
 	for _, folder := range []string{"godot3.2.3", "godot4.7-dev"} {
 		b := testenv.Must(os.ReadFile(testdata(folder, "save_game_large.bin")))(t)
 		for _, f := range []Frame{Bare, U32, U32BE} {

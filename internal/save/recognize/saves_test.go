@@ -221,10 +221,7 @@ func TestDamagedSaves(t *testing.T) {
 // TestDamagedStart overwrites a byte near the start of saves of 1 to 60 KiB: few are not recognized, hardly any as
 // another reading.
 func TestDamagedStart(t *testing.T) {
-	files := 60
-	if full() {
-		files = 1000
-	}
+	files := testenv.Cases(60, 1000)
 	r := rand.New(rand.NewPCG(71, 72))
 	var c tally
 	for i := range files {
@@ -245,10 +242,7 @@ func TestDamagedStart(t *testing.T) {
 // TestRecognizeRandomValues recognizes random Dictionaries and Arrays of 24 bytes and more: sure results
 // are right, and few are not sure.
 func TestRecognizeRandomValues(t *testing.T) {
-	n := 2000
-	if full() {
-		n = 100_000
-	}
+	n := testenv.Cases(2000, 100_000)
 	r := rand.New(rand.NewPCG(9, 10))
 	blocked := 0
 	for i := 0; i < n; {
@@ -432,10 +426,7 @@ func (s *saves) longFramed(t *testing.T, f Frame, size int64) ([]byte, int64) {
 // TestCutForms cuts saves of 1 KiB to 64 MiB of each format and frame, of one packet and of several. As long
 // as 1/16 is left, the frame and format are recognized, or are among several, and others are not.
 func TestCutForms(t *testing.T) {
-	n := 120
-	if full() {
-		n = 8_000
-	}
+	n := testenv.Cases(120, 8_000)
 	r := rand.New(rand.NewPCG(51, 52))
 	var counts [Sure + 1]int
 	for i := range n {
@@ -469,10 +460,7 @@ func TestCutForms(t *testing.T) {
 // TestDamageForms overwrites bytes of saves of 1 KiB to 64 MiB of each format and frame, as a disk does. The
 // frame and format are recognized, or are among several, or nothing is.
 func TestDamageForms(t *testing.T) {
-	n := 120
-	if full() {
-		n = 8_000
-	}
+	n := testenv.Cases(120, 8_000)
 	r := rand.New(rand.NewPCG(81, 82))
 	var counts [Sure + 1]int
 	for i := range n {
@@ -494,10 +482,7 @@ func TestDamageForms(t *testing.T) {
 // TestConverted: saves that were decoded and encoded as text are never read as other values, and texts with U+FFFD are
 // no sign of that.
 func TestConverted(t *testing.T) {
-	n := 300
-	if full() {
-		n = 10_000
-	}
+	n := testenv.Cases(300, 10_000)
 	r := rand.New(rand.NewPCG(91, 92))
 	var counts [Sure + 1]int
 	for i := range n {

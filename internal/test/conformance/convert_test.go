@@ -260,8 +260,7 @@ func TestConvertLongPackedStrings(t *testing.T) {
 			}
 			p = packedStrings(gdwire.Manual4, text, text)
 			for _, window := range []int{16, 17, 33, 0} {
-				got, err := model.Copy(p, gdwire.DecoderOptions{Format: gdwire.Manual4, MaxChunk: window}, gdwire.EncoderOptions{Format: gdwire.Godot3})
-				require.NoError(t, err)
+				got := must(model.Copy(p, gdwire.DecoderOptions{Format: gdwire.Manual4, MaxChunk: window}, gdwire.EncoderOptions{Format: gdwire.Godot3}))(t)
 				require.Equal(t, packedStrings(gdwire.Godot3, text+"\x00", text+"\x00"), got)
 			}
 		}

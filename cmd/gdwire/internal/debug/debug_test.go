@@ -19,8 +19,7 @@ func TestRemoteDebug(t *testing.T) {
 }
 
 func TestDebugSteps(t *testing.T) {
-	steps, err := stepsOf([]string{"break", "main.gd:19", "stack", "set", "Main:hp", "=", "5", "set", "a:b = 5", "eval", "hp * 2"})
-	require.NoError(t, err)
+	steps := testenv.Must(stepsOf([]string{"break", "main.gd:19", "stack", "set", "Main:hp", "=", "5", "set", "a:b = 5", "eval", "hp * 2"}))(t)
 	var got []string
 	for _, s := range steps {
 		got = append(got, strings.TrimSpace(s.name+" "+s.operand))

@@ -29,8 +29,7 @@ func TestNamedPipe(t *testing.T) {
 	go func() {
 		done <- (&Flags{}).ShowFile(shell.NewStdio(nil, io.Discard, stderr), name, NewCheckPrinter(false))
 	}()
-	line, err := bufio.NewReader(errs).ReadString('\n')
-	require.NoError(t, err)
+	line := testenv.Must(bufio.NewReader(errs).ReadString('\n'))(t)
 	require.Equal(t, "gdwire: "+name+" is a pipe; waiting for a program that writes to it\n", line)
 	require.NoError(t, os.WriteFile(name, save, 0o600))
 	require.NoError(t, <-done)

@@ -900,10 +900,7 @@ var sequences = flag.Int("sequences", 20_000, "how many random sequences of call
 
 // TestDecoderCalls makes random calls on random packets.
 func TestDecoderCalls(t *testing.T) {
-	n := *sequences
-	if !testenv.Full() {
-		n = min(n, 700)
-	}
+	n := testenv.Cases(min(*sequences, 700), *sequences)
 	random := rand.New(rand.NewPCG(5, 6))
 	all := fuzz.Seeds()
 	for i := range n {

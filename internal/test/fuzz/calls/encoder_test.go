@@ -546,10 +546,7 @@ func requireEvents(t testing.TB, calls []chosenCall, s fuzz.Seed) {
 
 // TestEncoderCalls makes random calls.
 func TestEncoderCalls(t *testing.T) {
-	n := *sequences
-	if !testenv.Full() {
-		n = min(n, 3_000)
-	}
+	n := testenv.Cases(min(*sequences, 3_000), *sequences)
 	random := rand.New(rand.NewPCG(9, 10))
 	for i := range n {
 		s := fuzz.Seed(random.Uint64())
