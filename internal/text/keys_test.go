@@ -153,8 +153,7 @@ func encode(parts ...any) []byte {
 func treeOf(t *testing.T, all ...string) *Tree {
 	tree := &Tree{}
 	for _, text := range all {
-		_, err := tree.Add(testenv.Must(Parse(text))(t), "")
-		require.NoError(t, err)
+		testenv.Must(tree.Add(testenv.Must(Parse(text))(t), ""))(t)
 	}
 	return tree
 }

@@ -169,8 +169,7 @@ func TestReplace(t *testing.T) {
 			for _, commit := range []bool{false, true} {
 				f := testenv.Must(Create(name, IgnoreSignals))(t)
 				require.False(t, f.Direct())
-				_, err := f.WriteString("new")
-				require.NoError(t, err)
+				testenv.Must(f.WriteString("new"))(t)
 				want := "old"
 				if commit {
 					want = "new"
