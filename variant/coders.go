@@ -39,7 +39,7 @@ func init() { // the functions refer to the tables
 	addOwn(0, (*encoder).raw, (*decoder).raw)
 }
 
-// addOwn adds T to the types of this package, with functions that write and read a T.
+// addOwn adds T to the types of this package, with functions to write and read a T.
 func addOwn[T any](typ gdwire.Type, encode func(*encoder, *T) error, decode func(*decoder, *T) error) {
 	t := reflect.TypeFor[T]()
 	ownTypes[t] = &ownType{typ: typ}
@@ -61,9 +61,9 @@ func init() {
 	}
 }
 
-// makeDecoder returns the function that decodes the Go type of key. It depends on the methods of
-// the type, on whether it is a type of this package, or on its kind, in this order. Values of other
-// types than the type= in key that the Go type can hold are decoded, too, but can take longer.
+// makeDecoder returns the function to decode the Go type of key: by methods of the type, as a type
+// of this package, or by its kind, in this order. If the Go type can hold values of other types than
+// the type= in key, they are decoded, too, but can take longer.
 func (b decodePlanner) makeDecoder(key planKey) (decodeFunc, error) {
 	t := key.typ
 	switch {
@@ -85,7 +85,7 @@ func (b decodePlanner) makeDecoder(key planKey) (decodeFunc, error) {
 	return b.makeDefaultDecoder(t, key.wire)
 }
 
-// makeDefaultDecoder returns the function that decodes a t by its kind, regardless of methods.
+// makeDefaultDecoder returns the function to decode a t by its kind, regardless of methods.
 func (b decodePlanner) makeDefaultDecoder(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -141,7 +141,7 @@ func (b decodePlanner) makeDefaultDecoder(t reflect.Type, wire gdwire.Type) (dec
 	return nil, fmt.Errorf("%v has no Variant type", t)
 }
 
-// makeTextUnmarshalerDecoder returns the function that decodes a t, a TextUnmarshaler.
+// makeTextUnmarshalerDecoder returns the function to decode a t, a TextUnmarshaler.
 // UnmarshalText decodes text; other values are decoded by the kind of t.
 func (b decodePlanner) makeTextUnmarshalerDecoder(t reflect.Type) decodeFunc {
 	kind, kindErr := b.try(func() (decodeFunc, error) { return b.makeDefaultDecoder(t, 0) })
@@ -159,7 +159,7 @@ func (b decodePlanner) makeTextUnmarshalerDecoder(t reflect.Type) decodeFunc {
 	}
 }
 
-// makeKeyDecoder returns the function that decodes keys of type t. It does not use Unmarshaler.
+// makeKeyDecoder returns the function to decode keys of type t, without Unmarshaler.
 func (b decodePlanner) makeKeyDecoder(t reflect.Type) (decodeFunc, error) {
 	if err := checkKey(t, textUnmarshalerType); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (s *decoder) textKey(v reflect.Value) error {
 	switch t, err := s.d.PeekType(); {
 	case err != nil:
 		return err
-	case t == gdwire.TypeNil: // UnmarshalText cannot tell it from an empty text
+	case t == gdwire.TypeNil: // UnmarshalText cannot tell null from an empty text
 		v.SetZero()
 		return s.d.ReadNil()
 	}
@@ -202,9 +202,8 @@ func init() {
 	}
 }
 
-// makeEncoder returns the function that encodes the Go type of key. It depends on the methods
-// of the type, on whether it is a type of this package, on the type= in key, or on its kind, in
-// this order.
+// makeEncoder returns the function to encode the Go type of key: by methods of the type, as a type
+// of this package, by the type= in key, or by its kind, in this order.
 func (b encodePlanner) makeEncoder(key planKey) (encodeFunc, error) {
 	t, wire := key.typ, key.wire
 	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
@@ -255,7 +254,7 @@ func (b encodePlanner) makeEncoder(key planKey) (encodeFunc, error) {
 	return nil, fmt.Errorf("%v has no Variant type", t)
 }
 
-// makeTaggedEncoder returns the function that encodes a t as the type wire, the type= of a tag.
+// makeTaggedEncoder returns the function to encode a t as the type wire, the type= of a tag.
 func (b encodePlanner) makeTaggedEncoder(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 	k := t.Kind()
 	switch wire {

@@ -12,8 +12,7 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A mapEncoder writes maps of a type as Dictionaries with sorted keys. Two keys that are encoded as the same value are an
-// error.
+// A mapEncoder writes maps of a type as Dictionaries with sorted keys. Two keys encoded as the same value are an error.
 type mapEncoder struct {
 	typ        reflect.Type
 	vars       variableType // typ
@@ -27,7 +26,7 @@ type mapEncoder struct {
 	reuses     bool // the memory of pairs: no method can keep its address
 }
 
-// makeMapEncoder returns the function that encodes a t, a map, as a Dictionary with the declared types of a tag.
+// makeMapEncoder returns the function to encode a t, a map, as a Dictionary with the declared types of a tag.
 func (b encodePlanner) makeMapEncoder(t reflect.Type, tag *tag) (encodeFunc, error) {
 	elem, err := b.declaredPlan(t.Elem(), tag.elem, false)
 	if err != nil {
@@ -60,7 +59,7 @@ func newMapEncoder(t reflect.Type, keys mapKeys, elem *plan[encodeFunc]) *mapEnc
 }
 
 // mapKeys sorts and writes the keys of a map: numbers by word, others by text, and strings without either. Words and texts are
-// equal for keys that are encoded as the same value, and only for these.
+// equal exactly for keys encoded as the same value.
 type mapKeys struct {
 	word  func(key variable) uint64
 	text  func(s *encoder, key variable) (string, error)
@@ -68,7 +67,7 @@ type mapKeys struct {
 	check func(s *encoder, c *mapEncoder, p *mapPairs) error // of all keys, or nil
 }
 
-// keysOf returns the mapKeys of a t, which is declared or not. Numbers and text are sorted by value, other keys by their
+// keysOf returns the mapKeys of a t with the given declared type, or none. Numbers and text are sorted by value, other keys by their
 // encoding.
 func (b encodePlanner) keysOf(t reflect.Type, declared gdwire.Elem) (keys mapKeys, err error) {
 	if err := checkKey(t, textMarshalerType); err != nil {
@@ -161,7 +160,7 @@ func (c *mapEncoder) take(s *encoder, m variable) (p *mapPairs, n int) {
 	return p, n
 }
 
-// reflectedPairs returns the pairs of any map, and their number. It takes three times as many instructions.
+// reflectedPairs returns the pairs of any map, and their number, with three times as many instructions.
 func (c *mapEncoder) reflectedPairs(x variable) (p *mapPairs, n int) {
 	m := c.vars.value(x)
 	most := m.Len()
@@ -174,7 +173,7 @@ func (c *mapEncoder) reflectedPairs(x variable) (p *mapPairs, n int) {
 	return &mapPairs{pairs: dataOf(list)}, n
 }
 
-// maxSorted is the largest number of pairs whose memory is used again.
+// maxSorted is the largest number of pairs in memory kept for the next map.
 const maxSorted = 1 << 11
 
 // giveBack keeps the memory of n pairs for the next map.
@@ -323,7 +322,7 @@ func addLayout[K comparable, V any](all map[[2]reflect.Type]mapLayout) {
 	all[[2]reflect.Type{reflect.TypeFor[K](), reflect.TypeFor[V]()}] = mapLayout{len(all), func() copiedPairs { return &pairsOf[K, V]{} }}
 }
 
-// duplicateError makes the Encoder fail with the error for a key that equals another key.
+// duplicateError makes the Encoder fail with the error for a key equal to another key.
 func (s *encoder) duplicateError(key reflect.Value) error {
 	typ := key.Type()
 	isReference := func() bool { return key.Kind() == reflect.Pointer || key.Kind() == reflect.Interface }
@@ -350,8 +349,8 @@ func checkDistinct(s *encoder, c *mapEncoder, p *mapPairs) error {
 	return nil
 }
 
-// encodedKey returns a text for mapKeys: the encoding of a key. writeEncoded then writes it. A key can contain maps whose keys contain maps: to
-// encode each key twice would take time exponential in their nesting.
+// encodedKey returns a text for mapKeys: the encoding of a key, for writeEncoded. Keys can contain maps with keys that
+// contain maps: encoding each key twice would take time exponential in the nesting.
 func encodedKey(plan *plan[encodeFunc]) func(*encoder, variable) (string, error) {
 	return func(s *encoder, key variable) (string, error) {
 		inner := getEncoder()
@@ -373,18 +372,18 @@ func encodedKey(plan *plan[encodeFunc]) func(*encoder, variable) (string, error)
 	}
 }
 
-// writeEncoded writes a key that encodedKey encoded.
+// writeEncoded writes a key encoded by encodedKey.
 func writeEncoded(s *encoder, _ variable, encoded string) error {
 	return s.e.WriteRaw([]byte(encoded))
 }
 
-// fewSorted and manySorted are the numbers of keys up to which sortFew, and from which sortMany, takes the least time.
+// sortFew takes the least time for up to fewSorted keys, and sortMany for manySorted keys or more.
 const (
 	fewSorted  = 12
 	manySorted = 200
 )
 
-// setWords sets an order to that of pairs. The words consist of eight bytes of each key, after those with which all keys begin
+// setWords sets order to the order of pairs. The words are eight bytes of each key, after the common prefix of all keys
 // if cut is set: -14 % of the instructions for a map of 1000 entries, -29 % of the time.
 func setWords[V any](order []sortedKey, pairs []Entry[string, V], cut bool) {
 	order = order[:len(pairs)]
@@ -404,8 +403,8 @@ func setWords[V any](order []sortedKey, pairs []Entry[string, V], cut bool) {
 	}
 }
 
-// sortKeys sorts keys by their words, and keys with equal words by their texts. It returns the index of a key that
-// equals another, or -1.
+// sortKeys sorts keys by their words, and keys with equal words by their texts. It returns the index of a key
+// equal to another, or -1.
 func sortKeys(order []sortedKey, text func(i int) string) (twice int) {
 	switch n := len(order); {
 	case n >= manySorted:
@@ -435,7 +434,7 @@ func sortKeys(order []sortedKey, text func(i int) string) (twice int) {
 	return twice
 }
 
-// sortFew sorts few keys by their words, by insertion. It returns false if two words are equal. -11 % of
+// sortFew sorts few keys by their words, by insertion, and reports whether all words are distinct: -11 % of
 // a tree of small maps.
 func sortFew(order []sortedKey) (distinct bool) {
 	distinct = true
@@ -484,7 +483,7 @@ func sortMany(order []sortedKey) {
 	copy(order, from)
 }
 
-// commonPrefix returns the number of bytes, up to most, with which both a and b begin.
+// commonPrefix returns the length of the common prefix of a and b, up to most.
 func commonPrefix(a, b string, most int) int {
 	n := min(most, len(a), len(b))
 	for i := range n {
@@ -503,11 +502,11 @@ func wordOf(text string) (word uint64) {
 			uint64(text[3])<<32 | uint64(text[2])<<40 | uint64(text[1])<<48 | uint64(text[0])<<56
 	}
 	switch n := len(text); {
-	case n >= 4: // four bytes, and the last four without those that the first four contain
+	case n >= 4: // four bytes, and the last four without those in the first four
 		first := uint32(text[3]) | uint32(text[2])<<8 | uint32(text[1])<<16 | uint32(text[0])<<24
 		last := uint32(text[n-1]) | uint32(text[n-2])<<8 | uint32(text[n-3])<<16 | uint32(text[n-4])<<24
 		return uint64(first)<<32 | uint64(last<<(8*uint(8-n)))
-	case n > 0: // the first, the middle and the last byte, of which some are the same
+	case n > 0: // the first, the middle and the last byte, some of them the same
 		return uint64(text[0])<<56 | uint64(text[n/2])<<(56-8*uint(n/2)) | uint64(text[n-1])<<(56-8*uint(n-1))
 	}
 	return 0

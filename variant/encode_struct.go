@@ -14,12 +14,12 @@ type structEncoder struct {
 	vars   variableType // typ
 	fields []*fieldEncoder
 	info   *structFields
-	embed  *mapEncoder // of a map that collects unknown keys
+	embed  *mapEncoder // of a map collecting unknown keys
 	omits  bool        // fields can be omitted
 }
 
-// makeStructEncoder returns the function that encodes the struct type of key as a Dictionary, or as an
-// Array if it is positional.
+// makeStructEncoder returns the function to encode the struct type of key as a Dictionary, or a positional
+// struct as an Array.
 func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 	t := key.typ
 	info, err := fieldsOf(t)
@@ -59,7 +59,7 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 	return c.makeDictEncoder(), nil
 }
 
-// omitsOf returns the function that reports whether a field of the struct t is omitted, or nil if it never is.
+// omitsOf returns the function that reports whether a field of the struct t is omitted, or nil for a field never omitted.
 func omitsOf(t reflect.Type, f *field) func(x variable) bool {
 	isZero, vars := f.isZero, variableTypeOf(f.typ)
 	if isZero == nil {
@@ -80,8 +80,7 @@ func omitsOf(t reflect.Type, f *field) func(x variable) bool {
 	return func(x variable) bool { return isZero(vars.value(x)) }
 }
 
-// zeroTests contains what reflect.Value.IsZero reports, for frequent kinds: -25 % of structs whose fields have
-// omitzero.
+// zeroTests contains equivalents of reflect.Value.IsZero for frequent kinds: -25 % of structs with omitzero.
 var zeroTests = map[reflect.Kind]func(variable) bool{
 	reflect.Bool:    func(x variable) bool { return !boolIn(x) },
 	reflect.Int:     func(x variable) bool { return intIn[int](x) == 0 },
@@ -92,7 +91,7 @@ var zeroTests = map[reflect.Kind]func(variable) bool{
 	reflect.String:  func(x variable) bool { return textIn(x) == "" },
 }
 
-// makeDictEncoder returns the function that writes a struct as a Dictionary. A method value
+// makeDictEncoder returns the function to write a struct as a Dictionary. A method value
 // would add a call for each struct. See makeScalarDecoder for noinline.
 //
 //go:noinline
@@ -136,7 +135,7 @@ func encodePairs(s *encoder, x variable, fields []*fieldEncoder, more int) error
 	return nil
 }
 
-// encodeOmitting writes the start and the pairs of a struct with fields that are omitted.
+// encodeOmitting writes the start and the pairs of a struct with omitted fields.
 func (c *structEncoder) encodeOmitting(s *encoder, x variable) error {
 	// Call omits once for each field: IsZero could return another result later.
 	var few [32]*fieldEncoder
@@ -149,13 +148,13 @@ func (c *structEncoder) encodeOmitting(s *encoder, x variable) error {
 	return c.encodeCollected(s, x, fields)
 }
 
-// encodeCollected writes the start of a struct, some of its fields, and the pairs of a field that collects unknown keys, if
+// encodeCollected writes the start of a struct, some of its fields, and the pairs of a field for unknown keys, if
 // there is one.
 func (c *structEncoder) encodeCollected(s *encoder, x variable, fields []*fieldEncoder) error {
 	var unknown reflect.Value
 	collects := c.info.embed != nil
 	if collects {
-		unknown, collects = fieldOf(c.vars.value(x), c.info.embed.index) // false if it is in a nil pointer
+		unknown, collects = fieldOf(c.vars.value(x), c.info.embed.index) // false in a nil pointer
 	}
 	if !collects {
 		return encodePairs(s, x, fields, 0)
@@ -175,8 +174,8 @@ func (c *structEncoder) encodeCollected(s *encoder, x variable, fields []*fieldE
 	return nil
 }
 
-// embeddedPlan returns the plan for a field of the struct t to which a pointer leads. It takes the
-// whole t as its variable.
+// embeddedPlan returns the plan for a field of the struct t reached through a pointer. The plan takes
+// the whole t as its variable.
 func (b encodePlanner) embeddedPlan(t reflect.Type, f *field, of *plan[encodeFunc]) *plan[encodeFunc] {
 	return &plan[encodeFunc]{do: reflected(t, func(s *encoder, v reflect.Value) error {
 		v, _ = fieldOf(v, f.index)
@@ -184,7 +183,7 @@ func (b encodePlanner) embeddedPlan(t reflect.Type, f *field, of *plan[encodeFun
 	})}
 }
 
-// encodeArray writes a positional struct as an Array. Fields of structs that are embedded as nil
+// encodeArray writes a positional struct as an Array. Fields of structs embedded as nil
 // pointers are nil, so that the others keep their indexes.
 func (c *structEncoder) encodeArray(s *encoder, x variable) error {
 	if err := s.enter(c.typ); err != nil {
@@ -206,7 +205,7 @@ func (c *structEncoder) encodeArray(s *encoder, x variable) error {
 	return s.leave()
 }
 
-// encodeEmbed writes the pairs of a field that collects unknown keys.
+// encodeEmbed writes the pairs of a field for unknown keys.
 func (c *structEncoder) encodeEmbed(s *encoder, v reflect.Value) error {
 	if v.Kind() == reflect.Map {
 		return c.embed.encodePairs(s, variableOf(v))
@@ -249,7 +248,7 @@ func (c *structEncoder) checkUnknown(s *encoder, name string) error {
 	return nil
 }
 
-// fieldPlan returns the plan of a field. A plan with declared types is that of the field alone.
+// fieldPlan returns the plan of a field. A plan with declared types is for the field alone.
 func (b encodePlanner) fieldPlan(f *field) (*plan[encodeFunc], error) {
 	if !f.isTyped() {
 		return b.plan(f.typ, f.wire)
@@ -258,7 +257,7 @@ func (b encodePlanner) fieldPlan(f *field) (*plan[encodeFunc], error) {
 	return &plan[encodeFunc]{do: do}, err
 }
 
-// makeTypedEncoder returns the function that encodes a t as an Array or Dictionary with the declared
+// makeTypedEncoder returns the function to encode a t as an Array or Dictionary with the declared
 // types of a tag.
 func (b encodePlanner) makeTypedEncoder(t reflect.Type, tag *tag) (encodeFunc, error) {
 	k := t.Kind()

@@ -40,7 +40,7 @@ type field struct {
 	index  []int  // for reflect.Value.FieldByIndex
 	goName string // such as "Player.HP"
 	typ    reflect.Type
-	// isZero calls the method IsZero of the type for omitzero. It is nil for a type without such a
+	// isZero calls the method IsZero of the type for omitzero, or is nil if there is no such
 	// method.
 	isZero func(reflect.Value) bool
 }
@@ -68,8 +68,7 @@ func (t *tag) typeText() string {
 	return text.Value{Type: t.wire, Form: text.Declared, Key: t.key, Elem: t.elem}.String()
 }
 
-// parseTag parses the value of a gd tag: a name, which may be empty or in single
-// quotes, and options.
+// parseTag parses the value of a gd tag: a name, possibly empty or in single quotes, and options.
 func parseTag(s string) (t tag, err error) {
 	if strings.HasPrefix(s, "'") {
 		if t.name, s, err = cutQuoted(s); err != nil {
@@ -193,8 +192,8 @@ func typeNamed(name string) gdwire.Type {
 }
 
 // fieldsOf returns the encoded fields of a struct type, in the order of their declaration. If
-// fields have the same name, it selects the field in the fewest embedded structs, as Go does.
-// It therefore visits embedded structs level by level.
+// fields have the same name, fieldsOf selects the field in the fewest embedded structs, as Go
+// does, and therefore visits embedded structs level by level.
 func fieldsOf(t reflect.Type) (*structFields, error) {
 	s := &structFields{byName: map[string]int{}}
 	level := []embedded{{typ: t}}
@@ -239,7 +238,7 @@ func fieldsOf(t reflect.Type) (*structFields, error) {
 	return s, nil
 }
 
-// nameBit returns the bit for a name in structFields.bits. A name whose bit is not set names no field.
+// nameBit returns the bit for a name in structFields.bits. A name without its bit set names no field.
 func nameBit[S string | []byte](name S) uint64 {
 	n := uint(len(name))
 	if n == 0 {
@@ -248,14 +247,14 @@ func nameBit[S string | []byte](name S) uint64 {
 	return 1 << ((n + 5*uint(name[0]) + 3*uint(name[n-1])) & 63)
 }
 
-// An embedded is a struct that fieldsOf visits: the struct itself, or an embedded struct, whose
+// An embedded is a struct visited by fieldsOf: the struct itself, or an embedded struct. Its
 // fields count as fields of the outer struct.
 type embedded struct {
 	typ   reflect.Type
 	index []int
 }
 
-// add adds field f of e to s. If f is an embedded struct, add returns it instead. The
+// add adds field f of e to s. If f is an embedded struct, add returns f instead. The
 // fields in s.all from index first are at the same depth as f.
 func (s *structFields) add(e embedded, f reflect.StructField, first int) (inner embedded, err error) {
 	text, tagged := f.Tag.Lookup("gd")
@@ -310,7 +309,7 @@ func (s *structFields) add(e embedded, f reflect.StructField, first int) (inner 
 	return inner, nil
 }
 
-// inline checks an embedded struct and returns it.
+// inline checks and returns an embedded struct.
 func (s *structFields) inline(f reflect.StructField, index []int, t tag) (embedded, error) {
 	typ := f.Type
 	if typ.Kind() == reflect.Pointer {
@@ -337,7 +336,7 @@ func isValueType(t reflect.Type) bool {
 	return ownTypes[t] != nil || hasMethods(t)
 }
 
-// setEmbed makes f the field that collects unknown keys.
+// setEmbed makes f the field for unknown keys.
 func (s *structFields) setEmbed(f field) error {
 	isMap := f.typ.Kind() == reflect.Map && f.typ.Key().Kind() == reflect.String && !hasMethods(f.typ.Key())
 	switch {
@@ -353,7 +352,7 @@ func (s *structFields) setEmbed(f field) error {
 }
 
 // isZeroMethod returns a function that calls the IsZero method of t, or nil if there is none. A nil
-// pointer or interface, on which the method could panic, is zero.
+// pointer or interface is zero, because the method could panic.
 func isZeroMethod(t reflect.Type) func(reflect.Value) bool {
 	type isZeroer interface{ IsZero() bool }
 	switch p := reflect.TypeFor[isZeroer](); {
@@ -404,12 +403,12 @@ func fieldOf(v reflect.Value, index []int) (reflect.Value, bool) {
 	return v.Field(index[len(index)-1]), true
 }
 
-// tagError returns the error for a type= in a tag that a t cannot be encoded as.
+// tagError returns the error for a type= in a tag that does not fit t.
 func tagError(t reflect.Type, wire gdwire.Type) error {
 	return (&tag{wire: wire}).error(t)
 }
 
-// error returns the error for a type= that a t cannot be encoded as.
+// error returns the error for a type= that does not fit the Go type g.
 func (t *tag) error(g reflect.Type) error {
 	return fmt.Errorf("type=%s does not fit Go %v", t.typeText(), g)
 }

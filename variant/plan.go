@@ -11,29 +11,29 @@ import (
 	"github.com/gdwire/gdwire/internal"
 )
 
-// A plan holds the function that encodes or decodes a Go type: F is encodeFunc or
-// decodeFunc. The function calls those in the plans of the types that the type contains. It
-// refers to plans and not to functions, because do is not set yet while the plan of a type
-// that contains itself is built.
+// A plan holds the function to encode or decode a Go type: F is encodeFunc or
+// decodeFunc. The function calls the functions in the plans of inner types. It refers to
+// plans and not to functions, because do is not set yet while the plan of a type that
+// contains itself is built.
 type plan[F any] struct {
 	do       F
 	err      error        // why the type cannot be encoded or decoded
 	readOnly bool         // see isReadOnly
-	parts    any          // what blocks need: of a struct, []*fieldEncoder, and of an Array the plan of its elements
+	parts    any          // for blocks: []*fieldEncoder of a struct, or the plan of the elements of an Array
 	step     any          // a *blockStep, or nil: see encode_block.go
-	sizeHint atomic.Int64 // the size of the latest result of Marshal if that was large, for the next result; otherwise 0
+	sizeHint atomic.Int64 // the size of the latest result of Marshal if large, for the next result; otherwise 0
 }
 
 // A planKey identifies a plan: a Go type, the Variant type in its tag, and whether the plan is
-// for keys, which do not use Marshaler.
+// for keys, without Marshaler.
 type planKey struct {
 	typ   reflect.Type
 	wire  gdwire.Type // 0 without type=
 	isKey bool
 }
 
-// plans caches the plans of all types that were used. build makes the function of a plan. finish, if it is not nil,
-// can replace the functions of new plans that are complete, before others see them.
+// plans caches the plans of all types used. build makes the function of a plan. finish, if not nil, can replace the
+// functions of new plans once all are complete, before others see them.
 type plans[F any] struct {
 	all    sync.Map // of *plan[F] by planKey
 	build  func(*planner[F], planKey) (F, error)
@@ -67,12 +67,11 @@ func (c *plans[F]) ofKey(key planKey) (*plan[F], error) {
 	return p, nil
 }
 
-// recent holds the plans of types that were used of late. It saves a sixth of the time of a small value, which the
-// lookup in plans takes.
+// recent holds the plans of recently used types, to save the lookup in plans: a sixth of the time of a small value.
 type recent[F any] struct {
-	latest recentPlan[F] // of the type that was used last
+	latest recentPlan[F] // of the latest type
 	all    [8]recentPlan[F]
-	next   uint8 // the index in all of that which is replaced next
+	next   uint8 // the index in all to replace next
 }
 
 type recentPlan[F any] struct {
@@ -88,7 +87,7 @@ func (r *recent[F]) of(c *plans[F], t reflect.Type) (*plan[F], error) {
 	return r.other(c, t)
 }
 
-// other returns the plan of t, which is not that of the previous call. It is apart, so that the compiler inlines of.
+// other returns the plan of t, a type other than in the previous call. A separate function lets the compiler inline of.
 func (r *recent[F]) other(c *plans[F], t reflect.Type) (*plan[F], error) {
 	id := idOf(t)
 	for i := range r.all {
@@ -107,7 +106,7 @@ func (r *recent[F]) other(c *plans[F], t reflect.Type) (*plan[F], error) {
 	return p, nil
 }
 
-// A planner builds the plans of a type and of the types that it contains. They are in pending
+// A planner builds the plans of a type and of its inner types. The plans are in pending
 // until all of them are complete: other goroutines must not find a plan without a function.
 type planner[F any] struct {
 	plans   *plans[F]
@@ -119,7 +118,7 @@ func (r *planner[F]) plan(t reflect.Type, wire gdwire.Type) (*plan[F], error) {
 	return r.planOf(planKey{typ: t, wire: wire})
 }
 
-// planOf returns the plan for key. Its error names the type or field that is invalid.
+// planOf returns the plan for key. The error names the invalid type or field.
 func (r *planner[F]) planOf(key planKey) (*plan[F], error) {
 	if p, ok := r.pending[key]; ok {
 		return p, nil
@@ -134,8 +133,8 @@ func (r *planner[F]) planOf(key planKey) (*plan[F], error) {
 	return p, err
 }
 
-// try calls build, whose error the caller tolerates. After an error, it drops the plans that build
-// added: they have no function, or refer to a plan without one.
+// try calls build for a caller that tolerates an error. After an error, try drops the plans added
+// by build: they have no function, or refer to a plan without one.
 func (r *planner[F]) try(build func() (F, error)) (F, error) {
 	before := maps.Clone(r.pending)
 	do, err := build()
@@ -167,12 +166,12 @@ func reflected[S any](t reflect.Type, do func(s S, v reflect.Value) error) func(
 // pointerSize is the size of a pointer in bytes, at most.
 const pointerSize = 8
 
-// isReadOnly reports whether no method can get the address of a t, or of a part of it, while it is
-// encoded. A t must be larger than a pointer: smaller types can be in an interface without an address.
+// isReadOnly reports whether no method can get the address of a t, or of a part of it, during
+// encoding. A t must be larger than a pointer: smaller types can be in an interface without an address.
 func isReadOnly(t reflect.Type) bool { return t.Size() > pointerSize && hasNoMethods(t) }
 
-// hasNoMethods reports whether neither t nor a type of its fields or elements has methods, but for
-// those of types of this package, which do not write.
+// hasNoMethods reports whether t and the types of its fields and elements are without methods. Types
+// of this package count as such, because their methods do not write.
 func hasNoMethods(t reflect.Type) bool {
 	switch {
 	case ownTypes[t] != nil:
@@ -192,7 +191,7 @@ func hasNoMethods(t reflect.Type) bool {
 }
 
 // checkKey returns an error if t cannot be the type of a map's keys. text is the type
-// TextMarshaler or TextUnmarshaler, which keys of other types must implement.
+// TextMarshaler or TextUnmarshaler, to be implemented by keys of other types.
 func checkKey(t, text reflect.Type) error {
 	if own := ownTypes[t]; own != nil {
 		if t.Comparable() {
@@ -221,19 +220,19 @@ func checkKey(t, text reflect.Type) error {
 	return fmt.Errorf("%v cannot be a key", t)
 }
 
-// pointerCounts reports whether a t, a pointer, counts as a level of nesting: one to an Array, Dictionary
-// or Object does not, since these count themselves, by value and by pointer.
+// pointerCounts reports whether a t, a pointer, counts as a level of nesting. A pointer to an Array,
+// Dictionary or Object does not, because these count themselves, by value and by pointer.
 func pointerCounts(t reflect.Type) bool { return ownTypes[t.Elem()] == nil }
 
 // knownKeys contains the first keys of an earlier Dictionary at a depth. As long as the keys of the
-// next Dictionary there are the same, each is found by a comparison of words, and needs no search for
-// an equal key before it, because all of them differ: -30 % of Unmarshal into any.
+// next Dictionary there are the same, each is found by a comparison of words, without a search for
+// an earlier equal key, because all of them differ: -30 % of Unmarshal into any.
 type knownKeys struct {
 	keys   []knownKey
 	misses int // the number of Dictionaries with other keys since these were found
 }
 
-// A knownKey is one of knownKeys. It is never found if the key is not a short string.
+// A knownKey is one of knownKeys, found only if the key is a short string.
 type knownKey struct {
 	key     any // or nil
 	encoded internal.Key
@@ -242,11 +241,11 @@ type knownKey struct {
 const (
 	maxKnownDepth = 32         // of Dictionaries with knownKeys
 	maxKnownKeys  = fewEntries // so that a Dictionary of known keys has no index
-	maxMisses     = 4          // then other keys replace knownKeys, which takes as long as they save
+	maxMisses     = 4          // then other keys replace knownKeys; replacing takes as long as they save
 )
 
-// learn adds key i of a Dictionary to known, if the keys before it are those in known. It returns nil
-// if known contains other keys from there on, for the rest of the Dictionary.
+// learn adds key i of a Dictionary to known, if the earlier keys equal the keys in known. If known contains
+// other keys from there on, learn returns nil, for the rest of the Dictionary.
 func (known *knownKeys) learn(i int, key any) *knownKeys {
 	if known == nil || i >= maxKnownKeys {
 		return known
@@ -259,16 +258,15 @@ func (known *knownKeys) learn(i int, key any) *knownKeys {
 	text, _ := key.(string)
 	next := knownKey{key, export.NewKey(text)}
 	if next.encoded.Len == 0 {
-		next.key = nil // which can be long
+		next.key = nil // the key can be long
 	}
 	known.keys, known.misses = append(known.keys[:i], next), 0
 	return known
 }
 
-// A keyCache holds recent keys, as strings in interfaces. Neighboring Dictionaries often have the
-// same keys, which then are not allocated again. Two neighboring indexes are a set, which holds two
-// keys: with sets of one key, the large saved game, in which two keys of each record have the same
-// set, takes 4 % longer.
+// A keyCache holds recent keys, as strings in interfaces, so that the same keys in neighboring
+// Dictionaries are allocated once. Two neighboring indexes are a set of two keys: with sets of one
+// key, the large saved game takes 4 % longer, because two keys of each record share a set.
 type keyCache [128]any
 
 // text returns b as a string.
@@ -279,7 +277,7 @@ func (k *keyCache) text(b []byte) string {
 	return k.intern(b).(string)
 }
 
-// intern returns b, which must not be empty, as a string in an interface.
+// intern returns b as a string in an interface. b must not be empty.
 func (k *keyCache) intern(b []byte) any {
 	n := uint(len(b))
 	if n > 32 {

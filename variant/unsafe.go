@@ -10,29 +10,29 @@ import (
 
 // This file contains all unsafe code of the package; portable.go replaces it.
 
-// A variable is the address of a Go variable that a plan reads into or encodes. The plan knows
+// A variable is the address of a Go variable to decode into or to encode. The plan knows
 // the type. With a reflect.Value instead, decoding and encoding structs take 50 % longer.
 type variable = unsafe.Pointer
 
-// variableOf returns v, which is addressable, as a variable.
+// variableOf returns v, an addressable value, as a variable.
 func variableOf(v reflect.Value) variable { return unsafe.Pointer(v.UnsafeAddr()) }
 
-// variableIn returns the value in v as a variable, which must not be written, if its type is larger
+// variableIn returns the value in v as a variable that must not be written, if the type is larger
 // than a pointer.
 func variableIn(v any) (variable, bool) { return (*[2]unsafe.Pointer)(unsafe.Pointer(&v))[1], true }
 
-// A typeID is equal for equal types. To compare it takes no call.
+// A typeID is equal for equal types, and compared without a call.
 type typeID = unsafe.Pointer
 
 // idOf returns the typeID of t, the pointer in the interface.
 func idOf(t reflect.Type) typeID { return (*[2]unsafe.Pointer)(unsafe.Pointer(&t))[1] }
 
-// valueOf returns x, a variable of type t, as a reflect.Value. It is for errors and other rare cases: see
+// valueOf returns x, a variable of type t, as a reflect.Value, for errors and other rare cases: see
 // variableType.
 func valueOf(x variable, t reflect.Type) reflect.Value { return reflect.NewAt(t, x).Elem() }
 
-// A variableType makes reflect.Values of the variables of a type. It contains a nil pointer to the type.
-// valueOf makes reflect look up the type of the pointer in a map, unless the program contains it: 38 % of
+// A variableType makes reflect.Values of the variables of a type, by a nil pointer to the type.
+// valueOf makes reflect look up the pointer type in a map, unless the program contains this type: 38 % of
 // the instructions of MarshalEncode of pointers, and 5 % of Unmarshal of structs with small slices.
 type variableType struct{ null any }
 
@@ -49,7 +49,7 @@ func (t variableType) value(x variable) reflect.Value {
 	return reflect.ValueOf(t.pointer(x)).Elem()
 }
 
-// pointer returns a pointer to x, whose underlying type is T.
+// pointer returns a pointer to x, a variable of the underlying type T.
 func pointer[T any](x variable) *T { return (*T)(x) }
 
 // boolIn, intIn, floatIn and textIn return the value of x, a variable of a bool, number or
@@ -62,11 +62,11 @@ func textIn(x variable) string                                     { return *poi
 // set assigns v to x, a variable of the kind of T.
 func set[T any](x variable, v T) { *(*T)(x) = v }
 
-// A fieldLocation contains the offset of a field in its struct, for fieldAt. For a field to which a pointer
-// leads, whose plan takes the whole struct, it is zero.
+// A fieldLocation contains the offset of a field in its struct, for fieldAt. For a field reached
+// through a pointer, the location is zero, because the plan takes the whole struct.
 type fieldLocation struct{ offset uintptr }
 
-// locationOf returns the location of the field at index in the struct t, to which no pointer leads.
+// locationOf returns the location of the field at index in the struct t, not reached through a pointer.
 func locationOf(t reflect.Type, index []int) (l fieldLocation) {
 	for _, i := range index {
 		f := t.Field(i)
@@ -78,8 +78,7 @@ func locationOf(t reflect.Type, index []int) (l fieldLocation) {
 // fieldAt returns the field at p of the struct x.
 func fieldAt(x variable, p fieldLocation) variable { return unsafe.Add(x, p.offset) }
 
-// elemAt returns element i, of the given size, of the array x, or of the slice whose
-// elements are x.
+// elemAt returns element i, of the given size, of the array x, or of the slice with elements x.
 func elemAt(x variable, i int, size uintptr) variable { return unsafe.Add(x, uintptr(i)*size) }
 
 // dataOf returns the elements of v, a slice, for elemAt.
@@ -102,8 +101,8 @@ func variableAt[T any](x *T) variable { return unsafe.Pointer(x) }
 // dataIn returns the elements of x, for elemAt.
 func dataIn[T any](x *[]T) variable { return unsafe.Pointer(unsafe.SliceData(*x)) }
 
-// layoutOf returns types of keys and values for which maps have the memory layout of t, a map: its slots have the sizes,
-// alignments and pointers of both, and a key is found by a hash for its kind and size. Where none is known, a type is nil.
+// layoutOf returns types of keys and values of a map with the memory layout of t, a map: the slots have the same sizes,
+// alignments and pointers, and a key is found by a hash for its kind and size. An unknown type is nil.
 func layoutOf(t reflect.Type) (layout [2]reflect.Type) {
 	for i, t := range [...]reflect.Type{t.Key(), t.Elem()} {
 		switch k, zero := t.Kind(), reflect.Zero(t); {
@@ -126,7 +125,7 @@ func layoutOf(t reflect.Type) (layout [2]reflect.Type) {
 }
 
 // viewOf returns the elements of v, a slice or an array with an address, as a []T. The caller
-// must have checked that the memory layout of an element is that of a T: as many numbers of the
+// must have checked that an element and a T have the same memory layout: as many numbers of the
 // same kind. Packed arrays of a program's own vector types are therefore read and written at the
 // speed of memory.
 func viewOf[T any](v reflect.Value) ([]T, bool) {
@@ -142,7 +141,7 @@ func setView[T any](v reflect.Value, all []T) {
 	*(*[]T)(unsafe.Pointer(v.UnsafeAddr())) = all
 }
 
-// numbersIn returns the n numbers of x, a number, array or struct that consists of them.
+// numbersIn returns the n numbers of x, a number, array or struct consisting of them.
 func numbersIn[T float32 | float64 | int32](x variable, n int) ([]T, bool) {
 	return unsafe.Slice((*T)(x), n), true
 }
@@ -156,7 +155,7 @@ const (
 // textBlocks contains the memory of short texts.
 type textBlocks struct {
 	textBlock     *[textBlockSize]byte // the latest block
-	textBlockLeft int                  // the bytes at its end that no string uses
+	textBlockLeft int                  // the unused bytes at its end
 }
 
 // newText returns b as a string. Short texts share blocks of memory: -8 % of Unmarshal into
@@ -180,13 +179,12 @@ func (s *textBlocks) newText(b []byte) string {
 	return unsafe.String((*byte)(text), n)
 }
 
-// boxes puts numbers and short texts into interfaces. The variables that these refer to are allocated
-// in blocks: -11 % of a tree into any, which then allocates two thirds as often. Blocks are small,
-// because an interface keeps all of its block in memory. Nothing that refers to larger memory is in a
-// block.
+// boxes puts numbers and short texts into interfaces, with variables allocated in blocks: -11 % of
+// a tree into any, with two thirds of the allocations. Blocks are small, because an interface keeps
+// all of its block in memory. No block refers to larger memory.
 type boxes struct {
-	numbers []int64  // the variables of a block that no interface refers to
-	texts   []string // those of another
+	numbers []int64  // the unused variables of a block
+	texts   []string // the unused variables of another
 }
 
 // numbersInBlock and textsInBlock are the sizes of blocks, of 64 bytes.
@@ -235,7 +233,7 @@ func (b *boxes) text(x string) any {
 	return withData("", unsafe.Pointer(p))
 }
 
-// withData returns an interface of the type of v with the value at p, which is never written again.
+// withData returns an interface of the type of v with the value at p. The value must never be written again.
 func withData(v any, p unsafe.Pointer) any {
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&v))[1] = p
 	return v
