@@ -13,13 +13,13 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A block writes a struct in Godot4. It consists of steps, which put values and keys into the buffer of the
-// Encoder without calls: -40 % of Marshal of structs. The step of a struct within it, or of a slice of structs,
-// begins a level, in which the block of that struct is put.
+// A block writes a struct in Godot4, by steps that put values and keys into the buffer of the Encoder without
+// calls: -40 % of Marshal of structs. The step of an inner struct, or of a slice of structs, begins a level for
+// the block of the inner struct.
 //
-// The Encoder knows nothing of the containers in a block until something else than a step writes: see
-// leaveBlock. A step puts its whole value and the key after it, or nothing. What it cannot put, such as
-// an invalid value or one without room, is left to the plan. So the plans make all errors and flushes.
+// The Encoder knows nothing of the containers in a block until something other than a step writes: see
+// leaveBlock. A step puts its whole value and the key after it, or nothing. Other values, such as an
+// invalid value or one without room, are left to the plan. So the plans make all errors and flushes.
 type block struct {
 	fields []*fieldEncoder
 	plan   *plan[encodeFunc] // of the struct
@@ -29,15 +29,15 @@ type block struct {
 }
 
 const (
-	// blockRoom is the number of bytes in the buffer that a step without a call needs, with its key.
+	// blockRoom is the number of bytes in the buffer needed by a step without a call, with its key.
 	blockRoom = 160
 	// blockKey is the size of the longest key of a step.
 	blockKey = 8 + internal.MaxKey
 	// blockLevels is the number of levels. Structs in the last begin another block.
 	blockLevels = 16
 
-	// Instructions that a step saves, and that steps take whose plans write the values: one for which containers are
-	// opened, and one that follows it. Counted for structs of 0 to 12 ints and 1 to 3 any.
+	// Instructions saved by a step, and taken by steps with plans to write the values: by the first, which opens
+	// containers, and by each after the first. Counted for structs of 0 to 12 ints and 1 to 3 any.
 	stepSaves  = 60
 	firstTakes = 325
 	otherTakes = 25
@@ -60,7 +60,7 @@ const (
 	putText
 	putStruct
 	putList // a slice of structs
-	putKey  // a key that no step before it puts
+	putKey  // a key not put by the step before
 	putEnd  // of a struct
 	// Steps with calls: see putCalling.
 	putLongKey
@@ -70,11 +70,11 @@ const (
 	putReals32
 	putReals64
 	putInts
-	// A step whose plan writes its value.
+	// A step with a plan to write its value.
 	putOther
 )
 
-// A blockStep puts a value, and the key after it if that is short and in the same struct.
+// A blockStep puts a value, and the key after it if short and in the same struct.
 type blockStep struct {
 	code   blockCode
 	key, n uint8  // the size of after, and the number of components
@@ -85,36 +85,36 @@ type blockStep struct {
 	cold  *coldStep
 }
 
-// A coldStep contains what few values need.
+// A coldStep contains the fields needed for few values.
 type coldStep struct {
 	plan  *plan[encodeFunc] // of the value, or nil for a key
 	field *field            // the field of the value, or nil
-	key   *fieldEncoder     // the field whose key the step is, or whose key follows it, or nil
-	left  uint64            // the keys and values of the struct that are still to come, with this one
+	key   *fieldEncoder     // the field of the key in the step or after its value, or nil
+	left  uint64            // the remaining keys and values of the struct, with this one
 	then  *blockStep        // after the value: for the start of a struct, its end
-	elem  *block            // of a struct, or of those in a slice, or nil
+	elem  *block            // of a struct, or of the structs in a slice, or nil
 	size  uintptr           // of an element
 	text  *textMethod
 }
 
-// A blockLevel is a struct, or a slice of structs, that is being put.
+// A blockLevel is a struct, or a slice of structs, being put.
 type blockLevel struct {
 	step *blockStep
 	x    variable // the struct around it
-	left int32    // the structs that are still to come, with the current one
-	open int32    // left of the struct that is open in the Encoder, or 0
+	left int32    // the remaining structs, with the current one
+	open int32    // left of the struct open in the Encoder, or 0
 }
 
-// A blockRun is the state of a block that is being put. It is a local variable, so that the pool
-// of encoders keeps no addresses of values.
+// A blockRun is the state of a block being put, in a local variable so that the pool of encoders
+// keeps no addresses of values.
 type blockRun struct {
 	b      []byte // the window of the Encoder
 	step   *blockStep
-	x      variable // the struct whose fields are being put
+	x      variable // the struct being put
 	level  int
 	most   int    // the number of levels within Depth and maxDepth
 	base   int    // the depth of the Encoder around the block
-	depth  int    // that of the encoder
+	depth  int    // the depth of the encoder
 	text   string // of the latest method
 	textAt int    // the position for text in b, or -1
 	levels [blockLevels]blockLevel
@@ -126,7 +126,7 @@ func init() {
 	encodePlans.finish = func(r *planner[encodeFunc]) { encodePlanner{r}.makeBlocks() }
 }
 
-// makeBlocks makes the steps of all new plans, and lets the plans of structs and slices use the blocks that take
+// makeBlocks makes the steps of all new plans, and lets the plans of structs and slices use the blocks with
 // fewer instructions.
 func (b encodePlanner) makeBlocks() {
 	for key, p := range b.pending {
@@ -143,7 +143,7 @@ func (b encodePlanner) makeBlocks() {
 	}
 }
 
-// stepOf returns how the value of the plan p for key is put, at offset 0.
+// stepOf returns the step for the value of the plan p for key, at offset 0.
 func (b encodePlanner) stepOf(key planKey, p *plan[encodeFunc]) *blockStep {
 	if p.step == nil {
 		p.step = b.makeStep(key, p)
@@ -151,7 +151,7 @@ func (b encodePlanner) stepOf(key planKey, p *plan[encodeFunc]) *blockStep {
 	return p.step.(*blockStep)
 }
 
-// makeStep returns what stepOf returns for a new plan.
+// makeStep makes the step of a new plan.
 func (b encodePlanner) makeStep(key planKey, p *plan[encodeFunc]) *blockStep {
 	switch parts := p.parts.(type) {
 	case []*fieldEncoder:
@@ -166,7 +166,7 @@ func (b encodePlanner) makeStep(key planKey, p *plan[encodeFunc]) *blockStep {
 	return plainStep(key)
 }
 
-// encoder returns the function that writes a struct, or a slice of structs. See makeScalarDecoder for
+// encoder returns the function to write a struct, or a slice of structs. See makeScalarDecoder for
 // noinline.
 //
 //go:noinline
@@ -246,7 +246,7 @@ func (p *blockStep) setKey(f *fieldEncoder) {
 
 var otherStep = &blockStep{code: putOther, cold: &coldStep{}}
 
-// plainStep returns how a value of the type of key is put that contains no structs.
+// plainStep returns the step for a value of the type of key, without inner structs.
 func plainStep(key planKey) *blockStep {
 	t, wire, own := key.typ, key.wire, ownTypes[key.typ]
 	if own != nil && wire == 0 {
@@ -296,7 +296,7 @@ func plainStep(key planKey) *blockStep {
 	return p
 }
 
-// blockKinds contains how numbers and texts are put.
+// blockKinds contains the codes and types of numbers and texts.
 var blockKinds = map[reflect.Kind]struct {
 	code blockCode
 	typ  gdwire.Type
@@ -310,7 +310,7 @@ var blockKinds = map[reflect.Kind]struct {
 	reflect.String: {putText, gdwire.TypeString},
 }
 
-// putBlock puts x, a struct or a slice of structs, by the step p. It returns false if it wrote nothing.
+// putBlock puts x, a struct or a slice of structs, by the step p, and returns false if nothing was written.
 func (s *encoder) putBlock(p *blockStep, x variable) (ok bool, err error) {
 	b, n, depth := export.Window(s.e)
 	var r blockRun // a literal would be copied: 90 instructions
@@ -343,8 +343,8 @@ func (s *encoder) putBlock(p *blockStep, x variable) (ok bool, err error) {
 }
 
 // putSteps puts values up to one that needs a call, or the end of the block, and returns the position
-// after them. It makes no calls, so that all of its variables are in registers: with texts in a function of their own,
-// which the compiler does not inline, Marshal of structs takes 2 to 12 % more instructions.
+// after them. Without calls, all variables are in registers: with texts in a separate function, not inlined by the
+// compiler, Marshal of structs takes 2 to 12 % more instructions.
 func (r *blockRun) putSteps(n int) int {
 	b, x, p := r.b, r.x, r.step
 	var number int64
@@ -400,7 +400,7 @@ next:
 		le.PutUint32(w[:], uint32(p.head))
 		size = 4 + 4*int(p.n)
 		carry := putReals(w, v, 0) | putReals(w, v, int(p.n)-2)
-		if carry&(1<<63|1<<31) != 0 { // an infinity or NaN, which the plan makes quiet
+		if carry&(1<<63|1<<31) != 0 { // an infinity or NaN: the plan makes NaN quiet
 			goto stop
 		}
 		goto after
@@ -451,8 +451,8 @@ text:
 	if size > 64 {
 		goto stop
 	}
-	// Each word is stored before the next is loaded, which needs few registers. not has the highest bits
-	// of bytes set as by wire.NotPlain8.
+	// Each word is stored before the next is loaded, to need few registers. In not, the highest bits of bytes
+	// are set as by wire.NotPlain8.
 	k, not = size&127, 0
 	le.PutUint32(w[8+k&^3:], 0)
 	switch {
@@ -524,8 +524,8 @@ func putBytes(w *[blockRoom]byte, size int, text string) uint64 {
 	return uint64(a | (a - 1) | c | (c - 1) | d | (d - 1))
 }
 
-// putReals puts components i and i+1, from 0, of a math type with components of 32 bits. It returns a carry in bit 31 or 63 if
-// one is an infinity or NaN.
+// putReals puts components i and i+1, from 0, of a math type with components of 32 bits, and returns a carry in bit 31 or
+// 63 for an infinity or NaN.
 func putReals(w *[blockRoom]byte, v variable, i int) uint64 {
 	c := pointer[[2]uint32](elemAt(v, i, 4))
 	both := uint64(c[0]) | uint64(c[1])<<32
@@ -582,7 +582,7 @@ func (r *blockRun) putCalling(s *encoder, n int) int {
 	return n + end + int(p.key)
 }
 
-// putBlockText puts a text that putSteps does not, because it is long or not ASCII, into w.
+// putBlockText puts a text too long for putSteps, or not ASCII, into w.
 func putBlockText(w []byte, head uint64, text string) (end int) {
 	size := len(text)
 	if size > len(w)-blockRoom || size > math.MaxInt32-1 || !wire.ValidText(text) {
@@ -590,7 +590,7 @@ func putBlockText(w []byte, head uint64, text string) (end int) {
 	}
 	le.PutUint64(w, head|uint64(size)<<32)
 	end = (8 + size + 3) &^ 3
-	le.PutUint32(w[end-4:], 0) // the padding, of which the text overwrites a part
+	le.PutUint32(w[end-4:], 0) // the padding, partly overwritten by the text
 	copy(w[8:], text)
 	return end
 }
@@ -644,8 +644,8 @@ func putBlockReals[T float32 | float64](w []byte, p *blockStep, v variable) (end
 	return 4 + 4*len(numbers)
 }
 
-// leaveBlock opens the containers around the current step in the Encoder, where the plans write its value and the
-// key after it. Values in the same struct follow if they have no other way.
+// leaveBlock opens the containers around the current step in the Encoder, and writes its value by the plan, and
+// the key after it. Values of the same struct follow as long as only plans can write them.
 func (s *encoder) leaveBlock(r *blockRun, n int) (int, error) {
 	r.open(s.e, n)
 	r.textAt, s.depth = -1, r.depth+s.e.Depth()-r.base
@@ -670,7 +670,7 @@ func (s *encoder) leaveBlock(r *blockRun, n int) (int, error) {
 	}
 }
 
-// open opens the containers around the current step in e. Those that an earlier step has opened remain.
+// open opens the containers around the current step in e. Containers opened by an earlier step remain.
 func (r *blockRun) open(e *gdwire.Encoder, n int) {
 	i, depth := 0, r.base
 	for ; i < r.level && r.levels[i].open == r.levels[i].left; i++ {
@@ -685,7 +685,7 @@ func (r *blockRun) open(e *gdwire.Encoder, n int) {
 			size, _ := lenCap(fieldAt(l.x, l.step.fieldLocation))
 			export.Open(e, n, gdwire.TypeArray, uint32(size), uint64(l.left))
 		}
-		if p.code != putDict { // whose plan writes the whole struct
+		if p.code != putDict { // the plan of putDict writes the whole struct
 			export.Open(e, n, gdwire.TypeDictionary, uint32(len(l.step.cold.elem.fields)), p.cold.left)
 			l.open = l.left
 		}
@@ -700,7 +700,7 @@ func (r *blockRun) stepIn(i int) *blockStep {
 	return r.step
 }
 
-// withField returns err, an error in the field f, or, if that is nil, in that of the innermost level.
+// withField returns err, an error in the field f or, if f is nil, in the field of the innermost level.
 func (r *blockRun) withField(s *encoder, err error, f *field) error {
 	if f == nil {
 		f = r.levels[r.level-1].step.cold.field
