@@ -37,12 +37,12 @@ func init() { // help refers to them
 		{"break", "FILE:LINE", "stop the game at a line", breakpoint(true)},
 		{"clear", "FILE:LINE", "remove a breakpoint", breakpoint(false)},
 		{"pause", "", "stop the game at its next line", (*runner).pause},
-		{"stack", "", "show the stack and its variables, when the game is stopped", (*runner).stack},
-		{"eval", "EXPRESSION", "show the value of an expression, when the game is stopped", (*runner).eval},
-		{"step", "", "go to the next line, in a called function, too", proceed((*debugger.Session).Step)},
-		{"next", "", "go to the next line of the function", proceed((*debugger.Session).Next)},
-		{"out", "", "go to the end of the function", proceed((*debugger.Session).Out)},
-		{"continue", "", "let the game run", (*runner).resume},
+		{"stack", "", "show the stack and its variables, when the game is stopped", stopped((*runner).stack)},
+		{"eval", "EXPRESSION", "show the value of an expression, when the game is stopped", stopped((*runner).eval)},
+		{"step", "", "go to the next line, in a called function, too", stopped(proceed((*debugger.Session).Step))},
+		{"next", "", "go to the next line of the function", stopped(proceed((*debugger.Session).Next))},
+		{"out", "", "go to the end of the function", stopped(proceed((*debugger.Session).Out))},
+		{"continue", "", "let the game run", stopped((*runner).resume)},
 		{"help", "", "show the commands", (*runner).help},
 	}
 }
@@ -381,11 +381,18 @@ func (d *runner) pause(ctx context.Context, _ string) error {
 	return err
 }
 
-// stack waits until the game is stopped, and shows the stack with the variables of each function.
-func (d *runner) stack(ctx context.Context, _ string) error {
-	if _, err := d.session.WaitStop(ctx); err != nil {
-		return err
+// stopped returns a command waiting until the game is stopped.
+func stopped(run func(*runner, context.Context, string) error) func(*runner, context.Context, string) error {
+	return func(d *runner, ctx context.Context, operand string) error {
+		if _, err := d.session.WaitStop(ctx); err != nil {
+			return err
+		}
+		return run(d, ctx, operand)
 	}
+}
+
+// stack shows the stack with the variables of each function.
+func (d *runner) stack(ctx context.Context, _ string) error {
 	stack, err := ask(ctx, d.session.Stack)
 	if err != nil {
 		return err
@@ -404,11 +411,8 @@ func (d *runner) stack(ctx context.Context, _ string) error {
 	return d.printf("%s", b.String())
 }
 
-// eval waits until the game is stopped, and shows the value of an expression.
+// eval shows the value of an expression.
 func (d *runner) eval(ctx context.Context, expression string) error {
-	if _, err := d.session.WaitStop(ctx); err != nil {
-		return err
-	}
 	v, err := ask(ctx, func(ctx context.Context) (variant.Raw, error) { return d.session.Evaluate(ctx, expression, 0) })
 	if err != nil {
 		return err
@@ -416,20 +420,12 @@ func (d *runner) eval(ctx context.Context, expression string) error {
 	return d.printf("%v\n", v)
 }
 
-// resume waits until the game is stopped, and continues the game.
-func (d *runner) resume(ctx context.Context, _ string) error {
-	if _, err := d.session.WaitStop(ctx); err != nil {
-		return err
-	}
-	return d.session.Continue(ctx)
-}
+// resume continues the game.
+func (d *runner) resume(ctx context.Context, _ string) error { return d.session.Continue(ctx) }
 
 // proceed returns a command to let a stopped game run to another line.
 func proceed(run func(*debugger.Session, context.Context) error) func(*runner, context.Context, string) error {
 	return func(d *runner, ctx context.Context, _ string) error {
-		if _, err := d.session.WaitStop(ctx); err != nil {
-			return err
-		}
 		if err := run(d.session, ctx); err != nil {
 			return err
 		}
