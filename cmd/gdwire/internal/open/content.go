@@ -207,8 +207,8 @@ func (o *Flags) Rewrite(s *shell.Stdio, in *Input, info fileaccess.Info, key *fi
 	})
 }
 
-// WriteContainer calls write with a Writer for the content of the output, in an envelope, if e is not nil, and a container. key
-// is the key of an encrypted input, or nil.
+// WriteContainer calls write with a Writer for the content of the output, in an envelope, if e is not nil, and
+// a container. key is the key of an encrypted input, or nil.
 func (o *Flags) WriteContainer(s *shell.Stdio, e *envelope.Envelope, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
 	if info.IsPlain() && e == nil {
 		return write(s.Out)

@@ -67,7 +67,7 @@ type limit struct {
 	set               func(*Limits, int64)
 }
 
-// limits contains a flag for each limit but that of the content of containers.
+// limits contains a flag for each limit except for the content of containers.
 var limits = []limit{
 	{"max-depth", "Depth", "containers around a value [1024]", 0, func(l *Limits, n int64) { l.values.Depth = int(min(n, math.MaxInt)) }},
 	{"max-elements", "Elements", "elements, pairs or properties of a container [1 Mi]", 1 << 20, func(l *Limits, n int64) { l.values.Elements = n }},
@@ -178,7 +178,7 @@ type Flags struct {
 	Filled   bool // bytes after the value of a packet are always an error
 }
 
-// Reading returns how values are read, from a file of the given size, or from another input if size is negative.
+// Reading returns the Reading of a file of the given size, or of another input if size is negative.
 func (o *Flags) Reading(size int64) save.Reading {
 	limits := o.Limits
 	if size >= 0 {

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 )
 
-// An Input is an opened input, and how it is read.
+// An Input is an opened input, and the way to read it.
 type Input struct {
 	*save.Source
 	save.Reading
