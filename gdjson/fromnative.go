@@ -135,16 +135,22 @@ func init() { // methods of a reader refer to it
 
 // nativeObject converts an object. Its members can have any order.
 func (r *reader) nativeObject() {
-	o := object{offset: r.at.pos}
+	if r.open == len(r.objects) {
+		r.objects = append(r.objects, new(object))
+	}
+	o := r.objects[r.open]
+	*o = object{offset: r.at.pos}
+	r.open++
 	n := r.text.nodes[r.at.node]
 	r.readMembers(&o.members)
 	if r.err == nil {
-		r.readForm(&o)
+		r.readForm(o)
 	}
 	if r.err == nil {
-		o.convert(r, &o)
+		o.convert(r, o)
 	}
 	r.leave(n)
+	r.open--
 }
 
 // readForm finds the form of an object by the member "type" and checks that the object contains the

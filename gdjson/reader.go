@@ -13,9 +13,11 @@ type reader struct {
 	at      cursor // of the next value
 	e       *gdwire.Encoder
 	o       Options
-	err     error  // the first one, after which e accepts no calls
-	scratch []byte // an unescaped string
-	latest  form   // of the previous object
+	err     error     // the first one, after which e accepts no calls
+	scratch []byte    // an unescaped string
+	latest  form      // of the previous object
+	objects []*object // in which the next value is, up to open; convert would allocate each
+	open    int
 	batch   batch
 }
 
@@ -50,10 +52,10 @@ var readers = sync.Pool{New: func() any { return new(reader) }}
 
 // release returns r to the pool, without the memory of a large value.
 func (r *reader) release() {
-	r.e, r.err = nil, nil
+	r.e, r.err, r.open = nil, nil, 0
 	r.text.discard()
-	if cap(r.scratch) > 1<<20 {
-		r.scratch = nil
+	if cap(r.scratch) > 1<<20 || len(r.objects) > 1<<10 {
+		r.scratch, r.objects = nil, nil
 	}
 	readers.Put(r)
 }
