@@ -83,7 +83,7 @@ func (s *Shape) read(d *gdwire.Decoder) (typ reflect.Type, isZero bool, err erro
 		s.goTypes = append(s.goTypes, typ)
 	}
 	s.hasZero = s.hasZero || isZero
-	if err == nil {
+	if err == nil && (d.Depth() > depth || t.Kind() == gdwire.KindStringChunk && !t.Last()) {
 		err = d.SkipTo(depth)
 	}
 	return typ, isZero, err
@@ -93,7 +93,7 @@ func (s *Shape) read(d *gdwire.Decoder) (typ reflect.Type, isZero bool, err erro
 func typeName(t gdwire.Token) string {
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart:
-		if t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{}) {
+		if isTyped(t) {
 			return text.Value{Type: t.Type(), Form: text.Declared, Key: t.KeyElem(), Elem: t.Elem()}.String()
 		}
 	case gdwire.KindObjectStart:
@@ -104,7 +104,7 @@ func typeName(t gdwire.Token) string {
 
 // isTyped reports whether an Array or Dictionary has declared types.
 func isTyped(t gdwire.Token) bool {
-	return t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{})
+	return len(t.Bytes()) > 0
 }
 
 // readArray adds the elements of an Array. If all are records, the type is a slice.
@@ -158,8 +158,10 @@ func (s *Shape) readDictionary(d *gdwire.Decoder, t gdwire.Token) (typ reflect.T
 			s.becomeData()
 		}
 		in := s.in(key.Bytes(), keyType)
-		if err := d.SkipTo(depth); err != nil {
-			return nil, false, err
+		if !key.Last() {
+			if err := d.SkipTo(depth); err != nil {
+				return nil, false, err
+			}
 		}
 		_, zero, err := in.read(d)
 		if err != nil {
