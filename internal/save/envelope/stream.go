@@ -15,8 +15,8 @@ func raw(mode fileaccess.Mode) fileaccess.Info {
 	return fileaccess.Info{Container: fileaccess.Raw, Mode: mode, Size: -1}
 }
 
-// stream returns the body with a signature at the start of b, up to the end of the body. The content is at most most
-// bytes long.
+// stream returns the body with a signature at the start of b, up to the end of the body. Its content has up to most
+// bytes.
 func stream(b []byte, most int64) (body Body, ok bool) {
 	end := 0
 	switch {
