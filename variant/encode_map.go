@@ -138,14 +138,6 @@ func (c *mapEncoder) encode(s *encoder, m variable) error {
 	return s.leave()
 }
 
-// encodePairs writes the pairs of m.
-func (c *mapEncoder) encodePairs(s *encoder, m variable) error {
-	p, n := c.take(s, m)
-	err := c.write(s, p, n)
-	c.giveBack(s, p, n)
-	return err
-}
-
 // take returns the pairs of m, and their number. Maps in m take other memory.
 func (c *mapEncoder) take(s *encoder, m variable) (p *mapPairs, n int) {
 	if c.newPairs == nil {

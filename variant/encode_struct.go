@@ -14,8 +14,12 @@ type structEncoder struct {
 	vars   variableType // typ
 	fields []*fieldEncoder
 	info   *structFields
-	embed  *mapEncoder // of a map collecting unknown keys
-	omits  bool        // fields can be omitted
+	omits  bool // fields can be omitted
+
+	// Of a field for unknown keys:
+	embed       *mapEncoder   // of a map
+	unknown     fieldLocation // outside embedded pointers
+	isInPointer bool
 }
 
 // makeStructEncoder returns the function to encode the struct type of key as a Dictionary, or a positional
@@ -42,6 +46,11 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 		e := &fieldEncoder{f.name, export.NewKey(f.name), at, plan, omitsOf(t, f), f}
 		c.fields = append(c.fields, e)
 		c.omits = c.omits || e.omits != nil
+	}
+	if info.embed != nil {
+		if c.isInPointer = throughPointer(t, info.embed.index); !c.isInPointer {
+			c.unknown = locationOf(t, info.embed.index)
+		}
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		elem, err := b.plan(info.embed.typ.Elem(), 0)
@@ -150,25 +159,33 @@ func (c *structEncoder) encodeOmitting(s *encoder, x variable) error {
 
 // encodeCollected writes the start of a struct, some of its fields, and the pairs of a field for unknown keys, if
 // there is one.
-func (c *structEncoder) encodeCollected(s *encoder, x variable, fields []*fieldEncoder) error {
-	var unknown reflect.Value
-	collects := c.info.embed != nil
-	if collects {
-		unknown, collects = fieldOf(c.vars.value(x), c.info.embed.index) // false in a nil pointer
-	}
-	if !collects {
+func (c *structEncoder) encodeCollected(s *encoder, x variable, fields []*fieldEncoder) (err error) {
+	if c.info.embed == nil {
 		return encodePairs(s, x, fields, 0)
 	}
-	var n int
-	if unknown.Kind() == reflect.Map {
-		n = unknown.Len()
+	unknown := fieldAt(x, c.unknown)
+	if c.isInPointer {
+		v, ok := fieldOf(c.vars.value(x), c.info.embed.index)
+		if !ok {
+			return encodePairs(s, x, fields, 0)
+		}
+		unknown = variableOf(v)
+	}
+	if c.embed == nil {
+		d := *pointer[*Dictionary](unknown)
+		if err := encodePairs(s, x, fields, d.Len()); err != nil {
+			return err
+		}
+		err = c.encodeEmbed(s, d)
 	} else {
-		n = unknown.Interface().(*Dictionary).Len()
+		p, n := c.embed.take(s, unknown)
+		if err := encodePairs(s, x, fields, n); err != nil {
+			return err
+		}
+		err = c.embed.write(s, p, n)
+		c.embed.giveBack(s, p, n)
 	}
-	if err := encodePairs(s, x, fields, n); err != nil {
-		return err
-	}
-	if err := c.encodeEmbed(s, unknown); err != nil {
+	if err != nil {
 		return s.withField(err, c.info.embed)
 	}
 	return nil
@@ -205,12 +222,9 @@ func (c *structEncoder) encodeArray(s *encoder, x variable) error {
 	return s.leave()
 }
 
-// encodeEmbed writes the pairs of a field for unknown keys.
-func (c *structEncoder) encodeEmbed(s *encoder, v reflect.Value) error {
-	if v.Kind() == reflect.Map {
-		return c.embed.encodePairs(s, variableOf(v))
-	}
-	for k, value := range v.Interface().(*Dictionary).All() {
+// encodeEmbed writes the pairs of a Dictionary with unknown keys.
+func (c *structEncoder) encodeEmbed(s *encoder, d *Dictionary) error {
+	for k, value := range d.All() {
 		text, ok := hashable(k)
 		if name, isText := text.(string); ok && isText {
 			if err := c.checkUnknown(s, name); err != nil {
