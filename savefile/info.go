@@ -2,7 +2,6 @@ package savefile
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 
 	"github.com/gdwire/gdwire"
@@ -90,9 +89,6 @@ var lengths = [...]struct {
 	LittleEndian: {"lengths", save.U32},
 	BigEndian:    {"big-endian lengths", save.U32BE},
 }
-
-// order returns the byte order of the lengths, or nil if there are none.
-func (l Lengths) order() binary.ByteOrder { return lengths[l].frame.Order() }
 
 // valid reports whether l is one of the constants.
 func (l Lengths) valid() bool { return l > 0 && int(l) < len(lengths) }

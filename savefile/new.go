@@ -2,7 +2,6 @@ package savefile
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -20,7 +19,7 @@ func New(info Info, values ...any) (*File, error) {
 	}
 	info.Sure, info.Damage = true, nil
 	c := &save.Content{
-		Order:   info.Lengths.order(),
+		Frame:   lengths[info.Lengths].frame,
 		Decoder: gdwire.DecoderOptions{Format: info.Format, AllowObjects: true, DoubleReals: info.DoubleReals},
 		Encoder: gdwire.EncoderOptions{Format: info.Format, DoubleReals: info.DoubleReals, Depth: -1},
 	}
@@ -30,8 +29,8 @@ func New(info Info, values ...any) (*File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("savefile: value %d: %w", i, err)
 		}
-		if c.Order != nil {
-			if all, err = appendLength(all, c.Order, int64(len(b))); err != nil {
+		if c.Frame != save.Bare {
+			if all, err = appendLength(all, c.Frame, int64(len(b))); err != nil {
 				return nil, err
 			}
 		}
@@ -42,11 +41,9 @@ func New(info Info, values ...any) (*File, error) {
 }
 
 // appendLength appends the length of a value.
-func appendLength(dst []byte, order binary.ByteOrder, n int64) ([]byte, error) {
+func appendLength(dst []byte, frame save.Frame, n int64) ([]byte, error) {
 	if n > math.MaxUint32 {
 		return nil, fmt.Errorf("savefile: a value of %d bytes is too long for a length of 32 bits", n)
 	}
-	b := make([]byte, 4)
-	order.PutUint32(b, uint32(n))
-	return append(dst, b...), nil
+	return frame.Order().AppendUint32(dst, uint32(n)), nil
 }

@@ -2,7 +2,6 @@ package savefile
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -71,16 +70,16 @@ func (f *File) convert(w io.Writer, info *Info) error {
 	eo.Format, eo.DoubleReals = info.Format, f.opened.DoubleReals
 	e := gdwire.NewEncoder(nil, &eo)
 	defer func() { _ = e.Close() }()
-	order := info.Lengths.order()
+	frame := lengths[info.Lengths].frame
 	report := &save.Converter{Lost: f.lost()}
 	write := report
-	if order != nil { // values are encoded twice, instead of in memory, but reported once
+	if frame != save.Bare { // values are encoded twice, instead of in memory, but reported once
 		write = &save.Converter{Lost: func(*gdwire.Decoder, string, string) {}}
 	}
 	return f.content.Packets(save.Every, func(p *save.Packet) (bool, error) {
 		d := p.Decoder
-		if order != nil {
-			if err := writeLength(w, order, report, e, d); err != nil {
+		if frame != save.Bare {
+			if err := writeLength(w, frame, report, e, d); err != nil {
 				return false, err
 			}
 			f.content.Place(again, p)
@@ -112,12 +111,12 @@ func lossAt(d *gdwire.Decoder, value, becomes string) Loss {
 }
 
 // writeLength encodes the next value and writes its length.
-func writeLength(w io.Writer, order binary.ByteOrder, c *save.Converter, e *gdwire.Encoder, d *gdwire.Decoder) error {
+func writeLength(w io.Writer, frame save.Frame, c *save.Converter, e *gdwire.Encoder, d *gdwire.Decoder) error {
 	e.Reset(io.Discard)
 	if err := recode(c, e, d); err != nil {
 		return err
 	}
-	b, err := appendLength(nil, order, e.OutputOffset())
+	b, err := appendLength(nil, frame, e.OutputOffset())
 	if err == nil {
 		_, err = w.Write(b)
 	}

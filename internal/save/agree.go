@@ -56,11 +56,7 @@ func (c *Content) Agree(write func(as *Content, w io.Writer) error) error {
 
 // Reading returns how the content is read.
 func (c *Content) Reading() recognize.Reading {
-	r := recognize.Reading{Format: c.Decoder.Format}
-	for r.Frame.Order() != c.Order {
-		r.Frame++
-	}
-	return r
+	return recognize.Reading{Format: c.Decoder.Format, Frame: c.Frame}
 }
 
 // Edit returns the content returned by edit for c, if edit makes the same bytes of all readings of the content that

@@ -3,7 +3,6 @@ package save
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +22,7 @@ var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 type Content struct {
 	io.ReaderAt
 	Size    int64
-	Order   binary.ByteOrder // of the lengths; nil if there are none
+	Frame   Frame
 	Decoder gdwire.DecoderOptions
 	Encoder gdwire.EncoderOptions // DoubleReals is for a content without math types to tell the width
 
@@ -36,7 +35,7 @@ type Content struct {
 
 // NewContent returns the content of size bytes of r, as read by o.
 func NewContent(r io.ReaderAt, size int64, o *Reading) *Content {
-	c := &Content{ReaderAt: r, Size: size, Order: o.Frame.Order(), Decoder: o.Decoder, Encoder: o.Encoder(), head: o.head, narrow: o.narrow}
+	c := &Content{ReaderAt: r, Size: size, Frame: o.Frame, Decoder: o.Decoder, Encoder: o.Encoder(), head: o.head, narrow: o.narrow}
 	for _, rival := range o.Rivals {
 		as := o.As(rival)
 		c.rivals = append(c.rivals, NewContent(r, size, &as))
@@ -67,7 +66,7 @@ func Every(int64) bool { return true }
 // CheckLengths returns an error if the lengths do not end at the end of the content, or if a length
 // is not followed by a value.
 func (c *Content) CheckLengths() error {
-	if c.Order == nil {
+	if c.Frame == Bare {
 		return nil
 	}
 	index, end := int64(0), int64(0)
@@ -252,7 +251,7 @@ func (c *Content) mayBeDouble() bool {
 // Packets calls yield for each wanted packet, until yield returns false or an error. The Decoder is
 // at the start of the packet, for yield to read.
 func (c *Content) Packets(wanted func(index int64) bool, yield func(*Packet) (bool, error)) error {
-	if c.Order == nil {
+	if c.Frame == Bare {
 		return c.values(wanted, yield)
 	}
 	do := c.Decoder
@@ -305,7 +304,7 @@ func (c *Content) unpack(start, end int64) (u Unpacked, err error) {
 // Unpacked returns the content with packets compressed by a script replaced by their values, and the number of these
 // packets. If there is none, or the result would exceed most bytes, Unpacked returns 0.
 func (c *Content) Unpacked(most int64) (data []byte, packets int, err error) {
-	if c.Order == nil {
+	if c.Frame == Bare {
 		return nil, 0, nil
 	}
 	done := int64(0) // the content up to done is in data
@@ -339,8 +338,7 @@ func (c *Content) Unpacked(most int64) (data []byte, packets int, err error) {
 		if err := add(p.start); err != nil {
 			return nil, 0, err
 		}
-		c.Order.PutUint32(data[len(data)-lengthSize:], uint32(len(u.Value)))
-		data = append(data, u.Value...)
+		data = append(c.Frame.Order().AppendUint32(data[:len(data)-lengthSize], uint32(len(u.Value))), u.Value...)
 		packets, done = packets+1, p.end
 	}
 	if packets == 0 || tooLarge(c.Size, 0) {
@@ -358,13 +356,13 @@ type extent struct {
 
 // lengths iterates over the packets after their lengths. The last one can end after the end of the content.
 func (c *Content) lengths(yield func(extent, error) bool) {
-	w := window{r: c.ReaderAt, size: c.Size}
+	w, order := window{r: c.ReaderAt, size: c.Size}, c.Frame.Order()
 	p := extent{}
 	for at := int64(0); c.Size-at >= lengthSize; p.index++ {
 		b, err := w.bytes(at, int(min(lengthSize+minPacket, c.Size-at)))
 		if err == nil {
 			p.start = at + lengthSize
-			p.end = p.start + int64(c.Order.Uint32(b))
+			p.end = p.start + int64(order.Uint32(b))
 			p.odd = p.end-p.start >= minPacket && !recognize.PlainHeader(b[lengthSize:])
 			at = p.end
 		}

@@ -98,7 +98,7 @@ type Packet struct {
 
 // Framed reports whether the packet is length-prefixed.
 func (p *Packet) Framed() bool {
-	return p.frames != nil || p.content != nil && p.content.Order != nil
+	return p.frames != nil || p.content != nil && p.content.Frame != Bare
 }
 
 // Limit returns the offset of the end of the packet of a Content, or of the Content if the Content ends

@@ -190,7 +190,7 @@ func TestSizeOfInputEvents(t *testing.T) {
 func TestContentPacked(t *testing.T) {
 	packed := must(fileaccess.Compress(nil, words(28, 1, 2, 7), fileaccess.FastLZ))(t)
 	b := framed(words(2, 5), packed, words(2, 6))
-	c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: binary.LittleEndian}
+	c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Frame: U32}
 	var read []int64
 	see := func(p *Packet) (bool, error) {
 		read = append(read, p.Index)

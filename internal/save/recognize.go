@@ -124,20 +124,14 @@ func (s *Source) recognize(o *Reading, known Known) (*Recognition, error) {
 // IsRecognized reports whether a file of this content would be recognized in the reading of c, and
 // whole.
 func (c *Content) IsRecognized(known Known) bool {
-	for _, frame := range []Frame{Bare, U32, U32BE} {
-		if frame.Order() != c.Order {
-			continue
-		}
-		o := Reading{Decoder: c.Decoder, Frame: frame}
-		in := known.input(&o)
-		in.Head, in.Size, in.At = make([]byte, min(c.Size, recognize.HeadSize)), c.Size, c
-		if _, err := c.ReadAt(in.Head, 0); err != nil && err != io.EOF {
-			return false
-		}
-		r := o.choose(in)
-		return r.fits() && slices.Contains(r.Readings, recognize.Reading{Format: c.Decoder.Format, Frame: frame})
+	o := Reading{Decoder: c.Decoder, Frame: c.Frame}
+	in := known.input(&o)
+	in.Head, in.Size, in.At = make([]byte, min(c.Size, recognize.HeadSize)), c.Size, c
+	if _, err := c.ReadAt(in.Head, 0); err != nil && err != io.EOF {
+		return false
 	}
-	return false
+	r := o.choose(in)
+	return r.fits() && slices.Contains(r.Readings, c.Reading())
 }
 
 // RecognizePackets recognizes the length-prefixed packets of a connection and sets o. It returns a Reader from their

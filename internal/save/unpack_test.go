@@ -2,7 +2,6 @@ package save
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -161,24 +160,24 @@ func TestContentUnpacked(t *testing.T) {
 		kinds = append(kinds, packet, packet[:len(packet)-1])
 	}
 	for range 500 {
-		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+		for _, frame := range []Frame{U32, U32BE} {
 			var in, want []byte
 			packets := 0
 			for range random.IntN(5) {
 				k := random.IntN(len(kinds))
 				packet := kinds[k]
-				in = append(order.AppendUint32(in, uint32(len(packet))), packet...)
+				in = append(frame.Order().AppendUint32(in, uint32(len(packet))), packet...)
 				if k >= 5 && k%2 == 1 {
 					packet = value
 					packets++
 				}
-				want = append(order.AppendUint32(want, uint32(len(packet))), packet...)
+				want = append(frame.Order().AppendUint32(want, uint32(len(packet))), packet...)
 			}
 			tail := kinds[random.IntN(len(kinds))]
 			tail = tail[:random.IntN(len(tail)+1)]
 			in, want = append(in, tail...), append(want, tail...)
 			c := Content{
-				ReaderAt: bytes.NewReader(in), Size: int64(len(in)), Order: order.(binary.ByteOrder),
+				ReaderAt: bytes.NewReader(in), Size: int64(len(in)), Frame: frame,
 				Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4},
 			}
 			data, n, err := c.Unpacked(int64(len(want)))

@@ -166,7 +166,7 @@ func (c *Content) CheckZeros(known bool) error {
 	scan := *c
 	scan.Decoder.AllowObjects = true
 	wanted := Every
-	if c.Order != nil {
+	if c.Frame != Bare {
 		wanted = c.from(from)
 	}
 	var z Zeros
@@ -192,7 +192,7 @@ func (c *Content) CheckZeros(known bool) error {
 	})
 	if err == nil || IsDamage(err) {
 		z.Error(err)
-		return z.End(from, known || c.Order != nil || err != nil)
+		return z.End(from, known || c.Frame != Bare || err != nil)
 	}
 	return nil // the call reading the value returns this error
 }

@@ -104,7 +104,7 @@ func (e *editor) edit(tree *text.Tree, p *save.Packet) error {
 		return nil
 	}
 	end := p.Limit()
-	if e.content.Order == nil {
+	if e.content.Frame == save.Bare {
 		end = e.InputOffset()
 	}
 	sortSplices(e.here)
@@ -125,13 +125,12 @@ func (e *editor) finish() error {
 		for i := range p.splices {
 			p.grow += p.splices[i].grow()
 		}
-		if e.content.Order != nil {
+		if e.content.Frame != save.Bare {
 			size := p.end - p.start + p.grow
 			if size > math.MaxUint32 {
 				return errors.New("the packet would be too long for a length of 32 bits")
 			}
-			length := make([]byte, lengthSize)
-			e.content.Order.PutUint32(length, uint32(size))
+			length := e.content.Frame.Order().AppendUint32(nil, uint32(size))
 			all = append(all, splice{start: p.start - lengthSize, end: p.start, bytes: length})
 		}
 		all = append(all, p.splices...)

@@ -274,15 +274,15 @@ func TestEditDoubleReals(t *testing.T) {
 	array := func(items ...[]byte) []byte {
 		return append(u32(u32(nil, tArray), len(items)), slices.Concat(items...)...)
 	}
-	for _, order := range []binary.ByteOrder{nil, binary.BigEndian} {
+	for _, frame := range []save.Frame{save.Bare, save.U32BE} {
 		framed := func(b []byte) []byte {
-			if order == nil {
+			if frame == save.Bare {
 				return b
 			}
-			return append(order.(binary.AppendByteOrder).AppendUint32(nil, uint32(len(b))), b...)
+			return append(frame.Order().AppendUint32(nil, uint32(len(b))), b...)
 		}
 		b := framed(array(vector(1), vector(1)))
-		c := &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: order}
+		c := &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Frame: frame}
 		p, err := plan(c, Set, "[1] = Vector2(0.1, 2)")
 		require.NoError(t, err)
 		require.Equal(t, hex.EncodeToString(framed(array(vector(1), vector(0.1)))), written(t, p))
@@ -303,7 +303,7 @@ func TestErrorOffset(t *testing.T) {
 			b := u32(u32(u32(u32(nil, 8), tInt), 5), len(bad))
 			start := len(b)
 			b = append(b, bad...)
-			err := read(&save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: binary.LittleEndian})
+			err := read(&save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Frame: save.U32})
 			var at *gdwire.Error
 			require.ErrorAs(t, err, &at)
 			require.EqualValues(t, start+8, at.Offset)
@@ -349,7 +349,7 @@ func FuzzEdit(f *testing.F) {
 		f.Add(b, uint8(i), line)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, how uint8, line string) {
-		c := &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: []binary.ByteOrder{nil, binary.LittleEndian, binary.BigEndian}[how>>2%3]}
+		c := &save.Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Frame: save.Frame(how >> 2 % 3)}
 		p, value, err := text.CutLine(line, nil)
 		if err != nil {
 			return
@@ -367,7 +367,7 @@ func FuzzEdit(f *testing.F) {
 		}
 		var out bytes.Buffer
 		testenv.Must(plan.WriteTo(&out))(t)
-		edited := &save.Content{ReaderAt: bytes.NewReader(out.Bytes()), Size: int64(out.Len()), Order: c.Order, Decoder: gdwire.DecoderOptions{AllowObjects: true}}
+		edited := &save.Content{ReaderAt: bytes.NewReader(out.Bytes()), Size: int64(out.Len()), Frame: c.Frame, Decoder: gdwire.DecoderOptions{AllowObjects: true}}
 		err = edited.Packets(func(i int64) bool { return i == p.Packet }, func(packet *save.Packet) (bool, error) {
 			return false, packet.SkipValue()
 		})

@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"encoding/binary"
 	"io"
 
 	"github.com/gdwire/gdwire"
@@ -37,7 +36,7 @@ func Repair(c *save.Content, end int64) (repaired *save.Content, bad error) {
 	}
 	if all == nil {
 		all = []splice{{start: good, end: c.Size}}
-		if c.Order == nil {
+		if c.Frame == save.Bare {
 			all[0].bytes = make([]byte, -good&3) // padding
 		}
 	}
@@ -83,7 +82,7 @@ func salvaged(c *save.Content, p *save.Packet) []splice {
 		}
 		s.token(t, d.InputOffset())
 	}
-	return s.splices(p, c.Order)
+	return s.splices(p, c.Frame)
 }
 
 // token follows a token that ends at an offset.
@@ -132,7 +131,7 @@ func (l *level) isOpaque() bool {
 }
 
 // splices returns the splices that close the open containers.
-func (s *salvage) splices(p *save.Packet, order binary.ByteOrder) (all []splice) {
+func (s *salvage) splices(p *save.Packet, frame save.Frame) (all []splice) {
 	for i := range s.open {
 		if s.open[i].isOpaque() {
 			s.open = s.open[:i]
@@ -151,9 +150,8 @@ func (s *salvage) splices(p *save.Packet, order binary.ByteOrder) (all []splice)
 		return nil
 	}
 	padding := make([]byte, (p.Offset-end)&3)
-	if order != nil {
-		length := make([]byte, lengthSize)
-		order.PutUint32(length, uint32(end-p.Offset)+uint32(len(padding)))
+	if frame != save.Bare {
+		length := frame.Order().AppendUint32(nil, uint32(end-p.Offset)+uint32(len(padding)))
 		all = append(all, splice{start: p.Offset - lengthSize, end: p.Offset, bytes: length})
 	}
 	for i := range s.open {

@@ -28,10 +28,14 @@ var frameNames = [...]string{Bare: "none", U32: "u32", U32BE: "u32be"}
 // String returns the name of the frame: none, u32 or u32be.
 func (f Frame) String() string { return frameNames[f] }
 
-// Order returns the byte order of the lengths, or nil if there are none.
-func (f Frame) Order() binary.ByteOrder {
-	return [...]binary.ByteOrder{nil, binary.LittleEndian, binary.BigEndian}[f]
+// An Order is the byte order of lengths.
+type Order interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
 }
+
+// Order returns the byte order of the lengths, or nil if there are none.
+func (f Frame) Order() Order { return [...]Order{nil, binary.LittleEndian, binary.BigEndian}[f] }
 
 // A Reading is a format and a frame for reading the input.
 type Reading struct {
@@ -180,7 +184,7 @@ func (in *Input) skip() (best Result) {
 				break
 			}
 			packet := head[lengthSize:][:min(length, int64(len(head)-lengthSize))]
-			after.Head = frame.appendLength(after.Head, length-in.Skip)
+			after.Head = frame.Order().AppendUint32(after.Head, uint32(length-in.Skip))
 			after.Head = append(after.Head, packet[min(in.Skip, int64(len(packet))):]...)
 			head = head[lengthSize+len(packet):]
 		}

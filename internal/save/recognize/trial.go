@@ -329,13 +329,6 @@ func (in *Input) lengthsEnd(f Frame) int64 {
 // length returns the length at the start of b.
 func (f Frame) length(b []byte) uint32 { return f.Order().Uint32(b) }
 
-// appendLength appends a length to b.
-func (f Frame) appendLength(b []byte, length int64) []byte {
-	b = append(b, make([]byte, lengthSize)...)
-	f.Order().PutUint32(b[len(b)-lengthSize:], uint32(length))
-	return b
-}
-
 // PlainHeader reports whether the header at the start of b contains only bits that engines write.
 func PlainHeader(b []byte) bool {
 	if len(b) < 4 {
