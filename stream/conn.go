@@ -151,13 +151,6 @@ func (c *Conn) setStats(s *counters) {
 	c.writer.stats.Store(s)
 }
 
-// packetRead notes that a packet was read, for PacketHandled, unless err is about the stream.
-func (c *Conn) packetRead(err error) {
-	if c.handled != nil && (err == nil || Skippable(err)) {
-		c.readAt = time.Now()
-	}
-}
-
 // packetHandled calls PacketHandled for the latest packet.
 func (c *Conn) packetHandled() {
 	if c.handled == nil || c.readAt.IsZero() {

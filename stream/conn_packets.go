@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"time"
 
 	"github.com/gdwire/gdwire"
 )
@@ -17,12 +18,10 @@ func (c *Conn) Next() (*gdwire.Decoder, error) {
 		return nil, err
 	}
 	d, err := c.reader.Next()
-	c.last = c.draining.Load()
-	if !c.withinRate(err) {
+	if err = c.packetRead(err); err == ErrPacketRate {
 		c.reader.dec.Release()
-		return nil, ErrPacketRate
+		return nil, err
 	}
-	c.packetRead(err)
 	return d, err
 }
 
@@ -35,22 +34,23 @@ func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	dst, err := c.reader.NextRaw(dst)
-	c.last = c.draining.Load()
-	if !c.withinRate(err) {
-		return dst, ErrPacketRate
-	}
-	c.packetRead(err)
-	return dst, err
+	return dst, c.packetRead(err)
 }
 
-// withinRate takes a token for a packet just read, valid or with an error of its own, and reports
-// whether there was a token.
-func (c *Conn) withinRate(err error) bool {
-	if c.rate == nil || err != nil && !Skippable(err) {
-		return true
+// packetRead takes a token for a packet just read, valid or with an error of its own, and notes the
+// time for PacketHandled. It returns err, or ErrPacketRate without a token.
+func (c *Conn) packetRead(err error) error {
+	c.last = c.draining.Load()
+	if err != nil && !Skippable(err) {
+		return err
 	}
-	c.tooFast = !c.rate.take()
-	return !c.tooFast
+	if c.tooFast = c.rate != nil && !c.rate.take(); c.tooFast {
+		return ErrPacketRate
+	}
+	if c.handled != nil {
+		c.readAt = time.Now()
+	}
+	return err
 }
 
 // ready returns an error if there is no next packet.

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"time"
 )
 
@@ -97,11 +98,8 @@ func (c *Conn) readError(err error) error {
 	if drained {
 		return ErrServerClosed
 	}
-	if cause := c.ended(); cause != nil {
-		return cause
-	}
-	if flushError != nil {
-		return flushError
+	if first := cmp.Or(c.ended(), flushError); first != nil {
+		return first
 	}
 	return c.faults.note(&c.faults.read, err, timeout)
 }

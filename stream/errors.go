@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/wire"
@@ -76,6 +77,11 @@ func stickyError(err error) error {
 	return err
 }
 
+// isAny reports whether err is or wraps one of targets.
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+}
+
 // isTimeout reports whether err means that a deadline passed.
 func isTimeout(err error) bool {
 	var t interface{ Timeout() bool }
@@ -97,6 +103,14 @@ func emptyPacket() error {
 // valueCount returns the error of writing a packet with n values.
 func valueCount(n int64) error {
 	return &gdwire.Error{Path: "$", Err: fmt.Errorf("%w: packet of %d values, not 1", gdwire.ErrCount, n)}
+}
+
+// checkPacket returns an error if packet, written as bytes, is empty or longer than most.
+func checkPacket(packet []byte, most int64) error {
+	if len(packet) == 0 {
+		return valueCount(0)
+	}
+	return checkSize(int64(len(packet)), most)
 }
 
 // checkSize returns a PacketTooLongError if size exceeds most.

@@ -100,18 +100,13 @@ func (f *faults) of(err error) faultKind {
 
 // isReset reports whether err, of a connection, means that the other side vanished.
 func isReset(err error) bool {
-	for _, lost := range resetErrors {
-		if errors.Is(err, lost) {
-			return true
-		}
-	}
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe)
+	return isAny(err, resetErrors...) || isAny(err, io.ErrUnexpectedEOF, io.ErrClosedPipe)
 }
 
 // isNormalEnd reports whether err, the error of a handler, is the normal end of a connection. A
 // normal end is not logged.
 func isNormalEnd(err error) bool {
-	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, ErrServerClosed)
+	return err == nil || isAny(err, io.EOF, net.ErrClosed, ErrServerClosed)
 }
 
 // A panicError is the error of a panic.

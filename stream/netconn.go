@@ -129,13 +129,11 @@ func (c *Conn) finish(err error, kind faultKind) {
 // linger discards input and closes a connection for which Close ended writing.
 func (c *Conn) linger() {
 	c.mu.Lock()
-	half, conn := c.half, c.conn
-	if half {
-		conn = transport(c.conn) // without decryption
-		_ = conn.SetReadDeadline(time.Now().Add(lingerTimeout))
-	}
+	half := c.half
 	c.mu.Unlock()
 	if half {
+		conn := transport(c.conn) // without decryption
+		_ = conn.SetReadDeadline(time.Now().Add(lingerTimeout))
 		_, _ = io.Copy(io.Discard, conn)
 		_ = conn.Close()
 	}

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -102,10 +101,7 @@ func (c *PacketConn) From() net.Addr { return c.from }
 // Trailing returns the number of bytes after the value in the latest datagram, once the value is
 // read to the end, and 0 before. Engines ignore such bytes.
 func (c *PacketConn) Trailing() int64 {
-	if c.size == 0 {
-		return 0
-	}
-	return trailing(c.dec, int64(c.size))
+	return trailing(c.dec, int64(c.size)) // 0 after an error, because the size is 0
 }
 
 // readError returns the error of receiving a datagram.
@@ -113,10 +109,8 @@ func (c *PacketConn) readError(from net.Addr, err error) error {
 	if cause := c.ended(); cause != nil {
 		return cause
 	}
-	for _, one := range peerErrors {
-		if errors.Is(err, one) {
-			return &PeerError{Addr: from, Err: err}
-		}
+	if isAny(err, peerErrors...) {
+		return &PeerError{Addr: from, Err: err}
 	}
 	return err
 }
@@ -142,10 +136,7 @@ func (p Peer) WritePacket(write func(*gdwire.Encoder) error) error {
 
 // WriteRaw sends a datagram with these bytes, an encoded value, without checking them.
 func (p Peer) WriteRaw(packet []byte) error {
-	if len(packet) == 0 {
-		return valueCount(0)
-	}
-	if err := checkSize(int64(len(packet)), p.conn.config.MaxPacket); err != nil {
+	if err := checkPacket(packet, p.conn.config.MaxPacket); err != nil {
 		return err
 	}
 	return p.conn.send(packet, p.addr)
@@ -174,10 +165,8 @@ func (c *PacketConn) writeError(to net.Addr, err error) error {
 	if cause := c.ended(); cause != nil {
 		return cause
 	}
-	for _, all := range []error{net.ErrClosed, os.ErrDeadlineExceeded, context.Canceled, net.ErrWriteToConnected} {
-		if errors.Is(err, all) {
-			return err
-		}
+	if isAny(err, net.ErrClosed, os.ErrDeadlineExceeded, context.Canceled, net.ErrWriteToConnected) {
+		return err
 	}
 	return &PeerError{Addr: to, Err: err}
 }

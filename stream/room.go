@@ -2,7 +2,9 @@ package stream
 
 import (
 	"bytes"
+	"cmp"
 	"iter"
+	"math"
 	"slices"
 	"sync"
 
@@ -61,7 +63,7 @@ type Room struct {
 
 	mu        sync.Mutex
 	config    *config   // of the first member's Conn, for encoding packets; nil before
-	maxPacket int64     // the smallest of all Conns joined so far
+	maxPacket int64     // the smallest of all Conns joined so far; 0 before
 	members   []*Member // in the order in which they joined
 
 	// Members with packets wait for a goroutine. A goroutine that takes a member starts another goroutine if more
@@ -103,10 +105,8 @@ func (r *Room) Join(c *Conn) *Member {
 	m.changed, m.packets = sync.NewCond(&m.mu), m.short[:0]
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.config == nil {
-		r.config, r.maxPacket = c.config, c.config.MaxPacket
-	}
-	r.maxPacket = min(r.maxPacket, c.config.MaxPacket)
+	r.config = cmp.Or(r.config, c.config)
+	r.maxPacket = min(cmp.Or(r.maxPacket, math.MaxInt64), c.config.MaxPacket)
 	r.members = append(r.members, m)
 	return m
 }
@@ -124,11 +124,7 @@ func (r *Room) Members() iter.Seq[*Member] {
 		r.mu.Lock()
 		members := slices.Clone(r.members) // the body can call methods of r
 		r.mu.Unlock()
-		for _, m := range members {
-			if !yield(m) {
-				return
-			}
-		}
+		slices.Values(members)(yield)
 	}
 }
 
@@ -172,13 +168,7 @@ func (r *Room) send(packet []byte, except *Member) error {
 
 // check returns an error if packet has a wrong length. r is locked.
 func (r *Room) check(packet []byte) error {
-	if len(packet) == 0 {
-		return valueCount(0)
-	}
-	if r.config == nil {
-		return nil
-	}
-	return checkSize(int64(len(packet)), r.maxPacket)
+	return checkPacket(packet, cmp.Or(r.maxPacket, math.MaxInt64))
 }
 
 // remove removes a member, if still present.
@@ -270,10 +260,7 @@ func (m *Member) queue(packet []byte) error {
 
 // maxQueue returns MaxQueue or its default.
 func (r *Room) maxQueue() int64 {
-	if r.MaxQueue > 0 {
-		return r.MaxQueue
-	}
-	return DefaultMaxQueue
+	return cmp.Or(max(r.MaxQueue, 0), DefaultMaxQueue)
 }
 
 // fail closes the connection, and makes err the error of its calls. m is locked.

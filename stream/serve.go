@@ -24,7 +24,10 @@ func (s *Server) ListenAndServeTLS(addr, certFile, keyFile string) error {
 
 // listen calls serve unless the server is closed already.
 func (s *Server) listen(addr string, serve func(net.Listener) error) error {
-	if err := s.check(); err != nil {
+	s.mu.Lock()
+	err := s.check()
+	s.mu.Unlock()
+	if err != nil {
 		return err
 	}
 	ln, err := address.Listen(addr)
@@ -138,7 +141,10 @@ func (s *Server) ServeConn(c *Conn) {
 // the http.Server to [WithNetConn]. See [NewMessageConn] for the differences from a connection over
 // TCP.
 func (s *Server) ServeMessages(ctx context.Context, c MessageConn) {
-	s.ServeConn(newMessageConn(ctx, c, s.sharedConfig()))
+	s.mu.Lock()
+	s.init()
+	s.mu.Unlock()
+	s.ServeConn(newMessageConn(ctx, c, s.config))
 }
 
 // handle serves a connection already added. Every idle connection keeps the stack of handle, so

@@ -109,11 +109,7 @@ func (s *Server) Conns() iter.Seq[*Conn] {
 		s.mu.Lock()
 		conns := slices.Collect(maps.Keys(s.conns)) // the body can call methods of s
 		s.mu.Unlock()
-		for _, c := range conns {
-			if !yield(c) {
-				return
-			}
-		}
+		slices.Values(conns)(yield)
 	}
 }
 
@@ -150,23 +146,8 @@ func (s *Server) init() {
 	s.closing, s.done = make(chan struct{}), make(chan struct{})
 }
 
-// sharedConfig returns the config of the connections.
-func (s *Server) sharedConfig() *config {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.init()
-	return s.config
-}
-
-// check returns an error if the Server cannot serve.
+// check returns an error if the Server cannot serve. s is locked.
 func (s *Server) check() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.checkLocked()
-}
-
-// checkLocked is check with s locked.
-func (s *Server) checkLocked() error {
 	if s.Handler == nil {
 		return errNoHandler
 	}
@@ -191,7 +172,7 @@ func (s *Server) isClosing() bool {
 func (s *Server) addListener(ln *net.Listener) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.checkLocked(); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
 	s.listeners[ln] = struct{}{}

@@ -44,15 +44,20 @@ func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 	ws.SetReadLimit(s.MaxPacket)
 	m := &socket{ws: ws}
 	m.ctx = context.WithValue(context.Background(), socketKey{}, m)
-	if m.conn, _ = ctx.Value(netConnKey{}).(net.Conn); m.conn == nil {
-		m.ctx, m.cancel = context.WithCancelCause(m.ctx)
-	}
-	m.read.expire, m.write.expire = m.interruptRead, m.interruptWrite
 	c := newConn(m, s)
 	m.c = c
 	c.reader, c.writer = newReader(m, s), newWriter(nil, s)
 	c.writer.message = m.send
-	c.interrupt = m.drain
+	if m.conn, _ = ctx.Value(netConnKey{}).(net.Conn); m.conn != nil {
+		m.read.expire = func() { _ = m.conn.SetReadDeadline(aLongTimeAgo) }
+		m.write.expire = func() { _ = m.conn.SetWriteDeadline(aLongTimeAgo) }
+		c.interrupt = m.read.expire
+	} else {
+		m.ctx, m.cancel = context.WithCancelCause(m.ctx)
+		m.read.expire = func() { m.cancel(os.ErrDeadlineExceeded) } // ws is broken afterwards
+		m.write.expire = m.read.expire
+		c.interrupt = func() { go m.closeWithin(closeFrame{CloseGoingAway, ""}) }
+	}
 	c.watch(ctx, m.Close, m.abort)
 	return c
 }
@@ -192,33 +197,6 @@ func (m *socket) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// interruptRead interrupts a read from ws. Without conn, ws is broken afterwards.
-func (m *socket) interruptRead() {
-	if m.conn != nil {
-		_ = m.conn.SetReadDeadline(aLongTimeAgo)
-	} else {
-		m.cancel(os.ErrDeadlineExceeded)
-	}
-}
-
-// interruptWrite interrupts a write to ws. Without conn, ws is broken afterwards.
-func (m *socket) interruptWrite() {
-	if m.conn != nil {
-		_ = m.conn.SetWriteDeadline(aLongTimeAgo)
-	} else {
-		m.cancel(os.ErrDeadlineExceeded)
-	}
-}
-
-// drain interrupts Next because of Shutdown. Without conn, this takes a close frame.
-func (m *socket) drain() {
-	if m.conn != nil {
-		_ = m.conn.SetReadDeadline(aLongTimeAgo)
-	} else {
-		go m.closeWithin(closeFrame{CloseGoingAway, ""})
-	}
-}
-
 // Close sends a close frame and waits for the answer.
 func (m *socket) Close() error {
 	m.read.stop()
@@ -254,11 +232,9 @@ func (m *socket) closeWithin(end closeFrame) {
 		defer close(closed)
 		_ = m.ws.Close(end.code, end.reason)
 	}()
-	timeout := time.NewTimer(closeTimeout)
-	defer timeout.Stop()
 	select {
 	case <-closed:
-	case <-timeout.C:
+	case <-time.After(closeTimeout):
 	}
 }
 

@@ -20,11 +20,11 @@ import (
 type Writer struct {
 	config *config
 	order  binary.ByteOrder
-	// deadline, if set, is called before a packet is written.
+	// deadline is called before a packet is written.
 	deadline func() error
 	// message, if set, writes the content of a packet instead of dst.
 	message func(content []byte) error
-	// ended, if set, returns why no packet can be written, or nil.
+	// ended returns why no packet can be written, or nil.
 	ended func() error
 	// flushFailed is called with the error of writing packets held back, if no call of the Writer
 	// can return this error.
@@ -47,7 +47,10 @@ func NewWriter(w io.Writer, o *Options) *Writer {
 	return newWriter(w, newConfig(o))
 }
 
-func newWriter(w io.Writer, c *config) *Writer { return &Writer{config: c, order: c.order(), dst: w} }
+func newWriter(w io.Writer, c *config) *Writer {
+	none := func() error { return nil }
+	return &Writer{config: c, order: c.order(), dst: w, deadline: none, ended: none}
+}
 
 // WritePacket writes a packet with the value written by write. The packet is encoded in memory and
 // written with one Write.
@@ -73,10 +76,7 @@ func (w *Writer) WritePacket(write func(*gdwire.Encoder) error) error {
 // connections, or to forward a packet of NextRaw. The bytes are not checked, but an empty packet
 // contains no value and is a [gdwire.Error].
 func (w *Writer) WriteRaw(packet []byte) error {
-	if len(packet) == 0 {
-		return valueCount(0)
-	}
-	if err := checkSize(int64(len(packet)), w.config.MaxPacket); err != nil {
+	if err := checkPacket(packet, w.config.MaxPacket); err != nil {
 		return err
 	}
 	// The length and the first bytes are written at once; a large rest is not copied.
@@ -109,17 +109,23 @@ func (w *Writer) send(p *packet, rest []byte) error {
 			return err
 		}
 	}
-	if err := w.setWriteDeadline(); err != nil {
-		return err
+	_, err := w.write(p.buf, rest, 1)
+	return err
+}
+
+// write writes b and rest, the bytes of packets, to dst. w is locked.
+func (w *Writer) write(b, rest []byte, packets int64) (n int, err error) {
+	if err := w.deadline(); err != nil {
+		return 0, err
 	}
-	n, err := checked.Write(w.dst, p.buf)
+	n, err = checked.Write(w.dst, b)
 	if err == nil && len(rest) > 0 {
 		var more int
 		more, err = checked.Write(w.dst, rest)
 		n += more
 	}
-	w.countWritten(n, 1, err)
-	return err
+	w.countWritten(n, packets, err)
+	return n, err
 }
 
 // writeAll writes a packet, or several short packets with one Write if they are no messages, after the packets held
@@ -145,20 +151,8 @@ func (w *Writer) writeAll(packets [][]byte) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	if err := w.setWriteDeadline(); err != nil {
-		return err
-	}
-	n, err := checked.Write(w.dst, p.buf)
-	w.countWritten(n, int64(len(packets)), err)
+	_, err := w.write(p.buf, nil, int64(len(packets)))
 	return err
-}
-
-// setWriteDeadline sets the deadline for the next Write.
-func (w *Writer) setWriteDeadline() error {
-	if w.deadline == nil {
-		return nil
-	}
-	return w.deadline()
 }
 
 // countWritten counts packets after n of their bytes were written. If a part was written before

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
-
-	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // A held contains the packets held back by a Writer with Options.BufferWrites.
@@ -25,10 +23,8 @@ type held struct {
 // packet is too large. w is locked.
 func (w *Writer) hold(p *packet, rest []byte) (bool, error) {
 	h := &w.held
-	if w.ended != nil { // Close writes the packets held back; later none are held back
-		if err := w.ended(); err != nil {
-			return false, err
-		}
+	if err := w.ended(); err != nil { // Close writes the packets held back; later none are held back
+		return false, err
 	}
 	if h.waiting.Load() {
 		return false, w.flush()
@@ -63,11 +59,7 @@ func (w *Writer) flush() error {
 	if w.err != nil || h.n == 0 {
 		return w.err
 	}
-	if err := w.setWriteDeadline(); err != nil {
-		return err
-	}
-	n, err := checked.Write(w.dst, h.buf[:h.n])
-	w.countWritten(n, h.packets, err)
+	n, err := w.write(h.buf[:h.n], nil, h.packets)
 	if n > 0 || w.err != nil {
 		w.release()
 	}
