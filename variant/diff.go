@@ -3,7 +3,6 @@ package variant
 import (
 	"bytes"
 	"iter"
-	"slices"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/text"
@@ -31,10 +30,10 @@ type Change struct {
 // of an Array differ, the elements between the first and the last of them are compared by index.
 func Diff(a, b any) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
-		root := text.AppendPacket(nil, 0)
-		d := differ{digester: newDigester(), old: root, new: slices.Clone(root), yield: yield}
+		root := text.AppendPacket(make([]byte, 0, pathSize), 0)
+		d := differ{digester: newDigester(), yield: yield}
 		if a, b = normal(a), normal(b); d.digest(a) != d.digest(b) {
-			d.values(a, b)
+			d.values(paths{root, append(make([]byte, 0, pathSize), root...)}, a, b)
 		}
 	}
 }
@@ -43,82 +42,77 @@ func Diff(a, b any) iter.Seq[Change] {
 // Methods return false when the loop ends.
 type differ struct {
 	digester
-	old, new []byte // the paths of the compared values
-	yield    func(Change) bool
+	yield func(Change) bool
 }
 
-// values compares two differing values, at the paths.
-func (d *differ) values(a, b any) bool {
+// paths are the paths of two compared values. Paths with other last steps share their memory.
+type paths struct{ old, new []byte }
+
+// with returns the paths with another step each.
+func (p paths) with(x, y text.Step) paths { return paths{x.Append(p.old), y.Append(p.new)} }
+
+// pathSize is the size of paths without another allocation.
+const pathSize = 256
+
+// values compares two values that differ.
+func (d *differ) values(at paths, a, b any) bool {
+	a, b = normal(a), normal(b)
 	d.depth++
 	defer func() { d.depth-- }()
 	if d.depth <= maxDepth {
 		switch a := a.(type) {
 		case *Array:
 			if b, ok := b.(*Array); ok && a.Elem == b.Elem {
-				return d.arrays(a.Values, b.Values)
+				return d.arrays(at, a.Values, b.Values)
 			}
 		case *Dictionary:
 			if b, ok := b.(*Dictionary); ok && a.Key == b.Key && a.Value == b.Value {
-				return d.members(d.pairs(a), d.pairs(b))
+				return d.members(at, d.pairs(a), d.pairs(b))
 			}
 		case *Object:
 			if b, ok := b.(*Object); ok && a.Class == b.Class {
-				return d.members(d.properties(a), d.properties(b))
+				return d.members(at, d.properties(a), d.properties(b))
 			}
 		}
 	}
-	return d.change(Change{Old: a, New: b})
+	return d.change(at, Change{Old: a, New: b})
 }
 
-// change yields a change at the paths.
-func (d *differ) change(c Change) bool {
-	c.OldPath = string(d.old)
-	if c.NewPath = c.OldPath; !bytes.Equal(d.old, d.new) {
-		c.NewPath = string(d.new)
+// change yields a change.
+func (d *differ) change(at paths, c Change) bool {
+	c.OldPath = string(at.old)
+	if c.NewPath = c.OldPath; !bytes.Equal(at.old, at.new) {
+		c.NewPath = string(at.new)
 	}
 	return d.yield(c)
 }
 
-// removed yields the change for a removed value, at step.
-func (d *differ) removed(step text.Step, v any) bool {
-	n := len(d.old)
-	defer func() { d.old = d.old[:n] }()
-	d.old = step.Append(d.old)
-	return d.change(Change{Old: v, Removed: true})
+// removed yields the change for a value removed at step.
+func (d *differ) removed(at paths, step text.Step, v any) bool {
+	return d.change(paths{step.Append(at.old), at.new}, Change{Old: v, Removed: true})
 }
 
-// added yields the change for an added value, at step.
-func (d *differ) added(step text.Step, v any) bool {
-	n := len(d.new)
-	defer func() { d.new = d.new[:n] }()
-	d.new = step.Append(d.new)
-	return d.change(Change{New: v, Added: true})
-}
-
-// changed compares two differing values, at the steps.
-func (d *differ) changed(x, y text.Step, a, b any) bool {
-	n, m := len(d.old), len(d.new)
-	defer func() { d.old, d.new = d.old[:n], d.new[:m] }()
-	d.old, d.new = x.Append(d.old), y.Append(d.new)
-	return d.values(normal(a), normal(b))
+// added yields the change for a value added at step.
+func (d *differ) added(at paths, step text.Step, v any) bool {
+	return d.change(paths{at.old, step.Append(at.new)}, Change{New: v, Added: true})
 }
 
 // arrays compares the elements of two Arrays.
-func (d *differ) arrays(a, b []any) bool {
+func (d *differ) arrays(at paths, a, b []any) bool {
 	x, y := d.all(a), d.all(b)
 	i, j := 0, 0
 	for _, m := range append(d.align(a, b, x, y), match{len(a), len(b)}) {
 		for ; i < m.a; i++ {
-			if !d.removed(intStep(int64(i)), a[i]) {
+			if !d.removed(at, intStep(int64(i)), a[i]) {
 				return false
 			}
 		}
 		for ; j < m.b; j++ {
-			if !d.added(intStep(int64(j)), b[j]) {
+			if !d.added(at, intStep(int64(j)), b[j]) {
 				return false
 			}
 		}
-		if i < len(a) && j < len(b) && x[i] != y[j] && !d.changed(intStep(int64(i)), intStep(int64(j)), a[i], b[j]) {
+		if i < len(a) && j < len(b) && x[i] != y[j] && !d.values(at.with(intStep(int64(i)), intStep(int64(j))), a[i], b[j]) {
 			return false
 		}
 		i, j = i+1, j+1
@@ -167,7 +161,7 @@ func (d *differ) properties(o *Object) []member {
 }
 
 // members compares the members of two containers: first those of a, then those only in b.
-func (d *differ) members(a, b []member) bool {
+func (d *differ) members(at paths, a, b []member) bool {
 	unmatched := make(map[memberID]*member, len(b))
 	for i := range b {
 		unmatched[b[i].memberID] = &b[i]
@@ -178,18 +172,18 @@ func (d *differ) members(a, b []member) bool {
 		delete(unmatched, m.memberID)
 		switch {
 		case other == nil:
-			if !d.removed(m.step(), m.value) {
+			if !d.removed(at, m.step(), m.value) {
 				return false
 			}
 		case d.digest(m.value) != d.digest(other.value):
-			if !d.changed(m.step(), other.step(), m.value, other.value) {
+			if !d.values(at.with(m.step(), other.step()), m.value, other.value) {
 				return false
 			}
 		}
 	}
 	for i := range b {
 		m := &b[i]
-		if unmatched[m.memberID] != nil && !d.added(m.step(), m.value) {
+		if unmatched[m.memberID] != nil && !d.added(at, m.step(), m.value) {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package variant
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -29,8 +30,8 @@ func jsonOf(v any) ([]byte, error) {
 	var w jsonWriter
 	w.e = json.NewEncoder(&w.out)
 	w.e.SetEscapeHTML(false) // the caller's Encoder does so if wanted
-	if err := w.value(v); err != nil {
-		return nil, err
+	if w.value(v); w.err != nil {
+		return nil, w.err
 	}
 	return w.out.Bytes(), nil
 }
@@ -41,107 +42,115 @@ type jsonWriter struct {
 	out   bytes.Buffer
 	e     *json.Encoder // for values other than the containers of a tree
 	depth int
+	err   error // the first; after it, no value is written
 }
 
 // value writes v.
-func (w *jsonWriter) value(v any) error {
+func (w *jsonWriter) value(v any) {
+	if w.err != nil {
+		return
+	}
 	switch v := normal(v).(type) {
-	case nil:
-		return w.other(nil)
 	case string:
-		return w.text(v)
+		w.text(v)
 	case int64:
 		w.out.Write(strconv.AppendInt(w.out.AvailableBuffer(), v, 10))
-		return nil
 	case *Dictionary:
-		return w.dictionary(v)
+		w.container("{}", func() {
+			for key, value := range v.All() {
+				w.member(jsonName(key), value)
+			}
+		})
 	case *Array:
-		return w.array(v)
-	case []any:
-		if v != nil {
-			return w.array(&Array{Values: v})
-		}
+		w.array(v.Values)
 	case *Object:
-		return w.object(v)
+		w.container("{}", func() {
+			w.member("class", v.Class)
+			for i := range v.Properties {
+				w.member(v.Properties[i].Name, v.Properties[i].Value)
+			}
+		})
+	case []any:
+		if v == nil {
+			w.other(nil)
+		} else {
+			w.array(v)
+		}
 	case map[string]any:
-		if v != nil {
-			return w.goMap(v)
+		if v == nil {
+			w.other(nil)
+		} else {
+			w.container("{}", func() {
+				for _, name := range slices.Sorted(maps.Keys(v)) {
+					w.member(name, v[name])
+				}
+			})
 		}
 	case Raw:
-		return w.raw(v)
+		var x any
+		o := gdwire.DecoderOptions{AllowObjects: true, AllowInvalidUTF8: true, Limits: gdwire.NoLimits}
+		w.err = v.Unmarshal(&x, Options{Decoder: o, MaxMemory: -1})
+		w.value(x)
+	default:
+		w.other(v)
 	}
-	return w.other(v)
 }
 
 // text writes s, without encoding/json if nothing is escaped: -40 % of MarshalJSON, with ints.
-func (w *jsonWriter) text(s string) error {
+func (w *jsonWriter) text(s string) {
 	if !isPlain(s) {
-		return w.other(s)
+		w.other(s)
+		return
 	}
 	w.out.WriteByte('"')
 	w.out.WriteString(s)
 	w.out.WriteByte('"')
-	return nil
 }
 
 // other writes v by encoding/json.
-func (w *jsonWriter) other(v any) error {
-	err := w.e.Encode(v)
-	w.out.Truncate(max(w.out.Len()-len("\n"), 0))
-	return err
-}
-
-// raw writes the value in r.
-func (w *jsonWriter) raw(r Raw) error {
-	var v any
-	o := gdwire.DecoderOptions{AllowObjects: true, AllowInvalidUTF8: true, Limits: gdwire.NoLimits}
-	if err := r.Unmarshal(&v, Options{Decoder: o, MaxMemory: -1}); err != nil {
-		return err
+func (w *jsonWriter) other(v any) {
+	if err := w.e.Encode(v); err != nil {
+		w.err = cmp.Or(w.err, err)
+		return
 	}
-	return w.value(v)
+	w.out.Truncate(w.out.Len() - len("\n"))
 }
 
 // container writes a container, with the members written by a call. Containers inside
 // themselves are nested too deep.
-func (w *jsonWriter) container(brackets string, members func() error) error {
+func (w *jsonWriter) container(brackets string, members func()) {
 	if w.depth++; w.depth > maxDepth {
-		return depthError()
+		w.err = depthError()
+		return
 	}
 	w.out.WriteByte(brackets[0])
-	err := members()
+	members()
 	w.out.WriteByte(brackets[1])
 	w.depth--
-	return err
 }
 
-// member writes the name and value of member i of an object.
-func (w *jsonWriter) member(i int, name string, value any) error {
-	w.comma(i)
-	if err := w.text(name); err != nil {
-		return err
-	}
+func (w *jsonWriter) array(values []any) {
+	w.container("[]", func() {
+		for _, x := range values {
+			w.comma()
+			w.value(x)
+		}
+	})
+}
+
+// member writes the name and value of a member of an object.
+func (w *jsonWriter) member(name string, value any) {
+	w.comma()
+	w.text(name)
 	w.out.WriteByte(':')
-	return w.value(value)
+	w.value(value)
 }
 
-// comma writes the comma before element or member i.
-func (w *jsonWriter) comma(i int) {
-	if i > 0 {
+// comma writes the comma before an element or member, unless it is the first.
+func (w *jsonWriter) comma() {
+	if b := w.out.Bytes(); b[len(b)-1] != '{' && b[len(b)-1] != '[' {
 		w.out.WriteByte(',')
 	}
-}
-
-func (w *jsonWriter) dictionary(d *Dictionary) error {
-	return w.container("{}", func() error {
-		i := 0
-		for key, value := range d.All() {
-			if err := w.member(i, jsonName(key), value); err != nil {
-				return err
-			}
-			i++
-		}
-		return nil
-	})
 }
 
 // jsonName returns the name of a member for a key.
@@ -150,39 +159,4 @@ func jsonName(key any) string {
 		return v.String()
 	}
 	return textOf(key)
-}
-
-func (w *jsonWriter) array(a *Array) error {
-	return w.container("[]", func() error {
-		for i, x := range a.Values {
-			w.comma(i)
-			if err := w.value(x); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func (w *jsonWriter) object(o *Object) error {
-	return w.container("{}", func() error {
-		err := w.member(0, "class", o.Class)
-		for i := range o.Properties {
-			if err == nil {
-				err = w.member(i+1, o.Properties[i].Name, o.Properties[i].Value)
-			}
-		}
-		return err
-	})
-}
-
-func (w *jsonWriter) goMap(m map[string]any) error {
-	return w.container("{}", func() error {
-		for i, name := range slices.Sorted(maps.Keys(m)) {
-			if err := w.member(i, name, m[name]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

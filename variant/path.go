@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -95,86 +96,80 @@ func replace(v any, steps []text.Step, value any) (changed any, left int, err er
 	return changed, len(steps), err
 }
 
-// child returns the value reached from v by a step.
+// child returns the value, or the key, reached from v by a step.
 func child(v any, step *text.Step) (any, bool) {
+	var key any
+	var value *any
 	switch v := normal(v).(type) {
 	case *Dictionary:
-		return v.child(step)
+		key, value = v.place(step)
 	case *Array:
 		return child(v.Values, step)
 	case *Object:
-		p := v.property(step)
-		switch {
-		case p == nil:
-			return nil, false
-		case step.Op == text.KeyAt:
-			return p.Name, true
+		key, value = v.place(step)
+	default:
+		if x := elementAt(reflect.ValueOf(v), step); x.IsValid() {
+			return x.Interface(), true
 		}
-		return p.Value, true
 	}
-	place := elementAt(reflect.ValueOf(v), step)
-	if !place.IsValid() {
+	switch {
+	case value == nil:
 		return nil, false
+	case step.Op == text.KeyAt:
+		return key, true
 	}
-	return place.Interface(), true
+	return *value, true
 }
 
-// child returns the value, or the key, reached by a step.
-func (d *Dictionary) child(step *text.Step) (any, bool) {
+// place returns the key and the place of the value of the pair reached by a step, or nil.
+func (d *Dictionary) place(step *text.Step) (key any, value *any) {
+	i := -1
 	switch step.Op {
 	case text.Child:
 		if key, ok := d.stepKey(&step.Key); ok {
-			return d.Get(key)
+			i = d.find(key)
 		}
 	case text.KeyAt, text.ValueAt:
-		e := d.entryAt(step.Index)
-		switch {
-		case e == nil:
-		case step.Op == text.KeyAt:
-			return e.Key, true
-		default:
-			return e.Value, true
-		}
+		i = d.entryAt(step.Index)
 	}
-	return nil, false
+	if i < 0 {
+		return nil, nil
+	}
+	return d.entries[i].Key, &d.entries[i].Value
 }
 
-// entryAt returns pair n, or nil if there is none.
-func (d *Dictionary) entryAt(n int64) *Entry[any, any] {
+// entryAt returns the index of the entry of pair n, or -1 if there is none.
+func (d *Dictionary) entryAt(n int64) int {
 	if n >= int64(d.Len()) {
-		return nil
+		return -1
 	}
+	at := int(n)
 	if d.deleted == 0 {
-		return &d.entries[n]
+		return at
 	}
 	for i := range d.entries {
-		e := &d.entries[i]
-		if isDeleted(e.Key) {
-			continue
+		if isDeleted(d.entries[i].Key) {
+			at++
+		} else if i == at {
+			break
 		}
-		if n == 0 {
-			return e
-		}
-		n--
 	}
-	return nil
+	return at
 }
 
-// property returns the property reached by a step, or nil.
-func (o *Object) property(step *text.Step) *Property {
+// place returns the name and the place of the value of the property reached by a step, or nil.
+func (o *Object) place(step *text.Step) (name any, value *any) {
+	i := -1
 	switch {
 	case step.Op == text.KeyAt || step.Op == text.ValueAt:
-		if step.Index < int64(len(o.Properties)) {
-			return &o.Properties[step.Index]
-		}
+		i = int(min(step.Index, int64(len(o.Properties))))
 	case step.Op == text.Child && isText(step.Key.Type):
-		for i := range o.Properties {
-			if o.Properties[i].Name == step.Key.Text {
-				return &o.Properties[i]
-			}
-		}
+		i = slices.IndexFunc(o.Properties, func(p Property) bool { return p.Name == step.Key.Text })
 	}
-	return nil
+	if i < 0 || i == len(o.Properties) {
+		return nil, nil
+	}
+	return o.Properties[i].Name, &o.Properties[i].Value
 }
 
 // withChild returns v with another value at the end of the step. A pointer, map or slice v is
@@ -191,11 +186,11 @@ func withChild(v any, step *text.Step, value any) (any, error) {
 			return nil, err
 		}
 	case *Object:
-		p := c.property(step)
-		if p == nil || step.Op == text.KeyAt {
+		_, old := c.place(step)
+		if old == nil || step.Op == text.KeyAt {
 			return nil, ErrNotFound
 		}
-		p.Value = value
+		*old = value
 	default:
 		return withElement(reflect.ValueOf(v), step, reflect.ValueOf(&value).Elem().Elem())
 	}
@@ -209,8 +204,8 @@ func withChild(v any, step *text.Step, value any) (any, error) {
 func (d *Dictionary) setChild(step *text.Step, value any) bool {
 	switch step.Op {
 	case text.ValueAt:
-		if e := d.entryAt(step.Index); e != nil {
-			e.Value = value
+		if i := d.entryAt(step.Index); i >= 0 {
+			d.entries[i].Value = value
 			return true
 		}
 	case text.Child:
