@@ -78,26 +78,20 @@ func isVersion(e *envelope.Envelope) bool {
 
 // set makes s a Source of bytes in memory.
 func (s *Source) set(b []byte) {
-	s.at = io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b)))
-	s.Reader, s.Size, s.Held, s.Live = io.NewSectionReader(s.at, 0, s.at.Size()), s.at.Size(), true, false
+	s.at, s.Size, s.Held, s.Live = section(b), int64(len(b)), true, false
+	s.rewind()
 }
 
 // bytes returns the content, or nil for a content that is too large or can be read only once.
 func (s *Source) bytes(plain *Recognition) []byte {
-	var r io.Reader
-	switch {
-	case plain.Whole:
+	if plain.Whole {
 		return plain.Head
-	case s.Size > maxAround:
-	case s.at != nil:
-		r = io.NewSectionReader(s.at, 0, s.at.Size())
-	case s.again != nil:
-		r, _ = s.again()
 	}
-	if r == nil {
+	in := *s
+	if s.Size > maxAround || !in.rewind() {
 		return nil
 	}
-	b, err := io.ReadAll(io.LimitReader(r, maxAround+1))
+	b, err := io.ReadAll(io.LimitReader(in.Reader, maxAround+1))
 	if err != nil || len(b) > maxAround {
 		return nil
 	}

@@ -28,7 +28,7 @@ type contentReader struct {
 func newContentReader(in *Input, r io.Reader, o *fileaccess.Options, whole bool) (*contentReader, error) {
 	content, err := fileaccess.NewReader(r, o)
 	if err != nil {
-		return nil, err
+		return nil, in.named(err)
 	}
 	info := content.Info()
 	plain := io.Reader(content)
@@ -94,26 +94,18 @@ func WriteContainer(w io.Writer, e *envelope.Envelope, info fileaccess.Info, key
 		return err
 	}
 	b := bufio.NewWriterSize(out, writeBuffer)
-	if e != nil {
-		write = around(e, write)
+	if e == nil {
+		err = write(b)
+	} else {
+		var content bytes.Buffer
+		var all []byte
+		if err = write(&content); err == nil {
+			all, err = e.Write(content.Bytes())
+		}
+		_, _ = b.Write(all) // Flush returns its error
 	}
-	if err := write(b); err != nil {
+	if err != nil {
 		return err
 	}
 	return cmp.Or(b.Flush(), out.Close())
-}
-
-// around returns a function that writes the output of write in an envelope.
-func around(e *envelope.Envelope, write func(io.Writer) error) func(io.Writer) error {
-	return func(w io.Writer) error {
-		var content bytes.Buffer
-		if err := write(&content); err != nil {
-			return err
-		}
-		b, err := e.Write(content.Bytes())
-		if err == nil {
-			_, err = w.Write(b)
-		}
-		return err
-	}
 }

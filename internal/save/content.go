@@ -307,45 +307,36 @@ func (c *Content) Unpacked(most int64) (data []byte, packets int, err error) {
 	if c.Frame == Bare {
 		return nil, 0, nil
 	}
-	done := int64(0) // the content up to done is in data
-	tooLarge := func(end int64, n int) bool { return int64(len(data))+end-done+int64(n) > most }
+	done := int64(0) // the content up to done is in all
+	var all bytes.Buffer
+	tooLarge := func(end int64, n int) bool { return int64(all.Len())+end-done+int64(n) > most }
 	add := func(end int64) error {
-		at := len(data)
-		data = append(data, make([]byte, end-done)...)
-		_, err := c.ReadAt(data[at:], done)
-		if err == io.EOF {
-			return nil
-		}
+		_, err := io.Copy(&all, io.NewSectionReader(c, done, end-done))
 		return err
 	}
 	for p, err := range c.lengths {
+		var u Unpacked
+		if err == nil && p.odd {
+			u, err = c.unpack(p.start, p.end)
+		}
+		if err == nil && u.Compressed && u.Err == nil {
+			if tooLarge(p.start, len(u.Value)) {
+				return nil, 0, nil
+			}
+			err = add(p.start - lengthSize)
+			all.Write(c.Frame.Order().AppendUint32(nil, uint32(len(u.Value))))
+			all.Write(u.Value)
+			packets, done = packets+1, p.end
+		}
 		if err != nil {
 			return nil, 0, err
 		}
-		if !p.odd {
-			continue
-		}
-		u, err := c.unpack(p.start, p.end)
-		if err != nil {
-			return nil, 0, err
-		}
-		if !u.Compressed || u.Err != nil {
-			continue
-		}
-		if tooLarge(p.start, len(u.Value)) {
-			return nil, 0, nil
-		}
-		if err := add(p.start); err != nil {
-			return nil, 0, err
-		}
-		data = append(c.Frame.Order().AppendUint32(data[:len(data)-lengthSize], uint32(len(u.Value))), u.Value...)
-		packets, done = packets+1, p.end
 	}
 	if packets == 0 || tooLarge(c.Size, 0) {
 		return nil, 0, nil
 	}
 	err = add(c.Size)
-	return data, packets, err
+	return all.Bytes(), packets, err
 }
 
 // An extent is the location of a packet, without its length.

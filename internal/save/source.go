@@ -118,13 +118,13 @@ func (s *Source) openContainer(co fileaccess.Options) error {
 	}
 	file := *s
 	if err := s.openWith(co); err != nil {
-		return s.named(err)
+		return err
 	}
 	if s.Err != nil && co.Raw && !isRaw && !co.Base64 && s.endsEarly() {
 		co.Raw, *s = false, file // other bytes follow, so the file is no container
-		s.Reader = io.NewSectionReader(s.at, 0, s.at.Size())
+		s.rewind()
 		if err := s.openWith(co); err != nil {
-			return s.named(err)
+			return err
 		}
 	}
 	isMemory := s.file == nil && s.at != nil
@@ -188,11 +188,7 @@ func (s *Source) openWith(co fileaccess.Options) error {
 	s.Size, s.packed, s.at = s.Container.Size, s.at, nil
 	if s.packed != nil {
 		s.again = func() (io.Reader, error) {
-			r, err := newContentReader(s.Input, io.NewSectionReader(s.packed, 0, s.packed.Size()), &co, s.options.Whole)
-			if err != nil {
-				return nil, s.named(err)
-			}
-			return r, nil
+			return newContentReader(s.Input, io.NewSectionReader(s.packed, 0, s.packed.Size()), &co, s.options.Whole)
 		}
 	}
 	if s.Size < 0 && s.again != nil { // the container does not tell
@@ -204,12 +200,29 @@ func (s *Source) openWith(co fileaccess.Options) error {
 // hold reads the content into memory. An error follows the bytes before it.
 func (s *Source) hold() {
 	b, err := s.ReadAll()
-	held := bytes.NewReader(b)
-	s.at, s.Size, s.Held, s.Err = io.NewSectionReader(held, 0, held.Size()), held.Size(), true, err
-	s.Reader = held
-	if err != nil {
-		s.Reader = io.MultiReader(held, &failed{err})
+	s.set(b)
+	if s.Err = err; err != nil {
+		s.Reader = io.MultiReader(s.Reader, &failed{err})
 	}
+}
+
+// section returns a Reader of bytes in memory.
+func section(b []byte) *io.SectionReader {
+	return io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b)))
+}
+
+// rewind makes s read the content from its start. rewind returns false for a content that can be read only once.
+func (s *Source) rewind() bool {
+	var err error
+	switch {
+	case s.at != nil:
+		s.Reader = io.NewSectionReader(s.at, 0, s.at.Size())
+	case s.again != nil:
+		s.Reader, err = s.again()
+	default:
+		return false
+	}
+	return err == nil
 }
 
 // failed is a Reader that returns an error.

@@ -86,12 +86,16 @@ func (o *Reading) AreValues(packet []byte) bool {
 
 // unpackInAny is Unpack for a packet beginning with its value.
 func (o *Reading) unpackInAny(packet []byte) Unpacked {
-	if o.Candidates == nil {
-		return o.unpack(packet)
-	}
 	u := o.unpack(packet)
-	if u.Err != nil {
-		u = o.inAny(packet, u)
+	if o.Candidates == nil {
+		return u
+	}
+	as := *o
+	for i := 0; u.Err != nil && i < len(o.Candidates); i++ {
+		as.Decoder.Format = o.Candidates[i]
+		if other := as.unpack(packet); other.Err == nil {
+			u = other
+		}
 	}
 	if o.DecideFormat(u.Value) {
 		return o.unpack(packet)
@@ -106,18 +110,6 @@ func (o *Reading) Second(u *Unpacked) []byte {
 		return nil
 	}
 	return rest
-}
-
-// inAny returns a packet in the first of the Candidates for which the packet is valid, or u.
-func (o *Reading) inAny(packet []byte, u Unpacked) Unpacked {
-	for _, format := range o.Candidates {
-		as := *o
-		as.Decoder.Format = format
-		if other := as.unpack(packet); other.Err == nil {
-			return other
-		}
-	}
-	return u
 }
 
 // unpack returns the value in a packet, in the format of the Decoder. No compressed content begins with a header as

@@ -54,21 +54,9 @@ func (s *Source) Recognize(o *Reading, known Known) (*Recognition, error) {
 func (s *Source) readsAfter(n int, r *Recognition, o Reading, known Known) bool {
 	in := *s
 	if r.Whole {
-		in.at = io.NewSectionReader(bytes.NewReader(r.Head), 0, int64(len(r.Head)))
+		in.at = section(r.Head)
 	}
-	switch {
-	case in.at != nil:
-		in.Reader = io.NewSectionReader(in.at, 0, in.at.Size())
-	case in.again != nil:
-		content, err := in.again()
-		if err != nil {
-			return false
-		}
-		in.Reader = content
-	default:
-		return false
-	}
-	if in.skip(int64(n), false) != nil || s.Container.IsPlain() && in.openContainer(s.options.Container) != nil {
+	if !in.rewind() || in.skip(int64(n), false) != nil || s.Container.IsPlain() && in.openContainer(s.options.Container) != nil {
 		return false
 	}
 	after, err := in.recognize(&o, known)
@@ -124,8 +112,8 @@ func (s *Source) base64(o Reading, known Known, plain *Recognition) *wrapped {
 		if err != nil {
 			return nil
 		}
-		in.at = io.NewSectionReader(bytes.NewReader(text), 0, int64(len(text)))
-		in.Reader = io.NewSectionReader(in.at, 0, in.at.Size())
+		in.at = section(text)
+		in.rewind()
 	}
 	co := s.options.Container
 	co.Base64 = true
@@ -155,12 +143,10 @@ func (s *Source) fromStart(r *Recognition) *Source {
 	if in.packed != nil { // of base64
 		in.at = in.packed
 	} else if r.Whole { // the content of a pipe, too
-		in.at = io.NewSectionReader(bytes.NewReader(r.Head), 0, int64(len(r.Head)))
-	}
-	if in.at != nil {
-		in.Reader = io.NewSectionReader(in.at, 0, in.at.Size())
+		in.at = section(r.Head)
 	}
 	in.Held, in.packed, in.again = false, nil, nil
+	in.rewind()
 	return &in
 }
 
