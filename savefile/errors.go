@@ -87,7 +87,7 @@ func damaged(err error) error {
 
 // named returns an error with the name of its file.
 func named(err error, name string) error {
-	if failed := (*os.PathError)(nil); errors.As(err, &failed) {
+	if errors.As(err, new(*os.PathError)) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", name, err)

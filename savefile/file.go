@@ -164,14 +164,7 @@ func (g *getter) get() error {
 	w.Part = func(p *text.Node, part text.Part) error {
 		return g.take(p, func(v any) error { return g.file.unmarshalPart(&part, v) })
 	}
-	wanted := func(index int64) bool { return g.tree.Root(index) != nil }
-	packets := g.tree.Packets()
-	err := g.file.content.Packets(wanted, func(packet *save.Packet) (bool, error) {
-		packets--
-		w.Decoder = packet.Decoder
-		return packets > 0, w.Walk(g.tree.Root(packet.Index))
-	})
-	if err != nil && err != text.ErrFound {
+	if err := edit.Walk(g.file.content, &g.tree, w); err != nil && err != text.ErrFound {
 		return damaged(err)
 	}
 	for _, p := range targets {

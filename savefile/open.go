@@ -152,10 +152,7 @@ func (l *loader) check(f *File) error {
 		err = damaged(f.content.CheckLengths())
 	}
 	if err == nil && l.suspect {
-		for _, err = range f.Values() {
-			if err != nil {
-				break
-			}
+		for _, err = range f.Values() { // an error is the last
 		}
 	}
 	return err

@@ -102,12 +102,11 @@ func (e *editor) checkKeys(p *text.Node, c *text.Container) error {
 // addTo adds the targets in p to the value at p, and returns how many.
 func (e *editor) addTo(p *text.Node, c *text.Container) (n int64, err error) {
 	var targets []*text.Node
-	p.Inner(func(t *text.Node) bool {
+	for t := range p.Inner {
 		if t.IsTarget() && (e.op == Add || t.Hits == 0) {
 			targets = append(targets, t)
 		}
-		return true
-	})
+	}
 	slices.SortFunc(targets, func(a, b *text.Node) int { return cmp.Compare(a.Number(), b.Number()) })
 	for _, t := range targets {
 		var added bool
@@ -145,36 +144,25 @@ func (e *editor) addElement(t *text.Node, c *text.Container, n int64) (bool, err
 	if !ok {
 		return false, nil
 	}
-	var s splice
-	var added string
-	if c.Kind == gdwire.KindPackedStart {
-		v, err := e.newValue(t)
-		if err == nil {
-			err = checkNoChange(t, &v)
-		}
-		if err != nil {
-			return false, err
-		}
-		part := text.Part{In: c.Type, Bits: c.Bits, Value: text.Value{Type: c.Type.Element()}}
-		if s.bytes, v, err = e.encodePart(t, &part, v); err != nil {
-			return false, err
-		}
-		added = v.String()
-	} else {
-		var err error
-		if s, added, err = e.addedValue(t, c.Elem); err != nil {
-			return false, err
-		}
+	if c.Kind == gdwire.KindArrayStart {
+		return true, e.addValue(t, at, c.Elem)
 	}
-	s.start, s.end = at, at
-	e.splice(s)
-	e.changed(t, added, "")
-	return true, nil
+	v, err := e.newValue(t)
+	if err == nil {
+		err = checkNoChange(t, &v)
+	}
+	if err != nil {
+		return false, err
+	}
+	part := text.Part{In: c.Type, Bits: c.Bits, Value: text.Value{Type: c.Type.Element()}}
+	b, v, err := e.encodePart(t, &part, v)
+	e.splice(splice{start: at, end: at, bytes: b})
+	e.changed(t, v.String(), "")
+	return true, err
 }
 
-// addedValue returns a splice with the new value of a target, made to fit a declared type, and its
-// text.
-func (e *editor) addedValue(t *text.Node, elem gdwire.Elem) (splice, string, error) {
+// addValue adds the new value of a target, made to fit a declared type, at an offset.
+func (e *editor) addValue(t *text.Node, at int64, elem gdwire.Elem) error {
 	v, err := e.operand(t)
 	if err == nil {
 		err = checkNoChange(t, &v.Value)
@@ -186,13 +174,16 @@ func (e *editor) addedValue(t *text.Node, elem gdwire.Elem) (splice, string, err
 		err = e.fitElem(&v, elem)
 	}
 	if err != nil {
-		return splice{}, "", err
+		return err
 	}
 	s, err := e.encoded(&v)
 	if err != nil {
-		return splice{}, "", fmt.Errorf("%v: %w", t, reason(err))
+		return fmt.Errorf("%v: %w", t, reason(err))
 	}
-	return s, v.String(), nil
+	s.start, s.end = at, at
+	e.splice(s)
+	e.changed(t, v.String(), "")
+	return nil
 }
 
 // checkNoChange returns an error for a value that is the change of another one.
@@ -223,15 +214,8 @@ func (e *editor) addPair(t *text.Node, c *text.Container) error {
 	if err != nil {
 		return fmt.Errorf("%v: %w", t, reason(err))
 	}
-	s, value, err := e.addedValue(t, c.Elem)
-	if err != nil {
-		return err
-	}
 	e.splice(splice{start: c.End, end: c.End, bytes: b})
-	s.start, s.end = c.End, c.End
-	e.splice(s)
-	e.changed(t, value, "")
-	return nil
+	return e.addValue(t, c.End, c.Elem)
 }
 
 // encodeKey returns the bytes of the key of a pair, or of the name of a property.

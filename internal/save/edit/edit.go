@@ -65,18 +65,13 @@ func (e *editor) run(tree *text.Tree) error {
 	if len(tree.Targets) == 0 {
 		return nil
 	}
+	e.positions, e.removed, e.keys = map[*text.Node]int64{}, map[*text.Node]int64{}, newKeys()
 	e.Walker = &text.Walker{Value: e.value, Part: e.part, Leave: e.leave}
 	if !e.finds && e.op != Delete {
 		e.Walker.Key = e.key
 	}
 	ResolveReals(e.content, tree)
-	remaining := tree.Packets()
-	err := packets(e.content, tree, func(p *save.Packet) (bool, error) {
-		remaining--
-		e.Decoder = p.Decoder
-		return remaining > 0, e.edit(tree, p)
-	})
-	if err != nil {
+	if err := packets(e.content, tree, func(p *save.Packet) error { return e.edit(tree, p) }); err != nil {
 		return err
 	}
 	for _, p := range tree.Targets {
@@ -95,8 +90,7 @@ func (e *editor) run(tree *text.Tree) error {
 
 // edit makes the splices of a packet.
 func (e *editor) edit(tree *text.Tree, p *save.Packet) error {
-	e.packet, e.width, e.here = p, nil, nil
-	e.positions, e.removed, e.keys = nil, nil, newKeys()
+	e.packet, e.Decoder, e.width, e.here = p, p.Decoder, nil, nil
 	if err := e.Walk(tree.Root(p.Index)); err != nil {
 		return err
 	}
@@ -186,19 +180,15 @@ type Request struct {
 // Apply returns the content after edits in their order. The content is read once for as many edits
 // as do not depend on each other.
 func Apply(c *save.Content, all []Request) (*save.Content, error) {
-	return c.Edit(func(c *save.Content) (*save.Content, error) { return apply(c, all) })
-}
-
-func apply(c *save.Content, all []Request) (*save.Content, error) {
-	for len(all) > 0 {
-		n := independent(all)
-		next, err := applyAll(c, all[:n])
-		if err != nil {
-			return nil, err
+	return c.Edit(func(c *save.Content) (*save.Content, error) {
+		var err error
+		for rest := all; len(rest) > 0 && err == nil; {
+			n := independent(rest)
+			c, err = applyAll(c, rest[:n])
+			rest = rest[n:]
 		}
-		c, all = next, all[n:]
-	}
-	return c, nil
+		return c, err
+	})
 }
 
 // independent returns the number of requests at the start of all that can be made at once: the result,

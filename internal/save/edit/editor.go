@@ -48,14 +48,6 @@ func (e *editor) changed(p *text.Node, value, was string) {
 	e.Changes = append(e.Changes, Change{p.String(), value, was})
 }
 
-// position notes that an element is added at an offset.
-func (e *editor) position(p *text.Node, offset int64) {
-	if e.positions == nil {
-		e.positions = map[*text.Node]int64{}
-	}
-	e.positions[p] = offset
-}
-
 // keys finds keys that engines treat as equal, so a Dictionary would keep only the last: a String
 // and a StringName with the same text, 0.0 and -0.0.
 type keys struct {

@@ -125,19 +125,14 @@ func (s *salvage) add(n, at int64) {
 	l.end = at
 }
 
-// isOpaque reports whether a container cannot end early.
-func (l *level) isOpaque() bool {
-	return l.kind == gdwire.KindNodePathStart || l.kind == gdwire.KindImageStart
-}
-
 // splices returns the splices that close the open containers.
 func (s *salvage) splices(p *save.Packet, frame save.Frame) (all []splice) {
-	for i := range s.open {
-		if s.open[i].isOpaque() {
+	for i, l := range s.open {
+		if l.kind == gdwire.KindNodePathStart || l.kind == gdwire.KindImageStart { // cannot end early
 			s.open = s.open[:i]
 			break
 		}
-		if s.open[i].inKey { // the open containers inside are part of a key
+		if l.inKey { // the open containers inside are part of a key
 			s.open = s.open[:i+1]
 			break
 		}

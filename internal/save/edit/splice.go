@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"encoding/binary"
 	"io"
 	"slices"
@@ -23,10 +24,7 @@ func (s *splice) grow() int64 { return int64(len(s.bytes)) + s.size - (s.end - s
 // sortSplices sorts splices by offset. Those at the same offset stay in order.
 func sortSplices(all []splice) {
 	slices.SortStableFunc(all, func(a, b splice) int {
-		if a.start != b.start {
-			return int(min(max(a.start-b.start, -1), 1))
-		}
-		return int(min(max(a.end-b.end, -1), 1))
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
 	})
 }
 

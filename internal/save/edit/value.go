@@ -98,10 +98,7 @@ func hasObjects(v *text.Value) bool {
 
 // typeOf returns the name of the type of a value, with declared types.
 func typeOf(v *text.Value) string {
-	if v.Type == gdwire.TypeObject {
-		return v.Type.String()
-	}
-	if v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {
+	if v.Type == gdwire.TypeObject || v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {
 		return v.Type.String()
 	}
 	return text.Value{Type: v.Type, Form: text.Declared, Key: v.Key, Elem: v.Elem}.String()

@@ -12,31 +12,34 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// packets calls yield for each packet with a path in the tree, as Packets does.
-func packets(c *save.Content, tree *text.Tree, yield func(*save.Packet) (bool, error)) error {
-	return c.Packets(func(index int64) bool { return tree.Root(index) != nil }, yield)
+// packets calls yield for each packet with a path in the tree.
+func packets(c *save.Content, tree *text.Tree, yield func(*save.Packet) error) error {
+	remaining := tree.Packets()
+	wanted := func(index int64) bool { return tree.Root(index) != nil }
+	return c.Packets(wanted, func(p *save.Packet) (bool, error) {
+		remaining--
+		return remaining > 0, yield(p)
+	})
 }
 
-// walk returns a function that walks over all packets of a tree.
-func walk(c *save.Content, tree *text.Tree) func(*text.Walker) error {
-	return func(w *text.Walker) error {
-		remaining := tree.Packets()
-		return packets(c, tree, func(p *save.Packet) (bool, error) {
-			remaining--
-			w.Decoder = p.Decoder
-			return remaining > 0, w.Walk(tree.Root(p.Index))
-		})
-	}
+// Walk walks over all packets of a tree.
+func Walk(c *save.Content, tree *text.Tree, w *text.Walker) error {
+	return packets(c, tree, func(p *save.Packet) error {
+		w.Decoder = p.Decoder
+		return w.Walk(tree.Root(p.Index))
+	})
 }
 
 // Resolve replaces the keys of a tree that can mean another key by the other key, as Tree.Resolve
 // does.
-func Resolve(c *save.Content, tree *text.Tree) { tree.Resolve(walk(c, tree)) }
+func Resolve(c *save.Content, tree *text.Tree) {
+	tree.Resolve(func(w *text.Walker) error { return Walk(c, tree, w) })
+}
 
 // ResolveReals is Resolve for keys with real numbers only.
 func ResolveReals(c *save.Content, tree *text.Tree) {
 	if tree.HasReals() {
-		tree.ResolveReals(walk(c, tree))
+		tree.ResolveReals(func(w *text.Walker) error { return Walk(c, tree, w) })
 	}
 }
 
@@ -52,11 +55,7 @@ func notFound(c *save.Content, p *text.Node) error {
 		return err
 	}
 	var near text.Nearest
-	err = packets(c, &tree, func(packet *save.Packet) (bool, error) {
-		w := text.Walker{Decoder: packet.Decoder, Key: near.Key}
-		return false, w.Walk(tree.Root(packet.Index))
-	})
-	switch {
+	switch err := Walk(c, &tree, &text.Walker{Key: near.Key}); {
 	case err != nil:
 		return err
 	case p.Hits > 0:
@@ -78,7 +77,7 @@ func (e *editor) value(p *text.Node) (goOn bool, err error) {
 	case e.op == Add && p.Parent() == nil:
 		return false, fmt.Errorf("%v is a whole packet, which cannot be added", p)
 	case e.op == Add:
-		e.position(p, e.Start())
+		e.positions[p] = e.Start()
 		return false, e.SkipValue()
 	case e.op == Delete:
 		return false, e.remove(p)
@@ -170,9 +169,6 @@ func (e *editor) remove(p *text.Node) error {
 }
 
 func (e *editor) delete(p *text.Node, start, end int64, was string) {
-	if e.removed == nil {
-		e.removed = map[*text.Node]int64{}
-	}
 	e.removed[p.Parent()]++
 	e.splice(splice{start: start, end: end})
 	e.changed(p, "", was)
@@ -189,7 +185,7 @@ func (e *editor) part(p *text.Node, part text.Part) error {
 		e.found.Numbers = slices.Clone(part.Value.Numbers)
 		return nil
 	case e.op == Add && element:
-		e.position(p, part.Offset)
+		e.positions[p] = part.Offset
 		return nil
 	case e.op == Delete && element:
 		e.delete(p, part.Offset, part.Offset+part.Size, part.Value.String())

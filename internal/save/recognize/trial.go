@@ -81,15 +81,14 @@ var assumed = [...]float64{damaged: 76, zeroed: 24, cut: 52, whole: 0}
 // weigh returns the evidence for the reading.
 func (t *trial) weigh() float64 {
 	bits := t.bits + lengthBits*float64(t.good) - nullKey*float64(t.nullKeys) - assumed[t.ending]
-	for _, against := range [...]struct {
-		applies bool
-		bits    float64
-	}{
-		{t.isOld(), godot2}, {!t.strict, lenient}, {t.several, unframed},
-	} {
-		if against.applies {
-			bits -= against.bits
-		}
+	if t.isOld() {
+		bits -= godot2
+	}
+	if !t.strict {
+		bits -= lenient
+	}
+	if t.several {
+		bits -= unframed
 	}
 	switch known := t.in.known(); {
 	case t.end > known: // a cut leaves one n-th with the probability 1/n
