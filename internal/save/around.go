@@ -76,12 +76,6 @@ func isVersion(e *envelope.Envelope) bool {
 	return true
 }
 
-// set makes s a Source of bytes in memory.
-func (s *Source) set(b []byte) {
-	s.at, s.Size, s.Held, s.Live = section(b), int64(len(b)), true, false
-	s.rewind()
-}
-
 // bytes returns the content, or nil for a content that is too large or can be read only once.
 func (s *Source) bytes(plain *Recognition) []byte {
 	if plain.Whole {

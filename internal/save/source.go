@@ -206,6 +206,12 @@ func (s *Source) hold() {
 	}
 }
 
+// set makes s a Source of bytes in memory.
+func (s *Source) set(b []byte) {
+	s.at, s.Size, s.Held, s.Live = section(b), int64(len(b)), true, false
+	s.rewind()
+}
+
 // section returns a Reader of bytes in memory.
 func section(b []byte) *io.SectionReader {
 	return io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b)))
