@@ -2,6 +2,7 @@ package fileaccess
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -95,30 +96,36 @@ func joinLines(body []byte, form *Base64) ([]byte, error) {
 	return joined, nil
 }
 
-// A base64Writer encodes written bytes as base64 text.
-type base64Writer struct {
-	lines   lineWriter
-	encoder io.WriteCloser // writes to lines
+// A textWriter writes a file in base64 text.
+type textWriter struct {
+	file    io.WriteCloser // writes to encoder
+	encoder io.WriteCloser // writes lines to w
+	w       io.Writer
 	end     string
+	sticky
 }
 
-func newBase64Writer(w io.Writer, form Base64) *base64Writer {
-	b := &base64Writer{lines: lineWriter{w: w, length: form.Line, lineBreak: form.Break}, end: form.End}
-	if b.lines.lineBreak == "" {
-		b.lines.lineBreak = "\n"
-	}
-	b.encoder = base64.NewEncoder(base64.StdEncoding, &b.lines)
-	return b
+// newTextWriter returns a Writer of the file described by info.
+func newTextWriter(w io.Writer, info Info, key *Key) (*textWriter, error) {
+	form := info.Base64
+	info.Base64 = Base64{}
+	encoder := base64.NewEncoder(base64.StdEncoding, &lineWriter{w: w, length: form.Line, lineBreak: cmp.Or(form.Break, "\n")})
+	file, err := NewWriter(encoder, info, key)
+	return &textWriter{file: file, encoder: encoder, w: w, end: form.End}, err
 }
 
-func (b *base64Writer) Write(p []byte) (int, error) { return b.encoder.Write(p) }
+func (t *textWriter) Write(p []byte) (int, error) { return t.write(t.file, p) }
 
 // Close writes the end of the text.
-func (b *base64Writer) Close() error {
-	if err := b.encoder.Close(); err != nil {
-		return err
-	}
-	return writeAll(b.lines.w, []byte(b.end))
+func (t *textWriter) Close() error {
+	return t.close(func() error {
+		for _, w := range []io.Closer{t.file, t.encoder} {
+			if err := w.Close(); err != nil {
+				return err
+			}
+		}
+		return writeAll(t.w, []byte(t.end))
+	})
 }
 
 // A lineWriter writes lines.
@@ -146,27 +153,4 @@ func (l *lineWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
-}
-
-// A textWriter writes a file in base64 text.
-type textWriter struct {
-	file io.WriteCloser // writes to text
-	text *base64Writer
-	sticky
-}
-
-func (t *textWriter) Write(p []byte) (n int, err error) {
-	if t.err == nil {
-		n, t.err = t.file.Write(p)
-	}
-	return n, t.err
-}
-
-func (t *textWriter) Close() error {
-	return t.close(func() error {
-		if err := t.file.Close(); err != nil {
-			return err
-		}
-		return t.text.Close()
-	})
 }

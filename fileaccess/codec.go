@@ -81,8 +81,8 @@ var codecs = [...]codec{
 		ratio:   deflateRatio,
 		decoder: func() decoder { return &streamDecoder{reset: resetZlib()} },
 		encoder: func() encoder { return &streamEncoder{w: zlib.NewWriter(nil)} },
-		reader:  zlibReader,
-		writer:  zlibWriter,
+		reader:  func(in *bufio.Reader, _ int64) (io.Reader, error) { return resetZlib()(in) },
+		writer:  func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) },
 	},
 	Zstd: {
 		name:    "zstd",
@@ -97,8 +97,8 @@ var codecs = [...]codec{
 		ratio:   deflateRatio,
 		decoder: func() decoder { return &streamDecoder{reset: resetGzip()} },
 		encoder: func() encoder { return &streamEncoder{w: gzip.NewWriter(nil)} },
-		reader:  gzipReader,
-		writer:  gzipWriter,
+		reader:  func(in *bufio.Reader, _ int64) (io.Reader, error) { return resetGzip()(in) },
+		writer:  func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
 	},
 	Brotli: {name: "brotli"},
 }
@@ -109,15 +109,15 @@ const deflateRatio = 1032
 // A streamDecoder decodes blocks with a package that reads streams.
 type streamDecoder struct {
 	in    bytes.Reader
-	reset func(in *bytes.Reader) (io.Reader, error)
+	reset func(in io.Reader) (io.Reader, error)
 	probe [1]byte
 }
 
 // resetZlib returns a function returning a zlib reader of in, the same reader in each call,
 // because a new one allocates a window of 32 KiB.
-func resetZlib() func(*bytes.Reader) (io.Reader, error) {
+func resetZlib() func(io.Reader) (io.Reader, error) {
 	var z io.ReadCloser
-	return func(in *bytes.Reader) (_ io.Reader, err error) {
+	return func(in io.Reader) (_ io.Reader, err error) {
 		if z == nil {
 			z, err = zlib.NewReader(in)
 			return z, err
@@ -126,11 +126,11 @@ func resetZlib() func(*bytes.Reader) (io.Reader, error) {
 	}
 }
 
-// resetGzip returns a function returning a gzip reader of in, the same in each call. A block
-// holds a single member.
-func resetGzip() func(*bytes.Reader) (io.Reader, error) {
+// resetGzip returns a function returning a gzip reader of in, the same in each call. The reader ends after the first
+// member, the only one of an engine.
+func resetGzip() func(io.Reader) (io.Reader, error) {
 	var z gzip.Reader
-	return func(in *bytes.Reader) (io.Reader, error) {
+	return func(in io.Reader) (io.Reader, error) {
 		err := z.Reset(in)
 		if err == nil {
 			z.Multistream(false)
@@ -226,25 +226,10 @@ type zstdEncoder struct{ e *zstd.Encoder }
 
 func (e zstdEncoder) encode(dst, src []byte) []byte { return e.e.EncodeAll(src, dst) }
 
-func zlibReader(in *bufio.Reader, _ int64) (io.Reader, error) { return zlib.NewReader(in) }
-
-// gzipReader returns a reader of the first member, the only one of an engine.
-func gzipReader(in *bufio.Reader, _ int64) (io.Reader, error) {
-	z, err := gzip.NewReader(in)
-	if err == nil {
-		z.Multistream(false)
-	}
-	return z, err
-}
-
 // zstdReader returns a reader that starts no goroutines, and so needs no Close.
 func zstdReader(in *bufio.Reader, window int64) (io.Reader, error) {
 	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
 }
-
-func zlibWriter(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }
-
-func gzipWriter(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }
 
 // zstdWriter returns a writer that starts no goroutines.
 func zstdWriter(w io.Writer) io.WriteCloser {

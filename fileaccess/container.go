@@ -117,16 +117,10 @@ const (
 
 // String returns "plain", "compressed", "encrypted" or "raw".
 func (c Container) String() string {
-	switch c {
-	case Compressed:
-		return "compressed"
-	case Encrypted:
-		return "encrypted"
-	case Raw:
-		return "raw"
-	default:
-		return "plain"
+	if c > Raw {
+		c = Plain
 	}
+	return [...]string{"plain", "compressed", "encrypted", "raw"}[c]
 }
 
 const (

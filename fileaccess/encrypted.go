@@ -2,6 +2,7 @@ package fileaccess
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/md5"
 	"crypto/rand"
 	"encoding/binary"
@@ -83,11 +84,7 @@ func detectLayout(header []byte, size int64) Layout {
 // returns a Reader of the content after the header.
 func verify(src *source, start func() *encryptedReader, o *Options) (r io.Reader, verified bool, err error) {
 	e := start()
-	buffered := o.MaxBuffered
-	if buffered == 0 {
-		buffered = defaultBuffered
-	}
-	if buffered < 0 || e.remaining <= buffered {
+	if buffered := cmp.Or(o.MaxBuffered, defaultBuffered); buffered < 0 || e.remaining <= buffered {
 		b, err := io.ReadAll(e)
 		return bytes.NewReader(b), true, err
 	}

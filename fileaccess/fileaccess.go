@@ -94,25 +94,18 @@ func (r *Reader) Read(p []byte) (n int, err error) {
 // NewWriter returns a Writer of a file of the kind described by info: plain, compressed, encrypted with key, or
 // a raw stream, and in base64 text if info.Base64 says so. Close completes the file and does not close w.
 func NewWriter(w io.Writer, info Info, key *Key) (io.WriteCloser, error) {
-	if info.Base64.Text {
-		text := newBase64Writer(w, info.Base64)
-		info.Base64 = Base64{}
-		file, err := NewWriter(text, info, key)
-		if err != nil {
-			return nil, err
-		}
-		return &textWriter{file: file, text: text}, nil
-	}
 	var out io.WriteCloser
 	var err error
-	switch info.Container {
-	case Plain:
+	switch container := info.Container; {
+	case info.Base64.Text:
+		out, err = newTextWriter(w, info, key)
+	case container == Plain:
 		out = &plainWriter{w: w}
-	case Compressed:
+	case container == Compressed:
 		out, err = NewCompressedWriter(w, info.Mode, info.BlockSize)
-	case Encrypted:
+	case container == Encrypted:
 		out, err = NewEncryptedWriter(w, info.Layout, key)
-	case Raw:
+	case container == Raw:
 		out, err = newRawWriter(w, info.Mode)
 	default:
 		err = errorf(0, ErrContainer, "%d", info.Container)

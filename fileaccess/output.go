@@ -9,6 +9,14 @@ import (
 // A sticky holds the error returned by all later calls of a Writer.
 type sticky struct{ err error }
 
+// write writes b to w, unless there is an error.
+func (s *sticky) write(w io.Writer, b []byte) (n int, err error) {
+	if s.err == nil {
+		n, s.err = checked.Write(w, b)
+	}
+	return n, s.err
+}
+
 // close calls finish, unless there is an error or finish was called.
 func (s *sticky) close(finish func() error) error {
 	if s.err == nil {
@@ -39,11 +47,6 @@ type plainWriter struct {
 	sticky
 }
 
-func (p *plainWriter) Write(b []byte) (n int, err error) {
-	if p.err == nil {
-		n, p.err = checked.Write(p.w, b)
-	}
-	return n, p.err
-}
+func (p *plainWriter) Write(b []byte) (int, error) { return p.write(p.w, b) }
 
 func (p *plainWriter) Close() error { return p.close(func() error { return nil }) }

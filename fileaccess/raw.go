@@ -87,12 +87,11 @@ func (r *rawReader) Read(p []byte) (n int, err error) {
 
 // end returns io.EOF if nothing follows the stream.
 func (r *rawReader) end() error {
-	switch _, err := r.in.Peek(1); err {
-	case nil:
-		return errorf(r.offset(), ErrDamaged, "%v", errAfter)
-	default:
-		return err
+	_, err := r.in.Peek(1)
+	if err == nil {
+		err = errorf(r.offset(), ErrDamaged, "%v", errAfter)
 	}
+	return err
 }
 
 // offset returns the number of bytes decoded.
