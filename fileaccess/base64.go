@@ -105,13 +105,10 @@ type textWriter struct {
 	sticky
 }
 
-// newTextWriter returns a Writer of the file described by info.
-func newTextWriter(w io.Writer, info Info, key *Key) (*textWriter, error) {
-	form := info.Base64
-	info.Base64 = Base64{}
-	encoder := base64.NewEncoder(base64.StdEncoding, &lineWriter{w: w, length: form.Line, lineBreak: cmp.Or(form.Break, "\n")})
-	file, err := NewWriter(encoder, info, key)
-	return &textWriter{file: file, encoder: encoder, w: w, end: form.End}, err
+// newTextWriter returns a textWriter without a file.
+func newTextWriter(w io.Writer, form Base64) *textWriter {
+	lines := &lineWriter{w: w, length: form.Line, lineBreak: cmp.Or(form.Break, "\n")}
+	return &textWriter{encoder: base64.NewEncoder(base64.StdEncoding, lines), w: w, end: form.End}
 }
 
 func (t *textWriter) Write(p []byte) (int, error) { return t.write(t.file, p) }

@@ -70,7 +70,7 @@ func (f *fastlzReader) fill() error {
 		case f.literals > 0:
 			room = room[:min(f.literals, len(room))]
 			if _, err := io.ReadFull(f.in, room); err != nil {
-				return cutFastLZ(err)
+				return checked.NoEOF(err)
 			}
 			f.literals -= len(room)
 		case f.length > 0:
@@ -85,7 +85,7 @@ func (f *fastlzReader) fill() error {
 			if c < 32 {
 				f.literals = int(c) + 1
 			} else if err := f.match(c); err != nil {
-				return cutFastLZ(err)
+				return checked.NoEOF(err)
 			}
 			continue
 		}
@@ -120,14 +120,6 @@ func (f *fastlzReader) match(c byte) error {
 		return errFastLZDistance
 	}
 	return nil
-}
-
-// cutFastLZ returns the error of an incomplete operation.
-func cutFastLZ(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // A fastlzWriter writes a stream of level 1, and compresses the content in parts: a part looks like the rest of

@@ -98,7 +98,10 @@ func NewWriter(w io.Writer, info Info, key *Key) (io.WriteCloser, error) {
 	var err error
 	switch container := info.Container; {
 	case info.Base64.Text:
-		out, err = newTextWriter(w, info, key)
+		text := newTextWriter(w, info.Base64)
+		info.Base64 = Base64{}
+		text.file, err = NewWriter(text.encoder, info, key)
+		out = text
 	case container == Plain:
 		out = &plainWriter{w: w}
 	case container == Compressed:

@@ -50,9 +50,8 @@ func (e *notFoundError) Unwrap() error { return variant.ErrNotFound }
 // notFound returns err with the name of this package, wrapping variant.ErrNotFound if err reports that
 // there is no value at a path.
 func notFound(err error) error {
-	var missing *text.NotFoundError
 	named := fmt.Errorf("savefile: %w", err)
-	if errors.As(err, &missing) {
+	if errors.As(err, new(*text.NotFoundError)) {
 		return &notFoundError{named}
 	}
 	return named
@@ -60,13 +59,12 @@ func notFound(err error) error {
 
 // damaged returns err, or a DamageError if err reports a damaged content or container.
 func damaged(err error) error {
-	var already *DamageError
 	var at *gdwire.Error
 	var in *fileaccess.Error
 	var zeros *save.ZerosError
 	var cut *envelope.CutError
 	switch {
-	case err == nil, errors.As(err, &already):
+	case err == nil, errors.As(err, new(*DamageError)):
 	case errors.As(err, &zeros):
 		return &DamageError{zeros.From, err}
 	case errors.Is(err, gdwire.ErrLimit), errors.Is(err, gdwire.ErrObject), errors.Is(err, gdwire.ErrCall):

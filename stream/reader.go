@@ -89,7 +89,7 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 	}
 	err := r.begin()
 	if err == nil && r.size <= bufferSize && r.size > int64(r.w-r.r) {
-		err = noEOF(r.fill(int(r.size)))
+		err = checked.NoEOF(r.fill(int(r.size)))
 	}
 	if err != nil {
 		r.dec.Release()
@@ -180,7 +180,7 @@ func (r *Reader) begin() error {
 	r.state = stateDone
 	if r.remaining > 0 {
 		if err := r.skip(); err != nil {
-			return noEOF(err)
+			return checked.NoEOF(err)
 		}
 	}
 	r.lengthOffset = r.pos()
@@ -221,7 +221,7 @@ func (r *Reader) readLength() error {
 	}
 	err := r.fill(lengthSize)
 	if r.r < r.w { // the stream must not end inside a length
-		err = noEOF(err)
+		err = checked.NoEOF(err)
 	}
 	return err
 }
@@ -335,25 +335,16 @@ func (c *packetReader) Read(p []byte) (int, error) {
 	if r.r == r.w && r.remaining >= bufferSize { // into p, without a copy
 		n, err := r.read(p)
 		r.remaining -= int64(n)
-		return n, noEOF(err)
+		return n, checked.NoEOF(err)
 	}
 	if r.r == r.w { // also read later packets
 		r.enlarge()
 		if err := r.fill(1); err != nil {
-			return 0, noEOF(err)
+			return 0, checked.NoEOF(err)
 		}
 	}
 	n := copy(p, r.buf[r.r:r.w])
 	r.r += n
 	r.remaining -= int64(n)
 	return n, nil
-}
-
-// noEOF returns err, but io.ErrUnexpectedEOF instead of io.EOF: the stream must not end inside
-// a packet.
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

@@ -37,6 +37,14 @@ func Read(r io.Reader, p []byte) (int, error) {
 	return 0, io.ErrNoProgress
 }
 
+// NoEOF returns err, but io.ErrUnexpectedEOF instead of io.EOF, for an input that must not end.
+func NoEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
 // A Reader is a Reader with checked counts, for functions of other packages.
 type Reader struct{ R io.Reader }
 

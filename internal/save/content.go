@@ -9,6 +9,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
+	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/reals"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 	"github.com/gdwire/gdwire/internal/text"
@@ -414,10 +415,7 @@ func (w *window) bytes(at int64, n int) ([]byte, error) {
 		w.start = at
 		if read, err := w.r.ReadAt(w.buf, at); read < len(w.buf) {
 			w.buf = w.buf[:0]
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return nil, err
+			return nil, checked.NoEOF(err)
 		}
 	}
 	return w.buf[at-w.start:][:n], nil

@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // A Store is a content for several goroutines to read at any offset and time: in memory, or in its file.
@@ -43,7 +44,7 @@ func (s *Source) Store(most int64) (*Store, error) {
 	}
 	return &Store{Size: size, File: at, changed: func() error {
 		now, err := file.Stat()
-		if err == nil && isOther(opened, now) {
+		if err == nil && (now.Size() != opened.Size() || !now.ModTime().Equal(opened.ModTime())) {
 			err = ErrFileChanged
 		}
 		return err
@@ -85,11 +86,6 @@ func (s *Store) Edited(c *Content, most int64) (*Store, error) {
 // ErrFileChanged is the error of a Store after a change of its file.
 var ErrFileChanged = errors.New("the file has changed")
 
-// isOther reports whether the size or time of a file changed.
-func isOther(a, b os.FileInfo) bool {
-	return a.Size() != b.Size() || !a.ModTime().Equal(b.ModTime())
-}
-
 // Check returns ErrFileChanged once the file of the Store changed.
 func (s *Store) Check() error {
 	if s.Data != nil || s.changed == nil {
@@ -117,8 +113,5 @@ func (s *Store) Bytes(at int64, n int) ([]byte, error) {
 	}
 	b := make([]byte, n)
 	_, err := s.File.ReadAt(b, at)
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return b, err
+	return b, checked.NoEOF(err)
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"sort"
+
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // lengthSize is the size of the length of a packet.
@@ -106,10 +108,7 @@ func (t *table) ReadAt(b []byte, at int64) (n int, err error) {
 		if p.bytes != nil {
 			copy(part, p.bytes[skipped:])
 		} else if read, err := t.r.ReadAt(part, p.from+skipped); read < len(part) {
-			if err == io.EOF { // the file became shorter
-				err = io.ErrUnexpectedEOF
-			}
-			return n + read, err
+			return n + read, checked.NoEOF(err) // the file can have become shorter
 		}
 		n += len(part)
 		at += int64(len(part))

@@ -15,6 +15,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/save"
 )
 
@@ -212,10 +213,7 @@ func (m *messages) readPacket(n int64) ([]byte, error) {
 	m.hold(0)
 	skipped, err := io.CopyN(io.Discard, m.r, n)
 	m.size += skipped
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return []byte{}, err
+	return []byte{}, checked.NoEOF(err)
 }
 
 // lengthPrefixed reads a packet after its length.
