@@ -80,34 +80,23 @@ const (
 	BigEndian                       // store_var with big_endian
 )
 
-// lengths contains the name and frame of each kind of Lengths.
-var lengths = [...]struct {
-	name  string
-	frame save.Frame
-}{
-	NoLengths:    {"no lengths", save.Bare},
-	LittleEndian: {"lengths", save.U32},
-	BigEndian:    {"big-endian lengths", save.U32BE},
-}
+var lengthsNames = [...]string{NoLengths: "no lengths", LittleEndian: "lengths", BigEndian: "big-endian lengths"}
+
+// frame returns the frame of valid Lengths. Both are in the same order.
+func (l Lengths) frame() save.Frame { return save.Frame(l - 1) }
+
+// lengthsOf returns the Lengths of a frame.
+func lengthsOf(f save.Frame) Lengths { return Lengths(f) + 1 }
 
 // valid reports whether l is one of the constants.
-func (l Lengths) valid() bool { return l > 0 && int(l) < len(lengths) }
+func (l Lengths) valid() bool { return l > 0 && int(l) < len(lengthsNames) }
 
 // String returns "no lengths", "lengths" or "big-endian lengths".
 func (l Lengths) String() string {
 	if !l.valid() {
 		return fmt.Sprintf("Lengths(%d)", uint8(l))
 	}
-	return lengths[l].name
-}
-
-// lengthsOf returns the Lengths of a frame.
-func lengthsOf(f save.Frame) Lengths {
-	for l := NoLengths; ; l++ {
-		if lengths[l].frame == f {
-			return l
-		}
-	}
+	return lengthsNames[l]
 }
 
 // Options configures [Open], [Read] and [Load]. The zero value, like nil, recognizes everything. Load merges

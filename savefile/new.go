@@ -19,7 +19,7 @@ func New(info Info, values ...any) (*File, error) {
 	}
 	info.Sure, info.Damage = true, nil
 	c := &save.Content{
-		Frame:   lengths[info.Lengths].frame,
+		Frame:   info.Lengths.frame(),
 		Decoder: gdwire.DecoderOptions{Format: info.Format, AllowObjects: true, DoubleReals: info.DoubleReals},
 		Encoder: gdwire.EncoderOptions{Format: info.Format, DoubleReals: info.DoubleReals, Depth: -1},
 	}

@@ -197,7 +197,7 @@ func (l *loader) recognize() error {
 	known := l.options.known()
 	l.reading.Decoder = l.options.Decoder
 	if known.Frame {
-		l.reading.Frame = lengths[l.options.Lengths].frame
+		l.reading.Frame = l.options.Lengths.frame()
 	}
 	l.info.Sure = known.Format && known.Frame
 	if l.known = l.info.Sure; l.known {

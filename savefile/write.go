@@ -70,7 +70,7 @@ func (f *File) convert(w io.Writer, info *Info) error {
 	eo.Format, eo.DoubleReals = info.Format, f.opened.DoubleReals
 	e := gdwire.NewEncoder(nil, &eo)
 	defer func() { _ = e.Close() }()
-	frame := lengths[info.Lengths].frame
+	frame := info.Lengths.frame()
 	report := &save.Converter{Lost: f.lost()}
 	write := report
 	if frame != save.Bare { // values are encoded twice, instead of in memory, but reported once

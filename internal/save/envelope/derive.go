@@ -560,14 +560,12 @@ func (d *deriver) best() (set []Field) {
 	size := d.before + d.after
 	place := func(f *Field) int {
 		switch {
-		case d.each && f.At.End:
-			return f.At.Offset
-		case d.each:
-			return d.between + f.At.Offset
-		case f.At.End:
+		case !d.each:
 			return d.before + f.At.Offset
+		case f.At.End:
+			return f.At.Offset
 		}
-		return d.before + f.At.Offset
+		return d.between + f.At.Offset
 	}
 	if d.each {
 		size = d.between

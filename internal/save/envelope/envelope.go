@@ -5,6 +5,7 @@ package envelope
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -125,10 +126,8 @@ func (b *Body) set(values []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(values); err != nil {
-		return err
-	}
-	err = w.Close()
+	_, err = w.Write(values)
+	err = cmp.Or(err, w.Close())
 	b.Packed = out.Bytes()
 	return err
 }

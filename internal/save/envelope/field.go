@@ -192,13 +192,9 @@ func (e *Envelope) put(f *Field, record int) error {
 	case f.Width < 8 && n>>(8*f.Width) > 0:
 		return fmt.Errorf("the size %d does not fit in the %d bits at offset %d", n, 8*f.Width, at)
 	}
-	var all [8]byte
+	copy(b, binary.LittleEndian.AppendUint64(nil, n))
 	if f.Big {
-		binary.BigEndian.PutUint64(all[:], n)
-		copy(b, all[8-f.Width:])
-	} else {
-		binary.LittleEndian.PutUint64(all[:], n)
-		copy(b, all[:])
+		slices.Reverse(b)
 	}
 	return nil
 }

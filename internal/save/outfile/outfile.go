@@ -217,20 +217,12 @@ func (f *File) Abandon() {
 // KeepAs keeps the new file under another name and leaves the old file unchanged. A file of the
 // other name must not exist.
 func (f *File) KeepAs(name string) error {
-	defer f.release()
-	err := f.Close()
-	if err == nil {
-		if _, exists := os.Lstat(name); exists == nil {
-			err = &os.PathError{Op: "create", Path: name, Err: os.ErrExist}
+	return f.end(f.Close(), func() error {
+		if _, err := os.Lstat(name); err == nil {
+			return &os.PathError{Op: "create", Path: name, Err: os.ErrExist}
 		}
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+		return os.Rename(f.Name(), name)
+	})
 }
 
 // Commit replaces the old file with the new file.
@@ -238,18 +230,25 @@ func (f *File) Commit() error {
 	if f.Direct() {
 		return f.Close()
 	}
+	return f.end(errors.Join(f.Sync(), f.Close()), func() error {
+		err := f.replace()
+		if err == nil {
+			syncFolder(filepath.Dir(f.target))
+		}
+		return err
+	})
+}
+
+// end calls rename for the closed new file, and removes the file after an error.
+func (f *File) end(err error, rename func() error) error {
 	defer f.release()
-	err := f.Sync()
-	err = errors.Join(err, f.Close())
 	if err == nil {
-		err = f.replace()
+		err = rename()
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
-		return err
 	}
-	syncFolder(filepath.Dir(f.target))
-	return nil
+	return err
 }
 
 // replace renames the new file. If several programs edit a file at the same time, only one of the
