@@ -373,28 +373,21 @@ func (c *Content) Place(d *gdwire.Decoder, p *Packet) {
 
 // values calls yield for each value.
 func (c *Content) values(wanted func(index int64) bool, yield func(*Packet) (bool, error)) error {
-	d := gdwire.NewDecoder(io.NewSectionReader(c.ReaderAt, 0, c.Size), &c.Decoder)
-	defer d.Release()
-	for i := int64(0); ; i++ {
-		if d.PeekKind() == 0 {
-			_, err := d.ReadToken()
-			if err == io.EOF {
-				return nil
-			}
-			return err
+	for p := range values(io.NewSectionReader(c.ReaderAt, 0, c.Size), &c.Decoder) {
+		if p.Err != nil {
+			return p.Err
 		}
-		p := &Packet{Decoder: d, Index: i, Offset: d.InputOffset(), content: c}
-		export.Place(d, 0, i)
-		if !wanted(i) {
-			if err := d.SkipValue(); err != nil {
+		p.content = c
+		export.Place(p.Decoder, 0, p.Index)
+		if !wanted(p.Index) {
+			if err := p.SkipValue(); err != nil {
 				return err
 			}
-			continue
-		}
-		if goOn, err := yield(p); err != nil || !goOn {
+		} else if goOn, err := yield(p); err != nil || !goOn {
 			return err
 		}
 	}
+	return nil
 }
 
 // A window keeps the latest bytes of a ReaderAt in memory.

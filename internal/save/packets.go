@@ -230,9 +230,9 @@ func (p *Packet) FromStart(err error) error {
 }
 
 // values iterates over the values in r, up to the first invalid value.
-func values(r io.Reader, o *Reading) iter.Seq[*Packet] {
+func values(r io.Reader, o *gdwire.DecoderOptions) iter.Seq[*Packet] {
 	return func(yield func(*Packet) bool) {
-		d := gdwire.NewDecoder(r, &o.Decoder)
+		d := gdwire.NewDecoder(r, o)
 		defer d.Release()
 		for i := int64(0); ; i++ {
 			p := &Packet{Decoder: d, Index: i, Offset: d.InputOffset(), End: d.InputOffset()}
@@ -459,7 +459,7 @@ func (o *Reading) Packets(r io.Reader) iter.Seq[*Packet] {
 	case o.Framed():
 		return newFramer(r, o).packets
 	}
-	return values(r, o)
+	return values(r, &o.Decoder)
 }
 
 // WholePackets iterates over the length-prefixed packets read by s, each after being received

@@ -271,20 +271,14 @@ func (s *Source) ZerosAtEnd() (int64, error) {
 // container in a file, opened again each time. Only a pipe is first read into memory. The content is used
 // until Close.
 func (s *Source) Content(o *Reading) (*Content, error) {
-	switch {
-	case s.at != nil:
+	if s.at != nil {
 		return NewContent(s.at, s.Size, o), nil
-	case s.again != nil && s.Size >= 0:
-		r, err := s.again()
-		if err != nil {
-			return nil, err
-		}
-		return NewContent(&rewinder{in: r, open: s.again}, s.Size, o), nil
-	default:
-		data, err := s.ReadAll()
-		if err != nil {
-			return nil, err
-		}
-		return NewContent(bytes.NewReader(data), int64(len(data)), o), nil
 	}
+	if s.again != nil && s.Size >= 0 {
+		r := &rewinder{open: s.again}
+		err := r.rewind()
+		return NewContent(r, s.Size, o), err
+	}
+	data, err := s.ReadAll()
+	return NewContent(bytes.NewReader(data), int64(len(data)), o), err
 }

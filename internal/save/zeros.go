@@ -27,18 +27,13 @@ func ZerosAtEnd(r io.ReaderAt, size int64) (int64, error) {
 	}
 	used := int64(len(bytes.TrimRight(block, "\x00")))
 	if used == 0 && start > 0 { // from the start, because a container cannot be read backward
-		at := int64(0)
-		for in := io.NewSectionReader(r, 0, start); ; {
-			n, err := in.Read(block)
-			if u := len(bytes.TrimRight(block[:n], "\x00")); u > 0 {
-				used = at + int64(u) - start
-			}
-			at += int64(n)
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
+		for at := int64(0); at < start; at += zeroBlock {
+			part := block[:min(zeroBlock, start-at)]
+			if _, err := io.ReadFull(io.NewSectionReader(r, at, int64(len(part))), part); err != nil {
 				return size, err
+			}
+			if u := len(bytes.TrimRight(part, "\x00")); u > 0 {
+				used = at + int64(u) - start
 			}
 		}
 	}

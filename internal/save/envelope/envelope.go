@@ -134,51 +134,41 @@ func (b *Body) set(values []byte) (err error) {
 
 // join concatenates the bytes of gaps and bodies.
 func (e *Envelope) join() {
-	size := 0
-	for _, g := range e.Gaps {
-		size += len(g)
-	}
+	n, at := len(e.Bodies), 0
+	all := make([][]byte, 0, 2*n+1)
+	e.starts = make([]int, n)
 	for i := range e.Bodies {
-		size += len(e.Bodies[i].Packed)
+		gap, body := e.Gaps[i], e.Bodies[i].Packed
+		all, e.starts[i] = append(all, gap, body), at+len(gap)
+		at = e.starts[i] + len(body)
 	}
-	e.whole = make([]byte, 0, size)
-	e.starts = make([]int, len(e.Bodies))
-	for i := range e.Bodies {
-		e.whole = append(e.whole, e.Gaps[i]...)
-		e.starts[i] = len(e.whole)
-		e.whole = append(e.whole, e.Bodies[i].Packed...)
-	}
-	e.whole = append(e.whole, e.Gaps[len(e.Bodies)]...)
+	e.whole = slices.Concat(append(all, e.Gaps[n])...)
 }
 
 // derive writes the fields: sizes, and then checksums, each after the fields covered by the checksum, and fields of
 // records first.
 func (e *Envelope) derive() error {
+	var err error // of the first field that cannot be written
 	done := make([]bool, len(e.Fields))
-	var write func(i int) error
-	write = func(i int) error {
+	var write func(i int)
+	write = func(i int) {
 		f := &e.Fields[i]
 		if done[i] {
-			return nil
+			return
 		}
 		done[i] = true
 		for j := range e.Fields {
 			if f.Sum != Size && e.covers(f, &e.Fields[j]) {
-				if err := write(j); err != nil {
-					return err
-				}
+				write(j)
 			}
 		}
 		records := 1
 		if f.Each {
 			records = len(e.Bodies)
 		}
-		for r := range records {
-			if err := e.put(f, r); err != nil {
-				return err
-			}
+		for r := 0; r < records && err == nil; r++ {
+			err = e.put(f, r)
 		}
-		return nil
 	}
 	for _, is := range []func(*Field) bool{
 		func(f *Field) bool { return f.Sum == Size },
@@ -187,11 +177,9 @@ func (e *Envelope) derive() error {
 	} {
 		for i := range e.Fields {
 			if is(&e.Fields[i]) {
-				if err := write(i); err != nil {
-					return err
-				}
+				write(i)
 			}
 		}
 	}
-	return nil
+	return err
 }
