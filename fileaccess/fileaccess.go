@@ -6,6 +6,8 @@ import (
 	"math"
 	"reflect"
 	"slices"
+
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // A Reader reads the content of a file, and need not be closed. Errors stay.
@@ -45,7 +47,7 @@ func NewReader(r io.Reader, o *Options) (*Reader, error) {
 		}
 		src = &source{r: bytes.NewReader(file)}
 		if err != nil {
-			src.r = io.MultiReader(src.r, &failed{err})
+			src.r = io.MultiReader(src.r, checked.Failed{Err: err})
 		}
 	}
 	content, info, err := open(src, o)
@@ -57,11 +59,6 @@ func NewReader(r io.Reader, o *Options) (*Reader, error) {
 	}
 	return &Reader{r: content, info: info}, nil
 }
-
-// failed is a Reader that returns an error.
-type failed struct{ err error }
-
-func (f *failed) Read([]byte) (int, error) { return 0, f.err }
 
 // openFile opens a file by its first bytes.
 func openFile(src *source, o *Options) (io.Reader, Info, error) {

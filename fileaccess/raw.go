@@ -16,7 +16,7 @@ import (
 //	zstd      a frame
 //	gzip      a member without name and time
 //
-// A rawReader reads such a stream in constant memory.
+// A rawReader reads such a stream in constant memory, up to an error.
 type rawReader struct {
 	src    *source
 	in     *bufio.Reader // of src
@@ -24,7 +24,6 @@ type rawReader struct {
 	limits bounds
 	window int64 // the largest, in bytes
 	n      int64 // bytes of the content
-	err    error
 }
 
 // openRaw opens the stream of a mode.
@@ -69,8 +68,8 @@ func window(limit int64) int64 {
 }
 
 func (r *rawReader) Read(p []byte) (n int, err error) {
-	if r.err != nil || len(p) == 0 {
-		return 0, r.err
+	if len(p) == 0 {
+		return 0, nil
 	}
 	n, err = r.stream.Read(p)
 	r.n += int64(n)
@@ -81,7 +80,6 @@ func (r *rawReader) Read(p []byte) (n int, err error) {
 	} else if err != nil {
 		err = r.wrap(err)
 	}
-	r.err = err
 	return n, err
 }
 

@@ -28,8 +28,8 @@ type File struct {
 	opened   Info // describes content
 	content  *save.Content
 	envelope *envelope.Envelope // around content, or nil
-	header   []byte             // skipped because of Options.Skip
-	inside   bool               // header is in the container
+	header   []byte             // before the container, skipped because of Options.Skip
+	inside   []byte             // in the container, likewise
 	guessed  bool               // the file is damaged, and was recognized
 	name     string             // of the opened file, or ""
 	stat     os.FileInfo        // of this file when opened

@@ -39,15 +39,11 @@ func (f *File) write(w io.Writer) error {
 	if !info.Lengths.valid() {
 		return fmt.Errorf("savefile: unknown %v", info.Lengths)
 	}
-	inside := f.header
-	if !f.inside {
-		if _, err := w.Write(f.header); err != nil {
-			return err
-		}
-		inside = nil
+	if _, err := w.Write(f.header); err != nil {
+		return err
 	}
 	err := damaged(save.WriteContainer(w, f.envelope, info.Container, info.Key, func(w io.Writer) error {
-		if _, err := w.Write(inside); err != nil {
+		if _, err := w.Write(f.inside); err != nil {
 			return err
 		}
 		if info.Format != f.opened.Format || info.Lengths != f.opened.Lengths {

@@ -56,6 +56,12 @@ func (r Reader) Read(p []byte) (int, error) {
 	return Read(r.R, p)
 }
 
+// A Failed is a Reader that returns an error.
+type Failed struct{ Err error }
+
+// Read returns f.Err.
+func (f Failed) Read([]byte) (int, error) { return 0, f.Err }
+
 // A ReaderAt is a ReaderAt with checked counts, for functions of other packages.
 type ReaderAt struct{ R io.ReaderAt }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/save/envelope"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
@@ -55,7 +56,7 @@ func (s *Source) around(o Reading, known Known, plain *Recognition) *wrapped {
 		return nil
 	}
 	if in.Err != nil {
-		in.Reader = io.MultiReader(in.Reader, &failed{in.Err})
+		in.Reader = io.MultiReader(in.Reader, checked.Failed{Err: in.Err})
 	}
 	return &wrapped{&in, o, r}
 }

@@ -272,10 +272,7 @@ func (c *Converter) asElements(t gdwire.Token) error {
 	if t.Type() == gdwire.TypePackedVector4Array {
 		n = 4
 	}
-	unit := wire.Float32
-	if size == 8 {
-		unit = wire.Float64
-	}
+	unit := [...]wire.Unit{4: wire.Float32, 8: wire.Float64}[size]
 	c.numbers = slices.Grow(c.numbers[:0], n)[:n]
 	for b := t.Bytes(); len(b) > 0; b = b[n*size:] {
 		wire.Floats(c.numbers, b, unit)

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/save/envelope"
 )
 
@@ -28,8 +29,8 @@ type Source struct {
 	*Input
 	io.Reader                    // of the content
 	Size      int64              // of the content in bytes, or -1 if not known
-	Header    []byte             // the bytes before, if KeepHeader is set
-	Inside    bool               // Header is in the container
+	Header    []byte             // the skipped bytes before the container, if KeepHeader is set
+	Inside    []byte             // the same for those in the container
 	Container fileaccess.Info    // around the content, or plain
 	Key       *fileaccess.Key    // of an encrypted file
 	Held      bool               // the content is in memory
@@ -62,11 +63,10 @@ func (in *Input) Source(o *SourceOptions) (*Source, error) {
 	if err := s.skip(o.Skip, o.KeepHeader); err != nil {
 		return nil, err
 	}
-	if s.Inside = !s.Container.IsPlain(); !s.Inside {
-		if err := s.openContainer(o.Container); err != nil {
-			return nil, err
-		}
+	if s.Container.IsPlain() {
+		return s, s.openContainer(o.Container)
 	}
+	s.Header, s.Inside = nil, s.Header
 	return s, nil
 }
 
@@ -202,7 +202,7 @@ func (s *Source) hold() {
 	b, err := s.ReadAll()
 	s.set(b)
 	if s.Err = err; err != nil {
-		s.Reader = io.MultiReader(s.Reader, &failed{err})
+		s.Reader = io.MultiReader(s.Reader, checked.Failed{Err: err})
 	}
 }
 
@@ -230,11 +230,6 @@ func (s *Source) rewind() bool {
 	}
 	return err == nil
 }
-
-// failed is a Reader that returns an error.
-type failed struct{ err error }
-
-func (f *failed) Read([]byte) (int, error) { return 0, f.err }
 
 // ReadAll reads the content into memory.
 func (s *Source) ReadAll() ([]byte, error) {

@@ -252,22 +252,16 @@ func (f *File) end(err error, rename func() error) error {
 }
 
 // replace renames the new file. If several programs edit a file at the same time, only one of the
-// programs that read the same content succeeds.
+// programs that read the same content succeeds. The contents are not compared.
 func (f *File) replace() error {
 	if f.read != nil {
 		defer lock(f.target)()
 		now, err := os.Stat(f.target)
-		if err != nil || !sameContent(now, f.read) {
+		if err != nil || !os.SameFile(now, f.read) || now.Size() != f.read.Size() || !now.ModTime().Equal(f.read.ModTime()) {
 			return &os.PathError{Op: "replace", Path: f.target, Err: ErrChanged}
 		}
 	}
 	return os.Rename(f.Name(), f.target)
-}
-
-// sameContent reports whether a and b are the same file with the same size and time of change. The
-// content is not compared.
-func sameContent(a, b os.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // Absolute returns a name for the same file from any working folder. The name is not cleaned: after a

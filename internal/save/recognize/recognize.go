@@ -216,10 +216,10 @@ func (in *Input) trials() (all []*trial) {
 	for _, frame := range frames {
 		ends[frame] = in.lengthsEnd(frame)
 	}
-	mayBeWhole := func(f Frame) bool { return f == Bare || in.Size < 0 || ends[f] == in.Size }
 	for _, first := range []bool{true, false} { // first the frames that can be sure
 		for _, frame := range frames {
-			if mayBeWhole(frame) != first || in.sure && !first && !(open && in.startsWith(frame)) {
+			mayBeWhole := frame == Bare || in.Size < 0 || ends[frame] == in.Size
+			if mayBeWhole != first || in.sure && !first && !(open && in.startsWith(frame)) {
 				continue
 			}
 			for _, format := range formats {

@@ -189,18 +189,14 @@ func (o *Flags) OpenContent(s *shell.Stdio, name string) (*Input, *save.Content,
 
 // Rewrite is WriteContainer for an input to be written again, with the skipped header.
 func (o *Flags) Rewrite(s *shell.Stdio, in *Input, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
-	inside := in.Header
-	if !in.Inside {
-		if _, err := s.Out.Write(in.Header); err != nil {
-			return err
-		}
-		if err := s.Out.Flush(); err != nil { // WriteContainer can write to OutFile without this buffer
-			return err
-		}
-		inside = nil
+	if _, err := s.Out.Write(in.Header); err != nil {
+		return err
+	}
+	if err := s.Out.Flush(); err != nil { // WriteContainer can write to OutFile without this buffer
+		return err
 	}
 	return o.WriteContainer(s, in.Envelope, info, key, func(w io.Writer) error {
-		if _, err := w.Write(inside); err != nil {
+		if _, err := w.Write(in.Inside); err != nil {
 			return err
 		}
 		return write(w)
