@@ -54,6 +54,14 @@ func (m *mapSizes) bytes(n int) int64 {
 	return mapHeader + (slots+tableSlots-1)/tableSlots*mapTable + slots*(m.slot+1) + int64(n)*m.apart
 }
 
+// added returns the number of bytes added to a map with n entries by another one.
+func (m *mapSizes) added(n int) int64 {
+	if n > 0 && n < groupSlots {
+		return m.apart
+	}
+	return m.bytes(n+1) - m.bytes(n)
+}
+
 // A mapDecoder reads the pairs of maps.
 type mapDecoder struct {
 	typ   reflect.Type

@@ -33,6 +33,10 @@ type structDecoder struct {
 	sizes  mapSizes          // of the map
 	inMap  collectFunc       // adds a pair to the map
 	math   *components       // or nil, for structs without a math type
+
+	// The field collecting unknown keys: its type, and the function returning the field.
+	embedVars variableType
+	place     func(s *decoder, x variable) (variable, error)
 }
 
 // makeStructDecoder returns the function decoding a t, a struct, from a Dictionary, or from an
@@ -65,6 +69,9 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 		if collect := textCollector(c); collect != nil {
 			c.inMap = collect
 		}
+	}
+	if info.embed != nil {
+		c.place, c.embedVars = c.placeOf(info.embed.index), variableTypeOf(info.embed.typ)
 	}
 	if m, ok := componentsOf(t); ok {
 		c.math = &m
@@ -180,7 +187,8 @@ type seenFields struct {
 	first uint64              // the first 64 fields
 	rest  []uint64            // the others
 	keys  map[string]struct{} // those collected in a map with entries before; otherwise nil
-	embed reflect.Value       // the field collecting pairs, if known
+	pairs int                 // those collected
+	embed variable            // the field collecting pairs, after the first
 }
 
 // newSeen returns a set of the first n fields.
@@ -188,7 +196,8 @@ func (c *structDecoder) newSeen(n int) (f seenFields) {
 	if n := (len(c.fields) - 1) / 64; n > 0 {
 		f.rest = make([]uint64, n)
 	}
-	for i := range n {
+	f.first = 1<<min(n, 64) - 1
+	for i := 64; i < n; i++ {
 		f.add(i)
 	}
 	return f
@@ -251,13 +260,6 @@ func (c *structDecoder) readKeyOrRest(s *decoder, x variable, n, next int) (isNe
 // the first next fields. key is the key of the first of the n pairs.
 func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key structKey) (err error) {
 	seen := c.newSeen(next)
-	if c.embed != nil {
-		if m, ok := fieldOf(c.vars.value(x), c.info.embed.index); ok {
-			if seen.embed = m; m.Len() > 0 {
-				seen.keys = map[string]struct{}{}
-			}
-		}
-	}
 	for left := n; ; {
 		i := -1
 		if key.isText {
@@ -389,7 +391,10 @@ func (c *structDecoder) clearUnread(v reflect.Value, seen *seenFields) {
 func (c *structDecoder) decodeUnknown(s *decoder, x variable, key structKey, seen *seenFields) error {
 	switch {
 	case c.info.embed != nil:
-		return withField(c.collect(s, x, key, seen), c.info.embed.goName)
+		if err := c.collect(s, x, key, seen); err != nil {
+			return withField(err, c.info.embed.goName)
+		}
+		return nil
 	case s.rejectUnknown && key.isText:
 		name := string(key.text[:min(len(key.text), quotedBytes+1)]) // quoted cuts the rest
 		return s.fail(gdwire.TypeDictionary, c.typ, &unknownKeyError{name, c.info})
@@ -424,42 +429,61 @@ func (e *unknownKeyError) Error() string {
 
 func (e *unknownKeyError) Unwrap() error { return ErrUnknownKey }
 
-// collect reads the value of an unknown key, and adds the pair to the field collecting such pairs.
-func (c *structDecoder) collect(s *decoder, x variable, key structKey, seen *seenFields) (err error) {
-	if !seen.embed.IsValid() {
-		if seen.embed, err = s.allocField(c.vars.value(x), c.info.embed.index); err != nil {
-			return err
+// placeOf returns the function for the field at index, allocating embedded pointers on the way.
+func (c *structDecoder) placeOf(index []int) func(s *decoder, x variable) (variable, error) {
+	if throughPointer(c.typ, index) {
+		return func(s *decoder, x variable) (_ variable, err error) {
+			f, err := s.allocField(c.vars.value(x), index)
+			if err != nil {
+				return x, err
+			}
+			return variableOf(f), nil
 		}
 	}
-	f := seen.embed
-	if c.embed != nil && key.isText {
-		if err := s.charge(f.Type(), int64(len(key.text))); err != nil {
+	at := locationOf(c.typ, index)
+	return func(_ *decoder, x variable) (variable, error) { return fieldAt(x, at), nil }
+}
+
+// collect reads the value of an unknown key, and adds the pair to the field collecting such pairs.
+func (c *structDecoder) collect(s *decoder, x variable, key structKey, seen *seenFields) (err error) {
+	if seen.pairs++; seen.pairs == 1 {
+		if seen.embed, err = c.place(s, x); err != nil {
 			return err
 		}
-		return c.inMap(s, f, s.keys.text(key.text), seen.keys)
+		if c.embed != nil && c.embedVars.value(seen.embed).Len() > 0 {
+			seen.keys = map[string]struct{}{}
+		}
+	}
+	t := c.info.embed.typ
+	if c.embed != nil && key.isText {
+		if err := s.charge(t, int64(len(key.text))); err != nil {
+			return err
+		}
+		return c.inMap(s, seen.embed, s.keys.text(key.text), seen.keys)
 	}
 	var k any
 	switch {
 	case !key.isText:
 		k, err = s.anyKey()
 	case key.isName:
-		k, err = StringName(key.text), s.charge(f.Type(), int64(len(key.text)))
+		k, err = StringName(key.text), s.charge(t, int64(len(key.text)))
 	default:
-		k, err = string(key.text), s.charge(f.Type(), int64(len(key.text)))
+		k, err = string(key.text), s.charge(t, int64(len(key.text)))
 	}
 	if err != nil {
 		return err
 	}
 	if c.embed != nil {
-		return s.fail(gdwire.TypeDictionary, f.Type(), fmt.Errorf("%w: key of Go type %T", gdwire.ErrType, k))
+		return s.fail(gdwire.TypeDictionary, t, fmt.Errorf("%w: key of Go type %T", gdwire.ErrType, k))
 	}
-	if err := s.charge(f.Type(), entrySize+indexSize); err != nil {
+	if err := s.charge(t, entrySize+indexSize); err != nil {
 		return err
 	}
 	value, err := s.any()
 	if err != nil && !isContainer(value) {
 		return err
 	}
+	f := c.embedVars.value(seen.embed)
 	if f.IsNil() {
 		f.Set(reflect.ValueOf(&Dictionary{}))
 	}
@@ -467,19 +491,20 @@ func (c *structDecoder) collect(s *decoder, x variable, key structKey, seen *see
 	return err
 }
 
-// A collectFunc reads the value of an unknown key, and adds the pair to the map m. seen is seenFields.keys.
-type collectFunc func(s *decoder, m reflect.Value, key string, seen map[string]struct{}) error
+// A collectFunc reads the value of an unknown key, and adds the pair to the map x. seen is seenFields.keys.
+type collectFunc func(s *decoder, x variable, key string, seen map[string]struct{}) error
 
 // textCollector returns the collectFunc of an embedded map with a textMap, or nil. It is set in text_map.go.
 var textCollector func(c *structDecoder) collectFunc
 
-// collectInMap is the collectFunc of all maps. For a key already in m, the value is read into a copy of the
+// collectInMap is the collectFunc of all maps. For a key already in the map, the value is read into a copy of the
 // existing value.
-func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, text string, seen map[string]struct{}) error {
+func (c *structDecoder) collectInMap(s *decoder, x variable, text string, seen map[string]struct{}) error {
+	m := c.embedVars.value(x)
 	key := reflect.New(m.Type().Key()).Elem()
 	key.SetString(text)
 	old := m.MapIndex(key)
-	if err := c.chargePair(s, m, text, m.Len(), old.IsValid(), seen); err != nil {
+	if err := c.chargePair(s, m.IsNil(), text, m.Len(), old.IsValid(), seen); err != nil {
 		return err
 	}
 	value := reflect.New(m.Type().Elem()).Elem()
@@ -498,9 +523,9 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, text string, s
 
 // chargePair charges for one more than the n pairs of an embedded map, or returns an error if the key was read
 // before. had reports whether the map contains the key.
-func (c *structDecoder) chargePair(s *decoder, m reflect.Value, key string, n int, had bool, seen map[string]struct{}) error {
-	if m.IsNil() {
-		if err := s.charge(c.info.embed.typ, c.sizes.bytes(0)); err != nil {
+func (c *structDecoder) chargePair(s *decoder, isNil bool, key string, n int, had bool, seen map[string]struct{}) error {
+	if isNil {
+		if err := s.charge(c.info.embed.typ, mapHeader); err != nil {
 			return err
 		}
 	}
@@ -511,7 +536,7 @@ func (c *structDecoder) chargePair(s *decoder, m reflect.Value, key string, n in
 	if had {
 		return s.fail(gdwire.TypeDictionary, c.info.embed.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(key)))
 	}
-	return s.charge(c.info.embed.typ, c.sizes.bytes(n+1)-c.sizes.bytes(n)+c.sizes.value)
+	return s.charge(c.info.embed.typ, c.sizes.added(n)+c.sizes.value)
 }
 
 // decodeArray reads a positional struct from n elements.

@@ -81,8 +81,8 @@ func (c *textMapOf[T]) decoder(m *mapDecoder) func(s *decoder, v reflect.Value, 
 }
 
 func (c *textMapOf[T]) collector(d *structDecoder) collectFunc {
-	return func(s *decoder, v reflect.Value, key string, seen map[string]struct{}) error {
-		m := pointer[map[string]T](variableOf(v))
+	return func(s *decoder, x variable, key string, seen map[string]struct{}) error {
+		m := pointer[map[string]T](x)
 		value, _ := s.values[c.slot].(*mapValue[T])
 		if s.values[c.slot] = nil; value == nil { // at first, or in a value
 			value = new(mapValue[T])
@@ -90,7 +90,7 @@ func (c *textMapOf[T]) collector(d *structDecoder) collectFunc {
 		}
 		var had bool
 		value.v, had = (*m)[key]
-		if err := d.chargePair(s, v, key, len(*m), had, seen); err != nil {
+		if err := d.chargePair(s, *m == nil, key, len(*m), had, seen); err != nil {
 			return err
 		}
 		if err := d.embed.do(s, value.at); err != nil {
