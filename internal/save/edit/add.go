@@ -9,12 +9,14 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// newKeys returns the targets in p that get a new key, by the kin of the key.
-func (e *editor) newKeys(p *text.Node) (map[string][]*text.Node, error) {
-	if all, ok := e.keys.edited[p]; ok {
-		return all, nil
+// newKeys returns the new keys of the Dictionary or Object at p.
+func (e *editor) newKeys(p *text.Node) *newKeys {
+	k := e.keys[p]
+	if k != nil {
+		return k
 	}
-	var all map[string][]*text.Node
+	k = new(newKeys)
+	e.keys[p] = k
 	for t := range p.Inner {
 		step := t.Step()
 		key := step.Key
@@ -23,34 +25,31 @@ func (e *editor) newKeys(p *text.Node) (map[string][]*text.Node, error) {
 			continue
 		case step.Op == text.KeyAt && e.op != Add:
 			v, err := e.operand(t)
-			if err != nil {
-				return nil, err
-			}
+			k.err = cmp.Or(k.err, err)
 			key = v.Value
 		case step.Op != text.Child || e.op == Set:
 			continue
 		}
-		if all == nil {
-			all = map[string][]*text.Node{}
+		if k.targets == nil {
+			k.targets, k.taken, k.final = map[string][]*text.Node{}, map[*text.Node][]takenKey{}, map[string]*text.Node{}
 		}
 		value := kin(&key)
-		all[value] = append(all[value], t)
+		k.targets[value] = append(k.targets[value], t)
 	}
-	e.keys.edited[p] = all
-	return all, nil
+	return k
 }
 
 // key is called for each key of the Dictionary or Object at p. The key stays.
 func (e *editor) key(p *text.Node, key *text.Step) *text.Node {
-	all, err := e.newKeys(p)
-	if err != nil || len(all) == 0 { // checkKeys returns the error
+	all := e.newKeys(p)
+	if all.targets == nil {
 		return nil
 	}
-	for _, t := range all[kin(&key.Key)] {
+	for _, t := range all.targets[kin(&key.Key)] {
 		taken := takenKey{text: keyText(&key.Key)}
-		if !slices.ContainsFunc(e.keys.taken[t], func(k takenKey) bool { return k.text == taken.text }) {
+		if !slices.ContainsFunc(all.taken[t], func(k takenKey) bool { return k.text == taken.text }) {
 			taken.step = string(key.Append(nil))
-			e.keys.taken[t] = append(e.keys.taken[t], taken)
+			all.taken[t] = append(all.taken[t], taken)
 		}
 	}
 	return nil
@@ -71,14 +70,14 @@ func (e *editor) newKey(t *text.Node, key *text.Value) error {
 			}
 		}
 	}
-	p, name := t.Parent(), keyText(&k)
-	if e.keys.final[p] == nil {
-		e.keys.final[p] = map[string]*text.Node{}
+	all, name := e.newKeys(t.Parent()), keyText(&k)
+	if all.err != nil {
+		return all.err
 	}
-	if other := e.keys.final[p][name]; other != nil {
+	if other := all.final[name]; other != nil {
 		return fmt.Errorf("engines treat the keys of %v and %v as equal", other, t)
 	}
-	e.keys.final[p][name] = t
+	all.final[name] = t
 	return nil
 }
 
@@ -88,9 +87,10 @@ func (e *editor) checkKeys(p *text.Node, c *text.Container) error {
 	if e.op == Delete || c.Kind != gdwire.KindDictStart && c.Kind != gdwire.KindObjectStart {
 		return nil
 	}
-	_, err := e.newKeys(p)
-	for value, t := range e.keys.final[p] {
-		for _, k := range e.keys.taken[t] {
+	all := e.newKeys(p)
+	err := all.err
+	for value, t := range all.final {
+		for _, k := range all.taken[t] {
 			if err == nil && k.text == value {
 				err = fmt.Errorf("engines take the new key at %v for that of %v%s", t, p, k.step)
 			}

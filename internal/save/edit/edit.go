@@ -65,7 +65,7 @@ func (e *editor) run(tree *text.Tree) error {
 	if len(tree.Targets) == 0 {
 		return nil
 	}
-	e.positions, e.removed, e.keys = map[*text.Node]int64{}, map[*text.Node]int64{}, newKeys()
+	e.positions, e.removed, e.keys = map[*text.Node]int64{}, map[*text.Node]int64{}, map[*text.Node]*newKeys{}
 	e.Walker = &text.Walker{Value: e.value, Part: e.part, Leave: e.leave}
 	if !e.finds && e.op != Delete {
 		e.Walker.Key = e.key

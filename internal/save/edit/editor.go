@@ -31,9 +31,9 @@ type editor struct {
 	packet    *save.Packet
 	width     *reals.Width // of the packet, if known
 	here      []splice
-	positions map[*text.Node]int64 // at which elements are added
-	removed   map[*text.Node]int64 // the number of elements removed
-	keys      keys
+	positions map[*text.Node]int64    // at which elements are added
+	removed   map[*text.Node]int64    // the number of elements removed
+	keys      map[*text.Node]*newKeys // by Dictionary or Object
 }
 
 // splice adds a replacement of bytes.
@@ -48,31 +48,17 @@ func (e *editor) changed(p *text.Node, value, was string) {
 	e.Changes = append(e.Changes, Change{p.String(), value, was})
 }
 
-// keys finds keys that engines treat as equal, so a Dictionary would keep only the last: a String
-// and a StringName with the same text, 0.0 and -0.0.
-type keys struct {
-	edited map[*text.Node]map[string][]*text.Node // by Dictionary and kin, the targets that get a new key
-	taken  map[*text.Node][]takenKey              // by target, the keys of its Dictionary with the same kin as its own
-	final  map[*text.Node]map[string]*text.Node   // by Dictionary and new key, as written, the targets
+// The newKeys of a Dictionary or Object show keys that engines treat as equal, so a Dictionary would keep only the last:
+// a String and a StringName with the same text, 0.0 and -0.0.
+type newKeys struct {
+	targets map[string][]*text.Node   // that get a new key, by the kin of the key
+	taken   map[*text.Node][]takenKey // by target, the keys with the same kin as its own
+	final   map[string]*text.Node     // by new key, as written, the targets
+	err     error                     // of a new key
 }
 
 // A takenKey is a key that stays.
 type takenKey struct{ text, step string }
-
-func newKeys() keys {
-	return keys{map[*text.Node]map[string][]*text.Node{}, map[*text.Node][]takenKey{}, map[*text.Node]map[string]*text.Node{}}
-}
-
-// leave forgets a Dictionary.
-func (k *keys) leave(p *text.Node) {
-	for _, targets := range k.edited[p] {
-		for _, t := range targets {
-			delete(k.taken, t)
-		}
-	}
-	delete(k.edited, p)
-	delete(k.final, p)
-}
 
 // isDouble reports whether real components are written with 64 bits: as others in the packet, or in
 // the content before all edits, or else as the options say.

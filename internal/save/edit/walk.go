@@ -215,7 +215,7 @@ func (e *editor) leave(p *text.Node, c text.Container) error {
 	if e.finds {
 		return nil
 	}
-	defer e.keys.leave(p) // there can be a million Dictionaries
+	defer delete(e.keys, p) // there can be a million Dictionaries
 	grow := -e.removed[p]
 	delete(e.removed, p) // [*] is several containers
 	if e.op == Add || e.op == Put {

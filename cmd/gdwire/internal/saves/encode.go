@@ -257,9 +257,7 @@ func (e *jsonEncoder) write(w io.Writer, values []*encoded) error {
 			if v.size > math.MaxUint32 {
 				return &stream.PacketTooLongError{Size: v.size, Max: math.MaxUint32}
 			}
-			length := make([]byte, 4)
-			e.Frame.Order().PutUint32(length, uint32(v.size))
-			pieces = append([][]byte{length}, pieces...)
+			pieces = append([][]byte{e.Frame.Order().AppendUint32(nil, uint32(v.size))}, pieces...)
 		}
 		for _, piece := range pieces {
 			if _, err := w.Write(piece); err != nil {
