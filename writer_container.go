@@ -185,7 +185,7 @@ func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
 			return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(name)))
 		default:
 			if err := checkText(e, name); err != nil {
-				return e.fail(err)
+				return err
 			}
 		}
 		flags |= uint32(elem.kind()) << (2 * i)

@@ -96,7 +96,7 @@ func (e *Encoder) writeContainerStart(t Token) error {
 			return e.fail(wrapf(ErrType, "container of an unknown type"))
 		}
 		if err := checkText(e, name); err != nil {
-			return e.fail(err)
+			return err
 		}
 		if i == 0 { // as in beginTyped
 			f.elem = typ
@@ -155,7 +155,7 @@ func (e *Encoder) writeTextChunk(t Token) error {
 		return e.fail(ErrUTF8)
 	}
 	if err := checkText(e, text); err != nil {
-		return e.fail(err)
+		return err
 	}
 	if t.Last() {
 		return e.closeFrame(text, nul)

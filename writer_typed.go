@@ -22,11 +22,8 @@ func (e *Encoder) WriteNil() error { return e.writeWord(TypeNil, 4, 0) }
 
 // WriteBool writes a bool.
 func (e *Encoder) WriteBool(v bool) error {
-	word := uint64(0) // encoded as a number of 32 bits
-	if v {
-		word = 1
-	}
-	if e.fast(fastSize) { // as writeWord, but with fewer tests: -1.6 % of encode
+	word := uint64(bit(v)) // encoded as a number of 32 bits
+	if e.fast(fastSize) {  // as writeWord, but with fewer tests: -1.6 % of encode
 		b := e.free()
 		le.PutUint32(b[:], e.forms[TypeBool][0].header)
 		le.PutUint32(b[4:], uint32(word))
@@ -339,7 +336,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole
 		}
 	}
 	if err := checkText(e, text); err != nil {
-		return e.fail(err)
+		return err
 	}
 	length := f.count + f.nul() // with its NUL
 	head = appendWords(head, length)
@@ -384,29 +381,26 @@ func appendWords(b []byte, words ...uint32) []byte {
 // there.
 var errNUL = wrapf(ErrUTF8, "NUL in text")
 
-// checkText returns an error if s is not UTF-8 or contains a NUL, unless the options or CopyValue
+// checkText fails if s is not UTF-8 or contains a NUL, unless the options or CopyValue
 // allow it.
 func checkText[S string | []byte](e *Encoder, s S) error {
 	switch {
 	case e.options.AllowInvalidUTF8 || wire.ValidText(s):
 		return nil
 	case !wire.Valid(s):
-		return ErrUTF8
+		return e.fail(ErrUTF8)
 	case e.copies:
 		return nil
 	}
-	return errNUL
+	return e.fail(errNUL)
 }
 
-// checkName returns an error if name is too long for a name or is not text.
+// checkName fails if name is too long for a name or is not text.
 func checkName[S string | []byte](e *Encoder, name S) error {
 	if len(name) > maxName { // accepted by no Decoder
 		return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(name)))
 	}
-	if err := checkText(e, name); err != nil {
-		return e.fail(err)
-	}
-	return nil
+	return checkText(e, name)
 }
 
 // WriteNodePath writes a NodePath from its text, such as "/root/Player:position:x". As

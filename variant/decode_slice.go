@@ -238,7 +238,7 @@ func (b decodePlanner) makeArrayDecoder(t reflect.Type, wire gdwire.Type) (decod
 		switch {
 		case err != nil:
 			return err
-		case isMath && m.fits(mathTypesByType[typ]): // floats go into floats, integers into integers
+		case isMath && m.fits(typ): // floats go into floats, integers into integers
 			return s.readComponents(x, &m, typ)
 		case typ != gdwire.TypeArray && packed[typ] == nil:
 			return s.nilOrTypeError(valueOf(x, t), nil)
@@ -288,11 +288,6 @@ func (m *components) makeMathFirstDecoder(typ gdwire.Type, other decodeFunc) dec
 	}
 }
 
-// fits reports whether m consists of as many components as t, of the same kind.
-func (m *components) fits(t mathType) bool {
-	return t.n == m.n && t.ints == (m.leaf == reflect.Int32)
-}
-
 // expectedType returns the math type from which m is probably decoded: the type= of a tag, or
 // the only type with these components, or 0 if there is none.
 func (m *components) expectedType(wire gdwire.Type) gdwire.Type {
@@ -302,14 +297,6 @@ func (m *components) expectedType(wire gdwire.Type) gdwire.Type {
 	}
 	return 0
 }
-
-// mathTypesByType contains the math types by their type.
-var mathTypesByType = func() (all [256]mathType) {
-	for _, t := range mathTypes {
-		all[t.typ] = t
-	}
-	return all
-}()
 
 // readComponents reads the math type typ, of as many components, into x.
 func (s *decoder) readComponents(x variable, m *components, typ gdwire.Type) error {

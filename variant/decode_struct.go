@@ -171,7 +171,7 @@ func (c *structDecoder) decodeUnlessDict(s *decoder, x variable) (isDict bool, e
 			return false, err
 		}
 		return false, c.decodeArray(s, x, n)
-	case c.math != nil && c.math.fits(mathTypesByType[t]):
+	case c.math != nil && c.math.fits(t):
 		return false, s.readComponents(x, c.math, t)
 	}
 	err = s.nilOrTypeError(c.vars.value(x), nil)

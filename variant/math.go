@@ -2,6 +2,7 @@ package variant
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 )
@@ -220,32 +221,16 @@ func (m *components) at(i int) int {
 	return m.order[i]
 }
 
-// A mathType describes a math type.
-type mathType struct {
-	typ  gdwire.Type
-	n    int
-	ints bool
+// fits reports whether m consists of as many components as the math type t, of the same kind.
+func (m *components) fits(t gdwire.Type) bool {
+	n, ints := t.Components()
+	return n == m.n && ints == (m.leaf == reflect.Int32)
 }
 
-// mathTypes contains all math types. An array is encoded as a math type without a tag if its length
-// is the number of components of only one of them.
-var mathTypes = func() (all []mathType) {
-	for _, t := range gdwire.Types() {
-		if n, ints := t.Components(); n > 0 {
-			all = append(all, mathType{t, n, ints})
-		}
-	}
-	return all
-}()
-
-// mathTypesOf returns the math types with the number of components of m.
-func mathTypesOf(m components) (all []gdwire.Type) {
-	for _, t := range mathTypes {
-		if t.n == m.n && t.ints == (m.leaf == reflect.Int32) {
-			all = append(all, t.typ)
-		}
-	}
-	return all
+// mathTypesOf returns the math types that m fits. An array is encoded as a math type without a tag if
+// there is only one.
+func mathTypesOf(m components) []gdwire.Type {
+	return slices.DeleteFunc(gdwire.Types(), func(t gdwire.Type) bool { return !m.fits(t) })
 }
 
 // basisOrder gives the order of an encoded Basis: by rows. The fields of the Go type are the
