@@ -276,11 +276,7 @@ func (e *Encoder) BeginString(t Type, n int64) error { return writeTextSlow(e, t
 // BeginNodePath begins a NodePath with the given numbers of names and sub-names. Write each
 // with WriteString, then call End.
 func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
-	flags := tokenFlags(0)
-	if absolute {
-		flags = flagAbsolute
-	}
-	return e.beginNodePath(int64(names), int64(subnames), flags)
+	return e.beginNodePath(int64(names), int64(subnames), tokenFlags(bit(absolute))*flagAbsolute)
 }
 
 func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
@@ -309,10 +305,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 		return e.fail(wrapf(ErrRange, "NodePath of %d names and %d sub-names", names, subnames))
 	}
 	// Where the format does not keep bit 1, its sub-name is counted with the others.
-	bits := uint32(0)
-	if flags&flagAbsolute != 0 {
-		bits |= nodePathAbsolute
-	}
+	bits := uint32(flags&flagAbsolute/flagAbsolute) * nodePathAbsolute
 	if flags&flagProperty != 0 && format.keepProperty && subnames > 0 {
 		bits |= nodePathProperty
 		subnames-- // the bit counts the last sub-name

@@ -70,13 +70,12 @@ func (f *faults) of(err error) faultKind {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	read, write := f.read, f.write
-	if _, ok := err.(*panicError); ok {
+	switch _, ok := err.(*panicError); {
+	case ok:
 		return panicFault
-	}
-	if errors.Is(err, ErrPacketRate) {
+	case errors.Is(err, ErrPacketRate):
 		return rateFault
-	}
-	if errors.Is(err, ErrSlow) {
+	case errors.Is(err, ErrSlow):
 		return slowFault
 	}
 	for _, f := range []fault{read, write} {

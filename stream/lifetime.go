@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net"
@@ -52,16 +53,6 @@ func (c *lifetime) ended() error {
 	return context.Cause(c.ctx)
 }
 
-// cause returns the cause of err, an error of the connection.
-func (c *lifetime) cause(err error) error {
-	if err != nil {
-		if cause := c.ended(); cause != nil {
-			return cause
-		}
-	}
-	return err
-}
-
 // setDeadline sets a deadline: d after now, or none if d is 0. The error of a net.Pipe after the
 // other end was closed is ignored: the following Read or Write returns a better error.
 func (c *lifetime) setDeadline(deadline func(time.Time) error, now time.Time, d time.Duration) error {
@@ -69,10 +60,11 @@ func (c *lifetime) setDeadline(deadline func(time.Time) error, now time.Time, d 
 	if d > 0 {
 		end = now.Add(d)
 	}
-	if err := deadline(end); err != io.ErrClosedPipe {
-		return c.cause(err)
+	err := deadline(end)
+	if err == nil || err == io.ErrClosedPipe {
+		return nil
 	}
-	return nil
+	return cmp.Or(c.ended(), err)
 }
 
 // A handshaker is a connection that begins with a handshake, such as a *tls.Conn.

@@ -214,11 +214,7 @@ func (s *Server) report(c *Conn, err error, kind faultKind) {
 // Handlers can still write, for example to say goodbye. Handlers that do not call Next learn of
 // Shutdown by [Conn.CloseRead]. Connections still in their TLS handshake are closed.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.close(func() {
-		for c := range s.conns {
-			c.drain()
-		}
-	})
+	s.stop((*Conn).drain)
 	select {
 	case <-s.done:
 		return nil
@@ -230,17 +226,15 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // Close closes the listeners and connections and cancels the handlers' contexts, with the cause
 // [ErrServerClosed], without waiting for the handlers to return.
 func (s *Server) Close() error {
-	s.close(func() {
-		for c := range s.conns {
-			c.cancel(ErrServerClosed)
-			c.hurry()
-		}
+	s.stop(func(c *Conn) {
+		c.cancel(ErrServerClosed)
+		c.hurry()
 	})
 	return nil
 }
 
-// close stops accepting, then calls also with s locked.
-func (s *Server) close(also func()) {
+// stop stops accepting, then calls end for each connection with s locked.
+func (s *Server) stop(end func(*Conn)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.init()
@@ -251,5 +245,7 @@ func (s *Server) close(also func()) {
 	for ln := range s.listeners {
 		_ = (*ln).Close()
 	}
-	also()
+	for c := range s.conns {
+		end(c)
+	}
 }

@@ -158,9 +158,12 @@ func (s *Server) check() error {
 	return nil
 }
 
-func (s *Server) isClosing() bool {
+func (s *Server) isClosing() bool { return isClosed(s.closing) }
+
+// isClosed reports whether c, on which nothing is sent, is closed.
+func isClosed(c chan struct{}) bool {
 	select {
-	case <-s.closing:
+	case <-c:
 		return true
 	default:
 		return false
@@ -215,19 +218,12 @@ func (s *Server) remove(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
-	if s.isClosing() {
-		s.checkDone()
-	}
+	s.checkDone()
 }
 
-// checkDone closes done if nothing is served. s is locked and closing.
+// checkDone closes done after closing, if nothing is served. s is locked.
 func (s *Server) checkDone() {
-	if len(s.conns) > 0 || len(s.listeners) > 0 {
-		return
-	}
-	select {
-	case <-s.done:
-	default:
+	if s.isClosing() && len(s.conns) == 0 && len(s.listeners) == 0 && !isClosed(s.done) {
 		close(s.done)
 	}
 }

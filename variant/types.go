@@ -169,6 +169,10 @@ type Entry[K, V any] struct {
 // normal returns v in the form expected by code walking trees: an Array, Dictionary or Object
 // by value becomes a pointer, and a nil pointer to one becomes nil. Other values remain.
 func normal(v any) any {
+	switch v {
+	case (*Array)(nil), (*Dictionary)(nil), (*Object)(nil):
+		return nil
+	}
 	switch v := v.(type) {
 	case Array:
 		return &v
@@ -176,18 +180,6 @@ func normal(v any) any {
 		return &v
 	case Object:
 		return &v
-	case *Array:
-		if v == nil {
-			return nil
-		}
-	case *Dictionary:
-		if v == nil {
-			return nil
-		}
-	case *Object:
-		if v == nil {
-			return nil
-		}
 	}
 	return v
 }
