@@ -102,7 +102,9 @@ func WriteContainer(w io.Writer, e *envelope.Envelope, info fileaccess.Info, key
 		if err = write(&content); err == nil {
 			all, err = e.Write(content.Bytes())
 		}
-		_, _ = b.Write(all) // Flush returns its error
+		if err == nil {
+			_, err = b.Write(all)
+		}
 	}
 	if err != nil {
 		return err
