@@ -152,7 +152,8 @@ func (l *loader) check(f *File) error {
 		err = damaged(f.content.CheckLengths())
 	}
 	if err == nil && l.suspect {
-		for _, err = range f.Values() { // an error is the last
+		for _, e := range f.Values() {
+			err = e // an error is the last
 		}
 	}
 	return err
