@@ -2,9 +2,11 @@ package save
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // must returns what its call returned, or ends the test after an error: must(call())(t).
@@ -177,13 +180,101 @@ func TestIsDouble(t *testing.T) {
 			require.NoError(t, gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 2}))
 			require.NoError(t, e.End())
 			require.NoError(t, e.Close())
-			s, err := At(bytes.NewReader(b.Bytes()), int64(b.Len())).Source(&SourceOptions{})
-			require.NoError(t, err)
+			s := testenv.Must(At(bytes.NewReader(b.Bytes()), int64(b.Len())).Source(&SourceOptions{}))(t)
 			var o Reading
 			must(s.Recognize(&o, Known{}))(t)
 			require.False(t, o.narrow && (double || head == 0), n)
 			c := must(s.Content(&o))(t)
 			require.Equal(t, double, c.IsDouble(MaxHeld), n)
 		}
+	}
+}
+
+// A rewinder reads any part, and opens the source again only for a large step back.
+func TestRewinder(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	data := make([]byte, 3*keptBytes+5)
+	for i := range data {
+		data[i] = byte(r.Uint32())
+	}
+	opened := 0
+	open := func() (io.Reader, error) {
+		opened++
+		return bytes.NewReader(data), nil
+	}
+	first := must(open())(t)
+	w := &rewinder{in: first, open: open}
+	read := func(at int64, n int) {
+		p := make([]byte, n)
+		got, err := w.ReadAt(p, at)
+		want := data[min(at, int64(len(data))):min(int(at)+n, len(data))]
+		require.True(t, bytes.Equal(want, p[:got]))
+		if got < n {
+			require.Equal(t, io.EOF, err)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+	const back = 64 << 10
+	for at := int64(back); at < int64(len(data)); at += 10_000 {
+		read(at, 20_000)
+		read(at-back, 100)
+	}
+	require.Equal(t, 1, opened)
+	for range 300 {
+		read(int64(r.IntN(len(data)+10)), r.IntN(2*keptBytes))
+	}
+	require.Less(t, opened, 300)
+	require.Greater(t, opened, 10)
+}
+
+// FuzzRival reads plain saves of texts and bytes that hold saves, or NULs. What seems to be around values in them is no envelope.
+func FuzzRival(f *testing.F) {
+	inner := must(variant.Marshal(map[string]any{"name": "Ada", "items": []any{1, "axe"}}))(f)
+	sized := append(binary.LittleEndian.AppendUint32(nil, uint32(len(inner))), inner...)
+	for _, b := range [][]byte{inner, sized, bytes.Repeat([]byte{0}, 100), append([]byte("SAVE"), sized...), bytes.Repeat(sized, 3), []byte("a text")} {
+		for kind := range byte(6) {
+			f.Add(b, kind)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte, kind byte) {
+		text := string(bytes.ToValidUTF8(bytes.ReplaceAll(b, []byte{0}, []byte(" ")), nil))
+		v := []any{b, []any{b}, map[string]any{"data": b}, text, []any{text, b}, map[string]any{text: b}}[kind%6]
+		value := must(variant.Marshal(v))(t)
+		for _, content := range [][]byte{value, append(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value...)} {
+			in := At(bytes.NewReader(content), int64(len(content)))
+			s, err := in.Source(&SourceOptions{Whole: true})
+			if err != nil {
+				continue // what is compressed
+			}
+			var o Reading
+			must(s.Recognize(&o, Known{}))(t)
+			require.Nil(t, s.Envelope, "%T: %v", v, s.Envelope)
+		}
+	})
+}
+
+// TestSkipAdvice: a header that is to be skipped is named only if all that follows is values then.
+func TestSkipAdvice(t *testing.T) {
+	value := must(variant.Marshal(map[string]any{"name": "Ada Lovelace", "city": "London"}))(t)
+	packet := append(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value...)
+	for _, c := range []struct {
+		values []byte
+		header int // 0 if none is named
+		want   string
+	}{
+		{bytes.Repeat(value, 2), 5, "contains no values of Godot in its first 5 bytes"},
+		{bytes.Repeat(packet, 2), 5, ""},
+		{append(bytes.Repeat(value, 2), 1, 2, 3), 0, "contains values that begin at offset 5 (Dictionary, 68 bytes) and are followed by something else"},
+	} {
+		b := append([]byte("SAVE\x07"), c.values...)
+		s := must(At(bytes.NewReader(b), int64(len(b))).Source(&SourceOptions{Whole: true}))(t)
+		r := must(s.Recognize(&Reading{}, Known{}))(t)
+		if c.want == "" {
+			require.NotNil(t, s.Envelope)
+			continue
+		}
+		require.EqualError(t, r.Unknown(), c.want)
+		require.Equal(t, c.header, r.Header)
 	}
 }

@@ -20,8 +20,7 @@ import (
 // The documents and the plot show the figures of figuresFile.
 func TestPublished(t *testing.T) {
 	r := testenv.Must(readReport(figuresFile))(t)
-	files, err := r.files()
-	require.NoError(t, err)
+	files := testenv.Must(r.files())(t)
 	for name, want := range files {
 		if name == plotFile && runtime.GOARCH != "amd64" {
 			continue // other processors round in other places

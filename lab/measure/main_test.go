@@ -18,8 +18,7 @@ func TestEngines(t *testing.T) {
 	}
 	require.NoError(t, os.Chdir("../.."))
 	values := testenv.Must(suite.Values())(t)
-	packets, err := suite.Packets()
-	require.NoError(t, err)
+	packets := testenv.Must(suite.Packets())(t)
 	for i := range engines {
 		e := &engines[i]
 		t.Run(e.name, func(t *testing.T) {

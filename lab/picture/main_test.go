@@ -16,8 +16,7 @@ func TestPicture(t *testing.T) {
 	}
 	t.Chdir("..")
 	svg := testenv.Must(draw(scenes))(t)
-	have, err := os.ReadFile("../cmd/gdwire/terminal.svg")
-	require.NoError(t, err)
+	have := testenv.Must(os.ReadFile("../cmd/gdwire/terminal.svg"))(t)
 	require.Equal(t, string(have), string(svg), "go run ./picture >../cmd/gdwire/terminal.svg")
 }
 
@@ -28,8 +27,7 @@ func TestDebugPicture(t *testing.T) {
 	}
 	t.Chdir("..")
 	svg := testenv.Must(draw(debugScenes))(t)
-	have, err := os.ReadFile("../examples/debugger/terminal.svg")
-	require.NoError(t, err)
+	have := testenv.Must(os.ReadFile("../examples/debugger/terminal.svg"))(t)
 	require.Equal(t, string(have), string(svg), "go run ./picture debug >../examples/debugger/terminal.svg")
 }
 

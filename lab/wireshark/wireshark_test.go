@@ -293,8 +293,7 @@ func vectors(t *testing.T, format string) (all []vector) {
 			all = append(all, vector{suite.Packet{ID: v.ID, Verdict: suite.Valid, Rules: v.Rules, Objects: v.Objects, Hex: v.Hex}, v.Value})
 		}
 	}
-	odd, err := suite.Packets()
-	require.NoError(t, err)
+	odd := testenv.Must(suite.Packets())(t)
 	for _, p := range odd {
 		if slices.Contains(p.Formats, format) && len(p.Hex) > 0 {
 			all = append(all, vector{p, nil})
