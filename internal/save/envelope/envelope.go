@@ -86,7 +86,10 @@ func (e *Envelope) Write(content []byte) ([]byte, error) {
 		}
 	}
 	next.join()
-	return next.whole, next.derive()
+	if err := next.derive(); err != nil {
+		return nil, err
+	}
+	return next.whole, nil
 }
 
 // packets returns the packets of a content, as many as there are bodies.

@@ -361,6 +361,7 @@ func checkLayout(t *testing.T, l layout, mode string, n, size int) (edits, doubt
 		got, err := e.Write(framed(changed))
 		if edits++; err != nil {
 			require.ErrorAs(t, err, new(*DoubtError))
+			require.Nil(t, got) // no part is written
 			t.Logf("%s, %d: %v: %v", mode, size, err, e)
 			doubtful++
 			continue
