@@ -219,6 +219,9 @@ func (c *mapEncoder) sort(s *encoder, p *mapPairs, n int) (err error) {
 	order := slices.Grow(p.order[:0], 2*n)[:n] // with room for sortMany
 	p.order = order
 	switch {
+	case n == 1 && c.keys.text == nil:
+		order[0] = sortedKey{}
+		return nil
 	case c.keys.word != nil:
 		for i := range order {
 			order[i] = sortedKey{c.keys.word(c.keyAt(p, i)), i}
