@@ -139,6 +139,17 @@ func TestUnmarshalEmbeddedUnexported(t *testing.T) {
 	require.Equal(t, "n", v.Name)
 }
 
+// The first fields are seen, also those after a word of 64.
+func TestSeenFields(t *testing.T) {
+	c := &structDecoder{fields: make([]*fieldDecoder, 130)}
+	for n := range len(c.fields) + 1 {
+		seen := c.newSeen(n)
+		for i := range c.fields {
+			require.Equal(t, i < n, seen.has(i), "%d of %d", i, n)
+		}
+	}
+}
+
 // Fields are found for keys in any order, with unknown keys between them, a second value for
 // a field is found after any keys, and fields of a used element without a key become zero.
 func TestKeyOrders(t *testing.T) {

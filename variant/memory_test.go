@@ -169,6 +169,18 @@ var hostileTypes = []reflect.Type{
 	}](),
 }
 
+// An embedded map is charged pair by pair with the size of the whole map.
+func TestMapSizesAdded(t *testing.T) {
+	for _, typ := range []reflect.Type{reflect.TypeFor[map[string]any](), reflect.TypeFor[map[string][200]byte]()} {
+		sizes := mapSizesOf(typ)
+		total := sizes.bytes(0)
+		for n := range 3000 {
+			total += sizes.added(n)
+			require.Equal(t, sizes.bytes(n+1), total, "%v: %d", typ, n+1)
+		}
+	}
+}
+
 // The heap grows by at most twice Options.MaxMemory and 1 MiB while hostile packets are decoded
 // into any Go type.
 func TestPeakMemory(t *testing.T) {
