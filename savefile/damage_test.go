@@ -530,3 +530,22 @@ func TestRecords(t *testing.T) {
 		require.Equal(t, wrong, unpack(written(t, f)))
 	}
 }
+
+// TestDamagedPackets: damage in a packet of 9 hides it and those before it in a header in at most 7 of 240 places.
+func TestDamagedPackets(t *testing.T) {
+	var whole []byte
+	for i := range 9 {
+		o := variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}
+		b := must(variant.Marshal([]any{variant.NodePath("../Sibling:a"), 1.5, "a", variant.Vector3{X: 1, Z: 2}}[i%4], o))(t)
+		whole = append(binary.BigEndian.AppendUint32(whole, uint32(len(b))), b...)
+	}
+	hidden := 0
+	for at := range len(whole) {
+		damaged := bytes.Clone(whole)
+		damaged[at] ^= 0x40
+		if f, err := read(damaged, nil); err == nil && len(must(values(f))(t)) < 9 {
+			hidden++
+		}
+	}
+	require.LessOrEqual(t, hidden, 7)
+}

@@ -38,12 +38,10 @@ func (s *Source) around(o Reading, known Known, plain *Recognition) *wrapped {
 	}
 	e := envelope.Find(all, eo)
 	switch {
-	case e == nil, (plain.fits() || plain.Certainty == recognize.Ambiguous) && !s.opensPackets(plain) && e.Bits+e.Small <= plain.evidence+nearTie:
+	case e == nil, e.ArePackets(), len(plain.Readings) > 0 && !s.opensPackets(plain) && e.Bits+e.Small <= plain.evidence+nearTie:
 		return nil
 	case (plain.IsDamaged() || plain.IsCut() || plain.Certainty == recognize.Ambiguous) && !e.IsProved() && !isVersion(e):
 		return nil // damage explains any bytes
-	case e.Err != nil && (plain.IsCut() || plain.IsDamaged()) && plain.Readings[0].Frame != Bare:
-		return nil // these records are packets
 	}
 	if len(e.Bodies) > 1 {
 		o.Frame, known.Frame = U32, true

@@ -33,6 +33,7 @@ type deriver struct {
 	own     int // bytes of the first record before its body, for fields of all
 	tail    int // bytes of the last record after its body, likewise
 	found   []Field
+	summed  []Span         // with a checksum
 	texts   map[int][]bool // of gaps
 	digests map[hashed][]byte
 }
@@ -64,6 +65,15 @@ func newDeriver(f *finder, e *Envelope, each bool) *deriver {
 func (d *deriver) run() {
 	d.places()
 	isSum := func(f Field) bool { return f.Sum != Size }
+	for _, f := range d.found {
+		if isSum(f) && !f.Of.Content && !d.each && !f.At.End && !f.Of.Zeroed && !slices.Contains(d.summed, f.Of) {
+			d.summed = append(d.summed, f.Of)
+		}
+	}
+	if len(d.summed) > 0 { // games write the size of such a span, too
+		d.found = nil
+		d.places()
+	}
 	if d.n > fewRecords && !slices.ContainsFunc(d.found, isSum) { // the checksum of the first record can be wrong
 		sizes := d.found
 		d.first, d.found, d.digests = 1, nil, map[hashed][]byte{}
@@ -327,6 +337,7 @@ func (d *deriver) isEither(f *Field, v uint64) bool {
 // number or beginning with the number, and the file.
 func (d *deriver) sizes(f *Field) (all []Span) {
 	e, start, end := d.e, Mark{}, Mark{d.last, true, 0}
+	all = append(all, d.summed...)
 	here, next := f.At, f.At
 	next.Offset += f.Width
 	all = append(all, Span{From: start, To: end})

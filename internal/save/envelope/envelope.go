@@ -186,3 +186,15 @@ func (e *Envelope) derive() error {
 	}
 	return err
 }
+
+// ArePackets reports whether the records are packets: nothing but a length of 32 bits precedes each, and at most the
+// start of another follows the last.
+func (e *Envelope) ArePackets() bool {
+	n := len(e.Bodies)
+	if n < 2 || len(e.Gaps[0]) != lengthSize || len(e.Fields) == 0 {
+		return false
+	}
+	f := &e.Fields[0]
+	return len(e.Fields) == 1 && f.Each && f.Sum == Size && f.Width == lengthSize && !f.Of.Content && !f.At.End &&
+		e.Bodies[0].Info.IsPlain() && !slices.ContainsFunc(e.Gaps[1:n], func(g []byte) bool { return len(g) != lengthSize })
+}

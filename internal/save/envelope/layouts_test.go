@@ -25,8 +25,8 @@ import (
 // A layout is what a game writes, as tokens: B is a body, V a body after a length of 32 bits, L a line of base64, and
 // [ ] are around those of a record. m:TEXT is text, p:TEXT a text after its length, l:TEXT a line; u32=1 a number, and U32=1 a
 // big-endian one; f32=1.5 a float; rnd16 random bytes; cnt4 the number of records; idx4 that of a record, tim4 and tim8 its
-// time. sX4 is a size in 4 bytes: sc4 of the content, sp4 of the body, sr4 of what follows, st4 of all, sa4 of all before;
-// SX4 is big-endian. A checksum, such as md5, crc, or CRC in big-endian, is of the same letters. h, H, s and l before
+// time. sX4 is a size in 4 bytes: sc4 of the content, sp4 of the body, sr4 of what follows, sn4 of what follows the next token,
+// st4 of all, sa4 of all before; SX4 is big-endian. A checksum, such as md5, crc, or CRC in big-endian, is of the same letters. h, H, s and l before
 // these are its forms: hexadecimal, upper case, after a length, and a line. z is of all, with the checksum as zeros.
 type layout []string
 
@@ -87,7 +87,7 @@ func checksum(token string) (f Field, form byte, of byte, ok bool) {
 
 // size splits the token of a size.
 func size(t string) (of byte, w int, big, ok bool) {
-	if len(t) != 3 || t[0]|0x20 != 's' || !strings.Contains("cprta", t[1:2]) || t[2] < '1' || t[2] > '8' {
+	if len(t) != 3 || t[0]|0x20 != 's' || !strings.Contains("cprnta", t[1:2]) || t[2] < '1' || t[2] > '8' {
 		return 0, 0, false, false
 	}
 	return t[1], int(t[2] - '0'), t[0] == 'S', true
@@ -167,6 +167,8 @@ func record(tb testing.TB, tokens []string, content []byte, mode string, i, all 
 			return body
 		case 'r':
 			return bytes.Join(parts[k+1:], nil)
+		case 'n':
+			return bytes.Join(parts[k+2:], nil)
 		case 'a':
 			return bytes.Join(parts[:k], nil)
 		}
@@ -302,6 +304,7 @@ const layouts = `
 3 U32=3 [ Sp4 md5p B ]
 5 [ md5hp l: L ]
 4 p:log [ B crca ]
+1 m:GAME sn4 crcr u32=7 V
 `
 
 // sizes returns the sizes of contents in tests.
