@@ -2,11 +2,267 @@ package gdjson
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
+
+// The first steps of reading JSON: the index of a text, the numbers in it, its deviations from the
+// standard, and tokens.
+
+// A text is the JSON of one value and an index of its objects and arrays. The index holds the
+// counts that the Encoder needs before the content, and lets the reader skip a member in constant
+// time, because "type" may follow "args". Conversion therefore takes time proportional to the text
+// for any nesting and any order of members.
+type text struct {
+	json    []byte
+	own     []byte // memory of json, unless the source is a bytes.Buffer
+	lenient bool   // accept the engine's deviations from JSON
+	nodes   []node
+}
+
+// A node is an object or array. Nodes are in the order of their starts.
+type node struct {
+	end   uint32 // offset after its last byte; of an open node, the offset of the start
+	next  uint32 // index of the first node after its end; of an open node, of the parent
+	count uint32 // elements or members
+}
+
+const (
+	// maxText is the greatest length of a text, because nodes hold offsets of 32
+	// bits.
+	maxText = math.MaxUint32 - 1
+	// noNode is the parent of the top-level value.
+	noNode = math.MaxUint32
+	// maxDepth is the greatest number of open nodes, as in jsontext.
+	maxDepth = 10_000
+)
+
+// A cursor is a position in a text: the offset of a value and the index of the
+// first node at or after this offset.
+type cursor struct {
+	pos, node int
+}
+
+var le = binary.LittleEndian
+
+// maxExact is 2^53: a float64 represents every integer up to 2^53 exactly.
+const maxExact = 1 << 53
+
+// appendInt64 appends x as a number, or as a string beyond maxExact, where the engine would round
+// x, because its JSON numbers are float64.
+func appendInt64(dst []byte, x int64) []byte {
+	if -maxExact <= x && x <= maxExact {
+		return strconv.AppendInt(dst, x, 10)
+	}
+	dst = append(dst, '"')
+	dst = strconv.AppendInt(dst, x, 10)
+	return append(dst, '"')
+}
+
+// The bits of the NaN that engines write.
+const (
+	nan64Bits = 0x7FF8 << 48
+	signBit   = 1 << 63
+	nanBits   = 1<<52 - 1 // payload
+)
+
+// appendReal appends the number with these float64 bits as an element of args:
+// 1e99999 for infinity and null for NaN, as the engine writes them, and a string
+// for any other NaN.
+func appendReal(dst []byte, bits uint64) []byte {
+	switch x := math.Float64frombits(bits); {
+	case x-x == 0:
+		return appendFloat(dst, x, 64)
+	case x > 0:
+		return append(dst, "1e99999"...)
+	case x < 0:
+		return append(dst, "-1e99999"...)
+	case bits == nan64Bits:
+		return append(dst, "null"...)
+	}
+	dst = append(dst, '"')
+	dst = appendNaN(dst, bits)
+	return append(dst, '"')
+}
+
+// appendPlain appends a number for plain JSON: the shortest decimal that reads back
+// as the same number in width bits, 32 or 64, and null for any NaN.
+func appendPlain(dst []byte, x float64, width int) []byte {
+	switch {
+	case x-x == 0:
+		return appendFloat(dst, x, width)
+	case x != x:
+		return append(dst, "null"...)
+	}
+	return appendReal(dst, math.Float64bits(x))
+}
+
+// appendText appends x as after "f:", and as in GDScript.
+func appendText(dst []byte, x float64, width int) []byte {
+	switch {
+	case x-x == 0:
+		return appendFloat(dst, x, width)
+	case x != x:
+		return appendNaN(dst, math.Float64bits(x))
+	}
+	dst, _ = wire.AppendNonFinite(dst, x)
+	return dst
+}
+
+// appendNaN appends a NaN as in WebAssembly's text format: "nan" for the usual NaN, otherwise the
+// sign and, after a colon, the payload.
+func appendNaN(dst []byte, bits uint64) []byte {
+	if bits&signBit != 0 {
+		dst = append(dst, '-')
+	}
+	dst = append(dst, "nan"...)
+	if bits&^signBit != nan64Bits {
+		dst = append(dst, ":0x"...)
+		dst = strconv.AppendUint(dst, bits&nanBits, 16)
+	}
+	return dst
+}
+
+// appendFloat appends the shortest decimal that reads back as the finite x, with a
+// point or an exponent.
+func appendFloat(dst []byte, x float64, width int) []byte {
+	// Digits of an integer are faster: positions and sizes in games often are.
+	if i := int64(x); float64(i) == x && -maxExact < i && i < maxExact && (i != 0 || !math.Signbit(x)) {
+		return append(strconv.AppendInt(dst, i, 10), ".0"...)
+	}
+	return wire.AppendFloat(dst, x, width)
+}
+
+// standardJSON returns a copy of text with each deviation from JSON replaced by as many bytes of
+// JSON: deviations written by JSON.stringify, or if lenient is set, accepted by JSON.parse. The
+// result is JSON if the text is accepted, and otherwise invalid at the same offset. Characters of
+// strings and digits can differ.
+func standardJSON(text []byte, lenient bool) []byte {
+	b := bytes.Clone(text)
+	last := byte(0) // the latest byte other than white space
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			i = replaceInString(b, i+1)
+		case !lenient:
+		case c < ' ' && c != '\t' && c != '\n' && c != '\r':
+			b[i] = ' '
+		case c == ',':
+			next := skipSpace(b, i+1)
+			if next < len(b) && (b[next] == ']' || b[next] == '}') && last != '[' && last != '{' && last != ',' {
+				b[i] = ' '
+			}
+		case c == '-' || '0' <= c && c <= '9':
+			i = replaceNumber(b, i)
+		}
+		if i < len(b) && b[i] > ' ' {
+			last = b[i]
+		}
+	}
+	return b
+}
+
+// replaceInString replaces the deviations from JSON in the string with the content at i, and
+// returns the offset of the closing quote.
+func replaceInString(b []byte, i int) int {
+	for ; i < len(b) && b[i] != '"'; i++ {
+		if b[i] < ' ' {
+			b[i] = ' '
+		}
+		if b[i] == '\\' {
+			if i++; i < len(b) && b[i] == 'v' {
+				b[i] = 't'
+			}
+		}
+	}
+	return i
+}
+
+// replaceNumber replaces the number at i by JSON, and returns the offset of the last byte of the
+// number.
+func replaceNumber(b []byte, i int) int {
+	start := i
+	if b[i] == '-' {
+		i++
+	}
+	end := digits(b, i)
+	if end < len(b) && b[end] == '.' {
+		end = digits(b, end+1)
+	}
+	number := b[i:end]
+	switch {
+	case len(bytes.Trim(number, ".")) == 0: // not a number
+		return start
+	case end < len(b) && b[end] == '.': // nor this
+		return end
+	}
+	if _, std := standardNumber(nil, number); len(std) != len(number) {
+		for j := range number {
+			number[j] = '1'
+		}
+	}
+	return exponentEnd(b, end) - 1
+}
+
+// exponentEnd returns the end of the exponent at i, or i if there is none. If the exponent were not
+// skipped, its digits would begin a number.
+func exponentEnd(b []byte, i int) int {
+	if i == len(b) || b[i]|0x20 != 'e' {
+		return i
+	}
+	if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
+		i++
+	}
+	return digits(b, i)
+}
+
+// standardNumber returns the number b, as accepted by the engine, as JSON: with a digit before the
+// point, and without further zeros there and a point without digits. A changed number is in
+// scratch.
+func standardNumber(scratch, b []byte) (_, std []byte) {
+	unsigned := bytes.TrimPrefix(b, []byte("-"))
+	point := digits(unsigned, 0)
+	whole, rest := unsigned[:point], unsigned[point:]
+	trimmed := bytes.TrimLeft(whole, "0")
+	if len(trimmed) == 0 && (len(whole) > 0 || bytes.HasPrefix(rest, []byte("."))) {
+		trimmed = []byte("0")
+	}
+	noFraction := bytes.HasPrefix(rest, []byte(".")) && digits(rest, 1) == 1
+	if len(trimmed) == len(whole) && !noFraction {
+		return scratch, b
+	}
+	if noFraction {
+		rest = rest[1:]
+	}
+	scratch = slices.Grow(scratch[:0], len(b)+1)
+	scratch = append(scratch, b[:len(b)-len(unsigned)]...)
+	scratch = append(append(scratch, trimmed...), rest...)
+	return scratch, scratch
+}
+
+// digits returns the offset after the digits at i.
+func digits(b []byte, i int) int {
+	for i < len(b) && b[i]-'0' < 10 {
+		i++
+	}
+	return i
+}
+
+// skipSpace returns the offset after the white space at i, if there is any. Control characters are
+// white space.
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && b[i] <= ' ' {
+		i++
+	}
+	return i
+}
 
 // The engine's JSON is not quite JSON. JSON.stringify writes most control characters in strings
 // unescaped, and U+000B as \v, although JSON.parse does not accept \v. Beyond JSON, JSON.parse
