@@ -1,6 +1,7 @@
 package save
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"io"
@@ -124,4 +125,39 @@ func TestNotFastLZ(t *testing.T) {
 	require.Equal(t, recognize.Sure, got.Certainty)
 	require.Equal(t, U32, o.Frame)
 	require.Equal(t, fileaccess.Plain, s.Container.Container)
+}
+
+// A countedAt counts the bytes read from memory.
+type countedAt struct {
+	io.ReaderAt
+	n int64
+}
+
+func (c *countedAt) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, off)
+	c.n += int64(n)
+	return n, err
+}
+
+// TestLargeFastLZ: of many equal bytes, which are operations of FastLZ, the start is decompressed; large values, all.
+func TestLargeFastLZ(t *testing.T) {
+	const operations = maxAround/33 + 1
+	values := bytes.Repeat([]byte("\x1f"+"32 bytes of a PackedByteArray..."), operations)
+	binary.LittleEndian.PutUint32(values[1:], 29)
+	binary.LittleEndian.PutUint32(values[5:], 32*operations-8)
+	for name, c := range map[string]struct {
+		content []byte
+		least   int64 // bytes read
+	}{
+		"zeros": {make([]byte, maxAround+1), 0}, "ones": {bytes.Repeat([]byte{1}, maxAround+1), 0}, "values": {values, maxAround},
+	} {
+		in := &countedAt{ReaderAt: bytes.NewReader(c.content)}
+		s, _, r := recognized(t, At(in, int64(len(c.content))))
+		require.Equal(t, c.least == 0, r.Unknown() != nil, name)
+		require.Equal(t, c.least == 0, s.Container.IsPlain(), name)
+		require.GreaterOrEqual(t, in.n, c.least, name)
+		if c.least == 0 {
+			require.Less(t, in.n, int64(1<<20), name)
+		}
+	}
 }

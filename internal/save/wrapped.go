@@ -80,7 +80,7 @@ func (s *Source) fastlz(o Reading, known Known, plain *Recognition) *wrapped {
 	co := s.options.Container
 	co.Raw, co.Mode, co.Base64 = true, fileaccess.FastLZ, s.Container.Base64.Text
 	whole := plain.Whole || s.at != nil
-	if !whole && plain.Unknown() == nil || !isFastLZ(plain) {
+	if !whole && plain.Unknown() == nil || !s.isFastLZ(plain, &o, known) {
 		return nil // a pipe can be read only once
 	}
 	if whole && known.Format && known.Frame { // Sure says nothing then
@@ -150,17 +150,23 @@ func (s *Source) fromStart(r *Recognition) *Source {
 	return &in
 }
 
-// isFastLZ reports whether a content begins like a stream of FastLZ.
-func isFastLZ(of *Recognition) bool {
+// isFastLZ reports whether a content begins like a stream of FastLZ. Of zeros and many other bytes a stream can consist, so
+// the content of a stream of more than maxAround bytes must begin like values before all of it is decompressed.
+func (s *Source) isFastLZ(of *Recognition, o *Reading, known Known) bool {
 	r, err := fileaccess.NewReader(bytes.NewReader(of.Head), &fileaccess.Options{
 		Raw: true, Mode: fileaccess.FastLZ, Limits: fileaccess.Limits{Size: recognize.HeadSize},
 	})
-	n := int64(0)
+	var head []byte
 	if err == nil {
-		n, err = io.Copy(io.Discard, r)
+		head, err = io.ReadAll(r)
 	}
-	cut := !of.Whole && errors.Is(err, io.ErrUnexpectedEOF)
-	return err == nil && n >= fastlzFilled || cut || errors.Is(err, fileaccess.ErrLimit)
+	isCut := !of.Whole && errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fileaccess.ErrLimit)
+	if s.Size <= maxAround {
+		return err == nil && len(head) >= fastlzFilled || isCut
+	}
+	in := known.input(o)
+	in.Head, in.Size = head, -1
+	return isCut && recognize.Recognize(in).Certainty >= recognize.Ambiguous
 }
 
 // checkValues returns an error if the content contains anything else than whole values.
