@@ -25,7 +25,6 @@
 //	Watch   listen    Accept connections and show the packets that arrive.
 //	        proxy     Forward connections to a server and show the packets in both directions.
 //	        replay    Send what proxy -record kept to a server again, and show which answers differ and how long they take.
-//	        debug     Show what a running game does, its nodes and variables, and change them.
 //	Check   check     Validate the input and print statistics.
 //	        shape     Show what types and keys differ between the saves of two releases.
 //	        struct    Print Go types that decode saves, and encode them as the same bytes.
@@ -46,7 +45,6 @@ package main
 import (
 	"os"
 
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/debug"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/saves"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shape"
@@ -181,13 +179,6 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 				"gdwire replay -speed 0 -copies 100 traffic 127.0.0.1:7777",
 			},
 			New: traffic.Replay},
-		{Name: "debug", Operands: "[ADDR] [COMMAND…] [-- GAME…]", Max: -1, Summary: "Show what a running game does, its nodes and variables, and change them.",
-			Examples: []string{
-				"gdwire debug -- godot --path game",
-				"gdwire debug tree get Main:hp set 'Main:hp = 6000' -- godot --path game",
-				`gdwire debug 6007 break main.gd:19 stack eval "hp * 2"`,
-			},
-			Details: debug.PrintCommands, Words: debug.CommandNames(), New: debug.New},
 	}},
 	{Heading: "Check", Commands: []shell.Command{
 		{Name: "check", Operands: "[FILE…]", Max: -1, Summary: "Validate the input and print statistics.",

@@ -139,7 +139,7 @@ func exampleFiles(t *testing.T) {
 // TestExamples runs the examples in the help of each command. Of commands that wait for connections, or for the
 // user, the command line is checked.
 func TestExamples(t *testing.T) {
-	waits := map[string]bool{"view": true, "listen": true, "proxy": true, "replay": true, "debug": true}
+	waits := map[string]bool{"view": true, "listen": true, "proxy": true, "replay": true}
 	for _, group := range program.Groups {
 		for _, c := range group.Commands {
 			if c.Name != "version" && c.Name != "repair" { // which have no flags but -o

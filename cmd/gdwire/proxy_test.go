@@ -297,7 +297,7 @@ func TestRecordTwice(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "traffic")
 	file := prefix + "-1-client.bin"
 	require.NoError(t, os.WriteFile(file, []byte("first"), 0o600))
-	for _, args := range [][]string{{"proxy", "127.0.0.1:0", "127.0.0.1:1"}, {"listen", "127.0.0.1:0"}, {"debug", "127.0.0.1:0"}} {
+	for _, args := range [][]string{{"proxy", "127.0.0.1:0", "127.0.0.1:1"}, {"listen", "127.0.0.1:0"}} {
 		r := runWith(nil, append(args, "-record", prefix)...)
 		require.Equal(t, statusBad, r.status)
 		require.Contains(t, r.err, "traffic-1-client.bin is an earlier recording: choose another PREFIX for -record")

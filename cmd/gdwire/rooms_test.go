@@ -18,8 +18,7 @@ var rooms = map[string]string{
 	"internal/save/edit":      "internal/saves internal/traffic",
 	"internal/save/outfile":   "internal/shell",
 	"internal/save/recognize": "",
-	"internal/debugger":       "internal/debug",
-	"net":                     "internal/shell internal/traffic internal/debug internal/record internal/view",
+	"net":                     "internal/shell internal/traffic internal/record internal/view",
 }
 
 // TestRooms: the command and package savefile open, recognize and write containers by one package, save; two packages

@@ -2,10 +2,6 @@
 // in the folder lab:
 //
 //	go run ./picture >../cmd/gdwire/terminal.svg
-//	go run ./picture debug >../examples/debugger/terminal.svg
-//
-// The second picture needs an engine: GDWIRE_GODOT4 is a program that runs a script as the main
-// scene, with the arguments for the engine in GODOT_ARGS.
 package main
 
 import (
@@ -30,7 +26,6 @@ type scene struct {
 	match string // only lines that match
 	lines int
 	shown string // the command line in the picture
-	game  bool   // the arguments end with a program, which runs a game
 
 	status int // the exit status
 }
@@ -47,22 +42,9 @@ var scenes = []scene{
 	{args: []string{"tokens", "save.bin"}, lines: 6, shown: "gdwire tokens save.bin | head -n 6"},
 }
 
-var debugScenes = []scene{
-	{args: []string{"debug", "tree", "set", "Main/Player:position = Vector2(64, 2.5)"}, game: true,
-		lines: 7, shown: "gdwire debug tree set 'Main/Player:position = Vector2(64, 2.5)' -- godot --path game 2>/dev/null"},
-	{args: []string{"debug", "break", "main.gd:17", "stack", "eval", "left.max() + 1"}, game: true,
-		match: "lose|player|left|^3", lines: 6, shown: `gdwire debug break main.gd:17 stack eval "left.max() + 1" -- godot --path game 2>/dev/null`},
-	{args: []string{"debug"}, game: true,
-		match: "hello|lives|Bo has|lose", lines: 4, shown: "gdwire debug -- godot --path game"},
-}
-
 func main() {
 	log.SetFlags(0)
-	all := scenes
-	if len(os.Args) > 1 && os.Args[1] == "debug" {
-		all = debugScenes
-	}
-	svg, err := draw(all)
+	svg, err := draw(scenes)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -98,31 +80,15 @@ func drawn(scenes []scene) []byte {
 	return render(lines)
 }
 
-// gameScript runs the game of the pictures as godot --path game would.
-const gameScript = `#!/bin/sh
-if [ "$1" = --version ]; then echo 4; exit; fi
-GODOT_ARGS="$*" exec "$GDWIRE_GODOT4" "$GAME"
-`
-
-// run returns the lines of a scene, which runs in the folder of the program. A game writes what it
-// prints to standard error, which is not shown.
+// run returns the lines of a scene, which runs in the folder of the program.
 func (s *scene) run(program string) (lines []string) {
 	c := exec.Command(program, s.args...)
 	c.Dir = filepath.Dir(program)
 	c.Env = append(os.Environ(), "CLICOLOR_FORCE=1")
-	if s.game {
-		name := filepath.Join(c.Dir, "game.sh")
-		testenv.Check(os.WriteFile(name, []byte(gameScript), 0o700))
-		c.Args = append(c.Args, "--", name)
-		c.Env = append(c.Env, "GAME="+testenv.Checked(filepath.Abs("picture/testdata/game.gd")))
-	}
-	var out, errs bytes.Buffer
+	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
-	if s.game {
-		c.Stderr = &errs
-	}
 	if err := c.Run(); c.ProcessState.ExitCode() != s.status {
-		testenv.Check(fmt.Errorf("%s: %v: %s%s", s.shown, err, &out, &errs))
+		testenv.Check(fmt.Errorf("%s: %v: %s", s.shown, err, &out))
 	}
 	match := regexp.MustCompile(s.match)
 	for line := range strings.Lines(out.String()) {

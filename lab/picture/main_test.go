@@ -20,17 +20,6 @@ func TestPicture(t *testing.T) {
 	require.Equal(t, string(have), string(svg), "go run ./picture >../cmd/gdwire/terminal.svg")
 }
 
-// TestDebugPicture: the picture of a game is that of a run.
-func TestDebugPicture(t *testing.T) {
-	if os.Getenv("GDWIRE_GODOT4") == "" {
-		t.Skip("skipped: no GDWIRE_GODOT4, so no engine was asked")
-	}
-	t.Chdir("..")
-	svg := testenv.Must(draw(debugScenes))(t)
-	have := testenv.Must(os.ReadFile("../examples/debugger/terminal.svg"))(t)
-	require.Equal(t, string(have), string(svg), "go run ./picture debug >../examples/debugger/terminal.svg")
-}
-
 func TestSpans(t *testing.T) {
 	require.Equal(t, `a<tspan fill="#a6e3a1">&lt;b&gt;</tspan>c`, spans("a\x1b[32m<b>\x1b[0mc"))
 }

@@ -88,7 +88,7 @@ var roles = []struct {
 }{
 	{"laboratory", []string{"lab", "internal/test", "internal/suite", "internal/tagged", "spec", ".ci"}},
 	{"examples", []string{"examples"}},
-	{"command", []string{"cmd", "internal/debugger"}},
+	{"command", []string{"cmd"}},
 	{"internal", []string{"internal"}},
 }
 

@@ -30,7 +30,6 @@ type Listener struct {
 	Recorder *Recorder
 	Order    binary.ByteOrder // of the lengths before the packets
 	Fail     func(error)      // is called if a file cannot be written
-	Number   int64            // of the next connection, or 0 if Start is called for each
 }
 
 // Accept returns the next connection, a [*Conn].
@@ -39,16 +38,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	number := l.Number
-	if number > 0 {
-		l.Number++
-	}
-	return &Conn{Conn: c, l: l, number: number}, nil
-}
-
-// SetDeadline sets the deadline of Accept.
-func (l *Listener) SetDeadline(t time.Time) error {
-	return l.Listener.(interface{ SetDeadline(time.Time) error }).SetDeadline(t)
+	return &Conn{Conn: c, l: l}, nil
 }
 
 // A Conn is a connection recorded from Start on: the other side is the client.

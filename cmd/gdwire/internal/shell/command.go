@@ -61,12 +61,11 @@ type Action struct {
 // Flags are the flags and operands of a command line.
 type Flags struct {
 	*flag.FlagSet
-	Operands  []string
-	Separator int    // number of operands before --, or -1
-	Output    string // -o
-	InPlace   bool   // -i
-	Quiet     bool   // -q
-	Binary    bool   // the output is binary
+	Operands []string
+	Output   string // -o
+	InPlace  bool   // -i
+	Quiet    bool   // -q
+	Binary   bool   // the output is binary
 
 	program *Program
 	given   map[string]bool     // names of the flags on the command line
@@ -78,7 +77,7 @@ type Flags struct {
 func (c *Command) newFlags(p *Program) (*Flags, Action) {
 	fs := flag.NewFlagSet(c.Name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // Run reports errors of fs
-	f := &Flags{FlagSet: fs, Separator: -1, Binary: c.Binary, program: p, given: map[string]bool{}, limits: map[string]bool{}, choices: map[string][]string{}}
+	f := &Flags{FlagSet: fs, Binary: c.Binary, program: p, given: map[string]bool{}, limits: map[string]bool{}, choices: map[string][]string{}}
 	return f, c.New(f)
 }
 
@@ -125,7 +124,6 @@ func (f *Flags) parseAll(args []string) error {
 			break
 		}
 		if n := len(args) - len(rest); n > 0 && args[n-1] == "--" {
-			f.Separator = len(f.Operands)
 			f.Operands = append(f.Operands, rest...)
 			break
 		}

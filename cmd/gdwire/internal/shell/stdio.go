@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/fatih/color"
@@ -213,10 +214,10 @@ func (s *Stdio) Clear() {
 	}
 }
 
-// UntilEnded returns a context canceled by a signal to end the program. An ignored hangup, as
-// after nohup, stays ignored.
+// UntilEnded returns a context canceled by a signal to end the program, as systems and service managers send it. An ignored
+// hangup, as after nohup, stays ignored.
 func UntilEnded() (context.Context, context.CancelFunc) {
-	endings := []os.Signal{os.Interrupt, Terminated}
+	endings := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(hangup) {
 		endings = append(endings, hangup)
 	}

@@ -6,16 +6,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 )
 
-// Terminated is the signal by which systems and service managers end a program.
-const Terminated = syscall.SIGTERM
-
 // hangup is the signal of a closed terminal.
-const hangup = Terminated
+const hangup = syscall.SIGTERM
 
 // isClosedPipe reports whether err says that a reader closed the output.
 func isClosedPipe(err error) bool {
@@ -27,9 +23,3 @@ func ignoreClosedPipe() {}
 
 // openTerminal opens the user's console.
 func openTerminal() (*os.File, error) { return os.OpenFile("/dev/cons", os.O_RDWR, 0) }
-
-// OwnGroup does nothing, because this system lacks process groups.
-func OwnGroup(*exec.Cmd) {}
-
-// KillGroup ends a program.
-func KillGroup(p *os.Process) { _ = p.Kill() }

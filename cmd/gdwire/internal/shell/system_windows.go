@@ -3,12 +3,8 @@ package shell
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"syscall"
 )
-
-// Terminated is the signal by which systems and service managers end a program.
-const Terminated = syscall.SIGTERM
 
 // hangup is the signal of a closed terminal.
 const hangup = syscall.SIGHUP
@@ -34,11 +30,3 @@ func ignoreClosedPipe() {}
 
 // openTerminal opens the user's console.
 func openTerminal() (*os.File, error) { return os.OpenFile("CONIN$", os.O_RDWR, 0) }
-
-// OwnGroup lets a program run in a separate process group, not ended by Ctrl-C.
-func OwnGroup(c *exec.Cmd) {
-	c.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
-}
-
-// KillGroup ends a program of OwnGroup.
-func KillGroup(p *os.Process) { _ = p.Kill() }
