@@ -54,7 +54,7 @@ import (
 //	slice, map                           Array[Item], Dictionary[String, Item], packed arrays
 //	array                                the same, of this length
 //	integer with a method String         enum of the values from 0 to 255 for which it returns a name
-//	time.Time, TextMarshaler             String
+//	time.Time, TextMarshaler             String: for a time, send UTC and add "Z" to the text of the engine
 //	Marshaler, interface, Raw, ObjectID  Variant, at first null
 //	embed                                Dictionary of all other keys
 //
@@ -63,6 +63,10 @@ import (
 // Arrays and Dictionaries; it does not know the method IsZero. A script does not check the width of
 // integers and the syntax of texts: the server does. A script reading untrusted values does not
 // exhaust the stack of the engine: objects can be nested 20 levels deep.
+//
+// To_variant writes a null in the place of an object as the zero value. An object of a class of the
+// script in a Variant, also inside Arrays and Dictionaries, is written as its Dictionary or Array. Any
+// other Object there, an object that contains itself, and an array of another length are errors.
 //
 // Reserved names of GDScript, such as class, and names of variables that begin with a capital letter
 // or _ get a _ at the end. Write does not know the classes of the engine: for a type named Timer, the
@@ -96,8 +100,9 @@ func Write(w io.Writer, messages ...any) error {
 // A printer prints the script.
 type printer struct {
 	bytes.Buffer
-	base string // the base class of all others
-	vars int    // the number of local variables in the function being printed
+	base  string // the base class of all others
+	reads bool   // the function being printed reads a value
+	vars  int    // its number of local variables
 }
 
 // line prints a line after tabs.
@@ -106,8 +111,15 @@ func (p *printer) line(tabs int, format string, args ...any) {
 	fmt.Fprintf(p, format+"\n", args...)
 }
 
-// local returns a name for a local variable.
-func (p *printer) local(letter string) string {
+// local prints a local variable and returns its name.
+func (p *printer) local(tabs int, letter, typ, value string) string {
+	name := p.name(letter)
+	p.line(tabs, "var %s: %s = %s", name, typ, value)
+	return name
+}
+
+// name returns a name for a local variable.
+func (p *printer) name(letter string) string {
 	p.vars++
 	return "_" + letter + strconv.Itoa(p.vars)
 }
@@ -128,6 +140,9 @@ func (p *printer) script(enums []string, classes []*class) {
 	}
 }
 
+// empties contains the empty container of each type of a class.
+var empties = map[string]string{"Array": "[]", "Dictionary": "{}"}
+
 func (p *printer) class(c *class) {
 	p.line(0, "\nclass %s extends %s:", c.name, p.base)
 	for _, f := range c.fields {
@@ -136,21 +151,30 @@ func (p *printer) class(c *class) {
 	p.line(0, `
 	## Returns null, and prints an error, if the value is no %[1]s.
 	static func from_variant(_v: Variant) -> %[1]s:
-		var _m := %[1]s.new()
-		var _e := _m.read(_v)
+		var _m: %[1]s = %[1]s.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("%[1]s" + _e)
 		return null
-`, c.name)
+
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty %[2]s, and prints an error, if Go would not send the value.
+	func to_variant() -> %[2]s:
+		var _d: %[2]s = %[3]s
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("%[1]s" + _e)
+		return %[3]s
+`, c.name, c.wire, empties[c.wire])
 	p.read(c)
 	p.line(0, "")
-	p.toVariant(c)
+	p.write(c)
 }
 
 // read prints the function read.
 func (p *printer) read(c *class) {
-	p.vars = 0
-	p.line(1, "func read(_v: Variant, _depth := 0) -> String:")
+	p.reads, p.vars = true, 0
+	p.line(1, "func read(_v: Variant, _depth: int = 0) -> String:")
 	p.line(2, "if _depth > %s: return \": nested too deeply\"", maxDepth)
 	p.line(2, "if not _v is %s: return _not(_v, %[1]q)", c.wire)
 	p.line(2, "var _d: %s = _v", c.wire)
@@ -166,11 +190,11 @@ func (p *printer) read(c *class) {
 			p.line(2, "%s = %s", f.name, p.value(2, f.shape, "_d", `""`))
 			continue
 		}
-		key := strconv.Quote(f.Key)
+		key, path := strconv.Quote(f.Key), c.path(i)
 		keys = append(keys, key)
-		get, has, path := "_d.get("+key+")", "_d.has("+key+")", strconv.Quote("."+f.Key)
+		get, has := "_d.get("+key+")", "_d.has("+key+")"
 		if c.wire == "Array" {
-			has, path = fmt.Sprintf("_d.size() > %d", i), fmt.Sprintf(`"[%d]"`, i)
+			has = fmt.Sprintf("_d.size() > %d", i)
 			get = fmt.Sprintf("_d[%d] if %s else null", i, has)
 		}
 		p.line(2, "_x = %s", get)
@@ -186,66 +210,70 @@ func (p *printer) read(c *class) {
 	p.line(2, `return ""`)
 }
 
-// toVariant prints the function to_variant.
-func (p *printer) toVariant(c *class) {
-	p.vars = 0
-	empty := map[string]string{"Array": "[]", "Dictionary": "{}"}[c.wire]
-	p.line(1, "func to_variant(_depth := 0) -> %s:", c.wire)
-	p.line(2, "if _too_deep(_depth): return %s", empty)
-	p.line(2, "var _d := %s", empty)
-	for _, f := range c.fields {
+// write prints the function _write.
+func (p *printer) write(c *class) {
+	p.reads, p.vars = false, 0
+	if c.wire == "Array" {
+		p.line(1, "func _empty() -> Variant:\n\t\treturn []\n")
+	}
+	p.line(1, "func _write(_to: Variant, _depth: int) -> String:")
+	p.line(2, "if _depth > %s: return \": nested too deeply\"", maxDepth)
+	p.line(2, "var _d: %s = _to", c.wire)
+	for i, f := range c.fields {
+		path := c.path(i)
 		switch {
 		case f.Embed:
-			p.line(2, "_d.merge(%s)", p.value(2, f.shape, f.name, ""))
+			p.line(2, "_d.merge(%s)", p.value(2, f.shape, f.name, `""`))
 		case c.wire == "Array":
-			p.line(2, "_d.append(%s)", p.value(2, f.shape, f.name, ""))
+			p.line(2, "_d.append(%s)", p.value(2, f.shape, f.name, path))
 		case !f.OmitZero:
-			p.line(2, "_d[%q] = %s", f.Key, p.value(2, f.shape, f.name, ""))
+			p.line(2, "_d[%q] = %s", f.Key, p.value(2, f.shape, f.name, path))
 		case f.canBeNull() || f.isPlain() || f.elem != nil && f.length == "":
 			p.line(2, "if %s != %s:", f.name, f.zero)
-			p.line(3, "_d[%q] = %s", f.Key, p.value(3, f.notNull(), f.name, ""))
+			p.line(3, "_d[%q] = %s", f.Key, p.value(3, f.notNull(), f.name, path))
 		default: // values with objects are compared in their encoded form
-			z := p.local("z")
-			p.line(2, "var %s: %s = %s", z, f.typ, f.zero)
-			v, zero := p.value(2, f.shape, f.name, ""), p.value(2, f.shape, z, "")
+			z := p.local(2, "z", f.typ, f.zero)
+			v, zero := p.value(2, f.shape, f.name, path), p.value(2, f.shape, z, path)
 			p.line(2, "if %s != %s: _d[%q] = %[1]s", v, zero, f.Key)
 		}
 	}
-	p.line(2, "return _d")
+	p.line(2, `return ""`)
 }
 
 // also contains, for the required type of a value, another type that is converted.
 var also = map[string]string{"float": "int", "String": "StringName", "StringName": "String"}
 
-// value prints code for a value of shape s in the local variable x, and returns an expression of the result. With a
-// path, an expression of the text before an error text, the code returns an error text if x does not fit, and the
-// result is for a variable. Without a path, x is a variable, and the result is the value to send.
+// value prints code for a value of shape s in the variable x, and returns an expression of the value for a variable, or
+// of the value to send. The code returns an error text if x does not fit: path, an expression of the text before, and why.
 func (p *printer) value(tabs int, s *shape, x, path string) string {
-	reads := path != ""
 	switch {
-	case !reads && s.isPlain():
+	case !p.reads && s.isPlain():
 		return x
-	case s.pointer != nil:
-		v := p.local("v")
-		p.line(tabs, "var %s: Variant = null", v)
+	case !p.reads && s.pointer != nil:
+		v := p.local(tabs, "v", "Variant", "null")
 		p.line(tabs, "if %s != null:", x)
 		p.line(tabs+1, "%s = %s", v, p.value(tabs+1, s.pointer, x, path))
 		return v
-	case s.class != nil && reads:
-		o, e := p.local("o"), p.local("e")
-		p.line(tabs, "var %s := %s.new()", o, s.typ)
-		p.line(tabs, "var %s := %s.read(%s, _depth + 1)", e, o, x)
-		p.line(tabs, `if %s != "": return %s + %[1]s`, e, path)
+	case !p.reads && s.holdsAny:
+		a := p.local(tabs, "a", "Array", "[]")
+		p.check(tabs, fmt.Sprintf("_plain(%s, _depth + 1, %s)", x, a), path)
+		return a + "[0]"
+	case s.class != nil && p.reads:
+		o := p.local(tabs, "o", s.typ, s.zero)
+		p.check(tabs, fmt.Sprintf("%s.read(%s, _depth + 1)", o, x), path)
 		return o
 	case s.class != nil:
-		return x + ".to_variant(_depth + 1)"
-	case reads && also[s.accepts] != "":
+		o := p.local(tabs, "o", s.typ, fmt.Sprintf("%s if %[1]s != null else %s", x, s.zero))
+		d := p.local(tabs, "d", s.class.wire, empties[s.class.wire])
+		p.check(tabs, fmt.Sprintf("%s._write(%s, _depth + 1)", o, d), path)
+		return d
+	case p.reads && also[s.accepts] != "":
 		p.line(tabs, "if not (%s is %s or %[1]s is %[3]s): return %[4]s + _not(%[1]s, %[2]q)", x, s.accepts, also[s.accepts], path)
 		return s.accepts + "(" + x + ")"
-	case reads && s.accepts != "":
+	case p.reads && s.accepts != "":
 		p.line(tabs, "if not %s is %s: return %s + _not(%[1]s, %[2]q)", x, s.accepts, path)
 	}
-	if reads && s.length != "" {
+	if p.reads && s.length != "" {
 		p.line(tabs, `if %s.size() != %s: return %s + ": %%d elements into %[2]s" %% %[1]s.size()`, x, s.length, path)
 	}
 	if s.elem == nil {
@@ -254,24 +282,36 @@ func (p *printer) value(tabs int, s *shape, x, path string) string {
 	return p.elements(tabs, s, x, path)
 }
 
+// check prints a call that returns an error text, which is returned after path.
+func (p *printer) check(tabs int, call, path string) {
+	e := p.local(tabs, "e", "String", call)
+	p.line(tabs, `if %s != "": return %s + %[1]s`, e, path)
+}
+
 // elements prints a loop over the elements of an Array or Dictionary, see value.
 func (p *printer) elements(tabs int, s *shape, x, path string) string {
-	all, i, v := p.local("a"), p.local("i"), p.local("x")
 	typ, empty, loop := "Array", "[]", "int in "+x+".size()"
 	if s.key != nil {
 		typ, empty, loop = "Dictionary", "{}", "Variant in "+x
 	}
-	if path != "" {
-		typ, path = s.typ, path+" + _at("+i+")"
+	if p.reads {
+		typ = s.typ
 	}
-	p.line(tabs, "var %s: %s = %s", all, typ, empty)
+	all, i := p.local(tabs, "a", typ, empty), p.name("i")
+	path += " + _at(" + i + ")"
 	p.line(tabs, "for %s: %s:", i, loop)
-	p.line(tabs+1, "var %s: Variant = %s[%s]", v, x, i)
-	if s.key == nil {
-		p.line(tabs+1, "%s.append(%s)", all, p.value(tabs+1, s.elem, v, path))
-	} else {
-		key := p.value(tabs+1, s.key, i, path)
-		p.line(tabs+1, "%s[%s] = %s", all, key, p.value(tabs+1, s.elem, v, path))
+	v := p.local(tabs+1, "x", "Variant", x+"["+i+"]")
+	at := all + ".append(%s)"
+	if s.key != nil {
+		at = all + "[" + p.value(tabs+1, s.key, i, path) + "] = %s"
 	}
+	elem := s.elem
+	if p.reads {
+		p.line(tabs+1, "if %s == null: %s", v, fmt.Sprintf(at, elem.zero))
+		p.line(tabs+1, "else:")
+		elem, tabs = elem.notNull(), tabs+1
+	}
+	value := p.value(tabs+1, elem, v, path)
+	p.line(tabs+1, at, value)
 	return all
 }

@@ -85,7 +85,11 @@ type (
 		É       []Color
 		M       list[Message]
 		I       struct{ X variant.Vector2 }
+		Nested  nested
+		Named   named
 	}
+	nested      []*nested
+	named       map[string][]named
 	Message     struct{ B bad }
 	list[T any] struct{ All []T }
 	recursive   *recursive
@@ -271,16 +275,20 @@ func TestEngineScriptDepth(t *testing.T) {
 	}
 }
 
-// TestEngineScript runs a script that writes an object which contains itself several times, and reads into used objects.
+// TestEngineScript runs a script that writes an object which contains itself several times, also beside another thread, reads into
+// used objects, and writes null and Objects.
 func TestEngineScript(t *testing.T) {
 	script := testenv.Must(os.ReadFile("testdata/script.gd"))(t)
-	out := runEngine(t, map[string]string{"messages.gd": written(t, branch{}, union{}), "main.gd": string(script)})
+	out := runEngine(t, map[string]string{"messages.gd": written(t, branch{}, union{}, Move{}), "main.gd": string(script)})
+	out = regexp.MustCompile(`Node#\d+`).ReplaceAllString(out, "Node#ID")
 	lines := regexp.MustCompile(`(?m)^(ERROR|PRINT).*$`).FindAllString(out, -1)
+	tooDeep := "ERROR: Branch" + strings.Repeat(".left", 21) + ": nested too deeply"
 	require.Equal(t, []string{
-		"PRINT 72", "ERROR: an object contains itself, or is nested too deeply: its innermost values are left out", "PRINT true", "PRINT 72",
+		"PRINT 72", tooDeep, "PRINT {  }", "PRINT 72", tooDeep, "PRINT 0",
 		`PRINT ["", "", "a", 7]`, `PRINT ["", ".base: int into Dictionary", <null>, <null>]`,
 		"ERROR: Union: Array into Dictionary", "PRINT <null>", "PRINT {  }",
-	}, lines)
+		`PRINT [[[{ "id": 1, "hits": 0 }], [{ "id": 1, "hits": 0 }]], 0]`, "ERROR: Move.any[a][0]: <Node#ID> is no message", "PRINT {  }",
+	}, slices.Compact(lines))
 }
 
 var (

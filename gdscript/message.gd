@@ -4,27 +4,54 @@ extends RefCounted
 # enums
 
 class Message:
-	static var _stop := false
-
 	## Sets the variables from a value that get_var or bytes_to_var returned. Those whose keys are missing, or null, stay.
 	## Returns "", or what is wrong with the value, such as ".items[3].name: int into String". Then only some are set.
-	func read(_v: Variant, _depth := 0) -> String:
+	func read(_v: Variant, _depth: int = 0) -> String:
 		return ""
 
-	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
-	func to_variant(_depth := 0) -> Variant:
+	## Returns the value for put_var or var_to_bytes, see the classes.
+	func to_variant() -> Variant:
 		return null
+
+	func _empty() -> Variant:
+		return {}
+
+	# The values to send are collected in empty containers, because the result is an error text.
+	func _write(_to: Variant, _depth: int) -> String:
+		return ""
+
+	static func _plain(v: Variant, depth: int, to: Array) -> String:
+		if depth > MAX_DEPTH: return ": nested too deeply"
+		var error: String = ""
+		var same: bool = true
+		if v is Array:
+			var all: Array = []
+			for i: int in v.size():
+				error = _plain(v[i], depth + 1, all)
+				if error != "": return _at(i) + error
+				same = same and is_same(all[i], v[i])
+			to.append(v if same else all)
+		elif v is Dictionary:
+			var all: Dictionary = {}
+			for key: Variant in v:
+				var value: Array = []
+				error = _plain(key, depth + 1, value)
+				if error == "": error = _plain(v[key], depth + 1, value)
+				if error != "": return _at(key) + error
+				same = same and is_same(value[0], key) and is_same(value[1], v[key])
+				all[value[0]] = value[1]
+			to.append(v if same else all)
+		elif v is Message:
+			to.append(v._empty())
+			error = v._write(to[-1], depth)
+		elif v is Object:
+			error = ": %s is no message" % [v]
+		else:
+			to.append(v)
+		return error
 
 	static func _not(v: Variant, type: String) -> String:
 		return ": %s into %s" % [type_string(typeof(v)), type]
 
 	static func _at(key: Variant) -> String:
 		return "[%s]" % str(key).left(64)
-
-	static func _too_deep(depth: int) -> bool:
-		if depth == 0:
-			_stop = false
-		elif depth > MAX_DEPTH and not _stop:
-			_stop = true
-			push_error("an object contains itself, or is nested too deeply: its innermost values are left out")
-		return _stop

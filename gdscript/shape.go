@@ -26,18 +26,22 @@ type shape struct {
 	pointer   *shape // of a value that can be null
 	key, elem *shape // of an Array or Dictionary with checked elements
 	length    string // of an array of Go, or ""
+	holdsAny  bool   // values of any type, also objects
 }
 
-// anything is the shape of a variable for any value.
-var anything = &shape{typ: "Variant", zero: "null"}
+// anything is the shape of a variable for any value, and object that of one for an Object of the engine.
+var (
+	anything = &shape{typ: "Variant", zero: "null", holdsAny: true}
+	object   = &shape{typ: "Variant", zero: "null"}
+)
 
 // isPlain reports whether a variable contains the value to send.
 func (s *shape) isPlain() bool {
-	return s == nil || s.class == nil && s.pointer.isPlain() && s.key.isPlain() && s.elem.isPlain()
+	return s == nil || s.class == nil && !s.holdsAny && s.pointer.isPlain() && s.key.isPlain() && s.elem.isPlain()
 }
 
 // canBeNull reports whether null is a value of the variable.
-func (s *shape) canBeNull() bool { return s.pointer != nil || s == anything }
+func (s *shape) canBeNull() bool { return s.zero == "null" }
 
 // notNull returns the shape of values other than null.
 func (s *shape) notNull() *shape {
@@ -55,6 +59,14 @@ type class struct {
 	fields []field
 }
 
+// path returns an expression of the path of field i.
+func (c *class) path(i int) string {
+	if c.wire == "Array" {
+		return fmt.Sprintf(`"[%d]"`, i)
+	}
+	return strconv.Quote("." + c.fields[i].Key)
+}
+
 // A field is a variable of a class.
 type field struct {
 	internal.Field
@@ -68,6 +80,7 @@ type planner struct {
 	classes []*class
 	enums   []string
 	named   map[reflect.Type]*shape // objects of classes, and integers
+	outer   []reflect.Type          // whose elements are being planned
 }
 
 // addFields adds the fields of a class.
@@ -97,7 +110,9 @@ func (p *planner) addFields(c *class) error {
 // shape returns the shape of a t with type=as in its tag. name is for a struct type without a name.
 func (p *planner) shape(t reflect.Type, as, name string) (s *shape, err error) {
 	switch {
-	case isVariant(t):
+	case t == reflect.TypeFor[variant.ObjectID](), t == reflect.TypeFor[variant.Object]():
+		return object, nil
+	case isVariant(t), slices.Contains(p.outer, t): // GDScript has no recursive containers
 		return anything, nil
 	case t.Kind() == reflect.Pointer:
 		if s, err = p.shape(t.Elem(), as, name); err != nil || s.canBeNull() {
@@ -123,12 +138,13 @@ func (p *planner) shape(t reflect.Type, as, name string) (s *shape, err error) {
 	case typ == gdwire.TypeInt:
 		s = p.integer(t, s)
 	case t == reflect.TypeFor[variant.Array](), t == reflect.TypeFor[variant.Dictionary]():
+		s.holdsAny = true
 	case k == reflect.Struct && (isArray || typ == gdwire.TypeDictionary):
 		s = p.object(t, s.typ, name)
 	case k == reflect.Map:
-		err = p.addElements(s, as, name, t.Key(), t.Elem())
+		err = p.addElements(s, t, as, name, t.Key(), t.Elem())
 	case isArray && (k == reflect.Slice || k == reflect.Array):
-		if err = p.addElements(s, as, name, t.Elem()); err == nil && k == reflect.Array {
+		if err = p.addElements(s, t, as, name, t.Elem()); err == nil && k == reflect.Array {
 			s.length, s.zero = strconv.Itoa(t.Len()), "["+repeat(s.elem.zero, t.Len())+"]"
 		}
 	case k == reflect.Array && typ.Element() != 0:
@@ -142,9 +158,11 @@ func repeat(x string, n int) string { return strings.TrimPrefix(strings.Repeat("
 
 func quote(text string) string { return `"` + string(wire.AppendText(nil, text)) + `"` }
 
-// addElements adds the shapes of the elements, or of the keys and values, of an Array or Dictionary. GDScript does
-// not nest declared types.
-func (p *planner) addElements(s *shape, as, name string, types ...reflect.Type) (err error) {
+// addElements adds the shapes of the elements, or of the keys and values, of an Array or Dictionary for a t. GDScript
+// does not nest declared types.
+func (p *planner) addElements(s *shape, t reflect.Type, as, name string, types ...reflect.Type) (err error) {
+	p.outer = append(p.outer, t)
+	defer func() { p.outer = p.outer[:len(p.outer)-1] }()
 	_, declared, _ := strings.Cut(strings.TrimSuffix(as, "]"), "[")
 	var all []string
 	for _, t := range types {
@@ -200,11 +218,7 @@ func (p *planner) integer(t reflect.Type, s *shape) *shape {
 
 // isVariant reports whether a t can be a value of any type.
 func isVariant(t reflect.Type) bool {
-	switch t {
-	case reflect.TypeFor[variant.Raw](), reflect.TypeFor[variant.ObjectID](), reflect.TypeFor[variant.Object]():
-		return true
-	}
-	return t.Kind() == reflect.Interface || reflect.PointerTo(t).Implements(reflect.TypeFor[variant.Marshaler]())
+	return t == reflect.TypeFor[variant.Raw]() || t.Kind() == reflect.Interface || reflect.PointerTo(t).Implements(reflect.TypeFor[variant.Marshaler]())
 }
 
 // firstToken returns the type, and the text, that Marshal writes for a zero t with type=as in its tag.

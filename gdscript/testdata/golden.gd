@@ -6,30 +6,57 @@ enum Color_ {RED = 0}
 enum Bad {ONE = 0, NAN_ = 3}
 
 class Message_:
-	static var _stop := false
-
 	## Sets the variables from a value that get_var or bytes_to_var returned. Those whose keys are missing, or null, stay.
 	## Returns "", or what is wrong with the value, such as ".items[3].name: int into String". Then only some are set.
-	func read(_v: Variant, _depth := 0) -> String:
+	func read(_v: Variant, _depth: int = 0) -> String:
 		return ""
 
-	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
-	func to_variant(_depth := 0) -> Variant:
+	## Returns the value for put_var or var_to_bytes, see the classes.
+	func to_variant() -> Variant:
 		return null
+
+	func _empty() -> Variant:
+		return {}
+
+	# The values to send are collected in empty containers, because the result is an error text.
+	func _write(_to: Variant, _depth: int) -> String:
+		return ""
+
+	static func _plain(v: Variant, depth: int, to: Array) -> String:
+		if depth > 20: return ": nested too deeply"
+		var error: String = ""
+		var same: bool = true
+		if v is Array:
+			var all: Array = []
+			for i: int in v.size():
+				error = _plain(v[i], depth + 1, all)
+				if error != "": return _at(i) + error
+				same = same and is_same(all[i], v[i])
+			to.append(v if same else all)
+		elif v is Dictionary:
+			var all: Dictionary = {}
+			for key: Variant in v:
+				var value: Array = []
+				error = _plain(key, depth + 1, value)
+				if error == "": error = _plain(v[key], depth + 1, value)
+				if error != "": return _at(key) + error
+				same = same and is_same(value[0], key) and is_same(value[1], v[key])
+				all[value[0]] = value[1]
+			to.append(v if same else all)
+		elif v is Message_:
+			to.append(v._empty())
+			error = v._write(to[-1], depth)
+		elif v is Object:
+			error = ": %s is no message" % [v]
+		else:
+			to.append(v)
+		return error
 
 	static func _not(v: Variant, type: String) -> String:
 		return ": %s into %s" % [type_string(typeof(v)), type]
 
 	static func _at(key: Variant) -> String:
 		return "[%s]" % str(key).left(64)
-
-	static func _too_deep(depth: int) -> bool:
-		if depth == 0:
-			_stop = false
-		elif depth > 20 and not _stop:
-			_stop = true
-			push_error("an object contains itself, or is nested too deeply: its innermost values are left out")
-		return _stop
 
 class Move extends Message_:
 	var id: int = 0
@@ -55,13 +82,22 @@ class Move extends Message_:
 
 	## Returns null, and prints an error, if the value is no Move.
 	static func from_variant(_v: Variant) -> Move:
-		var _m := Move.new()
-		var _e := _m.read(_v)
+		var _m: Move = Move.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Move" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Move" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -97,10 +133,12 @@ class Move extends Message_:
 			var _a1: Array[Item] = []
 			for _i2: int in _x.size():
 				var _x3: Variant = _x[_i2]
-				var _o4 := Item.new()
-				var _e5 := _o4.read(_x3, _depth + 1)
-				if _e5 != "": return ".items" + _at(_i2) + _e5
-				_a1.append(_o4)
+				if _x3 == null: _a1.append(Item.new())
+				else:
+					var _o4: Item = Item.new()
+					var _e5: String = _o4.read(_x3, _depth + 1)
+					if _e5 != "": return ".items" + _at(_i2) + _e5
+					_a1.append(_o4)
 			items = _a1
 		_x = _d.get("by_name")
 		if _x != null:
@@ -109,56 +147,63 @@ class Move extends Message_:
 			for _i7: Variant in _x:
 				var _x8: Variant = _x[_i7]
 				if not (_i7 is String or _i7 is StringName): return ".by_name" + _at(_i7) + _not(_i7, "String")
-				var _v9: Variant = null
-				if _x8 != null:
-					var _o10 := Item.new()
-					var _e11 := _o10.read(_x8, _depth + 1)
-					if _e11 != "": return ".by_name" + _at(_i7) + _e11
-					_v9 = _o10
-				_a6[String(_i7)] = _v9
+				if _x8 == null: _a6[String(_i7)] = null
+				else:
+					var _o9: Item = Item.new()
+					var _e10: String = _o9.read(_x8, _depth + 1)
+					if _e10 != "": return ".by_name" + _at(_i7) + _e10
+					_a6[String(_i7)] = _o9
 			by_name = _a6
 		_x = _d.get("path")
 		if _x != null:
 			if not _x is Array: return ".path" + _not(_x, "Array")
-			var _a12: Array[Vector2i] = []
-			for _i13: int in _x.size():
-				var _x14: Variant = _x[_i13]
-				if not _x14 is Vector2i: return ".path" + _at(_i13) + _not(_x14, "Vector2i")
-				_a12.append(_x14)
-			path = _a12
+			var _a11: Array[Vector2i] = []
+			for _i12: int in _x.size():
+				var _x13: Variant = _x[_i12]
+				if _x13 == null: _a11.append(Vector2i())
+				else:
+					if not _x13 is Vector2i: return ".path" + _at(_i12) + _not(_x13, "Vector2i")
+					_a11.append(_x13)
+			path = _a11
 		_x = _d.get("grid")
 		if _x != null:
 			if not _x is Array: return ".grid" + _not(_x, "Array")
-			var _a15: Array[Array] = []
-			for _i16: int in _x.size():
-				var _x17: Variant = _x[_i16]
-				if not _x17 is Array: return ".grid" + _at(_i16) + _not(_x17, "Array")
-				var _a18: Array[int] = []
-				for _i19: int in _x17.size():
-					var _x20: Variant = _x17[_i19]
-					if not _x20 is int: return ".grid" + _at(_i16) + _at(_i19) + _not(_x20, "int")
-					_a18.append(_x20)
-				_a15.append(_a18)
-			grid = _a15
+			var _a14: Array[Array] = []
+			for _i15: int in _x.size():
+				var _x16: Variant = _x[_i15]
+				if _x16 == null: _a14.append([])
+				else:
+					if not _x16 is Array: return ".grid" + _at(_i15) + _not(_x16, "Array")
+					var _a17: Array[int] = []
+					for _i18: int in _x16.size():
+						var _x19: Variant = _x16[_i18]
+						if _x19 == null: _a17.append(0)
+						else:
+							if not _x19 is int: return ".grid" + _at(_i15) + _at(_i18) + _not(_x19, "int")
+							_a17.append(_x19)
+					_a14.append(_a17)
+			grid = _a14
 		_x = _d.get("counts")
 		if _x != null:
 			if not _x is Array: return ".counts" + _not(_x, "Array")
-			var _a21: Array[int] = []
-			for _i22: int in _x.size():
-				var _x23: Variant = _x[_i22]
-				if not _x23 is int: return ".counts" + _at(_i22) + _not(_x23, "int")
-				_a21.append(_x23)
-			counts = _a21
+			var _a20: Array[int] = []
+			for _i21: int in _x.size():
+				var _x22: Variant = _x[_i21]
+				if _x22 == null: _a20.append(0)
+				else:
+					if not _x22 is int: return ".counts" + _at(_i21) + _not(_x22, "int")
+					_a20.append(_x22)
+			counts = _a20
 		_x = _d.get("data")
 		if _x != null:
 			if not _x is PackedByteArray: return ".data" + _not(_x, "PackedByteArray")
 			data = _x
 		_x = _d.get("parent")
 		if _x != null:
-			var _o24 := Move.new()
-			var _e25 := _o24.read(_x, _depth + 1)
-			if _e25 != "": return ".parent" + _e25
-			parent = _o24
+			var _o23: Move = Move.new()
+			var _e24: String = _o23.read(_x, _depth + 1)
+			if _e24 != "": return ".parent" + _e24
+			parent = _o23
 		elif _d.has("parent"): parent = null
 		_x = _d.get("any")
 		if _x != null:
@@ -176,16 +221,16 @@ class Move extends Message_:
 			three = _x
 		_x = _d.get("inner")
 		if _x != null:
-			var _o26 := MoveInner.new()
-			var _e27 := _o26.read(_x, _depth + 1)
-			if _e27 != "": return ".inner" + _e27
-			inner = _o26
+			var _o25: MoveInner = MoveInner.new()
+			var _e26: String = _o25.read(_x, _depth + 1)
+			if _e26 != "": return ".inner" + _e26
+			inner = _o25
 		_x = _d.get("pair")
 		if _x != null:
-			var _o28 := Pair.new()
-			var _e29 := _o28.read(_x, _depth + 1)
-			if _e29 != "": return ".pair" + _e29
-			pair = _o28
+			var _o27: Pair = Pair.new()
+			var _e28: String = _o27.read(_x, _depth + 1)
+			if _e28 != "": return ".pair" + _e28
+			pair = _o27
 		_x = _d.get("class")
 		if _x != null:
 			if not (_x is String or _x is StringName): return ".class" + _not(_x, "String")
@@ -196,9 +241,9 @@ class Move extends Message_:
 		rest = _d
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		_d["id"] = id
 		_d["hits"] = hits
 		if time != "0001-01-01T00:00:00Z":
@@ -209,31 +254,61 @@ class Move extends Message_:
 		var _a1: Array = []
 		for _i2: int in items.size():
 			var _x3: Variant = items[_i2]
-			_a1.append(_x3.to_variant(_depth + 1))
+			var _o4: Item = _x3 if _x3 != null else Item.new()
+			var _d5: Dictionary = {}
+			var _e6: String = _o4._write(_d5, _depth + 1)
+			if _e6 != "": return ".items" + _at(_i2) + _e6
+			_a1.append(_d5)
 		_d["items"] = _a1
-		var _a4: Dictionary = {}
-		for _i5: Variant in by_name:
-			var _x6: Variant = by_name[_i5]
-			var _v7: Variant = null
-			if _x6 != null:
-				_v7 = _x6.to_variant(_depth + 1)
-			_a4[_i5] = _v7
-		_d["by_name"] = _a4
+		var _a7: Dictionary = {}
+		for _i8: Variant in by_name:
+			var _x9: Variant = by_name[_i8]
+			var _v10: Variant = null
+			if _x9 != null:
+				var _o11: Item = _x9 if _x9 != null else Item.new()
+				var _d12: Dictionary = {}
+				var _e13: String = _o11._write(_d12, _depth + 1)
+				if _e13 != "": return ".by_name" + _at(_i8) + _e13
+				_v10 = _d12
+			_a7[_i8] = _v10
+		_d["by_name"] = _a7
 		_d["path"] = path
 		_d["grid"] = grid
 		_d["counts"] = counts
 		_d["data"] = data
 		if parent != null:
-			_d["parent"] = parent.to_variant(_depth + 1)
-		_d["any"] = any
+			var _o14: Move = parent if parent != null else Move.new()
+			var _d15: Dictionary = {}
+			var _e16: String = _o14._write(_d15, _depth + 1)
+			if _e16 != "": return ".parent" + _e16
+			_d["parent"] = _d15
+		var _a17: Array = []
+		var _e18: String = _plain(any, _depth + 1, _a17)
+		if _e18 != "": return ".any" + _e18
+		_d["any"] = _a17[0]
 		_d["level"] = level
 		_d["three"] = three
-		var _z8: MoveInner = MoveInner.new()
-		if inner.to_variant(_depth + 1) != _z8.to_variant(_depth + 1): _d["inner"] = inner.to_variant(_depth + 1)
-		_d["pair"] = pair.to_variant(_depth + 1)
+		var _z19: MoveInner = MoveInner.new()
+		var _o20: MoveInner = inner if inner != null else MoveInner.new()
+		var _d21: Dictionary = {}
+		var _e22: String = _o20._write(_d21, _depth + 1)
+		if _e22 != "": return ".inner" + _e22
+		var _o23: MoveInner = _z19 if _z19 != null else MoveInner.new()
+		var _d24: Dictionary = {}
+		var _e25: String = _o23._write(_d24, _depth + 1)
+		if _e25 != "": return ".inner" + _e25
+		if _d21 != _d24: _d["inner"] = _d21
+		var _o26: Pair = pair if pair != null else Pair.new()
+		var _d27: Array = []
+		var _e28: String = _o26._write(_d27, _depth + 1)
+		if _e28 != "": return ".pair" + _e28
+		_d["pair"] = _d27
 		_d["class"] = class_
-		_d.merge(rest)
-		return _d
+		var _a29: Array = []
+		var _e30: String = _plain(rest, _depth + 1, _a29)
+		if _e30 != "": return "" + _e30
+		_d.merge(_a29[0])
+		return ""
 
 class Union extends Message_:
 	var tree: Branch = null
@@ -242,13 +317,22 @@ class Union extends Message_:
 
 	## Returns null, and prints an error, if the value is no Union.
 	static func from_variant(_v: Variant) -> Union:
-		var _m := Union.new()
-		var _e := _m.read(_v)
+		var _m: Union = Union.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Union" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Union" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -256,37 +340,49 @@ class Union extends Message_:
 		var _x: Variant
 		_x = _d.get("tree")
 		if _x != null:
-			var _o1 := Branch.new()
-			var _e2 := _o1.read(_x, _depth + 1)
+			var _o1: Branch = Branch.new()
+			var _e2: String = _o1.read(_x, _depth + 1)
 			if _e2 != "": return ".tree" + _e2
 			tree = _o1
 		elif _d.has("tree"): tree = null
 		_x = _d.get("pair")
 		if _x != null:
-			var _o3 := Pair.new()
-			var _e4 := _o3.read(_x, _depth + 1)
+			var _o3: Pair = Pair.new()
+			var _e4: String = _o3.read(_x, _depth + 1)
 			if _e4 != "": return ".pair" + _e4
 			pair = _o3
 		elif _d.has("pair"): pair = null
 		_x = _d.get("base")
 		if _x != null:
-			var _o5 := Base.new()
-			var _e6 := _o5.read(_x, _depth + 1)
+			var _o5: Base = Base.new()
+			var _e6: String = _o5.read(_x, _depth + 1)
 			if _e6 != "": return ".base" + _e6
 			base = _o5
 		elif _d.has("base"): base = null
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		if tree != null:
-			_d["tree"] = tree.to_variant(_depth + 1)
+			var _o1: Branch = tree if tree != null else Branch.new()
+			var _d2: Dictionary = {}
+			var _e3: String = _o1._write(_d2, _depth + 1)
+			if _e3 != "": return ".tree" + _e3
+			_d["tree"] = _d2
 		if pair != null:
-			_d["pair"] = pair.to_variant(_depth + 1)
+			var _o4: Pair = pair if pair != null else Pair.new()
+			var _d5: Array = []
+			var _e6: String = _o4._write(_d5, _depth + 1)
+			if _e6 != "": return ".pair" + _e6
+			_d["pair"] = _d5
 		if base != null:
-			_d["base"] = base.to_variant(_depth + 1)
-		return _d
+			var _o7: Base = base if base != null else Base.new()
+			var _d8: Dictionary = {}
+			var _e9: String = _o7._write(_d8, _depth + 1)
+			if _e9 != "": return ".base" + _e9
+			_d["base"] = _d8
+		return ""
 
 class Odd extends Message_:
 	var if_: int = 0
@@ -297,16 +393,27 @@ class Odd extends Message_:
 	var é: Array[Color_] = []
 	var m: List_github_com_gdwire_gdwire_gdscript_test_Message_ = List_github_com_gdwire_gdwire_gdscript_test_Message_.new()
 	var i: OddI = OddI.new()
+	var nested: Array = []
+	var named: Dictionary[String, Array] = {}
 
 	## Returns null, and prints an error, if the value is no Odd.
 	static func from_variant(_v: Variant) -> Odd:
-		var _m := Odd.new()
-		var _e := _m.read(_v)
+		var _m: Odd = Odd.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Odd" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Odd" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -338,35 +445,93 @@ class Odd extends Message_:
 			var _a1: Array[Color_] = []
 			for _i2: int in _x.size():
 				var _x3: Variant = _x[_i2]
-				if not _x3 is int: return ".é" + _at(_i2) + _not(_x3, "int")
-				_a1.append(_x3)
+				if _x3 == null: _a1.append(Color_.RED)
+				else:
+					if not _x3 is int: return ".é" + _at(_i2) + _not(_x3, "int")
+					_a1.append(_x3)
 			é = _a1
 		_x = _d.get("m")
 		if _x != null:
-			var _o4 := List_github_com_gdwire_gdwire_gdscript_test_Message_.new()
-			var _e5 := _o4.read(_x, _depth + 1)
+			var _o4: List_github_com_gdwire_gdwire_gdscript_test_Message_ = List_github_com_gdwire_gdwire_gdscript_test_Message_.new()
+			var _e5: String = _o4.read(_x, _depth + 1)
 			if _e5 != "": return ".m" + _e5
 			m = _o4
 		_x = _d.get("i")
 		if _x != null:
-			var _o6 := OddI.new()
-			var _e7 := _o6.read(_x, _depth + 1)
+			var _o6: OddI = OddI.new()
+			var _e7: String = _o6.read(_x, _depth + 1)
 			if _e7 != "": return ".i" + _e7
 			i = _o6
+		_x = _d.get("nested")
+		if _x != null:
+			if not _x is Array: return ".nested" + _not(_x, "Array")
+			var _a8: Array = []
+			for _i9: int in _x.size():
+				var _x10: Variant = _x[_i9]
+				if _x10 == null: _a8.append(null)
+				else:
+					_a8.append(_x10)
+			nested = _a8
+		_x = _d.get("named")
+		if _x != null:
+			if not _x is Dictionary: return ".named" + _not(_x, "Dictionary")
+			var _a11: Dictionary[String, Array] = {}
+			for _i12: Variant in _x:
+				var _x13: Variant = _x[_i12]
+				if not (_i12 is String or _i12 is StringName): return ".named" + _at(_i12) + _not(_i12, "String")
+				if _x13 == null: _a11[String(_i12)] = []
+				else:
+					if not _x13 is Array: return ".named" + _at(_i12) + _not(_x13, "Array")
+					var _a14: Array = []
+					for _i15: int in _x13.size():
+						var _x16: Variant = _x13[_i15]
+						if _x16 == null: _a14.append(null)
+						else:
+							_a14.append(_x16)
+					_a11[String(_i12)] = _a14
+			named = _a11
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		_d["if"] = if_
 		_d["Node"] = Node_
 		_d["_x"] = _x_
 		_d["class"] = class_
 		_d["class_"] = class__
 		_d["é"] = é
-		_d["m"] = m.to_variant(_depth + 1)
-		_d["i"] = i.to_variant(_depth + 1)
-		return _d
+		var _o1: List_github_com_gdwire_gdwire_gdscript_test_Message_ = m if m != null else List_github_com_gdwire_gdwire_gdscript_test_Message_.new()
+		var _d2: Dictionary = {}
+		var _e3: String = _o1._write(_d2, _depth + 1)
+		if _e3 != "": return ".m" + _e3
+		_d["m"] = _d2
+		var _o4: OddI = i if i != null else OddI.new()
+		var _d5: Dictionary = {}
+		var _e6: String = _o4._write(_d5, _depth + 1)
+		if _e6 != "": return ".i" + _e6
+		_d["i"] = _d5
+		var _a7: Array = []
+		for _i8: int in nested.size():
+			var _x9: Variant = nested[_i8]
+			var _a10: Array = []
+			var _e11: String = _plain(_x9, _depth + 1, _a10)
+			if _e11 != "": return ".nested" + _at(_i8) + _e11
+			_a7.append(_a10[0])
+		_d["nested"] = _a7
+		var _a12: Dictionary = {}
+		for _i13: Variant in named:
+			var _x14: Variant = named[_i13]
+			var _a15: Array = []
+			for _i16: int in _x14.size():
+				var _x17: Variant = _x14[_i16]
+				var _a18: Array = []
+				var _e19: String = _plain(_x17, _depth + 1, _a18)
+				if _e19 != "": return ".named" + _at(_i13) + _at(_i16) + _e19
+				_a15.append(_a18[0])
+			_a12[_i13] = _a15
+		_d["named"] = _a12
+		return ""
 
 class Item extends Message_:
 	var name: String = ""
@@ -375,13 +540,22 @@ class Item extends Message_:
 
 	## Returns null, and prints an error, if the value is no Item.
 	static func from_variant(_v: Variant) -> Item:
-		var _m := Item.new()
-		var _e := _m.read(_v)
+		var _m: Item = Item.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Item" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Item" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -402,14 +576,14 @@ class Item extends Message_:
 			scale = float(_x)
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		_d["name"] = name
 		if color != Color(0, 0, 0, 0):
 			_d["color"] = color
 		_d["scale"] = scale
-		return _d
+		return ""
 
 class MoveInner extends Message_:
 	var a: int = 0
@@ -417,13 +591,22 @@ class MoveInner extends Message_:
 
 	## Returns null, and prints an error, if the value is no MoveInner.
 	static func from_variant(_v: Variant) -> MoveInner:
-		var _m := MoveInner.new()
-		var _e := _m.read(_v)
+		var _m: MoveInner = MoveInner.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("MoveInner" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("MoveInner" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -439,12 +622,12 @@ class MoveInner extends Message_:
 			b = _x
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		_d["a"] = a
 		_d["b"] = b
-		return _d
+		return ""
 
 class Pair extends Message_:
 	var a: int = 0
@@ -453,13 +636,22 @@ class Pair extends Message_:
 
 	## Returns null, and prints an error, if the value is no Pair.
 	static func from_variant(_v: Variant) -> Pair:
-		var _m := Pair.new()
-		var _e := _m.read(_v)
+		var _m: Pair = Pair.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Pair" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Array, and prints an error, if Go would not send the value.
+	func to_variant() -> Array:
+		var _d: Array = []
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Pair" + _e)
+		return []
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Array: return _not(_v, "Array")
 		var _d: Array = _v
@@ -479,24 +671,33 @@ class Pair extends Message_:
 			var _a1: Array[Base] = []
 			for _i2: int in _x.size():
 				var _x3: Variant = _x[_i2]
-				var _o4 := Base.new()
-				var _e5 := _o4.read(_x3, _depth + 1)
-				if _e5 != "": return "[2]" + _at(_i2) + _e5
-				_a1.append(_o4)
+				if _x3 == null: _a1.append(Base.new())
+				else:
+					var _o4: Base = Base.new()
+					var _e5: String = _o4.read(_x3, _depth + 1)
+					if _e5 != "": return "[2]" + _at(_i2) + _e5
+					_a1.append(_o4)
 			c = _a1
 		return ""
 
-	func to_variant(_depth := 0) -> Array:
-		if _too_deep(_depth): return []
-		var _d := []
+	func _empty() -> Variant:
+		return []
+
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Array = _to
 		_d.append(a)
 		_d.append(b)
 		var _a1: Array = []
 		for _i2: int in c.size():
 			var _x3: Variant = c[_i2]
-			_a1.append(_x3.to_variant(_depth + 1))
+			var _o4: Base = _x3 if _x3 != null else Base.new()
+			var _d5: Dictionary = {}
+			var _e6: String = _o4._write(_d5, _depth + 1)
+			if _e6 != "": return "[2]" + _at(_i2) + _e6
+			_a1.append(_d5)
 		_d.append(_a1)
-		return _d
+		return ""
 
 class Branch extends Message_:
 	var name: String = ""
@@ -506,13 +707,22 @@ class Branch extends Message_:
 
 	## Returns null, and prints an error, if the value is no Branch.
 	static func from_variant(_v: Variant) -> Branch:
-		var _m := Branch.new()
-		var _e := _m.read(_v)
+		var _m: Branch = Branch.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Branch" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Branch" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -524,8 +734,8 @@ class Branch extends Message_:
 			name = String(_x)
 		_x = _d.get("left")
 		if _x != null:
-			var _o1 := Branch.new()
-			var _e2 := _o1.read(_x, _depth + 1)
+			var _o1: Branch = Branch.new()
+			var _e2: String = _o1.read(_x, _depth + 1)
 			if _e2 != "": return ".left" + _e2
 			left = _o1
 		elif _d.has("left"): left = null
@@ -535,48 +745,61 @@ class Branch extends Message_:
 			var _a3: Array[Branch] = []
 			for _i4: int in _x.size():
 				var _x5: Variant = _x[_i4]
-				var _v6: Variant = null
-				if _x5 != null:
-					var _o7 := Branch.new()
-					var _e8 := _o7.read(_x5, _depth + 1)
-					if _e8 != "": return ".all" + _at(_i4) + _e8
-					_v6 = _o7
-				_a3.append(_v6)
+				if _x5 == null: _a3.append(null)
+				else:
+					var _o6: Branch = Branch.new()
+					var _e7: String = _o6.read(_x5, _depth + 1)
+					if _e7 != "": return ".all" + _at(_i4) + _e7
+					_a3.append(_o6)
 			all = _a3
 		_x = _d.get("named")
 		if _x != null:
 			if not _x is Dictionary: return ".named" + _not(_x, "Dictionary")
-			var _a9: Dictionary[String, Branch] = {}
-			for _i10: Variant in _x:
-				var _x11: Variant = _x[_i10]
-				if not (_i10 is String or _i10 is StringName): return ".named" + _at(_i10) + _not(_i10, "String")
-				var _o12 := Branch.new()
-				var _e13 := _o12.read(_x11, _depth + 1)
-				if _e13 != "": return ".named" + _at(_i10) + _e13
-				_a9[String(_i10)] = _o12
-			named = _a9
+			var _a8: Dictionary[String, Branch] = {}
+			for _i9: Variant in _x:
+				var _x10: Variant = _x[_i9]
+				if not (_i9 is String or _i9 is StringName): return ".named" + _at(_i9) + _not(_i9, "String")
+				if _x10 == null: _a8[String(_i9)] = Branch.new()
+				else:
+					var _o11: Branch = Branch.new()
+					var _e12: String = _o11.read(_x10, _depth + 1)
+					if _e12 != "": return ".named" + _at(_i9) + _e12
+					_a8[String(_i9)] = _o11
+			named = _a8
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		_d["name"] = name
 		if left != null:
-			_d["left"] = left.to_variant(_depth + 1)
-		var _a1: Array = []
-		for _i2: int in all.size():
-			var _x3: Variant = all[_i2]
-			var _v4: Variant = null
-			if _x3 != null:
-				_v4 = _x3.to_variant(_depth + 1)
-			_a1.append(_v4)
-		_d["all"] = _a1
-		var _a5: Dictionary = {}
-		for _i6: Variant in named:
-			var _x7: Variant = named[_i6]
-			_a5[_i6] = _x7.to_variant(_depth + 1)
-		_d["named"] = _a5
-		return _d
+			var _o1: Branch = left if left != null else Branch.new()
+			var _d2: Dictionary = {}
+			var _e3: String = _o1._write(_d2, _depth + 1)
+			if _e3 != "": return ".left" + _e3
+			_d["left"] = _d2
+		var _a4: Array = []
+		for _i5: int in all.size():
+			var _x6: Variant = all[_i5]
+			var _v7: Variant = null
+			if _x6 != null:
+				var _o8: Branch = _x6 if _x6 != null else Branch.new()
+				var _d9: Dictionary = {}
+				var _e10: String = _o8._write(_d9, _depth + 1)
+				if _e10 != "": return ".all" + _at(_i5) + _e10
+				_v7 = _d9
+			_a4.append(_v7)
+		_d["all"] = _a4
+		var _a11: Dictionary = {}
+		for _i12: Variant in named:
+			var _x13: Variant = named[_i12]
+			var _o14: Branch = _x13 if _x13 != null else Branch.new()
+			var _d15: Dictionary = {}
+			var _e16: String = _o14._write(_d15, _depth + 1)
+			if _e16 != "": return ".named" + _at(_i12) + _e16
+			_a11[_i12] = _d15
+		_d["named"] = _a11
+		return ""
 
 class Base extends Message_:
 	var id: int = 0
@@ -584,13 +807,22 @@ class Base extends Message_:
 
 	## Returns null, and prints an error, if the value is no Base.
 	static func from_variant(_v: Variant) -> Base:
-		var _m := Base.new()
-		var _e := _m.read(_v)
+		var _m: Base = Base.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Base" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Base" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -606,25 +838,34 @@ class Base extends Message_:
 			hits = _x
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		_d["id"] = id
 		_d["hits"] = hits
-		return _d
+		return ""
 
 class List_github_com_gdwire_gdwire_gdscript_test_Message_ extends Message_:
 	var all: Array[Message] = []
 
 	## Returns null, and prints an error, if the value is no List_github_com_gdwire_gdwire_gdscript_test_Message_.
 	static func from_variant(_v: Variant) -> List_github_com_gdwire_gdwire_gdscript_test_Message_:
-		var _m := List_github_com_gdwire_gdwire_gdscript_test_Message_.new()
-		var _e := _m.read(_v)
+		var _m: List_github_com_gdwire_gdwire_gdscript_test_Message_ = List_github_com_gdwire_gdwire_gdscript_test_Message_.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("List_github_com_gdwire_gdwire_gdscript_test_Message_" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("List_github_com_gdwire_gdwire_gdscript_test_Message_" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -636,35 +877,50 @@ class List_github_com_gdwire_gdwire_gdscript_test_Message_ extends Message_:
 			var _a1: Array[Message] = []
 			for _i2: int in _x.size():
 				var _x3: Variant = _x[_i2]
-				var _o4 := Message.new()
-				var _e5 := _o4.read(_x3, _depth + 1)
-				if _e5 != "": return ".all" + _at(_i2) + _e5
-				_a1.append(_o4)
+				if _x3 == null: _a1.append(Message.new())
+				else:
+					var _o4: Message = Message.new()
+					var _e5: String = _o4.read(_x3, _depth + 1)
+					if _e5 != "": return ".all" + _at(_i2) + _e5
+					_a1.append(_o4)
 			all = _a1
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		var _a1: Array = []
 		for _i2: int in all.size():
 			var _x3: Variant = all[_i2]
-			_a1.append(_x3.to_variant(_depth + 1))
+			var _o4: Message = _x3 if _x3 != null else Message.new()
+			var _d5: Dictionary = {}
+			var _e6: String = _o4._write(_d5, _depth + 1)
+			if _e6 != "": return ".all" + _at(_i2) + _e6
+			_a1.append(_d5)
 		_d["all"] = _a1
-		return _d
+		return ""
 
 class OddI extends Message_:
 	var x: Vector2 = Vector2()
 
 	## Returns null, and prints an error, if the value is no OddI.
 	static func from_variant(_v: Variant) -> OddI:
-		var _m := OddI.new()
-		var _e := _m.read(_v)
+		var _m: OddI = OddI.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("OddI" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("OddI" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -676,24 +932,33 @@ class OddI extends Message_:
 			x = _x
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		_d["x"] = x
-		return _d
+		return ""
 
 class Message extends Message_:
 	var b: Bad = Bad.ONE
 
 	## Returns null, and prints an error, if the value is no Message.
 	static func from_variant(_v: Variant) -> Message:
-		var _m := Message.new()
-		var _e := _m.read(_v)
+		var _m: Message = Message.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Message" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Message" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -705,8 +970,8 @@ class Message extends Message_:
 			b = _x
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		_d["b"] = b
-		return _d
+		return ""

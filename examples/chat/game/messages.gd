@@ -2,30 +2,57 @@
 extends RefCounted
 
 class Message:
-	static var _stop := false
-
 	## Sets the variables from a value that get_var or bytes_to_var returned. Those whose keys are missing, or null, stay.
 	## Returns "", or what is wrong with the value, such as ".items[3].name: int into String". Then only some are set.
-	func read(_v: Variant, _depth := 0) -> String:
+	func read(_v: Variant, _depth: int = 0) -> String:
 		return ""
 
-	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
-	func to_variant(_depth := 0) -> Variant:
+	## Returns the value for put_var or var_to_bytes, see the classes.
+	func to_variant() -> Variant:
 		return null
+
+	func _empty() -> Variant:
+		return {}
+
+	# The values to send are collected in empty containers, because the result is an error text.
+	func _write(_to: Variant, _depth: int) -> String:
+		return ""
+
+	static func _plain(v: Variant, depth: int, to: Array) -> String:
+		if depth > 20: return ": nested too deeply"
+		var error: String = ""
+		var same: bool = true
+		if v is Array:
+			var all: Array = []
+			for i: int in v.size():
+				error = _plain(v[i], depth + 1, all)
+				if error != "": return _at(i) + error
+				same = same and is_same(all[i], v[i])
+			to.append(v if same else all)
+		elif v is Dictionary:
+			var all: Dictionary = {}
+			for key: Variant in v:
+				var value: Array = []
+				error = _plain(key, depth + 1, value)
+				if error == "": error = _plain(v[key], depth + 1, value)
+				if error != "": return _at(key) + error
+				same = same and is_same(value[0], key) and is_same(value[1], v[key])
+				all[value[0]] = value[1]
+			to.append(v if same else all)
+		elif v is Message:
+			to.append(v._empty())
+			error = v._write(to[-1], depth)
+		elif v is Object:
+			error = ": %s is no message" % [v]
+		else:
+			to.append(v)
+		return error
 
 	static func _not(v: Variant, type: String) -> String:
 		return ": %s into %s" % [type_string(typeof(v)), type]
 
 	static func _at(key: Variant) -> String:
 		return "[%s]" % str(key).left(64)
-
-	static func _too_deep(depth: int) -> bool:
-		if depth == 0:
-			_stop = false
-		elif depth > 20 and not _stop:
-			_stop = true
-			push_error("an object contains itself, or is nested too deeply: its innermost values are left out")
-		return _stop
 
 class Packet extends Message:
 	var sender: int = 0
@@ -37,13 +64,22 @@ class Packet extends Message:
 
 	## Returns null, and prints an error, if the value is no Packet.
 	static func from_variant(_v: Variant) -> Packet:
-		var _m := Packet.new()
-		var _e := _m.read(_v)
+		var _m: Packet = Packet.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Packet" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Packet" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -55,69 +91,98 @@ class Packet extends Message:
 			sender = _x
 		_x = _d.get("welcome")
 		if _x != null:
-			var _o1 := Welcome.new()
-			var _e2 := _o1.read(_x, _depth + 1)
+			var _o1: Welcome = Welcome.new()
+			var _e2: String = _o1.read(_x, _depth + 1)
 			if _e2 != "": return ".welcome" + _e2
 			welcome = _o1
 		elif _d.has("welcome"): welcome = null
 		_x = _d.get("joined")
 		if _x != null:
-			var _o3 := Joined.new()
-			var _e4 := _o3.read(_x, _depth + 1)
+			var _o3: Joined = Joined.new()
+			var _e4: String = _o3.read(_x, _depth + 1)
 			if _e4 != "": return ".joined" + _e4
 			joined = _o3
 		elif _d.has("joined"): joined = null
 		_x = _d.get("left")
 		if _x != null:
-			var _o5 := Left.new()
-			var _e6 := _o5.read(_x, _depth + 1)
+			var _o5: Left = Left.new()
+			var _e6: String = _o5.read(_x, _depth + 1)
 			if _e6 != "": return ".left" + _e6
 			left = _o5
 		elif _d.has("left"): left = null
 		_x = _d.get("chat")
 		if _x != null:
-			var _o7 := Chat.new()
-			var _e8 := _o7.read(_x, _depth + 1)
+			var _o7: Chat = Chat.new()
+			var _e8: String = _o7.read(_x, _depth + 1)
 			if _e8 != "": return ".chat" + _e8
 			chat = _o7
 		elif _d.has("chat"): chat = null
 		_x = _d.get("move")
 		if _x != null:
-			var _o9 := Move.new()
-			var _e10 := _o9.read(_x, _depth + 1)
+			var _o9: Move = Move.new()
+			var _e10: String = _o9.read(_x, _depth + 1)
 			if _e10 != "": return ".move" + _e10
 			move = _o9
 		elif _d.has("move"): move = null
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		if sender != 0:
 			_d["sender"] = sender
 		if welcome != null:
-			_d["welcome"] = welcome.to_variant(_depth + 1)
+			var _o1: Welcome = welcome if welcome != null else Welcome.new()
+			var _d2: Dictionary = {}
+			var _e3: String = _o1._write(_d2, _depth + 1)
+			if _e3 != "": return ".welcome" + _e3
+			_d["welcome"] = _d2
 		if joined != null:
-			_d["joined"] = joined.to_variant(_depth + 1)
+			var _o4: Joined = joined if joined != null else Joined.new()
+			var _d5: Dictionary = {}
+			var _e6: String = _o4._write(_d5, _depth + 1)
+			if _e6 != "": return ".joined" + _e6
+			_d["joined"] = _d5
 		if left != null:
-			_d["left"] = left.to_variant(_depth + 1)
+			var _o7: Left = left if left != null else Left.new()
+			var _d8: Dictionary = {}
+			var _e9: String = _o7._write(_d8, _depth + 1)
+			if _e9 != "": return ".left" + _e9
+			_d["left"] = _d8
 		if chat != null:
-			_d["chat"] = chat.to_variant(_depth + 1)
+			var _o10: Chat = chat if chat != null else Chat.new()
+			var _d11: Dictionary = {}
+			var _e12: String = _o10._write(_d11, _depth + 1)
+			if _e12 != "": return ".chat" + _e12
+			_d["chat"] = _d11
 		if move != null:
-			_d["move"] = move.to_variant(_depth + 1)
-		return _d
+			var _o13: Move = move if move != null else Move.new()
+			var _d14: Dictionary = {}
+			var _e15: String = _o13._write(_d14, _depth + 1)
+			if _e15 != "": return ".move" + _e15
+			_d["move"] = _d14
+		return ""
 
 class Welcome extends Message:
 
 	## Returns null, and prints an error, if the value is no Welcome.
 	static func from_variant(_v: Variant) -> Welcome:
-		var _m := Welcome.new()
-		var _e := _m.read(_v)
+		var _m: Welcome = Welcome.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Welcome" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Welcome" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -125,22 +190,31 @@ class Welcome extends Message:
 		var _x: Variant
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
-		return _d
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
+		return ""
 
 class Joined extends Message:
 
 	## Returns null, and prints an error, if the value is no Joined.
 	static func from_variant(_v: Variant) -> Joined:
-		var _m := Joined.new()
-		var _e := _m.read(_v)
+		var _m: Joined = Joined.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Joined" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Joined" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -148,22 +222,31 @@ class Joined extends Message:
 		var _x: Variant
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
-		return _d
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
+		return ""
 
 class Left extends Message:
 
 	## Returns null, and prints an error, if the value is no Left.
 	static func from_variant(_v: Variant) -> Left:
-		var _m := Left.new()
-		var _e := _m.read(_v)
+		var _m: Left = Left.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Left" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Left" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -171,23 +254,32 @@ class Left extends Message:
 		var _x: Variant
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
-		return _d
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
+		return ""
 
 class Chat extends Message:
 	var text: String = ""
 
 	## Returns null, and prints an error, if the value is no Chat.
 	static func from_variant(_v: Variant) -> Chat:
-		var _m := Chat.new()
-		var _e := _m.read(_v)
+		var _m: Chat = Chat.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Chat" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Chat" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -200,24 +292,33 @@ class Chat extends Message:
 		elif not _d.has("text"): return ".text" + ": is missing"
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		_d["text"] = text
-		return _d
+		return ""
 
 class Move extends Message:
 	var pos: Vector2 = Vector2()
 
 	## Returns null, and prints an error, if the value is no Move.
 	static func from_variant(_v: Variant) -> Move:
-		var _m := Move.new()
-		var _e := _m.read(_v)
+		var _m: Move = Move.new()
+		var _e: String = _m.read(_v)
 		if _e == "": return _m
 		push_error("Move" + _e)
 		return null
 
-	func read(_v: Variant, _depth := 0) -> String:
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty Dictionary, and prints an error, if Go would not send the value.
+	func to_variant() -> Dictionary:
+		var _d: Dictionary = {}
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("Move" + _e)
+		return {}
+
+	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -230,8 +331,8 @@ class Move extends Message:
 		elif not _d.has("pos"): return ".pos" + ": is missing"
 		return ""
 
-	func to_variant(_depth := 0) -> Dictionary:
-		if _too_deep(_depth): return {}
-		var _d := {}
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > 20: return ": nested too deeply"
+		var _d: Dictionary = _to
 		_d["pos"] = pos
-		return _d
+		return ""
