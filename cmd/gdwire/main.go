@@ -170,7 +170,7 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 				"gdwire proxy -record traffic 7000 game.example.com:7777",
 				"gdwire proxy -view 6007 127.0.0.1:6008",
 				"gdwire proxy -set 'damage = 100' -drop-if chat 7000 127.0.0.1:7777",
-				"gdwire proxy -delay 80ms -jitter 20ms -drop 2% 7000 udp:game.example.com:7777",
+				"gdwire proxy 7000 udp:game.example.com:7777",
 			},
 			New: traffic.Proxy},
 		{Name: "replay", Operands: "PREFIX ADDR", Min: 2, Max: 2, Summary: "Send what proxy -record kept to a server again, and show which answers differ and how long they take.",

@@ -131,24 +131,21 @@ func (u *datagramProxy) client(ctx context.Context, from netip.AddrPort) *datagr
 	u.logConn(number, "from %v", from)
 	c := &datagramClient{server: server}
 	c.active.Store(time.Now().UnixNano())
-	life, end := u.limitLife(ctx, number)
-	for i, deliver := range []func([]byte) error{
-		func(b []byte) error { _, _ = server.Write(b); return nil }, // a datagram not sent is lost, as others are
-		func(b []byte) error { _, _ = u.conn.WriteToUDPAddrPort(b, from); return nil },
+	for i, send := range []func([]byte){
+		func(b []byte) { _, _ = server.Write(b) },
+		func(b []byte) { _, _ = u.conn.WriteToUDPAddrPort(b, from) },
 	} {
-		c.ways[i] = newDatagrams(&direction{proxyServer: u.proxyServer, number: number, way: i, out: u.sender(life, number, i, deliver)})
+		c.ways[i] = newDatagrams(&direction{proxyServer: u.proxyServer, number: number, way: i}, send)
 	}
 	u.clients[from] = c
 	u.running.Go(func() {
-		defer end()
-		stop := context.AfterFunc(life, func() { _ = server.Close() })
+		stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 		defer stop()
-		u.receive(life, c)
+		u.receive(ctx, c)
 		u.mu.Lock()
 		delete(u.clients, from)
 		u.mu.Unlock()
 		_ = server.Close()
-		end()
 		for _, d := range c.ways {
 			d.close()
 		}
@@ -185,6 +182,7 @@ func (u *datagramProxy) receive(ctx context.Context, c *datagramClient) {
 // datagrams are those of one direction of a client.
 type datagrams struct {
 	*direction
+	send func([]byte) // a datagram that is not sent is lost, as others are
 
 	mu         sync.Mutex
 	framing    framing
@@ -197,8 +195,8 @@ type datagrams struct {
 var errUnknown = errors.New("no packet of Godot")
 
 // newDatagrams returns a direction for datagrams.
-func newDatagrams(d *direction) *datagrams {
-	g := &datagrams{direction: d, framing: d.framing}
+func newDatagrams(d *direction, send func([]byte)) *datagrams {
+	g := &datagrams{direction: d, send: send, framing: d.framing}
 	g.recognized = g.framing.known.Format || d.options.dropInvalid
 	if !g.framing.known.Format {
 		g.framing.Decoder.Format, g.framing.Candidates = gdwire.Godot4, []gdwire.Format{gdwire.Godot4, gdwire.Godot3}
@@ -229,7 +227,7 @@ func (g *datagrams) forward(b []byte) {
 	}
 	sent := !s.dropped && (s.Err == nil || !g.options.dropInvalid)
 	if sent {
-		sent, _ = g.out.Send(s.packet) // an error means a cut connection
+		g.send(s.packet)
 	}
 	g.record(b, now, sent)
 }
@@ -263,10 +261,9 @@ func (g *datagrams) record(b []byte, at time.Time, forwarded bool) {
 // close ends the direction and closes the file of -record.
 func (g *datagrams) close() {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.closed = true
 	if g.file != nil {
 		_ = g.file.Close()
 	}
-	g.mu.Unlock()
-	_ = g.out.Close()
 }

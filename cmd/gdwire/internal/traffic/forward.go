@@ -15,7 +15,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/netem"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
@@ -35,7 +34,6 @@ type proxyFlags struct {
 	packets     int64  // -n
 	view        bool   // -view
 	noOpen      *bool
-	network     networkFlags
 	changes     changeFlags
 	target      target
 }
@@ -47,7 +45,6 @@ type proxyServer struct {
 	framing framing          // before anything is recognized
 	live    *view.Live       // of -view, or nil
 	record  *record.Recorder // of -record, or nil
-	network *netem.Network   // or nil
 	end     context.CancelFunc
 	held    bound // of packets received or forwarded, until they are shown
 	lines   lines // of output and errors
@@ -86,9 +83,6 @@ func (p *proxyServer) summary(connections int64) {
 	if p.options.changes.any() {
 		p.logf("%d packets were changed by -set, and %d dropped by -drop-if", p.changed, p.dropped)
 	}
-	if p.network != nil {
-		p.logf("%s", p.network.Report())
-	}
 }
 
 // logConn adds a message about a connection.
@@ -102,7 +96,6 @@ type direction struct {
 	number   int64
 	way      int // 0 from client to server, 1 from server to client
 	from, to net.Conn
-	out      sender       // of to
 	input    io.Reader    // of from
 	file     *os.File     // of -record, or nil
 	parts    chan packets // forwarded and not shown yet
@@ -120,12 +113,6 @@ type packets struct {
 }
 
 var arrows = [2]string{"->", "<-"}
-
-// deliver writes bytes to the other side.
-func (d *direction) deliver(b []byte) error {
-	_, err := d.to.Write(b)
-	return err
-}
 
 // forward forwards all bytes and the end of the stream.
 func (d *direction) forward(ctx context.Context) {
@@ -154,7 +141,6 @@ func (d *direction) forward(ctx context.Context) {
 
 // finish forwards the end of the stream, as a reset if err is one.
 func (d *direction) finish(err error) {
-	_ = d.out.Close()
 	if c, ok := d.to.(interface{ SetLinger(seconds int) error }); ok && address.IsReset(err) {
 		_ = errors.Join(c.SetLinger(0), d.to.Close())
 	} else if c, ok := d.to.(interface{ CloseWrite() error }); ok {
@@ -206,7 +192,7 @@ func (d forwarded) Read(b []byte) (n int, err error) {
 	d.next.at = time.Now()
 	if n > 0 {
 		d.recordBytes(b[:n])
-		if _, failed := d.out.Send(b[:n]); failed != nil {
+		if _, failed := d.to.Write(b[:n]); failed != nil {
 			err = failed
 		}
 	}
@@ -307,7 +293,8 @@ func (d *direction) filter(ctx context.Context) error {
 		d.recordBytes(m.raw)
 		if m.packet == nil {
 			d.index(m, time.Now(), true)
-			return d.out.SendAll(m.raw)
+			_, err := d.to.Write(m.raw)
+			return err
 		}
 		s := d.show(m.packet, time.Now(), &o)
 		sent, err := !s.dropped && (s.Err == nil || !d.options.dropInvalid), error(nil)
@@ -315,7 +302,7 @@ func (d *direction) filter(ctx context.Context) error {
 			m.raw = all.encode(s.packet, d.way == 0)
 		}
 		if sent {
-			sent, err = d.out.Send(m.raw)
+			_, err = d.to.Write(m.raw)
 		}
 		d.index(m, time.Now(), sent)
 		return err
@@ -499,48 +486,5 @@ func (d *direction) jsonLine(at time.Time, s *shown, o *save.Reading) string {
 	return b.String()
 }
 
-// sender returns the sender for one direction of a connection, which calls deliver.
-func (p *proxyServer) sender(ctx context.Context, number int64, way int, deliver func([]byte) error) sender {
-	if p.network == nil {
-		return directSender(deliver)
-	}
-	return p.network.Link(ctx, uint64(2*number)+uint64(way), deliver)
-}
-
-// errCut ends a connection because of -cut.
-var errCut = errors.New("cut")
-
-// limitLife returns a context for a connection, ended by -cut.
-func (p *proxyServer) limitLife(ctx context.Context, number int64) (context.Context, context.CancelFunc) {
-	ctx, end := context.WithCancelCause(ctx)
-	if p.options.network.cut <= 0 {
-		return ctx, func() { end(net.ErrClosed) }
-	}
-	timer := time.AfterFunc(p.options.network.cut, func() {
-		p.network.Cut()
-		p.logConn(number, "%v after %v", errCut, p.options.network.cut)
-		end(errCut)
-	})
-	return ctx, func() {
-		timer.Stop()
-		end(net.ErrClosed)
-	}
-}
-
-// newNetwork returns the network of the flags, or nil for a good network.
-func (o *proxyFlags) newNetwork() *netem.Network {
-	if !o.network.bad() {
-		return nil
-	}
-	n := &netem.Network{Conditions: o.network.Conditions}
-	switch {
-	case o.target.udp:
-		n.Kind = netem.Datagrams
-	case o.filters():
-		n.Kind = netem.Messages
-	}
-	return n
-}
-
 // filters reports whether packets are forwarded when they are whole.
-func (o *proxyFlags) filters() bool { return o.dropInvalid || o.network.Drop > 0 || o.changes.any() }
+func (o *proxyFlags) filters() bool { return o.dropInvalid || o.changes.any() }

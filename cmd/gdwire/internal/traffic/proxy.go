@@ -31,7 +31,6 @@ func Proxy(f *shell.Flags) shell.Action {
 	f.BoolVar(&p.view, "view", false, "show the packets in a page of the browser, too")
 	p.noOpen = view.NoOpenFlag(f)
 	p.changes.define(f)
-	p.network.define(f)
 	f.Int64Var(&p.packets, "n", 0, "exit after `N` packets [never]")
 	return shell.Action{
 		Check: func() error { return p.check(f) },
@@ -63,7 +62,7 @@ func (o *proxyFlags) check(f *shell.Flags) error {
 	case o.target.url != nil && f.Given("frame") && o.open.Frame != save.Bare:
 		return errors.New("the messages of a WebSocket have no lengths: -frame can only be ws")
 	}
-	return o.network.check(f, &o.target, o.webSocket)
+	return nil
 }
 
 // run accepts connections and forwards them.
@@ -73,7 +72,7 @@ func (o *proxyFlags) run(s *shell.Stdio, addr string) error {
 	ctx, end := context.WithCancel(signals)
 	defer end()
 	defer debug.SetGCPercent(debug.SetGCPercent(40)) // packets become garbage faster than a busy machine collects it
-	p := &proxyServer{Stdio: s, options: o, framing: newFraming(&o.open), end: end, remaining: cmp.Or(o.packets, -1), network: o.newNetwork()}
+	p := &proxyServer{Stdio: s, options: o, framing: newFraming(&o.open), end: end, remaining: cmp.Or(o.packets, -1)}
 	p.framing.webSocket = o.webSocket
 	listen := p.listen
 	if o.target.udp {
@@ -148,9 +147,7 @@ const maxDial = 2 * time.Second
 
 // serve forwards a connection until both directions are closed.
 func (p *proxyServer) serve(ctx context.Context, c *stream.Conn, number int64) {
-	client := c.NetConn() // forward all bytes, also those outside packets
-	ctx, endLife := p.limitLife(ctx, number)
-	defer endLife()
+	client := c.NetConn()                               // forward all bytes, also those outside packets
 	trying, cancel := context.WithTimeout(ctx, maxDial) // then give the client's descriptor back
 	server, err := retry(trying, p.logWaiting, func() (net.Conn, error) {
 		return p.options.target.dial(ctx)
@@ -169,7 +166,6 @@ func (p *proxyServer) serve(ctx context.Context, c *stream.Conn, number int64) {
 	var both sync.WaitGroup
 	for i, ends := range [2][2]net.Conn{{client, server}, {server, client}} {
 		d := &direction{proxyServer: p, number: number, way: i, from: ends[0], input: ends[0], to: ends[1]}
-		d.out = p.sender(ctx, number, i, d.deliver)
 		both.Go(func() { d.forward(ctx) })
 	}
 	both.Wait()

@@ -159,9 +159,7 @@ func newTestProxy(o *proxyFlags) *testProxy {
 
 // direction returns one of the directions, from a connection.
 func (p *testProxy) direction(from net.Conn, to io.WriteCloser) *direction {
-	d := &direction{proxyServer: p.proxyServer, number: 1, way: 1, from: from, input: from, to: &endingConn{WriteCloser: to}}
-	d.out = directSender(d.deliver)
-	return d
+	return &direction{proxyServer: p.proxyServer, number: 1, way: 1, from: from, input: from, to: &endingConn{WriteCloser: to}}
 }
 
 // An endingConn writes to a WriteCloser, which CloseWrite closes.
@@ -440,21 +438,6 @@ func TestListenAddress(t *testing.T) {
 		} else {
 			require.ErrorContains(t, err, c.fault)
 		}
-	}
-}
-
-func TestShareAndRate(t *testing.T) {
-	for text, want := range map[string]float64{"0%": 0, "2%": 0.02, "0.5%": 0.005, "100%": 1} {
-		require.InDelta(t, want, testenv.Must(parseShare(text))(t), 1e-12)
-	}
-	for _, text := range []string{"", "%", "2", "-1%", "101%", "NaN%", "x%"} {
-		require.ErrorContains(t, errOf(parseShare(text)), "want a share", text)
-	}
-	for text, want := range map[string]float64{"1Mbit": 1e6, "256kbit": 256e3, "9600bit": 9600, "2.5Gbit": 2.5e9} {
-		require.InDelta(t, want, testenv.Must(parseRate(text))(t), 1e-6)
-	}
-	for _, text := range []string{"", "1", "bit", "0bit", "-1Mbit", "NaNbit", "InfGbit", "0.5bit", "1MB"} {
-		require.ErrorContains(t, errOf(parseRate(text)), "want a rate", text)
 	}
 }
 
