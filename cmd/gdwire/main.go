@@ -176,7 +176,7 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 		{Name: "replay", Operands: "PREFIX ADDR", Min: 2, Max: 2, Summary: "Send what proxy -record kept to a server again, and show which answers differ and how long they take.",
 			Examples: []string{
 				"gdwire replay traffic 127.0.0.1:7777",
-				"gdwire replay -speed 0 -copies 100 traffic 127.0.0.1:7777",
+				"gdwire replay -speed 0 traffic 127.0.0.1:7777",
 			},
 			New: traffic.Replay},
 	}},

@@ -59,9 +59,9 @@ func TestReplay(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(record.IndexName(prefix), index.Bytes(), 0o600))
 	for _, speed := range []string{"1", "0", "1000"} {
-		r := runWith(nil, "replay", "-speed", speed, "-copies", "4", prefix, serve(t, echo))
+		r := runWith(nil, "replay", "-speed", speed, prefix, serve(t, echo))
 		require.Zero(t, r.status, r.err)
-		require.Regexp(t, `^4 copies of 1 connections: 12 packets sent, 12 answers, 0 differ
+		require.Regexp(t, `^1 connections: 3 packets sent, 3 answers, 0 differ
 answers recorded after: half of them 1ms, 90 % 1ms, 99 % 1ms, all 1ms
 answers now after: half of them \S+, 90 % \S+, 99 % \S+, all \S+
 $`, r.out)
@@ -86,11 +86,18 @@ $`, r.out)
 	require.Contains(t, r.out, "#1: no answer 0, recorded 5: ")
 	require.Contains(t, r.out, "i/o timeout")
 
+	nobody := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	require.NoError(t, nobody.Close())
+	r = runWith(nil, "replay", prefix, nobody.Addr().String())
+	require.Equal(t, statusBad, r.status)
+	require.Equal(t, "1 connections: 0 packets sent, 0 answers, 0 differ\n1 connections were not made\n", r.out)
+	require.Regexp(t, "^gdwire: #1: dial tcp .*: connection refused\n$", r.err)
+
 	require.NoError(t, os.Remove(record.IndexName(prefix)))
 	r = runWith(nil, "replay", prefix, serve(t, echo))
 	require.Zero(t, r.status, r.err)
 	require.Contains(t, r.err, "index.jsonl: the packets of each file are sent in their order, without times")
-	require.Regexp(t, regexp.MustCompile(`1 copies of 1 connections: 3 packets sent, 3 answers, 0 differ\nanswers now`), r.out)
+	require.Regexp(t, regexp.MustCompile(`1 connections: 3 packets sent, 3 answers, 0 differ\nanswers now`), r.out)
 }
 
 // The handshake of a WebSocket is sent again, too.
@@ -312,7 +319,6 @@ func TestReplayMistakes(t *testing.T) {
 		args []string
 		err  string
 	}{
-		{[]string{"-copies", "0", prefix, "1"}, "-copies is less than 1"},
 		{[]string{"-speed", "-1", prefix, "1"}, "-speed is not a number from 0 on"},
 		{[]string{"-timeout", "0s", prefix, "1"}, "-timeout is not more than 0"},
 		{[]string{prefix + "x", "1"}, "no such file"},

@@ -28,7 +28,6 @@ func Replay(f *shell.Flags) shell.Action {
 	r.open.ValueFlags(f, false)
 	r.open.LimitFlags(f)
 	r.open.Decoder.AllowObjects = true
-	f.IntVar(&r.copies, "copies", 1, "send the recording `N` times at once, each on connections of its own")
 	f.Float64Var(&r.speed, "speed", 1, "send at `X` times the recorded speed; 0 is as fast as possible")
 	f.DurationVar(&r.timeout, "timeout", 10*time.Second, "wait at most `TIME` for each answer, and for the end of a connection")
 	return shell.Action{
@@ -40,15 +39,12 @@ func Replay(f *shell.Flags) shell.Action {
 // The replayFlags are the flags of replay.
 type replayFlags struct {
 	open    open.Flags
-	copies  int
 	speed   float64
 	timeout time.Duration
 }
 
 func (o *replayFlags) check(addr *string) error {
 	switch {
-	case o.copies < 1:
-		return errors.New("-copies is less than 1")
 	case o.speed < 0 || math.IsInf(o.speed, 0) || math.IsNaN(o.speed):
 		return errors.New("-speed is not a number from 0 on")
 	case o.timeout <= 0:
@@ -76,6 +72,7 @@ type replayer struct {
 
 	mu     sync.Mutex
 	differ int64
+	failed int64 // connections without a server
 }
 
 // run sends a recording again.
@@ -105,14 +102,12 @@ func (o *replayFlags) run(s *shell.Stdio, prefix, addr string) error {
 	}
 	p.start = time.Now()
 	var all sync.WaitGroup
-	for n := range o.copies {
-		for _, one := range sessions {
-			all.Go(func() { one.run(ctx, n+1) })
-		}
+	for _, one := range sessions {
+		all.Go(func() { one.run(ctx) })
 	}
 	all.Wait()
 	p.summary(len(sessions))
-	if p.differ > 0 && ctx.Err() == nil {
+	if p.differ+p.failed > 0 && ctx.Err() == nil {
 		return shell.ErrBad
 	}
 	return ctx.Err()
@@ -120,8 +115,10 @@ func (o *replayFlags) run(s *shell.Stdio, prefix, addr string) error {
 
 // summary shows the numbers of packets and answers, and the times of the answers.
 func (p *replayer) summary(connections int) {
-	fmt.Fprintf(p.Out, "%d copies of %d connections: %d packets sent, %d answers, %d differ\n",
-		p.options.copies, connections, p.sent.Load(), p.count.Load(), p.differ)
+	fmt.Fprintf(p.Out, "%d connections: %d packets sent, %d answers, %d differ\n", connections, p.sent.Load(), p.count.Load(), p.differ)
+	if p.failed > 0 {
+		fmt.Fprintf(p.Out, "%d connections were not made\n", p.failed)
+	}
 	for _, l := range []struct {
 		name string
 		*latencies
@@ -206,17 +203,13 @@ func allPackets(m *messages) (all []record.Packet, err error) {
 }
 
 // run sends the packets of the connection and compares the answers.
-func (s *replayed) run(ctx context.Context, number int) {
-	name := fmt.Sprintf("#%d", s.number)
-	if s.options.copies > 1 {
-		name += fmt.Sprintf(" of copy %d", number)
-	}
+func (s *replayed) run(ctx context.Context) {
 	if s.kind == nil || !s.wait(ctx, s.begin()) {
 		return
 	}
 	conn, err := address.Dial(ctx, s.addr)
 	if err != nil {
-		s.differs("%s: %v", name, err)
+		s.fails(err)
 		return
 	}
 	defer func() { _ = conn.Close() }()
@@ -226,16 +219,16 @@ func (s *replayed) run(ctx context.Context, number int) {
 	go func() { sending <- s.send(ctx, conn, &sent) }()
 	arrived := s.kind.again(conn)
 	if s.files[record.FromServer] != nil {
-		err = s.compare(conn, arrived, name, &sent, number == 1)
+		err = s.compare(conn, arrived, &sent)
 	}
 	if err == nil {
-		err = s.finish(conn, arrived, name, sending)
+		err = s.finish(conn, arrived, sending)
 	} else {
 		_ = conn.Close()
 		err = cmp.Or(err, <-sending)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.differs("%s: %v", name, err)
+		s.differs(": %v", err)
 	}
 }
 
@@ -244,7 +237,7 @@ const moreTime = 200 * time.Millisecond
 
 // finish reads answers until the server has taken all packets, and returns the error of sending
 // them. A connection closed while bytes arrive is reset, and the server loses unread packets.
-func (s *replayed) finish(conn net.Conn, arrived *messages, name string, sending <-chan error) error {
+func (s *replayed) finish(conn net.Conn, arrived *messages, sending <-chan error) error {
 	type result struct {
 		packets int64
 		err     error
@@ -274,7 +267,7 @@ func (s *replayed) finish(conn net.Conn, arrived *messages, name string, sending
 	if !compares {
 		s.count.Add(more.packets)
 	} else if more.packets > 0 && err == nil {
-		s.differs("%s: %d more answers than recorded", name, more.packets)
+		s.differs(": %d more answers than recorded", more.packets)
 	}
 	switch {
 	case err != nil:
@@ -355,7 +348,7 @@ func (s *replayed) send(ctx context.Context, conn net.Conn, sent *atomic.Int64) 
 }
 
 // compare compares the packets received with the recorded packets of the server.
-func (s *replayed) compare(conn net.Conn, arrived *messages, name string, sent *atomic.Int64, first bool) error {
+func (s *replayed) compare(conn net.Conn, arrived *messages, sent *atomic.Int64) error {
 	recorded := s.kind.again(io.NewSectionReader(s.files[1], 0, s.files[1].Size()))
 	asked := 0
 	for n := 0; ; n++ {
@@ -379,7 +372,7 @@ func (s *replayed) compare(conn net.Conn, arrived *messages, name string, sent *
 		}
 		s.count.Add(1)
 		s.arrived.add(time.Since(s.start) - time.Duration(sent.Load()))
-		if first && n < len(s.answers) {
+		if n < len(s.answers) {
 			for asked < len(s.packets) && s.packets[asked].Time <= s.answers[n].Time {
 				asked++
 			}
@@ -388,31 +381,39 @@ func (s *replayed) compare(conn net.Conn, arrived *messages, name string, sent *
 			}
 		}
 		if !bytes.Equal(got, want) {
-			s.differs("%s, answer %d: recorded %s, got %s", name, n, s.text(want), s.text(got))
+			s.differs(", answer %d: recorded %s, got %s", n, s.text(want), s.text(got))
 		}
 	}
 }
 
 // text returns the start of a packet as text.
 func (s *replayed) text(packet []byte) string {
-	framing := s.framing.Reading // shared by copies
-	u := framing.Unpack(packet)
-	text := shell.Cut(plainText(u.Value, &framing, viewColumns/2), viewColumns/2)
+	u := s.framing.Unpack(packet)
+	text := shell.Cut(plainText(u.Value, &s.framing.Reading, viewColumns/2), viewColumns/2)
 	if u.Compressed {
 		text = u.ModeName() + " " + text
 	}
 	return text
 }
 
-// differs counts a difference, and shows it unless many were shown.
-func (p *replayer) differs(format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.differ++
-	if p.differ <= maxDiffering {
-		fmt.Fprintln(p.Out, shell.Printable(fmt.Sprintf(format, args...)))
-	} else if p.differ == maxDiffering+1 {
-		fmt.Fprintln(p.Out, "…")
+// differs counts a difference, and shows it after the number of the connection, unless many were shown.
+func (s *replayed) differs(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.differ++
+	if s.differ <= maxDiffering {
+		fmt.Fprintf(s.Out, "#%d%s\n", s.number, shell.Printable(fmt.Sprintf(format, args...)))
+	} else if s.differ == maxDiffering+1 {
+		fmt.Fprintln(s.Out, "…")
+	}
+}
+
+// fails counts a connection that the server did not accept, and reports the first of these.
+func (s *replayed) fails(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed++; s.failed == 1 {
+		s.Logf("#%d: %v", s.number, err)
 	}
 }
 
