@@ -13,10 +13,16 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // fetch returns what a page answers.
@@ -98,28 +104,113 @@ func (v *openView) end(t *testing.T) (rest string) {
 	return rest
 }
 
+// An edited is the answer to an edit.
+type edited struct {
+	Version  int
+	Question string
+	Error    struct{ Text string }
+}
+
+// post requests an edit.
+func (v *openView) post(t *testing.T, edit map[string]any) (answer edited) {
+	edit["version"] = v.version
+	r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, v.url+"edit", bytes.NewReader(must(json.Marshal(edit))(t))))(t)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Origin", "http://"+r.Host)
+	got := must(http.DefaultClient.Do(r))(t)
+	require.NoError(t, json.NewDecoder(got.Body).Decode(&answer))
+	require.NoError(t, got.Body.Close())
+	if answer.Error.Text == "" {
+		v.version = answer.Version
+	}
+	return answer
+}
+
 // edit makes edits, and returns the error of the last answer.
 func (v *openView) edit(t *testing.T, edits ...string) (failed string) {
 	for _, e := range edits {
 		op, line, _ := strings.Cut(e, " ")
-		body := must(json.Marshal(map[string]any{"op": op, "line": line, "version": v.version}))(t)
-		r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, v.url+"edit", bytes.NewReader(body)))(t)
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Origin", "http://"+r.Host)
-		answer := must(http.DefaultClient.Do(r))(t)
-		var got struct {
-			Version int
-			Error   *struct{ Text string }
-		}
-		require.NoError(t, json.NewDecoder(answer.Body).Decode(&got))
-		require.NoError(t, answer.Body.Close())
-		if failed = ""; got.Error != nil {
-			failed = got.Error.Text
-		} else {
-			v.version = got.Version
-		}
+		at, value, _ := strings.Cut(line, " = ")
+		failed = v.post(t, map[string]any{"op": op, "at": at, "text": value}).Error.Text
 	}
 	return failed
+}
+
+// Every key and value that the page accepts is the one that add and set write for the same text.
+func TestViewTyped(t *testing.T) {
+	name, want := filepath.Join(t.TempDir(), "a.sav"), filepath.Join(t.TempDir(), "want.sav")
+	odd := new(variant.Dictionary)
+	odd.Set("x", 1)
+	odd.Set(2, 1)
+	odd.Set([]any{10}, "ten")
+	before := gdwiretest.Encode(t, map[string]any{
+		"any": new(variant.Dictionary), "ints": map[int]any{1: true, 7: false}, "names": map[variant.StringName]any{"a": 1}, "odd": odd,
+		"a": "text", "b": 5, "c": variant.StringName("n"), "d": []string{"s"}, "e": nil, "f": 1.5,
+	})
+	require.NoError(t, os.WriteFile(name, before, 0o600))
+	v := viewOf(t, name)
+	shown := func() []byte { // what the page would save
+		require.Empty(t, v.edit(t, "save"))
+		b := must(os.ReadFile(name))(t)
+		require.Empty(t, v.edit(t, "undo", "save"))
+		require.Equal(t, before, must(os.ReadFile(name))(t))
+		return b
+	}
+	written := func(op, line string) []byte { // by the command
+		if r := runWith(nil, op, "-q", line, name, "-o", want); r.status != 0 {
+			return nil
+		}
+		return must(os.ReadFile(want))(t)
+	}
+	types := map[string][]gdwire.Type{ // of the keys of each Dictionary
+		"$.any": nil, "$.ints": {gdwire.TypeInt}, "$.names": {gdwire.TypeStringName}, "$.odd": {gdwire.TypeString, gdwire.TypeInt, gdwire.TypeArray}, "$.d": nil,
+	}
+	for typed, key := range map[string]string{
+		`"title" = "Sir"`: `["title"] = "Sir"`, `title: "Sir"`: `.title = "Sir"`, `9 = true`: `[9] = true`, `9: 5`: `[9] = 5`, `&"sn" = 5`: `[&"sn"] = 5`,
+		`Vector2i(1, 2) = 5`: `[Vector2i(1, 2)] = 5`, `[[10, "a"]] = 5`: `[[10, "a"]] = 5`, `{"a": 1}: {"b": [2]}`: `[{"a": 1}] = {"b": [2]}`, `["9"] = 5`: `["9"] = 5`,
+		`true = 5`: `[true] = 5`, `lucky number = i:7`: `["lucky number"] = i:7`, `null: null`: `[null] = null`, `1.5 = 2`: `[1.5] = 2`, `^"a/b" = 5`: `[^"a/b"] = 5`,
+		`[[10]] = 5`: `[[10]] = 5`, `x: 5`: `.x = 5`, `a += 5`: `.a += 5`, `"a"`: `.a`, `2 = Vector2(1, 2)`: `[2] = Vector2(1, 2)`,
+	} {
+		for in := range types {
+			edit := map[string]any{"op": "add", "at": in, "text": typed, "pair": true}
+			answer := v.post(t, edit)
+			if others := types[in]; answer.Error.Text == "" {
+				p, _, err := text.CutLine(key, nil)
+				require.NoError(t, err)
+				isAsked := others != nil && !slices.Contains(others, p.Steps[0].Key.Type)
+				require.Equal(t, isAsked, answer.Question != "", "%s in %s: %v", typed, in, answer)
+			}
+			if answer.Question != "" {
+				require.Equal(t, before, must(os.ReadFile(name))(t))
+				edit["sure"] = true
+				answer = v.post(t, edit)
+			}
+			line := written("add", in+key)
+			require.Equal(t, line == nil, answer.Error.Text != "", "%s in %s: %v", typed, in, answer)
+			if line != nil {
+				require.Equal(t, line, shown(), "%s in %s", typed, in)
+			}
+		}
+	}
+	for _, typed := range []string{
+		`Ada`, `"Ada"`, `'Ada'`, `&"n2"`, `5`, `"5"`, `5.5`, `true`, `null`, `i:6`, `s:Bo`, `sn:x`, `f:2`, `"Ada`, `it's`, `= 5`, ``, `[1, 2]`, `["a"]`, `Color(1, 0, 0, 1)`, "two\nlines", `C:\new`,
+	} {
+		for _, at := range []string{"$.a", "$.b", "$.c", "$.d[0]", "$.e", "$.f"} {
+			isText := at == "$.a" || at == "$.c" || at == "$.d[0]"
+			old := v.version
+			answer := v.post(t, map[string]any{"op": "set", "at": at, "text": typed, "bare": isText})
+			line := written("set", at+" = "+typed)
+			if line == nil && isText && strings.IndexAny(strings.TrimPrefix(typed, "&"), `"'`) != 0 { // text without quotes
+				line = written("set", at+" = "+strconv.Quote(typed))
+			}
+			require.Equal(t, line == nil, answer.Error.Text != "", "%s = %s: %v", at, typed, answer)
+			if line != nil && v.version > old {
+				require.Equal(t, line, shown(), "%s = %s", at, typed)
+			}
+		}
+	}
+	require.Contains(t, v.post(t, map[string]any{"op": "add", "at": "$.ints", "text": `"9": 1`, "pair": true}).Question, `The other keys are of type int, and "9" is of type String.`)
+	v.end(t)
 }
 
 // Save in the page writes what set, add and delete do, in any container, and keeps the old file.

@@ -17,6 +17,7 @@ package text
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/wire"
@@ -106,6 +107,72 @@ func (s *scanner) start() (p Path, change string) {
 	change = strings.TrimSuffix(s.text[start:s.pos], "=")
 	s.space()
 	return p, change
+}
+
+// PairLine returns the line that adds a pair to the Dictionary or Object at a path, from a pair as people type it:
+// key = value or key: value. The key is the end of a path from a . or [ on, or a value such as 9, "a" or
+// Vector2i(1, 2), or text without quotes if nothing in the text could mean another key.
+func PairLine(path, typed string) (string, error) {
+	s := scanner{text: strings.TrimSpace(typed)}
+	steps := ""
+	if s.isNext(".") || s.isNext("[") {
+		if p := s.path(); len(p.Steps) == 0 {
+			s.errorf("want a key")
+		}
+		steps = s.text[:s.pos]
+	} else if key := (Step{Key: s.pairKey()}); s.err == nil {
+		steps = string(key.Append(nil))
+	}
+	s.space()
+	change := s.separator()
+	if change == "" {
+		s.errorf("want = and a value")
+	}
+	s.space()
+	return path + steps + " " + strings.Replace(change, ":", "=", 1) + " " + s.text[s.pos:], s.failed()
+}
+
+// separator skips what separates a typed key from its value, and returns it, or "" if nothing does.
+func (s *scanner) separator() string {
+	for _, text := range []string{"=", ":", "+=", "-="} {
+		if s.accept(text) {
+			return text
+		}
+	}
+	return ""
+}
+
+// pairKey parses the typed key of a pair.
+func (s *scanner) pairKey() Value {
+	value := *s
+	v := value.value()
+	value.space()
+	if after := value; value.err == nil && v.isPathKey() && (after.atEnd() || after.separator() != "") {
+		*s = value
+		return v
+	}
+	rest := s.text[s.pos:]
+	if n := strings.IndexAny(rest, "=:"); n >= 0 {
+		isChange := rest[n] == '='
+		if rest = rest[:n]; isChange {
+			rest = strings.TrimRight(rest, "+-")
+		}
+	}
+	word := strings.TrimSpace(rest)
+	if word == "" || strings.IndexByte("0123456789+-", word[0]) >= 0 || strings.ContainsFunc(word, isSyntax) {
+		if s.err = value.err; s.err == nil {
+			s.errorf("want a key and not %s; text is in quotes", s.rest())
+		}
+		return v
+	}
+	s.take(len(rest))
+	return textOf(word, gdwire.TypeString)
+}
+
+// isSyntax reports whether a character means something in a value or path, or is not printable, so that a key with
+// the character needs quotes.
+func isSyntax(r rune) bool {
+	return strings.ContainsRune("\"'`()[]{}&^\\,.$", r) || !unicode.IsPrint(r)
 }
 
 // ParseValue parses the value of a line.
@@ -272,7 +339,7 @@ func (s *scanner) key() Value {
 	s.space()
 	start := s.pos
 	v := s.value()
-	if s.err == nil && !v.IsKey() {
+	if s.err == nil && !v.isPathKey() {
 		s.pos = start
 		s.errorf("%s is not a key; .key(n) and .value(n) are the n-th pair", s.rest())
 	}

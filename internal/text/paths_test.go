@@ -87,7 +87,7 @@ func TestPathsErrors(t *testing.T) {
 		`$.a-b = 1`:                        `column 4: want = and a value; keys other than names are written ["…"]`,
 		`é = 1`:                            `column 1: want $, a name or [; keys other than names are written ["…"]`,
 		`$[1 = 1`:                          `column 5: want ]`,
-		`$[[]] = 1`:                        `column 3: "[]] = 1" is not a key; .key(n) and .value(n) are the n-th pair`,
+		`$[Array[int]] = 1`:                `column 3: "Array[int]] = 1" is not a key; .key(n) and .value(n) are the n-th pair`,
 		`$[Signal("a", 1)] = 1`:            `is not a key`,
 		`$[RID()] = 1`:                     `is not a key`,
 		`$.key(x) = 1`:                     `column 7: want the number of a pair`,
@@ -139,6 +139,34 @@ func TestPathsErrors(t *testing.T) {
 	}
 	_, err := Parse(`$.a = 1`)
 	require.ErrorContains(t, err, `column 4: unexpected " = 1"`)
+}
+
+// TestPairLine reads pairs as people type them: the key is the one typed, or an error.
+func TestPairLine(t *testing.T) {
+	for typed, want := range map[string]string{
+		`title = "Sir"`: `.title = "Sir"`, ` title="Sir"`: `.title = "Sir"`, `title: "Sir"`: `.title = "Sir"`, `a:1`: `.a = 1`,
+		`"title" = "Sir"`: `.title = "Sir"`, `"a": 1`: `.a = 1`, `'a' = 1`: `.a = 1`, `"a = b": "c: d"`: `["a = b"] = "c: d"`,
+		`lucky number = 3`: `["lucky number"] = 3`, `metadata/x = 3`: `["metadata/x"] = 3`, `größe = 3`: `["größe"] = 3`,
+		`9 = true`: `[9] = true`, `-9: true`: `[-9] = true`, `0x1f = true`: `[31] = true`, `1.5 = 2`: `[1.5] = 2`,
+		`true = 5`: `[true] = 5`, `null: 5`: `[null] = 5`, `&"sn" = 5`: `[&"sn"] = 5`, `^"a/b:c" = 5`: `[^"a/b:c"] = 5`,
+		`Vector2i(1, 2) = 5`: `[Vector2i(1, 2)] = 5`, `{"a": 1}: 5`: `[{"a": 1}] = 5`, `PackedInt32Array([1]) = 5`: `[PackedInt32Array([1])] = 5`,
+		`[10] = 5`: `[10] = 5`, `[[10]] = 5`: `[[10]] = 5`, `["a.b"]: 5`: `["a.b"] = 5`, `.a.b = 5`: `.a.b = 5`, `[&"a"].b: 5`: `[&"a"].b = 5`,
+		`Array = 5`: `.Array = 5`, `Vector2: 5`: `.Vector2 = 5`, `PackedInt32Array = 5`: `.PackedInt32Array = 5`,
+		`a += 5`: `.a += 5`, `9 -= 5`: `[9] -= 5`, `a = b = 5`: `.a = b = 5`,
+	} {
+		line, err := PairLine("$.d", typed)
+		require.NoError(t, err, typed)
+		require.Equal(t, "$.d"+want, line, typed)
+	}
+	for typed, want := range map[string]string{
+		``: "want a value", `= 5`: `want a value and not "= 5"`, `a`: "want = and a value", `9`: "want = and a value", `a b 5`: "want = and a value",
+		`. = 5`: "want a key", `[1 = 5`: "want ]", `9 lives = 5`: `want a key and not "9 lives = 5"; text is in quotes`, `1_000 = 5`: "text is in quotes",
+		`Color(1, 0) = 5`: "Color has 4 arguments", `"a = 5`: "the string does not end", `it's = 5`: `want a value and not "it's = 5"`,
+		`a.b = 5`: "want a value", `$.a = 5`: "want a value", `"a" b = 5`: "want a key", "a\nb = 5": "want a value", `a, b: 5`: "want a value",
+	} {
+		_, err := PairLine("$.d", typed)
+		require.ErrorContains(t, err, want, typed)
+	}
 }
 
 // Deep paths and values are errors, and exhaust no stack.

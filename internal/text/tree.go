@@ -30,6 +30,7 @@ type Node struct {
 	target int32 // the number in Targets, from 1; 0 on the way to targets
 	parent *Node
 	step   string           // of the path
+	keys   bool             // a node in this node has a container as its key
 	inner  *Node            // the latest node added to this node
 	next   *Node            // the node added to the parent before
 	index  map[string]*Node // the nodes in this node by step, if there are more than maxUnindexed
@@ -96,6 +97,7 @@ func (t *Tree) addChild(p *Node, s *Step) *Node {
 		c.step = string(t.buf)
 	}
 	p.add(c)
+	p.keys = p.keys || s.Op == Child && s.Key.isContainerKey()
 	t.note(p, c, s)
 	return c
 }

@@ -101,6 +101,16 @@ func (v *Value) IsKey() bool {
 	return n > 0
 }
 
+// isContainerKey reports whether the value is an Array, a Dictionary or a packed array with its content. Paths are
+// printed with the number of such a key, and read with the key, too.
+func (v *Value) isContainerKey() bool {
+	isContainer := v.Type == gdwire.TypeArray || v.Type == gdwire.TypeDictionary || v.Type.Element() != 0 && v.Type != gdwire.TypeImage
+	return isContainer && v.Form != Declared
+}
+
+// isPathKey reports whether the value can be between brackets in a path that is read.
+func (v *Value) isPathKey() bool { return v.IsKey() || v.isContainerKey() }
+
 // String returns the value as text.
 func (v Value) String() string { return string(v.Append(nil)) }
 

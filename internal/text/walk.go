@@ -22,6 +22,9 @@ type Walker struct {
 	// Key is called for each key of a Dictionary or Object, with the node of the container, and
 	// returns the node of the value, or nil for the node with this key.
 	Key func(p *Node, key *Step) *Node
+	// KeyType is called with the type of each key of a Dictionary, also of keys for which Key is not called, because
+	// they are too long for a path, or containers.
+	KeyType func(p *Node, t gdwire.Type)
 	// Leave is called after a value read by the Walker.
 	Leave func(p *Node, c Container) error
 
@@ -150,8 +153,8 @@ func (p *Node) every() *Node { return p.child([]byte(everyStep)) }
 // end.
 func (p *Node) elements(n int64) (all []element) {
 	for c := range p.Inner {
-		if digits := strings.Trim(c.step, "[]"); digits != c.step {
-			i, err := strconv.ParseInt(digits, 10, 64)
+		if digits, ok := strings.CutPrefix(c.step, "["); ok {
+			i, err := strconv.ParseInt(strings.TrimSuffix(digits, "]"), 10, 64)
 			if i < 0 {
 				i += n
 			}
@@ -205,6 +208,12 @@ func (w *Walker) dictionary(p *Node, c *Container) {
 func (w *Walker) byKey(p *Node) *Node {
 	depth := w.Depth()
 	t, err := w.ReadToken()
+	if w.KeyType != nil && err == nil {
+		w.KeyType(p, t.Type())
+	}
+	if k := t.Kind(); err == nil && p.keys && (isContainer(k) || k == gdwire.KindPackedStart) {
+		return w.byContainer(p, t, depth)
+	}
 	var step Step
 	ok := false
 	if err == nil {
@@ -214,6 +223,19 @@ func (w *Walker) byKey(p *Node) *Node {
 		return nil
 	}
 	return w.node(p, &step)
+}
+
+// byContainer reads the rest of a key, a container that starts with t, and returns the node of its value, or nil if
+// there is none.
+func (w *Walker) byContainer(p *Node, t gdwire.Token, depth int) *Node {
+	key := Printer{Decoder: w.Decoder, Buf: []byte{'['}, Most: MaxKey}
+	err := key.Value(t, 0)
+	if err == ErrLong {
+		w.err = w.SkipTo(depth)
+		return nil
+	}
+	w.err = err
+	return p.child(append(key.Buf, ']'))
 }
 
 // node returns the node reached from p by a step, or nil if there is none. A String in a path

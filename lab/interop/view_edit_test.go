@@ -201,6 +201,43 @@ func TestViewEditMouse(t *testing.T) {
 	p.quiet()
 }
 
+// The key that is typed is the key that is added. A key of another type than the others is asked back.
+func TestViewEditKeys(t *testing.T) {
+	name, _ := writeValue(t, map[string]any{"flags": map[int]any{1: true}})
+	p := openView(t, gdwireBinary(t), name)
+	add := func(typed string) {
+		p.click(p.line(".flags"))
+		p.press(kb.Insert)
+		p.ready("")
+		p.press(typed + kb.Enter)
+	}
+	add("9 = true")
+	p.settled("[9]truebool")
+	const error, sure = `document.getElementById("field-error").textContent`, `document.getElementById("field-sure")`
+	add(`"7": 5`)
+	p.until(error + ` === 'The other keys are of type int, and "7" is of type String.' && document.activeElement === ` + sure)
+	p.accessible()
+	p.press(kb.Escape)
+	p.until(field + `.hidden`)
+	add(`x: 5`)
+	p.until(`document.activeElement === ` + sure)
+	p.click(fieldValue) // another text is another question
+	p.press("0")
+	p.until(sure + `.hidden`)
+	p.press(kb.Enter)
+	p.until(`document.activeElement === ` + sure)
+	p.press(kb.Enter)
+	p.settled(".x50int")
+	p.ctrl("s")
+	p.until(unsaved + `.startsWith("saved")`)
+	flags := new(variant.Dictionary)
+	flags.Set(1, true)
+	flags.Set(9, true)
+	flags.Set("x", 50)
+	require.Equal(t, gdwiretest.Encode(t, map[string]any{"flags": flags}), read(t, name))
+	p.quiet()
+}
+
 // The hits of a search are edited one after the other.
 func TestViewEditHits(t *testing.T) {
 	name, _ := writeValue(t, map[string]any{"a": map[string]any{"hp": 1}, "b": map[string]any{"hp": 2}, "c": map[string]any{"hp": 3}})
@@ -229,7 +266,7 @@ func TestViewEditElsewhere(t *testing.T) {
 	binary := gdwireBinary(t)
 	p := openView(t, binary, name)
 	q := openView(t, binary, filepath.Join("..", "..", "testdata", "godot4.7-dev", "save_game_large.bin"))
-	body := `{"op": "set", "line": "$.hp = 1", "version": 1}`
+	body := `{"op": "set", "at": "$.hp", "text": "1", "version": 1}`
 	for _, from := range []string{"about:blank", q.url + "icon.svg"} {
 		require.NoError(t, chromedp.Do(q.ctx, chromedp.Navigate(from)))
 		for _, how := range []string{

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/internal/save"
@@ -104,6 +107,35 @@ func Apply(c *save.Content, e view.Edit) (*save.Content, []view.Change, error) {
 		changes = append(changes, view.Change{Path: c.Path, Old: shell.Cut(c.Was, shell.PlainWidth), New: shell.Cut(c.Text, shell.PlainWidth)})
 	}
 	return plan.Content(), changes, nil
+}
+
+// Question returns what a page asks before an edit: whether a new key is meant that is of another type than all other
+// keys of its Dictionary. It returns "" if there is nothing to ask.
+func Question(c *save.Content, e view.Edit) string {
+	var tree text.Tree
+	if _, err := addLine(&tree, e.Line, nil); err != nil || ops[e.Op] != edit.Add {
+		return ""
+	}
+	added := tree.Targets[0]
+	var others []string
+	key := added.Step().Key
+	walker := &text.Walker{
+		KeyType: func(in *text.Node, t gdwire.Type) {
+			if name := t.String(); in == added.Parent() && !slices.Contains(others, name) {
+				others = append(others, name)
+			}
+		},
+		Leave: func(in *text.Node, c text.Container) error {
+			if fit, ok := key.FitElem(c.Key); ok && in == added.Parent() {
+				key = fit
+			}
+			return nil
+		},
+	}
+	if err := edit.Walk(c, &tree, walker); err != nil || len(others) == 0 || slices.Contains(others, key.Type.String()) {
+		return ""
+	}
+	return fmt.Sprintf("The other keys are of type %s, and %v is of type %v.", strings.Join(others, " or "), &key, key.Type)
 }
 
 // placeOf returns the path of a removed value as if only its containers had moved since, or "" if

@@ -57,9 +57,9 @@ func browser(file string) *exec.Cmd {
 
 // New returns the function defining the flags of view. The command compares two files by compare, edits a
 // file by edit, and opens recordings by openRecording.
-func New(compare CompareFunc, edit EditFunc, openRecording func(index string, o *open.Flags) (*Live, error)) func(f *shell.Flags) shell.Action {
+func New(compare CompareFunc, edit EditFunc, ask AskFunc, openRecording func(index string, o *open.Flags) (*Live, error)) func(f *shell.Flags) shell.Action {
 	return func(f *shell.Flags) shell.Action {
-		v := &viewer{compare: compare, edit: edit, openRecording: openRecording}
+		v := &viewer{compare: compare, edit: edit, ask: ask, openRecording: openRecording}
 		v.open.Held = true
 		v.open.ValueFlags(f, true)
 		v.open.FileFlags(f)
@@ -83,6 +83,7 @@ type viewer struct {
 	readOnly      bool
 	compare       CompareFunc
 	edit          EditFunc
+	ask           AskFunc
 	openRecording func(index string, o *open.Flags) (*Live, error)
 }
 
@@ -108,7 +109,7 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 		v.open.Keys.Use(file.key) // probably also the key of the second file
 	}
 	latest, name := files[len(files)-1], names[len(names)-1]
-	page := &Server{File: latest, Command: save.DisplayName(name), Compare: v.compare, Edit: v.edit}
+	page := &Server{File: latest, Command: save.DisplayName(name), Compare: v.compare, Edit: v.edit, Ask: v.ask}
 	page.Save = func(file *Source, c *save.Content, backup bool) (Saved, error) {
 		return v.save(s, name, file, c, backup)
 	}

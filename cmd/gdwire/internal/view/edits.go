@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"sync"
 
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/text"
 )
 
 // An Edit is an edit requested by the page, in the words of the command of the same name.
@@ -18,8 +20,47 @@ type Edit struct {
 	Line string `json:"line"` // path = value, or the path to delete
 }
 
+// A request is what the page requests.
+type request struct {
+	Op      string `json:"op"`
+	At      string `json:"at"`   // the path of the value, or of a new element
+	Text    string `json:"text"` // as typed: the value
+	Bare    bool   `json:"bare"` // Text may be text without quotes: the value is text already
+	Pair    bool   `json:"pair"` // Text is a key and a value for the Dictionary or Object at At
+	Sure    bool   `json:"sure"` // the question about the edit was answered
+	Version int    `json:"version"`
+
+	question string // to ask before the edit is made
+}
+
+// edit returns the requested edit.
+func (r *request) edit() (Edit, error) {
+	switch {
+	case r.Op == opDelete:
+		return Edit{r.Op, r.At}, nil
+	case r.Pair:
+		line, err := text.PairLine(r.At, r.Text)
+		if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) { // the page shows the text
+			err = errors.New(wrong.Reason)
+		}
+		return Edit{r.Op, line}, err
+	}
+	return Edit{r.Op, r.At + " = " + r.Text}, nil
+}
+
+// quoted returns the requested edit with Text as text, or false if this cannot be meant.
+func (r *request) quoted() (Edit, bool) {
+	return Edit{r.Op, r.At + " = " + string(text.AppendQuoted(nil, r.Text))}, r.Bare && !quotes.MatchString(r.Text)
+}
+
+// quotes matches the start of text in quotes.
+var quotes = regexp.MustCompile(`^\s*[&^]?["']`)
+
 // An EditFunc returns a content after an edit, and its changes: none if c contains these values already.
 type EditFunc func(c *save.Content, e Edit) (*save.Content, []Change, error)
+
+// An AskFunc returns the question to ask before an edit of c that is possible, but perhaps not meant, or "".
+type AskFunc func(c *save.Content, e Edit) string
 
 // Saved describes a saved file.
 type Saved struct {
@@ -62,8 +103,11 @@ func newHistory(file *Source) history { return history{contents: []*save.Content
 // isSaved reports whether the shown content is that of the file.
 func (h *history) isSaved() bool { return h.applied == h.saved && len(h.undone) == 0 }
 
-// opUndo is the Op of an Edit undone after saving.
-const opUndo = "undo"
+// The Op of an Edit that deletes, and of one undone after saving.
+const (
+	opDelete = "delete"
+	opUndo   = "undo"
+)
 
 // pending returns the unsaved edits in order: the waiting ones, the undoing of saved ones, and the shown ones.
 func (h *history) pending() (all []Edit) {
@@ -117,21 +161,18 @@ func (s *Source) edited(c *save.Content) (*Source, error) {
 const maxEdit = 16 << 20
 
 // deeds contains the requests of the page.
-var deeds = map[string]func(*Server, Edit) error{
-	"set": (*Server).apply, "add": (*Server).apply, "delete": (*Server).apply,
-	"undo": func(s *Server, _ Edit) error { return s.move(-1) },
-	"redo": func(s *Server, _ Edit) error { return s.move(1) },
-	"save": func(s *Server, _ Edit) error { return s.save() },
-	"drop": func(s *Server, _ Edit) error { return s.drop() },
+var deeds = map[string]func(*Server, *request) error{
+	"set": (*Server).apply, "add": (*Server).apply, opDelete: (*Server).apply,
+	opUndo: func(s *Server, _ *request) error { return s.move(-1) },
+	"redo": func(s *Server, _ *request) error { return s.move(1) },
+	"save": func(s *Server, _ *request) error { return s.save() },
+	"drop": func(s *Server, _ *request) error { return s.drop() },
 }
 
 // edit answers a request for an edit of a version, to undo or redo one, or to save all, with the new
-// version.
+// version, or with a question.
 func (s *Server) edit(w http.ResponseWriter, r *http.Request) (any, error) {
-	var asked struct {
-		Edit
-		Version int `json:"version"`
-	}
+	var asked request
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxEdit)).Decode(&asked); err != nil {
 		return nil, fmt.Errorf("the request cannot be read: %w", err)
 	}
@@ -147,9 +188,9 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) (any, error) {
 	if _, version := s.versions.latest(); version != asked.Version {
 		return nil, errors.New("this is no longer what the page shows: look at it again")
 	}
-	err := do(s, asked.Edit)
+	err := do(s, &asked)
 	_, version := s.versions.latest()
-	return map[string]any{"version": version}, err
+	return map[string]any{"version": version, "question": asked.question}, err
 }
 
 // readOnly returns why the file cannot be edited, or "".
@@ -164,11 +205,24 @@ func (s *Server) readOnly() string {
 	return file.ReadOnly
 }
 
-// apply makes an edit. Undone edits cannot be made again afterwards.
-func (s *Server) apply(edit Edit) error {
+// apply makes an edit, or sets the question to ask before. Undone edits cannot be made again afterwards.
+func (s *Server) apply(r *request) error {
 	h := s.session.history
-	if err := h.make(edit, s.Edit); err != nil || h.applied == s.session.history.applied {
+	edit, err := r.edit()
+	if err == nil {
+		err = h.make(edit, s.Edit)
+	}
+	if quoted, ok := r.quoted(); ok && err != nil {
+		err = h.make(quoted, s.Edit)
+	}
+	if err != nil || h.applied == s.session.history.applied {
 		return err
+	}
+	if !r.Sure && s.Ask != nil {
+		r.question = s.Ask(s.session.history.contents[s.session.history.applied], edit)
+	}
+	if r.question != "" {
+		return nil
 	}
 	return s.show(h)
 }

@@ -134,7 +134,8 @@ func (p *edited) post(what, body string, header ...string) (int, string) {
 // do asks for an edit of the latest version, and returns the error in the answer.
 func (p *edited) do(op, line string) string {
 	_, version := p.versions.latest()
-	body := must(json.Marshal(map[string]any{"op": op, "line": line, "version": version}))(p.t)
+	at, value, _ := strings.Cut(line, " = ")
+	body := must(json.Marshal(request{Op: op, At: at, Text: value, Version: version}))(p.t)
 	status, answer := p.post("edit", string(body))
 	require.Equal(p.t, http.StatusOK, status)
 	var got struct {
@@ -280,9 +281,9 @@ func TestPageEditErrors(t *testing.T) {
 	require.Equal(t, before, p.shown())
 
 	// The page shows another version.
-	_, body := p.post("edit", `{"op": "set", "line": "$.hp = 1", "version": 7}`)
+	_, body := p.post("edit", `{"op": "set", "at": "$.hp", "text": "1", "version": 7}`)
 	require.Contains(t, body, "no longer what the page shows")
-	for _, body := range []string{"", "[]", `{"op": 1}`, `{"op": "set", "line": "` + strings.Repeat("x", maxEdit) + `"}`} {
+	for _, body := range []string{"", "[]", `{"op": 1}`, `{"op": "set", "text": "` + strings.Repeat("x", maxEdit) + `"}`} {
 		_, answer := p.post("edit", body)
 		require.Contains(t, answer, "the request cannot be read")
 	}
@@ -504,7 +505,7 @@ func TestPageEditChanges(t *testing.T) {
 func TestPageEditRefusals(t *testing.T) {
 	p := editPage(t, hero(), false)
 	before := p.file()
-	body := `{"op": "set", "line": "$.hp = 1", "version": 1}`
+	body := `{"op": "set", "at": "$.hp", "text": "1", "version": 1}`
 	for _, header := range [][]string{
 		{"Origin", ""}, {"Origin", "null"}, {"Origin", "http://evil.example"}, {"Origin", "https://" + p.host}, {"Origin", "http://localhost:80"},
 		{"Host", "evil.example"}, {"Host", "localhost:80"}, {"Host", "evil.example", "Origin", "http://evil.example"},
@@ -563,7 +564,8 @@ func FuzzEdits(f *testing.F) {
 				continue
 			}
 			before := s.session.history.applied
-			if err := s.apply(Edit{op, line}); err != nil {
+			at, value, _ := strings.Cut(line, " = ")
+			if err := s.apply(&request{Op: op, At: at, Text: value, Bare: n%2 == 1, Pair: n%3 == 2}); err != nil {
 				require.Equal(t, before, s.session.history.applied)
 			}
 			n++

@@ -37,6 +37,8 @@ type Server struct {
 	// Edit and Save edit the file. They are nil if nothing can be edited.
 	Edit EditFunc
 	Save SaveFunc
+	// Ask returns questions about edits, or is nil.
+	Ask AskFunc
 	// Live holds the live packets shown, or is nil.
 	Live *Live
 	// Recording is the name of the recording of the packets in Live, or "".

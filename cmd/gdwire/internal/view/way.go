@@ -64,7 +64,9 @@ func (r *reader) find(c *container, step text.Step) (row, error) {
 	case step.Op != text.Child:
 		want = step.Index
 	case c.kind == gdwire.KindArrayStart || c.kind == gdwire.KindPackedStart:
-		want = step.Key.Int
+		if want = step.Key.Int; step.Key.Type != gdwire.TypeInt {
+			return row{}, errNoValue
+		}
 	}
 	if want >= 0 {
 		index, at, err := r.seek(c, want)

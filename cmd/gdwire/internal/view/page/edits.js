@@ -18,6 +18,7 @@ export class Edits {
 		this.at = null; // what the field is about: {c, row, adds, first, version, chosen, generation}
 		this.form = byId("field");
 		this.input = byId("field-value");
+		this.sure = byId("field-sure");
 		this.sending = false; // what is in the field
 		this.sent = Promise.resolve(); // after all that was asked for without it
 		this.narrow = matchMedia("(max-width: 600px)");
@@ -32,8 +33,12 @@ export class Edits {
 			if (event.inputType === "insertLineBreak") event.preventDefault();
 		});
 		this.form.addEventListener("focusout", event => {
-			if (this.at && !this.form.contains(event.relatedTarget) && this.input.value !== this.refused) this.submit(true);
+			if (this.at && !this.form.contains(event.relatedTarget) && this.input.value !== this.refused) this.submit({leaving: true});
 		});
+		this.input.addEventListener("input", () => { // the question was about another text
+			if (!this.sure.hidden) this.showError("");
+		});
+		this.sure.addEventListener("click", () => this.submit({sure: true}));
 		const buttons = {
 			edit: () => this.editChosen(), add: () => this.addChosen(), delete: () => this.deleteChosen(),
 			undo: () => this.send("undo"), redo: () => this.send("redo"), save: () => this.send("save"), drop: () => this.send("drop"),
@@ -112,7 +117,7 @@ export class Edits {
 		if (!row?.step || !c.parent || !this.allowed()) return;
 		const parent = c.parent ? c.parent.way(c.index) : [0];
 		const way = c.count > 1 ? [...parent, Math.min(row.index, c.count - 2)] : parent;
-		this.send("delete", {line: c.path + row.step, way, version: this.info.file.version});
+		this.send("delete", {at: c.path + row.step, way, version: this.info.file.version});
 	}
 
 	open(c, row, at) {
@@ -144,59 +149,62 @@ export class Edits {
 		this.form.style.left = (this.narrow.matches ? 8 : names + 5) + "px";
 	}
 
-	showError(text) {
+	showError(text, isQuestion = false) {
 		byId("field-error").hidden = text === "";
 		byId("field-error").textContent = text;
+		this.sure.hidden = !isQuestion;
 		this.input.setAttribute("aria-invalid", text === "" ? "false" : "true");
 	}
 
 	// asked returns the edit that the field asks for, and the way to its value after it.
 	asked() {
 		const {c, row, adds, before} = this.at;
-		const text = this.input.value;
-		if (!adds) {
-			const value = isText(row) && !/^\s*[&^]?["']/.test(text) ? JSON.stringify(text) : text.replaceAll("\n", "\\n");
-			return ["set", `${c.path + row.step} = ${value}`, c.way(row.index)];
-		}
-		const way = c.way(row.index);
-		if (isArray(row)) return ["add", `${adds} = ${text}`, [...way, before ?? row.count]];
-		const at = text.indexOf("=");
-		const key = at < 0 ? text.trim() : text.slice(0, at).trim();
-		const step = /^[A-Za-z_]\w*$/.test(key) ? "." + key : /^[.[]/.test(key) ? key : `[${JSON.stringify(key)}]`;
-		return ["add", adds + step + (at < 0 ? "" : " = " + text.slice(at + 1).trim()), [...way, row.count]];
+		const text = this.input.value, way = c.way(row.index);
+		if (!adds) return [{op: "set", at: c.path + row.step, text, bare: isText(row)}, way];
+		return [{op: "add", at: adds, text, pair: !isArray(row)}, [...way, before ?? row.count]];
 	}
 
-	async submit(leaving) {
+	// submit asks for the edit. If it raises a question, the answer is to be sure.
+	async submit({leaving = false, sure = false} = {}) {
 		if (this.sending || !this.at) return;
 		if (this.input.value === this.at.first) {
 			this.close();
 			return;
 		}
-		const [op, line, way] = this.asked();
+		const [edit, way] = this.asked();
 		const {version: before} = this.at;
 		this.sending = true;
 		try {
-			const {version} = await post("edit", {op, line, version: before});
+			const {version, question} = await post("edit", {...edit, version: before, sure});
+			if (question) {
+				this.refuse(question, leaving, true);
+				return;
+			}
 			this.close();
-			if (version !== before) await this.reload(way, op === "set");
+			if (version !== before) await this.reload(way, edit.op === "set");
 		} catch (error) {
-			this.refused = this.input.value;
 			this.at.version = this.info.file.version;
-			this.showError(error.message);
-			if (!leaving) this.input.focus();
-			else if (this.at.generation === this.tree.generation) this.tree.select(...this.at.chosen); // the field is beside it
+			this.refuse(error.message, leaving);
 		} finally {
 			this.sending = false;
 		}
 	}
 
+	// refuse keeps the field open, with an error or a question.
+	refuse(text, leaving, isQuestion) {
+		this.refused = this.input.value;
+		this.showError(text, isQuestion);
+		if (!leaving) (isQuestion ? this.sure : this.input).focus();
+		else if (this.at.generation === this.tree.generation) this.tree.select(...this.at.chosen); // the field is beside it
+	}
+
 	// send asks for an edit that needs no field, after those before it: of a version, or of the latest.
-	send(op, {line = "", way = null, version = 0} = {}) {
+	send(op, {at = "", way = null, version = 0} = {}) {
 		if (!this.allowed()) return;
 		this.sent = this.sent.then(async () => {
 			try {
 				const before = version || this.info.file.version;
-				const answer = await post("edit", {op, line, version: before});
+				const answer = await post("edit", {op, at, version: before});
 				notice("");
 				if (answer.version !== before) await this.reload(way);
 			} catch (error) {
@@ -207,7 +215,7 @@ export class Edits {
 
 	keyInField(event) {
 		if (event.key === "Escape") this.close();
-		else if (event.key === "Enter" && !event.isComposing) this.submit();
+		else if (event.key === "Enter" && event.target === this.input && !event.isComposing) this.submit();
 		else return;
 		event.preventDefault();
 		event.stopPropagation();
