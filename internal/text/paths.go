@@ -166,7 +166,7 @@ func (s *scanner) pairKey() Value {
 		return v
 	}
 	s.take(len(rest))
-	return textOf(word, gdwire.TypeString)
+	return Value{Type: gdwire.TypeString, Text: word}
 }
 
 // isSyntax reports whether a character means something in a value or path, or is not printable, so that a key with
