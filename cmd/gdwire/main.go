@@ -26,7 +26,6 @@
 //	        proxy     Forward connections to a server and show the packets in both directions.
 //	        replay    Send what proxy -record kept to a server again, and show which answers differ and how long they take.
 //	Check   check     Validate the input and print statistics.
-//	        shape     Show what types and keys differ between the saves of two releases.
 //	        struct    Print Go types that decode saves, and encode them as the same bytes.
 //	        complete  Print a script that completes commands, flags and paths in a shell.
 //	        version   Show the version.
@@ -36,7 +35,7 @@
 //
 // The exit status is 0 if all input is valid; 1 if some input is invalid, a password is
 // wrong, a path is not found, or a file cannot be opened, read or written; 2 if the command
-// line is invalid, an input is ambiguous, or a password is missing. The status of diff and shape is 0
+// line is invalid, an input is ambiguous, or a password is missing. The status of diff is 0
 // if the files contain the same, 1 if they differ, and 2 for all else.
 //
 // [the manual]: https://github.com/gdwire/gdwire/tree/main/cmd/gdwire
@@ -47,8 +46,8 @@ import (
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/saves"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/shape"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/structs"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/traffic"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 )
@@ -188,20 +187,13 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 				"gdwire check -strict -json save.bin",
 			},
 			New: saves.Check},
-		{Name: "shape", Operands: "OLD [NEW…]", Min: 1, Max: -1, Summary: "Show what types and keys differ between the saves of two releases. OLD and NEW are files, folders, or a shape that -write kept.",
-			Examples: []string{
-				"gdwire shape old.bin save.bin",
-				"gdwire shape saves -write shape.json",
-				"gdwire shape shape.json saves save.bin",
-			},
-			Compares: true, New: shape.New},
 		{Name: "struct", Operands: "FILE…", Min: 1, Max: -1, Summary: "Print Go types that decode saves, and encode them as the same bytes. For messages of a game that begin as a script, package gdscript writes classes for the types.",
 			Examples: []string{
 				"gdwire struct save.bin",
 				"gdwire struct -package game -type State saves/*.bin -o state.go",
 				"gdwire struct -required saves/*.bin",
 			},
-			New: shape.Struct},
+			New: structs.New},
 		{Name: "complete", Operands: "bash|zsh|fish|powershell", Min: 1, Max: -1, Summary: "Print a script that completes commands, flags and paths in a shell.",
 			Examples: []string{
 				"gdwire complete bash",
@@ -237,5 +229,5 @@ var words = []shell.Word{
 	{Names: "open browse gui ui", Answer: "gdwire view shows a file in the browser"},
 	{Names: "serve server", Answer: "gdwire listen accepts connections and shows their packets"},
 	{Names: "sniff capture record mitm", Answer: "gdwire proxy shows and records the packets of a connection"},
-	{Names: "types codegen generate", Answer: "gdwire struct prints Go types for saves"},
+	{Names: "types codegen generate shape schema", Answer: "gdwire struct prints Go types for saves"},
 }

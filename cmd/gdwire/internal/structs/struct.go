@@ -1,4 +1,4 @@
-package shape
+package structs
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// Struct defines the flags of struct.
-func Struct(f *shell.Flags) shell.Action {
+// New defines the flags of struct.
+func New(f *shell.Flags) shell.Action {
 	p := &typeMaker{open: open.Flags{NonEmpty: true}}
 	p.open.ReadFlags(f, true)
 	f.OutputFlag()
@@ -45,7 +45,7 @@ func (p *typeMaker) check() error {
 
 // run prints Go types for saves, proved by decoding every save into the types and encoding the values again.
 func (p *typeMaker) run(s *shell.Stdio, names []string) error {
-	var all Saves
+	var all saves
 	var provers []*prover
 	for _, name := range names {
 		in, err := p.open.Open(s, name)
@@ -64,26 +64,23 @@ func (p *typeMaker) run(s *shell.Stdio, names []string) error {
 		if in.Live { // already read
 			r = io.NewSectionReader(c, 0, c.Size)
 		}
-		first := len(all.Values)
-		n, err := all.add(in, r, "need a type")
+		first := len(all.values)
+		n, err := all.add(in, r)
 		if err != nil {
 			return err
 		}
-		if all.Count > 1 && n != first {
+		if all.count > 1 && n != first {
 			return fmt.Errorf("%s and %s contain %d and %d values: print types for saves with the same number of values",
 				names[0], name, first, n)
 		}
 		provers = append(provers, &prover{in: in, content: io.NewSectionReader(c, 0, c.Size)})
 	}
 	var types []*goType
-	for _, v := range all.Values {
+	for _, v := range all.values {
 		types = append(types, newGoType(v, p.required))
 	}
-	if !slices.ContainsFunc(types, func(g *goType) bool { return g.fields != nil || g.elem != nil }) {
-		if slices.ContainsFunc(types, func(g *goType) bool { return g.why == noStruct().why }) {
-			return errors.New("no struct encodes these saves as the same bytes: a key is null in one and missing in another, or the order of keys differs")
-		}
-		return errors.New("the saves contain no Dictionary with names as keys, which could be a struct")
+	if !slices.ContainsFunc(types, func(g *goType) bool { return g.fields != nil || g.elem != nil || g.typ == goDictionary }) {
+		return errors.New("the saves contain no Dictionary, which could be a struct")
 	}
 	for _, one := range provers {
 		if err := one.prove(types); err != nil {

@@ -1,4 +1,4 @@
-package shape
+package structs
 
 import (
 	"bytes"
@@ -6,8 +6,12 @@ import (
 	"go/token"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/gdwire/gdwire/internal/wire"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -30,15 +34,10 @@ type goField struct {
 // anyType returns the type of values without a common type.
 func anyType(why string) *goType { return &goType{typ: goAny, why: why} }
 
-// noStruct is the type of Dictionaries that could be structs.
-func noStruct() *goType {
-	return &goType{typ: goDictionary, why: "no struct gives back the same bytes"}
-}
-
 // newGoType returns the Go type of the values of a shape. If required is set, keys in all containers are required. Keys
 // missing in some are omitted if zero.
-func newGoType(s *Shape, required bool) *goType {
-	types := s.goTypes
+func newGoType(s *shape, required bool) *goType {
+	types := s.types
 	if slices.Contains(types, goRecords) || slices.Contains(types, goArray) {
 		types = slices.DeleteFunc(types, func(t reflect.Type) bool { return t == goEmpty })
 	}
@@ -46,26 +45,35 @@ func newGoType(s *Shape, required bool) *goType {
 	case len(types) > 1:
 		return anyType("values of other types, too")
 	case types[0] == goRecords:
-		elem := newGoType(s.Items, required)
+		elem := newGoType(s.items, required)
 		return &goType{typ: reflect.SliceOf(elem.typ), elem: elem, hasSlice: true}
 	case types[0] == goEmpty:
 		return &goType{typ: goArray}
 	case types[0] != goRecord:
 		return &goType{typ: types[0]}
-	case s.Keys != nil:
+	case s.isData:
 		return &goType{typ: goDictionary}
 	}
-	g, all := &goType{}, []reflect.StructField{}
+	return newStruct(s, required)
+}
+
+// newStruct returns the type of records: a struct of the keys that can be fields, and for all others a Dictionary. Of a record
+// that is not at the top, and contains no such key, it is the Dictionary alone.
+func newStruct(s *shape, required bool) *goType {
+	types := map[*shape]*goType{}
+	for _, one := range s.ordered {
+		in := newGoType(one, required)
+		types[one] = in
+		one.isBarred = one.isBarred || one.count < s.containers && in.typ == goAny && one.hasNil // null is zero, too
+	}
+	g, all := &goType{fields: []*goField{}}, []reflect.StructField{}
 	used := map[string]bool{"Rest": true}
 	for _, one := range s.inOrder() {
-		in, option := newGoType(one, required), ""
+		in, option := types[one], ""
 		switch {
 		case one.count == s.containers && required:
 			option = ",required"
-		case one.count == s.containers:
-		case in.typ == goAny && slices.Contains(one.Types, nilName):
-			return noStruct()
-		default:
+		case one.count < s.containers:
 			option = ",omitzero"
 			if one.hasZero && in.typ != goAny && in.typ != goDictionary {
 				in = anyType("zero in some saves, and missing in others")
@@ -77,33 +85,39 @@ func newGoType(s *Shape, required bool) *goType {
 		all = append(all, f.StructField)
 		g.fields, g.hasSlice = append(g.fields, f), g.hasSlice || in.hasSlice
 	}
-	if g.fields == nil {
-		return noStruct()
+	switch {
+	case len(all) > 0 || s.isTop:
+		g.typ = reflect.StructOf(append(all, reflect.StructField{Name: "Rest", Type: goDictionary, Tag: restTag}))
+		return g
+	case len(s.ordered) > 0:
+		return &goType{typ: goDictionary, why: "no struct gives back the same bytes"}
 	}
-	g.typ = reflect.StructOf(append(all, reflect.StructField{Name: "Rest", Type: goDictionary, Tag: restTag}))
-	return g
+	return &goType{typ: goDictionary}
 }
 
-// inOrder returns the fields of records in an order common to all records, or nil if there is none.
-func (s *Shape) inOrder() (all []*Shape) {
-	isAdded := map[*Shape]bool{} // false for fields waiting for the fields before them
-	var add func(fields []*Shape) bool
-	add = func(fields []*Shape) bool {
-		for _, f := range fields {
-			added, known := isAdded[f]
-			if added {
-				continue
-			}
-			if isAdded[f] = false; known || !add(f.after) {
-				return false
-			}
+// inOrder returns the fields that a struct can have, in an order common to all records: in each record, only such fields are
+// before one of them.
+func (s *shape) inOrder() (all []*shape) {
+	isAdded := map[*shape]bool{} // false also for fields waiting for the fields before them
+	var add func(f *shape) bool
+	add = func(f *shape) bool {
+		added, known := isAdded[f]
+		if known {
+			return added
+		}
+		isAdded[f] = false
+		ok := !f.isBarred
+		for _, before := range f.after {
+			ok = add(before) && ok
+		}
+		if ok {
 			isAdded[f] = true
 			all = append(all, f)
 		}
-		return true
+		return ok
 	}
-	if !add(s.ordered) {
-		return nil
+	for _, f := range s.ordered {
+		add(f)
 	}
 	return all
 }
@@ -121,16 +135,16 @@ func (g *goType) field(key string) *goType {
 // goName returns an unused name of a field for a key.
 func goName(key string, used map[string]bool) string {
 	var b strings.Builder
-	for part := range strings.SplitSeq(key, "_") {
+	for part := range strings.FieldsFuncSeq(key, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if part == "id" || part == "hp" || part == "mp" {
 			part = strings.ToUpper(part)
-		} else if part != "" {
-			part = strings.ToUpper(part[:1]) + part[1:]
 		}
-		b.WriteString(part)
+		first, n := utf8.DecodeRuneInString(part)
+		b.WriteRune(unicode.ToUpper(first))
+		b.WriteString(part[n:])
 	}
 	name := b.String()
-	if name == "" || !token.IsExported(name) {
+	if !token.IsExported(name) {
 		name = "X" + name
 	}
 	for used[name] {
@@ -155,7 +169,28 @@ func tagOf(name, key, option string) reflect.StructTag {
 	if key+option == "" {
 		return ""
 	}
+	if key != "" && !wire.IsName(key) {
+		key = quoted(key)
+	}
 	return reflect.StructTag(fmt.Sprintf("gd:%q", key+option))
+}
+
+// quoted returns a key in the single quotes of a tag. The tag is printed in backquotes, and contains none.
+func quoted(key string) string {
+	var b strings.Builder
+	for _, r := range key {
+		switch one := strconv.Quote(string(r)); r {
+		case '\'':
+			b.WriteString(`\'`)
+		case '"':
+			b.WriteByte('"')
+		case '`':
+			b.WriteString(`\x60`)
+		default:
+			b.WriteString(one[1 : len(one)-1])
+		}
+	}
+	return "'" + b.String() + "'"
 }
 
 // A structPrinter prints declarations of types.
@@ -180,14 +215,17 @@ func (p *structPrinter) declare(w *bytes.Buffer, name string, g *goType) {
 	w.Write(inner.Bytes())
 }
 
-// rootName returns the name of the type of a value, and declares a struct, or the elements of a slice of structs,
-// by the given name.
+// rootName returns the name of the type of a value, and declares a struct, a Dictionary, or the elements of a slice of these, by
+// the given name.
 func (p *structPrinter) rootName(w *bytes.Buffer, name string, g *goType) string {
 	switch {
 	case g.elem != nil:
 		return "[]" + p.rootName(w, name, g.elem)
 	case g.fields != nil:
 		p.declare(w, name, g)
+		return name
+	case g.typ == goDictionary:
+		fmt.Fprintf(w, "\ntype %s = *variant.Dictionary\n", name)
 		return name
 	}
 	return p.typeName(w, name, g)
