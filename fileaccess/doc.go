@@ -10,7 +10,7 @@
 //		defer f.Close()
 //		r, err := fileaccess.NewReader(f, &fileaccess.Options{Key: fileaccess.PasswordKey(password)})
 //		if err != nil {
-//			return nil, err // fileaccess: offset 4: wrong password or damaged file
+//			return nil, err // fileaccess: wrong password or damaged file
 //		}
 //		return io.ReadAll(r)
 //	}

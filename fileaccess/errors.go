@@ -49,7 +49,12 @@ type Error struct {
 	Err error
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("fileaccess: offset %d: %v", e.Offset, e.Err) }
+func (e *Error) Error() string {
+	if e.Err == ErrPassword { // no place in the file tells why
+		return "fileaccess: " + e.Err.Error()
+	}
+	return fmt.Sprintf("fileaccess: offset %d: %v", e.Offset, e.Err)
+}
 
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }

@@ -25,7 +25,7 @@ func read(name, password string) ([]byte, error) {
 	defer f.Close()
 	r, err := fileaccess.NewReader(f, &fileaccess.Options{Key: fileaccess.PasswordKey(password)})
 	if err != nil {
-		return nil, err // fileaccess: offset 4: wrong password or damaged file
+		return nil, err // fileaccess: wrong password or damaged file
 	}
 	return io.ReadAll(r)
 }
@@ -41,7 +41,7 @@ func Example() {
 	// Output:
 	// 316 <nil>
 	// 16 <nil>
-	// fileaccess: offset 4: wrong password or damaged file
+	// fileaccess: wrong password or damaged file
 }
 
 // A saved game is read from a compressed file that store_var wrote.

@@ -617,7 +617,7 @@ func TestFileAccessErrors(t *testing.T) {
 		{"bytes after the content", read(gcpf(fileaccess.Gzip, 4096, 100, append(member[:len(member):len(member)], 0))), fileaccess.ErrDamaged, sizesAt + 4, "fileaccess: offset 20: damaged file: block 0: bytes after the compressed content"},
 		{"end", read(append(good[:end:end], "GCPE"...)), fileaccess.ErrDamaged, int64(end), fmt.Sprintf("fileaccess: offset %d: damaged file: no GCPF after the last block", end)},
 		{"truncated", read(good[:10]), io.ErrUnexpectedEOF, 10, "fileaccess: offset 10: unexpected EOF"},
-		{"password", read(file(t, encryptedInfo(fileaccess.LayoutGodot4), right, pattern(100))), fileaccess.ErrPassword, 4, "fileaccess: offset 4: wrong password or damaged file"},
+		{"password", read(file(t, encryptedInfo(fileaccess.LayoutGodot4), right, pattern(100))), fileaccess.ErrPassword, 4, "fileaccess: wrong password or damaged file"},
 		{"writer's mode", compressed(5), fileaccess.ErrMode, 0, "fileaccess: offset 0: unsupported compression mode: mode 5"},
 		{"writer's layout", encrypted(2), fileaccess.ErrLayout, 0, "fileaccess: offset 0: unknown layout: 2"},
 	} {
