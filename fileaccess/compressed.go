@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
-
-	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // A compressed file, all integers little-endian:
@@ -101,10 +99,12 @@ func openCompressed(src *source, o *Options) (io.Reader, Info, error) {
 
 // sumSizes checks the compressed sizes and returns their sum.
 func sumSizes(sizes []byte, limits *bounds) (sum int64, err error) {
+	longest := limits[limitBlockSize]
+	longest += longest/fastlzMaxRun + 64 // of random content, which no mode makes shorter
 	for i := 0; i < len(sizes); i += sizeBytes {
 		size := binary.LittleEndian.Uint32(sizes[i:])
-		if err := limits.check(limitBlockSize, uint64(size), int64(sizesOffset+i)); err != nil {
-			return 0, err
+		if int64(size) > longest {
+			return 0, limits.check(limitBlockSize, uint64(size), int64(sizesOffset+i))
 		}
 		sum += int64(size)
 	}
@@ -209,21 +209,22 @@ type CompressedWriter struct {
 	sticky
 
 	// When blocks first is a piece, writing begins if w allows to move it later.
-	tried bool
-	file  movable // nil: full holds the pieces until Close
-	start int64   // offset of the compressed file in file
-	moved int64   // bytes of blocks in file, where the sizes will be
+	file  file  // w, or nil: full holds the pieces until Close
+	begun bool  // blocks are written to file
+	start int64 // offset of the compressed file in file
+	moved int64 // bytes of blocks in file, where the sizes will be
 }
 
 // NewCompressedWriter returns a Writer of a file that FileAccess.open_compressed
 // opens. Engines read blocks of any size; a blockSize of 0 means 4096, the size that they
 // write. Close completes the file and does not close w.
 //
-// If w also is an io.Seeker, io.ReaderAt and io.WriterAt, as a file of os.Create is, blocks are written
-// at once and read again by Close. Otherwise Close writes the whole file.
+// If w is an [*os.File] that can also be read, such as one of os.Create, blocks are written at once and moved by Close.
+// Otherwise, also if w embeds an *os.File, Close writes the whole file in order.
 //
 // The content of a compressed file can have 4 GiB - 1 bytes. A Write that exceeds this
-// returns a [LimitError].
+// returns a [LimitError]. NewReader needs higher [Limits] for content of more than 256 MiB, blocks of more than
+// 1 MiB, and more than 1<<20 blocks.
 func NewCompressedWriter(w io.Writer, mode Mode, blockSize int) (*CompressedWriter, error) {
 	codec := mode.codec()
 	if codec == nil {
@@ -235,7 +236,7 @@ func NewCompressedWriter(w io.Writer, mode Mode, blockSize int) (*CompressedWrit
 	if blockSize < 0 || blockSize > maxBuffered {
 		return nil, &Error{0, &LimitError{Name: limitTable[limitBlockSize].name, Got: int64(blockSize), Max: maxBuffered}}
 	}
-	return &CompressedWriter{w: w, mode: mode, encoder: codec.encoder(), blockSize: blockSize}, nil
+	return &CompressedWriter{w: w, file: fileOf(w), mode: mode, encoder: codec.encoder(), blockSize: blockSize}, nil
 }
 
 // Write adds p to the content.
@@ -285,11 +286,10 @@ func (c *CompressedWriter) compress(content []byte) error {
 
 // endPiece writes blocks to the file, or keeps them.
 func (c *CompressedWriter) endPiece() error {
-	if !c.tried {
-		c.tried = true
-		c.file, c.start = asMovable(c.w)
+	if c.file != nil && !c.begun {
+		c.skipHeader()
 	}
-	if c.file == nil {
+	if !c.begun {
 		c.full, c.blocks = append(c.full, c.blocks), make([]byte, 0, pieceSize+min(c.blockSize, pieceSize))
 		return nil
 	}
@@ -299,32 +299,20 @@ func (c *CompressedWriter) endPiece() error {
 	return err
 }
 
-// A movable is a file whose bytes can be moved.
-type movable interface {
-	io.ReaderAt
-	io.WriterAt
-	io.Seeker
-}
-
-// asMovable returns w as a movable, and its offset, if bytes that are written there can be read again. Otherwise w is not
-// changed, or changed only where it will be written.
-func asMovable(w io.Writer) (movable, int64) {
-	f, ok := w.(movable)
-	if !ok {
-		return nil, 0
-	}
-	start, err := f.Seek(0, io.SeekCurrent)
-	if err != nil { // a pipe, as a file
-		return nil, 0
-	}
+// skipHeader sets start and begun if bytes written to the file can be read again. Otherwise the file becomes nil, and is changed
+// at most where it will be written.
+func (c *CompressedWriter) skipHeader() {
 	var magic [magicBytes]byte
-	if _, err := f.WriteAt([]byte(magicCompressed), start); err != nil { // opened with os.O_APPEND
-		return nil, 0
+	var err error
+	if c.start, err = c.file.Seek(0, io.SeekCurrent); err == nil { // an error for a pipe
+		_, err = c.file.WriteAt([]byte(magicCompressed), c.start) // for a file opened with os.O_APPEND
 	}
-	if _, err := (checked.ReaderAt{R: f}).ReadAt(magic[:], start); err != nil || string(magic[:]) != magicCompressed {
-		return nil, 0
+	if err == nil {
+		_, err = c.file.ReadAt(magic[:], c.start) // with os.O_WRONLY
 	}
-	return f, start
+	if c.begun = err == nil && string(magic[:]) == magicCompressed; !c.begun { // a device
+		c.file = nil
+	}
 }
 
 // Close completes the file. After it succeeded, another call returns nil.
@@ -342,7 +330,7 @@ func (c *CompressedWriter) finish() error {
 	head, full, tail := [][]byte{header, c.sizes}, c.full, append(c.blocks, magicCompressed...)
 	sizes := int64(len(c.sizes))
 	c.block, c.sizes, c.full, c.blocks = nil, nil, nil, nil
-	if c.file == nil {
+	if !c.begun {
 		return writeAll(c.w, append(append(head, full...), tail)...)
 	}
 	if err := c.moveBlocks(sizes); err != nil {
@@ -363,7 +351,7 @@ func (c *CompressedWriter) moveBlocks(n int64) error {
 	for end := c.start + sizesOffset + c.moved; end > c.start+sizesOffset; end -= int64(len(piece)) {
 		piece = piece[:min(int64(len(piece)), end-c.start-sizesOffset)]
 		at := end - int64(len(piece))
-		if _, err := (checked.ReaderAt{R: c.file}).ReadAt(piece, at); err != nil {
+		if _, err := c.file.ReadAt(piece, at); err != nil {
 			return err
 		}
 		if _, err := c.file.WriteAt(piece, at+n); err != nil {

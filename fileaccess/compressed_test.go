@@ -145,8 +145,12 @@ func TestBlockSizes(t *testing.T) {
 			info := compressedInfo(mode)
 			info.BlockSize = blockSize
 			content := random
-			if blockSize == 1 {
+			switch blockSize {
+			case 1:
 				content = content[:1000]
+			case 1 << 20: // the largest by default, compressed to more
+				content = make([]byte, blockSize)
+				_, _ = rand.NewChaCha8([32]byte{}).Read(content)
 			}
 			got, read := must2(readAll(noSeek(bytes.NewReader(file(t, info, nil, content))), nil))(t)
 			require.Equal(t, content, got)
@@ -235,14 +239,23 @@ func TestCompressedWriterMemory(t *testing.T) {
 	}
 }
 
-// TestCompressedPieces: blocks of several MiB, which the writer keeps in pieces or writes to a file before their sizes, follow each
-// other in the file, which starts after what it contains. Only a file that can be read takes memory for one piece.
-func TestCompressedPieces(t *testing.T) {
+// setAppend sets os.O_APPEND in a file that is open, where tests can do that.
+var setAppend func(t *testing.T, f *os.File)
+
+// TestPieces: content of several MiB, which Writers keep or write to a file before its header, is complete in the file, which starts
+// after what it contains. Only a file that can be read takes memory for one piece, and a Write of its own sees all bytes.
+func TestPieces(t *testing.T) {
 	const piece = 1 << 20
 	content := make([]byte, 8*piece+5)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(content)
+	infos := []fileaccess.Info{encryptedInfo(fileaccess.LayoutGodot4)}
 	for _, blockSize := range []int{0, piece / 3, piece - piece/8} {
-		for name, flags := range map[string]int{"": 0, "file": os.O_RDWR, "not read": os.O_WRONLY, "append": os.O_RDWR | os.O_APPEND} {
+		infos = append(infos, fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd, BlockSize: blockSize})
+	}
+	for name, flags := range map[string]int{
+		"": 0, "file": os.O_RDWR, "not read": os.O_WRONLY, "append": os.O_RDWR | os.O_APPEND, "append later": os.O_RDWR, "own": os.O_RDWR,
+	} {
+		for _, info := range infos {
 			var memory bytes.Buffer
 			var out io.Writer = &memory
 			path := filepath.Join(t.TempDir(), "file")
@@ -252,23 +265,42 @@ func TestCompressedPieces(t *testing.T) {
 				defer f.Close()
 				testenv.Must(f.Seek(4, io.SeekStart))(t)
 				out = f
+				if name == "append later" && setAppend != nil {
+					setAppend(t, f)
+				}
+			}
+			own, isOwn := &ownFile{}, name == "own"
+			if isOwn {
+				own.File = out.(*os.File)
+				out = own
 			}
 			size := testenv.Allocated(func() {
-				w := testenv.Must(fileaccess.NewCompressedWriter(out, fileaccess.Zstd, blockSize))(t)
+				w := testenv.Must(fileaccess.NewWriter(out, info, right))(t)
 				testenv.Must(w.Write(content))(t)
 				require.NoError(t, w.Close())
 			})
 			if name == "file" && !testenv.Race {
 				require.Less(t, size, uint64(len(content)*3/2))
 			}
-			testenv.Must(io.WriteString(out, "tail"))(t)
+			testenv.Must(out.Write([]byte("tail")))(t)
 			if name != "" {
-				_, _ = memory.Write(testenv.Must(os.ReadFile(path))(t))
-				require.Equal(t, "head", string(memory.Next(4)), name)
+				b := testenv.Must(os.ReadFile(path))(t)
+				require.Equal(t, "head", string(b[:4]), name)
+				if b = b[4:]; isOwn {
+					require.Len(t, b, own.n)
+					b = xor(b)
+				}
+				_, _ = memory.Write(b)
 			}
-			got := testenv.Must(io.ReadAll(testenv.Must(fileaccess.NewReader(&memory, nil))(t)))(t)
-			require.True(t, bytes.Equal(content, got), "%s %d", name, blockSize)
+			got := testenv.Must(io.ReadAll(testenv.Must(fileaccess.NewReader(&memory, &fileaccess.Options{Key: right}))(t)))(t)
+			require.True(t, bytes.Equal(content, got), "%s %v %d", name, info, info.BlockSize)
 			require.Equal(t, "tail", memory.String(), name)
+			if isOwn { // which is not read twice
+				testenv.Must(own.File.Seek(4, io.SeekStart))(t)
+				r := testenv.Must(fileaccess.NewReader(own, &fileaccess.Options{Key: right, MaxBuffered: 1}))(t)
+				require.True(t, bytes.Equal(content, testenv.Must(io.ReadAll(r))(t)))
+				require.Equal(t, own.n-len("tail"), own.read)
+			}
 		}
 	}
 }

@@ -185,7 +185,7 @@ type Options struct {
 	// Limits bounds the file's declared sizes.
 	Limits Limits
 	// MaxBuffered is the maximum size in bytes of encrypted content kept in memory by NewReader
-	// for verification. Longer content is read twice if the Reader is an io.Seeker, and
+	// for verification. Longer content of a file or of memory is read twice, see NewReader, and
 	// otherwise returned before verification. 0 selects 8 MiB. -1 disables the limit, so that
 	// all content is verified first.
 	MaxBuffered int64

@@ -57,7 +57,7 @@
 //
 // A file contains the MD5 of its content. A wrong key and damage both result in a wrong MD5:
 // [ErrPassword]. NewReader verifies the MD5 before returning if the content is up to
-// Options.MaxBuffered bytes long and is kept in memory, or if the input is an io.Seeker and is read
+// Options.MaxBuffered bytes long and is kept in memory, or if the input is a file or memory, and is read
 // twice; Info().Verified is then true. Longer content from a pipe or connection is returned before
 // verification, and Read returns ErrPassword instead of io.EOF at the end. Read does the same if a
 // file changes between the two readings. Empty content can be opened with any key.

@@ -13,7 +13,7 @@ import (
 // openEncrypted reads the header after the magic number and, if possible, verifies the
 // content.
 func openEncrypted(src *source, o *Options) (io.Reader, Info, error) {
-	remaining, err := bytesIn(src.r)
+	size, err := src.size()
 	if err != nil {
 		return nil, Info{}, err
 	}
@@ -21,7 +21,7 @@ func openEncrypted(src *source, o *Options) (io.Reader, Info, error) {
 	if err := src.readFull(header[magicBytes:layouts[LayoutGodot3].dataOffset]); err != nil {
 		return nil, Info{}, err
 	}
-	layout := detectLayout(header[:], remaining+magicBytes)
+	layout := detectLayout(header[:], size)
 	l := layouts[layout]
 	if err := src.readFull(header[layouts[LayoutGodot3].dataOffset:l.dataOffset]); err != nil {
 		return nil, Info{}, err
@@ -47,24 +47,6 @@ func openEncrypted(src *source, o *Options) (io.Reader, Info, error) {
 	return r, info, err
 }
 
-// bytesIn returns the number of bytes remaining in r, or a negative number if r cannot seek.
-func bytesIn(r io.Reader) (int64, error) {
-	s, ok := r.(io.Seeker)
-	if !ok {
-		return -maxHeader, nil
-	}
-	pos, err := s.Seek(0, io.SeekCurrent)
-	if err != nil { // an *os.File that is a pipe
-		return -maxHeader, nil
-	}
-	end, err := s.Seek(0, io.SeekEnd)
-	if err != nil {
-		return -maxHeader, nil
-	}
-	_, err = s.Seek(pos, io.SeekStart)
-	return end - pos, err
-}
-
 // detectLayout returns the layout of a file of size bytes, or of unknown size if size is
 // negative, beginning with header. A single MD5 in 2^32 begins like the version of Godot 3; the
 // size then decides.
@@ -88,18 +70,17 @@ func verify(src *source, start func() *encryptedReader, o *Options) (r io.Reader
 		b, err := io.ReadAll(e)
 		return bytes.NewReader(b), true, err
 	}
-	s, ok := src.r.(io.Seeker)
-	if !ok {
+	if src.seeker == nil {
 		return e, false, nil
 	}
-	pos, err := s.Seek(0, io.SeekCurrent)
+	pos, err := src.seeker.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return e, false, nil
 	}
 	if _, err := io.Copy(io.Discard, e); err != nil {
 		return nil, false, err
 	}
-	if _, err := s.Seek(pos, io.SeekStart); err != nil {
+	if _, err := src.seeker.Seek(pos, io.SeekStart); err != nil {
 		return nil, false, err
 	}
 	src.n = int64(e.dataOffset)
@@ -186,9 +167,8 @@ func (e *encryptedReader) fill() error {
 }
 
 // An EncryptedWriter writes an encrypted file. The MD5 and the length of the content precede
-// the content in the file. If w is an io.WriterAt and io.Seeker, such as an *os.File, the
-// EncryptedWriter writes the header last; otherwise it keeps the content until Close. Errors
-// stay.
+// the content in the file. If w is an [*os.File], the EncryptedWriter writes the header last;
+// otherwise, also if w embeds an *os.File, it keeps the content until Close. Errors stay.
 type EncryptedWriter struct {
 	w      io.Writer
 	layout Layout
@@ -200,9 +180,9 @@ type EncryptedWriter struct {
 	sticky
 
 	// When buf first holds a chunk, writing begins if w allows to write the header later.
-	tried  bool
-	header io.WriterAt // nil: buf holds the whole content until Close
-	start  int64       // offset of the header in w
+	file  file  // w, or nil: buf holds the whole content until Close
+	begun bool  // file is written from after the header on
+	start int64 // offset of the header in file
 }
 
 // NewEncryptedWriter returns a Writer of a file for FileAccess.open_encrypted with key, or
@@ -219,7 +199,7 @@ func NewEncryptedWriter(w io.Writer, layout Layout, key *Key) (*EncryptedWriter,
 	}
 	iv := make([]byte, encryptedBlock)
 	rand.Read(iv) // never fails
-	return &EncryptedWriter{w: w, layout: layout, iv: iv, crypt: layout.cipher(key, iv, true), sum: md5.New()}, nil
+	return &EncryptedWriter{w: w, file: fileOf(w), layout: layout, iv: iv, crypt: layout.cipher(key, iv, true), sum: md5.New()}, nil
 }
 
 // Write adds p to the content.
@@ -241,13 +221,12 @@ func (e *EncryptedWriter) Write(p []byte) (n int, err error) {
 // flush encrypts and writes buf, which holds whole blocks, if w allows to write
 // the header later.
 func (e *EncryptedWriter) flush() (err error) {
-	if !e.tried {
-		e.tried = true
+	if e.file != nil && !e.begun {
 		if err := e.skipHeader(); err != nil {
 			return err
 		}
 	}
-	if e.header == nil {
+	if !e.begun {
 		return nil
 	}
 	e.crypt(e.buf, e.buf)
@@ -256,27 +235,19 @@ func (e *EncryptedWriter) flush() (err error) {
 	return err
 }
 
-// skipHeader sets header and start, and moves w to the first byte after the
-// header, if w can do that.
-func (e *EncryptedWriter) skipHeader() error {
-	f, ok := e.w.(interface {
-		io.WriterAt
-		io.Seeker
-	})
-	if !ok {
-		return nil
-	}
-	start, err := f.Seek(0, io.SeekCurrent)
-	if err != nil { // a pipe, as a file
-		return nil
-	}
-	// A file opened with os.O_APPEND returns an error here and writes nothing.
+// skipHeader sets start and begun, and moves the file to the first byte after the header. If the file cannot do that, it becomes
+// nil.
+func (e *EncryptedWriter) skipHeader() (err error) {
 	blank := make([]byte, layouts[e.layout].dataOffset)
-	if _, err := f.WriteAt(blank, start); err != nil {
+	if e.start, err = e.file.Seek(0, io.SeekCurrent); err == nil { // an error for a pipe
+		_, err = e.file.WriteAt(blank, e.start) // for a file opened with os.O_APPEND, to which nothing is written
+	}
+	if err != nil {
+		e.file = nil
 		return nil
 	}
-	e.header, e.start = f, start
-	_, err = f.Seek(start+int64(len(blank)), io.SeekStart)
+	e.begun = true
+	_, err = e.file.Seek(e.start+int64(len(blank)), io.SeekStart)
 	return err
 }
 
@@ -289,13 +260,13 @@ func (e *EncryptedWriter) finish() error {
 	e.crypt(e.buf, e.buf)
 	header, data := e.appendHeader(nil), e.buf
 	e.buf = nil
-	if e.header == nil {
+	if !e.begun {
 		return writeAll(e.w, header, data)
 	}
 	if err := writeAll(e.w, data); err != nil {
 		return err
 	}
-	_, err := e.header.WriteAt(header, e.start)
+	_, err := e.file.WriteAt(header, e.start)
 	return err
 }
 

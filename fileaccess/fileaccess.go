@@ -22,9 +22,9 @@ type Reader struct {
 // returns a Reader of a stream of PackedByteArray.compress, in constant memory.
 //
 // NewReader reads the header, and the sizes of all blocks of a compressed file. It reads all of
-// an encrypted file if Options.MaxBuffered or seeking permits, and then returns [ErrPassword]
-// for a wrong password. For longer encrypted input that cannot seek, Read returns ErrPassword
-// instead of io.EOF.
+// an encrypted file if Options.MaxBuffered permits or r can be read twice, and then returns [ErrPassword]
+// for a wrong password. Otherwise Read returns ErrPassword instead of io.EOF. Readers that are read twice are
+// [*os.File], [*bytes.Reader], [*strings.Reader] and [*io.SectionReader], and no types that embed them.
 //
 // NewReader reads no byte after the end of the container from r; a Raw stream is all of r. A container inside
 // the content is not opened; pass the Reader to another NewReader for this.
@@ -32,7 +32,10 @@ func NewReader(r io.Reader, o *Options) (*Reader, error) {
 	if o == nil {
 		o = new(Options)
 	}
-	src := &source{r: r}
+	return newReader(newSource(r), o)
+}
+
+func newReader(src *source, o *Options) (*Reader, error) {
 	open := openRaw
 	if !o.Raw {
 		open = openFile
@@ -45,9 +48,9 @@ func NewReader(r io.Reader, o *Options) (*Reader, error) {
 		if file, form, err = decodeBase64(src, &limits); err != nil && len(file) == 0 {
 			return nil, err
 		}
-		src = &source{r: bytes.NewReader(file)}
+		src = newSource(bytes.NewReader(file))
 		if err != nil {
-			src.r = io.MultiReader(src.r, checked.Failed{Err: err})
+			src = newSource(io.MultiReader(src.r, checked.Failed{Err: err}))
 		}
 	}
 	content, info, err := open(src, o)

@@ -3,6 +3,7 @@ package fileaccess_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -262,33 +263,69 @@ func TestPlainWriterFails(t *testing.T) {
 	require.Equal(t, errFull, errOf(w.Write(nil)))
 	require.Equal(t, errFull, w.Close())
 	require.Equal(t, errFull, w.Close())
-	w = must(fileaccess.NewWriter(shortWriter{}, fileaccess.Info{}, nil))(t)
-	require.Equal(t, io.ErrShortWrite, errOf(w.Write(make([]byte, 10))))
 }
 
 var errFull = errors.New("no space left")
 
-type shortWriter struct{}
-
-func (shortWriter) Write(p []byte) (int, error) { return len(p) / 2, nil }
-
-// If the Writer fails at any byte, Close returns the error, also when it is called again.
-func TestWriterFails(t *testing.T) {
-	content := pattern(10_000)
-	for name, info := range map[string]fileaccess.Info{"compressed": compressedInfo(fileaccess.Zstd), "encrypted": encryptedInfo(fileaccess.LayoutGodot4)} {
-		t.Run(name, func(t *testing.T) {
-			whole := len(file(t, info, right, content))
-			for n := 0; n < whole; n += 1 + n/10 {
-				w := must(fileaccess.NewWriter(ptr(room(n)), info, right))(t)
-				must(w.Write(content))(t)
-				require.Equal(t, errFull, w.Close())
-				require.Equal(t, errFull, w.Close())
-				require.Equal(t, errFull, errOf(w.Write(content)))
+// TestWriterFaults: beside a device of which any call fails, or writes less without an error, a Writer returns the error and
+// keeps it, or the file is whole.
+func TestWriterFaults(t *testing.T) {
+	content := make([]byte, 5<<19)
+	rand.NewChaCha8([32]byte{}).Read(content)
+	infos := map[string]fileaccess.Info{"plain": {}, "godot3": encryptedInfo(fileaccess.LayoutGodot3), "godot4": encryptedInfo(fileaccess.LayoutGodot4)}
+	for _, mode := range modes {
+		infos[mode.String()] = fileaccess.Info{Container: fileaccess.Compressed, Mode: mode, BlockSize: 1 << 19}
+		infos["raw-"+mode.String()] = fileaccess.Info{Container: fileaccess.Raw, Mode: mode}
+	}
+	infos["base64"] = fileaccess.Info{Base64: fileaccess.Base64{Text: true, Line: 64, End: "\n"}}
+	write := func(d *disk, info fileaccess.Info, isFile bool) error {
+		content := content
+		if info.Container != fileaccess.Compressed {
+			content = content[:100_000]
+		}
+		w := must(fileaccess.NewWriter(d, info, right))(t)
+		if isFile {
+			fileaccess.SetFile(w, d)
+		}
+		_, err := w.Write(content)
+		if err = cmp.Or(err, w.Close()); err == nil {
+			o := &fileaccess.Options{Key: right, Raw: info.Container == fileaccess.Raw, Mode: info.Mode, Base64: info.Base64.Text}
+			got, _ := must2(readAll(bytes.NewReader(d.b[len("head"):]), o))(t)
+			require.True(t, bytes.Equal(content, got), "another content, and no error")
+			return nil
+		}
+		require.Equal(t, err, w.Close(), "the error stays")
+		n, again := w.Write(content)
+		require.Equal(t, err, again)
+		require.Zero(t, n)
+		return err
+	}
+	for name, info := range infos {
+		for fault, want := range map[string]error{"error": errDisk, "half": errDisk, "short": io.ErrShortWrite} {
+			for _, isFile := range []bool{false, true} {
+				if canSeek := info.Container == fileaccess.Compressed || info.Container == fileaccess.Encrypted; isFile && (!canSeek || fault == "short") {
+					continue // which an *os.File never is
+				}
+				t.Run(fmt.Sprintf("%s/%s/%v", name, fault, isFile), func(t *testing.T) {
+					failed := 0
+					for n := 1; ; n++ {
+						d := &disk{b: []byte("head"), pos: 4, fault: fault, fail: n}
+						err := write(d, info, isFile)
+						if d.calls < n {
+							require.NoError(t, err)
+							break
+						}
+						if err != nil {
+							failed++
+							require.Equal(t, want, err)
+						} else {
+							require.True(t, isFile, "call %d", n) // written in order
+						}
+					}
+					require.NotZero(t, failed)
+				})
 			}
-			w := must(fileaccess.NewWriter(shortWriter{}, info, right))(t)
-			must(w.Write(content))(t)
-			require.Equal(t, io.ErrShortWrite, w.Close())
-		})
+		}
 	}
 }
 

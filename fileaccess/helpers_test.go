@@ -1,6 +1,7 @@
 package fileaccess_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -268,4 +269,87 @@ func (r *room) Write(p []byte) (int, error) {
 		return n, errFull
 	}
 	return n, nil
+}
+
+// A disk is a file in memory whose call with the number fail, from 1 on, has a fault: "error", "half" with an error after half
+// of the bytes, or "short" without an error.
+type disk struct {
+	b           []byte
+	pos         int64
+	fault       string
+	calls, fail int
+}
+
+var errDisk = errors.New("disk")
+
+// do calls do with p, or the part before a fault.
+func (d *disk) do(p []byte, do func(p []byte) int) (int, error) {
+	if d.calls++; d.calls != d.fail {
+		return do(p), nil
+	}
+	switch d.fault {
+	case "error":
+		return 0, errDisk
+	case "short":
+		return do(p[:len(p)/2]), nil
+	}
+	return do(p[:len(p)/2]), errDisk
+}
+
+func (d *disk) writeAt(p []byte, at int64) int {
+	d.b = append(d.b, make([]byte, max(0, int(at)+len(p)-len(d.b)))...)
+	return copy(d.b[at:], p)
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	n, err := d.do(p, func(p []byte) int { return d.writeAt(p, d.pos) })
+	d.pos += int64(n)
+	return n, err
+}
+
+func (d *disk) WriteAt(p []byte, at int64) (int, error) {
+	return d.do(p, func(p []byte) int { return d.writeAt(p, at) })
+}
+
+func (d *disk) ReadAt(p []byte, at int64) (int, error) {
+	return d.do(p, func(p []byte) int { return copy(p, d.b[at:]) })
+}
+
+func (d *disk) Seek(offset int64, whence int) (int64, error) {
+	_, err := d.do(nil, func([]byte) int { return 0 })
+	if err != nil {
+		return 0, err
+	}
+	d.pos = offset + map[int]int64{io.SeekStart: 0, io.SeekCurrent: d.pos}[whence]
+	return d.pos, nil
+}
+
+// An own file has the methods of an *os.File, but a Write and a Read of its own, which change and count the bytes.
+type ownFile struct {
+	*os.File
+	in      *bufio.Reader
+	n, read int
+}
+
+func (o *ownFile) Write(p []byte) (int, error) {
+	o.n += len(p)
+	return o.File.Write(xor(p))
+}
+
+func (o *ownFile) Read(p []byte) (int, error) {
+	if o.in == nil {
+		o.in = bufio.NewReader(o.File)
+	}
+	n, err := o.in.Read(p)
+	o.read += n
+	copy(p, xor(p[:n]))
+	return n, err
+}
+
+func xor(p []byte) []byte {
+	p = bytes.Clone(p)
+	for i := range p {
+		p[i] ^= 0x55
+	}
+	return p
 }

@@ -12,8 +12,8 @@ type Limits struct {
 	// Size is the maximum size in bytes of the content of a compressed or
 	// encrypted file. Default: 256 MiB.
 	Size int64
-	// BlockSize is the maximum size in bytes of a block of a compressed file, before and after
-	// compression. Engines write blocks of 4096 bytes. Default: 1 MiB; at most 1 GiB, even if disabled.
+	// BlockSize is the maximum size in bytes of a block of a compressed file before compression. After it, a block can
+	// be longer by 1/32 and 64 bytes. Engines write blocks of 4096 bytes. Default: 1 MiB; at most 1 GiB, even if disabled.
 	BlockSize int64
 	// Blocks is the maximum number of blocks of a compressed file. Each block needs 4 bytes of
 	// memory. Default: 1<<20, 4 GiB in blocks of 4096 bytes; at most 1<<28, even if disabled.

@@ -2,6 +2,7 @@ package fileaccess
 
 import (
 	"io"
+	"os"
 
 	"github.com/gdwire/gdwire/internal/checked"
 )
@@ -29,6 +30,22 @@ func (s *sticky) close(finish func() error) error {
 		return nil
 	}
 	return s.err
+}
+
+// A file is what Writers need of an *os.File to write it out of order.
+type file interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Seeker
+}
+
+// fileOf returns w if it is a file, or nil. A type that embeds an *os.File has its methods, but perhaps a Write of its own, which
+// encrypts or counts the bytes, so it is none.
+func fileOf(w io.Writer) file {
+	if f, ok := w.(*os.File); ok && !appends(f) {
+		return f
+	}
+	return nil
 }
 
 // writeAll writes all pieces, one after the other.

@@ -1,16 +1,53 @@
 package fileaccess
 
 import (
+	"bytes"
 	"io"
+	"os"
+	"strings"
 
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // A source counts the bytes read from r.
 type source struct {
-	r   io.Reader
-	n   int64
-	err error // of the latest Read
+	r      io.Reader
+	seeker io.Seeker // r, if it can be read again, or nil
+	n      int64
+	err    error // of the latest Read
+}
+
+// newSource returns a source of r. Only Readers of the standard library are read again: a type that embeds one has its Seek, but
+// perhaps a Read of its own, which buffers or counts the bytes.
+func newSource(r io.Reader) *source {
+	switch s := r.(type) {
+	case *os.File:
+		return &source{r: r, seeker: s}
+	case *bytes.Reader:
+		return &source{r: r, seeker: s}
+	case *strings.Reader:
+		return &source{r: r, seeker: s}
+	case *io.SectionReader:
+		return &source{r: r, seeker: s}
+	}
+	return &source{r: r}
+}
+
+// size returns the number of bytes from the start of reading to the end, or -1 if not known.
+func (s *source) size() (int64, error) {
+	if s.seeker == nil {
+		return -1, nil
+	}
+	pos, err := s.seeker.Seek(0, io.SeekCurrent)
+	if err != nil { // an *os.File that is a pipe
+		return -1, nil
+	}
+	end, err := s.seeker.Seek(0, io.SeekEnd)
+	if err != nil {
+		return -1, nil
+	}
+	_, err = s.seeker.Seek(pos, io.SeekStart)
+	return s.n + end - pos, err
 }
 
 // Read reads at least one byte or returns an error.

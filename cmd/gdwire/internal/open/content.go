@@ -218,34 +218,17 @@ func (o *Flags) WriteContainer(s *shell.Stdio, e *envelope.Envelope, info fileac
 	if s.OutFile != nil { // writing to a file needs constant memory
 		return WithChoice(save.WriteContainer(s.OutFile, e, info, key, write))
 	}
-	out := &spooled{out: s.Out}
-	defer out.Close()
-	err := WithChoice(save.WriteContainer(out, e, info, key, write))
-	if err == nil && out.File != nil {
-		_, err = io.Copy(s.Out, io.NewSectionReader(out, 0, math.MaxInt64))
+	var file shell.TempFile // in which these containers are written in constant memory, too
+	defer file.Close()
+	isHeaderLast := info.Container == fileaccess.Compressed || info.Container == fileaccess.Encrypted
+	if !isHeaderLast || info.Base64.Text || file.Create() != nil {
+		return WithChoice(save.WriteContainer(s.Out, e, info, key, write))
+	}
+	err := WithChoice(save.WriteContainer(file.File, e, info, key, write))
+	if err == nil {
+		_, err = io.Copy(s.Out, io.NewSectionReader(file, 0, math.MaxInt64))
 	}
 	return err
-}
-
-// A spooled is an output that cannot seek, and becomes a temporary file as soon as a writer seeks.
-type spooled struct {
-	shell.TempFile
-	out io.Writer
-}
-
-func (s *spooled) Write(p []byte) (int, error) {
-	if s.File == nil {
-		return s.out.Write(p)
-	}
-	return s.File.Write(p)
-}
-
-// Seek returns an error if no temporary file can be created. The writer then does not seek.
-func (s *spooled) Seek(offset int64, whence int) (int64, error) {
-	if err := s.Create(); err != nil {
-		return 0, err
-	}
-	return s.File.Seek(offset, whence)
 }
 
 // WithChoice returns err. If err reports a doubtful number, the user must choose.
