@@ -32,4 +32,7 @@ type Field struct {
 	Type        reflect.Type
 
 	OmitZero, Required, Embed bool
+
+	Was []string // old keys
+	Max int      // the maximum length, or 0
 }

@@ -53,6 +53,9 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
 		}
+		if f.max > 0 {
+			plan = f.limited(plan)
+		}
 		var at fieldLocation
 		if throughPointer(t, f.index) {
 			plan = b.embeddedPlan(t, f, plan)
@@ -259,7 +262,7 @@ func (c *structDecoder) readKeyOrRest(s *decoder, x variable, n, next int) (isNe
 // decodeRest reads the last n pairs, in any order, and the End, after decode read a pair for each of
 // the first next fields. key is the key of the first of the n pairs.
 func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key structKey) (err error) {
-	seen := c.newSeen(next)
+	seen, isKnown, unknown := c.newSeen(next), next > 0 || !c.info.union, ""
 	for left := n; ; {
 		i := -1
 		if key.isText {
@@ -267,19 +270,25 @@ func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key stru
 		}
 		switch {
 		case i < 0:
+			if !isKnown && key.isText && unknown == "" {
+				unknown = string(key.text[:min(len(key.text), quotedBytes+1)])
+			}
 			err = c.decodeUnknown(s, x, key, &seen)
 		case seen.has(i):
 			err = s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(c.fields[i].name)))
 		default:
 			seen.add(i)
-			next = i + 1
+			next, isKnown = i+1, true
 			err = c.fields[i].decode(s, x)
 		}
 		if err != nil {
 			return err
 		}
 		if left--; left == 0 {
-			return c.leave(s, &seen)
+			if err = c.leave(s, &seen); err == nil && !isKnown && unknown != "" {
+				err = s.fail(gdwire.TypeDictionary, c.typ, &unknownKeyError{unknown, c.info})
+			}
+			return err
 		}
 		if key, err = c.readKey(s); err != nil {
 			return err
@@ -336,6 +345,23 @@ func (c *structDecoder) find(name []byte, next int) int {
 		}
 	}
 	return -1
+}
+
+// limited returns of, the plan of f, with an error for values longer than max=. Limits bound the memory before: the
+// variable becomes zero.
+func (f *field) limited(of *plan[decodeFunc]) *plan[decodeFunc] {
+	return &plan[decodeFunc]{do: func(s *decoder, x variable) error {
+		t, err := s.d.PeekType()
+		if err == nil {
+			err = doOf(of)(s, x)
+		}
+		v := valueOf(x, f.typ)
+		if n := v.Len(); err == nil && n > f.max {
+			v.SetZero()
+			err = s.fail(t, f.typ, fmt.Errorf("%w: length %d, more than max=%d", gdwire.ErrRange, n, f.max))
+		}
+		return err
+	}}
 }
 
 // decode reads the value of the field of the struct x.

@@ -110,6 +110,37 @@ func TestRequired(t *testing.T) {
 	require.Equal(t, io.EOF, errOf(d.ReadToken()))
 }
 
+// Old names are read and never written, lengths are limited, and of a union at least one key is known.
+func TestChangedMessages(t *testing.T) {
+	type limited struct {
+		Text string         `gd:",max=3"`
+		List []int          `gd:",max=2"`
+		Map  map[string]int `gd:",max=1"`
+	}
+	type renamed struct {
+		ID       int
+		Nickname string      `gd:",was=name,was=nick,required"`
+		Rest     *Dictionary `gd:",embed"`
+	}
+	type union struct {
+		Old *inner         `gd:",omitzero"`
+		Way *map[int]inner `gd:"-"`
+	}
+	testTypeErrors(t, []typeError{
+		{name: "renamed", wire: dict("nick", "a", "id", 1), into: new(renamed)},
+		{name: "both", wire: dict("nickname", "a", "name", "b"), into: new(renamed), err: `offset 36, $.key(1): Dictionary into Go variant.renamed: duplicate key "nickname"`, is: ErrDuplicateKey},
+		{name: "both old", wire: dict("nick", "a", "name", "b"), into: new(renamed), err: `offset 32, $.key(1): Dictionary into Go variant.renamed: duplicate key "nickname"`, is: ErrDuplicateKey},
+		{name: "short", wire: dict("text", "é!", "list", array(1, 2), "map", dict("a", 1)), into: new(limited)},
+		{name: "long text", wire: dict("text", "é!!"), into: new(limited), err: `offset 20, $.text: String into Go string (limited.Text): out of range: length 4, more than max=3`, is: gdwire.ErrRange},
+		{name: "long list", wire: dict("list", []int64{1, 2, 3}), into: new(limited), err: `offset 20, $.list: PackedInt64Array into Go []int (limited.List): out of range: length 3, more than max=2`, is: gdwire.ErrRange},
+		{name: "long map", wire: dict("map", dict("a", 1, "b", 2)), into: new(limited), err: `offset 68, $.map: Dictionary into Go map[string]int (limited.Map): out of range: length 2, more than max=1`, is: gdwire.ErrRange},
+		{name: "known kind", wire: dict("new", nil, "old", dict("a", 1)), into: new(union)},
+		{name: "no kind", wire: dict(), into: new(union)},
+		{name: "unknown kind", wire: dict("new", dict("a", 1), "x", 1), into: new(union), err: `offset 68, $: Dictionary into Go variant.union: unknown key "new"`, is: ErrUnknownKey},
+	})
+	require.Equal(t, encoded(t, dict("id", 0, "nickname", "a"), nil), encoded(t, renamed{Nickname: "a"}, nil))
+}
+
 // RejectUnknown names the field that was meant, and only when the error is printed.
 func TestUnknownKeySimilar(t *testing.T) {
 	type player struct{ Health, MaxHealth, X int }

@@ -110,12 +110,16 @@
 //	Field int `gd:",required"`         decoding is an error if the key is missing
 //	Field [4]float32 `gd:",type=Color"`   encoded as a Color
 //	Field []int32 `gd:",type=Array[int]"`   encoded as an Array[int]
+//	Field int `gd:"name,was=old"`      the key "old" is read, too, and never written; several are possible
+//	Field string `gd:",max=64"`        decoding is an error for more bytes of text, elements or pairs
 //	Rest *variant.Dictionary `gd:",embed"`   collects unknown keys, encoded last; also map[string]T
 //	_ struct{} `gd:",array"`           the struct is an Array of its fields in order
 //
 // A field keeps its value if the key is missing. For a required field, this is an error with the path of the
 // key. A nil has no keys. Keys without a field, such as misspelt ones, are skipped in constant memory, or with
-// [Options].RejectUnknown are an error naming a similar field. A duplicate key is an error for structs and
+// [Options].RejectUnknown are an error naming a similar field. If all fields are pointers to structs with
+// omitzero, such as one for each kind of message, a Dictionary of unknown keys alone is an error, too: it is
+// a message of an unknown kind. A duplicate key, also a name and an old name, is an error for structs and
 // maps, and so are two keys of a map encoded as the same key, such as a string and a StringName with the same
 // text. A *Dictionary keeps the last value, as engines do. In a positional struct, fields beyond the end of the
 // Array become zero.
@@ -191,6 +195,8 @@
 //	nil slice, nil map       [], {}                       empty Array or packed array, empty Dictionary
 //	nil pointer              null                         nil
 //	null into a variable     zero                         zero
+//	names from before        none                         was=
+//	maximum lengths          none                         max=
 //	map order                random, or Deterministic     sorted
 //	keys of maps             text, numbers, any           text, numbers, bool, math types, any
 //	[]byte                   base64                       PackedByteArray

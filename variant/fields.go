@@ -15,9 +15,10 @@ import (
 // structFields contains the encoded fields of a struct.
 type structFields struct {
 	all    []field
-	byName map[string]int // index in all
+	byName map[string]int // index in all, also of old names
 	bits   uint64         // nameBit of all names: -12 % of Marshal of structs with embed
 	array  bool           // the struct is positional
+	union  bool           // all fields are pointers to structs with omitzero: one of them is a message
 	embed  *field         // collects unknown keys, or nil
 	// required is the index in all after the last field with the option required, or 0 if there is none.
 	required int
@@ -52,6 +53,8 @@ type tag struct {
 	required bool
 	embed    bool
 	array    bool
+	was      []string    // the old names of was=
+	max      int         // the maximum length of max=, or 0
 	wire     gdwire.Type // the type of type=, or 0
 	// key and elem are the declared types in type=, such as Array[int].
 	key, elem gdwire.Elem
@@ -90,7 +93,7 @@ func parseTag(s string) (t tag, err error) {
 	for more := true; more; {
 		var option string
 		option, s, more = cutOption(s[1:])
-		name, isType := strings.CutPrefix(option, "type=")
+		name, value, _ := strings.Cut(option, "=")
 		switch {
 		case option == "omitzero":
 			t.omitZero = true
@@ -100,8 +103,14 @@ func parseTag(s string) (t tag, err error) {
 			t.embed = true
 		case option == "array":
 			t.array = true
-		case isType:
-			if err := t.parseType(name); err != nil {
+		case name == "was" && value != "":
+			t.was = append(t.was, value)
+		case name == "max":
+			if t.max, err = strconv.Atoi(value); err != nil || t.max < 1 {
+				return t, fmt.Errorf("tag has the invalid option %q", option)
+			}
+		case name == "type":
+			if err := t.parseType(value); err != nil {
 				return t, err
 			}
 		default:
@@ -228,14 +237,31 @@ func fieldsOf(t reflect.Type) (*structFields, error) {
 		return nil, fmt.Errorf("%s: embed in a positional struct", s.embed.goName)
 	}
 	slices.SortFunc(s.all, func(a, b field) int { return slices.Compare(a.index, b.index) })
+	s.union = len(s.all) > 0 && s.embed == nil && !s.array
 	for i := range s.all {
-		s.byName[s.all[i].name] = i
-		s.bits |= nameBit(s.all[i].name)
-		if s.all[i].required {
+		f := &s.all[i]
+		s.byName[f.name] = i
+		s.bits |= nameBit(f.name)
+		if f.required {
 			s.required = i + 1
 		}
+		s.union = s.union && f.omitZero && f.typ.Kind() == reflect.Pointer && f.typ.Elem().Kind() == reflect.Struct && !isValueType(f.typ.Elem())
 	}
-	return s, nil
+	return s, s.addOldNames()
+}
+
+// addOldNames adds the names of was= to byName: they are read as those of the fields, and never written.
+func (s *structFields) addOldNames() error {
+	for i := range s.all {
+		for _, name := range s.all[i].was {
+			if j, ok := s.byName[name]; ok {
+				return fmt.Errorf("%s: was=%s is a name of %s", s.all[i].goName, name, s.all[j].goName)
+			}
+			s.byName[name] = i
+			s.bits |= nameBit(name)
+		}
+	}
+	return nil
 }
 
 // nameBit returns the bit for a name in structFields.bits. A name without its bit set names no field.
@@ -295,6 +321,9 @@ func (s *structFields) add(e embedded, f reflect.StructField, first int) (inner 
 	if t.omitZero && t.required {
 		return inner, fmt.Errorf("required together with omitzero")
 	}
+	if k := f.Type.Kind(); t.max > 0 && k != reflect.String && k != reflect.Slice && k != reflect.Map {
+		return inner, fmt.Errorf("max=%d on %v, neither string, slice nor map", t.max, f.Type)
+	}
 	if t.omitZero {
 		added.isZero = isZeroMethod(f.Type)
 	}
@@ -324,7 +353,7 @@ func (s *structFields) inline(f reflect.StructField, index []int, t tag) (embedd
 		}
 		return embedded{}, fmt.Errorf("embedded %v needs a name in its tag", typ)
 	}
-	if t.omitZero || t.required || t.wire != 0 {
+	if t.omitZero || t.required || t.wire != 0 || t.max > 0 || t.was != nil {
 		return embedded{}, fmt.Errorf("options on an embedded struct without a name")
 	}
 	return embedded{typ, index}, nil
@@ -342,7 +371,7 @@ func (s *structFields) setEmbed(f field) error {
 	switch {
 	case !isMap && f.typ != reflect.TypeFor[*Dictionary]():
 		return fmt.Errorf("embed on %v, neither *Dictionary nor a map of string keys", f.typ)
-	case f.omitZero || f.required || f.wire != 0:
+	case f.omitZero || f.required || f.wire != 0 || f.max > 0 || f.was != nil:
 		return fmt.Errorf("embed together with another option")
 	case s.embed != nil:
 		return fmt.Errorf("%s has embed, too", s.embed.goName)

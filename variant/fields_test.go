@@ -36,6 +36,10 @@ func TestTags(t *testing.T) {
 		{text: "'a'b", err: `tag has "b" after the name`},
 		{text: "a,omitempty", err: `tag has unknown option "omitempty"`},
 		{text: "a, omitzero", err: `tag has unknown option " omitzero"`},
+		{text: "a,was=b,was=c", want: tag{name: "a", was: []string{"b", "c"}}},
+		{text: "a,was=", err: `tag has unknown option "was="`},
+		{text: ",max=64", want: tag{max: 64}},
+		{text: ",max=0", err: `tag has the invalid option "max=0"`},
 		{text: "a,", err: `tag has unknown option ""`},
 		{text: ",type=Colour", err: `tag has unknown type "Colour"`},
 		{text: ",type=Array[int],omitzero", want: tag{wire: gdwire.TypeArray, elem: gdwire.Elem{Type: gdwire.TypeInt}, omitZero: true}},
@@ -128,6 +132,12 @@ func TestTypeMistakes(t *testing.T) {
 			_ struct{}    `gd:",array"`
 			A *Dictionary `gd:",embed"`
 		}{}, err: `variant: struct.A: embed in a positional struct`},
+		{value: struct {
+			A int `gd:",was=b"`
+			B int
+		}{}, err: `variant: struct.A: was=b is a name of struct.B`},
+		{value: tagged[int](",max=1"), err: `variant: struct { A int "gd:\",max=1\"" }.A: max=1 on int, neither string, slice nor map`},
+		{value: tagged[*Dictionary](",embed,max=1"), err: `variant: struct { A *variant.Dictionary "gd:\",embed,max=1\"" }.A: embed together with another option`},
 		{value: tagged[int](",array"), err: `variant: struct { A int "gd:\",array\"" }.A: option array on a field that is not named _`},
 		{value: struct {
 			_ int `gd:",what"`
@@ -224,12 +234,12 @@ func TestQuotedIsCut(t *testing.T) {
 func TestInternalFields(t *testing.T) {
 	type player struct {
 		MaxHP []int       `gd:",required,type=Array[int]"`
-		Name  string      `gd:"n,omitzero"`
+		Name  string      `gd:"n,omitzero,was=m,max=9"`
 		Rest  *Dictionary `gd:",embed"`
 	}
 	require.Equal(t, []internal.Field{
 		{Key: "max_hp", GoName: "player.MaxHP", As: "Array[int]", Type: reflect.TypeFor[[]int](), Required: true},
-		{Key: "n", GoName: "player.Name", Type: reflect.TypeFor[string](), OmitZero: true},
+		{Key: "n", GoName: "player.Name", Type: reflect.TypeFor[string](), OmitZero: true, Was: []string{"m"}, Max: 9},
 		{Key: "rest", GoName: "player.Rest", Type: reflect.TypeFor[*Dictionary](), Embed: true},
 	}, must(Internal.Export(&internal.AllowInternalUse).Fields(reflect.TypeFor[player]()))(t))
 	require.Panics(t, func() { Internal.Export(nil) })

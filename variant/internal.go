@@ -34,7 +34,7 @@ func (exported) Fields(t reflect.Type) (all []internal.Field, err error) {
 		if f.wire != 0 {
 			as = f.typeText()
 		}
-		all = append(all, internal.Field{Key: f.name, GoName: f.goName, As: as, Type: f.typ, OmitZero: f.omitZero, Required: f.required, Embed: f.embed})
+		all = append(all, internal.Field{Key: f.name, GoName: f.goName, As: as, Type: f.typ, OmitZero: f.omitZero, Required: f.required, Embed: f.embed, Was: f.was, Max: f.max})
 	}
 	return all, nil
 }
