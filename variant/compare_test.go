@@ -3,6 +3,7 @@ package variant_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"reflect"
 	"strings"
@@ -123,7 +124,17 @@ type (
 	}
 	cmpIsZero struct{ N int }
 	cmpZeroer interface{ IsZero() bool }
-	cmpZero   struct {
+	cmpMinus  struct {
+		A float64    `json:",omitzero" gd:",omitzero"`
+		B float32    `json:",omitzero" gd:",omitzero"`
+		C [2]float64 `json:",omitzero" gd:",omitzero"`
+		*CmpMinus
+	}
+	// CmpMinus is exported, since a pointer to it is embedded.
+	CmpMinus struct {
+		D float64 `json:",omitzero" gd:",omitzero"`
+	}
+	cmpZero struct {
 		A int        `json:",omitzero" gd:",omitzero"`
 		B cmpIsZero  `json:",omitzero" gd:",omitzero"`
 		C *cmpIsZero `json:",omitzero" gd:",omitzero"`
@@ -206,6 +217,8 @@ var comparisons = []comparison{
 		writes(t, cmpZero{}, `{"B":{"N":0}}`, pairs("b", pairs("n", 0)))
 		writes(t, cmpZero{A: 2, B: cmpIsZero{1}, C: &cmpIsZero{1}, D: cmpIsZero{1}, E: (*cmpIsZero)(nil), F: &cmpIsZero{2}},
 			`{"A":2,"F":{"N":2}}`, pairs("a", 2, "f", pairs("n", 2)))
+		minus := math.Copysign(0, -1)
+		writes(t, cmpMinus{minus, float32(minus), [2]float64{0, minus}, &CmpMinus{minus}}, `{}`, pairs())
 	}},
 	{"omitempty, string, …", "options", "none; type= chooses the Variant type", func(t *testing.T) {
 		writes(t, struct {
@@ -355,6 +368,7 @@ var comparisons = []comparison{
 		writes(t, map[struct{ X, Y int }]int{{1, 2}: 1}, "", refused)
 		writes(t, map[[2]int]int{{1, 2}: 1}, "", refused)
 		writes(t, map[*int]int{new(int): 1}, `{"0":1}`, refused)
+		writes(t, map[float64]int{math.NaN(): 1}, "", refused)
 	}},
 	{"[]byte", "base64", "PackedByteArray", func(t *testing.T) {
 		writes(t, struct{ A []byte }{[]byte{0, 1, 2}}, `{"A":"AAEC"}`, pairs("a", []byte{0, 1, 2}))

@@ -188,10 +188,13 @@ func (m *mapDecoder) readKey(s *decoder, key reflect.Value) error {
 		}
 	}
 	if holdsNaN(key) {
-		return s.fail(0, m.typ.Key(), fmt.Errorf("%w: a map cannot find NaN", gdwire.ErrRange))
+		return s.fail(0, m.typ.Key(), nanError())
 	}
 	return nil
 }
+
+// nanError returns the error for a key that holds a NaN.
+func nanError() error { return fmt.Errorf("%w: a map cannot find NaN", gdwire.ErrRange) }
 
 // isDuplicate reports whether key was read before: it is in seen, or in v if seen is the zero
 // Value. A string and a StringName with the same text are the same key.

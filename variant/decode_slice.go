@@ -219,8 +219,11 @@ func (s *decoder) growSlice(v reflect.Value, n int) error {
 		return err
 	}
 	v.Grow(grown - old)
+	if err := s.charge(t, max(int64(v.Cap()-grown), 0)*size); err != nil { // the runtime rounds the capacity up
+		return err
+	}
 	v.SetLen(min(v.Cap(), n))
-	return s.charge(t, max(int64(v.Cap()-grown), 0)*size) // the runtime rounds the capacity up
+	return nil
 }
 
 // makeArrayDecoder returns the function decoding a t, a Go array, from a math type with the

@@ -499,6 +499,9 @@ func (c *structDecoder) collect(s *decoder, x variable, key structKey, seen *see
 	if err != nil {
 		return err
 	}
+	if path, ok := k.(NodePath); ok && c.embed != nil {
+		return c.inMap(s, seen.embed, string(path), seen.keys)
+	}
 	if c.embed != nil {
 		return s.fail(gdwire.TypeDictionary, t, fmt.Errorf("%w: key of Go type %T", gdwire.ErrType, k))
 	}

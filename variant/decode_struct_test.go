@@ -257,6 +257,16 @@ func TestCollectedKeys(t *testing.T) {
 	require.NoError(t, Unmarshal(b, &v))
 	require.Equal(t, b, encoded(t, v.Rest, nil))
 	require.Equal(t, b, encoded(t, v, nil))
+	testGoTypes(t, []goType{
+		{name: "map of strings", value: keyed[myString]{1, map[myString]int{"a": 2}}, wire: dict("known", int64(1), "a", int64(2))},
+		{name: "map of StringNames", value: keyed[StringName]{1, map[StringName]int{"a": 2}}, wire: dict("known", int64(1), StringName("a"), int64(2))},
+		{name: "map of NodePaths", value: keyed[NodePath]{1, map[NodePath]int{"a/b": 2, "known": 3}}, wire: dict("known", int64(1), NodePath("a/b"), int64(2), NodePath("known"), int64(3))},
+	})
+}
+
+type keyed[K comparable] struct {
+	Known int
+	Rest  map[K]int `gd:",embed"`
 }
 
 type (

@@ -106,13 +106,13 @@
 //	Field int `gd:"name"`              the key is "name"
 //	Field int `gd:"'a, b'"`            the key contains a comma; escapes are as in Go
 //	Field int `gd:"-"`                 the field is ignored
-//	Field int `gd:",omitzero"`         omitted if IsZero returns true or, without this method, if zero
+//	Field int `gd:",omitzero"`         omitted if IsZero returns true or, without this method, if zero or -0.0
 //	Field int `gd:",required"`         decoding is an error if the key is missing
 //	Field [4]float32 `gd:",type=Color"`   encoded as a Color
 //	Field []int32 `gd:",type=Array[int]"`   encoded as an Array[int]
 //	Field int `gd:"name,was=old"`      the key "old" is read, too, and never written; several are possible
 //	Field string `gd:",max=64"`        decoding is an error for more bytes of text, elements or pairs
-//	Rest *variant.Dictionary `gd:",embed"`   collects unknown keys, encoded last; also map[string]T
+//	Rest *variant.Dictionary `gd:",embed"`   collects unknown keys, encoded last; also map[string]T, map[StringName]T
 //	_ struct{} `gd:",array"`           the struct is an Array of its fields in order
 //
 // A field keeps its value if the key is missing. For a required field, this is an error with the path of the
@@ -121,8 +121,8 @@
 // omitzero, such as one for each kind of message, a Dictionary of unknown keys alone is an error, too: it is
 // a message of an unknown kind. A duplicate key, also a name and an old name, is an error for structs and
 // maps, and so are two keys of a map encoded as the same key, such as a string and a StringName with the same
-// text. A *Dictionary keeps the last value, as engines do. In a positional struct, fields beyond the end of the
-// Array become zero.
+// text, and a key with a NaN, found by no map. A *Dictionary keeps the last value, as engines do, and all keys with
+// NaNs. In a positional struct, fields beyond the end of the Array become zero.
 //
 // Invalid tags, and types that cannot be encoded or decoded, are errors when a type is first used,
 // whatever the value: a test encoding and decoding a zero value finds them, as in the Example CheckTags.

@@ -63,8 +63,9 @@ func newMapEncoder(t reflect.Type, keys mapKeys, elem *plan[encodeFunc]) *mapEnc
 type mapKeys struct {
 	word  func(key variable) uint64
 	text  func(s *encoder, key variable) (string, error)
-	write func(s *encoder, key variable, text string) error  // or nil, for Strings
-	check func(s *encoder, c *mapEncoder, p *mapPairs) error // of all keys, or nil
+	write func(s *encoder, key variable, text string) error // or nil, for Strings
+	// check returns an error for the first invalid key in an order, or is nil.
+	check func(s *encoder, c *mapEncoder, p *mapPairs, order []sortedKey) error
 }
 
 // keysOf returns the mapKeys of a t with the given declared type, or none. Numbers and text are sorted by value, other keys by their
@@ -97,9 +98,10 @@ func (b encodePlanner) keysOf(t reflect.Type, declared gdwire.Elem) (keys mapKey
 		keys.word = func(x variable) uint64 { return floatWord(vars.value(x).Float()) }
 	default:
 		keys.text, keys.write = encodedKey(key), writeEncoded
-		if t.Kind() == reflect.Interface {
-			keys.check = checkDistinct
-		}
+	}
+	switch t.Kind() {
+	case reflect.Float32, reflect.Float64, reflect.Array, reflect.Struct, reflect.Interface:
+		keys.check = checkKeys
 	}
 	return keys, nil
 }
@@ -182,13 +184,17 @@ func (c *mapEncoder) write(s *encoder, p *mapPairs, n int) error {
 	if n == 0 {
 		return nil
 	}
-	if err := c.sort(s, p, n); err != nil {
+	twice, err := c.sort(s, p, n)
+	if err != nil {
 		return err
 	}
 	if c.keys.check != nil {
-		if err := c.keys.check(s, c, p); err != nil {
+		if err := c.keys.check(s, c, p, p.order[:twice]); err != nil {
 			return err
 		}
+	}
+	if twice < n {
+		return c.duplicateError(s, p, p.order[twice].at)
 	}
 	write := c.keys.write
 	for i := range p.order {
@@ -214,14 +220,15 @@ func (c *mapEncoder) write(s *encoder, p *mapPairs, n int) error {
 	return nil
 }
 
-// sort sets the order of the n pairs in p. Two equal keys are an error.
-func (c *mapEncoder) sort(s *encoder, p *mapPairs, n int) (err error) {
+// sort sets the order of the n pairs in p. It returns the index in this order of the first key encoded as the one before,
+// or n. Of several keys without an encoding, the error has the least text: they have no order.
+func (c *mapEncoder) sort(s *encoder, p *mapPairs, n int) (twice int, err error) {
 	order := slices.Grow(p.order[:0], 2*n)[:n] // with room for sortMany
 	p.order = order
 	switch {
 	case n == 1 && c.keys.text == nil:
 		order[0] = sortedKey{}
-		return nil
+		return n, nil
 	case c.keys.word != nil:
 		for i := range order {
 			order[i] = sortedKey{c.keys.word(c.keyAt(p, i)), i}
@@ -229,21 +236,25 @@ func (c *mapEncoder) sort(s *encoder, p *mapPairs, n int) (err error) {
 	case c.keys.text != nil:
 		p.texts = make([]Entry[string, struct{}], n)
 		for i := range p.texts {
-			if p.texts[i].Key, err = c.keys.text(s, c.keyAt(p, i)); err != nil {
-				return err
+			text, textErr := c.keys.text(s, c.keyAt(p, i))
+			if p.texts[i].Key = text; textErr != nil && (err == nil || textErr.Error() < err.Error()) {
+				err = textErr
 			}
+		}
+		if err != nil {
+			return 0, s.refuse(err) // in place of the error of the last key
 		}
 		setWords(order, p.texts, true)
 	default:
 		if n <= fewSorted {
 			p.setWords(order, false) // few texts rarely begin with the same bytes
 			if sortFew(order) {
-				return nil
+				return n, nil
 			}
 		}
 		p.setWords(order, true)
 	}
-	twice := sortKeys(order, func(i int) string {
+	return sortKeys(order, func(i int) string {
 		if c.keys.word != nil {
 			return ""
 		}
@@ -251,11 +262,7 @@ func (c *mapEncoder) sort(s *encoder, p *mapPairs, n int) (err error) {
 			return p.texts[i].Key
 		}
 		return textIn(c.keyAt(p, i))
-	})
-	if twice >= 0 {
-		return s.duplicateError(valueOf(c.keyAt(p, twice), c.typ.Key()))
-	}
-	return nil
+	}), nil
 }
 
 // keyAt returns the key at an index of p.
@@ -317,25 +324,49 @@ func addLayout[K comparable, V any](all map[[2]reflect.Type]mapLayout) {
 	all[[2]reflect.Type{reflect.TypeFor[K](), reflect.TypeFor[V]()}] = mapLayout{len(all), func() copiedPairs { return &pairsOf[K, V]{} }}
 }
 
-// duplicateError makes the Encoder fail with the error for a key equal to another key.
-func (s *encoder) duplicateError(key reflect.Value) error {
-	typ := key.Type()
-	isReference := func() bool { return key.Kind() == reflect.Pointer || key.Kind() == reflect.Interface }
-	for isReference() && !key.IsNil() && !key.Type().Implements(reflect.TypeFor[fmt.Stringer]()) { // not its address
-		key = key.Elem()
+// duplicateError makes the Encoder fail with the error for keys encoded as the key at an index of p. Of different names
+// of these keys, the error contains the first: maps have no order.
+func (c *mapEncoder) duplicateError(s *encoder, p *mapPairs, at int) error {
+	name := keyName(valueOf(c.keyAt(p, at), c.typ.Key()))
+	for i := range p.texts {
+		if p.texts[i].Key == p.texts[at].Key {
+			name = min(name, keyName(valueOf(c.keyAt(p, i), c.typ.Key())))
+		}
 	}
-	return s.fail(typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(fmt.Sprint(key))))
+	return s.fail(c.typ.Key(), fmt.Errorf("%w %s", ErrDuplicateKey, quoted(name)))
 }
 
-// checkDistinct returns an error if two keys in interfaces are equal but encoded as different
-// bytes, such as a string and a StringName with the same text.
-func checkDistinct(s *encoder, c *mapEncoder, p *mapPairs) error {
-	seen := make(map[any]struct{}, len(p.order))
-	for i := range p.order {
-		key := c.keyAt(p, i)
-		k, ok := hashable(*pointer[any](key))
+// keyName returns the text of a key in an error. It is not the address of a pointer.
+func keyName(key reflect.Value) string {
+	isReference := func() bool { return key.Kind() == reflect.Pointer || key.Kind() == reflect.Interface }
+	for isReference() && !key.IsNil() && !key.Type().Implements(reflect.TypeFor[fmt.Stringer]()) {
+		key = key.Elem()
+	}
+	return fmt.Sprint(key)
+}
+
+// checkKeys returns an error for a key that Unmarshal would refuse: a NaN, found by no map, or a key in an interface that equals
+// another but is encoded as different bytes, such as a string and a StringName with the same text.
+func checkKeys(s *encoder, c *mapEncoder, p *mapPairs, order []sortedKey) error {
+	if c.keys.word != nil {
+		order = order[:1] // NaNs come first
+	}
+	t := c.typ.Key()
+	var seen map[any]struct{}
+	if t.Kind() == reflect.Interface {
+		seen = make(map[any]struct{}, len(order))
+	}
+	for _, next := range order {
+		key := valueOf(c.keyAt(p, next.at), t)
+		if holdsNaN(key) {
+			return s.fail(t, nanError())
+		}
+		if seen == nil {
+			continue
+		}
+		k, ok := hashable(key.Interface())
 		if _, again := seen[k]; ok && again {
-			return s.duplicateError(valueOf(key, c.typ.Key()))
+			return c.duplicateError(s, p, next.at)
 		}
 		if ok {
 			seen[k] = struct{}{}
@@ -398,8 +429,8 @@ func setWords[V any](order []sortedKey, pairs []Entry[string, V], cut bool) {
 	}
 }
 
-// sortKeys sorts keys by their words, and keys with equal words by their texts. It returns the index of a key
-// equal to another, or -1.
+// sortKeys sorts keys by their words, and keys with equal words by their texts. It returns the index in order of the first key
+// equal to the one before, or the number of keys.
 func sortKeys(order []sortedKey, text func(i int) string) (twice int) {
 	switch n := len(order); {
 	case n >= manySorted:
@@ -407,9 +438,9 @@ func sortKeys(order []sortedKey, text func(i int) string) (twice int) {
 	case n > fewSorted:
 		slices.SortFunc(order, func(a, b sortedKey) int { return cmp.Compare(a.word, b.word) })
 	case sortFew(order):
-		return -1
+		return n
 	}
-	twice = -1
+	twice = len(order)
 	for first, i := 0, 1; i < len(order); i++ {
 		if order[i].word != order[first].word {
 			first = i
@@ -422,7 +453,7 @@ func sortKeys(order []sortedKey, text func(i int) string) (twice int) {
 		slices.SortFunc(same, func(a, b sortedKey) int { return strings.Compare(text(a.at), text(b.at)) })
 		for j := range same[1:] {
 			if text(same[j].at) == text(same[j+1].at) {
-				twice = same[j+1].at
+				twice = min(twice, first+j+1)
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package variant
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 
 	"github.com/gdwire/gdwire"
@@ -57,7 +56,14 @@ func (b encodePlanner) makeStructEncoder(key planKey) (encodeFunc, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", info.embed.goName, err)
 		}
-		c.embed = newMapEncoder(info.embed.typ, mapKeys{check: c.checkUnknownIn}, elem)
+		keys, err := b.keysOf(info.embed.typ.Key(), gdwire.Elem{})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", info.embed.goName, err)
+		}
+		if info.embed.typ.Key() != reflect.TypeFor[NodePath]() { // which names no field
+			keys.check = c.checkUnknownIn
+		}
+		c.embed = newMapEncoder(info.embed.typ, keys, elem)
 	}
 	if info.array {
 		return c.encodeArray, nil
@@ -95,8 +101,8 @@ var zeroTests = map[reflect.Kind]func(variable) bool{
 	reflect.Int:     func(x variable) bool { return intIn[int](x) == 0 },
 	reflect.Int32:   func(x variable) bool { return intIn[int32](x) == 0 },
 	reflect.Int64:   func(x variable) bool { return intIn[int64](x) == 0 },
-	reflect.Float32: func(x variable) bool { return math.Float64bits(floatIn[float32](x)) == 0 },
-	reflect.Float64: func(x variable) bool { return math.Float64bits(floatIn[float64](x)) == 0 },
+	reflect.Float32: func(x variable) bool { return floatIn[float32](x) == 0 },
+	reflect.Float64: func(x variable) bool { return floatIn[float64](x) == 0 },
 	reflect.String:  func(x variable) bool { return textIn(x) == "" },
 }
 
@@ -242,8 +248,8 @@ func (c *structEncoder) encodeEmbed(s *encoder, d *Dictionary) error {
 }
 
 // checkUnknownIn returns an error if the name of a field is a key of a collected map.
-func (c *structEncoder) checkUnknownIn(s *encoder, m *mapEncoder, p *mapPairs) error {
-	for _, k := range p.order {
+func (c *structEncoder) checkUnknownIn(s *encoder, m *mapEncoder, p *mapPairs, order []sortedKey) error {
+	for _, k := range order {
 		if err := c.checkUnknown(s, textIn(m.keyAt(p, k.at))); err != nil {
 			return err
 		}

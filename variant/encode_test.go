@@ -132,7 +132,18 @@ func TestMarshalErrors(t *testing.T) {
 		{name: "equal Arrays as keys", value: map[any]int{array(1): 1, array(1): 2}, err: "duplicate key", is: ErrDuplicateKey},
 		{name: "text beside string", value: map[any]int{level(1): 1, "level 1": 2}, err: "duplicate key", is: ErrDuplicateKey},
 		{name: "equal pointers", value: map[any]int{new(1): 1, new(1): 2}, err: "duplicate key \"1\"", is: ErrDuplicateKey},
-		{name: "NaN twice", value: map[float64]int{math.NaN(): 1, math.Float64frombits(0x7FF8000000000123): 2}, err: "duplicate key", is: ErrDuplicateKey},
+		{name: "NaNs as keys", value: map[float64]int{-1: 1, math.NaN(): 2, math.Float64frombits(0x7FF8000000000123): 3}, err: "gdwire: offset 8, $.key(0): Go float64: out of range: a map cannot find NaN", is: gdwire.ErrRange},
+		{name: "NaN in a vector as a key", value: map[Vector2]int{{}: 1, {Y: math.NaN()}: 2}, err: "a map cannot find NaN", is: gdwire.ErrRange},
+		{name: "NaN in an any as a key", value: map[any]int{0: 1, float32(math.NaN()): 2}, err: "a map cannot find NaN", is: gdwire.ErrRange},
+		{name: "NaN as a key of a Dictionary", value: &Dictionary{entries: []Entry[any, any]{{math.NaN(), 1}}}},
+		{name: "keys with errors", value: map[noText]int{3: 1, 1: 2, 2: 3}, err: "no text 1"},
+		{name: "keys of types without encodings", value: map[any]int{[1]chan int{}: 1, make(chan int): 2, make(chan bool): 3}, err: "chan bool"},
+		{name: "several equal keys", value: map[NodePath]int{"a/b": 1, "a//b": 2, "b": 3, "b/": 4}, err: `duplicate key "a//b"`, is: ErrDuplicateKey},
+		{name: "several names", value: map[any]int{"b": 1, StringName("b"): 2, "a": 3, StringName("a"): 4, level(1): 5}, err: `duplicate key "a"`, is: ErrDuplicateKey},
+		{name: "several known keys in map", value: struct {
+			A, B int
+			Rest map[string]int `gd:",embed"`
+		}{Rest: map[string]int{"b": 1, "c": 2, "a": 3}}, err: `duplicate key "a", the name of struct.A`, is: ErrDuplicateKey},
 		{name: "vectors that are rounded", value: map[Vector2]int{{X: 0.1}: 1, {X: 0.1 + 1e-12}: 2}, err: "duplicate key", is: ErrDuplicateKey},
 		{name: "vectors in 64 bits", value: map[Vector2]int{{X: 0.1}: 1, {X: 0.1 + 1e-12}: 2}, options: &Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}}},
 		{name: "equal NodePaths", value: map[NodePath]int{"a/b": 1, "a//b": 2}, err: "duplicate key", is: ErrDuplicateKey},
@@ -174,6 +185,9 @@ func TestMarshalErrors(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, err, c.err)
+			for range 10 { // maps have no order
+				require.EqualError(t, errOf(Marshal(c.value, *cmp.Or(c.options, &defaultOptions))), err.Error())
+			}
 			if c.is != nil {
 				require.ErrorIs(t, err, c.is)
 			}

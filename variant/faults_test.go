@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -200,6 +201,158 @@ func TestMemoryOfAnySize(t *testing.T) {
 	}
 }
 
+// After an error of any limit or cut, the variable holds the parts decoded before, and no others.
+func TestPartsBeforeLimits(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	all := everything(t)
+	for _, v := range []any{
+		slices.Repeat([]struct{ X, Y, Z, W, V int }{{1, 2, 3, 4, 5}}, 50), slices.Repeat([]StringName{"a"}, 70), slices.Repeat([]string{"text"}, 70),
+		slices.Repeat([][3]any{{1, 2, 3}}, 50), slices.Repeat([]uint16{7}, 90), slices.Repeat([]map[int]int{{1: 2}}, 30),
+	} {
+		all = append(all, fault{encoded(t, v, nil), func() any { return reflect.New(reflect.TypeOf(v)).Interface() }, &Options{}})
+	}
+	for _, f := range all {
+		for i, limit := range []func(o *Options, n int64){
+			func(o *Options, n int64) { o.MaxMemory = n },
+			func(o *Options, n int64) { o.Decoder.Limits.Bytes = n },
+			func(o *Options, n int64) { o.Decoder.Limits.Values = n },
+			func(o *Options, n int64) { o.Decoder.Limits.Elements = n },
+			func(o *Options, n int64) { o.Decoder.Limits.StringBytes = n },
+			func(o *Options, n int64) { o.Decoder.Limits.PackedBytes = n },
+		} {
+			if r.IntN(testenv.Cases(3, 1)) > 0 && i > 0 {
+				continue
+			}
+			before := f.into()                                                     // of the limit before
+			for n := int64(1); ; n += 1 + r.Int64N(1+n*int64(len(f.packet))/1e5) { // small steps for few bytes
+				o, v := *f.o, f.into()
+				limit(&o, n)
+				err := Unmarshal(f.packet, v, o)
+				require.True(t, isPart(reflect.ValueOf(v), reflect.ValueOf(before)), "%T, %d, %v:\n%+v\n%+v", v, n, err, before, v)
+				if before = v; err == nil {
+					break
+				}
+			}
+		}
+		whole := f.into()
+		require.NoError(t, Unmarshal(f.packet, whole, *f.o))
+		for cut, before := 0, f.into(); cut < len(f.packet); cut += 1 + r.IntN(1+len(f.packet)/8) {
+			v, slow := f.into(), f.into()
+			_ = Unmarshal(f.packet[:cut], v, *f.o)
+			d := gdwire.NewDecoder(&oneByteReader{f.packet[:cut]}, &f.o.Decoder)
+			_ = UnmarshalDecode(d, slow, *f.o) // up to the last byte: knows no count that cannot fit
+			d.Release()
+			for _, parts := range [][2]any{{v, before}, {slow, v}, {whole, slow}} {
+				require.True(t, isPart(reflect.ValueOf(parts[0]), reflect.ValueOf(parts[1])), "%T cut at %d", v, cut)
+			}
+			before = v
+		}
+	}
+}
+
+// After an element that does not fit, a slice holds the elements before, and a map the entries.
+func TestPartsBeforeTypes(t *testing.T) {
+	keyed := func(all []any) any {
+		d := &Dictionary{}
+		for i, v := range all {
+			d.Set(fmt.Sprint(i), v)
+		}
+		return d
+	}
+	for _, c := range []struct {
+		good, bad any
+		wire      func(all []any) any
+		into      any
+	}{
+		{1, "text", func(all []any) any { return all }, []int{}},
+		{"text", 1, func(all []any) any { return all }, []string{}},
+		{dict("max_hp", 1), dict("max_hp", "text"), func(all []any) any { return all }, []simple{}},
+		{array(1), array(1, "text"), func(all []any) any { return all }, [][]*int{}},
+		{5, 300, func(all []any) any { return packed[int64](all) }, []int8{}},
+		{0.5, 1e300, func(all []any) any { return packed[float64](all) }, []float32{}},
+		{Vector2{1, 2}, Vector2{1e300, 0}, func(all []any) any { return packed[Vector2](all) }, []vec2{}},
+		{"level 5", "text", func(all []any) any { return packed[string](all) }, []level{}},
+		{1, "text", keyed, map[string]int{}},
+		{array(1), "text", keyed, map[string][]any{}},
+	} {
+		o := Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}, Decoder: gdwire.DecoderOptions{DoubleReals: true}}
+		for _, n := range []int{0, 1, 2, 17, 63, 64, 65, 130} {
+			whole, part := reflect.New(reflect.TypeOf(c.into)), reflect.New(reflect.TypeOf(c.into))
+			all := slices.Repeat([]any{c.good}, n)
+			require.NoError(t, Unmarshal(encoded(t, c.wire(all), &o), whole.Interface(), o))
+			require.Error(t, Unmarshal(encoded(t, c.wire(append(all, c.bad, c.good)), &o), part.Interface(), o), "%T", c.into)
+			require.Equal(t, whole.Interface(), part.Interface(), "%T", c.into)
+		}
+	}
+}
+
+// packed returns values as a slice of numbers, vectors or strings.
+func packed[T any](all []any) (list []T) {
+	for _, v := range all {
+		list = append(list, reflect.ValueOf(v).Convert(reflect.TypeFor[T]()).Interface().(T))
+	}
+	return list
+}
+
+// isPart reports whether a variable with the value v could have the value part after an error. Elements of slices
+// and entries of maps are whole, except the last in an any.
+func isPart(v, part reflect.Value) bool {
+	last := func(n int, at func(v reflect.Value, i int) reflect.Value) bool {
+		for i := range n - 1 {
+			if !reflect.DeepEqual(at(v, i).Interface(), at(part, i).Interface()) {
+				return false
+			}
+		}
+		return n == 0 || isPart(at(v, n-1), at(part, n-1))
+	}
+	switch x := part.Interface().(type) {
+	case Array:
+		all := v.Interface().(Array).Values
+		return len(x.Values) <= len(all) && last(len(x.Values), func(v reflect.Value, i int) reflect.Value { return v.Field(1).Index(i) })
+	case Object:
+		all := v.Interface().(Object).Properties
+		return len(x.Properties) <= len(all) && last(len(x.Properties), func(v reflect.Value, i int) reflect.Value { return v.Field(1).Index(i) })
+	case Dictionary:
+		d := v.Interface().(Dictionary)
+		return x.Len() <= d.Len() && last(x.Len(), func(v reflect.Value, i int) reflect.Value {
+			d := v.Interface().(Dictionary)
+			return reflect.ValueOf(&d.entries[i]).Elem()
+		})
+	}
+	switch {
+	case part.IsZero():
+		return true
+	case part.Kind() == reflect.Interface && v.Elem().Type() != part.Elem().Type():
+		return false
+	case part.Kind() == reflect.Pointer || part.Kind() == reflect.Interface:
+		return isPart(v.Elem(), part.Elem())
+	case part.Kind() == reflect.Slice:
+		return part.Len() <= v.Len() && reflect.DeepEqual(v.Slice(0, part.Len()).Interface(), part.Interface()) || part.Len() == 0
+	case part.Kind() == reflect.Map:
+		for _, key := range part.MapKeys() {
+			if x := v.MapIndex(key); !x.IsValid() || !reflect.DeepEqual(x.Interface(), part.MapIndex(key).Interface()) {
+				return false
+			}
+		}
+		return true
+	case part.Kind() == reflect.Struct && !reflect.DeepEqual(v.Interface(), part.Interface()):
+		for i := range part.NumField() {
+			if v.Type().Field(i).IsExported() && !isPart(v.Field(i), part.Field(i)) {
+				return false
+			}
+		}
+		return true
+	case part.Kind() == reflect.Array:
+		for i := range part.Len() {
+			if !isPart(v.Index(i), part.Index(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	return reflect.DeepEqual(v.Interface(), part.Interface())
+}
+
 // A Writer that fails at any byte ends the encoding.
 func TestFailingWriter(t *testing.T) {
 	for _, f := range everything(t) {
@@ -239,9 +392,16 @@ func (w *cutWriter) Write(p []byte) (int, error) {
 
 // Every kind of Go value increments the depth and decrements it afterwards.
 func TestDepthOfSiblings(t *testing.T) {
+	type leaving struct { // leaves a block in a struct
+		N  int
+		In struct {
+			A, B, C, D, E, F, G, H int
+			Any                    any
+		}
+	}
 	wide := make([]any, 3*maxDepth)
 	for i := range wide {
-		wide[i] = []any{dict("a", array()), simple{}, []int{1}, map[int]int{1: 2}, ptr(ptr(1)), &Object{Class: "A"}, row{}, [2]string{}}
+		wide[i] = []any{dict("a", array()), simple{}, []int{1}, map[int]int{1: 2}, ptr(ptr(1)), &Object{Class: "A"}, row{}, [2]string{}, leaving{}}
 	}
 	o := &Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}
 	b := encoded(t, wide, o)
@@ -255,6 +415,7 @@ func TestDepthOfSiblings(t *testing.T) {
 		Obj  *Object
 		Row  row
 		Pair [2]string
+		In   leaving
 	}
 	require.NoError(t, Unmarshal(b, &all, *o))
 	var v any

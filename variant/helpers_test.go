@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/netip"
@@ -82,6 +83,8 @@ type (
 
 	// level is encoded as text if there is a name for it, and otherwise as a number.
 	level int
+	// noText has no text.
+	noText int
 	// celsius encodes and decodes itself.
 	celsius struct{ degrees float64 }
 )
@@ -101,6 +104,8 @@ func (l *level) UnmarshalText(b []byte) error {
 	}
 	return err
 }
+
+func (x noText) MarshalText() ([]byte, error) { return nil, fmt.Errorf("no text %d", int(x)) }
 
 func (c *celsius) MarshalVariant(e *gdwire.Encoder) error {
 	return errors.Join(e.BeginDict(1), e.WriteString("celsius"), e.WriteFloat(c.degrees), e.End())
