@@ -286,10 +286,42 @@ func startCommand(t *testing.T, command *exec.Cmd) *proxyProcess {
 func (p *proxyProcess) stop() error {
 	state, err := p.command.Process.Wait()
 	_ = p.out.Close()
+	p.command.ProcessState = state
 	if err == nil && !state.Exited() {
 		err = errors.New(state.String())
 	}
 	return err
+}
+
+// TestRecordFull: when no more can be recorded, proxy says so once and forwards all packets, and listen shows them. Both count
+// right, and the exit status is 1.
+func TestRecordFull(t *testing.T) {
+	packets := framed(wire(4, "first"), wire(4, strings.Repeat("x", 40_000)), wire(4, "last"))
+	for name, args := range map[string][]string{"proxy": {"127.0.0.1:0", serve(t, echo)}, "listen": {"-n", "3", "-as", "json", "127.0.0.1:0"}} {
+		prefix := filepath.Join(t.TempDir(), "traffic")
+		p := startCommand(t, exec.Command("sh", append([]string{"-c", `ulimit -f 20; exec gdwire "$@"`, "sh", name, "-record", prefix}, args...)...))
+		conn := must(net.Dial("tcp", p.addr))(t).(*net.TCPConn)
+		must(conn.Write(packets))(t)
+		require.NoError(t, conn.CloseWrite())
+		got, told, lines := must(io.ReadAll(conn))(t), "", 3
+		if name == "proxy" {
+			require.True(t, bytes.Equal(packets, got))
+			for !strings.HasSuffix(told, "closed\n") {
+				told += must(p.errs.ReadString('\n'))(t)
+			}
+			require.NoError(t, p.command.Process.Signal(os.Interrupt))
+			lines = 6
+		}
+		told += string(must(io.ReadAll(p.errs))(t))
+		out := must(io.ReadAll(p.out))(t)
+		require.Equal(t, lines, bytes.Count(out, []byte("\n")), "%s: %s", name, out)
+		require.Equal(t, 1, strings.Count(told, "file too large; what follows is not recorded"), told)
+		if name == "proxy" {
+			require.Contains(t, told, "from clients 3 packets, 40048 bytes; from the server 3 packets, 40048 bytes; 0 invalid")
+		}
+		require.NoError(t, p.stop())
+		require.Equal(t, statusBad, p.command.ProcessState.ExitCode())
+	}
 }
 
 // TestRecordTwice never overwrites a recording.

@@ -29,7 +29,6 @@ type Listener struct {
 	net.Listener
 	Recorder *Recorder
 	Order    binary.ByteOrder // of the lengths before the packets
-	Fail     func(error)      // is called if a file cannot be written
 }
 
 // Accept returns the next connection, a [*Conn].
@@ -81,9 +80,7 @@ func (c *Conn) record(d Direction, b []byte) {
 	if len(b) == 0 || c.number == 0 {
 		return
 	}
-	if err := c.ways[d].add(c, d, b); err != nil {
-		c.l.Fail(err)
-	}
+	c.l.Recorder.Fail(c.ways[d].add(c, d, b))
 }
 
 // A way is one direction of a Conn, of packets after their lengths.
@@ -120,9 +117,7 @@ func (w *way) add(c *Conn, d Direction, b []byte) (err error) {
 			return err
 		}
 	}
-	if _, err := w.file.Write(b); err != nil {
-		return err
-	}
+	c.l.Recorder.Write(w.file, b)
 	for now := time.Now(); len(b) > 0; {
 		if w.received < len(w.head) {
 			n := copy(w.head[w.received:], b)
@@ -135,10 +130,7 @@ func (w *way) add(c *Conn, d Direction, b []byte) (err error) {
 			if w.missing > 0 {
 				return nil
 			}
-			err := c.l.Recorder.Add(now, Packet{Connection: c.number, Direction: d, Offset: w.start, Length: w.offset - w.start})
-			if err != nil {
-				return err
-			}
+			c.l.Recorder.Add(now, Packet{Connection: c.number, Direction: d, Offset: w.start, Length: w.offset - w.start})
 			w.start, w.received = w.offset, 0
 		}
 	}

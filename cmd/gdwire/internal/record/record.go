@@ -71,11 +71,14 @@ type Packet struct {
 	Length     int64         `json:"length"`
 }
 
-// A Recorder writes a recording, and can be used by several goroutines at the same time.
+// A Recorder writes a recording, up to the first error, and can be used by several goroutines at the same time.
 type Recorder struct {
+	Failed func(error) // is called with the first error, if not nil
+
 	prefix string
 
 	mu    sync.Mutex
+	err   error // the first
 	index *os.File
 	lines *bufio.Writer
 	json  *json.Encoder // to lines
@@ -108,15 +111,35 @@ func create(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// File creates the file of one direction of a connection. The caller writes the bytes and closes the file.
+// File creates the file of one direction of a connection. The caller closes the file, which is nil after an error of the recording.
 func (r *Recorder) File(connection int64, d Direction) (*os.File, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return nil, nil
+	}
 	return create(FileName(r.prefix, connection, d))
 }
 
+// Write appends bytes to a file of the recording.
+func (r *Recorder) Write(f *os.File, b []byte) {
+	if f == nil || r.Err() != nil {
+		return
+	}
+	if _, err := f.Write(b); err != nil {
+		r.Fail(err)
+	}
+}
+
 // Add adds a packet received at a time to the index, and sets its Time.
-func (r *Recorder) Add(at time.Time, p Packet) error {
+func (r *Recorder) Add(at time.Time, p Packet) { r.Fail(r.add(at, p)) }
+
+func (r *Recorder) add(at time.Time, p Packet) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.err != nil {
+		return nil
+	}
 	if r.first.IsZero() {
 		r.first = at
 	}
@@ -128,11 +151,39 @@ func (r *Recorder) Add(at time.Time, p Packet) error {
 	return err
 }
 
-// Close writes the rest of the index.
-func (r *Recorder) Close() error {
+// Fail ends the recording because of an error, if there is one.
+func (r *Recorder) Fail(err error) {
+	if err == nil || !r.end(err) || r.Failed == nil {
+		return
+	}
+	r.Failed(err)
+}
+
+// end sets the first error, and reports whether err is it.
+func (r *Recorder) end(err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return errors.Join(r.lines.Flush(), r.index.Close())
+	if r.err != nil {
+		return false
+	}
+	r.err = err
+	return true
+}
+
+// Err returns the first error.
+func (r *Recorder) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// Close writes the rest of the index, and returns the first error of the recording.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	err := errors.Join(r.lines.Flush(), r.index.Close())
+	r.mu.Unlock()
+	r.Fail(err)
+	return r.Err()
 }
 
 // maxLine is the maximum length of a line of the index.

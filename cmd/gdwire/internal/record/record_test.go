@@ -24,9 +24,9 @@ func TestRecording(t *testing.T) {
 	r := testenv.Must(New(prefix))(t)
 	require.NoError(t, testenv.Must(r.File(1, FromClient))(t).Close())
 	start := time.Unix(100, 0)
-	require.NoError(t, r.Add(start, Packet{Connection: 1, Direction: FromClient, Length: 36}))
-	require.NoError(t, r.Add(start.Add(time.Millisecond), Packet{Connection: 2, Direction: FromServer, Offset: 5, Length: 7}))
-	require.NoError(t, r.Add(start.Add(-time.Second), Packet{Connection: 1, Direction: FromClient, Offset: 36, Length: 1}))
+	r.Add(start, Packet{Connection: 1, Direction: FromClient, Length: 36})
+	r.Add(start.Add(time.Millisecond), Packet{Connection: 2, Direction: FromServer, Offset: 5, Length: 7})
+	r.Add(start.Add(-time.Second), Packet{Connection: 1, Direction: FromClient, Offset: 36, Length: 1})
 	_, _, err = Connections(prefix)
 	require.ErrorContains(t, err, "game.index.jsonl contains no packets")
 	require.NoError(t, r.Close())
@@ -97,7 +97,7 @@ func TestConn(t *testing.T) {
 	r, err := New(prefix)
 	require.NoError(t, err)
 	ln := testenv.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	l := &Listener{Listener: ln, Recorder: r, Order: binary.BigEndian, Fail: func(err error) { require.NoError(t, err) }}
+	l := &Listener{Listener: ln, Recorder: r, Order: binary.BigEndian}
 	defer func() { _ = l.Close() }()
 	client := testenv.Must(net.Dial("tcp", ln.Addr().String()))(t)
 	c := testenv.Must(l.Accept())(t).(*Conn)

@@ -203,9 +203,8 @@ func newDatagrams(d *direction, send func([]byte)) *datagrams {
 	}
 	if d.record != nil {
 		var err error
-		if d.file, err = d.record.File(d.number, record.Direction(d.way)); err != nil {
-			d.stop(err)
-		}
+		d.file, err = d.record.File(d.number, record.Direction(d.way))
+		d.record.Fail(err)
 	}
 	return g
 }
@@ -252,9 +251,7 @@ func (g *datagrams) record(b []byte, at time.Time, forwarded bool) {
 		return
 	}
 	m := message{raw: append(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), b...), packet: b, size: int64(4 + len(b))}
-	if _, err := g.file.Write(m.raw); err != nil {
-		g.stop(err)
-	}
+	g.direction.record.Write(g.file, m.raw)
 	g.index(m, at, forwarded)
 }
 

@@ -120,10 +120,7 @@ func (d *direction) forward(ctx context.Context) {
 		f, err := retry(ctx, d.logWaiting, func() (*os.File, error) {
 			return d.record.File(d.number, record.Direction(d.way))
 		})
-		if err != nil {
-			d.stop(err)
-			return
-		}
+		d.record.Fail(err)
 		defer func() { _ = f.Close() }()
 		d.file = f
 	}
@@ -255,10 +252,8 @@ func (d *direction) showParts(o *framing) {
 // recordBytes counts bytes and appends them to the file of -record.
 func (d *direction) recordBytes(b []byte) {
 	d.bytes[d.way].Add(int64(len(b)))
-	if d.file != nil {
-		if _, err := d.file.Write(b); err != nil {
-			d.stop(err)
-		}
+	if d.record != nil {
+		d.record.Write(d.file, b)
 	}
 }
 
@@ -269,9 +264,7 @@ func (d *direction) index(m message, at time.Time, forwarded bool) {
 	if d.record == nil || m.packet == nil && !m.left || !forwarded {
 		return
 	}
-	if err := d.record.Add(at, record.Packet{Connection: d.number, Direction: record.Direction(d.way), Offset: from, Length: n}); err != nil {
-		d.stop(err)
-	}
+	d.record.Add(at, record.Packet{Connection: d.number, Direction: record.Direction(d.way), Offset: from, Length: n})
 }
 
 // stop ends the proxy with an error.

@@ -102,8 +102,8 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 	in.Decoder.Format = cmp.Or(in.Decoder.Format, gdwire.Godot4)
 	l := &listener{Stdio: s, in: in, end: end, remaining: cmp.Or(o.packets, -1), quiet: o.printer.name == "check"}
 	if recorder != nil {
-		ln = &record.Listener{Listener: ln, Recorder: recorder, Order: in.Frame.Order(), Fail: l.fail}
-		defer func() { _ = recorder.Close() }()
+		ln = &record.Listener{Listener: ln, Recorder: recorder, Order: in.Frame.Order()}
+		recorder.Failed = func(err error) { l.logf("%v; what follows is not recorded", err) }
 	}
 	fmt.Fprintln(s.Errs, "listening on", address.Text(ln.Addr()))
 
@@ -119,7 +119,8 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 		}
 	}()
 	shell.WaitOutput(signals, done)
-	if l.err == nil && l.bad && l.remaining == 0 {
+	unrecorded := recorder != nil && recorder.Close() != nil
+	if l.err == nil && (unrecorded || l.bad && l.remaining == 0) {
 		return shell.ErrBad
 	}
 	return l.err

@@ -83,6 +83,9 @@ func (o *proxyFlags) run(s *shell.Stdio, addr string) error {
 		return err
 	}
 	p.start()
+	if p.record != nil {
+		p.record.Failed = func(err error) { p.logf("%v; what follows is not recorded", err) }
+	}
 	p.logf("listening on %s for %s", at, o.target.text)
 	if o.view {
 		p.live = newLive(p.framing.Reading)
@@ -106,10 +109,8 @@ func (o *proxyFlags) run(s *shell.Stdio, addr string) error {
 	if err != nil {
 		p.stop(err)
 	}
-	if p.record != nil {
-		if err := p.record.Close(); err != nil {
-			p.stop(err)
-		}
+	if p.record != nil && p.record.Close() != nil {
+		p.stop(shell.ErrBad)
 	}
 	p.summary(connections)
 	p.lines.close()
