@@ -41,12 +41,12 @@ func Delete(path string) Edit { return Edit{edit.Delete, path, nil} }
 // them; otherwise Edit returns an [*AmbiguousError]. The reading of a damaged file is a guess: to edit a damaged file,
 // set Format and Lengths in the Options of Open.
 func (f *File) Edit(edits ...Edit) error {
-	if f.guessed {
-		return fmt.Errorf("savefile: it is only probable that the file, which is damaged, is %v: to edit it, set Format and Lengths in the Options of Open", f.opened)
-	}
 	c, err := applied(f.content, edits)
 	if ambiguous := (*save.AmbiguousError)(nil); errors.As(err, &ambiguous) {
 		return f.ambiguous(ambiguous)
+	}
+	if errors.As(err, new(*save.GuessError)) {
+		return fmt.Errorf("savefile: it is only probable that the file, which is damaged, is %v: to edit it, set Format and Lengths in the Options of Open", f.opened)
 	}
 	if err == nil {
 		f.content = c

@@ -564,7 +564,7 @@ func TestSkip(t *testing.T) {
 				continue // Options.Container.Raw is about what follows the header, and Base64 about the file
 			case inside:
 				var out bytes.Buffer
-				require.NoError(t, save.WriteContainer(&out, nil, kind.Container, kind.Key, func(w io.Writer) error {
+				require.NoError(t, new(save.Stack).Contain(kind.Container, kind.Key).Write(&out, func(w io.Writer) error {
 					_, err := w.Write(append([]byte(header), content...))
 					return err
 				}))

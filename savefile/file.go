@@ -10,7 +10,6 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
-	"github.com/gdwire/gdwire/internal/save/envelope"
 	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -25,15 +24,12 @@ type File struct {
 	// counterpart is written; see the section "Godot 4 to Godot 3". If Lossy is nil, such a value is an error.
 	Lossy func(Loss)
 
-	opened   Info // describes content
-	content  *save.Content
-	envelope *envelope.Envelope // around content, or nil
-	header   []byte             // before the container, skipped because of Options.Skip
-	inside   []byte             // in the container, likewise
-	guessed  bool               // the file is damaged, and was recognized
-	name     string             // of the opened file, or ""
-	stat     os.FileInfo        // of this file when opened
-	file     *os.File           // nil if the content is held in memory
+	opened  Info // describes content
+	content *save.Content
+	stack   *save.Stack // around content
+	name    string      // of the opened file, or ""
+	stat    os.FileInfo // of this file when opened
+	file    *os.File    // nil if the content is held in memory
 }
 
 // A Loss is a value that another format cannot contain.

@@ -37,7 +37,7 @@ func New(info Info, values ...any) (*File, error) {
 		all = append(all, b...)
 	}
 	c.ReaderAt, c.Size = bytes.NewReader(all), int64(len(all))
-	return &File{Info: info, opened: info, content: c}, nil
+	return &File{Info: info, opened: info, content: c, stack: new(save.Stack)}, nil
 }
 
 // appendLength appends the length of a value.

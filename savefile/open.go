@@ -66,12 +66,12 @@ func open(file *os.File, o *Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, held, err := readInput(save.File(file, stat), o)
+	f, err := readInput(save.File(file, stat), o)
 	if err != nil {
 		return nil, err
 	}
 	f.stat = stat
-	if held {
+	if f.stack.Held {
 		return f, file.Close()
 	}
 	f.file = file
@@ -83,31 +83,27 @@ func Read(r io.ReaderAt, size int64, o *Options) (*File, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("savefile: a size of %d bytes", size)
 	}
-	f, _, err := readInput(save.At(checked.ReaderAt{R: r}, size), o)
-	return f, err
+	return readInput(save.At(checked.ReaderAt{R: r}, size), o)
 }
 
-// readInput returns the File in an input, and reports whether the content is held in memory.
-func readInput(in *save.Input, o *Options) (_ *File, held bool, err error) {
+// readInput returns the File in an input.
+func readInput(in *save.Input, o *Options) (*File, error) {
 	if o == nil {
 		o = new(Options)
 	}
 	if o.Lengths != 0 && !o.Lengths.valid() {
-		return nil, false, fmt.Errorf("savefile: unknown %v", o.Lengths)
+		return nil, fmt.Errorf("savefile: unknown %v", o.Lengths)
 	}
 	l := &loader{options: o}
-	if err := l.openContainer(in); err != nil {
-		return nil, false, err
+	if err := l.open(in); err != nil {
+		return nil, err
 	}
-	if err := l.recognize(); err != nil {
-		return nil, false, err
-	}
-	l.reading.Decoder.OneValue = false
-	content, err := l.in.Content(&l.reading)
+	content, err := l.stack.Content()
 	if err != nil {
-		return nil, false, damaged(err)
+		return nil, damaged(err)
 	}
-	f := &File{Info: l.info, content: content, envelope: l.in.Envelope, header: l.in.Header, inside: l.in.Inside, guessed: l.suspect}
+	content.Decoder.OneValue = false
+	f := &File{Info: l.info, content: content, stack: l.stack}
 	err = l.check(f)
 	if o.Repair {
 		err = f.repair(err, l.zeroed)
@@ -116,11 +112,11 @@ func readInput(in *save.Input, o *Options) (_ *File, held bool, err error) {
 		err = d // the rest is too short
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	f.Info.DoubleReals = f.content.IsDouble(save.MaxHeld)
 	f.opened = f.Info
-	return f, l.in.Held, nil
+	return f, nil
 }
 
 // known reports which of format and lengths need not be recognized.
@@ -131,8 +127,7 @@ func (o *Options) known() save.Known {
 // A loader recognizes a file.
 type loader struct {
 	options *Options
-	in      *save.Source
-	reading save.Reading
+	stack   *save.Stack
 	info    Info
 
 	cut     *DamageError // of the container, or nil
@@ -159,79 +154,66 @@ func (l *loader) check(f *File) error {
 	return err
 }
 
-// openContainer finds the content of a file.
-func (l *loader) openContainer(in *save.Input) (err error) {
-	so := &save.SourceOptions{Container: l.options.Container, Skip: max(l.options.Skip, 0), KeepHeader: true, Whole: true, Packets: true, Keep: l.options.Keep, Derive: l.options.Derive}
-	so.Container.MaxBuffered = cmp.Or(so.Container.MaxBuffered, save.MaxHeld)
-	if l.in, err = in.Source(so); errors.As(err, new(*save.ShortError)) {
+// open finds the layers and the values of a file.
+func (l *loader) open(in *save.Input) (err error) {
+	o := &save.OpenOptions{
+		Container: l.options.Container, Skip: l.options.Skip, Whole: true, Packets: true,
+		Keep: l.options.Keep, Derive: l.options.Derive, Known: l.options.known(),
+	}
+	o.Container.MaxBuffered = cmp.Or(o.Container.MaxBuffered, save.MaxHeld)
+	o.Reading = func(int64) save.Reading {
+		r := save.Reading{Decoder: l.options.Decoder}
+		if o.Known.Frame {
+			r.Frame = l.options.Lengths.frame()
+		}
+		return r
+	}
+	if l.stack, err = in.Open(o); errors.As(err, new(*save.ShortError)) {
 		return fmt.Errorf("savefile: %w", err)
 	} else if err != nil {
 		return damaged(err)
 	}
-	return l.checkContainer()
-}
-
-// checkContainer keeps the error at the end of the content, as far as is known without reading all of the content.
-// Without any content, checkContainer returns the error.
-func (l *loader) checkContainer() error {
-	if l.options.Repair && !l.in.Held {
-		l.in.Size, l.in.Err = l.in.End()
+	if err := l.checkLayers(); err != nil {
+		return err
 	}
-	err := damaged(l.in.Err)
-	if errors.As(err, &l.cut) && l.in.Size > 0 {
-		if l.options.Repair && l.in.Container.Mode == fileaccess.FastLZ { // no checksum shows that the literals are wrong
-			if l.zeroed, err = l.in.ZerosAtEnd(); l.in.Container.Container == fileaccess.Compressed {
-				l.zeroed = max(l.zeroed-int64(len("GCPF")), 0)
-			}
-		} else {
-			err = nil
+	r := l.stack.Values
+	l.known = o.Known.Format && o.Known.Frame
+	if why := r.Unknown(); why != nil && !l.known {
+		if r.IsEmpty() {
+			return fmt.Errorf("savefile: %w: the file %w", ErrUnknown, why)
 		}
-		return err // recognized as far as readable
+		return fmt.Errorf("savefile: %w: the file %w%s", ErrUnknown, why, readings(r))
 	}
-	return err
-}
-
-// recognize finds the format and lengths, unless the Options contain both. Recognizing can replace the content by
-// another, with a container of its own.
-func (l *loader) recognize() error {
-	container := l.in.Container
-	known := l.options.known()
-	l.reading.Decoder = l.options.Decoder
-	if known.Frame {
-		l.reading.Frame = l.options.Lengths.frame()
+	l.suspect = !l.known && (r.IsDamaged() || r.IsCut())
+	l.info = Info{
+		Sure: l.known || r.Sure(), Format: l.stack.Decoder.Format, Lengths: lengthsOf(l.stack.Frame),
+		Container: l.stack.Container(), Key: l.stack.Key(),
 	}
-	l.info.Sure = known.Format && known.Frame
-	if l.known = l.info.Sure; l.known {
-		if err := l.in.FindContainer(&l.reading); err != nil {
-			return damaged(err)
-		}
-	} else {
-		r, err := l.in.Recognize(&l.reading, known)
-		if err != nil {
-			return damaged(err)
-		}
-		if why := r.Unknown(); why != nil {
-			if r.IsEmpty() {
-				return fmt.Errorf("savefile: %w: the file %w", ErrUnknown, why)
-			}
-			return fmt.Errorf("savefile: %w: the file %w%s", ErrUnknown, why, readings(r))
-		}
-		l.info.Sure, l.suspect = r.Sure(), r.IsDamaged() || r.IsCut()
-	}
-	l.info.Format, l.info.Lengths = l.reading.Decoder.Format, lengthsOf(l.reading.Frame)
-	l.info.Container, l.info.Key = l.in.Container, l.in.Key
-	if e := l.in.Envelope; e != nil {
+	if e := l.stack.Envelope(); e != nil {
 		for p := range e.Parts {
 			l.info.Around = append(l.info.Around, Part{int64(p.Offset), int64(p.Size), p.What, p.Derived, p.Doubtful, p.Wrong})
 		}
-		if l.cut == nil {
-			errors.As(damaged(e.Err), &l.cut)
-		}
-	}
-	if l.in.Container != container && l.in.Envelope == nil {
-		return l.checkContainer()
 	}
 	return nil
+}
+
+// checkLayers keeps the error at the end of the content, as far as is known without reading all of the content.
+// Without any content, checkLayers returns the error.
+func (l *loader) checkLayers() error {
+	if l.options.Repair {
+		l.stack.ReadEnd()
+	}
+	err := damaged(l.stack.Err)
+	if !errors.As(err, &l.cut) || l.stack.Size == 0 {
+		return err
+	}
+	if info := l.stack.Container(); l.options.Repair && info.Mode == fileaccess.FastLZ && !info.IsPlain() { // no checksum shows that the literals are wrong
+		if l.zeroed, err = l.stack.ZerosAtEnd(); info.Container == fileaccess.Compressed {
+			l.zeroed = max(l.zeroed-int64(len("GCPF")), 0)
+		}
+		return err
+	}
+	return nil // recognized as far as readable
 }
 
 // readings lists the formats and lengths of an input that can be read in several ways.

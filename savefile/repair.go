@@ -16,7 +16,8 @@ func (f *File) repair(err error, zeroed int64) error {
 	if err != nil && !errors.As(err, &known) {
 		return err
 	}
-	isWhole := f.envelope != nil && f.envelope.Err != nil
+	e := f.stack.Envelope()
+	isWhole := e != nil && e.Err != nil
 	if known != nil && zeroed == 0 && save.IsContainerError(known.Err) { // the zeros are part of a container with a wrong checksum
 		c, bad := edit.Repair(f.content, end)
 		isWhole = isWhole || bad == nil && c == f.content

@@ -39,13 +39,7 @@ func (f *File) write(w io.Writer) error {
 	if !info.Lengths.valid() {
 		return fmt.Errorf("savefile: unknown %v", info.Lengths)
 	}
-	if _, err := w.Write(f.header); err != nil {
-		return err
-	}
-	err := damaged(save.WriteContainer(w, f.envelope, info.Container, info.Key, func(w io.Writer) error {
-		if _, err := w.Write(f.inside); err != nil {
-			return err
-		}
+	err := damaged(f.stack.Contain(info.Container, info.Key).Write(w, func(w io.Writer) error {
 		if info.Format != f.opened.Format || info.Lengths != f.opened.Lengths {
 			return f.convert(w, &info)
 		}

@@ -72,7 +72,7 @@ func TestWrapped(t *testing.T) {
 							continue
 						}
 						require.NoError(t, err)
-						require.Equal(t, info.Container, o.Container.Container)
+						require.Equal(t, info.Container, o.Container().Container)
 						require.Equal(t, want.Readings[0].Frame, o.Frame)
 						require.True(t, want.Readings[0].Format == o.Decoder.Format, "%s %v", v.Name, info)
 						if want.Certainty == recognize.Sure {

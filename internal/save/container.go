@@ -4,18 +4,244 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/save/envelope"
+	"github.com/gdwire/gdwire/internal/save/recognize"
 )
+
+// A container is a file of FileAccess, a stream of PackedByteArray.compress, or base64 text.
+type container struct {
+	info    fileaccess.Info
+	key     *fileaccess.Key // of an encrypted file
+	inside  *Bytes
+	outside *Bytes
+}
+
+func (c *container) content() *Bytes { return c.inside }
+
+// writeBuffer is the number of bytes written to a container at once.
+const writeBuffer = 64 << 10
+
+func (c *container) write(w io.Writer, fill func(io.Writer) error) error {
+	out, err := fileaccess.NewWriter(w, c.info, c.key)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(out, writeBuffer)
+	if err := fill(b); err != nil {
+		return err
+	}
+	return cmp.Or(b.Flush(), out.Close())
+}
+
+// container finds the container with a signature at the start, or the one given by the options.
+func (s *search) container(p *place) (*found, error) {
+	co := s.Container
+	if p.records || p.skip > 0 && (co.Raw || p.depth > 0) {
+		return nil, nil
+	}
+	if !p.forced {
+		co.Base64 = false
+		if co.Mode, co.Raw = rawMode(bufio.NewReaderSize(p.start(), sniffBytes)); !co.Raw && !isFile(p.Bytes) {
+			return nil, nil
+		}
+	}
+	c, err := s.openContainer(p.Bytes, &co)
+	if err != nil && p.perhaps {
+		return nil, nil
+	}
+	if err != nil || c.info.IsPlain() {
+		return nil, err
+	}
+	if co.Raw && !p.forced && c.inside.Err != nil {
+		if all := p.upTo(maxAround); all != nil && envelope.EndsEarly(all) {
+			return nil, nil // other bytes follow, so the bytes are no container
+		}
+	}
+	return &found{layer: c, bits: headerBits, settled: true}, nil
+}
+
+// isFile reports whether bytes begin like a file of FileAccess, and reads no more of a pipe than needed.
+func isFile(b *Bytes) bool {
+	if !bytes.Equal(b.peek(1), []byte("G")) {
+		return false
+	}
+	head := string(b.peek(4))
+	return head == "GCPF" || head == "GDEC"
+}
+
+// openContainer opens a container, or returns a plain one.
+func (s *search) openContainer(b *Bytes, co *fileaccess.Options) (*container, error) {
+	c := &container{outside: b}
+	open := func(r io.Reader) (io.Reader, error) {
+		content, err := newContentReader(s.name, r, co, s.Whole)
+		if err != nil {
+			return nil, err
+		}
+		c.info = content.info
+		return content, nil
+	}
+	r, err := open(b.Reader())
+	if err != nil || c.info.IsPlain() {
+		return c, err
+	}
+	if c.info.Container == fileaccess.Encrypted {
+		c.key = cmp.Or(co.Key, s.key)
+	}
+	if c.inside = (&Bytes{Size: c.info.Size}); b.Live() {
+		c.inside.once = r
+		return c, nil
+	}
+	c.inside.open = func() io.Reader {
+		r, err := open(b.Reader())
+		if err != nil {
+			return checked.Failed{Err: err}
+		}
+		return r
+	}
+	if c.inside.Size < 0 { // the container does not tell; holding first would take four times as much memory
+		c.inside.Size, c.inside.Err = io.Copy(io.Discard, r)
+	}
+	c.inside = c.inside.hold()
+	return c, nil
+}
+
+// base64 finds base64 text.
+func (s *search) base64(p *place) (*found, error) {
+	if p.best.bits > noValues/2 || p.records || !isBase64(p.best.Values.Head) {
+		return nil, nil
+	}
+	if p.Live() {
+		all, err := p.readAll(s.name)
+		if p.Bytes = memory(all, err); err != nil {
+			return nil, nil
+		}
+		p.best.Bytes = p.Bytes
+	}
+	co := s.Container
+	co.Raw, co.Base64 = false, true
+	c, err := s.openContainer(p.Bytes, &co)
+	const minCut = 24 // bytes of a cut or damaged text
+	if err != nil || c.inside.Err != nil && c.inside.Size < minCut {
+		return nil, nil
+	}
+	return &found{layer: c, bits: headerBits, accepts: func(inner *Stack) bool {
+		isForeign := inner.Values.Certainty == recognize.Foreign && c.inside.Size >= minCut
+		return inner.Values.Unknown() == nil || !inner.Container().IsPlain() || c.info.Container != fileaccess.Plain || isForeign
+	}}, nil
+}
+
+// isBase64 reports whether text begins like base64.
+func isBase64(head []byte) bool {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n"
+	return len(head) >= 8 && len(bytes.Trim(bytes.TrimRight(head, " \t\r\n"), digits)) == 0
+}
+
+// A quoted is base64 text in a string of JSON.
+type quoted struct {
+	before, after []byte
+	inside        *Bytes
+}
+
+func (l *quoted) content() *Bytes { return l.inside }
+
+func (l *quoted) write(w io.Writer, fill func(io.Writer) error) error {
+	if _, err := w.Write(l.before); err != nil {
+		return err
+	}
+	digits := base64.NewEncoder(base64.StdEncoding, w)
+	if err := cmp.Or(fill(digits), digits.Close()); err != nil {
+		return err
+	}
+	_, err := w.Write(l.after)
+	return err
+}
+
+// quoted finds base64 text between quotes in JSON, if there is only one that is no short name. Another could be a digest.
+func (s *search) quoted(p *place) (*found, error) {
+	const least = 16 // digits
+	if p.best.bits > noValues/2 || p.records || !p.best.Values.IsJSON() {
+		return nil, nil
+	}
+	all := p.upTo(maxAround)
+	at, size, n := 0, 0, 0
+	for start := 0; start < len(all); {
+		end := bytes.IndexByte(all[start:], '"')
+		if end < 0 {
+			break
+		}
+		if end >= least && isBase64(all[start:start+end]) {
+			at, size, n = start, end, n+1
+		}
+		start += end + 1
+	}
+	if n != 1 {
+		return nil, nil
+	}
+	inside, err := base64.StdEncoding.AppendDecode(nil, all[at:at+size])
+	if err != nil {
+		return nil, nil
+	}
+	return &found{layer: &quoted{all[:at], all[at+size:], memory(inside, nil)}, bits: headerBits, accepts: func(inner *Stack) bool {
+		return inner.Values.fits()
+	}}, nil
+}
+
+// fastlz finds a stream of FastLZ, which has no signature: any bytes can be one, so all of its content must be values.
+func (s *search) fastlz(p *place) (*found, error) {
+	plain := p.best.Values
+	if p.Live() && plain.Unknown() == nil || p.records || !s.isFastLZ(p) {
+		return nil, nil // a pipe can be read only once
+	}
+	if s.Known.Format && s.Known.Frame { // Sure says nothing then
+		written := s.Reading(p.Size)
+		written.Decoder.Strict = true // to a lenient Decoder, many streams are values, too
+		if (&Stack{Bytes: p.Bytes}).check(written) == nil {
+			return nil, nil
+		}
+	}
+	co := s.Container
+	co.Raw, co.Mode, co.Base64 = true, fileaccess.FastLZ, false
+	c, err := s.openContainer(p.Bytes, &co)
+	if err != nil || c.inside.Err != nil || plain.Head[0]>>5 > 0 && c.inside.Size >= 0 && c.inside.Size < envelope.FastLZLevel2 {
+		return nil, nil
+	}
+	return &found{layer: c, accepts: func(inner *Stack) bool {
+		return inner.Values.fits() && (!plain.fits() || inner.Values.Sure()) && (p.Live() || inner.check(inner.Reading) == nil)
+	}}, nil
+}
+
+// isFastLZ reports whether the bytes of a place begin like a stream of FastLZ. Of zeros and many other bytes a stream can
+// consist, so the content of a stream of more than maxAround bytes must begin like values before all of it is decompressed.
+func (s *search) isFastLZ(p *place) bool {
+	v := p.best.Values
+	r, err := fileaccess.NewReader(bytes.NewReader(v.Head), &fileaccess.Options{
+		Raw: true, Mode: fileaccess.FastLZ, Limits: fileaccess.Limits{Size: recognize.HeadSize},
+	})
+	if err != nil {
+		return false
+	}
+	content, err := io.ReadAll(r)
+	cut := !v.Whole && errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fileaccess.ErrLimit)
+	if cut && p.Size > maxAround {
+		o := s.Reading(p.Size)
+		in := s.Known.input(&o)
+		in.Head, in.Size = content, -1
+		return recognize.Recognize(in).Certainty >= recognize.Ambiguous
+	}
+	return err == nil && len(content) >= fastlzFilled || cut
+}
 
 // A contentReader reads the content of a container. Its errors stay.
 type contentReader struct {
 	r     io.Reader
-	in    *Input
+	name  string // of the input
 	file  io.Reader
 	info  fileaccess.Info
 	whole bool
@@ -25,17 +251,17 @@ type contentReader struct {
 
 // newContentReader opens the container in r, if r is a container. If whole is set, bytes after a container are an
 // error.
-func newContentReader(in *Input, r io.Reader, o *fileaccess.Options, whole bool) (*contentReader, error) {
+func newContentReader(name string, r io.Reader, o *fileaccess.Options, whole bool) (*contentReader, error) {
 	content, err := fileaccess.NewReader(r, o)
 	if err != nil {
-		return nil, in.named(err)
+		return nil, named(name, err)
 	}
 	info := content.Info()
 	plain := io.Reader(content)
 	if info.Container == fileaccess.Raw && info.Mode == fileaccess.FastLZ {
 		plain = withoutFill(content)
 	}
-	return &contentReader{r: plain, in: in, file: r, info: info, whole: whole, left: info.Size}, nil
+	return &contentReader{r: plain, name: name, file: r, info: info, whole: whole, left: info.Size}, nil
 }
 
 func (c *contentReader) Read(p []byte) (n int, err error) {
@@ -47,7 +273,7 @@ func (c *contentReader) Read(p []byte) (n int, err error) {
 		c.left = -1
 		err = c.end()
 	}
-	c.err = c.in.named(err)
+	c.err = named(c.name, err)
 	return n, c.err
 }
 
@@ -69,45 +295,9 @@ func (c *contentReader) end() error {
 }
 
 // named adds the name of the input to an error of a container.
-func (in *Input) named(err error) error {
-	if in.Name != "" && IsContainerError(err) {
-		return fmt.Errorf("%s: %w", in.Name, err)
+func named(name string, err error) error {
+	if name != "" && IsContainerError(err) {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return err
-}
-
-// IsContainerError reports whether err is about a compressed or encrypted file, for example because
-// the file ends early.
-func IsContainerError(err error) bool {
-	var e *fileaccess.Error
-	return errors.As(err, &e)
-}
-
-// writeBuffer is the number of bytes written to a container at once.
-const writeBuffer = 64 << 10
-
-// WriteContainer writes a container to w and calls write with a Writer for its content. If e is not nil, the content in
-// the container is inside e.
-func WriteContainer(w io.Writer, e *envelope.Envelope, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
-	out, err := fileaccess.NewWriter(w, info, key)
-	if err != nil {
-		return err
-	}
-	b := bufio.NewWriterSize(out, writeBuffer)
-	if e == nil {
-		err = write(b)
-	} else {
-		var content bytes.Buffer
-		var all []byte
-		if err = write(&content); err == nil {
-			all, err = e.Write(content.Bytes())
-		}
-		if err == nil {
-			_, err = b.Write(all)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return cmp.Or(b.Flush(), out.Close())
 }

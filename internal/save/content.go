@@ -3,9 +3,11 @@ package save
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
@@ -28,15 +30,16 @@ type Content struct {
 	Encoder gdwire.EncoderOptions // DoubleReals is for a content without math types to tell the width
 
 	rivals []*Content   // other readings that fit about equally well
-	head   bool         // values without lengths were recognized by the head alone
 	narrow bool         // there are no real components of 64 bits, but perhaps others
 	origin *Content     // before all edits, or nil if there were none
 	width  *reals.Width // of the first packet with real components, if known
+
+	check func(*Content) error // returns why the content must not be edited, or nil; nil if it may be edited
 }
 
 // NewContent returns the content of size bytes of r, as read by o.
 func NewContent(r io.ReaderAt, size int64, o *Reading) *Content {
-	c := &Content{ReaderAt: r, Size: size, Frame: o.Frame, Decoder: o.Decoder, Encoder: o.Encoder(), head: o.head, narrow: o.narrow}
+	c := &Content{ReaderAt: r, Size: size, Frame: o.Frame, Decoder: o.Decoder, Encoder: o.Encoder()}
 	for _, rival := range o.Rivals {
 		as := o.As(rival)
 		c.rivals = append(c.rivals, NewContent(r, size, &as))
@@ -50,13 +53,6 @@ func NewPacket(packet []byte, o gdwire.DecoderOptions) *Content {
 	o.Format = cmp.Or(o.Format, gdwire.Godot4)
 	return NewContent(bytes.NewReader(packet), int64(len(packet)), &Reading{Decoder: o})
 }
-
-const (
-	// lengthSize is the size of a length in bytes.
-	lengthSize = 4
-	// minPacket is the size of the shortest value, null.
-	minPacket = 4
-)
 
 // errEmpty is the error of a packet that is too short for a value.
 var errEmpty = errors.New("a length without a value")
@@ -88,26 +84,13 @@ func (c *Content) CheckLengths() error {
 	return nil
 }
 
-// checkEnd returns an error if anything but values follows the head by which values without lengths were recognized.
-func (c *Content) checkEnd() error {
-	if !c.head {
-		return nil
+// checkValues returns an error if the content contains anything else than whole values.
+func (c *Content) checkValues() error {
+	c.Decoder.AllowObjects, c.Decoder.Limits = true, gdwire.NoLimits
+	if err := c.CheckLengths(); err != nil {
+		return err
 	}
-	all := *c
-	all.Decoder.AllowObjects = true
-	end := int64(0)
-	err := all.Packets(Every, func(p *Packet) (bool, error) {
-		err := p.Finish(nil)
-		if err == nil {
-			end = p.End
-		}
-		return true, err
-	})
-	if err != nil && end > 0 {
-		return fmt.Errorf("values end at offset %d, and something else follows: %w", end, err)
-	}
-	c.head = err != nil
-	return err
+	return c.Packets(Every, func(p *Packet) (bool, error) { return true, p.Finish(nil) })
 }
 
 // from returns a function that accepts the length-prefixed packets ending after an offset, and all packets
@@ -415,3 +398,142 @@ func (w *window) bytes(at int64, n int) ([]byte, error) {
 }
 
 const windowSize = 32 << 10
+
+// An AmbiguousError reports output that would differ between several readings of the input fitting about equally
+// well.
+type AmbiguousError struct{ Readings []recognize.Reading }
+
+func (e *AmbiguousError) Error() string {
+	var flags []string
+	for _, r := range e.Readings {
+		flags = append(flags, r.String())
+	}
+	return fmt.Sprintf("can be read in %d ways, in which this would write other bytes; choose one: %s", len(flags), strings.Join(flags, " or "))
+}
+
+// maxReadings is the maximum number of readings for which output is made.
+const maxReadings = 4
+
+// Agree returns an AmbiguousError unless write writes the same bytes, or returns an error, for all readings of the
+// content that fit about equally well. Agree returns the error of the first reading, c. If there is no other, write is
+// not called.
+func (c *Content) Agree(write func(as *Content, w io.Writer) error) error {
+	if len(c.rivals) == 0 {
+		return nil
+	}
+	e := &AmbiguousError{}
+	var first error
+	var want []byte
+	same := len(c.rivals) < maxReadings
+	for _, as := range append([]*Content{c}, c.rivals...) {
+		e.Readings = append(e.Readings, as.Reading())
+		if !same {
+			continue
+		}
+		sum := sha256.New()
+		err := write(as, sum)
+		if as == c {
+			first, want = err, sum.Sum(nil)
+		}
+		same = (err == nil) == (first == nil) && (err != nil || bytes.Equal(sum.Sum(nil), want))
+	}
+	if same {
+		return first
+	}
+	return e
+}
+
+// Reading returns how the content is read.
+func (c *Content) Reading() recognize.Reading {
+	return recognize.Reading{Format: c.Decoder.Format, Frame: c.Frame}
+}
+
+// Edit returns the content returned by edit for c, if edit makes the same bytes of all readings of the content that
+// fit about equally well. The result can be read in these ways, too.
+func (c *Content) Edit(edit func(*Content) (*Content, error)) (*Content, error) {
+	if c.check != nil {
+		if err := c.check(c); err != nil {
+			return nil, err
+		}
+		c.check = nil
+	}
+	edited, err := edit(c)
+	if len(c.rivals) == 0 {
+		return edited, err
+	}
+	var rivals []*Content
+	err = c.Agree(func(as *Content, w io.Writer) error {
+		next, err := edited, err
+		if as != c {
+			next, err = edit(as)
+			rivals = append(rivals, next)
+		}
+		if err == nil {
+			_, err = io.Copy(w, io.NewSectionReader(next, 0, next.Size))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	edited.rivals = rivals
+	return edited, nil
+}
+
+// A Store is a content for several goroutines to read at any offset and time: in memory, or in its file.
+type Store struct {
+	Size int64
+	Data []byte      // the whole content, or nil
+	File io.ReaderAt // if Data is nil
+
+	changed func() error // returns an error once the file changed
+}
+
+// InMemory returns a Store of bytes in memory.
+func InMemory(data []byte) *Store { return &Store{Size: int64(len(data)), Data: data} }
+
+// Edited returns the Store of an edited content that reads from s. A content of up to most bytes is read into
+// memory.
+func (s *Store) Edited(c *Content, most int64) (*Store, error) {
+	if c.Size > most {
+		return &Store{Size: c.Size, File: c, changed: s.changed}, nil
+	}
+	data := make([]byte, c.Size)
+	if _, err := io.ReadFull(io.NewSectionReader(c, 0, c.Size), data); err != nil {
+		return nil, err
+	}
+	return InMemory(data), nil
+}
+
+// ErrFileChanged is the error of a Store after a change of its file.
+var ErrFileChanged = errors.New("the file has changed")
+
+// Check returns ErrFileChanged once the file of the Store changed.
+func (s *Store) Check() error {
+	if s.Data != nil || s.changed == nil {
+		return nil
+	}
+	return s.changed()
+}
+
+// ReaderAt returns a reader of the content.
+func (s *Store) ReaderAt() io.ReaderAt {
+	if s.Data != nil {
+		return bytes.NewReader(s.Data)
+	}
+	return s.File
+}
+
+// Bytes returns up to n bytes from an offset on. They must not be changed.
+func (s *Store) Bytes(at int64, n int) ([]byte, error) {
+	if at < 0 || at > s.Size {
+		return nil, fmt.Errorf("there is no offset %d", at)
+	}
+	n = int(min(int64(n), s.Size-at))
+	if s.Data != nil {
+		return s.Data[at : at+int64(n)], nil
+	}
+	b := make([]byte, n)
+	_, err := s.File.ReadAt(b, at)
+	return b, checked.NoEOF(err)
+}

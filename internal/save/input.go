@@ -1,12 +1,19 @@
 package save
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
 // The maximum sizes in bytes of a content in memory. One limit would not do: a content that can stay in its file is
@@ -21,17 +28,14 @@ const (
 	MaxInMemory = 1 << 30
 )
 
-// An Input is a file, a pipe or memory, before its container is opened.
+// An Input is a file, a pipe or memory.
 type Input struct {
-	io.Reader
+	*Bytes
 	Name string      // in messages, or ""
 	Path string      // of the file, or "" for standard input
 	Info os.FileInfo // of a regular file, or nil
-	Size int64       // in bytes, or -1 if not known
-	Live bool        // a pipe or terminal, where more can arrive at any time
 
-	file *os.File          // nil if the input is no file
-	at   *io.SectionReader // the whole input, or nil if read in order
+	file *os.File // nil if the input is no file
 }
 
 // IsStdin reports whether a name means standard input.
@@ -45,9 +49,9 @@ func DisplayName(name string) string {
 	return name
 }
 
-// Open opens the file of the given name, or stdin.
-func Open(name string, stdin io.Reader) (*Input, error) {
-	in := &Input{Name: DisplayName(name), Reader: stdin, Size: -1, Live: true}
+// OpenInput opens the file of the given name, or stdin.
+func OpenInput(name string, stdin io.Reader) (*Input, error) {
+	in := &Input{Name: DisplayName(name), Bytes: &Bytes{Size: -1, once: stdin}}
 	if IsStdin(name) {
 		in.file, _ = stdin.(*os.File)
 	} else {
@@ -55,7 +59,7 @@ func Open(name string, stdin io.Reader) (*Input, error) {
 		if err != nil {
 			return nil, err
 		}
-		in.Reader, in.file, in.Path = f, f, name
+		in.once, in.file, in.Path = f, f, name
 	}
 	if in.file == nil {
 		return in, nil
@@ -67,8 +71,8 @@ func Open(name string, stdin io.Reader) (*Input, error) {
 		return nil, errors.Join(fmt.Errorf("%s is a folder", in.Name), in.Close())
 	case i.Mode().IsRegular():
 		at, _ := in.file.Seek(0, io.SeekCurrent) // others may have read a part of standard input
-		in.Info, in.Size, in.Live = i, max(i.Size()-at, 0), false
-		in.at = io.NewSectionReader(in.file, at, in.Size)
+		size := max(i.Size()-at, 0)
+		in.Info, in.Bytes = i, &Bytes{Size: size, at: io.NewSectionReader(in.file, at, size)}
 	}
 	return in, nil
 }
@@ -81,10 +85,7 @@ func File(f *os.File, info os.FileInfo) *Input {
 }
 
 // At returns an Input of size bytes of r, without a name. Close does nothing.
-func At(r io.ReaderAt, size int64) *Input {
-	at := io.NewSectionReader(r, 0, size)
-	return &Input{Reader: io.NewSectionReader(r, 0, size), Size: size, at: at}
-}
+func At(r io.ReaderAt, size int64) *Input { return &Input{Bytes: &Bytes{Size: size, at: r}} }
 
 // Close closes the file, unless the file is standard input.
 func (in *Input) Close() error {
@@ -94,21 +95,302 @@ func (in *Input) Close() error {
 	return in.file.Close()
 }
 
-// ReadAll reads the input into memory.
-func (in *Input) ReadAll() ([]byte, error) { return in.readAll(in.Reader, in.Size) }
+// Bytes are the bytes of an Input, or inside a layer of a save.
+type Bytes struct {
+	Size int64 // -1 if not known
+	Err  error // after the bytes, as far as known
+	Held bool  // the bytes are in memory
 
-// readAll reads all of r. A size that is not negative is the expected number of bytes.
-func (in *Input) readAll(r io.Reader, size int64) ([]byte, error) {
-	var b bytes.Buffer
-	b.Grow(int(min(max(size, 0), MaxVersion)) + bytes.MinRead)
-	_, err := b.ReadFrom(io.LimitReader(r, MaxInMemory+1))
-	return b.Bytes(), cmp.Or(err, in.checkInMemory(int64(b.Len())))
+	at   io.ReaderAt      // nil if read in order
+	open func() io.Reader // opens bytes that are read in order again, or nil
+	once io.Reader        // the rest of a pipe, or nil
+	read []byte           // of the pipe so far
 }
 
-// checkInMemory returns an error if a content is too large for memory.
-func (in *Input) checkInMemory(size int64) error {
+// memory returns Bytes in memory, with the error after them.
+func memory(b []byte, err error) *Bytes {
+	return &Bytes{Size: int64(len(b)), Err: err, Held: true, at: bytes.NewReader(b)}
+}
+
+// Live reports whether the bytes are those of a pipe or terminal, where more can arrive at any time. They are read once.
+func (b *Bytes) Live() bool { return b.once != nil }
+
+// Reader returns a Reader of all bytes, and then of Err.
+func (b *Bytes) Reader() io.Reader {
+	switch {
+	case b.at != nil && b.Err != nil:
+		return io.MultiReader(io.NewSectionReader(b.at, 0, b.Size), checked.Failed{Err: b.Err})
+	case b.at != nil:
+		return io.NewSectionReader(b.at, 0, b.Size)
+	case b.open != nil:
+		return b.open()
+	}
+	return io.MultiReader(bytes.NewReader(b.read), b.once)
+}
+
+// start returns a Reader of all bytes that keeps what it reads of a pipe for the next Reader.
+func (b *Bytes) start() io.Reader {
+	if !b.Live() {
+		return b.Reader()
+	}
+	return io.MultiReader(bytes.NewReader(bytes.Clone(b.read)), (*kept)(b))
+}
+
+// A kept Reader reads a pipe and keeps the bytes read.
+type kept Bytes
+
+func (k *kept) Read(p []byte) (int, error) {
+	n, err := k.once.Read(p)
+	k.read = append(k.read, p[:n]...)
+	return n, err
+}
+
+// peek returns the first n bytes, or fewer if there are not as many.
+func (b *Bytes) peek(n int) []byte {
+	head := make([]byte, n)
+	n, _ = io.ReadFull(b.start(), head)
+	return head[:n]
+}
+
+// hold reads up to MaxHeld bytes that are not of a pipe into memory.
+func (b *Bytes) hold() *Bytes {
+	if b.Live() || b.Held || b.Size < 0 || b.Size > MaxHeld {
+		return b
+	}
+	var all bytes.Buffer // the container can declare more than it contains
+	_, err := all.ReadFrom(b.Reader())
+	return memory(all.Bytes(), err)
+}
+
+// upTo returns all bytes, or nil if they are more than most, damaged or those of a pipe.
+func (b *Bytes) upTo(most int64) []byte {
+	if b.Live() || b.Size > most {
+		return nil
+	}
+	r := b.Reader()
+	if b.at != nil {
+		r = io.NewSectionReader(b.at, 0, b.Size)
+	}
+	var all bytes.Buffer
+	all.Grow(int(max(b.Size, 0)) + bytes.MinRead)
+	if _, err := all.ReadFrom(io.LimitReader(r, most+1)); err != nil || int64(all.Len()) > most {
+		return nil
+	}
+	return all.Bytes()
+}
+
+// after returns the bytes after the first n.
+func (b *Bytes) after(n int64) *Bytes {
+	rest := *b
+	rest.Size, rest.read = max(b.Size-n, -1), nil
+	skip := func(r io.Reader) io.Reader {
+		if _, err := io.CopyN(io.Discard, r, n); err != nil {
+			return checked.Failed{Err: err}
+		}
+		return r
+	}
+	switch {
+	case b.at != nil:
+		rest.at = io.NewSectionReader(b.at, n, b.Size-n)
+	case b.open != nil:
+		rest.open = func() io.Reader { return skip(b.open()) }
+	default:
+		rest.once = skip(b.Reader())
+	}
+	return &rest
+}
+
+// ReadAll reads all bytes into memory.
+func (in *Input) ReadAll() ([]byte, error) { return in.Bytes.readAll(in.Name) }
+
+// readAll is ReadAll for the bytes of the input of a name.
+func (b *Bytes) readAll(name string) ([]byte, error) {
+	var all bytes.Buffer
+	if b.at != nil { // a container can declare more than it contains
+		all.Grow(int(min(b.Size, MaxVersion)) + bytes.MinRead)
+	}
+	_, err := all.ReadFrom(io.LimitReader(b.Reader(), MaxInMemory+1))
+	return all.Bytes(), cmp.Or(err, checkInMemory(name, int64(all.Len())))
+}
+
+// checkInMemory returns an error if bytes are too many for memory.
+func checkInMemory(name string, size int64) error {
 	if size > MaxInMemory {
-		return fmt.Errorf("%s is larger than 1 GiB, the limit in memory", in.Name)
+		return fmt.Errorf("%s is larger than 1 GiB, the limit in memory", name)
 	}
 	return nil
+}
+
+// readerAt returns a reader of the bytes at any offset, and their number. Those of a pipe are first read into memory.
+func (b *Bytes) readerAt(name string) (io.ReaderAt, int64, error) {
+	switch {
+	case b.at != nil:
+		return b.at, b.Size, nil
+	case b.open != nil && b.Size >= 0:
+		return &rewinder{in: b.open(), open: b.open}, b.Size, nil
+	}
+	all, err := b.readAll(name)
+	*b = *memory(all, err)
+	return b.at, b.Size, err
+}
+
+// A rewinder reads any part of the Reader returned by open, although such a Reader can be read only from the
+// start. The latest 256 KiB are kept; for earlier offsets, open is called again.
+type rewinder struct {
+	in     io.Reader
+	open   func() io.Reader
+	at     int64  // the offset after the latest bytes
+	latest []byte // up to keptBytes
+	err    error  // after the latest bytes
+}
+
+// keptBytes is the number of latest bytes to keep. Reading in order, as an edit with splices does,
+// steps back by less.
+const keptBytes = 256 << 10
+
+// ReadAt also returns an error received with its last bytes, because no other call would.
+func (r *rewinder) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) {
+		at := off + int64(n)
+		if start := r.at - int64(len(r.latest)); at < start {
+			r.in, r.at, r.latest, r.err = r.open(), 0, r.latest[:0], nil
+			continue
+		} else if at < r.at {
+			n += copy(p[n:], r.latest[at-start:])
+			continue
+		} else if err = r.err; err == nil {
+			r.read()
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	if r.err != io.EOF && off+int64(n) == r.at {
+		err = r.err
+	}
+	return n, err
+}
+
+// read reads more of the content.
+func (r *rewinder) read() {
+	if r.latest == nil {
+		r.latest = make([]byte, 0, keptBytes)
+	}
+	if len(r.latest) == cap(r.latest) {
+		half := len(r.latest) / 2
+		r.latest = r.latest[:copy(r.latest, r.latest[half:])]
+	}
+	var n int
+	n, r.err = r.in.Read(r.latest[len(r.latest):cap(r.latest)])
+	r.latest = r.latest[:len(r.latest)+n]
+	r.at += int64(n)
+}
+
+const (
+	// lengthSize is the size of a length in bytes.
+	lengthSize = 4
+	// minPacket is the size of the shortest value, null.
+	minPacket = 4
+)
+
+// IsContainerError reports whether err is about a compressed or encrypted file, for example because
+// the file ends early.
+func IsContainerError(err error) bool {
+	var e *fileaccess.Error
+	return errors.As(err, &e)
+}
+
+// sniffBytes is the number of bytes needed to distinguish a zlib stream from values.
+const sniffBytes = 4 << 10
+
+// rawMode returns the mode of a stream of PackedByteArray.compress, if the first bytes show such a stream. It
+// reads no more than needed into the buffer of in, which holds sniffBytes.
+func rawMode(in *bufio.Reader) (_ fileaccess.Mode, ok bool) {
+	if b, _ := in.Peek(1); len(b) == 0 || bytes.IndexByte([]byte("\x1f\x28\x78"), b[0]) < 0 {
+		return 0, false
+	}
+	b, _ := in.Peek(4)
+	switch {
+	case bytes.HasPrefix(b, []byte("\x1f\x8b\x08")):
+		return fileaccess.Gzip, true
+	case bytes.HasPrefix(b, []byte("\x28\xb5\x2f\xfd")):
+		return fileaccess.Zstd, true
+	case len(b) == 4 && b[0] == 0x78 && binary.BigEndian.Uint16(b)%31 == 0 && isZlib(in):
+		return fileaccess.Deflate, true
+	}
+	return 0, false
+}
+
+// isZlib reports whether a stream with a header of zlib can be decompressed. Packets with a length can begin
+// with the same bytes.
+func isZlib(in *bufio.Reader) bool {
+	r, err := fileaccess.NewReader(&peeker{in: in}, &fileaccess.Options{Raw: true, Mode: fileaccess.Deflate})
+	if err != nil {
+		return false
+	}
+	const enough = 64 // bytes of the content
+	n, err := io.ReadFull(r, make([]byte, enough))
+	switch {
+	case err == nil, err == io.EOF:
+		return true
+	case errors.As(err, new(*fileaccess.Error)): // a cut stream
+		return errors.Is(err, io.ErrUnexpectedEOF) && n >= minPacket
+	}
+	return err == io.ErrUnexpectedEOF // of ReadFull: the content is shorter
+}
+
+// A peeker reads the buffered bytes of a bufio.Reader, and more into its buffer as long as there is
+// room.
+type peeker struct {
+	in *bufio.Reader
+	n  int // bytes read
+}
+
+func (p *peeker) Read(b []byte) (int, error) {
+	got, err := p.in.Peek(p.n + 1)
+	if len(got) <= p.n {
+		return 0, err
+	}
+	got, _ = p.in.Peek(p.in.Buffered())
+	n := copy(b, got[p.n:])
+	p.n += n
+	return n, nil
+}
+
+// fastlzFilled is the size to which engines fill up a shorter content with zeros before FastLZ.
+const fastlzFilled = 16
+
+// withoutFill returns a Reader of the content of a FastLZ stream without the zeros filling up a shorter value.
+func withoutFill(content io.Reader) io.Reader {
+	in := bufio.NewReader(content)
+	b, err := in.Peek(fastlzFilled + 1)
+	if err != io.EOF || len(b) != fastlzFilled {
+		return in
+	}
+	return bytes.NewReader(b[:valueEnd(b, []gdwire.Format{gdwire.Godot4, gdwire.Godot3}, []recognize.Frame{recognize.Bare, recognize.U32, recognize.U32BE})])
+}
+
+// valueEnd returns the end of the first value in b, in one of the formats and frames, if only zeros follow, and
+// otherwise the length of b.
+func valueEnd(b []byte, formats []gdwire.Format, frames []recognize.Frame) int {
+	for _, format := range formats {
+		d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: format, Strict: true, AllowObjects: true})
+		defer d.Release()
+		for _, frame := range frames {
+			start, order := 0, frame.Order()
+			if order != nil {
+				start = lengthSize
+			}
+			d.ResetBytes(b[start:])
+			err := d.SkipValue()
+			end := start + int(d.InputOffset())
+			if order != nil && int64(order.Uint32(b)) != int64(end-start) {
+				continue
+			}
+			if err == nil && len(bytes.Trim(b[end:], "\x00")) == 0 {
+				return end
+			}
+		}
+	}
+	return len(b)
 }

@@ -18,12 +18,14 @@ import (
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
-// recognized returns the Source of an input and its Reading, after Recognize.
-func recognized(t *testing.T, in *Input) (*Source, Reading, *Recognition) {
-	s := must(in.Source(&SourceOptions{}))(t)
-	var o Reading
-	r := must(s.Recognize(&o, Known{}))(t)
-	return s, o, r
+// opened returns the opened save of an input.
+func opened(t *testing.T, in *Input) *Stack {
+	return must(in.Open(&OpenOptions{}))(t)
+}
+
+// withKnown returns the opened save of bytes in a known reading.
+func withKnown(t *testing.T, b string, o Reading) *Stack {
+	return must(At(strings.NewReader(b), int64(len(b))).Open(&OpenOptions{Known: Known{true, true}, Reading: func(int64) Reading { return o }}))(t)
 }
 
 // What an engine compressed is recognized by its content: as a file, in memory, and from a pipe.
@@ -41,10 +43,10 @@ func TestRecognizeRaw(t *testing.T) {
 		}
 		require.NoError(t, d.Decode(&v))
 		if v.Base64 != "" { // of the value itself
-			s, o, r := recognized(t, At(strings.NewReader(v.Base64), int64(len(v.Base64))))
-			require.NoError(t, r.Unknown(), v.ID)
-			require.Equal(t, fileaccess.Info{Size: v.Size, Base64: fileaccess.Base64{Text: true}}, s.Container, v.ID)
-			require.Equal(t, Bare, o.Frame)
+			s := opened(t, At(strings.NewReader(v.Base64), int64(len(v.Base64))))
+			require.NoError(t, s.Values.Unknown(), v.ID)
+			require.Equal(t, fileaccess.Info{Size: v.Size, Base64: fileaccess.Base64{Text: true}}, s.Container(), v.ID)
+			require.Equal(t, Bare, s.Frame)
 			require.Equal(t, v.Size, s.Size)
 			texts++
 		}
@@ -54,27 +56,24 @@ func TestRecognizeRaw(t *testing.T) {
 			case "file":
 				name := filepath.Join(t.TempDir(), "file")
 				require.NoError(t, os.WriteFile(name, v.Compressed, 0o600))
-				in, err = Open(name, nil)
+				in, err = OpenInput(name, nil)
 				require.NoError(t, err)
 				t.Cleanup(func() { in.Close() })
 			case "pipe":
-				in = must(Open("", strings.NewReader(string(v.Compressed))))(t)
+				in = must(OpenInput("", strings.NewReader(string(v.Compressed))))(t)
 			}
 			if how != "pipe" { // which is not waited for if the reading is known
-				s := must(in.Source(&SourceOptions{}))(t)
-				known := Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}}
-				require.NoError(t, s.FindContainer(&known))
-				require.Equal(t, fileaccess.Raw, s.Container.Container, "%s %s", v.ID, how)
-				require.Equal(t, v.Mode, s.Container.Mode.String())
-				in = At(strings.NewReader(string(v.Compressed)), int64(len(v.Compressed)))
+				s := withKnown(t, string(v.Compressed), Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}})
+				require.Equal(t, fileaccess.Raw, s.Container().Container, "%s %s", v.ID, how)
+				require.Equal(t, v.Mode, s.Container().Mode.String())
 			}
-			s, o, r := recognized(t, in)
-			require.NoError(t, r.Unknown(), v.ID)
-			require.Equal(t, fileaccess.Raw, s.Container.Container, "%s %s", v.ID, how)
-			require.Equal(t, v.Mode, s.Container.Mode.String())
-			require.Equal(t, gdwire.Godot4, o.Decoder.Format)
-			require.Equal(t, Bare, o.Frame)
-			c := must(s.Content(&o))(t)
+			s := opened(t, in)
+			require.NoError(t, s.Values.Unknown(), v.ID)
+			require.Equal(t, fileaccess.Raw, s.Container().Container, "%s %s", v.ID, how)
+			require.Equal(t, v.Mode, s.Container().Mode.String())
+			require.Equal(t, gdwire.Godot4, s.Decoder.Format)
+			require.Equal(t, Bare, s.Frame)
+			c := must(s.Content())(t)
 			require.Equal(t, v.Size, c.Size, "%s %s: without what FastLZ fills it up with", v.ID, how)
 			content := must(io.ReadAll(io.NewSectionReader(c, 0, c.Size)))(t)
 			require.Len(t, content, int(v.Size))
@@ -91,10 +90,10 @@ func TestNotZlib(t *testing.T) {
 		b = append(b, 29, 0, 0, 0) // a PackedByteArray
 		b = binary.LittleEndian.AppendUint32(b, length-8)
 		b = append(b, make([]byte, length-8)...)
-		s, o, r := recognized(t, At(strings.NewReader(string(b)), int64(len(b))))
-		require.NoError(t, r.Unknown())
-		require.Equal(t, fileaccess.Plain, s.Container.Container, "%x", length)
-		require.Equal(t, U32, o.Frame)
+		s := opened(t, At(strings.NewReader(string(b)), int64(len(b))))
+		require.NoError(t, s.Values.Unknown())
+		require.Equal(t, fileaccess.Plain, s.Container().Container, "%x", length)
+		require.Equal(t, U32, s.Frame)
 	}
 }
 
@@ -106,25 +105,24 @@ func TestNotFastLZ(t *testing.T) {
 		for i := range b {
 			b[i] = byte(r.Uint32() >> r.IntN(32)) // many are small
 		}
-		s, _, _ := recognized(t, At(strings.NewReader(string(b)), int64(len(b))))
-		require.Equal(t, fileaccess.Plain, s.Container.Container, "%x", b)
+		s := opened(t, At(strings.NewReader(string(b)), int64(len(b))))
+		require.Equal(t, fileaccess.Plain, s.Container().Container, "%x", b)
 	}
 	for _, text := range []string{"password", "hello\nworld", "AAAA AAAA", "AAAAAA==\nAA==\n", "{\"a\":1}", "abcd1234abcd1234"} {
-		s, _, r := recognized(t, At(strings.NewReader(text), int64(len(text))))
-		require.ErrorContains(t, r.Unknown(), "is text", "%q", text)
-		require.True(t, s.Container.IsPlain())
+		s := opened(t, At(strings.NewReader(text), int64(len(text))))
+		require.ErrorContains(t, s.Values.Unknown(), "is text", "%q", text)
+		require.True(t, s.Container().IsPlain())
 	}
 	for _, b := range []string{save, save[:len(save)-5], strings.Replace(save, "\x00", "\xff", 1)} { // damaged, too
-		s := must(At(strings.NewReader(b), int64(len(b))).Source(&SourceOptions{}))(t)
-		require.NoError(t, s.FindContainer(&Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}, Frame: U32}))
-		require.True(t, s.Container.IsPlain())
-		content := must(io.ReadAll(s))(t)
+		s := withKnown(t, b, Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}, Frame: U32})
+		require.True(t, s.IsPlain())
+		content := must(io.ReadAll(s.Reader()))(t)
 		require.Equal(t, b, string(content))
 	}
-	s, o, got := recognized(t, At(strings.NewReader(save), int64(len(save))))
-	require.Equal(t, recognize.Sure, got.Certainty)
-	require.Equal(t, U32, o.Frame)
-	require.Equal(t, fileaccess.Plain, s.Container.Container)
+	s := opened(t, At(strings.NewReader(save), int64(len(save))))
+	require.Equal(t, recognize.Sure, s.Values.Certainty)
+	require.Equal(t, U32, s.Frame)
+	require.True(t, s.IsPlain())
 }
 
 // A countedAt counts the bytes read from memory.
@@ -152,9 +150,9 @@ func TestLargeFastLZ(t *testing.T) {
 		"zeros": {make([]byte, maxAround+1), 0}, "ones": {bytes.Repeat([]byte{1}, maxAround+1), 0}, "values": {values, maxAround},
 	} {
 		in := &countedAt{ReaderAt: bytes.NewReader(c.content)}
-		s, _, r := recognized(t, At(in, int64(len(c.content))))
-		require.Equal(t, c.least == 0, r.Unknown() != nil, name)
-		require.Equal(t, c.least == 0, s.Container.IsPlain(), name)
+		s := opened(t, At(in, int64(len(c.content))))
+		require.Equal(t, c.least == 0, s.Values.Unknown() != nil, name)
+		require.Equal(t, c.least == 0, s.IsPlain(), name)
 		require.GreaterOrEqual(t, in.n, c.least, name)
 		if c.least == 0 {
 			require.Less(t, in.n, int64(1<<20), name)

@@ -41,7 +41,7 @@ func zstd(t *testing.T, content string) string {
 
 // open opens content after a header of 8 bytes: as a file, as a file that is standard input
 // and was read up to the header, or as a pipe.
-func open(t *testing.T, how, content string) *Source {
+func open(t *testing.T, how, content string) *Stack {
 	name := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(name, []byte("read\x00HEADER01"+content), 0o600))
 	f, err := os.Open(name)
@@ -51,18 +51,16 @@ func open(t *testing.T, how, content string) *Source {
 	switch how {
 	case "file":
 		require.NoError(t, os.WriteFile(name, []byte("HEADER01"+content), 0o600))
-		in, err = Open(name, nil)
+		in, err = OpenInput(name, nil)
 	case "standard input":
 		must(f.Seek(5, io.SeekStart))(t)
-		in, err = Open("-", f)
+		in, err = OpenInput("-", f)
 	case "pipe":
-		in, err = Open("", strings.NewReader("HEADER01"+content))
+		in, err = OpenInput("", strings.NewReader("HEADER01"+content))
 	}
 	require.NoError(t, err)
 	t.Cleanup(func() { in.Close() })
-	source := must(in.Source(&SourceOptions{Skip: 8, KeepHeader: true}))(t)
-	require.Equal(t, "HEADER01", string(source.Header))
-	return source
+	return must(in.Open(&OpenOptions{Skip: 8}))(t)
 }
 
 // Each kind of input is recognized, and its content can be read several times.
@@ -72,7 +70,7 @@ func TestSource(t *testing.T) {
 		for container, data := range map[string]string{"plain": packets, "zstd": zstd(t, packets)} {
 			t.Run(how+" "+container, func(t *testing.T) {
 				in := open(t, how, data)
-				require.Equal(t, how == "pipe", in.Live)
+				require.Equal(t, how == "pipe", in.Live())
 				if how == "pipe" && container == "plain" {
 					require.EqualValues(t, -1, in.Size)
 				} else {
@@ -82,12 +80,13 @@ func TestSource(t *testing.T) {
 				require.Equal(t, how == "file" && container == "plain", store.Data == nil)
 				requireStored(t, packets, store)
 				in = open(t, how, data)
-				var o Reading
-				r := must(in.Recognize(&o, Known{}))(t)
-				require.Equal(t, recognize.Sure, r.Certainty)
-				require.Equal(t, []recognize.Reading{{Format: gdwire.Godot4, Frame: recognize.U32}}, r.Readings[:1])
-				require.Equal(t, U32, o.Frame)
-				c := must(in.Content(&o))(t)
+				require.Equal(t, recognize.Sure, in.Values.Certainty)
+				require.Equal(t, []recognize.Reading{{Format: gdwire.Godot4, Frame: recognize.U32}}, in.Values.Readings[:1])
+				require.Equal(t, U32, in.Frame)
+				var all bytes.Buffer
+				require.NoError(t, in.Write(&all, func(w io.Writer) error { return nil }))
+				require.Contains(t, all.String(), "HEADER01")
+				c := must(in.Content())(t)
 				require.EqualValues(t, len(packets), c.Size)
 				for range 2 {
 					got := must(io.ReadAll(io.NewSectionReader(c, 0, c.Size)))(t)
@@ -120,9 +119,9 @@ func TestStoreChanged(t *testing.T) {
 	for _, most := range []int64{0, 100} {
 		name := filepath.Join(t.TempDir(), "file")
 		require.NoError(t, os.WriteFile(name, []byte(save), 0o600))
-		in := must(Open(name, nil))(t)
+		in := must(OpenInput(name, nil))(t)
 		t.Cleanup(func() { _ = in.Close() })
-		source := must(in.Source(&SourceOptions{}))(t)
+		source := must(in.Open(&OpenOptions{}))(t)
 		s := must(source.Store(most))(t)
 		require.NoError(t, os.Truncate(name, 8))
 		if most > 0 {
@@ -135,31 +134,29 @@ func TestStoreChanged(t *testing.T) {
 }
 
 func TestSourceErrors(t *testing.T) {
-	require.ErrorIs(t, errOf(Open(filepath.Join(t.TempDir(), "missing"), nil)), os.ErrNotExist)
+	require.ErrorIs(t, errOf(OpenInput(filepath.Join(t.TempDir(), "missing"), nil)), os.ErrNotExist)
 	dir := t.TempDir()
-	require.EqualError(t, errOf(Open(dir, nil)), dir+" is a folder")
+	require.EqualError(t, errOf(OpenInput(dir, nil)), dir+" is a folder")
 
-	in := must(Open("", strings.NewReader("12345")))(t)
-	require.EqualError(t, errOf(in.Source(&SourceOptions{Skip: 8})), "standard input has 5 bytes, and 8 are to be skipped")
+	in := must(OpenInput("", strings.NewReader("12345")))(t)
+	require.EqualError(t, errOf(in.Open(&OpenOptions{Skip: 8})), "standard input has 5 bytes, and 8 are to be skipped")
 
 	cable := errors.New("cable cut")
-	in = must(Open("", io.MultiReader(strings.NewReader(save[:10]), &failing{cable})))(t)
-	s := must(in.Source(&SourceOptions{}))(t)
-	require.Equal(t, cable, errOf(s.Recognize(&Reading{}, Known{})))
+	in = must(OpenInput("", io.MultiReader(strings.NewReader(save[:10]), &failing{cable})))(t)
+	require.Equal(t, cable, errOf(in.Open(&OpenOptions{})))
 
 	// What is left of a cut container is recognized and read, and then its error.
 	cut := zstd(t, strings.Repeat(save, 10_000))
-	in = must(Open("", strings.NewReader(cut[:len(cut)-10])))(t)
-	s = must(in.Source(&SourceOptions{}))(t)
-	must(s.Recognize(&Reading{}, Known{}))(t)
+	in = must(OpenInput("", strings.NewReader(cut[:len(cut)-10])))(t)
+	s := must(in.Open(&OpenOptions{}))(t)
 	got, err := s.ReadAll()
 	require.True(t, IsContainerError(err))
 	require.ErrorContains(t, err, "standard input: fileaccess: offset")
 	require.True(t, bytes.HasPrefix(got, []byte(save+save)))
 
-	in, err = Open("", strings.NewReader("GDEC")) // without a key
+	in, err = OpenInput("", strings.NewReader("GDEC")) // without a key
 	require.NoError(t, err)
-	require.ErrorContains(t, errOf(in.Source(&SourceOptions{})), "standard input: ")
+	require.ErrorContains(t, errOf(in.Open(&OpenOptions{})), "standard input: ")
 }
 
 type failing struct{ err error }
@@ -180,11 +177,9 @@ func TestIsDouble(t *testing.T) {
 			require.NoError(t, gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 2}))
 			require.NoError(t, e.End())
 			require.NoError(t, e.Close())
-			s := testenv.Must(At(bytes.NewReader(b.Bytes()), int64(b.Len())).Source(&SourceOptions{}))(t)
-			var o Reading
-			must(s.Recognize(&o, Known{}))(t)
-			require.False(t, o.narrow && (double || head == 0), n)
-			c := must(s.Content(&o))(t)
+			s := must(At(bytes.NewReader(b.Bytes()), int64(b.Len())).Open(&OpenOptions{}))(t)
+			require.False(t, s.narrow && (double || head == 0), n)
+			c := must(s.Content())(t)
 			require.Equal(t, double, c.IsDouble(MaxHeld), n)
 		}
 	}
@@ -198,12 +193,11 @@ func TestRewinder(t *testing.T) {
 		data[i] = byte(r.Uint32())
 	}
 	opened := 0
-	open := func() (io.Reader, error) {
+	open := func() io.Reader {
 		opened++
-		return bytes.NewReader(data), nil
+		return bytes.NewReader(data)
 	}
-	first := must(open())(t)
-	w := &rewinder{in: first, open: open}
+	w := &rewinder{in: open(), open: open}
 	read := func(at int64, n int) {
 		p := make([]byte, n)
 		got, err := w.ReadAt(p, at)
@@ -242,14 +236,10 @@ func FuzzRival(f *testing.F) {
 		v := []any{b, []any{b}, map[string]any{"data": b}, text, []any{text, b}, map[string]any{text: b}}[kind%6]
 		value := must(variant.Marshal(v))(t)
 		for _, content := range [][]byte{value, append(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value...)} {
-			in := At(bytes.NewReader(content), int64(len(content)))
-			s, err := in.Source(&SourceOptions{Whole: true})
-			if err != nil {
-				continue // what is compressed
+			s, err := At(bytes.NewReader(content), int64(len(content))).Open(&OpenOptions{Whole: true})
+			if err == nil { // not for what is compressed
+				require.Nil(t, s.Envelope(), "%T: %v", v, s.Envelope())
 			}
-			var o Reading
-			must(s.Recognize(&o, Known{}))(t)
-			require.Nil(t, s.Envelope, "%T: %v", v, s.Envelope)
 		}
 	})
 }
@@ -268,10 +258,10 @@ func TestSkipAdvice(t *testing.T) {
 		{append(bytes.Repeat(value, 2), 1, 2, 3), 0, "contains values that begin at offset 5 (Dictionary, 68 bytes) and are followed by something else"},
 	} {
 		b := append([]byte("SAVE\x07"), c.values...)
-		s := must(At(bytes.NewReader(b), int64(len(b))).Source(&SourceOptions{Whole: true}))(t)
-		r := must(s.Recognize(&Reading{}, Known{}))(t)
+		s := must(At(bytes.NewReader(b), int64(len(b))).Open(&OpenOptions{Whole: true}))(t)
+		r := s.Values
 		if c.want == "" {
-			require.NotNil(t, s.Envelope)
+			require.NotNil(t, s.Envelope())
 			continue
 		}
 		require.EqualError(t, r.Unknown(), c.want)

@@ -63,13 +63,13 @@ func (in *Input) origin(s *shell.Stdio) *origin {
 	if !in.Recognized {
 		return nil
 	}
-	r := &origin{Format: in.Decoder.Format.String(), Frame: in.Frame.String(), Container: in.Container.String()}
+	r := &origin{Format: in.Decoder.Format.String(), Frame: in.Frame.String(), Container: in.Container().String()}
 	if s.Several {
 		r.File = in.Operand
 	}
-	if in.Envelope != nil {
-		r.Around = in.Envelope.String()
-		if at, n := in.Envelope.Secret(); n > 0 {
+	if e := in.Envelope(); e != nil {
+		r.Around = e.String()
+		if at, n := e.Secret(); n > 0 {
 			r.Around += fmt.Sprintf("; %d bytes at %d look like a checksum that cannot be computed", n, at)
 		}
 	}

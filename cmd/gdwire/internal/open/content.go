@@ -18,42 +18,28 @@ import (
 
 // Open opens and recognizes the input of the given name.
 func (o *Flags) Open(s *shell.Stdio, name string) (*Input, error) {
-	source, err := o.OpenSource(s, name)
+	stack, err := o.OpenStack(s, name)
 	if err != nil {
 		return nil, err
 	}
-	in := &Input{Source: source, Operand: name, infof: s.Infof}
-	if err := o.recognize(s, in); err != nil {
+	in := &Input{Stack: stack, Operand: name, infof: s.Infof}
+	in.Filled = o.Filled
+	if known := o.Known(); !known.Format || !known.Frame {
+		err = o.decide(s, in, stack.Values)
+	}
+	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
 	return in, nil
 }
 
-// recognize finds the format and frame of the input, unless flags give both.
-func (o *Flags) recognize(s *shell.Stdio, in *Input) error {
-	size := int64(-1)
-	if !in.Live {
-		size = in.Size
-	}
-	in.Reading = o.Reading(size)
-	in.Filled = o.Filled
-	known := o.Known()
-	if known.Format && known.Frame {
-		return in.FindContainer(&in.Reading)
-	}
-	r, err := in.Recognize(&in.Reading, known)
-	if err != nil {
-		return err
-	}
-	return o.decide(s, in, r)
-}
-
 // decide accepts the best reading, or returns an error that says why it is not good enough.
 func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
+	info := in.Container()
 	const choose = "; to read it anyway, choose -format and -frame"
 	if r.Other != nil {
 		return shell.Choicef("%s is %v, %s%s, and not %v; recode -to %[5]v converts it%s", in.Name, r.Other.Format,
-			frameText(r.Other.Frame), ContainerText(&in.Container), o.Decoder.Format, choose)
+			frameText(r.Other.Frame), ContainerText(&info), o.Decoder.Format, choose)
 	}
 	switch why := r.Unknown(); {
 	case why == nil:
@@ -65,10 +51,10 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 		return nil
 	case len(r.Readings) > 1:
 		return shell.Choicef("%s %w; choose one:%s", in.Name, why, readings(r, in.Reading))
-	case !in.Container.IsPlain() && r.Name != "":
-		return fmt.Errorf("%s is %s%s; gdwire unwrap writes it", in.Name, contained(&in.Container), r.Name)
-	case !in.Container.IsPlain():
-		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, ContainerText(&in.Container), why)
+	case !info.IsPlain() && r.Name != "":
+		return fmt.Errorf("%s is %s%s; gdwire unwrap writes it", in.Name, contained(&info), r.Name)
+	case !info.IsPlain():
+		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, ContainerText(&info), why)
 	case r.IsConverted():
 		return fmt.Errorf("%s %w", in.Name, why)
 	case r.IsJSON():
@@ -81,12 +67,12 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	in.Recognized = true
 	in.Filled = true // engines write no bytes after a value, so the file is damaged
 	how := r.How()
-	what := fmt.Sprintf("%s%v, %s%s", how, r.Readings[0].Format, frameText(in.Frame), ContainerText(&in.Container))
-	if e := in.Envelope; e != nil {
+	what := fmt.Sprintf("%s%v, %s%s", how, r.Readings[0].Format, frameText(in.Frame), ContainerText(&info))
+	if e := in.Envelope(); e != nil {
 		what += ", " + e.String()
 	}
 	s.Damaged = s.Damaged || r.IsDamaged()
-	if r.IsDamaged() || r.IsCut() {
+	if in.Guess() != nil {
 		in.Unsure = shell.Choicef("%s is %s; to write it, confirm this with %v", in.Name, what, r.Readings[0])
 	}
 	if o.Writes && in.Unsure != nil {
@@ -177,7 +163,7 @@ func (o *Flags) OpenContent(s *shell.Stdio, name string) (*Input, *save.Content,
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := in.Content(&in.Reading)
+	c, err := in.Content()
 	if err = cmp.Or(err, in.Err); errors.As(err, new(*envelope.CutError)) {
 		err = fmt.Errorf("%s: %w; gdwire repair writes the whole records", in.Name, err)
 	}
@@ -187,44 +173,29 @@ func (o *Flags) OpenContent(s *shell.Stdio, name string) (*Input, *save.Content,
 	return in, c, nil
 }
 
-// Rewrite is WriteContainer for an input to be written again, with the skipped header.
-func (o *Flags) Rewrite(s *shell.Stdio, in *Input, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
-	if _, err := s.Out.Write(in.Header); err != nil {
-		return err
-	}
-	if err := s.Out.Flush(); err != nil { // WriteContainer can write to OutFile without this buffer
-		return err
-	}
-	return o.WriteContainer(s, in.Envelope, info, key, func(w io.Writer) error {
-		if _, err := w.Write(in.Inside); err != nil {
-			return err
-		}
-		return write(w)
-	})
-}
-
-// WriteContainer calls write with a Writer for the content of the output, in an envelope, if e is not nil, and
-// a container. key is the key of an encrypted input, or nil.
-func (o *Flags) WriteContainer(s *shell.Stdio, e *envelope.Envelope, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
-	if info.IsPlain() && e == nil {
-		return write(s.Out)
-	}
+// Rewrite calls write with a Writer for the values of the output, inside the layers of an opened save, with another
+// container. key is the key of an encrypted input, or nil.
+func (o *Flags) Rewrite(s *shell.Stdio, stack *save.Stack, info fileaccess.Info, key *fileaccess.Key, write func(io.Writer) error) error {
 	if info.Container == fileaccess.Encrypted && key == nil {
 		var err error
 		if key, err = o.Keys.Key(s, "the output"); err != nil {
 			return err
 		}
 	}
+	stack = stack.Contain(info, key)
+	if stack.IsPlain() {
+		return stack.Write(s.Out, func(w io.Writer) error { return cmp.Or(s.Out.Flush(), write(w)) }) // write can use OutFile
+	}
 	if s.OutFile != nil { // writing to a file needs constant memory
-		return WithChoice(save.WriteContainer(s.OutFile, e, info, key, write))
+		return WithChoice(stack.Write(s.OutFile, write))
 	}
 	var file shell.TempFile // in which these containers are written in constant memory, too
 	defer file.Close()
 	isHeaderLast := info.Container == fileaccess.Compressed || info.Container == fileaccess.Encrypted
 	if !isHeaderLast || info.Base64.Text || file.Create() != nil {
-		return WithChoice(save.WriteContainer(s.Out, e, info, key, write))
+		return WithChoice(stack.Write(s.Out, write))
 	}
-	err := WithChoice(save.WriteContainer(file.File, e, info, key, write))
+	err := WithChoice(stack.Write(file.File, write))
 	if err == nil {
 		_, err = io.Copy(s.Out, io.NewSectionReader(file, 0, math.MaxInt64))
 	}
@@ -247,9 +218,9 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 	}
 	defer func() { _ = in.Close() }()
 	v := newPrinter(s, in)
-	var r io.Reader = in
+	r := in.Reader()
 	if quiet := v.end != nil; quiet || !s.IsTerminal {
-		r = s.Progress(r, in.Source.Size)
+		r = s.Progress(r, in.Size)
 	}
 	v.Damage = in.CheckEnd
 	if v.zeros != nil && in.Recognized {
@@ -261,7 +232,7 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 		damage := v.Damage
 		v.Damage = func() error { return cmp.Or(damage(), errors.Join(in.Faults()...)) }
 	}
-	return Show(s, in.Packets(r), v, in.Live)
+	return Show(s, in.Packets(r), v, in.Live())
 }
 
 // A tailReader finds the zeros at the end of the input.
@@ -282,7 +253,7 @@ func (t *tailReader) Read(p []byte) (int, error) {
 
 // zeros reads the bytes after an invalid value, and returns an error if zeros were read as values.
 func (t *tailReader) zeros(z *save.Zeros, in *Input) error {
-	if !in.Live {
+	if !in.Live() {
 		_, _ = io.Copy(io.Discard, t)
 	}
 	if t.n-t.from < save.MinZeros {

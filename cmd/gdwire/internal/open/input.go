@@ -18,8 +18,7 @@ import (
 
 // An Input is an opened input, and the way to read it.
 type Input struct {
-	*save.Source
-	save.Reading
+	*save.Stack
 	Operand    string // the name on the command line
 	Recognized bool   // the format or frame was recognized
 	Unsure     error  // why a command that writes must not use a damaged file, or nil
@@ -73,11 +72,12 @@ func (in *Input) CheckZeros(c *save.Content) error {
 
 // Faults returns an error for each wrong checksum of records, and one error for all after the tenth.
 func (in *Input) Faults() (errs []error) {
-	if in.Envelope == nil {
+	e := in.Envelope()
+	if e == nil {
 		return nil
 	}
 	const most = 10
-	for p := range in.Envelope.Parts {
+	for p := range e.Parts {
 		if p.Wrong {
 			errs = append(errs, fmt.Errorf("%s: %s", in.Name, p.Fault()))
 		}
@@ -91,10 +91,10 @@ func (in *Input) Faults() (errs []error) {
 // CheckEnd returns an error if the end of a file became zeros. A pipe is not checked, because its content can be
 // read only once.
 func (in *Input) CheckEnd() error {
-	if in.Live {
+	if in.Live() {
 		return nil
 	}
-	c, err := in.Content(&in.Reading)
+	c, err := in.Content()
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (o *Flags) Container(s *shell.Stdio, in *save.Input) fileaccess.Options {
 	if o.raw != nil {
 		fo.Raw, fo.Mode = true, *o.raw
 	}
-	if fo.Limits.Size = o.maxContent; !in.Live && !o.Held && fo.Limits.Size == 0 {
+	if fo.Limits.Size = o.maxContent; !in.Live() && !o.Held && fo.Limits.Size == 0 {
 		fo.Limits.Size = -1
 	}
 	return fo
@@ -145,7 +145,7 @@ func File(s *shell.Stdio, name string, saved bool) (*save.Input, error) {
 		}
 	}
 	stop := noteWaiting(s, name)
-	in, err := save.Open(name, s.In)
+	in, err := save.OpenInput(name, s.In)
 	stop()
 	if err != nil {
 		return nil, err
@@ -156,16 +156,18 @@ func File(s *shell.Stdio, name string, saved bool) (*save.Input, error) {
 	return in, nil
 }
 
-// OpenSource opens the input of the given name, and the container of a compressed or
-// encrypted input.
-func (o *Flags) OpenSource(s *shell.Stdio, name string) (*save.Source, error) {
+// OpenStack opens the input of the given name.
+func (o *Flags) OpenStack(s *shell.Stdio, name string) (*save.Stack, error) {
 	in, err := File(s, name, true)
 	if err != nil {
 		return nil, err
 	}
-	source, err := in.Source(&save.SourceOptions{Container: o.Container(s, in), Skip: o.Skip, KeepHeader: s.Edits, Whole: s.Edits, Packets: o.Packets, Keep: o.Keep, Derive: o.Derive})
+	stack, err := in.Open(&save.OpenOptions{
+		Container: o.Container(s, in), Skip: o.Skip, Whole: s.Edits, Packets: o.Packets, Keep: o.Keep, Derive: o.Derive,
+		Known: o.Known(), Reading: o.Reading,
+	})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
-	return source, nil
+	return stack, nil
 }

@@ -53,7 +53,7 @@ func CompletePath(name, word string) []string {
 		}
 		return nil
 	}}
-	in, err := save.Open(name, nil)
+	in, err := save.OpenInput(name, nil)
 	if err != nil {
 		return nil
 	}

@@ -59,7 +59,7 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 			return err
 		}
 		sides[i] = &side{name: in.Name, r: content, size: content.Size, reading: in.Reading, maxMemory: v.maxMemory}
-		v.open.Keys.Use(in.Key) // probably also the key of the second file
+		v.open.Keys.Use(in.Key()) // probably also the key of the second file
 	}
 	v.old, v.value = sides[0], sides[1]
 	v.showProgress(1)

@@ -65,7 +65,7 @@ func (e *jsonEncoder) run(s *shell.Stdio, name string) error {
 			return err
 		}
 	} else {
-		e.output = e.to.apply(output{Reading: e.open.Reading(-1)})
+		e.output = e.to.apply(output{Reading: e.open.Reading(-1), stack: new(save.Stack)})
 		e.Decoder.Format = cmp.Or(e.Decoder.Format, gdwire.Godot4)
 	}
 	values, err := e.values(s, name)
@@ -85,7 +85,7 @@ func (e *jsonEncoder) run(s *shell.Stdio, name string) error {
 	} else if !e.Framed() && !e.hasFrame() {
 		s.Infof("this is what bytes_to_var reads; get_var needs -frame u32")
 	}
-	return e.open.WriteContainer(s, e.envelope, e.container, e.key, func(w io.Writer) error { return e.write(w, values) })
+	return e.open.Rewrite(s, e.stack, e.container, e.key, func(w io.Writer) error { return e.write(w, values) })
 }
 
 // loadLike reads the values of the file of -like, and sets the output to its format, frame
@@ -129,7 +129,7 @@ func (e *jsonEncoder) loadLike(s *shell.Stdio) error {
 	if used < c.Size {
 		return fmt.Errorf("%s: %d bytes follow the last packet", e.like, c.Size-used)
 	}
-	e.output = output{Reading: in.Reading, container: in.Container, key: in.Key, envelope: in.Envelope}
+	e.output = output{Reading: in.Reading, container: in.Container(), key: in.Key(), stack: in.Stack}
 	e.liked, e.all = in, c
 	return nil
 }
@@ -143,7 +143,7 @@ func (e *jsonEncoder) values(s *shell.Stdio, name string) (all []*encoded, err e
 	defer func() { _ = in.Close() }()
 	jo := e.json
 	jo.AllowObjects = e.Decoder.AllowObjects
-	input := bufio.NewReader(shell.DecodeText(in))
+	input := bufio.NewReader(shell.DecodeText(in.Reader()))
 	if head, _ := input.Peek(4); bytes.IndexByte(head, 0) >= 0 { // a length or header
 		return nil, fmt.Errorf("%s is not JSON", in.Name)
 	}

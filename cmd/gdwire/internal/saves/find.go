@@ -46,8 +46,8 @@ func find(s *shell.Stdio, o *open.Flags, name, wanted string) error {
 	}
 	defer func() { _ = in.Close() }()
 	f := newFinder(s, name, wanted)
-	r := s.ProgressOf(in.Source.Size)(in)
-	err = open.Show(s, in.Packets(r), open.Printer{Damage: in.CheckEnd, Show: f.read}, in.Live)
+	r := s.ProgressOf(in.Size)(in.Reader())
+	err = open.Show(s, in.Packets(r), open.Printer{Damage: in.CheckEnd, Show: f.read}, in.Live())
 	if err == nil && !f.found {
 		err = fmt.Errorf("%s contains no %s", in.Name, strconv.Quote(wanted))
 	}

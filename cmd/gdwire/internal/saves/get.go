@@ -104,7 +104,10 @@ func (g *get) run(s *shell.Stdio, name string) error {
 func (g *get) openAt(s *shell.Stdio, name string, tree *text.Tree) (*open.Input, io.Reader, error) {
 	if !tree.HasCut() && !tree.HasReals() {
 		in, err := g.open.Open(s, name)
-		return in, in, err
+		if err != nil {
+			return nil, nil, err
+		}
+		return in, in.Reader(), nil
 	}
 	in, c, err := g.open.OpenContent(s, name)
 	if err != nil {

@@ -81,23 +81,19 @@ func Unwrap(f *shell.Flags) shell.Action {
 
 // unwrap writes the content of a compressed or encrypted file, or the values inside the bytes of a game.
 func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
-	in, err := o.OpenSource(s, name)
+	in, err := o.OpenStack(s, name)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	if in.Container.IsPlain() {
-		if _, err := in.Recognize(&save.Reading{}, save.Known{}); err != nil { // Recognize can find a container
-			return err
-		}
-	}
-	if in.Container.IsPlain() && in.Envelope == nil {
+	if in.IsPlain() {
 		return fmt.Errorf("%s is neither compressed nor encrypted as by Godot", in.Name)
 	}
-	if in.Envelope != nil {
-		s.Infof("%s contains values %v", in.Name, in.Envelope)
+	if e := in.Envelope(); e != nil && in.Container().IsPlain() {
+		s.Infof("%s contains values %v", in.Name, e)
 	}
-	n, err := io.Copy(s.Out, s.Progress(in, in.Size))
+	content := in.Unwrapped()
+	n, err := io.Copy(s.Out, s.Progress(content.Reader(), content.Size))
 	s.Clear()
 	if save.IsContainerError(err) && n > 0 {
 		return &shell.PartError{Err: err, Bytes: n}

@@ -134,9 +134,9 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 	if err := in.CheckEnd(); err != nil {
 		return err
 	}
-	content := s.Progress(in, in.Source.Size)
+	content := s.Progress(in.Reader(), in.Size)
 	if len(in.Rivals) > 0 {
-		c, err := in.Content(&in.Reading)
+		c, err := in.Content()
 		if err == nil {
 			err = in.Choice(c.Agree(func(c *save.Content, out io.Writer) error { return r.recodeAs(in, c, out) }))
 		}
@@ -146,14 +146,14 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 		content = io.NewSectionReader(c, 0, c.Size)
 	}
 	w := r.outputOf(in, in.Reading)
-	if e := in.Envelope; e != nil && len(e.Bodies) > 1 && w.Frame != in.Frame {
+	if e := in.Envelope(); e != nil && len(e.Bodies) > 1 && w.Frame != in.Frame {
 		return fmt.Errorf("%s contains %d records of the game's own, which -to %v cannot be: gdwire unwrap writes their values after lengths, without what is around them", in.Name, len(e.Bodies), w.Frame)
 	}
 	c := newConverter(r.lossy)
 	defer c.spool.file.Close()
 	var n int64
-	err = r.open.Rewrite(s, in, w.container, w.key, func(out io.Writer) error {
-		err := open.Show(s, in.Packets(content), newRecodePrinter(s, out, &w, c).Counting(&n), in.Live)
+	err = r.open.Rewrite(s, in.Stack, w.container, w.key, func(out io.Writer) error {
+		err := open.Show(s, in.Packets(content), newRecodePrinter(s, out, &w, c).Counting(&n), in.Live())
 		if err == shell.ErrBad && s.OutFile != nil {
 			return shell.ErrBad // do not replace the file
 		}
@@ -168,7 +168,7 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 
 // outputOf returns the output for an input read as in as.
 func (r *recoder) outputOf(in *open.Input, as save.Reading) output {
-	return r.to.apply(output{Reading: as, container: in.Container, key: in.Key})
+	return r.to.apply(output{Reading: as, container: in.Container(), key: in.Key()})
 }
 
 // recodeAs writes the content of an input again, in one of its readings, and the errors of its packets.

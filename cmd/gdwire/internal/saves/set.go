@@ -246,7 +246,7 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 			return nil
 		}
 	}
-	err = e.open.Rewrite(s, in, in.Container, in.Key, func(w io.Writer) error {
+	err = e.open.Rewrite(s, in.Stack, in.Container(), in.Key(), func(w io.Writer) error {
 		_, err := plan.WriteTo(w)
 		return err
 	})
@@ -259,13 +259,14 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 // checkSecret reports wrong checksums, and bytes that look like a checksum with a secret. For more than a few such
 // bytes, set returns an error unless forced: a few can also be the name of a save.
 func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
-	if in.Envelope == nil {
+	around := in.Envelope()
+	if around == nil {
 		return nil
 	}
 	for _, err := range in.Faults() {
 		s.Infof("%v; it stays unless these are changed", err)
 	}
-	at, n := in.Envelope.Secret()
+	at, n := around.Secret()
 	const name = 16
 	switch text := fmt.Sprintf("%s: %d bytes at offset %d look like a checksum that cannot be computed, with a secret perhaps: the game may refuse the edited file", in.Name, n, at); {
 	case n == 0:

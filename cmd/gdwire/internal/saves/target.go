@@ -14,7 +14,6 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/envelope"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -76,7 +75,7 @@ type output struct {
 	save.Reading
 	container fileaccess.Info
 	key       *fileaccess.Key // of an encrypted input, or nil
-	envelope  *envelope.Envelope
+	stack     *save.Stack     // the layers around the values
 }
 
 // A target holds the properties of the output set by -to. nil keeps the property of the input.

@@ -56,16 +56,12 @@ func (p *typeMaker) run(s *shell.Stdio, names []string) error {
 		if err := in.CheckEnd(); err != nil {
 			return err
 		}
-		c, err := in.Content(&in.Reading)
+		c, err := in.Content()
 		if err != nil {
 			return shell.Prefixed(in.Name, err)
 		}
-		r := io.Reader(in)
-		if in.Live { // already read
-			r = io.NewSectionReader(c, 0, c.Size)
-		}
 		first := len(all.values)
-		n, err := all.add(in, r)
+		n, err := all.add(in, in.Reader())
 		if err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 	if err != nil {
 		return err
 	}
-	in := &open.Input{Reading: o.open.Reading(-1)}
+	in := &open.Input{Stack: &save.Stack{Reading: o.open.Reading(-1)}}
 	in.Decoder.Format = cmp.Or(in.Decoder.Format, gdwire.Godot4)
 	l := &listener{Stdio: s, in: in, end: end, remaining: cmp.Or(o.packets, -1), quiet: o.printer.name == "check"}
 	if recorder != nil {

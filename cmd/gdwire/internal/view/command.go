@@ -16,7 +16,6 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
 )
 
@@ -106,7 +105,7 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 			return err
 		}
 		files = append(files, file)
-		v.open.Keys.Use(file.key) // probably also the key of the second file
+		v.open.Keys.Use(file.stack.Key()) // probably also the key of the second file
 	}
 	latest, name := files[len(files)-1], names[len(names)-1]
 	page := &Server{File: latest, Command: save.DisplayName(name), Compare: v.compare, Edit: v.edit, Ask: v.ask}
@@ -166,8 +165,8 @@ func (v *viewer) sourceOf(in *open.Input) (*Source, error) {
 		file.Path, file.Stat = in.Name, stat
 	}
 	file.Name, file.Format, file.Frame, file.Options = filepath.Base(in.Name), in.Decoder.Format, in.Frame, in.Decoder
-	file.Container = open.ContainerText(&in.Container)
-	file.as, file.info, file.key, file.envelope = in.Reading, in.Container, in.Key, in.Envelope
+	info := in.Container()
+	file.Container, file.stack = open.ContainerText(&info), in.Stack
 	file.ReadOnly = v.whyReadOnly(in, file)
 	return file, file.unpack()
 }
@@ -208,14 +207,14 @@ func (v *viewer) whyReadOnly(in *open.Input, file *Source) string {
 
 // save replaces a file by one with another content, in the same container.
 func (v *viewer) save(s *shell.Stdio, name string, file *Source, c *save.Content, backup bool) (saved Saved, err error) {
-	if file.info.Container != fileaccess.Plain { // nothing may follow it
+	if !file.stack.Container().IsPlain() { // nothing may follow it
 		again := *s
 		again.Edits = true
-		in, err := v.open.OpenSource(&again, name)
+		in, err := v.open.OpenStack(&again, name)
 		if err != nil {
 			return saved, err
 		}
-		_, err = io.Copy(io.Discard, in)
+		_, err = io.Copy(io.Discard, in.Unwrapped().Reader())
 		if err = errors.Join(err, in.Close()); err != nil {
 			return saved, err
 		}
@@ -226,7 +225,7 @@ func (v *viewer) save(s *shell.Stdio, name string, file *Source, c *save.Content
 		}
 	}
 	saved.Stat, err = shell.Replace(file.Path, file.Stat, func(out *os.File) error {
-		return save.WriteContainer(out, file.envelope, file.info, file.key, func(w io.Writer) error {
+		return file.stack.Write(out, func(w io.Writer) error {
 			_, err := io.Copy(w, io.NewSectionReader(c, 0, c.Size))
 			return err
 		})

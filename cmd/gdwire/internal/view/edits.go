@@ -140,9 +140,14 @@ func (h *history) make(edit Edit, by EditFunc) error {
 
 // content returns the content of s for edits.
 func (s *Source) content() *save.Content {
-	r := save.Reading{Decoder: s.Options, Frame: s.Frame, Rivals: s.as.Rivals}
-	r.Decoder.Format, r.Decoder.OneValue = s.Format, false
-	return save.NewContent(s.ReaderAt(), s.Size, &r)
+	r := save.Reading{Decoder: s.Options, Frame: s.Frame}
+	r.Decoder.Format = s.Format
+	c := save.NewContent(s.ReaderAt(), s.Size, &r)
+	if s.stack != nil {
+		c = s.stack.ContentOf(s.ReaderAt(), s.Size)
+	}
+	c.Decoder.OneValue = false
+	return c
 }
 
 // edited returns a Source like s with an edited content.
@@ -153,7 +158,7 @@ func (s *Source) edited(c *save.Content) (*Source, error) {
 	}
 	return &Source{
 		Store: store, Name: s.Name, Path: s.Path, Stat: s.Stat, Format: s.Format, Frame: s.Frame,
-		Container: s.Container, Options: s.Options, as: s.as, info: s.info, key: s.key, envelope: s.envelope,
+		Container: s.Container, Options: s.Options, stack: s.stack,
 	}, nil
 }
 

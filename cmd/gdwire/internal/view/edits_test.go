@@ -78,9 +78,9 @@ func editPage(t *testing.T, v any, onDisk bool) *edited {
 		if err != nil {
 			return nil, err
 		}
-		in := must(save.Open(p.name, nil))(t)
+		in := must(save.OpenInput(p.name, nil))(t)
 		t.Cleanup(func() { _ = in.Close() })
-		file := must(in.Source(&save.SourceOptions{}))(t)
+		file := must(in.Open(&save.OpenOptions{}))(t)
 		most := int64(save.MaxVersion)
 		if onDisk {
 			most = 0

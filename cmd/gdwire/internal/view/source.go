@@ -11,9 +11,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/envelope"
 )
 
 // A Source is the content of a file, or one live packet.
@@ -28,12 +26,9 @@ type Source struct {
 	Options   gdwire.DecoderOptions
 	ReadOnly  string // why the file cannot be edited, or ""
 
-	as       save.Reading    // with other readings that fit about as well
-	info     fileaccess.Info // how the file is compressed or encrypted
-	key      *fileaccess.Key
-	envelope *envelope.Envelope
-	mu       sync.Mutex
-	marks    map[int64]*marks // of containers, by offset
+	stack *save.Stack // the opened file, or nil of a packet
+	mu    sync.Mutex
+	marks map[int64]*marks // of containers, by offset
 }
 
 // A decoder reads values of a Source for a request. Reads of a file fail once the request is

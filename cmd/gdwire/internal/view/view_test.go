@@ -56,9 +56,9 @@ func source(frame save.Frame, packets ...[]byte) *Source {
 func onDisk(t testing.TB, s *Source) *Source {
 	name := filepath.Join(t.TempDir(), "save.bin")
 	require.NoError(t, os.WriteFile(name, append([]byte("head"), s.Data...), 0o600))
-	in := must(save.Open(name, nil))(t)
+	in := must(save.OpenInput(name, nil))(t)
 	t.Cleanup(func() { _ = in.Close() })
-	store := must(must(in.Source(&save.SourceOptions{Skip: 4}))(t).Store(0))(t)
+	store := must(must(in.Open(&save.OpenOptions{Skip: 4}))(t).Store(0))(t)
 	require.Nil(t, store.Data)
 	disk := &Source{Store: store, Path: name}
 	disk.Name, disk.Format, disk.Frame, disk.Options = s.Name, s.Format, s.Frame, s.Options
