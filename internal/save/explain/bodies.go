@@ -1,0 +1,387 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+)
+
+// A body is a candidate: a value, perhaps after its length, or a stream.
+type body struct {
+	from, at, to int // from is the start of the length
+	kind         Kind
+	length       Form
+	add          int  // the length counts so many bytes more
+	wrong        bool // the length does not fit
+	stream       *Stream
+	saving       float64
+	frame        float64 // of it, for the kind of length
+	bytes        bool    // contains bytes or a text that can contain values
+	text         bool    // contains text
+}
+
+// A row is a choice of bodies.
+type row struct {
+	format gdwire.Format
+	bodies []*body
+	saving float64
+}
+
+// A finder finds the bodies in bytes.
+type finder struct {
+	*reader
+	left    *int // of the search
+	explain func(content []byte, format gdwire.Format, depth int) *Parse
+	b       []byte
+	format  gdwire.Format
+	depth   int
+	found   []body
+	ends    []bool   // of bodies
+	known   [][2]int // values of another format that save much
+}
+
+const (
+	inside    = 16 // bytes of a sure body that are searched
+	maxDepth  = 3
+	maxBodies = 1 << 20
+	fewBodies = 4000 // more are chained once
+	maxLine   = 1 << 10
+	maxLength = 1 << 31
+	maxTold   = 64 // bytes before a stream of FastLZ that can contain its size
+	maxAfter  = 72 // bytes after one of unknown size
+)
+
+// signatures are the savings of a stream without errors: its first bytes, checksum and size.
+var signatures = map[fileaccess.Mode]float64{fileaccess.Zstd: 33, fileaccess.Gzip: 65, fileaccess.Deflate: 40, fileaccess.FastLZ: 33}
+
+// bodies finds all candidates.
+func (f *finder) bodies() []body {
+	f.ends = make([]bool, len(f.b)+1)
+	sure, until, digits := 0, 0, 0 // of a sure body, and of base64
+	known := f.known
+	for p := 0; p+4 <= len(f.b) && f.read < *f.left && len(f.found) < maxBodies; p++ {
+		if p < until && p > sure+inside {
+			p = until
+		}
+		for len(known) > 0 && p > known[0][0]+inside {
+			p = max(p, known[0][1])
+			known = known[1:]
+		}
+		if p+4 > len(f.b) {
+			break
+		}
+		n := len(f.found)
+		if p >= digits && isDigit(f.b[p]) {
+			digits = f.base64(p)
+		}
+		f.stream(p)
+		f.fastlz(p)
+		f.value(p)
+		for i := n; i < len(f.found); i++ {
+			c := &f.found[i]
+			f.ends[c.to] = true
+			if c.saving > sureSaving && !c.bytes && c.to > until {
+				sure, until = c.at, c.to
+			}
+		}
+	}
+	f.broken()
+	if len(f.found) < fewBodies {
+		for i := range f.found {
+			if c := &f.found[i]; c.bytes { // what explains the bytes in it
+				_, saving := chain(f.found, c.to, func(x *body) bool { return x.from <= c.at || x.to > c.to })
+				c.saving += max(0, saving)
+			}
+		}
+	}
+	return f.found
+}
+
+// value adds the value at p, with lengths before it.
+func (f *finder) value(p int) {
+	b := f.b[p:]
+	if !isHeader(b) {
+		return
+	}
+	chained := f.ends[p]
+	if b[0] == 0 && !chained && (p < 4 || f.b[p-4] != 4 && f.b[p-1] != 4) {
+		return
+	}
+	w := f.reader.value(b)
+	if w.size == 0 || w.cut && w.saving < minCut {
+		return
+	}
+	c := body{from: p, at: p, to: p + w.size, kind: Value, saving: w.saving, bytes: w.bytes, text: w.text}
+	switch {
+	case w.cut:
+		c.kind, c.saving = Cut, w.saving-cutPrice
+	case b[0] == 0:
+		c.saving = zeroWord - nullBare
+	case w.size <= 8:
+		c.saving = min(c.saving-wordBare, wordMost)
+	}
+	if p == 0 && w.size == len(b) && !w.cut {
+		c.saving += wholeFile
+	}
+	if c.saving >= 4 || chained {
+		f.found = append(f.found, c)
+	}
+	for i := range lengths {
+		if l := &lengths[i]; p >= l.Width {
+			f.framed(c, w, l.Form, l.bits)
+		}
+	}
+}
+
+// framed adds the value at c.at after a length.
+func (f *finder) framed(c body, w weighed, length Form, price float64) {
+	c.from, c.length, c.add, c.wrong, c.frame = c.at-length.Width, length, 0, false, price
+	v := length.read(f.b[c.from:c.at])
+	delta := int64(v) - int64(w.size)
+	c.saving = w.saving + plainNumber(v, length.Width)
+	switch {
+	case w.cut:
+		if length.Width != 4 || delta <= 0 || v > maxLength {
+			return
+		}
+		c.saving -= cutPrice
+		if v > uint64(len(f.b)-c.at) {
+			c.frame += beyondPrice
+		} else {
+			c.to = c.at + int(v)
+		}
+	case delta == 0:
+	case delta == int64(length.Width):
+		c.add = length.Width
+		c.frame += selfPrice
+	case length.Width == 4 && delta > -1<<20 && delta < 1<<20 && w.saving > minCut:
+		c.frame += wrongPrice + 2*math.Log2(math.Abs(float64(delta))+1)
+		c.wrong = true
+	default:
+		return
+	}
+	if c.saving -= c.frame; c.saving > 0 {
+		f.found = append(f.found, c)
+	}
+}
+
+// broken adds values that cannot be read, after lengths that say where the next body starts.
+func (f *finder) broken() {
+	type start struct {
+		at     int
+		length Form
+	}
+	starts, whole := map[start]bool{}, map[start]int{}
+	for i := range f.found {
+		if c := &f.found[i]; c.length.Width == 4 && !c.wrong {
+			starts[start{c.from, c.length}] = true
+			whole[start{c.from, c.length}] = max(whole[start{c.from, c.length}], c.to)
+		}
+	}
+	for p := 0; p+8 <= len(f.b); p++ {
+		if p > 0 && !f.ends[p] {
+			continue
+		}
+		for _, length := range []Form{{Width: 4}, {Width: 4, Big: true}} {
+			v := length.read(f.b[p : p+4])
+			to := uint64(p) + 4 + v
+			if v < 4 || to > uint64(len(f.b)) || whole[start{p, length}] == int(to) || to < uint64(len(f.b)) && !starts[start{int(to), length}] {
+				continue
+			}
+			w := f.reader.value(f.b[p+4 : to])
+			if w.size == 0 || !w.cut {
+				continue
+			}
+			frame := lengths[0].bits
+			if length.Big {
+				frame = lengths[1].bits
+			}
+			f.found = append(f.found, body{from: p, at: p + 4, to: int(to), kind: Cut, length: length, frame: frame,
+				saving: w.saving + plainNumber(v, 4) - frame - cutPrice/2, bytes: true})
+		}
+	}
+}
+
+// content adds a stream whose content is explained.
+func (f *finder) content(c body, s *Stream, content []byte, saving float64) {
+	if f.depth >= maxDepth || len(content) < 4 {
+		return
+	}
+	*f.left -= len(content)
+	if s.Inner = f.explain(content, f.format, f.depth+1); s.Inner == nil {
+		return
+	}
+	c.kind, c.stream, c.saving = Packed, s, saving+s.Inner.Saving
+	if c.saving >= Enough {
+		f.found = append(f.found, c)
+	}
+}
+
+// stream adds the stream with a signature at p.
+func (f *finder) stream(p int) {
+	if s, ok := stream(f.b[p:], int64(*f.left)); ok {
+		f.content(body{from: p, at: p, to: p + len(s.Packed)}, &Stream{Info: s.Info}, s.Content, signatures[s.Info.Mode])
+	}
+}
+
+// encodings are the forms of base64 text.
+var encodings = []*base64.Encoding{base64.StdEncoding.Strict(), base64.URLEncoding.Strict(), base64.RawURLEncoding.Strict()}
+
+// base64 adds the base64 text at p, and returns its end.
+func (f *finder) base64(p int) int {
+	end := p
+	for end < len(f.b) && isDigit(f.b[end]) {
+		end++
+	}
+	padded := end
+	for padded < len(f.b) && padded < end+2 && f.b[padded] == '=' {
+		padded++
+	}
+	if f.isWrapped(p, end) {
+		return end
+	}
+	const most = 4 // other letters before
+	for skip := 0; skip < most && end-p-skip >= minBase64; skip++ {
+		for _, e := range encodings {
+			to := padded
+			if e == encodings[2] {
+				to = end
+			} else if (to-p-skip)%4 != 0 {
+				continue
+			}
+			content, err := e.AppendDecode(nil, f.b[p+skip:to])
+			if err != nil || !bytes.Equal(e.AppendEncode(nil, content), f.b[p+skip:to]) {
+				continue
+			}
+			s := &Stream{encoding: e}
+			s.Info.Base64.Text = true
+			f.content(body{from: p + skip, at: p + skip, to: to}, s, content, -base64Price)
+			break
+		}
+	}
+	return end
+}
+
+// isWrapped reports whether the line from p to end continues base64 text of a line before it, which alone contains no values.
+func (f *finder) isWrapped(p, end int) bool {
+	if p == 0 || f.b[p-1] != '\n' {
+		return false
+	}
+	before := bytes.TrimSuffix(f.b[:p-1], []byte("\r"))
+	line := before[bytes.LastIndexByte(before[max(0, len(before)-maxLine):], '\n')+1+max(0, len(before)-maxLine):]
+	return !f.ends[len(before)] && len(line) >= max(minBase64, end-p) && len(line)%4 == 0 && isBase64(line)
+}
+
+// fastlz adds the stream of FastLZ at p, with its possible ends.
+func (f *finder) fastlz(p int) {
+	const header = 8 // bits of evidence that a value follows a byte or number
+	b := f.b[p:]
+	if !copiesHeader(b) || f.depth >= maxDepth {
+		return
+	}
+	run := int(b[0] & 31)
+	for _, skip := range []int{1, 5} {
+		if w := f.reader.value(b[skip:]); !w.cut && w.size > run+2-skip && w.saving > header {
+			return
+		}
+	}
+	content := f.unpackFastLZ(b)
+	if isLevel2 := b[0] >= 1<<5; isLevel2 && len(content) < FastLZLevel2 {
+		return
+	}
+	told := map[int]bool{}
+	for at := max(0, p-maxTold); at < p; at++ {
+		for _, l := range lengths[:6] {
+			if at+l.Width <= p {
+				n := int(min(l.read(f.b[at:at+l.Width]), math.MaxInt32))
+				told[n], told[n-(p-at)], told[n-(p-at-l.Width)] = true, true, true
+			}
+		}
+	}
+	type end struct {
+		in, out int
+		bits    float64
+	}
+	var all []end
+	values := f.valueEnds(content)
+	fastlzEnds(b, func(in, out int) bool {
+		if out > len(content) {
+			return false
+		}
+		e := out
+		for out == fastlzFilled && e > 0 && values[e] == 0 && content[e-1] == 0 {
+			e--
+		}
+		bits := values[e]
+		switch {
+		case bits == 0:
+			return true
+		case told[in] || told[e]:
+			bits += toldPrice
+		case in == out+1 || in == len(b) && p == 0 && f.depth == 0: // one copy, as of any byte before a value
+			return true
+		case len(b)-in > maxAfter:
+			bits -= untoldPrice
+		}
+		if in == len(b) {
+			bits += fastlzPrice
+		}
+		all = append(all, end{in, e, bits})
+		return true
+	})
+	slices.SortStableFunc(all, func(a, b end) int { return int(math.Copysign(1, b.bits-a.bits)) })
+	const most = 4
+	for _, e := range all[:min(len(all), most)] {
+		f.content(body{from: p, at: p, to: p + e.in}, &Stream{Info: raw(fileaccess.FastLZ)}, content[:e.out:e.out], fastlzPrice)
+	}
+}
+
+// fastlzFilled is the size up to which engines fill a content with zeros.
+const fastlzFilled = 16
+
+// valueEnds returns the savings of the values in a content, alone or after lengths, up to each end of one.
+func (f *finder) valueEnds(content []byte) map[int]float64 {
+	ends := map[int]float64{}
+	for _, order := range []binary.ByteOrder{nil, binary.LittleEndian} {
+		total, skip := 0.0, 0
+		if order != nil {
+			skip = lengthSize
+		}
+		for at := 0; at+skip+4 <= len(content); {
+			w := f.reader.value(content[at+skip:])
+			if w.size == 0 || w.cut || order != nil && int(order.Uint32(content[at:])) != w.size {
+				break
+			}
+			at += skip + w.size
+			total += w.saving
+			ends[at] = max(ends[at], total)
+		}
+	}
+	return ends
+}
+
+func (f *finder) unpackFastLZ(b []byte) []byte {
+	r, err := fileaccess.NewReader(bytes.NewReader(b), &fileaccess.Options{Raw: true, Mode: fileaccess.FastLZ, Limits: fileaccess.Limits{Size: max(int64(*f.left), 1)}})
+	if err != nil {
+		return nil
+	}
+	var out bytes.Buffer
+	_, _ = out.ReadFrom(r)
+	*f.left -= out.Len()
+	return out.Bytes()
+}
+
+// copiesHeader reports whether a stream of FastLZ at the start of b copies the header of a value, perhaps after a
+// length.
+func copiesHeader(b []byte) bool {
+	if len(b) < 9 || b[0] >= 2<<5 {
+		return false
+	}
+	run := int(b[0]&31) + 1
+	return run >= 4 && isHeader(b[1:]) && b[1] > 0 || run >= 8 && isHeader(b[5:]) && b[5] > 0 && b[4] == 0
+}

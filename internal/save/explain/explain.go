@@ -1,0 +1,253 @@
+// Package explain finds the cheapest explanation of all bytes of a save: values, and what a game writes around them.
+//
+// An explanation is a row of parts from the first byte to the last: values, their lengths, streams, sizes, checksums and
+// bytes of the game's own. Each part has a price in bits, for what must be said to know its bytes, and the prices are
+// in price.go. The parse of a file is the cheapest explanation; explanations within Margin are its rivals, and a file
+// is written only if the parse and its rivals write the same bytes.
+package explain
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+)
+
+// A Kind is a kind of part.
+type Kind uint8
+
+// The kinds.
+const (
+	Own    Kind = iota // bytes of the game's own, which stay
+	Value              // a value as engines write it
+	Cut                // damage: the start of a value, at the end or up to the next body
+	Packed             // a compressed stream, or base64 text
+	Fact               // a number or checksum that follows from other parts
+)
+
+// A Part is a part of a file.
+type Part struct {
+	Kind   Kind
+	Bytes  []byte
+	Stream *Stream // of Packed
+	Field  *Field  // of Fact
+}
+
+// A Stream describes a part that is decompressed or decoded.
+type Stream struct {
+	Info  fileaccess.Info
+	Inner *Parse // of the content
+
+	encoding *base64.Encoding // of text
+}
+
+// A Field is a number or checksum.
+type Field struct {
+	Form  Form
+	Rule  Rule
+	Wrong bool // damage: the field does not fit, and stays until what it is of changes
+	Each  bool // records have the field in the same place
+	After bool // of the body before it
+
+	right []byte // of a wrong field
+}
+
+// A Rule is a meaning of a field.
+type Rule struct {
+	Sum      *sum // nil for the size in bytes
+	From, To int  // the parts from From to before To
+	Content  bool // the content of the part From
+	Count    bool // the number of bodies
+	Start    bool // the offset of the part From
+	Add      int
+	Zeroed   bool // the field itself counts as zeros
+}
+
+// A Parse is an explanation of all bytes.
+type Parse struct {
+	Format gdwire.Format
+	Parts  []Part
+	Saving float64  // in bits, against no values at all
+	Rivals []*Parse // within Margin
+
+	doubtful bool // other values are within Doubt
+	content  []byte
+}
+
+// Values returns the values in their order, without damaged ones.
+func (p *Parse) Values() (all [][]byte) {
+	for i := range p.Parts {
+		switch part := &p.Parts[i]; part.Kind {
+		case Value:
+			all = append(all, part.Bytes)
+		case Packed:
+			all = append(all, part.Stream.Inner.Values()...)
+		}
+	}
+	return all
+}
+
+// lengthSize is the size of the lengths before packets.
+const lengthSize = 4
+
+// Content returns the value, or several values as packets after lengths of 32 bits.
+func (p *Parse) Content() []byte {
+	if p.content == nil {
+		values := p.Values()
+		if len(values) == 1 {
+			p.content = values[0]
+			return p.content
+		}
+		for _, v := range values {
+			p.content = append(binary.LittleEndian.AppendUint32(p.content, uint32(len(v))), v...)
+		}
+	}
+	return p.content
+}
+
+// Sure reports whether no other values explain the bytes about equally well.
+func (p *Parse) Sure() bool {
+	return !p.doubtful && !slices.ContainsFunc(p.Rivals, func(r *Parse) bool { return !slices.Equal(p.leaves(""), r.leaves("")) })
+}
+
+// IsPlain reports whether there is nothing but values, all alone or all after lengths of 32 bits in the same order.
+func (p *Parse) IsPlain() bool {
+	var form Form
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		switch part.Kind {
+		case Fact:
+			f := part.Field
+			if f.Form.Width != lengthSize || f.Form.Text != 0 || f.Rule.Sum != nil || f.Rule.Add != 0 || f.Rule.From != i+1 || f.Rule.To != i+2 || i > 0 && f.Form != form {
+				return false
+			}
+			form = f.Form
+		case Value, Cut:
+			if i > 0 && (form.Width > 0) != (p.Parts[i-1].Kind == Fact) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// IsDamaged reports whether a part is damage.
+func (p *Parse) IsDamaged() bool {
+	return slices.ContainsFunc(p.Parts, func(x Part) bool {
+		return x.Kind == Cut || x.Kind == Fact && x.Field.Wrong && x.Field.Rule.Sum == nil || x.Kind == Packed && x.Stream.Inner.IsDamaged()
+	})
+}
+
+// hasSum reports whether there is a checksum.
+func (p *Parse) hasSum() bool {
+	return slices.ContainsFunc(p.Parts, func(x Part) bool { return x.Kind == Fact && x.Field.Rule.Sum != nil })
+}
+
+// isField reports whether a field begins at an offset.
+func (p *Parse) isField(at int) bool {
+	for i, start := range p.starts() {
+		if start == at && i < len(p.Parts) && p.Parts[i].Kind == Fact {
+			return true
+		}
+	}
+	return false
+}
+
+// starts returns the offsets of the parts, and the size of all.
+func (p *Parse) starts() []int {
+	starts := make([]int, len(p.Parts)+1)
+	for i := range p.Parts {
+		starts[i+1] = starts[i] + len(p.Parts[i].Bytes)
+	}
+	return starts
+}
+
+// isBody reports whether the part holds values.
+func (x *Part) isBody() bool { return x.Kind != Own && x.Kind != Fact }
+
+// bodies returns the number of bodies.
+func (p *Parse) bodies() (n int) {
+	for i := range p.Parts {
+		if p.Parts[i].isBody() {
+			n++
+		}
+	}
+	return n
+}
+
+// A CutError reports that the last record of a file is cut.
+type CutError struct {
+	Record  int
+	Offset  int // of the first byte lost with the record
+	Missing int // bytes, or 0 if not known
+}
+
+func (e *CutError) Error() string {
+	if e.Missing == 0 {
+		return fmt.Sprintf("offset %d: record %d is cut", e.Offset, e.Record)
+	}
+	return fmt.Sprintf("offset %d: record %d is cut: it lacks %s", e.Offset, e.Record, bytesText(e.Missing))
+}
+
+func (e *CutError) Unwrap() error { return io.ErrUnexpectedEOF }
+
+// leaves names the values by their places.
+func (p *Parse) leaves(in string) (all []string) {
+	at := 0
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		name := fmt.Sprint(in, at, "+", len(part.Bytes))
+		at += len(part.Bytes)
+		switch part.Kind {
+		case Value:
+			all = append(all, name)
+		case Packed:
+			all = append(all, part.Stream.Inner.leaves(name+" ")...)
+		}
+	}
+	return all
+}
+
+func (p *Parse) join() []byte {
+	all := make([][]byte, len(p.Parts))
+	for i := range p.Parts {
+		all[i] = p.Parts[i].Bytes
+	}
+	return slices.Concat(all...)
+}
+
+// Name returns the name of what the field contains, such as "CRC-32".
+func (f *Field) Name() string {
+	switch r := &f.Rule; {
+	case r.Count:
+		return "number of records"
+	case r.Start:
+		return "offset"
+	case r.Content && r.Sum == nil:
+		return "size of the content"
+	case r.Sum == nil:
+		return "size"
+	default:
+		return r.Sum.name
+	}
+}
+
+func withArticle(name string) string {
+	if name == "size" {
+		return "a size"
+	}
+	return "the " + name
+}
+
+func bytesText(n int) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprint(n, " bytes")
+}

@@ -1,0 +1,162 @@
+package explain
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/adler32"
+	"hash/crc32"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// A Form is how a field is written.
+type Form struct {
+	Width int // in bytes
+	Big   bool
+	Text  byte // 0, or 'd' for decimal digits, 'x' and 'X' for hexadecimal digits
+}
+
+// read returns the number in b.
+func (f Form) read(b []byte) (n uint64) {
+	for i := range f.Width {
+		k := f.Width - 1 - i
+		if f.Big {
+			k = i
+		}
+		n = n<<8 | uint64(b[k])
+	}
+	return n
+}
+
+// number returns a number in the form.
+func (f Form) number(n uint64) ([]byte, error) {
+	if f.Text == 'd' {
+		return strconv.AppendUint(nil, n, 10), nil
+	}
+	if f.Width < 8 && n>>(8*f.Width) > 0 {
+		return nil, fmt.Errorf("the size %d does not fit in the %d bits", n, 8*f.Width)
+	}
+	b := binary.LittleEndian.AppendUint64(nil, n)[:f.Width]
+	if f.Big {
+		slices.Reverse(b)
+	}
+	return b, nil
+}
+
+// digest returns a big-endian digest in the form.
+func (f Form) digest(d []byte) []byte {
+	if f.Text != 0 {
+		h := hex.AppendEncode(nil, d)
+		if f.Text == 'X' {
+			h = bytes.ToUpper(h)
+		}
+		return h
+	}
+	d = append(make([]byte, max(f.Width-len(d), 0)), d...)
+	if !f.Big {
+		slices.Reverse(d)
+	}
+	return d
+}
+
+// A sum is a kind of checksum. of returns it in big-endian order.
+type sum struct {
+	name string
+	size int
+	bits float64 // of its price
+	of   func(b []byte) []byte
+}
+
+// sums are the checksums: digests, and then numbers, the most frequent first.
+var sums = []*sum{
+	{"SHA-256", 32, 2, func(b []byte) []byte { d := sha256.Sum256(b); return d[:] }},
+	{"MD5", 16, 2, func(b []byte) []byte { d := md5.Sum(b); return d[:] }},
+	{"SHA-1", 20, 3, func(b []byte) []byte { d := sha1.Sum(b); return d[:] }},
+	{"CRC-32", 4, 2, func(b []byte) []byte { return be32(crc32.ChecksumIEEE(b)) }},
+	{"hash()", 4, 3, func(b []byte) []byte { return be32(murmur(b)) }},
+	{"Adler-32", 4, 4, func(b []byte) []byte { return be32(adler32.Checksum(b)) }},
+	{"FNV-1a", 4, 3, func(b []byte) []byte { h := fnv.New32a(); h.Write(b); return h.Sum(nil) }},
+	{"FNV-1a of 64 bits", 8, 4, func(b []byte) []byte { h := fnv.New64a(); h.Write(b); return h.Sum(nil) }},
+	{"djb2", 4, 4, func(b []byte) []byte { return be32(polynomial(b, 5381, 33)) }},
+	{"sum times 31", 4, 5, func(b []byte) []byte { return be32(polynomial(b, 0, 31) & math.MaxInt32) }},
+	plainSum,
+}
+
+// plainSum is a small number, unlike the other checksums.
+var plainSum = &sum{"sum of bytes", 4, 10, func(b []byte) []byte { return be32(polynomial(b, 0, 1)) }}
+
+const mostDigest = 8 // bytes of a checksum that is a number
+
+func be32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
+
+func polynomial(b []byte, h, factor uint32) uint32 {
+	for _, c := range b {
+		h = h*factor + uint32(c)
+	}
+	return h
+}
+
+// murmur returns hash() of a PackedByteArray in Godot 4.
+func murmur(b []byte) uint32 {
+	h, size := uint32(0x7f07c65), uint32(len(b))
+	mix := func(k uint32) {
+		k *= 0xcc9e2d51
+		h ^= (k<<15 | k>>17) * 0x1b873593
+	}
+	for ; len(b) >= 4; b = b[4:] {
+		mix(binary.LittleEndian.Uint32(b))
+		h = (h<<13|h>>19)*5 + 0xe6546b64
+	}
+	if len(b) > 0 {
+		mix(uint32(Form{Width: len(b)}.read(b)))
+	}
+	h ^= size
+	h = (h ^ h>>16) * 0x85ebca6b
+	h = (h ^ h>>13) * 0xc2b2ae35
+	return h ^ h>>16
+}
+
+// forms returns the ways to write a checksum.
+func (s *sum) forms() []Form {
+	all := []Form{{Width: s.size, Big: true}, {Width: 2 * s.size, Text: 'x'}, {Width: 2 * s.size, Text: 'X'}}
+	if s.size <= mostDigest {
+		all = append(all, Form{Width: s.size})
+	}
+	if s.size == 4 {
+		all = append(all, Form{Width: 8})
+	}
+	return all
+}
+
+// digests computes checksums of spans of b, each once.
+type digests struct {
+	b     []byte
+	left  int // bytes that may be hashed
+	known map[digestKey][]byte
+}
+
+type digestKey struct {
+	sum      *sum
+	from, to int // of b, or of a content: -1 and its body
+}
+
+// of returns the checksum of content, which key identifies, or nil if too many bytes were hashed.
+func (d *digests) of(key digestKey, content []byte) []byte {
+	if sum := d.known[key]; sum != nil {
+		return sum
+	}
+	if d.left < len(content) {
+		return nil
+	}
+	d.left -= len(content)
+	sum := key.sum.of(content)
+	d.known[key] = sum
+	return sum
+}

@@ -1,0 +1,564 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// A place is a part of a gap that can be a field, or a text after its length.
+type place struct {
+	at, to, gap int
+	form        Form
+	rule        rule
+	isText      bool // the game's own
+	plain       float64
+	bits        float64 // the price alone
+	price       float64 // as part of its pattern
+	pattern     *pattern
+	was         []byte // of a wrong field: what is right
+}
+
+// A pattern is a field at the same place in several gaps.
+type pattern struct {
+	n      int // places
+	bytes  string
+	varies bool
+	often  bool // the pattern is paid once
+}
+
+// A patternKey identifies a pattern. anchor is the offset of the field from the start or end of the gap.
+type patternKey struct {
+	form   Form
+	kind   spanKind
+	arg    int
+	sum    *sum
+	bits   float64
+	anchor int
+}
+
+type gapSpan struct{ from, to int }
+
+// An explainer explains the gaps between bodies.
+type explainer struct {
+	*digests
+	options  *Options
+	bodies   []*body
+	gaps     []gapSpan
+	learnt   []int // gaps that are searched
+	places   []place
+	texts    []place
+	byGap    map[int][]*place
+	inner    map[int][]byte
+	plain    map[int]float64
+	inDigest map[int]bool // offsets
+}
+
+// A span is what a field is of, relative to the gap with the field.
+type span struct {
+	kind  spanKind
+	arg   int     // see spanKind
+	size  float64 // the price for a size, or 0
+	sum   float64 // the price for a checksum, or 0
+	fixed bool    // the same for each field in the gap
+}
+
+type spanKind uint8
+
+// The kinds of spans.
+const (
+	next            spanKind = iota // the next body; the size and arg
+	nextFramed                      // with its length
+	nextContent                     // the content of its stream
+	previous                        // the same of the body before
+	previousFramed                  //
+	previousContent                 //
+	previousFrom                    // and arg bytes before it
+	file                            // all bytes, without the field
+	count                           // the number of bodies
+	bodies                          // from the first body to the end of the last
+	offset                          // not a span: where body arg starts
+	rest                            // from the field to the end of the next body
+	restItself                      // with the field
+	restAfter                       // after arg bytes more, of a checksum
+	restAndGap                      // and the bytes up to the body after it
+	nextFrom                        // the next body and arg bytes before it
+	toEnd                           // from the field to the end of the file
+	toEndAfter                      // after arg bytes more, of a checksum
+	before                          // from the start of the file to the field
+	beforeFirst                     // from the first body to the field
+	gapAndNext                      // from the start of the gap to the end of the next body, without the field
+)
+
+// spans are the spans with prices.
+var spans = []span{
+	{next, 0, 2, 2, true}, {next, -4, 9, 0, true}, {next, 4, 9, 0, true}, {nextFramed, 0, 2, 3, true}, {nextContent, 0, 2, 2, true},
+	{previous, 0, 5, 4, true}, {previous, -4, 12, 0, true}, {previous, 4, 12, 0, true}, {previousFramed, 0, 5, 5, true}, {previousContent, 0, 5, 4, true},
+	{count, 0, 4, 0, true}, {bodies, 0, 5, 0, true}, {file, 0, 5, 5, true},
+	{rest, 0, 3, 3, false}, {restItself, 0, 5, 0, false}, {restAndGap, 0, 6, 0, false},
+	{restAfter, 4, 7, 0, false}, {restAfter, 8, 7, 0, false}, {restAfter, 16, 7, 0, false}, {restAfter, 20, 7, 0, false}, {restAfter, 32, 7, 0, false},
+	{toEndAfter, 4, 6, 0, false}, {toEndAfter, 16, 7, 0, false}, {toEndAfter, 20, 7, 0, false}, {toEndAfter, 32, 7, 0, false},
+	{toEnd, 0, 4, 3, false}, {before, 0, 4, 3, false}, {beforeFirst, 0, 5, 4, false}, {gapAndNext, 0, 0, 6, false},
+	{previousFrom, 2, 0, 6, true}, {previousFrom, 4, 0, 6, true}, {previousFrom, 8, 0, 6, true},
+}
+
+// isPrevious reports whether the span is of the body before the gap, and isNext of that after the gap.
+func (k spanKind) isPrevious() bool { return k >= previous && k <= previousFrom }
+
+func (k spanKind) isNext() bool {
+	return k < previous || k >= rest && k <= toEndAfter || k == gapAndNext
+}
+
+// A rule is a Rule with offsets.
+type rule struct {
+	span
+	sum      *sum // nil for a size
+	from, to int
+	body     int // whose content it is, or -1
+}
+
+func (r *rule) isZeroed() bool { return r.sum != nil && (r.kind == file || r.kind == gapAndNext) }
+
+// rule returns the rule of a span for a field from p to q in gap g.
+func (e *explainer) rule(s *span, g, p, q int) (r rule, ok bool) {
+	r = rule{span: *s, body: -1}
+	n := len(e.bodies)
+	isEdge := n > 1 && (g == 0 || g == n)
+	which := g
+	if !s.kind.isNext() {
+		which--
+	}
+	if s.kind.isNext() && g == n || s.kind.isPrevious() && g == 0 {
+		return r, false
+	}
+	var c *body
+	if which >= 0 {
+		c = e.bodies[which]
+		r.from, r.to = c.at, c.to
+	}
+	switch s.kind {
+	case next, previous:
+	case nextFramed, previousFramed:
+		r.from = c.from
+		return r, c.from < c.at
+	case nextContent, previousContent:
+		r.body = which
+		return r, c.stream != nil
+	case previousFrom:
+		r.from = c.from - s.arg
+		return r, r.from >= e.gaps[g-1].from
+	case file:
+		r.from, r.to = 0, len(e.b)
+	case count:
+		return r, isEdge
+	case bodies:
+		r.from, r.to = e.bodies[0].from, e.bodies[n-1].to
+		return r, isEdge
+	case offset:
+		r.from, r.to = e.bodies[s.arg].from, len(e.b)
+	default:
+		return e.moving(r, g, p, q)
+	}
+	return r, true
+}
+
+// moving completes the rule of a span that depends on the place of the field.
+func (e *explainer) moving(r rule, g, p, q int) (rule, bool) {
+	var c *body
+	if r.kind.isNext() {
+		c = e.bodies[g]
+	}
+	switch r.kind {
+	case rest:
+		r.from = q
+		return r, q < c.from
+	case restItself:
+		r.from = p
+	case restAfter:
+		r.from = q + r.arg
+		return r, r.from < c.from
+	case restAndGap:
+		r.from, r.to = q, e.gaps[g+1].to
+		return r, r.to > c.to && q < c.from
+	case nextFrom:
+		r.from = c.from - r.arg
+		return r, r.from > q
+	case toEnd:
+		r.from, r.to = q, len(e.b)
+		return r, r.from < r.to
+	case toEndAfter:
+		r.from, r.to = q+r.arg, len(e.b)
+		return r, r.from < c.from
+	case before:
+		r.from, r.to = 0, p
+		return r, p > 0
+	case beforeFirst:
+		r.from, r.to = e.bodies[0].at, p
+		return r, g > 0
+	case gapAndNext:
+		r.from = e.gaps[g].from
+		return r, g > 0 || p > 0
+	}
+	return r, true
+}
+
+// asSize returns the size of the rule, and reports whether it can be one in gap g.
+func (e *explainer) asSize(r *rule, g int) (int, bool) {
+	isLast := g == len(e.bodies)
+	switch r.kind {
+	case count:
+		return len(e.bodies), true
+	case offset:
+		return r.from, true
+	case nextContent, previousContent:
+		return len(e.content(r.body)), true
+	case file:
+		return r.to - r.from, g == 0 || isLast
+	case before, beforeFirst:
+		return r.to - r.from, isLast
+	case toEnd, toEndAfter:
+		return r.to - r.from, g < len(e.bodies)-1 || !isLast && e.bodies[g].to < len(e.b)
+	case next, previous:
+		return r.to - r.from + r.arg, true
+	}
+	return r.to - r.from, true
+}
+
+// sizeBits returns the price of the rule for a size in gap g that ends at q.
+func (e *explainer) sizeBits(r *rule, g, q int) float64 {
+	bits := r.size
+	if r.kind == offset {
+		bits += math.Log2(float64(len(e.bodies)))
+	}
+	which := g
+	if r.kind.isPrevious() {
+		which--
+	}
+	if which >= 0 && which < len(e.bodies) {
+		c := e.bodies[which]
+		isBody := r.kind < file && r.kind != nextContent && r.kind != previousContent || r.from == c.at && r.to == c.to
+		if isBody && c.length.Width > 0 {
+			bits += sameSize
+		}
+	}
+	if g < len(e.bodies) && q == e.bodies[g].at {
+		bits -= atBody
+	}
+	return bits
+}
+
+func (e *explainer) content(i int) []byte {
+	if e.inner[i] == nil {
+		e.inner[i] = e.bodies[i].stream.Inner.join()
+	}
+	return e.inner[i]
+}
+
+// digest returns the checksum of a rule for the field from p to q, or nil.
+func (e *explainer) digest(r *rule, p, q int) []byte {
+	switch {
+	case r.body >= 0:
+		return e.digests.of(digestKey{r.sum, -1, e.bodies[r.body].at}, e.content(r.body))
+	case r.isZeroed():
+		if p < r.from || q > r.to {
+			return nil
+		}
+		if e.digests.left < r.to-r.from {
+			return nil
+		}
+		e.digests.left -= r.to - r.from
+		return r.sum.of(slices.Concat(e.b[r.from:p], make([]byte, q-p), e.b[q:r.to]))
+	case r.from < 0 || r.to > len(e.b) || r.from >= r.to:
+		return nil
+	}
+	return e.digests.of(digestKey{r.sum, r.from, r.to}, e.b[r.from:r.to])
+}
+
+const (
+	maxGap  = 512 // bytes at each end of a gap searched for fields
+	offsets = 64  // bodies whose offsets are searched
+)
+
+// positions calls visit for each offset of a gap to search.
+func positions(g gapSpan, visit func(p int)) {
+	for p := g.from; p < g.to; p++ {
+		if p == g.from+maxGap && g.to-p > maxGap {
+			p = g.to - maxGap
+		}
+		visit(p)
+	}
+}
+
+// sizes adds the places in a gap that are equal to a size, count or offset.
+func (e *explainer) sizes(g int) {
+	sp := e.gaps[g]
+	byValue, most := map[uint64][]rule{}, uint64(len(e.b))
+	add := func(s *span) {
+		if r, ok := e.rule(s, g, sp.from, sp.from); ok {
+			if v, ok := e.asSize(&r, g); ok && v > 0 {
+				byValue[uint64(v)] = append(byValue[uint64(v)], r)
+				most = max(most, uint64(v))
+			}
+		}
+	}
+	var moving []*span
+	for i := range spans {
+		switch s := &spans[i]; {
+		case s.size == 0:
+		case s.fixed:
+			add(s)
+		default:
+			moving = append(moving, s)
+		}
+	}
+	if g == 0 || g == len(e.bodies) {
+		for k := range e.bodies[:min(len(e.bodies), offsets)] {
+			add(&span{kind: offset, arg: k, size: 6})
+		}
+	}
+	positions(sp, func(p int) {
+		for i := range lengths {
+			l := &lengths[i]
+			q := p + l.Width
+			if q > sp.to {
+				continue
+			}
+			v := l.read(e.b[p:q])
+			if v == 0 || v > most {
+				continue
+			}
+			for _, r := range byValue[v] {
+				e.addSize(g, p, q, l.Form, l.size, v, r)
+			}
+			for _, s := range moving {
+				r, ok := e.rule(s, g, p, q)
+				if !ok {
+					continue
+				}
+				if size, ok := e.asSize(&r, g); ok && size == int(v) {
+					e.addSize(g, p, q, l.Form, l.size, v, r)
+				}
+			}
+		}
+	})
+	e.decimals(g, byValue)
+}
+
+// addSize adds a place equal to a size.
+func (e *explainer) addSize(g, p, q int, form Form, formBits float64, v uint64, r rule) {
+	const free = 16 // bytes of a gap that cost nothing to name a place in them
+	sp := e.gaps[g]
+	bits := fieldPrice + formBits + max(0, math.Log2(float64(sp.to-sp.from)/free)) + e.sizeBits(&r, g, q)
+	if w := min(form.Width, 4); (p-sp.from)%w != 0 && (sp.to-p)%w != 0 {
+		bits += misaligned
+	}
+	plain := plainNumber(v, form.Width)
+	if isText(e.b[p:q]) {
+		plain = min(plain, letter*float64(form.Width))
+		bits += inText
+	}
+	e.places = append(e.places, place{at: p, to: q, gap: g, form: form, rule: r, plain: plain, bits: bits})
+}
+
+// decimals adds the decimal numbers in a gap that are equal to a size, and the texts after their lengths.
+func (e *explainer) decimals(g int, byValue map[uint64][]rule) {
+	const least, most = 2, 10
+	sp := e.gaps[g]
+	isDecimal := func(i int) bool { return e.b[i] >= '0' && e.b[i] <= '9' }
+	until := sp.from
+	positions(sp, func(p int) {
+		e.pascal(g, p)
+		if p < until {
+			return
+		}
+		q, v := p, uint64(0)
+		for q < sp.to && q-p < most && isDecimal(q) {
+			v = v*10 + uint64(e.b[q]-'0')
+			q++
+		}
+		until = max(q, p)
+		if q-p < least || e.b[p] == '0' || q < sp.to && isDecimal(q) {
+			return
+		}
+		for _, r := range byValue[v] {
+			bits := e.sizeBits(&r, g, 0) + fieldPrice + decimalPrice
+			plain := min(letter*float64(q-p), number(v)+4)
+			e.places = append(e.places, place{at: p, to: q, gap: g, form: Form{Width: q - p, Text: 'd'}, rule: r, plain: plain, bits: bits})
+		}
+	})
+}
+
+// pascal adds the text after its length at p, which is the game's own. It ends where its length says.
+func (e *explainer) pascal(g, p int) {
+	const least, most = 1, 255
+	for i := range lengths {
+		l := &lengths[i]
+		q := p + l.Width
+		if q > e.gaps[g].to {
+			continue
+		}
+		n := l.read(e.b[p:q])
+		if n < least || n > most || int(n) > e.gaps[g].to-q || !isText(e.b[q:q+int(n)]) {
+			continue
+		}
+		bits := fieldPrice + l.bits + pascalBits*float64(n)
+		e.texts = append(e.texts, place{at: p, to: q + int(n), gap: g, isText: true, bits: bits, price: bits})
+	}
+}
+
+// sums adds the places in a gap that are equal to a checksum: with long set, to a digest, and numbers are searched in the
+// other bytes; with fixed set, of spans that are the same for the whole gap, which need few hashes.
+func (e *explainer) sums(g int, long, fixed bool) {
+	sp := e.gaps[g]
+	known := map[int]bool{}
+	for i := range e.places {
+		if p := &e.places[i]; p.gap == g && p.form.Width >= 4 {
+			known[p.at] = true
+		}
+	}
+	positions(sp, func(p int) {
+		if !e.inDigest[p] && (long || !known[p]) {
+			e.sumsAt(g, p, long, fixed)
+		}
+	})
+}
+
+// again adds the checksums in a gap like those in the gaps of the first records.
+func (e *explainer) again(g int, first []place) {
+	for i := range first {
+		q, ok := e.at(&first[i], g)
+		if ok && bytes.Equal(e.want(&q), e.b[q.at:q.to]) {
+			e.places = append(e.places, q)
+		}
+	}
+}
+
+// sumsAt adds the checksums at p.
+func (e *explainer) sumsAt(g, p int, long, fixed bool) {
+	sp := e.gaps[g]
+	hexRun := 0
+	for p+hexRun < sp.to && hexRun <= 64 && isHex(e.b[p+hexRun]) {
+		hexRun++
+	}
+	afterHex := p > sp.from && isHex(e.b[p-1])
+	for _, s := range sums {
+		if s.size > mostDigest != long {
+			continue
+		}
+		for _, form := range s.forms() {
+			q := p + form.Width
+			switch {
+			case q > sp.to:
+				continue
+			case form.Text != 0 && (hexRun < form.Width || hexRun > form.Width && afterHex):
+				continue
+			case form.Text == 0 && !isRandom(e.b[p:p+s.size]), form.Width > s.size && form.Text == 0 && binary.LittleEndian.Uint32(e.b[p+s.size:]) != 0:
+				continue
+			}
+			n := len(e.places)
+			for i := range spans {
+				if isFixed := spans[i].fixed && spans[i].kind != file; isFixed == fixed && (fixed || e.isLikely(g, p, q)) {
+					e.sum(&spans[i], g, p, q, s, form)
+				}
+			}
+			if !fixed {
+				e.sumsFrom(g, p, q, s, form)
+			}
+			if len(e.places) > n && s.size > mostDigest {
+				for k := p; k < q; k++ {
+					e.inDigest[k] = true
+				}
+			}
+		}
+	}
+}
+
+// isLikely reports whether a checksum of a large file can be here: right before or after a body, or after a few numbers.
+func (e *explainer) isLikely(g, p, q int) bool {
+	const large, few = 8 << 10, 24
+	sp := e.gaps[g]
+	return len(e.b) < large || q == sp.to || p-sp.from <= few && (p-sp.from)%4 == 0
+}
+
+// sumsFrom adds the place if it is a checksum from any offset after it.
+func (e *explainer) sumsFrom(g, p, q int, s *sum, form Form) {
+	const most, small = 48, 64 << 10
+	if g == len(e.bodies) {
+		return
+	}
+	for n := e.bodies[g].from - q - 1; n > 0 && e.bodies[g].from-q < most && len(e.b) < small; n-- {
+		e.sum(&span{kind: nextFrom, arg: n, sum: 6 + math.Log2(float64(e.bodies[g].from-q))}, g, p, q, s, form)
+	}
+}
+
+// sum adds the place if it is a checksum of a span.
+func (e *explainer) sum(of *span, g, p, q int, s *sum, form Form) {
+	if of.sum == 0 {
+		return
+	}
+	r, ok := e.rule(of, g, p, q)
+	if !ok {
+		return
+	}
+	r.sum = s
+	d := e.digest(&r, p, q)
+	if d == nil || !bytes.Equal(form.digest(d), e.b[p:q]) {
+		return
+	}
+	bits := fieldPrice + s.bits + of.sum
+	if form.Big && form.Width <= mostDigest {
+		bits += bigSum
+	}
+	e.places = append(e.places, place{at: p, to: q, gap: g, form: form, rule: r, plain: s.plain(form, d), bits: bits})
+}
+
+// key returns the key of the pattern of a place.
+func (e *explainer) key(p *place) patternKey {
+	key := patternKey{p.form, p.rule.kind, p.rule.arg, p.rule.sum, p.bits, e.anchor(p.rule.kind, p.gap, p.at)}
+	if p.rule.kind == offset {
+		key.arg = 0
+	}
+	return key
+}
+
+// anchor returns the offset of p in a gap of a pattern.
+func (e *explainer) anchor(kind spanKind, gap, p int) int {
+	if gap == len(e.bodies) || kind.isPrevious() {
+		return p - e.gaps[gap].from
+	}
+	return p - e.gaps[gap].to
+}
+
+// at returns the place of the pattern of p in gap g, if it is in the gap.
+func (e *explainer) at(p *place, g int) (q place, ok bool) {
+	sp := e.gaps[g]
+	q = *p
+	q.gap = g
+	q.at = e.anchor(p.rule.kind, p.gap, p.at)
+	if p.rule.kind.isPrevious() {
+		q.at += sp.from
+	} else {
+		q.at += sp.to
+	}
+	q.to = q.at + p.to - p.at
+	if q.at < sp.from || q.to > sp.to {
+		return q, false
+	}
+	q.rule, ok = e.rule(&p.rule.span, g, q.at, q.to)
+	q.rule.sum = p.rule.sum
+	return q, ok
+}
+
+// want returns the bytes of a place.
+func (e *explainer) want(p *place) []byte {
+	if p.rule.sum != nil {
+		if d := e.digest(&p.rule, p.at, p.to); d != nil {
+			return p.form.digest(d)
+		}
+		return nil
+	}
+	n, _ := e.asSize(&p.rule, p.gap)
+	b, _ := p.form.number(uint64(n))
+	return b
+}

@@ -1,0 +1,339 @@
+package explain
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+)
+
+// All prices are in bits, and savings are prices of bytes as the game's own less those of their explanation. Payload
+// costs the same on both sides, so only what differs is counted.
+const (
+	zeroWord   = 2  // a word of zeros
+	textWord   = 26 // four characters
+	randomWord = 33 // four other bytes
+	ownByte    = 8.25
+	letter     = 6.5 // in a run of at least letterRun
+	letterRun  = 3
+	hexDigit   = 4.2
+
+	control  = 8  // a control character in a text
+	nul      = 32 // a NUL in a text
+	odd      = 16 // a float too large or too small for a game
+	denormal = 24
+
+	typeCommon, typeRare = 3, 7 // the type in the header of a value
+	nullBare             = 6    // a null alone
+	cutPrice             = 20   // a value that is not whole
+	wrongPrice           = 8    // a length that does not fit its value, and twice the bits of the difference
+	selfPrice            = 5    // a length that counts itself
+	beyondPrice          = 8    // a length beyond the end of the file
+	sameLength           = 0.5  // a length of the same kind as before the previous body
+	sameGap              = 1.5  // a gap as large as the previous one
+	switchPrice          = 3    // a body of another kind than the previous one, and a bare value after a length
+	wholeFile            = 12   // saved if one value is all bytes
+	wordBare             = 3    // less for a bare value of one word, which saves wordMost at most:
+	wordMost             = 1    // a number with the same bytes is as probable
+
+	minBase64   = 12
+	base64Price = 4
+	fastlzPrice = 4  // saved by a stream of FastLZ, which has no signature, of values alone
+	toldPrice   = 16 // saved by one whose size is before it
+	untoldPrice = 8  // one that ends anywhere
+
+	fieldPrice   = 2
+	decimalPrice = 3 // of decimal digits
+	sameSize     = 8 // for one more size of the same bytes
+	inText       = 8 // for a number in text
+	misaligned   = 3 // for a number at an odd place of the gap, from both ends
+	bigSum       = 2 // for a big-endian checksum of 32 or 64 bits
+	atBody       = 2 // saved by a size right before the body
+	againBits    = 0.5
+	pascalBits   = 6 // a letter of a text after its length
+	endPrice     = 3 // a length of text that ends where the letters end
+)
+
+// Margin is the difference in bits up to which two explanations are rivals, and Doubt that up to which the reading is
+// not sure. Enough is the saving of values that are a save, and minCut that of a value before it ends.
+const (
+	Margin       = 4
+	Doubt        = 8
+	Enough       = 24
+	enoughBodies = 14 // without the fields
+	enoughInside = 4  // in a stream, which is evidence itself
+	minCut       = 40
+	sureSaving   = 100 // a body that saves more is not searched for others
+)
+
+// number returns the price of a number: twice its size in bits, and three more.
+func number(n uint64) float64 { return 2*math.Log2(float64(n)+1) + 3 }
+
+// plainNumber returns the price of a number of a width as the game's own.
+func plainNumber(v uint64, width int) float64 { return min(number(v), 8*float64(width)+1) }
+
+// word returns the price of the first four bytes of b as the game's own.
+func word(b []byte) float64 {
+	v := binary.LittleEndian.Uint32(b)
+	if v == 0 {
+		return zeroWord
+	}
+	least := min(number(uint64(v)), number(uint64(binary.BigEndian.Uint32(b))), randomWord)
+	for _, c := range b[:4] {
+		if c < ' ' && c != '\n' || c > '~' {
+			return least
+		}
+	}
+	return min(least, textWord)
+}
+
+// own returns the price of w bytes of the game's own at p, as one number, letter or byte.
+func own(all []byte, p, w int) float64 {
+	b := all[p : p+w]
+	if w > 1 {
+		little, big := Form{Width: w}.read(b), Form{Width: w, Big: true}.read(b)
+		return min(float64(8*w)+1, number(min(little, big)))
+	}
+	first, last := p, p+1
+	for first > 0 && last-first < letterRun && isText(all[first-1:first]) {
+		first--
+	}
+	for last < len(all) && last-first < letterRun && isText(all[last:last+1]) {
+		last++
+	}
+	if isText(b) && last-first == letterRun {
+		return letter
+	}
+	return min(ownByte, number(uint64(b[0])))
+}
+
+// gap returns the price of n bytes between bodies.
+func gap(n int) float64 {
+	if n == 0 {
+		return 0.5
+	}
+	const blob, most = 256, 400
+	return 2 + 1.25*math.Log2(float64(n)+1) + float64(min(max(n-blob, 0)/64, most))
+}
+
+// lengths are the kinds of lengths before values, with their prices, and those of other sizes.
+var lengths = []struct {
+	Form
+	bits, size float64
+}{{Form{Width: 4}, 2, 0}, {Form{Width: 4, Big: true}, 4, 2}, {Form{Width: 8}, 4, 1}, {Form{Width: 2}, 5, 2}, {Form{Width: 2, Big: true}, 7, 4}, {Form{Width: 8, Big: true}, 7, 3}, {Form{Width: 1}, 6, 6}}
+
+// typePrice returns the price of a type.
+func typePrice(t gdwire.Type) float64 {
+	switch t {
+	case gdwire.TypeInt, gdwire.TypeFloat, gdwire.TypeString, gdwire.TypeBool, gdwire.TypeNil, gdwire.TypeArray, gdwire.TypeDictionary:
+		return typeCommon
+	}
+	return typeRare
+}
+
+// A reader reads values of a format.
+type reader struct {
+	d    *gdwire.Decoder
+	read int // bytes so far
+	last weighed
+}
+
+// A weighed is the weight of a value.
+type weighed struct {
+	size     int
+	saving   float64
+	cut      bool // the value is not whole
+	bytes    bool // it contains a PackedByteArray, or base64 text
+	text     bool // it contains a text
+	inText   bool
+	isKey    bool
+	nullKeys int
+}
+
+func newReader(format gdwire.Format) *reader {
+	return &reader{d: gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: format, Strict: true, AllowObjects: true, Limits: gdwire.NoLimits})}
+}
+
+// isHeader reports whether b can begin with the header of a value.
+func isHeader(b []byte) bool { return len(b) >= 4 && b[0] < 40 && b[1] == 0 && b[2] < 16 && b[3] == 0 }
+
+// value returns the weight of the value at the start of b. Its size is 0 if b does not begin like a value.
+func (r *reader) value(b []byte) weighed {
+	w := &r.last
+	*w = weighed{}
+	if !isHeader(b) {
+		return *w
+	}
+	d := r.d
+	d.ResetBytes(b)
+	for at := 0; ; at = w.size {
+		t, err := d.ReadToken()
+		if err != nil {
+			r.read += w.size
+			if w.cut = true; errors.Is(err, io.ErrUnexpectedEOF) {
+				w.size = len(b)
+			}
+			return *w
+		}
+		w.size = int(d.InputOffset())
+		w.token(b, at, t)
+		if w.nullKeys > 1 { // zeros in place of the end
+			w.cut, w.size = true, at
+			break
+		}
+		if d.Depth() == 0 && !w.inText {
+			break
+		}
+	}
+	r.read += w.size
+	return *w
+}
+
+// token adds the weight of a token at an offset of b.
+func (w *weighed) token(b []byte, at int, t gdwire.Token) {
+	wasKey, first := w.isKey, !w.inText
+	k := t.Kind()
+	w.isKey = k == gdwire.KindDictKey
+	switch k {
+	case gdwire.KindDictKey, gdwire.KindEnd, gdwire.KindChunk, gdwire.KindProperty, gdwire.KindSignal:
+	case gdwire.KindStringChunk:
+		w.inText = !t.Last()
+		if first && (t.Type() == gdwire.TypeString || t.Type() == gdwire.TypeStringName) {
+			w.saving += word(b[at:]) - typePrice(t.Type())
+		}
+	default:
+		w.saving += word(b[at:]) - typePrice(t.Type())
+	}
+	switch k {
+	case gdwire.KindNil:
+		if wasKey {
+			w.nullKeys++
+		}
+	case gdwire.KindStringChunk, gdwire.KindProperty:
+		s := t.Bytes()
+		bits := text(s)
+		w.saving += bits
+		w.bytes = w.bytes || len(s) >= 2*minBase64 && isBase64(s)
+		w.text = w.text || len(s) >= letterRun && bits == 0
+		switch padding := t.Len() & 3; {
+		case !t.Last():
+		case padding != 0:
+			w.saving += word(b[w.size-4:]) - letter*float64(padding)
+		case bits == 0 && len(s) >= letterRun && (w.size == len(b) || !isText(b[w.size:w.size+1])):
+			w.saving += number(uint64(t.Len())) - endPrice
+		}
+	case gdwire.KindFloat32, gdwire.KindFloat64:
+		w.saving -= float(t.Float(), t.Width())
+	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindPackedStart:
+		w.saving++
+		w.bytes = w.bytes || t.Type() == gdwire.TypePackedByteArray
+	case gdwire.KindChunk:
+		w.saving -= chunk(t)
+	default:
+		if t.Components() == 0 {
+			return
+		}
+		if _, ints := t.Type().Components(); !ints {
+			var all [16]float64
+			for _, x := range t.AppendComponents(all[:0]) {
+				w.saving -= float(x, t.Width())
+			}
+		}
+	}
+}
+
+// text returns what a text saves, which is negative for control characters.
+func text(b []byte) (bits float64) {
+	for _, c := range b {
+		switch {
+		case c == 0:
+			return bits - nul
+		case c < ' ' && c != '\n' && c != '\r' && c != '\t', c == 0x7f:
+			bits -= control
+		}
+	}
+	return bits
+}
+
+// float returns the price of an improbable number.
+func float(x float64, width int) float64 {
+	a := math.Abs(x)
+	smallest := 0x1p-126
+	if width == 64 {
+		smallest = 0x1p-1022
+	}
+	switch {
+	case a > 0 && a < smallest:
+		return denormal
+	case a < 1e-12 && a > 0 || a > 1e15 && !math.IsInf(a, 1):
+		return odd
+	}
+	return 0
+}
+
+// chunk returns the price of improbable numbers in the first of a packed array.
+func chunk(t gdwire.Token) (bits float64) {
+	switch t.Type() {
+	case gdwire.TypePackedByteArray, gdwire.TypePackedInt32Array, gdwire.TypePackedInt64Array, gdwire.TypeImage:
+		return 0
+	}
+	const most = 64
+	b := t.Bytes()
+	w := t.Width() / 8
+	for n := 0; len(b) >= w && w >= 4 && n < most; b, n = b[w:], n+1 {
+		x := float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		if w == 8 {
+			x = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		}
+		bits += float(x, t.Width())
+	}
+	return bits
+}
+
+// isText reports whether all bytes are characters of texts.
+func isText(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return c < ' ' || c > '~' })
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// plain returns the price of a checksum as bytes of the game's own: of digest, in a form.
+func (s *sum) plain(form Form, digest []byte) float64 {
+	switch {
+	case s == plainSum:
+		return 3 + math.Log2(1+float64(binary.BigEndian.Uint32(digest)))
+	case form.Text != 0:
+		return hexDigit * float64(form.Width)
+	case form.Width > s.size:
+		return ownByte*float64(s.size) + zeroWord
+	}
+	return ownByte * float64(form.Width)
+}
+
+// isRandom reports whether bytes can be a digest.
+func isRandom(b []byte) bool {
+	zeros, low := 0, 0
+	for _, c := range b {
+		if c == 0 {
+			zeros++
+		}
+		if c < 0x80 {
+			low++
+		}
+	}
+	return zeros <= max(2, len(b)/8+1) && (low < len(b) || len(b) == 4)
+}
+
+// isDigit reports whether c is a digit of base64 or base64url.
+func isDigit(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_'
+}
+
+func isBase64(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return !isDigit(c) && c != '=' })
+}
