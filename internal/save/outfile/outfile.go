@@ -2,6 +2,7 @@
 package outfile
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // ErrChanged is returned by Commit if the file to be replaced is no longer the file read before.
@@ -32,6 +34,7 @@ type File struct {
 	target  string         // the file to replace, or "" to write directly
 	old     os.FileInfo    // of target, when the File was created
 	read    os.FileInfo    // of target, when its content was read
+	unlock  func()         // ends the lock by which other programs know that the new file is being written
 	signals chan os.Signal // with EndOnSignal
 }
 
@@ -39,6 +42,8 @@ type File struct {
 // file need not exist. An existing file must be writable. The new file keeps the owner, permissions
 // and, on Linux, access lists and extended attributes, as far as the system permits; otherwise
 // nobody gets more rights than before. Of several hard links, the other names keep the old file.
+//
+// On Unix, Create removes new files of the same name that were never completed, as after kill -9.
 //
 // With EndOnSignal, a signal that ends the program first removes the unfinished file, and signals of
 // failed writes no longer end the program.
@@ -63,15 +68,43 @@ func Create(name string, signals Signals) (*File, error) {
 	}
 	f := &File{target: target, old: old}
 	folder, base := filepath.Split(target)
-	beside := folder + "." + base + "." + rand.Text()[:8] + ".tmp"
+	prefix := "." + base + "."
+	beside := folder + prefix + rand.Text()[:randomLength] + newSuffix
 	if signals == EndOnSignal {
 		f.removeOnSignal(beside)
 	}
+	done := lock(cmp.Or(folder, ".")) // for others, a new file without a lock is one that was left
+	defer done()
+	removeLeft(folder, prefix)
 	if f.File, err = createLike(beside, target, old); err != nil {
 		f.release()
 		return nil, folderError(target, err)
 	}
+	f.unlock = lock(beside)
 	return f, nil
+}
+
+// The name of a new file: "." and the name of the target, ".", random letters and digits, and newSuffix.
+const (
+	randomLength = 8
+	newSuffix    = ".tmp"
+)
+
+// removeLeft removes new files that no program writes anymore.
+func removeLeft(folder, prefix string) {
+	entries, _ := os.ReadDir(cmp.Or(folder, "."))
+	for _, e := range entries {
+		random, isNew := strings.CutPrefix(e.Name(), prefix)
+		random, isTemporary := strings.CutSuffix(random, newSuffix)
+		if !isNew || !isTemporary || len(random) != randomLength || !e.Type().IsRegular() {
+			continue
+		}
+		unlock, ok := tryLock(folder + e.Name())
+		if ok {
+			_ = os.Remove(folder + e.Name())
+		}
+		unlock()
+	}
 }
 
 // followLinks returns the name of the file to which symbolic links lead. The file need not
@@ -94,8 +127,11 @@ func followLinks(name string) (string, error) {
 
 // CheckWritable returns an error if the old file is read-only, as Create does.
 func CheckWritable(name string, old os.FileInfo) error {
-	const anyone = 0o222
-	if old.Mode().Perm()&anyone == 0 { // root could write the file
+	const read, write = 0o444, 0o222
+	switch mode := old.Mode().Perm(); { // root could read and write the file
+	case mode&(read|write) == 0:
+		return &os.PathError{Op: "replace", Path: name, Err: errors.New("the file cannot be read or written")}
+	case mode&write == 0:
 		return &os.PathError{Op: "replace", Path: name, Err: errors.New("the file is read-only")}
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -165,8 +201,11 @@ func (f *File) removeOnSignal(name string) {
 	}()
 }
 
-// release stops handling signals.
+// release unlocks the new file and stops handling signals.
 func (f *File) release() {
+	if f.unlock != nil {
+		f.unlock()
+	}
 	if f.signals != nil {
 		signal.Stop(f.signals)
 		close(f.signals)

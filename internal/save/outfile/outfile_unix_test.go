@@ -189,6 +189,28 @@ func TestReplace(t *testing.T) {
 	}
 }
 
+// TestLeft: the next writer of a file removes new files that a killed program left, and nothing else.
+func TestLeft(t *testing.T) {
+	folder := t.TempDir()
+	name := filepath.Join(folder, "file")
+	first := testenv.Must(Create(name, IgnoreSignals))(t) // is being written
+	stay := []string{".file.ABCDEFG.tmp", ".file.tmp", ".file.ABCDEFGH", ".file2.ABCDEFGH.tmp", "file.ABCDEFGH.tmp", filepath.Base(first.Name())}
+	for _, name := range append(stay, ".file.ABCDEFGH.tmp", ".file.HGFEDCBA.tmp") {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(folder, ".file.AAAAAAAA.tmp"), 0o700))
+	second := testenv.Must(Create(name, IgnoreSignals))(t)
+	stay = append(stay, ".file.AAAAAAAA.tmp", filepath.Base(second.Name()))
+	got := []string{}
+	for _, e := range testenv.Must(os.ReadDir(folder))(t) {
+		got = append(got, e.Name())
+	}
+	require.ElementsMatch(t, stay, got)
+	require.NoError(t, second.Commit())
+	require.NoError(t, first.Commit())
+	require.NoError(t, add(name, "more"))
+}
+
 // TestNoName: without a name nothing is created.
 func TestNoName(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -212,4 +234,16 @@ func TestSignalBetweenFiles(t *testing.T) {
 	var ended *exec.ExitError
 	require.ErrorAs(t, err, &ended)
 	require.Equal(t, syscall.SIGTERM, ended.Sys().(syscall.WaitStatus).Signal(), "%s", out)
+}
+
+// TestCheckWritable: a file that nobody may write is not replaced, also by root.
+func TestCheckWritable(t *testing.T) {
+	for mode, want := range map[os.FileMode]string{0o444: "the file is read-only", 0o500: "the file is read-only", 0o000: "the file cannot be read or written"} {
+		name := filepath.Join(t.TempDir(), "file")
+		require.NoError(t, os.WriteFile(name, nil, 0o600))
+		require.NoError(t, os.Chmod(name, mode))
+		_, err := Create(name, IgnoreSignals)
+		require.EqualError(t, err, "replace "+name+": "+want)
+		requireAlone(t, name)
+	}
 }
