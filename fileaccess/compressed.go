@@ -307,10 +307,8 @@ func (c *CompressedWriter) skipHeader() {
 	if c.start, err = c.file.Seek(0, io.SeekCurrent); err == nil { // an error for a pipe
 		_, err = c.file.WriteAt([]byte(magicCompressed), c.start) // for a file opened with os.O_APPEND
 	}
-	if err == nil {
-		_, err = c.file.ReadAt(magic[:], c.start) // with os.O_WRONLY
-	}
-	if c.begun = err == nil && string(magic[:]) == magicCompressed; !c.begun { // a device
+	_, _ = c.file.ReadAt(magic[:], c.start) // nothing of a device, or with os.O_WRONLY
+	if c.begun = err == nil && string(magic[:]) == magicCompressed; !c.begun {
 		c.file = nil
 	}
 }

@@ -302,9 +302,13 @@ func TestWriterFaults(t *testing.T) {
 	}
 	for name, info := range infos {
 		for fault, want := range map[string]error{"error": errDisk, "half": errDisk, "short": io.ErrShortWrite} {
+			canSeek := info.Container == fileaccess.Compressed || info.Container == fileaccess.Encrypted
+			if canSeek {
+				require.NoError(t, write(&disk{b: []byte("headGCPF"), pos: 4, fault: "append"}, info, true))
+			}
 			for _, isFile := range []bool{false, true} {
-				if canSeek := info.Container == fileaccess.Compressed || info.Container == fileaccess.Encrypted; isFile && (!canSeek || fault == "short") {
-					continue // which an *os.File never is
+				if isFile && (!canSeek || fault == "short") { // which an *os.File never is
+					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%v", name, fault, isFile), func(t *testing.T) {
 					failed := 0

@@ -272,7 +272,7 @@ func (r *room) Write(p []byte) (int, error) {
 }
 
 // A disk is a file in memory whose call with the number fail, from 1 on, has a fault: "error", "half" with an error after half
-// of the bytes, or "short" without an error.
+// of the bytes, or "short" without an error. With "append", all calls of WriteAt fail.
 type disk struct {
 	b           []byte
 	pos         int64
@@ -308,6 +308,9 @@ func (d *disk) Write(p []byte) (int, error) {
 }
 
 func (d *disk) WriteAt(p []byte, at int64) (int, error) {
+	if d.fault == "append" {
+		return 0, errDisk
+	}
 	return d.do(p, func(p []byte) int { return d.writeAt(p, at) })
 }
 
