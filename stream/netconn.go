@@ -135,7 +135,7 @@ func (c *Conn) linger() {
 		conn := transport(c.conn) // without decryption
 		_ = conn.SetReadDeadline(time.Now().Add(lingerTimeout))
 		_, _ = io.Copy(io.Discard, conn)
-		_ = conn.Close()
+		_ = c.conn.Close() // which can embed the connection of TLS, and have a Close of its own
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,7 +31,9 @@ func TestUnreadInput(t *testing.T) {
 		"Close":       {false, func(c *stream.Conn) error { return c.Close() }},
 		"error":       {false, func(*stream.Conn) error { return errOwn }},
 		"TLS, return": {true, func(*stream.Conn) error { return nil }},
-		"TLS, Close":  {true, func(c *stream.Conn) error { return c.Close() }},
+
+		"TLS, embedded": {true, func(*stream.Conn) error { return nil }},
+		"TLS, Close":    {true, func(c *stream.Conn) error { return c.Close() }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &stream.Server{Logger: quiet(), Handler: func(_ context.Context, conn *stream.Conn) error {
@@ -48,6 +51,10 @@ func TestUnreadInput(t *testing.T) {
 			addr := ln.Addr().String()
 			if c.tls {
 				ln = tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{cert}})
+			}
+			var closed atomic.Int64
+			if name == "TLS, embedded" {
+				ln = embedding{ln, &closed}
 			}
 			result := start(s, ln)
 			for range 10 {
@@ -73,9 +80,31 @@ func TestUnreadInput(t *testing.T) {
 			}
 			require.NoError(t, s.Shutdown(t.Context()))
 			require.Equal(t, stream.ErrServerClosed, result())
+			require.Equal(t, name == "TLS, embedded", closed.Load() >= 10, "Close of each connection is called")
 		})
 	}
 }
+
+// An embedding is a Listener whose connections embed a tls.Conn and have a Close of their own.
+type embedding struct {
+	net.Listener
+	closed *atomic.Int64
+}
+
+type embeddingConn struct {
+	*tls.Conn
+	closed *atomic.Int64
+}
+
+func (e embedding) Accept() (net.Conn, error) {
+	c, err := e.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return embeddingConn{c.(*tls.Conn), e.closed}, nil
+}
+
+func (e embeddingConn) Close() error { e.closed.Add(1); return e.Conn.Close() }
 
 // A halfConn is a net.Pipe that can be closed for writing alone.
 type halfConn struct {
