@@ -51,13 +51,14 @@ type editor struct {
 	from  text.Path // of copy: the path of the source; lines is the target
 }
 
-// PrintValues prints how to write values, for the help.
+// PrintValues prints how to write values, and how a file is replaced, for the help.
 func PrintValues(w io.Writer) {
 	fmt.Fprint(w, `Values are written as in GDScript, and as get prints them: 10, "text", Vector2(1, 2), [1, {"a": 2}]. += and -=
 change a number.
 A value takes the type of the old one: 2 becomes 2.0 for a float, and text in place of a number is refused.
 null replaces a value of any type, and so does a value written with its type: i:10, f:2.5, b:true, s:text,
 sn:name, np:path. Lines from standard input keep their types, as flat prints them.
+-i and -o write a new file in place of the old one: other hard links of the old one keep it.
 
 `)
 }
