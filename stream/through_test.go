@@ -283,3 +283,82 @@ func TestWriteThroughFaults(t *testing.T) {
 		})
 	}
 }
+
+// A faultyFile has a fault in the call with the number fail, from 1 on: before its bytes, or after half of them, with
+// an error or without. With stays, so have all later calls.
+type faultyFile struct {
+	shaky
+	half, stays bool
+	calls, fail int
+}
+
+func (f *faultyFile) fails() bool {
+	f.calls++
+	return f.calls == f.fail || f.stays && f.calls > f.fail
+}
+
+func (f *faultyFile) Write(p []byte) (int, error) {
+	f.room = len(p)
+	if f.fails() {
+		f.room = 0
+		if f.half {
+			f.room = len(p) / 2
+		}
+	}
+	return f.shaky.Write(p)
+}
+
+func (f *faultyFile) Seek(offset int64, whence int) (int64, error) {
+	if f.fails() {
+		return 0, errBroken
+	}
+	return f.shaky.Seek(offset, whence)
+}
+
+func (f *faultyFile) Truncate(size int64) error {
+	if f.fails() {
+		return errBroken
+	}
+	return f.shaky.Truncate(size)
+}
+
+// TestWriterFaults: beside a file of which any call fails, or writes less without an error, the packets of calls that returned nil
+// are in the file, in order, and nothing else, or all later calls fail.
+func TestWriterFaults(t *testing.T) {
+	one, large := encoded(t, number(1)), encoded(t, str(strings.Repeat("x", 100_000)))
+	through := func(w *stream.Writer, packet []byte) error {
+		return w.WriteThrough(func(e *gdwire.Encoder) error { return e.WriteRaw(packet) })
+	}
+	calls := []struct {
+		packet []byte
+		write  func(w *stream.Writer, packet []byte) error
+	}{
+		{one, (*stream.Writer).WriteRaw}, {large, (*stream.Writer).WriteRaw}, {large, through}, {one, through}, {one, (*stream.Writer).WriteRaw},
+	}
+	for name, fault := range map[string]faultyFile{
+		"error": {shaky: shaky{err: errBroken}}, "half": {shaky: shaky{err: errBroken}, half: true}, "short": {half: true}, "nothing": {},
+		"from then on": {shaky: shaky{err: errBroken}, stays: true},
+	} {
+		for n, more := 1, true; more; n++ {
+			f := fault
+			f.fail = n
+			w := stream.NewWriter(&f, nil)
+			var written []byte
+			failed := 0
+			for _, c := range calls {
+				if err := c.write(w, c.packet); err != nil {
+					failed++
+					require.True(t, errors.Is(err, errBroken) || errors.Is(err, io.ErrShortWrite), "%s %d: %v", name, n, err)
+				} else {
+					written = append(written, framed(binary.LittleEndian, c.packet)...)
+				}
+			}
+			if !bytes.Equal(written, f.b) {
+				require.True(t, bytes.HasPrefix(f.b, written), "%s %d", name, n)
+				require.Error(t, w.WriteRaw(one), "%s %d", name, n)
+			}
+			more = f.calls >= n
+			require.Equal(t, more, failed > 0, "%s %d", name, n)
+		}
+	}
+}
