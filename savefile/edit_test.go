@@ -73,7 +73,7 @@ func TestSaveEdits(t *testing.T) {
 		{"path", []Edit{Set("a b", 1)}, "", `savefile: "a b", column 2: unexpected " b"`},
 		{"Go value", []Edit{Set("hp", make(chan int))}, "", "savefile: variant: chan int has no Variant type"},
 		{"too large", []Edit{Set("bytes[0]", 256)}, "", "savefile: $.bytes[0]: 256 does not fit a PackedByteArray"},
-		{"declared type", []Edit{Set("floats[0]", variant.Raw{Data: raw})}, "", "savefile: engines would not read the edited packet: gdwire: offset"},
+		{"declared type", []Edit{Set("floats[0]", variant.Raw{Data: raw})}, "", "savefile: engines would not read the edited packet: $.floats[0]: String in a container of float"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, _ := file(t, Info{}, content())

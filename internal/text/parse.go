@@ -37,12 +37,12 @@ func (s *scanner) operand() (v Value) {
 	}
 	if start := s.pos; !v.Exact {
 		v = s.value()
-		if e := s.err; e != nil && strings.HasSuffix(e.Reason, textHint) {
+		if e := s.err; e != nil && e.Column == start+1 && strings.HasSuffix(e.Reason, textHint) { // not in a container
 			e.Reason = strings.TrimSuffix(e.Reason, textHint)
 			if after, ok := strings.CutPrefix(s.text[start:], "="); ok {
 				e.Reason += "; with one =: " + strings.TrimSpace(s.text[:start]) + " " + strings.TrimSpace(after)
 			} else {
-				e.Reason += "; text is in quotes: " + s.text[:start] + string(AppendQuoted(nil, s.text[start:]))
+				e.Quoted = s.text[:start] + string(AppendQuoted(nil, s.text[start:]))
 			}
 		}
 	}

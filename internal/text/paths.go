@@ -71,7 +71,7 @@ func ParseLine(line string) (Path, Value, error) {
 	return p, v, err
 }
 
-// CutLine parses a line and returns the text of the value, for ParseValue. The steps of the
+// CutLine parses a line and returns the text of the value, for ParseValue, also with the error of this text. The steps of the
 // Path use the memory of steps if there is enough, so that many lines need little memory.
 func CutLine(line string, steps []Step) (Path, string, error) {
 	p, _, text, err := parseLine(line, steps)

@@ -15,6 +15,7 @@ type SyntaxError struct {
 	Text   string
 	Column int // in bytes, from 1
 	Reason string
+	Quoted string // the line with the value in quotes, if the value may be text without quotes
 }
 
 func (e *SyntaxError) Error() string {
@@ -23,7 +24,11 @@ func (e *SyntaxError) Error() string {
 	if len(text) > most {
 		text = text[:most] + Ellipsis
 	}
-	return fmt.Sprintf("%q, column %d: %s", text, e.Column, e.Reason)
+	hint := ""
+	if e.Quoted != "" {
+		hint = "; text is in quotes: " + e.Quoted
+	}
+	return fmt.Sprintf("%q, column %d: %s%s", text, e.Column, e.Reason, hint)
 }
 
 // A scanner parses text from the start. The results of methods mean nothing after an error.

@@ -89,7 +89,7 @@ func TestViewEditKeyboard(t *testing.T) {
 	p.press(kb.ArrowDown + kb.Enter) // not of its type
 	p.ready("10")
 	p.press(`"ten"` + kb.Enter)
-	p.until(`document.getElementById("field-error").textContent === "$.hp is of type int and not String"`)
+	p.until(`document.getElementById("field-error").textContent === "$.hp is of type int and not String; write a value such as 10"`)
 	p.press(kb.Escape)
 	p.settled(".hp10int")
 	p.press(kb.ArrowDown + kb.Insert) // an element

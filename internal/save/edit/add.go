@@ -170,8 +170,12 @@ func (e *editor) addValue(t *text.Node, at int64, elem gdwire.Elem) error {
 	if err == nil && v.isType() {
 		err = fmt.Errorf("%v is a type and not a value", &v.Value)
 	}
+	fits := true
 	if err == nil {
-		err = e.fitElem(&v, elem)
+		fits, err = e.fitsElem(&v, elem)
+	}
+	if err == nil && !fits {
+		err = &TypeError{Path: t.String(), Old: elem.String(), New: typeOf(&v.Value), Text: t.Text}
 	}
 	if err != nil {
 		return err

@@ -79,18 +79,23 @@ func (e *editor) fit(p *text.Node, v *operand, old *oldValue, elem gdwire.Elem) 
 	}
 	ok, err := e.convert(v, func(v *text.Value) (text.Value, bool) { return v.FitLike(&old.Value) })
 	if err == nil && !ok {
-		err = &TypeError{p.String(), typeOf(&old.Value), typeOf(&v.Value)}
+		err = &TypeError{p.String(), typeOf(&old.Value), typeOf(&v.Value), old.such(), p.Text}
 	}
 	return err
 }
 
 // fitElem makes v a value of a declared type, if possible.
 func (e *editor) fitElem(v *operand, elem gdwire.Elem) error {
-	if v.exact || elem.Type == 0 || v.Type == elem.Type {
-		return nil
-	}
-	_, err := e.convert(v, func(v *text.Value) (text.Value, bool) { return v.FitElem(elem) })
+	_, err := e.fitsElem(v, elem)
 	return err
+}
+
+// fitsElem is fitElem, and reports whether engines take v for a value of the type, or whether v keeps another on purpose.
+func (e *editor) fitsElem(v *operand, elem gdwire.Elem) (bool, error) {
+	if v.exact || elem.Type == 0 || v.Type == elem.Type {
+		return true, nil
+	}
+	return e.convert(v, func(v *text.Value) (text.Value, bool) { return v.FitElem(elem) })
 }
 
 // convert replaces v by the result of fit, and reports whether there is one.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save"
@@ -34,6 +35,8 @@ type operand struct {
 type TypeError struct {
 	Path     string
 	Old, New string // the types
+	Such     string // the start of the old value, as an example of its type, or ""
+	Text     string // the text of the new value, or ""
 }
 
 func (e *TypeError) Error() string {
@@ -45,6 +48,39 @@ func (e *TypeError) Error() string {
 
 // Unwrap returns gdwire.ErrType.
 func (e *TypeError) Unwrap() error { return gdwire.ErrType }
+
+// A ValueError reports a text that is no value.
+type ValueError struct {
+	Path string
+	Old  string // the type of the old value
+	Such string // the start of the old value, as an example of its type
+	Err  *text.SyntaxError
+}
+
+func (e *ValueError) Error() string {
+	switch e.Old {
+	case gdwire.TypeNil.String():
+		return e.Path + ": " + e.Err.Reason + e.quoted()
+	case gdwire.TypeString.String(), gdwire.TypeStringName.String(), gdwire.TypeNodePath.String():
+		return fmt.Sprintf("%s is of type %s: %s%s", e.Path, e.Old, e.Err.Reason, e.quoted())
+	}
+	such := ""
+	if e.Such != "" {
+		such = ", such as " + e.Such
+	}
+	return fmt.Sprintf("%s is of type %s%s: %s", e.Path, e.Old, such, e.Err.Reason)
+}
+
+// quoted returns how to write the text as a value, if it can be meant.
+func (e *ValueError) quoted() string {
+	if e.Err.Quoted == "" {
+		return ""
+	}
+	return fmt.Sprintf("; text is in quotes: %s = %s", e.Path, e.Err.Quoted)
+}
+
+// Unwrap returns the error of the text.
+func (e *ValueError) Unwrap() error { return e.Err }
 
 // isEncoded reports whether v has an encoding.
 func (v *operand) isEncoded() bool { return v.encoding.bytes != nil || v.encoding.size > 0 }
@@ -127,7 +163,11 @@ func (e *ExistsError) Error() string { return "there is a value at " + e.Path }
 type RefusedError struct{ err error }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("engines would not read the edited packet: %v", e.err)
+	why := e.err.Error()
+	if at := (*gdwire.Error)(nil); errors.As(e.err, &at) { // the offset is in no file
+		why = at.Path + ": " + strings.TrimPrefix(at.Err.Error(), gdwire.ErrStrict.Error()+": ")
+	}
+	return "engines would not read the edited packet: " + why
 }
 
 // Unwrap returns the error of the packet.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/reals"
@@ -82,6 +83,21 @@ func (o *oldValue) String() string {
 		return v.String() + "…"
 	}
 	return o.Value.String()
+}
+
+// such returns a value as an example of its type, or "" for null and a container.
+func (o *oldValue) such() string {
+	const most = 40 // bytes of a text
+	v := o.Value
+	switch {
+	case v.Type == gdwire.TypeNil || v.Form != text.Whole:
+		return ""
+	case v.Type == gdwire.TypeBool:
+		return "true or false"
+	case len(v.Text) > most:
+		v.Text = strings.ToValidUTF8(v.Text[:most], "")
+	}
+	return v.String()
 }
 
 // hasReals reports whether v contains a math type or packed array with the width of the engine's

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -61,7 +62,29 @@ func notFound(c *save.Content, p *text.Node) error {
 	case p.Hits > 0:
 		return fmt.Errorf("another of the paths leads to %v, too", p)
 	}
+	elsewhere := ""
+	err = c.Packets(func(index int64) bool { return index != path.Packet }, func(packet *save.Packet) (bool, error) {
+		elsewhere = Elsewhere(packet, path)
+		return elsewhere == "", nil
+	})
+	if err == nil && elsewhere != "" {
+		return fmt.Errorf("%w; there is %s", near.NotFound(p), elsewhere)
+	}
 	return near.NotFound(p)
+}
+
+// Elsewhere returns the path that leads to a value in a packet with the steps of another path, or "" if none does.
+func Elsewhere(packet *save.Packet, path text.Path) string {
+	var tree text.Tree
+	path.Packet = packet.Index
+	p, err := tree.Add(path, "")
+	if err = cmp.Or(err, packet.Err); err == nil {
+		err = (&text.Walker{Decoder: packet.Decoder}).Walk(tree.Root(packet.Index))
+	}
+	if err != nil || p.Hits == 0 {
+		return ""
+	}
+	return p.String()
 }
 
 // value handles a target before its value is read.
@@ -83,10 +106,22 @@ func (e *editor) value(p *text.Node) (goOn bool, err error) {
 		return false, e.remove(p)
 	}
 	v, err := e.operand(p)
+	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) {
+		return false, e.noValue(p, wrong)
+	}
 	if err != nil || v.isType() {
 		return true, err // leave compares the types
 	}
 	return false, e.set(p, &v)
+}
+
+// noValue returns the error of the text of a target that is no value, with the type of the next value.
+func (e *editor) noValue(p *text.Node, wrong *text.SyntaxError) error {
+	was, err := read(e.Decoder, 0)
+	if err != nil {
+		return err
+	}
+	return &ValueError{p.String(), typeOf(&was.Value), was.such(), wrong}
 }
 
 // set replaces the next value.
@@ -194,6 +229,10 @@ func (e *editor) part(p *text.Node, part text.Part) error {
 		return fmt.Errorf("%v is a component of a %v", p, part.In)
 	}
 	v, err := e.newValue(p)
+	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) {
+		was := oldValue{Value: part.Value}
+		return &ValueError{p.String(), part.Value.Type.String(), was.such(), wrong}
+	}
 	if err == nil {
 		v, err = v.Result(&part.Value)
 	}

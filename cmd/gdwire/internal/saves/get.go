@@ -71,7 +71,14 @@ func (g *get) run(s *shell.Stdio, name string) error {
 	defer func() { _ = in.Close() }()
 	v := &valuePrinter{get: g, Stdio: s, name: name, allowInvalid: in.Decoder.AllowInvalidUTF8}
 	var near text.Nearest
+	var missing error
 	for p := range in.Reading.Packets(r) {
+		if missing != nil {
+			if at := edit.Elsewhere(p, g.path); at != "" {
+				return fmt.Errorf("%w; there is %s", missing, at)
+			}
+			continue
+		}
 		if p.Index < g.path.Packet {
 			if err := skip(p); err != nil {
 				return err
@@ -91,12 +98,14 @@ func (g *get) run(s *shell.Stdio, name string) error {
 			if tree.Targets[0].Hits > 0 {
 				return nil // each [*]
 			}
-			return near.NotFound(tree.Targets[0])
+			if missing = near.NotFound(tree.Targets[0]); in.Live() {
+				return missing
+			}
 		default:
 			return p.FromStart(err)
 		}
 	}
-	return near.NotFound(tree.Targets[0])
+	return cmp.Or(missing, near.NotFound(tree.Targets[0]))
 }
 
 // openAt opens the input for a path. If a key of the path ends in "…", or contains real numbers, the
@@ -162,7 +171,7 @@ func (all several) more(err error) error {
 func (v *valuePrinter) show(p *save.Packet) error {
 	switch {
 	case v.raw:
-		return v.showRaw(payload(p))
+		return v.showRaw(v.payload(p))
 	case v.keys:
 		return found(v.showKeys(p.Decoder))
 	case v.length:
@@ -314,7 +323,7 @@ func (v *valuePrinter) showRaw(r io.Reader, err error) error {
 }
 
 // payload returns the content of the next value, a string, packed array or image, or the text of a number.
-func payload(p *save.Packet) (io.Reader, error) {
+func (v *valuePrinter) payload(p *save.Packet) (io.Reader, error) {
 	t, err := p.ReadToken()
 	if err != nil {
 		return nil, err
@@ -322,14 +331,18 @@ func payload(p *save.Packet) (io.Reader, error) {
 	switch t.Kind() {
 	case gdwire.KindStringChunk, gdwire.KindImageStart:
 	case gdwire.KindBool, gdwire.KindInt32, gdwire.KindInt64, gdwire.KindFloat32, gdwire.KindFloat64:
-		v := text.FromToken(t, nil)
-		return strings.NewReader(v.String()), nil
+		return strings.NewReader(text.FromToken(t, nil).String()), nil
 	case gdwire.KindPackedStart:
 		if t.Type() == gdwire.TypePackedStringArray {
 			return nil, fmt.Errorf("-raw does not write a %v; add [n] to the path for one of its strings", t.Type())
 		}
+	case gdwire.KindObjectStart:
+		if t.Text() == "Image" {
+			return nil, fmt.Errorf("-raw writes no object; the pixels of this Image are %v.data.data", v.path)
+		}
+		fallthrough
 	default:
-		return nil, fmt.Errorf("-raw writes strings, numbers, packed arrays and images, not a %v", t.Type())
+		return nil, fmt.Errorf("-raw writes strings, numbers, packed arrays and images, and no %v", t.Type())
 	}
 	return p.Payload(), nil
 }

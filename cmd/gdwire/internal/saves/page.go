@@ -88,19 +88,19 @@ func Apply(c *save.Content, e view.Edit) (*save.Content, []view.Change, error) {
 	if op == edit.Delete {
 		err = addPath(tree, e.Line)
 	} else {
-		_, err = addLine(tree, e.Line, nil)
+		_, err = addLine(tree, e.Line, nil, op)
 	}
 	var plan *edit.Plan
 	if err == nil {
 		plan, err = edit.Edit(c, op, tree, false)
 	}
-	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) { // the page shows the line
+	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) && !errors.As(err, new(*edit.ValueError)) { // the page shows the line
 		err = errors.New(wrong.Reason)
 	} else if ambiguous := (*save.AmbiguousError)(nil); errors.As(err, &ambiguous) {
 		err = fmt.Errorf("the file %w", ambiguous)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, withValueHint(err, "")
 	}
 	var changes []view.Change
 	for _, c := range plan.Changes {
@@ -113,7 +113,7 @@ func Apply(c *save.Content, e view.Edit) (*save.Content, []view.Change, error) {
 // keys of its Dictionary. It returns "" if there is nothing to ask.
 func Question(c *save.Content, e view.Edit) string {
 	var tree text.Tree
-	if _, err := addLine(&tree, e.Line, nil); err != nil || ops[e.Op] != edit.Add {
+	if _, err := addLine(&tree, e.Line, nil, edit.Add); err != nil || ops[e.Op] != edit.Add {
 		return ""
 	}
 	added := tree.Targets[0]

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/save"
@@ -56,7 +57,7 @@ func PrintValues(w io.Writer) {
 	fmt.Fprint(w, `Values are written as in GDScript, and as get prints them: 10, "text", Vector2(1, 2), [1, {"a": 2}]. += and -=
 change a number.
 A value takes the type of the old one: 2 becomes 2.0 for a float, and text in place of a number is refused.
-null replaces a value of any type, and so does a value written with its type: i:10, f:2.5, b:true, s:text,
+A value of any type replaces null, and a value written with its type replaces any: i:10, f:2.5, b:true, s:text,
 sn:name, np:path. Lines from standard input keep their types, as flat prints them.
 -i and -o write a new file in place of the old one: other hard links of the old one keep it.
 
@@ -188,14 +189,14 @@ func withFileHint(err error, name, first string) error {
 func (e *editor) tree(r io.Reader) (*text.Tree, error) {
 	tree := &text.Tree{}
 	if len(e.lines) == 0 {
-		return tree, readLines(r, tree)
+		return tree, readLines(r, tree, e.op)
 	}
 	for _, line := range e.lines {
 		var err error
 		if !e.hasLines() {
 			err = addPath(tree, line)
 		} else {
-			_, err = addLine(tree, line, nil)
+			_, err = addLine(tree, line, nil, e.op)
 		}
 		if err != nil {
 			return nil, err
@@ -281,14 +282,42 @@ func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
 
 // withHint returns an error of an edit, with a hint if there is one.
 func (e *editor) withHint(err error) error {
-	hint := ""
 	switch {
-	case errors.As(err, new(*edit.TypeError)):
-		hint = "; -force sets another type"
+	case errors.As(err, new(*edit.ValueError)) && len(e.lines) > 0:
+		return shell.Choicef("%w", err)
 	case errors.As(err, new(*edit.ExistsError)):
-		hint = "; set changes it"
+		return fmt.Errorf("%w; set changes it", err)
+	case e.op == edit.Set:
+		return withValueHint(err, "-force sets another type")
 	}
-	return fmt.Errorf("%w%s", err, hint)
+	return withValueHint(err, "")
+}
+
+// withValueHint returns an error of an edit. The error of a value of another type is followed by how to write the value in the
+// type of the old one, or by the other way.
+func withValueHint(err error, other string) error {
+	var wrong *edit.TypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	isText := func(t string) bool {
+		return t == gdwire.TypeString.String() || t == gdwire.TypeStringName.String() || t == gdwire.TypeNodePath.String()
+	}
+	var hints []string
+	switch v, failed := text.ParseValue(wrong.Text); {
+	case isText(wrong.Old) && !isText(wrong.New) && failed == nil && v.IsKey():
+		hints = []string{fmt.Sprintf("text is in quotes: %s = %s", wrong.Path, text.AppendQuoted(nil, wrong.Text))}
+	case wrong.Such != "":
+		hints = []string{"write a value such as " + wrong.Such, other}
+	default:
+		hints = []string{other}
+	}
+	for _, hint := range hints {
+		if hint != "" {
+			err = fmt.Errorf("%w; %s", err, hint)
+		}
+	}
+	return err
 }
 
 // plan returns the plan of the edits in a tree.

@@ -14,11 +14,12 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
 // readLines adds the lines of flat to a tree.
-func readLines(r io.Reader, tree *text.Tree) error {
+func readLines(r io.Reader, tree *text.Tree, op edit.Op) error {
 	lines := bufio.NewReaderSize(shell.DecodeText(r), 1<<16)
 	var steps []text.Step
 	for i := 1; ; i++ {
@@ -28,7 +29,7 @@ func readLines(r io.Reader, tree *text.Tree) error {
 		}
 		if value := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"); value != "" {
 			var bad error
-			if steps, bad = addLine(tree, value, steps); bad != nil {
+			if steps, bad = addLine(tree, value, steps, op); bad != nil {
 				return fmt.Errorf("line %d: %w", i, bad)
 			}
 		}
@@ -47,9 +48,13 @@ func addPath(tree *text.Tree, value string) error {
 	return err
 }
 
-// addLine adds a line, path = value, and returns the steps of the path, for the next line.
-func addLine(tree *text.Tree, line string, steps []text.Step) ([]text.Step, error) {
+// addLine adds a line, path = value, and returns the steps of the path, for the next line. An edit of old values reports
+// a text that is no value, with the type of the old one.
+func addLine(tree *text.Tree, line string, steps []text.Step, op edit.Op) ([]text.Step, error) {
 	p, value, err := text.CutLine(line, steps)
+	if op == edit.Set && value != "" && value[0] != '=' {
+		err = nil
+	}
 	if p, err = wholePath(p, err); err == nil {
 		_, err = tree.Add(p, value)
 	}

@@ -195,7 +195,10 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	err := do(s, &asked)
 	_, version := s.versions.latest()
-	return map[string]any{"version": version, "question": asked.question}, err
+	if asked.question != "" {
+		return map[string]any{"question": asked.question}, nil
+	}
+	return map[string]any{"version": version}, err
 }
 
 // readOnly returns why the file cannot be edited, or "".
