@@ -3,6 +3,7 @@ package fileaccess
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,373 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/gdwire/gdwire/internal/checked"
 )
+
+// FastLZ in blocks and in streams, and after it the codecs of all modes.
+
+// FastLZ is a byte-oriented LZ77. A stream is a list of operations. Each operation begins with
+// an opcode c:
+//
+//	c < 32    c+1 literal bytes follow
+//	c >= 32   a match: c>>5 is its length less 2, c&31 bits 8 to 12 of its
+//	          distance; if c>>5 is 7, a byte follows that is added to the length;
+//	          a byte follows with bits 0 to 7 of the distance
+//
+// The match begins distance+1 bytes back and may overlap its own output. The first opcode's
+// upper three bits are the stream's level less 1 and its lower five always a literal run. Level
+// 2 differs in two things: after a length byte of 255 another length byte follows; and if the
+// distance is 8191, two more bytes, the upper byte first, are added to the distance.
+//
+// Compressed files hold level 1 alone. Engines use level 2 in
+// PackedByteArray.compress, from 64 KiB.
+const (
+	fastlzFar      = fastlzNear + 1<<16 // the largest distance of level 2, and how far back a match can begin
+	fastlzNear     = 1<<13 - 1          // the largest distance in 13 bits; marks longer distances in level 2
+	fastlzMinMatch = 3
+	fastlzMaxMatch = 2 + 7 + 255 // of level 1
+	fastlzMaxRun   = 32          // of literals
+	fastlzMin      = 16          // shorter blocks are padded with zeros to this
+	fastlzTail     = 5           // engines need literals at the end
+	fastlzRatio    = 7 + 255     // of level 2: each more byte of a length is 255
+)
+
+var (
+	errFastLZLevel    = errors.New("fastlz: unknown level")
+	errFastLZCut      = errors.New("fastlz: operation without its bytes")
+	errFastLZDistance = errors.New("fastlz: match before the start")
+)
+
+// A fastlzDecoder decodes blocks of compressed files.
+type fastlzDecoder struct{ short [fastlzMin]byte }
+
+func (d *fastlzDecoder) decode(dst, block []byte) error {
+	out := dst
+	if len(dst) < fastlzMin {
+		out = d.short[:]
+	}
+	n, err := fastlzDecode(out, block)
+	if err != nil {
+		return err
+	}
+	if n < len(dst) {
+		return errShort
+	}
+	if len(dst) < fastlzMin {
+		copy(dst, out)
+	}
+	return nil
+}
+
+// fastlzDecode decodes a stream of either level into dst and returns the number of its bytes.
+func fastlzDecode(dst, src []byte) (n int, err error) {
+	if len(src) == 0 {
+		return 0, errFastLZCut
+	}
+	level := src[0]>>5 + 1
+	if level > 2 {
+		return 0, errFastLZLevel
+	}
+	for c, i := src[0]&31, 1; ; i++ {
+		if c < 32 {
+			run := int(c) + 1
+			switch {
+			case run > len(src)-i:
+				return n, errFastLZCut
+			case run > len(dst)-n:
+				return n, errLong
+			}
+			n += copy(dst[n:], src[i:i+run])
+			i += run
+		} else {
+			length, distance, used := fastlzMatch(c, src[i:], level)
+			switch {
+			case used == 0:
+				return n, errFastLZCut
+			case distance > n:
+				return n, errFastLZDistance
+			case length > len(dst)-n:
+				return n, errLong
+			}
+			repeat(dst[n:n+length], dst[n-distance:n])
+			n += length
+			i += used
+		}
+		if i >= len(src) {
+			return n, nil
+		}
+		c = src[i]
+	}
+}
+
+// fastlzMatch returns length and distance of the match with opcode c and how many
+// bytes of src belong to it, 0 if there are too few. The distance is how many bytes
+// back the match begins.
+func fastlzMatch(c byte, src []byte, level byte) (length, distance, used int) {
+	length, distance = int(c>>5)+2, int(c&31)<<8
+	more := c>>5 == 7
+	for more {
+		if used == len(src) {
+			return 0, 0, 0
+		}
+		length += int(src[used])
+		more = level == 2 && src[used] == 255
+		used++
+	}
+	if used == len(src) {
+		return 0, 0, 0
+	}
+	distance += int(src[used])
+	used++
+	if level == 2 && distance == fastlzNear {
+		if len(src)-used < 2 {
+			return 0, 0, 0
+		}
+		distance += int(binary.BigEndian.Uint16(src[used:]))
+		used += 2
+	}
+	return length, distance + 1, used
+}
+
+// repeat fills dst with copies of pattern. dst directly follows pattern in memory.
+func repeat(dst, pattern []byte) {
+	for n := copy(dst, pattern); n < len(dst); {
+		n += copy(dst[n:], dst[:n])
+	}
+}
+
+// A fastlzEncoder encodes blocks of compressed files, at level 1.
+type fastlzEncoder struct {
+	// seen holds, by the hash of three bytes, 1 plus their latest offset.
+	seen  [1 << fastlzHashBits]int32
+	short [fastlzMin]byte
+}
+
+const fastlzHashBits = 12
+
+func (e *fastlzEncoder) encode(dst, src []byte) []byte {
+	if len(src) < fastlzMin {
+		clear(e.short[copy(e.short[:], src):])
+		src = e.short[:]
+	}
+	clear(e.seen[:])
+	start := 0 // of the literals not written yet
+	for i, end := 1, len(src)-fastlzTail; i+fastlzMinMatch <= end; {
+		h := fastlzHash(src[i:])
+		at := int(e.seen[h]) - 1
+		e.seen[h] = int32(i) + 1
+		length := 0
+		if at >= 0 && i-at <= fastlzNear {
+			length = common(src[at:], src[i:end])
+		}
+		if length < fastlzMinMatch {
+			i++
+			continue
+		}
+		dst = appendLiterals(dst, src[start:i])
+		dst = appendMatch(dst, length, i-at)
+		i += length
+		start = i
+	}
+	return appendLiterals(dst, src[start:])
+}
+
+func fastlzHash(b []byte) uint32 {
+	v := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
+	return v * 2654435769 >> (32 - fastlzHashBits)
+}
+
+// common returns the number of equal bytes at the start of a and b, which is not longer.
+func common(a, b []byte) int {
+	n := 0
+	for n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func appendLiterals(dst, b []byte) []byte {
+	for len(b) > 0 {
+		run := b[:min(len(b), fastlzMaxRun)]
+		dst = append(append(dst, byte(len(run)-1)), run...)
+		b = b[len(run):]
+	}
+	return dst
+}
+
+// appendMatch appends a match beginning distance bytes back. A match too long for one operation is split.
+func appendMatch(dst []byte, length, distance int) []byte {
+	distance--
+	high, low := byte(distance>>8), byte(distance)
+	for length > 0 {
+		n := min(length, fastlzMaxMatch)
+		if rest := length - n; rest > 0 && rest < fastlzMinMatch {
+			n -= fastlzMinMatch // so that the rest is a match, too
+		}
+		if n < 9 {
+			dst = append(dst, byte(n-2)<<5|high, low)
+		} else {
+			dst = append(dst, 7<<5|high, byte(n-9), low)
+		}
+		length -= n
+	}
+	return dst
+}
+
+// A fastlzReader reads the content of a stream of either level, and keeps as much of it as matches can reach.
+type fastlzReader struct {
+	in    *bufio.Reader
+	level byte
+	out   []byte // the latest bytes of the content
+	read  int    // how many of these were read
+	err   error  // after out
+
+	// The incomplete operation.
+	literals int
+	length   int64 // of a match
+	distance int
+}
+
+// fastlzKept is the maximum number of the latest bytes.
+const fastlzKept = 256 << 10
+
+func newFastLZReader(in *bufio.Reader) (*fastlzReader, error) {
+	b, err := in.Peek(1)
+	if err != nil {
+		return nil, err
+	}
+	level, literals := b[0]>>5+1, int(b[0]&31)+1
+	if level > 2 {
+		return nil, errFastLZLevel
+	}
+	_, err = in.Discard(1)
+	return &fastlzReader{in: in, level: level, literals: literals}, err
+}
+
+func (f *fastlzReader) Read(p []byte) (int, error) {
+	for f.read == len(f.out) {
+		if f.err != nil {
+			return 0, f.err
+		}
+		f.makeRoom()
+		f.err = f.fill()
+	}
+	n := copy(p, f.out[f.read:])
+	f.read += n
+	return n, nil
+}
+
+// makeRoom makes room after out, all of which was read.
+func (f *fastlzReader) makeRoom() {
+	if n := cap(f.out); n < fastlzKept {
+		f.out = append(make([]byte, 0, max(2*n, 4<<10)), f.out...)
+	} else if len(f.out) > fastlzFar {
+		f.out = f.out[:copy(f.out, f.out[len(f.out)-fastlzFar:])]
+		f.read = len(f.out)
+	}
+}
+
+// fill decodes operations until out is full. It returns io.EOF after the last.
+func (f *fastlzReader) fill() error {
+	for len(f.out) < cap(f.out) {
+		n := len(f.out)
+		room := f.out[n:cap(f.out)]
+		switch {
+		case f.literals > 0:
+			room = room[:min(f.literals, len(room))]
+			if _, err := io.ReadFull(f.in, room); err != nil {
+				return checked.NoEOF(err)
+			}
+			f.literals -= len(room)
+		case f.length > 0:
+			room = room[:min(f.length, int64(len(room)))]
+			repeat(room, f.out[n-f.distance:])
+			f.length -= int64(len(room))
+		default:
+			c, err := f.in.ReadByte()
+			if err != nil {
+				return err
+			}
+			if c < 32 {
+				f.literals = int(c) + 1
+			} else if err := f.match(c); err != nil {
+				return checked.NoEOF(err)
+			}
+			continue
+		}
+		f.out = f.out[:n+len(room)]
+	}
+	return nil
+}
+
+// match reads a match with opcode c.
+func (f *fastlzReader) match(c byte) error {
+	var b byte
+	var err error
+	f.length = int64(c>>5) + 2
+	for more := c>>5 == 7; more; more = f.level == 2 && b == 255 {
+		if b, err = f.in.ReadByte(); err != nil {
+			return err
+		}
+		f.length += int64(b)
+	}
+	if b, err = f.in.ReadByte(); err != nil {
+		return err
+	}
+	f.distance = int(c&31)<<8 + int(b) + 1
+	if f.level == 2 && f.distance == fastlzNear+1 {
+		var far [2]byte
+		if _, err := io.ReadFull(f.in, far[:]); err != nil {
+			return err
+		}
+		f.distance += int(binary.BigEndian.Uint16(far[:]))
+	}
+	if f.distance > len(f.out) {
+		return errFastLZDistance
+	}
+	return nil
+}
+
+// A fastlzWriter writes a stream of level 1, and compresses the content in parts: a part looks like the rest of
+// a stream, because it begins with literals.
+type fastlzWriter struct {
+	w       io.Writer
+	encoder fastlzEncoder
+	part    []byte // of the content, not written yet
+	out     []byte
+	written bool // a part was written before
+}
+
+const fastlzPart = 64 << 10 // bytes of the content
+
+func (f *fastlzWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		if len(f.part) == fastlzPart {
+			if err := f.flush(); err != nil {
+				return n - len(p), err
+			}
+		}
+		used := min(fastlzPart-len(f.part), len(p))
+		f.part, p = append(f.part, p[:used]...), p[used:]
+	}
+	return n, nil
+}
+
+// flush writes a part.
+func (f *fastlzWriter) flush() error {
+	if f.written && len(f.part) < fastlzMin {
+		f.out = appendLiterals(f.out[:0], f.part) // only a whole content is padded
+	} else {
+		f.out = f.encoder.encode(f.out[:0], f.part)
+	}
+	f.part, f.written = f.part[:0], true
+	_, err := checked.Write(f.w, f.out)
+	return err
+}
+
+func (f *fastlzWriter) Close() error { return f.flush() }
 
 // A Mode is a compression mode: FileAccess.CompressionMode of the engines.
 type Mode uint32
