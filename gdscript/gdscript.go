@@ -46,14 +46,15 @@ import (
 // Write writes a script for Godot 4.4 or later, with a class for the type of each message, a struct,
 // and for each struct inside; all of them extend the class Message. The variables have the types and
 // names that [variant.Marshal] gives the fields, and the zero values of Go. Write returns an error for
-// types that Marshal cannot encode, and for keys that are no names in GDScript.
+// types that Marshal cannot encode. Of the messages, those that are [Options] configure the script, and pointers count as
+// what they point to.
 //
 //	struct                               class; to_variant returns a Dictionary, or an Array if it is positional
 //	pointer                              the value or null; one to a struct is typed
 //	struct of pointers with omitzero     union: the variable that is not null
 //	slice, map                           Array[Item], Dictionary[String, Item], packed arrays
 //	array                                the same, of this length
-//	integer with a method String         enum of the values from 0 to 255 for which it returns a name
+//	integer with a method String         enum of the values from -128 to 255 for which it returns a name
 //	time.Time, TextMarshaler             String: for a time, send UTC and add "Z" to the text of the engine
 //	Marshaler, interface, Raw, ObjectID  Variant, at first null
 //	embed                                Dictionary of all other keys
@@ -68,33 +69,64 @@ import (
 // script in a Variant, also inside Arrays and Dictionaries, is written as its Dictionary or Array. Any
 // other Object there, an object that contains itself, and an array of another length are errors.
 //
-// Reserved names of GDScript, such as class, and names of variables that begin with a capital letter
-// or _ get a _ at the end. Write does not know the classes of the engine: for a type named Timer, the
-// engine reports an error when loading the script.
+// A class or an enum is named as its Go type, without the package: Page_Item for Page[game.Item]. A variable
+// is named as its key, with a _ in place of what a name cannot contain: max_hp for max-hp. Reserved names of
+// GDScript, such as class, names of classes of Godot 4.4 to 4.7, and names of variables that are those of classes, or
+// begin with a capital letter or _, get a _ at the end. Two types of one name are an error. If the game has a
+// class_name or an autoload of this name, the script does not load: Options give other names.
+//
+// A String method that returns a name for all values makes no enum, and one text for many values, such as
+// Unknown, is no name. A script loads without warnings, also with all made errors but those
+// about values of any type, unsafe_method_access, unsafe_property_access, unsafe_cast and unsafe_call_argument.
 func Write(w io.Writer, messages ...any) error {
-	p := planner{used: names{}, named: map[reflect.Type]*shape{}}
+	p := planner{used: names{}, types: map[string]reflect.Type{}, named: map[reflect.Type]*shape{}}
+	var all []any
+	for _, m := range messages {
+		if o, ok := m.(Options); ok {
+			p.options.merge(o)
+		} else {
+			all = append(all, m)
+		}
+	}
+	if err := p.plan(all); err != nil {
+		return fmt.Errorf("gdscript: %w", err)
+	}
+	out := &printer{base: p.used.free(p.options.Prefix + "Message")}
+	for _, c := range p.classes {
+		p.nameVariables(c)
+	}
+	out.script(&p)
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// plan adds the classes of messages.
+func (p *planner) plan(messages []any) error {
+	if prefix := p.options.Prefix; prefix != "" && (!isIdentifier(prefix) || prefix[0] == '_') {
+		return fmt.Errorf("the prefix %q cannot begin the name of a class", prefix)
+	}
 	for i, m := range messages {
 		t := reflect.TypeOf(m)
+		if t != nil && t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
 		if t == nil || t.Kind() != reflect.Struct {
-			return fmt.Errorf("gdscript: %v is no struct", t)
+			return fmt.Errorf("%v is no struct", t)
 		}
 		s, err := p.shape(t, "", "Message"+strconv.Itoa(i+1))
 		if err == nil && s.class == nil {
 			err = fmt.Errorf("%v is encoded as no Dictionary or Array of its fields", t)
 		}
 		if err != nil {
-			return fmt.Errorf("gdscript: %w", err)
+			return err
 		}
 	}
 	for i := 0; i < len(p.classes); i++ { // the fields of a class can add more
 		if err := p.addFields(p.classes[i]); err != nil {
-			return fmt.Errorf("gdscript: %w", err)
+			return err
 		}
 	}
-	out := &printer{base: p.used.free("Message")}
-	out.script(p.enums, p.classes)
-	_, err := w.Write(out.Bytes())
-	return err
+	return nil
 }
 
 // A printer prints the script.
@@ -132,10 +164,11 @@ const maxDepth = "20"
 var head string
 
 // script prints the script.
-func (p *printer) script(enums []string, classes []*class) {
-	text := strings.NewReplacer("Message", p.base, "# enums", strings.Join(enums, "\n"), "MAX_DEPTH", maxDepth).Replace(head)
+func (p *printer) script(plan *planner) {
+	text := strings.NewReplacer("Message", p.base, "# enums", strings.Join(plan.enums, "\n"), "MAX_DEPTH", maxDepth).Replace(head)
 	p.WriteString(strings.Replace(text, "\n\n\n\n", "\n\n", 1)) // without enums
-	for _, c := range classes {
+	p.WriteString(strings.Join(plan.zeros, ""))
+	for _, c := range plan.classes {
 		p.class(c)
 	}
 }
@@ -146,7 +179,7 @@ var empties = map[string]string{"Array": "[]", "Dictionary": "{}"}
 func (p *printer) class(c *class) {
 	p.line(0, "\nclass %s extends %s:", c.name, p.base)
 	for _, f := range c.fields {
-		p.line(1, "var %s: %s = %s", f.name, f.typ, f.zero)
+		p.line(1, "%svar %s: %s = %s", f.annotation(), f.name, f.typ, f.zero)
 	}
 	p.line(0, `
 	## Returns null, and prints an error, if the value is no %[1]s.
@@ -186,11 +219,11 @@ func (p *printer) read(c *class) {
 	for i, f := range c.fields {
 		if f.Embed {
 			p.line(2, "_d = _d.duplicate()")
-			p.line(2, "for _k: String in [%s]: _d.erase(_k)", strings.Join(keys, ", "))
+			p.line(2, "for _k: String in [%s]: if _d.erase(_k): continue", strings.Join(keys, ", "))
 			p.line(2, "%s = %s", f.name, p.value(2, f.shape, "_d", `""`))
 			continue
 		}
-		key, path := strconv.Quote(f.Key), c.path(i)
+		key, path := quote(f.Key), c.path(i)
 		keys = append(keys, key)
 		get, has := "_d.get("+key+")", "_d.has("+key+")"
 		if c.wire == "Array" {
@@ -227,14 +260,14 @@ func (p *printer) write(c *class) {
 		case c.wire == "Array":
 			p.line(2, "_d.append(%s)", p.value(2, f.shape, f.name, path))
 		case !f.OmitZero:
-			p.line(2, "_d[%q] = %s", f.Key, p.value(2, f.shape, f.name, path))
+			p.line(2, "_d[%s] = %s", quote(f.Key), p.value(2, f.shape, f.name, path))
 		case f.canBeNull() || f.isPlain() || f.elem != nil && f.length == "":
 			p.line(2, "if %s != %s:", f.name, f.zero)
-			p.line(3, "_d[%q] = %s", f.Key, p.value(3, f.notNull(), f.name, path))
+			p.line(3, "_d[%s] = %s", quote(f.Key), p.value(3, f.notNull(), f.name, path))
 		default: // values with objects are compared in their encoded form
 			z := p.local(2, "z", f.typ, f.zero)
 			v, zero := p.value(2, f.shape, f.name, path), p.value(2, f.shape, z, path)
-			p.line(2, "if %s != %s: _d[%q] = %[1]s", v, zero, f.Key)
+			p.line(2, "if %s != %s: _d[%s] = %[1]s", v, zero, quote(f.Key))
 		}
 	}
 	p.line(2, `return ""`)

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -91,6 +92,7 @@ type (
 	nested      []*nested
 	named       map[string][]named
 	Message     struct{ B bad }
+	Item        struct{ A int }
 	list[T any] struct{ All []T }
 	recursive   *recursive
 	state       int16
@@ -136,7 +138,8 @@ func TestScriptRefusals(t *testing.T) {
 		err     string
 	}{
 		{nil, "gdscript: <nil> is no struct"},
-		{&item{}, "gdscript: *gdscript_test.item is no struct"},
+		{new(*item), "gdscript: *gdscript_test.item is no struct"},
+		{gdscript.Options{Prefix: "_"}, `the prefix "_" cannot begin the name of a class`},
 		{time.Time{}, "gdscript: time.Time is encoded as no Dictionary or Array of its fields"},
 		{variant.Vector2{}, "gdscript: variant.Vector2 is encoded as no Dictionary or Array of its fields"},
 		{variant.Array{}, "gdscript: variant.Array is encoded as no Dictionary or Array of its fields"},
@@ -144,10 +147,9 @@ func TestScriptRefusals(t *testing.T) {
 		{struct{ A [4]float32 }{}, "A: "},
 		{struct{ R recursive }{}, "points only to pointers"},
 		{struct {
-			Items []struct {
-				A int `gd:"a b"`
-			}
-		}{}, `gdscript: struct.A: the key "a b" is no name in GDScript`},
+			A item
+			B Item
+		}{}, "gdscript_test.item and gdscript_test.Item are both Item in the script: give one a name in Options.Names"},
 		{struct {
 			A int `gd:",what"`
 		}{}, "unknown option"},
@@ -172,7 +174,7 @@ func runEngine(t *testing.T, scripts map[string]string, args ...string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, engine, append([]string{folder}, args...)...)
-	c.Env = append(os.Environ(), "LIMIT=280")
+	c.Env = append(os.Environ(), "LIMIT=100")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	// Godot expects this file of a project that was opened in the editor.
@@ -231,6 +233,122 @@ func TestEngineScriptNames(t *testing.T) {
 	packet := gdwiretest.Encode(t, &value)
 	answers := ask(t, written(t, reflect.Zero(reflect.StructOf(fields)).Interface()), []request{{Class: "Message1", Packet: packet}})
 	require.Equal(t, answer{Packet: packet}, answers[0])
+}
+
+// Types whose names are those of other things.
+type (
+	pairOf[K comparable, V any] struct {
+		Key K
+		Val V
+	}
+	weapon  int
+	team    int8
+	id      int64
+	world   int
+	世界      struct{ A int }
+	OK      struct{}
+	Node    struct{}
+	Timer   int
+	numbers struct {
+		A int `gd:"max-hp"`
+		B int `gd:"1"`
+		C int `gd:"max_hp"`
+		D int `gd:"a\nb"`
+		E int `gd:"''"`
+		F int `gd:"ﾞa"`
+		G int `gd:"\""`
+	}
+)
+
+func (w weapon) String() string { return map[weapon]string{1: "Sword", 2: "Shield"}[w] }
+func (t team) String() string   { return map[team]string{-1: "None", 0: "Red", 127: "Max"}[t] }
+func (i id) String() string     { return fmt.Sprintf("id_%d", int64(i)) }
+func (t Timer) String() string  { return "Unknown" }
+func (w world) String() string {
+	if w == 3 {
+		return "世界"
+	}
+	return "Unknown"
+}
+
+// TestEngineScriptLoads loads scripts of odd and random types, with warnings as errors. Classes and variables have other names than
+// the game's.
+func TestEngineScriptLoads(t *testing.T) {
+	r := random{rand.New(rand.NewPCG(*seed, 2))}
+	cases := [][]any{
+		{Move{}, union{}, odd{}}, {numbers{}}, {OK{}, Node{}, 世界{}},
+		{struct {
+			A 世界 `gd:"世界"`
+			B OK `gd:"OK"`
+		}{}},
+		{struct {
+			A Message `gd:"Message"`
+			B Message `gd:"Message_"`
+		}{}},
+		{struct {
+			A pairOf[string, []item]
+			B pairOf[state, map[string]pairOf[int, float64]]
+		}{}},
+		{struct {
+			A weapon
+			B map[string]weapon
+			C []weapon `gd:",omitzero"`
+			D [3]weapon
+			E weapon `gd:",omitzero"`
+			F team
+			G id
+			H Timer
+			I world
+			J [20]weapon
+		}{}},
+		{struct {
+			A [65536]byte
+			B [1024]item
+			C [100]string `gd:",omitzero"`
+			D [50][50]int `gd:",omitzero"`
+			E [30]*item
+		}{}},
+		{struct{ Größe, имя, P, р int }{}},
+		{struct {
+			A int `gd:"größe"`
+			B int `gd:"имя"`
+			C int `gd:"p"`
+			D int `gd:"р"`
+			E int `gd:"ﾞ"`
+			F int `gd:"名前"`
+			G int `gd:"नाम"`
+		}{}},
+		{&struct{ P item }{}, gdscript.Options{Prefix: "Net"}, gdscript.Options{Names: map[reflect.Type]string{reflect.TypeFor[item](): "ItemOfGame"}}},
+		{struct {
+			A item
+			B Item
+		}{}, gdscript.Options{Names: map[reflect.Type]string{reflect.TypeFor[Item](): "Item2"}}},
+	}
+	for range 60 {
+		cases = append(cases, []any{reflect.Zero(r.structure(3)).Interface()})
+	}
+	scripts := map[string]string{"main.gd": string(testenv.Must(os.ReadFile("testdata/loads.gd"))(t)), "override.cfg": string(testenv.Must(os.ReadFile("testdata/override.cfg"))(t))}
+	for i, messages := range cases {
+		var b bytes.Buffer
+		if err := gdscript.Write(&b, messages...); i < 12 || err == nil {
+			require.NoError(t, err)
+			require.Less(t, b.Len(), 60_000)
+			scripts[fmt.Sprintf("m%d.gd", i)] = b.String()
+		}
+	}
+	var names strings.Builder
+	for c := rune(1); c <= unicode.MaxRune; c++ {
+		if gdscript.StartsName(c) {
+			names.WriteString(string(c) + "\n")
+		} else if gdscript.IsInName(c) {
+			names.WriteString("a" + string(c) + "\n")
+		}
+	}
+	scripts["names.txt"] = names.String() + "a"
+	scripts["game.gd"] = "class_name Item\n"
+	out := runEngine(t, scripts)
+	require.NotContains(t, out, "FAILS")
+	require.Equal(t, len(scripts)-3, strings.Count(out, "LOADS"), "%s", out)
 }
 
 // TestEngineScriptTypes gives each variable of a Move a value of every type: the engine refuses it, or returns what Unmarshal accepts.

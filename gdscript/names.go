@@ -1,8 +1,11 @@
 package gdscript
 
 import (
-	"fmt"
+	_ "embed" // engine.txt
+	"maps"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,45 +13,121 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
+// Options configures a script. If Write gets several, a field that is not zero replaces that of earlier Options.
+type Options struct {
+	// Prefix begins the names of classes and enums, such as "Net" for NetPlayer, but not of those in Names. It is for a
+	// game that has a class_name or an autoload of the name of a Go type.
+	Prefix string
+	// Names contains the names of the classes and enums for Go types, such as for two types of one name.
+	Names map[reflect.Type]string
+}
+
+// merge replaces the fields that are not zero in later Options.
+func (o *Options) merge(later Options) {
+	if later.Prefix != "" {
+		o.Prefix = later.Prefix
+	}
+	if later.Names != nil {
+		o.Names = later.Names
+	}
+}
+
 // names contains the names taken in a script or class.
 type names map[string]bool
 
-// reserved contains the names that a variable cannot take: keywords, types, names of every object, and functions of
-// the script.
-var reserved = func() names {
+func namesOf(text string) names {
 	all := names{}
-	for _, t := range gdwire.Types() {
-		all[t.String()] = true
+	for name := range strings.FieldsSeq(text) {
+		all[name] = true
 	}
-	for name := range strings.FieldsSeq(`if elif else for while match when break continue pass return class class_name extends
+	return all
+}
+
+// engine.txt contains a line of the classes of Godot 4.4 to 4.7, and a line of the functions and methods that variables
+// hide with a warning.
+//
+//go:embed engine.txt
+var engineText string
+
+var engineClasses, engineFunctions = func() (classes, functions names) {
+	first, second, _ := strings.Cut(engineText, "\n")
+	return namesOf(first), namesOf(second)
+}()
+
+// reserved contains the names that neither a class nor a variable can take: keywords, types, names of every object,
+// and functions of the script.
+var reserved = func() names {
+	all := namesOf(`if elif else for while match when break continue pass return class class_name extends
 		is in as self super signal func static const enum var breakpoint preload await yield assert void and or not true false
 		null namespace trait abstract PI TAU INF NAN Variant script script_changed property_list_changed new
-		read to_variant from_variant`) {
-		all[name] = true
+		read to_variant from_variant`)
+	for _, t := range gdwire.Types() {
+		all[t.String()] = true
 	}
 	return all
 }()
 
-// identifier matches the names of GDScript. Letters are not only those of ASCII.
-var identifier = regexp.MustCompile(`^[\pL_][\pL\p{Nd}_]*$`)
-
-// variable returns the name of the variable for a key. Local variables begin with _, and classes with a
-// capital letter.
-func (n names) variable(key string) (string, error) {
-	if !identifier.MatchString(key) {
-		return "", fmt.Errorf("the key %q is no name in GDScript", key)
-	}
-	if first, _ := utf8.DecodeRuneInString(key); first == '_' || unicode.IsUpper(first) {
-		key += "_"
-	}
-	return n.free(key), nil
+// isReserved reports whether a class cannot have the name.
+func isReserved(name string) bool {
+	return reserved[name] || engineClasses[name] || strings.HasPrefix(name, "Editor")
 }
 
-// class returns the name of the class for a Go type, perhaps with type arguments.
-func (n names) class(name string) string {
-	name = regexp.MustCompile(`[^\pL\p{Nd}_]+`).ReplaceAllString(name, "_")
-	first, size := utf8.DecodeRuneInString(name)
-	return n.free(string(unicode.ToUpper(first)) + name[size:])
+// The runes that Godot does not take in names, or not as the first, although package unicode has them in the categories
+// of letters. Runes that only Godot knows, from a later version of Unicode, are not used.
+const (
+	notInNames    = "\u037a\u2e2f\u309b\u309c\ufc5e\ufc5f\ufc60\ufc61\ufc62\ufc63\ufdfa\ufdfb\ufe70\ufe72\ufe74\ufe76\ufe78\ufe7a\ufe7c\ufe7e"
+	notFirstRunes = notInNames + "\u0e33\u0eb3\uff9e\uff9f"
+)
+
+// startsName and isInName report whether a name can begin with, or contain, r.
+func startsName(r rune) bool {
+	return r == '_' || unicode.In(r, unicode.L, unicode.Nl, unicode.Other_ID_Start) && !strings.ContainsRune(notFirstRunes, r)
+}
+
+func isInName(r rune) bool {
+	return r == '_' || !strings.ContainsRune(notInNames, r) &&
+		unicode.In(r, unicode.L, unicode.Nl, unicode.Other_ID_Start, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue)
+}
+
+// identifier returns text as a name, with a _ in place of each other rune, and before the first if it cannot be the first.
+func identifier(text string) string {
+	name := strings.Map(func(r rune) rune {
+		if isInName(r) {
+			return r
+		}
+		return '_'
+	}, text)
+	if first, _ := utf8.DecodeRuneInString(name); !startsName(first) {
+		name = "_" + name
+	}
+	return name
+}
+
+// isIdentifier reports whether text is a name.
+func isIdentifier(text string) bool { return utf8.ValidString(text) && identifier(text) == text }
+
+// variables returns the names of the variables for keys. Local variables begin with _, and classes of the engine and the
+// game with a capital letter; such keys, and those taken, get a _ at the end. Keys that are names come first: which they
+// are does not depend on the order of the keys.
+func (n names) variables(keys []string) []string {
+	all, taken, order := make([]string, len(keys)), maps.Clone(n), make([]int, len(keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		if exact := isIdentifier(keys[i]); exact != isIdentifier(keys[j]) {
+			return map[bool]int{true: -1, false: 1}[exact]
+		}
+		return strings.Compare(keys[i], keys[j])
+	})
+	for _, i := range order {
+		name := identifier(keys[i])
+		if first, _ := utf8.DecodeRuneInString(name); first == '_' || unicode.IsUpper(first) || unicode.IsTitle(first) {
+			name += "_"
+		}
+		all[i] = taken.free(name)
+	}
+	return all
 }
 
 // free takes name, after adding a _ to the end for as long as the name is reserved or taken.
@@ -58,4 +137,13 @@ func (n names) free(name string) string {
 	}
 	n[name] = true
 	return name
+}
+
+// packagePath matches the path of a package in the name of a type with type arguments, and the number of a type in a function.
+var packagePath = regexp.MustCompile(`[^\[\],*{}() ;]*[./]|·\d+`)
+
+// typeName returns the name for a Go type with a name: PairOf_string_Item for pairOf[string,[]example.com/game.Item].
+func typeName(t reflect.Type) string {
+	name := identifier(packagePath.ReplaceAllString(t.Name(), ""))
+	return strings.Trim(regexp.MustCompile(`_+`).ReplaceAllString(name, "_"), "_")
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
@@ -61,10 +63,14 @@ type class struct {
 
 // path returns an expression of the path of field i.
 func (c *class) path(i int) string {
-	if c.wire == "Array" {
+	switch key := c.fields[i].Key; {
+	case c.wire == "Array":
 		return fmt.Sprintf(`"[%d]"`, i)
+	case isIdentifier(key):
+		return quote("." + key)
+	default:
+		return quote("[" + quote(key) + "]")
 	}
-	return strconv.Quote("." + c.fields[i].Key)
 }
 
 // A field is a variable of a class.
@@ -74,11 +80,29 @@ type field struct {
 	name string
 }
 
+// annotation returns an annotation against warnings of the variable.
+func (f *field) annotation() string {
+	var all []string
+	if engineFunctions[f.name] {
+		all = []string{`"shadowed_global_identifier"`, `"shadowed_variable_base_class"`}
+	}
+	if strings.ContainsFunc(f.name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		all = append(all, `"confusable_identifier"`)
+	}
+	if all == nil {
+		return ""
+	}
+	return "@warning_ignore(" + strings.Join(all, ", ") + ") "
+}
+
 // A planner finds the classes of a script. Adding the fields of a class can add more classes.
 type planner struct {
-	used    names
+	options Options
+	used    names                   // of the script
+	types   map[string]reflect.Type // by their names in the script
 	classes []*class
 	enums   []string
+	zeros   []string                // functions that return long arrays
 	named   map[reflect.Type]*shape // objects of classes, and integers
 	outer   []reflect.Type          // whose elements are being planned
 }
@@ -89,22 +113,52 @@ func (p *planner) addFields(c *class) error {
 	if err != nil {
 		return err
 	}
-	used := names{}
 	for _, f := range all {
 		_, name, _ := strings.Cut(f.GoName, ".")
-		s, err := p.shape(f.Type, f.As, c.name+name)
-		if err == nil {
-			name, err = used.variable(f.Key)
-		}
+		s, err := p.shape(f.Type, f.As, strings.TrimPrefix(c.name, p.options.Prefix)+name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.GoName, err)
 		}
 		if f.Embed && s.pointer != nil {
 			s = s.pointer // a Dictionary is never null in a script
 		}
-		c.fields = append(c.fields, field{f, s, name})
+		c.fields = append(c.fields, field{f, s, ""})
 	}
 	return nil
+}
+
+// nameVariables gives the fields of a class their names, when all names of classes are known.
+func (p *planner) nameVariables(c *class) {
+	var keys []string
+	for _, f := range c.fields {
+		keys = append(keys, f.Key)
+	}
+	for i, name := range p.used.variables(keys) {
+		c.fields[i].name = name
+	}
+}
+
+// className returns the name of the class or enum for a type. name is for a type without a name.
+func (p *planner) className(t reflect.Type, name string) (string, error) {
+	if given, ok := p.options.Names[t]; ok {
+		if name = given; !isIdentifier(name) || name[0] == '_' || isReserved(name) {
+			return "", fmt.Errorf("the name %q for %v is no name for a class", name, t)
+		}
+	} else {
+		if t.Name() != "" {
+			name = typeName(t)
+		}
+		first, size := utf8.DecodeRuneInString(name)
+		name = p.options.Prefix + string(unicode.ToUpper(first)) + name[size:]
+		for isReserved(name) {
+			name += "_"
+		}
+	}
+	if other := p.types[name]; other != nil {
+		return "", fmt.Errorf("%v and %v are both %s in the script: give one a name in Options.Names", other, t, name)
+	}
+	p.types[name], p.used[name] = t, true
+	return name, nil
 }
 
 // shape returns the shape of a t with type=as in its tag. name is for a struct type without a name.
@@ -136,21 +190,39 @@ func (p *planner) shape(t reflect.Type, as, name string) (s *shape, err error) {
 	case typ == gdwire.TypeStringName:
 		s.zero = "&" + quote(text)
 	case typ == gdwire.TypeInt:
-		s = p.integer(t, s)
+		s, err = p.integer(t, s)
 	case t == reflect.TypeFor[variant.Array](), t == reflect.TypeFor[variant.Dictionary]():
 		s.holdsAny = true
 	case k == reflect.Struct && (isArray || typ == gdwire.TypeDictionary):
-		s = p.object(t, s.typ, name)
+		s, err = p.object(t, s.typ, name)
 	case k == reflect.Map:
 		err = p.addElements(s, t, as, name, t.Key(), t.Elem())
 	case isArray && (k == reflect.Slice || k == reflect.Array):
 		if err = p.addElements(s, t, as, name, t.Elem()); err == nil && k == reflect.Array {
-			s.length, s.zero = strconv.Itoa(t.Len()), "["+repeat(s.elem.zero, t.Len())+"]"
+			s.length, s.zero = strconv.Itoa(t.Len()), p.zeroList(s.typ, s.elem.zero, t.Len())
 		}
 	case k == reflect.Array && typ.Element() != 0:
-		s.length, s.zero = strconv.Itoa(t.Len()), s.typ+"(["+repeat(zeroOf(typ.Element()), t.Len())+"])"
+		s.length, s.zero = strconv.Itoa(t.Len()), p.zeroList(s.typ, zeroOf(typ.Element()), t.Len())
 	}
 	return s, err
+}
+
+// zeroList returns an expression of a list with n times the same element: the call of a function if it is long.
+func (p *planner) zeroList(typ, elem string, n int) string {
+	isPacked := strings.HasPrefix(typ, "Packed")
+	switch {
+	case n <= 16 && isPacked:
+		return typ + "([" + repeat(elem, n) + "])"
+	case n <= 16:
+		return "[" + repeat(elem, n) + "]"
+	}
+	empty, fill := "[]", fmt.Sprintf("for _i: int in %d: _a.append(%s)", n, elem)
+	if isPacked {
+		empty, fill = typ+"()", fmt.Sprintf("if _a.resize(%d) == OK: _a.fill(%s)", n, elem)
+	}
+	name := "_zeros" + strconv.Itoa(len(p.zeros)+1)
+	p.zeros = append(p.zeros, fmt.Sprintf("\n\tstatic func %s() -> %s:\n\t\tvar _a: %[2]s = %s\n\t\t%s\n\t\treturn _a\n", name, typ, empty, fill))
+	return name + "()"
 }
 
 // repeat returns n times the same expression.
@@ -181,39 +253,69 @@ func (p *planner) addElements(s *shape, t reflect.Type, as, name string, types .
 }
 
 // object returns the shape of an object of the class for the struct type t.
-func (p *planner) object(t reflect.Type, wire, name string) *shape {
+func (p *planner) object(t reflect.Type, wire, name string) (*shape, error) {
 	if p.named[t] == nil {
-		c := &class{name: p.used.class(cmp.Or(t.Name(), name)), of: t, wire: wire}
+		name, err := p.className(t, name)
+		if err != nil {
+			return nil, err
+		}
+		c := &class{name: name, of: t, wire: wire}
 		p.classes = append(p.classes, c)
 		p.named[t] = &shape{typ: c.name, zero: c.name + ".new()", class: c}
 	}
-	return p.named[t]
+	return p.named[t], nil
 }
 
-// integer returns the shape of an integer type t: s, or the shape of an enum if the method String returns
-// names for values from 0 to 255.
-func (p *planner) integer(t reflect.Type, s *shape) *shape {
+// The values of integers that can be in an enum. A text for more than enumShare of them is a default, such as Unknown.
+const (
+	enumFirst, enumLast = -128, 255
+	enumShare           = 16
+)
+
+// integer returns the shape of an integer type t: s, or the shape of an enum if the method String returns names
+// for some values, and not for all.
+func (p *planner) integer(t reflect.Type, s *shape) (_ *shape, err error) {
 	if p.named[t] != nil || !t.Implements(reflect.TypeFor[fmt.Stringer]()) {
-		return cmp.Or(p.named[t], s)
+		return cmp.Or(p.named[t], s), nil
 	}
-	var values []string
-	used := names{}
-	for n := range 256 {
+	p.named[t] = s
+	var order, values []string
+	byName, used := map[string][]int{}, names{}
+	size := 0
+	for n := enumFirst; n <= enumLast; n++ {
 		v := reflect.ValueOf(n).Convert(t) // another number if n does not fit
-		name := strings.ToUpper(export.SnakeCase(fmt.Sprint(v)))
-		if v.Convert(reflect.TypeFor[int]()).Int() == int64(n) && identifier.MatchString(name) && !used[name] {
-			values = append(values, fmt.Sprintf("%s = %d", used.free(name), n))
+		if v.Convert(reflect.TypeFor[int]()).Int() != int64(n) || v.CanUint() && n < 0 {
+			continue
+		}
+		size++
+		if name := strings.ToUpper(export.SnakeCase(fmt.Sprint(v))); isIdentifier(name) {
+			if byName[name] == nil {
+				order = append(order, name)
+			}
+			byName[name] = append(byName[name], n)
 		}
 	}
-	if p.named[t] = s; values != nil {
-		s.typ = p.used.class(t.Name())
-		s.zero = "(0 as " + s.typ + ")"
-		if zero, ok := strings.CutSuffix(values[0], " = 0"); ok {
-			s.zero = s.typ + "." + zero
+	zero := "_zero()"
+	for _, name := range order {
+		if same := byName[name]; len(same) <= enumShare {
+			name = used.free(name)
+			values = append(values, fmt.Sprintf("%s = %d", name, same[0]))
+			if same[0] == 0 {
+				zero = "." + name
+			}
 		}
-		p.enums = append(p.enums, fmt.Sprintf("enum %s {%s}", s.typ, strings.Join(values, ", ")))
 	}
-	return s
+	if values == nil || len(values) >= size-1 { // an id for logs
+		return s, nil
+	}
+	if s.typ, err = p.className(t, ""); err != nil {
+		return nil, err
+	}
+	if s.zero = zero; zero[0] == '.' {
+		s.zero = s.typ + zero
+	}
+	p.enums = append(p.enums, fmt.Sprintf("enum %s {%s}", s.typ, strings.Join(values, ", ")))
+	return s, nil
 }
 
 // isVariant reports whether a t can be a value of any type.

@@ -2,7 +2,6 @@
 extends RefCounted
 
 enum State {IDLE = 0, RUNNING = 1, GONE_AWAY = 7}
-enum Color_ {RED = 0}
 enum Bad {ONE = 0, NAN_ = 3}
 
 class Message_:
@@ -14,6 +13,10 @@ class Message_:
 	## Returns the value for put_var or var_to_bytes, see the classes.
 	func to_variant() -> Variant:
 		return null
+
+	# Of an enum without a value 0.
+	static func _zero() -> Variant:
+		return 0
 
 	func _empty() -> Variant:
 		return {}
@@ -236,7 +239,7 @@ class Move extends Message_:
 			if not (_x is String or _x is StringName): return ".class" + _not(_x, "String")
 			class_ = String(_x)
 		_d = _d.duplicate()
-		for _k: String in ["id", "hits", "time", "state", "pos", "vel", "items", "by_name", "path", "grid", "counts", "data", "parent", "any", "level", "three", "inner", "pair", "class"]: _d.erase(_k)
+		for _k: String in ["id", "hits", "time", "state", "pos", "vel", "items", "by_name", "path", "grid", "counts", "data", "parent", "any", "level", "three", "inner", "pair", "class"]: if _d.erase(_k): continue
 		if not _d is Dictionary: return "" + _not(_d, "Dictionary")
 		rest = _d
 		return ""
@@ -390,8 +393,8 @@ class Odd extends Message_:
 	var _x_: int = 0
 	var class_: int = 0
 	var class__: int = 0
-	var é: Array[Color_] = []
-	var m: List_github_com_gdwire_gdwire_gdscript_test_Message_ = List_github_com_gdwire_gdwire_gdscript_test_Message_.new()
+	@warning_ignore("confusable_identifier") var é: Array[int] = []
+	var m: List_Message = List_Message.new()
 	var i: OddI = OddI.new()
 	var nested: Array = []
 	var named: Dictionary[String, Array] = {}
@@ -442,17 +445,17 @@ class Odd extends Message_:
 		_x = _d.get("é")
 		if _x != null:
 			if not _x is Array: return ".é" + _not(_x, "Array")
-			var _a1: Array[Color_] = []
+			var _a1: Array[int] = []
 			for _i2: int in _x.size():
 				var _x3: Variant = _x[_i2]
-				if _x3 == null: _a1.append(Color_.RED)
+				if _x3 == null: _a1.append(0)
 				else:
 					if not _x3 is int: return ".é" + _at(_i2) + _not(_x3, "int")
 					_a1.append(_x3)
 			é = _a1
 		_x = _d.get("m")
 		if _x != null:
-			var _o4: List_github_com_gdwire_gdwire_gdscript_test_Message_ = List_github_com_gdwire_gdwire_gdscript_test_Message_.new()
+			var _o4: List_Message = List_Message.new()
 			var _e5: String = _o4.read(_x, _depth + 1)
 			if _e5 != "": return ".m" + _e5
 			m = _o4
@@ -501,7 +504,7 @@ class Odd extends Message_:
 		_d["class"] = class_
 		_d["class_"] = class__
 		_d["é"] = é
-		var _o1: List_github_com_gdwire_gdwire_gdscript_test_Message_ = m if m != null else List_github_com_gdwire_gdwire_gdscript_test_Message_.new()
+		var _o1: List_Message = m if m != null else List_Message.new()
 		var _d2: Dictionary = {}
 		var _e3: String = _o1._write(_d2, _depth + 1)
 		if _e3 != "": return ".m" + _e3
@@ -845,15 +848,15 @@ class Base extends Message_:
 		_d["hits"] = hits
 		return ""
 
-class List_github_com_gdwire_gdwire_gdscript_test_Message_ extends Message_:
+class List_Message extends Message_:
 	var all: Array[Message] = []
 
-	## Returns null, and prints an error, if the value is no List_github_com_gdwire_gdwire_gdscript_test_Message_.
-	static func from_variant(_v: Variant) -> List_github_com_gdwire_gdwire_gdscript_test_Message_:
-		var _m: List_github_com_gdwire_gdwire_gdscript_test_Message_ = List_github_com_gdwire_gdwire_gdscript_test_Message_.new()
+	## Returns null, and prints an error, if the value is no List_Message.
+	static func from_variant(_v: Variant) -> List_Message:
+		var _m: List_Message = List_Message.new()
 		var _e: String = _m.read(_v)
 		if _e == "": return _m
-		push_error("List_github_com_gdwire_gdwire_gdscript_test_Message_" + _e)
+		push_error("List_Message" + _e)
 		return null
 
 	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
@@ -862,7 +865,7 @@ class List_github_com_gdwire_gdwire_gdscript_test_Message_ extends Message_:
 		var _d: Dictionary = {}
 		var _e: String = _write(_d, 0)
 		if _e == "": return _d
-		push_error("List_github_com_gdwire_gdwire_gdscript_test_Message_" + _e)
+		push_error("List_Message" + _e)
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:

@@ -11,6 +11,10 @@ class Message:
 	func to_variant() -> Variant:
 		return null
 
+	# Of an enum without a value 0.
+	static func _zero() -> Variant:
+		return 0
+
 	func _empty() -> Variant:
 		return {}
 

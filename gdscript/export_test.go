@@ -1,0 +1,3 @@
+package gdscript
+
+var StartsName, IsInName = startsName, isInName
