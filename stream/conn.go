@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gdwire/gdwire/internal/quota"
 )
 
 // A Conn reads and writes packets over a connection, as a [Reader] and a [Writer] do. One
@@ -42,6 +44,8 @@ type Conn struct {
 	readAt       time.Time                  // when Next returned the packet being handled
 	handledFirst bool
 
+	quota *quota.Quota // of the Server, or nil
+
 	draining atomic.Bool // by Server.Shutdown
 	served   atomic.Bool // by a Server, closing the connection after the handler
 
@@ -49,13 +53,14 @@ type Conn struct {
 	writeBy atomic.Int64 // the latest write deadline of a WriteTimeout, in nanoseconds since opened
 
 	mu      sync.Mutex
-	half    bool      // Close ended writing and left the rest to the Server: see linger
-	hurried bool      // by Server.Close
-	drainBy time.Time // when a read ends after drain; zero for never
-	idle    bool      // Next waits for the first byte of a packet
-	limited bool      // a read deadline is set
-	readBy  time.Time // when this deadline passes, unless set to interrupt a call
-	endless bool      // no IdleTimeout, because of CloseRead
+	half    bool          // Close ended writing and left the rest to the Server: see linger
+	hurried bool          // by Server.Close
+	drainBy time.Time     // when a read ends after drain; zero for never
+	drained chan struct{} // closed by drain while arrived waits, or nil
+	idle    bool          // Next waits for the first byte of a packet
+	limited bool          // a read deadline is set
+	readBy  time.Time     // when this deadline passes, unless set to interrupt a call
+	endless bool          // no IdleTimeout, because of CloseRead
 	end     closeFrame
 
 	flushError error // of packets held back, for Next

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"cmp"
+	"os"
 	"time"
 )
 
@@ -69,6 +70,56 @@ func (c *Conn) active() {
 	if c.idle && c.limited && !c.draining.Load() && c.ended() == nil {
 		_ = c.setReadDeadline(c.now())
 	}
+}
+
+// arrived counts the bytes that arrived of a long packet, see Server.MaxReading, and waits until they can be read.
+func (c *Conn) arrived(held, missing int64) error {
+	if missing == 0 {
+		c.quota.Release(c)
+		return nil
+	}
+	granted := c.quota.Hold(c, held, missing)
+	if c.ended() != nil { // finish may have released before
+		c.quota.Release(c)
+		return c.ended()
+	}
+	if granted == nil {
+		return nil
+	}
+	if c.writer.holds() {
+		_ = c.writer.startWait() // the error comes from the next Read
+		defer c.writer.endWait()
+	}
+	for {
+		again, err := c.waitFor(granted)
+		if !again {
+			return c.readError(err)
+		}
+	}
+}
+
+// waitFor waits for granted until the read deadline. It returns true if Shutdown changed the deadline.
+func (c *Conn) waitFor(granted <-chan struct{}) (again bool, err error) {
+	c.mu.Lock()
+	now, drained := c.now(), make(chan struct{})
+	_ = c.setReadDeadline(now) // unless the packet has one
+	c.drained = drained
+	limited, left := c.limited, c.readBy.Sub(now)
+	c.mu.Unlock()
+	var timeout <-chan time.Time
+	if limited {
+		timeout = time.After(left)
+	}
+	select {
+	case <-granted:
+	case <-drained:
+		return true, nil
+	case <-c.ctx.Done():
+		return false, c.ended()
+	case <-timeout:
+		return false, os.ErrDeadlineExceeded
+	}
+	return false, nil
 }
 
 // received notes that n bytes arrived.
@@ -190,6 +241,10 @@ func (c *Conn) drain() {
 	if d := c.config.DrainTimeout; d > 0 {
 		c.drainBy = time.Now().Add(d)
 		c.link.endWrite(c.drainBy)
+	}
+	if c.drained != nil {
+		close(c.drained)
+		c.drained = nil
 	}
 	if c.idle {
 		c.interrupt()

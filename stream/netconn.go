@@ -117,6 +117,7 @@ func (c *Conn) finish(err error, kind faultKind) {
 	if c.discarded != nil {
 		<-c.discarded
 	}
+	c.quota.Release(c)
 	c.reading.Lock() // after another goroutine of the handler, interrupted by Close
 	c.reader.countFailed(err)
 	c.mu.Lock()

@@ -57,14 +57,17 @@ func (p *packet) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// readFrom reads r to its end into p.
-func (p *packet) readFrom(r io.Reader) error {
+// readFrom reads r to its end into p, and calls arrived with the number of bytes read so far.
+func (p *packet) readFrom(r io.Reader, arrived func(int) error) error {
 	for {
 		p.buf = slices.Grow(p.buf, smallSize)
 		n, err := checked.Read(r, p.buf[len(p.buf):cap(p.buf)])
 		p.buf = p.buf[:len(p.buf)+n]
 		if err == io.EOF {
 			return nil
+		}
+		if err == nil {
+			err = arrived(len(p.content()))
 		}
 		if err != nil {
 			return err

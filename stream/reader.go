@@ -36,6 +36,10 @@ type Reader struct {
 	large *[bufferSize]byte
 	in    int64 // bytes read from src
 	err   error // returned by src together with bytes; reported after these
+	// arrived, if set, is called when bytes of a packet longer than bufferSize arrived, before they are
+	// read, with their number and the number of bytes missing, and with 0 and 0 when the packet is not
+	// read any further. Its error is that of the bytes after these.
+	arrived func(held, missing int64) error
 
 	// The latest packet.
 	lengthOffset int64 // offset of its length
@@ -90,6 +94,9 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 	err := r.begin()
 	if err == nil && r.size <= bufferSize && r.size > int64(r.w-r.r) {
 		err = checked.NoEOF(r.fill(int(r.size)))
+	}
+	if err == nil {
+		err = r.hold()
 	}
 	if err != nil {
 		r.dec.Release()
@@ -179,6 +186,9 @@ func (r *Reader) begin() error {
 	}
 	r.state = stateDone
 	if r.remaining > 0 {
+		if r.arrived != nil {
+			_ = r.arrived(0, 0)
+		}
 		if err := r.skip(); err != nil {
 			return checked.NoEOF(err)
 		}
@@ -326,6 +336,15 @@ func (r *Reader) read(p []byte) (int, error) {
 	return n, err
 }
 
+// hold calls arrived for a long packet, after bytes arrived.
+func (r *Reader) hold() error {
+	if r.arrived == nil || r.size <= bufferSize {
+		return nil
+	}
+	missing := max(r.remaining-int64(r.w-r.r), 0)
+	return r.arrived(r.size-missing, missing)
+}
+
 // A packetReader is a Reader, seen as an io.Reader of the rest of its latest packet.
 type packetReader Reader
 
@@ -335,11 +354,20 @@ func (c *packetReader) Read(p []byte) (int, error) {
 	if r.r == r.w && r.remaining >= bufferSize { // into p, without a copy
 		n, err := r.read(p)
 		r.remaining -= int64(n)
+		if err == nil {
+			if late := r.hold(); late != nil {
+				r.err = late // after these bytes
+			}
+		}
 		return n, checked.NoEOF(err)
 	}
 	if r.r == r.w { // also read later packets
 		r.enlarge()
-		if err := r.fill(1); err != nil {
+		err := r.fill(1)
+		if err == nil {
+			err = r.hold() // before the bytes are used; after an error, the next call returns them
+		}
+		if err != nil {
 			return 0, checked.NoEOF(err)
 		}
 	}

@@ -150,9 +150,7 @@ func (s *Server) ServeMessages(ctx context.Context, c MessageConn) {
 // handle serves a connection already added. Every idle connection keeps the stack of handle, so
 // other functions do the work after the handler.
 func (s *Server) handle(c *Conn) {
-	c.setStats(&s.counters)
-	c.rate = newBucket(s.PacketRate, s.PacketBurst)
-	c.handled = s.PacketHandled
+	s.adopt(c)
 	ctx, err := c.ctx, error(nil)
 	defer func() { s.end(ctx, c, panicked(recover(), err)) }()
 	if err = c.handshake.do(&c.lifetime); err != nil {
@@ -165,6 +163,16 @@ func (s *Server) handle(c *Conn) {
 	}
 	err = s.Handler(ctx, c)
 	c.lastHandled()
+}
+
+// adopt makes the fields of s apply to c.
+func (s *Server) adopt(c *Conn) {
+	c.setStats(&s.counters)
+	c.rate = newBucket(s.PacketRate, s.PacketBurst)
+	c.handled = s.PacketHandled
+	if c.quota = s.quota; c.quota != nil {
+		c.reader.arrived = c.arrived
+	}
 }
 
 // end closes a connection after its handler returned err.

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/gdwire/gdwire/internal/quota"
 )
 
 // errNoHandler is returned by Serve.
@@ -20,6 +23,10 @@ var errNoHandler = errors.New("gdwire/stream: Server has no Handler")
 // DefaultMaxConns is the maximum number of simultaneous connections of a Server if MaxConns is
 // 0.
 const DefaultMaxConns = 10_000
+
+// DefaultMaxReading is the maximum number of bytes of packets being read at the same time if MaxReading of the Server is
+// 0.
+const DefaultMaxReading = 1 << 20
 
 // A Server accepts connections and calls Handler for each, in the manner of net/http. The fields
 // must not be changed once the Server is in use.
@@ -36,6 +43,7 @@ const DefaultMaxConns = 10_000
 //	DrainTimeout       1 s      a packet that has begun to arrive at Shutdown
 //	MaxConns           10,000   too many connections
 //	MaxPacket          8 MiB    an endless packet
+//	MaxReading         1 MiB    long packets on many connections at once
 type Server struct {
 	// Handler handles one connection, in a goroutine of its own. The connection is closed when
 	// Handler returns. ctx is done when the Conn or the Server is closed.
@@ -66,6 +74,12 @@ type Server struct {
 	// closed with ClosePolicyViolation.
 	PacketRate  float64
 	PacketBurst int
+	// MaxReading is the maximum number of bytes that packets longer than 16 KiB, of all connections together, can
+	// have while they are read, besides one packet. It counts the bytes that arrived, of a packet until its last
+	// byte arrived, of a message of a WebSocket until it is read. Packets beyond it wait, the shortest first, within
+	// their ReadTimeout; a handler lets them wait if it leaves such a packet unread. Decoded into an any, packets take up
+	// to 22 times their bytes (Dictionaries without pairs), which the handler may keep.
+	MaxReading int64
 	// TLSConfig is the configuration of ServeTLS.
 	TLSConfig *tls.Config
 	// ConnContext, if set, is called before Handler and returns the handler's context, derived from
@@ -87,6 +101,7 @@ type Server struct {
 
 	mu        sync.Mutex
 	config    *config
+	quota     *quota.Quota         // of MaxReading, or nil
 	conns     map[*Conn]netip.Addr // the address, for addrs
 	addrs     map[netip.Addr]int   // connections of each, if MaxConnsPerAddr is set
 	listeners map[*net.Listener]struct{}
@@ -143,6 +158,9 @@ func (s *Server) init() {
 	}
 	s.config = newConfig(s.Options.withTimeouts(serverTimeouts))
 	s.conns, s.addrs, s.listeners = map[*Conn]netip.Addr{}, map[netip.Addr]int{}, map[*net.Listener]struct{}{}
+	if s.MaxReading >= 0 {
+		s.quota = quota.New(cmp.Or(s.MaxReading, DefaultMaxReading))
+	}
 	s.closing, s.done = make(chan struct{}), make(chan struct{})
 }
 

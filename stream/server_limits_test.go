@@ -1,6 +1,7 @@
 package stream_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -25,7 +26,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // quiet is a log that is not read.
@@ -106,9 +110,10 @@ func TestDefaultsTable(t *testing.T) {
 		}
 		require.Contains(t, string(security), fmt.Sprintf("| `stream.Server` %s | %s |", field[1], value))
 	}
-	require.Equal(t, 7, rows)
+	require.Equal(t, 8, rows)
 	require.Equal(t, 10_000, stream.DefaultMaxConns)
 	require.Equal(t, 8<<20, stream.DefaultMaxPacket)
+	require.Equal(t, 1<<20, stream.DefaultMaxReading)
 }
 
 // TestDripShutdown shuts a server down while each Write of a client ends one byte into the next packet, which
@@ -400,4 +405,133 @@ func TestLogLimit(t *testing.T) {
 		require.Equal(t, 2, strings.Count(logged.String(), "suppressed=990\n"))
 		require.EqualValues(t, 3000, s.Stats().Failed)
 	})
+}
+
+// TestMaxReading reads long packets on many connections: 64 KiB together, and one more packet. Others wait, within their
+// deadlines; short packets do not, nor does anyone wait for a connection that only declares a length.
+func TestMaxReading(t *testing.T) {
+	const most = 64 << 10
+	fill := func(n int) []byte { return encoded(t, str(strings.Repeat("s", n))) }
+	nothing := func(*stream.Server, io.WriteCloser) {}
+	for name, c := range map[string]struct {
+		then func(s *stream.Server, first io.WriteCloser) // while the third packet waits
+		want error                                        // of its handler; nil if the packet is read
+		time time.Duration
+		most int64
+	}{
+		"the first arrives":       {func(_ *stream.Server, first io.WriteCloser) { _, _ = first.Write([]byte{0}); _ = first.Close() }, nil, 0, most},
+		"the first is closed":     {func(_ *stream.Server, first io.WriteCloser) { _ = first.Close() }, nil, 0, most},
+		"the first sends nothing": {nothing, os.ErrDeadlineExceeded, 10 * time.Second, most},
+		"Shutdown": {func(s *stream.Server, _ io.WriteCloser) { go func() { _ = s.Shutdown(context.Background()) }() },
+			stream.ErrServerClosed, time.Second, most},
+		"Close":     {func(s *stream.Server, _ io.WriteCloser) { _ = s.Close() }, stream.ErrServerClosed, 0, most},
+		"unlimited": {nothing, nil, 0, -1},
+		"default":   {nothing, nil, 0, 0},
+	} {
+		for _, read := range []string{"Next", "NextRaw", "message"} {
+			t.Run(name+"/"+read, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := &stream.Server{Logger: quiet(), MaxReading: c.most, Handler: func(_ context.Context, c *stream.Conn) error {
+						if read == "NextRaw" {
+							return errOf(c.NextRaw(nil))
+						}
+						return skipOne(c)
+					}}
+					open := func(packet []byte, n int) (w io.WriteCloser, ended chan error) {
+						ended = make(chan error, 1)
+						s.ConnClosed = func(ctx context.Context, _ *stream.Conn, err error) { ctx.Value(s).(chan error) <- err }
+						ctx := context.WithValue(t.Context(), s, ended)
+						if read == "message" {
+							r, w := io.Pipe()
+							f := newSocket()
+							f.in <- frame{typ: 2, r: r}
+							go s.ServeMessages(f.conn(ctx), stream.WebSocket(f, closeStatus))
+							go func() {
+								if _, _ = w.Write(packet[:n]); n == len(packet) {
+									_ = w.Close()
+								}
+							}()
+							return w, ended
+						}
+						ours, theirs := net.Pipe()
+						go s.ServeConn(stream.NewConn(ctx, ours, &stream.Options{ReadTimeout: 10 * time.Second}))
+						go func() { _, _ = theirs.Write(framed(binary.LittleEndian, packet)[:4+n]) }()
+						return theirs, ended
+					}
+					var opened []io.Closer
+					for range 32 {
+						silent, _ := open(fill(4<<20), 1)
+						opened = append(opened, silent)
+					}
+					synctest.Wait()
+					long := fill(100_000)
+					first, _ := open(long, len(long)-1)
+					synctest.Wait()
+					second, _ := open(long, 50_000)
+					synctest.Wait()
+					begin := time.Now()
+					third, ended := open(long, len(long))
+					opened = append(opened, first, second, third)
+					short := fill(10_000)
+					_, endedShort := open(short, len(short))
+					require.NoError(t, <-endedShort)
+					synctest.Wait()
+					require.Equal(t, c.most != most, len(ended) == 1, "the third packet waits")
+					c.then(s, first)
+					if c.want == nil {
+						require.NoError(t, <-ended)
+					} else {
+						require.ErrorIs(t, <-ended, c.want)
+					}
+					require.Equal(t, c.time, time.Since(begin))
+					for _, c := range opened {
+						_ = c.Close()
+					}
+					require.NoError(t, s.Shutdown(t.Context()))
+				})
+			})
+		}
+	}
+}
+
+// TestMemoryOfAll decodes a packet of 8 MiB, Dictionaries without pairs, on one connection and on four: four take
+// little more than one.
+func TestMemoryOfAll(t *testing.T) {
+	if testenv.Race {
+		t.Skip("skipped: the race detector makes values larger")
+	}
+	const count = 1 << 20
+	packet := encoded(t, func(e *gdwire.Encoder) error {
+		err := e.BeginArray(count - 1)
+		for range count - 1 {
+			err = cmp.Or(err, e.BeginDict(0), e.End())
+		}
+		return cmp.Or(err, e.End())
+	})
+	taken := func(conns int) (n int64) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &stream.Server{Logger: quiet(), Handler: func(_ context.Context, c *stream.Conn) error {
+				return variant.Receive(c, new([]map[string]int))
+			}}
+			before := heapInUse()
+			var clients []net.Conn
+			for range conns {
+				ours, theirs := net.Pipe()
+				clients = append(clients, theirs)
+				go s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+				go func() { _, _ = theirs.Write(framed(binary.LittleEndian, packet)[:len(packet)]) }()
+			}
+			synctest.Wait()
+			n = int64(heapInUse() - before)
+			for _, c := range clients {
+				_ = c.Close()
+			}
+			require.NoError(t, s.Shutdown(t.Context()))
+		})
+		return n
+	}
+	one, four := taken(1), taken(4)
+	t.Logf("%d MiB, and %d MiB for four", one>>20, four>>20)
+	require.Less(t, four, one+one/2)
+	require.Less(t, four, int64(128<<20))
 }

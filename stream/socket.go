@@ -133,8 +133,9 @@ func (m *socket) receive() error {
 		_ = m.conn.SetReadDeadline(time.Time{})
 	}
 	p := newPacket()
-	if err := p.readFrom(r); err != nil {
+	if err := p.readFrom(r, m.arrived); err != nil {
 		p.release()
+		m.c.quota.Release(m.c)
 		return m.readError(err)
 	}
 	m.read.set(time.Time{})
@@ -142,6 +143,15 @@ func (m *socket) receive() error {
 	m.c.received(len(p.content()))
 	m.next = p
 	return nil
+}
+
+// arrived counts n bytes of a message that arrived, and waits until they can be kept. A long message counts until
+// it is read.
+func (m *socket) arrived(n int) error {
+	if n <= bufferSize {
+		return nil
+	}
+	return m.c.arrived(int64(n), max(m.c.config.MaxPacket-int64(n), 1))
 }
 
 // readError returns the error of Next for an error of ws.
