@@ -1,16 +1,128 @@
 package savefile
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/options"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
+	"github.com/gdwire/gdwire/internal/save/envelope"
 	"github.com/gdwire/gdwire/internal/save/outfile"
 	"github.com/gdwire/gdwire/variant"
 )
+
+// WriteTo writes f as described by Info, and returns the number of bytes written. If Format and
+// Lengths are unchanged, the content is written byte by byte; otherwise the values are encoded
+// again. Encrypted files, and compressed files, are kept in memory until complete. Save does not
+// keep them.
+func (f *File) WriteTo(w io.Writer) (int64, error) {
+	c := &counter{w: w}
+	err := f.write(c)
+	return c.n, err
+}
+
+// A counter counts the bytes written to w.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// write writes f to w.
+func (f *File) write(w io.Writer) error {
+	info := f.Info.withDefaults()
+	if !info.Lengths.valid() {
+		return fmt.Errorf("savefile: unknown %v", info.Lengths)
+	}
+	err := damaged(f.stack.Contain(info.Container, info.Key).Write(w, func(w io.Writer) error {
+		if info.Format != f.opened.Format || info.Lengths != f.opened.Lengths {
+			return f.convert(w, &info)
+		}
+		_, err := io.Copy(w, io.NewSectionReader(f.content, 0, f.content.Size))
+		return err
+	}))
+	if doubt := (*envelope.DoubtError)(nil); errors.As(err, &doubt) {
+		return fmt.Errorf("savefile: %w; Options.Keep or Derive chooses", doubt)
+	}
+	return err
+}
+
+// convert writes the values in another format or with other lengths.
+func (f *File) convert(w io.Writer, info *Info) error {
+	again := gdwire.NewDecoder(nil, &f.content.Decoder)
+	defer again.Release()
+	eo := f.content.Encoder
+	eo.Format, eo.DoubleReals = info.Format, f.opened.DoubleReals
+	e := gdwire.NewEncoder(nil, &eo)
+	defer func() { _ = e.Close() }()
+	frame := info.Lengths.frame()
+	report := &save.Converter{Lost: f.lost()}
+	write := report
+	if frame != save.Bare { // values are encoded twice, instead of in memory, but reported once
+		write = &save.Converter{Lost: func(*gdwire.Decoder, string, string) {}}
+	}
+	return f.content.Packets(save.Every, func(p *save.Packet) (bool, error) {
+		d := p.Decoder
+		if frame != save.Bare {
+			if err := writeLength(w, frame, report, e, d); err != nil {
+				return false, err
+			}
+			f.content.Place(again, p)
+			d = again
+		}
+		e.Reset(w)
+		if err := recode(write, e, d); err != nil {
+			return false, err
+		}
+		return true, p.Finish(nil)
+	})
+}
+
+// lost returns a function that calls Lossy, or nil if Lossy is nil.
+func (f *File) lost() func(d *gdwire.Decoder, value, becomes string) {
+	if f.Lossy == nil {
+		return nil
+	}
+	return func(d *gdwire.Decoder, value, becomes string) { f.Lossy(lossAt(d, value, becomes)) }
+}
+
+// lossAt returns the Loss of the value that d just read, or of a part of the value.
+func lossAt(d *gdwire.Decoder, value, becomes string) Loss {
+	l := Loss{Value: value, Becomes: becomes}
+	if at := (*gdwire.Error)(nil); errors.As(d.WrapError(gdwire.ErrType), &at) {
+		l.Offset, l.Path = at.Offset, at.Path
+	}
+	return l
+}
+
+// writeLength encodes the next value and writes its length.
+func writeLength(w io.Writer, frame save.Frame, c *save.Converter, e *gdwire.Encoder, d *gdwire.Decoder) error {
+	e.Reset(io.Discard)
+	if err := recode(c, e, d); err != nil {
+		return err
+	}
+	b, err := appendLength(nil, frame, e.OutputOffset())
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	return err
+}
+
+// recode copies the next value to e, and flushes.
+func recode(c *save.Converter, e *gdwire.Encoder, d *gdwire.Decoder) error {
+	return cmp.Or(c.Copy(e, d), e.Flush())
+}
 
 // An Edit is one change of a [File].
 type Edit struct {
@@ -143,3 +255,80 @@ func (f *File) Save(name string) error {
 	}
 	return nil
 }
+
+// EditPacket returns a packet without a length, as from NextRaw of package stream, with changed
+// values. Every other byte stays, also after the value. Edits apply in order; see [File.Edit] for
+// more about edits and errors. Options.Decoder contains the format, also for the new values, and the
+// limits; other options have no effect.
+//
+// The caller owns the result. packet is not changed and not kept.
+func EditPacket(packet []byte, edits []Edit, opts ...variant.Options) ([]byte, error) {
+	c := save.NewPacket(packet, options.Of(opts, new(variant.Options)).Decoder)
+	for _, e := range edits {
+		if p, err := parsePath(e.path); err == nil && p.Packet != 0 {
+			return nil, fmt.Errorf("savefile: %s is in another value, and a packet contains one", e.path)
+		}
+	}
+	c, err := applied(c, edits)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.Grow(int(c.Size))
+	_, err = io.Copy(&b, io.NewSectionReader(c, 0, c.Size))
+	return b.Bytes(), err
+}
+
+// repair removes the damaged part. err is the known damage, or nil. Up to zeroed bytes at the end may be zeros
+// in place of others.
+func (f *File) repair(err error, zeroed int64) error {
+	end := f.content.Size
+	var known *DamageError
+	if err != nil && !errors.As(err, &known) {
+		return err
+	}
+	e := f.stack.Envelope()
+	isWhole := e != nil && e.Err != nil
+	if known != nil && zeroed == 0 && save.IsContainerError(known.Err) { // the zeros are part of a container with a wrong checksum
+		c, bad := edit.Repair(f.content, end)
+		isWhole = isWhole || bad == nil && c == f.content
+	}
+	if isWhole {
+		f.Info.Damage = known
+		return nil
+	}
+	var zeros *save.ZerosError
+	if errors.As(err, &zeros) {
+		end = min(end, roundUp(zeros.From))
+		if at := (*gdwire.Error)(nil); errors.As(zeros.Err, &at) && at.Offset <= end {
+			end = zeros.From // the word was changed
+		}
+	} else if from, failed := save.ZerosAtEnd(f.content, end); failed == nil && known != nil {
+		if zeroed > 0 {
+			end = max(end-zeroed, from)
+		} else if from <= end-save.MinZeros {
+			end = min(end, roundUp(from)) // zeros after damage replace lost bytes
+		}
+	}
+	c, bad := edit.Repair(f.content, end)
+	if known == nil {
+		if bad = damaged(bad); bad == nil || !errors.As(bad, &known) {
+			return bad
+		}
+	} else if at := (*gdwire.Error)(nil); errors.As(bad, &at) { // the first lost value
+		cause := known.Err
+		if e, ok := cause.(*gdwire.Error); ok {
+			cause = e.Err
+		}
+		known.Err = &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: cause}
+	}
+	if c == nil {
+		return known
+	}
+	f.content, f.Info.Damage = c, known
+	return nil
+}
+
+// roundUp rounds an offset up to a multiple of 4. Values consist of words of 4 bytes, and file systems lose
+// whole blocks, so zeros in a word with another byte are its own.
+func roundUp(offset int64) int64 { return (offset + 3) &^ 3 }

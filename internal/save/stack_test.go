@@ -2,9 +2,11 @@ package save
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -267,4 +269,86 @@ func TestSkipAdvice(t *testing.T) {
 		require.EqualError(t, r.Unknown(), c.want)
 		require.Equal(t, c.header, r.Header)
 	}
+}
+
+// TestPipeWaits: a pipe is recognized by its first packet, without waiting for more, and then read from its start.
+func TestPipeWaits(t *testing.T) {
+	r, w := io.Pipe()
+	go func() { _, _ = w.Write([]byte(save)) }()
+	in := must(OpenInput("", r))(t)
+	s := must(in.Open(&OpenOptions{}))(t)
+	require.True(t, s.Live())
+	require.Equal(t, U32, s.Frame)
+	go func() { _ = errors.Join(errOf(w.Write([]byte(save))), w.Close()) }()
+	all := must(io.ReadAll(s.Reader()))(t)
+	require.Equal(t, save+save, string(all))
+}
+
+// nestings contains layers, each written around bytes.
+var nestings = map[string]func(t *testing.T, b []byte) []byte{
+	"base64": func(_ *testing.T, b []byte) []byte { return []byte(base64.StdEncoding.EncodeToString(b)) },
+	"JSON": func(_ *testing.T, b []byte) []byte {
+		return fmt.Appendf(nil, "{\n\t\"version\": 3,\n\t\"data\": %q\n}", base64.StdEncoding.EncodeToString(b))
+	},
+	"header": func(_ *testing.T, b []byte) []byte {
+		h := binary.LittleEndian.AppendUint32([]byte("GAME"), uint32(len(b)))
+		return append(binary.LittleEndian.AppendUint32(h, crc32.ChecksumIEEE(b)), b...)
+	},
+	"gzip": func(t *testing.T, b []byte) []byte {
+		return contained(t, fileaccess.Info{Container: fileaccess.Raw, Mode: fileaccess.Gzip}, b)
+	},
+	"zstd": func(t *testing.T, b []byte) []byte {
+		return contained(t, fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}, b)
+	},
+	"encrypted": func(t *testing.T, b []byte) []byte {
+		return contained(t, fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot4}, b)
+	},
+}
+
+func contained(t *testing.T, info fileaccess.Info, b []byte) []byte {
+	var out bytes.Buffer
+	w := must(fileaccess.NewWriter(&out, info, fileaccess.PasswordKey("pw")))(t)
+	must(w.Write(b))(t)
+	require.NoError(t, w.Close())
+	return out.Bytes()
+}
+
+// TestNested opens values in up to three layers in any order, asks for the key once, and writes them with other values, as
+// the game would. After a header, text and encrypted files are not found.
+func TestNested(t *testing.T) {
+	var values [2][]byte
+	for i, name := range []string{"Ada", "Adalbert the second of that name"} {
+		values[i] = must(variant.Marshal(map[string]any{"name": name, "hp": 100, "items": []any{1, "axe", 2.5}}))(t)
+	}
+	all, right := 0, 0
+	var nest func(name string, v [2][]byte, depth int)
+	nest = func(name string, v [2][]byte, depth int) {
+		for layer, write := range nestings {
+			outer := [2][]byte{write(t, v[0]), write(t, v[1])}
+			asked := 0
+			ask := func(fileaccess.Info) (*fileaccess.Key, error) { asked++; return fileaccess.PasswordKey("pw"), nil }
+			o := &OpenOptions{Container: fileaccess.Options{AskKey: ask}}
+			s, err := At(bytes.NewReader(outer[0]), int64(len(outer[0]))).Open(o)
+			require.LessOrEqual(t, asked, 1)
+			all++
+			if err == nil && s.Values.fits() {
+				require.Equal(t, values[0], must(s.ReadAll())(t), layer+" "+name)
+				var out bytes.Buffer
+				require.NoError(t, s.Write(&out, func(w io.Writer) error { return errOf(w.Write(values[1])) }))
+				got := out.Bytes()
+				if !strings.Contains(layer+name, "encrypted") { // with another IV
+					require.Equal(t, outer[1], got, layer+" "+name)
+				}
+				s = must(At(bytes.NewReader(got), int64(len(got))).Open(o))(t)
+				require.Equal(t, values[1], must(s.ReadAll())(t))
+				right++
+			}
+			if depth < 3 {
+				nest(layer+" "+name, outer, depth+1)
+			}
+		}
+	}
+	nest("", values, 1)
+	require.Equal(t, 258, all)
+	require.GreaterOrEqual(t, right, 226)
 }
