@@ -414,7 +414,9 @@ func (m Mode) codec() *codec {
 type codec struct {
 	name string
 	// ratio is the maximum number of bytes decoded from a byte of a block.
-	ratio    int64
+	ratio int64
+	// begins reports whether a stream can begin with head; nil if it can begin with most bytes.
+	begins   func(head []byte) bool
 	decoder  func() decoder
 	encoder  func() encoder
 	encoders sync.Pool // of Compress
@@ -445,6 +447,7 @@ var codecs = [...]codec{
 	},
 	Deflate: {
 		name:    "deflate",
+		begins:  isZlib,
 		ratio:   deflateRatio,
 		decoder: func() decoder { return &streamDecoder{reset: resetZlib()} },
 		encoder: func() encoder { return &streamEncoder{w: zlib.NewWriter(nil)} },
@@ -453,6 +456,7 @@ var codecs = [...]codec{
 	},
 	Zstd: {
 		name:    "zstd",
+		begins:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")) },
 		ratio:   128 << 10 / 4, // a block of 128 KiB of the same byte takes 4 bytes
 		decoder: func() decoder { return zstdDecoder{sharedZstdDecoder()} },
 		encoder: func() encoder { return zstdEncoder{sharedZstdEncoder()} },
@@ -461,6 +465,7 @@ var codecs = [...]codec{
 	},
 	Gzip: {
 		name:    "gzip",
+		begins:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x1f\x8b\x08")) },
 		ratio:   deflateRatio,
 		decoder: func() decoder { return &streamDecoder{reset: resetGzip()} },
 		encoder: func() encoder { return &streamEncoder{w: gzip.NewWriter(nil)} },
@@ -468,6 +473,11 @@ var codecs = [...]codec{
 		writer:  func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
 	},
 	Brotli: {name: "brotli"},
+}
+
+// isZlib reports whether head begins with a header of zlib for a window of 32 KiB, as engines write it.
+func isZlib(head []byte) bool {
+	return len(head) >= 2 && head[0] == 0x78 && binary.BigEndian.Uint16(head)%31 == 0
 }
 
 // deflateRatio is the maximum ratio of deflate: 258 bytes in two bits.

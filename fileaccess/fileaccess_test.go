@@ -49,6 +49,31 @@ func TestFileAccessPlain(t *testing.T) {
 	}
 }
 
+// TestDetect: what engines and Writers write is detected, in all modes but FastLZ.
+func TestDetect(t *testing.T) {
+	for _, v := range vectors(t) {
+		require.Equal(t, v.info.Container, fileaccess.Detect(v.data).Container, v.name)
+	}
+	for _, v := range compressedVectors(t) {
+		require.Equal(t, v.Mode != "fastlz", fileaccess.Detect(v.Compressed).Container == fileaccess.Raw, v.ID)
+	}
+	for mode := fileaccess.FastLZ; !strings.HasPrefix(mode.String(), "mode "); mode++ {
+		packed, err := fileaccess.Compress(nil, pattern(100), mode)
+		if mode == fileaccess.Brotli {
+			require.ErrorIs(t, err, fileaccess.ErrMode)
+			continue
+		}
+		require.NoError(t, err)
+		want := fileaccess.Info{Container: fileaccess.Raw, Mode: mode, Size: -1}
+		if mode == fileaccess.FastLZ {
+			want = fileaccess.Info{Size: -1}
+		}
+		require.Equal(t, want, fileaccess.Detect(packed[:4]), "a new mode needs a signature: see CONTRIBUTING")
+		require.Equal(t, fileaccess.Info{Size: -1}, fileaccess.Detect(packed[:1]))
+		require.Contains(t, modes, mode)
+	}
+}
+
 func TestContainerString(t *testing.T) {
 	require.Equal(t, "plain compressed encrypted", fileaccess.Plain.String()+" "+fileaccess.Compressed.String()+" "+fileaccess.Encrypted.String())
 	require.Equal(t, "godot4 godot3", fileaccess.LayoutGodot4.String()+" "+fileaccess.LayoutGodot3.String())

@@ -72,8 +72,8 @@ func isFile(b *Bytes) bool {
 	if !bytes.Equal(b.peek(1), []byte("G")) {
 		return false
 	}
-	head := string(b.peek(4))
-	return head == "GCPF" || head == "GDEC"
+	info := fileaccess.Detect(b.peek(4))
+	return info.Container == fileaccess.Compressed || info.Container == fileaccess.Encrypted
 }
 
 // openContainer opens a container, or returns a plain one.

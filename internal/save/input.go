@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -310,15 +309,8 @@ func rawMode(in *bufio.Reader) (_ fileaccess.Mode, ok bool) {
 		return 0, false
 	}
 	b, _ := in.Peek(4)
-	switch {
-	case bytes.HasPrefix(b, []byte("\x1f\x8b\x08")):
-		return fileaccess.Gzip, true
-	case bytes.HasPrefix(b, []byte("\x28\xb5\x2f\xfd")):
-		return fileaccess.Zstd, true
-	case len(b) == 4 && b[0] == 0x78 && binary.BigEndian.Uint16(b)%31 == 0 && isZlib(in):
-		return fileaccess.Deflate, true
-	}
-	return 0, false
+	info := fileaccess.Detect(b)
+	return info.Mode, info.Container == fileaccess.Raw && (info.Mode != fileaccess.Deflate || len(b) == 4 && isZlib(in))
 }
 
 // isZlib reports whether a stream with a header of zlib can be decompressed. Packets with a length can begin

@@ -1,6 +1,7 @@
 package save
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
@@ -81,6 +82,22 @@ func TestRecognizeRaw(t *testing.T) {
 	}
 	require.Equal(t, 60, n)
 	require.Equal(t, 12, texts)
+}
+
+// TestEveryMode: streams of all modes but FastLZ are known by their first bytes.
+func TestEveryMode(t *testing.T) {
+	for mode := fileaccess.FastLZ; !strings.HasPrefix(mode.String(), "mode "); mode++ {
+		packed, err := fileaccess.Compress(nil, []byte(save), mode)
+		if err != nil {
+			require.ErrorIs(t, err, fileaccess.ErrMode)
+			continue
+		}
+		got, ok := rawMode(bufio.NewReaderSize(bytes.NewReader(packed), sniffBytes))
+		require.Equal(t, mode != fileaccess.FastLZ, ok, "%v: see CONTRIBUTING", mode)
+		if ok {
+			require.Equal(t, mode, got)
+		}
+	}
 }
 
 // Packets whose length has the bytes of a zlib header are no stream.

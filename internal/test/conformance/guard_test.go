@@ -136,6 +136,7 @@ var guardedCalls = []guarded{
 			_ = w.Close()
 		}
 	}},
+	{"fileaccess.Detect", func(b []byte, _ gdwire.DecoderOptions) { _ = fileaccess.Detect(b) }},
 	{"fileaccess.Compress", func(b []byte, _ gdwire.DecoderOptions) {
 		for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
 			_, _ = fileaccess.Compress(nil, b, mode)
