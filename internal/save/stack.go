@@ -326,6 +326,35 @@ func (st *Stack) Envelope() *envelope.Envelope {
 	return nil
 }
 
+// Around describes what is around the values, apart from containers and a skipped header, or returns "".
+func (st *Stack) Around() string {
+	var all []string
+	for _, l := range st.layers {
+		switch l := l.(type) {
+		case *around:
+			all = append(all, l.String())
+		case *quoted:
+			all = append(all, "in base64 in JSON")
+		}
+	}
+	return strings.Join(all, ", and there ")
+}
+
+// Hidden returns the number of bytes around the values, in layers other than containers and a skipped header.
+func (st *Stack) Hidden() (n int64) {
+	for _, l := range st.layers {
+		switch l := l.(type) {
+		case *around:
+			for _, gap := range l.Gaps {
+				n += int64(len(gap))
+			}
+		case *quoted:
+			n += int64(len(l.before) + len(l.after))
+		}
+	}
+	return n
+}
+
 // Container describes the outermost container, with base64 text around it, or is plain.
 func (st *Stack) Container() fileaccess.Info {
 	_, _, c := st.containers()

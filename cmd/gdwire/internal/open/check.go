@@ -67,8 +67,8 @@ func (in *Input) origin(s *shell.Stdio) *origin {
 	if s.Several {
 		r.File = in.Operand
 	}
+	r.Around = in.Around()
 	if e := in.Envelope(); e != nil {
-		r.Around = e.String()
 		if at, n := e.Secret(); n > 0 {
 			r.Around += fmt.Sprintf("; %d bytes at %d look like a checksum that cannot be computed", n, at)
 		}

@@ -9,6 +9,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
@@ -68,8 +70,8 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	in.Filled = true // engines write no bytes after a value, so the file is damaged
 	how := r.How()
 	what := fmt.Sprintf("%s%v, %s%s", how, r.Readings[0].Format, frameText(in.Frame), ContainerText(&info))
-	if e := in.Envelope(); e != nil {
-		what += ", " + e.String()
+	if around := in.Around(); around != "" {
+		what += ", " + around
 	}
 	s.Damaged = s.Damaged || r.IsDamaged()
 	if in.Guess() != nil {
@@ -232,7 +234,11 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 		damage := v.Damage
 		v.Damage = func() error { return cmp.Or(damage(), errors.Join(in.Faults()...)) }
 	}
-	return Show(s, in.Packets(r), v, in.Live())
+	err = Show(s, in.Packets(r), v, in.Live())
+	if n := in.Hidden(); n > 0 && !v.checks && !s.MessagesShown() { // or the message about the format says it
+		s.Infof("%s: bytes not shown, around the values: %s; gdwire check names them", in.Name, humanize.Comma(n))
+	}
+	return err
 }
 
 // A tailReader finds the zeros at the end of the input.

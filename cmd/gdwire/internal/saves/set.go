@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -248,6 +250,9 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 			return nil
 		}
 	}
+	if err := e.checkDigests(s, in, digests(c, plan.Changes)); err != nil {
+		return err
+	}
 	err = e.open.Rewrite(s, in.Stack, in.Container(), in.Key(), func(w io.Writer) error {
 		_, err := plan.WriteTo(w)
 		return err
@@ -277,6 +282,60 @@ func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
 	default:
 		s.Infof("%s", text)
 	}
+	return nil
+}
+
+// digestKeys matches the keys under which games keep a checksum of the values beside, and digestText such a checksum.
+var (
+	digestKeys = regexp.MustCompile(`(?i)(checksum|hash|digest|sig|signature|hmac|md5|sha1|sha256)$`)
+	digestText = regexp.MustCompile(`^(?i:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$`)
+)
+
+// digests returns the paths of hexadecimal checksums in the Dictionaries around changed values. A checksum that is changed,
+// too, is none.
+func digests(c *save.Content, changes []edit.Change) (paths []string) {
+	const most = 1000 // changes: others are in the same Dictionaries
+	var tree, other text.Tree
+	for _, change := range changes[:min(len(changes), most)] {
+		if path, err := text.Parse(change.Path); err == nil && !path.Cut {
+			_, _ = tree.Add(path, "")
+		}
+	}
+	at, _ := text.Parse("digest")
+	digest, _ := other.Add(at, "")
+	path := "" // of the value at digest
+	w := &text.Walker{Key: func(in *text.Node, key *text.Step) *text.Node {
+		if !digestKeys.MatchString(key.Key.Text) {
+			return nil
+		}
+		path = string(key.Append([]byte(in.String())))
+		return digest
+	}}
+	w.Value = func(p *text.Node) (bool, error) {
+		if p != digest {
+			return true, nil
+		}
+		value, err := w.ReadString()
+		isChanged := slices.ContainsFunc(changes, func(c edit.Change) bool { return c.Path == path })
+		if err == nil && digestText.MatchString(value) && !isChanged {
+			paths = append(paths, path)
+		}
+		return err != nil, nil // text is read
+	}
+	_ = edit.Walk(c, &tree, w) // the edits found no error
+	return paths
+}
+
+// checkDigests reports hexadecimal checksums beside changed values. With one, set returns an error unless forced.
+func (e *editor) checkDigests(s *shell.Stdio, in *open.Input, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%s: %s looks like a checksum of values beside it: the game may refuse the edited file", in.Name, paths[0])
+	if e.op == edit.Set && !e.force {
+		return fmt.Errorf("%s; -force writes it", text)
+	}
+	s.Infof("%s", text)
 	return nil
 }
 
