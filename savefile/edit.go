@@ -229,7 +229,8 @@ func newValue(v any) *edit.Value {
 
 // Save writes f to the file of the given name: to a new file in the same folder, synced, and
 // renamed when complete, so that a file of this name is replaced or unchanged. Save follows
-// symbolic links; other hard links of the file keep the old content. If f was opened by this name
+// symbolic links; other hard links of the file keep the old content. On Unix, Save removes new files
+// that killed programs left beside the same file. If f was opened by this name
 // and another program changed the file since, Save returns an error wrapping [ErrChanged].
 //
 // The new file keeps the owner and permissions of the old, and on Linux access lists and extended

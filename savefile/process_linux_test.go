@@ -163,6 +163,7 @@ func TestKilled(t *testing.T) {
 	}
 	t.Logf("killed %d times", kills-1)
 	require.Greater(t, kills, 10)
+	require.Len(t, must(os.ReadDir(filepath.Dir(name)))(t), 1, "the last save removed what the killed ones left")
 }
 
 // TestSaveNamedPipe: Open does not wait for the writer of a named pipe.
