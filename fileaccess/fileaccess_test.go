@@ -298,8 +298,8 @@ func TestWriterFaults(t *testing.T) {
 	content := make([]byte, 5<<19)
 	rand.NewChaCha8([32]byte{}).Read(content)
 	infos := map[string]fileaccess.Info{"plain": {}, "godot3": encryptedInfo(fileaccess.LayoutGodot3), "godot4": encryptedInfo(fileaccess.LayoutGodot4)}
+	infos["compressed"] = fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd, BlockSize: 1 << 19}
 	for _, mode := range modes {
-		infos[mode.String()] = fileaccess.Info{Container: fileaccess.Compressed, Mode: mode, BlockSize: 1 << 19}
 		infos["raw-"+mode.String()] = fileaccess.Info{Container: fileaccess.Raw, Mode: mode}
 	}
 	infos["base64"] = fileaccess.Info{Base64: fileaccess.Base64{Text: true, Line: 64, End: "\n"}}
