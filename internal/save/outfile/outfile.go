@@ -73,15 +73,29 @@ func Create(name string, signals Signals) (*File, error) {
 	if signals == EndOnSignal {
 		f.removeOnSignal(beside)
 	}
-	done := lock(cmp.Or(folder, ".")) // for others, a new file without a lock is one that was left
-	defer done()
 	removeLeft(folder, prefix)
-	if f.File, err = createLike(beside, target, old); err != nil {
+	if err := f.create(beside); err != nil {
 		f.release()
 		return nil, folderError(target, err)
 	}
-	f.unlock = lock(beside)
 	return f, nil
+}
+
+// create creates and locks the new file: for other programs, a new file without a lock is one that was left.
+func (f *File) create(name string) (err error) {
+	const most = 100
+	for range most {
+		if f.File, err = createLike(name, f.target, f.old); err != nil {
+			return err
+		}
+		f.unlock = lock(name)
+		if _, err = os.Lstat(name); err == nil { // not removed before it was locked
+			return nil
+		}
+		f.unlock()
+		_ = f.Close()
+	}
+	return err
 }
 
 // The name of a new file: "." and the name of the target, ".", random letters and digits, and newSuffix.
