@@ -27,6 +27,7 @@ type Conn struct {
 	handshake *handshake    // nil without a handshake
 	interrupt func()        // interrupts a call of Next that waits for a packet
 	discarded chan struct{} // closed when the goroutine of CloseRead ends; nil without CloseRead
+	cause     error         // the cause of the context of CloseRead
 	panicked  error         // of this goroutine, then
 	failed    bool          // the Server counted the connection as failed
 

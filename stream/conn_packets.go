@@ -94,11 +94,13 @@ func (c *Conn) CloseRead(ctx context.Context) context.Context {
 				return
 			}
 			if c.panicked = panicked(recover(), nil); c.panicked != nil { // PacketHandled, for example
-				cancel(c.panicked)
+				c.cause = c.panicked
+				cancel(c.cause)
 			}
 		}()
 		for {
 			if _, err := c.Next(); err != nil && !Skippable(err) {
+				c.cause = err
 				cancel(err)
 				return
 			}
@@ -117,5 +119,6 @@ func (c *Conn) WritePacket(write func(*gdwire.Encoder) error) error {
 func (c *Conn) WriteRaw(packet []byte) error { return c.writer.WriteRaw(packet) }
 
 // Flush writes the packets held back because of Options.BufferWrites. If a timeout occurs before
-// any of their bytes is written, Flush can be called again.
+// any of their bytes is written, Flush can be called again. After Close, Flush returns
+// [net.ErrClosed], and after the context is done the cause of the context.
 func (c *Conn) Flush() error { return c.writer.Flush() }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"testing"
@@ -358,6 +359,99 @@ func TestClose(t *testing.T) {
 	require.Equal(t, context.Canceled, errOf(conn.Next()))
 }
 
+// TestCallsAfterEnd calls each method of a Conn after each of its ends: all return the end, whatever their arguments and
+// whatever failed before.
+func TestCallsAfterEnd(t *testing.T) {
+	tooLong := make([]byte, 101)
+	calls := map[string]func(c *stream.Conn) error{
+		"Next":                 next,
+		"NextRaw":              func(c *stream.Conn) error { return errOf(c.NextRaw(nil)) },
+		"WritePacket":          func(c *stream.Conn) error { return c.WritePacket(number(1)) },
+		"WritePacket, invalid": func(c *stream.Conn) error { return c.WritePacket(func(*gdwire.Encoder) error { return errBroken }) },
+		"WriteRaw":             func(c *stream.Conn) error { return c.WriteRaw([]byte{0, 0, 0, 0}) },
+		"WriteRaw, empty":      func(c *stream.Conn) error { return c.WriteRaw(nil) },
+		"WriteRaw, too long":   func(c *stream.Conn) error { return c.WriteRaw(tooLong) },
+		"Flush":                (*stream.Conn).Flush,
+	}
+	slow := func(c *stream.Conn) {
+		room := stream.Room{MaxQueue: 1}
+		m := room.Join(c)
+		for m.WriteRaw([]byte{0, 0, 0, 0}) == nil {
+		}
+	}
+	ends := map[string]struct {
+		end  func(c *stream.Conn, cancel context.CancelCauseFunc)
+		want error
+	}{
+		"Server.Close": {func(c *stream.Conn, _ context.CancelCauseFunc) {
+			serving := make(chan struct{})
+			s := &stream.Server{Handler: func(ctx context.Context, _ *stream.Conn) error {
+				close(serving)
+				<-ctx.Done()
+				return nil
+			}}
+			go s.ServeConn(c)
+			<-serving
+			_ = s.Close()
+		}, stream.ErrServerClosed},
+		"dropped by a Room": {func(c *stream.Conn, _ context.CancelCauseFunc) { slow(c); _ = drained(c) }, stream.ErrSlow},
+	}
+	maps.Copy(ends, connEnds)
+	for kind, o := range map[string]stream.Options{"": {}, "held": {BufferWrites: true}, "broken": {WriteTimeout: short}, "message": {}} {
+		for name, c := range ends {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				o.MaxPacket = 100
+				ours, theirs := net.Pipe()
+				defer theirs.Close()
+				conn := stream.NewConn(ctx, ours, &o)
+				switch kind {
+				case "held":
+					require.NoError(t, conn.WritePacket(number(1)))
+				case "broken":
+					done := make(chan error, 1)
+					go func() { done <- errOf(io.ReadFull(theirs, make([]byte, 5))) }()
+					require.ErrorIs(t, conn.WritePacket(number(1)), os.ErrDeadlineExceeded)
+					require.NoError(t, <-done)
+				case "message":
+					conn = messageConn(ctx, newSocket(), &o)
+				}
+				if kind == "broken" && c.want == stream.ErrSlow {
+					return // the Room reports the first error
+				}
+				c.end(conn, cancel)
+				for range 2 {
+					for call, f := range calls {
+						require.Equal(t, c.want, f(conn), call)
+					}
+				}
+				ended := conn.CloseRead(context.Background())
+				<-ended.Done()
+				require.Equal(t, c.want, context.Cause(ended))
+				_ = conn.Close()
+				require.NoError(t, conn.Close())
+			})
+		}
+	}
+	for name, c := range connEnds {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		conn := stream.NewPacketConn(ctx, must(net.ListenPacket("udp", "127.0.0.1:0"))(t), nil)
+		if cancel(nil); name == "Close" {
+			ctx, cancel = context.WithCancelCause(t.Context())
+			conn = stream.NewPacketConn(ctx, must(net.ListenPacket("udp", "127.0.0.1:0"))(t), nil)
+			require.NoError(t, conn.Close())
+		} else {
+			c.want = context.Canceled
+		}
+		to := conn.To(&net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9})
+		require.Equal(t, c.want, errOf(conn.Next()), name)
+		require.Equal(t, c.want, to.WritePacket(func(*gdwire.Encoder) error { return errBroken }), name)
+		require.Equal(t, c.want, to.WriteRaw(nil), name)
+		cancel(nil)
+	}
+}
+
 // A slowlyClosed connection waits before it closes.
 type slowlyClosed struct {
 	net.Conn
@@ -385,7 +479,7 @@ func TestWriteAfterContext(t *testing.T) {
 			cancel(errOwn)
 			require.Equal(t, errOwn, conn.WritePacket(number(1)))
 			require.Equal(t, errOwn, conn.WriteRaw(make([]byte, 100_000)))
-			require.NoError(t, conn.Flush())
+			require.Equal(t, errOwn, conn.Flush())
 			close(closes)
 			require.Empty(t, <-got)
 		})

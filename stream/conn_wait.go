@@ -91,9 +91,8 @@ func (c *Conn) arrived(held, missing int64) error {
 		defer c.writer.endWait()
 	}
 	for {
-		again, err := c.waitFor(granted)
-		if !again {
-			return c.readError(err)
+		if again, err := c.waitFor(granted); !again {
+			return cmp.Or(c.readError(err), c.ended())
 		}
 	}
 }

@@ -15,8 +15,10 @@ import (
 //	tls://example.org:7777        TLS over TCP; the certificate is for the host and of an authority of the system
 //	unix:///run/user/1000/game    a Unix domain socket with this path, /run/user/1000/game
 //
-// Connecting and the TLS handshake take at most Options.HandshakeTimeout each. As with [NewConn], the connection is
-// closed when ctx is done, also later.
+// Connecting and the TLS handshake take at most Options.HandshakeTimeout each. ctx is for both alone, as with a
+// [net.Dialer]. To close the connection when a context is done, also later:
+//
+//	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 //
 // With another [tls.Config], pass the connection of a [tls.Dialer] to NewConn. A WebSocket of
 // github.com/coder/websocket takes these lines, which an Example of [examples/server] runs:
@@ -44,11 +46,16 @@ func Dial(ctx context.Context, addr string, o *Options) (*Conn, error) {
 		return nil, dialError(ctx, addr, err)
 	}
 	if !secure {
-		return newNetConn(ctx, conn, config), nil
+		return newNetConn(context.Background(), conn, config), nil
 	}
 	host, _, _ := net.SplitHostPort(address) // valid, because dialing succeeded
-	c := newNetConn(ctx, tls.Client(conn, &tls.Config{ServerName: host}), config)
-	if err := c.handshake.do(&c.lifetime); err != nil {
+	c := newNetConn(context.Background(), tls.Client(conn, &tls.Config{ServerName: host}), config)
+	stop := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
+	err = c.handshake.do(&c.lifetime)
+	if !stop() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
 		_ = c.Close()
 		return nil, dialError(ctx, addr, fmt.Errorf("TLS handshake: %w", err))
 	}

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -97,6 +98,25 @@ func (f *faults) of(err error) faultKind {
 	return handlerFault
 }
 
+// causeOf returns the cause of err, an error of the handler, if err is that of a context: the cause of CloseRead's
+// context, or of that of c. Canceling the context given to NewConn closes the connection as Close does.
+func (c *Conn) causeOf(err error) error {
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if c.discarded != nil && isClosed(c.discarded) && c.cause != nil {
+		return c.cause
+	}
+	switch cause := c.ended(); cause {
+	case nil:
+		return err
+	case context.Canceled:
+		return net.ErrClosed
+	default:
+		return cause
+	}
+}
+
 // isReset reports whether err, of a connection, means that the other side vanished.
 func isReset(err error) bool {
 	return isAny(err, resetErrors...) || isAny(err, io.ErrUnexpectedEOF, io.ErrClosedPipe)
@@ -150,12 +170,22 @@ type closeFrame struct {
 // maxReason is the maximum length in bytes of a close frame's reason, by RFC 6455.
 const maxReason = 123
 
-// newCloseFrame returns a close frame. A reason that is too long is cut.
+// newCloseFrame returns a close frame. A reason that is too long is cut, and a code that cannot be sent replaced.
 func newCloseFrame(code int, reason string) closeFrame {
+	reason = strings.ToValidUTF8(reason, "\uFFFD")
 	if len(reason) > maxReason {
 		reason = strings.ToValidUTF8(reason[:maxReason], "") // the last character may have been cut
 	}
+	if !isCloseCode(code) {
+		code = CloseInternalError
+	}
 	return closeFrame{code, reason}
+}
+
+// isCloseCode reports whether a close frame can contain code: the codes registered for RFC 6455 without those that
+// only describe a missing frame, and those of libraries and programs.
+func isCloseCode(code int) bool {
+	return code >= 1000 && code <= 1003 || code >= 1007 && code <= 1014 || code >= 3000 && code <= 4999
 }
 
 // closeCode returns the status code and reason for closing a connection after err, the error of the

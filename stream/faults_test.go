@@ -288,3 +288,70 @@ func TestAcceptLoggerPanics(t *testing.T) {
 		require.Equal(t, stream.ErrServerClosed, result())
 	})
 }
+
+// TestContextErrors returns the error of a context from the handler: its cause decides whether the connection failed. The
+// records of the log have the context of their connection.
+func TestContextErrors(t *testing.T) {
+	type key struct{}
+	discard := func(ctx context.Context, c *stream.Conn) error {
+		ctx = c.CloseRead(ctx)
+		<-ctx.Done()
+		return fmt.Errorf("of mine: %w", ctx.Err())
+	}
+	wait := func(ctx context.Context, _ *stream.Conn) error { <-ctx.Done(); return ctx.Err() }
+	for name, c := range map[string]struct {
+		handler func(ctx context.Context, c *stream.Conn) error
+		end     func(s *stream.Server, cancel func(), client net.Conn)
+		want    stream.Stats
+	}{
+		"client leaves":      {discard, func(_ *stream.Server, _ func(), client net.Conn) { _ = client.Close() }, stream.Stats{}},
+		"client leaves part": {discard, func(_ *stream.Server, _ func(), client net.Conn) { _, _ = client.Write([]byte{1}); _ = client.Close() }, stream.Stats{Lost: 1}},
+		"idle":               {discard, func(*stream.Server, func(), net.Conn) {}, stream.Stats{}},
+		"Shutdown":           {discard, func(s *stream.Server, _ func(), _ net.Conn) { go func() { _ = s.Shutdown(context.Background()) }() }, stream.Stats{}},
+		"Server.Close":       {wait, func(s *stream.Server, _ func(), _ net.Conn) { _ = s.Close() }, stream.Stats{}},
+		"canceled":           {wait, func(_ *stream.Server, cancel func(), _ net.Conn) { cancel() }, stream.Stats{}},
+		"own": {func(ctx context.Context, _ *stream.Conn) error {
+			own, cancel := context.WithCancel(ctx)
+			cancel()
+			return own.Err()
+		}, func(*stream.Server, func(), net.Conn) {}, stream.Stats{Failed: 1}},
+		"panic": {func(context.Context, *stream.Conn) error { panic("oops") }, func(*stream.Server, func(), net.Conn) {}, stream.Stats{Failed: 1, Panics: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var records []any
+				s := &stream.Server{
+					Handler:     c.handler,
+					ConnContext: func(ctx context.Context, _ *stream.Conn) context.Context { return context.WithValue(ctx, key{}, "Ada") },
+					Logger:      slog.New(contextLog(func(ctx context.Context) { records = append(records, ctx.Value(key{})) })),
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				ours, theirs := net.Pipe()
+				go s.ServeConn(stream.NewConn(ctx, ours, nil))
+				synctest.Wait()
+				c.end(s, cancel, theirs)
+				synctest.Wait()
+				if name == "idle" {
+					require.NoError(t, s.Close())
+				}
+				require.NoError(t, s.Shutdown(t.Context()))
+				cancel()
+				got := s.Stats()
+				got.Accepted, got.BytesIn = 0, 0
+				require.Equal(t, c.want, got)
+				require.Len(t, records, int(got.Failed+got.Lost))
+				for _, r := range records {
+					require.Equal(t, "Ada", r)
+				}
+			})
+		})
+	}
+}
+
+// A contextLog is a log that is called with the context of each record.
+type contextLog func(ctx context.Context)
+
+func (contextLog) Enabled(context.Context, slog.Level) bool          { return true }
+func (l contextLog) Handle(ctx context.Context, _ slog.Record) error { l(ctx); return nil }
+func (l contextLog) WithAttrs([]slog.Attr) slog.Handler              { return l }
+func (l contextLog) WithGroup(string) slog.Handler                   { return l }

@@ -544,7 +544,17 @@ func TestMessageConn(t *testing.T) {
 
 // TestCloseReason closes WebSockets with long reasons, which are cut as RFC 6455 demands.
 func TestCloseReason(t *testing.T) {
+	for code, want := range map[int]closeCode{
+		-1: 1011, 0: 1011, 999: 1011, 1000: 1000, 1003: 1003, 1004: 1011, 1005: 1011, 1006: 1011, 1007: 1007, 1014: 1014, 1015: 1011,
+		2999: 1011, 3000: 3000, 4999: 4999, 5000: 1011, 70_000: 1011,
+	} {
+		f := newSocket()
+		require.NoError(t, messageConn(t.Context(), f, nil).CloseWithCode(code, ""))
+		require.Equal(t, want, <-f.closed, code)
+	}
 	for reason, want := range map[string]string{
+		"bye \xff":                     "bye \uFFFD",
+		strings.Repeat("\xff.", 50):    strings.Repeat("\uFFFD.", 30) + "\uFFFD",
 		strings.Repeat("x", 123):       strings.Repeat("x", 123),
 		strings.Repeat("x", 124):       strings.Repeat("x", 123),
 		strings.Repeat("é", 100):       strings.Repeat("é", 61),

@@ -19,8 +19,8 @@ func (c *Conn) Close() error {
 }
 
 // CloseWithCode closes the connection. Over a WebSocket the close frame contains this status code,
-// defined in RFC 6455 or from 3000 to 4999, and a reason, cut after 123 bytes. Other connections
-// ignore both.
+// from 1000 to 1003, 1007 to 1014 or 3000 to 4999, otherwise [CloseInternalError], and a reason, cut
+// after 123 bytes, with U+FFFD in the place of invalid UTF-8. Other connections ignore both.
 func (c *Conn) CloseWithCode(code int, reason string) error {
 	c.setEnd(code, reason)
 	return c.Close()

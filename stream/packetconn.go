@@ -126,6 +126,9 @@ type Peer struct {
 
 // WritePacket sends a datagram with the value written by write; see [Writer.WritePacket].
 func (p Peer) WritePacket(write func(*gdwire.Encoder) error) error {
+	if err := p.conn.ended(); err != nil {
+		return err
+	}
 	packet, err := p.conn.config.encode(write)
 	if err != nil {
 		return err
@@ -136,6 +139,9 @@ func (p Peer) WritePacket(write func(*gdwire.Encoder) error) error {
 
 // WriteRaw sends a datagram with these bytes, an encoded value, without checking them.
 func (p Peer) WriteRaw(packet []byte) error {
+	if err := p.conn.ended(); err != nil {
+		return err
+	}
 	if err := checkPacket(packet, p.conn.config.MaxPacket); err != nil {
 		return err
 	}

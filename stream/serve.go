@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
+	"os"
 	"time"
 
 	"github.com/gdwire/gdwire/internal/address"
@@ -59,7 +61,7 @@ func (s *Server) Serve(ln net.Listener) error {
 			return err
 		default:
 			delay = min(max(2*delay, 5*time.Millisecond), time.Second)
-			s.logLimited(slog.LevelError, "accept failed", "error", err, "retry", delay)
+			s.logLimited(context.Background(), slog.LevelError, "accept failed", "error", err, "retry", delay)
 			select {
 			case <-time.After(delay):
 			case <-s.closing:
@@ -88,19 +90,43 @@ func (s *Server) ServeTLS(ln net.Listener, certFile, keyFile string) error {
 	return s.Serve(tls.NewListener(ln, config))
 }
 
-// accept serves conn in a goroutine of its own, or closes it.
+// accept serves conn in a goroutine of its own, or closes it. Any method of conn can wait for the client, so all are
+// called there: RemoteAddr, for example, reads the header of the PROXY protocol.
 func (s *Server) accept(conn net.Conn) {
-	addr := addrOf(conn.RemoteAddr())
-	if s.addConn(nil, addr) != nil { // before the connection costs memory
-		_ = conn.Close()
+	if c := s.admit(conn); c != nil {
+		go s.serveNew(c)
+	} else {
+		go func() { _ = conn.Close() }()
+	}
+}
+
+// serveNew serves a connection of admit if there can be another from its address.
+func (s *Server) serveNew(c *Conn) {
+	addr, err := c.findAddr()
+	if s.addConn(c, addr) != nil {
+		_ = c.Close()
 		return
 	}
-	c := newNetConn(context.Background(), conn, s.config)
-	if s.addConn(c, addr) != nil { // since then, Shutdown was called
-		_ = conn.Close()
+	if err == nil {
+		go s.handle(c) // without the stack of this goroutine
 		return
 	}
-	go s.handle(c)
+	s.adopt(c)
+	_ = c.faults.note(&c.faults.read, err, handshakeTimeout)
+	s.end(c.ctx, c, fmt.Errorf("address of the client: %w", err))
+}
+
+// findAddr returns the address by which MaxConnsPerAddr counts, within HandshakeTimeout.
+func (c *Conn) findAddr() (netip.Addr, error) {
+	if d := c.config.HandshakeTimeout; d > 0 {
+		timer := time.AfterFunc(d, func() { c.cancel(os.ErrDeadlineExceeded) })
+		defer timer.Stop()
+	}
+	remote := c.RemoteAddr()
+	if err := c.ended(); err != nil {
+		return netip.Addr{}, err
+	}
+	return addrOf(remote), nil
 }
 
 // temporary reports whether the method Temporary of err, as of net's errors,
@@ -178,16 +204,17 @@ func (s *Server) adopt(c *Conn) {
 // end closes a connection after its handler returned err.
 func (s *Server) end(ctx context.Context, c *Conn, err error) {
 	defer s.remove(func() { s.removeConn(c) })
-	kind := c.faults.of(err)
-	c.finish(err, kind)
-	s.report(c, err, kind)
-	if c.panicked != nil && c.panicked != err { // otherwise the handler returned the cause of CloseRead's context
-		s.report(c, c.panicked, panicFault)
+	cause := c.causeOf(err)
+	kind := c.faults.of(cause)
+	c.finish(cause, kind)
+	s.report(ctx, c, cause, kind)
+	if c.panicked != nil && c.panicked != cause { // otherwise the handler returned the cause of CloseRead's context
+		s.report(ctx, c, c.panicked, panicFault)
 	}
 	if s.ConnClosed != nil {
 		defer func() {
 			if err := panicked(recover(), nil); err != nil {
-				s.report(c, err, panicFault)
+				s.report(ctx, c, err, panicFault)
 			}
 		}()
 		s.ConnClosed(ctx, c, err)
@@ -195,7 +222,7 @@ func (s *Server) end(ctx context.Context, c *Conn, err error) {
 }
 
 // report counts and logs a connection after a fault.
-func (s *Server) report(c *Conn, err error, kind faultKind) {
+func (s *Server) report(ctx context.Context, c *Conn, err error, kind faultKind) {
 	if kind == noFault {
 		return
 	}
@@ -208,11 +235,11 @@ func (s *Server) report(c *Conn, err error, kind faultKind) {
 	about := []any{"remote", c.remote(), "error", err, "packets", c.reader.packets}
 	switch p, _ := err.(*panicError); {
 	case p != nil:
-		s.logger().Error("gdwire/stream: connection failed", append(about, "stack", string(p.stack))...)
+		s.logger().ErrorContext(ctx, "gdwire/stream: connection failed", append(about, "stack", string(p.stack))...)
 	case kind == resetFault:
-		s.logLimited(slog.LevelDebug, "connection lost", about...)
+		s.logLimited(ctx, slog.LevelDebug, "connection lost", about...)
 	default:
-		s.logLimited(slog.LevelError, "connection failed", about...)
+		s.logLimited(ctx, slog.LevelError, "connection failed", about...)
 	}
 }
 
@@ -220,7 +247,7 @@ func (s *Server) report(c *Conn, err error, kind faultKind) {
 // after a packet if its first byte arrived before and the rest arrives within DrainTimeout, and
 // waits until all handlers have returned. If ctx is done before, Shutdown returns the error of ctx.
 // Handlers can still write, for example to say goodbye. Handlers that do not call Next learn of
-// Shutdown by [Conn.CloseRead]. Connections still in their TLS handshake are closed.
+// Shutdown by [Conn.CloseRead]. Connections are closed that are still in their TLS handshake, or whose address is not known.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stop((*Conn).drain)
 	select {
@@ -252,6 +279,9 @@ func (s *Server) stop(end func(*Conn)) {
 	}
 	for ln := range s.listeners {
 		_ = (*ln).Close()
+	}
+	for c := range s.admitted {
+		c.cancel(ErrServerClosed)
 	}
 	for c := range s.conns {
 		end(c)

@@ -36,7 +36,7 @@ const DefaultMaxReading = 1 << 20
 //
 // A limit of 0 selects the value in this table. -1 disables a limit:
 //
-//	HandshakeTimeout   10 s     a TLS client that does not finish its handshake
+//	HandshakeTimeout   10 s     a client that does not finish its TLS handshake or PROXY header
 //	ReadTimeout        10 s     a packet that arrives too slowly
 //	WriteTimeout       10 s     a client that does not read
 //	IdleTimeout        5 min    a client that sends nothing
@@ -51,8 +51,9 @@ type Server struct {
 	// The last packets arrive although the client still sends: after Handler returned, up to half a
 	// second of input is discarded before the connection is closed.
 	//
-	// The error is logged unless it is or wraps io.EOF, net.ErrClosed or ErrServerClosed, at level
-	// Error, or Debug if the client vanished. A panic of Handler, or of another function called by
+	// The error is logged, with the handler's context, unless it is or wraps io.EOF, net.ErrClosed or
+	// ErrServerClosed, at level Error, or Debug if the client vanished. In the place of context.Canceled,
+	// the cause of the end counts: of the context of CloseRead, or of ctx. A panic of Handler, or of another function called by
 	// the Server, is logged with its stack and ends only this connection; a goroutine of the
 	// handler's own must recover its panics.
 	Handler func(ctx context.Context, c *Conn) error
@@ -102,6 +103,7 @@ type Server struct {
 	mu        sync.Mutex
 	config    *config
 	quota     *quota.Quota         // of MaxReading, or nil
+	admitted  map[*Conn]struct{}   // before their address is known
 	conns     map[*Conn]netip.Addr // the address, for addrs
 	addrs     map[netip.Addr]int   // connections of each, if MaxConnsPerAddr is set
 	listeners map[*net.Listener]struct{}
@@ -112,7 +114,7 @@ type Server struct {
 // Stats returns the counters without waiting, and can be called at any time.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
-	conns := len(s.conns)
+	conns := len(s.conns) + len(s.admitted)
 	s.mu.Unlock()
 	return s.counters.stats(conns)
 }
@@ -139,10 +141,11 @@ func (s *Server) Full() bool {
 
 // room returns an error if no other connection from addr can be served. s is locked.
 func (s *Server) room(addr netip.Addr) error {
+	conns := len(s.conns) + len(s.admitted)
 	switch most := s.MaxConns; {
 	case s.isClosing():
 		return ErrServerClosed
-	case most == 0 && len(s.conns) >= DefaultMaxConns, most > 0 && len(s.conns) >= most:
+	case most == 0 && conns >= DefaultMaxConns, most > 0 && conns >= most:
 		return errFull
 	}
 	if most := s.MaxConnsPerAddr; most > 0 && s.addrs[addr] >= most { // of no address, there are none
@@ -157,7 +160,8 @@ func (s *Server) init() {
 		return
 	}
 	s.config = newConfig(s.Options.withTimeouts(serverTimeouts))
-	s.conns, s.addrs, s.listeners = map[*Conn]netip.Addr{}, map[netip.Addr]int{}, map[*net.Listener]struct{}{}
+	s.admitted, s.conns, s.addrs = map[*Conn]struct{}{}, map[*Conn]netip.Addr{}, map[netip.Addr]int{}
+	s.listeners = map[*net.Listener]struct{}{}
 	if s.MaxReading >= 0 {
 		s.quota = quota.New(cmp.Or(s.MaxReading, DefaultMaxReading))
 	}
@@ -200,18 +204,30 @@ func (s *Server) addListener(ln *net.Listener) error {
 	return nil
 }
 
-// addConn returns an error, and counts the connection as refused, if c cannot be served. Without c,
-// addConn only checks whether a connection from addr can be served.
+// admit returns a Conn over conn, for addConn. It returns nil, and counts the connection as refused, if no connection
+// can be served.
+func (s *Server) admit(conn net.Conn) *Conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.room(netip.Addr{}) != nil {
+		s.counters.refused.Add(1)
+		return nil
+	}
+	c := newNetConn(context.Background(), conn, s.config)
+	s.admitted[c] = struct{}{}
+	return c
+}
+
+// addConn returns an error, and counts the connection as refused, if c cannot be served.
 func (s *Server) addConn(c *Conn, addr netip.Addr) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.init()
+	delete(s.admitted, c)
 	if err := s.room(addr); err != nil {
 		s.counters.refused.Add(1)
+		s.checkDone()
 		return err
-	}
-	if c == nil {
-		return nil
 	}
 	s.counters.accepted.Add(1)
 	c.served.Store(true)
@@ -241,7 +257,7 @@ func (s *Server) remove(f func()) {
 
 // checkDone closes done after closing, if nothing is served. s is locked.
 func (s *Server) checkDone() {
-	if s.isClosing() && len(s.conns) == 0 && len(s.listeners) == 0 && !isClosed(s.done) {
+	if s.isClosing() && len(s.admitted)+len(s.conns)+len(s.listeners) == 0 && !isClosed(s.done) {
 		close(s.done)
 	}
 }
@@ -274,10 +290,10 @@ func (l *logLimit) allow() (suppressed int, ok bool) {
 }
 
 // logLimited logs a record unless there are too many.
-func (s *Server) logLimited(level slog.Level, message string, args ...any) {
+func (s *Server) logLimited(ctx context.Context, level slog.Level, message string, args ...any) {
 	defer s.recoverLogger()
 	log := s.logger()
-	if !log.Enabled(context.Background(), level) {
+	if !log.Enabled(ctx, level) {
 		return
 	}
 	suppressed, ok := s.log.allow()
@@ -287,7 +303,7 @@ func (s *Server) logLimited(level slog.Level, message string, args ...any) {
 	if suppressed > 0 {
 		args = append(args, "suppressed", suppressed)
 	}
-	log.Log(context.Background(), level, "gdwire/stream: "+message, args...)
+	log.Log(ctx, level, "gdwire/stream: "+message, args...)
 }
 
 // recoverLogger is deferred by logging functions. A panic of the Logger is counted and ends neither a

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -435,4 +436,64 @@ func drip(conn net.Conn) {
 			return
 		}
 	}
+}
+
+// A headerConn returns its address after the header of a proxy, or after Close.
+type headerConn struct {
+	net.Conn
+	header, closed chan struct{}
+	once           sync.Once
+}
+
+func (c *headerConn) RemoteAddr() net.Addr {
+	select {
+	case <-c.header:
+	case <-c.closed:
+	}
+	return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 7}
+}
+
+func (c *headerConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+// TestSilentAddress accepts clients whose address is read from them, and never arrives: others are served meanwhile.
+func TestSilentAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := echoServer()
+		s.Logger, s.MaxConns, s.MaxConnsPerAddr = quiet(), 3, 1
+		ln := newFakeListener(nil)
+		result := start(s, ln)
+		connect := func(known bool) net.Conn {
+			ours, theirs := net.Pipe()
+			c := &headerConn{Conn: ours, header: make(chan struct{}), closed: make(chan struct{})}
+			if known {
+				close(c.header)
+			}
+			ln.conns <- c
+			return theirs
+		}
+		begin := time.Now()
+		connect(false)
+		connect(false)
+		good := stream.NewConn(t.Context(), connect(true), nil)
+		require.EqualValues(t, 5, ask(t, good, 5))
+		require.EqualValues(t, 3, s.Stats().Conns)
+		require.Len(t, slices.Collect(s.Conns()), 1)
+		require.Equal(t, io.EOF, errOf(connect(true).Read(make([]byte, 1))), "MaxConns comes first")
+		require.Zero(t, time.Since(begin))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		got := s.Stats()
+		require.EqualValues(t, []int64{1, 2, 2, 1}, []int64{got.Conns, got.HandshakeTimeouts, got.Failed, got.Refused})
+		require.Equal(t, io.EOF, errOf(connect(true).Read(make([]byte, 1))), "MaxConnsPerAddr")
+		require.EqualValues(t, 2, s.Stats().Refused)
+		connect(false)
+		synctest.Wait()
+		begin = time.Now()
+		require.NoError(t, s.Shutdown(t.Context()))
+		require.Zero(t, time.Since(begin))
+		require.Equal(t, stream.ErrServerClosed, result())
+	})
 }

@@ -47,7 +47,7 @@ func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 	c := newConn(m, s)
 	m.c = c
 	c.reader, c.writer = newReader(m, s), newWriter(nil, s)
-	c.writer.message = m.send
+	c.writer.message, c.writer.ended = m.send, c.ended
 	if m.conn, _ = ctx.Value(netConnKey{}).(net.Conn); m.conn != nil {
 		m.read.expire = func() { _ = m.conn.SetReadDeadline(aLongTimeAgo) }
 		m.write.expire = func() { _ = m.conn.SetWriteDeadline(aLongTimeAgo) }

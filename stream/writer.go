@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"encoding/binary"
 	"io"
 	"sync"
@@ -64,6 +65,9 @@ func newWriter(w io.Writer, c *config) *Writer {
 // WritePacket returns [gdwire.ErrClosed] and writes nothing. Other goroutines can write packets
 // meanwhile.
 func (w *Writer) WritePacket(write func(*gdwire.Encoder) error) error {
+	if err := w.ended(); err != nil {
+		return err
+	}
 	p, err := w.config.encode(write)
 	if err != nil {
 		return err
@@ -76,6 +80,9 @@ func (w *Writer) WritePacket(write func(*gdwire.Encoder) error) error {
 // connections, or to forward a packet of NextRaw. The bytes are not checked, but an empty packet
 // contains no value and is a [gdwire.Error].
 func (w *Writer) WriteRaw(packet []byte) error {
+	if err := w.ended(); err != nil {
+		return err
+	}
 	if err := checkPacket(packet, w.config.MaxPacket); err != nil {
 		return err
 	}
@@ -96,7 +103,7 @@ func (w *Writer) send(p *packet, rest []byte) error {
 	w.mu.Lock()
 	defer w.unlock()
 	if w.err != nil {
-		return w.err
+		return cmp.Or(w.ended(), w.err)
 	}
 	if w.message != nil {
 		p.buf = append(p.buf, rest...)

@@ -50,6 +50,9 @@ func (w *Writer) hold(p *packet, rest []byte) (bool, error) {
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.unlock()
+	if err := w.ended(); err != nil {
+		return err
+	}
 	return w.flush()
 }
 
