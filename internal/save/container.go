@@ -47,10 +47,11 @@ func (s *search) container(p *place) (*found, error) {
 		return nil, nil
 	}
 	if !p.forced {
-		co.Base64 = false
-		if co.Mode, co.Raw = rawMode(bufio.NewReaderSize(p.start(), sniffBytes)); !co.Raw && !isFile(p.Bytes) {
+		info := detect(p.peek(4), p.start)
+		if info.IsPlain() {
 			return nil, nil
 		}
+		co.Base64, co.Raw, co.Mode = false, info.Container == fileaccess.Raw, info.Mode
 	}
 	c, err := s.openContainer(p.Bytes, &co)
 	if err != nil && p.perhaps {
@@ -65,15 +66,6 @@ func (s *search) container(p *place) (*found, error) {
 		}
 	}
 	return &found{layer: c, bits: headerBits, settled: true}, nil
-}
-
-// isFile reports whether bytes begin like a file of FileAccess, and reads no more of a pipe than needed.
-func isFile(b *Bytes) bool {
-	if !bytes.Equal(b.peek(1), []byte("G")) {
-		return false
-	}
-	info := fileaccess.Detect(b.peek(4))
-	return info.Container == fileaccess.Compressed || info.Container == fileaccess.Encrypted
 }
 
 // openContainer opens a container, or returns a plain one.

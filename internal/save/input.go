@@ -299,54 +299,28 @@ func IsContainerError(err error) bool {
 	return errors.As(err, &e)
 }
 
-// sniffBytes is the number of bytes needed to distinguish a zlib stream from values.
-const sniffBytes = 4 << 10
-
-// rawMode returns the mode of a stream of PackedByteArray.compress, if the first bytes show such a stream. It
-// reads no more than needed into the buffer of in, which holds sniffBytes.
-func rawMode(in *bufio.Reader) (_ fileaccess.Mode, ok bool) {
-	if b, _ := in.Peek(1); len(b) == 0 || bytes.IndexByte([]byte("\x1f\x28\x78"), b[0]) < 0 {
-		return 0, false
+// detect is fileaccess.Detect for the bytes that start reads. A stream of zlib is one if the bytes can be decompressed.
+func detect(head []byte, start func() io.Reader) fileaccess.Info {
+	info := fileaccess.Detect(head)
+	if info.Container == fileaccess.Raw && info.Mode == fileaccess.Deflate && !isZlib(start()) {
+		info = fileaccess.Info{Size: -1}
 	}
-	b, _ := in.Peek(4)
-	info := fileaccess.Detect(b)
-	return info.Mode, info.Container == fileaccess.Raw && (info.Mode != fileaccess.Deflate || len(b) == 4 && isZlib(in))
+	return info
 }
 
-// isZlib reports whether a stream with a header of zlib can be decompressed. Packets with a length can begin
-// with the same bytes.
-func isZlib(in *bufio.Reader) bool {
-	r, err := fileaccess.NewReader(&peeker{in: in}, &fileaccess.Options{Raw: true, Mode: fileaccess.Deflate})
+// isZlib reports whether a stream with a header of zlib can be decompressed. Packets with a length can begin with the same
+// bytes.
+func isZlib(in io.Reader) bool {
+	const sniffed, enough = 4 << 10, 64 // bytes read, and of the content
+	r, err := fileaccess.NewReader(io.LimitReader(in, sniffed), &fileaccess.Options{Raw: true, Mode: fileaccess.Deflate})
 	if err != nil {
 		return false
 	}
-	const enough = 64 // bytes of the content
 	n, err := io.ReadFull(r, make([]byte, enough))
-	switch {
-	case err == nil, err == io.EOF:
-		return true
-	case errors.As(err, new(*fileaccess.Error)): // a cut stream
+	if errors.As(err, new(*fileaccess.Error)) { // a cut stream
 		return errors.Is(err, io.ErrUnexpectedEOF) && n >= minPacket
 	}
-	return err == io.ErrUnexpectedEOF // of ReadFull: the content is shorter
-}
-
-// A peeker reads the buffered bytes of a bufio.Reader, and more into its buffer as long as there is
-// room.
-type peeker struct {
-	in *bufio.Reader
-	n  int // bytes read
-}
-
-func (p *peeker) Read(b []byte) (int, error) {
-	got, err := p.in.Peek(p.n + 1)
-	if len(got) <= p.n {
-		return 0, err
-	}
-	got, _ = p.in.Peek(p.in.Buffered())
-	n := copy(b, got[p.n:])
-	p.n += n
-	return n, nil
+	return err == nil || err == io.EOF || err == io.ErrUnexpectedEOF // the content is shorter
 }
 
 // fastlzFilled is the size to which engines fill up a shorter content with zeros before FastLZ.

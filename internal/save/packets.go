@@ -634,7 +634,8 @@ func (o *Reading) validate(packet []byte) (trailing int, err error) {
 // modeOf returns the mode in which a packet is perhaps compressed. sure is false for FastLZ, because FastLZ writes
 // no signature.
 func modeOf(packet []byte) (mode fileaccess.Mode, sure bool) {
-	if mode, sure = rawMode(bufio.NewReaderSize(bytes.NewReader(packet), sniffBytes)); !sure {
+	info := detect(packet, func() io.Reader { return bytes.NewReader(packet) })
+	if mode, sure = info.Mode, info.Container == fileaccess.Raw; !sure {
 		mode = fileaccess.FastLZ
 	}
 	return mode, sure
