@@ -29,8 +29,61 @@
 //	var e := p.read(peer.get_var())                       # "", or ".chat.text: int into String"
 //	peer.put_var(p.to_variant())
 //
+// Package main of the server writes the script with a line of go generate, and a flag of its own:
+//
+//	//go:generate go run . -gdscript ../game/messages.gd
+//
+// and the game sends and receives, for example over TCP:
+//
+//	var peer := StreamPeerTCP.new()
+//	var packets := PacketPeerStream.new()
+//
+//	func _ready() -> void:
+//		peer.connect_to_host("127.0.0.1", 7777)
+//		packets.stream_peer = peer
+//
+//	func _process(_delta: float) -> void:
+//		peer.poll()
+//		while peer.get_status() == StreamPeerTCP.STATUS_CONNECTED and packets.get_available_packet_count() > 0:
+//			var p := Messages.Packet.from_variant(packets.get_var())
+//			if p and p.chat:
+//				print(p.chat.text)
+//
+//	func say(text: String) -> void:
+//		var p := Messages.Packet.new()
+//		p.chat = Messages.Chat.new()
+//		p.chat.text = text
+//		packets.put_var(p.to_variant())
+//
 // The directory examples/chat contains a server and a game. If you begin with a script, the command gdwire
 // struct prints Go types for a value written by the script.
+//
+// # Changes
+//
+// Games and servers of two versions read each other's messages. A script and Unmarshal accept the same values, and
+// find the same:
+//
+//	change                     old message, new reader   new message, old reader
+//	field added                kept                      ignored
+//	field removed              ignored                   kept
+//	field renamed              kept                      kept
+//	field renamed with was=    read                      kept
+//	required field added       error                     ignored
+//	int to float               read                      read
+//	whole float to int         read                      read
+//	int to a fraction          read                      error
+//	list of wider ints         read                      read
+//	list of ints to floats     error                     error
+//	list to type=Array         read                      read
+//	pointer to value           read                      read
+//	enum value inserted        another value             another value
+//	kind added to a union      read                      error
+//	kind removed               error                     read
+//	String to int              error                     error
+//
+// Kept is a variable that keeps its value, because the key is missing. So: add fields and kinds, never required ones;
+// rename with was=; add values of an enum at the end; give a field of another type another name. A union is a struct of
+// pointers to structs with omitzero alone: a message without a known key, but with an unknown one, is an error.
 package gdscript
 
 import (
@@ -41,6 +94,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/gdwire/gdwire"
 )
 
 // Write writes a script for Godot 4.4 or later, with a class for the type of each message, a struct,
@@ -60,7 +115,7 @@ import (
 //	embed                                Dictionary of all other keys
 //
 // If a key is missing, or null for a variable that cannot be null, the variable keeps its value; with
-// required, a missing key is an error. With omitzero, to_variant leaves out zero values, and empty
+// required, a missing key is an error. Longer values than max= are an error before objects are made. With omitzero, to_variant leaves out zero values, and empty
 // Arrays and Dictionaries; it does not know the method IsZero. A script does not check the width of
 // integers and the syntax of texts: the server does. A script reading untrusted values does not
 // exhaust the stack of the engine: objects can be nested 20 levels deep.
@@ -185,7 +240,7 @@ func (p *printer) class(c *class) {
 	## Returns null, and prints an error, if the value is no %[1]s.
 	static func from_variant(_v: Variant) -> %[1]s:
 		var _m: %[1]s = %[1]s.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "%[2]s") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("%[1]s" + _e)
 		return null
@@ -209,13 +264,37 @@ func (p *printer) read(c *class) {
 	p.reads, p.vars = true, 0
 	p.line(1, "func read(_v: Variant, _depth: int = 0) -> String:")
 	p.line(2, "if _depth > %s: return \": nested too deeply\"", maxDepth)
+	var keys []string
+	for _, f := range c.fields {
+		keys = append(keys, quote(f.Key))
+	}
+	missing := `""`
+	for i := len(c.fields) - 1; i >= 0; i-- {
+		if c.fields[i].Required {
+			missing = c.path(i) + ` + ": is missing"`
+		}
+	}
+	p.line(2, "if _v == null: return %s", missing)
+	if c.sources > 0 && c.wire == "Dictionary" {
+		p.line(2, "if not _v is Dictionary: _v = _fields(_v, [%s], %#x)", strings.Join(keys, ", "), c.sources)
+	}
 	p.line(2, "if not _v is %s: return _not(_v, %[1]q)", c.wire)
 	p.line(2, "var _d: %s = _v", c.wire)
 	if c.wire == "Dictionary" {
 		p.line(2, "if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error")
+		for _, f := range c.fields {
+			for _, was := range f.Was {
+				keys = append(keys, quote(was))
+				p.line(2, "if _d.has(%s):", quote(was))
+				p.line(3, "if _d.has(%s): return %s", quote(f.Key), quote(": duplicate key "+quote(f.Key)))
+				p.line(3, "_d = _d.merged({%s: _d[%s]})", quote(f.Key), quote(was))
+			}
+		}
+	}
+	if c.isUnion() {
+		p.check(2, "_kind(_d, ["+strings.Join(keys, ", ")+"])", `""`)
 	}
 	p.line(2, "var _x: Variant")
-	var keys []string
 	for i, f := range c.fields {
 		if f.Embed {
 			p.line(2, "_d = _d.duplicate()")
@@ -224,7 +303,6 @@ func (p *printer) read(c *class) {
 			continue
 		}
 		key, path := quote(f.Key), c.path(i)
-		keys = append(keys, key)
 		get, has := "_d.get("+key+")", "_d.has("+key+")"
 		if c.wire == "Array" {
 			has = fmt.Sprintf("_d.size() > %d", i)
@@ -273,9 +351,6 @@ func (p *printer) write(c *class) {
 	p.line(2, `return ""`)
 }
 
-// also contains, for the required type of a value, another type that is converted.
-var also = map[string]string{"float": "int", "String": "StringName", "StringName": "String"}
-
 // value prints code for a value of shape s in the variable x, and returns an expression of the value for a variable, or
 // of the value to send. The code returns an error text if x does not fit: path, an expression of the text before, and why.
 func (p *printer) value(tabs int, s *shape, x, path string) string {
@@ -300,11 +375,8 @@ func (p *printer) value(tabs int, s *shape, x, path string) string {
 		d := p.local(tabs, "d", s.class.wire, empties[s.class.wire])
 		p.check(tabs, fmt.Sprintf("%s._write(%s, _depth + 1)", o, d), path)
 		return d
-	case p.reads && also[s.accepts] != "":
-		p.line(tabs, "if not (%s is %s or %[1]s is %[3]s): return %[4]s + _not(%[1]s, %[2]q)", x, s.accepts, also[s.accepts], path)
-		return s.accepts + "(" + x + ")"
 	case p.reads && s.accepts != "":
-		p.line(tabs, "if not %s is %s: return %s + _not(%[1]s, %[2]q)", x, s.accepts, path)
+		p.accept(tabs, s, x, path)
 	}
 	if p.reads && s.length != "" {
 		p.line(tabs, `if %s.size() != %s: return %s + ": %%d elements into %[2]s" %% %[1]s.size()`, x, s.length, path)
@@ -313,6 +385,35 @@ func (p *printer) value(tabs int, s *shape, x, path string) string {
 		return x
 	}
 	return p.elements(tabs, s, x, path)
+}
+
+// isScalar contains the types to which _as converts without sources.
+var isScalar = map[gdwire.Type]bool{gdwire.TypeInt: true, gdwire.TypeFloat: true, gdwire.TypeString: true, gdwire.TypeStringName: true, gdwire.TypeNodePath: true}
+
+// accept prints code that makes x a value of the accepted type, or returns an error text.
+func (p *printer) accept(tabs int, s *shape, x, path string) {
+	is := fmt.Sprintf("%s is %s", x, s.accepts)
+	if s.orNumber {
+		is = fmt.Sprintf("(%s or %s is int or %[2]s is float)", is, x)
+	}
+	like := zeroOf(s.wire)
+	switch {
+	case s.items > 0:
+		like += fmt.Sprintf(", %#x, %#x", s.sources, s.items)
+	case s.sources > 0:
+		like += fmt.Sprintf(", %#x", s.sources)
+	}
+	if s.sources > 0 || isScalar[s.wire] {
+		p.line(tabs, "if not %s: %s = _as(%[2]s, %s)", is, x, like)
+	}
+	p.line(tabs, "if not %s: return %s + _not(%s, %q)", is, path, x, s.accepts)
+	if s.max > 0 {
+		size := x + ".size()"
+		if s.elem == nil && !strings.HasSuffix(s.accepts, "Array") {
+			size = "str(" + x + ").to_utf8_buffer().size()"
+		}
+		p.line(tabs, `if %s > %d: return %s + ": length %%d, more than %[2]d" %% %[1]s`, size, s.max, path)
+	}
 }
 
 // check prints a call that returns an error text, which is returned after path.

@@ -24,10 +24,15 @@ type shape struct {
 	typ       string // in GDScript
 	zero      string // an expression of the zero value of Go
 	accepts   string // the required Variant type of a value, or "" for any
+	wire      gdwire.Type
 	class     *class // of an object
 	pointer   *shape // of a value that can be null
 	key, elem *shape // of an Array or Dictionary with checked elements
 	length    string // of an array of Go, or ""
+	max       int    // the maximum length, or 0
+	sources   uint64 // see sourcesOf
+	items     uint64 // those of the elements
+	orNumber  bool   // a text whose Go type is read from numbers, too
 	holdsAny  bool   // values of any type, also objects
 }
 
@@ -55,10 +60,18 @@ func (s *shape) notNull() *shape {
 
 // A class is a class of the script, for a struct.
 type class struct {
-	name   string
-	of     reflect.Type
-	wire   string // Dictionary or Array
-	fields []field
+	name    string
+	of      reflect.Type
+	wire    string // Dictionary or Array
+	fields  []field
+	sources uint64 // as of a shape
+}
+
+// isUnion reports whether the class is one for package variant: a message of it has one known kind.
+func (c *class) isUnion() bool {
+	return len(c.fields) > 0 && c.wire == "Dictionary" && !slices.ContainsFunc(c.fields, func(f field) bool {
+		return !f.OmitZero || f.pointer == nil || f.pointer.class == nil || f.Type.Elem().Kind() != reflect.Struct
+	})
 }
 
 // path returns an expression of the path of field i.
@@ -122,6 +135,10 @@ func (p *planner) addFields(c *class) error {
 		if f.Embed && s.pointer != nil {
 			s = s.pointer // a Dictionary is never null in a script
 		}
+		if f.Max > 0 {
+			limited := *s
+			limited.max, s = f.Max, &limited
+		}
 		c.fields = append(c.fields, field{f, s, ""})
 	}
 	return nil
@@ -182,13 +199,22 @@ func (p *planner) shape(t reflect.Type, as, name string) (s *shape, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &shape{typ: typ.String(), zero: zeroOf(typ), accepts: typ.String()}
+	s = &shape{typ: typ.String(), zero: zeroOf(typ), accepts: typ.String(), wire: typ}
 	isArray := typ == gdwire.TypeArray
+	if n, _ := typ.Components(); n > 0 || isArray || typ.Element() != 0 {
+		s.sources = sourcesOf(t)
+		if k := t.Kind(); k == reflect.Slice || k == reflect.Array {
+			s.items = sourcesOf(t.Elem())
+		}
+	}
 	switch k := t.Kind(); {
-	case typ == gdwire.TypeString:
-		s.zero = quote(text)
-	case typ == gdwire.TypeStringName:
-		s.zero = "&" + quote(text)
+	case typ == gdwire.TypeString || typ == gdwire.TypeStringName:
+		if s.zero = quote(text); typ == gdwire.TypeStringName {
+			s.zero = "&" + s.zero
+		}
+		if s.orNumber = takes(t, 0); s.orNumber {
+			s.typ = "Variant"
+		}
 	case typ == gdwire.TypeInt:
 		s, err = p.integer(t, s)
 	case t == reflect.TypeFor[variant.Array](), t == reflect.TypeFor[variant.Dictionary]():
@@ -243,6 +269,10 @@ func (p *planner) addElements(s *shape, t reflect.Type, as, name string, types .
 		if s.elem, err = p.shape(t, as, name); err != nil {
 			return err
 		}
+		if len(types) > len(all)+1 && s.elem.orNumber { // a key is text only
+			key := *s.elem
+			key.orNumber, key.typ, s.elem = false, key.accepts, &key
+		}
 		typ, _, _ := strings.Cut(s.elem.typ, "[")
 		all = append(all, typ)
 	}
@@ -259,7 +289,7 @@ func (p *planner) object(t reflect.Type, wire, name string) (*shape, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &class{name: name, of: t, wire: wire}
+		c := &class{name: name, of: t, wire: wire, sources: sourcesOf(t)}
 		p.classes = append(p.classes, c)
 		p.named[t] = &shape{typ: c.name, zero: c.name + ".new()", class: c}
 	}
@@ -316,6 +346,42 @@ func (p *planner) integer(t reflect.Type, s *shape) (_ *shape, err error) {
 	}
 	p.enums = append(p.enums, fmt.Sprintf("enum %s {%s}", s.typ, strings.Join(values, ", ")))
 	return s, nil
+}
+
+// takes reports whether Unmarshal reads a t from the value v.
+func takes(t reflect.Type, v any) bool {
+	b, err := variant.Marshal(v)
+	return err == nil && variant.Unmarshal(b, reflect.New(t).Interface()) == nil
+}
+
+// lists contains an empty slice of each type that is encoded as another packed array or an Array.
+var lists = []any{[]any{}, []byte{}, []int32{}, []int64{}, []float32{}, []float64{}, []string{}, []variant.Vector2{}, []variant.Vector3{}, []variant.Color{}, []variant.Vector4{}}
+
+// sourcesOf returns a bit for the id, in Godot 4, of each list and math type from which Unmarshal reads a t.
+func sourcesOf(t reflect.Type) (bits uint64) {
+	var all []any
+	for _, list := range lists {
+		n := 0
+		if t.Kind() == reflect.Array {
+			n = t.Len()
+		}
+		all = append(all, reflect.MakeSlice(reflect.TypeOf(list), n, n).Interface())
+	}
+	for _, typ := range gdwire.Types() {
+		if n, _ := typ.Components(); n > 0 {
+			e := gdwire.NewEncoder(nil, nil)
+			e.ResetBytes(nil)
+			if gdwire.WriteComponents(e, typ, make([]float32, n)) == nil || gdwire.WriteComponents(e, typ, make([]int32, n)) == nil {
+				all = append(all, variant.Raw{Data: e.Bytes()})
+			}
+		}
+	}
+	for _, v := range all {
+		if b, err := variant.Marshal(v); err == nil && takes(t, v) {
+			bits |= 1 << b[0]
+		}
+	}
+	return bits
 }
 
 // isVariant reports whether a t can be a value of any type.

@@ -21,6 +21,11 @@ class Message_:
 	func _empty() -> Variant:
 		return {}
 
+	func _to_string() -> String:
+		var fields: Variant = _empty()
+		var error: String = _write(fields, 0)
+		return str(fields) + error
+
 	# The values to send are collected in empty containers, because the result is an error text.
 	func _write(_to: Variant, _depth: int) -> String:
 		return ""
@@ -55,11 +60,66 @@ class Message_:
 			to.append(v)
 		return error
 
+	# Returns v as a value of the type of like if Go takes it as one, or v. Bit typeof(v) of sources is set for lists and math
+	# types that Go takes, and of items for those that it takes as elements.
+	static func _as(v: Variant, like: Variant, sources: int = 0, items: int = 0) -> Variant:
+		var from: int = typeof(v)
+		var type: int = typeof(like)
+		if like is int: return int(v) if from == TYPE_FLOAT and v == floorf(v) and absf(v) < 9223372036854775808.0 else v
+		if like is float: return float(v) if from == TYPE_INT else v
+		if like is String or like is StringName or like is NodePath:
+			return type_convert(str(v), type) if v is String or v is StringName or v is NodePath else v
+		if sources >> from & 1 == 0: return v
+		var numbers: Variant = _numbers(v)
+		var all: Array = type_convert(v if numbers == null else numbers, TYPE_ARRAY)
+		if type == TYPE_ARRAY: return all
+		if type >= TYPE_PACKED_BYTE_ARRAY:
+			var packed: Variant = type_convert([], type)
+			packed.resize(1)
+			var zero: Variant = Color(0, 0, 0, 0) if type == TYPE_PACKED_COLOR_ARRAY else packed[0]
+			packed.clear()
+			for e: Variant in all:
+				var x: Variant = zero if e == null else _as(e, zero, items)
+				if typeof(x) != typeof(zero): return v
+				packed.append(x)
+			return packed
+		numbers = _numbers(like)
+		if all.size() != numbers.size(): return v
+		for i: int in all.size():
+			var x: Variant = numbers[i] if all[i] == null else _as(all[i], numbers[i])
+			if typeof(x) != typeof(numbers[i]): return v
+			numbers[i] = x
+		return bytes_to_var(PackedByteArray([type, 0, int(numbers is PackedFloat64Array), 0]) + numbers.to_byte_array())
+
+	# Returns the components of a math type, or null.
+	static func _numbers(v: Variant) -> Variant:
+		if typeof(v) < TYPE_VECTOR2 or typeof(v) > TYPE_COLOR: return null
+		var bytes: PackedByteArray = var_to_bytes(v)
+		var numbers: PackedByteArray = bytes.slice(4)
+		if v is Vector2i or v is Rect2i or v is Vector3i or v is Vector4i: return numbers.to_int32_array()
+		if bytes[2] == 1: return numbers.to_float64_array()
+		return numbers.to_float32_array()
+
+	# Returns a math type in sources as the Dictionary of a struct, or v.
+	static func _fields(v: Variant, keys: Array, sources: int) -> Variant:
+		var numbers: Variant = _numbers(v)
+		if sources >> typeof(v) & 1 == 0 or numbers.size() != keys.size(): return v
+		var fields: Dictionary = {}
+		for i: int in keys.size(): fields[keys[i]] = numbers[i]
+		return fields
+
+	# Returns an error if a union contains no known key, but an unknown one.
+	static func _kind(d: Dictionary, known: Array) -> String:
+		for key: String in known: if d.has(key): return ""
+		for key: Variant in d: if key is String or key is StringName: return ": unknown key " + JSON.stringify(str(key).left(64))
+		return ""
+
 	static func _not(v: Variant, type: String) -> String:
 		return ": %s into %s" % [type_string(typeof(v)), type]
 
 	static func _at(key: Variant) -> String:
-		return "[%s]" % str(key).left(64)
+		var text: String = str(key).left(64)
+		return "[%s]" % (JSON.stringify(text) if key is String or key is StringName else text.json_escape())
 
 class Move extends Message_:
 	var id: int = 0
@@ -86,7 +146,7 @@ class Move extends Message_:
 	## Returns null, and prints an error, if the value is no Move.
 	static func from_variant(_v: Variant) -> Move:
 		var _m: Move = Move.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Move" + _e)
 		return null
@@ -102,36 +162,44 @@ class Move extends Message_:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
 		var _x: Variant
 		_x = _d.get("id")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".id" + _not(_x, "int")
 			id = _x
 		_x = _d.get("hits")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".hits" + _not(_x, "int")
 			hits = _x
 		_x = _d.get("time")
 		if _x != null:
-			if not (_x is String or _x is StringName): return ".time" + _not(_x, "String")
-			time = String(_x)
+			if not _x is String: _x = _as(_x, "")
+			if not _x is String: return ".time" + _not(_x, "String")
+			time = _x
 		_x = _d.get("state")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".state" + _not(_x, "int")
 			state = _x
 		_x = _d.get("pos")
 		if _x != null:
+			if not _x is Vector3: _x = _as(_x, Vector3(), 0x200)
 			if not _x is Vector3: return ".pos" + _not(_x, "Vector3")
 			pos = _x
 		_x = _d.get("vel")
 		if _x != null:
+			if not _x is Vector3: _x = _as(_x, Vector3(), 0x310000200)
 			if not _x is Vector3: return ".vel" + _not(_x, "Vector3")
 			vel = _x
 		_x = _d.get("items")
 		if _x != null:
+			if not _x is Array: _x = _as(_x, [], 0x410000000)
 			if not _x is Array: return ".items" + _not(_x, "Array")
 			var _a1: Array[Item] = []
 			for _i2: int in _x.size():
@@ -149,16 +217,18 @@ class Move extends Message_:
 			var _a6: Dictionary[String, Item] = {}
 			for _i7: Variant in _x:
 				var _x8: Variant = _x[_i7]
-				if not (_i7 is String or _i7 is StringName): return ".by_name" + _at(_i7) + _not(_i7, "String")
-				if _x8 == null: _a6[String(_i7)] = null
+				if not _i7 is String: _i7 = _as(_i7, "")
+				if not _i7 is String: return ".by_name" + _at(_i7) + _not(_i7, "String")
+				if _x8 == null: _a6[_i7] = null
 				else:
 					var _o9: Item = Item.new()
 					var _e10: String = _o9.read(_x8, _depth + 1)
 					if _e10 != "": return ".by_name" + _at(_i7) + _e10
-					_a6[String(_i7)] = _o9
+					_a6[_i7] = _o9
 			by_name = _a6
 		_x = _d.get("path")
 		if _x != null:
+			if not _x is Array: _x = _as(_x, [], 0x410000000)
 			if not _x is Array: return ".path" + _not(_x, "Array")
 			var _a11: Array[Vector2i] = []
 			for _i12: int in _x.size():
@@ -170,35 +240,41 @@ class Move extends Message_:
 			path = _a11
 		_x = _d.get("grid")
 		if _x != null:
+			if not _x is Array: _x = _as(_x, [], 0x410000000, 0x4f0000000)
 			if not _x is Array: return ".grid" + _not(_x, "Array")
 			var _a14: Array[Array] = []
 			for _i15: int in _x.size():
 				var _x16: Variant = _x[_i15]
 				if _x16 == null: _a14.append([])
 				else:
+					if not _x16 is Array: _x16 = _as(_x16, [], 0x4f0000000)
 					if not _x16 is Array: return ".grid" + _at(_i15) + _not(_x16, "Array")
 					var _a17: Array[int] = []
 					for _i18: int in _x16.size():
 						var _x19: Variant = _x16[_i18]
 						if _x19 == null: _a17.append(0)
 						else:
+							if not _x19 is int: _x19 = _as(_x19, 0)
 							if not _x19 is int: return ".grid" + _at(_i15) + _at(_i18) + _not(_x19, "int")
 							_a17.append(_x19)
 					_a14.append(_a17)
 			grid = _a14
 		_x = _d.get("counts")
 		if _x != null:
+			if not _x is Array: _x = _as(_x, [], 0x4f0000000)
 			if not _x is Array: return ".counts" + _not(_x, "Array")
 			var _a20: Array[int] = []
 			for _i21: int in _x.size():
 				var _x22: Variant = _x[_i21]
 				if _x22 == null: _a20.append(0)
 				else:
+					if not _x22 is int: _x22 = _as(_x22, 0)
 					if not _x22 is int: return ".counts" + _at(_i21) + _not(_x22, "int")
 					_a20.append(_x22)
 			counts = _a20
 		_x = _d.get("data")
 		if _x != null:
+			if not _x is PackedByteArray: _x = _as(_x, PackedByteArray(), 0x4f0000000)
 			if not _x is PackedByteArray: return ".data" + _not(_x, "PackedByteArray")
 			data = _x
 		_x = _d.get("parent")
@@ -214,11 +290,13 @@ class Move extends Message_:
 		elif _d.has("any"): any = null
 		_x = _d.get("level")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".level" + _not(_x, "int")
 			level = _x
 		elif _d.has("level"): level = null
 		_x = _d.get("three")
 		if _x != null:
+			if not _x is PackedStringArray: _x = _as(_x, PackedStringArray(), 0x410000000)
 			if not _x is PackedStringArray: return ".three" + _not(_x, "PackedStringArray")
 			if _x.size() != 3: return ".three" + ": %d elements into 3" % _x.size()
 			three = _x
@@ -236,10 +314,11 @@ class Move extends Message_:
 			pair = _o27
 		_x = _d.get("class")
 		if _x != null:
-			if not (_x is String or _x is StringName): return ".class" + _not(_x, "String")
-			class_ = String(_x)
+			if not _x is String: _x = _as(_x, "")
+			if not _x is String: return ".class" + _not(_x, "String")
+			class_ = _x
 		_d = _d.duplicate()
-		for _k: String in ["id", "hits", "time", "state", "pos", "vel", "items", "by_name", "path", "grid", "counts", "data", "parent", "any", "level", "three", "inner", "pair", "class"]: if _d.erase(_k): continue
+		for _k: String in ["id", "hits", "time", "state", "pos", "vel", "items", "by_name", "path", "grid", "counts", "data", "parent", "any", "level", "three", "inner", "pair", "class", "rest"]: if _d.erase(_k): continue
 		if not _d is Dictionary: return "" + _not(_d, "Dictionary")
 		rest = _d
 		return ""
@@ -321,7 +400,7 @@ class Union extends Message_:
 	## Returns null, and prints an error, if the value is no Union.
 	static func from_variant(_v: Variant) -> Union:
 		var _m: Union = Union.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Union" + _e)
 		return null
@@ -337,30 +416,33 @@ class Union extends Message_:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
+		var _e1: String = _kind(_d, ["tree", "pair", "base"])
+		if _e1 != "": return "" + _e1
 		var _x: Variant
 		_x = _d.get("tree")
 		if _x != null:
-			var _o1: Branch = Branch.new()
-			var _e2: String = _o1.read(_x, _depth + 1)
-			if _e2 != "": return ".tree" + _e2
-			tree = _o1
+			var _o2: Branch = Branch.new()
+			var _e3: String = _o2.read(_x, _depth + 1)
+			if _e3 != "": return ".tree" + _e3
+			tree = _o2
 		elif _d.has("tree"): tree = null
 		_x = _d.get("pair")
 		if _x != null:
-			var _o3: Pair = Pair.new()
-			var _e4: String = _o3.read(_x, _depth + 1)
-			if _e4 != "": return ".pair" + _e4
-			pair = _o3
+			var _o4: Pair = Pair.new()
+			var _e5: String = _o4.read(_x, _depth + 1)
+			if _e5 != "": return ".pair" + _e5
+			pair = _o4
 		elif _d.has("pair"): pair = null
 		_x = _d.get("base")
 		if _x != null:
-			var _o5: Base = Base.new()
-			var _e6: String = _o5.read(_x, _depth + 1)
-			if _e6 != "": return ".base" + _e6
-			base = _o5
+			var _o6: Base = Base.new()
+			var _e7: String = _o6.read(_x, _depth + 1)
+			if _e7 != "": return ".base" + _e7
+			base = _o6
 		elif _d.has("base"): base = null
 		return ""
 
@@ -402,7 +484,7 @@ class Odd extends Message_:
 	## Returns null, and prints an error, if the value is no Odd.
 	static func from_variant(_v: Variant) -> Odd:
 		var _m: Odd = Odd.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Odd" + _e)
 		return null
@@ -418,38 +500,46 @@ class Odd extends Message_:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
 		var _x: Variant
 		_x = _d.get("if")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".if" + _not(_x, "int")
 			if_ = _x
 		_x = _d.get("Node")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".Node" + _not(_x, "int")
 			Node_ = _x
 		_x = _d.get("_x")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return "._x" + _not(_x, "int")
 			_x_ = _x
 		_x = _d.get("class")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".class" + _not(_x, "int")
 			class_ = _x
 		_x = _d.get("class_")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".class_" + _not(_x, "int")
 			class__ = _x
 		_x = _d.get("é")
 		if _x != null:
+			if not _x is Array: _x = _as(_x, [], 0x4f0000000)
 			if not _x is Array: return ".é" + _not(_x, "Array")
 			var _a1: Array[int] = []
 			for _i2: int in _x.size():
 				var _x3: Variant = _x[_i2]
 				if _x3 == null: _a1.append(0)
 				else:
+					if not _x3 is int: _x3 = _as(_x3, 0)
 					if not _x3 is int: return ".é" + _at(_i2) + _not(_x3, "int")
 					_a1.append(_x3)
 			é = _a1
@@ -467,6 +557,7 @@ class Odd extends Message_:
 			i = _o6
 		_x = _d.get("nested")
 		if _x != null:
+			if not _x is Array: _x = _as(_x, [], 0x410000000, 0x410000000)
 			if not _x is Array: return ".nested" + _not(_x, "Array")
 			var _a8: Array = []
 			for _i9: int in _x.size():
@@ -481,9 +572,11 @@ class Odd extends Message_:
 			var _a11: Dictionary[String, Array] = {}
 			for _i12: Variant in _x:
 				var _x13: Variant = _x[_i12]
-				if not (_i12 is String or _i12 is StringName): return ".named" + _at(_i12) + _not(_i12, "String")
-				if _x13 == null: _a11[String(_i12)] = []
+				if not _i12 is String: _i12 = _as(_i12, "")
+				if not _i12 is String: return ".named" + _at(_i12) + _not(_i12, "String")
+				if _x13 == null: _a11[_i12] = []
 				else:
+					if not _x13 is Array: _x13 = _as(_x13, [], 0x410000000)
 					if not _x13 is Array: return ".named" + _at(_i12) + _not(_x13, "Array")
 					var _a14: Array = []
 					for _i15: int in _x13.size():
@@ -491,7 +584,7 @@ class Odd extends Message_:
 						if _x16 == null: _a14.append(null)
 						else:
 							_a14.append(_x16)
-					_a11[String(_i12)] = _a14
+					_a11[_i12] = _a14
 			named = _a11
 		return ""
 
@@ -544,7 +637,7 @@ class Item extends Message_:
 	## Returns null, and prints an error, if the value is no Item.
 	static func from_variant(_v: Variant) -> Item:
 		var _m: Item = Item.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Item" + _e)
 		return null
@@ -560,23 +653,27 @@ class Item extends Message_:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ".name" + ": is missing"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
 		var _x: Variant
 		_x = _d.get("name")
 		if _x != null:
-			if not (_x is String or _x is StringName): return ".name" + _not(_x, "String")
-			name = String(_x)
+			if not _x is String: _x = _as(_x, "")
+			if not _x is String: return ".name" + _not(_x, "String")
+			name = _x
 		elif not _d.has("name"): return ".name" + ": is missing"
 		_x = _d.get("color")
 		if _x != null:
+			if not _x is Color: _x = _as(_x, Color(0, 0, 0, 0), 0x100000)
 			if not _x is Color: return ".color" + _not(_x, "Color")
 			color = _x
 		_x = _d.get("scale")
 		if _x != null:
-			if not (_x is float or _x is int): return ".scale" + _not(_x, "float")
-			scale = float(_x)
+			if not _x is float: _x = _as(_x, 0.0)
+			if not _x is float: return ".scale" + _not(_x, "float")
+			scale = _x
 		return ""
 
 	func _write(_to: Variant, _depth: int) -> String:
@@ -595,7 +692,7 @@ class MoveInner extends Message_:
 	## Returns null, and prints an error, if the value is no MoveInner.
 	static func from_variant(_v: Variant) -> MoveInner:
 		var _m: MoveInner = MoveInner.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("MoveInner" + _e)
 		return null
@@ -611,16 +708,19 @@ class MoveInner extends Message_:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
 		var _x: Variant
 		_x = _d.get("a")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".a" + _not(_x, "int")
 			a = _x
 		_x = _d.get("b")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".b" + _not(_x, "int")
 			b = _x
 		return ""
@@ -640,7 +740,7 @@ class Pair extends Message_:
 	## Returns null, and prints an error, if the value is no Pair.
 	static func from_variant(_v: Variant) -> Pair:
 		var _m: Pair = Pair.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Array") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Pair" + _e)
 		return null
@@ -656,20 +756,24 @@ class Pair extends Message_:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return "[1]" + ": is missing"
 		if not _v is Array: return _not(_v, "Array")
 		var _d: Array = _v
 		var _x: Variant
 		_x = _d[0] if _d.size() > 0 else null
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return "[0]" + _not(_x, "int")
 			a = _x
 		_x = _d[1] if _d.size() > 1 else null
 		if _x != null:
-			if not (_x is String or _x is StringName): return "[1]" + _not(_x, "String")
-			b = String(_x)
+			if not _x is String: _x = _as(_x, "")
+			if not _x is String: return "[1]" + _not(_x, "String")
+			b = _x
 		elif not _d.size() > 1: return "[1]" + ": is missing"
 		_x = _d[2] if _d.size() > 2 else null
 		if _x != null:
+			if not _x is Array: _x = _as(_x, [], 0x410000000)
 			if not _x is Array: return "[2]" + _not(_x, "Array")
 			var _a1: Array[Base] = []
 			for _i2: int in _x.size():
@@ -711,7 +815,7 @@ class Branch extends Message_:
 	## Returns null, and prints an error, if the value is no Branch.
 	static func from_variant(_v: Variant) -> Branch:
 		var _m: Branch = Branch.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Branch" + _e)
 		return null
@@ -727,14 +831,16 @@ class Branch extends Message_:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
 		var _x: Variant
 		_x = _d.get("name")
 		if _x != null:
-			if not (_x is String or _x is StringName): return ".name" + _not(_x, "String")
-			name = String(_x)
+			if not _x is String: _x = _as(_x, "")
+			if not _x is String: return ".name" + _not(_x, "String")
+			name = _x
 		_x = _d.get("left")
 		if _x != null:
 			var _o1: Branch = Branch.new()
@@ -744,6 +850,7 @@ class Branch extends Message_:
 		elif _d.has("left"): left = null
 		_x = _d.get("all")
 		if _x != null:
+			if not _x is Array: _x = _as(_x, [], 0x410000000)
 			if not _x is Array: return ".all" + _not(_x, "Array")
 			var _a3: Array[Branch] = []
 			for _i4: int in _x.size():
@@ -761,13 +868,14 @@ class Branch extends Message_:
 			var _a8: Dictionary[String, Branch] = {}
 			for _i9: Variant in _x:
 				var _x10: Variant = _x[_i9]
-				if not (_i9 is String or _i9 is StringName): return ".named" + _at(_i9) + _not(_i9, "String")
-				if _x10 == null: _a8[String(_i9)] = Branch.new()
+				if not _i9 is String: _i9 = _as(_i9, "")
+				if not _i9 is String: return ".named" + _at(_i9) + _not(_i9, "String")
+				if _x10 == null: _a8[_i9] = Branch.new()
 				else:
 					var _o11: Branch = Branch.new()
 					var _e12: String = _o11.read(_x10, _depth + 1)
 					if _e12 != "": return ".named" + _at(_i9) + _e12
-					_a8[String(_i9)] = _o11
+					_a8[_i9] = _o11
 			named = _a8
 		return ""
 
@@ -811,7 +919,7 @@ class Base extends Message_:
 	## Returns null, and prints an error, if the value is no Base.
 	static func from_variant(_v: Variant) -> Base:
 		var _m: Base = Base.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Base" + _e)
 		return null
@@ -827,16 +935,19 @@ class Base extends Message_:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
 		var _x: Variant
 		_x = _d.get("id")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".id" + _not(_x, "int")
 			id = _x
 		_x = _d.get("hits")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".hits" + _not(_x, "int")
 			hits = _x
 		return ""
@@ -854,7 +965,7 @@ class List_Message extends Message_:
 	## Returns null, and prints an error, if the value is no List_Message.
 	static func from_variant(_v: Variant) -> List_Message:
 		var _m: List_Message = List_Message.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("List_Message" + _e)
 		return null
@@ -870,12 +981,14 @@ class List_Message extends Message_:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
 		var _x: Variant
 		_x = _d.get("all")
 		if _x != null:
+			if not _x is Array: _x = _as(_x, [], 0x410000000)
 			if not _x is Array: return ".all" + _not(_x, "Array")
 			var _a1: Array[Message] = []
 			for _i2: int in _x.size():
@@ -909,7 +1022,7 @@ class OddI extends Message_:
 	## Returns null, and prints an error, if the value is no OddI.
 	static func from_variant(_v: Variant) -> OddI:
 		var _m: OddI = OddI.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("OddI" + _e)
 		return null
@@ -925,12 +1038,15 @@ class OddI extends Message_:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
+		if not _v is Dictionary: _v = _fields(_v, ["x"], 0x20)
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
 		var _x: Variant
 		_x = _d.get("x")
 		if _x != null:
+			if not _x is Vector2: _x = _as(_x, Vector2(), 0x20)
 			if not _x is Vector2: return ".x" + _not(_x, "Vector2")
 			x = _x
 		return ""
@@ -947,7 +1063,7 @@ class Message extends Message_:
 	## Returns null, and prints an error, if the value is no Message.
 	static func from_variant(_v: Variant) -> Message:
 		var _m: Message = Message.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Message" + _e)
 		return null
@@ -963,12 +1079,14 @@ class Message extends Message_:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
 		var _x: Variant
 		_x = _d.get("b")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".b" + _not(_x, "int")
 			b = _x
 		return ""

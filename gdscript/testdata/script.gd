@@ -38,6 +38,7 @@ func _ready() -> void:
 	m.any = {"a": [Node.new()]}
 	print("PRINT ", m.to_variant())
 	m.any["a"][0].free()
+	print("PRINT ", base)
 
 func _process(_delta: float) -> void:
 	get_tree().quit()

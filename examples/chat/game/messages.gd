@@ -18,6 +18,11 @@ class Message:
 	func _empty() -> Variant:
 		return {}
 
+	func _to_string() -> String:
+		var fields: Variant = _empty()
+		var error: String = _write(fields, 0)
+		return str(fields) + error
+
 	# The values to send are collected in empty containers, because the result is an error text.
 	func _write(_to: Variant, _depth: int) -> String:
 		return ""
@@ -52,11 +57,66 @@ class Message:
 			to.append(v)
 		return error
 
+	# Returns v as a value of the type of like if Go takes it as one, or v. Bit typeof(v) of sources is set for lists and math
+	# types that Go takes, and of items for those that it takes as elements.
+	static func _as(v: Variant, like: Variant, sources: int = 0, items: int = 0) -> Variant:
+		var from: int = typeof(v)
+		var type: int = typeof(like)
+		if like is int: return int(v) if from == TYPE_FLOAT and v == floorf(v) and absf(v) < 9223372036854775808.0 else v
+		if like is float: return float(v) if from == TYPE_INT else v
+		if like is String or like is StringName or like is NodePath:
+			return type_convert(str(v), type) if v is String or v is StringName or v is NodePath else v
+		if sources >> from & 1 == 0: return v
+		var numbers: Variant = _numbers(v)
+		var all: Array = type_convert(v if numbers == null else numbers, TYPE_ARRAY)
+		if type == TYPE_ARRAY: return all
+		if type >= TYPE_PACKED_BYTE_ARRAY:
+			var packed: Variant = type_convert([], type)
+			packed.resize(1)
+			var zero: Variant = Color(0, 0, 0, 0) if type == TYPE_PACKED_COLOR_ARRAY else packed[0]
+			packed.clear()
+			for e: Variant in all:
+				var x: Variant = zero if e == null else _as(e, zero, items)
+				if typeof(x) != typeof(zero): return v
+				packed.append(x)
+			return packed
+		numbers = _numbers(like)
+		if all.size() != numbers.size(): return v
+		for i: int in all.size():
+			var x: Variant = numbers[i] if all[i] == null else _as(all[i], numbers[i])
+			if typeof(x) != typeof(numbers[i]): return v
+			numbers[i] = x
+		return bytes_to_var(PackedByteArray([type, 0, int(numbers is PackedFloat64Array), 0]) + numbers.to_byte_array())
+
+	# Returns the components of a math type, or null.
+	static func _numbers(v: Variant) -> Variant:
+		if typeof(v) < TYPE_VECTOR2 or typeof(v) > TYPE_COLOR: return null
+		var bytes: PackedByteArray = var_to_bytes(v)
+		var numbers: PackedByteArray = bytes.slice(4)
+		if v is Vector2i or v is Rect2i or v is Vector3i or v is Vector4i: return numbers.to_int32_array()
+		if bytes[2] == 1: return numbers.to_float64_array()
+		return numbers.to_float32_array()
+
+	# Returns a math type in sources as the Dictionary of a struct, or v.
+	static func _fields(v: Variant, keys: Array, sources: int) -> Variant:
+		var numbers: Variant = _numbers(v)
+		if sources >> typeof(v) & 1 == 0 or numbers.size() != keys.size(): return v
+		var fields: Dictionary = {}
+		for i: int in keys.size(): fields[keys[i]] = numbers[i]
+		return fields
+
+	# Returns an error if a union contains no known key, but an unknown one.
+	static func _kind(d: Dictionary, known: Array) -> String:
+		for key: String in known: if d.has(key): return ""
+		for key: Variant in d: if key is String or key is StringName: return ": unknown key " + JSON.stringify(str(key).left(64))
+		return ""
+
 	static func _not(v: Variant, type: String) -> String:
 		return ": %s into %s" % [type_string(typeof(v)), type]
 
 	static func _at(key: Variant) -> String:
-		return "[%s]" % str(key).left(64)
+		var text: String = str(key).left(64)
+		return "[%s]" % (JSON.stringify(text) if key is String or key is StringName else text.json_escape())
 
 class Packet extends Message:
 	var sender: int = 0
@@ -69,7 +129,7 @@ class Packet extends Message:
 	## Returns null, and prints an error, if the value is no Packet.
 	static func from_variant(_v: Variant) -> Packet:
 		var _m: Packet = Packet.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Packet" + _e)
 		return null
@@ -85,12 +145,14 @@ class Packet extends Message:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
 		var _x: Variant
 		_x = _d.get("sender")
 		if _x != null:
+			if not _x is int: _x = _as(_x, 0)
 			if not _x is int: return ".sender" + _not(_x, "int")
 			sender = _x
 		_x = _d.get("welcome")
@@ -172,7 +234,7 @@ class Welcome extends Message:
 	## Returns null, and prints an error, if the value is no Welcome.
 	static func from_variant(_v: Variant) -> Welcome:
 		var _m: Welcome = Welcome.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Welcome" + _e)
 		return null
@@ -188,6 +250,7 @@ class Welcome extends Message:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
@@ -204,7 +267,7 @@ class Joined extends Message:
 	## Returns null, and prints an error, if the value is no Joined.
 	static func from_variant(_v: Variant) -> Joined:
 		var _m: Joined = Joined.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Joined" + _e)
 		return null
@@ -220,6 +283,7 @@ class Joined extends Message:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
@@ -236,7 +300,7 @@ class Left extends Message:
 	## Returns null, and prints an error, if the value is no Left.
 	static func from_variant(_v: Variant) -> Left:
 		var _m: Left = Left.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Left" + _e)
 		return null
@@ -252,6 +316,7 @@ class Left extends Message:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
@@ -269,7 +334,7 @@ class Chat extends Message:
 	## Returns null, and prints an error, if the value is no Chat.
 	static func from_variant(_v: Variant) -> Chat:
 		var _m: Chat = Chat.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Chat" + _e)
 		return null
@@ -285,14 +350,16 @@ class Chat extends Message:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ".text" + ": is missing"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
 		var _x: Variant
 		_x = _d.get("text")
 		if _x != null:
-			if not (_x is String or _x is StringName): return ".text" + _not(_x, "String")
-			text = String(_x)
+			if not _x is String: _x = _as(_x, "")
+			if not _x is String: return ".text" + _not(_x, "String")
+			text = _x
 		elif not _d.has("text"): return ".text" + ": is missing"
 		return ""
 
@@ -308,7 +375,7 @@ class Move extends Message:
 	## Returns null, and prints an error, if the value is no Move.
 	static func from_variant(_v: Variant) -> Move:
 		var _m: Move = Move.new()
-		var _e: String = _m.read(_v)
+		var _e: String = _not(_v, "Dictionary") if _v == null else _m.read(_v)
 		if _e == "": return _m
 		push_error("Move" + _e)
 		return null
@@ -324,12 +391,15 @@ class Move extends Message:
 
 	func read(_v: Variant, _depth: int = 0) -> String:
 		if _depth > 20: return ": nested too deeply"
+		if _v == null: return ".pos" + ": is missing"
+		if not _v is Dictionary: _v = _fields(_v, ["pos"], 0x20)
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
 		if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error
 		var _x: Variant
 		_x = _d.get("pos")
 		if _x != null:
+			if not _x is Vector2: _x = _as(_x, Vector2(), 0x20)
 			if not _x is Vector2: return ".pos" + _not(_x, "Vector2")
 			pos = _x
 		elif not _d.has("pos"): return ".pos" + ": is missing"
