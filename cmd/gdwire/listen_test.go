@@ -87,6 +87,21 @@ func TestListenCompressed(t *testing.T) {
 	require.Contains(t, got.err, "compressed with zstd: the decompressed size exceeds the limit of 8388608 bytes; raise it with -max-packet\n")
 }
 
+// A value without its length is named in place of the errors that its bytes make as packets.
+func TestListenUnprefixed(t *testing.T) {
+	l := startListening(t, "-as", "json", "-n", "2")
+	conn := l.dial(t)
+	must(conn.Write(wire(4, "test")))(t)
+	l.line(t)
+	require.Equal(t, "connection 1, packet 0", l.line(t))
+	require.Equal(t, "gdwire: a whole value (String \"test\") without the length that put_var writes", l.line(t))
+	require.Error(t, errOf(conn.Read(make([]byte, 1))), "the connection is closed")
+	must(l.dial(t).Write(framed(wire(2, 5))))(t)
+	got := l.wait(t)
+	require.Equal(t, "\n\"i:5\"\n", got.out)
+	require.NotContains(t, got.err, "connection 1")
+}
+
 func TestListenTokens(t *testing.T) {
 	l := startListening(t, "-n", "1", "-frame", "u32be", "-format", "godot3")
 	must(l.dial(t).Write(framedBig(wire(19, 1, 2, 7))))(t)

@@ -24,7 +24,7 @@ import (
 func TestUsage(t *testing.T) {
 	for _, args := range []string{
 		"", "frobnicate", "json -format godot5", "json -frame u64", "json -frame", "json -json", "json -n 3",
-		"json -max-depth x", "json -max-depth -2", "json -max-depth 1.5K", "json -max-bytes 9999999999G", "json -max-bytes 99999999999999999999", "tokens a b", "get", "get [ FILE", "set", "set $.a FILE", "recode -to x", "recode -to godot4,godot3", "recode -to u32 -to none", "recode -to zstd,zstd", "unwrap -format godot4", "unwrap -max-depth 3", "unwrap -q", "encode -skip 3", "encode -strict", "replay -skip 3 x 1", "proxy -password-file x 1 2", "version -q", "check -max-content", "proxy 1", "proxy -frame none 1 2", "encode -plain -like x", "version x",
+		"json -max-depth x", "json -max-depth -2", "json -max-depth 1.5K", "json -max-bytes 9999999999G", "json -max-bytes 99999999999999999999", "tokens a b", "get", "get [ FILE", "set", "set $.a FILE", "recode -to x", "recode -to godot4,godot3", "recode -to u32 -to none", "recode -to zstd,zstd", "unwrap -format godot4", "unwrap -max-depth 3", "unwrap -q", "encode -skip 3", "encode -strict", "replay -skip 3 x 1", "proxy -password-file x 1 2", "version -q", "check -max-content", "proxy 1", "proxy -frame none -skip 1 1 2", "encode -plain -like x", "version x",
 	} {
 		t.Run(args, func(t *testing.T) {
 			r := runWith(nil, strings.Fields(args)...)

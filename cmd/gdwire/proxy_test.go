@@ -70,6 +70,35 @@ func TestProxyUnknown(t *testing.T) {
 	require.Contains(t, r.err, "what follows is only forwarded")
 }
 
+// Values without lengths are named, and with -frame none shown, changed, recorded and sent again. What is no value is only forwarded.
+func TestProxyValues(t *testing.T) {
+	sent := append(append(wire(4, "test"), wire(27, 1, 4, "damage", 2, 5)...), wire(2, 7)...)
+	p := startProxy(t, serve(t, echo))
+	require.Equal(t, sent, p.exchange(t, sent))
+	require.Contains(t, p.end(t, 1).err, "#1: -> a whole value (String \"test\") without the length that put_var writes; -frame none shows such values; what follows is only forwarded\n")
+
+	prefix := filepath.Join(t.TempDir(), "values")
+	bad := append(bytes.Clone(sent), wire(200, 1)...)
+	p = startProxy(t, serve(t, echo), "-frame", "none")
+	require.Equal(t, bad, p.exchange(t, bad))
+	r := p.end(t, 1)
+	require.Contains(t, r.err, "#1: -> offset 52, $: unknown godot4 type id 200; what follows is only forwarded\n")
+	require.Contains(t, r.err, "from clients 3 packets, 60 bytes; from the server 3 packets, 60 bytes; 0 invalid")
+	for _, want := range []string{"-> 12 \"test\"\n", "<- 32 {\"damage\":5}\n", "<- 8 7\n"} {
+		require.Contains(t, r.out, want)
+	}
+
+	p = startProxy(t, serve(t, echo), "-frame", "none", "-set", "damage = 6", "-record", prefix)
+	require.Equal(t, append(append(wire(4, "test"), wire(27, 1, 4, "damage", 2, 6)...), wire(2, 7)...), p.exchange(t, sent))
+	require.Contains(t, p.end(t, 1).err, "1 packets were changed by -set")
+	r = runWith(nil, "replay", "-frame", "none", prefix, serve(t, func(conn net.Conn) {
+		_, _ = io.CopyN(io.Discard, conn, int64(len(sent)))
+		_, _ = conn.Write(must(os.ReadFile(prefix + "-1-server.bin"))(t))
+	}))
+	require.Zero(t, r.status, r.out)
+	require.Contains(t, r.out, "1 connections: 3 packets sent, 3 answers, 0 differ\n")
+}
+
 func TestProxyJSON(t *testing.T) {
 	p := startProxy(t, serve(t, echo), "-json", "-n", "2", "-format", "godot4", "-frame", "u32")
 	conn := p.dial(t)

@@ -158,7 +158,7 @@ func (l *turnListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &turnConn{Conn: conn, busy: l.busy}, nil
+	return newTurnConn(conn, l.busy), nil
 }
 
 // A turnConn is a connection that is busy from the first byte of a packet until it waits for the first byte
@@ -166,10 +166,15 @@ func (l *turnListener) Accept() (net.Conn, error) {
 type turnConn struct {
 	net.Conn
 	busy   chan struct{}
+	head   headReader // of Conn
 	ctx    context.Context
 	packet *stream.Conn // reads from this connection; nil without turns
 	in     int64        // the number of bytes read
 	isBusy bool
+}
+
+func newTurnConn(conn net.Conn, busy chan struct{}) *turnConn {
+	return &turnConn{Conn: conn, busy: busy, head: headReader{Reader: conn}}
 }
 
 // start begins the turns of the connection, read by c, and returns the packets.
@@ -182,12 +187,12 @@ func (t *turnConn) start(ctx context.Context, c *stream.Conn) turnPackets {
 // busy, before the timeout of the packet begins.
 func (t *turnConn) Read(p []byte) (int, error) {
 	if t.packet == nil {
-		return t.Conn.Read(p)
+		return t.head.Read(p)
 	}
 	if t.in == t.packet.PacketOffset()+t.packet.PacketSize() { // all packets were read whole, and shown
 		t.end()
 	}
-	n, err := t.Conn.Read(p)
+	n, err := t.head.Read(p)
 	t.in += int64(n)
 	if n > 0 && !t.isBusy {
 		select {

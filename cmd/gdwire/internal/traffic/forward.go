@@ -166,7 +166,7 @@ func (d *direction) copy() {
 		return nil
 	})
 	if framing := (*forwardError)(nil); err != io.EOF && !errors.As(err, &framing) {
-		d.logConn(d.number, "%s %v; what follows is only forwarded", arrows[d.way], err)
+		d.logEnd(err, "what follows is only forwarded")
 		_, err = io.Copy(io.Discard, r)
 	}
 	d.showNext()
@@ -301,10 +301,15 @@ func (d *direction) filter(ctx context.Context) error {
 		return err
 	})
 	if err != io.EOF && ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
-		d.logConn(d.number, "%s %v; the connection is closed", arrows[d.way], err)
+		d.logEnd(err, "the connection is closed")
 		_ = d.from.Close()
 	}
 	return err
+}
+
+// logEnd adds a message about the error that ends the packets of the direction.
+func (d *direction) logEnd(err error, then string) {
+	d.logConn(d.number, "%s %s; %s", arrows[d.way], strings.TrimPrefix(open.ErrorText(err), "gdwire: "), then)
 }
 
 // each calls do with each message in a stream.

@@ -138,14 +138,20 @@ func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 	var skips skipFinder
 	for p := range l.in.WholePackets(packets) {
 		p.Connection = number
-		if p.Err != nil && !stream.Skippable(p.Err) {
+		u := l.in.Unpack(p.Raw)
+		var unprefixed error
+		if p.Err == nil && u.Err == nil {
+			conn.head.forget()
+		} else if unprefixed = conn.head.unprefixed(&l.in.Reading); unprefixed != nil {
+			p.Err = unprefixed
+		}
+		if p.Err != nil && unprefixed == nil && !stream.Skippable(p.Err) {
 			if ctx.Err() == nil {
 				l.logConn(number, "%v", p.Err)
 			}
 			return
 		}
-		u := l.in.Unpack(p.Raw)
-		if !l.packet(p, &u) {
+		if !l.packet(p, &u) || unprefixed != nil {
 			return
 		}
 		l.proposal.propose(skips.find(p.Raw, &u, &l.in.Reading), l.logf)

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ type message struct {
 type messages struct {
 	r     io.Reader
 	max   int64
-	order binary.ByteOrder // of the lengths, or nil for WebSocket
+	order binary.ByteOrder // of the lengths, or nil
 	next  func() (message, error)
 	raw   bytes.Buffer
 	size  int64 // of raw and of bytes left out
@@ -47,6 +48,8 @@ type messages struct {
 	length int64  // of packet and of bytes left out
 	binary bool   // the message is a packet
 	begun  bool   // more of the message follows
+
+	values *gdwire.Decoder // of values without lengths, or nil
 }
 
 // A bound is the number of bytes for the packets of all connections at the same time.
@@ -70,12 +73,19 @@ var errFull = errors.New("the packets of all connections take too much memory")
 // again returns a reader of messages of the same kind.
 func (m *messages) again(r io.Reader) *messages {
 	n := &messages{r: r, max: m.max, order: m.order}
-	n.next = n.lengthPrefixed
-	if m.order == nil {
+	switch {
+	case m.values != nil:
+		n.readValues(m.values.Options())
+	case m.isWebSocket():
 		n.next = n.webSocketHead
+	default:
+		n.next = n.lengthPrefixed
 	}
 	return n
 }
+
+// isWebSocket reports whether the messages are those of a WebSocket.
+func (m *messages) isWebSocket() bool { return m.order == nil && m.values == nil }
 
 // A framing says how the messages of one direction of a connection are found, and how their packets are read.
 type framing struct {
@@ -93,6 +103,11 @@ func newMessages(r io.Reader, o *framing, note func(string)) (*messages, error) 
 	m := &messages{r: r, max: maxPacket(&o.Reading)}
 	if o.known.Format && o.known.Frame && o.Framed() && !o.webSocket {
 		m.order, m.next = o.Frame.Order(), m.lengthPrefixed
+		return m, nil
+	}
+	if o.known.Frame && !o.Framed() && !o.webSocket {
+		o.Decoder.Format = cmp.Or(o.Decoder.Format, gdwire.Godot4)
+		m.readValues(o.Decoder)
 		return m, nil
 	}
 	start := make([]byte, 4)
@@ -116,10 +131,16 @@ func newMessages(r io.Reader, o *framing, note func(string)) (*messages, error) 
 
 // recognize recognizes length-prefixed packets.
 func (m *messages) recognize(o *framing) error {
-	r, ok, err := o.RecognizePackets(m.r, o.known)
+	head := &headReader{Reader: m.r}
+	r, ok, err := o.RecognizePackets(head, o.known)
 	if err == nil && !ok {
-		err = errors.New("no packets of Godot were recognized; -format and -frame say how they are written (ENet and other protocols over UDP are not supported)")
+		if err = head.unprefixed(&o.Reading); err != nil {
+			err = fmt.Errorf("%w; -frame none shows such values", err)
+		} else {
+			err = errors.New("no packets of Godot were recognized; -format and -frame say how they are written (ENet and other protocols over UDP are not supported)")
+		}
 	}
+	head.forget()
 	if err == nil {
 		m.r, m.order, m.next = r, o.Frame.Order(), m.lengthPrefixed
 	}
@@ -234,6 +255,90 @@ func (m *messages) lengthPrefixed() (message, error) {
 	return m.end(packet, int64(size)), nil
 }
 
+// A headReader keeps the first bytes that it reads.
+type headReader struct {
+	io.Reader
+	head []byte
+	done bool // no more are kept
+}
+
+// maxHead is the maximum number of bytes kept.
+const maxHead = 4 << 10
+
+func (h *headReader) Read(b []byte) (int, error) {
+	n, err := h.Reader.Read(b)
+	if !h.done {
+		h.head = append(h.head, b[:min(n, maxHead-len(h.head))]...)
+	}
+	return n, err
+}
+
+// forget frees the bytes.
+func (h *headReader) forget() { h.head, h.done = nil, true }
+
+// unprefixed returns an error that names the first value if the bytes are values without lengths, of which the last can be cut
+// only if not all bytes were kept.
+func (h *headReader) unprefixed(o *save.Reading) error {
+	formats := []gdwire.Format{o.Decoder.Format}
+	if o.Decoder.Format == 0 {
+		formats = []gdwire.Format{gdwire.Godot4, gdwire.Godot3}
+	}
+	for _, format := range formats {
+		as := save.Reading{Decoder: o.Decoder}
+		as.Decoder.Format, as.Decoder.Strict = format, true
+		d := gdwire.NewDecoder(nil, &as.Decoder)
+		defer d.Release()
+		d.ResetBytes(h.head)
+		first, err := d.ReadToken()
+		for rest := h.head; err == nil && len(rest) > 0; rest = rest[d.InputOffset():] {
+			d.ResetBytes(rest) // for each value, or a strict Decoder would refuse the bytes after it
+			if err = d.SkipValue(); err != nil && len(rest) < len(h.head) && len(h.head) == maxHead && errors.Is(err, io.ErrUnexpectedEOF) {
+				err = nil
+				break
+			}
+		}
+		if err == nil && first.Kind() != gdwire.KindNil {
+			return fmt.Errorf("a whole value (%v %s) without the length that put_var writes", first.Type(), shell.Cut(plainText(h.head, &as, viewColumns/2), viewColumns/2))
+		}
+	}
+	return nil
+}
+
+// readValues lets m read values without lengths.
+func (m *messages) readValues(o gdwire.DecoderOptions) {
+	o.Strict = false
+	o.Limits.Bytes = m.max
+	m.values = gdwire.NewDecoder(io.TeeReader(m.r, held{m}), &o)
+	m.next = m.value
+}
+
+// held writes the bytes of values, and counts them.
+type held struct{ *messages }
+
+func (h held) Write(b []byte) (int, error) {
+	if !h.hold(h.held + int64(len(b))) {
+		return 0, errFull
+	}
+	return h.raw.Write(b)
+}
+
+// value reads a value without a length. raw contains the bytes after it that were read, too.
+func (m *messages) value() (message, error) {
+	m.raw.Next(int(m.size))
+	if m.raw.Len() == 0 && m.raw.Cap() > maxKept {
+		m.raw = bytes.Buffer{}
+	}
+	start := m.values.InputOffset()
+	err := m.values.SkipValue()
+	if err != nil {
+		return message{}, err
+	}
+	m.size = m.values.InputOffset() - start
+	m.held -= m.size
+	value := m.raw.Bytes()[:m.size:m.size]
+	return message{raw: value, packet: value, size: m.size, length: m.size, held: m.size}, nil
+}
+
 // webSocketHead reads the head of the HTTP request or response at the start of a WebSocket.
 func (m *messages) webSocketHead() (message, error) {
 	m.begin()
@@ -312,6 +417,9 @@ func (m *messages) webSocket() (message, error) {
 
 // encode returns a message of a packet. Messages of a WebSocket are masked if they come from a client.
 func (m *messages) encode(packet []byte, masked bool) []byte {
+	if m.values != nil {
+		return packet
+	}
 	if m.order != nil {
 		b := make([]byte, 4, 4+len(packet))
 		m.order.PutUint32(b, uint32(len(packet)))

@@ -42,8 +42,6 @@ func (o *proxyFlags) check(f *shell.Flags) error {
 	switch {
 	case o.packets < 0:
 		return errors.New("-n is less than 0")
-	case f.Given("frame") && o.open.Frame == save.Bare && !o.webSocket:
-		return errors.New("proxy needs length-prefixed packets or WebSocket: -frame u32, u32be or ws")
 	}
 	if !f.Given("objects") {
 		o.open.Decoder.AllowObjects = !o.dropInvalid
@@ -55,13 +53,15 @@ func (o *proxyFlags) check(f *shell.Flags) error {
 	if f.Operands[0], err = o.target.listenAddress(f.Operands[0]); err != nil {
 		return err
 	}
-	o.webSocket = o.webSocket || o.target.url != nil
 	switch {
 	case o.target.udp && f.Given("frame"):
 		return errors.New("a datagram is one value without a length: -frame is not for UDP")
-	case o.target.url != nil && f.Given("frame") && o.open.Frame != save.Bare:
+	case o.target.url != nil && f.Given("frame") && !o.webSocket:
 		return errors.New("the messages of a WebSocket have no lengths: -frame can only be ws")
+	case f.Given("frame") && o.open.Frame == save.Bare && !o.webSocket && f.Given("skip"):
+		return errors.New("-skip is for packets, and -frame none for values alone")
 	}
+	o.webSocket = o.webSocket || o.target.url != nil
 	return nil
 }
 

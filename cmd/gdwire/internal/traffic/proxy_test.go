@@ -99,7 +99,7 @@ func TestTurns(t *testing.T) {
 				dial := func(got *atomic.Int64, timeout time.Duration) net.Conn {
 					ours, theirs := net.Pipe()
 					go func() {
-						conn := &turnConn{Conn: ours, busy: busy}
+						conn := newTurnConn(ours, busy)
 						c := stream.NewConn(t.Context(), conn, &stream.Options{MaxPacket: 1 << 16, ReadTimeout: timeout})
 						packets := conn.start(t.Context(), c)
 						defer func() { _ = c.Close() }()

@@ -332,7 +332,7 @@ func (s *replayed) send(ctx context.Context, conn net.Conn, sent *atomic.Int64) 
 		if !s.wait(ctx, p.Time) {
 			return ctx.Err()
 		}
-		if i == 0 && s.kind.order == nil { // with the handshake
+		if i == 0 && s.kind.isWebSocket() { // with the handshake
 			p.Offset, p.Length = 0, p.Offset+p.Length
 		}
 		if err := conn.SetWriteDeadline(time.Now().Add(s.options.timeout)); err != nil {
