@@ -62,6 +62,7 @@ type Conn struct {
 	limited bool          // a read deadline is set
 	readBy  time.Time     // when this deadline passes, unless set to interrupt a call
 	endless bool          // no IdleTimeout, because of CloseRead
+	writing bool          // a call set a write deadline and did not return yet, over TLS
 	end     closeFrame
 
 	flushError error // of packets held back, for Next

@@ -57,6 +57,7 @@ func (c *Conn) setReadDeadline(now time.Time) error {
 		}
 	}
 	c.limited, c.readBy = timeout > 0, now.Add(timeout)
+	c.setAnswerDeadline()
 	if packet > 0 {
 		c.armed = packet
 	}
@@ -181,6 +182,11 @@ func (c *Conn) setWriteDeadline() error {
 	if err := c.unusable(); err != nil { // the deadline of a closed connection is another error
 		return err
 	}
+	if c.answers() {
+		c.mu.Lock()
+		c.writing = true
+		c.mu.Unlock()
+	}
 	timeout, now := c.writeTimeout(), c.now()
 	c.writeBy.Store(int64(now.Add(timeout).Sub(c.opened)))
 	if err := c.setDeadline(c.conn.SetWriteDeadline, now, timeout); err != nil {
@@ -190,6 +196,30 @@ func (c *Conn) setWriteDeadline() error {
 		return c.setWriteDeadline()
 	}
 	return nil
+}
+
+// answers reports whether a Read can write, as that of TLS answers a KeyUpdate, and write deadlines are set.
+func (c *Conn) answers() bool { return c.handshake != nil && c.config.WriteTimeout > 0 }
+
+// setAnswerDeadline sets the write deadline to the read deadline while no packet is written: after the deadline of the
+// latest packet, the answer of a Read would fail, and break TLS. c is locked.
+func (c *Conn) setAnswerDeadline() {
+	if !c.answers() || c.writing || c.ended() != nil {
+		return
+	}
+	var by time.Time
+	if c.limited {
+		by = c.readBy
+	}
+	_ = c.conn.SetWriteDeadline(by)
+}
+
+// written notes that a packet was written.
+func (c *Conn) written() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writing = false
+	c.setAnswerDeadline()
 }
 
 // writeTimeout returns the time for a Write.

@@ -175,6 +175,9 @@ func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 	}
 	if s.WriteTimeout > 0 {
 		c.writer.deadline = c.setWriteDeadline
+		if c.answers() {
+			c.writer.written = c.written
+		}
 	}
 	c.watch(ctx, func() error {
 		end := time.Now().Add(closeTimeout)
@@ -196,9 +199,10 @@ type netLink struct {
 	c *Conn
 }
 
+// endWrite implements link. c is locked.
 func (l netLink) endWrite(at time.Time) {
 	by := time.Duration(l.c.writeBy.Load())
-	if l.c.config.WriteTimeout > 0 && at.Sub(l.c.opened) < by { // the next Write sets its own
+	if l.c.config.WriteTimeout > 0 && (at.Sub(l.c.opened) < by || l.c.answers() && !l.c.writing) { // the next Write sets its own
 		_ = l.SetWriteDeadline(at)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"os"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -215,4 +216,64 @@ type endless struct{}
 func (endless) Read(p []byte) (int, error) {
 	time.Sleep(time.Millisecond)
 	return min(len(p), 100), nil
+}
+
+// An answeringConn writes a byte in each Read, as a tls.Conn does that answers a KeyUpdate.
+type answeringConn struct{ net.Conn }
+
+func (answeringConn) HandshakeContext(context.Context) error { return nil }
+
+func (c answeringConn) Read(p []byte) (n int, err error) {
+	if n, err = c.Conn.Read(p); err == nil {
+		_, err = c.Write([]byte{1})
+	}
+	return n, err
+}
+
+// TestWriteInRead reads from a connection whose Read writes, after the deadline of a packet: it has the time of the read, and
+// after Shutdown DrainTimeout.
+func TestWriteInRead(t *testing.T) {
+	one := framed(binary.LittleEndian, encoded(t, number(1)))
+	for name, c := range map[string]struct {
+		answered, shutdown bool
+		want               error
+		time               time.Duration
+	}{
+		"read":     {true, false, io.EOF, 10 * time.Second},
+		"not read": {false, false, os.ErrDeadlineExceeded, time.Minute},
+		"Shutdown": {false, true, stream.ErrServerClosed, 11 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var got error
+				s := &stream.Server{Logger: quiet(), Handler: func(_ context.Context, c *stream.Conn) error {
+					if got = c.WritePacket(number(1)); got == nil {
+						got = drained(c)
+					}
+					return got
+				}}
+				ours, theirs := net.Pipe()
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					s.ServeConn(stream.NewConn(t.Context(), answeringConn{ours}, &stream.Options{WriteTimeout: time.Second, IdleTimeout: time.Minute}))
+				}()
+				begin := time.Now()
+				must(io.ReadFull(theirs, make([]byte, len(one))))(t)
+				time.Sleep(10 * time.Second)
+				must(theirs.Write(one))(t)
+				if c.answered {
+					must(io.ReadFull(theirs, make([]byte, 1)))(t)
+					require.NoError(t, theirs.Close())
+				}
+				if c.shutdown {
+					synctest.Wait()
+					require.NoError(t, s.Shutdown(t.Context()))
+				}
+				<-ended
+				require.ErrorIs(t, got, c.want)
+				require.Equal(t, c.time, time.Since(begin))
+			})
+		})
+	}
 }

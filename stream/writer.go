@@ -23,6 +23,8 @@ type Writer struct {
 	order  binary.ByteOrder
 	// deadline is called before a packet is written.
 	deadline func() error
+	// written, if set, is called after a packet was written.
+	written func()
 	// message, if set, writes the content of a packet instead of dst.
 	message func(content []byte) error
 	// ended returns why no packet can be written, or nil.
@@ -130,6 +132,9 @@ func (w *Writer) write(b, rest []byte, packets int64) (n int, err error) {
 		var more int
 		more, err = checked.Write(w.dst, rest)
 		n += more
+	}
+	if w.written != nil {
+		w.written()
 	}
 	w.countWritten(n, packets, err)
 	return n, err
