@@ -340,7 +340,7 @@ func (p *printer) write(c *class) {
 		case !f.OmitZero:
 			p.line(2, "_d[%s] = %s", quote(f.Key), p.value(2, f.shape, f.name, path))
 		case f.canBeNull() || f.isPlain() || f.elem != nil && f.length == "":
-			p.line(2, "if %s != %s:", f.name, f.zero)
+			p.line(2, map[bool]string{false: "if %s != %s:", true: "if not is_same(%s, %s):"}[f.orNumber], f.name, f.zero)
 			p.line(3, "_d[%s] = %s", quote(f.Key), p.value(3, f.notNull(), f.name, path))
 		default: // values with objects are compared in their encoded form
 			z := p.local(2, "z", f.typ, f.zero)

@@ -737,6 +737,12 @@ func (r random) structure(depth int) reflect.Type {
 		if x := pick(r, tagged...); r.IntN(5) == 0 {
 			f.Type, option = reflect.TypeOf(x.v), option+",type="+x.as
 		}
+		if k := f.Type.Kind(); (k == reflect.String || k == reflect.Slice || k == reflect.Map) && r.IntN(3) == 0 {
+			option += ",max=2"
+		}
+		if r.IntN(9) == 0 {
+			option += ",was=" + keys[key] + " of before"
+		}
 		f.Tag = reflect.StructTag("gd:" + strconv.Quote(keys[key]+option))
 		fields = append(fields, f)
 	}
