@@ -79,6 +79,9 @@ type Converter struct {
 	// WrapError of the Decoder returns the location of the value or, in a packed array, of a chunk. If Lost is nil,
 	// such a value is a LossError.
 	Lost func(d *gdwire.Decoder, value, becomes string)
+	// Renamed, if not nil, is called for each object of a class with another name in the format of the Encoder. The class
+	// stays, because scripts of the game know it by its name.
+	Renamed func(d *gdwire.Decoder, class, name string)
 
 	e       *gdwire.Encoder
 	d       *gdwire.Decoder
@@ -126,6 +129,11 @@ func (c *Converter) located(err error) error {
 
 // write writes a token, or its counterpart if the format lacks the value.
 func (c *Converter) write(t gdwire.Token) error {
+	if t.Kind() == gdwire.KindObjectStart && c.Renamed != nil {
+		if class := t.Text(); c.to == gdwire.Godot4 && class == "Reference" {
+			c.Renamed(c.d, class, "RefCounted")
+		}
+	}
 	p := counterparts[t.Type()]
 	if p == nil || !c.lacks(t) {
 		return c.same(t)

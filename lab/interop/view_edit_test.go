@@ -193,6 +193,7 @@ func TestViewEditMouse(t *testing.T) {
 	p.until(unsaved + ` === "not saved"`)
 	p.click(`document.getElementById("save")`)
 	p.until(unsaved + `.startsWith("saved")`)
+	p.until(`document.activeElement.id === "tree"`)
 	f := must(savefile.Open(name, nil))(t)
 	defer f.Close()
 	var hp int

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"runtime"
 	"strings"
 
@@ -170,7 +171,7 @@ func (e *jsonEncoder) values(s *shell.Stdio, name string) (all []*encoded, err e
 			}
 		}
 		if err != nil {
-			return nil, shell.Prefixed(in.Name, e.explainPlain(shiftedJSON(err, start)))
+			return nil, shell.Prefixed(in.Name, explainScript(e.explainPlain(shiftedJSON(err, start)), v, start))
 		}
 		all = append(all, b)
 	}
@@ -188,6 +189,18 @@ func (e *jsonEncoder) explainPlain(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w; for plain JSON, choose -plain", err)
+}
+
+// script matches the start of a value of GDScript that is no JSON, as var_to_str writes.
+var script = regexp.MustCompile(`^([A-Z]\w*[(\[]|[&^]")`)
+
+// explainScript adds what the text is to an error at a value of GDScript. The text starts at an offset of the input.
+func explainScript(err error, text []byte, start int64) error {
+	at := (*gdjson.Error)(nil)
+	if !errors.As(err, &at) || at.Offset < start || at.Offset-start > int64(len(text)) || !script.Match(text[at.Offset-start:]) {
+		return err
+	}
+	return fmt.Errorf("%w; this is no JSON but text as var_to_str writes: read it with str_to_var in Godot and save it with store_var, or let Godot write JSON with JSON.from_native", err)
 }
 
 // shiftedJSON makes the offset of an error relative to the start of the input.

@@ -49,6 +49,9 @@ func (g *get) isJSON() bool { return g.native || g.json.Plain }
 // order.
 func (g *get) check(f *shell.Flags) (err error) {
 	f.Binary = g.raw
+	if name := f.Operands[0]; len(f.Operands) == 1 && strings.ContainsAny(name, "./") && isFile(name) {
+		return fmt.Errorf("PATH is missing: gdwire get PATH %s; gdwire flat %[1]s shows all values", name)
+	}
 	g.path, err = text.Parse(f.Operands[0])
 	if err != nil && strings.Contains(f.Operands[0], "|") {
 		err = fmt.Errorf("%w; -keys and -length show keys and the length, and jq runs filters: gdwire json -plain FILE | jq FILTER", err)

@@ -4,6 +4,8 @@ package saves
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
@@ -55,7 +57,31 @@ func Check(f *shell.Flags) shell.Action {
 	o := open.Flags{NonEmpty: true}
 	o.ReadFlags(f, false)
 	lines := f.Bool("json", false, "a line of JSON for each value or packet")
-	return shell.Action{File: func(s *shell.Stdio, name string) error { return check(s, &o, name, *lines) }}
+	return shell.Action{
+		Check: func() (err error) { f.Operands, err = filesOf(f.Operands); return err },
+		File:  func(s *shell.Stdio, name string) error { return check(s, &o, name, *lines) },
+	}
+}
+
+// filesOf returns names, with the files in a folder in place of the folder.
+func filesOf(names []string) (all []string, err error) {
+	for _, name := range names {
+		inside, notFolder := os.ReadDir(name)
+		if notFolder != nil {
+			all = append(all, name)
+			continue
+		}
+		before := len(all)
+		for _, file := range inside {
+			if file.Type().IsRegular() {
+				all = append(all, filepath.Join(name, file.Name()))
+			}
+		}
+		if len(all) == before {
+			return nil, fmt.Errorf("there are no files in the folder %s", name)
+		}
+	}
+	return all, nil
 }
 
 // check validates a file. A file without values is an error.

@@ -40,6 +40,9 @@ func Compare(ctx context.Context, before, after *view.Source, yield func(view.Ch
 			if c.Removed {
 				change.Path, change.At = c.OldPath, placeOf(&c)
 			}
+			if !c.Removed && !c.Added && c.OldPath != c.NewPath {
+				change.From = c.OldPath
+			}
 			var old, value []byte
 			if !c.Added {
 				old, err = sides[0].text(c.Old)

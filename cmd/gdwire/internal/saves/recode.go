@@ -36,9 +36,9 @@ last.
 
 // A loss is a kind of loss.
 type loss struct {
-	value, becomes string
-	path           string // of the first value
-	count          int64
+	what  string // "a StringName became a String"
+	path  string // of the first value
+	count int64
 }
 
 // A converter writes packets in the format of the output.
@@ -53,20 +53,23 @@ type converter struct {
 func newConverter(lossy bool) *converter {
 	c := new(converter)
 	if lossy {
-		c.Lost = c.add
+		c.Lost = func(d *gdwire.Decoder, value, becomes string) { c.add(d, value+" became "+becomes) }
+	}
+	c.Renamed = func(d *gdwire.Decoder, class, name string) {
+		c.add(d, fmt.Sprintf("an object of class %s stays one: Godot 4 calls the class %s, and does not read a value with the object", class, name))
 	}
 	return c
 }
 
 // add counts a loss.
-func (c *converter) add(d *gdwire.Decoder, value, becomes string) {
+func (c *converter) add(d *gdwire.Decoder, what string) {
 	for _, l := range c.losses { // at most a few dozens
-		if l.value == value && l.becomes == becomes {
+		if l.what == what {
 			l.count++
 			return
 		}
 	}
-	c.losses = append(c.losses, &loss{value, becomes, c.path(string(d.AppendPath(nil))), 1})
+	c.losses = append(c.losses, &loss{what, c.path(string(d.AppendPath(nil))), 1})
 }
 
 // note shows the losses when the output is complete, or now after an error.
@@ -79,11 +82,10 @@ func (c *converter) note(s *shell.Stdio, err error) {
 		return
 	}
 	for _, l := range c.losses {
-		what := l.value + " became " + l.becomes
 		if l.count == 1 {
-			show("%s: %s", l.path, what)
+			show("%s: %s", l.path, l.what)
 		} else {
-			show("%s: %s, and %s more", l.path, what, humanize.Comma(l.count-1))
+			show("%s: %s, and %s more", l.path, l.what, humanize.Comma(l.count-1))
 		}
 	}
 }

@@ -173,7 +173,7 @@ func TestCompareSources(t *testing.T) {
 	require.Equal(t, []view.Change{{Path: "$[0]", Old: "1"}, {Path: "$[1][1]", At: "$[0][1]", Old: "5"}, {Path: "$[1][2]", At: "$[0][2]", Old: `"b"`}}, inside)
 	sources = sourcesOf([]any{1, "a", 2}, []any{"a", 3})
 	aligned, note := compare()
-	require.Equal(t, []view.Change{{Path: "$[0]", Old: "1"}, {Path: "$[1]", Old: "2", New: "3"}}, aligned)
+	require.Equal(t, []view.Change{{Path: "$[0]", Old: "1"}, {Path: "$[1]", From: "$[2]", Old: "2", New: "3"}}, aligned)
 	require.Empty(t, note)
 
 	defer func(n int64) { maxAligned = n }(maxAligned)

@@ -147,6 +147,12 @@ func (e *editor) unquoted() error {
 	return nil
 }
 
+// isFile reports whether there is a file of this name, and no folder.
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.IsDir()
+}
+
 // isThere reports whether there is a file of this name.
 func isThere(name string) bool {
 	_, err := os.Stat(name)

@@ -57,7 +57,7 @@ func (p *Program) execute(args []string, s *Stdio) error {
 		return usageError{errors.New("which command?"), p.printUsage}
 	}
 	name, args := args[0], args[1:]
-	if strings.TrimLeft(name, "-") == "version" {
+	if strings.TrimLeft(name, "-") == "version" || name == "-v" || name == "-V" {
 		name = "version"
 	}
 	if helps[name] {

@@ -16,9 +16,10 @@ import (
 // A row is a line of the tree: a value in its container.
 type row struct {
 	Index int64  `json:"index"`
-	Step  string `json:"step"` // the step from the container
-	At    int64  `json:"at"`   // the offset of the header, or of an element without a header
-	End   int64  `json:"end"`  // of the packet
+	Step  string `json:"step"`          // the step from the container
+	Key   string `json:"key,omitempty"` // the start of a key that is not in Step
+	At    int64  `json:"at"`            // the offset of the header, or of an element without a header
+	End   int64  `json:"end"`           // of the packet
 	Type  string `json:"type"`
 	Text  string `json:"text"`            // the value, or the start of a long one
 	Count int64  `json:"count"`           // of the children, or 0
@@ -266,9 +267,24 @@ func (r *reader) key(c *container, w *row) error {
 	} else {
 		w.Step = string(text.AppendValueAt(nil, w.Index))
 	}
-	w.At += r.rows.InputOffset()
+	key := w.At
+	if w.At += r.rows.InputOffset(); ok {
+		return nil
+	}
+	r.s.reset(r.rows, key, w.End)
+	p := text.Printer{Decoder: r.rows.Decoder, Brief: true, Most: maxKey}
+	if err := p.Next(0); err != nil && err != text.ErrLong {
+		return offset(err, key)
+	}
+	w.Key = string(cutText(p.Buf[:min(len(p.Buf), maxKey)]))
+	if len(p.Buf) > maxKey {
+		w.Key += text.Ellipsis
+	}
 	return nil
 }
+
+// maxKey is the size in bytes of the shown start of a key.
+const maxKey = 60
 
 // element describes an element of a packed array, stored without a header.
 func (r *reader) element(c *container, w *row) error {

@@ -84,10 +84,11 @@ func (v *versions) replace(file, shown *Source) {
 
 // A Change is a difference between two Sources.
 type Change struct {
-	Path string `json:"path"`         // in the newer Source, or in the older if the value is gone
-	At   string `json:"at,omitempty"` // the place in the newer Source, if not Path
-	Old  string `json:"old"`          // as text, perhaps cut; "" if the value was added
-	New  string `json:"new"`          // "" if the value is gone
+	Path string `json:"path"`           // in the newer Source, or in the older if the value is gone
+	At   string `json:"at,omitempty"`   // the place in the newer Source, if not Path
+	From string `json:"from,omitempty"` // the path in the older Source, if not Path
+	Old  string `json:"old"`            // as text, perhaps cut; "" if the value was added
+	New  string `json:"new"`            // "" if the value is gone
 }
 
 // A CompareFunc calls yield for each difference between two Sources, until yield returns false. note

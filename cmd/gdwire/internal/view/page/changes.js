@@ -96,6 +96,8 @@ export class Changes {
 		option(this.lines, e, line, line === this.at);
 		const name = make("span", "name"), value = make("span", "value");
 		name.append(make("span", "sign", {added: "+", gone: "−", changed: "~"}[c.kind]), make("span", "step", shortPath(c.path)));
+		const was = c.kind === "gone" ? "before" : c.from ? "was " + shortPath(c.from) : "";
+		if (was) name.append(" ", make("span", "root", was));
 		if (c.kind === "gone") value.append(make("del", "", c.old));
 		else if (c.kind === "changed") value.append(make("del", "", c.old), " → ", c.new);
 		else value.append(c.new);

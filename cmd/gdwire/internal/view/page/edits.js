@@ -60,6 +60,7 @@ export class Edits {
 		byId("unsaved").textContent = edits.unsaved ? "not saved" : edits.backup ? `saved; ${edits.backup.replace(/.*[\\/]/, "")} is the file before` : "";
 		byId("waiting").hidden = edits.waiting.length === 0;
 		byId("waiting-edits").textContent = "Not possible in this file, and not saved: " + edits.waiting.join("; ");
+		if (document.activeElement?.disabled) this.tree.element.focus(); // the button that was pressed
 		document.title = (edits.unsaved ? "● " : "") + this.info.file.name + " – gdwire view";
 	}
 

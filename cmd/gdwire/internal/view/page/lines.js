@@ -1,6 +1,6 @@
 import {make} from "./base.js";
 
-export const rowHeight = 22;
+export const rowHeight = 24;
 const maxHeight = 8e6; // of a scrolled element, in pixels: beyond it, lines share a pixel
 
 // Lines shows count() lines in an element, of which only the visible ones exist. fill sets the

@@ -92,8 +92,8 @@ export class Tree {
 			if (this.chosen) this.lines.show(this.chosen[0].line(this.chosen[1]));
 		}).observe(element);
 	}
-	// reset shows another source. Of a source with framed packets, which have lengths, no large ones are opened.
-	// What fits the window is, if fit is set.
+	// reset shows another source. Its value is opened, unless it is one of several framed packets, which have lengths.
+	// What fits the window is opened, if fit is set.
 	reset(args, framed, fit) {
 		this.args = args;
 		this.chosen = null;
@@ -103,7 +103,7 @@ export class Tree {
 		const loaded = this.load(this.root, 0); // before the layout, which takes longer than the answer
 		this.lines.scrollTo(0);
 		this.ready = loaded.then(async () => {
-			if (!framed) await this.expand(this.root, 0);
+			if (!framed || this.root.count === 1 && !this.root.unknown) await this.expand(this.root, 0);
 			if (fit) await this.expandWhatFits();
 			if (!this.chosen) await this.select(this.root, 0);
 		});
@@ -193,6 +193,7 @@ export class Tree {
 		}
 		if (row.count > 0) e.setAttribute("aria-expanded", open ? "true" : "false");
 		name.append(make("span", "twisty", row.count > 0 ? (open ? "▾" : "▸") : ""), make("span", "step", row.step || ""));
+		if (row.key) name.append(" ", make("span", "root", row.key));
 		if (!c.parent && row.step) name.append(" ", make("span", "root", this.name(index)));
 		const mark = this.marks(c.path + row.step);
 		if (mark) e.classList.add(mark.kind);
