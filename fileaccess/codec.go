@@ -244,16 +244,14 @@ type fastlzReader struct {
 // fastlzKept is the maximum number of the latest bytes.
 const fastlzKept = 256 << 10
 
+// newFastLZReader returns a fastlzReader of in, which is not at its end.
 func newFastLZReader(in *bufio.Reader) (*fastlzReader, error) {
-	b, err := in.Peek(1)
-	if err != nil {
-		return nil, err
-	}
+	b, _ := in.Peek(1) // there is a byte
 	level, literals := b[0]>>5+1, int(b[0]&31)+1
 	if level > 2 {
 		return nil, errFastLZLevel
 	}
-	_, err = in.Discard(1)
+	_, err := in.Discard(1)
 	return &fastlzReader{in: in, level: level, literals: literals}, err
 }
 
