@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gdwire/gdwire/internal/quota"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -35,7 +36,7 @@ func (a *acceptor) run(ctx context.Context, ln net.Listener) error {
 			a.handle(ctx, c, a.count.Add(1))
 			return nil
 		},
-		Options: a.options, MaxConns: -1, Logger: slog.New(log),
+		Options: a.options, MaxConns: -1, MaxReading: -1, Logger: slog.New(log),
 	}
 	for _, timeout := range []*time.Duration{&s.Options.ReadTimeout, &s.Options.WriteTimeout, &s.Options.IdleTimeout} {
 		if *timeout <= 0 {
@@ -121,13 +122,6 @@ func retry[T any](ctx context.Context, logErr func(error), try func() (T, error)
 	}
 }
 
-// MaxBusy is the maximum number of connections with packets being read at the same time, and maxBusyBytes of
-// the bytes held by them together: a packet of -max-packet bytes each. Packets of other connections wait.
-const (
-	MaxBusy      = 256
-	maxBusyBytes = 256 << 20
-)
-
 // maxPacket returns the largest length of a packet.
 func maxPacket(o *save.Reading) int64 {
 	if o.MaxPacket < 0 {
@@ -136,20 +130,21 @@ func maxPacket(o *save.Reading) int64 {
 	return cmp.Or(o.MaxPacket, stream.DefaultMaxPacket)
 }
 
-// maxBusy returns how many connections can be busy with packets of a size.
-func maxBusy(maxPacket int64) int64 { return max(1, min(MaxBusy, maxBusyBytes/maxPacket)) }
-
-// maxKept is the size in bytes of the largest packet memory kept for the next packet.
-const maxKept = 16 << 10
+// maxHeldTurns is the maximum number of bytes of packets that all connections together read, or wait to be shown, besides one packet of
+// any size. Packets of up to maxKept bytes, which is also the size of the largest packet memory kept for the next packet, do not count.
+const (
+	maxHeldTurns = 256 << 20
+	maxKept      = 16 << 10
+)
 
 // A turnListener accepts connections taking turns.
 type turnListener struct {
 	net.Listener
-	busy chan struct{} // contains an element for each connection with a packet being read
+	held *quota.Quota
 }
 
-func newTurnListener(ln net.Listener, maxPacket int64) *turnListener {
-	return &turnListener{ln, make(chan struct{}, maxBusy(maxPacket))}
+func newTurnListener(ln net.Listener) *turnListener {
+	return &turnListener{ln, quota.New(maxHeldTurns)}
 }
 
 // Accept returns the next connection, a *turnConn.
@@ -158,23 +153,22 @@ func (l *turnListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTurnConn(conn, l.busy), nil
+	return newTurnConn(conn, l.held), nil
 }
 
-// A turnConn is a connection that is busy from the first byte of a packet until it waits for the first byte
-// of another. Any number of silent connections keep no other from being read.
+// A turnConn is a connection that waits while the packets of all connections take too much memory. Bytes count that arrived, so a
+// connection that sends nothing, or only declares a length, keeps no other from being read.
 type turnConn struct {
 	net.Conn
-	busy   chan struct{}
+	held   *quota.Quota
 	head   headReader // of Conn
 	ctx    context.Context
 	packet *stream.Conn // reads from this connection; nil without turns
 	in     int64        // the number of bytes read
-	isBusy bool
 }
 
-func newTurnConn(conn net.Conn, busy chan struct{}) *turnConn {
-	return &turnConn{Conn: conn, busy: busy, head: headReader{Reader: conn}}
+func newTurnConn(conn net.Conn, held *quota.Quota) *turnConn {
+	return &turnConn{Conn: conn, held: held, head: headReader{Reader: conn}}
 }
 
 // start begins the turns of the connection, read by c, and returns the packets.
@@ -183,22 +177,25 @@ func (t *turnConn) start(ctx context.Context, c *stream.Conn) turnPackets {
 	return turnPackets{c}
 }
 
-// Read reads bytes. After the first byte of a packet it waits until less than maxBusy connections are
-// busy, before the timeout of the packet begins.
+// Read reads bytes, and returns them when they fit.
 func (t *turnConn) Read(p []byte) (int, error) {
 	if t.packet == nil {
 		return t.head.Read(p)
 	}
-	if t.in == t.packet.PacketOffset()+t.packet.PacketSize() { // all packets were read whole, and shown
-		t.end()
+	start := t.packet.PacketOffset()
+	end := start + t.packet.PacketSize()
+	if t.in >= end { // all packets were read whole, and shown
+		t.held.Release(t)
+		start = end
 	}
 	n, err := t.head.Read(p)
 	t.in += int64(n)
-	if n > 0 && !t.isBusy {
-		select {
-		case t.busy <- struct{}{}:
-			t.isBusy = true
-		case <-t.ctx.Done():
+	if held := t.in - start; held > maxKept {
+		if granted := t.held.Hold(t, held, max(end-t.in, 0)); granted != nil {
+			select {
+			case <-granted:
+			case <-t.ctx.Done():
+			}
 		}
 	}
 	return n, err
@@ -206,16 +203,8 @@ func (t *turnConn) Read(p []byte) (int, error) {
 
 // stop ends the turns. Bytes read afterwards are discarded.
 func (t *turnConn) stop() {
-	t.end()
+	t.held.Release(t)
 	t.packet = nil
-}
-
-// end ends a turn, if there is one.
-func (t *turnConn) end() {
-	if t.isBusy {
-		<-t.busy
-		t.isBusy = false
-	}
 }
 
 // CloseWrite closes the writing side, as those of TCP and Unix sockets do.

@@ -114,7 +114,7 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := a.run(ctx, newTurnListener(ln, maxPacket(&in.Reading))); err != nil {
+		if err := a.run(ctx, newTurnListener(ln)); err != nil {
 			l.fail(err)
 		}
 	}()

@@ -22,6 +22,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/cmdtest"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/internal/quota"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
@@ -69,38 +70,32 @@ func TestRetry(t *testing.T) {
 	require.Equal(t, busy, errOf(retry(ctx, func(error) { end() }, func() (int, error) { return 0, busy })))
 }
 
-// Packets that are read at the same time fit in maxBusyBytes, but for one of any size.
-func TestMaxBusy(t *testing.T) {
-	for size, want := range map[int64]int64{1: MaxBusy, 1 << 20: MaxBusy, 1<<20 + 1: MaxBusy - 1, 8 << 20: 32, maxBusyBytes: 1, 1 << 32: 1} {
-		require.Equal(t, want, maxBusy(size), size)
-	}
-}
-
-// TestTurns reads a packet of one connection after MaxBusy others have sent something: only those that
-// are in the middle of a packet make it wait, until one of them ends.
+// TestTurns reads packets of one connection after 32 others have sent something. A short one waits for nobody, and a long one only
+// if the others hold too many bytes, until they end.
 func TestTurns(t *testing.T) {
-	packet := cmdtest.Framed(cmdtest.Wire(2, 5))
+	short, long := cmdtest.Framed(cmdtest.Wire(2, 5)), cmdtest.Framed(cmdtest.Wire(4, strings.Repeat("x", 40_000)))
 	for name, c := range map[string]struct {
 		sent  []byte
 		waits bool
 	}{
 		"silent":              {sent: nil},
-		"silent after packet": {sent: packet},
-		"silent after large":  {sent: cmdtest.Framed(make([]byte, 20_000))},
+		"silent after packet": {sent: short},
+		"silent after long":   {sent: long},
 		"silent after empty":  {sent: cmdtest.Framed(nil)},
-		"inside a length":     {sent: packet[:2], waits: true},
-		"inside a packet":     {sent: packet[:6], waits: true},
-		"inside the second":   {sent: append(packet[:len(packet):len(packet)], packet[:6]...), waits: true},
-		"inside a long one":   {sent: cmdtest.Wire(1 << 20), waits: true},
+		"one byte":            {sent: short[:1]},
+		"inside a packet":     {sent: short[:6]},
+		"declared":            {sent: cmdtest.Wire(1 << 20)},
+		"inside the second":   {sent: append(long[:len(long):len(long)], long[:6]...)},
+		"inside a long one":   {sent: long[:30_000], waits: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				busy := make(chan struct{}, MaxBusy)
-				dial := func(got *atomic.Int64, timeout time.Duration) net.Conn {
+				held := quota.New(64 << 10)
+				dial := func(got *atomic.Int64) net.Conn {
 					ours, theirs := net.Pipe()
 					go func() {
-						conn := newTurnConn(ours, busy)
-						c := stream.NewConn(t.Context(), conn, &stream.Options{MaxPacket: 1 << 16, ReadTimeout: timeout})
+						conn := newTurnConn(ours, held)
+						c := stream.NewConn(t.Context(), conn, &stream.Options{MaxPacket: 1 << 20, ReadTimeout: -1})
 						packets := conn.start(t.Context(), c)
 						defer func() { _ = c.Close() }()
 						defer conn.stop()
@@ -115,27 +110,29 @@ func TestTurns(t *testing.T) {
 					return theirs
 				}
 				var others, last atomic.Int64
-				var first net.Conn
-				for range MaxBusy {
-					first = dial(&others, 0)
-					defer first.Close()
-					testenv.Must(first.Write(c.sent))(t)
+				var first []net.Conn
+				for range 32 {
+					conn := dial(&others)
+					defer conn.Close()
+					first = append(first, conn)
+					go func() { _, _ = conn.Write(c.sent) }()
 				}
 				synctest.Wait()
-				conn := dial(&last, time.Second)
+				conn := dial(&last)
 				defer conn.Close()
-				go func() {
-					for _, part := range [][]byte{packet[:6], packet[6:]} {
-						_, _ = conn.Write(part)
-					}
-				}()
-				time.Sleep(time.Minute) // its ReadTimeout begins with its turn
+				testenv.Must(conn.Write(short))(t)
+				synctest.Wait()
+				require.EqualValues(t, len(short)-4, last.Load())
+				go func() { _, _ = conn.Write(long) }()
+				synctest.Wait()
 				if c.waits {
-					require.Zero(t, last.Load())
-					require.NoError(t, first.Close())
+					require.EqualValues(t, len(short)-4, last.Load())
+					for _, one := range first {
+						require.NoError(t, one.Close())
+					}
 					synctest.Wait()
 				}
-				require.EqualValues(t, 8, last.Load())
+				require.EqualValues(t, len(short)+len(long)-8, last.Load())
 			})
 		})
 	}
