@@ -156,7 +156,10 @@ func (b *Bytes) hold() *Bytes {
 	if b.Live() || b.Held || b.Size < 0 || b.Size > MaxHeld {
 		return b
 	}
-	var all bytes.Buffer // the container can declare more than it contains
+	var all bytes.Buffer
+	if b.at != nil { // a container can declare more than it contains
+		all.Grow(int(b.Size) + bytes.MinRead)
+	}
 	_, err := all.ReadFrom(b.Reader())
 	return memory(all.Bytes(), err)
 }
@@ -205,7 +208,7 @@ func (in *Input) ReadAll() ([]byte, error) { return in.Bytes.readAll(in.Name) }
 // readAll is ReadAll for the bytes of the input of a name.
 func (b *Bytes) readAll(name string) ([]byte, error) {
 	var all bytes.Buffer
-	if b.at != nil { // a container can declare more than it contains
+	if b.at != nil {
 		all.Grow(int(min(b.Size, MaxVersion)) + bytes.MinRead)
 	}
 	_, err := all.ReadFrom(io.LimitReader(b.Reader(), MaxInMemory+1))
