@@ -255,55 +255,6 @@ func (m *messages) lengthPrefixed() (message, error) {
 	return m.end(packet, int64(size)), nil
 }
 
-// A headReader keeps the first bytes that it reads.
-type headReader struct {
-	io.Reader
-	head []byte
-	done bool // no more are kept
-}
-
-// maxHead is the maximum number of bytes kept.
-const maxHead = 4 << 10
-
-func (h *headReader) Read(b []byte) (int, error) {
-	n, err := h.Reader.Read(b)
-	if !h.done {
-		h.head = append(h.head, b[:min(n, maxHead-len(h.head))]...)
-	}
-	return n, err
-}
-
-// forget frees the bytes.
-func (h *headReader) forget() { h.head, h.done = nil, true }
-
-// unprefixed returns an error that names the first value if the bytes are values without lengths, of which the last can be cut
-// only if not all bytes were kept.
-func (h *headReader) unprefixed(o *save.Reading) error {
-	formats := []gdwire.Format{o.Decoder.Format}
-	if o.Decoder.Format == 0 {
-		formats = []gdwire.Format{gdwire.Godot4, gdwire.Godot3}
-	}
-	for _, format := range formats {
-		as := save.Reading{Decoder: o.Decoder}
-		as.Decoder.Format, as.Decoder.Strict = format, true
-		d := gdwire.NewDecoder(nil, &as.Decoder)
-		defer d.Release()
-		d.ResetBytes(h.head)
-		first, err := d.ReadToken()
-		for rest := h.head; err == nil && len(rest) > 0; rest = rest[d.InputOffset():] {
-			d.ResetBytes(rest) // for each value, or a strict Decoder would refuse the bytes after it
-			if err = d.SkipValue(); err != nil && len(rest) < len(h.head) && len(h.head) == maxHead && errors.Is(err, io.ErrUnexpectedEOF) {
-				err = nil
-				break
-			}
-		}
-		if err == nil && first.Kind() != gdwire.KindNil {
-			return fmt.Errorf("a whole value (%v %s) without the length that put_var writes", first.Type(), shell.Cut(plainText(h.head, &as, viewColumns/2), viewColumns/2))
-		}
-	}
-	return nil
-}
-
 // readValues lets m read values without lengths.
 func (m *messages) readValues(o gdwire.DecoderOptions) {
 	o.Strict = false
