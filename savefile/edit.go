@@ -280,9 +280,12 @@ func EditPacket(packet []byte, edits []Edit, opts ...variant.Options) ([]byte, e
 	return b.Bytes(), err
 }
 
-// repair removes the damaged part. err is the known damage, or nil. Up to zeroed bytes at the end may be zeros
-// in place of others.
-func (f *File) repair(err error, zeroed int64) error {
+// repair removes the damaged part. err is the known damage, or nil.
+func (f *File) repair(err error) error {
+	zeroed, failed := f.stack.ZerosAtEnd()
+	if failed != nil {
+		return failed
+	}
 	end := f.content.Size
 	var known *DamageError
 	if err != nil && !errors.As(err, &known) {

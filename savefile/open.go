@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/options"
 	"github.com/gdwire/gdwire/internal/save"
@@ -94,21 +93,30 @@ func readInput(in *save.Input, o *Options) (*File, error) {
 	if o.Lengths != 0 && !o.Lengths.valid() {
 		return nil, fmt.Errorf("savefile: unknown %v", o.Lengths)
 	}
-	l := &loader{options: o}
-	if err := l.open(in); err != nil {
+	stack, err := o.open(in)
+	if err != nil {
 		return nil, err
 	}
-	content, err := l.stack.Content()
+	content, err := stack.Content()
 	if err != nil {
 		return nil, damaged(err)
 	}
 	content.Decoder.OneValue = false
-	f := &File{Info: l.info, content: content, stack: l.stack}
-	err = l.check(f)
-	if o.Repair {
-		err = f.repair(err, l.zeroed)
+	f := &File{content: content, stack: stack}
+	f.Info = Info{
+		Sure: stack.IsKnown() || stack.Values.Sure(), Format: stack.Decoder.Format, Lengths: lengthsOf(stack.Frame),
+		Container: stack.Container(), Key: stack.Key(),
 	}
-	if d := f.Info.Damage; err == nil && d != nil && !l.known && !f.content.IsRecognized(o.known()) {
+	if e := stack.Envelope(); e != nil {
+		for p := range e.Parts {
+			f.Info.Around = append(f.Info.Around, Part{int64(p.Offset), int64(p.Size), p.What, p.Derived, p.Doubtful, p.Wrong})
+		}
+	}
+	err = f.check(o)
+	if o.Repair {
+		err = f.repair(err)
+	}
+	if d := f.Info.Damage; err == nil && d != nil && !stack.IsKnown() && !f.content.IsRecognized(o.known()) {
 		err = d // the rest is too short
 	}
 	if err != nil {
@@ -124,96 +132,52 @@ func (o *Options) known() save.Known {
 	return save.Known{Format: o.Decoder.Format != 0, Frame: o.Lengths != 0}
 }
 
-// A loader recognizes a file.
-type loader struct {
-	options *Options
-	stack   *save.Stack
-	info    Info
-
-	cut     *DamageError // of the container, or nil
-	zeroed  int64        // bytes at the end of the content that may be zeros in place of others
-	known   bool         // the options contain format and lengths
-	suspect bool         // the recognized file is damaged
+// open returns an input with values. A damaged container is read as far as possible.
+func (o *Options) open(in *save.Input) (*save.Stack, error) {
+	so := &save.OpenOptions{Container: o.Container, Skip: o.Skip, Whole: true, Packets: true, Keep: o.Keep, Derive: o.Derive, Known: o.known()}
+	so.Container.MaxBuffered = cmp.Or(o.Container.MaxBuffered, save.MaxHeld)
+	so.Reading = func(int64) save.Reading {
+		r := save.Reading{Decoder: o.Decoder}
+		if so.Known.Frame {
+			r.Frame = o.Lengths.frame()
+		}
+		return r
+	}
+	stack, err := in.Open(so)
+	if errors.As(err, new(*save.ShortError)) {
+		return nil, fmt.Errorf("savefile: %w", err)
+	} else if err != nil {
+		return nil, damaged(err)
+	}
+	if o.Repair {
+		stack.ReadEnd()
+	}
+	if err := damaged(stack.Err); err != nil && (stack.Size == 0 || !errors.As(err, new(*DamageError))) {
+		return nil, err
+	}
+	switch why := stack.Values.Unknown(); {
+	case why == nil, stack.IsKnown():
+	case stack.Values.IsEmpty():
+		return nil, fmt.Errorf("savefile: %w: the file %w", ErrUnknown, why)
+	default:
+		return nil, fmt.Errorf("savefile: %w: the file %w%s", ErrUnknown, why, readings(stack.Values))
+	}
+	return stack, nil
 }
 
 // check returns a DamageError if the file is damaged, as far as is known without reading the whole
 // file. If the head of the file is already damaged, check reads up to the damage.
-func (l *loader) check(f *File) error {
-	if l.cut != nil {
-		return l.cut
+func (f *File) check(o *Options) error {
+	if f.stack.Err != nil {
+		return damaged(f.stack.Err)
 	}
-	err := damaged(f.content.CheckZeros(l.known && !l.options.Repair))
-	if err == nil {
-		err = damaged(f.content.CheckLengths())
-	}
-	if err == nil && l.suspect {
+	err := cmp.Or(f.content.CheckZeros(f.stack.IsKnown() && !o.Repair), f.content.CheckLengths())
+	if err == nil && f.stack.Guess() != nil {
 		for _, e := range f.Values() {
 			err = e // an error is the last
 		}
 	}
-	return err
-}
-
-// open finds the layers and the values of a file.
-func (l *loader) open(in *save.Input) (err error) {
-	o := &save.OpenOptions{
-		Container: l.options.Container, Skip: l.options.Skip, Whole: true, Packets: true,
-		Keep: l.options.Keep, Derive: l.options.Derive, Known: l.options.known(),
-	}
-	o.Container.MaxBuffered = cmp.Or(o.Container.MaxBuffered, save.MaxHeld)
-	o.Reading = func(int64) save.Reading {
-		r := save.Reading{Decoder: l.options.Decoder}
-		if o.Known.Frame {
-			r.Frame = l.options.Lengths.frame()
-		}
-		return r
-	}
-	if l.stack, err = in.Open(o); errors.As(err, new(*save.ShortError)) {
-		return fmt.Errorf("savefile: %w", err)
-	} else if err != nil {
-		return damaged(err)
-	}
-	if err := l.checkLayers(); err != nil {
-		return err
-	}
-	r := l.stack.Values
-	l.known = o.Known.Format && o.Known.Frame
-	if why := r.Unknown(); why != nil && !l.known {
-		if r.IsEmpty() {
-			return fmt.Errorf("savefile: %w: the file %w", ErrUnknown, why)
-		}
-		return fmt.Errorf("savefile: %w: the file %w%s", ErrUnknown, why, readings(r))
-	}
-	l.suspect = !l.known && (r.IsDamaged() || r.IsCut())
-	l.info = Info{
-		Sure: l.known || r.Sure(), Format: l.stack.Decoder.Format, Lengths: lengthsOf(l.stack.Frame),
-		Container: l.stack.Container(), Key: l.stack.Key(),
-	}
-	if e := l.stack.Envelope(); e != nil {
-		for p := range e.Parts {
-			l.info.Around = append(l.info.Around, Part{int64(p.Offset), int64(p.Size), p.What, p.Derived, p.Doubtful, p.Wrong})
-		}
-	}
-	return nil
-}
-
-// checkLayers keeps the error at the end of the content, as far as is known without reading all of the content.
-// Without any content, checkLayers returns the error.
-func (l *loader) checkLayers() error {
-	if l.options.Repair {
-		l.stack.ReadEnd()
-	}
-	err := damaged(l.stack.Err)
-	if !errors.As(err, &l.cut) || l.stack.Size == 0 {
-		return err
-	}
-	if info := l.stack.Container(); l.options.Repair && info.Mode == fileaccess.FastLZ && !info.IsPlain() { // no checksum shows that the literals are wrong
-		if l.zeroed, err = l.stack.ZerosAtEnd(); info.Container == fileaccess.Compressed {
-			l.zeroed = max(l.zeroed-int64(len("GCPF")), 0)
-		}
-		return err
-	}
-	return nil // recognized as far as readable
+	return damaged(err)
 }
 
 // readings lists the formats and lengths of an input that can be read in several ways.

@@ -515,6 +515,9 @@ func (e *GuessError) Error() string {
 	return "it is only probable that the content, which is damaged, is " + e.Reading.String()
 }
 
+// IsKnown reports whether the caller chose format and frame.
+func (st *Stack) IsKnown() bool { return st.known }
+
 // Guess returns a GuessError for damaged values, unless the caller chose how they are read.
 func (st *Stack) Guess() error {
 	if st.known || !st.Values.IsDamaged() && !st.Values.IsCut() {
@@ -593,12 +596,17 @@ func (st *Stack) inMemory() (*Store, error) {
 	return InMemory(data.Bytes()), err
 }
 
-// ZerosAtEnd returns the number of zeros at the end of the file of the outermost container.
+// ZerosAtEnd returns the number of bytes at the end of the values that may be zeros in place of others: those at the end of
+// a damaged file compressed with FastLZ, of which no checksum shows that they are wrong.
 func (st *Stack) ZerosAtEnd() (int64, error) {
 	_, _, c := st.containers()
-	if c.outside == nil || c.outside.at == nil {
+	if st.Err == nil || c.info.IsPlain() || c.info.Mode != fileaccess.FastLZ || c.outside.at == nil {
 		return 0, nil
 	}
 	from, err := ZerosAtEnd(c.outside.at, c.outside.Size)
-	return c.outside.Size - from, err
+	n := c.outside.Size - from
+	if c.info.Container == fileaccess.Compressed {
+		n = max(n-int64(len("GCPF")), 0)
+	}
+	return n, err
 }
