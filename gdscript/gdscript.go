@@ -126,7 +126,7 @@ import (
 //
 // A class or an enum is named as its Go type, without the package: Page_Item for Page[game.Item]. A variable
 // is named as its key, with a _ in place of what a name cannot contain: max_hp for max-hp. Reserved names of
-// GDScript, such as class, names of classes of Godot 4.4 to 4.7, and names of variables that are those of classes, or
+// GDScript, such as class, names of classes of Godot 4.6 and 4.7, and names of variables that are those of classes, or
 // begin with a capital letter or _, get a _ at the end. Two types of one name are an error. If the game has a
 // class_name or an autoload of this name, the script does not load: Options give other names.
 //

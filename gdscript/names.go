@@ -1,6 +1,7 @@
 package gdscript
 
 import (
+	"cmp"
 	_ "embed" // engine.txt
 	"maps"
 	"reflect"
@@ -24,9 +25,7 @@ type Options struct {
 
 // merge replaces the fields that are not zero in later Options.
 func (o *Options) merge(later Options) {
-	if later.Prefix != "" {
-		o.Prefix = later.Prefix
-	}
+	o.Prefix = cmp.Or(later.Prefix, o.Prefix)
 	if later.Names != nil {
 		o.Names = later.Names
 	}
@@ -43,8 +42,8 @@ func namesOf(text string) names {
 	return all
 }
 
-// engine.txt contains a line of the classes of Godot 4.4 to 4.7, and a line of the functions and methods that variables
-// hide with a warning.
+// engine.txt contains a line of the classes of Godot 4.6 and 4.7, without those that begin with Editor, and a line of the functions
+// and methods that variables hide with a warning.
 //
 //go:embed engine.txt
 var engineText string

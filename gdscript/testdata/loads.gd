@@ -14,6 +14,9 @@ func _ready() -> void:
 		print("LOADS ", file)
 	for line: String in FileAccess.get_file_as_string("res://names.txt").split("\n"):
 		if not line.is_valid_unicode_identifier(): print("FAILS ", line)
+	var classes: PackedStringArray = FileAccess.get_file_as_string("res://engine.txt").get_slice("\n", 0).split(" ")
+	for line: String in ClassDB.get_class_list():
+		if not line in classes and not line.begins_with("Editor"): print("FAILS ", line)
 
 func _process(_delta: float) -> void:
 	get_tree().quit()
