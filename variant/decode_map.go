@@ -8,16 +8,19 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// mapSizes contains the sizes of Go's allocations for a map: a header, and groups of eight slots
+// mapSizes contains the sizes of Go's allocations for a map: a header, and tables of groups of eight slots
 // with a control byte for each. A map of up to eight entries consists of a single group. In a
 // larger map, the number of slots is a power of two, and at most seven of eight are used. Keys and
 // values of more than 128 bytes are allocated apart. Unmarshal charges these sizes, because 4 bytes
 // of input can become an entry.
-type mapSizes struct{ slot, apart, value int64 }
+type mapSizes struct {
+	slot, apart, value int64
+	groups             [8]int64 // 1, 2, … 128 groups
+}
 
 const (
 	mapHeader  = 48
-	mapTable   = 48 // of up to tableSlots
+	mapTable   = 40 // besides up to tableSlots
 	tableSlots = 1024
 	groupSlots = 8
 	maxInSlot  = 128
@@ -29,7 +32,7 @@ func mapSizesOf(t reflect.Type) (m mapSizes) {
 	for _, t := range [...]reflect.Type{t.Key(), t.Elem()} {
 		size, n := int64(t.Size()), int64(t.Align())
 		if size > maxInSlot {
-			m.apart += size
+			m.apart += allocatedOf(t)
 			size, n = pointerSize, pointerSize
 		}
 		m.slot = (m.slot+n-1)/n*n + size
@@ -39,19 +42,23 @@ func mapSizesOf(t reflect.Type) (m mapSizes) {
 		m.slot++ // so that a pointer to the value is inside the slot
 	}
 	m.slot = (m.slot + align - 1) / align * align
+	for i := range m.groups {
+		m.groups[i] = allocated((8+groupSlots*m.slot)<<i, m.apart > 0 || hasPointers(t.Key()) || hasPointers(t.Elem()))
+	}
 	return m
 }
 
 // bytes returns the number of bytes occupied by a map with n entries.
 func (m *mapSizes) bytes(n int) int64 {
-	slots := int64(groupSlots)
 	switch {
 	case n == 0:
 		return mapHeader
-	case n > groupSlots:
-		slots = 1 << bits.Len64((uint64(n)*8+6)/7-1)
+	case n <= groupSlots:
+		return mapHeader + m.groups[0] + int64(n)*m.apart
 	}
-	return mapHeader + (slots+tableSlots-1)/tableSlots*mapTable + slots*(m.slot+1) + int64(n)*m.apart
+	slots := bits.Len64((uint64(n)*8+6)/7 - 1) // a power of two
+	tables := int64(1) << max(slots-10, 0)
+	return mapHeader + tables*(mapTable+m.groups[min(slots-3, 7)]) + int64(n)*m.apart
 }
 
 // added returns the number of bytes added to a map with n entries by another one.

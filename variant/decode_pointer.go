@@ -92,7 +92,7 @@ func (b decodePlanner) makePointerDecoder(t reflect.Type, wire gdwire.Type) (dec
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), wire)
-	size, counts := int64(t.Elem().Size()), pointerCounts(t)
+	size, counts := allocatedOf(t.Elem()), pointerCounts(t)
 	return reflected(t, func(s *decoder, v reflect.Value) error {
 		typ, err := s.d.PeekType()
 		switch {

@@ -122,6 +122,39 @@ func (s *decoder) charge(t reflect.Type, n int64) error {
 	return nil
 }
 
+// allocatedOf returns the number of bytes that Go allocates for a variable of type t.
+func allocatedOf(t reflect.Type) int64 { return allocated(int64(t.Size()), hasPointers(t)) }
+
+// allocated returns the number of bytes that Go allocates for size bytes: the next size class or, for large
+// memory, whole pages. Memory with pointers can have a header.
+func allocated(size int64, pointers bool) int64 {
+	const leastWithHeader, header, largest, page = 513, 8, 32<<10 - 8, 8 << 10
+	if pointers && size >= leastWithHeader {
+		size += header
+	}
+	if size > largest {
+		return (size + page - 1) / page * page
+	}
+	return int64(cap(slices.Grow([]byte(nil), int(size))))
+}
+
+// hasPointers reports whether a t contains pointers.
+func hasPointers(t reflect.Type) bool {
+	switch k := t.Kind(); {
+	case k == reflect.Array:
+		return t.Len() > 0 && hasPointers(t.Elem())
+	case k == reflect.Struct:
+		for i := range t.NumField() {
+			if hasPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	default:
+		return k < reflect.Bool || k > reflect.Complex128
+	}
+}
+
 // memoryError returns the error for a value of n bytes, more than are left. It is a function of
 // its own so that the compiler inlines charge.
 func (s *decoder) memoryError(t reflect.Type, n int64) error {

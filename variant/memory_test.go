@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
+	"sort"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -178,6 +179,31 @@ func TestMapSizesAdded(t *testing.T) {
 			total += sizes.added(n)
 			require.Equal(t, sizes.bytes(n+1), total, "%v: %d", typ, n+1)
 		}
+	}
+}
+
+// The least MaxMemory is the capacity of a slice, and of an embedded map its size, a variable for each value, and the keys.
+func TestLeastMemory(t *testing.T) {
+	type large struct {
+		Rest map[string][20]int `gd:",embed"`
+	}
+	least := func(v any) (int, reflect.Value) {
+		b, into := encoded(t, v, nil), reflect.New(reflect.TypeOf(v))
+		require.NoError(t, Unmarshal(b, into.Interface()))
+		return sort.Search(1<<20, func(n int) bool {
+			return Unmarshal(b, reflect.New(reflect.TypeOf(v)).Interface(), Options{MaxMemory: int64(max(n, 1))}) == nil
+		}), into.Elem()
+	}
+	for n := 1; n < 60; n++ {
+		got, v := least(make([][5]bool, n))
+		require.Equal(t, 5*v.Cap(), got, "a slice of %d", n)
+		all := large{map[string][20]int{}}
+		for i := range n {
+			all.Rest[fmt.Sprintf("key %02d", i)] = [20]int{}
+		}
+		got, _ = least(all)
+		sizes := mapSizesOf(reflect.TypeOf(all.Rest))
+		require.Equal(t, int(sizes.bytes(n))+n*(len("key 00")+20*8), got, "a map of %d", n)
 	}
 }
 
