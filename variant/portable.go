@@ -1,4 +1,4 @@
-//go:build purego
+//go:build purego || go1.28
 
 package variant
 

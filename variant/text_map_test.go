@@ -113,6 +113,64 @@ func TestLayoutsAsReflected(t *testing.T) {
 	}
 }
 
+// Maps of each layout are read as MapRange reads them, of any size and after keys are deleted.
+func TestLayoutsAsRanged(t *testing.T) {
+	r, seen := rand.New(rand.NewPCG(5, 6)), map[int]bool{}
+	for _, k := range []any{"", myString(""), 0, uint32(0), int32(0), uint64(0)} {
+		for _, v := range []any{myBool(false), int32(0), float32(0), uint64(0), 0.5, myString(""), [1]any{}, [1]fmt.Stringer{}, new(string), [1]map[string]int{}, []string{}} {
+			elem := reflect.TypeOf(v)
+			if elem.Kind() == reflect.Array {
+				elem = elem.Elem()
+			}
+			typ := reflect.MapOf(reflect.TypeOf(k), elem)
+			c := newMapEncoder(typ, mapKeys{}, nil)
+			if elem == reflect.TypeFor[fmt.Stringer]() {
+				require.Nil(t, c.newPairs, "an interface with methods is no any")
+			}
+			if c.newPairs == nil {
+				continue
+			}
+			sizes := []int{0, 1, 8, 9, 1000, 5000}
+			if seen[c.slot] { // a layout with another type
+				sizes = sizes[:4]
+			}
+			seen[c.slot] = true
+			pairs := func(p *mapPairs, n int) map[any]any {
+				all := make(map[any]any, n)
+				for i := range n {
+					pair := elemAt(p.pairs, i, c.size)
+					all[valueOf(fieldAt(pair, c.key), typ.Key()).Interface()] = valueOf(fieldAt(pair, c.value), elem).Interface()
+				}
+				require.Len(t, all, n)
+				return all
+			}
+			for _, n := range sizes {
+				m := addressable(reflect.MakeMapWithSize(typ, r.IntN(1+n)))
+				for i := range n {
+					key := reflect.New(typ.Key()).Elem()
+					if key.Kind() == reflect.String {
+						key.SetString(fmt.Sprint(i))
+					} else {
+						key.Set(reflect.ValueOf(i).Convert(typ.Key()))
+					}
+					m.SetMapIndex(key, randomOf(r, elem))
+				}
+				for range 2 {
+					got := pairs(c.take(new(encoder), variableOf(m)))
+					require.Len(t, got, m.Len())
+					require.True(t, reflect.DeepEqual(pairs(c.reflectedPairs(variableOf(m))), got), "%v of %d", typ, m.Len())
+					for i, key := range m.MapKeys() { // and once more
+						if i%3 > 0 {
+							m.SetMapIndex(key, reflect.Value{})
+						}
+					}
+				}
+			}
+		}
+	}
+	require.True(t, len(seen) == mapLayoutCount || len(seen) > 0 && reflect.TypeFor[variable]() == reflect.TypeFor[reflect.Value]())
+}
+
 // A method can keep the address of a value in a map.
 func TestKeptMapValues(t *testing.T) {
 	keptValues = nil

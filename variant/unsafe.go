@@ -1,4 +1,4 @@
-//go:build !purego
+//go:build !purego && !go1.28
 
 package variant
 
@@ -8,7 +8,8 @@ import (
 	"unsafe"
 )
 
-// This file contains all unsafe code of the package; portable.go replaces it.
+// This file contains all unsafe code of the package; portable.go replaces it. Interfaces as two words, and maps read as maps
+// of other types, are more than package unsafe promises. Go releases that no test has run with therefore use portable.go.
 
 // A variable is the address of a Go variable to decode into or to encode. The plan knows
 // the type. With a reflect.Value instead, decoding and encoding structs take 50 % longer.
@@ -111,7 +112,7 @@ func layoutOf(t reflect.Type) (layout [2]reflect.Type) {
 			layout[i] = reflect.TypeFor[bool]()
 		case k == reflect.String:
 			layout[i] = stringType
-		case k == reflect.Interface:
+		case k == reflect.Interface && t.NumMethod() == 0:
 			layout[i] = anyType
 		case k == reflect.Pointer || k == reflect.Map:
 			layout[i] = reflect.TypeFor[*struct{}]()

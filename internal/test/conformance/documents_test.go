@@ -399,6 +399,9 @@ func TestUnsafe(t *testing.T) {
 	_, table, found := strings.Cut(string(must(os.ReadFile("SECURITY.md"))(t)), "| package | what it does with `unsafe` |\n")
 	require.True(t, found)
 	table, _, _ = strings.Cut(table, "\n\n")
+	_, latest, found := strings.Cut(string(must(os.ReadFile(".ci/run"))(t)), "next_go=go1.")
+	require.True(t, found)
+	next := must(strconv.Atoi(latest[:strings.IndexByte(latest, '.')]))(t)
 	documented, packages := []string{}, []string{}
 	for _, line := range strings.Split(table, "\n")[1:] {
 		documented = append(documented, strings.Split(line, "`")[1])
@@ -424,6 +427,10 @@ func TestUnsafe(t *testing.T) {
 			x, err := constraint.Parse(f.Comments[0].List[0].Text)
 			require.NoError(t, err, path)
 			assert.False(t, x.Eval(func(string) bool { return true }), "%s is built with purego", path)
+			if strings.HasPrefix(path, "variant") {
+				assert.True(t, x.Eval(func(tag string) bool { return tag == "go1."+strconv.Itoa(next) }), "%s and the latest Go", path)
+				assert.False(t, x.Eval(func(tag string) bool { return tag == "go1."+strconv.Itoa(next+1) }), "%s and a Go that was not tested", path)
+			}
 			packages = append(packages, filepath.ToSlash(filepath.Join("gdwire", filepath.Dir(path))))
 		}
 		return nil
