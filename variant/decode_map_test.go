@@ -407,6 +407,7 @@ func TestUnmarshalIntoLists(t *testing.T) {
 		{name: "PackedStringArray into []level", wire: []string{"level 5"}, want: []level{5}},
 		{name: "empty PackedStringArray", wire: []string{}, want: []string{}},
 		{name: "empty PackedInt64Array into []int", wire: []int64{}, want: []int{}},
+		{name: "times of Godot", wire: array("2026-01-02T03:04:05", "2026-01-02 03:04:05", "2026-01-02T03:04:05Z"), want: slices.Repeat([]time.Time{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, 3)},
 		{name: "Array into []byte", wire: array(1, 2), want: []byte{1, 2}},
 		{name: "Array into []Vector3", wire: array(Vector3{1, 2, 3}), want: []Vector3{{1, 2, 3}}},
 		{name: "Array into vector", wire: array(1, 2.5), want: vec2{1, 2.5}},

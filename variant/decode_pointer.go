@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/gdwire/gdwire"
 )
@@ -15,11 +16,23 @@ func (s *decoder) unmarshalText(v reflect.Value) error {
 	if err != nil {
 		return err
 	}
-	if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
-		return s.fail(gdwire.TypeString, v.Type(), err)
+	to := v.Addr().Interface()
+	if err = to.(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err == nil {
+		return nil
 	}
-	return nil
+	if at, isTime := to.(*time.Time); isTime {
+		for _, layout := range engineTimes {
+			if x, err := time.Parse(layout, text); err == nil {
+				*at = x
+				return nil
+			}
+		}
+	}
+	return s.fail(gdwire.TypeString, v.Type(), err)
 }
+
+// engineTimes are the layouts of Time.get_datetime_string_from_system, of engines: without a zone, read as UTC.
+var engineTimes = [...]string{"2006-01-02T15:04:05", time.DateTime}
 
 // decodeUnmarshaler calls the UnmarshalVariant of v and checks that exactly one value was read.
 func decodeUnmarshaler(s *decoder, v reflect.Value) error {

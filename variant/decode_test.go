@@ -86,6 +86,7 @@ func TestTypeErrors(t *testing.T) {
 		{name: "text", wire: "level", into: new(netip.Addr), err: `offset 0, $: String into Go netip.Addr: ParseAddr("level"): unable to parse IP`},
 		{name: "no text", wire: array(), into: new(netip.Addr), err: `offset 0, $: Array into Go netip.Addr`, is: gdwire.ErrType},
 		{name: "Dictionary into an address", wire: dict("a", 1), into: new(netip.Addr), err: `offset 0, $: Dictionary into Go netip.Addr`, is: gdwire.ErrType},
+		{name: "date into a time", wire: "2026-01-02", into: new(time.Time), err: `offset 0, $: String into Go time.Time: parsing time "2026-01-02" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "T"`},
 		{name: "Dictionary into a time", wire: dict(), into: new(time.Time), err: `offset 0, $: Dictionary into Go time.Time`, is: gdwire.ErrType},
 		{name: "Dictionary into a big number", wire: dict(), into: new(big.Int), err: `offset 0, $: Dictionary into Go big.Int`, is: gdwire.ErrType},
 		{name: "text key", wire: dict("level", 1), into: new(map[netip.Addr]int), err: `offset 8, $.key(0): String into Go netip.Addr: ParseAddr("level"): unable to parse IP`},

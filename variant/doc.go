@@ -75,6 +75,7 @@
 //	float32, float64             float                int
 //	strings                      String               StringName, NodePath
 //	text of TextMarshaler        String               StringName, NodePath
+//	time.Time                    String, see Methods  StringName
 //	[]byte … []Color             packed array         Array, Array[int], another packed array
 //	[]string                     PackedStringArray    Array, Array[String], Array[StringName], …
 //	other slices                 Array                Array[Dictionary], Array[Node2D], Array['res://a.gd'], …
@@ -133,6 +134,10 @@
 // The first applicable rule decides how a type is encoded or decoded: the methods of [Marshaler] and
 // [Unmarshaler], the types of this package, encoding.TextMarshaler and, for text,
 // encoding.TextUnmarshaler, and the kind of the type. Marshaler and Unmarshaler are not used for keys.
+//
+// A time.Time is text in RFC 3339, as in encoding/json. Godot ignores the offset of a zone in such text, so
+// encode times in UTC, by t.UTC(). Text from Godot without a zone is decoded as UTC: let the game send
+// Time.get_datetime_string_from_system(true) + "Z", where true selects UTC.
 //
 // A list of a type with any of these methods is encoded as an Array. It is decoded from an Array
 // or a PackedStringArray, but not from packed numbers or a math type, because methods cannot
