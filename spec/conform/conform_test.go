@@ -81,19 +81,6 @@ func sample() []gdwire.Format {
 	return []gdwire.Format{gdwire.Godot2}
 }
 
-// TestOwn: package gdwire is right about every vector of every format.
-func TestOwn(t *testing.T) {
-	if !testenv.Full() {
-		t.Skip("skipped without GDWIRE_FULL: TestSuite of internal/test/conformance asks about the vectors")
-	}
-	for _, f := range gdwire.Formats() {
-		for _, flag := range []string{"-json", "-encoder", "-strict"} {
-			var out, errs bytes.Buffer
-			require.Equal(t, statusRight, conform([]string{"-format", f.String(), flag}, &out, &errs), "%v %s: %.1000s%s", f, flag, &out, &errs)
-		}
-	}
-}
-
 // TestReaders: the readers of the specification are right about every vector.
 func TestReaders(t *testing.T) {
 	if !testenv.Full() {

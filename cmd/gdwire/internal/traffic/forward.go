@@ -2,12 +2,17 @@ package traffic
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +20,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
@@ -22,7 +28,202 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/address"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/edit"
+	"github.com/gdwire/gdwire/internal/text"
 )
+
+// One direction of a connection: its target, its changes, and what is forwarded and shown.
+
+// A target is the server of a proxy.
+type target struct {
+	text   string // as named by the user
+	addr   string // for package address, or HOST:PORT of UDP
+	udp    bool
+	secure bool     // over TLS
+	url    *url.URL // of a WebSocket, or nil if clients name it
+}
+
+// The schemes of targets besides those of package address.
+const (
+	udpScheme = "udp:"
+	tlsScheme = "tls:"
+)
+
+// parseTarget returns the target HOST:PORT, unix:PATH, tls:HOST:PORT, udp:HOST:PORT, ws://HOST/PATH or
+// wss://HOST/PATH.
+func parseTarget(text string) (t target, err error) {
+	t.text = text
+	if scheme, _, ok := strings.Cut(text, "://"); ok && scheme != "unix" {
+		if t.url, err = url.Parse(text); err != nil {
+			return t, err
+		}
+		port := map[string]string{"ws": "80", "wss": "443"}[t.url.Scheme]
+		if port == "" || t.url.Hostname() == "" || t.url.User != nil {
+			return t, fmt.Errorf("%q is no target: want HOST:PORT, unix:PATH, tls:HOST:PORT, udp:HOST:PORT, ws://HOST/PATH or wss://HOST/PATH", text)
+		}
+		t.secure = t.url.Scheme == "wss"
+		t.addr = net.JoinHostPort(t.url.Hostname(), cmp.Or(t.url.Port(), port))
+		return t, nil
+	}
+	t.addr = text
+	if rest, ok := strings.CutPrefix(text, udpScheme); ok {
+		t.addr, t.udp = rest, true
+	} else if rest, ok := strings.CutPrefix(text, tlsScheme); ok {
+		t.addr, t.secure = rest, true
+		if strings.HasPrefix(rest, "unix:") {
+			return t, errors.New("tls: needs HOST:PORT, whose certificate is verified")
+		}
+	}
+	return t, shell.CompleteAddress(&t.addr)
+}
+
+// handshakeTime is the time to connect over TLS.
+const handshakeTime = 10 * time.Second
+
+// dial connects to the target. Over TLS, the server's certificate must be one for the host.
+func (t *target) dial(ctx context.Context) (net.Conn, error) {
+	if !t.secure {
+		return address.Dial(ctx, t.addr)
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshakeTime)
+	defer cancel()
+	d := &tls.Dialer{Config: &tls.Config{}}
+	if t.url != nil {
+		d.Config.NextProtos = []string{"http/1.1"} // for the start of a WebSocket
+	}
+	return d.DialContext(ctx, "tcp", t.addr)
+}
+
+// listenAddress returns the address at which a proxy for the target listens, completed.
+func (t *target) listenAddress(addr string) (string, error) {
+	addr, udp := strings.CutPrefix(addr, udpScheme)
+	switch network, _ := address.Split(addr); {
+	case udp && !t.udp:
+		return "", errors.New("only a target udp:HOST:PORT can be reached over UDP")
+	case t.udp && network == "unix":
+		return "", errors.New("a target of UDP is reached over UDP: LISTEN is a port or HOST:PORT")
+	case strings.HasPrefix(addr, tlsScheme) || strings.Contains(addr, "://") && network != "unix":
+		return "", errors.New("the proxy listens without TLS, for WebSockets too: LISTEN is a port, HOST:PORT or unix:PATH")
+	}
+	err := shell.CompleteAddress(&addr)
+	return addr, err
+}
+
+// The changeFlags are the flags of proxy to change or drop packets.
+type changeFlags struct {
+	set    []place // -set, in order
+	dropIf []place // -drop-if
+}
+
+// A place is a path in a packet, and a value for it.
+type place struct {
+	line  string // as written by the user
+	path  text.Path
+	value string // as text, or "" if there is none
+}
+
+// define defines the flags.
+func (c *changeFlags) define(f *shell.Flags) {
+	f.Func("set", "apply `'PATH = VALUE'`, as gdwire set does, to packets that have a value at PATH; may be given several times", func(s string) error {
+		return addPlace(&c.set, s, true)
+	})
+	f.Func("drop-if", "drop packets that have a value at `PATH`; PATH = VALUE drops those with this value; may be given several times", func(s string) error {
+		return addPlace(&c.dropIf, s, false)
+	})
+}
+
+// any reports whether there are such flags.
+func (c *changeFlags) any() bool { return len(c.set)+len(c.dropIf) > 0 }
+
+// addPlace adds a place. A place that is not to be set can be a path alone.
+func addPlace(all *[]place, line string, set bool) error {
+	p := place{line: line}
+	var err error
+	if p.path, err = text.Parse(line); err != nil || set {
+		p.path, p.value, err = text.CutLine(line, nil)
+	}
+	several := slices.ContainsFunc(p.path.Steps, func(s text.Step) bool { return s.Op == text.All })
+	switch {
+	case err != nil:
+		return err
+	case p.path.Cut:
+		return fmt.Errorf("%v is only the start of a path", p.path)
+	case p.path.Packet != 0:
+		return fmt.Errorf("%v is in another packet, and each is looked at alone", p.path)
+	case several && p.value != "":
+		return fmt.Errorf("%v leads to several values", p.path)
+	}
+	if !set && p.value != "" {
+		if v, err := text.ParseValue(p.value); err == nil && (v.Items != nil || v.Type == gdwire.TypeArray || v.Type == gdwire.TypeDictionary) {
+			return errors.New("only values that contain no others are compared")
+		}
+	}
+	*all = append(*all, p)
+	return nil
+}
+
+// set returns the plan for setting the value at the place in a packet.
+func (p *place) set(c *save.Content) (*edit.Plan, error) {
+	var tree text.Tree
+	if _, err := tree.Add(p.path, p.value); err != nil {
+		return nil, err
+	}
+	return edit.Edit(c, edit.Set, &tree, false)
+}
+
+// isIn reports whether a packet has a value at the place, and this one if there is one.
+func (p *place) isIn(c *save.Content) bool {
+	if p.value != "" {
+		plan, err := p.set(c)
+		return err == nil && len(plan.Changes) == 0
+	}
+	var tree text.Tree
+	if _, err := tree.Add(p.path, ""); err != nil {
+		return false
+	}
+	edit.ResolveReals(c, &tree)
+	w := &text.Walker{
+		Value: func(*text.Node) (bool, error) { return false, text.ErrFound },
+		Part:  func(*text.Node, text.Part) error { return text.ErrFound },
+	}
+	return c.Packets(save.Every, func(one *save.Packet) (bool, error) {
+		w.Decoder = one.Decoder
+		return false, w.Walk(tree.Root(0))
+	}) == text.ErrFound
+}
+
+// drops reports whether a valid packet is dropped.
+func (c *changeFlags) drops(packet []byte, o *save.Reading) bool {
+	for i := range c.dropIf {
+		if c.dropIf[i].isIn(save.NewPacket(packet, o.Decoder)) {
+			return true
+		}
+	}
+	return false
+}
+
+// change returns a valid packet with the values of -set, and reports whether it differs. fail is called for a
+// value that the packet cannot take.
+func (c *changeFlags) change(packet []byte, o *save.Reading, fail func(line string, err error)) (changed []byte, differs bool) {
+	for i := range c.set {
+		p := &c.set[i]
+		plan, err := p.set(save.NewPacket(packet, o.Decoder))
+		if errors.As(err, new(*text.NotFoundError)) {
+			continue
+		}
+		var b bytes.Buffer
+		if err == nil && len(plan.Changes) > 0 {
+			_, err = plan.WriteTo(&b)
+		}
+		switch {
+		case err != nil:
+			fail(p.line, err)
+		case b.Len() > 0:
+			packet, differs = b.Bytes(), true
+		}
+	}
+	return packet, differs
+}
 
 // The proxyFlags are the flags of proxy.
 type proxyFlags struct {
