@@ -347,6 +347,19 @@ var comparisons = []comparison{
 			reads(t, v, `null`, zero, nil, zero)
 		}
 	}},
+	{"names from before", "none", "was=", func(t *testing.T) {
+		type renamed struct {
+			A int `gd:"a,was=b"`
+		}
+		reads(t, newOf(renamed{}), `{"b":1}`, renamed{}, pairs("b", 1), renamed{1})
+		writes(t, renamed{1}, `{"A":1}`, pairs("a", 1))
+	}},
+	{"maximum lengths", "none", "max=", func(t *testing.T) {
+		type short struct {
+			A string `gd:"A,max=1"`
+		}
+		reads(t, newOf(short{}), `{"A":"ab"}`, short{"ab"}, pairs("A", "ab"), refused)
+	}},
 	{"map order", "random, or Deterministic", "sorted", func(t *testing.T) {
 		m := map[string]int{"b": 1, "a": 2, "c": 3, "d": 4, "e": 5, "f": 6, "g": 7, "h": 8}
 		writes(t, m, `{"a":2,"b":1,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8}`, pairs("a", 2, "b", 1, "c", 3, "d", 4, "e", 5, "f", 6, "g", 7, "h", 8))
