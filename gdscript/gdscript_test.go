@@ -174,7 +174,7 @@ func runEngine(t *testing.T, scripts map[string]string, args ...string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, engine, append([]string{folder}, args...)...)
-	c.Env = append(os.Environ(), "LIMIT=100")
+	c.Env = append(os.Environ(), "LIMIT=280")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	// Godot expects this file of a project that was opened in the editor.
