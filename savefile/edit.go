@@ -12,7 +12,6 @@ import (
 	"github.com/gdwire/gdwire/internal/options"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
-	"github.com/gdwire/gdwire/internal/save/envelope"
 	"github.com/gdwire/gdwire/internal/save/outfile"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -52,7 +51,7 @@ func (f *File) write(w io.Writer) error {
 		_, err := io.Copy(w, io.NewSectionReader(f.content, 0, f.content.Size))
 		return err
 	}))
-	if doubt := (*envelope.DoubtError)(nil); errors.As(err, &doubt) {
+	if doubt := (*save.DoubtError)(nil); errors.As(err, &doubt) {
 		return fmt.Errorf("savefile: %w; Options.Keep or Derive chooses", doubt)
 	}
 	return err
@@ -291,8 +290,7 @@ func (f *File) repair(err error) error {
 	if err != nil && !errors.As(err, &known) {
 		return err
 	}
-	e := f.stack.Envelope()
-	isWhole := e != nil && e.Err != nil
+	_, isWhole := f.stack.Records()                                      // but for a record that is cut
 	if known != nil && zeroed == 0 && save.IsContainerError(known.Err) { // the zeros are part of a container with a wrong checksum
 		c, bad := edit.Repair(f.content, end)
 		isWhole = isWhole || bad == nil && c == f.content

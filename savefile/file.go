@@ -16,7 +16,6 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
-	"github.com/gdwire/gdwire/internal/save/envelope"
 	"github.com/gdwire/gdwire/internal/save/outfile"
 	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
@@ -68,7 +67,7 @@ func damaged(err error) error {
 	var at *gdwire.Error
 	var in *fileaccess.Error
 	var zeros *save.ZerosError
-	var cut *envelope.CutError
+	var cut *save.CutError
 	switch {
 	case err == nil, errors.As(err, new(*DamageError)):
 	case errors.As(err, &zeros):

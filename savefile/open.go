@@ -107,10 +107,8 @@ func readInput(in *save.Input, o *Options) (*File, error) {
 		Sure: stack.IsKnown() || stack.Values.Sure(), Format: stack.Decoder.Format, Lengths: lengthsOf(stack.Frame),
 		Container: stack.Container(), Key: stack.Key(),
 	}
-	if e := stack.Envelope(); e != nil {
-		for p := range e.Parts {
-			f.Info.Around = append(f.Info.Around, Part{int64(p.Offset), int64(p.Size), p.What, p.Derived, p.Doubtful, p.Wrong})
-		}
+	for p := range stack.Parts {
+		f.Info.Around = append(f.Info.Around, Part{int64(p.Offset), int64(p.Size), p.What, p.Derived, p.Doubtful, p.Wrong})
 	}
 	err = f.check(o)
 	if o.Repair {

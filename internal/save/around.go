@@ -5,11 +5,25 @@ import (
 	"cmp"
 	"io"
 	"math/bits"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/save/envelope"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
+
+type (
+	// A Part is a part of the bytes around values.
+	Part = envelope.Part
+	// A CutError reports a record that is cut.
+	CutError = envelope.CutError
+	// A DoubtError reports a number to write that is perhaps no size.
+	DoubtError = envelope.DoubtError
+)
+
+const fastlzLevel2 = envelope.FastLZLevel2
+
+var endsEarly = envelope.EndsEarly
 
 // An around is what a game wrote around values: a header, a trailer, or records.
 type around struct {
@@ -76,4 +90,75 @@ func isVersion(e *envelope.Envelope) bool {
 		}
 	}
 	return true
+}
+
+// Around describes what is around the values, apart from containers and a skipped header, or returns "".
+func (st *Stack) Around() string {
+	var all []string
+	for _, l := range st.layers {
+		switch l := l.(type) {
+		case *around:
+			all = append(all, l.String())
+		case *quoted:
+			all = append(all, "in base64 in JSON")
+		}
+	}
+	return strings.Join(all, ", and there ")
+}
+
+// Hidden returns the number of bytes around the values, in layers other than containers and a skipped header.
+func (st *Stack) Hidden() (n int64) {
+	for _, l := range st.layers {
+		switch l := l.(type) {
+		case *around:
+			for _, gap := range l.Gaps {
+				n += int64(len(gap))
+			}
+		case *quoted:
+			n += int64(len(l.before) + len(l.after))
+		}
+	}
+	return n
+}
+
+// Parts iterates over the parts of the outermost bytes around the values, in a container.
+func (st *Stack) Parts(yield func(Part) bool) {
+	for _, l := range st.layers {
+		switch l := l.(type) {
+		case *around:
+			l.Parts(yield)
+			return
+		case *quoted:
+			end := len(l.after)
+			_ = yield(Part{Size: len(l.before), What: "header"}) && yield(Part{Offset: l.size - end, Size: end, What: "trailer"})
+			return
+		}
+	}
+}
+
+// envelope returns the outermost of what a game wrote around values, or nil.
+func (st *Stack) envelope() *envelope.Envelope {
+	for _, l := range st.layers {
+		if a, ok := l.(*around); ok {
+			return a.Envelope
+		}
+	}
+	return nil
+}
+
+// Secret returns the offset and size of bytes around the values that look like a checksum but cannot be computed, or 0, 0.
+func (st *Stack) Secret() (offset, size int) {
+	if e := st.envelope(); e != nil {
+		return e.Secret()
+	}
+	return 0, 0
+}
+
+// Records returns the number of records that the values are in, or 0, and reports whether another follows that is cut.
+func (st *Stack) Records() (n int, cut bool) {
+	e := st.envelope()
+	if e == nil || len(e.Bodies) < 2 && e.Err == nil {
+		return 0, false
+	}
+	return len(e.Bodies), e.Err != nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/checked"
-	"github.com/gdwire/gdwire/internal/save/envelope"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
@@ -61,7 +60,7 @@ func (s *search) container(p *place) (*found, error) {
 		return nil, err
 	}
 	if co.Raw && !p.forced && c.inside.Err != nil {
-		if all := p.upTo(maxAround); all != nil && envelope.EndsEarly(all) {
+		if all := p.upTo(maxAround); all != nil && endsEarly(all) {
 			return nil, nil // other bytes follow, so the bytes are no container
 		}
 	}
@@ -138,6 +137,7 @@ func isBase64(head []byte) bool {
 // A quoted is base64 text in a string of JSON.
 type quoted struct {
 	before, after []byte
+	size          int // of all
 	inside        *Bytes
 }
 
@@ -180,7 +180,7 @@ func (s *search) quoted(p *place) (*found, error) {
 	if err != nil {
 		return nil, nil
 	}
-	return &found{layer: &quoted{all[:at], all[at+size:], memory(inside, nil)}, bits: headerBits, accepts: func(inner *Stack) bool {
+	return &found{layer: &quoted{all[:at], all[at+size:], len(all), memory(inside, nil)}, bits: headerBits, accepts: func(inner *Stack) bool {
 		return inner.Values.fits()
 	}}, nil
 }
@@ -201,7 +201,7 @@ func (s *search) fastlz(p *place) (*found, error) {
 	co := s.Container
 	co.Raw, co.Mode, co.Base64 = true, fileaccess.FastLZ, false
 	c, err := s.openContainer(p.Bytes, &co)
-	if err != nil || c.inside.Err != nil || plain.Head[0]>>5 > 0 && c.inside.Size >= 0 && c.inside.Size < envelope.FastLZLevel2 {
+	if err != nil || c.inside.Err != nil || plain.Head[0]>>5 > 0 && c.inside.Size >= 0 && c.inside.Size < fastlzLevel2 {
 		return nil, nil
 	}
 	return &found{layer: c, accepts: func(inner *Stack) bool {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/save/envelope"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
@@ -314,45 +313,6 @@ func (st *Stack) ReadEnd() {
 	if b := st.Bytes; !b.Held && b.open != nil {
 		b.Size, b.Err = io.Copy(io.Discard, b.open())
 	}
-}
-
-// Envelope returns the outermost of what a game wrote around values, or nil.
-func (st *Stack) Envelope() *envelope.Envelope {
-	for _, l := range st.layers {
-		if a, ok := l.(*around); ok {
-			return a.Envelope
-		}
-	}
-	return nil
-}
-
-// Around describes what is around the values, apart from containers and a skipped header, or returns "".
-func (st *Stack) Around() string {
-	var all []string
-	for _, l := range st.layers {
-		switch l := l.(type) {
-		case *around:
-			all = append(all, l.String())
-		case *quoted:
-			all = append(all, "in base64 in JSON")
-		}
-	}
-	return strings.Join(all, ", and there ")
-}
-
-// Hidden returns the number of bytes around the values, in layers other than containers and a skipped header.
-func (st *Stack) Hidden() (n int64) {
-	for _, l := range st.layers {
-		switch l := l.(type) {
-		case *around:
-			for _, gap := range l.Gaps {
-				n += int64(len(gap))
-			}
-		case *quoted:
-			n += int64(len(l.before) + len(l.after))
-		}
-	}
-	return n
 }
 
 // Container describes the outermost container, with base64 text around it, or is plain.

@@ -240,7 +240,7 @@ func FuzzRival(f *testing.F) {
 		for _, content := range [][]byte{value, append(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value...)} {
 			s, err := At(bytes.NewReader(content), int64(len(content))).Open(&OpenOptions{Whole: true})
 			if err == nil { // not for what is compressed
-				require.Nil(t, s.Envelope(), "%T: %v", v, s.Envelope())
+				require.Empty(t, s.Around(), "%T", v)
 			}
 		}
 	})
@@ -263,7 +263,7 @@ func TestSkipAdvice(t *testing.T) {
 		s := must(At(bytes.NewReader(b), int64(len(b))).Open(&OpenOptions{Whole: true}))(t)
 		r := s.Values
 		if c.want == "" {
-			require.NotNil(t, s.Envelope())
+			require.NotEmpty(t, s.Around())
 			continue
 		}
 		require.EqualError(t, r.Unknown(), c.want)

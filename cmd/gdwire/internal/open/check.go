@@ -68,10 +68,8 @@ func (in *Input) origin(s *shell.Stdio) *origin {
 		r.File = in.Operand
 	}
 	r.Around = in.Around()
-	if e := in.Envelope(); e != nil {
-		if at, n := e.Secret(); n > 0 {
-			r.Around += fmt.Sprintf("; %d bytes at %d look like a checksum that cannot be computed", n, at)
-		}
+	if at, n := in.Secret(); n > 0 {
+		r.Around += fmt.Sprintf("; %d bytes at %d look like a checksum that cannot be computed", n, at)
 	}
 	return r
 }

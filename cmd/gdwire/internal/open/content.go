@@ -15,7 +15,6 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/envelope"
 )
 
 // Open opens and recognizes the input of the given name.
@@ -166,7 +165,7 @@ func (o *Flags) OpenContent(s *shell.Stdio, name string) (*Input, *save.Content,
 		return nil, nil, err
 	}
 	c, err := in.Content()
-	if err = cmp.Or(err, in.Err); errors.As(err, new(*envelope.CutError)) {
+	if err = cmp.Or(err, in.Err); errors.As(err, new(*save.CutError)) {
 		err = fmt.Errorf("%s: %w; gdwire repair writes the whole records", in.Name, err)
 	}
 	if err != nil {
@@ -206,7 +205,7 @@ func (o *Flags) Rewrite(s *shell.Stdio, stack *save.Stack, info fileaccess.Info,
 
 // WithChoice returns err. If err reports a doubtful number, the user must choose.
 func WithChoice(err error) error {
-	if doubt := (*envelope.DoubtError)(nil); errors.As(err, &doubt) {
+	if doubt := (*save.DoubtError)(nil); errors.As(err, &doubt) {
 		return shell.Choicef("%w; -keep %d keeps it, and -derive %[2]d writes it anew", doubt, doubt.Offset)
 	}
 	return err

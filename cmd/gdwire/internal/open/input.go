@@ -72,12 +72,8 @@ func (in *Input) CheckZeros(c *save.Content) error {
 
 // Faults returns an error for each wrong checksum of records, and one error for all after the tenth.
 func (in *Input) Faults() (errs []error) {
-	e := in.Envelope()
-	if e == nil {
-		return nil
-	}
 	const most = 10
-	for p := range e.Parts {
+	for p := range in.Parts {
 		if p.Wrong {
 			errs = append(errs, fmt.Errorf("%s: %s", in.Name, p.Fault()))
 		}

@@ -115,8 +115,8 @@ func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
 	if in.IsPlain() {
 		return fmt.Errorf("%s is neither compressed nor encrypted as by Godot", in.Name)
 	}
-	if e := in.Envelope(); e != nil && in.Container().IsPlain() {
-		s.Infof("%s contains values %v", in.Name, e)
+	if around := in.Around(); around != "" && in.Container().IsPlain() {
+		s.Infof("%s contains values %s", in.Name, around)
 	}
 	content := in.Unwrapped()
 	n, err := io.Copy(s.Out, s.Progress(content.Reader(), content.Size))

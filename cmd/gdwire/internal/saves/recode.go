@@ -148,8 +148,8 @@ func (r *recoder) run(s *shell.Stdio, name string) error {
 		content = io.NewSectionReader(c, 0, c.Size)
 	}
 	w := r.outputOf(in, in.Reading)
-	if e := in.Envelope(); e != nil && len(e.Bodies) > 1 && w.Frame != in.Frame {
-		return fmt.Errorf("%s contains %d records of the game's own, which -to %v cannot be: gdwire unwrap writes their values after lengths, without what is around them", in.Name, len(e.Bodies), w.Frame)
+	if n, _ := in.Records(); n > 1 && w.Frame != in.Frame {
+		return fmt.Errorf("%s contains %d records of the game's own, which -to %v cannot be: gdwire unwrap writes their values after lengths, without what is around them", in.Name, n, w.Frame)
 	}
 	c := newConverter(r.lossy)
 	defer c.spool.file.Close()

@@ -272,14 +272,10 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 // checkSecret reports wrong checksums, and bytes that look like a checksum with a secret. For more than a few such
 // bytes, set returns an error unless forced: a few can also be the name of a save.
 func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
-	around := in.Envelope()
-	if around == nil {
-		return nil
-	}
 	for _, err := range in.Faults() {
 		s.Infof("%v; it stays unless these are changed", err)
 	}
-	at, n := around.Secret()
+	at, n := in.Secret()
 	const name = 16
 	switch text := fmt.Sprintf("%s: %d bytes at offset %d look like a checksum that cannot be computed, with a secret perhaps: the game may refuse the edited file", in.Name, n, at); {
 	case n == 0:
