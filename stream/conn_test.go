@@ -385,10 +385,10 @@ func TestCallsAfterEnd(t *testing.T) {
 	}{
 		"Server.Close": {func(c *stream.Conn, _ context.CancelCauseFunc) {
 			serving := make(chan struct{})
-			s := &stream.Server{Handler: func(ctx context.Context, _ *stream.Conn) error {
+			s := &stream.Server{Logger: quiet(), Handler: func(ctx context.Context, _ *stream.Conn) error {
 				close(serving)
-				<-ctx.Done()
-				return nil
+				<-t.Context().Done() // after all calls
+				return ctx.Err()
 			}}
 			go s.ServeConn(c)
 			<-serving

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -96,25 +95,6 @@ func (f *faults) of(err error) faultKind {
 		return noFault
 	}
 	return handlerFault
-}
-
-// causeOf returns the cause of err, an error of the handler, if err is that of a context: the cause of CloseRead's
-// context, or of that of c. Canceling the context given to NewConn closes the connection as Close does.
-func (c *Conn) causeOf(err error) error {
-	if !errors.Is(err, context.Canceled) {
-		return err
-	}
-	if c.discarded != nil && isClosed(c.discarded) && c.cause != nil {
-		return c.cause
-	}
-	switch cause := c.ended(); cause {
-	case nil:
-		return err
-	case context.Canceled:
-		return net.ErrClosed
-	default:
-		return cause
-	}
 }
 
 // isReset reports whether err, of a connection, means that the other side vanished.

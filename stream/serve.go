@@ -221,6 +221,25 @@ func (s *Server) end(ctx context.Context, c *Conn, err error) {
 	}
 }
 
+// causeOf returns the cause of err, an error of the handler, if err is that of a context: the cause of CloseRead's
+// context, or of that of c. Canceling the context given to NewConn closes the connection as Close does.
+func (c *Conn) causeOf(err error) error {
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if c.discarded != nil && isClosed(c.discarded) && c.cause != nil {
+		return c.cause
+	}
+	switch cause := c.ended(); cause {
+	case nil:
+		return err
+	case context.Canceled:
+		return net.ErrClosed
+	default:
+		return cause
+	}
+}
+
 // report counts and logs a connection after a fault.
 func (s *Server) report(ctx context.Context, c *Conn, err error, kind faultKind) {
 	if kind == noFault {
