@@ -410,6 +410,7 @@ func TestLogLimit(t *testing.T) {
 // TestMaxReading reads long packets on many connections: 64 KiB together, and one more packet. Others wait, within their
 // deadlines; short packets do not, nor does anyone wait for a connection that only declares a length.
 func TestMaxReading(t *testing.T) {
+	type endKey struct{}
 	const most = 64 << 10
 	fill := func(n int) []byte { return encoded(t, str(strings.Repeat("s", n))) }
 	declared := fill(4 << 20)
@@ -437,11 +438,10 @@ func TestMaxReading(t *testing.T) {
 							return errOf(c.NextRaw(nil))
 						}
 						return skipOne(c)
-					}}
+					}, ConnClosed: func(ctx context.Context, _ *stream.Conn, err error) { ctx.Value(endKey{}).(chan error) <- err }}
 					open := func(packet []byte, n int) (w io.WriteCloser, ended chan error) {
 						ended = make(chan error, 1)
-						s.ConnClosed = func(ctx context.Context, _ *stream.Conn, err error) { ctx.Value(s).(chan error) <- err }
-						ctx := context.WithValue(t.Context(), s, ended)
+						ctx := context.WithValue(t.Context(), endKey{}, ended)
 						if read == "message" {
 							r, w := io.Pipe()
 							f := newSocket()
