@@ -27,7 +27,6 @@ type Conn struct {
 	handshake *handshake    // nil without a handshake
 	interrupt func()        // interrupts a call of Next that waits for a packet
 	discarded chan struct{} // closed when the goroutine of CloseRead ends; nil without CloseRead
-	cause     error         // the cause of the context of CloseRead
 	panicked  error         // of this goroutine, then
 	failed    bool          // the Server counted the connection as failed
 
@@ -47,8 +46,9 @@ type Conn struct {
 
 	quota *quota.Quota // of the Server, or nil
 
-	draining atomic.Bool // by Server.Shutdown
-	served   atomic.Bool // by a Server, closing the connection after the handler
+	draining atomic.Bool           // by Server.Shutdown
+	cause    atomic.Pointer[error] // of the end of CloseRead's context, or nil
+	served   atomic.Bool           // by a Server, closing the connection after the handler
 
 	opened  time.Time
 	writeBy atomic.Int64 // the latest write deadline of a WriteTimeout, in nanoseconds since opened

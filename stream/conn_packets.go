@@ -94,13 +94,14 @@ func (c *Conn) CloseRead(ctx context.Context) context.Context {
 				return
 			}
 			if c.panicked = panicked(recover(), nil); c.panicked != nil { // PacketHandled, for example
-				c.cause = c.panicked
-				cancel(c.cause)
+				c.cause.Store(&c.panicked)
+				cancel(c.panicked)
 			}
 		}()
 		for {
 			if _, err := c.Next(); err != nil && !Skippable(err) {
-				c.cause = err
+				end := err // allocated here, not for each packet
+				c.cause.Store(&end)
 				cancel(err)
 				return
 			}

@@ -227,8 +227,8 @@ func (c *Conn) causeOf(err error) error {
 	if !errors.Is(err, context.Canceled) {
 		return err
 	}
-	if c.discarded != nil && isClosed(c.discarded) && c.cause != nil {
-		return c.cause
+	if cause := c.cause.Load(); cause != nil {
+		return *cause
 	}
 	switch cause := c.ended(); cause {
 	case nil:
