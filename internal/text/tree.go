@@ -1,7 +1,11 @@
 package text
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -249,3 +253,346 @@ func (v *Value) rounded() string {
 	}
 	return key.String()
 }
+
+// A Walker reads a value, calls functions for the nodes of a Tree, and skips all other
+// values. Each function can be nil.
+type Walker struct {
+	*gdwire.Decoder
+	// Value is called when the value at a target is next. It reads the value, or returns true
+	// to let the Walker read the value and find the nodes inside.
+	Value func(p *Node) (goOn bool, err error)
+	// Part is called for an element of a packed array or a component at a target.
+	Part func(p *Node, part Part) error
+	// Key is called for each key of a Dictionary or Object, with the node of the container, and
+	// returns the node of the value, or nil for the node with this key.
+	Key func(p *Node, key *Step) *Node
+	// KeyType is called with the type of each key of a Dictionary, also of keys for which Key is not called, because
+	// they are too long for a path, or containers.
+	KeyType func(p *Node, t gdwire.Type)
+	// Leave is called after a value read by the Walker.
+	Leave func(p *Node, c Container) error
+
+	err     error // which ends the walk
+	start   int64
+	elem    gdwire.Elem
+	key     []byte
+	numbers [16]float64
+}
+
+// A Container describes an Array, Dictionary, Object or packed array. Values of other kinds
+// are containers without elements.
+type Container struct {
+	Kind      gdwire.Kind // of the first token
+	Type      gdwire.Type
+	Class     string      // of an Object
+	Key, Elem gdwire.Elem // the declared types
+	Len       int64
+	Bits      int   // of each number of a packed array
+	Start     int64 // the offset after the count, where the first element starts
+	End       int64 // the offset after the last element, before padding
+}
+
+// Start returns the offset of the start of the element, pair or property with the latest value.
+// A pair starts with its key.
+func (w *Walker) Start() int64 { return w.start }
+
+// Elem returns the declared type of the next value, for which Value was called.
+func (w *Walker) Elem() gdwire.Elem { return w.elem }
+
+// Walk reads the next value, at p.
+func (w *Walker) Walk(p *Node) error {
+	w.start, w.elem, w.err = w.InputOffset(), gdwire.Elem{}, nil
+	w.walk(p)
+	return w.err
+}
+
+func (w *Walker) walk(p *Node) {
+	p.Hits++
+	read := p.HasInner()
+	if p.IsTarget() && w.Value != nil {
+		if read, w.err = w.Value(p); !read || w.err != nil {
+			return
+		}
+	}
+	if !read {
+		w.err = w.SkipValue()
+		return
+	}
+	depth := w.Depth()
+	t, err := w.ReadToken()
+	if err != nil {
+		w.err = err
+		return
+	}
+	c := Container{Kind: t.Kind(), Type: t.Type(), Len: t.Len(), Bits: t.Width(), Start: w.InputOffset()}
+	w.inside(p, t, &c)
+	if w.err == nil {
+		w.err = w.SkipTo(depth)
+	}
+	if w.err != nil || w.Leave == nil {
+		return
+	}
+	if c.End == 0 {
+		c.End = w.InputOffset()
+	}
+	w.err = w.Leave(p, c)
+}
+
+// inside finds the nodes in the value starting with t.
+func (w *Walker) inside(p *Node, t gdwire.Token, c *Container) {
+	switch t.Kind() {
+	case gdwire.KindArrayStart, gdwire.KindDictStart:
+		c.Key, c.Elem = t.KeyElem(), t.Elem()
+	case gdwire.KindObjectStart:
+		c.Class = t.Text()
+	}
+	switch {
+	case !p.HasInner():
+	case t.Kind() == gdwire.KindArrayStart:
+		w.array(p, c)
+	case t.Kind() == gdwire.KindDictStart:
+		w.dictionary(p, c)
+	case t.Kind() == gdwire.KindObjectStart:
+		w.object(p, c)
+	case t.Kind() == gdwire.KindPackedStart:
+		w.packed(p, c)
+	case t.Components() > 0:
+		w.components(p, mathPart(t, w.InputOffset()))
+	}
+}
+
+// array reads the elements of an Array, up to the last node.
+func (w *Walker) array(p *Node, c *Container) {
+	w.eachElement(p, c, func(node *Node) {
+		w.start, w.elem = w.InputOffset(), c.Elem
+		w.next(node)
+	})
+}
+
+// eachElement calls read for each element of c, up to the last node: with the node, or nil. Another node at the
+// same index finds nothing.
+func (w *Walker) eachElement(p *Node, c *Container, read func(*Node)) {
+	all, every := p.elements(c.Len), p.every()
+	for i := int64(0); i < c.Len && w.err == nil && (len(all) > 0 || every != nil); i++ {
+		node := every
+		for ; len(all) > 0 && all[0].index <= i; all = all[1:] {
+			if all[0].index == i && node == every {
+				node = all[0].node
+			}
+		}
+		read(node)
+	}
+}
+
+// An element is a node in an array, with its index.
+type element struct {
+	index int64
+	node  *Node
+}
+
+// every returns the node for each value in the container at p, or nil if there is none.
+func (p *Node) every() *Node { return p.child([]byte(everyStep)) }
+
+// elements returns the nodes in an array of n elements, in order. A negative index counts from the
+// end.
+func (p *Node) elements(n int64) (all []element) {
+	for c := range p.Inner {
+		if digits, ok := strings.CutPrefix(c.step, "["); ok {
+			i, err := strconv.ParseInt(strings.TrimSuffix(digits, "]"), 10, 64)
+			if i < 0 {
+				i += n
+			}
+			if err == nil && i >= 0 {
+				all = append(all, element{i, c})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b element) int { return cmp.Compare(a.index, b.index) })
+	return all
+}
+
+// next reads the next value, or skips it if p is nil.
+func (w *Walker) next(p *Node) {
+	switch {
+	case w.err != nil:
+	case p == nil:
+		w.err = w.SkipValue()
+	default:
+		w.walk(p)
+	}
+}
+
+// dictionary reads the pairs of a Dictionary.
+func (w *Walker) dictionary(p *Node, c *Container) {
+	for i := int64(0); i < c.Len && w.err == nil; i++ {
+		start := w.InputOffset()
+		w.start = start
+		if _, w.err = w.ReadToken(); w.err != nil { // DictKey
+			return
+		}
+		w.key = AppendKeyAt(w.key[:0], i)
+		key := p.child(w.key)
+		w.key = AppendValueAt(w.key[:0], i)
+		value := p.child(w.key)
+		if key != nil {
+			w.elem = c.Key
+			w.walk(key)
+		} else if byKey := w.byKey(p); value == nil {
+			value = byKey
+		}
+		if value == nil {
+			value = p.every()
+		}
+		w.start, w.elem = start, c.Elem
+		w.next(value)
+	}
+}
+
+// byKey reads a key and returns the node of its value, or nil if there is none.
+func (w *Walker) byKey(p *Node) *Node {
+	depth := w.Depth()
+	t, err := w.ReadToken()
+	if w.KeyType != nil && err == nil {
+		w.KeyType(p, t.Type())
+	}
+	if k := t.Kind(); err == nil && p.keys && (isContainer(k) || k == gdwire.KindPackedStart) {
+		return w.byContainer(p, t, depth)
+	}
+	var step Step
+	ok := false
+	if err == nil {
+		step, ok, err = KeyStep(w.Decoder, t, w.numbers[:0], func(*NodePathReader, []byte) error { return w.SkipTo(depth) })
+	}
+	if w.err = err; err != nil || !ok {
+		return nil
+	}
+	return w.node(p, &step)
+}
+
+// byContainer reads the rest of a key, a container that starts with t, and returns the node of its value, or nil if
+// there is none.
+func (w *Walker) byContainer(p *Node, t gdwire.Token, depth int) *Node {
+	key := Printer{Decoder: w.Decoder, Buf: []byte{'['}, Most: MaxKey}
+	err := key.Value(t, 0)
+	if err == ErrLong {
+		w.err = w.SkipTo(depth)
+		return nil
+	}
+	w.err = err
+	return p.child(append(key.Buf, ']'))
+}
+
+// node returns the node reached from p by a step, or nil if there is none. A String in a path
+// also matches a StringName.
+func (w *Walker) node(p *Node, step *Step) *Node {
+	if w.Key != nil {
+		if c := w.Key(p, step); c != nil {
+			return c
+		}
+	}
+	w.key = step.Append(w.key[:0])
+	c := p.child(w.key)
+	if c == nil && step.Key.Type == gdwire.TypeStringName {
+		name := *step
+		name.Key.Type = gdwire.TypeString
+		w.key = name.Append(w.key[:0])
+		c = p.child(w.key)
+	}
+	return c
+}
+
+// object reads the properties of an Object.
+func (w *Walker) object(p *Node, c *Container) {
+	for i := int64(0); i < c.Len && w.err == nil; i++ {
+		start := w.InputOffset()
+		t, err := w.ReadToken()
+		if err != nil {
+			w.err = err
+			return
+		}
+		step := Step{Key: FromToken(t, nil)}
+		byName := w.node(p, &step)
+		w.key = AppendValueAt(w.key[:0], i)
+		w.start, w.elem = start, gdwire.Elem{}
+		w.next(cmp.Or(p.child(w.key), byName, p.every()))
+	}
+}
+
+// packed reads the elements of a packed array, up to the last node.
+func (w *Walker) packed(p *Node, c *Container) {
+	if c.Type == gdwire.TypePackedStringArray {
+		w.strings(p, c)
+		return
+	}
+	all, every := p.elements(c.Len), p.every()
+	if c.Type == gdwire.TypePackedByteArray {
+		c.Bits = 8
+	}
+	n, _ := c.Type.Element().Components()
+	size := int64(max(n, 1) * c.Bits / 8)
+	c.End = c.Start + c.Len*size
+	for i := int64(0); w.err == nil && (len(all) > 0 || every != nil); {
+		offset := w.InputOffset()
+		t, err := w.ReadToken()
+		if w.err = err; err != nil || t.Kind() == gdwire.KindEnd {
+			return
+		}
+		if every != nil {
+			all = all[:0]
+			for n := range t.Len() {
+				all = append(all, element{i + n, every})
+			}
+		}
+		for end := i + t.Len(); w.err == nil && len(all) > 0 && all[0].index < end; all = all[1:] {
+			at := (all[0].index - i) * size
+			b := t.Bytes()[at : at+size]
+			part := Part{In: c.Type, Value: Element(t, b, w.numbers[:0]), Bits: c.Bits, Offset: offset + at, Size: size}
+			w.part(all[0].node, part)
+		}
+		i += t.Len()
+	}
+}
+
+// strings reads the elements of a PackedStringArray, up to the last node.
+func (w *Walker) strings(p *Node, c *Container) {
+	w.eachElement(p, c, func(node *Node) {
+		offset := w.InputOffset()
+		t, err := w.ReadToken()
+		switch w.err = err; {
+		case err != nil:
+		case node != nil:
+			v := Value{Type: gdwire.TypeString}
+			if v.Text, w.err = text(w.Decoder); w.err == nil {
+				w.part(node, Part{In: c.Type, Value: v, Offset: offset, Size: w.InputOffset() - offset})
+			}
+		case !t.Last():
+			w.err = w.SkipValue()
+		}
+	})
+}
+
+// part calls Part for a part and for its components, if they are targets.
+func (w *Walker) part(p *Node, part Part) {
+	p.Hits++
+	w.start = part.Offset
+	if p.IsTarget() && w.Part != nil {
+		w.err = w.Part(p, part)
+	}
+	if w.err == nil {
+		w.components(p, part)
+	}
+}
+
+// components finds the nodes in a part.
+func (w *Walker) components(p *Node, part Part) {
+	for c := range p.Inner {
+		step := c.Step()
+		inner, ok := part.Component(step.Key.Text)
+		if ok && step.Op == Child && step.Key.Type == gdwire.TypeString && w.err == nil {
+			w.part(c, inner)
+		}
+	}
+}
+
+// ErrFound ends a walk after its only target was found.
+var ErrFound = errors.New("found")

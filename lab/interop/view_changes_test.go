@@ -41,7 +41,7 @@ func TestViewAutosave(t *testing.T) {
 	p.choose(".id")
 	write(t, name, after)
 	p.until(changeLines + `.length === 3`)
-	require.Equal(t, []string{"~hp10 → 7", "−items[20]{\"id\": 20}", "+gold5"}, eval[[]string](p, changeLines))
+	require.Equal(t, []string{"~hp10 → 7", "−items[20] before{\"id\": 20}", "+gold5"}, eval[[]string](p, changeLines))
 	require.Regexp(t, `^3 changes since the file changed at `, eval[string](p, `document.getElementById("changed").textContent`))
 	p.until(`document.querySelector("#tree .chosen")?.textContent.includes(".id3int")`)
 	p.until(`Array.from(document.querySelectorAll("#tree .line.changed"), e => e.textContent).join() === ".hp10 → 7int"`)

@@ -89,10 +89,8 @@ var backUp = map[string]map[string]string{
 		"reader.go → reader_bulk.go": "a Decoder holds the Reader that Payload returns, so that it is allocated once",
 	},
 	"cmd/gdwire/internal/view": {
-		"rows.go → verdict.go":  "a row of the page contains what engines make of its value",
-		"view.go → versions.go": "a Server contains the versions of its file",
-		"view.go → edits.go":    "a Server contains the edits of its file",
-		"view.go → watch.go":    "one table contains all that the page asks for",
+		"source.go → detail.go": "a row of the page contains what engines make of its value",
+		"view.go → edits.go":    "a Server contains the edits of its file, and one table all that the page asks for",
 	},
 	"stream": {
 		"writer.go → writer_hold.go": "the calls that write a packet hold it back, or write those that were held back before it",

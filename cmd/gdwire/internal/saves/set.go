@@ -1,12 +1,16 @@
+// Package saves contains the commands that show, compare, edit and convert saved games.
 package saves
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -15,10 +19,281 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/internal/text"
 )
+
+// readLines adds the lines of flat to a tree.
+func readLines(r io.Reader, tree *text.Tree, op edit.Op) error {
+	lines := bufio.NewReaderSize(shell.DecodeText(r), 1<<16)
+	var steps []text.Step
+	for i := 1; ; i++ {
+		line, err := lines.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if value := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"); value != "" {
+			var bad error
+			if steps, bad = addLine(tree, value, steps, op); bad != nil {
+				return fmt.Errorf("line %d: %w", i, bad)
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// addPath adds a path to a tree.
+func addPath(tree *text.Tree, value string) error {
+	p, err := wholePath(text.Parse(value))
+	if err == nil {
+		_, err = tree.Add(p, "")
+	}
+	return err
+}
+
+// addLine adds a line, path = value, and returns the steps of the path, for the next line. An edit of old values reports
+// a text that is no value, with the type of the old one.
+func addLine(tree *text.Tree, line string, steps []text.Step, op edit.Op) ([]text.Step, error) {
+	p, value, err := text.CutLine(line, steps)
+	if op == edit.Set && value != "" && value[0] != '=' {
+		err = nil
+	}
+	if p, err = wholePath(p, err); err == nil {
+		_, err = tree.Add(p, value)
+	}
+	return p.Steps, err
+}
+
+// wholePath returns an error for a path to several values, or one that ends in "…".
+func wholePath(p text.Path, err error) (text.Path, error) {
+	if err == nil && slices.ContainsFunc(p.Steps, func(s text.Step) bool { return s.Op == text.All }) {
+		err = fmt.Errorf("%v leads to several values, which only get shows", p)
+	}
+	if err == nil && p.Cut {
+		err = fmt.Errorf("%v is only the start of a path", p)
+	}
+	return p, err
+}
+
+// errEmpty reports input without values.
+var errEmpty = errors.New("the input is empty; nothing was written")
+
+// An output describes how to write values.
+type output struct {
+	save.Reading
+	container fileaccess.Info
+	key       *fileaccess.Key // of an encrypted input, or nil
+	stack     *save.Stack     // the layers around the values
+}
+
+// A target holds the properties of the output set by -to. nil keeps the property of the input.
+type target struct {
+	format    *gdwire.Format
+	frame     *save.Frame
+	container *fileaccess.Info
+}
+
+// containers maps the names in -to to containers.
+var containers = map[string]fileaccess.Info{}
+
+func init() {
+	all := []fileaccess.Info{{}, {Container: fileaccess.Encrypted}, {Base64: fileaccess.Base64{Text: true}}}
+	for _, m := range open.Modes {
+		all = append(all, fileaccess.Info{Container: fileaccess.Compressed, Mode: m}, fileaccess.Info{Container: fileaccess.Raw, Mode: m})
+	}
+	for _, i := range all {
+		containers[i.String()] = i
+	}
+}
+
+// flag defines -to.
+func (t *target) flag(f *shell.Flags) {
+	f.Choices("to", partNames()...)
+	f.Func("to", "`PARTS` of the output, separated by commas: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip, encrypted, raw-fastlz, … as scripts compress, or base64. Other parts are as in the input. A pipe gets compressed or encrypted output when it is complete", func(s string) error {
+		for part := range strings.SplitSeq(s, ",") {
+			if err := t.add(strings.TrimSpace(part)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// partNames returns the parts of -to.
+func partNames() (all []string) {
+	for _, f := range gdwire.Formats() {
+		all = append(all, f.String())
+	}
+	for _, f := range open.Frames {
+		all = append(all, f.String())
+	}
+	return append(all, slices.Sorted(maps.Keys(containers))...)
+}
+
+// add adds a part of -to. A second part of the same kind is an error.
+func (t *target) add(part string) error {
+	if f := new(gdwire.Format); f.UnmarshalText([]byte(part)) == nil {
+		return setOnce(&t.format, f, "format", part)
+	}
+	for _, f := range open.Frames {
+		if f.String() == part {
+			return setOnce(&t.frame, &f, "length", part)
+		}
+	}
+	info, ok := containers[part]
+	if !ok {
+		return fmt.Errorf("%q is no part: want any of %s", part, strings.Join(partNames(), ", "))
+	}
+	return setOnce(&t.container, &info, "container", part)
+}
+
+// setOnce sets *dst, or returns an error if it is not nil.
+func setOnce[T any](dst **T, v *T, kind, part string) error {
+	if *dst != nil {
+		return fmt.Errorf("%q is a second %s", part, kind)
+	}
+	*dst = v
+	return nil
+}
+
+// apply returns the output with the properties in t, and the other properties of the input.
+func (t *target) apply(w output) output {
+	if t.format != nil {
+		w.Decoder.Format = *t.format
+	}
+	if t.frame != nil {
+		w.Frame = *t.frame
+	}
+	if t.container != nil {
+		w.container = *t.container
+	}
+	if w.container.Container == fileaccess.Encrypted && (t.container != nil || t.format != nil) {
+		w.container.Layout = fileaccess.LayoutGodot4
+		if f := w.Decoder.Format; f == gdwire.Godot3 || f == gdwire.Godot2 {
+			w.container.Layout = fileaccess.LayoutGodot3
+		}
+	}
+	return w
+}
+
+// Tokens defines the flags of tokens.
+var Tokens = shows(open.NewTokenPrinter)
+
+// Flat defines the flags of flat.
+var Flat = shows(open.NewFlatPrinter)
+
+// shows returns the flags of a command showing the packets of a file.
+func shows(newPrinter open.NewPrinter) func(*shell.Flags) shell.Action {
+	return func(f *shell.Flags) shell.Action {
+		var o open.Flags
+		o.ReadFlags(f, true)
+		f.OutputFlag()
+		return shell.Action{Run: func(s *shell.Stdio) error { return o.ShowFile(s, f.File(), newPrinter) }}
+	}
+}
+
+// JSON defines the flags of json.
+func JSON(f *shell.Flags) shell.Action {
+	var o open.Flags
+	o.ReadFlags(f, true)
+	j := jsonFlags(f)
+	return shell.Action{File: func(s *shell.Stdio, name string) error { return o.ShowFile(s, name, open.NewJSONPrinter(*j)) }}
+}
+
+// indent begins a line once for each container around its value.
+const indent = "  "
+
+// jsonFlags defines the flags of a command showing JSON.
+func jsonFlags(f *shell.Flags) *gdjson.Options {
+	f.OutputFlag()
+	o := &gdjson.Options{}
+	f.BoolVar(&o.Plain, "plain", false, "plain JSON, for people and jq; it is lossy")
+	f.BoolFunc("indent", "a line for each element", func(string) error {
+		o.Indent = indent
+		return nil
+	})
+	return o
+}
+
+// Check defines the flags of check.
+func Check(f *shell.Flags) shell.Action {
+	o := open.Flags{NonEmpty: true}
+	o.ReadFlags(f, false)
+	lines := f.Bool("json", false, "a line of JSON for each value or packet")
+	return shell.Action{
+		Check: func() (err error) { f.Operands, err = filesOf(f.Operands); return err },
+		File:  func(s *shell.Stdio, name string) error { return check(s, &o, name, *lines) },
+	}
+}
+
+// filesOf returns names, with the files in a folder in place of the folder.
+func filesOf(names []string) (all []string, err error) {
+	for _, name := range names {
+		inside, notFolder := os.ReadDir(name)
+		if notFolder != nil {
+			all = append(all, name)
+			continue
+		}
+		before := len(all)
+		for _, file := range inside {
+			if file.Type().IsRegular() {
+				all = append(all, filepath.Join(name, file.Name()))
+			}
+		}
+		if len(all) == before {
+			return nil, fmt.Errorf("there are no files in the folder %s", name)
+		}
+	}
+	return all, nil
+}
+
+// check validates a file. A file without values is an error.
+func check(s *shell.Stdio, o *open.Flags, name string, lines bool) error {
+	var n int64
+	err := o.ShowFile(s, name, func(s *shell.Stdio, in *open.Input) open.Printer {
+		return open.NewCheckPrinter(lines)(s, in).Counting(&n)
+	})
+	if err == nil && n == 0 {
+		return fmt.Errorf("%s is empty", save.DisplayName(name))
+	}
+	return err
+}
+
+// Unwrap defines the flags of unwrap.
+func Unwrap(f *shell.Flags) shell.Action {
+	var o open.Flags
+	o.FileFlags(f)
+	o.SkipFlag(f)
+	f.OutputFlag()
+	return shell.Action{Run: func(s *shell.Stdio) error { return unwrap(s, &o, f.File()) }}
+}
+
+// unwrap writes the content of a compressed or encrypted file, or the values inside the bytes of a game.
+func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
+	in, err := o.OpenStack(s, name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	if in.IsPlain() {
+		return fmt.Errorf("%s is neither compressed nor encrypted as by Godot", in.Name)
+	}
+	if around := in.Around(); around != "" && in.Container().IsPlain() {
+		s.Infof("%s contains values %s", in.Name, around)
+	}
+	content := in.Unwrapped()
+	n, err := io.Copy(s.Out, s.Progress(content.Reader(), content.Size))
+	s.Clear()
+	if save.IsContainerError(err) && n > 0 {
+		return &shell.PartError{Err: err, Bytes: n}
+	}
+	return err
+}
 
 // Set defines the flags of set.
 func Set(f *shell.Flags) shell.Action { return edits(f, edit.Set) }

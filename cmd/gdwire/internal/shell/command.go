@@ -3,11 +3,24 @@
 package shell
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math"
+	"net"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/address"
+	"golang.org/x/term"
 )
 
 // A Program is a command line with subcommands.
@@ -227,3 +240,257 @@ func (f *Flags) print(w io.Writer, show func(name string) bool) (n int) {
 
 // NewTable returns a Writer aligning columns separated by tabs.
 func NewTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }
+
+// Keys returns the keys of encrypted files.
+type Keys struct {
+	passwordFile, keyFile string
+	key                   *fileaccess.Key // of the files, if known
+}
+
+// Flags defines the flags of a Keys.
+func (k *Keys) Flags(f *Flags) {
+	f.StringVar(&k.passwordFile, "password-file", "", "`FILE` with the password of an encrypted file, or - for standard input")
+	f.StringVar(&k.keyFile, "key-file", "", "`FILE` with the key of an encrypted file: 32 bytes or 64 hexadecimal digits")
+}
+
+// Use sets the key of all other files, unless it is nil.
+func (k *Keys) Use(key *fileaccess.Key) {
+	if key != nil {
+		k.key = key
+	}
+}
+
+// Key returns the key of an encrypted file: from -password-file, -key-file, or a
+// prompt on the terminal.
+func (k *Keys) Key(s *Stdio, name string) (key *fileaccess.Key, err error) {
+	switch {
+	case k.key != nil:
+		return k.key, nil
+	case k.passwordFile != "" || k.keyFile != "":
+		key, err = k.read(s)
+		k.Use(key) // standard input is read once
+		return key, err
+	}
+	if s.MessagesShown() {
+		if tty, err := openTerminal(); err == nil {
+			defer func() { _ = tty.Close() }()
+			return prompt(tty, s.Errs, name)
+		}
+	}
+	return nil, Choicef("%s is encrypted: give its password by -password-file, or its key by -key-file", name)
+}
+
+// read returns the key from the flags.
+func (k *Keys) read(s *Stdio) (*fileaccess.Key, error) {
+	switch k.passwordFile {
+	case "":
+		return readKey(k.keyFile)
+	case "-":
+		if s.InputRead {
+			return nil, errors.New("standard input cannot be both the password and the input")
+		}
+		return readPassword(s.In)
+	}
+	f, err := os.Open(k.passwordFile)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return readPassword(f)
+}
+
+// readPassword reads a password in UTF-8, or in UTF-16 with a byte order mark as
+// written by PowerShell.
+func readPassword(r io.Reader) (*fileaccess.Key, error) {
+	b, err := io.ReadAll(DecodeText(r))
+	return fileaccess.PasswordKey(string(trimPassword(b))), err
+}
+
+// trimPassword drops one newline, as added by editors and echo.
+func trimPassword(b []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
+}
+
+// readKey reads a key of 32 bytes or 64 hexadecimal digits.
+func readKey(name string) (*fileaccess.Key, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var key fileaccess.Key
+	if len(b) == len(key) {
+		copy(key[:], b)
+		return &key, nil
+	}
+	if digits := bytes.TrimSpace(b); len(digits) == 2*len(key) {
+		if _, err := hex.Decode(key[:], digits); err == nil {
+			return &key, nil
+		}
+	}
+	return nil, fmt.Errorf("%s contains neither 32 bytes nor 64 hexadecimal digits", name)
+}
+
+// prompt asks for a password without showing it. In the raw mode of the terminal,
+// Ctrl-C and Ctrl-D are read, so that the terminal is restored.
+func prompt(tty *os.File, errs io.Writer, name string) (*fileaccess.Key, error) {
+	state, err := term.MakeRaw(int(tty.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = term.Restore(int(tty.Fd()), state) }()
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{tty, errs}, "")
+	fmt.Fprintf(errs, "Password of %s: ", Printable(name)) // ReadPassword would break a long line
+	password, err := t.ReadPassword("")
+	if err == io.EOF {
+		return nil, Choicef("no password was given")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fileaccess.PasswordKey(password), nil
+}
+
+// Loopback is the host of addresses given as a port only.
+const Loopback = "127.0.0.1"
+
+// CompleteAddress adds the host to an address given as a port only. unix:PATH is complete.
+func CompleteAddress(addr *string) error {
+	if network, path := address.Split(*addr); network == "unix" {
+		if path == "" {
+			return errors.New("want the path of a socket: unix:PATH")
+		}
+		return nil
+	}
+	if !strings.Contains(*addr, ":") {
+		*addr = ":" + *addr
+	}
+	host, port, err := net.SplitHostPort(*addr)
+	if err != nil {
+		return err
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("%q is no port: want PORT, HOST:PORT or unix:PATH", port)
+	}
+	*addr = net.JoinHostPort(cmp.Or(host, Loopback), port)
+	return nil
+}
+
+// OutputFlag defines -o.
+func (f *Flags) OutputFlag() {
+	f.Func("o", "write to `FILE`, which is replaced after success", func(name string) error {
+		if f.Output = name; name == "" {
+			return errors.New("want the name of a file")
+		}
+		return nil
+	})
+}
+
+// SaveFlag defines -o of a command writing an edited save.
+func (f *Flags) SaveFlag() {
+	f.OutputFlag()
+	f.Lookup("o").Usage += "; it can be the input"
+}
+
+// EditFlags defines -o and -i of a command editing saves.
+func (f *Flags) EditFlags() {
+	f.SaveFlag()
+	f.BoolVar(&f.InPlace, "i", false, "replace each FILE, one after the other; in place of -o")
+}
+
+// QuietFlag defines -q.
+func (f *Flags) QuietFlag() {
+	f.BoolVar(&f.Quiet, "q", false, "print no messages about recognized formats or changes")
+}
+
+// Size defines a flag with a number, such as a size in bytes.
+func (f *Flags) Size(name, text string, set func(int64)) {
+	f.Func(name, text, func(s string) error {
+		n, err := parseSize(s)
+		if err == nil {
+			set(n)
+		}
+		return err
+	})
+}
+
+// Limit defines a flag for a limit. The help lists these flags after the others.
+func (f *Flags) Limit(name, text string, set func(int64)) {
+	f.limits[name] = true
+	f.Size(name, "at most `N` "+text, set)
+}
+
+// units are the suffixes of sizes.
+var units = []struct {
+	suffix string
+	factor int64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"TB", 1 << 40},
+	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"", 1},
+}
+
+// parseSize parses a size: 5000, 10K, 16MiB, 0 for the default, or none or -1 for no limit.
+func parseSize(s string) (int64, error) {
+	if s == "none" {
+		return -1, nil
+	}
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(s, u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+		if err != nil || n < -1 || n > math.MaxInt64/u.factor || n < 0 && u.factor > 1 {
+			break
+		}
+		return n * u.factor, nil
+	}
+	return 0, errors.New("want a number such as 5000, 10K or 16MiB, 0 for the default or none")
+}
+
+// Choose defines a flag for one of the choices. The first is the default.
+func Choose[T any](f *Flags, name, text string, choices []T, dst *T, nameOf func(T) string) {
+	var names []string
+	for _, c := range choices {
+		names = append(names, nameOf(c))
+	}
+	f.Choices(name, names...)
+	list := strings.Join(names, ", ")
+	f.Func(name, text+": "+list, func(s string) error {
+		i := slices.Index(names, s)
+		if i < 0 {
+			return fmt.Errorf("want one of %s", list)
+		}
+		*dst = choices[i]
+		return nil
+	})
+}
+
+// Choices adds values of a flag, for completion.
+func (f *Flags) Choices(name string, values ...string) {
+	f.choices[name] = append(f.choices[name], values...)
+}
+
+// ExtraChoice adds a choice to a flag of Choose, and sets chosen if the choice is made.
+func (f *Flags) ExtraChoice(name, choice string, chosen *bool) {
+	f.Choices(name, choice)
+	one := f.Lookup(name)
+	one.Value, one.Usage = extraChoice{one.Value, choice, chosen}, one.Usage+", "+choice
+}
+
+// An extraChoice is the value of a flag with an additional choice.
+type extraChoice struct {
+	flag.Value
+	choice string
+	chosen *bool
+}
+
+func (e extraChoice) Set(s string) error {
+	if *e.chosen = s == e.choice; *e.chosen {
+		return nil
+	}
+	return e.Value.Set(s)
+}

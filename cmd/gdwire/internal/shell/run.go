@@ -1,16 +1,151 @@
 package shell
 
 import (
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/gdwire/gdwire/internal/text"
+	"github.com/schollz/progressbar/v3"
 )
+
+// checkFiles returns an error if several files would be written to one, or standard input in place.
+func (c *Command) checkFiles(f *Flags) error {
+	switch {
+	case f.InPlace && f.Given("o"):
+		return errors.New("-i replaces each FILE, and -o names another: choose one")
+	case f.InPlace && (len(f.Operands) == 0 || slices.ContainsFunc(f.Operands, isStdin)):
+		return errors.New("-i needs the names of files")
+	case !f.InPlace && c.Edits && len(f.Operands) > 1:
+		return errors.New("several files are edited in place: use -i")
+	}
+	return nil
+}
+
+// isStdin reports whether the name of a file means standard input.
+func isStdin(name string) bool { return name == "" || name == "-" }
+
+// runFiles runs a command for each file, and goes on with the next file after an error.
+func (s *Stdio) runFiles(f *Flags, run func(s *Stdio, name string) error) error {
+	if len(f.Operands) <= 1 && !f.InPlace {
+		if s.Edits && sameFile(f.File(), f.Output) {
+			if err := checkRegular(f.Output); err != nil {
+				return err
+			}
+		}
+		return s.runTo(f.Output, func() error { return run(s, f.File()) })
+	}
+	one := func(name string) error {
+		if !f.InPlace {
+			return run(s, name)
+		}
+		if err := checkRegular(name); err != nil {
+			return err
+		}
+		return s.runTo(name, func() error { return run(s, name) })
+	}
+	if len(f.Operands) == 1 {
+		return one(f.Operands[0])
+	}
+	s.Several = true
+	return s.runTo(f.Output, func() error { return s.runAll(f, one) })
+}
+
+// sameFile reports whether two names lead to the same file.
+func sameFile(a, b string) bool {
+	one, errA := os.Stat(a)
+	other, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(one, other)
+}
+
+// checkRegular returns an error if the file of the given name cannot be replaced, such as a pipe: opening a pipe
+// to write waits for a reader.
+func checkRegular(name string) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return fmt.Errorf("%s is no regular file", name)
+	}
+	return nil
+}
+
+// A tally counts the files of a command by result.
+type tally struct{ good, unchanged, bad int }
+
+// runAll runs a command for each of several files, shows a line for each edited file, and the
+// totals.
+func (s *Stdio) runAll(f *Flags, run func(name string) error) error {
+	s.countFiles(len(f.Operands))
+	var all tally
+	for _, name := range f.Operands {
+		s.notes, s.replaces, s.Unchanged, s.Damaged = nil, false, false, false
+		err := run(name)
+		if err == nil && s.Damaged {
+			err = ErrBad
+		}
+		switch {
+		case err != nil:
+			all.bad++
+			if err != ErrBad {
+				s.Report(named(name, err))
+			}
+		case s.Unchanged:
+			all.unchanged++
+		default:
+			all.good++
+		}
+		s.showFileNotes(name)
+		if s.counts {
+			_ = s.bar.Add(1)
+		}
+	}
+	s.Clear()
+	s.bar, s.counts, s.notes = nil, false, nil
+	s.Infof("%s", all.text(f.InPlace))
+	if all.bad > 0 {
+		return ErrBad
+	}
+	return nil
+}
+
+// text describes the tally.
+func (t *tally) text(inPlace bool) string {
+	text := fmt.Sprintf("%s files: %s good", humanize.Comma(int64(t.good+t.unchanged+t.bad)), humanize.Comma(int64(t.good)))
+	if inPlace {
+		text += fmt.Sprintf(", %s unchanged", humanize.Comma(int64(t.unchanged)))
+	}
+	return text + fmt.Sprintf(", %s bad", humanize.Comma(int64(t.bad)))
+}
+
+// showFileNotes shows the notes of one of several files in a line.
+func (s *Stdio) showFileNotes(name string) {
+	switch n := len(s.notes); n {
+	case 0:
+	case 1:
+		s.Logf("%s: %s", name, s.notes[0])
+	default:
+		s.Logf("%s: %s, and %s more changes", name, s.notes[0], humanize.Comma(int64(n-1)))
+	}
+}
+
+// manyFiles is the minimum number of files for a progress bar.
+const manyFiles = 20
+
+// countFiles shows a progress bar for n files, unless lines are shown in the same terminal.
+func (s *Stdio) countFiles(n int) {
+	if !s.MessagesShown() || s.IsTerminal || n < manyFiles {
+		return
+	}
+	s.counts = true
+	s.bar = progressbar.NewOptions(n, progressbar.OptionSetWriter(s.Errs), progressbar.OptionThrottle(barInterval),
+		progressbar.OptionClearOnFinish(), progressbar.OptionShowCount(), progressbar.OptionFullWidth())
+}
 
 // Run runs the command in args and returns its exit status.
 func (p *Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -182,4 +317,116 @@ func (c *Command) checkOutput(f *Flags, isTerminal bool) error {
 		return errors.New("the output is binary and not for a terminal: use -o FILE")
 	}
 	return nil
+}
+
+// The scripts for completion in shells, by gdwire complete.
+var (
+	//go:embed complete/bash
+	bashScript string
+	//go:embed complete/zsh
+	zshScript string
+	//go:embed complete/fish
+	fishScript string
+	//go:embed complete/powershell
+	powershellScript string
+
+	completions = map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript, "powershell": powershellScript}
+)
+
+// Version defines the flags of version.
+func Version(*Flags) Action { return Action{Run: version} }
+
+// version shows the version of the module.
+func version(s *Stdio) error {
+	v := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v = info.Main.Version
+	}
+	_, err := fmt.Fprintln(s.Out, "gdwire", v)
+	return err
+}
+
+// Complete defines the flags of complete.
+func Complete(f *Flags) Action {
+	return Action{Run: func(s *Stdio) error { return complete(s, f) }}
+}
+
+// complete prints the script for a shell. Called by the scripts, with the number of a word and all words
+// of the line as operands, complete prints the words with the prefix so far.
+func complete(s *Stdio, f *Flags) error {
+	if script, ok := completions[f.Operands[0]]; ok {
+		_, err := s.Out.WriteString(script)
+		return err
+	}
+	i, err := strconv.Atoi(f.Operands[0])
+	words := f.Operands[1:]
+	if err != nil || i < 1 || len(words) == 0 {
+		return usageError{errors.New("want one of bash, zsh, fish, powershell"), func(io.Writer) error { return nil }}
+	}
+	word := ""
+	if i < len(words) {
+		word = words[i]
+	}
+	for _, fit := range f.program.candidates(words, i, word) {
+		if strings.HasPrefix(fit, word) {
+			fmt.Fprintln(s.Out, fit)
+		}
+	}
+	return nil
+}
+
+// candidates returns words for word i of a line.
+func (p *Program) candidates(words []string, i int, word string) (all []string) {
+	if i == 1 || i == 2 && helps[words[1]] {
+		for c := range p.commands {
+			all = append(all, c.Name)
+		}
+		return append(all, map[bool]string{true: "help", false: limitsName}[i == 1])
+	}
+	c := p.find(words[1])
+	if c == nil {
+		return nil
+	}
+	f, _ := c.newFlags(p)
+	if name, takes := f.takesValue(words[i-1]); takes && i > 2 {
+		return f.valuesOf(name, "", word)
+	}
+	name, value, hasValue := strings.Cut(word, "=")
+	_, isFlag := f.takesValue(name)
+	switch {
+	case hasValue && isFlag:
+		return f.valuesOf(strings.TrimLeft(name, "-"), name+"=", value)
+	case strings.HasPrefix(word, "-"):
+		f.VisitAll(func(one *flag.Flag) { all = append(all, "-"+one.Name) })
+		return all
+	case c.Words != nil:
+		return c.Words
+	case strings.Contains(c.Operands, "PATH"):
+		for j, name := range words {
+			if info, err := os.Stat(name); j > 1 && j != i && err == nil && info.Mode().IsRegular() {
+				return p.Complete(name, word)
+			}
+		}
+	}
+	return nil
+}
+
+// takesValue returns the name of the flag in word, and reports whether a value follows the flag.
+func (f *Flags) takesValue(word string) (name string, takes bool) {
+	name = strings.TrimLeft(word, "-")
+	one := f.Lookup(name)
+	if one == nil || name == word {
+		return name, false
+	}
+	b, ok := one.Value.(interface{ IsBoolFlag() bool })
+	return name, !ok || !b.IsBoolFlag()
+}
+
+// valuesOf returns the values of a flag, each after a prefix and the value so far up to its last comma.
+func (f *Flags) valuesOf(name, prefix, value string) (all []string) {
+	prefix += value[:strings.LastIndex(value, ",")+1]
+	for _, one := range f.choices[name] {
+		all = append(all, prefix+one)
+	}
+	return all
 }

@@ -2,15 +2,105 @@ package view
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/text"
 )
+
+// A verdict says whether engines accept and write a readable value.
+type verdict struct {
+	Refused string `json:"refused,omitempty"` // why engines refuse or drop the value
+	Since   string `json:"since,omitempty"`   // the first release to accept the value, if not the first of its format
+	Odd     string `json:"odd,omitempty"`     // why no engine writes the value like this
+}
+
+// judge fills Refused and Since for a child of c starting with t. Only Dictionaries have keys of a
+// declared type, and engines do not check the types of their values.
+func (r *reader) judge(c *container, w *row, t gdwire.Token) {
+	switch t.Kind() {
+	case gdwire.KindObjectStart:
+		w.Refused = "engines refuse a serialized object unless they are told to allow objects, as by get_var(true)"
+	case gdwire.KindArrayStart:
+		if t.Elem() != (gdwire.Elem{}) {
+			w.Since = "4.3"
+		}
+	case gdwire.KindDictStart:
+		if t.Elem() != (gdwire.Elem{}) || t.KeyElem() != (gdwire.Elem{}) {
+			w.Since = "4.4"
+		}
+	case gdwire.KindPackedStart:
+		if t.Type() == gdwire.TypePackedVector4Array {
+			w.Since = "4.3"
+		}
+	}
+	switch {
+	case c.kind == gdwire.KindArrayStart:
+		r.judgeType(c, w, t, "the element")
+	case c.kind == gdwire.KindObjectStart && w.Step == ".script" && r.s.Format == gdwire.Godot4 && !isScript(t):
+		w.Refused = "engines since 4.3 refuse a script that is not the path of an existing one"
+	}
+}
+
+// judgeType fills Refused if an element or key is of another type than declared by the container.
+func (r *reader) judgeType(c *container, w *row, t gdwire.Token, what string) {
+	null := t.Kind() == gdwire.KindNil && c.elem == gdwire.TypeObject
+	if c.elem != 0 && t.Type() != c.elem && !null {
+		w.Refused = fmt.Sprintf("the type of %s is not %v, as declared: engines convert or drop it", what, c.elem)
+	}
+}
+
+// isScript reports whether t can be the script of a serialized object.
+func isScript(t gdwire.Token) bool {
+	path := t.Kind() == gdwire.KindStringChunk && strings.HasPrefix(string(t.Bytes()), "res://")
+	return path || t.Kind() == gdwire.KindNil
+}
+
+// maxOdd is the size in bytes of the largest value checked by odd.
+const maxOdd = 64 << 10
+
+// odd returns why no engine writes the value of a row like this, or "".
+func (r *reader) odd(w *row) string {
+	if w.Error != nil || w.To == 0 || w.To-w.At > maxOdd || w.Width > 0 {
+		return ""
+	}
+	b, err := r.s.Bytes(w.At, int(w.To-w.At))
+	if err != nil {
+		return ""
+	}
+	o := r.s.Options
+	o.Format, o.AllowObjects, o.Strict = r.s.Format, true, true
+	d := gdwire.NewDecoder(nil, &o)
+	defer d.Release()
+	d.ResetBytes(b)
+	e, ok := errors.AsType[*gdwire.Error](d.SkipValue())
+	if !ok {
+		return ""
+	}
+	why := strings.TrimPrefix(e.Err.Error(), gdwire.ErrStrict.Error()+": ")
+	if e.Offset > 0 {
+		why += fmt.Sprintf(", at offset %d", w.At+e.Offset)
+	}
+	return why
+}
+
+// typeText returns the type of a value, with the declared types of a container: Array[int].
+func typeText(t gdwire.Token) string {
+	v := text.Value{Type: t.Type(), Form: text.Declared, Key: t.KeyElem(), Elem: t.Elem()}
+	if v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {
+		return t.Type().String()
+	}
+	return string(cutText(v.Append(nil)))
+}
 
 // A detail describes a value beside its bytes.
 type detail struct {
@@ -263,4 +353,79 @@ func (s *Source) picture(done <-chan struct{}, at, end int64) (content []byte, m
 		err = io.ErrUnexpectedEOF
 	}
 	return content, pictureType(content), err
+}
+
+// A sized is a child of a container with its size in bytes, key included.
+type sized struct {
+	Index int64  `json:"index"`
+	Step  string `json:"step"`
+	Type  string `json:"type"`
+	Count int64  `json:"count"`
+	Bytes int64  `json:"bytes"`
+
+	at int64
+}
+
+// sizes is a line of the answer: the sizes of the children of a container.
+type sizes struct {
+	Largest []sized `json:"largest,omitempty"` // the largest first
+	Count   int64   `json:"count"`             // of all children
+	Bytes   int64   `json:"bytes"`             // of all children
+	Done    bool    `json:"done,omitempty"`
+	Error   *fault  `json:"error,omitempty"`
+}
+
+// maxSizes is the number of children listed.
+const maxSizes = 100
+
+// keepLargest sorts children by size, the largest first, and drops those after maxSizes.
+func keepLargest(all []sized) []sized {
+	slices.SortStableFunc(all, func(a, b sized) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return all[:min(len(all), maxSizes)]
+}
+
+// sizes measures the children of the container at an offset, in one pass, and calls report now and
+// then for the progress.
+func (s *Source) sizes(ctx context.Context, at, end int64, report func(sizes) error) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	r := s.reader(ctx.Done())
+	defer r.release()
+	if end <= 0 || end > s.Size {
+		end = s.Size
+	}
+	c, err := r.open(at, end)
+	if err != nil {
+		return err
+	}
+	all, told := sizes{}, time.Now()
+	var largest []sized
+	for n, err := range r.each(c, child{at: c.first}) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			all.Error = faultOf(err)
+			break
+		}
+		x := sized{Index: n.index, Bytes: n.end - n.at, at: n.at}
+		all.Count, all.Bytes = all.Count+1, all.Bytes+x.Bytes
+		if largest = append(largest, x); len(largest) == 16*maxSizes { // now and then, as each sort takes time
+			largest = keepLargest(largest)
+		}
+		if all.Count&1023 == 0 && time.Since(told) > workTime/4 {
+			told = time.Now()
+			if err := report(all); err != nil {
+				return err
+			}
+		}
+	}
+	all.Done, all.Largest = true, keepLargest(largest)
+	for i := range all.Largest {
+		x := &all.Largest[i]
+		w := r.row(c, x.Index, x.at)
+		x.Step, x.Type, x.Count = w.Step, w.Type, w.Count
+	}
+	return report(all)
 }
