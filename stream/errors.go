@@ -1,15 +1,26 @@
 package stream
 
 import (
+	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
+	"net/netip"
+	"runtime/debug"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/wire"
 )
+
+// Errors, what ends a connection and whose fault it is, counters, and options.
 
 // A PacketTooLongError reports a packet that is longer than Options.MaxPacket. None of its bytes
 // were decoded or written, and the next packet can be read or written.
@@ -119,4 +130,431 @@ func checkSize(size, most int64) error {
 		return &PacketTooLongError{Size: size, Max: most}
 	}
 	return nil
+}
+
+// nat64 is the network of IPv4 addresses behind a NAT64, by RFC 6052.
+var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+
+// addrOf returns the address by which MaxConnsPerAddr counts: an IPv4 address, also for a client
+// translated by a NAT64, or the /64 network of an IPv6 address, because one client can own a whole
+// /64 network. All link-local clients share a /64 network: their whole addresses count, with the
+// zone. The address is zero for other networks.
+func addrOf(remote net.Addr) netip.Addr {
+	if remote == nil {
+		return netip.Addr{}
+	}
+	var addr netip.Addr
+	if tcp, ok := remote.(*net.TCPAddr); ok {
+		addr = tcp.AddrPort().Addr()
+	} else if port, err := netip.ParseAddrPort(remote.String()); err == nil {
+		addr = port.Addr()
+	}
+	addr = addr.Unmap()
+	switch {
+	case nat64.Contains(addr):
+		b := addr.As16()
+		return netip.AddrFrom4([4]byte(b[12:]))
+	case addr.Is6() && !addr.IsLinkLocalUnicast():
+		return netip.PrefixFrom(addr.WithZone(""), 64).Masked().Addr()
+	}
+	return addr
+}
+
+// A bucket contains tokens, one for each packet that may be read at once, and gets perSecond new
+// tokens a second, up to burst.
+type bucket struct {
+	perSecond, burst, tokens float64
+	at                       time.Time // of the latest take
+}
+
+// newBucket returns a full bucket, or nil if perSecond is 0.
+func newBucket(perSecond float64, burst int) *bucket {
+	if perSecond <= 0 {
+		return nil
+	}
+	full := max(cmp.Or(float64(burst), perSecond), 1)
+	return &bucket{perSecond, full, full, time.Now()}
+}
+
+// take takes a token and reports whether the bucket contained any.
+func (b *bucket) take() bool {
+	now := time.Now()
+	b.tokens = min(b.tokens+now.Sub(b.at).Seconds()*b.perSecond, b.burst)
+	b.at = now
+	if b.tokens < 1 {
+		return false
+	}
+	b.tokens--
+	return true
+}
+
+// A faultKind is why a connection failed.
+type faultKind uint8
+
+const (
+	noFault          faultKind = iota
+	handlerFault               // an error of the handler's own, or an invalid packet it did not skip
+	panicFault                 // a panic
+	rateFault                  // too many packets
+	slowFault                  // dropped by a Room
+	resetFault                 // the client reset the connection, or the network lost it
+	handshakeTimeout           // the kinds of timeouts
+	idleTimeout
+	readTimeout
+	writeTimeout
+	faultKinds
+)
+
+// isTimeout reports whether a client was too slow.
+func (k faultKind) isTimeout() bool { return k >= handshakeTimeout }
+
+// isFailure reports whether a connection counts as failed. A client that vanishes is no failure.
+func (k faultKind) isFailure() bool { return k != noFault && k != resetFault }
+
+// A fault is an error of a connection, and not of its packets or its handler.
+type fault struct {
+	kind faultKind
+	err  error
+}
+
+// faults are the latest faults of a connection.
+type faults struct {
+	mu          sync.Mutex
+	read, write fault
+}
+
+// note keeps err, the error of a call that failed because of the connection, in side, to distinguish
+// err from errors of the handler. If err is a timeout, timeout is the kind. note returns err.
+func (f *faults) note(side *fault, err error, timeout faultKind) error {
+	latest := fault{resetFault, err}
+	switch {
+	case isTimeout(err):
+		latest.kind = timeout
+	case err == io.EOF: // inside a packet, Next returns another error
+		latest.err = io.ErrUnexpectedEOF
+	case !isReset(err):
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*side = latest
+	return err
+}
+
+// of returns why a connection ended with the error of its handler. The error is the client's fault only
+// if a call of the Conn returned it: a timeout of the handler's own, for example of a database, is no
+// fault. If another goroutine closed the Conn after an error of its own call, that error counts.
+func (f *faults) of(err error) faultKind {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	read, write := f.read, f.write
+	switch _, ok := err.(*panicError); {
+	case ok:
+		return panicFault
+	case errors.Is(err, ErrPacketRate):
+		return rateFault
+	case errors.Is(err, ErrSlow):
+		return slowFault
+	}
+	for _, f := range []fault{read, write} {
+		if f.kind != noFault && errors.Is(err, f.err) && !Skippable(err) {
+			return f.kind
+		}
+	}
+	switch {
+	case errors.Is(err, ErrBroken) && read.kind.isTimeout():
+		return read.kind
+	case errors.Is(err, ErrBroken), errors.Is(err, net.ErrClosed):
+		if write.kind != noFault {
+			return write.kind
+		}
+	}
+	if isNormalEnd(err) {
+		return noFault
+	}
+	return handlerFault
+}
+
+// isReset reports whether err, of a connection, means that the other side vanished.
+func isReset(err error) bool {
+	return isAny(err, resetErrors...) || isAny(err, io.ErrUnexpectedEOF, io.ErrClosedPipe)
+}
+
+// isNormalEnd reports whether err, the error of a handler, is the normal end of a connection. A
+// normal end is not logged.
+func isNormalEnd(err error) bool {
+	return err == nil || isAny(err, io.EOF, net.ErrClosed, ErrServerClosed)
+}
+
+// A panicError is the error of a panic.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// panicked returns the error for a recovered value, or err if recovered is nil.
+func panicked(recovered any, err error) error {
+	if recovered == nil {
+		return err
+	}
+	return &panicError{recovered, debug.Stack()}
+}
+
+// Status codes of close frames, for [Conn.CloseWithCode]. A [Server] closes with
+// CloseNormal if the handler returns nil or the client closed, with CloseGoingAway
+// after Shutdown, with ClosePolicyViolation after a timeout or an error about a packet,
+// with CloseInternalError after any other error or a panic, and with CloseTryAgainLater
+// beyond MaxConns and after an [ErrSlow].
+const (
+	CloseNormal          = 1000
+	CloseGoingAway       = 1001
+	ClosePolicyViolation = 1008
+	CloseInternalError   = 1011
+	CloseServiceRestart  = 1012 // not used by a Server: the client should connect again
+	CloseTryAgainLater   = 1013
+
+	closeUnsupported = 1003
+	closeNone        = 1005 // a close frame without a status
+)
+
+// A closeFrame is the status code and reason of a WebSocket's close frame.
+type closeFrame struct {
+	code   int
+	reason string
+}
+
+// maxReason is the maximum length in bytes of a close frame's reason, by RFC 6455.
+const maxReason = 123
+
+// newCloseFrame returns a close frame. A reason that is too long is cut, and a code that cannot be sent replaced.
+func newCloseFrame(code int, reason string) closeFrame {
+	reason = strings.ToValidUTF8(reason, "\uFFFD")
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "") // the last character may have been cut
+	}
+	if !isCloseCode(code) {
+		code = CloseInternalError
+	}
+	return closeFrame{code, reason}
+}
+
+// isCloseCode reports whether a close frame can contain code: the codes registered for RFC 6455 without those that
+// only describe a missing frame, and those of libraries and programs.
+func isCloseCode(code int) bool {
+	return code >= 1000 && code <= 1003 || code >= 1007 && code <= 1014 || code >= 3000 && code <= 4999
+}
+
+// closeCode returns the status code and reason for closing a connection after err, the error of the
+// handler.
+func closeCode(err error, kind faultKind) (code int, reason string) {
+	switch {
+	case errors.Is(err, ErrServerClosed):
+		return CloseGoingAway, "server is shutting down"
+	case errors.Is(err, errFull):
+		return CloseTryAgainLater, "server is full"
+	case errors.Is(err, errAddr):
+		return CloseTryAgainLater, "too many connections from this address"
+	case kind == rateFault:
+		return ClosePolicyViolation, "too many packets"
+	case kind == slowFault:
+		return CloseTryAgainLater, "too slow"
+	case kind == noFault:
+		return CloseNormal, ""
+	case errors.Is(err, errNotBinary):
+		return closeUnsupported, "binary messages only"
+	case kind.isTimeout():
+		return ClosePolicyViolation, "timeout"
+	case Skippable(err):
+		return ClosePolicyViolation, "invalid packet"
+	}
+	return CloseInternalError, ""
+}
+
+// Stats are the counters of a [Server] since the Server was made.
+type Stats struct {
+	Conns    int64 // connections open now
+	Accepted int64 // connections served, now or before
+	Refused  int64 // connections closed because of MaxConns, MaxConnsPerAddr or Shutdown
+	Failed   int64 // connections with a failed handler or handshake, and timeouts; all were logged
+	Lost     int64 // connections reset by the client or lost by the network
+	TooFast  int64 // connections ended because of PacketRate
+	TooSlow  int64 // connections dropped by a Room because they received too slowly
+	Panics   int64 // panics of the Handler and the other functions of the Server
+
+	PacketsIn  int64 // packets read, valid and invalid
+	PacketsOut int64 // packets written
+	BytesIn    int64 // bytes read, with lengths; from WebSockets, bytes of messages
+	BytesOut   int64 // bytes written
+	// Invalid counts packets that were empty, too long or invalid, or did not fit the Go type. For
+	// the last packet of a connection, the handler must return the error.
+	Invalid int64
+
+	// Connections that ended because of one of these timeouts.
+	HandshakeTimeouts, IdleTimeouts, ReadTimeouts, WriteTimeouts int64
+}
+
+// ConnStats describes a connection at one moment.
+type ConnStats struct {
+	RemoteAddr string        // of the other side, or "unknown"
+	Age        time.Duration // since the Conn was made
+	Idle       time.Duration // since Next began to wait for a packet; 0 while a packet arrives or is handled
+
+	PacketsIn  int64 // packets read before Next last waited, valid and invalid
+	PacketsOut int64 // packets written
+	BytesIn    int64 // bytes read, as in Stats
+	BytesOut   int64 // bytes written
+	Invalid    int64 // packets read and counted by Stats.Invalid
+}
+
+// A HandledPacket describes a packet that was handled.
+type HandledPacket struct {
+	Size int64         // length in bytes, as declared by the sender
+	Time time.Duration // from the return of Next to the next call of Next, or the return of the handler
+	// First is the time from when the Conn was made, for a Server's from accepting it, to when Next
+	// returned its first packet, and 0 for later packets.
+	First time.Duration
+}
+
+// counters are the Stats of a Server. Reading is counted when a Conn must wait for
+// bytes, writing after each Write to the connection: no atomic operation is made for each
+// packet.
+type counters struct {
+	accepted, refused, failed   atomic.Int64
+	faults                      [faultKinds]atomic.Int64
+	packetsIn, bytesIn, invalid atomic.Int64
+	_                           [64]byte // another cache line: other goroutines write
+	packetsOut, bytesOut        atomic.Int64
+}
+
+// stats returns the Stats of a Server with this number of connections.
+func (c *counters) stats(conns int) Stats {
+	return Stats{
+		Conns: int64(conns), Accepted: c.accepted.Load(), Refused: c.refused.Load(), Failed: c.failed.Load(),
+		PacketsIn: c.packetsIn.Load(), PacketsOut: c.packetsOut.Load(),
+		BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
+		Invalid: c.invalid.Load(), Lost: c.faults[resetFault].Load(), Panics: c.faults[panicFault].Load(),
+		TooFast: c.faults[rateFault].Load(), TooSlow: c.faults[slowFault].Load(),
+		HandshakeTimeouts: c.faults[handshakeTimeout].Load(), IdleTimeouts: c.faults[idleTimeout].Load(),
+		ReadTimeouts: c.faults[readTimeout].Load(), WriteTimeouts: c.faults[writeTimeout].Load(),
+	}
+}
+
+// counts are the numbers of packets and bytes read.
+type counts struct{ packets, bytes, invalid int64 }
+
+// DefaultMaxPacket is the largest length of a packet in bytes unless Options say otherwise, and
+// also the limit of engines encoding with their default settings.
+const DefaultMaxPacket = 8 << 20
+
+// unfinished is the length of a packet until its WriteThrough ends. No complete
+// packet is so long: engines read lengths as signed 32-bit numbers.
+const unfinished = math.MaxUint32
+
+// Options configures the types of this package. The zero value, like nil, selects [gdwire.Godot4]
+// with default limits. [ScanComplete] merges several: a nonzero field replaces the same field of
+// earlier Options. For the connections of a [Server], a timeout of 0 selects the timeout in the
+// table of Server; for others, 0 means none. -1 disables a timeout.
+type Options struct {
+	// Format is the format of the values, unless Decoder.Format or Encoder.Format
+	// is set. 0 selects Godot4.
+	Format gdwire.Format
+	// MaxPacket is the maximum length of a packet in bytes, read or written. A longer
+	// packet is a [PacketTooLongError]. 0 selects DefaultMaxPacket; with -1, only the 32
+	// bits of the length limit a packet.
+	MaxPacket int64
+	// BigEndianLength selects big-endian lengths, as with big_endian of a StreamPeer
+	// or FileAccess. The values are little-endian even then.
+	BigEndianLength bool
+	// Decoder configures the reading of values. OneValue is always set.
+	Decoder gdwire.DecoderOptions
+	// Encoder configures the writing of values.
+	Encoder gdwire.EncoderOptions
+
+	// HandshakeTimeout is the time for the handshake of a TLS connection, and the time for [Dial]
+	// to connect. 0 selects 10 seconds, also without a Server.
+	HandshakeTimeout time.Duration
+	// ReadTimeout is the time for reading and handling the rest of a packet of a
+	// [Conn], from when the Conn must wait for the rest to the next call of Next.
+	ReadTimeout time.Duration
+	// WriteTimeout is the time for writing one packet, or the packets held back.
+	WriteTimeout time.Duration
+	// IdleTimeout is the time to wait for the first byte of a packet, or for a
+	// datagram.
+	IdleTimeout time.Duration
+
+	// DrainTimeout is the time that [Server.Shutdown] leaves a client for the rest of a packet
+	// already arriving. Of WriteTimeout, no more than DrainTimeout remains for each write. 0
+	// selects a second, also without a Server.
+	DrainTimeout time.Duration
+
+	// BufferWrites holds packets back until a Conn must wait for bytes, until Flush or Close is
+	// called, or until there are 16 KiB. A handler answering many packets then needs fewer system
+	// calls. While Next waits, packets of other goroutines are written at once. Next does not wait
+	// until packets are written, but returns the error of writing them. WebSockets ignore
+	// BufferWrites.
+	BufferWrites bool
+}
+
+// serverTimeouts replace timeouts of 0 in the Options of a Server.
+var serverTimeouts = Options{
+	HandshakeTimeout: 10 * time.Second,
+	ReadTimeout:      10 * time.Second,
+	WriteTimeout:     10 * time.Second,
+	IdleTimeout:      5 * time.Minute,
+	DrainTimeout:     time.Second,
+}
+
+// timeouts returns the timeout fields.
+func (o *Options) timeouts() [5]*time.Duration {
+	return [...]*time.Duration{&o.HandshakeTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.IdleTimeout, &o.DrainTimeout}
+}
+
+// withTimeouts returns o with the timeouts of standard in place of timeouts of 0.
+func (o Options) withTimeouts(standard Options) *Options {
+	from := standard.timeouts()
+	for i, t := range o.timeouts() {
+		*t = cmp.Or(*t, *from[i])
+	}
+	return &o
+}
+
+// order returns the byte order of lengths.
+func (o *Options) order() binary.ByteOrder {
+	if o.BigEndianLength {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
+// A config holds Options with all defaults set, and the Encoders of all Writers with this config.
+// The Conns of a Server share a config.
+type config struct {
+	Options
+	encoders sync.Pool // of *gdwire.Encoder, closed
+}
+
+// newConfig returns the config for o. A nil o is the zero value.
+func newConfig(o *Options) *config {
+	s := new(config)
+	if o != nil {
+		s.Options = *o
+	}
+	s.Decoder.Format = cmp.Or(s.Decoder.Format, s.Format)
+	s.Encoder.Format = cmp.Or(s.Encoder.Format, s.Format)
+	s.Decoder.OneValue = true
+	s.HandshakeTimeout = cmp.Or(s.HandshakeTimeout, serverTimeouts.HandshakeTimeout)
+	s.DrainTimeout = cmp.Or(s.DrainTimeout, serverTimeouts.DrainTimeout)
+	for _, t := range s.timeouts() {
+		*t = max(*t, 0)
+	}
+	switch {
+	case s.MaxPacket == 0:
+		s.MaxPacket = DefaultMaxPacket
+	case s.MaxPacket < 0 || s.MaxPacket >= unfinished:
+		s.MaxPacket = unfinished - 1
+	}
+	s.encoders.New = func() any { return gdwire.NewEncoder(nil, &s.Encoder) }
+	return s
 }

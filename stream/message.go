@@ -2,8 +2,15 @@ package stream
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"net"
+	"os"
+	"time"
 )
+
+// Messages, such as those of WebSockets, as a connection.
 
 // A MessageConn is a connection of binary messages. [WebSocket] returns a MessageConn for a
 // *websocket.Conn of github.com/coder/websocket; a program can implement the methods over any other
@@ -85,3 +92,267 @@ func (w *webSocket[T, S]) WriteMessage(ctx context.Context, message []byte) erro
 func (w *webSocket[T, S]) Close(code int, reason string) error {
 	return w.typedSocket.Close(S(code), reason)
 }
+
+type netConnKey struct{}
+
+// WithNetConn returns a context with the connection under a WebSocket, for [Server.ServeMessages]
+// and [NewMessageConn], and serves as ConnContext of an [http.Server]:
+//
+//	web := &http.Server{Handler: handler, ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
+//
+// With this context, RemoteAddr is the address of the client, a handler can still write after a
+// timeout of Next and after Shutdown, and closing takes a second at most. Before the handshake,
+// only ReadTimeout closes connections: with slow requests, or kept open by a client after a
+// request. A WebSocket outlives ReadTimeout.
+func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, netConnKey{}, conn)
+}
+
+// NewMessageConn returns a Conn over a connection of messages, for example of a client, and becomes
+// its owner. Servers use [Server.ServeMessages]. The Conn differs from a Conn over TCP:
+//   - A message is read whole, into memory growing as bytes arrive. Next waits for the first frame
+//     within IdleTimeout and for the rest within ReadTimeout, or after [Server.Shutdown] within
+//     DrainTimeout.
+//   - A text message or a message longer than Options.MaxPacket ends the connection, and every
+//     timeout is final. After a timeout of Next packets can be written if ctx contains a connection
+//     from [WithNetConn].
+//   - Next returns io.EOF after a close frame with status 1000 or 1001 or without status.
+//   - Close sends a close frame and waits for the answer, for a second at most.
+//   - Offsets count 4 bytes before each message, for a length.
+func NewMessageConn(ctx context.Context, c MessageConn, o *Options) *Conn {
+	return newMessageConn(ctx, c, newConfig(o))
+}
+
+func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
+	ws.SetReadLimit(s.MaxPacket)
+	m := &socket{ws: ws}
+	m.ctx = context.WithValue(context.Background(), socketKey{}, m)
+	c := newConn(m, s)
+	m.c = c
+	c.reader, c.writer = newReader(m, s), newWriter(nil, s)
+	c.writer.message, c.writer.ended = m.send, c.ended
+	if m.conn, _ = ctx.Value(netConnKey{}).(net.Conn); m.conn != nil {
+		m.read.expire = func() { _ = m.conn.SetReadDeadline(aLongTimeAgo) }
+		m.write.expire = func() { _ = m.conn.SetWriteDeadline(aLongTimeAgo) }
+		c.interrupt = m.read.expire
+	} else {
+		m.ctx, m.cancel = context.WithCancelCause(m.ctx)
+		m.read.expire = func() { m.cancel(os.ErrDeadlineExceeded) } // ws is broken afterwards
+		m.write.expire = m.read.expire
+		c.interrupt = func() { go m.closeWithin(closeFrame{CloseGoingAway, ""}) }
+	}
+	c.watch(ctx, m.Close, m.abort)
+	return c
+}
+
+// socketKey is the key of a socket in the contexts of calls.
+type socketKey struct{}
+
+// PingReceived makes a ping count as activity and restarts IdleTimeout: clients that only watch
+// stay connected by sending pings. It is OnPingReceived of the websocket.AcceptOptions or
+// DialOptions of github.com/coder/websocket; other implementations of [MessageConn] call
+// PingReceived with the context of NextMessage. It returns true.
+func PingReceived(ctx context.Context, _ []byte) bool {
+	if m, ok := ctx.Value(socketKey{}).(*socket); ok {
+		m.c.active()
+	}
+	return true
+}
+
+// A socket is a MessageConn as a link. Read returns the length of a message, then the message.
+type socket struct {
+	c    *Conn
+	ws   MessageConn
+	conn net.Conn // under ws, or nil if not known
+
+	// ctx is the context of calls of ws. When ctx is done, ws is broken: no close frame can be
+	// sent. With conn, ctx is never done, because conn's deadlines interrupt calls.
+	ctx         context.Context
+	cancel      context.CancelCauseFunc
+	read, write deadlineTimer
+
+	next *packet // the message for Read, or nil
+	off  int     // number of its bytes already returned
+	err  error   // why there are no more messages
+}
+
+func (m *socket) Read(p []byte) (int, error) {
+	if m.next == nil {
+		if m.err != nil {
+			return 0, m.err
+		}
+		if err := m.receive(); err != nil {
+			m.err = stickyError(err)
+			return 0, err
+		}
+	}
+	n := copy(p, m.next.buf[m.off:])
+	if m.off += n; m.off == len(m.next.buf) {
+		m.next.release()
+		m.next, m.off = nil, 0
+	}
+	return n, nil
+}
+
+// receive waits for a message and reads all of it. No buffer is held while waiting.
+func (m *socket) receive() error {
+	if err := m.broken(); err != nil {
+		return err
+	}
+	if err := m.c.wait(true); err != nil {
+		return err
+	}
+	r, err := m.ws.NextMessage(m.ctx)
+	if err != nil {
+		if err == errNotBinary {
+			m.c.setEnd(closeCode(err, handlerFault))
+		}
+		return m.readError(err)
+	}
+	if err := m.c.wait(false); err != nil {
+		return err
+	}
+	if m.conn != nil && m.c.draining.Load() { // drain may have interrupted NextMessage just after it returned
+		_ = m.conn.SetReadDeadline(time.Time{})
+	}
+	p := newPacket()
+	if err := p.readFrom(r, m.arrived); err != nil {
+		p.release()
+		m.c.quota.Release(m.c)
+		return m.readError(err)
+	}
+	m.read.set(time.Time{})
+	m.c.config.order().PutUint32(p.buf, uint32(len(p.content())))
+	m.c.received(len(p.content()))
+	m.next = p
+	return nil
+}
+
+// arrived counts n bytes of a message that arrived, and waits until they can be kept. A long message counts until
+// it is read.
+func (m *socket) arrived(n int) error {
+	if n <= bufferSize {
+		return nil
+	}
+	return m.c.arrived(int64(n), max(m.c.config.MaxPacket-int64(n), 1))
+}
+
+// readError returns the error of Next for an error of ws.
+func (m *socket) readError(err error) error {
+	switch {
+	case m.c.draining.Load():
+		err = ErrServerClosed
+	case err != io.EOF && errors.Is(err, io.EOF): // the connection ended without a close frame
+		err = fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, err)
+	case isTimeout(err) || m.ctx.Err() != nil:
+		err = os.ErrDeadlineExceeded
+	}
+	return m.c.readError(err)
+}
+
+// send writes a message.
+func (m *socket) send(content []byte) error {
+	if err := m.c.ended(); err != nil {
+		return err
+	}
+	if err := m.broken(); err != nil {
+		return err
+	}
+	if d := m.c.writeTimeout(); d > 0 {
+		now := m.c.now()
+		m.write.set(now.Add(d))
+		if less := m.c.writeTimeout(); less < d { // since Shutdown, called before this write
+			m.write.set(now.Add(less))
+		}
+		defer m.write.set(time.Time{})
+	}
+	err := m.ws.WriteMessage(m.ctx, content)
+	if err != nil && (isTimeout(err) || m.ctx.Err() != nil) {
+		err = os.ErrDeadlineExceeded
+	}
+	return m.c.writeError(err)
+}
+
+// broken returns an ErrBroken if a timeout of the other direction broke ws.
+func (m *socket) broken() error {
+	if m.ctx.Err() == nil {
+		return nil
+	}
+	return stickyError(os.ErrDeadlineExceeded)
+}
+
+// endWrite makes a write under way end before at.
+func (m *socket) endWrite(at time.Time) { m.write.shorten(at) }
+
+// SetReadDeadline interrupts receive after t.
+func (m *socket) SetReadDeadline(t time.Time) error {
+	m.read.set(t)
+	return nil
+}
+
+// Close sends a close frame and waits for the answer.
+func (m *socket) Close() error {
+	m.read.stop()
+	m.write.stop()
+	m.c.mu.Lock()
+	end := m.c.end
+	m.c.mu.Unlock()
+	if m.conn == nil {
+		m.closeWithin(end)
+		return nil
+	}
+	deadline := time.Now().Add(closeTimeout)
+	_ = m.conn.SetWriteDeadline(deadline)
+	if end.code == CloseTryAgainLater {
+		deadline = aLongTimeAgo // a full server does not wait for the client
+	}
+	_ = m.conn.SetReadDeadline(deadline)
+	defer closeAfter(m.conn, closeTimeout)()
+	_ = m.ws.Close(end.code, end.reason) // an error means that the other side is already gone
+	return nil
+}
+
+// closeWithin sends a close frame and waits for the answer, but not longer than
+// closeTimeout if ws waits longer.
+func (m *socket) closeWithin(end closeFrame) {
+	defer m.cancel(net.ErrClosed)
+	if end.code == CloseTryAgainLater {
+		_ = m.ws.CloseNow()
+		return
+	}
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_ = m.ws.Close(end.code, end.reason)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closeTimeout):
+	}
+}
+
+// abort closes the connection because its context is done.
+func (m *socket) abort() error {
+	m.read.stop()
+	m.write.stop()
+	if m.cancel != nil {
+		m.cancel(m.c.ended())
+	} else {
+		defer closeAfter(m.conn, notifyTimeout)()
+	}
+	return m.ws.CloseNow()
+}
+
+// RemoteAddr returns the address of the connection under the WebSocket.
+func (m *socket) RemoteAddr() net.Addr {
+	if m.conn != nil {
+		return m.conn.RemoteAddr()
+	}
+	return messageAddr{}
+}
+
+// A messageAddr is the address of a WebSocket if the real address is not known.
+type messageAddr struct{}
+
+func (messageAddr) Network() string { return "websocket" }
+func (messageAddr) String() string  { return "websocket" }

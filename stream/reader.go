@@ -1,16 +1,142 @@
 package stream
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/options"
 )
+
+// Packets, and the Reader of packets.
+
+// lengthSize is the size in bytes of a packet's length.
+const lengthSize = 4
+
+// maxPooled is the largest capacity of a packet's buffer kept in the pool.
+const maxPooled = 64 << 10
+
+const (
+	// bufferSize is the size of a large read buffer. A packet that fits is read whole and decoded
+	// in place; a longer packet is decoded while arriving.
+	bufferSize = 16 << 10
+	// smallSize is the size of the buffer for waiting. Most packets of games fit, so they need one
+	// Read and no large buffer.
+	smallSize = 256
+)
+
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+// A packet is a packet in memory: space for its length, then its content. Write appends to the
+// content.
+type packet struct {
+	buf []byte
+	out packetWriter
+}
+
+var packets = sync.Pool{New: func() any { return new(packet) }}
+
+// newPacket returns a packet without content from the pool.
+func newPacket() *packet {
+	p := packets.Get().(*packet)
+	p.buf = append(p.buf[:0], make([]byte, lengthSize)...)
+	return p
+}
+
+// release returns p to the pool.
+func (p *packet) release() {
+	if cap(p.buf) > maxPooled {
+		p.buf = nil
+	}
+	p.out = packetWriter{}
+	packets.Put(p)
+}
+
+func (p *packet) Write(b []byte) (int, error) {
+	p.buf = append(p.buf, b...)
+	return len(b), nil
+}
+
+// readFrom reads r to its end into p, and calls arrived with the number of bytes read so far.
+func (p *packet) readFrom(r io.Reader, arrived func(int) error) error {
+	for {
+		p.buf = slices.Grow(p.buf, smallSize)
+		n, err := checked.Read(r, p.buf[len(p.buf):cap(p.buf)])
+		p.buf = p.buf[:len(p.buf)+n]
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = arrived(len(p.content()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// content returns the bytes after the length.
+func (p *packet) content() []byte { return p.buf[lengthSize:] }
+
+// A packetWriter passes the content of a packet, up to max bytes, on to dst. After an error, Write
+// writes nothing.
+type packetWriter struct {
+	dst       io.Writer
+	size, max int64
+	err       error
+}
+
+func (w *packetWriter) Write(b []byte) (n int, err error) {
+	if w.err == nil {
+		w.err = checkSize(w.size+int64(len(b)), w.max)
+	}
+	if w.err == nil {
+		n, w.err = checked.Write(w.dst, b)
+		w.size += int64(n)
+	}
+	return n, w.err
+}
+
+// encode returns a packet with the value written by write. The caller releases the packet.
+func (c *config) encode(write func(*gdwire.Encoder) error) (*packet, error) {
+	p := newPacket()
+	p.out = packetWriter{dst: p, max: c.MaxPacket}
+	if err := c.encodeTo(&p.out, write); err != nil {
+		p.release()
+		return nil, err
+	}
+	return p, nil
+}
+
+// encodeTo writes the output of write to w and returns an error unless the output is exactly one
+// value.
+func (c *config) encodeTo(w *packetWriter, write func(*gdwire.Encoder) error) error {
+	e := c.encoders.Get().(*gdwire.Encoder)
+	e.Reset(w)
+	err := write(e)
+	_, last, _ := e.StackIndex(0)
+	// Also if write ignored them: an error of w, and the error of an Encoder closed by write.
+	err = cmp.Or(err, w.err, e.Err())
+	err = cmp.Or(err, e.Close())
+	c.encoders.Put(e) // not after a panic of write
+	if err != nil {
+		return err
+	}
+	if last > 0 {
+		return valueCount(last + 1)
+	}
+	if w.size == 0 {
+		return valueCount(0)
+	}
+	return nil
+}
 
 // A Reader reads length-prefixed packets, as put_var, store_var, PacketPeerStream and the remote
 // debugger write them. A Reader must not be used by several goroutines at the same time.
@@ -375,4 +501,21 @@ func (c *packetReader) Read(p []byte) (int, error) {
 	r.r += n
 	r.remaining -= int64(n)
 	return n, nil
+}
+
+// ScanComplete reads r to the end and returns the number of bytes at the start that are complete
+// packets. If other bytes follow, from a packet written in part, ScanComplete returns
+// [io.ErrUnexpectedEOF]. The packets are not decoded.
+//
+// To append to a file, truncate the file to this number of bytes, and write from there. Lengths in the
+// other byte order look like an incomplete packet as well.
+func ScanComplete(r io.Reader, opts ...Options) (whole int64, err error) {
+	p := NewReader(r, options.Merge(opts))
+	for err == nil || Skippable(err) {
+		_, err = p.Next()
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return p.CompleteOffset(), err
 }

@@ -92,9 +92,6 @@ var backUp = map[string]map[string]string{
 		"source.go → detail.go": "a row of the page contains what engines make of its value",
 		"view.go → edits.go":    "a Server contains the edits of its file, and one table all that the page asks for",
 	},
-	"stream": {
-		"writer.go → writer_hold.go": "the calls that write a packet hold it back, or write those that were held back before it",
-	},
 	"variant": {
 		"dictionary.go → marshal.go": "keys of types that Unmarshal never stores are equal if their encodings are",
 	},
