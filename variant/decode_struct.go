@@ -523,7 +523,7 @@ func (c *structDecoder) collect(s *decoder, x variable, key structKey, seen *see
 // A collectFunc reads the value of an unknown key, and adds the pair to the map x. seen is seenFields.keys.
 type collectFunc func(s *decoder, x variable, key string, seen map[string]struct{}) error
 
-// textCollector returns the collectFunc of an embedded map with a textMap, or nil. It is set in text_map.go.
+// textCollector returns the collectFunc of an embedded map with a textMap, or nil. It is set in encode_map.go.
 var textCollector func(c *structDecoder) collectFunc
 
 // collectInMap is the collectFunc of all maps. For a key already in the map, the value is read into a copy of the

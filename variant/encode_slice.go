@@ -1,12 +1,126 @@
 package variant
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/wire"
 )
+
+// Encoders of texts, slices, and types with methods of their own.
+
+// encodeBool, encodeInt, encodeUint, encodeFloat and encodeString write a bool, number or string
+// kind.
+func encodeBool(s *encoder, x variable) error { return s.e.WriteBool(boolIn(x)) }
+
+// integers contains functions for signed integers, by kind: the encoder, and the word of a key.
+var integers = map[reflect.Kind]struct {
+	encode encodeFunc
+	word   func(variable) uint64
+}{
+	reflect.Int:   {encodeInt[int], intWord[int]},
+	reflect.Int8:  {encodeInt[int8], intWord[int8]},
+	reflect.Int16: {encodeInt[int16], intWord[int16]},
+	reflect.Int32: {encodeInt[int32], intWord[int32]},
+	reflect.Int64: {encodeInt[int64], intWord[int64]},
+}
+
+func intWord[T int | int8 | int16 | int32 | int64](x variable) uint64 {
+	return uint64(intIn[T](x)) ^ 1<<63
+}
+
+// makeIntegerEncoder returns the function encoding a t, an integer of any kind, as an int.
+func makeIntegerEncoder(t reflect.Type) encodeFunc {
+	if kind, ok := integers[t.Kind()]; ok {
+		return kind.encode
+	}
+	return reflected(t, encodeUint)
+}
+
+func encodeInt[T int | int8 | int16 | int32 | int64](s *encoder, x variable) error {
+	return s.e.WriteInt(intIn[T](x))
+}
+
+func encodeUint(s *encoder, v reflect.Value) error {
+	x := v.Uint()
+	if x > 1<<63-1 {
+		return s.fail(v.Type(), gdwire.ErrRange)
+	}
+	return s.e.WriteInt(int64(x))
+}
+
+func encodeFloat[T float32 | float64](s *encoder, x variable) error {
+	return s.e.WriteFloat(floatIn[T](x))
+}
+
+// makeNumberEncoder returns the function encoding a t, a number, as the type wire, an int or
+// float. A number changed by the conversion is an error.
+func makeNumberEncoder(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
+	isFloat := wire == gdwire.TypeFloat
+	switch zero := reflect.Zero(t); {
+	case isFloat && t.Kind() == reflect.Float32:
+		return encodeFloat[float32], nil
+	case isFloat && t.Kind() == reflect.Float64:
+		return encodeFloat[float64], nil
+	case !isFloat && (zero.CanInt() || zero.CanUint()):
+		return makeIntegerEncoder(t), nil
+	case isFloat && zero.CanInt():
+		return reflected(t, func(s *encoder, v reflect.Value) error {
+			x := float64(v.Int())
+			if x >= 1<<63 || int64(x) != v.Int() {
+				return s.fail(t, gdwire.ErrRange)
+			}
+			return s.e.WriteFloat(x)
+		}), nil
+	case isFloat && zero.CanUint():
+		return reflected(t, func(s *encoder, v reflect.Value) error {
+			x := float64(v.Uint())
+			if x >= 1<<64 || uint64(x) != v.Uint() {
+				return s.fail(t, gdwire.ErrRange)
+			}
+			return s.e.WriteFloat(x)
+		}), nil
+	case zero.CanFloat():
+		return reflected(t, func(s *encoder, v reflect.Value) error {
+			x := v.Float()
+			if !(x >= -1<<63 && x < 1<<63) || float64(int64(x)) != x {
+				return s.fail(t, gdwire.ErrRange)
+			}
+			return s.e.WriteInt(int64(x))
+		}), nil
+	}
+	return nil, tagError(t, wire)
+}
+
+func encodeString(s *encoder, x variable) error { return s.e.WriteString(textIn(x)) }
+
+// makeStringEncoder returns the function encoding a string kind as the type wire, a String,
+// StringName or NodePath.
+func makeStringEncoder(wire gdwire.Type) encodeFunc {
+	return func(s *encoder, x variable) error { return s.textAs(wire, textIn(x)) }
+}
+
+// textAs writes text as the type wire. A StringName becomes a String in a format without it.
+func (s *encoder) textAs(wire gdwire.Type, text string) error {
+	switch {
+	case wire == gdwire.TypeNodePath:
+		return s.e.WriteNodePath(text)
+	case wire == gdwire.TypeStringName && s.format.Has(wire):
+		return s.e.WriteStringName(text)
+	}
+	return s.e.WriteString(text)
+}
+
+// isText reports whether text can be encoded as the given type= of a tag. 0 means no type=.
+func isText(wire gdwire.Type) bool {
+	switch wire {
+	case 0, gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath:
+		return true
+	}
+	return false
+}
 
 // A packedType describes the elements of a packed array.
 type packedType struct {
@@ -319,3 +433,107 @@ func makeComponentsEncoder(m components, typ gdwire.Type) encodeFunc {
 		return gdwire.WriteComponents(s.e, typ, s.ints[:m.n])
 	}
 }
+
+// The methods below encode the types of this package. The Encoder returns an error for a type
+// missing from the format.
+
+func (s *encoder) stringName(v *StringName) error {
+	return s.textAs(gdwire.TypeStringName, string(*v))
+}
+
+func (s *encoder) nodePath(v *NodePath) error { return s.e.WriteNodePath(string(*v)) }
+
+func (s *encoder) rid(v *RID) error { return s.e.WriteRID(uint64(*v)) }
+
+func (s *encoder) objectID(v *ObjectID) error {
+	if *v == 0 {
+		return s.e.WriteNil() // as engines encode null
+	}
+	return s.e.WriteObjectID(uint64(*v))
+}
+
+func (s *encoder) signal(v *Signal) error { return s.e.WriteSignal(v.Name, uint64(v.Object)) }
+
+func (s *encoder) callable(*Callable) error { return s.e.WriteCallable() }
+
+func (s *encoder) image(v *Image) error {
+	if err := s.e.BeginImage(v.Format, v.Mipmaps, v.Width, v.Height, int64(len(v.Data))); err != nil {
+		return err
+	}
+	if _, err := s.e.Write(v.Data); err != nil {
+		return err
+	}
+	return s.e.End()
+}
+
+func (s *encoder) inputEvent(v *InputEvent) error {
+	return s.e.WriteInputEvent(v.Type, v.Device, v.Data)
+}
+
+// raw writes the value in v, converted from any other format.
+func (s *encoder) raw(v *Raw) error {
+	from := cmp.Or(v.Format, gdwire.Godot4)
+	switch {
+	case len(v.Data) == 0 && v.Format == 0:
+		return s.e.WriteNil()
+	case from == s.format:
+		return s.e.WriteRaw(v.Data)
+	}
+	d := v.decoder(s.e.Options())
+	defer d.Release()
+	if err := gdwire.CopyValue(s.e, d); err != nil {
+		return s.fail(reflect.TypeFor[Raw](), err)
+	}
+	if n := int64(len(v.Data)) - d.InputOffset(); n > 0 {
+		return s.fail(reflect.TypeFor[Raw](), fmt.Errorf("%d bytes after the value", n))
+	}
+	return nil
+}
+
+// makeTypedListEncoder returns the function encoding a t, a slice or array, as an Array with a declared type.
+func (b encodePlanner) makeTypedListEncoder(t reflect.Type, declared gdwire.Elem) (encodeFunc, error) {
+	elem, err := b.declaredPlan(t.Elem(), declared, false)
+	return reflected(t, func(s *encoder, v reflect.Value) error {
+		var err error
+		if s.declaresTypes() {
+			err = s.e.BeginTypedArray(v.Len(), declared)
+		} else {
+			err = s.e.BeginArray(v.Len())
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.enter(t); err != nil {
+			return err
+		}
+		for i := range v.Len() {
+			if err := elem.do(s, variableOf(v.Index(i))); err != nil {
+				return err
+			}
+		}
+		return s.leave()
+	}), err
+}
+
+// declaredPlan returns the plan of t, the type of elements, keys or values, for their declared type, if any. If the
+// values of a t have a type of their own, checked by the Encoder, the plan is the one without a type.
+func (b encodePlanner) declaredPlan(t reflect.Type, declared gdwire.Elem, isKey bool) (*plan[encodeFunc], error) {
+	key := planKey{typ: t, wire: declared.Type, isKey: isKey}
+	value := t // without pointers
+	if t.Kind() == reflect.Pointer {
+		if err := checkPointer(t); err != nil {
+			return nil, err
+		}
+		for value.Kind() == reflect.Pointer {
+			value = value.Elem()
+		}
+	}
+	if value.Kind() == reflect.Interface || value == reflect.TypeFor[Raw]() || reflect.PointerTo(value).Implements(marshalerType) {
+		key.wire = 0
+	}
+	return b.planOf(key)
+}
+
+// declaresTypes reports whether containers have declared types in the format. In other formats, a
+// container declared by a tag is written without types.
+func (s *encoder) declaresTypes() bool { return s.format == gdwire.Godot4 }

@@ -1,11 +1,232 @@
 package variant
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
 	"github.com/gdwire/gdwire"
 )
+
+// Encoders of any, pointers and structs.
+
+// anyMaps encodes the maps of trees.
+var anyMaps *mapEncoder
+
+func init() { // any refers to anyMaps
+	anyMaps = newMapEncoder(reflect.TypeFor[map[string]any](), mapKeys{}, &plan[encodeFunc]{do: encodeAny})
+}
+
+// encodeAny writes a value of any type.
+func encodeAny(s *encoder, x variable) error { return s.any(*pointer[any](x)) }
+
+// any writes a value of any type. The most frequent types in an any need no lookup of a plan.
+func (s *encoder) any(v any) error {
+	switch v := v.(type) {
+	case nil:
+		return s.e.WriteNil()
+	case bool:
+		return s.e.WriteBool(v)
+	case int64:
+		return s.e.WriteInt(v)
+	case int:
+		return s.e.WriteInt(int64(v))
+	case float64:
+		return s.e.WriteFloat(v)
+	case string:
+		return s.e.WriteString(v)
+	}
+	return s.planned(v, false)
+}
+
+// anyKey writes a key of any type.
+func (s *encoder) anyKey(k any) error {
+	switch k.(type) {
+	case nil, bool, int64, int, float64, string:
+		return s.any(k)
+	}
+	return s.planned(k, true)
+}
+
+// planned writes a value or key, directly if it is of a type found in trees, or else with a plan.
+func (s *encoder) planned(v any, isKey bool) error {
+	if ok, err := s.tree(v); ok {
+		return err
+	}
+	r := reflect.ValueOf(v)
+	plan, err := encodePlans.ofKey(planKey{typ: r.Type(), isKey: isKey})
+	if err != nil {
+		return s.refuse(err)
+	}
+	return s.encodeIn(plan, v, r)
+}
+
+// tree writes v, without a plan or an addressable copy, and returns true if v is of a type found
+// in the trees of an any. Otherwise it writes nothing.
+func (s *encoder) tree(v any) (ok bool, err error) {
+	switch v := normal(v).(type) {
+	case nil:
+		return true, s.e.WriteNil()
+	case *Dictionary:
+		return true, s.dictionary(v)
+	case *Array:
+		return true, s.array(v)
+	case *Object:
+		return true, s.object(v)
+	case map[string]any:
+		s.anyMap = v
+		return true, anyMaps.encode(s, variableAt(&s.anyMap))
+	case []any:
+		return true, s.list(v)
+	}
+	return false, nil
+}
+
+// list writes v as an Array.
+func (s *encoder) list(v []any) error {
+	if err := s.e.BeginArray(len(v)); err != nil {
+		return err
+	}
+	if err := s.enter(reflect.TypeFor[[]any]()); err != nil {
+		return err
+	}
+	for _, x := range v {
+		if err := s.any(x); err != nil {
+			return err
+		}
+	}
+	return s.leave()
+}
+
+func (s *encoder) array(v *Array) error {
+	if err := s.enter(reflect.TypeFor[*Array]()); err != nil {
+		return err
+	}
+	if err := s.e.BeginTypedArray(len(v.Values), v.Elem); err != nil {
+		return err
+	}
+	for _, x := range v.Values {
+		if err := s.any(x); err != nil {
+			return err
+		}
+	}
+	return s.leave()
+}
+
+func (s *encoder) dictionary(v *Dictionary) error {
+	if err := s.enter(reflect.TypeFor[*Dictionary]()); err != nil {
+		return err
+	}
+	if err := s.e.BeginTypedDict(v.Len(), v.Key, v.Value); err != nil {
+		return err
+	}
+	for k, x := range v.All() {
+		if err := s.anyKey(k); err != nil {
+			return err
+		}
+		if err := s.any(x); err != nil {
+			return err
+		}
+	}
+	return s.leave()
+}
+
+func (s *encoder) object(v *Object) error {
+	if err := s.e.BeginObject(v.Class, len(v.Properties)); err != nil {
+		return err
+	}
+	if err := s.enter(reflect.TypeFor[Object]()); err != nil {
+		return err
+	}
+	for i := range v.Properties {
+		p := &v.Properties[i]
+		if err := s.e.WriteProperty(p.Name); err != nil {
+			return err
+		}
+		if err := s.any(p.Value); err != nil {
+			return err
+		}
+	}
+	return s.leave()
+}
+
+// makePointerEncoder returns the function encoding a pointer as the value pointed to, or as nil.
+func (b encodePlanner) makePointerEncoder(key planKey) (encodeFunc, error) {
+	t := key.typ
+	if err := checkPointer(t); err != nil {
+		return nil, err
+	}
+	key.typ = t.Elem()
+	elem, err := b.planOf(key)
+	return pointerEncoder(t, elem), err
+}
+
+// pointerEncoder returns the function encoding a t, a pointer to a value with a plan.
+func pointerEncoder(t reflect.Type, elem *plan[encodeFunc]) encodeFunc {
+	counts := pointerCounts(t)
+	return reflected(t, func(s *encoder, v reflect.Value) error {
+		switch {
+		case v.IsNil():
+			return s.e.WriteNil()
+		case counts:
+			return s.encodeNested(elem.do, v.Elem())
+		}
+		return elem.do(s, variableOf(v.Elem()))
+	})
+}
+
+// makeInterfaceEncoder returns the function encoding a t, an interface, as the value inside.
+func makeInterfaceEncoder(t reflect.Type, isKey bool) encodeFunc {
+	write := (*encoder).any
+	if isKey {
+		write = (*encoder).anyKey
+	}
+	if t.NumMethod() == 0 {
+		return func(s *encoder, x variable) error { return write(s, *pointer[any](x)) }
+	}
+	return reflected(t, func(s *encoder, v reflect.Value) error {
+		if v.IsNil() {
+			return s.e.WriteNil()
+		}
+		return write(s, v.Elem().Interface())
+	})
+}
+
+// encodeMarshaler calls the MarshalVariant of v and checks that exactly one value was written.
+func encodeMarshaler(s *encoder, v reflect.Value) error {
+	before := s.position()
+	err := v.Addr().Interface().(Marshaler).MarshalVariant(s.e)
+	if err == nil {
+		err = s.e.Err()
+	}
+	if err != nil {
+		if errors.As(err, new(*gdwire.Error)) || s.e.Err() == err {
+			return err
+		}
+		return s.fail(v.Type(), err)
+	}
+	if s.e == s.bytesEncoder && s.e.OutputOffset() != int64(len(s.e.Bytes())-s.before) {
+		return s.fail(v.Type(), errors.New("MarshalVariant must not reset the Encoder"))
+	}
+	if !before.isOneValueBefore(s.position()) {
+		return s.fail(v.Type(), fmt.Errorf("%w: MarshalVariant must write exactly one value", gdwire.ErrCount))
+	}
+	return nil
+}
+
+// encoder returns a function writing the text as a type.
+func (m *textMethod) encoder(typ gdwire.Type) encodeFunc {
+	return func(s *encoder, x variable) error {
+		t := s.methodText
+		if s.methodText = (methodText{}); !t.isNext {
+			t.text, t.err = m.text(s, x)
+		}
+		if t.err != nil {
+			return s.fail(m.typ, t.err)
+		}
+		return s.textAs(typ, t.text)
+	}
+}
 
 // A structEncoder writes a struct.
 type structEncoder struct {

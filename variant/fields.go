@@ -9,8 +9,11 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/text"
 )
+
+// The fields of structs, and what package gdscript asks about them.
 
 // structFields contains the encoded fields of a struct.
 type structFields struct {
@@ -441,3 +444,38 @@ func tagError(t reflect.Type, wire gdwire.Type) error {
 func (t *tag) error(g reflect.Type) error {
 	return fmt.Errorf("type=%s does not fit Go %v", t.typeText(), g)
 }
+
+// Internal is for the other packages of this module, and no part of the API: methods can change at any time.
+var Internal exporter
+
+type exporter struct{}
+
+// Export returns the calls for package gdscript, and panics as Export of [gdwire.Internal] does.
+func (exporter) Export(p *internal.NotForPublicUse) exported {
+	_ = gdwire.Internal.Export(p)
+	return exported{}
+}
+
+type exported struct{}
+
+// Fields returns the fields of a struct type. The field with the option embed is the last.
+func (exported) Fields(t reflect.Type) (all []internal.Field, err error) {
+	s, err := fieldsOf(t)
+	if err != nil {
+		return nil, err
+	}
+	if s.embed != nil {
+		s.all = append(s.all, *s.embed)
+	}
+	for _, f := range s.all {
+		as := ""
+		if f.wire != 0 {
+			as = f.typeText()
+		}
+		all = append(all, internal.Field{Key: f.name, GoName: f.goName, As: as, Type: f.typ, OmitZero: f.omitZero, Required: f.required, Embed: f.embed, Was: f.was, Max: f.max})
+	}
+	return all, nil
+}
+
+// SnakeCase returns the key of a field with this name.
+func (exported) SnakeCase(name string) string { return snakeCase(name) }

@@ -1,8 +1,270 @@
 package variant
 
 import (
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"strconv"
+	"strings"
+	"unicode"
+
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal"
+	"github.com/gdwire/gdwire/internal/options"
 )
+
+// What the types of values are in Go: errors, options, names of fields, methods, and types.
+
+// export contains the calls of package gdwire for this module.
+var export = gdwire.Internal.Export(&internal.AllowInternalUse)
+
+// Causes of a [TypeError], in addition to those of package gdwire.
+var (
+	// ErrDuplicateKey is returned for a key already in a struct or map.
+	ErrDuplicateKey = errors.New("duplicate key")
+	// ErrUnknownKey is returned for a key or element without a field in a struct.
+	ErrUnknownKey = errors.New("unknown key")
+	// ErrMissingKey is returned for the missing key or element of a field with the option required.
+	ErrMissingKey = errors.New("missing key")
+)
+
+// A TypeError describes a value that does not fit its Go variable, or a Go value that cannot be
+// encoded, and is wrapped in a [gdwire.Error] with the position.
+type TypeError struct {
+	// Type is the type of the encoded value, or 0 in encoding and if the error is not about one value.
+	Type gdwire.Type
+	// Go is the type of the Go variable.
+	Go reflect.Type
+	// Field is the struct field that contains the variable, such as "Player.HP",
+	// or "" if there is none.
+	Field string
+	// Err is the cause: gdwire.ErrType for a wrong type, an error wrapping gdwire.ErrRange for
+	// a number, a *gdwire.LimitError for Options.MaxMemory, an error wrapping ErrDuplicateKey,
+	// ErrUnknownKey or ErrMissingKey, or the error of a method of the Go type.
+	Err error
+}
+
+func (e *TypeError) Error() string {
+	text := fmt.Sprintf("Go %v", e.Go)
+	if e.Go != nil && e.Go.Kind() == reflect.Struct && e.Go.Name() == "" {
+		text = "Go struct" // without all its fields and tags
+	}
+	if e.Type != 0 {
+		text = e.Type.String() + " into " + text
+	}
+	if e.Field != "" {
+		text += " (" + e.Field + ")"
+	}
+	if e.Err == gdwire.ErrType {
+		return text
+	}
+	return text + ": " + e.Err.Error()
+}
+
+// Unwrap returns Err.
+func (e *TypeError) Unwrap() error { return e.Err }
+
+// withField sets the field of a TypeError in err, unless a nested struct did, and returns err.
+func withField(err error, field string) error {
+	if t, ok := errors.AsType[*TypeError](err); ok && t.Field == "" {
+		t.Field = field
+	}
+	return err
+}
+
+// isTypeError reports whether err concerns a single value, so that reading can continue after this value.
+func isTypeError(err error) bool { return errors.As(err, new(*TypeError)) }
+
+// maxDepth is the maximum nesting of Go values, including pointers.
+// Deeper values are assumed to contain themselves.
+const maxDepth = 10000
+
+// depthError returns the cause of an error for a value nested too deeply.
+func depthError() error {
+	return &gdwire.LimitError{Name: "Depth", Got: maxDepth + 1, Max: maxDepth}
+}
+
+// rangeError returns the error for a number that a t cannot hold.
+func rangeError(number any, t reflect.Type) error {
+	return export.Wrapf(gdwire.ErrRange, "%v does not fit %v", number, t)
+}
+
+// quotedBytes is the maximum number of bytes of a name in a message.
+const quotedBytes = 64
+
+// quoted returns a name for a message: quoted, and cut after quotedBytes.
+func quoted(name string) string {
+	if len(name) > quotedBytes {
+		name = name[:quotedBytes]
+	}
+	return strconv.Quote(name)
+}
+
+// Options configures decoding and encoding. The zero value, like none, selects Godot4 with the
+// default limits. Several Options are merged: a non-zero field, also of the options and Limits
+// inside, replaces the field of earlier Options.
+type Options struct {
+	// Decoder configures Unmarshal. UnmarshalDecode, Elements and Entries use the
+	// options of their Decoder instead.
+	Decoder gdwire.DecoderOptions
+	// Encoder configures Marshal. MarshalEncode uses the options of its Encoder
+	// instead.
+	Encoder gdwire.EncoderOptions
+	// MaxMemory is the maximum size in bytes of the decoded values: capacities of slices, text,
+	// entries of maps, values in interfaces. In Elements and Entries, the maximum applies to
+	// each record. 0 selects 256 MiB, -1 disables the limit.
+	MaxMemory int64
+	// RejectUnknown makes unknown keys of structs an error, and elements beyond
+	// the fields of a positional struct.
+	RejectUnknown bool
+}
+
+const defaultMemory = 256 << 20
+
+var defaultOptions Options
+
+// optionsOf returns the merged Options of the variadic arguments of a function, or the zero value
+// if there are none. The caller must not change the result.
+func optionsOf(opts []Options) *Options { return options.Of(opts, &defaultOptions) }
+
+// contentOptions selects a lossless encoding.
+var contentOptions = Options{Encoder: gdwire.EncoderOptions{Depth: -1, AllowInvalidUTF8: true, DoubleReals: true}}
+
+// ignoredTag is the tag of a field neither encoded nor decoded.
+const ignoredTag = "-"
+
+// snakeCase returns the key for a Go field without a name in its tag, as Godot's
+// String.to_snake_case does. A word begins at an upper-case letter after a lower-case letter, at
+// an upper-case letter before a lower-case letter, at a digit after such a letter, and at a letter
+// between a digit and a lower-case letter. Only 0 to 9 are digits.
+func snakeCase(name string) string {
+	r := []rune(name)
+	var b strings.Builder
+	for i, c := range r {
+		if i > 0 && startsWord(r, i) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// startsWord reports whether a word begins at r[i], for i > 0.
+func startsWord(r []rune, i int) bool {
+	last, this := r[i-1], r[i]
+	lowerNext := i+1 < len(r) && unicode.IsLower(r[i+1])
+	switch {
+	case isDigit(this):
+		return unicode.IsUpper(last) || unicode.IsLower(last)
+	case unicode.IsUpper(this):
+		return unicode.IsLower(last) || lowerNext && (unicode.IsUpper(last) || isDigit(last))
+	case unicode.IsLower(this):
+		return lowerNext && isDigit(last)
+	}
+	return false
+}
+
+func isDigit(r rune) bool { return r >= '0' && r <= '9' }
+
+// A Marshaler encodes itself. MarshalVariant must write exactly one value, possibly a container. An error ends the
+// encoding of the whole value. MarshalVariant is not used for keys.
+type Marshaler interface {
+	MarshalVariant(e *gdwire.Encoder) error
+}
+
+// An Unmarshaler decodes itself. UnmarshalVariant must read exactly one value, and copy the
+// bytes of tokens to keep. An error ends the decoding of the whole value. UnmarshalVariant is
+// not used for keys.
+//
+// Errors of the Reader, and Errors in the input, are returned as they are. Any other error is
+// wrapped in a [*TypeError] and a [*gdwire.Error] with the position. An Error of the Decoder,
+// such as ErrType from a typed read, keeps its position. With an Error of another Decoder,
+// because the method called Unmarshal for bytes just read, both positions remain: the outer is
+// the position of the method's value, and errors.As finds the inner in TypeError.Err.
+type Unmarshaler interface {
+	UnmarshalVariant(d *gdwire.Decoder) error
+}
+
+var (
+	marshalerType       = reflect.TypeFor[Marshaler]()
+	unmarshalerType     = reflect.TypeFor[Unmarshaler]()
+	textMarshalerType   = reflect.TypeFor[encoding.TextMarshaler]()
+	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
+	anyType             = reflect.TypeFor[any]()
+	stringType          = reflect.TypeFor[string]()
+)
+
+// hasMethods reports whether t declares methods for encoding or decoding. Marshal then writes a
+// list of t as an Array, because a method can write any value. Unmarshal reads no t from packed
+// numbers or from the components of a math type, because a method can read only whole values.
+func hasMethods(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(marshalerType) || p.Implements(unmarshalerType) ||
+		p.Implements(textMarshalerType) || p.Implements(textUnmarshalerType)
+}
+
+// methodFuncs contains the method of each interface, found by a constant: otherwise the linker keeps all methods of
+// all types.
+var methodFuncs = map[reflect.Type]func(reflect.Type) (reflect.Method, bool){
+	marshalerType:       func(t reflect.Type) (reflect.Method, bool) { return t.MethodByName("MarshalVariant") },
+	unmarshalerType:     func(t reflect.Type) (reflect.Method, bool) { return t.MethodByName("UnmarshalVariant") },
+	textMarshalerType:   func(t reflect.Type) (reflect.Method, bool) { return t.MethodByName("MarshalText") },
+	textUnmarshalerType: func(t reflect.Type) (reflect.Method, bool) { return t.MethodByName("UnmarshalText") },
+}
+
+// checkMethod returns an error if the method of an interface is promoted to t from an embedded type,
+// and would leave out the other fields of t, or be called with a nil pointer.
+func checkMethod(t, by reflect.Type) error {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	m, ok := methodFuncs[by](t)
+	if !ok {
+		m, _ = methodFuncs[by](reflect.PointerTo(t))
+	}
+	pc := m.Func.Pointer()
+	if file, _ := runtime.FuncForPC(pc).FileLine(pc); file != "<autogenerated>" {
+		return nil // t declares the method
+	}
+	var from reflect.Type
+	other := ""
+	for i := range t.NumField() {
+		switch f := t.Field(i); {
+		case f.Anonymous && from == nil && (f.Type.Implements(by) || reflect.PointerTo(f.Type).Implements(by)):
+			from = f.Type
+		case f.Tag.Get("gd") != ignoredTag && (f.IsExported() || f.Anonymous):
+			other = f.Name
+		}
+	}
+	const remedy = "give the field a name, or declare the method"
+	switch {
+	case from.Kind() == reflect.Pointer || from.Kind() == reflect.Interface:
+		return fmt.Errorf("%v: %s of the embedded %v panics if that is nil: %s", t, m.Name, from, remedy)
+	case other != "":
+		return fmt.Errorf("%v: %s of the embedded %v leaves out %s: %s", t, m.Name, from, other, remedy)
+	}
+	return checkMethod(from, by)
+}
+
+// A position is the offset and depth of an Encoder or Decoder, and the kind and index of the
+// innermost open container.
+type position struct {
+	offset, index int64
+	depth         int
+	kind          gdwire.Kind
+}
+
+// isOneValueBefore reports whether exactly one value is between p and q. A value must be next at
+// p. Inside a pair or property, the index, a count of pairs, does not change.
+func (p position) isOneValueBefore(q position) bool {
+	step := int64(1)
+	if p.kind == gdwire.KindDictStart || p.kind == gdwire.KindObjectStart {
+		step = 0
+	}
+	return q.depth == p.depth && q.offset > p.offset && q.index == p.index+step
+}
 
 // The math types, with the fields of GDScript in the same order. Components are float64, for
 // engines of both precisions, but float32 in a Color, as in all engines.
