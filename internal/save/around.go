@@ -8,26 +8,22 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/save/envelope"
+	"github.com/gdwire/gdwire/internal/save/explain"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
 type (
 	// A Part is a part of the bytes around values.
-	Part = envelope.Part
+	Part = explain.Region
 	// A CutError reports a record that is cut.
-	CutError = envelope.CutError
+	CutError = explain.CutError
 	// A DoubtError reports a number to write that is perhaps no size.
-	DoubtError = envelope.DoubtError
+	DoubtError = explain.DoubtError
 )
-
-const fastlzLevel2 = envelope.FastLZLevel2
-
-var endsEarly = envelope.EndsEarly
 
 // An around is what a game wrote around values: a header, a trailer, or records.
 type around struct {
-	*envelope.Envelope
+	*explain.Parse
 	inside *Bytes
 }
 
@@ -40,7 +36,7 @@ func (l *around) write(w io.Writer, fill func(io.Writer) error) error {
 	if err := fill(&content); err != nil {
 		return err
 	}
-	all, err := l.Write(content.Bytes())
+	all, err := l.WriteContent(content.Bytes())
 	if err == nil {
 		_, err = w.Write(all)
 	}
@@ -50,7 +46,7 @@ func (l *around) write(w io.Writer, fill func(io.Writer) error) error {
 // around finds what a game wrote around values.
 func (s *search) around(p *place) (*found, error) {
 	v := p.best.Values
-	if s.Skip > 0 || p.records || v.Certainty == recognize.Foreign && !v.mayHold() {
+	if s.Skip > 0 || p.records || s.Known.Format && s.Known.Frame || v.Other != nil || v.Certainty == recognize.Foreign && !v.mayHold() {
 		return nil, nil
 	}
 	all := v.Head
@@ -60,36 +56,42 @@ func (s *search) around(p *place) (*found, error) {
 	if all == nil {
 		return nil, nil
 	}
-	eo := &envelope.Options{Decoder: s.Reading(p.Size).Decoder, Content: p.depth > 0, Keep: s.Keep, Derive: s.Derive}
+	eo := &explain.Options{Keep: offsets(s.Keep), Derive: offsets(s.Derive)}
 	if s.Known.Format {
-		eo.Formats = []gdwire.Format{eo.Decoder.Format}
+		eo.Formats = []gdwire.Format{s.Reading(p.Size).Decoder.Format}
 	}
-	e := envelope.Find(all, eo)
+	e := explain.Find(all, eo)
 	isDamaged := v.IsDamaged() || v.IsCut() || v.Certainty == recognize.Ambiguous
-	if e == nil || e.ArePackets() || isDamaged && !e.IsProved() && !isVersion(e) {
+	switch {
+	case e == nil, len(e.Parts) == 1, v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil:
+		return nil, nil
+	case e.IsDamaged() && e.Err == nil, v.Unknown() == nil && e.EndsInZeros(MinZeros), isDamaged && e.Start() == lengthSize && isLength(all), isDamaged && !e.IsProved() && e.Trailer() == nil && !isVersion(e):
 		return nil, nil // damage explains any bytes
 	}
-	f := &found{layer: &around{e, memory(e.Content(), cmp.Or(p.Err, e.Err))}, bits: e.Bits + e.Small, all: true, records: len(e.Bodies) > 1}
-	f.accepts = func(inner *Stack) bool {
-		return inner.Values.Certainty >= recognize.Ambiguous && !inner.Values.IsDamaged() && !inner.Values.IsCut()
+	f := &found{layer: &around{e, memory(e.Content(), cmp.Or(p.Err, e.Err))}, bits: e.Saving, all: true, format: &e.Format, records: len(e.Values()) > 1}
+	if isDamaged || len(v.Readings) > 0 && v.Readings[0].Frame == Bare && e.Sure() && 4*e.Own() <= len(all) { // damage has its price in the explanation
+		f.bits = max(f.bits, p.best.bits+nearTie+1)
 	}
 	return f, nil
 }
 
-// isVersion reports whether there is nothing but a number of 32 bits before a value, and this number is not a damaged
-// length.
-func isVersion(e *envelope.Envelope) bool {
-	if len(e.Bodies) > 1 || len(e.Gaps[0]) != lengthSize || len(e.Gaps[1]) > 0 {
-		return false
+func offsets(all []int64) (out []int) {
+	for _, at := range all {
+		out = append(out, int(at))
 	}
+	return out
+}
+
+// isVersion reports whether there is nothing but a number of 32 bits before a value.
+func isVersion(e *explain.Parse) bool {
+	return len(e.Parts) == 2 && e.Parts[0].Kind == explain.Own && len(e.Parts[0].Bytes) == lengthSize
+}
+
+// isLength reports whether a content begins with the number of all bytes after it, but for a bit or two.
+func isLength(all []byte) bool {
 	const wrong = 2 // bits
-	n := uint32(len(e.Bodies[0].Packed))
-	for _, f := range []Frame{U32, U32BE} {
-		if bits.OnesCount32(n^f.Order().Uint32(e.Gaps[0])) <= wrong {
-			return false
-		}
-	}
-	return true
+	n := uint32(len(all) - lengthSize)
+	return len(all) > lengthSize && (bits.OnesCount32(n^U32.Order().Uint32(all)) <= wrong || bits.OnesCount32(n^U32BE.Order().Uint32(all)) <= wrong)
 }
 
 // Around describes what is around the values, apart from containers and a skipped header, or returns "".
@@ -111,9 +113,7 @@ func (st *Stack) Hidden() (n int64) {
 	for _, l := range st.layers {
 		switch l := l.(type) {
 		case *around:
-			for _, gap := range l.Gaps {
-				n += int64(len(gap))
-			}
+			n += int64(l.Around())
 		case *quoted:
 			n += int64(len(l.before) + len(l.after))
 		}
@@ -126,7 +126,7 @@ func (st *Stack) Parts(yield func(Part) bool) {
 	for _, l := range st.layers {
 		switch l := l.(type) {
 		case *around:
-			l.Parts(yield)
+			l.Regions(yield)
 			return
 		case *quoted:
 			end := len(l.after)
@@ -136,11 +136,11 @@ func (st *Stack) Parts(yield func(Part) bool) {
 	}
 }
 
-// envelope returns the outermost of what a game wrote around values, or nil.
-func (st *Stack) envelope() *envelope.Envelope {
+// explained returns the outermost of what a game wrote around values, or nil.
+func (st *Stack) explained() *explain.Parse {
 	for _, l := range st.layers {
 		if a, ok := l.(*around); ok {
-			return a.Envelope
+			return a.Parse
 		}
 	}
 	return nil
@@ -148,7 +148,7 @@ func (st *Stack) envelope() *envelope.Envelope {
 
 // Secret returns the offset and size of bytes around the values that look like a checksum but cannot be computed, or 0, 0.
 func (st *Stack) Secret() (offset, size int) {
-	if e := st.envelope(); e != nil {
+	if e := st.explained(); e != nil {
 		return e.Secret()
 	}
 	return 0, 0
@@ -156,9 +156,12 @@ func (st *Stack) Secret() (offset, size int) {
 
 // Records returns the number of records that the values are in, or 0, and reports whether another follows that is cut.
 func (st *Stack) Records() (n int, cut bool) {
-	e := st.envelope()
-	if e == nil || len(e.Bodies) < 2 && e.Err == nil {
+	e := st.explained()
+	if e == nil {
 		return 0, false
 	}
-	return len(e.Bodies), e.Err != nil
+	if n = len(e.Values()); n < 2 && e.Err == nil {
+		return 0, false
+	}
+	return n, e.Err != nil
 }

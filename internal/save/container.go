@@ -11,6 +11,7 @@ import (
 
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/save/explain"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
@@ -60,7 +61,7 @@ func (s *search) container(p *place) (*found, error) {
 		return nil, err
 	}
 	if co.Raw && !p.forced && c.inside.Err != nil {
-		if all := p.upTo(maxAround); all != nil && endsEarly(all) {
+		if all := p.upTo(maxAround); all != nil && explain.EndsEarly(all) {
 			return nil, nil // other bytes follow, so the bytes are no container
 		}
 	}
@@ -201,7 +202,7 @@ func (s *search) fastlz(p *place) (*found, error) {
 	co := s.Container
 	co.Raw, co.Mode, co.Base64 = true, fileaccess.FastLZ, false
 	c, err := s.openContainer(p.Bytes, &co)
-	if err != nil || c.inside.Err != nil || plain.Head[0]>>5 > 0 && c.inside.Size >= 0 && c.inside.Size < fastlzLevel2 {
+	if err != nil || c.inside.Err != nil || plain.Head[0]>>5 > 0 && c.inside.Size >= 0 && c.inside.Size < explain.FastLZLevel2 {
 		return nil, nil
 	}
 	return &found{layer: c, accepts: func(inner *Stack) bool {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
@@ -34,6 +35,7 @@ type found struct {
 	all     bool                    // bits weigh the content, too
 	settled bool                    // nothing else explains these bytes
 	records bool                    // the content is records after lengths of 32 bits
+	format  *gdwire.Format          // of the values, or nil if not known
 	accepts func(inner *Stack) bool // nil accepts all
 }
 
@@ -83,11 +85,12 @@ type search struct {
 type place struct {
 	*Bytes
 	depth   int
-	skip    int64  // bytes still to skip
-	forced  bool   // the container is given by the options
-	perhaps bool   // a layer around the bytes is not sure, so an error only means that it is none
-	records bool   // the bytes are records after lengths
-	best    *Stack // so far
+	skip    int64          // bytes still to skip
+	forced  bool           // the container is given by the options
+	perhaps bool           // a layer around the bytes is not sure, so an error only means that it is none
+	records bool           // the bytes are records after lengths
+	format  *gdwire.Format // of the values, or nil
+	best    *Stack         // so far
 }
 
 // Open opens a save: it finds the layers around the values, and how the values are read. Errors of a container contain
@@ -150,7 +153,7 @@ func (s *search) inside(p *place, f *found) (*Stack, error) {
 	if p.depth == maxLayers {
 		return nil, nil
 	}
-	in := place{Bytes: f.content(), depth: p.depth + 1, skip: p.skip, forced: p.forced, perhaps: p.perhaps || !f.settled, records: f.records}
+	in := place{Bytes: f.content(), depth: p.depth + 1, skip: p.skip, forced: p.forced, perhaps: p.perhaps || !f.settled, records: f.records, format: f.format}
 	switch f.layer.(type) {
 	case *container:
 		in.forced = false
@@ -184,6 +187,9 @@ func (s *search) values(p *place) (*found, error) {
 	st := &Stack{Bytes: p.Bytes, Reading: s.Reading(size), Values: &Recognition{}}
 	if p.records {
 		st.Frame = U32
+	}
+	if p.format != nil {
+		st.Decoder.Format, known.Format = *p.format, true
 	}
 	isKnown := known.Format && known.Frame
 	if isKnown && p.at == nil { // nobody waits for a pipe

@@ -113,10 +113,20 @@ func (f *finder) value(p int) {
 		return
 	}
 	w := f.reader.value(b)
-	if w.size == 0 || w.cut && w.saving < minCut {
+	isShort := w.cut && w.saving < minCut
+	if w.size == 0 || isShort && w.size < len(b) {
 		return
 	}
 	c := body{from: p, at: p, to: p + w.size, kind: Value, saving: w.saving, bytes: w.bytes, text: w.text}
+	if isShort { // only a length tells that it is cut
+		c.kind = Cut
+		for i := range lengths[:2] {
+			if l := &lengths[i]; p >= l.Width && l.read(f.b[p-l.Width:p]) > uint64(w.size) {
+				f.framed(c, w, l.Form, l.bits)
+			}
+		}
+		return
+	}
 	switch {
 	case w.cut:
 		c.kind, c.saving = Cut, w.saving-cutPrice
@@ -254,17 +264,30 @@ func (f *finder) base64(p int) int {
 			} else if (to-p-skip)%4 != 0 {
 				continue
 			}
+			if to < len(f.b) && (f.b[to] == '=' || isDigit(f.b[to])) {
+				continue // the text is damaged
+			}
 			content, err := e.AppendDecode(nil, f.b[p+skip:to])
 			if err != nil || !bytes.Equal(e.AppendEncode(nil, content), f.b[p+skip:to]) {
 				continue
 			}
 			s := &Stream{encoding: e}
 			s.Info.Base64.Text = true
+			n := len(f.found)
 			f.content(body{from: p + skip, at: p + skip, to: to}, s, content, -base64Price)
+			if len(f.found) > n && f.continues(to) && slices.ContainsFunc(s.Inner.Parts, func(x Part) bool { return x.Kind == Own }) {
+				f.found = f.found[:n] // a line of a longer text
+			}
 			break
 		}
 	}
 	return end
+}
+
+// continues reports whether a line of base64 follows the line that ends at to.
+func (f *finder) continues(to int) bool {
+	next := bytes.TrimPrefix(f.b[to:], []byte("\r"))
+	return len(next) > minBase64 && next[0] == '\n' && isBase64(next[1:minBase64])
 }
 
 // isWrapped reports whether the line from p to end continues base64 text of a line before it, which alone contains no values.
@@ -294,15 +317,7 @@ func (f *finder) fastlz(p int) {
 	if isLevel2 := b[0] >= 1<<5; isLevel2 && len(content) < FastLZLevel2 {
 		return
 	}
-	told := map[int]bool{}
-	for at := max(0, p-maxTold); at < p; at++ {
-		for _, l := range lengths[:6] {
-			if at+l.Width <= p {
-				n := int(min(l.read(f.b[at:at+l.Width]), math.MaxInt32))
-				told[n], told[n-(p-at)], told[n-(p-at-l.Width)] = true, true, true
-			}
-		}
-	}
+	told := f.told(p)
 	type end struct {
 		in, out int
 		bits    float64
@@ -325,7 +340,10 @@ func (f *finder) fastlz(p int) {
 			bits += toldPrice
 		case in == out+1 || in == len(b) && p == 0 && f.depth == 0: // one copy, as of any byte before a value
 			return true
-		case len(b)-in > maxAfter:
+		case !slices.Contains(trailers, len(b)-in) && (p == 0 || len(b)-in > maxAfter):
+			if !repeats(b, in) {
+				return true // the stream may be cut
+			}
 			bits -= untoldPrice
 		}
 		if in == len(b) {
@@ -339,6 +357,30 @@ func (f *finder) fastlz(p int) {
 	for _, e := range all[:min(len(all), most)] {
 		f.content(body{from: p, at: p, to: p + e.in}, &Stream{Info: raw(fileaccess.FastLZ)}, content[:e.out:e.out], fastlzPrice)
 	}
+}
+
+// told returns the numbers before a stream that can be its size.
+func (f *finder) told(p int) map[int]bool {
+	told := map[int]bool{}
+	for at := max(0, p-maxTold); at < p; at++ {
+		for _, l := range lengths[:6] {
+			if at+l.Width <= p {
+				n := int(min(l.read(f.b[at:at+l.Width]), math.MaxInt32))
+				told[n], told[n-(p-at)], told[n-(p-at-l.Width)] = true, true, true
+			}
+		}
+	}
+	return told
+}
+
+// trailers are the sizes of checksums after a stream.
+var trailers = []int{0, 4, 8, 16, 20, 32, 40, 64}
+
+// repeats reports whether another stream like that at the start of b begins soon after an offset.
+func repeats(b []byte, in int) bool {
+	const header = 5
+	after := b[in:min(len(b), in+maxAfter+header)]
+	return bytes.Contains(after, b[1:header])
 }
 
 // fastlzFilled is the size up to which engines fill a content with zeros.

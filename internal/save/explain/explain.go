@@ -73,8 +73,10 @@ type Parse struct {
 	Parts  []Part
 	Saving float64  // in bits, against no values at all
 	Rivals []*Parse // within Margin
+	Err    error    // a CutError if the last record was cut; the parse is of the whole records then
 
-	doubtful bool // other values are within Doubt
+	doubtful bool        // other values are within Doubt
+	count    *DoubtError // perhaps the number of records of a cut file, or nil
 	content  []byte
 }
 
@@ -171,6 +173,26 @@ func (p *Parse) starts() []int {
 // isBody reports whether the part holds values.
 func (x *Part) isBody() bool { return x.Kind != Own && x.Kind != Fact }
 
+// Own returns the number of bytes of the game's own.
+func (p *Parse) Own() (n int) {
+	for i := range p.Parts {
+		if p.Parts[i].Kind == Own {
+			n += len(p.Parts[i].Bytes)
+		}
+	}
+	return n
+}
+
+// Around returns the number of bytes that are no values and no streams.
+func (p *Parse) Around() (n int) {
+	for i := range p.Parts {
+		if !p.Parts[i].isBody() {
+			n += len(p.Parts[i].Bytes)
+		}
+	}
+	return n
+}
+
 // bodies returns the number of bodies.
 func (p *Parse) bodies() (n int) {
 	for i := range p.Parts {
@@ -251,3 +273,24 @@ func bytesText(n int) string {
 	}
 	return fmt.Sprint(n, " bytes")
 }
+
+// A DoubtError reports bytes with two meanings, which would be written differently.
+type DoubtError struct {
+	Offset        int
+	Was           []byte
+	First, Second string
+}
+
+func (e *DoubtError) Error() string {
+	second := e.Second
+	if second == ownWords {
+		second = "something else such as a version"
+	}
+	what := fmt.Sprintf("the bytes % x", e.Was)
+	if n := len(e.Was); n > 0 && n <= 8 {
+		what = fmt.Sprint("the number ", Form{Width: n}.read(e.Was))
+	}
+	return fmt.Sprintf("%s at offset %d is %s, or %s", what, e.Offset, e.First, second)
+}
+
+const ownWords = "bytes of the game's own"

@@ -19,7 +19,11 @@ type Options struct {
 // shares memory with b. The work is bounded by the size of b.
 func Find(b []byte, o *Options) *Parse {
 	s := newSearch(o, len(b))
-	return s.find(b, s.Formats, 0)
+	p := s.find(b, s.Formats, 0)
+	if p != nil {
+		p.dropCut(&s.Options)
+	}
+	return p
 }
 
 func newSearch(o *Options, size int) *search {
@@ -102,7 +106,7 @@ func (l *link) try(c, x *body, before *link, k int) {
 			t -= switchPrice
 		}
 	}
-	if c.length.Width > 0 && c.length == x.length && c.frame > sameLength && !c.wrong {
+	if c.length.Width > 0 && c.length == x.length && c.add == x.add && c.frame > sameLength && !c.wrong {
 		t += c.frame - sameLength
 	}
 	if t > l.total {

@@ -314,7 +314,7 @@ func (e *explainer) sizes(g int) {
 	}
 	if g == 0 || g == len(e.bodies) {
 		for k := range e.bodies[:min(len(e.bodies), offsets)] {
-			add(&span{kind: offset, arg: k, size: 6})
+			add(&span{kind: offset, arg: k, size: 9})
 		}
 	}
 	positions(sp, func(p int) {
@@ -389,21 +389,26 @@ func (e *explainer) decimals(g int, byValue map[uint64][]rule) {
 	})
 }
 
+// pascalSize returns the size of the text after its length at the start of b, or 0 if there is none.
+func pascalSize(b []byte, length Form) int {
+	const most = 255
+	n := length.read(b[:length.Width])
+	if n > most || int(n) > len(b)-length.Width || !isText(b[length.Width:][:n]) {
+		return 0
+	}
+	return int(n)
+}
+
 // pascal adds the text after its length at p, which is the game's own. It ends where its length says.
 func (e *explainer) pascal(g, p int) {
-	const least, most = 1, 255
 	for i := range lengths {
 		l := &lengths[i]
-		q := p + l.Width
-		if q > e.gaps[g].to {
-			continue
+		if q := p + l.Width; q <= e.gaps[g].to {
+			if n := pascalSize(e.b[p:e.gaps[g].to], l.Form); n > 0 {
+				bits := fieldPrice + l.bits + pascalBits*float64(n)
+				e.texts = append(e.texts, place{at: p, to: q + n, gap: g, isText: true, bits: bits, price: bits})
+			}
 		}
-		n := l.read(e.b[p:q])
-		if n < least || n > most || int(n) > e.gaps[g].to-q || !isText(e.b[q:q+int(n)]) {
-			continue
-		}
-		bits := fieldPrice + l.bits + pascalBits*float64(n)
-		e.texts = append(e.texts, place{at: p, to: q + int(n), gap: g, isText: true, bits: bits, price: bits})
 	}
 }
 

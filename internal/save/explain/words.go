@@ -56,10 +56,24 @@ func (p *Parse) frame() (body, first, last, end int) {
 			break
 		}
 	}
+	if after == 0 && own > 0 {
+		after = p.sameAfter(gaps[1].from, end)
+	}
 	if own > after && own-after <= body {
 		first = min(first, body-own+after)
 	}
 	return body, first, min(end+after, starts[len(p.Parts)]), end
+}
+
+// sameAfter returns the number of bytes of the game's own at an offset that are repeated at the end.
+func (p *Parse) sameAfter(at, end int) int {
+	whole := p.join()
+	for i, start := range p.starts() {
+		if start == at && p.Parts[i].Kind == Own && bytes.Equal(whole[end:], p.Parts[i].Bytes) {
+			return len(p.Parts[i].Bytes)
+		}
+	}
+	return 0
 }
 
 // Regions iterates over the header, the records and the trailer, with their fields: of records, those of the first, and
@@ -123,8 +137,8 @@ func (p *Parse) doubts() map[int]bool {
 	fields := func(p *Parse) map[int]string {
 		all := map[int]string{}
 		for i, at := range p.starts()[:len(p.Parts)] {
-			if f := p.Parts[i].Field; f != nil {
-				all[at] = fmt.Sprint(f.Form, f.Name())
+			if f := p.Parts[i].Field; f != nil && !f.Rule.Count && !f.Rule.Start {
+				all[at] = f.Name() // a count stays, and an offset mostly
 			}
 		}
 		return all
@@ -254,15 +268,23 @@ func (p *Parse) Secret() (offset, size int) {
 // secret returns the offset and size of what looks like a digest.
 func secret(b []byte) (at, size int) {
 	isHigh := func(c byte) bool { return c >= 0x80 }
+	const aligned = 4
 	for _, w := range []int{32, 20, 16} {
-		for k := 0; k+w <= len(b); k++ {
+		for step := range len(b) * 2 { // aligned ones first
+			k := step * aligned
+			if k >= len(b) {
+				k = step - (len(b)+aligned-1)/aligned
+			}
+			if k+w > len(b) {
+				continue
+			}
 			high := 0
 			for _, c := range b[k : k+w] {
 				if isHigh(c) {
 					high++
 				}
 			}
-			if isRandom(b[k:k+w]) && high >= w/4 {
+			if isRandom(b[k:k+w]) && high >= w/4 && !isText(b[k:k+letterRun]) {
 				return k, w
 			}
 			if k+2*w <= len(b) && !slices.ContainsFunc(b[k:k+2*w], func(c byte) bool { return !isHex(c) }) {

@@ -3,33 +3,13 @@ package explain
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/gdwire/gdwire/fileaccess"
 )
-
-// A DoubtError reports bytes with two meanings, which would be written differently.
-type DoubtError struct {
-	Offset        int
-	Was           []byte
-	First, Second string
-}
-
-func (e *DoubtError) Error() string {
-	second := e.Second
-	if second == ownWords {
-		second = "something else such as a version"
-	}
-	what := fmt.Sprintf("the bytes % x", e.Was)
-	if n := len(e.Was); n > 0 && n <= 8 {
-		what = fmt.Sprint("the number ", Form{Width: n}.read(e.Was))
-	}
-	return fmt.Sprintf("%s at offset %d is %s, or %s", what, e.Offset, e.First, second)
-}
-
-const ownWords = "bytes of the game's own"
 
 // Write returns the bytes with other values, as many as Values returns, if the rivals write the same; otherwise the error
 // is a *DoubtError. Streams whose content changes are packed anew, and all other bytes stay but for the fields.
@@ -69,6 +49,31 @@ func (p *Parse) Write(values [][]byte) ([]byte, error) {
 		}
 	}
 	return out, nil
+}
+
+// WriteContent is Write for a content like that of Content.
+func (p *Parse) WriteContent(content []byte) ([]byte, error) {
+	if p.count != nil {
+		return nil, p.count
+	}
+	if bytes.Equal(content, p.Content()) {
+		return p.join(), nil
+	}
+	values := [][]byte{content}
+	if len(p.Values()) > 1 {
+		values = nil
+		for len(content) > 0 {
+			n := lengthSize
+			if len(content) >= n {
+				n += int(binary.LittleEndian.Uint32(content))
+			}
+			if n > len(content) {
+				return nil, fmt.Errorf("record %d is cut", len(values))
+			}
+			values, content = append(values, content[lengthSize:n]), content[n:]
+		}
+	}
+	return p.Write(values)
 }
 
 // doubt names the first part that p writes as a, and r as b, differently.
