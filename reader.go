@@ -48,15 +48,13 @@ import (
 // The files, in the order in which they explain each other:
 //
 //	format.go         the tables of types, for both
-//	state.go          the open containers, as in an Encoder; path.go, where an error is
-//	window.go         the buffered bytes
-//	pending.go        the state that earlier calls have left
-//	reader_fast.go, reader_skip.go  the fast path
+//	state.go          the open containers, as in an Encoder, and where an error is
+//	window.go         the buffered bytes, and the state that earlier calls have left
+//	reader_fast.go    the fast path
 //	input.go          the Reader, and how it fills the window
-//	reader_slow.go    the slow path: waiting for the fields of a token, and checking them
-//	reader_values.go  these tokens: each kind of value, strings and packed data
+//	reader_slow.go    the slow path: waiting for the fields of a token, checking them, and the tokens of each kind
 //	reader.go         Reset, the door of the slow path, ReadToken and PeekKind
-//	reader_bulk.go, reader_typed.go, reader_loops.go, copy.go  calls that use both
+//	reader_bulk.go, reader_typed.go, copy.go  calls that use both
 
 // A Decoder reads a sequence of values, as tokens or by typed calls. Create it with
 // NewDecoder, or call Reset, ResetN or ResetBytes on a zero Decoder. It must not be

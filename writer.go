@@ -46,8 +46,8 @@ import (
 //	writer_fast.go       where both meet: values that the fast path writes into the buffer
 //	writer.go            Reset, Flush, errors, and the code that all calls share
 //	writer_typed.go      values
-//	writer_container.go  containers, strings in pieces, packed data and their End
-//	writer_token.go      tokens of any format, and values that are already encoded
+//	writer_container.go  containers, strings in pieces, packed data and their End; tokens of any format, and
+//	                     values that are already encoded
 
 // An Encoder writes values, from tokens or by typed calls. Create it with NewEncoder, or
 // call Reset on a zero Encoder. It must not be used by several goroutines at the same
