@@ -52,8 +52,9 @@ const (
 	fewBodies = 4000 // more are chained once
 	maxLine   = 1 << 10
 	maxLength = 1 << 31
-	maxTold   = 64 // bytes before a stream of FastLZ that can contain its size
-	maxAfter  = 72 // bytes after one of unknown size
+	maxCut    = 1 << 16 // bytes that a small file can lack
+	maxTold   = 64      // bytes before a stream of FastLZ that can contain its size
+	maxAfter  = 72      // bytes after one of unknown size
 )
 
 // signatures are the savings of a stream without errors: its first bytes, checksum and size.
@@ -121,7 +122,11 @@ func (f *finder) value(p int) {
 	if isShort { // only a length tells that it is cut
 		c.kind = Cut
 		for i := range lengths[:2] {
-			if l := &lengths[i]; p >= l.Width && l.read(f.b[p-l.Width:p]) > uint64(w.size) {
+			l := &lengths[i]
+			if p < l.Width {
+				continue
+			}
+			if n := l.read(f.b[p-l.Width : p]); n%4 == 0 && n > uint64(w.size) && n <= uint64(max(maxCut, 16*len(f.b))) {
 				f.framed(c, w, l.Form, l.bits)
 			}
 		}
@@ -175,7 +180,7 @@ func (f *finder) framed(c body, w weighed, length Form, price float64) {
 	default:
 		return
 	}
-	if c.saving -= c.frame; c.saving > 0 {
+	if c.saving -= c.frame; c.saving > 0 || w.cut && c.saving > -beyondPrice { // a length like others costs less
 		f.found = append(f.found, c)
 	}
 }

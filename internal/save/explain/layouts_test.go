@@ -305,6 +305,7 @@ const layouts = `
 4 p:log [ B crca ]
 1 m:WRLD sp4 godp B
 1 B fnvp
+1 m:SAVE V u16=1 u16=200 u32=7
 1 V u64=1764334800
 1 m:EXHIBIT V
 1 p:slot_1 u32=3 V m:END
