@@ -65,7 +65,7 @@ func (s *search) around(p *place) (*found, error) {
 	switch {
 	case e == nil, len(e.Parts) == 1, v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil:
 		return nil, nil
-	case e.IsDamaged() && e.Err == nil, v.Unknown() == nil && e.EndsInZeros(MinZeros), isDamaged && e.Start() == lengthSize && isLength(all), isDamaged && !e.IsProved() && e.Trailer() == nil && !isVersion(e):
+	case e.IsDamaged() && e.Err == nil, v.Unknown() == nil && e.EndsInZeros(MinZeros), isDamaged && e.Start() == lengthSize && (e.Parts[0].Kind != explain.Fact || len(e.Parts[0].Bytes) < lengthSize) && isLength(all), isDamaged && !e.IsProved() && e.Trailer() == nil && !isVersion(e):
 		return nil, nil // damage explains any bytes
 	}
 	f := &found{layer: &around{e, memory(e.Content(), cmp.Or(p.Err, e.Err))}, bits: e.Saving, all: true, format: &e.Format, records: len(e.Values()) > 1}
