@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -522,6 +523,29 @@ func TestRecords(t *testing.T) {
 		require.Nil(t, f.Info.Damage)
 		require.Contains(t, f.Info.Around, Part{Offset: int64(len(wrong) - 4), Size: 4, What: "CRC-32", Derived: true, Wrong: true})
 		require.Equal(t, wrong, unpack(written(t, f)))
+	}
+}
+
+// TestWrongLength: a value that is whole after a wrong length is damage at the length, is not edited, and a repair changes
+// nothing but the length. Bytes after a value are none.
+func TestWrongLength(t *testing.T) {
+	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3} {
+		whole, _ := file(t, Info{Format: format}, map[string]any{"hp": 42, "name": "Ada", "pos": variant.Vector2{X: 1}, "seen": []any{"map", 1.5, nil}})
+		for _, change := range []int32{8, -8, 4, -4, 100} {
+			wrong := bytes.Clone(whole)
+			binary.LittleEndian.PutUint32(wrong, uint32(int32(len(whole)-4)+change))
+			_, err := read(wrong, nil)
+			requireDamage(t, err, "%v by %d", format, change)
+			f := must(read(wrong, &Options{Repair: true}))(t)
+			require.Equal(t, int64(0), f.Info.Damage.Offset)
+			require.Contains(t, f.Info.Damage.Error(), "get_var reads null")
+			require.Equal(t, whole, written(t, f))
+		}
+		for _, after := range []string{"\n", "\x80\xc5\x57\x69\x00\x00\x00\x00", strings.Repeat("7f", 32) + "\n"} {
+			f := must(read(append(bytes.Clone(whole), after...), &Options{Repair: true}))(t)
+			require.Nil(t, f.Info.Damage, "%q", after)
+			require.Equal(t, append(bytes.Clone(whole), after...), written(t, f))
+		}
 	}
 }
 

@@ -68,6 +68,7 @@ func damaged(err error) error {
 	var in *fileaccess.Error
 	var zeros *save.ZerosError
 	var cut *save.CutError
+	var length *save.LengthError
 	switch {
 	case err == nil, errors.As(err, new(*DamageError)):
 	case errors.As(err, &zeros):
@@ -82,6 +83,8 @@ func damaged(err error) error {
 		return &DamageError{in.Offset, err}
 	case errors.As(err, &cut):
 		return &DamageError{int64(cut.Offset), err}
+	case errors.As(err, &length):
+		return &DamageError{int64(length.Offset), err}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &DamageError{0, err}
 	}

@@ -3,6 +3,7 @@ package save
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"io"
 	"math/bits"
 	"strings"
@@ -17,6 +18,8 @@ type (
 	Part = explain.Region
 	// A CutError reports a record that is cut.
 	CutError = explain.CutError
+	// A LengthError reports the wrong length of a whole value.
+	LengthError = explain.LengthError
 	// A DoubtError reports a number to write that is perhaps no size.
 	DoubtError = explain.DoubtError
 )
@@ -63,7 +66,7 @@ func (s *search) around(p *place) (*found, error) {
 	e := explain.Find(all, eo)
 	isDamaged := v.IsDamaged() || v.IsCut() || v.Certainty == recognize.Ambiguous
 	switch {
-	case e == nil, len(e.Parts) == 1, v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil:
+	case e == nil, len(e.Parts) == 1, v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
 		return nil, nil
 	case e.IsDamaged() && e.Err == nil, v.Unknown() == nil && e.EndsInZeros(MinZeros), isDamaged && e.Start() == lengthSize && (e.Parts[0].Kind != explain.Fact || len(e.Parts[0].Bytes) < lengthSize) && isLength(all), isDamaged && !e.IsProved() && e.Trailer() == nil && !isVersion(e):
 		return nil, nil // damage explains any bytes

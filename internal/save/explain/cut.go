@@ -38,6 +38,24 @@ func (p *Parse) dropCut(o *Options) {
 	}
 }
 
+// correct corrects the length of a value that is whole and alone. A length that counts itself alone is as wrong: no function
+// of engines writes such a length.
+func (p *Parse) correct() {
+	if len(p.Parts) != 2 || p.Parts[0].Kind != Fact || p.Parts[1].Kind != Value {
+		return
+	}
+	length := &p.Parts[0]
+	f := *length.Field
+	if f.Form.Width != lengthSize || f.Form.Text != 0 || f.Rule.Sum != nil || !f.Wrong && f.Rule.Add == 0 {
+		return
+	}
+	size := len(p.Parts[1].Bytes)
+	err := &LengthError{Length: int64(f.Form.read(length.Bytes)), Size: int64(size)}
+	f.Wrong, f.right, f.Rule.Add = false, nil, 0
+	length.Field = &f
+	p.Rivals, p.Err = nil, cmp.Or(p.derive(), error(err))
+}
+
 // guessCount finds a number in the header that can be the number of records before the file was cut: more than n.
 func (p *Parse) guessCount(n int, o *Options) {
 	const most = 1 << 20

@@ -73,7 +73,7 @@ type Parse struct {
 	Parts  []Part
 	Saving float64  // in bits, against no values at all
 	Rivals []*Parse // within Margin
-	Err    error    // a CutError if the last record was cut; the parse is of the whole records then
+	Err    error    // a CutError or a LengthError; the parse is of the whole records, or with the right length, then
 
 	doubtful bool        // other values are within Doubt
 	count    *DoubtError // perhaps the number of records of a cut file, or nil
@@ -218,6 +218,16 @@ func (e *CutError) Error() string {
 }
 
 func (e *CutError) Unwrap() error { return io.ErrUnexpectedEOF }
+
+// A LengthError reports the wrong length of a value that is whole.
+type LengthError struct {
+	Offset       int
+	Length, Size int64 // what the length says, and the bytes of the value
+}
+
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("offset %d: the length is %d and the value has %s: get_var reads null", e.Offset, e.Length, bytesText(int(e.Size)))
+}
 
 // leaves names the values by their places.
 func (p *Parse) leaves(in string) (all []string) {

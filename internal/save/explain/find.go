@@ -22,6 +22,7 @@ func Find(b []byte, o *Options) *Parse {
 	p := s.find(b, s.Formats, 0)
 	if p != nil {
 		p.dropCut(&s.Options)
+		p.correct()
 	}
 	return p
 }

@@ -165,8 +165,11 @@ func (o *Flags) OpenContent(s *shell.Stdio, name string) (*Input, *save.Content,
 		return nil, nil, err
 	}
 	c, err := in.Content()
-	if err = cmp.Or(err, in.Err); errors.As(err, new(*save.CutError)) {
+	switch err = cmp.Or(err, in.Err); {
+	case errors.As(err, new(*save.CutError)):
 		err = fmt.Errorf("%s: %w; gdwire repair writes the whole records", in.Name, err)
+	case errors.As(err, new(*save.LengthError)):
+		err = fmt.Errorf("%s: %w; gdwire repair corrects the length", in.Name, err)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, in.Close())

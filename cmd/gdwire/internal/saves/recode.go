@@ -76,7 +76,12 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 		return open.WithChoice(err)
 	}
 	s.NoteAtEnd("%s is %v", in.Name, f.Info)
-	s.NoteAtEnd("lost: everything from offset %s on; %s", humanize.Comma(f.Info.Damage.Offset), strings.TrimPrefix(f.Info.Damage.Err.Error(), "gdwire: "))
+	reason := strings.TrimPrefix(f.Info.Damage.Err.Error(), "gdwire: ")
+	if errors.As(f.Info.Damage, new(*save.LengthError)) {
+		s.NoteAtEnd("corrected the length; %s", reason)
+	} else {
+		s.NoteAtEnd("lost: everything from offset %s on; %s", humanize.Comma(f.Info.Damage.Offset), reason)
+	}
 	s.NoteAtEnd("wrote %s bytes of %s", humanize.Comma(n), humanize.Comma(size))
 	return nil
 }
