@@ -292,9 +292,9 @@ func TestPlainWriterFails(t *testing.T) {
 
 var errFull = errors.New("no space left")
 
-// TestWriterFaults: beside a device of which any call fails, or writes less without an error, a Writer returns the error and
+// TestContainerWriterFaults: beside a device of which any call fails, or writes less without an error, a Writer returns the error and
 // keeps it, or the file is whole.
-func TestWriterFaults(t *testing.T) {
+func TestContainerWriterFaults(t *testing.T) {
 	content := make([]byte, 5<<19)
 	rand.NewChaCha8([32]byte{}).Read(content)
 	infos := map[string]fileaccess.Info{"plain": {}, "godot3": encryptedInfo(fileaccess.LayoutGodot3), "godot4": encryptedInfo(fileaccess.LayoutGodot4)}

@@ -322,9 +322,9 @@ func (f *faultyFile) Truncate(size int64) error {
 	return f.shaky.Truncate(size)
 }
 
-// TestWriterFaults: beside a file of which any call fails, or writes less without an error, the packets of calls that returned nil
+// TestPacketWriterFaults: beside a file of which any call fails, or writes less without an error, the packets of calls that returned nil
 // are in the file, in order, and nothing else, or all later calls fail.
-func TestWriterFaults(t *testing.T) {
+func TestPacketWriterFaults(t *testing.T) {
 	one, large := encoded(t, number(1)), encoded(t, str(strings.Repeat("x", 100_000)))
 	through := func(w *stream.Writer, packet []byte) error {
 		return w.WriteThrough(func(e *gdwire.Encoder) error { return e.WriteRaw(packet) })

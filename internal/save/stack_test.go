@@ -299,9 +299,9 @@ func contained(t *testing.T, info fileaccess.Info, b []byte) []byte {
 	return out.Bytes()
 }
 
-// TestNested opens values in up to three layers in any order, asks for the key once, and writes them with other values, as
+// TestNestedLayers opens values in up to three layers in any order, asks for the key once, and writes them with other values, as
 // the game would. After a header, text and encrypted files are not found.
-func TestNested(t *testing.T) {
+func TestNestedLayers(t *testing.T) {
 	var values [2][]byte
 	for i, name := range []string{"Ada", "Adalbert the second of that name"} {
 		values[i] = must(variant.Marshal(map[string]any{"name": name, "hp": 100, "items": []any{1, "axe", 2.5}}))(t)
