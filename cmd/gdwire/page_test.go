@@ -209,7 +209,16 @@ func TestViewTyped(t *testing.T) {
 			}
 		}
 	}
-	require.Contains(t, v.post(t, map[string]any{"op": "add", "at": "$.ints", "text": `"9": 1`, "pair": true}).Question, `The other keys are of type int, and "9" is of type String.`)
+	require.Contains(t, v.post(t, map[string]any{"op": "add", "at": "$.ints", "text": `"10": 1`, "pair": true}).Question, `The other keys are of type int, and "10" is of type String.`)
+	v.end(t)
+
+	require.NoError(t, os.WriteFile(name, wire(27, 2, 4, "hash", 2, 2044471099, 4, "name", 4, "Ada"), 0o600))
+	v = viewOf(t, name)
+	edit := map[string]any{"op": "set", "at": "$.name", "text": "Eve", "bare": true}
+	require.Contains(t, v.post(t, edit).Question, "the number 2044471099 at $.hash looks like a checksum")
+	edit["sure"] = true
+	require.Empty(t, v.post(t, edit).Question)
+	require.Empty(t, v.post(t, map[string]any{"op": "set", "at": "$.name", "text": `"Bo"`}).Question, "asked once")
 	v.end(t)
 }
 

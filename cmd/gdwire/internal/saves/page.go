@@ -112,13 +112,30 @@ func Apply(c *save.Content, e view.Edit) (*save.Content, []view.Change, error) {
 	return plan.Content(), changes, nil
 }
 
-// Question returns what a page asks before an edit: whether a new key is meant that is of another type than all other
-// keys of its Dictionary. It returns "" if there is nothing to ask.
+// Question returns what a page asks before a value is set or added: whether a new key is meant that is of another type than
+// all other keys of its Dictionary, and whether the file is edited although it contains a checksum. It returns "" if there is
+// nothing to ask.
 func Question(c *save.Content, e view.Edit) string {
-	var tree text.Tree
-	if _, err := addLine(&tree, e.Line, nil, edit.Add); err != nil || ops[e.Op] != edit.Add {
+	op, ok := ops[e.Op]
+	if !ok || op == edit.Delete {
 		return ""
 	}
+	var tree text.Tree
+	if _, err := addLine(&tree, e.Line, nil, op); err != nil {
+		return ""
+	}
+	question := digest(c, []string{tree.Targets[0].String()})
+	if question != "" {
+		question += "."
+	}
+	if op == edit.Add {
+		question = cmp.Or(otherKeys(c, &tree), question)
+	}
+	return question
+}
+
+// otherKeys returns a question about the key of a value to add, or "".
+func otherKeys(c *save.Content, tree *text.Tree) string {
 	added := tree.Targets[0]
 	var others []string
 	key := added.Step().Key
@@ -135,7 +152,7 @@ func Question(c *save.Content, e view.Edit) string {
 			return nil
 		},
 	}
-	if err := edit.Walk(c, &tree, walker); err != nil || len(others) == 0 || slices.Contains(others, key.Type.String()) {
+	if err := edit.Walk(c, tree, walker); err != nil || len(others) == 0 || slices.Contains(others, key.Type.String()) {
 		return ""
 	}
 	return fmt.Sprintf("The other keys are of type %s, and %v is of type %v.", strings.Join(others, " or "), &key, key.Type)

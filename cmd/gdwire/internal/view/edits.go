@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,11 +77,12 @@ type SaveFunc func(file *Source, c *save.Content, backup bool) (Saved, error)
 
 // A session holds the edits of the file.
 type session struct {
-	mu      sync.Mutex
-	ended   bool   // nothing more is written
-	backup  string // the name of the copy of the file before the first edit was saved, or ""
-	note    string // about the edits when the file changed
-	history history
+	mu       sync.Mutex
+	ended    bool   // nothing more is written
+	answered string // the latest question before an edit that was made: it is asked once
+	backup   string // the name of the copy of the file before the first edit was saved, or ""
+	note     string // about the edits when the file changed
+	history  history
 }
 
 // A history contains the edits of a file and the contents they made. Saved edits can be undone and made again, too.
@@ -223,17 +225,20 @@ func (s *Server) apply(r *request) error {
 		err = h.make(edit, s.Edit)
 	}
 	if quoted, ok := r.quoted(); ok && err != nil {
-		err = h.make(quoted, s.Edit)
+		edit, err = quoted, h.make(quoted, s.Edit)
 	}
 	if err != nil || h.applied == s.session.history.applied {
 		return err
 	}
-	if !r.Sure && s.Ask != nil {
-		r.question = s.Ask(s.session.history.contents[s.session.history.applied], edit)
+	question := ""
+	if s.Ask != nil {
+		question = s.Ask(s.session.history.contents[s.session.history.applied], edit)
 	}
-	if r.question != "" {
+	if question != "" && !r.Sure && question != s.session.answered {
+		r.question = question
 		return nil
 	}
+	s.session.answered = cmp.Or(question, s.session.answered)
 	return s.show(h)
 }
 
