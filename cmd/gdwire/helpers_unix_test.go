@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -136,11 +135,4 @@ func (p *proxying) end(t *testing.T, connections int) result {
 	r := p.wait(t)
 	r.err = told.String() + r.err
 	return r
-}
-
-// socketPath returns a path that is short enough for a Unix socket.
-func socketPath(t *testing.T) string {
-	dir := must(os.MkdirTemp("", "s"))(t)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return filepath.Join(dir, "game")
 }

@@ -28,8 +28,8 @@ type share struct {
 	granted chan struct{} // closed when it holds more; nil unless it waits
 }
 
-// New returns a Quota of max bytes, besides one packet of any length.
-func New(max int64) *Quota { return &Quota{max: max, shares: map[any]*share{}} }
+// New returns a Quota of n bytes, besides one packet of any length.
+func New(n int64) *Quota { return &Quota{max: n, shares: map[any]*share{}} }
 
 // Hold counts the bytes of the packet that conn is reading: held arrived, and missing did not. If they exceed the
 // bound, Hold returns a channel: conn waits until the channel is closed, calls Hold again, or Release. Each packet

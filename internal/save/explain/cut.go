@@ -19,7 +19,9 @@ func (p *Parse) dropCut(o *Options) {
 	}
 	whole := last // the last whole body
 	if p.Parts[last].Kind == Cut {
-		for n--; whole > 0 && (whole == last || !p.Parts[whole].isBody()); whole-- {
+		n--
+		for whole > 0 && (whole == last || !p.Parts[whole].isBody()) {
+			whole--
 		}
 		whole++
 		for whole < last && !p.Parts[whole-1].isBody() {
@@ -230,7 +232,7 @@ func (p *Parse) Trailer() []byte {
 	return b
 }
 
-// EndsInZeros reports whether at least least zeros, which are parts of their own, follow everything else.
+// EndsInZeros reports whether zeros, which are parts of their own, follow everything else, and are not fewer than least.
 func (p *Parse) EndsInZeros(least int) bool {
 	n := 0
 	for i := len(p.Parts) - 1; i > 0 && len(bytes.Trim(p.Parts[i].Bytes, "\x00")) == 0; i-- {

@@ -295,8 +295,7 @@ func Proxy(f *shell.Flags) shell.Action {
 }
 
 func (o *proxyFlags) check(f *shell.Flags) error {
-	switch {
-	case o.packets < 0:
+	if o.packets < 0 {
 		return errors.New("-n is less than 0")
 	}
 	if !f.Given("objects") {
