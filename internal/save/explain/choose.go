@@ -30,7 +30,7 @@ func explain(d *digests, o *Options, r row) (all []*Parse) {
 	for _, s := range e.choose() {
 		e.extend(&s)
 		e.faults(&s)
-		all = append(all, e.build(&Parse{Format: r.format, Saving: r.saving + s.saving}, s.places))
+		all = append(all, e.build(&Parse{Format: r.format, Saving: r.saving + s.saving, margin: s.margin}, s.places))
 	}
 	return all
 }
@@ -94,7 +94,7 @@ func (e *explainer) group() {
 		if slices.Contains(e.options.Derive, p.at) {
 			p.price -= sureSaving
 		}
-		if p.price < p.plain+Margin {
+		if p.price < p.plain+Doubt {
 			e.byGap[p.gap] = append(e.byGap[p.gap], p)
 		}
 	}
@@ -107,6 +107,7 @@ func (e *explainer) group() {
 type set struct {
 	places []*place
 	saving float64
+	margin float64 // up to which the set is a rival
 }
 
 // best returns the places with the most saving together, without those in not.
@@ -125,7 +126,7 @@ func (e *explainer) best(not func(*place) bool) (out set) {
 	for _, p := range out.places { // a pattern is paid once
 		if p.rule.sum == nil && p.rule.body < 0 && p.rule.kind != offset {
 			size := sized{p.gap, p.rule.from, p.rule.to, p.rule.kind == count}
-			if sizes[size] {
+			if sizes[size] && !p.again {
 				out.saving -= sameSize
 			}
 			sizes[size] = true
@@ -182,9 +183,21 @@ func (e *explainer) choose() []set {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b set) int { return cmp.Compare(b.saving, a.saving) })
-	least := all[0].saving - Margin
-	all = slices.DeleteFunc(all, func(s set) bool { return s.saving <= least })
+	for i := range all {
+		if all[i].margin = Margin; all[i].hasOther(all[0].places) {
+			all[i].margin = Doubt
+		}
+	}
+	highest := all[0].saving
+	all = slices.DeleteFunc(all, func(s set) bool { return s.saving <= highest-s.margin })
 	return slices.CompactFunc(all, func(a, b set) bool { return slices.Equal(a.places, b.places) })
+}
+
+// hasOther reports whether the set has a size where there is no place in chosen: a number that stays if it is none.
+func (s *set) hasOther(chosen []*place) bool {
+	return slices.ContainsFunc(s.places, func(p *place) bool {
+		return p.rule.sum == nil && !p.pattern.often && !slices.ContainsFunc(chosen, func(q *place) bool { return p.at < q.to && q.at < p.to })
+	})
 }
 
 // schedule returns the cheapest explanation of a gap by places, and what it saves against the game's own bytes.

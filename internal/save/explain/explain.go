@@ -72,11 +72,12 @@ type Parse struct {
 	Format gdwire.Format
 	Parts  []Part
 	Saving float64  // in bits, against no values at all
-	Rivals []*Parse // within Margin
+	Rivals []*Parse // within Margin, or Doubt with one more size
 	Err    error    // a CutError or a LengthError; the parse is of the whole records, or with the right length, then
 
 	doubtful bool        // other values are within Doubt
 	count    *DoubtError // perhaps the number of records of a cut file, or nil
+	margin   float64     // up to which it is a rival
 	content  []byte
 }
 

@@ -154,10 +154,10 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 	}
 	first := parses[0]
 	for _, p := range parses[1:] {
-		switch {
-		case p.Saving > first.Saving-Margin:
+		switch same := slices.Equal(first.leaves(""), p.leaves("")); {
+		case p.Saving > first.Saving-Margin, same && p.Saving > first.Saving-p.margin:
 			first.Rivals = append(first.Rivals, p)
-		case p.Saving > first.Saving-Doubt && !slices.Equal(first.leaves(""), p.leaves("")):
+		case p.Saving > first.Saving-Doubt && !same:
 			first.doubtful = true
 		}
 	}

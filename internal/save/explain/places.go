@@ -13,6 +13,7 @@ type place struct {
 	form        Form
 	rule        rule
 	isText      bool // the game's own
+	again       bool // one more size of a body after its length
 	plain       float64
 	bits        float64 // the price alone
 	price       float64 // as part of its pattern
@@ -231,21 +232,27 @@ func (e *explainer) sizeBits(r *rule, g, q int) float64 {
 	if r.kind == offset {
 		bits += math.Log2(float64(len(e.bodies)))
 	}
-	which := g
-	if r.kind.isPrevious() {
-		which--
-	}
-	if which >= 0 && which < len(e.bodies) {
-		c := e.bodies[which]
-		isBody := r.kind < file && r.kind != nextContent && r.kind != previousContent || r.from == c.at && r.to == c.to
-		if isBody && c.length.Width > 0 {
-			bits += sameSize
-		}
+	if e.isFramed(r, g) {
+		bits += sameSize
 	}
 	if g < len(e.bodies) && q == e.bodies[g].at {
 		bits -= atBody
 	}
 	return bits
+}
+
+// isFramed reports whether the rule in gap g is of a body after its length.
+func (e *explainer) isFramed(r *rule, g int) bool {
+	which := g
+	if r.kind.isPrevious() {
+		which--
+	}
+	if which < 0 || which >= len(e.bodies) {
+		return false
+	}
+	c := e.bodies[which]
+	isBody := r.kind < file && r.kind != nextContent && r.kind != previousContent || r.from == c.at && r.to == c.to
+	return isBody && c.length.Width > 0
 }
 
 func (e *explainer) content(i int) []byte {
@@ -350,6 +357,7 @@ func (e *explainer) addSize(g, p, q int, form Form, formBits float64, v uint64, 
 	const free = 16 // bytes of a gap that cost nothing to name a place in them
 	sp := e.gaps[g]
 	bits := fieldPrice + formBits + max(0, math.Log2(float64(sp.to-sp.from)/free)) + e.sizeBits(&r, g, q)
+	again := e.isFramed(&r, g)
 	if w := min(form.Width, 4); (p-sp.from)%w != 0 && (sp.to-p)%w != 0 {
 		bits += misaligned
 	}
@@ -358,7 +366,7 @@ func (e *explainer) addSize(g, p, q int, form Form, formBits float64, v uint64, 
 		plain = min(plain, letter*float64(form.Width))
 		bits += inText
 	}
-	e.places = append(e.places, place{at: p, to: q, gap: g, form: form, rule: r, plain: plain, bits: bits})
+	e.places = append(e.places, place{at: p, to: q, gap: g, form: form, rule: r, plain: plain, bits: bits, again: again})
 }
 
 // decimals adds the decimal numbers in a gap that are equal to a size, and the texts after their lengths.
@@ -384,7 +392,7 @@ func (e *explainer) decimals(g int, byValue map[uint64][]rule) {
 		for _, r := range byValue[v] {
 			bits := e.sizeBits(&r, g, 0) + fieldPrice + decimalPrice
 			plain := min(letter*float64(q-p), number(v)+4)
-			e.places = append(e.places, place{at: p, to: q, gap: g, form: Form{Width: q - p, Text: 'd'}, rule: r, plain: plain, bits: bits})
+			e.places = append(e.places, place{at: p, to: q, gap: g, form: Form{Width: q - p, Text: 'd'}, rule: r, plain: plain, bits: bits, again: e.isFramed(&r, g)})
 		}
 	})
 }
@@ -418,7 +426,7 @@ func (e *explainer) sums(g int, long, fixed bool) {
 	sp := e.gaps[g]
 	known := map[int]bool{}
 	for i := range e.places {
-		if p := &e.places[i]; p.gap == g && p.form.Width >= 4 {
+		if p := &e.places[i]; p.gap == g && p.form.Width >= 4 && p.rule.sum == nil {
 			known[p.at] = true
 		}
 	}
@@ -471,7 +479,7 @@ func (e *explainer) sumsAt(g, p int, long, fixed bool) {
 				e.sumsFrom(g, p, q, s, form)
 			}
 			if len(e.places) > n && s.size > mostDigest {
-				for k := p; k < q; k++ {
+				for k := p + 1; k < q; k++ {
 					e.inDigest[k] = true
 				}
 			}
@@ -479,11 +487,13 @@ func (e *explainer) sumsAt(g, p int, long, fixed bool) {
 	}
 }
 
-// isLikely reports whether a checksum of a large file can be here: right before or after a body, or after a few numbers.
+// isLikely reports whether a checksum of a large file can be here: before or after a body and at most a few
+// numbers.
 func (e *explainer) isLikely(g, p, q int) bool {
 	const large, few = 8 << 10, 24
 	sp := e.gaps[g]
-	return len(e.b) < large || q == sp.to || p-sp.from <= few && (p-sp.from)%4 == 0
+	isNear := func(n int) bool { return n <= few && n%4 == 0 }
+	return len(e.b) < large || isNear(sp.to-q) || isNear(p-sp.from)
 }
 
 // sumsFrom adds the place if it is a checksum from any offset after it.

@@ -58,7 +58,8 @@ const (
 )
 
 // Margin is the difference in bits up to which two explanations are rivals, and Doubt that up to which the reading is
-// not sure. Enough is the saving of values that are a save, and minCut that of a value before it ends.
+// not sure, and a number that stays may be a size. Enough is the saving of values that are a save, and minCut that of a
+// value before it ends.
 const (
 	Margin       = 4
 	Doubt        = 8
