@@ -209,8 +209,8 @@ func (p *Parse) Trailer() []byte {
 	}
 	whole := p.join()
 	b := whole[p.starts()[n]:]
-	const most, longest = 256, 1 << 24
-	if len(b) > most || len(bytes.Trim(b, "\x00")) == 0 && len(b) > 1 {
+	const most, longest, zeros = 256, 1 << 24, 16
+	if end := len(b) - len(bytes.TrimRight(b, "\x00")); len(b) > most || end >= zeros || end == len(b) && end > 1 {
 		return nil
 	}
 	if p.Parts[0].Kind != Fact { // values alone
@@ -221,10 +221,14 @@ func (p *Parse) Trailer() []byte {
 		}
 		return b
 	}
-	if len(b) < lengthSize {
+	form := p.Parts[0].Field.Form
+	switch isRest := len(b) > 0 && len(b) < lengthSize; {
+	case isRest && form.Big && b[0] == 0, isRest && !form.Big && b[0]%4 == 0: // perhaps the start of a length
+		return nil
+	case len(b) < lengthSize:
 		return b
 	}
-	size := p.Parts[0].Field.Form.read(b[:lengthSize])
+	size := form.read(b[:lengthSize])
 	isLength := size%4 == 0 && size >= uint64(len(b)-lengthSize) && size > 4 && size < longest
 	if isLength && (len(b) < 8 || isHeader(b[lengthSize:]) && b[lengthSize] > 0) {
 		return nil
