@@ -75,10 +75,12 @@ type Parse struct {
 	Rivals []*Parse // within Margin, or Doubt with one more size
 	Err    error    // a CutError or a LengthError; the parse is of the whole records, or with the right length, then
 
-	doubtful bool        // other values are within Doubt
-	count    *DoubtError // perhaps the number of records of a cut file, or nil
-	margin   float64     // up to which it is a rival
-	content  []byte
+	doubtful bool // other values are within Doubt
+	// unsearched doubts bytes that can be a checksum, if the search of checksums reached its bound.
+	unsearched *DoubtError
+	count      *DoubtError // perhaps the number of records of a cut file, or nil
+	margin     float64     // up to which it is a rival
+	content    []byte
 }
 
 // Values returns the values in their order, without damaged ones.

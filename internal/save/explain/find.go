@@ -161,6 +161,9 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 			first.doubtful = true
 		}
 	}
+	if sums.ended {
+		first.unsearched = first.odd(s.Keep)
+	}
 	return first
 }
 

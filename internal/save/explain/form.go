@@ -79,7 +79,7 @@ var sums = []*sum{
 	{"SHA-256", 32, 2, func(b []byte) []byte { d := sha256.Sum256(b); return d[:] }},
 	{"MD5", 16, 2, func(b []byte) []byte { d := md5.Sum(b); return d[:] }},
 	{"SHA-1", 20, 3, func(b []byte) []byte { d := sha1.Sum(b); return d[:] }},
-	{"CRC-32", 4, 2, func(b []byte) []byte { return be32(crc32.ChecksumIEEE(b)) }},
+	crc,
 	{"hash()", 4, 3, func(b []byte) []byte { return be32(murmur(b)) }},
 	{"Adler-32", 4, 4, func(b []byte) []byte { return be32(adler32.Checksum(b)) }},
 	{"FNV-1a", 4, 3, func(b []byte) []byte { h := fnv.New32a(); h.Write(b); return h.Sum(nil) }},
@@ -88,6 +88,9 @@ var sums = []*sum{
 	{"sum times 31", 4, 5, func(b []byte) []byte { return be32(polynomial(b, 0, 31) & math.MaxInt32) }},
 	plainSum,
 }
+
+// crc is the most frequent number, and computed by instructions of the processor.
+var crc = &sum{"CRC-32", 4, 2, func(b []byte) []byte { return be32(crc32.ChecksumIEEE(b)) }}
 
 // plainSum is a small number, unlike the other checksums.
 var plainSum = &sum{"sum of bytes", 4, 10, func(b []byte) []byte { return be32(polynomial(b, 0, 1)) }}
@@ -138,7 +141,8 @@ func (s *sum) forms() []Form {
 // digests computes checksums of spans of b, each once.
 type digests struct {
 	b     []byte
-	left  int // bytes that may be hashed
+	left  int  // bytes that may be hashed
+	ended bool // they were not enough for all digests, and all CRC-32
 	known map[digestKey][]byte
 }
 
@@ -147,15 +151,28 @@ type digestKey struct {
 	from, to int // of b, or of a content: -1 and its body
 }
 
+// take reports whether n more bytes may be hashed by s.
+func (d *digests) take(s *sum, n int) bool {
+	const quick = 8
+	if s == crc {
+		n /= quick
+	}
+	if d.left < n {
+		d.ended = d.ended || s == crc || s.size > mostDigest
+		return false
+	}
+	d.left -= n
+	return true
+}
+
 // of returns the checksum of content, which key identifies, or nil if too many bytes were hashed.
 func (d *digests) of(key digestKey, content []byte) []byte {
 	if sum := d.known[key]; sum != nil {
 		return sum
 	}
-	if d.left < len(content) {
+	if !d.take(key.sum, len(content)) {
 		return nil
 	}
-	d.left -= len(content)
 	sum := key.sum.of(content)
 	d.known[key] = sum
 	return sum

@@ -271,10 +271,9 @@ func (e *explainer) digest(r *rule, p, q int) []byte {
 		if p < r.from || q > r.to {
 			return nil
 		}
-		if e.digests.left < r.to-r.from {
+		if !e.digests.take(r.sum, r.to-r.from) {
 			return nil
 		}
-		e.digests.left -= r.to - r.from
 		return r.sum.of(slices.Concat(e.b[r.from:p], make([]byte, q-p), e.b[q:r.to]))
 	case r.from < 0 || r.to > len(e.b) || r.from >= r.to:
 		return nil

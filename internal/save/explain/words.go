@@ -295,6 +295,22 @@ func secret(b []byte) (at, size int) {
 	return 0, 0
 }
 
+// odd returns a DoubtError of the first four bytes of the game's own that are no number, text, float or time and are not at an
+// offset of keep, or nil.
+func (p *Parse) odd(keep []int) *DoubtError {
+	const width = 4
+	starts := p.starts()
+	for i := range p.Parts {
+		b := p.Parts[i].Bytes
+		for k := 0; p.Parts[i].Kind == Own && k+width <= len(b); k++ {
+			if isOdd(b[k:k+width]) && !slices.ContainsFunc(keep, func(at int) bool { return at > starts[i]+k-width && at < starts[i]+k+width }) {
+				return &DoubtError{Offset: starts[i] + k, Was: b[k : k+width], First: "a checksum", Second: ownWords}
+			}
+		}
+	}
+	return nil
+}
+
 // isOdd reports whether four bytes are no number, text, float or time. In big-endian, games write few times and floats, and
 // half of all checksums are one.
 func isOdd(b []byte) bool {

@@ -23,7 +23,12 @@ func (p *Parse) Write(values [][]byte) ([]byte, error) {
 		return nil, err
 	}
 	out := next.join()
-	if len(p.Rivals) == 0 || next == p {
+	switch {
+	case next == p:
+		return out, nil
+	case p.unsearched != nil:
+		return nil, p.unsearched
+	case len(p.Rivals) == 0:
 		return out, nil
 	}
 	names := p.leaves("")
