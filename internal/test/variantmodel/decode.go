@@ -341,13 +341,14 @@ func (n *node) setStruct(v reflect.Value) {
 	default:
 		n.fail(gdwire.ErrType)
 	}
-	seen := map[string]bool{}
+	seen, keys := map[string]bool{}, 0
 	for i := 0; i < len(n.items); i += 2 {
 		k := n.items[i]
 		if k.typ != gdwire.TypeString && k.typ != gdwire.TypeStringName {
 			continue
 		}
 		name := k.scalar.(string)
+		keys++
 		for _, f := range all {
 			if f.name != name {
 				continue
@@ -360,6 +361,16 @@ func (n *node) setStruct(v reflect.Value) {
 		}
 	}
 	n.missing(all, false, func(i int) bool { return seen[all[i].name] })
+	if keys > 0 && len(seen) == 0 && isUnion(all) {
+		n.fail(variant.ErrUnknownKey)
+	}
+}
+
+// isUnion reports whether all fields are pointers to structs with omitzero: one of them is a message.
+func isUnion(all []field) bool {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(f field) bool {
+		return !f.omitZero || f.typ.Kind() != reflect.Pointer || f.typ.Elem().Kind() != reflect.Struct || ownTypes[f.typ.Elem()] != 0
+	})
 }
 
 // missing fails for the first required field that the value does not have.
