@@ -70,12 +70,37 @@ func (s *search) around(p *place) (*found, error) {
 		return nil, nil
 	case e.IsDamaged() && e.Err == nil, v.Unknown() == nil && e.EndsInZeros(MinZeros), isDamaged && e.Start() == lengthSize && (e.Parts[0].Kind != explain.Fact || len(e.Parts[0].Bytes) < lengthSize) && isLength(all), isDamaged && !e.IsProved() && e.Trailer() == nil && !isVersion(e):
 		return nil, nil // damage explains any bytes
+	case v.Unknown() == nil && !isDamaged && p.best.hasValueAt(all, e.Start()):
+		return nil, nil // these are values of the value
 	}
 	f := &found{layer: &around{e, memory(e.Content(), cmp.Or(p.Err, e.Err))}, bits: e.Saving, all: true, format: &e.Format, records: len(e.Values()) > 1}
 	if isDamaged || len(v.Readings) > 0 && v.Readings[0].Frame == Bare && e.Sure() && 4*e.Own() <= len(all) { // damage has its price in the explanation
 		f.bits = max(f.bits, p.best.bits+nearTie+1)
 	}
 	return f, nil
+}
+
+// hasValueAt reports whether a value begins at an offset of the content in the first value that is read.
+func (st *Stack) hasValueAt(all []byte, at int) bool {
+	first := 0
+	if st.Framed() {
+		first = lengthSize
+	}
+	if at <= first || at >= len(all) {
+		return false
+	}
+	d := st.NewDecoder()
+	defer d.Release()
+	d.ResetBytes(all[first:])
+	isInside := false // of a text or a packed array
+	for int(d.InputOffset()) < at-first {
+		t, err := d.ReadToken()
+		if err != nil || d.Depth() == 0 {
+			return false
+		}
+		isInside = t.Kind() == gdwire.KindStringChunk && !t.Last() || t.Kind() == gdwire.KindPackedStart || t.Kind() == gdwire.KindChunk
+	}
+	return int(d.InputOffset()) == at-first && !isInside
 }
 
 func offsets(all []int64) (out []int) {

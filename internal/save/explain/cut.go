@@ -3,6 +3,8 @@ package explain
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
+	"math"
 	"slices"
 )
 
@@ -252,4 +254,98 @@ func (p *Parse) Start() int {
 		return -1
 	}
 	return p.starts()[i]
+}
+
+// odd returns a DoubtError of the first four bytes of the game's own that are no number, text, float or time and are not at an
+// offset of keep, or nil.
+func (p *Parse) odd(keep []int) *DoubtError {
+	const width = 4
+	starts := p.starts()
+	for i := range p.Parts {
+		b := p.Parts[i].Bytes
+		for k := 0; p.Parts[i].Kind == Own && k+width <= len(b); k++ {
+			if isOdd(b[k:k+width]) && !slices.ContainsFunc(keep, func(at int) bool { return at > starts[i]+k-width && at < starts[i]+k+width }) {
+				return &DoubtError{Offset: starts[i] + k, Was: b[k : k+width], First: "a checksum", Second: ownWords}
+			}
+		}
+	}
+	return nil
+}
+
+// isOdd reports whether four bytes are no number, text, float or time. In big-endian, games write few times and floats, and
+// half of all checksums are one.
+func isOdd(b []byte) bool {
+	const small, first, last = 1 << 24, 900_000_000, 2_200_000_000 // of times
+	v, big := binary.LittleEndian.Uint32(b), binary.BigEndian.Uint32(b)
+	f := math.Abs(float64(math.Float32frombits(v)))
+	isNumber := min(v, -v, big, -big) < small || v >= first && v <= last || f > 1e-6 && f < 1e7
+	return !isNumber && !isText(b[:letterRun]) && !isText(b[1:])
+}
+
+// Secret returns the offset and size of bytes that look like a checksum but cannot be computed, or 0, 0: of 32, 20 or
+// 16 random bytes, twice as many hexadecimal digits, or 4 bytes at the end of a header or trailer that are no number,
+// text or time.
+func (p *Parse) Secret() (offset, size int) {
+	starts := p.starts()
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		if part.Kind == Packed {
+			if _, n := part.Stream.Inner.Secret(); n > 0 {
+				return starts[i], n
+			}
+		}
+		if part.Kind == Own && len(part.Bytes) <= 4<<10 && !isBlob(part.Bytes) {
+			if at, n := secret(part.Bytes); n > 0 {
+				return starts[i] + at, n
+			}
+		}
+	}
+	for i := range p.Parts {
+		isEnd := i == len(p.Parts)-1 || p.Parts[i+1].Kind != Own
+		if b := p.Parts[i].Bytes; p.Parts[i].Kind == Own && isEnd && len(b) >= 4 && isOdd(b[len(b)-4:]) && (i == 0 || len(b) == 4) {
+			return starts[i+1] - 4, 4
+		}
+	}
+	return 0, 0
+}
+
+// secret returns the offset and size of what looks like a digest.
+func secret(b []byte) (at, size int) {
+	isHigh := func(c byte) bool { return c >= 0x80 }
+	const aligned = 4
+	for _, w := range []int{32, 20, 16} {
+		for step := range len(b) * 2 { // aligned ones first
+			k := step * aligned
+			if k >= len(b) {
+				k = step - (len(b)+aligned-1)/aligned
+			}
+			if k+w > len(b) {
+				continue
+			}
+			high := 0
+			for _, c := range b[k : k+w] {
+				if isHigh(c) {
+					high++
+				}
+			}
+			if isRandom(b[k:k+w]) && high >= w/4 && !isText(b[k:k+letterRun]) {
+				return k, w
+			}
+			if k+2*w <= len(b) && !slices.ContainsFunc(b[k:k+2*w], func(c byte) bool { return !isHex(c) }) {
+				return k, 2 * w
+			}
+		}
+	}
+	return 0, 0
+}
+
+// isBlob reports whether bytes contain a file of a known format.
+func isBlob(b []byte) bool {
+	const head = 256
+	for _, signature := range []string{"\x89PNG\r\n\x1a\n", "OggS\x00", "\xff\xd8\xff", "WEBPVP8", "\x28\xb5\x2f\xfd", "\x1f\x8b\x08"} {
+		if bytes.Contains(b[:min(len(b), head)], []byte(signature)) {
+			return true
+		}
+	}
+	return false
 }

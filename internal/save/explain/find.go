@@ -161,7 +161,7 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 			first.doubtful = true
 		}
 	}
-	if sums.ended {
+	if _, secret := first.Secret(); sums.ended && secret == 0 {
 		first.unsearched = first.odd(s.Keep)
 	}
 	return first
