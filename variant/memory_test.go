@@ -185,7 +185,7 @@ func TestMapSizesAdded(t *testing.T) {
 // The least MaxMemory is the capacity of a slice, and of an embedded map its size, a variable for each value, and the keys.
 func TestLeastMemory(t *testing.T) {
 	type large struct {
-		Rest map[string][20]int `gd:",embed"`
+		Rest map[string][20]int64 `gd:",embed"`
 	}
 	least := func(v any) (int, reflect.Value) {
 		b, into := encoded(t, v, nil), reflect.New(reflect.TypeOf(v))
@@ -197,9 +197,9 @@ func TestLeastMemory(t *testing.T) {
 	for n := 1; n < 60; n++ {
 		got, v := least(make([][5]bool, n))
 		require.Equal(t, 5*v.Cap(), got, "a slice of %d", n)
-		all := large{map[string][20]int{}}
+		all := large{map[string][20]int64{}}
 		for i := range n {
-			all.Rest[fmt.Sprintf("key %02d", i)] = [20]int{}
+			all.Rest[fmt.Sprintf("key %02d", i)] = [20]int64{}
 		}
 		got, _ = least(all)
 		sizes := mapSizesOf(reflect.TypeOf(all.Rest))
