@@ -537,6 +537,6 @@ func TestMemoryOfAll(t *testing.T) {
 	}
 	one, four := taken(1), taken(4)
 	t.Logf("%d MiB, and %d MiB for four", one>>20, four>>20)
-	require.Less(t, four, one+one/2)
+	require.Less(t, four, 2*one)
 	require.Less(t, four, int64(128<<20))
 }
