@@ -1,0 +1,305 @@
+package explain
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// TestCut drops a record that is cut, and writes what a game writes of the others, or says that it does not know.
+func TestCut(t *testing.T) {
+	for _, test := range []struct {
+		layout     string
+		whole      int    // records before the one that is cut
+		kept, lost int    // bytes of it that are left, or if that is 0, that are lost
+		want       string // the error, or "" if the bytes that are left are a trailer
+		doubtful   bool   // what to write
+	}{
+		{"[ sp2 B ]", 5, 0, 10, "record 5 is cut: it lacks 10 bytes", false},
+		{"[ sp2 B ]", 5, 1, 0, "", false},
+		{"[ sp2 B ]", 2, 100, 0, "record 2 is cut: it lacks 274 bytes", false},
+		{"[ B md5p ]", 5, 0, 100, "record 5 is cut", false},
+		{"m:REPL cnt4 [ sp4 crcp B ]", 5, 0, 200, "record 5 is cut: it lacks 200 bytes", false},
+		{"m:REPL cnt4 [ sp4 crcp B ]", 5, 8, 0, "record 5 is cut: it lacks 636 bytes", true},
+		{"m:REPL cnt4 [ sp4 crcp B ]", 4, 500, 0, "record 4 is cut: it lacks 56 bytes", true},
+		{"m:HEAD st4 [ u8=3 sp4 B ]", 5, 0, 1, "record 5 is cut: it lacks 1 byte", true},
+		{"[ tim8 sp4 B ]", 1, 200, 0, "record 1 is cut: it lacks 96 bytes", false},
+	} {
+		var values [][]byte
+		for i := range 6 {
+			values = append(values, saved(t, 200+100*i, i, "Ada Lovelace"))
+		}
+		l := layout(strings.Fields(test.layout))
+		build := func(n int) []byte { return l.build(t, values[:n], "plain") }
+		size := len(build(test.whole)) + test.kept
+		if test.kept == 0 {
+			size = len(build(test.whole+1)) - test.lost
+		}
+		whole := build(6)[:size]
+		e := Find(whole, nil)
+		require.NotNil(t, e, test.layout)
+		require.Equal(t, framed(values[:test.whole]), e.Content(), test.layout)
+		want := whole
+		if test.want == "" {
+			require.NoError(t, e.Err, test.layout)
+		} else {
+			want = build(test.whole)
+			require.EqualError(t, e.Err, fmt.Sprintf("offset %d: %s", len(want), test.want), test.layout)
+		}
+		got, err := e.WriteContent(e.Content())
+		if test.doubtful {
+			require.ErrorAs(t, err, new(*DoubtError), test.layout)
+			continue
+		}
+		require.NoError(t, err, test.layout)
+		require.Equal(t, want, got, test.layout)
+	}
+}
+
+// TestFaults tells which checksum of a record is wrong among right ones. It stays, unless the values of the record are changed.
+func TestFaults(t *testing.T) {
+	for _, test := range []struct {
+		layout     string
+		header, at int // the size of the header, and the offset of the checksum in a record
+		name       string
+	}{
+		{"[ sp4 crcp B ]", 0, 4, "CRC-32"},
+		{"m:REPL cnt4 [ md5p sp4 B ]", 8, 0, "MD5"},
+		{"[ sp2 sha256hp B ]", 0, 2, "SHA-256"},
+		{"[ B crcp ]", 0, -4, "CRC-32"},
+	} {
+		l := layout(strings.Fields(test.layout))
+		for _, n := range []int{3, 4, 5, 8} {
+			for wrong := range n {
+				var values [][]byte
+				for i := range n {
+					values = append(values, saved(t, 290+100*i, i, "Ada Lovelace"))
+				}
+				spoil := func(b []byte, values [][]byte) []byte {
+					at := test.header + test.at
+					if before := wrong + max(-test.at, 0)/4; before > 0 {
+						at = len(l.build(t, values[:before], "plain")) + test.at
+					}
+					b[at] = '0' + b[at]&1 ^ 1
+					return b
+				}
+				e := Find(spoil(l.build(t, values, "plain"), values), nil)
+				if n == 3 {
+					require.True(t, e == nil || len(e.Faults()) == 0, test.layout)
+					continue
+				}
+				require.NotNil(t, e, test.layout)
+				all := e.Faults()
+				require.Len(t, all, 1, "%s: %v", test.layout, e)
+				require.Equal(t, wrong, all[0].Record, test.layout)
+				require.Equal(t, test.name, all[0].What)
+				for i := range n {
+					changed := slices.Clone(values)
+					changed[i] = saved(t, 310, i, "Eve")
+					want := l.build(t, changed, "plain")
+					if i != wrong {
+						want = spoil(want, changed)
+					}
+					require.Equal(t, want, testenv.Must(e.Write(changed))(t), "%s: %d, %d", test.layout, wrong, i)
+				}
+			}
+		}
+	}
+}
+
+// TestEdges tries each bound, and one less and one more.
+func TestEdges(t *testing.T) {
+	value := saved(t, 1500, 0, "Ada Lovelace")
+	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+	var values [][]byte
+	for i := range mostLearnt + 1 {
+		values = append(values, saved(t, 200+i%7*100, i, "Ada Lovelace"))
+	}
+	records := func(l string, n int) []byte { return layout(strings.Fields(l)).build(t, values[:n], "plain") }
+	number := func(n int) []byte { return integer(uint64(n), 4, false) }
+	cut := records("[ u8=3 sp4 B ]", 5)
+	for _, edge := range []struct {
+		name string
+		at   int
+		is   func(n int) bool
+		want [3]bool // for one less, the bound, and one more
+	}{
+		{"records", mostLearnt, func(n int) bool {
+			e := Find(records("[ sp2 crcp B ]", n), nil)
+			return e != nil && e.bodies() == n && len(e.Faults()) == 0 && len(e.Parts) == 3*n
+		}, [3]bool{true, true, true}},
+		{"size of a cut record", maxCut, func(n int) bool {
+			n = maxCut + 4*(n-maxCut) // sizes of values are multiples of 4
+			e := Find(join(cut, []byte{3}, number(n), []byte{29, 0, 0, 0}, number(n-8), bytes.Repeat([]byte{0x80, 0xfe}, 50)), nil)
+			return e != nil && e.Err != nil
+		}, [3]bool{true, true, false}},
+		{"number of records", 1 << 20, func(n int) bool {
+			b := records("u32=1 [ sp2 B ]", 5)
+			copy(b, number(n))
+			e := Find(b[:len(b)-9], nil)
+			_, err := e.WriteContent(e.Content())
+			return err != nil
+		}, [3]bool{true, true, false}},
+		{"depth", maxDepth, func(n int) bool {
+			b := value
+			for range n {
+				b = pack(t, join([]byte("SAVE"), b), "zstd")
+			}
+			e := Find(join([]byte("SAVE"), b), nil)
+			return e != nil && strings.Count(e.String(), "of 4 bytes") == n+1
+		}, [3]bool{true, true, false}},
+		{"wrong checksums", 2, func(n int) bool { // one in four
+			b := records("[ sp2 crcp B ]", 8)
+			for i := range n {
+				b[len(records("[ sp2 crcp B ]", i+2))+2]++
+			}
+			return len(Find(b, nil).Faults()) == n
+		}, [3]bool{true, true, false}},
+	} {
+		t.Run(edge.name, func(t *testing.T) {
+			for i, want := range edge.want {
+				require.Equal(t, want, edge.is(edge.at+i-1), i-1)
+			}
+		})
+	}
+}
+
+// TestPrices finds what only prices tell from something else, and asks where they hardly do.
+func TestPrices(t *testing.T) {
+	value, long := saved(t, 0, 0, "Ada"), saved(t, 1500, 0, "Ada")
+	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+	encode := func(v any) []byte { return testenv.Must(variant.Marshal(v))(t) }
+	u32 := func(n int) []byte { return integer(uint64(n), 4, false) }
+	total := 0
+	for _, c := range value {
+		total += int(c)
+	}
+	floats, ints := make([]float32, 300), make([]int32, 300)
+	for i := range floats {
+		floats[i], ints[i] = float32(i*i)/7, int32(i)
+	}
+	save, null := []byte("SAVE"), []byte{4, 0, 0, 0, 0, 0, 0, 0}
+	var hundred, overlapped []byte
+	for seed := 0; overlapped == nil || overlapped[4] != 100; seed++ {
+		hundred = saved(t, 100, seed, "Ada")
+		overlapped = layout{"u32=1", "crcp", "md5p", "B"}.build(t, [][]byte{hundred}, "plain")
+	}
+	for _, test := range []struct {
+		name  string
+		input []byte
+		value []byte // the last one
+		want  string // what is around the values
+		doubt int    // the offset of what is doubtful in an edit, or -1
+		sure  bool
+	}{
+		{"u64 4, or a null after its length", join(null, value), value, "in 2 records (size at 0, which is written anew)", -1, false},
+		{"a null after a value", join(u32(len(value)), value, null), null[4:], "in 2 records (size at 0, which is written anew)", -1, true},
+		{"a packed array of numbers in a value", join(save, u32(7), encode(map[string]any{"m": floats})), encode(map[string]any{"m": floats}), "after a header of 8 bytes", -1, true},
+		{"a packed array of small numbers in a value", join(save, u32(7), encode(map[string]any{"m": ints})), encode(map[string]any{"m": ints}), "after a header of 8 bytes", -1, true},
+		{"bytes of a value in a value", encode(value), encode(value), "", -1, true},
+		{"bytes of a long value after a header", join(save, u32(1), encode(long)), encode(long), "after a header of 8 bytes", -1, false},
+		{"bytes of values in an Array", join(save, u32(1), encode([]any{value, value, long})), encode([]any{value, value, long}), "after a header of 8 bytes", -1, true},
+		{"bytes of a value in a Dictionary", encode(map[string]any{"data": long, "v": 1}), encode(map[string]any{"data": long, "v": 1}), "", -1, true},
+		{"a version that is the sum of the bytes", join(save, u32(total), value), value, "after a header of 8 bytes (perhaps sum of bytes at 4, which is written anew)", 4, true},
+		{"a size over a number and a CRC-32", overlapped, hundred, "after a header of 24 bytes (CRC-32 at 4, MD5 at 8; both are written anew)", -1, true},
+	} {
+		e := Find(test.input, nil)
+		require.NotNil(t, e, test.name)
+		require.Equal(t, test.want, e.String(), test.name)
+		require.Equal(t, test.sure, e.Sure(), test.name)
+		require.False(t, e.IsDamaged(), test.name)
+		values := e.Values()
+		last := len(values) - 1
+		require.Equal(t, test.value, values[last], test.name)
+		values[last] = saved(t, 1500, 1, "Eve")
+		if _, err := e.Write(values); test.doubt >= 0 {
+			require.ErrorContains(t, err, fmt.Sprintf("at offset %d is ", test.doubt), test.name)
+		} else {
+			require.NoError(t, err, test.name)
+		}
+	}
+}
+
+// TestBrokenValue: a value that cannot be read is damage, whatever texts are in it, and whole values follow it.
+func TestBrokenValue(t *testing.T) {
+	v := testenv.Must(variant.Marshal(map[string]any{"name": "Ada Lovelace", "list": []any{"one two", "three four", 5, 6}, "x": 5}))(t)
+	number := func(n int) []byte { return integer(uint64(n), 4, false) }
+	packet := slices.Concat(number(len(v)), v)
+	for _, test := range []struct {
+		before, after []byte
+		text          string // the value before it has no type
+		whole         int    // values on each side
+	}{
+		{nil, nil, "three", 0},
+		{number(len(v)), nil, "three", 0},
+		{slices.Concat([]byte("SAVE"), number(3)), nil, "three", 0},
+		{slices.Concat([]byte("SAVE"), number(3), number(len(v))), nil, "three", 0},
+		{slices.Concat(packet, number(len(v))), packet, "three", 1},
+		{slices.Concat(packet, number(len(v))), packet, "name", 1},
+		{slices.Concat([]byte("SAVE"), number(7), packet, packet, number(len(v))), slices.Concat(packet, packet), "three", 2},
+	} {
+		broken := bytes.Clone(v)
+		broken[bytes.Index(v, []byte(test.text))-8] = 77
+		e := Find(slices.Concat(test.before, broken, test.after), nil)
+		require.NotNil(t, e)
+		require.True(t, e.IsDamaged(), "%v", e)
+		bodies := slices.DeleteFunc(slices.Clone(e.Parts), func(p Part) bool { return !p.isBody() })
+		require.Equal(t, Cut, bodies[test.whole].Kind)
+		require.True(t, test.whole == 0 || len(bodies) == 2*test.whole+1, "%v", e)
+	}
+}
+
+// TestTables finds no values in tables of small numbers, such as those of sections in programs.
+func TestTables(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range testenv.Cases(40, 2000) {
+		var b []byte
+		for range 1 + r.IntN(60) {
+			b = append(b, integer(uint64(r.IntN(300)), 4, false)...)
+			b = append(b, integer(uint64(r.IntN(12)), 4, false)...)
+			for _, n := range []int{8, 1 << 14, 1 << 14, 1 << 12} {
+				b = append(b, integer(uint64(r.IntN(n)), 8, false)...)
+			}
+			b = append(b, integer(uint64(r.IntN(30)), 4, false)...)
+			b = append(b, integer(uint64(r.IntN(30)), 4, false)...)
+			b = append(b, integer(1<<r.IntN(6), 8, false)...)
+			b = append(b, integer(uint64(r.IntN(2)*24), 8, false)...)
+		}
+		e := Find(b, nil)
+		require.Nil(t, e, "%v", e)
+		for b = b[:0]; len(b) < 400; {
+			b = append(append(b, integer(2, 4, false)...), integer(uint64(r.IntN(300)), 4, false)...)
+		}
+		e = Find(append([]byte("DATA"), b...), nil)
+		require.Nil(t, e, "%v", e)
+	}
+}
+
+// TestBudget: a search that ends early finds all or nothing.
+func TestBudget(t *testing.T) {
+	var values [][]byte
+	for i := range 5 {
+		values = append(values, saved(t, 200+100*i, i, "Ada Lovelace"))
+	}
+	for _, mode := range []string{"plain", "zstd", "fastlz"} {
+		b := layout{"m:LOG", "u32=9", "[", "sp4", "B", "crcp", "]", "md5a"}.build(t, values, mode)
+		found := 0
+		for left := 1; left < 1<<20; left += left/4 + 1 {
+			s := newSearch(nil, len(b))
+			s.left = left
+			if e := s.find(b, s.Formats, 0); e != nil {
+				require.Equal(t, framed(values), e.Content(), "%s, %d", mode, left)
+				found++
+			}
+		}
+		require.NotZero(t, found)
+	}
+}
