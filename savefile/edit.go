@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/options"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/internal/save/outfile"
+	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -214,10 +216,22 @@ func applied(c *save.Content, edits []Edit) (*save.Content, error) {
 	return nil, notFound(err)
 }
 
-// newValue returns a Go value for an edit.
+// newValue returns a Go value for an edit. The most frequent types are not encoded by reflection.
 func newValue(v any) *edit.Value {
 	exact := false
-	switch v.(type) {
+	switch v := v.(type) {
+	case bool:
+		plain := text.Value{Type: gdwire.TypeBool}
+		if v {
+			plain.Int = 1
+		}
+		return &edit.Value{Plain: &plain}
+	case int:
+		return &edit.Value{Plain: &text.Value{Type: gdwire.TypeInt, Int: int64(v)}}
+	case string:
+		if utf8.ValidString(v) {
+			return &edit.Value{Plain: &text.Value{Type: gdwire.TypeString, Text: v}}
+		}
 	case variant.Raw, *variant.Raw:
 		exact = true
 	}

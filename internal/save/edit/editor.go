@@ -133,6 +133,9 @@ func (e *editor) operand(p *text.Node) (operand, error) { return e.source(e, p) 
 
 // marshal returns a value of Go, with math types of 64 bits, so that nothing is lost.
 func (e *editor) marshal(value *Value) (v operand, err error) {
+	if plain := value.Plain; plain != nil {
+		return operand{oldValue: oldValue{Value: *plain, cut: len(plain.Text) > maxCopied}}, nil
+	}
 	o := e.content.Encoder
 	o.DoubleReals = true
 	v.exact = value.Exact

@@ -297,6 +297,8 @@ func checkPairs(v *text.Value) error {
 
 // A Value is a new value of Go.
 type Value struct {
+	// Plain, if not nil, is the value, which Encode does not encode then.
+	Plain *text.Value
 	// Encode returns the encoding of the value.
 	Encode func(gdwire.EncoderOptions) ([]byte, error)
 	// Exact reports whether the value keeps its type, whatever the type of the old value is.
