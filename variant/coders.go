@@ -82,18 +82,18 @@ func (b decodePlanner) makeDecoder(key planKey) (decodeFunc, error) {
 		switch own := ownDecoders[t]; {
 		case p.Implements(unmarshalerType):
 			return reflected(t, decodeUnmarshaler), checkMethod(t, unmarshalerType)
-		case own != nil:
+		case own != nil && key.max == 0:
 			return own, nil
 		case p.Implements(textUnmarshalerType):
 			return b.makeTextUnmarshalerDecoder(t), checkMethod(t, textUnmarshalerType)
 		}
 	}
-	return b.makeDefaultDecoder(t, key.wire)
+	return b.makeDefaultDecoder(key)
 }
 
-// makeDefaultDecoder returns the function to decode a t by its kind, regardless of methods.
-func (b decodePlanner) makeDefaultDecoder(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
-	switch t.Kind() {
+// makeDefaultDecoder returns the function to decode the Go type of key by its kind, regardless of methods.
+func (b decodePlanner) makeDefaultDecoder(key planKey) (decodeFunc, error) {
+	switch t := key.typ; t.Kind() {
 	case reflect.Bool:
 		return makeScalarDecoder(t, (*gdwire.Decoder).ReadBool), nil
 	case reflect.Int:
@@ -126,7 +126,10 @@ func (b decodePlanner) makeDefaultDecoder(t reflect.Type, wire gdwire.Type) (dec
 	case reflect.Float64:
 		return makeScalarDecoder(t, (*gdwire.Decoder).ReadFloat), nil
 	case reflect.String:
-		if wire == gdwire.TypeNodePath {
+		switch {
+		case key.max > 0:
+			return makeLimitedTextDecoder(t, key.max), nil
+		case key.wire == gdwire.TypeNodePath:
 			return makeNodePathDecoder(t), nil
 		}
 		return makeStringDecoder(t), nil
@@ -136,21 +139,21 @@ func (b decodePlanner) makeDefaultDecoder(t reflect.Type, wire gdwire.Type) (dec
 		}
 		return reflected(t, decodeInterface), nil
 	case reflect.Slice:
-		return b.makeSliceDecoder(t)
+		return b.makeSliceDecoder(t, key.max)
 	case reflect.Array:
-		return b.makeArrayDecoder(t, wire)
+		return b.makeArrayDecoder(t, key.wire)
 	case reflect.Map:
-		return b.makeMapDecoder(t)
+		return b.makeMapDecoder(t, key.max)
 	case reflect.Struct:
 		return b.makeStructDecoder(t)
 	}
-	return nil, fmt.Errorf("%v has no Variant type", t)
+	return nil, fmt.Errorf("%v has no Variant type", key.typ)
 }
 
 // makeTextUnmarshalerDecoder returns the function to decode a t, a TextUnmarshaler.
 // UnmarshalText decodes text; other values are decoded by the kind of t.
 func (b decodePlanner) makeTextUnmarshalerDecoder(t reflect.Type) decodeFunc {
-	kind, kindErr := b.try(func() (decodeFunc, error) { return b.makeDefaultDecoder(t, 0) })
+	kind, kindErr := b.try(func() (decodeFunc, error) { return b.makeDefaultDecoder(planKey{typ: t}) })
 	return func(s *decoder, x variable) error {
 		typ, err := s.d.PeekType()
 		switch {
@@ -178,7 +181,7 @@ func (b decodePlanner) makeKeyDecoder(t reflect.Type) (decodeFunc, error) {
 	case reflect.PointerTo(t).Implements(textUnmarshalerType):
 		return reflected(t, (*decoder).textKey), checkMethod(t, textUnmarshalerType)
 	}
-	return b.makeDefaultDecoder(t, 0)
+	return b.makeDefaultDecoder(planKey{typ: t})
 }
 
 // textKey reads a key into v, a TextUnmarshaler.

@@ -75,16 +75,17 @@ type mapDecoder struct {
 	sizes mapSizes
 	key   decodeFunc
 	elem  *plan[decodeFunc]
+	max   int // of max=, or 0
 }
 
-// newMapDecoder returns the mapDecoder for t.
-func (b decodePlanner) newMapDecoder(t reflect.Type) (*mapDecoder, error) {
+// newMapDecoder returns the mapDecoder for t, and for at most max pairs, unless max is 0.
+func (b decodePlanner) newMapDecoder(t reflect.Type, max int) (*mapDecoder, error) {
 	key, err := b.planOf(planKey{typ: t.Key(), isKey: true})
 	if err != nil {
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), 0)
-	return &mapDecoder{t, mapSizesOf(t), key.do, elem}, err
+	return &mapDecoder{t, mapSizesOf(t), key.do, elem, max}, err
 }
 
 // reading returns the function decoding a map by a call of decode to read n pairs into v.
@@ -96,6 +97,9 @@ func (m *mapDecoder) reading(decode func(s *decoder, v reflect.Value, n int) err
 		n, err := s.d.ReadDict()
 		if err != nil {
 			return s.nilOrTypeError(v, err)
+		}
+		if m.max > 0 && n > m.max {
+			return s.failLength(gdwire.TypeDictionary, m.typ, n, m.max)
 		}
 		if err := s.enter(m.typ); err != nil {
 			return err

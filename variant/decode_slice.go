@@ -11,19 +11,23 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// makeSliceDecoder returns the function decoding a t, a slice, from an Array or a packed array.
-func (b decodePlanner) makeSliceDecoder(t reflect.Type) (decodeFunc, error) {
+// makeSliceDecoder returns the function decoding a t, a slice, from an Array or a packed array. Of more than max elements, unless
+// max is 0, the function reads none.
+func (b decodePlanner) makeSliceDecoder(t reflect.Type, max int) (decodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
 	if err != nil {
 		return nil, err
 	}
 	l := newListDecoder(t, elem)
+	l.max = max
 	packed := l.packedDecoders()
 	if t.Elem() == stringType {
 		packed[gdwire.TypePackedStringArray] = func(s *decoder, x variable, t packedStart) error {
 			return s.strings(pointer[[]string](x), t.n)
 		}
-		return l.makeStringsFirstDecoder(l.makeDecoder(packed)), nil
+		if max == 0 {
+			return l.makeStringsFirstDecoder(l.makeDecoder(packed)), nil
+		}
 	}
 	return l.makeDecoder(packed), nil
 }
@@ -57,6 +61,9 @@ func (l *listDecoder) makeDecoder(packed *packedFuncs) decodeFunc {
 			if err != nil {
 				return err
 			}
+			if l.max > 0 && n > l.max {
+				return s.failLength(typ, l.typ, n, l.max)
+			}
 			if _, most := lenCap(x); most > 0 {
 				l.reuse(s, x, most)
 			}
@@ -67,6 +74,9 @@ func (l *listDecoder) makeDecoder(packed *packedFuncs) decodeFunc {
 		tok, err := s.token()
 		if err != nil {
 			return err
+		}
+		if l.max > 0 && countOf(tok) > l.max {
+			return s.failLength(typ, l.typ, countOf(tok), l.max)
 		}
 		if _, most := lenCap(x); most > 0 {
 			l.reuse(s, x, most)
@@ -82,11 +92,12 @@ type listDecoder struct {
 	elem     *plan[decodeFunc]
 	size     uintptr // of an element
 	keepsOld bool    // see keepsOld
+	max      int     // of max=, or 0
 }
 
 // newListDecoder returns a listDecoder for t, a slice or array, with the plan of its elements.
 func newListDecoder(t reflect.Type, elem *plan[decodeFunc]) *listDecoder {
-	return &listDecoder{t, variableTypeOf(t), elem, t.Elem().Size(), keepsOld(t.Elem())}
+	return &listDecoder{typ: t, vars: variableTypeOf(t), elem: elem, size: t.Elem().Size(), keepsOld: keepsOld(t.Elem())}
 }
 
 // decode reads the n elements and the End of an Array or PackedStringArray into the slice or array

@@ -49,12 +49,9 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 	c := &structDecoder{typ: t, vars: variableTypeOf(t), info: info}
 	for i := range info.all {
 		f := &info.all[i]
-		plan, err := b.plan(f.typ, f.wire)
+		plan, err := b.planOf(planKey{typ: f.typ, wire: f.wire, max: f.max})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
-		}
-		if f.max > 0 {
-			plan = f.limited(plan)
 		}
 		var at fieldLocation
 		if throughPointer(t, f.index) {
@@ -345,23 +342,6 @@ func (c *structDecoder) find(name []byte, next int) int {
 		}
 	}
 	return -1
-}
-
-// limited returns of, the plan of f, with an error for values longer than max=. Limits bound the memory before: the
-// variable becomes zero.
-func (f *field) limited(of *plan[decodeFunc]) *plan[decodeFunc] {
-	return &plan[decodeFunc]{do: func(s *decoder, x variable) error {
-		t, err := s.d.PeekType()
-		if err == nil {
-			err = doOf(of)(s, x)
-		}
-		v := valueOf(x, f.typ)
-		if n := v.Len(); err == nil && n > f.max {
-			v.SetZero()
-			err = s.fail(t, f.typ, fmt.Errorf("%w: length %d, more than max=%d", gdwire.ErrRange, n, f.max))
-		}
-		return err
-	}}
 }
 
 // decode reads the value of the field of the struct x.

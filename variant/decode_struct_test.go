@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -116,6 +117,9 @@ func TestChangedMessages(t *testing.T) {
 		Text string         `gd:",max=3"`
 		List []int          `gd:",max=2"`
 		Map  map[string]int `gd:",max=1"`
+		Path NodePath       `gd:",max=3"`
+		Data []byte         `gd:",max=2"`
+		Tags []string       `gd:",max=2"`
 	}
 	type renamed struct {
 		ID       int
@@ -133,12 +137,22 @@ func TestChangedMessages(t *testing.T) {
 		{name: "short", wire: dict("text", "é!", "list", array(1, 2), "map", dict("a", 1)), into: new(limited)},
 		{name: "long text", wire: dict("text", "é!!"), into: new(limited), err: `offset 20, $.text: String into Go string (limited.Text): out of range: length 4, more than max=3`, is: gdwire.ErrRange},
 		{name: "long list", wire: dict("list", []int64{1, 2, 3}), into: new(limited), err: `offset 20, $.list: PackedInt64Array into Go []int (limited.List): out of range: length 3, more than max=2`, is: gdwire.ErrRange},
-		{name: "long map", wire: dict("map", dict("a", 1, "b", 2)), into: new(limited), err: `offset 68, $.map: Dictionary into Go map[string]int (limited.Map): out of range: length 2, more than max=1`, is: gdwire.ErrRange},
+		{name: "long map", wire: dict("map", dict("a", 1, "b", 2)), into: new(limited), err: `offset 20, $.map: Dictionary into Go map[string]int (limited.Map): out of range: length 2, more than max=1`, is: gdwire.ErrRange},
+		{name: "long path", wire: dict("path", NodePath("a/bc")), into: new(limited), err: `offset 52, $.path: NodePath into Go variant.NodePath (limited.Path): out of range: length 4, more than max=3`, is: gdwire.ErrRange},
 		{name: "known kind", wire: dict("new", nil, "old", dict("a", 1)), into: new(union)},
 		{name: "no kind", wire: dict(), into: new(union)},
 		{name: "unknown kind", wire: dict("new", dict("a", 1), "x", 1), into: new(union), err: `offset 68, $: Dictionary into Go variant.union: unknown key "new"`, is: ErrUnknownKey},
 	})
 	require.Equal(t, encoded(t, dict("id", 0, "nickname", "a"), nil), encoded(t, renamed{Nickname: "a"}, nil))
+	// Nothing after the length is read, and of a text a chunk.
+	for key, v := range map[string]any{"text": strings.Repeat("a", 1<<20), "list": make([]int64, 3), "map": dict("a", 1, "b", 2), "data": array(1, 2, 3), "tags": make([]string, 3)} {
+		b := encoded(t, dict(key, v), nil)[:len(encoded(t, dict(key, ""), nil))]
+		if key == "text" {
+			b = encoded(t, dict(key, v), nil)[:len(b)+gdwire.DefaultMaxChunk]
+		}
+		r := io.MultiReader(bytes.NewReader(b), iotest.ErrReader(io.ErrClosedPipe))
+		require.ErrorIs(t, UnmarshalRead(r, new(limited)), gdwire.ErrRange, key)
+	}
 }
 
 // RejectUnknown names the field that was meant, and only when the error is printed.

@@ -227,6 +227,11 @@ func (s *decoder) fail(t gdwire.Type, g reflect.Type, reason error) error {
 	return s.d.WrapError(&TypeError{Type: t, Go: g, Err: reason})
 }
 
+// failLength returns the error for a value of length n, more than the maximum in the tag.
+func (s *decoder) failLength(t gdwire.Type, g reflect.Type, n, max int) error {
+	return s.fail(t, g, fmt.Errorf("%w: length %d, more than max=%d", gdwire.ErrRange, n, max))
+}
+
 // token reads the first token of the next value.
 func (s *decoder) token() (gdwire.Token, error) {
 	t, err := s.d.ReadToken()
@@ -400,6 +405,18 @@ func makeNodePathDecoder(t reflect.Type) decodeFunc {
 	}
 }
 
+// makeLimitedTextDecoder returns the function decoding a t, a string kind, from a text of at most max bytes. Of a longer one, no more
+// than a chunk is read.
+func makeLimitedTextDecoder(t reflect.Type, max int) decodeFunc {
+	return func(s *decoder, x variable) error {
+		text, err := s.readAnyText(x, t, max)
+		if err == nil {
+			set(x, text)
+		}
+		return err
+	}
+}
+
 // readText returns the next text, of any type, for x, a variable of type t, and tries the fast
 // path for strings first. A nil makes x zero, and readText returns "".
 func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
@@ -408,7 +425,7 @@ func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 		if err != nil && err != bufio.ErrBufferFull {
 			return "", err
 		}
-		return s.readAnyText(x, t)
+		return s.readAnyText(x, t, 0)
 	}
 	if err := s.charge(t, int64(len(b))); err != nil {
 		return "", err
@@ -420,7 +437,7 @@ func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
 	b := export.ReadNodePath(s.d, &s.pathText)
 	if b == nil {
-		return s.readAnyText(x, t)
+		return s.readAnyText(x, t, 0)
 	}
 	if err := s.charge(t, int64(len(b))); err != nil {
 		return "", err
@@ -428,8 +445,8 @@ func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
 	return s.newText(b), nil
 }
 
-// readAnyText reads text like readText, without a fast path.
-func (s *decoder) readAnyText(x variable, t reflect.Type) (string, error) {
+// readAnyText reads text like readText, without a fast path. A text of more than max bytes, unless max is 0, is an error.
+func (s *decoder) readAnyText(x variable, t reflect.Type, max int) (string, error) {
 	typ, err := s.d.PeekType()
 	switch {
 	case err != nil:
@@ -441,10 +458,19 @@ func (s *decoder) readAnyText(x variable, t reflect.Type) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if typ == gdwire.TypeNodePath {
-		return s.nodePathText(tok, t)
+	var text string
+	n := countOf(tok)
+	switch {
+	case typ == gdwire.TypeNodePath: // whose length is that of all names
+		text, err = s.nodePathText(tok, t)
+		n = len(text)
+	case max == 0 || n <= max:
+		text, err = s.text(tok, t)
 	}
-	return s.text(tok, t)
+	if err == nil && max > 0 && n > max {
+		err = s.failLength(typ, t, n, max)
+	}
+	return text, err
 }
 
 // isTextType reports whether values of type t are text.

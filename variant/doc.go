@@ -112,7 +112,7 @@
 //	Field [4]float32 `gd:",type=Color"`   encoded as a Color
 //	Field []int32 `gd:",type=Array[int]"`   encoded as an Array[int]
 //	Field int `gd:"name,was=old"`      the key "old" is read, too, and never written; several are possible
-//	Field string `gd:",max=64"`        decoding is an error for more bytes of text, elements or pairs
+//	Field string `gd:",max=64"`        more bytes of text, elements or pairs are an error before they are read
 //	Rest *variant.Dictionary `gd:",embed"`   collects unknown keys, encoded last; also map[string]T, map[StringName]T
 //	_ struct{} `gd:",array"`           the struct is an Array of its fields in order
 //

@@ -324,8 +324,8 @@ func (s *structFields) add(e embedded, f reflect.StructField, first int) (inner 
 	if t.omitZero && t.required {
 		return inner, fmt.Errorf("required together with omitzero")
 	}
-	if k := f.Type.Kind(); t.max > 0 && k != reflect.String && k != reflect.Slice && k != reflect.Map {
-		return inner, fmt.Errorf("max=%d on %v, neither string, slice nor map", t.max, f.Type)
+	if k := f.Type.Kind(); t.max > 0 && (k != reflect.String && k != reflect.Slice && k != reflect.Map || hasMethods(f.Type)) {
+		return inner, fmt.Errorf("max=%d on %v, no string, slice or map without methods", t.max, f.Type)
 	}
 	if t.omitZero {
 		added.isZero = isZeroMethod(f.Type)

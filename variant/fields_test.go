@@ -136,7 +136,7 @@ func TestTypeMistakes(t *testing.T) {
 			A int `gd:",was=b"`
 			B int
 		}{}, err: `variant: struct.A: was=b is a name of struct.B`},
-		{value: tagged[int](",max=1"), err: `variant: struct { A int "gd:\",max=1\"" }.A: max=1 on int, neither string, slice nor map`},
+		{value: tagged[int](",max=1"), err: `variant: struct { A int "gd:\",max=1\"" }.A: max=1 on int, no string, slice or map without methods`},
 		{value: tagged[*Dictionary](",embed,max=1"), err: `variant: struct { A *variant.Dictionary "gd:\",embed,max=1\"" }.A: embed together with another option`},
 		{value: tagged[int](",array"), err: `variant: struct { A int "gd:\",array\"" }.A: option array on a field that is not named _`},
 		{value: struct {

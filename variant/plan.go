@@ -24,11 +24,12 @@ type plan[F any] struct {
 	sizeHint atomic.Int64 // the size of the latest result of Marshal if large, for the next result; otherwise 0
 }
 
-// A planKey identifies a plan: a Go type, the Variant type in its tag, and whether the plan is
-// for keys, without Marshaler.
+// A planKey identifies a plan: a Go type, the Variant type and the maximum length in its tag, and whether
+// the plan is for keys, without Marshaler.
 type planKey struct {
 	typ   reflect.Type
 	wire  gdwire.Type // 0 without type=
+	max   int         // 0 without max=
 	isKey bool
 }
 

@@ -204,7 +204,7 @@ func TestTextMapsReadAsReflected(t *testing.T) {
 	for elem := range textMaps {
 		typ := reflect.MapOf(stringType, elem)
 		t.Run(typ.String(), func(t *testing.T) {
-			m := must(decodePlanner{&planner[decodeFunc]{&decodePlans, map[planKey]*plan[decodeFunc]{}}}.newMapDecoder(typ))(t)
+			m := must(decodePlanner{&planner[decodeFunc]{&decodePlans, map[planKey]*plan[decodeFunc]{}}}.newMapDecoder(typ, 0))(t)
 			for _, packet := range packets {
 				for range 4 {
 					b := packet
