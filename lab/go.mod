@@ -14,7 +14,6 @@ require (
 	github.com/gdwire/gdwire v0.0.0-00010101000000-000000000000
 	github.com/gdwire/gdwire/examples/rpc v0.0.0-00010101000000-000000000000
 	github.com/go-json-experiment/json v1.27.2
-	github.com/klauspost/compress v1.20.3
 	github.com/planetscale/vtprotobuf v0.6.0
 	github.com/stretchr/testify v1.12.1
 	github.com/tinylib/msgp v1.6.5
@@ -32,6 +31,7 @@ require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect

@@ -9,14 +9,23 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 )
+
+// The commands count and publish, and what they measure: groups of contenders, and their results.
 
 // groups contains the groups in the order of the benchmarks.
 var groups = slices.Concat(
@@ -26,7 +35,7 @@ var groups = slices.Concat(
 	mapGroups,
 	[]group{fieldGroup},
 	textGroups,
-	[]group{typedGroup, smallGroup, growthGroup},
+	[]group{typedGroup, smallGroup},
 	packetGroups,
 	clientGroups,
 	bulkGroups(),
@@ -157,4 +166,199 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// A report contains what was measured at a commit, and where.
+type report struct {
+	Commit       string   `json:"commit"` // or the one that a counted tree was based on
+	Machine      machine  `json:"machine"`
+	Peers        []string `json:"peers"`             // module and version
+	Layouts      int      `json:"layouts,omitempty"` // builds that ran in turns
+	Times        results  `json:"times,omitempty"`
+	Instructions results  `json:"instructions"`
+}
+
+type machine struct {
+	Go    string `json:"go"`
+	OS    string `json:"os"`
+	Arch  string `json:"arch"`
+	CPU   string `json:"cpu,omitempty"`
+	Cores int    `json:"cores"`
+}
+
+// A measurement contains the times of a contender, in ns per run, or its instructions, one round without Bytes,
+// which is a number in JSON.
+type measurement struct {
+	Bytes  int       `json:"bytes"` // processed by one run
+	Rounds []float64 `json:"rounds"`
+}
+
+// MarshalJSON encodes a measurement as UnmarshalJSON decodes it.
+func (m *measurement) MarshalJSON() ([]byte, error) {
+	type rounds measurement
+	if m.Bytes == 0 {
+		return json.Marshal(m.median())
+	}
+	return json.Marshal((*rounds)(m))
+}
+
+// UnmarshalJSON decodes a measurement: of times, or a number of instructions.
+func (m *measurement) UnmarshalJSON(text []byte) error {
+	type rounds measurement
+	if bytes.HasPrefix(text, []byte("{")) {
+		return json.Unmarshal(text, (*rounds)(m))
+	}
+	m.Rounds = make([]float64, 1)
+	return json.Unmarshal(text, &m.Rounds[0])
+}
+
+// median returns the median of the rounds, or 0 for a contender that was not measured.
+func (m *measurement) median() float64 {
+	if m == nil || len(m.Rounds) == 0 {
+		return 0
+	}
+	return quantile(m.Rounds, 0.5)
+}
+
+// layouts returns the medians of n layouts.
+func (m *measurement) layouts(n int) (all []float64) {
+	for layout := range n {
+		var rounds []float64
+		for i := layout; i < len(m.Rounds); i += n {
+			rounds = append(rounds, m.Rounds[i])
+		}
+		all = append(all, quantile(rounds, 0.5))
+	}
+	return all
+}
+
+// results are the measurements of contenders, by their groups and names.
+type results map[string]map[string]*measurement
+
+// add adds contenders unless the name is "", each with the rounds.
+func (r results) add(group string, names []string, rounds ...float64) {
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		if r[group] == nil {
+			r[group] = map[string]*measurement{}
+		}
+		r[group][name] = &measurement{Rounds: rounds}
+	}
+}
+
+// pattern returns a regular expression that matches the names of the groups.
+func (r results) pattern() string {
+	names := slices.Sorted(maps.Keys(r))
+	for i := range names {
+		names[i] = regexp.QuoteMeta(names[i])
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+// peers are the modules of the other codecs.
+var peers = []string{
+	"github.com/tinylib/msgp", "github.com/fxamacker/cbor/v2", "github.com/vmihailenco/msgpack/v5", "github.com/go-json-experiment/json",
+	"github.com/planetscale/vtprotobuf", "github.com/coder/websocket",
+}
+
+// newReport returns an empty report of this toolchain and machine.
+func newReport() *report {
+	r := &report{Machine: machine{runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu(), runtime.NumCPU()}, Instructions: results{}}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if slices.Contains(peers, m.Path) {
+				r.Peers = append(r.Peers, m.Path+" "+m.Version)
+			}
+		}
+	}
+	return r
+}
+
+// readReport reads figuresFile or countFile.
+func readReport(name string) (*report, error) {
+	r := new(report)
+	b, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(b, r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r, nil
+}
+
+// array matches an array of numbers.
+var array = regexp.MustCompile(`\[[-+.\de\s,]+\]`)
+
+// encode returns the contents of a file for readReport, with each array of numbers in a line.
+func (r *report) encode() []byte {
+	return append(array.ReplaceAllFunc(must(json.MarshalIndent(r, "", "\t")), func(numbers []byte) []byte {
+		return bytes.Join(bytes.Fields(numbers), nil)
+	}), '\n')
+}
+
+// cpu returns the name of the processor on Linux.
+func cpu() string {
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(info)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// quantile returns the quantile q of v. It does not change v.
+func quantile(v []float64, q float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	at := q * float64(len(v)-1)
+	i := int(at)
+	if i+1 == len(v) {
+		return v[i]
+	}
+	return v[i] + (at-float64(i))*(v[i+1]-v[i])
+}
+
+// ratio returns the median of the ratios of a to b, round by round.
+func ratio(a, b *measurement) float64 {
+	var v []float64
+	for i := range min(len(a.Rounds), len(b.Rounds)) {
+		v = append(v, a.Rounds[i]/b.Rounds[i])
+	}
+	return quantile(v, 0.5)
+}
+
+// duration formats ns with three digits.
+func duration(ns float64) string {
+	for _, u := range []struct {
+		name string
+		ns   float64
+	}{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}} {
+		if ns >= u.ns {
+			return threeDigits(ns/u.ns) + " " + u.name
+		}
+	}
+	return threeDigits(ns) + " ns"
+}
+
+// instructions formats a number of instructions, millions with three digits.
+func instructions(n float64) string {
+	switch {
+	case n >= 1e6:
+		return threeDigits(n/1e6) + " M"
+	case n >= 9999.5:
+		return fmt.Sprintf("%.1f k", n/1e3)
+	}
+	return fmt.Sprintf("%.0f", n)
+}
+
+// threeDigits formats a number with three digits, or all before the decimal point.
+func threeDigits(x float64) string {
+	digits := 2
+	for y := x; y >= 10 && digits > 0; y /= 10 {
+		digits--
+	}
+	return strconv.FormatFloat(x, 'f', digits, 64)
 }

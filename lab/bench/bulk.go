@@ -1,12 +1,20 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"unsafe"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/savefile"
+	"github.com/gdwire/gdwire/variant"
 )
+
+// Packed arrays and files.
 
 // bulkSizes are the sizes of packed arrays: an array larger than all caches, the
 // same number of bytes in many small arrays, and a few small arrays that stay in
@@ -196,4 +204,112 @@ func bulkWriting(size, arrays int) []contender {
 		}
 		return to.n
 	}))
+}
+
+// fileGroup copies one huge array from file to file. All contenders use a buffer
+// of the same size and no shortcuts of the operating system.
+var fileGroup = group{
+	name: "1 GiB from file to file",
+	setup: func(s *stage) []contender {
+		var (
+			size     = s.scale(1<<30, 1<<20)
+			src, dst = tempFile(s), tempFile(s)
+			total    = headSize + size
+			d        = gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Limits: gdwire.Limits{PackedBytes: -1}})
+			e        = gdwire.NewEncoder(nil, nil)
+			buf      = make([]byte, gdwire.DefaultMaxChunk)
+			out      = &drain{}
+			to       = io.MultiWriter(dst, out) // no shortcut of a file
+		)
+		e.Reset(src)
+		check(e.BeginPacked(gdwire.TypePackedByteArray, int64(size)))
+		for left := size; left > 0; left -= len(buf) {
+			must(e.Write(buf[:min(left, len(buf))]))
+		}
+		check(e.End())
+		check(e.Close())
+
+		var in io.Reader = struct{ io.Reader }{src}
+		again := func(copy func()) func() int {
+			return func() int {
+				must(src.Seek(0, io.SeekStart))
+				must(dst.Seek(0, io.SeekStart))
+				out.n = 0
+				d.Reset(in)
+				e.Reset(to)
+				copy()
+				check(e.Flush())
+				return out.n
+			}
+		}
+		return []contender{
+			ours("gdwire CopyValue", total, total, again(func() { check(gdwire.CopyValue(e, d)) })),
+			peer("io.CopyBuffer", total, total, again(func() { must(io.CopyBuffer(to, in, buf)) })),
+		}
+	},
+}
+
+// saveGroup reads saved games: one of 10 KB into a tree of any, and of one of 1 MB what Open recognizes.
+var saveGroup = group{
+	name:    "savefile",
+	counted: true,
+	setup: func(s *stage) []contender {
+		contend := func(name string, units int, read func(name string) error) contender {
+			f, b := tempFile(s), must(variant.Marshal(saveOf(units)))
+			must(f.Write(b))
+			return contender{name: name, bytes: len(b), run: func() int {
+				check(read(f.Name()))
+				return 0
+			}}.allocating()
+		}
+		return []contender{
+			contend("gdwire Load", 63, func(name string) error { return savefile.Load(name, new(any)) }),
+			contend("gdwire Open, 1 MB", 6100, func(name string) error { return must(savefile.Open(name, nil)).Close() }),
+		}
+	},
+}
+
+// saveOf returns a saved game with a number of units.
+func saveOf(units int) any {
+	var all []any
+	for i := range units {
+		all = append(all, map[string]any{"name": fmt.Sprint("unit ", i), "hp": i % 100, "pos": []any{float64(i) / 3, 2.5}, "alive": i%2 == 0, "tools": []any{"axe", "rod"}})
+	}
+	return map[string]any{"units": all, "gold": 120, "name": "Ada"}
+}
+
+// tempFile creates a file in TMPDIR that is removed with the stage.
+func tempFile(s *stage) *os.File {
+	f := must(os.CreateTemp("", "gdwire-bench"))
+	s.cleanup(func() {
+		check(f.Close())
+		remove(f.Name())
+	})
+	return f
+}
+
+// remove removes a temporary file. If that fails, the system removes it later.
+func remove(path string) { _ = os.RemoveAll(path) }
+
+// compressedGroup reads a saved game in a compressed file.
+var compressedGroup = group{
+	name: "compressed file, zstd",
+	setup: func(*stage) []contender {
+		var (
+			content = game().godot
+			file    bytes.Buffer
+			w       = must(fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, 0))
+			buf     = make([]byte, 32<<10)
+		)
+		must(w.Write(content))
+		check(w.Close())
+		return []contender{
+			ours("gdwire fileaccess", len(content), len(content), func() int {
+				r := must(fileaccess.NewReader(struct{ io.Reader }{bytes.NewReader(file.Bytes())}, nil))
+				var to drain
+				must(io.CopyBuffer(&to, struct{ io.Reader }{r}, buf))
+				return to.n
+			}).allocating(),
+		}
+	},
 }

@@ -81,7 +81,6 @@ func (o *countOptions) count(out, progress io.Writer) {
 				}
 			}
 		}
-		now.writeGoals(out, countGoals)
 		r := newReport()
 		r.Commit, r.Instructions = git("log", "-1", "--format=%h %s"), now
 		testenv.Check(os.WriteFile(countFile, r.encode(), 0o644))

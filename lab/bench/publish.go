@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
+	"image/color"
 	"io"
 	"maps"
 	"math"
@@ -17,10 +19,386 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/perf/benchfmt"
-
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"golang.org/x/perf/benchfmt"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
+
+// What a release publishes: the tables of the documents, the plot, and the command that measures
+// what they show.
+
+// figuresFile contains what was published last.
+const figuresFile = "figures.json"
+
+// A page is a document with tables of figures, each the first after a heading.
+type page struct {
+	file   string
+	tables []table
+	run    string // the heading of the table about the run, or ""
+}
+
+// pages are the documents with figures.
+var pages = []page{
+	{file: "../../README.md", tables: []table{{
+		title: "Speed", head: "reading structs, at commit COMMIT", columns: []string{"gdwire", "cbor", "json/v2"},
+		rows: []row{
+			rowOf("a saved game of 1 MB, with many numbers", "into structs", "variant", "cbor", "json v2"),
+			rowOf("a dialog of 1 MB, a tree of text", "into structs, dialog", "variant", "cbor", "json v2"),
+		},
+	}}},
+	{file: "README.md", tables: summary, run: "The run"},
+}
+
+// plotFile contains the plot.
+const plotFile = "decode.svg"
+
+// published returns the contenders in tables and plot whose time is published, or whose instructions are.
+func published(instructions bool) results {
+	r := results{}
+	for _, p := range pages {
+		for _, t := range p.tables {
+			for _, row := range t.rows {
+				if t.instructions == instructions {
+					r.add(row.group, row.names)
+				}
+			}
+		}
+	}
+	for _, g := range sizeGroups() {
+		for _, l := range lines {
+			if !instructions {
+				r.add(g.name, []string{l.name})
+			}
+		}
+	}
+	return r
+}
+
+// files returns the contents of all files with figures, by their names.
+func (r *report) files() (map[string][]byte, error) {
+	plot, err := r.Times.draw()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]byte{figuresFile: r.encode(), plotFile: plot}
+	for _, p := range pages {
+		b, err := os.ReadFile(p.file)
+		text := string(b)
+		for _, t := range r.tables(&p) {
+			if err == nil {
+				text, err = replaceTable(text, t[0], t[1])
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.file, err)
+		}
+		all[p.file] = []byte(text)
+	}
+	return all, nil
+}
+
+// tables returns the headings of a page and the tables after them.
+func (r *report) tables(p *page) (all [][2]string) {
+	for _, t := range p.tables {
+		t.head = strings.ReplaceAll(t.head, "COMMIT", r.Commit)
+		all = append(all, [2]string{t.title, r.table(&t)})
+	}
+	if p.run != "" {
+		all = append(all, [2]string{p.run, r.run()})
+	}
+	return all
+}
+
+// replaceTable returns text with table in place of the first table after the heading title.
+func replaceTable(text, title, table string) (string, error) {
+	section := regexp.MustCompile(`(?m)^#+ ` + regexp.QuoteMeta(title) + `\n(?:[^#|\n].*\n|\n)*((?:\|.*\n)+)`)
+	found := section.FindAllStringSubmatchIndex(text, -1)
+	if len(found) != 1 || table == "" {
+		return "", fmt.Errorf("%d sections %q with a table, and %d bytes of a new one", len(found), title, len(table))
+	}
+	return text[:found[0][2]] + table + text[found[0][3]:], nil
+}
+
+// run returns the table that tells how the figures were measured.
+func (r *report) run() string {
+	var middle, layouts []float64 // differences in percent
+	rounds := 0
+	for group, contenders := range published(false) {
+		for name := range contenders {
+			m := r.Times[group][name]
+			if m == nil {
+				continue // a new row of a table
+			}
+			rounds = len(m.Rounds)
+			middle = append(middle, 100*(quantile(m.Rounds, 0.75)-quantile(m.Rounds, 0.25))/m.median())
+			medians := m.layouts(r.Layouts)
+			layouts = append(layouts, 100*(slices.Max(medians)/slices.Min(medians)-1))
+		}
+	}
+	peers := slices.Clone(r.Peers)
+	for i, p := range peers {
+		peers[i] = peerName.ReplaceAllString(p, "$1 ")
+	}
+	return fmt.Sprintf(`| | |
+|---|---|
+| commit | %s |
+| Go | %s, %s/%s |
+| machine | %d × %s |
+| peers | %s |
+| rounds | %d in each of %d builds with random layouts |
+| the middle half of the rounds spans | %s |
+| the medians of the builds differ by | %s |
+`, r.Commit, r.Machine.Go, r.Machine.OS, r.Machine.Arch, r.Machine.Cores, r.Machine.CPU, strings.Join(peers, ", "),
+		rounds/r.Layouts, r.Layouts, spread(middle), spread(layouts))
+}
+
+// peerName matches the path of a module, up to its name, without its major version.
+var peerName = regexp.MustCompile(`^.*?([^/ ]+)(/v\d+)? `)
+
+// spread describes differences in percent.
+func spread(percent []float64) string {
+	return fmt.Sprintf("%.1f %% in half of the figures, %.1f %% in nine of ten, %.0f %% at most", quantile(percent, 0.5), quantile(percent, 0.9), slices.Max(percent))
+}
+
+// A table contains a row for each job and a column for each codec, ours first.
+type table struct {
+	title        string // the heading above it
+	head         string // of the first column
+	columns      []string
+	rows         []row
+	instructions bool // in place of times
+	alone        bool // without ratios to the first cell of a row
+}
+
+// A row contains measurements of a group.
+type row struct {
+	job, group string
+	names      []string // the contender of each column, or ""
+	per        float64  // the measurements are divided by it, unless 0
+}
+
+// rowOf returns a row of measurements that are not divided.
+func rowOf(job, group string, names ...string) row { return row{job, group, names, 0} }
+
+// summary contains the tables of the README.
+var summary = []table{
+	{title: "Saved game", columns: documentColumns, rows: documentRows("")},
+	{title: "Dialog", columns: documentColumns, rows: documentRows(", dialog")},
+	{title: "Saved game as structs", columns: structColumns, rows: structRows("")},
+	{title: "Dialog as structs", columns: structColumns, rows: structRows(", dialog")},
+	{
+		title:   "Packets and bulk data",
+		columns: []string{"gdwire", "msgp", "cbor", "jsontext", "copying"},
+		rows: []row{
+			rowOf("a packet of 64 bytes", "64 bytes", "gdwire tokens, bytes", "msgp walk, bytes.Reader", "cbor Wellformed", "jsontext ReadToken"),
+			rowOf("64 MiB of float32 in", "ReadPacked, 64 MiB", "gdwire float32", "", "", "", "io.ReadFull"),
+			rowOf("64 MiB of float32 out", "WritePacked, 64 MiB", "gdwire float32", "", "", "", "Write"),
+			rowOf("1 GiB from file to file", "1 GiB from file to file", "gdwire CopyValue", "", "", "", "io.CopyBuffer"),
+		},
+	},
+	{
+		title:   "A server with 500 clients",
+		columns: []string{"stream.Server", "bufio with timeouts", "bufio", "coder/websocket"},
+		rows: []row{
+			{"over TCP", "server, 500 clients", []string{"stream.Server", "bufio, timeouts", "bufio"}, serverClients * clientRounds},
+			{"over WebSocket", "server, 500 clients, WebSocket", []string{"stream.Server", "", "", "coder/websocket"}, serverClients * clientRounds},
+		},
+	},
+	{title: "Instructions of structs", columns: structColumns, rows: append(instructionRows("saved game", ""), instructionRows("dialog", ", dialog")...), instructions: true},
+	{title: "Instructions of texts", columns: textColumns(), rows: textRows(), instructions: true, alone: true},
+	{
+		title:   "Instructions of small records and maps",
+		columns: []string{"variant", "cbor", "cbor, sorted", "msgpack", "json v2"},
+		rows: []row{
+			{"a struct by UnmarshalDecode", "small records in", []string{"UnmarshalDecode", "cbor.UnmarshalFirst"}, recordCount},
+			{"a struct by Elements", "small records in", []string{"Elements", "cbor.UnmarshalFirst"}, recordCount},
+			{"a struct by Marshal, by value", "small records out", []string{
+				"variant.Marshal, by value", "cbor.Marshal, by value", "", "msgpack.Marshal, by value", "json v2, by value",
+			}, recordCount},
+			rowOf("a tree of maps with 12 values, written", "maps and trees out",
+				"variant.Marshal, tree", "cbor.Marshal, tree", "cbor, sorted, tree", "msgpack.Marshal, tree", "json v2, tree"),
+			rowOf("a tree of maps with 12 values, into any", "maps and trees in",
+				"variant, tree into any", "cbor, tree into any", "", "msgpack, tree into any", "json v2, tree into any"),
+		},
+		instructions: true,
+	},
+}
+
+var documentColumns = []string{"gdwire", "msgp", "cbor", "msgpack", "jsontext", "gob"}
+
+// documentRows returns the rows of the groups of groupsOf.
+func documentRows(suffix string) []row {
+	tokens, skip, build, encode := "tokens"+suffix, "skip"+suffix, "build"+suffix, "encode"+suffix
+	return []row{
+		rowOf("read token by token", tokens, "gdwire tokens, bytes", "msgp walk, bytes.Reader", "", "", "jsontext ReadToken"),
+		rowOf("the same from a Reader", tokens, "gdwire tokens, Reader", "msgp walk, Reader"),
+		rowOf("the same, msgp by its functions for bytes", tokens, "gdwire tokens, bytes", "msgp walk, ReadXxxBytes"),
+		rowOf("the same, each value taken", tokens, "gdwire tokens, values taken, bytes", "msgp walk, bytes.Reader"),
+		rowOf("check and skip", skip, "gdwire SkipValue, bytes", "msgp Skip, Reader", "cbor Wellformed"),
+		rowOf("read into any (gdwire: take each value)", build,
+			"gdwire tokens, values taken, bytes", "msgp ReadIntf", "cbor Unmarshal", "msgpack DecodeInterface", "", "gob Decode"),
+		rowOf("write", encode, "gdwire", "msgp", "cbor Marshal", "msgpack Encode", "jsontext WriteToken", "gob Encode"),
+		rowOf("read and write again", "copy"+suffix, "gdwire CopyValue, bytes"),
+	}
+}
+
+var structColumns = []string{"variant", "cbor", "msgpack", "json v2", "json v1", "vtprotobuf", "msgp"}
+
+// structRows returns the rows of the groups of structGroups. vtprotobuf and msgp are generated code.
+func structRows(suffix string) []row {
+	return []row{
+		rowOf("into new structs", "into structs"+suffix,
+			"variant", "cbor", "msgpack", "json v2", "json v1", "vtprotobuf, generated", "msgp, generated"),
+		rowOf("into structs whose memory is kept", "into structs, kept"+suffix,
+			"variant", "cbor", "msgpack", "json v2", "json v1", "", "msgp, generated"),
+		rowOf("from structs to bytes", "from structs"+suffix,
+			"variant.Marshal", "cbor.Marshal", "msgpack.Marshal", "json v2", "json v1", "vtprotobuf, generated", "msgp, generated"),
+		rowOf("into any", "into any"+suffix, "variant", "cbor", "msgpack", "json v2", "json v1"),
+	}
+}
+
+// instructionRows returns the rows of structRows, and one for an Encoder, with jobs that name the document.
+func instructionRows(document, suffix string) (rows []row) {
+	for _, r := range structRows(suffix) {
+		rows = append(rows, rowOf(document+", "+r.job, r.group, r.names...))
+		if r.job == "from structs to bytes" {
+			rows = append(rows, rowOf(document+", the same to an Encoder", r.group, append([]string{"variant.MarshalEncode"}, r.names[1:]...)...))
+		}
+	}
+	return rows
+}
+
+func textColumns() (names []string) {
+	for _, length := range textLengths {
+		names = append(names, length.name)
+	}
+	return names
+}
+
+// textRows returns a row for each call and script, and of cbor's strings.
+func textRows() (rows []row) {
+	for _, way := range []struct{ job, group, codec string }{
+		{"ReadText", "texts, ReadText", "gdwire"},
+		{"ReadString", "texts, ReadString", "gdwire"},
+		{"cbor.Unmarshal into strings", "texts, ReadString", "cbor"},
+		{"SkipValue", "texts, SkipValue", "gdwire"},
+		{"WriteString", "texts, WriteString", "gdwire"},
+	} {
+		for _, script := range scripts {
+			if way.codec == "cbor" && script.packed {
+				continue // it has one way to write strings
+			}
+			r := row{job: way.job + ", " + script.name, group: way.group, per: textCount}
+			for _, length := range textLengths {
+				r.names = append(r.names, way.codec+", "+length.name+", "+script.name)
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// table returns a table as Markdown, without the rows whose first cell was not measured, or "" if
+// none was.
+func (r *report) table(t *table) string {
+	measured, unit := r.Times, duration
+	if t.instructions {
+		measured, unit = r.Instructions, instructions
+	}
+	var rows strings.Builder
+	for _, row := range t.rows {
+		ours := measured[row.group][row.names[0]]
+		if ours == nil {
+			continue
+		}
+		texts := make([]string, len(t.columns))
+		for i, name := range row.names {
+			m := measured[row.group][name]
+			if m == nil {
+				continue
+			}
+			texts[i] = unit(m.median() / max(1, row.per))
+			switch {
+			case t.alone:
+			case m == ours:
+				texts[i] = "**" + texts[i] + "**"
+			default:
+				texts[i] += fmt.Sprintf(" (× %.2g)", ratio(m, ours))
+			}
+		}
+		fmt.Fprintf(&rows, "| %s | %s |\n", row.job, strings.Join(texts, " | "))
+	}
+	if rows.Len() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("| %s | %s |\n|---%s|\n%s", t.head, strings.Join(t.columns, " | "), strings.Repeat("|--:", len(t.columns)), rows.String())
+}
+
+// lines are the lines of the plot. All colors are visible on white and on black.
+var lines = []struct {
+	name, label string
+	color       color.RGBA
+	width       vg.Length
+}{
+	{"cbor Unmarshal", "cbor, Unmarshal into any", color.RGBA{0x2c, 0xa0, 0x8c, 0xff}, 1.5},
+	{"jsontext ReadToken", "jsontext, ReadToken", color.RGBA{0xa0, 0x78, 0xd8, 0xff}, 1.5},
+	{"msgp walk, bytes.Reader", "msgp, walked by hand", color.RGBA{0xe0, 0x80, 0x20, 0xff}, 1.5},
+	{"cbor Wellformed", "cbor, Wellformed only", color.RGBA{0x40, 0xb0, 0x40, 0xff}, 1.5},
+	{"gdwire tokens, bytes", "gdwire, tokens", color.RGBA{0x40, 0x90, 0xe8, 0xff}, 3},
+}
+
+// draw plots the time to decode packets by their size, as SVG.
+func (r results) draw() ([]byte, error) {
+	plot.DefaultFont.Variant = "Sans"
+	p := plot.New()
+	p.BackgroundColor = nil // that of the page
+	p.Title.Text = "Time to decode a packet, for each of its bytes"
+	p.X.Label.Text = "packet (bytes as Godot has it)"
+	p.Y.Label.Text = "ns per byte"
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
+	p.Legend.Top, p.Legend.Left, p.Legend.Padding = true, true, 3
+	p.Add(plotter.NewGrid())
+	for _, l := range lines {
+		points := r.points(l.name)
+		if len(points) == 0 {
+			return nil, errors.New("nothing to plot: the sizes are missing")
+		}
+		line, dots, err := plotter.NewLinePoints(points)
+		if err != nil {
+			return nil, err
+		}
+		line.Color, line.Width = l.color, l.width
+		dots.Color, dots.Shape, dots.Radius = l.color, draw.CircleGlyph{}, 2.5
+		p.Add(line, dots)
+		p.Legend.Add(l.label, line, dots)
+	}
+	p.Y.Max *= 5 // room for the legend
+	canvas := vgsvg.New(720, 420)
+	p.Draw(draw.New(canvas))
+	var b strings.Builder
+	_, err := canvas.WriteTo(&b)
+	return []byte(onAnyPage.Replace(b.String())), err
+}
+
+// onAnyPage makes text and axes gray, which are black where the SVG names no color, and adds fonts for systems
+// without the first.
+var onAnyPage = strings.NewReplacer("#000000", "#888888", "<g transform", `<g fill="#888888" transform`, "Liberation Sans", "Liberation Sans,Arial,sans-serif")
+
+// points returns the points of a line, by the size of the packets.
+func (r results) points(name string) (points plotter.XYs) {
+	for group, contenders := range r {
+		if m := contenders[name]; m != nil && strings.HasPrefix(group, "size ") {
+			points = append(points, plotter.XY{X: float64(m.Bytes), Y: m.median() / float64(m.Bytes)})
+		}
+	}
+	slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y)) })
+	return points
+}
 
 // A publication holds the values of the flags of bench publish.
 type publication struct {
@@ -49,7 +427,7 @@ func (o *publication) run(out, progress io.Writer) {
 	if o.render {
 		r = testenv.Checked(readReport(figuresFile))
 	} else {
-		r = o.figures(out, progress)
+		r = o.figures(progress)
 	}
 	files := testenv.Checked(r.files())
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -73,8 +451,8 @@ func (o *publication) run(out, progress io.Writer) {
 	}
 }
 
-// figures measures times and instructions of one commit, and writes which goals are met.
-func (o *publication) figures(out, progress io.Writer) *report {
+// figures measures times and instructions of one commit.
+func (o *publication) figures(progress io.Writer) *report {
 	commit := o.commit()
 	if !canCount() {
 		testenv.Check(errors.New("counting instructions needs valgrind on amd64"))
@@ -85,16 +463,14 @@ func (o *publication) figures(out, progress io.Writer) *report {
 	dir := testenv.Checked(os.MkdirTemp("", "gdwire-bench"))
 	defer remove(dir)
 	r := newReport()
-	r.Commit, r.Layouts, r.Times = commit, o.layouts, published(false).addGoals(timeGoals)
+	r.Commit, r.Layouts, r.Times = commit, o.layouts, published(false)
 	o.measure(r.Times, dir, progress)
 	fmt.Fprintf(progress, "instructions, after %v\n", time.Since(start).Round(time.Second))
-	r.Instructions = countTree(".", dir, published(true).addGoals(countGoals).pattern(), true)
+	r.Instructions = countTree(".", dir, published(true).pattern(), true)
 	if now := o.commit(); now != commit {
 		testenv.Check(fmt.Errorf("the tree has changed meanwhile, and is at %s", now))
 	}
 	fmt.Fprintf(progress, "measured in %v\n", time.Since(start).Round(time.Second))
-	r.Times.writeGoals(out, timeGoals)
-	r.Instructions.writeGoals(out, countGoals)
 	return r
 }
 

@@ -2,8 +2,10 @@ package main
 
 import (
 	jsonv1 "encoding/json"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
@@ -12,6 +14,8 @@ import (
 	"github.com/tinylib/msgp/msgp"
 	"github.com/vmihailenco/msgpack/v5"
 )
+
+// Package variant beside codecs of Go values: structs, maps, small records.
 
 // A codec encodes and decodes Go values by reflection.
 type codec struct {
@@ -114,11 +118,7 @@ func intoStructs(x structDocument, kept bool) []contender {
 func fromStructs(x structDocument) []contender {
 	v := x.filled()
 	size := len(x.document().godot)
-	all := marshalings(codecs, "", size, v)
-	if w, ok := v.(*savedWorld); ok {
-		all = append(all, encoding("typed writes", size, w.write).allocating())
-	}
-	return append(all,
+	return append(marshalings(codecs, "", size, v),
 		encoding("variant.MarshalEncode", size, func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, v)) }).allocating(),
 		marshaling("msgp, generated", size, func() ([]byte, error) { return v.MarshalMsg(nil) }),
 		marshaling("vtprotobuf, generated", size, v.message().MarshalVT),
@@ -133,7 +133,7 @@ func intoAny(x structDocument) (all []contender) {
 }
 
 // A structValue is the value of a document as structs, with the code of the codecs that use no
-// reflection. The saved game is also read and written by hand.
+// reflection. The saved game is also read by hand.
 type structValue interface {
 	message() message
 	sum() int // tells whether all have read the same
@@ -175,4 +175,312 @@ func world() *savedWorld {
 	w := new(savedWorld)
 	check(variant.Unmarshal(game().godot, w))
 	return w
+}
+
+// mapGroups compare package variant with codecs of Go values, on what programs without structs
+// send. variant sorts the keys, and cbor if it is told to.
+var mapGroups = []group{
+	counted("maps and trees out", func() []contender {
+		return slices.Concat(
+			writingMap(append(codecs[:4:4], sortedCBOR), "tree", mapTree()),
+			writingMap(codecs[:1], "map[string]int64", countMap()),
+			writingMap(codecs[:1], "map[string][]int64", mapOf(func(i int) (string, []int64) { return fmt.Sprint("player_", i*7919), []int64{1, 2, 3} })),
+			writingMap(codecs[:1], "map[int]string", mapOf(func(i int) (int, string) { return i * 7919, "Ada Lovelace" })),
+			writingMap(codecs[:1], "map[int64]bool", mapOf(func(i int) (int64, bool) { return int64(i * 7919), i%2 == 0 })),
+		)
+	}),
+	counted("maps and trees in", func() []contender {
+		return slices.Concat(
+			readingMap[map[string]any](codecs[:1], "tree", mapTree()),
+			readingMap[any](codecs[:4], "tree into any", mapTree()),
+			readingMap[map[string]int64](codecs[:1], "map[string]int64", countMap()),
+			readingMap[map[string]any](codecs[:1], "map[string]any", mapOf(func(i int) (string, any) { return fmt.Sprint("player_", i*7919), int64(i) })),
+		)
+	}),
+}
+
+// mapTree returns a record as a program without structs builds it: two maps and a list with 12
+// leaves.
+func mapTree() map[string]any {
+	return map[string]any{
+		"id":       int64(7),
+		"name":     "Ada Lovelace",
+		"alive":    true,
+		"health":   87.5,
+		"level":    int64(12),
+		"luck":     int64(-3),
+		"class":    "engineer",
+		"position": map[string]any{"x": 1.5, "y": 0.0, "z": -3.25},
+		"tags":     []any{"human", "winged"},
+	}
+}
+
+// mapEntries is the number of entries of the maps that are no trees.
+const mapEntries = 1000
+
+func countMap() map[string]int64 {
+	return mapOf(func(i int) (string, int64) { return fmt.Sprint("player_", i*7919), int64(i) })
+}
+
+// mapOf returns a map of mapEntries entries.
+func mapOf[K comparable, V any](entry func(i int) (K, V)) map[K]V {
+	m := map[K]V{}
+	for i := range mapEntries {
+		k, v := entry(i)
+		m[k] = v
+	}
+	return m
+}
+
+// sortedCBOR is cbor with the option to sort keys.
+var sortedCBOR = codec{call: "cbor, sorted", marshal: must(cbor.EncOptions{Sort: cbor.SortBytewiseLexical}.EncMode()).Marshal}
+
+// writingMap returns contenders that encode v.
+func writingMap(codecs []codec, name string, v any) []contender {
+	size := len(must(variant.Marshal(v)))
+	write := func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, v)) }
+	return append(marshalings(codecs, ", "+name, size, v), encoding("variant.MarshalEncode, "+name, size, write).allocating())
+}
+
+// readingMap returns contenders that decode the encoding of v into a new T.
+func readingMap[T any](codecs []codec, name string, v any) (all []contender) {
+	size := len(must(variant.Marshal(v)))
+	for _, c := range codecs {
+		all = append(all, into(c, ", "+name, must(c.marshal(v)), size, size, func(T) int { return size }))
+	}
+	return all
+}
+
+// recordGroups measure calls of package variant for each record.
+var recordGroups = []group{
+	counted("small records in", smallRecordsIn),
+	counted("small records out", smallRecordsOut),
+	counted("records beside blocks", recordsBesideBlocks),
+}
+
+// A smallRecord is what a peer may send in every frame.
+type smallRecord struct {
+	ID    int64      `json:"id" msgpack:"id"`
+	Name  string     `json:"name" msgpack:"name"`
+	Pos   [3]float32 `json:"pos" msgpack:"pos"`
+	Alive bool       `json:"alive" msgpack:"alive"`
+}
+
+// recordCount is the number of small records.
+const recordCount = 1000
+
+func smallRecords() []smallRecord {
+	all := make([]smallRecord, recordCount)
+	for i := range all {
+		all[i] = smallRecord{int64(i), fmt.Sprint("player_", i), [3]float32{float32(i), 0, 0.5}, i%2 == 0}
+	}
+	return all
+}
+
+// sum tells whether all have read the same.
+func (r *smallRecord) sum() int { return int(r.ID) + len(r.Name) + int(r.Pos[0]) + sumOfBool(r.Alive) }
+
+// smallRecordsIn returns contenders that read all records into one that is kept.
+func smallRecordsIn() []contender {
+	all := smallRecords()
+	array := must(variant.Marshal(all))
+	var following []byte // for cbor, which returns the bytes after a record
+	want := 0
+	for i := range all {
+		want += all[i].sum()
+		following = append(following, must(cbor.Marshal(&all[i]))...)
+	}
+	d := gdwire.NewDecoder(nil, nil)
+	return []contender{
+		ours("Elements", len(array), want, func() int {
+			d.ResetBytes(array)
+			sum := 0
+			for r, err := range variant.Elements[smallRecord](d) {
+				check(err)
+				sum += r.sum()
+			}
+			return sum
+		}).allocating(),
+		ours("UnmarshalDecode", len(array), want, func() int {
+			d.ResetBytes(array)
+			var r smallRecord
+			sum := 0
+			for range must(d.ReadArray()) {
+				check(variant.UnmarshalDecode(d, &r))
+				sum += r.sum()
+			}
+			check(d.ReadEnd())
+			return sum
+		}).allocating(),
+		peer("cbor.UnmarshalFirst", len(array), want, func() int {
+			var r smallRecord
+			sum := 0
+			for rest := following; len(rest) > 0; sum += r.sum() {
+				rest = must(cbor.UnmarshalFirst(rest, &r))
+			}
+			return sum
+		}),
+	}
+}
+
+// smallRecordsOut returns contenders that write each record.
+func smallRecordsOut() []contender {
+	all := smallRecords()
+	size := 0
+	for i := range all {
+		size += len(must(variant.Marshal(&all[i])))
+	}
+	var contenders []contender
+	contend := func(c codec, suffix string, of func(r *smallRecord) any) {
+		run := func() int {
+			sum := 0
+			for i := range all {
+				sum += len(must(c.marshal(of(&all[i]))))
+			}
+			return sum
+		}
+		contenders = append(contenders, c.run(peer(c.call+suffix, size, run(), run)))
+	}
+	contend(codecs[0], "", func(r *smallRecord) any { return r })
+	for _, c := range codecs[:4] {
+		contend(c, ", by value", func(r *smallRecord) any { return *r })
+	}
+	return append(contenders, encoding("variant.MarshalEncode", size, func(e *gdwire.Encoder) {
+		for i := range all {
+			check(variant.MarshalEncode(e, &all[i]))
+		}
+	}).allocating())
+}
+
+type (
+	plainRecord struct {
+		ID, HP, Level int64
+		Name          string
+		Speed         float64
+		Alive         bool
+	}
+	baseRecord struct {
+		ID, HP int64
+		Name   string
+	}
+	embeddedRecord struct {
+		baseRecord
+		Level int64
+		Speed float64
+		Alive bool
+	}
+	omittedRecord struct {
+		ID    int64   `gd:",omitzero" json:",omitzero"`
+		HP    int64   `gd:",omitzero" json:",omitzero"`
+		Level int64   `gd:",omitzero" json:",omitzero"`
+		Name  string  `gd:",omitzero" json:",omitzero"`
+		Speed float64 `gd:",omitzero" json:",omitzero"`
+		Alive bool    `gd:",omitzero" json:",omitzero"`
+	}
+	enumRecord struct {
+		ID, HP int64
+		Name   string
+		Class  enum
+		Speed  float64
+		Race   enum
+	}
+	timeRecord struct {
+		ID, HP int64
+		Name   string
+		Since  time.Time
+		Speed  float64
+		Until  time.Time
+	}
+	embedRecord struct {
+		ID, HP int64
+		Name   string
+		Speed  float64
+		Alive  bool
+		Rest   map[string]any `gd:",embed" json:",embed"`
+	}
+	enum uint8
+)
+
+var enumNames = []string{"none", "engineer", "human"}
+
+func (e enum) MarshalText() ([]byte, error) { return []byte(enumNames[e]), nil }
+
+func (e *enum) UnmarshalText(b []byte) error {
+	*e = enum(slices.Index(enumNames, string(b)))
+	return nil
+}
+
+func recordsBesideBlocks() []contender {
+	base, plain := baseRecord{7, 80, "Ada Lovelace"}, plainRecord{7, 80, 12, "Ada Lovelace", 1.5, true}
+	since := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	all := slices.Concat(
+		recordsOf("plain", plain),
+		recordsOf("embedded", embeddedRecord{base, 12, 1.5, true}),
+		recordsOf("omitzero", omittedRecord(plain)),
+		recordsOf("MarshalText", enumRecord{7, 80, "Ada Lovelace", 1, 1.5, 2}),
+		recordsOf("time.Time", timeRecord{7, 80, "Ada Lovelace", since, 1.5, since}),
+		recordsOf("embed", embedRecord{7, 80, "Ada Lovelace", 1.5, true, map[string]any{"luck": 3, "guild": "red"}}),
+	)
+	messages := []any{&plain, &base, &smallRecord{Name: "Ada"}}
+	return append(all, ours("variant.Marshal, types in turn", 150, 3, func() int {
+		for _, m := range messages {
+			must(variant.Marshal(m))
+		}
+		return len(messages)
+	}).allocating())
+}
+
+// recordsOf returns contenders that encode and decode recordCount records.
+func recordsOf[T any](name string, one T) []contender {
+	records := slices.Repeat([]T{one}, recordCount)
+	size := len(must(variant.Marshal(records)))
+	decoding := into(codecs[0], ".Unmarshal, "+name, must(variant.Marshal(records)), size, recordCount, func(all []T) int { return len(all) })
+	return append(marshalings(codecs[:1], ", "+name, size, records), decoding)
+}
+
+// fieldGroup measures structs by the types of their fields: those that package variant writes without calls,
+// and those for which it needs some.
+var fieldGroup = counted("fields out", fieldsOut)
+
+type (
+	oneInt   struct{ A int64 }
+	sixInts  struct{ A, B, C, D, E, F int64 }
+	anys     struct{ A, B, C, D, E, F any }
+	pointers struct{ A, B, C, D, E, F *int64 }
+	byteses  struct{ A, B, C []byte }
+	maps12   struct{ A, B map[string]int64 }
+	halfAny  struct {
+		A int64
+		B any
+		C string
+		D any
+		E float64
+		F any
+	}
+	deepAny struct{ List []anys }
+)
+
+// fieldCount is the number of structs of each kind.
+const fieldCount = 1000
+
+func fieldsOut() []contender {
+	n := int64(7)
+	text := any("a text")
+	return []contender{
+		fieldsOf("1 int", oneInt{1}),
+		fieldsOf("6 ints", sixInts{1, 2, 3, 4, 5, 6}),
+		fieldsOf("6 any", anys{n, text, 0.5, n, text, true}),
+		fieldsOf("6 pointers", pointers{&n, &n, &n, nil, &n, nil}),
+		fieldsOf("3 []byte", byteses{[]byte{1}, []byte("bytes"), nil}),
+		fieldsOf("2 maps", maps12{map[string]int64{"a": 1}, nil}),
+		fieldsOf("3 of 6 any", halfAny{1, n, "text", text, 0.5, nil}),
+		fieldsOf("lists of any", deepAny{[]anys{{A: n}, {A: text}}}),
+	}
+}
+
+// fieldsOf returns a contender that writes a list of x.
+func fieldsOf[T any](name string, x T) contender {
+	all := slices.Repeat([]T{x}, fieldCount)
+	size := len(must(variant.Marshal(all)))
+	return encoding("variant.MarshalEncode, "+name, size, func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, all)) }).allocating()
 }

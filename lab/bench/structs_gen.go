@@ -7,6 +7,135 @@ import (
 )
 
 // MarshalMsg implements msgp.Marshaler
+func (z *dialogLine) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 7
+	// string "id"
+	o = append(o, 0x87, 0xa2, 0x69, 0x64)
+	o = msgp.AppendString(o, z.ID)
+	// string "who"
+	o = append(o, 0xa3, 0x77, 0x68, 0x6f)
+	o = msgp.AppendString(o, z.Who)
+	// string "say"
+	o = append(o, 0xa3, 0x73, 0x61, 0x79)
+	o = msgp.AppendString(o, z.Say)
+	// string "mood"
+	o = append(o, 0xa4, 0x6d, 0x6f, 0x6f, 0x64)
+	o = msgp.AppendString(o, z.Mood)
+	// string "once"
+	o = append(o, 0xa4, 0x6f, 0x6e, 0x63, 0x65)
+	o = msgp.AppendBool(o, z.Once)
+	// string "cost"
+	o = append(o, 0xa4, 0x63, 0x6f, 0x73, 0x74)
+	o = msgp.AppendInt64(o, z.Cost)
+	// string "next"
+	o = append(o, 0xa4, 0x6e, 0x65, 0x78, 0x74)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Next)))
+	for za0001 := range z.Next {
+		o, err = z.Next[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Next", za0001)
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *dialogLine) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "id":
+			z.ID, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "ID")
+				return
+			}
+		case "who":
+			z.Who, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Who")
+				return
+			}
+		case "say":
+			z.Say, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Say")
+				return
+			}
+		case "mood":
+			z.Mood, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Mood")
+				return
+			}
+		case "once":
+			z.Once, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Once")
+				return
+			}
+		case "cost":
+			z.Cost, bts, err = msgp.ReadInt64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Cost")
+				return
+			}
+		case "next":
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Next")
+				return
+			}
+			if cap(z.Next) >= int(zb0002) {
+				z.Next = (z.Next)[:zb0002]
+			} else {
+				z.Next = make([]dialogLine, zb0002)
+			}
+			for za0001 := range z.Next {
+				bts, err = z.Next[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Next", za0001)
+					return
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *dialogLine) Msgsize() (s int) {
+	s = 1 + 3 + msgp.StringPrefixSize + len(z.ID) + 4 + msgp.StringPrefixSize + len(z.Who) + 4 + msgp.StringPrefixSize + len(z.Say) + 5 + msgp.StringPrefixSize + len(z.Mood) + 5 + msgp.BoolSize + 5 + msgp.Int64Size + 5 + msgp.ArrayHeaderSize
+	for za0001 := range z.Next {
+		s += z.Next[za0001].Msgsize()
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *savedItem) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 9
