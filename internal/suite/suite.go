@@ -165,8 +165,9 @@ type File struct {
 	Around    []Around `json:"around,omitempty"`
 	Size      int      `json:"size"`
 	MD5       Hex      `json:"md5"`
-	Edit      Hex      `json:"edit,omitempty"`   // another content
-	Edited    Hex      `json:"edited,omitempty"` // the file with this content; nil if a writer must refuse the content
+	Edit      Hex      `json:"edit,omitempty"`     // another content
+	Edited    Hex      `json:"edited,omitempty"`   // the file with this content; nil if a writer must refuse the content
+	Repaired  Hex      `json:"repaired,omitempty"` // if it is damaged
 }
 
 // Around is a part of the bytes around values.

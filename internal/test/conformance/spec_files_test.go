@@ -11,8 +11,11 @@ import (
 	"fmt"
 	"hash/adler32"
 	"hash/crc32"
+	"hash/fnv"
 	"io"
+	"math/bits"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -188,70 +191,119 @@ type layout struct {
 	mode        string // of the values, which are then compressed
 	records     int    // values, or 0 for one
 	file        func(v ...[]byte) []byte
+	damage      func(file []byte) []byte // if a reader must report an error; a repair writes file
+	values      [][]byte                 // nil for those of ada
 }
 
 // layouts contains layouts of games, and at the end saves that resemble these.
 var layouts = []layout{
-	{"version and size", "K10 K11 K14 K15", "exact", "", 0, func(v ...[]byte) []byte { return join(le, u32(4), sized(v[0])) }},
-	{"letters", "K10", "exact", "", 0, func(v ...[]byte) []byte { return join(le, "SAVE", v[0]) }},
-	{"name and time", "K10", "exact", "", 0, func(v ...[]byte) []byte { return join(le, sized("user"), uint64(1732550400), sized(v[0])) }},
-	{"size of the content, big-endian", "K9 K11", "", "fastlz", 0, func(v ...[]byte) []byte { return join(binary.BigEndian, u32(52), v[0]) }},
-	{"size of 64 bits", "K9 K11", "", "gzip", 0, func(v ...[]byte) []byte { return join(le, uint64(52), v[0]) }},
-	{"two sizes", "K9 K11", "", "zstd", 0, func(v ...[]byte) []byte { return join(le, "RPL1", u32(52), sized(v[0])) }},
-	{"size of the file, Adler-32 of the content", "K9 K11 K12", "", "deflate", 0, func(v ...[]byte) []byte {
+	{kind: "version and size", rules: "K10 K11 K14 K15", edit: "exact", file: func(v ...[]byte) []byte { return join(le, u32(4), sized(v[0])) }},
+	{kind: "letters", rules: "K10", edit: "exact", file: func(v ...[]byte) []byte { return join(le, "SAVE", v[0]) }},
+	{kind: "name and time", rules: "K10", edit: "exact", file: func(v ...[]byte) []byte { return join(le, sized("user"), uint64(1732550400), sized(v[0])) }},
+	{kind: "size of the content, big-endian", rules: "K9 K11", mode: "fastlz", file: func(v ...[]byte) []byte { return join(binary.BigEndian, u32(52), v[0]) }},
+	{kind: "size of 64 bits", rules: "K9 K11", mode: "gzip", file: func(v ...[]byte) []byte { return join(le, uint64(52), v[0]) }},
+	{kind: "two sizes", rules: "K9 K11", mode: "zstd", file: func(v ...[]byte) []byte { return join(le, "RPL1", u32(52), sized(v[0])) }},
+	{kind: "size of the file, Adler-32 of the content", rules: "K9 K11 K12", mode: "deflate", file: func(v ...[]byte) []byte {
 		return join(le, "ZIPD", u32(2), uint64(20+len(v[0])), adler32.Checksum(ada(3, "Ada")), v[0])
 	}},
-	{"size of what follows, big-endian", "K11", "exact", "", 0, func(v ...[]byte) []byte { return join(binary.BigEndian, u32(4+len(v[0])), u32(7), v[0]) }},
-	{"size and CRC-32", "K11 K12 K15", "exact", "", 0, func(v ...[]byte) []byte {
+	{kind: "size of what follows, big-endian", rules: "K11", edit: "exact", file: func(v ...[]byte) []byte { return join(binary.BigEndian, u32(4+len(v[0])), u32(7), v[0]) }},
+	{kind: "size and CRC-32", rules: "K11 K12 K15", edit: "exact", file: func(v ...[]byte) []byte {
 		return join(le, "SAV1", u32(len(v[0])), crc32.ChecksumIEEE(v[0]), v[0])
 	}},
-	{"MD5 in hexadecimal", "K12", "exact", "", 0, func(v ...[]byte) []byte { return join(le, fmt.Sprintf("%x", md5.Sum(v[0])), v[0]) }},
-	{"SHA-1 as a text, of what store_var writes", "K12", "exact", "", 0, func(v ...[]byte) []byte {
+	{kind: "MD5 in hexadecimal", rules: "K12", edit: "exact", file: func(v ...[]byte) []byte { return join(le, fmt.Sprintf("%x", md5.Sum(v[0])), v[0]) }},
+	{kind: "SHA-1 as a text, of what store_var writes", rules: "K12", edit: "exact", file: func(v ...[]byte) []byte {
 		return join(le, sized(fmt.Sprintf("%X", sha1.Sum(sized(v[0])))), sized(v[0]))
 	}},
-	{"SHA-256 of all before it", "K12", "exact", "", 0, func(v ...[]byte) []byte {
+	{kind: "SHA-256 of all before it", rules: "K12", edit: "exact", file: func(v ...[]byte) []byte {
 		sum := sha256.Sum256(join(le, "SG01", v[0]))
 		return join(le, "SG01", v[0], sum[:])
 	}},
-	{"CRC-32 of the file with zeros in its place", "K12 K15", "exact", "", 0, func(v ...[]byte) []byte {
+	{kind: "CRC-32 of the file with zeros in its place", rules: "K12 K15", edit: "exact", file: func(v ...[]byte) []byte {
 		return join(le, crc32.ChecksumIEEE(join(le, u32(0), sized(v[0]))), sized(v[0]))
 	}},
-	{"size, and CRC-32 of all before it", "K10 K11 K12 K15", "exact", "", 0, func(v ...[]byte) []byte {
+	{kind: "size, and CRC-32 of all before it", rules: "K10 K11 K12 K15", edit: "exact", file: func(v ...[]byte) []byte {
 		b := join(le, v[0], u32(len(v[0])))
 		return join(le, b, crc32.ChecksumIEEE(b), "END!")
 	}},
-	{"lengths of 16 bits", "K13", "exact", "", 5, each(func(_ int, v []byte) []byte { return join(le, uint16(len(v)), v) })},
-	{"number of records, time, type", "K11 K13", "exact", "", 5, func(v ...[]byte) []byte {
+	{kind: "lengths of 16 bits", rules: "K13", edit: "exact", records: 5, file: each(func(_ int, v []byte) []byte { return join(le, uint16(len(v)), v) })},
+	{kind: "number of records, time, type", rules: "K11 K13", edit: "exact", records: 5, file: func(v ...[]byte) []byte {
 		return join(le, "REPL", u32(len(v)), each(func(i int, v []byte) []byte { return join(le, u32(1000+i*i*37), uint8(2), sized(v)) })(v...))
 	}},
-	{"SHA-256 in each record", "K12 K13", "exact", "", 4, each(func(_ int, v []byte) []byte {
+	{kind: "SHA-256 in each record", rules: "K12 K13", edit: "exact", records: 4, file: each(func(_ int, v []byte) []byte {
 		sum := sha256.Sum256(v)
 		return join(binary.BigEndian, u32(len(v)), sum[:], v)
 	})},
-	{"constant bytes after each value", "K13", "exact", "", 5, each(func(_ int, v []byte) []byte { return join(le, sized(v), u32(7)) })},
-	{"lines of base64", "K13", "exact", "", 4, func(v ...[]byte) []byte {
+	{kind: "constant bytes after each value", rules: "K13", edit: "exact", records: 5, file: each(func(_ int, v []byte) []byte { return join(le, sized(v), u32(7)) })},
+	{kind: "lines of base64", rules: "K13", edit: "exact", records: 4, file: func(v ...[]byte) []byte {
 		return join(le, "v1.2\n", each(func(_ int, v []byte) []byte { return []byte(base64.StdEncoding.EncodeToString(v) + "\n") })(v...))
 	}},
-	{"length of 8 bits", "K13 K15", "refused", "", 5, each(func(_ int, v []byte) []byte { return join(le, uint8(len(v)), v) })},
-	{"version that is equal to the size", "K15", "refused", "", 0, func(v ...[]byte) []byte { return join(le, u32(52), sized(v[0])) }},
-	{"checksum with a secret", "K10 K15", "exact", "", 0, func(v ...[]byte) []byte {
+	{kind: "length of 8 bits", rules: "K13 K15", edit: "refused", records: 5, file: each(func(_ int, v []byte) []byte { return join(le, uint8(len(v)), v) })},
+	{kind: "version that is equal to the size", rules: "K15", edit: "refused", file: func(v ...[]byte) []byte { return join(le, u32(52), sized(v[0])) }},
+	{kind: "checksum with a secret", rules: "K10 K15", edit: "exact", file: func(v ...[]byte) []byte {
 		sum := sha256.Sum256([]byte("secret"))
 		return join(le, "SALT", sum[:], v[0])
 	}},
-	{"String of NULs", "K14", "", "", 0, func(v ...[]byte) []byte { return join(le, u32(28), u32(2), u32(4), sized(make([]byte, 60)), v[0]) }},
-	{"PackedByteArray of a save with a header", "K14", "", "", 0, func(v ...[]byte) []byte { return join(le, u32(29), sized(join(le, "SAVE", sized(v[0])))) }},
-	{"PackedByteArray of a compressed save", "K14", "", "gzip", 0, func(v ...[]byte) []byte { return join(le, u32(29), sized(v[0])) }},
-	{"String of base64", "K14", "", "", 0, func(v ...[]byte) []byte {
+	{kind: "String of NULs", rules: "K14", file: func(v ...[]byte) []byte { return join(le, u32(28), u32(2), u32(4), sized(make([]byte, 60)), v[0]) }},
+	{kind: "PackedByteArray of a save with a header", rules: "K14", file: func(v ...[]byte) []byte { return join(le, u32(29), sized(join(le, "SAVE", sized(v[0])))) }},
+	{kind: "PackedByteArray of a compressed save", rules: "K14", mode: "gzip", file: func(v ...[]byte) []byte { return join(le, u32(29), sized(v[0])) }},
+	{kind: "String of base64", rules: "K14", file: func(v ...[]byte) []byte {
 		return sized(join(le, u32(4), sized(base64.StdEncoding.EncodeToString(v[0]))))
 	}},
-	{"int that is equal to the size of what follows", "K14", "", "", 0, func(v ...[]byte) []byte { return join(le, u32(28), u32(2), u32(2), sized(v[0])) }},
-	{"values of store_var", "F1 K14", "", "", 3, each(func(_ int, v []byte) []byte { return sized(v) })},
+	{kind: "int that is equal to the size of what follows", rules: "K14", file: func(v ...[]byte) []byte { return join(le, u32(28), u32(2), u32(2), sized(v[0])) }},
+	{kind: "values of store_var", rules: "F1 K14", records: 3, file: each(func(_ int, v []byte) []byte { return sized(v) })},
+	{kind: "a time after a value", rules: "K10 K15", edit: "exact", file: func(v ...[]byte) []byte { return join(le, v[0], uint64(1764334800)) }},
+	{kind: "a line feed after a value", rules: "K10 K15", edit: "exact", file: func(v ...[]byte) []byte { return join(le, sized(v[0]), "\n") }},
+	{kind: "checksum with a secret after values", rules: "K10 K15", edit: "exact", records: 2, file: func(v ...[]byte) []byte {
+		sum := sha256.Sum256([]byte("secret"))
+		return join(le, framed(v), sum[:])
+	}},
+	{kind: "small values after a version", rules: "K10 K13", edit: "exact", values: [][]byte{encoded(-3.5), encoded(false), encoded(7)},
+		file: func(v ...[]byte) []byte { return join(le, u32(1), framed(v)) }},
+	{kind: "numbers between values", rules: "K10 K13", edit: "exact", values: [][]byte{ada(3, "Ada"), encoded(0.125), encoded("level 5")},
+		file: func(v ...[]byte) []byte {
+			return join(le, u32(5), sized(v[0]), sized(v[1]), u32(412), u32(99120), sized(v[2]))
+		}},
+	{kind: "a text as long as its length says, a number of one letter", rules: "K10 K16", edit: "exact", file: func(v ...[]byte) []byte {
+		return join(le, sized("slot3"), u32('I'), sized(v[0]))
+	}},
+	{kind: "offsets", rules: "K11", edit: "exact", records: 2, file: func(v ...[]byte) []byte {
+		return join(le, "PACK", u32(2), u32(16), u32(16+len(v[0])), v[0], v[1])
+	}},
+	{kind: "table of offsets and sizes", rules: "K11", records: 2, file: func(v ...[]byte) []byte {
+		return join(le, "PACK", u32(2), u32(24), u32(len(v[0])), u32(24+len(v[0])), u32(len(v[1])), v[0], v[1])
+	}},
+	{kind: "size in decimal digits", rules: "K11", edit: "exact", file: func(v ...[]byte) []byte { return join(le, fmt.Sprintf("size %d\n", len(v[0])), v[0]) }},
+	{kind: "hash() of Godot 4", rules: "K12", edit: "exact", file: func(v ...[]byte) []byte { return join(le, "WRLD", u32(len(v[0])), hashBytes(v[0]), v[0]) }},
+	{kind: "FNV-1a", rules: "K12", edit: "exact", file: func(v ...[]byte) []byte {
+		h := fnv.New32a()
+		h.Write(v[0])
+		return join(le, v[0], h.Sum32())
+	}},
+	{kind: "CRC-32 that a size overlaps", rules: "K12 K16", edit: "exact", values: [][]byte{overlapped()}, file: func(v ...[]byte) []byte {
+		sum := md5.Sum(v[0])
+		return join(le, u32(1), crc32.ChecksumIEEE(v[0]), sum[:], v[0])
+	}},
+	{kind: "version that is equal to the sum of the bytes", rules: "K12 K15", edit: "refused", values: [][]byte{encoded(map[string]any{"name": "Ada"})}, file: func(v ...[]byte) []byte {
+		sum := 0
+		for _, c := range v[0] {
+			sum += int(c)
+		}
+		return join(le, "SAVE", u32(sum), v[0])
+	}},
+	{kind: "base64url", rules: "K10", edit: "exact", file: func(v ...[]byte) []byte { return join(le, "save=", base64.RawURLEncoding.EncodeToString(v[0]), "\n") }},
+	{kind: "PackedByteArray of a value, after a header", rules: "K10 K14 K16", edit: "exact", values: [][]byte{join(le, u32(29), sized(ada(3, "Ada")))},
+		file: func(v ...[]byte) []byte { return join(le, "SAVE", u32(1), v[0]) }},
+	{kind: "length that is too small", rules: "K17", file: func(v ...[]byte) []byte { return sized(v[0]) }, damage: func(b []byte) []byte { b[0] -= 8; return b }},
+	{kind: "length that is too large", rules: "K17", file: func(v ...[]byte) []byte { return sized(v[0]) }, damage: func(b []byte) []byte { b[0] += 8; return b }},
+	{kind: "record that is cut", rules: "K17", records: 4, file: each(func(_ int, v []byte) []byte {
+		return join(le, uint16(len(v)), crc32.ChecksumIEEE(v), v)
+	}), damage: func(b []byte) []byte { return append(b, 60, 0, 1, 2, 3, 4, 27, 0, 0, 0) }},
 }
 
 // line returns the line of a layout. files contains compressed values.
 func (l *layout) line(t *testing.T, id string, files []suite.File) suite.File {
-	values := [][]byte{ada(3, "Ada")}
-	for i := 1; i < l.records; i++ {
+	values := slices.Clone(l.values)
+	for i := len(values); i < max(l.records, 1); i++ {
 		values = append(values, ada(3+i, strings.Repeat("Ada", 1+i%3)))
 	}
 	stored := slices.Clone(values)
@@ -260,8 +312,21 @@ func (l *layout) line(t *testing.T, id string, files []suite.File) suite.File {
 		stored[0] = files[i].Hex
 	}
 	f := suite.File{ID: id, Kind: l.kind, Rules: strings.Fields(l.rules), Hex: l.file(stored...), Container: "own", Mode: l.mode}
-	s, err := savefile.Read(bytes.NewReader(f.Hex), int64(len(f.Hex)), nil)
+	var o savefile.Options
+	if l.damage != nil {
+		f.Repaired, f.Hex = f.Hex, l.damage(bytes.Clone(f.Hex))
+		f.Verdict, o.Repair = suite.Invalid, true
+	}
+	s, err := savefile.Read(bytes.NewReader(f.Hex), int64(len(f.Hex)), &o)
 	require.NoError(t, err, l.kind)
+	if l.damage != nil {
+		require.ErrorContains(t, s.Info.Damage, "damaged", l.kind)
+		require.Error(t, unrepaired(f.Hex), l.kind)
+		var repaired bytes.Buffer
+		_, err = s.WriteTo(&repaired)
+		require.NoError(t, err, l.kind)
+		require.Equal(t, []byte(f.Repaired), repaired.Bytes(), l.kind)
+	}
 	for _, p := range s.Info.Around {
 		f.Around = append(f.Around, suite.Around{Offset: int(p.Offset), Size: int(p.Size), What: p.What, Doubtful: p.Doubtful})
 	}
@@ -298,13 +363,47 @@ func (l *layout) line(t *testing.T, id string, files []suite.File) suite.File {
 	return f
 }
 
+// unrepaired returns the error for a damaged file.
+func unrepaired(b []byte) error {
+	s, err := savefile.Read(bytes.NewReader(b), int64(len(b)), nil)
+	if err == nil {
+		for _, err = range s.Values() {
+		}
+	}
+	return err
+}
+
 // ada returns a Dictionary.
-func ada(hp int, name string) []byte {
-	b, err := variant.Marshal(map[string]any{"hp": hp, "name": name})
+func ada(hp int, name string) []byte { return encoded(map[string]any{"hp": hp, "name": name}) }
+
+func encoded(v any) []byte {
+	b, err := variant.Marshal(v)
 	if err != nil {
 		panic(err)
 	}
 	return b
+}
+
+// overlapped returns a value whose CRC-32 begins with its size.
+func overlapped() []byte {
+	for hp := 0; ; hp++ {
+		if v := ada(hp, "Ada"); byte(crc32.ChecksumIEEE(v)) == byte(len(v)) {
+			return v
+		}
+	}
+}
+
+// hashBytes returns hash() of a PackedByteArray of whole words in Godot 4: MurmurHash3.
+func hashBytes(b []byte) uint32 {
+	h := uint32(0x7f07c65)
+	for p := b; len(p) > 0; p = p[4:] {
+		h ^= bits.RotateLeft32(le.Uint32(p)*0xcc9e2d51, 15) * 0x1b873593
+		h = bits.RotateLeft32(h, 13)*5 + 0xe6546b64
+	}
+	h ^= uint32(len(b))
+	h = (h ^ h>>16) * 0x85ebca6b
+	h = (h ^ h>>13) * 0xc2b2ae35
+	return h ^ h>>16
 }
 
 // framed returns a value, or values after their lengths.
@@ -380,4 +479,56 @@ func openSuiteFile(t *testing.T, f *suite.File) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(r)
+}
+
+// TestEngineOwnFiles: a running Godot 4 reads values before a trailer, and null after a wrong length, and its hash() is that of
+// K12.
+func TestEngineOwnFiles(t *testing.T) {
+	engine := os.Getenv("GDWIRE_GODOT4")
+	if engine == "" {
+		t.Skip("skipped: no GDWIRE_GODOT4, so no engine was asked")
+	}
+	var lines, want string
+	hashed := bytes.Repeat(ada(3, "Ada"), 9)
+	for n := 4; n <= len(hashed); n += 4 {
+		lines += fmt.Sprintf("%x\n", hashed[:n])
+		want += fmt.Sprint(hashBytes(hashed[:n]), " ", "null\n")
+	}
+	for _, f := range must(suite.Files())(t) {
+		switch {
+		case f.Repaired != nil && binary.LittleEndian.Uint16(f.Hex) != 52:
+			want += "0 <null>\n"
+		case f.Kind == "a line feed after a value", f.Kind == "values of store_var":
+			want += "0 { \"hp\": 3, \"name\": \"Ada\" }\n"
+		default:
+			continue
+		}
+		lines += fmt.Sprintf("00%x\n", []byte(f.Hex))
+	}
+	folder := t.TempDir()
+	script := filepath.Join(folder, "main.gd")
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "lines.txt"), []byte(lines), 0o600))
+	require.NoError(t, os.WriteFile(script, []byte(`extends Node
+func _ready():
+	var folder := OS.get_cmdline_user_args()[0]
+	for line in FileAccess.get_file_as_string(folder + "/lines.txt").split("\n", false):
+		var b := line.hex_decode()
+		if b[0] > 0:
+			print("ANSWER ", hash(b), " null")
+			continue
+		var f := FileAccess.open(folder + "/file", FileAccess.WRITE)
+		f.store_buffer(b.slice(1))
+		f.close()
+		print("ANSWER 0 ", FileAccess.open(folder + "/file", FileAccess.READ).get_var())
+	get_tree().quit()
+`), 0o600))
+	out, err := exec.CommandContext(t.Context(), engine, script, folder).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	var got string
+	for line := range strings.Lines(string(out)) {
+		if answer, ok := strings.CutPrefix(line, "ANSWER "); ok {
+			got += answer
+		}
+	}
+	require.Equal(t, want, got)
 }
