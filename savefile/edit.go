@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -45,6 +47,11 @@ func (f *File) write(w io.Writer) error {
 	info := f.Info.withDefaults()
 	if !info.Lengths.valid() {
 		return fmt.Errorf("savefile: unknown %v", info.Lengths)
+	}
+	if f.edited && !f.options.IgnoreChecksums {
+		if what := edit.Checksum(f.content, slices.Values(slices.Sorted(maps.Keys(f.paths)))); what != "" {
+			return fmt.Errorf("savefile: %w: %s", ErrChecksum, what)
+		}
 	}
 	err := damaged(f.stack.Contain(info.Container, info.Key).Write(w, func(w io.Writer) error {
 		if info.Format != f.opened.Format || info.Lengths != f.opened.Lengths {
@@ -154,7 +161,7 @@ func Delete(path string) Edit { return Edit{edit.Delete, path, nil} }
 // them; otherwise Edit returns an [*AmbiguousError]. The reading of a damaged file is a guess: to edit a damaged file,
 // set Format and Lengths in the Options of Open.
 func (f *File) Edit(edits ...Edit) error {
-	c, err := applied(f.content, edits)
+	p, err := applied(f.content, edits)
 	if ambiguous := (*save.AmbiguousError)(nil); errors.As(err, &ambiguous) {
 		return f.ambiguous(ambiguous)
 	}
@@ -162,7 +169,11 @@ func (f *File) Edit(edits ...Edit) error {
 		return fmt.Errorf("savefile: it is only probable that the file, which is damaged, is %v: to edit it, set Format and Lengths in the Options of Open", f.opened)
 	}
 	if err == nil {
-		f.content = c
+		f.content, f.edited = p.Content(), f.edited || len(p.Changes) > 0
+		for i := range edits {
+			path, _ := parsePath(edits[i].path) // without an error, as before
+			f.paths[path.String()] = true
+		}
 	}
 	return err
 }
@@ -193,8 +204,8 @@ func (f *File) ambiguous(e *save.AmbiguousError) error {
 	return all
 }
 
-// applied returns a content after edits.
-func applied(c *save.Content, edits []Edit) (*save.Content, error) {
+// applied returns the plan for edits of a content.
+func applied(c *save.Content, edits []Edit) (*edit.Plan, error) {
 	requests := make([]edit.Request, len(edits))
 	for i, e := range edits {
 		path, err := parsePath(e.path)
@@ -203,9 +214,9 @@ func applied(c *save.Content, edits []Edit) (*save.Content, error) {
 		}
 		requests[i] = edit.Request{Op: e.op, Path: path, Value: newValue(e.value)}
 	}
-	c, err := edit.Apply(c, requests)
+	p, err := edit.Apply(c, requests)
 	if err == nil {
-		return c, nil
+		return p, nil
 	}
 	if d := damaged(err); d != err {
 		return nil, d
@@ -283,13 +294,13 @@ func EditPacket(packet []byte, edits []Edit, opts ...variant.Options) ([]byte, e
 			return nil, fmt.Errorf("savefile: %s is in another value, and a packet contains one", e.path)
 		}
 	}
-	c, err := applied(c, edits)
+	p, err := applied(c, edits)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	b.Grow(int(c.Size))
-	_, err = io.Copy(&b, io.NewSectionReader(c, 0, c.Size))
+	b.Grow(int(p.Content().Size))
+	_, err = p.WriteTo(&b)
 	return b.Bytes(), err
 }
 

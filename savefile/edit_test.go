@@ -592,6 +592,59 @@ func TestSkip(t *testing.T) {
 	require.EqualError(t, errOf(read([]byte("HEA"), &Options{Skip: 5})), "savefile: the file has 3 bytes, and 5 are to be skipped")
 }
 
+// TestStaleChecksum: Save writes edited values beside a value that looks like their checksum only if this is edited, too, or if
+// the Options say so.
+func TestStaleChecksum(t *testing.T) {
+	const hex = "0123456789abcdef0123456789ABCDEF"
+	many := []Edit{Set("hp", 2)}
+	for i := range 2000 {
+		many = append(many, Set(fmt.Sprintf("list[%d]", i), 1))
+	}
+	for i, c := range []struct {
+		checksum any
+		key      string
+		edits    []Edit
+		err      string
+	}{
+		{hex, "checksum", []Edit{Set("hp", 2)}, "savefile: perhaps a wrong checksum: 32 hexadecimal digits at $.checksum look like a checksum of what is edited: the game may refuse the edited file"},
+		{hex + hex, "Data_SHA_256", []Edit{Delete("list[0]")}, "64 hexadecimal digits at $.Data_SHA_256"},
+		{hex + hex[:8], "sig", []Edit{Set("new", 2)}, "40 hexadecimal digits at $.sig"},
+		{bytes.Repeat([]byte{0x81}, 20), "hmac", []Edit{Set("list[1]", 2)}, "20 bytes at $.hmac"},
+		{-100000, "save_hash", []Edit{Set("hp", 2)}, "the number -100000 at $.save_hash looks"},
+		{100000, "crc", many, "the number 100000 at $.crc looks"},
+		{hex, "checksum", []Edit{Set("hp", 2), Set("checksum", hex)}, ""},
+		{hex, "checksum", append(many, Set("checksum", strings.Repeat("a", 32))), ""},
+		{hex, "checksum", []Edit{Set("hp", 1)}, ""}, // changes nothing
+		{hex, "seed", []Edit{Set("hp", 2)}, ""},
+		{hex[:31], "checksum", []Edit{Set("hp", 2)}, ""},
+		{100000, "player_hash", []Edit{Set("hp", 2)}, ""},
+		{60000, "hash", []Edit{Set("hp", 2)}, ""},
+		{make([]byte, 20), "hmac", []Edit{Set("hp", 2)}, ""},
+	} {
+		f := must(New(Info{}, map[string]any{"hp": 1, "list": make([]int, 2000), c.key: c.checksum}))(t)
+		var b bytes.Buffer
+		must(f.WriteTo(&b))(t)
+		for _, o := range []*Options{nil, {IgnoreChecksums: true}} {
+			f = must(Read(bytes.NewReader(b.Bytes()), int64(b.Len()), o))(t)
+			for _, e := range c.edits {
+				if len(c.edits) < 10 {
+					require.NoError(t, f.Edit(e), i)
+				}
+			}
+			if len(c.edits) >= 10 {
+				require.NoError(t, f.Edit(c.edits...), i)
+			}
+			_, err := f.WriteTo(io.Discard)
+			if o != nil || c.err == "" {
+				require.NoError(t, err, i)
+				continue
+			}
+			require.ErrorIs(t, err, ErrChecksum, i)
+			require.ErrorContains(t, err, c.err, i)
+		}
+	}
+}
+
 // TestDoubtful: a version that is equal to the size of the values is not changed until that is chosen.
 func TestDoubtful(t *testing.T) {
 	value := must(variant.Marshal(map[string]any{"name": strings.Repeat("x", 72)}))(t)

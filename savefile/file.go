@@ -43,6 +43,10 @@ var (
 	// ErrUnknown is returned for a file that is not recognized, or could be read in several ways. With
 	// Lengths and Decoder.Format in the Options, nothing needs to be recognized.
 	ErrUnknown = errors.New("not recognized")
+	// ErrChecksum is returned by WriteTo and Save if a value looks like a checksum of edited values and was not edited: 32, 40
+	// or 64 hexadecimal digits, bytes or a number, under a key such as checksum, hash or sig. Options.IgnoreChecksums writes
+	// such a file.
+	ErrChecksum = errors.New("perhaps a wrong checksum")
 	// ErrChanged is returned by Save if another program changed the file.
 	ErrChanged = outfile.ErrChanged
 )
@@ -206,6 +210,9 @@ type Options struct {
 	// Keep and Derive contain the offsets of doubtful numbers in Info.Around: Save leaves the numbers in Keep unchanged
 	// and rewrites the numbers in Derive.
 	Keep, Derive []int64
+	// IgnoreChecksums makes WriteTo and Save write edited values also beside a value that looks like their checksum: see
+	// ErrChecksum.
+	IgnoreChecksums bool
 	// Repair opens a damaged file up to its damage: complete values, and of the damaged value the
 	// longest valid start, closed properly. A number of 64 bits, or a null, is also missing if the
 	// zeros of a zeroed end begin inside, because a part of the number can be lost. Open and Read then
@@ -225,6 +232,9 @@ type File struct {
 	Lossy func(Loss)
 
 	opened  Info // describes content
+	options Options
+	paths   map[string]bool // of edits
+	edited  bool            // a value is another now
 	content *save.Content
 	stack   *save.Stack // around content
 	name    string      // of the opened file, or ""
@@ -453,7 +463,7 @@ func New(info Info, values ...any) (*File, error) {
 		all = append(all, b...)
 	}
 	c.ReaderAt, c.Size = bytes.NewReader(all), int64(len(all))
-	return &File{Info: info, opened: info, content: c, stack: new(save.Stack)}, nil
+	return &File{Info: info, opened: info, content: c, stack: new(save.Stack), paths: map[string]bool{}, options: Options{IgnoreChecksums: true}}, nil
 }
 
 // appendLength appends the length of a value.

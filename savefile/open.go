@@ -102,7 +102,7 @@ func readInput(in *save.Input, o *Options) (*File, error) {
 		return nil, damaged(err)
 	}
 	content.Decoder.OneValue = false
-	f := &File{content: content, stack: stack}
+	f := &File{content: content, stack: stack, paths: map[string]bool{}, options: *o}
 	f.Info = Info{
 		Sure: stack.IsKnown() || stack.Values.Sure(), Format: stack.Decoder.Format, Lengths: lengthsOf(stack.Frame),
 		Container: stack.Container(), Key: stack.Key(),

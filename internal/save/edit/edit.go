@@ -334,26 +334,42 @@ func Copy(c *save.Content, from text.Path, to *text.Tree) (*Plan, error) {
 
 // planned returns the plan of the editor of a content for a tree.
 func planned(c *save.Content, tree *text.Tree, of func(*save.Content) (*editor, error)) (*Plan, error) {
-	var first *editor
-	edited, err := c.Edit(func(c *save.Content) (*save.Content, error) {
+	return makePlan(c, func(c *save.Content, p *Plan) (*save.Content, error) {
 		tree.Reset()
 		e, err := of(c)
 		if err == nil {
 			err = e.run(tree)
 		}
-		if err != nil {
-			return nil, err
-		}
+		return e.edits(p, err)
+	})
+}
+
+// makePlan returns the plan that edit makes of the first reading of a content.
+func makePlan(c *save.Content, edit func(*save.Content, *Plan) (*save.Content, error)) (first *Plan, err error) {
+	edited, err := c.Edit(func(c *save.Content) (*save.Content, error) {
+		p := new(Plan)
 		if first == nil {
-			first = e
+			first = p
 		}
-		return c.Edited(e.edited, e.edited.size), nil
+		return edit(c, p)
 	})
 	if err != nil {
 		return nil, err
 	}
-	first.Plan.content = edited
-	return &first.Plan, nil
+	first.content = edited
+	return first, nil
+}
+
+// edits returns the edited content, and adds the changes to a plan.
+func (e *editor) edits(p *Plan, err error) (*save.Content, error) {
+	if err != nil {
+		return nil, err
+	}
+	p.More += e.More
+	for i := range e.Changes {
+		p.add(e.Changes[i])
+	}
+	return e.content.Edited(e.edited, e.edited.size), nil
 }
 
 // run walks over all packets of the tree.
@@ -474,14 +490,14 @@ type Request struct {
 	Value *Value // of Put
 }
 
-// Apply returns the content after edits in their order. The content is read once for as many edits
-// as do not depend on each other.
-func Apply(c *save.Content, all []Request) (*save.Content, error) {
-	return c.Edit(func(c *save.Content) (*save.Content, error) {
+// Apply returns the plan for edits in their order. The content is read once for as many edits as do not depend on each
+// other.
+func Apply(c *save.Content, all []Request) (*Plan, error) {
+	return makePlan(c, func(c *save.Content, p *Plan) (*save.Content, error) {
 		var err error
 		for rest := all; len(rest) > 0 && err == nil; {
 			n := independent(rest)
-			c, err = applyAll(c, rest[:n])
+			c, err = applyAll(c, rest[:n], p)
 			rest = rest[n:]
 		}
 		return c, err
@@ -517,20 +533,20 @@ func (r *Request) isIndependent() bool {
 
 // applyAll makes independent requests at once. If this fails, because one is in the value of
 // another or for any other reason, applyAll makes the first half before the other.
-func applyAll(c *save.Content, all []Request) (*save.Content, error) {
-	next, err := applyOnce(c, all)
+func applyAll(c *save.Content, all []Request, p *Plan) (*save.Content, error) {
+	next, err := applyOnce(c, all, p)
 	if err == nil || len(all) == 1 {
 		return next, err
 	}
 	half := len(all) / 2
-	if c, err = applyAll(c, all[:half]); err != nil {
+	if c, err = applyAll(c, all[:half], p); err != nil {
 		return nil, err
 	}
-	return applyAll(c, all[half:])
+	return applyAll(c, all[half:], p)
 }
 
 // applyOnce makes requests of the same kind in one walk.
-func applyOnce(c *save.Content, all []Request) (*save.Content, error) {
+func applyOnce(c *save.Content, all []Request, p *Plan) (*save.Content, error) {
 	var tree text.Tree
 	values := make([]*Value, len(all))
 	for i := range all {
@@ -540,11 +556,7 @@ func applyOnce(c *save.Content, all []Request) (*save.Content, error) {
 		values[i] = all[i].Value
 	}
 	e := &editor{content: c, op: all[0].Op, source: ofGo(values)}
-	err := e.run(&tree)
-	if err != nil {
-		return nil, err
-	}
-	return c.Edited(e.edited, e.edited.size), nil
+	return e.edits(p, e.run(&tree))
 }
 
 // Repair returns the content up to its first error: complete values, and of the damaged value the

@@ -42,13 +42,7 @@ type editor struct {
 func (e *editor) splice(s splice) { e.here = append(e.here, s) }
 
 // changed describes a change.
-func (e *editor) changed(p *text.Node, value, was string) {
-	if len(e.Changes) == maxChanges {
-		e.More++
-		return
-	}
-	e.Changes = append(e.Changes, Change{p.String(), value, was})
-}
+func (e *editor) changed(p *text.Node, value, was string) { e.add(Change{p.String(), value, was}) }
 
 // The newKeys of a Dictionary or Object show keys that engines treat as equal, so a Dictionary would keep only the last:
 // a String and a StringName with the same text, 0.0 and -0.0.

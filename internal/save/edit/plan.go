@@ -425,6 +425,15 @@ type Change struct {
 	Was  string // the old value, or ""
 }
 
+// add adds a change.
+func (p *Plan) add(c Change) {
+	if len(p.Changes) == maxChanges {
+		p.More++
+		return
+	}
+	p.Changes = append(p.Changes, c)
+}
+
 // An editedPacket is a packet with its splices.
 type editedPacket struct {
 	start, end int64

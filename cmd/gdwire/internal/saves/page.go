@@ -124,7 +124,7 @@ func Question(c *save.Content, e view.Edit) string {
 	if _, err := addLine(&tree, e.Line, nil, op); err != nil {
 		return ""
 	}
-	question := digest(c, []string{tree.Targets[0].String()})
+	question := edit.Checksum(c, edit.Targets(&tree))
 	if question != "" {
 		question += "."
 	}

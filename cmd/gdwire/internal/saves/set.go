@@ -11,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -531,11 +530,7 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 			return nil
 		}
 	}
-	changed := make([]string, len(plan.Changes))
-	for i := range changed {
-		changed[i] = plan.Changes[i].Path
-	}
-	if err := e.checkDigest(s, in, digest(c, changed)); err != nil {
+	if err := e.checkChecksum(s, in, edit.Checksum(c, edit.Targets(tree))); err != nil {
 		return err
 	}
 	err = e.open.Rewrite(s, in.Stack, in.Container(), in.Key(), func(w io.Writer) error {
@@ -566,154 +561,15 @@ func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
 	return nil
 }
 
-// digestKeys matches the keys under which games keep a checksum of other values, numberKeys those with which a number is one,
-// and digestText a checksum in hexadecimal digits.
-var (
-	digestKeys = regexp.MustCompile(`(?i)(checksum|hash|digest|sig|signature|hmac|md5|sha_?(1|256)?|crc(_?32)?)$`)
-	numberKeys = regexp.MustCompile(`(?i)((checksum|crc(_?32)?)|^((data|content|payload|body|save|file)_?)?(hash|digest))$`)
-	digestText = regexp.MustCompile(`^(?i:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$`)
-)
-
-// digestPlaces contains the paths in each value of a file at which a checksum can be alone, or in a header with such keys.
-var digestPlaces = []string{"", "[0]", "[1]", "[0].digest", ".header.digest", ".meta.digest", ".metadata.digest", ".info.digest"}
-
-// A digester finds checksums among values.
-type digester struct {
-	text.Walker
-	changed []string // paths
-	key     string   // of the Dictionary
-	path    string   // of the value with this key
-	keyed   *text.Node
-	found   []foundDigest
-}
-
-// A foundDigest describes a checksum.
-type foundDigest struct {
-	packet int64
-	what   string // and where: "the number 5 at $.hash looks"
-}
-
-// digest describes a checksum of changed values that is a value itself, or returns "": in the Dictionaries around them, or
-// at digestPlaces in the file. A checksum that is changed, too, is none.
-func digest(c *save.Content, changed []string) string {
-	const (
-		most = 1000 // changes: others are in the same Dictionaries
-		few  = 16   // values in a file: one of more is a message, and of another one's checksum says nothing
-	)
-	var tree, other text.Tree
-	add := func(in *text.Tree, at, role string) (p *text.Node, packet int64) {
-		if path, err := text.Parse(at); err == nil && !path.Cut {
-			p, _ = in.Add(path, role)
-			packet = path.Packet
-		}
-		return p, packet
-	}
-	near := []int64{0} // values that are edited, or a header
-	for _, at := range changed[:min(len(changed), most)] {
-		_, packet := add(&tree, at, "")
-		near = append(near, packet)
-	}
-	for i := range int64(few + 1) {
-		for _, place := range digestPlaces {
-			add(&tree, string(text.AppendPacket(nil, i))+place, "alone")
-		}
-	}
-	d := &digester{changed: changed}
-	d.keyed, _ = add(&other, "keyed", "")
-	d.Walker.Key, d.Walker.Value = d.atKey, d.value
-	_ = edit.Walk(c, &tree, &d.Walker) // the edits found no error
-	for _, f := range d.found {
-		if tree.Root(few).Hits == 0 || slices.Contains(near, f.packet) {
-			return f.what + " like a checksum of what is edited: the game may refuse the edited file"
-		}
-	}
-	return ""
-}
-
-// atKey returns keyed for the key of a checksum.
-func (d *digester) atKey(in *text.Node, key *text.Step) *text.Node {
-	if !digestKeys.MatchString(key.Key.Text) {
-		return nil
-	}
-	d.key, d.path = key.Key.Text, string(key.Append([]byte(in.String())))
-	return d.keyed
-}
-
-// value finds out whether the value at p is a checksum.
-func (d *digester) value(p *text.Node) (goOn bool, err error) {
-	path := d.path
-	if p != d.keyed {
-		if path = p.String(); p.Text == "" {
-			return true, nil
-		}
-	}
-	var what string
-	switch t, err := d.PeekType(); {
-	case err != nil:
-		return false, err
-	case t == gdwire.TypeString:
-		v, err := d.ReadString()
-		if err != nil {
-			return false, err
-		}
-		if digestText.MatchString(v) {
-			what = fmt.Sprintf("%d hexadecimal digits at %s look", len(v), path)
-		}
-	case t == gdwire.TypePackedByteArray:
-		if what, err = d.bytes(path); err != nil {
-			return false, err
-		}
-	case t == gdwire.TypeInt && p == d.keyed:
-		v, err := d.ReadInt()
-		if err != nil {
-			return false, err
-		}
-		if small := v >= -1<<16 && v < 1<<16; !small && numberKeys.MatchString(d.key) {
-			what = fmt.Sprintf("the number %d at %s looks", v, path)
-		}
-	default:
-		return true, nil
-	}
-	isIn := func(path, of string) bool {
-		rest, ok := strings.CutPrefix(path, of)
-		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-	}
-	isChanged := slices.ContainsFunc(d.changed, func(c string) bool { return isIn(path, c) || isIn(c, path) })
-	if at, err := text.Parse(path); err == nil && what != "" && !isChanged {
-		d.found = append(d.found, foundDigest{at.Packet, what})
-	}
-	return false, nil
-}
-
-// bytes reads a PackedByteArray, and describes it if it can be a checksum.
-func (d *digester) bytes(path string) (what string, err error) {
-	depth := d.Depth()
-	t, err := d.ReadToken()
-	if err != nil {
-		return "", err
-	}
-	if n := t.Len(); n == 16 || n == 20 || n == 32 {
-		b, err := io.ReadAll(d.Payload())
-		if err != nil {
-			return "", err
-		}
-		isHigh := func(c rune) bool { return c >= 0x80 }
-		if bytes.Count(b, []byte{0}) <= 2 && bytes.ContainsFunc(b, isHigh) {
-			what = fmt.Sprintf("%d bytes at %s look", n, path)
-		}
-	}
-	return what, d.SkipTo(depth)
-}
-
-// checkDigest reports a checksum among the values. With one, set returns an error unless forced.
-func (e *editor) checkDigest(s *shell.Stdio, in *open.Input, digest string) error {
-	if digest == "" {
+// checkChecksum reports a checksum among the values. With one, set returns an error unless forced.
+func (e *editor) checkChecksum(s *shell.Stdio, in *open.Input, checksum string) error {
+	if checksum == "" {
 		return nil
 	}
 	if e.op == edit.Set && !e.force {
-		return fmt.Errorf("%s: %s; -force writes it", in.Name, digest)
+		return fmt.Errorf("%s: %s; -force writes it", in.Name, checksum)
 	}
-	s.Infof("%s: %s", in.Name, digest)
+	s.Infof("%s: %s", in.Name, checksum)
 	return nil
 }
 
