@@ -84,7 +84,7 @@ type Server struct {
 	// have while they are read, besides one packet. It counts the bytes that arrived, of a packet until its last
 	// byte arrived, of a message of a WebSocket until it is read. Packets beyond it wait, the shortest first, within
 	// their ReadTimeout; a handler lets them wait if it leaves such a packet unread. Decoded into an any, packets take up
-	// to 22 times their bytes (Dictionaries without pairs), which the handler may keep.
+	// to 16 times their bytes (Dictionaries without pairs), which the handler may keep.
 	MaxReading int64
 	// TLSConfig is the configuration of ServeTLS.
 	TLSConfig *tls.Config

@@ -141,7 +141,7 @@ func (s *decoder) anyDictionary(t gdwire.Token) (any, error) {
 
 // fillDictionary reads the pairs of the Dictionary starting with t.
 func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
-	if err := s.charge(anyType, 128); err != nil {
+	if err := s.charge(anyType, dictionarySize); err != nil {
 		return err
 	}
 	if err := s.enter(anyType); err != nil {

@@ -116,6 +116,8 @@ const (
 	boxSize   = 16 // of an interface, and of the number or string header inside
 	entrySize = 32 // of a Dictionary's entry
 	indexSize = 64 // of a key in the index
+
+	dictionarySize = 112 // of a Dictionary without its entries
 )
 
 // charge subtracts n bytes from the memory left, or returns an error if there is not enough.

@@ -25,12 +25,36 @@ func isDeleted(key any) bool {
 // an index.
 const fewEntries = 32
 
+// positions tell where the entries of a Dictionary are.
+type positions struct {
+	index   map[any]int // index in entries of hashable keys, or nil if there are few
+	deleted int
+	// first is the index of the first entry not deleted: a loop removing the oldest pair again
+	// and again would otherwise pass all deleted entries each time.
+	first int
+	// seqs contains the sequence number of each entry: the number of pairs added before. It is
+	// nil until compact removes entries: until then, the sequence number is the entry's index.
+	seqs    []int
+	removed int // the number of entries removed by compact
+}
+
+// unmoved are the positions of few entries, none deleted. They are only read.
+var unmoved positions
+
+// at returns the positions for reading.
+func (d *Dictionary) at() *positions {
+	if d.positions == nil {
+		return &unmoved
+	}
+	return d.positions
+}
+
 // Len returns the number of pairs.
 func (d *Dictionary) Len() int {
 	if d == nil {
 		return 0
 	}
-	return len(d.entries) - d.deleted
+	return len(d.entries) - d.at().deleted
 }
 
 // Get returns the value of key and reports whether d contains the key.
@@ -73,17 +97,21 @@ func (d *Dictionary) Delete(key any) bool {
 	if i < 0 {
 		return false
 	}
-	if d.index != nil {
+	if d.positions == nil {
+		d.positions = new(positions)
+	}
+	p := d.positions
+	if p.index != nil {
 		if k, ok := hashable(d.entries[i].Key); ok {
-			delete(d.index, k)
+			delete(p.index, k)
 		}
 	}
 	d.entries[i] = Entry[any, any]{Key: tombstone{}}
-	d.deleted++
-	for d.first < len(d.entries) && isDeleted(d.entries[d.first].Key) {
-		d.first++
+	p.deleted++
+	for p.first < len(d.entries) && isDeleted(d.entries[p.first].Key) {
+		p.first++
 	}
-	if d.deleted > len(d.entries)/2 { // so that compact takes constant time on average
+	if p.deleted > len(d.entries)/2 { // so that compact takes constant time on average
 		d.compact()
 	}
 	return true
@@ -98,12 +126,13 @@ func (d *Dictionary) All() iter.Seq2[any, any] {
 			return
 		}
 		end := d.seq(len(d.entries))
-		for next := d.seq(d.first); ; next++ {
+		for next := d.seq(d.at().first); ; next++ {
 			i := next
-			if d.seqs != nil {
-				i, _ = slices.BinarySearch(d.seqs, next)
+			if seqs := d.at().seqs; seqs != nil {
+				i, _ = slices.BinarySearch(seqs, next)
+				next = d.seq(i)
 			}
-			if next = d.seq(i); next >= end {
+			if next >= end {
 				return
 			}
 			e := &d.entries[i]
@@ -117,10 +146,11 @@ func (d *Dictionary) All() iter.Seq2[any, any] {
 // seq returns the sequence number of entry i, or of the next entry to be added. All uses the
 // number to find its position again after compact.
 func (d *Dictionary) seq(i int) int {
-	if i < len(d.seqs) {
-		return d.seqs[i]
+	p := d.at()
+	if i < len(p.seqs) {
+		return p.seqs[i]
 	}
-	return i + d.removed
+	return i + p.removed
 }
 
 // compact removes deleted entries, and changes the indexes of the others.
@@ -132,15 +162,14 @@ func (d *Dictionary) compact() {
 		}
 	}
 	clear(d.entries[len(entries):])
-	d.removed += d.deleted
-	d.seqs, d.entries, d.deleted, d.first, d.index = seqs, entries, 0, 0, nil
+	*d.positions, d.entries = positions{seqs: seqs, removed: d.positions.removed + d.positions.deleted}, entries
 	d.reindex()
 }
 
 // add adds a pair at the end.
 func (d *Dictionary) add(key, value any) {
-	if d.seqs != nil {
-		d.seqs = append(d.seqs, d.seq(len(d.entries)))
+	if p := d.positions; p != nil && p.seqs != nil {
+		p.seqs = append(p.seqs, d.seq(len(d.entries)))
 	}
 	d.entries = append(d.entries, Entry[any, any]{key, value})
 	d.reindex()
@@ -149,15 +178,20 @@ func (d *Dictionary) add(key, value any) {
 // reindex adds the last entry to the index, or all entries to a new index.
 func (d *Dictionary) reindex() {
 	from := len(d.entries) - 1
-	if d.index == nil {
+	index := d.at().index
+	if index == nil {
 		if len(d.entries) <= fewEntries {
 			return
 		}
-		d.index, from = make(map[any]int, 2*fewEntries), 0
+		if d.positions == nil {
+			d.positions = new(positions)
+		}
+		index, from = make(map[any]int, 2*fewEntries), 0
+		d.positions.index = index
 	}
 	for i := from; i < len(d.entries); i++ {
 		if k, ok := hashable(d.entries[i].Key); ok {
-			d.index[k] = i
+			index[k] = i
 		}
 	}
 }
@@ -174,7 +208,7 @@ func (d *Dictionary) findBy(c *comparison, key any) int {
 	if k, ok := hashable(key); ok {
 		return d.findHashable(k)
 	}
-	for i := d.first; i < len(d.entries); i++ {
+	for i := d.at().first; i < len(d.entries); i++ {
 		if c.equal(d.entries[i].Key, key) {
 			return i
 		}
@@ -187,8 +221,8 @@ func (d *Dictionary) findHashable(k any) int {
 	if text, ok := k.(string); ok {
 		return d.findText(text)
 	}
-	if d.index != nil {
-		if i, ok := d.index[k]; ok {
+	if index := d.at().index; index != nil {
+		if i, ok := index[k]; ok {
 			return i
 		}
 		return -1
@@ -204,8 +238,8 @@ func (d *Dictionary) findHashable(k any) int {
 // findText returns the index of the entry of a string, or -1. Most keys are strings, and
 // findText compares them without an interface.
 func (d *Dictionary) findText(text string) int {
-	if d.index != nil {
-		if i, ok := d.index[text]; ok {
+	if index := d.at().index; index != nil {
+		if i, ok := index[text]; ok {
 			return i
 		}
 		return -1

@@ -236,23 +236,23 @@ func TestDictionaryDeleteFirst(t *testing.T) {
 				if i%4 == 0 { // a queue that is also filled
 					d.Set(key(pairs+i), i)
 				}
-				front := d.entries[:d.first]
+				front := d.entries[:d.at().first]
 				passed := 0
 				for j := range front {
 					front[j].Key = countedKey{&passed}
 				}
 				for k := range d.All() {
 					require.Equal(t, key(i), k)
-					require.Equal(t, d.first, d.find(k))
+					require.Equal(t, d.at().first, d.find(k))
 					break
 				}
 				require.Zero(t, passed)
 				for j := range front {
 					front[j].Key = tombstone{}
 				}
-				entries, removed := len(d.entries), d.removed
+				entries, removed := len(d.entries), d.at().removed
 				require.True(t, d.Delete(key(i)))
-				if d.removed > removed {
+				if d.at().removed > removed {
 					compacted += entries
 				}
 			}
@@ -260,6 +260,16 @@ func TestDictionaryDeleteFirst(t *testing.T) {
 			require.LessOrEqual(t, compacted, 4*pairs)
 		})
 	}
+}
+
+// A packet can contain millions of small Dictionaries, so each takes little.
+func TestDictionarySize(t *testing.T) {
+	require.LessOrEqual(t, allocatedOf(reflect.TypeFor[Dictionary]()), int64(dictionarySize))
+	d := &Dictionary{}
+	for i := range fewEntries {
+		d.Set(i, i)
+	}
+	require.Nil(t, d.positions)
 }
 
 // A countedKey counts how often it is compared.

@@ -144,7 +144,7 @@ func (d *Dictionary) entryAt(n int64) int {
 		return -1
 	}
 	at := int(n)
-	if d.deleted == 0 {
+	if d.at().deleted == 0 {
 		return at
 	}
 	for i := range d.entries {

@@ -411,15 +411,9 @@ type Dictionary struct {
 	Key, Value gdwire.Elem
 
 	entries []Entry[any, any] // the key of a deleted entry is a tombstone
-	index   map[any]int       // index in entries of hashable keys, or nil if there are few
-	deleted int
-	// first is the index of the first entry not deleted: a loop removing the oldest pair again
-	// and again would otherwise pass all deleted entries each time.
-	first int
-	// seqs contains the sequence number of each entry: the number of pairs added before. It is
-	// nil until compact removes entries: until then, the sequence number is the entry's index.
-	seqs    []int
-	removed int // the number of entries removed by compact
+	// positions is nil until there are many entries or one is deleted: packets can contain millions of small
+	// Dictionaries.
+	positions *positions
 }
 
 // Entry is a key and its value.
