@@ -218,11 +218,12 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 		r.dec.Release() // its buffer is not needed while waiting
 	}
 	err := r.begin()
-	if err == nil && r.size <= bufferSize && r.size > int64(r.w-r.r) {
-		err = checked.NoEOF(r.fill(int(r.size)))
-	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case r.size > bufferSize:
 		err = r.hold()
+	case r.size > int64(r.w-r.r):
+		err = checked.NoEOF(r.fill(int(r.size)))
 	}
 	if err != nil {
 		r.dec.Release()
