@@ -64,8 +64,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestFaults tells which checksum of a record is wrong among right ones. It stays, unless the values of the record are changed.
-func TestFaults(t *testing.T) {
+// TestParseFaults tells which checksum of a record is wrong among right ones. It stays, unless the values of the record are changed.
+func TestParseFaults(t *testing.T) {
 	for _, test := range []struct {
 		layout     string
 		header, at int // the size of the header, and the offset of the checksum in a record
@@ -115,8 +115,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestEdges tries each bound, and one less and one more.
-func TestEdges(t *testing.T) {
+// TestParseEdges tries each bound, and one less and one more.
+func TestParseEdges(t *testing.T) {
 	value := saved(t, 1500, 0, "Ada Lovelace")
 	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 	var values [][]byte
@@ -281,8 +281,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestBudget: a search that ends early finds all or nothing.
-func TestBudget(t *testing.T) {
+// TestParseBudget: a search that ends early finds all or nothing.
+func TestParseBudget(t *testing.T) {
 	var values [][]byte
 	for i := range 5 {
 		values = append(values, saved(t, 200+100*i, i, "Ada Lovelace"))
