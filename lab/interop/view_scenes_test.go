@@ -122,15 +122,17 @@ func TestViewScenes(t *testing.T) {
 		}},
 		{"values", func(t *testing.T) *viewPage {
 			node := &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "script", Value: "extends Node"}}}
+			wide := variant.Raw{Data: []byte{2, 0, 1, 0, 5, 0, 0, 0, 0, 0, 0, 0}}
 			name, _ := writeValue(t, map[string]any{"node": node, "color": variant.Color{R: 1, G: 0.5, A: 0.3}, "colors": []variant.Color{{B: 1, A: 1}, {G: 1, A: 0.5}},
-				"wide": variant.Raw{Data: []byte{2, 0, 1, 0, 5, 0, 0, 0, 0, 0, 0, 0}}, "basis": variant.Basis{}, "typed": &variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}}})
+				"wide": wide, "worlds": append(make([]any, 250), wide), "basis": variant.Basis{}, "typed": &variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}}})
 			p := openView(t, binary, name)
 			p.choose(".wide")
 			p.until(`document.getElementById("verdict").textContent === "No engine writes it like this: int 5 in 64 bits"`)
+			p.open(".worlds") // of which not all is loaded
 			p.open(".node")
 			p.choose(".script")
 			p.until(`document.getElementById("verdict").textContent.startsWith("Engines since 4.3 refuse a script")`)
-			require.Equal(t, []string{"! Object 1", "! String", "≠ int"}, eval[[]string](p, `Array.from(document.querySelectorAll("#tree .refused, #tree .odd"), e => e.parentElement.textContent)`))
+			require.Equal(t, []string{"! Object 1", "! String", "≠ int", "≠ Array 251"}, eval[[]string](p, `Array.from(document.querySelectorAll("#tree .refused, #tree .odd"), e => e.parentElement.textContent)`))
 			return p
 		}},
 	} {

@@ -17,6 +17,7 @@ class Container {
 		this.below = this.count; // lines of children and of what is open in them
 		this.loading = new Set();
 		this.fault = null; // what comes instead of a child
+		this.odd = false; // a child that was loaded is odd
 		this.path = (parent ? parent.path : "") + row.step;
 		this.depth = parent ? parent.depth + 1 : 0;
 	}
@@ -135,6 +136,7 @@ export class Tree {
 			const list = await ask("children", {...this.args, at: c.row.at, end: c.row.end, index: want});
 			if (generation !== this.generation) return;
 			for (const row of list.rows) c.rows.set(row.index, row);
+			c.odd ||= list.rows.some(row => row.odd);
 			const known = want + list.rows.length;
 			const last = list.rows.at(-1);
 			if (list.error || last?.error && list.next < 0) {
@@ -211,7 +213,7 @@ export class Tree {
 		if (row.error && !open?.showsFault()) value.append(make("span", "bad", " " + row.error.text));
 		const type = make("span", "type", row.type + (row.count > 0 ? " " + row.count : ""));
 		const [kind, why] = verdict(row);
-		if (kind === "refused" || kind && !open) {
+		if (kind === "refused" || kind && !open?.odd) { // what is odd may be a key, or not loaded yet
 			const badge = make("span", kind, {refused: "!", odd: "≠"}[kind]);
 			badge.title = badge.ariaLabel = why;
 			badge.role = "img";
