@@ -94,8 +94,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-
-	"github.com/gdwire/gdwire"
 )
 
 // Write writes a script for Godot 4.4 or later, with a class for the type of each message, a struct,
@@ -135,36 +133,31 @@ import (
 // about values of any type, unsafe_method_access, unsafe_property_access, unsafe_cast and unsafe_call_argument.
 func Write(w io.Writer, messages ...any) error {
 	p := planner{used: names{}, types: map[string]reflect.Type{}, named: map[reflect.Type]*shape{}}
-	var all []any
+	var all []reflect.Type
 	for _, m := range messages {
+		t := reflect.TypeOf(m)
 		if o, ok := m.(Options); ok {
 			p.options.merge(o)
-		} else {
-			all = append(all, m)
+			continue
 		}
+		if t != nil && t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		all = append(all, t)
 	}
 	if err := p.plan(all); err != nil {
 		return fmt.Errorf("gdscript: %w", err)
 	}
-	out := &printer{base: p.used.free(p.options.Prefix + "Message")}
-	for _, c := range p.classes {
-		p.nameVariables(c)
-	}
-	out.script(&p)
-	_, err := w.Write(out.Bytes())
+	_, err := io.WriteString(w, p.script())
 	return err
 }
 
 // plan adds the classes of messages.
-func (p *planner) plan(messages []any) error {
+func (p *planner) plan(messages []reflect.Type) error {
 	if prefix := p.options.Prefix; prefix != "" && (!isIdentifier(prefix) || prefix[0] == '_') {
 		return fmt.Errorf("the prefix %q cannot begin the name of a class", prefix)
 	}
-	for i, m := range messages {
-		t := reflect.TypeOf(m)
-		if t != nil && t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
+	for i, t := range messages {
 		if t == nil || t.Kind() != reflect.Struct {
 			return fmt.Errorf("%v is no struct", t)
 		}
@@ -184,18 +177,43 @@ func (p *planner) plan(messages []any) error {
 	return nil
 }
 
-// A printer prints the script.
+// message.gd contains the start of a script, and after a line "# class" a class.
+//
+//go:embed message.gd
+var template string
+
+// empties contains the empty container of each type of a class.
+var empties = map[string]string{"Array": "[]", "Dictionary": "{}"}
+
+// script returns the script.
+func (p *planner) script() string {
+	base := p.used.free(p.options.Prefix + "Message")
+	head, body, _ := strings.Cut(template, "# class\n")
+	head = strings.NewReplacer("Message", base, "# enums", strings.Join(p.enums, "\n")).Replace(head)
+	all := []string{strings.Replace(strings.TrimSuffix(head, "\n"), "\n\n\n\n", "\n\n", 1)} // without enums
+	all = append(all, p.zeros...)
+	for _, c := range p.classes {
+		c.nameVariables(p.used)
+		var variables strings.Builder
+		for _, f := range c.fields {
+			fmt.Fprintf(&variables, "\t%svar %s: %s = %s\n", f.annotation(), f.name, f.typ, f.zero)
+		}
+		all = append(all, "\n", strings.NewReplacer("Message", base, "NAME", c.name, "WIRE", c.wire, "EMPTY", empties[c.wire],
+			"VARIABLES\n", variables.String(), "READ", c.read(), "WRITE", c.write()).Replace(body))
+	}
+	return strings.Join(all, "")
+}
+
+// A printer prints the body of a function.
 type printer struct {
 	bytes.Buffer
-	base  string // the base class of all others
-	reads bool   // the function being printed reads a value
-	vars  int    // its number of local variables
+	reads bool // the function reads a value
+	vars  int  // its number of local variables
 }
 
 // line prints a line after tabs.
 func (p *printer) line(tabs int, format string, args ...any) {
-	p.WriteString(strings.Repeat("\t", tabs))
-	fmt.Fprintf(p, format+"\n", args...)
+	fmt.Fprintf(p, strings.Repeat("\t", tabs)+format+"\n", args...)
 }
 
 // local prints a local variable and returns its name.
@@ -211,76 +229,22 @@ func (p *printer) name(letter string) string {
 	return "_" + letter + strconv.Itoa(p.vars)
 }
 
-// maxDepth is the maximum nesting of objects: 90 crashed an unoptimized engine with a stack of 8
-// MB.
-const maxDepth = "20"
-
-//go:embed message.gd
-var head string
-
-// script prints the script.
-func (p *printer) script(plan *planner) {
-	text := strings.NewReplacer("Message", p.base, "# enums", strings.Join(plan.enums, "\n"), "MAX_DEPTH", maxDepth).Replace(head)
-	p.WriteString(strings.Replace(text, "\n\n\n\n", "\n\n", 1)) // without enums
-	p.WriteString(strings.Join(plan.zeros, ""))
-	for _, c := range plan.classes {
-		p.class(c)
-	}
-}
-
-// empties contains the empty container of each type of a class.
-var empties = map[string]string{"Array": "[]", "Dictionary": "{}"}
-
-func (p *printer) class(c *class) {
-	p.line(0, "\nclass %s extends %s:", c.name, p.base)
-	for _, f := range c.fields {
-		p.line(1, "%svar %s: %s = %s", f.annotation(), f.name, f.typ, f.zero)
-	}
-	p.line(0, `
-	## Returns null, and prints an error, if the value is no %[1]s.
-	static func from_variant(_v: Variant) -> %[1]s:
-		var _m: %[1]s = %[1]s.new()
-		var _e: String = _not(_v, "%[2]s") if _v == null else _m.read(_v)
-		if _e == "": return _m
-		push_error("%[1]s" + _e)
-		return null
-
-	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
-	## Returns an empty %[2]s, and prints an error, if Go would not send the value.
-	func to_variant() -> %[2]s:
-		var _d: %[2]s = %[3]s
-		var _e: String = _write(_d, 0)
-		if _e == "": return _d
-		push_error("%[1]s" + _e)
-		return %[3]s
-`, c.name, c.wire, empties[c.wire])
-	p.read(c)
-	p.line(0, "")
-	p.write(c)
-}
-
-// read prints the function read.
-func (p *printer) read(c *class) {
-	p.reads, p.vars = true, 0
-	p.line(1, "func read(_v: Variant, _depth: int = 0) -> String:")
-	p.line(2, "if _depth > %s: return \": nested too deeply\"", maxDepth)
+// read returns the body of the function read.
+func (c *class) read() string {
+	p, isDictionary, missing := printer{reads: true}, c.wire == "Dictionary", `""`
 	var keys []string
-	for _, f := range c.fields {
-		keys = append(keys, quote(f.Key))
-	}
-	missing := `""`
-	for i := len(c.fields) - 1; i >= 0; i-- {
-		if c.fields[i].Required {
+	for i, f := range c.fields {
+		if keys = append(keys, quote(f.Key)); f.Required && missing == `""` {
 			missing = c.path(i) + ` + ": is missing"`
 		}
 	}
 	p.line(2, "if _v == null: return %s", missing)
-	if c.sources > 0 && c.wire == "Dictionary" {
+	if c.sources > 0 && isDictionary {
 		p.line(2, "if not _v is Dictionary: _v = _fields(_v, [%s], %#x)", strings.Join(keys, ", "), c.sources)
 	}
 	p.line(2, "if not _v is %s: return _not(_v, %[1]q)", c.wire)
 	p.line(2, "var _d: %s = _v", c.wire)
-	if c.wire == "Dictionary" {
+	if isDictionary {
 		p.line(2, "if _d.is_typed(): _d = {}.merged(_d) # in which no key is an error")
 		for _, f := range c.fields {
 			for _, was := range f.Was {
@@ -302,9 +266,8 @@ func (p *printer) read(c *class) {
 			p.line(2, "%s = %s", f.name, p.value(2, f.shape, "_d", `""`))
 			continue
 		}
-		key, path := quote(f.Key), c.path(i)
-		get, has := "_d.get("+key+")", "_d.has("+key+")"
-		if c.wire == "Array" {
+		get, has, path := "_d.get("+quote(f.Key)+")", "_d.has("+quote(f.Key)+")", c.path(i)
+		if !isDictionary {
 			has = fmt.Sprintf("_d.size() > %d", i)
 			get = fmt.Sprintf("_d[%d] if %s else null", i, has)
 		}
@@ -318,18 +281,12 @@ func (p *printer) read(c *class) {
 			p.line(2, "elif not %s: return %s + \": is missing\"", has, path)
 		}
 	}
-	p.line(2, `return ""`)
+	return p.String()
 }
 
-// write prints the function _write.
-func (p *printer) write(c *class) {
-	p.reads, p.vars = false, 0
-	if c.wire == "Array" {
-		p.line(1, "func _empty() -> Variant:\n\t\treturn []\n")
-	}
-	p.line(1, "func _write(_to: Variant, _depth: int) -> String:")
-	p.line(2, "if _depth > %s: return \": nested too deeply\"", maxDepth)
-	p.line(2, "var _d: %s = _to", c.wire)
+// write returns the body of the function _write.
+func (c *class) write() string {
+	p := printer{}
 	for i, f := range c.fields {
 		path := c.path(i)
 		switch {
@@ -348,24 +305,13 @@ func (p *printer) write(c *class) {
 			p.line(2, "if %s != %s: _d[%s] = %[1]s", v, zero, quote(f.Key))
 		}
 	}
-	p.line(2, `return ""`)
+	return p.String()
 }
 
 // value prints code for a value of shape s in the variable x, and returns an expression of the value for a variable, or
 // of the value to send. The code returns an error text if x does not fit: path, an expression of the text before, and why.
 func (p *printer) value(tabs int, s *shape, x, path string) string {
 	switch {
-	case !p.reads && s.isPlain():
-		return x
-	case !p.reads && s.pointer != nil:
-		v := p.local(tabs, "v", "Variant", "null")
-		p.line(tabs, "if %s != null:", x)
-		p.line(tabs+1, "%s = %s", v, p.value(tabs+1, s.pointer, x, path))
-		return v
-	case !p.reads && s.holdsAny:
-		a := p.local(tabs, "a", "Array", "[]")
-		p.check(tabs, fmt.Sprintf("_plain(%s, _depth + 1, %s)", x, a), path)
-		return a + "[0]"
 	case s.class != nil && p.reads:
 		o := p.local(tabs, "o", s.typ, s.zero)
 		p.check(tabs, fmt.Sprintf("%s.read(%s, _depth + 1)", o, x), path)
@@ -375,11 +321,19 @@ func (p *printer) value(tabs int, s *shape, x, path string) string {
 		d := p.local(tabs, "d", s.class.wire, empties[s.class.wire])
 		p.check(tabs, fmt.Sprintf("%s._write(%s, _depth + 1)", o, d), path)
 		return d
-	case p.reads && s.accepts != "":
+	case p.reads:
 		p.accept(tabs, s, x, path)
-	}
-	if p.reads && s.length != "" {
-		p.line(tabs, `if %s.size() != %s: return %s + ": %%d elements into %[2]s" %% %[1]s.size()`, x, s.length, path)
+	case s.isPlain():
+		return x
+	case s.pointer != nil:
+		v := p.local(tabs, "v", "Variant", "null")
+		p.line(tabs, "if %s != null:", x)
+		p.line(tabs+1, "%s = %s", v, p.value(tabs+1, s.pointer, x, path))
+		return v
+	case s.holdsAny:
+		a := p.local(tabs, "a", "Array", "[]")
+		p.check(tabs, fmt.Sprintf("_plain(%s, _depth + 1, %s)", x, a), path)
+		return a + "[0]"
 	}
 	if s.elem == nil {
 		return x
@@ -387,32 +341,24 @@ func (p *printer) value(tabs int, s *shape, x, path string) string {
 	return p.elements(tabs, s, x, path)
 }
 
-// isScalar contains the types to which _as converts without sources.
-var isScalar = map[gdwire.Type]bool{gdwire.TypeInt: true, gdwire.TypeFloat: true, gdwire.TypeString: true, gdwire.TypeStringName: true, gdwire.TypeNodePath: true}
-
-// accept prints code that makes x a value of the accepted type, or returns an error text.
+// accept prints code that makes x a value of the accepted type and length, or returns an error text.
 func (p *printer) accept(tabs int, s *shape, x, path string) {
+	if s.accepts == "" {
+		return
+	}
 	is := fmt.Sprintf("%s is %s", x, s.accepts)
 	if s.orNumber {
 		is = fmt.Sprintf("(%s or %s is int or %[2]s is float)", is, x)
 	}
-	like := zeroOf(s.wire)
-	switch {
-	case s.items > 0:
-		like += fmt.Sprintf(", %#x, %#x", s.sources, s.items)
-	case s.sources > 0:
-		like += fmt.Sprintf(", %#x", s.sources)
-	}
-	if s.sources > 0 || isScalar[s.wire] {
-		p.line(tabs, "if not %s: %s = _as(%[2]s, %s)", is, x, like)
+	if s.like != "" {
+		p.line(tabs, "if not %s: %s = _as(%[2]s, %s)", is, x, s.like)
 	}
 	p.line(tabs, "if not %s: return %s + _not(%s, %q)", is, path, x, s.accepts)
 	if s.max > 0 {
-		size := x + ".size()"
-		if s.elem == nil && !strings.HasSuffix(s.accepts, "Array") {
-			size = "str(" + x + ").to_utf8_buffer().size()"
-		}
-		p.line(tabs, `if %s > %d: return %s + ": length %%d, more than %[2]d" %% %[1]s`, size, s.max, path)
+		p.line(tabs, `if %s > %d: return %s + ": length %%d, more than %[2]d" %% %[1]s`, fmt.Sprintf(s.size, x), s.max, path)
+	}
+	if s.length != "" {
+		p.line(tabs, `if %s.size() != %s: return %s + ": %%d elements into %[2]s" %% %[1]s.size()`, x, s.length, path)
 	}
 }
 
@@ -445,7 +391,6 @@ func (p *printer) elements(tabs int, s *shape, x, path string) string {
 		p.line(tabs+1, "else:")
 		elem, tabs = elem.notNull(), tabs+1
 	}
-	value := p.value(tabs+1, elem, v, path)
-	p.line(tabs+1, at, value)
+	p.line(tabs+1, at, p.value(tabs+1, elem, v, path))
 	return all
 }

@@ -39,6 +39,8 @@ type (
 		Items  []item
 		ByName map[string]*item
 		Path   []variant.Vector2i
+		Rects  []variant.Rect2
+		Points []variant.Vector4
 		Grid   [][]int
 		Counts []int `gd:",type=Array[int]"`
 		Data   []byte
@@ -472,7 +474,7 @@ func outcome(sent, got reflect.Value, err error) string {
 
 // TestEngineScriptTypes gives each variable of a Move a value of every type: the engine refuses it, or returns what Unmarshal accepts.
 func TestEngineScriptTypes(t *testing.T) {
-	keys := strings.Fields("id hits time state pos vel items by_name path grid counts data parent any level three inner pair class")
+	keys := strings.Fields("id hits time state pos vel items by_name path rects points grid counts data parent any level three inner pair class")
 	var requests []request
 	for _, key := range keys {
 		for _, v := range others {

@@ -4,6 +4,8 @@ extends RefCounted
 # enums
 
 class Message:
+	const _MAX_DEPTH: int = 20 # of objects: 90 crashed an unoptimized engine with a stack of 8 MB
+
 	## Sets the variables from a value that get_var or bytes_to_var returned. Those whose keys are missing, or null, stay.
 	## Returns "", or what is wrong with the value, such as ".items[3].name: int into String". Then only some are set.
 	func read(_v: Variant, _depth: int = 0) -> String:
@@ -17,8 +19,9 @@ class Message:
 	static func _zero() -> Variant:
 		return 0
 
+	# An empty value to send.
 	func _empty() -> Variant:
-		return {}
+		return null
 
 	func _to_string() -> String:
 		var fields: Variant = _empty()
@@ -30,7 +33,7 @@ class Message:
 		return ""
 
 	static func _plain(v: Variant, depth: int, to: Array) -> String:
-		if depth > MAX_DEPTH: return ": nested too deeply"
+		if depth > _MAX_DEPTH: return ": nested too deeply"
 		var error: String = ""
 		var same: bool = true
 		if v is Array:
@@ -71,7 +74,8 @@ class Message:
 		if sources >> from & 1 == 0: return v
 		var numbers: Variant = _numbers(v)
 		var all: Array = type_convert(v if numbers == null else numbers, TYPE_ARRAY)
-		if type == TYPE_ARRAY: return all
+		if from >= TYPE_PACKED_BYTE_ARRAY: items = -1 # Go takes the components of elements, whatever the type
+		if type == TYPE_ARRAY: return all if like == [] or items != -1 else all.map(_as.bind(like[0], items))
 		if type >= TYPE_PACKED_BYTE_ARRAY:
 			var packed: Variant = type_convert([], type)
 			packed.resize(1)
@@ -119,3 +123,36 @@ class Message:
 	static func _at(key: Variant) -> String:
 		var text: String = str(key).left(64)
 		return "[%s]" % (JSON.stringify(text) if key is String or key is StringName else text.json_escape())
+
+# class
+class NAME extends Message:
+VARIABLES
+
+	## Returns null, and prints an error, if the value is no NAME.
+	static func from_variant(_v: Variant) -> NAME:
+		var _m: NAME = NAME.new()
+		var _e: String = _not(_v, "WIRE") if _v == null else _m.read(_v)
+		if _e == "": return _m
+		push_error("NAME" + _e)
+		return null
+
+	## Returns the value for put_var or var_to_bytes, which can contain the same Arrays and Dictionaries as the variables.
+	## Returns an empty WIRE, and prints an error, if Go would not send the value.
+	func to_variant() -> WIRE:
+		var _d: WIRE = EMPTY
+		var _e: String = _write(_d, 0)
+		if _e == "": return _d
+		push_error("NAME" + _e)
+		return EMPTY
+
+	func read(_v: Variant, _depth: int = 0) -> String:
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
+READ		return ""
+
+	func _empty() -> Variant:
+		return EMPTY
+
+	func _write(_to: Variant, _depth: int) -> String:
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
+		var _d: WIRE = _to
+WRITE		return ""

@@ -3,10 +3,8 @@ package gdscript
 import (
 	"cmp"
 	_ "embed" // engine.txt
-	"maps"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -104,30 +102,6 @@ func identifier(text string) string {
 
 // isIdentifier reports whether text is a name.
 func isIdentifier(text string) bool { return utf8.ValidString(text) && identifier(text) == text }
-
-// variables returns the names of the variables for keys. Local variables begin with _, and classes of the engine and the
-// game with a capital letter; such keys, and those taken, get a _ at the end. Keys that are names come first: which they
-// are does not depend on the order of the keys.
-func (n names) variables(keys []string) []string {
-	all, taken, order := make([]string, len(keys)), maps.Clone(n), make([]int, len(keys))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		if exact := isIdentifier(keys[i]); exact != isIdentifier(keys[j]) {
-			return map[bool]int{true: -1, false: 1}[exact]
-		}
-		return strings.Compare(keys[i], keys[j])
-	})
-	for _, i := range order {
-		name := identifier(keys[i])
-		if first, _ := utf8.DecodeRuneInString(name); first == '_' || unicode.IsUpper(first) || unicode.IsTitle(first) {
-			name += "_"
-		}
-		all[i] = taken.free(name)
-	}
-	return all
-}
 
 // free takes name, after adding a _ to the end for as long as the name is reserved or taken.
 func (n names) free(name string) string {

@@ -3,6 +3,7 @@ package gdscript
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -24,16 +25,16 @@ type shape struct {
 	typ       string // in GDScript
 	zero      string // an expression of the zero value of Go
 	accepts   string // the required Variant type of a value, or "" for any
-	wire      gdwire.Type
+	like      string // the arguments of the script's _as for values of other types, or ""
 	class     *class // of an object
 	pointer   *shape // of a value that can be null
 	key, elem *shape // of an Array or Dictionary with checked elements
 	length    string // of an array of Go, or ""
 	max       int    // the maximum length, or 0
-	sources   uint64 // see sourcesOf
-	items     uint64 // those of the elements
+	size      string // a format of the length
 	orNumber  bool   // a text whose Go type is read from numbers, too
 	holdsAny  bool   // values of any type, also objects
+	isMath    bool   // a math type
 }
 
 // anything is the shape of a variable for any value, and object that of one for an Object of the engine.
@@ -63,15 +64,32 @@ type class struct {
 	name    string
 	of      reflect.Type
 	wire    string // Dictionary or Array
-	fields  []field
-	sources uint64 // as of a shape
+	fields  []*field
+	sources uint64 // see sourcesOf
 }
 
 // isUnion reports whether the class is one for package variant: a message of it has one known kind.
 func (c *class) isUnion() bool {
-	return len(c.fields) > 0 && c.wire == "Dictionary" && !slices.ContainsFunc(c.fields, func(f field) bool {
+	return len(c.fields) > 0 && c.wire == "Dictionary" && !slices.ContainsFunc(c.fields, func(f *field) bool {
 		return !f.OmitZero || f.pointer == nil || f.pointer.class == nil || f.Type.Elem().Kind() != reflect.Struct
 	})
+}
+
+// nameVariables names the variables of c. Local variables begin with _, and classes of the engine and the game with a capital
+// letter; such keys, and those taken, get a _ at the end. Keys that are names come first: which they are does not depend on
+// the order of the keys.
+func (c *class) nameVariables(used names) {
+	taken, fields := maps.Clone(used), slices.SortedFunc(slices.Values(c.fields), func(a, b *field) int { return strings.Compare(a.Key, b.Key) })
+	for _, exact := range []bool{true, false} {
+		for _, f := range fields {
+			if name := identifier(f.Key); isIdentifier(f.Key) == exact {
+				if first, _ := utf8.DecodeRuneInString(name); first == '_' || unicode.IsUpper(first) || unicode.IsTitle(first) {
+					name += "_"
+				}
+				f.name = taken.free(name)
+			}
+		}
+	}
 }
 
 // path returns an expression of the path of field i.
@@ -139,29 +157,20 @@ func (p *planner) addFields(c *class) error {
 			limited := *s
 			limited.max, s = f.Max, &limited
 		}
-		c.fields = append(c.fields, field{f, s, ""})
+		c.fields = append(c.fields, &field{f, s, ""})
 	}
 	return nil
 }
 
-// nameVariables gives the fields of a class their names, when all names of classes are known.
-func (p *planner) nameVariables(c *class) {
-	var keys []string
-	for _, f := range c.fields {
-		keys = append(keys, f.Key)
-	}
-	for i, name := range p.used.variables(keys) {
-		c.fields[i].name = name
-	}
-}
-
 // className returns the name of the class or enum for a type. name is for a type without a name.
 func (p *planner) className(t reflect.Type, name string) (string, error) {
-	if given, ok := p.options.Names[t]; ok {
-		if name = given; !isIdentifier(name) || name[0] == '_' || isReserved(name) {
-			return "", fmt.Errorf("the name %q for %v is no name for a class", name, t)
-		}
-	} else {
+	given, ok := p.options.Names[t]
+	switch {
+	case ok && (!isIdentifier(given) || given[0] == '_' || isReserved(given)):
+		return "", fmt.Errorf("the name %q for %v is no name for a class", given, t)
+	case ok:
+		name = given
+	default:
 		if t.Name() != "" {
 			name = typeName(t)
 		}
@@ -195,20 +204,15 @@ func (p *planner) shape(t reflect.Type, as, name string) (s *shape, err error) {
 		}
 		return pointer, nil
 	}
-	typ, text, err := firstToken(t, as)
+	typ, text, err := encodedAs(t, as)
 	if err != nil {
 		return nil, err
 	}
-	s = &shape{typ: typ.String(), zero: zeroOf(typ), accepts: typ.String(), wire: typ}
+	s = &shape{typ: typ.String(), zero: zeroOf(typ), accepts: typ.String(), size: "%s.size()"}
+	s.convert(t, typ)
 	isArray := typ == gdwire.TypeArray
-	if n, _ := typ.Components(); n > 0 || isArray || typ.Element() != 0 {
-		s.sources = sourcesOf(t)
-		if k := t.Kind(); k == reflect.Slice || k == reflect.Array {
-			s.items = sourcesOf(t.Elem())
-		}
-	}
 	switch k := t.Kind(); {
-	case typ == gdwire.TypeString || typ == gdwire.TypeStringName:
+	case typ == gdwire.TypeString, typ == gdwire.TypeStringName:
 		if s.zero = quote(text); typ == gdwire.TypeStringName {
 			s.zero = "&" + s.zero
 		}
@@ -224,13 +228,38 @@ func (p *planner) shape(t reflect.Type, as, name string) (s *shape, err error) {
 	case k == reflect.Map:
 		err = p.addElements(s, t, as, name, t.Key(), t.Elem())
 	case isArray && (k == reflect.Slice || k == reflect.Array):
-		if err = p.addElements(s, t, as, name, t.Elem()); err == nil && k == reflect.Array {
+		if err = p.addElements(s, t, as, name, t.Elem()); err != nil {
+			return nil, err
+		}
+		if s.elem.isMath && s.like != "" {
+			s.like = "[" + s.elem.zero + s.like[1:]
+		}
+		if k == reflect.Array {
 			s.length, s.zero = strconv.Itoa(t.Len()), p.zeroList(s.typ, s.elem.zero, t.Len())
 		}
 	case k == reflect.Array && typ.Element() != 0:
 		s.length, s.zero = strconv.Itoa(t.Len()), p.zeroList(s.typ, zeroOf(typ.Element()), t.Len())
 	}
 	return s, err
+}
+
+// convert sets how values of other types become those of s, for a t encoded as typ, and how long they are.
+func (s *shape) convert(t reflect.Type, typ gdwire.Type) {
+	n, _ := typ.Components()
+	k, isList := t.Kind(), typ.Element() != 0
+	switch s.isMath = n > 0; {
+	case typ == gdwire.TypeString, typ == gdwire.TypeStringName, typ == gdwire.TypeNodePath:
+		s.like, s.size = s.zero, "str(%s).to_utf8_buffer().size()"
+	case typ == gdwire.TypeInt, typ == gdwire.TypeFloat:
+		s.like = s.zero
+	case s.isMath, isList, typ == gdwire.TypeArray:
+		if bits := sourcesOf(t); bits&(bits-1) != 0 { // not of its own type alone
+			s.like = fmt.Sprintf("%s, %#x", s.zero, bits)
+			if isList && (k == reflect.Slice || k == reflect.Array) && sourcesOf(t.Elem()) > 0 {
+				s.like += fmt.Sprintf(", %#x", sourcesOf(t.Elem()))
+			}
+		}
+	}
 }
 
 // zeroList returns an expression of a list with n times the same element: the call of a function if it is long.
@@ -310,8 +339,7 @@ func (p *planner) integer(t reflect.Type, s *shape) (_ *shape, err error) {
 	}
 	p.named[t] = s
 	var order, values []string
-	byName, used := map[string][]int{}, names{}
-	size := 0
+	byName, used, size := map[string][]int{}, names{}, 0
 	for n := enumFirst; n <= enumLast; n++ {
 		v := reflect.ValueOf(n).Convert(t) // another number if n does not fit
 		if v.Convert(reflect.TypeFor[int]()).Int() != int64(n) || v.CanUint() && n < 0 {
@@ -319,15 +347,13 @@ func (p *planner) integer(t reflect.Type, s *shape) (_ *shape, err error) {
 		}
 		size++
 		if name := strings.ToUpper(export.SnakeCase(fmt.Sprint(v))); isIdentifier(name) {
-			if byName[name] == nil {
-				order = append(order, name)
-			}
-			byName[name] = append(byName[name], n)
+			order, byName[name] = append(order, name), append(byName[name], n)
 		}
 	}
 	zero := "_zero()"
 	for _, name := range order {
-		if same := byName[name]; len(same) <= enumShare {
+		if same := byName[name]; 0 < len(same) && len(same) <= enumShare {
+			delete(byName, name)
 			name = used.free(name)
 			values = append(values, fmt.Sprintf("%s = %d", name, same[0]))
 			if same[0] == 0 {
@@ -354,29 +380,20 @@ func takes(t reflect.Type, v any) bool {
 	return err == nil && variant.Unmarshal(b, reflect.New(t).Interface()) == nil
 }
 
-// lists contains an empty slice of each type that is encoded as another packed array or an Array.
-var lists = []any{[]any{}, []byte{}, []int32{}, []int64{}, []float32{}, []float64{}, []string{}, []variant.Vector2{}, []variant.Vector3{}, []variant.Color{}, []variant.Vector4{}}
+// sources contains a value of each math type, and an empty slice of each type that is encoded as another list.
+var sources = []any{
+	variant.Vector2{}, variant.Vector2i{}, variant.Rect2{}, variant.Rect2i{}, variant.Vector3{}, variant.Vector3i{}, variant.Transform2D{},
+	variant.Vector4{}, variant.Vector4i{}, variant.Plane{}, variant.Quaternion{}, variant.AABB{}, variant.Basis{}, variant.Transform3D{},
+	variant.Projection{}, variant.Color{}, []any{}, []byte{}, []int32{}, []int64{}, []float32{}, []float64{}, []string{}, []variant.Vector2{},
+	[]variant.Vector3{}, []variant.Color{}, []variant.Vector4{},
+}
 
 // sourcesOf returns a bit for the id, in Godot 4, of each list and math type from which Unmarshal reads a t.
 func sourcesOf(t reflect.Type) (bits uint64) {
-	var all []any
-	for _, list := range lists {
-		n := 0
-		if t.Kind() == reflect.Array {
-			n = t.Len()
+	for _, v := range sources {
+		if list := reflect.TypeOf(v); t.Kind() == reflect.Array && list.Kind() == reflect.Slice {
+			v = reflect.MakeSlice(list, t.Len(), t.Len()).Interface()
 		}
-		all = append(all, reflect.MakeSlice(reflect.TypeOf(list), n, n).Interface())
-	}
-	for _, typ := range gdwire.Types() {
-		if n, _ := typ.Components(); n > 0 {
-			e := gdwire.NewEncoder(nil, nil)
-			e.ResetBytes(nil)
-			if gdwire.WriteComponents(e, typ, make([]float32, n)) == nil || gdwire.WriteComponents(e, typ, make([]int32, n)) == nil {
-				all = append(all, variant.Raw{Data: e.Bytes()})
-			}
-		}
-	}
-	for _, v := range all {
 		if b, err := variant.Marshal(v); err == nil && takes(t, v) {
 			bits |= 1 << b[0]
 		}
@@ -389,29 +406,27 @@ func isVariant(t reflect.Type) bool {
 	return t == reflect.TypeFor[variant.Raw]() || t.Kind() == reflect.Interface || reflect.PointerTo(t).Implements(reflect.TypeFor[variant.Marshaler]())
 }
 
-// firstToken returns the type, and the text, that Marshal writes for a zero t with type=as in its tag.
-func firstToken(t reflect.Type, as string) (typ gdwire.Type, text string, err error) {
+// encodedAs returns the type, and the text, that Marshal writes for a zero t with type=as in its tag.
+func encodedAs(t reflect.Type, as string) (typ gdwire.Type, text string, err error) {
 	f := reflect.StructField{Name: "X", Type: t}
 	if as != "" {
 		f.Tag = reflect.StructTag("gd:" + strconv.Quote(",type="+as))
 	}
+	var fields map[string]variant.Raw
 	b, err := variant.Marshal(reflect.Zero(reflect.StructOf([]reflect.StructField{f})).Interface())
+	if err == nil {
+		err = variant.Unmarshal(b, &fields)
+	}
 	if err != nil {
 		return 0, "", err
 	}
 	d := gdwire.NewDecoder(nil, nil)
 	defer d.Release()
-	d.ResetBytes(b)
-	var tok gdwire.Token
-	for range 4 { // the starts of the Dictionary and pair, the key, and the value
-		if tok, err = d.ReadToken(); err != nil {
-			return 0, "", err
-		}
+	d.ResetBytes(fields["x"].Data)
+	if typ, err = d.PeekType(); err == nil && typ != gdwire.TypeNodePath {
+		_ = variant.Unmarshal(fields["x"].Data, &text)
 	}
-	if tok.Kind() == gdwire.KindStringChunk {
-		text = tok.Text()
-	}
-	return tok.Type(), text, nil
+	return typ, text, err
 }
 
 // zeros contains expressions of the zero value of Go, for types where GDScript's constructor without

@@ -5,6 +5,8 @@ enum State {IDLE = 0, RUNNING = 1, GONE_AWAY = 7}
 enum Bad {ONE = 0, NAN_ = 3}
 
 class Message_:
+	const _MAX_DEPTH: int = 20 # of objects: 90 crashed an unoptimized engine with a stack of 8 MB
+
 	## Sets the variables from a value that get_var or bytes_to_var returned. Those whose keys are missing, or null, stay.
 	## Returns "", or what is wrong with the value, such as ".items[3].name: int into String". Then only some are set.
 	func read(_v: Variant, _depth: int = 0) -> String:
@@ -18,8 +20,9 @@ class Message_:
 	static func _zero() -> Variant:
 		return 0
 
+	# An empty value to send.
 	func _empty() -> Variant:
-		return {}
+		return null
 
 	func _to_string() -> String:
 		var fields: Variant = _empty()
@@ -31,7 +34,7 @@ class Message_:
 		return ""
 
 	static func _plain(v: Variant, depth: int, to: Array) -> String:
-		if depth > 20: return ": nested too deeply"
+		if depth > _MAX_DEPTH: return ": nested too deeply"
 		var error: String = ""
 		var same: bool = true
 		if v is Array:
@@ -72,7 +75,8 @@ class Message_:
 		if sources >> from & 1 == 0: return v
 		var numbers: Variant = _numbers(v)
 		var all: Array = type_convert(v if numbers == null else numbers, TYPE_ARRAY)
-		if type == TYPE_ARRAY: return all
+		if from >= TYPE_PACKED_BYTE_ARRAY: items = -1 # Go takes the components of elements, whatever the type
+		if type == TYPE_ARRAY: return all if like == [] or items != -1 else all.map(_as.bind(like[0], items))
 		if type >= TYPE_PACKED_BYTE_ARRAY:
 			var packed: Variant = type_convert([], type)
 			packed.resize(1)
@@ -131,6 +135,8 @@ class Move extends Message_:
 	var items: Array[Item] = []
 	var by_name: Dictionary[String, Item] = {}
 	var path: Array[Vector2i] = []
+	var rects: Array[Rect2] = []
+	var points: PackedVector4Array = PackedVector4Array()
 	var grid: Array[Array] = []
 	var counts: Array[int] = []
 	var data: PackedByteArray = PackedByteArray()
@@ -161,7 +167,7 @@ class Move extends Message_:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -189,7 +195,6 @@ class Move extends Message_:
 			state = _x
 		_x = _d.get("pos")
 		if _x != null:
-			if not _x is Vector3: _x = _as(_x, Vector3(), 0x200)
 			if not _x is Vector3: return ".pos" + _not(_x, "Vector3")
 			pos = _x
 		_x = _d.get("vel")
@@ -228,7 +233,7 @@ class Move extends Message_:
 			by_name = _a6
 		_x = _d.get("path")
 		if _x != null:
-			if not _x is Array: _x = _as(_x, [], 0x410000000)
+			if not _x is Array: _x = _as(_x, [Vector2i()], 0x410000000)
 			if not _x is Array: return ".path" + _not(_x, "Array")
 			var _a11: Array[Vector2i] = []
 			for _i12: int in _x.size():
@@ -238,40 +243,57 @@ class Move extends Message_:
 					if not _x13 is Vector2i: return ".path" + _at(_i12) + _not(_x13, "Vector2i")
 					_a11.append(_x13)
 			path = _a11
-		_x = _d.get("grid")
+		_x = _d.get("rects")
 		if _x != null:
-			if not _x is Array: _x = _as(_x, [], 0x410000000, 0x4f0000000)
-			if not _x is Array: return ".grid" + _not(_x, "Array")
-			var _a14: Array[Array] = []
+			if not _x is Array: _x = _as(_x, [Rect2()], 0x6410000000)
+			if not _x is Array: return ".rects" + _not(_x, "Array")
+			var _a14: Array[Rect2] = []
 			for _i15: int in _x.size():
 				var _x16: Variant = _x[_i15]
-				if _x16 == null: _a14.append([])
+				if _x16 == null: _a14.append(Rect2())
 				else:
-					if not _x16 is Array: _x16 = _as(_x16, [], 0x4f0000000)
-					if not _x16 is Array: return ".grid" + _at(_i15) + _not(_x16, "Array")
-					var _a17: Array[int] = []
-					for _i18: int in _x16.size():
-						var _x19: Variant = _x16[_i18]
-						if _x19 == null: _a17.append(0)
+					if not _x16 is Rect2: return ".rects" + _at(_i15) + _not(_x16, "Rect2")
+					_a14.append(_x16)
+			rects = _a14
+		_x = _d.get("points")
+		if _x != null:
+			if not _x is PackedVector4Array: _x = _as(_x, PackedVector4Array(), 0x6410000000, 0x1000)
+			if not _x is PackedVector4Array: return ".points" + _not(_x, "PackedVector4Array")
+			points = _x
+		_x = _d.get("grid")
+		if _x != null:
+			if not _x is Array: _x = _as(_x, [], 0x410000000)
+			if not _x is Array: return ".grid" + _not(_x, "Array")
+			var _a17: Array[Array] = []
+			for _i18: int in _x.size():
+				var _x19: Variant = _x[_i18]
+				if _x19 == null: _a17.append([])
+				else:
+					if not _x19 is Array: _x19 = _as(_x19, [], 0x4f0000000)
+					if not _x19 is Array: return ".grid" + _at(_i18) + _not(_x19, "Array")
+					var _a20: Array[int] = []
+					for _i21: int in _x19.size():
+						var _x22: Variant = _x19[_i21]
+						if _x22 == null: _a20.append(0)
 						else:
-							if not _x19 is int: _x19 = _as(_x19, 0)
-							if not _x19 is int: return ".grid" + _at(_i15) + _at(_i18) + _not(_x19, "int")
-							_a17.append(_x19)
-					_a14.append(_a17)
-			grid = _a14
+							if not _x22 is int: _x22 = _as(_x22, 0)
+							if not _x22 is int: return ".grid" + _at(_i18) + _at(_i21) + _not(_x22, "int")
+							_a20.append(_x22)
+					_a17.append(_a20)
+			grid = _a17
 		_x = _d.get("counts")
 		if _x != null:
 			if not _x is Array: _x = _as(_x, [], 0x4f0000000)
 			if not _x is Array: return ".counts" + _not(_x, "Array")
-			var _a20: Array[int] = []
-			for _i21: int in _x.size():
-				var _x22: Variant = _x[_i21]
-				if _x22 == null: _a20.append(0)
+			var _a23: Array[int] = []
+			for _i24: int in _x.size():
+				var _x25: Variant = _x[_i24]
+				if _x25 == null: _a23.append(0)
 				else:
-					if not _x22 is int: _x22 = _as(_x22, 0)
-					if not _x22 is int: return ".counts" + _at(_i21) + _not(_x22, "int")
-					_a20.append(_x22)
-			counts = _a20
+					if not _x25 is int: _x25 = _as(_x25, 0)
+					if not _x25 is int: return ".counts" + _at(_i24) + _not(_x25, "int")
+					_a23.append(_x25)
+			counts = _a23
 		_x = _d.get("data")
 		if _x != null:
 			if not _x is PackedByteArray: _x = _as(_x, PackedByteArray(), 0x4f0000000)
@@ -279,10 +301,10 @@ class Move extends Message_:
 			data = _x
 		_x = _d.get("parent")
 		if _x != null:
-			var _o23: Move = Move.new()
-			var _e24: String = _o23.read(_x, _depth + 1)
-			if _e24 != "": return ".parent" + _e24
-			parent = _o23
+			var _o26: Move = Move.new()
+			var _e27: String = _o26.read(_x, _depth + 1)
+			if _e27 != "": return ".parent" + _e27
+			parent = _o26
 		elif _d.has("parent"): parent = null
 		_x = _d.get("any")
 		if _x != null:
@@ -302,29 +324,32 @@ class Move extends Message_:
 			three = _x
 		_x = _d.get("inner")
 		if _x != null:
-			var _o25: MoveInner = MoveInner.new()
-			var _e26: String = _o25.read(_x, _depth + 1)
-			if _e26 != "": return ".inner" + _e26
-			inner = _o25
+			var _o28: MoveInner = MoveInner.new()
+			var _e29: String = _o28.read(_x, _depth + 1)
+			if _e29 != "": return ".inner" + _e29
+			inner = _o28
 		_x = _d.get("pair")
 		if _x != null:
-			var _o27: Pair = Pair.new()
-			var _e28: String = _o27.read(_x, _depth + 1)
-			if _e28 != "": return ".pair" + _e28
-			pair = _o27
+			var _o30: Pair = Pair.new()
+			var _e31: String = _o30.read(_x, _depth + 1)
+			if _e31 != "": return ".pair" + _e31
+			pair = _o30
 		_x = _d.get("class")
 		if _x != null:
 			if not _x is String: _x = _as(_x, "")
 			if not _x is String: return ".class" + _not(_x, "String")
 			class_ = _x
 		_d = _d.duplicate()
-		for _k: String in ["id", "hits", "time", "state", "pos", "vel", "items", "by_name", "path", "grid", "counts", "data", "parent", "any", "level", "three", "inner", "pair", "class", "rest"]: if _d.erase(_k): continue
+		for _k: String in ["id", "hits", "time", "state", "pos", "vel", "items", "by_name", "path", "rects", "points", "grid", "counts", "data", "parent", "any", "level", "three", "inner", "pair", "class", "rest"]: if _d.erase(_k): continue
 		if not _d is Dictionary: return "" + _not(_d, "Dictionary")
 		rest = _d
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		_d["id"] = id
 		_d["hits"] = hits
@@ -355,6 +380,8 @@ class Move extends Message_:
 			_a7[_i8] = _v10
 		_d["by_name"] = _a7
 		_d["path"] = path
+		_d["rects"] = rects
+		_d["points"] = points
 		_d["grid"] = grid
 		_d["counts"] = counts
 		_d["data"] = data
@@ -415,7 +442,7 @@ class Union extends Message_:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -446,8 +473,11 @@ class Union extends Message_:
 		elif _d.has("base"): base = null
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		if tree != null:
 			var _o1: Branch = tree if tree != null else Branch.new()
@@ -499,7 +529,7 @@ class Odd extends Message_:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -557,7 +587,7 @@ class Odd extends Message_:
 			i = _o6
 		_x = _d.get("nested")
 		if _x != null:
-			if not _x is Array: _x = _as(_x, [], 0x410000000, 0x410000000)
+			if not _x is Array: _x = _as(_x, [], 0x410000000)
 			if not _x is Array: return ".nested" + _not(_x, "Array")
 			var _a8: Array = []
 			for _i9: int in _x.size():
@@ -588,8 +618,11 @@ class Odd extends Message_:
 			named = _a11
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		_d["if"] = if_
 		_d["Node"] = Node_
@@ -652,7 +685,7 @@ class Item extends Message_:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ".name" + ": is missing"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -666,7 +699,6 @@ class Item extends Message_:
 		elif not _d.has("name"): return ".name" + ": is missing"
 		_x = _d.get("color")
 		if _x != null:
-			if not _x is Color: _x = _as(_x, Color(0, 0, 0, 0), 0x100000)
 			if not _x is Color: return ".color" + _not(_x, "Color")
 			color = _x
 		_x = _d.get("scale")
@@ -676,8 +708,11 @@ class Item extends Message_:
 			scale = _x
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		_d["name"] = name
 		if color != Color(0, 0, 0, 0):
@@ -707,7 +742,7 @@ class MoveInner extends Message_:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -725,8 +760,11 @@ class MoveInner extends Message_:
 			b = _x
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		_d["a"] = a
 		_d["b"] = b
@@ -755,7 +793,7 @@ class Pair extends Message_:
 		return []
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return "[1]" + ": is missing"
 		if not _v is Array: return _not(_v, "Array")
 		var _d: Array = _v
@@ -791,7 +829,7 @@ class Pair extends Message_:
 		return []
 
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Array = _to
 		_d.append(a)
 		_d.append(b)
@@ -830,7 +868,7 @@ class Branch extends Message_:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -879,8 +917,11 @@ class Branch extends Message_:
 			named = _a8
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		_d["name"] = name
 		if left != null:
@@ -934,7 +975,7 @@ class Base extends Message_:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -952,8 +993,11 @@ class Base extends Message_:
 			hits = _x
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		_d["id"] = id
 		_d["hits"] = hits
@@ -980,7 +1024,7 @@ class List_Message extends Message_:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -1002,8 +1046,11 @@ class List_Message extends Message_:
 			all = _a1
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		var _a1: Array = []
 		for _i2: int in all.size():
@@ -1037,7 +1084,7 @@ class OddI extends Message_:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: _v = _fields(_v, ["x"], 0x20)
 		if not _v is Dictionary: return _not(_v, "Dictionary")
@@ -1046,13 +1093,15 @@ class OddI extends Message_:
 		var _x: Variant
 		_x = _d.get("x")
 		if _x != null:
-			if not _x is Vector2: _x = _as(_x, Vector2(), 0x20)
 			if not _x is Vector2: return ".x" + _not(_x, "Vector2")
 			x = _x
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		_d["x"] = x
 		return ""
@@ -1078,7 +1127,7 @@ class Message extends Message_:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -1091,8 +1140,11 @@ class Message extends Message_:
 			b = _x
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		_d["b"] = b
 		return ""

@@ -2,6 +2,8 @@
 extends RefCounted
 
 class Message:
+	const _MAX_DEPTH: int = 20 # of objects: 90 crashed an unoptimized engine with a stack of 8 MB
+
 	## Sets the variables from a value that get_var or bytes_to_var returned. Those whose keys are missing, or null, stay.
 	## Returns "", or what is wrong with the value, such as ".items[3].name: int into String". Then only some are set.
 	func read(_v: Variant, _depth: int = 0) -> String:
@@ -15,8 +17,9 @@ class Message:
 	static func _zero() -> Variant:
 		return 0
 
+	# An empty value to send.
 	func _empty() -> Variant:
-		return {}
+		return null
 
 	func _to_string() -> String:
 		var fields: Variant = _empty()
@@ -28,7 +31,7 @@ class Message:
 		return ""
 
 	static func _plain(v: Variant, depth: int, to: Array) -> String:
-		if depth > 20: return ": nested too deeply"
+		if depth > _MAX_DEPTH: return ": nested too deeply"
 		var error: String = ""
 		var same: bool = true
 		if v is Array:
@@ -69,7 +72,8 @@ class Message:
 		if sources >> from & 1 == 0: return v
 		var numbers: Variant = _numbers(v)
 		var all: Array = type_convert(v if numbers == null else numbers, TYPE_ARRAY)
-		if type == TYPE_ARRAY: return all
+		if from >= TYPE_PACKED_BYTE_ARRAY: items = -1 # Go takes the components of elements, whatever the type
+		if type == TYPE_ARRAY: return all if like == [] or items != -1 else all.map(_as.bind(like[0], items))
 		if type >= TYPE_PACKED_BYTE_ARRAY:
 			var packed: Variant = type_convert([], type)
 			packed.resize(1)
@@ -144,7 +148,7 @@ class Packet extends Message:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -192,8 +196,11 @@ class Packet extends Message:
 		elif _d.has("move"): move = null
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		if sender != 0:
 			_d["sender"] = sender
@@ -249,7 +256,7 @@ class Welcome extends Message:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -257,8 +264,11 @@ class Welcome extends Message:
 		var _x: Variant
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		return ""
 
@@ -282,7 +292,7 @@ class Joined extends Message:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -290,8 +300,11 @@ class Joined extends Message:
 		var _x: Variant
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		return ""
 
@@ -315,7 +328,7 @@ class Left extends Message:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ""
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -323,8 +336,11 @@ class Left extends Message:
 		var _x: Variant
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		return ""
 
@@ -349,7 +365,7 @@ class Chat extends Message:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ".text" + ": is missing"
 		if not _v is Dictionary: return _not(_v, "Dictionary")
 		var _d: Dictionary = _v
@@ -363,8 +379,11 @@ class Chat extends Message:
 		elif not _d.has("text"): return ".text" + ": is missing"
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		_d["text"] = text
 		return ""
@@ -390,7 +409,7 @@ class Move extends Message:
 		return {}
 
 	func read(_v: Variant, _depth: int = 0) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		if _v == null: return ".pos" + ": is missing"
 		if not _v is Dictionary: _v = _fields(_v, ["pos"], 0x20)
 		if not _v is Dictionary: return _not(_v, "Dictionary")
@@ -399,14 +418,16 @@ class Move extends Message:
 		var _x: Variant
 		_x = _d.get("pos")
 		if _x != null:
-			if not _x is Vector2: _x = _as(_x, Vector2(), 0x20)
 			if not _x is Vector2: return ".pos" + _not(_x, "Vector2")
 			pos = _x
 		elif not _d.has("pos"): return ".pos" + ": is missing"
 		return ""
 
+	func _empty() -> Variant:
+		return {}
+
 	func _write(_to: Variant, _depth: int) -> String:
-		if _depth > 20: return ": nested too deeply"
+		if _depth > _MAX_DEPTH: return ": nested too deeply"
 		var _d: Dictionary = _to
 		_d["pos"] = pos
 		return ""
