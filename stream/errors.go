@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -446,7 +447,7 @@ type counts struct{ packets, bytes, invalid int64 }
 
 // DefaultMaxPacket is the largest length of a packet in bytes unless Options say otherwise, and
 // also the limit of engines encoding with their default settings.
-const DefaultMaxPacket = 8 << 20
+const DefaultMaxPacket = checked.MaxPacket
 
 // unfinished is the length of a packet until its WriteThrough ends. No complete
 // packet is so long: engines read lengths as signed 32-bit numbers.

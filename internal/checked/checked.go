@@ -18,6 +18,9 @@ var (
 // programs reading files and their content test for one error.
 var ErrLimit = errors.New("limit exceeded")
 
+// MaxPacket is the limit of a packet in bytes unless options say otherwise, of stream and of packets in files.
+const MaxPacket = 8 << 20
+
 // maxEmptyReads is the number of consecutive calls that may return no bytes and no
 // error.
 const maxEmptyReads = 100

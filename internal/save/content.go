@@ -275,7 +275,7 @@ func (c *Content) checkPacked(p *Packet) error {
 // unpack returns the value in an odd packet, or none if the packet is cut or too large.
 func (c *Content) unpack(start, end int64) (u Unpacked, err error) {
 	o := Reading{Decoder: c.Decoder}
-	if end > c.Size || end-start > o.maxUnpacked() {
+	if end > c.Size || end-start > o.UnpackLimit() {
 		return u, nil
 	}
 	packet := make([]byte, end-start)
@@ -356,7 +356,7 @@ func (c *Content) Place(d *gdwire.Decoder, p *Packet) {
 
 // values calls yield for each value.
 func (c *Content) values(wanted func(index int64) bool, yield func(*Packet) (bool, error)) error {
-	for p := range values(io.NewSectionReader(c.ReaderAt, 0, c.Size), &c.Decoder) {
+	for p := range Values(io.NewSectionReader(c.ReaderAt, 0, c.Size), &c.Decoder) {
 		if p.Err != nil {
 			return p.Err
 		}

@@ -4,21 +4,19 @@
 package save
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 	"github.com/gdwire/gdwire/internal/wire"
-	"github.com/gdwire/gdwire/stream"
 )
 
 // A Frame is the form of the length before each packet, if any.
@@ -60,14 +58,6 @@ func (o *Reading) As(r recognize.Reading) Reading {
 // Framed reports whether packets are length-prefixed.
 func (o *Reading) Framed() bool { return o.Frame != recognize.Bare }
 
-// Stream returns the options for length-prefixed packets.
-func (o *Reading) Stream() *stream.Options {
-	return &stream.Options{
-		MaxPacket: o.MaxPacket, BigEndianLength: o.Frame == recognize.U32BE,
-		Decoder: o.Decoder, Encoder: o.Encoder(),
-	}
-}
-
 // Encoder returns the options for re-encoding values.
 func (o *Reading) Encoder() gdwire.EncoderOptions {
 	return gdwire.EncoderOptions{
@@ -90,15 +80,23 @@ type Packet struct {
 	Raw             []byte    // of WholePackets: the packet, until the next is read
 	Skipped         []byte    // its start, skipped because of Reading.Skip
 
-	base    int64    // offset of the Decoder's input in the input
-	frames  *framer  // of a stream of length-prefixed packets, or nil
+	Base    int64    // offset of the Decoder's input in the input
+	Frames  Frames   // of a stream of length-prefixed packets, or nil
 	content *Content // containing the packet, or nil
 	odd     int64    // the sum of the lengths of InputEvents modulo 4
 }
 
+// Frames is a stream of length-prefixed packets, at one of them.
+type Frames interface {
+	Rest(end int64) error     // reads up to the end of the packet, without waiting for the next
+	InputOffset() int64       // the number of bytes read
+	Skippable(err error) bool // whether packets follow after an error
+	Filled() bool             // bytes after the value of a packet are an error
+}
+
 // Framed reports whether the packet is length-prefixed.
 func (p *Packet) Framed() bool {
-	return p.frames != nil || p.content != nil && p.content.Frame != Bare
+	return p.Frames != nil || p.content != nil && p.content.Frame != Bare
 }
 
 // Limit returns the offset of the end of the packet of a Content, or of the Content if the Content ends
@@ -140,7 +138,7 @@ func (p *Packet) Finish(err error) error {
 	if p.content != nil && err == nil {
 		err = p.readRest()
 	}
-	if p.frames == nil {
+	if p.Frames == nil {
 		p.End = p.ReadOffset()
 		return err
 	}
@@ -150,19 +148,19 @@ func (p *Packet) Finish(err error) error {
 		}
 	}
 	end := p.ReadOffset()
-	if err == nil || stream.Skippable(err) {
-		err = cmp.Or(p.frames.rest(p.Offset+p.Size), err)
+	if err == nil || p.Frames.Skippable(err) {
+		err = cmp.Or(p.Frames.Rest(p.Offset+p.Size), err)
 	}
 	switch {
 	case p.Packed != nil:
 		p.End = p.Offset + p.Size
-	case err == nil || stream.Skippable(err):
+	case err == nil || p.Frames.Skippable(err):
 		p.End = end
 	}
-	if n := p.Trailing(); err == nil && n > 0 && p.frames.filled {
-		err = &gdwire.Error{Offset: end - p.base, Path: "$", Err: fmt.Errorf("%d bytes follow the value in its packet", n)}
+	if n := p.Trailing(); err == nil && n > 0 && p.Frames.Filled() {
+		err = &gdwire.Error{Offset: end - p.Base, Path: "$", Err: fmt.Errorf("%d bytes follow the value in its packet", n)}
 	}
-	p.setError(err)
+	p.SetError(err)
 	return p.Err
 }
 
@@ -192,10 +190,10 @@ func (p *Packet) ValueSize() int64 {
 	return (n+3)&^3 + p.odd
 }
 
-// setError sets the error of a length-prefixed packet.
-func (p *Packet) setError(err error) {
+// SetError sets the error of a length-prefixed packet.
+func (p *Packet) SetError(err error) {
 	if err == io.ErrUnexpectedEOF { // not wrapped: the input ends inside the packet
-		at := p.frames.inputOffset()
+		at := p.Frames.InputOffset()
 		if missing := p.Offset + p.Size - at; p.Size > 0 && missing > 0 {
 			err = fmt.Errorf("the packet is cut: %d of its %d bytes are missing: %w%s", missing, p.Size, err, wire.LengthHint(p.Size, at-p.Offset))
 		}
@@ -207,7 +205,7 @@ func (p *Packet) setError(err error) {
 
 // ReadOffset returns the offset up to which the input was read, or in a compressed packet, the content of the
 // packet.
-func (p *Packet) ReadOffset() int64 { return p.base + p.InputOffset() }
+func (p *Packet) ReadOffset() int64 { return p.Base + p.InputOffset() }
 
 // Trailing returns the number of bytes after the value in its packet.
 func (p *Packet) Trailing() int64 {
@@ -223,14 +221,14 @@ func (p *Packet) FromStart(err error) error {
 	if p.Packed != nil && err != nil && p.Packed.Err == nil {
 		return &gdwire.Error{Offset: p.Offset, Path: "$", Err: packedError(p.Packed.Mode, err)}
 	}
-	if e := (*gdwire.Error)(nil); p.base > 0 && errors.As(err, &e) {
-		return &gdwire.Error{Offset: p.base + e.Offset, Path: e.Path, Err: e.Err}
+	if e := (*gdwire.Error)(nil); p.Base > 0 && errors.As(err, &e) {
+		return &gdwire.Error{Offset: p.Base + e.Offset, Path: e.Path, Err: e.Err}
 	}
 	return err
 }
 
-// values iterates over the values in r, up to the first invalid value.
-func values(r io.Reader, o *gdwire.DecoderOptions) iter.Seq[*Packet] {
+// Values iterates over the values in r, up to the first invalid value.
+func Values(r io.Reader, o *gdwire.DecoderOptions) iter.Seq[*Packet] {
 	return func(yield func(*Packet) bool) {
 		d := gdwire.NewDecoder(r, o)
 		defer d.Release()
@@ -246,108 +244,6 @@ func values(r io.Reader, o *gdwire.DecoderOptions) iter.Seq[*Packet] {
 			}
 		}
 	}
-}
-
-// A framer reads length-prefixed packets.
-type framer struct {
-	Frames
-	next        func() (*gdwire.Decoder, error)
-	packed      *Unpacked    // the latest packet if compressed, or nil
-	raw         []byte       // the latest packet if next reads whole packets
-	skipped     []byte       // its start, not read
-	inputOffset func() int64 // the number of bytes read
-	gate        *gate        // nil if next reads whole packets
-	filled      bool         // bytes after the value of a packet are an error
-}
-
-// Frames are length-prefixed packets, of a *stream.Reader or a *stream.Conn.
-type Frames interface {
-	Next() (*gdwire.Decoder, error)
-	NextRaw(dst []byte) ([]byte, error)
-	PacketOffset() int64
-	PacketSize() int64
-}
-
-// newFramer returns a framer that reads packets in parts. Packets may be larger than memory, except those with a
-// header that no engine writes, because they can be compressed.
-func newFramer(r io.Reader, o *Reading) *framer {
-	in := bufio.NewReaderSize(r, windowSize)
-	g := &gate{r: in, remaining: math.MaxInt64}
-	s := stream.NewReader(g, o.Stream())
-	f := &framer{Frames: s, inputOffset: s.InputOffset, gate: g, filled: o.Filled}
-	d := o.NewDecoder()
-	var raw []byte
-	f.next = func() (_ *gdwire.Decoder, err error) {
-		f.packed = nil
-		d.ResetBytes(nil)
-		if err := f.rest(s.PacketOffset() + s.PacketSize()); err != nil {
-			return nil, err
-		}
-		if !f.mayBePacked(in, o) {
-			return s.Next()
-		}
-		if raw, err = s.NextRaw(raw[:0]); err != nil {
-			return nil, err
-		}
-		u := o.Unpack(raw)
-		f.use(&u)
-		d.ResetBytes(u.Value)
-		return d, nil
-	}
-	return f
-}
-
-// mayBePacked reports whether the next packet in the input of the gate can be compressed. The gate ends after the
-// packet, so that nothing is read ahead of the next call.
-func (f *framer) mayBePacked(in *bufio.Reader, o *Reading) bool {
-	f.gate.remaining = math.MaxInt64
-	head, err := in.Peek(lengthSize)
-	if err != nil {
-		return false // Next returns this error
-	}
-	n := int64(o.Frame.Order().Uint32(head))
-	f.gate.remaining = lengthSize + n
-	if n < minPacket || n > o.maxUnpacked() {
-		return false
-	}
-	head, err = in.Peek(lengthSize + minPacket)
-	return err == nil && !recognize.PlainHeader(head[lengthSize:])
-}
-
-// use notes the latest packet if compressed.
-func (f *framer) use(u *Unpacked) {
-	if u.Compressed {
-		f.packed = u
-	}
-}
-
-// newWholeFramer returns a framer that returns packets after receiving them completely. The first
-// packet readable in only one of the candidate formats decides the format.
-func newWholeFramer(s Frames, o *Reading) *framer {
-	d, format := o.NewDecoder(), o.Decoder.Format
-	f := &framer{Frames: s, filled: o.Filled}
-	f.inputOffset = func() int64 { return s.PacketOffset() + int64(len(f.raw)) }
-	f.next = func() (_ *gdwire.Decoder, err error) {
-		f.packed = nil
-		d.ResetBytes(nil) // s may drop the memory of the packet
-		f.raw, err = s.NextRaw(f.raw[:0])
-		f.skipped = o.skipped(f.raw)
-		u := Unpacked{Value: f.raw[len(f.skipped):]}
-		switch {
-		case err != nil:
-		case !recognize.PlainHeader(u.Value):
-			u = o.Unpack(f.raw)
-			f.use(&u)
-		case o.Candidates != nil:
-			o.DecideFormat(u.Value)
-		}
-		if format != o.Decoder.Format {
-			d, format = o.NewDecoder(), o.Decoder.Format
-		}
-		d.ResetBytes(u.Value)
-		return d, err
-	}
-	return f
 }
 
 // NewDecoder returns a Decoder of single packets.
@@ -389,85 +285,6 @@ func (o *Reading) sameInAll(packet []byte) bool {
 		(packet[2] == 0 || packet[2] == wide && !slices.Contains(o.Candidates, gdwire.Godot2))
 }
 
-// packets iterates over the packets.
-func (f *framer) packets(yield func(*Packet) bool) {
-	none := gdwire.NewDecoder(nil, nil)
-	last := int64(-1)
-	for i := int64(0); ; i++ {
-		d, err := f.next()
-		at := f.PacketOffset()
-		if err == io.EOF || err == io.ErrUnexpectedEOF && at == last {
-			return // the previous packet was truncated, as already reported
-		}
-		if err != nil {
-			d = none
-		}
-		last = at
-		at += int64(len(f.skipped))
-		p := &Packet{Decoder: d, Index: i, Offset: at, base: at, End: at, frames: f, Size: last + f.PacketSize() - at, Packed: f.packed, Raw: f.raw, Skipped: f.skipped}
-		switch {
-		case p.Packed == nil:
-		case p.Packed.Err != nil:
-			err = p.Packed.Err
-		default:
-			p.base = 0
-		}
-		p.setError(err)
-		if !yield(p) || p.Err != nil && !stream.Skippable(p.Err) {
-			return
-		}
-	}
-}
-
-// rest reads the rest of the packet up to offset end, without waiting for the next packet. The
-// packet's Decoder is invalid afterwards.
-func (f *framer) rest(end int64) error {
-	if f.gate == nil || f.inputOffset() >= end {
-		return nil
-	}
-	f.gate.remaining = end - f.inputOffset()
-	_, err := f.Next() // skips the rest, then fails at the gate or at the end of the input
-	f.gate.remaining = math.MaxInt64
-	if err == errClosed || err == io.EOF {
-		return nil
-	}
-	return err
-}
-
-// A gate is a Reader of the next remaining bytes of r.
-type gate struct {
-	r         io.Reader
-	remaining int64
-}
-
-var errClosed = errors.New("no more for now")
-
-func (g *gate) Read(p []byte) (int, error) {
-	if g.remaining == 0 {
-		return 0, errClosed
-	}
-	n, err := g.r.Read(p[:min(int64(len(p)), g.remaining)])
-	g.remaining -= int64(n)
-	return n, err
-}
-
-// Packets iterates over the packets in r.
-func (o *Reading) Packets(r io.Reader) iter.Seq[*Packet] {
-	switch {
-	case o.Candidates != nil:
-		return o.WholePackets(stream.NewReader(r, o.Stream()))
-	case o.Framed():
-		return newFramer(r, o).packets
-	}
-	return values(r, &o.Decoder)
-}
-
-// WholePackets iterates over the length-prefixed packets read by s, each after being received
-// completely. The first packet readable in only one of the Candidates decides the format.
-func (o *Reading) WholePackets(s Frames) iter.Seq[*Packet] {
-	return newWholeFramer(s, o).packets
-}
-
 // An Unpacked is a packet, perhaps compressed by a script, and its value.
 type Unpacked struct {
 	Skipped    []byte // the bytes at the start of the packet skipped because of Reading.Skip
@@ -503,14 +320,14 @@ func (o *Reading) Unpack(packet []byte) Unpacked {
 	if o.Skip == 0 {
 		return o.unpackInAny(packet)
 	}
-	skipped := o.skipped(packet)
+	skipped := o.Skipped(packet)
 	u := o.unpackInAny(packet[len(skipped):])
 	u.Skipped = skipped
 	return u
 }
 
-// skipped returns the bytes at the start of a packet skipped because of Skip.
-func (o *Reading) skipped(packet []byte) []byte { return packet[:min(o.Skip, int64(len(packet)))] }
+// Skipped returns the bytes at the start of a packet skipped because of Skip.
+func (o *Reading) Skipped(packet []byte) []byte { return packet[:min(o.Skip, int64(len(packet)))] }
 
 // BeginsAt reports whether the bytes of a packet from n to the end are a value as engines write it.
 func (o *Reading) BeginsAt(packet []byte, n int) bool {
@@ -585,7 +402,7 @@ func (o *Reading) unpack(packet []byte) Unpacked {
 		trailing, err = o.validate(content)
 	}
 	if isTooLarge(err) {
-		err = fmt.Errorf("the decompressed size exceeds the limit of %d bytes; raise it with -max-packet", o.maxUnpacked())
+		err = fmt.Errorf("the decompressed size exceeds the limit of %d bytes; raise it with -max-packet", o.UnpackLimit())
 	}
 	if err != nil {
 		return Unpacked{Value: packet, Compressed: true, Mode: mode, Err: &gdwire.Error{Path: "$", Err: packedError(mode, err)}}
@@ -601,8 +418,8 @@ func packedError(mode fileaccess.Mode, err error) error {
 // isTooLarge reports whether err is about a content exceeding its limit.
 func isTooLarge(err error) bool { return errors.As(err, new(*fileaccess.LimitError)) }
 
-// maxUnpacked returns the maximum size in bytes of the content of a compressed packet.
-func (o *Reading) maxUnpacked() int64 { return cmp.Or(o.MaxUnpacked, stream.DefaultMaxPacket) }
+// UnpackLimit returns the maximum size in bytes of the content of a compressed packet.
+func (o *Reading) UnpackLimit() int64 { return cmp.Or(o.MaxUnpacked, checked.MaxPacket) }
 
 // isWritten reports whether a packet is a value as engines write it, and nothing else, even a value that is not
 // allowed.
@@ -648,7 +465,7 @@ var errNotFilled = errors.New("less content than engines compress with FastLZ")
 // the mode.
 func (o *Reading) decompress(packet []byte) (content []byte, mode fileaccess.Mode, err error) {
 	mode, _ = modeOf(packet)
-	if content, err = fileaccess.Decompress(nil, packet, mode, o.maxUnpacked()); err != nil {
+	if content, err = fileaccess.Decompress(nil, packet, mode, o.UnpackLimit()); err != nil {
 		return nil, mode, err
 	}
 	if mode == fileaccess.FastLZ && len(content) < fastlzFilled {

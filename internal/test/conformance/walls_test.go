@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -110,6 +111,17 @@ const manyBackUp = 3
 func TestWalls(t *testing.T) {
 	for dir := range walls {
 		t.Run(dir, func(t *testing.T) { requireWalls(t, parsePackage(t, dir)) })
+	}
+}
+
+// TestNoNetwork: programs that import these packages link no network.
+func TestNoNetwork(t *testing.T) {
+	for _, name := range []string{"", "variant", "fileaccess", "gdjson", "savefile"} {
+		out, err := exec.Command("go", "list", "-deps", path.Join("github.com/gdwire/gdwire", name)).Output()
+		require.NoError(t, err)
+		for _, p := range []string{"net", "crypto/tls"} {
+			require.NotContains(t, strings.Fields(string(out)), p, name)
+		}
 	}
 }
 

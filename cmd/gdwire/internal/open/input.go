@@ -13,6 +13,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/frames"
 	"golang.org/x/term"
 )
 
@@ -26,12 +27,12 @@ type Input struct {
 	infof func(format string, args ...any)
 }
 
-// Packets is Reading.Packets, followed by a message on how many packets are compressed, if any.
+// Packets is frames.Packets, followed by a message on how many packets are compressed, if any.
 func (in *Input) Packets(r io.Reader) iter.Seq[*save.Packet] {
 	return func(yield func(*save.Packet) bool) {
 		var all, packed int64
 		modes := map[string]int64{}
-		for p := range in.Reading.Packets(r) {
+		for p := range frames.Packets(&in.Reading, r) {
 			if all++; p.Packed != nil {
 				packed++
 				modes[p.Packed.ModeName()]++

@@ -16,6 +16,7 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/address"
 	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/save/frames"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -108,7 +109,7 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 	fmt.Fprintln(s.Errs, "listening on", address.Text(ln.Addr()))
 
 	l.printer = o.printer.newPrinter(s, in)
-	so := in.Stream()
+	so := frames.Options(&in.Reading)
 	so.ReadTimeout, so.IdleTimeout = o.read, o.idle
 	a := &acceptor{options: *so, handle: l.serve, logf: l.logf}
 	done := make(chan struct{})
@@ -136,7 +137,7 @@ func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 	packets := conn.start(ctx, c)
 	defer conn.stop()
 	var skips skipFinder
-	for p := range l.in.WholePackets(packets) {
+	for p := range frames.Whole(&l.in.Reading, packets) {
 		p.Connection = number
 		u := l.in.Unpack(p.Raw)
 		var unprefixed error
