@@ -221,7 +221,7 @@ func applied(c *save.Content, edits []Edit) (*edit.Plan, error) {
 	if d := damaged(err); d != err {
 		return nil, d
 	}
-	if wrong := (*edit.TypeError)(nil); errors.As(err, &wrong) {
+	if wrong := (*edit.TypeError)(nil); errors.As(err, &wrong) && wrong.In == "" {
 		return nil, fmt.Errorf("savefile: %w; a variant.Raw sets another type", err)
 	}
 	return nil, notFound(err)

@@ -179,7 +179,7 @@ func (e *editor) fit(p *text.Node, v *operand, old *oldValue, elem gdwire.Elem) 
 	}
 	ok, err := e.convert(v, func(v *text.Value) (text.Value, bool) { return v.FitLike(&old.Value) })
 	if err == nil && !ok {
-		err = &TypeError{p.String(), typeOf(&old.Value), typeOf(&v.Value), old.such(), p.Text}
+		err = &TypeError{p.String(), typeOf(&old.Value), typeOf(&v.Value), old.such(), p.Text, ""}
 	}
 	return err
 }
@@ -244,7 +244,8 @@ func (e *editor) encodePart(p *text.Node, part *text.Part, v text.Value) ([]byte
 	want := part.Value.Type
 	fit, ok := v.Fit(want)
 	if !ok || fit.Form != text.Whole || v.Exact && v.Type != want {
-		return nil, v, fmt.Errorf("%v is in a %v: %v is not of type %v", p, part.In, &v, want)
+		was := oldValue{Value: part.Value}
+		return nil, v, &TypeError{p.String(), want.String(), typeOf(&v), was.such(), p.Text, part.In.String()}
 	}
 	var b []byte
 	var err error
@@ -405,7 +406,9 @@ func (e *editor) addElement(t *text.Node, c *text.Container, n int64) (bool, err
 	if err != nil {
 		return false, err
 	}
-	part := text.Part{In: c.Type, Bits: c.Bits, Value: text.Value{Type: c.Type.Element()}}
+	components, _ := c.Type.Element().Components()
+	zero := text.Value{Type: c.Type.Element(), Numbers: make([]float64, components)}
+	part := text.Part{In: c.Type, Bits: c.Bits, Value: zero}
 	b, v, err := e.encodePart(t, &part, v)
 	e.splice(splice{start: at, end: at, bytes: b})
 	e.changed(t, v.String(), "")

@@ -323,9 +323,13 @@ type TypeError struct {
 	Old, New string // the types
 	Such     string // the start of the old value, as an example of its type, or ""
 	Text     string // the text of the new value, or ""
+	In       string // the type of the packed array or math value that consists of such values, or ""
 }
 
 func (e *TypeError) Error() string {
+	if e.In != "" {
+		return fmt.Sprintf("%s is of type %s, as all in a %s, and not %s", e.Path, e.Old, e.In, e.New)
+	}
 	if e.Old == gdwire.TypeFloat.String() && e.New == gdwire.TypeInt.String() { // others are converted
 		return e.Path + " is a float, which cannot hold this int"
 	}

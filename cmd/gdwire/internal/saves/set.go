@@ -596,6 +596,9 @@ func withValueHint(err error, other string) error {
 	isText := func(t string) bool {
 		return t == gdwire.TypeString.String() || t == gdwire.TypeStringName.String() || t == gdwire.TypeNodePath.String()
 	}
+	if wrong.In != "" {
+		other = ""
+	}
 	var hints []string
 	switch v, failed := text.ParseValue(wrong.Text); {
 	case isText(wrong.Old) && !isText(wrong.New) && failed == nil && v.IsKey():
