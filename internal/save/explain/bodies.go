@@ -43,6 +43,10 @@ type finder struct {
 	found   []body
 	ends    []bool   // of bodies
 	known   [][2]int // values of another format that save much
+	digits  int      // where the last base64 text ends
+	records recordPattern
+	sure    [][2]int // records that save much
+	general bool     // no records are read by their pattern
 }
 
 const (
@@ -63,11 +67,15 @@ var signatures = map[fileaccess.Mode]float64{fileaccess.Zstd: 33, fileaccess.Gzi
 // bodies finds all candidates.
 func (f *finder) bodies() []body {
 	f.ends = make([]bool, len(f.b)+1)
-	sure, until, digits := 0, 0, 0 // of a sure body, and of base64
+	sure, until, isCut := 0, 0, false // of a sure body
 	known := f.known
 	for p := 0; p+4 <= len(f.b) && f.read < *f.left && len(f.found) < maxBodies; p++ {
 		if p < until && p > sure+inside {
-			p = until
+			if !isCut {
+				p = until
+			} else if !f.isAfterLength(p) { // the number of a record can be the header of a Dictionary of the records after it
+				continue
+			}
 		}
 		for len(known) > 0 && p > known[0][0]+inside {
 			p = max(p, known[0][1])
@@ -77,17 +85,19 @@ func (f *finder) bodies() []body {
 			break
 		}
 		n := len(f.found)
-		if p >= digits && isDigit(f.b[p]) {
-			digits = f.base64(p)
+		f.candidates(p)
+		if n == len(f.found) {
+			continue
 		}
-		f.stream(p)
-		f.fastlz(p)
-		f.value(p)
+		if f.learn(); len(f.records.shapes) > 0 {
+			if end := f.follow(n, p); end > p {
+				p = end - 1
+				continue
+			}
+		}
 		for i := n; i < len(f.found); i++ {
-			c := &f.found[i]
-			f.ends[c.to] = true
-			if c.saving > sureSaving && !c.bytes && c.to > until {
-				sure, until = c.at, c.to
+			if c := &f.found[i]; c.saving > sureSaving && !c.bytes && c.to > until {
+				sure, until, isCut = c.at, c.to, c.kind == Cut
 			}
 		}
 	}
@@ -101,6 +111,34 @@ func (f *finder) bodies() []body {
 		}
 	}
 	return f.found
+}
+
+// isAfterLength reports whether a value can begin at p, after a number that can be its length.
+func (f *finder) isAfterLength(p int) bool {
+	if !isHeader(f.b[p:]) {
+		return false
+	}
+	for i := range lengths[:2] {
+		n := lengths[i].read(f.b[p-lengthSize : p])
+		if n >= 8 && n%4 == 0 && n <= uint64(len(f.b)-p) {
+			return true
+		}
+	}
+	return false
+}
+
+// candidates adds the bodies that begin at p.
+func (f *finder) candidates(p int) {
+	n := len(f.found)
+	if p >= f.digits && isDigit(f.b[p]) {
+		f.digits = f.base64(p)
+	}
+	f.stream(p)
+	f.fastlz(p)
+	f.value(p)
+	for i := n; i < len(f.found); i++ {
+		f.ends[f.found[i].to] = true
+	}
 }
 
 // value adds the value at p, with lengths before it.
@@ -118,7 +156,7 @@ func (f *finder) value(p int) {
 	if w.size == 0 || isShort && w.size < len(b) {
 		return
 	}
-	c := body{from: p, at: p, to: p + w.size, kind: Value, saving: w.saving, bytes: w.bytes, text: w.text}
+	c := body{from: p, at: p, to: p + w.size, kind: Value, saving: w.saving, bytes: w.bytes && !w.cut, text: w.text}
 	if isShort { // only a length tells that it is cut
 		c.kind = Cut
 		for i := range lengths[:2] {

@@ -6,8 +6,6 @@ import (
 	"slices"
 )
 
-const mostLearnt = 64 // gaps of records; the others are read by the patterns of these
-
 // explain returns the cheapest explanations of the gaps between the bodies of a row.
 func explain(d *digests, o *Options, r row) (all []*Parse) {
 	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, inner: map[int][]byte{}, plain: map[int]float64{}, inDigest: map[int]bool{}}
@@ -17,11 +15,7 @@ func explain(d *digests, o *Options, r row) (all []*Parse) {
 		at = c.to
 	}
 	e.gaps = append(e.gaps, gapSpan{at, len(e.b)})
-	for g := range e.gaps {
-		if g < mostLearnt || g == len(e.gaps)-1 {
-			e.learnt = append(e.learnt, g)
-		}
-	}
+	e.learn()
 	for _, g := range e.learnt {
 		e.sizes(g)
 	}
@@ -88,6 +82,7 @@ func (e *explainer) group() {
 		p := &e.places[i]
 		c := p.pattern
 		c.often = c.n > 1 && (c.varies || p.rule.sum != nil)
+		c.each = c.often || c.n > 2 && 2*c.n > len(e.learnt)
 		if p.price = p.bits; c.often {
 			p.price = p.bits/float64(c.n) + againBits
 		}
@@ -260,40 +255,60 @@ func (e *explainer) cheapest(from, to int, all []*place, not func(*place) bool) 
 	return cost, by
 }
 
-// patterns returns one place for each pattern in the gaps after the first record.
+// patterns returns one place for each pattern in the gaps before one, the most frequent pattern first.
 func patterns(s *set, last int) (all []*place) {
-	seen := map[*pattern]bool{}
+	n := map[*pattern]int{}
 	for _, p := range s.places {
-		if p.pattern.often && !seen[p.pattern] && p.gap < last && p.rule.kind != offset && p.form.Text != 'd' {
-			seen[p.pattern] = true
-			all = append(all, p)
+		if p.pattern.each && p.gap < last && p.rule.kind != offset && p.form.Text != 'd' {
+			if n[p.pattern]++; n[p.pattern] == 1 {
+				all = append(all, p)
+			}
 		}
 	}
+	slices.SortStableFunc(all, func(a, b *place) int { return n[b.pattern] - n[a.pattern] })
 	return all
+}
+
+// learn chooses the gaps that are searched: those of the first records, the last one, and some that are larger or smaller than
+// those of the first records.
+func (e *explainer) learn() {
+	sizes, others := map[int]bool{}, 0
+	for g, sp := range e.gaps {
+		switch size := sp.to - sp.from; {
+		case e.options.general, g == len(e.gaps)-1:
+		case g < mostLearnt:
+			sizes[size] = true
+		case sizes[size] || others == mostLearnt:
+			continue
+		default:
+			others++
+		}
+		e.learnt = append(e.learnt, g)
+	}
 }
 
 // extend adds the fields in the gaps that were not searched.
 func (e *explainer) extend(s *set) {
-	if len(e.gaps) <= mostLearnt+1 {
+	first := patterns(s, mostLearnt)
+	if len(e.learnt) == len(e.gaps) || len(first) == 0 {
 		return
 	}
-	last := s.places
-	k := len(last)
-	for k > 0 && last[k-1].gap == len(e.bodies) {
-		k--
-	}
-	last = slices.Clone(last[k:])
-	s.places = s.places[:k:k]
-	for g := mostLearnt; g < len(e.gaps)-1; g++ {
-		for _, p := range patterns(&set{places: s.places[:k]}, mostLearnt) {
+	learnt := e.learnt
+	for g := range e.gaps {
+		if g == learnt[0] {
+			learnt = learnt[1:]
+			continue
+		}
+		n := len(s.places)
+		for _, p := range first {
 			q, ok := e.at(p, g)
-			if ok && string(e.want(&q)) == string(e.b[q.at:q.to]) {
+			if ok && string(e.want(&q)) == string(e.b[q.at:q.to]) && !slices.ContainsFunc(s.places[n:], q.overlaps) {
 				s.places = append(s.places, &q)
 				s.saving += max(q.plain-againBits, 0)
 			}
 		}
 	}
-	s.places = append(s.places, last...)
+	slices.SortStableFunc(s.places, func(a, b *place) int { return a.gap - b.gap })
 }
 
 // faults adds the wrong checksums of single records, if those of the others are right.
@@ -315,7 +330,7 @@ func (e *explainer) faults(s *set) {
 			}
 		}
 		for g := range e.gaps {
-			if q, ok := e.at(p, g); ok && !right[g] && !slices.ContainsFunc(s.places, func(x *place) bool { return x.gap == g && x.at < q.to && q.at < x.to }) {
+			if q, ok := e.at(p, g); ok && !right[g] && !s.has(g, &q) {
 				if q.was = e.want(&q); q.was != nil {
 					wrong = append(wrong, &q)
 				}
@@ -323,8 +338,23 @@ func (e *explainer) faults(s *set) {
 		}
 		if len(wrong)*most <= n {
 			s.places = append(s.places, wrong...)
+			slices.SortStableFunc(s.places, func(a, b *place) int { return a.gap - b.gap })
 		}
 	}
+}
+
+// overlaps reports whether two places contain the same bytes.
+func (p *place) overlaps(q *place) bool { return p.at < q.to && q.at < p.to }
+
+// has reports whether a place in a gap is at the bytes of another. The places are in the order of their gaps.
+func (s *set) has(gap int, p *place) bool {
+	i, _ := slices.BinarySearchFunc(s.places, gap, func(x *place, gap int) int { return x.gap - gap })
+	for ; i < len(s.places) && s.places[i].gap == gap; i++ {
+		if p.overlaps(s.places[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // build returns the parts of a parse.
@@ -367,7 +397,7 @@ func (e *explainer) build(p *Parse, fields []*place) *Parse {
 		if x.Content {
 			x.From = index(e.bodies[r.body].at)
 		}
-		part.Kind, part.Field = Fact, &Field{Form: f.form, Rule: x, Wrong: f.was != nil, Each: f.pattern.often, right: f.was, After: r.kind.isPrevious()}
+		part.Kind, part.Field = Fact, &Field{Form: f.form, Rule: x, Wrong: f.was != nil, Each: f.pattern.each, right: f.was, After: r.kind.isPrevious()}
 	}
 	return p
 }

@@ -232,19 +232,24 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("offset %d: the length is %d and the value has %s: get_var reads null", e.Offset, e.Length, bytesText(int(e.Size)))
 }
 
-// leaves names the values by their places.
-func (p *Parse) leaves(in string) (all []string) {
+// A leaf is the place of a value: the streams that contain it, and its offset and size in the innermost.
+type leaf struct {
+	in       string
+	at, size int
+}
+
+// leaves returns the places of the values.
+func (p *Parse) leaves(in string) (all []leaf) {
 	at := 0
 	for i := range p.Parts {
 		part := &p.Parts[i]
-		name := fmt.Sprint(in, at, "+", len(part.Bytes))
-		at += len(part.Bytes)
-		switch part.Kind {
+		switch x := (leaf{in, at, len(part.Bytes)}); part.Kind {
 		case Value:
-			all = append(all, name)
+			all = append(all, x)
 		case Packed:
-			all = append(all, part.Stream.Inner.leaves(name+" ")...)
+			all = append(all, part.Stream.Inner.leaves(fmt.Sprint(x))...)
 		}
+		at += len(part.Bytes)
 	}
 	return all
 }

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"fmt"
 	"hash/maphash"
 	"slices"
 
@@ -13,6 +12,8 @@ import (
 type Options struct {
 	Formats      []gdwire.Format // nil for Godot 4 and 3
 	Keep, Derive []int           // offsets of numbers that are no fields, and of those that are
+
+	general bool // in tests: records are not read by their pattern
 }
 
 // Find returns the cheapest explanation of b, or nil if b contains no values, or is too large a search. The parse
@@ -37,82 +38,6 @@ func newSearch(o *Options, size int) *search {
 		s.Formats = []gdwire.Format{gdwire.Godot4, gdwire.Godot3}
 	}
 	return s
-}
-
-// A link is the best row of candidates that ends with one of them.
-type link struct {
-	total float64
-	prev  int // or -1
-	gap   int // before it, or -1
-}
-
-// chain returns the candidates with the highest saving together, and this saving, without the candidates in not.
-func chain(found []body, size int, not func(*body) bool) ([]*body, float64) {
-	const last = 24 // candidates that are tried as the previous one, beside the best before these
-	order := make([]*body, 0, len(found))
-	for i := range found {
-		if not == nil || !not(&found[i]) {
-			order = append(order, &found[i])
-		}
-	}
-	slices.SortStableFunc(order, func(a, b *body) int { return a.to - b.to })
-	links := make([]link, len(order))
-	best := make([]int, len(order)) // the best of the first
-	end, total := -1, 0.0
-	for i, c := range order {
-		links[i] = link{c.saving - gap(c.from), -1, -1}
-		if c.from == 0 {
-			links[i].total = c.saving
-		}
-		n, _ := slices.BinarySearchFunc(order[:i], c.from+1, func(x *body, at int) int { return x.to - at })
-		for k := max(0, n-last); k < n; k++ {
-			links[i].try(c, order[k], &links[k], k)
-		}
-		if n > last {
-			k := best[n-last-1]
-			links[i].try(c, order[k], &links[k], k)
-		}
-		best[i] = i
-		if i > 0 && links[best[i-1]].total > links[i].total {
-			best[i] = best[i-1]
-		}
-		t := links[i].total
-		if c.to < size {
-			t -= gap(size - c.to)
-		}
-		if t > total {
-			end, total = i, t
-		}
-	}
-	var row []*body
-	for i := end; i >= 0; i = links[i].prev {
-		row = append(row, order[i])
-	}
-	slices.Reverse(row)
-	return row, total
-}
-
-// try makes x, the k-th candidate, the one before c if that saves more.
-func (l *link) try(c, x *body, before *link, k int) {
-	g := c.from - x.to
-	t := before.total + c.saving
-	if before.gap == g && g > 0 {
-		t -= sameGap
-	} else {
-		t -= gap(g)
-	}
-	if c.kind != x.kind || c.length != x.length {
-		t -= switchPrice
-		if c.kind == Value && c.length.Width == 0 {
-			t -= switchPrice
-		}
-	}
-	if c.length.Width > 0 && c.length == x.length && c.add == x.add && c.frame > sameLength && !c.wrong {
-		t += c.frame - sameLength
-	}
-	if t > l.total {
-		*l = link{t, k, g}
-	}
 }
 
 // A search finds explanations within a budget, which streams in streams share.
@@ -192,9 +117,9 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 	var known [][2]int
 	for _, format := range formats {
 		r := newReader(format)
-		f := &finder{left: &s.left, explain: s.inside, reader: r, b: b, format: format, depth: depth, known: known}
+		f := &finder{left: &s.left, explain: s.inside, reader: r, b: b, format: format, depth: depth, known: known, general: s.general}
 		found := f.bodies()
-		known = sureSpans(known, found)
+		known = sureSpans(known, f.sure, found)
 		s.left -= r.read
 		r.d.Release()
 		if s.left <= 0 {
@@ -226,15 +151,21 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 	return all
 }
 
-// sureSpans adds the spans of values that save so much that they are of no other format.
-func sureSpans(known [][2]int, found []body) [][2]int {
-	const much = 1000
+// sureSpans adds the spans of values, and of records, that save so much that they are of no other format.
+func sureSpans(known, records [][2]int, found []body) [][2]int {
+	known = slices.Concat(known, records)
 	for i := range found {
-		if c := &found[i]; c.kind == Value && c.saving > much && !c.bytes && (len(known) == 0 || c.at >= known[len(known)-1][1]) {
+		if c := &found[i]; c.kind == Value && c.saving > muchSaving && !c.bytes {
 			known = append(known, [2]int{c.at, c.to})
 		}
 	}
-	return known
+	slices.SortFunc(known, func(a, b [2]int) int { return cmp.Or(a[0]-b[0], b[1]-a[1]) })
+	end := 0
+	return slices.DeleteFunc(known, func(x [2]int) bool {
+		inside := x[1] <= end
+		end = max(end, x[1])
+		return inside
+	})
 }
 
 // chosen drops the explanations that Options.Keep and Derive exclude.
@@ -263,7 +194,8 @@ func (r *row) key() uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	for _, c := range r.bodies {
-		fmt.Fprint(&h, r.format, c.from, c.at, c.to, c.kind, c.wrong, " ")
+		maphash.WriteComparable(&h, [5]int{int(r.format), c.from, c.at, c.to, int(c.kind)})
+		maphash.WriteComparable(&h, c.wrong)
 	}
 	return h.Sum64()
 }

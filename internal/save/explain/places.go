@@ -27,6 +27,7 @@ type pattern struct {
 	bytes  string
 	varies bool
 	often  bool // the pattern is paid once
+	each   bool // most records have the field
 }
 
 // A patternKey identifies a pattern. anchor is the offset of the field from the start or end of the gap.

@@ -67,7 +67,8 @@ const (
 	enoughBodies = 14 // without the fields
 	enoughInside = 4  // in a stream, which is evidence itself
 	minCut       = 40
-	sureSaving   = 100 // a body that saves more is not searched for others
+	sureSaving   = 100  // a body that saves more is not searched for others
+	muchSaving   = 1000 // nor in another format
 )
 
 // number returns the price of a number: twice its size in bits, and three more.

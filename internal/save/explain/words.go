@@ -132,29 +132,40 @@ func (p *Parse) Regions(yield func(Region) bool) {
 // doubts returns the offsets of the fields that are none, or others, in a rival.
 func (p *Parse) doubts() map[int]bool {
 	doubtful := map[int]bool{}
-	fields := func(p *Parse) map[int]string {
-		all := map[int]string{}
-		for i, at := range p.starts()[:len(p.Parts)] {
-			if f := p.Parts[i].Field; f != nil && !f.Rule.Count && !f.Rule.Start {
-				all[at] = f.Name() // a count stays, and an offset mostly
-			}
-		}
-		return all
-	}
-	if len(p.Rivals) == 0 {
-		return doubtful
-	}
-	mine := fields(p)
 	for _, r := range p.Rivals {
-		theirs := fields(r)
-		for at, name := range mine {
-			doubtful[at] = doubtful[at] || theirs[at] != name
-		}
-		for at := range theirs {
-			doubtful[at] = doubtful[at] || mine[at] == ""
+		mine, theirs := p.names(), r.names()
+		for len(mine) > 0 || len(theirs) > 0 {
+			switch {
+			case len(theirs) == 0 || len(mine) > 0 && mine[0].at < theirs[0].at:
+				doubtful[mine[0].at], mine = true, mine[1:]
+			case len(mine) == 0 || theirs[0].at < mine[0].at:
+				doubtful[theirs[0].at], theirs = true, theirs[1:]
+			default:
+				if mine[0].name != theirs[0].name {
+					doubtful[mine[0].at] = true
+				}
+				mine, theirs = mine[1:], theirs[1:]
+			}
 		}
 	}
 	return doubtful
+}
+
+// A named is a field with its name.
+type named struct {
+	at   int
+	name string
+}
+
+// names returns the fields without counts, which stay, and offsets, which mostly do.
+func (p *Parse) names() (all []named) {
+	starts := p.starts()
+	for i := range p.Parts {
+		if f := p.Parts[i].Field; f != nil && !f.Rule.Count && !f.Rule.Start {
+			all = append(all, named{starts[i], f.Name()})
+		}
+	}
+	return all
 }
 
 // Faults returns the wrong fields.

@@ -1,0 +1,103 @@
+package explain
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// recordLayouts are layouts of records.
+var recordLayouts = []string{
+	"[ V ]", "[ B ]", "[ idx4 sp4 B ]", "m:LOG1 cnt4 [ tim4 u8=2 sp2 B ] crca", "[ sp4 crcp B ]", "[ B crcp ]", "m:LOG u32=9 [ sp4 B crcp ]",
+	"[ tim8 Sp4 B u32=7 ]", "[ p:name sp4 B ]", "[ l: L ]", "[ st4 B ]",
+}
+
+// records returns n records in a layout, their values, and where they begin.
+func records(tb testing.TB, l layout, n, size int, mode string) (all []byte, values [][]byte, starts []int) {
+	for i := range n {
+		values = append(values, saved(tb, size, i, "Ada Lovelace"))
+	}
+	whole := l.build(tb, values, mode)
+	for i := range n {
+		starts = append(starts, bytes.Index(whole, values[i])) // all differ
+	}
+	return whole, values, starts
+}
+
+// TestRecordsInOnePass finds the same in records read by their pattern as in records that are searched, and writes the same.
+func TestRecordsInOnePass(t *testing.T) {
+	random := bytes.Repeat([]byte{0x9a, 0xe7, 0x81, 0xc3, 0xfe}, 7)
+	for k, tokens := range recordLayouts {
+		for i, n := range []int{40, 64, 66, 130, 200} {
+			if (i+k)%5 > 0 && !testenv.Full() {
+				continue
+			}
+			whole, values, starts := records(t, strings.Fields(tokens), n, 400, "plain")
+			middle := max(starts[n*2/3], len(whole)/2)
+			flipped := slices.Clone(whole)
+			flipped[middle+30] ^= 0x80
+			for name, b := range map[string][]byte{
+				"whole":            whole,
+				"with a trailer":   slices.Concat(whole, random),
+				"with damage":      flipped,
+				"with other bytes": slices.Concat(whole[:middle], random[:11], whole[middle:]),
+				"with two parts":   slices.Concat(whole, random[:9], whole),
+				"cut":              whole[:len(whole)-33],
+			} {
+				name = fmt.Sprintf("%s, %d, %s", tokens, n, name)
+				got, want := Find(b, nil), Find(b, &Options{general: true})
+				require.Equal(t, want == nil, got == nil, name)
+				if want == nil {
+					continue
+				}
+				if strings.HasSuffix(name, "damage") { // what is left of the record can be read in several ways
+					for _, v := range values {
+						isV := func(x []byte) bool { return bytes.Equal(x, v) }
+						require.Equal(t, slices.ContainsFunc(want.Values(), isV), slices.ContainsFunc(got.Values(), isV), name)
+					}
+					continue
+				}
+				require.Equal(t, want.String(), got.String(), name)
+				require.Equal(t, want.Values(), got.Values(), name)
+				require.Equal(t, want.Sure(), got.Sure(), name)
+				require.Equal(t, want.Err, got.Err, name)
+				if want.unsearched != nil { // the search hashes more
+					continue
+				}
+				for _, at := range []int{0, len(want.Values()) / 2, len(want.Values()) - 1} {
+					changed := slices.Clone(want.Values())
+					changed[at] = saved(t, 300, at, "Ada")
+					wrote, failed := want.Write(changed)
+					again, err := got.Write(changed)
+					require.Equal(t, failed, err, name)
+					require.Equal(t, wrote, again, name)
+				}
+			}
+		}
+	}
+}
+
+// TestManyRecords counts what it takes to read records: their bytes are read about once, and few bytes are allocated.
+func TestManyRecords(t *testing.T) {
+	n := testenv.Cases(20_000, 200_000)
+	for _, tokens := range recordLayouts[:7] {
+		var values [][]byte
+		for i := range n {
+			values = append(values, testenv.Must(variant.Marshal(map[string]any{"name": fmt.Sprint("record ", i), "at": i}))(t))
+		}
+		whole := layout(strings.Fields(tokens)).build(t, values, "plain")
+		s := newSearch(nil, len(whole))
+		left := s.left
+		p := s.find(whole, s.Formats, 0)
+		require.NotNil(t, p, tokens)
+		require.Len(t, p.Values(), n, tokens)
+		require.Less(t, left-s.left, 3*len(whole), tokens)
+	}
+}
