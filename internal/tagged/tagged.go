@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -167,9 +169,14 @@ func shortest(bits uint64) any {
 
 // UnmarshalJSON decodes a value in the form of spec/vectors.
 func (v *Value) UnmarshalJSON(text []byte) error {
-	x, err := parse(text)
-	if err != nil {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var x any
+	if err := d.Decode(&x); err != nil {
 		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("more than one JSON value")
 	}
 	return try(func() { *v = valueOf(x) })
 }
@@ -177,19 +184,20 @@ func (v *Value) UnmarshalJSON(text []byte) error {
 // valueOf returns the value in parsed JSON.
 func valueOf(x any) Value {
 	members := as[map[string]any](x)
-	v, content := Value{Type: as[string](members["t"])}, members["v"]
+	v := Value{Type: member[string](members, "t")}
+	content := func() any { return taken(members, "v") }
 	switch v.Type {
 	case "Nil", "Callable":
 	case "bool":
-		if as[bool](content) {
+		if as[bool](content()) {
 			v.Bits = 1
 		}
 	case "int":
-		v.Bits = integer(content)
+		v.Bits = integer(content())
 	case "float":
-		v.Bits = float(content)
+		v.Bits = float(content())
 	case "String", "StringName":
-		v.Text = as[string](content)
+		v.Text = as[string](content())
 	case "RID", "ObjectID":
 		v.Bits = id(members, "v")
 	case "Signal":
@@ -205,19 +213,22 @@ func valueOf(x any) Value {
 		}
 	case "Dictionary":
 		v.Key, v.Elem = declared(members, "key_type"), declared(members, "value_type")
-		for _, x := range as[[]any](content) {
+		for _, x := range as[[]any](content()) {
 			v.Items = append(v.Items, list(pair(x), valueOf)...)
 		}
 	case "Array":
-		v.Elem, v.Items = declared(members, "type"), list(as[[]any](content), valueOf)
+		v.Elem, v.Items = declared(members, "type"), list(as[[]any](content()), valueOf)
 	case "PackedByteArray", "Image", "InputEvent":
-		v.Data = append(v.Data, checked(hex.DecodeString(as[string](content)))...)
+		text := as[string](content())
+		if v.Data = append(v.Data, checked(hex.DecodeString(text))...); hex.EncodeToString(v.Data) != text {
+			check(errors.New("hexadecimal in upper case"))
+		}
 		for _, name := range map[string][]string{"Image": {"format", "mipmaps", "width", "height"}, "InputEvent": {"event", "device"}}[v.Type] {
 			n := cmp.Or(member[json.Number](members, name), "0")
 			v.Numbers = append(v.Numbers, checked(strconv.ParseUint(string(n), 10, 32)))
 		}
 	case "PackedStringArray":
-		v.Names = list(as[[]any](content), as[string])
+		v.Names = list(as[[]any](content()), as[string])
 	default:
 		of := float
 		switch {
@@ -229,8 +240,13 @@ func valueOf(x any) Value {
 			of = int32Of
 		}
 		v.Wide = v.Type == "PackedInt64Array" || v.Type == "PackedFloat64Array"
-		if v.Numbers = list(as[[]any](content), of); len(v.Numbers)%perElement(v.Type) != 0 {
+		if v.Numbers = list(as[[]any](content()), of); len(v.Numbers)%perElement(v.Type) != 0 {
 			check(fmt.Errorf("%d numbers are no whole elements of %s", len(v.Numbers), v.Type))
+		}
+	}
+	for name, x := range members {
+		if x != nil {
+			check(fmt.Errorf("a %s with a member %q", v.Type, name))
 		}
 	}
 	return v
@@ -245,21 +261,24 @@ func as[T any](x any) T {
 	return is
 }
 
-// member returns a member, or zero if missing.
+// taken takes a member, or nil if missing.
+func taken(members map[string]any, name string) any {
+	x := members[name]
+	delete(members, name)
+	return x
+}
+
+// member takes a member, or zero if missing.
 func member[T any](members map[string]any, name string) (x T) {
-	if found := members[name]; found != nil {
+	if found := taken(members, name); found != nil {
 		x = as[T](found)
 	}
 	return x
 }
 
-// id returns the number in a member, or 0 if missing.
+// id takes the number in a member, or 0 if missing.
 func id(members map[string]any, name string) uint64 {
-	x, ok := members[name]
-	if !ok {
-		return 0
-	}
-	return integer(x)
+	return integer(cmp.Or(taken(members, name), any("0")))
 }
 
 // list returns the elements of a list.
@@ -282,18 +301,18 @@ func pair(x any) []any {
 // declared returns the declared type in a member, or no type for an empty one. An empty class or script is Object.
 func declared(members map[string]any, name string) Declared {
 	d := member[map[string]any](members, name)
+	isObject := d["class"] != nil || d["script"] != nil
 	script, class, builtin := member[string](d, "script"), member[string](d, "class"), member[string](d, "builtin")
-	switch {
+	switch _, known := TypeByName[builtin]; {
 	case script != "":
 		return Declared{3, script}
 	case class != "":
 		return Declared{2, class}
-	case d["class"] != nil || d["script"] != nil:
+	case isObject:
 		return Declared{1, "Object"}
-	case d["builtin"] == nil:
+	case builtin == "":
 		return Declared{}
-	}
-	if _, ok := TypeByName[builtin]; !ok {
+	case !known:
 		check(fmt.Errorf("unknown type %q", builtin))
 	}
 	return Declared{1, builtin}
@@ -302,24 +321,29 @@ func declared(members map[string]any, name string) Declared {
 // integer returns the number in a string.
 func integer(x any) uint64 {
 	s := as[string](x)
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err == nil && s[0] == '+' {
-		err = errors.New("a number with a plus sign")
+	n := uint64(checked(strconv.ParseInt(s, 10, 64)))
+	if decimal(n) != s {
+		check(fmt.Errorf("%s is not the shortest text of a number", s))
 	}
-	check(err)
-	return uint64(n)
+	return n
 }
 
 // int32Of returns an integer.
 func int32Of(x any) uint64 {
-	return uint64(checked(strconv.ParseInt(string(as[json.Number](x)), 10, 32)))
+	n := checked(as[json.Number](x).Float64())
+	if n != float64(int32(n)) {
+		check(fmt.Errorf("%v is no integer of 32 bits", n))
+	}
+	return uint64(int64(n))
 }
 
-// float returns the bits of a number, or of a string such as "NaN".
+// float returns the bits of a number, or of a string for a number that JSON does not have.
 func float(x any) uint64 {
 	text, ok := x.(string)
 	if !ok {
 		text = string(as[json.Number](x))
+	} else if !slices.Contains([]string{"NaN", "Infinity", "-Infinity", "-0.0"}, text) {
+		check(fmt.Errorf("%q is no number", text))
 	}
 	return math.Float64bits(checked(strconv.ParseFloat(text, 64)))
 }
