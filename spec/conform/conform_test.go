@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
@@ -60,6 +62,26 @@ func TestMain(m *testing.M) {
 		os.Exit(4)
 	}
 	os.Exit(0)
+}
+
+// own returns the answer of package gdwire to a line.
+func own(c *config, line string) []byte {
+	var answer []byte
+	var err error
+	if c.encoder {
+		answer, err = tagged.Encode([]byte(line), &gdwire.EncoderOptions{Format: c.format})
+		answer = hex.AppendEncode(nil, answer)
+	} else {
+		digits, allowed, _ := strings.Cut(line, " ")
+		var p []byte
+		if p, err = hex.DecodeString(digits); err == nil {
+			answer, err = decode(p, &gdwire.DecoderOptions{Format: c.format, AllowObjects: allowed != "", Strict: c.strict})
+		}
+	}
+	if err != nil {
+		answer, _ = json.Marshal(map[string]string{"error": err.Error()}) // strings are never an error
+	}
+	return answer
 }
 
 // run measures the test's own binary, which does something wrong.
@@ -189,11 +211,12 @@ func TestFailures(t *testing.T) {
 	for _, c := range []struct{ args, fault string }{
 		{"-- ./no-such-program", "no-such-program"},
 		{"-- true", "true answers nothing: no answer"},
-		{"-timeout 0s", "-timeout is not more than 0"},
+		{"-timeout 0s -- true", "-timeout is not more than 0"},
 		{"-format godot5", "unknown format"},
-		{"cat", "the program follows --"},
-		{"-strict -encoder", "-strict is for readers"},
-		{"-skip Z1", "-skip Z1: no vector of godot4"},
+		{"cat", "the program to measure follows --"},
+		{"", "the program to measure follows --"},
+		{"-strict -encoder -- true", "-strict is for readers"},
+		{"-skip Z1 -- true", "-skip Z1: no vector of godot4"},
 		{"-h", "usage: conform"},
 	} {
 		var out, errs bytes.Buffer
@@ -342,21 +365,18 @@ func TestSame(t *testing.T) {
 func TestResults(t *testing.T) {
 	page := testenv.Must(os.ReadFile("../results.md"))(t)
 	for _, f := range sample() {
-		for _, encoder := range []bool{false, true} {
-			all := testenv.Must(exercisesOf(&config{format: f, encoder: encoder}))(t)
-			valid, invalid := 0, 0
-			for _, e := range all {
-				switch {
-				case e.Any:
-				case e.Valid:
-					valid++
-				default:
-					invalid++
-				}
+		valid, invalid := 0, 0
+		for _, e := range testenv.Must(exercisesOf(&config{format: f}))(t) {
+			switch {
+			case e.Any:
+			case e.Valid:
+				valid++
+			default:
+				invalid++
 			}
-			row := fmt.Sprintf("| gdwire, %s | this commit | %v | %d/%d | %d/%d |", map[bool]string{false: "reading", true: "writing"}[encoder], f, valid, valid, invalid, invalid)
-			require.Contains(t, string(page), row, "go -C lab run ./measure results writes the page")
 		}
+		row := fmt.Sprintf("| %v | %d/%d | %d/%d |", f, valid, valid, invalid, invalid)
+		require.Regexp(t, `(?m)^\| \[reader\.py\].* `+regexp.QuoteMeta(row), string(page), "go -C lab run ./measure results writes the page")
 	}
 }
 

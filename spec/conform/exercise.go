@@ -235,26 +235,6 @@ func without(all []exercise, c *config) (kept []exercise, skipped int, err error
 	return kept, skipped, nil
 }
 
-// own returns the answer of package gdwire to a line.
-func own(c *config, line string) []byte {
-	var answer []byte
-	var err error
-	if c.encoder {
-		answer, err = tagged.Encode([]byte(line), &gdwire.EncoderOptions{Format: c.format})
-		answer = hex.AppendEncode(nil, answer)
-	} else {
-		digits, allowed, _ := strings.Cut(line, " ")
-		var p []byte
-		if p, err = hex.DecodeString(digits); err == nil {
-			answer, err = decode(p, &gdwire.DecoderOptions{Format: c.format, AllowObjects: allowed != "", Strict: c.strict})
-		}
-	}
-	if err != nil {
-		answer, _ = json.Marshal(map[string]string{"error": err.Error()}) // strings are never an error
-	}
-	return answer
-}
-
 // judgeRead returns the fault of an answer to a packet, or "". An empty value is not compared.
 func judgeRead(answer []byte, verdict string, value []byte) string {
 	text, refused := refusal(answer)

@@ -5,7 +5,7 @@
 //
 // Conform starts the program and writes one packet on each line, in hexadecimal. The program answers
 // each line with the value as JSON, or with an error. With -encoder the lines are JSON and the
-// answers hexadecimal. Section 18 of SPEC.md describes both. Without a program, package gdwire is measured.
+// answers hexadecimal. Section 18 of SPEC.md describes both.
 //
 // The exit status is 0 if all answers are right, 1 if some are wrong, and 2 if nothing could be measured.
 package main
@@ -64,7 +64,7 @@ func conform(args []string, out, errs io.Writer) int {
 	return statusRight
 }
 
-// measure runs the program of c, or package gdwire, over the vectors of a format.
+// measure runs the program of c over the vectors of a format.
 func measure(c *config, errs io.Writer) (*report, error) {
 	exercises, err := exercisesOf(c)
 	if err != nil {
@@ -75,7 +75,7 @@ func measure(c *config, errs io.Writer) (*report, error) {
 	if c.verbose {
 		p.errs = errs
 	}
-	if len(c.program) > 0 && !c.encoder {
+	if !c.encoder {
 		more, err := extraExercises(c, p.abilities())
 		if err != nil {
 			return nil, err
@@ -85,14 +85,7 @@ func measure(c *config, errs io.Writer) (*report, error) {
 	if exercises, r.Skipped, err = without(exercises, c); err != nil {
 		return nil, err
 	}
-	answer := r.judge
-	if len(c.program) == 0 {
-		for i := range exercises {
-			answer(&exercises[i], own(c, exercises[i].Line))
-		}
-		return r, nil
-	}
-	r.Restarts, err = p.run(exercises, answer, r.fault)
+	r.Restarts, err = p.run(exercises, r.judge, r.fault)
 	return r, err
 }
 
@@ -132,8 +125,8 @@ func parse(args []string, errs io.Writer) (*config, error) {
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
-	if c.program = fs.Args(); len(c.program) > 0 && !slices.Contains(args[:len(args)-len(c.program)], "--") {
-		return nil, fmt.Errorf("the program follows --, not %s", c.program[0])
+	if c.program = fs.Args(); len(c.program) == 0 || !slices.Contains(args[:len(args)-len(c.program)], "--") {
+		return nil, errors.New("the program to measure follows --")
 	}
 	if c.timeout <= 0 {
 		return nil, errors.New("-timeout is not more than 0")
