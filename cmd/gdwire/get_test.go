@@ -3,22 +3,26 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/text"
+	"github.com/mattn/go-runewidth"
+	"github.com/stretchr/testify/require"
 )
 
 func TestCommandGet(t *testing.T) {
@@ -204,4 +208,310 @@ func TestFindAtOnce(t *testing.T) {
 	line = must(lines.ReadString('\n'))(t)
 	require.Equal(t, "$[2] = \"ada\"\n", line)
 	require.Zero(t, <-status)
+}
+
+// TestCommandPlain: without a terminal, the output contains no escape sequences for any input.
+func TestCommandPlain(t *testing.T) {
+	in := framed(wire(4, "\x1b[31mred\x07"), wire(27, 1, 4, "\x1b]0;title\x07", 99), wire(2, 7), wire(28, 1),
+		wire(0x2001c, "\x1b[2J\n", 0), wire(26, "\x1b", uint64(0)), wire(0x6001b, "\x07", 2, 0), wire(22, uint32(0x80000001), 0, 0, "\x1b"))
+	for _, command := range []string{"tokens", "json", "check", "check -json"} {
+		t.Run(command, func(t *testing.T) {
+			r := runWith(in, append(strings.Fields(command), "-frame", "u32")...)
+			require.Equal(t, statusBad, r.status)
+			require.NotContains(t, r.out+r.err, "\x1b")
+			require.NotContains(t, r.out+r.err, "\x07")
+		})
+	}
+}
+
+// TestCommandLive: a packet is shown before the next one arrives.
+func TestCommandLive(t *testing.T) {
+	for _, command := range []string{"tokens", "json", "check -json"} {
+		t.Run(command, func(t *testing.T) {
+			in, feed := io.Pipe()
+			shown, out := io.Pipe()
+			done := make(chan int)
+			go func() {
+				done <- run(fixed(append(strings.Fields(command), "-frame", "u32")), in, out, io.Discard)
+				out.Close()
+			}()
+			line := make([]byte, 200)
+			large := wire(34, 1, "x\x00", make([]byte, 40_000)) // bytes follow its value
+			for _, packet := range [][]byte{wire(2, 5), large, wire(2, 5)} {
+				must(feed.Write(framed(packet)))(t)
+				must(shown.Read(line))(t)
+			}
+			feed.Close()
+			go io.Copy(io.Discard, shown)
+			require.Zero(t, <-done)
+		})
+	}
+}
+
+// TestCommandVerdicts: all printers agree on the valid packets, and show a line for each.
+func TestCommandVerdicts(t *testing.T) {
+	suitePackets := must(suite.Packets())(t)
+	for _, folder := range []string{"godot3.2.3", "godot4.3", "godot4.7-dev"} {
+		var packets [][]byte
+		for _, p := range suitePackets {
+			if _, ok := p.Engines[strings.TrimPrefix(folder, "godot")]; ok {
+				packets = append(packets, p.Hex)
+			}
+		}
+		for _, flags := range []string{"", "-strict", "-objects", "-any-utf8"} {
+			lines := func(command string) []string {
+				args := strings.Fields(command + " -frame u32 -format " + engines[folder] + " " + flags)
+				r := runWith(framed(packets...), args...)
+				require.Equal(t, statusBad, r.status)
+				return strings.SplitAfter(strings.TrimSuffix(r.out, "\n"), "\n")
+			}
+			checked, shown := lines("check -json"), lines("json")
+			require.Len(t, checked, len(packets))
+			require.Len(t, shown, len(packets))
+			tokens := strings.Join(lines("tokens"), "")
+			require.Equal(t, len(packets), strings.Count(tokens, "packet "))
+			good, noJSON := 0, 0
+			for i, line := range checked {
+				var v struct{ OK bool }
+				require.NoError(t, json.Unmarshal([]byte(line), &v))
+				if v.OK {
+					good++
+					if flags == "-any-utf8" {
+						continue // JSON is UTF-8
+					}
+					if !json.Valid([]byte(shown[i])) { // a NodePath that cannot be read back from its text
+						require.Contains(t, shown[i], `"np:`)
+						noJSON++
+					}
+				}
+			}
+			require.Greater(t, good, 40)
+			require.Less(t, noJSON, 5)
+		}
+	}
+}
+
+func TestFlat(t *testing.T) {
+	runCases(t, []testCase{
+		{name: "scalars", args: "flat", in: wire(0, 1, 1, 2, -5, 3, float32(0.5), 4, "a\n\"", 21, "n"),
+			out: "$ = null\n$1 = true\n$2 = -5\n$3 = 0.5\n$4 = \"a\\n\\\"\"\n$5 = &\"n\"\n"},
+		{name: "keys", args: "flat",
+			in: wire(27, 9, 4, "hp", 2, 1, 4, "a b", 2, 2, 2, 7, 2, 3, 0x10003, 1.5, 2, 4, 0, 2, 5, 21, "s", 2, 6,
+				6, 1, 2, 2, 7, 22, uint32(0x80000001), 1, 1, "a", "b", 2, 8, 28, 1, 2, 9, 2, 10),
+			out: "$.hp = 1\n$[\"a b\"] = 2\n$[7] = 3\n$[1.5] = 4\n$[null] = 5\n$[&\"s\"] = 6\n$[Vector2i(1, 2)] = 7\n$[^\"/a:b\"] = 8\n" +
+				"$.key(8)[0] = 9\n$.value(8) = 10\n"},
+		{name: "empty and typed", args: "flat",
+			in:  wire(28, 5, 28, 0, 27, 0, 0x1001c, 2, 1, 2, 5, 0x1001c, 2, 0, 0x5001b, 4, 2, 0),
+			out: "$[0] = []\n$[1] = {}\n$[2] = Array[int]\n$[2][0] = 5\n$[3] = Array[int]([])\n$[4] = Dictionary[String, int]({})\n"},
+		{name: "packed", args: "flat",
+			in: wire(28, 5, 29, 3, []byte{1, 2, 255, 0}, 30, 0, 32, 1, float32(0.1), 34, 1, "a\x00", 35, 1, float32(1), float32(2)),
+			out: "$[0] = PackedByteArray(\"0102ff\")\n$[1] = PackedInt32Array()\n$[2] = PackedFloat32Array\n$[2][0] = 0.1\n" +
+				"$[3] = PackedStringArray\n$[3][0] = \"a\"\n$[4] = PackedVector2Array\n$[4][0] = Vector2(1.0, 2.0)\n"},
+		{name: "objects", args: "flat", in: wire(24, "Node", 2, "name", 4, "x", "metadata/a", 0, 0x10018, int64(5), 23, uint64(7), 25, 26, "hit", uint64(3)),
+			out: "$ = Object(\"Node\")\n$.name = \"x\"\n$[\"metadata/a\"] = null\n$1 = ObjectID(5)\n$2 = RID(7)\n$3 = Callable()\n$4 = Signal(\"hit\", 3)\n"},
+		{name: "NodePaths", args: "flat",
+			in:  wire(22, uint32(0x80000000), 0, 0, 22, uint32(0x80000000), 0, 1, 22, uint32(0x80000002), 2, 0, "a", "b", "c", "d"),
+			out: "$ = ^\"\"\n$1 = ^\"/\"\n$2 = ^\"a/b:c:d\"\n"},
+		{name: "godot2", args: "flat -format godot2", in: wire(15, 1, 2, 3, 4, 2, []byte{1, 2, 0, 0}, 19, 2, 4, 12, 17),
+			out: "$ = Image(1, 2, 3, 4, \"0102\")\n$1 = InputEvent(2, 4, \"\")\n$2 = RID()\n"},
+		{name: "control characters", args: "flat", in: wire(27, 1, 4, "\x1b[2J\u009b\u202e", 4, "\x7f"), out: "$[\"\\u001b[2J\\u009b\\u202e\"] = \"\\u007f\"\n"},
+		{name: "cut", args: "flat", in: wire(28, 2, 2, 1, 4, 100), out: "$[0] = 1\n", status: statusBad, err: "unexpected EOF"},
+		{name: "packets", args: "flat -frame u32", in: framed(wire(2, 5), wire(99), wire(2, 6)), out: "$ = 5\n$2 = 6\n", status: statusBad, err: "id 99"},
+	})
+}
+
+// The output is bounded, however long the paths are, and says what is not in it.
+func TestFlatHostile(t *testing.T) {
+	var deep []any // 600 KB of keys in a path
+	for range 600 {
+		deep = append(deep, 27, 1, 4, strings.Repeat("k", 1000))
+	}
+	ints := make([]int32, 100_000)
+	nested := bytes.Repeat(wire(28, 1), testenv.Cases(1<<17, 1<<20))
+	for _, c := range []struct {
+		name, flags string
+		in          []byte
+	}{
+		{"many elements", "", wire(append(deep[:60:60], 28, len(ints), ints)...)},
+		{"a path over the limit", "", wire(append(deep, 28, len(ints), ints)...)},
+		{"packed", "", wire(append(deep[:60:60], 30, len(ints), ints)...)},
+		{"deep", "-max-depth none -max-values none", append(nested, wire(28, 0)...)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := runWith(append(c.in, wire(2, 5)...), strings.Fields("flat "+c.flags)...)
+			require.Equal(t, statusBad, r.status)
+			require.Less(t, len(r.out), 100<<20)
+			require.Contains(t, r.err, "values left out because of their long paths: ")
+			require.True(t, strings.HasSuffix(r.out, "$1 = 5\n"), r.err)
+		})
+	}
+}
+
+// Keys that differ have different paths, also where their text is the same.
+func TestFlatNodePathKeys(t *testing.T) {
+	in := wire(27, 2, 22, uint32(0x80000001), 0, 0, "a/b", 2, 1, 22, uint32(0x80000002), 0, 0, "a", "b", 2, 2)
+	runCases(t, []testCase{
+		{name: "flat", args: "flat", in: in, out: "$.key(0) = ^\"a/b\"\n$.value(0) = 1\n$[^\"a/b\"] = 2\n"},
+		{name: "get", args: "get [^\"a/b\"]", in: in, out: "2\n"},
+		{name: "get the other", args: "get .value(0)", in: in, out: "1\n"},
+	})
+}
+
+// TestFlatLong tests strings, keys and NodePaths of several chunks.
+func TestFlatLong(t *testing.T) {
+	long := strings.Repeat("0123456789é\n", 5000)
+	quoted := string(text.AppendQuoted(nil, long))
+	nodePath := wire(22, uint32(0x80000002), 1, 1, long, "b", long)
+	r := runWith(append(wire(27, 3, 4, long, 2, 1, nodePath, 2, 2, 4, strings.Repeat("k", 1024), 2, 3), nodePath...), "flat")
+	require.Zero(t, r.status, r.err)
+	for i, want := range []string{
+		"$.key(0) = " + quoted, "$.value(0) = 1",
+		"$.key(1) = ^\"/" + quoted[1:len(quoted)-1] + "/b:" + quoted[1:], "$.value(1) = 2",
+		"$." + strings.Repeat("k", 1024) + " = 3",
+		"$1 = ^\"/" + quoted[1:len(quoted)-1] + "/b:" + quoted[1:], "",
+	} {
+		got := strings.Split(r.out, "\n")[i]
+		require.True(t, want == got, "line %d: %d bytes %.60q … %q, %d bytes %.60q … %q", i, len(want), want, want[max(len(want)-20, 0):], len(got), got, got[max(len(got)-20, 0):])
+	}
+}
+
+// TestFlatVectors shows all vectors of engines: every line parses, every path is unique and
+// leads to a value, and setting all lines changes no byte.
+func TestFlatVectors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "value")
+	for folder, format := range engines {
+		for i, v := range vectors(t, folder) {
+			b := framed([]byte(v.Hex))
+			flags := []string{"-format", format, "-frame", "u32", "-objects"}
+			r := runWith(b, append([]string{"flat"}, flags...)...)
+			require.Zero(t, r.status, "%s: %s", v.Name, r.err)
+			seen := map[string]bool{}
+			lines := strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
+			for j, line := range lines {
+				p, value := must2(text.ParseLine(line))(t)
+				require.Equal(t, line, p.String()+" = "+value.String())
+				if seen[p.String()] {
+					require.Equal(t, "dict_equal_keys", v.Name, line)
+				}
+				seen[p.String()] = true
+				if j%50 == i%50 && !strings.Contains(line, "^") {
+					got := runWith(b, append([]string{"get", p.String()}, flags...)...)
+					require.Zero(t, got.status, "%s %s: %s", v.Name, p, got.err)
+				}
+			}
+			require.NoError(t, os.WriteFile(file, b, 0o600))
+			r = runWith([]byte(r.out), append([]string{"set", "-q", file}, flags...)...)
+			require.Zero(t, r.status, "%s: %s", v.Name, r.err)
+			require.Empty(t, r.err)
+			require.True(t, bytes.Equal(b, []byte(r.out)), v.Name)
+		}
+	}
+}
+
+// TestCommandErrorPaths: get finds the invalid value by the path in an error.
+func TestCommandErrorPaths(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		in   []byte
+	}{
+		{"names", wire(27, 1, 4, "player", 27, 1, 4, "inventory", 28, 2, 2, 1, 99)},
+		{"quotes", wire(27, 1, 4, "a \"b\"\n", 99)},
+		{"int key", wire(27, 2, 2, 7, 0, 2, 8, 99)},
+		{"vector key", wire(27, 1, 6, 1, 2, 99)},
+		{"StringName key", wire(27, 1, 21, "s", 99)},
+		{"long key", wire(27, 1, 4, strings.Repeat("long", 20), 28, 1, 99)},
+		{"container key", wire(27, 1, 28, 1, 0, 99)},
+		{"in a key", wire(27, 1, 28, 1, 99)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := runWith(c.in, "check")
+			_, rest, ok := strings.Cut(r.out, "offset ")
+			require.True(t, ok, r.out)
+			_, rest, _ = strings.Cut(rest, ", ")
+			at, _, _ := strings.Cut(rest, ": unknown godot4 type id")
+			at, _, _ = strings.Cut(at, ": unknown")
+			got := runWith(c.in, "get", at)
+			require.Equal(t, statusBad, got.status)
+			require.Contains(t, got.err, "id 99", "get %s", at)
+		})
+	}
+}
+
+func TestCommandTokens(t *testing.T) {
+	runCases(t, []testCase{
+		{name: "values", args: "tokens -objects",
+			in: wire(27, 2, 4, "name", 4, "A\"\x1b", 4, "pos", 5, float32(1), float32(2.5), 0x1001c, 2, 1, 2, 5, 24, "Node", 1, "x", 0, 22, uint32(0x80000001), 1, 1, "a", "b", 30, 2, 7, -1, 0),
+			out: `       0  DictStart  2
+       8    DictKey
+       8    StringChunk  String "name"
+      20    StringChunk  String "A\"\x1b"
+      32    DictKey
+      32    StringChunk  String "pos"
+      44    Vector2  [1 2.5]
+      56  End
+      56  ArrayStart  1 [int]
+      68    Int32  5
+      76  End
+      76  ObjectStart  "Node" 1
+      92    Property  "x"
+     100    Nil
+     104  End
+     104  NodePathStart  1:1 absolute
+     120    StringChunk  NodePath "a"
+     128    StringChunk  NodePath "b"
+     136  End
+     136  PackedStart  PackedInt32Array 2
+     144    Chunk  PackedInt32Array 2: 7 -1
+     152  End
+     152  Nil
+`},
+		{name: "frames", args: "tokens -frame u32", in: framed(wire(2, 5), nil, wire(28, 2, 0, 99), wire(2, 6)), status: statusBad,
+			out: `packet 0, offset 4, 8 bytes
+       4  Int32  5
+packet 1, offset 16, 0 bytes
+packet 2, offset 20, 16 bytes
+      20  ArrayStart  2
+      28    Nil
+packet 3, offset 40, 8 bytes
+      40  Int32  6
+`,
+			err: "gdwire: offset 16, $: empty packet: unexpected EOF\ngdwire: offset 32, $[1]: unknown godot4 type id 99\n"},
+		{name: "godot2", args: "tokens -format godot2", in: wire(15, 1, 2, 3, 4, 5, []byte{1, 2, 3, 4, 5, 0, 0, 0}, 19, 3, 4, 16, 9),
+			out: `       0  ImageStart  format 1, mipmaps 2, 3x4, 5 bytes
+      24    Chunk  Image 5: 1 2 3 4 5
+      32  End
+      32  InputEvent  type 3, device 4: 09000000
+`},
+	})
+}
+
+// TestTokensCut: no line is wider than the screen.
+func TestTokensCut(t *testing.T) {
+	deep := wire()
+	for range 200 {
+		deep = append(deep, wire(28, 1)...)
+	}
+	in := append(wire(4, strings.Repeat("日本語", 100), 4, strings.Repeat("x", 40_000), 29, 100_000, make([]byte, 100_000),
+		26, strings.Repeat("é", 400), uint64(1)), append(deep, wire(2, 5)...)...)
+	r := runWith(in, "tokens")
+	require.Zero(t, r.status, r.err)
+	for line := range strings.Lines(r.out) {
+		require.LessOrEqual(t, runewidth.StringWidth(line), shell.PlainWidth, line)
+	}
+	lines := strings.Split(r.out, "\n")
+	require.Equal(t, `       0  StringChunk  String "`+strings.Repeat("日本語", 14)+`日本…`, lines[0])
+	require.Contains(t, lines[1], `StringChunk  String 16256 of 40000 bytes "xxx`)
+	require.Equal(t, strings.Index(lines[1], "S"), strings.Index(lines[3], "S"), "a string goes on as deep as it began")
+	require.Contains(t, r.out, "[200] Int32  5\n")
+}
+
+// TestTokensColors: colors change nothing but colors, and take no columns.
+func TestTokensColors(t *testing.T) {
+	in := wire(27, 2, 4, "name", 4, strings.Repeat("日本語", 100), 4, "pos", 5, float32(1), float32(2.5))
+	plain := runWith(in, "tokens")
+	t.Setenv("CLICOLOR_FORCE", "1")
+	colored := runWith(in, "tokens")
+	require.Zero(t, colored.status, colored.err)
+	require.Contains(t, colored.out, "\x1b[2m       8\x1b[22m    \x1b[2mDictKey\x1b[22m\n\x1b[2m       8\x1b[22m    \x1b[mStringChunk\x1b[m  \x1b[32mString \"name\"\x1b[0m\n")
+	require.Equal(t, plain.out, regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(colored.out, ""))
 }

@@ -10,21 +10,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/stretchr/testify/require"
 )
 
 // echo sends everything back, and ends when its peer does.
@@ -394,4 +398,280 @@ func TestProxyCompressed(t *testing.T) {
 	require.Contains(t, r.out, ` #1 -> 16 fastlz 7`)
 	require.Regexp(t, `#1 <- [0-9]+ zstd \{"hp": ?10\}`, r.out)
 	require.Regexp(t, `#1 -> [0-9]+ invalid: offset 0, \$: compressed with zstd: the decompressed size exceeds the limit of 8388608`, r.out)
+}
+
+// A wayward is a client that writes in pieces and stops at a random byte: it ends its side, closes, resets the
+// connection, or stops reading.
+type wayward struct {
+	sent   []byte
+	pieces []int // their ends in sent
+	end    string
+	got    []byte
+	err    error
+}
+
+var waywardEnds = []string{"ends", "closes", "resets", "reads nothing"}
+
+// newWayward returns a client of packets, a WebSocket, or something else, some of which are cut.
+func newWayward(random *rand.Rand) *wayward {
+	w := &wayward{end: waywardEnds[random.IntN(len(waywardEnds))]}
+	switch random.IntN(5) {
+	case 0:
+		w.sent = []byte(upgradeRequest)
+		for range random.IntN(5) {
+			w.sent = append(w.sent, webSocketMessage(true, byte(1+random.IntN(3)), wire(2, random.Int()), nil, make([]byte, random.IntN(300)))...)
+		}
+	case 1:
+		w.sent = []byte(lineFeeds(upgradeRequest) + strings.Repeat("\x00\x80", random.IntN(100)))
+	case 2:
+		w.sent = make([]byte, random.IntN(200))
+		for i := range w.sent {
+			w.sent[i] = byte(random.Uint32())
+		}
+	default:
+		for range random.IntN(20) {
+			w.sent = append(w.sent, framed(wire(28, 2, 2, random.Int(), 4, strings.Repeat("x", random.IntN(200))), wire(random.IntN(100)))...)
+		}
+	}
+	if random.IntN(2) == 0 {
+		w.sent = w.sent[:random.IntN(len(w.sent)+1)]
+	}
+	for range random.IntN(6) {
+		w.pieces = append(w.pieces, random.IntN(len(w.sent)+1))
+	}
+	w.pieces = append(w.pieces, len(w.sent))
+	slices.Sort(w.pieces)
+	return w
+}
+
+// run talks to a server that sends everything back.
+func (w *wayward) run(addr string) {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		w.err = err
+		return
+	}
+	defer conn.Close()
+	tcp := conn.(*net.TCPConn)
+	var reading sync.WaitGroup
+	if w.end != "reads nothing" {
+		reading.Go(func() { w.got, _ = io.ReadAll(conn) })
+	}
+	from := 0
+	for _, to := range w.pieces {
+		if _, w.err = conn.Write(w.sent[from:to]); w.err != nil {
+			break
+		}
+		from = to
+	}
+	switch w.end {
+	case "ends", "reads nothing":
+		w.err = errors.Join(w.err, tcp.CloseWrite())
+	case "resets":
+		w.err = errors.Join(w.err, tcp.SetLinger(0), conn.Close())
+	case "closes":
+		_ = conn.Close()
+	}
+	reading.Wait()
+}
+
+// Clients that end at any byte and in any way get what they sent, in order, and spoil nothing for others. A page
+// that is open beside them, and requests that stop, change nothing. Afterwards nothing is left.
+func TestProxyWaywardClients(t *testing.T) {
+	clients, rounds := 30, 4
+	if testenv.Full() {
+		clients, rounds = 200, 20
+	}
+	server := serve(t, echo)
+	watch := make(chan os.Signal, 1)
+	signal.Notify(watch, os.Interrupt) // a goroutine that stays
+	signal.Stop(watch)
+	noneLeft := testenv.NoGoroutines(t)
+	for round := range rounds {
+		random := rand.New(rand.NewPCG(uint64(round), 7))
+		ends := make(chan struct{})
+		p := startProxy(t, server, "-view", "-no-open")
+		page := pageOf(t, p.line(t))
+		var pages sync.WaitGroup
+		for range 3 {
+			pages.Go(func() {
+				for {
+					select {
+					case <-ends:
+						return
+					default:
+						request, _ := http.NewRequest(http.MethodGet, page+"live?from=0", nil)
+						if r, err := http.DefaultClient.Do(request); err == nil {
+							_ = r.Body.Close() // often before its end
+						}
+					}
+				}
+			})
+		}
+		host, _, _ := strings.Cut(strings.TrimPrefix(page, "http://"), "/")
+		half := must(net.Dial("tcp", host))(t)
+		defer half.Close()
+		_, err := io.WriteString(half, "GET /") // and no more
+		require.NoError(t, err)
+		all := make([]*wayward, clients)
+		var running sync.WaitGroup
+		for i := range all {
+			all[i] = newWayward(random)
+			running.Go(func() { all[i].run(p.addr) })
+		}
+		running.Wait()
+		close(ends)
+		pages.Wait()
+		r := p.end(t, clients)
+		require.Zero(t, r.status, r.err)
+		for i, w := range all {
+			require.True(t, bytes.HasPrefix(w.sent, w.got), "round %d, client %d, which %s: sent %q, got %q", round, i, w.end, w.sent, w.got)
+			if w.end == "ends" {
+				require.NoError(t, w.err)
+				require.True(t, bytes.Equal(w.sent, w.got), "round %d, client %d: sent %q, got %q", round, i, w.sent, w.got)
+			}
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+	noneLeft()
+}
+
+// The file that leads the browser to the page is removed before the proxy ends.
+func TestProxyRemovesPage(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: the program that opens a browser is known for Linux only")
+	}
+	programs, files := t.TempDir(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(programs, "xdg-open"), []byte("#!/bin/sh\n"), 0o700))
+	t.Setenv("PATH", programs)
+	t.Setenv("TMPDIR", files)
+	for range 20 {
+		p := startProxy(t, serve(t, echo), "-view", "-n", "1")
+		require.Contains(t, p.line(t), "the page is open in the browser")
+		must(p.dial(t).Write(framed(wire(2, 5))))(t)
+		require.Zero(t, p.wait(t).status)
+		require.Empty(t, must(os.ReadDir(files))(t))
+	}
+}
+
+// interrupt sends the signal of Ctrl-C.
+func interrupt(t *testing.T) {
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
+}
+
+// A listening is a run of listen.
+type listening struct {
+	addr   string
+	errs   *bufio.Reader
+	done   chan struct{}
+	result result // after done
+}
+
+func (l *listening) line(t *testing.T) string {
+	line, err := l.errs.ReadString('\n')
+	require.NoError(t, err, line)
+	return strings.TrimSuffix(line, "\n")
+}
+
+// wait waits for the end of the run and returns its result.
+func (l *listening) wait(t *testing.T) result {
+	b := must(io.ReadAll(l.errs))(t)
+	<-l.done
+	l.result.err = string(b)
+	return l.result
+}
+
+func (l *listening) dial(t *testing.T) net.Conn {
+	conn := must(net.Dial("tcp", l.addr))(t)
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// serve runs a server that handles each connection.
+func serve(t *testing.T, handle func(net.Conn)) (addr string) {
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	t.Cleanup(func() { ln.Close() })
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				handle(conn)
+			}()
+		}
+	}()
+	return ln.Addr().String()
+}
+
+func startProxy(t *testing.T, target string, args ...string) *proxying {
+	r, w := io.Pipe()
+	p := &proxying{listening{done: make(chan struct{})}, make(chan string, 1000)}
+	go func() {
+		defer close(p.lines)
+		for lines := bufio.NewScanner(r); lines.Scan(); {
+			p.lines <- lines.Text()
+		}
+	}()
+	var out bytes.Buffer
+	go func() {
+		defer close(p.done)
+		p.result.status = run(append(append([]string{"proxy"}, args...), "127.0.0.1:0", target), nil, &out, w)
+		p.result.out = out.String()
+		w.Close()
+	}()
+	line := p.line(t)
+	_, rest, ok := strings.Cut(line, "listening on ")
+	require.True(t, ok, line)
+	p.addr, _, _ = strings.Cut(rest, " ")
+	return p
+}
+
+// A proxying is a run of proxy.
+type proxying struct {
+	listening
+	lines chan string // of its standard error
+}
+
+// line returns the next line of its standard error.
+func (p *proxying) line(t *testing.T) string {
+	line, ok := <-p.lines
+	require.True(t, ok)
+	return line
+}
+
+// wait waits for its end and returns its result.
+func (p *proxying) wait(t *testing.T) result {
+	for line := range p.lines {
+		p.result.err += line + "\n"
+	}
+	<-p.done
+	return p.result
+}
+
+// exchange sends bytes, ends, and returns all that comes back.
+func (p *proxying) exchange(t *testing.T, b []byte) []byte {
+	conn := p.dial(t).(*net.TCPConn)
+	must(conn.Write(b))(t)
+	require.NoError(t, conn.CloseWrite())
+	return must(io.ReadAll(conn))(t)
+}
+
+// end interrupts the proxy when its connections are closed, and returns its
+// result.
+func (p *proxying) end(t *testing.T, connections int) result {
+	var told strings.Builder
+	for closed := 0; closed < connections; {
+		line := p.line(t)
+		told.WriteString(line + "\n")
+		if strings.HasSuffix(line, ": closed") {
+			closed++
+		}
+	}
+	interrupt(t)
+	r := p.wait(t)
+	r.err = told.String() + r.err
+	return r
 }

@@ -6,12 +6,16 @@ package tagged
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire"
 )
+
+// Values in memory, read and written by the calls of package gdwire.
 
 var le = binary.LittleEndian
 
@@ -217,4 +221,455 @@ func Grouped[T any](bits []uint64, n int, group func([]float64) T) (all []T) {
 		all = append(all, group(x))
 	}
 	return all
+}
+
+// A Reader builds values.
+type Reader struct {
+	*gdwire.Decoder
+	Bulk      bool  // by the calls for whole strings and arrays
+	Temporary error // calls are repeated after this error
+}
+
+// Value reads the next value, token by token unless Bulk is set.
+func (r *Reader) Value() (v Value, err error) {
+	err = try(func() { v = r.value() })
+	return v, err
+}
+
+// A failure is a panic recovered by try.
+type failure struct{ error }
+
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func checked[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+// try runs f, and returns the error of check, if any.
+func try(f func()) (err error) {
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case failure:
+			err = x.error
+		default:
+			panic(x)
+		}
+	}()
+	f()
+	return nil
+}
+
+func (r *Reader) token() (t gdwire.Token) {
+	r.repeat(func() (err error) {
+		t, err = r.ReadToken()
+		return err
+	})
+	return t
+}
+
+// repeat calls f again after temporary errors.
+func (r *Reader) repeat(f func() error) {
+	err := f()
+	for err != nil && err == r.Temporary {
+		err = f()
+	}
+	check(err)
+}
+
+func (r *Reader) value() Value {
+	t := r.token()
+	v := Value{Type: t.Type().String()}
+	switch k := t.Kind(); k {
+	case gdwire.KindNil, gdwire.KindCallable:
+	case gdwire.KindBool:
+		if t.Bool() {
+			v.Bits = 1
+		}
+	case gdwire.KindInt32, gdwire.KindInt64:
+		v.Bits, v.Wide = uint64(t.Int()), k == gdwire.KindInt64
+	case gdwire.KindFloat32:
+		v.Bits = FloatBits(t)
+	case gdwire.KindFloat64:
+		v.Bits, v.Wide = math.Float64bits(t.Float()), true
+	case gdwire.KindRID:
+		v.Bits = t.ID()
+	case gdwire.KindObjectID:
+		v.Type, v.Bits = "ObjectID", t.ID()
+	case gdwire.KindSignal:
+		v.Text, v.Bits = t.Text(), t.ID()
+	case gdwire.KindInputEvent:
+		event, device := t.Event()
+		v.Numbers, v.Data = []uint64{uint64(event), uint64(device)}, bytes.Clone(t.Bytes())
+	case gdwire.KindStringChunk:
+		v.Text = r.joined(t)
+	case gdwire.KindNodePathStart:
+		r.path(&v, t)
+	case gdwire.KindObjectStart:
+		v.Text = t.Text()
+		for range t.Len() {
+			v.Names = append(v.Names, r.expect(gdwire.KindProperty).Text())
+			v.Items = append(v.Items, r.value())
+		}
+		r.expect(gdwire.KindEnd)
+	case gdwire.KindDictStart:
+		v.Key, v.Elem = declaredBy(t.KeyElem()), declaredBy(t.Elem())
+		for range t.Len() {
+			r.expect(gdwire.KindDictKey)
+			key := r.value()
+			v.Items = append(v.Items, key, r.value())
+		}
+		r.expect(gdwire.KindEnd)
+	case gdwire.KindArrayStart:
+		v.Elem = declaredBy(t.Elem())
+		for range t.Len() {
+			v.Items = append(v.Items, r.value())
+		}
+		r.expect(gdwire.KindEnd)
+	case gdwire.KindPackedStart:
+		r.packed(&v, t)
+	case gdwire.KindImageStart:
+		format, mipmaps, width, height := t.Image()
+		v.Numbers = []uint64{uint64(format), uint64(mipmaps), uint64(width), uint64(height)}
+		v.Data = r.chunks(t.Len())
+	default:
+		if t.Components() == 0 {
+			check(fmt.Errorf("%v where a value starts", t))
+		}
+		v.Wide = t.Width() == 64
+		v.Numbers = Numbers(v.Type, t.Bytes(), v.Wide)
+	}
+	return v
+}
+
+func (r *Reader) path(v *Value, t gdwire.Token) {
+	names, subnames, absolute := t.NodePath()
+	if t.Len() != names+subnames {
+		check(fmt.Errorf("%v has %d names", t, t.Len()))
+	}
+	v.Absolute = absolute
+	all := r.strings(names + subnames)
+	v.Names, v.Subnames = append([]string(nil), all[:names]...), append([]string(nil), all[names:]...)
+}
+
+func (r *Reader) packed(v *Value, t gdwire.Token) {
+	n := t.Len()
+	v.Wide = t.Width() == 64
+	switch {
+	case v.Type == "PackedStringArray":
+		v.Names = r.strings(n)
+	case v.Type == "PackedByteArray":
+		v.Data = r.chunks(n)
+	case r.Bulk && isInts(v.Type):
+		v.Numbers = appendBits(r, func(x int64) uint64 { return uint64(x) })
+	case r.Bulk && v.Type == "PackedFloat64Array":
+		v.Numbers = appendBits(r, math.Float64bits)
+	default:
+		v.Numbers = Numbers(v.Type, r.chunks(n), v.Wide)
+	}
+}
+
+// strings reads n strings and the End after them.
+func (r *Reader) strings(n int64) (all []string) {
+	for range n {
+		all = append(all, r.joined(r.expect(gdwire.KindStringChunk)))
+	}
+	r.expect(gdwire.KindEnd)
+	return all
+}
+
+// Joined reads the rest of the string starting with t.
+func (r *Reader) Joined(t gdwire.Token) (s string, err error) {
+	err = try(func() { s = r.joined(t) })
+	return s, err
+}
+
+func (r *Reader) joined(t gdwire.Token) string {
+	var text []byte
+	if r.Bulk {
+		r.repeat(func() (err error) {
+			text, err = r.AppendString(text)
+			return err
+		})
+		return string(text)
+	}
+	text = bytes.Clone(t.Bytes())
+	for !t.Last() {
+		t = r.expect(gdwire.KindStringChunk)
+		text = append(text, t.Bytes()...)
+	}
+	return string(text)
+}
+
+// chunks reads n elements and the End after them.
+func (r *Reader) chunks(n int64) (data []byte) {
+	if r.Bulk {
+		p := r.Payload()
+		var b [30]byte
+		for {
+			m, err := p.Read(b[:1+len(data)%len(b)])
+			data = append(data, b[:m]...)
+			if err == io.EOF {
+				return data
+			}
+			if err != r.Temporary {
+				check(err)
+			}
+		}
+	}
+	for n > 0 {
+		t := r.expect(gdwire.KindChunk)
+		data = append(data, t.Bytes()...)
+		n -= t.Len()
+	}
+	r.expect(gdwire.KindEnd)
+	return data
+}
+
+func (r *Reader) expect(k gdwire.Kind) gdwire.Token {
+	t := r.token()
+	if t.Kind() != k {
+		check(fmt.Errorf("%v where %v should be", t, k))
+	}
+	return t
+}
+
+// appendBits reads all elements of a packed array.
+func appendBits[T gdwire.Packable](r *Reader, bits func(T) uint64) []uint64 {
+	var elements []T
+	r.repeat(func() (err error) {
+		elements, err = gdwire.AppendPacked(r.Decoder, elements)
+		return err
+	})
+	if len(elements) == 0 {
+		return nil
+	}
+	return AsNumbers(elements, bits)
+}
+
+func declaredBy(e gdwire.Elem) Declared {
+	switch {
+	case e.Script != "":
+		return Declared{3, e.Script}
+	case e.Class != "":
+		return Declared{2, e.Class}
+	case e.Type != 0:
+		return Declared{1, e.Type.String()}
+	}
+	return Declared{}
+}
+
+func (d Declared) elem() gdwire.Elem {
+	switch d.Kind {
+	case 3:
+		return gdwire.Elem{Type: gdwire.TypeObject, Script: d.Name}
+	case 2:
+		return gdwire.Elem{Type: gdwire.TypeObject, Class: d.Name}
+	case 1:
+		return gdwire.Elem{Type: TypeByName[d.Name]}
+	}
+	return gdwire.Elem{}
+}
+
+// A Writer makes typed calls.
+type Writer struct {
+	*gdwire.Encoder
+	Unknown bool // counts are Unknown, and strings and packed numbers are written in pieces
+	Pieces  bool // strings and packed numbers of odd length are written in pieces
+}
+
+// Value writes v. Without Pieces, as in programs, ids of 0 and objects without a class are nil, and a NaN is written in 32
+// bits where a format knows no others.
+func (w *Writer) Value(v *Value) error { return try(func() { w.value(v) }) }
+
+// count returns n, or Unknown.
+func (w *Writer) count(n int) int {
+	if w.Unknown {
+		return gdwire.Unknown
+	}
+	return n
+}
+
+// container writes a container. begin is the error of the Begin call.
+func (w *Writer) container(begin error, write func()) {
+	check(begin)
+	write()
+	check(w.End())
+}
+
+func (w *Writer) value(v *Value) {
+	typ := TypeByName[v.Type]
+	switch v.Type {
+	case "Nil":
+		check(w.WriteNil())
+	case "bool":
+		check(w.WriteBool(v.Bits != 0))
+	case "int":
+		check(w.WriteInt(int64(v.Bits)))
+	case "float":
+		x := math.Float64frombits(v.Bits)
+		err := w.WriteFloat(x)
+		if err != nil && x != x && !w.Pieces {
+			_ = w.ClearError() // the error of WriteFloat
+			err = w.WriteToken(gdwire.Float32(float32(x)))
+		}
+		check(err)
+	case "String", "StringName":
+		switch n := len(v.Text); {
+		case w.inParts(n):
+			w.container(w.BeginString(typ, int64(w.count(n))), func() { w.inPieces([]byte(v.Text)) })
+		case v.Type == "String":
+			check(w.WriteString(v.Text))
+		default:
+			check(w.WriteStringName(v.Text))
+		}
+	case "RID":
+		check(w.WriteRID(v.Bits))
+	case "ObjectID":
+		if v.Bits == 0 && !w.Pieces {
+			check(w.WriteNil())
+			return
+		}
+		check(w.WriteObjectID(v.Bits))
+	case "Callable":
+		check(w.WriteCallable())
+	case "Signal":
+		check(w.WriteSignal(v.Text, v.Bits))
+	case "InputEvent":
+		check(w.WriteInputEvent(uint32(v.Numbers[0]), uint32(v.Numbers[1]), v.Data))
+	case "Image":
+		n := v.Numbers
+		begin := w.BeginImage(uint32(n[0]), uint32(n[1]), uint32(n[2]), uint32(n[3]), int64(w.count(len(v.Data))))
+		w.container(begin, func() { w.inPieces(v.Data) })
+	case "NodePath":
+		if w.Unknown {
+			check(w.WriteNodePath(v.Path()))
+			return
+		}
+		w.container(w.BeginNodePath(len(v.Names), len(v.Subnames), v.Absolute), func() {
+			for _, name := range slices.Concat(v.Names, v.Subnames) {
+				check(w.WriteString(name))
+			}
+		})
+	case "Object":
+		if v.Text == "" && len(v.Names) == 0 && !w.Pieces {
+			check(w.WriteNil())
+			return
+		}
+		n := w.count(len(v.Names))
+		if v.Text == "" {
+			n = 0 // a null object is without properties
+		}
+		w.container(w.BeginObject(v.Text, n), func() {
+			for i, name := range v.Names {
+				check(w.WriteProperty(name))
+				w.value(&v.Items[i])
+			}
+		})
+	case "Dictionary":
+		w.container(w.BeginTypedDict(w.count(len(v.Items)/2), v.Key.elem(), v.Elem.elem()), func() { w.items(v) })
+	case "Array":
+		w.container(w.BeginTypedArray(w.count(len(v.Items)), v.Elem.elem()), func() { w.items(v) })
+	case "PackedStringArray":
+		w.container(w.BeginPacked(typ, int64(w.count(len(v.Names)))), func() {
+			for _, s := range v.Names {
+				if w.Unknown {
+					w.container(w.BeginString(gdwire.TypeString, gdwire.Unknown), func() { w.inPieces([]byte(s)) })
+				} else {
+					check(w.WriteString(s))
+				}
+			}
+		})
+	default:
+		switch {
+		case strings.HasPrefix(v.Type, "Packed"):
+			w.container(w.BeginPacked(typ, int64(w.count(v.elements()))), func() { w.elements(v) })
+		case isInts(v.Type):
+			check(gdwire.WriteComponents(w.Encoder, typ, AsNumbers(v.Numbers, ToInt32)))
+		default:
+			check(gdwire.WriteComponents(w.Encoder, typ, AsNumbers(v.Numbers, math.Float64frombits)))
+		}
+	}
+}
+
+// inParts reports whether n bytes or elements are written in pieces.
+func (w *Writer) inParts(n int) bool { return w.Unknown || w.Pieces && n%2 == 1 }
+
+func (w *Writer) items(v *Value) {
+	for i := range v.Items {
+		w.value(&v.Items[i])
+	}
+}
+
+// inPieces writes b in pieces splitting runes and elements.
+func (w *Writer) inPieces(b []byte) {
+	for size := 1; len(b) > 0; size++ {
+		b = b[checked(w.Write(b[:min(size, len(b))])):]
+	}
+}
+
+// perElement returns the number of components of an element of a packed array.
+func perElement(typ string) int {
+	switch typ {
+	case "PackedVector2Array":
+		return 2
+	case "PackedVector3Array":
+		return 3
+	case "PackedColorArray", "PackedVector4Array":
+		return 4
+	}
+	return 1
+}
+
+func (v *Value) elements() int {
+	if v.Type == "PackedByteArray" {
+		return len(v.Data)
+	}
+	return len(v.Numbers) / perElement(v.Type)
+}
+
+// elements writes packed numbers from slices or, in pieces, as bytes.
+func (w *Writer) elements(v *Value) {
+	n, e := v.Numbers, w.Encoder
+	switch {
+	case w.inParts(v.elements()):
+		w.inPieces(v.Encoding())
+	case v.Type == "PackedByteArray":
+		check(gdwire.WritePacked(e, v.Data))
+	case v.Type == "PackedInt32Array":
+		check(gdwire.WritePacked(e, AsNumbers(n, ToInt32)))
+	case v.Type == "PackedInt64Array":
+		check(gdwire.WritePacked(e, AsNumbers(n, func(b uint64) int64 { return int64(b) })))
+	case v.Type == "PackedFloat32Array" && w.Pieces:
+		check(gdwire.WritePacked(e, AsNumbers(n, func(b uint64) float32 { return math.Float32frombits(Narrowed(b)) })))
+	case perElement(v.Type) == 1:
+		check(gdwire.WritePacked(e, AsNumbers(n, math.Float64frombits)))
+	case v.Type == "PackedVector2Array":
+		check(gdwire.WritePacked(e, Grouped(n, 2, func(x []float64) [2]float64 { return [2]float64(x) })))
+	case v.Type == "PackedVector3Array":
+		check(gdwire.WritePacked(e, Grouped(n, 3, func(x []float64) [3]float64 { return [3]float64(x) })))
+	default:
+		check(gdwire.WritePacked(e, Grouped(n, 4, func(x []float64) [4]float64 { return [4]float64(x) })))
+	}
+}
+
+// Encoding returns packed elements in wire order.
+func (v *Value) Encoding() []byte {
+	b := append([]byte(nil), v.Data...)
+	for _, bits := range v.Numbers {
+		switch {
+		case v.Wide:
+			b = le.AppendUint64(b, bits)
+		case isInts(v.Type):
+			b = le.AppendUint32(b, uint32(bits))
+		default:
+			b = le.AppendUint32(b, Narrowed(bits))
+		}
+	}
+	return b
 }

@@ -1,24 +1,36 @@
 package interop
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"io"
+	"net"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/stretchr/testify/require"
-
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/variant"
+	"github.com/stretchr/testify/require"
 )
 
 const largeSave = "../../testdata/godot4.7-dev/save_game_large.bin"
@@ -243,4 +255,393 @@ func damaged(t *testing.T) string {
 	name := filepath.Join(t.TempDir(), "damaged.bin")
 	require.NoError(t, os.WriteFile(name, b, 0o600))
 	return name
+}
+
+// A task is something that a user does with the page, in a window of a width. It returns the page at its end.
+type task func(t *testing.T, binary string, width int64) *viewPage
+
+// Five tasks, with the mouse and the keyboard, in a wide window and in a narrow one. GDWIRE_SCREENSHOTS names a folder
+// for pictures of their steps in both themes.
+func TestViewTasks(t *testing.T) {
+	binary := gdwireBinary(t)
+	for _, width := range []int64{1600, 360} {
+		for name, do := range map[string]task{"change": taskChange, "undo": taskUndo, "find": taskFind, "link": taskLink, "recording": taskRecording} {
+			t.Run(fmt.Sprint(name, " in ", width), func(t *testing.T) {
+				p := do(t, binary, width)
+				p.pictures(name, width)
+				p.quiet()
+			})
+		}
+	}
+}
+
+// pictures expects that the page fits its window in both themes.
+func (p *viewPage) pictures(step string, width int64) {
+	p.t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		p.fits("task-"+step, width, scheme)
+	}
+}
+
+// openTask opens a page in a window of a width, which has the focus.
+func openTask(t *testing.T, url string, width int64) *viewPage {
+	p := openPage(t, url)
+	require.NoError(t, chromedp.Do(p.ctx, chromedp.EmulateViewport(width, 800)))
+	must(chromedp.Call(p.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))(t)
+	p.until(fmt.Sprintf(`innerWidth === %d && document.hasFocus()`, width))
+	return p
+}
+
+// button returns an expression for the element with an ID.
+func button(id string) string { return fmt.Sprintf("document.getElementById(%q)", id) }
+
+// clipboard returns the text that was copied.
+func (p *viewPage) clipboard() string {
+	p.t.Helper()
+	must(chromedp.Call(p.ctx, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
+		Permission: &cdpbrowser.PermissionDescriptor{Name: "clipboard-read"}, Setting: "granted",
+	}))(p.t)
+	return eval[string](p, `navigator.clipboard.readText()`)
+}
+
+// taskChange changes hp in a save and saves it: in one of Godot 4, or in the narrow window in one of Godot 3. The
+// engine reads it.
+func taskChange(t *testing.T, binary string, width int64) *viewPage {
+	format, reads := gdwire.Godot4, engineReads
+	if width < 1000 {
+		format, reads = gdwire.Godot3, engine3Reads
+	}
+	name := filepath.Join(t.TempDir(), "save.bin")
+	encode := func(hp int) []byte {
+		b := must(variant.Marshal(map[string]any{"gold": 5, "hp": hp, "items": []any{"sword", "bow"}, "name": "Ada"},
+			variant.Options{Encoder: gdwire.EncoderOptions{Format: format}}))(t)
+		return b
+	}
+	require.NoError(t, os.WriteFile(name, encode(10), 0o600))
+	url, _ := runView(t, binary, "view", "-no-open", name)
+	p := openTask(t, url, width)
+	p.double(p.line(".hp") + `.querySelector(".value")`)
+	p.ready("10")
+	p.press("lots" + kb.Enter)
+	p.until(`document.getElementById("field-error").textContent.includes('want a value and not "lots"')`)
+	p.pictures("change-refused", width)
+	p.ctrl("a")
+	p.press("9999" + kb.Enter)
+	p.settled(".hp10 → 9999int")
+	p.click(button("save"))
+	p.until(unsaved + ` === "saved; save.bin.bak is the file before"`)
+	require.Equal(t, encode(10), read(t, name+".bak"))
+	require.Equal(t, encode(9999), read(t, name))
+	reads(t, name, "9999", "sword", "Ada")
+	return p
+}
+
+// taskUndo changes, adds and deletes values, and undoes it to the same bytes.
+func taskUndo(t *testing.T, binary string, width int64) *viewPage {
+	name, before := editable(t)
+	url, _ := runView(t, binary, "view", "-no-open", name)
+	p := openTask(t, url, width)
+	p.double(p.line(".gold") + `.querySelector(".value")`)
+	p.ready("5")
+	p.press("50" + kb.Enter)
+	p.settled(".gold5 → 50int")
+	p.click(p.line("[1]"))
+	p.press(kb.Delete)
+	p.until(`!Array.from(document.querySelectorAll("#tree .line"), e => e.textContent).some(text => text.includes('"bow"'))`)
+	p.click(p.line("$"))
+	p.click(button("add"))
+	p.ready("")
+	p.press("lives = 3" + kb.Enter)
+	p.settled(".lives3int")
+	p.until(changeLines + `.length === 3`)
+	p.pictures("undo-before", width)
+	for left := 2; left >= 0; left-- {
+		p.click(button("undo"))
+		p.until(fmt.Sprintf(changeLines+`.length === %d && !document.getElementById("redo").disabled`, left))
+		p.until(fmt.Sprintf(`document.getElementById("undo").disabled === %v`, left == 0))
+	}
+	require.Equal(t, before, p.bytes(len(before)))
+	require.True(t, eval[bool](p, button("save")+`.disabled && document.getElementById("changes").hidden`))
+	require.Equal(t, before, read(t, name))
+	return p
+}
+
+// taskFind searches for a name and copies the path of a hit, which get takes.
+func taskFind(t *testing.T, binary string, width int64) *viewPage {
+	url, _ := runView(t, binary, "view", "-no-open", largeSave)
+	p := openTask(t, url, width)
+	p.click(button("query"))
+	p.press("item_1234" + kb.Enter)
+	p.until(`document.getElementById("found").textContent === "1 found"`)
+	p.until(`document.querySelector("#tree .chosen")?.textContent.includes('"item_1234"') && document.querySelectorAll("#hex div").length > 0`)
+	p.click(button("copy-path"))
+	p.until(button("copy-path") + `.classList.contains("copied")`)
+	path := p.clipboard()
+	require.Equal(t, "player.inventory[1234].name", path)
+	require.Equal(t, `"item_1234"`, strings.TrimSpace(string(must(exec.Command(binary, "get", path, largeSave).Output())(t))))
+	return p
+}
+
+// taskLink copies the link of a value and opens it.
+func taskLink(t *testing.T, binary string, width int64) *viewPage {
+	url, _ := runView(t, binary, "view", "-no-open", largeSave)
+	p := openTask(t, url, width)
+	p.click(p.line(".inventory"))
+	p.until(button("crumbs") + `.textContent.endsWith(".inventory")`)
+	p.press(kb.ArrowRight)
+	p.until(p.line(".inventory") + `.getAttribute("aria-expanded") === "true"`)
+	p.press(kb.ArrowDown + kb.ArrowDown)
+	p.until(`document.querySelector("#tree .chosen")?.textContent.includes("[1]")`)
+	p.press(kb.ArrowRight)
+	p.until(p.line("[1]") + `.getAttribute("aria-expanded") === "true"`)
+	p.click(p.line(".pos"))
+	p.until(button("crumbs") + `.textContent.endsWith(".inventory[1].pos")`)
+	p.click(button("copy-link"))
+	p.until(button("copy-link") + `.classList.contains("copied")`)
+	link := p.clipboard()
+	require.Equal(t, p.url+"#$.player.inventory[1].pos", link)
+	again := openTask(t, link, width)
+	again.url = url
+	again.until(`document.querySelector("#tree .chosen")?.textContent.startsWith(".posVector3(1.0, 0.5, -1.0)") && document.querySelectorAll("#hex div").length > 0`)
+	return again
+}
+
+// taskRecording records the packets of a proxy, opens the recording, filters it and opens a packet.
+func taskRecording(t *testing.T, binary string, width int64) *viewPage {
+	url, _ := runView(t, binary, "view", "-no-open", recording(t, binary))
+	p := openTask(t, url, width)
+	p.until(packetCount + ` === "24 of 24 packets" && ` + packetLines + `.length > 0`)
+	require.True(t, eval[bool](p, packetLines+`.every(e => /^\d\d:\d\d:\d\d\.\d{3}$/.test(e.querySelector(".time").textContent))`))
+	p.click(button("query"))
+	p.press("damage")
+	p.until(packetCount + ` === "4 of 24 packets" && ` + packetLines + `.length === 4`)
+	p.run(button("query") + `.value = ""`)
+	p.press(`[1].damage = 7`)
+	p.until(packetCount + ` === "2 of 24 packets" && ` + packetLines + `.length === 2`)
+	p.click(packetLines + `[0]`)
+	p.click(p.line(".damage"))
+	p.until(`document.getElementById("type").textContent === "int" && document.querySelectorAll("#hex div").length > 0`)
+	return p
+}
+
+// recording records the packets of a client and of a server that echoes them, and returns the name of the index.
+func recording(t *testing.T, binary string) string {
+	server := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer func() { _ = server.Close() }()
+	go func() {
+		if conn, err := server.Accept(); err == nil {
+			_, _ = io.Copy(conn, conn)
+			_ = conn.Close()
+		}
+	}()
+	prefix := filepath.Join(t.TempDir(), "match")
+	proxy := exec.Command(binary, "proxy", "-record", prefix, "-n", "24", "127.0.0.1:0", server.Addr().String())
+	stderr := must(proxy.StderrPipe())(t)
+	require.NoError(t, proxy.Start())
+	lines := bufio.NewScanner(stderr)
+	require.True(t, lines.Scan())
+	_, addr, ok := strings.Cut(lines.Text(), "listening on ")
+	require.True(t, ok, lines.Text())
+	addr, _, _ = strings.Cut(addr, " ")
+	go func() { _, _ = io.Copy(io.Discard, stderr) }()
+	conn := must(net.Dial("tcp", addr))(t)
+	for n := range 12 {
+		message := []any{"move", map[string]any{"to": variant.Vector2{X: float64(n), Y: 2.5}}}
+		if n%5 == 1 && n < 10 {
+			message = []any{"hit", map[string]any{"damage": n + 1, "who": "Ada"}}
+		}
+		packet := must(variant.Marshal(message))(t)
+		must(conn.Write(append(binary32(len(packet)), packet...)))(t)
+	}
+	_, _ = io.Copy(io.Discard, conn) // up to the end of the proxy
+	require.NoError(t, conn.Close())
+	require.NoError(t, proxy.Wait())
+	return prefix + ".index.jsonl"
+}
+
+// BenchmarkViewSave reports the milliseconds from the navigation to the first rows of a save of
+// 1 MB.
+func BenchmarkViewSave(b *testing.B) {
+	url, _ := runView(b, gdwireBinary(b), "view", "-no-open", largeSave)
+	best := 1e9
+	ctx, cancel := chromedp.NewContext(browser.ctx) // the first round starts its process
+	defer cancel()
+	for b.Loop() {
+		require.NoError(b, chromedp.Do(ctx, chromedp.Navigate(url)))
+		ms := must(chromedp.Run(ctx, chromedp.Evaluate[float64](`(async () => {
+			while (document.querySelectorAll("#tree .type").length < 2) await new Promise(requestAnimationFrame);
+			return performance.now();
+		})()`, chromedp.EvalAwaitPromise)))(b)
+		best = min(best, ms)
+	}
+	b.ReportMetric(best, "ms-to-rows")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkViewHuge reports the milliseconds from the start of the command to the first rows of
+// a file of 1 GiB, and its peak memory with that of its executable.
+func BenchmarkViewHuge(b *testing.B) {
+	binary, file := gdwireBinary(b), filepath.Join(b.TempDir(), "huge.bin")
+	writeHuge(b, file)
+	best, peak, pages := time.Hour, 0, 0
+	for b.Loop() {
+		begin := time.Now()
+		command := exec.Command(binary, "view", "-no-open", file)
+		stderr := must(command.StderrPipe())(b)
+		require.NoError(b, command.Start())
+		url := strings.TrimSpace(strings.TrimPrefix(must(bufio.NewReader(stderr).ReadString('\n'))(b), "gdwire: "))
+		for _, question := range []string{"", "page.js", "page.css", "info", "children?at=-1", "children?at=0", "value?at=8"} {
+			content := must(io.ReadAll(must(http.Get(url + question))(b).Body))(b)
+			if question == "children?at=0" {
+				require.Contains(b, string(content), `"index":199,`)
+				best = min(best, time.Since(begin))
+			}
+		}
+		peak = max(peak, status(b, command, "VmHWM"))
+		pages = max(pages, status(b, command, "RssFile"))
+		require.NoError(b, command.Process.Signal(os.Interrupt))
+		require.NoError(b, command.Wait())
+	}
+	b.ReportMetric(float64(best.Milliseconds()), "ms-to-rows")
+	b.ReportMetric(float64(peak)/1024, "MiB-peak")
+	b.ReportMetric(float64(pages)/1024, "MiB-of-executable")
+	b.ReportMetric(0, "ns/op")
+}
+
+// status returns a number in KiB from /proc/pid/status, or 0 if there is none.
+func status(b *testing.B, command *exec.Cmd, name string) int {
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(command.Process.Pid) + "/status")
+	found := regexp.MustCompile(name + `:\s+(\d+)`).FindSubmatch(text)
+	if found == nil {
+		return 0
+	}
+	return must(strconv.Atoi(string(found[1])))(b)
+}
+
+// encodeLength returns a length as packets and containers have it.
+func encodeLength(n int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(n)) }
+
+// writeHuge writes an Array of Dictionaries, of 1 GiB.
+func writeHuge(b *testing.B, name string) {
+	item := gdwiretest.Encode(b, map[string]any{"id": 7, "name": "item_7", "pos": variant.Vector3{X: 1}})
+	n := 1 << 30 / len(item)
+	f := must(os.Create(name))(b)
+	w := bufio.NewWriterSize(f, 1<<20)
+	_, _ = w.Write(append([]byte{28, 0, 0, 0}, encodeLength(n)...))
+	for range n {
+		_, _ = w.Write(item)
+	}
+	require.NoError(b, w.Flush())
+	require.NoError(b, f.Close())
+}
+
+// BenchmarkViewProxy reports how many packets a proxy forwards with -view in the time of one
+// without, while something fetches them as often as the page does. Both forward in turn, and
+// the median of the ratios counts.
+func BenchmarkViewProxy(b *testing.B) {
+	const packets = 20_000
+	binary := gdwireBinary(b)
+	item := gdwiretest.Encode(b, []any{"move", variant.Vector2{X: 1, Y: 2}, 7})
+	packet := append(encodeLength(len(item)), item...)
+	sink := must(net.Listen("tcp", "127.0.0.1:0"))(b)
+	defer func() { _ = sink.Close() }()
+	received := make(chan int64)
+	go func() {
+		for {
+			conn, err := sink.Accept()
+			if err != nil {
+				return
+			}
+			n, _ := io.Copy(io.Discard, conn)
+			_ = conn.Close()
+			received <- n
+		}
+	}()
+	plain, viewed := startProxy(b, binary, sink.Addr().String()), startProxy(b, binary, sink.Addr().String(), "-view", "-no-open")
+	go viewed.fetch()
+	var ratios []float64
+	best, order := time.Hour, []*runningProxy{plain, viewed}
+	for b.Loop() {
+		took := map[*runningProxy]time.Duration{}
+		for _, p := range order {
+			conn := must(net.Dial("tcp", p.addr))(b)
+			begin := time.Now()
+			for range packets {
+				must(conn.Write(packet))(b)
+			}
+			require.NoError(b, conn.Close())
+			require.EqualValues(b, packets*len(packet), <-received)
+			took[p] = time.Since(begin)
+			<-p.closed // it showed the rest
+		}
+		slices.Reverse(order)
+		ratios = append(ratios, took[plain].Seconds()/took[viewed].Seconds())
+		best = min(best, took[viewed])
+	}
+	slices.Sort(ratios)
+	b.ReportMetric(ratios[len(ratios)/2], "of-those-without-view")
+	b.ReportMetric(packets/best.Seconds(), "packets/s-at-best")
+	b.ReportMetric(plain.processorTime(b)/viewed.processorTime(b), "of-the-processor-time")
+	b.ReportMetric(0, "ns/op")
+}
+
+// A runningProxy is gdwire proxy in a process of its own.
+type runningProxy struct {
+	addr, page string
+	closed     chan bool // after each connection
+	pid        int
+}
+
+// processorTime returns how long the proxy used a processor, in ticks.
+func (p *runningProxy) processorTime(b *testing.B) (ticks float64) {
+	for _, field := range strings.Fields(string(must(os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/stat"))(b)))[13:15] {
+		ticks += float64(must(strconv.Atoi(field))(b))
+	}
+	return ticks
+}
+
+func startProxy(b *testing.B, binary, target string, flags ...string) *runningProxy {
+	command := exec.Command(binary, append(append([]string{"proxy", "-format", "godot4", "-frame", "u32"}, flags...), "127.0.0.1:0", target)...)
+	stderr := must(command.StderrPipe())(b)
+	require.NoError(b, command.Start())
+	b.Cleanup(func() {
+		_ = command.Process.Signal(os.Interrupt)
+		_ = command.Wait()
+	})
+	p := &runningProxy{closed: make(chan bool, 1), pid: command.Process.Pid}
+	lines := bufio.NewScanner(stderr)
+	require.True(b, lines.Scan())
+	_, addr, _ := strings.Cut(lines.Text(), "listening on ")
+	p.addr, _, _ = strings.Cut(addr, " ")
+	if len(flags) > 0 {
+		require.True(b, lines.Scan())
+		p.page = strings.TrimPrefix(lines.Text(), "gdwire: ")
+	}
+	go func() {
+		for lines.Scan() {
+			if strings.HasSuffix(lines.Text(), ": closed") {
+				p.closed <- true
+			}
+		}
+	}()
+	return p
+}
+
+// fetch fetches the packets until the proxy ends.
+func (p *runningProxy) fetch() {
+	var got struct {
+		Packets []struct{ Number int }
+	}
+	from := 0
+	for range time.Tick(250 * time.Millisecond) {
+		answer, err := http.Get(p.page + "live?from=" + strconv.Itoa(from))
+		if err != nil {
+			return
+		}
+		_ = json.NewDecoder(answer.Body).Decode(&got)
+		_ = answer.Body.Close()
+		if n := len(got.Packets); n > 0 {
+			from = got.Packets[n-1].Number + 1
+		}
+	}
 }

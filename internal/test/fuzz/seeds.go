@@ -7,12 +7,18 @@ package fuzz
 
 import (
 	_ "embed"
+	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"io"
+	"math"
 	"strconv"
 	"strings"
 
 	"github.com/gdwire/gdwire"
 )
+
+// Seeds of all fuzz targets, and what the targets share.
 
 // A Seed chooses how a packet is read. Its bits are the format, the options and, from
 // Rest on, the other choices of a target.
@@ -99,4 +105,68 @@ func AddSeeds(add func(args ...any)) {
 	for _, in := range Seeds() {
 		add(in.Packet, uint64(in.Seed))
 	}
+}
+
+// AppendToken appends the content of a token: all that its methods return.
+func AppendToken(b []byte, t gdwire.Token) []byte {
+	le := binary.LittleEndian
+	b = append(b, byte(t.Kind()), byte(t.Type()), byte(t.Width()))
+	if t.Last() {
+		b = append(b, 1)
+	}
+	b = le.AppendUint64(b, uint64(t.Len()))
+	switch t.Kind() {
+	case gdwire.KindNodePathStart:
+		names, subnames, absolute := t.NodePath()
+		b = le.AppendUint64(le.AppendUint64(b, uint64(names)), uint64(subnames))
+		if absolute {
+			b = append(b, 1)
+		}
+	case gdwire.KindInputEvent:
+		event, device := t.Event()
+		b = le.AppendUint32(le.AppendUint32(b, event), device)
+	case gdwire.KindFloat32, gdwire.KindFloat64:
+		b = le.AppendUint64(b, math.Float64bits(t.Float()))
+	case gdwire.KindArrayStart, gdwire.KindDictStart:
+		if len(t.Bytes()) > 0 {
+			b = appendElem(appendElem(b, t.KeyElem()), t.Elem())
+		}
+		return b // without the padding of names
+	case gdwire.KindBool:
+		if t.Bool() {
+			b = append(b, 1)
+		}
+	default:
+		b = le.AppendUint64(le.AppendUint64(b, uint64(t.Int())), t.ID())
+	}
+	return append(b, t.Bytes()...)
+}
+
+func appendElem(b []byte, e gdwire.Elem) []byte {
+	b = append(b, byte(e.Type), byte(len(e.Class)), byte(len(e.Script)))
+	return append(append(b, e.Class...), e.Script...)
+}
+
+// ErrTemporary is the error of a FlakyReader.
+var ErrTemporary = errors.New("try again")
+
+// A FlakyReader fails before every read from R.
+type FlakyReader struct {
+	R      io.Reader
+	failed bool
+}
+
+func (r *FlakyReader) Read(p []byte) (int, error) {
+	if r.failed = !r.failed; r.failed {
+		return 0, ErrTemporary
+	}
+	return r.R.Read(p)
+}
+
+// ErrorText returns the text of err, or "" for nil.
+func ErrorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

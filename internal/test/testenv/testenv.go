@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"testing"
 )
 
@@ -14,6 +15,12 @@ import (
 // GDWIRE_FULL is set. Otherwise they run a sample, the same in each run, which takes
 // seconds.
 func Full() bool { return os.Getenv("GDWIRE_FULL") != "" }
+
+// Race reports whether the race detector is on, which needs memory of its own.
+var Race = func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}()
 
 // Cases returns how many cases a test runs: quick, or full with every case.
 func Cases(quick, full int) int {
