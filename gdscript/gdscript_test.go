@@ -214,16 +214,14 @@ func ask(t *testing.T, messages string, requests []request) (answers []answer) {
 	return answers
 }
 
+// oddKeys returns keys that are names of GDScript and Godot, or no names.
+func oddKeys(t *testing.T) []string {
+	return strings.Fields(string(testenv.Must(os.ReadFile("testdata/keys.txt"))(t)))
+}
+
 // TestEngineScriptNames loads a script with names that GDScript reserves, and those of methods and functions.
 func TestEngineScriptNames(t *testing.T) {
-	keys := strings.Fields(`if elif else for while match when break continue pass return class class_name extends is in as self
-		super signal func static const enum var breakpoint preload await yield assert void and or not true false null namespace trait
-		abstract PI TAU INF NAN Variant script script_changed property_list_changed new read to_variant from_variant
-		get set free call emit_signal connect notification init _init _d to_string reference is_queued_for_deletion
-		print min len range load str typeof int float Node Timer Message Message1 get_class é 世 type name`)
-	for _, typ := range gdwire.Types() {
-		keys = append(keys, typ.String())
-	}
+	keys := oddKeys(t)
 	var fields []reflect.StructField
 	var value variant.Dictionary
 	for i, key := range keys {
@@ -250,6 +248,7 @@ type (
 	世界      struct{ A int }
 	OK      struct{}
 	Node    struct{}
+	Game    struct{ Items []item } // the name of an autoload
 	Timer   int
 	numbers struct {
 		A int `gd:"max-hp"`
@@ -271,6 +270,19 @@ func (w world) String() string {
 		return "世界"
 	}
 	return "Unknown"
+}
+
+// oddType returns a struct type with fields of several types for the keys, also with a _ at the end.
+func oddType(keys []string) reflect.Type {
+	var fields []reflect.StructField
+	for _, key := range keys {
+		for _, v := range []any{weapon(0), Message{}, []item{}, 0} {
+			tag := reflect.StructTag(fmt.Sprintf("gd:%q", "'"+strings.ReplaceAll(key, "'", `\'`)+"'"))
+			fields = append(fields, reflect.StructField{Name: "F" + strconv.Itoa(len(fields)), Type: reflect.TypeOf(v), Tag: tag})
+			key += "_"
+		}
+	}
+	return reflect.StructOf(fields)
 }
 
 // TestEngineScriptLoads loads scripts of odd and random types, with warnings as errors. Classes and variables have other names than
@@ -320,19 +332,25 @@ func TestEngineScriptLoads(t *testing.T) {
 			F int `gd:"名前"`
 			G int `gd:"नाम"`
 		}{}},
+		{Game{}, gdscript.Options{Prefix: "Net"}},
+		{Game{}, gdscript.Options{Names: map[reflect.Type]string{reflect.TypeFor[Game](): "GameState"}}},
 		{&struct{ P item }{}, gdscript.Options{Prefix: "Net"}, gdscript.Options{Names: map[reflect.Type]string{reflect.TypeFor[item](): "ItemOfGame"}}},
 		{struct {
 			A item
 			B Item
 		}{}, gdscript.Options{Names: map[reflect.Type]string{reflect.TypeFor[Item](): "Item2"}}},
 	}
+	for keys := range slices.Chunk(oddKeys(t), 2) {
+		cases = append(cases, []any{reflect.Zero(oddType(keys)).Interface()})
+	}
+	fixed := len(cases)
 	for range 60 {
 		cases = append(cases, []any{reflect.Zero(r.structure(3)).Interface()})
 	}
 	scripts := map[string]string{"main.gd": string(testenv.Must(os.ReadFile("testdata/loads.gd"))(t)), "override.cfg": string(testenv.Must(os.ReadFile("testdata/override.cfg"))(t))}
 	for i, messages := range cases {
 		var b bytes.Buffer
-		if err := gdscript.Write(&b, messages...); i < 12 || err == nil {
+		if err := gdscript.Write(&b, messages...); i < fixed || err == nil {
 			require.NoError(t, err)
 			require.Less(t, b.Len(), 60_000)
 			scripts[fmt.Sprintf("m%d.gd", i)] = b.String()
@@ -347,7 +365,8 @@ func TestEngineScriptLoads(t *testing.T) {
 		}
 	}
 	scripts["names.txt"] = names.String() + "a"
-	scripts["game.gd"] = "class_name Item\n"
+	scripts["game.gd"], scripts["play.gd"] = "extends Node\nvar x: int = 1\n", "extends RefCounted\nvar y: int = Game.x\n"
+	scripts["override.cfg"] += "[autoload]\nGame=\"*res://game.gd\"\n"
 	scripts["engine.txt"] = string(testenv.Must(os.ReadFile("engine.txt"))(t))
 	out := runEngine(t, scripts)
 	require.NotContains(t, out, "FAILS")
