@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -319,4 +321,53 @@ func TestGDScriptVersions(t *testing.T) {
 	require.Empty(t, out.Errors)
 	require.Greater(t, min(outcomes[true], outcomes[false]), 100)
 	t.Log(outcomes)
+}
+
+// Types with the names of a global class and an autoload of the game, and of a class of Godot.
+type (
+	Player struct{ Weapon weapon }
+	Game   struct{ Players []Player }
+	Timer  struct{ Left float64 }
+	weapon uint8
+	世界     struct{ A Timer }
+)
+
+func (w weapon) String() string { return map[weapon]string{1: "Sword", 2: "世界"}[w] }
+
+// TestGDScriptNames loads scripts with odd names and random types. A class with the name of a global class or an autoload needs an Option.
+func TestGDScriptNames(t *testing.T) {
+	read := func(name string) string {
+		return string(must(os.ReadFile(filepath.Join("..", "..", "gdscript", name)))(t))
+	}
+	net, named := gdscript.Options{Prefix: "Net"}, gdscript.Options{Names: map[reflect.Type]string{reflect.TypeFor[Player](): "Human", reflect.TypeFor[Game](): "世"}}
+	all := map[string][]any{"prefix": {Game{}, net}, "names": {Game{}, named}, "classes": {Timer{}, 世界{}}, "clash1": {Game{}}, "clash2": {Player{}}}
+	values := []any{weapon(0), Timer{}, []Timer{}, 0, map[string]Timer{}, new(世界), [3]float32{}, "", []byte{}, [20]weapon{}}
+	r := rand.New(rand.NewPCG(*seed, 1))
+	for keys := range slices.Chunk(strings.Fields(read("testdata/keys.txt")), 2) {
+		var fields []reflect.StructField
+		for _, key := range keys {
+			for _, i := range r.Perm(len(values))[:4] {
+				tag := reflect.StructTag(fmt.Sprintf("gd:%q", "'"+strings.ReplaceAll(key, "'", `\'`)+"'"))
+				fields = append(fields, reflect.StructField{Name: "F" + strconv.Itoa(len(fields)), Type: reflect.TypeOf(values[i]), Tag: tag})
+				key += "_"
+			}
+		}
+		all["keys"+strconv.Itoa(len(all))] = []any{reflect.Zero(reflect.StructOf(fields)).Interface()}
+	}
+	files := map[string]string{
+		"main.gd": read("testdata/loads.gd"), "game.gd": "extends Node\nvar x := 1\n", "player.gd": "class_name Player\nextends Node\n",
+		"play.gd": "var game := Game.x\nvar player: Player\n", "names.txt": "a", "engine.txt": read("engine.txt"),
+		classCache:      `list=[{"base": &"Node", "class": &"Player", "icon": "", "is_abstract": false, "is_tool": false, "language": &"GDScript", "path": "res://player.gd"}]`,
+		"project.godot": project + "[autoload]\nGame=\"*res://game.gd\"\n",
+	}
+	for name, messages := range all {
+		var script bytes.Buffer
+		require.NoError(t, gdscript.Write(&script, messages...))
+		files[name+".gd"] = script.String()
+	}
+	out := must(browser.Run(t.Context(), Program{Files: files}))(t)
+	lines := strings.Join(out.Lines, "\n")
+	require.Equal(t, len(all)-2+3, strings.Count(lines, "LOADS"), "%s\n%s", lines, strings.Join(out.Errors, "\n"))
+	require.Equal(t, 2, strings.Count(lines, "FAILS clash"), lines)
+	require.Equal(t, 2, strings.Count(lines, "FAILS"), lines)
 }
