@@ -210,7 +210,7 @@ type Conn struct {
 	lifetime
 	reader    *Reader
 	writer    *Writer
-	config    *config
+	config    atomic.Pointer[config]
 	conn      net.Conn      // nil for a WebSocket
 	link      link          // conn or the WebSocket
 	handshake *handshake    // nil without a handshake
@@ -226,7 +226,7 @@ type Conn struct {
 	// Used only by the reading goroutine.
 	armed   int64   // 1 + CompleteOffset of the packet with a read deadline, or 0
 	last    bool    // Next returned its last packet after Shutdown
-	rate    *bucket // nil without Server.PacketRate
+	rate    *bucket // nil without a PacketRate
 	tooFast bool    // rate was exceeded
 
 	handled      func(*Conn, HandledPacket) // Server.PacketHandled
@@ -274,7 +274,9 @@ type link interface {
 
 // newConn returns a Conn that does not watch a context yet, without a Reader and a Writer.
 func newConn(l link, s *config) *Conn {
-	return &Conn{link: l, config: s, opened: time.Now(), end: closeFrame{code: CloseNormal}}
+	c := &Conn{link: l, opened: time.Now(), end: closeFrame{code: CloseNormal}}
+	c.config.Store(s)
+	return c
 }
 
 // now returns the time, by the monotonic clock alone: time.Now reads two clocks and takes 2 % of a
@@ -401,12 +403,12 @@ func (c *Conn) wait(idle bool) error {
 // byte by byte. c is locked. While Next waits for a packet, setReadDeadline uses no field of the
 // reading goroutine: see active.
 func (c *Conn) setReadDeadline(now time.Time) error {
-	timeout, packet := c.config.IdleTimeout, int64(0)
+	timeout, packet := c.config.Load().IdleTimeout, int64(0)
 	if c.endless {
 		timeout = 0
 	}
 	if !c.idle {
-		timeout, packet = c.config.ReadTimeout, c.reader.lengthOffset+1
+		timeout, packet = c.config.Load().ReadTimeout, c.reader.lengthOffset+1
 		if c.armed == packet {
 			return nil
 		}
@@ -542,6 +544,10 @@ func (c *Conn) takeFlushError() error {
 // is drained, because the deadline of Shutdown must not be replaced; connWriter does the same for
 // Close.
 func (c *Conn) setWriteDeadline() error {
+	timeout := c.writeTimeout()
+	if timeout == 0 && c.writeBy.Load() == 0 { // there never was a timeout
+		return nil
+	}
 	if err := c.unusable(); err != nil { // the deadline of a closed connection is another error
 		return err
 	}
@@ -550,7 +556,7 @@ func (c *Conn) setWriteDeadline() error {
 		c.writing = true
 		c.mu.Unlock()
 	}
-	timeout, now := c.writeTimeout(), c.now()
+	now := c.now()
 	c.writeBy.Store(int64(now.Add(timeout).Sub(c.opened)))
 	if err := c.setDeadline(c.conn.SetWriteDeadline, now, timeout); err != nil {
 		return err
@@ -562,7 +568,7 @@ func (c *Conn) setWriteDeadline() error {
 }
 
 // answers reports whether a Read can write, as that of TLS answers a KeyUpdate, and write deadlines are set.
-func (c *Conn) answers() bool { return c.handshake != nil && c.config.WriteTimeout > 0 }
+func (c *Conn) answers() bool { return c.handshake != nil && c.config.Load().WriteTimeout > 0 }
 
 // setAnswerDeadline sets the write deadline to the read deadline while no packet is written: after the deadline of the
 // latest packet, the answer of a Read would fail, and break TLS. c is locked.
@@ -587,10 +593,11 @@ func (c *Conn) written() {
 
 // writeTimeout returns the time for a Write.
 func (c *Conn) writeTimeout() time.Duration {
-	if c.config.WriteTimeout > 0 && c.draining.Load() {
-		return shorter(c.config.WriteTimeout, c.config.DrainTimeout)
+	config := c.config.Load()
+	if config.WriteTimeout > 0 && c.draining.Load() {
+		return shorter(config.WriteTimeout, config.DrainTimeout)
 	}
-	return c.config.WriteTimeout
+	return config.WriteTimeout
 }
 
 // shorter returns the shorter timeout. 0 is none.
@@ -630,7 +637,7 @@ func (c *Conn) drain() {
 		c.cancel(ErrServerClosed)
 		return
 	}
-	if d := c.config.DrainTimeout; d > 0 {
+	if d := c.config.Load().DrainTimeout; d > 0 {
 		c.drainBy = time.Now().Add(d)
 		c.link.endWrite(c.drainBy)
 	}

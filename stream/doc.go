@@ -48,6 +48,11 @@
 // A [Room] sends packets to many connections. A value is encoded once, each member has a queue of bounded
 // size, and a member that does not read is dropped, so no other member waits.
 //
+// # In production
+//
+// How do I …
+//   - permit more after a login? By [Conn.SetLimits].
+//
 // # Limits of engines
 //
 // A PacketPeerStream sends and receives packets of up to 65,528 bytes unless its

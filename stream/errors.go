@@ -65,7 +65,7 @@ var ErrBroken = errors.New("gdwire/stream: connection is broken")
 var ErrServerClosed = errors.New("gdwire/stream: server closed")
 
 // ErrPacketRate is returned by [Conn.Next] after a client sent more packets than
-// Server.PacketRate allows.
+// PacketRate of the Server, or of [Conn.SetLimits], allows.
 var ErrPacketRate = errors.New("gdwire/stream: too many packets")
 
 // ErrSlow is returned by the calls of a connection dropped by a [Room], because packets were sent
@@ -161,6 +161,12 @@ func addrOf(remote net.Addr) netip.Addr {
 	return addr
 }
 
+// A rate is the number of packets in a second, if it is positive, and at once.
+type rate struct {
+	perSecond float64
+	burst     int
+}
+
 // A bucket contains tokens, one for each packet that may be read at once, and gets perSecond new
 // tokens a second, up to burst.
 type bucket struct {
@@ -168,13 +174,13 @@ type bucket struct {
 	at                       time.Time // of the latest take
 }
 
-// newBucket returns a full bucket, or nil if perSecond is 0.
-func newBucket(perSecond float64, burst int) *bucket {
-	if perSecond <= 0 {
+// newBucket returns a full bucket, or nil without a limit.
+func newBucket(r rate) *bucket {
+	if r.perSecond <= 0 {
 		return nil
 	}
-	full := max(cmp.Or(float64(burst), perSecond), 1)
-	return &bucket{perSecond, full, full, time.Now()}
+	full := max(cmp.Or(float64(r.burst), r.perSecond), 1)
+	return &bucket{r.perSecond, full, full, time.Now()}
 }
 
 // take takes a token and reports whether the bucket contained any.
@@ -498,6 +504,16 @@ type Options struct {
 	BufferWrites bool
 }
 
+// ConnLimits are limits of one connection, for [Conn.SetLimits]. A limit of 0 is not changed, and -1 disables a limit.
+type ConnLimits struct {
+	// MaxPacket, ReadTimeout, WriteTimeout and IdleTimeout are those of [Options].
+	MaxPacket                              int64
+	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
+	// PacketRate and PacketBurst are those of the [Server], and change together.
+	PacketRate  float64
+	PacketBurst int
+}
+
 // serverTimeouts replace timeouts of 0 in the Options of a Server.
 var serverTimeouts = Options{
 	HandshakeTimeout: 10 * time.Second,
@@ -533,7 +549,8 @@ func (o *Options) order() binary.ByteOrder {
 // The Conns of a Server share a config.
 type config struct {
 	Options
-	encoders sync.Pool // of *gdwire.Encoder, closed
+	rate     rate       // of a Server
+	encoders *sync.Pool // of *gdwire.Encoder, closed
 }
 
 // newConfig returns the config for o. A nil o is the zero value.
@@ -547,15 +564,32 @@ func newConfig(o *Options) *config {
 	s.Decoder.OneValue = true
 	s.HandshakeTimeout = cmp.Or(s.HandshakeTimeout, serverTimeouts.HandshakeTimeout)
 	s.DrainTimeout = cmp.Or(s.DrainTimeout, serverTimeouts.DrainTimeout)
+	s.MaxPacket = cmp.Or(s.MaxPacket, DefaultMaxPacket)
+	s.disable()
+	s.encoders = &sync.Pool{New: func() any { return gdwire.NewEncoder(nil, &s.Encoder) }}
+	return s
+}
+
+// disable replaces negative values, which disable a limit.
+func (s *config) disable() {
 	for _, t := range s.timeouts() {
 		*t = max(*t, 0)
 	}
-	switch {
-	case s.MaxPacket == 0:
-		s.MaxPacket = DefaultMaxPacket
-	case s.MaxPacket < 0 || s.MaxPacket >= unfinished:
+	if s.MaxPacket < 0 || s.MaxPacket >= unfinished {
 		s.MaxPacket = unfinished - 1
 	}
-	s.encoders.New = func() any { return gdwire.NewEncoder(nil, &s.Encoder) }
-	return s
+}
+
+// with returns a config with other limits.
+func (s *config) with(l ConnLimits) *config {
+	changed := *s
+	changed.MaxPacket = cmp.Or(l.MaxPacket, s.MaxPacket)
+	changed.ReadTimeout = cmp.Or(l.ReadTimeout, s.ReadTimeout)
+	changed.WriteTimeout = cmp.Or(l.WriteTimeout, s.WriteTimeout)
+	changed.IdleTimeout = cmp.Or(l.IdleTimeout, s.IdleTimeout)
+	if l.PacketRate != 0 {
+		changed.rate = rate{l.PacketRate, l.PacketBurst}
+	}
+	changed.disable()
+	return &changed
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"expvar"
 	"fmt"
+	"log/slog"
 	"net"
+	"time"
 
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
@@ -68,4 +70,41 @@ func ExampleServer_limits() {
 	// Output:
 	// disconnected after a burst: true
 	// 1
+}
+
+// Permitting more after a login: strangers send at most 1 KiB, 5 packets a second, and have 5 seconds.
+func ExampleConn_SetLimits() {
+	s := &stream.Server{
+		Options:    stream.Options{MaxPacket: 1 << 10, IdleTimeout: 5 * time.Second},
+		PacketRate: 5,
+		Handler: func(ctx context.Context, c *stream.Conn) error {
+			var login struct{ Name, Password string }
+			if err := variant.Receive(c, &login); err != nil || login.Password != "secret" {
+				return err
+			}
+			c.SetLimits(stream.ConnLimits{MaxPacket: 256 << 10, PacketRate: 60, IdleTimeout: time.Minute})
+			return forward(ctx, c)
+		},
+		Logger: slog.New(slog.DiscardHandler), // or slog.Default()
+	}
+	connect := func() *stream.Conn {
+		server, client := net.Pipe() // as if accepted by Serve
+		go s.ServeConn(stream.NewConn(context.Background(), server, &s.Options))
+		return stream.NewConn(context.Background(), client, nil)
+	}
+	level := make([]byte, 100_000)
+
+	stranger := connect()
+	_ = variant.Send(stranger, level) // a packet of 100 KB before the login
+	fmt.Println("stranger:", variant.Receive(stranger, &level))
+
+	player := connect()
+	_ = variant.Send(player, map[string]string{"name": "Ada", "password": "secret"})
+	_ = variant.Send(player, level)
+	fmt.Println("player:", variant.Receive(player, &level), len(level))
+	_ = player.Close()
+	_ = s.Shutdown(context.Background())
+	// Output:
+	// stranger: EOF
+	// player: <nil> 100000
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -195,6 +197,103 @@ func TestPacketRate(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestSetLimits changes limits after the first packet, over TCP and over a WebSocket: the others are those of before, and
+// those that are changed apply from the next packet on.
+func TestSetLimits(t *testing.T) {
+	strangers := stream.Options{MaxPacket: 12, ReadTimeout: time.Second, WriteTimeout: time.Second, IdleTimeout: time.Second}
+	tooLong := func(err error) bool { return errors.As(err, new(*stream.PacketTooLongError)) }
+	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
+	stranger, player := encoded(t, number(1)), encoded(t, str(strings.Repeat("p", 100)))
+	for name, c := range map[string]struct {
+		limits stream.ConnLimits
+		pause  time.Duration
+		packet []byte
+		n      int // packets that follow
+		read   int // of them, are read
+		end    func(error) bool
+	}{
+		"none":                 {stream.ConnLimits{}, 0, player, 1, 0, tooLong},
+		"another":              {stream.ConnLimits{IdleTimeout: time.Minute}, 0, player, 1, 0, tooLong},
+		"MaxPacket":            {stream.ConnLimits{MaxPacket: 200}, 0, player, 1, 1, nil},
+		"MaxPacket, no limit":  {stream.ConnLimits{MaxPacket: -1}, 0, player, 1, 1, nil},
+		"MaxPacket, lower":     {stream.ConnLimits{MaxPacket: 4}, 0, stranger, 1, 0, tooLong},
+		"rate":                 {stream.ConnLimits{MaxPacket: 200}, 0, stranger, 10, 4, is(stream.ErrPacketRate)},
+		"PacketRate":           {stream.ConnLimits{PacketRate: 5, PacketBurst: 7}, 0, stranger, 10, 7, is(stream.ErrPacketRate)},
+		"PacketRate, no limit": {stream.ConnLimits{PacketRate: -1}, 0, stranger, 10, 10, nil},
+		"idle":                 {stream.ConnLimits{PacketRate: -1}, 2 * time.Second, stranger, 1, 0, is(os.ErrDeadlineExceeded)},
+		"IdleTimeout":          {stream.ConnLimits{IdleTimeout: time.Minute}, 2 * time.Second, stranger, 1, 1, nil},
+		"IdleTimeout, none":    {stream.ConnLimits{IdleTimeout: -1}, time.Hour, stranger, 1, 1, nil},
+	} {
+		for _, web := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, WebSocket: %v", name, web), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					read := -1
+					var end error
+					s := &stream.Server{Options: strangers, PacketRate: 1, PacketBurst: 5, Logger: quiet(), Handler: func(_ context.Context, conn *stream.Conn) error {
+						for ; end == nil; end = next(conn) {
+							if read++; read == 1 {
+								conn.SetLimits(c.limits)
+							}
+						}
+						return end
+					}}
+					f := newSocket()
+					f.in = make(chan frame)
+					send := func(b []byte) {
+						select {
+						case f.in <- frame{typ: 2, r: bytes.NewReader(b)}:
+						case <-f.broken:
+						}
+					}
+					if web {
+						go s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
+					} else {
+						ours, theirs := net.Pipe()
+						go s.ServeConn(stream.NewConn(t.Context(), ours, &strangers))
+						send = func(b []byte) { _, _ = theirs.Write(framed(binary.LittleEndian, b)) }
+					}
+					send(stranger)
+					synctest.Wait()
+					time.Sleep(c.pause)
+					for range c.n {
+						send(c.packet)
+					}
+					synctest.Wait()
+					require.Equal(t, 1+c.read, read)
+					if web && c.limits.MaxPacket > 0 {
+						require.Equal(t, c.limits.MaxPacket, f.limit)
+					}
+					if c.end == nil {
+						require.NoError(t, end)
+					} else {
+						require.True(t, c.end(end), "%v", end)
+					}
+					require.NoError(t, s.Shutdown(t.Context()))
+				})
+			})
+		}
+	}
+}
+
+// Limits apply to what is written, too.
+func TestSetLimitsOfWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		c := stream.NewConn(t.Context(), ours, &stream.Options{MaxPacket: 10})
+		defer c.Close()
+		require.ErrorAs(t, c.WriteRaw(make([]byte, 11)), new(*stream.PacketTooLongError))
+		c.SetLimits(stream.ConnLimits{MaxPacket: 20, WriteTimeout: time.Second})
+		require.ErrorAs(t, c.WriteRaw(make([]byte, 21)), new(*stream.PacketTooLongError))
+		begun := time.Now()
+		require.ErrorIs(t, c.WriteRaw(make([]byte, 20)), os.ErrDeadlineExceeded)
+		require.Equal(t, time.Second, time.Since(begun))
+		c.SetLimits(stream.ConnLimits{WriteTimeout: -1})
+		time.AfterFunc(time.Hour, func() { _, _ = io.Copy(io.Discard, theirs) })
+		require.NoError(t, c.WriteRaw(make([]byte, 20)))
+	})
 }
 
 func TestPacketErrors(t *testing.T) {

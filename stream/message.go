@@ -25,7 +25,7 @@ type MessageConn interface {
 	// WriteMessage writes a binary message, and does not keep the bytes.
 	WriteMessage(ctx context.Context, message []byte) error
 	// SetReadLimit sets the largest size of a message in bytes. A longer message ends the
-	// connection. SetReadLimit is called before NextMessage.
+	// connection. SetReadLimit is called before NextMessage, and again when the limit changes.
 	SetReadLimit(n int64)
 	// Close sends a close frame, waits for the other side's, and closes the connection. The code
 	// is one of RFC 6455. A transport without close frames ignores both.
@@ -125,7 +125,7 @@ func NewMessageConn(ctx context.Context, c MessageConn, o *Options) *Conn {
 
 func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 	ws.SetReadLimit(s.MaxPacket)
-	m := &socket{ws: ws}
+	m := &socket{ws: ws, limit: s.MaxPacket}
 	m.ctx = context.WithValue(context.Background(), socketKey{}, m)
 	c := newConn(m, s)
 	m.c = c
@@ -171,6 +171,8 @@ type socket struct {
 	cancel      context.CancelCauseFunc
 	read, write deadlineTimer
 
+	limit int64 // of messages, set at ws
+
 	next *packet // the message for Read, or nil
 	off  int     // number of its bytes already returned
 	err  error   // why there are no more messages
@@ -202,6 +204,10 @@ func (m *socket) receive() error {
 	if err := m.c.wait(true); err != nil {
 		return err
 	}
+	if most := m.c.reader.config.MaxPacket; most != m.limit {
+		m.limit = most
+		m.ws.SetReadLimit(most)
+	}
 	r, err := m.ws.NextMessage(m.ctx)
 	if err != nil {
 		if err == errNotBinary {
@@ -222,7 +228,7 @@ func (m *socket) receive() error {
 		return m.readError(err)
 	}
 	m.read.set(time.Time{})
-	m.c.config.order().PutUint32(p.buf, uint32(len(p.content())))
+	m.c.reader.config.order().PutUint32(p.buf, uint32(len(p.content())))
 	m.c.received(len(p.content()))
 	m.next = p
 	return nil
@@ -234,7 +240,7 @@ func (m *socket) arrived(n int) error {
 	if n <= bufferSize {
 		return nil
 	}
-	return m.c.arrived(int64(n), max(m.c.config.MaxPacket-int64(n), 1))
+	return m.c.arrived(int64(n), max(m.c.reader.config.MaxPacket-int64(n), 1))
 }
 
 // readError returns the error of Next for an error of ws.

@@ -78,7 +78,29 @@ func (c *Conn) ready() error {
 		return err
 	}
 	c.armed = 0
+	if config := c.config.Load(); config != c.reader.config { // of SetLimits
+		if config.rate != c.reader.config.rate {
+			c.rate = newBucket(config.rate)
+		}
+		c.reader.config = config
+	}
 	return nil
+}
+
+// SetLimits changes limits of c from the next packet on: what Next already waits for keeps its limits. A [Server]
+// begins with those for strangers, and a handler permits more to a client that logged in:
+//
+//	s := &stream.Server{Handler: handle, PacketRate: 5, Options: stream.Options{MaxPacket: 1 << 10, IdleTimeout: 5 * time.Second}}
+//	…
+//	c.SetLimits(stream.ConnLimits{MaxPacket: 256 << 10, PacketRate: 60, IdleTimeout: time.Minute}) // after the login
+//
+// A [Room] uses the MaxPacket of when c joined. Any goroutine can call SetLimits.
+func (c *Conn) SetLimits(l ConnLimits) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	config := c.config.Load().with(l)
+	c.config.Store(config)
+	c.writer.config.Store(config)
 }
 
 // CloseRead discards all packets from now on, in a goroutine of its own, for handlers that only
@@ -294,11 +316,9 @@ func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 		c.limited = true
 		_ = conn.SetReadDeadline(aLongTimeAgo)
 	}
-	if s.WriteTimeout > 0 {
-		c.writer.deadline = c.setWriteDeadline
-		if c.answers() {
-			c.writer.written = c.written
-		}
+	c.writer.deadline = c.setWriteDeadline
+	if c.handshake != nil {
+		c.writer.written = c.written
 	}
 	c.watch(ctx, func() error {
 		end := time.Now().Add(closeTimeout)
@@ -323,7 +343,7 @@ type netLink struct {
 // endWrite implements link. c is locked.
 func (l netLink) endWrite(at time.Time) {
 	by := time.Duration(l.c.writeBy.Load())
-	if l.c.config.WriteTimeout > 0 && (at.Sub(l.c.opened) < by || l.c.answers() && !l.c.writing) { // the next Write sets its own
+	if l.c.config.Load().WriteTimeout > 0 && (at.Sub(l.c.opened) < by || l.c.answers() && !l.c.writing) { // the next Write sets its own
 		_ = l.SetWriteDeadline(at)
 	}
 }

@@ -105,8 +105,8 @@ func (r *Room) Join(c *Conn) *Member {
 	m.changed, m.packets = sync.NewCond(&m.mu), m.short[:0]
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.config = cmp.Or(r.config, c.config)
-	r.maxPacket = min(cmp.Or(r.maxPacket, math.MaxInt64), c.config.MaxPacket)
+	r.config = cmp.Or(r.config, c.config.Load())
+	r.maxPacket = min(cmp.Or(r.maxPacket, math.MaxInt64), c.config.Load().MaxPacket)
 	r.members = append(r.members, m)
 	return m
 }

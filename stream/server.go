@@ -76,7 +76,7 @@ type Server struct {
 	MaxConnsPerAddr int
 	// PacketRate is the maximum number of packets from each client in a second, on average; 0
 	// disables the limit. PacketBurst is the maximum number at once; 0 selects PacketRate. Invalid
-	// packets count. When a client sends more, Next returns [ErrPacketRate], and a WebSocket is
+	// packets count. [Conn.SetLimits] changes both for one client. When a client sends more, Next returns [ErrPacketRate], and a WebSocket is
 	// closed with ClosePolicyViolation.
 	PacketRate  float64
 	PacketBurst int
@@ -165,6 +165,7 @@ func (s *Server) init() {
 		return
 	}
 	s.config = newConfig(s.Options.withTimeouts(serverTimeouts))
+	s.config.rate = rate{s.PacketRate, s.PacketBurst}
 	s.admitted, s.conns, s.addrs = map[*Conn]struct{}{}, map[*Conn]netip.Addr{}, map[netip.Addr]int{}
 	s.listeners = map[*net.Listener]struct{}{}
 	if s.MaxReading >= 0 {
@@ -431,7 +432,7 @@ func (s *Server) serveNew(c *Conn) {
 
 // findAddr returns the address by which MaxConnsPerAddr counts, within HandshakeTimeout.
 func (c *Conn) findAddr() (netip.Addr, error) {
-	if d := c.config.HandshakeTimeout; d > 0 {
+	if d := c.config.Load().HandshakeTimeout; d > 0 {
 		timer := time.AfterFunc(d, func() { c.cancel(os.ErrDeadlineExceeded) })
 		defer timer.Stop()
 	}
@@ -507,7 +508,13 @@ func (s *Server) handle(c *Conn) {
 // adopt makes the fields of s apply to c.
 func (s *Server) adopt(c *Conn) {
 	c.setStats(&s.counters)
-	c.rate = newBucket(s.PacketRate, s.PacketBurst)
+	if config := c.config.Load(); config != s.config { // of ServeConn
+		changed := *config
+		changed.rate = s.config.rate
+		c.config.Store(&changed)
+		c.reader.config = &changed
+	}
+	c.rate = newBucket(s.config.rate)
 	c.handled = s.PacketHandled
 	if c.quota = s.quota; c.quota != nil {
 		c.reader.arrived = c.arrived

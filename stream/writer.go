@@ -23,7 +23,7 @@ import (
 //
 // With Options.BufferWrites, a Writer holds packets back, up to 16 KiB, until Flush is called.
 type Writer struct {
-	config *config
+	config atomic.Pointer[config]
 	order  binary.ByteOrder
 	// deadline is called before a packet is written.
 	deadline func() error
@@ -56,7 +56,9 @@ func NewWriter(w io.Writer, o *Options) *Writer {
 
 func newWriter(w io.Writer, c *config) *Writer {
 	none := func() error { return nil }
-	return &Writer{config: c, order: c.order(), dst: w, deadline: none, ended: none}
+	p := &Writer{order: c.order(), dst: w, deadline: none, ended: none}
+	p.config.Store(c)
+	return p
 }
 
 // WritePacket writes a packet with the value written by write. The packet is encoded in memory and
@@ -74,7 +76,7 @@ func (w *Writer) WritePacket(write func(*gdwire.Encoder) error) error {
 	if err := w.ended(); err != nil {
 		return err
 	}
-	p, err := w.config.encode(write)
+	p, err := w.config.Load().encode(write)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func (w *Writer) WriteRaw(packet []byte) error {
 	if err := w.ended(); err != nil {
 		return err
 	}
-	if err := checkPacket(packet, w.config.MaxPacket); err != nil {
+	if err := checkPacket(packet, w.config.Load().MaxPacket); err != nil {
 		return err
 	}
 	// The length and the first bytes are written at once; a large rest is not copied.
@@ -355,7 +357,7 @@ func (w *Writer) takeLost() error {
 }
 
 // holds reports whether packets are held back.
-func (w *Writer) holds() bool { return w.config.BufferWrites && w.message == nil }
+func (w *Writer) holds() bool { return w.config.Load().BufferWrites && w.message == nil }
 
 // lostPackets returns the error of Close for packets not written because of err.
 func lostPackets(err error) error {
@@ -409,8 +411,8 @@ func (w *Writer) writeThrough(s io.WriteSeeker, start int64, write func(*gdwire.
 	if err := w.writeLength(s, unfinished); err != nil {
 		return err
 	}
-	content := &packetWriter{dst: s, max: w.config.MaxPacket}
-	if err := w.config.encodeTo(content, write); err != nil {
+	content := &packetWriter{dst: s, max: w.config.Load().MaxPacket}
+	if err := w.config.Load().encodeTo(content, write); err != nil {
 		return err
 	}
 	if _, err := s.Seek(start, io.SeekStart); err != nil {
