@@ -430,13 +430,16 @@ func (d *Decoder) readLast() (Token, error) {
 			n := uint64(len(text))
 			return Token{head: head | uint64(d.top().typ)<<8 | n<<32, bits: n, src: &d.tokenSource, pos: d.mark}, nil
 		}
-	case d.pos() == d.inputEnd && d.depth == 0 && d.remaining > 0 && d.err == nil && d.srcErr == nil && d.abandoned == 0 &&
-		!d.payload.active:
-		// The end of a packet, and nothing is pending: -11 % of tokens of 64 bytes in memory.
+	case d.atPacketEnd(): // -11 % of tokens of 64 bytes in memory
 		d.drop()
 		return Token{}, io.EOF
 	}
 	return d.readSlow()
+}
+
+// atPacketEnd reports whether the input ends here, after a value, and nothing is pending.
+func (d *Decoder) atPacketEnd() bool {
+	return d.pos() == d.inputEnd && d.depth == 0 && d.remaining > 0 && d.err == nil && d.srcErr == nil && d.abandoned == 0 && !d.payload.active
 }
 
 // readSlow reads the next token on the slow path.

@@ -224,7 +224,7 @@ func (c *Content) mayBeDouble() bool {
 			}
 			i += next
 			t := gdwire.Type(block[i-flag]) + 1 // of Godot 4
-			if block[i-1] == 0 && block[i+1] == 0 && t <= gdwire.TypePackedVector4Array && reals.Differ(t) {
+			if block[i-1] == 0 && block[i+1] == 0 && gdwire.Godot4.Has(t) && reals.Differ(t) {
 				return true
 			}
 		}
