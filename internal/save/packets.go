@@ -410,6 +410,9 @@ func (o *Reading) unpack(packet []byte) Unpacked {
 	return Unpacked{Value: content, Compressed: true, Mode: mode, Trailing: trailing}
 }
 
+// MayBePacked reports whether a packet begins with a header that no engine writes, as compressed packets do.
+func MayBePacked(packet []byte) bool { return !recognize.PlainHeader(packet) }
+
 // packedError returns an error in the content of a packet compressed in a mode.
 func packedError(mode fileaccess.Mode, err error) error {
 	return fmt.Errorf("compressed with %v: %w", mode, err)

@@ -15,7 +15,6 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/frames"
 )
 
 // Open opens and recognizes the input of the given name.
@@ -108,7 +107,7 @@ func firstLine(head []byte, as save.Reading) string {
 	var out bytes.Buffer
 	s := shell.Capture(&out)
 	v := NewFlatPrinter(s, nil)
-	for p := range frames.Packets(&as, bytes.NewReader(head)) {
+	for p := range Packets(&as, bytes.NewReader(head)) {
 		_ = v.Show(p) // an invalid value is shown up to its error
 		break
 	}

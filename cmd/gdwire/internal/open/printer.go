@@ -60,9 +60,6 @@ func (o *omission) Error() string {
 // the end.
 const maxEmpty = 1000
 
-// lengthSize is the size in bytes of the length of a packet.
-const lengthSize = 4
-
 // Show shows packets and reports their errors. Packets of a live source are shown before
 // Show waits for the next.
 func Show(s *shell.Stdio, packets iter.Seq[*save.Packet], v Printer, live bool) error {

@@ -18,7 +18,6 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/frames"
 	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -46,7 +45,7 @@ func (f *side) reader() io.Reader {
 
 // packets returns a function returning the next packet, or nil after the last.
 func (f *side) packets() (next func() *save.Packet, stop func()) {
-	pull, stop := iter.Pull(frames.Packets(&f.reading, f.reader()))
+	pull, stop := iter.Pull(open.Packets(&f.reading, f.reader()))
 	return func() *save.Packet {
 		p, _ := pull()
 		return p
@@ -228,7 +227,7 @@ func (f *side) memory() int64 {
 func (f *side) large() int64 {
 	const small = 4 // as a part of the limit
 	if limit := f.memory(); limit >= 0 && f.size > limit/small {
-		for p := range frames.Packets(&f.reading, io.NewSectionReader(f.r, 0, f.size)) {
+		for p := range open.Packets(&f.reading, io.NewSectionReader(f.r, 0, f.size)) {
 			n := int64(0)
 			for t, err := range p.AllTokens {
 				if n += leastMemory(t); err != nil {
@@ -419,7 +418,7 @@ func (f *side) lines(from int64, seed maphash.Seed) iter.Seq2[*leaf, error] {
 		}
 		s := shell.Capture(w)
 		v := open.NewLeafPrinter(s, skipSpans(f.equal))
-		for p := range frames.Packets(&f.reading, f.reader()) {
+		for p := range open.Packets(&f.reading, f.reader()) {
 			var err error
 			if p.Index < from {
 				err = skip(p)

@@ -17,7 +17,6 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/save/edit"
-	"github.com/gdwire/gdwire/internal/save/frames"
 	"github.com/gdwire/gdwire/internal/text"
 )
 
@@ -79,7 +78,7 @@ func (g *get) run(s *shell.Stdio, name string) error {
 	v := &valuePrinter{get: g, Stdio: s, name: name, allowInvalid: in.Decoder.AllowInvalidUTF8}
 	var near text.Nearest
 	var missing error
-	for p := range frames.Packets(&in.Reading, r) {
+	for p := range open.Packets(&in.Reading, r) {
 		if missing != nil {
 			if at := edit.Elsewhere(p, g.path); at != "" {
 				return fmt.Errorf("%w; there is %s", missing, at)

@@ -16,7 +16,6 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/frames"
 	"github.com/gdwire/gdwire/internal/text"
 	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/stream"
@@ -268,7 +267,7 @@ func (r *recoder) recodeAs(in *open.Input, c *save.Content, out io.Writer) error
 	converter := newConverter(r.lossy)
 	defer converter.spool.file.Close()
 	v := newRecodePrinter(shell.Capture(io.Discard), out, &w, converter)
-	for p := range frames.Packets(&as, io.NewSectionReader(c, 0, c.Size)) {
+	for p := range open.Packets(&as, io.NewSectionReader(c, 0, c.Size)) {
 		if err := v.Show(p); err != nil {
 			fmt.Fprint(out, err)
 		}
@@ -282,7 +281,7 @@ func (r *recoder) recodeAs(in *open.Input, c *save.Content, out io.Writer) error
 // held in a spool.
 func newRecodePrinter(s *shell.Stdio, out io.Writer, o *output, c *converter) open.Printer {
 	if o.Framed() {
-		so := frames.Options(&o.Reading)
+		so := open.StreamOptions(&o.Reading)
 		so.MaxPacket = -1 // a packet can grow by missing padding
 		if s.OutFile != nil && out == io.Writer(s.Out) {
 			w := stream.NewWriter(s.OutFile, so)

@@ -15,7 +15,6 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
-	"github.com/gdwire/gdwire/internal/save/frames"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -145,7 +144,7 @@ var lossless = variant.Options{
 
 // prove returns an error unless the types of all values give back the same bytes.
 func (p *prover) prove(types []*goType) error {
-	for one := range frames.Packets(&p.in.Reading, p.content) {
+	for one := range open.Packets(&p.in.Reading, p.content) {
 		err := one.Err
 		if err == nil {
 			p.Decoder = one.Decoder

@@ -16,7 +16,6 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/address"
 	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/frames"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -109,7 +108,7 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 	fmt.Fprintln(s.Errs, "listening on", address.Text(ln.Addr()))
 
 	l.printer = o.printer.newPrinter(s, in)
-	so := frames.Options(&in.Reading)
+	so := open.StreamOptions(&in.Reading)
 	so.ReadTimeout, so.IdleTimeout = o.read, o.idle
 	a := &acceptor{options: *so, handle: l.serve, logf: l.logf}
 	done := make(chan struct{})
@@ -137,7 +136,7 @@ func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 	packets := conn.start(ctx, c)
 	defer conn.stop()
 	var skips skipFinder
-	for p := range frames.Whole(&l.in.Reading, packets) {
+	for p := range open.WholePackets(&l.in.Reading, packets) {
 		p.Connection = number
 		u := l.in.Unpack(p.Raw)
 		var unprefixed error

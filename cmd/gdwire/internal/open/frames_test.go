@@ -1,4 +1,4 @@
-package frames
+package open
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// words returns 32-bit numbers in bytes.
-func words(numbers ...uint32) (b []byte) {
+// words32 returns 32-bit numbers in bytes.
+func words32(numbers ...uint32) (b []byte) {
 	for _, n := range numbers {
 		b = binary.LittleEndian.AppendUint32(b, n)
 	}
@@ -42,7 +42,7 @@ type seen struct {
 func look(o *save.Reading, r io.Reader, whole bool) (all []seen) {
 	packets := Packets(o, r)
 	if whole {
-		packets = Whole(o, stream.NewReader(r, Options(o)))
+		packets = WholePackets(o, stream.NewReader(r, StreamOptions(o)))
 	}
 	for p := range packets {
 		s := seen{index: p.Index, offset: p.Offset, size: p.Size}
@@ -64,12 +64,12 @@ func look(o *save.Reading, r io.Reader, whole bool) (all []seen) {
 
 // Packets are read in parts, whole, and byte by byte, with the same result.
 func TestInputPackets(t *testing.T) {
-	five, list := words(2, 5), words(28, 2, 2, 1, 2, 2)
+	five, list := words32(2, 5), words32(28, 2, 2, 1, 2, 2)
 	packed := func(value []byte, mode fileaccess.Mode) []byte {
 		packet := testenv.Must(fileaccess.Compress(nil, value, mode))(t)
 		return packet
 	}
-	short, long := packed(list, fileaccess.FastLZ), packed(append(words(29, 1<<20), make([]byte, 1<<20)...), fileaccess.Gzip)
+	short, long := packed(list, fileaccess.FastLZ), packed(append(words32(29, 1<<20), make([]byte, 1<<20)...), fileaccess.Gzip)
 	n, end := int64(len(short)), int64(len(short)+len(long))
 	for _, c := range []struct {
 		name    string
@@ -82,11 +82,11 @@ func TestInputPackets(t *testing.T) {
 			{0, 0, 8, 0, 0, 1, ""}, {1, 8, 8, 0, 0, 0, "gdwire: offset 8, $: unknown godot4 type id 99"},
 		}},
 		{"packets", save.Reading{Frame: save.U32}, framed(five, list), []seen{{0, 4, 12, 8, 0, 1, ""}, {1, 16, 40, 24, 0, 4, ""}}},
-		{"an invalid packet", save.Reading{Frame: save.U32}, framed(words(28, 1, 99, 0), list), []seen{
+		{"an invalid packet", save.Reading{Frame: save.U32}, framed(words32(28, 1, 99, 0), list), []seen{
 			{0, 4, 12, 16, 8, 1, "gdwire: offset 12, $[0]: unknown godot4 type id 99"}, {1, 24, 48, 24, 0, 4, ""},
 		}},
-		{"bytes after a value", save.Reading{Frame: save.U32}, framed(words(2, 5, 0)), []seen{{0, 4, 12, 12, 4, 1, ""}}},
-		{"bytes after a value that fills its packet", save.Reading{Frame: save.U32, Filled: true}, framed(words(2, 5, 0), five), []seen{
+		{"bytes after a value", save.Reading{Frame: save.U32}, framed(words32(2, 5, 0)), []seen{{0, 4, 12, 12, 4, 1, ""}}},
+		{"bytes after a value that fills its packet", save.Reading{Frame: save.U32, Filled: true}, framed(words32(2, 5, 0), five), []seen{
 			{0, 4, 12, 12, 4, 1, "gdwire: offset 12, $: 4 bytes follow the value in its packet"}, {1, 20, 28, 8, 0, 1, ""},
 		}},
 		{"compressed packets", save.Reading{Frame: save.U32, MaxUnpacked: 2 << 20}, framed(five, short, long, list), []seen{
@@ -118,11 +118,11 @@ func TestInputPackets(t *testing.T) {
 // The first packet that only one of the candidates can read decides the format, also of
 // packets that follow. Numbers do not.
 func TestCandidates(t *testing.T) {
-	color := words(20, 0, 0, 0, 0) // to Godot 3 a PoolByteArray without elements, and 12 bytes
+	color := words32(20, 0, 0, 0, 0) // to Godot 3 a PoolByteArray without elements, and 12 bytes
 	require.Len(t, color, 20)
 	o := save.Reading{Frame: save.U32, Candidates: []gdwire.Format{gdwire.Godot3, gdwire.Godot4}}
 	o.Decoder.Format = gdwire.Godot3
-	got := look(&o, bytes.NewReader(framed(words(2, 5), color, color)), false)
+	got := look(&o, bytes.NewReader(framed(words32(2, 5), color, color)), false)
 	require.Len(t, got, 3)
 	for i, p := range got {
 		require.Empty(t, p.err)
@@ -135,7 +135,7 @@ func TestCandidates(t *testing.T) {
 // ValueSize counts padding that is missing at the end.
 func TestValueSize(t *testing.T) {
 	o := save.Reading{Frame: save.U32}
-	for p := range Packets(&o, bytes.NewReader(framed(append(words(29, 1), 'x')))) {
+	for p := range Packets(&o, bytes.NewReader(framed(append(words32(29, 1), 'x')))) {
 		for _, err := range p.AllTokens {
 			require.NoError(t, err)
 		}
@@ -155,7 +155,7 @@ func TestSizeOfInputEvents(t *testing.T) {
 	require.NoError(t, e.Close())
 	value := b.Bytes()[:8]
 	for n := range 2 { // of a type without data, whose bytes are ignored
-		value = append(append(value, words(19, 2, 2, uint32(15+n))...), make([]byte, 3+n)...)
+		value = append(append(value, words32(19, 2, 2, uint32(15+n))...), make([]byte, 3+n)...)
 	}
 	o := save.Reading{Frame: save.U32, Decoder: gdwire.DecoderOptions{Format: gdwire.Godot2, AllowObjects: true}}
 	for p := range Packets(&o, bytes.NewReader(framed(value))) {
