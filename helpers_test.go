@@ -743,47 +743,6 @@ func copyToNowhere(d *Decoder) error {
 	return CopyValue(e, d)
 }
 
-var everyWrite = map[string]step{
-	"Flush": (*Encoder).Flush, "End": end,
-	"WriteNil": writeNil, "WriteCallable": (*Encoder).WriteCallable,
-	"WriteBool":                  func(e *Encoder) error { return e.WriteBool(true) },
-	"WriteInt":                   intSeven,
-	"WriteFloat":                 func(e *Encoder) error { return e.WriteFloat(7) },
-	"WriteRID":                   func(e *Encoder) error { return e.WriteRID(7) },
-	"WriteObjectID":              func(e *Encoder) error { return e.WriteObjectID(7) },
-	"WriteComponents of float64": func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float64{1, 2}) },
-	"WriteComponents of int32":   func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []int32{1, 2}) },
-	"WriteString":                stringX,
-	"WriteStringName":            stringName,
-	"WriteSignal":                func(e *Encoder) error { return e.WriteSignal("x", 7) },
-	"WriteNodePath":              func(e *Encoder) error { return e.WriteNodePath("x") },
-	"WriteProperty":              property,
-	"WriteInputEvent":            func(e *Encoder) error { return e.WriteInputEvent(0, 0, nil) },
-	"WriteRaw":                   raw,
-	"WriteToken":                 token(Int32(7)),
-	"DictKey":                    dictKey,
-	"chunk":                      token(chunkOf(TypeString, 9, "x", false)),
-	"elements":                   token(elements(TypePackedByteArray, wire.Byte, 1, []byte{1})),
-	"no token":                   token(Token{}),
-	"start":                      token(ArrayStart(0, Elem{Class: "Node"})),
-	"BeginArray":                 emptyArray,
-	"BeginTypedArray":            typedArray(0, Elem{Type: TypeInt}),
-	"a class":                    typedArray(0, Elem{Class: "Node"}),
-	"BeginDict":                  dict(0),
-	"BeginTypedDict":             typedDict(0, Elem{}, Elem{Type: TypeInt}),
-	"BeginObject":                func(e *Encoder) error { return e.BeginObject("x", 0) },
-	"BeginNodePath":              path(0, 0),
-	"a bad path":                 path(-1, 0),
-	"BeginString":                text(TypeString, 0),
-	"BeginPacked":                packedOf(TypePackedByteArray, 0),
-	"BeginImage":                 func(e *Encoder) error { return e.BeginImage(0, 0, 0, 0, 0) },
-	"Write":                      write("x"),
-	"Write nothing":              write(""),
-	"WritePacked":                floats,
-	"nothing packed":             func(e *Encoder) error { return WritePacked[float32](e, nil) },
-	"CopyValue":                  func(e *Encoder) error { return CopyValue(e, NewDecoder(plain(integer(7)), nil)) },
-}
-
 // joined describes the tokens of a packet, one a line, with the path and the
 // offset after it. Chunks are joined, so that the result does not depend on the
 // size of the read buffer.

@@ -457,7 +457,7 @@ func TestBrokenWriters(t *testing.T) {
 // Random calls are made on an Encoder with a large buffer, where most take the fast path,
 // and then on one with a small buffer. Both return the same and write the same. Then the
 // Writer fails at a random byte: the calls before return the same, and those after it the
-// Writer's error. The calls are not those of internal/test/fuzz/calls, whose package cannot be
+// Writer's error. The calls are not those of internal/test/calls, whose package cannot be
 // imported here and cannot make the buffer small: with the usual one it misses defects of
 // reserve, appendElements and appendLong.
 

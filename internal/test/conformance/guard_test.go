@@ -15,6 +15,7 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal"
+	"github.com/gdwire/gdwire/internal/test/calls"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/guard"
 	"github.com/gdwire/gdwire/internal/test/testenv"
@@ -63,36 +64,23 @@ var guardedCalls = []guarded{
 		defer e.Close()
 		_ = gdwire.CopyValue(e, decoderOf(b, o))
 	}},
-	{"gdwire.Decoder.ResetBytes", typedReads},
+	{"gdwire.Decoder.ResetBytes", everyRead},
 	{"gdwire.Format.UnmarshalText", func(b []byte, o gdwire.DecoderOptions) {
 		_ = o.Format.UnmarshalText(b)
 	}},
-	{"gdwire.Encoder.Write", func(b []byte, o gdwire.DecoderOptions) {
-		writeTo(o, func(e *gdwire.Encoder) {
-			if e.BeginPacked(gdwire.TypePackedByteArray, int64(len(b))) == nil {
-				_, _ = e.Write(b)
+	{"gdwire.Encoder", func(b []byte, o gdwire.DecoderOptions) {
+		for i := range calls.Writes {
+			for _, typ := range []gdwire.Type{gdwire.TypeNil, gdwire.TypeString, gdwire.TypePackedByteArray} { // that is open
+				e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Format: o.Format, AllowInvalidUTF8: o.AllowInvalidUTF8})
+				switch typ {
+				case gdwire.TypeString:
+					_ = e.BeginString(typ, int64(len(b)))
+				case gdwire.TypePackedByteArray:
+					_ = e.BeginPacked(typ, int64(len(b)))
+				}
+				_ = calls.Writes[i].Run(e, b)
+				e.Close()
 			}
-		})
-		writeTo(o, func(e *gdwire.Encoder) {
-			if e.BeginString(gdwire.TypeString, int64(len(b))) == nil {
-				_, _ = e.Write(b)
-			}
-		})
-	}},
-	{"gdwire.Encoder.WriteRaw", func(b []byte, o gdwire.DecoderOptions) {
-		writeTo(o, func(e *gdwire.Encoder) { _ = e.WriteRaw(b) })
-	}},
-	{"gdwire.Encoder.WriteInputEvent", func(b []byte, o gdwire.DecoderOptions) {
-		writeTo(o, func(e *gdwire.Encoder) { _ = e.WriteInputEvent(1, 2, b) })
-	}},
-	{"gdwire.WritePacked", func(b []byte, o gdwire.DecoderOptions) {
-		writeTo(o, func(e *gdwire.Encoder) { _ = gdwire.WritePacked(e, b) })
-	}},
-	{"gdwire.Encoder.WriteString", func(b []byte, o gdwire.DecoderOptions) {
-		for _, write := range []func(*gdwire.Encoder, string) error{
-			(*gdwire.Encoder).WriteString, (*gdwire.Encoder).WriteStringName, (*gdwire.Encoder).WriteNodePath,
-		} {
-			writeTo(o, func(e *gdwire.Encoder) { _ = write(e, wire.String(b)) })
 		}
 	}},
 	{"variant.Unmarshal", func(b []byte, o gdwire.DecoderOptions) {
@@ -194,40 +182,16 @@ func decoderOf(b []byte, o gdwire.DecoderOptions) *gdwire.Decoder {
 	return d
 }
 
-// writeTo calls write with an Encoder of the format of o that discards its output.
-func writeTo(o gdwire.DecoderOptions, write func(*gdwire.Encoder)) {
-	e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Format: o.Format, AllowInvalidUTF8: o.AllowInvalidUTF8})
-	write(e)
-	e.Close()
-}
-
-// typedReads calls typed reads and bulk reads of a Decoder until one of them consumes no more.
-func typedReads(b []byte, o gdwire.DecoderOptions) {
+// everyRead makes all calls of a Decoder until all together consume no more.
+func everyRead(b []byte, o gdwire.DecoderOptions) {
 	d := decoderOf(b, o)
-	for d.Err() == nil && d.InputOffset() < int64(len(b)) {
-		before := d.InputOffset()
-		for _, read := range []func() error{
-			func() error { _, err := d.ReadInt(); return err },
-			func() error { _, err := d.ReadFloat32(); return err },
-			func() error { _, err := d.ReadString(); return err },
-			func() error { _, err := d.ReadNodePath(); return err },
-			func() error { _, _, err := export.ReadText(d); return err },
-			func() error { _, _, err := d.ReadSignal(); return err },
-			func() error { return gdwire.ReadComponents(d, gdwire.TypeVector3, make([]float64, 3)) },
-			func() error { return gdwire.ReadComponents(d, gdwire.TypeColor, make([]float32, 4)) },
-			func() error { return gdwire.ReadComponents(d, gdwire.TypeVector2i, make([]int32, 2)) },
-			func() error { _, err := d.ReadArray(); return err },
-			func() error { _, err := d.ReadDict(); return err },
-			func() error { _, err := d.ReadToken(); return err },
-			func() error { _, err := gdwire.AppendPacked[float64](d, nil); return err },
-			func() error { _, err := gdwire.AppendPacked[int64](d, nil); return err },
-			func() error { _, err := d.AppendString(nil); return err },
-			func() error { _, err := io.Copy(io.Discard, d.Payload()); return err },
-		} {
-			_ = read()
-		}
-		if d.InputOffset() == before {
-			return
+	c := calls.NewCaller(nil, d)
+	for before := int64(-1); d.Err() == nil && d.InputOffset() > before; {
+		before = d.InputOffset()
+		for i := range calls.Reads {
+			if op := &calls.Reads[i]; op.Function() != "gdwire.Decoder.Reset" && op.Function() != "gdwire.Decoder.Release" {
+				_ = op.Run(c)
+			}
 		}
 	}
 }
@@ -236,6 +200,9 @@ func TestGuardTables(t *testing.T) {
 	names := slices.Clone(unguarded)
 	for _, g := range guardedCalls {
 		names = append(names, g.name)
+	}
+	for i := range calls.Writes {
+		names = append(names, calls.Writes[i].Function())
 	}
 	for _, dir := range []string{".", "stream", "variant", "gdjson", "fileaccess"} {
 		for name, f := range functions(t, dir) {

@@ -32,6 +32,7 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/test/calls"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/stream"
@@ -242,7 +243,7 @@ func TestOwnership(t *testing.T) {
 		group.Go(func() {
 			k := &keeper{Rand: rand.New(rand.NewPCG(i, 0)), t: t, seen: &seen}
 			for n := 0; n < steps || n < 50*steps && len(unseen(&seen)) > 0; n++ { // a sample may miss a call
-				calls[k.IntN(len(calls))](k)
+				turns[k.IntN(len(turns))](k)
 				k.check(k.IntN(len(k.all) + 1))
 				if len(k.all) > 2000 { // the oldest have been looked at often
 					k.check(len(k.all))
@@ -422,8 +423,8 @@ func (k *keeper) value(depth int) any {
 
 func (k *keeper) packet() []byte { return gdwiretest.Encode(k.t, k.value(3)) }
 
-// calls contains the steps of the sequences.
-var calls = []func(*keeper){
+// turns contains the steps of the sequences.
+var turns = []func(*keeper){
 	marshal, marshal, unmarshal, unmarshal, decode, decode, decode, tokens, records, encode, jsons, packets, files, texts, failures,
 }
 
@@ -530,81 +531,40 @@ func (k *keeper) decoder(b []byte) *gdwire.Decoder {
 	return d
 }
 
-// decode reads a packet by typed calls and tokens in turn.
+// decode reads a packet by all calls in turn.
 func decode(k *keeper) {
 	b := k.packet()
 	d := k.decoder(b)
-	for {
-		var err error
-		typ, _ := d.PeekType()
-		switch n := k.IntN(10); {
-		case typ == gdwire.TypeString && n < 3, typ == gdwire.TypeStringName && n < 3:
-			var s string
-			if s, err = d.ReadString(); err == nil {
-				k.keep("gdwire.Decoder.ReadString", s)
-			}
-		case typ == gdwire.TypeString && n < 6:
-			var s []byte
-			if s, err = d.AppendString(make([]byte, k.IntN(3), 3+k.size())); err == nil {
-				k.keep("gdwire.Decoder.AppendString", s)
-			}
-		case typ == gdwire.TypeNodePath && n < 6:
-			var s string
-			if s, err = d.ReadNodePath(); err == nil {
-				k.keep("gdwire.Decoder.ReadNodePath", s)
-			}
-		case typ == gdwire.TypeSignal && n < 6:
-			var s string
-			if s, _, err = d.ReadSignal(); err == nil {
-				k.keep("gdwire.Decoder.ReadSignal", s)
-			}
-		case typ == gdwire.TypeColor && n < 3:
-			c := make([]float64, 4)
-			err = gdwire.ReadComponents(d, typ, c)
-			k.keep("gdwire.ReadComponents", c)
-		case typ == gdwire.TypeColor && n < 6:
-			c := make([]float32, 4)
-			err = gdwire.ReadComponents(d, typ, c)
-			k.keep("gdwire.ReadComponents", c)
-		case n == 9:
-			k.keep("gdwire.Decoder.AppendPath", d.AppendPath(nil))
-			k.keep("gdwire.Error.Error", d.WrapError(gdwire.ErrRange))
-			fallthrough
-		default:
-			err = k.token(d)
+	c := calls.NewCaller(k.t, d)
+	for err := error(nil); err != io.EOF && d.Err() == nil; {
+		op := &calls.Reads[k.IntN(len(calls.Reads))]
+		for n := k.IntN(30); n > 0 && !op.Fits(d.PeekKind()); n-- {
+			op = &calls.Reads[k.IntN(len(calls.Reads))]
 		}
-		if err != nil {
-			break
+		switch name := op.Function(); {
+		case name == "gdwire.Decoder.Reset", name == "gdwire.Decoder.Release":
+		case k.IntN(3) > 0:
+			err = k.token(d)
+		default:
+			c.Result = nil
+			if err = op.Run(c); c.Result != nil && (slices.Contains(kept, name) || slices.Contains(filled, name)) {
+				k.keep(name, c.Result)
+			}
 		}
 	}
+	k.keep("gdwire.Decoder.AppendPath", d.AppendPath(nil))
+	k.keep("gdwire.Error.Error", d.WrapError(gdwire.ErrRange))
 	d.Release()
 	clear(b)
-
-	d.ResetBytes(binary.LittleEndian.AppendUint64([]byte{6, 0, 0, 0}, k.Uint64())) // Vector2i
-	c := make([]int32, 2)
-	require.NoError(k.t, gdwire.ReadComponents(d, gdwire.TypeVector2i, c))
-	k.keep("gdwire.ReadComponents", c)
-	d.Release()
 }
 
 // token reads a token and keeps what can be kept of it.
 func (k *keeper) token(d *gdwire.Decoder) error {
 	t, err := d.ReadToken()
-	if err != nil {
-		return err
+	if err == nil {
+		k.keepToken(t)
 	}
-	if t.Kind() == gdwire.KindPackedStart && k.IntN(2) == 0 {
-		switch t.Type() {
-		case gdwire.TypePackedByteArray:
-			return packed[byte](k, d)
-		case gdwire.TypePackedInt64Array:
-			return packed[int64](k, d)
-		case gdwire.TypePackedVector3Array:
-			return packed[[3]float64](k, d)
-		}
-	}
-	k.keepToken(t)
-	return nil
+	return err
 }
 
 func (k *keeper) keepToken(t gdwire.Token) {
@@ -616,26 +576,6 @@ func (k *keeper) keepToken(t gdwire.Token) {
 	k.keep("gdwire.Token.Elem", t.Elem())
 	k.keep("gdwire.Token.KeyElem", t.KeyElem())
 	k.keep("gdwire.Elem.String", t.Elem().String())
-}
-
-// packed reads the payload of a packed array.
-func packed[T gdwire.Packable](k *keeper, d *gdwire.Decoder) error {
-	some := make([]T, 1+k.IntN(100))
-	if n, err := gdwire.ReadPacked(d, some); err != nil || n < len(some) {
-		k.keep("gdwire.ReadPacked", some)
-		return ignoreEOF(err)
-	}
-	k.keep("gdwire.ReadPacked", some)
-	all, err := gdwire.AppendPacked(d, []T(nil))
-	k.keep("gdwire.AppendPacked", all)
-	return err
-}
-
-func ignoreEOF(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
 }
 
 func tokens(k *keeper) {

@@ -1,35 +1,32 @@
-// Package calls_test makes random sequences of calls on Decoders and Encoders.
-package calls_test
+// Package calls lists every call on a Decoder and an Encoder, for the tests of other packages. Its own tests make random
+// sequences of them.
+package calls
 
 import (
 	"bufio"
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"iter"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
-	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
-// A decoderCall is a call on a Decoder. It writes its results into the transcript and returns
-// its error. After temporary errors it is retried.
-type decoderCall struct {
+// A Read is a call on a Decoder. It writes its results into the transcript of a Caller and returns its error. After
+// temporary errors it is retried.
+type Read struct {
 	name   string
 	window bool // the result depends on the size of the read buffer
-	call   func(c *caller) error
+	call   func(c *Caller) error
 
 	// Of a typed read: the kinds of the values that it reads, and how to read one. It returns
 	// errUnread if another call has to. All values but those of these kinds are of a wrong type.
@@ -37,8 +34,8 @@ type decoderCall struct {
 	value func(d *gdwire.Decoder) (tagged.Value, error)
 }
 
-// run makes the call.
-func (op *decoderCall) run(c *caller) error {
+// Run makes the call.
+func (op *Read) Run(c *Caller) error {
 	if op.call != nil {
 		return op.call(c)
 	}
@@ -53,13 +50,32 @@ func (op *decoderCall) run(c *caller) error {
 		return err
 	})
 	if err == nil {
+		c.Result = v.Text
 		c.trace = fmt.Append(c.trace, v.Bits, v.Text)
 		c.lost = c.lost || !read
 	}
 	return err
 }
 
-func (op *decoderCall) isText() bool {
+// Function returns the name of the exported function that is called, or "".
+func (op *Read) Function() string {
+	name, _, _ := strings.Cut(op.name, " ")
+	switch name {
+	case "ReadPacked", "AppendPacked", "ReadComponents", "ReadInteger", "CopyValue":
+		return "gdwire." + name
+	case "the", "7", "100", "all":
+		return "gdwire.Decoder.Payload"
+	}
+	if name, _, _ = strings.Cut(name, "("); strings.HasPrefix(name, "export.") {
+		return ""
+	}
+	return "gdwire.Decoder." + name
+}
+
+// Fits reports whether the call is a typed read of values of a kind.
+func (op *Read) Fits(k gdwire.Kind) bool { return slices.Contains(op.fits, k) }
+
+func (op *Read) isText() bool {
 	return op.fits[0] == gdwire.KindStringChunk || op.fits[0] == gdwire.KindNodePathStart
 }
 
@@ -139,12 +155,12 @@ var continues = map[string]bool{
 // export contains the calls of package gdwire for this module.
 var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
-// decoderCalls contains every call that reads. A new one is a line here.
-var decoderCalls []decoderCall
+// Reads contains every call that reads. A new one is a line here.
+var Reads []Read
 
 func init() {
-	decoderCalls = []decoderCall{
-		{name: "ReadToken", window: true, call: func(c *caller) (err error) {
+	Reads = []Read{
+		{name: "ReadToken", window: true, call: func(c *Caller) (err error) {
 			c.token = gdwire.Token{}
 			err = c.retry(func() error { c.token, err = c.d.ReadToken(); return err })
 			if err == nil {
@@ -154,11 +170,11 @@ func init() {
 			}
 			return err
 		}},
-		{name: "the bytes of an earlier token", window: true, call: func(c *caller) error {
+		{name: "the bytes of an earlier token", window: true, call: func(c *Caller) error {
 			c.useToken()
 			return nil
 		}},
-		{name: "PeekKind", call: func(c *caller) error {
+		{name: "PeekKind", call: func(c *Caller) error {
 			var k gdwire.Kind
 			err := c.retry(func() error {
 				if k = c.d.PeekKind(); k != 0 {
@@ -173,13 +189,13 @@ func init() {
 			c.trace = append(c.trace, byte(k))
 			return err
 		}},
-		{name: "SkipValue", call: func(c *caller) error { return c.retrySkip(c.d.SkipValue) }},
-		{name: "SkipTo(0)", call: func(c *caller) error { return c.retry(func() error { return c.d.SkipTo(0) }) }},
-		{name: "SkipTo(depth-1)", call: func(c *caller) error {
+		{name: "SkipValue", call: func(c *Caller) error { return c.retrySkip(c.d.SkipValue) }},
+		{name: "SkipTo(0)", call: func(c *Caller) error { return c.retry(func() error { return c.d.SkipTo(0) }) }},
+		{name: "SkipTo(depth-1)", call: func(c *Caller) error {
 			depth := c.d.Depth() - 1
 			return c.retry(func() error { return c.d.SkipTo(depth) })
 		}},
-		{name: "CopyValue", window: true, call: func(c *caller) error {
+		{name: "CopyValue", window: true, call: func(c *Caller) error {
 			c.out.Reset()
 			c.e.Reset(&c.out)
 			err := c.retrySkip(func() error {
@@ -198,7 +214,7 @@ func init() {
 			c.trace = append(c.trace, c.out.Bytes()...)
 			return err
 		}},
-		{name: "Tokens", window: true, call: func(c *caller) (err error) {
+		{name: "Tokens", window: true, call: func(c *Caller) (err error) {
 			c.loops++
 			for tok, e := range c.d.Tokens() {
 				if err = e; err != nil {
@@ -213,41 +229,42 @@ func init() {
 			c.moved = true
 			return err
 		}},
-		{name: "Payload", window: true, call: func(c *caller) error {
+		{name: "Payload", window: true, call: func(c *Caller) error {
 			c.payload, c.payloadAt = c.d.Payload(), c.calls
 			return nil
 		}},
-		{name: "7 bytes of the payload", window: true, call: func(c *caller) error { return c.readPayload(7) }},
-		{name: "100 bytes of the payload", window: true, call: func(c *caller) error { return c.readPayload(100) }},
-		{name: "all bytes of a new payload", window: true, call: func(c *caller) error {
+		{name: "7 bytes of the payload", window: true, call: func(c *Caller) error { return c.readPayload(7) }},
+		{name: "100 bytes of the payload", window: true, call: func(c *Caller) error { return c.readPayload(100) }},
+		{name: "all bytes of a new payload", window: true, call: func(c *Caller) error {
 			c.payload, c.payloadAt = c.d.Payload(), c.calls
 			c.out.Reset()
 			err := c.retry(func() error { _, err := c.payload.(io.WriterTo).WriteTo(&c.out); return err })
 			c.trace = append(c.trace, c.out.Bytes()...)
 			return err
 		}},
-		{name: "ReadPacked of float32", window: true, call: func(c *caller) error { return readPacked[float32](c) }},
-		{name: "ReadPacked of byte", window: true, call: func(c *caller) error { return readPacked[byte](c) }},
-		{name: "ReadPacked of [3]float64", window: true, call: func(c *caller) error { return readPacked[[3]float64](c) }},
-		{name: "AppendPacked of int64", call: func(c *caller) error { return appendPacked[int64](c) }},
-		{name: "AppendPacked of byte", fits: packedKinds, call: func(c *caller) error { return appendPacked[byte](c) }},
-		{name: "AppendPacked of float64", call: func(c *caller) error { return appendPacked[float64](c) }},
-		{name: "AppendPacked of [2]float32", call: func(c *caller) error { return appendPacked[[2]float32](c) }},
-		{name: "AppendString", fits: []gdwire.Kind{gdwire.KindStringChunk, gdwire.KindNodePathStart}, value: textRead(func(d *gdwire.Decoder) ([]byte, error) { return d.AppendString(nil) }), call: func(c *caller) error {
+		{name: "ReadPacked of float32", window: true, call: func(c *Caller) error { return readPacked[float32](c) }},
+		{name: "ReadPacked of byte", window: true, call: func(c *Caller) error { return readPacked[byte](c) }},
+		{name: "ReadPacked of [3]float64", window: true, call: func(c *Caller) error { return readPacked[[3]float64](c) }},
+		{name: "AppendPacked of int64", call: func(c *Caller) error { return appendPacked[int64](c) }},
+		{name: "AppendPacked of byte", fits: packedKinds, call: func(c *Caller) error { return appendPacked[byte](c) }},
+		{name: "AppendPacked of float64", call: func(c *Caller) error { return appendPacked[float64](c) }},
+		{name: "AppendPacked of [2]float32", call: func(c *Caller) error { return appendPacked[[2]float32](c) }},
+		{name: "AppendString", fits: []gdwire.Kind{gdwire.KindStringChunk, gdwire.KindNodePathStart}, value: textRead(func(d *gdwire.Decoder) ([]byte, error) { return d.AppendString(nil) }), call: func(c *Caller) error {
 			var dst []byte
 			err := c.retry(func() (err error) { dst, err = c.d.AppendString(dst); return err })
+			c.Result = dst
 			if err == nil || !c.anyWindow {
 				c.trace = append(c.trace, dst...)
 			}
 			return err
 		}},
-		{name: "WrapError", call: func(c *caller) error { return c.d.WrapError(errOwn) }},
-		{name: "PeekType", call: func(c *caller) error { return read(c, c.d.PeekType) }},
+		{name: "WrapError", call: func(c *Caller) error { return c.d.WrapError(errOwn) }},
+		{name: "PeekType", call: func(c *Caller) error { return read(c, c.d.PeekType) }},
 		{name: "ReadNil", fits: []gdwire.Kind{gdwire.KindNil}, value: noneRead((*gdwire.Decoder).ReadNil)},
 		{name: "ReadBool", fits: []gdwire.Kind{gdwire.KindBool}, value: bitsRead("bool", (*gdwire.Decoder).ReadBool, bit)},
 		{name: "ReadInt", fits: numberKinds, value: bitsRead("int", (*gdwire.Decoder).ReadInt, same)},
 		{name: "ReadFloat", fits: numberKinds, value: bitsRead("float", (*gdwire.Decoder).ReadFloat, math.Float64bits)},
-		{name: "ReadFloat32", call: func(c *caller) error { return read(c, c.d.ReadFloat32) }},
+		{name: "ReadFloat32", call: func(c *Caller) error { return read(c, c.d.ReadFloat32) }},
 		{name: "ReadInteger of uint8", fits: numberKinds, value: bitsRead("int", gdwire.ReadInteger[uint8], same)},
 		{name: "ReadString", fits: textKinds, value: textRead((*gdwire.Decoder).ReadString)},
 		{name: "ReadKey or ReadString", fits: textKinds, value: textRead(func(d *gdwire.Decoder) (string, error) {
@@ -264,7 +281,7 @@ func init() {
 				err = errUnread
 			}
 			return string(text), err
-		}), call: func(c *caller) error {
+		}), call: func(c *Caller) error {
 			return c.retry(func() error {
 				text, ok, err := export.ReadText(c.d)
 				if err == bufio.ErrBufferFull { // it consumed nothing, as for a value that is no text
@@ -296,17 +313,17 @@ func init() {
 			v.Text, v.Bits, err = d.ReadSignal()
 			return v, err
 		}},
-		{name: "ReadComponents of float64", fits: mathKinds(false), value: mathRead(math.Float64bits), call: func(c *caller) error {
+		{name: "ReadComponents of float64", fits: mathKinds(false), value: mathRead(math.Float64bits), call: func(c *Caller) error {
 			typ := gdwire.Type(c.byte())
 			v := make([]float64, c.byte()%17)
 			return read(c, func() ([]float64, error) { return v, gdwire.ReadComponents(c.d, typ, v) })
 		}},
-		{name: "ReadComponents of float32", call: func(c *caller) error {
+		{name: "ReadComponents of float32", call: func(c *Caller) error {
 			typ := gdwire.Type(c.byte())
 			v := make([]float32, c.byte()%17)
 			return read(c, func() ([]float32, error) { return v, gdwire.ReadComponents(c.d, typ, v) })
 		}},
-		{name: "export.ReadFloats or ReadComponents", call: func(c *caller) error {
+		{name: "export.ReadFloats or ReadComponents", call: func(c *Caller) error {
 			typ := gdwire.Type(c.byte())
 			v := make([]float32, c.byte()%17)
 			return read(c, func() ([]float32, error) {
@@ -316,13 +333,13 @@ func init() {
 				return v, gdwire.ReadComponents(c.d, typ, v)
 			})
 		}},
-		{name: "ReadComponents of int32", fits: mathKinds(true), value: mathRead(func(x int32) uint64 { return uint64(x) }), call: func(c *caller) error {
+		{name: "ReadComponents of int32", fits: mathKinds(true), value: mathRead(func(x int32) uint64 { return uint64(x) }), call: func(c *Caller) error {
 			var v [2]int32
 			return read(c, func() ([2]int32, error) { return v, gdwire.ReadComponents(c.d, gdwire.TypeVector2i, v[:]) })
 		}},
-		{name: "ReadArray", fits: arrayKinds, call: func(c *caller) error { return read(c, c.d.ReadArray) }},
-		{name: "ReadDict", fits: dictKinds, call: func(c *caller) error { return read(c, c.d.ReadDict) }},
-		{name: "export.StartStrings or ReadToken", call: func(c *caller) error {
+		{name: "ReadArray", fits: arrayKinds, call: func(c *Caller) error { return read(c, c.d.ReadArray) }},
+		{name: "ReadDict", fits: dictKinds, call: func(c *Caller) error { return read(c, c.d.ReadDict) }},
+		{name: "export.StartStrings or ReadToken", call: func(c *Caller) error {
 			return read(c, func() (int, error) {
 				if n, ok := export.StartStrings(c.d); ok {
 					return n, nil
@@ -337,12 +354,12 @@ func init() {
 				return int(t.Len()), err
 			})
 		}},
-		{name: "ReadEnd", call: func(c *caller) error { return c.retry(c.d.ReadEnd) }},
-		{name: "Fields", fits: dictKinds, call: func(c *caller) (err error) {
+		{name: "ReadEnd", call: func(c *Caller) error { return c.retry(c.d.ReadEnd) }},
+		{name: "Fields", fits: dictKinds, call: func(c *Caller) (err error) {
 			c.loops++
 			for key, e := range c.d.Fields() {
-				if err = e; err != nil {
-					break
+				if c.ends(&err, e) {
+					continue
 				}
 				c.continues = false
 				was := bytes.Clone(key)
@@ -358,14 +375,14 @@ func init() {
 			c.moved = true
 			return err
 		}},
-		{name: "Elements", fits: []gdwire.Kind{gdwire.KindArrayStart, gdwire.KindPackedStart}, call: func(c *caller) error { return c.loop(c.d.Elements()) }},
-		{name: "Pairs", fits: dictKinds, call: func(c *caller) error { return c.loop(c.d.Pairs()) }},
-		{name: "Elements by iter.Pull", call: func(c *caller) error { return c.pull(c.d.Elements()) }},
-		{name: "Pairs by iter.Pull", call: func(c *caller) error { return c.pull(c.d.Pairs()) }},
-		{name: "Elements that panic", call: func(c *caller) error { return c.panics(c.d.Elements()) }},
-		{name: "Pairs that panic", call: func(c *caller) error { return c.panics(c.d.Pairs()) }},
-		{name: "Reset", call: func(c *caller) error { c.reset(); return nil }},
-		{name: "Release", call: func(c *caller) error {
+		{name: "Elements", fits: []gdwire.Kind{gdwire.KindArrayStart, gdwire.KindPackedStart}, call: func(c *Caller) error { return c.loop(c.d.Elements()) }},
+		{name: "Pairs", fits: dictKinds, call: func(c *Caller) error { return c.loop(c.d.Pairs()) }},
+		{name: "Elements by iter.Pull", call: func(c *Caller) error { return c.pull(c.d.Elements()) }},
+		{name: "Pairs by iter.Pull", call: func(c *Caller) error { return c.pull(c.d.Pairs()) }},
+		{name: "Elements that panic", call: func(c *Caller) error { return c.panics(c.d.Elements()) }},
+		{name: "Pairs that panic", call: func(c *Caller) error { return c.panics(c.d.Pairs()) }},
+		{name: "Reset", call: func(c *Caller) error { c.reset(); return nil }},
+		{name: "Release", call: func(c *Caller) error {
 			c.forget()
 			c.d.Release()
 			if c.byte()%4 > 0 { // otherwise the next calls return ErrClosed
@@ -376,8 +393,10 @@ func init() {
 	}
 }
 
-// A caller makes the calls that a script chooses and records their results.
-type caller struct {
+// A Caller makes the calls that a script chooses and records their results.
+type Caller struct {
+	Result any // of the latest call without an error: what it returned or filled
+
 	t       testing.TB
 	d       *gdwire.Decoder
 	start   func(d *gdwire.Decoder) // resets d to the input
@@ -408,7 +427,12 @@ type caller struct {
 	out bytes.Buffer
 }
 
-func (c *caller) byte() byte {
+// NewCaller returns a Caller for calls on d, whose arguments are bytes of the script.
+func NewCaller(t testing.TB, d *gdwire.Decoder, script ...byte) *Caller {
+	return &Caller{t: t, d: d, e: gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: d.Options().Format, Depth: -1}), script: script}
+}
+
+func (c *Caller) byte() byte {
 	if len(c.script) == 0 {
 		return 0
 	}
@@ -418,7 +442,7 @@ func (c *caller) byte() byte {
 }
 
 // retry makes a call again as long as the Reader's errors are temporary.
-func (c *caller) retry(call func() error) error {
+func (c *Caller) retry(call func() error) error {
 	for range 1 << 16 {
 		err := call()
 		if err != fuzz.ErrTemporary {
@@ -432,7 +456,7 @@ func (c *caller) retry(call func() error) error {
 
 // retrySkip makes a call that skips or reads a whole value. If a temporary error interrupts it
 // inside the value, it skips the rest of that.
-func (c *caller) retrySkip(call func() error) error {
+func (c *Caller) retrySkip(call func() error) error {
 	depth := c.d.Depth()
 	return c.retry(func() error {
 		if c.d.Depth() > depth {
@@ -442,13 +466,13 @@ func (c *caller) retrySkip(call func() error) error {
 	})
 }
 
-func (c *caller) reset() {
+func (c *Caller) reset() {
 	c.forget()
 	c.start(c.d)
 }
 
 // forget drops what is known of the input before Reset or Release.
-func (c *caller) forget() {
+func (c *Caller) forget() {
 	c.offset, c.failed, c.continues = 0, false, false
 	c.restarts++
 	c.moved = true
@@ -460,7 +484,7 @@ var errOwn = errors.New("own error")
 
 // pull makes some calls between the iterations of a loop over indices, which is not entered
 // as a function: calls can come between its iterations, and after the end of a loop around it.
-func (c *caller) pull(seq iter.Seq2[int, error]) (err error) {
+func (c *Caller) pull(seq iter.Seq2[int, error]) (err error) {
 	c.loops++
 	next, stop := iter.Pull2(seq)
 	defer stop()
@@ -480,7 +504,7 @@ func (c *caller) pull(seq iter.Seq2[int, error]) (err error) {
 }
 
 // panics leaves a loop over indices by a panic after some calls.
-func (c *caller) panics(seq iter.Seq2[int, error]) (err error) {
+func (c *Caller) panics(seq iter.Seq2[int, error]) (err error) {
 	c.loops++
 	c.moved = true
 	defer func() {
@@ -502,12 +526,21 @@ func (c *caller) panics(seq iter.Seq2[int, error]) (err error) {
 	return nil
 }
 
+// ends reports whether the loop yields an error, which is the last that it yields.
+func (c *Caller) ends(err *error, e error) bool {
+	if *err != nil {
+		c.t.Fatalf("a loop goes on after %v", *err)
+	}
+	*err = e
+	return e != nil
+}
+
 // loop makes some calls in each iteration of a loop over indices.
-func (c *caller) loop(seq iter.Seq2[int, error]) (err error) {
+func (c *Caller) loop(seq iter.Seq2[int, error]) (err error) {
 	c.loops++
 	for i, e := range seq {
-		if err = e; err != nil {
-			break
+		if c.ends(&err, e) {
+			continue
 		}
 		c.continues = true // of an element of a packed array
 		c.trace = append(c.trace, byte(i))
@@ -520,7 +553,7 @@ func (c *caller) loop(seq iter.Seq2[int, error]) (err error) {
 }
 
 // body makes some calls inside a loop and reports whether to leave it.
-func (c *caller) body() (leave bool) {
+func (c *Caller) body() (leave bool) {
 	c.depth++
 	for range c.byte() % 4 {
 		if c.depth > 3 {
@@ -534,7 +567,7 @@ func (c *caller) body() (leave bool) {
 
 // useToken reads the bytes of the latest token. They are unchanged, or Bytes
 // panics because the token is stale.
-func (c *caller) useToken() {
+func (c *Caller) useToken() {
 	defer func() {
 		if r := recover(); r != nil && !strings.HasPrefix(fmt.Sprint(r), "gdwire: token used after the next call") {
 			panic(r)
@@ -546,7 +579,7 @@ func (c *caller) useToken() {
 }
 
 // readPayload reads from the latest Payload, which can be stale.
-func (c *caller) readPayload(n int) error {
+func (c *Caller) readPayload(n int) error {
 	if c.payload == nil {
 		return nil
 	}
@@ -568,16 +601,16 @@ func (c *caller) readPayload(n int) error {
 	return err
 }
 
-func read[T any](c *caller, call func() (T, error)) error {
+func read[T any](c *Caller, call func() (T, error)) error {
 	var v T
 	err := c.retry(func() (err error) { v, err = call(); return err })
-	if err == nil {
+	if c.Result = v; err == nil {
 		c.trace = fmt.Append(c.trace, v)
 	}
 	return err
 }
 
-func readPacked[T gdwire.Packable](c *caller) error {
+func readPacked[T gdwire.Packable](c *Caller) error {
 	dst := make([]T, c.byte()%9)
 	n := 0
 	err := c.retry(func() error {
@@ -585,13 +618,15 @@ func readPacked[T gdwire.Packable](c *caller) error {
 		n += k
 		return err
 	})
+	c.Result = dst[:n]
 	c.trace = fmt.Append(c.trace, dst[:n])
 	return err
 }
 
-func appendPacked[T gdwire.Packable](c *caller) error {
+func appendPacked[T gdwire.Packable](c *Caller) error {
 	var dst []T
 	err := c.retry(func() (err error) { dst, err = gdwire.AppendPacked(c.d, dst); return err })
+	c.Result = dst
 	if err == nil || !c.anyWindow {
 		c.trace = fmt.Append(c.trace, dst)
 	}
@@ -600,11 +635,11 @@ func appendPacked[T gdwire.Packable](c *caller) error {
 
 // next makes the next call of the script and checks the properties that hold after
 // every call.
-func (c *caller) next() {
+func (c *Caller) next() {
 	b := c.byte()
-	op := &decoderCalls[int(b)%len(decoderCalls)]
+	op := &Reads[int(b)%len(Reads)]
 	if b >= 200 || c.anyWindow && op.window { // mostly go forward
-		op = &decoderCalls[0]
+		op = &Reads[0]
 		if c.anyWindow {
 			op = c.wholeToken()
 		}
@@ -621,7 +656,7 @@ func (c *caller) next() {
 		c.calls++
 		c.moved = c.moved && op.name == "WrapError" // which reads nothing
 	}
-	err := op.run(c)
+	err := op.Run(c)
 	after := c.d.InputOffset()
 	if c.restarts == restarts { // a loop whose body starts anew leaves the Decoder where the body did
 		c.continues = continues[op.name]
@@ -647,7 +682,7 @@ func (c *caller) next() {
 
 // wholeToken chooses a call that reads the next token in one piece, however small
 // the read buffer is.
-func (c *caller) wholeToken() *decoderCall {
+func (c *Caller) wholeToken() *Read {
 	name := "ReadToken"
 	switch c.retryKind() {
 	case gdwire.KindStringChunk:
@@ -655,15 +690,15 @@ func (c *caller) wholeToken() *decoderCall {
 	case gdwire.KindChunk:
 		name = "SkipTo(depth-1)"
 	}
-	for i := range decoderCalls {
-		if decoderCalls[i].name == name {
-			return &decoderCalls[i]
+	for i := range Reads {
+		if Reads[i].name == name {
+			return &Reads[i]
 		}
 	}
 	panic(name)
 }
 
-func (c *caller) retryKind() (k gdwire.Kind) {
+func (c *Caller) retryKind() (k gdwire.Kind) {
 	c.retry(func() error {
 		if k = c.d.PeekKind(); k != 0 {
 			return nil
@@ -675,7 +710,7 @@ func (c *caller) retryKind() (k gdwire.Kind) {
 }
 
 // note writes the position of the Decoder after a call into the transcript.
-func (c *caller) note(name string, err error) {
+func (c *Caller) note(name string, err error) {
 	text := fmt.Sprint(err)
 	if e := (*gdwire.Error)(nil); c.anyWindow && errors.As(err, &e) {
 		text = fmt.Sprint(e.Path, e.Err) // the latest chunk, and so the offset, may differ
@@ -717,7 +752,7 @@ func (c *caller) note(name string, err error) {
 }
 
 // noteErrors writes the errors that the Decoder remembers into the transcript.
-func (c *caller) noteErrors(name string) {
+func (c *Caller) noteErrors(name string) {
 	last := export.LastError(c.d)
 	if last == io.EOF {
 		c.t.Fatalf("after %s, the end of the input is LastError", name)
@@ -726,7 +761,7 @@ func (c *caller) noteErrors(name string) {
 }
 
 // checkError expects that an error stays, or that the call consumed nothing.
-func (c *caller) checkError(name string, err error, unmoved bool) {
+func (c *Caller) checkError(name string, err error, unmoved bool) {
 	if unmoved || err == io.EOF && (strings.HasPrefix(name, "ReadPacked") || strings.HasSuffix(name, "payload")) {
 		return // the end of the array or payload
 	}
@@ -737,264 +772,6 @@ func (c *caller) checkError(name string, err error, unmoved bool) {
 	if err != io.EOF && fuzz.ErrorText(again) != fuzz.ErrorText(err) {
 		c.t.Fatalf("%s returned %v, and then ReadToken %v", name, err, again)
 	}
-}
-
-// plain hides every method of a Reader but Read.
-func plain(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} }
-
-// Inputs of unknown and of known length. The others are compared with the first of
-// each.
-var (
-	openInputs = []struct {
-		name  string
-		start func(d *gdwire.Decoder, p []byte)
-	}{
-		{"a Reader", func(d *gdwire.Decoder, p []byte) { d.Reset(plain(p)) }},
-		{"one byte at a time", func(d *gdwire.Decoder, p []byte) { d.Reset(iotest.OneByteReader(plain(p))) }},
-		{"io.EOF with the last bytes", func(d *gdwire.Decoder, p []byte) { d.Reset(iotest.DataErrReader(plain(p))) }},
-		{"temporary errors", func(d *gdwire.Decoder, p []byte) { d.Reset(&fuzz.FlakyReader{R: iotest.OneByteReader(plain(p))}) }},
-	}
-	knownInputs = []struct {
-		name  string
-		start func(d *gdwire.Decoder, p []byte)
-	}{
-		{"ResetBytes", func(d *gdwire.Decoder, p []byte) { d.ResetBytes(p) }},
-		{"ResetN", func(d *gdwire.Decoder, p []byte) { d.ResetN(plain(p), int64(len(p))) }},
-		{"half at a time", func(d *gdwire.Decoder, p []byte) { d.ResetN(iotest.HalfReader(plain(p)), int64(len(p))) }},
-		{"one byte at a time", func(d *gdwire.Decoder, p []byte) { d.ResetN(iotest.OneByteReader(plain(p)), int64(len(p))) }},
-		{"ResetN with temporary errors", func(d *gdwire.Decoder, p []byte) { d.ResetN(&fuzz.FlakyReader{R: plain(p)}, int64(len(p))) }},
-	}
-)
-
-// runCalls makes the calls of a script on one kind of input.
-func runCalls(t testing.TB, o gdwire.DecoderOptions, start func(d *gdwire.Decoder), script []byte, anyWindow bool) *caller {
-	d := gdwire.NewDecoder(nil, &o)
-	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, AllowInvalidUTF8: true, Depth: -1})
-	c := &caller{t: t, d: d, e: e, start: start, script: script, anyWindow: anyWindow}
-	defer d.Release()
-	defer e.Close()
-	defer func() {
-		if r := recover(); r != nil || t.Failed() {
-			t.Logf("calls: %s", strings.Join(c.log, ", "))
-			if r != nil {
-				panic(r)
-			}
-		}
-	}()
-	start(d)
-	for len(c.script) > 0 {
-		c.next()
-	}
-	return c
-}
-
-func compareCalls(t testing.TB, name string, want, got *caller) {
-	wantTrace, gotTrace := want.trace, got.trace
-	if got.lost {
-		wantTrace, gotTrace = want.places, got.places
-	}
-	if bytes.Equal(wantTrace, gotTrace) {
-		if got.failing || want.anyWindow { // errors of the Reader, and offsets inside texts, differ
-			return
-		}
-		wantTrace, gotTrace = want.errs, got.errs
-	}
-	if bytes.Equal(wantTrace, gotTrace) {
-		return
-	}
-	t.Logf("%s, calls: %s", name, strings.Join(got.log, ", "))
-	wants, gots := bytes.Split(wantTrace, []byte("\n")), bytes.Split(gotTrace, []byte("\n"))
-	for i := range min(len(wants), len(gots)) {
-		if !bytes.Equal(wants[i], gots[i]) {
-			t.Fatalf("after %q\nwant  %q\ngot   %q", wants[max(i-1, 0)], wants[i], gots[i])
-		}
-	}
-	t.Fatalf("%d calls instead of %d", len(gots), len(wants))
-}
-
-// requireCalls makes the calls of a script on a packet from different Readers and requires
-// the same results. The seed chooses the Readers.
-func requireCalls(t testing.TB, p []byte, s fuzz.Seed, script []byte) {
-	o := s.Options()
-	begin := func(f func(d *gdwire.Decoder, p []byte)) func(d *gdwire.Decoder) {
-		return func(d *gdwire.Decoder) { f(d, p) }
-	}
-	switch s.Choose(3) {
-	case 0:
-		want := runCalls(t, o, begin(openInputs[0].start), script, false)
-		for _, in := range openInputs[1:] {
-			if in.name == "temporary errors" && want.loops > 0 {
-				continue // loops do not resume
-			}
-			compareCalls(t, in.name, want, runCalls(t, o, begin(in.start), script, false))
-		}
-	case 1:
-		for _, in := range knownInputs[1:] {
-			o.MaxChunk = max(o.MaxChunk, len(p), 16) // in memory nothing is cut
-			want := runCalls(t, o, begin(knownInputs[0].start), script, false)
-			if in.name == "ResetN with temporary errors" && want.loops > 0 {
-				continue
-			}
-			compareCalls(t, in.name, want, runCalls(t, o, begin(in.start), script, false))
-		}
-	default:
-		want := runCalls(t, o, begin(openInputs[0].start), script, true)
-		for _, size := range []int{0, 16, 23, 64} {
-			o.MaxChunk = size
-			compareCalls(t, fmt.Sprint("read buffer of ", size), want, runCalls(t, o, begin(openInputs[0].start), script, true))
-		}
-	}
-}
-
-// compose puts packets of one format into nested containers, so that calls are made at every
-// kind of position.
-func compose(random *rand.Rand, all []fuzz.Input, s fuzz.Seed, depth int) []byte {
-	pick := func() []byte {
-		for range 20 {
-			if in := all[random.IntN(len(all))]; in.Seed.Format() == s.Format() && len(in.Packet) < 300 {
-				return in.Packet
-			}
-		}
-		return nil
-	}
-	var out bytes.Buffer
-	e := gdwire.NewEncoder(&out, &gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double)})
-	var value func(depth int)
-	value = func(depth int) {
-		kind := random.IntN(4)
-		if depth == 0 {
-			kind = 3
-		}
-		n := random.IntN(4)
-		switch kind {
-		case 0:
-			e.BeginArray(n)
-			for range n {
-				value(depth - 1)
-			}
-			e.End()
-		case 1, 2:
-			e.BeginDict(n)
-			for i := range n {
-				if random.IntN(5) > 0 {
-					e.WriteString(strings.Repeat("k", i*7))
-				} else {
-					value(depth - 1)
-				}
-				value(depth - 1)
-			}
-			e.End()
-		default:
-			if e.WriteRaw(pick()) != nil {
-				e.ClearError()
-				e.WriteNil()
-			}
-		}
-	}
-	value(depth)
-	e.Close()
-	return out.Bytes()
-}
-
-var sequences = flag.Int("sequences", 20_000, "how many random sequences of calls tests make")
-
-// TestDecoderCalls makes random calls on random packets.
-func TestDecoderCalls(t *testing.T) {
-	n := testenv.Cases(min(*sequences, 700), *sequences)
-	random := rand.New(rand.NewPCG(5, 6))
-	all := fuzz.Seeds()
-	for i := range n {
-		s := fuzz.Seed(random.Uint64())
-		if random.IntN(3) > 0 {
-			s &^= fuzz.Limits
-		}
-		p := compose(random, all, s, 3)
-		for range random.IntN(3) {
-			if random.IntN(4) == 0 && len(p) > 0 {
-				p[random.IntN(len(p))] ^= 1 << random.IntN(8)
-			}
-			if random.IntN(8) == 0 {
-				p = p[:random.IntN(len(p)+1)]
-			}
-		}
-		script := make([]byte, 1+random.IntN(30))
-		for i := range script {
-			script[i] = byte(random.Uint32())
-		}
-		if !t.Run(fmt.Sprint(i), func(t *testing.T) {
-			defer func() {
-				if r := recover(); r != nil || t.Failed() {
-					t.Logf("packet %x, seed %#x, script %x", p, uint64(s), script)
-					if r != nil {
-						panic(r)
-					}
-				}
-			}()
-			requireCalls(t, p, s, script)
-		}) {
-			break
-		}
-	}
-}
-
-// TestPairsOfDecoderCalls makes every call after every other, inside a string, a packed
-// array and containers.
-func TestPairsOfDecoderCalls(t *testing.T) {
-	var out bytes.Buffer
-	e := gdwire.NewEncoder(&out, nil)
-	e.BeginArray(5)
-	e.WriteString("short")
-	e.WriteFloat(-1.5) // which is no integer
-	e.WriteString(strings.Repeat("text", 10))
-	e.BeginPacked(gdwire.TypePackedByteArray, 41)
-	gdwire.WritePacked(e, bytes.Repeat([]byte{7}, 41))
-	e.End()
-	e.BeginDict(2)
-	e.WriteString("position")
-	gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 2})
-	e.WriteString("path")
-	e.WriteNodePath("/root/Player:position")
-	e.End()
-	e.End()
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
-	payload := slices.IndexFunc(decoderCalls, func(c decoderCall) bool { return c.name == "Payload" })
-	for i := range decoderCalls {
-		for j := range decoderCalls {
-			for tokens := range 9 {
-				for variation := range 6 { // with Payload before the calls or without, on three kinds of input
-					if (i+j+tokens+variation)%71 > 0 && !testenv.Full() {
-						continue
-					}
-					script := make([]byte, tokens, tokens+4) // of ReadToken
-					if variation%2 > 0 {
-						script = append(script, byte(payload))
-					}
-					script = append(script, byte(i), byte(j), 0)
-					requireCalls(t, out.Bytes(), fuzz.Rest*fuzz.Seed(variation/2), script)
-				}
-			}
-		}
-	}
-}
-
-// FuzzDecoderCalls makes the calls that the input chooses.
-func FuzzDecoderCalls(f *testing.F) {
-	random := rand.New(rand.NewPCG(7, 8))
-	for _, in := range fuzz.Seeds() {
-		script := make([]byte, 12)
-		for i := range script {
-			script[i] = byte(random.Uint32())
-		}
-		f.Add(in.Packet, uint64(in.Seed)+uint64(random.IntN(3))*uint64(fuzz.Rest), script)
-	}
-	f.Fuzz(func(t *testing.T, p []byte, n uint64, script []byte) {
-		if len(script) > 60 {
-			return
-		}
-		requireCalls(t, p, fuzz.Seed(n), script)
-	})
 }
 
 // decoderKeys are texts of the known packets.

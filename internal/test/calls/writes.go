@@ -1,27 +1,24 @@
-package calls_test
+package calls
 
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// An encoderCall makes a call on the Encoder of a recorder with arguments from a script, and records
+// An Write makes a call on the Encoder of a recorder with arguments from a script, and records
 // its events.
-type encoderCall struct {
+type Write struct {
 	name   string
 	silent bool // it records no events
 	call   func(r *recorder, a *arguments) error
@@ -31,6 +28,23 @@ type encoderCall struct {
 type arguments struct {
 	b      [4]byte
 	format gdwire.Format
+	data   []byte // nil, or all text and bytes
+}
+
+// Function returns the name of the exported function that is called.
+func (op *Write) Function() string {
+	name, _, _ := strings.Cut(op.name, " ")
+	switch name {
+	case "WritePacked", "WriteComponents", "CopyValue":
+		return "gdwire." + name
+	}
+	name, _, _ = strings.Cut(name, "(")
+	return "gdwire.Encoder." + name
+}
+
+// Run makes the call with data as its text or bytes.
+func (op *Write) Run(e *gdwire.Encoder, data []byte) error {
+	return op.call(&recorder{e: e}, &arguments{format: e.Options().Format, data: data})
 }
 
 // count is small, Unknown or invalid.
@@ -82,10 +96,16 @@ func (a *arguments) elem(i int) gdwire.Elem {
 }
 
 func (a *arguments) text(i int) string {
+	if a.data != nil {
+		return wire.String(a.data)
+	}
 	return choose(a, i, []string{"", "a", "text", "é", "\U0001F600", "\xff", "a text that is longer than small buffers", "nul\x00nul", strings.Repeat("€", 40), strings.Repeat("é", 300)})
 }
 
 func (a *arguments) bytes(i int) []byte {
+	if a.data != nil {
+		return a.data
+	}
 	return []byte(choose(a, i, []string{
 		"", "a", "\xc3", "\xa9", "\xf0\x9f", "\x98\x80", "abcd", "abcdefgh", "0123456789abcdef0123456789abcdef", strings.Repeat("0123456789ab", 10), strings.Repeat("z", 600),
 	}))
@@ -115,6 +135,9 @@ type nodePath struct {
 }
 
 func (a *arguments) nodePath(i int) nodePath {
+	if a.data != nil {
+		return nodePath{text: wire.String(a.data)}
+	}
 	return choose(a, i, []nodePath{
 		{"", false, nil, nil}, {"/", true, nil, nil}, {"a", false, []string{"a"}, nil},
 		{"/a/bb:c:d", true, []string{"a", "bb"}, []string{"c", "d"}}, {":x", false, nil, []string{"x"}},
@@ -133,6 +156,9 @@ var seedPackets = fuzz.Seeds()
 
 // raw returns a known packet, or one value of this format, several, or a part of one.
 func (a *arguments) raw() (p []byte) {
+	if a.data != nil {
+		return a.data
+	}
 	if a.b[2] >= 128 {
 		p, _ = a.packet(0)
 		return p
@@ -146,8 +172,8 @@ func (a *arguments) raw() (p []byte) {
 	return p
 }
 
-// encoderCalls contains every call that writes. A new one is a line here.
-var encoderCalls = []encoderCall{
+// Writes contains every call that writes. A new one is a line here.
+var Writes = []Write{
 	{name: "WriteNil", call: func(r *recorder, _ *arguments) error { return r.took(r.e.WriteNil(), "nil") }},
 	{name: "WriteBool", call: func(r *recorder, a *arguments) error {
 		v := a.b[0] > 9
@@ -283,6 +309,9 @@ var encoderCalls = []encoderCall{
 	{name: "WriteToken(End)", call: func(r *recorder, _ *arguments) error { return r.ended(r.e.WriteToken(gdwire.End())) }},
 	{name: "Write", call: func(r *recorder, a *arguments) error { return r.write(a.bytes(0)) }},
 	{name: "WritePacked of integers", call: func(r *recorder, a *arguments) error {
+		if a.data != nil {
+			return gdwire.WritePacked(r.e, a.data)
+		}
 		bits := tagged.AsNumbers(several(a, 2, int(a.b[1]%9), someInts), func(n int64) uint64 { return uint64(byte(n)) })
 		switch a.b[0] % 3 {
 		case 0:
@@ -340,6 +369,15 @@ var encoderCalls = []encoderCall{
 			}
 		}
 	}},
+	{name: "CopyValue", call: func(r *recorder, _ *arguments) error {
+		e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: r.seed.Format()})
+		e.ResetBytes(nil)
+		e.WriteInt(7)
+		d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: r.seed.Format()})
+		defer d.Release()
+		d.ResetBytes(e.Bytes())
+		return r.took(gdwire.CopyValue(r.e, d), "int 7")
+	}},
 	{name: "Fail", silent: true, call: func(r *recorder, a *arguments) error {
 		if a.b[0] > 20 {
 			return r.e.Err() // mostly go on
@@ -350,240 +388,221 @@ var encoderCalls = []encoderCall{
 
 const copying = "copying"
 
-// A chosenCall is a call in a script.
-type chosenCall struct {
-	*encoderCall
-	a arguments
+// A recorder records the events of calls on an Encoder. An event is a call or a token of a Decoder as
+// text, without counts: the position of the end shows them.
+type recorder struct {
+	e      *gdwire.Encoder
+	seed   fuzz.Seed
+	keeps  bool // the events
+	events []string
+	open   []string // text, data, path, strings or container
+	typ    gdwire.Type
+	data   []byte // written so far into open text or data of that type
 }
 
-// chosenCalls returns the calls of a script.
-func chosenCalls(script []byte, f gdwire.Format) (all []chosenCall) {
-	for ; len(script) >= 5; script = script[5:] {
-		c := chosenCall{&encoderCalls[int(script[0])%len(encoderCalls)], arguments{format: f}}
-		copy(c.a.b[:], script[1:])
-		all = append(all, c)
+func newRecorder(w io.Writer, s fuzz.Seed) *recorder {
+	return &recorder{seed: s, e: gdwire.NewEncoder(w, &gdwire.EncoderOptions{
+		Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowInvalidUTF8: s.Has(fuzz.AllowInvalidUTF8), Depth: 6, MaxBuffered: 1 << 10,
+	})}
+}
+
+// took records an event if the call succeeded.
+func (r *recorder) took(err error, format string, args ...any) error {
+	if err == nil && r.keeps {
+		r.events = append(r.events, fmt.Sprintf(format, args...))
+	}
+	return err
+}
+
+// tookText records a whole text.
+func (r *recorder) tookText(err error, typ gdwire.Type, text string) error {
+	return r.took(err, "%v %q", r.textType(typ), text)
+}
+
+// tookChunk records a token of text, which is the last chunk of an open text.
+func (r *recorder) tookChunk(err error, typ gdwire.Type, text string) error {
+	if r.inside() != "text" {
+		return r.tookText(err, typ, text)
+	}
+	if err == nil {
+		r.data = append(r.data, text...)
+	}
+	return r.ended(err)
+}
+
+// began records the start of a container, string or packed array.
+func (r *recorder) began(err error, what string, typ gdwire.Type, format string, args ...any) error {
+	if err == nil && r.keeps {
+		r.open = append(r.open, what)
+		r.typ, r.data = typ, nil
+	}
+	return r.took(err, format, args...)
+}
+
+func (r *recorder) beginPacked(typ gdwire.Type, n int) error {
+	what := "data"
+	if typ == gdwire.TypePackedStringArray {
+		what = "strings"
+	}
+	return r.began(r.e.BeginPacked(typ, int64(n)), what, typ, "%v", typ)
+}
+
+// ended records an End. Text that was written is part of the string's event.
+func (r *recorder) ended(err error) error {
+	if err != nil || !r.keeps {
+		return err
+	}
+	last := len(r.open) - 1
+	switch r.open[last] {
+	case "text":
+		r.events[len(r.events)-1] += fmt.Sprintf("%q", r.data)
+	case "data":
+		r.took(nil, "data %x", r.data)
+		fallthrough
+	default:
+		r.took(nil, "end")
+	}
+	r.open = r.open[:last]
+	return nil
+}
+
+// textType returns the type of text that is written now: typ, or that of the open
+// NodePath or PackedStringArray.
+func (r *recorder) textType(typ gdwire.Type) gdwire.Type {
+	switch r.inside() {
+	case "path":
+		return gdwire.TypeNodePath
+	case "strings":
+		return gdwire.TypePackedStringArray
+	}
+	return typ
+}
+
+func (r *recorder) inside() string {
+	if len(r.open) == 0 {
+		return ""
+	}
+	return r.open[len(r.open)-1]
+}
+
+func (r *recorder) write(data []byte) error {
+	n, err := r.e.Write(data)
+	r.data = append(r.data, data[:n]...)
+	return err
+}
+
+// writePacked writes elements, whose numbers are bits, into data of any type.
+func writePacked[T gdwire.Packable](r *recorder, bits []uint64, elements []T) error {
+	err := gdwire.WritePacked(r.e, elements)
+	if err != nil || len(bits) == 0 || !r.keeps {
+		return err
+	}
+	v := tagged.Value{Type: r.typ.String(), Numbers: bits, Wide: r.wide(r.typ)}
+	if r.typ == gdwire.TypePackedByteArray {
+		v.Data, v.Numbers = tagged.AsNumbers(bits, func(b uint64) byte { return byte(b) }), nil
+	}
+	r.data = append(r.data, v.Encoding()...)
+	return nil
+}
+
+// wide reports whether the numbers of a type are written in 64 bits.
+func (r *recorder) wide(typ gdwire.Type) bool {
+	switch f := r.seed.Format(); {
+	case typ == gdwire.TypePackedInt64Array, typ == gdwire.TypePackedFloat64Array:
+		return true
+	case model.RealComponents[typ.String()] == 0, f == gdwire.Godot3, f == gdwire.Godot2:
+		return false
+	case f == gdwire.Godot4 && (typ == gdwire.TypeColor || typ == gdwire.TypePackedColorArray):
+		return false
+	}
+	return r.seed.Has(fuzz.Double)
+}
+
+// rounded returns the bits of components after writing.
+func (r *recorder) rounded(typ gdwire.Type, x []float64) (all []uint64) {
+	for _, x := range x {
+		if r.wide(typ) {
+			all = append(all, math.Float64bits(x))
+		} else {
+			all = append(all, tagged.Widened(math.Float32bits(float32(x))))
+		}
 	}
 	return all
 }
 
-// A failingWriter fails once, after left bytes, with an error or with a short count.
-type failingWriter struct {
-	left  int // negative: never
-	short bool
-	b     []byte
-}
-
-func (w *failingWriter) Write(p []byte) (int, error) {
-	n := len(p)
-	if w.left < 0 || w.left >= n {
-		w.b = append(w.b, p...)
-		w.left = max(w.left-n, min(w.left, 0))
-		return n, nil
-	}
-	n, w.left = w.left, -1
-	w.b = append(w.b, p[:n]...)
-	if w.short {
-		return n, nil
-	}
-	return n, fuzz.ErrTemporary
-}
-
-func isTemporary(err error) bool { return err == fuzz.ErrTemporary || err == io.ErrShortWrite }
-
-// A writing contains the results of calls on an Encoder.
-type writing struct {
-	out   []byte
-	notes []string // the error of each call before the Writer failed, and the position of the Encoder after it
-	final error    // of the Writer
-}
-
-// write makes calls in order and recovers from invalid ones. After an error of the Writer,
-// all calls must return that and write nothing.
-func write(t testing.TB, calls []chosenCall, s fuzz.Seed, w io.Writer, out func() []byte) (all writing) {
-	r := newRecorder(w, s)
-	e := r.e
-	defer e.Close()
-	for _, c := range calls {
-		offset := e.OutputOffset()
-		err := c.call(r, &c.a)
-		if all.final != nil {
-			if err != all.final && c.name != copying || e.OutputOffset() != offset || e.ClearError() != all.final {
-				t.Fatalf("%s returned %v after %v, and is at %d after %d", c.name, err, all.final, e.OutputOffset(), offset)
-			}
-			continue
-		}
-		if isTemporary(err) {
-			all.final = err
-			continue
-		}
-		if e.OutputOffset() < offset || err != nil && c.name != copying && e.OutputOffset() != offset {
-			t.Fatalf("%s moved the Encoder from %d to %d, error %v", c.name, offset, e.OutputOffset(), err)
-		}
-		if err != nil && c.name != copying && fuzz.ErrorText(e.Err()) != fuzz.ErrorText(err) {
-			t.Fatalf("%s returned %v, and Err %v", c.name, err, e.Err())
-		}
-		all.notes = append(all.notes, fmt.Sprintf("%s %v %d %d %s", c.name, err, e.OutputOffset(), e.Depth(), e.AppendPath(nil)))
-		e.ClearError()
-	}
-	if err := e.Flush(); isTemporary(err) {
-		all.final = err
-	}
-	all.out = out()
-	return all
-}
-
-// requireEncoderCalls makes the calls of a script in several ways. The output decodes to the events
-// of the calls, and is always a prefix of a valid encoding, however the Writer fails.
-func requireEncoderCalls(t testing.TB, script []byte, s fuzz.Seed) {
-	calls := chosenCalls(script, s.Format())
-	defer func() {
-		if r := recover(); r != nil || t.Failed() {
-			for _, c := range calls {
-				t.Logf("%s %x", c.name, c.a.b)
-			}
-			if r != nil {
-				panic(r)
-			}
-		}
-	}()
-	requireEvents(t, calls, s)
-	var good bytes.Buffer
-	want := write(t, calls, s, &good, good.Bytes)
-	requirePrefix(t, s, want.out)
-	random := rand.New(rand.NewPCG(uint64(s), 1))
-
-	if s.Choose(3) == 0 { // the first error stays
-		requireErrorStays(t, calls, s)
-		return
-	}
-	failing := &failingWriter{left: random.IntN(len(want.out) + 1), short: random.IntN(2) == 0}
-	at := failing.left
-	got := write(t, calls, s, failing, func() []byte { return failing.b })
-	for i := range got.notes {
-		if got.notes[i] != want.notes[i] {
-			t.Fatalf("before the Writer failed: %s, not %s", got.notes[i], want.notes[i])
-		}
-	}
-	if (got.final == nil) != (at == len(want.out)) || !bytes.Equal(got.out, want.out[:at]) {
-		t.Fatalf("Writer failing at %d, %v: wrote\n%x, not\n%x", at, got.final, got.out, want.out)
-	}
-}
-
-// requireErrorStays makes calls until the first error, which every later call
-// returns without writing anything.
-func requireErrorStays(t testing.TB, calls []chosenCall, s fuzz.Seed) {
-	var out bytes.Buffer
-	r := newRecorder(&out, s)
-	e := r.e
-	var stays error
-	var offset int64
-	for _, c := range calls {
-		err := c.call(r, &c.a)
-		if c.name == copying && err != nil && e.Err() == nil {
-			continue // an error of the Decoder
-		}
-		if stays == nil {
-			if stays, offset = err, e.OutputOffset(); fuzz.ErrorText(e.Err()) != fuzz.ErrorText(err) {
-				t.Fatalf("%s returned %v, and Err %v", c.name, err, e.Err())
-			}
-			continue
-		}
-		if c.name == "Fail" { // it may replace an error that could be recovered
-			stays = e.Err()
-			continue
-		}
-		if fuzz.ErrorText(err) != fuzz.ErrorText(stays) && c.name != copying || e.OutputOffset() != offset {
-			t.Fatalf("%s returned %v after %v, and is at %d after %d", c.name, err, stays, e.OutputOffset(), offset)
-		}
-	}
-	if err := e.Close(); stays != nil && fuzz.ErrorText(err) != fuzz.ErrorText(stays) || e.Close() != nil || e.Err() != gdwire.ErrClosed {
-		t.Fatalf("Close returned %v after %v, and then Err %v", err, stays, e.Err())
-	}
-	requirePrefix(t, s, out.Bytes())
-	out.Reset()
-	e.Reset(&out)
-	if err := e.WriteNil(); err != nil || e.Close() != nil {
-		t.Fatalf("after Reset: %v", err)
-	}
-}
-
-// requirePrefix requires whole values, of which the last can be incomplete.
-func requirePrefix(t testing.TB, s fuzz.Seed, p []byte) {
-	if _, err := decodedEvents(s, plain(p)); err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Fatalf("wrote %x: %v", p, err)
-	}
-}
-
-// requireEvents completes what the calls have left open: the output decodes to their events.
-func requireEvents(t testing.TB, calls []chosenCall, s fuzz.Seed) {
-	var out bytes.Buffer
-	r := newRecorder(&out, s)
-	r.keeps = true
-	for _, c := range calls {
-		if !c.silent {
-			c.call(r, &c.a)
-			r.e.ClearError()
-		}
-	}
-	r.finish()
-	open := r.e.Depth() > 0
-	if err := r.e.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.e.Close(); errors.Is(err, gdwire.ErrIncomplete) != open {
-		t.Fatalf("Close returned %v, open %v", err, open)
-	}
-	got, err := decodedEvents(s, plain(out.Bytes()))
-	if open && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF || !open && (err != io.EOF || len(got) != len(r.events)) {
-		t.Fatalf("wrote %x: %v, open %v\n%q, not\n%q", out.Bytes(), err, open, got, r.events)
-	}
-	for i := range got {
-		if i >= len(r.events) || got[i] != r.events[i] {
-			t.Fatalf("wrote %x: event %d is %q: %q, not\n%q", out.Bytes(), i, got[i], got, r.events)
-		}
-	}
-}
-
-// TestEncoderCalls makes random calls.
-func TestEncoderCalls(t *testing.T) {
-	n := testenv.Cases(min(*sequences, 3_000), *sequences)
-	random := rand.New(rand.NewPCG(9, 10))
-	for i := range n {
-		s := fuzz.Seed(random.Uint64())
-		script := make([]byte, 5*(1+random.IntN(40)))
-		for i := range script {
-			script[i] = byte(random.Uint32())
-		}
-		if !t.Run(fmt.Sprint(i), func(t *testing.T) {
-			defer func() {
-				if r := recover(); r != nil || t.Failed() {
-					t.Logf("seed %#x, script %x", uint64(s), script)
-					if r != nil {
-						panic(r)
-					}
-				}
-			}()
-			requireEncoderCalls(t, script, s)
-		}) {
-			break
-		}
-	}
-}
-
-// FuzzEncoderCalls makes the calls that the input chooses.
-func FuzzEncoderCalls(f *testing.F) {
-	random := rand.New(rand.NewPCG(11, 12))
-	for range 300 {
-		script := make([]byte, 5*(1+random.IntN(20)))
-		for i := range script {
-			script[i] = byte(random.Uint32())
-		}
-		f.Add(script, random.Uint64())
-	}
-	f.Fuzz(func(t *testing.T, script []byte, n uint64) {
-		if len(script) > 300 {
-			return
-		}
-		requireEncoderCalls(t, script, fuzz.Seed(n))
+// decodedEvents returns the events of calls that write the values of an input, until an error.
+func decodedEvents(s fuzz.Seed, in io.Reader) (all []string, err error) {
+	d := gdwire.NewDecoder(in, &gdwire.DecoderOptions{
+		Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowObjects: true, AllowInvalidUTF8: s.Has(fuzz.AllowInvalidUTF8),
+		Limits: gdwire.NoLimits, MaxChunk: 16,
 	})
+	defer d.Release()
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	var data []byte
+	packed := false
+	for {
+		t, err := d.ReadToken()
+		if err != nil {
+			return all, err
+		}
+		switch k := t.Kind(); k {
+		case gdwire.KindNil:
+			add("nil")
+		case gdwire.KindBool:
+			add("bool %v", t.Bool())
+		case gdwire.KindInt32, gdwire.KindInt64:
+			add("int %d", t.Int())
+		case gdwire.KindFloat32:
+			add("float %x", tagged.FloatBits(t))
+		case gdwire.KindFloat64:
+			add("float %x", math.Float64bits(t.Float()))
+		case gdwire.KindRID:
+			add("rid %d", t.ID())
+		case gdwire.KindObjectID:
+			add("object id %d", t.ID())
+		case gdwire.KindCallable:
+			add("callable")
+		case gdwire.KindSignal:
+			add("signal %q %d", t.Text(), t.ID())
+		case gdwire.KindInputEvent:
+			kind, device := t.Event()
+			add("event %d %d %x", kind, device, t.Bytes())
+		case gdwire.KindStringChunk:
+			typ := t.Type()
+			text, err := (&tagged.Reader{Decoder: d, Temporary: fuzz.ErrTemporary}).Joined(t)
+			if err != nil {
+				return all, err
+			}
+			add("%v %q", typ, text)
+		case gdwire.KindNodePathStart:
+			names, subnames, absolute := t.NodePath()
+			add("path %d %d %v", names, subnames, absolute)
+		case gdwire.KindObjectStart:
+			add("object %q", t.Text())
+		case gdwire.KindProperty:
+			add("property %q", t.Text())
+		case gdwire.KindArrayStart:
+			add("array %v", t.Elem())
+		case gdwire.KindDictStart:
+			add("dict %v %v", t.KeyElem(), t.Elem())
+		case gdwire.KindDictKey:
+		case gdwire.KindPackedStart:
+			data, packed = nil, t.Type() != gdwire.TypePackedStringArray
+			add("%v", t.Type())
+		case gdwire.KindImageStart:
+			f, m, w, h := t.Image()
+			data, packed = nil, true
+			add("image %d %d %d %d", f, m, w, h)
+		case gdwire.KindChunk:
+			data = append(data, t.Bytes()...)
+		case gdwire.KindEnd:
+			if packed {
+				add("data %x", data)
+				packed = false
+			}
+			add("end")
+		default:
+			add("%v %x", t.Type(), tagged.Numbers(t.Type().String(), t.Bytes(), t.Width() == 64))
+		}
+	}
 }
