@@ -170,6 +170,9 @@ func (s *search) inside(p *place, f *found) (*Stack, error) {
 	if f.all && st.bits > noValues/2 {
 		st.bits = 0
 	}
+	if a, ok := f.layer.(*around); ok && !a.Sure() {
+		st.Values.Certainty = min(st.Values.Certainty, recognize.Probably)
+	}
 	st.layers, st.settled, st.bits = append([]layer{f.layer}, st.layers...), f.settled, st.bits+f.bits
 	return st, nil
 }

@@ -218,46 +218,68 @@ func (f *finder) framed(c body, w weighed, length Form, price float64) {
 	default:
 		return
 	}
-	if c.saving -= c.frame; c.saving > 0 || w.cut && c.saving > -beyondPrice { // a length like others costs less
+	if c.saving -= c.frame; c.saving > 0 || (w.cut || f.ends[c.from]) && c.saving > -beyondPrice { // a length like others costs less
 		f.found = append(f.found, c)
 	}
 }
 
-// broken adds values that cannot be read, after lengths that say where the next body starts.
+// broken adds damaged packets between others: values that cannot be read after lengths that fit, and wrong lengths.
 func (f *finder) broken() {
-	type start struct {
-		at     int
-		length Form
-	}
-	starts, whole := map[start]bool{}, map[start]int{}
-	for i := range f.found {
-		if c := &f.found[i]; c.length.Width == 4 && !c.wrong {
-			starts[start{c.from, c.length}] = true
-			whole[start{c.from, c.length}] = max(whole[start{c.from, c.length}], c.to)
+	for i := range lengths[:2] {
+		l := &lengths[i]
+		starts, ends := []int{len(f.b)}, []int{0} // of packets
+		for k := range f.found {
+			if c := &f.found[k]; c.length == l.Form && !c.wrong && c.kind != Cut {
+				starts, ends = append(starts, c.from), append(ends, c.to)
+			}
+		}
+		slices.Sort(starts)
+		for _, p := range ends {
+			if k, ok := slices.BinarySearch(starts, p); !ok && len(ends) > 1 {
+				f.damaged(p, starts[k:], l.Form, l.bits)
+			}
 		}
 	}
-	for p := 0; p+8 <= len(f.b); p++ {
-		if p > 0 && !f.ends[p] {
-			continue
-		}
-		for _, length := range []Form{{Width: 4}, {Width: 4, Big: true}} {
-			v := length.read(f.b[p : p+4])
-			to := uint64(p) + 4 + v
-			if v < 4 || to > uint64(len(f.b)) || whole[start{p, length}] == int(to) || to < uint64(len(f.b)) && !starts[start{int(to), length}] {
-				continue
-			}
-			w := f.reader.value(f.b[p+4 : to])
-			if w.size == 0 || !w.cut {
-				continue
-			}
-			frame := lengths[0].bits
-			if length.Big {
-				frame = lengths[1].bits
-			}
-			f.found = append(f.found, body{from: p, at: p + 4, to: int(to), kind: Cut, length: length, frame: frame,
-				saving: w.saving + plainNumber(v, 4) - frame - cutPrice/2, bytes: true})
-		}
+}
+
+// damaged adds the damaged packet at p before others: up to where its length says, where its value ends, or the next packet.
+func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
+	if starts[0] < p+8 {
+		return
 	}
+	v := length.read(f.b[p : p+4])
+	c := body{from: p, at: p + 4, to: starts[0], kind: Cut, length: length, frame: frame, bytes: true}
+	isStart := func(at int) bool { _, ok := slices.BinarySearch(starts, at); return ok }
+	told := int(min(uint64(c.at)+v, math.MaxInt32))
+	fits := isStart(told)
+	w := f.reader.value(f.b[c.at:])
+	switch {
+	case fits:
+		c.to = told
+	case !w.cut && isStart(c.at+w.size):
+		c.to = c.at + w.size
+	}
+	if w.size > c.to-c.at {
+		w = f.reader.value(f.b[c.at:c.to])
+	}
+	c.saving = w.saving + plainNumber(v, 4) - frame
+	isWhole := !w.cut && w.size == c.to-c.at
+	isEdge := p == 0 || c.to == len(f.b)
+	switch {
+	case w.size == 0 && !isAlmostHeader(f.b[c.at:]), fits && isWhole, isEdge && !fits && (isWhole || c.to == len(f.b)):
+		return
+	case fits:
+		c.saving -= brokenPrice
+	case isWhole:
+		c.kind, c.wrong = Value, true
+	}
+	if !fits {
+		c.saving -= wrongBits(v, uint64(c.to-c.at))
+	}
+	if !fits && isEdge {
+		c.saving -= edgePrice
+	}
+	f.found = append(f.found, c)
 }
 
 // content adds a stream whose content is explained.

@@ -201,7 +201,7 @@ func isWords(b []byte) bool {
 // Trailer returns the bytes after the values, if there is nothing else but values and their lengths of 32 bits, and the
 // bytes cannot be what is left of one more value, or zeros in place of others.
 func (p *Parse) Trailer() []byte {
-	n := len(p.Parts) - 1
+	n := len(p.Parts)
 	for n > 0 && !p.Parts[n-1].isBody() {
 		n--
 	}
@@ -232,7 +232,7 @@ func (p *Parse) Trailer() []byte {
 	}
 	size := form.read(b[:lengthSize])
 	isLength := size%4 == 0 && size >= uint64(len(b)-lengthSize) && size > 4 && size < longest
-	if isLength && (len(b) < 8 || isHeader(b[lengthSize:]) && b[lengthSize] > 0) {
+	if isLength && (len(b) < 8 || isAlmostHeader(b[lengthSize:]) && b[lengthSize] > 0) {
 		return nil
 	}
 	return b

@@ -442,6 +442,35 @@ func TestTraps(t *testing.T) {
 	}
 }
 
+// TestDamagedPackets damages packets at each byte. Few values are hidden in what seems to be a game's own bytes: where nothing
+// is left of a packet, or of the first one.
+func TestDamagedPackets(t *testing.T) {
+	var values [][]byte
+	for _, v := range []any{7, "Ada Lovelace", 1.5, true, variant.Vector2{X: 1, Y: -2}, []any{1, "two"}, map[string]any{"hp": 3}} {
+		values = append(values, testenv.Must(variant.Marshal(v))(t))
+	}
+	for _, damage := range []struct {
+		name   string
+		hidden int
+		do     func(b []byte, k int) []byte
+	}{
+		{"a bit", 4, func(b []byte, k int) []byte { b[k] ^= 1 << (k % 8); return b }},
+		{"a byte", 4, func(b []byte, k int) []byte { b[k] = byte(k * 37); return b }},
+		{"eight bytes", 18, func(b []byte, k int) []byte { copy(b[k:], bytes.Repeat([]byte{0xff}, 8)); return b }},
+		{"deleted", 9, func(b []byte, k int) []byte { return slices.Delete(b, k, min(k+4, len(b))) }},
+		{"other bytes", 12, func(b []byte, k int) []byte { return slices.Insert(b, k, 0x93, 0xa7, 0x5c, 0xee) }},
+	} {
+		hidden, all := 0, framed(values)
+		for k := range all {
+			e := Find(damage.do(slices.Clone(all), k), nil)
+			if e != nil && !e.IsPlain() && !e.IsDamaged() && e.Err == nil && len(e.Values()) < len(values) && e.Sure() && len(e.doubts()) == 0 {
+				hidden++
+			}
+		}
+		require.LessOrEqual(t, hidden, damage.hidden, damage.name)
+	}
+}
+
 // TestForeignFiles finds nothing in the files of the machine.
 func TestForeignFiles(t *testing.T) {
 	most := testenv.Cases(500, 4000)

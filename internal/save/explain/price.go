@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/gdwire/gdwire"
@@ -29,15 +30,18 @@ const (
 	typeCommon, typeRare = 3, 7 // the type in the header of a value
 	nullBare             = 6    // a null alone
 	cutPrice             = 20   // a value that is not whole
-	wrongPrice           = 8    // a length that does not fit its value, and twice the bits of the difference
-	selfPrice            = 5    // a length that counts itself
-	beyondPrice          = 8    // a length beyond the end of the file
-	sameLength           = 0.5  // a length of the same kind as before the previous body
-	sameGap              = 1.5  // a gap as large as the previous one
-	switchPrice          = 3    // a body of another kind than the previous one, and a bare value after a length
-	wholeFile            = 12   // saved if one value is all bytes
-	wordBare             = 3    // less for a bare value of one word, which saves wordMost at most:
-	wordMost             = 1    // a number with the same bytes is as probable
+	brokenPrice          = 5    // a value that cannot be read after a length that fits
+	edgePrice            = 12   // one after another length at the start, where games write headers
+	wrongPrice           = 8    // a length that does not fit its value, and twice the bits of the difference, or at most
+	wrongBit, wrongByte  = 5, 10
+	selfPrice            = 5   // a length that counts itself
+	beyondPrice          = 8   // a length beyond the end of the file
+	sameLength           = 0.5 // a length of the same kind as before the previous body
+	sameGap              = 1.5 // a gap as large as the previous one
+	switchPrice          = 3   // a body of another kind than the previous one, and a bare value after a length
+	wholeFile            = 12  // saved if one value is all bytes
+	wordBare             = 3   // less for a bare value of one word, which saves wordMost at most:
+	wordMost             = 1   // a number with the same bytes is as probable
 
 	minBase64   = 12
 	base64Price = 4
@@ -112,6 +116,18 @@ func own(all []byte, p, w int) float64 {
 	return min(ownByte, number(uint64(b[0])))
 }
 
+// wrongBits returns the price of a length v of n bytes between packets, where damage is as probable as bytes of the game's own.
+func wrongBits(v, n uint64) float64 {
+	price := min(2*math.Log2(math.Abs(float64(v)-float64(n))+1), plainNumber(v, 4))
+	switch x := v ^ n; {
+	case x&(x-1) == 0:
+		price = min(price, wrongBit)
+	case (63-bits.LeadingZeros64(x))/8 == bits.TrailingZeros64(x)/8:
+		price = min(price, wrongByte)
+	}
+	return wrongPrice + price
+}
+
 // gap returns the price of n bytes between bodies.
 func gap(n int) float64 {
 	if n == 0 {
@@ -161,6 +177,20 @@ func newReader(format gdwire.Format) *reader {
 
 // isHeader reports whether b can begin with the header of a value.
 func isHeader(b []byte) bool { return len(b) >= 4 && b[0] < 40 && b[1] == 0 && b[2] < 16 && b[3] == 0 }
+
+// isAlmostHeader reports whether b begins with the header of a value with one wrong byte, or with bytes that are 255.
+func isAlmostHeader(b []byte) bool {
+	wrong, lost := 0, 0
+	for i, most := range [...]byte{39, 0, 15, 0} {
+		switch {
+		case b[i] == math.MaxUint8:
+			lost = 1
+		case b[i] > most:
+			wrong++
+		}
+	}
+	return wrong+lost < 2
+}
 
 // value returns the weight of the value at the start of b. Its size is 0 if b does not begin like a value.
 func (r *reader) value(b []byte) weighed {

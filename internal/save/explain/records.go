@@ -84,7 +84,7 @@ func (l *link) try(c, x *body, before *link, k int) {
 	} else {
 		t -= gap(g)
 	}
-	if c.kind != x.kind || c.length != x.length {
+	if (c.kind == Packed) != (x.kind == Packed) || c.length != x.length {
 		t -= switchPrice
 		if c.kind == Value && c.length.Width == 0 {
 			t -= switchPrice
