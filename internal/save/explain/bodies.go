@@ -244,7 +244,7 @@ func (f *finder) broken() {
 
 // damaged adds the damaged packet at p before others: up to where its length says, where its value ends, or the next packet.
 func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
-	if starts[0] < p+8 {
+	if p+8 > len(f.b) {
 		return
 	}
 	v := length.read(f.b[p : p+4])
@@ -258,6 +258,9 @@ func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
 		c.to = told
 	case !w.cut && isStart(c.at+w.size):
 		c.to = c.at + w.size
+	}
+	if c.to < p+8 {
+		return
 	}
 	if w.size > c.to-c.at {
 		w = f.reader.value(f.b[c.at:c.to])
