@@ -30,8 +30,12 @@ import (
 
 // Types with names and methods, which random types contain, too.
 type (
-	Move struct { // has variables of all kinds
+	// Move has variables of all kinds.
+	//
+	// It ends [here].
+	Move struct {
 		Base
+		// Time is in UTC.
 		Time   time.Time `gd:",omitzero"`
 		State  state
 		Pos    variant.Vector3
@@ -97,7 +101,7 @@ type (
 	Item        struct{ A int }
 	list[T any] struct{ All []T }
 	recursive   *recursive
-	state       int16
+	state       int16 // of a player
 	bad         uint8
 	Color       int
 	level       uint8
@@ -126,7 +130,7 @@ func written(t *testing.T, messages ...any) string {
 
 // TestScript compares a script with testdata/golden.gd, which GDWIRE_WRITE_GOLDEN=1 writes.
 func TestScript(t *testing.T) {
-	got := written(t, Move{}, union{}, odd{})
+	got := written(t, Move{}, union{}, odd{}, gdscript.Options{Source: "."})
 	if os.Getenv("GDWIRE_WRITE_GOLDEN") != "" {
 		require.NoError(t, os.WriteFile("testdata/golden.gd", []byte(got), 0o600))
 	}
@@ -141,6 +145,7 @@ func TestScriptRefusals(t *testing.T) {
 	}{
 		{nil, "gdscript: <nil> is no struct"},
 		{new(*item), "gdscript: *gdscript_test.item is no struct"},
+		{gdscript.Options{Source: "testdata"}, `the folder "testdata" of Options.Source contains no Go files`},
 		{gdscript.Options{Prefix: "_"}, `the prefix "_" cannot begin the name of a class`},
 		{time.Time{}, "gdscript: time.Time is encoded as no Dictionary or Array of its fields"},
 		{variant.Vector2{}, "gdscript: variant.Vector2 is encoded as no Dictionary or Array of its fields"},
@@ -290,7 +295,7 @@ func oddType(keys []string) reflect.Type {
 func TestEngineScriptLoads(t *testing.T) {
 	r := random{rand.New(rand.NewPCG(*seed, 2))}
 	cases := [][]any{
-		{Move{}, union{}, odd{}}, {numbers{}}, {OK{}, Node{}, 世界{}},
+		{Move{}, union{}, odd{}, gdscript.Options{Source: "."}}, {numbers{}}, {OK{}, Node{}, 世界{}},
 		{struct {
 			A 世界 `gd:"世界"`
 			B OK `gd:"OK"`

@@ -3,6 +3,11 @@ package gdscript
 import (
 	"cmp"
 	_ "embed" // engine.txt
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -19,11 +24,14 @@ type Options struct {
 	Prefix string
 	// Names contains the names of the classes and enums for Go types, such as for two types of one name.
 	Names map[reflect.Type]string
+	// Source is the folder of the Go package of the messages, such as "." in a line of go generate. The comments of types and
+	// fields there are in the script, too.
+	Source string
 }
 
 // merge replaces the fields that are not zero in later Options.
 func (o *Options) merge(later Options) {
-	o.Prefix = cmp.Or(later.Prefix, o.Prefix)
+	o.Prefix, o.Source = cmp.Or(later.Prefix, o.Prefix), cmp.Or(later.Source, o.Source)
 	if later.Names != nil {
 		o.Names = later.Names
 	}
@@ -119,4 +127,41 @@ var packagePath = regexp.MustCompile(`[^\[\],*{}() ;]*[./]|·\d+`)
 func typeName(t reflect.Type) string {
 	name := identifier(packagePath.ReplaceAllString(t.Name(), ""))
 	return strings.Trim(regexp.MustCompile(`_+`).ReplaceAllString(name, "_"), "_")
+}
+
+// comments returns the comments of types and fields in a folder, by names such as Player and Player.HP.
+func comments(folder string) (map[string]string, error) {
+	all := map[string]string{}
+	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err == nil && names == nil {
+		err = fmt.Errorf("the folder %q of Options.Source contains no Go files", folder)
+	}
+	for _, name := range names {
+		f, failed := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if failed != nil {
+			return nil, failed
+		}
+		var single *ast.CommentGroup // of a declaration of one type
+		var of string
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				return false
+			case *ast.GenDecl:
+				if single = n.Doc; n.Lparen.IsValid() {
+					single = nil
+				}
+			case *ast.TypeSpec:
+				of = n.Name.Name
+				all[of] = cmp.Or(n.Doc.Text(), single.Text(), n.Comment.Text())
+			case *ast.Field: // without those of a struct in it
+				for _, id := range n.Names {
+					all[of+"."+id.Name] = cmp.Or(n.Doc.Text(), n.Comment.Text())
+				}
+				return false
+			}
+			return true
+		})
+	}
+	return all, err
 }

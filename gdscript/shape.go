@@ -63,16 +63,10 @@ func (s *shape) notNull() *shape {
 type class struct {
 	name    string
 	of      reflect.Type
-	wire    string // Dictionary or Array
+	wire    gdwire.Type // Dictionary or Array
 	fields  []*field
+	isUnion bool   // a message is one of the fields
 	sources uint64 // see sourcesOf
-}
-
-// isUnion reports whether the class is one for package variant: a message of it has one known kind.
-func (c *class) isUnion() bool {
-	return len(c.fields) > 0 && c.wire == "Dictionary" && !slices.ContainsFunc(c.fields, func(f *field) bool {
-		return !f.OmitZero || f.pointer == nil || f.pointer.class == nil || f.Type.Elem().Kind() != reflect.Struct
-	})
 }
 
 // nameVariables names the variables of c. Local variables begin with _, and classes of the engine and the game with a capital
@@ -95,7 +89,7 @@ func (c *class) nameVariables(used names) {
 // path returns an expression of the path of field i.
 func (c *class) path(i int) string {
 	switch key := c.fields[i].Key; {
-	case c.wire == "Array":
+	case c.wire == gdwire.TypeArray:
 		return fmt.Sprintf(`"[%d]"`, i)
 	case isIdentifier(key):
 		return quote("." + key)
@@ -136,12 +130,24 @@ type planner struct {
 	zeros   []string                // functions that return long arrays
 	named   map[reflect.Type]*shape // objects of classes, and integers
 	outer   []reflect.Type          // whose elements are being planned
+	docs    map[string]string       // see comments
+	sources names                   // the paths of the packages of messages
+}
+
+// doc returns the comment of a name in the package of t as one of the script, after indent.
+func (p *planner) doc(t reflect.Type, name, indent string) string {
+	text := p.docs[name]
+	if text == "" || !p.sources[t.PkgPath()] {
+		return ""
+	}
+	escape := strings.NewReplacer("[", "[lb]", "\n\n", "\n"+indent+"##\n"+indent+"## ", "\n", "\n"+indent+"## ")
+	return indent + "## " + escape.Replace(strings.TrimSpace(text)) + "\n"
 }
 
 // addFields adds the fields of a class.
 func (p *planner) addFields(c *class) error {
-	all, err := export.Fields(c.of)
-	if err != nil {
+	all, isUnion, err := export.Fields(c.of)
+	if c.isUnion = isUnion; err != nil {
 		return err
 	}
 	for _, f := range all {
@@ -154,8 +160,7 @@ func (p *planner) addFields(c *class) error {
 			s = s.pointer // a Dictionary is never null in a script
 		}
 		if f.Max > 0 {
-			limited := *s
-			limited.max, s = f.Max, &limited
+			s.max = f.Max // s is of this field alone
 		}
 		c.fields = append(c.fields, &field{f, s, ""})
 	}
@@ -224,7 +229,7 @@ func (p *planner) shape(t reflect.Type, as, name string) (s *shape, err error) {
 	case t == reflect.TypeFor[variant.Array](), t == reflect.TypeFor[variant.Dictionary]():
 		s.holdsAny = true
 	case k == reflect.Struct && (isArray || typ == gdwire.TypeDictionary):
-		s, err = p.object(t, s.typ, name)
+		s, err = p.object(t, typ, name)
 	case k == reflect.Map:
 		err = p.addElements(s, t, as, name, t.Key(), t.Elem())
 	case isArray && (k == reflect.Slice || k == reflect.Array):
@@ -264,20 +269,15 @@ func (s *shape) convert(t reflect.Type, typ gdwire.Type) {
 
 // zeroList returns an expression of a list with n times the same element: the call of a function if it is long.
 func (p *planner) zeroList(typ, elem string, n int) string {
-	isPacked := strings.HasPrefix(typ, "Packed")
-	switch {
-	case n <= 16 && isPacked:
-		return typ + "([" + repeat(elem, n) + "])"
-	case n <= 16:
-		return "[" + repeat(elem, n) + "]"
+	list, empty, fill := "["+repeat(elem, min(n, 16))+"]", "[]", fmt.Sprintf("for _i: int in %d: _a.append(%s)", n, elem)
+	if strings.HasPrefix(typ, "Packed") {
+		list, empty, fill = typ+"("+list+")", typ+"()", fmt.Sprintf("if _a.resize(%d) == OK: _a.fill(%s)", n, elem)
 	}
-	empty, fill := "[]", fmt.Sprintf("for _i: int in %d: _a.append(%s)", n, elem)
-	if isPacked {
-		empty, fill = typ+"()", fmt.Sprintf("if _a.resize(%d) == OK: _a.fill(%s)", n, elem)
+	if n > 16 {
+		list = fmt.Sprintf("_zeros%d()", len(p.zeros)+1)
+		p.zeros = append(p.zeros, fmt.Sprintf("\n\tstatic func %s -> %s:\n\t\tvar _a: %[2]s = %s\n\t\t%s\n\t\treturn _a\n", list, typ, empty, fill))
 	}
-	name := "_zeros" + strconv.Itoa(len(p.zeros)+1)
-	p.zeros = append(p.zeros, fmt.Sprintf("\n\tstatic func %s() -> %s:\n\t\tvar _a: %[2]s = %s\n\t\t%s\n\t\treturn _a\n", name, typ, empty, fill))
-	return name + "()"
+	return list
 }
 
 // repeat returns n times the same expression.
@@ -312,7 +312,7 @@ func (p *planner) addElements(s *shape, t reflect.Type, as, name string, types .
 }
 
 // object returns the shape of an object of the class for the struct type t.
-func (p *planner) object(t reflect.Type, wire, name string) (*shape, error) {
+func (p *planner) object(t reflect.Type, wire gdwire.Type, name string) (*shape, error) {
 	if p.named[t] == nil {
 		name, err := p.className(t, name)
 		if err != nil {
@@ -370,7 +370,7 @@ func (p *planner) integer(t reflect.Type, s *shape) (_ *shape, err error) {
 	if s.zero = zero; zero[0] == '.' {
 		s.zero = s.typ + zero
 	}
-	p.enums = append(p.enums, fmt.Sprintf("enum %s {%s}", s.typ, strings.Join(values, ", ")))
+	p.enums = append(p.enums, fmt.Sprintf("%senum %s {%s}", p.doc(t, t.Name(), ""), s.typ, strings.Join(values, ", ")))
 	return s, nil
 }
 
@@ -412,20 +412,20 @@ func encodedAs(t reflect.Type, as string) (typ gdwire.Type, text string, err err
 	if as != "" {
 		f.Tag = reflect.StructTag("gd:" + strconv.Quote(",type="+as))
 	}
-	var fields map[string]variant.Raw
 	b, err := variant.Marshal(reflect.Zero(reflect.StructOf([]reflect.StructField{f})).Interface())
-	if err == nil {
-		err = variant.Unmarshal(b, &fields)
-	}
 	if err != nil {
 		return 0, "", err
 	}
 	d := gdwire.NewDecoder(nil, nil)
 	defer d.Release()
-	d.ResetBytes(fields["x"].Data)
-	if typ, err = d.PeekType(); err == nil && typ != gdwire.TypeNodePath {
-		_ = variant.Unmarshal(fields["x"].Data, &text)
+	d.ResetBytes(b)
+	if _, err = d.ReadDict(); err == nil {
+		_, err = d.ReadString() // the key
 	}
+	if err == nil {
+		typ, err = d.PeekType()
+	}
+	text, _ = d.ReadString() // or "" for other types
 	return typ, text, err
 }
 

@@ -458,11 +458,11 @@ func (exporter) Export(p *internal.NotForPublicUse) exported {
 
 type exported struct{}
 
-// Fields returns the fields of a struct type. The field with the option embed is the last.
-func (exported) Fields(t reflect.Type) (all []internal.Field, err error) {
+// Fields returns the fields of a struct type, and whether a value is one of them. The field with the option embed is the last.
+func (exported) Fields(t reflect.Type) (all []internal.Field, isUnion bool, err error) {
 	s, err := fieldsOf(t)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if s.embed != nil {
 		s.all = append(s.all, *s.embed)
@@ -474,7 +474,7 @@ func (exported) Fields(t reflect.Type) (all []internal.Field, err error) {
 		}
 		all = append(all, internal.Field{Key: f.name, GoName: f.goName, As: as, Type: f.typ, OmitZero: f.omitZero, Required: f.required, Embed: f.embed, Was: f.was, Max: f.max})
 	}
-	return all, nil
+	return all, s.union, nil
 }
 
 // SnakeCase returns the key of a field with this name.

@@ -237,10 +237,13 @@ func TestInternalFields(t *testing.T) {
 		Name  string      `gd:"n,omitzero,was=m,max=9"`
 		Rest  *Dictionary `gd:",embed"`
 	}
+	fields, isUnion, err := Internal.Export(&internal.AllowInternalUse).Fields(reflect.TypeFor[player]())
+	require.NoError(t, err)
+	require.False(t, isUnion)
 	require.Equal(t, []internal.Field{
 		{Key: "max_hp", GoName: "player.MaxHP", As: "Array[int]", Type: reflect.TypeFor[[]int](), Required: true},
 		{Key: "n", GoName: "player.Name", Type: reflect.TypeFor[string](), OmitZero: true, Was: []string{"m"}, Max: 9},
 		{Key: "rest", GoName: "player.Rest", Type: reflect.TypeFor[*Dictionary](), Embed: true},
-	}, must(Internal.Export(&internal.AllowInternalUse).Fields(reflect.TypeFor[player]()))(t))
+	}, fields)
 	require.Panics(t, func() { Internal.Export(nil) })
 }

@@ -37,7 +37,7 @@ func handle(_ context.Context, c *stream.Conn) error {
 func main() {
 	if len(os.Args) == 3 && os.Args[1] == "-gdscript" {
 		var script bytes.Buffer
-		err := gdscript.Write(&script, Packet{})
+		err := gdscript.Write(&script, Packet{}, gdscript.Options{Source: "."})
 		if err == nil {
 			err = os.WriteFile(os.Args[2], script.Bytes(), 0o666)
 		}

@@ -20,7 +20,7 @@ import (
 // The script is that of the types.
 func TestChatMessages(t *testing.T) {
 	var script bytes.Buffer
-	require.NoError(t, gdscript.Write(&script, Packet{}))
+	require.NoError(t, gdscript.Write(&script, Packet{}, gdscript.Options{Source: "."}))
 	b, err := os.ReadFile("game/messages.gd")
 	require.NoError(t, err)
 	require.Equal(t, script.String(), string(b), "run: go generate")

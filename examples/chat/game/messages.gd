@@ -122,7 +122,9 @@ class Message:
 		var text: String = str(key).left(64)
 		return "[%s]" % (JSON.stringify(text) if key is String or key is StringName else text.json_escape())
 
+## A Packet is one message: the field other than nil.
 class Packet extends Message:
+	## the number of the player, set by the server
 	var sender: int = 0
 	var welcome: Welcome = null
 	var joined: Joined = null
@@ -236,6 +238,7 @@ class Packet extends Message:
 			_d["move"] = _d14
 		return ""
 
+## tells a game the number of its player
 class Welcome extends Message:
 
 	## Returns null, and prints an error, if the value is no Welcome.
