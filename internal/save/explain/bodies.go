@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"io"
 	"math"
 	"slices"
 
@@ -35,7 +36,7 @@ type row struct {
 // A finder finds the bodies in bytes.
 type finder struct {
 	*reader
-	left    *int // of the search
+	*unpacker
 	explain func(content []byte, format gdwire.Format, depth int) *Parse
 	b       []byte
 	format  gdwire.Format
@@ -52,7 +53,6 @@ type finder struct {
 const (
 	inside    = 16 // bytes of a sure body that are searched
 	maxDepth  = 3
-	maxBodies = 1 << 20
 	fewBodies = 4000 // more are chained once
 	maxLine   = 1 << 10
 	maxLength = 1 << 31
@@ -68,8 +68,7 @@ var signatures = map[fileaccess.Mode]float64{fileaccess.Zstd: 33, fileaccess.Gzi
 func (f *finder) bodies() []body {
 	f.ends = make([]bool, len(f.b)+1)
 	sure, until, isCut := 0, 0, false // of a sure body
-	known := f.known
-	for p := 0; p+4 <= len(f.b) && f.read < *f.left && len(f.found) < maxBodies; p++ {
+	for p := 0; p+4 <= len(f.b) && f.ended == nil; p++ {
 		if p < until && p > sure+inside {
 			if !isCut {
 				p = until
@@ -77,15 +76,17 @@ func (f *finder) bodies() []body {
 				continue
 			}
 		}
-		for len(known) > 0 && p > known[0][0]+inside {
-			p = max(p, known[0][1])
-			known = known[1:]
+		for f.isKnown(p) {
+			p = max(p, f.known[0][1])
+			f.known = f.known[1:]
 		}
 		if p+4 > len(f.b) {
 			break
 		}
 		n := len(f.found)
-		f.candidates(p)
+		if f.mayBegin(p) {
+			f.candidates(p)
+		}
 		if n == len(f.found) {
 			continue
 		}
@@ -113,6 +114,9 @@ func (f *finder) bodies() []body {
 	return f.found
 }
 
+// isKnown reports whether p is in values of another format that save much.
+func (f *finder) isKnown(p int) bool { return len(f.known) > 0 && p > f.known[0][0]+inside }
+
 // isAfterLength reports whether a value can begin at p, after a number that can be its length.
 func (f *finder) isAfterLength(p int) bool {
 	if !isHeader(f.b[p:]) {
@@ -127,6 +131,25 @@ func (f *finder) isAfterLength(p int) bool {
 	return false
 }
 
+// mayBegin reports whether a body can begin at p, by its first bytes.
+func (f *finder) mayBegin(p int) bool {
+	b := f.b[p:]
+	switch c := b[0]; {
+	case p >= f.digits && isDigit(c):
+		return true
+	case c == 0:
+		return f.mayBeNull(p)
+	case c < 64:
+		return isHeader(b) || isStream(b) || copiesHeader(b)
+	}
+	return isStream(b)
+}
+
+// mayBeNull reports whether a null at p follows a body or a number that can be its length.
+func (f *finder) mayBeNull(p int) bool {
+	return f.ends[p] || p >= 4 && (f.b[p-4] == 4 || f.b[p-1] == 4)
+}
+
 // candidates adds the bodies that begin at p.
 func (f *finder) candidates(p int) {
 	n := len(f.found)
@@ -139,6 +162,9 @@ func (f *finder) candidates(p int) {
 	for i := n; i < len(f.found); i++ {
 		f.ends[f.found[i].to] = true
 	}
+	if f.take(listing, len(f.found)-n); f.ended != nil && f.depth == 0 {
+		f.ended.Offset = p
+	}
 }
 
 // value adds the value at p, with lengths before it.
@@ -148,7 +174,7 @@ func (f *finder) value(p int) {
 		return
 	}
 	chained := f.ends[p]
-	if b[0] == 0 && !chained && (p < 4 || f.b[p-4] != 4 && f.b[p-1] != 4) {
+	if b[0] == 0 && !f.mayBeNull(p) {
 		return
 	}
 	w := f.reader.value(b)
@@ -290,7 +316,6 @@ func (f *finder) content(c body, s *Stream, content []byte, saving float64) {
 	if f.depth >= maxDepth || len(content) < 4 {
 		return
 	}
-	*f.left -= len(content)
 	if s.Inner = f.explain(content, f.format, f.depth+1); s.Inner == nil {
 		return
 	}
@@ -302,7 +327,7 @@ func (f *finder) content(c body, s *Stream, content []byte, saving float64) {
 
 // stream adds the stream with a signature at p.
 func (f *finder) stream(p int) {
-	if s, ok := stream(f.b[p:], int64(*f.left)); ok {
+	if s, ok := f.unpacker.stream(f.b[p:]); ok {
 		f.content(body{from: p, at: p, to: p + len(s.Packed)}, &Stream{Info: s.Info}, s.Content, signatures[s.Info.Mode])
 	}
 }
@@ -334,6 +359,9 @@ func (f *finder) base64(p int) int {
 			}
 			if to < len(f.b) && (f.b[to] == '=' || isDigit(f.b[to])) {
 				continue // the text is damaged
+			}
+			if !f.take(unpacking, to-p-skip) {
+				break
 			}
 			content, err := e.AppendDecode(nil, f.b[p+skip:to])
 			if err != nil || !bytes.Equal(e.AppendEncode(nil, content), f.b[p+skip:to]) {
@@ -475,15 +503,27 @@ func (f *finder) valueEnds(content []byte) map[int]float64 {
 	return ends
 }
 
+// unpackFastLZ returns the content of the stream of FastLZ at the start of b, up to where there is none, or nil if the content
+// begins with a value that is broken.
 func (f *finder) unpackFastLZ(b []byte) []byte {
-	r, err := fileaccess.NewReader(bytes.NewReader(b), &fileaccess.Options{Raw: true, Mode: fileaccess.FastLZ, Limits: fileaccess.Limits{Size: max(int64(*f.left), 1)}})
+	const head = 1 << 10
+	r, err := fileaccess.NewReader(bytes.NewReader(b), &fileaccess.Options{Raw: true, Mode: fileaccess.FastLZ, Limits: fileaccess.Limits{Size: -1}})
 	if err != nil {
 		return nil
 	}
-	var out bytes.Buffer
-	_, _ = out.ReadFrom(r)
-	*f.left -= out.Len()
-	return out.Bytes()
+	start, err := f.unpacker.content(io.LimitReader(r, head))
+	skip := lengthSize
+	if isHeader(start) && start[0] > 0 {
+		skip = 0
+	}
+	if w := f.reader.value(start[min(skip, len(start)):]); w.size == 0 || w.cut && w.size < len(start)-skip {
+		return nil
+	}
+	if err != nil {
+		return start
+	}
+	rest, _ := f.unpacker.content(r)
+	return slices.Concat(start, rest)
 }
 
 // copiesHeader reports whether a stream of FastLZ at the start of b copies the header of a value, perhaps after a

@@ -42,7 +42,7 @@ func (e *explainer) checksums() {
 			}
 		}
 	}
-	e.left += hashes * len(e.b)
+	e.left[hashing] += work[hashing].perByte * len(e.b)
 	seen := map[patternKey]bool{}
 	first := slices.DeleteFunc(slices.Clone(e.places[n:]), func(p place) bool {
 		key := e.key(&p)

@@ -12,6 +12,7 @@ import (
 type Options struct {
 	Formats      []gdwire.Format // nil for Godot 4 and 3
 	Keep, Derive []int           // offsets of numbers that are no fields, and of those that are
+	Ended        *BoundError     // set by Find, if a bound ended the search
 
 	general bool // in tests: records are not read by their pattern
 }
@@ -21,6 +22,9 @@ type Options struct {
 func Find(b []byte, o *Options) *Parse {
 	s := newSearch(o, len(b))
 	p := s.find(b, s.Formats, 0)
+	if o != nil {
+		o.Ended = s.ended
+	}
 	if p != nil {
 		p.dropCut(&s.Options)
 		p.correct()
@@ -29,8 +33,7 @@ func Find(b []byte, o *Options) *Parse {
 }
 
 func newSearch(o *Options, size int) *search {
-	const fixed, perByte = 16 << 20, 8
-	s := &search{left: fixed + perByte*size}
+	s := &search{unpacker: newUnpacker(newBudget(size))}
 	if o != nil {
 		s.Options = *o
 	}
@@ -40,22 +43,22 @@ func newSearch(o *Options, size int) *search {
 	return s
 }
 
-// A search finds explanations within a budget, which streams in streams share.
+// A search finds explanations within a budget.
 type search struct {
 	Options
-	left int // bytes that may be read or decompressed
+	*unpacker
 }
 
 // find returns the cheapest explanation of b, or nil.
 func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 	rows := s.rows(b, formats, depth)
-	if s.left <= 0 || len(rows) == 0 {
+	if s.ended != nil || len(rows) == 0 {
 		return nil // a part of a search finds parts of a file
 	}
 	const most = 8
 	var parses []*Parse
 	seen := map[uint64]bool{}
-	sums := digests{b: b, left: min(fixedHashed, 4096*len(b)) + hashes*len(b), known: map[digestKey][]byte{}}
+	sums := digests{b: b, budget: newBudget(len(b)), known: map[digestKey][]byte{}}
 	for _, r := range rows[:min(len(rows), most)] {
 		if r.saving <= rows[0].saving-near || r.saving < enoughBodies && depth == 0 {
 			break
@@ -86,7 +89,7 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 			first.doubtful = true
 		}
 	}
-	if _, secret := first.Secret(); sums.ended && secret == 0 {
+	if _, secret := first.Secret(); sums.ended != nil && secret == 0 {
 		first.unsearched = first.odd(s.Keep)
 	}
 	return first
@@ -95,9 +98,6 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 const (
 	near         = 40 // bits: rows within these are explained
 	mostUnproved = 16 // bodies
-
-	hashes      = 24 // the number of times that all bytes may be hashed, and
-	fixedHashed = 4 << 20
 )
 
 // inside is find for a content of a stream.
@@ -116,13 +116,12 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 	}
 	var known [][2]int
 	for _, format := range formats {
-		r := newReader(format)
-		f := &finder{left: &s.left, explain: s.inside, reader: r, b: b, format: format, depth: depth, known: known, general: s.general}
+		r := newReader(format, s.budget)
+		f := &finder{unpacker: s.unpacker, explain: s.inside, reader: r, b: b, format: format, depth: depth, known: known, general: s.general}
 		found := f.bodies()
 		known = sureSpans(known, f.sure, found)
-		s.left -= r.read
 		r.d.Release()
-		if s.left <= 0 {
+		if s.ended != nil {
 			return nil
 		}
 		found = slices.DeleteFunc(found, func(c body) bool { return c.length.Width > 0 && slices.Contains(s.Keep, c.from) && depth == 0 })
@@ -155,7 +154,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 func sureSpans(known, records [][2]int, found []body) [][2]int {
 	known = slices.Concat(known, records)
 	for i := range found {
-		if c := &found[i]; c.kind == Value && c.saving > muchSaving && !c.bytes {
+		if c := &found[i]; c.kind != Packed && c.saving > muchSaving && !c.bytes {
 			known = append(known, [2]int{c.at, c.to})
 		}
 	}

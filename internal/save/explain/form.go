@@ -138,11 +138,10 @@ func (s *sum) forms() []Form {
 	return all
 }
 
-// digests computes checksums of spans of b, each once.
+// digests computes checksums of spans of b, each once, within a budget. It ends when a digest or CRC-32 exceeds it.
 type digests struct {
+	*budget
 	b     []byte
-	left  int  // bytes that may be hashed
-	ended bool // they were not enough for all digests, and all CRC-32
 	known map[digestKey][]byte
 }
 
@@ -151,18 +150,19 @@ type digestKey struct {
 	from, to int // of b, or of a content: -1 and its body
 }
 
-// take reports whether n more bytes may be hashed by s.
-func (d *digests) take(s *sum, n int) bool {
+// hash reports whether n more bytes may be hashed by s.
+func (d *digests) hash(s *sum, n int) bool {
 	const quick = 8
 	if s == crc {
 		n /= quick
 	}
-	if d.left < n {
-		d.ended = d.ended || s == crc || s.size > mostDigest
+	if d.left[hashing] < n {
+		if s == crc || s.size > mostDigest {
+			d.end(hashing)
+		}
 		return false
 	}
-	d.left -= n
-	return true
+	return d.take(hashing, n)
 }
 
 // of returns the checksum of content, which key identifies, or nil if too many bytes were hashed.
@@ -170,7 +170,7 @@ func (d *digests) of(key digestKey, content []byte) []byte {
 	if sum := d.known[key]; sum != nil {
 		return sum
 	}
-	if !d.take(key.sum, len(content)) {
+	if !d.hash(key.sum, len(content)) {
 		return nil
 	}
 	sum := key.sum.of(content)

@@ -287,17 +287,21 @@ func TestParseBudget(t *testing.T) {
 	for i := range 5 {
 		values = append(values, saved(t, 200+100*i, i, "Ada Lovelace"))
 	}
-	for _, mode := range []string{"plain", "zstd", "fastlz"} {
-		b := layout{"m:LOG", "u32=9", "[", "sp4", "B", "crcp", "]", "md5a"}.build(t, values, mode)
-		found := 0
-		for left := 1; left < 1<<20; left += left/4 + 1 {
-			s := newSearch(nil, len(b))
-			s.left = left
-			if e := s.find(b, s.Formats, 0); e != nil {
-				require.Equal(t, framed(values), e.Content(), "%s, %d", mode, left)
-				found++
+	for k := reading; k < hashing; k++ {
+		for _, mode := range []string{"plain", "zstd", "fastlz"} {
+			b := layout{"m:LOG", "u32=9", "[", "sp4", "B", "crcp", "]", "md5a"}.build(t, values, mode)
+			found := 0
+			for left := 1; left < 1<<20; left += left/4 + 1 {
+				s := newSearch(nil, len(b))
+				s.left[k] = left
+				if e := s.find(b, s.Formats, 0); e != nil {
+					require.Equal(t, framed(values), e.Content(), "%s, %d", mode, left)
+					found++
+				} else {
+					require.NotNil(t, s.ended)
+				}
 			}
+			require.NotZero(t, found)
 		}
-		require.NotZero(t, found)
 	}
 }

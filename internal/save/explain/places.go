@@ -272,7 +272,7 @@ func (e *explainer) digest(r *rule, p, q int) []byte {
 		if p < r.from || q > r.to {
 			return nil
 		}
-		if !e.digests.take(r.sum, r.to-r.from) {
+		if !e.hash(r.sum, r.to-r.from) {
 			return nil
 		}
 		return r.sum.of(slices.Concat(e.b[r.from:p], make([]byte, q-p), e.b[q:r.to]))

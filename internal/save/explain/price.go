@@ -154,9 +154,9 @@ func typePrice(t gdwire.Type) float64 {
 
 // A reader reads values of a format.
 type reader struct {
-	d    *gdwire.Decoder
-	read int // bytes so far
-	last weighed
+	d      *gdwire.Decoder
+	budget *budget
+	last   weighed
 }
 
 // A weighed is the weight of a value.
@@ -171,9 +171,11 @@ type weighed struct {
 	nullKeys int
 }
 
-func newReader(format gdwire.Format) *reader {
-	return &reader{d: gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: format, Strict: true, AllowObjects: true, Limits: gdwire.NoLimits})}
+func newReader(format gdwire.Format, budget *budget) *reader {
+	return &reader{budget: budget, d: gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: format, Strict: true, AllowObjects: true, Limits: gdwire.NoLimits})}
 }
+
+const readPrice = 16 // bytes that cost as much to read as one more value
 
 // isHeader reports whether b can begin with the header of a value.
 func isHeader(b []byte) bool { return len(b) >= 4 && b[0] < 40 && b[1] == 0 && b[2] < 16 && b[3] == 0 }
@@ -201,10 +203,10 @@ func (r *reader) value(b []byte) weighed {
 	}
 	d := r.d
 	d.ResetBytes(b)
+	defer func() { r.budget.take(reading, readPrice+int(d.InputOffset())) }()
 	for at := 0; ; at = w.size {
 		t, err := d.ReadToken()
 		if err != nil {
-			r.read += w.size
 			if w.cut = true; errors.Is(err, io.ErrUnexpectedEOF) {
 				w.size = len(b)
 			}
@@ -220,7 +222,6 @@ func (r *reader) value(b []byte) weighed {
 			break
 		}
 	}
-	r.read += w.size
 	return *w
 }
 

@@ -164,10 +164,10 @@ func (f *finder) follow(n, p int) int {
 // run adds the bodies after an offset that follow the pattern from the k-th shape on, and returns where the last of them ends.
 func (f *finder) run(end, k int) int {
 	from, saving := end, 0.0
-	for f.read < *f.left && len(f.found) < maxBodies {
+	for f.ended == nil {
 		s := &f.records.shapes[k%len(f.records.shapes)]
 		at := end + s.gap + s.length.Width
-		if at+4 > len(f.b) {
+		if at+4 > len(f.b) || f.isKnown(at) {
 			break
 		}
 		n, digits := len(f.found), f.digits

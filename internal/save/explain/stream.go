@@ -2,10 +2,13 @@ package explain
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"compress/zlib"
 	"encoding/binary"
 	"io"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/gdwire/gdwire/fileaccess"
 )
@@ -21,57 +24,129 @@ func raw(mode fileaccess.Mode) fileaccess.Info {
 	return fileaccess.Info{Container: fileaccess.Raw, Mode: mode, Size: -1}
 }
 
-// stream returns the body with a signature at the start of b, up to the end of the body. Its content has up to most
-// bytes.
-func stream(b []byte, most int64) (body packed, ok bool) {
-	end := 0
-	switch {
-	case len(b) < 8:
-		return body, false
-	case bytes.HasPrefix(b, []byte("\x28\xb5\x2f\xfd")):
-		body.Info, end = raw(fileaccess.Zstd), zstdEnd(b)
-	case bytes.HasPrefix(b, []byte("\x1f\x8b\x08")):
-		body.Info = raw(fileaccess.Gzip)
-		in := bytes.NewReader(b)
-		if r, err := gzip.NewReader(in); err == nil {
-			r.Multistream(false)
-			body.Content, end = inflate(r, in, most)
-		}
-	case b[0] == 0x78 && binary.BigEndian.Uint16(b)%31 == 0:
-		body.Info = raw(fileaccess.Deflate)
-		in := bytes.NewReader(b)
-		if r, err := zlib.NewReader(in); err == nil {
-			body.Content, end = inflate(r, in, most)
-		}
-	case bytes.HasPrefix(b, []byte("GCPF")):
-		end = gcpfEnd(b)
-	}
-	if end <= 0 || end > len(b) {
-		return body, false
-	}
-	body.Packed = b[:end:end]
-	if body.Content != nil {
-		return body, true
-	}
-	r, err := fileaccess.NewReader(bytes.NewReader(body.Packed), &fileaccess.Options{
-		Raw: body.Info.Container == fileaccess.Raw, Mode: body.Info.Mode, Limits: fileaccess.Limits{Size: max(most, 1)},
-	})
-	if err != nil {
-		return body, false
-	}
-	body.Info = r.Info()
-	body.Content, err = io.ReadAll(r)
-	return body, err == nil
+// An unpacker decompresses streams, within a budget, each once.
+type unpacker struct {
+	*budget
+	known map[*byte]packed // by the first bytes; without Packed for bytes that are no stream
+
+	gzip gzip.Reader
+	zlib io.ReadCloser
+	zstd *zstd.Decoder
+	out  bytes.Buffer
 }
 
-// inflate returns the content of r and the size of the stream in its input, or 0 for a stream that is damaged
-// or too large.
-func inflate(r io.Reader, in *bytes.Reader, most int64) ([]byte, int) {
-	content, err := io.ReadAll(io.LimitReader(r, max(most, 0)+1))
-	if err != nil || int64(len(content)) > most {
-		return nil, 0
+func newUnpacker(b *budget) *unpacker { return &unpacker{budget: b, known: map[*byte]packed{}} }
+
+// isStream reports whether b begins with a signature.
+func isStream(b []byte) bool {
+	const blocks = 2 // where the first block of zlib begins
+	if len(b) < 8 {
+		return false
 	}
-	return content, int(in.Size()) - in.Len()
+	switch b[0] {
+	case 0x78:
+		return binary.BigEndian.Uint16(b)%31 == 0 && isDeflate(b[blocks:])
+	case 0x28:
+		return string(b[:4]) == "\x28\xb5\x2f\xfd"
+	case 0x1f:
+		return string(b[:3]) == "\x1f\x8b\x08"
+	case 'G':
+		return string(b[:4]) == "GCPF"
+	}
+	return false
+}
+
+// isDeflate reports whether b can begin with a block of DEFLATE.
+func isDeflate(b []byte) bool {
+	const most = 29 // codes of lengths and of distances, less the least
+	switch b[0] >> 1 & 3 {
+	case 0:
+		return binary.LittleEndian.Uint16(b[1:]) == ^binary.LittleEndian.Uint16(b[3:])
+	case 1:
+		return true
+	case 2:
+		return b[0]>>3 <= most && b[1]&31 <= most
+	}
+	return false
+}
+
+// stream returns the body with a signature at the start of b, up to the end of the body.
+func (u *unpacker) stream(b []byte) (packed, bool) {
+	if !isStream(b) {
+		return packed{}, false
+	}
+	body, ok := u.known[&b[0]]
+	if !ok {
+		body = u.read(b)
+		u.known[&b[0]] = body
+	}
+	return body, body.Packed != nil
+}
+
+// read is stream for bytes that are not known.
+func (u *unpacker) read(b []byte) (body packed) {
+	const start = 256 // what an attempt costs, in bytes
+	if !u.take(unpacking, start) {
+		return body
+	}
+	in := bytes.NewReader(b)
+	end, err := 0, error(nil)
+	switch b[0] {
+	case 0x28:
+		if end = zstdEnd(b); end == 0 || end > len(b) {
+			return body
+		}
+		in.Reset(b[:end])
+		if body.Info = raw(fileaccess.Zstd); u.zstd == nil {
+			u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		}
+		if err = cmp.Or(err, u.zstd.Reset(in)); err == nil {
+			body.Content, err = u.content(u.zstd)
+		}
+	case 0x1f:
+		if body.Info, err = raw(fileaccess.Gzip), u.gzip.Reset(in); err == nil {
+			u.gzip.Multistream(false)
+			body.Content, err = u.content(&u.gzip)
+		}
+	case 0x78:
+		body.Info = raw(fileaccess.Deflate)
+		if u.zlib == nil {
+			u.zlib, err = zlib.NewReader(in)
+		} else {
+			err = u.zlib.(zlib.Resetter).Reset(in, nil)
+		}
+		if err == nil {
+			body.Content, err = u.content(u.zlib)
+		}
+	default:
+		if end = u.gcpfEnd(b); end == 0 || end > len(b) {
+			return body
+		}
+		in.Reset(b[:end])
+		r, failed := fileaccess.NewReader(in, &fileaccess.Options{Limits: fileaccess.Limits{Size: int64(max(u.left[unpacking], 1))}})
+		if err = failed; err == nil {
+			body.Info = r.Info()
+			body.Content, err = u.content(r)
+		}
+	}
+	if err == nil {
+		end = cmp.Or(end, len(b)-in.Len())
+		body.Packed = b[:end:end]
+	}
+	return body
+}
+
+// maxWindow is the largest window of Zstandard.
+const maxWindow = 8 << 20
+
+// content reads the content of a stream, up to an error.
+func (u *unpacker) content(r io.Reader) ([]byte, error) {
+	u.out.Reset()
+	_, err := u.out.ReadFrom(io.LimitReader(r, int64(u.left[unpacking])+1))
+	if !u.take(unpacking, u.out.Len()) {
+		return nil, u.ended
+	}
+	return bytes.Clone(u.out.Bytes()), err
 }
 
 // zstdEnd returns the size of the frame of Zstandard at the start of b, or 0 for a cut frame.
@@ -105,18 +180,18 @@ func zstdEnd(b []byte) int {
 
 // gcpfEnd returns the size of the file of FileAccess.open_compressed at the start of b, or 0 for a cut
 // file.
-func gcpfEnd(b []byte) int {
-	const head = 16
+func (u *unpacker) gcpfEnd(b []byte) int {
+	const head, size = 16, 4 // bytes
 	if len(b) < head {
 		return 0
 	}
 	block, total := int(binary.LittleEndian.Uint32(b[8:])), int(binary.LittleEndian.Uint32(b[12:]))
-	if block == 0 || total/block >= (len(b)-head)/4 {
+	if block == 0 || total/block >= (len(b)-head)/size || !u.take(unpacking, size*(total/block+1)) {
 		return 0
 	}
 	end := head
-	for i := range total/block + 1 {
-		end += 4 + int(binary.LittleEndian.Uint32(b[head+4*i:]))
+	for i := 0; i <= total/block && end < len(b); i++ {
+		end += size + int(binary.LittleEndian.Uint32(b[head+size*i:]))
 	}
 	return end + len("GCPF")
 }
@@ -157,6 +232,7 @@ func fastlzEnds(b []byte, visit func(in, out int) bool) {
 
 // EndsEarly reports whether other bytes follow the stream with a signature at the start of b.
 func EndsEarly(b []byte) bool {
-	s, ok := stream(b, 1<<40)
+	u := newUnpacker(newBudget(1 << 40))
+	s, ok := u.stream(b)
 	return ok && len(s.Packed) < len(b)
 }
