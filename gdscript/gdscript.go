@@ -132,7 +132,7 @@ import (
 // class_name or an autoload of this name, the script does not load: Options give other names.
 //
 // A String method that returns a name for all values makes no enum, and one text for many values, such as
-// Unknown, is no name. A script loads without warnings, also with all made errors but those
+// Unknown, is no name, as is a text of several words. A script loads without warnings, also with all made errors but those
 // about values of any type, unsafe_method_access, unsafe_property_access, unsafe_cast and unsafe_call_argument.
 func Write(w io.Writer, messages ...any) error {
 	p := planner{used: names{}, sources: names{}, types: map[string]reflect.Type{}, named: map[reflect.Type]*shape{}}

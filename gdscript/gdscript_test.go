@@ -268,7 +268,7 @@ type (
 
 func (w weapon) String() string { return map[weapon]string{1: "Sword", 2: "Shield"}[w] }
 func (t team) String() string   { return map[team]string{-1: "None", 0: "Red", 127: "Max"}[t] }
-func (i id) String() string     { return fmt.Sprintf("id_%d", int64(i)) }
+func (i id) String() string     { return fmt.Sprintf("id%d", int64(i)) }
 func (t Timer) String() string  { return "Unknown" }
 func (w world) String() string {
 	if w == 3 {
@@ -358,6 +358,7 @@ func TestEngineScriptLoads(t *testing.T) {
 		if err := gdscript.Write(&b, messages...); i < fixed || err == nil {
 			require.NoError(t, err)
 			require.Less(t, b.Len(), 60_000)
+			require.NotRegexp(t, `enum (Id|Timer) `, b.String())
 			scripts[fmt.Sprintf("m%d.gd", i)] = b.String()
 		}
 	}

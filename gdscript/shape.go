@@ -339,13 +339,13 @@ func (p *planner) integer(t reflect.Type, s *shape) (_ *shape, err error) {
 	}
 	p.named[t] = s
 	var order, values []string
-	byName, used, size := map[string][]int{}, names{}, 0
+	byName, used, last := map[string][]int{}, names{}, 0
 	for n := enumFirst; n <= enumLast; n++ {
 		v := reflect.ValueOf(n).Convert(t) // another number if n does not fit
 		if v.Convert(reflect.TypeFor[int]()).Int() != int64(n) || v.CanUint() && n < 0 {
 			continue
 		}
-		size++
+		last = n
 		if name := strings.ToUpper(export.SnakeCase(fmt.Sprint(v))); isIdentifier(name) {
 			order, byName[name] = append(order, name), append(byName[name], n)
 		}
@@ -361,7 +361,7 @@ func (p *planner) integer(t reflect.Type, s *shape) (_ *shape, err error) {
 			}
 		}
 	}
-	if values == nil || len(values) >= size-1 { // an id for logs
+	if values == nil || len(values) >= last { // an id for logs, also if negative ones have no names
 		return s, nil
 	}
 	if s.typ, err = p.className(t, ""); err != nil {
