@@ -244,7 +244,7 @@ func (f *finder) framed(c body, w weighed, length Form, price float64) {
 	default:
 		return
 	}
-	if c.saving -= c.frame; c.saving > 0 || (w.cut || f.ends[c.from]) && c.saving > -beyondPrice { // a length like others costs less
+	if c.saving -= c.frame; c.saving > 0 || (w.cut || f.ends[c.from]) && c.saving > -cutPrice { // a length like others costs less
 		f.found = append(f.found, c)
 	}
 }

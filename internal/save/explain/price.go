@@ -208,6 +208,9 @@ func (r *reader) value(b []byte) weighed {
 		t, err := d.ReadToken()
 		if err != nil {
 			if w.cut = true; errors.Is(err, io.ErrUnexpectedEOF) {
+				if few := 16; !w.inText && len(b)-at < few && isHeader(b[at:]) { // of an Array without its first element
+					w.saving += word(b[at:]) - typeRare
+				}
 				w.size = len(b)
 			}
 			return *w
