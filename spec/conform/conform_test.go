@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -108,22 +109,31 @@ func TestReaders(t *testing.T) {
 	if !testenv.Full() {
 		t.Skip("skipped without GDWIRE_FULL: it takes seconds for a format")
 	}
-	for _, f := range gdwire.Formats() {
-		for _, reader := range []string{"python3 ../reader.py", "node ../reader.mjs"} {
-			words := strings.Fields(reader)
-			if _, err := exec.LookPath(words[0]); err != nil {
-				t.Logf("%s is skipped: %v", reader, err)
-				continue
-			}
-			var out, errs bytes.Buffer
-			status := conform(append([]string{"-timeout", "1m", "-format", f.String(), "--"}, append(words, f.String())...), &out, &errs)
-			require.Equal(t, statusRight, status, "%s: %s%s", reader, &out, &errs)
-			if testenv.Full() && words[0] == "python3" { // alone, it measures a program
-				text, err := exec.Command("python3", append([]string{"../reader.py", f.String(), "../vectors"}, append(words, f.String())...)...).CombinedOutput()
-				require.NoError(t, err, "%s", text)
-				require.Contains(t, string(text), " 0 wrong\n")
-			}
+	for _, reader := range []string{"python3 ../reader.py", "node ../reader.mjs"} {
+		words := strings.Fields(reader)
+		if _, err := exec.LookPath(words[0]); err != nil {
+			t.Logf("%s is skipped: %v", reader, err)
+			continue
 		}
+		for _, f := range gdwire.Formats() {
+			t.Run(words[0]+" "+f.String(), func(t *testing.T) {
+				t.Parallel()
+				var out, errs bytes.Buffer
+				status := conform(append([]string{"-timeout", "1m", "-format", f.String(), "--"}, append(words, f.String())...), &out, &errs)
+				require.Equal(t, statusRight, status, "%s%s", &out, &errs)
+			})
+		}
+	}
+	for _, name := range []string{"godot4", "manual3"} { // only the first has components of 64 bits
+		t.Run("alone "+name, func(t *testing.T) {
+			t.Parallel()
+			text, err := exec.Command("python3", "../reader.py", name, "../vectors", "python3", "../reader.py", name).CombinedOutput()
+			if errors.Is(err, exec.ErrNotFound) {
+				t.Skip("no python3")
+			}
+			require.NoError(t, err, "%s", text)
+			require.Contains(t, string(text), " 0 wrong\n")
+		})
 	}
 }
 
