@@ -22,8 +22,6 @@ type LeafReader struct {
 	NodePath func(r *text.NodePathReader, start []byte) error
 	// Open, if not nil, is called for a container that is no leaf, before its values.
 	Open func() error
-	// Skip, if not nil, reports whether to leave out the value at an offset in the content.
-	Skip func(offset int64) bool
 
 	*save.Packet
 	key     text.Step // of the value at Path
@@ -80,7 +78,7 @@ func (v *LeafReader) omit() bool {
 
 // value reads the next value.
 func (v *LeafReader) value() error {
-	if v.Skip != nil && v.Skip(v.ReadOffset()) || v.omit() {
+	if v.omit() {
 		return v.SkipValue()
 	}
 	t, err := v.ReadToken()
@@ -289,12 +287,8 @@ type flatPrinter struct {
 }
 
 // NewFlatPrinter returns a Printer showing a line for each leaf.
-func NewFlatPrinter(s *shell.Stdio, _ *Input) Printer { return NewLeafPrinter(s, nil) }
-
-// NewLeafPrinter is like NewFlatPrinter with the Skip of a LeafReader.
-func NewLeafPrinter(s *shell.Stdio, skip func(offset int64) bool) Printer {
+func NewFlatPrinter(s *shell.Stdio, _ *Input) Printer {
 	v := &flatPrinter{out: s.Out}
-	v.Skip = skip
 	v.text.Flush = v.flush
 	v.Leaf = func(t gdwire.Token) error {
 		v.startLine()

@@ -31,7 +31,6 @@ type side struct {
 	reading   save.Reading
 	maxMemory int64                     // in bytes, for the values
 	progress  func(io.Reader) io.Reader // shows how much was read, if not nil
-	equal     []span                    // to the other file, and not compared leaf by leaf
 }
 
 // reader returns a Reader of the file.
@@ -52,149 +51,53 @@ func (f *side) packets() (next func() *save.Packet, stop func()) {
 	}, stop
 }
 
-// A span is a part of a file with values equal to the values at the same paths in another file.
-type span struct{ start, end int64 }
-
-// maxSpans is the maximum number of spans of a file. Other values are compared leaf by leaf.
-const maxSpans = 1 << 16
-
-// skipSpans returns a function that reports whether the value at an offset is in one of the spans. Spans and offsets ascend.
-func skipSpans(all []span) func(offset int64) bool {
-	return func(offset int64) bool {
-		for len(all) > 0 && all[0].end <= offset {
-			all = all[1:]
-		}
-		return len(all) > 0 && all[0].start <= offset
-	}
-}
-
-// equalSpans returns the spans of two files from a packet on, up to the first error, found again by reading the leaves.
-func equalSpans(a, b *side, packet int64) (x, y []span) {
-	nextA, stopA := a.packets()
-	defer stopA()
-	nextB, stopB := b.packets()
-	defer stopB()
-	m := &matcher{}
-	for m.p, m.q = nextA(), nextB(); m.p != nil && m.q != nil; m.p, m.q = nextA(), nextB() {
-		switch err := cmp.Or(m.p.Err, m.q.Err); {
-		case err != nil:
-			m.err = err
-		case m.p.Index < packet || m.p.Packed != nil || m.q.Packed != nil:
-			m.err = cmp.Or(m.p.SkipValue(), m.q.SkipValue())
-		default:
-			m.value(false)
-		}
-		if cmp.Or(m.p.Finish(m.err), m.q.Finish(m.err)) != nil {
-			break
-		}
-	}
-	return m.x, m.y
-}
-
-// A matcher reads a packet of each file token by token.
-type matcher struct {
-	p, q *save.Packet
-	x, y []span
-	full bool
-	err  error
-}
-
-// next reads a token of each packet, and reports whether the tokens are the same.
-func (m *matcher) next() (t, u gdwire.Token, same bool) {
-	if t, m.err = m.p.ReadToken(); m.err == nil {
-		u, m.err = m.q.ReadToken()
-	}
-	return t, u, m.err == nil && sameToken(t, u)
-}
-
-// value reads the next value of each packet, and reports whether the values are equal. Equal values become a span, or
-// extend the latest span if follows is set.
-func (m *matcher) value(follows bool) bool {
-	n, depth, other := len(m.x), m.p.Depth(), m.q.Depth()
-	start, otherStart := m.p.ReadOffset(), m.q.ReadOffset()
-	t, u, same := m.next()
-	if m.err == nil && t.Kind() == u.Kind() {
-		switch t.Kind() {
-		case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
-			same = m.inside(t, u) && same
-		default:
-			for same && (m.p.Depth() > depth || t.Kind() == gdwire.KindStringChunk && !t.Last()) {
-				t, _, same = m.next()
-			}
-		}
-	}
-	if m.err == nil {
-		m.err = cmp.Or(m.p.SkipTo(depth), m.q.SkipTo(other))
-	}
-	if !same || m.err != nil {
-		return false
-	}
-	m.x, m.y = m.x[:n], m.y[:n]
-	switch end, otherEnd := m.p.ReadOffset(), m.q.ReadOffset(); {
-	case follows && !m.full:
-		m.x[n-1].end, m.y[n-1].end = end, otherEnd
-	case n < maxSpans:
-		m.x, m.y = append(m.x, span{start, end}), append(m.y, span{otherStart, otherEnd})
-	default:
-		m.full = true // later values are not part of the latest span
-	}
-	return true
-}
-
-// inside compares the values in the containers starting with t and u, up to the first values at different paths.
-func (m *matcher) inside(t, u gdwire.Token) bool {
-	same, follows := t.Len() == u.Len(), false
-	for range min(t.Len(), u.Len()) {
-		switch t.Kind() {
-		case gdwire.KindDictStart:
-			_, _, ok := m.next() // DictKey
-			n := len(m.x)
-			if ok = ok && m.value(false); !ok {
-				return false
-			}
-			m.x, m.y = m.x[:n], m.y[:n] // the key
-		case gdwire.KindObjectStart:
-			if _, _, ok := m.next(); !ok {
-				return false
-			}
-		}
-		follows = m.value(follows)
-		if same = same && follows; m.err != nil {
-			return false
-		}
-	}
-	return same
-}
-
-// sameToken reports whether two tokens are the same, as far as they are in memory.
-func sameToken(t, u gdwire.Token) bool {
-	if t.Kind() != u.Kind() || t.Type() != u.Type() || t.Len() != u.Len() {
-		return false
-	}
-	switch t.Kind() {
-	case gdwire.KindBool:
-		return t.Bool() == u.Bool()
-	case gdwire.KindInt32, gdwire.KindInt64:
-		return t.Int() == u.Int()
-	case gdwire.KindArrayStart, gdwire.KindDictStart:
-		return t.KeyElem() == u.KeyElem() && t.Elem() == u.Elem()
-	case gdwire.KindStringChunk:
-		return t.Last() == u.Last() && bytes.Equal(t.Bytes(), u.Bytes())
-	case gdwire.KindNil, gdwire.KindDictKey, gdwire.KindEnd:
-		return true
-	}
-	if t.Components() > 0 || t.Kind() == gdwire.KindChunk {
-		return t.Width() == u.Width() && bytes.Equal(t.Bytes(), u.Bytes())
-	}
-	return t.String() == u.String() && bytes.Equal(t.Bytes(), u.Bytes())
-}
-
 // A comparer calls its functions for each difference between two files: in two trees or, where trees
-// would need too much memory, between two leaves. One leaf can be nil.
+// would need too much memory, between two leaves.
 type comparer struct {
-	tree       func(c variant.Change) error
-	leaf       func(old, value *leaf) error
+	show       func(f *side, v any) ([]byte, error) // returns a value in a tree of a file as text
+	differ     func(d *difference) error
 	byPosition func(limit int64) // called before the first leaves
+}
+
+// A difference is a line of diff -json. The values are text as of show, or nil if there is none.
+type difference struct {
+	Path    string          `json:"path"`              // in the second file, or in the first if the value was removed
+	OldPath string          `json:"oldPath,omitempty"` // in the first file, if different
+	Old     json.RawMessage `json:"old,omitempty"`
+	New     json.RawMessage `json:"new,omitempty"`
+	Leaf    bool            `json:"leaf,omitempty"` // old and new are text, as in flat
+
+	place string // of a removed value: where it would be now, as far as only its containers have moved, or ""
+}
+
+// change reports a difference between two trees.
+func (c *comparer) change(a, b *side, change *variant.Change) (err error) {
+	d := difference{Path: change.NewPath}
+	switch {
+	case change.Removed:
+		d.Path, d.place = change.OldPath, placeOf(change)
+	case !change.Added && change.OldPath != change.NewPath:
+		d.OldPath = change.OldPath
+	}
+	if !change.Added {
+		d.Old, err = c.show(a, change.Old)
+	}
+	if !change.Removed && err == nil {
+		d.New, err = c.show(b, change.New)
+	}
+	return cmp.Or(err, c.differ(&d))
+}
+
+// leaf reports a difference between two leaves, one of which can be nil.
+func (c *comparer) leaf(old, value *leaf) error {
+	d := difference{Leaf: true}
+	if old != nil {
+		d.Path, d.Old = old.path, []byte(old.text)
+	}
+	if value != nil {
+		d.Path, d.New = value.path, []byte(value.text)
+	}
+	return c.differ(&d)
 }
 
 // compare compares two files.
@@ -206,7 +109,6 @@ func (c *comparer) compare(a, b *side) error {
 	at, err := c.trees(a, b, large)
 	if limit := (*gdwire.LimitError)(nil); errors.As(err, &limit) && limit.Name == maxMemory {
 		c.byPosition(limit.Max)
-		a.equal, b.equal = equalSpans(a, b, at)
 		err = c.leaves(a, b, at)
 	}
 	return err
@@ -298,12 +200,12 @@ func (c *comparer) trees(a, b *side, large int64) (packet int64, err error) {
 		}
 		path := string(text.AppendPacket(nil, i))
 		if p == nil || q == nil {
-			err = c.tree(variant.Change{OldPath: path, NewPath: path, Old: old, New: value, Added: p == nil, Removed: q == nil})
+			err = c.change(a, b, &variant.Change{OldPath: path, NewPath: path, Old: old, New: value, Added: p == nil, Removed: q == nil})
 		} else {
 			for change := range variant.Diff(old, value) {
 				change.OldPath = path + strings.TrimPrefix(change.OldPath, "$")
 				change.NewPath = path + strings.TrimPrefix(change.NewPath, "$")
-				if err = c.tree(change); err != nil {
+				if err = c.change(a, b, &change); err != nil {
 					break
 				}
 			}
@@ -417,7 +319,7 @@ func (f *side) lines(from int64, seed maphash.Seed) iter.Seq2[*leaf, error] {
 			return nil
 		}
 		s := shell.Capture(w)
-		v := open.NewLeafPrinter(s, skipSpans(f.equal))
+		v := open.NewFlatPrinter(s, nil)
 		for p := range open.Packets(&f.reading, f.reader()) {
 			var err error
 			if p.Index < from {
@@ -535,13 +437,16 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 		v.open.Keys.Use(in.Key()) // probably also the key of the second file
 	}
 	v.old, v.value = sides[0], sides[1]
-	v.showProgress(1)
+	v.showProgress()
 	defer s.Clear()
-	c := comparer{tree: v.change, leaf: v.leaf, byPosition: func(limit int64) {
+	c := comparer{show: (*side).text, differ: v.show, byPosition: func(limit int64) {
 		s.Logf("the values need more memory than %s: from here on they are compared by position, without aligning elements; -max-memory raises the limit",
 			humanize.IBytes(uint64(limit)))
-		v.showProgress(2) // from the start of both files
+		v.showProgress() // from the start of both files
 	}}
+	if v.lines {
+		c.show = (*side).json
+	}
 	err := c.compare(sides[0], sides[1])
 	if err == nil && v.found {
 		err = shell.ErrBad
@@ -549,73 +454,28 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 	return err
 }
 
-// showProgress shows the progress of reading both files from here on, the given number of times.
-func (v *differ) showProgress(times int64) {
-	progress := v.ProgressOf(times * (v.old.size + v.value.size))
+// showProgress shows the progress of reading both files from here on.
+func (v *differ) showProgress() {
+	progress := v.ProgressOf(v.old.size + v.value.size)
 	v.old.progress, v.value.progress = progress, progress
 }
 
-// A changeLine is a difference, and a line of diff -json. The values are JSON, or text without -json.
-type changeLine struct {
-	Path    string          `json:"path"`              // in the second file, or in the first if the value was removed
-	OldPath string          `json:"oldPath,omitempty"` // in the first file, if different
-	Old     json.RawMessage `json:"old,omitempty"`
-	New     json.RawMessage `json:"new,omitempty"`
-	Leaf    bool            `json:"leaf,omitempty"` // old and new are text, as in flat
-}
-
-// change shows a difference between two trees.
-func (v *differ) change(c variant.Change) (err error) {
-	line := changeLine{Path: c.NewPath}
-	switch {
-	case c.Removed:
-		line.Path = c.OldPath
-	case !c.Added && c.OldPath != c.NewPath:
-		line.OldPath = c.OldPath
-	}
-	show := (*side).text
-	if v.lines {
-		show = (*side).json
-	}
-	if !c.Added {
-		line.Old, err = show(v.old, c.Old)
-	}
-	if !c.Removed && err == nil {
-		line.New, err = show(v.value, c.New)
-	}
-	return cmp.Or(err, v.show(&line))
-}
-
-// leaf shows a difference between two leaves.
-func (v *differ) leaf(old, value *leaf) (err error) {
-	line := changeLine{Leaf: true}
-	for i, l := range []*leaf{old, value} {
-		if l == nil {
-			continue
-		}
-		line.Path = l.path
-		shown := []byte(l.text)
-		if v.lines {
-			if shown, err = json.Marshal(l.text); err != nil {
-				return err
-			}
-		}
-		*[]*json.RawMessage{&line.Old, &line.New}[i] = shown
-	}
-	return v.show(&line)
-}
-
 // show shows a difference.
-func (v *differ) show(line *changeLine) error {
+func (v *differ) show(line *difference) (err error) {
 	v.found = true
 	if v.lines {
-		return v.json.Encode(line)
+		for _, one := range []*json.RawMessage{&line.Old, &line.New} {
+			if line.Leaf && *one != nil && err == nil {
+				*one, err = json.Marshal(string(*one))
+			}
+		}
+		return cmp.Or(err, v.json.Encode(line))
 	}
 	path := line.Path
 	if line.OldPath != "" {
 		path = line.OldPath + " -> " + path
 	}
 	text := func(value []byte) string { return shell.Cut(cmp.Or(string(value), "not there"), shell.PlainWidth) }
-	_, err := fmt.Fprintf(v.Out, "%s: %s -> %s\n", shell.Printable(path), v.Colors.Bad.Sprint(text(line.Old)), v.Colors.Good.Sprint(text(line.New)))
+	_, err = fmt.Fprintf(v.Out, "%s: %s -> %s\n", shell.Printable(path), v.Colors.Bad.Sprint(text(line.Old)), v.Colors.Good.Sprint(text(line.New)))
 	return err
 }

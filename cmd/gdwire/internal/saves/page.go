@@ -27,41 +27,15 @@ func Compare(ctx context.Context, before, after *view.Source, yield func(view.Ch
 		one.reading.Decoder.Format, one.reading.Decoder.AllowObjects = source.Format, true
 		sides[i] = one
 	}
-	send := func(change view.Change) error {
-		change.Old, change.New = shell.Cut(change.Old, shell.PlainWidth), shell.Cut(change.New, shell.PlainWidth)
-		if ctx.Err() != nil || !yield(change) {
-			return errLoopEnded
-		}
-		return nil
-	}
+	cut := func(value []byte) string { return shell.Cut(string(value), shell.PlainWidth) }
 	c := comparer{
-		tree: func(c variant.Change) error {
-			change := view.Change{Path: c.NewPath}
-			if c.Removed {
-				change.Path, change.At = c.OldPath, placeOf(&c)
+		show: (*side).text,
+		differ: func(d *difference) error {
+			change := view.Change{Path: d.Path, At: d.place, From: d.OldPath, Old: cut(d.Old), New: cut(d.New)}
+			if ctx.Err() != nil || !yield(change) {
+				return errLoopEnded
 			}
-			if !c.Removed && !c.Added && c.OldPath != c.NewPath {
-				change.From = c.OldPath
-			}
-			var old, value []byte
-			if !c.Added {
-				old, err = sides[0].text(c.Old)
-			}
-			if !c.Removed && err == nil {
-				value, err = sides[1].text(c.New)
-			}
-			change.Old, change.New = string(old), string(value)
-			return cmp.Or(err, send(change))
-		},
-		leaf: func(old, value *leaf) error {
-			var change view.Change
-			if old != nil {
-				change.Path, change.Old = old.path, old.text
-			}
-			if value != nil {
-				change.Path, change.New = value.path, value.text
-			}
-			return send(change)
+			return nil
 		},
 		byPosition: func(int64) { note = "large files are compared by position" },
 	}
