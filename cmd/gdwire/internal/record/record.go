@@ -294,51 +294,12 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return &Conn{Conn: c, l: l}, nil
 }
 
-// A Conn is a connection recorded from Start on: the other side is the client.
+// A Conn is a connection whose received bytes, packets after their lengths, are recorded from Start on.
 type Conn struct {
 	net.Conn
 	l      *Listener
 	number int64
-	ways   [2]way
-}
 
-// Start begins the recording of the connection with this number, before its first byte.
-func (c *Conn) Start(number int64) { c.number = number }
-
-func (c *Conn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	c.record(FromClient, b[:n])
-	return n, err
-}
-
-func (c *Conn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	c.record(FromServer, b[:n])
-	return n, err
-}
-
-// CloseWrite closes the writing side, as those of TCP and Unix sockets do.
-func (c *Conn) CloseWrite() error { return c.Conn.(interface{ CloseWrite() error }).CloseWrite() }
-
-// Close closes the connection and its files.
-func (c *Conn) Close() error {
-	err := c.Conn.Close()
-	for i := range c.ways {
-		err = errors.Join(err, c.ways[i].close())
-	}
-	return err
-}
-
-// record writes bytes, and the packets completed by them.
-func (c *Conn) record(d Direction, b []byte) {
-	if len(b) == 0 || c.number == 0 {
-		return
-	}
-	c.l.Recorder.Fail(c.ways[d].add(c, d, b))
-}
-
-// A way is one direction of a Conn, of packets after their lengths.
-type way struct {
 	mu       sync.Mutex // Close can run beside a Read
 	file     *os.File   // is created for the first byte
 	closed   bool
@@ -349,43 +310,60 @@ type way struct {
 	missing  int64 // bytes of the packet after head
 }
 
-func (w *way) close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed = true
-	if w.file == nil {
-		return nil
+// Start begins the recording of the connection with this number, before its first byte.
+func (c *Conn) Start(number int64) { c.number = number }
+
+func (c *Conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 && c.number > 0 {
+		c.l.Recorder.Fail(c.record(b[:n]))
 	}
-	return w.file.Close()
+	return n, err
 }
 
-func (w *way) add(c *Conn, d Direction, b []byte) (err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
+// CloseWrite closes the writing side, as those of TCP and Unix sockets do.
+func (c *Conn) CloseWrite() error { return c.Conn.(interface{ CloseWrite() error }).CloseWrite() }
+
+// Close closes the connection and its file.
+func (c *Conn) Close() error {
+	err := c.Conn.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	if c.file != nil {
+		err = errors.Join(err, c.file.Close())
+	}
+	return err
+}
+
+// record writes bytes, and the packets completed by them.
+func (c *Conn) record(b []byte) (err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
 		return nil
 	}
-	if w.file == nil {
-		if w.file, err = c.l.Recorder.File(c.number, d); err != nil {
-			w.closed = true
+	if c.file == nil {
+		if c.file, err = c.l.Recorder.File(c.number, FromClient); err != nil {
+			c.closed = true
 			return err
 		}
 	}
-	c.l.Recorder.Write(w.file, b)
+	c.l.Recorder.Write(c.file, b)
 	for now := time.Now(); len(b) > 0; {
-		if w.received < len(w.head) {
-			n := copy(w.head[w.received:], b)
-			b, w.received, w.offset = b[n:], w.received+n, w.offset+int64(n)
-			w.missing = int64(c.l.Order.Uint32(w.head[:]))
+		if c.received < len(c.head) {
+			n := copy(c.head[c.received:], b)
+			b, c.received, c.offset = b[n:], c.received+n, c.offset+int64(n)
+			c.missing = int64(c.l.Order.Uint32(c.head[:]))
 		}
-		if w.received == len(w.head) {
-			n := min(w.missing, int64(len(b)))
-			b, w.missing, w.offset = b[n:], w.missing-n, w.offset+n
-			if w.missing > 0 {
+		if c.received == len(c.head) {
+			n := min(c.missing, int64(len(b)))
+			b, c.missing, c.offset = b[n:], c.missing-n, c.offset+n
+			if c.missing > 0 {
 				return nil
 			}
-			c.l.Recorder.Add(now, Packet{Connection: c.number, Direction: d, Offset: w.start, Length: w.offset - w.start})
-			w.start, w.received = w.offset, 0
+			c.l.Recorder.Add(now, Packet{Connection: c.number, Direction: FromClient, Offset: c.start, Length: c.offset - c.start})
+			c.start, c.received = c.offset, 0
 		}
 	}
 	return nil

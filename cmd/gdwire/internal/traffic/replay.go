@@ -9,9 +9,9 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"math/bits"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -208,8 +208,8 @@ func (p *replayer) summary(connections int) {
 		name string
 		*latencies
 	}{{"recorded", &p.recorded}, {"now", &p.arrived}} {
-		if l.count > 0 {
-			fmt.Fprintf(p.Out, "answers %s after: half of them %v, 90 %% %v, 99 %% %v, all %v\n", l.name, l.quantile(0.5), l.quantile(0.9), l.quantile(0.99), l.max)
+		if len(l.all) > 0 {
+			fmt.Fprintf(p.Out, "answers %s after: half of them %v, 90 %% %v, 99 %% %v, all %v\n", l.name, l.quantile(0.5), l.quantile(0.9), l.quantile(0.99), l.quantile(1))
 		}
 	}
 }
@@ -502,33 +502,20 @@ func (s *replayed) fails(err error) {
 	}
 }
 
-// A latencies is a histogram of times, four buckets for each power of two of nanoseconds, in
-// memory independent of their number.
+// latencies are the times of answers.
 type latencies struct {
-	mu      sync.Mutex
-	count   int64
-	buckets [256]int64
-	max     time.Duration
+	mu  sync.Mutex
+	all []time.Duration
 }
 
 func (l *latencies) add(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.count++
-	l.max = max(l.max, d)
-	n := uint64(max(d, 4))
-	power := bits.Len64(n) - 1
-	l.buckets[4*power+int(n>>(power-2)&3)]++
+	l.all = append(l.all, max(d, 0))
 }
 
-// quantile returns the time within which a share of the answers came, at most a fifth too much.
+// quantile returns the time within which a share of the answers came.
 func (l *latencies) quantile(share float64) time.Duration {
-	rest := int64(math.Ceil(share * float64(l.count)))
-	for i, n := range l.buckets {
-		if rest -= n; rest <= 0 {
-			upper := time.Duration(5+i&3) << (i >> 2) / 4
-			return min(upper, l.max).Round(time.Microsecond)
-		}
-	}
-	return l.max
+	slices.Sort(l.all)
+	return l.all[int(math.Ceil(share*float64(len(l.all))))-1].Round(time.Microsecond)
 }
