@@ -144,11 +144,9 @@ func (s *Source) detail(done <-chan struct{}, at, end, width int64) (*detail, er
 	if at == root {
 		return nil, errNoValue
 	}
-	if err := s.Check(); err != nil {
+	end, err := s.upTo(end)
+	if err != nil {
 		return nil, err
-	}
-	if end <= 0 || end > s.Size {
-		end = s.Size
 	}
 	v := &detail{At: at, Size: -1, From: max(at-hexBefore, 0), Parts: []part{}}
 	b, err := s.Bytes(v.From, hexBefore+hexBytes)
@@ -259,11 +257,10 @@ func (s *Source) skipRest(v *detail, d *decoder) error {
 
 // text adds the parts of a string with the length at an offset.
 func (s *Source) text(v *detail, at int64) error {
-	b, err := s.Bytes(at, 4)
-	if err != nil || len(b) < 4 {
+	n, err := s.length(at, binary.LittleEndian)
+	if err != nil {
 		return err
 	}
-	n := int64(binary.LittleEndian.Uint32(b))
 	v.part(at+4, at+4+n, partContent, "text")
 	v.part(at+4+n, at+4+(n+3)&^3, partPadding, "padding")
 	content, err := s.Bytes(at+4, int(min(n, textBytes)))
@@ -276,11 +273,10 @@ func (s *Source) names(v *detail, d *decoder, start gdwire.Token, end int64) err
 	at := v.At + d.InputOffset()
 	names, subnames, _ := start.NodePath()
 	for i := int64(0); i < min(names+subnames, 64) && at+4 <= end; i++ {
-		b, err := s.Bytes(at, 4)
-		if err != nil || len(b) < 4 {
+		n, err := s.length(at, binary.LittleEndian)
+		if err != nil {
 			return err
 		}
-		n := int64(binary.LittleEndian.Uint32(b))
 		v.part(at, at+4, partCount, "length of a name")
 		v.part(at+4, at+4+n, partContent, "name")
 		v.part(at+4+n, at+4+(n+3)&^3, partPadding, "padding")
@@ -297,11 +293,9 @@ func (s *Source) whole(done <-chan struct{}, at, end, width int64) (string, erro
 	if at == root {
 		return "", errNoValue
 	}
-	if err := s.Check(); err != nil {
+	end, err := s.upTo(end)
+	if err != nil {
 		return "", err
-	}
-	if end <= 0 || end > s.Size {
-		end = s.Size
 	}
 	tooLong := fmt.Errorf("the value is too long: more than %d bytes", maxEditedText)
 	if width > maxEditedText {
@@ -322,7 +316,7 @@ func (s *Source) whole(done <-chan struct{}, at, end, width int64) (string, erro
 	defer d.Release()
 	s.reset(d, at, min(end, at+maxEditedText))
 	p := text.Printer{Decoder: d.Decoder}
-	err := p.Next(0)
+	err = p.Next(0)
 	if err != nil && end > at+maxEditedText {
 		err = tooLong
 	}
@@ -387,14 +381,12 @@ func keepLargest(all []sized) []sized {
 // sizes measures the children of the container at an offset, in one pass, and calls report now and
 // then for the progress.
 func (s *Source) sizes(ctx context.Context, at, end int64, report func(sizes) error) error {
-	if err := s.Check(); err != nil {
+	end, err := s.upTo(end)
+	if err != nil {
 		return err
 	}
 	r := s.reader(ctx.Done())
 	defer r.release()
-	if end <= 0 || end > s.Size {
-		end = s.Size
-	}
 	c, err := r.open(at, end)
 	if err != nil {
 		return err

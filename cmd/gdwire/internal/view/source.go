@@ -242,14 +242,11 @@ func (r *reader) after(c *container, at, end int64) (int64, error) {
 		_, end, err := s.packet(at)
 		return end, err
 	case c.kind == gdwire.KindPackedStart:
-		b, err := s.Bytes(at, 4)
-		if err == nil && len(b) < 4 {
-			err = io.ErrUnexpectedEOF
-		}
+		n, err := s.length(at, binary.LittleEndian)
 		if err != nil {
 			return at, err
 		}
-		return at + 4 + (int64(binary.LittleEndian.Uint32(b))+3)&^3, nil
+		return at + 4 + (n+3)&^3, nil
 	case c.kind == gdwire.KindDictStart:
 		values = 2
 	case c.kind == gdwire.KindObjectStart:
@@ -268,22 +265,27 @@ func (r *reader) after(c *container, at, end int64) (int64, error) {
 	return at + r.d.InputOffset(), nil
 }
 
+// length returns the number of 32 bits at an offset.
+func (s *Source) length(at int64, order binary.ByteOrder) (int64, error) {
+	b, err := s.Bytes(at, 4)
+	if err == nil && len(b) < 4 {
+		err = &gdwire.Error{Offset: at, Path: "$", Err: io.ErrUnexpectedEOF}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int64(order.Uint32(b)), nil
+}
+
 // packet returns the offset of the value in the packet with the length at an offset, and the
 // end of the packet. If the length cannot be read, both are the offset of the length.
 func (s *Source) packet(at int64) (value, end int64, err error) {
 	if s.Frame == save.Bare {
 		return at, s.Size, nil
 	}
-	b, err := s.Bytes(at, 4)
+	n, err := s.length(at, s.Frame.Order())
 	if err != nil {
 		return at, at, err
-	}
-	if len(b) < 4 {
-		return at, at, &gdwire.Error{Offset: at, Path: "$", Err: io.ErrUnexpectedEOF}
-	}
-	n := int64(binary.LittleEndian.Uint32(b))
-	if s.Frame == save.U32BE {
-		n = int64(binary.BigEndian.Uint32(b))
 	}
 	if end = at + 4 + n; end > s.Size {
 		return at + 4, s.Size, &gdwire.Error{Offset: s.Size, Path: "$", Err: io.ErrUnexpectedEOF}
@@ -296,15 +298,11 @@ const maxName = 1 << 10
 
 // name returns the name of the property at an offset, and the offset of its value.
 func (s *Source) name(at int64) (name []byte, value int64, err error) {
-	b, err := s.Bytes(at, 4+maxName)
-	if err == nil && len(b) < 4 {
-		err = &gdwire.Error{Offset: at, Path: "$", Err: io.ErrUnexpectedEOF}
+	n, err := s.length(at, binary.LittleEndian)
+	if err == nil {
+		name, err = s.Bytes(at+4, int(min(n, maxName)))
 	}
-	if err != nil {
-		return nil, at, err
-	}
-	n := int64(binary.LittleEndian.Uint32(b))
-	return b[4:min(int64(len(b)), 4+n)], at + 4 + (n+3)&^3, nil
+	return name, at + 4 + (n+3)&^3, err
 }
 
 // offset adds at to the offset of an error.
@@ -371,17 +369,23 @@ const (
 	maxChild = 16 << 20
 )
 
+// upTo returns an end in the source, which is the source's for 0, or an error if the file has changed.
+func (s *Source) upTo(end int64) (int64, error) {
+	if end <= 0 {
+		end = s.Size
+	}
+	return min(end, s.Size), s.Check()
+}
+
 // children lists the children of the container at an offset, from an index on.
 func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, error) {
-	if err := s.Check(); err != nil {
+	end, err := s.upTo(end)
+	if err != nil {
 		return nil, err
 	}
 	r := s.reader(done)
 	defer r.release()
 	r.d.until = time.Now().Add(workTime)
-	if end <= 0 || end > s.Size {
-		end = s.Size
-	}
 	c, err := r.open(at, end)
 	if err != nil {
 		return nil, err
