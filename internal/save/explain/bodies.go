@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
-	"io"
 	"math"
 	"slices"
 
@@ -103,10 +102,13 @@ func (f *finder) bodies() []body {
 		}
 	}
 	f.broken()
-	if len(f.found) < fewBodies {
-		for i := range f.found {
-			if c := &f.found[i]; c.bytes { // what explains the bytes in it
-				_, saving := chain(f.found, c.to, func(x *body) bool { return x.from <= c.at || x.to > c.to })
+	slices.SortStableFunc(f.found, func(a, b body) int { return a.at - b.at })
+	left := 64 * fewBodies
+	for i := range f.found {
+		if c := &f.found[i]; c.bytes && len(f.found) < fewBodies { // what explains the bytes in it
+			n, _ := slices.BinarySearchFunc(f.found[i:], c.to, func(x body, to int) int { return x.at - to })
+			if left -= n; left > 0 {
+				_, saving := chain(f.found[i:i+n], c.to, func(x *body) bool { return x.from <= c.at || x.to > c.to })
 				c.saving += max(0, saving)
 			}
 		}
@@ -316,13 +318,27 @@ func (f *finder) content(c body, s *Stream, content []byte, saving float64) {
 	if f.depth >= maxDepth || len(content) < 4 {
 		return
 	}
-	if s.Inner = f.explain(content, f.format, f.depth+1); s.Inner == nil {
+	if s.Inner = f.inner(content); s.Inner == nil {
 		return
 	}
 	c.kind, c.stream, c.saving = Packed, s, saving+s.Inner.Saving
 	if c.saving >= Enough {
 		f.found = append(f.found, c)
 	}
+}
+
+// inner explains a content: quickly if it is one value, which it is in no other format then.
+func (f *finder) inner(content []byte) *Parse {
+	w := f.reader.value(content)
+	isWhole := w.size == len(content) && !w.cut
+	switch {
+	case isWhole && !w.bytes && w.saving > sureSaving:
+		f.whole[&content[0]] = true
+		return &Parse{Format: f.format, Parts: []Part{{Kind: Value, Bytes: content}}, Saving: w.saving + wholeFile}
+	case !isWhole && f.whole[&content[0]]:
+		return nil
+	}
+	return f.explain(content, f.format, f.depth+1)
 }
 
 // stream adds the stream with a signature at p.
@@ -409,21 +425,22 @@ func (f *finder) fastlz(p int) {
 			return
 		}
 	}
-	content := f.unpackFastLZ(b)
-	if isLevel2 := b[0] >= 1<<5; isLevel2 && len(content) < FastLZLevel2 {
+	content, operations, values := f.unpackFastLZ(b)
+	if isLevel2 := b[0] >= 1<<5; len(values) == 0 || isLevel2 && len(content) < FastLZLevel2 {
 		return
 	}
-	told := f.told(p)
+	told := f.told(p, max(len(b), len(content)))
+	isTold := func(n int) bool {
+		_, ok := slices.BinarySearch(told, n)
+		return ok
+	}
 	type end struct {
-		in, out int
-		bits    float64
+		operation
+		bits float64
 	}
 	var all []end
-	values := f.valueEnds(content)
-	fastlzEnds(b, func(in, out int) bool {
-		if out > len(content) {
-			return false
-		}
+	for _, o := range operations {
+		in, out := o.in, o.out
 		e := out
 		for out == fastlzFilled && e > 0 && values[e] == 0 && content[e-1] == 0 {
 			e--
@@ -431,23 +448,22 @@ func (f *finder) fastlz(p int) {
 		bits := values[e]
 		switch {
 		case bits == 0:
-			return true
-		case told[in] || told[e]:
+			continue
+		case isTold(in) || isTold(e):
 			bits += toldPrice
 		case in == out+1 || in == len(b) && p == 0 && f.depth == 0: // one copy, as of any byte before a value
-			return true
+			continue
 		case !slices.Contains(trailers, len(b)-in) && (p == 0 || len(b)-in > maxAfter):
 			if !repeats(b, in) {
-				return true // the stream may be cut
+				continue // the stream may be cut
 			}
 			bits -= untoldPrice
 		}
 		if in == len(b) {
 			bits += fastlzPrice
 		}
-		all = append(all, end{in, e, bits})
-		return true
-	})
+		all = append(all, end{operation{in, e}, bits})
+	}
 	slices.SortStableFunc(all, func(a, b end) int { return int(math.Copysign(1, b.bits-a.bits)) })
 	const most = 4
 	for _, e := range all[:min(len(all), most)] {
@@ -455,17 +471,18 @@ func (f *finder) fastlz(p int) {
 	}
 }
 
-// told returns the numbers before a stream that can be its size.
-func (f *finder) told(p int) map[int]bool {
-	told := map[int]bool{}
+// told returns the numbers up to most before a stream that can be its size, in their order.
+func (f *finder) told(p, most int) (told []int) {
 	for at := max(0, p-maxTold); at < p; at++ {
 		for _, l := range lengths[:6] {
 			if at+l.Width <= p {
-				n := int(min(l.read(f.b[at:at+l.Width]), math.MaxInt32))
-				told[n], told[n-(p-at)], told[n-(p-at-l.Width)] = true, true, true
+				if n := l.read(f.b[at : at+l.Width]); n <= uint64(most+maxTold) {
+					told = append(told, int(n), int(n)-(p-at), int(n)-(p-at-l.Width))
+				}
 			}
 		}
 	}
+	slices.Sort(told)
 	return told
 }
 
@@ -482,48 +499,43 @@ func repeats(b []byte, in int) bool {
 // fastlzFilled is the size up to which engines fill a content with zeros.
 const fastlzFilled = 16
 
-// valueEnds returns the savings of the values in a content, alone or after lengths, up to each end of one.
-func (f *finder) valueEnds(content []byte) map[int]float64 {
-	ends := map[int]float64{}
+// valueEnds returns the savings of the values in a content, alone or after lengths, up to each end of one, and reports whether
+// there are more if the content goes on.
+func (f *finder) valueEnds(content []byte) (ends map[int]float64, more bool) {
+	ends = map[int]float64{}
 	for _, order := range []binary.ByteOrder{nil, binary.LittleEndian} {
-		total, skip := 0.0, 0
+		total, skip, at := 0.0, 0, 0
 		if order != nil {
 			skip = lengthSize
 		}
-		for at := 0; at+skip+4 <= len(content); {
+		for at+skip+4 <= len(content) {
 			w := f.reader.value(content[at+skip:])
 			if w.size == 0 || w.cut || order != nil && int(order.Uint32(content[at:])) != w.size {
+				more = more || w.cut && w.size == len(content)-at-skip
 				break
 			}
 			at += skip + w.size
 			total += w.saving
 			ends[at] = max(ends[at], total)
 		}
+		more = more || at+skip+4 > len(content)
 	}
-	return ends
+	return ends, more
 }
 
-// unpackFastLZ returns the content of the stream of FastLZ at the start of b, up to where there is none, or nil if the content
-// begins with a value that is broken.
-func (f *finder) unpackFastLZ(b []byte) []byte {
-	const head = 1 << 10
-	r, err := fileaccess.NewReader(bytes.NewReader(b), &fileaccess.Options{Raw: true, Mode: fileaccess.FastLZ, Limits: fileaccess.Limits{Size: -1}})
-	if err != nil {
-		return nil
+// unpackFastLZ returns the content of the stream of FastLZ at the start of b, as far as it can be values, with its operations, and
+// the ends of the values.
+func (f *finder) unpackFastLZ(b []byte) (content []byte, operations []operation, values map[int]float64) {
+	const head, step, start = 1 << 10, 8, 16 // bytes
+	for most, more := head, true; more; most *= step {
+		content, operations = fastlz(b, most)
+		if !f.take(unpacking, start+len(content)) {
+			return nil, nil, nil
+		}
+		values, more = f.valueEnds(content)
+		more = more && len(content) >= most
 	}
-	start, err := f.unpacker.content(io.LimitReader(r, head))
-	skip := lengthSize
-	if isHeader(start) && start[0] > 0 {
-		skip = 0
-	}
-	if w := f.reader.value(start[min(skip, len(start)):]); w.size == 0 || w.cut && w.size < len(start)-skip {
-		return nil
-	}
-	if err != nil {
-		return start
-	}
-	rest, _ := f.unpacker.content(r)
-	return slices.Concat(start, rest)
+	return content, operations, values
 }
 
 // copiesHeader reports whether a stream of FastLZ at the start of b copies the header of a value, perhaps after a

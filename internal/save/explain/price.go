@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/gdwire/gdwire"
 )
@@ -76,7 +77,23 @@ const (
 )
 
 // number returns the price of a number: twice its size in bits, and three more.
-func number(n uint64) float64 { return 2*math.Log2(float64(n)+1) + 3 }
+func number(n uint64) float64 { return 2*log(n) + 3 }
+
+// log returns the logarithm of n+1 to base 2.
+func log(n uint64) float64 {
+	if table := logs(); n < uint64(len(table)) {
+		return table[n]
+	}
+	return math.Log2(float64(n) + 1)
+}
+
+var logs = sync.OnceValue(func() *[1 << 10]float64 {
+	table := new([1 << 10]float64)
+	for n := range table {
+		table[n] = math.Log2(float64(n) + 1)
+	}
+	return table
+})
 
 // plainNumber returns the price of a number of a width as the game's own.
 func plainNumber(v uint64, width int) float64 { return min(number(v), 8*float64(width)+1) }
@@ -87,7 +104,11 @@ func word(b []byte) float64 {
 	if v == 0 {
 		return zeroWord
 	}
-	least := min(number(uint64(v)), number(uint64(binary.BigEndian.Uint32(b))), randomWord)
+	const large = 1 << (randomWord - 3) / 2
+	least := float64(randomWord)
+	if n := min(v, binary.BigEndian.Uint32(b)); n < large {
+		least = min(number(uint64(n)), randomWord)
+	}
 	for _, c := range b[:4] {
 		if c < ' ' && c != '\n' || c > '~' {
 			return least
@@ -134,7 +155,7 @@ func gap(n int) float64 {
 		return 0.5
 	}
 	const blob, most = 256, 400
-	return 2 + 1.25*math.Log2(float64(n)+1) + float64(min(max(n-blob, 0)/64, most))
+	return 2 + 1.25*log(uint64(n)) + float64(min(max(n-blob, 0)/64, most))
 }
 
 // lengths are the kinds of lengths before values, with their prices, and those of other sizes.

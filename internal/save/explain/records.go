@@ -124,7 +124,7 @@ func (f *finder) learn() {
 	if f.general || len(f.found) < f.records.again {
 		return
 	}
-	f.records.again = len(f.found) + every
+	f.records.again = len(f.found) + max(every, len(f.found)/8)
 	latest := f.found[max(0, len(f.found)-most):]
 	row, _ := chain(latest, 0, func(c *body) bool { return c.kind == Cut })
 	row = row[max(0, len(row)-mostLearnt-1):]

@@ -28,6 +28,7 @@ func raw(mode fileaccess.Mode) fileaccess.Info {
 type unpacker struct {
 	*budget
 	known map[*byte]packed // by the first bytes; without Packed for bytes that are no stream
+	whole map[*byte]bool   // contents that are one value
 
 	gzip gzip.Reader
 	zlib io.ReadCloser
@@ -35,7 +36,9 @@ type unpacker struct {
 	out  bytes.Buffer
 }
 
-func newUnpacker(b *budget) *unpacker { return &unpacker{budget: b, known: map[*byte]packed{}} }
+func newUnpacker(b *budget) *unpacker {
+	return &unpacker{budget: b, known: map[*byte]packed{}, whole: map[*byte]bool{}}
+}
 
 // isStream reports whether b begins with a signature.
 func isStream(b []byte) bool {
@@ -199,35 +202,46 @@ func (u *unpacker) gcpfEnd(b []byte) int {
 // FastLZLevel2 is the size of the shortest content for which engines use level 2.
 const FastLZLevel2 = 64 << 10
 
-// fastlzEnds calls visit after each operation of the stream of FastLZ at the start of b, with the bytes of the stream
-// and of its content so far, until visit returns false.
-func fastlzEnds(b []byte, visit func(in, out int) bool) {
-	const most = 32 // bytes copied from b by an operation; a shorter copy is followed by a match, or ends a part of a content packed in parts of 64 KiB
-	level2 := b[0]>>5 == 1
-	out, short := 0, false
-	for in, c := 1, int(b[0]&31); ; in++ {
-		if c < most {
-			if short && out < FastLZLevel2 {
-				return
+// An operation of FastLZ ends at the bytes of the stream, and of its content, so far.
+type operation struct{ in, out int }
+
+// fastlz returns the content of the stream of FastLZ at the start of b, up to an error or most bytes, and its operations.
+func fastlz(b []byte, most int) (content []byte, all []operation) {
+	const run = 32 // bytes copied from b by an operation; a shorter copy is followed by a match, or ends a part of a content packed in parts of 64 KiB
+	const far = 31<<8 | 255
+	level2, short := b[0]>>5 == 1, false
+	for in, c := 1, int(b[0]&31); len(content) < most; in++ {
+		if c < run {
+			if short && len(content) < FastLZLevel2 || in+c+1 > len(b) {
+				break
 			}
-			in, out, short = in+c+1, out+c+1, c+1 < most
+			content, in, short = append(content, b[in:in+c+1]...), in+c+1, c+1 < run
 		} else {
-			short = false
-			n := c>>5 + 2
+			n, distance := c>>5+2, c&31<<8
 			for more := c>>5 == 7; more && in < len(b); in++ {
 				n += int(b[in])
 				more = level2 && b[in] == 255
 			}
-			if in < len(b) && level2 && c&31 == 31 && b[in] == 255 {
-				in += 2
+			if in >= len(b) {
+				break
 			}
-			in, out = in+1, out+n
+			distance |= int(b[in])
+			if in++; level2 && distance == far && in+2 <= len(b) {
+				distance, in = far+int(binary.BigEndian.Uint16(b[in:])), in+2
+			}
+			if short = false; distance >= len(content) {
+				break
+			}
+			for range n {
+				content = append(content, content[len(content)-distance-1])
+			}
 		}
-		if in > len(b) || !visit(in, out) || in == len(b) {
-			return
+		if all = append(all, operation{in, len(content)}); in >= len(b) {
+			break
 		}
 		c = int(b[in])
 	}
+	return content, all
 }
 
 // EndsEarly reports whether other bytes follow the stream with a signature at the start of b.
