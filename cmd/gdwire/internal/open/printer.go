@@ -1,17 +1,24 @@
 package open
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"strconv"
+	"strings"
 
+	"github.com/fatih/color"
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/text"
 )
+
+// Printers of values: all, by leaves, or by tokens.
 
 // A Printer shows packets in one form.
 type Printer struct {
@@ -125,4 +132,545 @@ func showJSON(s *shell.Stdio, p *save.Packet, o gdjson.Options) error {
 		return failed
 	}
 	return err
+}
+
+// A LeafReader reads the values of packets leaf by leaf and calls the functions below with Path as the path of a leaf.
+// A leaf is a value without inner values, or an empty, typed or packed container, or an object. The reader holds
+// only the path and one token in memory.
+type LeafReader struct {
+	Path []byte // of the current value
+	// Leaf reads the leaf starting with t, or the rest of t, the declaration of a container with values.
+	Leaf func(t gdwire.Token) error
+	// Element is called for an element of a packed array, except for Strings. If Element is nil, elements are skipped.
+	Element func(v *text.Value) error
+	// NodePath reads a NodePath used as a key. start is the part already read.
+	NodePath func(r *text.NodePathReader, start []byte) error
+	// Open, if not nil, is called for a container that is no leaf, before its values.
+	Open func() error
+
+	*save.Packet
+	key     text.Step // of the value at Path
+	hasKey  bool
+	long    int64 // the sum of the lengths of all long paths of leaves
+	omitted int64 // the number of omitted values of the packet
+	numbers [16]float64
+}
+
+// The lengths of paths, in bytes. Without a limit, each value in a container with a long
+// path would repeat the path, and the output would grow with the square of the input.
+const (
+	MaxPath = 64 << 10 // of any path
+
+	shortPath = 256      // of a path shown in any case
+	longPaths = 64 << 20 // of all paths longer than shortPath together, and
+	longPerIn = 16       // so much more for each byte of the input
+)
+
+// Key returns the step to the value at Path if the step is a key or the name of a property, or nil. The step is valid
+// until the next value is read.
+func (v *LeafReader) Key() *text.Step {
+	if v.hasKey {
+		return &v.key
+	}
+	return nil
+}
+
+// Read reads the leaves of a packet.
+func (v *LeafReader) Read(p *save.Packet) error {
+	v.Packet = p
+	v.Path = text.AppendPacket(v.Path[:0], p.Index)
+	v.omitted, v.hasKey = 0, false
+	err := p.Err
+	if err == nil {
+		err = p.Finish(v.value())
+	}
+	if err == nil && v.omitted > 0 {
+		err = &omission{p.Index, v.omitted}
+	}
+	return err
+}
+
+// omit reports whether the path is too long for its value to be shown, and counts values
+// left out.
+func (v *LeafReader) omit() bool {
+	n := len(v.Path)
+	if n > MaxPath || n > shortPath && v.long > longPaths+longPerIn*v.ReadOffset() {
+		v.omitted++
+		return true
+	}
+	return false
+}
+
+// value reads the next value.
+func (v *LeafReader) value() error {
+	if v.omit() {
+		return v.SkipValue()
+	}
+	t, err := v.ReadToken()
+	if err != nil {
+		return err
+	}
+	return v.token(t)
+}
+
+// token reads the value starting with t.
+func (v *LeafReader) token(t gdwire.Token) error {
+	switch t.Kind() {
+	case gdwire.KindArrayStart:
+		return v.array(t)
+	case gdwire.KindDictStart:
+		return v.dictionary(t)
+	case gdwire.KindObjectStart:
+		return v.object(t)
+	case gdwire.KindPackedStart:
+		if t.Type() != gdwire.TypePackedByteArray {
+			return v.packed(t)
+		}
+	}
+	return v.leaf(t)
+}
+
+// leaf calls Leaf.
+func (v *LeafReader) leaf(t gdwire.Token) error {
+	v.count()
+	return v.Leaf(t)
+}
+
+// count adds to the sum of long paths.
+func (v *LeafReader) count() {
+	if len(v.Path) > shortPath {
+		v.long += int64(len(v.Path))
+	}
+}
+
+// start calls Leaf for an empty or declared container, and otherwise Open.
+func (v *LeafReader) start(t gdwire.Token) error {
+	switch {
+	case t.Len() == 0 || t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{}):
+		return v.leaf(t)
+	case v.Open != nil:
+		return v.Open()
+	}
+	return nil
+}
+
+// element reads the next value, at the path extended by step.
+func (v *LeafReader) element(step func(dst []byte) []byte) error {
+	v.hasKey = false
+	n := len(v.Path)
+	v.Path = step(v.Path)
+	err := v.value()
+	v.Path = v.Path[:n]
+	return err
+}
+
+// child reads the next value, at the path extended by a key.
+func (v *LeafReader) child(step *text.Step) error {
+	v.key, v.hasKey = *step, true
+	n := len(v.Path)
+	v.Path = step.Append(v.Path)
+	err := v.value()
+	v.Path = v.Path[:n]
+	return err
+}
+
+// array reads the elements of an Array.
+func (v *LeafReader) array(t gdwire.Token) error {
+	n := t.Len()
+	if err := v.start(t); err != nil {
+		return err
+	}
+	for i := range n {
+		if err := v.element(func(dst []byte) []byte { return text.AppendIndex(dst, i) }); err != nil {
+			return err
+		}
+	}
+	return v.end()
+}
+
+// end reads the End of a container.
+func (v *LeafReader) end() error {
+	_, err := v.ReadToken()
+	return err
+}
+
+// object reads the properties of an Object.
+func (v *LeafReader) object(t gdwire.Token) error {
+	n := t.Len()
+	if err := v.leaf(t); err != nil {
+		return err
+	}
+	for range n {
+		name, err := v.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := v.child(&text.Step{Key: text.FromToken(name, nil)}); err != nil {
+			return err
+		}
+	}
+	return v.end()
+}
+
+// dictionary reads the pairs of a Dictionary.
+func (v *LeafReader) dictionary(t gdwire.Token) error {
+	n := t.Len()
+	if err := v.start(t); err != nil {
+		return err
+	}
+	for i := range n {
+		if _, err := v.ReadToken(); err != nil { // DictKey
+			return err
+		}
+		if err := v.pair(i); err != nil {
+			return err
+		}
+	}
+	return v.end()
+}
+
+// pair reads pair i of a Dictionary. A key that cannot be part of a path is a value at a path of its own.
+func (v *LeafReader) pair(i int64) error {
+	t, err := v.ReadToken()
+	if err != nil {
+		return err
+	}
+	step, ok, err := text.KeyStep(v.Decoder, t, v.numbers[:0], func(r *text.NodePathReader, value []byte) error {
+		return v.longKey(i, t, r, value)
+	})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return v.element(func(dst []byte) []byte { return text.AppendValueAt(dst, i) })
+	}
+	return v.child(&step)
+}
+
+// longKey reads a key starting with t. start is the part already read.
+func (v *LeafReader) longKey(i int64, t gdwire.Token, r *text.NodePathReader, start []byte) error {
+	v.hasKey = false
+	n := len(v.Path)
+	v.Path = text.AppendKeyAt(v.Path, i)
+	defer func() { v.Path = v.Path[:n] }()
+	if r != nil {
+		v.count()
+		return v.NodePath(r, start)
+	}
+	return v.token(t)
+}
+
+// packed reads a packed array.
+func (v *LeafReader) packed(t gdwire.Token) error {
+	base, depth, isText := len(v.Path), v.Depth()-1, t.Type() == gdwire.TypePackedStringArray
+	if err := v.leaf(t); err != nil {
+		return err
+	}
+	if v.Element == nil && !isText {
+		return v.SkipTo(depth)
+	}
+	v.hasKey = false
+	defer func() { v.Path = v.Path[:base] }()
+	for i := int64(0); ; {
+		if v.Path = v.Path[:base]; v.omit() {
+			return v.SkipTo(depth)
+		}
+		t, err := v.ReadToken()
+		switch {
+		case err != nil:
+			return err
+		case t.Kind() == gdwire.KindEnd:
+			return nil
+		case t.Kind() == gdwire.KindStringChunk:
+			v.Path = text.AppendIndex(v.Path, i)
+			if err := v.leaf(t); err != nil {
+				return err
+			}
+			i++
+			continue
+		}
+		size := int(int64(len(t.Bytes())) / max(t.Len(), 1))
+		for b := t.Bytes(); len(b) > 0; b = b[size:] {
+			if v.Path = text.AppendIndex(v.Path[:base], i); v.omit() {
+				return v.SkipTo(depth)
+			}
+			value := text.Element(t, b[:size], v.numbers[:0])
+			v.count()
+			if err := v.Element(&value); err != nil {
+				return err
+			}
+			i++
+		}
+	}
+}
+
+// A flatPrinter shows a line for each leaf: path = value.
+type flatPrinter struct {
+	LeafReader
+	out  *bufio.Writer
+	text text.Printer // of the current line
+}
+
+// NewFlatPrinter returns a Printer showing a line for each leaf.
+func NewFlatPrinter(s *shell.Stdio, _ *Input) Printer {
+	v := &flatPrinter{out: s.Out}
+	v.text.Flush = v.flush
+	v.Leaf = func(t gdwire.Token) error {
+		v.startLine()
+		return v.endLine(v.text.Leaf(t))
+	}
+	v.Element = func(value *text.Value) error {
+		v.startLine()
+		v.text.Buf = value.Append(v.text.Buf)
+		return v.endLine(nil)
+	}
+	v.NodePath = func(r *text.NodePathReader, start []byte) error {
+		v.startLine()
+		return v.endLine(v.text.NodePath(r, start))
+	}
+	return Printer{Show: func(p *save.Packet) error {
+		v.text.Decoder = p.Decoder
+		return v.Read(p)
+	}}
+}
+
+// startLine appends the path and = to the buffer.
+func (v *flatPrinter) startLine() {
+	v.text.Buf = append(append(v.text.Buf[:0], v.Path...), " = "...)
+}
+
+// flush writes the buffer.
+func (v *flatPrinter) flush() error {
+	_, err := v.out.Write(v.text.Buf)
+	v.text.Buf = v.text.Buf[:0]
+	return err
+}
+
+// endLine ends a line, and returns err or the error of the output.
+func (v *flatPrinter) endLine(err error) error {
+	v.text.Buf = append(v.text.Buf, '\n')
+	if failed := v.flush(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// NewTokenPrinter returns a Printer showing each token as a line: offset, nesting, kind and
+// content.
+func NewTokenPrinter(s *shell.Stdio, _ *Input) Printer {
+	return Printer{Show: newTokenPrinter(s).show}
+}
+
+// newTokenPrinter returns a tokenPrinter with the colors of s.
+func newTokenPrinter(s *shell.Stdio) *tokenPrinter {
+	v := &tokenPrinter{Stdio: s, offset: paintOf(s.Colors.Dim)}
+	plain, data, text := paintOf(s.Colors.Plain), paintOf(s.Colors.Data), paintOf(s.Colors.Text)
+	for k := range v.kinds {
+		v.kinds[k], v.contents[k] = plain, data
+	}
+	for k, c := range map[gdwire.Kind]*color.Color{
+		gdwire.KindDictStart: s.Colors.Open, gdwire.KindArrayStart: s.Colors.Open, gdwire.KindObjectStart: s.Colors.Open,
+		gdwire.KindPackedStart: s.Colors.Open, gdwire.KindNodePathStart: s.Colors.Open, gdwire.KindImageStart: s.Colors.Open,
+		gdwire.KindDictKey: s.Colors.Dim, gdwire.KindEnd: s.Colors.Dim,
+	} {
+		p := paintOf(c)
+		v.kinds[k], v.contents[k] = p, p
+	}
+	v.contents[gdwire.KindStringChunk], v.contents[gdwire.KindProperty] = text, text
+	return v
+}
+
+// A tokenPrinter appends the parts of a line to one buffer. Package fmt would take several
+// times as long, because most tokens are small and each takes a line.
+type tokenPrinter struct {
+	shares bool // counts can have the shared bit of Godot 2
+	*shell.Stdio
+	offset          paint
+	kinds, contents [256]paint
+	buf             []byte
+	numbers         [16]float64
+}
+
+// A paint is the escape sequences before and after text of a color.
+type paint struct{ before, after string }
+
+func paintOf(c *color.Color) paint {
+	const text = "text"
+	before, after, _ := strings.Cut(c.Sprint(text), text)
+	return paint{before, after}
+}
+
+// show shows the tokens of a packet.
+func (v *tokenPrinter) show(p *save.Packet) error {
+	v.shares = p.Options().Format == gdwire.Godot2
+	if p.Framed() {
+		head := fmt.Sprintf("packet %d, offset %d, %d bytes", p.Index, p.Offset, p.Size)
+		if p.Packed != nil && p.Err == nil {
+			head += fmt.Sprintf(", compressed with %v: offsets in its %d bytes", p.Packed.Mode, len(p.Packed.Value))
+		}
+		if _, err := fmt.Fprintln(v.Out, v.Colors.Bold.Sprint(head)); err != nil {
+			return err
+		}
+	}
+	at, depth, text := p.ReadOffset(), p.Depth(), false
+	for t, err := range p.AllTokens {
+		if err != nil {
+			return err
+		}
+		if t.Kind() == gdwire.KindEnd || text {
+			depth-- // show an End like its Start token, and a chunk like the first
+		}
+		if err := v.line(at, depth, t); err != nil {
+			return err
+		}
+		at, depth, text = p.ReadOffset(), p.Depth(), t.Kind() == gdwire.KindStringChunk && !t.Last()
+	}
+	return nil
+}
+
+// line shows a token starting at an offset, inside depth containers.
+func (v *tokenPrinter) line(at int64, depth int, t gdwire.Token) error {
+	b := append(v.buf[:0], v.offset.before...)
+	painted := len(b) // bytes of escape sequences, without columns
+	b = appendOffset(b, at)
+	b = append(b, v.offset.after...)
+	painted += len(v.offset.after)
+	b = append(b, "  "...)
+
+	most := v.Width / 8
+	for range min(depth, most) {
+		b = append(b, "  "...)
+	}
+	if depth > most { // too deep to show
+		b = strconv.AppendInt(append(b, '['), int64(depth), 10)
+		b = append(b, "] "...)
+	}
+	kind := t.Kind().String()
+	remaining := max(v.Width-(len(b)-painted)-len(kind)-2, 1)
+	b = append(b, v.kinds[t.Kind()].before...)
+	b = append(b, kind...)
+	b = append(b, v.kinds[t.Kind()].after...)
+
+	end := len(b)
+	b = append(b, "  "...)
+	b = append(b, v.contents[t.Kind()].before...)
+	start := len(b)
+	if b = v.appendContent(b, t, remaining); len(b) > start {
+		b = appendCut(b[:start], b[start:], remaining)
+		b = append(b, v.contents[t.Kind()].after...)
+	} else {
+		b = b[:end]
+	}
+	v.buf = append(b, '\n')
+	_, err := v.Out.Write(v.buf)
+	return err
+}
+
+// appendOffset appends an offset in at least eight columns.
+func appendOffset(dst []byte, at int64) []byte {
+	var digits [20]byte
+	text := strconv.AppendInt(digits[:0], at, 10)
+	for range 8 - len(text) {
+		dst = append(dst, ' ')
+	}
+	return append(dst, text...)
+}
+
+// appendContent appends the content of a token, possibly cut after width columns.
+func (v *tokenPrinter) appendContent(dst []byte, t gdwire.Token, width int) []byte {
+	switch t.Kind() {
+	case gdwire.KindNil, gdwire.KindCallable, gdwire.KindDictKey, gdwire.KindEnd:
+		return dst
+	case gdwire.KindBool:
+		return strconv.AppendBool(dst, t.Bool())
+	case gdwire.KindInt32, gdwire.KindInt64:
+		return strconv.AppendInt(dst, t.Int(), 10)
+	case gdwire.KindFloat32, gdwire.KindFloat64:
+		return appendReal(dst, t.Float())
+	case gdwire.KindStringChunk:
+		dst = append(append(dst, t.Type().String()...), ' ')
+		if n := int64(len(t.Bytes())); n != t.Len() {
+			dst = append(strconv.AppendInt(dst, n, 10), " of "...)
+			dst = append(strconv.AppendInt(dst, t.Len(), 10), " bytes "...)
+		}
+		return appendQuoted(dst, t.Bytes(), width)
+	case gdwire.KindProperty:
+		return appendQuoted(dst, t.Bytes(), width)
+	case gdwire.KindPackedStart:
+		dst = append(append(dst, t.Type().String()...), ' ')
+		return strconv.AppendInt(dst, t.Len(), 10)
+	case gdwire.KindChunk:
+		return v.appendElements(dst, t, width)
+	case gdwire.KindArrayStart, gdwire.KindDictStart:
+		if len(t.Bytes()) == 0 && !v.shares { // no declared types: without an allocation
+			return strconv.AppendInt(dst, t.Len(), 10)
+		}
+	}
+	if t.Components() > 0 {
+		return v.appendReals(dst, t)
+	}
+	return append(dst, strings.TrimLeft(strings.TrimPrefix(t.String(), t.Kind().String()), " ")...)
+}
+
+// appendElements appends elements of a packed array, up to a width.
+func (v *tokenPrinter) appendElements(dst []byte, t gdwire.Token, width int) []byte {
+	start := len(dst)
+	dst = append(append(dst, t.Type().String()...), ' ')
+	dst = append(strconv.AppendInt(dst, t.Len(), 10), ':')
+	size := len(t.Bytes()) / int(max(t.Len(), 1))
+	for b := t.Bytes(); len(b) > 0 && len(dst)-start <= width; b = b[size:] {
+		value := text.Element(t, b[:size], v.numbers[:0])
+		dst = value.Append(append(dst, ' '))
+	}
+	return dst
+}
+
+// appendReals appends the components of a math type.
+func (v *tokenPrinter) appendReals(dst []byte, t gdwire.Token) []byte {
+	before := byte('[')
+	for _, x := range t.AppendComponents(v.numbers[:0]) {
+		dst = appendReal(append(dst, before), x)
+		before = ' '
+	}
+	return append(dst, ']')
+}
+
+// appendReal appends x as in Token.String.
+func appendReal(dst []byte, x float64) []byte { return strconv.AppendFloat(dst, x, 'g', -1, 64) }
+
+// appendQuoted appends s in double quotes, possibly cut after width columns.
+func appendQuoted(dst, s []byte, width int) []byte {
+	const column = 4 // maximum number of bytes in a column
+	whole := len(s) <= column*width
+	if !whole {
+		s = s[:column*width]
+	}
+	if plainLen(s) == len(s) { // strconv takes many times as long
+		dst = append(append(append(dst, '"'), s...), '"')
+	} else {
+		dst = strconv.AppendQuote(dst, string(s))
+	}
+	if whole {
+		return dst
+	}
+	return append(dst[:len(dst)-1], "…"...)
+}
+
+// plainLen returns the length of the printable ASCII at the start of s, up to a quote or a
+// backslash.
+func plainLen(s []byte) int {
+	for i, c := range s {
+		if c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// appendCut appends s, cut to width columns. s may be the bytes after dst.
+func appendCut(dst, s []byte, width int) []byte {
+	if len(s) <= width {
+		return append(dst, s...)
+	}
+	return append(dst, shell.Cut(string(s), width)...)
 }
