@@ -60,8 +60,8 @@
 //
 // # Changes
 //
-// Games and servers of two versions read each other's messages. A script and Unmarshal accept the same values, and
-// find the same:
+// Games and servers of two versions read each other's messages. A script and Unmarshal accept the same values, but for
+// the checks of the server alone (see Write), and find the same:
 //
 //	change                     old message, new reader   new message, old reader
 //	field added                kept                      ignored
@@ -115,11 +115,14 @@ import (
 //	embed                                Dictionary of all other keys
 //
 // If a key is missing, or null for a variable that cannot be null, the variable keeps its value; with
-// required, a missing key is an error. Longer values than max= are an error before objects are made: 8,000
-// objects, in 64 KB, take 0.2 s in a debug build of Godot, and the error of a max=64 takes 2 ms. With omitzero,
-// to_variant leaves out zero values, and empty Arrays and Dictionaries; it does not know the method IsZero. A
-// script does not check the width of integers and the syntax of texts: the server does. A script reading
-// untrusted values does not exhaust the stack of the engine: objects can be nested 20 levels deep.
+// required, a missing key is an error, also of an object that is null. With omitzero, to_variant leaves out
+// zero values, and empty Arrays and Dictionaries; it does not know the method IsZero.
+//
+// Longer values than max= are an error before objects are made: 8,000 objects, in 64 KB, take 0.2 s in a debug
+// build of Godot, and the error of max=64 takes 2 ms. A script reading untrusted values does not exhaust the
+// stack of the engine: objects can be nested 20 levels deep. The server alone checks the width of integers, the
+// syntax of texts, values for a Marshaler, and whether two keys such as 1 and 1.0 are one for Go, and it alone
+// reads math types into structs in a struct.
 //
 // To_variant writes a null in the place of an object as the zero value. An object of a class of the
 // script in a Variant, also inside Arrays and Dictionaries, is written as its Dictionary or Array. Any
@@ -131,9 +134,10 @@ import (
 // begin with a capital letter or _, get a _ at the end. Two types of one name are an error. If the game has a
 // class_name or an autoload of this name, the script does not load: Options give other names.
 //
-// A String method that returns a name for all values makes no enum, and one text for many values, such as
-// Unknown, is no name, as is a text of several words. A script loads without warnings, also with all made errors but those
-// about values of any type, unsafe_method_access, unsafe_property_access, unsafe_cast and unsafe_call_argument.
+// A String method that returns a name for all values makes no enum. One text for many values, such as Unknown,
+// is no name, nor is a text of several words. A script loads without warnings, also with all made errors but
+// those about values of any type: unsafe_method_access, unsafe_property_access, unsafe_cast and
+// unsafe_call_argument.
 func Write(w io.Writer, messages ...any) error {
 	p := planner{used: names{}, sources: names{}, types: map[string]reflect.Type{}, named: map[reflect.Type]*shape{}}
 	var all []reflect.Type
@@ -237,14 +241,12 @@ func (p *printer) name(letter string) string {
 
 // read returns the body of the function read.
 func (c *class) read() string {
-	p, isDictionary, missing := printer{reads: true}, c.wire == gdwire.TypeDictionary, `""`
+	p, isDictionary := printer{reads: true}, c.wire == gdwire.TypeDictionary
 	var keys []string
-	for i, f := range c.fields {
-		if keys = append(keys, quote(f.Key)); f.Required && missing == `""` {
-			missing = c.path(i) + ` + ": is missing"`
-		}
+	for _, f := range c.fields {
+		keys = append(keys, quote(f.Key))
 	}
-	p.line(2, "if _v == null: return %s", missing)
+	p.line(2, "if _v == null: return %s", c.ofNull())
 	if c.sources > 0 && isDictionary {
 		p.line(2, "if not _v is Dictionary: _v = _fields(_v, [%s], %#x)", strings.Join(keys, ", "), c.sources)
 	}
@@ -278,7 +280,7 @@ func (c *class) read() string {
 			get = fmt.Sprintf("_d[%d] if %s else null", i, has)
 		}
 		p.line(2, "_x = %s", get)
-		p.line(2, "if _x != null:")
+		p.line(2, "if _x != null%s:", map[bool]string{true: " or " + has}[f.class != nil && f.class.ofNull() != `""`])
 		p.line(3, "%s = %s", f.name, p.value(3, f.notNull(), "_x", path))
 		if f.canBeNull() {
 			p.line(2, "elif %s: %s = null", has, f.name)
@@ -392,7 +394,7 @@ func (p *printer) elements(tabs int, s *shape, x, path string) string {
 		at = all + "[" + p.value(tabs+1, s.key, i, path) + "] = %s"
 	}
 	elem := s.elem
-	if p.reads {
+	if p.reads && elem.class == nil {
 		p.line(tabs+1, "if %s == null: %s", v, fmt.Sprintf(at, elem.zero))
 		p.line(tabs+1, "else:")
 		elem, tabs = elem.notNull(), tabs+1

@@ -569,7 +569,6 @@ var permitted = []struct{ refuses, err, why string }{
 	{"Unmarshal", `does not fit|is not an integer`, "a script knows no widths of integers, and no integers with type=float"},
 	{"Unmarshal", `parsing "|parsing time`, "a script does not parse texts"},
 	{"Unmarshal", `Go gdscript_test.marshals`, "the bytes of MarshalVariant are any value for a script"},
-	{"Unmarshal", `missing key`, "null has no keys, and a script keeps what is there"},
 	{"script", `^(` + mathTypes + `) into Dictionary$`, "the components of math types inside a struct"},
 	{"Unmarshal", `duplicate key`, "1 and 1.0, or a String and a StringName, are one key for a script"},
 }

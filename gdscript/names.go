@@ -54,10 +54,9 @@ func namesOf(text string) names {
 //go:embed engine.txt
 var engineText string
 
-var engineClasses, engineFunctions = func() (classes, functions names) {
-	first, second, _ := strings.Cut(engineText, "\n")
-	return namesOf(first), namesOf(second)
-}()
+var engineNames = strings.Split(engineText, "\n")
+
+var engineClasses, engineFunctions = namesOf(engineNames[0]), namesOf(engineNames[1])
 
 // reserved contains the names that neither a class nor a variable can take: keywords, types, names of every object,
 // and functions of the script.

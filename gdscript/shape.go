@@ -98,6 +98,15 @@ func (c *class) path(i int) string {
 	}
 }
 
+// ofNull returns an expression of the error for a null in the place of the class: it has no keys.
+func (c *class) ofNull() string {
+	i := slices.IndexFunc(c.fields, func(f *field) bool { return f.Required })
+	if i < 0 {
+		return `""`
+	}
+	return c.path(i) + ` + ": is missing"`
+}
+
 // A field is a variable of a class.
 type field struct {
 	internal.Field
@@ -105,19 +114,16 @@ type field struct {
 	name string
 }
 
-// annotation returns an annotation against warnings of the variable.
+// annotation returns annotations against warnings of the variable.
 func (f *field) annotation() string {
-	var all []string
+	all := ""
 	if engineFunctions[f.name] {
-		all = []string{`"shadowed_global_identifier"`, `"shadowed_variable_base_class"`}
+		all = `@warning_ignore("shadowed_global_identifier", "shadowed_variable_base_class") `
 	}
 	if strings.ContainsFunc(f.name, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		all = append(all, `"confusable_identifier"`)
+		all += `@warning_ignore("confusable_identifier") `
 	}
-	if all == nil {
-		return ""
-	}
-	return "@warning_ignore(" + strings.Join(all, ", ") + ") "
+	return all
 }
 
 // A planner finds the classes of a script. Adding the fields of a class can add more classes.

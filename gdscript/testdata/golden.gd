@@ -214,12 +214,10 @@ class Move extends Message_:
 			var _a1: Array[Item] = []
 			for _i2: int in _x.size():
 				var _x3: Variant = _x[_i2]
-				if _x3 == null: _a1.append(Item.new())
-				else:
-					var _o4: Item = Item.new()
-					var _e5: String = _o4.read(_x3, _depth + 1)
-					if _e5 != "": return ".items" + _at(_i2) + _e5
-					_a1.append(_o4)
+				var _o4: Item = Item.new()
+				var _e5: String = _o4.read(_x3, _depth + 1)
+				if _e5 != "": return ".items" + _at(_i2) + _e5
+				_a1.append(_o4)
 			items = _a1
 		_x = _d.get("by_name")
 		if _x != null:
@@ -334,7 +332,7 @@ class Move extends Message_:
 			if _e29 != "": return ".inner" + _e29
 			inner = _o28
 		_x = _d.get("pair")
-		if _x != null:
+		if _x != null or _d.has("pair"):
 			var _o30: Pair = Pair.new()
 			var _e31: String = _o30.read(_x, _depth + 1)
 			if _e31 != "": return ".pair" + _e31
@@ -821,12 +819,10 @@ class Pair extends Message_:
 			var _a1: Array[Base] = []
 			for _i2: int in _x.size():
 				var _x3: Variant = _x[_i2]
-				if _x3 == null: _a1.append(Base.new())
-				else:
-					var _o4: Base = Base.new()
-					var _e5: String = _o4.read(_x3, _depth + 1)
-					if _e5 != "": return "[2]" + _at(_i2) + _e5
-					_a1.append(_o4)
+				var _o4: Base = Base.new()
+				var _e5: String = _o4.read(_x3, _depth + 1)
+				if _e5 != "": return "[2]" + _at(_i2) + _e5
+				_a1.append(_o4)
 			c = _a1
 		return ""
 
@@ -913,12 +909,10 @@ class Branch extends Message_:
 				var _x10: Variant = _x[_i9]
 				if not _i9 is String: _i9 = _as(_i9, "")
 				if not _i9 is String: return ".named" + _at(_i9) + _not(_i9, "String")
-				if _x10 == null: _a8[_i9] = Branch.new()
-				else:
-					var _o11: Branch = Branch.new()
-					var _e12: String = _o11.read(_x10, _depth + 1)
-					if _e12 != "": return ".named" + _at(_i9) + _e12
-					_a8[_i9] = _o11
+				var _o11: Branch = Branch.new()
+				var _e12: String = _o11.read(_x10, _depth + 1)
+				if _e12 != "": return ".named" + _at(_i9) + _e12
+				_a8[_i9] = _o11
 			named = _a8
 		return ""
 
@@ -1042,12 +1036,10 @@ class List_Message extends Message_:
 			var _a1: Array[Message] = []
 			for _i2: int in _x.size():
 				var _x3: Variant = _x[_i2]
-				if _x3 == null: _a1.append(Message.new())
-				else:
-					var _o4: Message = Message.new()
-					var _e5: String = _o4.read(_x3, _depth + 1)
-					if _e5 != "": return ".all" + _at(_i2) + _e5
-					_a1.append(_o4)
+				var _o4: Message = Message.new()
+				var _e5: String = _o4.read(_x3, _depth + 1)
+				if _e5 != "": return ".all" + _at(_i2) + _e5
+				_a1.append(_o4)
 			all = _a1
 		return ""
 
