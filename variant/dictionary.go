@@ -25,19 +25,6 @@ func isDeleted(key any) bool {
 // an index.
 const fewEntries = 32
 
-// positions tell where the entries of a Dictionary are.
-type positions struct {
-	index   map[any]int // index in entries of hashable keys, or nil if there are few
-	deleted int
-	// first is the index of the first entry not deleted: a loop removing the oldest pair again
-	// and again would otherwise pass all deleted entries each time.
-	first int
-	// seqs contains the sequence number of each entry: the number of pairs added before. It is
-	// nil until compact removes entries: until then, the sequence number is the entry's index.
-	seqs    []int
-	removed int // the number of entries removed by compact
-}
-
 // unmoved are the positions of few entries, none deleted. They are only read.
 var unmoved positions
 
