@@ -52,6 +52,8 @@
 //
 // How do I …
 //   - permit more after a login? By [Conn.SetLimits].
+//   - know players behind nginx, HAProxy or a load balancer? By [WithForwardedFor] for WebSockets, and otherwise by a listener
+//     of the PROXY protocol: [examples/server] has lines for both, which a test runs.
 //
 // # Limits of engines
 //
@@ -91,4 +93,6 @@
 // Many games write a byte for the type of a message, and then the value. A program reads the byte and passes the rest
 // to variant.Unmarshal, or to a [gdwire.Decoder]. [Conn.NextRaw] returns a packet with length, or a message of a
 // WebSocket, as the example of NextRaw shows, and [Conn.WriteRaw] writes one; a datagram comes from a net.PacketConn.
+//
+// [examples/server]: https://github.com/gdwire/gdwire/blob/main/examples/server/README.md
 package stream

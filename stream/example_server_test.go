@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/gdwire/gdwire/stream"
@@ -108,3 +109,34 @@ func ExampleConn_SetLimits() {
 	// stranger: EOF
 	// player: <nil> 100000
 }
+
+// Counting players behind a proxy in the network 10.0.0.0/8 by their own addresses. What a stranger sends is ignored.
+func ExampleWithForwardedFor() {
+	proxies := netip.MustParsePrefix("10.0.0.0/8")
+	address := func(from string, header ...string) string {
+		peer, _ := net.ResolveTCPAddr("tcp", from)
+		request := stream.WithNetConn(context.Background(), peerConn{addr: peer}) // r.Context() of a http.Server
+		ctx := stream.WithForwardedFor(request, header, proxies)
+		return stream.NewMessageConn(ctx, new(silentSocket), nil).RemoteAddr().String()
+	}
+	fmt.Println("player:", address("10.0.0.1:5000", "203.0.113.7"))
+	fmt.Println("player with a header of its own:", address("10.0.0.1:5000", "127.0.0.1, 203.0.113.7"))
+	fmt.Println("stranger:", address("203.0.113.9:5000", "127.0.0.1"))
+	// Output:
+	// player: 203.0.113.7:0
+	// player with a header of its own: 203.0.113.7:0
+	// stranger: 203.0.113.9:5000
+}
+
+// A peerConn is a connection from an address.
+type peerConn struct {
+	net.Conn
+	addr net.Addr
+}
+
+func (c peerConn) RemoteAddr() net.Addr { return c.addr }
+
+// A silentSocket is a WebSocket without messages.
+type silentSocket struct{ stream.MessageConn }
+
+func (*silentSocket) SetReadLimit(int64) {}

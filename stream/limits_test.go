@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"syscall"
@@ -97,6 +98,50 @@ func TestMaxConnsPerAddr(t *testing.T) {
 				require.Zero(t, stream.Addrs(s))
 			})
 		})
+	}
+}
+
+// TestForwardedFor reads the addresses of clients behind proxies, whose networks are 10.0.0.0/8 and fd00::/8.
+func TestForwardedFor(t *testing.T) {
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
+	for name, c := range map[string]struct {
+		peer      string
+		forwarded []string
+		want      string
+	}{
+		"no proxy":              {"192.0.2.1:5", []string{"203.0.113.7"}, "192.0.2.1:5"},
+		"no header":             {"10.0.0.1:5", nil, "10.0.0.1:5"},
+		"empty header":          {"10.0.0.1:5", []string{""}, "10.0.0.1:5"},
+		"proxy":                 {"10.0.0.1:5", []string{"203.0.113.7"}, "203.0.113.7:0"},
+		"port":                  {"10.0.0.1:5", []string{"203.0.113.7:9"}, "203.0.113.7:9"},
+		"IPv6":                  {"[fd00::1]:5", []string{"2001:db8::7"}, "[2001:db8::7]:0"},
+		"IPv6 in brackets":      {"[fd00::1]:5", []string{"[2001:db8::7]"}, "[2001:db8::7]:0"},
+		"IPv6 with a port":      {"[fd00::1]:5", []string{"[2001:db8::7]:9"}, "[2001:db8::7]:9"},
+		"IPv4 in IPv6":          {"[::ffff:10.0.0.1]:5", []string{"::ffff:203.0.113.7"}, "203.0.113.7:0"},
+		"written by the client": {"10.0.0.1:5", []string{"127.0.0.1, 203.0.113.7"}, "203.0.113.7:0"},
+		"of a proxy in a field": {"10.0.0.1:5", []string{"127.0.0.1", "203.0.113.7"}, "203.0.113.7:0"},
+		"two proxies":           {"10.0.0.1:5", []string{"127.0.0.1,203.0.113.7 ,10.0.0.2"}, "203.0.113.7:0"},
+		"two proxies, fields":   {"10.0.0.1:5", []string{"203.0.113.7", "10.0.0.2"}, "203.0.113.7:0"},
+		"proxies alone":         {"10.0.0.1:5", []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.3:0"},
+		"unknown":               {"10.0.0.1:5", []string{"203.0.113.7, unknown"}, "10.0.0.1:5"},
+		"unknown, two proxies":  {"10.0.0.1:5", []string{"203.0.113.7, _x, 10.0.0.2"}, "10.0.0.2:0"},
+		"nothing":               {"10.0.0.1:5", []string{"203.0.113.7,,"}, "10.0.0.1:5"},
+		"long":                  {"10.0.0.1:5", []string{strings.Repeat(",", 1<<20)}, "10.0.0.1:5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newSocket()
+			peer := must(net.ResolveTCPAddr("tcp", c.peer))(t)
+			ctx := stream.WithNetConn(t.Context(), addressed{fakeConn{s: f}, peer})
+			conn := messageConn(stream.WithForwardedFor(ctx, c.forwarded, trusted...), f, nil)
+			require.Equal(t, c.want, conn.RemoteAddr().String())
+			require.Equal(t, c.want, conn.Stats().RemoteAddr)
+			conn = messageConn(stream.WithForwardedFor(ctx, c.forwarded), f, nil)
+			require.Equal(t, peer.String(), conn.RemoteAddr().String(), "no proxy is trusted")
+		})
+	}
+	f := newSocket()
+	for _, ctx := range []context.Context{t.Context(), stream.WithNetConn(t.Context(), addressed{fakeConn{s: f}, textAddr("unix")})} {
+		require.Equal(t, ctx, stream.WithForwardedFor(ctx, []string{"203.0.113.7"}, trusted...))
 	}
 }
 

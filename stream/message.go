@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -108,6 +111,48 @@ func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, netConnKey{}, conn)
 }
 
+type clientKey struct{}
+
+// WithForwardedFor returns a context with the address of a client behind proxies, for [Server.ServeMessages] and
+// [NewMessageConn]. forwarded are the values of the header X-Forwarded-For, to which each proxy appends the address of its
+// client, and trusted are the networks of the proxies:
+//
+//	ctx := stream.WithForwardedFor(r.Context(), r.Header.Values("X-Forwarded-For"), trusted...)
+//	s.ServeMessages(ctx, stream.WebSocket(ws, websocket.CloseStatus))
+//
+// RemoteAddr is then the last address that is not of a proxy, with port 0 unless the header contains a port. Each client can
+// send the header: it is ignored unless the connection of ctx, from [WithNetConn], is of a proxy.
+func WithForwardedFor(ctx context.Context, forwarded []string, trusted ...netip.Prefix) context.Context {
+	conn, _ := ctx.Value(netConnKey{}).(net.Conn)
+	if conn == nil {
+		return ctx
+	}
+	addr, ok := conn.RemoteAddr().(*net.TCPAddr)
+	if !ok { // of a Unix socket, for example
+		return ctx
+	}
+	client, rest := addr.AddrPort(), strings.Join(forwarded, ",")
+	isProxy := func(p netip.Prefix) bool { return p.Contains(client.Addr().Unmap().WithZone("")) }
+	for rest != "" && slices.ContainsFunc(trusted, isProxy) {
+		i := strings.LastIndexByte(rest, ',')
+		hop, ok := parseHop(strings.TrimSpace(rest[i+1:]))
+		if !ok { // what is before it can be the client's
+			break
+		}
+		client, rest = hop, rest[:max(i, 0)]
+	}
+	return context.WithValue(ctx, clientKey{}, net.TCPAddrFromAddrPort(client))
+}
+
+// parseHop parses an address, with or without a port.
+func parseHop(text string) (netip.AddrPort, bool) {
+	if hop, err := netip.ParseAddrPort(text); err == nil {
+		return hop, true
+	}
+	addr, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
+	return netip.AddrPortFrom(addr, 0), err == nil
+}
+
 // NewMessageConn returns a Conn over a connection of messages, for example of a client, and becomes
 // its owner. Servers use [Server.ServeMessages]. The Conn differs from a Conn over TCP:
 //   - A message is read whole, into memory growing as bytes arrive. Next waits for the first frame
@@ -131,6 +176,7 @@ func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 	m.c = c
 	c.reader, c.writer = newReader(m, s), newWriter(nil, s)
 	c.writer.message, c.writer.ended = m.send, c.ended
+	m.client, _ = ctx.Value(clientKey{}).(*net.TCPAddr)
 	if m.conn, _ = ctx.Value(netConnKey{}).(net.Conn); m.conn != nil {
 		m.read.expire = func() { _ = m.conn.SetReadDeadline(aLongTimeAgo) }
 		m.write.expire = func() { _ = m.conn.SetWriteDeadline(aLongTimeAgo) }
@@ -164,6 +210,8 @@ type socket struct {
 	c    *Conn
 	ws   MessageConn
 	conn net.Conn // under ws, or nil if not known
+	// client is the address of WithForwardedFor, or nil.
+	client *net.TCPAddr
 
 	// ctx is the context of calls of ws. When ctx is done, ws is broken: no close frame can be
 	// sent. With conn, ctx is never done, because conn's deadlines interrupt calls.
@@ -349,8 +397,11 @@ func (m *socket) abort() error {
 	return m.ws.CloseNow()
 }
 
-// RemoteAddr returns the address of the connection under the WebSocket.
+// RemoteAddr returns the address of the client.
 func (m *socket) RemoteAddr() net.Addr {
+	if m.client != nil {
+		return m.client
+	}
 	if m.conn != nil {
 		return m.conn.RemoteAddr()
 	}

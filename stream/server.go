@@ -71,8 +71,9 @@ type Server struct {
 	// client, for IPv6 from one /64 network; 0 disables the limit. Link-local addresses count one by
 	// one, and addresses of 64:ff9b::/96 as the IPv4 address translated by a NAT64. Further
 	// connections are closed before their TLS handshake. The address of a WebSocket is known if the
-	// context is from [WithNetConn]. Clients of a reverse proxy all share the proxy's address;
-	// clients of a Unix socket are not counted.
+	// context is from [WithNetConn]. Clients of a reverse proxy all share the proxy's address, unless
+	// [WithForwardedFor] or a listener of the PROXY protocol returns their own; clients of a Unix
+	// socket are not counted.
 	MaxConnsPerAddr int
 	// PacketRate is the maximum number of packets from each client in a second, on average; 0
 	// disables the limit. PacketBurst is the maximum number at once; 0 selects PacketRate. Invalid
