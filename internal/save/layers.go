@@ -351,6 +351,7 @@ func (s *search) around(p *place) (*found, error) {
 		eo.Formats = []gdwire.Format{s.Reading(p.Size).Decoder.Format}
 	}
 	e := explain.Find(all, eo)
+	v.ended = eo.Ended
 	isDamaged := v.IsDamaged() || v.IsCut() || v.Certainty == recognize.Ambiguous
 	switch {
 	case e == nil, len(e.Parts) == 1, v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):

@@ -173,3 +173,10 @@ func TestLargeFastLZ(t *testing.T) {
 		}
 	}
 }
+
+// A search for values between other bytes that ends early says so, and shows none.
+func TestSearchEnds(t *testing.T) {
+	b := "SAVE" + strings.Repeat("\x1b\x00\x00\x00\x08\x00\x00\x00", 1<<16) + save
+	s := opened(t, At(strings.NewReader(b), int64(len(b))))
+	require.ErrorContains(t, s.Values.Unknown(), "bytes were read as values")
+}

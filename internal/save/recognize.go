@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/save/explain"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 )
 
@@ -37,8 +38,9 @@ type Recognition struct {
 	// allowed format, or nil.
 	Other *recognize.Reading
 
-	reason   string  // why nothing fits
-	part     int     // the offset of the first value in a content not understood as a whole, or 0
+	reason   string // why nothing fits
+	part     int    // the offset of the first value in a content not understood as a whole, or 0
+	ended    *explain.BoundError
 	evidence float64 // for the best reading
 }
 
@@ -75,6 +77,9 @@ func (r *Recognition) Unknown() error {
 	case recognize.Converted:
 		return &UnknownError{"went through a text conversion: what was no UTF-8 is EF BF BD now, and the bytes are gone", true}
 	case recognize.Unknown:
+		if r.ended != nil {
+			return &UnknownError{text: r.reason + ", and " + r.ended.Error()}
+		}
 		return &UnknownError{text: r.reason}
 	case recognize.Ambiguous:
 		return &UnknownError{text: fmt.Sprintf("can be read in %d ways", len(r.Readings))}

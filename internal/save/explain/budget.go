@@ -15,24 +15,25 @@ const (
 
 // work is what a search may do at most: for all inputs, and for each byte.
 var work = [bounds]struct {
-	what           string
+	done           string
 	fixed, perByte int
 }{
-	reading:   {"bytes read as values", 1 << 20, 6},
-	unpacking: {"bytes of compressed streams", 4 << 20, 32},
-	listing:   {"values", 1 << 21, 0},
-	hashing:   {"bytes of checksums", 4 << 20, 24},
+	reading:   {"bytes were read as values", 1 << 20, 6},
+	unpacking: {"bytes were decompressed", 4 << 20, 32},
+	listing:   {"values were found", 1 << 21, 0},
+	hashing:   {"bytes were hashed", 4 << 20, 24},
 }
 
 // A budget is the work left, which streams in streams share.
 type budget struct {
+	size  int // of the input
 	left  [bounds]int
 	ended *BoundError
 }
 
 // newBudget returns the budget for a number of bytes.
 func newBudget(size int) *budget {
-	b := &budget{}
+	b := &budget{size: size}
 	for k := range b.left {
 		b.left[k] = work[k].fixed + work[k].perByte*size
 	}
@@ -49,16 +50,17 @@ func (b *budget) take(k bound, n int) bool {
 
 func (b *budget) end(k bound) {
 	if b.ended == nil {
-		b.ended = &BoundError{What: work[k].what}
+		b.ended = &BoundError{Done: work[k].done, Most: work[k].fixed + work[k].perByte*b.size}
 	}
 }
 
 // A BoundError reports that a search reached a bound, and so found nothing: a part of a search would find a part of a file.
 type BoundError struct {
-	What   string // such as "bytes read as values"
-	Offset int    // from which nothing was searched
+	Offset int // from which nothing was searched
+	Most   int
+	Done   string // so often, such as "bytes were read as values"
 }
 
 func (e *BoundError) Error() string {
-	return fmt.Sprintf("offset %d: values after other bytes were not searched from here on, because too many %s were tried before", e.Offset, e.What)
+	return fmt.Sprintf("values between other bytes were searched up to offset %d only, after %d %s; if there are bytes before a value, skip them", e.Offset, e.Most, e.Done)
 }

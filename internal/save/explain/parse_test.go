@@ -305,3 +305,31 @@ func TestParseBudget(t *testing.T) {
 		}
 	}
 }
+
+// TestBounds: a search that reaches a bound finds nothing, and says which, and where it ended.
+func TestBounds(t *testing.T) {
+	value := saved(t, 400, 1, "Ada Lovelace")
+	pairs := bytes.Repeat(append(integer(27, 4, false), integer(8, 4, false)...), 1<<16)
+	strings := make([]byte, 0, 1<<20)
+	for n := 1 << 20; n > 8; n -= 8 {
+		strings = append(append(strings, integer(4, 4, false)...), integer(uint64(n-8)/2, 4, false)...)
+	}
+	bomb := pack(t, make([]byte, 40<<20), "gzip")
+	for _, test := range []struct {
+		name, want string
+		before     []byte
+	}{
+		{"nested values", "bytes were read as values", pairs},
+		{"overlapping values", "bytes were read as values", strings},
+		{"bombs", "bytes were decompressed", bytes.Repeat(bomb, 3)},
+	} {
+		o := &Options{}
+		b := slices.Concat([]byte("SAVE"), test.before, value)
+		require.Nil(t, Find(b, o), test.name)
+		require.NotNil(t, o.Ended, test.name)
+		require.Regexp(t, `up to offset \d+ only, after \d+ `+test.want+`; if there are bytes before a value, skip them$`, o.Ended.Error())
+		require.Less(t, o.Ended.Offset, len(b)-len(value))
+		require.NotNil(t, Find(value, o), test.name)
+		require.Nil(t, o.Ended, test.name)
+	}
+}
