@@ -33,12 +33,13 @@ func explain(d *digests, o *Options, r row) (all []*Parse) {
 func (e *explainer) checksums() {
 	const searched = 4
 	n := len(e.places)
-	for _, fixed := range []bool{true, false} {
-		for _, long := range []bool{true, false} {
-			for _, g := range e.learnt {
-				if g < searched || g == len(e.bodies) {
-					e.sums(g, long, fixed)
-				}
+	for _, step := range []struct {
+		class sumClass
+		fixed bool
+	}{{digest, true}, {quick, true}, {digest, false}, {quick, false}, {slow, true}, {slow, false}, {least, true}, {least, false}} {
+		for _, g := range e.learnt {
+			if g < searched || g == len(e.bodies) {
+				e.sums(g, step.class, step.fixed)
 			}
 		}
 	}

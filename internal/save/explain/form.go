@@ -97,6 +97,33 @@ var plainSum = &sum{"sum of bytes", 4, 10, func(b []byte) []byte { return be32(p
 
 const mostDigest = 8 // bytes of a checksum that is a number
 
+// A sumClass is a class of checksums by what it takes to search them.
+type sumClass uint8
+
+const (
+	digest sumClass = iota // in few places
+	quick                  // CRC-32
+	slow                   // other numbers
+	least                  // the sum of bytes, which is a small number
+)
+
+func (s *sum) class() sumClass {
+	switch {
+	case s.size > mostDigest:
+		return digest
+	case s == crc:
+		return quick
+	case s == plainSum:
+		return least
+	}
+	return slow
+}
+
+// isLikely reports whether bytes can be the checksum.
+func (s *sum) isLikely(b []byte) bool {
+	return isRandom(b) || s == plainSum && bytes.Count(b, []byte{0}) == 2
+}
+
 func be32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
 
 func polynomial(b []byte, h, factor uint32) uint32 {
@@ -152,12 +179,12 @@ type digestKey struct {
 
 // hash reports whether n more bytes may be hashed by s.
 func (d *digests) hash(s *sum, n int) bool {
-	const quick = 8
+	const speed = 8
 	if s == crc {
-		n /= quick
+		n /= speed
 	}
 	if d.left[hashing] < n {
-		if s == crc || s.size > mostDigest {
+		if s != plainSum {
 			d.end(hashing)
 		}
 		return false

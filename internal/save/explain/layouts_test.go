@@ -319,7 +319,7 @@ const layouts = `
 // sizes returns the sizes of contents in tests.
 func sizes() []int {
 	if testenv.Full() {
-		return []int{40, 150, 1500, 20_000}
+		return []int{40, 150, 1500, 20_000, 200_000}
 	}
 	return []int{40, 150, 1500, 70_000}
 }

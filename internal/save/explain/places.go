@@ -420,9 +420,9 @@ func (e *explainer) pascal(g, p int) {
 	}
 }
 
-// sums adds the places in a gap that are equal to a checksum: with long set, to a digest, and numbers are searched in the
-// other bytes; with fixed set, of spans that are the same for the whole gap, which need few hashes.
-func (e *explainer) sums(g int, long, fixed bool) {
+// sums adds the places in a gap that are equal to a checksum of a class, numbers in bytes that are no digest; with fixed set, of
+// spans that are the same for the whole gap, which need few hashes.
+func (e *explainer) sums(g int, class sumClass, fixed bool) {
 	sp := e.gaps[g]
 	known := map[int]bool{}
 	for i := range e.places {
@@ -431,8 +431,8 @@ func (e *explainer) sums(g int, long, fixed bool) {
 		}
 	}
 	positions(sp, func(p int) {
-		if !e.inDigest[p] && (long || !known[p]) {
-			e.sumsAt(g, p, long, fixed)
+		if !e.inDigest[p] && (class == digest || !known[p]) {
+			e.sumsAt(g, p, class, fixed)
 		}
 	})
 }
@@ -448,7 +448,7 @@ func (e *explainer) again(g int, first []place) {
 }
 
 // sumsAt adds the checksums at p.
-func (e *explainer) sumsAt(g, p int, long, fixed bool) {
+func (e *explainer) sumsAt(g, p int, class sumClass, fixed bool) {
 	sp := e.gaps[g]
 	hexRun := 0
 	for p+hexRun < sp.to && hexRun <= 64 && isHex(e.b[p+hexRun]) {
@@ -456,7 +456,7 @@ func (e *explainer) sumsAt(g, p int, long, fixed bool) {
 	}
 	afterHex := p > sp.from && isHex(e.b[p-1])
 	for _, s := range sums {
-		if s.size > mostDigest != long {
+		if s.class() != class {
 			continue
 		}
 		for _, form := range s.forms() {
@@ -466,7 +466,7 @@ func (e *explainer) sumsAt(g, p int, long, fixed bool) {
 				continue
 			case form.Text != 0 && (hexRun < form.Width || hexRun > form.Width && afterHex):
 				continue
-			case form.Text == 0 && !isRandom(e.b[p:p+s.size]), form.Width > s.size && form.Text == 0 && binary.LittleEndian.Uint32(e.b[p+s.size:]) != 0:
+			case form.Text == 0 && !s.isLikely(e.b[p:p+s.size]), form.Width > s.size && form.Text == 0 && binary.LittleEndian.Uint32(e.b[p+s.size:]) != 0:
 				continue
 			}
 			n := len(e.places)
@@ -478,7 +478,7 @@ func (e *explainer) sumsAt(g, p int, long, fixed bool) {
 			if !fixed {
 				e.sumsFrom(g, p, q, s, form)
 			}
-			if len(e.places) > n && s.size > mostDigest {
+			if len(e.places) > n && class == digest {
 				for k := p + 1; k < q; k++ {
 					e.inDigest[k] = true
 				}

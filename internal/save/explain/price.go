@@ -383,7 +383,7 @@ func isRandom(b []byte) bool {
 			low++
 		}
 	}
-	return zeros <= max(2, len(b)/8+1) && (low < len(b) || len(b) == 4)
+	return zeros <= len(b)/8+1 && (low < len(b) || len(b) == 4)
 }
 
 // isDigit reports whether c is a digit of base64 or base64url.
