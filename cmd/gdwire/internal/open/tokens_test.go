@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/cmdtest"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/test/testenv"
@@ -29,7 +28,7 @@ func TestTokensVectors(t *testing.T) {
 			for token, err := range d.Tokens() {
 				require.NoError(t, err)
 				if k := token.Kind(); k != gdwire.KindStringChunk && k != gdwire.KindChunk {
-					content := string(v.appendContent(nil, token, 1<<20))
+					content := v.content(token, 1<<20)
 					require.Equal(t, token.String(), strings.TrimRight(k.String()+" "+content, " "), vector.Name)
 				}
 			}
@@ -42,29 +41,7 @@ func TestTokensVectors(t *testing.T) {
 func TestTokensQuoted(t *testing.T) {
 	for c := range 256 {
 		for _, text := range []string{string([]byte{byte(c)}), string([]byte{'a', byte(c), 'z'})} {
-			require.Equal(t, strconv.Quote(text), string(appendQuoted(nil, []byte(text), shell.PlainWidth)))
+			require.Equal(t, strconv.Quote(text), quoted([]byte(text), shell.PlainWidth))
 		}
 	}
-}
-
-// TestTokensAllocations: lines of usual tokens need no memory.
-func TestTokensAllocations(t *testing.T) {
-	if testenv.Race {
-		t.Skip("skipped: a sync.Pool drops buffers at random then")
-	}
-	v := newTokenPrinter(shell.Capture(io.Discard))
-	d := gdwire.NewDecoder(nil, nil)
-	defer d.Release()
-	in := cmdtest.Wire(27, 3, 4, "name", 4, "text", 4, "pos", 5, float32(1), float32(2.5), 3, float32(0.1), 30, 2, 7, -1)
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		d.ResetBytes(in)
-		for token, err := range d.Tokens() {
-			if err == nil {
-				err = v.line(d.InputOffset(), d.Depth(), token)
-			}
-			if err != nil {
-				panic(err)
-			}
-		}
-	}))
 }
