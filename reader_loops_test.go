@@ -497,6 +497,35 @@ func pairs(t *testing.T) []byte {
 	})
 }
 
+func TestPairsReadPast(t *testing.T) {
+	for n := 3; n <= 6; n++ {
+		d := NewDecoder(bytes.NewReader(pairs(t)), nil)
+		var last error
+		for _, err := range d.Pairs() {
+			if last = err; err != nil {
+				break
+			}
+			for range n {
+				require.NoError(t, d.SkipValue())
+			}
+		}
+		require.ErrorIs(t, last, ErrCount)
+		d.Release()
+	}
+	d := newDecoder(t, bytes.NewReader(append(pairs(t), pairs(t)...)), nil)
+	var last error
+	for _, err := range d.Pairs() {
+		if last = err; err != nil {
+			break
+		}
+		require.NoError(t, d.SkipTo(0))
+		must(d.ReadString())(t)
+		_, err = d.ReadDict() // another of the same depth
+		require.NoError(t, err)
+	}
+	require.ErrorIs(t, last, ErrCount)
+}
+
 func TestPairsErrors(t *testing.T) {
 	b := pairs(t)
 	d := newDecoder(t, nil, nil)
