@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"math"
 	"testing"
 
@@ -180,6 +182,59 @@ func TestLoopsReadPast(t *testing.T) {
 				require.Equal(t, 1, n, name)
 				d.Release()
 			}
+		})
+	}
+}
+
+// With iter.Pull, the outer loop can be left before the inner one: the rest of both is
+// skipped.
+func TestOuterLoopLeftFirst(t *testing.T) {
+	packet := bytesOf(idArray, 2, idArray, 2, idArray, 2, integer(1), integer(2), integer(3), integer(7))
+	d := newDecoder(t, plain(packet), nil)
+	readTo(t, d, 1)
+	nextOuter, stopOuter := iter.Pull2(d.Elements())
+	nextOuter()
+	nextInner, stopInner := iter.Pull2(d.Elements())
+	nextInner()
+	stopOuter()
+	stopInner()
+	require.EqualValues(t, 7, readTo(t, d, 1).Int())
+}
+
+// A loop whose outer loop was left gives an error, and no key or element of another value.
+func TestLoopsEndWithTheOuterLoop(t *testing.T) {
+	field := func(x any) []byte { return bytesOf(str("a"), x) }
+	for name, c := range map[string]struct {
+		packet []byte
+		loop   func(d *Decoder, yield func(error))
+	}{
+		"Fields": {bytesOf(idArray, 1, idDict, 2, field(integer(1)), field(integer(2)), str("the next value")), func(d *Decoder, yield func(error)) {
+			for _, err := range d.Fields() {
+				yield(err)
+			}
+		}},
+		"Elements": {bytesOf(idArray, 1, idArray, 2, integer(1), integer(2), integer(7)), func(d *Decoder, yield func(error)) {
+			for _, err := range d.Elements() {
+				yield(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDecoder(t, plain(c.packet), nil)
+			next, stop := iter.Pull2(d.Elements())
+			next()
+			var errs []error
+			c.loop(d, func(err error) {
+				if errs = append(errs, err); err == nil {
+					must(d.ReadInt())(t)
+					stop()
+				}
+			})
+			require.Len(t, errs, 2)
+			require.NoError(t, errs[0])
+			require.ErrorIs(t, errs[1], ErrCount)
+			require.NoError(t, d.SkipValue(), "the next value")
+			require.Equal(t, io.EOF, errOf(d.ReadToken()))
 		})
 	}
 }

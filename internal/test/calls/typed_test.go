@@ -327,10 +327,13 @@ func (w *mix) value() (v tagged.Value, err error) {
 func (w *mix) chunks() (tagged.Value, error) {
 	t, err := w.d.ReadToken()
 	text := t.Text()
-	if err == nil && !t.Last() {
-		var all []byte
-		all, err = w.d.AppendString(nil)
-		text = string(all)
+	if err == nil && (!t.Last() || w.random.IntN(2) == 0) {
+		part := make([]byte, w.random.IntN(len(text)+1))
+		_, err = io.ReadFull(w.d.Payload(), part)
+		if err == nil {
+			part, err = w.d.AppendString(part)
+		}
+		text = string(part)
 	}
 	return tagged.Value{Type: "String", Text: text}, err
 }
@@ -531,10 +534,13 @@ func packedAs[T gdwire.Packable](typ string) func(w *mix) (tagged.Value, error) 
 			var t gdwire.Token
 			t, err = d.ReadToken()
 			for n := w.random.IntN(4); err == nil && n > 0 && int64(len(elements)) < t.Len(); n-- {
-				some := make([]T, w.random.IntN(4))
-				n := 0
-				n, err = gdwire.ReadPacked(d, some)
-				elements = append(elements, some[:n]...)
+				some := make([]T, min(w.random.IntN(4), int(t.Len())-len(elements)))
+				if b, ok := any(some).([]byte); ok && w.random.IntN(2) == 0 {
+					_, err = io.ReadFull(d.Payload(), b)
+				} else {
+					_, err = gdwire.ReadPacked(d, some)
+				}
+				elements = append(elements, some...)
 			}
 			if err == nil {
 				elements, err = gdwire.AppendPacked(d, elements)
