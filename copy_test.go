@@ -1,7 +1,6 @@
 package gdwire
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -93,28 +92,6 @@ func TestCopyInterruptedBeforeItsFirstToken(t *testing.T) {
 	require.EqualValues(t, 2, readTo(t, d, 1).Int())
 }
 
-// CopyValue copies the tokens that SkipValue would skip: a DictKey with its key.
-// At an End it is an error.
-func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
-	d := newDecoder(t, plain(bytesOf(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(7), integer(8))), nil)
-	var b bytes.Buffer
-	e := newEncoder(t, &b, nil)
-	copies := func() { require.NoError(t, CopyValue(e, d)) }
-	writes := func() { require.NoError(t, e.WriteToken(readTo(t, d, 1))) }
-	writes()
-	copies()
-	require.Equal(t, KindArrayStart, d.PeekKind(), "after the key")
-	writes()
-	copies()
-	require.NoError(t, d.SkipValue())
-	require.EqualValues(t, 48, d.InputOffset(), "after 7")
-	copies()
-	require.ErrorIs(t, CopyValue(e, d), ErrCount)
-	require.Equal(t, 2, d.Depth(), "the End is still to come")
-	require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
-	require.Equal(t, bytesOf(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(8)), append(b.Bytes(), e.buf[:e.n]...))
-}
-
 // A onceReader fails once.
 type onceReader struct{ err error }
 
@@ -122,35 +99,6 @@ func (r *onceReader) Read([]byte) (int, error) {
 	err := r.err
 	r.err = io.EOF
 	return 0, err
-}
-
-// CopyValue copies what SkipValue would skip, also in the middle of a string or
-// of packed data.
-func TestCopyValueInTheMiddle(t *testing.T) {
-	text := longText + longText[:len(longText)&^3]
-	packet := bytesOf(idArray, 3, str(text), idBytes, 53, make([]byte, 56), idVectors2, 9, reals(18))
-	w := &faultyWriter{at: -1}
-	for n := range 12 {
-		o := &DecoderOptions{MaxChunk: 16}
-		d, skipping := NewDecoder(plain(packet), o), NewDecoder(plain(packet), o)
-		w.b = nil
-		e := smallEncoder(w, Godot4, 16)
-		for range n + 1 {
-			require.NoError(t, copyToken(e, d))
-			readTo(t, skipping, 1)
-		}
-		if d.PeekKind() != KindEnd {
-			require.NoError(t, withRetries(func() error { return CopyValue(e, d) }), "after %d, %s", n)
-			require.NoError(t, skipping.SkipValue())
-		}
-		require.Equal(t, skipping.InputOffset(), d.InputOffset(), "after %d, %s", n)
-		require.Equal(t, skipping.Depth(), d.Depth(), "after %d, %s", n)
-		require.Equal(t, d.Depth(), e.Depth(), "after %d, %s", n)
-		for d.Depth() > 0 {
-			require.NoError(t, copyToken(e, d))
-		}
-		require.Equal(t, packet, w.b, "after %d, %s", n)
-	}
 }
 
 // A payload that was copied is over: no bulk read may return it again, as none may after SkipValue.

@@ -90,24 +90,35 @@ func FuzzReaders(f *testing.F) {
 // FuzzSkips skips and copies from any token: it ends where reading on does.
 func FuzzSkips(f *testing.F) {
 	fuzz.AddSeeds(f.Add)
-	f.Fuzz(func(t *testing.T, p []byte, n uint64) {
-		s := fuzz.Seed(n)
-		o := s.Options()
-		d := gdwire.NewDecoder(bytes.NewReader(p), &o)
-		defer d.Release()
-		want, fault := steps(t, d, false)
-		requireSkips(t, s, want, fault, func(d *gdwire.Decoder) {
-			d.Reset(&fuzz.FlakyReader{R: iotest.OneByteReader(bytes.NewReader(p))})
-		})
-		requireSkips(t, s, want, fault, func(d *gdwire.Decoder) { d.Reset(bytes.NewReader(p)) })
-		d.ResetBytes(p)
-		want, fault = steps(t, d, false)
-		requireSkips(t, s, want, fault, func(d *gdwire.Decoder) { d.ResetBytes(p) })
-		export := gdwire.Internal.Export(&internal.AllowInternalUse)
-		if size, rest, _ := export.Measure(d, p, 1); rest == 0 && fault == nil && len(want) > 0 {
-			require.Equal(t, want[valueEnd(want, 0, 0)-1].end, min(size, int64(len(p)))) // padding can be missing
+	f.Fuzz(requireAllSkips)
+}
+
+// TestSkips skips from several tokens of each seed.
+func TestSkips(t *testing.T) {
+	for _, in := range fuzz.Seeds() {
+		for at := range testenv.Cases(6, 60) {
+			requireAllSkips(t, in.Packet, uint64(in.Seed)+uint64(at)*uint64(fuzz.Rest))
 		}
+	}
+}
+
+func requireAllSkips(t *testing.T, p []byte, n uint64) {
+	s := fuzz.Seed(n)
+	o := s.Options()
+	d := gdwire.NewDecoder(bytes.NewReader(p), &o)
+	defer d.Release()
+	want, fault := steps(t, d, false)
+	requireSkips(t, s, want, fault, func(d *gdwire.Decoder) {
+		d.Reset(&fuzz.FlakyReader{R: iotest.OneByteReader(bytes.NewReader(p))})
 	})
+	requireSkips(t, s, want, fault, func(d *gdwire.Decoder) { d.Reset(bytes.NewReader(p)) })
+	d.ResetBytes(p)
+	want, fault = steps(t, d, false)
+	requireSkips(t, s, want, fault, func(d *gdwire.Decoder) { d.ResetBytes(p) })
+	export := gdwire.Internal.Export(&internal.AllowInternalUse)
+	if size, rest, _ := export.Measure(d, p, 1); rest == 0 && fault == nil && len(want) > 0 {
+		require.Equal(t, want[valueEnd(want, 0, 0)-1].end, min(size, int64(len(p)))) // padding can be missing
+	}
 }
 
 // FuzzBufferSizes reads the values of packets with read buffers of several sizes, by

@@ -19,78 +19,6 @@ import (
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
-// A skip ends where reading the same tokens ends.
-func TestSkipsEndWhereReadingDoes(t *testing.T) {
-	eachSample(t, func(t *testing.T, s sample) {
-		type state struct {
-			depth  int
-			offset int64
-			path   string
-			err    string
-		}
-		var after []state
-		var kinds []Kind
-		d := newDecoder(t, nil, s.options(smallestChunk))
-		here := func() state {
-			return state{d.Depth(), d.InputOffset(), string(d.AppendPath(nil)), d.WrapError(io.EOF).Error()}
-		}
-		d.Reset(plain(s.packet))
-		after, kinds = append(after, here()), append(kinds, 0)
-		for {
-			tok, err := d.ReadToken()
-			if err == io.EOF {
-				break
-			}
-			require.NoError(t, err)
-			after, kinds = append(after, here()), append(kinds, tok.Kind())
-		}
-		for n := range after {
-			d.Reset(plain(s.packet))
-			readTo(t, d, n)
-			for depth := range d.Depth() + 1 {
-				d.Reset(plain(s.packet))
-				readTo(t, d, n)
-				require.NoError(t, d.SkipTo(depth))
-				want := n
-				for after[want].depth > depth {
-					want++
-				}
-				require.Equal(t, after[want], here(), "SkipTo(%d) after %d", depth, n)
-				require.NoError(t, d.SkipTo(depth), "again")
-				require.Equal(t, after[want], here())
-			}
-			d.Reset(plain(s.packet))
-			readTo(t, d, n)
-			inText := d.want() == wantText
-			err := d.SkipValue()
-			if n == len(after)-1 {
-				require.Equal(t, io.EOF, err)
-				continue
-			}
-			want, depth := n+1, after[n].depth
-			switch next := kinds[want]; {
-			case next == KindEnd:
-				require.ErrorIs(t, err, ErrCount)
-				require.Equal(t, after[n], here())
-				continue
-			case next == KindDictKey:
-				want++
-			case inText:
-				depth--
-			case next == KindChunk:
-				for kinds[want+1] == KindChunk {
-					want++
-				}
-			}
-			for after[want].depth > depth {
-				want++
-			}
-			require.NoError(t, err)
-			require.Equal(t, after[want], here(), "SkipValue after %d", n)
-		}
-	})
-}
-
 // After a skip there is no payload.
 func TestNoPayloadAfterSkip(t *testing.T) {
 	packet := bytesOf(idArray, 3, idArray, 2, str("more than eight bytes"), integer(1), integer(2), str("end"))
@@ -108,20 +36,6 @@ func TestNoPayloadAfterSkip(t *testing.T) {
 			require.Empty(t, text)
 			require.EqualValues(t, 2, readTo(t, d, 1).Int())
 		})
-	}
-}
-
-// A skip of chunks returns the Reader's error, and the next call continues it.
-func TestSkipOfChunksIsInterrupted(t *testing.T) {
-	packet := bytesOf(idArray, 2, idBytes, 40, make([]byte, 40), integer(7))
-	for at := 17; at < 56; at++ {
-		d := NewDecoder(&faultyReader{b: packet, at: at}, &DecoderOptions{MaxChunk: 16})
-		readTo(t, d, 2)
-		require.Equal(t, errTemporary, d.SkipValue(), "at %d", at)
-		require.NoError(t, d.SkipValue())
-		require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
-		require.EqualValues(t, 7, readTo(t, d, 1).Int())
-		d.Release()
 	}
 }
 
@@ -211,54 +125,6 @@ func TestPositionOfInterruptedSkip(t *testing.T) {
 					d.Release()
 				}
 			}
-		})
-	}
-}
-
-// In the middle of a string or of packed data, SkipValue, CopyValue and Tokens
-// cover the rest of it.
-func TestRestOfAValue(t *testing.T) {
-	for name, c := range map[string]struct {
-		packet []byte
-		tokens int // that are read before
-		end    int64
-		depth  int
-	}{
-		"String":             {bytesOf(idArray, 2, str(strings.Repeat("x", 64)), idNil), 2, 8 + 8 + 64, 1},
-		"String, two chunks": {bytesOf(idArray, 2, str(strings.Repeat("x", 64)), idNil), 3, 8 + 8 + 64, 1},
-		"PackedByteArray":    {bytesOf(idArray, 2, idBytes, 64, make([]byte, 64), idNil), 2, 8 + 8 + 64, 2},
-		"packed, one chunk":  {bytesOf(idArray, 2, idBytes, 64, make([]byte, 64), idNil), 3, 8 + 8 + 64, 2},
-	} {
-		for how, rest := range map[string]func(d *Decoder) error{
-			"SkipValue": (*Decoder).SkipValue,
-			"Tokens": func(d *Decoder) (err error) {
-				for _, err = range d.Tokens() {
-				}
-				return err
-			},
-		} {
-			t.Run(name+"/"+how, func(t *testing.T) {
-				d := newDecoder(t, plain(c.packet), &DecoderOptions{MaxChunk: 16})
-				readTo(t, d, c.tokens)
-				require.NoError(t, rest(d))
-				require.Equal(t, c.end, d.InputOffset())
-				require.Equal(t, c.depth, d.Depth())
-			})
-		}
-		t.Run(name+"/CopyValue", func(t *testing.T) {
-			d := newDecoder(t, plain(c.packet), &DecoderOptions{MaxChunk: 16})
-			got := encoded(t, nil, func(e *Encoder) {
-				for range c.tokens {
-					require.NoError(t, e.WriteToken(readTo(t, d, 1)))
-				}
-				require.NoError(t, CopyValue(e, d))
-				require.Equal(t, c.end, d.InputOffset())
-				require.Equal(t, c.depth, d.Depth())
-				for d.Depth() > 0 {
-					require.NoError(t, e.WriteToken(readTo(t, d, 1)))
-				}
-			})
-			require.Equal(t, c.packet, got)
 		})
 	}
 }
