@@ -233,7 +233,8 @@ type Conn struct {
 	readAt       time.Time                  // when Next returned the packet being handled
 	handledFirst bool
 
-	quota *quota.Quota // of the Server, or nil
+	quota   *quota.Quota  // of the Server, or nil
+	closing chan struct{} // of the Server, or nil
 
 	draining atomic.Bool           // by Server.Shutdown
 	cause    atomic.Pointer[error] // of the end of CloseRead's context, or nil
@@ -297,6 +298,10 @@ func (c *Conn) remote() string {
 	}
 	return "unknown"
 }
+
+// Draining returns a channel that is closed when the [Server] of c drains or is closed: a handler then ends with its match. It
+// is nil before the Server serves c.
+func (c *Conn) Draining() <-chan struct{} { return c.closing }
 
 // PacketOffset returns the offset of the latest packet in the stream: see [Reader.PacketOffset].
 func (c *Conn) PacketOffset() int64 { return c.reader.PacketOffset() }

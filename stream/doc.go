@@ -54,6 +54,7 @@
 //   - permit more after a login? By [Conn.SetLimits].
 //   - know players behind nginx, HAProxy or a load balancer? By [WithForwardedFor] for WebSockets, and otherwise by a listener
 //     of the PROXY protocol: [examples/server] has lines for both, which a test runs.
+//   - let matches end before a new version starts? By [Server.Drain] and [Conn.Draining].
 //
 // # Limits of engines
 //

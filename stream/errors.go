@@ -60,7 +60,7 @@ func (e *PeerError) Unwrap() error { return e.Err }
 // packet, message or handshake.
 var ErrBroken = errors.New("gdwire/stream: connection is broken")
 
-// ErrServerClosed is returned by the methods of a [Server] after Shutdown or Close,
+// ErrServerClosed is returned by the methods of a [Server] after Drain, Shutdown or Close,
 // and by [Conn.Next] after Shutdown.
 var ErrServerClosed = errors.New("gdwire/stream: server closed")
 

@@ -197,3 +197,47 @@ func ExampleServer_Shutdown() {
 	fmt.Println(<-served)
 	// Output: gdwire/stream: server closed
 }
+
+// Letting matches end at SIGTERM: nobody else can join, and a deadline cuts.
+func ExampleServer_Drain() {
+	s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
+		for {
+			var text string
+			err := variant.Receive(c, &text)
+			if err == nil {
+				err = variant.Send(c, text)
+			}
+			if text == "goodbye" || err != nil && !stream.Skippable(err) {
+				return err // the match is over
+			}
+		}
+	}}
+	server, client := net.Pipe() // as if accepted by Serve
+	go s.ServeConn(stream.NewConn(context.Background(), server, &s.Options))
+	player := stream.NewConn(context.Background(), client, nil)
+	var text string
+	_ = player.WriteRaw([]byte("garbage"))
+	_ = variant.Send(player, "hello")
+	fmt.Println(variant.Receive(player, &text), text)
+
+	drained := make(chan error)
+	go func() { // when the signal arrives
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		defer cancel()
+		drained <- s.Drain(ctx)
+		_ = s.Close()
+	}()
+	for c := range s.Conns() {
+		<-c.Draining() // so that a lobby can close its connections
+	}
+	fmt.Println("full:", s.Full()) // an http.Handler answers with 503
+	_ = variant.Send(player, "goodbye")
+	fmt.Println(variant.Receive(player, &text), text)
+	_ = player.Close()
+	fmt.Println(<-drained)
+	// Output:
+	// <nil> hello
+	// full: true
+	// <nil> goodbye
+	// <nil>
+}

@@ -113,7 +113,7 @@ type Server struct {
 	conns     map[*Conn]netip.Addr // the address, for addrs
 	addrs     map[netip.Addr]int   // connections of each, if MaxConnsPerAddr is set
 	listeners map[*net.Listener]struct{}
-	closing   chan struct{} // closed by Shutdown and Close
+	closing   chan struct{} // closed by Drain, Shutdown and Close
 	done      chan struct{} // closed when conns and listeners are empty afterwards
 }
 
@@ -137,7 +137,7 @@ func (s *Server) Conns() iter.Seq[*Conn] {
 }
 
 // Full reports whether another connection would be refused, because MaxConns connections are being
-// served or the server is closed.
+// served, or after Drain, Shutdown or Close.
 func (s *Server) Full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,6 +238,7 @@ func (s *Server) addConn(c *Conn, addr netip.Addr) error {
 	}
 	s.counters.accepted.Add(1)
 	c.served.Store(true)
+	c.closing = s.closing
 	s.conns[c] = addr
 	if s.MaxConnsPerAddr > 0 && addr.IsValid() {
 		s.addrs[addr]++
@@ -452,8 +453,8 @@ func temporary(err error) bool {
 }
 
 // ServeConn calls Handler for c, with c's own Options, and closes c when Handler returns. The
-// handler's context derives from the context of c. After Shutdown and Close, and beyond MaxConns,
-// ServeConn closes c at once.
+// handler's context derives from the context of c. After Drain, Shutdown and Close, and beyond
+// MaxConns, ServeConn closes c at once.
 func (s *Server) ServeConn(c *Conn) {
 	if s.Handler == nil {
 		panic(errNoHandler)
@@ -588,8 +589,20 @@ func (s *Server) report(ctx context.Context, c *Conn, err error, kind faultKind)
 // waits until all handlers have returned. If ctx is done before, Shutdown returns the error of ctx.
 // Handlers can still write, for example to say goodbye. Handlers that do not call Next learn of
 // Shutdown by [Conn.CloseRead]. Connections are closed that are still in their TLS handshake, or whose address is not known.
-func (s *Server) Shutdown(ctx context.Context) error {
-	s.stop((*Conn).drain)
+func (s *Server) Shutdown(ctx context.Context) error { return s.stopAndWait(ctx, (*Conn).drain) }
+
+// Drain closes the listeners, refuses connections, so that [Server.Full] returns true, and waits until all handlers have
+// returned, but leaves the connections alone: a match goes on to its end. Handlers learn of Drain by [Conn.Draining]. If ctx is
+// done before, Drain returns the error of ctx, and Shutdown or Close ends the rest:
+//
+//	if s.Drain(ctx) != nil {
+//		_ = s.Close()
+//	}
+func (s *Server) Drain(ctx context.Context) error { return s.stopAndWait(ctx, func(*Conn) {}) }
+
+// stopAndWait stops accepting, calls end for each connection, and waits until all handlers have returned or ctx is done.
+func (s *Server) stopAndWait(ctx context.Context, end func(*Conn)) error {
+	s.stop(end)
 	select {
 	case <-s.done:
 		return nil

@@ -291,6 +291,74 @@ func TestServerAcceptErrors(t *testing.T) {
 	require.NoError(t, s.Shutdown(t.Context()))
 }
 
+// TestDrain drains a server in a match of 60 seconds: a client that joins late is refused, the match ends, or Shutdown after
+// the deadline ends it.
+func TestDrain(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit time.Duration
+		want  error
+		took  time.Duration
+		end   error // of the handler
+	}{
+		"to the end": {time.Hour, nil, time.Minute, os.ErrDeadlineExceeded},
+		"deadline":   {time.Second, context.DeadlineExceeded, time.Second, stream.ErrServerClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var end error
+				answers := 0
+				s := &stream.Server{Options: stream.Options{IdleTimeout: time.Minute}, Logger: quiet(), Handler: func(_ context.Context, conn *stream.Conn) error {
+					for end == nil {
+						if end = next(conn); end == nil {
+							answers++
+							end = conn.WriteRaw([]byte{0, 0, 0, 0})
+						}
+					}
+					require.True(t, isClosed(conn.Draining()))
+					return end
+				}}
+				ln := newFakeListener(nil)
+				result := start(s, ln)
+				ours, theirs := net.Pipe()
+				ln.conns <- ours
+				synctest.Wait()
+				for player := range s.Conns() {
+					require.False(t, isClosed(player.Draining()))
+				}
+				player := stream.NewConn(t.Context(), theirs, nil)
+				defer player.Close()
+
+				ctx, cancel := context.WithTimeout(t.Context(), c.limit)
+				defer cancel()
+				begun, drained := time.Now(), make(chan error)
+				go func() { drained <- s.Drain(ctx) }()
+				require.Equal(t, stream.ErrServerClosed, result())
+				require.True(t, s.Full())
+				late := newSocket()
+				s.ServeMessages(late.conn(t.Context()), stream.WebSocket(late, closeStatus))
+				require.EqualValues(t, stream.CloseGoingAway, <-late.closed)
+				require.NoError(t, player.WriteRaw([]byte{0, 0, 0, 0}), "the match goes on")
+				require.NoError(t, next(player))
+				require.Equal(t, c.want, <-drained)
+				require.Equal(t, c.took, time.Since(begun))
+				require.NoError(t, s.Shutdown(t.Context()))
+				require.ErrorIs(t, end, c.end)
+				require.Equal(t, 1, answers)
+			})
+		})
+	}
+}
+
+// isClosed reports whether a channel on which nothing is sent is closed.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
 // TestShutdown shuts down a server whose handlers are at different points:
 // packets that have arrived or begun are handled, and each handler says goodbye.
 func TestShutdown(t *testing.T) {

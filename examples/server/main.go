@@ -60,6 +60,10 @@ func main() {
 	go func() { log.Print(s.ListenAndServe(tcp)); stop() }()
 	go func() { log.Print(upgrades.ListenAndServe()); stop() }()
 	<-ctx.Done()
-	_ = upgrades.Close()                 // no more clients; the connected ones belong to s
-	_ = s.Shutdown(context.Background()) // waits until their handlers return
+	stop() // a second signal ends the program
+	end, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_ = s.Drain(end) // no more clients; matches end
+	_ = upgrades.Close()
+	_ = s.Shutdown(context.Background()) // waits until the handlers return
 }
