@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -356,7 +357,7 @@ func (s *search) around(p *place) (*found, error) {
 	switch {
 	case e == nil, len(e.Parts) == 1, v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
 		return nil, nil
-	case e.IsDamaged() && e.Err == nil, v.Unknown() == nil && e.EndsInZeros(MinZeros), isDamaged && e.Start() == lengthSize && (e.Parts[0].Kind != explain.Fact || len(e.Parts[0].Bytes) < lengthSize) && isLength(all), isDamaged && !e.IsProved() && e.Trailer() == nil && !isVersion(e):
+	case e.IsDamaged() && e.Err == nil, v.Unknown() == nil && e.EndsInZeros(MinZeros), isDamaged && e.Start() == lengthSize && (e.Parts[0].Kind != explain.Fact || len(e.Parts[0].Bytes) < lengthSize) && isLength(all), isDamaged && v.mayFrame(all) && !e.IsProved() && e.Trailer() == nil:
 		return nil, nil // damage explains any bytes
 	case v.Unknown() == nil && !isDamaged && p.best.hasValueAt(all, e.Start()):
 		return nil, nil // these are values of the value
@@ -398,9 +399,18 @@ func offsets(all []int64) (out []int) {
 	return out
 }
 
-// isVersion reports whether there is nothing but a number of 32 bits before a value.
-func isVersion(e *explain.Parse) bool {
-	return len(e.Parts) == 2 && e.Parts[0].Kind == explain.Own && len(e.Parts[0].Bytes) == lengthSize
+// mayFrame reports whether a damaged content can be as it is recognized: without lengths, or after a first length that can
+// be right, or wrong by a bit or two. Otherwise nothing shows that there are lengths, because a header begins with any number.
+func (r *Recognition) mayFrame(all []byte) bool {
+	const far = 4 // times the size
+	isFirst := func(as recognize.Reading) bool {
+		if as.Frame == Bare || len(all) < lengthSize {
+			return true
+		}
+		n := int64(as.Frame.Order().Uint32(all))
+		return n >= minPacket && n < far*int64(len(all))
+	}
+	return isLength(all) || slices.ContainsFunc(r.Readings, isFirst)
 }
 
 // isLength reports whether a content begins with the number of all bytes after it, but for a bit or two.

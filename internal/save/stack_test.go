@@ -340,3 +340,16 @@ func TestNestedLayers(t *testing.T) {
 	require.Equal(t, 258, all)
 	require.GreaterOrEqual(t, right, 226)
 }
+
+// TestHeaderAndTrailer: a value without a length is found between a header that is no length and bytes that follow.
+func TestHeaderAndTrailer(t *testing.T) {
+	value := must(variant.Marshal(map[string]any{"name": "Ada", "hp": 100, "items": []any{1, "axe", 2.5}}))(t)
+	for _, header := range []string{"SAVE", "\x03\x00\x00\x00", "\x00\x00\x00\x07", "SAVE\x02\x00\x00\x00"} {
+		for _, trailer := range []string{"\x11\x00\x00\x00", "\n", "\x50\xbb\x29\x69\x00\x00\x00\x00", "v1.2\n"} {
+			b := []byte(header + string(value) + trailer)
+			s := must(At(bytes.NewReader(b), int64(len(b))).Open(&OpenOptions{}))(t)
+			require.True(t, s.Values.fits(), "%q %q", header, trailer)
+			require.Equal(t, value, must(s.ReadAll())(t), "%q %q", header, trailer)
+		}
+	}
+}
