@@ -374,7 +374,7 @@ func TestOpenReads(t *testing.T) {
 	r := &countingReader{ReaderAt: bytes.NewReader(b)}
 	must(Read(r, int64(len(b)), nil))(t)
 	require.Less(t, r.n, int64(1<<20))
-	at := bytes.Index(b, []byte("key900")) + len("key900") + 2
+	at := bytes.Index(b, []byte("key500")) + len("key500") + 2
 	b[at] = 99 // the type of its value
 	_, err := read(b, nil)
 	var damage *DamageError

@@ -200,12 +200,28 @@ func (c *Content) IsDouble(most int64) bool {
 			return true, nil
 		})
 	}
-	if w == reals.Unknown && !c.narrow && (c.Size > MaxHeld || c.mayBeDouble()) {
+	if w == reals.Unknown && !c.narrow && (c.Size > MaxHeld || c.mayBeDouble() && !c.isNarrow()) {
 		w = c.Reals(most)
 	} else if w == reals.Unknown {
 		return c.Encoder.DoubleReals
 	}
 	return w == reals.Double
+}
+
+// isNarrow reports whether the content is one packet, and no real component in it has 64 bits.
+func (c *Content) isNarrow() (narrow bool) {
+	if c.Frame == Bare {
+		return false
+	}
+	d := gdwire.NewDecoder(nil, &c.Decoder)
+	defer d.Release()
+	for p, err := range c.lengths {
+		if err == nil && p.end == c.Size {
+			_, narrow = endsWithValue(d, io.NewSectionReader(c.ReaderAt, p.start, p.end-p.start))
+		}
+		break
+	}
+	return narrow
 }
 
 // mayBeDouble reports whether four bytes anywhere are the header of a math type or packed array of 64 bits.

@@ -105,8 +105,10 @@ func (in *Input) decompress(offset int, packet []byte, cut bool) *Decompressed {
 }
 
 const (
-	// HeadSize is the number of bytes read to recognize an input.
+	// HeadSize is the number of bytes of the largest input that is read whole to recognize it.
 	HeadSize = 64 << 10
+	// LargeSize is the number of bytes read of a larger one.
+	LargeSize = 16 << 10
 	// PipeSize is the same for a pipe, unless the first packet is shorter.
 	PipeSize = 4 << 10
 
@@ -367,8 +369,8 @@ func isUTF16(b []byte) bool {
 	return len(b) >= 4 && (b[0] == 0xff && b[1] == 0xfe && b[3] == 0 && b[2] != 0 || b[0] == 0xfe && b[1] == 0xff && b[2] == 0 && b[3] != 0)
 }
 
-// ReadHead reads the first HeadSize bytes of r into in.Head. The sender of a pipe can wait for an
-// answer, so ReadHead reads a pipe only until packets are recognized or PipeSize bytes are
+// ReadHead reads the first bytes of r into in.Head: all, if there are fewer than HeadSize, and otherwise LargeSize. The sender of
+// a pipe can wait for an answer, so ReadHead reads a pipe only until packets are recognized or PipeSize bytes are
 // received. If r ends before, ReadHead sets in.Size.
 func ReadHead(r io.Reader, in *Input, pipe bool) error {
 	size := HeadSize
@@ -390,6 +392,9 @@ func ReadHead(r io.Reader, in *Input, pipe bool) error {
 		if pipe && in.framed() {
 			return nil
 		}
+	}
+	if !pipe && in.Size != int64(size) {
+		in.Head = head[:LargeSize]
 	}
 	return nil
 }
