@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
@@ -397,19 +396,17 @@ type finder struct {
 	s    *shell.Stdio
 	name string // of the file
 
-	lower   []byte      // the text in lower case
+	lower   string      // the text in lower case
 	value   *text.Value // the text as a value, or nil
 	number  float64
 	isFloat bool // the value is a number
 
-	line    text.Printer
-	lowered []byte // memory for text in lower case
-	numbers [16]float64
-	found   bool
+	line  text.Printer
+	found bool
 }
 
 func newFinder(s *shell.Stdio, name, wanted string) *finder {
-	f := &finder{s: s, name: name, lower: []byte(strings.ToLower(wanted))}
+	f := &finder{s: s, name: name, lower: strings.ToLower(wanted)}
 	if v, err := text.ParseValue(wanted); err == nil {
 		f.value = &v
 		switch v.Type {
@@ -419,9 +416,17 @@ func newFinder(s *shell.Stdio, name, wanted string) *finder {
 			f.number, f.isFloat = v.Numbers[0], true
 		}
 	}
-	f.Leaf, f.Open, f.NodePath = f.leaf, f.container, f.nodePath
+	f.Leaf, f.Open = f.leaf, f.container
+	f.NodePath = func(r *text.NodePathReader, start []byte) error {
+		return f.show(func() error { return f.line.NodePath(r, start) })
+	}
 	if f.value != nil && f.value.Type != gdwire.TypeString {
-		f.Element = f.element
+		f.Element = func(v *text.Value) error {
+			return f.show(func() error {
+				f.line.Buf = v.Append(f.line.Buf)
+				return nil
+			})
+		}
 	}
 	return f
 }
@@ -434,7 +439,6 @@ func (f *finder) read(p *save.Packet) error {
 
 // startLine begins a line with the path.
 func (f *finder) startLine() {
-	f.found = true
 	f.line.Buf = f.line.Buf[:0]
 	if f.s.Several {
 		f.line.Buf = append(append(f.line.Buf, shell.Printable(f.name)...), ": "...)
@@ -442,17 +446,14 @@ func (f *finder) startLine() {
 	f.line.Buf = append(f.line.Buf, f.Path...)
 }
 
-// endLine shows the line, and returns err or the error of the output.
-func (f *finder) endLine(err error) error {
-	f.line.Buf = append(f.line.Buf, '\n')
-	if _, failed := f.s.Out.Write(f.line.Buf); failed != nil {
-		return open.OutputError{Err: failed}
+// endLine shows the line.
+func (f *finder) endLine() error {
+	f.found = true
+	if _, err := f.s.Out.Write(append(f.line.Buf, '\n')); err != nil {
+		return open.OutputError{Err: err}
 	}
-	return err
+	return nil
 }
-
-// afterPath is the text between a path and its value.
-const afterPath = " = "
 
 // container shows a container without a line in flat if the key contains the text or number.
 func (f *finder) container() error {
@@ -461,77 +462,32 @@ func (f *finder) container() error {
 	}
 	f.startLine()
 	f.line.Buf = append(f.line.Buf, ": a key"...)
-	return f.endLine(nil)
+	return f.endLine()
 }
 
 // leaf shows the leaf starting with t if the key or value contains the text or number.
 func (f *finder) leaf(t gdwire.Token) error {
-	switch t.Kind() {
-	case gdwire.KindStringChunk:
-		return f.text(t)
-	case gdwire.KindNodePathStart:
-		return f.nodePath(text.NewNodePathReader(f.Decoder, t), nil)
-	}
-	v := text.FromToken(t, f.numbers[:0])
-	if f.matchesKey() || f.matches(&v) {
-		f.startLine()
-		f.line.Buf = append(f.line.Buf, afterPath...)
-		return f.endLine(f.line.Leaf(t))
-	}
-	switch {
-	case t.Kind() == gdwire.KindImageStart, t.Kind() == gdwire.KindPackedStart && t.Type() == gdwire.TypePackedByteArray:
+	isBytes := t.Kind() == gdwire.KindImageStart || t.Kind() == gdwire.KindPackedStart && t.Type() == gdwire.TypePackedByteArray
+	if isBytes && !f.matchesKey() {
 		return f.SkipTo(f.Depth() - 1)
 	}
-	return nil
+	return f.show(func() error { return f.line.Leaf(t) })
 }
 
-// element shows an element of a packed array if the element is, or contains, the number or value.
-func (f *finder) element(v *text.Value) error {
-	if !f.matches(v) {
-		return nil
-	}
+// show shows the line with the value that add appends if the key or value contains the text or number.
+func (f *finder) show(add func() error) error {
 	f.startLine()
-	f.line.Buf = v.Append(append(f.line.Buf, afterPath...))
-	return f.endLine(nil)
-}
-
-// text shows the string starting with t if the key or string contains the text, even across chunks.
-func (f *finder) text(t gdwire.Token) error {
-	content, typ := t.Bytes(), cmp.Or(t.Type().Element(), t.Type()) // of an element of a PackedStringArray, String
-	if !t.Last() {
-		content = append([]byte(nil), content...)
-		for !t.Last() {
-			var err error
-			if t, err = f.ReadToken(); err != nil {
-				return err
-			}
-			content = append(content, t.Bytes()...)
+	f.line.Buf = append(f.line.Buf, " = "...)
+	before := len(f.line.Buf)
+	if err := add(); err != nil {
+		return err
+	}
+	if !f.matchesKey() {
+		if v, err := text.ParseValue(string(f.line.Buf[before:])); err != nil || !f.matches(&v) {
+			return nil
 		}
 	}
-	if !f.matchesKey() && !f.matchesText(typ, content) {
-		return nil
-	}
-	f.startLine()
-	f.line.Buf = append(append(f.line.Buf, afterPath...), text.Prefix(typ)...)
-	f.line.Buf = text.AppendQuoted(f.line.Buf, content)
-	return f.endLine(nil)
-}
-
-// nodePath shows a NodePath if the key or path contains the text. start is the part already read.
-func (f *finder) nodePath(r *text.NodePathReader, start []byte) error {
-	found := f.found
-	f.startLine()
-	f.line.Buf = append(f.line.Buf, afterPath...)
-	before := len(f.line.Buf)
-	if err := f.line.NodePath(r, start); err != nil {
-		return err
-	}
-	v, err := text.ParseValue(string(f.line.Buf[before:]))
-	if err != nil || !f.matchesKey() && !f.matchesText(v.Type, []byte(v.Text)) {
-		f.found = found
-		return err
-	}
-	return f.endLine(nil)
+	return f.endLine()
 }
 
 // matchesKey reports whether the key at the path contains the text or number. Indexes are no keys.
@@ -541,7 +497,7 @@ func (f *finder) matchesKey() bool {
 	case key == nil || key.Op != text.Child || key.Key.Type == gdwire.TypeInt:
 		return false
 	case key.Key.Type == gdwire.TypeString || key.Key.Type == gdwire.TypeStringName || key.Key.Type == gdwire.TypeNodePath:
-		return f.matchesText(key.Key.Type, []byte(key.Key.Text))
+		return f.matchesText(key.Key.Type, key.Key.Text)
 	}
 	return f.matches(&key.Key)
 }
@@ -555,7 +511,7 @@ func (f *finder) matches(v *text.Value) bool {
 		return true
 	case v.Type == gdwire.TypePackedByteArray || v.Type == gdwire.TypeImage || v.Form != text.Whole:
 		return false
-	case v.Text != "" && f.contains([]byte(v.Text)):
+	case v.Text != "" && f.contains(v.Text):
 		return true
 	}
 	return f.value != nil && f.value.Type == v.Type && strings.EqualFold(v.String(), f.value.String())
@@ -567,21 +523,11 @@ func (f *finder) is(x float64, single bool) bool {
 }
 
 // matchesText reports whether text of a type contains the text, or is the value.
-func (f *finder) matchesText(t gdwire.Type, content []byte) bool {
-	return f.contains(content) || f.value != nil && f.value.Type == t && strings.EqualFold(string(content), f.value.Text)
+func (f *finder) matchesText(t gdwire.Type, content string) bool {
+	return f.contains(content) || f.value != nil && f.value.Type == t && strings.EqualFold(content, f.value.Text)
 }
 
 // contains reports whether the content contains the text, in lower or upper case.
-func (f *finder) contains(content []byte) bool {
-	f.lowered = f.lowered[:0]
-	for _, c := range content {
-		if c >= utf8.RuneSelf {
-			return bytes.Contains(bytes.ToLower(content), f.lower)
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		f.lowered = append(f.lowered, c)
-	}
-	return bytes.Contains(f.lowered, f.lower)
+func (f *finder) contains(content string) bool {
+	return strings.Contains(strings.ToLower(content), f.lower)
 }
