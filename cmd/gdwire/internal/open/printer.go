@@ -1,7 +1,6 @@
 package open
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -138,13 +137,14 @@ func showJSON(s *shell.Stdio, p *save.Packet, o gdjson.Options) error {
 // A leaf is a value without inner values, or an empty, typed or packed container, or an object. The reader holds
 // only the path and one token in memory.
 type LeafReader struct {
-	Path []byte // of the current value
-	// Leaf reads the leaf starting with t, or the rest of t, the declaration of a container with values.
-	Leaf func(t gdwire.Token) error
-	// Element is called for an element of a packed array, except for Strings. If Element is nil, elements are skipped.
-	Element func(v *text.Value) error
-	// NodePath reads a NodePath used as a key. start is the part already read.
-	NodePath func(r *text.NodePathReader, start []byte) error
+	Path []byte       // of the current value
+	Line text.Printer // of the current leaf
+	// Leaf shows a leaf, or the declaration of a container with values. AppendLeaf appends its text to Line.
+	Leaf func() error
+	// Elements says that the elements of all packed arrays are leaves, and not only Strings.
+	Elements bool
+	// Skip, if not nil, reports whether to leave out the bytes at Path, a PackedByteArray or Image.
+	Skip func() bool
 	// Open, if not nil, is called for a container that is no leaf, before its values.
 	Open func() error
 
@@ -154,6 +154,24 @@ type LeafReader struct {
 	long    int64 // the sum of the lengths of all long paths of leaves
 	omitted int64 // the number of omitted values of the packet
 	numbers [16]float64
+
+	// Of a leaf: the first token, or an element without tokens, or a NodePath of which before was read.
+	first   gdwire.Token
+	element text.Value
+	path    *text.NodePathReader
+	before  []byte
+}
+
+// AppendLeaf reads the leaf, and appends its text to Line.
+func (v *LeafReader) AppendLeaf() error {
+	switch {
+	case v.path != nil:
+		return v.Line.NodePath(v.path, v.before)
+	case v.element.Type != 0:
+		v.Line.Buf = v.element.Append(v.Line.Buf)
+		return nil
+	}
+	return v.Line.Leaf(v.first)
 }
 
 // The lengths of paths, in bytes. Without a limit, each value in a container with a long
@@ -177,7 +195,7 @@ func (v *LeafReader) Key() *text.Step {
 
 // Read reads the leaves of a packet.
 func (v *LeafReader) Read(p *save.Packet) error {
-	v.Packet = p
+	v.Packet, v.Line.Decoder = p, p.Decoder
 	v.Path = text.AppendPacket(v.Path[:0], p.Index)
 	v.omitted, v.hasKey = 0, false
 	err := p.Err
@@ -233,7 +251,12 @@ func (v *LeafReader) token(t gdwire.Token) error {
 // leaf calls Leaf.
 func (v *LeafReader) leaf(t gdwire.Token) error {
 	v.count()
-	return v.Leaf(t)
+	isBytes := t.Kind() == gdwire.KindImageStart || t.Kind() == gdwire.KindPackedStart && t.Type() == gdwire.TypePackedByteArray
+	if isBytes && v.Skip != nil && v.Skip() {
+		return v.SkipTo(v.Depth() - 1)
+	}
+	v.first = t
+	return v.Leaf()
 }
 
 // count adds to the sum of long paths.
@@ -254,8 +277,8 @@ func (v *LeafReader) start(t gdwire.Token) error {
 	return nil
 }
 
-// element reads the next value, at the path extended by step.
-func (v *LeafReader) element(step func(dst []byte) []byte) error {
+// inside reads the next value, at the path extended by step.
+func (v *LeafReader) inside(step func(dst []byte) []byte) error {
 	v.hasKey = false
 	n := len(v.Path)
 	v.Path = step(v.Path)
@@ -281,7 +304,7 @@ func (v *LeafReader) array(t gdwire.Token) error {
 		return err
 	}
 	for i := range n {
-		if err := v.element(func(dst []byte) []byte { return text.AppendIndex(dst, i) }); err != nil {
+		if err := v.inside(func(dst []byte) []byte { return text.AppendIndex(dst, i) }); err != nil {
 			return err
 		}
 	}
@@ -342,7 +365,7 @@ func (v *LeafReader) pair(i int64) error {
 		return err
 	}
 	if !ok {
-		return v.element(func(dst []byte) []byte { return text.AppendValueAt(dst, i) })
+		return v.inside(func(dst []byte) []byte { return text.AppendValueAt(dst, i) })
 	}
 	return v.child(&step)
 }
@@ -355,7 +378,9 @@ func (v *LeafReader) longKey(i int64, t gdwire.Token, r *text.NodePathReader, st
 	defer func() { v.Path = v.Path[:n] }()
 	if r != nil {
 		v.count()
-		return v.NodePath(r, start)
+		v.path, v.before = r, start
+		defer func() { v.path = nil }()
+		return v.Leaf()
 	}
 	return v.token(t)
 }
@@ -366,11 +391,11 @@ func (v *LeafReader) packed(t gdwire.Token) error {
 	if err := v.leaf(t); err != nil {
 		return err
 	}
-	if v.Element == nil && !isText {
+	if !v.Elements && !isText {
 		return v.SkipTo(depth)
 	}
 	v.hasKey = false
-	defer func() { v.Path = v.Path[:base] }()
+	defer func() { v.Path, v.element = v.Path[:base], text.Value{} }()
 	for i := int64(0); ; {
 		if v.Path = v.Path[:base]; v.omit() {
 			return v.SkipTo(depth)
@@ -394,9 +419,9 @@ func (v *LeafReader) packed(t gdwire.Token) error {
 			if v.Path = text.AppendIndex(v.Path[:base], i); v.omit() {
 				return v.SkipTo(depth)
 			}
-			value := text.Element(t, b[:size], v.numbers[:0])
+			v.element = text.Element(t, b[:size], v.numbers[:0])
 			v.count()
-			if err := v.Element(&value); err != nil {
+			if err := v.Leaf(); err != nil {
 				return err
 			}
 			i++
@@ -404,55 +429,22 @@ func (v *LeafReader) packed(t gdwire.Token) error {
 	}
 }
 
-// A flatPrinter shows a line for each leaf: path = value.
-type flatPrinter struct {
-	LeafReader
-	out  *bufio.Writer
-	text text.Printer // of the current line
-}
-
-// NewFlatPrinter returns a Printer showing a line for each leaf.
+// NewFlatPrinter returns a Printer showing a line for each leaf: path = value.
 func NewFlatPrinter(s *shell.Stdio, _ *Input) Printer {
-	v := &flatPrinter{out: s.Out}
-	v.text.Flush = v.flush
-	v.Leaf = func(t gdwire.Token) error {
-		v.startLine()
-		return v.endLine(v.text.Leaf(t))
+	v := &LeafReader{Elements: true}
+	flush := func() error {
+		_, err := s.Out.Write(v.Line.Buf)
+		v.Line.Buf = v.Line.Buf[:0]
+		return err
 	}
-	v.Element = func(value *text.Value) error {
-		v.startLine()
-		v.text.Buf = value.Append(v.text.Buf)
-		return v.endLine(nil)
+	v.Line.Flush = flush
+	v.Leaf = func() error {
+		v.Line.Buf = append(append(v.Line.Buf[:0], v.Path...), " = "...)
+		err := v.AppendLeaf()
+		v.Line.Buf = append(v.Line.Buf, '\n')
+		return cmp.Or(flush(), err)
 	}
-	v.NodePath = func(r *text.NodePathReader, start []byte) error {
-		v.startLine()
-		return v.endLine(v.text.NodePath(r, start))
-	}
-	return Printer{Show: func(p *save.Packet) error {
-		v.text.Decoder = p.Decoder
-		return v.Read(p)
-	}}
-}
-
-// startLine appends the path and = to the buffer.
-func (v *flatPrinter) startLine() {
-	v.text.Buf = append(append(v.text.Buf[:0], v.Path...), " = "...)
-}
-
-// flush writes the buffer.
-func (v *flatPrinter) flush() error {
-	_, err := v.out.Write(v.text.Buf)
-	v.text.Buf = v.text.Buf[:0]
-	return err
-}
-
-// endLine ends a line, and returns err or the error of the output.
-func (v *flatPrinter) endLine(err error) error {
-	v.text.Buf = append(v.text.Buf, '\n')
-	if failed := v.flush(); failed != nil {
-		return failed
-	}
-	return err
+	return Printer{Show: v.Read}
 }
 
 // NewTokenPrinter returns a Printer showing each token as a line: offset, nesting, kind and

@@ -382,7 +382,7 @@ func find(s *shell.Stdio, o *open.Flags, name, wanted string) error {
 	defer func() { _ = in.Close() }()
 	f := newFinder(s, name, wanted)
 	r := s.ProgressOf(in.Size)(in.Reader())
-	err = open.Show(s, in.Packets(r), open.Printer{Damage: in.CheckEnd, Show: f.read}, in.Live())
+	err = open.Show(s, in.Packets(r), open.Printer{Damage: in.CheckEnd, Show: f.Read}, in.Live())
 	if err == nil && !f.found {
 		err = fmt.Errorf("%s contains no %s", in.Name, strconv.Quote(wanted))
 	}
@@ -401,7 +401,6 @@ type finder struct {
 	number  float64
 	isFloat bool // the value is a number
 
-	line  text.Printer
 	found bool
 }
 
@@ -417,39 +416,24 @@ func newFinder(s *shell.Stdio, name, wanted string) *finder {
 		}
 	}
 	f.Leaf, f.Open = f.leaf, f.container
-	f.NodePath = func(r *text.NodePathReader, start []byte) error {
-		return f.show(func() error { return f.line.NodePath(r, start) })
-	}
-	if f.value != nil && f.value.Type != gdwire.TypeString {
-		f.Element = func(v *text.Value) error {
-			return f.show(func() error {
-				f.line.Buf = v.Append(f.line.Buf)
-				return nil
-			})
-		}
-	}
+	f.Elements = f.value != nil && f.value.Type != gdwire.TypeString
+	f.Skip = func() bool { return !f.matchesKey() }
 	return f
-}
-
-// read shows the matching values of a packet.
-func (f *finder) read(p *save.Packet) error {
-	f.line.Decoder = p.Decoder
-	return f.Read(p)
 }
 
 // startLine begins a line with the path.
 func (f *finder) startLine() {
-	f.line.Buf = f.line.Buf[:0]
+	f.Line.Buf = f.Line.Buf[:0]
 	if f.s.Several {
-		f.line.Buf = append(append(f.line.Buf, shell.Printable(f.name)...), ": "...)
+		f.Line.Buf = append(append(f.Line.Buf, shell.Printable(f.name)...), ": "...)
 	}
-	f.line.Buf = append(f.line.Buf, f.Path...)
+	f.Line.Buf = append(f.Line.Buf, f.Path...)
 }
 
 // endLine shows the line.
 func (f *finder) endLine() error {
 	f.found = true
-	if _, err := f.s.Out.Write(append(f.line.Buf, '\n')); err != nil {
+	if _, err := f.s.Out.Write(append(f.Line.Buf, '\n')); err != nil {
 		return open.OutputError{Err: err}
 	}
 	return nil
@@ -461,29 +445,20 @@ func (f *finder) container() error {
 		return nil
 	}
 	f.startLine()
-	f.line.Buf = append(f.line.Buf, ": a key"...)
+	f.Line.Buf = append(f.Line.Buf, ": a key"...)
 	return f.endLine()
 }
 
-// leaf shows the leaf starting with t if the key or value contains the text or number.
-func (f *finder) leaf(t gdwire.Token) error {
-	isBytes := t.Kind() == gdwire.KindImageStart || t.Kind() == gdwire.KindPackedStart && t.Type() == gdwire.TypePackedByteArray
-	if isBytes && !f.matchesKey() {
-		return f.SkipTo(f.Depth() - 1)
-	}
-	return f.show(func() error { return f.line.Leaf(t) })
-}
-
-// show shows the line with the value that add appends if the key or value contains the text or number.
-func (f *finder) show(add func() error) error {
+// leaf shows the line of a leaf if the key or value contains the text or number.
+func (f *finder) leaf() error {
 	f.startLine()
-	f.line.Buf = append(f.line.Buf, " = "...)
-	before := len(f.line.Buf)
-	if err := add(); err != nil {
+	f.Line.Buf = append(f.Line.Buf, " = "...)
+	before := len(f.Line.Buf)
+	if err := f.AppendLeaf(); err != nil {
 		return err
 	}
 	if !f.matchesKey() {
-		if v, err := text.ParseValue(string(f.line.Buf[before:])); err != nil || !f.matches(&v) {
+		if v, err := text.ParseValue(string(f.Line.Buf[before:])); err != nil || !f.matches(&v) {
 			return nil
 		}
 	}
