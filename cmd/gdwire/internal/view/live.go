@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -407,7 +406,7 @@ func (x *search) token(t gdwire.Token) error {
 		if elementWidth(t) == 0 {
 			return x.d.SkipTo(x.d.Depth() - 1)
 		}
-		return x.packed(t)
+		return x.packed()
 	}
 	x.reals = t.AppendComponents(x.reals[:0])
 	for _, r := range x.reals {
@@ -428,43 +427,22 @@ func (x *search) equal(got float64, width int) bool {
 }
 
 // packed searches the elements of a packed array of numbers.
-func (x *search) packed(t gdwire.Token) error {
-	isInt, width := t.Type().Element() == gdwire.TypeInt, t.Width()
-	payload := x.d.Payload()
-	buf := make([]byte, 8<<10)
-	found := false
-	for {
-		n, err := io.ReadFull(payload, buf) // buf holds a whole number of components
-		for b := buf[:n]; len(b) >= width/8 && !found; b = b[width/8:] {
-			if isInt {
-				found = float64(signed(b[:width/8])) == x.q.number
-			} else {
-				found = x.equal(float(b[:width/8]), width)
-			}
-		}
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return x.foundIf(found)
-		}
+func (x *search) packed() error {
+	for found := false; ; {
+		t, err := x.d.ReadToken()
 		if err != nil {
 			return err
 		}
+		if t.Kind() == gdwire.KindEnd {
+			return x.foundIf(found)
+		}
+		size := len(t.Bytes()) / int(max(t.Len(), 1))
+		for b := t.Bytes(); len(b) > 0 && !found; b = b[size:] {
+			v := text.Element(t, b[:size], x.reals[:0])
+			found = v.Type == gdwire.TypeInt && float64(v.Int) == x.q.number ||
+				slices.ContainsFunc(v.Numbers, func(r float64) bool { return x.equal(r, t.Width()) })
+		}
 	}
-}
-
-// signed returns an integer of 4 or 8 bytes.
-func signed(b []byte) int64 {
-	if len(b) == 4 {
-		return int64(int32(binary.LittleEndian.Uint32(b)))
-	}
-	return int64(binary.LittleEndian.Uint64(b))
-}
-
-// float returns a float of 4 or 8 bytes.
-func float(b []byte) float64 {
-	if len(b) == 4 {
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	}
-	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
 func (x *search) foundIf(ok bool) error {
