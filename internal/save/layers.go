@@ -355,7 +355,7 @@ func (s *search) around(p *place) (*found, error) {
 	v.ended = eo.Ended
 	isDamaged := v.IsDamaged() || v.IsCut() || v.Certainty == recognize.Ambiguous
 	switch {
-	case e == nil, len(e.Parts) == 1, v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
+	case e == nil, len(e.Parts) == 1 && !e.Parts[0].IsBase64URL(), v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
 		return nil, nil
 	case e.IsDamaged() && e.Err == nil, v.Unknown() == nil && e.EndsInZeros(MinZeros), isDamaged && e.Start() == lengthSize && (e.Parts[0].Kind != explain.Fact || len(e.Parts[0].Bytes) < lengthSize) && isLength(all), isDamaged && v.mayFrame(all) && !e.IsProved() && e.Trailer() == nil:
 		return nil, nil // damage explains any bytes

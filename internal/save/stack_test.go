@@ -257,6 +257,22 @@ func TestHeaderOfText(t *testing.T) {
 	}
 }
 
+// TestOneValue: one value is found after letters, before a number, and in base64url, although damaged packets could begin so.
+func TestOneValue(t *testing.T) {
+	ints := must(variant.Marshal([]any{9, 0, 3, []byte{1, 2, 3, 4, 5}}))(t)
+	value := must(variant.Marshal(map[string]any{"name": "Ada", "gold": 120, "hp": 88.5, "pos": variant.Vector2{X: 3, Y: 4}, "note": "???>>>"}))(t)
+	for name, c := range map[string]struct{ content, value []byte }{
+		"letters":            {append([]byte("CHNK"), ints...), ints},
+		"letters and a time": {binary.LittleEndian.AppendUint64(append([]byte("SAVE"), value...), 1764334800), value},
+		"base64url":          {[]byte(base64.RawURLEncoding.EncodeToString(append([]byte("SAVE\x07"), value...))), value},
+		"base64url alone":    {[]byte(base64.URLEncoding.EncodeToString(value)), value},
+	} {
+		s := must(At(bytes.NewReader(c.content), int64(len(c.content))).Open(&OpenOptions{Whole: true}))(t)
+		require.NoError(t, s.Values.Unknown(), name)
+		require.Equal(t, c.value, must(s.ReadAll())(t), name)
+	}
+}
+
 // TestPipeWaits: a pipe is recognized by its first packet, without waiting for more, and then read from its start.
 func TestPipeWaits(t *testing.T) {
 	r, w := io.Pipe()

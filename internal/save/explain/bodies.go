@@ -206,8 +206,11 @@ func (f *finder) value(p int) {
 	case w.size <= 8:
 		c.saving = min(c.saving-wordBare, wordMost)
 	}
-	if p == 0 && w.size == len(b) && !w.cut {
+	switch isRest := w.size == len(b) && !w.cut; {
+	case isRest && p == 0:
 		c.saving += wholeFile
+	case isRest && p == lengthSize && isText(f.b[:p]):
+		c.saving += afterMagic
 	}
 	if c.saving >= 4 || chained {
 		f.found = append(f.found, c)

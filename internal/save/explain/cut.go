@@ -162,7 +162,8 @@ func (p *Parse) IsProved() bool {
 			sized = sized || !r.Count && !r.Start && r.To == r.From+1 && p.Parts[r.From].isBody()
 		}
 	}
-	return unknown == 0 || sum || own != nil && p.repeated(own)
+	first := p.Parts[0]
+	return unknown == 0 || sum || own != nil && p.repeated(own) || n == 1 && first.Kind == Own && len(first.Bytes) >= lengthSize && isWords(first.Bytes)
 }
 
 // repeated reports whether the bytes after the last body are those after the other bodies, too.

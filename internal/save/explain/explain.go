@@ -7,6 +7,7 @@
 package explain
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -175,6 +176,11 @@ func (p *Parse) starts() []int {
 
 // isBody reports whether the part holds values.
 func (x *Part) isBody() bool { return x.Kind != Own && x.Kind != Fact }
+
+// IsBase64URL reports whether the part is text in base64url.
+func (x *Part) IsBase64URL() bool {
+	return x.Kind == Packed && x.Stream.encoding != nil && bytes.ContainsAny(x.Bytes, "-_")
+}
 
 // Own returns the number of bytes of the game's own.
 func (p *Parse) Own() (n int) {

@@ -41,6 +41,7 @@ const (
 	sameGap              = 1.5 // a gap as large as the previous one
 	switchPrice          = 3   // a body of another kind than the previous one, and a bare value after a length
 	wholeFile            = 12  // saved if one value is all bytes
+	afterMagic           = 3   // if one is all but the first four bytes
 	wordBare             = 3   // less for a bare value of one word, which saves wordMost at most:
 	wordMost             = 1   // a number with the same bytes is as probable
 
