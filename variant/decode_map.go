@@ -78,14 +78,14 @@ type mapDecoder struct {
 	max   int // of max=, or 0
 }
 
-// newMapDecoder returns the mapDecoder for t, and for at most max pairs, unless max is 0.
-func (b decodePlanner) newMapDecoder(t reflect.Type, max int) (*mapDecoder, error) {
+// newMapDecoder returns the mapDecoder for t, and for at most this many pairs unless most is 0.
+func (b decodePlanner) newMapDecoder(t reflect.Type, most int) (*mapDecoder, error) {
 	key, err := b.planOf(planKey{typ: t.Key(), isKey: true})
 	if err != nil {
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), 0)
-	return &mapDecoder{t, mapSizesOf(t), key.do, elem, max}, err
+	return &mapDecoder{t, mapSizesOf(t), key.do, elem, most}, err
 }
 
 // reading returns the function decoding a map by a call of decode to read n pairs into v.

@@ -11,23 +11,20 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// makeSliceDecoder returns the function decoding a t, a slice, from an Array or a packed array. Of more than max elements, unless
-// max is 0, the function reads none.
-func (b decodePlanner) makeSliceDecoder(t reflect.Type, max int) (decodeFunc, error) {
+// makeSliceDecoder returns the function decoding a t, a slice, from an Array or a packed array. Of more than most elements, unless
+// that is 0, the function reads none.
+func (b decodePlanner) makeSliceDecoder(t reflect.Type, most int) (decodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
 	if err != nil {
 		return nil, err
 	}
-	l := newListDecoder(t, elem)
-	l.max = max
+	l := newListDecoder(t, elem, most)
 	packed := l.packedDecoders()
-	if t.Elem() == stringType {
+	if t.Elem() == stringType && most == 0 {
 		packed[gdwire.TypePackedStringArray] = func(s *decoder, x variable, t packedStart) error {
 			return s.strings(pointer[[]string](x), t.n)
 		}
-		if max == 0 {
-			return l.makeStringsFirstDecoder(l.makeDecoder(packed)), nil
-		}
+		return l.makeStringsFirstDecoder(l.makeDecoder(packed)), nil
 	}
 	return l.makeDecoder(packed), nil
 }
@@ -53,35 +50,32 @@ func (l *listDecoder) makeStringsFirstDecoder(other decodeFunc) decodeFunc {
 func (l *listDecoder) makeDecoder(packed *packedFuncs) decodeFunc {
 	return func(s *decoder, x variable) error {
 		typ, err := s.d.PeekType()
+		var start packedStart
 		switch {
 		case err != nil:
 			return err
 		case typ == gdwire.TypeArray:
-			n, err := s.d.ReadArray()
-			if err != nil {
-				return err
-			}
-			if l.max > 0 && n > l.max {
-				return s.failLength(typ, l.typ, n, l.max)
-			}
-			if _, most := lenCap(x); most > 0 {
-				l.reuse(s, x, most)
-			}
-			return l.decode(s, x, n)
+			start.n, err = s.d.ReadArray()
 		case packed[typ] == nil:
 			return s.nilOrTypeError(l.vars.value(x), nil)
+		default:
+			var tok gdwire.Token
+			tok, err = s.token()
+			start = packedStartOf(tok)
 		}
-		tok, err := s.token()
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if l.max > 0 && countOf(tok) > l.max {
-			return s.failLength(typ, l.typ, countOf(tok), l.max)
+		case l.max > 0 && start.n > l.max:
+			return s.failLength(typ, l.typ, start.n, l.max)
 		}
 		if _, most := lenCap(x); most > 0 {
 			l.reuse(s, x, most)
 		}
-		return packed[typ](s, x, packedStartOf(tok))
+		if typ == gdwire.TypeArray {
+			return l.decode(s, x, start.n)
+		}
+		return packed[typ](s, x, start)
 	}
 }
 
@@ -95,9 +89,9 @@ type listDecoder struct {
 	max      int     // of max=, or 0
 }
 
-// newListDecoder returns a listDecoder for t, a slice or array, with the plan of its elements.
-func newListDecoder(t reflect.Type, elem *plan[decodeFunc]) *listDecoder {
-	return &listDecoder{typ: t, vars: variableTypeOf(t), elem: elem, size: t.Elem().Size(), keepsOld: keepsOld(t.Elem())}
+// newListDecoder returns a listDecoder for t, a slice or array, with the plan of its elements, and of at most this many unless most is 0.
+func newListDecoder(t reflect.Type, elem *plan[decodeFunc], most int) *listDecoder {
+	return &listDecoder{t, variableTypeOf(t), elem, t.Elem().Size(), keepsOld(t.Elem()), most}
 }
 
 // decode reads the n elements and the End of an Array or PackedStringArray into the slice or array
@@ -244,7 +238,7 @@ func (b decodePlanner) makeArrayDecoder(t reflect.Type, wire gdwire.Type) (decod
 	if err != nil {
 		return nil, err
 	}
-	l := newListDecoder(t, elem)
+	l := newListDecoder(t, elem, 0)
 	packed := l.packedDecoders()
 	m, isMath := componentsOf(t)
 	decode := func(s *decoder, x variable) error {

@@ -230,8 +230,8 @@ func (s *decoder) fail(t gdwire.Type, g reflect.Type, reason error) error {
 }
 
 // failLength returns the error for a value of length n, more than the maximum in the tag.
-func (s *decoder) failLength(t gdwire.Type, g reflect.Type, n, max int) error {
-	return s.fail(t, g, fmt.Errorf("%w: length %d, more than max=%d", gdwire.ErrRange, n, max))
+func (s *decoder) failLength(t gdwire.Type, g reflect.Type, n, most int) error {
+	return s.fail(t, g, fmt.Errorf("%w: length %d, more than max=%d", gdwire.ErrRange, n, most))
 }
 
 // token reads the first token of the next value.
@@ -407,11 +407,11 @@ func makeNodePathDecoder(t reflect.Type) decodeFunc {
 	}
 }
 
-// makeLimitedTextDecoder returns the function decoding a t, a string kind, from a text of at most max bytes. Of a longer one, no more
+// makeLimitedTextDecoder returns the function decoding a t, a string kind, from a text of at most this many bytes. Of a longer one, no more
 // than a chunk is read.
-func makeLimitedTextDecoder(t reflect.Type, max int) decodeFunc {
+func makeLimitedTextDecoder(t reflect.Type, most int) decodeFunc {
 	return func(s *decoder, x variable) error {
-		text, err := s.readAnyText(x, t, max)
+		text, err := s.readAnyText(x, t, most)
 		if err == nil {
 			set(x, text)
 		}
@@ -447,8 +447,8 @@ func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
 	return s.newText(b), nil
 }
 
-// readAnyText reads text like readText, without a fast path. A text of more than max bytes, unless max is 0, is an error.
-func (s *decoder) readAnyText(x variable, t reflect.Type, max int) (string, error) {
+// readAnyText reads text like readText, without a fast path. A text of more than most bytes, unless that is 0, is an error.
+func (s *decoder) readAnyText(x variable, t reflect.Type, most int) (string, error) {
 	typ, err := s.d.PeekType()
 	switch {
 	case err != nil:
@@ -466,11 +466,11 @@ func (s *decoder) readAnyText(x variable, t reflect.Type, max int) (string, erro
 	case typ == gdwire.TypeNodePath: // whose length is that of all names
 		text, err = s.nodePathText(tok, t)
 		n = len(text)
-	case max == 0 || n <= max:
+	case most == 0 || n <= most:
 		text, err = s.text(tok, t)
 	}
-	if err == nil && max > 0 && n > max {
-		err = s.failLength(typ, t, n, max)
+	if err == nil && most > 0 && n > most {
+		err = s.failLength(typ, t, n, most)
 	}
 	return text, err
 }

@@ -649,9 +649,9 @@ type mapValue[T any] struct {
 	at variable // v
 }
 
-// makeMapDecoder returns the function to decode a t, a map, from a Dictionary of at most max pairs, unless max is 0.
-func (b decodePlanner) makeMapDecoder(t reflect.Type, max int) (decodeFunc, error) {
-	m, err := b.newMapDecoder(t, max)
+// makeMapDecoder returns the function to decode a t, a map, from a Dictionary of at most this many pairs unless most is 0.
+func (b decodePlanner) makeMapDecoder(t reflect.Type, most int) (decodeFunc, error) {
+	m, err := b.newMapDecoder(t, most)
 	if err != nil {
 		return nil, err
 	}

@@ -245,26 +245,19 @@ func fieldsOf(t reflect.Type) (*structFields, error) {
 		f := &s.all[i]
 		s.byName[f.name] = i
 		s.bits |= nameBit(f.name)
+		for _, name := range f.was { // read as the field, and never written
+			if _, ok := s.byName[name]; ok {
+				return nil, fmt.Errorf("%s: was=%s is the name of another field", f.goName, name)
+			}
+			s.byName[name] = i
+			s.bits |= nameBit(name)
+		}
 		if f.required {
 			s.required = i + 1
 		}
 		s.union = s.union && f.omitZero && f.typ.Kind() == reflect.Pointer && f.typ.Elem().Kind() == reflect.Struct && !isValueType(f.typ.Elem())
 	}
-	return s, s.addOldNames()
-}
-
-// addOldNames adds the names of was= to byName: they are read as those of the fields, and never written.
-func (s *structFields) addOldNames() error {
-	for i := range s.all {
-		for _, name := range s.all[i].was {
-			if j, ok := s.byName[name]; ok {
-				return fmt.Errorf("%s: was=%s is a name of %s", s.all[i].goName, name, s.all[j].goName)
-			}
-			s.byName[name] = i
-			s.bits |= nameBit(name)
-		}
-	}
-	return nil
+	return s, nil
 }
 
 // nameBit returns the bit for a name in structFields.bits. A name without its bit set names no field.

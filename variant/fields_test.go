@@ -135,7 +135,7 @@ func TestTypeMistakes(t *testing.T) {
 		{value: struct {
 			A int `gd:",was=b"`
 			B int
-		}{}, err: `variant: struct.A: was=b is a name of struct.B`},
+		}{}, err: `variant: struct.A: was=b is the name of another field`},
 		{value: tagged[int](",max=1"), err: `variant: struct { A int "gd:\",max=1\"" }.A: max=1 on int, no string, slice or map without methods`},
 		{value: tagged[*Dictionary](",embed,max=1"), err: `variant: struct { A *variant.Dictionary "gd:\",embed,max=1\"" }.A: embed together with another option`},
 		{value: tagged[int](",array"), err: `variant: struct { A int "gd:\",array\"" }.A: option array on a field that is not named _`},
