@@ -190,11 +190,11 @@ func (r *Recognition) explain(ri *recognize.Input) {
 		}
 		return
 	}
-	if p, ok := recognize.FindPart(ri); ok {
-		r.part = p.Offset
-		r.reason = fmt.Sprintf("contains values that begin at offset %d (%v", p.Offset, p.Type)
-		if p.Size > 0 {
-			r.reason += fmt.Sprintf(", %d bytes", p.Size)
+	if at, size, t := explain.First(ri.Head, r.Whole); t > 0 {
+		r.part = at
+		r.reason = fmt.Sprintf("contains values that begin at offset %d (%v", at, t)
+		if size > 0 {
+			r.reason += fmt.Sprintf(", %d bytes", size)
 		}
 		r.reason += ") and are followed by something else"
 	}

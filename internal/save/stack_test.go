@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/internal/save/explain"
 	"github.com/gdwire/gdwire/internal/save/recognize"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
@@ -367,5 +370,25 @@ func TestHeaderAndTrailer(t *testing.T) {
 			require.True(t, s.Values.fits(), "%q %q", header, trailer)
 			require.Equal(t, value, must(s.ReadAll())(t), "%q %q", header, trailer)
 		}
+	}
+}
+
+// TestFirstValue: a value after a header is found although something else follows it, and in foreign files there is none.
+func TestFirstValue(t *testing.T) {
+	value := gdwiretest.Encode(t, map[string]any{"gold": 5, "name": "Ada"})
+	const header = 256
+	for n := range header + 1 {
+		at, size, typ := explain.First(slices.Concat(bytes.Repeat([]byte{0xfe}, n), value, []byte("something else")), true)
+		require.Equal(t, n < header, typ != 0, n)
+		if typ != 0 {
+			require.Equal(t, []any{n, len(value), gdwire.TypeDictionary}, []any{at, size, typ})
+		}
+	}
+	long := gdwiretest.Encode(t, map[string]any{"name": "Ada", "list": slices.Repeat([]string{"a text"}, 10_000)})
+	at, size, typ := explain.First(append([]byte("abc"), long[:recognize.HeadSize]...), false)
+	require.Equal(t, []any{3, 0, gdwire.TypeDictionary}, []any{at, size, typ})
+	for _, foreign := range [][]byte{gdwiretest.Encode(t, []int{1, 2, 3, 4}), make([]byte, 100), []byte("a text that is longer than a value"), value[:len(value)-9]} {
+		_, _, typ := explain.First(append(foreign, 0xfe), true)
+		require.Zero(t, typ, "%x", foreign)
 	}
 }

@@ -395,3 +395,26 @@ func isDigit(c byte) bool {
 func isBase64(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return !isDigit(c) && c != '=' })
 }
+
+// First returns the first value with text and other values in it at the start of b, or the start of a value of more than half
+// of b unless b is whole: its offset and type, and its size or 0. The type is 0 if there is none.
+func First(b []byte, whole bool) (at, size int, t gdwire.Type) {
+	const header, enough = 256, 40 // bytes before it, and what it saves
+	at = header
+	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3} {
+		r := newReader(format, newBudget(len(b)))
+		for n := 0; n < at && n < len(b); n++ {
+			w := r.value(b[n:])
+			isLong := w.cut && !whole && n+w.size == len(b) && w.size > len(b)/2
+			if w.text && w.saving >= enough && !w.cut || isLong {
+				r.d.ResetBytes(b[n:])
+				t, _ = r.d.PeekType()
+				if at, size = n, w.size; isLong {
+					size = 0
+				}
+			}
+		}
+		r.d.Release()
+	}
+	return at, size, t
+}

@@ -13,7 +13,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -21,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
@@ -150,27 +148,6 @@ func TestRecognizeVectors(t *testing.T) {
 	}
 	for f, c := range counts {
 		t.Logf("%v: %v", Frame(f), &c)
-	}
-}
-
-// TestFindPart: a value after a header is found although something else follows it, and in foreign files there is none.
-func TestFindPart(t *testing.T) {
-	value := gdwiretest.Encode(t, map[string]any{"gold": 5, "name": "Ada"})
-	for n := range maxHeader + 1 {
-		in := &Input{Head: slices.Concat(bytes.Repeat([]byte{0xfe}, n), value, []byte("something else"))}
-		part, ok := FindPart(in)
-		require.Equal(t, n < maxHeader, ok, n)
-		if ok {
-			require.Equal(t, Part{n, len(value), gdwire.TypeDictionary}, part)
-		}
-	}
-	long := gdwiretest.Encode(t, map[string]any{"name": "Ada", "list": slices.Repeat([]string{"a text"}, HeadSize/10)})
-	part, ok := FindPart(&Input{Head: append([]byte("abc"), long[:HeadSize]...), Size: 2 * HeadSize})
-	require.True(t, ok)
-	require.Equal(t, Part{3, 0, gdwire.TypeDictionary}, part)
-	for _, foreign := range [][]byte{gdwiretest.Encode(t, []int{1, 2, 3, 4}), make([]byte, 100), []byte("a text that is longer than a value"), value[:len(value)-9]} {
-		_, ok := FindPart(&Input{Head: append(foreign, 0xfe), Size: int64(len(foreign) + 1)})
-		require.False(t, ok, "%x", foreign)
 	}
 }
 
