@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/tagged"
+	"github.com/gdwire/gdwire/internal/test/calls"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
@@ -395,6 +397,21 @@ func FuzzRecode(f *testing.F) {
 		}
 		require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got))
 	})
+}
+
+// TestSmallBuffers makes random calls on Encoders with small buffers, where values and faults meet the end of a buffer.
+func TestSmallBuffers(t *testing.T) {
+	random := rand.New(rand.NewPCG(13, 14))
+	for range testenv.Cases(1500, 20_000) {
+		s, size := fuzz.Seed(random.Uint64()), []int{12, 16, 40, 64, 100}[random.IntN(5)]
+		script := make([]byte, 5*(1+random.IntN(40)))
+		for i := range script {
+			script[i] = byte(random.Uint32())
+		}
+		calls.RequireWrites(t, script, s, func(w io.Writer, o *gdwire.EncoderOptions) *gdwire.Encoder {
+			return gdwire.SmallEncoder(w, o, size)
+		})
+	}
 }
 
 // FuzzReference compares the Decoder with a second one that is written for

@@ -525,7 +525,12 @@ func eachFaultyWriter(n int, f func(name string, w *faultyWriter)) {
 
 // smallEncoder returns an Encoder with a buffer of size bytes.
 func smallEncoder(w io.Writer, f Format, size int) *Encoder {
-	e := NewEncoder(w, &EncoderOptions{Format: f})
+	return SmallEncoder(w, &EncoderOptions{Format: f}, size)
+}
+
+// SmallEncoder is smallEncoder for tests outside of the package.
+func SmallEncoder(w io.Writer, o *EncoderOptions, size int) *Encoder {
+	e := NewEncoder(w, o)
 	e.buf = e.buf[:size:size]
 	e.setLimit()
 	e.updateFastPath()

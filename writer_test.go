@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -589,28 +588,6 @@ func TestOutputOffsetAfterClose(t *testing.T) {
 	require.NoError(t, e.WriteInt(7))
 	require.NoError(t, e.Close())
 	require.EqualValues(t, 8, e.OutputOffset())
-}
-
-// Random calls write the same to memory as to a Writer, after what the slice has.
-func TestResetBytes(t *testing.T) {
-	for s := range uint64(300) {
-		r := rand.New(rand.NewPCG(s, 2))
-		calls, errs, want := randomSequence(t, r, 30)
-		if strings.Contains(strings.Join(errs, ""), "MaxBuffered") { // no limit in memory
-			continue
-		}
-		e := NewEncoder(nil, &EncoderOptions{Depth: 5})
-		e.ResetBytes(append(make([]byte, 0, r.IntN(100)), "head"...))
-		for i, c := range calls {
-			require.Equal(t, errs[i], errorKind(c.step()(e)), "sequence %d, call %d", s, i)
-			e.ClearError()
-		}
-		require.NoError(t, e.Flush())
-		require.Equal(t, "head"+string(want), string(e.Bytes())[:len("head")+len(want)], "sequence %d", s)
-		require.EqualValues(t, len(e.Bytes())-len("head"), e.OutputOffset())
-		e.Close()
-		require.ErrorIs(t, e.WriteNil(), ErrClosed)
-	}
 }
 
 // Bytes returns a container of Unknown count beyond MaxBuffered, and a Writer can follow.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,9 +14,6 @@ import (
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
-
-// plain hides every method of a Reader but Read.
-func plain(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} }
 
 // Inputs of unknown and of known length. The others are compared with the first of
 // each.

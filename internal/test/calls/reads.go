@@ -782,3 +782,6 @@ var decoderKeys = func() map[string]internal.Key {
 	}
 	return all
 }()
+
+// plain hides every method of a Reader but Read.
+func plain(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} }

@@ -401,9 +401,14 @@ type recorder struct {
 }
 
 func newRecorder(w io.Writer, s fuzz.Seed) *recorder {
-	return &recorder{seed: s, e: gdwire.NewEncoder(w, &gdwire.EncoderOptions{
+	return &recorder{seed: s, e: gdwire.NewEncoder(w, options(s))}
+}
+
+// options returns the options of an Encoder.
+func options(s fuzz.Seed) *gdwire.EncoderOptions {
+	return &gdwire.EncoderOptions{
 		Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowInvalidUTF8: s.Has(fuzz.AllowInvalidUTF8), Depth: 6, MaxBuffered: 1 << 10,
-	})}
+	}
 }
 
 // took records an event if the call succeeded.
