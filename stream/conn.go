@@ -259,10 +259,11 @@ type Conn struct {
 
 	faults faults
 
-	stats   *counters // of the Server, or nil if there is none
-	bytesIn int64     // bytes read
-	counted counts    // included in Stats
-	waiting time.Time // when the latest wait began
+	stats     *counters     // of the Server, or nil if there is none
+	bytesIn   int64         // bytes read
+	counted   counts        // included in Stats
+	roundTrip time.Duration // of a ping
+	waiting   time.Time     // when the latest wait began
 }
 
 // A link contains the methods of a connection used by a Conn besides Read and Write.
@@ -322,6 +323,7 @@ func (c *Conn) Stats() ConnStats {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	s.RoundTrip = c.roundTrip
 	s.PacketsIn, s.BytesIn, s.Invalid = c.counted.packets, c.counted.bytes, c.counted.invalid
 	if c.idle {
 		s.Idle = now.Sub(c.waiting)

@@ -54,6 +54,9 @@
 //   - permit more after a login? By [Conn.SetLimits].
 //   - know players behind nginx, HAProxy or a load balancer? By [WithForwardedFor] for WebSockets, and otherwise by a listener
 //     of the PROXY protocol: [examples/server] has lines for both, which a test runs.
+//   - notice that a client vanished? A WebSocket is pinged, see Options.PingInterval: if no pong comes, it ends after a minute. The
+//     keep-alive of package net ends a TCP connection two and a half minutes after the last answer of the system of the other
+//     side, and WriteTimeout while packets are written. A client that answers pings and sends nothing ends after IdleTimeout.
 //   - let matches end before a new version starts? By [Server.Drain] and [Conn.Draining].
 //
 // # Limits of engines

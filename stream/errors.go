@@ -407,6 +407,7 @@ type ConnStats struct {
 	RemoteAddr string        // of the other side, or "unknown"
 	Age        time.Duration // since the Conn was made
 	Idle       time.Duration // since Next began to wait for a packet; 0 while a packet arrives or is handled
+	RoundTrip  time.Duration // of the latest ping of Options.PingInterval and its pong; 0 before
 
 	PacketsIn  int64 // packets read before Next last waited, valid and invalid
 	PacketsOut int64 // packets written
@@ -496,6 +497,12 @@ type Options struct {
 	// selects a second, also without a Server.
 	DrainTimeout time.Duration
 
+	// PingInterval is the time between pings of a [Server] to a WebSocket whose MessageConn has a
+	// method Ping, as that of [WebSocket] has, while Next waits. If there is no pong within as long
+	// again, Next returns the error of IdleTimeout: most clients answer pings only while they read.
+	// Pongs do not restart IdleTimeout.
+	PingInterval time.Duration
+
 	// BufferWrites holds packets back until a Conn must wait for bytes, until Flush or Close is
 	// called, or until there are 16 KiB. A handler answering many packets then needs fewer system
 	// calls. While Next waits, packets of other goroutines are written at once. Next does not wait
@@ -521,11 +528,12 @@ var serverTimeouts = Options{
 	WriteTimeout:     10 * time.Second,
 	IdleTimeout:      5 * time.Minute,
 	DrainTimeout:     time.Second,
+	PingInterval:     30 * time.Second, // less than the 60 s of nginx
 }
 
 // timeouts returns the timeout fields.
-func (o *Options) timeouts() [5]*time.Duration {
-	return [...]*time.Duration{&o.HandshakeTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.IdleTimeout, &o.DrainTimeout}
+func (o *Options) timeouts() [6]*time.Duration {
+	return [...]*time.Duration{&o.HandshakeTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.IdleTimeout, &o.DrainTimeout, &o.PingInterval}
 }
 
 // withTimeouts returns o with the timeouts of standard in place of timeouts of 0.

@@ -29,3 +29,10 @@ func HoldsBuffer(c *Conn) bool {
 	defer c.writer.mu.Unlock()
 	return c.writer.held.buf != nil
 }
+
+// Pings reports whether s pings WebSockets.
+func Pings(s *Server) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pings != nil
+}

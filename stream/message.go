@@ -20,7 +20,9 @@ import (
 // transport.
 //
 // One goroutine reads while others write, in turn. A call returns soon after its context is done,
-// and can leave the connection unusable.
+// and can leave the connection unusable. A [Server] pings a MessageConn that also has the method
+// Ping(ctx context.Context) error, which sends a ping, waits for the pong, read by NextMessage, and
+// is called beside the others.
 type MessageConn interface {
 	// NextMessage waits for the next message and returns a Reader of the message, valid until the
 	// next call. A text message is an error. io.EOF is a normal close.
@@ -52,7 +54,22 @@ func WebSocket[T, S ~int](ws interface {
 }, status func(error) S,
 
 ) MessageConn {
-	return &webSocket[T, S]{ws, status}
+	w := &webSocket[T, S]{ws, status}
+	if p, ok := ws.(pinger); ok {
+		return &pingedSocket[T, S]{w, p}
+	}
+	return w
+}
+
+// A pinger sends a ping and waits for its pong. It is an optional method of a MessageConn.
+type pinger interface {
+	Ping(ctx context.Context) error
+}
+
+// A pingedSocket is a webSocket with pings.
+type pingedSocket[T, S ~int] struct {
+	*webSocket[T, S]
+	pinger
 }
 
 // A typedSocket contains the methods of WebSocket's argument.
@@ -176,6 +193,7 @@ func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 	m.c = c
 	c.reader, c.writer = newReader(m, s), newWriter(nil, s)
 	c.writer.message, c.writer.ended = m.send, c.ended
+	m.pinger, _ = ws.(pinger)
 	m.client, _ = ctx.Value(clientKey{}).(*net.TCPAddr)
 	if m.conn, _ = ctx.Value(netConnKey{}).(net.Conn); m.conn != nil {
 		m.read.expire = func() { _ = m.conn.SetReadDeadline(aLongTimeAgo) }
@@ -205,6 +223,52 @@ func PingReceived(ctx context.Context, _ []byte) bool {
 	return true
 }
 
+// pingTick is how often the connections of a Server are asked whether it is time for a ping.
+const pingTick = time.Second
+
+// pingIsDue reports whether it is time for another ping, and since when Next has been waiting.
+func (c *Conn) pingIsDue(now time.Time) (waiting time.Time, ok bool) {
+	m, ok := c.link.(*socket)
+	interval := c.config.Load().PingInterval
+	if !ok || m.pinger == nil || interval <= 0 {
+		return time.Time{}, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m.pinged.IsZero() {
+		m.pinged = c.opened
+	}
+	if !c.idle || now.Sub(m.pinged) < interval || m.pinging {
+		return time.Time{}, false
+	}
+	m.pinged, m.pinging = now, true
+	return c.waiting, true
+}
+
+// ping sends a ping and waits for the pong. Without one, Next, which has been waiting since then, returns the error of
+// IdleTimeout: while it does not wait, no pong can arrive.
+func (m *socket) ping(waiting time.Time) {
+	c := m.c
+	ctx, cancel := context.WithTimeout(m.ctx, c.config.Load().PingInterval)
+	defer cancel()
+	defer func() {
+		if err := panicked(recover(), nil); err != nil {
+			c.closeFor(err)
+		}
+	}()
+	begun := c.now()
+	err := m.pinger.Ping(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m.pinging = false
+	switch {
+	case err == nil:
+		c.roundTrip = c.now().Sub(begun)
+	case ctx.Err() != nil && c.idle && c.waiting.Equal(waiting) && c.ended() == nil:
+		m.read.set(aLongTimeAgo)
+	}
+}
+
 // A socket is a MessageConn as a link. Read returns the length of a message, then the message.
 type socket struct {
 	c    *Conn
@@ -220,6 +284,10 @@ type socket struct {
 	read, write deadlineTimer
 
 	limit int64 // of messages, set at ws
+
+	pinger  pinger    // ws, or nil
+	pinged  time.Time // when the latest ping began; guarded by c.mu
+	pinging bool      // a pong is awaited; guarded by c.mu
 
 	next *packet // the message for Read, or nil
 	off  int     // number of its bytes already returned

@@ -625,3 +625,106 @@ func TestMessageBroken(t *testing.T) {
 		})
 	}
 }
+
+// A pingedSocket answers pings after a time, or never if it is negative.
+type pingedSocket struct {
+	*fakeSocket
+	after time.Duration
+	pings atomic.Int64
+}
+
+func (s *pingedSocket) Ping(ctx context.Context) error {
+	s.pings.Add(1)
+	if s.after == 0 {
+		panic("no pings")
+	}
+	var pong <-chan time.Time
+	if s.after > 0 {
+		pong = time.After(s.after)
+	}
+	select {
+	case <-pong:
+		return nil
+	case <-s.broken:
+		return net.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestPings pings WebSockets: every 30 seconds while Next waits. One that does not answer is closed, and one that does nothing
+// else after IdleTimeout.
+func TestPings(t *testing.T) {
+	const never = -1
+	for name, c := range map[string]struct {
+		options stream.Options
+		after   time.Duration // a pong, after its ping
+		busy    time.Duration // in which the handler does not read
+		ends    time.Duration
+		pings   int64
+		stats   stream.Stats
+	}{
+		"answered":     {stream.Options{IdleTimeout: 285 * time.Second}, 20 * time.Millisecond, 0, 285 * time.Second, 9, stream.Stats{IdleTimeouts: 1}},
+		"not answered": {stream.Options{}, never, 0, time.Minute, 1, stream.Stats{IdleTimeouts: 1}},
+		"late":         {stream.Options{}, 31 * time.Second, 0, time.Minute, 1, stream.Stats{IdleTimeouts: 1}},
+		"interval":     {stream.Options{PingInterval: 2 * time.Second, IdleTimeout: 9 * time.Second}, time.Millisecond, 0, 9 * time.Second, 4, stream.Stats{IdleTimeouts: 1}},
+		"disabled":     {stream.Options{PingInterval: -1}, never, 0, 5 * time.Minute, 0, stream.Stats{IdleTimeouts: 1}},
+		"busy":         {stream.Options{}, never, time.Hour, time.Hour + 31*time.Second, 1, stream.Stats{IdleTimeouts: 1}},
+		"panic":        {stream.Options{}, 0, 0, 30 * time.Second, 1, stream.Stats{Panics: 1}},
+	} {
+		for _, known := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, net.Conn: %v", name, known), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					f := &pingedSocket{fakeSocket: newSocket(), after: c.after}
+					var roundTrip time.Duration
+					s := &stream.Server{Options: c.options, Logger: quiet(), Handler: func(_ context.Context, conn *stream.Conn) error {
+						time.Sleep(c.busy)
+						err := next(conn)
+						roundTrip = conn.Stats().RoundTrip
+						return err
+					}}
+					ctx := t.Context()
+					if known {
+						ctx = f.conn(ctx)
+					}
+					begun := time.Now()
+					s.ServeMessages(ctx, stream.WebSocket(f, closeStatus))
+					require.InDelta(t, c.ends, time.Since(begun), float64(2*time.Second))
+					require.InDelta(t, c.pings, f.pings.Load(), 1) // another may be due when no pong came
+					if c.pings > 1 {
+						require.Equal(t, c.after, roundTrip)
+					}
+					got := s.Stats()
+					require.Equal(t, c.stats, stream.Stats{IdleTimeouts: got.IdleTimeouts, Panics: got.Panics})
+					require.NoError(t, s.Shutdown(t.Context()))
+				})
+			})
+		}
+	}
+}
+
+// Pings of a Server use one timer, which stops with the last WebSocket, and a MessageConn without Ping none.
+func TestPingsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stream.Server{Handler: func(_ context.Context, conn *stream.Conn) error { return next(conn) }}
+		var sockets []*pingedSocket
+		for range 3 {
+			f := &pingedSocket{fakeSocket: newSocket(), after: time.Millisecond}
+			sockets = append(sockets, f)
+			go s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
+			time.Sleep(10 * time.Second)
+		}
+		plain := newSocket()
+		go s.ServeMessages(plain.conn(t.Context()), stream.WebSocket(plain, closeStatus))
+		time.Sleep(35 * time.Second)
+		for i, f := range sockets {
+			require.Equal(t, []int64{2, 1, 1}[i], f.pings.Load())
+			f.in <- frame{err: closeError{stream.CloseNormal}}
+		}
+		plain.in <- frame{err: closeError{stream.CloseNormal}}
+		synctest.Wait()
+		require.True(t, stream.Pings(s))
+		time.Sleep(2 * time.Second)
+		require.False(t, stream.Pings(s))
+	})
+}

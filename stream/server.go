@@ -45,6 +45,7 @@ const DefaultMaxReading = 1 << 20
 //	ReadTimeout        10 s     a packet that arrives too slowly
 //	WriteTimeout       10 s     a client that does not read
 //	IdleTimeout        5 min    a client that sends nothing
+//	PingInterval       30 s     a client that vanished, and proxies that close silent connections
 //	DrainTimeout       1 s      a packet that has begun to arrive at Shutdown
 //	MaxConns           10,000   too many connections
 //	MaxPacket          8 MiB    an endless packet
@@ -113,6 +114,7 @@ type Server struct {
 	conns     map[*Conn]netip.Addr // the address, for addrs
 	addrs     map[netip.Addr]int   // connections of each, if MaxConnsPerAddr is set
 	listeners map[*net.Listener]struct{}
+	pings     *time.Timer   // for all WebSockets, or nil while there is none to ping
 	closing   chan struct{} // closed by Drain, Shutdown and Close
 	done      chan struct{} // closed when conns and listeners are empty afterwards
 }
@@ -240,10 +242,35 @@ func (s *Server) addConn(c *Conn, addr netip.Addr) error {
 	c.served.Store(true)
 	c.closing = s.closing
 	s.conns[c] = addr
+	s.startPings(c)
 	if s.MaxConnsPerAddr > 0 && addr.IsValid() {
 		s.addrs[addr]++
 	}
 	return nil
+}
+
+// startPings begins to ping WebSockets if c is one. s is locked.
+func (s *Server) startPings(c *Conn) {
+	if m, ok := c.link.(*socket); !ok || m.pinger == nil || c.config.Load().PingInterval <= 0 {
+		return
+	}
+	if s.pings == nil {
+		s.pings = time.AfterFunc(pingTick, s.ping)
+	}
+}
+
+// ping pings the WebSockets for which it is time.
+func (s *Server) ping() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pings = nil
+	now := time.Now()
+	for c := range s.conns {
+		s.startPings(c)
+		if since, ok := c.pingIsDue(now); ok {
+			go c.link.(*socket).ping(since)
+		}
+	}
 }
 
 // removeConn undoes addConn. s is locked.

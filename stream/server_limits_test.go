@@ -110,7 +110,7 @@ func TestDefaultsTable(t *testing.T) {
 		}
 		require.Contains(t, string(security), fmt.Sprintf("| `stream.Server` %s | %s |", field[1], value))
 	}
-	require.Equal(t, 8, rows)
+	require.Equal(t, 9, rows)
 	require.Equal(t, 10_000, stream.DefaultMaxConns)
 	require.Equal(t, 8<<20, stream.DefaultMaxPacket)
 	require.Equal(t, 1<<20, stream.DefaultMaxReading)

@@ -114,7 +114,11 @@ func TestUsedConnection(t *testing.T) {
 			l <- server
 			return client, nil
 		}}}
-		ws, _, err := websocket.Dial(t.Context(), "ws://game/", &websocket.DialOptions{HTTPClient: dialer})
+		pings := 0
+		ws, _, err := websocket.Dial(t.Context(), "ws://game/", &websocket.DialOptions{HTTPClient: dialer, OnPingReceived: func(context.Context, []byte) bool {
+			pings++
+			return true
+		}})
 		require.NoError(t, err)
 		c := stream.NewMessageConn(t.Context(), stream.WebSocket(ws, websocket.CloseStatus), nil)
 		for range 2 {
@@ -122,8 +126,12 @@ func TestUsedConnection(t *testing.T) {
 			var m message
 			require.NoError(t, variant.Receive(c, &m))
 			require.Equal(t, "hello, Ada", m.Name)
-			time.Sleep(time.Minute) // of the bubble
+			time.Sleep(14 * time.Second) // of the bubble, before the first ping
 		}
+		go func() { _ = variant.Receive(c, new(message)) }()
+		time.Sleep(2 * time.Minute)
+		require.EqualValues(t, 1, s.Stats().Conns)
+		require.GreaterOrEqual(t, pings, 3)
 		require.NoError(t, c.Close())
 		require.NoError(t, s.Shutdown(t.Context()))
 	})

@@ -33,6 +33,7 @@ var assertions = map[string]string{
 	"stream: interface{Truncate(size int64) error}": "named by the doc of WriteThrough",
 	"stream: io.WriteSeeker":                        "named by the doc of WriteThrough, which no other call needs",
 	"stream: net.Conn":                              "from a context, under a key of the package",
+	"stream: pinger":                                "named by the doc of MessageConn",
 	"variant: Marshaler":                            "a promoted method encodes the whole value, as with encoding/json",
 	"variant: Unmarshaler":                          "the same",
 	"variant: encoding.TextAppender":                "the same",
