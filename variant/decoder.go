@@ -448,7 +448,7 @@ func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
 }
 
 // readAnyText reads text like readText, without a fast path. A text of more than most bytes, unless that is 0, is an error.
-func (s *decoder) readAnyText(x variable, t reflect.Type, most int) (string, error) {
+func (s *decoder) readAnyText(x variable, t reflect.Type, most int) (text string, err error) {
 	typ, err := s.d.PeekType()
 	switch {
 	case err != nil:
@@ -460,7 +460,6 @@ func (s *decoder) readAnyText(x variable, t reflect.Type, most int) (string, err
 	if err != nil {
 		return "", err
 	}
-	var text string
 	n := countOf(tok)
 	switch {
 	case typ == gdwire.TypeNodePath: // whose length is that of all names

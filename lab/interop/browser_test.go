@@ -347,8 +347,7 @@ func TestGDScriptNames(t *testing.T) {
 		var fields []reflect.StructField
 		for _, key := range keys {
 			for _, i := range r.Perm(len(values))[:4] {
-				tag := reflect.StructTag(fmt.Sprintf("gd:%q", "'"+strings.ReplaceAll(key, "'", `\'`)+"'"))
-				fields = append(fields, reflect.StructField{Name: "F" + strconv.Itoa(len(fields)), Type: reflect.TypeOf(values[i]), Tag: tag})
+				fields = append(fields, reflect.StructField{Name: "F" + strconv.Itoa(len(fields)), Type: reflect.TypeOf(values[i]), Tag: reflect.StructTag(fmt.Sprintf("gd:%q", key))})
 				key += "_"
 			}
 		}
