@@ -207,7 +207,9 @@ func (r *row) isProved(size int) bool {
 		if c.text || c.kind == Packed {
 			return true
 		}
-		own -= c.to - c.from
+		if c.kind == Value {
+			own -= c.to - c.from
+		}
 	}
 	return own <= 16+size/16
 }
