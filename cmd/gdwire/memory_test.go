@@ -158,6 +158,18 @@ func TestMemoryFile(t *testing.T) {
 	}
 }
 
+// TestMemoryCut: a large save that is cut is not searched for what a game writes around values.
+func TestMemoryCut(t *testing.T) {
+	const size = 40_000_000
+	name := filepath.Join(t.TempDir(), "save")
+	one := wire(27, 1, 4, "name", 4, "Ada Lovelace")
+	whole := append(wire(28, size/len(one)), bytes.Repeat(one, size/len(one))...)
+	require.NoError(t, os.WriteFile(name, framed(whole)[:size-33], 0o600))
+	c, peak := measured(t, "check", "-q", name)
+	require.Error(t, c.Run())
+	require.Less(t, peak(), maxPeak)
+}
+
 // TestMemoryEncode: encode holds its text and the value, and while it reads the text, half of it
 // twice.
 func TestMemoryEncode(t *testing.T) {

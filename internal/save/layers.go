@@ -342,6 +342,9 @@ func (s *search) around(p *place) (*found, error) {
 	}
 	all := v.Head
 	if !v.Whole {
+		if v.IsCut() && p.best.runsOut() {
+			return nil, nil
+		}
 		all = p.upTo(maxAround)
 	}
 	if all == nil {
@@ -367,6 +370,28 @@ func (s *search) around(p *place) (*found, error) {
 		f.bits = max(f.bits, p.best.bits+nearTie+1)
 	}
 	return f, nil
+}
+
+// runsOut reports whether the last value ends with the content alone: nothing else can be after it.
+func (st *Stack) runsOut() bool {
+	if st.at == nil {
+		return false
+	}
+	start := int64(0)
+	if st.Framed() {
+		for p, err := range NewContent(st.at, st.Size, &st.Reading).lengths {
+			if err != nil {
+				return false
+			}
+			start = p.start
+		}
+	}
+	o := st.Decoder
+	o.Limits = gdwire.NoLimits
+	d := gdwire.NewDecoder(nil, &o)
+	defer d.Release()
+	d.Reset(io.NewSectionReader(st.at, start, st.Size-start))
+	return errors.Is(d.SkipValue(), io.ErrUnexpectedEOF)
 }
 
 // hasValueAt reports whether a value begins at an offset of the content in the first value that is read.

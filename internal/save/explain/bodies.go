@@ -86,6 +86,9 @@ func (f *finder) bodies() []body {
 		if f.mayBegin(p) {
 			f.candidates(p)
 		}
+		if p < until && p > sure+inside {
+			f.found = append(f.found[:n], slices.DeleteFunc(f.found[n:], func(c body) bool { return c.length.Width == 0 || c.wrong })...)
+		}
 		if n == len(f.found) {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"slices"
 )
 
 // A place is a part of a gap that can be a field, or a text after its length.
@@ -55,6 +54,7 @@ type explainer struct {
 	inner    map[int][]byte
 	plain    map[int]float64
 	inDigest map[int]bool // offsets
+	zeroed   []byte       // b, for the checksums of files in which they are zeros
 }
 
 // A span is what a field is of, relative to the gap with the field.
@@ -275,7 +275,12 @@ func (e *explainer) digest(r *rule, p, q int) []byte {
 		if !e.hash(r.sum, r.to-r.from) {
 			return nil
 		}
-		return r.sum.of(slices.Concat(e.b[r.from:p], make([]byte, q-p), e.b[q:r.to]))
+		if e.zeroed == nil {
+			e.zeroed = bytes.Clone(e.b)
+		}
+		defer copy(e.zeroed[p:q], e.b[p:q])
+		clear(e.zeroed[p:q])
+		return r.sum.of(e.zeroed[r.from:r.to])
 	case r.from < 0 || r.to > len(e.b) || r.from >= r.to:
 		return nil
 	}
