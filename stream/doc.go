@@ -57,6 +57,7 @@
 //   - notice that a client vanished? A WebSocket is pinged, see Options.PingInterval: if no pong comes, it ends after a minute. The
 //     keep-alive of package net ends a TCP connection two and a half minutes after the last answer of the system of the other
 //     side, and WriteTimeout while packets are written. A client that answers pings and sends nothing ends after IdleTimeout.
+//   - send positions to players with slow networks? By [Room.Latest]: they receive fewer positions, each the newest.
 //   - let matches end before a new version starts? By [Server.Drain] and [Conn.Draining].
 //
 // # Limits of engines

@@ -3,6 +3,7 @@ package stream_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"net"
 	"sync"
 
@@ -105,4 +106,28 @@ func ExampleRoom() {
 	// Ada said "hello"
 	// Ada said "hello"
 	// Bob left ""
+}
+
+// Sending positions: a player with a slow network receives fewer of them, and the newest.
+func ExampleRoom_Latest() {
+	var room stream.Room
+	server, client := net.Pipe() // as if accepted by a Server
+	player := room.Join(stream.NewConn(context.Background(), server, nil))
+	c := stream.NewConn(context.Background(), client, nil)
+	for x := range 10_000 { // nobody reads meanwhile
+		_ = variant.Send(room.Latest("Ada"), variant.Vector2i{X: int32(x)})
+	}
+	_ = variant.Send(&room, "the end") // other packets are all received
+
+	var newest any
+	for v := any(nil); v != "the end"; {
+		newest = v
+		if err := variant.Receive(c, &v); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(newest)
+	player.Leave()
+	_ = c.Close()
+	// Output: Vector2i(9999, 0)
 }

@@ -50,9 +50,15 @@ const shortQueue = 16
 // its handler return [ErrSlow]. After an error of writing a packet, the member is dropped likewise,
 // with the error of the connection, after a WriteTimeout an [ErrBroken].
 //
+// # Latest packets
+//
+// A packet written through [Room.Latest], such as the position of a player, replaces the packet of the same key that still
+// waits in a member's queue, and takes its place. A slow member then lags instead of being dropped: of each player
+// it receives the newest position, and fewer of them. All other packets keep their order.
+//
 // # Memory
 //
-// A packet in a queue counts its length and 64 bytes, so a member's queue takes at most MaxQueue bytes, or one
+// A packet in a queue counts its length and 64 bytes, and a key 64 bytes more, so a member's queue takes at most MaxQueue bytes, or one
 // packet of any length. A packet sent to all is held once: if nothing is sent to single members, the packets in all
 // queues together take MaxQueue bytes, besides 64 bytes for each packet in each queue. A member with an empty queue
 // uses no goroutine. Packets waiting in a queue are written with one Write, to WebSockets each as a message;
@@ -89,6 +95,10 @@ type Member struct {
 	written int64      // of them
 	err     error      // why no packet can be queued any more
 	after   *Member    // next in room to wait for a goroutine
+
+	// latest contains, for each key of packets in the queue, the number of packets queued before the latest. Some may be
+	// written already.
+	latest map[any]int64
 
 	short [shortQueue][]byte // the array of packets
 }
@@ -136,7 +146,11 @@ func (r *Room) WritePacket(write func(*gdwire.Encoder) error) error {
 
 // WriteRaw sends a packet with these bytes, an encoded value, to all members, without checking or
 // keeping the bytes. An error is about the length of the packet.
-func (r *Room) WriteRaw(packet []byte) error { return r.send(packet, nil) }
+func (r *Room) WriteRaw(packet []byte) error { return r.send(packet, nil, nil) }
+
+// Latest returns a writer to all members whose packets replace waiting ones of the same key: see "Latest packets". The key,
+// such as the number of a player, is compared with ==.
+func (r *Room) Latest(key any) Latest { return Latest{room: r, key: key} }
 
 // encode calls send with the packet written by write.
 func (r *Room) encode(write func(*gdwire.Encoder) error, send func([]byte) error) error {
@@ -154,15 +168,16 @@ func (r *Room) encode(write func(*gdwire.Encoder) error, send func([]byte) error
 	return send(p.content())
 }
 
-// send puts a copy of packet into the queues of all members except one, or of all if except is nil.
-func (r *Room) send(packet []byte, except *Member) error {
+// send puts a copy of packet into the queues of all members except one, or of all if except is nil. A key that is not nil is
+// that of Latest.
+func (r *Room) send(packet []byte, except *Member, key any) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.check(packet); err != nil || len(r.members) == 0 {
 		return err
 	}
 	packet = bytes.Clone(packet)
-	r.members = slices.DeleteFunc(r.members, func(m *Member) bool { return m != except && m.queue(packet) != nil })
+	r.members = slices.DeleteFunc(r.members, func(m *Member) bool { return m != except && m.queue(packet, key) != nil })
 	return nil
 }
 
@@ -195,12 +210,18 @@ func (m *Member) WritePacket(write func(*gdwire.Encoder) error) error {
 
 // WriteRaw sends a packet to m alone, as [Room.WriteRaw] does to all, and returns the error of
 // [Member.Flush] if m was dropped.
-func (m *Member) WriteRaw(packet []byte) error {
+func (m *Member) WriteRaw(packet []byte) error { return m.send(packet, nil) }
+
+// Latest is [Room.Latest] for m alone.
+func (m *Member) Latest(key any) Latest { return Latest{room: m.room, only: m, key: key} }
+
+// send puts a copy of packet into the queue. A key that is not nil is that of Latest.
+func (m *Member) send(packet []byte, key any) error {
 	m.room.mu.Lock()
 	err := m.room.check(packet)
 	m.room.mu.Unlock()
 	if err == nil {
-		err = m.queue(bytes.Clone(packet))
+		err = m.queue(bytes.Clone(packet), key)
 	}
 	if err == ErrSlow {
 		m.room.remove(m)
@@ -234,28 +255,81 @@ func (o Others) WritePacket(write func(*gdwire.Encoder) error) error {
 }
 
 // WriteRaw sends a packet to the other members, as [Room.WriteRaw] does to all.
-func (o Others) WriteRaw(packet []byte) error { return o.member.room.send(packet, o.member) }
+func (o Others) WriteRaw(packet []byte) error { return o.member.room.send(packet, o.member, nil) }
 
-// queue appends a packet to the queue without copying, or returns why m is dropped.
-func (m *Member) queue(packet []byte) error {
+// Latest is [Room.Latest] for the other members.
+func (o Others) Latest(key any) Latest {
+	return Latest{room: o.member.room, except: o.member, key: key}
+}
+
+// A Latest writes packets of which the newest counts: see [Room.Latest].
+type Latest struct {
+	room         *Room
+	only, except *Member // or nil
+	key          any
+}
+
+// WritePacket sends a packet, as [Room.WritePacket] does to all.
+func (l Latest) WritePacket(write func(*gdwire.Encoder) error) error {
+	return l.room.encode(write, l.WriteRaw)
+}
+
+// WriteRaw sends a packet, as [Room.WriteRaw] does to all.
+func (l Latest) WriteRaw(packet []byte) error {
+	if l.only != nil {
+		return l.only.send(packet, l.key)
+	}
+	return l.room.send(packet, l.except, l.key)
+}
+
+// queue appends a packet to the queue without copying, or puts it in the place of the waiting packet of a key that is not nil.
+// It returns why m is dropped.
+func (m *Member) queue(packet []byte, key any) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	cost := int64(len(packet)) + queuedCost
+	at, cost := -1, int64(len(packet))+queuedCost
+	if n, ok := m.latest[key]; ok {
+		at = len(m.packets) - int(m.queued-n)
+	}
+	if at >= 0 {
+		cost -= int64(len(m.packets[at])) + queuedCost
+	}
 	switch {
 	case m.err != nil:
 		return m.err
-	case m.size > 0 && m.size+cost > m.room.maxQueue():
+	case m.size > 0 && m.size+cost+queuedCost*int64(len(m.latest)) > m.room.maxQueue():
 		m.fail(ErrSlow)
 		return m.err
 	}
-	m.packets = append(m.packets, packet)
 	m.size += cost
+	if at >= 0 {
+		m.packets[at] = packet
+		return nil
+	}
+	if key != nil {
+		m.remember(key)
+	}
+	m.packets = append(m.packets, packet)
 	m.queued++
 	if !m.writing {
 		m.writing = true
 		m.room.wait(m)
 	}
 	return nil
+}
+
+// remember notes the key of the packet to be queued, and forgets those of written packets where they are many. m is locked.
+func (m *Member) remember(key any) {
+	if m.latest == nil || len(m.latest) > 2*len(m.packets)+shortQueue {
+		waiting := map[any]int64{}
+		for k, n := range m.latest {
+			if m.queued-n <= int64(len(m.packets)) {
+				waiting[k] = n
+			}
+		}
+		m.latest = waiting
+	}
+	m.latest[key] = m.queued
 }
 
 // maxQueue returns MaxQueue or its default.
@@ -269,7 +343,7 @@ func (m *Member) fail(err error) {
 		return
 	}
 	clear(m.packets)
-	m.err, m.packets = err, nil
+	m.err, m.packets, m.latest = err, nil, nil
 	m.changed.Broadcast()
 	go m.conn.closeFor(err) // can wait for a second, for the packet being written
 }
@@ -354,6 +428,10 @@ func (m *Member) next(packets [][]byte) [][]byte {
 	clear(packets)
 	if len(m.packets) == 0 {
 		m.packets, m.writing = m.short[:0], false
+		if len(m.latest) > shortQueue {
+			m.latest = nil
+		}
+		clear(m.latest)
 		return nil
 	}
 	n := m.fits()

@@ -715,3 +715,143 @@ func TestRoomExampleInvalid(t *testing.T) {
 		require.NoError(t, ada.Close())
 	})
 }
+
+// A latestModel is a member with messages that reads when it is told, and its queue.
+type latestModel struct {
+	*listener
+	queue []struct {
+		key    any
+		packet []byte
+	} // the first is being written
+	read []byte
+}
+
+// send queues a packet, and puts it in the place of one of the same key.
+func (m *latestModel) send(key any, packet []byte) {
+	for i := range m.queue {
+		if i > 0 && key != nil && m.queue[i].key == key {
+			m.queue[i].packet = packet
+			return
+		}
+	}
+	m.queue = append(m.queue, struct {
+		key    any
+		packet []byte
+	}{key, packet})
+}
+
+// receive reads up to n packets and returns them.
+func (m *latestModel) receive(t *testing.T, n int) (packets [][]byte) {
+	n = min(n, len(m.queue))
+	before := len(m.got)
+	m.tell <- 12 * n
+	synctest.Wait()
+	for _, e := range m.queue[:n] {
+		packets = append(packets, e.packet)
+		m.read = append(m.read, framed(binary.LittleEndian, e.packet)...)
+	}
+	m.queue = m.queue[n:]
+	require.Equal(t, m.read[before:], m.got[before:])
+	return packets
+}
+
+// Packets of Latest replace those that wait, for all members, the others and one; all others keep their order.
+func TestRoomLatest(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 9))
+			var room stream.Room
+			members := []*latestModel{{listener: joined(t.Context(), &room, nil, true)}, {listener: joined(t.Context(), &room, nil, true)}}
+			for n := range uint64(2000) {
+				packet := binary.LittleEndian.AppendUint64(nil, n)
+				one := members[r.IntN(2)]
+				var key any
+				if r.IntN(3) > 0 {
+					key = r.IntN(1 << r.IntN(10))
+				}
+				to := r.IntN(3)
+				switch {
+				case key != nil:
+					require.NoError(t, []func(any) stream.Latest{room.Latest, one.member.Latest, one.member.Others().Latest}[to](key).WriteRaw(packet))
+				default:
+					require.NoError(t, []func([]byte) error{room.WriteRaw, one.member.WriteRaw, one.member.Others().WriteRaw}[to](packet))
+				}
+				synctest.Wait()
+				for _, m := range members {
+					if to == 0 || (to == 1) == (m == one) {
+						m.send(key, packet)
+					}
+				}
+				if r.IntN(20) == 0 {
+					one.receive(t, r.IntN(100))
+				}
+			}
+			for _, m := range members {
+				m.receive(t, len(m.queue))
+				require.NoError(t, m.member.Flush())
+				require.NoError(t, m.member.Conn().Close())
+				close(m.tell)
+			}
+		})
+	}
+}
+
+// A member that reads a tenth of 100 players' positions is not dropped: within eleven rounds it receives each, as it was in
+// the latest round.
+func TestRoomLatestSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const players = 100
+		room := stream.Room{MaxQueue: 20_000}
+		m := &latestModel{listener: joined(t.Context(), &room, nil, true)}
+		var seen map[uint32]bool
+		for round := range uint32(200) {
+			for player := range uint32(players) {
+				packet := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, player), round)
+				require.NoError(t, room.Latest(player).WriteRaw(packet))
+				synctest.Wait()
+				m.send(player, packet)
+			}
+			if round%11 == 0 { // one player's is being written, and waits again
+				require.True(t, round < 11 || len(seen) == players, "%d in eleven rounds", len(seen))
+				seen = map[uint32]bool{}
+			}
+			for i, p := range m.receive(t, players/10) {
+				age := round - binary.LittleEndian.Uint32(p[4:])
+				require.LessOrEqual(t, age, uint32(1), "%d", i) // of the one that was being written
+				require.True(t, age == 0 || i == 0)
+				seen[binary.LittleEndian.Uint32(p)] = true
+			}
+		}
+		require.Equal(t, 1, room.Len())
+		require.NoError(t, m.member.Conn().Close())
+		close(m.tell)
+	})
+}
+
+// Keys count: a member is dropped when too many wait, and a packet that grows counts, too.
+func TestRoomLatestBound(t *testing.T) {
+	for name, c := range map[string]struct {
+		size func(n int) int
+		key  func(n int) any
+		want int
+	}{
+		"packets": {func(int) int { return 36 }, func(int) any { return nil }, 100},
+		"keys":    {func(int) int { return 36 }, func(n int) any { return n }, 61},
+		"growing": {func(n int) int { return max(1, 100*n) }, func(int) any { return 1 }, 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				room := stream.Room{MaxQueue: 10_000}
+				m := joined(t.Context(), &room, nil, true)
+				sent := 0
+				for ; room.Len() > 0; sent++ {
+					require.NoError(t, room.Latest(c.key(sent)).WriteRaw(make([]byte, c.size(sent))))
+					synctest.Wait()
+				}
+				require.InDelta(t, c.want, sent, 1)
+				require.Equal(t, stream.ErrSlow, m.member.WriteRaw([]byte{1}))
+				close(m.tell)
+			})
+		})
+	}
+}
