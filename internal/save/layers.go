@@ -342,7 +342,7 @@ func (s *search) around(p *place) (*found, error) {
 	}
 	all := v.Head
 	if !v.Whole {
-		if v.IsCut() && p.best.runsOut() {
+		if (v.IsCut() || v.Certainty == recognize.Ambiguous) && p.best.runsOut() {
 			return nil, nil
 		}
 		all = p.upTo(maxAround)
