@@ -16,37 +16,6 @@ import (
 	"github.com/gdwire/gdwire/internal/text"
 )
 
-// packets calls yield for each packet with a path in the tree.
-func packets(c *save.Content, tree *text.Tree, yield func(*save.Packet) error) error {
-	remaining := tree.Packets()
-	wanted := func(index int64) bool { return tree.Root(index) != nil }
-	return c.Packets(wanted, func(p *save.Packet) (bool, error) {
-		remaining--
-		return remaining > 0, yield(p)
-	})
-}
-
-// Walk walks over all packets of a tree.
-func Walk(c *save.Content, tree *text.Tree, w *text.Walker) error {
-	return packets(c, tree, func(p *save.Packet) error {
-		w.Decoder = p.Decoder
-		return w.Walk(tree.Root(p.Index))
-	})
-}
-
-// Resolve replaces the keys of a tree that can mean another key by the other key, as Tree.Resolve
-// does.
-func Resolve(c *save.Content, tree *text.Tree) {
-	tree.Resolve(func(w *text.Walker) error { return Walk(c, tree, w) })
-}
-
-// ResolveReals is Resolve for keys with real numbers only.
-func ResolveReals(c *save.Content, tree *text.Tree) {
-	if tree.HasReals() {
-		tree.ResolveReals(func(w *text.Walker) error { return Walk(c, tree, w) })
-	}
-}
-
 // notFound returns the error for a node where a walk found no value. To find a similar key,
 // notFound walks over the packet again, for this node alone.
 func notFound(c *save.Content, p *text.Node) error {
