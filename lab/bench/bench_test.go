@@ -113,6 +113,7 @@ func TestMeasure(t *testing.T) {
 	require.Equal(t, 64, m.Bytes)
 	require.Len(t, m.Rounds, 4)
 	require.Len(t, m.layouts(o.layouts), 2)
+	o.layouts = 1
 	err := testenv.Try(func() { o.measure(results{"64 bytes": {"nobody": {}}}, t.TempDir(), io.Discard) })
 	require.EqualError(t, err, "64 bytes: nobody was not measured")
 }
