@@ -261,18 +261,6 @@ func TestFieldsLeftDoNotWait(t *testing.T) {
 	require.EqualValues(t, 7, must(d.ReadInt())(t))
 }
 
-// The next call returns an error in the rest of a container whose loop was left.
-func TestFieldsLeftReturnErrors(t *testing.T) {
-	packet := bytesOf(idDict, 2, str("a"), integer(1), str("b"), 99)
-	d := newDecoder(t, plain(packet), nil)
-	for range d.Fields() {
-		break
-	}
-	_, err := d.ReadInt()
-	requireError(t, err, 40, `$.b`, ErrType)
-	require.Equal(t, err, d.ReadNil(), "it stays")
-}
-
 // A read error ends a loop inside the container.
 // After a read error, the loop is still in its Dictionary: the next call reads inside it.
 func TestFieldsReadErrorStaysInside(t *testing.T) {
@@ -579,35 +567,6 @@ func TestPairsReadPast(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.ErrorIs(t, last, ErrCount)
-}
-
-func TestPairsErrors(t *testing.T) {
-	b := pairs(t)
-	d := newDecoder(t, nil, nil)
-	d.ResetBytes(b[len(b)-12:])
-	for _, err := range d.Pairs() {
-		require.ErrorIs(t, err, ErrType)
-	}
-	s, err := d.ReadString()
-	require.NoError(t, err)
-	require.Equal(t, "next", s)
-
-	d.ResetBytes(b)
-	for range d.Pairs() {
-		break
-	}
-	s, err = d.ReadString()
-	require.NoError(t, err, "the rest is skipped")
-	require.Equal(t, "next", s)
-
-	for cut := 8; cut < len(b)-12; cut++ {
-		d.Reset(bytes.NewReader(b[:cut]))
-		var last error
-		for _, err := range d.Pairs() {
-			last = err
-		}
-		require.Error(t, last, cut)
-	}
 }
 
 // An int of 32 bits cannot count 2^31 elements. Nothing is consumed then, so another call can read them.

@@ -67,30 +67,6 @@ func TestTypedReadsOfNumbers(t *testing.T) {
 	}
 }
 
-func TestReadBoolOfTwo(t *testing.T) {
-	d := newDecoder(t, plain(bytesOf(idBool, 2)), nil)
-	require.True(t, must(d.ReadBool())(t))
-}
-
-func TestTypedReadsOfStrings(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idStrings, 3, "a\x00", longText+"\x00", "\x00", idPath, newPath(1), 1, 0, "n", "s", str("x"), str("y"))),
-		&DecoderOptions{MaxChunk: 16})
-	defer d.Release()
-	readTo(t, d, 1)
-	for _, want := range []string{"a", longText, ""} {
-		require.Equal(t, want, must(d.ReadString())(t))
-	}
-	require.NoError(t, d.ReadEnd())
-	readTo(t, d, 1)
-	for _, want := range []string{"n", "s"} {
-		require.Equal(t, want, must(d.ReadString())(t))
-	}
-	require.NoError(t, d.ReadEnd())
-	for _, want := range []string{"x", "y"} { // one after the other
-		require.Equal(t, want, string(must(d.AppendString(nil))(t)))
-	}
-}
-
 // ReadComponents refuses slices of another length, types without components, and floats into integers.
 func TestTypedReadsOfMathMisused(t *testing.T) {
 	d := newDecoder(t, plain(bytesOf(idArray, 5, idVector2, reals(2), idNil, idNil, idNil, idNil)), nil)
@@ -296,47 +272,6 @@ func TestReadStringIsLeft(t *testing.T) {
 		break
 	}
 	require.Equal(t, "next", must(d.ReadString())(t))
-}
-
-// A math type can arrive in pieces that are longer than its header.
-func TestReadComponentsInPieces(t *testing.T) {
-	packet := bytesOf(idArray, 1, bytesOf(idTransform, reals(12)))
-	d := NewDecoder(readerFunc(func(p []byte) (int, error) {
-		n := copy(p, packet[:min(30, len(packet))])
-		packet = packet[n:]
-		return n, nil
-	}), nil)
-	defer d.Release()
-	readTo(t, d, 1)
-	var c [12]float64
-	require.NoError(t, ReadComponents(d, TypeTransform3D, c[:]))
-	require.Equal(t, 11.5, c[11])
-}
-
-// ReadString checks names and packed strings, and reads them in pieces.
-func TestReadStringOfNames(t *testing.T) {
-	for _, row := range []struct {
-		name, text string
-		want       error
-	}{
-		{"long", longText, nil},
-		{"not UTF-8", "\xff", ErrUTF8},
-		{"not UTF-8 after 16 bytes", longText + "\xff", ErrUTF8},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			packet := bytesOf(idStrings, 1, row.text+"\x00")
-			for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
-				d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
-				readTo(t, d, 1)
-				text, err := d.ReadString()
-				require.ErrorIs(t, err, row.want)
-				if row.want == nil {
-					require.Equal(t, row.text, text)
-				}
-				d.Release()
-			}
-		})
-	}
 }
 
 func TestReadInteger(t *testing.T) {
