@@ -459,7 +459,7 @@ func TestCharges(t *testing.T) {
 		{[]byte{1, 2}, 34}, {[]int32{1}, 36}, {[]float64{1}, 40}, {[]Vector2{{}}, 48}, {[]Color{{}}, 48},
 		{[]string{}, 32}, {[]string{"a"}, 49}, {[]string{"a", "bc"}, 67},
 		{array(), 64}, {array(nil), 80}, {array(nil, nil, nil), 112}, {array(1, nil, nil, "text"), 64 + 4*16 + 16 + 20},
-		{dict(), 128}, {dict("k", nil), 177}, {dict("k", nil, "l", nil), 226}, {dict(1, 2, "k", nil), 128 + 2*32 + 2*16 + 17},
+		{dict(), 112}, {dict("k", nil), 161}, {dict("k", nil, "l", nil), 210}, {dict(1, 2, "k", nil), 112 + 2*32 + 2*16 + 17},
 		{&Object{Class: "A", Properties: []Property{{"p", nil}}}, 97},
 	} {
 		t.Run(fmt.Sprintf("%T %v", c.wire, c.wire), func(t *testing.T) {

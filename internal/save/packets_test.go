@@ -29,7 +29,7 @@ func framed(packets ...[]byte) (b []byte) {
 }
 
 // Packets that tell nothing, such as numbers, do not decide the format, and too many select the first candidate.
-func TestUndecided(t *testing.T) {
+func TestUndecidedPackets(t *testing.T) {
 	// Vector2i is the first type that decides; those before are the same in all, and do not count.
 	o := Reading{Frame: recognize.U32, Candidates: []gdwire.Format{gdwire.Godot3, gdwire.Godot4}}
 	for range maxUndecided + 1 {

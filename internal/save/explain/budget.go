@@ -1,6 +1,9 @@
 package explain
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // A bound is a kind of work.
 type bound uint8
@@ -31,9 +34,9 @@ type budget struct {
 	ended *BoundError
 }
 
-// newBudget returns the budget for a number of bytes.
+// newBudget returns the budget for a number of bytes. With 32 bits it stops to grow at 32 MiB.
 func newBudget(size int) *budget {
-	b := &budget{size: size}
+	b := &budget{size: min(size, math.MaxInt/64)}
 	for k := range b.left {
 		b.left[k] = work[k].fixed + work[k].perByte*size
 	}

@@ -124,6 +124,20 @@ func (s *sum) isLikely(b []byte) bool {
 	return isRandom(b) || s == plainSum && bytes.Count(b, []byte{0}) == 2
 }
 
+// isRandom reports whether bytes can be a digest.
+func isRandom(b []byte) bool {
+	zeros, low := 0, 0
+	for _, c := range b {
+		if c == 0 {
+			zeros++
+		}
+		if c < 0x80 {
+			low++
+		}
+	}
+	return zeros <= len(b)/8+1 && (low < len(b) || len(b) == 4)
+}
+
 func be32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
 
 func polynomial(b []byte, h, factor uint32) uint32 {

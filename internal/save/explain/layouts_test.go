@@ -442,9 +442,9 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// TestDamagedPackets damages packets at each byte. Few values are hidden in what seems to be a game's own bytes: where nothing
+// TestDamagedPacketsAround damages packets at each byte. Few values are hidden in what seems to be a game's own bytes: where nothing
 // is left of a packet, or of the first one.
-func TestDamagedPackets(t *testing.T) {
+func TestDamagedPacketsAround(t *testing.T) {
 	var values [][]byte
 	for _, v := range []any{7, "Ada Lovelace", 1.5, true, variant.Vector2{X: 1, Y: -2}, []any{1, "two"}, map[string]any{"hp": 3}} {
 		values = append(values, testenv.Must(variant.Marshal(v))(t))

@@ -373,20 +373,6 @@ func (s *sum) plain(form Form, digest []byte) float64 {
 	return ownByte * float64(form.Width)
 }
 
-// isRandom reports whether bytes can be a digest.
-func isRandom(b []byte) bool {
-	zeros, low := 0, 0
-	for _, c := range b {
-		if c == 0 {
-			zeros++
-		}
-		if c < 0x80 {
-			low++
-		}
-	}
-	return zeros <= len(b)/8+1 && (low < len(b) || len(b) == 4)
-}
-
 // isDigit reports whether c is a digit of base64 or base64url.
 func isDigit(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_'

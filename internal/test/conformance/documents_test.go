@@ -326,6 +326,7 @@ func TestExported(t *testing.T) {
 		parse(dir, true, mentions, used)
 		if dir == "." {
 			parse("internal/test/conformance", true, mentions, used)
+			parse("internal/test/calls", false, mentions, used)
 			parse("internal/test/model", false, mentions, used)
 			parse("internal/tagged", false, mentions, used)
 		}
