@@ -67,7 +67,7 @@ type Limits struct {
 	values     gdwire.Limits
 	maxPacket  int64
 	maxContent int64
-	given      map[string]bool // names of the flags
+	flags      *shell.Flags
 }
 
 // A limit is a flag for one of the limits.
@@ -103,20 +103,15 @@ func (l *Limits) LimitFlags(f *shell.Flags) {
 func (l *Limits) ContentFlag(f *shell.Flags) { l.define(f, contentLimit) }
 
 func (l *Limits) define(f *shell.Flags, one limit) {
-	f.Limit(one.name, one.text, func(n int64) {
-		if l.given == nil {
-			l.given = map[string]bool{}
-		}
-		l.given[one.name] = true
-		one.set(l, n)
-	})
+	l.flags = f
+	f.Limit(one.name, one.text, func(n int64) { one.set(l, n) })
 }
 
 // raised returns limits for a file. Limits not given by flags are at least the size of the file, and the size bounds
 // memory. A truncated file contains less than its counts and lengths say.
 func (l Limits) raised(size int64) Limits {
 	for _, one := range limits {
-		if one.file > 0 && !l.given[one.name] {
+		if one.file > 0 && (l.flags == nil || !l.flags.Given(one.name)) {
 			one.set(&l, max(size, one.file))
 		}
 	}

@@ -153,23 +153,16 @@ func skip(p *save.Packet) error {
 // find shows the value at the path in a packet and returns ErrFound.
 func (v *valuePrinter) find(p *save.Packet, tree *text.Tree, near *text.Nearest) error {
 	w := &text.Walker{Decoder: p.Decoder, Key: near.Key}
-	all := several(slices.ContainsFunc(v.path.Steps, func(s text.Step) bool { return s.Op == text.All }))
-	w.Value = func(*text.Node) (bool, error) {
-		return false, all.more(v.show(p))
+	several := slices.ContainsFunc(v.path.Steps, func(s text.Step) bool { return s.Op == text.All })
+	more := func(err error) error {
+		if several && err == text.ErrFound { // other values can follow
+			return nil
+		}
+		return err
 	}
-	w.Part = func(_ *text.Node, part text.Part) error { return all.more(v.showPart(&part)) }
+	w.Value = func(*text.Node) (bool, error) { return false, more(v.show(p)) }
+	w.Part = func(_ *text.Node, part text.Part) error { return more(v.showPart(&part)) }
 	return w.Walk(tree.Root(p.Index))
-}
-
-// several reports whether a path leads to several values.
-type several bool
-
-// more returns nil in place of ErrFound if other values can follow.
-func (all several) more(err error) error {
-	if all && err == text.ErrFound {
-		return nil
-	}
-	return err
 }
 
 // show shows the next value, and returns ErrFound.

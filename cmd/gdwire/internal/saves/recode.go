@@ -684,15 +684,15 @@ func changes(old, values []string) (all []string) {
 		delete(before, p)
 		switch {
 		case !ok:
-			all = append(all, shell.Cut(p+": "+v+", was not there", shell.PlainWidth))
+			all = append(all, shell.Cut(changeText(p, "", v), shell.PlainWidth))
 		case was != v:
-			all = append(all, p+": "+shell.Cut(v, shell.PlainWidth)+", was "+shell.Cut(was, shell.PlainWidth))
+			all = append(all, changeText(p, shell.Cut(was, shell.PlainWidth), shell.Cut(v, shell.PlainWidth)))
 		}
 	}
 	for _, line := range old {
 		if p, v := open.SplitLine(line); before[p] == v && v != "" {
 			delete(before, p)
-			all = append(all, p+": was "+shell.Cut(v, shell.PlainWidth)+", is not there")
+			all = append(all, changeText(p, shell.Cut(v, shell.PlainWidth), ""))
 		}
 	}
 	return all

@@ -624,20 +624,24 @@ func (e *editor) plan(c *save.Content, tree *text.Tree) (*edit.Plan, error) {
 	return edit.Edit(c, e.op, tree, e.exact)
 }
 
+// changeText describes a change of a value. A value that is not there is "".
+func changeText(path, old, value string) string {
+	switch {
+	case old == "":
+		return path + ": " + value + ", was not there"
+	case value == "":
+		return path + ": was " + old + ", is not there"
+	}
+	return path + ": " + value + ", was " + old
+}
+
 // noteChanges adds a note for each change of a plan. Notes are shown when the output is complete.
 func noteChanges(s *shell.Stdio, plan *edit.Plan) {
 	if s.IsQuiet() {
 		return
 	}
 	for _, c := range plan.Changes {
-		switch {
-		case c.Was == "":
-			s.NoteAtEnd("%s: %s, was not there", c.Path, c.Text)
-		case c.Text == "":
-			s.NoteAtEnd("%s: was %s, is not there", c.Path, c.Was)
-		default:
-			s.NoteAtEnd("%s: %s, was %s", c.Path, c.Text, c.Was)
-		}
+		s.NoteAtEnd("%s", changeText(c.Path, c.Was, c.Text))
 	}
 	if plan.More > 0 {
 		s.NoteAtEnd("and %d more", plan.More)

@@ -136,13 +136,10 @@ func (f *skipFinder) find(packet []byte, u *save.Unpacked, o *save.Reading) int 
 	return bits.TrailingZeros64(f.fit)
 }
 
-// A skipProposal proposes a -skip, once.
-type skipProposal struct{ sync.Once }
-
-// propose proposes a -skip other than 0.
-func (p *skipProposal) propose(n int, logf func(format string, args ...any)) {
+// proposeSkip proposes a -skip other than 0.
+func proposeSkip(once *sync.Once, n int, logf func(format string, args ...any)) {
 	if n > 0 {
-		p.Do(func() { logf("the values of several packets begin at byte %d: -skip %[1]d shows them", n) })
+		once.Do(func() { logf("the values of several packets begin at byte %d: -skip %[1]d shows them", n) })
 	}
 }
 

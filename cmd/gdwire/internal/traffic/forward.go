@@ -258,7 +258,7 @@ type proxyServer struct {
 	changed   int64           // by -set
 	dropped   int64           // by -drop-if
 	failed    map[string]bool // lines of -set with an error already told
-	proposal  skipProposal
+	proposal  sync.Once       // of a -skip
 	bytes     [2]atomic.Int64
 }
 
@@ -569,7 +569,7 @@ func (d *direction) show(packet []byte, at time.Time, o *framing) shown {
 
 // proposeSkip proposes a -skip with which several packets are values.
 func (d *direction) proposeSkip(s *shown, o *save.Reading) {
-	d.proposal.propose(d.skips.find(s.packet, &s.Unpacked, o), d.logf)
+	proposeSkip(&d.proposal, d.skips.find(s.packet, &s.Unpacked, o), d.logf)
 }
 
 // change applies -drop-if and -set to a valid packet.

@@ -82,10 +82,10 @@ type listener struct {
 
 	mu        sync.Mutex
 	printer   open.Printer
-	remaining int64 // number of packets until the end, or negative for no end
-	bad       bool  // a packet was invalid
-	proposal  skipProposal
-	err       error // the error that ended the command
+	remaining int64     // number of packets until the end, or negative for no end
+	bad       bool      // a packet was invalid
+	proposal  sync.Once // of a -skip
+	err       error     // the error that ended the command
 }
 
 // run accepts connections and shows their packets.
@@ -154,7 +154,7 @@ func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 		if !l.packet(p, &u) || unprefixed != nil {
 			return
 		}
-		l.proposal.propose(skips.find(p.Raw, &u, &l.in.Reading), l.logf)
+		proposeSkip(&l.proposal, skips.find(p.Raw, &u, &l.in.Reading), l.logf)
 	}
 	l.logConn(number, "closed")
 }
