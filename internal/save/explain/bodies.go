@@ -285,7 +285,7 @@ func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
 	c := body{from: p, at: p + 4, to: starts[0], kind: Cut, length: length, frame: frame, bytes: true}
 	isStart := func(at int) bool { _, ok := slices.BinarySearch(starts, at); return ok }
 	told := int(min(uint64(c.at)+v, math.MaxInt32))
-	fits := isStart(told)
+	fits := v%4 == 0 && isStart(told)
 	w := f.reader.value(f.b[c.at:])
 	switch {
 	case fits:

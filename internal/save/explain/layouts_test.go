@@ -314,6 +314,7 @@ const layouts = `
 1 m:GAME sn4 crcr u32=7 V
 4 cnt4 [ u8=9 md5p V ]
 1 p:slot3 sp2 V md5a
+1 m:GAME V u64=5 u8=1
 `
 
 // sizes returns the sizes of contents in tests.
