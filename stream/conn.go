@@ -227,12 +227,13 @@ type Conn struct {
 	armed   int64   // 1 + CompleteOffset of the packet with a read deadline, or 0
 	last    bool    // Next returned its last packet after Shutdown
 	rate    *bucket // nil without a PacketRate
-	tooFast bool    // rate was exceeded
+	tooFast bool    // rate or meter was exceeded
 
 	handled      func(*Conn, HandledPacket) // Server.PacketHandled
 	readAt       time.Time                  // when Next returned the packet being handled
 	handledFirst bool
 
+	meter   meter
 	quota   *quota.Quota  // of the Server, or nil
 	closing chan struct{} // of the Server, or nil
 

@@ -58,6 +58,7 @@
 //     keep-alive of package net ends a TCP connection two and a half minutes after the last answer of the system of the other
 //     side, and WriteTimeout while packets are written. A client that answers pings and sends nothing ends after IdleTimeout.
 //   - send positions to players with slow networks? By [Room.Latest]: they receive fewer positions, each the newest.
+//   - bound what one client costs? By MaxConnsPerAddr, PacketRate and ByteRate of the Server, and [CountReads] for pings.
 //   - let matches end before a new version starts? By [Server.Drain] and [Conn.Draining].
 //
 // # Limits of engines

@@ -65,7 +65,7 @@ var ErrBroken = errors.New("gdwire/stream: connection is broken")
 var ErrServerClosed = errors.New("gdwire/stream: server closed")
 
 // ErrPacketRate is returned by [Conn.Next] after a client sent more packets than
-// PacketRate of the Server, or of [Conn.SetLimits], allows.
+// PacketRate, or more bytes than ByteRate, of the Server or of [Conn.SetLimits] allows.
 var ErrPacketRate = errors.New("gdwire/stream: too many packets")
 
 // ErrSlow is returned by the calls of a connection dropped by a [Room], because packets were sent
@@ -161,13 +161,13 @@ func addrOf(remote net.Addr) netip.Addr {
 	return addr
 }
 
-// A rate is the number of packets in a second, if it is positive, and at once.
+// A rate is a number of packets or bytes in a second, if it is positive, and at once.
 type rate struct {
 	perSecond float64
 	burst     int
 }
 
-// A bucket contains tokens, one for each packet that may be read at once, and gets perSecond new
+// A bucket contains tokens, one for each packet or byte that may be read at once, and gets perSecond new
 // tokens a second, up to burst.
 type bucket struct {
 	perSecond, burst, tokens float64
@@ -183,16 +183,41 @@ func newBucket(r rate) *bucket {
 	return &bucket{r.perSecond, full, full, time.Now()}
 }
 
-// take takes a token and reports whether the bucket contained any.
-func (b *bucket) take() bool {
+// take takes n tokens and reports whether the bucket contained so many.
+func (b *bucket) take(n float64) bool {
 	now := time.Now()
 	b.tokens = min(b.tokens+now.Sub(b.at).Seconds()*b.perSecond, b.burst)
 	b.at = now
-	if b.tokens < 1 {
+	if b.tokens < n {
 		return false
 	}
-	b.tokens--
+	b.tokens -= n
 	return true
+}
+
+// A meter limits the bytes read from a connection. The zero meter limits none.
+type meter struct {
+	mu     sync.Mutex
+	bucket *bucket
+}
+
+// set sets the limit of a config, by default of one packet at once.
+func (m *meter) set(c *config) {
+	r := c.bytes
+	r.burst = cmp.Or(r.burst, int(min(max(r.perSecond, float64(c.MaxPacket+lengthSize)), math.MaxInt32)))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bucket = newBucket(r)
+}
+
+// take returns an ErrPacketRate if n bytes more are too many.
+func (m *meter) take(n int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n > 0 && m.bucket != nil && !m.bucket.take(float64(n)) {
+		return ErrPacketRate
+	}
+	return nil
 }
 
 // A faultKind is why a connection failed.
@@ -386,7 +411,7 @@ type Stats struct {
 	Refused  int64 // connections closed because of MaxConns, MaxConnsPerAddr or Shutdown
 	Failed   int64 // connections with a failed handler or handshake, and timeouts; all were logged
 	Lost     int64 // connections reset by the client or lost by the network
-	TooFast  int64 // connections ended because of PacketRate
+	TooFast  int64 // connections ended because of PacketRate or ByteRate
 	TooSlow  int64 // connections dropped by a Room because they received too slowly
 	Panics   int64 // panics of the Handler and the other functions of the Server
 
@@ -516,9 +541,12 @@ type ConnLimits struct {
 	// MaxPacket, ReadTimeout, WriteTimeout and IdleTimeout are those of [Options].
 	MaxPacket                              int64
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
-	// PacketRate and PacketBurst are those of the [Server], and change together.
+	// PacketRate and PacketBurst are those of the [Server], and change together, as do ByteRate and
+	// ByteBurst.
 	PacketRate  float64
 	PacketBurst int
+	ByteRate    float64
+	ByteBurst   int
 }
 
 // serverTimeouts replace timeouts of 0 in the Options of a Server.
@@ -557,7 +585,8 @@ func (o *Options) order() binary.ByteOrder {
 // The Conns of a Server share a config.
 type config struct {
 	Options
-	rate     rate       // of a Server
+	rate     rate       // of packets, of a Server
+	bytes    rate       // the same, of bytes
 	encoders *sync.Pool // of *gdwire.Encoder, closed
 }
 
@@ -597,6 +626,9 @@ func (s *config) with(l ConnLimits) *config {
 	changed.IdleTimeout = cmp.Or(l.IdleTimeout, s.IdleTimeout)
 	if l.PacketRate != 0 {
 		changed.rate = rate{l.PacketRate, l.PacketBurst}
+	}
+	if l.ByteRate != 0 {
+		changed.bytes = rate{l.ByteRate, l.ByteBurst}
 	}
 	changed.disable()
 	return &changed

@@ -51,12 +51,14 @@ func ExampleStats() {
 	// Output: {"Conns":0,"Accepted":1,"Refused":0,"Failed":0,"Lost":0,"TooFast":0,"TooSlow":0,"Panics":0,"PacketsIn":3,"PacketsOut":3,"BytesIn":36,"BytesOut":36,"Invalid":0,"HandshakeTimeouts":0,"IdleTimeouts":0,"ReadTimeouts":0,"WriteTimeouts":0}
 }
 
-// Limiting how many packets a client may send, and how many connections come from one address.
+// Limiting how many packets and bytes a client may send, and how many connections come from one address.
 func ExampleServer_limits() {
 	s := echoServer()
 	s.MaxConnsPerAddr = 8 // players behind one router
 	s.PacketRate = 30     // a second, on average
 	s.PacketBurst = 60    // at once
+	s.ByteRate = 16 << 10 // of packets, a second; 64 KiB at once
+	s.ByteBurst = 64 << 10
 
 	server, client := net.Pipe() // as if accepted by Serve
 	go s.ServeConn(stream.NewConn(context.Background(), server, &s.Options))

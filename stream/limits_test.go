@@ -244,6 +244,76 @@ func TestPacketRate(t *testing.T) {
 	}
 }
 
+// TestByteRate sends packets of 12 bytes with their lengths, and messages of 8 bytes: how many of 1000 are read. MaxPacket is
+// 116 bytes, 120 with its length.
+func TestByteRate(t *testing.T) {
+	one := encoded(t, number(1))
+	for name, c := range map[string]struct {
+		limits    stream.ConnLimits
+		pace      time.Duration
+		want, web int
+	}{
+		"off":           {stream.ConnLimits{}, 0, 1000, 1000},
+		"MaxPacket":     {stream.ConnLimits{ByteRate: 10}, 0, 10, 15},
+		"rate":          {stream.ConnLimits{ByteRate: 240}, 0, 20, 30},
+		"burst":         {stream.ConnLimits{ByteRate: 10, ByteBurst: 36}, 0, 3, 4},
+		"at its rate":   {stream.ConnLimits{ByteRate: 120, ByteBurst: 12}, 100 * time.Millisecond, 1000, 1000},
+		"twice":         {stream.ConnLimits{ByteRate: 120, ByteBurst: 120}, 50 * time.Millisecond, 19, 57},
+		"packets alone": {stream.ConnLimits{PacketRate: 5, ByteRate: 1000}, 0, 5, 5},
+	} {
+		for _, later := range []bool{false, true} { // by SetLimits
+			for _, web := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, later: %v, WebSocket: %v", name, later, web), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						read := 0
+						var end error
+						s := &stream.Server{Options: stream.Options{MaxPacket: 116}, Logger: quiet(), Handler: func(_ context.Context, conn *stream.Conn) error {
+							if later {
+								conn.SetLimits(c.limits)
+							}
+							for end = next(conn); end == nil; end = next(conn) {
+								read++
+							}
+							require.Equal(t, end, next(conn))
+							return end
+						}}
+						if !later {
+							s.PacketRate, s.ByteRate, s.ByteBurst = c.limits.PacketRate, c.limits.ByteRate, c.limits.ByteBurst
+						}
+						f, want := newSocket(), c.want
+						f.in = make(chan frame)
+						send := func() {
+							select {
+							case f.in <- frame{typ: 2, r: bytes.NewReader(one)}:
+							case <-f.broken:
+							}
+						}
+						if web {
+							want = c.web
+							go s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
+						} else {
+							ours, theirs := net.Pipe()
+							go s.ServeConn(stream.NewConn(t.Context(), ours, &s.Options))
+							send = func() { _, _ = theirs.Write(framed(binary.LittleEndian, one)) }
+						}
+						for range 1000 {
+							send()
+							time.Sleep(c.pace)
+						}
+						synctest.Wait()
+						require.Equal(t, want, read)
+						if want < 1000 {
+							require.Equal(t, stream.ErrPacketRate, end)
+							require.EqualValues(t, 1, s.Stats().TooFast)
+						}
+						require.NoError(t, s.Shutdown(t.Context()))
+					})
+				})
+			}
+		}
+	}
+}
+
 // TestSetLimits changes limits after the first packet, over TCP and over a WebSocket: the others are those of before, and
 // those that are changed apply from the next packet on.
 func TestSetLimits(t *testing.T) {

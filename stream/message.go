@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -128,6 +130,34 @@ func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, netConnKey{}, conn)
 }
 
+// CountReads returns a listener for an [http.Server] whose ConnContext is [WithNetConn]. Of its connections ByteRate limits
+// all bytes: a ping or an empty fragment is no packet, but takes time, too.
+func CountReads(ln net.Listener) net.Listener { return countingListener{ln} }
+
+type countingListener struct{ net.Listener }
+
+func (l countingListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &countedConn{Conn: conn}, nil
+}
+
+// A countedConn counts what is read, once its meter is set.
+type countedConn struct {
+	net.Conn
+	meter atomic.Pointer[meter]
+}
+
+func (c *countedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if m := c.meter.Load(); m != nil {
+		err = cmp.Or(m.take(n), err)
+	}
+	return n, err
+}
+
 type clientKey struct{}
 
 // WithForwardedFor returns a context with the address of a client behind proxies, for [Server.ServeMessages] and
@@ -196,6 +226,9 @@ func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 	m.pinger, _ = ws.(pinger)
 	m.client, _ = ctx.Value(clientKey{}).(*net.TCPAddr)
 	if m.conn, _ = ctx.Value(netConnKey{}).(net.Conn); m.conn != nil {
+		if m.counted, _ = transport(m.conn).(*countedConn); m.counted != nil {
+			m.counted.meter.Store(&c.meter)
+		}
 		m.read.expire = func() { _ = m.conn.SetReadDeadline(aLongTimeAgo) }
 		m.write.expire = func() { _ = m.conn.SetWriteDeadline(aLongTimeAgo) }
 		c.interrupt = m.read.expire
@@ -271,9 +304,10 @@ func (m *socket) ping(waiting time.Time) {
 
 // A socket is a MessageConn as a link. Read returns the length of a message, then the message.
 type socket struct {
-	c    *Conn
-	ws   MessageConn
-	conn net.Conn // under ws, or nil if not known
+	c       *Conn
+	ws      MessageConn
+	conn    net.Conn     // under ws, or nil if not known
+	counted *countedConn // conn, or the connection under its TLS, or nil
 	// client is the address of WithForwardedFor, or nil.
 	client *net.TCPAddr
 
@@ -346,6 +380,12 @@ func (m *socket) receive() error {
 	m.read.set(time.Time{})
 	m.c.reader.config.order().PutUint32(p.buf, uint32(len(p.content())))
 	m.c.received(len(p.content()))
+	if m.counted == nil {
+		if err := m.c.meter.take(len(p.content())); err != nil {
+			p.release()
+			return m.readError(err)
+		}
+	}
 	m.next = p
 	return nil
 }
@@ -362,6 +402,9 @@ func (m *socket) arrived(n int) error {
 // readError returns the error of Next for an error of ws.
 func (m *socket) readError(err error) error {
 	switch {
+	case errors.Is(err, ErrPacketRate):
+		m.c.tooFast = true
+		return ErrPacketRate
 	case m.c.draining.Load():
 		err = ErrServerClosed
 	case err != io.EOF && errors.Is(err, io.EOF): // the connection ended without a close frame

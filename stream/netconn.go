@@ -49,7 +49,7 @@ func (c *Conn) packetRead(err error) error {
 	if err != nil && !Skippable(err) {
 		return err
 	}
-	if c.tooFast = c.rate != nil && !c.rate.take(); c.tooFast {
+	if c.tooFast = c.tooFast || c.rate != nil && !c.rate.take(1); c.tooFast {
 		return ErrPacketRate
 	}
 	if c.handled != nil {
@@ -81,6 +81,9 @@ func (c *Conn) ready() error {
 	if config := c.config.Load(); config != c.reader.config { // of SetLimits
 		if config.rate != c.reader.config.rate {
 			c.rate = newBucket(config.rate)
+		}
+		if config.bytes != c.reader.config.bytes {
+			c.meter.set(config)
 		}
 		c.reader.config = config
 	}
@@ -360,6 +363,10 @@ func (r connReader) Read(p []byte) (int, error) {
 	}
 	n, err := r.c.conn.Read(p)
 	r.c.received(n)
+	if late := r.c.meter.take(n); late != nil {
+		r.c.tooFast = true
+		return 0, late
+	}
 	return n, r.c.readError(err)
 }
 

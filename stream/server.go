@@ -82,6 +82,12 @@ type Server struct {
 	// closed with ClosePolicyViolation.
 	PacketRate  float64
 	PacketBurst int
+	// ByteRate is the maximum number of bytes from each client in a second, on average, as
+	// PacketRate is of packets; 0 disables the limit. ByteBurst is the maximum number at once; 0
+	// selects ByteRate, or MaxPacket if that is more. Of a WebSocket, the bytes of messages count,
+	// and all bytes, with pings and empty fragments, if its listener is from [CountReads].
+	ByteRate  float64
+	ByteBurst int
 	// MaxReading is the maximum number of bytes that packets longer than 16 KiB, of all connections together, can
 	// have while they are read, besides one packet. It counts the bytes that arrived, of a packet until its last
 	// byte arrived, of a message of a WebSocket until it is read. Packets beyond it wait, the shortest first, within
@@ -168,7 +174,7 @@ func (s *Server) init() {
 		return
 	}
 	s.config = newConfig(s.Options.withTimeouts(serverTimeouts))
-	s.config.rate = rate{s.PacketRate, s.PacketBurst}
+	s.config.rate, s.config.bytes = rate{s.PacketRate, s.PacketBurst}, rate{s.ByteRate, s.ByteBurst}
 	s.admitted, s.conns, s.addrs = map[*Conn]struct{}{}, map[*Conn]netip.Addr{}, map[netip.Addr]int{}
 	s.listeners = map[*net.Listener]struct{}{}
 	if s.MaxReading >= 0 {
@@ -539,11 +545,12 @@ func (s *Server) adopt(c *Conn) {
 	c.setStats(&s.counters)
 	if config := c.config.Load(); config != s.config { // of ServeConn
 		changed := *config
-		changed.rate = s.config.rate
+		changed.rate, changed.bytes = s.config.rate, s.config.bytes
 		c.config.Store(&changed)
 		c.reader.config = &changed
 	}
 	c.rate = newBucket(s.config.rate)
+	c.meter.set(c.reader.config)
 	c.handled = s.PacketHandled
 	if c.quota = s.quota; c.quota != nil {
 		c.reader.arrived = c.arrived

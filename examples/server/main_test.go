@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -135,6 +136,31 @@ func TestUsedConnection(t *testing.T) {
 		require.NoError(t, c.Close())
 		require.NoError(t, s.Shutdown(t.Context()))
 	})
+}
+
+// Pings are no packets, but count as bytes.
+func TestPingFlood(t *testing.T) {
+	s := &stream.Server{Handler: handle, ByteRate: 1, ByteBurst: 1000, Logger: slog.New(slog.DiscardHandler)}
+	accept := func(w http.ResponseWriter, r *http.Request) {
+		if ws, err := websocket.Accept(w, r, nil); err == nil {
+			s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
+		}
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	h := &http.Server{Handler: http.HandlerFunc(accept), ConnContext: upgrades.ConnContext}
+	defer h.Close()
+	go func() { _ = h.Serve(stream.CountReads(ln)) }()
+	ws, _, err := websocket.Dial(t.Context(), "ws://"+ln.Addr().String(), nil)
+	require.NoError(t, err)
+	ctx := ws.CloseRead(t.Context())
+	pings := 0
+	for ws.Ping(ctx) == nil {
+		pings++
+	}
+	require.InDelta(t, 130, pings, 20) // of 7 to 9 bytes
+	require.NoError(t, s.Shutdown(t.Context()))
+	require.EqualValues(t, 1, s.Stats().TooFast)
 }
 
 // TestStatus shows the connections of a server and its metrics, and closes a connection.
