@@ -234,18 +234,21 @@ func TestBrokenValue(t *testing.T) {
 	number := func(n int) []byte { return integer(uint64(n), 4, false) }
 	packet := slices.Concat(number(len(v)), v)
 	for _, test := range []struct {
+		text          string // the value before it has no type
 		before, after []byte
 		whole         int // values on each side
 	}{
-		{nil, nil, 0},
-		{number(len(v)), nil, 0},
-		{slices.Concat([]byte("SAVE"), number(3)), nil, 0},
-		{slices.Concat([]byte("SAVE"), number(3), number(len(v))), nil, 0},
-		{slices.Concat(packet, number(len(v))), packet, 1},
-		{slices.Concat([]byte("SAVE"), number(7), packet, packet, number(len(v))), slices.Concat(packet, packet), 2},
+		{"three", nil, nil, 0},
+		{"three", number(len(v)), nil, 0},
+		{"three", slices.Concat([]byte("SAVE"), number(3)), nil, 0},
+		{"three", slices.Concat([]byte("SAVE"), number(3), number(len(v))), nil, 0},
+		{"three", slices.Concat(packet, number(len(v))), packet, 1},
+		{"name", slices.Concat(packet, number(len(v))), packet, 1},
+		{"three", slices.Concat([]byte("SAVE"), number(7), packet, packet, number(len(v))), slices.Concat(packet, packet), 2},
+		{"name", slices.Concat([]byte("SAVE"), number(7), packet, packet, number(len(v))), slices.Concat(packet, packet), 2},
 	} {
 		broken := bytes.Clone(v)
-		broken[bytes.Index(v, []byte("three"))-8] = 77 // no type
+		broken[bytes.Index(v, []byte(test.text))-8] = 77
 		e := Find(slices.Concat(test.before, broken, test.after), nil)
 		require.NotNil(t, e)
 		require.True(t, e.IsDamaged(), "%v", e)
