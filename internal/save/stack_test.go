@@ -392,3 +392,13 @@ func TestFirstValue(t *testing.T) {
 		require.Zero(t, typ, "%x", foreign)
 	}
 }
+
+// TestSmallFile: packets in a stream that is much smaller than they are, after a header, are found.
+func TestSmallFile(t *testing.T) {
+	packet := must(variant.Marshal(map[string]any{"name": "Ada", "hp": 100, "items": slices.Repeat([]any{map[string]any{"id": 1, "label": "item"}}, 800)}))(t)
+	content := must(fileaccess.Compress(nil, slices.Repeat(framed(packet), 20), fileaccess.Zstd))(t)
+	b := slices.Concat([]byte("SAVE"), words(1, uint32(len(content))), content)
+	s := must(At(bytes.NewReader(b), int64(len(b))).Open(&OpenOptions{}))(t)
+	require.True(t, s.Values.fits())
+	require.Equal(t, slices.Repeat(framed(packet), 20), must(s.ReadAll())(t))
+}

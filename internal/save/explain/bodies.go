@@ -344,6 +344,7 @@ func (f *finder) inner(content []byte) *Parse {
 	case !isWhole && f.whole[&content[0]]:
 		return nil
 	}
+	f.left[reading] += work[reading].perByte * len(content) // or a small file of much content would not be searched
 	return f.explain(content, f.format, f.depth+1)
 }
 
