@@ -33,6 +33,8 @@ var groups = slices.Concat(
 	variantGroups,
 	recordGroups,
 	mapGroups,
+	shapeGroups,
+	mapShapeGroups,
 	[]group{fieldGroup},
 	textGroups,
 	[]group{typedGroup, smallGroup},

@@ -255,7 +255,7 @@ func readCounts(lines, profile []byte) results {
 }
 
 // Growth of more than maxGrowth fails, changes of more than minChange are printed. Go hashes keys with a
-// seed of the process, which moves the counts of mapGroups by up to 1.5 %.
+// seed of the process, which moves the counts of maps by up to 1.5 %.
 const (
 	maxGrowth    = 0.01
 	maxMapGrowth = 0.03
@@ -282,7 +282,7 @@ func compare(out io.Writer, before, now results) (grown []string) {
 	rows := 0
 	for _, g := range slices.Sorted(maps.Keys(now)) {
 		most := maxGrowth
-		if slices.ContainsFunc(mapGroups, func(of group) bool { return of.name == g }) {
+		if slices.ContainsFunc(slices.Concat(mapGroups, mapShapeGroups), func(of group) bool { return of.name == g }) {
 			most = maxMapGrowth
 		}
 		for _, name := range slices.Sorted(maps.Keys(now[g])) {
