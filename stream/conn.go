@@ -229,8 +229,9 @@ type Conn struct {
 	rate    *bucket // nil without a PacketRate
 	tooFast bool    // rate or meter was exceeded
 
-	handled      func(*Conn, HandledPacket) // Server.PacketHandled
-	readAt       time.Time                  // when Next returned the packet being handled
+	handled      func(context.Context, *Conn, HandledPacket) // Server.PacketHandled
+	handlerCtx   context.Context                             // of the handler, for PacketHandled
+	readAt       time.Time                                   // when Next returned the packet being handled
 	handledFirst bool
 
 	meter   meter
@@ -367,7 +368,7 @@ func (c *Conn) packetHandled() {
 		c.handledFirst, p.First = true, c.readAt.Sub(c.opened)
 	}
 	c.readAt = time.Time{}
-	c.handled(c, p)
+	c.handled(c.handlerCtx, c, p)
 }
 
 // lastHandled calls PacketHandled for the latest packet, after the handler returned, unless another of

@@ -281,6 +281,44 @@ func TestConns(t *testing.T) {
 	})
 }
 
+type userKey struct{}
+
+// The contexts of connections derive from that of their listener, and end with it.
+func TestBaseContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ln := newFakeListener(nil)
+		base, cancel := context.WithCancelCause(context.WithValue(t.Context(), userKey{}, "Ada"))
+		s := &stream.Server{
+			BaseContext: func(got net.Listener) context.Context {
+				require.Equal(t, ln, got)
+				return base
+			},
+			Logger: quiet(),
+			Handler: func(ctx context.Context, c *stream.Conn) error {
+				require.Equal(t, "Ada", ctx.Value(userKey{}))
+				require.Equal(t, errBroken, next(c))
+				require.Equal(t, errBroken, context.Cause(ctx))
+				return nil
+			},
+		}
+		result := start(s, ln)
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		ln.conns <- ours
+		synctest.Wait()
+		require.EqualValues(t, 1, s.Stats().Conns)
+		cancel(errBroken)
+		synctest.Wait()
+		require.Zero(t, s.Stats().Conns)
+		require.NoError(t, s.Shutdown(t.Context()))
+		require.Equal(t, stream.ErrServerClosed, result())
+
+		s = &stream.Server{BaseContext: func(net.Listener) context.Context { panic("oops") }, Handler: skipOneOf}
+		require.PanicsWithValue(t, "oops", func() { _ = s.Serve(ln) })
+		require.NoError(t, s.Shutdown(t.Context()))
+	})
+}
+
 // TestPacketHandled measures how long a handler handles packets, over TCP and over a WebSocket.
 func TestPacketHandled(t *testing.T) {
 	one, text := encoded(t, number(1)), encoded(t, str("text"))
@@ -292,9 +330,14 @@ func TestPacketHandled(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var got []stream.HandledPacket
 			s := &stream.Server{
-				PacketHandled: func(c *stream.Conn, p stream.HandledPacket) {
+				PacketHandled: func(ctx context.Context, c *stream.Conn, p stream.HandledPacket) {
 					require.NotEmpty(t, c.Stats().RemoteAddr)
+					require.Equal(t, "Ada", ctx.Value(userKey{}))
+					require.NoError(t, ctx.Err())
 					got = append(got, p)
+				},
+				ConnContext: func(ctx context.Context, _ *stream.Conn) context.Context {
+					return context.WithValue(ctx, userKey{}, "Ada")
 				},
 				Handler: func(_ context.Context, c *stream.Conn) error {
 					for i := 0; ; i++ {
@@ -339,7 +382,7 @@ func TestPacketHandled(t *testing.T) {
 		})
 	}
 	// A panic of the hook is one of the handler.
-	s := &stream.Server{Logger: quiet(), Handler: skipOneOf, PacketHandled: func(*stream.Conn, stream.HandledPacket) { panic("oops") }}
+	s := &stream.Server{Logger: quiet(), Handler: skipOneOf, PacketHandled: func(context.Context, *stream.Conn, stream.HandledPacket) { panic("oops") }}
 	ours, theirs := net.Pipe()
 	go func() { _, _ = theirs.Write(framed(binary.LittleEndian, one)) }()
 	s.ServeConn(stream.NewConn(t.Context(), ours, nil))

@@ -59,6 +59,7 @@
 //     side, and WriteTimeout while packets are written. A client that answers pings and sends nothing ends after IdleTimeout.
 //   - send positions to players with slow networks? By [Room.Latest]: they receive fewer positions, each the newest.
 //   - bound what one client costs? By MaxConnsPerAddr, PacketRate and ByteRate of the Server, and [CountReads] for pings.
+//   - see each packet in a trace? By ConnContext and PacketHandled of the Server, as its example for spans shows.
 //   - let matches end before a new version starts? By [Server.Drain] and [Conn.Draining].
 //
 // # Limits of engines

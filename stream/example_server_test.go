@@ -142,3 +142,36 @@ func (c peerConn) RemoteAddr() net.Addr { return c.addr }
 type silentSocket struct{ stream.MessageConn }
 
 func (*silentSocket) SetReadLimit(int64) {}
+
+// A tracer makes spans. Of a Tracer of OpenTelemetry, it calls Start with trace.WithTimestamp(begin), and End of the span.
+type tracer interface {
+	Span(ctx context.Context, name string, begin, end time.Time)
+}
+
+// A printer is a tracer for this example.
+type printer struct{}
+
+func (printer) Span(ctx context.Context, name string, begin, end time.Time) {
+	fmt.Println(name, "of", ctx.Value(traceKey{}), end.After(begin))
+}
+
+type traceKey struct{}
+
+// A span for each packet, with the trace of its connection. For histograms, see examples/server.
+func ExampleServer_spans() {
+	var spans tracer = printer{}
+	s := echoServer()
+	s.ConnContext = func(ctx context.Context, c *stream.Conn) context.Context {
+		return context.WithValue(ctx, traceKey{}, "trace "+c.RemoteAddr().String())
+	}
+	s.PacketHandled = func(ctx context.Context, _ *stream.Conn, p stream.HandledPacket) {
+		now := time.Now()
+		spans.Span(ctx, fmt.Sprintf("packet of %d bytes", p.Size), now.Add(-p.Time), now)
+	}
+
+	exchange(s, 2)
+	_ = s.Shutdown(context.Background())
+	// Output:
+	// packet of 8 bytes of trace pipe true
+	// packet of 8 bytes of trace pipe true
+}

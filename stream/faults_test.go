@@ -172,11 +172,11 @@ var serverFunctions = []struct {
 		s.ConnClosed = func(context.Context, *stream.Conn, error) { panic("oops") }
 	}, 1},
 	{"PacketHandled", "Next in the handler", func(_ *testing.T, s *stream.Server) {
-		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) { panic("oops") }
+		s.PacketHandled = func(context.Context, *stream.Conn, stream.HandledPacket) { panic("oops") }
 	}, 1},
 	{"PacketHandled", "after the handler", func(_ *testing.T, s *stream.Server) {
 		s.Handler = skipOneOf
-		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) { panic("oops") }
+		s.PacketHandled = func(context.Context, *stream.Conn, stream.HandledPacket) { panic("oops") }
 	}, 1},
 	{"PacketHandled", "the goroutine of CloseRead", func(t *testing.T, s *stream.Server) {
 		s.Handler = func(ctx context.Context, c *stream.Conn) error {
@@ -185,14 +185,14 @@ var serverFunctions = []struct {
 			assert.EqualError(t, context.Cause(ctx), "panic: oops")
 			return context.Cause(ctx)
 		}
-		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) { panic("oops") }
+		s.PacketHandled = func(context.Context, *stream.Conn, stream.HandledPacket) { panic("oops") }
 	}, 1},
 	{"PacketHandled", "the goroutine of CloseRead, whose handler returns nil", func(_ *testing.T, s *stream.Server) {
 		s.Handler = func(ctx context.Context, c *stream.Conn) error {
 			<-c.CloseRead(ctx).Done()
 			return nil
 		}
-		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) { panic("oops") }
+		s.PacketHandled = func(context.Context, *stream.Conn, stream.HandledPacket) { panic("oops") }
 	}, 1},
 	{"PacketHandled", "the goroutine of CloseRead, after the handler", func(_ *testing.T, s *stream.Server) {
 		s.Handler = func(ctx context.Context, c *stream.Conn) error {
@@ -200,7 +200,7 @@ var serverFunctions = []struct {
 			time.Sleep(time.Second) // while PacketHandled runs
 			return nil
 		}
-		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) {
+		s.PacketHandled = func(context.Context, *stream.Conn, stream.HandledPacket) {
 			time.Sleep(2 * time.Second)
 			panic("oops")
 		}
@@ -210,7 +210,7 @@ var serverFunctions = []struct {
 			<-c.CloseRead(ctx).Done()
 			return nil
 		}
-		s.PacketHandled = func(*stream.Conn, stream.HandledPacket) { panic("oops") }
+		s.PacketHandled = func(context.Context, *stream.Conn, stream.HandledPacket) { panic("oops") }
 		s.ConnClosed = func(context.Context, *stream.Conn, error) { panic("oops") }
 	}, 2},
 	{"Logger", "Handle, after the handler", func(_ *testing.T, s *stream.Server) {
@@ -272,6 +272,7 @@ func TestServerFunctionsPanic(t *testing.T) {
 			})
 		})
 	}
+	delete(fields, "BaseContext") // is called in the goroutine of Serve's caller: see TestBaseContext
 	require.Empty(t, fields, "a function that a user can set needs a line in serverFunctions")
 }
 

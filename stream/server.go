@@ -96,6 +96,9 @@ type Server struct {
 	MaxReading int64
 	// TLSConfig is the configuration of ServeTLS.
 	TLSConfig *tls.Config
+	// BaseContext, if set, returns the context from which the contexts of ln's connections derive, in
+	// the place of context.Background().
+	BaseContext func(ln net.Listener) context.Context
 	// ConnContext, if set, is called before Handler and returns the handler's context, derived from
 	// ctx.
 	ConnContext func(ctx context.Context, c *Conn) context.Context
@@ -103,9 +106,10 @@ type Server struct {
 	// error, also if there was no handler, because a TLS handshake failed.
 	ConnClosed func(ctx context.Context, c *Conn, err error)
 	// PacketHandled, if set, is called for each packet, valid or invalid, when the handler calls Next
-	// again or returns: for histograms. PacketHandled runs in the goroutine of this call, and must
+	// again or returns, with the handler's context: for histograms and spans. PacketHandled runs in
+	// the goroutine of this call, and must
 	// not call the reading methods of c.
-	PacketHandled func(c *Conn, p HandledPacket)
+	PacketHandled func(ctx context.Context, c *Conn, p HandledPacket)
 	// Logger is the log of errors: at most 10 records a second, and all panics. The first record
 	// after suppressed records contains their number. nil selects [slog.Default].
 	Logger *slog.Logger
@@ -221,14 +225,14 @@ func (s *Server) addListener(ln *net.Listener) error {
 
 // admit returns a Conn over conn, for addConn. It returns nil, and counts the connection as refused, if no connection
 // can be served.
-func (s *Server) admit(conn net.Conn) *Conn {
+func (s *Server) admit(ctx context.Context, conn net.Conn) *Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.room(netip.Addr{}) != nil {
 		s.counters.refused.Add(1)
 		return nil
 	}
-	c := newNetConn(context.Background(), conn, s.config)
+	c := newNetConn(ctx, conn, s.config)
 	s.admitted[c] = struct{}{}
 	return c
 }
@@ -397,13 +401,17 @@ func (s *Server) Serve(ln net.Listener) error {
 		return err
 	}
 	defer s.remove(func() { delete(s.listeners, &ln) })
+	base := context.Background()
+	if s.BaseContext != nil {
+		base = s.BaseContext(ln)
+	}
 	var delay time.Duration
 	for {
 		conn, err := ln.Accept()
 		switch {
 		case err == nil:
 			delay = 0
-			s.accept(conn)
+			s.accept(base, conn)
 		case s.isClosing():
 			return ErrServerClosed
 		case !temporary(err):
@@ -441,8 +449,8 @@ func (s *Server) ServeTLS(ln net.Listener, certFile, keyFile string) error {
 
 // accept serves conn in a goroutine of its own, or closes it. Any method of conn can wait for the client, so all are
 // called there: RemoteAddr, for example, reads the header of the PROXY protocol.
-func (s *Server) accept(conn net.Conn) {
-	if c := s.admit(conn); c != nil {
+func (s *Server) accept(ctx context.Context, conn net.Conn) {
+	if c := s.admit(ctx, conn); c != nil {
 		go s.serveNew(c)
 	} else {
 		go func() { _ = conn.Close() }()
@@ -536,6 +544,7 @@ func (s *Server) handle(c *Conn) {
 	if s.ConnContext != nil {
 		ctx = s.ConnContext(ctx, c)
 	}
+	c.handlerCtx = ctx
 	err = s.Handler(ctx, c)
 	c.lastHandled()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"html/template"
 	"log"
 	"net"
@@ -117,7 +118,7 @@ func metrics(s *stream.Server) http.Handler {
 	size := histogram("packet_bytes", "size of packets", 16, 4, 7)
 	handler := histogram("handler_seconds", "time in the handler of a packet", 10e-6, 4, 10)
 	first := histogram("first_packet_seconds", "time from accept to the first packet", 1e-3, 4, 8)
-	s.PacketHandled = func(_ *stream.Conn, p stream.HandledPacket) {
+	s.PacketHandled = func(_ context.Context, _ *stream.Conn, p stream.HandledPacket) {
 		size.Observe(float64(p.Size))
 		handler.Observe(p.Time.Seconds())
 		if p.First > 0 {
