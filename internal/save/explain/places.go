@@ -101,7 +101,7 @@ var spans = []span{
 	{rest, 0, 3, 3, false}, {restItself, 0, 5, 0, false}, {restAndGap, 0, 6, 0, false},
 	{restAfter, 4, 7, 0, false}, {restAfter, 8, 7, 0, false}, {restAfter, 16, 7, 0, false}, {restAfter, 20, 7, 0, false}, {restAfter, 32, 7, 0, false},
 	{toEndAfter, 4, 6, 0, false}, {toEndAfter, 16, 7, 0, false}, {toEndAfter, 20, 7, 0, false}, {toEndAfter, 32, 7, 0, false},
-	{toEnd, 0, 4, 3, false}, {before, 0, 4, 3, false}, {beforeFirst, 0, 5, 4, false}, {gapAndNext, 0, 0, 6, false},
+	{toEnd, 0, 4, 3, false}, {before, 0, 4, 3, false}, {beforeFirst, 0, 5, 4, false}, {gapAndNext, 0, 7, 6, false},
 	{previousFrom, 2, 0, 6, true}, {previousFrom, 4, 0, 6, true}, {previousFrom, 8, 0, 6, true},
 }
 
