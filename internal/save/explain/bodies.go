@@ -106,7 +106,7 @@ func (f *finder) bodies() []body {
 	}
 	f.broken()
 	slices.SortStableFunc(f.found, func(a, b body) int { return a.at - b.at })
-	left := 64 * fewBodies
+	left := 8 * fewBodies
 	for i := range f.found {
 		if c := &f.found[i]; c.bytes && len(f.found) < fewBodies { // what explains the bytes in it
 			n, _ := slices.BinarySearchFunc(f.found[i:], c.to, func(x body, to int) int { return x.at - to })

@@ -8,7 +8,7 @@ import (
 
 // explain returns the cheapest explanations of the gaps between the bodies of a row.
 func explain(d *digests, o *Options, r row) (all []*Parse) {
-	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, inner: map[int][]byte{}, plain: map[int]float64{}, inDigest: map[int]bool{}}
+	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, inner: map[int][]byte{}, plain: map[int]float64{}, chosen: map[int]*set{}, inDigest: map[int]bool{}}
 	at := 0
 	for _, c := range r.bodies {
 		e.gaps = append(e.gaps, gapSpan{at, c.from})
@@ -106,13 +106,22 @@ type set struct {
 	margin float64 // up to which the set is a rival
 }
 
-// best returns the places with the most saving together, without those in not.
-func (e *explainer) best(not func(*place) bool) (out set) {
+// best returns the places with the most saving together, without those in not. changed are places whose price has changed.
+func (e *explainer) best(not func(*place) bool, changed []*place) (out set) {
 	for _, g := range e.learnt {
-		if len(e.byGap[g]) > 0 {
-			s, t := e.schedule(g, e.byGap[g], not)
-			out.places, out.saving = append(out.places, s...), out.saving+t
+		all := e.byGap[g]
+		if len(all) == 0 {
+			continue
 		}
+		one, known := e.chosen[g], e.chosen[g] != nil
+		if !known || not != nil && slices.ContainsFunc(all, not) || slices.ContainsFunc(changed, func(p *place) bool { return p.gap == g }) {
+			one = &set{}
+			one.places, one.saving = e.schedule(g, all, not)
+		}
+		if !known {
+			e.chosen[g] = one
+		}
+		out.places, out.saving = append(out.places, one.places...), out.saving+one.saving
 	}
 	type sized struct {
 		gap, from, to int
@@ -141,7 +150,7 @@ func (e *explainer) best(not func(*place) bool) (out set) {
 // choose returns the best set of places, and other sets within Doubt: without some of these places, and with others.
 func (e *explainer) choose() []set {
 	const most, forced = 32, 1000
-	best := e.best(nil)
+	best := e.best(nil, nil)
 	all := []set{best}
 	tried := map[*pattern]bool{}
 	for _, p := range best.places {
@@ -153,7 +162,7 @@ func (e *explainer) choose() []set {
 			func(q *place) bool { return q.pattern == p.pattern },
 			func(q *place) bool { return q.gap == p.gap && q.at < p.to && p.at < q.to || q.pattern == p.pattern },
 		} {
-			all = append(all, e.best(not))
+			all = append(all, e.best(not, nil))
 		}
 	}
 	byPattern := map[*pattern][]*place{}
@@ -173,7 +182,7 @@ func (e *explainer) choose() []set {
 		for _, p := range byPattern[c] {
 			p.price -= forced
 		}
-		all = append(all, e.best(nil))
+		all = append(all, e.best(nil, byPattern[c]))
 		for _, p := range byPattern[c] {
 			p.price += forced
 		}

@@ -53,6 +53,7 @@ type explainer struct {
 	byGap    map[int][]*place
 	inner    map[int][]byte
 	plain    map[int]float64
+	chosen   map[int]*set // the best places of gaps
 	inDigest map[int]bool // offsets
 	zeroed   []byte       // b, for the checksums of files in which they are zeros
 }
