@@ -230,14 +230,14 @@ var fileGroup = group{
 		check(e.Close())
 
 		var in io.Reader = struct{ io.Reader }{src}
-		again := func(copy func()) func() int {
+		again := func(work func()) func() int {
 			return func() int {
 				must(src.Seek(0, io.SeekStart))
 				must(dst.Seek(0, io.SeekStart))
 				out.n = 0
 				d.Reset(in)
 				e.Reset(to)
-				copy()
+				work()
 				check(e.Flush())
 				return out.n
 			}
