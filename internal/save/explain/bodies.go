@@ -506,18 +506,22 @@ func repeats(b []byte, in int) bool {
 // fastlzFilled is the size up to which engines fill a content with zeros.
 const fastlzFilled = 16
 
-// valueEnds returns the savings of the values in a content, alone or after lengths, up to each end of one, and reports whether
-// there are more if the content goes on.
+// valueEnds returns the savings of the values in a content, alone, after lengths or after one number, or of a stream, up to each end of one, and
+// reports whether there are more if the content goes on.
 func (f *finder) valueEnds(content []byte) (ends map[int]float64, more bool) {
 	ends = map[int]float64{}
-	for _, order := range []binary.ByteOrder{nil, binary.LittleEndian} {
-		total, skip, at := 0.0, 0, 0
-		if order != nil {
-			skip = lengthSize
+	if isStream(content) {
+		s := f.unpacker.read(content)
+		if s.Packed == nil {
+			return ends, true
 		}
+		ends[len(s.Packed)] = signatures[s.Info.Mode]
+	}
+	for _, kind := range []struct{ at, skip int }{{0, 0}, {0, lengthSize}, {lengthSize, 0}} {
+		total, at, skip := 0.0, kind.at, kind.skip
 		for at+skip+4 <= len(content) {
 			w := f.reader.value(content[at+skip:])
-			if w.size == 0 || w.cut || order != nil && int(order.Uint32(content[at:])) != w.size {
+			if w.size == 0 || w.cut || skip > 0 && int(binary.LittleEndian.Uint32(content[at:])) != w.size {
 				more = more || w.cut && w.size == len(content)-at-skip
 				break
 			}
@@ -546,11 +550,11 @@ func (f *finder) unpackFastLZ(b []byte) (content []byte, operations []operation,
 }
 
 // copiesHeader reports whether a stream of FastLZ at the start of b copies the header of a value, perhaps after a
-// length.
+// length, or of a stream.
 func copiesHeader(b []byte) bool {
 	if len(b) < 9 || b[0] >= 2<<5 {
 		return false
 	}
 	run := int(b[0]&31) + 1
-	return run >= 4 && isHeader(b[1:]) && b[1] > 0 || run >= 8 && isHeader(b[5:]) && b[5] > 0 && b[4] == 0
+	return run >= 4 && isHeader(b[1:]) && b[1] > 0 || run >= 8 && isHeader(b[5:]) && b[5] > 0 && b[4] == 0 || run >= 8 && isStream(b[1:])
 }

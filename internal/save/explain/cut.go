@@ -280,7 +280,7 @@ func isOdd(b []byte) bool {
 	v, big := binary.LittleEndian.Uint32(b), binary.BigEndian.Uint32(b)
 	f := math.Abs(float64(math.Float32frombits(v)))
 	isNumber := min(v, -v, big, -big) < small || v >= first && v <= last || f > 1e-6 && f < 1e7
-	return !isNumber && !isText(b[:letterRun]) && !isText(b[1:])
+	return !isNumber && !isWritten(b[:letterRun]) && !isWritten(b[1:])
 }
 
 // Secret returns the offset and size of bytes that look like a checksum but cannot be computed, or 0, 0: of 32, 20 or

@@ -461,6 +461,8 @@ func (e *explainer) sumsAt(g, p int, class sumClass, fixed bool) {
 		hexRun++
 	}
 	afterHex := p > sp.from && isHex(e.b[p-1])
+	const around = 4
+	isInText := p >= sp.from+around && p+2*around <= sp.to && isWritten(e.b[p-around:p+2*around])
 	for _, s := range sums {
 		if s.class() != class {
 			continue
@@ -472,7 +474,7 @@ func (e *explainer) sumsAt(g, p int, class sumClass, fixed bool) {
 				continue
 			case form.Text != 0 && (hexRun < form.Width || hexRun > form.Width && afterHex):
 				continue
-			case form.Text == 0 && !s.isLikely(e.b[p:p+s.size]), form.Width > s.size && form.Text == 0 && binary.LittleEndian.Uint32(e.b[p+s.size:]) != 0:
+			case form.Text == 0 && (isInText || !s.isLikely(e.b[p:p+s.size])), form.Width > s.size && form.Text == 0 && binary.LittleEndian.Uint32(e.b[p+s.size:]) != 0:
 				continue
 			}
 			n := len(e.places)
