@@ -117,7 +117,7 @@ func (p *Parse) Content() []byte {
 
 // Sure reports whether no other values explain the bytes about equally well.
 func (p *Parse) Sure() bool {
-	return !p.doubtful && !slices.ContainsFunc(p.Rivals, func(r *Parse) bool { return !slices.Equal(p.leaves(""), r.leaves("")) })
+	return !p.doubtful && !slices.ContainsFunc(p.Rivals, func(r *Parse) bool { return !p.isSame(r) })
 }
 
 // IsPlain reports whether there is nothing but values, all alone or all after lengths of 32 bits in the same order.
@@ -236,6 +236,27 @@ type LengthError struct {
 
 func (e *LengthError) Error() string {
 	return fmt.Sprintf("offset %d: the length is %d and the value has %s: get_var reads null", e.Offset, e.Length, bytesText(int(e.Size)))
+}
+
+// isSame reports whether the values of two parses are in the same places.
+func (p *Parse) isSame(r *Parse) bool {
+	next := func(parts []Part, at int) ([]Part, int) {
+		for len(parts) > 0 && parts[0].Kind != Value && parts[0].Kind != Packed {
+			at, parts = at+len(parts[0].Bytes), parts[1:]
+		}
+		return parts, at
+	}
+	mine, at := next(p.Parts, 0)
+	theirs, to := next(r.Parts, 0)
+	for len(mine) > 0 && len(theirs) > 0 {
+		a, b := &mine[0], &theirs[0]
+		if at != to || len(a.Bytes) != len(b.Bytes) || a.Kind != b.Kind || a.Kind == Packed && !a.Stream.Inner.isSame(b.Stream.Inner) {
+			return false
+		}
+		mine, at = next(mine[1:], at+len(a.Bytes))
+		theirs, to = next(theirs[1:], to+len(b.Bytes))
+	}
+	return len(mine) == 0 && len(theirs) == 0
 }
 
 // A leaf is the place of a value: the streams that contain it, and its offset and size in the innermost.

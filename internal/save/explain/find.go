@@ -82,7 +82,7 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 	}
 	first := parses[0]
 	for _, p := range parses[1:] {
-		switch same := slices.Equal(first.leaves(""), p.leaves("")); {
+		switch same := first.isSame(p); {
 		case p.Saving > first.Saving-Margin, same && p.Saving > first.Saving-p.margin:
 			first.Rivals = append(first.Rivals, p)
 		case p.Saving > first.Saving-Doubt && !same:
