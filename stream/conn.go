@@ -249,7 +249,8 @@ type Conn struct {
 	half    bool          // Close ended writing and left the rest to the Server: see linger
 	hurried bool          // by Server.Close
 	drainBy time.Time     // when a read ends after drain; zero for never
-	drained chan struct{} // closed by drain while arrived waits, or nil
+	drained chan struct{} // closed by drain and SetReadDeadline while arrived waits, or nil
+	until   time.Time     // of SetReadDeadline, or zero
 	idle    bool          // Next waits for the first byte of a packet
 	limited bool          // a read deadline is set
 	readBy  time.Time     // when this deadline passes, unless set to interrupt a call
@@ -425,6 +426,9 @@ func (c *Conn) setReadDeadline(now time.Time) error {
 	if !c.drainBy.IsZero() {
 		timeout = shorter(timeout, max(c.drainBy.Sub(now), 1))
 	}
+	if !c.until.IsZero() {
+		timeout = shorter(timeout, max(c.until.Sub(now), 1))
+	}
 	if timeout > 0 || c.limited {
 		if err := c.setDeadline(c.link.SetReadDeadline, now, timeout); err != nil {
 			return err
@@ -436,6 +440,38 @@ func (c *Conn) setReadDeadline(now time.Time) error {
 		c.armed = packet
 	}
 	return nil
+}
+
+// SetReadDeadline sets the time until which Next and NextRaw wait, besides IdleTimeout and ReadTimeout, also for a call
+// under way; zero is none. Later calls return an [os.ErrDeadlineExceeded] unless the packet has arrived. It is no fault of the
+// client, and not final, except over a WebSocket: the call can be repeated after a later deadline is set. To wait until a
+// context is done:
+//
+//	stop := context.AfterFunc(ctx, func() { c.SetReadDeadline(time.Unix(1, 0)) })
+func (c *Conn) SetReadDeadline(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.until = t
+	switch {
+	case c.ended() != nil || c.draining.Load():
+		return
+	case c.idle:
+		_ = c.setReadDeadline(c.now())
+	case !t.IsZero():
+		c.shortenRead(t)
+	}
+}
+
+// shortenRead makes the read deadline t, unless that is later, for a call that waits for the rest of a packet. c is locked.
+func (c *Conn) shortenRead(t time.Time) {
+	if !c.limited || t.Before(c.readBy) {
+		c.limited, c.readBy = true, t
+		_ = c.link.SetReadDeadline(t)
+	}
+	if c.drained != nil {
+		close(c.drained)
+		c.drained = nil
+	}
 }
 
 // active makes the IdleTimeout begin again, if Next waits for a packet.
@@ -518,6 +554,9 @@ func (c *Conn) readError(err error) error {
 	timeout := readTimeout
 	if c.idle {
 		timeout = idleTimeout
+	}
+	if isTimeout(err) && !c.until.IsZero() && !time.Now().Before(c.until) {
+		timeout = noFault
 	}
 	c.mu.Unlock()
 	if drained {
@@ -650,14 +689,10 @@ func (c *Conn) drain() {
 		c.drainBy = time.Now().Add(d)
 		c.link.endWrite(c.drainBy)
 	}
-	if c.drained != nil {
-		close(c.drained)
-		c.drained = nil
-	}
-	if c.idle {
+	switch {
+	case c.idle:
 		c.interrupt()
-	} else if !c.drainBy.IsZero() && (!c.limited || c.drainBy.Before(c.readBy)) {
-		c.limited, c.readBy = true, c.drainBy
-		_ = c.link.SetReadDeadline(c.drainBy)
+	case !c.drainBy.IsZero():
+		c.shortenRead(c.drainBy)
 	}
 }

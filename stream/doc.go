@@ -60,6 +60,8 @@
 //   - send positions to players with slow networks? By [Room.Latest]: they receive fewer positions, each the newest.
 //   - bound what one client costs? By MaxConnsPerAddr, PacketRate and ByteRate of the Server, and [CountReads] for pings.
 //   - see each packet in a trace? By ConnContext and PacketHandled of the Server, as its example for spans shows.
+//   - wait for a packet until the next tick? By [Conn.SetReadDeadline]. For a queue: [Member.FlushContext].
+//   - connect a bot again, or replace a certificate? As the examples of [Dial] and [Server.ServeTLS] show.
 //   - let matches end before a new version starts? By [Server.Drain] and [Conn.Draining].
 //
 // # Limits of engines

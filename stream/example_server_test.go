@@ -2,11 +2,18 @@ package stream_test
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
 	"expvar"
 	"fmt"
+	"log"
 	"log/slog"
+	"math/big"
+	"math/rand/v2"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/gdwire/gdwire/stream"
@@ -174,4 +181,100 @@ func ExampleServer_spans() {
 	// Output:
 	// packet of 8 bytes of trace pipe true
 	// packet of 8 bytes of trace pipe true
+}
+
+// A bot plays on a server, and connects again when its connection ends: after half a second, and up to a minute if that fails
+// again and again, at random, so that thousands of bots do not come at once.
+func bot(ctx context.Context, addr string, play func(*stream.Conn) error) error {
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		if c, err := stream.Dial(ctx, addr, nil); err == nil {
+			begun := time.Now()
+			stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+			_ = play(c)
+			stop()
+			_ = c.Close()
+			if time.Since(begun) > time.Minute { // not refused at once
+				wait = time.Second
+			}
+		}
+		select {
+		case <-time.After(wait/2 + rand.N(wait/2)):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// A bot that connects again, with a growing time between.
+func ExampleDial_reconnect() {
+	s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error { // ends each connection after a packet
+		return variant.Send(c, "welcome")
+	}}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	go func() { _ = s.Serve(ln) }()
+
+	ctx, cancel := context.WithCancel(context.Background())
+	games := 0
+	err = bot(ctx, "tcp://"+ln.Addr().String(), func(c *stream.Conn) error {
+		if games++; games == 2 {
+			cancel()
+		}
+		var text string
+		err := variant.Receive(c, &text)
+		for err == nil || stream.Skippable(err) {
+			err = variant.Receive(c, &text)
+		}
+		return err
+	})
+	fmt.Println(games, err)
+	_ = s.Shutdown(context.Background())
+	// Output: 2 context canceled
+}
+
+// newCertificate returns a certificate for a name, as ACME clients write one into files every two months.
+func newCertificate(name string) *tls.Certificate {
+	public, private, _ := ed25519.GenerateKey(nil)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name}, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(nil, template, template, public, private)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}
+}
+
+// Replacing the certificate of a server while players are connected, for example by tls.LoadX509KeyPair at SIGHUP.
+func ExampleServer_ServeTLS() {
+	var cert atomic.Pointer[tls.Certificate]
+	cert.Store(newCertificate("old.example.org"))
+	s := echoServer()
+	s.TLSConfig = &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return cert.Load(), nil }}
+	s.Logger = slog.New(slog.DiscardHandler) // or slog.Default()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	go func() { _ = s.ServeTLS(ln, "", "") }()
+	connect := func() *tls.Conn {
+		conn, err := tls.Dial("tcp", ln.Addr().String(), &tls.Config{InsecureSkipVerify: true}) // only to look at it
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(conn.ConnectionState().PeerCertificates[0].DNSNames)
+		return conn
+	}
+
+	player := stream.NewConn(context.Background(), connect(), nil)
+	cert.Store(newCertificate("new.example.org"))
+	_ = connect().Close()
+	var n int
+	fmt.Println(variant.Send(player, 1), variant.Receive(player, &n))
+	_ = player.Close()
+	_ = s.Shutdown(context.Background())
+	// Output:
+	// [old.example.org]
+	// [new.example.org]
+	// <nil> <nil>
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -276,4 +277,89 @@ func TestWriteInRead(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSetReadDeadline waits until a deadline, between packets and inside one, set before the call or during it. Over TCP the
+// call can be repeated, and no timeout is counted.
+func TestSetReadDeadline(t *testing.T) {
+	packet := framed(binary.LittleEndian, encoded(t, number(7)))
+	for name, c := range map[string]struct {
+		sent   []byte        // before the deadline
+		set    time.Duration // when the deadline is set
+		at     time.Duration // the deadline
+		want   time.Duration // when Next returns
+		err    error
+		repeat bool
+	}{
+		"between packets":         {nil, 0, time.Second, time.Second, os.ErrDeadlineExceeded, true},
+		"inside a packet":         {packet[:7], 0, time.Second, time.Second, os.ErrDeadlineExceeded, true},
+		"inside a length":         {packet[:2], 0, time.Second, time.Second, os.ErrDeadlineExceeded, true},
+		"arrived":                 {packet, 0, time.Second, 0, nil, false},
+		"during a call":           {nil, time.Second, time.Second, time.Second, os.ErrDeadlineExceeded, true},
+		"during a call, packet":   {packet[:7], time.Second, 2 * time.Second, 2 * time.Second, os.ErrDeadlineExceeded, true},
+		"in the past":             {nil, 0, -time.Hour, 0, os.ErrDeadlineExceeded, true},
+		"after IdleTimeout":       {nil, 0, time.Hour, time.Minute, os.ErrDeadlineExceeded, false},
+		"after ReadTimeout":       {packet[:7], 0, time.Hour, 10 * time.Second, os.ErrDeadlineExceeded, false},
+		"during a call, too late": {packet[:7], time.Second, time.Hour, 10 * time.Second, os.ErrDeadlineExceeded, false},
+	} {
+		for _, cancel := range []bool{false, true} { // by a context
+			t.Run(fmt.Sprintf("%s, context: %v", name, cancel), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ours, theirs := net.Pipe()
+					defer theirs.Close()
+					s := &stream.Server{Options: stream.Options{IdleTimeout: time.Minute, ReadTimeout: 10 * time.Second}, Logger: quiet(), Handler: func(_ context.Context, conn *stream.Conn) error {
+						begun := time.Now()
+						if cancel {
+							ctx, stop := context.WithTimeout(context.Background(), max(c.at, 0))
+							defer stop()
+							defer context.AfterFunc(ctx, func() { conn.SetReadDeadline(time.Unix(1, 0)) })()
+						} else {
+							time.AfterFunc(c.set, func() { conn.SetReadDeadline(begun.Add(c.at)) })
+						}
+						if c.set == 0 {
+							synctest.Wait()
+						}
+						err := next(conn)
+						require.ErrorIs(t, err, c.err)
+						require.Equal(t, c.want, time.Since(begun).Truncate(time.Millisecond))
+						if c.repeat {
+							require.ErrorIs(t, next(conn), os.ErrDeadlineExceeded)
+							conn.SetReadDeadline(time.Time{})
+							go func() { _, _ = theirs.Write(packet[len(c.sent):]) }()
+							require.EqualValues(t, 7, answer(t, conn))
+							return nil
+						}
+						return err
+					}}
+					if len(c.sent) > 0 {
+						go func() { _, _ = theirs.Write(c.sent) }()
+					}
+					s.ServeConn(stream.NewConn(t.Context(), ours, &s.Options))
+					timeouts := s.Stats().IdleTimeouts + s.Stats().ReadTimeouts
+					require.Equal(t, c.err != nil && !c.repeat, timeouts == 1, "%d timeouts", timeouts)
+					require.NoError(t, s.Shutdown(t.Context()))
+				})
+			})
+		}
+	}
+}
+
+// FlushContext ends with its context, and the packets are still written.
+func TestFlushContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var room stream.Room
+		server, client := net.Pipe()
+		defer client.Close()
+		m := room.Join(stream.NewConn(t.Context(), server, nil))
+		require.NoError(t, m.FlushContext(t.Context()))
+		require.NoError(t, m.WriteRaw([]byte{0, 0, 0, 0}))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(errBroken) })
+		begun := time.Now()
+		require.Equal(t, errBroken, m.FlushContext(ctx))
+		require.Equal(t, time.Second, time.Since(begun))
+		go func() { _, _ = io.Copy(io.Discard, client) }()
+		require.NoError(t, m.FlushContext(t.Context()))
+		require.NoError(t, m.FlushContext(ctx), "nothing to wait for")
+	})
 }

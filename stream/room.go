@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"iter"
 	"math"
 	"slices"
@@ -232,12 +233,22 @@ func (m *Member) send(packet []byte, key any) error {
 // Flush waits until all packets sent to m are written to its connection, or returns [ErrSlow] or the
 // error of the connection if they cannot be written. A handler that sends more than MaxQueue calls
 // Flush from time to time.
-func (m *Member) Flush() error {
+func (m *Member) Flush() error { return m.FlushContext(context.Background()) }
+
+// FlushContext is Flush until ctx is done, and then returns the cause of ctx.
+func (m *Member) FlushContext(ctx context.Context) error {
+	if ctx.Done() != nil {
+		defer context.AfterFunc(ctx, func() {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.changed.Broadcast()
+		})()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for end := m.queued; m.written < end; m.changed.Wait() {
-		if m.err != nil {
-			return m.err
+		if err := cmp.Or(m.err, context.Cause(ctx)); err != nil {
+			return err
 		}
 	}
 	return nil
