@@ -201,10 +201,10 @@ type meter struct {
 	bucket *bucket
 }
 
-// set sets the limit of a config, by default of one packet at once.
+// set sets the limit of a config, by default of one packet with its length at once.
 func (m *meter) set(c *config) {
 	r := c.bytes
-	r.burst = cmp.Or(r.burst, int(min(max(r.perSecond, float64(c.MaxPacket+lengthSize)), math.MaxInt32)))
+	r.burst = cmp.Or(r.burst, int(min(max(r.perSecond, float64(4+c.MaxPacket)), math.MaxInt32)))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.bucket = newBucket(r)
