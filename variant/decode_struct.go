@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
@@ -16,8 +17,9 @@ type fieldDecoder struct {
 	key internal.Key // the name
 	fieldLocation
 	do   decodeFunc
-	i    int           // the index in structDecoder.fields
-	next *fieldDecoder // the next field, or nil
+	i    int                          // the index in structDecoder.fields
+	next *fieldDecoder                // the next field, or nil
+	then atomic.Pointer[fieldDecoder] // the field that probably follows in a Dictionary: see find
 	*field
 }
 
@@ -95,6 +97,7 @@ func (c *structDecoder) add(f *fieldDecoder) {
 		c.first = f
 	} else {
 		c.fields[f.i-1].next = f
+		c.fields[f.i-1].then.Store(f)
 	}
 	c.fields = append(c.fields, f)
 }
@@ -259,36 +262,39 @@ func (c *structDecoder) readKeyOrRest(s *decoder, x variable, n, next int) (isNe
 // decodeRest reads the last n pairs, in any order, and the End, after decode read a pair for each of
 // the first next fields. key is the key of the first of the n pairs.
 func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key structKey) (err error) {
-	seen, isKnown, unknown := c.newSeen(next), next > 0 || !c.info.union, ""
+	seen, unknown := c.newSeen(next), ""
+	var last *fieldDecoder // of the latest key that is a name, or nil
+	if next > 0 {
+		last = c.fields[next-1]
+	}
+	f := c.find(s, key, last)
 	for left := n; ; {
-		i := -1
-		if key.isText {
-			i = c.find(key.text, next)
-		}
 		switch {
-		case i < 0:
-			if !isKnown && key.isText && unknown == "" {
+		case f == nil:
+			if last == nil && c.info.union && key.isText && unknown == "" {
 				unknown = string(key.text[:min(len(key.text), quotedBytes+1)])
 			}
 			err = c.decodeUnknown(s, x, key, &seen)
-		case seen.has(i):
-			err = s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(c.fields[i].name)))
+		case seen.has(f.i):
+			err = s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(f.name)))
 		default:
-			seen.add(i)
-			next, isKnown = i+1, true
-			err = c.fields[i].decode(s, x)
+			seen.add(f.i)
+			last, err = f, f.decode(s, x)
 		}
 		if err != nil {
 			return err
 		}
 		if left--; left == 0 {
-			if err = c.leave(s, &seen); err == nil && !isKnown && unknown != "" {
+			if err = c.leave(s, &seen); err == nil && last == nil && unknown != "" {
 				err = s.fail(gdwire.TypeDictionary, c.typ, &unknownKeyError{unknown, c.info})
 			}
 			return err
 		}
-		if key, err = c.readKey(s); err != nil {
-			return err
+		if f = last.follower(); f == nil || !export.ReadKey(s.d, &f.key) {
+			if key, err = c.readKey(s); err != nil {
+				return err
+			}
+			f = c.find(s, key, last)
 		}
 	}
 }
@@ -330,18 +336,35 @@ func (c *structDecoder) missingError(s *decoder, t gdwire.Type, i int) error {
 	return withField(err, f.goName)
 }
 
-// find returns the index of the field with the given name, trying the field next first, or -1
-// if there is none.
-func (c *structDecoder) find(name []byte, next int) int {
-	if next < len(c.fields) && string(name) == c.fields[next].name {
-		return next
+// follower returns the field that probably follows f, or nil.
+func (f *fieldDecoder) follower() *fieldDecoder {
+	if f == nil {
+		return nil
 	}
-	if c.info.bits&nameBit(name) != 0 {
-		if i, ok := c.info.byName[string(name)]; ok {
-			return i
-		}
+	return f.then.Load()
+}
+
+// guessesKept is the number of names found without a guess before find learns another. Goroutines that read other orders
+// of the same keys then rarely write to the memory that all of them read.
+const guessesKept = 8
+
+// find returns the field whose name is key, or nil if there is none, and learns which field follows last: a Dictionary in
+// another order than the fields takes half of the instructions.
+func (c *structDecoder) find(s *decoder, key structKey, last *fieldDecoder) *fieldDecoder {
+	if f := last.follower(); f != nil && key.isText && string(key.text) == f.name {
+		return f
 	}
-	return -1
+	if !key.isText || c.info.bits&nameBit(key.text) == 0 {
+		return nil
+	}
+	i, ok := c.info.byName[string(key.text)]
+	if !ok {
+		return nil
+	}
+	if s.guessed++; last != nil && s.guessed%guessesKept == 0 {
+		last.then.Store(c.fields[i])
+	}
+	return c.fields[i]
 }
 
 // decode reads the value of the field of the struct x.

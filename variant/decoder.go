@@ -32,7 +32,8 @@ type decoder struct {
 	// of the next value is checked before a typed read: an Error for each of a million nils takes
 	// long.
 	peekFirst bool
-	depth     int // of Go values: pointers count, too
+	guessed   uint // the number of names found by structDecoder.find without a guess
+	depth     int  // of Go values: pointers count, too
 	recent    recent[decodeFunc]
 	// Scratch memory: the components of a math type, and the text of a NodePath, on the slow
 	// path and on the fast path.
