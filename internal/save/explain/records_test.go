@@ -3,6 +3,7 @@ package explain
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -99,5 +100,39 @@ func TestManyRecords(t *testing.T) {
 		require.NotNil(t, p, tokens)
 		require.Len(t, p.Values(), n, tokens)
 		require.Less(t, left-s.left[reading], 3*len(whole), tokens)
+	}
+}
+
+// TestWork counts the bytes that are read as values and decompressed, for each byte of files with few values or none.
+func TestWork(t *testing.T) {
+	const n = 200_000
+	value := saved(t, n, 1, "Ada Lovelace")
+	flipped := slices.Clone(value)
+	flipped[len(value)/2&^3+2] ^= 0x40
+	r := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, n)
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	for _, test := range []struct {
+		name           string
+		b              []byte
+		read, unpacked int // bytes for each byte
+	}{
+		{"noise", noise, 1, 1},
+		{"zeros", make([]byte, n), 0, 0},
+		{"text", bytes.Repeat([]byte("some words\n"), n/11), 0, 0},
+		{"signatures", bytes.Repeat([]byte{0x78, 0x9c}, n/2), 0, 0},
+		{"a value", value, 1, 0},
+		{"a cut value", value[:len(value)*9/10], 2, 0},
+		{"a cut value after a header", append([]byte("SAVE\x03\x00\x00\x00"), value[:len(value)*9/10]...), 2, 0},
+		{"a changed byte", flipped, 3, 0},
+		{"a hole", slices.Concat(value[:n/3&^3], make([]byte, 4096), value[n/2&^3:]), 3, 0},
+	} {
+		s := newSearch(nil, len(test.b))
+		full := s.left
+		s.find(test.b, s.Formats, 0)
+		require.LessOrEqual(t, full[reading]-s.left[reading], test.read*len(test.b)+n/50, test.name)
+		require.LessOrEqual(t, full[unpacking]-s.left[unpacking], test.unpacked*len(test.b)+n/50, test.name)
 	}
 }
