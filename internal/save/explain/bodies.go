@@ -371,6 +371,10 @@ func (f *finder) base64(p int) int {
 	if f.isWrapped(p, end) {
 		return end
 	}
+	isNumber := func(at int) bool { return at+1 < len(f.b) && f.b[at+1] == 0 } // of which the first byte is a digit
+	if padded == end && (end-p)%4 == 1 && isNumber(end-1) {
+		end, padded = end-1, end-1
+	}
 	const most = 4 // other letters before
 	for skip := 0; skip < most && end-p-skip >= minBase64; skip++ {
 		for _, e := range encodings {
@@ -380,7 +384,7 @@ func (f *finder) base64(p int) int {
 			} else if (to-p-skip)%4 != 0 {
 				continue
 			}
-			if to < len(f.b) && (f.b[to] == '=' || isDigit(f.b[to])) {
+			if to < len(f.b) && (f.b[to] == '=' || isDigit(f.b[to])) && !isNumber(to) {
 				continue // the text is damaged
 			}
 			if !f.take(unpacking, to-p-skip) {
@@ -506,7 +510,7 @@ func repeats(b []byte, in int) bool {
 // fastlzFilled is the size up to which engines fill a content with zeros.
 const fastlzFilled = 16
 
-// valueEnds returns the savings of the values in a content, alone, after lengths or after one number, or of a stream, up to each end of one, and
+// valueEnds returns the savings of the values in a content, alone or after lengths, or of a stream, up to each end of one, and
 // reports whether there are more if the content goes on.
 func (f *finder) valueEnds(content []byte) (ends map[int]float64, more bool) {
 	ends = map[int]float64{}
@@ -517,8 +521,8 @@ func (f *finder) valueEnds(content []byte) (ends map[int]float64, more bool) {
 		}
 		ends[len(s.Packed)] = signatures[s.Info.Mode]
 	}
-	for _, kind := range []struct{ at, skip int }{{0, 0}, {0, lengthSize}, {lengthSize, 0}} {
-		total, at, skip := 0.0, kind.at, kind.skip
+	for _, skip := range []int{0, lengthSize} {
+		total, at := 0.0, 0
 		for at+skip+4 <= len(content) {
 			w := f.reader.value(content[at+skip:])
 			if w.size == 0 || w.cut || skip > 0 && int(binary.LittleEndian.Uint32(content[at:])) != w.size {

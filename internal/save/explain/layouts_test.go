@@ -425,6 +425,7 @@ func TestTraps(t *testing.T) {
 		{"T11: checksums of lengths and equal values", layout{"[", "u8=9", "md5p", "V", "]"}.build(t, [][]byte{value, value, value, value}, "zstd"), "in 4 records (MD5 at 1, size at 17; both are written anew), compressed with zstd", -1},
 		{"T2: a size between a name and a length", layout{"p:slot3", "sp2", "V", "md5a"}.build(t, [][]byte{hundred}, "plain"), "after a header of 15 bytes (perhaps size at 9, size at 11; both are written anew), before a trailer of 16 bytes (MD5 at 115, which is written anew)", 9},
 		{"lengths of 8 bits that are one number", bytes.Repeat(join([]byte{byte(len(value))}, value), 5), "in 5 records (size at 0, which is written anew)", -1},
+		{"T2: base64 before a length that is a letter", bytes.Repeat(append(u32(112), base64.StdEncoding.EncodeToString(saved(t, 0, 0, strings.Repeat("x", 54)))...), 3), "in 3 records (size at 0, which is written anew), in base64", -1},
 		{"a stream in a stream of FastLZ", join(u32(7), pack(t, pack(t, long, "zstd"), "fastlz")), "after a header of 4 bytes, compressed with fastlz", -1},
 		{"values alone", value, "", -1},
 		{"values after zeros", join(make([]byte, 2000), value), "", -1},
