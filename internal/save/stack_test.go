@@ -402,3 +402,20 @@ func TestSmallFile(t *testing.T) {
 	require.True(t, s.Values.fits())
 	require.Equal(t, slices.Repeat(framed(packet), 20), must(s.ReadAll())(t))
 }
+
+// TestQuotedRecords: of records of JSON with base64, whose sizes and checksums are not found, no other values are written. The
+// checksum is no number or time.
+func TestQuotedRecords(t *testing.T) {
+	var values [2][]byte
+	for i, name := range []string{"Ada", "Adalbert the second of that name"} {
+		values[i] = must(variant.Marshal(map[string]any{"name": name, "hp": 100, "items": []any{1, "axe", 2.5}}))(t)
+	}
+	record := []byte("{\n\t\"data\": \"" + base64.StdEncoding.EncodeToString(values[0]) + "\",\n\t\"name\": \"slot 2\"\n}")
+	record = slices.Concat(words(uint32(len(record)), crc32.ChecksumIEEE(record)), record)
+	b := slices.Repeat(record, 3)
+	s := must(At(bytes.NewReader(b), int64(len(b))).Open(&OpenOptions{}))(t)
+	content := must(s.ReadAll())(t)
+	require.Equal(t, slices.Repeat(framed(values[0]), 3), content)
+	other := slices.Concat(framed(values[1]), content[len(content)/3:])
+	require.ErrorAs(t, s.Write(io.Discard, func(w io.Writer) error { return errOf(w.Write(other)) }), new(*DoubtError))
+}

@@ -257,6 +257,19 @@ func (p *Parse) Start() int {
 	return p.starts()[i]
 }
 
+// isQuoted reports whether base64 is between other text, as in JSON. Where this text begins and ends is not searched, so a
+// size or checksum of it is not found.
+func (p *Parse) isQuoted() bool {
+	for i := 1; i+1 < len(p.Parts); i++ {
+		before, after := p.Parts[i-1], p.Parts[i+1]
+		if x := &p.Parts[i]; x.Kind == Packed && x.Stream.encoding != nil && before.Kind == Own && after.Kind == Own &&
+			isText(before.Bytes[len(before.Bytes)-1:]) && isText(after.Bytes[:1]) {
+			return true
+		}
+	}
+	return false
+}
+
 // odd returns a DoubtError of the first four bytes of the game's own that are no number, text, float or time and are not at an
 // offset of keep, or nil.
 func (p *Parse) odd(keep []int) *DoubtError {
@@ -280,7 +293,7 @@ func isOdd(b []byte) bool {
 	v, big := binary.LittleEndian.Uint32(b), binary.BigEndian.Uint32(b)
 	f := math.Abs(float64(math.Float32frombits(v)))
 	isNumber := min(v, -v, big, -big) < small || v >= first && v <= last || f > 1e-6 && f < 1e7
-	return !isNumber && !isWritten(b[:letterRun]) && !isWritten(b[1:])
+	return !isNumber && !isWritten(b) && !isText(b[:letterRun]) && !isText(b[1:])
 }
 
 // Secret returns the offset and size of bytes that look like a checksum but cannot be computed, or 0, 0: of 32, 20 or

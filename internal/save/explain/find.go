@@ -89,8 +89,15 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 			first.doubtful = true
 		}
 	}
-	if _, secret := first.Secret(); sums.ended != nil && secret == 0 {
+	if _, secret := first.Secret(); secret == 0 && (sums.ended != nil || first.isQuoted()) {
 		first.unsearched = first.odd(s.Keep)
+	}
+	for i, at := range first.starts() { // and in streams
+		if i < len(first.Parts) && first.Parts[i].Kind == Packed && first.unsearched == nil && !slices.Contains(s.Keep, at) {
+			if in := first.Parts[i].Stream.Inner.unsearched; in != nil {
+				first.unsearched = &DoubtError{Offset: at, Was: in.Was, First: in.First, Second: in.Second}
+			}
+		}
 	}
 	return first
 }
