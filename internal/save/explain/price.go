@@ -379,9 +379,14 @@ func (s *sum) plain(form Form, digest []byte) float64 {
 }
 
 // isDigit reports whether c is a digit of base64 or base64url.
-func isDigit(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_'
-}
+func isDigit(c byte) bool { return digits[c] }
+
+var digits = func() (is [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
+		is[c] = true
+	}
+	return is
+}()
 
 func isBase64(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return !isDigit(c) && c != '=' })

@@ -1,11 +1,36 @@
 package explain
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gdwire/gdwire"
+)
 
 const (
 	mostLearnt = 64 // records whose pattern is learnt; the others are read by it
 	mostShapes = 4  // bodies of a record
 )
+
+// A body is a candidate: a value, perhaps after its length, or a stream.
+type body struct {
+	from, at, to int // from is the start of the length
+	kind         Kind
+	length       Form
+	add          int  // the length counts so many bytes more
+	wrong        bool // the length does not fit
+	stream       *Stream
+	saving       float64
+	frame        float64 // of it, for the kind of length
+	bytes        bool    // contains bytes or a text that can contain values
+	text         bool    // contains text
+}
+
+// A row is a choice of bodies.
+type row struct {
+	format gdwire.Format
+	bodies []*body
+	saving float64
+}
 
 // A link is the best row of candidates that ends with one of them.
 type link struct {
@@ -116,73 +141,4 @@ func (c *body) shape(end int) shape {
 type recordPattern struct {
 	shapes []shape
 	again  int // candidates after which it is learnt again
-}
-
-// learn learns the pattern from the latest candidates.
-func (f *finder) learn() {
-	const most, every = 16 * mostLearnt, 4 * mostLearnt // candidates
-	if f.general || len(f.found) < f.records.again {
-		return
-	}
-	f.records.again = len(f.found) + max(every, len(f.found)/8)
-	latest := f.found[max(0, len(f.found)-most):]
-	row, _ := chain(latest, 0, func(c *body) bool { return c.kind == Cut })
-	row = row[max(0, len(row)-mostLearnt-1):]
-	if len(row) <= mostLearnt {
-		return
-	}
-	shapes := make([]shape, mostLearnt)
-	for i := range shapes {
-		shapes[i] = row[i+1].shape(row[i].to)
-	}
-	for n := 1; n <= mostShapes; n++ {
-		if slices.Equal(shapes[n:], shapes[:len(shapes)-n]) {
-			f.records.shapes = shapes[:n]
-			return
-		}
-	}
-}
-
-// follow adds the bodies after those from the n-th candidate on, as far as they follow the pattern, and returns where the last
-// of them ends, or p if there are none.
-func (f *finder) follow(n, p int) int {
-	shapes := f.records.shapes
-	for i := n; i < len(f.found); i++ {
-		for k, s := range shapes {
-			c := f.found[i]
-			if got := c.shape(c.from - s.gap); c.wrong || got != s {
-				continue
-			}
-			if end := f.run(c.to, k+1); end > c.to {
-				return end
-			}
-		}
-	}
-	return p
-}
-
-// run adds the bodies after an offset that follow the pattern from the k-th shape on, and returns where the last of them ends.
-func (f *finder) run(end, k int) int {
-	from, saving := end, 0.0
-	for f.ended == nil {
-		s := &f.records.shapes[k%len(f.records.shapes)]
-		at := end + s.gap + s.length.Width
-		if at+4 > len(f.b) || f.isKnown(at) {
-			break
-		}
-		n, digits := len(f.found), f.digits
-		f.candidates(at)
-		i := slices.IndexFunc(f.found[n:], func(c body) bool { return !c.wrong && c.shape(end) == *s })
-		if i < 0 {
-			f.found, f.digits = f.found[:n], digits
-			break
-		}
-		end = f.found[n+i].to
-		saving += f.found[n+i].saving
-		k++
-	}
-	if saving > muchSaving {
-		f.sure = append(f.sure, [2]int{from, end})
-	}
-	return end
 }
