@@ -32,6 +32,8 @@ func TestFieldsNameBytes(t *testing.T) {
 		{3, nil},
 		{4, []string{"four"}},
 		{7, []string{"four", "eleven"}},
+		{18, []string{"four", "eleven"}},
+		{19, []string{"four", "eleven", "and more than eight"}},
 		{-1, []string{"four", "eleven", "and more than eight"}},
 	} {
 		d := NewDecoder(nil, &DecoderOptions{Limits: Limits{NameBytes: row.limit}})
