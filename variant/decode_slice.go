@@ -316,14 +316,20 @@ func (s *decoder) readComponents(x variable, m *components, typ gdwire.Type) err
 }
 
 // readNumbers reads the math type typ into x with a typed read, and returns its error unchanged.
-// Without package unsafe, and for integers and a Basis, the components are copied.
+// Without package unsafe, and for a Basis, the components are copied.
 func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error {
-	if m.order == nil && m.leaf != reflect.Int32 {
-		if m.leaf == reflect.Float32 {
-			if numbers, ok := numbersIn[float32](x, m.n); ok {
-				return gdwire.ReadComponents(s.d, typ, numbers)
-			}
-		} else if numbers, ok := numbersIn[float64](x, m.n); ok {
+	switch {
+	case m.order != nil:
+	case m.leaf == reflect.Float32:
+		if numbers, ok := numbersIn[float32](x, m.n); ok {
+			return gdwire.ReadComponents(s.d, typ, numbers)
+		}
+	case m.leaf == reflect.Float64:
+		if numbers, ok := numbersIn[float64](x, m.n); ok {
+			return gdwire.ReadComponents(s.d, typ, numbers)
+		}
+	default:
+		if numbers, ok := numbersIn[int32](x, m.n); ok {
 			return gdwire.ReadComponents(s.d, typ, numbers)
 		}
 	}

@@ -399,19 +399,21 @@ func makeMathEncoder(m components, typ gdwire.Type) encodeFunc {
 	switch {
 	case m.order != nil:
 	case m.leaf == reflect.Float32:
-		return makeFloatsEncoder[float32](m.n, typ, encode)
+		return makeNumbersEncoder[float32](m.n, typ, encode)
 	case m.leaf == reflect.Float64:
-		return makeFloatsEncoder[float64](m.n, typ, encode)
+		return makeNumbersEncoder[float64](m.n, typ, encode)
+	default:
+		return makeNumbersEncoder[int32](m.n, typ, encode)
 	}
 	return encode
 }
 
-// makeFloatsEncoder returns the function of makeMathEncoder for n floats in encoded order, written
+// makeNumbersEncoder returns the function of makeMathEncoder for n numbers in encoded order, written
 // without a copy, or by other in the portable build: -4 % of Marshal of structs. See
 // makeScalarDecoder for noinline.
 //
 //go:noinline
-func makeFloatsEncoder[T float32 | float64](n int, typ gdwire.Type, other encodeFunc) encodeFunc {
+func makeNumbersEncoder[T float32 | float64 | int32](n int, typ gdwire.Type, other encodeFunc) encodeFunc {
 	return func(s *encoder, x variable) error {
 		if numbers, ok := numbersIn[T](x, n); ok {
 			return gdwire.WriteComponents(s.e, typ, numbers)

@@ -53,12 +53,15 @@ func (s *encoder) planned(v any, isKey bool) error {
 	if ok, err := s.tree(v); ok {
 		return err
 	}
-	r := reflect.ValueOf(v)
-	plan, err := encodePlans.ofKey(planKey{typ: r.Type(), isKey: isKey})
+	plans := &s.values
+	if isKey {
+		plans = &s.keys
+	}
+	plan, err := plans.of(&encodePlans, reflect.TypeOf(v))
 	if err != nil {
 		return s.refuse(err)
 	}
-	return s.encodeIn(plan, v, r)
+	return s.encodeIn(plan, v, reflect.ValueOf(v))
 }
 
 // tree writes v, without a plan or an addressable copy, and returns true if v is of a type found

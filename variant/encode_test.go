@@ -367,6 +367,7 @@ func TestMarshalerAsKey(t *testing.T) {
 	require.Equal(t, want, encoded(t, map[any]int{ptr(number(1)): 2}, nil))
 	require.Equal(t, want, encoded(t, map[any]int{ptr(any(number(1))): 2}, nil))
 	require.Equal(t, want, encoded(t, dict(number(1), 2), nil))
+	require.Equal(t, encoded(t, dict(int64(1), "number"), nil), encoded(t, dict(number(1), number(1)), nil))
 	require.Equal(t, encoded(t, dict("known", 1, int64(1), int64(2)), nil), encoded(t, extra{1, dict(number(1), 2)}, nil))
 	require.Equal(t, encoded(t, dict(array("number"), "number"), nil), encoded(t, dict(array(number(1)), number(1)), nil))
 }
@@ -497,6 +498,7 @@ func TestMarshalByValue(t *testing.T) {
 			_ struct{}
 		}{P: pointer{&in}}, [1]*inner{&in}, &in,
 		Vector3{1, 2, 3}, Signal{"name", 1}, Image{Data: []byte{1}}, Raw{Data: encoded(t, 1, nil)}, *dict("a", 1), NodePath("a/b"), StringName("a"),
+		Vector2i{1, 2}, [1]int32{3}, struct{ A, B int8 }{1, 2}, struct{ M map[string]int }{map[string]int{"a": 1}}, myBool(true),
 		[]inner{in}, map[string]inner{"a": in}, int8(1), uint64(2), float32(0.5), true, "text", any(nil), struct{ V any }{in},
 		withMethod{in, [1]greedy{{N: 1}}}, withZero{greedyZero{N: 1}}, greedy{N: 2}, [3]greedy{},
 	} {

@@ -20,6 +20,8 @@ type encoder struct {
 	blocks bool          // whether blocks can write to e: see encode_block.go
 	depth  int
 	recent recent[encodeFunc]
+	values recent[encodeFunc] // of values in an any
+	keys   recent[encodeFunc] // of keys in an any
 	reals  [maxComponents]float64
 	ints   [maxComponents]int32
 
@@ -138,7 +140,7 @@ const maxKept = 64 << 10
 // leastBuffer is the capacity in bytes of the smallest memory for results.
 const leastBuffer = 512
 
-var encoderPool = sync.Pool{New: func() any { return new(encoder) }}
+var encoderPool = sync.Pool{New: func() any { return &encoder{keys: recent[encodeFunc]{isKey: true}} }}
 
 func getEncoder() *encoder { return encoderPool.Get().(*encoder) }
 

@@ -73,6 +73,7 @@ type recent[F any] struct {
 	latest recentPlan[F] // of the latest type
 	all    [8]recentPlan[F]
 	next   uint8 // the index in all to replace next
+	isKey  bool  // whether the plans are for keys
 }
 
 type recentPlan[F any] struct {
@@ -97,7 +98,7 @@ func (r *recent[F]) other(c *plans[F], t reflect.Type) (*plan[F], error) {
 			return r.latest.plan, nil
 		}
 	}
-	p, err := c.of(t)
+	p, err := c.ofKey(planKey{typ: t, isKey: r.isKey})
 	if err != nil {
 		return nil, err
 	}
@@ -168,8 +169,10 @@ func reflected[S any](t reflect.Type, do func(s S, v reflect.Value) error) func(
 const pointerSize = 8
 
 // isReadOnly reports whether no method can get the address of a t, or of a part of it, during
-// encoding. A t must be larger than a pointer: smaller types can be in an interface without an address.
-func isReadOnly(t reflect.Type) bool { return t.Size() > pointerSize && hasNoMethods(t) }
+// encoding. A type as small as a pointer can be in an interface without an address, if it contains one.
+func isReadOnly(t reflect.Type) bool {
+	return (t.Size() > pointerSize || !hasPointers(t)) && hasNoMethods(t)
+}
 
 // hasNoMethods reports whether t and the types of its fields and elements are without methods. Types
 // of this package count as such, because their methods do not write.

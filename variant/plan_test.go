@@ -114,16 +114,17 @@ type (
 func (*textWithFunc) UnmarshalText([]byte) error  { return nil }
 func (*textWithField) UnmarshalText([]byte) error { return nil }
 
-// TestRecent: whatever types come in turn, also invalid ones, each has its own plan.
+// TestRecent: whatever types come in turn, also invalid ones, each has its own plan, and another one for keys.
 func TestRecent(t *testing.T) {
-	var r recent[encodeFunc]
+	both := [2]recent[encodeFunc]{{}, {isKey: true}}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
-		typ := reflect.ArrayOf(random.IntN(2*len(r.all)), reflect.TypeFor[int]())
+		r := &both[random.IntN(2)]
+		typ := reflect.ArrayOf(random.IntN(2*len(r.all)), reflect.TypeFor[float32]())
 		if random.IntN(8) == 0 {
 			typ = reflect.TypeFor[func()]()
 		}
-		want, wantErr := encodePlans.of(typ)
+		want, wantErr := encodePlans.ofKey(planKey{typ: typ, isKey: r.isKey})
 		got, err := r.of(&encodePlans, typ)
 		require.Equal(t, wantErr, err)
 		require.True(t, err != nil || want == got, typ)
