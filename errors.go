@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // Causes of an [Error]. Most are wrapped together with details, so test for them

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire/internal"
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // le is the byte order of all formats.

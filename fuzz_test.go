@@ -17,10 +17,10 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
-	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/calls"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
+	"github.com/gdwire/gdwire/internal/test/tagged"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 

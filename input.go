@@ -7,7 +7,7 @@ import (
 
 	"github.com/valyala/bytebufferpool"
 
-	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // An input is the source of the bytes of a window. Only the slow path, with an input and a window, reads.

@@ -4,7 +4,7 @@ import (
 	"bufio"
 
 	"github.com/gdwire/gdwire/internal"
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // Internal is for the other packages of this module, and no part of the API: its methods can

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/gdwire/gdwire/internal"
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // Package variant knows the names of a struct's fields before it reads or writes a value. newKey

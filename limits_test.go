@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/internal/base/wire"
 	"github.com/gdwire/gdwire/internal/test/testenv"
-	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // peekAll reads all tokens with a PeekKind before each.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/gdwire/gdwire/internal"
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // A NodePath completely in the buffer becomes text at once, without a frame and without tokens for its

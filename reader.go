@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // How a Decoder reads.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire/internal"
-	"github.com/gdwire/gdwire/internal/checked"
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/checked"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // A bulk read returns the content of a string, NodePath, packed array or Image in pieces, without

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"math"
 
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // The fast path reads values and names that are completely in the buffer, unless their header

@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // The slow path reads whatever the fast path does not: top-level values, containers with declared

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // Err returns errors that stay, and LastError the latest one. Neither reads.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/gdwire/gdwire/internal"
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // Each typed read begins with a fast path, for values completely in the buffer and with exactly the

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // state holds the open containers of a Decoder or Encoder and decides which token may be next,

@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // How an Encoder writes.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/valyala/bytebufferpool"
 
-	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // sink holds the output of an Encoder, see the picture in writer.go, independent of containers.

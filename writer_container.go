@@ -4,7 +4,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // A container is begun in this order: begin checks that it may be next, setDeclared checks its

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // A fastWriter holds the bytes and the nesting of an Encoder, and, to write values on the

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // Each call tries the fast path first. The fast path may store more bytes than the value takes,

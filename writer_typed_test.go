@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/internal/base/wire"
 	"github.com/gdwire/gdwire/internal/test/testenv"
-	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // The largest count of a format is accepted, and no larger one.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // What bounds and checks all files: errors and limits, and the counts that Readers and Writers return.

@@ -13,7 +13,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // The kinds of files and the options to open them, and base64 text around a file.

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // A Reader reads the content of a file, and need not be closed. Errors stay.

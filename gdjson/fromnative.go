@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // How a reader converts native JSON: the args of a value, then values of every type.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
-	"github.com/gdwire/gdwire/internal/checked"
-	"github.com/gdwire/gdwire/internal/options"
+	"github.com/gdwire/gdwire/internal/base/checked"
+	"github.com/gdwire/gdwire/internal/base/options"
 	"github.com/go-json-experiment/json/jsontext"
 )
 

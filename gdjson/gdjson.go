@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // Tokens in plain and in native JSON, and the calls of the package.

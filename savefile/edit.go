@@ -13,12 +13,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/checked"
-	"github.com/gdwire/gdwire/internal/options"
-	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/edit"
-	"github.com/gdwire/gdwire/internal/save/outfile"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/base/checked"
+	"github.com/gdwire/gdwire/internal/base/options"
+	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/save/edit"
+	"github.com/gdwire/gdwire/internal/values/save/outfile"
+	"github.com/gdwire/gdwire/internal/values/text"
 	"github.com/gdwire/gdwire/variant"
 )
 

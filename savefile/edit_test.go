@@ -17,8 +17,8 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdwiretest"
-	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/variant"
 )
 

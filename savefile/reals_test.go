@@ -11,7 +11,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/testenv"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/values/text"
 	"github.com/gdwire/gdwire/variant"
 )
 

@@ -17,9 +17,9 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/save/edit"
 	"github.com/gdwire/gdwire/internal/test/testenv"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/values/save/edit"
+	"github.com/gdwire/gdwire/internal/values/text"
 	"github.com/gdwire/gdwire/variant"
 )
 

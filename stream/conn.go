@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gdwire/gdwire/internal/quota"
+	"github.com/gdwire/gdwire/internal/base/quota"
 )
 
 // A Conn: how it begins and ends, its fields, and its deadlines.

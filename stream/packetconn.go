@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // maxDatagram is the size in bytes of the longest datagram that a PacketConn reads. UDP permits no

@@ -16,8 +16,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gdwire/gdwire/internal/address"
-	"github.com/gdwire/gdwire/internal/quota"
+	"github.com/gdwire/gdwire/internal/base/address"
+	"github.com/gdwire/gdwire/internal/base/quota"
 )
 
 // A Server, and how it serves a connection.

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // The Writer of packets, what it holds back, and messages passed through.

@@ -9,7 +9,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // tombstone is the key of a deleted entry.

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/values/text"
 )
 
 // Differences between trees: digests, alignment of lists, and Diff.

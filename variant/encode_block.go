@@ -10,7 +10,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // A block writes a struct in Godot4, by steps that put values and keys into the buffer of the Encoder without

@@ -6,7 +6,7 @@ import (
 	"reflect"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // Encoders of texts, slices, and types with methods of their own.

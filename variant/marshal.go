@@ -10,9 +10,9 @@ import (
 	"reflect"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/checked"
-	"github.com/gdwire/gdwire/internal/reals"
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/checked"
+	"github.com/gdwire/gdwire/internal/base/wire"
+	"github.com/gdwire/gdwire/internal/values/reals"
 )
 
 // The calls that decode and encode: of bytes, of Decoders and Encoders, and of packets.

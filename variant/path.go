@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/values/text"
 )
 
 // ErrNotFound is returned by [Get] and [Set] if no value is at the path.

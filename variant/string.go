@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/values/text"
 )
 
 // Trees as text, and as JSON.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
-	"github.com/gdwire/gdwire/internal/options"
+	"github.com/gdwire/gdwire/internal/base/options"
 )
 
 // What the types of values are in Go: errors, options, names of fields, methods, and types.

@@ -18,9 +18,9 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdwiretest"
-	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/test/suite"
 	"github.com/gdwire/gdwire/internal/test/testenv"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/values/text"
 	"github.com/mattn/go-runewidth"
 	"github.com/stretchr/testify/require"
 )

@@ -21,7 +21,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdwiretest"
-	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/test/suite"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/savefile"
 	"github.com/stretchr/testify/require"
@@ -465,10 +465,10 @@ func sample(t *testing.T, folder string) (some []suite.Value) {
 // rooms contains, for some packages, the folders of the packages that import them. All other packages of the command
 // and package savefile do without.
 var rooms = map[string]string{
-	"internal/save/edit":      "internal/saves internal/traffic",
-	"internal/save/outfile":   "internal/shell",
-	"internal/save/recognize": "",
-	"net":                     "internal/shell internal/traffic internal/record internal/view",
+	"internal/values/save/edit":      "internal/saves internal/traffic",
+	"internal/values/save/outfile":   "internal/shell",
+	"internal/values/save/recognize": "",
+	"net":                            "internal/shell internal/traffic internal/record internal/view",
 }
 
 // TestRooms: the command and package savefile open, recognize and write containers by one package, save; two packages
@@ -489,7 +489,7 @@ func TestRooms(t *testing.T) {
 					used[path+folder] = true
 				}
 				if folder == "internal/shell" {
-					require.NotContains(t, []string{"github.com/gdwire/gdwire", "gdjson", "stream", "variant", "internal/save"}, path, name)
+					require.NotContains(t, []string{"github.com/gdwire/gdwire", "gdjson", "stream", "variant", "internal/values/save"}, path, name)
 				}
 			}
 			ast.Inspect(f, func(n ast.Node) bool {

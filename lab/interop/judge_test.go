@@ -20,8 +20,8 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
+	"github.com/gdwire/gdwire/internal/test/suite"
 	"github.com/gdwire/gdwire/variant"
 )
 

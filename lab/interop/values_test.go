@@ -24,7 +24,7 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/gdscript"
 	"github.com/gdwire/gdwire/gdwiretest"
-	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/test/suite"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 	"github.com/stretchr/testify/require"

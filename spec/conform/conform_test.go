@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/suite"
-	"github.com/gdwire/gdwire/internal/tagged"
+	"github.com/gdwire/gdwire/internal/test/suite"
+	"github.com/gdwire/gdwire/internal/test/tagged"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 

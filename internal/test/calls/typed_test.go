@@ -17,9 +17,9 @@ import (
 	"testing/iotest"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
+	"github.com/gdwire/gdwire/internal/test/tagged"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 

@@ -290,7 +290,7 @@ func TestOptionsParameters(t *testing.T) {
 	}
 	want := map[string]bool{"gdwire.DecoderOptions": false, "gdwire.EncoderOptions": false, "fileaccess.Options": false,
 		"gdjson.Options": true, "savefile.Options": true, "stream.Options": true, "variant.Options": true}
-	require.Equal(t, want, merged, "add a type that calls merge to TestMerge of internal/options, and here")
+	require.Equal(t, want, merged, "add a type that calls merge to TestMerge of internal/base/options, and here")
 }
 
 // gdwire and fileaccess have a LimitError each, and one ErrLimit.

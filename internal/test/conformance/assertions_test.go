@@ -26,7 +26,7 @@ var assertions = map[string]string{
 	"fileaccess: encoder":                           "from a pool of encoders",
 	"fileaccess: interface{Len() int}":              "bounds a buffer",
 	"fileaccess: zlib.Resetter":                     "a Reader of zlib",
-	"internal/save: io.Seeker":                      "finds the offset in an error",
+	"internal/values/save: io.Seeker":               "finds the offset in an error",
 	"stream: halfCloser":                            "ends writing where all of a packet is written, as net/http does; Close is called as well",
 	"stream: handshaker":                            "the handshake that Read would do",
 	"stream: interface{NetConn() net.Conn}":         "the deadline, the half close and the discarded input are those of the connection under TLS; Close is called as well",

@@ -243,7 +243,7 @@ func TestContributing(t *testing.T) {
 	}
 
 	var tests strings.Builder
-	for _, folders := range []string{"internal/*", "internal/save/*", "internal/test/*"} {
+	for _, folders := range []string{"internal/*", "internal/values/save/*", "internal/test/*"} {
 		paths := must(filepath.Glob(folders))(t)
 		dir := strings.TrimPrefix(strings.TrimSuffix(folders, "*"), "internal/")
 		for _, path := range paths {
@@ -328,7 +328,7 @@ func TestExported(t *testing.T) {
 			parse("internal/test/conformance", true, mentions, used)
 			parse("internal/test/calls", false, mentions, used)
 			parse("internal/test/model", false, mentions, used)
-			parse("internal/tagged", false, mentions, used)
+			parse("internal/test/tagged", false, mentions, used)
 		}
 		require.NotEmpty(t, exported)
 		for name := range exported {

@@ -19,9 +19,9 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/base/wire"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/gdwire/gdwire/internal/wire"
 	"github.com/gdwire/gdwire/variant"
 )
 

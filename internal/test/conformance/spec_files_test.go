@@ -25,8 +25,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/test/model"
+	"github.com/gdwire/gdwire/internal/test/suite"
 	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"

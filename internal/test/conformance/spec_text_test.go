@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/suite"
-	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/test/suite"
+	"github.com/gdwire/gdwire/internal/test/tagged"
+	"github.com/gdwire/gdwire/internal/values/text"
 )
 
 // otherTexts are texts that are read and not written, and texts that are not read, with their rules. The

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/suite"
-	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/model"
+	"github.com/gdwire/gdwire/internal/test/suite"
+	"github.com/gdwire/gdwire/internal/test/tagged"
 	"github.com/stretchr/testify/require"
 )
 

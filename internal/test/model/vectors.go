@@ -17,9 +17,9 @@ import (
 	"testing"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/suite"
-	"github.com/gdwire/gdwire/internal/tagged"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
+	"github.com/gdwire/gdwire/internal/test/suite"
+	"github.com/gdwire/gdwire/internal/test/tagged"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/internal/base/wire"
+	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/stream"
 	"golang.org/x/term"
 )

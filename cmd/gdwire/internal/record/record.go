@@ -24,7 +24,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gdwire/gdwire/internal/address"
+	"github.com/gdwire/gdwire/internal/base/address"
 )
 
 // A Direction is one direction of a connection.

@@ -8,8 +8,8 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdwiretest"
-	"github.com/gdwire/gdwire/internal/save"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/values/save"
 )
 
 // The page compares as diff does, and large files by position.

@@ -19,7 +19,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/address"
+	"github.com/gdwire/gdwire/internal/base/address"
 	"golang.org/x/term"
 )
 

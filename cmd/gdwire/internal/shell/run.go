@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/values/text"
 	"github.com/schollz/progressbar/v3"
 )
 

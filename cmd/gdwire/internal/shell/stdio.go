@@ -18,7 +18,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/fatih/color"
-	"github.com/gdwire/gdwire/internal/save/outfile"
+	"github.com/gdwire/gdwire/internal/values/save/outfile"
 	"github.com/mattn/go-runewidth"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"

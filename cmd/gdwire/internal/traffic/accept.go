@@ -21,8 +21,8 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/gdwire/gdwire/internal/quota"
-	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/base/quota"
+	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/stream"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
-	"github.com/gdwire/gdwire/internal/address"
-	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/base/address"
+	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/stream"
 )
 

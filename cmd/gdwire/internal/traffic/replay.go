@@ -21,7 +21,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
-	"github.com/gdwire/gdwire/internal/address"
+	"github.com/gdwire/gdwire/internal/base/address"
 )
 
 // Recordings: their packets for a page, and the command replay.

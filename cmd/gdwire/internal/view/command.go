@@ -16,7 +16,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
-	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/values/save"
 )
 
 // Open opens the page in the user's browser. Other users see the arguments of a process, so the

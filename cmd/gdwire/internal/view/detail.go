@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/values/text"
 )
 
 // A verdict says whether engines accept and write a readable value.

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/text"
 )
 
 // An Edit is an edit requested by the page, in the words of the command of the same name.

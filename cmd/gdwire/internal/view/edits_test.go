@@ -22,9 +22,9 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdwiretest"
-	"github.com/gdwire/gdwire/internal/save"
-	"github.com/gdwire/gdwire/internal/save/edit"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/save/edit"
+	"github.com/gdwire/gdwire/internal/values/text"
 	"github.com/gdwire/gdwire/variant"
 )
 

@@ -19,7 +19,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/values/save"
 )
 
 //go:embed page

@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/text"
+	"github.com/gdwire/gdwire/internal/values/text"
 )
 
 // A way is the indexes leading to a value: of the packet, of the child inside, and so on.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
-	"github.com/gdwire/gdwire/internal/save"
+	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/variant"
 )
 

@@ -1,0 +1,682 @@
+// Package edit changes values in encoded packets and keeps all other bytes. Counts and
+// lengths around a change are corrected.
+package edit
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/text"
+)
+
+// notFound returns the error for a node where a walk found no value. To find a similar key,
+// notFound walks over the packet again, for this node alone.
+func notFound(c *save.Content, p *text.Node) error {
+	path, err := text.Parse(p.String())
+	if err != nil {
+		return err
+	}
+	var tree text.Tree
+	if p, err = tree.Add(path, ""); err != nil {
+		return err
+	}
+	var near text.Nearest
+	switch err := Walk(c, &tree, &text.Walker{Key: near.Key}); {
+	case err != nil:
+		return err
+	case p.Hits > 0:
+		return fmt.Errorf("another of the paths leads to %v, too", p)
+	}
+	elsewhere := ""
+	err = c.Packets(func(index int64) bool { return index != path.Packet }, func(packet *save.Packet) (bool, error) {
+		elsewhere = Elsewhere(packet, path)
+		return elsewhere == "", nil
+	})
+	if err == nil && elsewhere != "" {
+		return fmt.Errorf("%w; there is %s", near.NotFound(p), elsewhere)
+	}
+	return near.NotFound(p)
+}
+
+// Elsewhere returns the path that leads to a value in a packet with the steps of another path, or "" if none does.
+func Elsewhere(packet *save.Packet, path text.Path) string {
+	var tree text.Tree
+	path.Packet = packet.Index
+	p, err := tree.Add(path, "")
+	if err = cmp.Or(err, packet.Err); err == nil {
+		err = (&text.Walker{Decoder: packet.Decoder}).Walk(tree.Root(packet.Index))
+	}
+	if err != nil || p.Hits == 0 {
+		return ""
+	}
+	return p.String()
+}
+
+// value handles a target before its value is read.
+func (e *editor) value(p *text.Node) (goOn bool, err error) {
+	switch {
+	case p.HasInner():
+		if v, err := e.operand(p); e.op == Set && err == nil && v.isType() {
+			return true, nil // leave compares the types
+		}
+		return false, fmt.Errorf("both %v and a value in it are edited", p)
+	case e.finds:
+		return false, e.find()
+	case e.op == Add && p.Parent() == nil:
+		return false, fmt.Errorf("%v is a whole packet, which cannot be added", p)
+	case e.op == Add:
+		e.positions[p] = e.Start()
+		return false, e.SkipValue()
+	case e.op == Delete:
+		return false, e.remove(p)
+	}
+	v, err := e.operand(p)
+	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) {
+		return false, e.noValue(p, wrong)
+	}
+	if err != nil || v.isType() {
+		return true, err // leave compares the types
+	}
+	return false, e.set(p, &v)
+}
+
+// noValue returns the error of the text of a target that is no value, with the type of the next value.
+func (e *editor) noValue(p *text.Node, wrong *text.SyntaxError) error {
+	was, err := read(e.Decoder, 0)
+	if err != nil {
+		return err
+	}
+	return &ValueError{p.String(), typeOf(&was.Value), was.such(), wrong}
+}
+
+// set replaces the next value.
+func (e *editor) set(p *text.Node, v *operand) error {
+	start, elem := e.InputOffset(), e.Elem()
+	was, err := read(e.Decoder, len(v.Text))
+	if err != nil {
+		return err
+	}
+	if v.Value, err = v.Result(&was.Value); err != nil {
+		return fmt.Errorf("%v: %w", p, err)
+	}
+	if err := e.fit(p, v, &was, elem); err != nil {
+		return err
+	}
+	if was.is(v) || e.holds(v, &was, start) {
+		return nil
+	}
+	s, err := e.encoded(v)
+	if err != nil {
+		return fmt.Errorf("%v: %w", p, reason(err))
+	}
+	s.start, s.end = start, e.InputOffset()
+	e.splice(s)
+	e.changed(p, v.String(), was.String())
+	if p.Parent() != nil && p.Step().Op == text.KeyAt {
+		return e.newKey(p, &v.Value)
+	}
+	return nil
+}
+
+// errOther ends a comparison with another value.
+var errOther = errors.New("another value")
+
+// holds reports whether v is the text of a container, the old value at offset start. Encoding the text could
+// change bytes that the text does not show, such as the padding of a NodePath.
+func (e *editor) holds(v *operand, was *oldValue, start int64) bool {
+	if v.isEncoded() || v.Items == nil && v.Form != text.Empty || was.Form != text.Declared || !v.IsLike(&was.Value) {
+		return false
+	}
+	o := e.content.Decoder
+	o.Limits = gdwire.NoLimits // the value was read with limits before
+	d := gdwire.NewDecoder(io.NewSectionReader(e.content, start, e.InputOffset()-start), &o)
+	defer d.Release()
+	want := v.Value.Append(nil)
+	p := text.Printer{Decoder: d}
+	p.Flush = func() error {
+		if !bytes.HasPrefix(want, p.Buf) {
+			return errOther
+		}
+		want, p.Buf = want[len(p.Buf):], p.Buf[:0]
+		return nil
+	}
+	return p.Next(0) == nil && bytes.Equal(want, p.Buf)
+}
+
+// find reads the value to copy.
+func (e *editor) find() error {
+	start := e.InputOffset()
+	was, err := read(e.Decoder, maxCopied)
+	e.found = operand{oldValue: was, exact: true, encoding: splice{from: start, size: e.InputOffset() - start}}
+	return err
+}
+
+// remove removes the next value from its container.
+func (e *editor) remove(p *text.Node) error {
+	switch {
+	case p.Parent() == nil:
+		return fmt.Errorf("%v is a whole packet, which cannot be deleted", p)
+	case p.Step().Op == text.KeyAt:
+		return fmt.Errorf("%v is a key; .value(n) deletes the n-th pair", p)
+	}
+	start := e.Start()
+	was, err := read(e.Decoder, 0)
+	if err != nil {
+		return err
+	}
+	e.delete(p, start, e.InputOffset(), was.String())
+	return nil
+}
+
+func (e *editor) delete(p *text.Node, start, end int64, was string) {
+	e.removed[p.Parent()]++
+	e.splice(splice{start: start, end: end})
+	e.changed(p, "", was)
+}
+
+// part handles a target that is a part of a value.
+func (e *editor) part(p *text.Node, part text.Part) error {
+	element := part.In.Element() != 0
+	switch {
+	case p.HasInner():
+		return fmt.Errorf("both %v and a value in it are edited", p)
+	case e.finds:
+		e.found = operand{oldValue: oldValue{Value: part.Value}, exact: true}
+		e.found.Numbers = slices.Clone(part.Value.Numbers)
+		return nil
+	case e.op == Add && element:
+		e.positions[p] = part.Offset
+		return nil
+	case e.op == Delete && element:
+		e.delete(p, part.Offset, part.Offset+part.Size, part.Value.String())
+		return nil
+	case e.op == Add, e.op == Delete:
+		return fmt.Errorf("%v is a component of a %v", p, part.In)
+	}
+	v, err := e.newValue(p)
+	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) {
+		was := oldValue{Value: part.Value}
+		return &ValueError{p.String(), part.Value.Type.String(), was.such(), wrong}
+	}
+	if err == nil {
+		v, err = v.Result(&part.Value)
+	}
+	if err != nil {
+		return err
+	}
+	b, v, err := e.encodePart(p, &part, v)
+	if err != nil || part.Value.String() == v.String() {
+		return err
+	}
+	e.splice(splice{start: part.Offset, end: part.Offset + part.Size, bytes: b})
+	e.changed(p, v.String(), part.Value.String())
+	return nil
+}
+
+// leave adds elements or pairs to the container at p, and corrects its count. The Walker calls
+// leave after the value at p.
+func (e *editor) leave(p *text.Node, c text.Container) error {
+	if e.finds {
+		return nil
+	}
+	defer delete(e.keys, p) // there can be a million Dictionaries
+	grow := -e.removed[p]
+	delete(e.removed, p) // [*] is several containers
+	if e.op == Add || e.op == Put {
+		n, err := e.addTo(p, &c)
+		if err != nil {
+			return err
+		}
+		grow += n
+	}
+	if err := e.checkKeys(p, &c); err != nil {
+		return err
+	}
+	if e.op == Set {
+		return e.checkDeclared(p, &c)
+	}
+	if grow != 0 {
+		e.count(&c, grow)
+	}
+	return nil
+}
+
+// checkDeclared checks that a line such as $.a = Array[int] states the type of the existing value.
+func (e *editor) checkDeclared(p *text.Node, c *text.Container) error {
+	if !p.IsTarget() {
+		return nil
+	}
+	v, err := text.ParseValue(p.Text)
+	if err != nil {
+		return err
+	}
+	have := text.Value{Type: c.Type, Form: text.Declared, Key: c.Key, Elem: c.Elem, Text: c.Class}
+	if c.Kind != gdwire.KindArrayStart && c.Kind != gdwire.KindDictStart && c.Kind != gdwire.KindObjectStart && c.Kind != gdwire.KindPackedStart {
+		return fmt.Errorf("%v is of type %v and not %v; only values and empty containers can be set", p, c.Type, &v)
+	}
+	if have.String() != v.String() {
+		return fmt.Errorf("%v is %v and not %v; only values and empty containers can be set", p, &have, &v)
+	}
+	return nil
+}
+
+// count corrects the count of a container and the padding of a PackedByteArray.
+func (e *editor) count(c *text.Container, grow int64) {
+	n := c.Len + grow
+	b := countBytes(c.Len, n)
+	at := c.Start - 4
+	e.splice(splice{start: at, end: at + int64(len(b)), bytes: b})
+	if c.Type == gdwire.TypePackedByteArray {
+		end := e.InputOffset()
+		e.splice(splice{start: c.End, end: end, bytes: make([]byte, -n&3)})
+	}
+}
+
+// Edit returns the plan for the edits in a tree. The texts of the tree are the new values. If
+// exact is not set, a new value takes the type of the old value, or is a TypeError.
+func Edit(c *save.Content, op Op, tree *text.Tree, exact bool) (*Plan, error) {
+	return planned(c, tree, func(c *save.Content) (*editor, error) {
+		return &editor{content: c, op: op, exact: exact, source: ofTexts}, nil
+	})
+}
+
+// Copy returns the plan for putting copies of the value at a path at the targets of a tree,
+// replacing any values there.
+func Copy(c *save.Content, from text.Path, to *text.Tree) (*Plan, error) {
+	return planned(c, to, func(c *save.Content) (*editor, error) {
+		var source text.Tree
+		if _, err := source.Add(from, ""); err != nil {
+			return nil, err
+		}
+		find := &editor{content: c, finds: true}
+		err := find.run(&source)
+		return &editor{content: c, op: Put, source: ofCopy(find.found)}, err
+	})
+}
+
+// planned returns the plan of the editor of a content for a tree.
+func planned(c *save.Content, tree *text.Tree, of func(*save.Content) (*editor, error)) (*Plan, error) {
+	return makePlan(c, func(c *save.Content, p *Plan) (*save.Content, error) {
+		tree.Reset()
+		e, err := of(c)
+		if err == nil {
+			err = e.run(tree)
+		}
+		return e.edits(p, err)
+	})
+}
+
+// makePlan returns the plan that edit makes of the first reading of a content.
+func makePlan(c *save.Content, edit func(*save.Content, *Plan) (*save.Content, error)) (first *Plan, err error) {
+	edited, err := c.Edit(func(c *save.Content) (*save.Content, error) {
+		p := new(Plan)
+		if first == nil {
+			first = p
+		}
+		return edit(c, p)
+	})
+	if err != nil {
+		return nil, err
+	}
+	first.content = edited
+	return first, nil
+}
+
+// edits returns the edited content, and adds the changes to a plan.
+func (e *editor) edits(p *Plan, err error) (*save.Content, error) {
+	if err != nil {
+		return nil, err
+	}
+	p.More += e.More
+	for i := range e.Changes {
+		p.add(e.Changes[i])
+	}
+	return e.content.Edited(e.edited, e.edited.size), nil
+}
+
+// run walks over all packets of the tree.
+func (e *editor) run(tree *text.Tree) error {
+	e.edited = newTable(e.content.ReaderAt, e.content.Size)
+	if len(tree.Targets) == 0 {
+		return nil
+	}
+	e.positions, e.removed, e.keys = map[*text.Node]int64{}, map[*text.Node]int64{}, map[*text.Node]*newKeys{}
+	e.Walker = &text.Walker{Value: e.value, Part: e.part, Leave: e.leave}
+	if !e.finds && e.op != Delete {
+		e.Walker.Key = e.key
+	}
+	ResolveReals(e.content, tree)
+	if err := packets(e.content, tree, func(p *save.Packet) error { return e.edit(tree, p) }); err != nil {
+		return err
+	}
+	for _, p := range tree.Targets {
+		if in := p.Parent(); e.op == Put && in != nil && in.Hits > 1 { // a value would be added to the first
+			p = in
+		}
+		switch {
+		case p.Hits == 0:
+			return notFound(e.content, p)
+		case p.Hits > 1:
+			return fmt.Errorf("there are %d values at %v; .value(n) is the value of the n-th pair", p.Hits, p)
+		}
+	}
+	return e.finish()
+}
+
+// edit makes the splices of a packet.
+func (e *editor) edit(tree *text.Tree, p *save.Packet) error {
+	e.packet, e.Decoder, e.width, e.here = p, p.Decoder, nil, nil
+	if err := e.Walk(tree.Root(p.Index)); err != nil {
+		return err
+	}
+	if e.here == nil {
+		return nil
+	}
+	end := p.Limit()
+	if e.content.Frame == save.Bare {
+		end = e.InputOffset()
+	}
+	sortSplices(e.here)
+	for i := 1; i < len(e.here); i++ {
+		if e.here[i].start < e.here[i-1].end {
+			return errors.New("two of the paths lead to the same bytes")
+		}
+	}
+	e.packets = append(e.packets, editedPacket{start: p.Offset, end: end, splices: e.here})
+	return nil
+}
+
+// finish makes the edited content and verifies its packets.
+func (e *editor) finish() error {
+	var all []splice
+	for i := range e.packets {
+		p := &e.packets[i]
+		for i := range p.splices {
+			p.grow += p.splices[i].grow()
+		}
+		if e.content.Frame != save.Bare {
+			size := p.end - p.start + p.grow
+			if size > math.MaxUint32 {
+				return errors.New("the packet would be too long for a length of 32 bits")
+			}
+			length := e.content.Frame.Order().AppendUint32(nil, uint32(size))
+			all = append(all, splice{start: p.start - lengthSize, end: p.start, bytes: length})
+		}
+		all = append(all, p.splices...)
+		p.splices = nil
+	}
+	e.edited = e.edited.splice(all)
+	shift := int64(0)
+	for i := range e.packets {
+		p := &e.packets[i]
+		if err := e.verify(p, shift); err != nil {
+			return err
+		}
+		shift += p.grow
+	}
+	return nil
+}
+
+// verify checks an edited packet, moved by shift and grown. If engines could have written the
+// packet before the edit, they must be able to write the edited packet; otherwise the packet must
+// be readable.
+func (e *editor) verify(p *editedPacket, shift int64) error {
+	o := e.content.Decoder
+	strict := o
+	strict.Strict, strict.AllowObjects = true, true
+	strict.Limits = gdwire.NoLimits
+	strict.Limits.Depth = o.Limits.Depth
+	check := func(o gdwire.DecoderOptions, r io.ReaderAt, start, end int64) error {
+		d := gdwire.NewDecoder(io.NewSectionReader(r, start, end-start), &o)
+		defer d.Release()
+		return d.SkipValue()
+	}
+	edited := func(o gdwire.DecoderOptions) error {
+		return check(o, e.edited, p.start+shift, p.end+shift+p.grow)
+	}
+	err := edited(strict)
+	if err != nil && check(strict, e.content, p.start, p.end) != nil {
+		o.AllowObjects, o.Limits = true, strict.Limits
+		err = edited(o)
+	}
+	if err != nil {
+		return &RefusedError{err}
+	}
+	return nil
+}
+
+// A Request is one of several edits: Put or Delete.
+type Request struct {
+	Op    Op
+	Path  text.Path
+	Value *Value // of Put
+}
+
+// Apply returns the plan for edits in their order. The content is read once for as many edits as do not depend on each
+// other.
+func Apply(c *save.Content, all []Request) (*Plan, error) {
+	return makePlan(c, func(c *save.Content, p *Plan) (*save.Content, error) {
+		var err error
+		for rest := all; len(rest) > 0 && err == nil; {
+			n := independent(rest)
+			c, err = applyAll(c, rest[:n], p)
+			rest = rest[n:]
+		}
+		return c, err
+	})
+}
+
+// independent returns the number of requests at the start of all that can be made at once: the result,
+// if any, is the same as if they were made one after the other.
+func independent(all []Request) int {
+	for i := range all {
+		if all[i].Op != all[0].Op || !all[i].isIndependent() {
+			return max(i, 1)
+		}
+	}
+	return len(all)
+}
+
+// isIndependent reports whether the path leads to the same value after other independent requests of the same
+// kind. Deleting an element moves the elements after it, and adding an element moves those counted from the end;
+// a pair can have several paths by its number, and if its key is a StringName.
+func (r *Request) isIndependent() bool {
+	for i := range r.Path.Steps {
+		s := &r.Path.Steps[i]
+		isIndex, last := s.Key.Type == gdwire.TypeInt, i == len(r.Path.Steps)-1
+		switch {
+		case s.Op != text.Child && s.Op != text.End, s.Key.Type == gdwire.TypeStringName,
+			isIndex && (s.Key.Int < 0 || last && r.Op == Delete):
+			return false
+		}
+	}
+	return true
+}
+
+// applyAll makes independent requests at once. If this fails, because one is in the value of
+// another or for any other reason, applyAll makes the first half before the other.
+func applyAll(c *save.Content, all []Request, p *Plan) (*save.Content, error) {
+	next, err := applyOnce(c, all, p)
+	if err == nil || len(all) == 1 {
+		return next, err
+	}
+	half := len(all) / 2
+	if c, err = applyAll(c, all[:half], p); err != nil {
+		return nil, err
+	}
+	return applyAll(c, all[half:], p)
+}
+
+// applyOnce makes requests of the same kind in one walk.
+func applyOnce(c *save.Content, all []Request, p *Plan) (*save.Content, error) {
+	var tree text.Tree
+	values := make([]*Value, len(all))
+	for i := range all {
+		if _, err := tree.Add(all[i].Path, ""); err != nil {
+			return nil, err
+		}
+		values[i] = all[i].Value
+	}
+	e := &editor{content: c, op: all[0].Op, source: ofGo(values)}
+	return e.edits(p, e.run(&tree))
+}
+
+// Repair returns the content up to its first error: complete values, and of the damaged value the
+// longest valid start, with corrected counts. The content is taken to end at end. bad is the error, or
+// nil if there is none; a content without values cannot be repaired and is nil.
+func Repair(c *save.Content, end int64) (repaired *save.Content, bad error) {
+	short := *c
+	short.Size = end
+	short.Decoder.AllowObjects = true
+	good := int64(0) // the offset after the last complete value
+	var broken *save.Packet
+	bad = short.Packets(save.Every, func(p *save.Packet) (bool, error) {
+		broken = p
+		if err := p.Finish(nil); err != nil {
+			return false, err
+		}
+		if p.Offset+p.Size > end {
+			return false, save.ErrorIn(p.Index, end, io.ErrUnexpectedEOF)
+		}
+		good, broken = p.InputOffset(), nil
+		return true, nil
+	})
+	if (bad == nil || !save.IsDamage(bad)) && good == c.Size {
+		return c, bad
+	}
+	var all []splice
+	if broken != nil {
+		all = salvaged(&short, broken)
+	}
+	if all == nil {
+		all = []splice{{start: good, end: c.Size}}
+		if c.Frame == save.Bare {
+			all[0].bytes = make([]byte, -good&3) // padding
+		}
+	}
+	all[len(all)-1].end = c.Size
+	t := newTable(c.ReaderAt, c.Size).splice(all)
+	if t.size == 0 {
+		return nil, bad
+	}
+	return c.Repaired(t, t.size), bad
+}
+
+// A salvage finds the longest valid start of a damaged value.
+type salvage struct {
+	open []level
+	end  int64 // the offset after a complete value, or 0
+}
+
+// A level is an open container.
+type level struct {
+	kind    gdwire.Kind
+	countAt int64 // the offset of its count
+	len     int64 // the count
+	done    int64 // complete elements, pairs or properties
+	end     int64 // the offset after them
+	inKey   bool  // of a Dictionary: the next value is a key
+}
+
+// salvageChunk makes chunks small, because a cut chunk is lost completely.
+const salvageChunk = 16
+
+// salvaged returns the splices for turning a damaged packet into its longest valid start, or nil if no
+// part is valid. The last splice ends the content.
+func salvaged(c *save.Content, p *save.Packet) []splice {
+	o := c.Decoder
+	o.MaxChunk, o.OneValue = salvageChunk, true
+	d := gdwire.NewDecoder(nil, &o)
+	defer d.Release()
+	c.Place(d, p)
+	var s salvage
+	for t, err := range d.Tokens() {
+		if err != nil {
+			break
+		}
+		s.token(t, d.InputOffset())
+	}
+	return s.splices(p, c.Frame)
+}
+
+// token follows a token that ends at an offset.
+func (s *salvage) token(t gdwire.Token, at int64) {
+	switch t.Kind() {
+	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart, gdwire.KindPackedStart,
+		gdwire.KindNodePathStart, gdwire.KindImageStart:
+		s.open = append(s.open, level{kind: t.Kind(), countAt: at - 4, len: t.Len(), end: at})
+		return
+	case gdwire.KindEnd:
+		s.open = s.open[:len(s.open)-1]
+	case gdwire.KindDictKey:
+		s.open[len(s.open)-1].inKey = true
+		return
+	case gdwire.KindProperty:
+		return
+	case gdwire.KindStringChunk:
+		if !t.Last() {
+			return
+		}
+	case gdwire.KindChunk:
+		s.add(t.Len(), at)
+		return
+	}
+	s.add(1, at)
+}
+
+// add counts n complete values that end at an offset.
+func (s *salvage) add(n, at int64) {
+	if len(s.open) == 0 {
+		s.end = at // bytes follow the value, or its padding is missing
+		return
+	}
+	l := &s.open[len(s.open)-1]
+	if l.inKey {
+		l.inKey = false
+		return
+	}
+	l.done += n
+	l.end = at
+}
+
+// splices returns the splices that close the open containers.
+func (s *salvage) splices(p *save.Packet, frame save.Frame) (all []splice) {
+	for i, l := range s.open {
+		if l.kind == gdwire.KindNodePathStart || l.kind == gdwire.KindImageStart { // cannot end early
+			s.open = s.open[:i]
+			break
+		}
+		if l.inKey { // the open containers inside are part of a key
+			s.open = s.open[:i+1]
+			break
+		}
+	}
+	end := s.end
+	if len(s.open) > 0 {
+		end = s.open[len(s.open)-1].end
+	}
+	if end == 0 {
+		return nil
+	}
+	padding := make([]byte, (p.Offset-end)&3)
+	if frame != save.Bare {
+		length := frame.Order().AppendUint32(nil, uint32(end-p.Offset)+uint32(len(padding)))
+		all = append(all, splice{start: p.Offset - lengthSize, end: p.Offset, bytes: length})
+	}
+	for i := range s.open {
+		l := &s.open[i]
+		if i < len(s.open)-1 {
+			l.done++ // the container inside
+		}
+		b := countBytes(l.len, l.done)
+		all = append(all, splice{start: l.countAt, end: l.countAt + int64(len(b)), bytes: b})
+	}
+	return append(all, splice{start: end, bytes: padding})
+}

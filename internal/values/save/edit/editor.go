@@ -1,0 +1,494 @@
+package edit
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/values/reals"
+	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/text"
+)
+
+// A source returns the new value of a target. All values are handled alike, whether they are from a text,
+// from Go or copies.
+type source func(*editor, *text.Node) (operand, error)
+
+// An editor makes a plan.
+type editor struct {
+	Plan
+	content *save.Content // before the edit
+	edited  *table
+	packets []editedPacket
+
+	op     Op
+	exact  bool
+	source source  // of new values, unless op is Delete
+	finds  bool    // only found is wanted
+	found  operand // the value to copy
+
+	*text.Walker
+	packet    *save.Packet
+	width     *reals.Width // of the packet, if known
+	here      []splice
+	positions map[*text.Node]int64    // at which elements are added
+	removed   map[*text.Node]int64    // the number of elements removed
+	keys      map[*text.Node]*newKeys // by Dictionary or Object
+}
+
+// splice adds a replacement of bytes.
+func (e *editor) splice(s splice) { e.here = append(e.here, s) }
+
+// changed describes a change.
+func (e *editor) changed(p *text.Node, value, was string) { e.add(Change{p.String(), value, was}) }
+
+// The newKeys of a Dictionary or Object show keys that engines treat as equal, so a Dictionary would keep only the last:
+// a String and a StringName with the same text, 0.0 and -0.0.
+type newKeys struct {
+	targets map[string][]*text.Node   // that get a new key, by the kin of the key
+	taken   map[*text.Node][]takenKey // by target, the keys with the same kin as its own
+	final   map[string]*text.Node     // by new key, as written, the targets
+	err     error                     // of a new key
+}
+
+// A takenKey is a key that stays.
+type takenKey struct{ text, step string }
+
+// isDouble reports whether real components are written with 64 bits: as others in the packet, or in
+// the content before all edits, or else as the options say.
+func (e *editor) isDouble() (bool, error) {
+	if e.width == nil {
+		w, err := e.content.RealsOf(e.packet)
+		if err != nil {
+			return false, err
+		}
+		if w == reals.Unknown {
+			w = e.content.OtherReals()
+		}
+		e.width = &w
+	}
+	return *e.width == reals.Double, nil
+}
+
+// write returns the bytes of a value, with real components of 64 bits if double is set.
+func (e *editor) write(v *text.Value, double bool) ([]byte, error) {
+	var b bytes.Buffer
+	o := e.content.Encoder
+	o.DoubleReals = double
+	enc := gdwire.NewEncoder(&b, &o)
+	if err := cmp.Or(v.Write(enc, double), enc.Close()); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// encode returns the bytes of a value.
+func (e *editor) encode(v *text.Value) ([]byte, error) {
+	if !e.content.Decoder.AllowObjects && hasObjects(v) {
+		return nil, gdwire.ErrObject
+	}
+	if err := checkPairs(v); err != nil {
+		return nil, err
+	}
+	double := e.content.Encoder.DoubleReals
+	if hasReals(v) {
+		var err error
+		if double, err = e.isDouble(); err != nil {
+			return nil, err
+		}
+	}
+	return e.write(v, double)
+}
+
+// packedHeader is the size of the header and count of a packed array.
+const packedHeader = 8
+
+// ofTexts returns the values of the texts of the targets.
+func ofTexts(_ *editor, p *text.Node) (operand, error) {
+	v, err := text.ParseValue(p.Text)
+	return operand{oldValue: oldValue{Value: v}, exact: v.Exact}, err
+}
+
+// ofGo returns values of Go, by the numbers of the targets.
+func ofGo(values []*Value) source {
+	return func(e *editor, p *text.Node) (operand, error) { return e.marshal(values[p.Number()]) }
+}
+
+// ofCopy returns v for each target.
+func ofCopy(v operand) source {
+	v.copied = true
+	return func(*editor, *text.Node) (operand, error) { return v, nil }
+}
+
+// operand returns the new value of a target.
+func (e *editor) operand(p *text.Node) (operand, error) { return e.source(e, p) }
+
+// marshal returns a value of Go, with math types of 64 bits, so that nothing is lost.
+func (e *editor) marshal(value *Value) (v operand, err error) {
+	if plain := value.Plain; plain != nil {
+		return operand{oldValue: oldValue{Value: *plain, cut: len(plain.Text) > maxCopied}}, nil
+	}
+	o := e.content.Encoder
+	o.DoubleReals = true
+	v.exact = value.Exact
+	if v.encoding.bytes, err = value.Encode(o); err != nil {
+		o.Format, v.failed = gdwire.Godot4, reason(err) // for a Vector2i in place of a Vector2
+		if v.encoding.bytes, err = value.Encode(o); err != nil {
+			return v, v.failed
+		}
+	}
+	v.format = o.Format
+	d := v.decoder()
+	defer d.Release()
+	w, err := reals.Read(d)
+	if err != nil {
+		return v, err
+	}
+	if w == reals.Double {
+		v.narrow = value
+	}
+	d.ResetBytes(v.encoding.bytes)
+	v.oldValue, err = read(d, maxCopied)
+	return v, err
+}
+
+// newValue returns the new value of a target that contains no containers: an element of a packed array,
+// a component, or a key.
+func (e *editor) newValue(p *text.Node) (text.Value, error) {
+	v, err := e.operand(p)
+	if err == nil && (v.cut || v.Form != text.Whole) {
+		err = fmt.Errorf("%v cannot contain %v", p, &v.oldValue)
+	}
+	v.Exact = v.Exact || v.exact && !v.copied
+	return v.Value, err
+}
+
+// fit makes v a value of the type of the old value, or returns a TypeError. A value that replaces null,
+// or keeps its own type on purpose, takes only the declared type of its container; verify refuses a value
+// that cannot.
+func (e *editor) fit(p *text.Node, v *operand, old *oldValue, elem gdwire.Elem) error {
+	switch {
+	case v.exact:
+		return nil
+	case e.exact || old.Type == gdwire.TypeNil:
+		return e.fitElem(v, elem)
+	case v.IsLike(&old.Value):
+		return nil
+	}
+	ok, err := e.convert(v, func(v *text.Value) (text.Value, bool) { return v.FitLike(&old.Value) })
+	if err == nil && !ok {
+		err = &TypeError{p.String(), typeOf(&old.Value), typeOf(&v.Value), old.such(), p.Text, ""}
+	}
+	return err
+}
+
+// fitElem makes v a value of a declared type, if possible.
+func (e *editor) fitElem(v *operand, elem gdwire.Elem) error {
+	_, err := e.fitsElem(v, elem)
+	return err
+}
+
+// fitsElem is fitElem, and reports whether engines take v for a value of the type, or whether v keeps another on purpose.
+func (e *editor) fitsElem(v *operand, elem gdwire.Elem) (bool, error) {
+	if v.exact || elem.Type == 0 || v.Type == elem.Type {
+		return true, nil
+	}
+	return e.convert(v, func(v *text.Value) (text.Value, bool) { return v.FitElem(elem) })
+}
+
+// convert replaces v by the result of fit, and reports whether there is one.
+func (e *editor) convert(v *operand, fit func(*text.Value) (text.Value, bool)) (bool, error) {
+	whole := v.Value
+	if v.isEncoded() && (v.cut || v.Form == text.Declared) {
+		d := v.decoder()
+		defer d.Release()
+		var err error
+		if whole, err = text.Read(d); err != nil {
+			return false, err
+		}
+	}
+	fitted, ok := fit(&whole)
+	if ok {
+		*v = operand{oldValue: oldValue{Value: fitted}, exact: v.exact}
+	}
+	return ok, nil
+}
+
+// encoded returns a splice, without a place, with the encoding of v.
+func (e *editor) encoded(v *operand) (splice, error) {
+	if !v.isEncoded() {
+		b, err := e.encode(&v.Value)
+		return splice{bytes: b}, err
+	}
+	if v.failed != nil {
+		return splice{}, v.failed
+	}
+	if v.narrow != nil {
+		double, err := e.isDouble()
+		if err == nil && !double {
+			o := e.content.Encoder
+			o.DoubleReals = false
+			v.encoding.bytes, err = v.narrow.Encode(o)
+		}
+		if err != nil {
+			return splice{}, err
+		}
+	}
+	return v.encoding, nil
+}
+
+// encodePart returns the bytes of v that replace a part, and v as a value of the part's type.
+func (e *editor) encodePart(p *text.Node, part *text.Part, v text.Value) ([]byte, text.Value, error) {
+	want := part.Value.Type
+	fit, ok := v.Fit(want)
+	if !ok || fit.Form != text.Whole || v.Exact && v.Type != want {
+		was := oldValue{Value: part.Value}
+		return nil, v, &TypeError{p.String(), want.String(), typeOf(&v), was.such(), p.Text, part.In.String()}
+	}
+	var b []byte
+	var err error
+	if want == gdwire.TypeString {
+		b, err = e.write(&text.Value{Type: part.In, Items: []text.Value{fit}}, false)
+		b = b[min(len(b), packedHeader):]
+	} else {
+		b, err = part.Append(nil, &fit)
+	}
+	if err != nil {
+		return nil, v, fmt.Errorf("%v: %w", p, reason(err))
+	}
+	return b, fit, nil
+}
+
+// newKeys returns the new keys of the Dictionary or Object at p.
+func (e *editor) newKeys(p *text.Node) *newKeys {
+	k := e.keys[p]
+	if k != nil {
+		return k
+	}
+	k = new(newKeys)
+	e.keys[p] = k
+	for t := range p.Inner {
+		step := t.Step()
+		key := step.Key
+		switch {
+		case !t.IsTarget():
+			continue
+		case step.Op == text.KeyAt && e.op != Add:
+			v, err := e.operand(t)
+			k.err = cmp.Or(k.err, err)
+			key = v.Value
+		case step.Op != text.Child || e.op == Set:
+			continue
+		}
+		if k.targets == nil {
+			k.targets, k.taken, k.final = map[string][]*text.Node{}, map[*text.Node][]takenKey{}, map[string]*text.Node{}
+		}
+		value := kin(&key)
+		k.targets[value] = append(k.targets[value], t)
+	}
+	return k
+}
+
+// key is called for each key of the Dictionary or Object at p. The key stays.
+func (e *editor) key(p *text.Node, key *text.Step) *text.Node {
+	all := e.newKeys(p)
+	if all.targets == nil {
+		return nil
+	}
+	for _, t := range all.targets[kin(&key.Key)] {
+		taken := takenKey{text: keyText(&key.Key)}
+		if !slices.ContainsFunc(all.taken[t], func(k takenKey) bool { return k.text == taken.text }) {
+			taken.step = string(key.Append(nil))
+			all.taken[t] = append(all.taken[t], taken)
+		}
+	}
+	return nil
+}
+
+// newKey notes the new key of a target, as written.
+func (e *editor) newKey(t *text.Node, key *text.Value) error {
+	k := *key
+	if hasReals(key) {
+		double, err := e.isDouble()
+		if err != nil {
+			return err
+		}
+		if !double {
+			k.Numbers = slices.Clone(k.Numbers)
+			for i, x := range k.Numbers {
+				k.Numbers[i] = text.Round32(x)
+			}
+		}
+	}
+	all, name := e.newKeys(t.Parent()), keyText(&k)
+	if all.err != nil {
+		return all.err
+	}
+	if other := all.final[name]; other != nil {
+		return fmt.Errorf("engines treat the keys of %v and %v as equal", other, t)
+	}
+	all.final[name] = t
+	return nil
+}
+
+// checkKeys returns an error if a new key of the Dictionary or Object at p equals another of its
+// keys.
+func (e *editor) checkKeys(p *text.Node, c *text.Container) error {
+	if e.op == Delete || c.Kind != gdwire.KindDictStart && c.Kind != gdwire.KindObjectStart {
+		return nil
+	}
+	all := e.newKeys(p)
+	err := all.err
+	for value, t := range all.final {
+		for _, k := range all.taken[t] {
+			if err == nil && k.text == value {
+				err = fmt.Errorf("engines take the new key at %v for that of %v%s", t, p, k.step)
+			}
+		}
+	}
+	return err
+}
+
+// addTo adds the targets in p to the value at p, and returns how many.
+func (e *editor) addTo(p *text.Node, c *text.Container) (n int64, err error) {
+	var targets []*text.Node
+	for t := range p.Inner {
+		if t.IsTarget() && (e.op == Add || t.Hits == 0) {
+			targets = append(targets, t)
+		}
+	}
+	slices.SortFunc(targets, func(a, b *text.Node) int { return cmp.Compare(a.Number(), b.Number()) })
+	for _, t := range targets {
+		var added bool
+		switch c.Kind {
+		case gdwire.KindArrayStart, gdwire.KindPackedStart:
+			added, err = e.addElement(t, c, n)
+		case gdwire.KindDictStart, gdwire.KindObjectStart:
+			added, err = true, e.addPair(t, c)
+		default:
+			err = fmt.Errorf("%v is of type %v, to which nothing can be added", p, c.Type)
+		}
+		if err != nil {
+			return 0, err
+		}
+		if added {
+			t.Hits = 1
+			n++
+		}
+	}
+	return n, nil
+}
+
+// addElement adds an element to an Array or packed array, after n others, or returns false if the
+// position of the target is not in the array.
+func (e *editor) addElement(t *text.Node, c *text.Container, n int64) (bool, error) {
+	at, ok := e.positions[t]
+	end := c.Len
+	if e.op == Put { // one after the other
+		end += n
+	}
+	step := t.Step()
+	if step.Op == text.End || step.Op == text.Child && step.Key.Type == gdwire.TypeInt && step.Key.Int == end {
+		at, ok = c.End, true
+	}
+	if !ok {
+		return false, nil
+	}
+	if c.Kind == gdwire.KindArrayStart {
+		return true, e.addValue(t, at, c.Elem)
+	}
+	v, err := e.newValue(t)
+	if err == nil {
+		err = checkNoChange(t, &v)
+	}
+	if err != nil {
+		return false, err
+	}
+	components, _ := c.Type.Element().Components()
+	zero := text.Value{Type: c.Type.Element(), Numbers: make([]float64, components)}
+	part := text.Part{In: c.Type, Bits: c.Bits, Value: zero}
+	b, v, err := e.encodePart(t, &part, v)
+	e.splice(splice{start: at, end: at, bytes: b})
+	e.changed(t, v.String(), "")
+	return true, err
+}
+
+// addValue adds the new value of a target, made to fit a declared type, at an offset.
+func (e *editor) addValue(t *text.Node, at int64, elem gdwire.Elem) error {
+	v, err := e.operand(t)
+	if err == nil {
+		err = checkNoChange(t, &v.Value)
+	}
+	if err == nil && v.isType() {
+		err = fmt.Errorf("%v is a type and not a value", &v.Value)
+	}
+	fits := true
+	if err == nil {
+		fits, err = e.fitsElem(&v, elem)
+	}
+	if err == nil && !fits {
+		err = &TypeError{Path: t.String(), Old: elem.String(), New: typeOf(&v.Value), Text: t.Text}
+	}
+	if err != nil {
+		return err
+	}
+	s, err := e.encoded(&v)
+	if err != nil {
+		return fmt.Errorf("%v: %w", t, reason(err))
+	}
+	s.start, s.end = at, at
+	e.splice(s)
+	e.changed(t, v.String(), "")
+	return nil
+}
+
+// checkNoChange returns an error for a value that is the change of another one.
+func checkNoChange(t *text.Node, v *text.Value) error {
+	if v.Change == "" {
+		return nil
+	}
+	return fmt.Errorf("there is no %v for %s= %v", t, v.Change, v)
+}
+
+// addPair adds a pair to a Dictionary, or a property to an Object.
+func (e *editor) addPair(t *text.Node, c *text.Container) error {
+	step := t.Step()
+	switch {
+	case t.Hits > 0:
+		return &ExistsError{t.String()}
+	case step.Op != text.Child:
+		return fmt.Errorf("%v is not a key that can be added to a %v", t, c.Type)
+	}
+	key := step.Key
+	if fit, ok := key.FitElem(c.Key); ok && c.Kind == gdwire.KindDictStart {
+		key = fit
+	}
+	if err := e.newKey(t, &key); err != nil {
+		return err
+	}
+	b, err := e.encodeKey(&key, c)
+	if err != nil {
+		return fmt.Errorf("%v: %w", t, reason(err))
+	}
+	e.splice(splice{start: c.End, end: c.End, bytes: b})
+	return e.addValue(t, c.End, c.Elem)
+}
+
+// encodeKey returns the bytes of the key of a pair, or of the name of a property.
+func (e *editor) encodeKey(key *text.Value, c *text.Container) ([]byte, error) {
+	if c.Kind == gdwire.KindDictStart {
+		return e.encode(key)
+	}
+	if key.Type != gdwire.TypeString {
+		return nil, fmt.Errorf("a property has a name, and not %v", key)
+	}
+	const class, before, after = "Node", 16, 4 // the bytes around the name
+	object := text.Value{Type: gdwire.TypeObject, Text: class, Items: []text.Value{*key, {Type: gdwire.TypeNil}}}
+	b, err := e.write(&object, false)
+	if err != nil {
+		return nil, err
+	}
+	return b[before : len(b)-after], nil
+}

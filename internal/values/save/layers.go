@@ -1,0 +1,518 @@
+package save
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/base/checked"
+	"github.com/gdwire/gdwire/internal/values/save/explain"
+	"github.com/gdwire/gdwire/internal/values/save/recognize"
+)
+
+// The layers around values: containers, and what games write.
+
+// A container is a file of FileAccess, a stream of PackedByteArray.compress, or base64 text.
+type container struct {
+	info    fileaccess.Info
+	key     *fileaccess.Key // of an encrypted file
+	inside  *Bytes
+	outside *Bytes
+}
+
+func (c *container) content() *Bytes { return c.inside }
+
+// writeBuffer is the number of bytes written to a container at once.
+const writeBuffer = 64 << 10
+
+func (c *container) write(w io.Writer, fill func(io.Writer) error) error {
+	out, err := fileaccess.NewWriter(w, c.info, c.key)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(out, writeBuffer)
+	if err := fill(b); err != nil {
+		return err
+	}
+	return cmp.Or(b.Flush(), out.Close())
+}
+
+// container finds the container with a signature at the start, or the one given by the options.
+func (s *search) container(p *place) (*found, error) {
+	co := s.Container
+	if p.records || p.skip > 0 && (co.Raw || p.depth > 0) {
+		return nil, nil
+	}
+	if !p.forced {
+		info := detect(p.peek(4), p.start)
+		if info.IsPlain() {
+			return nil, nil
+		}
+		co.Base64, co.Raw, co.Mode = false, info.Container == fileaccess.Raw, info.Mode
+	}
+	c, err := s.openContainer(p.Bytes, &co)
+	if err != nil && p.perhaps {
+		return nil, nil
+	}
+	if err != nil || c.info.IsPlain() {
+		return nil, err
+	}
+	if co.Raw && !p.forced && c.inside.Err != nil {
+		if all := p.upTo(maxAround); all != nil && explain.EndsEarly(all) {
+			return nil, nil // other bytes follow, so the bytes are no container
+		}
+	}
+	return &found{layer: c, bits: headerBits, settled: true}, nil
+}
+
+// openContainer opens a container, or returns a plain one.
+func (s *search) openContainer(b *Bytes, co *fileaccess.Options) (*container, error) {
+	c := &container{outside: b}
+	open := func(r io.Reader) (io.Reader, error) {
+		content, err := newContentReader(s.name, r, co, s.Whole)
+		if err != nil {
+			return nil, err
+		}
+		c.info = content.info
+		return content, nil
+	}
+	r, err := open(b.Reader())
+	if err != nil || c.info.IsPlain() {
+		return c, err
+	}
+	if c.info.Container == fileaccess.Encrypted {
+		c.key = cmp.Or(co.Key, s.key)
+	}
+	if c.inside = (&Bytes{Size: c.info.Size}); b.Live() {
+		c.inside.once = r
+		return c, nil
+	}
+	c.inside.open = func() io.Reader {
+		r, err := open(b.Reader())
+		if err != nil {
+			return checked.Failed{Err: err}
+		}
+		return r
+	}
+	if c.inside.Size < 0 { // the container does not tell; holding first would take four times as much memory
+		c.inside.Size, c.inside.Err = io.Copy(io.Discard, r)
+	}
+	c.inside = c.inside.hold()
+	return c, nil
+}
+
+// base64 finds base64 text.
+func (s *search) base64(p *place) (*found, error) {
+	if p.best.bits > noValues/2 || p.records || !isBase64(p.best.Values.Head) {
+		return nil, nil
+	}
+	if p.Live() {
+		all, err := p.readAll(s.name)
+		if p.Bytes = memory(all, err); err != nil {
+			return nil, nil
+		}
+		p.best.Bytes = p.Bytes
+	}
+	co := s.Container
+	co.Raw, co.Base64 = false, true
+	c, err := s.openContainer(p.Bytes, &co)
+	const minCut = 24 // bytes of a cut or damaged text
+	if err != nil || c.inside.Err != nil && c.inside.Size < minCut {
+		return nil, nil
+	}
+	return &found{layer: c, bits: headerBits, accepts: func(inner *Stack) bool {
+		isForeign := inner.Values.Certainty == recognize.Foreign && c.inside.Size >= minCut
+		return inner.Values.Unknown() == nil || !inner.Container().IsPlain() || c.info.Container != fileaccess.Plain || isForeign
+	}}, nil
+}
+
+// isBase64 reports whether text begins like base64.
+func isBase64(head []byte) bool {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n"
+	return len(head) >= 8 && len(bytes.Trim(bytes.TrimRight(head, " \t\r\n"), digits)) == 0
+}
+
+// A quoted is base64 text in a string of JSON.
+type quoted struct {
+	before, after []byte
+	size          int // of all
+	inside        *Bytes
+}
+
+func (l *quoted) content() *Bytes { return l.inside }
+
+func (l *quoted) write(w io.Writer, fill func(io.Writer) error) error {
+	if _, err := w.Write(l.before); err != nil {
+		return err
+	}
+	digits := base64.NewEncoder(base64.StdEncoding, w)
+	if err := cmp.Or(fill(digits), digits.Close()); err != nil {
+		return err
+	}
+	_, err := w.Write(l.after)
+	return err
+}
+
+// quoted finds base64 text between quotes in JSON, if there is only one that is no short name. Another could be a digest.
+func (s *search) quoted(p *place) (*found, error) {
+	const least = 16 // digits
+	if p.best.bits > noValues/2 || p.records || !p.best.Values.IsJSON() {
+		return nil, nil
+	}
+	all := p.upTo(maxAround)
+	at, size, n := 0, 0, 0
+	for start := 0; start < len(all); {
+		end := bytes.IndexByte(all[start:], '"')
+		if end < 0 {
+			break
+		}
+		if end >= least && isBase64(all[start:start+end]) {
+			at, size, n = start, end, n+1
+		}
+		start += end + 1
+	}
+	if n != 1 {
+		return nil, nil
+	}
+	inside, err := base64.StdEncoding.AppendDecode(nil, all[at:at+size])
+	if err != nil {
+		return nil, nil
+	}
+	return &found{layer: &quoted{all[:at], all[at+size:], len(all), memory(inside, nil)}, bits: headerBits, accepts: func(inner *Stack) bool {
+		return inner.Values.fits()
+	}}, nil
+}
+
+// fastlz finds a stream of FastLZ, which has no signature: any bytes can be one, so all of its content must be values.
+func (s *search) fastlz(p *place) (*found, error) {
+	plain := p.best.Values
+	if p.Live() && plain.Unknown() == nil || p.records || !s.isFastLZ(p) {
+		return nil, nil // a pipe can be read only once
+	}
+	if s.Known.Format && s.Known.Frame { // Sure says nothing then
+		written := s.Reading(p.Size)
+		written.Decoder.Strict = true // to a lenient Decoder, many streams are values, too
+		if (&Stack{Bytes: p.Bytes}).check(written) == nil {
+			return nil, nil
+		}
+	}
+	co := s.Container
+	co.Raw, co.Mode, co.Base64 = true, fileaccess.FastLZ, false
+	c, err := s.openContainer(p.Bytes, &co)
+	if err != nil || c.inside.Err != nil || plain.Head[0]>>5 > 0 && c.inside.Size >= 0 && c.inside.Size < explain.FastLZLevel2 {
+		return nil, nil
+	}
+	return &found{layer: c, accepts: func(inner *Stack) bool {
+		return inner.Values.fits() && (!plain.fits() || inner.Values.Sure()) && (p.Live() || inner.check(inner.Reading) == nil)
+	}}, nil
+}
+
+// isFastLZ reports whether the bytes of a place begin like a stream of FastLZ. Of zeros and many other bytes a stream can
+// consist, so the content of a stream of more than maxAround bytes must begin like values before all of it is decompressed.
+func (s *search) isFastLZ(p *place) bool {
+	v := p.best.Values
+	r, err := fileaccess.NewReader(bytes.NewReader(v.Head), &fileaccess.Options{
+		Raw: true, Mode: fileaccess.FastLZ, Limits: fileaccess.Limits{Size: recognize.HeadSize},
+	})
+	if err != nil {
+		return false
+	}
+	content, err := io.ReadAll(r)
+	cut := !v.Whole && errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fileaccess.ErrLimit)
+	if cut && p.Size > maxAround {
+		o := s.Reading(p.Size)
+		in := s.Known.input(&o)
+		in.Head, in.Size = content, -1
+		return recognize.Recognize(in).Certainty >= recognize.Ambiguous
+	}
+	return err == nil && len(content) >= fastlzFilled || cut
+}
+
+// A contentReader reads the content of a container. Its errors stay.
+type contentReader struct {
+	r     io.Reader
+	name  string // of the input
+	file  io.Reader
+	info  fileaccess.Info
+	whole bool
+	left  int64 // bytes of the content; negative for a plain content
+	err   error
+}
+
+// newContentReader opens the container in r, if r is a container. If whole is set, bytes after a container are an
+// error.
+func newContentReader(name string, r io.Reader, o *fileaccess.Options, whole bool) (*contentReader, error) {
+	content, err := fileaccess.NewReader(r, o)
+	if err != nil {
+		return nil, named(name, err)
+	}
+	info := content.Info()
+	plain := io.Reader(content)
+	if info.Container == fileaccess.Raw && info.Mode == fileaccess.FastLZ {
+		plain = withoutFill(content)
+	}
+	return &contentReader{r: plain, name: name, file: r, info: info, whole: whole, left: info.Size}, nil
+}
+
+func (c *contentReader) Read(p []byte) (n int, err error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	n, err = c.r.Read(p)
+	if c.left -= int64(n); c.left == 0 && c.whole && (err == nil || err == io.EOF) {
+		c.left = -1
+		err = c.end()
+	}
+	c.err = named(c.name, err)
+	return n, c.err
+}
+
+// end returns an error if bytes follow the container.
+func (c *contentReader) end() error {
+	var b [1]byte
+	if _, err := io.ReadFull(c.r, b[:]); err != io.EOF {
+		return err
+	}
+	at := int64(0)
+	if file, ok := c.file.(io.Seeker); ok {
+		at, _ = file.Seek(0, io.SeekCurrent)
+	}
+	if _, err := io.ReadFull(c.file, b[:]); err != io.EOF {
+		after := fmt.Errorf("%w: bytes follow the content that is %v, and would be lost", fileaccess.ErrDamaged, c.info.Container)
+		return cmp.Or(err, error(&fileaccess.Error{Offset: at, Err: after}))
+	}
+	return nil
+}
+
+// named adds the name of the input to an error of a container.
+func named(name string, err error) error {
+	if name != "" && IsContainerError(err) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return err
+}
+
+type (
+	// A Part is a part of the bytes around values.
+	Part = explain.Region
+	// A CutError reports a record that is cut.
+	CutError = explain.CutError
+	// A LengthError reports the wrong length of a whole value.
+	LengthError = explain.LengthError
+	// A DoubtError reports a number to write that is perhaps no size.
+	DoubtError = explain.DoubtError
+)
+
+// An around is what a game wrote around values: a header, a trailer, or records.
+type around struct {
+	*explain.Parse
+	inside *Bytes
+}
+
+// content returns the values, or the records after lengths of 32 bits.
+func (l *around) content() *Bytes { return l.inside }
+
+// write writes the values with their sizes and checksums. The content is kept in memory.
+func (l *around) write(w io.Writer, fill func(io.Writer) error) error {
+	var content bytes.Buffer
+	if err := fill(&content); err != nil {
+		return err
+	}
+	all, err := l.WriteContent(content.Bytes())
+	if err == nil {
+		_, err = w.Write(all)
+	}
+	return err
+}
+
+// around finds what a game wrote around values.
+func (s *search) around(p *place) (*found, error) {
+	v := p.best.Values
+	if s.Skip > 0 || p.records || s.Known.Format && s.Known.Frame || v.Other != nil || v.Certainty == recognize.Foreign && !v.mayHold() {
+		return nil, nil
+	}
+	all := v.Head
+	if !v.Whole {
+		if (v.IsCut() || v.Certainty == recognize.Ambiguous) && p.best.runsOut() {
+			return nil, nil
+		}
+		all = p.upTo(maxAround)
+	}
+	if all == nil {
+		return nil, nil
+	}
+	eo := &explain.Options{Keep: offsets(s.Keep), Derive: offsets(s.Derive)}
+	if s.Known.Format {
+		eo.Formats = []gdwire.Format{s.Reading(p.Size).Decoder.Format}
+	}
+	e := explain.Find(all, eo)
+	v.ended = eo.Ended
+	isDamaged := v.IsDamaged() || v.IsCut() || v.Certainty == recognize.Ambiguous
+	switch {
+	case e == nil, len(e.Parts) == 1 && !e.Parts[0].IsBase64URL(), v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
+		return nil, nil
+	case e.IsDamaged() && e.Err == nil, v.Unknown() == nil && e.EndsInZeros(MinZeros), isDamaged && e.Start() == lengthSize && (e.Parts[0].Kind != explain.Fact || len(e.Parts[0].Bytes) < lengthSize) && isLength(all), isDamaged && v.mayFrame(all) && !e.IsProved() && e.Trailer() == nil:
+		return nil, nil // damage explains any bytes
+	case v.Unknown() == nil && !isDamaged && p.best.hasValueAt(all, e.Start()):
+		return nil, nil // these are values of the value
+	}
+	f := &found{layer: &around{e, memory(e.Content(), cmp.Or(p.Err, e.Err))}, bits: e.Saving, all: true, format: &e.Format, records: len(e.Values()) > 1}
+	if isDamaged || len(v.Readings) > 0 && v.Readings[0].Frame == Bare && e.Sure() && 4*e.Own() <= len(all) { // damage has its price in the explanation
+		f.bits = max(f.bits, p.best.bits+nearTie+1)
+	}
+	return f, nil
+}
+
+// runsOut reports whether the last value ends with the content alone: nothing else can be after it.
+func (st *Stack) runsOut() bool {
+	if st.at == nil {
+		return false
+	}
+	start := int64(0)
+	if st.Framed() {
+		for p, err := range NewContent(st.at, st.Size, &st.Reading).lengths {
+			if err != nil {
+				return false
+			}
+			start = p.start
+		}
+	}
+	o := st.Decoder
+	o.Limits = gdwire.NoLimits
+	d := gdwire.NewDecoder(nil, &o)
+	defer d.Release()
+	d.Reset(io.NewSectionReader(st.at, start, st.Size-start))
+	return errors.Is(d.SkipValue(), io.ErrUnexpectedEOF)
+}
+
+// hasValueAt reports whether a value begins at an offset of the content in the first value that is read.
+func (st *Stack) hasValueAt(all []byte, at int) bool {
+	first := 0
+	if st.Framed() {
+		first = lengthSize
+	}
+	if at <= first || at >= len(all) {
+		return false
+	}
+	d := st.NewDecoder()
+	defer d.Release()
+	d.ResetBytes(all[first:])
+	isInside := false // of a text or a packed array
+	for int(d.InputOffset()) < at-first {
+		t, err := d.ReadToken()
+		if err != nil || d.Depth() == 0 {
+			return false
+		}
+		isInside = t.Kind() == gdwire.KindStringChunk && !t.Last() || t.Kind() == gdwire.KindPackedStart || t.Kind() == gdwire.KindChunk
+	}
+	return int(d.InputOffset()) == at-first && !isInside
+}
+
+func offsets(all []int64) (out []int) {
+	for _, at := range all {
+		out = append(out, int(at))
+	}
+	return out
+}
+
+// mayFrame reports whether a damaged content can be as it is recognized: without lengths, or after a first length that can
+// be right, or wrong by a bit or two. Otherwise nothing shows that there are lengths, because a header begins with any number.
+func (r *Recognition) mayFrame(all []byte) bool {
+	const far = 4 // times the size
+	isFirst := func(as recognize.Reading) bool {
+		if as.Frame == Bare || len(all) < lengthSize {
+			return true
+		}
+		n := int64(as.Frame.Order().Uint32(all))
+		return n >= minPacket && n < far*int64(len(all))
+	}
+	return isLength(all) || slices.ContainsFunc(r.Readings, isFirst)
+}
+
+// isLength reports whether a content begins with the number of all bytes after it, but for a bit or two.
+func isLength(all []byte) bool {
+	const wrong = 2 // bits
+	n := uint32(len(all) - lengthSize)
+	return len(all) > lengthSize && (bits.OnesCount32(n^U32.Order().Uint32(all)) <= wrong || bits.OnesCount32(n^U32BE.Order().Uint32(all)) <= wrong)
+}
+
+// Around describes what is around the values, apart from containers and a skipped header, or returns "".
+func (st *Stack) Around() string {
+	var all []string
+	for _, l := range st.layers {
+		switch l := l.(type) {
+		case *around:
+			all = append(all, l.String())
+		case *quoted:
+			all = append(all, "in base64 in JSON")
+		}
+	}
+	return strings.Join(all, ", and there ")
+}
+
+// Hidden returns the number of bytes around the values, in layers other than containers and a skipped header.
+func (st *Stack) Hidden() (n int64) {
+	for _, l := range st.layers {
+		switch l := l.(type) {
+		case *around:
+			n += int64(l.Around())
+		case *quoted:
+			n += int64(len(l.before) + len(l.after))
+		}
+	}
+	return n
+}
+
+// Parts iterates over the parts of the outermost bytes around the values, in a container.
+func (st *Stack) Parts(yield func(Part) bool) {
+	for _, l := range st.layers {
+		switch l := l.(type) {
+		case *around:
+			l.Regions(yield)
+			return
+		case *quoted:
+			end := len(l.after)
+			_ = yield(Part{Size: len(l.before), What: "header"}) && yield(Part{Offset: l.size - end, Size: end, What: "trailer"})
+			return
+		}
+	}
+}
+
+// explained returns the outermost of what a game wrote around values, or nil.
+func (st *Stack) explained() *explain.Parse {
+	for _, l := range st.layers {
+		if a, ok := l.(*around); ok {
+			return a.Parse
+		}
+	}
+	return nil
+}
+
+// Secret returns the offset and size of bytes around the values that look like a checksum but cannot be computed, or 0, 0.
+func (st *Stack) Secret() (offset, size int) {
+	if e := st.explained(); e != nil {
+		return e.Secret()
+	}
+	return 0, 0
+}
+
+// Records returns the number of records that the values are in, or 0, and reports whether another follows that is cut.
+func (st *Stack) Records() (n int, cut bool) {
+	e := st.explained()
+	if e == nil {
+		return 0, false
+	}
+	if n = len(e.Values()); n < 2 && e.Err == nil {
+		return 0, false
+	}
+	return n, e.Err != nil
+}

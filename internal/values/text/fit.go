@@ -1,0 +1,425 @@
+package text
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/base/wire"
+)
+
+// A Nearest finds the key in the input most similar to a key of a path without a value. The
+// method Key is the Key of a Walker over a Tree with this path alone.
+type Nearest struct {
+	best  map[*Node]near
+	names map[*Node]string
+}
+
+type near struct {
+	name     string
+	distance int
+}
+
+// The limits of the keys and mistakes considered by a Nearest.
+const (
+	nearKey = 40 // bytes of a key
+	nearest = 3  // edits of a character
+)
+
+// Key compares a key with the keys of the nodes in p, and returns nil, so that the Walker goes
+// on as without a Nearest.
+func (n *Nearest) Key(p *Node, key *Step) *Node {
+	text := key.Key.Text
+	if text == "" || len(text) > nearKey {
+		return nil
+	}
+	for c := range p.Inner {
+		name := n.keyOf(c)
+		if c.Hits > 0 || name == "" {
+			continue
+		}
+		if strings.Contains(text, ".") && strings.HasPrefix(dotted(c)+".", text+".") { // one key, and not several
+			n.best[c] = near{text, -1}
+		}
+		most := allowed(name)
+		if have, ok := n.best[c]; ok {
+			most = have.distance - 1
+		}
+		if d := distance(name, text, most); d <= most {
+			n.best[c] = near{text, d}
+		}
+	}
+	return nil
+}
+
+// keyOf returns the key of a node, or "" for a key not compared with others.
+func (n *Nearest) keyOf(p *Node) string {
+	name, ok := n.names[p]
+	if ok {
+		return name
+	}
+	if n.names == nil {
+		n.names, n.best = map[*Node]string{}, map[*Node]near{}
+	}
+	if step := p.Step(); step.Op == Child && len(step.Key.Text) <= nearKey {
+		name = step.Key.Text
+	}
+	n.names[p] = name
+	return name
+}
+
+// dotted returns the names from p on, between dots.
+func dotted(p *Node) string {
+	name := p.Step().Key.Text
+	for c := range p.Inner {
+		name += "." + dotted(c)
+	}
+	return name
+}
+
+// MostSimilar returns the name most likely meant by a, or "" if none is similar. Names of more than 40
+// bytes are ignored.
+func MostSimilar(a string, names iter.Seq[string]) (similar string) {
+	if len(a) > nearKey {
+		return ""
+	}
+	most := allowed(a)
+	for name := range names {
+		if len(name) > nearKey {
+			continue
+		}
+		if d := distance(a, name, most); d <= most {
+			similar, most = name, d-1
+		}
+	}
+	return similar
+}
+
+// Similar reports whether a is likely to be b with a mistake.
+func Similar(a, b string) bool { return distance(a, b, allowed(a)) <= allowed(a) }
+
+// allowed returns the number of mistakes in a similar name.
+func allowed(name string) int { return min(nearest, len(name)/3) }
+
+// distance returns the number of characters to insert, delete, replace or exchange with the next one
+// to make a of b, or any number above most if there are more. Case is ignored.
+func distance(a, b string, most int) int {
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	if most < 0 || len(x)-len(y) > most || len(y)-len(x) > most {
+		return most + 1
+	}
+	older, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		older, last, row = last, row, older
+		row[0] = i + 1
+		for j := range y {
+			replaced := last[j]
+			if x[i] != y[j] {
+				replaced++
+			}
+			row[j+1] = min(replaced, row[j]+1, last[j+1]+1)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], older[j-1]+1)
+			}
+		}
+	}
+	return row[len(y)]
+}
+
+// A NotFoundError reports a path without a value.
+type NotFoundError struct{ text string }
+
+func (e *NotFoundError) Error() string { return e.text }
+
+// NotFound returns the NotFoundError for a node at which a walk found no value.
+func (n *Nearest) NotFound(p *Node) error {
+	missing := p // the first node on the path without a value
+	for missing.parent != nil && missing.parent.Hits == 0 {
+		missing = missing.parent
+	}
+	text := fmt.Sprintf("there is no %v", p)
+	if near, ok := n.best[missing]; ok {
+		similar := near.name
+		if missing != p || !wire.IsName(similar) {
+			step := Step{Key: Value{Type: gdwire.TypeString, Text: similar}}
+			similar = string(step.Append([]byte(missing.parent.String())))
+		}
+		text += "; did you mean " + similar + "?"
+	}
+	return &NotFoundError{text}
+}
+
+// Means reports whether a number in the text of a key means the component x of a key: is x, or x
+// with the digits of 32 bits. Keys of 32 bits are printed with these digits. Package variant does
+// not know the bits of a key, and prints these digits wherever 32 bits hold x.
+func Means(written, x float64) bool {
+	return written == x || Round32(written) == x || written != written && x != x
+}
+
+// means reports whether v, the key of a path, means a key of the input.
+func (v *Value) means(key *Value) bool {
+	for i, x := range key.Numbers {
+		if !Means(v.Numbers[i], x) {
+			return false
+		}
+	}
+	return v.Type == key.Type
+}
+
+// HasCut reports whether a key of the paths ends in "…", as long keys in errors do.
+func (t *Tree) HasCut() bool { return t.cut }
+
+// HasReals reports whether a key of the paths contains real numbers, for ResolveReals.
+func (t *Tree) HasReals() bool { return t.reals }
+
+// Resolve replaces each key ending in "…" by the first key it can abbreviate, and each key with real
+// numbers by the first key it means, unless the input contains the key itself. walk reads all packets
+// with paths; after an error, only the keys before the error are known.
+func (t *Tree) Resolve(walk func(*Walker) error) {
+	for len(t.vague) > 0 {
+		fits := map[*Node]string{}
+		key := func(p *Node, key *Step) *Node {
+			if v := t.vague[p]; v != nil {
+				v.fit(key, fits)
+			}
+			return nil
+		}
+		_ = walk(&Walker{Key: key})
+		t.resolve(fits)
+	}
+}
+
+// ResolveReals is Resolve for keys with real numbers only.
+func (t *Tree) ResolveReals(walk func(*Walker) error) {
+	for p, v := range t.vague {
+		if v.cut = nil; len(v.reals) == 0 {
+			delete(t.vague, p)
+		}
+	}
+	t.cut = false
+	t.Resolve(walk)
+}
+
+// fit adds the step of a key for each node meaning this key.
+func (v *vague) fit(key *Step, fits map[*Node]string) {
+	for _, c := range v.cut {
+		text := c.Step().Key.Text
+		if first := fits[c] == "" && strings.HasPrefix(key.Key.Text, strings.TrimSuffix(text, Ellipsis)); first || text == key.Key.Text {
+			name := Step{Key: Value{Type: gdwire.TypeString, Text: key.Key.Text}}
+			fits[c] = string(name.Append(nil))
+		}
+	}
+	if len(v.reals) == 0 || !key.Key.hasReals() {
+		return
+	}
+	step := string(key.Append(nil))
+	for _, c := range v.reals[key.Key.rounded()] {
+		written := c.Step().Key
+		if first := fits[c] == "" && written.means(&key.Key); first || c.step == step {
+			fits[c] = step
+		}
+	}
+}
+
+// all yields each node of v.
+func (v *vague) all(yield func(*Node)) {
+	for _, c := range v.cut {
+		yield(c)
+	}
+	for _, nodes := range v.reals {
+		for _, c := range nodes {
+			yield(c)
+		}
+	}
+}
+
+// resolve sets the keys of the nodes in containers reached by a walk. The other nodes are in these
+// nodes, where another walk can reach them.
+func (t *Tree) resolve(fits map[*Node]string) {
+	var reached []*Node
+	for p := range t.vague {
+		if p.Hits > 0 {
+			reached = append(reached, p)
+		}
+	}
+	if len(reached) == 0 {
+		t.vague = nil // nothing is found there
+	}
+	for _, p := range reached {
+		t.vague[p].all(func(c *Node) {
+			if step := fits[c]; step != "" && step != c.step {
+				p.rename(c, step)
+			}
+		})
+		delete(t.vague, p)
+	}
+	if len(t.vague) == 0 {
+		t.cut, t.reals = false, false
+	}
+	t.Reset()
+}
+
+// textTypes contains the types of text.
+var textTypes = map[gdwire.Type]bool{gdwire.TypeString: true, gdwire.TypeStringName: true, gdwire.TypeNodePath: true}
+
+// lists contains the types with a list of elements.
+var lists = func() (all []gdwire.Type) {
+	all = append(all, gdwire.TypeArray)
+	for _, t := range gdwire.Types() {
+		if t.Element() != 0 && t != gdwire.TypeImage {
+			all = append(all, t)
+		}
+	}
+	return all
+}()
+
+// conversions contains, by type, the types of values converted by an edit to this type if nothing is lost.
+// Each type takes its own values, a null is replaced by a value of any type, and all else is refused.
+var conversions = func() map[gdwire.Type][]gdwire.Type {
+	all := map[gdwire.Type][]gdwire.Type{
+		gdwire.TypeInt:        {gdwire.TypeFloat},
+		gdwire.TypeFloat:      {gdwire.TypeInt},
+		gdwire.TypeStringName: {gdwire.TypeString},
+		gdwire.TypeNodePath:   {gdwire.TypeString},
+		gdwire.TypeVector2:    {gdwire.TypeVector2i},
+		gdwire.TypeVector2i:   {gdwire.TypeVector2},
+		gdwire.TypeVector3:    {gdwire.TypeVector3i},
+		gdwire.TypeVector3i:   {gdwire.TypeVector3},
+		gdwire.TypeVector4:    {gdwire.TypeVector4i},
+		gdwire.TypeVector4i:   {gdwire.TypeVector4},
+		gdwire.TypeRect2:      {gdwire.TypeRect2i},
+		gdwire.TypeRect2i:     {gdwire.TypeRect2},
+		gdwire.TypeObject:     {gdwire.TypeNil},
+	}
+	for _, t := range lists {
+		all[t] = lists
+	}
+	return all
+}()
+
+// Fit returns the value as a value of type t, or false if values of another type are not converted to t,
+// or something would be lost.
+func (v *Value) Fit(t gdwire.Type) (Value, bool) {
+	if v.Type == t {
+		return *v, true
+	}
+	return v.convert(&Value{Type: t})
+}
+
+// FitElem returns the value as a value of a declared type, as Fit does.
+func (v *Value) FitElem(e gdwire.Elem) (Value, bool) {
+	if e.Type == 0 {
+		return *v, true
+	}
+	return v.Fit(e.Type)
+}
+
+// FitLike returns the value as a value with the type and the declared types of old, as Fit does.
+func (v *Value) FitLike(old *Value) (Value, bool) {
+	if v.IsLike(old) {
+		return *v, true
+	}
+	return v.convert(old)
+}
+
+// IsLike reports whether the type and the declared types are those of old.
+func (v *Value) IsLike(old *Value) bool {
+	return v.Type == old.Type && v.Key == old.Key && v.Elem == old.Elem
+}
+
+// convert returns the value as a value of another type, or with other declared types.
+func (v *Value) convert(to *Value) (Value, bool) {
+	fit := *v
+	fit.Type = to.Type
+	switch from := v.Type; {
+	case v.Form == Declared: // the items are not known
+		return *v, false
+	case from == gdwire.TypeDictionary && to.Type == from:
+		fit.Key, fit.Elem = to.Key, to.Elem
+		return fit.fitItems(v.Items, to.Key, to.Elem)
+	case !slices.Contains(conversions[to.Type], from):
+		return *v, false
+	case to.Type == gdwire.TypeObject: // no Object
+		return *v, true
+	case from == gdwire.TypeInt:
+		x := float64(v.Int)
+		fit.Int, fit.Numbers = 0, []float64{x}
+		return fit, x < math.MaxInt64 && int64(x) == v.Int
+	case from == gdwire.TypeFloat:
+		fit.Int, fit.Numbers = int64(v.Numbers[0]), nil
+		return fit, isInteger(v.Numbers[0], 63)
+	case from == gdwire.TypeString:
+		fit.Text = textOf(v.Text, to.Type).Text
+		return fit, true
+	case slices.Contains(lists, from):
+		return v.list(to)
+	}
+	_, integers := to.Type.Components()
+	fit.Single = false // the digits of an integer
+	return fit, !integers || !slices.ContainsFunc(v.Numbers, func(x float64) bool { return !isInteger(x, 31) })
+}
+
+// list returns a list as another one.
+func (v *Value) list(to *Value) (Value, bool) {
+	items := v.Items
+	if v.Type == gdwire.TypePackedByteArray && items == nil {
+		for _, b := range []byte(v.Text) {
+			items = append(items, Value{Type: gdwire.TypeInt, Int: int64(b)})
+		}
+	}
+	list := Value{Type: to.Type, Elem: to.Elem, Change: v.Change, Exact: v.Exact}
+	elem := to.Elem
+	if t := to.Type.Element(); t != 0 {
+		elem = gdwire.Elem{Type: t}
+	}
+	list, ok := list.fitItems(items, elem, elem)
+	if !ok || to.Type != gdwire.TypePackedByteArray {
+		return list, ok
+	}
+	var b []byte
+	for i := range list.Items {
+		n := list.Items[i].Int
+		if n != int64(byte(n)) {
+			return *v, false
+		}
+		b = append(b, byte(n))
+	}
+	list.Form, list.Items, list.Text = Whole, nil, string(b)
+	return list, true
+}
+
+// fitItems returns the container with items of declared types: of keys and values in turn, or of elements.
+func (v Value) fitItems(items []Value, even, odd gdwire.Elem) (Value, bool) {
+	v.Form, v.Items = Whole, nil
+	for i := range items {
+		item, ok := items[i].FitElem([]gdwire.Elem{even, odd}[i%2])
+		if !ok {
+			return v, false
+		}
+		v.Items = append(v.Items, item)
+	}
+	if v.Items == nil {
+		v.Form = Empty
+	}
+	return v, true
+}
+
+// textOf returns a value of a type of text, with the text as read back after writing.
+func textOf(text string, t gdwire.Type) Value {
+	if t == gdwire.TypeNodePath {
+		text = wire.CleanNodePath(text)
+	}
+	return Value{Type: t, Text: text}
+}
+
+// isInteger reports whether x is an integer of the given number of bits and a sign.
+func isInteger(x float64, bits int) bool {
+	limit := math.Ldexp(1, bits)
+	return x == math.Trunc(x) && x >= -limit && x < limit
+}
