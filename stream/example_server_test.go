@@ -12,6 +12,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -135,6 +136,24 @@ func ExampleWithForwardedFor() {
 	// player: 203.0.113.7:0
 	// player with a header of its own: 203.0.113.7:0
 	// stranger: 203.0.113.9:5000
+}
+
+// Limiting all bytes of the clients of WebSockets to 64 KB a second, with pings and empty fragments.
+func ExampleCountReads() {
+	s := &stream.Server{ByteRate: 64 << 10}
+	web := &http.Server{
+		ConnContext:       stream.WithNetConn,
+		ReadHeaderTimeout: 10 * time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s.ServeMessages(r.Context(), new(silentSocket)) // stream.WebSocket of what a library accepts
+		}),
+	}
+	ln, err := net.Listen("tcp", "localhost:8080")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(web.Serve(stream.CountReads(ln)))
 }
 
 // A peerConn is a connection from an address.

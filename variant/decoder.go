@@ -146,23 +146,6 @@ func allocated(size int64, pointers bool) int64 {
 	return int64(cap(slices.Grow([]byte(nil), int(size))))
 }
 
-// hasPointers reports whether a t contains pointers.
-func hasPointers(t reflect.Type) bool {
-	switch k := t.Kind(); {
-	case k == reflect.Array:
-		return t.Len() > 0 && hasPointers(t.Elem())
-	case k == reflect.Struct:
-		for i := range t.NumField() {
-			if hasPointers(t.Field(i).Type) {
-				return true
-			}
-		}
-		return false
-	default:
-		return k < reflect.Bool || k > reflect.Complex128
-	}
-}
-
 // memoryError returns the error for a value of n bytes, more than are left. It is a function of
 // its own so that the compiler inlines charge.
 func (s *decoder) memoryError(t reflect.Type, n int64) error {

@@ -298,3 +298,20 @@ func (k *keyCache) intern(b []byte) any {
 	*first, *second = string(b), *first
 	return *first
 }
+
+// hasPointers reports whether values of t contain pointers.
+func hasPointers(t reflect.Type) bool {
+	switch k := t.Kind(); {
+	case k == reflect.Array:
+		return t.Len() > 0 && hasPointers(t.Elem())
+	case k == reflect.Struct:
+		for i := range t.NumField() {
+			if hasPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	default:
+		return k < reflect.Bool || k > reflect.Complex128
+	}
+}

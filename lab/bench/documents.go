@@ -13,7 +13,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/test/tagged"
+	"github.com/gdwire/gdwire/internal/values/tagged"
 	"github.com/tinylib/msgp/msgp"
 )
 

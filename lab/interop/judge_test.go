@@ -21,7 +21,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
-	"github.com/gdwire/gdwire/internal/test/suite"
+	"github.com/gdwire/gdwire/internal/values/suite"
 	"github.com/gdwire/gdwire/variant"
 )
 

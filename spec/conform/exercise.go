@@ -19,8 +19,8 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/test/suite"
-	"github.com/gdwire/gdwire/internal/test/tagged"
+	"github.com/gdwire/gdwire/internal/values/suite"
+	"github.com/gdwire/gdwire/internal/values/tagged"
 )
 
 // Exercises for a program, and what judges its answers.

@@ -18,7 +18,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
-	"github.com/gdwire/gdwire/internal/test/tagged"
+	"github.com/gdwire/gdwire/internal/values/tagged"
 )
 
 // A Read is a call on a Decoder. It writes its results into the transcript of a Caller and returns its error. After

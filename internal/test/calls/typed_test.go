@@ -19,8 +19,8 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/gdwire/gdwire/internal/test/tagged"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/values/tagged"
 )
 
 // FuzzTypedReads reads packets by a random mix of typed calls, tokens and loops: they return what the tokens of the same

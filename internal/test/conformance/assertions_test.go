@@ -26,6 +26,7 @@ var assertions = map[string]string{
 	"fileaccess: encoder":                           "from a pool of encoders",
 	"fileaccess: interface{Len() int}":              "bounds a buffer",
 	"fileaccess: zlib.Resetter":                     "a Reader of zlib",
+	"internal/values/save/explain: zlib.Resetter":   "a Reader of zlib",
 	"internal/values/save: io.Seeker":               "finds the offset in an error",
 	"stream: halfCloser":                            "ends writing where all of a packet is written, as net/http does; Close is called as well",
 	"stream: handshaker":                            "the handshake that Read would do",

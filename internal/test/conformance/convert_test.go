@@ -13,7 +13,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/gdwire/gdwire/internal/test/tagged"
+	"github.com/gdwire/gdwire/internal/values/tagged"
 )
 
 // A conversion is the format that values are copied to.

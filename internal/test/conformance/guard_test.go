@@ -145,6 +145,9 @@ var guardedCalls = []guarded{
 	{"stream.Others.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
 		inRoom(func(_ *stream.Room, _, other *stream.Member) error { return other.Others().WriteRaw(b) })
 	}},
+	{"stream.Latest.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
+		inRoom(func(r *stream.Room, _, _ *stream.Member) error { return r.Latest("key").WriteRaw(b) })
+	}},
 	{"stream.Conn.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) {
 		connected(func(c *stream.Conn) { _ = c.WriteRaw(b) })
 	}},

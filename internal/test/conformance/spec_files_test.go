@@ -26,7 +26,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/gdwire/gdwire/internal/test/suite"
+	"github.com/gdwire/gdwire/internal/values/suite"
 	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"

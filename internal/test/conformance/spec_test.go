@@ -20,8 +20,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/gdwire/gdwire/internal/test/suite"
-	"github.com/gdwire/gdwire/internal/test/tagged"
+	"github.com/gdwire/gdwire/internal/values/suite"
+	"github.com/gdwire/gdwire/internal/values/tagged"
 	"github.com/gdwire/gdwire/spec"
 )
 

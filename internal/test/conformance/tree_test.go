@@ -86,7 +86,7 @@ var roles = []struct {
 	name    string
 	folders []string
 }{
-	{"laboratory", []string{"lab", "internal/test", "spec", ".ci"}},
+	{"laboratory", []string{"lab", "internal/test", "internal/values/suite", "internal/values/tagged", "spec", ".ci"}},
 	{"examples", []string{"examples"}},
 	{"command", []string{"cmd"}},
 	{"internal", []string{"internal"}},

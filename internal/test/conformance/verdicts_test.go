@@ -13,7 +13,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/gdwire/gdwire/internal/test/tagged"
+	"github.com/gdwire/gdwire/internal/values/tagged"
 )
 
 // forVerdicts calls f for each verdict of each engine but those of 4.3 on typed

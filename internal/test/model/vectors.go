@@ -18,9 +18,9 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
-	"github.com/gdwire/gdwire/internal/test/suite"
-	"github.com/gdwire/gdwire/internal/test/tagged"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/values/suite"
+	"github.com/gdwire/gdwire/internal/values/tagged"
 )
 
 // The vectors of engines, and packets that the codec reads and writes again.

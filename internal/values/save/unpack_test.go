@@ -13,8 +13,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/test/suite"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/values/suite"
 )
 
 // Each value of the vectors is itself as a packet, and compressed in each mode the same value, whether its format is

@@ -3,10 +3,13 @@ package explain
 import (
 	"cmp"
 	"hash/maphash"
+	"math"
 	"slices"
 
 	"github.com/gdwire/gdwire"
 )
+
+// The search: options, the rows that can be the cheapest, and the choice among them.
 
 // Options configures Find.
 type Options struct {
@@ -219,4 +222,410 @@ func (r *row) isProved(size int) bool {
 		}
 	}
 	return own <= 16+size/16
+}
+
+// explain returns the cheapest explanations of the gaps between the bodies of a row.
+func explain(d *digests, o *Options, r row) (all []*Parse) {
+	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, inner: map[int][]byte{}, plain: map[int]float64{}, chosen: map[int]*set{}, inDigest: map[int]bool{}}
+	at := 0
+	for _, c := range r.bodies {
+		e.gaps = append(e.gaps, gapSpan{at, c.from})
+		at = c.to
+	}
+	e.gaps = append(e.gaps, gapSpan{at, len(e.b)})
+	e.learn()
+	for _, g := range e.learnt {
+		e.sizes(g)
+	}
+	e.checksums()
+	e.group()
+	for _, s := range e.choose() {
+		e.extend(&s)
+		e.faults(&s)
+		all = append(all, e.build(&Parse{Format: r.format, Saving: r.saving + s.saving, margin: s.margin}, s.places))
+	}
+	return all
+}
+
+// checksums adds the checksums: in the gaps of the first records and the last gap all, and in others those like these.
+func (e *explainer) checksums() {
+	const searched = 4
+	n := len(e.places)
+	for _, step := range []struct {
+		class sumClass
+		fixed bool
+	}{{digest, true}, {quick, true}, {digest, false}, {quick, false}, {slow, true}, {slow, false}, {least, true}, {least, false}} {
+		for _, g := range e.learnt {
+			if g < searched || g == len(e.bodies) {
+				e.sums(g, step.class, step.fixed)
+			}
+		}
+	}
+	e.left[hashing] += work[hashing].perByte * len(e.b)
+	seen := map[patternKey]bool{}
+	first := slices.DeleteFunc(slices.Clone(e.places[n:]), func(p place) bool {
+		key := e.key(&p)
+		was := seen[key]
+		seen[key] = true
+		return was || p.gap == len(e.bodies)
+	})
+	for _, g := range e.learnt {
+		if g >= searched && g < len(e.bodies) {
+			e.again(g, first)
+		}
+	}
+}
+
+// group finds the patterns, and sets the prices of places.
+func (e *explainer) group() {
+	patterns := map[patternKey]*pattern{}
+	e.places = slices.DeleteFunc(e.places, func(p place) bool { return slices.Contains(e.options.Keep, p.at) })
+	for i := range e.places {
+		p := &e.places[i]
+		b := string(e.b[p.at:p.to])
+		key := e.key(p)
+		c := patterns[key]
+		if c == nil {
+			c = &pattern{bytes: b}
+			patterns[key] = c
+		}
+		c.n++
+		c.varies = c.varies || c.bytes != b
+		p.pattern = c
+	}
+	for i := range e.texts {
+		p := &e.texts[i]
+		e.byGap[p.gap] = append(e.byGap[p.gap], p)
+	}
+	for i := range e.places {
+		p := &e.places[i]
+		c := p.pattern
+		c.often = c.n > 1 && (c.varies || p.rule.sum != nil)
+		c.each = c.often || c.n > 2 && 2*c.n > len(e.learnt)
+		if p.price = p.bits; c.often {
+			p.price = p.bits/float64(c.n) + againBits
+		}
+		if slices.Contains(e.options.Derive, p.at) {
+			p.price -= sureSaving
+		}
+		if p.price < p.plain+Doubt {
+			e.byGap[p.gap] = append(e.byGap[p.gap], p)
+		}
+	}
+	for _, all := range e.byGap {
+		slices.SortStableFunc(all, func(a, b *place) int { return a.to - b.to })
+	}
+}
+
+// A set is a choice of places.
+type set struct {
+	places []*place
+	saving float64
+	margin float64 // up to which the set is a rival
+}
+
+// best returns the places with the most saving together, without those in not. changed are places whose price has changed.
+func (e *explainer) best(not func(*place) bool, changed []*place) (out set) {
+	for _, g := range e.learnt {
+		all := e.byGap[g]
+		if len(all) == 0 {
+			continue
+		}
+		one, known := e.chosen[g], e.chosen[g] != nil
+		if !known || not != nil && slices.ContainsFunc(all, not) || slices.ContainsFunc(changed, func(p *place) bool { return p.gap == g }) {
+			one = &set{}
+			one.places, one.saving = e.schedule(g, all, not)
+		}
+		if !known {
+			e.chosen[g] = one
+		}
+		out.places, out.saving = append(out.places, one.places...), out.saving+one.saving
+	}
+	type sized struct {
+		gap, from, to int
+		count         bool
+	}
+	used, sizes := map[*pattern]bool{}, map[sized]bool{}
+	for _, p := range out.places { // a pattern is paid once
+		if p.rule.sum == nil && p.rule.body < 0 && p.rule.kind != offset {
+			size := sized{p.gap, p.rule.from, p.rule.to, p.rule.kind == count}
+			if sizes[size] && !p.again {
+				out.saving -= sameSize
+			}
+			sizes[size] = true
+		}
+		out.saving += p.price
+		if p.pattern.often && used[p.pattern] {
+			out.saving -= againBits
+		} else {
+			out.saving -= p.bits
+		}
+		used[p.pattern] = true
+	}
+	return out
+}
+
+// choose returns the best set of places, and other sets within Doubt: without some of these places, and with others.
+func (e *explainer) choose() []set {
+	const most, forced = 32, 1000
+	best := e.best(nil, nil)
+	all := []set{best}
+	tried := map[*pattern]bool{}
+	for _, p := range best.places {
+		if tried[p.pattern] || len(tried) == most {
+			continue
+		}
+		tried[p.pattern] = true
+		for _, not := range []func(*place) bool{
+			func(q *place) bool { return q.pattern == p.pattern },
+			func(q *place) bool { return q.gap == p.gap && q.at < p.to && p.at < q.to || q.pattern == p.pattern },
+		} {
+			all = append(all, e.best(not, nil))
+		}
+	}
+	byPattern := map[*pattern][]*place{}
+	var others []*pattern
+	for _, g := range e.learnt {
+		for _, p := range e.byGap[g] {
+			if p.isText || tried[p.pattern] {
+				continue
+			}
+			if byPattern[p.pattern] == nil {
+				others = append(others, p.pattern)
+			}
+			byPattern[p.pattern] = append(byPattern[p.pattern], p)
+		}
+	}
+	for _, c := range others[:min(len(others), 2*most)] {
+		for _, p := range byPattern[c] {
+			p.price -= forced
+		}
+		all = append(all, e.best(nil, byPattern[c]))
+		for _, p := range byPattern[c] {
+			p.price += forced
+		}
+	}
+	slices.SortStableFunc(all, func(a, b set) int { return cmp.Compare(b.saving, a.saving) })
+	for i := range all {
+		if all[i].margin = Margin; all[i].hasOther(all[0].places) {
+			all[i].margin = Doubt
+		}
+	}
+	highest := all[0].saving
+	all = slices.DeleteFunc(all, func(s set) bool { return s.saving <= highest-s.margin })
+	return slices.CompactFunc(all, func(a, b set) bool { return slices.Equal(a.places, b.places) })
+}
+
+// hasOther reports whether the set has a size where there is no place in chosen: a number that stays if it is none.
+func (s *set) hasOther(chosen []*place) bool {
+	return slices.ContainsFunc(s.places, func(p *place) bool {
+		return p.rule.sum == nil && !p.pattern.often && !slices.ContainsFunc(chosen, func(q *place) bool { return p.at < q.to && q.at < p.to })
+	})
+}
+
+// schedule returns the cheapest explanation of a gap by places, and what it saves against the game's own bytes.
+func (e *explainer) schedule(g int, all []*place, not func(*place) bool) ([]*place, float64) {
+	from, to := e.gaps[g].from, e.gaps[g].to
+	if _, ok := e.plain[g]; !ok {
+		cost, _ := e.cheapest(from, to, all, func(p *place) bool { return !p.isText })
+		e.plain[g] = cost[to-from]
+	}
+	cost, by := e.cheapest(from, to, all, not)
+	var set []*place
+	for p := to; p > from; {
+		if c := by[p-from]; c != nil {
+			p = c.at
+			if !c.isText {
+				set = append(set, c)
+			}
+			continue
+		}
+		p -= e.step(p-from, cost, from)
+	}
+	slices.Reverse(set)
+	return set, e.plain[g] - cost[to-from]
+}
+
+var widths = [...]int{8, 4, 2, 1}
+
+// step returns the size of the last part of the game's own bytes that ends at i.
+func (e *explainer) step(i int, cost []float64, from int) int {
+	const rounding = 1e-9
+	for _, w := range widths {
+		if w <= i && cost[i-w]+own(e.b, from+i-w, w) <= cost[i]+rounding {
+			return w
+		}
+	}
+	return 1
+}
+
+// cheapest returns the price of the bytes up to each offset of a gap, and the places that end there. all is in the order
+// of ends.
+func (e *explainer) cheapest(from, to int, all []*place, not func(*place) bool) (cost []float64, by []*place) {
+	cost, by = make([]float64, to-from+1), make([]*place, to-from+1)
+	for i := 1; i < len(cost); i++ {
+		cost[i] = math.Inf(1)
+		for _, w := range widths {
+			if w <= i {
+				cost[i] = min(cost[i], cost[i-w]+own(e.b, from+i-w, w))
+			}
+		}
+		for ; len(all) > 0 && all[0].to == from+i; all = all[1:] {
+			p := all[0]
+			if not != nil && not(p) {
+				continue
+			}
+			if c := cost[p.at-from] + p.price; c < cost[i] {
+				cost[i], by[i] = c, p
+			}
+		}
+	}
+	return cost, by
+}
+
+// patterns returns one place for each pattern in the gaps before one, the most frequent pattern first.
+func patterns(s *set, last int) (all []*place) {
+	n := map[*pattern]int{}
+	for _, p := range s.places {
+		if p.pattern.each && p.gap < last && p.rule.kind != offset && p.form.Text != 'd' {
+			if n[p.pattern]++; n[p.pattern] == 1 {
+				all = append(all, p)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *place) int { return n[b.pattern] - n[a.pattern] })
+	return all
+}
+
+// learn chooses the gaps that are searched: those of the first records, the last one, and some that are larger or smaller than
+// those of the first records.
+func (e *explainer) learn() {
+	sizes, others := map[int]bool{}, 0
+	for g, sp := range e.gaps {
+		switch size := sp.to - sp.from; {
+		case e.options.general, g == len(e.gaps)-1:
+		case g < mostLearnt:
+			sizes[size] = true
+		case sizes[size] || others == mostLearnt:
+			continue
+		default:
+			others++
+		}
+		e.learnt = append(e.learnt, g)
+	}
+}
+
+// extend adds the fields in the gaps that were not searched.
+func (e *explainer) extend(s *set) {
+	first := patterns(s, mostLearnt)
+	if len(e.learnt) == len(e.gaps) || len(first) == 0 {
+		return
+	}
+	learnt := e.learnt
+	for g := range e.gaps {
+		if g == learnt[0] {
+			learnt = learnt[1:]
+			continue
+		}
+		n := len(s.places)
+		for _, p := range first {
+			q, ok := e.at(p, g)
+			if ok && string(e.want(&q)) == string(e.b[q.at:q.to]) && !slices.ContainsFunc(s.places[n:], q.overlaps) {
+				s.places = append(s.places, &q)
+				s.saving += max(q.plain-againBits, 0)
+			}
+		}
+	}
+	slices.SortStableFunc(s.places, func(a, b *place) int { return a.gap - b.gap })
+}
+
+// faults adds the wrong checksums of single records, if those of the others are right.
+func (e *explainer) faults(s *set) {
+	const least, most = 4, 4 // records, and one wrong in so many
+	n := len(e.bodies)
+	if n < least {
+		return
+	}
+	for _, p := range patterns(s, n) {
+		if p.rule.sum == nil {
+			continue
+		}
+		var wrong []*place
+		right := map[int]bool{}
+		for _, q := range s.places {
+			if q.pattern == p.pattern {
+				right[q.gap] = true
+			}
+		}
+		for g := range e.gaps {
+			if q, ok := e.at(p, g); ok && !right[g] && !s.has(g, &q) {
+				if q.was = e.want(&q); q.was != nil {
+					wrong = append(wrong, &q)
+				}
+			}
+		}
+		if len(wrong)*most <= n {
+			s.places = append(s.places, wrong...)
+			slices.SortStableFunc(s.places, func(a, b *place) int { return a.gap - b.gap })
+		}
+	}
+}
+
+// overlaps reports whether two places contain the same bytes.
+func (p *place) overlaps(q *place) bool { return p.at < q.to && q.at < p.to }
+
+// has reports whether a place in a gap is at the bytes of another. The places are in the order of their gaps.
+func (s *set) has(gap int, p *place) bool {
+	i, _ := slices.BinarySearchFunc(s.places, gap, func(x *place, gap int) int { return x.gap - gap })
+	for ; i < len(s.places) && s.places[i].gap == gap; i++ {
+		if p.overlaps(s.places[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// build returns the parts of a parse.
+func (e *explainer) build(p *Parse, fields []*place) *Parse {
+	cuts := []int{0, len(e.b)}
+	for _, c := range e.bodies {
+		cuts = append(cuts, c.from, c.at, c.to)
+	}
+	for _, f := range fields {
+		cuts = append(cuts, f.at, f.to, min(f.rule.from, len(e.b)), min(f.rule.to, len(e.b)))
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	index := func(at int) int {
+		i, _ := slices.BinarySearch(cuts, at)
+		return i
+	}
+	p.Parts = make([]Part, len(cuts)-1)
+	for i := range p.Parts {
+		p.Parts[i].Bytes = e.b[cuts[i]:cuts[i+1]:cuts[i+1]]
+	}
+	for _, c := range e.bodies {
+		i := index(c.at)
+		p.Parts[i].Kind, p.Parts[i].Stream = c.kind, c.stream
+		if c.length.Width > 0 {
+			f := &Field{Form: c.length, Wrong: c.wrong || c.kind == Cut, Each: len(e.bodies) > 1, Rule: Rule{From: i, To: i + 1, Add: c.add}}
+			if f.Wrong {
+				f.right, _ = c.length.number(uint64(c.to - c.at + c.add))
+			}
+			p.Parts[i-1].Kind, p.Parts[i-1].Field = Fact, f
+		}
+	}
+	for _, f := range fields {
+		part := &p.Parts[index(f.at)]
+		r := &f.rule
+		x := Rule{Sum: r.sum, From: index(r.from), To: index(r.to), Content: r.body >= 0, Count: r.kind == count, Start: r.kind == offset, Zeroed: r.isZeroed()}
+		if r.kind == next || r.kind == previous {
+			x.Add = r.arg
+		}
+		if x.Content {
+			x.From = index(e.bodies[r.body].at)
+		}
+		part.Kind, part.Field = Fact, &Field{Form: f.form, Rule: x, Wrong: f.was != nil, Each: f.pattern.each, right: f.was, After: r.kind.isPrevious()}
+	}
+	return p
 }

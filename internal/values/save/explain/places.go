@@ -234,7 +234,7 @@ func (e *explainer) sizeBits(r *rule, g, q int) float64 {
 	if r.kind == offset {
 		bits += math.Log2(float64(len(e.bodies)))
 	}
-	if e.isFramed(r, g) {
+	if e.isFramed(r, g) || r.kind == gapAndNext && g == 0 { // which is where the second body starts
 		bits += sameSize
 	}
 	if g < len(e.bodies) && q == e.bodies[g].at {

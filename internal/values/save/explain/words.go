@@ -2,12 +2,17 @@ package explain
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire/fileaccess"
 )
+
+// What an explanation says in words, and where a file is cut or a part damaged.
 
 // A Region is a header, trailer or records, or a field in these.
 type Region struct {
@@ -245,4 +250,360 @@ func fieldsText(fields []Region) string {
 		return " (" + strings.Join(names, ", ") + "; both are written anew)"
 	}
 	return " (" + strings.Join(names, ", ") + "; all are written anew)"
+}
+
+// dropCut drops the cut record at the end, if there are whole records before it and more than lengths between them: a value
+// that is cut, or a size of records that is more than what follows it.
+func (p *Parse) dropCut(o *Options) {
+	n := p.bodies()
+	last := len(p.Parts) - 1
+	for last > 0 && !p.Parts[last].isBody() {
+		last--
+	}
+	if n < 2 || p.IsPlain() {
+		return
+	}
+	whole := last // the last whole body
+	if p.Parts[last].Kind == Cut {
+		n--
+		for whole > 0 && (whole == last || !p.Parts[whole].isBody()) {
+			whole--
+		}
+		whole++
+		for whole < last && !p.Parts[whole-1].isBody() {
+			whole++
+		}
+		whole--
+	}
+	from := whole + 1
+	for from < len(p.Parts) && p.Parts[from].Kind == Fact && p.Parts[from].Field.After {
+		from++
+	}
+	missing := p.missing(whole, from)
+	if from < len(p.Parts) && (whole < last || missing > 0 && n >= 3) {
+		p.drop(from, &CutError{Record: n, Offset: p.starts()[from], Missing: missing})
+		p.guessCount(n, o)
+	}
+}
+
+// correct corrects the length of a value that is whole and alone. A length that counts itself alone is as wrong: no function
+// of engines writes such a length.
+func (p *Parse) correct() {
+	if len(p.Parts) != 2 || p.Parts[0].Kind != Fact || p.Parts[1].Kind != Value {
+		return
+	}
+	length := &p.Parts[0]
+	f := *length.Field
+	if f.Form.Width != lengthSize || f.Form.Text != 0 || f.Rule.Sum != nil || !f.Wrong && f.Rule.Add == 0 {
+		return
+	}
+	size := len(p.Parts[1].Bytes)
+	err := &LengthError{Length: int64(f.Form.read(length.Bytes)), Size: int64(size)}
+	f.Wrong, f.right, f.Rule.Add = false, nil, 0
+	length.Field = &f
+	p.Rivals, p.Err = nil, cmp.Or(p.derive(), error(err))
+}
+
+// guessCount finds a number in the header that can be the number of records before the file was cut: more than n.
+func (p *Parse) guessCount(n int, o *Options) {
+	const most = 1 << 20
+	for i, at := range p.starts() {
+		part := &p.Parts[i]
+		if part.isBody() || part.Kind == Fact && part.Field.Rule.Count {
+			return
+		}
+		for k := 0; part.Kind == Own && k+lengthSize <= len(part.Bytes); k += lengthSize {
+			v := (Form{Width: lengthSize}).read(part.Bytes[k : k+lengthSize])
+			if v <= uint64(n) || v > most || slices.Contains(o.Keep, at+k) {
+				continue
+			}
+			if !slices.Contains(o.Derive, at+k) {
+				p.count = &DoubtError{Offset: at + k, Was: part.Bytes[k : k+lengthSize], First: "the number of records", Second: ownWords}
+				return
+			}
+			number, _ := (Form{Width: lengthSize}).number(uint64(n))
+			part.Bytes = slices.Concat(part.Bytes[:k], number, part.Bytes[k+lengthSize:])
+		}
+	}
+}
+
+// missing returns how many bytes the record lacks whose parts begin at from, by the size in it, or 0 if there is none. The size
+// is where it is in the whole record of the body.
+func (p *Parse) missing(body, from int) int {
+	starts := p.starts()
+	first := body
+	for first > 0 && !p.Parts[first-1].isBody() && !(p.Parts[first-1].Kind == Fact && p.Parts[first-1].Field.After) {
+		first--
+	}
+	const more = 16 // times the size of the whole record
+	whole := p.join()
+	for i := first; i < body; i++ {
+		f := p.Parts[i].Field
+		if f == nil || !f.Each || f.Rule.Sum != nil || f.Rule.Content || f.Rule.Count || f.Rule.Start || f.Form.Text != 0 || f.Rule.To != body+1 {
+			continue
+		}
+		at := starts[from] + starts[i] - starts[first]
+		if at+f.Form.Width > len(whole) {
+			return 0
+		}
+		size := f.Form.read(whole[at : at+f.Form.Width])
+		end := int64(at+starts[f.Rule.From]-starts[i]-f.Rule.Add) + int64(min(size, maxLength))
+		if size > 4 && size < uint64(more*(starts[body+1]-starts[first])) {
+			return max(0, int(end)-len(whole))
+		}
+	}
+	return 0
+}
+
+// drop drops the parts from one on.
+func (p *Parse) drop(from int, err *CutError) {
+	p.Parts = slices.Clone(p.Parts[:from])
+	for i := range p.Parts {
+		if f := p.Parts[i].Field; f != nil && f.Rule.To > from {
+			field := *f
+			field.Rule.To = from
+			p.Parts[i].Field = &field
+		}
+	}
+	p.Rivals, p.Err = nil, cmp.Or(p.derive(), error(err))
+}
+
+// IsProved reports whether the parse cannot be a damaged row of packets: each gap between bodies contains nothing but text and
+// fields, or a checksum; the bytes between records are as many each time; and a header before the first length is a
+// number or two.
+func (p *Parse) IsProved() bool {
+	const header = 8
+	unknown, sum, sized, n, between := 0, false, false, 0, 0
+	var own []byte // after the latest body
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		switch {
+		case part.isBody():
+			switch n++; {
+			case unknown == 0 || sum:
+			case n == 1 && (!sized || unknown > header), n == 2 && p.bodies() < 3:
+				return false
+			case n > 2 && unknown != between:
+				return false
+			}
+			if n == 2 {
+				between = unknown
+			}
+			if n > 2 && between > 0 && unknown == 0 {
+				return false
+			}
+			unknown, sum, sized, own = 0, false, false, nil
+			if i+1 < len(p.Parts) && p.Parts[i+1].Kind == Own && part.Kind == Value {
+				own = p.Parts[i+1].Bytes
+			}
+		case part.Kind == Own:
+			if !isWords(part.Bytes) {
+				unknown += len(part.Bytes)
+			}
+		default:
+			r := &part.Field.Rule
+			sum = sum || r.Sum != nil || r.Content
+			sized = sized || !r.Count && !r.Start && r.To == r.From+1 && p.Parts[r.From].isBody()
+		}
+	}
+	first := p.Parts[0]
+	return unknown == 0 || sum || own != nil && p.repeated(own) || n == 1 && first.Kind == Own && len(first.Bytes) >= lengthSize && isWords(first.Bytes)
+}
+
+// repeated reports whether the bytes after the last body are those after the other bodies, too.
+func (p *Parse) repeated(own []byte) bool {
+	n := 0
+	for i := range p.Parts[:len(p.Parts)-1] {
+		if p.Parts[i].isBody() && bytes.HasPrefix(p.Parts[i+1].Bytes, own) {
+			n++
+		}
+	}
+	return n > 2 && n == p.bodies()
+}
+
+// isWords reports whether b is nothing but text, some of it after its length.
+func isWords(b []byte) bool {
+	for len(b) > 0 {
+		if isText(b[:1]) {
+			b = b[1:]
+			continue
+		}
+		known := false
+		for i := range lengths {
+			l := &lengths[i]
+			if known = len(b) >= l.Width && pascalSize(b, l.Form) > 0; known {
+				b = b[l.Width+pascalSize(b, l.Form):]
+				break
+			}
+		}
+		if !known {
+			return false
+		}
+	}
+	return true
+}
+
+// Trailer returns the bytes after the values, if there is nothing else but values and their lengths of 32 bits, and the
+// bytes cannot be what is left of one more value, or zeros in place of others.
+func (p *Parse) Trailer() []byte {
+	n := len(p.Parts)
+	for n > 0 && !p.Parts[n-1].isBody() {
+		n--
+	}
+	values := Parse{Parts: p.Parts[:n]}
+	if n == 0 || !values.IsPlain() {
+		return nil
+	}
+	whole := p.join()
+	b := whole[p.starts()[n]:]
+	const most, longest, zeros = 256, 1 << 24, 16
+	if end := len(b) - len(bytes.TrimRight(b, "\x00")); len(b) > most || end >= zeros || end == len(b) && end > 1 {
+		return nil
+	}
+	if p.Parts[0].Kind != Fact { // values alone
+		var header [4]byte
+		copy(header[:], b)
+		if isHeader(header[:]) && (len(b) < 4 || header[0] > 0) {
+			return nil
+		}
+		return b
+	}
+	form := p.Parts[0].Field.Form
+	switch isRest := len(b) > 0 && len(b) < lengthSize; {
+	case isRest && form.Big && b[0] == 0, isRest && !form.Big && b[0]%4 == 0: // perhaps the start of a length
+		return nil
+	case len(b) < lengthSize:
+		return b
+	}
+	size := form.read(b[:lengthSize])
+	isLength := size%4 == 0 && size >= uint64(len(b)-lengthSize) && size > 4 && size < longest
+	if isLength && (len(b) < 8 || isAlmostHeader(b[lengthSize:]) && b[lengthSize] > 0) {
+		return nil
+	}
+	return b
+}
+
+// EndsInZeros reports whether zeros, which are parts of their own, follow everything else, and are not fewer than least.
+func (p *Parse) EndsInZeros(least int) bool {
+	n := 0
+	for i := len(p.Parts) - 1; i > 0 && len(bytes.Trim(p.Parts[i].Bytes, "\x00")) == 0; i-- {
+		n += len(p.Parts[i].Bytes)
+	}
+	return n >= least
+}
+
+// Start returns the offset of the first value, or -1 if the value is in a stream.
+func (p *Parse) Start() int {
+	i := slices.IndexFunc(p.Parts, func(x Part) bool { return x.isBody() })
+	if p.Parts[i].Kind == Packed {
+		return -1
+	}
+	return p.starts()[i]
+}
+
+// isQuoted reports whether base64 is between other text, as in JSON. Where this text begins and ends is not searched, so a
+// size or checksum of it is not found.
+func (p *Parse) isQuoted() bool {
+	for i := 1; i+1 < len(p.Parts); i++ {
+		before, after := p.Parts[i-1], p.Parts[i+1]
+		if x := &p.Parts[i]; x.Kind == Packed && x.Stream.encoding != nil && before.Kind == Own && after.Kind == Own &&
+			isText(before.Bytes[len(before.Bytes)-1:]) && isText(after.Bytes[:1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// odd returns a DoubtError of the first four bytes of the game's own that are no number, text, float or time and are not at an
+// offset of keep, or nil.
+func (p *Parse) odd(keep []int) *DoubtError {
+	const width = 4
+	starts := p.starts()
+	for i := range p.Parts {
+		b := p.Parts[i].Bytes
+		for k := 0; p.Parts[i].Kind == Own && k+width <= len(b); k++ {
+			if isOdd(b[k:k+width]) && !slices.ContainsFunc(keep, func(at int) bool { return at > starts[i]+k-width && at < starts[i]+k+width }) {
+				return &DoubtError{Offset: starts[i] + k, Was: b[k : k+width], First: "a checksum", Second: ownWords}
+			}
+		}
+	}
+	return nil
+}
+
+// isOdd reports whether four bytes are no number, text, float or time. In big-endian, games write few times and floats, and
+// half of all checksums are one.
+func isOdd(b []byte) bool {
+	const small, first, last = 1 << 24, 900_000_000, 2_200_000_000 // of times
+	v, big := binary.LittleEndian.Uint32(b), binary.BigEndian.Uint32(b)
+	f := math.Abs(float64(math.Float32frombits(v)))
+	isNumber := min(v, -v, big, -big) < small || v >= first && v <= last || f > 1e-6 && f < 1e7
+	return !isNumber && !isWritten(b) && !isText(b[:letterRun]) && !isText(b[1:])
+}
+
+// Secret returns the offset and size of bytes that look like a checksum but cannot be computed, or 0, 0: of 32, 20 or
+// 16 random bytes, twice as many hexadecimal digits, or 4 bytes at the end of a header or trailer that are no number,
+// text or time.
+func (p *Parse) Secret() (offset, size int) {
+	starts := p.starts()
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		if part.Kind == Packed {
+			if _, n := part.Stream.Inner.Secret(); n > 0 {
+				return starts[i], n
+			}
+		}
+		if part.Kind == Own && len(part.Bytes) <= 4<<10 && !isBlob(part.Bytes) {
+			if at, n := secret(part.Bytes); n > 0 {
+				return starts[i] + at, n
+			}
+		}
+	}
+	for i := range p.Parts {
+		isEnd := i == len(p.Parts)-1 || p.Parts[i+1].Kind != Own
+		if b := p.Parts[i].Bytes; p.Parts[i].Kind == Own && isEnd && len(b) >= 4 && isOdd(b[len(b)-4:]) && (i == 0 || len(b) == 4) {
+			return starts[i+1] - 4, 4
+		}
+	}
+	return 0, 0
+}
+
+// secret returns the offset and size of what looks like a digest.
+func secret(b []byte) (at, size int) {
+	isHigh := func(c byte) bool { return c >= 0x80 }
+	const aligned = 4
+	for _, w := range []int{32, 20, 16} {
+		for step := range len(b) * 2 { // aligned ones first
+			k := step * aligned
+			if k >= len(b) {
+				k = step - (len(b)+aligned-1)/aligned
+			}
+			if k+w > len(b) {
+				continue
+			}
+			high := 0
+			for _, c := range b[k : k+w] {
+				if isHigh(c) {
+					high++
+				}
+			}
+			if isRandom(b[k:k+w]) && high >= w/4 && !isText(b[k:k+letterRun]) {
+				return k, w
+			}
+			if k+2*w <= len(b) && !slices.ContainsFunc(b[k:k+2*w], func(c byte) bool { return !isHex(c) }) {
+				return k, 2 * w
+			}
+		}
+	}
+	return 0, 0
+}
+
+// isBlob reports whether bytes contain a file of a known format.
+func isBlob(b []byte) bool {
+	const head = 256
+	for _, signature := range []string{"\x89PNG\r\n\x1a\n", "OggS\x00", "\xff\xd8\xff", "WEBPVP8", "\x28\xb5\x2f\xfd", "\x1f\x8b\x08"} {
+		if bytes.Contains(b[:min(len(b), head)], []byte(signature)) {
+			return true
+		}
+	}
+	return false
 }
