@@ -34,6 +34,10 @@ func (export) ReadPackedString(d *Decoder) (text []byte) { return d.fastName() }
 // nothing if another value is next, or one for the slow path.
 func (export) StartStrings(d *Decoder) (n int, ok bool) { return d.startStrings() }
 
+// PackedLen returns the number of elements of the next value if it is a packed array of this unit that AppendPacked reads in one
+// step, and false for any other.
+func (export) PackedLen(d *Decoder, u wire.Unit) (n int, ok bool) { return d.packedLen(u) }
+
 // ReadFloats reads a value of math type t into c, as ReadComponents does, or returns false and
 // consumes nothing if another value is next, or one for the slow path.
 func (export) ReadFloats(d *Decoder, t Type, c []float32) bool { return d.readFloats(t, c) }

@@ -364,6 +364,16 @@ func (p *fastPath) openPacked(form *form, n uint32) bool {
 	return true
 }
 
+// packedLen returns the number of elements of the next value, if it is a packed array of this unit that is buffered.
+func (p *fastPath) packedLen(u wire.Unit) (n int, ok bool) {
+	form, b := p.fastForm()
+	if form == nil || form.shape != shapePacked || form.unit != u {
+		return 0, false
+	}
+	_, ok = p.wholePacked(form, le.Uint32(b[4:]))
+	return int(le.Uint32(b[4:])), ok
+}
+
 // consumePacked consumes a packed array with this many bytes of elements, and its End.
 func (p *fastPath) consumePacked(data int) {
 	_ = p.consumeValue(8 + (data+3)&^3)

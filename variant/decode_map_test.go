@@ -3,6 +3,7 @@ package variant
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -560,4 +561,59 @@ func TestPackedElementsOutOfRange(t *testing.T) {
 		i++
 	}
 	require.Equal(t, "next", must(d.ReadString())(t))
+}
+
+// A packed array in memory is read in one step where its elements fit the slice, with the results and errors of the steps
+// that read it from a Reader.
+func TestPackedInOneStep(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	lists := []any{
+		[]byte{1, 2, 3}, []int32{1, -2}, []int64{1 << 40}, []float32{0.5}, []float64{0.1, math.Inf(1)}, []string{"a", ""}, []byte{}, []int64{},
+		[]Vector2{{1, 2}}, []Vector3{{1, 2, 3}}, []Vector4{{W: 1}}, []Color{{1, 0, 0, 1}}, [][2]float32{{3, 4}}, []int8{1}, []RID{1}, [2]int32{5, 6}, []any{int64(1)}, nil,
+	}
+	for _, v := range lists {
+		for _, to := range lists[:len(lists)-1] {
+			packet := encoded(t, dict("list", v, "in", dict("a", v), "end", int64(7)), &Options{Encoder: gdwire.EncoderOptions{DoubleReals: r.IntN(2) > 0}})
+			typ := reflect.StructOf([]reflect.StructField{
+				{Name: "List", Type: reflect.TypeOf(to), Tag: `gd:"list"`}, {Name: "In", Type: reflect.MapOf(stringType, reflect.TypeOf(to)), Tag: `gd:"in"`},
+				{Name: "End", Type: anyType, Tag: `gd:"end"`},
+			})
+			for range 5 {
+				o := Options{}
+				if r.IntN(2) == 0 {
+					o.MaxMemory = 1 + r.Int64N(600)
+				}
+				want, got := reflect.New(typ), reflect.New(typ)
+				err := UnmarshalRead(&oneByteReader{packet}, want.Interface(), o)
+				also := Unmarshal(packet, got.Interface(), o)
+				require.Equal(t, fmt.Sprint(err), fmt.Sprint(also), "%T into %v, %v", v, typ, o.MaxMemory)
+				require.Equal(t, want.Interface(), got.Interface(), "%T into %v", v, typ)
+			}
+		}
+	}
+}
+
+// Values of a map share no memory, and keys and values keep nothing of those before, whatever their types.
+func TestMapsOfAnyTypes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	raw := func(v any) Raw { return Raw{Data: encoded(t, v, nil)} }
+	maps := []any{
+		map[string]Raw{"a": raw(1), "b": raw("text"), "c": raw(2)}, map[myString]Array{"a": *array(1), "b": *array("text")},
+		map[StringName]Dictionary{"a": *dict(1, 2), "b": *dict(3, 4)}, map[any]*[]int64{1: {1}, "a": {2}, 0.5: {3}},
+	}
+	for _, k := range []any{"", myString(""), StringName(""), int8(0), uint64(0), myBool(false), 0.5, Vector2{}, Vector2i{}, [3]int32{}} {
+		for _, v := range []any{[]byte{}, []int64{}, [2][]byte{}, "", mvText(""), myBool(false), uint8(0), Vector3{}, new(int), map[string]int64{}} {
+			maps = append(maps, randomMap(r, reflect.MapOf(reflect.TypeOf(k), reflect.TypeOf(v)), 20).Interface())
+		}
+	}
+	for _, m := range maps {
+		want, err := Marshal(m)
+		if errors.Is(err, gdwire.ErrRange) {
+			continue // an integer
+		}
+		require.NoError(t, err)
+		got := reflect.New(reflect.TypeOf(m))
+		require.NoError(t, Unmarshal(want, got.Interface()), "%T", m)
+		require.Equal(t, want, encoded(t, got.Interface(), nil), "%T", m)
+	}
 }

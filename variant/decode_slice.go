@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // makeSliceDecoder returns the function decoding a t, a slice, from an Array or a packed array. Of more than most elements, unless
@@ -59,6 +60,10 @@ func (l *listDecoder) makeDecoder(packed *packedFuncs) decodeFunc {
 		case packed[typ] == nil:
 			return s.nilOrTypeError(l.vars.value(x), nil)
 		default:
+			var isWhole bool
+			if start, isWhole = l.wholePacked(s, typ); isWhole {
+				break
+			}
 			var tok gdwire.Token
 			tok, err = s.token()
 			start = packedStartOf(tok)
@@ -79,19 +84,43 @@ func (l *listDecoder) makeDecoder(packed *packedFuncs) decodeFunc {
 	}
 }
 
+// wholePacked returns the packedStart of the next value, a packed array of type typ, without reading its start, if AppendPacked
+// appends the elements in one step and no error is possible: -30 % of structs with small packed arrays.
+func (l *listDecoder) wholePacked(s *decoder, typ gdwire.Type) (start packedStart, ok bool) {
+	if l.unit == wire.None {
+		return start, false
+	}
+	n, ok := export.PackedLen(s.d, l.unit)
+	return packedStart{typ: typ, n: n}, ok && uint64(n) <= uint64(s.memoryLeft)/uint64(l.size)
+}
+
 // A listDecoder reads the elements of a slice or array.
 type listDecoder struct {
 	typ      reflect.Type
 	vars     variableType // typ
 	elem     *plan[decodeFunc]
-	size     uintptr // of an element
-	keepsOld bool    // see keepsOld
-	max      int     // of max=, or 0
+	size     uintptr   // of an element
+	keepsOld bool      // see keepsOld
+	max      int       // of max=, or 0
+	unit     wire.Unit // of packed arrays for wholePacked, or none
 }
 
 // newListDecoder returns a listDecoder for t, a slice or array, with the plan of its elements, and of at most this many unless most is 0.
 func newListDecoder(t reflect.Type, elem *plan[decodeFunc], most int) *listDecoder {
-	return &listDecoder{t, variableTypeOf(t), elem, t.Elem().Size(), keepsOld(t.Elem()), most}
+	l := &listDecoder{typ: t, vars: variableTypeOf(t), elem: elem, size: t.Elem().Size(), keepsOld: keepsOld(t.Elem()), max: most}
+	if t.Kind() != reflect.Slice || most > 0 {
+		return l
+	}
+	if _, isUnsafe := viewOf[byte](reflect.Zero(t)); isUnsafe {
+		leaf := t.Elem().Kind()
+		if m, ok := packedComponents(t.Elem()); ok {
+			leaf = m.leaf
+		}
+		l.unit = map[reflect.Kind]wire.Unit{
+			reflect.Uint8: wire.Byte, reflect.Int32: wire.Int32, reflect.Int64: wire.Int64, reflect.Float32: wire.Float32, reflect.Float64: wire.Float64,
+		}[leaf]
+	}
+	return l
 }
 
 // decode reads the n elements and the End of an Array or PackedStringArray into the slice or array

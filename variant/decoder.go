@@ -54,7 +54,7 @@ type decoder struct {
 }
 
 // textMapSlots is the number of textMaps.
-const textMapSlots = 8
+const textMapSlots = 9
 
 // A decodeFunc reads the next value into x, a variable of the plan's type.
 type decodeFunc func(s *decoder, x variable) error

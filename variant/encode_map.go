@@ -568,6 +568,7 @@ func init() { // the functions refer to plans
 		reflect.TypeFor[float32](): &textMapOf[float32]{slot: 5},
 		reflect.TypeFor[float64](): &textMapOf[float64]{slot: 6},
 		stringType:                 &textMapOf[string]{slot: 7},
+		reflect.TypeFor[[]byte]():  &textMapOf[[]byte]{slot: 8},
 	}
 }
 
@@ -594,7 +595,7 @@ func (c *textMapOf[T]) decoder(m *mapDecoder) func(s *decoder, v reflect.Value, 
 			return err
 		}
 		to := *pointer[map[string]T](variableOf(v))
-		pair := new(Entry[string, T])
+		pair, zero := new(Entry[string, T]), *new(T)
 		variables := reflect.ValueOf(pair).Elem()
 		key, value := variableOf(variables.Field(0)), variableOf(variables.Field(1))
 		for range n {
@@ -611,6 +612,7 @@ func (c *textMapOf[T]) decoder(m *mapDecoder) func(s *decoder, v reflect.Value, 
 				return err
 			}
 			to[pair.Key] = pair.Value
+			pair.Value = zero // its memory is now the map's
 		}
 		return nil
 	}

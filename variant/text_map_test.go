@@ -63,7 +63,16 @@ func randomOf(r *rand.Rand, t reflect.Type) reflect.Value {
 		if r.IntN(3) > 0 {
 			v.Set(randomOf(r, t.Elem()).Addr())
 		}
+	case reflect.Array:
+		for i := range v.Len() {
+			v.Index(i).Set(randomOf(r, t.Elem()))
+		}
 	case reflect.Struct:
+		for i := range v.NumField() {
+			if _, ok := componentsOf(t); ok {
+				v.Field(i).Set(randomOf(r, t.Field(i).Type))
+			}
+		}
 	default:
 		if v.CanUint() {
 			v.SetUint(r.Uint64() >> (1 + r.IntN(63)))
