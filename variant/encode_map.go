@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 	"reflect"
 	"slices"
 	"strings"
@@ -81,6 +82,7 @@ func (b encodePlanner) keysOf(t reflect.Type, declared gdwire.Elem) (keys mapKey
 		return keys, err
 	}
 	vars, isOwn := variableTypeOf(t), ownTypes[t] != nil
+	m, isMath := componentsOf(t)
 	keys.write = func(s *encoder, x variable, _ string) error { return key.do(s, x) }
 	switch zero := reflect.Zero(t); {
 	case t.Kind() != reflect.Interface && !isOwn && reflect.PointerTo(t).Implements(textMarshalerType) && isText(declared.Type):
@@ -98,6 +100,14 @@ func (b encodePlanner) keysOf(t reflect.Type, declared gdwire.Elem) (keys mapKey
 		keys.word = func(x variable) uint64 { return vars.value(x).Uint() }
 	case zero.CanFloat():
 		keys.word = func(x variable) uint64 { return floatWord(vars.value(x).Float()) }
+	case isMath && m.n == 2 && m.leaf == reflect.Int32: // the cells of a tile map
+		keys.word = func(x variable) uint64 {
+			var c [2]float64
+			m.load(x, c[:])
+			return bits.ReverseBytes64(uint64(uint32(int32(c[0]))) | uint64(uint32(int32(c[1])))<<32) // in the order of the encodings
+		}
+	case isMath: // to encode a key again takes less time than to check its encoding
+		keys.text = encodedKey(key)
 	default:
 		keys.text, keys.write = encodedKey(key), writeEncoded
 	}

@@ -103,7 +103,7 @@ func (m *components) add(inner *components) {
 const maxComponents = 16
 
 // load copies the components of x to c, in encoded order. Only numbersIn, which needs package
-// unsafe, finds floats without reflection.
+// unsafe, finds numbers without reflection.
 func (m *components) load(x variable, c []float64) {
 	switch m.leaf {
 	case reflect.Float32:
@@ -116,6 +116,11 @@ func (m *components) load(x variable, c []float64) {
 			loadNumbers(m, c, numbers)
 			return
 		}
+	case reflect.Int32:
+		if numbers, ok := numbersIn[int32](x, m.n); ok {
+			loadNumbers(m, c, numbers)
+			return
+		}
 	}
 	var flat [maxComponents]float64
 	appendComponents(valueOf(x, m.typ), flat[:0:m.n])
@@ -125,7 +130,7 @@ func (m *components) load(x variable, c []float64) {
 }
 
 // loadNumbers copies the components in numbers, in the order of the Go type, to c.
-func loadNumbers[T float32 | float64](m *components, c []float64, numbers []T) {
+func loadNumbers[T float32 | float64 | int32](m *components, c []float64, numbers []T) {
 	if m.order == nil {
 		c = c[:len(numbers)]
 		for i, x := range numbers {
