@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -341,6 +342,27 @@ func TestNamedPackableOverflow(t *testing.T) {
 	e := newEncoder(t, nil, nil)
 	require.NoError(t, e.BeginPacked(TypePackedVector2Array, 2))
 	require.ErrorIs(t, WritePacked(e, []dvec2{{1, 2}, {3, math.MaxFloat64}}), ErrRange)
+}
+
+// A float that becomes infinite in 32 bits is found at every place of a vector, and no other.
+func TestOverflows(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, least := range []float64{0, 1, math.MaxFloat32, 0x1.ffffffp127, 0x1p128, math.MaxFloat64, math.Inf(1)} {
+		for ulps := range int64(9) {
+			x := math.Float64frombits(max(math.Float64bits(least), 4) + uint64(ulps) - 4)
+			if r.IntN(2) > 0 {
+				x = -x
+			}
+			want := math.IsInf(float64(float32(x)), 0) && !math.IsInf(x, 0)
+			require.Equal(t, want, wire.Overflows(x), "%x", x)
+			var two [3][2]float64
+			var three [3][3]float64
+			var four [3][4]float64
+			i := r.IntN(3)
+			two[i][r.IntN(2)], three[i][r.IntN(3)], four[i][r.IntN(4)] = x, x, x
+			require.Equal(t, []bool{want, want, want}, []bool{wire.AnyOverflows(two[:]), wire.AnyOverflows(three[:]), wire.AnyOverflows(four[:])}, "%x", x)
+		}
+	}
 }
 
 // A declared type with an id that the format does not have is an error with this id, always.
