@@ -40,7 +40,7 @@ var engines = map[string]gdwire.Format{
 }
 
 func testdata(names ...string) string {
-	return filepath.Join(append([]string{"..", "..", "..", "testdata"}, names...)...)
+	return filepath.Join(append([]string{"..", "..", "..", "..", "testdata"}, names...)...)
 }
 
 func vectors(t *testing.T) (all []vector) {
