@@ -26,6 +26,7 @@ type finder struct {
 	records recordPattern
 	sure    [][2]int // records that save much
 	general bool     // no records are read by their pattern
+	deep    int      // where a stream ends that is not explained, as a too deep one: no values are in its bytes
 }
 
 const (
@@ -35,7 +36,7 @@ const (
 	maxLine   = 1 << 10
 	maxLength = 1 << 31
 	maxCut    = 1 << 16 // bytes that a small file can lack
-	maxTold   = 64      // bytes before a stream of FastLZ that can contain its size
+	maxTold   = 80      // bytes before a stream of FastLZ that can contain its size
 	maxAfter  = 72      // bytes after one of unknown size
 )
 
@@ -62,7 +63,7 @@ func (f *finder) bodies() []body {
 			break
 		}
 		n := len(f.found)
-		if f.mayBegin(p) {
+		if p >= f.deep && f.mayBegin(p) {
 			f.candidates(p)
 		}
 		if p < until && p > sure+inside {
@@ -285,8 +286,8 @@ func (f *finder) framed(c body, w weighed, length Form, price float64) {
 			return
 		}
 		c.saving -= cutPrice
-		if v > uint64(len(f.b)-c.at) {
-			c.frame += beyondPrice
+		if rest := uint64(len(f.b) - c.at); v > rest {
+			c.frame += beyondPrice + beyondBits*log(v/rest)
 		} else {
 			c.to = c.at + int(v)
 		}
@@ -399,7 +400,10 @@ func (f *finder) inner(content []byte) *Parse {
 // stream adds the stream with a signature at p.
 func (f *finder) stream(p int) {
 	if s, ok := f.unpacker.stream(f.b[p:]); ok {
-		f.content(body{from: p, at: p, to: p + len(s.Packed)}, &Stream{Info: s.Info}, s.Content, signatures[s.Info.Mode])
+		n := len(f.found)
+		if f.content(body{from: p, at: p, to: p + len(s.Packed)}, &Stream{Info: s.Info}, s.Content, signatures[s.Info.Mode]); n == len(f.found) {
+			f.deep = p + len(s.Packed)
+		}
 	}
 }
 

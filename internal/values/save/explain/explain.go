@@ -81,7 +81,7 @@ type Parse struct {
 	doubtful bool // other values are within Doubt
 	// unsearched doubts bytes that can be a checksum, if the search of checksums reached its bound.
 	unsearched *DoubtError
-	count      *DoubtError // perhaps the number of records of a cut file, or nil
+	count      *DoubtError // perhaps the number of records of a cut file, or its size, or nil
 	margin     float64     // up to which it is a rival
 	content    []byte
 }

@@ -31,6 +31,11 @@ func TestCut(t *testing.T) {
 		{"m:REPL cnt4 [ sp4 crcp B ]", 5, 8, 0, "record 5 is cut: it lacks 636 bytes", true},
 		{"m:REPL cnt4 [ sp4 crcp B ]", 4, 500, 0, "record 4 is cut: it lacks 56 bytes", true},
 		{"m:HEAD st4 [ u8=3 sp4 B ]", 5, 0, 1, "record 5 is cut: it lacks 1 byte", true},
+		{"[ B crcp ]", 5, 0, 100, "record 5 is cut", false},
+		{"[ B crcp ]", 5, 0, 4, "record 5 is cut: it lacks 4 bytes", false},
+		{"m:HEAD sr4 [ sp4 md5p B crca ]", 5, 0, 2, "record 5 is cut: it lacks 2 bytes", true},
+		{"[ sp4 B u32=70 ]", 5, 0, 1, "record 5 is cut: it lacks 1 byte", false},
+		{"[ l: L ]", 6, -1, 0, "", false}, // the end of a line
 		{"[ tim8 sp4 B ]", 1, 200, 0, "record 1 is cut: it lacks 96 bytes", false},
 	} {
 		var values [][]byte
@@ -156,6 +161,13 @@ func TestParseEdges(t *testing.T) {
 			e := Find(join([]byte("SAVE"), b), nil)
 			return e != nil && strings.Count(e.String(), "of 4 bytes") == n+1
 		}, [3]bool{true, true, false}},
+		{"a value through the stored blocks of deep streams", maxDepth, func(n int) bool {
+			b := saved(t, 40, 0, "Ada")
+			for range n {
+				b = pack(t, join([]byte("SAVE"), b), "zstd")
+			}
+			return Find(join([]byte("SAVE"), b), nil) == nil
+		}, [3]bool{false, false, true}},
 		{"wrong checksums", 2, func(n int) bool { // one in four
 			b := records("[ sp2 crcp B ]", 8)
 			for i := range n {

@@ -83,7 +83,7 @@ const (
 	bodies                          // from the first body to the end of the last
 	offset                          // not a span: where body arg starts
 	rest                            // from the field to the end of the next body
-	restItself                      // with the field
+	restItself                      // with the field, and arg bytes after the body
 	restAfter                       // after arg bytes more, of a checksum
 	restAndGap                      // and the bytes up to the body after it
 	nextFrom                        // the next body and arg bytes before it
@@ -99,11 +99,11 @@ var spans = []span{
 	{next, 0, 2, 2, true}, {next, -4, 9, 0, true}, {next, 4, 9, 0, true}, {nextFramed, 0, 2, 3, true}, {nextContent, 0, 2, 2, true},
 	{previous, 0, 5, 4, true}, {previous, -4, 12, 0, true}, {previous, 4, 12, 0, true}, {previousFramed, 0, 5, 5, true}, {previousContent, 0, 5, 4, true},
 	{count, 0, 4, 0, true}, {bodies, 0, 5, 0, true}, {file, 0, 5, 5, true},
-	{rest, 0, 3, 3, false}, {restItself, 0, 5, 0, false}, {restAndGap, 0, 6, 0, false},
+	{rest, 0, 3, 3, false}, {restItself, 0, 5, 0, false}, {restItself, 4, 8, 0, false}, {restItself, 8, 8, 0, false}, {restItself, 16, 8, 0, false}, {restItself, 20, 8, 0, false}, {restItself, 32, 8, 0, false}, {restAndGap, 0, 6, 0, false},
 	{restAfter, 4, 7, 0, false}, {restAfter, 8, 7, 0, false}, {restAfter, 16, 7, 0, false}, {restAfter, 20, 7, 0, false}, {restAfter, 32, 7, 0, false},
 	{toEndAfter, 4, 6, 0, false}, {toEndAfter, 16, 7, 0, false}, {toEndAfter, 20, 7, 0, false}, {toEndAfter, 32, 7, 0, false},
 	{toEnd, 0, 4, 3, false}, {before, 0, 4, 3, false}, {beforeFirst, 0, 5, 4, false}, {gapAndNext, 0, 7, 6, false},
-	{previousFrom, 2, 0, 6, true}, {previousFrom, 4, 0, 6, true}, {previousFrom, 8, 0, 6, true},
+	{previousFrom, 2, 0, 6, true}, {previousFrom, 4, 0, 6, true}, {previousFrom, 8, 0, 6, true}, {previousFrom, 20, 0, 6, true}, {previousFrom, 36, 0, 6, true},
 }
 
 // isPrevious reports whether the span is of the body before the gap, and isNext of that after the gap.
@@ -177,7 +177,8 @@ func (e *explainer) moving(r rule, g, p, q int) (rule, bool) {
 		r.from = q
 		return r, q < c.from
 	case restItself:
-		r.from = p
+		r.from, r.to = p, r.to+r.arg
+		return r, r.to <= e.gaps[g+1].to
 	case restAfter:
 		r.from = q + r.arg
 		return r, r.from < c.from

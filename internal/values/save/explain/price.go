@@ -103,6 +103,7 @@ const (
 	wrongBit, wrongByte  = 5, 10
 	selfPrice            = 5   // a length that counts itself
 	beyondPrice          = 8   // a length beyond the end of the file
+	beyondBits           = 2   // and for each time that half as many bytes are left
 	sameLength           = 0.5 // a length of the same kind as before the previous body
 	sameGap              = 1.5 // a gap as large as the previous one
 	switchPrice          = 3   // a body of another kind than the previous one, and a bare value after a length

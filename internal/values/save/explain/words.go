@@ -280,9 +280,13 @@ func (p *Parse) dropCut(o *Options) {
 		from++
 	}
 	missing := p.missing(whole, from)
+	if at, lacks := p.lacks(); lacks > 0 && whole == last {
+		p.drop(at, &CutError{Record: n - 1, Offset: at, Missing: lacks}, o)
+		return
+	}
 	if from < len(p.Parts) && (whole < last || missing > 0 && n >= 3) {
-		p.drop(from, &CutError{Record: n, Offset: p.starts()[from], Missing: missing})
-		p.guessCount(n, o)
+		at := p.starts()[from]
+		p.drop(at, &CutError{Record: n, Offset: at, Missing: missing}, o)
 	}
 }
 
@@ -355,17 +359,62 @@ func (p *Parse) missing(body, from int) int {
 	return 0
 }
 
-// drop drops the parts from one on.
-func (p *Parse) drop(from int, err *CutError) {
+// lacks returns where the last record begins, and how many bytes it lacks that all other records have after their bodies: a
+// field, or more bytes between records than before the first one. Text between records does not end them.
+func (p *Parse) lacks() (start, n int) {
+	const least = 3 // records
+	starts := p.starts()
+	var gaps []gapSpan
+	at, fields, need := 0, 0, math.MaxInt
+	for i := range p.Parts {
+		switch part := &p.Parts[i]; {
+		case part.isBody():
+			if len(gaps) > 0 {
+				need = min(need, fields)
+			}
+			gaps, at, fields = append(gaps, gapSpan{at, starts[i]}), starts[i+1], 0
+		case part.Kind == Fact && part.Field.Each && part.Field.After:
+			fields = starts[i+1] - at
+		}
+	}
+	if len(gaps) < least {
+		return 0, 0
+	}
+	whole := p.join()
+	first := gaps[0].to - gaps[0].from
+	between := whole[gaps[1].from:gaps[1].to]
+	isOther := func(g gapSpan) bool { return g.to-g.from != len(between) }
+	isText := func(g gapSpan) bool { return isWritten(whole[g.from : g.from+len(between)-first]) }
+	if own := len(between) - first; own > need && !slices.ContainsFunc(gaps[1:], isOther) && slices.ContainsFunc(gaps[1:], func(g gapSpan) bool { return !isText(g) }) {
+		need = own
+	}
+	start = gaps[len(gaps)-1].from + need
+	i, isPart := slices.BinarySearch(starts, start)
+	if n = need - (len(whole) - at); n <= 0 || !isPart && p.Parts[i-1].Kind != Own {
+		return 0, 0
+	}
+	return start, n
+}
+
+// drop drops the bytes from an offset on. A number that is a size of bytes up to the end of a cut file is one by chance.
+func (p *Parse) drop(at int, err *CutError, o *Options) {
+	starts := p.starts()
+	from, _ := slices.BinarySearch(starts, at)
 	p.Parts = slices.Clone(p.Parts[:from])
+	last := &p.Parts[from-1]
+	last.Bytes = last.Bytes[:min(len(last.Bytes), at-starts[from-1])]
 	for i := range p.Parts {
 		if f := p.Parts[i].Field; f != nil && f.Rule.To > from {
 			field := *f
 			field.Rule.To = from
 			p.Parts[i].Field = &field
+			if f.Rule.Sum == nil && !slices.Contains(o.Derive, starts[i]) {
+				p.count = &DoubtError{Offset: starts[i], Was: p.Parts[i].Bytes, First: withArticle(f.Name()), Second: ownWords}
+			}
 		}
 	}
 	p.Rivals, p.Err = nil, cmp.Or(p.derive(), error(err))
+	p.guessCount(err.Record, o)
 }
 
 // IsProved reports whether the parse cannot be a damaged row of packets: each gap between bodies contains nothing but text and
