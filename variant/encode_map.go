@@ -17,16 +17,16 @@ import (
 
 // A mapEncoder writes maps of a type as Dictionaries with sorted keys. Two keys encoded as the same value are an error.
 type mapEncoder struct {
-	typ        reflect.Type
-	vars       variableType // typ
-	tag        *tag         // with declared types, or nil
-	keys       mapKeys
-	elem       *plan[encodeFunc]
-	list       reflect.Type // of pairs
-	size       uintptr      // of a pair
-	key, value fieldLocation
-	mapLayout       // or zero
-	reuses     bool // the memory of pairs: no method can keep its address
+	typ         reflect.Type
+	vars        variableType // typ
+	tag         *tag         // with declared types, or nil
+	keys        mapKeys
+	elem        *plan[encodeFunc]
+	list        reflect.Type // of pairs
+	size        uintptr      // of a pair
+	key, value  fieldLocation
+	frequentMap      // or zero
+	reuses      bool // the memory of pairs: no method can keep its address
 }
 
 // makeMapEncoder returns the function to encode a t, a map, as a Dictionary with the declared types of a tag.
@@ -52,7 +52,7 @@ func newMapEncoder(t reflect.Type, keys mapKeys, elem *plan[encodeFunc]) *mapEnc
 	c := &mapEncoder{
 		typ: t, vars: variableTypeOf(t), keys: keys, elem: elem,
 		list: reflect.SliceOf(pair), size: pair.Size(), key: locationOf(pair, []int{0}), value: locationOf(pair, []int{1}),
-		mapLayout: mapLayouts[layoutOf(t)],
+		frequentMap: frequentMaps[[2]reflect.Type{t.Key(), t.Elem()}],
 	}
 	c.reuses = c.newPairs != nil && hasNoMethods(t.Key()) && hasNoMethods(t.Elem())
 	if c.newPairs == nil && keys.word == nil && keys.text == nil {
@@ -282,7 +282,7 @@ func (c *mapEncoder) keyAt(p *mapPairs, i int) variable {
 	return fieldAt(elemAt(p.pairs, i, c.size), c.key)
 }
 
-// pairsOf are the copiedPairs of maps with the memory layout of a map[K]V.
+// pairsOf are the copiedPairs of maps with keys of type K and values of type V.
 type pairsOf[K comparable, V any] struct{ all []Entry[K, V] }
 
 func (p *pairsOf[K, V]) fill(x variable) (pairs variable, n int) {
@@ -296,7 +296,10 @@ func (p *pairsOf[K, V]) fill(x variable) (pairs variable, n int) {
 }
 
 func (p *pairsOf[K, V]) setWords(order []sortedKey, cut bool) {
-	if all, ok := any(p.all).([]Entry[string, V]); ok {
+	switch all := any(p.all).(type) {
+	case []Entry[string, V]:
+		setWords(order, all, cut)
+	case []Entry[StringName, V]:
 		setWords(order, all, cut)
 	}
 }
@@ -306,34 +309,46 @@ func (p *pairsOf[K, V]) empty() {
 	p.all = p.all[:0]
 }
 
-// A mapLayout makes the pairsOf for a layout.
-type mapLayout struct {
+// A frequentMap makes the pairsOf of a frequent type of maps, which are filled without reflection.
+type frequentMap struct {
 	slot     int // in encoder.pairs
 	newPairs func() copiedPairs
 }
 
-// mapLayouts contains the mapLayouts by the types of keys and values: see layoutOf.
-var mapLayouts = func() map[[2]reflect.Type]mapLayout {
-	all := map[[2]reflect.Type]mapLayout{}
-	addLayouts[string](all)
-	addLayouts[int32](all)
-	addLayouts[int64](all)
+// frequentMaps contains the frequentMaps by the types of keys and values.
+var frequentMaps = func() map[[2]reflect.Type]frequentMap {
+	all := map[[2]reflect.Type]frequentMap{}
+	addKeys[string](all)
+	addKeys[StringName](all)
+	addKeys[int](all)
+	addKeys[int32](all)
+	addKeys[int64](all)
+	addTexts[string](all)
+	addTexts[StringName](all)
 	return all
 }()
 
-// addLayouts adds the layouts of maps with keys of type K.
-func addLayouts[K comparable](all map[[2]reflect.Type]mapLayout) {
-	addLayout[K, bool](all)
-	addLayout[K, int32](all)
-	addLayout[K, int64](all)
-	addLayout[K, string](all)
-	addLayout[K, any](all)
-	addLayout[K, *struct{}](all)
-	addLayout[K, []struct{}](all)
+// addKeys adds the maps with keys of type K and scalars or any.
+func addKeys[K comparable](all map[[2]reflect.Type]frequentMap) {
+	addMap[K, bool](all)
+	addMap[K, int](all)
+	addMap[K, int64](all)
+	addMap[K, float64](all)
+	addMap[K, string](all)
+	addMap[K, any](all)
 }
 
-func addLayout[K comparable, V any](all map[[2]reflect.Type]mapLayout) {
-	all[[2]reflect.Type{reflect.TypeFor[K](), reflect.TypeFor[V]()}] = mapLayout{len(all), func() copiedPairs { return &pairsOf[K, V]{} }}
+// addTexts adds the maps with texts of type K and lists or trees.
+func addTexts[K ~string](all map[[2]reflect.Type]frequentMap) {
+	addMap[K, []byte](all)
+	addMap[K, []int64](all)
+	addMap[K, []string](all)
+	addMap[K, []any](all)
+	addMap[K, map[string]any](all)
+}
+
+func addMap[K comparable, V any](all map[[2]reflect.Type]frequentMap) {
+	all[[2]reflect.Type{reflect.TypeFor[K](), reflect.TypeFor[V]()}] = frequentMap{len(all), func() copiedPairs { return &pairsOf[K, V]{} }}
 }
 
 // duplicateError makes the Encoder fail with the error for keys encoded as the key at an index of p. Of different names
@@ -423,21 +438,21 @@ const (
 
 // setWords sets order to the order of pairs. The words are eight bytes of each key, after the common prefix of all keys
 // if cut is set: -14 % of the instructions for a map of 1000 entries, -29 % of the time.
-func setWords[V any](order []sortedKey, pairs []Entry[string, V], cut bool) {
+func setWords[K ~string, V any](order []sortedKey, pairs []Entry[K, V], cut bool) {
 	order = order[:len(pairs)]
 	if !cut {
 		for i := range pairs {
-			order[i] = sortedKey{wordOf(pairs[i].Key), i}
+			order[i] = sortedKey{wordOf(string(pairs[i].Key)), i}
 		}
 		return
 	}
-	first := pairs[0].Key
+	first := string(pairs[0].Key)
 	common := len(first)
 	for i := range pairs {
-		common = commonPrefix(first, pairs[i].Key, common)
+		common = commonPrefix(first, string(pairs[i].Key), common)
 	}
 	for i := range pairs {
-		order[i] = sortedKey{wordOf(pairs[i].Key[common:]), i}
+		order[i] = sortedKey{wordOf(string(pairs[i].Key[common:])), i}
 	}
 }
 

@@ -28,8 +28,8 @@ type encoder struct {
 	scratch    []byte     // for a textMethod
 	methodText methodText // of a method called by a block that could not put the text: not called again
 
-	anyMap map[string]any            // the next in a tree, or nil
-	pairs  [mapLayoutCount]*mapPairs // for each mapLayout, a list of those not in use
+	anyMap map[string]any              // the next in a tree, or nil
+	pairs  [frequentMapCount]*mapPairs // for each frequentMap, a list of those not in use
 
 	bytesEncoder *gdwire.Encoder // for Marshal
 	before       int             // bytes of the result before the value
@@ -37,12 +37,12 @@ type encoder struct {
 	buf          []byte // memory for the next small result, or nil
 }
 
-// mapLayoutCount is the number of mapLayouts.
-const mapLayoutCount = 3 * 7
+// frequentMapCount is the number of frequentMaps.
+const frequentMapCount = 5*6 + 2*5
 
 // mapPairs holds the pairs of a map while they are written.
 type mapPairs struct {
-	copiedPairs                           // or nil if the layout is not known
+	copiedPairs                           // or nil if the map is not a frequent one
 	pairs       variable                  // a slice of them, for elemAt
 	order       []sortedKey               // of the pairs
 	texts       []Entry[string, struct{}] // of the keys, if mapKeys has a function for them

@@ -99,9 +99,6 @@ func variableAt[T any](x *T) variable { return reflect.ValueOf(x).Elem() }
 // dataIn returns x, for elemAt.
 func dataIn[T any](x *[]T) variable { return reflect.ValueOf(x).Elem() }
 
-// layoutOf returns the types of keys and values of t, a map: see unsafe.go.
-func layoutOf(t reflect.Type) [2]reflect.Type { return [2]reflect.Type{t.Key(), t.Elem()} }
-
 // viewOf returns the elements of v if v is a []T: see unsafe.go.
 func viewOf[T any](v reflect.Value) ([]T, bool) {
 	if v.Type() == reflect.TypeFor[[]T]() {

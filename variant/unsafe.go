@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// This file contains all unsafe code of the package; portable.go replaces it. Interfaces as two words, and maps read as maps
-// of other types, are more than package unsafe promises. Go releases that no test has run with therefore use portable.go.
+// This file contains all unsafe code of the package; portable.go replaces it. Interfaces as two words are more than package
+// unsafe promises. Go releases that no test has run with therefore use portable.go.
 
 // A variable is the address of a Go variable to decode into or to encode. The plan knows
 // the type. With a reflect.Value instead, decoding and encoding structs take 50 % longer.
@@ -101,29 +101,6 @@ func variableAt[T any](x *T) variable { return unsafe.Pointer(x) }
 
 // dataIn returns the elements of x, for elemAt.
 func dataIn[T any](x *[]T) variable { return unsafe.Pointer(unsafe.SliceData(*x)) }
-
-// layoutOf returns types of keys and values of a map with the memory layout of t, a map: the slots have the same sizes,
-// alignments and pointers, and a key is found by a hash for its kind and size. An unknown type is nil.
-func layoutOf(t reflect.Type) (layout [2]reflect.Type) {
-	for i, t := range [...]reflect.Type{t.Key(), t.Elem()} {
-		switch k, zero := t.Kind(), reflect.Zero(t); {
-		case i == 0 && zero.CanFloat(): // not found by its bits
-		case k == reflect.Bool:
-			layout[i] = reflect.TypeFor[bool]()
-		case k == reflect.String:
-			layout[i] = stringType
-		case k == reflect.Interface && t.NumMethod() == 0:
-			layout[i] = anyType
-		case k == reflect.Pointer || k == reflect.Map:
-			layout[i] = reflect.TypeFor[*struct{}]()
-		case k == reflect.Slice:
-			layout[i] = reflect.TypeFor[[]struct{}]()
-		case zero.CanInt() || zero.CanUint() || zero.CanFloat():
-			layout[i] = map[uintptr]reflect.Type{4: reflect.TypeFor[int32](), 8: reflect.TypeFor[int64]()}[t.Size()]
-		}
-	}
-	return layout
-}
 
 // viewOf returns the elements of v, a slice or an array with an address, as a []T. The caller
 // must have checked that an element and a T have the same memory layout: as many numbers of the
