@@ -619,7 +619,7 @@ func (e *explainer) build(p *Parse, fields []*place) *Parse {
 		part := &p.Parts[index(f.at)]
 		r := &f.rule
 		x := Rule{Sum: r.sum, From: index(r.from), To: index(r.to), Content: r.body >= 0, Count: r.kind == count, Start: r.kind == offset, Zeroed: r.isZeroed()}
-		if r.kind == next || r.kind == previous {
+		if r.sum == nil && slices.Contains([]spanKind{next, nextRecord, previous, rest}, r.kind) {
 			x.Add = r.arg
 		}
 		if x.Content {

@@ -74,16 +74,18 @@ const (
 	next            spanKind = iota // the next body; the size and arg
 	nextFramed                      // with its length
 	nextContent                     // the content of its stream
+	nextRecord                      // a size: the next body, and as many bytes as are between bodies
 	previous                        // the same of the body before
 	previousFramed                  //
 	previousContent                 //
 	previousFrom                    // and arg bytes before it
+	previousRecord                  // from the start of the record with the body before to the field
 	file                            // all bytes, without the field
 	count                           // the number of bodies
 	bodies                          // from the first body to the end of the last
 	offset                          // not a span: where body arg starts
-	rest                            // from the field to the end of the next body
-	restItself                      // with the field, and arg bytes after the body
+	rest                            // from the field to the end of the next body, and arg bytes more
+	restItself                      // with the field
 	restAfter                       // after arg bytes more, of a checksum
 	restAndGap                      // and the bytes up to the body after it
 	nextFrom                        // the next body and arg bytes before it
@@ -96,18 +98,18 @@ const (
 
 // spans are the spans with prices.
 var spans = []span{
-	{next, 0, 2, 2, true}, {next, -4, 9, 0, true}, {next, 4, 9, 0, true}, {nextFramed, 0, 2, 3, true}, {nextContent, 0, 2, 2, true},
+	{next, 0, 2, 2, true}, {next, -4, 9, 0, true}, {next, 4, 9, 0, true}, {nextFramed, 0, 2, 3, true}, {nextContent, 0, 2, 2, true}, {nextRecord, 0, 6, 0, true},
 	{previous, 0, 5, 4, true}, {previous, -4, 12, 0, true}, {previous, 4, 12, 0, true}, {previousFramed, 0, 5, 5, true}, {previousContent, 0, 5, 4, true},
 	{count, 0, 4, 0, true}, {bodies, 0, 5, 0, true}, {file, 0, 5, 5, true},
-	{rest, 0, 3, 3, false}, {restItself, 0, 5, 0, false}, {restItself, 4, 8, 0, false}, {restItself, 8, 8, 0, false}, {restItself, 16, 8, 0, false}, {restItself, 20, 8, 0, false}, {restItself, 32, 8, 0, false}, {restAndGap, 0, 6, 0, false},
+	{rest, 0, 3, 3, false}, {rest, 4, 8, 0, false}, {rest, 16, 9, 0, false}, {rest, 32, 9, 0, false}, {restItself, 0, 5, 0, false}, {restAndGap, 0, 6, 0, false},
 	{restAfter, 4, 7, 0, false}, {restAfter, 8, 7, 0, false}, {restAfter, 16, 7, 0, false}, {restAfter, 20, 7, 0, false}, {restAfter, 32, 7, 0, false},
 	{toEndAfter, 4, 6, 0, false}, {toEndAfter, 16, 7, 0, false}, {toEndAfter, 20, 7, 0, false}, {toEndAfter, 32, 7, 0, false},
 	{toEnd, 0, 4, 3, false}, {before, 0, 4, 3, false}, {beforeFirst, 0, 5, 4, false}, {gapAndNext, 0, 7, 6, false},
-	{previousFrom, 2, 0, 6, true}, {previousFrom, 4, 0, 6, true}, {previousFrom, 8, 0, 6, true}, {previousFrom, 20, 0, 6, true}, {previousFrom, 36, 0, 6, true},
+	{previousFrom, 2, 0, 6, true}, {previousFrom, 4, 0, 6, true}, {previousFrom, 8, 0, 6, true}, {previousRecord, 0, 0, 6, false},
 }
 
 // isPrevious reports whether the span is of the body before the gap, and isNext of that after the gap.
-func (k spanKind) isPrevious() bool { return k >= previous && k <= previousFrom }
+func (k spanKind) isPrevious() bool { return k >= previous && k <= previousRecord }
 
 func (k spanKind) isNext() bool {
 	return k < previous || k >= rest && k <= toEndAfter || k == gapAndNext
@@ -142,6 +144,9 @@ func (e *explainer) rule(s *span, g, p, q int) (r rule, ok bool) {
 	}
 	switch s.kind {
 	case next, previous:
+	case nextRecord:
+		r.from, r.arg = c.from, e.between()
+		return r, n > 1
 	case nextFramed, previousFramed:
 		r.from = c.from
 		return r, c.from < c.at
@@ -177,8 +182,7 @@ func (e *explainer) moving(r rule, g, p, q int) (rule, bool) {
 		r.from = q
 		return r, q < c.from
 	case restItself:
-		r.from, r.to = p, r.to+r.arg
-		return r, r.to <= e.gaps[g+1].to
+		r.from = p
 	case restAfter:
 		r.from = q + r.arg
 		return r, r.from < c.from
@@ -200,11 +204,22 @@ func (e *explainer) moving(r rule, g, p, q int) (rule, bool) {
 	case beforeFirst:
 		r.from, r.to = e.bodies[0].at, p
 		return r, g > 0
+	case previousRecord:
+		r.from, r.to = e.bodies[g-1].from-(e.between()-(q-e.gaps[g].from)), p
+		return r, r.from >= e.gaps[g-1].from && r.from < e.bodies[g-1].from
 	case gapAndNext:
 		r.from = e.gaps[g].from
 		return r, g > 0 || p > 0
 	}
 	return r, true
+}
+
+// between returns the size of the first gap between bodies: of what is before and after the body of a record.
+func (e *explainer) between() int {
+	if len(e.bodies) < 2 {
+		return 0
+	}
+	return e.gaps[1].to - e.gaps[1].from
 }
 
 // asSize returns the size of the rule, and reports whether it can be one in gap g.
@@ -223,7 +238,7 @@ func (e *explainer) asSize(r *rule, g int) (int, bool) {
 		return r.to - r.from, isLast
 	case toEnd, toEndAfter:
 		return r.to - r.from, g < len(e.bodies)-1 || !isLast && e.bodies[g].to < len(e.b)
-	case next, previous:
+	case next, nextRecord, previous, rest:
 		return r.to - r.from + r.arg, true
 	}
 	return r.to - r.from, true
