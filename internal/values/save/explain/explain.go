@@ -152,9 +152,9 @@ func (p *Parse) IsDamaged() bool {
 	})
 }
 
-// hasSum reports whether there is a checksum.
+// hasSum reports whether there is a checksum. A sum of bytes is too small to prove anything.
 func (p *Parse) hasSum() bool {
-	return slices.ContainsFunc(p.Parts, func(x Part) bool { return x.Kind == Fact && x.Field.Rule.Sum != nil })
+	return slices.ContainsFunc(p.Parts, func(x Part) bool { return x.Kind == Fact && x.Field.Rule.Sum != nil && x.Field.Rule.Sum != plainSum })
 }
 
 // isField reports whether a field begins at an offset.
