@@ -484,7 +484,7 @@ func ExampleVector() {
 
 // A value is converted from Godot 3 to Godot 4.
 func ExampleCopyValue() {
-	var old, new bytes.Buffer
+	var old, value bytes.Buffer
 	e := gdwire.NewEncoder(&old, &gdwire.EncoderOptions{Format: gdwire.Godot3})
 	e.BeginArray(2)
 	gdwire.WriteComponents(e, gdwire.TypeColor, []float64{1, 0.5, 0, 1})
@@ -494,9 +494,9 @@ func ExampleCopyValue() {
 	fmt.Printf("%x\n", old.Bytes())
 
 	d := gdwire.NewDecoder(&old, &gdwire.DecoderOptions{Format: gdwire.Godot3})
-	e = gdwire.NewEncoder(&new, &gdwire.EncoderOptions{Format: gdwire.Godot4})
+	e = gdwire.NewEncoder(&value, &gdwire.EncoderOptions{Format: gdwire.Godot4})
 	err := gdwire.CopyValue(e, d)
-	fmt.Printf("%x %v\n", new.Bytes(), err)
+	fmt.Printf("%x %v\n", value.Bytes(), err)
 	// Output:
 	// 13000000020000000e0000000000803f0000003f000000000000803f0f00000002000080010000000100000004000000726f6f74040000004d61696e0700000076697369626c6500
 	// 1c00000002000000140000000000803f0000003f000000000000803f1600000002000080010000000100000004000000726f6f74040000004d61696e0700000076697369626c6500 <nil>
