@@ -352,7 +352,7 @@ func (r *blockRun) putSteps(n int) int {
 	var w *[blockRoom]byte
 	var size, k int
 	var not uint64
-next:
+next: // the value of p, in x
 	v := fieldAt(x, p.fieldLocation)
 	n &= math.MaxInt
 	if n > len(b)-blockRoom {
@@ -446,7 +446,7 @@ next:
 	n += 8 + int(p.key)
 	p = p.next
 	goto next
-text:
+text: // short and ASCII, or none of its bytes count
 	size = len(text)
 	if size > 64 {
 		goto stop
@@ -479,16 +479,16 @@ text:
 	n += size + int(p.key)
 	p = p.next
 	goto next
-wide:
+wide: // the 64 bits of number
 	le.PutUint32(w[:], uint32(p.head)|1<<16)
 	le.PutUint64(w[4:], uint64(number))
 	size = 12
-after:
+after: // size bytes: the key of the next value
 	*(*[blockKey]byte)(w[size&127:]) = p.after
 	n += size + int(p.key)
 	p = p.next
 	goto next
-end:
+end: // of a struct: the next element of its list, or what follows
 	if r.level > 0 {
 		l := &r.levels[(r.level-1)&(blockLevels-1)]
 		c := l.step.cold
@@ -500,7 +500,7 @@ end:
 		x, p = l.x, l.step.next
 		goto next
 	}
-stop:
+stop: // p needs a call, or there is no room, or nothing is left
 	r.x, r.step = x, p
 	return n
 }
