@@ -359,7 +359,11 @@ func (p *Parse) Write(values [][]byte) ([]byte, error) {
 		return out, nil
 	case p.unsearched != nil:
 		return nil, p.unsearched
-	case len(p.Rivals) == 0:
+	}
+	if err := p.checkInner(values); err != nil {
+		return nil, err
+	}
+	if len(p.Rivals) == 0 {
 		return out, nil
 	}
 	names := p.leaves("")
@@ -385,6 +389,30 @@ func (p *Parse) Write(values [][]byte) ([]byte, error) {
 		}
 	}
 	return out, nil
+}
+
+// checkInner returns the error of writing the content of a stream.
+func (p *Parse) checkInner(values [][]byte) error {
+	at := p.starts()
+	for i := range p.Parts {
+		n := 1
+		switch part := &p.Parts[i]; part.Kind {
+		case Packed:
+			inner := part.Stream.Inner
+			n = len(inner.Values())
+			_, err := inner.Write(values[:n])
+			if e, ok := err.(*DoubtError); ok {
+				return &DoubtError{Offset: at[i], Was: e.Was, First: e.First, Second: e.Second}
+			} else if err != nil {
+				return err
+			}
+		case Value:
+		default:
+			continue
+		}
+		values = values[n:]
+	}
+	return nil
 }
 
 // WriteContent is Write for a content like that of Content.

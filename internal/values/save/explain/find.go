@@ -96,7 +96,9 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 		first.unsearched = first.odd(s.Keep)
 	}
 	for i, at := range first.starts() { // and in streams
-		if i < len(first.Parts) && first.Parts[i].Kind == Packed && first.unsearched == nil && !slices.Contains(s.Keep, at) {
+		if i < len(first.Parts) && first.Parts[i].Kind == Packed && slices.Contains(s.Keep, at) {
+			first.Parts[i].Stream.Inner.Rivals, first.Parts[i].Stream.Inner.unsearched = nil, nil
+		} else if i < len(first.Parts) && first.Parts[i].Kind == Packed && first.unsearched == nil {
 			if in := first.Parts[i].Stream.Inner.unsearched; in != nil {
 				first.unsearched = &DoubtError{Offset: at, Was: in.Was, First: in.First, Second: in.Second}
 			}
@@ -618,10 +620,7 @@ func (e *explainer) build(p *Parse, fields []*place) *Parse {
 	for _, f := range fields {
 		part := &p.Parts[index(f.at)]
 		r := &f.rule
-		x := Rule{Sum: r.sum, From: index(r.from), To: index(r.to), Content: r.body >= 0, Count: r.kind == count, Start: r.kind == offset, Zeroed: r.isZeroed()}
-		if r.sum == nil && slices.Contains([]spanKind{next, nextRecord, previous, rest}, r.kind) {
-			x.Add = r.arg
-		}
+		x := Rule{Sum: r.sum, From: index(r.from), To: index(r.to), Content: r.body >= 0, Count: r.kind == count, Start: r.kind == offset, Zeroed: r.isZeroed(), Add: e.add(r)}
 		if x.Content {
 			x.From = index(e.bodies[r.body].at)
 		}

@@ -348,3 +348,38 @@ func TestBounds(t *testing.T) {
 		require.Nil(t, o.Ended, test.name)
 	}
 }
+
+// TestNested writes values in nested records, headers and streams: right, or there is an error.
+func TestNested(t *testing.T) {
+	steps := []string{"sp4 B", "m:GAME sp4 crcp B", "u32=7 B", "[ sp4 crcp B ]", "[ sp4 B ]", "gzip"}
+	first, other := saved(t, 1300, 0, "Ada"), saved(t, 1300, 0, "Adalbert the second of that name")
+	var nest func(was, want []byte, names []string)
+	nest = func(was, want []byte, names []string) {
+		if len(names) > 0 {
+			name := strings.Join(names, ", ")
+			e := Find(was, nil)
+			require.NotNil(t, e, name)
+			values := e.Values()
+			require.Equal(t, first, values[0], name)
+			values[0] = other
+			if got, err := e.Write(values); err != nil {
+				require.ErrorAs(t, err, new(*DoubtError), name)
+			} else {
+				require.Equal(t, want, got, "%s: %v", name, e)
+			}
+		}
+		for _, step := range steps {
+			if len(names) == 3 || len(names) > 0 && names[len(names)-1] == step {
+				continue
+			}
+			build := func(content []byte) []byte {
+				if step == "gzip" {
+					return pack(t, content, step)
+				}
+				return layout(strings.Fields(step)).build(t, [][]byte{content, was, was}, "plain")
+			}
+			nest(build(was), build(want), append(slices.Clone(names), step))
+		}
+	}
+	nest(first, other, nil)
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // A place is a part of a gap that can be a field, or a text after its length.
@@ -74,7 +75,7 @@ const (
 	next            spanKind = iota // the next body; the size and arg
 	nextFramed                      // with its length
 	nextContent                     // the content of its stream
-	nextRecord                      // a size: the next body, and as many bytes as are between bodies
+	nextRecord                      // a size: the next body, and as many bytes as are between bodies, but for arg
 	previous                        // the same of the body before
 	previousFramed                  //
 	previousContent                 //
@@ -94,11 +95,12 @@ const (
 	before                          // from the start of the file to the field
 	beforeFirst                     // from the first body to the field
 	gapAndNext                      // from the start of the gap to the end of the next body, without the field
+	group                           // several bodies: from the field, or after a checksum, to the end of a body that is not the next
 )
 
 // spans are the spans with prices.
 var spans = []span{
-	{next, 0, 2, 2, true}, {next, -4, 9, 0, true}, {next, 4, 9, 0, true}, {nextFramed, 0, 2, 3, true}, {nextContent, 0, 2, 2, true}, {nextRecord, 0, 6, 0, true},
+	{next, 0, 2, 2, true}, {next, -4, 9, 0, true}, {next, 4, 9, 0, true}, {nextFramed, 0, 2, 3, true}, {nextContent, 0, 2, 2, true}, {nextRecord, 0, 6, 0, true}, {nextRecord, 4, 7, 0, true}, {nextRecord, 8, 8, 0, true}, {nextRecord, 12, 8, 0, true},
 	{previous, 0, 5, 4, true}, {previous, -4, 12, 0, true}, {previous, 4, 12, 0, true}, {previousFramed, 0, 5, 5, true}, {previousContent, 0, 5, 4, true},
 	{count, 0, 4, 0, true}, {bodies, 0, 5, 0, true}, {file, 0, 5, 5, true},
 	{rest, 0, 3, 3, false}, {rest, 4, 8, 0, false}, {rest, 16, 9, 0, false}, {rest, 32, 9, 0, false}, {restItself, 0, 5, 0, false}, {restAndGap, 0, 6, 0, false},
@@ -145,8 +147,8 @@ func (e *explainer) rule(s *span, g, p, q int) (r rule, ok bool) {
 	switch s.kind {
 	case next, previous:
 	case nextRecord:
-		r.from, r.arg = c.from, e.between()
-		return r, n > 1
+		r.from = c.from
+		return r, e.between() > r.arg
 	case nextFramed, previousFramed:
 		r.from = c.from
 		return r, c.from < c.at
@@ -183,6 +185,8 @@ func (e *explainer) moving(r rule, g, p, q int) (rule, bool) {
 		return r, q < c.from
 	case restItself:
 		r.from = p
+	case group: // known by the number alone
+		return r, false
 	case restAfter:
 		r.from = q + r.arg
 		return r, r.from < c.from
@@ -222,6 +226,19 @@ func (e *explainer) between() int {
 	return e.gaps[1].to - e.gaps[1].from
 }
 
+// add returns what a size counts more than the bytes of its rule.
+func (e *explainer) add(r *rule) int {
+	switch {
+	case r.sum != nil:
+		return 0
+	case r.kind == nextRecord:
+		return e.between() - r.arg
+	case r.kind == next || r.kind == previous || r.kind == rest:
+		return r.arg
+	}
+	return 0
+}
+
 // asSize returns the size of the rule, and reports whether it can be one in gap g.
 func (e *explainer) asSize(r *rule, g int) (int, bool) {
 	isLast := g == len(e.bodies)
@@ -238,10 +255,8 @@ func (e *explainer) asSize(r *rule, g int) (int, bool) {
 		return r.to - r.from, isLast
 	case toEnd, toEndAfter:
 		return r.to - r.from, g < len(e.bodies)-1 || !isLast && e.bodies[g].to < len(e.b)
-	case next, nextRecord, previous, rest:
-		return r.to - r.from + r.arg, true
 	}
-	return r.to - r.from, true
+	return r.to - r.from + e.add(r), true
 }
 
 // sizeBits returns the price of the rule for a size in gap g that ends at q.
@@ -360,6 +375,9 @@ func (e *explainer) sizes(g int) {
 			for _, r := range byValue[v] {
 				e.addSize(g, p, q, l.Form, l.size, v, r)
 			}
+			if l.Width >= lengthSize {
+				e.groups(g, p, q, l.Form, l.size, v)
+			}
 			for _, s := range moving {
 				r, ok := e.rule(s, g, p, q)
 				if !ok {
@@ -373,6 +391,39 @@ func (e *explainer) sizes(g int) {
 	})
 	e.decimals(g, byValue)
 }
+
+// groups adds the number v from p to q as the size of several bodies, and a checksum of these after it.
+func (e *explainer) groups(g, p, q int, form Form, formBits float64, v uint64) {
+	const bits = 7 // and where the group ends
+	if g+1 >= len(e.bodies) {
+		return
+	}
+	others := e.bodies[g+1:]
+	for _, skip := range groupSums {
+		from := q + skip
+		to := from + int(v)
+		k, ok := slices.BinarySearchFunc(others, to, func(c *body, to int) int { return c.to - to })
+		if !ok || from > e.bodies[g].from {
+			continue
+		}
+		s := span{kind: group, arg: skip, size: bits + math.Log2(float64(len(others)))}
+		e.addSize(g, p, q, form, formBits, v, rule{span: s, from: from, to: others[k].to, body: -1})
+		for _, sum := range sums {
+			r := rule{span: s, sum: sum, from: from, to: to, body: -1}
+			for _, form := range sum.forms() {
+				if form.Width != skip {
+					continue
+				}
+				if d := e.digest(&r, q, from); d != nil && bytes.Equal(form.digest(d), e.b[q:from]) {
+					e.places = append(e.places, place{at: q, to: from, gap: g, form: form, rule: r, plain: sum.plain(form, d), bits: fieldPrice + sum.bits + bits})
+				}
+			}
+		}
+	}
+}
+
+// groupSums are the sizes of checksums between the size of several bodies and these.
+var groupSums = []int{0, 4, 16, 20, 32}
 
 // addSize adds a place equal to a size.
 func (e *explainer) addSize(g, p, q int, form Form, formBits float64, v uint64, r rule) {
