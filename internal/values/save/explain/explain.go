@@ -75,7 +75,7 @@ type Parse struct {
 	Format gdwire.Format
 	Parts  []Part
 	Saving float64  // in bits, against no values at all
-	Rivals []*Parse // within Margin, or Doubt with one more size
+	Rivals []*Parse // within Margin, or more with one more size
 	Err    error    // a CutError or a LengthError; the parse is of the whole records, or with the right length, then
 
 	doubtful bool // other values are within Doubt

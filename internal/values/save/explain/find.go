@@ -409,8 +409,12 @@ func (e *explainer) choose() []set {
 	}
 	slices.SortStableFunc(all, func(a, b set) int { return cmp.Compare(b.saving, a.saving) })
 	for i := range all {
-		if all[i].margin = Margin; all[i].hasOther(all[0].places) {
+		switch all[i].margin = Margin; all[i].hasOther(all[0].places) {
+		case 0:
+		case 1:
 			all[i].margin = Doubt
+		default:
+			all[i].margin = doubtfulSize
 		}
 	}
 	highest := all[0].saving
@@ -418,11 +422,14 @@ func (e *explainer) choose() []set {
 	return slices.CompactFunc(all, func(a, b set) bool { return slices.Equal(a.places, b.places) })
 }
 
-// hasOther reports whether the set has a size where there is no place in chosen: a number that stays if it is none.
-func (s *set) hasOther(chosen []*place) bool {
-	return slices.ContainsFunc(s.places, func(p *place) bool {
-		return p.rule.sum == nil && !p.pattern.often && !slices.ContainsFunc(chosen, func(q *place) bool { return p.at < q.to && q.at < p.to })
-	})
+// hasOther returns the bytes of the largest size in the set where there is no place in chosen: a number that stays if it is none.
+func (s *set) hasOther(chosen []*place) (width int) {
+	for _, p := range s.places {
+		if p.rule.sum == nil && !p.pattern.often && !slices.ContainsFunc(chosen, p.overlaps) {
+			width = max(width, p.to-p.at)
+		}
+	}
+	return width
 }
 
 // schedule returns the cheapest explanation of a gap by places, and what it saves against the game's own bytes.

@@ -140,6 +140,7 @@ const (
 	enoughBodies = 14 // without the fields
 	enoughInside = 4  // in a stream, which is evidence itself
 	minCut       = 40
+	doubtfulSize = 13   // Doubt for a size of two bytes or more
 	sureSaving   = 100  // a body that saves more is not searched for others
 	muchSaving   = 1000 // nor in another format
 )
