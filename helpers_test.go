@@ -404,22 +404,6 @@ func skipWithRetries(d *Decoder) error {
 	})
 }
 
-// copyTokens returns a step that copies what CopyValue would copy, token by token.
-func copyTokens(d *Decoder) step {
-	return func(e *Encoder) error {
-		x := d.span()
-		for {
-			t, err := d.ReadToken()
-			if err == nil {
-				err = e.WriteToken(t)
-			}
-			if err != nil || t.Kind() != KindDictKey && d.isOver(x) {
-				return err
-			}
-		}
-	}
-}
-
 // A faultyReader fails once, after at bytes; or, if every is set, returns one byte
 // at a time and fails before each.
 type faultyReader struct {

@@ -542,9 +542,10 @@ func packedAs[T gdwire.Packable](typ string) func(w *mix) (tagged.Value, error) 
 				}
 				elements = append(elements, some...)
 			}
-			if err == nil {
+			switch err {
+			case nil:
 				elements, err = gdwire.AppendPacked(d, elements)
-			} else if err == io.EOF {
+			case io.EOF:
 				err = nil
 			}
 		default:

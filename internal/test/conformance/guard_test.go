@@ -14,7 +14,6 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/base/wire"
 	"github.com/gdwire/gdwire/internal/test/calls"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
@@ -23,9 +22,6 @@ import (
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
-
-// export contains the calls of package gdwire for this module.
-var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 // No function reads beyond the end of the bytes that it is given, however large their capacity is:
 // the next bytes in memory can belong to another goroutine. These tables list all exported

@@ -264,7 +264,7 @@ func (s *search) endsRight(st *Stack) bool {
 	all := io.NewSectionReader(st.at, 0, st.Size)
 	d := st.NewDecoder()
 	defer d.Release()
-	ends := false
+	var ends bool
 	if ends, st.narrow = endsWithValue(d, all); ends {
 		return true
 	}
