@@ -349,8 +349,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNested writes values in nested records, headers and streams: right, or there is an error.
-func TestNested(t *testing.T) {
+// TestNestedSizes writes values in nested records, headers and streams: right, or there is an error.
+func TestNestedSizes(t *testing.T) {
 	steps := []string{"sp4 B", "m:GAME sp4 crcp B", "u32=7 B", "[ sp4 crcp B ]", "[ sp4 B ]", "gzip"}
 	first, other := saved(t, 1300, 0, "Ada"), saved(t, 1300, 0, "Adalbert the second of that name")
 	var nest func(was, want []byte, names []string)

@@ -385,7 +385,11 @@ func (p *Parse) lacks() (start, n int) {
 	between := whole[gaps[1].from:gaps[1].to]
 	isOther := func(g gapSpan) bool { return g.to-g.from != len(between) }
 	isText := func(g gapSpan) bool { return isWritten(whole[g.from : g.from+len(between)-first]) }
-	if own := len(between) - first; own > need && !slices.ContainsFunc(gaps[1:], isOther) && slices.ContainsFunc(gaps[1:], func(g gapSpan) bool { return !isText(g) }) {
+	own := len(between) - first
+	if own > 0 && own <= len(whole)-at { // of equal sizes, those of the next body seem to be of the one before, too
+		return 0, 0
+	}
+	if own > need && !slices.ContainsFunc(gaps[1:], isOther) && slices.ContainsFunc(gaps[1:], func(g gapSpan) bool { return !isText(g) }) {
 		need = own
 	}
 	start = gaps[len(gaps)-1].from + need
@@ -405,6 +409,10 @@ func (p *Parse) drop(at int, err *CutError, o *Options) {
 	last.Bytes = last.Bytes[:min(len(last.Bytes), at-starts[from-1])]
 	for i := range p.Parts {
 		if f := p.Parts[i].Field; f != nil && f.Rule.To > from {
+			if f.Rule.From > from { // of what is dropped
+				p.Parts[i].Kind, p.Parts[i].Field = Own, nil
+				continue
+			}
 			field := *f
 			field.Rule.To = from
 			p.Parts[i].Field = &field
