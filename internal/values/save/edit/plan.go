@@ -525,13 +525,9 @@ type checker struct {
 	key     string           // of the Dictionary
 	path    string           // of the value with this key
 	keyed   *text.Node
-	found   []foundChecksum
-}
-
-// A foundChecksum describes a checksum.
-type foundChecksum struct {
-	packet int64
-	what   string // and where: "the number 5 at $.hash looks"
+	near    []int64 // packets: values that are edited, or a header
+	// The first checksum in a packet that is near, and in another: "the number 5 at $.hash looks".
+	found, apart string
 }
 
 // Targets iterates over the paths in a tree.
@@ -557,10 +553,10 @@ func Checksum(c *save.Content, changed iter.Seq[string]) string {
 		}
 		return p, packet
 	}
-	near := []int64{0} // values that are edited, or a header
+	k := &checker{changed: changed, near: []int64{0}}
 	for at := range changed {
 		_, packet := add(&tree, at, "")
-		if near = append(near, packet); len(near) > maxChanges { // others are in the same Dictionaries
+		if k.near = append(k.near, packet); len(k.near) > maxChanges { // others are in the same Dictionaries
 			break
 		}
 	}
@@ -569,16 +565,17 @@ func Checksum(c *save.Content, changed iter.Seq[string]) string {
 			add(&tree, string(text.AppendPacket(nil, i))+place, "alone")
 		}
 	}
-	k := &checker{changed: changed}
 	k.keyed, _ = add(&other, "keyed", "")
 	k.Walker.Key, k.Walker.Value = k.atKey, k.value
 	_ = Walk(c, &tree, &k.Walker) // the edits found no error
-	for _, f := range k.found {
-		if tree.Root(few).Hits == 0 || slices.Contains(near, f.packet) {
-			return f.what + " like a checksum of what is edited: the game may refuse the edited file"
-		}
+	what := k.found
+	if tree.Root(few).Hits == 0 {
+		what = cmp.Or(what, k.apart)
 	}
-	return ""
+	if what == "" {
+		return ""
+	}
+	return what + " like a checksum of what is edited: the game may refuse the edited file"
 }
 
 // normal returns a key in small letters and without underscores.
@@ -592,7 +589,7 @@ func endsIn(s string, ends []string) bool {
 // atKey returns keyed for the key of a checksum.
 func (k *checker) atKey(in *text.Node, key *text.Step) *text.Node {
 	name := normal(key.Key.Text)
-	if !endsIn(name, checksumEnds) {
+	if k.found != "" || !endsIn(name, checksumEnds) {
 		return nil
 	}
 	k.key, k.path = name, string(key.Append([]byte(in.String())))
@@ -645,7 +642,11 @@ func (k *checker) value(p *text.Node) (goOn bool, err error) {
 			return false, nil
 		}
 	}
-	k.found = append(k.found, foundChecksum{at.Packet, what})
+	found := &k.apart
+	if slices.Contains(k.near, at.Packet) {
+		found = &k.found
+	}
+	*found = cmp.Or(*found, what)
 	return false, nil
 }
 
