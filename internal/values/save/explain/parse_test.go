@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -382,4 +383,29 @@ func TestNestedSizes(t *testing.T) {
 		}
 	}
 	nest(first, other, nil)
+}
+
+// TestCutAnywhere cuts every layout at random places: what remains is explained, or not, and a value that was whole is written
+// again as it was.
+func TestCutAnywhere(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for line := range strings.Lines(layouts) {
+		tokens := strings.Fields(line)
+		if len(tokens) == 0 {
+			continue
+		}
+		var values [][]byte
+		for i := range testenv.Must(strconv.Atoi(tokens[0]))(t) {
+			values = append(values, saved(t, 40, i, "Ada Lovelace"))
+		}
+		whole := layout(tokens[1:]).build(t, values, "plain")
+		for range testenv.Cases(10, 200) {
+			b := whole[:r.IntN(len(whole))]
+			if e := Find(b, nil); e != nil && e.Err == nil {
+				again, err := e.Write(e.Values())
+				require.NoError(t, err, "%s cut to %d: %v", line, len(b), e)
+				require.Equal(t, b, again, "%s cut to %d: %v", line, len(b), e)
+			}
+		}
+	}
 }
