@@ -385,9 +385,9 @@ func TestNestedSizes(t *testing.T) {
 	nest(first, other, nil)
 }
 
-// TestCutAnywhere cuts every layout at random places: what remains is explained, or not, and a value that was whole is written
+// TestLayoutsCut cuts every layout at random places: what remains is explained, or not, and a value that was whole is written
 // again as it was.
-func TestCutAnywhere(t *testing.T) {
+func TestLayoutsCut(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for line := range strings.Lines(layouts) {
 		tokens := strings.Fields(line)
