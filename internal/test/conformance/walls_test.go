@@ -114,12 +114,18 @@ func TestWalls(t *testing.T) {
 	}
 }
 
-// TestNoNetwork: programs that import these packages link no network.
+// TestNoNetwork: programs that import these packages link no network, and what compares for the command and its page
+// links neither JSON nor the packages of the command.
 func TestNoNetwork(t *testing.T) {
-	for _, name := range []string{"", "variant", "fileaccess", "gdjson", "savefile"} {
-		out, err := exec.Command("go", "list", "-deps", path.Join("github.com/gdwire/gdwire", name)).Output()
+	const module = "github.com/gdwire/gdwire"
+	for _, name := range []string{"", "variant", "fileaccess", "gdjson", "savefile", "internal/values/compare"} {
+		out, err := exec.Command("go", "list", "-deps", path.Join(module, name)).Output()
 		require.NoError(t, err)
-		for _, p := range []string{"net", "crypto/tls"} {
+		barred := []string{"net", "crypto/tls"}
+		if strings.HasPrefix(name, "internal") {
+			barred = append(barred, module+"/gdjson", module+"/cmd/gdwire/internal/shell", module+"/cmd/gdwire/internal/open")
+		}
+		for _, p := range barred {
 			require.NotContains(t, strings.Fields(string(out)), p, name)
 		}
 	}

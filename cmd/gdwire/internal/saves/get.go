@@ -14,6 +14,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/values/leaves"
 	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/internal/values/save/edit"
 	"github.com/gdwire/gdwire/internal/values/text"
@@ -385,7 +386,7 @@ func find(s *shell.Stdio, o *open.Flags, name, wanted string) error {
 // A finder shows, as flat does, the leaves with a text or number in the value or key, and the containers with the text or
 // number in the key.
 type finder struct {
-	open.LeafReader
+	leaves.Reader
 	s    *shell.Stdio
 	name string // of the file
 
