@@ -58,7 +58,8 @@
 //     keep-alive of package net ends a TCP connection two and a half minutes after the last answer of the system of the other
 //     side, and WriteTimeout while packets are written. A client that answers pings and sends nothing ends after IdleTimeout.
 //   - send positions to players with slow networks? By [Room.Latest]: they receive fewer positions, each the newest.
-//   - bound what one client costs? By MaxConnsPerAddr, PacketRate and ByteRate of the Server, and [CountReads] for pings.
+//   - bound what one client costs? By MaxConnsPerAddr, PacketRate and ByteRate of the Server, and [WebSocketListener] for pings.
+//   - serve more players of WebSockets in rooms on one processor? By [WebSocketListener], too: messages are written at once.
 //   - see each packet in a trace? By ConnContext and PacketHandled of the Server, as its example for spans shows.
 //   - wait for a packet until the next tick? By [Conn.SetReadDeadline]. For a queue: [Member.FlushContext].
 //   - connect a bot again, or replace a certificate? As the examples of [Dial] and [Server.ServeTLS] show.

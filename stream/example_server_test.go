@@ -139,7 +139,7 @@ func ExampleWithForwardedFor() {
 }
 
 // Limiting all bytes of the clients of WebSockets to 64 KB a second, with pings and empty fragments.
-func ExampleCountReads() {
+func ExampleWebSocketListener() {
 	s := &stream.Server{ByteRate: 64 << 10}
 	web := &http.Server{
 		ConnContext:       stream.WithNetConn,
@@ -153,7 +153,7 @@ func ExampleCountReads() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(web.Serve(stream.CountReads(ln)))
+	fmt.Println(web.Serve(stream.WebSocketListener(ln)))
 }
 
 // A peerConn is a connection from an address.

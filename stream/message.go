@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -130,27 +131,74 @@ func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, netConnKey{}, conn)
 }
 
-// CountReads returns a listener for an [http.Server] whose ConnContext is [WithNetConn]. Of its connections ByteRate limits
-// all bytes: a ping or an empty fragment is no packet, but takes time, too.
-func CountReads(ln net.Listener) net.Listener { return countingListener{ln} }
+// WebSocketListener returns a listener for an [http.Server] whose ConnContext is [WithNetConn]. Of its connections ByteRate
+// limits all bytes: a ping or an empty fragment is no packet, but takes time, too. A [Room] writes messages that wait for a
+// member at once, up to 16 KiB: most of the time of a busy room is calls of Write.
+func WebSocketListener(ln net.Listener) net.Listener { return webSocketListener{ln} }
 
-type countingListener struct{ net.Listener }
+type webSocketListener struct{ net.Listener }
 
-func (l countingListener) Accept() (net.Conn, error) {
+func (l webSocketListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &countedConn{Conn: conn}, nil
+	return &transportConn{Conn: conn}, nil
 }
 
-// A countedConn counts what is read, once its meter is set.
-type countedConn struct {
+// A transportConn is a connection under a WebSocket. It counts what is read, once its meter is set, and can join writes.
+type transportConn struct {
 	net.Conn
 	meter atomic.Pointer[meter]
+
+	writing sync.Mutex
+	joining bool
+	joined  []byte
 }
 
-func (c *countedConn) Read(p []byte) (int, error) {
+// join makes writes wait for endJoin. A message that is being written must end before.
+func (c *transportConn) join() {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	c.joining, c.joined = true, (*buffers.Get().(*[bufferSize]byte))[:0]
+}
+
+// endJoin writes what has waited.
+func (c *transportConn) endJoin() error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	err := c.flush()
+	buffers.Put((*[bufferSize]byte)(c.joined[:bufferSize]))
+	c.joining, c.joined = false, nil
+	return err
+}
+
+func (c *transportConn) flush() error {
+	b := c.joined
+	c.joined = b[:0]
+	if len(b) == 0 {
+		return nil
+	}
+	_, err := c.Conn.Write(b)
+	return err
+}
+
+func (c *transportConn) Write(p []byte) (int, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.joining && len(c.joined)+len(p) > bufferSize {
+		if err := c.flush(); err != nil {
+			return 0, err
+		}
+	}
+	if !c.joining || len(p) > bufferSize {
+		return c.Conn.Write(p)
+	}
+	c.joined = append(c.joined, p...)
+	return len(p), nil
+}
+
+func (c *transportConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if m := c.meter.Load(); m != nil {
 		err = cmp.Or(m.take(n), err)
@@ -222,12 +270,14 @@ func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 	c := newConn(m, s)
 	m.c = c
 	c.reader, c.writer = newReader(m, s), newWriter(nil, s)
-	c.writer.message, c.writer.ended = m.send, c.ended
+	c.writer.alone = true
+	c.writer.messages, c.writer.ended = m.send, c.ended
 	m.pinger, _ = ws.(pinger)
 	m.client, _ = ctx.Value(clientKey{}).(*net.TCPAddr)
 	if m.conn, _ = ctx.Value(netConnKey{}).(net.Conn); m.conn != nil {
-		if m.counted, _ = transport(m.conn).(*countedConn); m.counted != nil {
-			m.counted.meter.Store(&c.meter)
+		if m.transport, _ = transport(m.conn).(*transportConn); m.transport != nil {
+			m.transport.meter.Store(&c.meter)
+			c.writer.alone = false
 		}
 		m.read.expire = func() { _ = m.conn.SetReadDeadline(aLongTimeAgo) }
 		m.write.expire = func() { _ = m.conn.SetWriteDeadline(aLongTimeAgo) }
@@ -304,10 +354,10 @@ func (m *socket) ping(waiting time.Time) {
 
 // A socket is a MessageConn as a link. Read returns the length of a message, then the message.
 type socket struct {
-	c       *Conn
-	ws      MessageConn
-	conn    net.Conn     // under ws, or nil if not known
-	counted *countedConn // conn, or the connection under its TLS, or nil
+	c         *Conn
+	ws        MessageConn
+	conn      net.Conn       // under ws, or nil if not known
+	transport *transportConn // conn, or the connection under its TLS, or nil
 	// client is the address of WithForwardedFor, or nil.
 	client *net.TCPAddr
 
@@ -380,7 +430,7 @@ func (m *socket) receive() error {
 	m.read.set(time.Time{})
 	m.c.reader.config.order().PutUint32(p.buf, uint32(len(p.content())))
 	m.c.received(len(p.content()))
-	if m.counted == nil {
+	if m.transport == nil {
 		if err := m.c.meter.take(len(p.content())); err != nil {
 			p.release()
 			return m.readError(err)
@@ -415,12 +465,9 @@ func (m *socket) readError(err error) error {
 	return m.c.readError(err)
 }
 
-// send writes a message.
-func (m *socket) send(content []byte) error {
-	if err := m.c.ended(); err != nil {
-		return err
-	}
-	if err := m.broken(); err != nil {
+// send writes messages, and several only with a transport.
+func (m *socket) send(contents [][]byte) (err error) {
+	if err := cmp.Or(m.c.ended(), m.broken()); err != nil {
 		return err
 	}
 	if d := m.c.writeTimeout(); d > 0 {
@@ -431,7 +478,15 @@ func (m *socket) send(content []byte) error {
 		}
 		defer m.write.set(time.Time{})
 	}
-	err := m.ws.WriteMessage(m.ctx, content)
+	if len(contents) > 1 {
+		m.transport.join()
+	}
+	for i := 0; i < len(contents) && err == nil; i++ {
+		err = m.ws.WriteMessage(m.ctx, contents[i])
+	}
+	if len(contents) > 1 {
+		err = cmp.Or(err, m.transport.endJoin())
+	}
 	if err != nil && (isTimeout(err) || m.ctx.Err() != nil) {
 		err = os.ErrDeadlineExceeded
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -62,7 +63,7 @@ const shortQueue = 16
 // A packet in a queue counts its length and 64 bytes, and a key 64 bytes more, so a member's queue takes at most MaxQueue bytes, or one
 // packet of any length. A packet sent to all is held once: if nothing is sent to single members, the packets in all
 // queues together take MaxQueue bytes, besides 64 bytes for each packet in each queue. A member with an empty queue
-// uses no goroutine. Packets waiting in a queue are written with one Write, to WebSockets each as a message;
+// uses no goroutine. Packets waiting in a queue are written with one Write, to WebSockets if [WebSocketListener] accepted them;
 // meanwhile they still count, and a copy takes up to 16 KiB, or an eighth of MaxQueue.
 type Room struct {
 	// MaxQueue is the largest size of a member's queue in bytes. 0 selects DefaultMaxQueue.
@@ -380,8 +381,9 @@ func (r *Room) start() {
 	}
 }
 
-// write writes packets of the waiting members.
+// write writes packets of the waiting members. Handlers that are ready go first: what they send is written at once.
 func (r *Room) write() {
+	runtime.Gosched()
 	for m := r.take(true); m != nil; m = r.take(false) {
 		m.write()
 	}
@@ -426,8 +428,8 @@ func (m *Member) write() {
 	}
 }
 
-// next counts packets as written, and removes the packets to write next from the queue: a message, or as many as fit in
-// one Write. After the last packet, the writing goroutine goes on with another member.
+// next counts packets as written, and removes the packets to write next from the queue: as many as fit in one Write, or
+// one if messages are written alone. After the last packet, the writing goroutine goes on with another member.
 func (m *Member) next(packets [][]byte) [][]byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -455,7 +457,7 @@ func (m *Member) next(packets [][]byte) [][]byte {
 func (m *Member) fits() int {
 	most := min(bufferSize, m.room.maxQueue()/8)
 	n, cost := 1, int64(len(m.packets[0]))+queuedCost
-	for ; n < len(m.packets) && m.conn.writer.message == nil; n++ {
+	for ; n < len(m.packets) && !m.conn.writer.alone; n++ {
 		if cost += int64(len(m.packets[n])) + queuedCost; cost > most {
 			break
 		}

@@ -480,14 +480,37 @@ func TestRoomDefault(t *testing.T) {
 	require.Zero(t, room.Len())
 }
 
+// A framedSocket writes messages with their lengths.
+type framedSocket struct {
+	stream.MessageConn
+	net.Conn
+}
+
+func (framedSocket) SetReadLimit(int64) {}
+
+func (s framedSocket) WriteMessage(_ context.Context, message []byte) error {
+	_, err := s.Write(framed(binary.LittleEndian, message))
+	return err
+}
+
+func (s framedSocket) Close(int, string) error { return s.Conn.Close() }
+func (s framedSocket) CloseNow() error         { return s.Conn.Close() }
+
 // What waits in a queue is written with one Write. With BufferWrites, packets are held back neither in the Room nor in the
 // connection.
 func TestRoomOneWrite(t *testing.T) {
-	for _, o := range []*stream.Options{nil, {BufferWrites: true}, {BigEndianLength: true}} {
+	for i, o := range []*stream.Options{nil, {BufferWrites: true}, {BigEndianLength: true}, nil} {
 		synctest.Test(t, func(t *testing.T) {
 			var room stream.Room
 			a, b := net.Pipe()
 			server := stream.NewConn(t.Context(), a, o)
+			if i == 3 { // messages
+				ln := &fakeListener{conns: make(chan net.Conn, 1)}
+				ln.conns <- a
+				a, err := stream.WebSocketListener(ln).Accept()
+				require.NoError(t, err)
+				server = stream.NewMessageConn(stream.WithNetConn(t.Context(), a), framedSocket{Conn: a}, o)
+			}
 			m := room.Join(server)
 			packets := [][]byte{make([]byte, 8), make([]byte, 3000), {1}, make([]byte, 14_000), make([]byte, 9000)}
 			writes := []int{1, 2, 1, 1} // packets in each

@@ -85,7 +85,7 @@ type Server struct {
 	// ByteRate is the maximum number of bytes from each client in a second, on average, as
 	// PacketRate is of packets; 0 disables the limit. ByteBurst is the maximum number at once; 0
 	// selects ByteRate, or MaxPacket if that is more. Of a WebSocket, the bytes of messages count,
-	// and all bytes, with pings and empty fragments, if its listener is from [CountReads].
+	// and all bytes, with pings and empty fragments, if its listener is from [WebSocketListener].
 	ByteRate  float64
 	ByteBurst int
 	// MaxReading is the maximum number of bytes that packets longer than 16 KiB, of all connections together, can

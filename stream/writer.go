@@ -29,8 +29,10 @@ type Writer struct {
 	deadline func() error
 	// written, if set, is called after a packet was written.
 	written func()
-	// message, if set, writes the content of a packet instead of dst.
-	message func(content []byte) error
+	// messages, if set, writes the contents of packets instead of dst, one at a time if alone is set.
+	messages func(contents [][]byte) error
+	alone    bool
+	one      [1][]byte // for messages
 	// ended returns why no packet can be written, or nil.
 	ended func() error
 	// flushFailed is called with the error of writing packets held back, if no call of the Writer
@@ -113,11 +115,10 @@ func (w *Writer) send(p *packet, rest []byte) error {
 	if w.err != nil {
 		return cmp.Or(w.ended(), w.err)
 	}
-	if w.message != nil {
+	if w.messages != nil {
 		p.buf = append(p.buf, rest...)
-		err := w.message(p.content())
-		w.countWritten(len(p.content()), 1, err)
-		return err
+		w.one[0] = p.content()
+		return w.writeMessages(w.one[:], len(p.content()))
 	}
 	if w.holds() {
 		if held, err := w.hold(p, rest); held || err != nil {
@@ -146,8 +147,15 @@ func (w *Writer) write(b, rest []byte, packets int64) (n int, err error) {
 	return n, err
 }
 
-// writeAll writes a packet, or several short packets with one Write if they are no messages, after the packets held
-// back.
+// writeMessages writes the contents of packets, of n bytes together. w is locked.
+func (w *Writer) writeMessages(contents [][]byte, n int) error {
+	err := w.messages(contents)
+	w.countWritten(n, int64(len(contents)), err)
+	clear(w.one[:])
+	return err
+}
+
+// writeAll writes a packet, or several short packets with one Write, after the packets held back.
 func (w *Writer) writeAll(packets [][]byte) error {
 	if len(packets) == 1 {
 		err := w.WriteRaw(packets[0])
@@ -155,6 +163,18 @@ func (w *Writer) writeAll(packets [][]byte) error {
 			err = w.Flush()
 		}
 		return err
+	}
+	if w.messages != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.err != nil {
+			return cmp.Or(w.ended(), w.err)
+		}
+		n := 0
+		for _, b := range packets {
+			n += len(b)
+		}
+		return w.writeMessages(packets, n)
 	}
 	p := newPacket()
 	defer p.release()
@@ -357,7 +377,7 @@ func (w *Writer) takeLost() error {
 }
 
 // holds reports whether packets are held back.
-func (w *Writer) holds() bool { return w.config.Load().BufferWrites && w.message == nil }
+func (w *Writer) holds() bool { return w.config.Load().BufferWrites && w.messages == nil }
 
 // lostPackets returns the error of Close for packets not written because of err.
 func lostPackets(err error) error {
@@ -385,7 +405,7 @@ func (w *Writer) WriteThrough(write func(*gdwire.Encoder) error) error {
 		return w.err
 	}
 	s, ok := w.dst.(io.WriteSeeker)
-	if !ok || w.message != nil {
+	if !ok || w.messages != nil {
 		return ErrNotSeekable
 	}
 	start, err := s.Seek(0, io.SeekEnd)

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"log"
+	"net"
 	"net/http"
 	"os/signal"
 	"syscall"
@@ -52,13 +53,17 @@ func main() {
 			s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 		}
 	}
-	upgrades.Addr, upgrades.Handler = web, http.HandlerFunc(accept)
+	upgrades.Handler = http.HandlerFunc(accept)
+	ln, err := net.Listen("tcp", web)
+	if err != nil {
+		log.Fatal(err)
+	}
 	for _, extra := range extras {
 		extra(s)
 	}
 	log.Print("waiting for clients on ", tcp, ", and by WebSocket on ", web)
 	go func() { log.Print(s.ListenAndServe(tcp)); stop() }()
-	go func() { log.Print(upgrades.ListenAndServe()); stop() }()
+	go func() { log.Print(upgrades.Serve(stream.WebSocketListener(ln))); stop() }()
 	<-ctx.Done()
 	stop() // a second signal ends the program
 	end, cancel := context.WithTimeout(context.Background(), time.Minute)

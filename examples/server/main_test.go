@@ -150,7 +150,7 @@ func TestPingFlood(t *testing.T) {
 	require.NoError(t, err)
 	h := &http.Server{Handler: http.HandlerFunc(accept), ConnContext: upgrades.ConnContext}
 	defer h.Close()
-	go func() { _ = h.Serve(stream.CountReads(ln)) }()
+	go func() { _ = h.Serve(stream.WebSocketListener(ln)) }()
 	ws, _, err := websocket.Dial(t.Context(), "ws://"+ln.Addr().String(), nil)
 	require.NoError(t, err)
 	ctx := ws.CloseRead(t.Context())

@@ -66,7 +66,7 @@ func serve(c *contender, out io.Writer, stop func()) {
 	ln := must(net.Listen("tcp", "127.0.0.1:0"))
 	must(fmt.Fprintln(out, ln.Addr()))
 	go func() {
-		_ = (&http.Server{Handler: c.server, ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}).Serve(ln)
+		_ = (&http.Server{Handler: c.server, ReadTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}).Serve(stream.WebSocketListener(ln))
 	}()
 	stop()
 	_ = ln.Close()
