@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/page"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/traffic"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
@@ -460,7 +461,7 @@ func TestReplayTaken(t *testing.T) {
 func TestOpenRecording(t *testing.T) {
 	prefix, _ := recorded(t)
 	live := must(traffic.OpenRecording(record.IndexName(prefix), &open.Flags{}))(t)
-	get := servePage(t, &view.Server{Live: live, Recording: "game.index.jsonl"})
+	get := servePage(t, &view.Server{Page: &page.Page{Live: live, Recording: "game.index.jsonl"}})
 	require.JSONEq(t, `{"live":true,"recording":"game.index.jsonl"}`, string(get("info")))
 	var list struct {
 		Packets []struct {
@@ -535,7 +536,7 @@ func TestRecordingCompressed(t *testing.T) {
 	require.Equal(t, "11\n", out.String())
 
 	live := must(traffic.OpenRecording(record.IndexName(prefix), &open.Flags{}))(t)
-	get := servePage(t, &view.Server{Live: live})
+	get := servePage(t, &view.Server{Page: &page.Page{Live: live}})
 	var list struct {
 		Packets []struct {
 			ToServer         bool

@@ -20,6 +20,7 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/internal/values/text"
 	"github.com/stretchr/testify/require"
 )
@@ -122,7 +123,7 @@ func eachWrapped(t *testing.T, key *fileaccess.Key, f func(name string, content 
 					c := must(fileaccess.NewWriter(&w, info, key))(t)
 					must(c.Write(content))(t)
 					require.NoError(t, c.Close())
-					f(name+open.ContainerText(&info), w.Bytes())
+					f(name+save.ContainerText(info), w.Bytes())
 				}
 			}
 		}

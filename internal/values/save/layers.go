@@ -27,6 +27,7 @@ type container struct {
 	key     *fileaccess.Key // of an encrypted file
 	inside  *Bytes
 	outside *Bytes
+	options *fileaccess.Options // to open it again
 }
 
 func (c *container) content() *Bytes { return c.inside }
@@ -74,9 +75,28 @@ func (s *search) container(p *place) (*found, error) {
 	return &found{layer: c, bits: headerBits, settled: true}, nil
 }
 
+// ContainerText describes a container, after a comma.
+func ContainerText(info fileaccess.Info) (text string) {
+	switch info.Container {
+	case fileaccess.Compressed:
+		text = ", compressed with " + info.Mode.String()
+	case fileaccess.Raw:
+		text = ", compressed with " + info.Mode.String() + " as by a script"
+	case fileaccess.Encrypted:
+		text = ", encrypted as by " + info.Layout.String()
+		if info.Layout == fileaccess.LayoutGodot3 {
+			text = ", encrypted as by godot2 and godot3"
+		}
+	}
+	if info.Base64.Text {
+		text += ", in base64"
+	}
+	return text
+}
+
 // openContainer opens a container, or returns a plain one.
 func (s *search) openContainer(b *Bytes, co *fileaccess.Options) (*container, error) {
-	c := &container{outside: b}
+	c := &container{outside: b, options: co}
 	open := func(r io.Reader) (io.Reader, error) {
 		content, err := newContentReader(s.name, r, co, s.Whole)
 		if err != nil {

@@ -515,6 +515,24 @@ func (st *Stack) checkEdit(c *Content) error {
 	return err
 }
 
+// CheckWhole returns an error if bytes follow a container: to write the save would lose them. A pipe is not checked.
+func (st *Stack) CheckWhole() error {
+	for _, l := range st.layers {
+		c, ok := l.(*container)
+		if !ok || c.outside.Live() {
+			continue
+		}
+		r, err := newContentReader(st.Input.Name, c.outside.Reader(), c.options, true)
+		if err == nil {
+			_, err = io.Copy(io.Discard, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Store returns the content as a Store, after reading a content of up to most bytes into memory, and any
 // compressed or encrypted content or pipe. The file is used until Close.
 func (st *Stack) Store(most int64) (*Store, error) {

@@ -46,7 +46,7 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	const choose = "; to read it anyway, choose -format and -frame"
 	if r.Other != nil {
 		return shell.Choicef("%s is %v, %s%s, and not %v; recode -to %[5]v converts it%s", in.Name, r.Other.Format,
-			frameText(r.Other.Frame), ContainerText(&info), o.Decoder.Format, choose)
+			frameText(r.Other.Frame), save.ContainerText(info), o.Decoder.Format, choose)
 	}
 	switch why := r.Unknown(); {
 	case why == nil:
@@ -61,7 +61,7 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	case !info.IsPlain() && r.Name != "":
 		return fmt.Errorf("%s is %s%s; gdwire unwrap writes it", in.Name, contained(&info), r.Name)
 	case !info.IsPlain():
-		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, ContainerText(&info), why)
+		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, save.ContainerText(info), why)
 	case r.IsConverted():
 		return fmt.Errorf("%s %w", in.Name, why)
 	case r.IsJSON():
@@ -74,7 +74,7 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	in.Recognized = true
 	in.Filled = true // engines write no bytes after a value, so the file is damaged
 	how := r.How()
-	what := fmt.Sprintf("%s%v, %s%s", how, r.Readings[0].Format, frameText(in.Frame), ContainerText(&info))
+	what := fmt.Sprintf("%s%v, %s%s", how, r.Readings[0].Format, frameText(in.Frame), save.ContainerText(info))
 	if around := in.Around(); around != "" {
 		what += ", " + around
 	}
@@ -141,25 +141,6 @@ func contained(info *fileaccess.Info) (text string) {
 		text += info.Mode.String() + "-compressed "
 	case fileaccess.Encrypted:
 		text += "encrypted "
-	}
-	return text
-}
-
-// ContainerText describes a container, after a comma.
-func ContainerText(info *fileaccess.Info) (text string) {
-	switch info.Container {
-	case fileaccess.Compressed:
-		text = ", compressed with " + info.Mode.String()
-	case fileaccess.Raw:
-		text = ", compressed with " + info.Mode.String() + " as by a script"
-	case fileaccess.Encrypted:
-		text = ", encrypted as by " + info.Layout.String()
-		if info.Layout == fileaccess.LayoutGodot3 {
-			text = ", encrypted as by godot2 and godot3"
-		}
-	}
-	if info.Base64.Text {
-		text += ", in base64"
 	}
 	return text
 }
@@ -273,7 +254,7 @@ func (t *tailReader) zeros(z *save.Zeros, in *Input) error {
 	if t.n-t.from < save.MinZeros {
 		return nil
 	}
-	return zerosError(z.End(t.from, in.Framed()), in.Name)
+	return in.Explain(z.End(t.from, in.Framed()))
 }
 
 // NewCheckPrinter returns the constructor of a Printer validating packets. The Printer shows a line of JSON for each

@@ -283,10 +283,10 @@ func (in *Input) Packets(r io.Reader) iter.Seq[*save.Packet] {
 	}
 }
 
-// zerosError returns an error for a file with zeros in place of the end, or nil.
-func zerosError(err error, name string) error {
+// Explain returns an error about the values with what to do.
+func (in *Input) Explain(err error) error {
 	if zeros := (*save.ZerosError)(nil); errors.As(err, &zeros) {
-		return fmt.Errorf("%s is damaged: %w; gdwire repair keeps the values before the damage; with -format and -frame, the zeros are read as values", name, zeros)
+		return fmt.Errorf("%s is damaged: %w; gdwire repair keeps the values before the damage; with -format and -frame, the zeros are read as values", in.Name, zeros)
 	}
 	return err
 }
@@ -297,7 +297,7 @@ func (in *Input) CheckZeros(c *save.Content) error {
 	if !in.Recognized {
 		return nil
 	}
-	return zerosError(c.CheckZeros(false), in.Name)
+	return in.Explain(c.CheckZeros(false))
 }
 
 // Faults returns an error for each wrong checksum of records, and one error for all after the tenth.

@@ -14,8 +14,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/page"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/values/compare"
 	"github.com/gdwire/gdwire/internal/values/save"
@@ -132,9 +132,9 @@ func (v *differ) show(line *compare.Difference) (err error) {
 var errLoopEnded = errors.New("the loop has ended")
 
 // Compare compares two files of a page as diff does.
-func Compare(ctx context.Context, before, after *view.Source, yield func(view.Change) bool) (note string, err error) {
+func Compare(ctx context.Context, before, after *page.Source, yield func(page.Change) bool) (note string, err error) {
 	var files [2]*compare.File
-	for i, source := range []*view.Source{before, after} {
+	for i, source := range []*page.Source{before, after} {
 		r := &save.Reading{Decoder: source.Options, Frame: source.Frame}
 		r.Decoder.Format, r.Decoder.AllowObjects, r.Decoder.OneValue = source.Format, true, false
 		content := save.NewContent(source.ReaderAt(), source.Size, r)
@@ -144,7 +144,7 @@ func Compare(ctx context.Context, before, after *view.Source, yield func(view.Ch
 	c := compare.Comparer{
 		Show: (*compare.File).Text,
 		Differ: func(d *compare.Difference) error {
-			change := view.Change{Path: d.Path, At: d.Place, From: d.OldPath, Old: cut(d.Old), New: cut(d.New)}
+			change := page.Change{Path: d.Path, At: d.Place, From: d.OldPath, Old: cut(d.Old), New: cut(d.New)}
 			if ctx.Err() != nil || !yield(change) {
 				return errLoopEnded
 			}
@@ -168,7 +168,7 @@ func Compare(ctx context.Context, before, after *view.Source, yield func(view.Ch
 var ops = map[string]edit.Op{"set": edit.Set, "add": edit.Add, "delete": edit.Delete}
 
 // Apply makes an edit of a page like the command of its name.
-func Apply(c *save.Content, e view.Edit) (*save.Content, []view.Change, error) {
+func Apply(c *save.Content, e page.Edit) (*save.Content, []page.Change, error) {
 	op, ok := ops[e.Op]
 	if !ok {
 		return nil, nil, fmt.Errorf("there is no edit %q", e.Op)
@@ -192,9 +192,9 @@ func Apply(c *save.Content, e view.Edit) (*save.Content, []view.Change, error) {
 	if err != nil {
 		return nil, nil, withValueHint(err, "")
 	}
-	var changes []view.Change
+	var changes []page.Change
 	for _, c := range plan.Changes {
-		changes = append(changes, view.Change{Path: c.Path, Old: shell.Cut(c.Was, shell.PlainWidth), New: shell.Cut(c.Text, shell.PlainWidth)})
+		changes = append(changes, page.Change{Path: c.Path, Old: shell.Cut(c.Was, shell.PlainWidth), New: shell.Cut(c.Text, shell.PlainWidth)})
 	}
 	return plan.Content(), changes, nil
 }
@@ -202,7 +202,7 @@ func Apply(c *save.Content, e view.Edit) (*save.Content, []view.Change, error) {
 // Question returns what a page asks before a value is set or added: whether a new key is meant that is of another type than
 // all other keys of its Dictionary, and whether the file is edited although it contains a checksum. It returns "" if there is
 // nothing to ask.
-func Question(c *save.Content, e view.Edit) string {
+func Question(c *save.Content, e page.Edit) string {
 	op, ok := ops[e.Op]
 	if !ok || op == edit.Delete {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/page"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/values/save"
@@ -14,9 +14,9 @@ import (
 
 // The page compares as diff does, and large files by position.
 func TestCompareSources(t *testing.T) {
-	sourcesOf := func(values ...any) (sources []*view.Source) {
+	sourcesOf := func(values ...any) (sources []*page.Source) {
 		for _, value := range values {
-			s := &view.Source{Store: save.InMemory(gdwiretest.Encode(t, value))}
+			s := &page.Source{Store: save.InMemory(gdwiretest.Encode(t, value))}
 			s.Format, s.Frame = gdwire.Godot4, save.Bare
 			sources = append(sources, s)
 		}
@@ -24,27 +24,27 @@ func TestCompareSources(t *testing.T) {
 	}
 	list := []any{"a", 5, "b"}
 	sources := sourcesOf([]any{1, list, 2}, []any{list[:1], 2})
-	compare := func() (changes []view.Change, note string) {
-		note = testenv.Must(Compare(t.Context(), sources[0], sources[1], func(c view.Change) bool {
+	compare := func() (changes []page.Change, note string) {
+		note = testenv.Must(Compare(t.Context(), sources[0], sources[1], func(c page.Change) bool {
 			changes = append(changes, c)
 			return true
 		}))(t)
 		return changes, note
 	}
 	inside, _ := compare()
-	require.Equal(t, []view.Change{{Path: "$[0]", Old: "1"}, {Path: "$[1][1]", At: "$[0][1]", Old: "5"}, {Path: "$[1][2]", At: "$[0][2]", Old: `"b"`}}, inside)
+	require.Equal(t, []page.Change{{Path: "$[0]", Old: "1"}, {Path: "$[1][1]", At: "$[0][1]", Old: "5"}, {Path: "$[1][2]", At: "$[0][2]", Old: `"b"`}}, inside)
 	sources = sourcesOf([]any{1, "a", 2}, []any{"a", 3})
 	aligned, note := compare()
-	require.Equal(t, []view.Change{{Path: "$[0]", Old: "1"}, {Path: "$[1]", From: "$[2]", Old: "2", New: "3"}}, aligned)
+	require.Equal(t, []page.Change{{Path: "$[0]", Old: "1"}, {Path: "$[1]", From: "$[2]", Old: "2", New: "3"}}, aligned)
 	require.Empty(t, note)
 
 	defer func(n int64) { maxAligned = n }(maxAligned)
 	maxAligned = 1
 	byPosition, note := compare()
-	require.Equal(t, []view.Change{{Path: "$[0]", Old: "1", New: `"a"`}, {Path: "$[1]", Old: `"a"`, New: "3"}, {Path: "$[2]", Old: "2"}}, byPosition)
+	require.Equal(t, []page.Change{{Path: "$[0]", Old: "1", New: `"a"`}, {Path: "$[1]", Old: `"a"`, New: "3"}, {Path: "$[2]", Old: "2"}}, byPosition)
 	require.Equal(t, "large files are compared by position", note)
 
 	n := 0
-	testenv.Must(Compare(t.Context(), sources[0], sources[1], func(view.Change) bool { n++; return false }))(t)
+	testenv.Must(Compare(t.Context(), sources[0], sources[1], func(page.Change) bool { n++; return false }))(t)
 	require.Equal(t, 1, n)
 }

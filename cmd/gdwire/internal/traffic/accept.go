@@ -18,8 +18,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/page"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/base/quota"
 	"github.com/gdwire/gdwire/internal/values/save"
@@ -163,8 +163,8 @@ func (w *shortWriter) Write(p []byte) (int, error) {
 const viewColumns = 160
 
 // newLive returns the list of packets for a page.
-func newLive(o save.Reading) *view.Live {
-	return view.NewLive(func(packet []byte, decoder gdwire.DecoderOptions) string {
+func newLive(o save.Reading) *page.Live {
+	return page.NewLive(func(packet []byte, decoder gdwire.DecoderOptions) string {
 		one := o
 		one.Decoder = decoder
 		return shell.Cut(plainText(packet, &one, viewColumns), viewColumns)

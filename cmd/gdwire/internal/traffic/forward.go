@@ -22,9 +22,9 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/page"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/base/address"
 	"github.com/gdwire/gdwire/internal/values/save"
@@ -244,7 +244,7 @@ type proxyServer struct {
 	*shell.Stdio
 	options *proxyFlags
 	framing framing          // before anything is recognized
-	live    *view.Live       // of -view, or nil
+	live    *page.Live       // of -view, or nil
 	record  *record.Recorder // of -record, or nil
 	end     context.CancelFunc
 	held    bound // of packets received or forwarded, until they are shown

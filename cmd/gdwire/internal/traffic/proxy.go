@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/page"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
@@ -344,7 +345,7 @@ func (o *proxyFlags) run(s *shell.Stdio, addr string) error {
 	p.logf("listening on %s for %s", at, o.target.text)
 	if o.view {
 		p.live = newLive(p.framing.Reading)
-		serve, err := (&view.Server{Live: p.live}).Show(*o.noOpen, p.logf)
+		serve, err := (&view.Server{Page: &page.Page{Live: p.live}}).Show(*o.noOpen, p.logf)
 		if err != nil {
 			end()
 			_, failed := forward(ctx)

@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/page"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/internal/base/address"
 )
 
@@ -36,7 +36,7 @@ type recordedFile struct {
 
 // OpenRecording returns the packets of a recording, in the order of forwarding. A page shows the
 // latest of them.
-func OpenRecording(index string, o *open.Flags) (live *view.Live, err error) {
+func OpenRecording(index string, o *open.Flags) (live *page.Live, err error) {
 	f, err := os.Open(index)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/page"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/internal/values/save"
@@ -56,7 +56,7 @@ func browser(file string) *exec.Cmd {
 
 // New returns the function defining the flags of view. The command compares two files by compare, edits a
 // file by edit, and opens recordings by openRecording.
-func New(compare CompareFunc, edit EditFunc, ask AskFunc, openRecording func(index string, o *open.Flags) (*Live, error)) func(f *shell.Flags) shell.Action {
+func New(compare page.CompareFunc, edit page.EditFunc, ask page.AskFunc, openRecording func(index string, o *open.Flags) (*page.Live, error)) func(f *shell.Flags) shell.Action {
 	return func(f *shell.Flags) shell.Action {
 		v := &viewer{compare: compare, edit: edit, ask: ask, openRecording: openRecording}
 		v.open.Held = true
@@ -80,10 +80,10 @@ type viewer struct {
 	open          open.Flags
 	noOpen        *bool
 	readOnly      bool
-	compare       CompareFunc
-	edit          EditFunc
-	ask           AskFunc
-	openRecording func(index string, o *open.Flags) (*Live, error)
+	compare       page.CompareFunc
+	edit          page.EditFunc
+	ask           page.AskFunc
+	openRecording func(index string, o *open.Flags) (*page.Live, error)
 }
 
 // run shows a file, or a newer file compared with an older one, in a page until interrupted.
@@ -96,51 +96,51 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 		if err != nil {
 			return err
 		}
-		return v.show(s, &Server{Live: live, Recording: filepath.Base(names[0])})
+		return v.show(s, &page.Page{Live: live, Recording: filepath.Base(names[0])})
 	}
-	var files []*Source // the newest last
+	var files []*page.Source // the newest last
 	for _, name := range names {
 		file, err := v.source(s, name)
 		if err != nil {
 			return err
 		}
 		files = append(files, file)
-		v.open.Keys.Use(file.stack.Key()) // probably also the key of the second file
+		v.open.Keys.Use(file.Stack.Key()) // probably also the key of the second file
 	}
 	latest, name := files[len(files)-1], names[len(names)-1]
-	page := &Server{File: latest, Command: save.DisplayName(name), Compare: v.compare, Edit: v.edit, Ask: v.ask}
-	page.Save = func(file *Source, c *save.Content, backup bool) (Saved, error) {
-		return v.save(s, name, file, c, backup)
+	p := &page.Page{File: latest, Command: save.DisplayName(name), Compare: v.compare, Edit: v.edit, Ask: v.ask}
+	p.Save = func(file *page.Source, c *save.Content, backup bool) (page.Saved, error) {
+		return v.save(file, c, backup)
 	}
 	if len(files) > 1 {
-		page.Before = files[0]
-		if page.Before.Name == latest.Name {
-			page.Before.Name = names[0] // with its folder
+		p.Before = files[0]
+		if p.Before.Name == latest.Name {
+			p.Before.Name = names[0] // with its folder
 		}
 	}
 	if latest.Path != "" {
-		page.Reopen = func() (*Source, error) { return v.source(s, name) }
+		p.Reopen = func() (*page.Source, error) { return v.source(s, name) }
 	}
-	return v.show(s, page)
+	return v.show(s, p)
 }
 
 // show shows a page until interrupted.
-func (v *viewer) show(s *shell.Stdio, page *Server) error {
+func (v *viewer) show(s *shell.Stdio, p *page.Page) error {
 	ctx, end := shell.UntilEnded()
 	defer end()
-	serve, err := page.Show(*v.noOpen, s.Logf)
+	serve, err := (&Server{Page: p}).Show(*v.noOpen, s.Logf)
 	if err != nil {
 		return err
 	}
 	err = serve(ctx)
-	for _, edit := range page.Unsaved() {
+	for _, edit := range p.Unsaved() {
 		s.Logf("not saved: %s %s", edit.Op, shell.Cut(edit.Line, shell.PlainWidth))
 	}
 	return err
 }
 
 // source opens a file for a page.
-func (v *viewer) source(s *shell.Stdio, name string) (*Source, error) {
+func (v *viewer) source(s *shell.Stdio, name string) (*page.Source, error) {
 	in, err := v.open.Open(s, name)
 	if err != nil {
 		return nil, err
@@ -152,80 +152,43 @@ func (v *viewer) source(s *shell.Stdio, name string) (*Source, error) {
 	return file, err
 }
 
-// sourceOf returns the content of an input for a page. Compressed and encrypted files, and
-// pipes, are read into memory.
-func (v *viewer) sourceOf(in *open.Input) (*Source, error) {
-	stat, err := os.Stat(in.Name) // before reading, to notice a later change
-	store, failed := in.Store(save.MaxVersion)
-	if failed != nil {
-		return nil, failed
+// sourceOf returns the content of an input for a page.
+func (v *viewer) sourceOf(in *open.Input) (*page.Source, error) {
+	stat, failed := os.Stat(in.Name) // before reading, to notice a later change
+	file, err := page.NewSource(in.Stack)
+	if err != nil {
+		return nil, err
 	}
-	file := &Source{Store: store}
-	if err == nil && stat.Mode().IsRegular() {
+	if failed == nil && stat.Mode().IsRegular() {
 		file.Path, file.Stat = in.Name, stat
 	}
-	file.Name, file.Format, file.Frame, file.Options = filepath.Base(in.Name), in.Decoder.Format, in.Frame, in.Decoder
-	info := in.Container()
-	file.Container, file.stack = open.ContainerText(&info), in.Stack
-	file.ReadOnly = v.whyReadOnly(in, file)
-	return file, file.unpack()
-}
-
-// unpack puts the values of packets compressed by a script in place of these. The file is not edited then,
-// because its values are at other offsets.
-func (s *Source) unpack() error {
-	if s.Data == nil {
-		return nil
-	}
-	data, packets, err := s.content().Unpacked(save.MaxVersion)
-	if err != nil || packets == 0 {
-		return err
-	}
-	s.Store = save.InMemory(data)
-	s.Container += fmt.Sprintf(", compressed packets: %d", packets)
-	s.ReadOnly = cmp.Or(s.ReadOnly, "a file of packets that are compressed is not edited")
-	return nil
-}
-
-// whyReadOnly returns why a file is not edited, or "".
-func (v *viewer) whyReadOnly(in *open.Input, file *Source) string {
+	file.Name = filepath.Base(in.Name)
 	switch {
 	case v.readOnly:
-		return "the page is read-only, as -read-only says"
+		file.ReadOnly = errors.New("the page is read-only, as -read-only says")
 	case file.Path == "":
-		return "only a file can be edited"
+		file.ReadOnly = errors.New("only a file can be edited")
 	case v.open.Skip > 0:
-		return "a file with a header, which -skip skips, is not edited"
+		file.ReadOnly = errors.New("a file with a header, which -skip skips, is not edited")
 	case in.Unsure != nil:
-		return in.Unsure.Error()
+		file.ReadOnly = in.Unsure
+	case file.ReadOnly == nil:
+		file.ReadOnly = shell.CheckWritable(file.Path, file.Stat)
+	default:
+		file.ReadOnly = in.Explain(file.ReadOnly)
 	}
-	if err := cmp.Or(in.CheckZeros(file.content()), shell.CheckWritable(file.Path, file.Stat)); err != nil {
-		return err.Error()
-	}
-	return ""
+	return file, nil
 }
 
 // save replaces a file by one with another content, in the same container.
-func (v *viewer) save(s *shell.Stdio, name string, file *Source, c *save.Content, backup bool) (saved Saved, err error) {
-	if !file.stack.Container().IsPlain() { // nothing may follow it
-		again := *s
-		again.Edits = true
-		in, err := v.open.OpenStack(&again, name)
-		if err != nil {
-			return saved, err
-		}
-		_, err = io.Copy(io.Discard, in.Unwrapped().Reader())
-		if err = errors.Join(err, in.Close()); err != nil {
-			return saved, err
-		}
-	}
+func (v *viewer) save(file *page.Source, c *save.Content, backup bool) (saved page.Saved, err error) {
 	if backup {
 		if saved.Backup, err = shell.Backup(file.Path); err != nil {
 			return saved, err
 		}
 	}
 	saved.Stat, err = shell.Replace(file.Path, file.Stat, func(out *os.File) error {
-		return file.stack.Write(out, func(w io.Writer) error {
+		return file.Stack.Write(out, func(w io.Writer) error {
 			_, err := io.Copy(w, io.NewSectionReader(c, 0, c.Size))
 			return err
 		})

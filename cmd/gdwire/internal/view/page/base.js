@@ -1,15 +1,8 @@
 // What all parts of the page use. Text from the input only ever becomes text: there is no HTML in it.
 
-export const byId = id => document.getElementById(id);
+import {reach} from "./reach.js";
 
-// reach asks gdwire, which may have ended.
-async function reach(what, options) {
-	try {
-		return await fetch(what, options);
-	} catch (error) {
-		throw error.name === "AbortError" ? error : new Error("gdwire has ended");
-	}
-}
+export const byId = id => document.getElementById(id);
 
 // ask returns the answer to a request. If it is nothing but an error, this is thrown.
 export async function ask(what, args, signal) {

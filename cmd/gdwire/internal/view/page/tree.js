@@ -1,5 +1,6 @@
 import {ask, make, pause, swatch, textClass, verdict} from "./base.js";
 import {Lines} from "./lines.js";
+import {showPicture} from "./reach.js";
 
 const pageRows = 200;
 const maxOpened = 1000; // values that * opens
@@ -204,7 +205,7 @@ export class Tree {
 		if (row.picture) {
 			const picture = make("img", "thumbnail");
 			picture.alt = "";
-			picture.src = "picture?" + new URLSearchParams({...this.args, at: row.at});
+			showPicture(picture, {...this.args, at: row.at});
 			value.append(picture);
 		}
 		if (mark?.old) value.append(make("del", "", mark.old), " → ");

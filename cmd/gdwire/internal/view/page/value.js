@@ -1,6 +1,7 @@
 // The selected value: what it is, the commands for it, what takes the space in it, and its bytes.
 
 import {ask, askLines, byId, make, notice, shortPath, sized, sizeText, swatch, verdict} from "./base.js";
+import {showPicture} from "./reach.js";
 
 const autoMeasure = 64e6; // bytes of a value whose content is measured without being asked
 
@@ -106,7 +107,7 @@ export class Value {
 		byId("swatch").hidden = !color;
 		if (color) byId("swatch").replaceChildren(swatch(color));
 		byId("picture").hidden = !value.picture;
-		if (value.picture) byId("picture").src = "picture?" + new URLSearchParams({...args, at: row.at});
+		if (value.picture) showPicture(byId("picture"), {...args, at: row.at});
 		byId("text").hidden = !value.text || !row.text.includes("…") && !value.text.includes("\n"); // the row shows it
 		byId("text").textContent = printable(value.text);
 		this.hex(value);

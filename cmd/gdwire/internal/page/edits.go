@@ -1,4 +1,4 @@
-package view
+package page
 
 import (
 	"cmp"
@@ -6,12 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"os"
+	"io"
+	"io/fs"
 	"regexp"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/internal/values/text"
@@ -67,7 +66,7 @@ type AskFunc func(c *save.Content, e Edit) string
 
 // Saved describes a saved file.
 type Saved struct {
-	Stat   os.FileInfo
+	Stat   fs.FileInfo
 	Backup string // the name of the copy of the old file, if one was made
 }
 
@@ -147,8 +146,8 @@ func (s *Source) content() *save.Content {
 	r := save.Reading{Decoder: s.Options, Frame: s.Frame}
 	r.Decoder.Format = s.Format
 	c := save.NewContent(s.ReaderAt(), s.Size, &r)
-	if s.stack != nil {
-		c = s.stack.ContentOf(s.ReaderAt(), s.Size)
+	if s.Stack != nil {
+		c = s.Stack.ContentOf(s.ReaderAt(), s.Size)
 	}
 	c.Decoder.OneValue = false
 	return c
@@ -162,7 +161,7 @@ func (s *Source) edited(c *save.Content) (*Source, error) {
 	}
 	return &Source{
 		Store: store, Name: s.Name, Path: s.Path, Stat: s.Stat, Format: s.Format, Frame: s.Frame,
-		Container: s.Container, Options: s.Options, stack: s.stack,
+		Container: s.Container, Options: s.Options, Stack: s.Stack,
 	}, nil
 }
 
@@ -170,19 +169,19 @@ func (s *Source) edited(c *save.Content) (*Source, error) {
 const maxEdit = 16 << 20
 
 // deeds contains the requests of the page.
-var deeds = map[string]func(*Server, *request) error{
-	"set": (*Server).apply, "add": (*Server).apply, opDelete: (*Server).apply,
-	opUndo: func(s *Server, _ *request) error { return s.move(-1) },
-	"redo": func(s *Server, _ *request) error { return s.move(1) },
-	"save": func(s *Server, _ *request) error { return s.save() },
-	"drop": func(s *Server, _ *request) error { return s.drop() },
+var deeds = map[string]func(*Page, *request) error{
+	"set": (*Page).apply, "add": (*Page).apply, opDelete: (*Page).apply,
+	opUndo: func(s *Page, _ *request) error { return s.move(-1) },
+	"redo": func(s *Page, _ *request) error { return s.move(1) },
+	"save": func(s *Page, _ *request) error { return s.save() },
+	"drop": func(s *Page, _ *request) error { return s.drop() },
 }
 
 // edit answers a request for an edit of a version, to undo or redo one, or to save all, with the new
 // version, or with a question.
-func (s *Server) edit(w http.ResponseWriter, r *http.Request) (any, error) {
+func (s *Page) edit(r *Request) (any, error) {
 	var asked request
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxEdit)).Decode(&asked); err != nil {
+	if err := json.NewDecoder(io.LimitReader(r.Body, maxEdit)).Decode(&asked); err != nil {
 		return nil, fmt.Errorf("the request cannot be read: %w", err)
 	}
 	do := deeds[asked.Op]
@@ -191,8 +190,8 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
-	if why := s.readOnly(); why != "" {
-		return nil, errors.New(why)
+	if err := s.readOnly(); err != nil {
+		return nil, err
 	}
 	if _, version := s.versions.latest(); version != asked.Version {
 		return nil, errors.New("this is no longer what the page shows: look at it again")
@@ -205,20 +204,20 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"version": version}, err
 }
 
-// readOnly returns why the file cannot be edited, or "".
-func (s *Server) readOnly() string {
+// readOnly returns why the file cannot be edited, or nil.
+func (s *Page) readOnly() error {
 	file := s.versions.onDisk()
 	switch {
 	case file == nil || s.Edit == nil:
-		return "there is nothing to edit"
+		return errors.New("there is nothing to edit")
 	case s.session.ended:
-		return "gdwire has ended"
+		return errors.New("gdwire has ended")
 	}
 	return file.ReadOnly
 }
 
 // apply makes an edit, or sets the question to ask before. Undone edits cannot be made again afterwards.
-func (s *Server) apply(r *request) error {
+func (s *Page) apply(r *request) error {
 	h := s.session.history
 	edit, err := r.edit()
 	if err == nil {
@@ -243,7 +242,7 @@ func (s *Server) apply(r *request) error {
 }
 
 // move undoes an edit, or makes an undone one again.
-func (s *Server) move(by int) error {
+func (s *Page) move(by int) error {
 	h := s.session.history
 	h.applied += by
 	switch {
@@ -256,14 +255,14 @@ func (s *Server) move(by int) error {
 }
 
 // drop forgets the waiting edits.
-func (s *Server) drop() error {
+func (s *Page) drop() error {
 	h := s.session.history
 	h.waiting = nil
 	return s.show(h)
 }
 
 // show shows the file after edits.
-func (s *Server) show(h history) error {
+func (s *Page) show(h history) error {
 	shown, err := s.shown(s.versions.onDisk(), &h)
 	if err == nil {
 		s.session.history, s.session.note = h, ""
@@ -273,7 +272,7 @@ func (s *Server) show(h history) error {
 }
 
 // shown returns a file after edits.
-func (s *Server) shown(file *Source, h *history) (*Source, error) {
+func (s *Page) shown(file *Source, h *history) (*Source, error) {
 	if h.isSaved() {
 		return file, nil
 	}
@@ -281,7 +280,7 @@ func (s *Server) shown(file *Source, h *history) (*Source, error) {
 }
 
 // save replaces the file by the shown content.
-func (s *Server) save() error {
+func (s *Page) save() error {
 	e, file := &s.session, s.versions.onDisk()
 	h := &e.history
 	if h.isSaved() {
@@ -307,7 +306,7 @@ func (s *Server) save() error {
 // changed shows a file written by another program, and makes the unsaved edits again there. Edits not allowed
 // by the file wait for another version. While there are edits, an empty, cut or damaged file is an error and
 // nothing changes, because a game is still writing it.
-func (s *Server) changed(file *Source) error {
+func (s *Page) changed(file *Source) error {
 	e, h := &s.session, newHistory(file)
 	old := &e.history
 	pending := old.pending()
@@ -315,8 +314,8 @@ func (s *Server) changed(file *Source) error {
 	case len(pending) == 0:
 	case file.Size == 0:
 		return errors.New("it is empty")
-	case file.ReadOnly != "":
-		return errors.New(file.ReadOnly)
+	case file.ReadOnly != nil:
+		return file.ReadOnly
 	}
 	for _, edit := range pending {
 		err := errSaved
@@ -354,22 +353,22 @@ func (s *Server) changed(file *Source) error {
 // errSaved is why an edit is not undone.
 var errSaved = errors.New("it was saved before the file changed")
 
-// end ends the edits, after the one in progress.
-func (s *Server) end() {
+// End ends the edits, after the one in progress.
+func (s *Page) End() {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
 	s.session.ended = true
 }
 
 // Unsaved returns the unsaved edits.
-func (s *Server) Unsaved() []Edit {
+func (s *Page) Unsaved() []Edit {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
 	return s.session.history.pending()
 }
 
 // aboutEdits describes the edits for the page.
-func (s *Server) aboutEdits() map[string]any {
+func (s *Page) aboutEdits() map[string]any {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
 	e, h := &s.session, &s.session.history
@@ -377,14 +376,18 @@ func (s *Server) aboutEdits() map[string]any {
 	for _, w := range h.waiting {
 		waiting = append(waiting, fmt.Sprintf("%s %s (%v)", w.Op, w.Line, w.why))
 	}
+	readOnly := ""
+	if err := s.readOnly(); err != nil {
+		readOnly = err.Error()
+	}
 	return map[string]any{
-		"readOnly": s.readOnly(), "undo": h.applied, "redo": len(h.edits) - h.applied, "unsaved": !h.isSaved(),
+		"readOnly": readOnly, "undo": h.applied, "redo": len(h.edits) - h.applied, "unsaved": !h.isSaved(),
 		"backup": e.backup, "note": e.note, "waiting": waiting,
 	}
 }
 
 // made returns the changes of the unsaved edits, in order.
-func (s *Server) made() (all []Change) {
+func (s *Page) made() (all []Change) {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
 	h := &s.session.history
@@ -394,63 +397,24 @@ func (s *Server) made() (all []Change) {
 	return slices.Concat(h.changes[h.saved:h.applied]...)
 }
 
-// watchEvery is the time between two looks at the file while a page waits for a change.
-const watchEvery = 300 * time.Millisecond
-
 // watch answers when the file changed after a version, or after longPoll; after a fault, also when the file is
-// the same again. A file still being written is read when size and time stay the same.
-func (s *Server) watch(_ http.ResponseWriter, r *http.Request) (any, error) {
-	if s.Reopen == nil {
+// the same again.
+func (s *Page) watch(r *Request) (any, error) {
+	if s.Watch == nil {
 		return nil, errors.New("there is no file that can change")
 	}
-	after, err := number(r.URL.Query(), "version")
+	after, err := number(r.Query, "version")
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), longPoll)
+	ctx, cancel := context.WithTimeout(r.Context, longPoll)
 	defer cancel()
-	err = s.waitForChange(ctx, int(after), r.URL.Query().Has("fault"))
-	_, version := s.versions.latest()
-	return map[string]any{"version": version, "fault": faultOf(err)}, nil
+	err = s.Watch(ctx, int(after), r.Query.Has("fault"))
+	return map[string]any{"version": s.Version(), "fault": faultOf(err)}, nil
 }
 
-// waitForChange returns when there is a version after the given one, or the error of reading one, or when the
-// file is the same as before a fault.
-func (s *Server) waitForChange(ctx context.Context, after int, fault bool) error {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	var seen os.FileInfo // of the change at the latest look
-	missing := false     // at the latest look
-	for {
-		if _, version := s.versions.latest(); version > after {
-			return nil
-		}
-		file := s.versions.onDisk()
-		info, err := os.Stat(file.Path)
-		switch {
-		case err != nil && missing: // and not only between the removal and a new file
-			return err
-		case err != nil:
-		case same(info, file.Stat):
-			if fault {
-				return nil
-			}
-		case seen != nil && same(info, seen):
-			return s.reopen(file)
-		default:
-			seen = info
-		}
-		missing = err != nil
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-// reopen reads the file again, unless another request did.
-func (s *Server) reopen(file *Source) error {
+// Reread reads the file again, in place of the given one, unless another request did.
+func (s *Page) Reread(file *Source) error {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
 	if s.versions.onDisk() != file {
@@ -461,11 +425,6 @@ func (s *Server) reopen(file *Source) error {
 		return err
 	}
 	return s.changed(next)
-}
-
-// same reports whether a file is the same and was not written in between.
-func same(a, b os.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // maxChanges is the number of changes listed by the page.
@@ -485,7 +444,7 @@ type comparison struct {
 }
 
 // changes answers with lines of JSON: the changes to the latest version, as they are found.
-func (s *Server) changes(w http.ResponseWriter, r *http.Request) (any, error) {
+func (s *Page) changes(r *Request) (any, error) {
 	before, after := s.versions.compared()
 	if after == nil || before == nil || s.Compare == nil {
 		return nil, errors.New("there is nothing to compare with")
@@ -504,8 +463,8 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) (any, error) {
 			return "in the order in which they were made", nil
 		}
 	}
-	n, last, send := 0, comparison{Done: true}, lines[comparison](w)
-	note, err := compare(r.Context(), before, after, func(c Change) bool {
+	n, last, send := 0, comparison{Done: true}, lines[comparison](r)
+	note, err := compare(r.Context, before, after, func(c Change) bool {
 		if last.More = n == maxChanges; last.More {
 			return false
 		}

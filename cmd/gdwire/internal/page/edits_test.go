@@ -1,4 +1,4 @@
-package view
+package page
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/internal/values/save/edit"
@@ -30,9 +28,9 @@ import (
 
 // An edited is a page whose file is edited.
 type edited struct {
-	*Server
+	*Page
 	t    *testing.T
-	get  func(what string, header ...string) (*http.Response, string)
+	get  func(what string) (mediaType, text string)
 	name string
 	made int // backups
 }
@@ -90,9 +88,9 @@ func editPage(t *testing.T, v any, onDisk bool) *edited {
 		return &Source{Store: store, Name: s.Name, Path: p.name, Stat: stat, Format: s.Format}, nil
 	}
 	file := must(open())(t)
-	p.Server = &Server{File: file, Reopen: open, Edit: applyEdit}
+	p.Page = &Page{File: file, Reopen: open, Edit: applyEdit}
 	p.Save = func(file *Source, c *save.Content, backup bool) (saved Saved, err error) {
-		if stat, err := os.Stat(file.Path); err != nil || !same(stat, file.Stat) {
+		if stat, err := os.Stat(file.Path); err != nil || !os.SameFile(stat, file.Stat) || stat.Size() != file.Stat.Size() || !stat.ModTime().Equal(file.Stat.ModTime()) {
 			return saved, errors.Join(err, errWrittenOver)
 		}
 		if backup {
@@ -105,30 +103,8 @@ func editPage(t *testing.T, v any, onDisk bool) *edited {
 		saved.Stat = must(os.Stat(beside))(t)
 		return saved, os.Rename(beside, file.Path)
 	}
-	p.get = start(t, p.Server)
+	p.get = start(t, p.Page)
 	return p
-}
-
-// post posts a body as the page does, except for other headers, and returns the status and answer.
-func (p *edited) post(what, body string, header ...string) (int, string) {
-	if !strings.HasPrefix(what, "http") {
-		what = p.URL() + what
-	}
-	r := must(http.NewRequestWithContext(p.t.Context(), http.MethodPost, what, strings.NewReader(body)))(p.t)
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Origin", "http://"+r.Host)
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	for i := 0; i < len(header); i += 2 {
-		if r.Header.Set(header[i], header[i+1]); header[i] == "Host" {
-			r.Host = header[i+1]
-		}
-		if header[i+1] == "" {
-			r.Header.Del(header[i])
-		}
-	}
-	answer := must(http.DefaultClient.Do(r))(p.t)
-	defer func() { _ = answer.Body.Close() }()
-	return answer.StatusCode, string(must(io.ReadAll(answer.Body))(p.t))
 }
 
 // do asks for an edit of the latest version, and returns the error in the answer.
@@ -136,13 +112,12 @@ func (p *edited) do(op, line string) string {
 	_, version := p.versions.latest()
 	at, value, _ := strings.Cut(line, " = ")
 	body := must(json.Marshal(request{Op: op, At: at, Text: value, Version: version}))(p.t)
-	status, answer := p.post("edit", string(body))
-	require.Equal(p.t, http.StatusOK, status)
+	_, text := ask(p.t, p.Page, "edit", string(body))
 	var got struct {
 		Version int
 		Error   *fault
 	}
-	require.NoError(p.t, json.Unmarshal([]byte(answer), &got), answer)
+	require.NoError(p.t, json.Unmarshal([]byte(text), &got), text)
 	if got.Error != nil {
 		return got.Error.Text
 	}
@@ -281,11 +256,11 @@ func TestPageEditErrors(t *testing.T) {
 	require.Equal(t, before, p.shown())
 
 	// The page shows another version.
-	_, body := p.post("edit", `{"op": "set", "at": "$.hp", "text": "1", "version": 7}`)
+	_, body := ask(t, p.Page, "edit", `{"op": "set", "at": "$.hp", "text": "1", "version": 7}`)
 	require.Contains(t, body, "no longer what the page shows")
 	for _, body := range []string{"", "[]", `{"op": 1}`, `{"op": "set", "text": "` + strings.Repeat("x", maxEdit) + `"}`} {
-		_, answer := p.post("edit", body)
-		require.Contains(t, answer, "the request cannot be read")
+		_, text := ask(t, p.Page, "edit", body)
+		require.Contains(t, text, "the request cannot be read")
 	}
 	require.Equal(t, before, p.shown())
 }
@@ -301,8 +276,8 @@ func TestEditsOfChangedFile(t *testing.T) {
 	require.Equal(t, gdwiretest.Encode(t, other), p.file())
 
 	file := p.versions.onDisk()
-	require.NoError(t, p.reopen(file))
-	require.NoError(t, p.reopen(file), "another request")
+	require.NoError(t, p.Reread(file))
+	require.NoError(t, p.Reread(file), "another request")
 	other["hp"], other["items"] = 7, []any{"sword", "axe"}
 	require.Equal(t, gdwiretest.Encode(t, other), p.shown())
 	note := p.about().Note
@@ -313,7 +288,7 @@ func TestEditsOfChangedFile(t *testing.T) {
 
 	p.good("undo") // of what is saved
 	require.NoError(t, os.WriteFile(p.name, gdwiretest.Encode(t, hero()), 0o600))
-	require.NoError(t, p.reopen(p.versions.onDisk()))
+	require.NoError(t, p.Reread(p.versions.onDisk()))
 	other = hero()
 	other["gold"] = 6
 	require.Equal(t, gdwiretest.Encode(t, other), p.shown())
@@ -353,7 +328,7 @@ func TestEditsPending(t *testing.T) {
 		require.Equal(t, len(c.want) > 0, p.about().Unsaved, i)
 	}
 	require.NoError(t, os.WriteFile(p.name, gdwiretest.Encode(t, hero()), 0o600))
-	require.NoError(t, p.reopen(p.versions.onDisk()))
+	require.NoError(t, p.Reread(p.versions.onDisk()))
 	require.Equal(t, set("set $.gold = 6"), p.Unsaved())
 	p.good("redo") // what was undone before the file changed
 	require.Equal(t, set("set $.gold = 6", "set $.name = \"Bo\""), p.Unsaved())
@@ -367,18 +342,32 @@ func TestEditsOfCutFile(t *testing.T) {
 	p.good("set $.hp = 7")
 	whole := p.file()
 	require.NoError(t, os.WriteFile(p.name, whole[:len(whole)-4], 0o600))
-	require.ErrorContains(t, p.reopen(p.versions.onDisk()), "unexpected EOF")
+	require.ErrorContains(t, p.Reread(p.versions.onDisk()), "unexpected EOF")
 	require.Len(t, p.Unsaved(), 1)
 	require.Empty(t, p.about().Waiting)
 	require.NoError(t, os.WriteFile(p.name, whole, 0o600))
-	require.NoError(t, p.reopen(p.versions.onDisk()))
+	require.NoError(t, p.Reread(p.versions.onDisk()))
 	require.Equal(t, 1, p.about().Undo)
 }
 
 // openPage is editPage with a file that is recognized, as by the command.
 func openPage(t *testing.T, v any) *edited {
 	p := editPage(t, v, false)
-	p.Reopen = func() (*Source, error) { return new(viewer).source(shell.Capture(io.Discard), p.name) }
+	p.Reopen = func() (*Source, error) {
+		stat, err := os.Stat(p.name)
+		if err != nil {
+			return nil, err
+		}
+		in := must(save.OpenInput(p.name, nil))(t)
+		t.Cleanup(func() { _ = in.Close() })
+		file := must(in.Open(&save.OpenOptions{}))(t)
+		if why := file.Values.Unknown(); why != nil && !file.Values.IsEmpty() {
+			return nil, why
+		}
+		s := must(NewSource(file))(t)
+		s.Name, s.Path, s.Stat = "save.bin", p.name, stat
+		return s, nil
+	}
 	file := must(p.Reopen())(t)
 	p.versions.set(nil, file)
 	p.session.history = newHistory(file)
@@ -454,7 +443,7 @@ func TestEditsOfAnyChange(t *testing.T) {
 					require.NoError(t, os.Chtimes(p.name, at, at))
 				}
 				before, version := p.versions.latest()
-				if err := p.reopen(p.versions.onDisk()); err != nil {
+				if err := p.Reread(p.versions.onDisk()); err != nil {
 					after, now := p.versions.latest()
 					require.Equal(t, version, now)
 					require.Equal(t, before.Data, after.Data)
@@ -501,50 +490,22 @@ func TestPageEditChanges(t *testing.T) {
 	}
 }
 
-// Only the page edits: with the token, and the Host and Origin of the page.
-func TestPageEditRefusals(t *testing.T) {
+// Nothing is edited in a file that is read-only, and nothing is saved after the end.
+func TestPageReadOnly(t *testing.T) {
 	p := editPage(t, hero(), false)
 	before := p.file()
-	body := `{"op": "set", "at": "$.hp", "text": "1", "version": 1}`
-	for _, header := range [][]string{
-		{"Origin", ""}, {"Origin", "null"}, {"Origin", "http://evil.example"}, {"Origin", "https://" + p.host}, {"Origin", "http://localhost:80"},
-		{"Host", "evil.example"}, {"Host", "localhost:80"}, {"Host", "evil.example", "Origin", "http://evil.example"},
-		{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Sec-Fetch-Site", "none"},
-		{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"},
-		{"Content-Type", ""}, {"Content-Type", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Type", "multipart/form-data"},
-	} {
-		status, _ := p.post("edit", body, header...)
-		require.Equal(t, http.StatusNotFound, status, header)
-	}
-	for what, want := range map[string]int{
-		"info": 405, "children": 405, "": 405, "edit/": 405, "../edit": 405,
-		"http://" + p.host + "/edit": 405, "http://" + p.host + "/" + strings.Repeat("A", 26) + "/edit": 404,
-	} {
-		status, _ := p.post(what, body)
-		require.Equal(t, want, status, what)
-	}
-	for _, method := range []string{"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"} {
-		answer, _ := p.get("edit?op=set&line=$.hp+%3D+1&version=1", "Method", method, "Origin", "http://"+p.host, "Content-Type", "application/json")
-		require.Contains(t, []int{404, 405}, answer.StatusCode, method)
-	}
-	shown, version := p.versions.latest()
-	require.Equal(t, 1, version)
-	require.Equal(t, before, shown.Data)
-
-	p.File.ReadOnly = "the page is read-only"
+	p.File.ReadOnly = errors.New("the page is read-only")
 	for _, op := range []string{"set", "add", "delete", "undo", "redo", "save"} {
 		require.Equal(t, "the page is read-only", p.do(op, "$.hp = 1"))
 	}
-	p.File.ReadOnly = ""
+	p.File.ReadOnly = nil
 	p.good("set $.hp = 1")
-	p.end()
+	p.End()
 	require.Equal(t, "gdwire has ended", p.do("save", ""))
 	require.Equal(t, before, p.file())
 
-	live := &Server{Live: NewLive(nil)}
-	q := &edited{Server: live, t: t, get: start(t, live)}
-	_, answer := q.post("edit", strings.Replace(body, "1}", "0}", 1))
-	require.Contains(t, answer, "there is nothing to edit")
+	_, text := ask(t, &Page{Live: NewLive(nil)}, "edit", `{"op": "set", "at": "$.hp", "text": "1"}`)
+	require.Contains(t, text, "there is nothing to edit")
 }
 
 // Edits of a hostile file, any lines, in any order: never a panic, and undo leads back to the same bytes.
@@ -554,7 +515,7 @@ func FuzzEdits(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, lines string) {
 		file := source(save.Bare)
 		file.Store = save.InMemory(bytes.Clone(data))
-		s := &Server{File: file, Edit: applyEdit}
+		s := &Page{File: file, Edit: applyEdit}
 		s.versions.set(nil, file)
 		s.session.history = newHistory(file)
 		n := 0

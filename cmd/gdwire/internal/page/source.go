@@ -1,13 +1,14 @@
-package view
+package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -23,16 +24,49 @@ type Source struct {
 	*save.Store
 	Name      string
 	Path      string      // of the file, to notice changes, or "" if it cannot change
-	Stat      os.FileInfo // of the file at Path, before reading
+	Stat      fs.FileInfo // of the file at Path, before reading
 	Format    gdwire.Format
 	Frame     save.Frame
 	Container string // how the file is compressed or encrypted, or ""
 	Options   gdwire.DecoderOptions
-	ReadOnly  string // why the file cannot be edited, or ""
+	ReadOnly  error // why the file cannot be edited, or nil
 
-	stack *save.Stack // the opened file, or nil of a packet
+	Stack *save.Stack // the opened file, or nil of a packet
 	mu    sync.Mutex
 	marks map[int64]*marks // of containers, by offset
+}
+
+// NewSource returns the content of an opened save: in memory, or if larger than save.MaxVersion bytes in its file.
+func NewSource(st *save.Stack) (*Source, error) {
+	store, err := st.Store(save.MaxVersion)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{Store: store, Stack: st, Format: st.Decoder.Format, Frame: st.Frame, Options: st.Decoder}
+	s.Container = save.ContainerText(st.Container())
+	if s.ReadOnly = st.Guess(); s.ReadOnly == nil && !st.IsKnown() {
+		s.ReadOnly = s.content().CheckZeros(false)
+	}
+	if s.ReadOnly == nil {
+		s.ReadOnly = st.CheckWhole()
+	}
+	return s, s.unpack()
+}
+
+// unpack puts the values of packets compressed by a script in place of these. The file is not edited then,
+// because its values are at other offsets.
+func (s *Source) unpack() error {
+	if s.Data == nil {
+		return nil
+	}
+	data, packets, err := s.content().Unpacked(save.MaxVersion)
+	if err != nil || packets == 0 {
+		return err
+	}
+	s.Store = save.InMemory(data)
+	s.Container += fmt.Sprintf(", compressed packets: %d", packets)
+	s.ReadOnly = cmp.Or(s.ReadOnly, errors.New("a file of packets that are compressed is not edited"))
+	return nil
 }
 
 // A decoder reads values of a Source for a request. Reads of a file fail once the request is

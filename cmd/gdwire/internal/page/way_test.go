@@ -1,15 +1,12 @@
-package view
+package page
 
 import (
 	"context"
 	"encoding/hex"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -99,75 +96,10 @@ func TestPageSizes(t *testing.T) {
 	}
 }
 
-// A file that is written again becomes the next version, once it stays the same, and the one before it
-// can still be read.
-func TestVersions(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "save.bin")
-	open := func() (*Source, error) {
-		info, err := os.Stat(name)
-		if err != nil {
-			return nil, err
-		}
-		b, err := os.ReadFile(name)
-		s := source(save.Bare, b)
-		s.Path, s.Stat = name, info
-		return s, err
-	}
-	require.NoError(t, os.WriteFile(name, gdwiretest.Encode(t, 1), 0o600))
-	first := must(open())(t)
-	s := &Server{File: first, Reopen: open, Compare: func(_ context.Context, before, after *Source, yield func(Change) bool) (string, error) {
-		for i := 0; yield(Change{Path: fmt.Sprint(i), Old: list(t, before, nil)[0].Text, New: list(t, after, nil)[0].Text}); i++ {
-		}
-		return "a note", nil
-	}}
-	get := start(t, s)
-	_, body := get("changes")
-	require.Contains(t, body, "there is nothing to compare with")
-
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		require.NoError(t, s.waitForChange(ctx, 1, false))
-		require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded, "nothing has changed")
-		require.NoError(t, os.WriteFile(name, gdwiretest.Encode(t, 2), 0o600))
-		require.NoError(t, os.Chtimes(name, time.Time{}, time.Unix(1000, 0)))
-		require.NoError(t, s.waitForChange(t.Context(), 1, false))
-		require.NoError(t, os.Rename(name, name+".away"))
-		require.NoError(t, os.WriteFile(name+".other", nil, 0o600))
-		require.NoError(t, s.waitForChange(t.Context(), 1, false), "another request has seen it")
-		require.ErrorIs(t, s.waitForChange(t.Context(), 2, false), os.ErrNotExist, "a file that has gone is told")
-		require.NoError(t, os.Rename(name+".away", name))
-		ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		require.NoError(t, s.waitForChange(ctx, 2, true))
-		require.NoError(t, ctx.Err(), "so is one that is back")
-	})
-	_, body = get("info")
-	require.Contains(t, body, `"version":2`)
-	_, body = get("children?at=-1")
-	require.Contains(t, body, `"text":"2"`)
-	_, body = get("children?at=-1&version=1")
-	require.Contains(t, body, `"text":"1"`)
-	_, body = get("children?at=-1&version=0")
-	require.Contains(t, body, "the file has changed")
-	_, body = get("changes")
-	require.True(t, strings.HasPrefix(body, `{"change":{"path":"0","old":"1","new":"2"}}`+"\n"))
-	require.True(t, strings.HasSuffix(body, "\n"+`{"done":true,"more":true,"note":"a note"}`+"\n"))
-	require.Equal(t, maxChanges+1, strings.Count(body, "\n"))
-	_, body = get("watch?version=1")
-	require.Contains(t, body, `"version":2`)
-	_, body = get("way?path=$")
-	require.JSONEq(t, `{"way":[0],"missing":""}`, body)
-	_, body = get("way?at=3&version=2")
-	require.JSONEq(t, `{"way":[0],"missing":""}`, body)
-	_, body = get("sizes?at=-1")
-	require.Contains(t, body, `"done":true`)
-}
-
 // A large file that is written in place is not compared with itself.
 func TestOverwritten(t *testing.T) {
 	before, after := onDisk(t, source(save.Bare, gdwiretest.Encode(t, 1))), source(save.Bare, gdwiretest.Encode(t, 2))
-	s := &Server{Before: before, File: after, Compare: func(context.Context, *Source, *Source, func(Change) bool) (string, error) { return "", nil }}
+	s := &Page{Before: before, File: after, Compare: func(context.Context, *Source, *Source, func(Change) bool) (string, error) { return "", nil }}
 	get := start(t, s)
 	_, body := get("changes")
 	require.JSONEq(t, `{"done":true}`, body)
