@@ -234,10 +234,10 @@ func (r *recorder) finish() {
 		before := len(r.events)
 		for _, try := range []func() error{
 			func() error { return r.ended(r.e.End()) },
-			func() error { return r.took(r.e.WriteNil(), "nil") },
-			func() error { return r.took(r.e.WriteInt(1), "int 1") },
-			func() error { return r.tookText(r.e.WriteString("z"), gdwire.TypeString, "z") },
-			func() error { return r.took(r.e.WriteProperty("z"), "property %q", "z") },
+			func() error { return r.tookToken(r.e.WriteNil(), gdwire.Nil()) },
+			func() error { return r.tookToken(r.e.WriteInt(1), gdwire.Int64(1)) },
+			func() error { return r.tookToken(r.e.WriteString("z"), gdwire.String("z")) },
+			func() error { return r.took(r.e.WriteProperty("z"), "Property %q", "z") },
 			func() error { return r.write([]byte("z")) },
 			func() error { return r.write([]byte("\x98")) }, // this may be inside a rune
 		} {

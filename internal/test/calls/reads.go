@@ -28,6 +28,10 @@ type Read struct {
 	window bool // the result depends on the size of the read buffer
 	call   func(c *Caller) error
 
+	// A bulk read after the call can return the rest of a payload. After all others, it begins with the next value, or is
+	// an error.
+	continues bool
+
 	// Of a typed read: the kinds of the values that it reads, and how to read one. It returns
 	// errUnread if another call has to. All values but those of these kinds are of a wrong type.
 	fits  []gdwire.Kind
@@ -142,16 +146,6 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-// continues contains the calls after which a bulk read can return the rest of a payload. After all
-// others, it begins with the next value, or is an error.
-var continues = map[string]bool{
-	"ReadToken": true, "the bytes of an earlier token": true, "Tokens": true, "Payload": true,
-	"7 bytes of the payload": true, "100 bytes of the payload": true, "all bytes of a new payload": true,
-	"ReadPacked of float32": true, "ReadPacked of byte": true, "ReadPacked of [3]float64": true,
-	"AppendPacked of int64": true, "AppendPacked of byte": true, "AppendPacked of float64": true, "AppendPacked of [2]float32": true,
-	"AppendString": true, "WrapError": true,
-}
-
 // export contains the calls of package gdwire for this module.
 var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
@@ -160,7 +154,7 @@ var Reads []Read
 
 func init() {
 	Reads = []Read{
-		{name: "ReadToken", window: true, call: func(c *Caller) (err error) {
+		{name: "ReadToken", continues: true, window: true, call: func(c *Caller) (err error) {
 			c.token = gdwire.Token{}
 			err = c.retry(func() error { c.token, err = c.d.ReadToken(); return err })
 			if err == nil {
@@ -170,7 +164,7 @@ func init() {
 			}
 			return err
 		}},
-		{name: "the bytes of an earlier token", window: true, call: func(c *Caller) error {
+		{name: "the bytes of an earlier token", continues: true, window: true, call: func(c *Caller) error {
 			c.useToken()
 			return nil
 		}},
@@ -214,42 +208,28 @@ func init() {
 			c.trace = append(c.trace, c.out.Bytes()...)
 			return err
 		}},
-		{name: "Tokens", window: true, call: func(c *Caller) (err error) {
-			c.loops++
-			for tok, e := range c.d.Tokens() {
-				if err = e; err != nil {
-					break
-				}
-				c.continues = true
-				c.trace = fuzz.AppendToken(c.trace, tok)
-				if c.body() {
-					break
-				}
-			}
-			c.moved = true
-			return err
-		}},
-		{name: "Payload", window: true, call: func(c *Caller) error {
+		{name: "Tokens", continues: true, window: true, call: func(c *Caller) error { return loop(c, c.d.Tokens()) }},
+		{name: "Payload", continues: true, window: true, call: func(c *Caller) error {
 			c.payload, c.payloadAt = c.d.Payload(), c.calls
 			return nil
 		}},
-		{name: "7 bytes of the payload", window: true, call: func(c *Caller) error { return c.readPayload(7) }},
-		{name: "100 bytes of the payload", window: true, call: func(c *Caller) error { return c.readPayload(100) }},
-		{name: "all bytes of a new payload", window: true, call: func(c *Caller) error {
+		{name: "7 bytes of the payload", continues: true, window: true, call: func(c *Caller) error { return c.readPayload(7) }},
+		{name: "100 bytes of the payload", continues: true, window: true, call: func(c *Caller) error { return c.readPayload(100) }},
+		{name: "all bytes of a new payload", continues: true, window: true, call: func(c *Caller) error {
 			c.payload, c.payloadAt = c.d.Payload(), c.calls
 			c.out.Reset()
 			err := c.retry(func() error { _, err := c.payload.(io.WriterTo).WriteTo(&c.out); return err })
 			c.trace = append(c.trace, c.out.Bytes()...)
 			return err
 		}},
-		{name: "ReadPacked of float32", window: true, call: func(c *Caller) error { return readPacked[float32](c) }},
-		{name: "ReadPacked of byte", window: true, call: func(c *Caller) error { return readPacked[byte](c) }},
-		{name: "ReadPacked of [3]float64", window: true, call: func(c *Caller) error { return readPacked[[3]float64](c) }},
-		{name: "AppendPacked of int64", call: func(c *Caller) error { return appendPacked[int64](c) }},
-		{name: "AppendPacked of byte", fits: packedKinds, call: func(c *Caller) error { return appendPacked[byte](c) }},
-		{name: "AppendPacked of float64", call: func(c *Caller) error { return appendPacked[float64](c) }},
-		{name: "AppendPacked of [2]float32", call: func(c *Caller) error { return appendPacked[[2]float32](c) }},
-		{name: "AppendString", fits: []gdwire.Kind{gdwire.KindStringChunk, gdwire.KindNodePathStart}, value: textRead(func(d *gdwire.Decoder) ([]byte, error) { return d.AppendString(nil) }), call: func(c *Caller) error {
+		{name: "ReadPacked of float32", continues: true, window: true, call: func(c *Caller) error { return readPacked[float32](c) }},
+		{name: "ReadPacked of byte", continues: true, window: true, call: func(c *Caller) error { return readPacked[byte](c) }},
+		{name: "ReadPacked of [3]float64", continues: true, window: true, call: func(c *Caller) error { return readPacked[[3]float64](c) }},
+		{name: "AppendPacked of int64", continues: true, call: func(c *Caller) error { return appendPacked[int64](c) }},
+		{name: "AppendPacked of byte", continues: true, fits: packedKinds, call: func(c *Caller) error { return appendPacked[byte](c) }},
+		{name: "AppendPacked of float64", continues: true, call: func(c *Caller) error { return appendPacked[float64](c) }},
+		{name: "AppendPacked of [2]float32", continues: true, call: func(c *Caller) error { return appendPacked[[2]float32](c) }},
+		{name: "AppendString", continues: true, fits: []gdwire.Kind{gdwire.KindStringChunk, gdwire.KindNodePathStart}, value: textRead(func(d *gdwire.Decoder) ([]byte, error) { return d.AppendString(nil) }), call: func(c *Caller) error {
 			var dst []byte
 			err := c.retry(func() (err error) { dst, err = c.d.AppendString(dst); return err })
 			c.Result = dst
@@ -258,7 +238,7 @@ func init() {
 			}
 			return err
 		}},
-		{name: "WrapError", call: func(c *Caller) error { return c.d.WrapError(errOwn) }},
+		{name: "WrapError", continues: true, call: func(c *Caller) error { return c.d.WrapError(errOwn) }},
 		{name: "PeekType", call: func(c *Caller) error { return read(c, c.d.PeekType) }},
 		{name: "ReadNil", fits: []gdwire.Kind{gdwire.KindNil}, value: noneRead((*gdwire.Decoder).ReadNil)},
 		{name: "ReadBool", fits: []gdwire.Kind{gdwire.KindBool}, value: bitsRead("bool", (*gdwire.Decoder).ReadBool, bit)},
@@ -314,23 +294,15 @@ func init() {
 			return v, err
 		}},
 		{name: "ReadComponents of float64", fits: mathKinds(false), value: mathRead(math.Float64bits), call: func(c *Caller) error {
-			typ := gdwire.Type(c.byte())
-			v := make([]float64, c.byte()%17)
-			return read(c, func() ([]float64, error) { return v, gdwire.ReadComponents(c.d, typ, v) })
+			return readComponents(c, gdwire.ReadComponents[float64])
 		}},
-		{name: "ReadComponents of float32", call: func(c *Caller) error {
-			typ := gdwire.Type(c.byte())
-			v := make([]float32, c.byte()%17)
-			return read(c, func() ([]float32, error) { return v, gdwire.ReadComponents(c.d, typ, v) })
-		}},
+		{name: "ReadComponents of float32", call: func(c *Caller) error { return readComponents(c, gdwire.ReadComponents[float32]) }},
 		{name: "export.ReadFloats or ReadComponents", call: func(c *Caller) error {
-			typ := gdwire.Type(c.byte())
-			v := make([]float32, c.byte()%17)
-			return read(c, func() ([]float32, error) {
-				if export.ReadFloats(c.d, typ, v) {
-					return v, nil
+			return readComponents(c, func(d *gdwire.Decoder, typ gdwire.Type, v []float32) error {
+				if export.ReadFloats(d, typ, v) {
+					return nil
 				}
-				return v, gdwire.ReadComponents(c.d, typ, v)
+				return gdwire.ReadComponents(d, typ, v)
 			})
 		}},
 		{name: "ReadComponents of int32", fits: mathKinds(true), value: mathRead(func(x int32) uint64 { return uint64(x) }), call: func(c *Caller) error {
@@ -355,32 +327,13 @@ func init() {
 			})
 		}},
 		{name: "ReadEnd", call: func(c *Caller) error { return c.retry(c.d.ReadEnd) }},
-		{name: "Fields", fits: dictKinds, call: func(c *Caller) (err error) {
-			c.loops++
-			for key, e := range c.d.Fields() {
-				if c.ends(&err, e) {
-					continue
-				}
-				c.continues = false
-				was := bytes.Clone(key)
-				c.trace = append(c.trace, key...)
-				left := c.body()
-				if !bytes.Equal(was, key) {
-					c.t.Fatalf("the key %q became %q in the loop's body", was, key)
-				}
-				if left {
-					break
-				}
-			}
-			c.moved = true
-			return err
-		}},
-		{name: "Elements", fits: []gdwire.Kind{gdwire.KindArrayStart, gdwire.KindPackedStart}, call: func(c *Caller) error { return c.loop(c.d.Elements()) }},
-		{name: "Pairs", fits: dictKinds, call: func(c *Caller) error { return c.loop(c.d.Pairs()) }},
-		{name: "Elements by iter.Pull", call: func(c *Caller) error { return c.pull(c.d.Elements()) }},
-		{name: "Pairs by iter.Pull", call: func(c *Caller) error { return c.pull(c.d.Pairs()) }},
-		{name: "Elements that panic", call: func(c *Caller) error { return c.panics(c.d.Elements()) }},
-		{name: "Pairs that panic", call: func(c *Caller) error { return c.panics(c.d.Pairs()) }},
+		{name: "Fields", fits: dictKinds, call: func(c *Caller) error { return loop(c, c.d.Fields()) }},
+		{name: "Elements", fits: []gdwire.Kind{gdwire.KindArrayStart, gdwire.KindPackedStart}, call: func(c *Caller) error { return loop(c, c.d.Elements()) }},
+		{name: "Pairs", fits: dictKinds, call: func(c *Caller) error { return loop(c, c.d.Pairs()) }},
+		{name: "Elements by iter.Pull", call: func(c *Caller) error { return loop(c, pulled(c.d.Elements())) }},
+		{name: "Pairs by iter.Pull", call: func(c *Caller) error { return loop(c, pulled(c.d.Pairs())) }},
+		{name: "Elements that panic", call: func(c *Caller) error { return loop(c, panicking(c.d.Elements())) }},
+		{name: "Pairs that panic", call: func(c *Caller) error { return loop(c, panicking(c.d.Pairs())) }},
 		{name: "Reset", call: func(c *Caller) error { c.reset(); return nil }},
 		{name: "Release", call: func(c *Caller) error {
 			c.forget()
@@ -482,69 +435,59 @@ func (c *Caller) forget() {
 // errOwn is an error of the program.
 var errOwn = errors.New("own error")
 
-// pull makes some calls between the iterations of a loop over indices, which is not entered
-// as a function: calls can come between its iterations, and after the end of a loop around it.
-func (c *Caller) pull(seq iter.Seq2[int, error]) (err error) {
-	c.loops++
-	next, stop := iter.Pull2(seq)
-	defer stop()
-	for {
-		i, e, ok := next()
-		if err = e; !ok || err != nil {
-			break
-		}
-		c.continues = true
-		c.trace = append(c.trace, byte(i))
-		if c.body() {
-			break
+// pulled is a loop that is not entered as a function: calls can come between its iterations, and after the end of a loop
+// around it.
+func pulled[T any](seq iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		next, stop := iter.Pull2(seq)
+		defer stop()
+		for x, err, ok := next(); ok && yield(x, err); {
+			x, err, ok = next()
 		}
 	}
-	c.moved = true
-	return err
 }
 
-// panics leaves a loop over indices by a panic after some calls.
-func (c *Caller) panics(seq iter.Seq2[int, error]) (err error) {
-	c.loops++
-	c.moved = true
-	defer func() {
-		c.moved = true
-		if r := recover(); r != nil && r != errOwn {
-			panic(r)
+// panicking is a loop that is left by a panic.
+func panicking[T any](seq iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		defer func() {
+			if r := recover(); r != nil && r != errOwn {
+				panic(r)
+			}
+		}()
+		for x, err := range seq {
+			if !yield(x, err) {
+				panic(errOwn)
+			}
 		}
-	}()
-	for i, e := range seq {
+	}
+}
+
+// loop makes some calls in each iteration of a loop over tokens, keys or indices.
+func loop[T any](c *Caller, seq iter.Seq2[T, error]) (err error) {
+	c.loops++
+	for x, e := range seq {
+		if err != nil {
+			c.t.Fatalf("a loop goes on after %v", err)
+		}
 		if err = e; err != nil {
-			return err
-		}
-		c.continues = true
-		c.trace = append(c.trace, byte(i))
-		if c.body() {
-			panic(errOwn)
-		}
-	}
-	return nil
-}
-
-// ends reports whether the loop yields an error, which is the last that it yields.
-func (c *Caller) ends(err *error, e error) bool {
-	if *err != nil {
-		c.t.Fatalf("a loop goes on after %v", *err)
-	}
-	*err = e
-	return e != nil
-}
-
-// loop makes some calls in each iteration of a loop over indices.
-func (c *Caller) loop(seq iter.Seq2[int, error]) (err error) {
-	c.loops++
-	for i, e := range seq {
-		if c.ends(&err, e) {
 			continue
 		}
-		c.continues = true // of an element of a packed array
-		c.trace = append(c.trace, byte(i))
-		if c.body() {
+		key, isKey := any(x).([]byte)
+		was := string(key)
+		c.continues = !isKey
+		switch x := any(x).(type) {
+		case gdwire.Token:
+			c.trace = fuzz.AppendToken(c.trace, x)
+		case int:
+			c.trace = append(c.trace, byte(x))
+		}
+		c.trace = append(c.trace, key...)
+		left := c.body()
+		if string(key) != was {
+			c.t.Fatalf("the key %q became %q in the loop's body", was, key)
+		}
+		if left {
 			break
 		}
 	}
@@ -610,6 +553,11 @@ func read[T any](c *Caller, call func() (T, error)) error {
 	return err
 }
 
+func readComponents[T gdwire.Component](c *Caller, call func(*gdwire.Decoder, gdwire.Type, []T) error) error {
+	typ, v := gdwire.Type(c.byte()), make([]T, c.byte()%17)
+	return read(c, func() ([]T, error) { return v, call(c.d, typ, v) })
+}
+
 func readPacked[T gdwire.Packable](c *Caller) error {
 	dst := make([]T, c.byte()%9)
 	n := 0
@@ -659,7 +607,7 @@ func (c *Caller) next() {
 	err := op.Run(c)
 	after := c.d.InputOffset()
 	if c.restarts == restarts { // a loop whose body starts anew leaves the Decoder where the body did
-		c.continues = continues[op.name]
+		c.continues = op.continues
 	}
 	if bulk := strings.HasPrefix(op.name, "Append") || strings.HasPrefix(op.name, "ReadPacked"); bulk && err == nil && !mayContinue && after == offset {
 		c.t.Fatalf("%s returned a payload that an earlier call had read", op.name)

@@ -205,35 +205,19 @@ func (w *mix) last() error {
 }
 
 // each calls body in each iteration of a loop, and leaves some loops, in each way to leave one.
-func each[T any](w *mix, loop iter.Seq2[T, error], body func(T) error) (err error) {
-	const seldom = 12
-	if w.random.IntN(3) == 0 {
-		next, stop := iter.Pull2(loop)
-		defer stop()
-		for {
-			x, err, ok := next()
-			if ok && err == nil {
-				err = body(x)
-			}
-			if !ok || err != nil || w.random.IntN(seldom) == 0 {
-				return err
-			}
-		}
+func each[T any](w *mix, loop iter.Seq2[T, error], body func(T) error) error {
+	switch w.random.IntN(4) {
+	case 0:
+		loop = pulled(loop)
+	case 1:
+		loop = panicking(loop)
 	}
-	defer func() {
-		if r := recover(); r != nil && r != errOwn {
-			panic(r)
-		}
-	}()
 	for x, err := range loop {
 		if err == nil {
 			err = body(x)
 		}
-		switch n := w.random.IntN(seldom); {
-		case err != nil || n == 0:
+		if err != nil || w.random.IntN(12) == 0 {
 			return err
-		case n == 1:
-			panic(errOwn)
 		}
 	}
 	return nil

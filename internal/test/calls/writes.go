@@ -59,6 +59,9 @@ func (a *arguments) count(i int) int {
 	}
 }
 
+// tokens is count for a token, which cannot have an invalid one.
+func (a *arguments) tokens(i int) int { return max(a.count(i), gdwire.Unknown) }
+
 // length is a count of the elements of packed data.
 func (a *arguments) length(i int) int {
 	return choose(a, i, []int{gdwire.Unknown, gdwire.Unknown, -2, 0, 1, 2, 8, 12, 24, min(1<<40, math.MaxInt)})
@@ -172,55 +175,8 @@ func (a *arguments) raw() (p []byte) {
 	return p
 }
 
-// Writes contains every call that writes. A new one is a line here.
-var Writes = []Write{
-	{name: "WriteNil", call: func(r *recorder, _ *arguments) error { return r.took(r.e.WriteNil(), "nil") }},
-	{name: "WriteBool", call: func(r *recorder, a *arguments) error {
-		v := a.b[0] > 9
-		return r.took(r.e.WriteBool(v), "bool %v", v)
-	}},
-	{name: "WriteInt", call: func(r *recorder, a *arguments) error {
-		v := a.int(0)
-		return r.took(r.e.WriteInt(v), "int %d", v)
-	}},
-	{name: "WriteToken(Int32)", call: func(r *recorder, a *arguments) error {
-		v := int32(a.int(0))
-		return r.took(r.e.WriteToken(gdwire.Int32(v)), "int %d", v)
-	}},
-	{name: "WriteToken(Int64)", call: func(r *recorder, a *arguments) error {
-		v := a.int(0)
-		return r.took(r.e.WriteToken(gdwire.Int64(v)), "int %d", v)
-	}},
-	{name: "WriteFloat", call: func(r *recorder, a *arguments) error {
-		v := a.float(0)
-		return r.took(r.e.WriteFloat(v), "float %x", math.Float64bits(v))
-	}},
-	{name: "WriteToken(Float32)", call: func(r *recorder, a *arguments) error {
-		v := float32(a.float(0))
-		return r.took(r.e.WriteToken(gdwire.Float32(v)), "float %x", tagged.Widened(math.Float32bits(v)))
-	}},
-	{name: "WriteToken(Float64)", call: func(r *recorder, a *arguments) error {
-		v := a.float(0)
-		return r.took(r.e.WriteToken(gdwire.Float64(v)), "float %x", math.Float64bits(v))
-	}},
-	{name: "WriteString", call: func(r *recorder, a *arguments) error {
-		return r.tookText(r.e.WriteString(a.text(0)), gdwire.TypeString, a.text(0))
-	}},
-	{name: "WriteKey or WriteString", call: func(r *recorder, a *arguments) error {
-		if key := export.NewKey(a.text(0)); export.WriteKey(r.e, &key) {
-			return r.tookText(nil, gdwire.TypeString, a.text(0))
-		}
-		return r.tookText(r.e.WriteString(a.text(0)), gdwire.TypeString, a.text(0))
-	}},
-	{name: "WriteStringName", call: func(r *recorder, a *arguments) error {
-		return r.tookText(r.e.WriteStringName(a.text(0)), gdwire.TypeStringName, a.text(0))
-	}},
-	{name: "WriteToken(String)", call: func(r *recorder, a *arguments) error {
-		return r.tookChunk(r.e.WriteToken(gdwire.String(a.text(0))), gdwire.TypeString, a.text(0))
-	}},
-	{name: "WriteToken(StringName)", call: func(r *recorder, a *arguments) error {
-		return r.tookChunk(r.e.WriteToken(gdwire.StringName(a.text(0))), gdwire.TypeStringName, a.text(0))
-	}},
+// Writes contains every call that writes. A new one is a line here or, if a token says what it writes, in tokenWrites.
+var Writes = slices.Concat(byTokens(), []Write{
 	{name: "WriteNodePath", call: func(r *recorder, a *arguments) error {
 		p := a.nodePath(0)
 		err := r.took(r.e.WriteNodePath(p.text), "path %d %d %v", len(p.names), len(p.subnames), p.absolute)
@@ -235,16 +191,12 @@ var Writes = []Write{
 		if a.format != gdwire.Godot4 {
 			v = 0
 		}
-		return r.took(err, "rid %d", v)
+		return r.took(err, "RID %d", int64(v))
 	}},
-	{name: "WriteObjectID", call: func(r *recorder, a *arguments) error {
-		v := uint64(a.int(0))
-		return r.took(r.e.WriteObjectID(v), "object id %d", v)
-	}},
-	{name: "WriteCallable", call: func(r *recorder, _ *arguments) error { return r.took(r.e.WriteCallable(), "callable") }},
+	{name: "WriteCallable", call: func(r *recorder, _ *arguments) error { return r.took(r.e.WriteCallable(), "Callable") }},
 	{name: "WriteSignal", call: func(r *recorder, a *arguments) error {
 		name, id := a.text(0), uint64(a.int(1))
-		return r.took(r.e.WriteSignal(name, id), "signal %q %d", name, id)
+		return r.took(r.e.WriteSignal(name, id), "Signal %q %d", name, int64(id))
 	}},
 	{name: "WriteComponents of float64", call: func(r *recorder, a *arguments) error {
 		typ, n := a.components(0, false)
@@ -262,30 +214,10 @@ var Writes = []Write{
 		if kind == 4 && len(data) == 4 {
 			n = 4
 		}
-		return r.took(r.e.WriteInputEvent(kind, 7, data), "event %d 7 %x", kind, data[:min(n, len(data))])
+		return r.took(r.e.WriteInputEvent(kind, 7, data), "InputEvent type %d, device 7: %x", kind, data[:min(n, len(data))])
 	}},
 	{name: "WriteProperty", call: func(r *recorder, a *arguments) error {
-		return r.took(r.e.WriteProperty(a.text(0)), "property %q", a.text(0))
-	}},
-	{name: "BeginArray", call: func(r *recorder, a *arguments) error {
-		return r.began(r.e.BeginArray(a.count(0)), "container", 0, "array %v", gdwire.Elem{})
-	}},
-	{name: "BeginTypedArray", call: func(r *recorder, a *arguments) error {
-		return r.began(r.e.BeginTypedArray(a.count(0), a.elem(1)), "container", 0, "array %v", a.elem(1))
-	}},
-	{name: "WriteToken(ArrayStart)", call: func(r *recorder, a *arguments) error {
-		tok := gdwire.ArrayStart(max(a.count(0), gdwire.Unknown), a.elem(1))
-		return r.began(r.e.WriteToken(tok), "container", 0, "array %v", a.elem(1))
-	}},
-	{name: "BeginDict", call: func(r *recorder, a *arguments) error {
-		return r.began(r.e.BeginDict(a.count(0)), "container", 0, "dict %v %v", gdwire.Elem{}, gdwire.Elem{})
-	}},
-	{name: "BeginTypedDict", call: func(r *recorder, a *arguments) error {
-		return r.began(r.e.BeginTypedDict(a.count(0), a.elem(1), a.elem(2)), "container", 0, "dict %v %v", a.elem(1), a.elem(2))
-	}},
-	{name: "WriteToken(DictStart)", call: func(r *recorder, a *arguments) error {
-		tok := gdwire.DictStart(max(a.count(0), gdwire.Unknown), a.elem(1), a.elem(2))
-		return r.began(r.e.WriteToken(tok), "container", 0, "dict %v %v", a.elem(1), a.elem(2))
+		return r.took(r.e.WriteProperty(a.text(0)), "Property %q", a.text(0))
 	}},
 	{name: "BeginObject", call: func(r *recorder, a *arguments) error {
 		return r.began(r.e.BeginObject(a.text(1), a.count(0)), "container", 0, "object %q", a.text(1))
@@ -305,8 +237,6 @@ var Writes = []Write{
 	{name: "BeginImage", call: func(r *recorder, a *arguments) error {
 		return r.began(r.e.BeginImage(1, 2, 3, 4, int64(a.length(0))), "data", gdwire.TypePackedByteArray, "image 1 2 3 4")
 	}},
-	{name: "End", call: func(r *recorder, _ *arguments) error { return r.ended(r.e.End()) }},
-	{name: "WriteToken(End)", call: func(r *recorder, _ *arguments) error { return r.ended(r.e.WriteToken(gdwire.End())) }},
 	{name: "Write", call: func(r *recorder, a *arguments) error { return r.write(a.bytes(0)) }},
 	{name: "WritePacked of integers", call: func(r *recorder, a *arguments) error {
 		if a.data != nil {
@@ -339,7 +269,6 @@ var Writes = []Write{
 		}
 		return writePacked(r, bits, tagged.Grouped(bits, 4, func(x []float64) [4]float64 { return [4]float64(x) }))
 	}},
-	{name: "WriteToken(DictKey)", call: func(r *recorder, _ *arguments) error { return r.e.WriteToken(gdwire.DictKey()) }},
 	{name: "WriteToken of none", call: func(r *recorder, _ *arguments) error {
 		return r.took(r.e.WriteToken(gdwire.Token{}), "none")
 	}},
@@ -384,6 +313,49 @@ var Writes = []Write{
 		}
 		return r.e.Fail(io.ErrClosedPipe)
 	}},
+})
+
+// tokenWrites contains the calls that write a token, and what is written only as a token.
+var tokenWrites = []struct {
+	name  string
+	call  func(e *gdwire.Encoder, a *arguments) error
+	token func(a *arguments) gdwire.Token
+}{
+	{"WriteNil", func(e *gdwire.Encoder, _ *arguments) error { return e.WriteNil() }, func(*arguments) gdwire.Token { return gdwire.Nil() }},
+	{"WriteBool", func(e *gdwire.Encoder, a *arguments) error { return e.WriteBool(a.b[0] > 9) }, func(a *arguments) gdwire.Token { return gdwire.Bool(a.b[0] > 9) }},
+	{"WriteInt", func(e *gdwire.Encoder, a *arguments) error { return e.WriteInt(a.int(0)) }, func(a *arguments) gdwire.Token { return gdwire.Int64(a.int(0)) }},
+	{"WriteFloat", func(e *gdwire.Encoder, a *arguments) error { return e.WriteFloat(a.float(0)) }, func(a *arguments) gdwire.Token { return gdwire.Float64(a.float(0)) }},
+	{"WriteString", func(e *gdwire.Encoder, a *arguments) error { return e.WriteString(a.text(0)) }, func(a *arguments) gdwire.Token { return gdwire.String(a.text(0)) }},
+	{"WriteStringName", func(e *gdwire.Encoder, a *arguments) error { return e.WriteStringName(a.text(0)) }, func(a *arguments) gdwire.Token { return gdwire.StringName(a.text(0)) }},
+	{"WriteKey or WriteString", func(e *gdwire.Encoder, a *arguments) error {
+		if key := export.NewKey(a.text(0)); export.WriteKey(e, &key) {
+			return nil
+		}
+		return e.WriteString(a.text(0))
+	}, func(a *arguments) gdwire.Token { return gdwire.String(a.text(0)) }},
+	{"WriteObjectID", func(e *gdwire.Encoder, a *arguments) error { return e.WriteObjectID(uint64(a.int(0))) }, func(a *arguments) gdwire.Token { return gdwire.ObjectID(uint64(a.int(0))) }},
+	{"BeginArray", func(e *gdwire.Encoder, a *arguments) error { return e.BeginArray(a.count(0)) }, func(a *arguments) gdwire.Token { return gdwire.ArrayStart(a.tokens(0), gdwire.Elem{}) }},
+	{"BeginTypedArray", func(e *gdwire.Encoder, a *arguments) error { return e.BeginTypedArray(a.count(0), a.elem(1)) }, func(a *arguments) gdwire.Token { return gdwire.ArrayStart(a.tokens(0), a.elem(1)) }},
+	{"BeginDict", func(e *gdwire.Encoder, a *arguments) error { return e.BeginDict(a.count(0)) }, func(a *arguments) gdwire.Token { return gdwire.DictStart(a.tokens(0), gdwire.Elem{}, gdwire.Elem{}) }},
+	{"BeginTypedDict", func(e *gdwire.Encoder, a *arguments) error { return e.BeginTypedDict(a.count(0), a.elem(1), a.elem(2)) }, func(a *arguments) gdwire.Token { return gdwire.DictStart(a.tokens(0), a.elem(1), a.elem(2)) }},
+	{"End", func(e *gdwire.Encoder, _ *arguments) error { return e.End() }, func(*arguments) gdwire.Token { return gdwire.End() }},
+	{"DictKey", nil, func(*arguments) gdwire.Token { return gdwire.DictKey() }},
+	{"Int32", nil, func(a *arguments) gdwire.Token { return gdwire.Int32(int32(a.int(0))) }},
+	{"Float32", nil, func(a *arguments) gdwire.Token { return gdwire.Float32(float32(a.float(0))) }},
+}
+
+// byTokens returns the calls of tokenWrites, and WriteToken for each.
+func byTokens() (all []Write) {
+	for _, w := range tokenWrites {
+		if w.call != nil {
+			all = append(all, Write{name: w.name, call: func(r *recorder, a *arguments) error { return r.tookToken(w.call(r.e, a), w.token(a)) }})
+		}
+		all = append(all, Write{name: "WriteToken(" + w.name + ")", call: func(r *recorder, a *arguments) error {
+			t := w.token(a)
+			return r.tookToken(r.e.WriteToken(t), t)
+		}})
+	}
+	return all
 }
 
 const copying = "copying"
@@ -419,20 +391,22 @@ func (r *recorder) took(err error, format string, args ...any) error {
 	return err
 }
 
-// tookText records a whole text.
-func (r *recorder) tookText(err error, typ gdwire.Type, text string) error {
-	return r.took(err, "%v %q", r.textType(typ), text)
-}
-
-// tookChunk records a token of text, which is the last chunk of an open text.
-func (r *recorder) tookChunk(err error, typ gdwire.Type, text string) error {
-	if r.inside() != "text" {
-		return r.tookText(err, typ, text)
+// tookToken records what is written by a token. A token of text can be the last chunk of an open text.
+func (r *recorder) tookToken(err error, t gdwire.Token) error {
+	switch k := t.Kind(); {
+	case err != nil, k == gdwire.KindDictKey:
+		return err
+	case k == gdwire.KindStringChunk && r.inside() == "text":
+		r.data = append(r.data, t.Bytes()...)
+		fallthrough
+	case k == gdwire.KindEnd:
+		return r.ended(nil)
+	case k == gdwire.KindStringChunk:
+		return r.took(nil, "%v %q", r.textType(t.Type()), t.Bytes())
+	case k == gdwire.KindArrayStart, k == gdwire.KindDictStart:
+		return r.began(nil, "container", 0, "%s", event(t))
 	}
-	if err == nil {
-		r.data = append(r.data, text...)
-	}
-	return r.ended(err)
+	return r.took(nil, "%s", event(t))
 }
 
 // began records the start of a container, string or packed array.
@@ -550,28 +524,7 @@ func decodedEvents(s fuzz.Seed, in io.Reader) (all []string, err error) {
 		if err != nil {
 			return all, err
 		}
-		switch k := t.Kind(); k {
-		case gdwire.KindNil:
-			add("nil")
-		case gdwire.KindBool:
-			add("bool %v", t.Bool())
-		case gdwire.KindInt32, gdwire.KindInt64:
-			add("int %d", t.Int())
-		case gdwire.KindFloat32:
-			add("float %x", tagged.FloatBits(t))
-		case gdwire.KindFloat64:
-			add("float %x", math.Float64bits(t.Float()))
-		case gdwire.KindRID:
-			add("rid %d", t.ID())
-		case gdwire.KindObjectID:
-			add("object id %d", t.ID())
-		case gdwire.KindCallable:
-			add("callable")
-		case gdwire.KindSignal:
-			add("signal %q %d", t.Text(), t.ID())
-		case gdwire.KindInputEvent:
-			kind, device := t.Event()
-			add("event %d %d %x", kind, device, t.Bytes())
+		switch t.Kind() {
 		case gdwire.KindStringChunk:
 			typ := t.Type()
 			text, err := (&tagged.Reader{Decoder: d, Temporary: fuzz.ErrTemporary}).Joined(t)
@@ -579,25 +532,13 @@ func decodedEvents(s fuzz.Seed, in io.Reader) (all []string, err error) {
 				return all, err
 			}
 			add("%v %q", typ, text)
-		case gdwire.KindNodePathStart:
-			names, subnames, absolute := t.NodePath()
-			add("path %d %d %v", names, subnames, absolute)
-		case gdwire.KindObjectStart:
-			add("object %q", t.Text())
-		case gdwire.KindProperty:
-			add("property %q", t.Text())
-		case gdwire.KindArrayStart:
-			add("array %v", t.Elem())
-		case gdwire.KindDictStart:
-			add("dict %v %v", t.KeyElem(), t.Elem())
 		case gdwire.KindDictKey:
 		case gdwire.KindPackedStart:
 			data, packed = nil, t.Type() != gdwire.TypePackedStringArray
-			add("%v", t.Type())
+			add("%s", event(t))
 		case gdwire.KindImageStart:
-			f, m, w, h := t.Image()
 			data, packed = nil, true
-			add("image %d %d %d %d", f, m, w, h)
+			add("%s", event(t))
 		case gdwire.KindChunk:
 			data = append(data, t.Bytes()...)
 		case gdwire.KindEnd:
@@ -607,7 +548,37 @@ func decodedEvents(s fuzz.Seed, in io.Reader) (all []string, err error) {
 			}
 			add("end")
 		default:
-			add("%v %x", t.Type(), tagged.Numbers(t.Type().String(), t.Bytes(), t.Width() == 64))
+			add("%s", event(t))
 		}
 	}
+}
+
+// event returns the event of a token: its text, but for the sizes that the caller chose.
+func event(t gdwire.Token) string {
+	switch t.Kind() {
+	case gdwire.KindInt32, gdwire.KindInt64:
+		return fmt.Sprint("int ", t.Int())
+	case gdwire.KindFloat32:
+		return fmt.Sprintf("float %x", tagged.FloatBits(t))
+	case gdwire.KindFloat64:
+		return fmt.Sprintf("float %x", math.Float64bits(t.Float()))
+	case gdwire.KindNodePathStart:
+		names, subnames, absolute := t.NodePath()
+		return fmt.Sprintf("path %d %d %v", names, subnames, absolute)
+	case gdwire.KindObjectStart:
+		return fmt.Sprintf("object %q", t.Text())
+	case gdwire.KindArrayStart:
+		return fmt.Sprintf("array %v", t.Elem())
+	case gdwire.KindDictStart:
+		return fmt.Sprintf("dict %v %v", t.KeyElem(), t.Elem())
+	case gdwire.KindPackedStart:
+		return t.Type().String()
+	case gdwire.KindImageStart:
+		f, m, w, h := t.Image()
+		return fmt.Sprintf("image %d %d %d %d", f, m, w, h)
+	}
+	if t.Components() > 0 {
+		return fmt.Sprintf("%v %x", t.Type(), tagged.Numbers(t.Type().String(), t.Bytes(), t.Width() == 64))
+	}
+	return t.String()
 }
