@@ -41,9 +41,8 @@ var groups = slices.Concat(
 	packetGroups,
 	clientGroups,
 	bulkGroups(),
-	[]group{fileGroup, saveGroup, compressedGroup},
+	[]group{fileGroup, saveGroup},
 	sizeGroups(),
-	gdjsonGroups,
 )
 
 // A group is a comparison: its contenders do the same work.

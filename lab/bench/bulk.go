@@ -6,10 +6,10 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -31,56 +31,58 @@ var bulkSizes = []struct {
 }
 
 // bulkGroups compare reading and writing packed arrays with copying memory.
-func bulkGroups() []group {
-	var all []group
+func bulkGroups() (all []group) {
 	for _, b := range bulkSizes {
-		add := func(name string, contenders func(size, arrays int) []contender) {
+		add := func(name string, contenders func(b *bulk) []contender) {
 			all = append(all, group{name: name + b.name, counted: b.counted, setup: func(s *stage) []contender {
-				return contenders(s.scale(b.size, min(b.size, 40<<10)), s.scale(b.arrays, 3))
+				size, arrays := s.scale(b.size, min(b.size, 40<<10)), s.scale(b.arrays, 3)
+				one := headSize + size
+				return contenders(&bulk{size: size, arrays: arrays, wire: newMemory(one * arrays), memory: newMemory(one)})
 			}})
 		}
-		add("ReadPacked, ", bulkReading)
-		add("WritePacked, ", bulkWriting)
+		add("ReadPacked, ", func(b *bulk) []contender {
+			p := &plain{}
+			return append(slices.Concat(
+				bulkReading[float32](b, gdwire.TypePackedFloat32Array), bulkReading[int32](b, gdwire.TypePackedInt32Array),
+				bulkReading[int64](b, gdwire.TypePackedInt64Array), bulkReading[float64](b, gdwire.TypePackedFloat64Array),
+				bulkReading[[3]float32](b, gdwire.TypePackedVector3Array),
+			), peer("io.ReadFull", len(b.wire), len(b.wire), func() (got int) {
+				p.r.Reset(b.wire)
+				for range b.arrays {
+					got += must(io.ReadFull(p, b.memory))
+				}
+				return got
+			}))
+		})
+		add("WritePacked, ", func(b *bulk) []contender {
+			to := bytes.NewBuffer(b.wire)
+			return []contender{
+				bulkWriting[float32](b, gdwire.TypePackedFloat32Array), bulkWriting[int32](b, gdwire.TypePackedInt32Array),
+				bulkWriting[int64](b, gdwire.TypePackedInt64Array), bulkWriting[float64](b, gdwire.TypePackedFloat64Array),
+				bulkWriting[[3]float32](b, gdwire.TypePackedVector3Array),
+				peer("Write", len(b.wire), len(b.wire), func() int {
+					to.Reset()
+					for range b.arrays {
+						must(to.Write(b.memory))
+					}
+					return to.Len()
+				}),
+			}
+		})
 	}
 	return all
 }
 
-// An element is an element type of packed arrays.
-type element struct {
-	name string
-	typ  gdwire.Type
-	size int
-	read func(d *gdwire.Decoder, memory []byte) (int, error)
-	// append reads a whole array in one call and returns the number of elements.
-	append func(d *gdwire.Decoder, memory []byte) (int, error)
-	write  func(e *gdwire.Encoder, memory []byte) error
+// bulk is the memory that all contenders of a group share.
+type bulk struct {
+	size, arrays int    // of one array's elements in bytes; the number of arrays
+	wire         []byte // all arrays, with heads
+	memory       []byte // the elements of one array, or also its head
+	heads        string // the elements for which heads are written
 }
 
-var elements = []element{
-	elementOf[float32](gdwire.TypePackedFloat32Array),
-	elementOf[int32](gdwire.TypePackedInt32Array),
-	elementOf[int64](gdwire.TypePackedInt64Array),
-	elementOf[float64](gdwire.TypePackedFloat64Array),
-	elementOf[[3]float32](gdwire.TypePackedVector3Array),
-}
-
-func elementOf[T gdwire.Packable](typ gdwire.Type) element {
-	return element{
-		reflect.TypeFor[T]().String(), typ, int(unsafe.Sizeof(*new(T))),
-		func(d *gdwire.Decoder, memory []byte) (int, error) { return gdwire.ReadPacked(d, sliceOf[T](memory)) },
-		func(d *gdwire.Decoder, memory []byte) (int, error) {
-			all, err := gdwire.AppendPacked(d, sliceOf[T](memory)[:0])
-			return len(all), err
-		},
-		func(e *gdwire.Encoder, memory []byte) error { return gdwire.WritePacked(e, sliceOf[T](memory)) },
-	}
-}
-
-// sliceOf returns memory as a slice of T, so that all contenders use the same
-// memory.
-func sliceOf[T any](memory []byte) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/int(unsafe.Sizeof(*new(T))))
-}
+// headSize is the size of the header and count.
+const headSize = 8
 
 // newMemory returns n bytes of initialized memory, aligned for every type.
 func newMemory(n int) []byte {
@@ -91,119 +93,73 @@ func newMemory(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))[:n]
 }
 
-// headSize is the size of the header and count.
-const headSize = 8
-
-// A memoryWriter copies into b.
-type memoryWriter struct {
-	b []byte
-	n int
+// bulkElements returns the memory of b as a slice of T, and the size of an encoded array.
+func bulkElements[T any](b *bulk) (all []T, used int) {
+	size := int(unsafe.Sizeof(*new(T)))
+	n := b.size / size
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b.memory))), n), headSize + n*size
 }
 
-func (w *memoryWriter) Write(p []byte) (int, error) {
-	if len(w.b)-w.n < len(p) {
-		return 0, io.ErrShortBuffer
-	}
-	w.n += copy(w.b[w.n:], p)
-	return len(p), nil
-}
-
-func bulkReading(size, arrays int) []contender {
-	var (
-		one  = headSize + size
-		wire = newMemory(one * arrays)
-		dst  = newMemory(one)
-		p    = &plain{}
-		d    = gdwire.NewDecoder(nil, nil)
-		all  []contender
-		last = -1 // the index of the element type of the arrays' heads
-	)
-	for e, el := range elements {
-		n := size / el.size
-		used := headSize + n*el.size // a whole number of elements
-		head := bytesOf(func(e *gdwire.Encoder) {
-			check(e.BeginPacked(el.typ, int64(n)))
-			check(el.write(e, dst[:n*el.size]))
-			check(e.End())
-		})[:headSize]
-		contend := func(suffix string, run func() (got int)) {
-			all = append(all, ours("gdwire "+el.name+suffix, used*arrays, n*arrays, func() int {
-				for i := 0; last != e && i < arrays; i++ { // the first run of a slot writes the heads
-					copy(wire[i*used:], head)
-				}
-				last = e
-				return run()
-			}))
-		}
-		whole := func() (got int) {
-			must(d.ReadToken())
-			got = must(el.read(d, dst[:size]))
-			must(d.ReadToken()) // End
-			return got
-		}
-		contend("", func() (got int) {
-			p.r.Reset(wire[:used*arrays])
-			d.Reset(p)
-			for range arrays {
-				got += whole()
+func bulkReading[T gdwire.Packable](b *bulk, typ gdwire.Type) (all []contender) {
+	name := "gdwire " + reflect.TypeFor[T]().String()
+	elements, used := bulkElements[T](b)
+	head := bytesOf(func(e *gdwire.Encoder) { writeBulk(e, typ, elements) })[:headSize]
+	d, p := gdwire.NewDecoder(nil, nil), &plain{}
+	contend := func(suffix string, run func() (got int)) {
+		all = append(all, ours(name+suffix, used*b.arrays, len(elements)*b.arrays, func() int {
+			for i := 0; b.heads != name && i < b.arrays; i++ { // the first run of a slot writes the heads
+				copy(b.wire[i*used:], head)
 			}
-			return got
-		})
-		contend(", bytes", func() (got int) {
-			for i := range arrays {
-				d.ResetBytes(wire[i*used:][:used])
-				got += whole()
-			}
-			return got
-		})
-		contend(", one call", func() (got int) {
-			for i := range arrays {
-				d.ResetBytes(wire[i*used:][:used])
-				got += must(el.append(d, dst[:size]))
-			}
-			return got
-		})
-	}
-	return append(all, peer("io.ReadFull", len(wire), len(wire), func() int {
-		p.r.Reset(wire)
-		got := 0
-		for range arrays {
-			got += must(io.ReadFull(p, dst))
-		}
-		return got
-	}))
-}
-
-func bulkWriting(size, arrays int) []contender {
-	var (
-		one = headSize + size
-		src = newMemory(one)
-		to  = memoryWriter{b: newMemory(one * arrays)}
-		e   = gdwire.NewEncoder(nil, nil)
-		all []contender
-	)
-	for _, el := range elements {
-		n := size / el.size
-		used := headSize + n*el.size
-		all = append(all, ours("gdwire "+el.name, used*arrays, used*arrays, func() int {
-			to.n = 0
-			e.Reset(&to)
-			for range arrays {
-				check(e.BeginPacked(el.typ, int64(n)))
-				check(el.write(e, src[:n*el.size]))
-				check(e.End())
-			}
-			check(e.Flush())
-			return to.n
+			b.heads = name
+			return run()
 		}))
 	}
-	return append(all, peer("Write", len(to.b), len(to.b), func() int {
-		to.n = 0
-		for range arrays {
-			must(to.Write(src))
+	whole := func() (got int) {
+		must(d.ReadToken())
+		got = must(gdwire.ReadPacked(d, elements))
+		must(d.ReadToken()) // End
+		return got
+	}
+	each := func(read func() int) func() int {
+		return func() (got int) {
+			for i := range b.arrays {
+				d.ResetBytes(b.wire[i*used:][:used])
+				got += read()
+			}
+			return got
 		}
-		return to.n
-	}))
+	}
+	contend("", func() (got int) {
+		p.r.Reset(b.wire[:used*b.arrays])
+		d.Reset(p)
+		for range b.arrays {
+			got += whole()
+		}
+		return got
+	})
+	contend(", bytes", each(whole))
+	contend(", one call", each(func() int { return len(must(gdwire.AppendPacked(d, elements[:0]))) }))
+	return all
+}
+
+func bulkWriting[T gdwire.Packable](b *bulk, typ gdwire.Type) contender {
+	elements, used := bulkElements[T](b)
+	to, e := bytes.NewBuffer(b.wire), gdwire.NewEncoder(nil, nil)
+	return ours("gdwire "+reflect.TypeFor[T]().String(), used*b.arrays, used*b.arrays, func() int {
+		to.Reset()
+		e.Reset(to)
+		for range b.arrays {
+			writeBulk(e, typ, elements)
+		}
+		check(e.Flush())
+		return to.Len()
+	})
+}
+
+func writeBulk[T gdwire.Packable](e *gdwire.Encoder, typ gdwire.Type, elements []T) {
+	check(e.BeginPacked(typ, int64(len(elements))))
+	check(gdwire.WritePacked(e, elements))
+	check(e.End())
 }
 
 // fileGroup copies one huge array from file to file. All contenders use a buffer
@@ -290,26 +246,3 @@ func tempFile(s *stage) *os.File {
 
 // remove removes a temporary file. If that fails, the system removes it later.
 func remove(path string) { _ = os.RemoveAll(path) }
-
-// compressedGroup reads a saved game in a compressed file.
-var compressedGroup = group{
-	name: "compressed file, zstd",
-	setup: func(*stage) []contender {
-		var (
-			content = game().godot
-			file    bytes.Buffer
-			w       = must(fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, 0))
-			buf     = make([]byte, 32<<10)
-		)
-		must(w.Write(content))
-		check(w.Close())
-		return []contender{
-			ours("gdwire fileaccess", len(content), len(content), func() int {
-				r := must(fileaccess.NewReader(struct{ io.Reader }{bytes.NewReader(file.Bytes())}, nil))
-				var to drain
-				must(io.CopyBuffer(&to, struct{ io.Reader }{r}, buf))
-				return to.n
-			}).allocating(),
-		}
-	},
-}

@@ -251,12 +251,7 @@ func builders(doc *document) []contender {
 			tree = f()
 			return 0
 		})
-		c.verify = func() error {
-			if got := sumOf(tree); got != doc.sum {
-				return fmt.Errorf("sum of the tree is %d, not %d", got, doc.sum)
-			}
-			return nil
-		}
+		c.verify = func() error { return verifySum(tree, doc.sum) }
 		return c
 	}
 	return []contender{

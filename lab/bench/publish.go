@@ -2,11 +2,9 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
-	"image/color"
 	"io"
 	"maps"
 	"math"
@@ -21,14 +19,9 @@ import (
 
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"golang.org/x/perf/benchfmt"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// What a release publishes: the tables of the documents, the plot, and the command that measures
+// What a release publishes: the tables of the documents, and the command that measures
 // what they show.
 
 // figuresFile contains what was published last.
@@ -53,10 +46,7 @@ var pages = []page{
 	{file: "README.md", tables: summary, run: "The run"},
 }
 
-// plotFile contains the plot.
-const plotFile = "decode.svg"
-
-// published returns the contenders in tables and plot whose time is published, or whose instructions are.
+// published returns the contenders in tables whose time is published, or whose instructions are.
 func published(instructions bool) results {
 	r := results{}
 	for _, p := range pages {
@@ -68,23 +58,12 @@ func published(instructions bool) results {
 			}
 		}
 	}
-	for _, g := range sizeGroups() {
-		for _, l := range lines {
-			if !instructions {
-				r.add(g.name, []string{l.name})
-			}
-		}
-	}
 	return r
 }
 
 // files returns the contents of all files with figures, by their names.
 func (r *report) files() (map[string][]byte, error) {
-	plot, err := r.Times.draw()
-	if err != nil {
-		return nil, err
-	}
-	all := map[string][]byte{figuresFile: r.encode(), plotFile: plot}
+	all := map[string][]byte{figuresFile: r.encode()}
 	for _, p := range pages {
 		b, err := os.ReadFile(p.file)
 		text := string(b)
@@ -184,6 +163,15 @@ type row struct {
 // rowOf returns a row of measurements that are not divided.
 func rowOf(job, group string, names ...string) row { return row{job, group, names, 0} }
 
+// sizeRow returns a row of tokens read from packets of a size.
+func sizeRow(job, group string) row {
+	names := []string{"gdwire tokens, bytes", "msgp walk, bytes.Reader", "cbor Wellformed", "jsontext ReadToken", "cbor Unmarshal"}
+	if group == "64 bytes" {
+		names = names[:4]
+	}
+	return rowOf(job, group, names...)
+}
+
 // summary contains the tables of the README.
 var summary = []table{
 	{title: "Saved game", columns: documentColumns, rows: documentRows("")},
@@ -191,13 +179,19 @@ var summary = []table{
 	{title: "Saved game as structs", columns: structColumns, rows: structRows("")},
 	{title: "Dialog as structs", columns: structColumns, rows: structRows(", dialog")},
 	{
-		title:   "Packets and bulk data",
-		columns: []string{"gdwire", "msgp", "cbor", "jsontext", "copying"},
+		title:   "Packets",
+		columns: []string{"gdwire", "msgp", "cbor, checked", "jsontext", "cbor, into any"},
 		rows: []row{
-			rowOf("a packet of 64 bytes", "64 bytes", "gdwire tokens, bytes", "msgp walk, bytes.Reader", "cbor Wellformed", "jsontext ReadToken"),
-			rowOf("64 MiB of float32 in", "ReadPacked, 64 MiB", "gdwire float32", "", "", "", "io.ReadFull"),
-			rowOf("64 MiB of float32 out", "WritePacked, 64 MiB", "gdwire float32", "", "", "", "Write"),
-			rowOf("1 GiB from file to file", "1 GiB from file to file", "gdwire CopyValue", "", "", "", "io.CopyBuffer"),
+			sizeRow("64 bytes", "64 bytes"), sizeRow("345 bytes", sizeName(1)), sizeRow("4 KB", sizeName(12)), sizeRow("64 KB", sizeName(190)), sizeRow("4 MB", sizeName(12000)),
+		},
+	},
+	{
+		title:   "Bulk data",
+		columns: []string{"gdwire", "copying"},
+		rows: []row{
+			rowOf("64 MiB of float32 in", "ReadPacked, 64 MiB", "gdwire float32", "io.ReadFull"),
+			rowOf("64 MiB of float32 out", "WritePacked, 64 MiB", "gdwire float32", "Write"),
+			rowOf("1 GiB from file to file", "1 GiB from file to file", "gdwire CopyValue", "io.CopyBuffer"),
 		},
 	},
 	{
@@ -338,68 +332,6 @@ func (r *report) table(t *table) string {
 	return fmt.Sprintf("| %s | %s |\n|---%s|\n%s", t.head, strings.Join(t.columns, " | "), strings.Repeat("|--:", len(t.columns)), rows.String())
 }
 
-// lines are the lines of the plot. All colors are visible on white and on black.
-var lines = []struct {
-	name, label string
-	color       color.RGBA
-	width       vg.Length
-}{
-	{"cbor Unmarshal", "cbor, Unmarshal into any", color.RGBA{0x2c, 0xa0, 0x8c, 0xff}, 1.5},
-	{"jsontext ReadToken", "jsontext, ReadToken", color.RGBA{0xa0, 0x78, 0xd8, 0xff}, 1.5},
-	{"msgp walk, bytes.Reader", "msgp, walked by hand", color.RGBA{0xe0, 0x80, 0x20, 0xff}, 1.5},
-	{"cbor Wellformed", "cbor, Wellformed only", color.RGBA{0x40, 0xb0, 0x40, 0xff}, 1.5},
-	{"gdwire tokens, bytes", "gdwire, tokens", color.RGBA{0x40, 0x90, 0xe8, 0xff}, 3},
-}
-
-// draw plots the time to decode packets by their size, as SVG.
-func (r results) draw() ([]byte, error) {
-	plot.DefaultFont.Variant = "Sans"
-	p := plot.New()
-	p.BackgroundColor = nil // that of the page
-	p.Title.Text = "Time to decode a packet, for each of its bytes"
-	p.X.Label.Text = "packet (bytes as Godot has it)"
-	p.Y.Label.Text = "ns per byte"
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
-	p.Legend.Top, p.Legend.Left, p.Legend.Padding = true, true, 3
-	p.Add(plotter.NewGrid())
-	for _, l := range lines {
-		points := r.points(l.name)
-		if len(points) == 0 {
-			return nil, errors.New("nothing to plot: the sizes are missing")
-		}
-		line, dots, err := plotter.NewLinePoints(points)
-		if err != nil {
-			return nil, err
-		}
-		line.Color, line.Width = l.color, l.width
-		dots.Color, dots.Shape, dots.Radius = l.color, draw.CircleGlyph{}, 2.5
-		p.Add(line, dots)
-		p.Legend.Add(l.label, line, dots)
-	}
-	p.Y.Max *= 5 // room for the legend
-	canvas := vgsvg.New(720, 420)
-	p.Draw(draw.New(canvas))
-	var b strings.Builder
-	_, err := canvas.WriteTo(&b)
-	return []byte(onAnyPage.Replace(b.String())), err
-}
-
-// onAnyPage makes text and axes gray, which are black where the SVG names no color, and adds fonts for systems
-// without the first.
-var onAnyPage = strings.NewReplacer("#000000", "#888888", "<g transform", `<g fill="#888888" transform`, "Liberation Sans", "Liberation Sans,Arial,sans-serif")
-
-// points returns the points of a line, by the size of the packets.
-func (r results) points(name string) (points plotter.XYs) {
-	for group, contenders := range r {
-		if m := contenders[name]; m != nil && strings.HasPrefix(group, "size ") {
-			points = append(points, plotter.XY{X: float64(m.Bytes), Y: m.median() / float64(m.Bytes)})
-		}
-	}
-	slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y)) })
-	return points
-}
-
 // A publication holds the values of the flags of bench publish.
 type publication struct {
 	dry, render     bool
@@ -407,7 +339,7 @@ type publication struct {
 	slot            time.Duration // of a contender in a round
 }
 
-// publish measures what the documents show and writes figuresFile, the tables and the plot.
+// publish measures what the documents show and writes figuresFile and the tables.
 func publish(args []string, out, progress io.Writer) error {
 	o := &publication{rounds: 11, layouts: 3, slot: 50 * time.Millisecond}
 	fs := flag.NewFlagSet("bench publish", flag.ContinueOnError)

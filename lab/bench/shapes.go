@@ -134,16 +134,8 @@ func cborTiles() map[[2]int32]int64 {
 }
 
 // readingShape returns contenders that decode v into a new t.
-func readingShape(suffix string, v any, t reflect.Type) (all []contender) {
-	size := len(must(variant.Marshal(v)))
-	for _, c := range codecs[:2] {
-		b := must(c.marshal(v))
-		all = append(all, c.run(peer(c.name+suffix, size, size, func() int {
-			check(c.unmarshal(b, reflect.New(t).Interface()))
-			return size
-		})))
-	}
-	return all
+func readingShape(suffix string, v any, t reflect.Type) []contender {
+	return unmarshalings(codecs[:2], suffix, v, t)
 }
 
 // writingShape returns contenders that encode v, and the peer's value: to sorted keys if it is a map.

@@ -51,16 +51,6 @@ type savedStats struct {
 	MP int64 `msg:"mp" json:"mp" msgpack:"mp"`
 }
 
-// sum tells whether all have read the same.
-func (w *savedWorld) sum() int {
-	sum := int(w.Version+w.Seed) + len(w.Map) + len(w.Heights)
-	for i := range w.Player.Inventory {
-		it := &w.Player.Inventory[i]
-		sum += int(it.ID+it.Stats.HP) + len(it.Name) + len(it.Tags) + len(it.Parent) + int(it.Pos[0])
-	}
-	return sum
-}
-
 // A dialogLine is a line of the dialog, a document of another shape than the saved game: a deep tree
 // with short keys, text and few numbers.
 type dialogLine struct {
@@ -121,110 +111,14 @@ func newDialogLine(random *rand.Rand, plain []string, depth int) dialogLine {
 	return line
 }
 
-func (l *dialogLine) sum() int {
-	sum := len(l.ID) + len(l.Who) + len(l.Say) + len(l.Mood) + sumOfBool(l.Once) + int(l.Cost)
-	for i := range l.Next {
-		sum += l.Next[i].sum()
-	}
-	return sum
-}
-
 // A message is a structure for protobuf, with the methods that vtprotobuf generates.
 type message interface {
 	proto.Message
 	MarshalVT() ([]byte, error)
 	UnmarshalVT(b []byte) error
-	sum() int // of the same fields as the structure's
 }
 
-func (w *savedWorld) message() message {
-	m := &WorldMessage{Version: w.Version, Map: w.Map, Heights: w.Heights, Seed: w.Seed}
-	m.Player = &PlayerMessage{Name: w.Player.Name, Transform: w.Player.Transform[:]}
-	for i := range w.Player.Inventory {
-		it := &w.Player.Inventory[i]
-		m.Player.Inventory = append(m.Player.Inventory, &ItemMessage{
-			Id: it.ID, Name: it.Name, Weight: it.Weight, Pos: it.Pos[:], Tags: it.Tags, Color: it.Color[:],
-			Enabled: it.Enabled, Parent: it.Parent, Stats: &StatsMessage{Hp: it.Stats.HP, Mp: it.Stats.MP},
-		})
-	}
-	return m
-}
-
-func (m *WorldMessage) sum() int {
-	sum := int(m.Version+m.Seed) + len(m.Map) + len(m.Heights)
-	for _, it := range m.Player.Inventory {
-		sum += int(it.Id+it.Stats.Hp) + len(it.Name) + len(it.Tags) + len(it.Parent) + int(it.Pos[0])
-	}
-	return sum
-}
-
-func (l *dialogLine) message() message { return l.line() }
-
-func (l *dialogLine) line() *LineMessage {
-	m := &LineMessage{Id: l.ID, Who: l.Who, Say: l.Say, Mood: l.Mood, Once: l.Once, Cost: l.Cost}
-	for i := range l.Next {
-		m.Next = append(m.Next, l.Next[i].line())
-	}
-	return m
-}
-
-func (m *LineMessage) sum() int {
-	sum := len(m.Id) + len(m.Who) + len(m.Say) + len(m.Mood) + sumOfBool(m.Once) + int(m.Cost)
-	for _, next := range m.Next {
-		sum += next.sum()
-	}
-	return sum
-}
-
-// The functions below are written by hand, as in a program without reflection.
-
-func (w *savedWorld) read(d *gdwire.Decoder) {
-	for key, err := range d.Fields() {
-		check(err)
-		switch string(key) {
-		case "version":
-			w.Version = must(d.ReadInt())
-		case "player":
-			w.Player.read(d)
-		case "map":
-			w.Map = must(gdwire.AppendPacked(d, w.Map[:0]))
-		case "heights":
-			w.Heights = must(gdwire.AppendPacked(d, w.Heights[:0]))
-		case "seed":
-			w.Seed = must(d.ReadInt())
-		}
-	}
-}
-
-func (p *savedPlayer) read(d *gdwire.Decoder) {
-	for key, err := range d.Fields() {
-		check(err)
-		switch string(key) {
-		case "name":
-			p.Name = must(d.ReadString())
-		case "transform":
-			readReals(d, gdwire.TypeTransform3D, p.Transform[:])
-		case "inventory":
-			p.Inventory = readAll(d, p.Inventory[:0], (*savedItem).read)
-		}
-	}
-}
-
-// readAll appends the elements of an Array to all. The memory of elements beyond its length is used
-// again.
-func readAll[T any](d *gdwire.Decoder, all []T, read func(*T, *gdwire.Decoder)) []T {
-	for range must(d.ReadArray()) {
-		if len(all) < cap(all) {
-			all = all[:len(all)+1]
-		} else {
-			all = append(all, *new(T))
-		}
-		read(&all[len(all)-1], d)
-	}
-	check(d.ReadEnd())
-	return all
-}
-
+// read reads an item by typed calls, as in a program without reflection.
 func (it *savedItem) read(d *gdwire.Decoder) {
 	for key, err := range d.Fields() {
 		check(err)
@@ -236,7 +130,7 @@ func (it *savedItem) read(d *gdwire.Decoder) {
 		case "weight":
 			it.Weight = must(d.ReadFloat())
 		case "pos":
-			readReals(d, gdwire.TypeVector3, it.Pos[:])
+			check(gdwire.ReadComponents(d, gdwire.TypeVector3, it.Pos[:]))
 		case "tags":
 			it.Tags = it.Tags[:0]
 			for _, err := range d.Elements() {
@@ -244,33 +138,21 @@ func (it *savedItem) read(d *gdwire.Decoder) {
 				it.Tags = append(it.Tags, must(d.ReadString()))
 			}
 		case "color":
-			readReals(d, gdwire.TypeColor, it.Color[:])
+			check(gdwire.ReadComponents(d, gdwire.TypeColor, it.Color[:]))
 		case "enabled":
 			it.Enabled = must(d.ReadBool())
 		case "parent":
 			it.Parent = must(d.ReadNodePath())
 		case "stats":
-			it.Stats.read(d)
+			for key, err := range d.Fields() {
+				check(err)
+				switch string(key) {
+				case "hp":
+					it.Stats.HP = must(d.ReadInt())
+				case "mp":
+					it.Stats.MP = must(d.ReadInt())
+				}
+			}
 		}
-	}
-}
-
-func (s *savedStats) read(d *gdwire.Decoder) {
-	for key, err := range d.Fields() {
-		check(err)
-		switch string(key) {
-		case "hp":
-			s.HP = must(d.ReadInt())
-		case "mp":
-			s.MP = must(d.ReadInt())
-		}
-	}
-}
-
-func readReals(d *gdwire.Decoder, t gdwire.Type, c []float32) {
-	var wide [12]float64
-	check(gdwire.ReadComponents(d, t, wide[:len(c)]))
-	for i := range c {
-		c[i] = float32(wide[i])
 	}
 }

@@ -1,20 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/variant"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Texts by their length, packets by their size, and native JSON.
+// Texts by their length, and packets by their size.
 
 // export contains the calls of package gdwire for this module.
 var export = gdwire.Internal.Export(&internal.AllowInternalUse)
@@ -187,83 +184,27 @@ func items() [][]byte {
 	return all
 }
 
-// itemCounts are the numbers of items in the packets of the plot.
-var itemCounts = []int{1, 3, 12, 48, 190, 760, 3000, 12000}
+// itemCounts are the numbers of items in larger packets, of 345 bytes to 4 MB.
+var itemCounts = []int{1, 12, 190, 12000}
 
-// plotted contains the contenders that the plot shows.
-func plotted(doc *document) []contender {
-	return []contender{
-		oursReading(doc.godot, "tokens", doc.tokens, readTokens)[0],
-		msgpReading(doc)[0],
-		doc.wellformed(),
-		builders(doc)[1],
-		jsonReading(doc),
-	}
-}
+func sizeName(items int) string { return fmt.Sprintf("size %d × 345 B", items) }
 
-// sizeGroups measure packets from 64 bytes on.
-func sizeGroups() []group {
-	all := []group{{name: "size 64 B", setup: func(*stage) []contender { return plotted(smallPacket()) }}}
+// sizeGroups measure packets of different sizes.
+func sizeGroups() (all []group) {
 	for _, n := range itemCounts {
-		all = append(all, group{name: fmt.Sprintf("size %d × 345 B", n), setup: func(*stage) []contender {
+		all = append(all, group{name: sizeName(n), setup: func(*stage) []contender {
 			items := items()
-			return plotted(translate(bytesOf(func(e *gdwire.Encoder) {
+			doc := translate(bytesOf(func(e *gdwire.Encoder) {
 				check(e.BeginArray(n))
 				for i := range n {
 					check(e.WriteRaw(items[i%len(items)]))
 				}
 				check(e.End())
-			})))
+			}))
+			return []contender{
+				oursReading(doc.godot, "tokens", doc.tokens, readTokens)[0], msgpReading(doc)[0], doc.wellformed(), builders(doc)[1], jsonReading(doc),
+			}
 		}})
 	}
 	return all
-}
-
-// gdjsonGroups measure native JSON.
-var gdjsonGroups = []group{
-	{name: "JSON out", setup: func(*stage) []contender {
-		text := nativeJSON(game().godot)
-		return []contender{toJSON(game().godot, text)}
-	}},
-	{name: "JSON in", setup: func(*stage) []contender {
-		text := nativeJSON(game().godot)
-		// "args" before "type", as engines write it.
-		reordered := jsontext.Value(bytes.Clone(text))
-		check(reordered.Format(jsontext.ReorderRawObjects(true)))
-		return []contender{
-			fromJSON("gdjson", text, len(game().godot)),
-			fromJSON("gdjson, args before type", reordered, len(game().godot)),
-		}
-	}},
-}
-
-// nativeJSON returns a value as native JSON.
-func nativeJSON(wire []byte) []byte {
-	var b bytes.Buffer
-	d := gdwire.NewDecoder(bytes.NewReader(wire), nil)
-	defer d.Release()
-	check(gdjson.ToJSON(&b, d))
-	return b.Bytes()
-}
-
-func toJSON(wire, text []byte) contender {
-	d, m := gdwire.NewDecoder(nil, nil), &drain{}
-	return ours("gdjson", len(text), len(text), func() int {
-		m.n = 0
-		d.ResetBytes(wire)
-		check(gdjson.ToJSON(m, d))
-		return m.n
-	})
-}
-
-func fromJSON(name string, text []byte, want int) contender {
-	r, m := bytes.NewReader(nil), &drain{}
-	e := gdwire.NewEncoder(m, nil)
-	return ours(name, len(text), want, func() int {
-		m.n = 0
-		r.Reset(text)
-		e.Reset(m)
-		check(gdjson.FromJSON(e, r))
-		return m.n
-	})
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	jsonv1 "encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -49,13 +51,30 @@ func marshalings(codecs []codec, suffix string, size int, v any) (all []contende
 	return all
 }
 
-// into returns a contender that decodes b into a new T.
-func into[T any](c codec, suffix string, b []byte, size, want int, result func(T) int) contender {
-	return c.run(peer(c.name+suffix, size, want, func() int {
-		var v T
-		check(c.unmarshal(b, &v))
-		return result(v)
-	}))
+// unmarshaling returns a contender that decodes b into a new t.
+func unmarshaling(c codec, suffix string, b []byte, size int, t reflect.Type) contender {
+	var v reflect.Value
+	by := peer(c.name+suffix, size, size, func() int {
+		v = reflect.New(t)
+		check(c.unmarshal(b, v.Interface()))
+		return size
+	})
+	by.verify = func() error {
+		if v.Elem().IsZero() {
+			return errors.New("nothing was read")
+		}
+		return nil
+	}
+	return c.run(by)
+}
+
+// unmarshalings returns contenders that decode v into a new t.
+func unmarshalings(codecs []codec, suffix string, v any, t reflect.Type) (all []contender) {
+	size := len(must(variant.Marshal(v)))
+	for _, c := range codecs {
+		all = append(all, unmarshaling(c, suffix, must(c.marshal(v)), size, t))
+	}
+	return all
 }
 
 // variantGroups compare package variant with codecs of Go values, on each document as structs.
@@ -71,46 +90,32 @@ func structGroups(x structDocument) []group {
 	}
 }
 
-// reading is a contender that decodes b into the structs of x, new ones unless kept.
-func reading(x structDocument, name string, b []byte, kept bool, decode func(b []byte, v structValue) error) contender {
-	v := x.empty()
-	return peer(name, len(x.document().godot), x.filled().sum(), func() int {
+// reading is a contender that decodes b into what empty returns: each time, unless kept.
+func (x *structDocument) reading(name string, b []byte, kept bool, empty func() any, decode func(b []byte, v any) error) contender {
+	v := empty()
+	c := peer(name, len(x.document().godot), 0, func() int {
 		if !kept {
-			v = x.empty()
+			v = empty()
 		}
 		check(decode(b, v))
-		return v.sum()
+		return 0
 	})
+	c.verify = func() error { return verifySum(v, sumOf(x.filled())) }
+	return c
 }
 
-func intoStructs(x structDocument, kept bool) []contender {
-	v := x.filled()
-	godot := x.document().godot
-	all := []contender{
-		reading(x, "msgp, generated", must(v.MarshalMsg(nil)), kept, func(b []byte, v structValue) error {
-			_, err := v.UnmarshalMsg(b)
-			return err
-		}),
-	}
+func intoStructs(x structDocument, kept bool) (all []contender) {
+	empty := func() any { return x.empty() }
+	all = append(all, x.reading("msgp, generated", must(x.filled().MarshalMsg(nil)), kept, empty, func(b []byte, v any) error {
+		_, err := v.(msgp.Unmarshaler).UnmarshalMsg(b)
+		return err
+	}))
 	for _, c := range codecs {
-		all = append(all, c.run(reading(x, c.name, x.encoded(c), kept, func(b []byte, v structValue) error { return c.unmarshal(b, v) })))
-	}
-	if _, ok := v.(*savedWorld); ok {
-		d := gdwire.NewDecoder(nil, nil)
-		all = append(all, reading(x, "by hand", godot, kept, func(b []byte, v structValue) error {
-			d.ResetBytes(b)
-			v.(*savedWorld).read(d)
-			return nil
-		}).allocating())
+		all = append(all, c.run(x.reading(c.name, x.encoded(c), kept, empty, c.unmarshal)))
 	}
 	if !kept {
-		empty := x.empty().message().ProtoReflect().Type()
-		b := must(v.message().MarshalVT())
-		all = append(all, peer("vtprotobuf, generated", len(godot), v.sum(), func() int {
-			m := empty.New().Interface().(message)
-			check(m.UnmarshalVT(b))
-			return m.sum()
-		}))
+		all = append(all, x.reading("vtprotobuf, generated", must(x.filledMessage().MarshalVT()), false,
+			func() any { return x.message() }, func(b []byte, v any) error { return v.(message).UnmarshalVT(b) }))
 	}
 	return all
 }
@@ -121,22 +126,19 @@ func fromStructs(x structDocument) []contender {
 	return append(marshalings(codecs, "", size, v),
 		encoding("variant.MarshalEncode", size, func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, v)) }).allocating(),
 		marshaling("msgp, generated", size, func() ([]byte, error) { return v.MarshalMsg(nil) }),
-		marshaling("vtprotobuf, generated", size, v.message().MarshalVT),
+		marshaling("vtprotobuf, generated", size, x.filledMessage().MarshalVT),
 	)
 }
 
 func intoAny(x structDocument) (all []contender) {
 	for _, c := range codecs {
-		all = append(all, into(c, "", x.encoded(c), len(x.document().godot), 1, func(v any) int { return sumOfBool(v != nil) }))
+		all = append(all, unmarshaling(c, "", x.encoded(c), len(x.document().godot), reflect.TypeFor[any]()))
 	}
 	return all
 }
 
-// A structValue is the value of a document as structs, with the code of the codecs that use no
-// reflection. The saved game is also read by hand.
+// A structValue is the value of a document as structs, with the generated code of msgp.
 type structValue interface {
-	message() message
-	sum() int // tells whether all have read the same
 	msgp.Marshaler
 	msgp.Unmarshaler
 }
@@ -147,6 +149,14 @@ type structDocument struct {
 	document func() *document
 	empty    func() structValue
 	filled   func() structValue // the same ones each time
+	message  func() message     // empty
+}
+
+// filledMessage returns the document for protobuf: fields of the same names in JSON.
+func (x *structDocument) filledMessage() message {
+	m := x.message()
+	check(jsonv1.Unmarshal(must(jsonv1.Marshal(x.filled())), m))
+	return m
 }
 
 // encoded returns the document of x as c encodes it.
@@ -160,7 +170,12 @@ func (x *structDocument) encoded(c codec) []byte {
 var savedStructs = structDocument{
 	document: game,
 	empty:    func() structValue { return new(savedWorld) },
-	filled:   sync.OnceValue(func() structValue { return world() }),
+	filled: sync.OnceValue(func() structValue {
+		w := new(savedWorld)
+		check(variant.Unmarshal(game().godot, w))
+		return w
+	}),
+	message: func() message { return new(WorldMessage) },
 }
 
 var dialogStructs = structDocument{
@@ -168,13 +183,7 @@ var dialogStructs = structDocument{
 	document: dialog,
 	empty:    func() structValue { return new(dialogLine) },
 	filled:   sync.OnceValue(func() structValue { return newDialog() }),
-}
-
-// world returns the saved game.
-func world() *savedWorld {
-	w := new(savedWorld)
-	check(variant.Unmarshal(game().godot, w))
-	return w
+	message:  func() message { return new(LineMessage) },
 }
 
 // mapGroups compare package variant with codecs of Go values, on what programs without structs
@@ -182,19 +191,19 @@ func world() *savedWorld {
 var mapGroups = []group{
 	counted("maps and trees out", func() []contender {
 		return slices.Concat(
-			writingMap(append(codecs[:4:4], sortedCBOR), "tree", mapTree()),
-			writingMap(codecs[:1], "map[string]int64", countMap()),
-			writingMap(codecs[:1], "map[string][]int64", mapOf(func(i int) (string, []int64) { return fmt.Sprint("player_", i*7919), []int64{1, 2, 3} })),
-			writingMap(codecs[:1], "map[int]string", mapOf(func(i int) (int, string) { return i * 7919, "Ada Lovelace" })),
-			writingMap(codecs[:1], "map[int64]bool", mapOf(func(i int) (int64, bool) { return int64(i * 7919), i%2 == 0 })),
+			marshalings(append(codecs[:4:4], sortedCBOR), ", tree", len(must(variant.Marshal(mapTree()))), mapTree()),
+			writingShape(", map[string]int64", countMap(), nil)[:1],
+			writingShape(", map[string][]int64", mapOf(func(i int) (string, []int64) { return itemName(i), []int64{1, 2, 3} }), nil)[:1],
+			writingShape(", map[int]string", mapOf(func(i int) (int, string) { return i * 7919, "Ada Lovelace" }), nil)[:1],
+			writingShape(", map[int64]bool", mapOf(func(i int) (int64, bool) { return int64(i * 7919), i%2 == 0 }), nil)[:1],
 		)
 	}),
 	counted("maps and trees in", func() []contender {
 		return slices.Concat(
-			readingMap[map[string]any](codecs[:1], "tree", mapTree()),
-			readingMap[any](codecs[:4], "tree into any", mapTree()),
-			readingMap[map[string]int64](codecs[:1], "map[string]int64", countMap()),
-			readingMap[map[string]any](codecs[:1], "map[string]any", mapOf(func(i int) (string, any) { return fmt.Sprint("player_", i*7919), int64(i) })),
+			unmarshalings(codecs[:1], ", tree", mapTree(), reflect.TypeFor[map[string]any]()),
+			unmarshalings(codecs[:4], ", tree into any", mapTree(), reflect.TypeFor[any]()),
+			unmarshalings(codecs[:1], ", map[string]int64", countMap(), reflect.TypeFor[map[string]int64]()),
+			unmarshalings(codecs[:1], ", map[string]any", mapOf(func(i int) (string, any) { return itemName(i), int64(i) }), reflect.TypeFor[map[string]any]()),
 		)
 	}),
 }
@@ -219,7 +228,7 @@ func mapTree() map[string]any {
 const mapEntries = 1000
 
 func countMap() map[string]int64 {
-	return mapOf(func(i int) (string, int64) { return fmt.Sprint("player_", i*7919), int64(i) })
+	return mapOf(func(i int) (string, int64) { return itemName(i), int64(i) })
 }
 
 // mapOf returns a map of mapEntries entries.
@@ -234,22 +243,6 @@ func mapOf[K comparable, V any](entry func(i int) (K, V)) map[K]V {
 
 // sortedCBOR is cbor with the option to sort keys.
 var sortedCBOR = codec{call: "cbor, sorted", marshal: must(cbor.EncOptions{Sort: cbor.SortBytewiseLexical}.EncMode()).Marshal}
-
-// writingMap returns contenders that encode v.
-func writingMap(codecs []codec, name string, v any) []contender {
-	size := len(must(variant.Marshal(v)))
-	write := func(e *gdwire.Encoder) { check(variant.MarshalEncode(e, v)) }
-	return append(marshalings(codecs, ", "+name, size, v), encoding("variant.MarshalEncode, "+name, size, write).allocating())
-}
-
-// readingMap returns contenders that decode the encoding of v into a new T.
-func readingMap[T any](codecs []codec, name string, v any) (all []contender) {
-	size := len(must(variant.Marshal(v)))
-	for _, c := range codecs {
-		all = append(all, into(c, ", "+name, must(c.marshal(v)), size, size, func(T) int { return size }))
-	}
-	return all
-}
 
 // recordGroups measure calls of package variant for each record.
 var recordGroups = []group{
@@ -434,8 +427,7 @@ func recordsBesideBlocks() []contender {
 func recordsOf[T any](name string, one T) []contender {
 	records := slices.Repeat([]T{one}, recordCount)
 	size := len(must(variant.Marshal(records)))
-	decoding := into(codecs[0], ".Unmarshal, "+name, must(variant.Marshal(records)), size, recordCount, func(all []T) int { return len(all) })
-	return append(marshalings(codecs[:1], ", "+name, size, records), decoding)
+	return append(marshalings(codecs[:1], ", "+name, size, records), unmarshalings(codecs[:1], ".Unmarshal, "+name, records, reflect.TypeFor[[]T]())...)
 }
 
 // fieldGroup measures structs by the types of their fields: those that package variant writes without calls,
