@@ -324,7 +324,8 @@ type Edit struct {
 // old value, unless the old value is nil: the int 2 becomes 2.0, and a string a StringName, and
 // likewise integers in vectors, and the elements of Arrays, packed arrays and Dictionaries. A value
 // that cannot take the type is an error wrapping [gdwire.ErrType]. A [variant.Raw] is written
-// unchanged, and so can be of any type.
+// unchanged, and so can be of any type. An Array of its numbers replaces a vector or another math type,
+// and a string such as "#ff8000" or "orange" a Color.
 func Set(path string, value any) Edit { return Edit{edit.Put, path, value} }
 
 // Delete removes an element, pair or property.

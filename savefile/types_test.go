@@ -68,6 +68,8 @@ func isSet(i, j int) bool {
 		return true
 	case old.name == "Array" && now.group != "dictionary" && strings.HasSuffix(now.name, "Array"):
 		return true // of any elements
+	case old.group == "2" && strings.HasPrefix(now.name, "Array"):
+		return true // of two numbers
 	}
 	return now.group != "" && now.group == old.group
 }

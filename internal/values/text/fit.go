@@ -300,13 +300,19 @@ var conversions = func() map[gdwire.Type][]gdwire.Type {
 	for _, t := range lists {
 		all[t] = lists
 	}
+	for _, t := range gdwire.Types() {
+		if n, _ := t.Components(); n > 0 {
+			all[t] = append(all[t], gdwire.TypeArray) // of its numbers
+		}
+	}
+	all[gdwire.TypeColor] = append(all[gdwire.TypeColor], gdwire.TypeString) // its code or name
 	return all
 }()
 
 // Fit returns the value as a value of type t, or false if values of another type are not converted to t,
 // or something would be lost.
 func (v *Value) Fit(t gdwire.Type) (Value, bool) {
-	if v.Type == t {
+	if v.Type == t && !v.Bare {
 		return *v, true
 	}
 	return v.convert(&Value{Type: t})
@@ -330,13 +336,14 @@ func (v *Value) FitLike(old *Value) (Value, bool) {
 
 // IsLike reports whether the type and the declared types are those of old.
 func (v *Value) IsLike(old *Value) bool {
-	return v.Type == old.Type && v.Key == old.Key && v.Elem == old.Elem
+	return v.Type == old.Type && v.Key == old.Key && v.Elem == old.Elem && !v.Bare
 }
 
 // convert returns the value as a value of another type, or with other declared types.
 func (v *Value) convert(to *Value) (Value, bool) {
 	fit := *v
 	fit.Type = to.Type
+	n, integers := to.Type.Components()
 	switch from := v.Type; {
 	case v.Form == Declared: // the items are not known
 		return *v, false
@@ -354,15 +361,43 @@ func (v *Value) convert(to *Value) (Value, bool) {
 	case from == gdwire.TypeFloat:
 		fit.Int, fit.Numbers = int64(v.Numbers[0]), nil
 		return fit, isInteger(v.Numbers[0], 63)
+	case n > 0 && from == gdwire.TypeArray:
+		return v.components(to.Type)
+	case to.Type == gdwire.TypeColor:
+		color, ok := colorOf(v.Text)
+		return color, ok
+	case v.Bare:
+		return *v, false
 	case from == gdwire.TypeString:
 		fit.Text = textOf(v.Text, to.Type).Text
 		return fit, true
 	case slices.Contains(lists, from):
 		return v.list(to)
 	}
-	_, integers := to.Type.Components()
 	fit.Single = false // the digits of an integer
-	return fit, !integers || !slices.ContainsFunc(v.Numbers, func(x float64) bool { return !isInteger(x, 31) })
+	return fit, !integers || areIntegers(fit.Numbers)
+}
+
+// areIntegers reports whether all numbers are integers of 32 bits.
+func areIntegers(all []float64) bool {
+	return !slices.ContainsFunc(all, func(x float64) bool { return !isInteger(x, 31) })
+}
+
+// components returns an Array of numbers as a value of a math type. A Color can lack alpha.
+func (v *Value) components(t gdwire.Type) (Value, bool) {
+	fit := Value{Type: t, Exact: v.Exact}
+	for i := range v.Items {
+		x, ok := v.Items[i].Fit(gdwire.TypeFloat)
+		if !ok {
+			return *v, false
+		}
+		fit.Numbers = append(fit.Numbers, x.Numbers[0])
+	}
+	n, integers := t.Components()
+	if t == gdwire.TypeColor && len(fit.Numbers) == n-1 {
+		fit.Numbers = append(fit.Numbers, 1)
+	}
+	return fit, len(fit.Numbers) == n && (!integers || areIntegers(fit.Numbers))
 }
 
 // list returns a list as another one.

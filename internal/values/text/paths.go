@@ -15,6 +15,7 @@
 package text
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -99,7 +100,7 @@ func (s *scanner) start() (p Path, change string) {
 	p = s.path()
 	s.space()
 	start := s.pos
-	if !s.accept("=") && !s.accept("+=") && !s.accept("-=") {
+	if s.separator() == "" {
 		hint := ""
 		if !s.atEnd() {
 			hint = keyHint
@@ -126,7 +127,10 @@ func PairLine(path, typed string) (string, error) {
 		steps = string(key.Append(nil))
 	}
 	s.space()
-	change := s.separator()
+	change := ":"
+	if !s.accept(change) {
+		change = s.separator()
+	}
 	if change == "" {
 		s.errorf("want = and a value")
 	}
@@ -134,9 +138,9 @@ func PairLine(path, typed string) (string, error) {
 	return path + steps + " " + strings.Replace(change, ":", "=", 1) + " " + s.text[s.pos:], s.failed()
 }
 
-// separator skips what separates a typed key from its value, and returns it, or "" if nothing does.
+// separator skips what separates a path from its value, and returns it, or "" if nothing does.
 func (s *scanner) separator() string {
-	for _, text := range []string{"=", ":", "+=", "-="} {
+	for _, text := range append(changes, "=") {
 		if s.accept(text) {
 			return text
 		}
@@ -149,7 +153,7 @@ func (s *scanner) pairKey() Value {
 	value := *s
 	v := value.value()
 	value.space()
-	if after := value; value.err == nil && v.isPathKey() && (after.atEnd() || after.separator() != "") {
+	if after := value; value.err == nil && v.isPathKey() && (after.atEnd() || after.isNext(":") || after.separator() != "") {
 		*s = value
 		return v
 	}
@@ -157,7 +161,7 @@ func (s *scanner) pairKey() Value {
 	if n := strings.IndexAny(rest, "=:"); n >= 0 {
 		isChange := rest[n] == '='
 		if rest = rest[:n]; isChange {
-			rest = strings.TrimRight(rest, "+-")
+			rest = strings.TrimRight(rest, "+-*/")
 		}
 	}
 	word := strings.TrimSpace(rest)
@@ -180,9 +184,9 @@ func isSyntax(r rune) bool {
 // ParseValue parses the value of a line.
 func ParseValue(text string) (Value, error) {
 	s := scanner{text: text}
-	for _, change := range []string{"+", "-"} {
-		if s.accept(change + "=") {
-			return s.change(change), s.failed()
+	for _, change := range changes {
+		if s.accept(change) {
+			return s.change(change[:1]), s.failed()
 		}
 	}
 	return s.operand(), s.failed()
@@ -261,7 +265,7 @@ func (s *scanner) path() Path {
 	first := true // the dot before the first name is optional
 	if s.accept("$") {
 		first = false
-		if n := s.digits(); n != "" {
+		if n := s.digits(decimal); n != "" {
 			var err error
 			if p.Packet, err = strconv.ParseInt(n, 10, 64); err != nil {
 				s.errorf("packet %s is out of range", n)
@@ -328,7 +332,7 @@ func (s *scanner) name() Value {
 
 // index parses the number of a pair and the parenthesis after it.
 func (s *scanner) index() int64 {
-	n, err := strconv.ParseInt(s.digits(), 10, 64)
+	n, err := strconv.ParseInt(s.digits(decimal), 10, 64)
 	if err != nil {
 		s.errorf("want the number of a pair")
 	}
@@ -459,6 +463,9 @@ func (v *Value) Write(e *gdwire.Encoder, double bool) error {
 func (v *Value) writeItems(e *gdwire.Encoder, double bool) (err error) {
 	switch v.Type {
 	case gdwire.TypeArray:
+		if v.Bare {
+			return fmt.Errorf("nothing tells the type of %v: write it, such as Vector2(7, 8)", v)
+		}
 		err = e.BeginTypedArray(len(v.Items), v.Elem)
 	case gdwire.TypeDictionary:
 		err = e.BeginTypedDict(len(v.Items)/2, v.Key, v.Elem)

@@ -68,6 +68,20 @@ func TestInput(t *testing.T) {
 		`$ = Dictionary[ String ,int ]({})`:          `$ = Dictionary[String, int]({})`,
 		`$ = PackedByteArray('FF')`:                  `$ = PackedByteArray("ff")`,
 		"$ = \"\u202e\"":                             `$ = "\u202e"`,
+		// As in GDScript and JSON.
+		`$ = [1_000, -0xF_f, 0b1_01, 1_0.2_5e1_0]`:        `$ = [1000, -255, 5, 102500000000.0]`,
+		`$ = "a\/b\b\ud83d\ude00"`:                        `$ = "a/b\u0008😀"`,
+		`$ = Color(1, 0, 0.5)`:                            `$ = Color(1.0, 0.0, 0.5, 1.0)`,
+		`$ = Color("#f008")`:                              `$ = Color(1.0, 0.0, 0.0, 0.53333336)`,
+		`$ = #336699`:                                     `$ = Color(0.2, 0.4, 0.6, 1.0)`,
+		`$ = [Color("Alice Blue"), Color('transparent')]`: `$ = [Color(0.9411765, 0.972549, 1.0, 1.0), Color(1.0, 1.0, 1.0, 0.0)]`,
+		`$ = [Color.RED, Color(Color.red, 0.5), Color("rebecca_purple", 0.5)]`:                  `$ = [Color(1.0, 0.0, 0.0, 1.0), Color(1.0, 0.0, 0.0, 0.5), Color(0.4, 0.2, 0.6, 0.5)]`,
+		`$ = [Vector2.UP, Vector3.UP, Vector2i.ONE, Vector4.ZERO]`:                              `$ = [Vector2(0.0, -1.0), Vector3(0.0, 1.0, 0.0), Vector2i(1, 1), Vector4(0.0, 0.0, 0.0, 0.0)]`,
+		`$ = Rect2i(Vector2i(1, 2), Vector2i.ONE)`:                                              `$ = Rect2i(1, 2, 1, 1)`,
+		`$ = Plane(Vector3(1, 2, 3), 4)`:                                                        `$ = Plane(1.0, 2.0, 3.0, 4.0)`,
+		`$ = Transform(Basis(1, 2, 3, 4, 5, 6, 7, 8, 9), Vector3.ONE)`:                          `$ = Transform3D(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 1.0, 1.0, 1.0)`,
+		`$ = [StringName("a"), NodePath("b//c"), PackedByteArray([1, 255]), PoolIntArray([1])]`: `$ = [&"a", ^"b/c", PackedByteArray("01ff"), PackedInt32Array([1])]`,
+		`$ = [(5), (7, -8.5), ()]`:                                                              `$ = [5, (7, -8.5), ()]`,
 	} {
 		t.Run(in, func(t *testing.T) {
 			p, v := testenv.Must2(ParseLine(in))(t)
@@ -115,6 +129,20 @@ func TestPathsErrors(t *testing.T) {
 		`$ = Vector2i(1, 99999999999)`:     `99999999999 is out of range`,
 		`$ = PackedByteArray("abc")`:       `want bytes as hexadecimal digits`,
 		`$ = PackedInt32Array(1)`:          `unexpected "(1)"`,
+		`$ = PackedByteArray([256])`:       `want numbers from 0 to 255`,
+		`$ = 1_`:                           `unexpected "_"`,
+		`$ = 1__0`:                         `unexpected "__0"`,
+		`$ = 0b2`:                          `unexpected "b2"`,
+		`$ = Color("nocolor")`:             `want a color, such as "#ff8000" or "orange", and not "nocolor"`,
+		`$ = Color.NOCOLOR`:                `and not "NOCOLOR"`,
+		`$ = #12`:                          `want a color`,
+		`$ = Color("red", 1, 2)`:           `want )`,
+		`$ = Vector2.FORWARD`:              `Vector2 has no constant FORWARD`,
+		`$ = Quaternion.ONE`:               `Quaternion has no constant ONE`,
+		`$ = Basis(Vector3(1, 2, 3))`:      `want a number`,
+		`$ = Rect2i(Vector2(1, 2), 3, 4)`:  `want a number`,
+		`$ = Vector2(Vector2(1, 2))`:       `want a number`,
+		`$[(1, 2)] = 5`:                    `is not a key`,
 		`$ = Array`:                        `want [`,
 		`$ = [1 2]`:                        `column 8: want , or ]`,
 		`$ = {1: 2 3: 4}`:                  `column 11: want , or }`,
@@ -152,7 +180,7 @@ func TestPairLine(t *testing.T) {
 		`Vector2i(1, 2) = 5`: `[Vector2i(1, 2)] = 5`, `{"a": 1}: 5`: `[{"a": 1}] = 5`, `PackedInt32Array([1]) = 5`: `[PackedInt32Array([1])] = 5`,
 		`[10] = 5`: `[10] = 5`, `[[10]] = 5`: `[[10]] = 5`, `["a.b"]: 5`: `["a.b"] = 5`, `.a.b = 5`: `.a.b = 5`, `[&"a"].b: 5`: `[&"a"].b = 5`,
 		`Array = 5`: `.Array = 5`, `Vector2: 5`: `.Vector2 = 5`, `PackedInt32Array = 5`: `.PackedInt32Array = 5`,
-		`a += 5`: `.a += 5`, `9 -= 5`: `[9] -= 5`, `a = b = 5`: `.a = b = 5`,
+		`a += 5`: `.a += 5`, `9 -= 5`: `[9] -= 5`, `a *= 5`: `.a *= 5`, `a b /= 5`: `["a b"] /= 5`, `1_000 = 5`: `[1000] = 5`, `a = b = 5`: `.a = b = 5`,
 	} {
 		line, err := PairLine("$.d", typed)
 		require.NoError(t, err, typed)
@@ -160,7 +188,7 @@ func TestPairLine(t *testing.T) {
 	}
 	for typed, want := range map[string]string{
 		``: "want a value", `= 5`: `want a value and not "= 5"`, `a`: "want = and a value", `9`: "want = and a value", `a b 5`: "want = and a value",
-		`. = 5`: "want a key", `[1 = 5`: "want ]", `9 lives = 5`: `want a key and not "9 lives = 5"; text is in quotes`, `1_000 = 5`: "text is in quotes",
+		`. = 5`: "want a key", `[1 = 5`: "want ]", `9 lives = 5`: `want a key and not "9 lives = 5"; text is in quotes`, `1000_ = 5`: "text is in quotes",
 		`Color(1, 0) = 5`: "Color has 4 arguments", `"a = 5`: "the string does not end", `it's = 5`: `want a value and not "it's = 5"`,
 		`a.b = 5`: "want a value", `$.a = 5`: "want a value", `"a" b = 5`: "want a key", "a\nb = 5": "want a value", `a, b: 5`: "want a value",
 	} {
@@ -178,6 +206,8 @@ func TestDeep(t *testing.T) {
 		"lists":        "$ = " + strings.Repeat("[", n),
 		"dictionaries": "$ = " + strings.Repeat("{1:", n),
 		"keys":         "$ = " + strings.Repeat("{[", n),
+		"parentheses":  "$ = " + strings.Repeat("(", n),
+		"components":   "$ = " + strings.Repeat("Rect2(", n),
 		"typed":        "$ = " + strings.Repeat("Array[int]([", n),
 		"key of path":  strings.Repeat("[", n),
 	} {
@@ -458,9 +488,9 @@ func TestEveryMathType(t *testing.T) {
 		if !integers {
 			continue
 		}
-		require.Len(t, conversions[typ], 1, "no counterpart of %v in fit.go", typ)
+		require.Len(t, conversions[typ], 2, "no counterpart of %v in fit.go", typ)
 		real := conversions[typ][0]
-		require.Equal(t, []gdwire.Type{typ}, conversions[real])
+		require.Equal(t, []gdwire.Type{typ, gdwire.TypeArray}, conversions[real])
 		m, integers := real.Components()
 		require.Equal(t, n, m)
 		require.False(t, integers)

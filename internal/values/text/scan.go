@@ -129,57 +129,75 @@ func (s *scanner) word(word string) bool {
 	return ok
 }
 
-// hexLen returns the number of hexadecimal digits at the start of text.
-func hexLen(text string) int {
-	return len(text) - len(strings.TrimLeft(text, "0123456789abcdefABCDEF"))
-}
+// The digits of numbers.
+const (
+	bits    = "01"
+	decimal = "0123456789"
+	hexa    = decimal + "abcdefABCDEF"
+)
 
-// digits returns the next digits.
-func (s *scanner) digits() string {
+// digits skips the next digits, of a set, and returns them. A _ can be between two of them.
+func (s *scanner) digits(set string) string {
 	start := s.pos
-	for !s.atEnd() && s.text[s.pos]-'0' <= 9 {
-		s.pos++
+	for !s.atEnd() {
+		next := s.text[s.pos:]
+		if next[0] == '_' && s.pos > start && len(next) > 1 {
+			next = next[1:]
+		}
+		if strings.IndexByte(set, next[0]) < 0 {
+			break
+		}
+		s.pos = len(s.text) - len(next) + 1
 	}
 	return s.text[start:s.pos]
 }
 
-// number returns the next number and reports whether it is a float: with a point, an
-// exponent, inf or nan. The text is empty if no number is next.
+// number returns the next number, without _, and reports whether it is a float: with a point, an exponent, inf or nan. The
+// text is empty if no number is next.
 func (s *scanner) number() (text string, float bool) {
 	start := s.pos
+	float = s.skipNumber()
+	return strings.ToLower(strings.ReplaceAll(s.text[start:s.pos], "_", "")), float
+}
+
+// skipNumber skips the next number, if there is one, and reports whether it is a float.
+func (s *scanner) skipNumber() (float bool) {
+	start := s.pos
 	if s.word("nan") {
-		return "nan", true
+		return true
 	}
 	s.accept("-")
 	if s.word("inf") {
-		return strings.ToLower(s.text[start:s.pos]), true
+		return true
 	}
-	if hex := s.pos; s.accept("0x") || s.accept("0X") {
-		if n := hexLen(s.text[s.pos:]); n > 0 {
-			s.take(n)
-			return s.text[start:s.pos], false
+	for _, radix := range []struct{ prefix, digits string }{{"0x", hexa}, {"0X", hexa}, {"0b", bits}} {
+		if before := s.pos; s.accept(radix.prefix) {
+			if s.digits(radix.digits) != "" {
+				return false
+			}
+			s.pos = before
 		}
-		s.pos = hex
 	}
-	if s.digits() == "" {
-		s.pos = start
-		return "", false
-	}
+	all := s.digits(decimal)
 	if s.accept(".") {
-		s.digits()
+		all += s.digits(decimal)
 		float = true
+	}
+	if all == "" {
+		s.pos = start
+		return false
 	}
 	if mark := s.pos; s.accept("e") || s.accept("E") {
 		if !s.accept("+") {
 			s.accept("-")
 		}
-		if s.digits() == "" {
+		if s.digits(decimal) == "" {
 			s.pos = mark
 		} else {
 			float = true
 		}
 	}
-	return s.text[start:s.pos], float
+	return float
 }
 
 // quoted parses a string in either kind of quotes.
@@ -215,7 +233,7 @@ func (s *scanner) quoted() string {
 
 // escapes contains the characters for escape sequences of one letter.
 var escapes = map[byte]byte{
-	'"': '"', '\'': '\'', '\\': '\\', 'n': '\n', 'r': '\r', 't': '\t', 'a': '\a', 'b': '\b', 'f': '\f', 'v': '\v',
+	'"': '"', '\'': '\'', '\\': '\\', '/': '/', 'n': '\n', 'r': '\r', 't': '\t', 'a': '\a', 'b': '\b', 'f': '\f', 'v': '\v',
 }
 
 // escape parses an escape sequence and appends the character.
@@ -286,8 +304,11 @@ type Value struct {
 	// of an Object's properties, and the values, in turn. Parsed values contain them; FromToken returns containers
 	// without items.
 	Items []Value
-	// Change is "+" or "-" if the value is added to the old value, or subtracted from it.
+	// Change is "+", "-", "*" or "/" if the old value is changed by the value, a number.
 	Change string
+	// Bare reports whether the value is numbers in parentheses, (7, 8), of which the old value tells the type: a vector, a
+	// Color or another math type. Type is TypeArray until then.
+	Bare bool
 	// Exact reports whether the value was written with its type, such as i:2.
 	Exact bool
 }
@@ -307,7 +328,7 @@ const (
 var signatures = func() map[gdwire.Type]string {
 	all := map[gdwire.Type]string{
 		gdwire.TypeRID: "d", gdwire.TypeObject: "d", gdwire.TypeCallable: "", gdwire.TypeSignal: "sd",
-		gdwire.TypePackedByteArray: "x", gdwire.TypeImage: "uuuux", gdwire.TypeInputEvent: "uux",
+		gdwire.TypeStringName: "s", gdwire.TypeNodePath: "s", gdwire.TypePackedByteArray: "x", gdwire.TypeImage: "uuuux", gdwire.TypeInputEvent: "uux",
 	}
 	for _, t := range gdwire.Types() {
 		if n, integers := t.Components(); integers {
@@ -324,9 +345,14 @@ const (
 	variant  = "Variant"  // any type, in the declaration of a Dictionary
 )
 
-// types contains the types by name.
+// types contains the types by name, and by the other names of Godot 3.
 var types = func() map[string]gdwire.Type {
-	m := map[string]gdwire.Type{}
+	m := map[string]gdwire.Type{
+		"Quat": gdwire.TypeQuaternion, "Transform": gdwire.TypeTransform3D,
+		"PoolByteArray": gdwire.TypePackedByteArray, "PoolIntArray": gdwire.TypePackedInt32Array, "PoolRealArray": gdwire.TypePackedFloat32Array,
+		"PoolStringArray": gdwire.TypePackedStringArray, "PoolColorArray": gdwire.TypePackedColorArray,
+		"PoolVector2Array": gdwire.TypePackedVector2Array, "PoolVector3Array": gdwire.TypePackedVector3Array,
+	}
 	for _, t := range gdwire.Types() {
 		m[t.String()] = t
 	}
@@ -356,7 +382,7 @@ func (v *Value) IsKey() bool {
 // printed with the number of such a key, and read with the key, too.
 func (v *Value) isContainerKey() bool {
 	isContainer := v.Type == gdwire.TypeArray || v.Type == gdwire.TypeDictionary || v.Type.Element() != 0 && v.Type != gdwire.TypeImage
-	return isContainer && v.Form != Declared
+	return isContainer && v.Form != Declared && !v.Bare
 }
 
 // isPathKey reports whether the value can be between brackets in a path that is read.
@@ -526,17 +552,23 @@ func (v *Value) AppendStart(dst []byte) []byte {
 	case v.isDeclared():
 		dst = append(v.appendDeclared(dst), '(')
 	}
-	if v.hasPairs() {
+	switch {
+	case v.hasPairs():
 		return append(dst, '{')
+	case v.Bare:
+		return append(dst, '(')
 	}
 	return append(dst, '[')
 }
 
 // AppendEnd appends the text after the items of a container: ] or ]).
 func (v *Value) AppendEnd(dst []byte) []byte {
-	if v.hasPairs() {
+	switch {
+	case v.hasPairs():
 		dst = append(dst, '}')
-	} else {
+	case v.Bare:
+		dst = append(dst, ')')
+	default:
 		dst = append(dst, ']')
 	}
 	if v.isDeclared() {

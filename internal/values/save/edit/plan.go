@@ -239,6 +239,9 @@ func hasObjects(v *text.Value) bool {
 
 // typeOf returns the name of the type of a value, with declared types.
 func typeOf(v *text.Value) string {
+	if v.Bare {
+		return v.String()
+	}
 	if v.Type == gdwire.TypeObject || v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {
 		return v.Type.String()
 	}
