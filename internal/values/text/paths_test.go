@@ -81,7 +81,7 @@ func TestInput(t *testing.T) {
 		`$ = Plane(Vector3(1, 2, 3), 4)`:                                                        `$ = Plane(1.0, 2.0, 3.0, 4.0)`,
 		`$ = Transform(Basis(1, 2, 3, 4, 5, 6, 7, 8, 9), Vector3.ONE)`:                          `$ = Transform3D(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 1.0, 1.0, 1.0)`,
 		`$ = [StringName("a"), NodePath("b//c"), PackedByteArray([1, 255]), PoolIntArray([1])]`: `$ = [&"a", ^"b/c", PackedByteArray("01ff"), PackedInt32Array([1])]`,
-		`$ = [(5), (7, -8.5), ()]`:                                                              `$ = [5, (7, -8.5), ()]`,
+		`$ = [(5), (7, -.5), ()]`:                                                               `$ = [5, (7, -0.5), ()]`,
 	} {
 		t.Run(in, func(t *testing.T) {
 			p, v := testenv.Must2(ParseLine(in))(t)
@@ -130,6 +130,7 @@ func TestPathsErrors(t *testing.T) {
 		`$ = PackedByteArray("abc")`:       `want bytes as hexadecimal digits`,
 		`$ = PackedInt32Array(1)`:          `unexpected "(1)"`,
 		`$ = PackedByteArray([256])`:       `want numbers from 0 to 255`,
+		`$ = .e5`:                          `want a value and not ".e5"`,
 		`$ = 1_`:                           `unexpected "_"`,
 		`$ = 1__0`:                         `unexpected "__0"`,
 		`$ = 0b2`:                          `unexpected "b2"`,

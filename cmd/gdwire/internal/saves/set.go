@@ -330,7 +330,8 @@ type editor struct {
 
 // PrintValues prints how to write values, and how a file is replaced, for the help.
 func PrintValues(w io.Writer) {
-	fmt.Fprint(w, `Values are written as in GDScript, and as get prints them: 10, "text", Vector2(1, 2), [1, {"a": 2}]. += and -=
+	fmt.Fprint(w, `Values are written as in GDScript, and as get prints them: 10, "text", Vector2(1, 2), [1, {"a": 2}], 1_000,
+0xff, Color("#ff8000") or Color.RED, by Godot 4's names. (1, 2) is a vector of the type of the old one. +=, -=, *= and /=
 change a number.
 A value takes the type of the old one: 2 becomes 2.0 for a float, and text in place of a number is refused.
 A value of any type replaces null, and a value written with its type replaces any: i:10, f:2.5, b:true, s:text,

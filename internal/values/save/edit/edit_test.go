@@ -224,7 +224,7 @@ func TestEdits(t *testing.T) {
 		{name: "code for a Color", before: value("Color(0, 0, 0, 0)"), line: `a = "#f00"`, after: value("Color(1, 0, 0, 1)"), change: "$.a: Color(1.0, 0.0, 0.0, 1.0), was Color(0.0, 0.0, 0.0, 0.0)"},
 		{name: "no code for a Color", before: value("Color(0, 0, 0, 0)"), line: `a = "#f0"`, err: "$.a is of type Color and not String"},
 		{name: "numbers for a Color", before: value("Color(0, 0, 0, 0)"), line: `a = (1, 0.5, 0)`, after: value("Color(1, 0.5, 0, 1)"), change: "$.a: Color(1.0, 0.5, 0.0, 1.0), was Color(0.0, 0.0, 0.0, 0.0)"},
-		{name: "product", before: value("5"), line: "a *= 1.2", after: value("6"), change: "$.a: 6, was 5"},
+		{name: "product", before: value("5"), line: "a *= 2.2", after: value("11"), change: "$.a: 11, was 5"},
 		{name: "product that is no int", before: value("5"), line: "a *= 1.5", err: "$.a: 5 * 1.5 is no int"},
 		{name: "product of floats", before: value("1.5"), line: "a *= 3", after: value("4.5"), change: "$.a: 4.5, was 1.5"},
 		{name: "quotient of ints", before: value("-5"), line: "a /= 2", after: value("-2"), change: "$.a: -2, was -5"},
