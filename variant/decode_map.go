@@ -61,6 +61,17 @@ func (m *mapSizes) bytes(n int) int64 {
 	return mapHeader + tables*(mapTable+m.groups[min(slots-3, 7)]) + int64(n)*m.apart
 }
 
+// room returns the most entries of a map that occupies as many bytes as one with n entries.
+func (m *mapSizes) room(n int) int {
+	switch {
+	case n == 0 || m.apart > 0:
+		return n
+	case n <= groupSlots:
+		return groupSlots
+	}
+	return 7 << bits.Len64((uint64(n)*8+6)/7-1) / 8
+}
+
 // added returns the number of bytes added to a map with n entries by another one.
 func (m *mapSizes) added(n int) int64 {
 	if n > 0 && n < groupSlots {
@@ -79,6 +90,7 @@ type mapDecoder struct {
 	// Whether the variables for a key and a value are made zero for each pair, and whether a map can refuse a key. Both are
 	// left out where they change nothing: -30 % of a map of named types.
 	clearsKey, clearsElem, checksKey bool
+	hasText                          bool // keys are of a string kind
 }
 
 // newMapDecoder returns the mapDecoder for t, and for at most this many pairs unless most is 0.
@@ -88,7 +100,7 @@ func (b decodePlanner) newMapDecoder(t reflect.Type, most int) (*mapDecoder, err
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), 0)
-	return &mapDecoder{t, mapSizesOf(t), key.do, elem, most, keepsOld(t.Key()), keepsOld(t.Elem()), !isExact(t.Key())}, err
+	return &mapDecoder{t, mapSizesOf(t), key.do, elem, most, keepsOld(t.Key()), keepsOld(t.Elem()), !isExact(t.Key()), t.Key().Kind() == reflect.String}, err
 }
 
 // isExact reports whether every t equals itself: a text, bool or integer, or a math type of integers.
@@ -123,75 +135,86 @@ func (m *mapDecoder) reading(decode func(s *decoder, v reflect.Value, n int) err
 // decode reads n pairs into v. Entries of v with other keys remain. For a key already in v, the
 // value is read into a copy of the existing value.
 func (m *mapDecoder) decode(s *decoder, v reflect.Value, n int) error {
-	charged, err := m.makeMap(s, v, n)
+	room, err := m.makeMap(s, v, n)
 	if err != nil {
 		return err
 	}
 	var seen reflect.Value // the keys read so far, if v had entries before
-	if v.Len() > 0 {
+	had := v.Len()
+	if had > 0 {
 		seen = reflect.MakeMap(reflect.MapOf(m.typ.Key(), reflect.TypeFor[struct{}]()))
 	}
 	key := reflect.New(m.typ.Key()).Elem()
 	elem := reflect.New(m.typ.Elem()).Elem()
-	to := variableOf(elem)
-	for range n {
+	from, to := variableOf(key), variableOf(elem)
+	var filter *keyFilter
+	if m.hasText {
+		filter = s.takeFilter(n)
+	}
+	for i := range n {
 		if m.clearsKey {
 			key.SetZero()
 		}
 		if m.clearsElem {
 			elem.SetZero()
 		}
-		if err := m.readKey(s, key); err != nil {
+		if err := m.key(s, from); err != nil {
 			return err
 		}
-		if charged, err = m.chargeEntries(s, v.Len()+1, charged); err != nil {
-			return err
+		if m.checksKey {
+			if err := m.checkKey(s, key); err != nil {
+				return err
+			}
 		}
-		if seen.IsValid() {
+		if had > 0 {
+			i = v.Len()
+		}
+		if i >= room {
+			if room, err = m.chargeEntries(s, i, room); err != nil {
+				return err
+			}
+		}
+		if had > 0 {
 			if old := v.MapIndex(key); old.IsValid() {
 				elem.Set(old)
 			}
 		}
-		if m.isDuplicate(v, seen, key) {
+		if (filter == nil || filter.add(textIn(from))) && m.isDuplicate(v, seen, key) {
 			return m.duplicateError(s, fmt.Sprint(key))
 		}
 		if err := m.elem.do(s, to); err != nil {
 			return err
 		}
 		v.SetMapIndex(key, elem)
-		if seen.IsValid() {
+		if had > 0 {
 			seen.SetMapIndex(key, reflect.ValueOf(struct{}{})) // no larger than v, already charged
 		}
 	}
+	s.putFilter(filter)
 	return nil
 }
 
-// makeMap makes a map for a nil v, and returns the bytes charged for the map.
-func (m *mapDecoder) makeMap(s *decoder, v reflect.Value, n int) (charged int64, err error) {
-	charged = m.sizes.bytes(v.Len())
+// makeMap makes a map for a nil v, and returns how many entries are charged for.
+func (m *mapDecoder) makeMap(s *decoder, v reflect.Value, n int) (room int, err error) {
+	room = v.Len()
 	if v.IsNil() {
-		room := s.grow(0, n, m.sizes.slot+m.sizes.apart)
+		room = s.grow(0, n, m.sizes.slot+m.sizes.apart)
 		if room <= groupSlots {
 			room = 0 // allocated with the first entry
 		}
-		charged = m.sizes.bytes(room)
-		if err := s.charge(m.typ, charged); err != nil {
-			return charged, err
+		if err := s.charge(m.typ, m.sizes.bytes(room)); err != nil {
+			return room, err
 		}
 		v.Set(reflect.MakeMapWithSize(m.typ, room))
 	}
 	// The variables for the key and the value. Maps inside them charge their own.
-	return charged, s.charge(m.typ, int64(m.typ.Key().Size()+m.typ.Elem().Size()))
+	return m.sizes.room(room), s.charge(m.typ, int64(m.typ.Key().Size()+m.typ.Elem().Size()))
 }
 
-// chargeEntries charges for a map with n entries, beyond the bytes charged already, and returns
-// the bytes charged now.
-func (m *mapDecoder) chargeEntries(s *decoder, n int, charged int64) (int64, error) {
-	size := m.sizes.bytes(n)
-	if size <= charged {
-		return charged, nil
-	}
-	return size, s.charge(m.typ, size-charged)
+// chargeEntries charges for an entry added to a map with n entries, of which room are charged for, and
+// returns the new room.
+func (m *mapDecoder) chargeEntries(s *decoder, n, room int) (int, error) {
+	return m.sizes.room(n + 1), s.charge(m.typ, m.sizes.bytes(n+1)-m.sizes.bytes(room))
 }
 
 // duplicateError returns the error for a key read before.
@@ -199,14 +222,8 @@ func (m *mapDecoder) duplicateError(s *decoder, key string) error {
 	return s.fail(gdwire.TypeDictionary, m.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(key)))
 }
 
-// readKey reads a key. A key that a map cannot compare is an error.
-func (m *mapDecoder) readKey(s *decoder, key reflect.Value) error {
-	if err := m.key(s, variableOf(key)); err != nil {
-		return err
-	}
-	if !m.checksKey {
-		return nil
-	}
+// checkKey returns an error for a key that a map cannot compare.
+func (m *mapDecoder) checkKey(s *decoder, key reflect.Value) error {
 	if key.Kind() == reflect.Interface {
 		if x := key.Interface(); isContainer(x) {
 			return s.fail(0, m.typ.Key(), fmt.Errorf("%w: a map cannot compare %T", gdwire.ErrType, x))

@@ -32,6 +32,11 @@ func TestDuplicateKeys(t *testing.T) {
 		}
 		return encoded(t, d, nil)
 	}
+	var many, long []any
+	for i := range 21 {
+		many = append(many, strconv.Itoa((i+7)%20), i)
+		long = append(long, fmt.Sprintf("%010d", (i+7)%20), i)
+	}
 	for _, c := range []struct {
 		name string
 		wire []byte
@@ -46,6 +51,10 @@ func TestDuplicateKeys(t *testing.T) {
 		{name: "zeros", wire: pairs(0.0, 1, math.Copysign(0, -1), 2), into: new(map[float32]int), err: `offset 24, $.key(1): Dictionary into Go map[float32]int: duplicate key "-0"`},
 		{name: "embedded map", wire: pairs("x", 1, "x", 2), into: new(extraMap), err: `offset 28, $.key(1): Dictionary into Go map[string]int (extraMap.Rest): duplicate key "x"`},
 		{name: "used embedded map", wire: pairs("x", 1, "x", 2), into: &extraMap{Rest: map[string]int{"x": 5}}, err: `offset 28, $.key(1): Dictionary into Go map[string]int (extraMap.Rest): duplicate key "x"`},
+		{name: "many", wire: pairs(many...), into: new(map[string]int8), err: `offset 408, $.key(20): Dictionary into Go map[string]int8: duplicate key "7"`},
+		{name: "many of int", wire: pairs(many...), into: new(map[string]int), err: `offset 408, $.key(20): Dictionary into Go map[string]int: duplicate key "7"`},
+		{name: "many used", wire: pairs(many...), into: &map[myString]int{"7": 7}, err: `offset 408, $.key(20): Dictionary into Go map[variant.myString]int: duplicate key "7"`},
+		{name: "many long", wire: pairs(long...), into: new(map[string]int), err: `offset 568, $.key(20): Dictionary into Go map[string]int: duplicate key "0000000007"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := Unmarshal(c.wire, c.into)

@@ -2,10 +2,12 @@ package variant
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"reflect"
 	"slices"
 	"sync"
@@ -48,6 +50,7 @@ type decoder struct {
 	known     [maxKnownDepth]knownKeys // of Dictionaries, by depth
 	rawCopier *rawCopier               // for Raw, created for the first one
 	values    [textMapSlots]any        // for each textMapOf[T], nil or a zero *mapValue[T] not in use
+	filter    *keyFilter               // see takeFilter
 
 	bytesDecoder *gdwire.Decoder // for Unmarshal
 	bytesOptions gdwire.DecoderOptions
@@ -55,6 +58,66 @@ type decoder struct {
 
 // textMapSlots is the number of textMaps.
 const textMapSlots = 9
+
+// A keyFilter finds most of the keys that a map does not contain, without a lookup: -20 % of a map of 1,000.
+type keyFilter [128]uint64
+
+// A keyFilter is used for no fewer keys, which are in one group of a map, and for no more: then 40 % need a lookup.
+const (
+	leastFiltered = 9
+	mostFiltered  = 4096
+)
+
+// takeFilter returns a keyFilter for n keys of a map, or nil. The caller puts it back, unless decoding fails.
+func (s *decoder) takeFilter(n int) (f *keyFilter) {
+	if n < leastFiltered || n > mostFiltered {
+		return nil
+	}
+	if f, s.filter = s.filter, nil; f == nil {
+		return new(keyFilter)
+	}
+	*f = keyFilter{}
+	return f
+}
+
+func (s *decoder) putFilter(f *keyFilter) {
+	if f != nil {
+		s.filter = f
+	}
+}
+
+// add adds a key, and reports whether f may have contained the key.
+func (f *keyFilter) add(key string) bool {
+	var hash uint64 // of the first and last bytes, which differ in most keys
+	if n := len(key); n >= 8 {
+		hash = binary.LittleEndian.Uint64([]byte(key)) ^ bits.RotateLeft64(binary.LittleEndian.Uint64([]byte(key[n-8:])), 29) + uint64(n)
+	} else {
+		hash = wordOf(key) + uint64(n)
+	}
+	hash *= 0x9e3779b97f4a7c15 // the golden ratio
+	word, bit := &f[hash>>57], uint64(1)<<(hash>>51&63)
+	had := *word&bit != 0
+	*word |= bit
+	return had
+}
+
+// wordOf returns the first eight bytes of a text, or a shorter text with zeros after it. Texts with
+// different words are in the order of the words.
+func wordOf(text string) (word uint64) {
+	if len(text) >= 8 {
+		return uint64(text[7]) | uint64(text[6])<<8 | uint64(text[5])<<16 | uint64(text[4])<<24 |
+			uint64(text[3])<<32 | uint64(text[2])<<40 | uint64(text[1])<<48 | uint64(text[0])<<56
+	}
+	switch n := len(text); {
+	case n >= 4: // four bytes, and the last four without those in the first four
+		first := uint32(text[3]) | uint32(text[2])<<8 | uint32(text[1])<<16 | uint32(text[0])<<24
+		last := uint32(text[n-1]) | uint32(text[n-2])<<8 | uint32(text[n-3])<<16 | uint32(text[n-4])<<24
+		return uint64(first)<<32 | uint64(last<<(8*uint(8-n)))
+	case n > 0: // the first, the middle and the last byte, some of them the same
+		return uint64(text[0])<<56 | uint64(text[n/2])<<(56-8*uint(n/2)) | uint64(text[n-1])<<(56-8*uint(n-1))
+	}
+	return 0
+}
 
 // A decodeFunc reads the next value into x, a variable of the plan's type.
 type decodeFunc func(s *decoder, x variable) error

@@ -547,24 +547,6 @@ func commonPrefix(a, b string, most int) int {
 	return n
 }
 
-// wordOf returns the first eight bytes of a text, or a shorter text with zeros after it. Texts with
-// different words are in the order of the words.
-func wordOf(text string) (word uint64) {
-	if len(text) >= 8 {
-		return uint64(text[7]) | uint64(text[6])<<8 | uint64(text[5])<<16 | uint64(text[4])<<24 |
-			uint64(text[3])<<32 | uint64(text[2])<<40 | uint64(text[1])<<48 | uint64(text[0])<<56
-	}
-	switch n := len(text); {
-	case n >= 4: // four bytes, and the last four without those in the first four
-		first := uint32(text[3]) | uint32(text[2])<<8 | uint32(text[1])<<16 | uint32(text[0])<<24
-		last := uint32(text[n-1]) | uint32(text[n-2])<<8 | uint32(text[n-3])<<16 | uint32(text[n-4])<<24
-		return uint64(first)<<32 | uint64(last<<(8*uint(8-n)))
-	case n > 0: // the first, the middle and the last byte, some of them the same
-		return uint64(text[0])<<56 | uint64(text[n/2])<<(56-8*uint(n/2)) | uint64(text[n-1])<<(56-8*uint(n-1))
-	}
-	return 0
-}
-
 // A textMap decodes maps with keys of type string and values of one frequent type without methods. The
 // results are the same as of mapDecoder.decode, with a quarter to half of the instructions.
 type textMap interface {
@@ -615,23 +597,28 @@ func (c *textMapOf[T]) decoder(m *mapDecoder) func(s *decoder, v reflect.Value, 
 		if v.Len() > 0 {
 			return m.decode(s, v, n) // compares with the earlier keys
 		}
-		charged, err := m.makeMap(s, v, n)
+		room, err := m.makeMap(s, v, n)
 		if err != nil {
 			return err
 		}
+		filter := s.takeFilter(n)
 		to := *pointer[map[string]T](variableOf(v))
 		pair, zero := new(Entry[string, T]), *new(T)
 		variables := reflect.ValueOf(pair).Elem()
 		key, value := variableOf(variables.Field(0)), variableOf(variables.Field(1))
-		for range n {
+		for i := range n {
 			if err := m.key(s, key); err != nil {
 				return err
 			}
-			if charged, err = m.chargeEntries(s, len(to)+1, charged); err != nil {
-				return err
+			if i >= room {
+				if room, err = m.chargeEntries(s, i, room); err != nil {
+					return err
+				}
 			}
-			if _, again := to[pair.Key]; again {
-				return m.duplicateError(s, pair.Key)
+			if filter == nil || filter.add(pair.Key) {
+				if _, again := to[pair.Key]; again {
+					return m.duplicateError(s, pair.Key)
+				}
 			}
 			if err := m.elem.do(s, value); err != nil {
 				return err
@@ -639,6 +626,7 @@ func (c *textMapOf[T]) decoder(m *mapDecoder) func(s *decoder, v reflect.Value, 
 			to[pair.Key] = pair.Value
 			pair.Value = zero // its memory is now the map's
 		}
+		s.putFilter(filter)
 		return nil
 	}
 }
