@@ -107,7 +107,7 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 				"gdwire view old.bin save.bin",
 				"gdwire view traffic.index.jsonl",
 			},
-			New: view.New(saves.Compare, saves.Apply, saves.Question, traffic.OpenRecording)},
+			New: view.New(traffic.OpenRecording)},
 	}},
 	{Heading: "Change", Commands: []shell.Command{
 		{Name: "set", Operands: "['PATH = VALUE'…] FILE…", Min: 1, Max: -1, Summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",

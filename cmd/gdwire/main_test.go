@@ -465,13 +465,13 @@ func sample(t *testing.T, folder string) (some []suite.Value) {
 // rooms contains, for some packages, the folders of the packages that import them. All other packages of the command
 // and package savefile do without.
 var rooms = map[string]string{
-	"internal/values/save/edit":      "internal/saves internal/traffic",
+	"internal/values/save/edit":      "internal/saves internal/traffic internal/page",
 	"internal/values/save/outfile":   "internal/shell",
 	"internal/values/save/recognize": "",
 	"net":                            "internal/shell internal/traffic internal/record internal/view",
 }
 
-// TestRooms: the command and package savefile open, recognize and write containers by one package, save; two packages
+// TestRooms: the command and package savefile open, recognize and write containers by one package, save; three packages
 // of the command know how values are edited, one how files are replaced, and shell knows no values.
 func TestRooms(t *testing.T) {
 	folders := must(filepath.Glob("internal/*"))(t)

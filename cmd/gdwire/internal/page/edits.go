@@ -16,12 +16,6 @@ import (
 	"github.com/gdwire/gdwire/internal/values/text"
 )
 
-// An Edit is an edit requested by the page, in the words of the command of the same name.
-type Edit struct {
-	Op   string `json:"op"`   // set, add or delete
-	Line string `json:"line"` // path = value, or the path to delete
-}
-
 // A request is what the page requests.
 type request struct {
 	Op      string `json:"op"`
@@ -57,12 +51,6 @@ func (r *request) quoted() (Edit, bool) {
 
 // quotes matches the start of text in quotes.
 var quotes = regexp.MustCompile(`^\s*[&^]?["']`)
-
-// An EditFunc returns a content after an edit, and its changes: none if c contains these values already.
-type EditFunc func(c *save.Content, e Edit) (*save.Content, []Change, error)
-
-// An AskFunc returns the question to ask before an edit of c that is possible, but perhaps not meant, or "".
-type AskFunc func(c *save.Content, e Edit) string
 
 // Saved describes a saved file.
 type Saved struct {
@@ -125,8 +113,8 @@ func (h *history) pending() (all []Edit) {
 }
 
 // make makes an edit, in place of the undone ones. An edit without changes is none.
-func (h *history) make(edit Edit, by EditFunc) error {
-	next, changes, err := by(h.contents[h.applied], edit)
+func (h *history) make(edit Edit) error {
+	next, changes, err := applyEdit(h.contents[h.applied], edit)
 	if err != nil || len(changes) == 0 {
 		return err
 	}
@@ -208,7 +196,7 @@ func (s *Page) edit(r *Request) (any, error) {
 func (s *Page) readOnly() error {
 	file := s.versions.onDisk()
 	switch {
-	case file == nil || s.Edit == nil:
+	case file == nil || s.Save == nil:
 		return errors.New("there is nothing to edit")
 	case s.session.ended:
 		return errors.New("gdwire has ended")
@@ -221,23 +209,20 @@ func (s *Page) apply(r *request) error {
 	h := s.session.history
 	edit, err := r.edit()
 	if err == nil {
-		err = h.make(edit, s.Edit)
+		err = h.make(edit)
 	}
 	if quoted, ok := r.quoted(); ok && err != nil {
-		edit, err = quoted, h.make(quoted, s.Edit)
+		edit, err = quoted, h.make(quoted)
 	}
 	if err != nil || h.applied == s.session.history.applied {
 		return err
 	}
-	question := ""
-	if s.Ask != nil {
-		question = s.Ask(s.session.history.contents[s.session.history.applied], edit)
-	}
-	if question != "" && !r.Sure && question != s.session.answered {
-		r.question = question
+	asked := question(s.session.history.contents[s.session.history.applied], edit)
+	if asked != "" && !r.Sure && asked != s.session.answered {
+		r.question = asked
 		return nil
 	}
-	s.session.answered = cmp.Or(question, s.session.answered)
+	s.session.answered = cmp.Or(asked, s.session.answered)
 	return s.show(h)
 }
 
@@ -320,7 +305,7 @@ func (s *Page) changed(file *Source) error {
 	for _, edit := range pending {
 		err := errSaved
 		if edit.Op != opUndo {
-			err = h.make(edit, s.Edit)
+			err = h.make(edit)
 		}
 		if save.IsDamage(err) {
 			return err
@@ -331,7 +316,7 @@ func (s *Page) changed(file *Source) error {
 	}
 	applied := h.applied
 	for _, edit := range old.edits[old.applied:] { // undone edits
-		_ = h.make(edit, s.Edit)
+		_ = h.make(edit)
 	}
 	h.applied = applied
 	shown, err := s.shown(file, &h)
@@ -446,13 +431,13 @@ type comparison struct {
 // changes answers with lines of JSON: the changes to the latest version, as they are found.
 func (s *Page) changes(r *Request) (any, error) {
 	before, after := s.versions.compared()
-	if after == nil || before == nil || s.Compare == nil {
+	if after == nil || before == nil {
 		return nil, errors.New("there is nothing to compare with")
 	}
 	if before.Check() != nil { // its bytes are those of the new version
 		return nil, errOverwritten
 	}
-	compare := s.Compare
+	compare := compareSources
 	if made := s.made(); after.Data == nil && len(made) > 0 { // comparing takes long
 		compare = func(_ context.Context, _, _ *Source, yield func(Change) bool) (string, error) {
 			for _, c := range made {

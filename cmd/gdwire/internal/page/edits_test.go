@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,8 +20,6 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/values/save"
-	"github.com/gdwire/gdwire/internal/values/save/edit"
-	"github.com/gdwire/gdwire/internal/values/text"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -33,36 +30,6 @@ type edited struct {
 	get  func(what string) (mediaType, text string)
 	name string
 	made int // backups
-}
-
-// applyEdit is a short form of that of package saves.
-func applyEdit(c *save.Content, e Edit) (*save.Content, []Change, error) {
-	tree := &text.Tree{}
-	op, line, value := edit.Delete, e.Line, ""
-	if e.Op != "delete" {
-		op = map[string]edit.Op{"set": edit.Set, "add": edit.Add}[e.Op]
-		p, v, err := text.CutLine(e.Line, nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		line, value = p.String(), v
-	}
-	p, err := text.Parse(line)
-	if err == nil {
-		_, err = tree.Add(p, value)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	plan, err := edit.Edit(c, op, tree, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	var changes []Change
-	for _, c := range plan.Changes {
-		changes = append(changes, Change{Path: c.Path, Old: c.Was, New: c.Text})
-	}
-	return plan.Content(), changes, nil
 }
 
 var errWrittenOver = errors.New("another program has changed it")
@@ -88,7 +55,7 @@ func editPage(t *testing.T, v any, onDisk bool) *edited {
 		return &Source{Store: store, Name: s.Name, Path: p.name, Stat: stat, Format: s.Format}, nil
 	}
 	file := must(open())(t)
-	p.Page = &Page{File: file, Reopen: open, Edit: applyEdit}
+	p.Page = &Page{File: file, Reopen: open}
 	p.Save = func(file *Source, c *save.Content, backup bool) (saved Saved, err error) {
 		if stat, err := os.Stat(file.Path); err != nil || !os.SameFile(stat, file.Stat) || stat.Size() != file.Stat.Size() || !stat.ModTime().Equal(file.Stat.ModTime()) {
 			return saved, errors.Join(err, errWrittenOver)
@@ -246,7 +213,7 @@ func TestPageEditErrors(t *testing.T) {
 	before := p.shown()
 	for line, want := range map[string]string{
 		`set $.hp = "x"`: "$.hp is of type int and not String", "set $.hp = 5 6": `unexpected "6"`, "set $.mp = 1": "there is no $.mp",
-		"delete $.items[7]": "there is no $.items[7]", "add $.hp = 1": "there is a value at $.hp", "set $.hp": "=", "erase $": `there is no "erase"`,
+		"delete $.items[7]": "there is no $.items[7]", "add $.hp = 1": "there is a value at $.hp", "set $.hp": "want a value", "erase $": `there is no "erase"`,
 	} {
 		op, line, _ := strings.Cut(line, " ")
 		require.Contains(t, p.do(op, line), want)
@@ -474,19 +441,15 @@ func TestEditsOfAnyChange(t *testing.T) {
 	}
 }
 
-// The list of changes is that from the file.
+// The list of changes is that from the file, as if made at once.
 func TestPageEditChanges(t *testing.T) {
 	for _, onDisk := range []bool{false, true} {
 		p := editPage(t, hero(), onDisk)
-		p.Compare = nil
-		require.Contains(t, func() string { _, body := p.get("changes"); return body }(), "nothing to compare with")
-		p.Compare = func(_ context.Context, before, after *Source, yield func(Change) bool) (string, error) {
-			yield(Change{Path: fmt.Sprint(before == p.versions.onDisk(), after == p.versions.onDisk())})
-			return "", nil
-		}
-		p.good("set $.hp = 7", "set $.hp = 8")
 		_, body := p.get("changes")
-		require.Contains(t, body, `"path":"true false"`)
+		require.Contains(t, body, "nothing to compare with")
+		p.good("set $.hp = 7", "set $.hp = 8")
+		_, body = p.get("changes")
+		require.Equal(t, `{"change":{"path":"$.hp","old":"10","new":"8"}}`+"\n"+`{"done":true}`+"\n", body)
 	}
 }
 
@@ -515,7 +478,7 @@ func FuzzEdits(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, lines string) {
 		file := source(save.Bare)
 		file.Store = save.InMemory(bytes.Clone(data))
-		s := &Page{File: file, Edit: applyEdit}
+		s := &Page{File: file}
 		s.versions.set(nil, file)
 		s.session.history = newHistory(file)
 		n := 0

@@ -28,13 +28,8 @@ type Page struct {
 	// Watch returns when there is a version after the given one, or with the error of reading one, or after a fault also when
 	// the file is the same as before; and when ctx is done. Watch is nil if nobody watches the file.
 	Watch func(ctx context.Context, version int, fault bool) error
-	// Compare compares two Sources, or is nil if there is no file.
-	Compare CompareFunc
-	// Edit and Save edit the file. They are nil if nothing can be edited.
-	Edit EditFunc
+	// Save replaces the file, or is nil if nothing can be edited.
 	Save SaveFunc
-	// Ask returns questions about edits, or is nil.
-	Ask AskFunc
 	// Live holds the live packets shown, or is nil.
 	Live *Live
 	// Recording is the name of the recording of the packets in Live, or "".
@@ -370,16 +365,3 @@ func (v *versions) replace(file, shown *Source) {
 	v.before, v.file, v.changed = v.file, file, time.Now()
 	v.number, v.shown = v.number+1, [2]*Source{v.shown[1], shown}
 }
-
-// A Change is a difference between two Sources.
-type Change struct {
-	Path string `json:"path"`           // in the newer Source, or in the older if the value is gone
-	At   string `json:"at,omitempty"`   // the place in the newer Source, if not Path
-	From string `json:"from,omitempty"` // the path in the older Source, if not Path
-	Old  string `json:"old"`            // as text, perhaps cut; "" if the value was added
-	New  string `json:"new"`            // "" if the value is gone
-}
-
-// A CompareFunc calls yield for each difference between two Sources, until yield returns false. note
-// says how they were compared, if not element by element.
-type CompareFunc func(ctx context.Context, before, after *Source, yield func(Change) bool) (note string, err error)

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -99,10 +98,10 @@ func TestPageSizes(t *testing.T) {
 // A large file that is written in place is not compared with itself.
 func TestOverwritten(t *testing.T) {
 	before, after := onDisk(t, source(save.Bare, gdwiretest.Encode(t, 1))), source(save.Bare, gdwiretest.Encode(t, 2))
-	s := &Page{Before: before, File: after, Compare: func(context.Context, *Source, *Source, func(Change) bool) (string, error) { return "", nil }}
+	s := &Page{Before: before, File: after}
 	get := start(t, s)
 	_, body := get("changes")
-	require.JSONEq(t, `{"done":true}`, body)
+	require.Contains(t, body, `"new":"2"`)
 	require.NoError(t, os.WriteFile(before.Path, gdwiretest.Encode(t, "longer"), 0o600))
 	_, body = get("changes")
 	require.Contains(t, body, `"text":"what has changed is unknown: `)

@@ -3,24 +3,18 @@ package saves
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/page"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/values/compare"
 	"github.com/gdwire/gdwire/internal/values/save"
-	"github.com/gdwire/gdwire/internal/values/save/edit"
-	"github.com/gdwire/gdwire/internal/values/text"
 )
 
 // Diff defines the flags of diff.
@@ -127,124 +121,3 @@ func (v *differ) show(line *compare.Difference) (err error) {
 	_, err = fmt.Fprintf(v.Out, "%s: %s -> %s\n", shell.Printable(path), v.Colors.Bad.Sprint(text(line.Old)), v.Colors.Good.Sprint(text(line.New)))
 	return err
 }
-
-// errLoopEnded ends a comparison that nobody reads.
-var errLoopEnded = errors.New("the loop has ended")
-
-// Compare compares two files of a page as diff does.
-func Compare(ctx context.Context, before, after *page.Source, yield func(page.Change) bool) (note string, err error) {
-	var files [2]*compare.File
-	for i, source := range []*page.Source{before, after} {
-		r := &save.Reading{Decoder: source.Options, Frame: source.Frame}
-		r.Decoder.Format, r.Decoder.AllowObjects, r.Decoder.OneValue = source.Format, true, false
-		content := save.NewContent(source.ReaderAt(), source.Size, r)
-		files[i] = &compare.File{Name: source.Name, Size: source.Size, Packets: compare.Packets(content), Reading: r}
-	}
-	cut := func(value []byte) string { return shell.Cut(string(value), shell.PlainWidth) }
-	c := compare.Comparer{
-		Show: (*compare.File).Text,
-		Differ: func(d *compare.Difference) error {
-			change := page.Change{Path: d.Path, At: d.Place, From: d.OldPath, Old: cut(d.Old), New: cut(d.New)}
-			if ctx.Err() != nil || !yield(change) {
-				return errLoopEnded
-			}
-			return nil
-		},
-		ByPosition: func(int64) { note = "large files are compared by position" },
-	}
-	if max(before.Size, after.Size) > maxAligned {
-		c.ByPosition(0)
-		err = c.Leaves(files[0], files[1], 0)
-	} else {
-		err = c.Compare(files[0], files[1])
-	}
-	if err == errLoopEnded {
-		err = ctx.Err()
-	}
-	return note, err
-}
-
-// ops contains the edits of a page.
-var ops = map[string]edit.Op{"set": edit.Set, "add": edit.Add, "delete": edit.Delete}
-
-// Apply makes an edit of a page like the command of its name.
-func Apply(c *save.Content, e page.Edit) (*save.Content, []page.Change, error) {
-	op, ok := ops[e.Op]
-	if !ok {
-		return nil, nil, fmt.Errorf("there is no edit %q", e.Op)
-	}
-	tree := &text.Tree{}
-	var err error
-	if op == edit.Delete {
-		err = addPath(tree, e.Line)
-	} else {
-		_, err = addLine(tree, e.Line, nil, op)
-	}
-	var plan *edit.Plan
-	if err == nil {
-		plan, err = edit.Edit(c, op, tree, false)
-	}
-	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) && !errors.As(err, new(*edit.ValueError)) { // the page shows the line
-		err = errors.New(wrong.Reason)
-	} else if ambiguous := (*save.AmbiguousError)(nil); errors.As(err, &ambiguous) {
-		err = fmt.Errorf("the file %w", ambiguous)
-	}
-	if err != nil {
-		return nil, nil, withValueHint(err, "")
-	}
-	var changes []page.Change
-	for _, c := range plan.Changes {
-		changes = append(changes, page.Change{Path: c.Path, Old: shell.Cut(c.Was, shell.PlainWidth), New: shell.Cut(c.Text, shell.PlainWidth)})
-	}
-	return plan.Content(), changes, nil
-}
-
-// Question returns what a page asks before a value is set or added: whether a new key is meant that is of another type than
-// all other keys of its Dictionary, and whether the file is edited although it contains a checksum. It returns "" if there is
-// nothing to ask.
-func Question(c *save.Content, e page.Edit) string {
-	op, ok := ops[e.Op]
-	if !ok || op == edit.Delete {
-		return ""
-	}
-	var tree text.Tree
-	if _, err := addLine(&tree, e.Line, nil, op); err != nil {
-		return ""
-	}
-	question := edit.Checksum(c, edit.Targets(&tree))
-	if question != "" {
-		question += "."
-	}
-	if op == edit.Add {
-		question = cmp.Or(otherKeys(c, &tree), question)
-	}
-	return question
-}
-
-// otherKeys returns a question about the key of a value to add, or "".
-func otherKeys(c *save.Content, tree *text.Tree) string {
-	added := tree.Targets[0]
-	var others []string
-	key := added.Step().Key
-	walker := &text.Walker{
-		KeyType: func(in *text.Node, t gdwire.Type) {
-			if name := t.String(); in == added.Parent() && !slices.Contains(others, name) {
-				others = append(others, name)
-			}
-		},
-		Leave: func(in *text.Node, c text.Container) error {
-			if fit, ok := key.FitElem(c.Key); ok && in == added.Parent() {
-				key = fit
-			}
-			return nil
-		},
-	}
-	if err := edit.Walk(c, tree, walker); err != nil || len(others) == 0 || slices.Contains(others, key.Type.String()) {
-		return ""
-	}
-	return fmt.Sprintf("The other keys are of type %s, and %v is of type %v.", strings.Join(others, " or "), &key, key.Type)
-}
-
-// maxAligned is the size in bytes of the largest file compared by the page with aligned elements.
-// Tests change it.
-var maxAligned = int64(save.MaxVersion)

@@ -36,7 +36,7 @@ func readLines(r io.Reader, tree *text.Tree, op edit.Op) error {
 		}
 		if value := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"); value != "" {
 			var bad error
-			if steps, bad = addLine(tree, value, steps, op); bad != nil {
+			if steps, bad = edit.AddLine(tree, value, steps, op); bad != nil {
 				return fmt.Errorf("line %d: %w", i, bad)
 			}
 		}
@@ -44,39 +44,6 @@ func readLines(r io.Reader, tree *text.Tree, op edit.Op) error {
 			return nil
 		}
 	}
-}
-
-// addPath adds a path to a tree.
-func addPath(tree *text.Tree, value string) error {
-	p, err := wholePath(text.Parse(value))
-	if err == nil {
-		_, err = tree.Add(p, "")
-	}
-	return err
-}
-
-// addLine adds a line, path = value, and returns the steps of the path, for the next line. An edit of old values reports
-// a text that is no value, with the type of the old one.
-func addLine(tree *text.Tree, line string, steps []text.Step, op edit.Op) ([]text.Step, error) {
-	p, value, err := text.CutLine(line, steps)
-	if op == edit.Set && value != "" && value[0] != '=' {
-		err = nil
-	}
-	if p, err = wholePath(p, err); err == nil {
-		_, err = tree.Add(p, value)
-	}
-	return p.Steps, err
-}
-
-// wholePath returns an error for a path to several values, or one that ends in "…".
-func wholePath(p text.Path, err error) (text.Path, error) {
-	if err == nil && slices.ContainsFunc(p.Steps, func(s text.Step) bool { return s.Op == text.All }) {
-		err = fmt.Errorf("%v leads to several values, which only get shows", p)
-	}
-	if err == nil && p.Cut {
-		err = fmt.Errorf("%v is only the start of a path", p)
-	}
-	return p, err
 }
 
 // errEmpty reports input without values.
@@ -345,7 +312,7 @@ sn:name, np:path. Lines from standard input keep their types, as flat prints the
 func (e *editor) check(f *shell.Flags) (err error) {
 	e.exact = e.force
 	if e.op == edit.Put {
-		if e.from, err = wholePath(text.Parse(f.Operands[0])); err != nil {
+		if e.from, err = edit.WholePath(text.Parse(f.Operands[0])); err != nil {
 			return withOperandHint(f, err)
 		}
 		f.Operands = f.Operands[1:]
@@ -477,9 +444,9 @@ func (e *editor) tree(r io.Reader) (*text.Tree, error) {
 	for _, line := range e.lines {
 		var err error
 		if !e.hasLines() {
-			err = addPath(tree, line)
+			err = edit.AddPath(tree, line)
 		} else {
-			_, err = addLine(tree, line, nil, e.op)
+			_, err = edit.AddLine(tree, line, nil, e.op)
 		}
 		if err != nil {
 			return nil, err
@@ -582,39 +549,9 @@ func (e *editor) withHint(err error) error {
 	case errors.As(err, new(*edit.ExistsError)):
 		return fmt.Errorf("%w; set changes it", err)
 	case e.op == edit.Set:
-		return withValueHint(err, "-force sets another type")
+		return edit.WithHint(err, "-force sets another type")
 	}
-	return withValueHint(err, "")
-}
-
-// withValueHint returns an error of an edit. The error of a value of another type is followed by how to write the value in the
-// type of the old one, or by the other way.
-func withValueHint(err error, other string) error {
-	var wrong *edit.TypeError
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	isText := func(t string) bool {
-		return t == gdwire.TypeString.String() || t == gdwire.TypeStringName.String() || t == gdwire.TypeNodePath.String()
-	}
-	if wrong.In != "" {
-		other = ""
-	}
-	var hints []string
-	switch v, failed := text.ParseValue(wrong.Text); {
-	case isText(wrong.Old) && !isText(wrong.New) && failed == nil && v.IsKey():
-		hints = []string{fmt.Sprintf("text is in quotes: %s = %s", wrong.Path, text.AppendQuoted(nil, wrong.Text))}
-	case wrong.Such != "":
-		hints = []string{"write a value such as " + wrong.Such, other}
-	default:
-		hints = []string{other}
-	}
-	for _, hint := range hints {
-		if hint != "" {
-			err = fmt.Errorf("%w; %s", err, hint)
-		}
-	}
-	return err
+	return edit.WithHint(err, "")
 }
 
 // plan returns the plan of the edits in a tree.

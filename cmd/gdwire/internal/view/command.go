@@ -54,11 +54,10 @@ func browser(file string) *exec.Cmd {
 	return exec.Command("xdg-open", file)
 }
 
-// New returns the function defining the flags of view. The command compares two files by compare, edits a
-// file by edit, and opens recordings by openRecording.
-func New(compare page.CompareFunc, edit page.EditFunc, ask page.AskFunc, openRecording func(index string, o *open.Flags) (*page.Live, error)) func(f *shell.Flags) shell.Action {
+// New returns the function defining the flags of view. The command opens recordings by openRecording.
+func New(openRecording func(index string, o *open.Flags) (*page.Live, error)) func(f *shell.Flags) shell.Action {
 	return func(f *shell.Flags) shell.Action {
-		v := &viewer{compare: compare, edit: edit, ask: ask, openRecording: openRecording}
+		v := &viewer{openRecording: openRecording}
 		v.open.Held = true
 		v.open.ValueFlags(f, true)
 		v.open.FileFlags(f)
@@ -80,9 +79,6 @@ type viewer struct {
 	open          open.Flags
 	noOpen        *bool
 	readOnly      bool
-	compare       page.CompareFunc
-	edit          page.EditFunc
-	ask           page.AskFunc
 	openRecording func(index string, o *open.Flags) (*page.Live, error)
 }
 
@@ -108,7 +104,7 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 		v.open.Keys.Use(file.Stack.Key()) // probably also the key of the second file
 	}
 	latest, name := files[len(files)-1], names[len(names)-1]
-	p := &page.Page{File: latest, Command: save.DisplayName(name), Compare: v.compare, Edit: v.edit, Ask: v.ask}
+	p := &page.Page{File: latest, Command: save.DisplayName(name)}
 	p.Save = func(file *page.Source, c *save.Content, backup bool) (page.Saved, error) {
 		return v.save(file, c, backup)
 	}
