@@ -357,43 +357,19 @@ func TestPacketHandled(t *testing.T) {
 				},
 			}
 			packets := [][]byte{one, text, nil, one, one}
-			served := make(chan struct{})
+			v := visit(t.Context(), s, web)
+			time.Sleep(2 * time.Second)
 			if web {
-				f := newSocket()
-				go func() {
-					defer close(served)
-					s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
-				}()
-				time.Sleep(2 * time.Second)
 				for _, p := range packets {
-					f.send(p)
+					v.send(p)
 				}
 			} else {
-				ours, theirs := net.Pipe()
-				go func() {
-					defer close(served)
-					s.ServeConn(stream.NewConn(t.Context(), ours, nil))
-				}()
-				time.Sleep(2 * time.Second)
-				must(theirs.Write(framed(binary.LittleEndian, packets...)))(t)
+				must(v.conn.Write(framed(binary.LittleEndian, packets...)))(t)
 			}
-			<-served
+			<-v.ended
 			require.Equal(t, want, got)
 		})
 	}
-	// A panic of the hook is one of the handler.
-	s := &stream.Server{Logger: quiet(), Handler: skipOneOf, PacketHandled: func(context.Context, *stream.Conn, stream.HandledPacket) { panic("oops") }}
-	ours, theirs := net.Pipe()
-	go func() { _, _ = theirs.Write(framed(binary.LittleEndian, one)) }()
-	s.ServeConn(stream.NewConn(t.Context(), ours, nil))
-	require.EqualValues(t, 1, s.Stats().Panics)
 }
 
 func skipOneOf(_ context.Context, c *stream.Conn) error { return skipOne(c) }
-
-// TestServiceRestart closes a WebSocket with the status that no Server uses by itself.
-func TestServiceRestart(t *testing.T) {
-	f := newSocket()
-	require.NoError(t, messageConn(t.Context(), f, nil).CloseWithCode(stream.CloseServiceRestart, "moved"))
-	require.EqualValues(t, 1012, <-f.closed)
-}

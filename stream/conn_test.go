@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -39,20 +38,14 @@ func pipeContext(ctx context.Context, t *testing.T, o *stream.Options) (*stream.
 
 // TestReadTimeout sends a packet so slowly that ReadTimeout expires.
 func TestReadTimeout(t *testing.T) {
-	c, theirs := pipe(t, &stream.Options{ReadTimeout: short})
-	sent := make(chan struct{})
-	go func() {
-		defer close(sent)
-		_, _ = theirs.Write([]byte{0, 0, 0x40, 0, 29, 0, 0, 0, 0, 0, 0x30, 0}) // a PackedByteArray of 3 MiB
-		for {
-			if _, err := theirs.Write([]byte{0}); err != nil {
-				return
-			}
-		}
-	}()
-	require.ErrorIs(t, must(c.Next())(t).SkipValue(), os.ErrDeadlineExceeded)
-	require.NoError(t, c.Close())
-	<-sent
+	synctest.Test(t, func(t *testing.T) {
+		c, theirs := pipe(t, &stream.Options{ReadTimeout: time.Second})
+		go drip(theirs)
+		begin := time.Now()
+		require.ErrorIs(t, skipOne(c), os.ErrDeadlineExceeded)
+		require.Equal(t, time.Second, time.Since(begin))
+		require.NoError(t, c.Close())
+	})
 }
 
 // TestTimeouts lets each timeout expire and repeats the call: no bytes are lost.
@@ -397,7 +390,7 @@ func TestCallsAfterEnd(t *testing.T) {
 		"dropped by a Room": {func(c *stream.Conn, _ context.CancelCauseFunc) { slow(c); _ = drained(c) }, stream.ErrSlow},
 	}
 	maps.Copy(ends, connEnds)
-	for kind, o := range map[string]stream.Options{"": {}, "held": {BufferWrites: true}, "broken": {WriteTimeout: short}, "message": {}} {
+	for kind, o := range map[string]stream.Options{"": {}, "buffered": {}, "held": {BufferWrites: true}, "broken": {WriteTimeout: short}, "message": {}} {
 		for name, c := range ends {
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
@@ -407,6 +400,10 @@ func TestCallsAfterEnd(t *testing.T) {
 				defer theirs.Close()
 				conn := stream.NewConn(ctx, ours, &o)
 				switch kind {
+				case "buffered":
+					done := send(theirs, bytes.Repeat(framed(binary.LittleEndian, encoded(t, number(1))), 3))
+					require.NoError(t, next(conn))
+					<-done
 				case "held":
 					require.NoError(t, conn.WritePacket(number(1)))
 				case "broken":
@@ -483,64 +480,6 @@ func TestWriteAfterContext(t *testing.T) {
 			close(closes)
 			require.Empty(t, <-got)
 		})
-	}
-}
-
-// TestTCP echoes packets of all sizes over TCP.
-func TestTCP(t *testing.T) {
-	port := serve(t, &stream.Options{WriteTimeout: long, ReadTimeout: long}, func(c *stream.Conn) error { return echo(c, true) })
-	conn := must(net.Dial("tcp", "127.0.0.1:"+port))(t)
-	c := stream.NewConn(t.Context(), conn, &stream.Options{ReadTimeout: long, IdleTimeout: long})
-	defer c.Close()
-	require.Equal(t, conn, c.NetConn())
-	for _, size := range []int{0, 1, 16_000, 16_376, 16_377, 20_000, 1_000_000} {
-		raw := encoded(t, func(e *gdwire.Encoder) error {
-			return errors.Join(e.BeginPacked(gdwire.TypePackedByteArray, int64(size)), gdwire.WritePacked(e, make([]byte, size)), e.End())
-		})
-		require.NoError(t, c.WriteRaw(raw))
-		require.True(t, bytes.Equal(raw, must(c.NextRaw(nil))(t)), size)
-	}
-	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
-	require.Equal(t, io.EOF, errOf(c.Next()))
-}
-
-// TestEndedNext closes a Conn with buffered packets, with and without timeouts: they are not
-// returned.
-func TestEndedNext(t *testing.T) {
-	for name, c := range connEnds {
-		for _, o := range []*stream.Options{nil, {ReadTimeout: long, IdleTimeout: long}} {
-			t.Run(fmt.Sprintf("%s/timeouts=%v", name, o != nil), func(t *testing.T) {
-				ctx, cancel := context.WithCancelCause(t.Context())
-				defer cancel(nil)
-				conn, theirs := pipeContext(ctx, t, o)
-				one := framed(binary.LittleEndian, encoded(t, number(1)))
-				done := send(theirs, bytes.Repeat(one, 3))
-				d := must(conn.Next())(t)
-				<-done
-				c.end(conn, cancel)
-				require.Equal(t, c.want, errOf(conn.Next()))
-				require.ErrorIs(t, errOf(d.ReadToken()), gdwire.ErrClosed)
-				raw, err := conn.NextRaw([]byte{7})
-				require.Equal(t, c.want, err)
-				require.Equal(t, []byte{7}, raw)
-			})
-		}
-	}
-}
-
-// TestConnCut closes the other end of a Conn after each byte.
-func TestConnCut(t *testing.T) {
-	b := framed(binary.LittleEndian, encoded(t, number(1)), encoded(t, str("two")))
-	for n := range len(b) + 1 {
-		c, theirs := pipe(t, nil)
-		go func() {
-			_, _ = theirs.Write(b[:n])
-			theirs.Close()
-		}()
-		got, end := readings["tokens"](c)
-		want, wantEnd := readings["tokens"](stream.NewReader(bytes.NewReader(b[:n]), nil))
-		require.Equal(t, wantEnd, end, n)
-		require.Equal(t, want, got, n)
 	}
 }
 

@@ -57,9 +57,12 @@ func TestFaults(t *testing.T) {
 		handler     func(c *stream.Conn) error
 		socket      *frame // over a WebSocket
 		want        stream.Stats
-		logged      string // the level
+		logged      string // a part of the record
 	}{
 		"leaves":                {sends: one, handler: drained},
+		"nil":                   {handler: func(*stream.Conn) error { return nil }},
+		"closed, wrapped":       {handler: func(*stream.Conn) error { return fmt.Errorf("wrapped: %w", net.ErrClosed) }},
+		"server closed":         {handler: func(*stream.Conn) error { return stream.ErrServerClosed }},
 		"leaves in a packet":    {sends: one[:6], handler: drained, want: stream.Stats{Lost: 1}, logged: "DEBUG"},
 		"leaves in a length":    {sends: one[:2], handler: drained, want: stream.Stats{Lost: 1}, logged: "DEBUG"},
 		"leaves in a value":     {sends: framed(binary.LittleEndian, mixed(t)[6])[:30_000], handler: skipOne, want: stream.Stats{Lost: 1}, logged: "DEBUG"},
@@ -71,13 +74,14 @@ func TestFaults(t *testing.T) {
 		"broken by a timeout":   {handler: func(c *stream.Conn) error { _ = writes(c); return errors.Join(stream.ErrBroken, errOwn) }, want: stream.Stats{Failed: 1, WriteTimeouts: 1}, logged: "ERROR"},
 		"another goroutine's":   {handler: func(c *stream.Conn) error { _ = writes(c); _ = c.Close(); return drained(c) }, want: stream.Stats{Failed: 1, WriteTimeouts: 1}, logged: "ERROR"},
 		"after a timeout":       {handler: func(c *stream.Conn) error { _ = drained(c); return nil }},
-		"own":                   {handler: func(*stream.Conn) error { return errOwn }, want: stream.Stats{Failed: 1}, logged: "ERROR"},
+		"own":                   {handler: func(*stream.Conn) error { return errOwn }, want: stream.Stats{Failed: 1}, logged: `ERROR msg="gdwire/stream: connection failed" remote=pipe error=own packets=0` + "\n"},
 		"own timeout":           {handler: func(*stream.Conn) error { return context.DeadlineExceeded }, want: stream.Stats{Failed: 1}, logged: "ERROR"},
 		"own timeout, os":       {handler: func(*stream.Conn) error { return os.ErrDeadlineExceeded }, want: stream.Stats{Failed: 1}, logged: "ERROR"},
 		"own reset":             {handler: func(*stream.Conn) error { return reset }, want: stream.Stats{Failed: 1}, logged: "ERROR"},
-		"own unexpected EOF":    {handler: func(*stream.Conn) error { return io.ErrUnexpectedEOF }, want: stream.Stats{Failed: 1}, logged: "ERROR"},
+		"own unexpected EOF":    {handler: func(*stream.Conn) error { return io.ErrUnexpectedEOF }, want: stream.Stats{Failed: 1}, logged: `ERROR msg="gdwire/stream: connection failed" remote=pipe error="unexpected EOF"`},
 		"closed":                {handler: func(c *stream.Conn) error { _ = c.Close(); return drained(c) }},
-		"panic":                 {handler: func(*stream.Conn) error { panic("oops") }, want: stream.Stats{Failed: 1, Panics: 1}, logged: "ERROR"},
+		"panic":                 {handler: func(*stream.Conn) error { panic("oops") }, want: stream.Stats{Failed: 1, Panics: 1}, logged: `ERROR msg="gdwire/stream: connection failed" remote=pipe error="panic: oops" packets=0 stack="goroutine `},
+		"panic of an error":     {handler: func(*stream.Conn) error { panic(errOwn) }, want: stream.Stats{Failed: 1, Panics: 1}, logged: `error="panic: own" packets=0 stack="goroutine `},
 		"invalid":               {sends: []byte{4, 0, 0, 0, 200, 0, 0, 0}, handler: skipOne, want: stream.Stats{Failed: 1, Invalid: 1}, logged: "ERROR"},
 		"WebSocket, closed":     {socket: &frame{err: closeError{1001}}, handler: drained},
 		"WebSocket, lost":       {socket: &frame{err: fmt.Errorf("no frame: %w", io.EOF)}, handler: drained, want: stream.Stats{Lost: 1}, logged: "DEBUG"},
@@ -112,7 +116,7 @@ func TestFaults(t *testing.T) {
 				if c.logged == "" {
 					require.Empty(t, logged.String())
 				} else {
-					require.Contains(t, logged.String(), "level="+c.logged)
+					require.Contains(t, logged.String(), c.logged)
 				}
 			})
 		})

@@ -31,17 +31,6 @@ func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err
 // errOf returns the error of a call that returns a value, too.
 func errOf[V any](_ V, err error) error { return err }
 
-// leftovers returns a function that checks that no more goroutines run and no more
-// memory is in use than when leftovers was called.
-func leftovers(t *testing.T) (check func()) {
-	goroutines, heap := testenv.NoGoroutines(t), heapInUse()
-	return func() {
-		t.Helper()
-		assert.Less(t, heapInUse(), heap+1<<20)
-		goroutines()
-	}
-}
-
 func heapInUse() uint64 {
 	runtime.GC() // twice, for a pool keeps its content for one more collection
 	runtime.GC()
@@ -193,6 +182,46 @@ const (
 	short = 30 * time.Millisecond
 	long  = time.Minute
 )
+
+// A visitor is a client of a Server, over a net.Pipe or a WebSocket.
+type visitor struct {
+	conn   net.Conn
+	socket *fakeSocket   // in place of conn
+	ended  chan struct{} // closed when the Server has ended the connection
+}
+
+// visit connects a visitor.
+func visit(ctx context.Context, s *stream.Server, web bool) *visitor {
+	v := &visitor{ended: make(chan struct{})}
+	var ours net.Conn
+	if web {
+		v.socket = newSocket()
+		v.socket.in = make(chan frame)
+	} else {
+		ours, v.conn = net.Pipe()
+	}
+	go func() {
+		defer close(v.ended)
+		if web {
+			s.ServeMessages(v.socket.conn(ctx), stream.WebSocket(v.socket, closeStatus))
+		} else {
+			s.ServeConn(stream.NewConn(ctx, ours, &s.Options))
+		}
+	}()
+	return v
+}
+
+// send sends a packet, or returns when the connection has ended.
+func (v *visitor) send(packet []byte) {
+	if v.conn != nil {
+		_, _ = v.conn.Write(framed(binary.LittleEndian, packet))
+		return
+	}
+	select {
+	case v.socket.in <- frame{typ: 2, r: bytes.NewReader(packet)}:
+	case <-v.ended:
+	}
+}
 
 // send writes b and closes done after that, or when the connection is closed.
 func send(conn net.Conn, b []byte) (done chan struct{}) {

@@ -3,7 +3,6 @@ package stream_test
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -153,113 +152,33 @@ type addressed struct {
 
 func (a addressed) RemoteAddr() net.Addr { return a.addr }
 
-// TestPacketRate sends packets at a pace: at which of them the client is disconnected, over TCP and
-// over a WebSocket.
-func TestPacketRate(t *testing.T) {
-	one := encoded(t, number(1))
-	for name, c := range map[string]struct {
-		rate   float64
-		burst  int
-		pace   time.Duration
-		packet []byte
-		want   int // packets that are answered, of 1000
-	}{
-		"off":               {0, 0, 0, one, 1000},
-		"at once":           {10, 0, 0, one, 10},
-		"burst":             {10, 50, 0, one, 50},
-		"small burst":       {10, 1, 0, one, 1},
-		"at its rate":       {10, 1, 100 * time.Millisecond, one, 1000},
-		"twice its rate":    {10, 10, 50 * time.Millisecond, one, 19},
-		"less than one":     {0.5, 0, 2 * time.Second, one, 1000},
-		"invalid":           {10, 0, 0, []byte{200, 0, 0, 0}, 10},
-		"empty":             {10, 0, 0, nil, 10},
-		"after a long time": {10, 5, 0, one, 5},
-	} {
-		for _, web := range []bool{false, true} {
-			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					answered, again := 0, 0
-					s := &stream.Server{PacketRate: c.rate, PacketBurst: c.burst, Logger: quiet(), Handler: func(_ context.Context, conn *stream.Conn) error {
-						for {
-							err := skipOne(conn)
-							if err != nil && !stream.Skippable(err) {
-								if err == stream.ErrPacketRate {
-									_, rerr := conn.NextRaw(nil)
-									require.Equal(t, err, rerr)
-									again++
-								}
-								return err
-							}
-							answered++
-						}
-					}}
-					ended := make(chan struct{})
-					var send func(b []byte)
-					f := newSocket()
-					if web {
-						f.in = make(chan frame)
-						go func() {
-							defer close(ended)
-							s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
-						}()
-						send = func(b []byte) {
-							select {
-							case f.in <- frame{typ: 2, r: bytes.NewReader(b)}:
-							case <-ended:
-							}
-						}
-					} else {
-						ours, theirs := net.Pipe()
-						go func() {
-							defer close(ended)
-							s.ServeConn(stream.NewConn(t.Context(), ours, nil))
-						}()
-						send = func(b []byte) { _, _ = theirs.Write(framed(binary.LittleEndian, b)) }
-					}
-					if name == "after a long time" {
-						time.Sleep(time.Minute)
-					}
-					for range 1000 {
-						send(c.packet)
-						time.Sleep(c.pace)
-					}
-					synctest.Wait()
-					require.Equal(t, c.want, answered)
-					fast := int64(0)
-					if c.want < 1000 {
-						<-ended
-						fast = 1
-					}
-					require.EqualValues(t, fast, again)
-					require.Equal(t, fast, s.Stats().TooFast)
-					require.Equal(t, fast, s.Stats().Failed)
-					if web && fast > 0 {
-						require.EqualValues(t, stream.ClosePolicyViolation, <-f.closed)
-						require.Equal(t, "too many packets", f.reason.Load())
-					}
-					require.NoError(t, s.Shutdown(t.Context()))
-				})
-			})
-		}
-	}
-}
-
-// TestByteRate sends packets of 12 bytes with their lengths, and messages of 8 bytes: how many of 1000 are read. MaxPacket is
-// 116 bytes, 120 with its length.
-func TestByteRate(t *testing.T) {
-	one := encoded(t, number(1))
+// TestRates sends packets at a pace: how many of 200 are read, over TCP, where 4 bytes of length count, and over a WebSocket.
+// MaxPacket is 116 bytes, 120 with its length.
+func TestRates(t *testing.T) {
+	one := encoded(t, number(1)) // 8 bytes
 	for name, c := range map[string]struct {
 		limits    stream.ConnLimits
 		pace      time.Duration
+		packet    []byte
 		want, web int
 	}{
-		"off":           {stream.ConnLimits{}, 0, 1000, 1000},
-		"MaxPacket":     {stream.ConnLimits{ByteRate: 10}, 0, 10, 15},
-		"rate":          {stream.ConnLimits{ByteRate: 240}, 0, 20, 30},
-		"burst":         {stream.ConnLimits{ByteRate: 10, ByteBurst: 36}, 0, 3, 4},
-		"at its rate":   {stream.ConnLimits{ByteRate: 120, ByteBurst: 12}, 100 * time.Millisecond, 1000, 1000},
-		"twice":         {stream.ConnLimits{ByteRate: 120, ByteBurst: 120}, 50 * time.Millisecond, 19, 57},
-		"packets alone": {stream.ConnLimits{PacketRate: 5, ByteRate: 1000}, 0, 5, 5},
+		"off":               {stream.ConnLimits{}, 0, one, 200, 200},
+		"at once":           {stream.ConnLimits{PacketRate: 10}, 0, one, 10, 10},
+		"burst":             {stream.ConnLimits{PacketRate: 10, PacketBurst: 50}, 0, one, 50, 50},
+		"small burst":       {stream.ConnLimits{PacketRate: 10, PacketBurst: 1}, 0, one, 1, 1},
+		"at its rate":       {stream.ConnLimits{PacketRate: 10, PacketBurst: 1}, 100 * time.Millisecond, one, 200, 200},
+		"twice its rate":    {stream.ConnLimits{PacketRate: 10, PacketBurst: 10}, 50 * time.Millisecond, one, 19, 19},
+		"less than one":     {stream.ConnLimits{PacketRate: 0.5}, 2 * time.Second, one, 200, 200},
+		"invalid":           {stream.ConnLimits{PacketRate: 10}, 0, []byte{200, 0, 0, 0}, 10, 10},
+		"empty":             {stream.ConnLimits{PacketRate: 10}, 0, nil, 10, 10},
+		"after a long time": {stream.ConnLimits{PacketRate: 10, PacketBurst: 5}, 0, one, 5, 5},
+
+		"bytes, MaxPacket":   {stream.ConnLimits{ByteRate: 10}, 0, one, 10, 15},
+		"bytes":              {stream.ConnLimits{ByteRate: 240}, 0, one, 20, 30},
+		"bytes, burst":       {stream.ConnLimits{ByteRate: 10, ByteBurst: 36}, 0, one, 3, 4},
+		"bytes, at its rate": {stream.ConnLimits{ByteRate: 120, ByteBurst: 12}, 100 * time.Millisecond, one, 200, 200},
+		"bytes, twice":       {stream.ConnLimits{ByteRate: 120, ByteBurst: 120}, 50 * time.Millisecond, one, 19, 57},
+		"packets alone":      {stream.ConnLimits{PacketRate: 5, ByteRate: 1000}, 0, one, 5, 5},
 	} {
 		for _, later := range []bool{false, true} { // by SetLimits
 			for _, web := range []bool{false, true} {
@@ -271,40 +190,38 @@ func TestByteRate(t *testing.T) {
 							if later {
 								conn.SetLimits(c.limits)
 							}
-							for end = next(conn); end == nil; end = next(conn) {
+							for end = skipOne(conn); end == nil || stream.Skippable(end); end = skipOne(conn) {
 								read++
 							}
-							require.Equal(t, end, next(conn))
+							require.Equal(t, end, errOf(conn.NextRaw(nil)))
 							return end
 						}}
 						if !later {
-							s.PacketRate, s.ByteRate, s.ByteBurst = c.limits.PacketRate, c.limits.ByteRate, c.limits.ByteBurst
+							s.PacketRate, s.PacketBurst, s.ByteRate, s.ByteBurst = c.limits.PacketRate, c.limits.PacketBurst, c.limits.ByteRate, c.limits.ByteBurst
 						}
-						f, want := newSocket(), c.want
-						f.in = make(chan frame)
-						send := func() {
-							select {
-							case f.in <- frame{typ: 2, r: bytes.NewReader(one)}:
-							case <-f.broken:
-							}
-						}
+						v, want := visit(t.Context(), s, web), c.want
 						if web {
 							want = c.web
-							go s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
-						} else {
-							ours, theirs := net.Pipe()
-							go s.ServeConn(stream.NewConn(t.Context(), ours, &s.Options))
-							send = func() { _, _ = theirs.Write(framed(binary.LittleEndian, one)) }
 						}
-						for range 1000 {
-							send()
+						if name == "after a long time" {
+							time.Sleep(time.Minute)
+						}
+						for range 200 {
+							v.send(c.packet)
 							time.Sleep(c.pace)
 						}
 						synctest.Wait()
 						require.Equal(t, want, read)
-						if want < 1000 {
+						got := s.Stats()
+						if want == 200 {
+							require.Zero(t, got.TooFast+got.Failed)
+						} else {
 							require.Equal(t, stream.ErrPacketRate, end)
-							require.EqualValues(t, 1, s.Stats().TooFast)
+							require.EqualValues(t, []int64{1, 1}, []int64{got.TooFast, got.Failed})
+							if web {
+								require.EqualValues(t, stream.ClosePolicyViolation, <-v.socket.closed)
+								require.Equal(t, "too many packets", v.socket.reason.Load())
+							}
 						}
 						require.NoError(t, s.Shutdown(t.Context()))
 					})
@@ -354,31 +271,17 @@ func TestSetLimits(t *testing.T) {
 						}
 						return end
 					}}
-					f := newSocket()
-					f.in = make(chan frame)
-					send := func(b []byte) {
-						select {
-						case f.in <- frame{typ: 2, r: bytes.NewReader(b)}:
-						case <-f.broken:
-						}
-					}
-					if web {
-						go s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
-					} else {
-						ours, theirs := net.Pipe()
-						go s.ServeConn(stream.NewConn(t.Context(), ours, &strangers))
-						send = func(b []byte) { _, _ = theirs.Write(framed(binary.LittleEndian, b)) }
-					}
-					send(stranger)
+					v := visit(t.Context(), s, web)
+					v.send(stranger)
 					synctest.Wait()
 					time.Sleep(c.pause)
 					for range c.n {
-						send(c.packet)
+						v.send(c.packet)
 					}
 					synctest.Wait()
 					require.Equal(t, 1+c.read, read)
 					if web && c.limits.MaxPacket > 0 {
-						require.Equal(t, c.limits.MaxPacket, f.limit)
+						require.Equal(t, c.limits.MaxPacket, v.socket.limit)
 					}
 					if c.end == nil {
 						require.NoError(t, end)

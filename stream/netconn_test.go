@@ -152,11 +152,9 @@ func TestLinger(t *testing.T) {
 						}
 						return nil
 					}}
-					ln := newFakeListener(nil)
-					result := start(s, ln)
 					ours, theirs := net.Pipe()
 					half := newHalfConn(ours)
-					ln.conns <- half
+					end := serveOne(t, s, half)
 					begin := time.Now()
 					<-half.half
 					require.Zero(t, time.Since(begin))
@@ -168,8 +166,7 @@ func TestLinger(t *testing.T) {
 					<-half.closed
 					require.Equal(t, c.want, time.Since(begin))
 					<-left
-					require.NoError(t, s.Shutdown(t.Context()))
-					require.Equal(t, stream.ErrServerClosed, result())
+					end()
 				})
 			})
 		}

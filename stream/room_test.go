@@ -186,64 +186,6 @@ func requireEnd(t testing.TB, c *stream.Conn) {
 	}
 }
 
-// BenchmarkRoomStopped sends packets to two rooms of 499 members, one of which has also a member that does not read. It
-// reports when a packet has arrived at 99 % of the 499, as the median of the packets of each room, and as the median of the
-// ratios of packets that are sent one after the other.
-func BenchmarkRoomStopped(b *testing.B) {
-	const others = 499
-	ln := must(net.Listen("tcp", "127.0.0.1:0"))(b)
-	defer ln.Close()
-	join := func(room *stream.Room) (*stream.Member, *stream.Conn) {
-		theirs := must(net.Dial("tcp", ln.Addr().String()))(b)
-		ours := must(ln.Accept())(b)
-		server, client := stream.NewConn(b.Context(), ours, nil), stream.NewConn(b.Context(), theirs, nil)
-		b.Cleanup(func() { _, _ = server.Close(), client.Close() })
-		return room.Join(server), client
-	}
-	var rooms [2]stream.Room
-	arrived := make(chan time.Time, others)
-	for i := range rooms {
-		for range others {
-			_, client := join(&rooms[i])
-			go func() {
-				for {
-					if _, err := client.Next(); err != nil {
-						return
-					}
-					arrived <- time.Now()
-				}
-			}()
-		}
-	}
-	rooms[1].MaxQueue = 1 << 30 // so that it is not dropped
-	stopped, _ := join(&rooms[1])
-	for range 256 { // 16 MiB, more than a connection holds
-		require.NoError(b, stopped.WriteRaw(make([]byte, 64<<10)))
-	}
-	packet, all := make([]byte, 200), make([]time.Duration, others)
-	var rounds [2][]float64
-	var ratios []float64
-	for b.Loop() {
-		first := len(ratios) % 2 // room, because the second finds more in the caches
-		for _, i := range []int{first, 1 - first} {
-			begin := time.Now()
-			require.NoError(b, rooms[i].WriteRaw(packet))
-			for n := range all {
-				all[n] = (<-arrived).Sub(begin)
-			}
-			slices.Sort(all)
-			rounds[i] = append(rounds[i], float64(all[others*99/100].Microseconds()))
-		}
-		ratios = append(ratios, rounds[1][len(ratios)]/rounds[0][len(ratios)])
-	}
-	require.Equal(b, others+1, rooms[1].Len())
-	for unit, values := range map[string][]float64{"stopped-µs": rounds[1], "without-µs": rounds[0], "stopped/without": ratios} {
-		slices.Sort(values)
-		b.ReportMetric(values[len(values)/2], unit)
-	}
-	b.ReportMetric(0, "ns/op")
-}
-
 // Why a member is dropped is the error of its handler, of its calls, and in the close frame.
 func TestRoomDropped(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -59,11 +59,9 @@ func TestServerDefaults(t *testing.T) {
 						Handler:    func(_ context.Context, conn *stream.Conn) error { return c.handler(conn) },
 						ConnClosed: func(_ context.Context, _ *stream.Conn, err error) { closed <- err },
 					}
-					ln := newFakeListener(nil)
-					result := start(s, ln)
 					ours, theirs := net.Pipe()
 					begin := time.Now()
-					ln.conns <- ours
+					end := serveOne(t, s, ours)
 					c.client(theirs)
 					if o == (stream.Options{}) {
 						require.ErrorIs(t, <-closed, os.ErrDeadlineExceeded)
@@ -79,8 +77,7 @@ func TestServerDefaults(t *testing.T) {
 						require.EqualValues(t, 1, s.Stats().Conns)
 					}
 					require.NoError(t, s.Close())
-					require.Equal(t, stream.ErrServerClosed, result())
-					require.NoError(t, s.Shutdown(t.Context()))
+					end()
 				})
 			}
 		})
@@ -130,10 +127,8 @@ func TestDripShutdown(t *testing.T) {
 						}
 					}
 				}}
-				ln := newFakeListener(nil)
-				result := start(s, ln)
 				ours, theirs := net.Pipe()
-				ln.conns <- ours
+				end := serveOne(t, s, ours)
 				busy, left := make(chan struct{}), make(chan struct{})
 				go func() {
 					defer close(left)
@@ -149,9 +144,8 @@ func TestDripShutdown(t *testing.T) {
 				}()
 				<-busy
 				begin := time.Now()
-				require.NoError(t, s.Shutdown(t.Context()))
+				end()
 				require.LessOrEqual(t, time.Since(begin), time.Second)
-				require.Equal(t, stream.ErrServerClosed, result())
 				<-left
 			})
 		})
@@ -161,6 +155,7 @@ func TestDripShutdown(t *testing.T) {
 // TestServerMistakes uses a Server in ways that cannot work.
 func TestServerMistakes(t *testing.T) {
 	none := new(stream.Server)
+	defer func() { require.NoError(t, errors.Join(none.Shutdown(t.Context()), none.Close())) }()
 	ln := newFakeListener(nil)
 	require.ErrorContains(t, none.Serve(ln), "no Handler")
 	<-ln.closed
@@ -350,18 +345,15 @@ func TestCloseRead(t *testing.T) {
 					ended <- context.Cause(ctx)
 					return nil
 				}}
-				ln := newFakeListener(nil)
-				result := start(s, ln)
 				ours, theirs := net.Pipe()
-				ln.conns <- ours
+				end := serveOne(t, s, ours)
 				must(io.ReadFull(theirs, make([]byte, 12)))(t)
 				must(theirs.Write(framed(binary.LittleEndian, encoded(t, number(1)), nil, []byte("garbage"))))(t)
 				time.Sleep(24 * time.Hour)
 				require.EqualValues(t, 1, s.Stats().Conns)
 				c.end(s, theirs)
 				require.Equal(t, c.want, <-ended)
-				require.NoError(t, s.Shutdown(t.Context()))
-				require.Equal(t, stream.ErrServerClosed, result())
+				end()
 				require.EqualValues(t, 3, s.Stats().PacketsIn)
 			})
 		})

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -16,7 +14,6 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,7 +21,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -86,80 +82,6 @@ func TestServerDefaultLog(t *testing.T) {
 	require.Contains(t, logged.String(), `gdwire/stream: connection failed remote=pipe error="unexpected EOF" packets=0`)
 }
 
-// TestServerUnused ends a Server that served nothing.
-func TestServerUnused(t *testing.T) {
-	require.NoError(t, new(stream.Server).Shutdown(t.Context()))
-	require.NoError(t, new(stream.Server).Close())
-}
-
-// TestStreamServerLog looks at which ends of a handler are logged.
-func TestStreamServerLog(t *testing.T) {
-	own := errors.New("own")
-	for name, c := range map[string]struct {
-		handler func() error
-		want    string
-	}{
-		"nil":               {func() error { return nil }, ""},
-		"EOF":               {func() error { return io.EOF }, ""},
-		"closed":            {func() error { return fmt.Errorf("wrapped: %w", net.ErrClosed) }, ""},
-		"server closed":     {func() error { return stream.ErrServerClosed }, ""},
-		"own":               {func() error { return own }, " remote=pipe error=own packets=0\n"},
-		"unexpected EOF":    {func() error { return io.ErrUnexpectedEOF }, `error="unexpected EOF"`},
-		"panic":             {func() error { panic("oops") }, `error="panic: oops" packets=0 stack="goroutine `},
-		"panic of an error": {func() error { panic(own) }, `error="panic: own" packets=0 stack="goroutine `},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var logged logBuffer
-			s := &stream.Server{
-				Handler: func(context.Context, *stream.Conn) error { return c.handler() },
-				Logger:  slog.New(slog.NewTextHandler(&logged, nil)),
-			}
-			ours, theirs := net.Pipe()
-			s.ServeConn(stream.NewConn(t.Context(), ours, nil))
-			require.Equal(t, io.EOF, errOf(theirs.Read(make([]byte, 1))), "the connection is closed")
-			if c.want == "" {
-				require.Empty(t, logged.String())
-			} else {
-				require.Contains(t, logged.String(), c.want)
-			}
-		})
-	}
-}
-
-// TestServerPanic panics for one client and answers the others.
-func TestServerPanic(t *testing.T) {
-	var logged logBuffer
-	s := &stream.Server{Logger: slog.New(slog.NewTextHandler(&logged, nil)), Handler: func(_ context.Context, c *stream.Conn) error {
-		for {
-			d, err := c.Next()
-			if err != nil {
-				return err
-			}
-			tok, err := d.ReadToken()
-			if err != nil {
-				return err
-			}
-			if tok.Int() == 13 {
-				panic("thirteen")
-			}
-			if err := c.WritePacket(number(tok.Int())); err != nil {
-				return err
-			}
-		}
-	}}
-	ln := listen(t)
-	result := start(s, ln)
-	good, bad := dial(t, ln.Addr()), dial(t, ln.Addr())
-	require.EqualValues(t, 1, ask(t, good, 1))
-	require.NoError(t, bad.WritePacket(number(13)))
-	require.Error(t, errOf(bad.Next()))
-	require.EqualValues(t, 2, ask(t, good, 2))
-	require.NoError(t, s.Close())
-	require.Equal(t, stream.ErrServerClosed, result())
-	require.NoError(t, s.Shutdown(t.Context()))
-	require.Contains(t, logged.String(), "thirteen")
-}
-
 // Without MaxConns, DefaultMaxConns connections are served.
 func TestServerDefaultMaxConns(t *testing.T) {
 	started, leave := make(chan struct{}), make(chan struct{})
@@ -182,31 +104,6 @@ func TestServerDefaultMaxConns(t *testing.T) {
 	close(leave)
 	all.Wait()
 	require.False(t, s.Full())
-}
-
-func TestServerMaxConns(t *testing.T) {
-	s := &stream.Server{MaxConns: 2, Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, false) }}
-	ln := listen(t)
-	result := start(s, ln)
-	a, b := dial(t, ln.Addr()), dial(t, ln.Addr())
-	require.EqualValues(t, 1, ask(t, a, 1))
-	require.EqualValues(t, 2, ask(t, b, 2))
-	require.Error(t, errOf(dial(t, ln.Addr()).Next()), "a third is closed")
-	ours, theirs := net.Pipe()
-	s.ServeConn(stream.NewConn(t.Context(), ours, nil))
-	_, err := theirs.Read(make([]byte, 1))
-	require.Equal(t, io.EOF, err)
-
-	require.NoError(t, a.Close())
-	require.Eventually(t, func() bool { // once the server noticed
-		c := dial(t, ln.Addr())
-		_ = c.WritePacket(number(3))
-		_, err := c.Next()
-		return err == nil
-	}, long, time.Millisecond)
-	require.EqualValues(t, 4, ask(t, b, 4))
-	require.NoError(t, s.Shutdown(t.Context()))
-	require.Equal(t, stream.ErrServerClosed, result())
 }
 
 // acceptError is an error that a listener recovers from, or not.
@@ -349,6 +246,18 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// serveOne serves a connection that a listener accepts. The function that it returns shuts s down.
+func serveOne(t *testing.T, s *stream.Server, conn net.Conn) (end func()) {
+	ln := newFakeListener(nil)
+	result := start(s, ln)
+	ln.conns <- conn
+	return func() {
+		t.Helper()
+		require.NoError(t, s.Shutdown(t.Context()))
+		require.Equal(t, stream.ErrServerClosed, result())
+	}
+}
+
 // isClosed reports whether a channel on which nothing is sent is closed.
 func isClosed(c <-chan struct{}) bool {
 	select {
@@ -442,10 +351,8 @@ func TestServerClose(t *testing.T) {
 			errs <- c.WritePacket(number(1))
 			return errors.New("not logged by this test")
 		}, Logger: slog.New(slog.DiscardHandler)}
-		ln := newFakeListener(nil)
-		result := start(s, ln)
 		ours, theirs := net.Pipe()
-		ln.conns <- ours
+		end := serveOne(t, s, ours)
 		synctest.Wait() // the handler runs
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -456,8 +363,7 @@ func TestServerClose(t *testing.T) {
 		for range 3 {
 			require.Equal(t, stream.ErrServerClosed, <-errs)
 		}
-		require.NoError(t, s.Shutdown(t.Context()))
-		require.Equal(t, stream.ErrServerClosed, result())
+		end()
 		require.Equal(t, io.EOF, errOf(theirs.Read(make([]byte, 1))))
 	})
 }
@@ -487,58 +393,6 @@ func TestServeConn(t *testing.T) {
 	s.ServeConn(c)
 	require.Nil(t, value, "the handler is not called")
 	require.Equal(t, net.ErrClosed, errOf(c.Next()))
-}
-
-var load = flag.Duration("load", 2*time.Second, "how long TestServerLoad sends packets")
-
-// TestServerLoad serves 500 connections that send 20 packets a second each. No
-// goroutine and no buffer is left when they have gone.
-func TestServerLoad(t *testing.T) {
-	const conns, perSecond = 500, 20
-	duration := *load
-	if !testenv.Full() {
-		duration = 200 * time.Millisecond
-	}
-	nothingLeft := leftovers(t)
-	s := &stream.Server{
-		Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, true) },
-		Options: stream.Options{ReadTimeout: long, WriteTimeout: long, IdleTimeout: long},
-	}
-	ln := listen(t)
-	result := start(s, ln)
-	packet := encoded(t, func(e *gdwire.Encoder) error {
-		return errors.Join(e.BeginDict(2), e.WriteString("pos"), gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{1, 2, 3}),
-			e.WriteString("name"), e.WriteString("Ada"), e.End())
-	})
-	var answered atomic.Int64
-	var clients sync.WaitGroup
-	for range conns {
-		conn := must(net.Dial("tcp", ln.Addr().String()))(t)
-		clients.Go(func() {
-			c := stream.NewConn(context.Background(), conn, nil)
-			defer c.Close()
-			tick := time.NewTicker(time.Second / perSecond)
-			defer tick.Stop()
-			var got []byte
-			for range int(duration.Seconds() * perSecond) {
-				<-tick.C
-				err := c.WriteRaw(packet)
-				if err == nil {
-					got, err = c.NextRaw(got[:0])
-				}
-				if !assert.NoError(t, err) || !assert.Equal(t, packet, got) {
-					return
-				}
-				answered.Add(1)
-			}
-		})
-	}
-	clients.Wait()
-	require.NoError(t, s.Shutdown(t.Context()))
-	require.Equal(t, stream.ErrServerClosed, result())
-	require.EqualValues(t, conns*int(duration.Seconds()*perSecond), answered.Load())
-	nothingLeft()
-	t.Logf("%d packets answered", answered.Load())
 }
 
 // TestIdleMemory measures the memory of a connection that waits for a packet, with its

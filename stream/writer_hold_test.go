@@ -62,19 +62,16 @@ func TestBufferWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &stream.Server{Options: stream.Options{BufferWrites: c.buffer}, Handler: func(_ context.Context, conn *stream.Conn) error { return c.handle(conn) }}
-				ln := newFakeListener(nil)
-				result := start(s, ln)
 				ours, theirs := net.Pipe()
 				conn := &counted{Conn: ours}
-				ln.conns <- conn
+				end := serveOne(t, s, conn)
 				go func() { _, _ = theirs.Write(bytes.Repeat(one, 3)) }()
 				got := make([]byte, 36)
 				must(io.ReadFull(theirs, got))(t)
 				require.Equal(t, bytes.Repeat(one, 3), got)
 				synctest.Wait()
 				require.Equal(t, c.want, conn.sizes)
-				require.NoError(t, s.Shutdown(t.Context()))
-				require.Equal(t, stream.ErrServerClosed, result())
+				end()
 				require.EqualValues(t, 3, s.Stats().PacketsOut)
 				require.EqualValues(t, 36, s.Stats().BytesOut)
 			})
@@ -152,25 +149,6 @@ func TestBufferWritesTimeout(t *testing.T) {
 		require.Error(t, c.Close())
 		require.LessOrEqual(t, time.Since(begin), time.Second)
 	})
-}
-
-// TestBufferWritesEnd writes after the end of a connection: no packet is held back and lost.
-func TestBufferWritesEnd(t *testing.T) {
-	own := errors.New("own")
-	for want, end := range map[error]func(c *stream.Conn, cancel context.CancelCauseFunc){
-		net.ErrClosed: func(c *stream.Conn, _ context.CancelCauseFunc) { _ = c.Close() },
-		own:           func(_ *stream.Conn, cancel context.CancelCauseFunc) { cancel(own) },
-	} {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		ours, _ := net.Pipe()
-		c := stream.NewConn(ctx, ours, &stream.Options{BufferWrites: true, WriteTimeout: time.Second})
-		end(c, cancel)
-		for range 3 {
-			require.Equal(t, want, c.WritePacket(number(1)))
-			require.Equal(t, want, c.WriteRaw(make([]byte, 100_000)))
-		}
-		_ = c.Close()
-	}
 }
 
 // A stalled connection does not finish its first Write until a deadline is set: the other side then
@@ -330,47 +308,6 @@ func TestNextDoesNotWaitForWrites(t *testing.T) {
 					for range 3 {
 						require.EqualValues(t, 1, answer(t, c))
 					}
-				})
-			})
-		}
-	}
-}
-
-// TestTalkingPeers connects peers that both read in one goroutine and write in another: all packets
-// arrive, although no Write returns before the other side reads.
-func TestTalkingPeers(t *testing.T) {
-	const packets = 300
-	for options, o := range writesHeld {
-		for _, timeout := range []time.Duration{0, time.Second} {
-			t.Run(options, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					o.WriteTimeout = timeout
-					ours, theirs := net.Pipe()
-					var all sync.WaitGroup
-					for _, conn := range []net.Conn{ours, theirs} {
-						c := stream.NewConn(t.Context(), conn, &o)
-						all.Go(func() {
-							for i := range packets {
-								if !assert.NoError(t, c.WritePacket(str(strings.Repeat("x", 10*i)))) {
-									return
-								}
-							}
-							assert.NoError(t, c.Flush())
-						})
-						all.Go(func() {
-							for i := range packets {
-								d, err := c.Next()
-								if !assert.NoError(t, err) {
-									return
-								}
-								text, err := d.ReadString()
-								assert.NoError(t, err)
-								assert.Len(t, text, 10*i)
-							}
-						})
-						defer c.Close()
-					}
-					all.Wait()
 				})
 			})
 		}

@@ -1,5 +1,5 @@
-# MODE write: stores all values in FILE. MODE compare: reads them back. MODE show:
-# prints what is in FILE, one value a line. BIG_ENDIAN swaps the lengths.
+# MODE write: stores all values in FILE. MODE compare: reads them back. BIG_ENDIAN swaps
+# the lengths.
 extends SceneTree
 
 var values = load("res://values.gd")
@@ -26,17 +26,5 @@ func _init():
 			if file.get_position() != file.get_len():
 				failed += 1
 				print("FAILED: something follows")
-		"show":
-			while file.get_position() < file.get_len():
-				var v = file.get_var()
-				print("> %d %s" % [typeof(v), show(v)])
 	file.close()
 	quit(1 if failed > 0 else 0)
-
-func show(v):
-	match typeof(v):
-		TYPE_OBJECT:
-			return v.object_id
-		TYPE_RID:
-			return "RID"
-	return var2str(v).replace("\n", " ")
