@@ -12,6 +12,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/variant"
 )
 
 func TestFromJSONStrict(t *testing.T) {
@@ -106,12 +107,7 @@ func TestFromJSONRefused(t *testing.T) {
 func TestFromJSONObjects(t *testing.T) {
 	const text = `{"type":"Array","props":["args",null]}`
 	got := must(fromJSON(text, nil, allow))(t)
-	require.Equal(t, encode(t, nil, func(e *gdwire.Encoder) {
-		e.BeginObject("Array", 1)
-		e.WriteProperty("args")
-		e.WriteNil()
-		e.End()
-	}), got)
+	require.Equal(t, encode(t, nil, node("Array", "args", nil)), got)
 
 	_, err := fromJSON(text, nil, nil)
 	require.ErrorIs(t, err, gdwire.ErrObject)
@@ -190,19 +186,9 @@ var strictCases = []readCase{
 	{name: "RID without id", text: `{"type":"RID"}`, write: func(e *gdwire.Encoder) { e.WriteRID(0) }},
 	{name: "Signal without name", text: `{"type":"Signal"}`, write: func(e *gdwire.Encoder) { e.WriteSignal("", 0) }},
 	{name: "id as number", text: `{"id":5,"type":"RID"}`, write: func(e *gdwire.Encoder) { e.WriteRID(5) }},
-	{name: "untyped Array", text: `{"type":"Array","args":["i:1"]}`, write: func(e *gdwire.Encoder) {
-		e.BeginArray(1)
-		e.WriteInt(1)
-		e.End()
-	}},
+	{name: "untyped Array", text: `{"type":"Array","args":["i:1"]}`, write: array(1)},
 	{name: "type last", text: `{"args":[{"args":["i:1"],"elem_type":"int","type":"Array"}],"elem_type":{"builtin":"Array"},"type":"Array"}`,
-		write: func(e *gdwire.Encoder) {
-			e.BeginTypedArray(1, gdwire.Elem{Type: gdwire.TypeArray})
-			e.BeginTypedArray(1, gdwire.Elem{Type: gdwire.TypeInt})
-			e.WriteInt(1)
-			e.End()
-			e.End()
-		}},
+		write: typedArray(gdwire.Elem{Type: gdwire.TypeArray}, &variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{1}})},
 	{name: "declared after args", text: `{"type":"Dictionary","args":["s:a",null],"value_type":"Node","key_type":"String"}`,
 		write: func(e *gdwire.Encoder) {
 			e.BeginTypedDict(1, gdwire.Elem{Type: gdwire.TypeString}, gdwire.Elem{Class: "Node"})
@@ -221,10 +207,7 @@ var lenientCases = []readCase{
 	{"prefix without a colon", `"s"`, nothing, gdwire.ErrType, ""},
 	{"long prefix without a colon", `"np"`, nothing, gdwire.ErrType, ""},
 	{"empty string", `""`, nothing, gdwire.ErrType, ""},
-	{"after control characters", "[\"s:\x01\\v\x02\",\"x\"]", array(2, func(e *gdwire.Encoder) {
-		e.WriteString("\x01\v\x02")
-		e.WriteNil()
-	}), gdwire.ErrType, "/1"},
+	{"after control characters", "[\"s:\x01\\v\x02\",\"x\"]", array("\x01\v\x02", nil), gdwire.ErrType, "/1"},
 	{"colon alone", `":"`, nothing, gdwire.ErrType, ""},
 	{"minus before no number", `"f:--5"`, func(e *gdwire.Encoder) { e.WriteFloat(math.Copysign(0, -1)) }, gdwire.ErrType, ""},
 	{"plus before no number", `"f:+.e5"`, func(e *gdwire.Encoder) { e.WriteFloat(0) }, gdwire.ErrType, ""},
@@ -263,24 +246,14 @@ var lenientCases = []readCase{
 		packed(gdwire.TypePackedFloat32Array, []float32{1, float32(infinity), float32(nan(0x7FF8 << 48))}), gdwire.ErrRange, "/args/1"},
 	{"vector too large", `{"args":[1,2,3,-1e39],"type":"PackedVector2Array"}`,
 		packed(gdwire.TypePackedVector2Array, [][2]float32{{1, 2}, {3, float32(-infinity)}}), gdwire.ErrRange, "/args/3"},
-	{"number as a packed string", `{"type":"PackedStringArray","args":["a",1,true,null]}`, func(e *gdwire.Encoder) {
-		e.BeginPacked(gdwire.TypePackedStringArray, 4)
-		e.WriteString("a")
-		e.WriteString("1.0")
-		e.WriteString("true")
-		e.WriteString("<null>")
-		e.End()
-	}, gdwire.ErrType, "/args/1"},
+	{"number as a packed string", `{"type":"PackedStringArray","args":["a",1,true,null]}`, value([]string{"a", "1.0", "true", "<null>"}), gdwire.ErrType, "/args/1"},
 	{"too few args", `{"type":"Vector2","args":[1]}`, nothing, gdwire.ErrCount, "/args"},
 	{"too many args", `{"args":[1,2,3],"type":"Vector2i"}`, nothing, gdwire.ErrCount, "/args"},
 	{"half a vector", `{"type":"PackedVector3Array","args":[1,2,3,4]}`, nothing, gdwire.ErrCount, "/args"},
 	{"key without a value", `{"type":"Dictionary","args":["s:a"]}`, nothing, gdwire.ErrCount, "/args"},
 	{"property without a value", `{"type":"Node","props":["a"]}`, nothing, gdwire.ErrCount, "/props"},
-	{"args of an Array", `{"type":"Array","args":{}}`, array(0, func(*gdwire.Encoder) {}), gdwire.ErrType, "/args"},
-	{"args of a Dictionary", `{"type":"Dictionary","args":null}`, func(e *gdwire.Encoder) {
-		e.BeginDict(0)
-		e.End()
-	}, gdwire.ErrType, "/args"},
+	{"args of an Array", `{"type":"Array","args":{}}`, array(), gdwire.ErrType, "/args"},
+	{"args of a Dictionary", `{"type":"Dictionary","args":null}`, value(dict()), gdwire.ErrType, "/args"},
 	{"args of a vector", `{"type":"Vector2","args":"1,2"}`, nothing, gdwire.ErrType, "/args"},
 	{"args of a packed array", `{"type":"PackedInt32Array","args":5}`, ints32(gdwire.TypePackedInt32Array, nil), gdwire.ErrType, "/args"},
 	{"data of an Image", `{"type":"Image","format":1,"mipmaps":1,"width":1,"height":1,"data":5}`, nil, gdwire.ErrType, "/data"},
@@ -299,10 +272,7 @@ var lenientCases = []readCase{
 	{"object of another kind", `{"type":"Signal","name":"a","object":[]}`, func(e *gdwire.Encoder) { e.WriteSignal("a", 0) }, gdwire.ErrType, "/object"},
 	{"name of another kind", `{"type":"Signal","name":5}`, func(e *gdwire.Encoder) { e.WriteSignal("", 0) }, gdwire.ErrType, "/name"},
 	{"RID of another kind", `{"type":"RID","id":{}}`, func(e *gdwire.Encoder) { e.WriteRID(0) }, gdwire.ErrType, "/id"},
-	{"props of another kind", `{"type":"Node","props":{}}`, func(e *gdwire.Encoder) {
-		e.BeginObject("Node", 0)
-		e.End()
-	}, gdwire.ErrType, "/props"},
+	{"props of another kind", `{"type":"Node","props":{}}`, value(&variant.Object{Class: "Node"}), gdwire.ErrType, "/props"},
 	{"class of another kind", `{"type":null,"props":[]}`, nothing, gdwire.ErrType, "/type"},
 	{"unknown member", `{"type":"Vector2i","args":[1,2],"x":[{}]}`, vector2i(1, 2), gdwire.ErrMisplacedKey, "/x"},
 	{"member of another type", `{"type":"Vector2i","args":[1,2],"elem_type":"int"}`, vector2i(1, 2), gdwire.ErrMisplacedKey, ""},

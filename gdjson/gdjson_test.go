@@ -14,6 +14,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/variant"
 )
 
 func TestFromJSON(t *testing.T) {
@@ -76,10 +77,7 @@ func TestFromJSONEncoder(t *testing.T) {
 // TestFromJSONWriter: an error of the Writer is returned unchanged, and the value
 // cannot be completed afterwards.
 func TestFromJSONWriter(t *testing.T) {
-	text := must(toJSON(encode(t, nil, array(2, func(e *gdwire.Encoder) {
-		packed(gdwire.TypePackedInt32Array, make([]int32, 50_000))(e)
-		e.WriteString(strings.Repeat("x", 100_000))
-	})), nil, nil))(t)
+	text := must(toJSON(encode(t, nil, array(make([]int32, 50_000), strings.Repeat("x", 100_000))), nil, nil))(t)
 	for _, n := range []int{0, 10_000, 250_000} {
 		e := gdwire.NewEncoder(&fullWriter{n: n, err: errTest}, nil)
 		require.Equal(t, errTest, gdjson.FromJSON(e, strings.NewReader(text)))
@@ -198,44 +196,14 @@ var toCases = []toCase{
 	{"empty NodePath", func(e *gdwire.Encoder) { e.WriteNodePath("") }, `"np:"`, `""`},
 	{"root", func(e *gdwire.Encoder) { e.WriteNodePath("/") }, `"np:/"`, `"/"`},
 	{"sub-name with a slash", func(e *gdwire.Encoder) { e.WriteNodePath(":b/c") }, `"np::b/c"`, `":b/c"`},
-	{"Array", func(e *gdwire.Encoder) {
-		e.BeginArray(3)
-		e.WriteInt(1)
-		e.BeginArray(0)
-		e.End()
-		e.WriteString("x")
-		e.End()
-	}, `["i:1",[],"s:x"]`, `[1,[],"x"]`},
-	{"Dictionary", func(e *gdwire.Encoder) {
-		e.BeginDict(2)
-		e.WriteString("a")
-		e.WriteInt(1)
-		e.WriteStringName("b")
-		e.BeginDict(0)
-		e.End()
-		e.End()
-	}, `{"type":"Dictionary","args":["s:a","i:1","sn:b",{"type":"Dictionary","args":[]}]}`, `{"a":1,"b":{}}`},
+	{"Array", array(1, []any{}, "x"), `["i:1",[],"s:x"]`, `[1,[],"x"]`},
+	{"Dictionary", value(dict("a", 1, variant.StringName("b"), dict())), `{"type":"Dictionary","args":["s:a","i:1","sn:b",{"type":"Dictionary","args":[]}]}`, `{"a":1,"b":{}}`},
 }
 
 func TestToJSON(t *testing.T) { testToJSON(t, toCases) }
 
 func TestToJSONIndent(t *testing.T) {
-	wire := encode(t, nil, func(e *gdwire.Encoder) {
-		e.BeginDict(3)
-		e.WriteString("pos")
-		gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 2})
-		e.WriteString("tags")
-		e.BeginArray(2)
-		e.WriteInt(1)
-		e.BeginArray(0)
-		e.End()
-		e.End()
-		gdwire.WriteComponents(e, gdwire.TypeVector2i, []int32{1, 2})
-		e.BeginPacked(gdwire.TypePackedStringArray, 1)
-		e.WriteString("s")
-		e.End()
-		e.End()
-	})
+	wire := encode(t, nil, value(dict("pos", variant.Vector2{X: 1, Y: 2}, "tags", []any{1, []any{}}, variant.Vector2i{X: 1, Y: 2}, []string{"s"})))
 	for name, c := range map[string]struct {
 		o    gdjson.Options
 		want string
@@ -327,20 +295,7 @@ func TestToJSONErrors(t *testing.T) {
 }
 
 func TestToJSONPosition(t *testing.T) {
-	wire := encode(t, nil, func(e *gdwire.Encoder) {
-		e.BeginDict(2)
-		e.WriteString("k")
-		e.BeginPacked(gdwire.TypePackedStringArray, 1)
-		e.WriteString("x")
-		e.End()
-		e.WriteString("a long string in two chunks")
-		e.WriteInt(1)
-		e.End()
-		e.BeginObject("Node", 1)
-		e.WriteProperty("p")
-		e.WriteInt(2)
-		e.End()
-	})
+	wire := slices.Concat(encode(t, nil, value(dict("k", []string{"x"}, "a long string in two chunks", 1))), encode(t, nil, node("Node", "p", 2)))
 	d := gdwire.NewDecoder(bytes.NewReader(wire), &gdwire.DecoderOptions{AllowObjects: true, MaxChunk: 16})
 	defer d.Release()
 	var b strings.Builder
@@ -378,15 +333,7 @@ func TestToJSONPosition(t *testing.T) {
 
 // TestToJSONInput tests errors of the Decoder: the values before them are written.
 func TestToJSONInput(t *testing.T) {
-	wire := encode(t, nil, func(e *gdwire.Encoder) {
-		e.BeginDict(1)
-		e.BeginArray(2)
-		e.WriteInt(1)
-		e.WriteString("abc")
-		e.End()
-		e.WriteInt(2)
-		e.End()
-	})
+	wire := encode(t, nil, value(dict(&variant.Array{Values: []any{1, "abc"}}, 2)))
 	for n := range wire {
 		for _, o := range []*gdjson.Options{nil, {Plain: true}} {
 			got, err := toJSON(wire[:n], nil, o)

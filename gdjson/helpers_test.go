@@ -14,17 +14,34 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // must returns what its call returned, or ends the test after an error: must(call())(t).
 func must[V any](v V, err error) func(testing.TB) V { return testenv.Must(v, err) }
 
-func array(n int, write func(*gdwire.Encoder)) func(*gdwire.Encoder) {
+// value returns a function that writes v.
+func value(v any) func(*gdwire.Encoder) {
 	return func(e *gdwire.Encoder) {
-		e.BeginArray(n)
-		write(e)
-		e.End()
+		if err := variant.MarshalEncode(e, v); err != nil {
+			panic(err)
+		}
 	}
+}
+
+func array(values ...any) func(*gdwire.Encoder) { return value(values) }
+
+func dict(pairs ...any) *variant.Dictionary {
+	d := &variant.Dictionary{}
+	for i := 0; i < len(pairs); i += 2 {
+		d.Set(pairs[i], pairs[i+1])
+	}
+	return d
+}
+
+// node returns a serialized object with a property.
+func node(class, property string, v any) func(*gdwire.Encoder) {
+	return value(&variant.Object{Class: class, Properties: []variant.Property{{Name: property, Value: v}}})
 }
 
 // encode returns the bytes that write writes.

@@ -16,34 +16,14 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/gdwiretest"
+	"github.com/gdwire/gdwire/variant"
 )
 
 func TestFromJSONPlain(t *testing.T) {
 	plain := &gdjson.Options{Plain: true}
 	const text = ` {"a": [null, true, false, "s:x", -5, 9223372036854775807, 1.0, 1e3, -0, -1E+99999], "b": {}, "\u0063": []} `
-	want := encode(t, nil, func(e *gdwire.Encoder) {
-		e.BeginDict(3)
-		e.WriteString("a")
-		e.BeginArray(10)
-		e.WriteNil()
-		e.WriteBool(true)
-		e.WriteBool(false)
-		e.WriteString("s:x")
-		e.WriteInt(-5)
-		e.WriteInt(math.MaxInt64)
-		e.WriteFloat(1)
-		e.WriteFloat(1000)
-		e.WriteFloat(math.Copysign(0, -1))
-		e.WriteFloat(-infinity)
-		e.End()
-		e.WriteString("b")
-		e.BeginDict(0)
-		e.End()
-		e.WriteString("c")
-		e.BeginArray(0)
-		e.End()
-		e.End()
-	})
+	numbers := []any{nil, true, false, "s:x", -5, int64(math.MaxInt64), 1.0, 1000.0, math.Copysign(0, -1), -infinity}
+	want := encode(t, nil, value(dict("a", numbers, "b", dict(), "c", []any{})))
 	got := must(fromJSON(text, nil, plain))(t)
 	require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got))
 	must(fromJSON("{\"\x01\":1,\"\x02\":2,\" \":3}", nil, plain))(t)
@@ -59,14 +39,8 @@ func TestFromJSONPlain(t *testing.T) {
 		pointer string
 		lenient func(e *gdwire.Encoder) // nil: an error
 	}{
-		{"large int", `[1,9223372036854775808]`, gdwire.ErrRange, "/1", array(2, func(e *gdwire.Encoder) {
-			e.WriteInt(1)
-			e.WriteFloat(1 << 63)
-		})},
-		{"large float", `[1,1e400]`, gdwire.ErrRange, "/1", array(2, func(e *gdwire.Encoder) {
-			e.WriteInt(1)
-			e.WriteFloat(infinity)
-		})},
+		{"large int", `[1,9223372036854775808]`, gdwire.ErrRange, "/1", array(1, float64(1<<63))},
+		{"large float", `[1,1e400]`, gdwire.ErrRange, "/1", array(1, infinity)},
 		{"equal keys", `{"a":1,"a":2}`, jsontext.ErrDuplicateName, "/a", func(e *gdwire.Encoder) {
 			e.BeginDict(2)
 			for i := range 2 {
@@ -153,19 +127,9 @@ func TestToJSONBase64(t *testing.T) {
 var shapeCases = []toCase{
 	{"Vector2", func(e *gdwire.Encoder) { gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, -2.5}) }, `{"type":"Vector2","args":[1.0,-2.5]}`, `[1.0,-2.5]`},
 	{"Rect2i", func(e *gdwire.Encoder) { gdwire.WriteComponents(e, gdwire.TypeRect2i, []int32{1, -2, 3, 4}) }, `{"type":"Rect2i","args":[1,-2,3,4]}`, `[1,-2,3,4]`},
-	{"Basis", func(e *gdwire.Encoder) {
-		gdwire.WriteComponents(e, gdwire.TypeBasis, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9})
-	},
-		`{"type":"Basis","args":[1.0,4.0,7.0,2.0,5.0,8.0,3.0,6.0,9.0]}`, `[1.0,4.0,7.0,2.0,5.0,8.0,3.0,6.0,9.0]`},
-	{"Transform3D", func(e *gdwire.Encoder) {
-		gdwire.WriteComponents(e, gdwire.TypeTransform3D, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
-	},
-		`{"type":"Transform3D","args":[1.0,4.0,7.0,2.0,5.0,8.0,3.0,6.0,9.0,10.0,11.0,12.0]}`, `[1.0,4.0,7.0,2.0,5.0,8.0,3.0,6.0,9.0,10.0,11.0,12.0]`},
-	{"typed Array", func(e *gdwire.Encoder) {
-		e.BeginTypedArray(1, gdwire.Elem{Type: gdwire.TypeInt})
-		e.WriteInt(7)
-		e.End()
-	}, `{"type":"Array","elem_type":"int","args":["i:7"]}`, `[7]`},
+	{"Basis", counted(gdwire.TypeBasis, 9), `{"type":"Basis","args":[1.0,4.0,7.0,2.0,5.0,8.0,3.0,6.0,9.0]}`, `[1.0,4.0,7.0,2.0,5.0,8.0,3.0,6.0,9.0]`},
+	{"Transform3D", counted(gdwire.TypeTransform3D, 12), `{"type":"Transform3D","args":[1.0,4.0,7.0,2.0,5.0,8.0,3.0,6.0,9.0,10.0,11.0,12.0]}`, `[1.0,4.0,7.0,2.0,5.0,8.0,3.0,6.0,9.0,10.0,11.0,12.0]`},
+	{"typed Array", typedArray(gdwire.Elem{Type: gdwire.TypeInt}, 7), `{"type":"Array","elem_type":"int","args":["i:7"]}`, `[7]`},
 	{"Array of a class", typedArray(gdwire.Elem{Class: "Node"}), `{"type":"Array","elem_type":"Node","args":[]}`, `[]`},
 	{"Array of a script", typedArray(gdwire.Elem{Script: `res://a".gd`}), `{"type":"Array","elem_type":"res://a\".gd","args":[]}`, `[]`},
 	{"Array of the class Object", typedArray(gdwire.Elem{Class: "Object"}), `{"type":"Array","elem_type":"Object","args":[]}`, `[]`},
@@ -175,25 +139,21 @@ var shapeCases = []toCase{
 	{"Array of a script elsewhere", typedArray(gdwire.Elem{Script: "user://x.gd"}), `{"type":"Array","elem_type":{"script":"user://x.gd"},"args":[]}`, `[]`},
 	{"Array of a script without a name", typedArray(gdwire.Elem{Script: "res://"}), `{"type":"Array","elem_type":"res://","args":[]}`, `[]`},
 	{"Array of a class like a script", typedArray(gdwire.Elem{Class: "res:/x"}), `{"type":"Array","elem_type":"res:/x","args":[]}`, `[]`},
-	{"typed Dictionary", func(e *gdwire.Encoder) {
-		e.BeginTypedDict(0, gdwire.Elem{Type: gdwire.TypeString}, gdwire.Elem{Class: "Node"})
-		e.End()
-	}, `{"type":"Dictionary","key_type":"String","value_type":"Node","args":[]}`, `{}`},
-	{"strings", func(e *gdwire.Encoder) {
-		e.BeginPacked(gdwire.TypePackedStringArray, 2)
-		e.WriteString("i:1")
-		e.WriteString("")
-		e.End()
-	}, `{"type":"PackedStringArray","args":["i:1",""]}`, `["i:1",""]`},
+	{"typed Dictionary", value(&variant.Dictionary{Key: gdwire.Elem{Type: gdwire.TypeString}, Value: gdwire.Elem{Class: "Node"}}), `{"type":"Dictionary","key_type":"String","value_type":"Node","args":[]}`, `{}`},
+	{"strings", value([]string{"i:1", ""}), `{"type":"PackedStringArray","args":["i:1",""]}`, `["i:1",""]`},
 	{"vectors", packed(gdwire.TypePackedVector2Array, [][2]float32{{1, 2}, {3, 4.5}}),
 		`{"type":"PackedVector2Array","args":[1.0,2.0,3.0,4.5]}`, `[[1.0,2.0],[3.0,4.5]]`},
 	{"no vectors", packed(gdwire.TypePackedVector2Array, [][2]float32{}), `{"type":"PackedVector2Array","args":[]}`, `[]`},
 }
 
-func typedArray(elem gdwire.Elem) func(*gdwire.Encoder) {
+func typedArray(elem gdwire.Elem, values ...any) func(*gdwire.Encoder) {
+	return value(&variant.Array{Elem: elem, Values: values})
+}
+
+// counted returns a function that writes a math type with the components 1 to n.
+func counted(typ gdwire.Type, n int) func(*gdwire.Encoder) {
 	return func(e *gdwire.Encoder) {
-		e.BeginTypedArray(0, elem)
-		e.End()
+		gdwire.WriteComponents(e, typ, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}[:n])
 	}
 }
 

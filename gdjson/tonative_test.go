@@ -9,6 +9,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // nativeCases contains the references to which native JSON adds members.
@@ -18,15 +19,7 @@ var nativeCases = []toCase{
 	{"Signal", func(e *gdwire.Encoder) { e.WriteSignal("<hit>", 7) }, `{"type":"Signal","name":"<hit>","object":"7"}`, `{"name":"<hit>","object":7}`},
 	{"object id", func(e *gdwire.Encoder) { e.WriteObjectID(5) }, `{"type":"ObjectID","id":"5"}`, `5`},
 	{"object id 0", func(e *gdwire.Encoder) { e.WriteObjectID(0) }, `{"type":"ObjectID","id":"0"}`, `0`},
-	{"serialized object", func(e *gdwire.Encoder) {
-		e.BeginObject("Resource", 2)
-		e.WriteProperty("name")
-		e.WriteString("x")
-		e.WriteProperty("next")
-		e.BeginObject("", 0)
-		e.End()
-		e.End()
-	}, `{"type":"Resource","props":["name","s:x","next",{"type":"","props":[]}]}`, `{"class":"Resource","name":"x","next":{"class":""}}`},
+	{"serialized object", node("Resource", "next", &variant.Object{}), `{"type":"Resource","props":["next",{"type":"","props":[]}]}`, `{"class":"Resource","next":{"class":""}}`},
 }
 
 func TestToJSONReferences(t *testing.T) { testToJSON(t, nativeCases) }
@@ -37,11 +30,7 @@ func TestToJSONGodot2(t *testing.T) {
 	to := &gdwire.EncoderOptions{Format: gdwire.Godot2}
 	oldPath := []byte{16, 0, 0, 0, 7, 0, 0, 0, '/', 'a', '/', 'b', ':', 'c', 'd', 0}
 	for _, c := range []toCase{
-		{"Image", func(e *gdwire.Encoder) {
-			e.BeginImage(3, 1, 2, 1, 4)
-			e.Write([]byte{1, 2, 3, 4})
-			e.End()
-		}, `{"type":"Image","format":3,"mipmaps":1,"width":2,"height":1,"data":[1,2,3,4]}`,
+		{"Image", value(variant.Image{Format: 3, Mipmaps: 1, Width: 2, Height: 1, Data: []byte{1, 2, 3, 4}}), `{"type":"Image","format":3,"mipmaps":1,"width":2,"height":1,"data":[1,2,3,4]}`,
 			`{"format":3,"mipmaps":1,"width":2,"height":1,"data":"AQIDBA=="}`},
 		{"InputEvent", func(e *gdwire.Encoder) { e.WriteInputEvent(1, 2, []byte{0, 0, 0, 2, 65, 0, 0, 0}) },
 			`{"type":"InputEvent","event":1,"device":2,"data":[0,0,0,2,65,0,0,0]}`, `{"event":1,"device":2,"data":"AAAAAkEAAAA="}`},
@@ -125,43 +114,17 @@ func TestToJSONKeys(t *testing.T) {
 		{"infinity", func(e *gdwire.Encoder) { e.WriteFloat(-infinity) }, `-inf`},
 		{"NodePath", func(e *gdwire.Encoder) { e.WriteNodePath("/a:b") }, `^"/a:b"`},
 		{"Vector2i", func(e *gdwire.Encoder) { gdwire.WriteComponents(e, gdwire.TypeVector2i, []int32{1, -2}) }, `Vector2i(1, -2)`},
-		{"Basis, by rows", func(e *gdwire.Encoder) {
-			gdwire.WriteComponents(e, gdwire.TypeBasis, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9})
-		},
-			`Basis(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)`},
-		{"Array", func(e *gdwire.Encoder) {
-			e.BeginArray(3)
-			e.WriteInt(1)
-			e.WriteString(`a"b`)
-			e.WriteStringName("c")
-			e.End()
-		}, `[1, "a\"b", &"c"]`},
-		{"Dictionary", func(e *gdwire.Encoder) {
-			e.BeginDict(2)
-			e.WriteInt(1)
-			e.BeginDict(0)
-			e.End()
-			e.WriteString("k")
-			e.WriteNil()
-			e.End()
-		}, `{1: {}, "k": null}`},
+		{"Basis, by rows", counted(gdwire.TypeBasis, 9), `Basis(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)`},
+		{"Array", array(1, `a"b`, variant.StringName("c")), `[1, "a\"b", &"c"]`},
+		{"Dictionary", value(dict(1, dict(), "k", nil)), `{1: {}, "k": null}`},
 		{"bytes", packed(gdwire.TypePackedByteArray, []byte{1, 2}), `PackedByteArray(1, 2)`},
 		{"vectors", packed(gdwire.TypePackedVector2Array, [][2]float32{{1, 2}, {3, 4}}), `PackedVector2Array(1.0, 2.0, 3.0, 4.0)`},
-		{"strings", func(e *gdwire.Encoder) {
-			e.BeginPacked(gdwire.TypePackedStringArray, 1)
-			e.WriteString("s")
-			e.End()
-		}, `PackedStringArray("s")`},
+		{"strings", value([]string{"s"}), `PackedStringArray("s")`},
 		{"RID", func(e *gdwire.Encoder) { e.WriteRID(3) }, `RID(3)`},
 		{"Callable", func(e *gdwire.Encoder) { e.WriteCallable() }, `Callable()`},
 		{"Signal", func(e *gdwire.Encoder) { e.WriteSignal("hit", 3) }, `Signal("hit", 3)`},
 		{"object id", func(e *gdwire.Encoder) { e.WriteObjectID(3) }, `Object(3)`},
-		{"serialized object", func(e *gdwire.Encoder) {
-			e.BeginObject("Node", 1)
-			e.WriteProperty("name")
-			e.WriteString("n")
-			e.End()
-		}, `Object("Node", "name": "n")`},
+		{"serialized object", node("Node", "name", "n"), `Object("Node", "name": "n")`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			wire := encode(t, nil, func(e *gdwire.Encoder) {
