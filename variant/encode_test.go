@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"hash/maphash"
-	"io"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -384,34 +383,6 @@ func TestMarshalerInItself(t *testing.T) {
 	l.next = l
 	require.ErrorIs(t, errOf(Marshal(l)), gdwire.ErrLimit)
 	require.ErrorIs(t, errOf(Marshal(l, Options{Encoder: gdwire.EncoderOptions{Depth: -1}})), gdwire.ErrLimit)
-}
-
-// resetting is a Marshaler that calls a method of the Encoder which discards its output.
-type resetting struct{ reset func(*gdwire.Encoder) }
-
-func (r resetting) MarshalVariant(e *gdwire.Encoder) error {
-	r.reset(e)
-	return e.WriteInt(1)
-}
-
-func TestMarshalerResetsEncoder(t *testing.T) {
-	for name, reset := range map[string]func(*gdwire.Encoder){
-		"Reset":      func(e *gdwire.Encoder) { e.Reset(io.Discard) },
-		"ResetBytes": func(e *gdwire.Encoder) { e.ResetBytes(make([]byte, 5)) },
-		"Close":      func(e *gdwire.Encoder) { e.Close() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, v := range []any{resetting{reset}, []any{resetting{reset}}, map[string]resetting{"a": {reset}}} {
-				b, err := Marshal(v)
-				require.Error(t, err)
-				require.Empty(t, b)
-				b, err = MarshalAppend([]byte("before"), v)
-				require.Error(t, err)
-				require.Equal(t, "before", string(b))
-			}
-		})
-	}
-	require.Equal(t, encoded(t, 1, nil), encoded(t, resetting{func(*gdwire.Encoder) {}}, nil))
 }
 
 // An ObjectID of 0 is null, which engines encode as nil.

@@ -199,16 +199,17 @@ func (r resetter) MarshalVariant(e *gdwire.Encoder) error {
 	return e.WriteInt(5)
 }
 
-// A method that resets the Encoder is an error, wherever the encoding begins.
+// A method that resets or closes the Encoder is an error, wherever the encoding begins.
 func TestMarshalVariantResets(t *testing.T) {
-	for _, r := range []resetter{
-		{func(e *gdwire.Encoder) { e.Reset(new(bytes.Buffer)) }},
-		{func(e *gdwire.Encoder) { e.ResetBytes([]byte("12345678")) }},
+	for text, r := range map[string]resetter{
+		"MarshalVariant must not reset": {func(e *gdwire.Encoder) { e.Reset(new(bytes.Buffer)) }},
+		"MarshalVariant must":           {func(e *gdwire.Encoder) { e.ResetBytes([]byte("12345678")) }},
+		"used after Close or Release":   {func(e *gdwire.Encoder) { e.Close() }},
 	} {
 		for _, v := range []any{r, []resetter{r}, map[string]any{"a": r}} {
 			for _, dst := range []string{"", "1234", "a long text before the value"} {
 				got, err := MarshalAppend([]byte(dst), v)
-				require.ErrorContains(t, err, "MarshalVariant must", "%T after %q", v, dst)
+				require.ErrorContains(t, err, text, "%T after %q", v, dst)
 				require.Equal(t, dst, string(got))
 			}
 		}

@@ -99,7 +99,15 @@ func TestSnakeCase(t *testing.T) {
 }
 
 func TestOwnTypes(t *testing.T) {
-	testGoTypes(t, []goType{
+	var math []goType
+	for typ, own := range mathByType {
+		if own != nil {
+			v := reflect.New(own).Elem()
+			setComponents(v, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
+			math = append(math, goType{name: fmt.Sprint(typ), value: v.Interface(), wire: v.Interface()})
+		}
+	}
+	testGoTypes(t, append(math, []goType{
 		{name: "StringName", value: StringName("n"), wire: StringName("n")},
 		{name: "NodePath", value: NodePath("/root/A:b:c"), wire: NodePath("/root/A:b:c")},
 		{name: "RID", value: RID(77), wire: RID(77)},
@@ -109,31 +117,13 @@ func TestOwnTypes(t *testing.T) {
 		{name: "Object", value: &Object{Class: "Node", Properties: []Property{{"a", int64(1)}, {"b", nil}}},
 			wire: &Object{Class: "Node", Properties: []Property{{"a", int64(1)}, {"b", nil}}}},
 		{name: "Object without properties", value: Object{Class: "Node"}, wire: &Object{Class: "Node"}},
-		{name: "Vector2", value: Vector2{1, 2}, wire: Vector2{1, 2}},
-		{name: "Vector2i", value: Vector2i{-1, 2}, wire: Vector2i{-1, 2}},
-		{name: "Vector3", value: Vector3{1, 2, 3}, wire: Vector3{1, 2, 3}},
-		{name: "Vector3i", value: Vector3i{1, 2, 3}, wire: Vector3i{1, 2, 3}},
-		{name: "Vector4", value: Vector4{1, 2, 3, 4}, wire: Vector4{1, 2, 3, 4}},
-		{name: "Vector4i", value: Vector4i{1, 2, 3, 4}, wire: Vector4i{1, 2, 3, 4}},
-		{name: "Rect2", value: Rect2{Size: Vector2{3, 4}}, wire: Rect2{Size: Vector2{3, 4}}},
-		{name: "Rect2i", value: Rect2i{Size: Vector2i{3, 4}}, wire: Rect2i{Size: Vector2i{3, 4}}},
-		{name: "Plane", value: Plane{Normal: Vector3{0, 1, 0}, D: 5}, wire: Plane{Vector3{0, 1, 0}, 5}},
-		{name: "Quaternion", value: Quaternion{1, 2, 3, 4}, wire: Quaternion{1, 2, 3, 4}},
-		{name: "AABB", value: AABB{Size: Vector3{1, 2, 3}}, wire: AABB{Size: Vector3{1, 2, 3}}},
-		{name: "Transform2D", value: Transform2D{Origin: Vector2{1, 2}}, wire: Transform2D{Origin: Vector2{1, 2}}},
-		{name: "Basis", value: Basis{X: Vector3{1, 2, 3}, Y: Vector3{4, 5, 6}, Z: Vector3{7, 8, 9}},
-			wire: Basis{X: Vector3{1, 2, 3}, Y: Vector3{4, 5, 6}, Z: Vector3{7, 8, 9}}},
-		{name: "Transform3D", value: Transform3D{Basis: Basis{X: Vector3{1, 2, 3}}, Origin: Vector3{4, 5, 6}},
-			wire: Transform3D{Basis: Basis{X: Vector3{1, 2, 3}}, Origin: Vector3{4, 5, 6}}},
-		{name: "Projection", value: Projection{W: Vector4{1, 2, 3, 4}}, wire: Projection{W: Vector4{1, 2, 3, 4}}},
-		{name: "Color", value: Color{1, 0.5, 0.25, 1}, wire: Color{1, 0.5, 0.25, 1}},
 		{name: "Raw", value: Raw{Format: gdwire.Godot4, Data: []byte{2, 0, 0, 0, 5, 0, 0, 0}}, wire: int64(5)},
 		{name: "StringName in Godot 3", value: StringName("a"), wire: "a", options: godot3},
 		{name: "RID in Godot 3", value: RID(0), wire: RID(0), options: godot3},
 		{name: "Image", value: Image{Format: 1, Mipmaps: 2, Width: 3, Height: 4, Data: []byte{5, 6}}, wire: Image{1, 2, 3, 4, []byte{5, 6}}, options: godot2},
 		{name: "InputEvent", value: InputEvent{Type: 1, Device: 2, Data: []byte{1, 0, 0, 0, 2, 0, 0, 0}},
 			wire: InputEvent{1, 2, []byte{1, 0, 0, 0, 2, 0, 0, 0}}, options: godot2},
-	})
+	}...))
 }
 
 // Each math type has a Go type.

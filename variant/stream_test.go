@@ -51,16 +51,6 @@ func TestVariantElements(t *testing.T) {
 	}
 }
 
-func TestElementsOfStrings(t *testing.T) {
-	d := newDecoderOf(encoded(t, []string{"a", "b"}, nil))
-	var all []string
-	for s, err := range Elements[string](d) {
-		require.NoError(t, err)
-		all = append(all, s)
-	}
-	require.Equal(t, []string{"a", "b"}, all)
-}
-
 // Later iterations do not change the values that the loop yielded.
 func TestElementsAreKept(t *testing.T) {
 	type record struct {
@@ -184,6 +174,10 @@ func TestEntriesErrors(t *testing.T) {
 	for _, err := range Entries[Array, int](newDecoderOf(b)) {
 		require.EqualError(t, err, "variant: variant.Array cannot be a key")
 	}
+	for e, err := range Entries[Raw, int](newDecoderOf(b)) {
+		require.EqualError(t, err, "variant: variant.Raw cannot be a key")
+		require.Zero(t, e)
+	}
 	for _, err := range Entries[int, int](newDecoderOf(encoded(t, 1, nil))) {
 		require.ErrorIs(t, err, gdwire.ErrType)
 	}
@@ -297,127 +291,6 @@ func TestUnknownInConstantMemory(t *testing.T) {
 	require.Less(t, grown(), int64(64<<10))
 }
 
-// lies returns packets that declare large counts and contain little.
-func lies(t *testing.T, header byte, extra ...byte) []byte {
-	return append([]byte{header, 0, 0, 0, 0, 0, 0x10, 0}, extra...)
-}
-
-// Declared counts without content need no memory.
-func TestNothingFromCounts(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		packet []byte
-		into   any
-	}{
-		{name: "Array", packet: lies(t, 28), into: new([][1024]byte)},
-		{name: "any Array", packet: lies(t, 28), into: new(any)},
-		{name: "Dictionary", packet: lies(t, 27), into: new(map[int][1024]byte)},
-		{name: "any Dictionary", packet: lies(t, 27), into: new(any)},
-		{name: "bytes", packet: lies(t, 29), into: new([]byte)},
-		{name: "vectors", packet: lies(t, 36), into: new([]Vector3)},
-		{name: "strings", packet: lies(t, 34), into: new([]string)},
-		{name: "text", packet: lies(t, 4), into: new(string)},
-		{name: "any text", packet: lies(t, 4), into: new(any)},
-		{name: "Raw", packet: lies(t, 4), into: new(Raw)},
-		{name: "Raw Array", packet: lies(t, 28), into: new(Raw)},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			d := gdwire.NewDecoder(bytes.NewReader(c.packet), nil)
-			runtime.ReadMemStats(&before)
-			err := UnmarshalDecode(d, c.into)
-			runtime.ReadMemStats(&after)
-			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(128<<10))
-		})
-	}
-}
-
-// Decoded values need no more than Options.MaxMemory.
-func TestMemoryLimit(t *testing.T) {
-	type large struct{ Data [1024]byte }
-	nils, fewNils := make([]any, 150_000), make([]any, 5000)
-	numbers := make([]any, 150_000)
-	for i := range numbers {
-		numbers[i] = i + 1000
-	}
-	notes := make([]any, 150_000)
-	for i := range notes {
-		notes[i] = dict("note", nil)
-	}
-	keys := &Dictionary{}
-	for i := range 80_000 {
-		keys.Set(i, i)
-	}
-	nilKeys := &Dictionary{}
-	for i := range 2000 {
-		nilKeys.Set(i, nil)
-	}
-	nested := make([]any, 100)
-	for i := range nested {
-		nested[i] = nils[:100]
-	}
-	for _, c := range []struct {
-		name   string
-		wire   any
-		into   any
-		format gdwire.Format
-	}{
-		{name: "nils into large structs", wire: fewNils, into: new([]large)},
-		{name: "nils into pointers", wire: numbers, into: new([]**int)},
-		{name: "nils into any", wire: nils, into: new(any)},
-		{name: "numbers into any", wire: numbers, into: new(any)},
-		{name: "Dictionary into any", wire: keys, into: new(any)},
-		{name: "Dictionary into map", wire: keys, into: new(map[int]int)},
-		{name: "Dictionary into map of any", wire: keys, into: new(map[any]any)},
-		{name: "Dictionary into large map", wire: nilKeys, into: new(map[int]large)},
-		{name: "embedded map", wire: dict("a", fewNils), into: new(struct {
-			Rest map[string][]large `gd:",embed"`
-		})},
-		{name: "embedded Dictionary", wire: keys, into: new(struct {
-			Rest *Dictionary `gd:",embed"`
-		})},
-		{name: "nested slices", wire: nested, into: new([][]large)},
-		{name: "nested slices of any", wire: nils, into: new([]any)},
-		{name: "arrays", wire: nested, into: new([][100]large)},
-		{name: "bytes", wire: make([]byte, 2<<20), into: new([]byte)},
-		{name: "any bytes", wire: make([]byte, 2<<20), into: new(any)},
-		{name: "converted", wire: make([]byte, 1<<19), into: new([]int)},
-		{name: "widened", wire: make([]int32, 1<<18), into: new([]int64)},
-		{name: "text", wire: strings.Repeat("x", 2<<20), into: new(string)},
-		{name: "any text", wire: strings.Repeat("x", 2<<20), into: new(any)},
-		{name: "texts", wire: []string{strings.Repeat("x", 1<<19), strings.Repeat("x", 1<<19)}, into: new([]string)},
-		{name: "path", wire: NodePath(strings.Repeat("x", 2<<20)), into: new(any)},
-		{name: "Raw", wire: make([]byte, 2<<20), into: new(Raw)},
-		{name: "Raws", wire: numbers, into: new([]Raw)},
-		{name: "Array", wire: nils, into: new(Array)},
-		{name: "Object", wire: &Object{Class: "A", Properties: make([]Property, 80_000)}, into: new(any)},
-		{name: "embedded pointers", wire: notes, into: new([]struct{ *Shared })},
-		{name: "Image", wire: Image{Data: make([]byte, 2<<20)}, into: new(Image), format: gdwire.Godot2},
-		{name: "any Image", wire: Image{Data: make([]byte, 2<<20)}, into: new(any), format: gdwire.Godot2},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			b := encoded(t, c.wire, &Options{Encoder: gdwire.EncoderOptions{Format: c.format}})
-			o := &Options{MaxMemory: 1 << 20, Decoder: gdwire.DecoderOptions{Format: c.format, AllowObjects: true}}
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			err := Unmarshal(b, c.into, *o)
-			runtime.ReadMemStats(&after)
-			require.ErrorIs(t, err, gdwire.ErrLimit)
-			var limit *gdwire.LimitError
-			require.ErrorAs(t, err, &limit)
-			require.Equal(t, "MaxMemory", limit.Name)
-			require.Equal(t, int64(1<<20), limit.Max)
-			require.Greater(t, limit.Got, limit.Max)
-			var typeError *TypeError
-			require.ErrorAs(t, err, &typeError)
-			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "with what growing leaves")
-			o.MaxMemory = -1
-			require.NoError(t, Unmarshal(b, c.into, *o))
-		})
-	}
-}
-
 // A slice that grows is charged no more than it holds.
 func TestChargesOfGrowth(t *testing.T) {
 	type large struct{ Data [1024]byte }
@@ -471,32 +344,6 @@ func TestCharges(t *testing.T) {
 			require.Equal(t, c.want, least)
 		})
 	}
-}
-
-// The depth is bounded in decoding and encoding even if limits are disabled.
-func TestDeepNesting(t *testing.T) {
-	deep := bytes.Repeat([]byte{28, 0, 0, 0, 1, 0, 0, 0}, 100_000)
-	deep = append(deep, 0, 0, 0, 0)
-	type list []list
-	for _, into := range []any{new(any), new(list), new([]any), new(Raw)} {
-		t.Run(fmt.Sprintf("%T", into), func(t *testing.T) {
-			require.ErrorIs(t, Unmarshal(deep, into), gdwire.ErrLimit)
-			o := &Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: -1}}}
-			err := Unmarshal(deep, into, *o)
-			if _, ok := into.(*Raw); ok {
-				require.NoError(t, err)
-				return
-			}
-			require.ErrorIs(t, err, gdwire.ErrLimit)
-		})
-	}
-	dicts := bytes.Repeat(append([]byte{27, 0, 0, 0, 1, 0, 0, 0}, encoded(t, "left", nil)...), 100_000)
-	dicts = append(dicts, 0, 0, 0, 0)
-	o := &Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: -1}}}
-	require.ErrorIs(t, Unmarshal(dicts, new(node), *o), gdwire.ErrLimit)
-	require.ErrorIs(t, Unmarshal(dicts, new(map[string]any), *o), gdwire.ErrLimit)
-	type maps map[string]maps
-	require.ErrorIs(t, Unmarshal(dicts, new(maps), *o), gdwire.ErrLimit)
 }
 
 // Several goroutines can use a type for the first time at the same time.
@@ -582,20 +429,6 @@ func elementsAsUnmarshal[T any](t *testing.T, b []byte) {
 	}
 }
 
-// An element that a T cannot hold is an error, after which the loop continues.
-func TestElementsAfterErrors(t *testing.T) {
-	var all []any
-	for v, err := range Elements[int8](newDecoderOf(encoded(t, []int32{1, 300, -2}, nil))) {
-		if err != nil {
-			require.ErrorIs(t, err, gdwire.ErrRange)
-			all = append(all, "error")
-			continue
-		}
-		all = append(all, v)
-	}
-	require.Equal(t, []any{int8(1), "error", int8(-2)}, all)
-}
-
 // Leaving the loop reads nothing, wherever it is left.
 func TestElementsOfPackedArraysLeft(t *testing.T) {
 	for _, v := range []any{[]byte{1, 2, 3, 4, 5}, []int32{1, 2, 3, 4, 5}, []int64{1, 2, 3, 4, 5}} {
@@ -634,22 +467,4 @@ func TestStreamOfNils(t *testing.T) {
 		require.Equal(t, 2000, n)
 	})
 	require.Less(t, allocs, 200.0)
-}
-
-// Types that cannot be compared are no keys.
-func TestEntriesOfIncomparableKeys(t *testing.T) {
-	b := encoded(t, dict("a", 1), nil)
-	refused := func(key string, n int, err error) {
-		require.EqualError(t, err, "variant: variant."+key+" cannot be a key")
-		require.Zero(t, n)
-	}
-	for e, err := range Entries[Dictionary, int](newDecoderOf(b)) {
-		refused("Dictionary", e.Value, err)
-	}
-	for e, err := range Entries[Array, int](newDecoderOf(b)) {
-		refused("Array", e.Value, err)
-	}
-	for e, err := range Entries[Raw, int](newDecoderOf(b)) {
-		refused("Raw", e.Value, err)
-	}
 }
