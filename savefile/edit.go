@@ -355,6 +355,9 @@ func (f *File) Edit(edits ...Edit) error {
 			path, _ := parsePath(edits[i].path) // without an error, as before
 			f.paths[path.String()] = true
 		}
+		for _, at := range p.Beside {
+			f.paths[at] = true
+		}
 	}
 	return err
 }

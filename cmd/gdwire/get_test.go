@@ -515,3 +515,40 @@ func TestTokensColors(t *testing.T) {
 	require.Contains(t, colored.out, "\x1b[2m       8\x1b[22m    \x1b[2mDictKey\x1b[22m\n\x1b[2m       8\x1b[22m    \x1b[mStringChunk\x1b[m  \x1b[32mString \"name\"\x1b[0m\n")
 	require.Equal(t, plain.out, regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(colored.out, ""))
 }
+
+// TestValuesInBytes shows values in the bytes of PackedByteArrays in each command, to a depth of 3, and edits them.
+func TestValuesInBytes(t *testing.T) {
+	dir := t.TempDir()
+	nested := wire(27, 2, 4, "hp", 2, 73, 4, "name", 4, "Ada Lovelace")
+	for range 4 {
+		nested = wire(27, 1, 4, "data", 29, len(nested), nested)
+	}
+	flat := "$.data = PackedByteArray(…)\n$.data.value().data = PackedByteArray(…)\n$.data.value().data.value().data = PackedByteArray(…)\n" +
+		"$.data.value().data.value().data.value().data = PackedByteArray(…)\n"
+	got := runWith(nested, "flat")
+	require.Equal(t, flat, regexp.MustCompile(`"[0-9a-f]+"`).ReplaceAllString(got.out, "…"))
+	inner := "data.value().data.value().data.value().data.value()"
+	require.Equal(t, "73\n", runWith(nested, "get", inner+".hp").out) // which is deeper
+	file := filepath.Join(dir, "save")
+	require.NoError(t, os.WriteFile(file, nested, 0o600))
+	r := runWith(nil, "set", "-i", inner+".hp += 1", inner+`.name = "Eve"`, file)
+	require.Zero(t, r.status, r.err)
+	require.Equal(t, `{"hp": 74, "name": "Eve"}`+"\n", runWith(nil, "get", inner, file).out)
+
+	quests := wire(28, 1, 27, 2, 4, "quest_name", 4, "bread", 4, "money", 2, 10)
+	quests = wire(27, 2, 4, "completed", 29, len(quests), quests, 4, "active", 29, 0)
+	file = filepath.Join(dir, "report")
+	require.NoError(t, os.WriteFile(file, framed(wire(27, 1, 4, "quests", 29, len(quests), quests)), 0o600))
+	with := func(in string, args ...string) (string, string) {
+		var out, errs bytes.Buffer
+		require.Zero(t, run(append(args, file), strings.NewReader(in), &out, &errs), "%v", &errs)
+		return out.String(), errs.String()
+	}
+	out := func(args ...string) string { out, _ := with("", args...); return out }
+	require.Contains(t, out("check"), "in bytes  $.quests.value(): a value\n")
+	require.Contains(t, out("check", "-json"), `"inside":["$.quests.value(): a value"]`)
+	require.Equal(t, "$.quests.value().completed.value()[0].quest_name = \"bread\"\n", out("find", "bread"))
+	require.Regexp(t, `^\$\.quests\.value\(\)\.completed = PackedByteArray\("[0-9a-f]+"\)\n$`, out("find", "completed"))
+	_, errs := with(strings.Replace(out("flat"), "money = 10", "money = 25", 1), "set", "-i")
+	require.Equal(t, "gdwire: $.quests.value().completed.value()[0].money: 25, was 10\n", errs)
+}

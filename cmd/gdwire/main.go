@@ -82,7 +82,7 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 				"gdwire get 'player.items[*].id' saves/*.bin",
 				"gdwire get -raw player.portrait save.bin -o portrait.png",
 			},
-			New: saves.Get},
+			Details: saves.PrintPaths, New: saves.Get},
 		{Name: "find", Operands: "TEXT|NUMBER [FILE…]", Min: 1, Max: -1, Summary: "Show the path and value of each value, or key, that contains a text or number.",
 			Examples: []string{
 				"gdwire find sword save.bin",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/save/explain"
 	"github.com/gdwire/gdwire/internal/values/text"
 )
 
@@ -36,6 +37,8 @@ type Reader struct {
 	*save.Packet
 	key     text.Step // of the value at Path
 	hasKey  bool
+	opener  explain.Opener
+	inBytes int   // the number of PackedByteArrays around the value
 	long    int64 // the sum of the lengths of all long paths of leaves
 	omitted int64 // the number of omitted values of the packet
 	numbers [16]float64
@@ -136,12 +139,59 @@ func (v *Reader) token(t gdwire.Token) error {
 // leaf calls Leaf.
 func (v *Reader) leaf(t gdwire.Token) error {
 	v.count()
-	isBytes := t.Kind() == gdwire.KindImageStart || t.Kind() == gdwire.KindPackedStart && t.Type() == gdwire.TypePackedByteArray
-	if isBytes && v.Skip != nil && v.Skip() {
+	isArray := t.Kind() == gdwire.KindPackedStart && t.Type() == gdwire.TypePackedByteArray
+	skip := (isArray || t.Kind() == gdwire.KindImageStart) && v.Skip != nil && v.Skip()
+	v.first = t
+	switch {
+	case isArray && t.Len() <= MaxBytes && v.inBytes < maxInBytes:
+		return v.bytes(skip)
+	case skip:
 		return v.SkipTo(v.Depth() - 1)
 	}
-	v.first = t
 	return v.Leaf()
+}
+
+// MaxBytes is the maximum size of a PackedByteArray whose bytes are searched for values.
+const MaxBytes = 1 << 20
+
+// maxInBytes is the maximum number of arrays in the bytes of each other whose values are read.
+const maxInBytes = 3
+
+// bytes reads a PackedByteArray, which is no leaf if skip is set, and then the values in its bytes.
+func (v *Reader) bytes(skip bool) (err error) {
+	var b []byte
+	add := func(part []byte) { b = append(b, part...) }
+	if skip {
+		for t := v.first; err == nil && t.Kind() != gdwire.KindEnd; add(t.Bytes()) {
+			t, err = v.ReadToken()
+		}
+	} else {
+		v.Line.Bytes = add
+		err = v.Leaf()
+		v.Line.Bytes = nil
+	}
+	if err != nil {
+		return err
+	}
+	parse := v.opener.Open(b, v.Options().Format)
+	if parse == nil {
+		return nil
+	}
+	outer := v.Packet
+	v.inBytes++
+	defer func() { v.inBytes, v.Packet, v.Line.Decoder = v.inBytes-1, outer, outer.Decoder }()
+	for i, value := range parse.Values() {
+		in, o := *outer, outer.Options()
+		in.Decoder = gdwire.NewDecoder(nil, &o)
+		in.ResetBytes(value)
+		v.Packet, v.Line.Decoder = &in, in.Decoder
+		err := v.inside(func(dst []byte) []byte { return text.AppendInside(dst, int64(i)) })
+		in.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // count adds to the sum of long paths.

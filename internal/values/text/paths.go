@@ -6,8 +6,8 @@
 //
 // A line is a path, " = " and a value. A path starts with $ and the number of the packet, omitted
 // for packet 0. A step is a String key or property (.name), any other key or an index ([…]), the
-// key or value of a pair by its number (.key(3), .value(3)), or the end of an array ([+]), where
-// an element can be added. Values are written as in GDScript. Paths are also read as in jq:. is
+// key or value of a pair by its number (.key(3), .value(3)), the value in the bytes of a PackedByteArray
+// (.value(), or .value()$2 for the third of several), or the end of an array ([+]), where an element can be added. Values are written as in GDScript. Paths are also read as in jq:. is
 // the whole value, and .[0] and [] are [0] and [*].
 //
 // A printed line parses to the same path and value, and contains printable
@@ -38,7 +38,7 @@ type Path struct {
 type Step struct {
 	Op    Op
 	Key   Value // of Child: the key, property or index
-	Index int64 // of KeyAt and ValueAt: the number of the pair
+	Index int64 // of KeyAt and ValueAt: the number of the pair; of Inside: the number of the value
 
 	text string // the parsed text
 }
@@ -51,6 +51,7 @@ const (
 	Child   Op = iota // .name or [key]
 	KeyAt             // .key(n)
 	ValueAt           // .value(n)
+	Inside            // .value(), a value in the bytes of a PackedByteArray
 	End               // [+], after the last element
 	All               // [*], each value in the container
 )
@@ -210,6 +211,17 @@ const (
 	everyStep  = "[*]"
 )
 
+// insideStep is the text of a step with Op Inside to the first value.
+const insideStep = ".value()"
+
+// AppendInside appends the step to value n in the bytes of a PackedByteArray: .value(), or .value()$2.
+func AppendInside(dst []byte, n int64) []byte {
+	if dst = append(dst, insideStep...); n == 0 {
+		return dst
+	}
+	return AppendPacket(dst, n)
+}
+
 // Ellipsis is the end of a cut path or key.
 const Ellipsis = "…"
 
@@ -229,6 +241,8 @@ func (s *Step) Append(dst []byte) []byte {
 		return AppendKeyAt(dst, s.Index)
 	case ValueAt:
 		return AppendValueAt(dst, s.Index)
+	case Inside:
+		return AppendInside(dst, s.Index)
 	case End:
 		return append(dst, appendStep...)
 	case All:
@@ -263,15 +277,8 @@ func (s *scanner) path() Path {
 		return p
 	}
 	first := true // the dot before the first name is optional
-	if s.accept("$") {
-		first = false
-		if n := s.digits(decimal); n != "" {
-			var err error
-			if p.Packet, err = strconv.ParseInt(n, 10, 64); err != nil {
-				s.errorf("packet %s is out of range", n)
-				return p
-			}
-		}
+	if s.isNext("$") {
+		first, p.Packet = false, s.packet()
 	}
 	for ; ; first = false {
 		var step Step
@@ -289,6 +296,8 @@ func (s *scanner) path() Path {
 		case s.accept(".key("):
 			step.Op = KeyAt
 			step.Index = s.index()
+		case s.accept(insideStep):
+			step.Op, step.Index = Inside, s.packet()
 		case s.accept(".value("):
 			step.Op = ValueAt
 			step.Index = s.index()
@@ -313,6 +322,22 @@ func (s *scanner) path() Path {
 		step.text = s.text[start:s.pos]
 		p.Steps = append(p.Steps, step)
 	}
+}
+
+// packet parses $ and the number of a packet, which are 0 if omitted.
+func (s *scanner) packet() int64 {
+	n := ""
+	if s.accept("$") {
+		n = s.digits(decimal)
+	}
+	if n == "" {
+		return 0
+	}
+	i, err := strconv.ParseInt(n, 10, 64)
+	if err != nil {
+		s.errorf("packet %s is out of range", n)
+	}
+	return i
 }
 
 // isRoot reports whether the path is a dot alone, as in jq the path of the whole value.

@@ -27,7 +27,7 @@ func TestPathsLines(t *testing.T) {
 		`$ = 1.0`, `$ = -0.0`, `$ = 5e-324`, `$ = 1e+21`, `$ = 0.000001`, `$ = nan`, `$ = inf`, `$ = -inf`,
 		`$.player.hp = 10`, `$["metadata/x"] = null`, `$.points[3] = Vector2(0.5, 2.0)`,
 		`$2.player.hp = 10`, `$["a = \"b\"\n"] = true`, `$.icon = PackedByteArray("89504e47")`,
-		`$.grid[Vector2i(1, 2)] = 1`, `$[&"speed"] = 3.5`, `$.d.value(3).x = 5`,
+		`$.grid[Vector2i(1, 2)] = 1`, `$[&"speed"] = 3.5`, `$.d.value(3).x = 5`, `$.d.value().x = 5`, `$2.d[3].value()$12[0].value() = 5`,
 		`$.t[7] = 1`, `$[^"/root/A:b"] = &"x"`, `$.typed = Array[int]`,
 		`$[null][true][false][-1][1.5][nan][-inf] = ^"."`,
 		`$[RID(5)][ObjectID(-5)] = RID(5)`, `$ = RID()`, `$ = ObjectID(0)`, `$ = Callable()`, `$ = Signal("hit", -7)`,

@@ -163,6 +163,8 @@ type Printer struct {
 	Short bool
 	// Brief prints keys and names of text without quotes, and Arrays, Dictionaries and Objects without their types.
 	Brief bool
+	// Bytes, if not nil, is called with each part of the bytes of a PackedByteArray or Image.
+	Bytes func(b []byte)
 	// Most, if not 0, is the size of Buf in bytes after which printing ends with ErrLong. Buf is then longer.
 	Most int
 
@@ -397,6 +399,9 @@ func (p *Printer) bytes(t gdwire.Token) error {
 	p.Buf = p.Buf[:len(p.Buf)-len(end)]
 	next := func() (string, gdwire.Token, error) {
 		t, err := p.ReadToken()
+		if p.Bytes != nil && t.Kind() == gdwire.KindChunk {
+			p.Bytes(t.Bytes())
+		}
 		return "", t, err
 	}
 	return p.pieces(next, hex.AppendEncode, end)

@@ -156,6 +156,21 @@ func (p *Node) Number() int { return int(p.target) - 1 }
 // HasInner reports whether there are nodes in p.
 func (p *Node) HasInner() bool { return p.inner != nil }
 
+// HasInside reports whether there are nodes of values in the bytes of p.
+func (p *Node) HasInside() bool {
+	for c := range p.Inner {
+		if c.isInside() {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Node) isInside() bool { return strings.HasPrefix(p.step, insideStep) }
+
+// IsInside reports whether the node is of a value in the bytes of another, or in such a value.
+func (p *Node) IsInside() bool { return p != nil && (p.isInside() || p.parent.IsInside()) }
+
 // Parent returns the node of the container, or nil for the node of a packet.
 func (p *Node) Parent() *Node { return p.parent }
 
@@ -269,6 +284,8 @@ type Walker struct {
 	// KeyType is called with the type of each key of a Dictionary, also of keys for which Key is not called, because
 	// they are too long for a path, or containers.
 	KeyType func(p *Node, t gdwire.Type)
+	// Bytes is called with the bytes of a PackedByteArray, if there are nodes of values in them. WalkInside walks over these.
+	Bytes func(p *Node, b []byte) error
 	// Leave is called after a value read by the Walker.
 	Leave func(p *Node, c Container) error
 
@@ -304,6 +321,27 @@ func (w *Walker) Walk(p *Node) error {
 	w.start, w.elem, w.err = w.InputOffset(), gdwire.Elem{}, nil
 	w.walk(p)
 	return w.err
+}
+
+// WalkInside walks over the values in the bytes at p.
+func (w *Walker) WalkInside(p *Node, values [][]byte) error {
+	outer := w.Decoder
+	defer func() { w.Decoder = outer }()
+	for c := range p.Inner {
+		step := c.Step()
+		if step.Op != Inside || step.Index >= int64(len(values)) {
+			continue
+		}
+		o := outer.Options()
+		w.Decoder = gdwire.NewDecoder(nil, &o)
+		w.ResetBytes(values[step.Index])
+		err := w.Walk(c)
+		w.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *Walker) walk(p *Node) {
@@ -518,6 +556,9 @@ func (w *Walker) object(p *Node, c *Container) {
 	}
 }
 
+// MaxBytes is the maximum size of a PackedByteArray whose bytes are searched for values.
+const MaxBytes = 64 << 20
+
 // packed reads the elements of a packed array, up to the last node.
 func (w *Walker) packed(p *Node, c *Container) {
 	if c.Type == gdwire.TypePackedStringArray {
@@ -531,11 +572,22 @@ func (w *Walker) packed(p *Node, c *Container) {
 	n, _ := c.Type.Element().Components()
 	size := int64(max(n, 1) * c.Bits / 8)
 	c.End = c.Start + c.Len*size
-	for i := int64(0); w.err == nil && (len(all) > 0 || every != nil); {
+	var content []byte
+	isRead := c.Type == gdwire.TypePackedByteArray && w.Bytes != nil && c.Len <= MaxBytes && p.HasInside()
+	for i := int64(0); w.err == nil && (len(all) > 0 || every != nil || isRead); {
 		offset := w.InputOffset()
 		t, err := w.ReadToken()
-		if w.err = err; err != nil || t.Kind() == gdwire.KindEnd {
+		if w.err = err; err != nil {
 			return
+		}
+		if t.Kind() == gdwire.KindEnd {
+			if isRead {
+				w.err = w.Bytes(p, content)
+			}
+			return
+		}
+		if isRead {
+			content = append(content, t.Bytes()...)
 		}
 		if every != nil {
 			all = all[:0]

@@ -17,7 +17,9 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/values/leaves"
 	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/save/explain"
 	"github.com/gdwire/gdwire/internal/values/text"
 )
 
@@ -264,8 +266,8 @@ func NewCheckPrinter(lines bool) NewPrinter {
 		if lines {
 			e := json.NewEncoder(s.Out)
 			e.SetEscapeHTML(false)
-			z := &save.Zeros{}
-			return Printer{Show: func(p *save.Packet) error { return showVerdict(e, p, z, in.origin(s)) }, zeros: z, checks: true}
+			z, inside := &save.Zeros{}, &insides{}
+			return Printer{Show: func(p *save.Packet) error { return showVerdict(e, p, z, inside, in.origin(s)) }, zeros: z, checks: true}
 		}
 		c := &summary{Stdio: s, in: in, start: time.Now(), noun: "values"}
 		if in.Framed() {
@@ -316,7 +318,8 @@ func (in *Input) origin(s *shell.Stdio) *origin {
 }
 
 type good struct {
-	Trailing int64 `json:"trailing"`
+	Trailing int64    `json:"trailing"`
+	Inside   []string `json:"inside,omitempty"` // descriptions of the values in bytes
 }
 
 type fault struct {
@@ -326,14 +329,15 @@ type fault struct {
 }
 
 // showVerdict reads a packet and writes its verdict to e.
-func showVerdict(e *json.Encoder, p *save.Packet, z *save.Zeros, from *origin) error {
+func showVerdict(e *json.Encoder, p *save.Packet, z *save.Zeros, inside *insides, from *origin) error {
 	v := verdict{origin: from, Connection: p.Connection, Index: p.Index, Offset: p.Offset, Skipped: fmt.Sprintf("%x", p.Skipped)}
 	if p.Packed != nil {
 		v.Compressed = p.Packed.ModeName()
 	}
-	err := readAll(p, z, nil)
+	inside.n, inside.lines, inside.path = 0, nil, nil
+	err := readAll(p, z, func(t gdwire.Token) { inside.token(p, t) })
 	if err == nil {
-		v.OK, v.Bytes, v.good = true, p.ValueSize(), &good{p.Trailing()}
+		v.OK, v.Bytes, v.good = true, p.ValueSize(), &good{p.Trailing(), inside.lines}
 		return e.Encode(v)
 	}
 	f := newFault(p, err)
@@ -364,9 +368,7 @@ func readAll(p *save.Packet, z *save.Zeros, see func(gdwire.Token)) error {
 			z.Error(err)
 			return err
 		}
-		if see != nil {
-			see(t)
-		}
+		see(t)
 	}
 	z.Good(p.End)
 	return nil
@@ -393,14 +395,59 @@ type summary struct {
 	types           [256]int64
 	errors          []error // the first maxErrors errors
 	zeros           save.Zeros
+	inside          insides
 }
 
-// maxErrors is the maximum number of errors in a summary.
+// The insides of PackedByteArrays are the values in their bytes.
+type insides struct {
+	opener explain.Opener
+	array  []byte // read so far
+	path   []byte // of the array, or nil
+	n      int64
+	lines  []string // about the first maxErrors of n
+}
+
+// token follows a token of a packet.
+func (i *insides) token(p *save.Packet, t gdwire.Token) {
+	switch k := t.Kind(); {
+	case k == gdwire.KindPackedStart && t.Type() == gdwire.TypePackedByteArray && t.Len() <= leaves.MaxBytes:
+		i.array, i.path = i.array[:0], p.AppendPath(nil)
+	case i.path == nil:
+	case k == gdwire.KindChunk:
+		i.array = append(i.array, t.Bytes()...)
+	case k == gdwire.KindEnd:
+		i.end(i.opener.Open(i.array, p.Options().Format))
+		i.path = nil
+	}
+}
+
+// end describes the values in the array, unless there are none.
+func (i *insides) end(parse *explain.Parse) {
+	if parse == nil {
+		return
+	}
+	if i.n++; i.n > maxErrors {
+		return
+	}
+	line := string(text.AppendInside(i.path, 0)) + ": a value"
+	if n := len(parse.Values()); n > 1 {
+		line = fmt.Sprintf("%s: %d values", i.path, n)
+	}
+	if around := parse.String(); around != "" {
+		line += ", " + around
+	}
+	i.lines = append(i.lines, line)
+}
+
+// maxErrors is the maximum number of errors in a summary, and of arrays with values in their bytes.
 const maxErrors = 10
 
 // add reads a packet and counts its values.
 func (c *summary) add(p *save.Packet) error {
-	err := readAll(p, &c.zeros, func(t gdwire.Token) { c.count(p, t) })
+	err := readAll(p, &c.zeros, func(t gdwire.Token) {
+		c.inside.token(p, t)
+		c.count(p, t)
+	})
 	if err == nil {
 		c.good++
 		c.bytes += p.ValueSize()
@@ -456,6 +503,7 @@ func (c *summary) write(damage error) {
 	c.row("nesting", humanize.Comma(int64(c.depth)))
 	c.row("speed", humanize.Bytes(uint64(float64(c.bytes)/max(took.Seconds(), 1e-9)))+"/s")
 	c.rows("types", c.typeCounts())
+	c.rows("in bytes", firstOf(c.inside.lines, c.inside.n))
 	c.rows("errors", c.errorTexts())
 }
 
@@ -505,7 +553,13 @@ func (c *summary) errorTexts() (lines []string) {
 	for _, err := range c.errors {
 		lines = append(lines, c.Colors.Bad.Sprint(strings.TrimPrefix(ErrorText(err), "gdwire: ")))
 	}
-	if more := c.bad - int64(len(c.errors)); more > 0 {
+	return firstOf(lines, c.bad)
+}
+
+// firstOf returns the first lines of n in all.
+func firstOf(lines []string, n int64) []string {
+	lines = lines[:min(len(lines), maxErrors)]
+	if more := n - int64(len(lines)); more > 0 {
 		lines = append(lines, "and "+humanize.Comma(more)+" more")
 	}
 	return lines

@@ -154,6 +154,7 @@ func skip(p *save.Packet) error {
 // find shows the value at the path in a packet and returns ErrFound.
 func (v *valuePrinter) find(p *save.Packet, tree *text.Tree, near *text.Nearest) error {
 	w := &text.Walker{Decoder: p.Decoder, Key: near.Key}
+	edit.Inside(w)
 	several := slices.ContainsFunc(v.path.Steps, func(s text.Step) bool { return s.Op == text.All })
 	more := func(err error) error {
 		if several && err == text.ErrFound { // other values can follow
@@ -161,22 +162,22 @@ func (v *valuePrinter) find(p *save.Packet, tree *text.Tree, near *text.Nearest)
 		}
 		return err
 	}
-	w.Value = func(*text.Node) (bool, error) { return false, more(v.show(p)) }
+	w.Value = func(*text.Node) (bool, error) { return false, more(v.show(w.Decoder)) }
 	w.Part = func(_ *text.Node, part text.Part) error { return more(v.showPart(&part)) }
 	return w.Walk(tree.Root(p.Index))
 }
 
 // show shows the next value, and returns ErrFound.
-func (v *valuePrinter) show(p *save.Packet) error {
+func (v *valuePrinter) show(d *gdwire.Decoder) error {
 	switch {
 	case v.raw:
-		return v.showRaw(v.payload(p))
+		return v.showRaw(v.payload(d))
 	case v.keys:
-		return found(v.showKeys(p.Decoder))
+		return found(v.showKeys(d))
 	case v.length:
-		return found(v.showLength(p.Decoder))
+		return found(v.showLength(d))
 	}
-	return v.showValue(p.Decoder)
+	return v.showValue(d)
 }
 
 // showKeys shows the keys of the next value, a line for each.
@@ -322,8 +323,8 @@ func (v *valuePrinter) showRaw(r io.Reader, err error) error {
 }
 
 // payload returns the content of the next value, a string, packed array or image, or the text of a number.
-func (v *valuePrinter) payload(p *save.Packet) (io.Reader, error) {
-	t, err := p.ReadToken()
+func (v *valuePrinter) payload(d *gdwire.Decoder) (io.Reader, error) {
+	t, err := d.ReadToken()
 	if err != nil {
 		return nil, err
 	}
@@ -343,7 +344,7 @@ func (v *valuePrinter) payload(p *save.Packet) (io.Reader, error) {
 	default:
 		return nil, fmt.Errorf("-raw writes strings, numbers, packed arrays and images, and no %v", t.Type())
 	}
-	return p.Payload(), nil
+	return d.Payload(), nil
 }
 
 // Find defines the flags of find.

@@ -306,6 +306,16 @@ sn:name, np:path. Lines from standard input keep their types, as flat prints the
 -i and -o write a new file in place of the old one: other hard links of the old one keep it.
 
 `)
+	PrintPaths(w)
+}
+
+// PrintPaths prints how to write the path of a value in bytes, for the help.
+func PrintPaths(w io.Writer) {
+	fmt.Fprint(w, `data.value().hp is in the value that the bytes of data, a PackedByteArray, contain, also compressed; data.value()$2
+is the third of several. If it changes, the bytes are written anew as the game wrote them, with their sizes and
+checksums in the same dictionary.
+
+`)
 }
 
 // check parses the operands before the files.
@@ -498,7 +508,7 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 			return nil
 		}
 	}
-	if err := e.checkChecksum(s, in, edit.Checksum(c, edit.Targets(tree))); err != nil {
+	if err := e.checkChecksum(s, in, edit.Checksum(c, plan.Changed(tree))); err != nil {
 		return err
 	}
 	err = e.open.Rewrite(s, in.Stack, in.Container(), in.Key(), func(w io.Writer) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/save/explain"
 	"github.com/gdwire/gdwire/internal/values/text"
 )
 
@@ -51,7 +52,9 @@ func Elsewhere(packet *save.Packet, path text.Path) string {
 	path.Packet = packet.Index
 	p, err := tree.Add(path, "")
 	if err = cmp.Or(err, packet.Err); err == nil {
-		err = (&text.Walker{Decoder: packet.Decoder}).Walk(tree.Root(packet.Index))
+		w := &text.Walker{Decoder: packet.Decoder}
+		Inside(w)
+		err = w.Walk(tree.Root(packet.Index))
 	}
 	if err != nil || p.Hits == 0 {
 		return ""
@@ -63,13 +66,13 @@ func Elsewhere(packet *save.Packet, path text.Path) string {
 func (e *editor) value(p *text.Node) (goOn bool, err error) {
 	switch {
 	case p.HasInner():
-		if v, err := e.operand(p); e.op == Set && err == nil && v.isType() {
-			return true, nil // leave compares the types
+		if v, err := e.operand(p); e.op == Set && err == nil && (v.isType() || v.Type == gdwire.TypePackedByteArray && p.HasInside()) {
+			return true, nil // leave compares the types, and bytes the bytes
 		}
 		return false, fmt.Errorf("both %v and a value in it are edited", p)
 	case e.finds:
 		return false, e.find()
-	case e.op == Add && p.Parent() == nil:
+	case e.op == Add && isWhole(p):
 		return false, fmt.Errorf("%v is a whole packet, which cannot be added", p)
 	case e.op == Add:
 		e.positions[p] = e.Start()
@@ -86,6 +89,9 @@ func (e *editor) value(p *text.Node) (goOn bool, err error) {
 	}
 	return false, e.set(p, &v)
 }
+
+// isWhole reports whether p is a packet, or a value in bytes.
+func isWhole(p *text.Node) bool { return p.Parent() == nil || p.Step().Op == text.Inside }
 
 // noValue returns the error of the text of a target that is no value, with the type of the next value.
 func (e *editor) noValue(p *text.Node, wrong *text.SyntaxError) error {
@@ -161,7 +167,7 @@ func (e *editor) find() error {
 // remove removes the next value from its container.
 func (e *editor) remove(p *text.Node) error {
 	switch {
-	case p.Parent() == nil:
+	case isWhole(p):
 		return fmt.Errorf("%v is a whole packet, which cannot be deleted", p)
 	case p.Step().Op == text.KeyAt:
 		return fmt.Errorf("%v is a key; .value(n) deletes the n-th pair", p)
@@ -226,6 +232,12 @@ func (e *editor) leave(p *text.Node, c text.Container) error {
 	if e.finds {
 		return nil
 	}
+	if n := len(e.rewritten); n > 0 && e.rewritten[n-1].at == p {
+		now := e.rewritten[n-1].now[0]
+		e.splice(splice{start: c.Start, end: c.End, bytes: now})
+		e.count(&c, int64(len(now))-c.Len)
+		return nil
+	}
 	defer delete(e.keys, p) // there can be a million Dictionaries
 	grow := -e.removed[p]
 	delete(e.removed, p) // [*] is several containers
@@ -254,7 +266,7 @@ func (e *editor) checkDeclared(p *text.Node, c *text.Container) error {
 		return nil
 	}
 	v, err := text.ParseValue(p.Text)
-	if err != nil {
+	if err != nil || v.Form == text.Whole && p.HasInside() { // bytes compared them
 		return err
 	}
 	have := text.Value{Type: c.Type, Form: text.Declared, Key: c.Key, Elem: c.Elem, Text: c.Class}
@@ -297,6 +309,12 @@ func Copy(c *save.Content, from text.Path, to *text.Tree) (*Plan, error) {
 		}
 		find := &editor{content: c, finds: true}
 		err := find.run(&source)
+		at := &find.found.encoding
+		if err == nil && slices.ContainsFunc(to.Targets, (*text.Node).IsInside) {
+			b := make([]byte, at.size)
+			_, err = c.ReadAt(b, at.from)
+			at.bytes, at.size = append(at.bytes, b...), 0
+		}
 		return &editor{content: c, op: Put, source: ofCopy(find.found)}, err
 	})
 }
@@ -335,6 +353,7 @@ func (e *editor) edits(p *Plan, err error) (*save.Content, error) {
 		return nil, err
 	}
 	p.More += e.More
+	p.Beside = append(p.Beside, e.Beside...)
 	for i := range e.Changes {
 		p.add(e.Changes[i])
 	}
@@ -343,17 +362,13 @@ func (e *editor) edits(p *Plan, err error) (*save.Content, error) {
 
 // run walks over all packets of the tree.
 func (e *editor) run(tree *text.Tree) error {
-	e.edited = newTable(e.content.ReaderAt, e.content.Size)
+	e.start()
 	if len(tree.Targets) == 0 {
 		return nil
 	}
-	e.positions, e.removed, e.keys = map[*text.Node]int64{}, map[*text.Node]int64{}, map[*text.Node]*newKeys{}
-	e.Walker = &text.Walker{Value: e.value, Part: e.part, Leave: e.leave}
-	if !e.finds && e.op != Delete {
-		e.Walker.Key = e.key
-	}
+	e.opener = new(explain.Opener)
 	ResolveReals(e.content, tree)
-	if err := packets(e.content, tree, func(p *save.Packet) error { return e.edit(tree, p) }); err != nil {
+	if err := packets(e.content, tree, func(p *save.Packet) error { return e.edit(tree.Root(p.Index), p) }); err != nil {
 		return err
 	}
 	for _, p := range tree.Targets {
@@ -370,18 +385,31 @@ func (e *editor) run(tree *text.Tree) error {
 	return e.finish()
 }
 
-// edit makes the splices of a packet.
-func (e *editor) edit(tree *text.Tree, p *save.Packet) error {
-	e.packet, e.Decoder, e.width, e.here = p, p.Decoder, nil, nil
-	if err := e.Walk(tree.Root(p.Index)); err != nil {
-		return err
+// start makes the Walker.
+func (e *editor) start() {
+	e.edited = newTable(e.content.ReaderAt, e.content.Size)
+	e.positions, e.removed, e.keys = map[*text.Node]int64{}, map[*text.Node]int64{}, map[*text.Node]*newKeys{}
+	e.Walker = &text.Walker{Value: e.value, Part: e.part, Bytes: e.bytes, Leave: e.leave}
+	if !e.finds && e.op != Delete {
+		e.Walker.Key = e.key
 	}
-	if e.here == nil {
-		return nil
+}
+
+// edit makes the splices of a packet at a node.
+func (e *editor) edit(root *text.Node, p *save.Packet) error {
+	e.packet, e.Decoder, e.width, e.here, e.rewritten = p, p.Decoder, nil, nil, nil
+	if err := e.Walk(root); err != nil {
+		return err
 	}
 	end := p.Limit()
 	if e.content.Frame == save.Bare {
 		end = e.InputOffset()
+	}
+	if err := e.beside(root, p); err != nil {
+		return err
+	}
+	if e.here == nil {
+		return nil
 	}
 	sortSplices(e.here)
 	for i := 1; i < len(e.here); i++ {
@@ -391,6 +419,77 @@ func (e *editor) edit(tree *text.Tree, p *save.Packet) error {
 	}
 	e.packets = append(e.packets, editedPacket{start: p.Offset, end: end, splices: e.here})
 	return nil
+}
+
+// bytes edits the values in the bytes of the array at p. The bytes are written by leave.
+func (e *editor) bytes(p *text.Node, b []byte) error {
+	if p.IsTarget() {
+		if v, err := e.operand(p); err != nil || !v.isType() && v.Text != string(b) {
+			return fmt.Errorf("both %v and a value in it are edited", p)
+		}
+	}
+	parse := e.opener.Open(b, e.content.Decoder.Format)
+	if parse == nil {
+		return nil
+	}
+	values, changed := parse.Values(), false
+	for c := range p.Inner {
+		step := c.Step()
+		if step.Op != text.Inside || step.Index >= int64(len(values)) {
+			continue
+		}
+		value, err := e.inValue(c, values[step.Index])
+		if err != nil {
+			return err
+		}
+		if value != nil {
+			values[step.Index], changed = value, true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	if at, n := parse.Secret(); n > 0 {
+		return fmt.Errorf("%d bytes at offset %d of %v look like a checksum that cannot be computed, with a secret perhaps", n, at, p)
+	}
+	next, err := parse.Rewrite(values)
+	if err != nil {
+		return fmt.Errorf("the bytes at %v: %v", p, err) // no offset of the file, which flags could choose
+	}
+	e.rewritten = append(e.rewritten, rewritten{p, parse.Levels(), next.Levels()})
+	return nil
+}
+
+// inValue returns a value in bytes, edited at and in a node, or nil if nothing changes.
+func (e *editor) inValue(c *text.Node, value []byte) ([]byte, error) {
+	in := &editor{content: save.NewPacket(value, e.content.Decoder), op: e.op, exact: e.exact, source: e.source, finds: e.finds}
+	in.content.Encoder = e.content.Encoder
+	in.start()
+	in.opener = e.opener
+	err := in.content.Packets(save.Every, func(p *save.Packet) (bool, error) { return false, in.edit(c, p) })
+	if err == nil {
+		err = in.finish()
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.More += in.More
+	e.Beside = append(e.Beside, in.Beside...)
+	for _, change := range in.Changes {
+		e.add(change)
+	}
+	if in.finds && c.Hits > 0 {
+		e.found = in.found
+		if at := &e.found.encoding; at.size > 0 { // an offset in the bytes
+			*at = splice{bytes: value[at.from : at.from+at.size]}
+		}
+	}
+	if len(in.packets) == 0 {
+		return nil, nil
+	}
+	out := make([]byte, in.edited.size)
+	_, err = in.edited.ReadAt(out, 0)
+	return out, err
 }
 
 // finish makes the edited content and verifies its packets.

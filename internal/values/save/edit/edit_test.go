@@ -2,9 +2,12 @@ package edit
 
 import (
 	"bytes"
+	"crypto/md5"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -16,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/values/save"
@@ -439,4 +443,122 @@ func randomSplices(r *rand.Rand, old []byte) (all []splice, edited []byte) {
 		all, at = append(all, s), int(s.end)
 	}
 	return all, append(edited, old[at:]...)
+}
+
+// TestInside edits values in bytes: the array, its container, and the sizes and checksums beside it are what a game writes.
+func TestInside(t *testing.T) {
+	type dict = map[string]any
+	raw := func(v any) []byte { return testenv.Must(variant.Marshal(v))(t) }
+	list := func(n int) (all []any) {
+		for i := range n {
+			all = append(all, "one of many texts of a save", i)
+		}
+		return all
+	}
+	player := func(hp int, name string) any { return dict{"hp": hp, "items": list(20), "name": name} }
+	framed := func(b []byte) []byte { return append(u32(nil, len(b)), b...) }
+	packed := func(b []byte, mode fileaccess.Mode) []byte {
+		var out bytes.Buffer
+		w := testenv.Must(fileaccess.NewWriter(&out, fileaccess.Info{Container: fileaccess.Raw, Mode: mode}, nil))(t)
+		testenv.Must(w.Write(b))(t)
+		require.NoError(t, w.Close())
+		return out.Bytes()
+	}
+	sha := func(b []byte) string { s := sha256.Sum256(b); return hex.EncodeToString(s[:]) }
+	md := func(b []byte) []byte { s := md5.Sum(b); return s[:] }
+	type build func(v any) any
+	beside := func(of func(b []byte) dict) build {
+		return func(v any) any { d := of(raw(v)); d["z"] = 1; return d }
+	}
+	const name = "Ada Lovelace, Countess of the Northern Reach"
+	set := []string{"$.data.value().hp = 74", `$.data.value().name = "` + name + `"`}
+	for _, test := range []struct {
+		name  string
+		build build
+		op    Op
+		lines []string
+		now   any // nil for player(74, name)
+		err   string
+	}{
+		{name: "bytes", build: beside(func(b []byte) dict { return dict{"data": b} })},
+		{name: "a header", build: beside(func(b []byte) dict { return dict{"data": append([]byte("SAVE\x01\x00\x00\x00"), framed(b)...)} })},
+		{name: "gzip", build: beside(func(b []byte) dict { return dict{"data": packed(b, fileaccess.Gzip), "size": len(b)} })},
+		{name: "zstd", build: beside(func(b []byte) dict {
+			c := packed(b, fileaccess.Zstd)
+			return dict{"data": c, "raw_len": len(b), "packed_bytes": len(c), "md5": md(c)}
+		})},
+		{name: "deflate", build: beside(func(b []byte) dict { return dict{"data": packed(b, fileaccess.Deflate), "sha256": sha(b)} })},
+		{name: "fastlz", build: beside(func(b []byte) dict {
+			return dict{"data": packed(b, fileaccess.FastLZ), "crc": int64(crc32.ChecksumIEEE(b))}
+		})},
+		{name: "upper case", build: beside(func(b []byte) dict { return dict{"data": b, "hash": strings.ToUpper(sha(b))} })},
+		{name: "another number", build: beside(func(b []byte) dict { return dict{"data": b, "gold": len(b)} }), err: "$.gold is the size of the bytes at $.data, or something else: edit it, too"},
+		{name: "another number, edited, too", build: beside(func(b []byte) dict { return dict{"data": b, "gold": len(b)} }), lines: append([]string{fmt.Sprint("$.gold = ", len(raw(player(74, name))))}, set...)},
+		{name: "a checksum in the bytes", build: beside(func(b []byte) dict {
+			s := sha256.Sum256(append([]byte("k"), b...))
+			return dict{"data": append(s[:], b...)}
+		}), err: "32 bytes at offset 0 of $.data look like a checksum that cannot be computed"},
+		{name: "a second value", build: beside(func(b []byte) dict { return dict{"data": append(framed(raw(list(9))), framed(b)...)} }), lines: []string{"$.data.value()$1.hp = 74", `$.data.value()$1.name = "` + name + `"`}},
+		{name: "in an Array", build: func(v any) any { return []any{1, raw(v), md(raw(v))} }, lines: []string{"$[1].value().hp = 74", `$[1].value().name = "` + name + `"`}},
+		{name: "bytes in bytes in bytes", build: func(v any) any {
+			in := dict{"a": list(9), "data": raw(dict{"data": packed(raw(v), fileaccess.Gzip), "md5": md(raw(v))})}
+			return dict{"data": raw(in), "sha": sha(raw(in))}
+		}, lines: []string{"$.data.value().data.value().data.value().hp = 74", `$.data.value().data.value().data.value().name = "` + name + `"`}},
+		{name: "the whole value", build: beside(func(b []byte) dict { return dict{"data": packed(b, fileaccess.Gzip), "size": len(b)} }), lines: []string{`$.data.value() = [1, "a longer text than the four others"]`}, now: []any{1, "a longer text than the four others"}},
+		{name: "delete", build: beside(func(b []byte) dict { return dict{"data": b, "md5": md(b)} }), op: Delete, lines: []string{"$.data.value().name", "$.data.value().hp"}, now: dict{"items": list(20)}},
+		{name: "add", build: beside(func(b []byte) dict { return dict{"data": b, "md5": md(b)} }), op: Add, lines: []string{`$.data.value().items[+] = "more"`}, now: dict{"hp": 73, "items": append(list(20), "more"), "name": "Ada"}},
+		{name: "delete all", build: beside(func(b []byte) dict { return dict{"data": b} }), op: Delete, lines: []string{"$.data.value()"}, err: "$.data.value() is a whole packet, which cannot be deleted"},
+		{name: "the array and in it", build: beside(func(b []byte) dict { return dict{"data": b} }), lines: append([]string{`$.data = PackedByteArray("0102")`}, set...), err: "both $.data and a value in it are edited"},
+		{name: "the array as it is", build: beside(func(b []byte) dict { return dict{"data": b} }), lines: append([]string{`$.data = PackedByteArray("` + hex.EncodeToString(raw(player(73, "Ada"))) + `")`}, set...)},
+		{name: "an element and in it", build: beside(func(b []byte) dict { return dict{"data": b} }), lines: append([]string{"$.data[9] = 7"}, set...), err: "two of the paths lead to the same bytes"},
+		{name: "no such value", build: beside(func(b []byte) dict { return dict{"data": b} }), lines: []string{"$.data.value()$1.hp = 7"}, err: "there is no $.data.value()$1.hp"},
+		{name: "no values", build: beside(func(b []byte) dict { return dict{"data": bytes.Repeat([]byte{7, 0, 9}, 40)} }), lines: []string{"$.data.value() = 7"}, err: "there is no $.data.value()"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := raw(test.build(player(73, "Ada")))
+			c := save.NewContent(bytes.NewReader(b), int64(len(b)), &save.Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}})
+			if test.lines == nil {
+				test.lines = set
+			}
+			p, err := plan(c, test.op, test.lines...)
+			if test.err != "" {
+				require.ErrorContains(t, err, test.err)
+				return
+			}
+			require.NoError(t, err)
+			now := test.now
+			if now == nil {
+				now = player(74, name)
+			}
+			require.Equal(t, hex.EncodeToString(raw(test.build(now))), written(t, p))
+		})
+	}
+}
+
+// TestCopyInside copies values out of bytes and into bytes.
+func TestCopyInside(t *testing.T) {
+	in := map[string]any{"items": []any{"a text", "another text", []any{"deep", 7}}, "name": "Ada Lovelace"}
+	raw := func(v any) []byte { return testenv.Must(variant.Marshal(v))(t) }
+	for _, row := range []struct{ from, to, want string }{
+		{"$.data.value().items[2]", "$.x", `["deep", 7]`},
+		{"$.x", "$.data.value().name", `[1, 2, "three"]`},
+		{"$.data.value().items[2]", "$.data.value().name", `["deep", 7]`},
+		{"$.data.value()", "$.x", `{"items": ["a text", "another text", ["deep", 7]], "name": "Ada Lovelace"}`},
+	} {
+		b := raw(map[string]any{"data": raw(in), "x": []any{1, 2, "three"}})
+		c := save.NewContent(bytes.NewReader(b), int64(len(b)), &save.Reading{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}})
+		var to, found text.Tree
+		testenv.Must(to.Add(testenv.Must(text.Parse(row.to))(t), ""))(t)
+		testenv.Must(found.Add(testenv.Must(text.Parse(row.to))(t), ""))(t)
+		p := testenv.Must(Copy(c, testenv.Must(text.Parse(row.from))(t), &to))(t)
+		w := &text.Walker{}
+		w.Value = func(*text.Node) (bool, error) {
+			v := text.Printer{Decoder: w.Decoder}
+			err := v.Next(0)
+			require.Equal(t, row.want, string(v.Buf), row.from)
+			return false, err
+		}
+		require.NoError(t, Walk(p.Content(), &found, w))
+		require.EqualValues(t, 1, found.Targets[0].Hits)
+	}
 }

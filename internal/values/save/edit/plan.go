@@ -17,6 +17,7 @@ import (
 	"github.com/gdwire/gdwire/internal/base/wire"
 	"github.com/gdwire/gdwire/internal/values/reals"
 	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/save/explain"
 	"github.com/gdwire/gdwire/internal/values/text"
 )
 
@@ -422,6 +423,7 @@ const (
 type Plan struct {
 	Changes []Change // the first changes
 	More    int      // the number of other changes
+	Beside  []string // the paths of sizes and checksums that were written anew with the bytes they are of
 
 	content *save.Content // after the edit
 }
@@ -489,8 +491,21 @@ func packets(c *save.Content, tree *text.Tree, yield func(*save.Packet) error) e
 	})
 }
 
+// Inside makes a Walker find the nodes of values in the bytes of PackedByteArrays.
+func Inside(w *text.Walker) {
+	opener := new(explain.Opener)
+	w.Bytes = func(p *text.Node, b []byte) error {
+		parse := opener.Open(b, w.Options().Format)
+		if parse == nil {
+			return nil
+		}
+		return w.WalkInside(p, parse.Values())
+	}
+}
+
 // Walk walks over all packets of a tree.
 func Walk(c *save.Content, tree *text.Tree, w *text.Walker) error {
+	Inside(w)
 	return packets(c, tree, func(p *save.Packet) error {
 		w.Decoder = p.Decoder
 		return w.Walk(tree.Root(p.Index))
@@ -531,6 +546,18 @@ type checker struct {
 	near    []int64 // packets: values that are edited, or a header
 	// The first checksum in a packet that is near, and in another: "the number 5 at $.hash looks".
 	found, apart string
+}
+
+// Changed iterates over the paths in the tree of a plan, and those of values written anew with these.
+func (p *Plan) Changed(tree *text.Tree) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for at := range Targets(tree) {
+			if !yield(at) {
+				return
+			}
+		}
+		slices.Values(p.Beside)(yield)
+	}
 }
 
 // Targets iterates over the paths in a tree.

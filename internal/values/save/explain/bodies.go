@@ -26,6 +26,7 @@ type finder struct {
 	records recordPattern
 	sure    [][2]int // records that save much
 	general bool     // no records are read by their pattern
+	array   bool     // the bytes are those of an array, and not of a file, whose compression is known before
 	deep    int      // where a stream ends that is not explained, as a too deep one: no values are in its bytes
 }
 
@@ -514,7 +515,7 @@ func (f *finder) fastlz(p int) {
 			continue
 		case isTold(in) || isTold(e):
 			bits += toldPrice
-		case in == out+1 || in == len(b) && p == 0 && f.depth == 0: // one copy, as of any byte before a value
+		case in == out+1 || in == len(b) && p == 0 && f.depth == 0 && !f.array: // one copy, as of any byte before a value
 			continue
 		case !slices.Contains(trailers, len(b)-in) && (p == 0 || len(b)-in > maxAfter):
 			if !repeats(b, in) {

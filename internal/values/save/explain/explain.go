@@ -345,18 +345,25 @@ const ownWords = "bytes of the game's own"
 // Write returns the bytes with other values, as many as Values returns, if the rivals write the same; otherwise the error
 // is a *DoubtError. Streams whose content changes are packed anew, and all other bytes stay but for the fields.
 func (p *Parse) Write(values [][]byte) ([]byte, error) {
+	next, err := p.Rewrite(values)
+	if err != nil {
+		return nil, err
+	}
+	return next.join(), nil
+}
+
+// Rewrite returns the parse of the bytes that Write returns.
+func (p *Parse) Rewrite(values [][]byte) (*Parse, error) {
 	was := p.Values()
 	if len(values) != len(was) {
 		return nil, fmt.Errorf("the file contains %d records, and cannot be written with %d", len(was), len(values))
 	}
 	next, _, err := p.with(values)
-	if err != nil {
-		return nil, err
-	}
-	out := next.join()
 	switch {
+	case err != nil:
+		return nil, err
 	case next == p:
-		return out, nil
+		return p, nil
 	case p.unsearched != nil:
 		return nil, p.unsearched
 	}
@@ -364,9 +371,9 @@ func (p *Parse) Write(values [][]byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(p.Rivals) == 0 {
-		return out, nil
+		return next, nil
 	}
-	names := p.leaves("")
+	out, names := next.join(), p.leaves("")
 	for _, r := range p.Rivals {
 		theirs, others, missing := r.Values(), r.leaves(""), false
 		for i, v := range values {
@@ -388,7 +395,7 @@ func (p *Parse) Write(values [][]byte) ([]byte, error) {
 			return nil, doubt(p, next, r, other)
 		}
 	}
-	return out, nil
+	return next, nil
 }
 
 // checkInner returns the error of writing the content of a stream.

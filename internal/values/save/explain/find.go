@@ -17,7 +17,8 @@ type Options struct {
 	Keep, Derive []int           // offsets of numbers that are no fields, and of those that are
 	Ended        *BoundError     // set by Find, if a bound ended the search
 
-	general bool // in tests: records are not read by their pattern
+	general bool    // in tests: records are not read by their pattern
+	hashes  *budget // of arrays, which share it, or nil
 }
 
 // Find returns the cheapest explanation of b, or nil if b contains no values, or is too large a search. The parse
@@ -61,7 +62,10 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 	const most = 8
 	var parses []*Parse
 	seen := map[uint64]bool{}
-	sums := digests{b: b, budget: newBudget(len(b)), known: map[digestKey][]byte{}}
+	sums := digests{b: b, budget: s.hashes, known: map[digestKey][]byte{}}
+	if sums.budget == nil {
+		sums.budget = newBudget(len(b))
+	}
 	for _, r := range rows[:min(len(rows), most)] {
 		if r.saving <= rows[0].saving-near || r.saving < enoughBodies && depth == 0 {
 			break
@@ -129,7 +133,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 	var known [][2]int
 	for _, format := range formats {
 		r := newReader(format, s.budget)
-		f := &finder{unpacker: s.unpacker, explain: s.inside, reader: r, b: b, format: format, depth: depth, known: known, general: s.general}
+		f := &finder{unpacker: s.unpacker, explain: s.inside, reader: r, b: b, format: format, depth: depth, known: known, general: s.general, array: s.hashes != nil}
 		found := f.bodies()
 		known = sureSpans(known, f.sure, found)
 		r.d.Release()

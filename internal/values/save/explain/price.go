@@ -46,11 +46,21 @@ type budget struct {
 
 // newBudget returns the budget for a number of bytes. With 32 bits it stops to grow at 32 MiB.
 func newBudget(size int) *budget {
-	b := &budget{size: min(size, math.MaxInt/64)}
+	b := &budget{}
 	for k := range b.left {
-		b.left[k] = work[k].fixed + work[k].perByte*b.size
+		b.left[k] = work[k].fixed
 	}
+	b.add(size)
 	return b
+}
+
+// add adds the budget for more bytes.
+func (b *budget) add(size int) {
+	size = min(size, math.MaxInt/64-b.size)
+	b.size += size
+	for k := range b.left {
+		b.left[k] += work[k].perByte * size
+	}
 }
 
 // take reports whether there was a budget for n more. If not, the search ends.
