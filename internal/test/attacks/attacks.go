@@ -1,5 +1,5 @@
-// Package attacks contains a table of hostile inputs. The tests decode all of them,
-// and lab/attacks measures their memory and time.
+// Package attacks contains a table of hostile inputs. The tests of internal/test/conformance decode all of
+// them, and measure their memory and time.
 package attacks
 
 import (

@@ -335,11 +335,48 @@ func TestAttacks(t *testing.T) {
 			t.Run("default limits", func(t *testing.T) { runAttack(t, &a, true) })
 			t.Run("no limits", func(t *testing.T) {
 				if a.Depth > million {
-					t.Skip("its frames take a gigabyte; lab/attacks reads it")
+					t.Skip("its frames take a gigabyte; BenchmarkAttacks reads it")
 				}
 				runAttack(t, &a, false)
 			})
 		})
+	}
+}
+
+// BenchmarkAttacks measures the rows of SECURITY.md: what a Decoder allocates in all, with an empty pool, and the time of a
+// byte. Without limits it takes a gigabyte.
+func BenchmarkAttacks(b *testing.B) {
+	for _, a := range attacks.All() {
+		for limits, want := range map[gdwire.Limits]string{{}: a.Limited, gdwire.NoLimits: a.Unlimited} {
+			if a.Row == "" {
+				continue
+			}
+			b.Run(fmt.Sprintf("%s/limits=%t", a.Row, limits == gdwire.Limits{}), func(b *testing.B) {
+				o := &gdwire.DecoderOptions{AllowObjects: a.Objects, Limits: limits}
+				if a.Format != "" {
+					o.Format = formatNamed(b, a.Format)
+				}
+				size := int64(0) // read so far
+				read := func() {
+					r := &metered{r: a.Reader()}
+					d := gdwire.NewDecoder(r, o)
+					defer d.Release()
+					if _, err := everyReading[0].read(d); !strings.Contains(err.Error(), want) {
+						b.Fatal(err)
+					}
+					size += r.read
+				}
+				runtime.GC() // twice, as in withoutPool
+				runtime.GC()
+				first := testenv.Allocated(read)
+				size = 0
+				for b.Loop() {
+					read()
+				}
+				b.ReportMetric(float64(first), "B/first")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(size), "ns/byte")
+			})
+		}
 	}
 }
 
