@@ -214,7 +214,7 @@ func (b *suiteBuilder) completeValue(v *suite.Value) {
 		require.NoError(b.t, err, v.ID)
 		require.Equal(b.t, value.Plain().AnyNaN(), got.Plain().AnyNaN(), v.ID)
 		v.Double = v.Double || rules["M2"]
-		p, err := model.Encode(&value, gdwire.EncoderOptions{Format: formatNamed(b.t, format), DoubleReals: v.Double}, false)
+		p, err := model.Encode(&value, gdwire.EncoderOptions{Format: formatNamed(b.t, format), DoubleReals: v.Double})
 		if err != nil || !bytes.Equal(p, v.Hex) {
 			v.Encode = suite.ByValue
 		}

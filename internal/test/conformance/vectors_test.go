@@ -79,12 +79,11 @@ func TestVectorsReencode(t *testing.T) {
 		}
 		tree, _ := must2(model.Decode(v.Hex, from))(t)
 		for name, write := range map[string]func() ([]byte, error){
-			"tokens":         func() ([]byte, error) { return model.Rewrite(v.Hex, from, to) },
-			"small tokens":   func() ([]byte, error) { return model.Rewrite(v.Hex, narrow, to) },
-			"copy":           func() ([]byte, error) { return model.Copy(v.Hex, from, to) },
-			"small copy":     func() ([]byte, error) { return model.Copy(v.Hex, narrow, to) },
-			"calls":          func() ([]byte, error) { return model.Encode(&tree, to, false) },
-			"unknown counts": func() ([]byte, error) { return model.Encode(&tree, to, true) },
+			"tokens":       func() ([]byte, error) { return model.Rewrite(v.Hex, from, to) },
+			"small tokens": func() ([]byte, error) { return model.Rewrite(v.Hex, narrow, to) },
+			"copy":         func() ([]byte, error) { return model.Copy(v.Hex, from, to) },
+			"small copy":   func() ([]byte, error) { return model.Copy(v.Hex, narrow, to) },
+			"calls":        func() ([]byte, error) { return model.Encode(&tree, to) },
 		} {
 			got, err := write()
 			require.NoError(t, err, name)
@@ -169,10 +168,9 @@ func TestVectorsSaveGame(t *testing.T) {
 			from.MaxChunk = 100
 			to := gdwire.EncoderOptions{Format: e.Format}
 			for name, write := range map[string]func() ([]byte, error){
-				"tokens":         func() ([]byte, error) { return model.Rewrite(p, from, to) },
-				"copy":           func() ([]byte, error) { return model.Copy(p, from, to) },
-				"calls":          func() ([]byte, error) { return model.Encode(&v, to, false) },
-				"unknown counts": func() ([]byte, error) { return model.Encode(&v, to, true) },
+				"tokens": func() ([]byte, error) { return model.Rewrite(p, from, to) },
+				"copy":   func() ([]byte, error) { return model.Copy(p, from, to) },
+				"calls":  func() ([]byte, error) { return model.Encode(&v, to) },
 			} {
 				t.Run(name, func(t *testing.T) {
 					require.True(t, bytes.Equal(p, must(write())(t)))
@@ -217,7 +215,7 @@ func TestVectorsInOneArray(t *testing.T) {
 				got := must(model.Rewrite(p, from, to))(t)
 				require.True(t, bytes.Equal(p, got), "tokens, shift %d", shift)
 				v, _ := must2(model.Decode(p, from))(t)
-				got = must(model.Encode(&v, to, shift%64 == 0))(t)
+				got = must(model.Encode(&v, to))(t)
 				require.True(t, bytes.Equal(p, got), "calls, shift %d", shift)
 			}
 		})

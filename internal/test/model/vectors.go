@@ -167,11 +167,6 @@ func Read(d *gdwire.Decoder) (tagged.Value, error) {
 	return (&tagged.Reader{Decoder: d, Temporary: fuzz.ErrTemporary}).Value()
 }
 
-// ReadBulk is Read by the calls that read whole strings and arrays.
-func ReadBulk(d *gdwire.Decoder) (tagged.Value, error) {
-	return (&tagged.Reader{Decoder: d, Bulk: true, Temporary: fuzz.ErrTemporary}).Value()
-}
-
 // Again repeats f after temporary errors.
 func Again(f func() error) error {
 	for {
@@ -191,11 +186,10 @@ func Decode(p []byte, o gdwire.DecoderOptions) (v tagged.Value, size int64, err 
 }
 
 // Encode writes v by typed calls.
-func Encode(v *tagged.Value, o gdwire.EncoderOptions, unknown bool) ([]byte, error) {
+func Encode(v *tagged.Value, o gdwire.EncoderOptions) ([]byte, error) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, &o)
-	err := (&tagged.Writer{Encoder: e, Unknown: unknown, Pieces: true}).Value(v)
-	err = cmp.Or(err, e.Close())
+	err := cmp.Or(v.Write(e), e.Close())
 	return b.Bytes(), err
 }
 

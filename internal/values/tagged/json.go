@@ -29,7 +29,8 @@ func Append(dst []byte, d *gdwire.Decoder) ([]byte, error) {
 	return append(dst, b...), err
 }
 
-// Encode returns the packet of the value in text, or an error for an invalid value: a wrong number of
+// Encode returns the packet of the value in text, in which ids of 0 and objects without a class are nil, as programs write
+// them. It returns an error for an invalid value: a wrong number of
 // components, invalid numbers or numbers out of range, unknown types, and text other than Unicode.
 func Encode(text []byte, o *gdwire.EncoderOptions) ([]byte, error) {
 	var b bytes.Buffer
@@ -38,7 +39,12 @@ func Encode(text []byte, o *gdwire.EncoderOptions) ([]byte, error) {
 		var v Value
 		check(checkUnicode(text))
 		check(json.Unmarshal(text, &v))
-		check((&Writer{Encoder: e}).Value(&v))
+		v = v.changed(func(v *Value) {
+			if v.Type == "ObjectID" && v.Bits == 0 || v.Type == "Object" && v.Text == "" && len(v.Names) == 0 {
+				v.Type = "Nil"
+			}
+		})
+		check(v.Write(e))
 	})
 	return b.Bytes(), cmp.Or(err, e.Close())
 }

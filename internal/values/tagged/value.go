@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -226,11 +225,10 @@ func Grouped[T any](bits []uint64, n int, group func([]float64) T) (all []T) {
 // A Reader builds values.
 type Reader struct {
 	*gdwire.Decoder
-	Bulk      bool  // by the calls for whole strings and arrays
 	Temporary error // calls are repeated after this error
 }
 
-// Value reads the next value, token by token unless Bulk is set.
+// Value reads the next value, token by token.
 func (r *Reader) Value() (v Value, err error) {
 	err = try(func() { v = r.value() })
 	return v, err
@@ -265,21 +263,14 @@ func try(f func()) (err error) {
 	return nil
 }
 
-func (r *Reader) token() (t gdwire.Token) {
-	r.repeat(func() (err error) {
-		t, err = r.ReadToken()
-		return err
-	})
-	return t
-}
-
-// repeat calls f again after temporary errors.
-func (r *Reader) repeat(f func() error) {
-	err := f()
+// token reads a token, again after temporary errors.
+func (r *Reader) token() gdwire.Token {
+	t, err := r.ReadToken()
 	for err != nil && err == r.Temporary {
-		err = f()
+		t, err = r.ReadToken()
 	}
 	check(err)
+	return t
 }
 
 func (r *Reader) value() Value {
@@ -365,10 +356,6 @@ func (r *Reader) packed(v *Value, t gdwire.Token) {
 		v.Names = r.strings(n)
 	case v.Type == "PackedByteArray":
 		v.Data = r.chunks(n)
-	case r.Bulk && isInts(v.Type):
-		v.Numbers = appendBits(r, func(x int64) uint64 { return uint64(x) })
-	case r.Bulk && v.Type == "PackedFloat64Array":
-		v.Numbers = appendBits(r, math.Float64bits)
 	default:
 		v.Numbers = Numbers(v.Type, r.chunks(n), v.Wide)
 	}
@@ -390,15 +377,7 @@ func (r *Reader) Joined(t gdwire.Token) (s string, err error) {
 }
 
 func (r *Reader) joined(t gdwire.Token) string {
-	var text []byte
-	if r.Bulk {
-		r.repeat(func() (err error) {
-			text, err = r.AppendString(text)
-			return err
-		})
-		return string(text)
-	}
-	text = bytes.Clone(t.Bytes())
+	text := bytes.Clone(t.Bytes())
 	for !t.Last() {
 		t = r.expect(gdwire.KindStringChunk)
 		text = append(text, t.Bytes()...)
@@ -408,20 +387,6 @@ func (r *Reader) joined(t gdwire.Token) string {
 
 // chunks reads n elements and the End after them.
 func (r *Reader) chunks(n int64) (data []byte) {
-	if r.Bulk {
-		p := r.Payload()
-		var b [30]byte
-		for {
-			m, err := p.Read(b[:1+len(data)%len(b)])
-			data = append(data, b[:m]...)
-			if err == io.EOF {
-				return data
-			}
-			if err != r.Temporary {
-				check(err)
-			}
-		}
-	}
 	for n > 0 {
 		t := r.expect(gdwire.KindChunk)
 		data = append(data, t.Bytes()...)
@@ -437,19 +402,6 @@ func (r *Reader) expect(k gdwire.Kind) gdwire.Token {
 		check(fmt.Errorf("%v where %v should be", t, k))
 	}
 	return t
-}
-
-// appendBits reads all elements of a packed array.
-func appendBits[T gdwire.Packable](r *Reader, bits func(T) uint64) []uint64 {
-	var elements []T
-	r.repeat(func() (err error) {
-		elements, err = gdwire.AppendPacked(r.Decoder, elements)
-		return err
-	})
-	if len(elements) == 0 {
-		return nil
-	}
-	return AsNumbers(elements, bits)
 }
 
 func declaredBy(e gdwire.Elem) Declared {
@@ -476,140 +428,87 @@ func (d Declared) elem() gdwire.Elem {
 	return gdwire.Elem{}
 }
 
-// A Writer makes typed calls.
-type Writer struct {
-	*gdwire.Encoder
-	Unknown bool // counts are Unknown, and strings and packed numbers are written in pieces
-	Pieces  bool // strings and packed numbers of odd length are written in pieces
-}
-
-// Value writes v. Without Pieces, as in programs, ids of 0 and objects without a class are nil, and a NaN is written in 32
-// bits where a format knows no others.
-func (w *Writer) Value(v *Value) error { return try(func() { w.value(v) }) }
-
-// count returns n, or Unknown.
-func (w *Writer) count(n int) int {
-	if w.Unknown {
-		return gdwire.Unknown
-	}
-	return n
-}
+// Write writes v by typed calls, and a NaN in 32 bits where a format knows no others.
+func (v *Value) Write(e *gdwire.Encoder) error { return try(func() { v.write(e) }) }
 
 // container writes a container. begin is the error of the Begin call.
-func (w *Writer) container(begin error, write func()) {
+func container(e *gdwire.Encoder, begin error, write func()) {
 	check(begin)
 	write()
-	check(w.End())
+	check(e.End())
 }
 
-func (w *Writer) value(v *Value) {
-	typ := TypeByName[v.Type]
+func (v *Value) write(e *gdwire.Encoder) {
+	typ, n := TypeByName[v.Type], v.Numbers
+	items := func() {
+		for i := range v.Items {
+			v.Items[i].write(e)
+		}
+	}
 	switch v.Type {
 	case "Nil":
-		check(w.WriteNil())
+		check(e.WriteNil())
 	case "bool":
-		check(w.WriteBool(v.Bits != 0))
+		check(e.WriteBool(v.Bits != 0))
 	case "int":
-		check(w.WriteInt(int64(v.Bits)))
+		check(e.WriteInt(int64(v.Bits)))
 	case "float":
 		x := math.Float64frombits(v.Bits)
-		err := w.WriteFloat(x)
-		if err != nil && x != x && !w.Pieces {
-			_ = w.ClearError() // the error of WriteFloat
-			err = w.WriteToken(gdwire.Float32(float32(x)))
+		err := e.WriteFloat(x)
+		if err != nil && x != x {
+			_ = e.ClearError() // the error of WriteFloat
+			err = e.WriteToken(gdwire.Float32(float32(x)))
 		}
 		check(err)
-	case "String", "StringName":
-		switch n := len(v.Text); {
-		case w.inParts(n):
-			w.container(w.BeginString(typ, int64(w.count(n))), func() { w.inPieces([]byte(v.Text)) })
-		case v.Type == "String":
-			check(w.WriteString(v.Text))
-		default:
-			check(w.WriteStringName(v.Text))
-		}
+	case "String":
+		check(e.WriteString(v.Text))
+	case "StringName":
+		check(e.WriteStringName(v.Text))
 	case "RID":
-		check(w.WriteRID(v.Bits))
+		check(e.WriteRID(v.Bits))
 	case "ObjectID":
-		if v.Bits == 0 && !w.Pieces {
-			check(w.WriteNil())
-			return
-		}
-		check(w.WriteObjectID(v.Bits))
+		check(e.WriteObjectID(v.Bits))
 	case "Callable":
-		check(w.WriteCallable())
+		check(e.WriteCallable())
 	case "Signal":
-		check(w.WriteSignal(v.Text, v.Bits))
+		check(e.WriteSignal(v.Text, v.Bits))
 	case "InputEvent":
-		check(w.WriteInputEvent(uint32(v.Numbers[0]), uint32(v.Numbers[1]), v.Data))
+		check(e.WriteInputEvent(uint32(n[0]), uint32(n[1]), v.Data))
 	case "Image":
-		n := v.Numbers
-		begin := w.BeginImage(uint32(n[0]), uint32(n[1]), uint32(n[2]), uint32(n[3]), int64(w.count(len(v.Data))))
-		w.container(begin, func() { w.inPieces(v.Data) })
+		begin := e.BeginImage(uint32(n[0]), uint32(n[1]), uint32(n[2]), uint32(n[3]), int64(len(v.Data)))
+		container(e, begin, func() { checked(e.Write(v.Data)) })
 	case "NodePath":
-		if w.Unknown {
-			check(w.WriteNodePath(v.Path()))
-			return
-		}
-		w.container(w.BeginNodePath(len(v.Names), len(v.Subnames), v.Absolute), func() {
+		container(e, e.BeginNodePath(len(v.Names), len(v.Subnames), v.Absolute), func() {
 			for _, name := range slices.Concat(v.Names, v.Subnames) {
-				check(w.WriteString(name))
+				check(e.WriteString(name))
 			}
 		})
 	case "Object":
-		if v.Text == "" && len(v.Names) == 0 && !w.Pieces {
-			check(w.WriteNil())
-			return
-		}
-		n := w.count(len(v.Names))
-		if v.Text == "" {
-			n = 0 // a null object is without properties
-		}
-		w.container(w.BeginObject(v.Text, n), func() {
+		container(e, e.BeginObject(v.Text, len(v.Names)), func() {
 			for i, name := range v.Names {
-				check(w.WriteProperty(name))
-				w.value(&v.Items[i])
+				check(e.WriteProperty(name))
+				v.Items[i].write(e)
 			}
 		})
 	case "Dictionary":
-		w.container(w.BeginTypedDict(w.count(len(v.Items)/2), v.Key.elem(), v.Elem.elem()), func() { w.items(v) })
+		container(e, e.BeginTypedDict(len(v.Items)/2, v.Key.elem(), v.Elem.elem()), items)
 	case "Array":
-		w.container(w.BeginTypedArray(w.count(len(v.Items)), v.Elem.elem()), func() { w.items(v) })
+		container(e, e.BeginTypedArray(len(v.Items), v.Elem.elem()), items)
 	case "PackedStringArray":
-		w.container(w.BeginPacked(typ, int64(w.count(len(v.Names)))), func() {
+		container(e, e.BeginPacked(typ, int64(len(v.Names))), func() {
 			for _, s := range v.Names {
-				if w.Unknown {
-					w.container(w.BeginString(gdwire.TypeString, gdwire.Unknown), func() { w.inPieces([]byte(s)) })
-				} else {
-					check(w.WriteString(s))
-				}
+				check(e.WriteString(s))
 			}
 		})
 	default:
 		switch {
 		case strings.HasPrefix(v.Type, "Packed"):
-			w.container(w.BeginPacked(typ, int64(w.count(v.elements()))), func() { w.elements(v) })
+			container(e, e.BeginPacked(typ, int64(len(v.Data)+len(n)/perElement(v.Type))), func() { check(v.writePacked(e)) })
 		case isInts(v.Type):
-			check(gdwire.WriteComponents(w.Encoder, typ, AsNumbers(v.Numbers, ToInt32)))
+			check(gdwire.WriteComponents(e, typ, AsNumbers(n, ToInt32)))
 		default:
-			check(gdwire.WriteComponents(w.Encoder, typ, AsNumbers(v.Numbers, math.Float64frombits)))
+			check(gdwire.WriteComponents(e, typ, AsNumbers(n, math.Float64frombits)))
 		}
-	}
-}
-
-// inParts reports whether n bytes or elements are written in pieces.
-func (w *Writer) inParts(n int) bool { return w.Unknown || w.Pieces && n%2 == 1 }
-
-func (w *Writer) items(v *Value) {
-	for i := range v.Items {
-		w.value(&v.Items[i])
-	}
-}
-
-// inPieces writes b in pieces splitting runes and elements.
-func (w *Writer) inPieces(b []byte) {
-	for size := 1; len(b) > 0; size++ {
-		b = b[checked(w.Write(b[:min(size, len(b))])):]
 	}
 }
 
@@ -626,36 +525,24 @@ func perElement(typ string) int {
 	return 1
 }
 
-func (v *Value) elements() int {
-	if v.Type == "PackedByteArray" {
-		return len(v.Data)
+// writePacked writes the elements of a packed array.
+func (v *Value) writePacked(e *gdwire.Encoder) error {
+	n := v.Numbers
+	switch v.Type {
+	case "PackedByteArray":
+		return gdwire.WritePacked(e, v.Data)
+	case "PackedInt32Array":
+		return gdwire.WritePacked(e, AsNumbers(n, ToInt32))
+	case "PackedInt64Array":
+		return gdwire.WritePacked(e, AsNumbers(n, func(b uint64) int64 { return int64(b) }))
+	case "PackedFloat32Array", "PackedFloat64Array":
+		return gdwire.WritePacked(e, AsNumbers(n, math.Float64frombits))
+	case "PackedVector2Array":
+		return gdwire.WritePacked(e, Grouped(n, 2, func(x []float64) [2]float64 { return [2]float64(x) }))
+	case "PackedVector3Array":
+		return gdwire.WritePacked(e, Grouped(n, 3, func(x []float64) [3]float64 { return [3]float64(x) }))
 	}
-	return len(v.Numbers) / perElement(v.Type)
-}
-
-// elements writes packed numbers from slices or, in pieces, as bytes.
-func (w *Writer) elements(v *Value) {
-	n, e := v.Numbers, w.Encoder
-	switch {
-	case w.inParts(v.elements()):
-		w.inPieces(v.Encoding())
-	case v.Type == "PackedByteArray":
-		check(gdwire.WritePacked(e, v.Data))
-	case v.Type == "PackedInt32Array":
-		check(gdwire.WritePacked(e, AsNumbers(n, ToInt32)))
-	case v.Type == "PackedInt64Array":
-		check(gdwire.WritePacked(e, AsNumbers(n, func(b uint64) int64 { return int64(b) })))
-	case v.Type == "PackedFloat32Array" && w.Pieces:
-		check(gdwire.WritePacked(e, AsNumbers(n, func(b uint64) float32 { return math.Float32frombits(Narrowed(b)) })))
-	case perElement(v.Type) == 1:
-		check(gdwire.WritePacked(e, AsNumbers(n, math.Float64frombits)))
-	case v.Type == "PackedVector2Array":
-		check(gdwire.WritePacked(e, Grouped(n, 2, func(x []float64) [2]float64 { return [2]float64(x) })))
-	case v.Type == "PackedVector3Array":
-		check(gdwire.WritePacked(e, Grouped(n, 3, func(x []float64) [3]float64 { return [3]float64(x) })))
-	default:
-		check(gdwire.WritePacked(e, Grouped(n, 4, func(x []float64) [4]float64 { return [4]float64(x) })))
-	}
+	return gdwire.WritePacked(e, Grouped(n, 4, func(x []float64) [4]float64 { return [4]float64(x) }))
 }
 
 // Encoding returns packed elements in wire order.
