@@ -107,44 +107,31 @@ func AddSeeds(add func(args ...any)) {
 	}
 }
 
-// AppendToken appends the content of a token: all that its methods return.
+// AppendToken appends the content of a token: all that its methods return. Those of other kinds return 0.
 func AppendToken(b []byte, t gdwire.Token) []byte {
-	le := binary.LittleEndian
-	b = append(b, byte(t.Kind()), byte(t.Type()), byte(t.Width()))
-	if t.Last() {
-		b = append(b, 1)
+	names, subnames, absolute := t.NodePath()
+	event, device := t.Event()
+	b = append(b, byte(t.Kind()), byte(t.Type()), byte(t.Width()), bit(t.Last()), bit(absolute), bit(t.Bool()))
+	for _, n := range [...]uint64{
+		uint64(t.Len()), uint64(t.Int()), t.ID(), math.Float64bits(t.Float()), uint64(names), uint64(subnames), uint64(event), uint64(device),
+	} {
+		b = binary.LittleEndian.AppendUint64(b, n)
 	}
-	b = le.AppendUint64(b, uint64(t.Len()))
-	switch t.Kind() {
-	case gdwire.KindNodePathStart:
-		names, subnames, absolute := t.NodePath()
-		b = le.AppendUint64(le.AppendUint64(b, uint64(names)), uint64(subnames))
-		if absolute {
-			b = append(b, 1)
-		}
-	case gdwire.KindInputEvent:
-		event, device := t.Event()
-		b = le.AppendUint32(le.AppendUint32(b, event), device)
-	case gdwire.KindFloat32, gdwire.KindFloat64:
-		b = le.AppendUint64(b, math.Float64bits(t.Float()))
-	case gdwire.KindArrayStart, gdwire.KindDictStart:
-		if len(t.Bytes()) > 0 {
-			b = appendElem(appendElem(b, t.KeyElem()), t.Elem())
-		}
-		return b // without the padding of names
-	case gdwire.KindBool:
-		if t.Bool() {
-			b = append(b, 1)
-		}
-	default:
-		b = le.AppendUint64(le.AppendUint64(b, uint64(t.Int())), t.ID())
+	if k := t.Kind(); k != gdwire.KindArrayStart && k != gdwire.KindDictStart {
+		return append(b, t.Bytes()...)
 	}
-	return append(b, t.Bytes()...)
+	for _, e := range [...]gdwire.Elem{t.KeyElem(), t.Elem()} { // without the padding of names
+		b = append(b, byte(e.Type), byte(len(e.Class)), byte(len(e.Script)))
+		b = append(append(b, e.Class...), e.Script...)
+	}
+	return b
 }
 
-func appendElem(b []byte, e gdwire.Elem) []byte {
-	b = append(b, byte(e.Type), byte(len(e.Class)), byte(len(e.Script)))
-	return append(append(b, e.Class...), e.Script...)
+func bit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // ErrTemporary is the error of a FlakyReader.

@@ -93,17 +93,15 @@ func must(t testing.TB, err error) {
 
 // A Verdict is the result of an engine for a packet.
 type Verdict struct {
-	Hex       []byte
-	Accept    bool
-	Size      int64
-	Reencoded []byte
+	Hex []byte
+	suite.Answer
 }
 
 // Verdicts reads the verdicts of e.
 func (e *Engine) Verdicts(t testing.TB) (all []Verdict) {
 	for _, p := range testenv.Must(suite.Packets())(t) {
 		if a, ok := p.Engines[e.Name]; ok {
-			all = append(all, Verdict{p.Hex, a.Accept, a.Size, a.Reencoded})
+			all = append(all, Verdict{p.Hex, a})
 		}
 	}
 	if len(all) == 0 {
@@ -186,39 +184,38 @@ func Decode(p []byte, o gdwire.DecoderOptions) (v tagged.Value, size int64, err 
 }
 
 // Encode writes v by typed calls.
-func Encode(v *tagged.Value, o gdwire.EncoderOptions) ([]byte, error) {
-	var b bytes.Buffer
-	e := gdwire.NewEncoder(&b, &o)
-	err := cmp.Or(v.Write(e), e.Close())
-	return b.Bytes(), err
-}
+func Encode(v *tagged.Value, o gdwire.EncoderOptions) ([]byte, error) { return encoded(o, v.Write) }
 
 // Rewrite re-encodes the first value of p token by token.
 func Rewrite(p []byte, from gdwire.DecoderOptions, to gdwire.EncoderOptions) ([]byte, error) {
 	d := gdwire.NewDecoder(bytes.NewReader(p), &from)
 	defer d.Release()
-	var b bytes.Buffer
-	e := gdwire.NewEncoder(&b, &to)
-	for t, err := range d.Tokens() {
-		if err != nil {
-			return nil, err
+	return encoded(to, func(e *gdwire.Encoder) error {
+		for t, err := range d.Tokens() {
+			if err == nil {
+				err = e.WriteToken(t)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err := e.WriteToken(t); err != nil {
-			return nil, err
-		}
-	}
-	return b.Bytes(), e.Close()
+		return nil
+	})
 }
 
-// Copy re-encodes the first value of p by Copy.
+// Copy re-encodes the first value of p by CopyValue.
 func Copy(p []byte, from gdwire.DecoderOptions, to gdwire.EncoderOptions) ([]byte, error) {
 	d := gdwire.NewDecoder(nil, &from)
 	defer d.Release()
 	d.ResetBytes(p)
+	return encoded(to, func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) })
+}
+
+// encoded returns what write writes.
+func encoded(o gdwire.EncoderOptions, write func(e *gdwire.Encoder) error) ([]byte, error) {
 	var b bytes.Buffer
-	e := gdwire.NewEncoder(&b, &to)
-	err := gdwire.CopyValue(e, d)
-	err = cmp.Or(err, e.Close())
+	e := gdwire.NewEncoder(&b, &o)
+	err := cmp.Or(write(e), e.Close())
 	return b.Bytes(), err
 }
 
