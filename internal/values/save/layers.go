@@ -380,7 +380,7 @@ func (s *search) around(p *place) (*found, error) {
 	switch {
 	case e == nil, len(e.Parts) == 1 && !e.Parts[0].IsBase64URL(), v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
 		return nil, nil
-	case e.IsDamaged() && e.Err == nil, v.Unknown() == nil && e.EndsInZeros(MinZeros), isDamaged && e.Start() == lengthSize && (e.Parts[0].Kind != explain.Fact || len(e.Parts[0].Bytes) < lengthSize) && isLength(all), isDamaged && v.mayFrame(all) && !e.IsProved() && e.Trailer() == nil:
+	case e.IsDamaged() && e.Err == nil, isDamaged && v.mayFrame(all) && !e.IsProved() && e.Trailer() == nil:
 		return nil, nil // damage explains any bytes
 	case v.Unknown() == nil && !isDamaged && p.best.hasValueAt(all, e.Start()):
 		return nil, nil // these are values of the value

@@ -48,26 +48,27 @@ var signatures = map[fileaccess.Mode]float64{fileaccess.Zstd: 33, fileaccess.Gzi
 func (f *finder) bodies() []body {
 	f.ends = make([]bool, len(f.b)+1)
 	sure, until, isCut := 0, 0, false // of a sure body
-	for p := 0; p+4 <= len(f.b) && f.ended == nil; p++ {
-		if p < until && p > sure+inside {
-			if !isCut {
-				p = until
-			} else if !f.isAfterLength(p) { // the number of a record can be the header of a Dictionary of the records after it
-				continue
-			}
+	for p := 0; f.ended == nil; p++ {
+		inSure := p < until && p > sure+inside
+		if inSure && !isCut {
+			p, inSure = until, false
 		}
 		for f.isKnown(p) {
 			p = max(p, f.known[0][1])
 			f.known = f.known[1:]
 		}
-		if p+4 > len(f.b) {
+		if next := f.next(p); next+4 > len(f.b) {
 			break
+		} else if next > p {
+			p = next - 1
+			continue
+		}
+		if p < f.deep || inSure && !f.isAfterLength(p) { // the number of a record can be the header of a Dictionary of the records after it
+			continue
 		}
 		n := len(f.found)
-		if p >= f.deep && f.mayBegin(p) {
-			f.candidates(p)
-		}
-		if p < until && p > sure+inside {
+		f.candidates(p)
+		if inSure {
 			f.found = append(f.found[:n], slices.DeleteFunc(f.found[n:], func(c body) bool { return c.length.Width == 0 || c.wrong })...)
 		}
 		if n == len(f.found) {
@@ -186,18 +187,44 @@ func (f *finder) isAfterLength(p int) bool {
 	return false
 }
 
+// next returns the first offset from p on at which a body can begin, by its first bytes.
+func (f *finder) next(p int) int {
+	b := f.b
+	for last := len(b) - minBase64; p < last; p++ {
+		switch c := b[p]; {
+		case c == 0 && (b[p+1] != 0 || b[p+3] != 0 || !f.mayBeNull(p)):
+		case c > 0 && c < 64 && b[p+1] != 0 && b[p+2] != 0 && b[p+4] != 0 && !starts[b[p+1]] && !starts[c]:
+		case c >= 64 && c != 'x' && c != 'G' && (!isDigit(c) || !f.isBase64(p)), !f.mayBegin(p):
+		default:
+			return p
+		}
+	}
+	for p+4 <= len(b) && !f.mayBegin(p) {
+		p++
+	}
+	return p
+}
+
+// starts contains the first bytes of streams, and of base64 among the bytes up to 63.
+var starts = func() (is [256]bool) {
+	for _, c := range []byte("xG(\x1f+-/0123456789") {
+		is[c] = true
+	}
+	return is
+}()
+
+// isBase64 reports whether base64 text that was not searched can begin at p.
+func (f *finder) isBase64(p int) bool {
+	return p >= f.digits && p+minBase64 <= len(f.b) && isDigit(f.b[p]) && isDigit(f.b[p+1]) && isDigit(f.b[p+minBase64-1])
+}
+
 // mayBegin reports whether a body can begin at p, by its first bytes.
 func (f *finder) mayBegin(p int) bool {
 	b := f.b[p:]
-	switch c := b[0]; {
-	case p >= f.digits && isDigit(c) && isDigit(b[1]) && isDigit(b[2]) && isDigit(b[3]):
-		return true
-	case c == 0:
-		return f.mayBeNull(p)
-	case c < 64:
-		return isHeader(b) || isStream(b) || copiesHeader(b)
+	if b[0] == 0 {
+		return isHeader(b) && f.mayBeNull(p)
 	}
-	return isStream(b)
+	return isHeader(b) || isStream(b) || copiesHeader(b) || f.isBase64(p)
 }
 
 // mayBeNull reports whether a null at p follows a body or a number that can be its length.
@@ -421,7 +448,7 @@ func (f *finder) base64(p int) int {
 	for padded < len(f.b) && padded < end+2 && f.b[padded] == '=' {
 		padded++
 	}
-	if f.isWrapped(p, end) {
+	if end-p < minBase64 || f.isWrapped(p, end) {
 		return end
 	}
 	isNumber := func(at int) bool { return at+1 < len(f.b) && f.b[at+1] == 0 } // of which the first byte is a digit

@@ -155,6 +155,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 		}
 		const weak = 20
 		other(func(c *body) bool { return c.kind == Value && c.length.Width == 0 && c.saving < weak })
+		other(func(c *body) bool { return c.wrong })
 		const most = 6
 		for k, c := range bodies {
 			if k < most || k == len(bodies)-1 {
@@ -232,7 +233,7 @@ func (r *row) isProved(size int) bool {
 
 // explain returns the cheapest explanations of the gaps between the bodies of a row.
 func explain(d *digests, o *Options, r row) (all []*Parse) {
-	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, inner: map[int][]byte{}, plain: map[int]float64{}, chosen: map[int]*set{}, inDigest: map[int]bool{}}
+	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, inner: map[int][]byte{}, plain: map[int]plainWindow{}, chosen: map[int]*set{}, inDigest: map[int]bool{}, fixedGap: -1}
 	at := 0
 	for _, c := range r.bodies {
 		e.gaps = append(e.gaps, gapSpan{at, c.from})
@@ -437,58 +438,93 @@ func (s *set) hasOther(chosen []*place) (width int) {
 }
 
 // schedule returns the cheapest explanation of a gap by places, and what it saves against the game's own bytes.
-func (e *explainer) schedule(g int, all []*place, not func(*place) bool) ([]*place, float64) {
-	from, to := e.gaps[g].from, e.gaps[g].to
-	if _, ok := e.plain[g]; !ok {
-		cost, _ := e.cheapest(from, to, all, func(p *place) bool { return !p.isText })
-		e.plain[g] = cost[to-from]
+func (e *explainer) schedule(g int, all []*place, not func(*place) bool) (set []*place, saving float64) {
+	const longest = mostPascal + 8 // place
+	ends := []gapSpan{e.gaps[g]}
+	if from, to := ends[0].from, ends[0].to; to-from > 2*(maxGap+longest) { // there are no places in the middle
+		ends = []gapSpan{{from, from + maxGap + longest}, {to - maxGap - longest, to}}
 	}
-	cost, by := e.cheapest(from, to, all, not)
-	var set []*place
-	for p := to; p > from; {
-		if c := by[p-from]; c != nil {
-			p = c.at
-			if !c.isText {
-				set = append(set, c)
+	for _, sp := range ends {
+		var some []*place
+		for _, p := range all {
+			if p.at >= sp.from && p.to <= sp.to {
+				some = append(some, p)
 			}
-			continue
 		}
-		p -= e.step(p-from, cost, from)
+		if _, ok := e.plain[sp.from]; !ok {
+			e.plain[sp.from] = plainWindow{own: ownPrices(e.b, sp)}
+			cost, _ := e.cheapest(sp, some, func(p *place) bool { return !p.isText })
+			e.plain[sp.from] = plainWindow{e.plain[sp.from].own, cost[sp.to-sp.from]}
+		}
+		cost, by := e.cheapest(sp, some, not)
+		n := len(set)
+		for p := sp.to; p > sp.from; {
+			if c := by[p-sp.from]; c != nil {
+				p = c.at
+				if !c.isText {
+					set = append(set, c)
+				}
+				continue
+			}
+			p -= e.step(p-sp.from, cost, sp.from)
+		}
+		slices.Reverse(set[n:])
+		saving += e.plain[sp.from].cost - cost[sp.to-sp.from]
 	}
-	slices.Reverse(set)
-	return set, e.plain[g] - cost[to-from]
+	return set, saving
 }
 
 var widths = [...]int{8, 4, 2, 1}
 
+// A plainWindow is the price of bytes of a gap as the game's own, and of each of their last parts.
+type plainWindow struct {
+	own  [][len(widths)]float64 // by the end
+	cost float64
+}
+
+// ownPrices returns the prices of the parts of a gap, by their ends and widths.
+func ownPrices(b []byte, sp gapSpan) [][len(widths)]float64 {
+	all := make([][len(widths)]float64, sp.to-sp.from+1)
+	for i := range all {
+		for k, w := range widths {
+			if all[i][k] = math.Inf(1); w <= i {
+				all[i][k] = own(b, sp.from+i-w, w)
+			}
+		}
+	}
+	return all
+}
+
 // step returns the size of the last part of the game's own bytes that ends at i.
 func (e *explainer) step(i int, cost []float64, from int) int {
 	const rounding = 1e-9
-	for _, w := range widths {
-		if w <= i && cost[i-w]+own(e.b, from+i-w, w) <= cost[i]+rounding {
+	for k, w := range widths {
+		if w <= i && cost[i-w]+e.plain[from].own[i][k] <= cost[i]+rounding {
 			return w
 		}
 	}
 	return 1
 }
 
-// cheapest returns the price of the bytes up to each offset of a gap, and the places that end there. all is in the order
-// of ends.
-func (e *explainer) cheapest(from, to int, all []*place, not func(*place) bool) (cost []float64, by []*place) {
-	cost, by = make([]float64, to-from+1), make([]*place, to-from+1)
-	for i := 1; i < len(cost); i++ {
+// cheapest returns the price of the bytes up to each offset of a part of a gap, and the places that end there. all is in the
+// order of ends.
+func (e *explainer) cheapest(sp gapSpan, all []*place, not func(*place) bool) (cost []float64, by []*place) {
+	n := sp.to - sp.from + 1
+	cost, by = make([]float64, n), make([]*place, n)
+	prices := e.plain[sp.from].own
+	for i := 1; i < n; i++ {
 		cost[i] = math.Inf(1)
-		for _, w := range widths {
+		for k, w := range widths {
 			if w <= i {
-				cost[i] = min(cost[i], cost[i-w]+own(e.b, from+i-w, w))
+				cost[i] = min(cost[i], cost[i-w]+prices[i][k])
 			}
 		}
-		for ; len(all) > 0 && all[0].to == from+i; all = all[1:] {
+		for ; len(all) > 0 && all[0].to == sp.from+i; all = all[1:] {
 			p := all[0]
 			if not != nil && not(p) {
 				continue
 			}
-			if c := cost[p.at-from] + p.price; c < cost[i] {
+			if c := cost[p.at-sp.from] + p.price; c < cost[i] {
 				cost[i], by[i] = c, p
 			}
 		}

@@ -167,16 +167,27 @@ func murmur(b []byte) uint32 {
 	return h ^ h>>16
 }
 
-// forms returns the ways to write a checksum.
-func (s *sum) forms() []Form {
-	all := []Form{{Width: s.size, Big: true}, {Width: 2 * s.size, Text: 'x'}, {Width: 2 * s.size, Text: 'X'}}
-	if s.size <= mostDigest {
-		all = append(all, Form{Width: s.size})
+// forms are the ways to write a checksum, by its size.
+var forms = map[int][]Form{
+	4:  {{4, true, 0}, {8, false, 'x'}, {8, false, 'X'}, {4, false, 0}, {8, false, 0}},
+	8:  {{8, true, 0}, {16, false, 'x'}, {16, false, 'X'}, {8, false, 0}},
+	16: {{16, true, 0}, {32, false, 'x'}, {32, false, 'X'}},
+	20: {{20, true, 0}, {40, false, 'x'}, {40, false, 'X'}},
+	32: {{32, true, 0}, {64, false, 'x'}, {64, false, 'X'}},
+}
+
+// isDigest reports whether b is the digest d in the form.
+func (f Form) isDigest(d, b []byte) bool {
+	if f.Text == 0 && f.Width == len(d) { // most are none by their first byte
+		first := d[0]
+		if !f.Big {
+			first = d[len(d)-1]
+		}
+		if b[0] != first {
+			return false
+		}
 	}
-	if s.size == 4 {
-		all = append(all, Form{Width: 8})
-	}
-	return all
+	return bytes.Equal(f.digest(d), b)
 }
 
 // digests computes checksums of spans of b, each once, within a budget. It ends when a digest or CRC-32 exceeds it.

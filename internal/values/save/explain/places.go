@@ -53,10 +53,12 @@ type explainer struct {
 	texts    []place
 	byGap    map[int][]*place
 	inner    map[int][]byte
-	plain    map[int]float64
-	chosen   map[int]*set // the best places of gaps
-	inDigest map[int]bool // offsets
-	zeroed   []byte       // b, for the checksums of files in which they are zeros
+	plain    map[int]plainWindow // by the start
+	chosen   map[int]*set        // the best places of gaps
+	inDigest map[int]bool        // offsets
+	fixed    map[*sum][]fixedSum // of fixedGap
+	fixedGap int
+	zeroed   []byte // b, for the checksums of files in which they are zeros
 }
 
 // A span is what a field is of, relative to the gap with the field.
@@ -322,6 +324,8 @@ func (e *explainer) digest(r *rule, p, q int) []byte {
 const (
 	maxGap  = 512 // bytes at each end of a gap searched for fields
 	offsets = 64  // bodies whose offsets are searched
+
+	mostPascal = 255 // bytes of a text after its length
 )
 
 // positions calls visit for each offset of a gap to search.
@@ -410,11 +414,11 @@ func (e *explainer) groups(g, p, q int, form Form, formBits float64, v uint64) {
 		e.addSize(g, p, q, form, formBits, v, rule{span: s, from: from, to: others[k].to, body: -1})
 		for _, sum := range sums {
 			r := rule{span: s, sum: sum, from: from, to: to, body: -1}
-			for _, form := range sum.forms() {
+			for _, form := range forms[sum.size] {
 				if form.Width != skip {
 					continue
 				}
-				if d := e.digest(&r, q, from); d != nil && bytes.Equal(form.digest(d), e.b[q:from]) {
+				if d := e.digest(&r, q, from); d != nil && form.isDigest(d, e.b[q:from]) {
 					e.places = append(e.places, place{at: q, to: from, gap: g, form: form, rule: r, plain: sum.plain(form, d), bits: fieldPrice + sum.bits + bits})
 				}
 			}
@@ -472,9 +476,8 @@ func (e *explainer) decimals(g int, byValue map[uint64][]rule) {
 
 // pascalSize returns the size of the text after its length at the start of b, or 0 if there is none.
 func pascalSize(b []byte, length Form) int {
-	const most = 255
 	n := length.read(b[:length.Width])
-	if n > most || int(n) > len(b)-length.Width || !isText(b[length.Width:][:n]) {
+	if n > mostPascal || int(n) > len(b)-length.Width || !isText(b[length.Width:][:n]) {
 		return 0
 	}
 	return int(n)
@@ -499,8 +502,14 @@ func (e *explainer) sums(g int, class sumClass, fixed bool) {
 	sp := e.gaps[g]
 	known := map[int]bool{}
 	for i := range e.places {
-		if p := &e.places[i]; p.gap == g && p.form.Width >= 4 && p.rule.sum == nil {
+		switch p := &e.places[i]; {
+		case p.gap != g || p.form.Width < 4:
+		case p.rule.sum == nil:
 			known[p.at] = true
+		case p.rule.sum.class() < class: // those of fewer hashes are none by chance
+			for k := p.at - 3; k < p.to; k++ {
+				known[k] = true
+			}
 		}
 	}
 	positions(sp, func(p int) {
@@ -529,12 +538,12 @@ func (e *explainer) sumsAt(g, p int, class sumClass, fixed bool) {
 	}
 	afterHex := p > sp.from && isHex(e.b[p-1])
 	const around = 4
-	isInText := p >= sp.from+around && p+2*around <= sp.to && isWritten(e.b[p-around:p+2*around])
+	isInText := p >= sp.from+around && p+2*around <= sp.to && isWritten(e.b[p-around:p+2*around]) || p == 0 && sp.to > around && isMagic(e.b[:around])
 	for _, s := range sums {
 		if s.class() != class {
 			continue
 		}
-		for _, form := range s.forms() {
+		for _, form := range forms[s.size] {
 			q := p + form.Width
 			switch {
 			case q > sp.to:
@@ -545,12 +554,16 @@ func (e *explainer) sumsAt(g, p int, class sumClass, fixed bool) {
 				continue
 			}
 			n := len(e.places)
-			for i := range spans {
-				if isFixed := spans[i].fixed && spans[i].kind != file; isFixed == fixed && (fixed || e.isLikely(g, p, q)) {
-					e.sum(&spans[i], g, p, q, s, form)
+			if fixed {
+				for _, c := range e.fixedSums(g, s) {
+					e.addSum(&c.rule, c.digest, g, p, q, form)
 				}
-			}
-			if !fixed {
+			} else {
+				for i := range spans {
+					if !spans[i].isFixedSum() && e.isLikely(g, p, q) {
+						e.sum(&spans[i], g, p, q, s, form)
+					}
+				}
 				e.sumsFrom(g, p, q, s, form)
 			}
 			if len(e.places) > n && class == digest {
@@ -560,6 +573,11 @@ func (e *explainer) sumsAt(g, p int, class sumClass, fixed bool) {
 			}
 		}
 	}
+}
+
+// isMagic reports whether bytes are upper-case letters and digits, with which many files begin.
+func isMagic(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return (c < 'A' || c > 'Z') && (c < '0' || c > '9') })
 }
 
 // isLikely reports whether a checksum of a large file can be here: before or after a body and at most a few
@@ -582,25 +600,57 @@ func (e *explainer) sumsFrom(g, p, q int, s *sum, form Form) {
 	}
 }
 
+// A fixedSum is the checksum of a span that is the same for the whole gap.
+type fixedSum struct {
+	rule
+	digest []byte
+}
+
+// isFixedSum reports whether the checksums of the span are fixedSums.
+func (s *span) isFixedSum() bool { return s.fixed && s.kind != file }
+
+// fixedSums returns the checksums of a kind in a gap.
+func (e *explainer) fixedSums(g int, s *sum) []fixedSum {
+	if e.fixedGap != g {
+		e.fixedGap, e.fixed = g, map[*sum][]fixedSum{}
+	}
+	all, known := e.fixed[s]
+	if known {
+		return all
+	}
+	for i := range spans {
+		if of := &spans[i]; of.sum > 0 && of.isFixedSum() {
+			if r, ok := e.rule(of, g, e.gaps[g].from, e.gaps[g].from); ok {
+				r.sum = s
+				all = append(all, fixedSum{r, e.digest(&r, 0, 0)})
+			}
+		}
+	}
+	e.fixed[s] = all
+	return all
+}
+
 // sum adds the place if it is a checksum of a span.
 func (e *explainer) sum(of *span, g, p, q int, s *sum, form Form) {
 	if of.sum == 0 {
 		return
 	}
-	r, ok := e.rule(of, g, p, q)
-	if !ok {
+	if r, ok := e.rule(of, g, p, q); ok {
+		r.sum = s
+		e.addSum(&r, e.digest(&r, p, q), g, p, q, form)
+	}
+}
+
+// addSum adds the place if it is the digest of a rule.
+func (e *explainer) addSum(r *rule, d []byte, g, p, q int, form Form) {
+	if d == nil || !form.isDigest(d, e.b[p:q]) {
 		return
 	}
-	r.sum = s
-	d := e.digest(&r, p, q)
-	if d == nil || !bytes.Equal(form.digest(d), e.b[p:q]) {
-		return
-	}
-	bits := fieldPrice + s.bits + of.sum
+	bits := fieldPrice + r.sum.bits + r.span.sum
 	if form.Big && form.Width <= mostDigest {
 		bits += bigSum
 	}
-	e.places = append(e.places, place{at: p, to: q, gap: g, form: form, rule: r, plain: s.plain(form, d), bits: bits})
+	e.places = append(e.places, place{at: p, to: q, gap: g, form: form, rule: *r, plain: r.sum.plain(form, d), bits: bits})
 }
 
 // key returns the key of the pattern of a place.

@@ -111,6 +111,7 @@ const (
 	edgePrice            = 12   // one after another length at the start, where games write headers
 	wrongPrice           = 8    // a length that does not fit its value, and twice the bits of the difference, or at most
 	wrongBit, wrongByte  = 5, 10
+	wrongTwice           = 20  // a wrong length after another: such numbers are no lengths
 	selfPrice            = 5   // a length that counts itself
 	beyondPrice          = 8   // a length beyond the end of the file
 	beyondBits           = 2   // and for each time that half as many bytes are left
@@ -160,10 +161,8 @@ func number(n uint64) float64 { return 2*log(n) + 3 }
 
 // log returns the logarithm of n+1 to base 2.
 func log(n uint64) float64 {
-	if table := logs(); n < uint64(len(table)) {
-		return table[n]
-	}
-	return math.Log2(float64(n) + 1)
+	shift := max(bits.Len64(n)-10, 0) // of numbers that are not in the table, the first bits
+	return float64(shift) + logs()[n>>shift]
 }
 
 var logs = sync.OnceValue(func() *[1 << 10]float64 {

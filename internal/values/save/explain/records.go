@@ -115,6 +115,9 @@ func (l *link) try(c, x *body, before *link, k int) {
 			t -= switchPrice
 		}
 	}
+	if c.wrong && x.wrong {
+		t -= wrongTwice
+	}
 	if c.length.Width > 0 && c.length == x.length && c.add == x.add && c.frame > sameLength && !c.wrong {
 		t += c.frame - sameLength
 	}

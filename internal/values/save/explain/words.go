@@ -279,7 +279,10 @@ func (p *Parse) dropCut(o *Options) {
 	for from < len(p.Parts) && p.Parts[from].Kind == Fact && p.Parts[from].Field.After {
 		from++
 	}
-	missing := p.missing(whole, from)
+	missing := 0
+	if rest := (Parse{Parts: p.Parts[from:]}); whole < last || !rest.hasSum() { // a checksum is no start of a record
+		missing = p.missing(whole, from)
+	}
 	if at, lacks := p.lacks(); lacks > 0 && whole == last {
 		p.drop(at, &CutError{Record: n - 1, Offset: at, Missing: lacks}, o)
 		return
@@ -538,15 +541,6 @@ func (p *Parse) Trailer() []byte {
 		return nil
 	}
 	return b
-}
-
-// EndsInZeros reports whether zeros, which are parts of their own, follow everything else, and are not fewer than least.
-func (p *Parse) EndsInZeros(least int) bool {
-	n := 0
-	for i := len(p.Parts) - 1; i > 0 && len(bytes.Trim(p.Parts[i].Bytes, "\x00")) == 0; i-- {
-		n += len(p.Parts[i].Bytes)
-	}
-	return n >= least
 }
 
 // Start returns the offset of the first value, or -1 if the value is in a stream.
