@@ -414,27 +414,37 @@ func (e *explainer) choose() []set {
 	}
 	slices.SortStableFunc(all, func(a, b set) int { return cmp.Compare(b.saving, a.saving) })
 	for i := range all {
-		switch all[i].margin = Margin; all[i].hasOther(all[0].places) {
-		case 0:
-		case 1:
-			all[i].margin = Doubt
-		default:
-			all[i].margin = doubtfulSize
-		}
+		all[i].margin = all[i].doubt(all[0].places)
 	}
 	highest := all[0].saving
 	all = slices.DeleteFunc(all, func(s set) bool { return s.saving <= highest-s.margin })
 	return slices.CompactFunc(all, func(a, b set) bool { return slices.Equal(a.places, b.places) })
 }
 
-// hasOther returns the bytes of the largest size in the set where there is no place in chosen: a number that stays if it is none.
-func (s *set) hasOther(chosen []*place) (width int) {
+// doubt returns the margin of the set beside the chosen places. It is larger for a size where there is none of these, because a
+// number stays if it is no size, and most for sizes of the same bytes that overlap in part, as u16 and big-endian u32 do: they are
+// equal in each of several records until one has more digits.
+func (s *set) doubt(chosen []*place) (margin float64) {
+	margin = Margin
 	for _, p := range s.places {
-		if p.rule.sum == nil && !p.pattern.often && !slices.ContainsFunc(chosen, p.overlaps) {
-			width = max(width, p.to-p.at)
+		isFree := !slices.Contains(chosen, p) && !p.pattern.often
+		for _, q := range chosen {
+			if p.overlaps(q) {
+				isFree = false
+			}
+			if p.overlaps(q) && (p.at < q.at) == (p.to < q.to) && p.at != q.at && p.to != q.to && p.rule == q.rule && p.pattern.n > 1 && p.pattern.often == q.pattern.often {
+				margin = max(margin, Doubt*float64(p.pattern.n))
+			}
+		}
+		switch {
+		case p.rule.sum != nil || !isFree:
+		case p.to-p.at == 1:
+			margin = max(margin, Doubt)
+		default:
+			margin = max(margin, doubtfulSize)
 		}
 	}
-	return width
+	return margin
 }
 
 // schedule returns the cheapest explanation of a gap by places, and what it saves against the game's own bytes.

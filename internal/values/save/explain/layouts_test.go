@@ -350,6 +350,22 @@ func TestLayoutsOfGames(t *testing.T) {
 	require.Less(t, doubtful, all*3/100)
 }
 
+// TestLayoutsInDoubt writes layouts whose sizes have another meaning until a record grows: right, or there is an error.
+func TestLayoutsInDoubt(t *testing.T) {
+	for _, line := range []string{"5 [ u32=70 sp2 sha256p B ]", "1 Sp2 sc4 sha256p V md5p", "1 Sp2 sc4 V"} {
+		tokens := strings.Fields(line)
+		n := testenv.Must(strconv.Atoi(tokens[0]))(t)
+		for _, mode := range []string{"plain", "zstd", "gzip", "zlib", "fastlz"} {
+			edits, doubtful := 0, 0
+			for _, size := range []int{60, 100, 300, 800, 2000, 4000} {
+				all, refused := checkLayout(t, tokens[1:], mode, n, size)
+				edits, doubtful = edits+all, doubtful+refused
+			}
+			require.Less(t, doubtful, edits, "%s, %s", line, mode)
+		}
+	}
+}
+
 // checkLayout writes values of about a size together in a layout, and edits them. It returns the number of edits, and how many
 // of them are refused.
 func checkLayout(t *testing.T, l layout, mode string, n, size int) (edits, doubtful int) {

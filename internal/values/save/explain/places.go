@@ -153,7 +153,12 @@ func (e *explainer) rule(s *span, g, p, q int) (r rule, ok bool) {
 		return r, e.between() > r.arg
 	case nextFramed, previousFramed:
 		r.from = c.from
-		return r, c.from < c.at
+		if start := c.at - lengthSize; c.from == c.at && start >= e.gaps[which].from { // a stream
+			if b, n := e.b[start:c.at], uint64(c.to-c.at); lengths[0].read(b) == n || lengths[1].read(b) == n {
+				r.from = start
+			}
+		}
+		return r, r.from < c.at
 	case nextContent, previousContent:
 		r.body = which
 		return r, c.stream != nil
