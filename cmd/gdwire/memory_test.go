@@ -147,12 +147,15 @@ func TestMemoryFile(t *testing.T) {
 	}
 	name := filepath.Join(t.TempDir(), "save")
 	require.NoError(t, os.WriteFile(name, file, 0o600))
+	changed := name + ".changed"
+	require.NoError(t, os.WriteFile(changed, bytes.Replace(file, wire(4, "id", 2, records/2), wire(4, "id", 2, 0), 1), 0o600))
 	password, out := filepath.Join(t.TempDir(), "password"), filepath.Join(t.TempDir(), "out")
 	require.NoError(t, os.WriteFile(password, []byte("hunter2"), 0o600))
-	for _, args := range []string{"struct", "diff -max-memory 30M " + name, "recode -to zstd", "recode -to zstd -o " + out, "recode -to encrypted -password-file " + password} {
+	for _, args := range []string{"struct", "diff " + name, "diff -max-memory 30M " + changed, "recode -to zstd", "recode -to zstd -o " + out, "recode -to encrypted -password-file " + password} {
 		t.Run(strings.Fields(args)[0], func(t *testing.T) {
 			c, peak := measured(t, append(strings.Fields(args), "-q", name)...)
-			require.NoError(t, c.Run())
+			_ = c.Run()
+			require.Equal(t, strings.Contains(args, changed), c.ProcessState.ExitCode() == statusBad)
 			require.Less(t, peak(), fileSize/2)
 		})
 	}

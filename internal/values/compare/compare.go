@@ -8,8 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"io"
 	"iter"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -21,8 +22,9 @@ import (
 
 // A File is one of two files.
 type File struct {
-	Name string // in errors, or ""
-	Size int64  // in bytes
+	io.ReaderAt        // of the bytes in which packets have offsets
+	Name        string // in errors, or ""
+	Size        int64  // in bytes
 	// Packets iterates over the packets, from the start each time.
 	Packets   iter.Seq[*save.Packet]
 	Reading   *save.Reading // of the packets
@@ -133,12 +135,8 @@ func (c *Comparer) start() {
 
 // Compare compares two files.
 func (c *Comparer) Compare(a, b *File) error {
-	large := a.large()
-	if large > 0 {
-		large = min(large, b.large())
-	}
 	c.start()
-	at, err := c.trees(a, b, large)
+	at, err := c.trees(a, b)
 	if limit := (*gdwire.LimitError)(nil); errors.As(err, &limit) && limit.Name == maxMemory {
 		c.ByPosition(limit.Max)
 		err = c.Leaves(a, b, at)
@@ -153,26 +151,6 @@ const maxMemory = "MaxMemory"
 func (f *File) memory() int64 {
 	const standard = 256 << 20
 	return cmp.Or(f.MaxMemory, standard)
-}
-
-// large returns the number of the first packet too large for the limit as a tree, by the least memory needed for its
-// tokens: decoding would take as much memory to find the packet. If there is none, or after an error, large returns
-// math.MaxInt64. A small file is not read.
-func (f *File) large() int64 {
-	const small = 4 // as a part of the limit
-	if limit := f.memory(); limit >= 0 && f.Size > limit/small {
-		for p := range f.Packets {
-			n := int64(0)
-			for t, err := range p.AllTokens {
-				if n += leastMemory(t); err != nil {
-					return math.MaxInt64
-				} else if n > limit {
-					return p.Index
-				}
-			}
-		}
-	}
-	return math.MaxInt64
 }
 
 // leastMemory returns the least memory needed for a token in a tree, in bytes.
@@ -201,48 +179,54 @@ func (f *File) value(p *save.Packet) (v any, err error) {
 	return v, f.wrap(err)
 }
 
-// trees compares the values of two files, each pair in memory, up to the packet large. After an error, trees returns the
-// number of the packet.
-func (c *Comparer) trees(a, b *File, large int64) (packet int64, err error) {
+// trees compares the values of two files, each pair in memory. After an error, trees returns the number of the packet.
+func (c *Comparer) trees(a, b *File) (packet int64, err error) {
 	nextA, stopA := a.pull()
 	defer stopA()
 	nextB, stopB := b.pull()
 	defer stopB()
 	for i := int64(0); ; i++ {
-		if i == large {
-			return i, &gdwire.LimitError{Name: maxMemory, Max: a.memory()}
-		}
 		p, q := nextA(), nextB()
 		if p == nil && q == nil {
 			return i, nil
 		}
-		var old, value any
-		if p != nil {
-			if old, err = a.value(p); err != nil {
-				return i, err
-			}
-		}
-		if q != nil {
-			if value, err = b.value(q); err != nil {
-				return i, err
-			}
-		}
+		changes, err := c.values(a, b, p, q)
 		path := string(text.AppendPacket(nil, i))
-		if p == nil || q == nil {
-			err = c.change(a, b, &variant.Change{OldPath: path, NewPath: path, Old: old, New: value, Added: p == nil, Removed: q == nil})
-		} else {
-			for change := range variant.Diff(old, value) {
-				change.OldPath = path + strings.TrimPrefix(change.OldPath, "$")
-				change.NewPath = path + strings.TrimPrefix(change.NewPath, "$")
-				if err = c.change(a, b, &change); err != nil {
-					break
-				}
+		for change := range changes {
+			change.OldPath = path + strings.TrimPrefix(change.OldPath, "$")
+			change.NewPath = path + strings.TrimPrefix(change.NewPath, "$")
+			if err = c.change(a, b, &change); err != nil {
+				break
 			}
 		}
 		if err != nil {
 			return i, err
 		}
 	}
+}
+
+// values returns the differences between the values of two packets, one of which can be nil.
+func (c *Comparer) values(a, b *File, p, q *save.Packet) (changes iter.Seq[variant.Change], err error) {
+	changes = slices.Values([]variant.Change(nil))
+	if p != nil && q != nil && a.hasOutline(p) && b.hasOutline(q) {
+		all, err := c.outlined(a, b, p, q)
+		return slices.Values(all), err
+	}
+	change := variant.Change{OldPath: "$", NewPath: "$", Added: p == nil, Removed: q == nil}
+	if p != nil {
+		if change.Old, err = a.value(p); err != nil {
+			return changes, err
+		}
+	}
+	if q != nil {
+		if change.New, err = b.value(q); err != nil {
+			return changes, err
+		}
+	}
+	if p == nil || q == nil {
+		return slices.Values([]variant.Change{change}), nil
+	}
+	return variant.Diff(change.Old, change.New), nil
 }
 
 // treeOptions selects a lossless encoding of trees.

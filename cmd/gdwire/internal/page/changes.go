@@ -41,7 +41,7 @@ func compareSources(ctx context.Context, before, after *Source, yield func(Chang
 		r := &save.Reading{Decoder: source.Options, Frame: source.Frame}
 		r.Decoder.Format, r.Decoder.AllowObjects, r.Decoder.OneValue = source.Format, true, false
 		content := save.NewContent(source.ReaderAt(), source.Size, r)
-		files[i] = &compare.File{Name: source.Name, Size: source.Size, Packets: compare.Packets(content), Reading: r}
+		files[i] = &compare.File{ReaderAt: content, Name: source.Name, Size: source.Size, Packets: compare.Packets(content), Reading: r}
 	}
 	c := compare.Comparer{
 		Show: (*compare.File).Text,

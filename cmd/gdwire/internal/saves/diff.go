@@ -82,7 +82,7 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 
 // file returns one of the compared files.
 func (v *differ) file(in *open.Input, content *save.Content) *compare.File {
-	f := &compare.File{Name: in.Name, Size: content.Size, Reading: &in.Reading, MaxMemory: v.maxMemory}
+	f := &compare.File{ReaderAt: content, Name: in.Name, Size: content.Size, Reading: &in.Reading, MaxMemory: v.maxMemory}
 	f.Packets = func(yield func(*save.Packet) bool) {
 		var r io.Reader = io.NewSectionReader(content, 0, content.Size)
 		if v.progress != nil {
