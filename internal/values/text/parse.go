@@ -86,14 +86,14 @@ func (v *Value) Result(old *Value) (Value, error) {
 	case ok && v.Change == "/" && y.Numbers[0] == 0:
 		return *v, fmt.Errorf("%v / %v is a division by zero", old, v)
 	case isInt:
-		exact := true
-		if result.Int, exact = changeInt(v.Change, old.Int, n.Int); !exact {
+		result.Int = changed(v.Change, old.Int, n.Int)
+		if z := changed(v.Change, float64(old.Int), float64(n.Int)); math.Abs(z-float64(result.Int)) > 1<<62 { // off by 1<<64
 			return *v, fmt.Errorf("%v %s %v is out of range", old, v.Change, v)
 		}
 		return result, nil
 	}
 	if ok = ok && fits; ok {
-		z := changeFloat(v.Change, x.Numbers[0], y.Numbers[0])
+		z := changed(v.Change, x.Numbers[0], y.Numbers[0])
 		if near := math.Round(z); old.Type == gdwire.TypeInt && math.Abs(z-near) <= math.Abs(z)*0x1p-50 { // 100 * 1.1
 			z = near
 		}
@@ -106,20 +106,8 @@ func (v *Value) Result(old *Value) (Value, error) {
 	return result, nil
 }
 
-// changeInt returns x changed by y, which is not 0 for a division, and reports whether the result is in range.
-func changeInt(change string, x, y int64) (z int64, inRange bool) {
-	switch change {
-	case "-":
-		return x - y, (x-y < x) == (y > 0)
-	case "*":
-		return x * y, y == 0 || x*y/y == x && (y != -1 || x != math.MinInt64)
-	case "/":
-		return x / y, y != -1 || x != math.MinInt64
-	}
-	return x + y, (x+y > x) == (y > 0)
-}
-
-func changeFloat(change string, x, y float64) float64 {
+// changed returns x changed by y.
+func changed[T int64 | float64](change string, x, y T) T {
 	switch change {
 	case "-":
 		return x - y
@@ -279,12 +267,9 @@ func (s *scanner) named(name string) (_ Value, ok bool) {
 		return s.object(v), true
 	case v.Type == gdwire.TypeArray, v.Type == gdwire.TypeDictionary:
 		return s.typed(v), true
-	case v.Type == gdwire.TypePackedByteArray && s.accept("(["):
-		s.pos -= len("[")
-		v = s.items(Value{Type: gdwire.TypeArray})
-		s.close(")")
-		v, ok = v.Fit(gdwire.TypePackedByteArray)
-		if !ok {
+	case v.Type == gdwire.TypePackedByteArray && s.isNext("(["):
+		list := s.call(Value{Type: gdwire.TypeArray})
+		if v, ok = list.Fit(v.Type); !ok {
 			s.errorf("want numbers from 0 to 255")
 		}
 		return v, true
@@ -442,27 +427,6 @@ func (s *scanner) color(code string) Value {
 	return v
 }
 
-// colorOf returns the Color of a code of 3, 4, 6 or 8 hexadecimal digits, with or without #, or of a name, as the engine reads them.
-func colorOf(code string) (Value, bool) {
-	digits := strings.TrimPrefix(code, "#")
-	if known, ok := colors[strings.NewReplacer("_", "", "-", "", " ", "", "'", "", ".", "").Replace(strings.ToLower(code))]; ok {
-		digits = known
-	}
-	if len(digits) == 3 || len(digits) == 4 {
-		var twice []byte
-		for _, c := range []byte(digits) {
-			twice = append(twice, c, c)
-		}
-		digits = string(twice)
-	}
-	v := Value{Type: gdwire.TypeColor, Numbers: []float64{0, 0, 0, 1}, Single: true}
-	b, err := hex.DecodeString(digits)
-	for i := range min(len(b), 4) {
-		v.Numbers[i] = float64(float32(b[i]) / 255)
-	}
-	return v, err == nil && (len(b) == 3 || len(b) == 4)
-}
-
 // constant parses the name of a constant of a type: Color.RED, Vector2.UP.
 func (s *scanner) constant(t gdwire.Type) Value {
 	name := strings.ToUpper(s.take(wire.NameLen(s.text[s.pos:])))
@@ -476,46 +440,6 @@ func (s *scanner) constant(t gdwire.Type) Value {
 	}
 	return Value{Type: t, Numbers: slices.Clone(numbers)}
 }
-
-// constants contains the constants of vectors by the number of components.
-var constants = map[int]map[string][]float64{
-	2: {"ZERO": {0, 0}, "ONE": {1, 1}, "LEFT": {-1, 0}, "RIGHT": {1, 0}, "UP": {0, -1}, "DOWN": {0, 1}},
-	3: {
-		"ZERO": {0, 0, 0}, "ONE": {1, 1, 1}, "LEFT": {-1, 0, 0}, "RIGHT": {1, 0, 0}, "UP": {0, 1, 0}, "DOWN": {0, -1, 0},
-		"FORWARD": {0, 0, -1}, "BACK": {0, 0, 1},
-	},
-	4: {"ZERO": {0, 0, 0, 0}, "ONE": {1, 1, 1, 1}},
-}
-
-// colors contains the codes of Godot 4's colors by name, in small letters.
-var colors = func() map[string]string {
-	all := map[string]string{}
-	words := strings.Fields(`
-aliceblue f0f8ff antiquewhite faebd7 aqua 00ffff aquamarine 7fffd4 azure f0ffff beige f5f5dc bisque ffe4c4 black 000000
-blanchedalmond ffebcd blue 0000ff blueviolet 8a2be2 brown a52a2a burlywood deb887 cadetblue 5f9ea0 chartreuse 7fff00 chocolate
-d2691e coral ff7f50 cornflowerblue 6495ed cornsilk fff8dc crimson dc143c cyan 00ffff darkblue 00008b darkcyan 008b8b darkgoldenrod
-b8860b darkgray a9a9a9 darkgreen 006400 darkkhaki bdb76b darkmagenta 8b008b darkolivegreen 556b2f darkorange ff8c00 darkorchid
-9932cc darkred 8b0000 darksalmon e9967a darkseagreen 8fbc8f darkslateblue 483d8b darkslategray 2f4f4f darkturquoise 00ced1
-darkviolet 9400d3 deeppink ff1493 deepskyblue 00bfff dimgray 696969 dodgerblue 1e90ff firebrick b22222 floralwhite fffaf0
-forestgreen 228b22 fuchsia ff00ff gainsboro dcdcdc ghostwhite f8f8ff gold ffd700 goldenrod daa520 gray bebebe green 00ff00
-greenyellow adff2f honeydew f0fff0 hotpink ff69b4 indianred cd5c5c indigo 4b0082 ivory fffff0 khaki f0e68c lavender e6e6fa
-lavenderblush fff0f5 lawngreen 7cfc00 lemonchiffon fffacd lightblue add8e6 lightcoral f08080 lightcyan e0ffff lightgoldenrod fafad2
-lightgray d3d3d3 lightgreen 90ee90 lightpink ffb6c1 lightsalmon ffa07a lightseagreen 20b2aa lightskyblue 87cefa lightslategray
-778899 lightsteelblue b0c4de lightyellow ffffe0 lime 00ff00 limegreen 32cd32 linen faf0e6 magenta ff00ff maroon b03060
-mediumaquamarine 66cdaa mediumblue 0000cd mediumorchid ba55d3 mediumpurple 9370db mediumseagreen 3cb371 mediumslateblue 7b68ee
-mediumspringgreen 00fa9a mediumturquoise 48d1cc mediumvioletred c71585 midnightblue 191970 mintcream f5fffa mistyrose ffe4e1
-moccasin ffe4b5 navajowhite ffdead navyblue 000080 oldlace fdf5e6 olive 808000 olivedrab 6b8e23 orange ffa500 orangered ff4500
-orchid da70d6 palegoldenrod eee8aa palegreen 98fb98 paleturquoise afeeee palevioletred db7093 papayawhip ffefd5 peachpuff ffdab9
-peru cd853f pink ffc0cb plum dda0dd powderblue b0e0e6 purple a020f0 rebeccapurple 663399 red ff0000 rosybrown bc8f8f royalblue
-4169e1 saddlebrown 8b4513 salmon fa8072 sandybrown f4a460 seagreen 2e8b57 seashell fff5ee sienna a0522d silver c0c0c0 skyblue
-87ceeb slateblue 6a5acd slategray 708090 snow fffafa springgreen 00ff7f steelblue 4682b4 tan d2b48c teal 008080 thistle d8bfd8
-tomato ff6347 transparent ffffff00 turquoise 40e0d0 violet ee82ee webgray 808080 webgreen 008000 webmaroon 800000 webpurple 800080
-wheat f5deb3 white ffffff whitesmoke f5f5f5 yellow ffff00 yellowgreen 9acd32`)
-	for i := 0; i < len(words); i += 2 {
-		all[words[i]] = words[i+1]
-	}
-	return all
-}()
 
 // hex parses bytes as hexadecimal digits in quotes.
 func (s *scanner) hex() string {
