@@ -166,11 +166,12 @@ func newTokenPrinter(s *shell.Stdio) *tokenPrinter {
 	return v
 }
 
-// A tokenPrinter shows each token as a line.
+// A tokenPrinter shows each token as a line, appended to memory of its own: most tokens are small.
 type tokenPrinter struct {
 	*shell.Stdio
 	offset          paint
 	kinds, contents [256]paint
+	buf, content    []byte
 	numbers         [16]float64
 }
 
@@ -183,7 +184,9 @@ func paintOf(c *color.Color) paint {
 	return paint{before, after}
 }
 
-func (p *paint) on(text string) string { return p.before + text + p.after }
+func (p *paint) append(dst, text []byte) []byte {
+	return append(append(append(dst, p.before...), text...), p.after...)
+}
 
 // show shows the tokens of a packet.
 func (v *tokenPrinter) show(p *save.Packet) error {
@@ -214,54 +217,70 @@ func (v *tokenPrinter) show(p *save.Packet) error {
 
 // line shows a token starting at an offset, inside depth containers.
 func (v *tokenPrinter) line(at int64, depth int, t gdwire.Token) error {
-	most := v.Width / 8
-	offset, indent, kind := fmt.Sprintf("%8d", at), strings.Repeat("  ", min(depth, most)), t.Kind().String()
+	const columns = "        "
+	most, kind := v.Width/8, t.Kind()
+	v.content = append(v.content[:0], columns...)
+	v.content = strconv.AppendInt(v.content, at, 10)
+	offset := v.content[min(len(v.content)-len(columns), len(columns)):]
+	width := v.Width - len(offset) - 2
+	b := append(v.offset.append(v.buf[:0], offset), "  "...)
+	indent := len(b)
+	for range min(depth, most) {
+		b = append(b, "  "...)
+	}
 	if depth > most { // too deep to show
-		indent += fmt.Sprintf("[%d] ", depth)
+		b = fmt.Appendf(b, "[%d] ", depth)
 	}
-	line := v.offset.on(offset) + "  " + indent + v.kinds[t.Kind()].on(kind)
-	width := max(v.Width-len(offset)-2-len(indent)-len(kind)-2, 1)
-	if content := shell.Cut(v.content(t, width), width); content != "" {
-		line += "  " + v.contents[t.Kind()].on(content)
+	name := kind.String()
+	width = max(width-(len(b)-indent)-len(name)-2, 1)
+	b = v.kinds[kind].append(b, append(v.content[:0], name...))
+	if v.content = v.appendContent(v.content[:0], t, width); len(v.content) > width {
+		v.content = append(v.content[:0], shell.Cut(string(v.content), width)...)
 	}
-	_, err := v.Out.WriteString(line + "\n")
+	if len(v.content) > 0 {
+		b = v.contents[kind].append(append(b, "  "...), v.content)
+	}
+	v.buf = append(b, '\n')
+	_, err := v.Out.Write(v.buf)
 	return err
 }
 
-// content returns the content of a token, possibly cut after width columns.
-func (v *tokenPrinter) content(t gdwire.Token, width int) string {
+// appendContent appends the content of a token, possibly cut after width columns.
+func (v *tokenPrinter) appendContent(dst []byte, t gdwire.Token, width int) []byte {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:
-		part := ""
+		dst = append(append(dst, t.Type().String()...), ' ')
 		if n := int64(len(t.Bytes())); n != t.Len() {
-			part = fmt.Sprintf("%d of %d bytes ", n, t.Len())
+			dst = fmt.Appendf(dst, "%d of %d bytes ", n, t.Len())
 		}
-		return t.Type().String() + " " + part + quoted(t.Bytes(), width)
+		return appendQuoted(dst, t.Bytes(), width)
 	case gdwire.KindProperty:
-		return quoted(t.Bytes(), width)
+		return appendQuoted(dst, t.Bytes(), width)
 	case gdwire.KindChunk:
-		return string(v.elements(t, width))
+		return v.appendElements(dst, t, width)
+	case gdwire.KindDictKey, gdwire.KindEnd:
+		return dst
 	}
-	return strings.TrimLeft(strings.TrimPrefix(t.String(), t.Kind().String()), " ")
+	return append(dst, strings.TrimLeft(strings.TrimPrefix(t.String(), t.Kind().String()), " ")...)
 }
 
-// elements returns elements of a packed array as text, up to a width.
-func (v *tokenPrinter) elements(t gdwire.Token, width int) []byte {
-	line := fmt.Appendf(nil, "%v %d:", t.Type(), t.Len())
+// appendElements appends elements of a packed array, up to a width.
+func (v *tokenPrinter) appendElements(dst []byte, t gdwire.Token, width int) []byte {
+	dst = fmt.Appendf(dst, "%v %d:", t.Type(), t.Len())
 	size := len(t.Bytes()) / int(max(t.Len(), 1))
-	for b := t.Bytes(); len(b) > 0 && len(line) <= width; b = b[size:] {
+	for b := t.Bytes(); len(b) > 0 && len(dst) <= width; b = b[size:] {
 		value := text.Element(t, b[:size], v.numbers[:0])
-		line = value.Append(append(line, ' '))
+		dst = value.Append(append(dst, ' '))
 	}
-	return line
+	return dst
 }
 
-// quoted returns s in double quotes, possibly cut after width columns.
-func quoted(s []byte, width int) string {
+// appendQuoted appends s in double quotes, possibly cut after width columns.
+func appendQuoted(dst, s []byte, width int) []byte {
 	const column = 4 // maximum number of bytes in a column
 	if len(s) <= column*width {
-		return strconv.Quote(string(s))
+		return strconv.AppendQuote(dst, string(s))
 	}
-	text := strconv.Quote(string(s[:column*width]))
-	return text[:len(text)-1] + "…"
+	dst = strconv.AppendQuote(dst, string(s[:column*width]))
+	return append(dst[:len(dst)-1], text.Ellipsis...)
 }

@@ -28,7 +28,7 @@ func TestTokensVectors(t *testing.T) {
 			for token, err := range d.Tokens() {
 				require.NoError(t, err)
 				if k := token.Kind(); k != gdwire.KindStringChunk && k != gdwire.KindChunk {
-					content := v.content(token, 1<<20)
+					content := string(v.appendContent(nil, token, 1<<20))
 					require.Equal(t, token.String(), strings.TrimRight(k.String()+" "+content, " "), vector.Name)
 				}
 			}
@@ -41,7 +41,7 @@ func TestTokensVectors(t *testing.T) {
 func TestTokensQuoted(t *testing.T) {
 	for c := range 256 {
 		for _, text := range []string{string([]byte{byte(c)}), string([]byte{'a', byte(c), 'z'})} {
-			require.Equal(t, strconv.Quote(text), quoted([]byte(text), shell.PlainWidth))
+			require.Equal(t, strconv.Quote(text), string(appendQuoted(nil, []byte(text), shell.PlainWidth)))
 		}
 	}
 }
