@@ -368,14 +368,6 @@ type typedWalk struct {
 	reals  [16]float64
 }
 
-// components contains the number of components of the math types, by kind.
-var components = func() (n [64]int) {
-	for _, t := range gdwire.Types() {
-		n[t], _ = t.Components()
-	}
-	return n
-}()
-
 // value reads a value of any shape.
 func (w *typedWalk) value(d *gdwire.Decoder) (sum int) {
 	switch k := d.PeekKind(); k {
@@ -391,10 +383,11 @@ func (w *typedWalk) value(d *gdwire.Decoder) (sum int) {
 	case gdwire.KindStringChunk:
 		return w.string(d)
 	case gdwire.KindNodePathStart:
-		return w.nodePath(d)
+		w.text = must(d.AppendString(w.text[:0]))
+		return len(w.text) - bytes.Count(w.text, []byte{'/'})
 	case gdwire.KindDictStart:
 		for range must(d.ReadDict()) {
-			sum += w.anyKey(d)
+			sum += w.string(d) // the key
 			sum += w.value(d)
 		}
 	case gdwire.KindArrayStart:
@@ -404,35 +397,14 @@ func (w *typedWalk) value(d *gdwire.Decoder) (sum int) {
 	case gdwire.KindPackedStart:
 		return w.packed(d)
 	default:
-		return w.math(d, gdwire.Type(k), components[k])
+		n, _ := gdwire.Type(k).Components()
+		check(gdwire.ReadComponents(d, gdwire.Type(k), w.reals[:n]))
+		for _, x := range w.reals[:n] {
+			sum += bitsOf(x)
+		}
+		return sum
 	}
 	check(d.ReadEnd())
-	return sum
-}
-
-// anyKey reads a key of any type.
-func (w *typedWalk) anyKey(d *gdwire.Decoder) int {
-	text, ok, err := export.ReadText(d)
-	check(err)
-	if ok {
-		return len(text)
-	}
-	must(d.ReadToken()) // the DictKey, which PeekKind would report
-	return w.value(d)
-}
-
-// nodePath adds up the lengths of the names.
-func (w *typedWalk) nodePath(d *gdwire.Decoder) int {
-	w.text = must(d.AppendString(w.text[:0]))
-	return len(w.text) - bytes.Count(w.text, []byte{'/'})
-}
-
-func (w *typedWalk) math(d *gdwire.Decoder, t gdwire.Type, n int) (sum int) {
-	c := w.reals[:n]
-	check(gdwire.ReadComponents(d, t, c))
-	for _, x := range c {
-		sum += bitsOf(x)
-	}
 	return sum
 }
 

@@ -24,7 +24,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -187,7 +186,7 @@ func (p *program) answers(all []exercise, answer func(*exercise, []byte)) (answe
 	defer kill()
 	c := exec.CommandContext(ctx, p.args[0], p.args[1:]...)
 	c.WaitDelay = time.Second // a child of the program can keep its output open
-	last := &tail{}
+	last := &tail{}           // complete after Wait
 	c.Stderr = io.MultiWriter(last, p.errs)
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -238,31 +237,21 @@ func (p *program) answers(all []exercise, answer func(*exercise, []byte)) (answe
 	return answered, last.explain(err)
 }
 
-// A tail keeps the first line of the errors printed by a program.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
+// A tail keeps the beginning of the errors printed by a program.
+type tail []byte
 
-// Write keeps the beginning of the errors.
 func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.text) < 200 {
-		t.text = append(t.text, p[:min(len(p), 200)]...)
-	}
+	*t = append(*t, p[:min(len(p), 200-len(*t))]...)
 	return len(p), nil
 }
 
-// explain adds the text to an error.
+// explain adds the first line to an error.
 func (t *tail) explain(err error) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	line, _, _ := strings.Cut(string(t.text), "\n")
-	if err == nil || line == "" {
+	line, _, _ := bytes.Cut(*t, []byte("\n"))
+	if err == nil || len(line) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: %s", err, quote([]byte(line)))
+	return fmt.Errorf("%w: %s", err, quote(line))
 }
 
 // abilities asks the program for its abilities besides reading packets. A program without an answer

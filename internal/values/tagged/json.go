@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Values as JSON, and what makes two of them equal.
@@ -37,7 +37,9 @@ func Encode(text []byte, o *gdwire.EncoderOptions) ([]byte, error) {
 	e := gdwire.NewEncoder(&b, o)
 	err := try(func() {
 		var v Value
-		check(checkUnicode(text))
+		if !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true)) { // package json replaces what is no Unicode
+			check(errors.New("invalid JSON, or text that is no Unicode"))
+		}
 		check(json.Unmarshal(text, &v))
 		v = v.changed(func(v *Value) {
 			if v.Type == "ObjectID" && v.Bits == 0 || v.Type == "Object" && v.Text == "" && len(v.Names) == 0 {
@@ -47,32 +49,6 @@ func Encode(text []byte, o *gdwire.EncoderOptions) ([]byte, error) {
 		check(v.Write(e))
 	})
 	return b.Bytes(), cmp.Or(err, e.Close())
-}
-
-// checkUnicode returns an error for JSON with invalid UTF-8 or lone surrogates, because package json
-// replaces them by U+FFFD.
-func checkUnicode(text []byte) error {
-	if !utf8.Valid(text) {
-		return errors.New("invalid UTF-8")
-	}
-	high := false // the last character was the first half of a pair
-	for len(text) > 0 {
-		size, r := 1, rune(0)
-		if text[0] == '\\' && len(text) > 1 {
-			size = 2
-			if text[1] == 'u' && len(text) >= 6 {
-				n, _ := strconv.ParseUint(string(text[2:6]), 16, 16) // package json finds errors
-				size, r = 6, rune(n)
-			}
-		}
-		low := r >= 0xDC00 && r < 0xE000
-		if low != high {
-			return errors.New("lone surrogate")
-		}
-		high = r >= 0xD800 && r < 0xDC00
-		text = text[size:]
-	}
-	return nil
 }
 
 // A printed is a value in the form for package json. Fields of other types are nil.
