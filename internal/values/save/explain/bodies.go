@@ -267,12 +267,13 @@ func (f *finder) value(p int) {
 	c := body{from: p, at: p, to: p + w.size, kind: Value, saving: w.saving, bytes: w.bytes && !w.cut, text: w.text}
 	if isShort { // only a length tells that it is cut
 		c.kind = Cut
+		most := f.longest(b)
 		for i := range lengths[:2] {
 			l := &lengths[i]
 			if p < l.Width {
 				continue
 			}
-			if n := l.read(f.b[p-l.Width : p]); n%4 == 0 && n > uint64(w.size) && n <= uint64(max(maxCut, 16*len(f.b))) {
+			if n := l.read(f.b[p-l.Width : p]); n%4 == 0 && n > uint64(w.size) && n <= uint64(most) {
 				f.framed(c, w, l.Form, l.bits)
 			}
 		}
@@ -300,6 +301,22 @@ func (f *finder) value(p int) {
 			f.framed(c, w, l.Form, l.bits)
 		}
 	}
+}
+
+// longest returns the most bytes that a cut value at the start of b had: of a type without a text or elements, few.
+func (f *finder) longest(b []byte) int {
+	const header, component = 4, 8
+	f.d.ResetBytes(b)
+	t, _ := f.d.PeekType()
+	n, _ := t.Components()
+	switch t {
+	case gdwire.TypeNil, gdwire.TypeBool, gdwire.TypeInt, gdwire.TypeFloat:
+		n = 1
+	}
+	if n > 0 {
+		return header + n*component
+	}
+	return max(maxCut, 16*len(f.b))
 }
 
 // framed adds the value at c.at after a length.
@@ -370,7 +387,8 @@ func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
 	case !w.cut && isStart(c.at+w.size):
 		c.to = c.at + w.size
 	}
-	if c.to < p+8 {
+	isEdge := p == 0 || c.to == len(f.b)
+	if c.to < p+8 || isEdge && (c.to-p)%4 != 0 {
 		return
 	}
 	if w.size > c.to-c.at {
@@ -378,9 +396,8 @@ func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
 	}
 	c.saving = w.saving + plainNumber(v, 4) - frame
 	isWhole := !w.cut && w.size == c.to-c.at
-	isEdge := p == 0 || c.to == len(f.b)
 	switch {
-	case w.size == 0 && !isAlmostHeader(f.b[c.at:]), fits && isWhole, isEdge && !fits && (isWhole || c.to == len(f.b)):
+	case w.size == 0 && !isAlmostHeader(f.b[c.at:]), fits && isWhole, isEdge && !fits && c.to == len(f.b):
 		return
 	case fits:
 		c.saving -= brokenPrice

@@ -315,6 +315,11 @@ const layouts = `
 4 cnt4 [ u8=9 md5p V ]
 1 p:slot3 sp2 V md5a
 1 m:GAME V u64=5 u8=1
+5 cnt4 [ sp4 B ] u32=12
+5 [ V ] u32=9
+5 m:SAVE [ sp4 crcp B ] u32=9
+1 md5p V u32=500 u64=5
+1 u16=7 u64=5 u8=1 V u32=500 u8=1
 `
 
 // sizes returns the sizes of contents in tests.
@@ -473,11 +478,11 @@ func TestDamagedPacketsAround(t *testing.T) {
 		hidden int
 		do     func(b []byte, k int) []byte
 	}{
-		{"a bit", 4, func(b []byte, k int) []byte { b[k] ^= 1 << (k % 8); return b }},
-		{"a byte", 4, func(b []byte, k int) []byte { b[k] = byte(k * 37); return b }},
+		{"a bit", 2, func(b []byte, k int) []byte { b[k] ^= 1 << (k % 8); return b }},
+		{"a byte", 1, func(b []byte, k int) []byte { b[k] = byte(k * 37); return b }},
 		{"eight bytes", 18, func(b []byte, k int) []byte { copy(b[k:], bytes.Repeat([]byte{0xff}, 8)); return b }},
 		{"deleted", 13, func(b []byte, k int) []byte { return slices.Delete(b, k, min(k+4, len(b))) }},
-		{"other bytes", 12, func(b []byte, k int) []byte { return slices.Insert(b, k, 0x93, 0xa7, 0x5c, 0xee) }},
+		{"other bytes", 10, func(b []byte, k int) []byte { return slices.Insert(b, k, 0x93, 0xa7, 0x5c, 0xee) }},
 	} {
 		hidden, all := 0, framed(values)
 		for k := range all {

@@ -280,7 +280,8 @@ func (p *Parse) dropCut(o *Options) {
 		from++
 	}
 	missing := 0
-	if rest := (Parse{Parts: p.Parts[from:]}); whole < last || !rest.hasSum() { // a checksum is no start of a record
+	isCounted := slices.ContainsFunc(p.Parts, func(x Part) bool { return x.Kind == Fact && x.Field.Rule.Count })
+	if rest := (Parse{Parts: p.Parts[from:]}); whole < last || !isCounted && !rest.hasSum() { // a checksum is no start of a record
 		missing = p.missing(whole, from)
 	}
 	if at, lacks := p.lacks(); lacks > 0 && whole == last {
@@ -342,7 +343,8 @@ func (p *Parse) missing(body, from int) int {
 	for first > 0 && !p.Parts[first-1].isBody() && !(p.Parts[first-1].Kind == Fact && p.Parts[first-1].Field.After) {
 		first--
 	}
-	const more = 16 // times the size of the whole record
+	const more, least = 16, 12 // times the size of the whole record, and bytes of a stream
+	isStream := p.Parts[body].Kind == Packed
 	whole := p.join()
 	for i := first; i < body; i++ {
 		f := p.Parts[i].Field
@@ -354,6 +356,9 @@ func (p *Parse) missing(body, from int) int {
 			return 0
 		}
 		size := f.Form.read(whole[at : at+f.Form.Width])
+		if isStream && size < least || !isStream && (size-f.Form.read(p.Parts[i].Bytes))%4 != 0 {
+			continue // values differ by words
+		}
 		end := int64(at+starts[f.Rule.From]-starts[i]-f.Rule.Add) + int64(min(size, maxLength))
 		if size > 4 && size < uint64(more*(starts[body+1]-starts[first])) {
 			return max(0, int(end)-len(whole))
