@@ -309,7 +309,7 @@ func TestViewEditReadOnly(t *testing.T) {
 	p := openPage(t, url)
 	p.line(".gold")
 	p.press(kb.ArrowDown + kb.Enter)
-	p.until(`document.getElementById("notice").textContent === "Nothing is edited: the page is read-only, as -read-only says"`)
+	p.until(`document.getElementById("notice-text").textContent === "Nothing is edited: the page is read-only, as -read-only says"`)
 	require.True(t, eval[bool](p, field+`.hidden && document.getElementById("edits").hidden`))
 	require.Equal(t, before, read(t, name))
 	p.quiet()
@@ -325,13 +325,13 @@ func TestViewEditMerge(t *testing.T) {
 	p.press("7" + kb.Enter)
 	p.settled(".gold5 → 7int")
 	write(t, name, map[string]any{"gold": 6, "hp": 8})
-	p.until(`document.getElementById("notice").textContent.startsWith("Another program has changed the file. 1 of your 1 edits")`)
+	p.until(`document.getElementById("notice-text").textContent.startsWith("Another program has changed the file. 1 of your 1 edits")`)
 	p.settled(".gold6 → 7int")
 
 	// The file is empty while the game writes it, and then there is no gold for a time.
 	const waiting = `document.getElementById("waiting")`
 	require.NoError(t, os.Truncate(name, 0))
-	p.until(`document.getElementById("notice").textContent === "The file cannot be read any more (it is empty): this is what it was. Your edits are kept."`)
+	p.until(`document.getElementById("notice-text").textContent === "The file cannot be read any more (it is empty): this is what it was. Your edits are kept."`)
 	p.settled(".gold6 → 7int")
 	write(t, name, map[string]any{"hp": 9})
 	p.until(`!` + waiting + `.hidden && document.getElementById("waiting-edits").textContent.includes("set $.gold = 7 (there is no $.gold")`)
@@ -359,7 +359,7 @@ func TestViewEditEnded(t *testing.T) {
 	p.ready("10")
 	p.press("9")
 	require.NoError(t, command.Process.Signal(os.Interrupt))
-	p.until(`document.getElementById("notice").textContent === "gdwire has ended: the edits that are not saved are lost"`)
+	p.until(`document.getElementById("notice-text").textContent === "gdwire has ended. The file is as it was, without the edits that are not saved."`)
 	require.Equal(t, "Not editable: gdwire has ended", eval[string](p, `document.getElementById("read-only").textContent`))
 	p.press(kb.Enter)
 	p.until(`document.getElementById("field-error").textContent === "gdwire has ended" && ` + fieldValue + `.value === "9"`)
@@ -471,7 +471,7 @@ func TestViewAutosave(t *testing.T) {
 
 	// Never an old file in silence.
 	require.NoError(t, os.WriteFile(name, []byte{0xff, 0xff}, 0o600))
-	p.until(`document.getElementById("notice").textContent.startsWith("The file cannot be read any more")`)
+	p.until(`document.getElementById("notice-text").textContent.startsWith("The file cannot be read any more")`)
 	write(t, name, before)
 	p.until(`document.getElementById("notice").hidden && ` + changeLines + `.length === 3`)
 	p.accessible()

@@ -337,7 +337,7 @@ func TestViewCopy(t *testing.T) {
 	again.run(`location.hash = "#$.hp"`)
 	again.until(`document.querySelector("#tree .chosen")?.textContent.startsWith(".hp")`)
 	again.run(`location.hash = "#$.mp"`)
-	again.until(`document.getElementById("notice").textContent === "There is no .mp in it."`)
+	again.until(`document.getElementById("notice-text").textContent === "There is no .mp in it."`)
 
 	back := func() string { return eval[string](again, `getComputedStyle(document.body).backgroundColor`) }
 	light := back()
@@ -590,7 +590,7 @@ func TestViewProxyEnded(t *testing.T) {
 	v.until(packetCount + `.endsWith("gdwire has ended: packets cannot be opened any more")`)
 	require.Equal(t, 2, eval[int](v.viewPage, packetLines+`.length`))
 	v.run(packetLines + `[1].click()`)
-	v.until(`document.getElementById("notice").textContent === "This packet cannot be opened any more: gdwire has ended."`)
+	v.until(`document.getElementById("notice-text").textContent === "This packet cannot be opened any more: gdwire has ended."`)
 	lines := v.lines()
 	require.Regexp(t, `^▾\$ packet \dArray 2$`, lines[0])
 	require.Equal(t, []string{`[0]"hp"String`, "[1]0int"}, lines[1:3])

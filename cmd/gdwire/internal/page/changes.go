@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -40,7 +41,7 @@ func compareSources(ctx context.Context, before, after *Source, yield func(Chang
 	for i, source := range []*Source{before, after} {
 		r := &save.Reading{Decoder: source.Options, Frame: source.Frame}
 		r.Decoder.Format, r.Decoder.AllowObjects, r.Decoder.OneValue = source.Format, true, false
-		content := save.NewContent(source.ReaderAt(), source.Size, r)
+		content := save.NewContent(&wantedAt{source.ReaderAt(), ctx}, source.Size, r)
 		files[i] = &compare.File{ReaderAt: content, Name: source.Name, Size: source.Size, Packets: compare.Packets(content), Reading: r}
 	}
 	c := compare.Comparer{
@@ -146,6 +147,19 @@ func otherKeys(c *save.Content, tree *text.Tree) string {
 		return ""
 	}
 	return fmt.Sprintf("The other keys are of type %s, and %v is of type %v.", strings.Join(others, " or "), &key, key.Type)
+}
+
+// A wantedAt reads until a request is done.
+type wantedAt struct {
+	io.ReaderAt
+	ctx context.Context
+}
+
+func (r *wantedAt) ReadAt(p []byte, off int64) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.ReaderAt.ReadAt(p, off)
 }
 
 // maxAligned is the size in bytes of the largest file compared by the page with aligned elements.

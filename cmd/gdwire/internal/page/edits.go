@@ -24,9 +24,12 @@ type request struct {
 	Bare    bool   `json:"bare"` // Text may be text without quotes: the value is text already
 	Pair    bool   `json:"pair"` // Text is a key and a value for the Dictionary or Object at At
 	Sure    bool   `json:"sure"` // the question about the edit was answered
+	Keep    *int64 `json:"keep"` // the offset of a doubtful number to keep, of a save
+	Derive  *int64 `json:"derive"`
 	Version int    `json:"version"`
 
 	question string // to ask before the edit is made
+	doubt    *save.DoubtError
 }
 
 // edit returns the requested edit.
@@ -56,6 +59,7 @@ var quotes = regexp.MustCompile(`^\s*[&^]?["']`)
 type Saved struct {
 	Stat   fs.FileInfo
 	Backup string // the name of the copy of the old file, if one was made
+	Note   string // where the file is, if not in the place of the old one
 }
 
 // A SaveFunc replaces the file of a Source by one with another content, unless the file has changed since the
@@ -161,7 +165,7 @@ var deeds = map[string]func(*Page, *request) error{
 	"set": (*Page).apply, "add": (*Page).apply, opDelete: (*Page).apply,
 	opUndo: func(s *Page, _ *request) error { return s.move(-1) },
 	"redo": func(s *Page, _ *request) error { return s.move(1) },
-	"save": func(s *Page, _ *request) error { return s.save() },
+	"save": (*Page).save,
 	"drop": func(s *Page, _ *request) error { return s.drop() },
 }
 
@@ -186,8 +190,11 @@ func (s *Page) edit(r *Request) (any, error) {
 	}
 	err := do(s, &asked)
 	_, version := s.versions.latest()
-	if asked.question != "" {
+	switch {
+	case asked.question != "":
 		return map[string]any{"question": asked.question}, nil
+	case asked.doubt != nil:
+		return map[string]any{"doubt": fault{int64(asked.doubt.Offset), asked.doubt.Error()}}, nil
 	}
 	return map[string]any{"version": version}, err
 }
@@ -264,8 +271,29 @@ func (s *Page) shown(file *Source, h *history) (*Source, error) {
 	return file.edited(h.contents[h.applied])
 }
 
-// save replaces the file by the shown content.
-func (s *Page) save() error {
+// decide opens the file again with a doubtful number decided, and makes the unsaved edits again.
+func (s *Page) decide(r *request) error {
+	if r.Keep != nil {
+		s.Decide(*r.Keep, true)
+	}
+	if r.Derive != nil {
+		s.Decide(*r.Derive, false)
+	}
+	next, err := s.Reopen()
+	if err == nil {
+		err = s.changed(next)
+	}
+	s.session.note = ""
+	return err
+}
+
+// save replaces the file by the shown content. A doubtful number around the values is to be decided before.
+func (s *Page) save(r *request) error {
+	if s.Decide != nil && (r.Keep != nil || r.Derive != nil) {
+		if err := s.decide(r); err != nil {
+			return err
+		}
+	}
 	e, file := &s.session, s.versions.onDisk()
 	h := &e.history
 	if h.isSaved() {
@@ -275,13 +303,16 @@ func (s *Page) save() error {
 		return err
 	}
 	saved, err := s.Save(file, h.contents[h.applied], e.backup == "")
+	if s.Decide != nil && errors.As(err, &r.doubt) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	if saved.Backup != "" {
 		e.backup = saved.Backup
 	}
-	h.saved, h.undone, e.note = h.applied, nil, ""
+	h.saved, h.undone, e.note = h.applied, nil, saved.Note
 	shown, _ := s.versions.latest()
 	shown.Stat = saved.Stat
 	s.versions.replace(shown, shown)
@@ -352,6 +383,9 @@ func (s *Page) Unsaved() []Edit {
 	return s.session.history.pending()
 }
 
+// maxKept is the size in bytes of the unsaved edits that the page keeps, to be copied when gdwire has ended.
+const maxKept = 1 << 20
+
 // aboutEdits describes the edits for the page.
 func (s *Page) aboutEdits() map[string]any {
 	s.session.mu.Lock()
@@ -361,13 +395,20 @@ func (s *Page) aboutEdits() map[string]any {
 	for _, w := range h.waiting {
 		waiting = append(waiting, fmt.Sprintf("%s %s (%v)", w.Op, w.Line, w.why))
 	}
+	pending, size := h.pending(), 0
+	for _, edit := range pending {
+		size += len(edit.Line)
+	}
+	if size > maxKept {
+		pending = nil
+	}
 	readOnly := ""
 	if err := s.readOnly(); err != nil {
 		readOnly = err.Error()
 	}
 	return map[string]any{
 		"readOnly": readOnly, "undo": h.applied, "redo": len(h.edits) - h.applied, "unsaved": !h.isSaved(),
-		"backup": e.backup, "note": e.note, "waiting": waiting,
+		"backup": e.backup, "note": e.note, "waiting": waiting, "pending": pending,
 	}
 }
 
@@ -412,8 +453,10 @@ func (s *Page) Reread(file *Source) error {
 	return s.changed(next)
 }
 
-// maxChanges is the number of changes listed by the page.
-const maxChanges = 5000
+const (
+	maxChanges  = 5000    // listed by the page
+	maxCompared = 1 << 20 // bytes of a file that is compared after each edit
+)
 
 // errOverwritten says that nothing remains of the version before.
 var errOverwritten = errors.New("what has changed is unknown: files above 64 MiB are read in place, and this one was written over; " +
@@ -438,7 +481,7 @@ func (s *Page) changes(r *Request) (any, error) {
 		return nil, errOverwritten
 	}
 	compare := compareSources
-	if made := s.made(); after.Data == nil && len(made) > 0 { // comparing takes long
+	if made := s.made(); after.Size > maxCompared && len(made) > 0 { // comparing takes long
 		compare = func(_ context.Context, _, _ *Source, yield func(Change) bool) (string, error) {
 			for _, c := range made {
 				if !yield(c) {

@@ -28,6 +28,8 @@ type Page struct {
 	// Watch returns when there is a version after the given one, or with the error of reading one, or after a fault also when
 	// the file is the same as before; and when ctx is done. Watch is nil if nobody watches the file.
 	Watch func(ctx context.Context, version int, fault bool) error
+	// Decide makes Reopen keep, or write anew, the number at an offset around the values, or is nil.
+	Decide func(offset int64, keep bool)
 	// Save replaces the file, or is nil if nothing can be edited.
 	Save SaveFunc
 	// Live holds the live packets shown, or is nil.

@@ -419,7 +419,7 @@ func TestPageAnswers(t *testing.T) {
 	get := start(t, &Page{File: file, Command: "save.bin", Live: NewLive(nil)})
 	_, body := get("info")
 	require.JSONEq(t, fmt.Sprintf(`{"live":true,"recording":"","file":{"name":"save.bin","command":"save.bin","size":%d,"format":"godot4","frame":"none","container":"","version":1,"changes":false,
-		"edits":{"readOnly":"there is nothing to edit","undo":0,"redo":0,"unsaved":false,"backup":"","note":"","waiting":[]}}}`, file.Size), body)
+		"edits":{"readOnly":"there is nothing to edit","undo":0,"redo":0,"unsaved":false,"backup":"","note":"","waiting":[],"pending":null}}}`, file.Size), body)
 	_, body = get("children?at=-1")
 	require.Contains(t, body, `"type":"Array"`)
 	_, body = get("children?at=0")

@@ -69,6 +69,17 @@ func (s *Source) unpack() error {
 	return nil
 }
 
+// Limits are the limits of values whose memory the size of a file bounds.
+var Limits = gdwire.Limits{Elements: -1, Values: -1, StringBytes: -1, PackedBytes: -1, NameBytes: 1 << 20}
+
+// Preview returns the beginning of the first value as text.
+func (s *Source) Preview() string {
+	if all, err := s.children(nil, root, 0, 0); err == nil && len(all.Rows) > 0 {
+		return all.Rows[0].Type + " " + all.Rows[0].Text
+	}
+	return ""
+}
+
 // A decoder reads values of a Source for a request. Reads of a file fail once the request is
 // done, so that no large value is read for a client that left.
 type decoder struct {
@@ -81,7 +92,7 @@ type decoder struct {
 func (s *Source) decoder(done <-chan struct{}) *decoder {
 	o := s.Options
 	o.Format, o.AllowObjects, o.Strict, o.OneValue = s.Format, true, false, false
-	o.Limits = gdwire.Limits{Elements: -1, Values: -1, StringBytes: -1, PackedBytes: -1, NameBytes: 1 << 20}
+	o.Limits = Limits
 	return &decoder{Decoder: gdwire.NewDecoder(nil, &o), done: done}
 }
 

@@ -116,6 +116,13 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 	}
 	if latest.Path != "" {
 		p.Reopen = func() (*page.Source, error) { return v.source(s, name) }
+		p.Decide = func(offset int64, keep bool) {
+			if keep {
+				v.open.Keep = append(v.open.Keep, offset)
+			} else {
+				v.open.Derive = append(v.open.Derive, offset)
+			}
+		}
 	}
 	return v.show(s, p)
 }

@@ -46,10 +46,12 @@ export function make(tag, className, text) {
 	return e;
 }
 
-// notice tells what has happened to what the page shows.
-export function notice(text) {
+// notice tells what has happened to what the page shows. Edits that are not saved can be copied, as lines.
+export function notice(text, lines = []) {
 	byId("notice").hidden = text === "";
 	byId("notice-text").textContent = text;
+	byId("notice-copy").hidden = lines.length === 0;
+	byId("notice-copy").onclick = () => navigator.clipboard.writeText(lines.join("\n"));
 }
 byId("notice-close").addEventListener("click", () => notice(""));
 
@@ -58,6 +60,11 @@ export const isTyping = event => event.target instanceof HTMLInputElement && eve
 
 // shortPath returns a path as people write it.
 export const shortPath = path => path.replace(/^\$\.?(?!\d|$)/, "");
+
+// quote quotes an argument for a shell.
+export function quote(text) {
+	return /^[\w./:=@%+-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
+}
 
 export const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
 

@@ -1,6 +1,6 @@
 // Edits of the file: the field in which a value is written, and what undoes and saves. The server holds them.
 
-import {ask, byId, isTyping, notice, post, shortPath} from "./base.js";
+import {ask, byId, isTyping, notice, post, quote, shortPath} from "./base.js";
 import {rowHeight} from "./lines.js";
 
 const isText = row => /^(String|StringName|NodePath)$/.test(row.type);
@@ -205,13 +205,33 @@ export class Edits {
 		this.sent = this.sent.then(async () => {
 			try {
 				const before = version || this.info.file.version;
-				const answer = await post("edit", {op, at, version: before});
+				const answer = await this.decided({op, at, version: before});
 				notice("");
 				if (answer.version !== before) await this.reload(way);
 			} catch (error) {
-				notice(error.message);
+				notice(error.message, op === "save" ? this.commands() : []);
 			}
 		});
+	}
+
+	// commands returns the commands that make the edits that are not saved.
+	commands() {
+		const {command, edits: {pending}} = this.info.file;
+		return (pending || []).map(({op, line}) => op === "undo" ? "# undo: " + line : `gdwire ${op} -i ${quote(line)} ${quote(command)}`);
+	}
+
+	// decided posts an edit and, as long as numbers are doubtful, what the user decides about them.
+	async decided(edit) {
+		const answer = await post("edit", edit);
+		if (!answer.doubt) return answer;
+		const dialog = byId("doubt");
+		byId("doubt-text").textContent = `In the bytes around the values, ${answer.doubt.text}.`;
+		dialog.returnValue = "";
+		dialog.showModal();
+		await new Promise(resolve => dialog.addEventListener("close", resolve, {once: true}));
+		if (!dialog.returnValue) throw new Error("Nothing is saved: " + answer.doubt.text);
+		const {version} = (await ask("info", {})).file;
+		return this.decided({op: edit.op, version, [dialog.returnValue]: answer.doubt.at});
 	}
 
 	keyInField(event) {

@@ -117,6 +117,15 @@ async function compare() {
 	tree.lines.update();
 }
 
+// showEnd tells that gdwire has ended. The edits that are not saved can be copied, as commands.
+function showEnd(why) {
+	const {edits: state} = info.file;
+	const rest = state.unsaved || state.waiting.length > 0 ? "The file is as it was, without the edits that are not saved." : "This page does not change any more.";
+	notice(`${why}. ${rest}`, edits.commands());
+	state.readOnly ||= why;
+	edits.shown();
+}
+
 // watch shows each new version of the file, and what has changed in it.
 async function watch() {
 	let fault = null;
@@ -124,11 +133,8 @@ async function watch() {
 		let answer;
 		try {
 			answer = await ask("watch", {version: info.file.version, ...fault && {fault: true}});
-		} catch {
-			const {edits: state} = info.file;
-			notice("gdwire has ended: " + (state.unsaved || state.waiting.length > 0 ? "the edits that are not saved are lost" : "this page does not change any more"));
-			state.readOnly ||= "gdwire has ended";
-			edits.shown();
+		} catch (error) {
+			showEnd(error.message);
 			return;
 		}
 		if (answer.fault) {

@@ -1,6 +1,6 @@
 // The selected value: what it is, the commands for it, what takes the space in it, and its bytes.
 
-import {ask, askLines, byId, make, notice, shortPath, sized, sizeText, swatch, verdict} from "./base.js";
+import {ask, askLines, byId, make, notice, quote, shortPath, sized, sizeText, swatch, verdict} from "./base.js";
 import {showPicture} from "./reach.js";
 
 const autoMeasure = 64e6; // bytes of a value whose content is measured without being asked
@@ -331,11 +331,6 @@ function percent(share) {
 function setError(error) {
 	byId("error").hidden = !error;
 	byId("error").textContent = error ? error.text : "";
-}
-
-// quote quotes an argument for a shell.
-function quote(text) {
-	return /^[\w./:=@%+-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
 }
 
 // perLine returns how many bytes a line has place for.
