@@ -95,6 +95,14 @@ func startView(t testing.TB, command *exec.Cmd) (url, printed string) {
 
 // openPage opens a page and waits until it shows a file.
 func openPage(t *testing.T, url string) *viewPage {
+	p := newPage(t, url)
+	require.NoError(t, chromedp.Do(p.ctx, chromedp.Navigate(url)))
+	p.until(`document.body.dataset.ready === "true"`)
+	return p
+}
+
+// newPage returns an empty page, for an address.
+func newPage(t *testing.T, url string) *viewPage {
 	ctx, cancel := chromedp.NewContext(browser.ctx)
 	t.Cleanup(cancel)
 	p := &viewPage{t: t, ctx: ctx, url: url}
@@ -113,8 +121,6 @@ func openPage(t *testing.T, url string) *viewPage {
 			p.requests = append(p.requests, e.Request.URL)
 		}
 	}))
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(url)))
-	p.until(`document.body.dataset.ready === "true"`)
 	return p
 }
 

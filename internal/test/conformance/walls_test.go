@@ -119,11 +119,15 @@ func TestWalls(t *testing.T) {
 // answers the page, links no JSON of Godot, no processes and no files and flags of the command: it runs in a browser, too.
 func TestNoNetwork(t *testing.T) {
 	const module, command = "github.com/gdwire/gdwire", "cmd/gdwire/internal/"
-	for _, name := range []string{"", "variant", "fileaccess", "gdjson", "savefile", "internal/values/compare", command + "page"} {
-		out, err := exec.Command("go", "list", "-deps", path.Join(module, name)).Output()
+	for _, name := range []string{"", "variant", "fileaccess", "gdjson", "savefile", "internal/values/compare", command + "page", "cmd/gdwire/web"} {
+		list := exec.Command("go", "list", "-deps", path.Join(module, name))
+		if strings.HasSuffix(name, "web") {
+			list.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+		}
+		out, err := list.Output()
 		require.NoError(t, err)
 		barred := []string{"net", "crypto/tls", "os/exec"}
-		if strings.Contains(name, "internal") {
+		if strings.Contains(name, "internal") || strings.HasSuffix(name, "web") {
 			barred = append(barred, module+"/gdjson", path.Join(module, command, "shell"), path.Join(module, command, "open"))
 		}
 		for _, p := range barred {

@@ -537,7 +537,10 @@ func (st *Stack) CheckWhole() error {
 // compressed or encrypted content or pipe. The file is used until Close.
 func (st *Stack) Store(most int64) (*Store, error) {
 	file, start := st.Input.file, int64(0)
-	if st.Input.Path == "" || st.Input.Info == nil || !st.IsPlain() {
+	switch {
+	case st.IsPlain() && file == nil && st.at != nil && !st.Held && st.Size > most: // of another system, or a browser
+		return &Store{Size: st.Size, File: st.at}, nil
+	case st.Input.Path == "" || st.Input.Info == nil || !st.IsPlain():
 		return st.inMemory()
 	}
 	for _, l := range st.layers {
