@@ -371,6 +371,14 @@ func TestHeaderAndTrailer(t *testing.T) {
 			require.Equal(t, value, must(s.ReadAll())(t), "%q %q", header, trailer)
 		}
 	}
+	text := string(words(68)) + `{"map":"` + strings.Repeat("a", 58) + `"}`
+	image := string(words(300)) + "\x89PNG\r\n\x1a\n" + strings.Repeat("\x91\x05\xfe", 97) + "."
+	for _, around := range [][2]string{{text, ""}, {image, ""}, {image + text, "\n"}, {"", "\x10\x0e\x00\x00" + image}} { // and are no damaged packets
+		b := []byte(around[0] + string(framed(value)) + around[1])
+		s := must(At(bytes.NewReader(b), int64(len(b))).Open(&OpenOptions{}))(t)
+		require.True(t, s.Values.fits(), "%q", around)
+		require.Equal(t, value, must(s.ReadAll())(t), "%q", around)
+	}
 }
 
 // TestFirstValue: a value after a header is found although something else follows it, and in foreign files there is none.

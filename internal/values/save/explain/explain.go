@@ -30,6 +30,7 @@ const (
 	Cut                // damage: the start of a value, at the end or up to the next body
 	Packed             // a compressed stream, or base64 text
 	Fact               // a number or checksum that follows from other parts
+	Blob               // a file of another format, such as an image, which stays
 )
 
 // A Part is a part of a file.
@@ -177,7 +178,7 @@ func (p *Parse) starts() []int {
 }
 
 // isBody reports whether the part holds values.
-func (x *Part) isBody() bool { return x.Kind != Own && x.Kind != Fact }
+func (x *Part) isBody() bool { return x.Kind == Value || x.Kind == Cut || x.Kind == Packed }
 
 // IsBase64URL reports whether the part is text in base64url.
 func (x *Part) IsBase64URL() bool {
@@ -187,7 +188,7 @@ func (x *Part) IsBase64URL() bool {
 // Own returns the number of bytes of the game's own.
 func (p *Parse) Own() (n int) {
 	for i := range p.Parts {
-		if p.Parts[i].Kind == Own {
+		if k := p.Parts[i].Kind; k == Own || k == Blob {
 			n += len(p.Parts[i].Bytes)
 		}
 	}

@@ -233,13 +233,16 @@ func (r *row) isProved(size int) bool {
 
 // explain returns the cheapest explanations of the gaps between the bodies of a row.
 func explain(d *digests, o *Options, r row) (all []*Parse) {
-	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, inner: map[int][]byte{}, plain: map[int]plainWindow{}, chosen: map[int]*set{}, inDigest: map[int]bool{}, fixedGap: -1}
+	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, blobs: map[int][]blob{}, inner: map[int][]byte{}, plain: map[int]plainWindow{}, chosen: map[int]*set{}, inDigest: map[int]bool{}, fixedGap: -1}
 	at := 0
 	for _, c := range r.bodies {
 		e.gaps = append(e.gaps, gapSpan{at, c.from})
 		at = c.to
 	}
 	e.gaps = append(e.gaps, gapSpan{at, len(e.b)})
+	for g := range e.gaps {
+		e.findBlobs(g)
+	}
 	e.learn()
 	for _, g := range e.learnt {
 		e.sizes(g)
@@ -650,6 +653,11 @@ func (e *explainer) build(p *Parse, fields []*place) *Parse {
 	for _, c := range e.bodies {
 		cuts = append(cuts, c.from, c.at, c.to)
 	}
+	for _, all := range e.blobs {
+		for _, x := range all {
+			cuts = append(cuts, x.from, x.to)
+		}
+	}
 	for _, f := range fields {
 		cuts = append(cuts, f.at, f.to, min(f.rule.from, len(e.b)), min(f.rule.to, len(e.b)))
 	}
@@ -662,6 +670,13 @@ func (e *explainer) build(p *Parse, fields []*place) *Parse {
 	p.Parts = make([]Part, len(cuts)-1)
 	for i := range p.Parts {
 		p.Parts[i].Bytes = e.b[cuts[i]:cuts[i+1]:cuts[i+1]]
+	}
+	for _, all := range e.blobs {
+		for _, x := range all {
+			for i := index(x.from); i < index(x.to); i++ {
+				p.Parts[i].Kind = Blob
+			}
+		}
 	}
 	for _, c := range e.bodies {
 		i := index(c.at)

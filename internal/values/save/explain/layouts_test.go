@@ -23,7 +23,7 @@ import (
 
 // A layout is what a game writes, as tokens: B is a body, V a body after a length of 32 bits, L a line of base64, and
 // [ ] are around those of a record. m:TEXT is text, p:TEXT a text after its length, l:TEXT a line; u32=1 a number, and U32=1 a
-// big-endian one; f32=1.5 a float; rnd16 random bytes; cnt4 the number of records; idx4 that of a record, tim4 and tim8 its
+// big-endian one; f32=1.5 a float; rnd16 random bytes; png an image after its size; cnt4 the number of records; idx4 that of a record, tim4 and tim8 its
 // time. sX4 is a size in 4 bytes: sc4 of the content, sp4 of the body, sr4 of what follows, sn4 of what follows the next token,
 // st4 of all, sa4 of all before; SX4 is big-endian. A checksum, such as md5, crc, or CRC in big-endian, is of the same letters. h, H, s and l before
 // these are its forms: hexadecimal, upper case, after a length, and a line. z is of all, with the checksum as zeros.
@@ -139,6 +139,8 @@ func record(tb testing.TB, tokens []string, content []byte, mode string, i, all 
 			parts[k] = integer(uint64(1000+i*i*37+i*16), 4, false)
 		case t == "tim8":
 			parts[k] = integer(math.Float64bits(1732550400.25+float64(i)*0.37), 8, false)
+		case t == "png":
+			parts[k] = text("\x89PNG\r\n\x1a\n" + string(binary.BigEndian.AppendUint64(nil, random.Uint64())) + strings.Repeat("\x00\x00\x01\xf4\x91", 50))
 		case t == "idx4":
 			parts[k] = integer(uint64(i), 4, false)
 		case t == "cnt4":
@@ -320,6 +322,10 @@ const layouts = `
 5 m:SAVE [ sp4 crcp B ] u32=9
 1 md5p V u32=500 u64=5
 1 u16=7 u64=5 u8=1 V u32=500 u8=1
+1 png V
+1 m:SAVE sp4 B u32=3600 png
+1 m:GAME png sp4 crcp B png
+3 u32=7 [ png V ]
 `
 
 // sizes returns the sizes of contents in tests.

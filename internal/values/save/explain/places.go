@@ -42,13 +42,20 @@ type patternKey struct {
 
 type gapSpan struct{ from, to int }
 
+// A blob is a file of another format in a gap. Without a size, it may end before to.
+type blob struct {
+	gapSpan
+	sized bool
+}
+
 // An explainer explains the gaps between bodies.
 type explainer struct {
 	*digests
 	options  *Options
 	bodies   []*body
 	gaps     []gapSpan
-	learnt   []int // gaps that are searched
+	blobs    map[int][]blob // by the gap
+	learnt   []int          // gaps that are searched
 	places   []place
 	texts    []place
 	byGap    map[int][]*place
@@ -333,13 +340,53 @@ const (
 	mostPascal = 255 // bytes of a text after its length
 )
 
-// positions calls visit for each offset of a gap to search.
-func positions(g gapSpan, visit func(p int)) {
+// positions calls visit for each offset of a gap to search, which are not those in a blob.
+func (e *explainer) positions(gap int, visit func(p int)) {
+	g, blobs := e.gaps[gap], e.blobs[gap]
 	for p := g.from; p < g.to; p++ {
 		if p == g.from+maxGap && g.to-p > maxGap {
 			p = g.to - maxGap
 		}
+		for len(blobs) > 0 && (p >= blobs[0].to || !blobs[0].sized) {
+			blobs = blobs[1:]
+		}
+		if len(blobs) > 0 && p >= blobs[0].from {
+			p = blobs[0].to - 1
+			continue
+		}
 		visit(p)
+	}
+}
+
+// files are the first bytes of files of other formats, and how many bytes are before these.
+var files = []struct {
+	signature string
+	before    int
+}{{"\x89PNG\r\n\x1a\n", 0}, {"OggS\x00", 0}, {"\xff\xd8\xff", 0}, {"WEBPVP8", 8}, {"\x28\xb5\x2f\xfd", 0}, {"\x1f\x8b\x08", 0}}
+
+// findBlobs finds the blobs in a gap, each after at most few bytes. A blob ends where the size before it says.
+func (e *explainer) findBlobs(gap int) {
+	const few, least = 256, 16
+	for at, g := e.gaps[gap].from, e.gaps[gap]; g.to-at >= 2*least; {
+		x, head := blob{gapSpan: gapSpan{g.to, g.to}}, e.b[at:min(g.to, at+few)]
+		for _, f := range files {
+			if i := bytes.Index(head, []byte(f.signature)); i >= f.before {
+				x.from = min(x.from, at+i-f.before)
+			}
+		}
+		if x.from == g.to {
+			return
+		}
+		for i := range lengths {
+			l := &lengths[i]
+			if from := x.from - l.Width; l.Width >= lengthSize && from >= at && !x.sized {
+				if n := l.read(e.b[from:x.from]); n >= least && n <= uint64(g.to-x.from) {
+					x.to, x.sized = x.from+int(n), true
+				}
+			}
+		}
+		e.blobs[gap] = append(e.blobs[gap], x)
+		at = x.to
 	}
 }
 
@@ -370,7 +417,7 @@ func (e *explainer) sizes(g int) {
 			add(&span{kind: offset, arg: k, size: 9})
 		}
 	}
-	positions(sp, func(p int) {
+	e.positions(g, func(p int) {
 		for i := range lengths {
 			l := &lengths[i]
 			q := p + l.Width
@@ -457,7 +504,7 @@ func (e *explainer) decimals(g int, byValue map[uint64][]rule) {
 	sp := e.gaps[g]
 	isDecimal := func(i int) bool { return e.b[i] >= '0' && e.b[i] <= '9' }
 	until := sp.from
-	positions(sp, func(p int) {
+	e.positions(g, func(p int) {
 		e.pascal(g, p)
 		if p < until {
 			return
@@ -504,7 +551,6 @@ func (e *explainer) pascal(g, p int) {
 // sums adds the places in a gap that are equal to a checksum of a class, numbers in bytes that are no digest; with fixed set, of
 // spans that are the same for the whole gap, which need few hashes.
 func (e *explainer) sums(g int, class sumClass, fixed bool) {
-	sp := e.gaps[g]
 	known := map[int]bool{}
 	for i := range e.places {
 		switch p := &e.places[i]; {
@@ -517,7 +563,7 @@ func (e *explainer) sums(g int, class sumClass, fixed bool) {
 			}
 		}
 	}
-	positions(sp, func(p int) {
+	e.positions(g, func(p int) {
 		if !e.inDigest[p] && (class == digest || !known[p]) {
 			e.sumsAt(g, p, class, fixed)
 		}

@@ -461,6 +461,8 @@ func (p *Parse) IsProved() bool {
 			if i+1 < len(p.Parts) && p.Parts[i+1].Kind == Own && part.Kind == Value {
 				own = p.Parts[i+1].Bytes
 			}
+		case part.Kind == Blob:
+			sum = true
 		case part.Kind == Own:
 			if !isWords(part.Bytes) {
 				unknown += len(part.Bytes)
@@ -489,10 +491,6 @@ func (p *Parse) repeated(own []byte) bool {
 // isWords reports whether b is nothing but text, some of it after its length.
 func isWords(b []byte) bool {
 	for len(b) > 0 {
-		if isText(b[:1]) {
-			b = b[1:]
-			continue
-		}
 		known := false
 		for i := range lengths {
 			l := &lengths[i]
@@ -501,8 +499,11 @@ func isWords(b []byte) bool {
 				break
 			}
 		}
-		if !known {
+		if !known && !isWritten(b[:1]) {
 			return false
+		}
+		if !known {
+			b = b[1:]
 		}
 	}
 	return true
@@ -577,13 +578,26 @@ func (p *Parse) odd(keep []int) *DoubtError {
 	starts := p.starts()
 	for i := range p.Parts {
 		b := p.Parts[i].Bytes
-		for k := 0; p.Parts[i].Kind == Own && k+width <= len(b); k++ {
+		if p.Parts[i].Kind != Own || areNumbers(b) {
+			continue
+		}
+		for k := 0; k+width <= len(b); k++ {
 			if isOdd(b[k:k+width]) && !slices.ContainsFunc(keep, func(at int) bool { return at > starts[i]+k-width && at < starts[i]+k+width }) {
 				return &DoubtError{Offset: starts[i] + k, Was: b[k : k+width], First: "a checksum", Second: ownWords}
 			}
 		}
 	}
 	return nil
+}
+
+// areNumbers reports whether bytes are words that are not odd. What is between two of these may be.
+func areNumbers(b []byte) bool {
+	const width = 4
+	odd := len(b)%width != 0
+	for w := range slices.Chunk(b, width) {
+		odd = odd || isOdd(w)
+	}
+	return !odd
 }
 
 // isOdd reports whether four bytes are no number, text, float or time. In big-endian, games write few times and floats, and
@@ -608,7 +622,7 @@ func (p *Parse) Secret() (offset, size int) {
 				return starts[i], n
 			}
 		}
-		if part.Kind == Own && len(part.Bytes) <= 4<<10 && !isBlob(part.Bytes) {
+		if part.Kind == Own && len(part.Bytes) <= 4<<10 {
 			if at, n := secret(part.Bytes); n > 0 {
 				return starts[i] + at, n
 			}
@@ -651,15 +665,4 @@ func secret(b []byte) (at, size int) {
 		}
 	}
 	return 0, 0
-}
-
-// isBlob reports whether bytes contain a file of a known format.
-func isBlob(b []byte) bool {
-	const head = 256
-	for _, signature := range []string{"\x89PNG\r\n\x1a\n", "OggS\x00", "\xff\xd8\xff", "WEBPVP8", "\x28\xb5\x2f\xfd", "\x1f\x8b\x08"} {
-		if bytes.Contains(b[:min(len(b), head)], []byte(signature)) {
-			return true
-		}
-	}
-	return false
 }
