@@ -254,35 +254,36 @@ func (f *File) convert(w io.Writer, info *Info) error {
 	eo.Format, eo.DoubleReals = info.Format, f.opened.DoubleReals
 	e := gdwire.NewEncoder(nil, &eo)
 	defer func() { _ = e.Close() }()
-	frame := info.Lengths.frame()
-	report := &save.Converter{Lost: f.lost()}
-	write := report
-	if frame != save.Bare { // values are encoded twice, instead of in memory, but reported once
-		write = &save.Converter{Lost: func(*gdwire.Decoder, string, string) {}}
+	copyTo := func(w io.Writer, c *save.Converter, d *gdwire.Decoder) error {
+		e.Reset(w)
+		return cmp.Or(c.Copy(e, d), e.Flush())
 	}
+	report := new(save.Converter)
+	if f.Lossy != nil {
+		report.Lost = func(d *gdwire.Decoder, value, becomes string) { f.Lossy(lossAt(d, value, becomes)) }
+	}
+	frame := info.Lengths.frame()
 	return f.content.Packets(save.Every, func(p *save.Packet) (bool, error) {
-		d := p.Decoder
-		if frame != save.Bare {
-			if err := writeLength(w, frame, report, e, d); err != nil {
+		d, c := p.Decoder, report
+		if frame != save.Bare { // values are encoded twice, instead of in memory, but reported once
+			if err := copyTo(io.Discard, report, d); err != nil {
+				return false, err
+			}
+			b, err := appendLength(nil, frame, e.OutputOffset())
+			if err == nil {
+				_, err = w.Write(b)
+			}
+			if err != nil {
 				return false, err
 			}
 			f.content.Place(again, p)
-			d = again
+			d, c = again, &save.Converter{Lost: func(*gdwire.Decoder, string, string) {}}
 		}
-		e.Reset(w)
-		if err := recode(write, e, d); err != nil {
+		if err := copyTo(w, c, d); err != nil {
 			return false, err
 		}
 		return true, p.Finish(nil)
 	})
-}
-
-// lost returns a function that calls Lossy, or nil if Lossy is nil.
-func (f *File) lost() func(d *gdwire.Decoder, value, becomes string) {
-	if f.Lossy == nil {
-		return nil
-	}
-	return func(d *gdwire.Decoder, value, becomes string) { f.Lossy(lossAt(d, value, becomes)) }
 }
 
 // lossAt returns the Loss of the value that d just read, or of a part of the value.
@@ -292,24 +293,6 @@ func lossAt(d *gdwire.Decoder, value, becomes string) Loss {
 		l.Offset, l.Path = at.Offset, at.Path
 	}
 	return l
-}
-
-// writeLength encodes the next value and writes its length.
-func writeLength(w io.Writer, frame save.Frame, c *save.Converter, e *gdwire.Encoder, d *gdwire.Decoder) error {
-	e.Reset(io.Discard)
-	if err := recode(c, e, d); err != nil {
-		return err
-	}
-	b, err := appendLength(nil, frame, e.OutputOffset())
-	if err == nil {
-		_, err = w.Write(b)
-	}
-	return err
-}
-
-// recode copies the next value to e, and flushes.
-func recode(c *save.Converter, e *gdwire.Encoder, d *gdwire.Decoder) error {
-	return cmp.Or(c.Copy(e, d), e.Flush())
 }
 
 // An Edit is one change of a [File].

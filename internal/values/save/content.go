@@ -179,49 +179,19 @@ func (c *Content) Reals(most int64) (w reals.Width) {
 	return w
 }
 
-// IsDouble reports whether Reals(most) is reals.Double. An engine writes one width: the first real component in the
-// head of a large content decides. Otherwise a content of up to MaxHeld bytes is read token by token only if some of
-// its bytes can be the header of a value with 64 bits.
+// IsDouble reports whether Reals(most) is reals.Double, or for a content with real components at the start, whether these
+// are. The content is read token by token only if it is large or some of its bytes can be the header of a value with 64
+// bits.
 func (c *Content) IsDouble(most int64) bool {
-	if c.Decoder.Format != gdwire.Godot4 {
+	const head = 2 << 10
+	if c.Decoder.Format != gdwire.Godot4 || c.narrow || c.Size <= MaxHeld && !c.mayBeDouble() {
 		return c.Encoder.DoubleReals
 	}
-	head := *c
-	head.Decoder.AllowObjects = true
-	head.Size = 2 << 10
-	w := reals.Unknown
-	if c.Size > windowSize { // for a smaller content, mayBeDouble costs less than reading the head
-		_ = head.Packets(Every, func(p *Packet) (bool, error) {
-			for t, err := range p.Tokens() {
-				if w = reals.Of(t); err != nil || w != reals.Unknown {
-					return false, err
-				}
-			}
-			return true, nil
-		})
-	}
-	if w == reals.Unknown && !c.narrow && (c.Size > MaxHeld || c.mayBeDouble() && !c.isNarrow()) {
+	w := c.Reals(head)
+	if w == reals.Unknown {
 		w = c.Reals(most)
-	} else if w == reals.Unknown {
-		return c.Encoder.DoubleReals
 	}
 	return w == reals.Double
-}
-
-// isNarrow reports whether the content is one packet, and no real component in it has 64 bits.
-func (c *Content) isNarrow() (narrow bool) {
-	if c.Frame == Bare {
-		return false
-	}
-	d := gdwire.NewDecoder(nil, &c.Decoder)
-	defer d.Release()
-	for p, err := range c.lengths {
-		if err == nil && p.end == c.Size {
-			_, narrow = endsWithValue(d, io.NewSectionReader(c.ReaderAt, p.start, p.end-p.start))
-		}
-		break
-	}
-	return narrow
 }
 
 // mayBeDouble reports whether four bytes anywhere are the header of a math type or packed array of 64 bits.
@@ -309,7 +279,6 @@ func (c *Content) Unpacked(most int64) (data []byte, packets int, err error) {
 	}
 	done := int64(0) // the content up to done is in all
 	var all bytes.Buffer
-	tooLarge := func(end int64, n int) bool { return int64(all.Len())+end-done+int64(n) > most }
 	add := func(end int64) error {
 		_, err := io.Copy(&all, io.NewSectionReader(c, done, end-done))
 		return err
@@ -320,22 +289,18 @@ func (c *Content) Unpacked(most int64) (data []byte, packets int, err error) {
 			u, err = c.unpack(p.start, p.end)
 		}
 		if err == nil && u.Compressed && u.Err == nil {
-			if tooLarge(p.start, len(u.Value)) {
-				return nil, 0, nil
-			}
 			err = add(p.start - lengthSize)
 			all.Write(c.Frame.Order().AppendUint32(nil, uint32(len(u.Value))))
 			all.Write(u.Value)
 			packets, done = packets+1, p.end
 		}
-		if err != nil {
+		if err != nil || int64(all.Len()) > most {
 			return nil, 0, err
 		}
 	}
-	if packets == 0 || tooLarge(c.Size, 0) {
+	if err = add(c.Size); packets == 0 || int64(all.Len()) > most {
 		return nil, 0, nil
 	}
-	err = add(c.Size)
 	return all.Bytes(), packets, err
 }
 

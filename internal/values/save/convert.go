@@ -34,8 +34,8 @@ var Counterparts = []*Counterpart{
 	{"Projection", "an Array of 16 floats", gdwire.TypeProjection, (*Converter).asArray, 0},
 	{"StringName", "a String", gdwire.TypeStringName, (*Converter).asString, 0},
 	{"RID with an id", "an RID without it", gdwire.TypeRID, (*Converter).same, 0}, // the Encoder omits the id
-	{"Callable", "null", gdwire.TypeCallable, (*Converter).asNull, 0},
-	{"Signal", "null", gdwire.TypeSignal, (*Converter).asNull, 0},
+	{"Callable", "null", gdwire.TypeCallable, asNull, 0},
+	{"Signal", "null", gdwire.TypeSignal, asNull, 0},
 	{"typed Dictionary", "an untyped Dictionary", gdwire.TypeDictionary, (*Converter).untyped, 0},
 	{"typed Array", "an untyped Array", gdwire.TypeArray, (*Converter).untyped, 0},
 	{"PackedInt64Array", "an Array of ints", gdwire.TypePackedInt64Array, (*Converter).asElements, 0},
@@ -117,11 +117,9 @@ func (c *Converter) Copy(e *gdwire.Encoder, d *gdwire.Decoder) error {
 // located returns the ConvertError for an error about the latest token. Errors of the Writer are returned
 // unchanged.
 func (c *Converter) located(err error) error {
-	switch e := err.(type) {
-	case *gdwire.Error:
+	if e, ok := err.(*gdwire.Error); ok {
 		err = e.Err // without the location in the output
-	case *LossError:
-	default:
+	} else if _, ok := err.(*LossError); !ok {
 		return err
 	}
 	return &ConvertError{c.d.WrapError(err)}
@@ -129,10 +127,8 @@ func (c *Converter) located(err error) error {
 
 // write writes a token, or its counterpart if the format lacks the value.
 func (c *Converter) write(t gdwire.Token) error {
-	if t.Kind() == gdwire.KindObjectStart && c.Renamed != nil {
-		if class := t.Text(); c.to == gdwire.Godot4 && class == "Reference" {
-			c.Renamed(c.d, class, "RefCounted")
-		}
+	if t.Kind() == gdwire.KindObjectStart && c.Renamed != nil && c.to == gdwire.Godot4 && t.Text() == "Reference" {
+		c.Renamed(c.d, "Reference", "RefCounted")
 	}
 	p := counterparts[t.Type()]
 	if p == nil || !c.lacks(t) {
@@ -255,7 +251,7 @@ func (c *Converter) asString(t gdwire.Token) error {
 }
 
 // asNull writes null.
-func (c *Converter) asNull(gdwire.Token) error { return c.e.WriteNil() }
+func asNull(c *Converter, _ gdwire.Token) error { return c.e.WriteNil() }
 
 // untyped begins an Array or Dictionary without declared types.
 func (c *Converter) untyped(t gdwire.Token) error {

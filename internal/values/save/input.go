@@ -50,7 +50,7 @@ func DisplayName(name string) string {
 
 // OpenInput opens the file of the given name, or stdin.
 func OpenInput(name string, stdin io.Reader) (*Input, error) {
-	in := &Input{Name: DisplayName(name), Bytes: &Bytes{Size: -1, once: stdin}}
+	in := &Input{Name: DisplayName(name), Bytes: &Bytes{Size: -1, once: stdin, name: DisplayName(name)}}
 	if IsStdin(name) {
 		in.file, _ = stdin.(*os.File)
 	} else {
@@ -103,7 +103,8 @@ type Bytes struct {
 	at   io.ReaderAt      // nil if read in order
 	open func() io.Reader // opens bytes that are read in order again, or nil
 	once io.Reader        // the rest of a pipe, or nil
-	read []byte           // of the pipe so far
+	read bytes.Buffer     // of the pipe so far
+	name string           // of the input, in messages
 }
 
 // memory returns Bytes in memory, with the error after them.
@@ -124,7 +125,7 @@ func (b *Bytes) Reader() io.Reader {
 	case b.open != nil:
 		return b.open()
 	}
-	return io.MultiReader(bytes.NewReader(b.read), b.once)
+	return io.MultiReader(bytes.NewReader(b.read.Bytes()), b.once)
 }
 
 // start returns a Reader of all bytes that keeps what it reads of a pipe for the next Reader.
@@ -132,16 +133,7 @@ func (b *Bytes) start() io.Reader {
 	if !b.Live() {
 		return b.Reader()
 	}
-	return io.MultiReader(bytes.NewReader(bytes.Clone(b.read)), (*kept)(b))
-}
-
-// A kept Reader reads a pipe and keeps the bytes read.
-type kept Bytes
-
-func (k *kept) Read(p []byte) (int, error) {
-	n, err := k.once.Read(p)
-	k.read = append(k.read, p[:n]...)
-	return n, err
+	return io.MultiReader(bytes.NewReader(b.read.Bytes()), io.TeeReader(b.once, &b.read))
 }
 
 // peek returns the first n bytes, or fewer if there are not as many.
@@ -156,12 +148,7 @@ func (b *Bytes) hold() *Bytes {
 	if b.Live() || b.Held || b.Size < 0 || b.Size > MaxHeld {
 		return b
 	}
-	var all bytes.Buffer
-	if b.at != nil { // a container can declare more than it contains
-		all.Grow(int(b.Size) + bytes.MinRead)
-	}
-	_, err := all.ReadFrom(b.Reader())
-	return memory(all.Bytes(), err)
+	return memory(b.buffer(MaxHeld))
 }
 
 // upTo returns all bytes, or nil if they are more than most, damaged or those of a pipe.
@@ -169,22 +156,27 @@ func (b *Bytes) upTo(most int64) []byte {
 	if b.Live() || b.Size > most {
 		return nil
 	}
-	r := b.Reader()
-	if b.at != nil {
-		r = io.NewSectionReader(b.at, 0, b.Size)
-	}
-	var all bytes.Buffer
-	all.Grow(int(max(b.Size, 0)) + bytes.MinRead)
-	if _, err := all.ReadFrom(io.LimitReader(r, most+1)); err != nil || int64(all.Len()) > most {
+	all, err := b.buffer(most)
+	if int64(len(all)) > most || err != nil && (b.at == nil || err != b.Err) {
 		return nil
 	}
-	return all.Bytes()
+	return all
+}
+
+// buffer reads all bytes into memory, or one more than most, with the error after them.
+func (b *Bytes) buffer(most int64) ([]byte, error) {
+	var all bytes.Buffer
+	if b.at != nil { // a container can declare more than it contains
+		all.Grow(int(min(b.Size, MaxVersion)) + bytes.MinRead)
+	}
+	_, err := all.ReadFrom(io.LimitReader(b.Reader(), most+1))
+	return all.Bytes(), err
 }
 
 // after returns the bytes after the first n.
 func (b *Bytes) after(n int64) *Bytes {
 	rest := *b
-	rest.Size, rest.read = max(b.Size-n, -1), nil
+	rest.Size, rest.read = max(b.Size-n, -1), bytes.Buffer{}
 	skip := func(r io.Reader) io.Reader {
 		if _, err := io.CopyN(io.Discard, r, n); err != nil {
 			return checked.Failed{Err: err}
@@ -203,35 +195,28 @@ func (b *Bytes) after(n int64) *Bytes {
 }
 
 // ReadAll reads all bytes into memory.
-func (in *Input) ReadAll() ([]byte, error) { return in.Bytes.readAll(in.Name) }
-
-// readAll is ReadAll for the bytes of the input of a name.
-func (b *Bytes) readAll(name string) ([]byte, error) {
-	var all bytes.Buffer
-	if b.at != nil {
-		all.Grow(int(min(b.Size, MaxVersion)) + bytes.MinRead)
-	}
-	_, err := all.ReadFrom(io.LimitReader(b.Reader(), MaxInMemory+1))
-	return all.Bytes(), cmp.Or(err, checkInMemory(name, int64(all.Len())))
+func (b *Bytes) ReadAll() ([]byte, error) {
+	all, err := b.buffer(MaxInMemory)
+	return all, cmp.Or(err, b.checkInMemory(int64(len(all))))
 }
 
-// checkInMemory returns an error if bytes are too many for memory.
-func checkInMemory(name string, size int64) error {
+// checkInMemory returns an error if so many bytes are too many for memory.
+func (b *Bytes) checkInMemory(size int64) error {
 	if size > MaxInMemory {
-		return fmt.Errorf("%s is larger than 1 GiB, the limit in memory", name)
+		return fmt.Errorf("%s is larger than 1 GiB, the limit in memory", b.name)
 	}
 	return nil
 }
 
 // readerAt returns a reader of the bytes at any offset, and their number. Those of a pipe are first read into memory.
-func (b *Bytes) readerAt(name string) (io.ReaderAt, int64, error) {
+func (b *Bytes) readerAt() (io.ReaderAt, int64, error) {
 	switch {
 	case b.at != nil:
 		return b.at, b.Size, nil
 	case b.open != nil && b.Size >= 0:
 		return &rewinder{in: b.open(), open: b.open}, b.Size, nil
 	}
-	all, err := b.readAll(name)
+	all, err := b.ReadAll()
 	*b = *memory(all, err)
 	return b.at, b.Size, err
 }

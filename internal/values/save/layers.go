@@ -112,7 +112,7 @@ func (s *search) openContainer(b *Bytes, co *fileaccess.Options) (*container, er
 	if c.info.Container == fileaccess.Encrypted {
 		c.key = cmp.Or(co.Key, s.key)
 	}
-	if c.inside = (&Bytes{Size: c.info.Size}); b.Live() {
+	if c.inside = (&Bytes{Size: c.info.Size, name: s.name}); b.Live() {
 		c.inside.once = r
 		return c, nil
 	}
@@ -136,7 +136,7 @@ func (s *search) base64(p *place) (*found, error) {
 		return nil, nil
 	}
 	if p.Live() {
-		all, err := p.readAll(s.name)
+		all, err := p.ReadAll()
 		if p.Bytes = memory(all, err); err != nil {
 			return nil, nil
 		}
@@ -362,7 +362,7 @@ func (s *search) around(p *place) (*found, error) {
 	}
 	all := v.Head
 	if !v.Whole {
-		if (v.IsCut() || v.Certainty == recognize.Ambiguous) && p.best.runsOut() {
+		if (v.Certainty == recognize.CutShort || v.Certainty == recognize.Ambiguous) && p.best.runsOut() {
 			return nil, nil
 		}
 		all = p.upTo(maxAround)
@@ -376,7 +376,7 @@ func (s *search) around(p *place) (*found, error) {
 	}
 	e := explain.Find(all, eo)
 	v.ended = eo.Ended
-	isDamaged := v.IsDamaged() || v.IsCut() || v.Certainty == recognize.Ambiguous
+	isDamaged := v.Certainty >= recognize.Ambiguous && !v.fits()
 	switch {
 	case e == nil, len(e.Parts) == 1 && !e.Parts[0].IsBase64URL(), v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
 		return nil, nil

@@ -387,27 +387,23 @@ func (o *Reading) Second(u *Unpacked) []byte {
 // other bytes after it. A packet is compressed if its content is a value as engines write it, or large: neither happens
 // by chance.
 func (o *Reading) unpack(packet []byte) Unpacked {
-	plain := Unpacked{Value: packet}
-	if recognize.PlainHeader(packet) {
-		plain.Trailing, plain.Err = o.validate(packet)
-		return plain
+	u := Unpacked{Value: packet}
+	if MayBePacked(packet) {
+		content, mode, err := o.decompress(packet)
+		if mode != fileaccess.FastLZ || isTooLarge(err) || err == nil && o.isWritten(content) {
+			u = Unpacked{Value: content, Compressed: true, Mode: mode, Err: err}
+		}
 	}
-	content, mode, err := o.decompress(packet)
-	if mode == fileaccess.FastLZ && !isTooLarge(err) && (err != nil || !o.isWritten(content)) {
-		plain.Trailing, plain.Err = o.validate(packet)
-		return plain
+	if u.Err == nil {
+		u.Trailing, u.Err = o.validate(u.Value)
 	}
-	trailing := 0
-	if err == nil {
-		trailing, err = o.validate(content)
+	if u.Compressed && u.Err != nil {
+		if isTooLarge(u.Err) {
+			u.Err = fmt.Errorf("the decompressed size exceeds the limit of %d bytes; raise it with -max-packet", o.UnpackLimit())
+		}
+		u.Value, u.Trailing, u.Err = packet, 0, &gdwire.Error{Path: "$", Err: packedError(u.Mode, u.Err)}
 	}
-	if isTooLarge(err) {
-		err = fmt.Errorf("the decompressed size exceeds the limit of %d bytes; raise it with -max-packet", o.UnpackLimit())
-	}
-	if err != nil {
-		return Unpacked{Value: packet, Compressed: true, Mode: mode, Err: &gdwire.Error{Path: "$", Err: packedError(mode, err)}}
-	}
-	return Unpacked{Value: content, Compressed: true, Mode: mode, Trailing: trailing}
+	return u
 }
 
 // MayBePacked reports whether a packet begins with a header that no engine writes, as compressed packets do.

@@ -2,6 +2,7 @@ package save
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -38,10 +39,9 @@ type Recognition struct {
 	// allowed format, or nil.
 	Other *recognize.Reading
 
-	reason   string // why nothing fits
-	part     int    // the offset of the first value in a content not understood as a whole, or 0
-	ended    *explain.BoundError
-	evidence float64 // for the best reading
+	reason string // why nothing fits
+	part   int    // the offset of the first value in a content not understood as a whole, or 0
+	ended  *explain.BoundError
 }
 
 // Sure reports whether no other reading fits.
@@ -53,11 +53,8 @@ func (r *Recognition) IsEmpty() bool { return r.Certainty == recognize.Empty }
 // IsDamaged reports whether even the best reading does not read all of the content.
 func (r *Recognition) IsDamaged() bool { return r.Certainty == recognize.Damaged }
 
-// IsCut reports whether the content ends in a value or packet.
-func (r *Recognition) IsCut() bool { return r.Certainty == recognize.CutShort }
-
 // fits reports whether the best reading reads all of the content.
-func (r *Recognition) fits() bool { return r.Unknown() == nil && !r.IsDamaged() && !r.IsCut() }
+func (r *Recognition) fits() bool { return r.Certainty >= recognize.Probably }
 
 // An UnknownError tells why there is no best reading, as the rest of a sentence about the input.
 type UnknownError struct {
@@ -152,7 +149,6 @@ var Skips = []int{1, 2, 4, 5}
 // choose sets o to the best reading.
 func (o *Reading) choose(ri *recognize.Input) *Recognition {
 	r := &Recognition{Result: recognize.Recognize(ri), Head: ri.Head, Whole: int64(len(ri.Head)) == ri.Size}
-	r.evidence = ri.Evidence
 	if len(ri.Formats) == 1 && r.Certainty < recognize.Probably {
 		all := *ri
 		all.Formats = nil
@@ -205,28 +201,33 @@ const MinZeros = 8
 
 const nullSize = 4 // the number of bytes of null
 
-const zeroBlock = 64 << 10 // bytes read at once
+const zeroBlock = 64 << 10 // bytes in which zeros mostly begin
+
+// A Tail finds the zeros at the end of the bytes written to it.
+type Tail struct {
+	Size int64
+	From int64 // the offset of the zeros
+}
+
+func (t *Tail) Write(b []byte) (int, error) {
+	if used := len(bytes.TrimRight(b, "\x00")); used > 0 {
+		t.From = t.Size + int64(used)
+	}
+	t.Size += int64(len(b))
+	return len(b), nil
+}
 
 // ZerosAtEnd returns the offset of the zeros at the end of size bytes of r, or size if there are none.
 func ZerosAtEnd(r io.ReaderAt, size int64) (int64, error) {
-	block := make([]byte, min(zeroBlock, size))
-	start := size - int64(len(block))
-	if _, err := io.ReadFull(io.NewSectionReader(r, start, size-start), block); err != nil {
-		return size, err
-	}
-	used := int64(len(bytes.TrimRight(block, "\x00")))
-	if used == 0 && start > 0 { // from the start, because a container cannot be read backward
-		for at := int64(0); at < start; at += zeroBlock {
-			part := block[:min(zeroBlock, start-at)]
-			if _, err := io.ReadFull(io.NewSectionReader(r, at, int64(len(part))), part); err != nil {
-				return size, err
-			}
-			if u := len(bytes.TrimRight(part, "\x00")); u > 0 {
-				used = at + int64(u) - start
-			}
+	for start := max(0, size-zeroBlock); ; start = 0 { // all again from the start, because a container cannot be read backward
+		t := Tail{start, start}
+		if _, err := io.Copy(&t, io.NewSectionReader(r, start, size-start)); t.Size < size {
+			return size, cmp.Or(err, io.ErrUnexpectedEOF)
+		}
+		if t.From > start || start == 0 {
+			return t.From, nil
 		}
 	}
-	return start + used, nil
 }
 
 // A ZerosError reports zeros in place of the end of a content, as after a power failure.

@@ -208,10 +208,10 @@ func (s *search) values(p *place) (*found, error) {
 	case v.Unknown() != nil && v.Certainty != recognize.Ambiguous:
 		st.bits = noValues
 	case !hidden:
-		st.bits = v.evidence
+		st.bits = v.Evidence
 	}
 	switch {
-	case v.IsEmpty(), v.IsConverted(), v.Certainty == recognize.Foreign && !v.mayHold():
+	case v.Certainty == recognize.Empty, v.Certainty == recognize.Converted, v.Certainty == recognize.Foreign && !v.mayHold():
 		st.settled = true
 	case v.Sure():
 		st.settled = s.endsRight(st)
@@ -294,7 +294,7 @@ func (s *search) explain(st *Stack) {
 
 // check returns an error if the bytes contain anything else than whole values.
 func (st *Stack) check(o Reading) error {
-	r, size, err := st.readerAt("")
+	r, size, err := st.readerAt()
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (st *Stack) check(o Reading) error {
 // Content returns the values for reading several times: in memory, in their file, or in the container in a file, opened
 // again each time. Only a pipe is first read into memory. The content is used until Close.
 func (st *Stack) Content() (*Content, error) {
-	r, size, err := st.readerAt(st.Input.Name)
+	r, size, err := st.readerAt()
 	return st.ContentOf(r, size), err
 }
 
@@ -314,9 +314,6 @@ func (st *Stack) ContentOf(r io.ReaderAt, size int64) *Content {
 	c.check, c.narrow = st.checkEdit, st.narrow
 	return c
 }
-
-// ReadAll reads the bytes of the values into memory.
-func (st *Stack) ReadAll() ([]byte, error) { return st.readAll(st.Input.Name) }
 
 // ReadEnd reads the bytes up to their end, for the error there.
 func (st *Stack) ReadEnd() {
@@ -487,7 +484,7 @@ func (st *Stack) IsKnown() bool { return st.known }
 
 // Guess returns a GuessError for damaged values, unless the caller chose how they are read.
 func (st *Stack) Guess() error {
-	if st.known || !st.Values.IsDamaged() && !st.Values.IsCut() {
+	if c := st.Values.Certainty; st.known || c != recognize.Damaged && c != recognize.CutShort {
 		return nil
 	}
 	return &GuessError{st.Values.Readings[0]}
@@ -536,30 +533,14 @@ func (st *Stack) CheckWhole() error {
 // Store returns the content as a Store, after reading a content of up to most bytes into memory, and any
 // compressed or encrypted content or pipe. The file is used until Close.
 func (st *Stack) Store(most int64) (*Store, error) {
-	file, start := st.Input.file, int64(0)
+	file, opened := st.Input.file, st.Input.Info
 	switch {
-	case st.IsPlain() && file == nil && st.at != nil && !st.Held && st.Size > most: // of another system, or a browser
+	case st.Size > most && st.IsPlain() && file == nil && st.at != nil && !st.Held: // of another system, or a browser
 		return &Store{Size: st.Size, File: st.at}, nil
-	case st.Input.Path == "" || st.Input.Info == nil || !st.IsPlain():
+	case st.Size <= most || st.Input.Path == "" || opened == nil || !st.IsPlain():
 		return st.inMemory()
 	}
-	for _, l := range st.layers {
-		start += int64(len(l.(*skipped).header))
-	}
-	opened, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	size := opened.Size() - start
-	at := io.NewSectionReader(file, start, size)
-	if size <= most {
-		data := make([]byte, size)
-		if _, err := at.ReadAt(data, 0); err != nil && err != io.EOF {
-			return nil, err
-		}
-		return InMemory(data), nil
-	}
-	return &Store{Size: size, File: at, changed: func() error {
+	return &Store{Size: st.Size, File: io.NewSectionReader(file, opened.Size()-st.Size, st.Size), changed: func() error {
 		now, err := file.Stat()
 		if err == nil && (now.Size() != opened.Size() || !now.ModTime().Equal(opened.ModTime())) {
 			err = ErrFileChanged
@@ -576,7 +557,7 @@ func (st *Stack) inMemory() (*Store, error) {
 		return InMemory(data), err
 	}
 	size, err := io.Copy(io.Discard, st.open())
-	if err = cmp.Or(err, checkInMemory(st.Input.Name, size)); err != nil {
+	if err = cmp.Or(err, st.checkInMemory(size)); err != nil {
 		return nil, err
 	}
 	data := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // the end is found without growing

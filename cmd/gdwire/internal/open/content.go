@@ -217,9 +217,17 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 	}
 	v.Damage = in.CheckEnd
 	if v.zeros != nil && in.Recognized {
-		tail := &tailReader{r: r}
-		v.Damage = func() error { return tail.zeros(v.zeros, in) }
-		r = tail
+		tail := &save.Tail{}
+		r = io.TeeReader(r, tail)
+		v.Damage = func() error { // zeros can be read as values
+			if !in.Live() {
+				_, _ = io.Copy(io.Discard, r)
+			}
+			if tail.Size-tail.From < save.MinZeros {
+				return nil
+			}
+			return in.Explain(v.zeros.End(tail.From, in.Framed()))
+		}
 	}
 	if v.checks {
 		damage := v.Damage
@@ -230,33 +238,6 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 		s.Infof("%s: bytes not shown, around the values: %s; gdwire check names them", in.Name, humanize.Comma(n))
 	}
 	return err
-}
-
-// A tailReader finds the zeros at the end of the input.
-type tailReader struct {
-	r    io.Reader
-	n    int64
-	from int64 // the offset of the zeros
-}
-
-func (t *tailReader) Read(p []byte) (int, error) {
-	n, err := t.r.Read(p)
-	if used := len(bytes.TrimRight(p[:n], "\x00")); used > 0 {
-		t.from = t.n + int64(used)
-	}
-	t.n += int64(n)
-	return n, err
-}
-
-// zeros reads the bytes after an invalid value, and returns an error if zeros were read as values.
-func (t *tailReader) zeros(z *save.Zeros, in *Input) error {
-	if !in.Live() {
-		_, _ = io.Copy(io.Discard, t)
-	}
-	if t.n-t.from < save.MinZeros {
-		return nil
-	}
-	return in.Explain(z.End(t.from, in.Framed()))
 }
 
 // NewCheckPrinter returns the constructor of a Printer validating packets. The Printer shows a line of JSON for each

@@ -65,8 +65,6 @@ type Input struct {
 	// Decoder contains the options of the trials. Format, limits, Strict and
 	// AllowObjects are ignored.
 	Decoder gdwire.DecoderOptions
-	// Evidence is set by Recognize to the evidence for the best reading, in bits.
-	Evidence float64
 
 	sure         bool                       // a sure reading was found
 	decompressed map[packetAt]*Decompressed // results of Decompress; nil for a packet that is not compressed
@@ -136,7 +134,8 @@ type Result struct {
 	// Readings contains the best readings, all fitting equally well. Unless the Certainty is
 	// Ambiguous, all of them read the same values.
 	Readings []Reading
-	Name     string // of a Foreign input
+	Name     string  // of a Foreign input
+	Evidence float64 // for the best reading, in bits
 }
 
 // Recognize returns the readings that fit the input best: the reading with the most evidence, and those
@@ -153,10 +152,10 @@ func Recognize(in *Input) Result {
 	if (best.evidence <= 0 || best.certainty() != Sure) && isConverted(in.Head) {
 		return Result{Certainty: Converted}
 	}
-	if in.Evidence = best.evidence; best.evidence <= 0 {
+	if best.evidence <= 0 {
 		return Result{}
 	}
-	r := Result{Certainty: best.certainty(), Readings: []Reading{best.Reading}}
+	r := Result{Certainty: best.certainty(), Readings: []Reading{best.Reading}, Evidence: best.evidence}
 	for _, t := range all {
 		if t == best || !t.rivals(best) {
 			continue
@@ -176,7 +175,6 @@ func strongest(all []*trial) *trial {
 
 // skip recognizes packets without their first bytes.
 func (in *Input) skip() (best Result) {
-	most := 0.0 // evidence
 	for _, frame := range in.Frames {
 		after := *in
 		after.Skip, after.Frames, after.Head, after.decompressed = 0, []Frame{frame}, nil, nil
@@ -193,8 +191,8 @@ func (in *Input) skip() (best Result) {
 		if in.Size >= 0 {
 			after.Size = int64(len(after.Head))
 		}
-		if t := strongest(after.trials()); t.evidence > most {
-			most, best = t.evidence, Recognize(&after)
+		if r := Recognize(&after); r.Evidence > best.Evidence {
+			best = r
 		}
 	}
 	return best

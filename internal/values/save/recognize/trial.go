@@ -426,12 +426,12 @@ func (r *valueReader) token(t gdwire.Token) {
 	case gdwire.KindPackedStart:
 		r.packed(t)
 	case gdwire.KindChunk:
-		r.hasHeader, bits = false, -unlikelyChunk(t)
+		r.hasHeader, bits = false, -unlikelyReals(t)
 	case gdwire.KindFloat32, gdwire.KindFloat64:
-		bits -= unlikely(t.Float(), t.Width())
+		bits -= unlikely(t.Float(), t.Width()/8)
 	default:
 		if t.Components() > 0 {
-			bits -= unlikelyComponents(t)
+			bits -= unlikelyReals(t)
 		}
 	}
 	r.bits += bits
@@ -516,11 +516,11 @@ const (
 	tiny, huge = 1e-12, 1e15 // smaller and larger numbers are improbable
 )
 
-// unlikely returns the evidence against a number of 32 or 64 bits. Bytes read as a wrong type give very small and
+// unlikely returns the evidence against a number of 4 or 8 bytes. Bytes read as a wrong type give very small and
 // very large numbers, and small integers give denormal numbers.
-func unlikely(x float64, bits int) float64 {
+func unlikely(x float64, width int) float64 {
 	smallest := 0x1p-126 // with a full mantissa
-	if bits == 64 {
+	if width == 8 {
 		smallest = 0x1p-1022
 	}
 	switch a := math.Abs(x); {
@@ -532,33 +532,30 @@ func unlikely(x float64, bits int) float64 {
 	return 0
 }
 
-// unlikelyComponents returns the evidence against a math type, from the most unlikely of its numbers.
-func unlikelyComponents(t gdwire.Token) (bits float64) {
+// unlikelyReals returns the evidence against a real, a math type or a chunk of a packed array, from the most unlikely of its
+// numbers.
+func unlikelyReals(t gdwire.Token) (bits float64) {
 	if _, integers := t.Type().Components(); integers {
 		return 0
 	}
-	var all [16]float64
-	for _, x := range t.AppendComponents(all[:0]) {
-		bits = max(bits, unlikely(x, t.Width()))
+	width := t.Width() / 8
+	if t.Kind() != gdwire.KindChunk {
+		var all [16]float64
+		for _, x := range t.AppendComponents(all[:0]) {
+			bits = max(bits, unlikely(x, width))
+		}
+		return bits
 	}
-	return bits
-}
-
-// unlikelyChunk is unlikelyComponents for a chunk of a packed array.
-func unlikelyChunk(t gdwire.Token) (bits float64) {
-	b := t.Bytes()
 	switch t.Type() {
 	case gdwire.TypePackedByteArray, gdwire.TypePackedInt32Array, gdwire.TypePackedInt64Array, gdwire.TypeImage:
 		return 0
 	}
-	if t.Width() == 64 {
-		for ; len(b) >= 8; b = b[8:] {
-			bits = max(bits, unlikely(math.Float64frombits(binary.LittleEndian.Uint64(b)), 64))
+	for b := t.Bytes(); len(b) >= width; b = b[width:] {
+		x := float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		if width == 8 {
+			x = math.Float64frombits(binary.LittleEndian.Uint64(b))
 		}
-		return bits
-	}
-	for ; len(b) >= 4; b = b[4:] {
-		bits = max(bits, unlikely(float64(math.Float32frombits(binary.LittleEndian.Uint32(b))), 32))
+		bits = max(bits, unlikely(x, width))
 	}
 	return bits
 }
