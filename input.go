@@ -118,7 +118,7 @@ func (s *slowPath) fetch(n int) (err error) {
 			s.grow(n)
 		}
 		var m int
-		m, err = s.read(s.buf[s.end:])
+		m, err = s.read(s.buf[s.end:], n-(s.end-s.r))
 		s.fill(m)
 	}
 	if s.strict {
@@ -128,9 +128,9 @@ func (s *slowPath) fetch(n int) (err error) {
 	return err
 }
 
-// read reads from src into p, up to inputEnd. It returns bytes or an error. If src returns
-// both, read returns the error in the next call.
-func (s *slowPath) read(p []byte) (int, error) {
+// read reads at least this number of bytes from src into p, less at inputEnd, or returns the error before. If src
+// returns bytes and an error, read returns the error in the next call.
+func (s *slowPath) read(p []byte, least int) (int, error) {
 	if err := s.srcErr; err != nil {
 		s.srcErr = nil
 		return 0, err
@@ -143,12 +143,21 @@ func (s *slowPath) read(p []byte) (int, error) {
 		}
 		p = p[:remaining]
 	}
-	n, err := checked.Read(s.src, p)
-	if n > 0 { // the bytes can complete a token, to be returned before the error
-		s.srcErr = err
-		err = nil
+	for n := 0; ; {
+		m, err := s.src.Read(p[n:]) // in place: -20 % of bytes that come one by one
+		if m == 0 && err == nil {
+			m, err = checked.Read(s.src, p[n:])
+		} else if m < 0 || m > len(p)-n {
+			m, err = 0, checked.ErrRead
+		}
+		switch n += m; {
+		case err != nil && n > 0: // the bytes can complete a token, to be returned before the error
+			s.srcErr = err
+			return n, nil
+		case err != nil || n >= least || n == len(p):
+			return n, err
+		}
 	}
-	return n, err
 }
 
 // unneeded returns the number of bytes for fetch(n) to remove from the start of the buffer, or
@@ -183,7 +192,7 @@ func (s *slowPath) readDirect(p []byte, n, size int, once bool) (int, error) {
 	var err error
 	for n < len(p) && err == nil {
 		var m int
-		m, err = s.read(p[n:])
+		m, err = s.read(p[n:], 1)
 		n += m
 		s.bypass(m)
 		if once && n%size == 0 {
