@@ -218,8 +218,11 @@ var saveGroup = group{
 				return 0
 			}}.allocating()
 		}
+		known := savefile.Options{Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}, Lengths: savefile.NoLengths}
 		return []contender{
 			contend("gdwire Load", 63, func(name string) error { return savefile.Load(name, new(any)) }),
+			contend("gdwire Load, format and lengths given", 63, func(name string) error { return savefile.Load(name, new(any), known) }),
+			contend("os.ReadFile and Unmarshal", 63, func(name string) error { return variant.Unmarshal(must(os.ReadFile(name)), new(any)) }),
 			contend("gdwire Open, 1 MB", 6100, func(name string) error { return must(savefile.Open(name, nil)).Close() }),
 		}
 	},

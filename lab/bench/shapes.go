@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/variant"
+	"github.com/tinylib/msgp/msgp"
 )
 
 // Shapes of Go values that no document has, beside the best peer.
@@ -30,7 +33,25 @@ var shapeGroups = []group{
 			readingShape(", 20 fields reversed", filled(reversed), structOf(few)),
 			readingShape(", every other of 20 fields missing", filled(some), structOf(few)),
 			readingShape(", structs of small packed arrays", smallPacked(), reflect.TypeFor[[]packedRecord]()),
+			unmarshalings([]codec{strict}, ", Strict, structs of small packed arrays", smallPacked(), reflect.TypeFor[[]packedRecord]()),
 		)
+	}),
+	counted("byte by byte", func() []contender {
+		doc := translate(must(variant.Marshal(saveOf(6))))
+		d, r, p, b := gdwire.NewDecoder(nil, nil), msgp.NewReaderSize(nil, msgpBuffer), new(bytewise), doc.msgp()
+		return []contender{
+			ours("gdwire tokens", len(doc.godot), doc.tokens, func() int {
+				p.Reset(doc.godot)
+				d.Reset(p)
+				return readTokens(d)
+			}),
+			peer("msgp Skip", len(b), 0, func() int {
+				p.Reset(b)
+				r.Reset(p)
+				check(r.Skip())
+				return p.Len()
+			}),
+		}
 	}),
 	counted("shapes out", func() []contender {
 		return slices.Concat(
@@ -42,6 +63,16 @@ var shapeGroups = []group{
 		)
 	}),
 }
+
+// strict is package variant with Strict.
+var strict = codec{"variant", "", codecs[0].marshal, func(b []byte, v any) error {
+	return variant.Unmarshal(b, v, variant.Options{Decoder: gdwire.DecoderOptions{Strict: true}})
+}}
+
+// A bytewise Reader returns one byte at a time.
+type bytewise struct{ bytes.Reader }
+
+func (r *bytewise) Read(b []byte) (int, error) { return r.Reader.Read(b[:min(len(b), 1)]) }
 
 // mapShapeGroups compare maps of other types than mapGroups.
 var mapShapeGroups = []group{

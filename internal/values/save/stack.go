@@ -199,6 +199,11 @@ func (s *search) values(p *place) (*found, error) {
 		st.settled = true
 		return &found{values: st}, nil
 	}
+	if s.Known.Format && s.Known.Frame && !p.perhaps && st.fills() {
+		st.Values.Certainty, st.Values.Readings = recognize.Sure, []recognize.Reading{{Format: st.Decoder.Format, Frame: st.Frame}}
+		st.settled = true
+		return &found{values: st}, nil
+	}
 	if err := s.recognize(st, known); err != nil {
 		return nil, err
 	}
@@ -217,6 +222,38 @@ func (s *search) values(p *place) (*found, error) {
 		st.settled = s.endsRight(st)
 	}
 	return &found{values: st}, nil
+}
+
+// maxMeasured is the maximum number of values measured one by one.
+const maxMeasured = 1 << 10
+
+// fills reports whether values fill the bytes, by their lengths and counts, and then sets narrow. More values than
+// maxMeasured do not.
+func (st *Stack) fills() bool {
+	d := st.NewDecoder()
+	defer d.Release()
+	all := true
+	at := int64(0)
+	for n := 0; at < st.Size; n++ {
+		size := st.Size - at
+		if order := st.Frame.Order(); order != nil {
+			var b [lengthSize + minPacket]byte
+			if n, _ := st.at.ReadAt(b[:], at); n < len(b) || !recognize.PlainHeader(b[lengthSize:]) {
+				return false
+			}
+			at, size = at+lengthSize, int64(order.Uint32(b[:]))
+		}
+		if n == maxMeasured || size > st.Size-at {
+			return false
+		}
+		ends, narrow := endsWithValue(d, io.NewSectionReader(st.at, at, size))
+		if !ends {
+			return false
+		}
+		at, all = at+size, all && narrow
+	}
+	st.narrow = all
+	return at > 0 && st.Err == nil
 }
 
 // recognize sets the Values of a stack. A pipe that ended is then in memory.
