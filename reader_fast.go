@@ -618,28 +618,32 @@ func (p *fastPath) skipValues(open int) bool {
 
 // measure is export.Measure, but returns the largest header instead of wide.
 func (table *formTable) measure(b []byte, count uint64) (size int64, rest uint64, header uint32) {
-	for ; count > 0 && size <= int64(len(b)-8); count-- {
+	end, sizes := int64(len(b)-8), &table.sizes
+	for ; count > 0 && size <= end; count-- {
 		head := le.Uint64(b[size:])
-		h, n := uint32(head), int64(head>>32)
-		if h == stringHeader {
-			size += 8 + (n+3)&^3
-			continue
+		for uint32(head) == stringHeader {
+			size += (int64(head>>32) + 11) &^ 3
+			if count--; count == 0 || size > end {
+				return size, count, header
+			}
+			head = le.Uint64(b[size:])
 		}
+		h, n := uint32(head), int64(head>>32)
 		header = max(header, h)
-		if next := table.sizes.of(h); next > 0 {
+		if next := sizes.of(h); next > 0 {
 			size += int64(next)
 			continue
 		}
 		switch form, ok := table.find(h); {
 		case !ok:
 			return size, count, header
+		case form.shape == shapeArray, form.shape == shapeDict:
+			size += 8
+			count += uint64(n&math.MaxInt32) << (form.pairs & 1)
 		case form.shape == shapeText:
 			size += 8 + (n+3)&^3
 		case form.shape == shapePacked:
 			size += 8 + (n*int64(form.size)+3)&^3
-		case form.shape == shapeArray, form.shape == shapeDict:
-			size += 8
-			count += uint64(n&math.MaxInt32) << (form.pairs & 1)
 		default:
 			end := form.measureNames(b, size)
 			if end == 0 {
