@@ -22,14 +22,14 @@ import (
 var randomLeaves = map[gdwire.Type]func(r *rand.Rand) any{
 	gdwire.TypeNil:        func(*rand.Rand) any { return nil },
 	gdwire.TypeBool:       func(r *rand.Rand) any { return r.IntN(2) == 0 },
-	gdwire.TypeInt:        func(r *rand.Rand) any { return int64(r.IntN(5) - 2) },
+	gdwire.TypeInt:        func(r *rand.Rand) any { return int64(r.IntN(5)-2) << (r.IntN(4) / 3 * 34) },
 	gdwire.TypeFloat:      func(r *rand.Rand) any { return component(r) },
 	gdwire.TypeString:     func(r *rand.Rand) any { return diffText(r) },
 	gdwire.TypeStringName: func(r *rand.Rand) any { return StringName(diffText(r)) },
 	gdwire.TypeNodePath: func(r *rand.Rand) any {
 		return NodePath([]string{"", "/", "a", "/a/b", "a:b", "/root/A:b:c", "é"}[r.IntN(7)])
 	},
-	gdwire.TypeRID:      func(r *rand.Rand) any { return RID(r.IntN(3)) },
+	gdwire.TypeRID:      func(r *rand.Rand) any { return RID(r.IntN(3)) << (r.IntN(4) / 3 * 34) },
 	gdwire.TypeObject:   func(r *rand.Rand) any { return ObjectID(1 + r.IntN(3)) },
 	gdwire.TypeSignal:   func(r *rand.Rand) any { return Signal{diffText(r), ObjectID(r.IntN(3))} },
 	gdwire.TypeCallable: func(*rand.Rand) any { return Callable{} },
@@ -119,11 +119,10 @@ func randomLeaf(r *rand.Rand, f gdwire.Format) any {
 	if leaf == nil {
 		return nil // as TestRandomLeaves says
 	}
-	v := leaf(r)
-	if x, ok := v.(float64); ok && !encodes(f, 0.1) {
-		return float64(float32(x))
+	if v := leaf(r); encodes(f, v) {
+		return v
 	}
-	return v
+	return nil // a number that needs more bits
 }
 
 // randomTree returns a random tree of the types of a format.

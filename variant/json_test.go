@@ -211,8 +211,8 @@ func TestStringParses(t *testing.T) {
 	e := gdwire.NewEncoder(nil, nil)
 	defer e.Close()
 	for range 10_000 {
-		v := randomValue(random, 5)
-		b := encoded(t, v, nil)
+		b := encoded(t, randomTree(random, gdwire.Godot4, 5), fuzzOptions(gdwire.Godot4))
+		v := readAs(t, b, fuzzOptions(gdwire.Godot4))
 		if bytes.Contains(b, payload) {
 			continue
 		}

@@ -140,7 +140,7 @@ func saveOptions(f gdwire.Format) *Options {
 func (s *save) value(t *testing.T) []byte {
 	single := s.IntN(20) == 0
 	for {
-		v := randomValue(s.Rand, 1+s.IntN(4))
+		v := randomTree(s.Rand, s.format, 2+s.IntN(4))
 		switch v.(type) {
 		case *Array, *Dictionary:
 		case nil:
