@@ -366,8 +366,6 @@ func start(s *stream.Server, ln net.Listener) (result func() error) {
 
 var errTape = errors.New("torn")
 
-func newSink() *sink { return &sink{room: 1 << 30} }
-
 // drained reads until an error that is not about a packet.
 func drained(c *stream.Conn) error {
 	for {

@@ -22,7 +22,7 @@ import (
 )
 
 func TestWritePacketFails(t *testing.T) {
-	out := newSink()
+	out := new(sink)
 	w := stream.NewWriter(out, &stream.Options{MaxPacket: 50_000})
 	own := errors.New("own")
 	for name, c := range map[string]struct {
@@ -249,23 +249,14 @@ func TestPermanentReaderFaults(t *testing.T) {
 	}
 }
 
-// A sink is a Writer that counts calls and can fail.
+// A sink is a Writer that counts calls.
 type sink struct {
 	bytes.Buffer
 	calls int
-	room  int   // bytes until it fails
-	err   error // its error; nil: it writes less without an error
 }
 
 func (s *sink) Write(b []byte) (int, error) {
 	s.calls++
-	if len(b) > s.room {
-		b = b[:s.room]
-		s.room = 0
-		_, _ = s.Buffer.Write(b)
-		return len(b), s.err
-	}
-	s.room -= len(b)
 	return s.Buffer.Write(b)
 }
 
@@ -275,7 +266,7 @@ func TestWritePacket(t *testing.T) {
 		if big {
 			order = binary.BigEndian
 		}
-		out := newSink()
+		out := new(sink)
 		w := stream.NewWriter(out, &stream.Options{BigEndianLength: big})
 		var want []byte
 		for i, size := range []int{0, 1, 10_000, 100_000, 1_000_000} {
@@ -289,7 +280,7 @@ func TestWritePacket(t *testing.T) {
 }
 
 func TestWriteRaw(t *testing.T) {
-	out := newSink()
+	out := new(sink)
 	w := stream.NewWriter(out, &stream.Options{MaxPacket: 100_000})
 	var want []byte
 	for _, size := range []int{1, 4, 65_536, 65_537, 100_000} {
@@ -303,11 +294,14 @@ func TestWriteRaw(t *testing.T) {
 	w = stream.NewWriter(out, &stream.Options{MaxPacket: 10})
 	require.Equal(t, &stream.PacketTooLongError{Size: 11, Max: 10}, w.WriteRaw(make([]byte, 11)))
 	require.Equal(t, want, out.Bytes())
+	for _, n := range []int{-1, 1 << 20} {
+		require.ErrorContains(t, stream.NewWriter(liar(n), nil).WriteRaw(want), "impossible count")
+	}
 }
 
 // TestWriters writes from many goroutines, and one packet while another is encoded.
 func TestWriters(t *testing.T) {
-	out := newSink()
+	out := new(sink)
 	w := stream.NewWriter(out, nil)
 	raw := encoded(t, str("raw"))
 	var all sync.WaitGroup
@@ -346,47 +340,6 @@ func TestWriters(t *testing.T) {
 		for i := 1; i < 200; i++ {
 			require.Equal(t, 1, seen[strings.Repeat(fmt.Sprint(g), i*20)])
 		}
-	}
-}
-
-// TestWriteErrors fails after each byte.
-func TestWriteErrors(t *testing.T) {
-	own := errors.New("own")
-	large := encoded(t, str(strings.Repeat("x", 70_000)))
-	for name, c := range map[string]struct {
-		write func(w *stream.Writer) error
-		size  int
-	}{
-		"WritePacket": {func(w *stream.Writer) error { return w.WritePacket(str("abcdef")) }, 20},
-		"WriteRaw":    {func(w *stream.Writer) error { return w.WriteRaw(make([]byte, 16)) }, 20},
-		"large":       {func(w *stream.Writer) error { return w.WriteRaw(large) }, len(large) + 4},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, want := range []error{own, io.ErrShortWrite} {
-				for n := 0; n < c.size; n += 1 + n/100*1000 {
-					out := &sink{room: n}
-					if want == own {
-						out.err = own
-					}
-					w := stream.NewWriter(out, nil)
-					require.Equal(t, want, c.write(w))
-					require.Equal(t, n, out.Len())
-					out.room = 1 << 30
-					if n == 0 { // it can be repeated
-						require.NoError(t, c.write(w))
-						require.Equal(t, c.size, out.Len())
-						continue
-					}
-					require.Equal(t, want, c.write(w))
-					require.Equal(t, want, w.WritePacket(number(1)))
-					require.Equal(t, n, out.Len())
-				}
-			}
-		})
-	}
-	for _, n := range []int{-1, 1 << 20} {
-		w := stream.NewWriter(liar(n), nil)
-		require.ErrorContains(t, w.WritePacket(number(1)), "impossible count")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -102,21 +103,16 @@ func TestWriteThroughToEnd(t *testing.T) {
 	b = must(io.ReadAll(r))(t)
 	require.Equal(t, old, b)
 
-	require.Equal(t, stream.ErrNotSeekable, stream.NewWriter(newSink(), nil).WriteThrough(number(1)))
+	require.Equal(t, stream.ErrNotSeekable, stream.NewWriter(new(sink), nil).WriteThrough(number(1)))
 }
 
-// A tape is a WriteSeeker that keeps the first length alone, and can fail.
+// A tape is a WriteSeeker that keeps the first length alone.
 type tape struct {
 	at, size int64
 	start    [4]byte
-	calls    int
-	fail     int // the call that fails
 }
 
 func (t *tape) Write(b []byte) (int, error) {
-	if t.calls++; t.calls == t.fail {
-		return 0, errTape
-	}
 	if t.at == 0 {
 		copy(t.start[:], b)
 	}
@@ -126,9 +122,6 @@ func (t *tape) Write(b []byte) (int, error) {
 }
 
 func (t *tape) Seek(offset int64, whence int) (int64, error) {
-	if t.calls++; t.calls == t.fail {
-		return 0, errTape
-	}
 	t.at = offset + map[int]int64{io.SeekCurrent: t.at, io.SeekEnd: t.size}[whence]
 	return t.at, nil
 }
@@ -174,39 +167,6 @@ func TestWriteThroughHuge(t *testing.T) {
 	require.Equal(t, []byte{255, 255, 255, 255}, f.start[:])
 	err = w.WritePacket(number(1))
 	require.ErrorIs(t, err, stream.ErrNotSeekable, "the rest cannot be removed")
-	require.False(t, stream.Skippable(err))
-}
-
-// TestWriteThroughErrors fails each Write and Seek.
-func TestWriteThroughErrors(t *testing.T) {
-	for fail := 1; ; fail++ {
-		f := &tape{fail: fail}
-		w := stream.NewWriter(f, nil)
-		err := w.WriteThrough(number(1))
-		if f.calls < fail {
-			require.NoError(t, err)
-			require.Greater(t, fail, 6)
-			return
-		}
-		require.ErrorIs(t, err, errTape)
-		if again := w.WritePacket(number(1)); fail > 1 {
-			require.ErrorIs(t, again, stream.ErrNotSeekable)
-		} else {
-			require.NoError(t, again)
-		}
-	}
-}
-
-// A stuck tape cannot be truncated.
-type stuck struct{ tape }
-
-func (*stuck) Truncate(int64) error { return errTape }
-
-func TestWriteThroughTruncateFails(t *testing.T) {
-	w := stream.NewWriter(&stuck{}, nil)
-	require.ErrorIs(t, w.WriteThrough(func(e *gdwire.Encoder) error { return e.BeginArray(1) }), gdwire.ErrIncomplete)
-	err := w.WriteThrough(number(1))
-	require.ErrorIs(t, err, errTape)
 	require.False(t, stream.Skippable(err))
 }
 
@@ -262,34 +222,13 @@ func (s *shaky) Truncate(size int64) error {
 	return nil
 }
 
-// TestWriteThroughFaults fails at each byte: nothing of the packet remains, and the next one
-// takes its place.
-func TestWriteThroughFaults(t *testing.T) {
-	one, two := framed(binary.LittleEndian, encoded(t, number(1))), framed(binary.LittleEndian, encoded(t, str("two")))
-	for name, own := range map[string]error{"own error": errBroken, "short write": nil} {
-		t.Run(name, func(t *testing.T) {
-			for room := range len(two) + 4 { // its length is written twice
-				f := &shaky{b: bytes.Clone(one), at: 3, room: room, err: own}
-				w := stream.NewWriter(f, nil)
-				want := own
-				if want == nil {
-					want = io.ErrShortWrite
-				}
-				require.Equal(t, want, w.WriteThrough(str("two")), room)
-				require.Equal(t, one, f.b, room)
-				require.NoError(t, w.WriteThrough(str("two")), room)
-				require.Equal(t, append(bytes.Clone(one), two...), f.b, room)
-			}
-		})
-	}
-}
-
 // A faultyFile has a fault in the call with the number fail, from 1 on: before its bytes, or after half of them, with
 // an error or without. With stays, so have all later calls.
 type faultyFile struct {
 	shaky
 	half, stays bool
 	calls, fail int
+	inWrite     bool // the first fault
 }
 
 func (f *faultyFile) fails() bool {
@@ -300,6 +239,7 @@ func (f *faultyFile) fails() bool {
 func (f *faultyFile) Write(p []byte) (int, error) {
 	f.room = len(p)
 	if f.fails() {
+		f.inWrite = f.inWrite || f.calls == f.fail
 		f.room = 0
 		if f.half {
 			f.room = len(p) / 2
@@ -322,43 +262,62 @@ func (f *faultyFile) Truncate(size int64) error {
 	return f.shaky.Truncate(size)
 }
 
-// TestPacketWriterFaults: beside a file of which any call fails, or writes less without an error, the packets of calls that returned nil
-// are in the file, in order, and nothing else, or all later calls fail.
+// TestPacketWriterFaults: beside a file of which any call fails, or writes less without an error, the packets of calls that
+// returned nil are in the file, in order, and nothing else, or all later calls fail. If a Write failed, nothing remains of a
+// packet that was written through to a file that can be truncated, or of one that had not begun, and calls can follow.
 func TestPacketWriterFaults(t *testing.T) {
 	one, large := encoded(t, number(1)), encoded(t, str(strings.Repeat("x", 100_000)))
-	through := func(w *stream.Writer, packet []byte) error {
-		return w.WriteThrough(func(e *gdwire.Encoder) error { return e.WriteRaw(packet) })
-	}
-	calls := []struct {
-		packet []byte
-		write  func(w *stream.Writer, packet []byte) error
-	}{
-		{one, (*stream.Writer).WriteRaw}, {large, (*stream.Writer).WriteRaw}, {large, through}, {one, through}, {one, (*stream.Writer).WriteRaw},
+	type call struct {
+		packet  []byte
+		through bool
 	}
 	for name, fault := range map[string]faultyFile{
 		"error": {shaky: shaky{err: errBroken}}, "half": {shaky: shaky{err: errBroken}, half: true}, "short": {half: true}, "nothing": {},
 		"from then on": {shaky: shaky{err: errBroken}, stays: true},
 	} {
-		for n, more := 1, true; more; n++ {
-			f := fault
-			f.fail = n
+		for i, more := 2, true; more; i++ {
+			f, at := fault, fmt.Sprint(name, " ", i)
+			f.fail = i / 2
+			truncates := i%2 == 0
 			w := stream.NewWriter(&f, nil)
+			if !truncates {
+				w = stream.NewWriter(struct{ io.WriteSeeker }{&f}, nil)
+			}
 			var written []byte
-			failed := 0
-			for _, c := range calls {
-				if err := c.write(w, c.packet); err != nil {
-					failed++
-					require.True(t, errors.Is(err, errBroken) || errors.Is(err, io.ErrShortWrite), "%s %d: %v", name, n, err)
+			var errs []error
+			var failed call
+			var clean bool
+			var err error
+			for _, c := range []call{{one, false}, {large, false}, {large, true}, {one, true}, {one, false}} {
+				if c.through {
+					err = w.WriteThrough(func(e *gdwire.Encoder) error { return e.WriteRaw(c.packet) })
 				} else {
+					err = w.WriteRaw(c.packet)
+				}
+				if err == nil {
 					written = append(written, framed(binary.LittleEndian, c.packet)...)
+					continue
+				}
+				if errs = append(errs, err); len(errs) == 1 {
+					require.True(t, errors.Is(err, errBroken) || errors.Is(err, io.ErrShortWrite), "%s: %v", at, err)
+					failed, clean = c, bytes.Equal(written, f.b)
+				}
+			}
+			if f.inWrite && !f.stays {
+				switch {
+				case failed.through && truncates || !failed.through && clean:
+					require.Len(t, errs, 1, at)
+					require.Equal(t, written, f.b, at)
+				case !failed.through:
+					require.Equal(t, errs[0], err, at)
 				}
 			}
 			if !bytes.Equal(written, f.b) {
-				require.True(t, bytes.HasPrefix(f.b, written), "%s %d", name, n)
-				require.Error(t, w.WriteRaw(one), "%s %d", name, n)
+				require.True(t, bytes.HasPrefix(f.b, written), at)
+				require.Error(t, err, at)
 			}
-			more = f.calls >= n
-			require.Equal(t, more, failed > 0, "%s %d", name, n)
+			more = f.calls >= f.fail
+			require.Equal(t, more, len(errs) > 0, at)
 		}
 	}
 }
