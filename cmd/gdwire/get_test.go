@@ -210,20 +210,6 @@ func TestFindAtOnce(t *testing.T) {
 	require.Zero(t, <-status)
 }
 
-// TestCommandPlain: without a terminal, the output contains no escape sequences for any input.
-func TestCommandPlain(t *testing.T) {
-	in := framed(wire(4, "\x1b[31mred\x07"), wire(27, 1, 4, "\x1b]0;title\x07", 99), wire(2, 7), wire(28, 1),
-		wire(0x2001c, "\x1b[2J\n", 0), wire(26, "\x1b", uint64(0)), wire(0x6001b, "\x07", 2, 0), wire(22, uint32(0x80000001), 0, 0, "\x1b"))
-	for _, command := range []string{"tokens", "json", "check", "check -json"} {
-		t.Run(command, func(t *testing.T) {
-			r := runWith(in, append(strings.Fields(command), "-frame", "u32")...)
-			require.Equal(t, statusBad, r.status)
-			require.NotContains(t, r.out+r.err, "\x1b")
-			require.NotContains(t, r.out+r.err, "\x07")
-		})
-	}
-}
-
 // TestCommandLive: a packet is shown before the next one arrives.
 func TestCommandLive(t *testing.T) {
 	for _, command := range []string{"tokens", "json", "check -json"} {
