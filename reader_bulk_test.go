@@ -227,6 +227,28 @@ func TestAppendPackedUsesCapacity(t *testing.T) {
 	require.Same(t, &dst[0], &got[0])
 }
 
+// A bulk read of all leaves the fast path on, and elements beyond the read buffer are read into the slice, by few Reads.
+func TestBulkReadsAreFast(t *testing.T) {
+	for name, c := range map[string]struct {
+		value []byte
+		read  func(d *Decoder) error
+	}{
+		"AppendString": {str(longText), func(d *Decoder) error { _, err := d.AppendString(nil); return err }},
+		"AppendPacked": {bytesOf(idFloats, 3, reals(3)), func(d *Decoder) error { _, err := AppendPacked[float32](d, nil); return err }},
+	} {
+		d := newDecoder(t, nil, nil)
+		d.ResetBytes(bytesOf(idArray, 2, c.value, integer(7), make([]byte, fastSize)))
+		readTo(t, d, 2)
+		require.NoError(t, c.read(d), name)
+		require.NotEmpty(t, d.fastValues, name)
+	}
+	reads, packet := 0, bytes.NewReader(bytesOf(idInts, 1<<16, make([]byte, 4<<16)))
+	d := newDecoder(t, readerFunc(func(p []byte) (int, error) { reads++; return packet.Read(p) }), &DecoderOptions{MaxChunk: 64})
+	readTo(t, d, 1)
+	require.Equal(t, 1<<16, must(ReadPacked(d, make([]int32, 1<<16)))(t))
+	require.Less(t, reads, 10)
+}
+
 // A string that is in memory as a whole is allocated once. From a Reader, its memory grows with the bytes
 // received, and at most doubles.
 func TestLongStringAllocations(t *testing.T) {
