@@ -101,34 +101,6 @@ func (r *onceReader) Read([]byte) (int, error) {
 	return 0, err
 }
 
-// A payload that was copied is over: no bulk read may return it again, as none may after SkipValue.
-func TestCopyValueEndsPayloads(t *testing.T) {
-	for name, value := range map[string][]byte{
-		"text": str("text"), "chunks": str(longText), "name": bytesOf(idName, "name"), "bytes": bytesOf(idBytes, 3, []byte("abc\x00")),
-	} {
-		d := NewDecoder(nil, fieldsOptions(16))
-		eachSlowReader(d, bytesOf(idArray, 3, value, str("next"), str("last")), func(reader string) {
-			e := NewEncoder(io.Discard, nil)
-			defer e.Close()
-			require.NoError(t, copyToken(e, d))
-			if name == "bytes" {
-				require.NoError(t, copyToken(e, d)) // its Start, so that only the data is copied
-			}
-			require.NoError(t, CopyValue(e, d))
-			require.ErrorIs(t, errOf(ReadPacked(d, make([]byte, 1))), ErrType, "%s, %s", name, reader)
-			require.Error(t, errOf(AppendPacked(d, []byte(nil))), "%s, %s", name, reader)
-			require.ErrorIs(t, errOf(d.Payload().Read(make([]byte, 1))), ErrType, "%s, %s", name, reader)
-			if name == "bytes" {
-				require.NoError(t, d.ReadEnd())
-			}
-			for _, want := range []string{"next", "last"} {
-				require.Equal(t, want, string(must(d.AppendString(nil))(t)), "%s, %s", name, reader)
-			}
-		})
-		d.Release()
-	}
-}
-
 // Elements of another type than declared are copied where both containers declare
 // the same, as a lenient Decoder accepts them, and written by no other call.
 func TestCopyValueOfWrongElements(t *testing.T) {
@@ -188,41 +160,6 @@ func TestCopyErrors(t *testing.T) {
 	testInputErrors(t, []inputError{
 		{name: "CopyValue at an End", packet: bytesOf(idArray, 1, idNil), tokens: 2, read: copyToNowhere, is: ErrCount, text: "offset 8, $[0]: CopyValue at an End"},
 	})
-}
-
-// The types that the containers on both sides declare, for elements, keys and values.
-func TestCopyValueDeclaredTypes(t *testing.T) {
-	text := Elem{Type: TypeString}
-	elements := func(packet []byte, n int) *Decoder {
-		d := NewDecoder(plain(packet), nil)
-		readTo(t, d, n)
-		return d
-	}
-	typedStrings := idDict | typedBy
-	for _, c := range []struct {
-		name  string
-		d     *Decoder // before the value
-		begin step
-		want  error
-	}{
-		{"an element into an Array", elements(bytesOf(idArray|typedBy, idString, 1, integer(7)), 1), typedArray(1, text), nil},
-		{"an element into a key", elements(bytesOf(idArray|typedBy, idString, 1, integer(7)), 1), typedDict(1, text, Elem{}), nil},
-		{"a key into an Array", elements(bytesOf(typedStrings, idString, 1, integer(7), integer(8)), 2), typedArray(1, text), nil},
-		{"a value into an Array", elements(bytesOf(typedStrings, idString, 1, str("a"), integer(7)), 3), typedArray(1, text), ErrType},
-		{"a value into a key", elements(bytesOf(typedStrings, idString, 1, str("a"), integer(7)), 3), typedDict(1, text, Elem{}), ErrType},
-		{"a String value into an Array", elements(bytesOf(typedStrings, idString, 1, str("a"), str("b")), 3), typedArray(1, text), nil},
-		{"a value into a value", elements(bytesOf(typedStrings, idString, 1, str("a"), integer(7)), 3), func(e *Encoder) error {
-			e.BeginTypedDict(1, text, text)
-			return e.WriteString("key")
-		}, nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			e := newEncoder(t, io.Discard, nil)
-			defer c.d.Release()
-			require.NoError(t, c.begin(e))
-			require.ErrorIs(t, CopyValue(e, c.d), c.want)
-		})
-	}
 }
 
 func TestCopyingAllocatesNothing(t *testing.T) {

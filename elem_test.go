@@ -187,68 +187,6 @@ func unitOfAlone[T Packable]() wire.Unit {
 	return u
 }
 
-// Widening keeps the sign of integers; bytes have none.
-func TestWideningKeepsSigns(t *testing.T) {
-	b := encoded(t, nil, func(e *Encoder) {
-		require.NoError(t, e.BeginPacked(TypePackedInt64Array, 4))
-		require.NoError(t, WritePacked(e, []int32{-1, -1 << 31}))
-		require.NoError(t, WritePacked(e, []byte{255, 128}))
-		require.NoError(t, e.End())
-	})
-	d := newDecoder(t, plain(b), nil)
-	readTo(t, d, 1)
-	got, err := AppendPacked[int64](d, nil)
-	require.NoError(t, err)
-	require.Equal(t, []int64{-1, -1 << 31, 255, 128}, got)
-
-	d.Reset(plain(bytesOf(idInts, 2, uint32(0xFFFFFFFF), 7)))
-	readTo(t, d, 1)
-	got, err = AppendPacked(d, []int64{0})
-	require.NoError(t, err)
-	require.Equal(t, []int64{0, -1, 7}, got)
-
-	two := bytesOf(idBytes, 2, []byte{255, 128, 0, 0})
-	d.Reset(plain(two))
-	readTo(t, d, 1)
-	got = must(AppendPacked[int64](d, nil))(t)
-	require.Equal(t, []int64{255, 128}, got)
-	d.Reset(plain(two))
-	readTo(t, d, 1)
-	require.Equal(t, []int32{255, 128}, must(AppendPacked[int32](d, nil))(t))
-}
-
-// A double beyond the range of 32 bits fits a type of 64 bits.
-func TestHugeDoubles(t *testing.T) {
-	b := encoded(t, nil, func(e *Encoder) {
-		require.NoError(t, e.BeginPacked(TypePackedFloat64Array, 1))
-		require.NoError(t, WritePacked(e, []float64{1e300}))
-		require.NoError(t, e.End())
-	})
-	require.Equal(t, bytesOf(idDoubles, 1, 1e300), b)
-}
-
-// Infinity can be narrowed: it is exact in 32 bits.
-func TestInfinityFitsAnywhere(t *testing.T) {
-	inf := math.Inf(1)
-	narrow := bytesOf(float32(inf), float32(-inf))
-	for name, c := range map[string]struct {
-		write step
-		want  []byte
-	}{
-		"components": {func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float64{inf, -inf}) }, bytesOf(idVector2, narrow)},
-		"numbers": {func(e *Encoder) error {
-			return errors.Join(e.BeginPacked(TypePackedFloat32Array, 2), WritePacked(e, []float64{inf, -inf}), e.End())
-		}, bytesOf(idFloats, 2, narrow)},
-		"vectors": {func(e *Encoder) error {
-			return errors.Join(e.BeginPacked(TypePackedVector2Array, 1), WritePacked(e, [][2]float64{{inf, -inf}}), e.End())
-		}, bytesOf(idVectors2, 1, narrow)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, encoded(t, nil, func(e *Encoder) { require.NoError(t, c.write(e)) }))
-		})
-	}
-}
-
 // Elements of the same unit keep their bits, including those of a signaling NaN,
 // in arrays of any length.
 func TestElementsKeepTheirBits(t *testing.T) {

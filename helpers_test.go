@@ -284,19 +284,6 @@ func nested(n int) []byte {
 	return append(bytes.Repeat(bytesOf(idArray, 1), n), bytesOf(idNil)...)
 }
 
-// shortTexts are locations of a string that the fast path may read: the packet
-// before it, the number of tokens before it, and its terminating NUL if any.
-var shortTexts = map[string]struct {
-	head   []byte
-	before int
-	nul    string
-}{
-	"an element":      {bytesOf(idArray, 2, idString), 1, ""},
-	"a key":           {bytesOf(idDict, 2, idString), 2, ""},
-	"a name":          {bytesOf(idPath, newPath(2), 0, 0), 1, ""},
-	"a packed string": {bytesOf(idStrings, 2), 1, "\x00"},
-}
-
 // document contains tokens in every kind of location.
 var document = bytesOf(idDict, 9,
 	str("player"), idDict, 1, str("inventory"), idArray, 2, idNil, str("sword"),

@@ -88,84 +88,6 @@ func TestMisbehavingReaders(t *testing.T) {
 	}
 }
 
-// An error returned with bytes is delivered once; the next call reads again.
-func TestErrorWithBytesComesOnce(t *testing.T) {
-	gives := []struct {
-		b   []byte
-		err error
-	}{
-		{integer(1)[:6], errTemporary}, {nil, nil}, {append(integer(1)[6:], integer(2)...), errTemporary}, {integer(3), io.EOF},
-	}
-	d := NewDecoder(readerFunc(func(p []byte) (int, error) {
-		if len(gives) == 0 {
-			return 0, io.EOF
-		}
-		g := gives[0]
-		gives = gives[1:]
-		return copy(p, g.b), g.err
-	}), nil)
-	defer d.Release()
-	var got []any
-	for range 6 {
-		tok, err := d.ReadToken()
-		if err != nil {
-			got = append(got, err)
-		} else {
-			got = append(got, tok.Int())
-		}
-	}
-	require.Equal(t, []any{errTemporary, int64(1), int64(2), errTemporary, int64(3), io.EOF}, got)
-}
-
-// io.ErrUnexpectedEOF from the Reader is returned like any other error.
-func TestUnexpectedEOFOfTheReader(t *testing.T) {
-	for name, packet := range map[string][]byte{
-		"bytes": bytesOf(idBytes, 1, []byte("a\x00\x00\x00")), "bad text": bytesOf(idString, 5, []byte("a\xffxyz\x00\x00\x00")),
-	} {
-		t.Run(name, func(t *testing.T) {
-			for at := 9; at < len(packet); at++ {
-				rest := [][]byte{packet[:at], nil, packet[at:]}
-				d := NewDecoder(readerFunc(func(p []byte) (int, error) {
-					if len(rest) == 0 {
-						return 0, io.EOF
-					}
-					n := copy(p, rest[0])
-					if rest = rest[1:]; n == 0 {
-						return 0, io.ErrUnexpectedEOF
-					}
-					return n, nil
-				}), nil)
-				require.Equal(t, io.ErrUnexpectedEOF, readAll(d), "%s at %d", name, at)
-				if err := readAll(d); name == "bytes" {
-					require.Equal(t, io.EOF, err)
-				} else {
-					requireError(t, err, 9, "$", ErrUTF8)
-				}
-				d.Release()
-			}
-		})
-	}
-}
-
-// A Reader may return no bytes and no error a few times in a row.
-func TestReaderReturnsNothing(t *testing.T) {
-	text := strings.Repeat("x", 10)
-	packet := bytesOf(idArray, 2, str(text), idInts, 40, make([]byte, 160))
-	calls, at := 0, 0
-	d := NewDecoder(readerFunc(func(p []byte) (int, error) {
-		if calls++; calls%60 != 0 {
-			return 0, nil
-		}
-		n := copy(p, packet[at:min(at+1, len(packet))])
-		at += n
-		return n, nil
-	}), &DecoderOptions{MaxChunk: 16})
-	defer d.Release()
-	require.Equal(t, text, readTo(t, d, 2).Text())
-	readTo(t, d, 1)
-	require.Equal(t, 40, must(ReadPacked(d, make([]int32, 40)))(t))
-}
-
 // The read buffer does not grow for tokens that fit it.
 func TestBufferKeepsItsSize(t *testing.T) {
 	for _, size := range []int{16, 100, 1000, DefaultMaxChunk} {
@@ -200,39 +122,6 @@ func TestNamesGrowTheBuffer(t *testing.T) {
 		require.Equal(t, names[1], tok.Elem().String())
 		require.EqualValues(t, 7, readTo(t, d, 3).Int())
 		d.Release()
-	}
-}
-
-// Names and packed strings are read from the bytes that have arrived, after any refill.
-func TestNamesAfterRefills(t *testing.T) {
-	const n = 20_000 // more than a read buffer from the pool
-	all := make([]any, n)
-	for i := range all {
-		all[i] = fmt.Sprint(i)
-	}
-	for name, packet := range map[string][]byte{
-		"names":   append(bytesOf(idPath, newPath(n), 0, 0), bytesOf(all...)...),
-		"strings": append(bytesOf(idStrings, n), bytesOf(all...)...),
-	} {
-		for _, sizes := range [][]int{{len(packet), 1}, {len(packet), 1, 2, 3, 4, 5, 6, 7}, {170, 1}} {
-			t.Run(fmt.Sprintf("%s in pieces %v", name, sizes[1:]), func(t *testing.T) {
-				b, i := packet, 0
-				d := NewDecoder(readerFunc(func(p []byte) (int, error) {
-					n := copy(p, b[:min(sizes[i%len(sizes)], len(b))])
-					b, i = b[n:], i+1
-					if n == 0 {
-						return 0, io.EOF
-					}
-					return n, nil
-				}), &DecoderOptions{MaxChunk: 16})
-				defer d.Release()
-				readTo(t, d, 1)
-				for _, want := range all {
-					require.Equal(t, want, readTo(t, d, 1).Text())
-				}
-				require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
-			})
-		}
 	}
 }
 
@@ -536,25 +425,6 @@ func TestReaderFaults(t *testing.T) {
 						}
 					})
 				}
-			}
-		}
-	})
-}
-
-// The end of the input is reported at the same offset however the Reader cuts it.
-func TestTruncated(t *testing.T) {
-	eachSample(t, func(t *testing.T, s sample) {
-		d := newDecoder(t, nil, s.options(smallestChunk))
-		for end := range len(s.packet) {
-			b := s.packet[:end]
-			d.Reset(plain(b))
-			want, _ := calls[0].record(d, 0)
-			for name, r := range map[string]io.Reader{
-				"byte by byte": &slowReader{b}, "failing before every byte": &faultyReader{b: b, every: true},
-			} {
-				d.Reset(r)
-				got, _ := calls[0].record(d, 0)
-				require.Equal(t, string(want), string(got), "%d bytes, %s", end, name)
 			}
 		}
 	})

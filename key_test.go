@@ -230,21 +230,6 @@ func TestSizes(t *testing.T) {
 	require.LessOrEqual(t, unsafe.Sizeof(Decoder{}), uintptr(576)) // a size class of Go's allocator
 }
 
-// The container of a loop that was left is not open, for Depth and StackIndex alike.
-func TestStackIndexOfLeftLoops(t *testing.T) {
-	d := newDecoder(t, plain(bytesOf(idArray, 2, idArray, 2, integer(1), integer(2), idNil)), nil)
-	readTo(t, d, 1)
-	for range d.Elements() {
-		readTo(t, d, 1)
-		break
-	}
-	require.Equal(t, 1, d.Depth())
-	kind, index, count := d.StackIndex(1)
-	require.Equal(t, []any{KindArrayStart, int64(0), int64(2)}, []any{kind, index, count})
-	kind, index, count = d.StackIndex(2)
-	require.Equal(t, []any{Kind(0), int64(-1), int64(-1)}, []any{kind, index, count})
-}
-
 func TestStackIndexOutOfRange(t *testing.T) {
 	d := newDecoder(t, plain(bytesOf(idArray, 1, idArray, 1, idNil, idNil)), nil)
 	none := func(level int) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/base/wire"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
@@ -104,104 +103,6 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 			d.Reset(plain(c.packet[:head]))
 			requireError(t, readAll(d), c.offset, c.path, ErrLimit)
 		})
-	}
-}
-
-func TestLimitsOfGodot2(t *testing.T) {
-	for _, c := range []struct {
-		limit  string
-		what   string
-		packet []byte
-		value  int64
-		offset int
-	}{
-		{"StringBytes", "a NodePath", bytesOf(16, "root/node:property"), 18, 4},
-		{"Elements", "a shared array", bytesOf(21, shared(2), 0, 0), 2, 4},
-		{"Values", "a shared array", bytesOf(21, shared(2), 0, 0), 3, 4},
-		{"Values", "a NodePath", bytesOf(16, "root/node:property"), 2, 4},
-		{"PackedBytes", "an Image", bytesOf(15, 0, 0, 1, 1, 3, []byte("abc\x00")), 3, 20},
-		{"NameBytes", "an InputEvent", bytesOf(19, 1, 0, wire.EventHead+8, uint64(1)), 8, 12},
-	} {
-		t.Run(c.limit+" of "+c.what, func(t *testing.T) {
-			d := NewDecoder(nil, &DecoderOptions{Format: Godot2, Limits: limitsOf(c.limit, c.value)})
-			d.Reset(plain(c.packet))
-			require.Equal(t, io.EOF, readAll(d), c.limit)
-			d = NewDecoder(plain(c.packet), &DecoderOptions{Format: Godot2, Limits: limitsOf(c.limit, c.value-1)})
-			path := "$"
-			if c.limit == "StringBytes" {
-				path = "$[0]"
-			}
-			err := readAll(d)
-			requireError(t, err, c.offset, path, ErrLimit)
-			require.LessOrEqual(t, d.InputOffset(), int64(c.offset), "no token comes with it")
-			if path == "$" {
-				require.Zero(t, d.Depth())
-			}
-			var l *LimitError
-			require.ErrorAs(t, err, &l)
-			require.Equal(t, LimitError{Name: c.limit, Got: c.value, Max: c.value - 1}, *l)
-		})
-	}
-}
-
-// Bytes limits each top-level value, including padding. A count that exceeds it is
-// an error at that count.
-func TestLimitOfBytes(t *testing.T) {
-	eachSample(t, func(t *testing.T, s sample) {
-		d := newDecoder(t, nil, s.options(smallestChunk))
-		d.ResetBytes(s.packet)
-		for start := int64(0); start < int64(len(s.packet)); start = d.InputOffset() {
-			require.NoError(t, d.SkipValue())
-			value := s.packet[start:d.InputOffset()]
-			size := int64(len(value))
-			for _, maxChunk := range []int{smallestChunk, 0} {
-				o := s.options(maxChunk)
-				o.Limits.Bytes = size
-				limited := NewDecoder(nil, o)
-				eachReader(limited, append(bytes.Clone(value), value...), func(name string) {
-					require.NoError(t, limited.SkipValue(), name)
-					require.NoError(t, limited.SkipValue(), name)
-					require.Equal(t, io.EOF, limited.SkipValue(), name)
-				})
-				limited.Release()
-
-				for less := int64(1); less < size; less++ {
-					o.Limits.Bytes = size - less
-					limited := NewDecoder(nil, o)
-					eachReader(limited, append(bytes.Clone(value), value...), func(name string) {
-						err := readAll(limited)
-						var l *LimitError
-						require.ErrorAs(t, err, &l, name)
-						require.Equal(t, "Bytes", l.Name, name)
-						require.Equal(t, size-less, l.Max, name)
-						require.Greater(t, l.Got, l.Max, name)
-						require.LessOrEqual(t, l.Got, size, name)
-						var e *Error
-						require.ErrorAs(t, err, &e, name)
-						require.Less(t, e.Offset, size, name)
-					})
-					limited.Release()
-				}
-			}
-		}
-	})
-}
-
-// Bulk reads stop at Limits.Bytes as well.
-func TestLimitOfBytesInBulkReads(t *testing.T) {
-	packet := bytesOf(idFloats, 100, reals(100))
-	for _, n := range []int64{int64(len(packet)), int64(len(packet)) - 1} {
-		d := NewDecoder(plain(append(bytes.Clone(packet), packet...)), &DecoderOptions{MaxChunk: 16, Limits: Limits{Bytes: n}})
-		for range 2 {
-			_, err := d.ReadToken()
-			if n < int64(len(packet)) {
-				requireError(t, err, 4, "$", ErrLimit)
-				break
-			}
-			require.NoError(t, err)
-			require.Len(t, must(AppendPacked(d, []float32(nil)))(t), 100)
-		}
-		d.Release()
 	}
 }
 
@@ -398,47 +299,6 @@ func TestHostileCountsAllocateNothing(t *testing.T) {
 	}
 }
 
-// If the length of the input is known, a count that exceeds it is an error at
-// once. Limits are checked first.
-func TestImpossibleCounts(t *testing.T) {
-	for _, c := range counted {
-		t.Run(c.name, func(t *testing.T) {
-			const count = 1 << 16
-			packet := append(append(bytes.Clone(c.head), bytesOf(count)...), make([]byte, 16)...)
-			switch c.name {
-			case "NodePath":
-				packet = append(bytesOf(idPath, newPath(count)), make([]byte, 16)...)
-			case "path of one string": // its length is in another token
-			}
-			at := len(c.head)
-			if c.name == "sub-names" {
-				at = 4
-			}
-			d := newDecoder(t, nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: NoLimits})
-			for name, reset := range map[string]func(){
-				"ResetN":     func() { d.ResetN(plain(packet), int64(len(packet))) },
-				"ResetBytes": func() { d.ResetBytes(packet) },
-			} {
-				t.Run(name, func(t *testing.T) {
-					reset()
-					var e *Error
-					require.ErrorAs(t, readAll(d), &e)
-					require.Equal(t, io.ErrUnexpectedEOF, e.Err)
-					require.EqualValues(t, at, e.Offset)
-				})
-			}
-			d = NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true,
-				Limits: Limits{Elements: 9, StringBytes: 9, NameBytes: 9, PackedBytes: 9}})
-			d.ResetBytes(packet)
-			err := readAll(d)
-			var e *Error
-			require.ErrorAs(t, err, &e)
-			require.ErrorIs(t, err, ErrLimit)
-			require.EqualValues(t, at, e.Offset)
-		})
-	}
-}
-
 func TestObjectsNotAllowedByDefault(t *testing.T) {
 	packet := bytesOf(idArray, 1, idObject, "Node", 1, "script", idNil)
 	for _, c := range []struct {
@@ -478,59 +338,6 @@ func TestObjectsNotAllowedByDefault(t *testing.T) {
 	requireError(t, readAll(d), 8, "$[0]", ErrObject)
 }
 
-func TestLimitOfShortText(t *testing.T) {
-	for where, p := range shortTexts {
-		for n := range 11 {
-			packet := append(bytes.Clone(p.head), bytesOf(strings.Repeat("a", n)+p.nul, make([]byte, 32))...)
-			for limit := 1; limit < 11; limit++ {
-				d := NewDecoder(nil, &DecoderOptions{Limits: limitsOf("StringBytes", int64(limit))})
-				eachReader(d, packet, func(name string) {
-					readTo(t, d, p.before)
-					tok, err := d.ReadToken()
-					if n > limit {
-						require.ErrorIs(t, err, ErrLimit, "%s of %d bytes, limit %d, %s", where, n, limit, name)
-						return
-					}
-					require.NoError(t, err, "%s of %d bytes, limit %d, %s", where, n, limit, name)
-					require.EqualValues(t, n, tok.Len())
-				})
-				eachReader(d, packet, func(name string) {
-					readTo(t, d, p.before)
-					if err := d.SkipTo(0); n > limit {
-						require.ErrorIs(t, err, ErrLimit, "%s of %d bytes, limit %d, %s", where, n, limit, name)
-					} else {
-						require.NotErrorIs(t, err, ErrLimit, "%s of %d bytes, limit %d, %s", where, n, limit, name)
-					}
-				})
-				d.Release()
-			}
-		}
-	}
-}
-
-// At the end of the input, a limit smaller than any value is not exceeded.
-func TestLimitBytesAtTheEnd(t *testing.T) {
-	for limit := int64(1); limit < 8; limit++ {
-		d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Bytes: limit}})
-		eachReader(d, nil, func(name string) {
-			require.Equal(t, io.EOF, errOf(d.ReadToken()), name)
-		})
-		eachReader(d, bytesOf(idBool, 1), func(name string) {
-			_, err := d.ReadToken()
-			requireError(t, err, int(limit), "$", ErrLimit)
-		})
-		d.Release()
-	}
-}
-
-// Where Limits.Bytes and the input end together inside a value, the limit is the error.
-func TestLimitBytesWithTheInput(t *testing.T) {
-	d := newDecoder(t, plain(bytesOf(idArray, 2, integer(7))), &DecoderOptions{Limits: Limits{Bytes: 16}})
-	readTo(t, d, 2)
-	_, err := d.ReadToken()
-	requireError(t, err, 16, "$[1]", ErrLimit)
-}
-
 func TestLimitErrorText(t *testing.T) {
 	require.EqualError(t, &LimitError{Name: "Mine", Got: 5, Max: 4}, "5 exceeds limit Mine (4)")
 	require.ErrorIs(t, fmt.Errorf("wrapped: %w", &LimitError{}), ErrLimit)
@@ -558,103 +365,6 @@ func TestLimitErrors(t *testing.T) {
 		{name: "Depth", packet: bytesOf(idArray, 1, idArray, 1, idNil), options: DecoderOptions{Limits: Limits{Depth: 1}}, is: ErrLimit,
 			text: "offset 16, $[0][0]: value inside 2 containers exceeds limit Depth (1)"},
 	})
-}
-
-// Where both the input and Limits.Bytes end inside a value, the error is at the first end.
-func TestLimitOfBytesBeyondInput(t *testing.T) {
-	packet := bytesOf(idArray, 3, idNil, 19|bit16, make([]byte, 16*8)) // a Projection of 64 bits
-	for _, row := range []struct {
-		name   string
-		size   int // bytes of the input
-		limit  int64
-		offset int
-		want   error
-	}{
-		{"the input first", 32, 100, 32, io.ErrUnexpectedEOF},
-		{"the limit first", 120, 100, 100, ErrLimit},
-		{"both at once", 100, 100, 100, ErrLimit},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			d := newDecoder(t, nil, &DecoderOptions{Limits: Limits{Bytes: row.limit}})
-			eachSlowReader(d, packet[:row.size], func(string) {
-				readTo(t, d, 2)
-				_, err := d.ReadToken()
-				requireError(t, err, row.offset, "$[1]", row.want)
-			})
-		})
-	}
-}
-
-// A value whose padding can be missing at the end of the input may have exactly
-// Limits.Bytes without it.
-func TestLimitOfBytesWithoutPadding(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		format Format
-		packet []byte // without padding
-		pad    int
-	}{
-		{"PackedByteArray", Godot4, bytesOf(idBytes, 5, []byte("12345")), 3},
-		{"PackedByteArray of Godot 3", Godot3, bytesOf(20, 5, []byte("12345")), 3},
-		{"PackedByteArray in an Array", Godot4, bytesOf(idArray, 1, idBytes, 6, []byte("123456")), 2},
-		{"String of Godot 2", Godot2, bytesOf(4, 5, []byte("12345")), 3},
-		{"long String of Godot 2", Godot2, bytesOf(4, 33, bytes.Repeat([]byte("x"), 33)), 3},
-	} {
-		size := len(c.packet)
-		for _, maxChunk := range []int{smallestChunk, 0} {
-			for limit := size; limit <= size+c.pad; limit++ {
-				for have := 0; have <= c.pad; have++ {
-					d := NewDecoder(nil, &DecoderOptions{Format: c.format, MaxChunk: maxChunk, Limits: Limits{Bytes: int64(limit)}})
-					eachReader(d, append(c.packet[:size:size], wire.Zeros(have)...), func(name string) {
-						name = fmt.Sprintf("%s: %d bytes of padding, limit %d, maxChunk %d, %s", c.name, have, limit-size, maxChunk, name)
-						err := readAll(d)
-						if size+have <= limit {
-							require.Equal(t, io.EOF, err, name)
-							require.EqualValues(t, size+have, d.InputOffset(), name)
-							return
-						}
-						var e *Error
-						require.ErrorAs(t, err, &e, name)
-						require.ErrorIs(t, err, ErrLimit, name)
-						require.EqualValues(t, limit, e.Offset, name)
-					})
-					d.Release()
-				}
-			}
-		}
-	}
-}
-
-// An error of the Reader where the input can end is returned, and the call can be repeated.
-func TestLimitOfBytesWithoutPaddingInterrupted(t *testing.T) {
-	packet := bytesOf(idBytes, 5, []byte("12345"))
-	d := newDecoder(t, io.MultiReader(plain(packet), &onceReader{errTemporary}), &DecoderOptions{Limits: Limits{Bytes: int64(len(packet))}})
-	readTo(t, d, 1)
-	require.Equal(t, errTemporary, errOf(d.ReadToken()))
-	require.Equal(t, "12345", readTo(t, d, 1).Text())
-	require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
-}
-
-// Where Limits.Bytes ends in the padding of a text that is not UTF-8, the text is the error,
-// however it is cut into chunks.
-func TestLimitOfBytesAfterInvalidText(t *testing.T) {
-	for _, n := range []int{5, 17, 33, 41} {
-		text := bytes.Repeat([]byte("x"), n)
-		for bad := range text {
-			text[bad] = 0xFF
-			packet := bytesOf(idString, n, text, 0)
-			text[bad] = 'x'
-			for limit := 8 + n; limit < 8+(n+3)&^3; limit++ {
-				for _, maxChunk := range []int{smallestChunk, 20, 0} {
-					d := NewDecoder(nil, &DecoderOptions{MaxChunk: maxChunk, Limits: Limits{Bytes: int64(limit)}})
-					eachReader(d, packet, func(string) {
-						requireError(t, readAll(d), 8+bad, "$", ErrUTF8)
-					})
-					d.Release()
-				}
-			}
-		}
-	}
 }
 
 func TestNoLimits(t *testing.T) {

@@ -264,22 +264,6 @@ func TestResetClearsState(t *testing.T) {
 	}
 }
 
-// A released buffer is reused.
-func TestReleasedBuffersAreReused(t *testing.T) {
-	if testenv.Race {
-		t.Skip("the race detector empties pools")
-	}
-	const rounds = 200
-	n := testenv.Allocated(func() {
-		for range rounds {
-			d := NewDecoder(plain(str("text")), nil)
-			readTo(t, d, 1)
-			d.Release()
-		}
-	})
-	require.Less(t, n, uint64(rounds*bufferSize/2))
-}
-
 // The size of the largest read buffer, doubled, does not fit an int of 32 bits.
 func TestLargestBufferGrows(t *testing.T) {
 	if math.MaxInt > math.MaxInt32 || testenv.Race {

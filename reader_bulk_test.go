@@ -2,16 +2,13 @@ package gdwire
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
@@ -30,26 +27,6 @@ func TestPayloadArrivesWithItsBytes(t *testing.T) {
 	require.Equal(t, io.EOF, errOf(p.Read(buf)), "the end of an array needs no more bytes")
 }
 
-// WriteTo returns io.ErrShortWrite for a Writer that takes less without an error.
-func TestPayloadIntoShortWriters(t *testing.T) {
-	for _, c := range []struct {
-		name        string
-		gives, want error
-	}{
-		{"no error", nil, io.ErrShortWrite},
-		{"temporary error", errTemporary, errTemporary},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			d := NewDecoder(plain(str("text")), nil)
-			readTo(t, d, 1)
-			n, err := io.Copy(writerFunc(func(p []byte) (int, error) { return 1, c.gives }), d.Payload())
-			require.Equal(t, c.want, err)
-			require.EqualValues(t, 1, n)
-			d.Release()
-		})
-	}
-}
-
 // Payload returns the bytes that have arrived before it reads more.
 func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
 	packet := bytesOf(idBytes, 400, make([]byte, 400))
@@ -63,23 +40,6 @@ func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
 	for got := 0; got < 92; {
 		got += must(p.Read(make([]byte, 300)))(t)
 	}
-}
-
-func TestPayloadAfterRelease(t *testing.T) {
-	d := NewDecoder(plain(str("text")), nil)
-	readTo(t, d, 1)
-	p := d.Payload()
-	d.Release()
-	require.Equal(t, ErrClosed, errOf(p.Read(make([]byte, 4))))
-}
-
-// A Read into no bytes does not wait for the Reader.
-func TestReadOfNoBytes(t *testing.T) {
-	d := newDecoder(t, io.MultiReader(bytes.NewReader(bytesOf(idInts, 2)), iotest.ErrReader(errors.New("asked for more"))), nil)
-	readTo(t, d, 1)
-	n, err := d.Payload().Read(nil)
-	require.Zero(t, n)
-	require.NoError(t, err)
 }
 
 // The bytes that bulk reads return before an error, and the error's offset, do not depend on
@@ -150,71 +110,6 @@ func TestPayloadErrors(t *testing.T) {
 				return err
 			}},
 	})
-}
-
-func TestMisbehavingReadersOfPackedData(t *testing.T) {
-	head := bytesOf(idInts, 1000)
-	for name, bad := range map[string]struct {
-		r    io.Reader
-		want error
-	}{
-		"nothing, for ever": {readerFunc(func([]byte) (int, error) { return 0, nil }), io.ErrNoProgress},
-		"less than nothing": {readerFunc(func([]byte) (int, error) { return -1, nil }), checked.ErrRead},
-		"more than all":     {readerFunc(func(p []byte) (int, error) { return len(p) + 1, nil }), checked.ErrRead},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := newDecoder(t, io.MultiReader(bytes.NewReader(head), bad.r), &DecoderOptions{MaxChunk: 64})
-			readTo(t, d, 1)
-			n, err := ReadPacked(d, make([]int32, 100))
-			require.Zero(t, n)
-			require.Equal(t, bad.want, err)
-			require.Equal(t, bad.want, errOf(d.Payload().Read(make([]byte, 100))))
-		})
-	}
-}
-
-// Only the padding may be missing at the end of the input.
-func TestTruncatedData(t *testing.T) {
-	packet := bytesOf(idBytes, 39, make([]byte, 40))
-	for cut := 1; cut <= len(packet); cut++ {
-		for _, size := range []int{16, 64} {
-			d := NewDecoder(nil, &DecoderOptions{MaxChunk: size})
-			d.Reset(plain(packet[:cut]))
-			if err := readAll(d); cut >= 8+39 {
-				require.Equal(t, io.EOF, err)
-			} else {
-				requireError(t, err, cut, "$", io.ErrUnexpectedEOF)
-			}
-			d.Release()
-		}
-	}
-}
-
-// A bulk read cannot start inside an element.
-func TestReadPackedInsideAnElement(t *testing.T) {
-	for array, packet := range map[string][]byte{"one element": bytesOf(idFloats, 1, float32(1)), "many": bytesOf(idFloats, 100, reals(100))} {
-		for name, read := range map[string]func(d *Decoder) error{
-			"ReadPacked":          func(d *Decoder) error { _, err := ReadPacked(d, make([]float32, 200)); return err },
-			"ReadPacked widening": func(d *Decoder) error { _, err := ReadPacked(d, make([]float64, 200)); return err },
-			"AppendPacked":        func(d *Decoder) error { _, err := AppendPacked[float32](d, nil); return err },
-		} {
-			t.Run(array+"/"+name, func(t *testing.T) {
-				d := NewDecoder(plain(packet), nil)
-				readTo(t, d, 1)
-				must(io.ReadFull(d.Payload(), make([]byte, 2)))(t)
-				require.ErrorIs(t, read(d), ErrCall, name)
-				require.NoError(t, d.SkipTo(0))
-				d.Release()
-			})
-		}
-	}
-	d := NewDecoder(plain(bytesOf(idFloats, 1, float32(1))), nil)
-	readTo(t, d, 1)
-	require.ErrorIs(t, errOf(ReadPacked(d, make([]int32, 1))), ErrType)
-	require.ErrorIs(t, errOf(ReadPacked(d, make([][2]float32, 1))), ErrType)
-	got := must(AppendPacked[float32](d, nil))(t)
-	require.Equal(t, []float32{1}, got)
-	require.Equal(t, io.EOF, errOf(AppendPacked(d, got)), "there is no other array")
 }
 
 // AppendPacked uses the capacity of the slice before it grows.

@@ -2,8 +2,6 @@ package gdwire
 
 import (
 	"bytes"
-	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -19,116 +17,6 @@ import (
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
-// After a skip there is no payload.
-func TestNoPayloadAfterSkip(t *testing.T) {
-	packet := bytesOf(idArray, 3, idArray, 2, str("more than eight bytes"), integer(1), integer(2), str("end"))
-	for name, skip := range map[string]func(d *Decoder) error{
-		"SkipValue": (*Decoder).SkipValue,
-		"SkipTo":    func(d *Decoder) error { _, err := d.ReadToken(); return errors.Join(err, d.SkipTo(1)) },
-		"CopyValue": func(d *Decoder) error { return CopyValue(NewEncoder(io.Discard, nil), d) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(bytes.NewReader(packet), nil)
-			readTo(t, d, 1)
-			require.NoError(t, skip(d))
-			text, err := d.AppendString(nil)
-			require.ErrorIs(t, err, ErrType)
-			require.Empty(t, text)
-			require.EqualValues(t, 2, readTo(t, d, 1).Int())
-		})
-	}
-}
-
-// An interrupted skip is continued by SkipTo, also if PeekKind met an error in between.
-func TestInterruptedSkipAfterPeekKind(t *testing.T) {
-	packet := bytesOf(idArray, 2, idArray, 2, idArray, 1, integer(1), integer(2), integer(3))
-	for at := 12; at < len(packet)-8; at++ {
-		r := &faultyReader{b: packet, at: at}
-		d := NewDecoder(r, nil)
-		readTo(t, d, 1)
-		err := d.SkipValue()
-		if err == nil {
-			continue // it was complete before
-		}
-		require.Equal(t, errTemporary, err)
-		d.err, d.errOnce = errTemporary, true // the state after PeekKind
-		require.Equal(t, errTemporary, d.SkipTo(1))
-		if d.Depth() > 1 {
-			require.NoError(t, d.SkipTo(1))
-		} else {
-			require.NoError(t, d.SkipValue())
-		}
-		require.EqualValues(t, 3, readTo(t, d, 1).Int(), "interrupted at %d", at)
-		d.Release()
-	}
-}
-
-// After an interrupted SkipValue, Depth says how to go on, whatever was left before.
-func TestInterruptedSkip(t *testing.T) {
-	inner := bytesOf(idArray, 2, idArray, 1, str(text32), integer(1))
-	for name, packet := range map[string][]byte{
-		"elements": bytesOf(idArray, 3, inner, inner, integer(7)),
-		"pairs":    bytesOf(idDict, 2, inner, inner, integer(7), inner),
-		"text":     bytesOf(idArray, 3, str(text32), str(longText), integer(7)),
-		"packed":   bytesOf(idArray, 3, idBytes, 40, make([]byte, 40), idPath, newPath(2), 1, 0, longText, "a", "b", integer(7)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			eachFaultyReader(packet, func(how string, r io.Reader) {
-				d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
-				defer d.Release()
-				require.NoError(t, withRetries(func() error { _, err := d.ReadToken(); return err }))
-				require.NoError(t, skipWithRetries(d), how)
-				require.NoError(t, skipWithRetries(d), how)
-				var seven int64
-				require.NoError(t, withRetries(func() (err error) { seven, err = d.ReadInt(); return err }))
-				require.EqualValues(t, 7, seven, how)
-			})
-			d := NewDecoder(nil, nil)
-			eachFaultyReader(packet, func(how string, r io.Reader) {
-				d.Reset(io.MultiReader(plain(bytesOf(idArray, 2, idArray, 2, inner, inner)), r))
-				readTo(t, d, 1)
-				for range d.Elements() {
-					break // what it did not read is left to the next call
-				}
-				require.Equal(t, 1, d.Depth())
-				require.NoError(t, skipWithRetries(d), how)
-				require.Equal(t, 1, d.Depth())
-				require.NoError(t, withRetries(d.ReadEnd), how)
-			})
-			d.Release()
-		})
-	}
-}
-
-// The position after an interrupted skip does not depend on the pieces in which the bytes
-// before the error arrived.
-func TestPositionOfInterruptedSkip(t *testing.T) {
-	path := bytesOf(idPath, newPath(2), 1, 0, "a", "longer than eight bytes", "c")
-	for name, packet := range map[string][]byte{
-		"numbers":    bytesOf(idArray, 3, integer(1), idVector2, reals(2), idBool, 1),
-		"pairs":      bytesOf(idDict, 3, str("a"), integer(1), integer(5), idVector2, reals(2), str("longer than eight bytes"), idBool, 1),
-		"strings":    bytesOf(idArray, 2, str("a"), str("longer than eight bytes")),
-		"containers": bytesOf(idDict, 2, str("a"), idArray, 2, integer(1), integer(2), str("b"), idDict, 1, str("c"), integer(3)),
-		"names":      bytesOf(idArray, 2, path, integer(1)),
-		"keys":       bytesOf(idDict, 2, str("a"), path, path, idStrings, 2, "a", "longer than eight bytes"),
-		"packed":     bytesOf(idDict, 2, str("a"), idBytes, 9, make([]byte, 12), str("b"), idInts, 2, integer(1)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			for at := 24; at < len(packet); at++ {
-				var want string
-				for _, r := range []io.Reader{iotest.OneByteReader(bytes.NewReader(packet[:at])), plain(packet[:at])} {
-					d := NewDecoder(io.MultiReader(r, iotest.ErrReader(errTemporary)), nil)
-					readTo(t, d, 1)
-					require.Equal(t, errTemporary, d.SkipTo(0), "failing at %d", at)
-					want = cmp.Or(want, position(d))
-					require.Equal(t, want, position(d), "failing at %d", at)
-					d.Release()
-				}
-			}
-		})
-	}
-}
-
 func TestSkipErrors(t *testing.T) {
 	testInputErrors(t, []inputError{
 		{name: "SkipValue at an End", packet: bytesOf(idArray, 1, idNil), tokens: 2, read: (*Decoder).SkipValue, is: ErrCount, text: "offset 8, $[0]: SkipValue at an End"},
@@ -141,29 +29,6 @@ func rangeTokens(d *Decoder) (err error) {
 	for _, err = range d.Tokens() {
 	}
 	return err
-}
-
-// The names and strings that SkipValue goes over count as values.
-func TestSkippedNamesCount(t *testing.T) {
-	for name, write := range map[string]func(e *Encoder) error{
-		"NodePaths": func(e *Encoder) error { return e.WriteNodePath("a/b:c") },
-		"PackedStringArrays": func(e *Encoder) error {
-			return errors.Join(e.BeginPacked(TypePackedStringArray, 3), e.WriteString("a"), e.WriteString("b"), e.WriteString("c"), e.End())
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := encoded(t, nil, func(e *Encoder) {
-				require.NoError(t, errors.Join(e.BeginArray(3), write(e), write(e), write(e), e.End()))
-			})
-			for values, want := range map[int64]bool{12: false, 13: true} { // the Array, its elements, and nine names
-				d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Values: values}})
-				d.ResetBytes(b)
-				err := d.SkipValue()
-				require.Equal(t, want, err == nil, "%d: %v", values, err)
-				d.Release()
-			}
-		})
-	}
 }
 
 // SkipValue returns the same errors as ReadToken for texts of any length, content and limit,

@@ -1,20 +1,13 @@
 package gdwire
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
-
-func fieldsOptions(maxChunk int) *DecoderOptions {
-	return &DecoderOptions{MaxChunk: maxChunk, Limits: Limits{NameBytes: 150}}
-}
 
 func eachSlowReader(d *Decoder, b []byte, f func(name string)) {
 	eachReader(d, b, f)
@@ -148,157 +141,6 @@ func TestLoopsEndWithAnError(t *testing.T) {
 	}
 }
 
-// A Reset in the body ends any loop.
-func TestLoopsReset(t *testing.T) {
-	for _, l := range loopKinds {
-		t.Run(l.name, func(t *testing.T) {
-			d := newDecoder(t, nil, nil)
-			d.ResetBytes(l.packet)
-			n := 0
-			require.NoError(t, l.each(d, func() { n++; d.ResetBytes(bytesOf(idArray, 1, integer(7))) }))
-			require.Equal(t, 1, n)
-			require.Equal(t, KindArrayStart, readTo(t, d, 1).Kind())
-		})
-	}
-}
-
-// A body that reads more than its part is an error.
-func TestLoopsReadPast(t *testing.T) {
-	for _, l := range loopKinds {
-		t.Run(l.name, func(t *testing.T) {
-			for name, more := range map[string]func(d *Decoder) error{
-				"a value": (*Decoder).SkipValue,
-				"a token": func(d *Decoder) error { _, err := d.ReadToken(); return err },
-			} {
-				d := NewDecoder(plain(l.packet), nil)
-				n := 0
-				err := l.each(d, func() {
-					n++
-					require.NoError(t, d.SkipValue())
-					if l.name == "Pairs" {
-						require.NoError(t, d.SkipValue())
-					}
-					require.NoError(t, more(d))
-				})
-				require.ErrorIs(t, err, ErrCount, name)
-				require.Equal(t, 1, n, name)
-				d.Release()
-			}
-		})
-	}
-}
-
-// With iter.Pull, the outer loop can be left before the inner one: the rest of both is
-// skipped.
-func TestOuterLoopLeftFirst(t *testing.T) {
-	packet := bytesOf(idArray, 2, idArray, 2, idArray, 2, integer(1), integer(2), integer(3), integer(7))
-	d := newDecoder(t, plain(packet), nil)
-	readTo(t, d, 1)
-	nextOuter, stopOuter := iter.Pull2(d.Elements())
-	nextOuter()
-	nextInner, stopInner := iter.Pull2(d.Elements())
-	nextInner()
-	stopOuter()
-	stopInner()
-	require.EqualValues(t, 7, readTo(t, d, 1).Int())
-}
-
-// A loop whose outer loop was left gives an error, and no key or element of another value.
-func TestLoopsEndWithTheOuterLoop(t *testing.T) {
-	field := func(x any) []byte { return bytesOf(str("a"), x) }
-	for name, c := range map[string]struct {
-		packet []byte
-		loop   func(d *Decoder, yield func(error))
-	}{
-		"Fields": {bytesOf(idArray, 1, idDict, 2, field(integer(1)), field(integer(2)), str("the next value")), func(d *Decoder, yield func(error)) {
-			for _, err := range d.Fields() {
-				yield(err)
-			}
-		}},
-		"Elements": {bytesOf(idArray, 1, idArray, 2, integer(1), integer(2), integer(7)), func(d *Decoder, yield func(error)) {
-			for _, err := range d.Elements() {
-				yield(err)
-			}
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := newDecoder(t, plain(c.packet), nil)
-			next, stop := iter.Pull2(d.Elements())
-			next()
-			var errs []error
-			c.loop(d, func(err error) {
-				if errs = append(errs, err); err == nil {
-					must(d.ReadInt())(t)
-					stop()
-				}
-			})
-			require.Len(t, errs, 2)
-			require.NoError(t, errs[0])
-			require.ErrorIs(t, errs[1], ErrCount)
-			require.NoError(t, d.SkipValue(), "the next value")
-			require.Equal(t, io.EOF, errOf(d.ReadToken()))
-		})
-	}
-}
-
-// Leaving a loop does not wait for the sender.
-func TestFieldsLeftDoNotWait(t *testing.T) {
-	r, give := pipe(t)
-	d := newDecoder(t, r, nil)
-	give(bytesOf(idArray, 2, idDict, 2, str("hp"), str("wrong")))
-	must(d.ReadArray())(t)
-	read := func() error {
-		for _, err := range d.Fields() {
-			if err != nil {
-				return err
-			}
-			if _, err := d.ReadInt(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	require.ErrorIs(t, read(), ErrType)
-	give(bytesOf(str("rest"), idNil, integer(7)))
-	require.EqualValues(t, 7, must(d.ReadInt())(t))
-}
-
-// A read error ends a loop inside the container.
-// After a read error, the loop is still in its Dictionary: the next call reads inside it.
-func TestFieldsReadErrorStaysInside(t *testing.T) {
-	packet := bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2))
-	d := newDecoder(t, &faultyReader{b: packet, at: 8 + 12 + 4}, nil)
-	for _, err := range d.Fields() {
-		if err != nil {
-			require.Equal(t, errTemporary, err)
-			break
-		}
-	}
-	require.EqualValues(t, 1, must(d.ReadInt())(t))
-	require.Equal(t, 1, d.Depth())
-}
-
-func TestFieldsReadError(t *testing.T) {
-	packet := bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2), str("after"))
-	for at := range len(packet) - len(str("after")) {
-		d := NewDecoder(&faultyReader{b: packet, at: at}, nil)
-		var last error
-		for _, err := range d.Fields() {
-			last = err
-		}
-		require.Equal(t, errTemporary, last, at)
-		if d.Depth() > 0 {
-			require.NoError(t, d.SkipTo(0))
-		} else if d.InputOffset() == 0 {
-			require.NoError(t, d.SkipValue())
-		}
-		s, err := d.ReadString()
-		require.NoError(t, err, at)
-		require.Equal(t, "after", s)
-		d.Release()
-	}
-}
-
 // An error of the Reader in the rest of a container that a loop left is returned once by the next
 // call, whichever it is; the same call then finds the value after the container.
 func TestFieldsLeftInterrupted(t *testing.T) {
@@ -353,44 +195,6 @@ func TestFieldsLeftInterrupted(t *testing.T) {
 	}
 }
 
-// An error that PeekKind met in the body is returned by the call after the loop, and so is one that
-// stays.
-func TestFieldsLeftAfterAnError(t *testing.T) {
-	packet := bytesOf(idArray, 2, idDict, 1, str("a"), integer(1), integer(7))
-	invalid := bytesOf(idArray, 2, idDict, 1, str("a"), 99)
-	for name, call := range map[string]func(d *Decoder) error{
-		"ReadToken": func(d *Decoder) error { _, err := d.ReadToken(); return err },
-		"SkipValue": (*Decoder).SkipValue,
-		"Tokens": func(d *Decoder) (err error) {
-			for _, err = range d.Tokens() {
-			}
-			return err
-		},
-		"ReadPacked": func(d *Decoder) error { _, err := ReadPacked(d, make([]byte, 1)); return err },
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := newDecoder(t, &faultyReader{b: packet, at: 28}, nil)
-			readTo(t, d, 1)
-			for range d.Fields() {
-				require.Zero(t, d.PeekKind())
-				break
-			}
-			require.Equal(t, errTemporary, call(d))
-			require.EqualValues(t, 7, readTo(t, d, 1).Int())
-
-			d.ResetBytes(invalid)
-			readTo(t, d, 1)
-			var fault error
-			for range d.Fields() {
-				fault = d.SkipValue()
-				break
-			}
-			requireError(t, fault, 28, "$[0].a", ErrType)
-			require.Same(t, fault, call(d))
-		})
-	}
-}
-
 func TestFieldsErrors(t *testing.T) {
 	next := bytesOf(idDict, 2, str("a"), integer(1), idArray, 1, integer(3), integer(2)) // whose second key is an Array
 	testInputErrors(t, []inputError{
@@ -415,69 +219,6 @@ func TestFieldsErrors(t *testing.T) {
 				return err
 			}},
 	})
-}
-
-// A loop that is left after its body read past its container skips no part of another container,
-// however similar that is.
-func TestLoopsLeftAfterReadingPast(t *testing.T) {
-	inner := bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2))
-	list := bytesOf(idArray, 2, integer(3), integer(4))
-	for _, c := range []struct {
-		name  string
-		value []byte
-		each  func(d *Decoder, body func())
-	}{
-		{"Fields", inner, func(d *Decoder, body func()) {
-			for range d.Fields() {
-				body()
-				break
-			}
-		}},
-		{"Pairs", inner, func(d *Decoder, body func()) {
-			for range d.Pairs() {
-				body()
-				break
-			}
-		}},
-		{"Elements", list, func(d *Decoder, body func()) {
-			for range d.Elements() {
-				body()
-				break
-			}
-		}},
-	} {
-		packet := bytesOf(idArray, 4, idArray, 1, c.value, idArray, 1, c.value, c.value, integer(7))
-		for depth := range 3 {
-			for tokens := range 8 {
-				t.Run(fmt.Sprint(c.name, " ", depth, " ", tokens), func(t *testing.T) {
-					d, other := NewDecoder(plain(packet), nil), NewDecoder(plain(packet), nil)
-					defer d.Release()
-					defer other.Release()
-					readTo(t, d, 2)
-					c.each(d, func() {
-						require.NoError(t, d.SkipTo(depth))
-						readTo(t, other, 3)
-						require.NoError(t, other.SkipTo(depth))
-						for range tokens {
-							got, err := d.ReadToken()
-							want, wantErr := other.ReadToken()
-							require.Equal(t, wantErr, err)
-							require.Equal(t, want.Kind(), got.Kind())
-						}
-					})
-					for err := error(nil); err == nil; {
-						var got, want Token
-						var wantErr error
-						got, err = d.ReadToken()
-						want, wantErr = other.ReadToken()
-						require.Equal(t, wantErr, err)
-						require.Equal(t, want.Kind(), got.Kind())
-						require.Equal(t, other.InputOffset(), d.InputOffset())
-					}
-				})
-			}
-		}
-	}
 }
 
 // readElement reads one element of a packed array of numbers.
@@ -540,35 +281,6 @@ func pairs(t *testing.T) []byte {
 		require.NoError(t, e.End())
 		require.NoError(t, e.WriteString("next"))
 	})
-}
-
-func TestPairsReadPast(t *testing.T) {
-	for n := 3; n <= 6; n++ {
-		d := NewDecoder(bytes.NewReader(pairs(t)), nil)
-		var last error
-		for _, err := range d.Pairs() {
-			if last = err; err != nil {
-				break
-			}
-			for range n {
-				require.NoError(t, d.SkipValue())
-			}
-		}
-		require.ErrorIs(t, last, ErrCount)
-		d.Release()
-	}
-	d := newDecoder(t, bytes.NewReader(append(pairs(t), pairs(t)...)), nil)
-	var last error
-	for _, err := range d.Pairs() {
-		if last = err; err != nil {
-			break
-		}
-		require.NoError(t, d.SkipTo(0))
-		must(d.ReadString())(t)
-		_, err = d.ReadDict() // another of the same depth
-		require.NoError(t, err)
-	}
-	require.ErrorIs(t, last, ErrCount)
 }
 
 // An int of 32 bits cannot count 2^31 elements. Nothing is consumed then, so another call can read them.

@@ -1,84 +1,16 @@
 package gdwire
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/internal/base/wire"
 )
-
-// Tokens are the same in memory, from a Reader of known length and from any
-// Reader. Only errors about impossible counts differ.
-func TestResets(t *testing.T) {
-	eachSample(t, func(t *testing.T, s sample) {
-		d := newDecoder(t, nil, s.options(smallestChunk))
-		read := calls[0]
-		d.Reset(plain(s.packet))
-		want, _ := read.record(d, 0)
-		n := int64(len(s.packet))
-		for name, reset := range map[string]func(){
-			"ResetBytes":                  func() { d.ResetBytes(s.packet) },
-			"ResetN":                      func() { d.ResetN(plain(s.packet), n) },
-			"ResetN by byte":              func() { d.ResetN(&slowReader{s.packet}, n) },
-			"ResetN with more after it":   func() { d.ResetN(io.MultiReader(plain(s.packet), iotest.ErrReader(errors.New("asked for more"))), n) },
-			"Reset after half of another": func() { d.ResetBytes(s.packet); d.SkipValue(); d.Reset(plain(s.packet)) },
-			"Reset after Release":         func() { d.Release(); d.Reset(plain(s.packet)) },
-			"ResetBytes after Release":    func() { d.Release(); d.ResetBytes(s.packet) },
-		} {
-			t.Run(name, func(t *testing.T) {
-				reset()
-				got, _ := read.record(d, 0)
-				require.Equal(t, string(want), string(got))
-			})
-		}
-	})
-}
-
-func TestZeroDecoderCanBeReset(t *testing.T) {
-	var d Decoder
-	d.ResetBytes(integer(7))
-	require.EqualValues(t, 7, readTo(t, &d, 1).Int())
-	d = Decoder{}
-	d.Reset(plain(integer(8)))
-	require.EqualValues(t, 8, readTo(t, &d, 1).Int())
-	d.Release()
-}
-
-func TestResetNReadsNoMore(t *testing.T) {
-	for _, maxChunk := range []int{smallestChunk, DefaultMaxChunk} {
-		for _, call := range calls {
-			eachSample(t, func(t *testing.T, s sample) {
-				r := bytes.NewReader(append(s.packet[:len(s.packet):len(s.packet)], "the next packet"...))
-				d := newDecoder(t, nil, s.options(maxChunk))
-				d.ResetN(r, int64(len(s.packet)))
-				call.record(d, 1)
-				require.Equal(t, len("the next packet"), r.Len())
-			})
-		}
-	}
-}
-
-func TestResetNOfTooFew(t *testing.T) {
-	d := newDecoder(t, nil, nil)
-	for _, n := range []int64{-1, 0} {
-		d.ResetN(iotest.ErrReader(errors.New("asked")), n)
-		require.Equal(t, io.EOF, errOf(d.ReadToken()))
-	}
-	// A Reader that ends before its length is a truncated packet, even between
-	// values.
-	d.ResetN(plain(integer(7)), 12)
-	readTo(t, d, 1)
-	_, err := d.ReadToken()
-	requireError(t, err, 8, "$", io.ErrUnexpectedEOF)
-}
 
 func TestResetBytesCopiesNothing(t *testing.T) {
 	b := bytesOf(idArray, 2, str("text"), idBytes, 4, []byte("data"))
@@ -91,69 +23,6 @@ func TestResetBytesCopiesNothing(t *testing.T) {
 	data := readTo(t, d, 2).Bytes()
 	require.Same(t, &b[28], &data[0])
 	require.Equal(t, len(data), cap(data))
-}
-
-func TestConsecutiveValues(t *testing.T) {
-	b := bytesOf(integer(1), str("two"), idArray, 1, integer(3), idNil)
-	d := newDecoder(t, plain(b), nil)
-	for _, end := range []int64{8, 20, 36, 40} {
-		require.NoError(t, d.SkipValue())
-		require.Zero(t, d.Depth())
-		require.Equal(t, end, d.InputOffset())
-		require.Equal(t, b[end:], append([]byte{}, d.UnreadBuffer()...))
-	}
-	for range 3 {
-		require.Equal(t, io.EOF, errOf(d.ReadToken()))
-		require.Zero(t, d.PeekKind())
-		require.Equal(t, io.EOF, d.SkipValue())
-		require.Equal(t, io.EOF, CopyValue(NewEncoder(io.Discard, nil), d))
-	}
-}
-
-// io.EOF is returned only between values.
-func TestEOFInsideValue(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		b    []byte
-		path string
-	}{
-		{"inside a header", []byte{2, 0}, "$"},
-		{"after a header", bytesOf(idInt), "$"},
-		{"inside an array", bytesOf(idArray, 2, idNil), "$[1]"},
-		{"inside a key", bytesOf(idDict, 1, idString, 5, []byte("abc")), "$.key(0)"},
-		{"after a key", bytesOf(idDict, 1, str("abc")), `$.abc`},
-		{"inside a string", bytesOf(idString, 5, []byte("abc")), "$"},
-		{"inside padding", bytesOf(idString, 3, []byte("abc")), "$"},
-		{"inside packed numbers", bytesOf(idInts, 2, 1, []byte{1}), "$"},
-		{"inside packed strings", bytesOf(idStrings, 2, "a\x00", 3), "$[1]"},
-		{"inside a path", bytesOf(idPath, newPath(2), 0, 0, "a"), "$[1]"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			for name, read := range map[string]func(d *Decoder) error{
-				"ReadToken": func(d *Decoder) (err error) {
-					for err == nil {
-						_, err = d.ReadToken()
-					}
-					return err
-				},
-				"SkipValue": (*Decoder).SkipValue,
-				"CopyValue": func(d *Decoder) error { return CopyValue(NewEncoder(io.Discard, nil), d) },
-			} {
-				t.Run(name, func(t *testing.T) {
-					d := NewDecoder(plain(c.b), nil)
-					err := read(d)
-					requireError(t, err, len(c.b), c.path, io.ErrUnexpectedEOF)
-					_, again := d.ReadToken()
-					require.Equal(t, err, again, "%s: it stays until Reset")
-					require.Equal(t, err, d.SkipTo(-1))
-					require.Zero(t, d.PeekKind())
-					d.Reset(plain(integer(1)))
-					readTo(t, d, 1)
-					d.Release()
-				})
-			}
-		})
-	}
 }
 
 // A token is returned as soon as its bytes have arrived. DictKey and End need
@@ -187,41 +56,6 @@ func TestTokensArriveWithTheirBytes(t *testing.T) {
 			tok, err := d.ReadToken()
 			require.NoError(t, err, "token %d: it waits for more than its bytes", i)
 			require.Len(t, d.UnreadBuffer(), int(end-d.InputOffset()), "after %v", tok)
-		}
-	})
-}
-
-// PeekKind needs the header of a value and no bytes for other tokens.
-func TestPeekKindWaitsForTheHeaderOnly(t *testing.T) {
-	eachSample(t, func(t *testing.T, s sample) {
-		d := newDecoder(t, plain(s.packet), s.options(0))
-		r, give := pipe(t)
-		peeking := newDecoder(t, r, s.options(0))
-		at := int64(0)
-		for {
-			isValue := d.want() <= lastValue
-			start := d.InputOffset()
-			want, err := d.ReadToken()
-			if err == io.EOF {
-				return
-			}
-			require.NoError(t, err)
-			if isValue {
-				give(s.packet[start : start+4])
-				at = start + 4
-			}
-			require.Equal(t, want.Kind(), peeking.PeekKind())
-			require.Equal(t, want.Kind(), peeking.PeekKind(), "a second time")
-			require.Equal(t, start, peeking.InputOffset(), "it consumes nothing")
-			end := d.InputOffset()
-			if want.has(flagOldNodePath) {
-				end += 4
-			}
-			if end > at {
-				give(s.packet[at:end])
-				at = end
-			}
-			require.Equal(t, want.head, must(peeking.ReadToken())(t).head)
 		}
 	})
 }
@@ -289,110 +123,6 @@ func TestTokensAreOneValue(t *testing.T) {
 	require.ErrorIs(t, errs[0], io.ErrUnexpectedEOF)
 	for range d.Tokens() {
 		break
-	}
-}
-
-// The offset of WrapError is that of the token's first byte.
-func TestWrapErrorOffset(t *testing.T) {
-	eachSample(t, func(t *testing.T, s sample) {
-		for _, maxChunk := range []int{smallestChunk, 0} {
-			d := NewDecoder(nil, s.options(maxChunk))
-			eachReader(d, s.packet, func(name string) {
-				for {
-					start := d.InputOffset()
-					tok, err := d.ReadToken()
-					if err == io.EOF {
-						return
-					}
-					require.NoError(t, err)
-					var e *Error
-					require.ErrorAs(t, d.WrapError(ErrType), &e)
-					require.Equal(t, start, e.Offset, "%v, %s", tok, name)
-				}
-			})
-			d.Release()
-		}
-	})
-}
-
-// The end of the input stays, even if the Reader returns more bytes later.
-func TestErrorsStayAfterPeekKind(t *testing.T) {
-	for there, kind := range map[int]Kind{2: 0, 6: KindInt32} {
-		t.Run(fmt.Sprintf("%d bytes", there), func(t *testing.T) {
-			gives := [][]byte{integer(1)[:there], nil, integer(1)[there:]}
-			d := NewDecoder(readerFunc(func(p []byte) (int, error) {
-				if len(gives) == 0 || gives[0] == nil {
-					gives = gives[min(len(gives), 1):]
-					return 0, io.EOF
-				}
-				n := copy(p, gives[0])
-				gives = gives[1:]
-				return n, nil
-			}), nil)
-			require.Equal(t, kind, d.PeekKind())
-			for range 3 {
-				_, err := d.ReadToken()
-				requireError(t, err, there, "$", io.ErrUnexpectedEOF)
-			}
-			d.Release()
-		})
-	}
-}
-
-// A string cannot be continued after another call, even if that read nothing.
-func TestNoPayloadAfterOtherCalls(t *testing.T) {
-	packet := bytesOf(idArray, 1, str("text"))
-	for name, call := range map[string]func(d *Decoder) error{
-		"PeekKind": func(d *Decoder) error { d.PeekKind(); return nil },
-		"SkipTo":   func(d *Decoder) error { return d.SkipTo(1) },
-		"a misplaced SkipValue": func(d *Decoder) error {
-			if err := d.SkipValue(); !errors.Is(err, ErrCount) {
-				return fmt.Errorf("SkipValue at an End: %w", err)
-			}
-			return nil
-		},
-		"Reset":      func(d *Decoder) error { d.Reset(plain(packet)); return nil },
-		"ResetBytes": func(d *Decoder) error { d.ResetBytes(packet); return nil },
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, started := range []bool{false, true} {
-				d := NewDecoder(plain(packet), nil)
-				readTo(t, d, 2)
-				if started {
-					must(d.Payload().Read(make([]byte, 1)))(t)
-				}
-				require.NoError(t, call(d))
-				text, err := d.AppendString(nil)
-				require.True(t, errors.Is(err, ErrType) || errors.Is(err, ErrCount), "%s: %v", name, err)
-				require.Empty(t, text)
-				d.Release()
-			}
-		})
-	}
-}
-
-// PeekKind returns 0 where ReadToken returns an error.
-func TestPeekKindWithoutToken(t *testing.T) {
-	for name, c := range map[string]struct {
-		packet  []byte
-		options DecoderOptions
-		before  int
-		want    error
-	}{
-		"an id of no type":       {bytesOf(99), DecoderOptions{}, 0, ErrType},
-		"an element of no type":  {bytesOf(idArray, 1, 99), DecoderOptions{}, 1, ErrType},
-		"after the only value":   {bytesOf(idNil, idNil), DecoderOptions{OneValue: true}, 1, io.EOF},
-		"after a packet's value": {bytesOf(idNil, idNil), DecoderOptions{Strict: true}, 1, ErrStrict},
-		"at the end":             {bytesOf(idNil), DecoderOptions{}, 1, io.EOF},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(nil, &c.options)
-			d.ResetBytes(c.packet)
-			readTo(t, d, c.before)
-			require.Zero(t, d.PeekKind())
-			require.ErrorIs(t, errOf(d.ReadToken()), c.want)
-			d.Release()
-		})
 	}
 }
 
@@ -474,153 +204,6 @@ func TestStaleTokens(t *testing.T) {
 	}
 }
 
-// Calls that report the Decoder's position do not make tokens stale.
-func TestInspectionKeepsTokensValid(t *testing.T) {
-	d := newDecoder(t, plain(str("text")), nil)
-	tok := readTo(t, d, 1)
-	d.Depth()
-	d.InputOffset()
-	d.UnreadBuffer()
-	d.StackIndex(0)
-	d.AppendPath(nil)
-	d.WrapError(io.EOF)
-	require.Equal(t, "text", tok.Text())
-}
-
-// Tokens without a payload never become stale.
-func TestTokensWithoutPayload(t *testing.T) {
-	d := NewDecoder(plain(bytesOf(idArray, 9, idNil, idBool, 1, integer(7), idFloat|bit16, 0.5, idRID, uint64(3),
-		idObject|bit16, uint64(4), str(""), idDict, 0, idPath, newPath(0), 0, 0)), nil)
-	defer d.Release()
-	all := []Token{}
-	for tok, err := range d.Tokens() {
-		require.NoError(t, err)
-		all = append(all, tok)
-	}
-	d.Release()
-	for _, tok := range all {
-		require.Equal(t, tok.String(), tok.Clone().String())
-		require.Empty(t, tok.Bytes())
-		require.NotEmpty(t, tok.String())
-	}
-	require.EqualValues(t, 9, all[0].Len())
-	require.True(t, all[2].Bool())
-	require.EqualValues(t, 7, all[3].Int())
-	require.Equal(t, 0.5, all[4].Float())
-	require.EqualValues(t, 3, all[5].ID())
-}
-
-// The capacity of a payload is its length, so that appending to it copies.
-func TestPayloadsAreClipped(t *testing.T) {
-	eachSample(t, func(t *testing.T, s sample) {
-		b := bytes.Clone(s.packet)
-		d := newDecoder(t, nil, s.options(smallestChunk))
-		d.ResetBytes(b)
-		for {
-			tok, err := d.ReadToken()
-			if err == io.EOF {
-				break
-			}
-			require.NoError(t, err)
-			p := tok.Bytes()
-			require.Equal(t, len(p), cap(p))
-			p = d.UnreadBuffer()
-			require.Equal(t, len(p), cap(p))
-		}
-		require.Equal(t, s.packet, b)
-	})
-}
-
-// Positions never repeat, so that no stale token is taken for a later one.
-func TestTokensStayStale(t *testing.T) {
-	texts := bytesOf(idStrings, 40, bytes.Repeat(bytesOf("a\x00"), 40))
-	for resets := range 4 {
-		for releases := range 9 {
-			d := NewDecoder(plain(texts), nil)
-			for range resets {
-				readTo(t, d, 41)
-				d.Reset(plain(texts))
-			}
-			tok := readTo(t, d, 20)
-			d.Release()
-			for range releases {
-				d.Reset(plain(nil))
-				d.Release()
-			}
-			d.Reset(plain(texts))
-			for range 41 {
-				readTo(t, d, 1)
-				require.PanicsWithValue(t, staleMessage, func() { tok.Bytes() }, "%d Resets, %d Releases", resets, releases)
-			}
-			d.Release()
-		}
-	}
-}
-
-// Tokens ends where its value does, also if the body skips more.
-func TestTokensWithSkips(t *testing.T) {
-	d := newDecoder(t, plain(bytesOf(idDict, 1, str("k"), integer(1), integer(42))), nil)
-	var kinds []Kind
-	for tok, err := range d.Tokens() {
-		require.NoError(t, err)
-		kinds = append(kinds, tok.Kind())
-		if tok.Kind() == KindDictKey {
-			require.NoError(t, d.SkipTo(0))
-		}
-	}
-	require.Equal(t, []Kind{KindDictStart, KindDictKey}, kinds)
-	n, err := d.ReadInt()
-	require.NoError(t, err)
-	require.EqualValues(t, 42, n)
-
-	// At a DictKey it covers the marker and the key.
-	d.Reset(plain(bytesOf(idDict, 1, str("k"), integer(1))))
-	readTo(t, d, 1)
-	kinds = nil
-	for tok, err := range d.Tokens() {
-		require.NoError(t, err)
-		kinds = append(kinds, tok.Kind())
-	}
-	require.Equal(t, []Kind{KindDictKey, KindStringChunk}, kinds)
-
-	// It ends if the body leaves it there, or reads the key.
-	d.Reset(plain(bytesOf(idDict, 1, str("k"), integer(1))))
-	readTo(t, d, 1)
-	for tok := range d.Tokens() {
-		require.Equal(t, KindDictKey, tok.Kind())
-		break
-	}
-	d.Reset(plain(bytesOf(idDict, 1, str("k"), integer(1))))
-	readTo(t, d, 1)
-	for tok := range d.Tokens() {
-		require.Equal(t, KindDictKey, tok.Kind())
-		must(d.ReadString())(t)
-	}
-	n, err = d.ReadInt()
-	require.NoError(t, err)
-	require.EqualValues(t, 1, n)
-}
-
-// Reset forgets the error that PeekKind kept: the next Error stays.
-func TestResetAfterPeekedError(t *testing.T) {
-	d := newDecoder(t, plain(nil), nil)
-	for name, reset := range map[string]func(b []byte){
-		"Reset":      func(b []byte) { d.Reset(plain(b)) },
-		"ResetN":     func(b []byte) { d.ResetN(plain(b), int64(len(b))) },
-		"ResetBytes": d.ResetBytes,
-	} {
-		t.Run(name, func(t *testing.T) {
-			reset(nil)
-			require.Zero(t, d.PeekKind())
-			reset(bytesOf(99))
-			for range 3 {
-				_, err := d.ReadToken()
-				requireError(t, err, 0, "$", ErrType)
-			}
-		})
-	}
-}
-
 // Reset in the body of a loop frees the loop's key.
 func TestResetInLoops(t *testing.T) {
 	packet := bytesOf(idDict, 1, str("key"), integer(1))
@@ -631,26 +214,6 @@ func TestResetInLoops(t *testing.T) {
 			d.ResetBytes(packet)
 		}
 		require.Empty(t, d.cold.keys)
-	}
-}
-
-// An error that the Reader returns with the last bytes of a known length follows them.
-func TestErrorWithTheLastBytes(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		err, want error
-	}{
-		{"io.EOF", io.EOF, io.EOF},
-		{"other error", errTemporary, errTemporary},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			d := newDecoder(t, nil, nil)
-			packet := integer(7)
-			d.ResetN(readerFunc(func(p []byte) (int, error) { return copy(p, packet), c.err }), int64(len(packet)))
-			require.EqualValues(t, 7, readTo(t, d, 1).Int())
-			require.Equal(t, c.want, errOf(d.ReadToken()))
-			require.Equal(t, io.EOF, errOf(d.ReadToken()))
-		})
 	}
 }
 
@@ -866,34 +429,6 @@ func TestReaderErrors(t *testing.T) {
 		{name: "bytes after the value", packet: nil, is: ErrStrict, options: DecoderOptions{Strict: true}, text: "offset 4, $: not canonical: bytes after the value",
 			read: func(d *Decoder) error { d.ResetBytes(bytesOf(idNil, idNil)); return readAll(d) }},
 	})
-}
-
-// PeekKind makes the latest token stale wherever it is called.
-func TestPeekKindMakesTokensStale(t *testing.T) {
-	text := strings.Repeat("a text beyond the last bytes ", 3)
-	b := encoded(t, nil, func(e *Encoder) {
-		require.NoError(t, errors.Join(e.BeginArray(3),
-			e.BeginArray(1), e.WriteString(text), e.End(),
-			e.BeginDict(2), e.WriteString(text), e.WriteString(text), e.WriteNil(), e.WriteNil(), e.End(),
-			e.BeginPacked(TypePackedStringArray, 2), e.WriteString(text), e.WriteString(text), e.End(),
-			e.End(), e.WriteString(text), e.WriteNil()))
-	})
-	d := newDecoder(t, nil, nil)
-	d.ResetBytes(b)
-	var before []Kind
-	for {
-		tok, err := d.ReadToken()
-		if err == io.EOF {
-			break
-		}
-		require.NoError(t, err)
-		if tok.Kind() == KindStringChunk {
-			require.Equal(t, text, tok.Text())
-			before = append(before, d.PeekKind())
-			require.PanicsWithValue(t, staleMessage, func() { tok.Bytes() }, "before %v", before[len(before)-1])
-		}
-	}
-	require.Equal(t, []Kind{KindEnd, KindStringChunk, KindDictKey, KindStringChunk, KindEnd, KindNil}, before)
 }
 
 func TestDecodingAllocatesNothing(t *testing.T) {

@@ -1,8 +1,6 @@
 package gdwire
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,28 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gdwire/gdwire/internal/base/checked"
 )
-
-// Bytes that follow an Unknown count are buffered until its End, all others are
-// flushed.
-func TestUnknownCountsAreBuffered(t *testing.T) {
-	var b bytes.Buffer
-	e := newEncoder(t, &b, nil)
-	require.NoError(t, e.BeginArray(2))
-	require.NoError(t, e.WriteInt(7))
-	require.NoError(t, e.BeginArray(Unknown))
-	require.NoError(t, e.Flush())
-	require.Equal(t, bytesOf(idArray, 2, integer(7), idArray), b.Bytes())
-	require.NoError(t, e.WriteNil())
-	require.NoError(t, e.Flush())
-	require.Equal(t, 20, b.Len())
-	require.EqualValues(t, 28, e.OutputOffset())
-	require.NoError(t, e.End())
-	require.NoError(t, e.Flush())
-	require.Equal(t, bytesOf(idArray, 2, integer(7), idArray, 1, idNil), b.Bytes())
-}
 
 // MaxBuffered limits the bytes after the outermost Unknown count, for any size of the pooled
 // buffer.
@@ -133,110 +110,6 @@ func TestBuffered(t *testing.T) {
 	require.ErrorIs(t, e.WriteNil(), ErrLimit)
 }
 
-// The padding of a name has room at every position of the buffer.
-func TestNamesWhereBuffersEnd(t *testing.T) {
-	write := func(e *Encoder) {
-		require.NoError(t, e.BeginObject("Nod", 4))
-		for _, name := range []string{"a", "ab", "abc", "abcd"} {
-			require.NoError(t, e.WriteProperty(name))
-			require.NoError(t, e.WriteSignal(name, 7))
-		}
-		require.NoError(t, e.End())
-	}
-	want := encoded(t, nil, write)
-	for size := range 40 {
-		var b bytes.Buffer
-		e := smallEncoder(&b, Godot4, 12+size)
-		write(e)
-		require.Equal(t, want, b.Bytes(), "buffer of %d", 12+size)
-		e.Close()
-	}
-}
-
-// Values longer than the buffer do not make it grow.
-func TestLongValuesDoNotGrowTheBuffer(t *testing.T) {
-	long := bytes.Repeat([]byte("x"), 4*bufferSize)
-	e := newEncoder(t, io.Discard, nil)
-	size := len(e.buf)
-	for name, call := range map[string]step{
-		"WriteString": func(e *Encoder) error { return e.WriteString(string(long)) },
-		"WriteRaw":    func(e *Encoder) error { return e.WriteRaw(bytesOf(idBytes, len(long), long)) },
-		"Write": func(e *Encoder) error {
-			return errors.Join(e.BeginString(TypeString, int64(len(long))), write(string(long))(e), e.End())
-		},
-		"WritePacked": func(e *Encoder) error {
-			return errors.Join(e.BeginPacked(TypePackedByteArray, int64(len(long))), WritePacked(e, long), e.End())
-		},
-		"WritePacked of others": func(e *Encoder) error {
-			return errors.Join(e.BeginPacked(TypePackedInt32Array, int64(len(long))), WritePacked(e, long), e.End())
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			require.NoError(t, call(e))
-			require.Len(t, e.buf, size)
-		})
-	}
-}
-
-// The previous content of a buffer does not show in the output.
-func TestUsedBuffers(t *testing.T) {
-	want := bytesOf(idArray, 30)
-	var b bytes.Buffer
-	e := newEncoder(t, &b, nil)
-	for i := range e.buf {
-		e.buf[i] = 0xFF
-	}
-	require.NoError(t, e.BeginArray(30))
-	for n := range 10 {
-		text := strings.Repeat("x", n)
-		want = append(want, bytesOf(str(text), idStrings, 1, text+"\x00", idPath, newPath(1), 0, 0, text)...)
-		require.NoError(t, e.WriteString(text))
-		require.NoError(t, e.BeginPacked(TypePackedStringArray, 1))
-		require.NoError(t, e.WriteString(text))
-		require.NoError(t, e.End())
-		require.NoError(t, e.BeginNodePath(1, 0, false))
-		require.NoError(t, e.WriteString(text))
-		require.NoError(t, e.End())
-	}
-	require.NoError(t, e.End())
-	require.Equal(t, want, b.Bytes())
-}
-
-// Writers that break the contract of io.Writer.
-func TestMisbehavingWriters(t *testing.T) {
-	for _, n := range []int{-1, 1 << 20} {
-		e := NewEncoder(writerFunc(func([]byte) (int, error) { return n, nil }), nil)
-		require.Equal(t, checked.ErrWrite, e.WriteNil())
-		e.Close()
-
-		d := NewDecoder(plain(str("text")), nil)
-		readTo(t, d, 1)
-		require.Equal(t, checked.ErrWrite, errOf(io.Copy(writerFunc(func([]byte) (int, error) { return n, nil }), d.Payload())))
-		d.Release()
-	}
-	e := NewEncoder(writerFunc(func([]byte) (int, error) { return 0, nil }), nil)
-	require.Equal(t, io.ErrShortWrite, e.WriteNil())
-}
-
-// A top-level value is written when it ends.
-func TestValuesAreWrittenWhenTheyEnd(t *testing.T) {
-	eachSample(t, func(t *testing.T, s sample) {
-		d := newDecoder(t, plain(s.packet), s.options(smallestChunk))
-		var b bytes.Buffer
-		e := NewEncoder(&b, &EncoderOptions{Format: s.format})
-		for _, tok := range tokens(t, d) {
-			before := b.Len()
-			require.NoError(t, e.WriteToken(tok))
-			if e.Depth() == 0 {
-				require.EqualValues(t, e.OutputOffset(), b.Len())
-			} else {
-				require.Equal(t, before, b.Len(), "a small value comes in one piece")
-			}
-		}
-		require.NoError(t, e.Close())
-	})
-}
-
 func TestBufferedErrors(t *testing.T) {
 	testCallErrors(t, []callError{
 		{name: "MaxBuffered", before: []step{array(Unknown), func(e *Encoder) error { return e.WriteString(strings.Repeat("x", 8<<20-12)) }},
@@ -323,27 +196,4 @@ func TestWriterFaults(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A number or vector that does not fit the rest of the buffer is written in one piece, so that a
-// Writer that fails has got none of it.
-func TestValuesAreNotSplit(t *testing.T) {
-	for name, write := range map[string]func(e *Encoder) error{
-		"int":     func(e *Encoder) error { return e.WriteInt(1 << 40) },
-		"vector":  func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float64{1, 2}) },
-		"ints":    func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []int32{1, 2}) },
-		"a token": token(Vector(TypeVector2, 1, 2)),
-	} {
-		var sizes []int
-		e := NewEncoder(writerFunc(func(p []byte) (int, error) {
-			sizes = append(sizes, len(p))
-			return len(p), nil
-		}), nil)
-		require.NoError(t, e.BeginArray(2))
-		require.NoError(t, e.WriteString(strings.Repeat("x", bufferSize-24)))
-		require.NoError(t, write(e), name)
-		require.NoError(t, e.End())
-		require.Equal(t, []int{bufferSize - 8, 12}, sizes, name)
-		e.Close()
-	}
 }

@@ -1,114 +1,12 @@
 package gdwire
 
 import (
-	"bytes"
 	"io"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
-
-// At a Property, as at a DictKey, SkipValue skips the name.
-func TestProperties(t *testing.T) {
-	packet := bytesOf(idObject, "Node", 1, "name", str("x"))
-	o := &DecoderOptions{AllowObjects: true}
-	for name, skip := range map[string]func(*Decoder) error{
-		"SkipValue": (*Decoder).SkipValue,
-		"CopyValue": func(d *Decoder) error {
-			e := NewEncoder(io.Discard, nil)
-			require.NoError(t, e.BeginObject("Node", 1))
-			return CopyValue(e, d)
-		},
-		"Tokens": func(d *Decoder) error {
-			for tok, err := range d.Tokens() {
-				require.Equal(t, KindProperty, tok.Kind())
-				require.NoError(t, err)
-			}
-			return nil
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(bytes.NewReader(packet), o)
-			must(d.ReadToken())(t)
-			require.NoError(t, skip(d))
-			require.Equal(t, KindStringChunk, d.PeekKind())
-		})
-	}
-}
-
-// Unknown counts give the bytes of known ones, at any nesting and after anything.
-func TestUnknownCounts(t *testing.T) {
-	write := func(e *Encoder, n func(known int) int) {
-		require.NoError(t, e.BeginArray(n(6)))
-		require.NoError(t, e.BeginDict(n(2)))
-		require.NoError(t, e.WriteString("key"))
-		require.NoError(t, e.BeginString(TypeString, int64(n(len(longText)))))
-		must(io.Copy(e, strings.NewReader(longText)))(t)
-		require.NoError(t, e.End())
-		require.NoError(t, e.BeginArray(n(0)))
-		require.NoError(t, e.End())
-		require.NoError(t, e.WriteNil())
-		require.NoError(t, e.End())
-		require.NoError(t, e.BeginTypedArray(n(2), Elem{Type: TypeInt}))
-		require.NoError(t, e.WriteInt(1))
-		require.NoError(t, e.WriteInt(2))
-		require.NoError(t, e.End())
-		require.NoError(t, e.BeginPacked(TypePackedVector3Array, int64(n(2))))
-		require.NoError(t, WritePacked(e, [][3]float32{{1, 2, 3}, {4, 5, 6}}))
-		require.NoError(t, e.End())
-		require.NoError(t, e.BeginPacked(TypePackedByteArray, int64(n(5))))
-		require.NoError(t, WritePacked(e, []byte("abcde")))
-		require.NoError(t, e.End())
-		require.NoError(t, e.BeginPacked(TypePackedStringArray, int64(n(3))))
-		require.NoError(t, e.WriteString("a"))
-		require.NoError(t, e.BeginString(TypeString, int64(n(3))))
-		must(e.Write([]byte("abc")))(t)
-		require.NoError(t, e.End())
-		require.NoError(t, e.BeginString(TypeString, int64(n(0))))
-		require.NoError(t, e.End())
-		require.NoError(t, e.End())
-		require.NoError(t, e.BeginObject("Node", n(1)))
-		require.NoError(t, e.WriteProperty("p"))
-		require.NoError(t, e.BeginNodePath(1, 1, true))
-		require.NoError(t, e.BeginString(TypeString, int64(n(3))))
-		must(e.Write([]byte("€")))(t)
-		require.NoError(t, e.End())
-		require.NoError(t, e.WriteString("y"))
-		require.NoError(t, e.End())
-		require.NoError(t, e.End())
-		require.NoError(t, e.End())
-	}
-	known := func(n int) int { return n }
-	unknown := func(int) int { return Unknown }
-	want := encoded(t, nil, func(e *Encoder) { write(e, known) })
-	for i := range 4 { // at 3 none is known
-		calls := 0
-		some := func(n int) int {
-			if calls++; calls%3 == i {
-				return n
-			}
-			return Unknown
-		}
-		got := encoded(t, nil, func(e *Encoder) { write(e, some) })
-		require.Equal(t, want, got)
-	}
-	// After and before other values, in the same buffer and flushed in between.
-	for _, flush := range []bool{false, true} {
-		got := encoded(t, nil, func(e *Encoder) {
-			require.NoError(t, e.BeginArray(5))
-			for i := range 5 {
-				if flush {
-					require.NoError(t, e.Flush())
-				}
-				write(e, [](func(int) int){known, unknown}[i%2])
-			}
-			require.NoError(t, e.End())
-		})
-		require.Equal(t, bytesOf(idArray, 5, bytes.Repeat(want, 5)), got)
-	}
-}
 
 // A container of Unknown count that no engine could read is not written.
 func TestUnknownCountsAreLimited(t *testing.T) {
@@ -156,24 +54,6 @@ func TestContainerCallErrors(t *testing.T) {
 		{name: "object by a manual", format: Manual3, call: object("A", 0), is: ErrType, text: "offset 0, $: manual3 has no serialized objects"},
 		{name: "properties without a class", call: object("", 1), is: ErrCount, text: "offset 0, $: properties of an object without a class"},
 	})
-}
-
-// A chunk converted in pieces keeps its elements.
-func TestConvertedChunksInPieces(t *testing.T) {
-	wide, narrow := bytesOf(idVectors2|bit16, 9), bytesOf(24, 9)
-	for i := range 18 {
-		wide = append(wide, bytesOf(float64(i)+0.5)...)
-	}
-	narrow = append(narrow, reals(18)...)
-	for size := 8; size < 80; size += 4 {
-		var b bytes.Buffer
-		e := smallEncoder(&b, Godot3, size)
-		d := NewDecoder(plain(wide), nil)
-		require.NoError(t, CopyValue(e, d))
-		require.Equal(t, narrow, b.Bytes(), "buffer of %d", size)
-		d.Release()
-		e.Close()
-	}
 }
 
 func TestPackedCallErrors(t *testing.T) {

@@ -1,7 +1,6 @@
 package gdwire
 
 import (
-	"bytes"
 	"io"
 	"math"
 	"strconv"
@@ -27,44 +26,6 @@ func TestTokensReencode(t *testing.T) {
 		})
 		require.Equal(t, s.packet, got)
 	})
-}
-
-// Padding that a lenient Decoder accepts is written as zeros.
-func TestDeclaredNamesArePadded(t *testing.T) {
-	dirty := func(name string) []byte {
-		b := bytesOf(name)
-		for i := 4 + len(name); i < len(b); i++ {
-			b[i] = 0xDE
-		}
-		return b
-	}
-	for name, c := range map[string]struct{ in, want []byte }{
-		"class":  {bytesOf(idArray|typedBy*2, dirty("A"), 0), bytesOf(idArray|typedBy*2, "A", 0)},
-		"script": {bytesOf(idArray|typedBy*3, dirty("res://a.gd"), 0), bytesOf(idArray|typedBy*3, "res://a.gd", 0)},
-		"key and value": {
-			bytesOf(idDict|typedBy*2|valuesBy*3, dirty("Node"), dirty("r"), 0),
-			bytesOf(idDict|typedBy*2|valuesBy*3, "Node", "r", 0),
-		},
-		"value after a built-in type": {
-			bytesOf(idDict|typedBy*1|valuesBy*2, idInt, dirty("AB"), 0),
-			bytesOf(idDict|typedBy*1|valuesBy*2, idInt, "AB", 0),
-		},
-		"a long name": {bytesOf(idArray|typedBy*2, dirty(strings.Repeat("x", 501)), 0), bytesOf(idArray|typedBy*2, strings.Repeat("x", 501), 0)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(plain(c.in), nil)
-			start := readTo(t, d, 1)
-			before := bytes.Clone(start.Bytes())
-			got := encoded(t, nil, func(e *Encoder) {
-				require.NoError(t, e.WriteToken(start))
-				require.Equal(t, before, start.Bytes(), "the token is not changed")
-				require.NoError(t, e.End())
-			})
-			require.Equal(t, c.want, got)
-			strict := NewDecoder(plain(got), &DecoderOptions{Strict: true})
-			require.NoError(t, strict.SkipValue())
-		})
-	}
 }
 
 // Writing a token with a string that is too long for tokens is an error.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/base/wire"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
@@ -71,96 +70,6 @@ func TestValueCallErrors(t *testing.T) {
 		{name: "too few components", call: reals(TypeVector3, 1, 2), is: ErrCall, text: "offset 0, $: Vector3 has 3 components, not 2"},
 		{name: "short InputEvent", format: Godot2, call: func(e *Encoder) error { return e.WriteInputEvent(1, 0, make([]byte, 5)) }, is: ErrRange, text: "offset 0, $: InputEvent of type 1 needs more than 5 bytes"},
 	})
-}
-
-// A Type that is none has the same error on the fast path as at the top level: no table is
-// indexed modulo its size.
-func TestEveryType(t *testing.T) {
-	reals, ints := make([]float64, 16), make([]int32, 16)
-	calls := map[string]func(e *Encoder, typ Type, n int) error{
-		"WriteComponents of float64": func(e *Encoder, typ Type, n int) error { return WriteComponents(e, typ, reals[:n]) },
-		"WriteComponents of int32":   func(e *Encoder, typ Type, n int) error { return WriteComponents(e, typ, ints[:n]) },
-		"BeginPacked":                func(e *Encoder, typ Type, n int) error { return e.BeginPacked(typ, int64(n)) },
-		"BeginString":                func(e *Encoder, typ Type, n int) error { return e.BeginString(typ, int64(n)) },
-		"BeginTypedArray":            func(e *Encoder, typ Type, n int) error { return e.BeginTypedArray(n, Elem{Type: typ}) },
-		"BeginTypedDict":             func(e *Encoder, typ Type, n int) error { return e.BeginTypedDict(n, Elem{Type: typ}, Elem{Type: typ}) },
-		"ArrayStart":                 func(e *Encoder, typ Type, n int) error { return e.WriteToken(ArrayStart(n, Elem{Type: typ})) },
-		"DictStart": func(e *Encoder, typ Type, n int) error {
-			return e.WriteToken(DictStart(n, Elem{Type: typ}, Elem{Type: typ}))
-		},
-	}
-	for name, call := range calls {
-		for _, f := range Formats() {
-			top, inArray := NewEncoder(io.Discard, &EncoderOptions{Format: f}), NewEncoder(io.Discard, &EncoderOptions{Format: f})
-			for i := 0; i < 256*17; i += stride() {
-				typ, n := Type(i/17), i%17
-				top.Reset(io.Discard)
-				inArray.Reset(io.Discard)
-				require.NoError(t, inArray.BeginArray(1))
-				want, got := call(top, typ, n), call(inArray, typ, n)
-				if want == nil && got == nil && (typ == 0 || layouts[typ].name != "") {
-					continue
-				}
-				require.EqualError(t, got, strings.Replace(fmt.Sprint(want), "offset 0, $:", "offset 8, $[0]:", 1), "%s of %v, %d", name, typ, n)
-			}
-			top.Close()
-			inArray.Close()
-		}
-	}
-}
-
-// Text can be written in any pieces.
-func TestTextInPieces(t *testing.T) {
-	const text = longText + "\uFFFD, which is no error"
-	for size := range 20 {
-		for _, n := range []int64{int64(len(text)), Unknown} {
-			got := encoded(t, nil, func(e *Encoder) {
-				require.NoError(t, e.BeginString(TypeString, n))
-				written := must(io.CopyBuffer(e, struct{ io.Reader }{strings.NewReader(text)}, make([]byte, size+1)))(t)
-				require.EqualValues(t, len(text), written)
-				require.NoError(t, e.End())
-			})
-			require.Equal(t, str(text), got)
-		}
-	}
-}
-
-// Invalid text that two Writes split in any way is found as early as possible.
-func TestInvalidTextInPieces(t *testing.T) {
-	for _, bad := range []string{"\xff", "\x80", "\xc0\x80", "\xe2\x28\xa1", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xf0\x9f\x98"} {
-		text := "é" + bad + "xy"
-		for i := range len(text) + 1 {
-			for j := i; j <= len(text); j++ {
-				e := NewEncoder(io.Discard, nil)
-				require.NoError(t, e.BeginString(TypeString, Unknown))
-				var err error
-				for _, p := range []string{text[:i], text[i:j], text[j:]} {
-					if err == nil {
-						_, err = e.Write([]byte(p))
-					}
-				}
-				if err == nil {
-					err = e.End()
-				}
-				require.ErrorIs(t, err, ErrUTF8, "%q split at %d and %d", text, i, j)
-				e.Close()
-			}
-		}
-	}
-}
-
-// One invalid byte is found at every position.
-func TestInvalidTextAtEveryByte(t *testing.T) {
-	e := newEncoder(t, io.Discard, nil)
-	for n := range 40 {
-		for i := range n {
-			text := []byte(strings.Repeat("x", n))
-			text[i] = 0x80
-			require.ErrorIs(t, e.WriteString(string(text)), ErrUTF8, "%q", text)
-			require.ErrorIs(t, e.WriteToken(chunkOf(TypeString, n, string(text), true)), ErrUTF8, "%q", text)
-			require.ErrorIs(t, e.WriteRaw(str(string(text))), ErrUTF8, "%q", text)
-		}
-	}
 }
 
 // textWriters contains every call that writes text, where it may be called.
@@ -249,80 +158,6 @@ func TestNULInText(t *testing.T) {
 	}
 }
 
-// CopyValue and WriteRaw write the bytes that they read, with a NUL in each kind of text, also in chunks
-// and into another format.
-func TestNULIsCopied(t *testing.T) {
-	for _, size := range []int{1, 3, 9, 20, 40, 90} {
-		text := strings.Repeat("x", size-1) + "\x00" + strings.Repeat("é", size)
-		packet := encoded(t, &EncoderOptions{AllowInvalidUTF8: true}, func(e *Encoder) {
-			require.NoError(t, e.BeginArray(4))
-			require.NoError(t, e.WriteString(text))
-			require.NoError(t, e.WriteNodePath(text))
-			require.NoError(t, e.BeginPacked(TypePackedStringArray, 2))
-			require.NoError(t, e.WriteString(text))
-			require.NoError(t, e.WriteString("a"))
-			require.NoError(t, e.End())
-			require.NoError(t, e.BeginDict(1))
-			require.NoError(t, e.WriteString(text))
-			require.NoError(t, e.WriteString("a"))
-			require.NoError(t, e.End())
-			require.NoError(t, e.End())
-		})
-		require.Equal(t, packet, encoded(t, nil, func(e *Encoder) { require.NoError(t, e.WriteRaw(packet)) }))
-		for _, most := range []int{0, 16} {
-			copied := func(b []byte, from, to Format) []byte {
-				d := NewDecoder(bytes.NewReader(b), &DecoderOptions{Format: from, MaxChunk: most})
-				defer d.Release()
-				return encoded(t, &EncoderOptions{Format: to}, func(e *Encoder) {
-					require.NoError(t, CopyValue(e, d))
-					require.ErrorIs(t, e.WriteString(text), ErrUTF8, "after CopyValue")
-					require.Error(t, e.ClearError())
-				})
-			}
-			require.Equal(t, packet, copied(packet, Godot4, Godot4), "%d, %d", size, most)
-			require.Equal(t, packet, copied(copied(packet, Godot4, Godot3), Godot3, Godot4), "%d, %d", size, most)
-		}
-	}
-}
-
-// Texts of every size have the same encoding as values, as names, and as packed strings.
-func TestTextOfEverySize(t *testing.T) {
-	for size := range 40 {
-		text := strings.Repeat("0123456789", 4)[:size]
-		for nul := range 2 {
-			content := text + strings.Repeat("\x00", nul)
-			content = string(le.AppendUint32(nil, uint32(len(content)))) + content + string(wire.Zeros(wire.Padding(uint32(len(content)))))
-			head := []uint32{22, 2 | 1<<31, 0, 0}
-			if nul == 1 {
-				head = []uint32{34, 2}
-			}
-			var want []byte
-			for _, x := range head {
-				want = le.AppendUint32(want, x)
-			}
-			want = append(want, content+content...)
-			want = append(append([]byte{28, 0, 0, 0, 3, 0, 0, 0}, want...), want...)
-			want = append(want, str(text)...)
-			got := encoded(t, nil, func(e *Encoder) {
-				require.NoError(t, e.BeginArray(3))
-				for range 2 {
-					if nul == 0 {
-						require.NoError(t, e.BeginNodePath(2, 0, false))
-					} else {
-						require.NoError(t, e.BeginPacked(TypePackedStringArray, 2))
-					}
-					require.NoError(t, e.WriteString(text))
-					require.NoError(t, e.WriteString(text))
-					require.NoError(t, e.End())
-				}
-				require.NoError(t, e.WriteString(text))
-				require.NoError(t, e.End())
-			})
-			require.Equal(t, want, got, "%q", text)
-		}
-	}
-}
-
 func TestTextCallErrors(t *testing.T) {
 	testCallErrors(t, []callError{
 		{name: "no string", call: text(TypeInt, 1), is: ErrCall, text: "offset 0, $: int is not a string type"},
@@ -337,42 +172,6 @@ func TestTextCallErrors(t *testing.T) {
 		{name: "long name", call: func(e *Encoder) error { return e.WriteSignal(long, 0) }, is: ErrRange, text: "offset 0, $: name of 2147483647 bytes is too long"},
 		{name: "long class of elements", call: typedArray(0, Elem{Class: long}), is: ErrRange, text: "offset 0, $: name of 2147483647 bytes is too long"},
 	})
-}
-
-// TestWriteShortNodePath writes NodePaths at the top level and in an Array, where short ones
-// take the fast path. The bytes must be the same.
-func TestWriteShortNodePath(t *testing.T) {
-	texts := []string{""}
-	for from := 0; len(texts) < 5000; from++ {
-		for _, c := range []string{"a", "/", ":", "longer name", "é", "\xff"} {
-			texts = append(texts, texts[from]+c)
-		}
-	}
-	for n := 50; n < 80; n++ {
-		for _, part := range []string{"a", "a/", "abcd/", "eight888/", "nine99999:", "/"} {
-			texts = append(texts, strings.Repeat(part, n)[:n])
-		}
-	}
-	var top, inArray bytes.Buffer
-	for _, text := range texts {
-		top.Reset()
-		inArray.Reset()
-		e := NewEncoder(&top, nil)
-		wantErr := e.WriteNodePath(text)
-		e.Close()
-
-		e = NewEncoder(&inArray, nil)
-		require.NoError(t, e.BeginArray(1))
-		err := e.WriteNodePath(text)
-		if wantErr != nil {
-			require.EqualError(t, err, strings.Replace(wantErr.Error(), "offset 0, $:", "offset 8, $[0]:", 1), "%q", text)
-			continue
-		}
-		require.NoError(t, err, "%q", text)
-		require.NoError(t, e.End())
-		require.Equal(t, top.String(), inArray.String()[8:], "%q", text)
-		e.Close()
-	}
 }
 
 // WriteNodePath has the result of NodePath(text) in Godot 3.2.3 and in the official 4.6. Text
