@@ -318,6 +318,9 @@ func Delete(path string) Edit { return Edit{edit.Delete, path, nil} }
 // corrected. Edits apply in order; if one fails, f is unchanged. Reading calls see the result, Save
 // writes it. The memory for edits depends on the new values and not on the file.
 //
+// A path can lead to several values, which are all changed: items[*].hp in each element or pair, items[0:3] in the first three elements,
+// and $*.hp in each value of the file.
+//
 // Many edits in one call take hardly longer than a single edit, unless they delete elements of
 // arrays or use paths such as .value(3).
 //
@@ -338,7 +341,7 @@ func (f *File) Edit(edits ...Edit) error {
 			path, _ := parsePath(edits[i].path) // without an error, as before
 			f.paths[path.String()] = true
 		}
-		for _, at := range p.Beside {
+		for _, at := range p.Also {
 			f.paths[at] = true
 		}
 	}

@@ -28,17 +28,50 @@ import (
 
 // A Path is the location of a value in the input.
 type Path struct {
-	Packet int64
+	Packet int64 // or AllPackets
 	Steps  []Step
 	// Cut reports whether the path ended in "…", like long paths in errors.
 	Cut bool
+}
+
+// AllPackets is the Packet of a path in each packet: $*.
+const AllPackets = -1
+
+// IsSeveral reports whether the path can lead to several values.
+func (p *Path) IsSeveral() bool {
+	return p.Packet == AllPackets || slices.ContainsFunc(p.Steps, Step.IsSeveral)
+}
+
+// IsSeveral reports whether the step can lead to several values.
+func (s Step) IsSeveral() bool { return s.Op == All || s.Op == Range }
+
+// Contains reports whether another path leads to a value at p, or into one. Of p, a range counts from the start.
+func (p *Path) Contains(other *Path) bool {
+	if p.Packet != other.Packet && p.Packet != AllPackets || len(p.Steps) > len(other.Steps) {
+		return false
+	}
+	for i := range p.Steps {
+		s, o := &p.Steps[i], other.Steps[i]
+		index := o.Key.Int
+		switch {
+		case s.Op == All, s.Op == Range && o.Key.Type == gdwire.TypeInt && s.Index <= index && index < s.After:
+			continue
+		case s.Op == Child && s.Key.Type == gdwire.TypeString && o.Key.Type == gdwire.TypeStringName:
+			o.Key.Type = gdwire.TypeString
+		}
+		if string(s.Append(nil)) != string(o.Append(nil)) {
+			return false
+		}
+	}
+	return true
 }
 
 // A Step leads from a container to a value inside.
 type Step struct {
 	Op    Op
 	Key   Value // of Child: the key, property or index
-	Index int64 // of KeyAt and ValueAt: the number of the pair; of Inside: the number of the value
+	Index int64 // of KeyAt and ValueAt: the number of the pair; of Inside: the number of the value; of Range: the first element
+	After int64 // of Range: the element after the last
 
 	text string // the parsed text
 }
@@ -54,6 +87,7 @@ const (
 	Inside            // .value(), a value in the bytes of a PackedByteArray
 	End               // [+], after the last element
 	All               // [*], each value in the container
+	Range             // [a:b], elements a to b-1; a and b can be negative, or missing
 )
 
 // keyHint tells how to write a key that is no name.
@@ -225,11 +259,14 @@ func AppendInside(dst []byte, n int64) []byte {
 // Ellipsis is the end of a cut path or key.
 const Ellipsis = "…"
 
-// AppendPacket appends the path of packet n: $, or $2.
+// AppendPacket appends the path of packet n: $, $2, or $* for AllPackets.
 func AppendPacket(dst []byte, n int64) []byte {
 	dst = append(dst, '$')
-	if n == 0 {
+	switch n {
+	case 0:
 		return dst
+	case AllPackets:
+		return append(dst, '*')
 	}
 	return strconv.AppendInt(dst, n, 10)
 }
@@ -247,6 +284,12 @@ func (s *Step) Append(dst []byte) []byte {
 		return append(dst, appendStep...)
 	case All:
 		return append(dst, everyStep...)
+	case Range:
+		dst = append(strconv.AppendInt(append(dst, '['), s.Index, 10), ':')
+		if s.After != math.MaxInt64 {
+			dst = strconv.AppendInt(dst, s.After, 10)
+		}
+		return append(dst, ']')
 	}
 	if s.Key.Type == gdwire.TypeString && wire.IsName(s.Key.Text) {
 		return append(append(dst, '.'), s.Key.Text...)
@@ -277,7 +320,10 @@ func (s *scanner) path() Path {
 		return p
 	}
 	first := true // the dot before the first name is optional
-	if s.isNext("$") {
+	if s.isNext("$*") {
+		first, p.Packet = false, AllPackets
+		s.take(2)
+	} else if s.isNext("$") {
 		first, p.Packet = false, s.packet()
 	}
 	for ; ; first = false {
@@ -291,6 +337,7 @@ func (s *scanner) path() Path {
 			step.Op = End
 		case s.accept(everyStep), s.accept("[]"): // the second as in jq
 			step.Op = All
+		case s.elements(&step):
 		case s.accept("["):
 			step.Key = s.key()
 		case s.accept(".key("):
@@ -338,6 +385,42 @@ func (s *scanner) packet() int64 {
 		s.errorf("packet %s is out of range", n)
 	}
 	return i
+}
+
+// elements parses a range of elements, if one is next: [a:b].
+func (s *scanner) elements(step *Step) bool {
+	start, ends := s.pos, [2]int64{0, math.MaxInt64}
+	for i, before := range []string{"[", ":"} {
+		s.space()
+		is, n, isFloat := s.accept(before), "", false
+		if s.space(); is {
+			n, isFloat = s.number()
+		}
+		if !is || isFloat {
+			s.pos = start
+			return false
+		}
+		if n != "" {
+			ends[i], _ = parseInt(n, 64) // the nearest
+		}
+	}
+	*step = Step{Op: Range, Index: ends[0], After: ends[1]}
+	s.close("]")
+	return true
+}
+
+// In returns the range among n elements.
+func (s *Step) In(n int64) (first, after int64) {
+	clip := func(i int64) int64 {
+		if i < 0 {
+			i += n
+		}
+		return min(max(i, 0), n)
+	}
+	if s.Op == All {
+		return 0, n
+	}
+	return clip(s.Index), clip(s.After)
 }
 
 // isRoot reports whether the path is a dot alone, as in jq the path of the whole value.

@@ -26,7 +26,7 @@ func TestPathsLines(t *testing.T) {
 		`$ = null`, `$ = true`, `$ = false`, `$ = -5`, `$ = 9223372036854775807`, `$ = -9223372036854775808`,
 		`$ = 1.0`, `$ = -0.0`, `$ = 5e-324`, `$ = 1e+21`, `$ = 0.000001`, `$ = nan`, `$ = inf`, `$ = -inf`,
 		`$.player.hp = 10`, `$["metadata/x"] = null`, `$.points[3] = Vector2(0.5, 2.0)`,
-		`$2.player.hp = 10`, `$["a = \"b\"\n"] = true`, `$.icon = PackedByteArray("89504e47")`,
+		`$*.a[0:3][2:][-2:-1][*] = 10`, `$2.player.hp = 10`, `$["a = \"b\"\n"] = true`, `$.icon = PackedByteArray("89504e47")`,
 		`$.grid[Vector2i(1, 2)] = 1`, `$[&"speed"] = 3.5`, `$.d.value(3).x = 5`, `$.d.value().x = 5`, `$2.d[3].value()$12[0].value() = 5`,
 		`$.t[7] = 1`, `$[^"/root/A:b"] = &"x"`, `$.typed = Array[int]`,
 		`$[null][true][false][-1][1.5][nan][-inf] = ^"."`,
@@ -81,6 +81,7 @@ func TestInput(t *testing.T) {
 		`$ = Plane(Vector3(1, 2, 3), 4)`:                                                        `$ = Plane(1.0, 2.0, 3.0, 4.0)`,
 		`$ = Transform(Basis(1, 2, 3, 4, 5, 6, 7, 8, 9), Vector3.ONE)`:                          `$ = Transform3D(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 1.0, 1.0, 1.0)`,
 		`$ = [StringName("a"), NodePath("b//c"), PackedByteArray([1, 255]), PoolIntArray([1])]`: `$ = [&"a", ^"b/c", PackedByteArray("01ff"), PackedInt32Array([1])]`,
+		`$[:2][1 : -1][:].a = 5`:                                                                `$[0:2][1:-1][0:].a = 5`,
 		`$ = [(5), (7, -.5), ()]`:                                                               `$ = [5, (7, -0.5), ()]`,
 	} {
 		t.Run(in, func(t *testing.T) {
@@ -143,6 +144,8 @@ func TestPathsErrors(t *testing.T) {
 		`$ = Basis(Vector3(1, 2, 3))`:      `want a number`,
 		`$ = Rect2i(Vector2(1, 2), 3, 4)`:  `want a number`,
 		`$ = Vector2(Vector2(1, 2))`:       `want a number`,
+		`$[1:2:3] = 5`:                     `want ]`,
+		`$[1.5:2] = 5`:                     `want ]`,
 		`$[(1, 2)] = 5`:                    `is not a key`,
 		`$ = Array`:                        `want [`,
 		`$ = [1 2]`:                        `column 8: want , or ]`,

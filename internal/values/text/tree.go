@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,8 +36,9 @@ type Node struct {
 
 	target int32 // the number in Targets, from 1; 0 on the way to targets
 	parent *Node
-	step   string           // of the path
+	step   string           // of the path; while a Walker is in one of several values, the step to this one
 	keys   bool             // a node in this node has a container as its key
+	each   bool             // the step leads to several values; no other node is in the parent
 	inner  *Node            // the latest node added to this node
 	next   *Node            // the node added to the parent before
 	index  map[string]*Node // the nodes in this node by step, if there are more than maxUnindexed
@@ -43,13 +47,19 @@ type Node struct {
 // maxUnindexed is the maximum number of nodes in a node searched without an index.
 const maxUnindexed = 8
 
-// Add adds a path, or returns an error for a path added before, unless the path ends in [+].
+// Add adds a path, or returns an error for a path added before, unless the path ends in [+]. Two paths that can lead to the same value,
+// because one leads to several, are an error, too.
 func (t *Tree) Add(p Path, text string) (*Node, error) {
 	at := t.root(p.Packet)
+	twice := len(t.roots) > 1 && t.roots[AllPackets] != nil
 	for i := range p.Steps {
 		at = t.addChild(at, &p.Steps[i])
+		twice = twice || at.next != nil && (at.each || at.next.each)
 	}
-	if at.target > 0 {
+	switch {
+	case twice:
+		return nil, fmt.Errorf("%v and another of the paths can lead to the same value: edit one after the other", p)
+	case at.target > 0:
 		return nil, fmt.Errorf("%v occurs twice", at)
 	}
 	t.Targets = append(t.Targets, at)
@@ -57,11 +67,25 @@ func (t *Tree) Add(p Path, text string) (*Node, error) {
 	return at, nil
 }
 
-// Root returns the node of a packet, or nil if there is no path in the packet.
-func (t *Tree) Root(packet int64) *Node { return t.roots[packet] }
+// Root returns the node of a packet, or of all packets, or nil if there is no path in the packet.
+func (t *Tree) Root(packet int64) *Node { return cmp.Or(t.roots[packet], t.roots[AllPackets]) }
+
+// In calls walk with the node of a packet.
+func (t *Tree) In(packet int64, walk func(*Node) error) error {
+	p := t.Root(packet)
+	step := p.step
+	p.step = string(AppendPacket(nil, packet))
+	defer func() { p.step = step }()
+	return walk(p)
+}
 
 // Packets returns the number of packets with paths.
-func (t *Tree) Packets() int { return len(t.roots) }
+func (t *Tree) Packets() int {
+	if t.roots[AllPackets] != nil {
+		return math.MaxInt
+	}
+	return len(t.roots)
+}
 
 func (t *Tree) root(packet int64) *Node {
 	p := t.roots[packet]
@@ -70,7 +94,7 @@ func (t *Tree) root(packet int64) *Node {
 			t.roots = map[int64]*Node{}
 		}
 		p = t.newNode()
-		p.step = string(AppendPacket(nil, packet))
+		p.step, p.each = string(AppendPacket(nil, packet)), packet == AllPackets
 		t.roots[packet] = p
 	}
 	return p
@@ -96,7 +120,7 @@ func (t *Tree) addChild(p *Node, s *Step) *Node {
 		return c
 	}
 	c := t.newNode()
-	c.parent, c.step = p, s.text
+	c.parent, c.step, c.each = p, s.text, s.IsSeveral()
 	if s.text != string(t.buf) {
 		c.step = string(t.buf)
 	}
@@ -171,6 +195,12 @@ func (p *Node) isInside() bool { return strings.HasPrefix(p.step, insideStep) }
 // IsInside reports whether the node is of a value in the bytes of another, or in such a value.
 func (p *Node) IsInside() bool { return p != nil && (p.isInside() || p.parent.IsInside()) }
 
+// IsEach reports whether the last step of the path leads to several values.
+func (p *Node) IsEach() bool { return p.each }
+
+// IsSeveral reports whether the path can lead to several values.
+func (p *Node) IsSeveral() bool { return p != nil && (p.each || p.parent.IsSeveral()) }
+
 // Parent returns the node of the container, or nil for the node of a packet.
 func (p *Node) Parent() *Node { return p.parent }
 
@@ -195,7 +225,7 @@ func (p *Node) Step() Step {
 	return parsed.Steps[0]
 }
 
-// String returns the path.
+// String returns the path, and during a walk the path of one of several values.
 func (p *Node) String() string {
 	if p == nil {
 		return ""
@@ -410,43 +440,63 @@ func (w *Walker) array(p *Node, c *Container) {
 // eachElement calls read for each element of c, up to the last node: with the node, or nil. Another node at the
 // same index finds nothing.
 func (w *Walker) eachElement(p *Node, c *Container, read func(*Node)) {
-	all, every := p.elements(c.Len), p.every()
-	for i := int64(0); i < c.Len && w.err == nil && (len(all) > 0 || every != nil); i++ {
-		node := every
-		for ; len(all) > 0 && all[0].index <= i; all = all[1:] {
-			if all[0].index == i && node == every {
-				node = all[0].node
-			}
+	i := int64(0)
+	for index, node := range p.elements(c.Len) {
+		for ; i < index && w.err == nil; i++ {
+			read(nil)
 		}
-		read(node)
+		if i == index && w.err == nil {
+			read(node)
+			i++
+		}
 	}
 }
 
-// An element is a node in an array, with its index.
-type element struct {
-	index int64
-	node  *Node
+// several returns the node for several values in the container at p, or nil if there is none.
+func (p *Node) several() *Node {
+	if p.inner == nil || !p.inner.each {
+		return nil
+	}
+	return p.inner
 }
 
-// every returns the node for each value in the container at p, or nil if there is none.
-func (p *Node) every() *Node { return p.child([]byte(everyStep)) }
-
-// elements returns the nodes in an array of n elements, in order. A negative index counts from the
-// end.
-func (p *Node) elements(n int64) (all []element) {
-	for c := range p.Inner {
-		if digits, ok := strings.CutPrefix(c.step, "["); ok {
-			i, err := strconv.ParseInt(strings.TrimSuffix(digits, "]"), 10, 64)
-			if i < 0 {
-				i += n
+// elements iterates over the nodes in an array of n elements, in order. A negative index counts from the end.
+func (p *Node) elements(n int64) iter.Seq2[int64, *Node] {
+	return func(yield func(int64, *Node) bool) {
+		if c := p.several(); c != nil {
+			several := c.step
+			defer func() { c.step = several }()
+			step := c.Step()
+			for i, after := step.In(n); i < after; i++ {
+				if c.step = string(AppendIndex(nil, i)); !yield(i, c) {
+					return
+				}
 			}
-			if err == nil && i >= 0 {
-				all = append(all, element{i, c})
+			return
+		}
+		type element struct {
+			index int64
+			node  *Node
+		}
+		var all []element
+		for c := range p.Inner {
+			if digits, ok := strings.CutPrefix(c.step, "["); ok {
+				i, err := strconv.ParseInt(strings.TrimSuffix(digits, "]"), 10, 64)
+				if i < 0 {
+					i += n
+				}
+				if err == nil && i >= 0 && i < n {
+					all = append(all, element{i, c})
+				}
+			}
+		}
+		slices.SortFunc(all, func(a, b element) int { return cmp.Compare(a.index, b.index) })
+		for _, e := range all {
+			if !yield(e.index, e.node) {
+				return
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b element) int { return cmp.Compare(a.index, b.index) })
-	return all
 }
 
 // next reads the next value, or skips it if p is nil.
@@ -462,6 +512,8 @@ func (w *Walker) next(p *Node) {
 
 // dictionary reads the pairs of a Dictionary.
 func (w *Walker) dictionary(p *Node, c *Container) {
+	every, leave := p.every()
+	defer leave()
 	for i := int64(0); i < c.Len && w.err == nil; i++ {
 		start := w.InputOffset()
 		w.start = start
@@ -478,16 +530,29 @@ func (w *Walker) dictionary(p *Node, c *Container) {
 		} else if byKey := w.byKey(p); value == nil {
 			value = byKey
 		}
-		if value == nil {
-			value = p.every()
+		if value == nil && every != nil {
+			if len(w.key) == 0 {
+				w.key = AppendValueAt(w.key, i)
+			}
+			value, every.step = every, string(w.key)
 		}
 		w.start, w.elem = start, c.Elem
 		w.next(value)
 	}
 }
 
-// byKey reads a key and returns the node of its value, or nil if there is none.
+// every returns the node for each value in the Dictionary or Object at p, or nil if there is none, and a function to call after the last.
+func (p *Node) every() (*Node, func()) {
+	c := p.several()
+	if c == nil || c.step != everyStep {
+		return nil, func() {}
+	}
+	return c, func() { c.step = everyStep }
+}
+
+// byKey reads a key and returns the node of its value, or nil if there is none. The step is in w.key, unless it is too long for a path.
 func (w *Walker) byKey(p *Node) *Node {
+	w.key = w.key[:0]
 	depth := w.Depth()
 	t, err := w.ReadToken()
 	if w.KeyType != nil && err == nil {
@@ -531,16 +596,19 @@ func (w *Walker) node(p *Node, step *Step) *Node {
 	w.key = step.Append(w.key[:0])
 	c := p.child(w.key)
 	if c == nil && step.Key.Type == gdwire.TypeStringName {
-		name := *step
+		name, n := *step, len(w.key)
 		name.Key.Type = gdwire.TypeString
-		w.key = name.Append(w.key[:0])
-		c = p.child(w.key)
+		w.key = name.Append(w.key)
+		c = p.child(w.key[n:])
+		w.key = w.key[:n]
 	}
 	return c
 }
 
 // object reads the properties of an Object.
 func (w *Walker) object(p *Node, c *Container) {
+	every, leave := p.every()
+	defer leave()
 	for i := int64(0); i < c.Len && w.err == nil; i++ {
 		start := w.InputOffset()
 		t, err := w.ReadToken()
@@ -550,9 +618,12 @@ func (w *Walker) object(p *Node, c *Container) {
 		}
 		step := Step{Key: FromToken(t, nil)}
 		byName := w.node(p, &step)
+		if byName == nil && every != nil {
+			byName, every.step = every, string(w.key)
+		}
 		w.key = AppendValueAt(w.key[:0], i)
 		w.start, w.elem = start, gdwire.Elem{}
-		w.next(cmp.Or(p.child(w.key), byName, p.every()))
+		w.next(cmp.Or(p.child(w.key), byName))
 	}
 }
 
@@ -565,43 +636,35 @@ func (w *Walker) packed(p *Node, c *Container) {
 		w.strings(p, c)
 		return
 	}
-	all, every := p.elements(c.Len), p.every()
 	if c.Type == gdwire.TypePackedByteArray {
 		c.Bits = 8
 	}
 	n, _ := c.Type.Element().Components()
 	size := int64(max(n, 1) * c.Bits / 8)
 	c.End = c.Start + c.Len*size
-	var content []byte
-	isRead := c.Type == gdwire.TypePackedByteArray && w.Bytes != nil && c.Len <= MaxBytes && p.HasInside()
-	for i := int64(0); w.err == nil && (len(all) > 0 || every != nil || isRead); {
-		offset := w.InputOffset()
-		t, err := w.ReadToken()
-		if w.err = err; err != nil {
+	if c.Type == gdwire.TypePackedByteArray && w.Bytes != nil && c.Len <= MaxBytes && p.HasInside() {
+		var content []byte
+		if content, w.err = io.ReadAll(w.Payload()); w.err == nil {
+			w.err = w.Bytes(p, content)
+		}
+		return
+	}
+	var t gdwire.Token
+	start, end, offset := int64(0), int64(0), int64(0) // of the chunk t
+	for i, node := range p.elements(c.Len) {
+		for i >= end && w.err == nil {
+			offset = w.InputOffset()
+			t, w.err = w.ReadToken()
+			start, end = end, end+t.Len()
+		}
+		if w.err != nil {
 			return
 		}
-		if t.Kind() == gdwire.KindEnd {
-			if isRead {
-				w.err = w.Bytes(p, content)
-			}
+		at := (i - start) * size
+		part := Part{In: c.Type, Value: Element(t, t.Bytes()[at:at+size], w.numbers[:0]), Bits: c.Bits, Offset: offset + at, Size: size}
+		if w.part(node, part); w.err != nil {
 			return
 		}
-		if isRead {
-			content = append(content, t.Bytes()...)
-		}
-		if every != nil {
-			all = all[:0]
-			for n := range t.Len() {
-				all = append(all, element{i + n, every})
-			}
-		}
-		for end := i + t.Len(); w.err == nil && len(all) > 0 && all[0].index < end; all = all[1:] {
-			at := (all[0].index - i) * size
-			b := t.Bytes()[at : at+size]
-			part := Part{In: c.Type, Value: Element(t, b, w.numbers[:0]), Bits: c.Bits, Offset: offset + at, Size: size}
-			w.part(all[0].node, part)
-		}
-		i += t.Len()
 	}
 }
 

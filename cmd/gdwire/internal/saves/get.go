@@ -101,6 +101,9 @@ func (g *get) run(s *shell.Stdio, name string) error {
 		case text.ErrFound:
 			return nil
 		case nil:
+			if g.path.Packet == text.AllPackets {
+				continue
+			}
 			if tree.Targets[0].Hits > 0 {
 				return nil // each [*]
 			}
@@ -110,6 +113,9 @@ func (g *get) run(s *shell.Stdio, name string) error {
 		default:
 			return p.FromStart(err)
 		}
+	}
+	if tree.Targets[0].Hits > 0 { // in a packet
+		return nil
 	}
 	return cmp.Or(missing, near.NotFound(tree.Targets[0]))
 }
@@ -155,7 +161,7 @@ func skip(p *save.Packet) error {
 func (v *valuePrinter) find(p *save.Packet, tree *text.Tree, near *text.Nearest) error {
 	w := &text.Walker{Decoder: p.Decoder, Key: near.Key}
 	edit.Inside(w)
-	several := slices.ContainsFunc(v.path.Steps, func(s text.Step) bool { return s.Op == text.All })
+	several := v.path.IsSeveral()
 	more := func(err error) error {
 		if several && err == text.ErrFound { // other values can follow
 			return nil

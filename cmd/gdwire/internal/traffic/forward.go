@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -142,7 +141,6 @@ func addPlace(all *[]place, line string, set bool) error {
 	if p.path, err = text.Parse(line); err != nil || set {
 		p.path, p.value, err = text.CutLine(line, nil)
 	}
-	several := slices.ContainsFunc(p.path.Steps, func(s text.Step) bool { return s.Op == text.All })
 	switch {
 	case err != nil:
 		return err
@@ -150,7 +148,7 @@ func addPlace(all *[]place, line string, set bool) error {
 		return fmt.Errorf("%v is only the start of a path", p.path)
 	case p.path.Packet != 0:
 		return fmt.Errorf("%v is in another packet, and each is looked at alone", p.path)
-	case several && p.value != "":
+	case p.path.IsSeveral() && p.value != "" && !set:
 		return fmt.Errorf("%v leads to several values", p.path)
 	}
 	if !set && p.value != "" {

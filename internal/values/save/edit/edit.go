@@ -72,6 +72,8 @@ func (e *editor) value(p *text.Node) (goOn bool, err error) {
 		return false, fmt.Errorf("both %v and a value in it are edited", p)
 	case e.finds:
 		return false, e.find()
+	case e.op == Move:
+		return false, e.rename(p)
 	case e.op == Add && isWhole(p):
 		return false, fmt.Errorf("%v is a whole packet, which cannot be added", p)
 	case e.op == Add:
@@ -226,14 +228,37 @@ func (e *editor) part(p *text.Node, part text.Part) error {
 	return nil
 }
 
-// leave adds elements or pairs to the container at p, and corrects its count. The Walker calls
-// leave after the value at p.
+// leave is called by the Walker after the value at p. Values in one of several are counted for each.
 func (e *editor) leave(p *text.Node, c text.Container) error {
 	if e.finds {
 		return nil
 	}
-	if n := len(e.rewritten); n > 0 && e.rewritten[n-1].at == p {
-		now := e.rewritten[n-1].now[0]
+	if err := e.change(p, c); err != nil || !p.IsSeveral() {
+		return err
+	}
+	for t := range p.Inner {
+		switch {
+		case t.IsEach():
+			continue
+		case t.Hits > 1:
+			return severalAt(t)
+		case t.IsTarget():
+			e.hits[t] += t.Hits
+		}
+		t.Hits = 0
+	}
+	return nil
+}
+
+// severalAt returns the error of a path to pairs with the same key.
+func severalAt(p *text.Node) error {
+	return fmt.Errorf("there are %d values at %v; .value(n) is the value of the n-th pair", p.Hits, p)
+}
+
+// change adds elements or pairs to the container at p, and corrects its count.
+func (e *editor) change(p *text.Node, c text.Container) error {
+	if now := e.now; now != nil {
+		e.now = nil
 		e.splice(splice{start: c.Start, end: c.End, bytes: now})
 		e.count(&c, int64(len(now))-c.Len)
 		return nil
@@ -247,6 +272,12 @@ func (e *editor) leave(p *text.Node, c text.Container) error {
 			return err
 		}
 		grow += n
+	}
+	if r := e.renamed; r != nil && r.at.Parent() == p {
+		e.renamed = nil
+		if err := e.addName(r, &c); err != nil {
+			return err
+		}
 	}
 	if err := e.checkKeys(p, &c); err != nil {
 		return err
@@ -302,21 +333,27 @@ func Edit(c *save.Content, op Op, tree *text.Tree, exact bool) (*Plan, error) {
 // Copy returns the plan for putting copies of the value at a path at the targets of a tree,
 // replacing any values there.
 func Copy(c *save.Content, from text.Path, to *text.Tree) (*Plan, error) {
-	return planned(c, to, func(c *save.Content) (*editor, error) {
-		var source text.Tree
-		if _, err := source.Add(from, ""); err != nil {
-			return nil, err
-		}
-		find := &editor{content: c, finds: true}
-		err := find.run(&source)
-		at := &find.found.encoding
-		if err == nil && slices.ContainsFunc(to.Targets, (*text.Node).IsInside) {
-			b := make([]byte, at.size)
-			_, err = c.ReadAt(b, at.from)
-			at.bytes, at.size = append(at.bytes, b...), 0
-		}
-		return &editor{content: c, op: Put, source: ofCopy(find.found)}, err
-	})
+	return planned(c, to, func(c *save.Content) (*editor, error) { return copier(c, Put, from, to) })
+}
+
+// copier returns the editor of copies of the value at a path.
+func copier(c *save.Content, op Op, from text.Path, to *text.Tree) (*editor, error) {
+	if from.IsSeveral() {
+		return nil, fmt.Errorf("%v leads to several values", from)
+	}
+	var source text.Tree
+	if _, err := source.Add(from, ""); err != nil {
+		return nil, err
+	}
+	find := &editor{content: c, finds: true}
+	err := find.run(&source)
+	at := &find.found.encoding
+	if err == nil && slices.ContainsFunc(to.Targets, (*text.Node).IsInside) {
+		b := make([]byte, at.size)
+		_, err = c.ReadAt(b, at.from)
+		at.bytes, at.size = append(at.bytes, b...), 0
+	}
+	return &editor{content: c, op: op, source: ofCopy(find.found)}, err
 }
 
 // planned returns the plan of the editor of a content for a tree.
@@ -353,7 +390,7 @@ func (e *editor) edits(p *Plan, err error) (*save.Content, error) {
 		return nil, err
 	}
 	p.More += e.More
-	p.Beside = append(p.Beside, e.Beside...)
+	p.Also = append(p.Also, e.Also...)
 	for i := range e.Changes {
 		p.add(e.Changes[i])
 	}
@@ -366,20 +403,25 @@ func (e *editor) run(tree *text.Tree) error {
 	if len(tree.Targets) == 0 {
 		return nil
 	}
+	for _, p := range tree.Targets {
+		if e.op == Add && p.IsEach() {
+			return fmt.Errorf("%v leads to several values", p)
+		}
+	}
 	e.opener = new(explain.Opener)
 	ResolveReals(e.content, tree)
-	if err := packets(e.content, tree, func(p *save.Packet) error { return e.edit(tree.Root(p.Index), p) }); err != nil {
+	if err := packets(e.content, tree, func(p *save.Packet, root *text.Node) error { return e.edit(root, p) }); err != nil {
 		return err
 	}
 	for _, p := range tree.Targets {
-		if in := p.Parent(); e.op == Put && in != nil && in.Hits > 1 { // a value would be added to the first
+		if in := p.Parent(); e.op == Put && in != nil && in.Hits > 1 && !in.IsSeveral() { // a value would be added to the first
 			p = in
 		}
 		switch {
-		case p.Hits == 0:
+		case p.Hits+e.hits[p] == 0:
 			return notFound(e.content, p)
-		case p.Hits > 1:
-			return fmt.Errorf("there are %d values at %v; .value(n) is the value of the n-th pair", p.Hits, p)
+		case p.Hits > 1 && !p.IsSeveral():
+			return severalAt(p)
 		}
 	}
 	return e.finish()
@@ -389,9 +431,13 @@ func (e *editor) run(tree *text.Tree) error {
 func (e *editor) start() {
 	e.edited = newTable(e.content.ReaderAt, e.content.Size)
 	e.positions, e.removed, e.keys = map[*text.Node]int64{}, map[*text.Node]int64{}, map[*text.Node]*newKeys{}
+	e.hits = map[*text.Node]int32{}
 	e.Walker = &text.Walker{Value: e.value, Part: e.part, Bytes: e.bytes, Leave: e.leave}
 	if !e.finds && e.op != Delete {
 		e.Walker.Key = e.key
+	}
+	if e.op == Move {
+		e.Walker.KeyType = func(_ *text.Node, t gdwire.Type) { e.keyType = t }
 	}
 }
 
@@ -456,7 +502,8 @@ func (e *editor) bytes(p *text.Node, b []byte) error {
 	if err != nil {
 		return fmt.Errorf("the bytes at %v: %v", p, err) // no offset of the file, which flags could choose
 	}
-	e.rewritten = append(e.rewritten, rewritten{p, parse.Levels(), next.Levels()})
+	r := rewritten{p, p.String(), p.Parent().String(), parse.Levels(), next.Levels()}
+	e.rewritten, e.now = append(e.rewritten, r), r.now[0]
 	return nil
 }
 
@@ -465,7 +512,7 @@ func (e *editor) inValue(c *text.Node, value []byte) ([]byte, error) {
 	in := &editor{content: save.NewPacket(value, e.content.Decoder), op: e.op, exact: e.exact, source: e.source, finds: e.finds}
 	in.content.Encoder = e.content.Encoder
 	in.start()
-	in.opener = e.opener
+	in.opener, in.hits, in.to = e.opener, e.hits, e.to
 	err := in.content.Packets(save.Every, func(p *save.Packet) (bool, error) { return false, in.edit(c, p) })
 	if err == nil {
 		err = in.finish()
@@ -474,7 +521,7 @@ func (e *editor) inValue(c *text.Node, value []byte) ([]byte, error) {
 		return nil, err
 	}
 	e.More += in.More
-	e.Beside = append(e.Beside, in.Beside...)
+	e.Also = append(e.Also, in.Also...)
 	for _, change := range in.Changes {
 		e.add(change)
 	}

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/md5"
 	"crypto/sha256"
 	"encoding/binary"
@@ -45,6 +46,14 @@ func plan(c *save.Content, op Op, lines ...string) (*Plan, error) {
 
 func planWith(c *save.Content, op Op, exact bool, lines ...string) (*Plan, error) {
 	var tree text.Tree
+	if op == Move {
+		from, to, _ := strings.Cut(lines[0], " = ")
+		path, err := text.Parse(from)
+		if err = cmp.Or(err, AddPath(&tree, to)); err != nil {
+			return nil, err
+		}
+		return MoveTo(c, path, &tree)
+	}
 	for _, line := range lines {
 		var p text.Path
 		var value string
@@ -237,6 +246,47 @@ func TestEdits(t *testing.T) {
 		{name: "product out of range", before: value("9223372036854775807"), line: "a *= -2", err: "$.a: 9223372036854775807 * -2 is out of range"},
 		{name: "quotient out of range", before: value("-9223372036854775808"), line: "a /= -1", err: "is out of range"},
 		{name: "product of a text", before: value(`"x"`), line: "a *= 2", err: `$.a: *= changes a number, and not "x", of type String`},
+
+		{name: "all elements", before: value(`[{"x": 1, "y": 2}, {"x": 3}, {"y": 4}]`), line: "a[*].x += 1", after: value(`[{"x": 2, "y": 2}, {"x": 4}, {"y": 4}]`), change: "$.a[0].x: 2, was 1$.a[1].x: 4, was 3"},
+		{name: "all pairs", before: value(`{"k": 1, &"l": 2, 3: 3, [4]: 4}`), line: "a[*] *= 2", after: value(`{"k": 2, &"l": 4, 3: 6, [4]: 8}`), change: `$.a.k: 2, was 1$.a[&"l"]: 4, was 2$.a[3]: 6, was 3$.a.value(3): 8, was 4`},
+		{name: "all properties", before: object("p", "q"), line: "a[*] = 1", after: slices.Concat(object("p", "q")[:44], u32(u32(nil, tInt), 1), object("p", "q")[48:56], u32(u32(nil, tInt), 1)), change: "$.a.p: 1, was null$.a.q: 1, was null"},
+		{name: "a range", before: value("[1, 2, 3, 4]"), line: "a[-3:3] = 0", after: value("[1, 0, 0, 4]"), change: "$.a[1]: 0, was 2$.a[2]: 0, was 3"},
+		{name: "a range of a packed array", before: value("PackedInt32Array([1, 2, 3])"), op: Delete, line: "a[1:9]", after: value("PackedInt32Array([1])"), change: "$.a[1]: , was 2$.a[2]: , was 3"},
+		{name: "all in all", before: value("[[1], [2, 3], []]"), op: Delete, line: "a[*][0]", after: value("[[], [3], []]"), change: "$.a[0][0]: , was 1$.a[1][0]: , was 2"},
+		{name: "all packets", before: append(value("5"), value("6")...), line: "$*.a = 7", after: append(value("7"), value("7")...), change: "$.a: 7, was 5$1.a: 7, was 6"},
+		{name: "new keys in all", before: value(`[{}, {"x": 1}]`), op: Add, line: "a[*].y = 2", after: value(`[{"y": 2}, {"x": 1, "y": 2}]`), change: "$.a[0].y: 2, was $.a[1].y: 2, was "},
+		{name: "new first elements", before: value("[[1], [], [2]]"), op: Add, line: "a[0:9][0] = 5", after: value("[[5, 1], [5], [5, 2]]"), change: "$.a[0][0]: 5, was $.a[1][0]: 5, was $.a[2][0]: 5, was "},
+		{name: "new key in a container that has it", before: value(`[{}, {"y": 1}]`), op: Add, line: "a[*].y = 2", err: "there is a value at $.a[1].y"},
+		{name: "the same key twice in one of all", before: value(`[{"k": 1}, {"k": 1, &"k": 1}]`), line: "a[*].k = 2", err: "there are 2 values at $.a[1].k"},
+		{name: "all names of pairs", before: value(`{"k": 1, "l": 2}`), line: "a[*].x = 1", err: "there is no $.a[*].x"},
+		{name: "a range of a Dictionary", before: value(`{1: 1}`), line: "a[0:1] = 1", err: "there is no $.a[0:1]"},
+		{name: "none of all", before: value(`[{"gold": 1}]`), line: "a[*].glod = 2", err: "there is no $.a[*].glod; did you mean gold?"},
+		{name: "an empty range", before: value(`[1]`), op: Delete, line: "a[1:]", err: "there is no $.a[1:]"},
+		{name: "all of a vector", before: value("Vector2(1, 2)"), line: "a[*] = 2", err: "there is no $.a[*]"},
+		{name: "one of all is of another type", before: value(`[1, "x"]`), line: "a[*] = 2", err: "$.a[1] is of type String and not int"},
+		{name: "one and all", before: value("[1, 2]"), line: "a[*] = 2\na[0] = 3", err: "can lead to the same value"},
+		{name: "add to several places", before: value("[1, 2]"), op: Add, line: "a[*] = 2", err: "$.a[*] leads to several values"},
+		{name: "add all packets", before: value("[1, 2]"), op: Add, line: "$* = 2", err: "$* leads to several values"},
+		{name: "rename", before: value(`{"k": 1, "l": 2}`), op: Move, line: "a.k = a.m", after: value(`{"m": 1, "l": 2}`), change: `$.a.m: 1, was $.a.k: , was 1`},
+		{name: "rename a StringName", before: value(`{1: 1, &"l": 2}`), op: Move, line: "a.l = a.m", after: value(`{1: 1, &"m": 2}`), change: `$.a[&"m"]: 2, was $.a.l: , was 2`},
+		{name: "rename an int key", before: value(`{1: 1, 2: 2}`), op: Move, line: "a[1] = a.m", after: value(`{"m": 1, 2: 2}`), change: `$.a.m: 1, was $.a[1]: , was 1`},
+		{name: "rename to a key that is there", before: value(`{"k": 1, "l": 2}`), op: Move, line: "a.k = a.l", err: "there is a value at $.a.l"},
+		{name: "rename to an equal key", before: value(`{"k": 1, &"l": 2}`), op: Move, line: "a.k = a.l", err: "there is a value at $.a[&\"l\"]"},
+		{name: "rename what is not there", before: value(`{"k": 1}`), op: Move, line: "a.kk = a.l", err: "there is no $.a.kk"},
+		{name: "move a pair by its number", before: value(`{"k": 1, "l": 2}`), op: Move, line: "a.value(0) = a.m", after: value(`{"m": 1, "l": 2}`), change: `$.a.m: 1, was $.a.value(0): , was 1`},
+		{name: "rename a property", before: object("p"), op: Move, line: "a.p = a.longer", after: object("longer"), change: "$.a.longer: null, was $.a.p: , was null"},
+		{name: "rename in several", before: value(`[{"k": 1}, {"l": 2}, {"k": 3}]`), op: Move, line: "a[*].k = a[*].m", after: value(`[{"m": 1}, {"l": 2}, {"m": 3}]`), change: `$.a[0].m: 1, was $.a[0].k: , was 1$.a[2].m: 3, was $.a[2].k: , was 3`},
+		{name: "rename a pair, by its number, to two", before: value(`{"k": 1}`), op: Move, line: "a[*] = a.m", err: "$.a[*] leads to several values"},
+		{name: "move to the front", before: value("[1, 2, 3]"), op: Move, line: "a[2] = a[0]", after: value("[3, 1, 2]"), change: "$.a[0]: 3, was $.a[3]: , was 3"},
+		{name: "move to the back", before: value("[1, 2, 3]"), op: Move, line: "a[0] = a[2]", after: value("[2, 1, 3]"), change: "$.a[2]: 1, was $.a[0]: , was 1"},
+		{name: "move to the end", before: value("PackedInt32Array([1, 2])"), op: Move, line: "a[0] = a[+]", after: value("PackedInt32Array([2, 1])"), change: "$.a[+]: 1, was $.a[0]: , was 1"},
+		{name: "move out of an element", before: value(`[{"k": [5]}, 6]`), op: Move, line: "a[1] = a[0].k[0]", after: value(`[{"k": [6, 5]}]`), change: "$.a[0].k[0]: 6, was $.a[1]: , was 6"},
+		{name: "move out of an element behind", before: value(`[6, {"k": [5]}]`), op: Move, line: "a[1].k[0] = a[0]", after: value(`[5, 6, {"k": []}]`), change: "$.a[0]: 5, was $.a[2].k[0]: , was 5"},
+		{name: "move between keys that are numbers", before: value(`{1: 5, 2: {}}`), op: Move, line: "a[1] = a[2][1]", after: value(`{2: {1: 5}}`), change: "$.a[2][1]: 5, was $.a[1]: , was 5"},
+		{name: "move into itself", before: value(`{"k": {}}`), op: Move, line: "a.k = a.k.l", err: "$.a.k cannot be moved to $.a.k.l"},
+		{name: "move a packet", before: value("5"), op: Move, line: "$ = a.k", err: "$ cannot be moved to $.a.k"},
+		{name: "move from the end", before: value("[1, 2]"), op: Move, line: "a[-1] = a[0]", err: "indexes of elements that are moved count from the start"},
+		{name: "move several", before: value("[1, 2]"), op: Move, line: "a[*] = b", err: "$.a[*] leads to several values"},
 
 		{name: "delete", before: value("[1, 2]"), op: Delete, line: "a[0]", after: value("[2]"), change: "$.a[0]: , was 1"},
 		{name: "delete a packet", before: value("5"), op: Delete, line: "$", err: "$ is a whole packet, which cannot be deleted"},
@@ -510,7 +560,10 @@ func TestInside(t *testing.T) {
 		{name: "delete all", build: beside(func(b []byte) dict { return dict{"data": b} }), op: Delete, lines: []string{"$.data.value()"}, err: "$.data.value() is a whole packet, which cannot be deleted"},
 		{name: "the array and in it", build: beside(func(b []byte) dict { return dict{"data": b} }), lines: append([]string{`$.data = PackedByteArray("0102")`}, set...), err: "both $.data and a value in it are edited"},
 		{name: "the array as it is", build: beside(func(b []byte) dict { return dict{"data": b} }), lines: append([]string{`$.data = PackedByteArray("` + hex.EncodeToString(raw(player(73, "Ada"))) + `")`}, set...)},
-		{name: "an element and in it", build: beside(func(b []byte) dict { return dict{"data": b} }), lines: append([]string{"$.data[9] = 7"}, set...), err: "two of the paths lead to the same bytes"},
+		{name: "all arrays", build: beside(func(b []byte) dict {
+			return dict{"data": packed(b, fileaccess.Gzip), "data_size": len(b), "none": []byte{1}}
+		}), lines: []string{"$[*].value().hp = 74", `$[*].value().name = "` + name + `"`}},
+		{name: "an element and in it", build: beside(func(b []byte) dict { return dict{"data": b} }), lines: append([]string{"$.data[9] = 7"}, set...), err: "another of the paths leads to $.data[9], too"},
 		{name: "no such value", build: beside(func(b []byte) dict { return dict{"data": b} }), lines: []string{"$.data.value()$1.hp = 7"}, err: "there is no $.data.value()$1.hp"},
 		{name: "no values", build: beside(func(b []byte) dict { return dict{"data": bytes.Repeat([]byte{7, 0, 9}, 40)} }), lines: []string{"$.data.value() = 7"}, err: "there is no $.data.value()"},
 	} {

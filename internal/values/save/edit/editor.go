@@ -39,21 +39,42 @@ type editor struct {
 	positions map[*text.Node]int64 // at which elements are added
 	removed   map[*text.Node]int64 // the number of elements removed
 	rewritten []rewritten          // of the packet
+	now       []byte               // of the array that is read, if they change
+	hits      map[*text.Node]int32 // of targets, in those of several values that were read
 	opener    *explain.Opener
 	keys      map[*text.Node]*newKeys // by Dictionary or Object
+
+	to      text.Value  // of Move: the new key
+	keyType gdwire.Type // of Move: of the latest key
+	renamed *renamed    // in the container that is read
 }
 
 // A rewritten is an array whose bytes change: the bytes before and after, and their contents if they are streams.
 type rewritten struct {
 	at       *text.Node
+	path, in string // of the array, and of the container around it
 	was, now [][]byte
+}
+
+// A renamed is a pair or property that gets another key.
+type renamed struct {
+	at         *text.Node
+	path       string
+	start, end int64 // of the key
+	keyType    gdwire.Type
+	value      string
 }
 
 // splice adds a replacement of bytes.
 func (e *editor) splice(s splice) { e.here = append(e.here, s) }
 
 // changed describes a change.
-func (e *editor) changed(p *text.Node, value, was string) { e.add(Change{p.String(), value, was}) }
+func (e *editor) changed(p *text.Node, value, was string) {
+	e.add(Change{p.String(), value, was})
+	if p.IsSeveral() && len(e.Also) < maxChanges {
+		e.Also = append(e.Also, p.String())
+	}
+}
 
 // The newKeys of a Dictionary or Object show keys that engines treat as equal, so a Dictionary would keep only the last:
 // a String and a StringName with the same text, 0.0 and -0.0.
@@ -286,6 +307,8 @@ func (e *editor) newKeys(p *text.Node) *newKeys {
 		switch {
 		case !t.IsTarget():
 			continue
+		case e.op == Move:
+			key = e.to
 		case step.Op == text.KeyAt && e.op != Add:
 			v, err := e.operand(t)
 			k.err = cmp.Or(k.err, err)
@@ -354,7 +377,9 @@ func (e *editor) checkKeys(p *text.Node, c *text.Container) error {
 	err := all.err
 	for value, t := range all.final {
 		for _, k := range all.taken[t] {
-			if err == nil && k.text == value {
+			if err == nil && k.text == value && e.op == Move {
+				err = &ExistsError{p.String() + k.step}
+			} else if err == nil && k.text == value {
 				err = fmt.Errorf("engines take the new key at %v for that of %v%s", t, p, k.step)
 			}
 		}
@@ -366,7 +391,7 @@ func (e *editor) checkKeys(p *text.Node, c *text.Container) error {
 func (e *editor) addTo(p *text.Node, c *text.Container) (n int64, err error) {
 	var targets []*text.Node
 	for t := range p.Inner {
-		if t.IsTarget() && (e.op == Add || t.Hits == 0) {
+		if t.IsTarget() && (e.op == Add || t.Hits == 0) && !t.IsEach() {
 			targets = append(targets, t)
 		}
 	}
@@ -396,6 +421,7 @@ func (e *editor) addTo(p *text.Node, c *text.Container) (n int64, err error) {
 // position of the target is not in the array.
 func (e *editor) addElement(t *text.Node, c *text.Container, n int64) (bool, error) {
 	at, ok := e.positions[t]
+	delete(e.positions, t) // [*] is several arrays
 	end := c.Len
 	if e.op == Put { // one after the other
 		end += n
@@ -487,6 +513,34 @@ func (e *editor) addPair(t *text.Node, c *text.Container) error {
 	return e.addValue(t, c.End, c.Elem)
 }
 
+// rename notes a pair or property with the next value, which gets another key.
+func (e *editor) rename(p *text.Node) error {
+	r := renamed{at: p, path: p.String(), start: e.Start(), end: e.InputOffset(), keyType: e.keyType}
+	was, err := read(e.Decoder, 0)
+	r.value, e.renamed = was.String(), &r
+	return err
+}
+
+// addName gives a pair or property of the container c the new key, of the type of the old one if possible.
+func (e *editor) addName(r *renamed, c *text.Container) error {
+	key, ok := e.to.Fit(r.keyType)
+	if !ok || c.Kind == gdwire.KindObjectStart {
+		key = e.to
+	}
+	if err := e.newKey(r.at, &key); err != nil {
+		return err
+	}
+	b, err := e.encodeKey(&key, c)
+	if err != nil {
+		return fmt.Errorf("%v: %w", r.path, reason(err))
+	}
+	e.splice(splice{start: r.start, end: r.end, bytes: b})
+	step := text.Step{Key: key}
+	e.add(Change{r.at.Parent().String() + string(step.Append(nil)), r.value, ""})
+	e.add(Change{r.path, "", r.value})
+	return nil
+}
+
 // encodeKey returns the bytes of the key of a pair, or of the name of a property.
 func (e *editor) encodeKey(key *text.Value, c *text.Container) ([]byte, error) {
 	if c.Kind == gdwire.KindDictStart {
@@ -508,11 +562,10 @@ func (e *editor) encodeKey(key *text.Value, c *text.Container) ([]byte, error) {
 func (e *editor) beside(root *text.Node, p *save.Packet) error {
 	for i := range e.rewritten {
 		r := &e.rewritten[i]
-		in := r.at.Parent()
 		if r.at == root {
 			continue
 		}
-		path, err := text.Parse("$" + strings.TrimPrefix(in.String(), root.String()))
+		path, err := text.Parse("$" + strings.TrimPrefix(r.in, root.String()))
 		if err != nil {
 			return err
 		}
@@ -551,12 +604,12 @@ func (e *editor) beside(root *text.Node, p *save.Packet) error {
 // fact reads the next value, at a step beside the array, and writes it anew if it is a size or checksum of the array that is not edited.
 func (e *editor) fact(r *rewritten, d *gdwire.Decoder, step string) error {
 	const longest = 64 // of a checksum
-	start, in := d.InputOffset(), r.at.Parent()
+	start := d.InputOffset()
 	v, err := read(d, longest)
 	if err != nil || v.cut {
 		return err
 	}
-	for c := range in.Inner {
+	for c := range r.at.Parent().Inner {
 		if s := c.Step(); string(s.Append(nil)) == step {
 			return nil
 		}
@@ -569,7 +622,7 @@ func (e *editor) fact(r *rewritten, d *gdwire.Decoder, step string) error {
 		at := slices.IndexFunc(r.was, func(b []byte) bool { return int64(len(b)) == v.Int })
 		if at >= 0 {
 			if now.Int = int64(len(r.now[at])); now.Int != v.Int && !isSize(step) {
-				return fmt.Errorf("the number %d at %v%s is the size of the bytes at %v, or something else: edit it, too", v.Int, in, step, r.at)
+				return fmt.Errorf("the number %d at %v%s is the size of the bytes at %v, or something else: edit it, too", v.Int, r.in, step, r.path)
 			}
 		} else if sum := explain.Rehash(binary.LittleEndian.AppendUint64(nil, uint64(v.Int)), r.was, r.now); sum != nil {
 			now.Int = int64(binary.LittleEndian.Uint64(sum))
@@ -583,8 +636,8 @@ func (e *editor) fact(r *rewritten, d *gdwire.Decoder, step string) error {
 		return err
 	}
 	e.splice(splice{start: start, end: d.InputOffset(), bytes: b})
-	e.Beside = append(e.Beside, in.String()+step)
-	e.add(Change{in.String() + step, now.String(), v.String()})
+	e.Also = append(e.Also, r.in+step)
+	e.add(Change{r.in + step, now.String(), v.String()})
 	return nil
 }
 

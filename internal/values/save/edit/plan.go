@@ -417,13 +417,16 @@ const (
 	Delete           // remove elements, pairs and properties
 	Add              // add elements and pairs
 	Put              // replace or add
+	Move             // give pairs and properties another key, or add and remove
 )
 
 // A Plan contains the splices for editing a content.
 type Plan struct {
 	Changes []Change // the first changes
 	More    int      // the number of other changes
-	Beside  []string // the paths of sizes and checksums that were written anew with the bytes they are of
+	// Also contains the paths of the first of several values that a path leads to, and of sizes and checksums that were written anew
+	// with the bytes they are of.
+	Also []string
 
 	content *save.Content // after the edit
 }
@@ -482,12 +485,12 @@ func (e *RefusedError) Error() string {
 func (e *RefusedError) Unwrap() error { return e.err }
 
 // packets calls yield for each packet with a path in the tree.
-func packets(c *save.Content, tree *text.Tree, yield func(*save.Packet) error) error {
+func packets(c *save.Content, tree *text.Tree, yield func(*save.Packet, *text.Node) error) error {
 	remaining := tree.Packets()
 	wanted := func(index int64) bool { return tree.Root(index) != nil }
 	return c.Packets(wanted, func(p *save.Packet) (bool, error) {
 		remaining--
-		return remaining > 0, yield(p)
+		return remaining > 0, tree.In(p.Index, func(root *text.Node) error { return yield(p, root) })
 	})
 }
 
@@ -506,9 +509,9 @@ func Inside(w *text.Walker) {
 // Walk walks over all packets of a tree.
 func Walk(c *save.Content, tree *text.Tree, w *text.Walker) error {
 	Inside(w)
-	return packets(c, tree, func(p *save.Packet) error {
+	return packets(c, tree, func(p *save.Packet, root *text.Node) error {
 		w.Decoder = p.Decoder
-		return w.Walk(tree.Root(p.Index))
+		return w.Walk(root)
 	})
 }
 
@@ -548,7 +551,7 @@ type checker struct {
 	found, apart string
 }
 
-// Changed iterates over the paths in the tree of a plan, and those of values written anew with these.
+// Changed iterates over the paths in the tree of a plan, and those that were changed also.
 func (p *Plan) Changed(tree *text.Tree) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for at := range Targets(tree) {
@@ -556,7 +559,7 @@ func (p *Plan) Changed(tree *text.Tree) iter.Seq[string] {
 				return
 			}
 		}
-		slices.Values(p.Beside)(yield)
+		slices.Values(p.Also)(yield)
 	}
 }
 
@@ -577,7 +580,7 @@ func Checksum(c *save.Content, changed iter.Seq[string]) string {
 	const few = 16 // values in a file: one of more is a message, and of another one's checksum says nothing
 	var tree, other text.Tree
 	add := func(in *text.Tree, at, role string) (p *text.Node, packet int64) {
-		if path, err := text.Parse(at); err == nil && !path.Cut {
+		if path, err := text.Parse(at); err == nil && !path.Cut && !path.IsSeveral() { // each is changed also
 			p, _ = in.Add(path, role)
 			packet = path.Packet
 		}
@@ -606,6 +609,12 @@ func Checksum(c *save.Content, changed iter.Seq[string]) string {
 		return ""
 	}
 	return what + " like a checksum of what is edited: the game may refuse the edited file"
+}
+
+// isIn reports whether a path leads to the value at another one, or into it.
+func isIn(path, of string) bool {
+	rest, ok := strings.CutPrefix(path, of)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // normal returns a key in small letters and without underscores.
@@ -658,10 +667,6 @@ func (k *checker) value(p *text.Node) (goOn bool, err error) {
 		what = fmt.Sprintf("%d hexadecimal digits at %s look", n, path)
 	case t == gdwire.TypePackedByteArray && (n == 16 || n == 20 || n == 32) && isRandom([]byte(v.Text)):
 		what = fmt.Sprintf("%d bytes at %s look", n, path)
-	}
-	isIn := func(path, of string) bool {
-		rest, ok := strings.CutPrefix(path, of)
-		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 	}
 	at, err := text.Parse(path)
 	if err != nil || what == "" {
