@@ -11,7 +11,7 @@
 //	        json      Show each value as a line of JSON, as Godot's JSON.from_native does.
 //	        flat      Show a line for each leaf, path = value, for grep and diff.
 //	        get       Show the value at a path, such as player.hp, as set takes it.
-//	        find      Show the path and value of each value, or key, that contains a text or number.
+//	        find      Show the path and value of each value, or key, that contains a text, in small or large letters, or a number.
 //	        diff      Show the values that differ between two files: path: old -> new.
 //	        unwrap    Write the content of a compressed or encrypted file.
 //	        view      Show and edit a file in a page of the browser, beside its bytes, or what differs from an older one.
@@ -19,6 +19,9 @@
 //	        add       Add keys of dictionaries, elements before [n], or elements at the end as [+].
 //	        delete    Delete keys of dictionaries and elements of arrays.
 //	        copy      Copy the value at PATH to the path TO.
+//	        move      Rename a key, or move the value at PATH to the path TO.
+//	        undo      Take back the latest edit that kept a backup: FILE.bak, or the newest of FILE.2.bak and so on, becomes FILE.
+//	        wrap      Compress, encrypt or encode FILE as another file is, with its key: what unwrap wrote, edited.
 //	        repair    Write what can be read of a damaged file, and say what is lost.
 //	        encode    Write JSON as values.
 //	        recode    Decode and re-encode, in the same or another format.
@@ -34,9 +37,10 @@
 // explains them.
 //
 // The exit status is 0 if all input is valid; 1 if some input is invalid, a password is
-// wrong, a path is not found, or a file cannot be opened, read or written; 2 if the command
-// line is invalid, an input is ambiguous, or a password is missing. The status of diff is 0
-// if the files contain the same, 1 if they differ, and 2 for all else.
+// wrong, a path of an edit is not found, or a file cannot be opened, read or written; 2 if the command
+// line is invalid, an input is ambiguous, or a password is missing. The status of get is 3 if
+// there is no value at the path. The status of diff is 0 if the files contain the same, 1 if they
+// differ, and 2 for all else.
 //
 // [the manual]: https://github.com/gdwire/gdwire/tree/main/cmd/gdwire
 package main
@@ -82,8 +86,8 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 				"gdwire get 'player.items[*].id' saves/*.bin",
 				"gdwire get -raw player.portrait save.bin -o portrait.png",
 			},
-			Details: saves.PrintPaths, New: saves.Get},
-		{Name: "find", Operands: "TEXT|NUMBER [FILE…]", Min: 1, Max: -1, Summary: "Show the path and value of each value, or key, that contains a text or number.",
+			Details: saves.PrintPaths, Gets: true, New: saves.Get},
+		{Name: "find", Operands: "TEXT|NUMBER [FILE…]", Min: 1, Max: -1, Summary: "Show the path and value of each value, or key, that contains a text, in small or large letters, or a number.",
 			Examples: []string{
 				"gdwire find sword save.bin",
 				"gdwire find 87 saves/*.bin",
@@ -93,6 +97,7 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 			Examples: []string{
 				"gdwire diff old.bin save.bin",
 				"gdwire diff -json old.bin save.bin",
+				"gdwire diff -stat -ignore saved_at old.bin save.bin",
 			},
 			Compares: true, New: saves.Diff},
 		{Name: "unwrap", Operands: "[FILE]", Max: 1, Summary: "Write the content of a compressed or encrypted file.",
@@ -115,6 +120,8 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 				"gdwire set -i 'player.hp = 999' save.bin",
 				`gdwire set 'player.gold += 100' 'player.name = "Ada"' save.bin -o new.bin`,
 				"gdwire set -i -force 'player.items = null' saves/*.bin",
+				"gdwire set -n 'player.items[*].id += 100' save.bin",
+				"gdwire set -i -backup 'player.items[0:2].id *= 2' save.bin",
 			},
 			Details: saves.PrintValues, Binary: true, Edits: true, New: saves.Set},
 		{Name: "add", Operands: "['PATH = VALUE'…] FILE…", Min: 1, Max: -1, Summary: "Add keys of dictionaries, elements before [n], or elements at the end as [+].",
@@ -127,14 +134,33 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 			Examples: []string{
 				"gdwire delete -i player.quest save.bin",
 				"gdwire delete 'player.items[0]' 'player.items[1]' save.bin -o new.bin",
+				"gdwire delete -n 'player.items[1:]' save.bin",
 			},
-			Binary: true, Edits: true, New: saves.Delete},
+			Details: saves.PrintPaths, Binary: true, Edits: true, New: saves.Delete},
 		{Name: "copy", Operands: "PATH TO FILE…", Min: 3, Max: -1, Summary: "Copy the value at PATH to the path TO.",
 			Examples: []string{
 				"gdwire copy -i 'player.items[0]' 'player.items[+]' save.bin",
 				"gdwire copy player.name title save.bin -o new.bin",
 			},
-			Binary: true, Edits: true, New: saves.Copy},
+			Details: saves.PrintPaths, Binary: true, Edits: true, New: saves.Copy},
+		{Name: "move", Operands: "PATH TO FILE…", Min: 3, Max: -1, Summary: "Rename a key, or move the value at PATH to the path TO.",
+			Examples: []string{
+				"gdwire move -i player.gold player.coins save.bin",
+				"gdwire move 'player.items[1]' 'player.items[0]' save.bin -o new.bin",
+			},
+			Details: saves.PrintPaths, Binary: true, Edits: true, New: saves.Move},
+		{Name: "undo", Operands: "FILE", Min: 1, Max: 1, Summary: "Take back the latest edit that kept a backup: FILE.bak, or the newest of FILE.2.bak and so on, becomes FILE.",
+			Examples: []string{
+				"gdwire undo save.bin",
+				"gdwire undo -redo save.bin",
+			},
+			New: shell.Undo},
+		{Name: "wrap", Operands: "[FILE]", Max: 1, Summary: "Compress, encrypt or encode FILE as another file is, with its key: what unwrap wrote, edited.",
+			Examples: []string{
+				"gdwire wrap -like game.save edited.json -o new.save",
+				"gdwire wrap -like secret.save -password-file password.txt settings.cfg -o secret.save",
+			},
+			Binary: true, Edits: true, New: saves.Wrap},
 		{Name: "repair", Operands: "FILE", Min: 1, Max: 1, Summary: "Write what can be read of a damaged file, and say what is lost.",
 			Examples: []string{
 				"gdwire repair damaged.save -o repaired.save",
@@ -218,7 +244,9 @@ var words = []shell.Word{
 	{Names: "edit update replace put change", Answer: "gdwire set changes a value, and encode -like writes JSON that was edited"},
 	{Names: "insert append push", Answer: "gdwire add adds keys and elements"},
 	{Names: "rm remove del unset drop", Answer: "gdwire delete deletes keys and elements"},
-	{Names: "cp mv move rename", Answer: "gdwire copy copies a value to another path, and delete deletes the old one"},
+	{Names: "cp", Answer: "gdwire copy copies a value to another path"},
+	{Names: "mv rename", Answer: "gdwire move renames a key, or moves a value"},
+	{Names: "revert restore-backup", Answer: "gdwire undo takes back the latest edit with -backup"},
 	{Names: "convert transcode export compress encrypt", Answer: "gdwire recode -to converts format, lengths and container, and json and encode values to JSON and back"},
 	{Names: "import pack build write", Answer: "gdwire encode writes JSON as values"},
 	{Names: "decode parse read", Answer: "gdwire json shows values as JSON"},

@@ -135,6 +135,7 @@ func exampleFiles(t *testing.T) {
 	}
 	for name, b := range map[string][]byte{
 		"password.txt": []byte("hunter2\n"), "packet.bin": packet, "damaged.save": framed(packet, packet)[:len(packet)+60],
+		"edited.json": []byte("{}"), "settings.cfg": []byte("[a]\nb=1\n"), "save.bin.bak": packet, "save.bin.2.undone": packet,
 		"level.json": []byte(`{"level": 3}`), "game.json": []byte(runWith(nil, "json", "-format", "godot4", "-frame", "u32", "save.bin").out),
 	} {
 		require.NoError(t, os.WriteFile(name, b, 0o600))
@@ -384,8 +385,8 @@ type result struct {
 
 // The exit statuses, and packets.
 const (
-	statusGood, statusBad, statusUsage = shell.StatusGood, shell.StatusBad, shell.StatusUsage
-	upgradeRequest, upgradeResponse    = cmdtest.UpgradeRequest, cmdtest.UpgradeResponse
+	statusGood, statusBad, statusUsage, statusMissing = shell.StatusGood, shell.StatusBad, shell.StatusUsage, shell.StatusMissing
+	upgradeRequest, upgradeResponse                   = cmdtest.UpgradeRequest, cmdtest.UpgradeResponse
 )
 
 var (

@@ -61,7 +61,7 @@ func TestCommandMemory(t *testing.T) {
 				var status int
 				allocated := testenv.Allocated(func() { status = run(fixed(args), in, io.Discard, io.Discard) })
 				if command == "get [0]" && name == "string" {
-					require.Equal(t, statusBad, status, "a String has no elements")
+					require.Equal(t, statusMissing, status, "a String has no elements")
 				} else {
 					require.Zero(t, status)
 				}

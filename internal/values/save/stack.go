@@ -415,16 +415,32 @@ func (st *Stack) IsPlain() bool {
 // Unwrapped returns the content of the outermost container, after a skipped header, or without a container the bytes of
 // the values.
 func (st *Stack) Unwrapped() *Bytes {
-	start, end, _ := st.containers()
-	if start == end {
+	n := st.outside()
+	if n == len(st.layers) {
 		return st.Bytes
 	}
+	return st.layers[n-1].content()
+}
+
+// Wrapping returns the layers around what Unwrapped returns.
+func (st *Stack) Wrapping() *Stack {
+	out := *st
+	out.layers = st.layers[:st.outside()]
+	return &out
+}
+
+// outside returns the number of layers around what Unwrapped returns.
+func (st *Stack) outside() int {
+	start, end, _ := st.containers()
+	if start == end {
+		return len(st.layers)
+	}
 	if end < len(st.layers) {
-		if l, skips := st.layers[end].(*skipped); skips {
-			return l.rest
+		if _, skips := st.layers[end].(*skipped); skips {
+			end++
 		}
 	}
-	return st.layers[end-1].content()
+	return end
 }
 
 // Write writes the layers around the values that fill writes.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/gdwire/gdwire"
@@ -15,6 +17,8 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/values/compare"
 	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/save/edit"
+	"github.com/gdwire/gdwire/internal/values/text"
 )
 
 // Diff defines the flags of diff.
@@ -23,11 +27,20 @@ func Diff(f *shell.Flags) shell.Action {
 	v.open.ReadFlags(f, true)
 	f.OutputFlag()
 	f.BoolVar(&v.lines, "json", false, "a line of JSON for each difference")
+	f.BoolVar(&v.stat, "stat", false, "show how many values differ in each value at the top")
+	f.Func("ignore", "show no difference at `PATH` or in it, such as time or '$*.players[*].seen'; may be given several times", func(s string) error {
+		path, err := edit.WholePath(text.Parse(s))
+		v.ignored = append(v.ignored, path)
+		return err
+	})
 	f.Size("max-memory", "at most `N` bytes of memory for the values of each file; larger files are compared by position [256 MiB]", func(n int64) { v.maxMemory = n })
 	return shell.Action{
 		Check: func() error {
-			if save.IsStdin(f.Operands[0]) && save.IsStdin(f.Operands[1]) {
+			switch {
+			case save.IsStdin(f.Operands[0]) && save.IsStdin(f.Operands[1]):
 				return errors.New("standard input is only one file: name the other")
+			case v.stat && v.lines:
+				return errors.New("-stat counts differences, and -json shows them: choose one")
 			}
 			return nil
 		},
@@ -39,13 +52,20 @@ func Diff(f *shell.Flags) shell.Action {
 type differ struct {
 	open      open.Flags
 	lines     bool // -json
+	stat      bool
+	ignored   []text.Path
 	maxMemory int64
 
 	*shell.Stdio
 	json     *json.Encoder
 	progress func(io.Reader) io.Reader // of both files, if not nil
 	found    bool
+	counts   map[string]*counts // of -stat, by path
+	tops     []string           // its keys, in order
 }
+
+// counts are the numbers of differences: of values that are changed, added and removed.
+type counts [3]int64
 
 // run shows the differences between two files.
 func (v *differ) run(s *shell.Stdio, names []string) error {
@@ -73,7 +93,11 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 	if v.lines {
 		c.Show = showJSON
 	}
+	v.counts = map[string]*counts{}
 	err := c.Compare(files[0], files[1])
+	for _, at := range v.tops {
+		fmt.Fprintln(v.Out, shell.Printable(at)+":", v.counts[at])
+	}
 	if err == nil && v.found {
 		err = shell.ErrBad
 	}
@@ -102,9 +126,56 @@ func showJSON(f *compare.File, v any) ([]byte, error) {
 	return value.Bytes(), err
 }
 
+// isIgnored reports whether a path is one of -ignore, or in one.
+func (v *differ) isIgnored(at string) bool {
+	path, err := text.Parse(at)
+	return err == nil && at != "" && slices.ContainsFunc(v.ignored, func(p text.Path) bool { return p.Contains(&path) })
+}
+
+// count counts a difference for the value at the top that it is in. Elements at the top, and packets after the first, are one.
+func (v *differ) count(line *compare.Difference) {
+	path, _ := text.Parse(line.Path)
+	if path.Steps = path.Steps[:min(1, len(path.Steps))]; path.Packet > 0 {
+		path.Packet = text.AllPackets
+	}
+	if len(path.Steps) > 0 && path.Steps[0].Key.Type == gdwire.TypeInt {
+		path.Steps[0] = text.Step{Op: text.All}
+	}
+	at := path.String()
+	n := v.counts[at]
+	if n == nil {
+		n = new(counts)
+		v.counts[at], v.tops = n, append(v.tops, at)
+	}
+	switch {
+	case line.Old == nil:
+		n[1]++
+	case line.New == nil:
+		n[2]++
+	default:
+		n[0]++
+	}
+}
+
+func (n *counts) String() string {
+	var all []string
+	for i, what := range []string{"changed", "added", "removed"} {
+		if n[i] > 0 {
+			all = append(all, humanize.Comma(n[i])+" "+what)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
 // show shows a difference.
 func (v *differ) show(line *compare.Difference) (err error) {
-	v.found = true
+	if v.isIgnored(line.Path) || v.isIgnored(line.OldPath) {
+		return nil
+	}
+	if v.found = true; v.stat {
+		v.count(line)
+		return nil
+	}
 	if v.lines {
 		for _, one := range []*json.RawMessage{&line.Old, &line.New} {
 			if line.Leaf && *one != nil && err == nil {

@@ -261,6 +261,43 @@ func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
 	return err
 }
 
+// Wrap defines the flags of wrap.
+func Wrap(f *shell.Flags) shell.Action {
+	o := &open.Flags{Writes: true}
+	o.FileFlags(f)
+	o.SkipFlag(f)
+	f.SaveFlag()
+	like := f.String("like", "", "compress and encrypt as `FILE` is, with its key")
+	check := func() error {
+		if *like == "" {
+			return errors.New("wrap needs -like FILE, a file that is compressed or encrypted")
+		}
+		return nil
+	}
+	return shell.Action{Check: check, Run: func(s *shell.Stdio) error { return wrap(s, o, *like, f.File()) }}
+}
+
+// wrap writes what unwrap writes, edited, as it is in another file.
+func wrap(s *shell.Stdio, o *open.Flags, like, name string) error {
+	outside, err := o.OpenStack(s, like)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = outside.Close() }()
+	if outside.IsPlain() {
+		return fmt.Errorf("%s is neither compressed nor encrypted as by Godot", outside.Name)
+	}
+	in, err := open.File(s, name, false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	return o.Rewrite(s, outside.Wrapping(), outside.Container(), outside.Key(), func(w io.Writer) error {
+		_, err := io.Copy(w, in.Reader())
+		return err
+	})
+}
+
 // Set defines the flags of set.
 func Set(f *shell.Flags) shell.Action { return edits(f, edit.Set) }
 
@@ -273,11 +310,15 @@ func Delete(f *shell.Flags) shell.Action { return edits(f, edit.Delete) }
 // Copy defines the flags of copy.
 func Copy(f *shell.Flags) shell.Action { return edits(f, edit.Put) }
 
+// Move defines the flags of move.
+func Move(f *shell.Flags) shell.Action { return edits(f, edit.Move) }
+
 // edits defines the flags of a command editing files.
 func edits(f *shell.Flags, op edit.Op) shell.Action {
 	e := &editor{op: op, open: open.Flags{Writes: true, Packets: true}}
 	e.open.EditFlags(f)
 	f.EditFlags()
+	f.DryFlag()
 	if op == edit.Set {
 		f.BoolVar(&e.force, "force", false, "replace values by values of another type, and edit a file with a checksum that cannot be computed")
 	}
@@ -292,7 +333,7 @@ type editor struct {
 	input []byte    // standard input with the lines for several files, if lines is empty
 	force bool      // -force
 	exact bool      // values keep the type as written, as with -force
-	from  text.Path // of copy: the path of the source; lines is the target
+	from  text.Path // of copy and move: the path of the source; lines is the target
 }
 
 // PrintValues prints how to write values, and how a file is replaced, for the help.
@@ -309,9 +350,11 @@ sn:name, np:path. Lines from standard input keep their types, as flat prints the
 	PrintPaths(w)
 }
 
-// PrintPaths prints how to write the path of a value in bytes, for the help.
+// PrintPaths prints how to write the path of several values, and of a value in bytes, for the help.
 func PrintPaths(w io.Writer) {
-	fmt.Fprint(w, `data.value().hp is in the value that the bytes of data, a PackedByteArray, contain, also compressed; data.value()$2
+	fmt.Fprint(w, `items[-1] is the last element, items[*].hp the hp of each element, items[0:3] the first three elements, $1 the second
+value of a file, and $*.hp the hp of each. Keys other than names are written ["my key"] or [7].
+data.value().hp is in the value that the bytes of data, a PackedByteArray, contain, also compressed; data.value()$2
 is the third of several. If it changes, the bytes are written anew as the game wrote them, with their sizes and
 checksums in the same dictionary.
 
@@ -321,7 +364,7 @@ checksums in the same dictionary.
 // check parses the operands before the files.
 func (e *editor) check(f *shell.Flags) (err error) {
 	e.exact = e.force
-	if e.op == edit.Put {
+	if e.op == edit.Put || e.op == edit.Move {
 		if e.from, err = edit.WholePath(text.Parse(f.Operands[0])); err != nil {
 			return withOperandHint(f, err)
 		}
@@ -349,7 +392,7 @@ func (e *editor) check(f *shell.Flags) (err error) {
 // -i the first existing file.
 func (e *editor) firstFile(f *shell.Flags) int {
 	for i, name := range f.Operands {
-		if f.InPlace && (i > 0 || e.hasLines()) && isThere(name) {
+		if (f.InPlace || f.DryRun) && (i > 0 || e.hasLines()) && isThere(name) {
 			return i
 		}
 	}
@@ -511,12 +554,17 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 	if err := e.checkChecksum(s, in, edit.Checksum(c, plan.Changed(tree))); err != nil {
 		return err
 	}
-	err = e.open.Rewrite(s, in.Stack, in.Container(), in.Key(), func(w io.Writer) error {
+	out := s
+	if s.DryRun { // errors of the bytes around the values, too
+		dry := *s
+		out, dry.Out = &dry, bufio.NewWriter(io.Discard)
+	}
+	err = e.open.Rewrite(out, in.Stack, in.Container(), in.Key(), func(w io.Writer) error {
 		_, err := plan.WriteTo(w)
 		return err
 	})
 	if err == nil {
-		noteChanges(s, plan)
+		noteChanges(s, in.Name, plan)
 	}
 	return err
 }
@@ -556,7 +604,7 @@ func (e *editor) withHint(err error) error {
 	switch {
 	case errors.As(err, new(*edit.ValueError)) && len(e.lines) > 0:
 		return shell.Choicef("%w", err)
-	case errors.As(err, new(*edit.ExistsError)):
+	case errors.As(err, new(*edit.ExistsError)) && e.op == edit.Add:
 		return fmt.Errorf("%w; set changes it", err)
 	case e.op == edit.Set:
 		return edit.WithHint(err, "-force sets another type")
@@ -566,8 +614,11 @@ func (e *editor) withHint(err error) error {
 
 // plan returns the plan of the edits in a tree.
 func (e *editor) plan(c *save.Content, tree *text.Tree) (*edit.Plan, error) {
-	if e.op == edit.Put {
+	switch e.op {
+	case edit.Put:
 		return edit.Copy(c, e.from, tree)
+	case edit.Move:
+		return edit.MoveTo(c, e.from, tree)
 	}
 	return edit.Edit(c, e.op, tree, e.exact)
 }
@@ -583,15 +634,23 @@ func changeText(path, old, value string) string {
 	return path + ": " + value + ", was " + old
 }
 
-// noteChanges adds a note for each change of a plan. Notes are shown when the output is complete.
-func noteChanges(s *shell.Stdio, plan *edit.Plan) {
-	if s.IsQuiet() {
+// noteChanges adds a note for each change of a plan. Notes are shown when the output is complete, and with -n are the output.
+func noteChanges(s *shell.Stdio, name string, plan *edit.Plan) {
+	note := s.NoteAtEnd
+	if s.DryRun {
+		note = func(format string, args ...any) {
+			if s.Several {
+				format, args = "%s: "+format, append([]any{name}, args...)
+			}
+			fmt.Fprintln(s.Out, shell.Printable(fmt.Sprintf(format, args...)))
+		}
+	} else if s.IsQuiet() {
 		return
 	}
 	for _, c := range plan.Changes {
-		s.NoteAtEnd("%s", changeText(c.Path, c.Was, c.Text))
+		note("%s", changeText(c.Path, c.Was, c.Text))
 	}
 	if plan.More > 0 {
-		s.NoteAtEnd("and %d more", plan.More)
+		note("and %d more", plan.More)
 	}
 }

@@ -54,6 +54,7 @@ type Command struct {
 	Min, Max int                   // number of operands; Max is -1 for no maximum
 	Binary   bool                  // the output is binary
 	Edits    bool                  // the output is an edited save, and -o can name the input
+	Gets     bool                  // StatusMissing reports a path to no value
 	Compares bool                  // StatusBad reports different inputs, and StatusUsage other errors
 	Examples []string              // command lines
 	Details  func(io.Writer)       // prints more of the help, if not nil
@@ -77,6 +78,8 @@ type Flags struct {
 	Operands []string
 	Output   string // -o
 	InPlace  bool   // -i
+	DryRun   bool   // -n
+	Backup   bool   // -backup
 	Quiet    bool   // -q
 	Binary   bool   // the output is binary
 
@@ -392,6 +395,12 @@ func (f *Flags) OutputFlag() {
 func (f *Flags) SaveFlag() {
 	f.OutputFlag()
 	f.Lookup("o").Usage += "; it can be the input"
+	f.BoolVar(&f.Backup, "backup", false, "keep a FILE that is replaced as FILE.bak, or FILE.2.bak and so on, for undo")
+}
+
+// DryFlag defines -n.
+func (f *Flags) DryFlag() {
+	f.BoolVar(&f.DryRun, "n", false, "show what would change, and write nothing")
 }
 
 // EditFlags defines -o and -i of a command editing saves.

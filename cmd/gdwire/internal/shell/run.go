@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"flag"
@@ -24,7 +25,7 @@ func (c *Command) checkFiles(f *Flags) error {
 		return errors.New("-i replaces each FILE, and -o names another: choose one")
 	case f.InPlace && (len(f.Operands) == 0 || slices.ContainsFunc(f.Operands, isStdin)):
 		return errors.New("-i needs the names of files")
-	case !f.InPlace && c.Edits && len(f.Operands) > 1:
+	case !f.InPlace && !f.DryRun && c.Edits && len(f.Operands) > 1:
 		return errors.New("several files are edited in place: use -i")
 	}
 	return nil
@@ -91,6 +92,7 @@ func (s *Stdio) runAll(f *Flags, run func(name string) error) error {
 		}
 		switch {
 		case err != nil:
+			s.missing = (s.missing || all.bad == 0) && s.isMissing(err)
 			all.bad++
 			if err != ErrBad {
 				s.Report(named(name, err))
@@ -176,8 +178,14 @@ func (p *Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) 
 	return s.failure(err)
 }
 
+// isMissing reports whether an error says that there is no value at the path of get.
+func (s *Stdio) isMissing(err error) bool { return s.gets && errors.As(err, new(*text.NotFoundError)) }
+
 // failure returns the exit status after an error, or after damage.
 func (s *Stdio) failure(err error) int {
+	if s.missing || s.isMissing(err) {
+		return StatusMissing
+	}
 	if s.compares && (err != ErrBad || s.Damaged) {
 		return StatusUsage
 	}
@@ -247,7 +255,8 @@ func (c *Command) execute(p *Program, args []string, s *Stdio) error {
 	if err != nil {
 		return usageError{err, c.printUsage}
 	}
-	s.Edits, s.compares, s.quiet = c.Edits, c.Compares, f.Quiet
+	s.gets = c.Gets
+	s.Edits, s.compares, s.quiet, s.DryRun, s.backup = c.Edits, c.Compares, f.Quiet, f.DryRun, f.Backup
 	if action.File != nil {
 		return s.runFiles(f, action.File)
 	}
@@ -269,7 +278,9 @@ func (c *Command) parse(f *Flags, action *Action, args []string, isTerminal bool
 	if err == nil && action.File != nil {
 		err = c.checkFiles(f)
 	}
-	if err == nil && !f.InPlace {
+	if f.DryRun {
+		f.InPlace, f.Output = false, ""
+	} else if err == nil && !f.InPlace {
 		err = c.checkOutput(f, isTerminal)
 	}
 	return err
@@ -310,6 +321,8 @@ func withSimilarFlag(err error, f *Flags) error {
 // checkOutput checks that binary output does not go to a terminal.
 func (c *Command) checkOutput(f *Flags, isTerminal bool) error {
 	switch {
+	case f.Backup && f.Output == "":
+		return errors.New("-backup keeps a file that is replaced: use -i, or -o FILE")
 	case f.Output != "" || !isTerminal:
 	case c.Edits:
 		return errors.New("nothing was saved: use -i, or -o FILE")
@@ -344,6 +357,41 @@ func version(s *Stdio) error {
 	}
 	_, err := fmt.Fprintln(s.Out, "gdwire", v)
 	return err
+}
+
+// Undo defines the flags of undo.
+func Undo(f *Flags) Action {
+	redo := f.Bool("redo", false, "take back the latest undo")
+	f.QuietFlag()
+	return Action{Run: func(s *Stdio) error { return s.undo(f.File(), *redo) }}
+}
+
+// undo replaces a file by its newest backup, and keeps the file beside it. With redo, undo takes that back.
+func (s *Stdio) undo(name string, redo bool) error {
+	i, from, to := newest(name), backupEnd, undoneEnd
+	if redo {
+		i, from, to = i+1, to, from
+	}
+	source, kept := copyName(name, i, from), copyName(name, i, to)
+	in, err := os.Open(source)
+	if i == 0 || errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("there is no %s to go back to", copyName(name, max(i, 1), from))
+	} else if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	if err := cmp.Or(checkRegular(name), copyFile(name, kept, os.O_TRUNC)); err != nil {
+		return err
+	}
+	err = s.runTo(name, func() error {
+		_, err := io.Copy(s.Out, in)
+		return err
+	})
+	if err != nil {
+		return errors.Join(err, os.Remove(kept))
+	}
+	s.Infof("%s is what %s was, and %s is the file before", name, source, kept)
+	return os.Remove(source)
 }
 
 // Complete defines the flags of complete.

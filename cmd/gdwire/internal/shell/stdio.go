@@ -92,9 +92,10 @@ func (w *LineWriter) Write(b []byte) (int, error) {
 
 // The exit statuses.
 const (
-	StatusGood  = 0
-	StatusBad   = 1 // bad input, or a file that cannot be opened, read or written
-	StatusUsage = 2 // an invalid command line, or a missing flag or password
+	StatusGood    = 0
+	StatusBad     = 1 // bad input, or a file that cannot be opened, read or written
+	StatusUsage   = 2 // an invalid command line, or a missing flag or password
+	StatusMissing = 3 // of get: there is no value at the path, and nothing else is wrong
 )
 
 // ErrBad reports invalid input after the details were shown.
@@ -147,6 +148,7 @@ type Stdio struct {
 	Damaged   bool // an input is damaged, and this was reported
 	Edits     bool // the output is an edited save and can replace the input
 	Unchanged bool // the output equals the input, and the input stays
+	DryRun    bool // -n: only what would change is shown
 
 	IsTerminal bool // Out is a terminal
 	Width      int  // columns of Out
@@ -154,8 +156,11 @@ type Stdio struct {
 
 	output    *outfile.File // of -o, or nil
 	compares  bool          // see Command
+	gets      bool          // see Command
+	missing   bool          // each bad file only contains no value at the path
 	replaces  bool          // output replaces the input
 	quiet     bool          // -q
+	backup    bool          // -backup
 	notes     []string      // messages for the end
 	errorText func(error) string
 	warn      *color.Color // for Errs
@@ -386,12 +391,30 @@ func (s *Stdio) runTo(name string, run func() error) error {
 		f.Abandon()
 		return nil
 	case err == nil:
-		return f.Commit()
+		return s.commit(f, name)
 	case errors.As(err, &part) && !f.Direct():
 		return errors.Join(err, s.keepPart(f, name+".part", part.Bytes))
 	}
 	f.Abandon()
 	return err
+}
+
+// commit replaces the file of the given name, if there is one after -backup kept it.
+func (s *Stdio) commit(f *outfile.File, name string) error {
+	info, err := os.Stat(name)
+	if !s.backup || err != nil || !info.Mode().IsRegular() {
+		return f.Commit()
+	}
+	backup, err := Backup(name)
+	if err != nil {
+		f.Abandon()
+		return err
+	}
+	if err := f.Commit(); err != nil {
+		return errors.Join(err, os.Remove(backup))
+	}
+	s.Infof("%s is the file before", backup)
+	return nil
 }
 
 // A TempFile is a temporary file, created when needed.
@@ -477,35 +500,62 @@ func CheckWritable(name string, info os.FileInfo) error { return outfile.CheckWr
 // maxBackups is the maximum number of backups of a file.
 const maxBackups = 100
 
-// Backup copies the file of the given name to name.bak beside it, or to name.2.bak and so on if name.bak
-// exists, and returns the name of the copy. No file is replaced.
+// The ends of the names of a file before an edit, and of a file before undo.
+const (
+	backupEnd = ".bak"
+	undoneEnd = ".undone"
+)
+
+// copyName returns the name of copy i of a file: name.bak, name.2.bak.
+func copyName(name string, i int, end string) string {
+	if i > 1 {
+		name = fmt.Sprint(name, ".", i)
+	}
+	return name + end
+}
+
+// newest returns the number of the newest backup of a file, or 0 if there is none.
+func newest(name string) (i int) {
+	for i = maxBackups; i > 0; i-- {
+		if _, err := os.Lstat(copyName(name, i, backupEnd)); err == nil {
+			break
+		}
+	}
+	return i
+}
+
+// Backup copies the file of the given name to name.bak beside it, or to name.2.bak and so on after other backups, and returns
+// the name of the copy. No file is replaced.
 func Backup(name string) (string, error) {
+	i := newest(name) + 1
+	if i > maxBackups {
+		return "", fmt.Errorf("there are %d backups of %s already", maxBackups, name)
+	}
+	backup := copyName(name, i, backupEnd)
+	if err := copyFile(name, backup, os.O_EXCL); err != nil {
+		return "", fmt.Errorf("no backup can be made, and nothing was saved: %w", err)
+	}
+	return backup, nil
+}
+
+// copyFile copies a file to a new one, which is opened with a flag, too.
+func copyFile(name, to string, flag int) error {
 	in, err := os.Open(name)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer func() { _ = in.Close() }()
 	stat, err := in.Stat()
 	if err != nil {
-		return "", err
+		return err
 	}
-	for i := 1; i <= maxBackups; i++ {
-		backup := name + ".bak"
-		if i > 1 {
-			backup = fmt.Sprintf("%s.%d.bak", name, i)
-		}
-		out, err := os.OpenFile(backup, os.O_WRONLY|os.O_CREATE|os.O_EXCL, stat.Mode().Perm())
-		if errors.Is(err, os.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("no backup can be made, and nothing was saved: %w", err)
-		}
-		_, err = io.Copy(out, in)
-		if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
-			return "", errors.Join(err, os.Remove(backup))
-		}
-		return backup, nil
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|flag, stat.Mode().Perm())
+	if err != nil {
+		return err
 	}
-	return "", fmt.Errorf("there are %d backups of %s already", maxBackups, name)
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return nil
 }
