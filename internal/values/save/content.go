@@ -31,6 +31,7 @@ type Content struct {
 
 	rivals []*Content   // other readings that fit about equally well
 	narrow bool         // there are no real components of 64 bits, but perhaps others
+	from   int64        // length-prefixed packets that end before are skipped
 	origin *Content     // before all edits, or nil if there were none
 	width  *reals.Width // of the first packet with real components, if known
 
@@ -86,24 +87,20 @@ func (c *Content) CheckLengths() error {
 
 // checkValues returns an error if the content contains anything else than whole values.
 func (c *Content) checkValues() error {
-	c.Decoder.AllowObjects, c.Decoder.Limits = true, gdwire.NoLimits
-	if err := c.CheckLengths(); err != nil {
-		return err
-	}
-	return c.Packets(Every, func(p *Packet) (bool, error) { return true, p.Finish(nil) })
-}
-
-// from returns a function that accepts the length-prefixed packets ending after an offset, and all packets
-// from the first length without a value on.
-func (c *Content) from(offset int64) func(index int64) bool {
-	first := int64(0)
-	for p, err := range c.lengths {
-		if err != nil || p.end > offset || p.end-p.start < minPacket {
-			break
+	all := *c
+	all.Decoder.AllowObjects = true
+	end := int64(0) // of the values so far
+	err := cmp.Or(c.CheckLengths(), all.Packets(Every, func(p *Packet) (bool, error) {
+		err := p.Finish(nil)
+		if err == nil {
+			end = p.End
 		}
-		first = p.index + 1
+		return true, err
+	}))
+	if err != nil && end > 0 && c.Frame == Bare {
+		return fmt.Errorf("values end at offset %d, and something else follows: %w", end, err)
 	}
-	return func(index int64) bool { return index >= first }
+	return err
 }
 
 // ErrorIn returns an error in a packet.
@@ -232,7 +229,7 @@ func (c *Content) Packets(wanted func(index int64) bool, yield func(*Packet) (bo
 		if err != nil {
 			return err
 		}
-		if !wanted(at.index) {
+		if !wanted(at.index) || at.end <= c.from && at.end-at.start >= minPacket {
 			continue
 		}
 		p := &Packet{Decoder: d, Index: at.index, Offset: at.start, Size: at.end - at.start, content: c}

@@ -15,7 +15,6 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/base/checked"
-	"github.com/gdwire/gdwire/internal/base/wire"
 	"github.com/gdwire/gdwire/internal/values/save/recognize"
 )
 
@@ -88,10 +87,8 @@ type Packet struct {
 
 // Frames is a stream of length-prefixed packets, at one of them.
 type Frames interface {
-	Rest(end int64) error     // reads up to the end of the packet, without waiting for the next
-	InputOffset() int64       // the number of bytes read
-	Skippable(err error) bool // whether packets follow after an error
-	Filled() bool             // bytes after the value of a packet are an error
+	// Finish is Packet.Finish for the packet.
+	Finish(p *Packet, err error) error
 }
 
 // Framed reports whether the packet is length-prefixed.
@@ -138,30 +135,11 @@ func (p *Packet) Finish(err error) error {
 	if p.content != nil && err == nil {
 		err = p.readRest()
 	}
-	if p.Frames == nil {
-		p.End = p.ReadOffset()
-		return err
+	if p.Frames != nil {
+		return p.Frames.Finish(p, err)
 	}
-	if err == nil { // with -strict, bytes after the value are an error
-		if _, err = p.ReadToken(); err == io.EOF {
-			err = nil
-		}
-	}
-	end := p.ReadOffset()
-	if err == nil || p.Frames.Skippable(err) {
-		err = cmp.Or(p.Frames.Rest(p.Offset+p.Size), err)
-	}
-	switch {
-	case p.Packed != nil:
-		p.End = p.Offset + p.Size
-	case err == nil || p.Frames.Skippable(err):
-		p.End = end
-	}
-	if n := p.Trailing(); err == nil && n > 0 && p.Frames.Filled() {
-		err = &gdwire.Error{Offset: end - p.Base, Path: "$", Err: fmt.Errorf("%d bytes follow the value in its packet", n)}
-	}
-	p.SetError(err)
-	return p.Err
+	p.End = p.ReadOffset()
+	return err
 }
 
 // readRest reads the rest of the value of a packet in a Content.
@@ -188,19 +166,6 @@ func (p *Packet) ValueSize() int64 {
 	}
 	n := p.End - p.Offset - p.odd
 	return (n+3)&^3 + p.odd
-}
-
-// SetError sets the error of a length-prefixed packet.
-func (p *Packet) SetError(err error) {
-	if err == io.ErrUnexpectedEOF { // not wrapped: the input ends inside the packet
-		at := p.Frames.InputOffset()
-		if missing := p.Offset + p.Size - at; p.Size > 0 && missing > 0 {
-			err = fmt.Errorf("the packet is cut: %d of its %d bytes are missing: %w%s", missing, p.Size, err, wire.LengthHint(p.Size, at-p.Offset))
-		}
-		p.Err = &gdwire.Error{Offset: at, Path: "$", Err: err}
-		return
-	}
-	p.Err = p.FromStart(err)
 }
 
 // ReadOffset returns the offset up to which the input was read, or in a compressed packet, the content of the

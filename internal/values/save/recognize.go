@@ -349,13 +349,9 @@ func (c *Content) CheckZeros(known bool) error {
 		return err
 	}
 	scan := *c
-	scan.Decoder.AllowObjects = true
-	wanted := Every
-	if c.Frame != Bare {
-		wanted = c.from(from)
-	}
+	scan.Decoder.AllowObjects, scan.from = true, from
 	var z Zeros
-	err = scan.Packets(wanted, func(p *Packet) (bool, error) {
+	err = scan.Packets(Every, func(p *Packet) (bool, error) {
 		z.Value(p.Decoder, p.Offset)
 		for t, err := range p.Tokens() {
 			if err == io.EOF { // a length without a value

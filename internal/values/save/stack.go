@@ -335,6 +335,7 @@ func (st *Stack) check(o Reading) error {
 	if err != nil {
 		return err
 	}
+	o.Decoder.Limits = gdwire.NoLimits
 	return NewContent(r, size, &o).checkValues()
 }
 
@@ -549,20 +550,7 @@ func (st *Stack) checkEdit(c *Content) error {
 	if err := st.Guess(); err != nil || st.known || st.Values.Whole || c.Frame != Bare {
 		return err
 	}
-	all := *c
-	all.Decoder.AllowObjects = true
-	end := int64(0)
-	err := all.Packets(Every, func(p *Packet) (bool, error) {
-		err := p.Finish(nil)
-		if err == nil {
-			end = p.End
-		}
-		return true, err
-	})
-	if err != nil && end > 0 {
-		return fmt.Errorf("values end at offset %d, and something else follows: %w", end, err)
-	}
-	return err
+	return c.checkValues()
 }
 
 // CheckWhole returns an error if bytes follow a container: to write the save would lose them. A pipe is not checked.

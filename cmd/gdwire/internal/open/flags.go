@@ -3,6 +3,7 @@ package open
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -444,7 +445,7 @@ func newFramer(r io.Reader, o *save.Reading) *framer {
 	f.next = func() (_ *gdwire.Decoder, err error) {
 		f.packed = nil
 		d.ResetBytes(nil)
-		if err := f.Rest(s.PacketOffset() + s.PacketSize()); err != nil {
+		if err := f.rest(s.PacketOffset() + s.PacketSize()); err != nil {
 			return nil, err
 		}
 		if !f.mayBePacked(in, o) {
@@ -537,20 +538,20 @@ func (f *framer) packets(yield func(*save.Packet) bool) {
 		default:
 			p.Base = 0
 		}
-		p.SetError(err)
+		f.setError(p, err)
 		if !yield(p) || p.Err != nil && !stream.Skippable(p.Err) {
 			return
 		}
 	}
 }
 
-// Rest reads the rest of the packet up to offset end, without waiting for the next packet. The
+// rest reads the rest of the packet up to offset end, without waiting for the next packet. The
 // packet's Decoder is invalid afterwards.
-func (f *framer) Rest(end int64) error {
-	if f.gate == nil || f.InputOffset() >= end {
+func (f *framer) rest(end int64) error {
+	if f.gate == nil || f.offset() >= end {
 		return nil
 	}
-	f.gate.remaining = end - f.InputOffset()
+	f.gate.remaining = end - f.offset()
 	_, err := f.Next() // skips the rest, then fails at the gate or at the end of the input
 	f.gate.remaining = math.MaxInt64
 	if err == errClosed || err == io.EOF {
@@ -559,14 +560,43 @@ func (f *framer) Rest(end int64) error {
 	return err
 }
 
-// InputOffset returns the number of bytes read.
-func (f *framer) InputOffset() int64 { return f.offset() }
+// Finish reads the rest of the packet after its value was read up to err, and returns the packet's error. A truncated packet
+// is invalid even if its value is complete.
+func (f *framer) Finish(p *save.Packet, err error) error {
+	if err == nil { // with -strict, bytes after the value are an error
+		if _, err = p.ReadToken(); err == io.EOF {
+			err = nil
+		}
+	}
+	end := p.ReadOffset()
+	if err == nil || stream.Skippable(err) {
+		err = cmp.Or(f.rest(p.Offset+p.Size), err)
+	}
+	switch {
+	case p.Packed != nil:
+		p.End = p.Offset + p.Size
+	case err == nil || stream.Skippable(err):
+		p.End = end
+	}
+	if n := p.Trailing(); err == nil && n > 0 && f.filled {
+		err = &gdwire.Error{Offset: end - p.Base, Path: "$", Err: fmt.Errorf("%d bytes follow the value in its packet", n)}
+	}
+	f.setError(p, err)
+	return p.Err
+}
 
-// Skippable reports whether packets follow after an error.
-func (f *framer) Skippable(err error) bool { return stream.Skippable(err) }
-
-// Filled reports whether bytes after the value of a packet are an error.
-func (f *framer) Filled() bool { return f.filled }
+// setError sets the error of a packet.
+func (f *framer) setError(p *save.Packet, err error) {
+	if err == io.ErrUnexpectedEOF { // not wrapped: the input ends inside the packet
+		at := f.offset()
+		if missing := p.Offset + p.Size - at; p.Size > 0 && missing > 0 {
+			err = fmt.Errorf("the packet is cut: %d of its %d bytes are missing: %w%s", missing, p.Size, err, wire.LengthHint(p.Size, at-p.Offset))
+		}
+		p.Err = &gdwire.Error{Offset: at, Path: "$", Err: err}
+		return
+	}
+	p.Err = p.FromStart(err)
+}
 
 // A gate is a Reader of the next remaining bytes of r.
 type gate struct {
