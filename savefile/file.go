@@ -325,91 +325,69 @@ func (f *File) Get(path string, v any) error { return f.GetAll(map[string]any{pa
 // the same element, such as [-1] beside [2]. If a value is missing or does not fit its variable, GetAll
 // returns the error, and other variables may have been set.
 func (f *File) GetAll(vs map[string]any) error {
-	g := &getter{file: f, values: map[*text.Node]any{}}
+	var tree text.Tree
+	values := map[*text.Node]any{}                      // the variables of the targets not found yet, but for those to be read by themselves
 	for _, path := range slices.Sorted(maps.Keys(vs)) { // the error is then always the same
 		p, err := parsePath(path)
 		if err != nil {
 			return err
 		}
-		target, err := g.tree.Add(p, path)
+		target, err := tree.Add(p, path)
 		if err != nil {
 			return fmt.Errorf("savefile: %w", err)
 		}
-		g.values[target] = vs[path]
+		values[target] = vs[path]
 	}
-	if err := g.get(); err != nil {
+	maps.DeleteFunc(values, func(p *text.Node, _ any) bool { return p.HasInner() })
+	near, err := f.getFirst(&tree, values)
+	if err != nil {
 		return err
 	}
-	for _, p := range g.alone {
-		if err := f.Get(p.Text, vs[p.Text]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// A getter reads the values at the targets of a tree.
-type getter struct {
-	file   *File
-	tree   text.Tree
-	values map[*text.Node]any // the variables of the targets not found yet
-	alone  []*text.Node       // targets to be read by themselves
-	walker text.Walker
-}
-
-// get walks until all targets are found.
-func (g *getter) get() error {
-	targets := g.tree.Targets
-	if len(targets) == 0 {
-		return nil
-	}
-	edit.ResolveReals(g.file.content, &g.tree)
-	var near text.Nearest
-	w := &g.walker
-	w.Key, w.Value = near.Key, g.value
-	w.Part = func(p *text.Node, part text.Part) error {
-		return g.take(p, func(v any) error { return g.file.unmarshalPart(&part, v) })
-	}
-	if err := edit.Walk(g.file.content, &g.tree, w); err != nil && err != text.ErrFound {
-		return damaged(err)
-	}
-	for _, p := range targets {
-		if _, missing := g.values[p]; !missing {
-			continue
-		}
-		if len(targets) == 1 {
+	for _, p := range tree.Targets {
+		_, missing := values[p]
+		switch {
+		case missing && len(tree.Targets) == 1:
 			return notFound(near.NotFound(p))
+		case missing || p.HasInner():
+			if err := f.Get(p.Text, vs[p.Text]); err != nil {
+				return err
+			}
 		}
-		g.alone = append(g.alone, p)
 	}
 	return nil
 }
 
-// value reads the value at a target.
-func (g *getter) value(p *text.Node) (goOn bool, err error) {
-	if p.HasInner() {
-		g.alone = append(g.alone, p)
-		return true, g.take(p, func(any) error { return nil })
+// getFirst decodes the first value at each target into its variable, and removes the variable, until none is left.
+func (f *File) getFirst(tree *text.Tree, values map[*text.Node]any) (near *text.Nearest, err error) {
+	near = new(text.Nearest)
+	if len(values) == 0 {
+		return near, nil
 	}
-	if _, first := g.values[p]; !first { // of equal keys
-		return true, nil
+	take := func(p *text.Node, read func(v any) error) error {
+		v, first := values[p]
+		if !first { // of equal keys
+			return nil
+		}
+		delete(values, p)
+		err := read(v)
+		if err == nil && len(values) == 0 {
+			err = text.ErrFound
+		}
+		return err
 	}
-	return false, g.take(p, func(v any) error { return variant.UnmarshalDecode(g.walker.Decoder, v) })
-}
-
-// take calls read for the variable of a target, once, and returns text.ErrFound after the last
-// target.
-func (g *getter) take(p *text.Node, read func(v any) error) error {
-	v, first := g.values[p]
-	if !first {
-		return nil
+	edit.ResolveReals(f.content, tree)
+	w := &text.Walker{Key: near.Key}
+	w.Value = func(p *text.Node) (goOn bool, err error) {
+		_, first := values[p]
+		return !first, take(p, func(v any) error { return variant.UnmarshalDecode(w.Decoder, v) })
 	}
-	delete(g.values, p)
-	err := read(v)
-	if err == nil && len(g.values) == 0 {
-		err = text.ErrFound
+	w.Part = func(p *text.Node, part text.Part) error {
+		return take(p, func(v any) error { return f.unmarshalPart(&part, v) })
 	}
-	return err
+	if err = edit.Walk(f.content, tree, w); err == text.ErrFound {
+		err = nil
+	}
+	return near, damaged(err)
 }
 
 // parsePath parses a path. A path that was cut is an error.

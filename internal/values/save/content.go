@@ -124,16 +124,8 @@ func (c *Content) Repaired(r io.ReaderAt, size int64) *Content {
 // Edited returns c with size bytes of r in place of its own, and without other readings.
 func (c *Content) Edited(r io.ReaderAt, size int64) *Content {
 	edited := *c
-	edited.ReaderAt, edited.Size, edited.origin, edited.rivals = r, size, c.first(), nil
+	edited.ReaderAt, edited.Size, edited.origin, edited.rivals = r, size, cmp.Or(c.origin, c), nil
 	return &edited
-}
-
-// first returns the content before all edits.
-func (c *Content) first() *Content {
-	if c.origin == nil {
-		return c
-	}
-	return c.origin
 }
 
 // RealsOf returns the width of the real components in a packet.
@@ -149,7 +141,7 @@ func (c *Content) RealsOf(p *Packet) (reals.Width, error) {
 // OtherReals returns the width of the real components in other packets, as the content was before all
 // edits, because an edit can have deleted the last of these packets.
 func (c *Content) OtherReals() reals.Width {
-	first := c.first()
+	first := cmp.Or(c.origin, c)
 	if first.width == nil {
 		w := first.Reals(first.Size)
 		if w == reals.Unknown && c.Encoder.DoubleReals {
