@@ -10,7 +10,6 @@ package record
 
 import (
 	"bufio"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -276,95 +275,4 @@ func Listen(addr, prefix string) (net.Listener, *Recorder, error) {
 		return nil, nil, errors.Join(err, ln.Close())
 	}
 	return ln, r, nil
-}
-
-// A Listener returns connections to record: each is a [*Conn].
-type Listener struct {
-	net.Listener
-	Recorder *Recorder
-	Order    binary.ByteOrder // of the lengths before the packets
-}
-
-// Accept returns the next connection, a [*Conn].
-func (l *Listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return &Conn{Conn: c, l: l}, nil
-}
-
-// A Conn is a connection whose received bytes, packets after their lengths, are recorded from Start on.
-type Conn struct {
-	net.Conn
-	l      *Listener
-	number int64
-
-	mu       sync.Mutex // Close can run beside a Read
-	file     *os.File   // is created for the first byte
-	closed   bool
-	offset   int64 // after all bytes
-	start    int64 // of the packet
-	head     [4]byte
-	received int   // bytes of head
-	missing  int64 // bytes of the packet after head
-}
-
-// Start begins the recording of the connection with this number, before its first byte.
-func (c *Conn) Start(number int64) { c.number = number }
-
-func (c *Conn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if n > 0 && c.number > 0 {
-		c.l.Recorder.Fail(c.record(b[:n]))
-	}
-	return n, err
-}
-
-// CloseWrite closes the writing side, as those of TCP and Unix sockets do.
-func (c *Conn) CloseWrite() error { return c.Conn.(interface{ CloseWrite() error }).CloseWrite() }
-
-// Close closes the connection and its file.
-func (c *Conn) Close() error {
-	err := c.Conn.Close()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	if c.file != nil {
-		err = errors.Join(err, c.file.Close())
-	}
-	return err
-}
-
-// record writes bytes, and the packets completed by them.
-func (c *Conn) record(b []byte) (err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return nil
-	}
-	if c.file == nil {
-		if c.file, err = c.l.Recorder.File(c.number, FromClient); err != nil {
-			c.closed = true
-			return err
-		}
-	}
-	c.l.Recorder.Write(c.file, b)
-	for now := time.Now(); len(b) > 0; {
-		if c.received < len(c.head) {
-			n := copy(c.head[c.received:], b)
-			b, c.received, c.offset = b[n:], c.received+n, c.offset+int64(n)
-			c.missing = int64(c.l.Order.Uint32(c.head[:]))
-		}
-		if c.received == len(c.head) {
-			n := min(c.missing, int64(len(b)))
-			b, c.missing, c.offset = b[n:], c.missing-n, c.offset+n
-			if c.missing > 0 {
-				return nil
-			}
-			c.l.Recorder.Add(now, Packet{Connection: c.number, Direction: FromClient, Offset: c.start, Length: c.offset - c.start})
-			c.start, c.received = c.offset, 0
-		}
-	}
-	return nil
 }

@@ -2,10 +2,7 @@ package record
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,37 +86,4 @@ func FuzzIndex(f *testing.F) {
 		}
 		require.Equal(t, lines, n)
 	})
-}
-
-// The packets are in the index, however their bytes arrive.
-func TestConn(t *testing.T) {
-	prefix := filepath.Join(t.TempDir(), "game")
-	r, err := New(prefix)
-	require.NoError(t, err)
-	ln := testenv.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	l := &Listener{Listener: ln, Recorder: r, Order: binary.BigEndian}
-	defer func() { _ = l.Close() }()
-	client := testenv.Must(net.Dial("tcp", ln.Addr().String()))(t)
-	c := testenv.Must(l.Accept())(t).(*Conn)
-	c.Start(3)
-	sent := []byte{0, 0, 0, 2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 5, 1, 2, 3, 4, 5, 0, 0, 0, 9, 1}
-	testenv.Must(client.Write(sent))(t)
-	require.NoError(t, client.(*net.TCPConn).CloseWrite())
-	for {
-		if _, err = c.Read(make([]byte, 3)); err != nil {
-			break
-		}
-	}
-	require.Equal(t, io.EOF, err)
-	require.NoError(t, c.CloseWrite())
-	require.NoError(t, c.Close())
-	require.NoError(t, r.Close())
-	require.Equal(t, sent, testenv.Must(os.ReadFile(FileName(prefix, 3, FromClient)))(t))
-	all, _ := testenv.Must2(Connections(prefix))(t)
-	require.Len(t, all, 1)
-	var got [][2]int64
-	for _, p := range all[0].Packets[FromClient] {
-		got = append(got, [2]int64{p.Offset, p.Length})
-	}
-	require.Equal(t, [][2]int64{{0, 6}, {6, 4}, {10, 9}}, got)
 }

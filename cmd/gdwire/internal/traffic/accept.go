@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/bits"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/page"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/base/quota"
@@ -440,6 +442,10 @@ type turnConn struct {
 	ctx    context.Context
 	packet *stream.Conn // reads from this connection; nil without turns
 	in     int64        // the number of bytes read
+
+	recorder *record.Recorder // of -record, or nil
+	number   int64
+	file     *os.File // of the recording; is created for the first byte
 }
 
 func newTurnConn(conn net.Conn, held *quota.Quota) *turnConn {
@@ -449,7 +455,7 @@ func newTurnConn(conn net.Conn, held *quota.Quota) *turnConn {
 // start begins the turns of the connection, read by c, and returns the packets.
 func (t *turnConn) start(ctx context.Context, c *stream.Conn) turnPackets {
 	t.ctx, t.packet = ctx, c
-	return turnPackets{c}
+	return turnPackets{c, t}
 }
 
 // Read reads bytes, and returns them when they fit.
@@ -465,6 +471,9 @@ func (t *turnConn) Read(p []byte) (int, error) {
 	}
 	n, err := t.head.Read(p)
 	t.in += int64(n)
+	if t.recorder != nil && n > 0 {
+		t.record(p[:n])
+	}
 	if held := t.in - start; held > maxKept {
 		if granted := t.held.Hold(t, held, max(end-t.in, 0)); granted != nil {
 			select {
@@ -476,22 +485,43 @@ func (t *turnConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// stop ends the turns. Bytes read afterwards are discarded.
+// record appends bytes to the file of the recording.
+func (t *turnConn) record(b []byte) {
+	if t.file == nil {
+		var err error
+		t.file, err = t.recorder.File(t.number, record.FromClient)
+		t.recorder.Fail(err)
+	}
+	t.recorder.Write(t.file, b)
+}
+
+// stop ends the turns and the recording. Bytes read afterwards are discarded.
 func (t *turnConn) stop() {
 	t.held.Release(t)
 	t.packet = nil
+	if t.file != nil {
+		t.recorder.Fail(t.file.Close())
+	}
 }
 
 // CloseWrite closes the writing side, as those of TCP and Unix sockets do.
 func (t *turnConn) CloseWrite() error { return t.Conn.(interface{ CloseWrite() error }).CloseWrite() }
 
 // turnPackets are the packets of a turnConn. Those of silent connections hold little memory.
-type turnPackets struct{ *stream.Conn }
+type turnPackets struct {
+	*stream.Conn
+	from *turnConn
+}
 
-// NextRaw returns the next packet, in dst if dst is small.
+// NextRaw returns the next packet, in dst if dst is small, and adds it to the index of the recording.
 func (t turnPackets) NextRaw(dst []byte) ([]byte, error) {
 	if cap(dst) > maxKept {
 		dst = nil
 	}
-	return t.Conn.NextRaw(dst)
+	b, err := t.Conn.NextRaw(dst)
+	if r := t.from.recorder; r != nil && err == nil {
+		const length = 4 // before the packet
+		r.Add(time.Now(), record.Packet{Connection: t.from.number, Offset: t.PacketOffset() - length, Length: length + int64(len(b))})
+	}
+	return b, err
 }

@@ -76,9 +76,10 @@ func (o *listenFlags) check(addr *string) error {
 // A listener shows the packets of many connections, one at a time.
 type listener struct {
 	*shell.Stdio
-	in    *open.Input // how packets are read
-	quiet bool        // the printer itself shows the numbers of connection and packet
-	end   context.CancelFunc
+	in       *open.Input // how packets are read
+	quiet    bool        // the printer itself shows the numbers of connection and packet
+	end      context.CancelFunc
+	recorder *record.Recorder // of -record, or nil
 
 	mu        sync.Mutex
 	printer   open.Printer
@@ -100,9 +101,8 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 	}
 	in := &open.Input{Stack: &save.Stack{Reading: o.open.Reading(-1)}}
 	in.Decoder.Format = cmp.Or(in.Decoder.Format, gdwire.Godot4)
-	l := &listener{Stdio: s, in: in, end: end, remaining: cmp.Or(o.packets, -1), quiet: o.printer.name == "check"}
+	l := &listener{Stdio: s, in: in, end: end, recorder: recorder, remaining: cmp.Or(o.packets, -1), quiet: o.printer.name == "check"}
 	if recorder != nil {
-		ln = &record.Listener{Listener: ln, Recorder: recorder, Order: in.Frame.Order()}
 		recorder.Failed = func(err error) { l.logf("%v; what follows is not recorded", err) }
 	}
 	fmt.Fprintln(s.Errs, "listening on", address.Text(ln.Addr()))
@@ -130,9 +130,7 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 	l.logConn(number, "from %v", address.Text(c.RemoteAddr()))
 	conn := c.NetConn().(*turnConn)
-	if recorded, ok := conn.Conn.(*record.Conn); ok {
-		recorded.Start(number)
-	}
+	conn.recorder, conn.number = l.recorder, number
 	packets := conn.start(ctx, c)
 	defer conn.stop()
 	var skips skipFinder
