@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/stretchr/testify/require"
 )
@@ -111,7 +112,7 @@ func TestMeasure(t *testing.T) {
 	require.Len(t, m.Rounds, 4)
 	require.Len(t, m.layouts(o.layouts), 2)
 	o.layouts = 1
-	err := testenv.Try(func() { o.measure(results{"64 bytes": {"nobody": {}}}, t.TempDir(), io.Discard) })
+	err := checked.Try(func() { o.measure(results{"64 bytes": {"nobody": {}}}, t.TempDir(), io.Discard) })
 	require.EqualError(t, err, "64 bytes: nobody was not measured")
 }
 
@@ -376,7 +377,7 @@ func TestReplaceTable(t *testing.T) {
 func TestPublishCommit(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := new(publication)
-	require.EqualError(t, testenv.Try(func() { o.commit() }), "no commit of Git")
+	require.EqualError(t, checked.Try(func() { o.commit() }), "no commit of Git")
 	for _, args := range [][]string{
 		{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "first"},
 	} {
@@ -386,7 +387,7 @@ func TestPublishCommit(t *testing.T) {
 	clean := o.commit()
 	require.Len(t, clean, 7)
 	require.NoError(t, os.WriteFile("change", nil, 0o600))
-	require.ErrorContains(t, testenv.Try(func() { o.commit() }), "?? change")
+	require.ErrorContains(t, checked.Try(func() { o.commit() }), "?? change")
 	o.dry = true
 	require.Equal(t, clean, o.commit())
 }

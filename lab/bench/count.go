@@ -19,7 +19,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // countFile contains the counts of the latest commit that changed it.
@@ -52,13 +52,13 @@ func count(args []string, out, progress io.Writer) error {
 		fmt.Fprintln(out, "instructions are not counted: that needs valgrind on amd64")
 		return nil
 	}
-	return testenv.Try(func() { o.count(out, progress) })
+	return checked.Try(func() { o.count(out, progress) })
 }
 
 func (o *countOptions) count(out, progress io.Writer) {
-	dir := testenv.Checked(os.MkdirTemp("", "gdwire-bench"))
+	dir := checked.Must(os.MkdirTemp("", "gdwire-bench"))
 	defer remove(dir)
-	file := testenv.Checked(readReport(countFile))
+	file := checked.Must(readReport(countFile))
 	peers := o.write && !file.similar()
 
 	// The commit is counted at the same time.
@@ -66,12 +66,12 @@ func (o *countOptions) count(out, progress io.Writer) {
 	var before, now results
 	var failed error
 	base.Go(func() {
-		failed = testenv.Try(func() { before = o.countBase(file, filepath.Join(dir, "base"), progress) })
+		failed = checked.Try(func() { before = o.countBase(file, filepath.Join(dir, "base"), progress) })
 	})
 	count := func() { now = countTree(".", filepath.Join(dir, "now"), o.run, peers) }
-	err := testenv.Try(count)
+	err := checked.Try(count)
 	base.Wait()
-	testenv.Check(errors.Join(err, failed))
+	checked.Check(errors.Join(err, failed))
 	if o.write {
 		compare(out, before, now)
 		for g, contenders := range now {
@@ -83,7 +83,7 @@ func (o *countOptions) count(out, progress io.Writer) {
 		}
 		r := newReport()
 		r.Commit, r.Instructions = git("log", "-1", "--format=%h %s"), now
-		testenv.Check(os.WriteFile(countFile, r.encode(), 0o644))
+		checked.Check(os.WriteFile(countFile, r.encode(), 0o644))
 		return
 	}
 	grown := compareAgain(out, before, now, func() results {
@@ -92,7 +92,7 @@ func (o *countOptions) count(out, progress io.Writer) {
 		return now
 	})
 	if len(grown) > 0 {
-		testenv.Check(fmt.Errorf("more than %g %% more instructions, or %g %% with maps: %s\nIf that is intended, run \"go run . count -write\" and commit %s with it",
+		checked.Check(fmt.Errorf("more than %g %% more instructions, or %g %% with maps: %s\nIf that is intended, run \"go run . count -write\" and commit %s with it",
 			100*maxGrowth, 100*maxMapGrowth, strings.Join(grown, "; "), countFile))
 	}
 }
@@ -144,7 +144,7 @@ func output(c *exec.Cmd) []byte {
 	c.Stderr = &stderr
 	out, err := c.Output()
 	if err != nil {
-		testenv.Check(fmt.Errorf("%s: %w\n%s%s", c, err, out, &stderr))
+		checked.Check(fmt.Errorf("%s: %w\n%s%s", c, err, out, &stderr))
 	}
 	return out
 }
@@ -158,8 +158,8 @@ func (r *report) similar() bool {
 // countTree builds the bench module in the folder bench and counts the instructions
 // of our contenders, and the peers' if peers is set. The other counts are 0.
 func countTree(bench, dir, run string, peers bool) results {
-	dir = testenv.Checked(filepath.Abs(filepath.Join(dir, "count")))
-	testenv.Check(os.MkdirAll(dir, 0o755))
+	dir = checked.Must(filepath.Abs(filepath.Join(dir, "count")))
+	checked.Check(os.MkdirAll(dir, 0o755))
 	program := filepath.Join(dir, "bench")
 	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", program, ".")
 	build.Dir = bench
@@ -171,7 +171,7 @@ func countTree(bench, dir, run string, peers bool) results {
 	// No collector, scheduler or background goroutine changes the counts.
 	cmd.Env = append(os.Environ(), "GOGC=off", "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1")
 	lines := output(cmd)
-	return readCounts(lines, testenv.Checked(os.ReadFile(profile)))
+	return readCounts(lines, checked.Must(os.ReadFile(profile)))
 }
 
 // countingCommand makes this program run the contenders for callgrind, which writes
@@ -239,12 +239,12 @@ func readCounts(lines, profile []byte) results {
 	for line := range strings.Lines(string(lines)) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")
 		if len(fields) != 3 {
-			testenv.Check(fmt.Errorf("counting wrote %q", line))
+			checked.Check(fmt.Errorf("counting wrote %q", line))
 		}
 		least := 0.0 // for contenders that were not counted
 		if n := must(strconv.ParseFloat(fields[2], 64)); n > 0 {
 			if len(totals) <= countRounds {
-				testenv.Check(fmt.Errorf("the profile ends before the rounds of %s", fields[1]))
+				checked.Check(fmt.Errorf("the profile ends before the rounds of %s", fields[1]))
 			}
 			least = slices.Min(totals[1:1+countRounds]) / n // the first is before the first round
 			totals = totals[1+countRounds:]

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/base/checked"
 	"golang.org/x/perf/benchfmt"
 )
 
@@ -351,17 +351,17 @@ func publish(args []string, out, progress io.Writer) error {
 	if o.dry {
 		o.layouts, o.rounds, o.slot = 1, 3, 5*time.Millisecond
 	}
-	return testenv.Try(func() { o.run(out, progress) })
+	return checked.Try(func() { o.run(out, progress) })
 }
 
 func (o *publication) run(out, progress io.Writer) {
 	var r *report
 	if o.render {
-		r = testenv.Checked(readReport(figuresFile))
+		r = checked.Must(readReport(figuresFile))
 	} else {
 		r = o.figures(progress)
 	}
-	files := testenv.Checked(r.files())
+	files := checked.Must(r.files())
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		old, _ := os.ReadFile(name) // not there before the first publication
 		switch {
@@ -370,7 +370,7 @@ func (o *publication) run(out, progress io.Writer) {
 		case o.dry:
 			fmt.Fprintf(progress, "%s would change\n", name)
 		default:
-			testenv.Check(os.WriteFile(name, files[name], 0o644))
+			checked.Check(os.WriteFile(name, files[name], 0o644))
 			fmt.Fprintf(progress, "wrote %s\n", name)
 		}
 	}
@@ -387,12 +387,12 @@ func (o *publication) run(out, progress io.Writer) {
 func (o *publication) figures(progress io.Writer) *report {
 	commit := o.commit()
 	if !canCount() {
-		testenv.Check(errors.New("counting instructions needs valgrind on amd64"))
+		checked.Check(errors.New("counting instructions needs valgrind on amd64"))
 	}
 	checkPeers()
 	start := time.Now()
 	fmt.Fprintf(progress, "%s at %s\n", commit, start.Format(time.TimeOnly))
-	dir := testenv.Checked(os.MkdirTemp("", "gdwire-bench"))
+	dir := checked.Must(os.MkdirTemp("", "gdwire-bench"))
 	defer remove(dir)
 	r := newReport()
 	r.Commit, r.Layouts, r.Times = commit, o.layouts, published(false)
@@ -400,7 +400,7 @@ func (o *publication) figures(progress io.Writer) *report {
 	fmt.Fprintf(progress, "instructions, after %v\n", time.Since(start).Round(time.Second))
 	r.Instructions = countTree(".", dir, published(true).pattern(), true)
 	if now := o.commit(); now != commit {
-		testenv.Check(fmt.Errorf("the tree has changed meanwhile, and is at %s", now))
+		checked.Check(fmt.Errorf("the tree has changed meanwhile, and is at %s", now))
 	}
 	fmt.Fprintf(progress, "measured in %v\n", time.Since(start).Round(time.Second))
 	return r
@@ -422,7 +422,7 @@ func (o *publication) measure(which results, dir string, progress io.Writer) {
 	for group, contenders := range which {
 		for name, m := range contenders {
 			if len(m.Rounds) == 0 {
-				testenv.Check(fmt.Errorf("%s: %s was not measured", group, name))
+				checked.Check(fmt.Errorf("%s: %s was not measured", group, name))
 			}
 		}
 	}
@@ -461,11 +461,11 @@ var processors = regexp.MustCompile(`-\d+$`)
 // commit returns the short hash of the commit of a tree without changes.
 func (o *publication) commit() string {
 	if changes := git("status", "--porcelain"); changes != "" && !o.dry {
-		testenv.Check(fmt.Errorf("figures are those of a commit, and the tree has changes:\n%s", changes))
+		checked.Check(fmt.Errorf("figures are those of a commit, and the tree has changes:\n%s", changes))
 	}
 	commit := git("log", "-1", "--format=%h")
 	if commit == "" {
-		testenv.Check(errors.New("no commit of Git"))
+		checked.Check(errors.New("no commit of Git"))
 	}
 	return commit
 }
@@ -474,6 +474,6 @@ func (o *publication) commit() string {
 func checkPeers() {
 	args := append([]string{"list", "-m", "-u", "-f", "{{with .Update}}{{.Path}}@{{.Version}}{{end}}"}, peers...)
 	if later := bytes.Fields(output(exec.Command("go", args...))); len(later) > 0 {
-		testenv.Check(fmt.Errorf("peers have later releases. Before this, as a commit of its own:\n\tgo get %s && go mod tidy && go generate ./... && go test ./... && go run . count -write", bytes.Join(later, []byte(" "))))
+		checked.Check(fmt.Errorf("peers have later releases. Before this, as a commit of its own:\n\tgo get %s && go mod tidy && go generate ./... && go test ./... && go run . count -write", bytes.Join(later, []byte(" "))))
 	}
 }

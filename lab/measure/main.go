@@ -29,8 +29,8 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/internal/test/model"
-	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/values/suite"
 )
 
@@ -43,15 +43,15 @@ func main() {
 		command = os.Args[1]
 		_ = fs.Parse(os.Args[2:]) // exits on errors
 	}
-	err := testenv.Try(func() {
-		testenv.Check(os.Chdir("..")) // the root of the repository
+	err := checked.Try(func() {
+		checked.Check(os.Chdir("..")) // the root of the repository
 		switch command {
 		case "vectors":
 			vectors(fs.Args(), *all, *write)
 		case "results":
 			results()
 		default:
-			testenv.Check(errors.New("the command is vectors or results"))
+			checked.Check(errors.New("the command is vectors or results"))
 		}
 	})
 	if err != nil {
@@ -86,7 +86,7 @@ func (e *engine) start(mode string) *exec.Cmd {
 // check fails unless the engine runs and is the build that the vectors mean.
 func (e *engine) check() {
 	if slices.Contains(e.command, "") {
-		testenv.Check(fmt.Errorf("%s: the environment variable GDWIRE_GODOT4 is not set", e.name))
+		checked.Check(fmt.Errorf("%s: the environment variable GDWIRE_GODOT4 is not set", e.name))
 	}
 	text, err := e.start("version").Output()
 	version := ""
@@ -94,10 +94,10 @@ func (e *engine) check() {
 		version, err = versionOf(text)
 	}
 	if err != nil {
-		testenv.Check(fmt.Errorf("%s: %w", e.name, err))
+		checked.Check(fmt.Errorf("%s: %w", e.name, err))
 	}
 	if !strings.HasPrefix(version, e.version) {
-		testenv.Check(fmt.Errorf("the engine is %s, not %s", version, e.version))
+		checked.Check(fmt.Errorf("the engine is %s, not %s", version, e.version))
 	}
 }
 
@@ -215,29 +215,29 @@ var levels = []string{"core", "typed containers", "objects", "odd input"}
 
 // results runs all programs and writes spec/results.md.
 func results() {
-	dir := testenv.Checked(os.MkdirTemp("", "measure"))
+	dir := checked.Must(os.MkdirTemp("", "measure"))
 	defer func() { _ = os.RemoveAll(dir) }()
 	conform := filepath.Join(dir, "conform")
 	if text, err := exec.Command("go", "build", "-o", conform, "./spec/conform").CombinedOutput(); err != nil {
-		testenv.Check(fmt.Errorf("%w\n%s", err, text))
+		checked.Check(fmt.Errorf("%w\n%s", err, text))
 	}
 	for i := range engines {
 		engines[i].check()
 	}
-	all := testenv.Checked(programs(testenv.Checked(os.Getwd())))
+	all := checked.Must(programs(checked.Must(os.Getwd())))
 	var page, faults strings.Builder
 	fmt.Fprintf(&page, resultsHead, time.Now().UTC().Format(time.DateOnly))
 	page.WriteString("| program | version | format | valid | invalid | core | typed containers | objects | odd input |\n|---|---|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, r := range measureAll(all, conform, dir) {
 		if r.err != nil {
-			testenv.Check(fmt.Errorf("%s %s: %w", r.name, r.version, r.err))
+			checked.Check(fmt.Errorf("%s %s: %w", r.name, r.version, r.err))
 		}
 		page.WriteString(r.row())
 		if len(r.Faults) > 0 {
 			fmt.Fprintf(&faults, "\n%s %s, %v:\n\n%s", r.name, r.version, r.format, r.missed())
 		}
 	}
-	testenv.Check(os.WriteFile("spec/results.md", []byte(page.String()+resultsNotes+faults.String()), 0o644))
+	checked.Check(os.WriteFile("spec/results.md", []byte(page.String()+resultsNotes+faults.String()), 0o644))
 }
 
 // measureAll measures programs in all their formats, several at once.
@@ -343,7 +343,7 @@ func versionOf(text []byte) (string, error) {
 
 // vectors asks the named engines, or all, and shows the changed answers.
 func vectors(names []string, all, write bool) {
-	values, packets := testenv.Checked(suite.Values()), testenv.Checked(suite.Packets())
+	values, packets := checked.Must(suite.Values()), checked.Must(suite.Packets())
 	for i := range engines {
 		e := &engines[i]
 		if len(names) > 0 && !slices.Contains(names, e.name) {
@@ -353,7 +353,7 @@ func vectors(names []string, all, write bool) {
 		s := survey{engine: e, all: all}
 		s.values(values)
 		s.packets(packets)
-		changes := testenv.Checked(s.run())
+		changes := checked.Must(s.run())
 		for _, text := range changes {
 			fmt.Println(text)
 		}
@@ -366,7 +366,7 @@ func vectors(names []string, all, write bool) {
 }
 
 func writeLines[T any](name string, all []T) {
-	testenv.Check(os.WriteFile("spec/vectors/"+name+".jsonl", testenv.Checked(suite.Lines(all)), 0o644))
+	checked.Check(os.WriteFile("spec/vectors/"+name+".jsonl", checked.Must(suite.Lines(all)), 0o644))
 }
 
 // A survey asks an engine about vectors.

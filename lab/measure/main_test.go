@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/values/suite"
 )
@@ -26,7 +27,7 @@ func TestEngines(t *testing.T) {
 			if _, err := exec.LookPath(program); err != nil || e.command[0] != "sh" {
 				t.Skipf("skipped: %q is not installed, or slow", program)
 			}
-			require.NoError(t, testenv.Try(e.check))
+			require.NoError(t, checked.Try(e.check))
 			s := survey{engine: e}
 			s.values(values)
 			s.packets(packets)

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // A scene is a command line and the part of its output in the picture.
@@ -53,20 +53,20 @@ func main() {
 
 // draw runs the scenes and returns the picture.
 func draw(scenes []scene) (svg []byte, err error) {
-	err = testenv.Try(func() { svg = drawn(scenes) })
+	err = checked.Try(func() { svg = drawn(scenes) })
 	return svg, err
 }
 
 func drawn(scenes []scene) []byte {
-	folder := testenv.Checked(os.MkdirTemp("", "picture"))
+	folder := checked.Must(os.MkdirTemp("", "picture"))
 	defer func() { _ = os.RemoveAll(folder) }()
 	program := filepath.Join(folder, "gdwire")
 	if out, err := exec.Command("go", "-C", "..", "build", "-o", program, "./cmd/gdwire").CombinedOutput(); err != nil {
-		testenv.Check(fmt.Errorf("%w: %s", err, out))
+		checked.Check(fmt.Errorf("%w: %s", err, out))
 	}
-	content := testenv.Checked(os.ReadFile(save))
+	content := checked.Must(os.ReadFile(save))
 	for _, name := range files {
-		testenv.Check(os.WriteFile(filepath.Join(folder, name), content, 0o600))
+		checked.Check(os.WriteFile(filepath.Join(folder, name), content, 0o600))
 	}
 
 	var lines []string
@@ -88,7 +88,7 @@ func (s *scene) run(program string) (lines []string) {
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	if err := c.Run(); c.ProcessState.ExitCode() != s.status {
-		testenv.Check(fmt.Errorf("%s: %v: %s", s.shown, err, &out))
+		checked.Check(fmt.Errorf("%s: %v: %s", s.shown, err, &out))
 	}
 	match := regexp.MustCompile(s.match)
 	for line := range strings.Lines(out.String()) {

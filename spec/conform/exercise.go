@@ -316,12 +316,14 @@ func compare(answer, want []byte) string {
 }
 
 // quote quotes and cuts text of a program for a terminal.
-func quote(s []byte) string {
-	const most = 60
-	if len(s) > most {
-		return strconv.QuoteToASCII(string(s[:most]) + "…")
+func quote(s []byte) string { return strconv.QuoteToASCII(cut(string(s), 60)) }
+
+// cut shortens text to most bytes.
+func cut(text string, most int) string {
+	if len(text) > most {
+		return text[:most] + "…"
 	}
-	return strconv.QuoteToASCII(string(s))
+	return text
 }
 
 // decode returns the value at the start of p as tagged JSON.

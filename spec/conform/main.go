@@ -301,16 +301,7 @@ func (r *report) judge(e *exercise, answer []byte) {
 // fault counts a wrong or missing answer.
 func (r *report) fault(e *exercise, text string) {
 	r.count(e, 0)
-	r.Faults = append(r.Faults, wrong{*e, text, cut(e.Line)})
-}
-
-// cut shortens a line too long to read.
-func cut(line string) string {
-	const most = 2000
-	if len(line) > most {
-		return line[:most] + "…"
-	}
-	return line
+	r.Faults = append(r.Faults, wrong{*e, text, cut(e.Line, 2000)})
 }
 
 func (r *report) count(e *exercise, right int) {

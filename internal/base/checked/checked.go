@@ -1,6 +1,6 @@
 // Package checked contains checks shared by packages. It calls Read, ReadAt and Write methods
 // and checks their counts: a method violating the contract of package io causes an error
-// instead of a panic.
+// instead of a panic. It also ends a function at the first error, wherever that is found.
 package checked
 
 import (
@@ -88,4 +88,35 @@ func Write(w io.Writer, p []byte) (int, error) {
 		err = io.ErrShortWrite
 	}
 	return n, err
+}
+
+// A failure is the panic of Check.
+type failure struct{ error }
+
+// Check ends the function that Try runs if err is not nil.
+func Check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// Must is Check for calls that return a value.
+func Must[T any](v T, err error) T {
+	Check(err)
+	return v
+}
+
+// Try runs f, and returns the error at which Check ended it.
+func Try(f func()) (err error) {
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case failure:
+			err = x.error
+		default:
+			panic(x)
+		}
+	}()
+	f()
+	return nil
 }

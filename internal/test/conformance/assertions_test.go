@@ -19,7 +19,6 @@ import (
 // assertions contains each interface to which a package asserts a value, and why a method found by promotion does no harm there: a
 // type that embeds an *os.File, for example, has its WriteAt, which goes around a Write of the type's own.
 var assertions = map[string]string{
-	"cmd/gdwire/internal/record: interface{CloseWrite() error}":            "a connection of the command",
 	"cmd/gdwire/internal/shell: interface{IsBoolFlag() bool}":              "a flag of the command, as package flag asks it",
 	"cmd/gdwire/internal/traffic: interface{CloseWrite() error}":           "a connection of the command",
 	"cmd/gdwire/internal/traffic: interface{SetLinger(seconds int) error}": "a connection of the command",

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/internal/values/tagged"
 )
 
@@ -88,8 +89,11 @@ var RealComponents = map[string]int{
 // IntComponents contains the number of components of each type of ints.
 var IntComponents = map[string]int{"Vector2i": 2, "Rect2i": 4, "Vector3i": 3, "Vector4i": 4}
 
-// A refusal is a panic of a reference on invalid input.
-type refusal struct{ rule, text string }
+// A refusal is the error of a reference on invalid input.
+type refusal struct {
+	error
+	rule string
+}
 
 // DecodeReference decodes the value at the start of p and returns its size.
 func DecodeReference(p []byte, format string, objects, double bool) (v tagged.Value, size int, err error) {
@@ -104,21 +108,19 @@ func (r *Reference) Decode() (v tagged.Value, err error) {
 	if r.Valid == nil {
 		r.Valid = utf8.Valid
 	}
-	defer func() {
-		if x := recover(); x != nil {
-			why, ok := x.(refusal)
-			if !ok {
-				panic(x)
-			}
-			v, err, r.Cause = tagged.Value{}, errors.New(why.text), why.rule
-		}
-	}()
-	v = r.value()
-	r.shows(r.Pos < len(r.P), "B5")
-	return v, nil
+	err = checked.Try(func() {
+		v = r.value()
+		r.shows(r.Pos < len(r.P), "B5")
+	})
+	if why, ok := errors.AsType[refusal](err); ok {
+		err, r.Cause = why.error, why.rule
+	}
+	return v, err
 }
 
-func refuse(rule, format string, args ...any) { panic(refusal{rule, fmt.Sprintf(format, args...)}) }
+func refuse(rule, format string, args ...any) {
+	checked.Check(refusal{fmt.Errorf(format, args...), rule})
+}
 
 // shows notes rules if the packet shows them.
 func (r *Reference) shows(so bool, rules ...string) {

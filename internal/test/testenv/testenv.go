@@ -51,37 +51,6 @@ func Must2[V, W any](v V, w W, err error) func(t testing.TB) (V, W) {
 	}
 }
 
-// A failure is the panic of Check.
-type failure struct{ error }
-
-// Check ends the function that Try runs if err is not nil.
-func Check(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-// Checked is Check for calls that return a value.
-func Checked[T any](v T, err error) T {
-	Check(err)
-	return v
-}
-
-// Try runs f, and returns the error at which Check ended it.
-func Try(f func()) (err error) {
-	defer func() {
-		switch x := recover().(type) {
-		case nil:
-		case failure:
-			err = x.error
-		default:
-			panic(x)
-		}
-	}()
-	f()
-	return nil
-}
-
 // NoGoroutines returns a function that fails the test if more goroutines run than when
 // NoGoroutines was called. A goroutine of this or of an earlier test can be about to end, and
 // finalizers can run: the function waits for them.

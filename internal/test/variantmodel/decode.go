@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -27,9 +27,9 @@ type node struct {
 
 // parse reads the next value of d.
 func parse(d *gdwire.Decoder) *node {
-	t := testenv.Checked(d.ReadToken())
+	t := checked.Must(d.ReadToken())
 	if t.Kind() == gdwire.KindDictKey {
-		t = testenv.Checked(d.ReadToken())
+		t = checked.Must(d.ReadToken())
 	}
 	at, _ := errors.AsType[*gdwire.Error](d.WrapError(errTypes))
 	n := &node{path: at.Path, typ: t.Type()}
@@ -58,7 +58,7 @@ func parse(d *gdwire.Decoder) *node {
 		for range count {
 			n.items = append(n.items, parse(d))
 		}
-		testenv.Check(d.ReadEnd())
+		checked.Check(d.ReadEnd())
 	default:
 		n.numbers = t.AppendComponents(nil)
 	}
@@ -72,7 +72,7 @@ func (n *node) nodePath(d *gdwire.Decoder, t gdwire.Token) {
 		text = "/"
 	}
 	for i := range names + subnames {
-		name := testenv.Checked(d.ReadToken())
+		name := checked.Must(d.ReadToken())
 		switch {
 		case i >= names:
 			text += ":"
@@ -82,7 +82,7 @@ func (n *node) nodePath(d *gdwire.Decoder, t gdwire.Token) {
 		text += name.Text()
 	}
 	n.scalar = text
-	testenv.Check(d.ReadEnd())
+	checked.Check(d.ReadEnd())
 }
 
 func (n *node) readPacked(d *gdwire.Decoder) {
@@ -95,7 +95,7 @@ func (n *node) readPacked(d *gdwire.Decoder) {
 			n.items = append(n.items, &node{path: x.path, typ: gdwire.TypeString, scalar: x.scalar})
 		}
 		n.packed = all
-		testenv.Check(d.ReadEnd())
+		checked.Check(d.ReadEnd())
 	case gdwire.TypePackedByteArray:
 		readNumbers(d, n, func(x byte) (any, []float64) { return int64(x), nil })
 	case gdwire.TypePackedInt32Array:
@@ -116,7 +116,7 @@ func (n *node) readPacked(d *gdwire.Decoder) {
 }
 
 func readNumbers[T gdwire.Packable](d *gdwire.Decoder, n *node, split func(T) (any, []float64)) {
-	all := testenv.Checked(gdwire.AppendPacked(d, []T{}))
+	all := checked.Must(gdwire.AppendPacked(d, []T{}))
 	for i := range all {
 		x := &node{path: fmt.Sprintf("%s[%d]", n.path, i), typ: n.typ}
 		x.scalar, x.numbers = split(all[i])
@@ -127,10 +127,10 @@ func readNumbers[T gdwire.Packable](d *gdwire.Decoder, n *node, split func(T) (a
 
 // Decode reads the next value of d into v.
 func Decode(d *gdwire.Decoder, v reflect.Value) error {
-	return testenv.Try(func() { parse(d).decodeInto(v) })
+	return checked.Try(func() { parse(d).decodeInto(v) })
 }
 
-func (n *node) fail(cause error) { testenv.Check(&Error{n.path, cause}) }
+func (n *node) fail(cause error) { checked.Check(&Error{n.path, cause}) }
 
 // require fails unless the value is of one of the types.
 func (n *node) require(types ...gdwire.Type) {
@@ -385,7 +385,7 @@ func (n *node) missing(all []field, positional bool, has func(i int) bool) {
 		case strings.Contains(f.name, " "):
 			step = fmt.Sprintf("[%q]", f.name)
 		}
-		testenv.Check(&Error{n.path + step, variant.ErrMissingKey})
+		checked.Check(&Error{n.path + step, variant.ErrMissingKey})
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -213,7 +213,7 @@ func overflows32(x float64) bool { return math.IsInf(float64(float32(x)), 0) && 
 // Encode writes v, a variable with an optional type= in its tag, to e. Check returns
 // whether v's type can be encoded.
 func Encode(e *gdwire.Encoder, v reflect.Value, as declared) error {
-	return testenv.Try(func() { testenv.Check(encode(e, v, as)) })
+	return checked.Try(func() { checked.Check(encode(e, v, as)) })
 }
 
 // encode is Encode, but for the errors of values in v, at which it ends.
@@ -230,16 +230,16 @@ func encode(e *gdwire.Encoder, v reflect.Value, as declared) error {
 	}
 	switch x := v.Interface().(type) {
 	case variant.Array:
-		testenv.Check(e.BeginTypedArray(len(x.Values), x.Elem))
+		checked.Check(e.BeginTypedArray(len(x.Values), x.Elem))
 		for i := range x.Values {
-			testenv.Check(encode(e, reflect.ValueOf(&x.Values[i]).Elem(), declared{}))
+			checked.Check(encode(e, reflect.ValueOf(&x.Values[i]).Elem(), declared{}))
 		}
 		return e.End()
 	case variant.Dictionary:
-		testenv.Check(e.BeginTypedDict(x.Len(), x.Key, x.Value))
+		checked.Check(e.BeginTypedDict(x.Len(), x.Key, x.Value))
 		for k, value := range x.All() {
-			testenv.Check(encode(e, reflect.ValueOf(&k).Elem(), declared{}))
-			testenv.Check(encode(e, reflect.ValueOf(&value).Elem(), declared{}))
+			checked.Check(encode(e, reflect.ValueOf(&k).Elem(), declared{}))
+			checked.Check(encode(e, reflect.ValueOf(&value).Elem(), declared{}))
 		}
 		return e.End()
 	}
@@ -366,15 +366,15 @@ func encodeList(e *gdwire.Encoder, v reflect.Value, as declared) error {
 	}
 	packed := packedOf(t.Elem())
 	if packed == 0 || wire == gdwire.TypeArray {
-		testenv.Check(e.BeginTypedArray(v.Len(), gdwire.Elem{Type: as.elem}))
+		checked.Check(e.BeginTypedArray(v.Len(), gdwire.Elem{Type: as.elem}))
 		for i := range v.Len() {
-			testenv.Check(encode(e, v.Index(i), declared{wire: as.elem}))
+			checked.Check(encode(e, v.Index(i), declared{wire: as.elem}))
 		}
 		return e.End()
 	}
-	testenv.Check(e.BeginPacked(packed, int64(v.Len())))
+	checked.Check(e.BeginPacked(packed, int64(v.Len())))
 	for i := range v.Len() {
-		testenv.Check(encodeElement(e, v.Index(i), packed))
+		checked.Check(encodeElement(e, v.Index(i), packed))
 	}
 	return e.End()
 }
@@ -403,7 +403,7 @@ func encodeElement(e *gdwire.Encoder, v reflect.Value, packed gdwire.Type) error
 }
 
 func encodeMap(e *gdwire.Encoder, v reflect.Value, as declared) error {
-	testenv.Check(e.BeginTypedDict(v.Len(), gdwire.Elem{Type: as.key}, gdwire.Elem{Type: as.elem}))
+	checked.Check(e.BeginTypedDict(v.Len(), gdwire.Elem{Type: as.key}, gdwire.Elem{Type: as.elem}))
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int {
 		switch {
@@ -419,8 +419,8 @@ func encodeMap(e *gdwire.Encoder, v reflect.Value, as declared) error {
 		return bytes.Compare(encoded(a), encoded(b))
 	})
 	for _, k := range keys {
-		testenv.Check(encode(e, k, declared{wire: as.key}))
-		testenv.Check(encode(e, v.MapIndex(k), declared{wire: as.elem}))
+		checked.Check(encode(e, k, declared{wire: as.key}))
+		checked.Check(encode(e, v.MapIndex(k), declared{wire: as.elem}))
 	}
 	return e.End()
 }
@@ -441,12 +441,12 @@ func encodeStruct(e *gdwire.Encoder, v reflect.Value) error {
 	if positional {
 		begin = e.BeginArray
 	}
-	testenv.Check(begin(len(all)))
+	checked.Check(begin(len(all)))
 	for _, f := range all {
 		if !positional {
-			testenv.Check(e.WriteString(f.name))
+			checked.Check(e.WriteString(f.name))
 		}
-		testenv.Check(encode(e, v.FieldByIndex(f.index), f.as))
+		checked.Check(encode(e, v.FieldByIndex(f.index), f.as))
 	}
 	return e.End()
 }

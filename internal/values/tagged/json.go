@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -35,18 +36,18 @@ func Append(dst []byte, d *gdwire.Decoder) ([]byte, error) {
 func Encode(text []byte, o *gdwire.EncoderOptions) ([]byte, error) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, o)
-	err := try(func() {
+	err := checked.Try(func() {
 		var v Value
 		if !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true)) { // package json replaces what is no Unicode
-			check(errors.New("invalid JSON, or text that is no Unicode"))
+			checked.Check(errors.New("invalid JSON, or text that is no Unicode"))
 		}
-		check(json.Unmarshal(text, &v))
+		checked.Check(json.Unmarshal(text, &v))
 		v = v.changed(func(v *Value) {
 			if v.Type == "ObjectID" && v.Bits == 0 || v.Type == "Object" && v.Text == "" && len(v.Names) == 0 {
 				v.Type = "Nil"
 			}
 		})
-		check(v.Write(e))
+		checked.Check(v.Write(e))
 	})
 	return b.Bytes(), cmp.Or(err, e.Close())
 }
@@ -162,7 +163,7 @@ func (v *Value) UnmarshalJSON(text []byte) error {
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("more than one JSON value")
 	}
-	return try(func() { *v = valueOf(x) })
+	return checked.Try(func() { *v = valueOf(x) })
 }
 
 // valueOf returns the value in parsed JSON.
@@ -204,12 +205,12 @@ func valueOf(x any) Value {
 		v.Elem, v.Items = declared(members, "type"), list(as[[]any](content()), valueOf)
 	case "PackedByteArray", "Image", "InputEvent":
 		text := as[string](content())
-		if v.Data = append(v.Data, checked(hex.DecodeString(text))...); hex.EncodeToString(v.Data) != text {
-			check(errors.New("hexadecimal in upper case"))
+		if v.Data = append(v.Data, checked.Must(hex.DecodeString(text))...); hex.EncodeToString(v.Data) != text {
+			checked.Check(errors.New("hexadecimal in upper case"))
 		}
 		for _, name := range map[string][]string{"Image": {"format", "mipmaps", "width", "height"}, "InputEvent": {"event", "device"}}[v.Type] {
 			n := cmp.Or(member[json.Number](members, name), "0")
-			v.Numbers = append(v.Numbers, checked(strconv.ParseUint(string(n), 10, 32)))
+			v.Numbers = append(v.Numbers, checked.Must(strconv.ParseUint(string(n), 10, 32)))
 		}
 	case "PackedStringArray":
 		v.Names = list(as[[]any](content()), as[string])
@@ -217,7 +218,7 @@ func valueOf(x any) Value {
 		of := float
 		switch {
 		case TypeByName[v.Type] == 0:
-			check(fmt.Errorf("unknown type %q", v.Type))
+			checked.Check(fmt.Errorf("unknown type %q", v.Type))
 		case v.Type == "PackedInt64Array":
 			of = integer
 		case isInts(v.Type):
@@ -225,12 +226,12 @@ func valueOf(x any) Value {
 		}
 		v.Wide = v.Type == "PackedInt64Array" || v.Type == "PackedFloat64Array"
 		if v.Numbers = list(as[[]any](content()), of); len(v.Numbers)%perElement(v.Type) != 0 {
-			check(fmt.Errorf("%d numbers are no whole elements of %s", len(v.Numbers), v.Type))
+			checked.Check(fmt.Errorf("%d numbers are no whole elements of %s", len(v.Numbers), v.Type))
 		}
 	}
 	for name, x := range members {
 		if x != nil {
-			check(fmt.Errorf("a %s with a member %q", v.Type, name))
+			checked.Check(fmt.Errorf("a %s with a member %q", v.Type, name))
 		}
 	}
 	return v
@@ -240,7 +241,7 @@ func valueOf(x any) Value {
 func as[T any](x any) T {
 	is, ok := x.(T)
 	if !ok {
-		check(fmt.Errorf("%v is no %T", x, is))
+		checked.Check(fmt.Errorf("%v is no %T", x, is))
 	}
 	return is
 }
@@ -277,7 +278,7 @@ func list[T any](elements []any, element func(any) T) (all []T) {
 func pair(x any) []any {
 	all := as[[]any](x)
 	if len(all) != 2 {
-		check(errors.New("a pair has two values"))
+		checked.Check(errors.New("a pair has two values"))
 	}
 	return all
 }
@@ -297,7 +298,7 @@ func declared(members map[string]any, name string) Declared {
 	case builtin == "":
 		return Declared{}
 	case !known:
-		check(fmt.Errorf("unknown type %q", builtin))
+		checked.Check(fmt.Errorf("unknown type %q", builtin))
 	}
 	return Declared{1, builtin}
 }
@@ -305,18 +306,18 @@ func declared(members map[string]any, name string) Declared {
 // integer returns the number in a string.
 func integer(x any) uint64 {
 	s := as[string](x)
-	n := uint64(checked(strconv.ParseInt(s, 10, 64)))
+	n := uint64(checked.Must(strconv.ParseInt(s, 10, 64)))
 	if decimal(n) != s {
-		check(fmt.Errorf("%s is not the shortest text of a number", s))
+		checked.Check(fmt.Errorf("%s is not the shortest text of a number", s))
 	}
 	return n
 }
 
 // int32Of returns an integer.
 func int32Of(x any) uint64 {
-	n := checked(as[json.Number](x).Float64())
+	n := checked.Must(as[json.Number](x).Float64())
 	if n != float64(int32(n)) {
-		check(fmt.Errorf("%v is no integer of 32 bits", n))
+		checked.Check(fmt.Errorf("%v is no integer of 32 bits", n))
 	}
 	return uint64(int64(n))
 }
@@ -327,9 +328,9 @@ func float(x any) uint64 {
 	if !ok {
 		text = string(as[json.Number](x))
 	} else if !slices.Contains([]string{"NaN", "Infinity", "-Infinity", "-0.0"}, text) {
-		check(fmt.Errorf("%q is no number", text))
+		checked.Check(fmt.Errorf("%q is no number", text))
 	}
-	return math.Float64bits(checked(strconv.ParseFloat(text, 64)))
+	return math.Float64bits(checked.Must(strconv.ParseFloat(text, 64)))
 }
 
 // Equal reports whether an answer is the value want. The order of members is free, a member

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // Values in memory, read and written by the calls of package gdwire.
@@ -230,37 +231,8 @@ type Reader struct {
 
 // Value reads the next value, token by token.
 func (r *Reader) Value() (v Value, err error) {
-	err = try(func() { v = r.value() })
+	err = checked.Try(func() { v = r.value() })
 	return v, err
-}
-
-// A failure is a panic recovered by try.
-type failure struct{ error }
-
-func check(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-func checked[T any](v T, err error) T {
-	check(err)
-	return v
-}
-
-// try runs f, and returns the error of check, if any.
-func try(f func()) (err error) {
-	defer func() {
-		switch x := recover().(type) {
-		case nil:
-		case failure:
-			err = x.error
-		default:
-			panic(x)
-		}
-	}()
-	f()
-	return nil
 }
 
 // token reads a token, again after temporary errors.
@@ -269,7 +241,7 @@ func (r *Reader) token() gdwire.Token {
 	for err != nil && err == r.Temporary {
 		t, err = r.ReadToken()
 	}
-	check(err)
+	checked.Check(err)
 	return t
 }
 
@@ -330,7 +302,7 @@ func (r *Reader) value() Value {
 		v.Data = r.chunks(t.Len())
 	default:
 		if t.Components() == 0 {
-			check(fmt.Errorf("%v where a value starts", t))
+			checked.Check(fmt.Errorf("%v where a value starts", t))
 		}
 		v.Wide = t.Width() == 64
 		v.Numbers = Numbers(v.Type, t.Bytes(), v.Wide)
@@ -341,7 +313,7 @@ func (r *Reader) value() Value {
 func (r *Reader) path(v *Value, t gdwire.Token) {
 	names, subnames, absolute := t.NodePath()
 	if t.Len() != names+subnames {
-		check(fmt.Errorf("%v has %d names", t, t.Len()))
+		checked.Check(fmt.Errorf("%v has %d names", t, t.Len()))
 	}
 	v.Absolute = absolute
 	all := r.strings(names + subnames)
@@ -372,7 +344,7 @@ func (r *Reader) strings(n int64) (all []string) {
 
 // Joined reads the rest of the string starting with t.
 func (r *Reader) Joined(t gdwire.Token) (s string, err error) {
-	err = try(func() { s = r.joined(t) })
+	err = checked.Try(func() { s = r.joined(t) })
 	return s, err
 }
 
@@ -399,7 +371,7 @@ func (r *Reader) chunks(n int64) (data []byte) {
 func (r *Reader) expect(k gdwire.Kind) gdwire.Token {
 	t := r.token()
 	if t.Kind() != k {
-		check(fmt.Errorf("%v where %v should be", t, k))
+		checked.Check(fmt.Errorf("%v where %v should be", t, k))
 	}
 	return t
 }
@@ -429,13 +401,13 @@ func (d Declared) elem() gdwire.Elem {
 }
 
 // Write writes v by typed calls, and a NaN in 32 bits where a format knows no others.
-func (v *Value) Write(e *gdwire.Encoder) error { return try(func() { v.write(e) }) }
+func (v *Value) Write(e *gdwire.Encoder) error { return checked.Try(func() { v.write(e) }) }
 
 // container writes a container. begin is the error of the Begin call.
 func container(e *gdwire.Encoder, begin error, write func()) {
-	check(begin)
+	checked.Check(begin)
 	write()
-	check(e.End())
+	checked.Check(e.End())
 }
 
 func (v *Value) write(e *gdwire.Encoder) {
@@ -447,11 +419,11 @@ func (v *Value) write(e *gdwire.Encoder) {
 	}
 	switch v.Type {
 	case "Nil":
-		check(e.WriteNil())
+		checked.Check(e.WriteNil())
 	case "bool":
-		check(e.WriteBool(v.Bits != 0))
+		checked.Check(e.WriteBool(v.Bits != 0))
 	case "int":
-		check(e.WriteInt(int64(v.Bits)))
+		checked.Check(e.WriteInt(int64(v.Bits)))
 	case "float":
 		x := math.Float64frombits(v.Bits)
 		err := e.WriteFloat(x)
@@ -459,34 +431,34 @@ func (v *Value) write(e *gdwire.Encoder) {
 			_ = e.ClearError() // the error of WriteFloat
 			err = e.WriteToken(gdwire.Float32(float32(x)))
 		}
-		check(err)
+		checked.Check(err)
 	case "String":
-		check(e.WriteString(v.Text))
+		checked.Check(e.WriteString(v.Text))
 	case "StringName":
-		check(e.WriteStringName(v.Text))
+		checked.Check(e.WriteStringName(v.Text))
 	case "RID":
-		check(e.WriteRID(v.Bits))
+		checked.Check(e.WriteRID(v.Bits))
 	case "ObjectID":
-		check(e.WriteObjectID(v.Bits))
+		checked.Check(e.WriteObjectID(v.Bits))
 	case "Callable":
-		check(e.WriteCallable())
+		checked.Check(e.WriteCallable())
 	case "Signal":
-		check(e.WriteSignal(v.Text, v.Bits))
+		checked.Check(e.WriteSignal(v.Text, v.Bits))
 	case "InputEvent":
-		check(e.WriteInputEvent(uint32(n[0]), uint32(n[1]), v.Data))
+		checked.Check(e.WriteInputEvent(uint32(n[0]), uint32(n[1]), v.Data))
 	case "Image":
 		begin := e.BeginImage(uint32(n[0]), uint32(n[1]), uint32(n[2]), uint32(n[3]), int64(len(v.Data)))
-		container(e, begin, func() { checked(e.Write(v.Data)) })
+		container(e, begin, func() { checked.Must(e.Write(v.Data)) })
 	case "NodePath":
 		container(e, e.BeginNodePath(len(v.Names), len(v.Subnames), v.Absolute), func() {
 			for _, name := range slices.Concat(v.Names, v.Subnames) {
-				check(e.WriteString(name))
+				checked.Check(e.WriteString(name))
 			}
 		})
 	case "Object":
 		container(e, e.BeginObject(v.Text, len(v.Names)), func() {
 			for i, name := range v.Names {
-				check(e.WriteProperty(name))
+				checked.Check(e.WriteProperty(name))
 				v.Items[i].write(e)
 			}
 		})
@@ -497,17 +469,17 @@ func (v *Value) write(e *gdwire.Encoder) {
 	case "PackedStringArray":
 		container(e, e.BeginPacked(typ, int64(len(v.Names))), func() {
 			for _, s := range v.Names {
-				check(e.WriteString(s))
+				checked.Check(e.WriteString(s))
 			}
 		})
 	default:
 		switch {
 		case strings.HasPrefix(v.Type, "Packed"):
-			container(e, e.BeginPacked(typ, int64(len(v.Data)+len(n)/perElement(v.Type))), func() { check(v.writePacked(e)) })
+			container(e, e.BeginPacked(typ, int64(len(v.Data)+len(n)/perElement(v.Type))), func() { checked.Check(v.writePacked(e)) })
 		case isInts(v.Type):
-			check(gdwire.WriteComponents(e, typ, AsNumbers(n, ToInt32)))
+			checked.Check(gdwire.WriteComponents(e, typ, AsNumbers(n, ToInt32)))
 		default:
-			check(gdwire.WriteComponents(e, typ, AsNumbers(n, math.Float64frombits)))
+			checked.Check(gdwire.WriteComponents(e, typ, AsNumbers(n, math.Float64frombits)))
 		}
 	}
 }

@@ -12,12 +12,12 @@ import (
 	"os"
 	"strings"
 
-	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/lab/interop"
 )
 
 func main() {
-	if err := testenv.Try(func() { run(context.Background()) }); err != nil {
+	if err := checked.Try(func() { run(context.Background()) }); err != nil {
 		fmt.Fprintln(os.Stderr, "runner:", err)
 		os.Exit(1)
 	}
@@ -25,13 +25,13 @@ func main() {
 
 func run(ctx context.Context) {
 	if len(os.Args) != 2 {
-		testenv.Check(fmt.Errorf("%d arguments, not the name of a script", len(os.Args)-1))
+		checked.Check(fmt.Errorf("%d arguments, not the name of a script", len(os.Args)-1))
 	}
-	script, lines := testenv.Checked(os.ReadFile(os.Args[1])), testenv.Checked(io.ReadAll(os.Stdin))
-	browser := testenv.Checked(interop.Open(ctx))
+	script, lines := checked.Must(os.ReadFile(os.Args[1])), checked.Must(io.ReadAll(os.Stdin))
+	browser := checked.Must(interop.Open(ctx))
 	defer browser.Close()
 	program := interop.Program{Files: map[string]string{"main.gd": string(script), "lines": string(lines)}, Args: []string{os.Getenv("MODE")}}
-	for _, line := range testenv.Checked(browser.Run(ctx, program)).Lines {
+	for _, line := range checked.Must(browser.Run(ctx, program)).Lines {
 		if strings.HasPrefix(line, "{") { // the engine greets
 			fmt.Println(line)
 		}

@@ -374,7 +374,7 @@ type summary struct {
 	bytes, trailing int64
 	depth           int
 	types           [256]int64
-	errors          []error // the first maxErrors errors
+	errors          []string // the texts of the first maxErrors errors
 	zeros           save.Zeros
 	inside          insides
 }
@@ -438,7 +438,7 @@ func (c *summary) add(p *save.Packet) error {
 	c.bad++
 	c.bytes += newFault(p, err).At - p.Offset
 	if len(c.errors) < maxErrors {
-		c.errors = append(c.errors, err)
+		c.errors = append(c.errors, strings.TrimPrefix(ErrorText(err), "gdwire: "))
 	}
 	return shell.ErrBad
 }
@@ -485,7 +485,10 @@ func (c *summary) write(damage error) {
 	c.row("speed", humanize.Bytes(uint64(float64(c.bytes)/max(took.Seconds(), 1e-9)))+"/s")
 	c.rows("types", c.typeCounts())
 	c.rows("in bytes", firstOf(c.inside.lines, c.inside.n))
-	c.rows("errors", c.errorTexts())
+	for i, text := range c.errors {
+		c.errors[i] = c.Colors.Bad.Sprint(text)
+	}
+	c.rows("errors", firstOf(c.errors, c.bad))
 }
 
 // line writes the summary of one of several files.
@@ -503,8 +506,8 @@ func (c *summary) line(good bool) {
 	if from := c.in.origin(c.Stdio); from != nil {
 		fmt.Fprintf(c.Out, ", %s, frame %s, %s", from.Format, from.Frame, from.Container)
 	}
-	for _, err := range c.errors[:min(len(c.errors), 1)] {
-		fmt.Fprintf(c.Out, "; %s", strings.TrimPrefix(ErrorText(err), "gdwire: "))
+	for _, text := range c.errors[:min(len(c.errors), 1)] {
+		fmt.Fprintf(c.Out, "; %s", text)
 	}
 	if c.bad > 1 {
 		fmt.Fprintf(c.Out, ", and %s more errors", humanize.Comma(c.bad-1))
@@ -514,12 +517,7 @@ func (c *summary) line(good bool) {
 
 // typeCounts returns the number of values of each type, the highest number first.
 func (c *summary) typeCounts() (lines []string) {
-	var types []gdwire.Type
-	for t, n := range c.types {
-		if n > 0 {
-			types = append(types, gdwire.Type(t))
-		}
-	}
+	types := slices.DeleteFunc(gdwire.Types(), func(t gdwire.Type) bool { return c.types[t] == 0 })
 	slices.SortStableFunc(types, func(a, b gdwire.Type) int { return cmp.Compare(c.types[b], c.types[a]) })
 	width := 0
 	for _, t := range types {
@@ -528,13 +526,6 @@ func (c *summary) typeCounts() (lines []string) {
 		lines = append(lines, fmt.Sprintf("%*s  %s", width, n, c.Colors.Open.Sprint(t)))
 	}
 	return lines
-}
-
-func (c *summary) errorTexts() (lines []string) {
-	for _, err := range c.errors {
-		lines = append(lines, c.Colors.Bad.Sprint(strings.TrimPrefix(ErrorText(err), "gdwire: ")))
-	}
-	return firstOf(lines, c.bad)
 }
 
 // firstOf returns the first lines of n in all.

@@ -140,11 +140,6 @@ func hint(err error) string {
 	case errors.As(err, new(*save.LossError)):
 		return "; -lossy writes that"
 	}
-	return limitHint(err)
-}
-
-// limitHint returns a hint at the flag for the limit in an error, or "".
-func limitHint(err error) string {
 	name := ""
 	var limit *gdwire.LimitError
 	var file *fileaccess.LimitError

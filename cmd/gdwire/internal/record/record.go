@@ -156,21 +156,15 @@ func (r *Recorder) add(at time.Time, p Packet) error {
 
 // Fail ends the recording because of an error, if there is one.
 func (r *Recorder) Fail(err error) {
-	if err == nil || !r.end(err) || r.Failed == nil {
-		return
-	}
-	r.Failed(err)
-}
-
-// end sets the first error, and reports whether err is it.
-func (r *Recorder) end(err error) bool {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.err != nil {
-		return false
+	first := err != nil && r.err == nil
+	if first {
+		r.err = err
 	}
-	r.err = err
-	return true
+	r.mu.Unlock()
+	if first && r.Failed != nil {
+		r.Failed(err)
+	}
 }
 
 // Err returns the first error.

@@ -13,6 +13,7 @@ import (
 	"math"
 	"net"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -306,12 +307,8 @@ func (k *Keys) read(s *Stdio) (*fileaccess.Key, error) {
 // written by PowerShell.
 func readPassword(r io.Reader) (*fileaccess.Key, error) {
 	b, err := io.ReadAll(DecodeText(r))
-	return fileaccess.PasswordKey(string(trimPassword(b))), err
-}
-
-// trimPassword drops one newline, as added by editors and echo.
-func trimPassword(b []byte) []byte {
-	return bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
+	b = bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r")) // as added by editors and echo
+	return fileaccess.PasswordKey(string(b)), err
 }
 
 // readKey reads a key of 32 bytes or 64 hexadecimal digits.
@@ -431,31 +428,19 @@ func (f *Flags) Limit(name, text string, set func(int64)) {
 	f.Size(name, "at most `N` "+text, set)
 }
 
-// units are the suffixes of sizes.
-var units = []struct {
-	suffix string
-	factor int64
-}{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-	{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"TB", 1 << 40},
-	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"", 1},
-}
+var size = regexp.MustCompile(`^\s*([-+]?\d+)\s*(?:([KMGT])(?:i?B)?)?$`)
 
 // parseSize parses a size: 5000, 10K, 16MiB, 0 for the default, or none or -1 for no limit.
 func parseSize(s string) (int64, error) {
 	if s == "none" {
 		return -1, nil
 	}
-	for _, u := range units {
-		digits, ok := strings.CutSuffix(s, u.suffix)
-		if !ok {
-			continue
+	if m := size.FindStringSubmatch(s); m != nil {
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		shift := 10 * strings.Index(" KMGT", m[2])
+		if err == nil && n >= -1 && n <= math.MaxInt64>>shift && (n >= 0 || m[2] == "") {
+			return n << shift, nil
 		}
-		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
-		if err != nil || n < -1 || n > math.MaxInt64/u.factor || n < 0 && u.factor > 1 {
-			break
-		}
-		return n * u.factor, nil
 	}
 	return 0, errors.New("want a number such as 5000, 10K or 16MiB, 0 for the default or none")
 }

@@ -94,8 +94,11 @@ func (s *Stdio) runAll(f *Flags, run func(name string) error) error {
 		case err != nil:
 			s.missing = (s.missing || all.bad == 0) && s.isMissing(err)
 			all.bad++
+			if err != ErrBad && !strings.Contains(err.Error(), name) {
+				err = Prefixed(name, err)
+			}
 			if err != ErrBad {
-				s.Report(named(name, err))
+				s.Report(err)
 			}
 		case s.Unchanged:
 			all.unchanged++

@@ -127,14 +127,6 @@ func (e *PartError) Unwrap() error { return e.Err }
 // Prefixed adds the name of the file to an error.
 func Prefixed(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
 
-// named returns err with the name of its file, unless its text contains the name.
-func named(name string, err error) error {
-	if strings.Contains(err.Error(), name) {
-		return err
-	}
-	return Prefixed(name, err)
-}
-
 // A Stdio contains the standard streams of a command, their properties, and the output file
 // replacing standard output, if any.
 type Stdio struct {
@@ -393,7 +385,11 @@ func (s *Stdio) runTo(name string, run func() error) error {
 	case err == nil:
 		return s.commit(f, name)
 	case errors.As(err, &part) && !f.Direct():
-		return errors.Join(err, s.keepPart(f, name+".part", part.Bytes))
+		failed := f.KeepAs(name + ".part")
+		if failed == nil {
+			s.Logf("the first %s bytes are in %s.part", humanize.Comma(part.Bytes), name)
+		}
+		return errors.Join(err, failed)
 	}
 	f.Abandon()
 	return err
@@ -444,15 +440,6 @@ func (s *Stdio) WriteFile(name string, b []byte) error {
 		_, err := s.Out.Write(b)
 		return err
 	})
-}
-
-// keepPart keeps the output up to an error.
-func (s *Stdio) keepPart(f *outfile.File, name string, bytes int64) error {
-	err := f.KeepAs(name)
-	if err == nil {
-		s.Logf("the first %s bytes are in %s", humanize.Comma(bytes), name)
-	}
-	return err
 }
 
 // ReplacedBy returns an error if the output replaces an input, given by the path and info of its file,

@@ -420,10 +420,6 @@ type turnListener struct {
 	held *quota.Quota
 }
 
-func newTurnListener(ln net.Listener) *turnListener {
-	return &turnListener{ln, quota.New(maxHeldTurns)}
-}
-
 // Accept returns the next connection, a *turnConn.
 func (l *turnListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()

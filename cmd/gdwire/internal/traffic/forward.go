@@ -121,16 +121,6 @@ type place struct {
 	value string // as text, or "" if there is none
 }
 
-// define defines the flags.
-func (c *changeFlags) define(f *shell.Flags) {
-	f.Func("set", "apply `'PATH = VALUE'`, as gdwire set does, to packets that have a value at PATH; may be given several times", func(s string) error {
-		return addPlace(&c.set, s, true)
-	})
-	f.Func("drop-if", "drop packets that have a value at `PATH`; PATH = VALUE drops those with this value; may be given several times", func(s string) error {
-		return addPlace(&c.dropIf, s, false)
-	})
-}
-
 // any reports whether there are such flags.
 func (c *changeFlags) any() bool { return len(c.set)+len(c.dropIf) > 0 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/base/address"
+	"github.com/gdwire/gdwire/internal/base/quota"
 	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -114,7 +115,7 @@ func (o *listenFlags) run(s *shell.Stdio, addr string) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := a.run(ctx, newTurnListener(ln)); err != nil {
+		if err := a.run(ctx, &turnListener{ln, quota.New(maxHeldTurns)}); err != nil {
 			l.fail(err)
 		}
 	}()

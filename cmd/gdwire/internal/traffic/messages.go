@@ -30,10 +30,7 @@ type handshakeReader struct {
 	r       io.Reader
 	url     *url.URL // or nil
 	removed func()   // called if there were extensions
-
-	head []byte // read and not returned yet
-	err  error
-	done bool // the request was read, or the stream starts with something else
+	done    bool     // the request was read, or the stream starts with something else
 }
 
 const httpGet = "GET "
@@ -59,43 +56,39 @@ func endOfHead(b []byte) int {
 func (h *handshakeReader) Read(p []byte) (int, error) {
 	if !h.done {
 		h.done = true
-		h.readHead()
-	}
-	if len(h.head) == 0 {
-		if h.err != nil {
-			return 0, h.err
+		head, err := h.readHead()
+		if err != nil {
+			h.r = checked.Failed{Err: err}
 		}
-		return h.r.Read(p)
+		h.r = io.MultiReader(bytes.NewReader(head), h.r)
 	}
-	n := copy(p, h.head)
-	h.head = h.head[n:]
-	return n, nil
+	return h.r.Read(p)
 }
 
 // readHead reads the request, or enough bytes to show that there is none.
-func (h *handshakeReader) readHead() {
+func (h *handshakeReader) readHead() (head []byte, err error) {
 	part := make([]byte, 4<<10)
-	for len(h.head) < maxHTTP {
-		if n := min(len(h.head), len(httpGet)); string(h.head[:n]) != httpGet[:n] {
-			return
+	for len(head) < maxHTTP {
+		if n := min(len(head), len(httpGet)); string(head[:n]) != httpGet[:n] {
+			break
 		}
-		if end := endOfHead(h.head); end >= 0 {
-			h.edit(end)
-			return
+		if end := endOfHead(head); end >= 0 {
+			return h.edited(head, end), err
 		}
-		if h.err != nil {
-			return
+		if err != nil {
+			break
 		}
 		var n int
-		n, h.err = h.r.Read(part)
-		h.head = append(h.head, part[:n]...)
+		n, err = h.r.Read(part)
+		head = append(head, part[:n]...)
 	}
+	return head, err
 }
 
-// edit makes the request, with a head ending at end, one for the server's URL, without extensions.
-func (h *handshakeReader) edit(end int) {
+// edited returns the request, with a head ending at end, as one for the server's URL, without extensions.
+func (h *handshakeReader) edited(head []byte, end int) []byte {
 	var kept []string
-	lines := strings.Split(string(h.head[:end]), "\n")
+	lines := strings.Split(string(head[:end]), "\n")
 	continued := false // a removed line is continued on the next
 	for i, line := range lines {
 		name, _, _ := strings.Cut(line, ":")
@@ -105,10 +98,10 @@ func (h *handshakeReader) edit(end int) {
 			kept = append(kept, h.addressed(line, name, i == 0))
 		}
 	}
-	h.head = append([]byte(strings.Join(kept, "\n")), h.head[end:]...)
 	if len(kept) < len(lines) {
 		h.removed()
 	}
+	return append([]byte(strings.Join(kept, "\n")), head[end:]...)
 }
 
 // addressed returns a line of the request for the server's URL: clients name the proxy. A path of the URL takes

@@ -287,7 +287,12 @@ func Proxy(f *shell.Flags) shell.Action {
 	record.Flag(f.FlagSet, &p.record)
 	f.BoolVar(&p.view, "view", false, "show the packets in a page of the browser, too")
 	p.noOpen = view.NoOpenFlag(f)
-	p.changes.define(f)
+	f.Func("set", "apply `'PATH = VALUE'`, as gdwire set does, to packets that have a value at PATH; may be given several times", func(s string) error {
+		return addPlace(&p.changes.set, s, true)
+	})
+	f.Func("drop-if", "drop packets that have a value at `PATH`; PATH = VALUE drops those with this value; may be given several times", func(s string) error {
+		return addPlace(&p.changes.dropIf, s, false)
+	})
 	f.Int64Var(&p.packets, "n", 0, "exit after `N` packets [never]")
 	return shell.Action{
 		Check: func() error { return p.check(f) },

@@ -289,7 +289,7 @@ func allPackets(m *messages) (all []record.Packet, err error) {
 
 // run sends the packets of the connection and compares the answers.
 func (s *replayed) run(ctx context.Context) {
-	if s.kind == nil || !s.wait(ctx, s.begin()) {
+	if s.kind == nil || len(s.packets) > 0 && !s.wait(ctx, s.packets[0].Time) {
 		return
 	}
 	conn, err := address.Dial(ctx, s.addr)
@@ -377,14 +377,6 @@ func rest(arrived *messages, conn net.Conn) (packets int64, err error) {
 	}
 	_, err = io.Copy(io.Discard, conn) // no packets of this kind, or the end
 	return packets, err
-}
-
-// begin returns when the connection began.
-func (s *replayed) begin() time.Duration {
-	if len(s.packets) == 0 {
-		return 0
-	}
-	return s.packets[0].Time
 }
 
 // wait waits until a recorded time, or returns false if ctx is done.
