@@ -20,7 +20,7 @@ type finder struct {
 	format  gdwire.Format
 	depth   int
 	found   []body
-	ends    []bool   // of bodies
+	ends    []uint64 // a bit for each offset where a body ends
 	known   [][2]int // values of another format that save much
 	digits  int      // where the last base64 text ends
 	records recordPattern
@@ -46,7 +46,7 @@ var signatures = map[fileaccess.Mode]float64{fileaccess.Zstd: 33, fileaccess.Gzi
 
 // bodies finds all candidates.
 func (f *finder) bodies() []body {
-	f.ends = make([]bool, len(f.b)+1)
+	f.ends = make([]uint64, len(f.b)/64+1)
 	sure, until, isCut := 0, 0, false // of a sure body
 	for p := 0; f.ended == nil; p++ {
 		inSure := p < until && p > sure+inside
@@ -227,9 +227,12 @@ func (f *finder) mayBegin(p int) bool {
 	return isHeader(b) || isStream(b) || copiesHeader(b) || f.isBase64(p)
 }
 
+// isEnd reports whether a body ends at p.
+func (f *finder) isEnd(p int) bool { return f.ends[p/64]>>(p%64)&1 > 0 }
+
 // mayBeNull reports whether a null at p follows a body or a number that can be its length.
 func (f *finder) mayBeNull(p int) bool {
-	return f.ends[p] || p >= 4 && (f.b[p-4] == 4 || f.b[p-1] == 4)
+	return f.isEnd(p) || p >= 4 && (f.b[p-4] == 4 || f.b[p-1] == 4)
 }
 
 // candidates adds the bodies that begin at p.
@@ -242,7 +245,7 @@ func (f *finder) candidates(p int) {
 	f.fastlz(p)
 	f.value(p)
 	for i := n; i < len(f.found); i++ {
-		f.ends[f.found[i].to] = true
+		f.ends[f.found[i].to/64] |= 1 << (f.found[i].to % 64)
 	}
 	if f.take(listing, len(f.found)-n); f.ended != nil && f.depth == 0 {
 		f.ended.Offset = p
@@ -255,7 +258,7 @@ func (f *finder) value(p int) {
 	if !isHeader(b) {
 		return
 	}
-	chained := f.ends[p]
+	chained := f.isEnd(p)
 	if b[0] == 0 && !f.mayBeNull(p) {
 		return
 	}
@@ -324,7 +327,7 @@ func (f *finder) framed(c body, w weighed, length Form, price float64) {
 	c.from, c.length, c.add, c.wrong, c.frame = c.at-length.Width, length, 0, false, price
 	v := length.read(f.b[c.from:c.at])
 	delta := int64(v) - int64(w.size)
-	c.saving = w.saving + plainNumber(v, length.Width)
+	c.saving = w.saving
 	switch {
 	case w.cut:
 		if length.Width != 4 || delta <= 0 || v > maxLength {
@@ -346,7 +349,7 @@ func (f *finder) framed(c body, w weighed, length Form, price float64) {
 	default:
 		return
 	}
-	if c.saving -= c.frame; c.saving > 0 || (w.cut || f.ends[c.from]) && c.saving > -cutPrice { // a length like others costs less
+	if c.saving += plainNumber(v, length.Width) - c.frame; c.saving > 0 || (w.cut || f.isEnd(c.from)) && c.saving > -cutPrice { // a length like others costs less
 		f.found = append(f.found, c)
 	}
 }
@@ -517,7 +520,7 @@ func (f *finder) isWrapped(p, end int) bool {
 	}
 	before := bytes.TrimSuffix(f.b[:p-1], []byte("\r"))
 	line := before[bytes.LastIndexByte(before[max(0, len(before)-maxLine):], '\n')+1+max(0, len(before)-maxLine):]
-	return !f.ends[len(before)] && len(line) >= max(minBase64, end-p) && len(line)%4 == 0 && isBase64(line)
+	return !f.isEnd(len(before)) && len(line) >= max(minBase64, end-p) && len(line)%4 == 0 && isBase64(line)
 }
 
 // fastlz adds the stream of FastLZ at p, with its possible ends.

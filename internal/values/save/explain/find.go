@@ -76,11 +76,7 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 			continue
 		}
 		seen[key] = true
-		for _, p := range explain(&sums, &s.Options, r) {
-			if proved || p.hasSum() {
-				parses = append(parses, p)
-			}
-		}
+		parses = append(parses, explain(&sums, &s.Options, r, parses, proved)...)
 	}
 	slices.SortStableFunc(parses, func(a, b *Parse) int { return cmp.Compare(b.Saving, a.Saving) })
 	parses = s.chosen(parses, depth)
@@ -231,8 +227,13 @@ func (r *row) isProved(size int) bool {
 	return own <= 16+size/16
 }
 
-// explain returns the cheapest explanations of the gaps between the bodies of a row.
-func explain(d *digests, o *Options, r row) (all []*Parse) {
+// explain returns the cheapest explanations of the gaps between the bodies of a row, if they can be rivals of others; if the row is
+// not proved, those with a checksum.
+func explain(d *digests, o *Options, r row, others []*Parse, proved bool) (all []*Parse) {
+	best := math.Inf(-1)
+	for _, p := range others {
+		best = max(best, p.Saving)
+	}
 	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, blobs: map[int][]blob{}, inner: map[int][]byte{}, plain: map[int]plainWindow{}, chosen: map[int]*set{}, inDigest: map[int]bool{}, fixedGap: -1}
 	at := 0
 	for _, c := range r.bodies {
@@ -252,7 +253,10 @@ func explain(d *digests, o *Options, r row) (all []*Parse) {
 	for _, s := range e.choose() {
 		e.extend(&s)
 		e.faults(&s)
-		all = append(all, e.build(&Parse{Format: r.format, Saving: r.saving + s.saving, margin: s.margin}, s.places))
+		if saving := r.saving + s.saving; (proved || s.hasSum()) && (saving > best-max(s.margin, Doubt) || len(o.Derive) > 0) {
+			best = max(best, saving)
+			all = append(all, e.build(&Parse{Format: r.format, Saving: saving, margin: s.margin}, s.places))
+		}
 	}
 	return all
 }
@@ -422,6 +426,11 @@ func (e *explainer) choose() []set {
 	highest := all[0].saving
 	all = slices.DeleteFunc(all, func(s set) bool { return s.saving <= highest-s.margin })
 	return slices.CompactFunc(all, func(a, b set) bool { return slices.Equal(a.places, b.places) })
+}
+
+// hasSum reports whether there is a checksum. A sum of bytes is too small to prove anything.
+func (s *set) hasSum() bool {
+	return slices.ContainsFunc(s.places, func(p *place) bool { return p.rule.sum != nil && p.rule.sum != plainSum })
 }
 
 // doubt returns the margin of the set beside the chosen places. It is larger for a size where there is none of these, because a
@@ -649,19 +658,26 @@ func (s *set) has(gap int, p *place) bool {
 
 // build returns the parts of a parse.
 func (e *explainer) build(p *Parse, fields []*place) *Parse {
-	cuts := []int{0, len(e.b)}
-	for _, c := range e.bodies {
-		cuts = append(cuts, c.from, c.at, c.to)
-	}
-	for _, all := range e.blobs {
-		for _, x := range all {
+	cuts, k := []int{0}, 0
+	for g, sp := range e.gaps {
+		for ; k < len(fields) && fields[k].gap == g; k++ {
+			cuts = append(cuts, fields[k].at, fields[k].to)
+		}
+		if cuts = append(cuts, sp.to); g < len(e.bodies) {
+			cuts = append(cuts, e.bodies[g].at, e.bodies[g].to)
+		}
+		for _, x := range e.blobs[g] {
 			cuts = append(cuts, x.from, x.to)
 		}
 	}
-	for _, f := range fields {
-		cuts = append(cuts, f.at, f.to, min(f.rule.from, len(e.b)), min(f.rule.to, len(e.b)))
-	}
 	slices.Sort(cuts)
+	for _, f := range fields {
+		for _, at := range []int{min(f.rule.from, len(e.b)), min(f.rule.to, len(e.b))} {
+			if i, ok := slices.BinarySearch(cuts, at); !ok { // most are at bodies
+				cuts = slices.Insert(cuts, i, at)
+			}
+		}
+	}
 	cuts = slices.Compact(cuts)
 	index := func(at int) int {
 		i, _ := slices.BinarySearch(cuts, at)

@@ -25,6 +25,9 @@ type Form struct {
 
 // read returns the number in b.
 func (f Form) read(b []byte) (n uint64) {
+	if f.Width == 4 && !f.Big {
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
 	for i := range f.Width {
 		k := f.Width - 1 - i
 		if f.Big {
@@ -193,8 +196,9 @@ func (f Form) isDigest(d, b []byte) bool {
 // digests computes checksums of spans of b, each once, within a budget. It ends when a digest or CRC-32 exceeds it.
 type digests struct {
 	*budget
-	b     []byte
-	known map[digestKey][]byte
+	b      []byte
+	known  map[digestKey][]byte
+	zeroed []byte // b, for the checksums of files in which they are zeros
 }
 
 type digestKey struct {

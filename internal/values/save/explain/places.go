@@ -65,7 +65,6 @@ type explainer struct {
 	inDigest map[int]bool        // offsets
 	fixed    map[*sum][]fixedSum // of fixedGap
 	fixedGap int
-	zeroed   []byte // b, for the checksums of files in which they are zeros
 }
 
 // A span is what a field is of, relative to the gap with the field.
@@ -318,7 +317,8 @@ func (e *explainer) digest(r *rule, p, q int) []byte {
 		if p < r.from || q > r.to {
 			return nil
 		}
-		if !e.hash(r.sum, r.to-r.from) {
+		if !e.hash(r.sum, r.to-r.from) || len(e.b) > mostZeroed {
+			e.end(hashing)
 			return nil
 		}
 		if e.zeroed == nil {
@@ -337,7 +337,8 @@ const (
 	maxGap  = 512 // bytes at each end of a gap searched for fields
 	offsets = 64  // bodies whose offsets are searched
 
-	mostPascal = 255 // bytes of a text after its length
+	mostZeroed = 8 << 20 // bytes of a file with a checksum in it
+	mostPascal = 255     // bytes of a text after its length
 )
 
 // positions calls visit for each offset of a gap to search, which are not those in a blob.
