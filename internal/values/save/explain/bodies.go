@@ -23,7 +23,8 @@ type finder struct {
 	ends    []uint64 // a bit for each offset where a body ends
 	known   [][2]int // values of another format that save much
 	digits  int      // where the last base64 text ends
-	records recordPattern
+	shapes  []shape  // of the bodies of a record, in turn
+	again   int      // candidates after which these are learnt again
 	sure    [][2]int // records that save much
 	general bool     // no records are read by their pattern
 	array   bool     // the bytes are those of an array, and not of a file, whose compression is known before
@@ -74,7 +75,7 @@ func (f *finder) bodies() []body {
 		if n == len(f.found) {
 			continue
 		}
-		if f.learn(); len(f.records.shapes) > 0 {
+		if f.learn(); len(f.shapes) > 0 {
 			if end := f.follow(n, p); end > p {
 				p = end - 1
 				continue
@@ -104,10 +105,10 @@ func (f *finder) bodies() []body {
 // learn learns the pattern from the latest candidates.
 func (f *finder) learn() {
 	const most, every = 16 * mostLearnt, 4 * mostLearnt // candidates
-	if f.general || len(f.found) < f.records.again {
+	if f.general || len(f.found) < f.again {
 		return
 	}
-	f.records.again = len(f.found) + max(every, len(f.found)/8)
+	f.again = len(f.found) + max(every, len(f.found)/8)
 	latest := f.found[max(0, len(f.found)-most):]
 	row, _ := chain(latest, 0, func(c *body) bool { return c.kind == Cut })
 	row = row[max(0, len(row)-mostLearnt-1):]
@@ -120,7 +121,7 @@ func (f *finder) learn() {
 	}
 	for n := 1; n <= mostShapes; n++ {
 		if slices.Equal(shapes[n:], shapes[:len(shapes)-n]) {
-			f.records.shapes = shapes[:n]
+			f.shapes = shapes[:n]
 			return
 		}
 	}
@@ -129,7 +130,7 @@ func (f *finder) learn() {
 // follow adds the bodies after those from the n-th candidate on, as far as they follow the pattern, and returns where the last
 // of them ends, or p if there are none.
 func (f *finder) follow(n, p int) int {
-	shapes := f.records.shapes
+	shapes := f.shapes
 	for i := n; i < len(f.found); i++ {
 		for k, s := range shapes {
 			c := f.found[i]
@@ -148,7 +149,7 @@ func (f *finder) follow(n, p int) int {
 func (f *finder) run(end, k int) int {
 	from, saving := end, 0.0
 	for f.ended == nil {
-		s := &f.records.shapes[k%len(f.records.shapes)]
+		s := &f.shapes[k%len(f.shapes)]
 		at := end + s.gap + s.length.Width
 		if at+4 > len(f.b) || f.isKnown(at) {
 			break

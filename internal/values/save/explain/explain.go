@@ -160,12 +160,8 @@ func (p *Parse) hasSum() bool {
 
 // isField reports whether a field begins at an offset.
 func (p *Parse) isField(at int) bool {
-	for i, start := range p.starts() {
-		if start == at && i < len(p.Parts) && p.Parts[i].Kind == Fact {
-			return true
-		}
-	}
-	return false
+	i, ok := slices.BinarySearch(p.starts(), at)
+	return ok && i < len(p.Parts) && p.Parts[i].Kind == Fact
 }
 
 // starts returns the offsets of the parts, and the size of all.
@@ -187,32 +183,30 @@ func (x *Part) IsBase64URL() bool {
 
 // Own returns the number of bytes of the game's own.
 func (p *Parse) Own() (n int) {
-	for i := range p.Parts {
-		if k := p.Parts[i].Kind; k == Own || k == Blob {
-			n += len(p.Parts[i].Bytes)
-		}
-	}
+	_, n = p.measure(func(x *Part) bool { return x.Kind == Own })
 	return n
 }
 
 // Around returns the number of bytes that are no values and no streams.
 func (p *Parse) Around() (n int) {
-	for i := range p.Parts {
-		if !p.Parts[i].isBody() {
-			n += len(p.Parts[i].Bytes)
-		}
-	}
+	_, n = p.measure(func(x *Part) bool { return !x.isBody() })
 	return n
 }
 
 // bodies returns the number of bodies.
 func (p *Parse) bodies() (n int) {
+	n, _ = p.measure((*Part).isBody)
+	return n
+}
+
+// measure returns the number of some parts, and of their bytes.
+func (p *Parse) measure(is func(*Part) bool) (n, size int) {
 	for i := range p.Parts {
-		if p.Parts[i].isBody() {
-			n++
+		if x := &p.Parts[i]; is(x) {
+			n, size = n+1, size+len(x.Bytes)
 		}
 	}
-	return n
+	return n, size
 }
 
 // A CutError reports that the last record of a file is cut.
@@ -242,25 +236,7 @@ func (e *LengthError) Error() string {
 }
 
 // isSame reports whether the values of two parses are in the same places.
-func (p *Parse) isSame(r *Parse) bool {
-	next := func(parts []Part, at int) ([]Part, int) {
-		for len(parts) > 0 && parts[0].Kind != Value && parts[0].Kind != Packed {
-			at, parts = at+len(parts[0].Bytes), parts[1:]
-		}
-		return parts, at
-	}
-	mine, at := next(p.Parts, 0)
-	theirs, to := next(r.Parts, 0)
-	for len(mine) > 0 && len(theirs) > 0 {
-		a, b := &mine[0], &theirs[0]
-		if at != to || len(a.Bytes) != len(b.Bytes) || a.Kind != b.Kind || a.Kind == Packed && !a.Stream.Inner.isSame(b.Stream.Inner) {
-			return false
-		}
-		mine, at = next(mine[1:], at+len(a.Bytes))
-		theirs, to = next(theirs[1:], to+len(b.Bytes))
-	}
-	return len(mine) == 0 && len(theirs) == 0
-}
+func (p *Parse) isSame(r *Parse) bool { return slices.Equal(p.leaves(""), r.leaves("")) }
 
 // A leaf is the place of a value: the streams that contain it, and its offset and size in the innermost.
 type leaf struct {
@@ -341,6 +317,13 @@ func (e *DoubtError) Error() string {
 	return fmt.Sprintf("%s at offset %d is %s, or %s", what, e.Offset, e.First, second)
 }
 
+// at returns the error with the offset of a stream in place of that in it.
+func (e *DoubtError) at(offset int) *DoubtError {
+	outer := *e
+	outer.Offset = offset
+	return &outer
+}
+
 const ownWords = "bytes of the game's own"
 
 // Write returns the bytes with other values, as many as Values returns, if the rivals write the same; otherwise the error
@@ -410,7 +393,7 @@ func (p *Parse) checkInner(values [][]byte) error {
 			n = len(inner.Values())
 			_, err := inner.Write(values[:n])
 			if e, ok := err.(*DoubtError); ok {
-				return &DoubtError{Offset: at[i], Was: e.Was, First: e.First, Second: e.Second}
+				return e.at(at[i])
 			} else if err != nil {
 				return err
 			}

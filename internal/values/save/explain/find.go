@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"hash/maphash"
 	"math"
 	"slices"
 
@@ -61,25 +60,26 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 	}
 	const most = 8
 	var parses []*Parse
-	seen := map[uint64]bool{}
 	sums := digests{b: b, budget: s.hashes, known: map[digestKey][]byte{}}
 	if sums.budget == nil {
 		sums.budget = newBudget(len(b))
 	}
-	for _, r := range rows[:min(len(rows), most)] {
+	for i, r := range rows[:min(len(rows), most)] {
 		if r.saving <= rows[0].saving-near || r.saving < enoughBodies && depth == 0 {
 			break
 		}
-		key := r.key()
 		proved := r.isProved(len(b))
-		if seen[key] || !proved && len(r.bodies) > mostUnproved {
+		if slices.ContainsFunc(rows[:i], r.isSame) || !proved && len(r.bodies) > mostUnproved {
 			continue
 		}
-		seen[key] = true
 		parses = append(parses, explain(&sums, &s.Options, r, parses, proved)...)
 	}
 	slices.SortStableFunc(parses, func(a, b *Parse) int { return cmp.Compare(b.Saving, a.Saving) })
-	parses = s.chosen(parses, depth)
+	for _, at := range s.Derive {
+		if some := slices.DeleteFunc(slices.Clone(parses), func(p *Parse) bool { return !p.isField(at) }); len(some) > 0 && depth == 0 {
+			parses = some
+		}
+	}
 	if len(parses) == 0 || parses[0].Saving < Enough && (depth == 0 || parses[0].Saving < enoughInside) {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 			first.Parts[i].Stream.Inner.Rivals, first.Parts[i].Stream.Inner.unsearched = nil, nil
 		} else if i < len(first.Parts) && first.Parts[i].Kind == Packed && first.unsearched == nil {
 			if in := first.Parts[i].Stream.Inner.unsearched; in != nil {
-				first.unsearched = &DoubtError{Offset: at, Was: in.Was, First: in.First, Second: in.Second}
+				first.unsearched = in.at(at)
 			}
 		}
 	}
@@ -180,37 +180,8 @@ func sureSpans(known, records [][2]int, found []body) [][2]int {
 	})
 }
 
-// chosen drops the explanations that Options.Keep and Derive exclude.
-func (s *search) chosen(parses []*Parse, depth int) []*Parse {
-	if depth > 0 {
-		return parses
-	}
-	without := func(at int, field bool) []*Parse {
-		return slices.DeleteFunc(slices.Clone(parses), func(p *Parse) bool { return p.isField(at) == field })
-	}
-	for _, at := range s.Keep {
-		parses = without(at, true)
-	}
-	for _, at := range s.Derive {
-		if some := without(at, false); len(some) > 0 {
-			parses = some
-		}
-	}
-	return parses
-}
-
-var seed = maphash.MakeSeed()
-
-// key identifies the row.
-func (r *row) key() uint64 {
-	var h maphash.Hash
-	h.SetSeed(seed)
-	for _, c := range r.bodies {
-		maphash.WriteComparable(&h, [5]int{int(r.format), c.from, c.at, c.to, int(c.kind)})
-		maphash.WriteComparable(&h, c.wrong)
-	}
-	return h.Sum64()
-}
+// isSame reports whether two rows are of the same bodies.
+func (r *row) isSame(other row) bool { return slices.Equal(r.bodies, other.bodies) }
 
 // isProved reports whether the bodies cannot be parts of a table of small numbers: they contain text or streams, or are
 // most of the bytes.

@@ -24,18 +24,14 @@ type Form struct {
 }
 
 // read returns the number in b.
-func (f Form) read(b []byte) (n uint64) {
-	if f.Width == 4 && !f.Big {
-		return uint64(binary.LittleEndian.Uint32(b))
+func (f Form) read(b []byte) uint64 {
+	var all [8]byte
+	if f.Big {
+		copy(all[8-f.Width:], b[:f.Width])
+		return binary.BigEndian.Uint64(all[:])
 	}
-	for i := range f.Width {
-		k := f.Width - 1 - i
-		if f.Big {
-			k = i
-		}
-		n = n<<8 | uint64(b[k])
-	}
-	return n
+	copy(all[:], b[:f.Width])
+	return binary.LittleEndian.Uint64(all[:])
 }
 
 // number returns a number in the form.

@@ -734,7 +734,7 @@ func (e *explainer) at(p *place, g int) (q place, ok bool) {
 		q.at += sp.to
 	}
 	q.to = q.at + p.to - p.at
-	if q.at < sp.from || q.to > sp.to {
+	if q.at < sp.from || q.to > sp.to || slices.Contains(e.options.Keep, q.at) {
 		return q, false
 	}
 	q.rule, ok = e.rule(&p.rule.span, g, q.at, q.to)

@@ -139,9 +139,3 @@ type shape struct {
 func (c *body) shape(end int) shape {
 	return shape{c.from - end, c.kind, c.length, c.add, c.stream != nil && c.stream.encoding != nil}
 }
-
-// A pattern of records is the shapes of their bodies, in turn.
-type recordPattern struct {
-	shapes []shape
-	again  int // candidates after which it is learnt again
-}

@@ -155,15 +155,11 @@ func (u *unpacker) content(r io.Reader) ([]byte, error) {
 
 // zstdEnd returns the size of the frame of Zstandard at the start of b, or 0 for a cut frame.
 func zstdEnd(b []byte) int {
-	const magic, windowSize = 4, 1
-	descriptor := b[magic]
-	single, checksum := descriptor&0x20 > 0, descriptor&4 > 0
-	at := magic + 1 + [...]int{0, 1, 2, 4}[descriptor&3] // of a dictionary
-	if single {
-		at += [...]int{1, 2, 4, 8}[descriptor>>6]
-	} else {
-		at += windowSize + [...]int{0, 2, 4, 8}[descriptor>>6]
+	var h zstd.Header
+	if h.Decode(b) != nil {
+		return 0
 	}
+	at := h.HeaderSize
 	for last := false; !last; {
 		if at+3 > len(b) {
 			return 0
@@ -176,7 +172,7 @@ func zstdEnd(b []byte) int {
 		}
 		at += 3 + size
 	}
-	if checksum {
+	if h.HasCheckSum {
 		at += 4
 	}
 	return at

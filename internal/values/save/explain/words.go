@@ -137,37 +137,29 @@ func (p *Parse) Regions(yield func(Region) bool) {
 // doubts returns the offsets of the fields that are none, or others, in a rival.
 func (p *Parse) doubts() map[int]bool {
 	doubtful := map[int]bool{}
+	mine := p.names()
 	for _, r := range p.Rivals {
-		mine, theirs := p.names(), r.names()
-		for len(mine) > 0 || len(theirs) > 0 {
-			switch {
-			case len(theirs) == 0 || len(mine) > 0 && mine[0].at < theirs[0].at:
-				doubtful[mine[0].at], mine = true, mine[1:]
-			case len(mine) == 0 || theirs[0].at < mine[0].at:
-				doubtful[theirs[0].at], theirs = true, theirs[1:]
-			default:
-				if mine[0].name != theirs[0].name {
-					doubtful[mine[0].at] = true
-				}
-				mine, theirs = mine[1:], theirs[1:]
+		theirs := r.names()
+		for at, name := range mine {
+			if theirs[at] != name {
+				doubtful[at] = true
+			}
+		}
+		for at := range theirs {
+			if mine[at] == "" {
+				doubtful[at] = true
 			}
 		}
 	}
 	return doubtful
 }
 
-// A named is a field with its name.
-type named struct {
-	at   int
-	name string
-}
-
-// names returns the fields without counts, which stay, and offsets, which mostly do.
-func (p *Parse) names() (all []named) {
-	starts := p.starts()
+// names returns the names of fields by their offsets, without counts, which stay, and offsets, which mostly do.
+func (p *Parse) names() map[int]string {
+	all, starts := map[int]string{}, p.starts()
 	for i := range p.Parts {
 		if f := p.Parts[i].Field; f != nil && !f.Rule.Count && !f.Rule.Start {
-			all = append(all, named{starts[i], f.Name()})
+			all[starts[i]] = f.Name()
 		}
 	}
 	return all
@@ -189,14 +181,12 @@ func (p *Parse) String() string {
 	var texts []string
 	starts := p.starts()
 	n, size := p.bodies(), starts[len(p.Parts)]
-	body, first, last, end := p.frame()
+	_, first, last, _ := p.frame()
 	var header, records, trailer []Region
 	for r := range p.Regions {
 		switch {
 		case !r.Derived || r.Wrong && n > 1:
 		case r.Offset < first:
-			header = append(header, r)
-		case n == 1 && r.Offset < body:
 			header = append(header, r)
 		case r.Offset >= last:
 			trailer = append(trailer, r)
@@ -207,8 +197,6 @@ func (p *Parse) String() string {
 	}
 	if n > 1 {
 		texts = append(texts, fmt.Sprintf("in %d records%s", n, fieldsText(records)))
-	} else {
-		first, last = body, end
 	}
 	if first > 0 {
 		texts = append(texts, fmt.Sprintf("after a header of %s%s", bytesText(first), fieldsText(header)))
@@ -241,15 +229,11 @@ func fieldsText(fields []Region) string {
 		}
 		names = append(names, text)
 	}
-	switch len(names) {
-	case 0:
+	if len(names) == 0 {
 		return ""
-	case 1:
-		return " (" + names[0] + ", which is written anew)"
-	case 2:
-		return " (" + strings.Join(names, ", ") + "; both are written anew)"
 	}
-	return " (" + strings.Join(names, ", ") + "; all are written anew)"
+	ends := [...]string{", which is", "; both are", "; all are"}
+	return fmt.Sprintf(" (%s%s written anew)", strings.Join(names, ", "), ends[min(len(names), len(ends))-1])
 }
 
 // dropCut drops the cut record at the end, if there are whole records before it and more than lengths between them: a value
@@ -266,14 +250,9 @@ func (p *Parse) dropCut(o *Options) {
 	whole := last // the last whole body
 	if p.Parts[last].Kind == Cut {
 		n--
-		for whole > 0 && (whole == last || !p.Parts[whole].isBody()) {
+		for whole--; !p.Parts[whole].isBody(); {
 			whole--
 		}
-		whole++
-		for whole < last && !p.Parts[whole-1].isBody() {
-			whole++
-		}
-		whole--
 	}
 	from := whole + 1
 	for from < len(p.Parts) && p.Parts[from].Kind == Fact && p.Parts[from].Field.After {
@@ -639,28 +618,19 @@ func (p *Parse) Secret() (offset, size int) {
 
 // secret returns the offset and size of what looks like a digest.
 func secret(b []byte) (at, size int) {
-	isHigh := func(c byte) bool { return c >= 0x80 }
-	const aligned = 4
 	for _, w := range []int{32, 20, 16} {
-		for step := range len(b) * 2 { // aligned ones first
-			k := step * aligned
-			if k >= len(b) {
-				k = step - (len(b)+aligned-1)/aligned
-			}
-			if k+w > len(b) {
-				continue
-			}
-			high := 0
-			for _, c := range b[k : k+w] {
-				if isHigh(c) {
-					high++
+		for _, step := range []int{4, 1} { // aligned ones first
+			for k := 0; k+w <= len(b); k += step {
+				high := 0
+				for _, c := range b[k : k+w] {
+					high += int(c >> 7)
 				}
-			}
-			if isRandom(b[k:k+w]) && high >= w/4 && !isText(b[k:k+letterRun]) {
-				return k, w
-			}
-			if k+2*w <= len(b) && !slices.ContainsFunc(b[k:k+2*w], func(c byte) bool { return !isHex(c) }) {
-				return k, 2 * w
+				switch {
+				case isRandom(b[k:k+w]) && high >= w/4 && !isText(b[k:k+letterRun]):
+					return k, w
+				case k+2*w <= len(b) && !slices.ContainsFunc(b[k:k+2*w], func(c byte) bool { return !isHex(c) }):
+					return k, 2 * w
+				}
 			}
 		}
 	}
