@@ -370,12 +370,14 @@ func (s *search) around(p *place) (*found, error) {
 	if all == nil {
 		return nil, nil
 	}
-	eo := &explain.Options{Keep: offsets(s.Keep), Derive: offsets(s.Derive)}
+	eo := &explain.Options{Keep: offsets(s.Keep), Derive: offsets(s.Derive), AskKey: s.askKey()}
 	if s.Known.Format {
 		eo.Formats = []gdwire.Format{s.Reading(p.Size).Decoder.Format}
 	}
 	e := explain.Find(all, eo)
-	v.ended = eo.Ended
+	if v.ended = eo.Locked; eo.Ended != nil {
+		v.ended = eo.Ended
+	}
 	isDamaged := v.Certainty >= recognize.Ambiguous && !v.fits()
 	switch {
 	case e == nil, len(e.Parts) == 1 && !e.Parts[0].IsBase64URL(), v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
@@ -390,6 +392,14 @@ func (s *search) around(p *place) (*found, error) {
 		f.bits = max(f.bits, p.best.bits+nearTie+1)
 	}
 	return f, nil
+}
+
+// askKey returns a function that returns the key of an encrypted file, or nil if there is no key.
+func (s *search) askKey() func(fileaccess.Info) (*fileaccess.Key, error) {
+	if key := s.Container.Key; key != nil {
+		return func(fileaccess.Info) (*fileaccess.Key, error) { return key, nil }
+	}
+	return s.Container.AskKey
 }
 
 // runsOut reports whether the last value ends with the content alone: nothing else can be after it.

@@ -41,7 +41,7 @@ type Recognition struct {
 
 	reason string // why nothing fits
 	part   int    // the offset of the first value in a content not understood as a whole, or 0
-	ended  *explain.BoundError
+	ended  error  // of a search
 }
 
 // Sure reports whether no other reading fits.

@@ -45,6 +45,8 @@ const (
 // signatures are the savings of a stream without errors: its first bytes, checksum and size.
 var signatures = map[fileaccess.Mode]float64{fileaccess.Zstd: 33, fileaccess.Gzip: 65, fileaccess.Deflate: 40, fileaccess.FastLZ: 33}
 
+const md5Saving = 128 // of an encrypted file, whose content has an MD5
+
 // bodies finds all candidates.
 func (f *finder) bodies() []body {
 	f.ends = make([]uint64, len(f.b)/64+1)
@@ -449,8 +451,11 @@ func (f *finder) inner(content []byte) *Parse {
 // stream adds the stream with a signature at p.
 func (f *finder) stream(p int) {
 	if s, ok := f.unpacker.stream(f.b[p:]); ok {
-		n := len(f.found)
-		if f.content(body{from: p, at: p, to: p + len(s.Packed)}, &Stream{Info: s.Info}, s.Content, signatures[s.Info.Mode]); n == len(f.found) {
+		n, saving := len(f.found), signatures[s.Info.Mode]
+		if s.key != nil {
+			saving = md5Saving
+		}
+		if f.content(body{from: p, at: p, to: p + len(s.Packed)}, &Stream{Info: s.Info, key: s.key, latest: new(packed)}, s.Content, saving); n == len(f.found) {
 			f.deep = p + len(s.Packed)
 		}
 	}

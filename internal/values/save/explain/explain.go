@@ -28,7 +28,7 @@ const (
 	Own    Kind = iota // bytes of the game's own, which stay
 	Value              // a value as engines write it
 	Cut                // damage: the start of a value, at the end or up to the next body
-	Packed             // a compressed stream, or base64 text
+	Packed             // a compressed stream, an encrypted file, or base64 text
 	Fact               // a number or checksum that follows from other parts
 	Blob               // a file of another format, such as an image, which stays
 )
@@ -47,6 +47,8 @@ type Stream struct {
 	Inner *Parse // of the content
 
 	encoding *base64.Encoding // of text
+	key      *fileaccess.Key
+	latest   *packed // the latest bytes of a changed content: those of an encrypted one are others each time
 }
 
 // A Field is a number or checksum.
@@ -510,13 +512,19 @@ func (s *Stream) pack() ([]byte, error) {
 	if s.encoding != nil {
 		return s.encoding.AppendEncode(nil, content), nil
 	}
+	if s.key != nil && s.latest.Packed != nil && bytes.Equal(s.latest.Content, content) {
+		return s.latest.Packed, nil
+	}
 	var out bytes.Buffer
-	w, err := fileaccess.NewWriter(&out, s.Info, nil)
+	w, err := fileaccess.NewWriter(&out, s.Info, s.key)
 	if err != nil {
 		return nil, err
 	}
 	_, err = w.Write(content)
 	err = cmp.Or(err, w.Close())
+	if s.key != nil {
+		s.latest.Packed, s.latest.Content = out.Bytes(), content
+	}
 	return out.Bytes(), err
 }
 

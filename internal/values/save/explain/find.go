@@ -6,15 +6,18 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // The search: options, the rows that can be the cheapest, and the choice among them.
 
 // Options configures Find.
 type Options struct {
-	Formats      []gdwire.Format // nil for Godot 4 and 3
-	Keep, Derive []int           // offsets of numbers that are no fields, and of those that are
-	Ended        *BoundError     // set by Find, if a bound ended the search
+	Formats      []gdwire.Format                                // nil for Godot 4 and 3
+	Keep, Derive []int                                          // offsets of numbers that are no fields, and of those that are
+	AskKey       func(fileaccess.Info) (*fileaccess.Key, error) // for the key of an encrypted file, or nil
+	Locked       error                                          // set by Find: an encrypted file that cannot be read
+	Ended        *BoundError                                    // set by Find, if a bound ended the search
 
 	general bool    // in tests: records are not read by their pattern
 	hashes  *budget // of arrays, which share it, or nil
@@ -26,7 +29,7 @@ func Find(b []byte, o *Options) *Parse {
 	s := newSearch(o, len(b))
 	p := s.find(b, s.Formats, 0)
 	if o != nil {
-		o.Ended = s.ended
+		o.Ended, o.Locked = s.ended, s.locked
 	}
 	if p != nil {
 		p.dropCut(&s.Options)
@@ -39,6 +42,7 @@ func newSearch(o *Options, size int) *search {
 	s := &search{unpacker: newUnpacker(newBudget(size))}
 	if o != nil {
 		s.Options = *o
+		s.ask = o.AskKey
 	}
 	if s.Formats == nil {
 		s.Formats = []gdwire.Format{gdwire.Godot4, gdwire.Godot3}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -237,6 +238,35 @@ func TestPrices(t *testing.T) {
 			require.ErrorContains(t, err, fmt.Sprintf("at offset %d is ", test.doubt), test.name)
 		} else {
 			require.NoError(t, err, test.name)
+		}
+	}
+}
+
+// TestEncrypted finds values in encrypted files in what a game writes, and encrypts others, with their sizes and checksums.
+func TestEncrypted(t *testing.T) {
+	key := fileaccess.PasswordKey("secret")
+	value, other := saved(t, 400, 0, "Ada"), saved(t, 400, 0, "Adalbert the second of that name")
+	for _, l := range []string{"m:SAVE sp4 crcp B", "[ sp4 crcp B ]", "u32=7 B", "md5p V"} {
+		for _, engine := range []fileaccess.Layout{fileaccess.LayoutGodot4, fileaccess.LayoutGodot3} {
+			var out bytes.Buffer
+			w := testenv.Must(fileaccess.NewWriter(&out, fileaccess.Info{Container: fileaccess.Encrypted, Layout: engine}, key))(t)
+			testenv.Must(w.Write(value))(t)
+			require.NoError(t, w.Close())
+			b := layout(strings.Fields(l)).build(t, [][]byte{out.Bytes(), out.Bytes(), out.Bytes()}, "plain")
+			locked := new(Options)
+			require.Nil(t, Find(b, locked))
+			require.ErrorIs(t, locked.Locked, fileaccess.ErrNoKey)
+			o := &Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return key, nil }}
+			e := Find(b, o)
+			require.NotNil(t, e, l)
+			values := e.Values()
+			require.Equal(t, value, values[0])
+			require.Contains(t, e.String(), ", encrypted as by "+engine.String())
+			values[len(values)-1] = other
+			again := Find(testenv.Must(e.Write(values))(t), o)
+			require.Equal(t, values, again.Values())
+			require.Equal(t, e.String(), again.String()) // and all fields are right
+			require.Empty(t, again.Faults())
 		}
 	}
 }

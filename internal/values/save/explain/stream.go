@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math"
 
@@ -14,10 +15,11 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 )
 
-// A packed is a stream: its bytes and its content.
+// A packed is a stream, or an encrypted file: its bytes and its content.
 type packed struct {
 	Info            fileaccess.Info
 	Packed, Content []byte
+	key             *fileaccess.Key
 }
 
 // raw returns the Info of a stream of PackedByteArray.compress.
@@ -28,8 +30,10 @@ func raw(mode fileaccess.Mode) fileaccess.Info {
 // An unpacker decompresses streams, within a budget, each once.
 type unpacker struct {
 	*budget
-	known map[*byte]packed // by the first bytes; without Packed for bytes that are no stream
-	whole map[*byte]bool   // contents that are one value
+	ask    func(fileaccess.Info) (*fileaccess.Key, error) // for the key of encrypted files, or nil
+	known  map[*byte]packed                               // by the first bytes; without Packed for bytes that are no stream
+	locked error                                          // of an encrypted file
+	whole  map[*byte]bool                                 // contents that are one value
 
 	gzip gzip.Reader
 	zlib io.ReadCloser
@@ -55,7 +59,7 @@ func isStream(b []byte) bool {
 	case 0x1f:
 		return string(b[:3]) == "\x1f\x8b\x08"
 	case 'G':
-		return string(b[:4]) == "GCPF"
+		return string(b[:4]) == "GCPF" || string(b[:4]) == "GDEC"
 	}
 	return false
 }
@@ -123,14 +127,15 @@ func (u *unpacker) read(b []byte) (body packed) {
 			body.Content, err = u.content(u.zlib)
 		}
 	default:
-		if end = u.gcpfEnd(b); end == 0 || end > len(b) {
-			return body
+		ends := []int{u.gcpfEnd(b)}
+		if b[1] == 'D' {
+			ends = gdecEnds(b)
 		}
-		in.Reset(b[:end])
-		r, failed := fileaccess.NewReader(in, &fileaccess.Options{Limits: fileaccess.Limits{Size: int64(max(u.left[unpacking], 1))}})
-		if err = failed; err == nil {
-			body.Info = r.Info()
-			body.Content, err = u.content(r)
+		err = io.ErrUnexpectedEOF
+		for _, n := range ends {
+			if err != nil && n > 0 && n <= len(b) && u.take(unpacking, n) {
+				end, err = n, u.file(b[:n], &body)
+			}
 		}
 	}
 	if err == nil {
@@ -138,6 +143,38 @@ func (u *unpacker) read(b []byte) (body packed) {
 		body.Packed = b[:end:end]
 	}
 	return body
+}
+
+// file reads the file of FileAccess in b.
+func (u *unpacker) file(b []byte, body *packed) error {
+	o := &fileaccess.Options{Limits: fileaccess.Limits{Size: int64(max(u.left[unpacking], 1))}}
+	if u.ask != nil {
+		o.AskKey = func(info fileaccess.Info) (key *fileaccess.Key, err error) {
+			body.key, err = u.ask(info)
+			return body.key, err
+		}
+	}
+	r, err := fileaccess.NewReader(bytes.NewReader(b), o)
+	if err == nil {
+		body.Info = r.Info()
+		body.Content, err = u.content(r)
+	}
+	if err != nil && b[1] == 'D' {
+		u.locked = fmt.Errorf("an encrypted file in it cannot be read: %w", err)
+	}
+	return err
+}
+
+// gdecEnds returns the sizes of the encrypted file at the start of b, in the layout of each engine.
+func gdecEnds(b []byte) (ends []int) {
+	const block = 16
+	for _, layout := range [][2]int{{20, 44}, {24, 32}} { // where the length is, and the content
+		if len(b) >= layout[1] {
+			size := min(binary.LittleEndian.Uint64(b[layout[0]:]), math.MaxInt32)
+			ends = append(ends, layout[1]+(int(size)+block-1)/block*block)
+		}
+	}
+	return ends
 }
 
 // maxWindow is the largest window of Zstandard.

@@ -206,7 +206,11 @@ func (p *Parse) String() string {
 	}
 	i := slices.IndexFunc(p.Parts, func(x Part) bool { return x.isBody() })
 	if s := p.Parts[i].Stream; s != nil {
-		if s.Info.Container != fileaccess.Plain {
+		switch s.Info.Container {
+		case fileaccess.Plain:
+		case fileaccess.Encrypted:
+			texts = append(texts, "encrypted as by "+s.Info.Layout.String())
+		default:
 			texts = append(texts, "compressed with "+s.Info.Mode.String())
 		}
 		if s.Info.Base64.Text {
