@@ -61,7 +61,7 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	case len(r.Readings) > 1:
 		return shell.Choicef("%s %w; choose one:%s", in.Name, why, readings(r, in.Reading))
 	case !info.IsPlain() && r.Name != "":
-		return fmt.Errorf("%s is %s%s; gdwire unwrap writes it", in.Name, contained(&info), r.Name)
+		return fmt.Errorf("%s is %s%s; gdwire unwrap writes it, and gdwire wrap writes it back", in.Name, contained(&info), r.Name)
 	case !info.IsPlain():
 		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, save.ContainerText(info), why)
 	case r.IsConverted():

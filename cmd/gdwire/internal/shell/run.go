@@ -371,14 +371,14 @@ func Undo(f *Flags) Action {
 
 // undo replaces a file by its newest backup, and keeps the file beside it. With redo, undo takes that back.
 func (s *Stdio) undo(name string, redo bool) error {
-	i, from, to := newest(name), backupEnd, undoneEnd
+	i, from, to, hint := newest(name), backupEnd, undoneEnd, "; edits with -backup keep one"
 	if redo {
-		i, from, to = i+1, to, from
+		i, from, to, hint = i+1, to, from, ""
 	}
 	source, kept := copyName(name, i, from), copyName(name, i, to)
 	in, err := os.Open(source)
 	if i == 0 || errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("there is no %s to go back to", copyName(name, max(i, 1), from))
+		return fmt.Errorf("there is no %s to go back to%s", copyName(name, max(i, 1), from), hint)
 	} else if err != nil {
 		return err
 	}

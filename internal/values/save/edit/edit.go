@@ -389,11 +389,7 @@ func (e *editor) edits(p *Plan, err error) (*save.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.More += e.More
-	p.Also = append(p.Also, e.Also...)
-	for i := range e.Changes {
-		p.add(e.Changes[i])
-	}
+	p.join(&e.Plan)
 	return e.content.Edited(e.edited, e.edited.size), nil
 }
 
@@ -520,11 +516,7 @@ func (e *editor) inValue(c *text.Node, value []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.More += in.More
-	e.Also = append(e.Also, in.Also...)
-	for _, change := range in.Changes {
-		e.add(change)
-	}
+	e.join(&in.Plan)
 	if in.finds && c.Hits > 0 {
 		e.found = in.found
 		if at := &e.found.encoding; at.size > 0 { // an offset in the bytes

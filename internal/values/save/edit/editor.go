@@ -65,8 +65,19 @@ type renamed struct {
 	value      string
 }
 
-// splice adds a replacement of bytes.
-func (e *editor) splice(s splice) { e.here = append(e.here, s) }
+// splice adds a replacement of bytes. Those of bytes one after the other, such as of all elements of a packed array, become one.
+func (e *editor) splice(s splice) {
+	if n := len(e.here); n > 0 && s.size == 0 && s.start < s.end {
+		if last := &e.here[n-1]; last.size == 0 && last.start < last.end && last.end == s.start {
+			if !last.joined { // the bytes can be those of other splices
+				last.bytes, last.joined = slices.Clone(last.bytes), true
+			}
+			last.bytes, last.end = append(last.bytes, s.bytes...), s.end
+			return
+		}
+	}
+	e.here = append(e.here, s)
+}
 
 // changed describes a change.
 func (e *editor) changed(p *text.Node, value, was string) {
@@ -205,7 +216,8 @@ func (e *editor) fit(p *text.Node, v *operand, old *oldValue, elem gdwire.Elem) 
 	case v.exact:
 		return nil
 	case e.exact || old.Type == gdwire.TypeNil:
-		return e.fitElem(v, elem)
+		_, err := e.fitElem(v, elem)
+		return err
 	case v.IsLike(&old.Value):
 		return nil
 	}
@@ -216,14 +228,9 @@ func (e *editor) fit(p *text.Node, v *operand, old *oldValue, elem gdwire.Elem) 
 	return err
 }
 
-// fitElem makes v a value of a declared type, if possible.
-func (e *editor) fitElem(v *operand, elem gdwire.Elem) error {
-	_, err := e.fitsElem(v, elem)
-	return err
-}
-
-// fitsElem is fitElem, and reports whether engines take v for a value of the type, or whether v keeps another on purpose.
-func (e *editor) fitsElem(v *operand, elem gdwire.Elem) (bool, error) {
+// fitElem makes v a value of a declared type, if possible, and reports whether engines take v for a value of the type, or whether v keeps
+// another on purpose.
+func (e *editor) fitElem(v *operand, elem gdwire.Elem) (bool, error) {
 	if v.exact || elem.Type == 0 || v.Type == elem.Type {
 		return true, nil
 	}
@@ -463,7 +470,7 @@ func (e *editor) addValue(t *text.Node, at int64, elem gdwire.Elem) error {
 	}
 	fits := true
 	if err == nil {
-		fits, err = e.fitsElem(&v, elem)
+		fits, err = e.fitElem(&v, elem)
 	}
 	if err == nil && !fits {
 		err = &TypeError{Path: t.String(), Old: elem.String(), New: typeOf(&v.Value), Text: t.Text}

@@ -31,6 +31,7 @@ type splice struct {
 	start, end int64
 	bytes      []byte
 	from, size int64 // of bytes of the content to use, after bytes
+	joined     bool  // of several, in bytes of its own
 }
 
 // grow returns the number of bytes added by the splice.
@@ -448,6 +449,15 @@ func (p *Plan) add(c Change) {
 		return
 	}
 	p.Changes = append(p.Changes, c)
+}
+
+// join adds the changes of another plan.
+func (p *Plan) join(other *Plan) {
+	p.More += other.More
+	p.Also = append(p.Also, other.Also...)
+	for _, c := range other.Changes {
+		p.add(c)
+	}
 }
 
 // An editedPacket is a packet with its splices.
