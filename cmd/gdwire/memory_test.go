@@ -373,7 +373,7 @@ func TestDamagedSave(t *testing.T) {
 		r := checkBytes(save)
 		if r.status == statusGood {
 			good++
-			if !strings.Contains(r.out, "after a header of 4 bytes (size at 0") { // a size of itself, too
+			if !strings.Contains(strings.Replace(r.out, "(perhaps ", "(", 1), "after a header of 4 bytes (size at 0") { // a size of itself, too
 				require.Contains(t, r.out, "format  godot4, frame u32", "bit %d: %s", bit, r.err)
 			}
 		}

@@ -384,6 +384,8 @@ func (s *search) around(p *place) (*found, error) {
 		return nil, nil
 	case e.IsDamaged() && e.Err == nil, isDamaged && v.mayFrame(all) && !e.IsProved() && e.Trailer() == nil:
 		return nil, nil // damage explains any bytes
+	case v.fits() && hasZerosAfter(e):
+		return nil, nil // CheckZeros finds this damage
 	case v.Unknown() == nil && !isDamaged && p.best.hasValueAt(all, e.Start()):
 		return nil, nil // these are values of the value
 	}
@@ -400,6 +402,12 @@ func (s *search) askKey() func(fileaccess.Info) (*fileaccess.Key, error) {
 		return func(fileaccess.Info) (*fileaccess.Key, error) { return key, nil }
 	}
 	return s.Container.AskKey
+}
+
+// hasZerosAfter reports whether only zeros follow values at the start, as in place of others.
+func hasZerosAfter(e *explain.Parse) bool {
+	last := e.Parts[len(e.Parts)-1]
+	return e.Start() == 0 && last.Kind == explain.Own && len(last.Bytes) >= MinZeros && len(bytes.Trim(last.Bytes, "\x00")) == 0
 }
 
 // runsOut reports whether the last value ends with the content alone: nothing else can be after it.
