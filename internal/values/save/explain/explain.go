@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/gdwire/gdwire"
@@ -344,7 +345,7 @@ func (p *Parse) Rewrite(values [][]byte) (*Parse, error) {
 	if len(values) != len(was) {
 		return nil, fmt.Errorf("the file contains %d records, and cannot be written with %d", len(was), len(values))
 	}
-	next, _, err := p.with(values)
+	next, err := p.with(values, (*Parse).Rewrite)
 	switch {
 	case err != nil:
 		return nil, err
@@ -352,11 +353,7 @@ func (p *Parse) Rewrite(values [][]byte) (*Parse, error) {
 		return p, nil
 	case p.unsearched != nil:
 		return nil, p.unsearched
-	}
-	if err := p.checkInner(values); err != nil {
-		return nil, err
-	}
-	if len(p.Rivals) == 0 {
+	case len(p.Rivals) == 0:
 		return next, nil
 	}
 	out, names := next.join(), p.leaves("")
@@ -373,7 +370,7 @@ func (p *Parse) Rewrite(values [][]byte) (*Parse, error) {
 		if missing {
 			continue // no values there
 		}
-		other, _, err := r.with(theirs)
+		other, err := r.with(theirs, (*Parse).changedTo)
 		if err != nil {
 			return nil, err
 		}
@@ -382,30 +379,6 @@ func (p *Parse) Rewrite(values [][]byte) (*Parse, error) {
 		}
 	}
 	return next, nil
-}
-
-// checkInner returns the error of writing the content of a stream.
-func (p *Parse) checkInner(values [][]byte) error {
-	at := p.starts()
-	for i := range p.Parts {
-		n := 1
-		switch part := &p.Parts[i]; part.Kind {
-		case Packed:
-			inner := part.Stream.Inner
-			n = len(inner.Values())
-			_, err := inner.Write(values[:n])
-			if e, ok := err.(*DoubtError); ok {
-				return e.at(at[i])
-			} else if err != nil {
-				return err
-			}
-		case Value:
-		default:
-			continue
-		}
-		values = values[n:]
-	}
-	return nil
 }
 
 // WriteContent is Write for a content like that of Content.
@@ -436,24 +409,25 @@ func (p *Parse) WriteContent(content []byte) ([]byte, error) {
 // doubt names the first part that p writes as a, and r as b, differently.
 func doubt(p, a, r, b *Parse) error {
 	mine, theirs := p.changed(a), r.changed(b)
-	e := &DoubtError{Offset: -1, First: ownWords, Second: ownWords}
+	first := math.MaxInt
 	for at, w := range mine {
-		if got, ok := theirs[at]; (!ok || !bytes.Equal(got.now, w.now)) && (e.Offset < 0 || at < e.Offset) {
-			*e = DoubtError{Offset: at, Was: w.was, First: w.name, Second: ownWords}
-			if ok {
-				e.Second = got.name
-			}
+		if !bytes.Equal(theirs[at].now, w.now) {
+			first = min(first, at)
 		}
 	}
-	for at, w := range theirs {
-		if _, ok := mine[at]; !ok && (e.Offset < 0 || at < e.Offset) {
-			*e = DoubtError{Offset: at, Was: w.was, First: w.name, Second: ownWords}
+	for at := range theirs {
+		if mine[at].name == "" {
+			first = min(first, at)
 		}
 	}
-	if e.Offset < 0 {
+	w, other := mine[first], theirs[first]
+	switch {
+	case first == math.MaxInt:
 		return errors.New("the bytes can be written in two ways")
+	case w.name == "":
+		w, other = other, w
 	}
-	return e
+	return &DoubtError{Offset: first, Was: w.was, First: w.name, Second: cmp.Or(other.name, ownWords)}
 }
 
 // A rewritten is a field before and after.
@@ -473,8 +447,11 @@ func (p *Parse) changed(next *Parse) map[int]rewritten {
 	return all
 }
 
-// with returns the parse with other values, and the values that are left.
-func (p *Parse) with(values [][]byte) (*Parse, [][]byte, error) {
+// changedTo returns the parse with other values, whatever its rivals write.
+func (p *Parse) changedTo(values [][]byte) (*Parse, error) { return p.with(values, (*Parse).changedTo) }
+
+// with returns the parse with other values. Those in streams are changed by change.
+func (p *Parse) with(values [][]byte, change func(*Parse, [][]byte) (*Parse, error)) (*Parse, error) {
 	next := &Parse{Format: p.Format, Parts: slices.Clone(p.Parts)}
 	changed := false
 	for i := range next.Parts {
@@ -484,26 +461,26 @@ func (p *Parse) with(values [][]byte) (*Parse, [][]byte, error) {
 		case Value:
 			part.Bytes, values = values[0], values[1:]
 		case Packed:
-			inner, rest, err := part.Stream.Inner.with(values)
-			if err != nil {
-				return nil, nil, err
+			s := *part.Stream
+			n := len(s.Inner.Values())
+			inner, err := change(s.Inner, values[:n])
+			if e, ok := err.(*DoubtError); ok {
+				return nil, e.at(p.starts()[i])
 			}
-			values = rest
-			if inner != part.Stream.Inner {
-				s := *part.Stream
-				s.Inner = inner
-				part.Stream = &s
-				if part.Bytes, err = s.pack(); err != nil {
-					return nil, nil, err
-				}
+			if values = values[n:]; err == nil && inner != s.Inner {
+				s.Inner, part.Stream = inner, &s
+				part.Bytes, err = s.pack()
+			}
+			if err != nil {
+				return nil, err
 			}
 		}
 		changed = changed || !bytes.Equal(was, part.Bytes)
 	}
 	if !changed {
-		return p, values, nil
+		return p, nil
 	}
-	return next, values, next.derive()
+	return next, next.derive()
 }
 
 // pack returns the bytes of a stream of its content.

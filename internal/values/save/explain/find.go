@@ -260,7 +260,11 @@ func (e *explainer) checksums() {
 	})
 	for _, g := range e.learnt {
 		if g >= searched && g < len(e.bodies) {
-			e.again(g, first)
+			for i := range first {
+				if q, ok := e.at(&first[i], g); ok && string(e.want(&q)) == string(e.b[q.at:q.to]) {
+					e.places = append(e.places, q)
+				}
+			}
 		}
 	}
 }
@@ -597,14 +601,8 @@ func (e *explainer) faults(s *set) {
 			continue
 		}
 		var wrong []*place
-		right := map[int]bool{}
-		for _, q := range s.places {
-			if q.pattern == p.pattern {
-				right[q.gap] = true
-			}
-		}
 		for g := range e.gaps {
-			if q, ok := e.at(p, g); ok && !right[g] && !s.has(g, &q) {
+			if q, ok := e.at(p, g); ok && !s.has(g, &q) {
 				if q.was = e.want(&q); q.was != nil {
 					wrong = append(wrong, &q)
 				}

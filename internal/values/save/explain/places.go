@@ -571,16 +571,6 @@ func (e *explainer) sums(g int, class sumClass, fixed bool) {
 	})
 }
 
-// again adds the checksums in a gap like those in the gaps of the first records.
-func (e *explainer) again(g int, first []place) {
-	for i := range first {
-		q, ok := e.at(&first[i], g)
-		if ok && bytes.Equal(e.want(&q), e.b[q.at:q.to]) {
-			e.places = append(e.places, q)
-		}
-	}
-}
-
 // sumsAt adds the checksums at p.
 func (e *explainer) sumsAt(g, p int, class sumClass, fixed bool) {
 	sp := e.gaps[g]

@@ -27,45 +27,45 @@ func (r *Region) Fault() string {
 	return fmt.Sprintf("offset %d: the %s in record %d is not that of its values", r.Offset, r.What, r.Record)
 }
 
+// gaps returns the gaps before the bodies and after the last one, and the size of the fields at the start of each that are of the
+// body before it.
+func (p *Parse) gaps() (all []gapSpan, after []int) {
+	starts := p.starts()
+	at, fields := 0, 0
+	for i := range p.Parts {
+		switch part := &p.Parts[i]; {
+		case part.isBody():
+			all, after = append(all, gapSpan{at, starts[i]}), append(after, fields)
+			at, fields = starts[i+1], 0
+		case part.Kind == Fact && part.Field.Each && part.Field.After:
+			fields = starts[i+1] - at
+		}
+	}
+	return append(all, gapSpan{at, starts[len(p.Parts)]}), append(after, fields)
+}
+
 // frame returns the offsets of the first body, of the first and last record, and the end of the last body. Without
 // records, these are those of the body.
 func (p *Parse) frame() (body, first, last, end int) {
-	starts := p.starts()
-	var gaps []gapSpan
-	after, at, before, own := 0, 0, -1, -1
-	for i := range p.Parts {
-		part := &p.Parts[i]
-		switch {
-		case part.isBody():
-			gaps, at = append(gaps, gapSpan{at, starts[i]}), starts[i+1]
-		case len(gaps) == 1 && part.Kind == Fact && part.Field.Each && part.Field.After:
-			after = starts[i+1] - at
-		case len(gaps) == 0 && part.Kind == Fact && part.Field.Each && before < 0:
-			before = starts[i]
-		}
-	}
-	body, end = gaps[0].to, at
-	if first = body; before >= 0 {
-		first = before
-	}
-	if len(gaps) == 1 {
+	gaps, after := p.gaps()
+	n := len(gaps) - 1
+	body, end = gaps[0].to, gaps[n].from
+	if n == 1 {
 		return body, body, end, end
 	}
-	for _, g := range gaps[1:] {
-		if own < 0 || own == g.to-g.from {
-			own = g.to - g.from
-		} else {
-			own = 0
-			break
-		}
+	i := slices.IndexFunc(p.Parts, func(x Part) bool { return x.isBody() || x.Kind == Fact && x.Field.Each })
+	first = p.starts()[i]
+	own, fields := gaps[1].to-gaps[1].from, after[1]
+	if slices.ContainsFunc(gaps[2:n], func(g gapSpan) bool { return g.to-g.from != own }) {
+		own = 0
 	}
-	if after == 0 && own > 0 {
-		after = p.sameAfter(gaps[1].from, end)
+	if fields == 0 && own > 0 {
+		fields = p.sameAfter(gaps[1].from, end)
 	}
-	if own > after && own-after <= body {
-		first = min(first, body-own+after)
+	if own > fields && own-fields <= body {
+		first = min(first, body-own+fields)
 	}
-	return body, first, min(end+after, starts[len(p.Parts)]), end
+	return body, first, min(end+fields, gaps[n].to), end
 }
 
 // sameAfter returns the number of bytes of the game's own at an offset that are repeated at the end.
@@ -355,22 +355,13 @@ func (p *Parse) missing(body, from int) int {
 func (p *Parse) lacks() (start, n int) {
 	const least = 3 // records
 	starts := p.starts()
-	var gaps []gapSpan
-	at, fields, need := 0, 0, math.MaxInt
-	for i := range p.Parts {
-		switch part := &p.Parts[i]; {
-		case part.isBody():
-			if len(gaps) > 0 {
-				need = min(need, fields)
-			}
-			gaps, at, fields = append(gaps, gapSpan{at, starts[i]}), starts[i+1], 0
-		case part.Kind == Fact && part.Field.Each && part.Field.After:
-			fields = starts[i+1] - at
-		}
-	}
-	if len(gaps) < least {
+	gaps, after := p.gaps()
+	last := len(gaps) - 1
+	if last < least {
 		return 0, 0
 	}
+	at, need := gaps[last].from, slices.Min(after[1:last])
+	gaps = gaps[:last]
 	whole := p.join()
 	first := gaps[0].to - gaps[0].from
 	between := whole[gaps[1].from:gaps[1].to]
@@ -383,7 +374,7 @@ func (p *Parse) lacks() (start, n int) {
 	if own > need && !slices.ContainsFunc(gaps[1:], isOther) && slices.ContainsFunc(gaps[1:], func(g gapSpan) bool { return !isText(g) }) {
 		need = own
 	}
-	start = gaps[len(gaps)-1].from + need
+	start = gaps[last-1].from + need
 	i, isPart := slices.BinarySearch(starts, start)
 	if n = need - (len(whole) - at); n <= 0 || !isPart && p.Parts[i-1].Kind != Own {
 		return 0, 0
