@@ -209,7 +209,7 @@ func explain(d *digests, o *Options, r row, others []*Parse, proved bool) (all [
 	for _, p := range others {
 		best = max(best, p.Saving)
 	}
-	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, blobs: map[int][]blob{}, inner: map[int][]byte{}, plain: map[int]plainWindow{}, chosen: map[int]*set{}, inDigest: map[int]bool{}, fixedGap: -1}
+	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, blobs: map[int][]blob{}, inner: map[int][]byte{}, plain: map[int]plainWindow{}, chosen: map[int]*set{}, inDigest: map[int]bool{}, fixed: map[gapSum][]fixedSum{}}
 	at := 0
 	for _, c := range r.bodies {
 		e.gaps = append(e.gaps, gapSpan{at, c.from})

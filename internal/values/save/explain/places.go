@@ -63,8 +63,7 @@ type explainer struct {
 	plain    map[int]plainWindow // by the start
 	chosen   map[int]*set        // the best places of gaps
 	inDigest map[int]bool        // offsets
-	fixed    map[*sum][]fixedSum // of fixedGap
-	fixedGap int
+	fixed    map[gapSum][]fixedSum
 }
 
 // A span is what a field is of, relative to the gap with the field.
@@ -180,19 +179,6 @@ func (e *explainer) rule(s *span, g, p, q int) (r rule, ok bool) {
 		return r, isEdge
 	case offset:
 		r.from, r.to = e.bodies[s.arg].from, len(e.b)
-	default:
-		return e.moving(r, g, p, q)
-	}
-	return r, true
-}
-
-// moving completes the rule of a span that depends on the place of the field.
-func (e *explainer) moving(r rule, g, p, q int) (rule, bool) {
-	var c *body
-	if r.kind.isNext() {
-		c = e.bodies[g]
-	}
-	switch r.kind {
 	case rest:
 		r.from = q
 		return r, q < c.from
@@ -648,15 +634,17 @@ type fixedSum struct {
 	digest []byte
 }
 
+type gapSum struct {
+	gap int
+	sum *sum
+}
+
 // isFixedSum reports whether the checksums of the span are fixedSums.
 func (s *span) isFixedSum() bool { return s.fixed && s.kind != file }
 
 // fixedSums returns the checksums of a kind in a gap.
 func (e *explainer) fixedSums(g int, s *sum) []fixedSum {
-	if e.fixedGap != g {
-		e.fixedGap, e.fixed = g, map[*sum][]fixedSum{}
-	}
-	all, known := e.fixed[s]
+	all, known := e.fixed[gapSum{g, s}]
 	if known {
 		return all
 	}
@@ -668,7 +656,7 @@ func (e *explainer) fixedSums(g int, s *sum) []fixedSum {
 			}
 		}
 	}
-	e.fixed[s] = all
+	e.fixed[gapSum{g, s}] = all
 	return all
 }
 
