@@ -2,10 +2,8 @@ package variant
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -14,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -150,19 +147,6 @@ func TestUnmarshalIntoOwnTypes(t *testing.T) {
 	})
 }
 
-func TestTypeErrorsOfOwnTypes(t *testing.T) {
-	testTypeErrors(t, []typeError{
-		{name: "StringName", wire: []string{}, into: new(StringName), err: `offset 0, $: PackedStringArray into Go variant.StringName`, is: gdwire.ErrType},
-		{name: "Quaternion into Color", wire: Quaternion{}, into: new(Color), err: `offset 0, $: Quaternion into Go variant.Color`, is: gdwire.ErrType},
-		{name: "Vector3i", wire: Vector3{}, into: new(Vector3i), err: `offset 0, $: Vector3 into Go variant.Vector3i`, is: gdwire.ErrType},
-		{name: "RID", wire: 1, into: new(RID), err: `offset 0, $: int into Go variant.RID`, is: gdwire.ErrType},
-		{name: "ObjectID", wire: 1, into: new(ObjectID), err: `offset 0, $: int into Go variant.ObjectID`, is: gdwire.ErrType},
-		{name: "Signal", wire: 1, into: new(Signal), err: `offset 0, $: int into Go variant.Signal`, is: gdwire.ErrType},
-		{name: "Callable", wire: 1, into: new(Callable), err: `offset 0, $: int into Go variant.Callable`, is: gdwire.ErrType},
-		{name: "Array", wire: 1, into: new(*Array), err: `offset 0, $: int into Go variant.Array`, is: gdwire.ErrType},
-	})
-}
-
 // The pool does not keep the data of a caller in memory.
 func TestUnmarshalForgetsTheData(t *testing.T) {
 	s := new(decoder)
@@ -173,172 +157,6 @@ func TestUnmarshalForgetsTheData(t *testing.T) {
 	s.release()
 	require.Equal(t, gdwire.ErrClosed, kept.Err())
 	require.Empty(t, kept.UnreadBuffer())
-}
-
-func TestUnmarshalIntoInterface(t *testing.T) {
-	kept := &stringer{}
-	var v fmt.Stringer = kept
-	require.NoError(t, Unmarshal(encoded(t, dict("text", "a"), nil), &v))
-	assert.Equal(t, "a", kept.Text)
-	require.NoError(t, Unmarshal(encoded(t, nil, nil), &v))
-	assert.Nil(t, v)
-	var any any = kept
-	require.NoError(t, Unmarshal(encoded(t, "b", nil), &any))
-	assert.Equal(t, "b", any, "an any is replaced")
-	assert.Equal(t, encoded(t, dict("value", dict("text", "a")), nil), must(Marshal(box[fmt.Stringer]{kept}))(t))
-}
-
-func TestUnmarshalIntoInterfaceErrors(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		into fmt.Stringer
-		wire any
-	}{
-		{"nil pointer", (*stringer)(nil), 1},
-		{"another type", &stringer{}, dict("text", 1)},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			require.ErrorIs(t, Unmarshal(encoded(t, c.wire, nil), &c.into), gdwire.ErrType)
-		})
-	}
-}
-
-// An object without a class is nil.
-func TestUnmarshalObjectWithoutClass(t *testing.T) {
-	var v any = 1
-	packet := []byte{24, 0, 0, 0, 0, 0, 0, 0}
-	require.NoError(t, Unmarshal(packet, &v, Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}))
-	require.Nil(t, v)
-}
-
-// A set of the key cache evicts a key only if it holds two others.
-func TestKeyCacheSets(t *testing.T) {
-	sets := map[int][]string{} // by the index of the first key that a cache was given
-	for i := range 2000 {
-		key := fmt.Sprint("key ", i)
-		var k keyCache
-		k.intern([]byte(key))
-		for at := range k {
-			if k[at] != nil {
-				sets[at] = append(sets[at], key)
-			}
-		}
-	}
-	var k keyCache
-	for at, all := range sets {
-		if len(all) < 2 {
-			continue
-		}
-		require.Zero(t, at%2)
-		k.intern([]byte(all[0]))
-		k.intern([]byte(all[1]))
-		require.Equal(t, []any{all[1], all[0]}, k[at:at+2])
-	}
-}
-
-// Dictionaries have the same keys and errors whichever keys the ones before them had.
-func TestKnownKeys(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	keys := []any{"a", "b", "id", "position", "a key of 17 bytes", "é", "", int64(1), nil, 1.5, StringName("a"), StringName("c"), NodePath("a"), Vector2{1, 2}}
-	random := func(n int) (d *Dictionary, want []Entry[any, any]) {
-		d = &Dictionary{}
-		merged := &Dictionary{}
-		at := r.IntN(3) // most Dictionaries begin with the same keys
-		for i := range n {
-			e := Entry[any, any]{keys[(at+i)%len(keys)], int64(i)}
-			switch {
-			case r.IntN(8) == 0:
-				e.Key = keys[r.IntN(len(keys))]
-			case i >= len(keys):
-				e.Key = fmt.Sprint("key ", i)
-			}
-			d.entries = append(d.entries, e)
-			merged.setDecoded(e.Key, e.Value)
-		}
-		return d, merged.entries
-	}
-	for range 200 {
-		var all []any
-		var want [][]Entry[any, any]
-		for range 10 {
-			d, entries := random(r.IntN(40))
-			all, want = append(all, d), append(want, entries)
-		}
-		packet := encoded(t, all, nil)
-		limit := Options{MaxMemory: 1 + r.Int64N(20_000)}
-		var errs []string
-		s := new(decoder)
-		for range 2 { // the second time with the keys of the first
-			s.resetBytes(packet, &Options{})
-			for i, x := range must(s.any())(t).(*Array).Values {
-				require.Equal(t, want[i], x.(*Dictionary).entries)
-			}
-		}
-		for _, s := range []*decoder{s, new(decoder)} {
-			s.resetBytes(packet, &limit)
-			_, err := s.any()
-			errs = append(errs, fmt.Sprint(err))
-		}
-		require.Equal(t, errs[0], errs[1])
-	}
-}
-
-// Keys are known up to a depth, and no others are kept.
-func TestKnownKeysOfNested(t *testing.T) {
-	var v any = "end"
-	for range 2 * maxKnownDepth {
-		v = dict("a", 1, "next", v, "z", 2, strings.Repeat("long", 1000), nil)
-	}
-	packet := encoded(t, v, nil)
-	s := new(decoder)
-	for range 3 {
-		s.resetBytes(packet, &Options{})
-		require.Equal(t, packet, encoded(t, must(s.any())(t), nil))
-	}
-	for _, known := range s.known[1:] {
-		require.Len(t, known.keys, 4)
-		for i, want := range []any{"a", "next", "z", nil} {
-			require.Equal(t, want, known.keys[i].key)
-		}
-	}
-}
-
-// After an error, an any holds the parts of containers that were decoded before it.
-func TestPartsInAny(t *testing.T) {
-	value := func(last ...any) any {
-		object := &Object{Class: "A", Properties: []Property{{"first", 1}, {"second", array(append([]any{2}, last...)...)}}}
-		return array(1, dict("a", array(2), "b", array(3, object)))
-	}
-	whole := encoded(t, value("text that is cut"), nil)
-	want := value()
-	var got any = "before"
-	o := Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}
-	require.Error(t, Unmarshal(whole[:len(whole)-4], &got, o))
-	require.Equal(t, fmt.Sprint(want), fmt.Sprint(got))
-	var s struct{ A, B any }
-	require.Error(t, Unmarshal(encoded(t, dict("a", 1, "b", value("text that is cut")), nil)[:len(whole)+20], &s, o))
-	require.Equal(t, "1 "+fmt.Sprint(want), fmt.Sprint(s.A, " ", s.B))
-	var collecting struct {
-		Rest *Dictionary `gd:",embed"`
-	}
-	require.Error(t, Unmarshal(encoded(t, dict("a", 1, "b", value("text that is cut")), nil)[:len(whole)+20], &collecting, o))
-	require.Equal(t, fmt.Sprint(dict("a", 1, "b", want)), fmt.Sprint(collecting.Rest))
-}
-
-// A signaling NaN of 32 bits, which no engine writes, becomes a quiet one of 64 bits in an any. In packed
-// arrays and in a Raw it stays.
-func TestSignalingNaN(t *testing.T) {
-	nan := []byte{0x05, 0x00, 0xa0, 0x7f}
-	float := append([]byte{3, 0, 0, 0}, nan...)
-	quieted := binary.LittleEndian.AppendUint64([]byte{3, 0, 1, 0}, 0x7ffc0000a0000000)
-	packed := append([]byte{32, 0, 0, 0, 1, 0, 0, 0}, nan...)
-	for _, c := range []struct {
-		in, want []byte
-		to       any
-	}{{float, quieted, new(any)}, {packed, packed, new(any)}, {packed, packed, new([]float32)}, {float, float, new(Raw)}} {
-		require.NoError(t, Unmarshal(c.in, c.to))
-		require.Equal(t, c.want, must(Marshal(c.to))(t), "%T", c.to)
-	}
 }
 
 func TestUnmarshalIntoLists(t *testing.T) {
@@ -377,111 +195,6 @@ func TestUnmarshalIntoLists(t *testing.T) {
 	})
 }
 
-func TestTypeErrorsOfLists(t *testing.T) {
-	testTypeErrors(t, []typeError{
-		{name: "slice", wire: dict(), into: new([]int), err: `offset 0, $: Dictionary into Go []int`, is: gdwire.ErrType},
-		{name: "packed slice", wire: []float32{1}, into: new([]int), err: `offset 0, $: PackedFloat32Array into Go []int`, is: gdwire.ErrType},
-		{name: "packed bytes", wire: []float32{1}, into: new([]byte), err: `offset 0, $: PackedFloat32Array into Go []uint8`, is: gdwire.ErrType},
-		{name: "packed structs", wire: []float32{1}, into: new([]simple), err: `offset 0, $: PackedFloat32Array into Go []variant.simple`, is: gdwire.ErrType},
-		{name: "packed range", wire: []int32{1, 300}, into: new([]int8), err: `offset 12, $[1]: int into Go int8: 300 does not fit int8`, is: gdwire.ErrRange},
-		{name: "packed negative", wire: []int32{-1}, into: new([]uint), err: `offset 8, $[0]: int into Go uint: -1 does not fit uint`, is: gdwire.ErrRange},
-		{name: "packed floats", wire: []float64{0.1, 1e300}, into: new([]float32), err: `offset 16, $[1]: float into Go float32: 1e+300 does not fit float32`, is: gdwire.ErrRange},
-		{name: "packed floats into an array", wire: []float64{0.1, -1e300}, into: new([2]myFloat), err: `offset 16, $[1]: float into Go variant.myFloat: -1e+300 does not fit float32`, is: gdwire.ErrRange},
-		{name: "packed infinity", wire: []float64{math.Inf(1)}, into: new([]float32)},
-		{name: "packed ids", wire: []int64{1}, into: new([]RID), err: `offset 0, $: PackedInt64Array into Go []variant.RID`, is: gdwire.ErrType},
-		{name: "packed ids of objects", wire: []byte{1}, into: new([1]ObjectID), err: `offset 0, $: PackedByteArray into Go [1]variant.ObjectID`, is: gdwire.ErrType},
-		{name: "packed string", wire: []string{"a"}, into: new([]int), err: `offset 8, $[0]: String into Go int`, is: gdwire.ErrType},
-		{name: "array", wire: "a", into: new([2]int), err: `offset 0, $: String into Go [2]int`, is: gdwire.ErrType},
-		{name: "array's length", wire: array(1), into: new([2]int), err: `offset 0, $: Array into Go [2]int: wrong count: 1 elements`, is: gdwire.ErrCount},
-		{name: "packed array's length", wire: []byte{1}, into: new([2]byte), err: `offset 0, $: PackedByteArray into Go [2]uint8: wrong count: 1 elements`, is: gdwire.ErrCount},
-		{name: "Vector3 into two", wire: Vector3{}, into: new(vec2), err: `offset 0, $: Vector3 into Go variant.vec2`, is: gdwire.ErrType},
-		{name: "Vector3 into ints", wire: Vector3{}, into: new([3]int32), err: `offset 0, $: Vector3 into Go [3]int32`, is: gdwire.ErrType},
-		{name: "Transform3D into Vector3s", wire: Transform3D{}, into: new([4]Vector3), err: `offset 0, $: Transform3D into Go [4]variant.Vector3`, is: gdwire.ErrType},
-		{name: "Basis into Vector3s", wire: Basis{}, into: new([3]Vector3), err: `offset 0, $: Basis into Go [3]variant.Vector3`, is: gdwire.ErrType},
-		{name: "Rect2 into Vector2s", wire: Rect2{}, into: new([2]Vector2), err: `offset 0, $: Rect2 into Go [2]variant.Vector2`, is: gdwire.ErrType},
-		{name: "Vector2i into an array of one", wire: Vector2i{}, into: new([1]Vector2i), err: `offset 0, $: Vector2i into Go [1]variant.Vector2i`, is: gdwire.ErrType},
-		{name: "PackedVector4Array into Vector2s", wire: []Vector4{{}}, into: new([][2]Vector2), err: `offset 0, $: PackedVector4Array into Go [][2]variant.Vector2`, is: gdwire.ErrType},
-		{name: "packed floats into structs", wire: []float64{1}, into: new([]struct{ HP float64 }), err: `offset 0, $: PackedFloat64Array into Go []struct { HP float64 }`, is: gdwire.ErrType},
-		{name: "packed floats into arrays", wire: []float32{1}, into: new([1][1]float32), err: `offset 0, $: PackedFloat32Array into Go [1][1]float32`, is: gdwire.ErrType},
-		{name: "Vector3 into an ignored field", wire: Vector3{}, into: new(struct {
-			X, Y float64
-			Z    float64 `gd:"-"`
-		}), err: "offset 0, $: Vector3 into Go struct", is: gdwire.ErrType},
-		{name: "packed ints into elements with a method", wire: []int32{99}, into: new([]uvInt32), err: `offset 0, $: PackedInt32Array into Go []variant.uvInt32`, is: gdwire.ErrType},
-		{name: "Vector3i into floats", wire: Vector3i{}, into: new(vec3), err: `offset 0, $: Vector3i into Go variant.vec3`, is: gdwire.ErrType},
-	})
-}
-
-// A slice stays as it is if the count of a packed array is missing, or more than a limit.
-func TestPackedWithoutCount(t *testing.T) {
-	for _, c := range []struct{ wire, into, want any }{
-		{[]byte{1, 2}, &[]byte{7}, &[]byte{7}},
-		{[]byte{1, 2}, &[]int{7}, &[]int{7}},
-		{[]int64{1, 2}, &[]int64{7}, &[]int64{7}},
-		{[]float32{1, 2}, &[]float64{7}, &[]float64{7}},
-		{[]Vector2{{}, {}}, &[]Vector2{{7, 7}}, &[]Vector2{{7, 7}}},
-		{[]string{"a", "b"}, &[]string{"c"}, &[]string{"c"}},
-		{[]string{"a", "b"}, &[]level{7}, &[]level{7}},
-	} {
-		t.Run(fmt.Sprintf("%T into %T", c.wire, c.into), func(t *testing.T) {
-			b := encoded(t, c.wire, nil)
-			require.ErrorIs(t, Unmarshal(b[:6], c.into), io.ErrUnexpectedEOF)
-			require.Equal(t, c.want, c.into)
-			limits := gdwire.Limits{Elements: 1, PackedBytes: 1}
-			require.ErrorIs(t, Unmarshal(b, c.into, Options{Decoder: gdwire.DecoderOptions{Limits: limits}}), gdwire.ErrLimit)
-			require.Equal(t, c.want, c.into)
-		})
-	}
-}
-
-// Components of 64 bits that a float32 cannot hold are errors, wherever they are.
-func TestWideComponents(t *testing.T) {
-	double := Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}}
-	for _, c := range []struct {
-		wire any
-		into any
-		err  string
-	}{
-		{Vector2{1e300, 0}, new(vec2), `gdwire: offset 0, $: Vector2 into Go variant.vec2: component 1e+300 does not fit float32`},
-		{Vector3{0, 0, -1e39}, new(point), `gdwire: offset 0, $: Vector3 into Go variant.point: component -1e+39 does not fit float32`},
-		{Basis{X: Vector3{X: 1e300}}, new([9]float32), `gdwire: offset 0, $: Basis into Go [9]float32: component 1e+300 does not fit float32`},
-		{array(Vector2{}, Vector2{1, 1e300}), new([]vec2), `gdwire: offset 28, $[1]: Vector2 into Go variant.vec2: component 1e+300 does not fit float32`},
-		{[]Vector2{{1, 2}, {1, 1e300}}, new([]vec2), `gdwire: offset 24, $[1]: Vector2 into Go variant.vec2: 1e+300 does not fit float32`},
-		{[]Vector3{{1e300, 2, 3}}, new([]point), `gdwire: offset 8, $[0]: Vector3 into Go variant.point: 1e+300 does not fit float32`},
-		{[]Vector4{{1, 2, 3, 1e300}}, new([1]vec4), `gdwire: offset 8, $[0]: Vector4 into Go variant.vec4: 1e+300 does not fit float32`},
-		{Vector2{math.Inf(1), 0.1}, new(vec2), ""},
-		{[]Vector2{{math.Inf(1), 0.1}}, new([]vec2), ""},
-		{Vector2{1e300, 0}, new([2]float64), ""},
-		{Vector2{1e300, 0}, new(any), ""},
-		{[]Vector2{{1e300, 0}}, new([][2]float64), ""},
-	} {
-		t.Run(fmt.Sprintf("%v into %T", c.wire, c.into), func(t *testing.T) {
-			err := Unmarshal(encoded(t, c.wire, &double), c.into)
-			if c.err == "" {
-				require.NoError(t, err)
-				return
-			}
-			require.EqualError(t, err, c.err)
-			require.ErrorIs(t, err, gdwire.ErrRange)
-		})
-	}
-}
-
-// After an error of MaxMemory, lists have the elements before it, texts included.
-func TestListsBeyondMemory(t *testing.T) {
-	texts := make([]string, 1000)
-	for i := range texts {
-		texts[i] = "text"
-	}
-	for _, wire := range []any{texts, array(slices.Repeat([]any{"text"}, 1000)...)} {
-		d := gdwire.NewDecoder(iotest.OneByteReader(bytes.NewReader(encoded(t, wire, nil))), nil)
-		var got []string
-		require.ErrorIs(t, UnmarshalDecode(d, &got, Options{MaxMemory: 4000}), gdwire.ErrLimit)
-		require.NotEmpty(t, got)
-		require.Equal(t, texts[:len(got)], got)
-	}
-}
-
 // A string of a packed array is no value, so a Raw cannot hold it.
 func TestPackedStringsIntoRaw(t *testing.T) {
 	for _, v := range []any{new([]Raw), new([2]Raw), new([]*Raw)} {
@@ -490,68 +203,6 @@ func TestPackedStringsIntoRaw(t *testing.T) {
 		require.ErrorAs(t, err, &wrong, "%T: %v", v, err)
 		require.ErrorIs(t, err, gdwire.ErrType)
 		require.ErrorContains(t, err, "offset 8, $[0]: String into Go variant.Raw")
-	}
-}
-
-// An element of a packed array that does not fit is an error with its own offset and path.
-func TestPackedElementsOutOfRange(t *testing.T) {
-	ints := slices.Repeat([]int32{1}, 100)
-	ints[70] = 300
-	double := &Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}}
-	for _, c := range []struct {
-		wire, into any
-		want       string
-	}{
-		{dict("a", ints), new(map[string][]int8), "offset 308, $.a[70]: int into Go int8: 300 does not fit int8"},
-		{dict("a", ints), new(map[string][100]uint8), "offset 308, $.a[70]: int into Go uint8: 300 does not fit uint8"},
-		{[]byte{1, 200}, new([]int8), "offset 9, $[1]: int into Go int8: 200 does not fit int8"},
-		{[]Vector2{{1, 2}, {1e300, 2}}, new([][2]float32), "offset 24, $[1]: Vector2 into Go [2]float32: 1e+300 does not fit float32"},
-	} {
-		require.ErrorContains(t, Unmarshal(encoded(t, c.wire, double), c.into), c.want)
-	}
-
-	d := gdwire.NewDecoder(nil, nil)
-	d.ResetBytes(encoded(t, array(ints, "next"), nil))
-	must(d.ReadArray())(t)
-	i := 0
-	for _, err := range Elements[int8](d) {
-		if i == 70 {
-			require.EqualError(t, err, "gdwire: offset 296, $[0][70]: int into Go int8: 300 does not fit int8")
-		} else {
-			require.NoError(t, err)
-		}
-		i++
-	}
-	require.Equal(t, "next", must(d.ReadString())(t))
-}
-
-// A packed array in memory is read in one step where its elements fit the slice, with the results and errors of the steps
-// that read it from a Reader.
-func TestPackedInOneStep(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	lists := []any{
-		[]byte{1, 2, 3}, []int32{1, -2}, []int64{1 << 40}, []float32{0.5}, []float64{0.1, math.Inf(1)}, []string{"a", ""}, []byte{}, []int64{},
-		[]Vector2{{1, 2}}, []Vector3{{1, 2, 3}}, []Vector4{{W: 1}}, []Color{{1, 0, 0, 1}}, [][2]float32{{3, 4}}, []int8{1}, []RID{1}, [2]int32{5, 6}, []any{int64(1)}, nil,
-	}
-	for _, v := range lists {
-		for _, to := range lists[:len(lists)-1] {
-			packet := encoded(t, dict("list", v, "in", dict("a", v), "end", int64(7)), &Options{Encoder: gdwire.EncoderOptions{DoubleReals: r.IntN(2) > 0}})
-			typ := reflect.StructOf([]reflect.StructField{
-				{Name: "List", Type: reflect.TypeOf(to), Tag: `gd:"list"`}, {Name: "In", Type: reflect.MapOf(stringType, reflect.TypeOf(to)), Tag: `gd:"in"`},
-				{Name: "End", Type: anyType, Tag: `gd:"end"`},
-			})
-			for range 5 {
-				o := Options{}
-				if r.IntN(2) == 0 {
-					o.MaxMemory = 1 + r.Int64N(600)
-				}
-				want, got := reflect.New(typ), reflect.New(typ)
-				err := UnmarshalRead(&oneByteReader{packet}, want.Interface(), o)
-				also := Unmarshal(packet, got.Interface(), o)
-				require.Equal(t, fmt.Sprint(err), fmt.Sprint(also), "%T into %v, %v", v, typ, o.MaxMemory)
-				require.Equal(t, want.Interface(), got.Interface(), "%T into %v", v, typ)
-			}
-		}
 	}
 }
 

@@ -54,30 +54,6 @@ var valuePlaces = []place{
 	{"property", 2, func(e *gdwire.Encoder, v func()) { e.BeginObject("Node", 1); e.WriteProperty("p"); v(); e.End() }},
 }
 
-// otherPlaces are places where no value is next. v is not written.
-var otherPlaces = []struct {
-	place
-	want error
-}{
-	{place{"End of an Array", 1, func(e *gdwire.Encoder, _ func()) { e.BeginArray(0); e.End() }}, gdwire.ErrCount},
-	{place{"End of an Array after values", 3, func(e *gdwire.Encoder, _ func()) { e.BeginArray(2); e.WriteInt(1); e.WriteNil(); e.End() }}, gdwire.ErrCount},
-	{place{"End of a Dictionary", 1, func(e *gdwire.Encoder, _ func()) { e.BeginDict(0); e.End() }}, gdwire.ErrCount},
-	{place{"End of a PackedStringArray", 1, func(e *gdwire.Encoder, _ func()) { e.BeginPacked(gdwire.TypePackedStringArray, 0); e.End() }}, gdwire.ErrCount},
-	{place{"End of packed numbers", 1, func(e *gdwire.Encoder, _ func()) { e.BeginPacked(gdwire.TypePackedInt32Array, 0); e.End() }}, gdwire.ErrCount},
-	{place{"property's name", 1, func(e *gdwire.Encoder, _ func()) {
-		e.BeginObject("Node", 1)
-		e.WriteProperty("p")
-		e.WriteNil()
-		e.End()
-	}}, gdwire.ErrType},
-	{place{"packed numbers", 1, func(e *gdwire.Encoder, _ func()) {
-		e.BeginPacked(gdwire.TypePackedFloat32Array, 2)
-		gdwire.WritePacked(e, []float32{1, 2})
-		e.End()
-	}}, gdwire.ErrType},
-	{place{"inside a String", 1, func(e *gdwire.Encoder, _ func()) { e.WriteString("a text that needs several chunks of 16 bytes") }}, gdwire.ErrType},
-}
-
 // packet returns the packet that contains v at p.
 func (p *place) packet(t *testing.T, v any) []byte {
 	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{DoubleReals: true})
@@ -113,27 +89,6 @@ func rest(d *gdwire.Decoder) (all []string) {
 			return append(all, err.Error())
 		}
 		all = append(all, fmt.Sprintf("%v %v %v %q at %d", t.Kind(), t, t.Len(), t.Bytes(), d.InputOffset()))
-	}
-}
-
-// Where no value is next, UnmarshalDecode returns an error that does not stay and consumes
-// nothing, whatever the Go type is, also if an Unmarshaler calls it.
-func TestUnmarshalDecodeWithoutValue(t *testing.T) {
-	for _, p := range otherPlaces {
-		packet := p.packet(t, nil)
-		for _, slow := range []bool{false, true} {
-			tokens := rest(p.decoder(packet, slow))
-			for _, v := range goVariables() {
-				d := p.decoder(packet, slow)
-				name := fmt.Sprintf("%T", v)
-				err := UnmarshalDecode(d, v)
-				require.ErrorIs(t, err, p.want, name)
-				var at *gdwire.Error
-				require.ErrorAs(t, err, &at, name)
-				require.NoError(t, d.Err(), name)
-				require.Equal(t, tokens, rest(d), name)
-			}
-		}
 	}
 }
 
@@ -200,26 +155,6 @@ func isConsumed(place string, value, v any) bool {
 		return ok && place == "DictKey"
 	}
 	return false
-}
-
-// A key is read as any other value.
-func TestUnmarshalDecodeKeys(t *testing.T) {
-	b := encoded(t, dict("a", 1, 2, array("x"), array(3), 4), nil)
-	for _, r := range []int{0, 1} {
-		d := newDecoderOf(b)
-		if r == 1 {
-			d = gdwire.NewDecoder(bytes.NewReader(b), nil)
-		}
-		n := must(d.ReadDict())(t)
-		var got []any
-		for range 2 * n {
-			var v any
-			require.NoError(t, UnmarshalDecode(d, &v))
-			got = append(got, v)
-		}
-		require.NoError(t, d.ReadEnd())
-		require.Equal(t, []any{"a", int64(1), int64(2), array("x"), array(int64(3)), int64(4)}, got)
-	}
 }
 
 // failing calls failingRead.

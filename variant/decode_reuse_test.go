@@ -2,11 +2,8 @@ package variant
 
 import (
 	"encoding/json"
-	"fmt"
-	"reflect"
 	"testing"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
@@ -76,92 +73,6 @@ type (
 )
 
 func (s *square) area() int { return s.Side * s.Side }
-
-// toDict returns a value of JSON as Go values for Marshal.
-func toDict(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		d := &Dictionary{}
-		for key, x := range v {
-			d.Set(key, toDict(x))
-		}
-		return d
-	case []any:
-		a := &Array{}
-		for _, x := range v {
-			a.Values = append(a.Values, toDict(x))
-		}
-		return a
-	case float64:
-		return int64(v)
-	}
-	return v
-}
-
-// Decoding into used variables gives what json/v2 gives, and changes nothing that a copy of
-// an element points to.
-func TestReusedAsJSON(t *testing.T) {
-	full := func() reusedShape {
-		return reusedShape{&Linked{"old", 1}, "old", &square{1}, partial{7, 8}, partialText{"a", "b"}, &partial{5, 6},
-			[]string{"x", "y"}, map[string]int{"a": 1}, [2]partial{{1, 2}, {3, 4}}, &square{2}, 5, 6}
-	}
-	for _, c := range []struct {
-		text string
-		into func() any
-	}{
-		{`[{"side": 5}]`, func() any { return &[]shape{&square{1}} }},
-		{`[null]`, func() any { return &[]shape{&square{1}} }},
-		{`{"side": 5}`, func() any { s := shape(&square{1}); return &s }},
-		{`{"shape": {"side": 5}}`, func() any { v := full(); return &v }},
-		{`[{"shape": {"side": 5}}]`, func() any { return &[]reusedShape{full()} }},
-		{`[{"note": "new"}]`, func() any { return &[]reusedShape{full(), full()} }},
-		{`[{"note": "new"}, {"n": 2, "note": "newer"}, {"n": 5}]`, func() any { return &[]reusedShape{full(), full()} }},
-		{`[{}]`, func() any { return &[]reusedShape{full()} }},
-		{`[{"n": 3}]`, func() any { return &[]deepLinked{{&Linked{"old", 1}}} }},
-		{`{"n": 3}`, func() any { return &deepLinked{&Linked{"old", 1}} }},
-		{`[{"a": 3}]`, func() any { return &[]partial{{7, 8}} }},
-		{`{"a": 3}`, func() any { return &partial{7, 8} }},
-		{`["t"]`, func() any { return &[]partialText{{"a", "b"}} }},
-		{`"t"`, func() any { return &partialText{"a", "b"} }},
-		{`[{"a": 3}, {}]`, func() any { return &[2]partial{{7, 8}, {9, 10}} }},
-		{`[{"side": 3}, {}]`, func() any { return &[2]square{{7}, {8}} }},
-		{`[{"a": 3}]`, func() any { return &[]*partial{{7, 8}} }},
-		{`{"x": {"a": 3}}`, func() any { return &map[string]partial{"x": {7, 8}} }},
-		{`[[{"a": 3}]]`, func() any { return &[][]partial{{{7, 8}, {9, 10}}} }},
-		{`[{"partial": {"a": 1}, "next": {"a": 2}, "pair": [{"a": 3}, {}], "text": "t", "tags": ["z"], "counts": {"b": 2}, "any": 5}]`, func() any { return &[]reusedShape{full(), full()} }},
-		{`{"partial": {"a": 1}, "next": {"a": 2}, "pair": [{"a": 3}, {}], "text": "t", "tags": ["z"], "counts": {"b": 2}, "note": "n"}`, func() any { v := full(); return &v }},
-	} {
-		t.Run(fmt.Sprintf("%s into %T", c.text, c.into()), func(t *testing.T) {
-			want := c.into()
-			wantErr := jsonv2.Unmarshal([]byte(c.text), want)
-			var value any
-			require.NoError(t, json.Unmarshal([]byte(c.text), &value))
-			got := c.into()
-			kept := reflect.New(reflect.TypeOf(got).Elem()).Elem()
-			before := must(json.Marshal(got))(t)
-			if list := reflect.ValueOf(got).Elem(); list.Kind() == reflect.Slice {
-				kept.Set(reflect.AppendSlice(reflect.Zero(list.Type()), list)) // copies of the elements
-			}
-			err := Unmarshal(encoded(t, toDict(value), nil), got)
-			require.Equal(t, wantErr == nil, err == nil, "%v; json/v2: %v", err, wantErr)
-			if err != nil {
-				return
-			}
-			if a, ok := reflect.ValueOf(got).Elem().Interface().([]reusedShape); ok {
-				for i, w := range *want.(*[]reusedShape) {
-					if n, ok := a[i].Any.(int64); ok { // json/v2: float64
-						require.EqualValues(t, w.Any, n)
-						a[i].Any = w.Any
-					}
-				}
-			}
-			require.Equal(t, want, got)
-			if kept.Kind() == reflect.Slice && kept.Type().Elem().Kind() != reflect.Slice {
-				require.Equal(t, string(before), string(must(json.Marshal(kept.Interface()))(t)), "what copies of the elements point to")
-			}
-		})
-	}
-}
 
 // Nothing that a target shares is read into twice: elements that a program moved, fields that are
 // parts of one slice, and values of maps.
@@ -235,26 +146,4 @@ func TestSharedMemory(t *testing.T) {
 	require.NoError(t, Unmarshal(encoded(t, []string{"a", "b"}, nil), &pointers))
 	require.Equal(t, [2]*string{ptr("a"), ptr("b")}, pointers)
 	require.Equal(t, "old", *old)
-}
-
-// After an error in a slice, it contains the elements before that element.
-func TestListsAfterErrors(t *testing.T) {
-	for _, c := range []struct{ wire, into, want any }{
-		{array(5, 300, 7), &[]int8{1, 2, 3}, &[]int8{5}},
-		{[]int32{5, 300, 7}, &[]int8{1, 2, 3}, &[]int8{5}},
-		{[]int32{5, 300, 7}, new([]int8), &[]int8{5}},
-		{[]float64{5, 1e300, 7}, &[]float32{1, 2, 3}, &[]float32{5}},
-		{array("a", 5), &[]string{"b", "c", "d"}, &[]string{"a"}},
-		{array(dict("name", "a"), 5), &[]simple{{"b", 1}, {"c", 2}}, &[]simple{{"a", 0}}},
-	} {
-		require.Error(t, Unmarshal(encoded(t, c.wire, nil), c.into))
-		require.Equal(t, c.want, c.into)
-	}
-}
-
-// Elements of positional structs are made zero first, too.
-func TestReusedPositional(t *testing.T) {
-	v := []rowOfTwo{{A: 1, B: 2, kept: 3}}
-	require.NoError(t, Unmarshal(encoded(t, array(array(5)), nil), &v))
-	require.Equal(t, []rowOfTwo{{A: 5}}, v)
 }

@@ -11,51 +11,10 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
 )
-
-// Decoding into used variables: slices are reused, what their elements refer to is new, and
-// fields without a key keep their values, except in elements.
-func TestMemoryKept(t *testing.T) {
-	type item struct {
-		Name   string
-		Tags   []string
-		Next   *int
-		Counts map[string]int
-		Rest   *Dictionary `gd:",embed"`
-		Any    any
-		Time   level
-		Made   celsius
-		Inner  simple
-	}
-	old := []item{
-		{Name: "old", Tags: make([]string, 3, 10), Next: ptr(1), Counts: map[string]int{"a": 1}, Rest: dict("z", 1), Any: 5, Time: 3, Made: celsius{5}, Inner: simple{"in", 4}},
-		{Name: "gone"},
-	}
-	next, counts, tags := old[0].Next, old[0].Counts, old[0].Tags
-	items := old
-	b := encoded(t, array(dict("next", 2, "counts", dict("b", 2), "tags", []string{"x"}, "inner", dict("max_hp", 6))), nil)
-	require.NoError(t, Unmarshal(b, &items))
-	require.Equal(t, []item{{Next: ptr(2), Counts: map[string]int{"b": 2}, Tags: []string{"x"}, Inner: simple{MaxHP: 6}}}, items)
-	assert.Same(t, &old[0], &items[0])
-	assert.Equal(t, make([]string, 3), tags)
-	assert.Equal(t, 1, *next)
-	assert.Equal(t, map[string]int{"a": 1}, counts)
-
-	one := item{Name: "kept", Counts: map[string]int{"a": 1}, Next: ptr(1)}
-	next = one.Next
-	b = encoded(t, dict("counts", dict("b", 2), "next", 7), nil)
-	require.NoError(t, Unmarshal(b, &one))
-	require.Equal(t, item{Name: "kept", Counts: map[string]int{"a": 1, "b": 2}, Next: ptr(7)}, one)
-	assert.Same(t, next, one.Next)
-
-	nodes := map[string]node{"a": {Value: 1, Left: &node{Value: 5}}}
-	require.NoError(t, Unmarshal(encoded(t, dict("a", dict("value", 2)), nil), &nodes))
-	require.Equal(t, map[string]node{"a": {Value: 2, Left: &node{Value: 5}}}, nodes, "entries are merged")
-}
 
 // A required is a struct with fields that must not be missing.
 type required struct {
@@ -173,28 +132,6 @@ func TestUnknownKeySimilar(t *testing.T) {
 	}
 }
 
-// Fields of embedded structs are found also if these are not exported.
-func TestUnmarshalEmbeddedUnexported(t *testing.T) {
-	var v struct {
-		simple
-		stringer
-		int
-	}
-	require.NoError(t, Unmarshal(encoded(t, dict("name", "n", "text", "t"), nil), &v))
-	require.Equal(t, "n", v.Name)
-}
-
-// The first fields are seen, also those after a word of 64.
-func TestSeenFields(t *testing.T) {
-	c := &structDecoder{fields: make([]*fieldDecoder, 130)}
-	for n := range len(c.fields) + 1 {
-		seen := c.newSeen(n)
-		for i := range c.fields {
-			require.Equal(t, i < n, seen.has(i), "%d of %d", i, n)
-		}
-	}
-}
-
 // Fields are found for keys in any order, with unknown keys between them, a second value for
 // a field is found after any keys, and fields of a used element without a key become zero. The guesses learned from
 // other orders, also by other goroutines, do not change the result.
@@ -300,59 +237,3 @@ type (
 		Kin   map[string]forest
 	}
 )
-
-// A struct can be decoded if the plan of its field's type was not complete when the struct's was made.
-func TestFieldOfOuterType(t *testing.T) {
-	want := forest{{"a", forest{{Name: "b", Trees: forest{}, Kin: map[string]forest{}}}, map[string]forest{"c": {}}}}
-	var got forest
-	require.NoError(t, Unmarshal(encoded(t, want, nil), &got))
-	require.Equal(t, want, got)
-}
-
-// A name that is longer than a chunk is found, collected or skipped as any other.
-func TestLongNamesOfFields(t *testing.T) {
-	const name = "a name of more than sixteen bytes"
-	type plain struct {
-		Hp int `gd:"a name of more than sixteen bytes"`
-		A  int `gd:"a"`
-	}
-	type collecting struct {
-		A    int `gd:"a"`
-		Rest any
-	}
-	type embedding struct {
-		A    int            `gd:"a"`
-		Rest map[string]int `gd:",embed"`
-	}
-	for _, keys := range [][2]any{{name, "a"}, {"a", name}, {StringName(name), StringName("a")}} {
-		pairs := &Dictionary{}
-		for _, key := range keys {
-			pairs.Set(key, map[bool]int{true: 7, false: 125}[fmt.Sprint(key) == "a"])
-		}
-		b := encoded(t, pairs, nil)
-		for _, most := range []int{0, 16} {
-			for _, one := range []bool{false, true} {
-				read := func(v any) {
-					t.Helper()
-					var r io.Reader = bytes.NewReader(b)
-					if one {
-						r = &oneByteReader{b}
-					}
-					require.NoError(t, UnmarshalRead(r, v, Options{Decoder: gdwire.DecoderOptions{MaxChunk: most}}))
-				}
-				var p plain
-				read(&p)
-				require.Equal(t, plain{125, 7}, p)
-				var c collecting
-				read(&c)
-				require.Equal(t, collecting{A: 7}, c)
-				var e embedding
-				read(&e)
-				require.Equal(t, embedding{7, map[string]int{name: 125}}, e)
-				err := UnmarshalRead(bytes.NewReader(b), &c, Options{RejectUnknown: true, Decoder: gdwire.DecoderOptions{MaxChunk: most}})
-				require.ErrorIs(t, err, ErrUnknownKey)
-				require.ErrorContains(t, err, name)
-			}
-		}
-	}
-}

@@ -2,7 +2,6 @@ package variant
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -18,39 +17,6 @@ import (
 
 	"github.com/gdwire/gdwire"
 )
-
-// Values are decoded into other types than those that are encoded in this way.
-func TestUnmarshalInto(t *testing.T) {
-	testInto(t, []intoCase{
-		{name: "nil into int", wire: nil, want: 0},
-		{name: "nil into string", wire: nil, want: ""},
-		{name: "nil into struct", wire: nil, want: simple{}},
-		{name: "nil into map", wire: nil, want: map[string]int(nil)},
-		{name: "nil into text", wire: nil, want: level(0)},
-		{name: "nil into address", wire: nil, want: netip.Addr{}},
-		{name: "nil into interface", wire: nil, want: box[fmt.Stringer]{}},
-		{name: "nil into positional", wire: nil, want: row{}},
-		{name: "whole float into int", wire: 3.0, want: 3},
-		{name: "whole float into uint8", wire: 255.0, want: uint8(255)},
-		{name: "int into float", wire: int64(1 << 53), want: float64(1 << 53)},
-		{name: "float into float32", wire: 0.1, want: float32(0.1)},
-		{name: "infinity into float32", wire: math.Inf(1), want: float32(math.Inf(1))},
-		{name: "StringName into string", wire: StringName("a"), want: "a"},
-		{name: "NodePath into string", wire: NodePath("/a:b"), want: "/a:b"},
-		{name: "int into text's kind", wire: 7, want: level(7)},
-		{name: "String into address", wire: "::1", want: netip.MustParseAddr("::1")},
-		{name: "Dictionary into struct of floats", wire: dict("y", 2), want: point{Y: 2}},
-		{name: "unknown keys", wire: dict("x", array(dict("y", nil)), "name", "n", 5, 6, array(), 1, NodePath("max_hp"), 1, strings.Repeat("long", 10000), 5), want: simple{Name: "n"}},
-		{name: "StringName keys", wire: dict(StringName("name"), "n", StringName("max_hp"), 5), want: simple{"n", 5}},
-		{name: "other order", wire: dict("max_hp", 5, "name", "n"), want: simple{"n", 5}},
-		{name: "short Array into positional", wire: array(1), want: row{X: 1}},
-		{name: "long Array into positional", wire: array(1, 2, "n", array(), "more"), want: row{X: 1, Y: 2, Name: "n"}},
-		{name: "embedded pointer", wire: dict("note", "n"), want: player{Shared: &Shared{"n"}}},
-		{name: "long embedded key", wire: dict(strings.Repeat("k", 40000), 1), want: extraMap{Rest: map[string]int{strings.Repeat("k", 40000): 1}}},
-		{name: "long key", wire: dict(strings.Repeat("k", 40000), 1), want: map[string]int{strings.Repeat("k", 40000): 1}},
-		{name: "long text", wire: strings.Repeat("é", 40000), want: strings.Repeat("é", 40000)},
-	})
-}
 
 // A value that does not fit is an Error that wraps a TypeError with all fields.
 func TestTypeErrors(t *testing.T) {
@@ -194,40 +160,6 @@ func TestMethodsTakeOneValue(t *testing.T) {
 	require.ErrorContains(t, err, "Go variant.fails (box[github.com/gdwire/gdwire/variant.fails].Value): own error")
 }
 
-// Texts of all lengths keep their bytes while later ones are decoded, in the same call and in
-// others.
-func TestTextsKept(t *testing.T) {
-	var texts, want []string
-	for i := range 200 {
-		var all []string
-		for n := range 64 { // up to 32 bytes are in blocks
-			all = append(all, strings.Repeat(string(rune('a'+(i+n)%26)), n))
-		}
-		b := encoded(t, all, nil)
-		var got []string
-		require.NoError(t, Unmarshal(b, &got))
-		clear(b)
-		texts, want = append(texts, got...), append(want, all...)
-	}
-	require.Equal(t, want, texts)
-}
-
-// Numbers and texts in interfaces keep their values while later ones are decoded, in the same call and
-// in others.
-func TestBoxesKept(t *testing.T) {
-	var all, want []any
-	for i := range 200 {
-		in := []any{int64(i), int64(-i), int64(i) << 40, float64(i), -float64(i) / 3, math.Copysign(0, -1), math.Inf(1), "", strings.Repeat("x", i%40), fmt.Sprint(i), true, nil}
-		b := encoded(t, in, nil)
-		var got []any
-		require.NoError(t, Unmarshal(b, &got))
-		clear(b)
-		all, want = append(all, got...), append(want, in...)
-	}
-	require.Equal(t, want, all)
-	require.True(t, math.Signbit(all[5].(float64)))
-}
-
 // A short text in an interface keeps no long text in memory that was decoded with it.
 func TestBoxesKeepLittle(t *testing.T) {
 	const n, size = 64, 1 << 20
@@ -241,22 +173,4 @@ func TestBoxesKeepLittle(t *testing.T) {
 	}
 	require.Less(t, heap(), int64(n*size/4))
 	runtime.KeepAlive(kept)
-}
-
-// A length of 28 is also the header of an Array.
-func TestLengthBeforeData(t *testing.T) {
-	for size := 12; size < 1<<20; size += 4 + size>>11<<2 {
-		data := binary.LittleEndian.AppendUint32(nil, uint32(size))
-		data = binary.LittleEndian.AppendUint32(data, 29)
-		data = binary.LittleEndian.AppendUint32(data, uint32(size-8))
-		data = append(data, make([]byte, size-8)...)
-		var v struct{ HP int }
-		switch err := Unmarshal(data, &v); size & 0xFF {
-		case 0: // nil, or a nil with flags that engines ignore
-		default:
-			require.ErrorContains(t, err, "package savefile", "%d", size)
-		}
-	}
-	packet := must(Marshal([]int{1}))(t)
-	require.EqualError(t, Unmarshal(packet, new(struct{ HP int })), "gdwire: offset 0, $: Array into Go struct")
 }

@@ -140,24 +140,6 @@ func TestDictionaryKeys(t *testing.T) {
 	}
 }
 
-// A Dictionary with two keys {}, which Godot 3 can write, is decoded and encoded
-// unchanged.
-func TestDictionaryKeepsEqualContainers(t *testing.T) {
-	d := &Dictionary{}
-	for i := range 12 {
-		d.add(&Dictionary{}, i)
-		d.add(RID(0), i)
-	}
-	b := encoded(t, d, godot3)
-	var got any
-	require.NoError(t, Unmarshal(b, &got, *godot3))
-	assert.Equal(t, 24, got.(*Dictionary).Len())
-	assert.Equal(t, b, encoded(t, got, godot3))
-	v, ok := got.(*Dictionary).Get(&Dictionary{})
-	assert.True(t, ok)
-	assert.Equal(t, int64(0), v)
-}
-
 // A Dictionary is compared with a list of pairs while the body of a loop over it sets and
 // deletes keys.
 func TestDictionaryAll(t *testing.T) {
@@ -317,17 +299,4 @@ func TestCycles(t *testing.T) {
 			d.Delete(f())
 		})
 	}
-}
-
-// A key with keys, which have keys, and so on, takes time proportional to its size.
-func TestNestedKeys(t *testing.T) {
-	m := map[any]int{}
-	for range 100 {
-		inner := m
-		m = map[any]int{&inner: 1}
-	}
-	b := must(Marshal(m))(t)
-	require.Len(t, b, 101*8+100*8)
-	var v any
-	require.NoError(t, Unmarshal(b, &v))
 }

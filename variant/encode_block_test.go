@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -485,90 +484,5 @@ func TestBlocksWindows(t *testing.T) {
 				return blockResult(e, w, v, func() { _ = e.BeginArray(gdwire.Unknown) })
 			})
 		}
-	}
-}
-
-// A Writer that fails at each byte, and limits of each depth.
-func TestBlocksLimits(t *testing.T) {
-	each, step := testenv.Cases(37, 1), testenv.Cases(1193, 29)
-	values := blockValues()
-	for i, v := range append(values, any(values)) {
-		b := must(Marshal(v))(t)
-		// The buffer ends at several places in the value, and the Writer fails at each byte from there.
-		e := newBlockEncoder(&blockWriter{}, nil)
-		for _, room := range []int{0, len(b) / 3, len(b)} {
-			for left := i % each; left < len(b)+8; left += each {
-				requireSameBlocks(t, left, func() string {
-					w := &blockWriter{left: blockBuffer - 16 - room + left}
-					e.Reset(w)
-					return blockResult(e, w, v, func() {
-						_ = e.BeginArray(2)
-						_ = e.WriteString(strings.Repeat("p", blockBuffer-32-room))
-					})
-				})
-			}
-		}
-		many := slices.Repeat([]any{v}, 40<<10/len(b))
-		for left := i; left < 40<<10; left += step {
-			requireSameBlocks(t, left, func() string {
-				w := &blockWriter{left: left}
-				e := newBlockEncoder(w, nil)
-				return blockResult(e, w, many, func() {})
-			})
-		}
-		for depth := range 24 {
-			requireSameBlocks(t, depth, func() string {
-				w := &blockWriter{left: limitless}
-				e := newBlockEncoder(w, &gdwire.EncoderOptions{Depth: depth})
-				return blockResult(e, w, v, func() { _ = e.BeginDict(1) })
-			})
-		}
-	}
-	for _, levels := range []int{15, 16, 17, 31, 32, 33, 500, 511, 512, 513, 4999, 5000, 5001} {
-		tree := blockTree{Name: "a"}
-		for range levels {
-			tree = blockTree{Next: []blockTree{tree, {V: int64(levels)}}}
-		}
-		for _, limit := range []int{0, -1, 64, 2 * levels, 2*levels + 1, 2*levels - 1} {
-			o := Options{Encoder: gdwire.EncoderOptions{Depth: limit}}
-			requireSameBlocks(t, levels, func() string {
-				b, err := Marshal(tree, o)
-				return fmt.Sprintf("%x %s", b, describeError(err))
-			})
-		}
-	}
-}
-
-// A byte that no text can contain, at each position in texts of each length.
-func TestBlocksTexts(t *testing.T) {
-	for n := range 80 {
-		requireSameBlocks(t, n, func() (all string) {
-			for i := range n {
-				for _, c := range []byte{0, 0x80, 0xFF} {
-					text := []byte(strings.Repeat("t", n))
-					text[i] = c
-					b, err := Marshal(blockTree{Name: string(text), V: 1})
-					require.Error(t, err)
-					all += fmt.Sprintf("%x %s", b, describeError(err))
-				}
-			}
-			return all
-		})
-	}
-}
-
-// The text of a method is never put twice, although the next is at the same position of the buffer.
-func TestBlocksMethods(t *testing.T) {
-	type record struct {
-		Text blockText
-		Data []byte
-	}
-	newBlockEncoder(&blockWriter{}, nil)
-	for size := blockBuffer - 256; size < blockBuffer+64; size += 4 {
-		data := make([]byte, size)
-		requireSameBlocks(t, size, func() string {
-			w := &blockWriter{left: limitless}
-			return blockResult(newBlockEncoder(w, nil), w, []record{{"a", data}, {"b", data}, {"c", nil}}, func() {})
-		})
 	}
 }

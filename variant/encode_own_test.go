@@ -25,16 +25,6 @@ func TestRawConverts(t *testing.T) {
 	require.Equal(t, encoded(t, 5, nil), keyed.Data["x"].Data)
 }
 
-func TestMarshalNilPointers(t *testing.T) {
-	b := encoded(t, struct {
-		D *Dictionary
-		A *Array
-		O *Object
-	}{}, nil)
-	require.Equal(t, encoded(t, dict("d", nil, "a", nil, "o", nil), nil), b)
-	require.Equal(t, encoded(t, array(nil, nil), nil), encoded(t, []any{(*Dictionary)(nil), (*Array)(nil)}, nil))
-}
-
 // The pool does not keep the slice of a caller in memory.
 func TestMarshalForgetsTheSlice(t *testing.T) {
 	s := new(encoder)

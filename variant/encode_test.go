@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -196,63 +195,6 @@ func TestMarshalErrors(t *testing.T) {
 	}
 }
 
-// MarshalEncode writes at any position, and an error inside a value stays in the Encoder.
-func TestMarshalEncode(t *testing.T) {
-	var b bytes.Buffer
-	e := gdwire.NewEncoder(&b, nil)
-	require.NoError(t, e.BeginArray(3))
-	require.NoError(t, MarshalEncode(e, simple{"a", 1}))
-	require.ErrorContains(t, MarshalEncode(e, make(chan int)), "no Variant type")
-	require.NoError(t, e.Err(), "a type that cannot be written writes nothing")
-	require.NoError(t, MarshalEncode(e, 5))
-	err := MarshalEncode(e, map[string]any{"a": 1, "b": uint64(1 << 63)})
-	require.ErrorIs(t, err, gdwire.ErrRange)
-	require.Equal(t, err, e.Err())
-	require.Equal(t, err, e.ClearError())
-	require.Equal(t, err, e.WriteNil())
-	require.Equal(t, err, e.Flush())
-
-	e.Reset(&failingWriter{})
-	require.Equal(t, errDisk, MarshalEncode(e, make([]byte, 1<<20)))
-	require.ErrorIs(t, e.WriteNil(), errDisk)
-	e.Close()
-	require.ErrorIs(t, MarshalEncode(e, 1), gdwire.ErrClosed)
-}
-
-type failingWriter struct{}
-
-func (*failingWriter) Write(p []byte) (int, error) { return 0, errDisk }
-
-// Each result of Marshal is in memory of its own, and in little more than it needs, whatever the
-// sizes of the results before it.
-func TestMarshalResults(t *testing.T) {
-	sizes := []int{0, 10, 10_000, 100_000, 100_000, 105_000, 1_000_000, 300, 300, 110_000, 60_000, 3_000_000, 3_000_000, 70_000, 20}
-	values := func(n int) []any { // the same bytes from values of several types
-		b := bytes.Repeat([]byte{byte(n)}, n)
-		type named []byte
-		return []any{b, named(b), &b, any(b)}
-	}
-	var results, wants [][]byte
-	for _, n := range sizes {
-		for _, v := range values(n) {
-			got := must(Marshal(v))(t)
-			require.LessOrEqual(t, cap(got), len(got)+len(got)/8+2048, "of %d", n)
-			results = append(results, got)
-			e := gdwire.NewEncoder(nil, nil)
-			e.ResetBytes(nil)
-			require.NoError(t, e.BeginPacked(gdwire.TypePackedByteArray, int64(n)))
-			require.NoError(t, gdwire.WritePacked(e, bytes.Repeat([]byte{byte(n)}, n)))
-			require.NoError(t, e.End())
-			wants = append(wants, e.Bytes())
-		}
-	}
-	for i := range results {
-		require.True(t, bytes.Equal(wants[i], results[i]), i)
-		clear(results[i][:cap(results[i])])
-	}
-	require.Equal(t, "text", string(must(Marshal("text"))(t)[8:]))
-}
-
 // No later call of Marshal writes to an earlier result, whatever the sizes, also with
 // several goroutines: a small result after a large one once kept memory that the next large
 // result was returned in.
@@ -310,66 +252,15 @@ func (n nesting) MarshalVariant(e *gdwire.Encoder) error {
 	return e.WriteNil()
 }
 
-// After a large result, many small values of the same type are encoded at once. Only the
-// first may allocate as much.
-func TestMarshalSmallAfterLarge(t *testing.T) {
-	for range 3 {
-		require.Len(t, must(Marshal(nesting{-1}))(t), 8+1<<20)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		small, err := Marshal(nesting{100})
-		runtime.ReadMemStats(&after)
-		require.NoError(t, err)
-		require.Len(t, small, 4)
-		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
-	}
-}
-
 // zeroText is the same text for all values.
 type zeroText int
 
 func (zeroText) MarshalText() ([]byte, error) { return []byte("same"), nil }
 
-// onlyReads is decoded from text, and cannot be encoded as a key.
-type onlyReads struct{ text string }
-
-func (o *onlyReads) UnmarshalText(b []byte) error { o.text = string(b); return nil }
-
-// onlyWrites is encoded as text, and cannot be decoded as a key.
-type onlyWrites struct{ text string }
-
-func (o onlyWrites) MarshalText() ([]byte, error) { return []byte(o.text), nil }
-
-// A key type that is text in one direction only is an error when the type is first used in
-// the other one.
-func TestTextInOneDirection(t *testing.T) {
-	require.EqualError(t, errOf(Marshal(map[onlyReads]int{{"a"}: 1})), "variant: variant.onlyReads cannot be a key")
-	var read map[onlyReads]int
-	require.NoError(t, Unmarshal(encoded(t, dict("a", 1), nil), &read))
-	require.Equal(t, map[onlyReads]int{{"a"}: 1}, read)
-
-	require.Equal(t, encoded(t, dict("a", 1), nil), encoded(t, map[onlyWrites]int{{"a"}: 1}, nil))
-	var written map[onlyWrites]int
-	require.EqualError(t, Unmarshal(encoded(t, dict("a", 1), nil), &written), "variant: variant.onlyWrites cannot be a key")
-}
-
 // number writes "number", which keys must not do.
 type number int
 
 func (n number) MarshalVariant(e *gdwire.Encoder) error { return e.WriteString("number") }
-
-// Marshaler is not used for keys, whatever contains them.
-func TestMarshalerAsKey(t *testing.T) {
-	want := encoded(t, dict(int64(1), int64(2)), nil)
-	require.Equal(t, want, encoded(t, map[number]int{1: 2}, nil))
-	require.Equal(t, want, encoded(t, map[any]int{number(1): 2}, nil))
-	require.Equal(t, want, encoded(t, map[any]int{ptr(number(1)): 2}, nil))
-	require.Equal(t, want, encoded(t, map[any]int{ptr(any(number(1))): 2}, nil))
-	require.Equal(t, want, encoded(t, dict(number(1), 2), nil))
-	require.Equal(t, encoded(t, dict(int64(1), "number"), nil), encoded(t, dict(number(1), number(1)), nil))
-	require.Equal(t, encoded(t, dict("known", 1, int64(1), int64(2)), nil), encoded(t, extra{1, dict(number(1), 2)}, nil))
-	require.Equal(t, encoded(t, dict(array("number"), "number"), nil), encoded(t, dict(array(number(1)), number(1)), nil))
-}
 
 // A loop is a Marshaler that contains itself, inside a container or not.
 type loop struct{ next *loop }
@@ -383,167 +274,4 @@ func TestMarshalerInItself(t *testing.T) {
 	l.next = l
 	require.ErrorIs(t, errOf(Marshal(l)), gdwire.ErrLimit)
 	require.ErrorIs(t, errOf(Marshal(l, Options{Encoder: gdwire.EncoderOptions{Depth: -1}})), gdwire.ErrLimit)
-}
-
-// An ObjectID of 0 is null, which engines encode as nil.
-func TestMarshalNoObject(t *testing.T) {
-	strict := Options{Decoder: gdwire.DecoderOptions{Strict: true}}
-	for _, v := range []any{ObjectID(0), []ObjectID{0, 5}, map[ObjectID]ObjectID{0: 0}, dict(ObjectID(0), ObjectID(0))} {
-		b := encoded(t, v, nil)
-		again := reflect.New(reflect.TypeOf(v))
-		require.NoError(t, Unmarshal(b, again.Interface(), strict))
-		if _, ok := v.(*Dictionary); !ok {
-			require.Equal(t, v, again.Elem().Interface())
-		}
-	}
-	require.Equal(t, encoded(t, nil, nil), encoded(t, ObjectID(0), nil))
-}
-
-// An error before anything was written is that of an invalid call: ClearError clears it. After a
-// part of the value was written, the error stays.
-func TestMarshalEncodeErrors(t *testing.T) {
-	for _, c := range []struct {
-		v      any
-		stays  bool
-		format gdwire.Format
-	}{
-		{v: level(-1)},
-		{v: Basis{X: Vector3{X: 1e300}}},
-		{v: Vector4i{}, format: gdwire.Godot3},
-		{v: map[level]int{-1: 1}, stays: true},
-		{v: []any{1, level(-1)}, stays: true},
-		{v: map[string]any{"a": level(-1)}, stays: true},
-	} {
-		var b bytes.Buffer
-		e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: c.format})
-		require.NoError(t, e.BeginArray(1))
-		err := MarshalEncode(e, c.v)
-		require.Error(t, err, "%v", c.v)
-		require.Equal(t, err, e.ClearError(), "%v", c.v)
-		if c.stays {
-			require.Error(t, MarshalEncode(e, 5), "%v", c.v)
-			continue
-		}
-		require.NoError(t, MarshalEncode(e, 5), "%v", c.v)
-		require.NoError(t, e.End())
-		require.NoError(t, e.Close())
-		require.Equal(t, encoded(t, array(5), &Options{Encoder: gdwire.EncoderOptions{Format: c.format}}), b.Bytes())
-	}
-}
-
-// A greedy changes itself when it is encoded.
-type greedy struct{ N, Calls int64 }
-
-func (g *greedy) MarshalVariant(e *gdwire.Encoder) error {
-	g.Calls++
-	return e.WriteInt(g.N)
-}
-
-// A greedyZero changes itself when it is compared with zero.
-type greedyZero struct{ N, Calls int64 }
-
-func (g *greedyZero) IsZero() bool {
-	g.Calls++
-	return false
-}
-
-// Values in interfaces are encoded as variables are. Methods get a copy of them, and a constant can be
-// encoded, which is in memory that cannot be written.
-func TestMarshalByValue(t *testing.T) {
-	type inner struct {
-		Text string
-		List []int
-	}
-	type withMethod struct {
-		Inner  inner
-		Greedy [1]greedy
-	}
-	type withZero struct {
-		Zero greedyZero `gd:",omitzero"`
-	}
-	type pointer struct{ P *inner }
-	in := inner{"a", []int{1, 2}}
-	for _, v := range []any{
-		in, [2]inner{in, in}, struct{}{}, pointer{&in}, [1]pointer{{&in}}, struct {
-			P pointer
-			_ struct{}
-		}{P: pointer{&in}}, [1]*inner{&in}, &in,
-		Vector3{1, 2, 3}, Signal{"name", 1}, Image{Data: []byte{1}}, Raw{Data: encoded(t, 1, nil)}, *dict("a", 1), NodePath("a/b"), StringName("a"),
-		Vector2i{1, 2}, [1]int32{3}, struct{ A, B int8 }{1, 2}, struct{ M map[string]int }{map[string]int{"a": 1}}, myBool(true),
-		[]inner{in}, map[string]inner{"a": in}, int8(1), uint64(2), float32(0.5), true, "text", any(nil), struct{ V any }{in},
-		withMethod{in, [1]greedy{{N: 1}}}, withZero{greedyZero{N: 1}}, greedy{N: 2}, [3]greedy{},
-	} {
-		p := reflect.New(reflect.TypeOf(&v).Elem())
-		if v != nil {
-			p = reflect.New(reflect.TypeOf(v))
-			p.Elem().Set(reflect.ValueOf(v))
-		}
-		o := &Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot2}}
-		if _, image := v.(Image); !image {
-			o = nil
-		}
-		want := encoded(t, p.Interface(), o)
-		require.Equal(t, want, encoded(t, v, o), "%T", v)
-		require.Equal(t, want, encoded(t, []any{v}, o)[8:], "%T", v)
-		require.Equal(t, want, encoded(t, array(v), o)[8:], "%T", v)
-	}
-	method, zero, alone := withMethod{in, [1]greedy{{N: 1}}}, withZero{greedyZero{N: 1}}, greedy{N: 2}
-	all := []any{method, zero, alone, [2]withMethod{method}, struct{ V withZero }{zero}}
-	want := []any{method, zero, alone, [2]withMethod{method}, struct{ V withZero }{zero}}
-	encoded(t, all, nil)
-	for _, v := range all {
-		encoded(t, v, nil)
-	}
-	require.Equal(t, want, all)
-}
-
-// An unknownCount writes an Array whose count is set at its end, which never comes.
-type unknownCount struct{}
-
-func (unknownCount) MarshalVariant(e *gdwire.Encoder) error {
-	return errors.Join(e.BeginArray(gdwire.Unknown), e.WriteInt(1), errors.New("bad"))
-}
-
-// The path of an error names the keys that Marshal has written.
-func TestMarshalErrorPaths(t *testing.T) {
-	bad := make(chan int)
-	type inner struct{ List []any }
-	for _, c := range []struct {
-		value any
-		path  string
-	}{
-		{map[string]any{"a": 1, "player": []any{1, bad}}, "$.player[1]"},
-		{map[string]any{"a key": bad}, `$["a key"]`},
-		{map[int]any{1: 2, 7: bad}, "$[7]"},
-		{map[any]any{StringName("sn"): map[bool]any{true: bad}}, `$[&"sn"][true]`},
-		{dict("a", dict(Vector2i{1, 2}, array(nil, bad))), "$.a[Vector2i(1, 2)][1]"},
-		{dict(array(1), bad), "$.value(0)"},
-		{struct{ Player, Other inner }{inner{[]any{1}}, inner{[]any{1, 2, bad}}}, "$.other.list[2]"},
-		{struct {
-			Name string
-			Rest map[string]any `gd:",embed"`
-		}{"n", map[string]any{"x": bad}}, "$.x"},
-		{&Object{Class: "Node", Properties: []Property{{"a", 1}, {"hp", bad}}}, "$.hp"},
-		{map[string]any{"a": map[any]any{bad: 1}}, "$.a.key(0)"},
-		{map[string]any{"a": unknownCount{}}, "$.value(0)[1]"},
-		{[]any{bad}, "$[0]"},
-		{bad, "$"},
-	} {
-		_, err := Marshal(c.value)
-		var at *gdwire.Error
-		if !errors.As(err, &at) {
-			require.Equal(t, "$", c.path) // a type without an encoding, which no byte precedes
-			continue
-		}
-		require.Equal(t, c.path, at.Path, "%v", err)
-		_, appended := MarshalAppend([]byte("before"), c.value)
-		require.ErrorAs(t, appended, &at)
-		require.Equal(t, c.path, at.Path)
-	}
-	for _, format := range gdwire.Formats() {
-		_, err := Marshal(map[string]any{"a": []any{1, "\xff"}}, Options{Encoder: gdwire.EncoderOptions{Format: format}})
-		var at *gdwire.Error
-		require.ErrorAs(t, err, &at)
-		require.Equal(t, "$.a[1]", at.Path, format)
-	}
 }

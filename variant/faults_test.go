@@ -250,42 +250,6 @@ func TestPartsBeforeLimits(t *testing.T) {
 	}
 }
 
-// After an element that does not fit, a slice holds the elements before, and a map the entries.
-func TestPartsBeforeTypes(t *testing.T) {
-	keyed := func(all []any) any {
-		d := &Dictionary{}
-		for i, v := range all {
-			d.Set(fmt.Sprint(i), v)
-		}
-		return d
-	}
-	for _, c := range []struct {
-		good, bad any
-		wire      func(all []any) any
-		into      any
-	}{
-		{1, "text", func(all []any) any { return all }, []int{}},
-		{"text", 1, func(all []any) any { return all }, []string{}},
-		{dict("max_hp", 1), dict("max_hp", "text"), func(all []any) any { return all }, []simple{}},
-		{array(1), array(1, "text"), func(all []any) any { return all }, [][]*int{}},
-		{5, 300, func(all []any) any { return packed[int64](all) }, []int8{}},
-		{0.5, 1e300, func(all []any) any { return packed[float64](all) }, []float32{}},
-		{Vector2{1, 2}, Vector2{1e300, 0}, func(all []any) any { return packed[Vector2](all) }, []vec2{}},
-		{"level 5", "text", func(all []any) any { return packed[string](all) }, []level{}},
-		{1, "text", keyed, map[string]int{}},
-		{array(1), "text", keyed, map[string][]any{}},
-	} {
-		o := Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}, Decoder: gdwire.DecoderOptions{DoubleReals: true}}
-		for _, n := range []int{0, 1, 2, 17, 63, 64, 65, 130} {
-			whole, part := reflect.New(reflect.TypeOf(c.into)), reflect.New(reflect.TypeOf(c.into))
-			all := slices.Repeat([]any{c.good}, n)
-			require.NoError(t, Unmarshal(encoded(t, c.wire(all), &o), whole.Interface(), o))
-			require.Error(t, Unmarshal(encoded(t, c.wire(append(all, c.bad, c.good)), &o), part.Interface(), o), "%T", c.into)
-			require.Equal(t, whole.Interface(), part.Interface(), "%T", c.into)
-		}
-	}
-}
-
 // packed returns values as a slice of numbers, vectors or strings.
 func packed[T any](all []any) (list []T) {
 	for _, v := range all {
@@ -388,39 +352,6 @@ func (w *cutWriter) Write(p []byte) (int, error) {
 	n := w.n
 	w.n = 0
 	return n, errDisk
-}
-
-// Every kind of Go value increments the depth and decrements it afterwards.
-func TestDepthOfSiblings(t *testing.T) {
-	type leaving struct { // leaves a block in a struct
-		N  int
-		In struct {
-			A, B, C, D, E, F, G, H int
-			Any                    any
-		}
-	}
-	wide := make([]any, 3*maxDepth)
-	for i := range wide {
-		wide[i] = []any{dict("a", array()), simple{}, []int{1}, map[int]int{1: 2}, ptr(ptr(1)), &Object{Class: "A"}, row{}, [2]string{}, leaving{}}
-	}
-	o := &Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}
-	b := encoded(t, wide, o)
-	var all []struct {
-		_    struct{} `gd:",array"`
-		Any  any
-		S    simple
-		Ints []int
-		Map  map[int]int
-		Ptr  **int
-		Obj  *Object
-		Row  row
-		Pair [2]string
-		In   leaving
-	}
-	require.NoError(t, Unmarshal(b, &all, *o))
-	var v any
-	require.NoError(t, Unmarshal(b, &v, *o))
-	require.Len(t, all, len(wide))
 }
 
 // Siblings do not make room for deeper nesting either.

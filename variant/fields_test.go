@@ -193,40 +193,6 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// A type that contains an invalid type is an error also in its second use, and does not
-// affect valid types.
-func TestMistakesInPlans(t *testing.T) {
-	type (
-		bad struct {
-			Good *box[*bad]
-			Bad  chan int
-		}
-	)
-	for range 2 {
-		require.EqualError(t, errOf(Marshal(bad{})), "variant: bad.Bad: chan int has no Variant type")
-		require.ErrorContains(t, errOf(Marshal(box[*bad]{})), "bad.Bad: chan int has no Variant type")
-		must(Marshal(box[int]{}))(t)
-	}
-}
-
-func TestFieldsOfEmbedded(t *testing.T) {
-	names := func(v any) (all []string) {
-		for _, f := range must(fieldsOf(reflect.TypeOf(v)))(t).all {
-			all = append(all, f.name)
-		}
-		return all
-	}
-	assert.Equal(t, []string{"a", "b"}, names(Outer2{}))
-	assert.Equal(t, []string{"a", "b"}, names(deep{}), "the outer one hides the inner one")
-	assert.Equal(t, []string{"b", "a"}, names(selfish{}))
-	type named struct {
-		Vector3 `gd:"pos"`
-		inner   `gd:"in"`
-	}
-	_, err := fieldsOf(reflect.TypeFor[named]())
-	assert.ErrorContains(t, err, "named.inner: tag on a field that is not exported")
-}
-
 func TestQuotedIsCut(t *testing.T) {
 	require.Equal(t, `"`+strings.Repeat("x", 64)+`"`, quoted(strings.Repeat("x", 100)))
 }

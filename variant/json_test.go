@@ -3,12 +3,10 @@ package variant
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -63,39 +61,6 @@ func TestMarshalJSON(t *testing.T) {
 		require.Error(t, errOf(bad.(json.Marshaler).MarshalJSON()))
 	}
 	require.ErrorIs(t, errOf(json.Marshal(self)), gdwire.ErrLimit)
-}
-
-// Every value of an engine is valid JSON with the pairs in order, or contains a NaN or infinity.
-func TestVectorsAsJSON(t *testing.T) {
-	nonFinite := regexp.MustCompile(`\b(nan|inf)\b`)
-	forVectors(t, func(t *testing.T, e *engine, packet []byte) {
-		var v any
-		require.NoError(t, Unmarshal(packet, &v, *e.options()))
-		got, err := json.Marshal(v)
-		var unsupported *json.UnsupportedValueError
-		if errors.As(err, &unsupported) {
-			require.Regexp(t, nonFinite, array(v).String())
-			return
-		}
-		require.NoError(t, err)
-		d, ok := v.(*Dictionary)
-		if !ok {
-			require.True(t, json.Valid(got))
-			return
-		}
-		var names, want []string
-		for key := range d.All() {
-			want = append(want, jsonName(key))
-		}
-		tokens := json.NewDecoder(bytes.NewReader(got))
-		must(tokens.Token())(t)
-		for tokens.More() {
-			names = append(names, must(tokens.Token())(t).(string))
-			var value json.RawMessage
-			require.NoError(t, tokens.Decode(&value))
-		}
-		require.Equal(t, want, names)
-	})
 }
 
 func TestLogged(t *testing.T) {

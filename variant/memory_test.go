@@ -170,18 +170,6 @@ var hostileTypes = []reflect.Type{
 	}](),
 }
 
-// An embedded map is charged pair by pair with the size of the whole map.
-func TestMapSizesAdded(t *testing.T) {
-	for _, typ := range []reflect.Type{reflect.TypeFor[map[string]any](), reflect.TypeFor[map[string][200]byte]()} {
-		sizes := mapSizesOf(typ)
-		total := sizes.bytes(0)
-		for n := range 3000 {
-			total += sizes.added(n)
-			require.Equal(t, sizes.bytes(n+1), total, "%v: %d", typ, n+1)
-		}
-	}
-}
-
 // The least MaxMemory is the capacity of a slice, and of an embedded map its size, a variable for each value, and the keys.
 func TestLeastMemory(t *testing.T) {
 	type large struct {

@@ -208,18 +208,6 @@ func TestDepthOfContainers(t *testing.T) {
 	}
 }
 
-// JSON has the same limit.
-func TestDepthOfJSON(t *testing.T) {
-	for n, good := range map[int]bool{maxDepth: true, maxDepth + 1: false} {
-		v := new(Array)
-		for range n - 1 {
-			v = &Array{Values: []any{v}}
-		}
-		_, err := v.MarshalJSON()
-		requireDepth(t, good, err, "%d Arrays as JSON", n)
-	}
-}
-
 func requireDepth(t *testing.T, good bool, err error, format string, args ...any) {
 	t.Helper()
 	if good {

@@ -114,42 +114,6 @@ type (
 func (*textWithFunc) UnmarshalText([]byte) error  { return nil }
 func (*textWithField) UnmarshalText([]byte) error { return nil }
 
-// TestRecent: whatever types come in turn, also invalid ones, each has its own plan, and another one for keys.
-func TestRecent(t *testing.T) {
-	both := [2]recent[encodeFunc]{{}, {isKey: true}}
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 1000 {
-		r := &both[random.IntN(2)]
-		typ := reflect.ArrayOf(random.IntN(2*len(r.all)), reflect.TypeFor[float32]())
-		if random.IntN(8) == 0 {
-			typ = reflect.TypeFor[func()]()
-		}
-		want, wantErr := encodePlans.ofKey(planKey{typ: typ, isKey: r.isKey})
-		got, err := r.of(&encodePlans, typ)
-		require.Equal(t, wantErr, err)
-		require.True(t, err != nil || want == got, typ)
-	}
-}
-
-// A type that is used only in one of two ways, because there is no plan for the other, remains
-// invalid by itself.
-func TestPlansAfterError(t *testing.T) {
-	resetPlans()
-	defer resetPlans()
-	must(Marshal([][4]float64{{1}}))(t)
-	for _, v := range []any{[4]float64{}, &[4]float64{}, struct{ A [4]float64 }{}, map[string][4]float64{}} {
-		require.ErrorContains(t, errOf(Marshal(v)), "needs a tag", "%T", v)
-	}
-	require.ErrorContains(t, errOf(Marshal([][4]float64{{1}}, *godot3)), "needs a tag")
-
-	text := encoded(t, "x", nil)
-	require.NoError(t, Unmarshal(text, new(textWithFunc)))
-	require.NoError(t, Unmarshal(text, new(textWithField)))
-	for _, v := range []any{new(func()), new(withFunc), new(*withFunc), new([]withFunc)} {
-		require.ErrorContains(t, Unmarshal(encoded(t, nil, nil), v), "func() has no Variant type", "%T", v)
-	}
-}
-
 // orderOfType is set to a number in processes that TestOrderOfTypes starts.
 const orderOfType = "GDWIRE_ORDER_OF_TYPE"
 

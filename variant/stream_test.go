@@ -23,63 +23,6 @@ func newDecoderOf(b []byte) *gdwire.Decoder {
 	return d
 }
 
-func TestVariantElements(t *testing.T) {
-	b := encoded(t, array(dict("name", "a"), dict("max_hp", "many"), 5, dict("name", "d", "x", array(dict())), nil, array(array()), dict("name", "g")), nil)
-	want := []string{
-		"a",
-		`gdwire: offset 64, $[1].max_hp: String into Go int (simple.MaxHP)`,
-		"gdwire: offset 76, $[2]: int into Go variant.simple",
-		"d",
-		"",
-		"gdwire: offset 148, $[5]: Array into Go variant.simple",
-		"g",
-	}
-	for _, window := range []int{16, 0} {
-		d := gdwire.NewDecoder(&oneByteReader{append(bytes.Clone(b), encoded(t, 7, nil)...)}, &gdwire.DecoderOptions{MaxChunk: window})
-		var got []string
-		for v, err := range Elements[simple](d) {
-			if err != nil {
-				got = append(got, err.Error())
-			} else {
-				got = append(got, v.Name)
-			}
-		}
-		require.Equal(t, want, got)
-		var next int
-		require.NoError(t, UnmarshalDecode(d, &next))
-		require.Equal(t, 7, next)
-	}
-}
-
-// Later iterations do not change the values that the loop yielded.
-func TestElementsAreKept(t *testing.T) {
-	type record struct {
-		Tags []string
-		Data []byte
-		Map  map[string]int
-		Ptr  *int
-		Any  any
-	}
-	want := []record{
-		{[]string{"a", "b"}, []byte{1, 2}, map[string]int{"a": 1}, ptr(1), array("x")},
-		{[]string{"c", "d"}, []byte{3, 4}, map[string]int{"b": 2}, ptr(2), array("y")},
-		{},
-	}
-	wire := array(want[0], want[1], dict())
-	var got []record
-	for v, err := range Elements[record](newDecoderOf(encoded(t, wire, nil))) {
-		require.NoError(t, err)
-		got = append(got, v)
-	}
-	require.Equal(t, want, got)
-	got = nil
-	for e, err := range Entries[int, record](newDecoderOf(encoded(t, dict(1, want[0], 2, want[1], 3, dict()), nil))) {
-		require.NoError(t, err)
-		got = append(got, e.Value)
-	}
-	require.Equal(t, want, got)
-}
-
 func TestElementsErrors(t *testing.T) {
 	collect := func(d *gdwire.Decoder) (errs []error) {
 		for _, err := range Elements[[]int](d, Options{MaxMemory: 1000}) {
@@ -114,42 +57,6 @@ func TestElementsErrors(t *testing.T) {
 	// After the loop is left, the next call skips the rest.
 	d := newDecoderOf(append(encoded(t, array(1, 2, array(3), 4), nil), encoded(t, "next", nil)...))
 	for range Elements[any](d) {
-		break
-	}
-	var next string
-	require.NoError(t, UnmarshalDecode(d, &next))
-	require.Equal(t, "next", next)
-}
-
-func TestEntries(t *testing.T) {
-	b := encoded(t, dict("a", 1, "b", "two", 3, 3, array(array()), 4, "e", array(5, 5), "f", 6), nil)
-	want := []string{
-		"a 1",
-		`gdwire: offset 40, $.b: String into Go int`,
-		"gdwire: offset 52, $.key(2): int into Go string",
-		"gdwire: offset 68, $.key(3): Array into Go string",
-		`gdwire: offset 104, $.e: Array into Go int`,
-		"f 6",
-	}
-	for _, window := range []int{16, 0} {
-		d := gdwire.NewDecoder(&oneByteReader{append(bytes.Clone(b), encoded(t, 7, nil)...)}, &gdwire.DecoderOptions{MaxChunk: window})
-		var got []string
-		for e, err := range Entries[string, int](d) {
-			if err != nil {
-				got = append(got, err.Error())
-			} else {
-				got = append(got, fmt.Sprint(e.Key, " ", e.Value))
-			}
-		}
-		require.Equal(t, want, got)
-		var next int
-		require.NoError(t, UnmarshalDecode(d, &next))
-		require.Equal(t, 7, next)
-	}
-	d := newDecoderOf(append(encoded(t, dict(1, 2, array(3), 4), nil), encoded(t, "next", nil)...))
-	for e, err := range Entries[any, Raw](d) {
-		require.NoError(t, err)
-		require.Equal(t, int64(1), e.Key)
 		break
 	}
 	var next string
@@ -291,16 +198,6 @@ func TestUnknownInConstantMemory(t *testing.T) {
 	require.Less(t, grown(), int64(64<<10))
 }
 
-// A slice that grows is charged no more than it holds.
-func TestChargesOfGrowth(t *testing.T) {
-	type large struct{ Data [1024]byte }
-	b := encoded(t, make([]any, 64), nil)
-	o := Options{MaxMemory: 64 << 10}
-	require.NoError(t, Unmarshal(b, new([]large), o))
-	o.MaxMemory--
-	require.ErrorIs(t, Unmarshal(b, new([]large), o), gdwire.ErrLimit)
-}
-
 // A name that is longer than the read buffer is limited, or whole.
 func TestChargesOfLongName(t *testing.T) {
 	path := NodePath(strings.Repeat("n", 50_000))
@@ -372,63 +269,6 @@ func TestFirstUseAtOnce(t *testing.T) {
 	}
 }
 
-// Elements yields what Unmarshal appends to a slice, from every packed array.
-func TestElementsOfPackedArrays(t *testing.T) {
-	double := &Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}}
-	packets := [][]byte{
-		encoded(t, []string{"a", "b", "", "c"}, nil),
-		encoded(t, []Vector2{{1, 2}, {0.1, 1e300}, {5, 6}}, double),
-	}
-	for _, v := range []any{
-		[]byte{1, 2, 255, 4, 5}, []int32{1, -2, 300, 4}, []int64{1, 1 << 40, 3}, []float32{1, 0.5, 2}, []float64{1, 0.1, 1e300, 4},
-		[]Vector2{{1, 2}, {5, 6}}, []Vector3{{1, 2, 3}, {4, 5, 6}}, []Vector4{{1, 2, 3, 4}, {5, 6, 7, 8}}, []Color{{1, 2, 3, 4}, {}},
-		make([]int64, 200), []byte{}, []Vector3{},
-	} {
-		packets = append(packets, encoded(t, v, nil), encoded(t, v, double))
-	}
-	for i, b := range packets {
-		for name, check := range map[string]func(t *testing.T, b []byte){
-			"byte": elementsAsUnmarshal[byte], "int8": elementsAsUnmarshal[int8], "int": elementsAsUnmarshal[int], "int32": elementsAsUnmarshal[int32],
-			"int64": elementsAsUnmarshal[int64], "uint16": elementsAsUnmarshal[uint16], "level": elementsAsUnmarshal[level],
-			"float32": elementsAsUnmarshal[float32], "float64": elementsAsUnmarshal[float64], "Vector2": elementsAsUnmarshal[Vector2],
-			"vec2": elementsAsUnmarshal[vec2], "point": elementsAsUnmarshal[point], "Vector3": elementsAsUnmarshal[Vector3],
-			"Vector4": elementsAsUnmarshal[Vector4], "Color": elementsAsUnmarshal[Color], "[4]float32": elementsAsUnmarshal[[4]float32],
-			"string": elementsAsUnmarshal[string], "any": elementsAsUnmarshal[any], "simple": elementsAsUnmarshal[simple],
-		} {
-			t.Run(fmt.Sprintf("%s/%d", name, i), func(t *testing.T) { check(t, b) })
-		}
-	}
-}
-
-func elementsAsUnmarshal[T any](t *testing.T, b []byte) {
-	var want []T
-	wantErr := Unmarshal(b, &want)
-	for _, window := range []int{16, 0} {
-		d := gdwire.NewDecoder(&oneByteReader{append(bytes.Clone(b), encoded(t, "next", nil)...)}, &gdwire.DecoderOptions{MaxChunk: window})
-		defer d.Release()
-		got, failed := []T{}, error(nil)
-		for v, err := range Elements[T](d) {
-			if err != nil {
-				failed = err
-				break
-			}
-			got = append(got, v)
-		}
-		if wantErr != nil {
-			require.EqualError(t, failed, wantErr.Error())
-			if d.InputOffset() == 0 { // no []T can hold it
-				require.NoError(t, d.SkipValue())
-			}
-		} else {
-			require.NoError(t, failed)
-			require.Equal(t, want, got)
-		}
-		var next string
-		require.NoError(t, UnmarshalDecode(d, &next), "after the loop")
-		require.Equal(t, "next", next)
-	}
-}
-
 // Leaving the loop reads nothing, wherever it is left.
 func TestElementsOfPackedArraysLeft(t *testing.T) {
 	for _, v := range []any{[]byte{1, 2, 3, 4, 5}, []int32{1, 2, 3, 4, 5}, []int64{1, 2, 3, 4, 5}} {
@@ -441,30 +281,4 @@ func TestElementsOfPackedArraysLeft(t *testing.T) {
 			require.Equal(t, 0, d.Depth())
 		}
 	}
-}
-
-// Elements and Entries make no error for each of many nils.
-func TestStreamOfNils(t *testing.T) {
-	elements := encoded(t, &Array{Values: make([]any, 1000)}, nil)
-	pairs := &Dictionary{}
-	for i := range 1000 {
-		pairs.Set(i, nil)
-	}
-	entries := encoded(t, pairs, nil)
-	d := gdwire.NewDecoder(nil, nil)
-	allocs := testing.AllocsPerRun(5, func() {
-		n := 0
-		d.ResetBytes(elements)
-		for x, err := range Elements[int](d) {
-			require.True(t, x == 0 && err == nil)
-			n++
-		}
-		d.ResetBytes(entries)
-		for e, err := range Entries[int, float32](d) {
-			require.True(t, e.Value == 0 && err == nil)
-			n++
-		}
-		require.Equal(t, 2000, n)
-	})
-	require.Less(t, allocs, 200.0)
 }

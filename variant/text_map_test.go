@@ -2,8 +2,6 @@ package variant
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
@@ -179,14 +177,6 @@ func TestFrequentMapsAsRanged(t *testing.T) {
 	require.Len(t, seen, frequentMapCount)
 }
 
-// A method can keep the address of a value in a map.
-func TestKeptMapValues(t *testing.T) {
-	keptValues = nil
-	must(Marshal(map[string]keptValue{"a": 1}))(t)
-	must(Marshal(map[string]int64{"a": 2}))(t)
-	require.Equal(t, []*keptValue{ptr(keptValue(1))}, keptValues)
-}
-
 type keptValue int64
 
 var keptValues []*keptValue
@@ -253,32 +243,6 @@ type (
 
 func (marshalMap) MarshalVariant(e *gdwire.Encoder) error { return e.WriteString("method") }
 
-// Methods and names of types are those of the map that is encoded.
-func TestTextMapTypes(t *testing.T) {
-	tree := map[string]any{"b": 1, "a": nil}
-	require.Equal(t, encoded(t, dict("a", nil, "b", 1), nil), encoded(t, namedTree(tree), nil))
-	require.Equal(t, encoded(t, "method", nil), encoded(t, marshalMap(tree), nil))
-	require.Equal(t, encoded(t, array("method"), nil), encoded(t, []any{marshalMap(tree)}, nil))
-	require.Equal(t, encoded(t, dict("a", "method"), nil), encoded(t, map[string]mvInt64{"a": 1}, nil))
-	require.Nil(t, textMapFor(reflect.TypeFor[map[mtText]any]()))
-
-	_, err := Marshal(map[string]any{"a": namedTree{"b": []any{1, make(chan int)}}})
-	require.EqualError(t, err, `gdwire: offset 56, $.a.b[1]: variant: chan int has no Variant type`)
-	require.ErrorIs(t, errOf(Marshal(map[string]string{"a": "\xff"})), gdwire.ErrUTF8)
-}
-
-// A map or list that contains itself is an error.
-func TestTextMapCycles(t *testing.T) {
-	tree, named, list := map[string]any{}, namedTree{}, make([]any, 1)
-	tree["a"], named["a"], list[0] = tree, named, list
-	for _, v := range []any{tree, &tree, named, list, &list} {
-		_, err := Marshal(v, Options{Encoder: gdwire.EncoderOptions{Depth: -1}})
-		var at *TypeError
-		require.ErrorAs(t, err, &at, "%T", v)
-		require.ErrorContains(t, err, fmt.Sprint(maxDepth), "%T", v)
-	}
-}
-
 // An encoder keeps neither the pairs nor the memory of large maps.
 func TestPairsAreEmptied(t *testing.T) {
 	for _, n := range []int{0, 1, 100, maxSorted, 3 * maxSorted} {
@@ -322,52 +286,5 @@ func TestTreeAllocations(t *testing.T) {
 			require.NoError(t, MarshalEncode(e, v))
 			require.NoError(t, e.Flush())
 		}))
-	}
-}
-
-// The words of texts of all lengths are in the order of the texts.
-func TestWordOf(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
-		b := make([]byte, r.IntN(11))
-		for i := range b {
-			b[i] = "\x00\x01az\xff"[r.IntN(5)]
-		}
-		text := string(b)
-		require.Equal(t, binary.BigEndian.Uint64(append(b, make([]byte, 8)...)), wordOf(text), "%q", text)
-	}
-}
-
-// Any number of keys is sorted by words, and by texts where these are equal.
-func TestSortKeys(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for n := range 2000 {
-		text := func(i int) string { return string(rune(0x400 - i)) }
-		if n%5 == 0 {
-			text = func(int) string { return "" }
-		}
-		order := make([]sortedKey, r.IntN([]int{fewSorted + 1, manySorted, 3 * manySorted}[r.IntN(3)]))
-		bits, shift := 1+r.IntN(20), r.IntN(40)
-		for i := range order {
-			order[i] = sortedKey{r.Uint64N(1<<bits) << shift, i}
-		}
-		want := slices.Clone(order)
-		slices.SortFunc(want, func(a, b sortedKey) int {
-			return cmp.Or(cmp.Compare(a.word, b.word), cmp.Compare(text(a.at), text(b.at)))
-		})
-		twice := sortKeys(order, text)
-		if n%5 > 0 {
-			require.Equal(t, want, order)
-			require.Equal(t, len(order), twice)
-			continue
-		}
-		first := 0 // equal to the one before
-		for i := range want {
-			require.Equal(t, want[i].word, order[i].word)
-			if first == i && (i == 0 || want[i].word != want[i-1].word) {
-				first++
-			}
-		}
-		require.Equal(t, first, twice)
 	}
 }

@@ -3,8 +3,6 @@ package variant
 import (
 	"bytes"
 	"encoding/hex"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -145,25 +143,5 @@ func TestNotKept(t *testing.T) {
 			require.NoError(t, Unmarshal(c.packet, &v, o))
 			require.Equal(t, c.want, must(Marshal(v, o))(t))
 		})
-	}
-}
-
-func TestVectorsRaw(t *testing.T) {
-	forVectors(t, func(t *testing.T, e *engine, packet []byte) {
-		o := e.options()
-		var v Raw
-		require.NoError(t, Unmarshal(packet, &v, *o))
-		require.Equal(t, Raw{Format: e.format, Data: packet}, v)
-		require.Equal(t, packet, must(Marshal(v, *o))(t))
-	})
-}
-
-func TestSaveGameRoundTrip(t *testing.T) {
-	for _, i := range []int{0, 3} {
-		e := &engines[i]
-		packet := must(os.ReadFile(filepath.Join("..", "testdata", e.folder, "save_game_large.bin")))(t)
-		var v any
-		require.NoError(t, Unmarshal(packet, &v, *e.options()))
-		require.Equal(t, packet, must(Marshal(v, *e.options()))(t))
 	}
 }
