@@ -7,8 +7,10 @@
 // A line is a path, " = " and a value. A path starts with $ and the number of the packet, omitted
 // for packet 0. A step is a String key or property (.name), any other key or an index ([…]), the
 // key or value of a pair by its number (.key(3), .value(3)), the value in the bytes of a PackedByteArray
-// (.value(), or .value()$2 for the third of several), or the end of an array ([+]), where an element can be added. Values are written as in GDScript. Paths are also read as in jq:. is
-// the whole value, and .[0] and [] are [0] and [*].
+// (.value(), or .value()$2 for the third of several), or the end of an array ([+]), where an element can
+// be added. A path leads to several values by each value in a container ([*]), elements 1 and 2 of an
+// array ([1:3]), or each packet ($*). Values are written as in GDScript. Paths are also read as in jq:
+// . is the whole value, and .[0] and [] are [0] and [*].
 //
 // A printed line parses to the same path and value, and contains printable
 // characters only.
