@@ -298,14 +298,12 @@ func (s *search) endsRight(st *Stack) bool {
 	if st.Values.Whole || st.at == nil || st.Size > maxAround {
 		return true
 	}
-	all := io.NewSectionReader(st.at, 0, st.Size)
-	d := st.NewDecoder()
-	defer d.Release()
-	var ends bool
-	if ends, st.narrow = endsWithValue(d, all); ends {
+	if st.fills() {
 		return true
 	}
-	d.Reset(all)
+	d := st.NewDecoder()
+	defer d.Release()
+	d.Reset(io.NewSectionReader(st.at, 0, st.Size))
 	return d.SkipValue() != nil || d.InputOffset() >= st.Size
 }
 
