@@ -226,7 +226,13 @@ func (r *reader) longArg() int64 {
 		return lenientInt(b)
 	default:
 		f, _ := strconv.ParseFloat(string(b), 64)
-		return saturate(f)
+		switch { // the nearest integer
+		case f >= 1<<63:
+			return math.MaxInt64
+		case f < -1<<63:
+			return math.MinInt64
+		}
+		return int64(f)
 	}
 	return x
 }

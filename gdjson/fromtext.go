@@ -284,19 +284,6 @@ func floatLen(b []byte) int {
 	return end
 }
 
-// saturate returns the int64 nearest to x.
-func saturate(x float64) int64 {
-	switch {
-	case x != x:
-		return 0
-	case x >= 1<<63:
-		return math.MaxInt64
-	case x < -1<<63:
-		return math.MinInt64
-	}
-	return int64(x)
-}
-
 // SplitValues returns a [bufio.SplitFunc] for one [bufio.Scanner], to split text into JSON values,
 // such as lines of JSON. Values end where they end for FromJSON with the same Options. Nothing else
 // is checked: a token that is not JSON is an error of FromJSON. White space surrounds tokens and

@@ -38,7 +38,8 @@ func (r *reader) plain() {
 			r.plain()
 			r.separate()
 		}
-		r.end(at, n)
+		r.leave(n)
+		r.wrote(at, r.e.End())
 	default:
 		r.plainNumber()
 	}

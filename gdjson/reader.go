@@ -336,12 +336,6 @@ func (r *reader) scalar() {
 	}
 }
 
-// end writes the End of the container n that began at offset.
-func (r *reader) end(offset int, n node) {
-	r.leave(n)
-	r.wrote(offset, r.e.End())
-}
-
 // enterArray moves to the first element of a member that must be an array and returns the number of
 // elements. A lenient reader treats other values as empty arrays, as the engine does.
 func (r *reader) enterArray(o *object, m member) int {

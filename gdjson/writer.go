@@ -215,7 +215,9 @@ func (w *writer) openList(name string, f frame) {
 // text appends a string.
 func (w *writer) text(s []byte) {
 	w.element()
-	w.quote(s)
+	w.add(`"`)
+	w.escaped(s)
+	w.add(`"`)
 }
 
 // id appends a member with an id, as a string, because many JSON parsers round numbers to float64.
@@ -240,12 +242,6 @@ func (w *writer) godot2(t gdwire.Token) {
 		w.name(name)
 		w.decimal(int64(numbers[i]))
 	}
-}
-
-func (w *writer) quote(s []byte) {
-	w.add(`"`)
-	w.escaped(s)
-	w.add(`"`)
 }
 
 // chunk appends a chunk of a string. The text before precedes the first chunk, and

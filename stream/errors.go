@@ -264,7 +264,7 @@ func (f *faults) note(side *fault, err error, timeout faultKind) error {
 		latest.kind = timeout
 	case err == io.EOF: // inside a packet, Next returns another error
 		latest.err = io.ErrUnexpectedEOF
-	case !isReset(err):
+	case !isAny(err, append(resetErrors, io.ErrUnexpectedEOF, io.ErrClosedPipe)...): // no reset by the other side or the network
 		return err
 	}
 	f.mu.Lock()
@@ -301,21 +301,10 @@ func (f *faults) of(err error) faultKind {
 			return write.kind
 		}
 	}
-	if isNormalEnd(err) {
+	if err == nil || isAny(err, io.EOF, net.ErrClosed, ErrServerClosed) { // not logged
 		return noFault
 	}
 	return handlerFault
-}
-
-// isReset reports whether err, of a connection, means that the other side vanished.
-func isReset(err error) bool {
-	return isAny(err, resetErrors...) || isAny(err, io.ErrUnexpectedEOF, io.ErrClosedPipe)
-}
-
-// isNormalEnd reports whether err, the error of a handler, is the normal end of a connection. A
-// normal end is not logged.
-func isNormalEnd(err error) bool {
-	return err == nil || isAny(err, io.EOF, net.ErrClosed, ErrServerClosed)
 }
 
 // A panicError is the error of a panic.
@@ -366,16 +355,11 @@ func newCloseFrame(code int, reason string) closeFrame {
 	if len(reason) > maxReason {
 		reason = strings.ToValidUTF8(reason[:maxReason], "") // the last character may have been cut
 	}
-	if !isCloseCode(code) {
+	// The codes registered for RFC 6455 without those that only describe a missing frame, and those of libraries and programs.
+	if !(code >= 1000 && code <= 1003 || code >= 1007 && code <= 1014 || code >= 3000 && code <= 4999) {
 		code = CloseInternalError
 	}
 	return closeFrame{code, reason}
-}
-
-// isCloseCode reports whether a close frame can contain code: the codes registered for RFC 6455 without those that
-// only describe a missing frame, and those of libraries and programs.
-func isCloseCode(code int) bool {
-	return code >= 1000 && code <= 1003 || code >= 1007 && code <= 1014 || code >= 3000 && code <= 4999
 }
 
 // closeCode returns the status code and reason for closing a connection after err, the error of the

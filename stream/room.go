@@ -192,9 +192,7 @@ func (r *Room) check(packet []byte) error {
 func (r *Room) remove(m *Member) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if i := slices.Index(r.members, m); i >= 0 {
-		r.members = slices.Delete(r.members, i, i+1)
-	}
+	r.members = slices.DeleteFunc(r.members, func(one *Member) bool { return one == m })
 }
 
 // Conn returns the connection of m.

@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // The commands count and publish, and what they measure: groups of contenders, and their results.
@@ -138,18 +139,10 @@ func (s *stage) scale(n, small int) int {
 	return n
 }
 
-// check panics on an error, because bodies of benchmarks cannot return errors.
-func check(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
+// check and must panic on an error, because bodies of benchmarks cannot return errors.
+func check(err error) { checked.Check(err) }
 
-// must is check for calls that return a value.
-func must[T any](v T, err error) T {
-	check(err)
-	return v
-}
+func must[T any](v T, err error) T { return checked.Must(v, err) }
 
 func main() {
 	err := errors.New("the commands are count and publish")

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -27,18 +28,10 @@ const (
 	busy        = 0.7                     // of their processor: players that are busier measure themselves
 )
 
-// check panics on an error: nothing is measured then.
-func check(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
+// check and must panic on an error: nothing is measured then.
+func check(err error) { checked.Check(err) }
 
-// must is check for calls that return a value.
-func must[T any](v T, err error) T {
-	check(err)
-	return v
-}
+func must[T any](v T, err error) T { return checked.Must(v, err) }
 
 // most returns the largest number of players for which ok returns true, within 2 % or a room. A number fails if it fails twice,
 // because the machine may have done something else.

@@ -114,7 +114,7 @@ func vectorsOf(f gdwire.Format) (all []vector, err error) {
 		if v.Double {
 			encode = "" // a value does not say its precision
 		}
-		add(v.Formats, v.Double, vector{v.ID, kindOf(v.Value), levelOf(v.Rules), v.Rules, v.Value, v.Objects, false, suite.Valid, v.Hex, encode, v.Hex, true, v.NativeJSON})
+		add(v.Formats, v.Double, vector{v.ID, "a " + typeOf(v.Value), levelOf(v.Rules), v.Rules, v.Value, v.Objects, false, suite.Valid, v.Hex, encode, v.Hex, true, v.NativeJSON})
 	}
 	for _, p := range packets {
 		add(p.Formats, p.Double, vector{p.ID, p.Kind, levelOf(p.Rules), p.Rules, p.Value, p.Objects, p.Strict, p.Verdict, p.Hex, "", nil, false, nil})
@@ -177,13 +177,11 @@ func line(p []byte, allowed bool) string {
 	return hex.EncodeToString(p)
 }
 
-// kindOf returns the kind of a value, such as "a String".
-func kindOf(value []byte) string {
+// typeOf returns the type of a value in JSON, or "" if it is no value.
+func typeOf(value []byte) string {
 	var v struct{ T string }
-	if json.Unmarshal(value, &v) != nil {
-		return "value"
-	}
-	return "a " + v.T
+	_ = json.Unmarshal(value, &v)
+	return v.T
 }
 
 // typesOf returns the names of the types in a packet, up to the fault.
@@ -247,7 +245,7 @@ func judgeRead(answer []byte, verdict string, value []byte) string {
 		return "" // perhaps too deep for package json
 	case verdict == suite.Valid && len(value) > 0:
 		return compare(answer, value)
-	case !isValue(answer):
+	case typeOf(answer) == "":
 		return "no value: " + quote(answer)
 	case verdict == suite.Invalid:
 		return "accepted: " + quote(answer)
@@ -295,18 +293,12 @@ func refusal(answer []byte) (text string, refused bool) {
 	return quote([]byte(*a.Error)), true
 }
 
-// isValue reports whether an answer is a value with a type.
-func isValue(answer []byte) bool {
-	var v struct{ T string }
-	return json.Unmarshal(answer, &v) == nil && v.T != ""
-}
-
 // compare returns the fault of an answer other than the value want, or "".
 func compare(answer, want []byte) string {
 	if bytes.Equal(answer, want) {
 		return ""
 	}
-	if !isValue(answer) {
+	if typeOf(answer) == "" {
 		return "no value: " + quote(answer)
 	}
 	if same, err := tagged.Equal(answer, want); err != nil || !same {

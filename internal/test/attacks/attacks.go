@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"testing/iotest"
 )
 
 // An Attack is an input that tries to exhaust or crash its reader.
@@ -76,40 +77,29 @@ func (a *Attack) Bytes() []byte {
 
 // Reader returns a Reader that generates the input.
 func (a *Attack) Reader() io.Reader {
-	r := &reader{parts: a.Parts}
+	var all []io.Reader
+	for _, p := range a.Parts {
+		all = append(all, io.LimitReader(&cycle{b: p.Bytes}, int64(len(p.Bytes))*p.Times))
+	}
 	if a.ByteByByte {
-		return &byByte{r}
+		return iotest.OneByteReader(io.MultiReader(all...))
 	}
-	return r
+	return io.MultiReader(all...)
 }
 
-// A reader generates the bytes of its parts.
-type reader struct {
-	parts []Part
-	at    int64 // offset in parts[0]
+// A cycle is a Reader of the same bytes again and again.
+type cycle struct {
+	b  []byte
+	at int
 }
 
-func (r *reader) Read(p []byte) (n int, err error) {
-	for n < len(p) && len(r.parts) > 0 {
-		part := r.parts[0]
-		size := int64(len(part.Bytes))
-		if r.at == size*part.Times {
-			r.parts, r.at = r.parts[1:], 0
-			continue
-		}
-		m := copy(p[n:], part.Bytes[r.at%size:])
-		n += m
-		r.at += int64(m)
-	}
-	if n == 0 && len(p) > 0 {
-		return 0, io.EOF
+func (c *cycle) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		m := copy(p[n:], c.b[c.at:])
+		n, c.at = n+m, (c.at+m)%len(c.b)
 	}
 	return n, nil
 }
-
-type byByte struct{ r *reader }
-
-func (r *byByte) Read(p []byte) (int, error) { return r.r.Read(p[:min(1, len(p))]) }
 
 // Type ids and header flags of Godot 4.
 const (

@@ -45,7 +45,7 @@ func (op *Read) Run(c *Caller) error {
 	}
 	var v tagged.Value
 	read, retry := false, c.retry
-	if op.isText() { // lost if a temporary error interrupts the call inside it
+	if op.fits[0] == gdwire.KindStringChunk || op.fits[0] == gdwire.KindNodePathStart { // lost if a temporary error interrupts the call inside it
 		retry = c.retrySkip
 	}
 	err := retry(func() (err error) {
@@ -78,10 +78,6 @@ func (op *Read) Function() string {
 
 // Fits reports whether the call is a typed read of values of a kind.
 func (op *Read) Fits(k gdwire.Kind) bool { return slices.Contains(op.fits, k) }
-
-func (op *Read) isText() bool {
-	return op.fits[0] == gdwire.KindStringChunk || op.fits[0] == gdwire.KindNodePathStart
-}
 
 // errUnread is the result of a typed read that has read nothing.
 var errUnread = errors.New("nothing read")

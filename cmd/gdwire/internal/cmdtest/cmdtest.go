@@ -33,21 +33,14 @@ func Wire(parts ...any) []byte {
 }
 
 // Framed returns the packets, each after its length.
-func Framed(packets ...[]byte) []byte {
-	var b []byte
-	for _, p := range packets {
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
-		b = append(b, p...)
-	}
-	return b
-}
+func Framed(packets ...[]byte) []byte { return framed(binary.LittleEndian, packets) }
 
 // FramedBig returns the packets, each after its length in big-endian order.
-func FramedBig(packets ...[]byte) []byte {
-	var b []byte
+func FramedBig(packets ...[]byte) []byte { return framed(binary.BigEndian, packets) }
+
+func framed(order binary.AppendByteOrder, packets [][]byte) (b []byte) {
 	for _, p := range packets {
-		b = binary.BigEndian.AppendUint32(b, uint32(len(p)))
-		b = append(b, p...)
+		b = append(order.AppendUint32(b, uint32(len(p))), p...)
 	}
 	return b
 }

@@ -283,7 +283,7 @@ func (p *proxyServer) logConn(number int64, format string, args ...any) {
 type direction struct {
 	*proxyServer
 	number   int64
-	way      int // 0 from client to server, 1 from server to client
+	way      record.Direction
 	from, to net.Conn
 	input    io.Reader    // of from
 	file     *os.File     // of -record, or nil
@@ -301,21 +301,19 @@ type packets struct {
 	held  int64 // bytes of the bound
 }
 
-var arrows = [2]string{"->", "<-"}
-
 // forward forwards all bytes and the end of the stream.
 func (d *direction) forward(ctx context.Context) {
 	if d.record != nil {
 		f, err := retry(ctx, d.logWaiting, func() (*os.File, error) {
-			return d.record.File(d.number, record.Direction(d.way))
+			return d.record.File(d.number, d.way)
 		})
 		d.record.Fail(err)
 		defer func() { _ = f.Close() }()
 		d.file = f
 	}
-	if d.way == 0 {
+	if d.way == record.FromClient {
 		d.input = &handshakeReader{r: d.from, url: d.options.target.url, removed: func() {
-			d.logConn(d.number, "%s the extensions were taken out of the WebSocket handshake, because compressed messages cannot be shown", arrows[d.way])
+			d.logConn(d.number, "%s the extensions were taken out of the WebSocket handshake, because compressed messages cannot be shown", d.way)
 		}}
 	}
 	if d.options.filters() {
@@ -453,7 +451,7 @@ func (d *direction) index(m message, at time.Time, forwarded bool) {
 	if d.record == nil || m.packet == nil && !m.left || !forwarded {
 		return
 	}
-	d.record.Add(at, record.Packet{Connection: d.number, Direction: record.Direction(d.way), Offset: from, Length: n})
+	d.record.Add(at, record.Packet{Connection: d.number, Direction: d.way, Offset: from, Length: n})
 }
 
 // stop ends the proxy with an error.
@@ -481,7 +479,7 @@ func (d *direction) filter(ctx context.Context) error {
 		s := d.show(m.packet, time.Now(), &o)
 		sent, err := !s.dropped && (s.Err == nil || !d.options.dropInvalid), error(nil)
 		if s.changed {
-			m.raw = all.encode(s.packet, d.way == 0)
+			m.raw = all.encode(s.packet, d.way == record.FromClient)
 		}
 		if sent {
 			_, err = d.to.Write(m.raw)
@@ -498,12 +496,12 @@ func (d *direction) filter(ctx context.Context) error {
 
 // logEnd adds a message about the error that ends the packets of the direction.
 func (d *direction) logEnd(err error, then string) {
-	d.logConn(d.number, "%s %s; %s", arrows[d.way], strings.TrimPrefix(open.ErrorText(err), "gdwire: "), then)
+	d.logConn(d.number, "%s %s; %s", d.way, strings.TrimPrefix(open.ErrorText(err), "gdwire: "), then)
 }
 
 // each calls do with each message in a stream.
 func (d *direction) each(r io.Reader, o *framing, do func(message, *messages) error) error {
-	all, err := newMessages(r, o, func(note string) { d.logConn(d.number, "%s %s", arrows[d.way], note) })
+	all, err := newMessages(r, o, func(note string) { d.logConn(d.number, "%s %s", d.way, note) })
 	if err != nil {
 		return err
 	}
@@ -542,7 +540,7 @@ func (d *direction) show(packet []byte, at time.Time, o *framing) shown {
 	case len(d.parts) > maxViewed:
 		d.live.Miss()
 	default:
-		d.live.Add(at, d.number, d.way == 0, &s.Unpacked, o.Decoder)
+		d.live.Add(at, d.number, d.way == record.FromClient, &s.Unpacked, o.Decoder)
 	}
 	if !d.countPacket(s.Err) {
 		return s
@@ -588,7 +586,7 @@ func (d *direction) failChange(line string, err error) {
 	d.failed[line] = true
 	d.mu.Unlock()
 	if !told {
-		d.logConn(d.number, "%s -set %q: %v; such packets are forwarded without it", arrows[d.way], line, err)
+		d.logConn(d.number, "%s -set %q: %v; such packets are forwarded without it", d.way, line, err)
 	}
 }
 
@@ -611,7 +609,7 @@ func (d *direction) countPacket(invalid error) bool {
 
 // packetLine returns a packet as a line of text.
 func (d *direction) packetLine(at time.Time, s *shown, o *save.Reading) string {
-	head := fmt.Sprintf("%s #%d %s %d ", at.Format(clock), d.number, arrows[d.way], len(s.packet))
+	head := fmt.Sprintf("%s #%d %s %d ", at.Format(clock), d.number, d.way, len(s.packet))
 	if s.Compressed && s.Err == nil { // an error says so
 		head += s.ModeName() + " "
 	}
@@ -638,7 +636,7 @@ func (d *direction) packetLine(at time.Time, s *shown, o *save.Reading) string {
 // jsonLine returns a packet as a line of JSON.
 func (d *direction) jsonLine(at time.Time, s *shown, o *save.Reading) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `{"time":%q,"connection":%d,"direction":%q,"size":%d,`, at.Format(time.RFC3339Nano), d.number, arrows[d.way], len(s.packet))
+	fmt.Fprintf(&b, `{"time":%q,"connection":%d,"direction":%q,"size":%d,`, at.Format(time.RFC3339Nano), d.number, d.way, len(s.packet))
 	if s.Skipped != nil {
 		fmt.Fprintf(&b, `"skipped":"%x",`, s.Skipped)
 	}

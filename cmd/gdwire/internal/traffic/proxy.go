@@ -144,7 +144,7 @@ func (u *datagramProxy) client(ctx context.Context, from netip.AddrPort) *datagr
 		func(b []byte) { _, _ = server.Write(b) },
 		func(b []byte) { _, _ = u.conn.WriteToUDPAddrPort(b, from) },
 	} {
-		c.ways[i] = newDatagrams(&direction{proxyServer: u.proxyServer, number: number, way: i}, send)
+		c.ways[i] = newDatagrams(&direction{proxyServer: u.proxyServer, number: number, way: record.Direction(i)}, send)
 	}
 	u.clients[from] = c
 	u.running.Go(func() {
@@ -212,7 +212,7 @@ func newDatagrams(d *direction, send func([]byte)) *datagrams {
 	}
 	if d.record != nil {
 		var err error
-		d.file, err = d.record.File(d.number, record.Direction(d.way))
+		d.file, err = d.record.File(d.number, d.way)
 		d.record.Fail(err)
 	}
 	return g
@@ -249,7 +249,7 @@ func (g *datagrams) recognize(b []byte) bool {
 	g.recognized = u.Err == nil
 	if !g.recognized && !g.told {
 		g.told = true
-		g.logConn(g.number, "%s no packets of Godot were recognized, so datagrams are only forwarded until one is; ENet and other protocols over UDP are not supported", arrows[g.way])
+		g.logConn(g.number, "%s no packets of Godot were recognized, so datagrams are only forwarded until one is; ENet and other protocols over UDP are not supported", g.way)
 	}
 	return g.recognized
 }
@@ -427,7 +427,7 @@ func (p *proxyServer) serve(ctx context.Context, c *stream.Conn, number int64) {
 	p.logConn(number, "from %v", address.Text(client.RemoteAddr()))
 	var both sync.WaitGroup
 	for i, ends := range [2][2]net.Conn{{client, server}, {server, client}} {
-		d := &direction{proxyServer: p, number: number, way: i, from: ends[0], input: ends[0], to: ends[1]}
+		d := &direction{proxyServer: p, number: number, way: record.Direction(i), from: ends[0], input: ends[0], to: ends[1]}
 		both.Go(func() { d.forward(ctx) })
 	}
 	both.Wait()
