@@ -175,7 +175,7 @@ func (t *trial) read() {
 func (t *trial) readBare() {
 	in := t.in
 	for used := 0; ; {
-		v := t.value(in.Head[used:])
+		v := t.value(in.Head[used:], in.whole())
 		start := int64(used)
 		used += v.size
 		switch left := in.known() - int64(used); {
@@ -258,7 +258,7 @@ func (t *trial) packet(offset int, b []byte, n int64) (fills, reads bool) {
 		c = t.in.decompress(offset, b, int64(len(b)) < n)
 	}
 	if c == nil {
-		v := t.value(b)
+		v := t.value(b, int64(len(b)) == n)
 		mayFill := v.least == n || v.least < n && !v.exact
 		return v.err == nil && v.size == len(b), errors.Is(v.err, io.ErrUnexpectedEOF) && mayFill || len(b) == 0
 	}
@@ -267,7 +267,7 @@ func (t *trial) packet(offset int, b []byte, n int64) (fills, reads bool) {
 		t.bits += headerBits
 		return true, true
 	}
-	v := t.value(c.Content)
+	v := t.value(c.Content, !c.Cut)
 	rest := c.Content[v.size:]
 	whole := v.err == nil && (len(rest) == 0 || c.Zeros && len(bytes.Trim(rest, "\x00")) == 0)
 	if c.Cut {
@@ -353,9 +353,14 @@ type value struct {
 	exact bool  // least is the size of the value
 }
 
-// value reads the value at the start of b, and counts the evidence for it.
-func (t *trial) value(b []byte) value {
-	d := t.decoder
+// enough is the evidence in the start of a whole value after which the rest is checked and not counted: a third of the
+// instructions. Zeros at the end of b are counted, because they can be null keys.
+const enough = 1 << 10
+
+// value reads the value at the start of b, and counts the evidence for it. Unless whole is set, the value can end after b.
+func (t *trial) value(b []byte, whole bool) value {
+	d, before := t.decoder, t.content
+	whole = whole && t.strict && t.hash == nil && !bytes.HasSuffix(b, make([]byte, 2*minPacket))
 	d.Reset(bytes.NewReader(b))
 	t.values++
 	r := valueReader{content: &t.content, Decoder: d}
@@ -379,6 +384,14 @@ func (t *trial) value(b []byte) value {
 		}
 		if t.hash != nil {
 			add(t.hash, token)
+		}
+		counted, bits := d.InputOffset(), t.bits-before.bits
+		if whole && bits > enough && d.Depth() > 0 {
+			if d.SkipTo(0) != nil {
+				t.content = before
+				return t.value(b, false)
+			}
+			t.bits += bits * float64(d.InputOffset()-counted) / float64(counted)
 		}
 		if d.Depth() == 0 {
 			return value{size: int(d.InputOffset())}
