@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/base/wire"
@@ -28,7 +29,7 @@ var le = binary.LittleEndian
 //	godot4.forms[0].byHeader[73] TypeVector3, KindVector3, unit float64, size 24 bytes
 //
 // A layout, in type.go, describes a type in all formats, and a formatData how one family of engines
-// encodes the types. newFormat combines them to a form for each type id and both values of bit 16.
+// encodes the types. makeForms combines them to a form for each type id and both values of bit 16.
 // Decoder and Encoder use only forms.
 
 // A Format identifies the encoding of one family of engines, or of one manual: the ids of
@@ -69,7 +70,7 @@ func (f Format) Has(t Type) bool { return f.data().has(t) }
 // or manual30. For 0, String returns the name of the default, and for an unknown number a text
 // such as Format(200).
 func (f Format) String() string {
-	if data := f.data(); data != unknownFormat {
+	if data := f.data(); data != &unknownFormat {
 		return data.name
 	}
 	return fmt.Sprintf("Format(%d)", uint8(f))
@@ -77,7 +78,7 @@ func (f Format) String() string {
 
 // MarshalText returns the result of String, or an error for an unknown number.
 func (f Format) MarshalText() ([]byte, error) {
-	if f.data() == unknownFormat {
+	if f.data() == &unknownFormat {
 		return nil, fmt.Errorf("gdwire: unknown format %d", uint8(f))
 	}
 	return []byte(f.String()), nil
@@ -98,26 +99,23 @@ func (f *Format) UnmarshalText(text []byte) error {
 	return fmt.Errorf("gdwire: unknown format %q, not one of %s", text, strings.Join(names, ", "))
 }
 
-// data returns the description of the format.
-func (f Format) data() *formatData { return formatTable[f] }
-
-// formatTable contains the descriptions of all numbers: Godot4 for 0, and unknownFormat for an
-// unknown number. They are read-only.
-var formatTable = func() (all [math.MaxUint8 + 1]*formatData) {
-	for i := range all {
-		all[i] = unknownFormat
-	}
-	for f, data := range map[Format]formatData{
-		Godot4: godot4, Godot3: godot3, Godot2: godot2, Manual4: manual4, Manual3: manual3, Manual30: manual30,
-	} {
-		all[f] = newFormat(data)
-	}
-	all[0] = all[Godot4]
-	return all
-}()
+// formats contains the descriptions of the known numbers: Godot4 for 0.
+var formats = [...]*formatData{
+	0: &godot4, Godot4: &godot4, Godot3: &godot3, Godot2: &godot2, Manual4: &manual4, Manual3: &manual3, Manual30: &manual30,
+}
 
 // unknownFormat contains no types. All calls on its Decoders and Encoders return an error.
-var unknownFormat = newFormat(formatData{})
+var unknownFormat formatData
+
+// data returns the description of the format. It is read-only.
+func (f Format) data() *formatData {
+	data := &unknownFormat
+	if int(f) < len(formats) {
+		data = formats[f]
+	}
+	data.once.Do(data.makeForms)
+	return data
+}
 
 // unknownFormatError returns the cause of that error.
 func unknownFormatError(f Format) error {
@@ -156,9 +154,10 @@ type formatData struct {
 	// optionalPadding contains the types with padding that can be missing at the end of a packet.
 	optionalPadding []Type
 
-	// forms holds the forms with DoubleReals at index 1, and those without it at index 0. newFormat
-	// computes them from the fields above.
-	forms [2]formTable
+	// forms holds the forms with DoubleReals at index 1, and those without it at index 0. makeForms
+	// computes them from the fields above, when the format is first used.
+	forms *[2]formTable
+	once  sync.Once // of makeForms
 }
 
 // A formTable holds the forms of a format.
@@ -367,7 +366,9 @@ type form struct {
 // wideFlag is bit 16 of a header, in form.headerFlags.
 const wideFlag = 1
 
-func newFormat(f formatData) *formatData {
+// makeForms computes the forms.
+func (f *formatData) makeForms() {
+	f.forms = new([2]formTable)
 	for double := range f.forms {
 		table := &f.forms[double]
 		table.idMask = f.idMask
@@ -393,7 +394,6 @@ func newFormat(f formatData) *formatData {
 			}
 		}
 	}
-	return &f
 }
 
 func (f *formatData) newForms(t Type, id uint32, double bool) (r [2]form) {

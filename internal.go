@@ -81,7 +81,7 @@ func (export) ReadKey(d *Decoder, k *internal.Key) bool { return d.readKey(k) }
 func (export) WriteKey(e *Encoder, k *internal.Key) bool { return e.writeKey(k) }
 
 // Header returns the header, in Godot4, of a value of type t in 32 bits, or of a container.
-func (export) Header(t Type) uint32 { return plainForms[t&63][0].header }
+func (export) Header(t Type) uint32 { return Godot4.data().forms[0].byType[t&63][0].header }
 
 // WritePacked writes a packed array of type t to e, of n elements of unit u, encoded in data, or returns false and
 // writes nothing if this is not possible without an error or a flush.

@@ -46,7 +46,7 @@ type fastPath struct {
 // configure derives the fields for the options of a Decoder.
 func (p *fastPath) configure(o *DecoderOptions) {
 	p.format = o.Format.data()
-	p.configured = p.format != unknownFormat
+	p.configured = p.format != &unknownFormat
 	p.forms = &p.format.forms[bit(o.DoubleReals)]
 	p.bounds = o.Limits.bounds()
 	p.maxChunk = min(max(o.MaxChunk, smallestChunk), largestChunk)

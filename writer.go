@@ -132,7 +132,7 @@ func (e *Encoder) reset() {
 	e.init()
 	e.attach()
 	e.partial, e.rune = 0, wire.PartialRune{}
-	if e.format == unknownFormat {
+	if e.format == &unknownFormat {
 		_ = e.Fail(unknownFormatError(o.Format))
 	}
 }

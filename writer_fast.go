@@ -23,6 +23,7 @@ type fastWriter struct {
 	// Derived from the options by configure.
 	format   *formatData
 	forms    *[64][2]form // by type
+	plain    bool         // whether these are the forms of Godot4 without DoubleReals, as package variant puts values
 	maxDepth int
 }
 
@@ -30,6 +31,7 @@ type fastWriter struct {
 func (w *fastWriter) configure(o *EncoderOptions) {
 	w.format = o.Format.data()
 	w.forms = &w.format.forms[bit(o.DoubleReals)&1].byType
+	w.plain = w.format == &godot4 && !o.DoubleReals
 	w.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
 }
 
@@ -128,9 +130,6 @@ func (w *fastWriter) endValues(n uint64) error {
 // Package variant puts structs into the buffer by itself. Containers are opened late there, when another call
 // writes a value in them.
 
-// plainForms are the forms of these values.
-var plainForms = &Godot4.data().forms[0].byType
-
 // window returns the bytes for values, from n on, and how many containers can be nested in the next value, or -1
 // if none may be next.
 func (w *fastWriter) window() (b []byte, n, depth int) {
@@ -138,7 +137,7 @@ func (w *fastWriter) window() (b []byte, n, depth int) {
 	if w.depth == 0 {
 		b = w.buf[:max(w.limit, 0)]
 	}
-	if w.forms != plainForms || w.remaining == 0 {
+	if !w.plain || w.remaining == 0 {
 		depth = -1
 	}
 	return b, w.n, depth

@@ -107,7 +107,7 @@ func (s *encoder) textAs(wire gdwire.Type, text string) error {
 	switch {
 	case wire == gdwire.TypeNodePath:
 		return s.e.WriteNodePath(text)
-	case wire == gdwire.TypeStringName && s.format.Has(wire):
+	case wire == gdwire.TypeStringName && (s.format == gdwire.Godot4 || s.format.Has(wire)):
 		return s.e.WriteStringName(text)
 	}
 	return s.e.WriteString(text)
@@ -208,7 +208,7 @@ func (b encodePlanner) makeSliceEncoder(key planKey) (encodeFunc, error) {
 		plain, plainErr := b.try(func() (encodeFunc, error) { return b.makeElementsEncoder(key) })
 		return func(s *encoder, x variable) error {
 			switch {
-			case s.format.Has(p.typ):
+			case s.format == gdwire.Godot4 || s.format.Has(p.typ): // mostly without a call
 				return packed(s, x)
 			case plainErr != nil:
 				return s.fail(t, plainErr)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/base/wire"
@@ -270,7 +271,7 @@ func (t *Tree) resolve(fits map[*Node]string) {
 var textTypes = map[gdwire.Type]bool{gdwire.TypeString: true, gdwire.TypeStringName: true, gdwire.TypeNodePath: true}
 
 // lists contains the types with a list of elements.
-var lists = func() (all []gdwire.Type) {
+var lists = sync.OnceValue(func() (all []gdwire.Type) {
 	all = append(all, gdwire.TypeArray)
 	for _, t := range gdwire.Types() {
 		if t.Element() != 0 && t != gdwire.TypeImage {
@@ -278,11 +279,11 @@ var lists = func() (all []gdwire.Type) {
 		}
 	}
 	return all
-}()
+})
 
 // conversions contains, by type, the types of values converted by an edit to this type if nothing is lost.
 // Each type takes its own values, a null is replaced by a value of any type, and all else is refused.
-var conversions = func() map[gdwire.Type][]gdwire.Type {
+var conversions = sync.OnceValue(func() map[gdwire.Type][]gdwire.Type {
 	all := map[gdwire.Type][]gdwire.Type{
 		gdwire.TypeInt:        {gdwire.TypeFloat},
 		gdwire.TypeFloat:      {gdwire.TypeInt},
@@ -298,8 +299,8 @@ var conversions = func() map[gdwire.Type][]gdwire.Type {
 		gdwire.TypeRect2i:     {gdwire.TypeRect2},
 		gdwire.TypeObject:     {gdwire.TypeNil},
 	}
-	for _, t := range lists {
-		all[t] = lists
+	for _, t := range lists() {
+		all[t] = lists()
 	}
 	for _, t := range gdwire.Types() {
 		if n, _ := t.Components(); n > 0 {
@@ -308,7 +309,7 @@ var conversions = func() map[gdwire.Type][]gdwire.Type {
 	}
 	all[gdwire.TypeColor] = append(all[gdwire.TypeColor], gdwire.TypeString) // its code or name
 	return all
-}()
+})
 
 // Fit returns the value as a value of type t, or false if values of another type are not converted to t,
 // or something would be lost.
@@ -351,7 +352,7 @@ func (v *Value) convert(to *Value) (Value, bool) {
 	case from == gdwire.TypeDictionary && to.Type == from:
 		fit.Key, fit.Elem = to.Key, to.Elem
 		return fit.fitItems(v.Items, to.Key, to.Elem)
-	case !slices.Contains(conversions[to.Type], from):
+	case !slices.Contains(conversions()[to.Type], from):
 		return *v, false
 	case to.Type == gdwire.TypeObject: // no Object
 		return *v, true
@@ -372,7 +373,7 @@ func (v *Value) convert(to *Value) (Value, bool) {
 	case from == gdwire.TypeString:
 		fit.Text = textOf(v.Text, to.Type).Text
 		return fit, true
-	case slices.Contains(lists, from):
+	case slices.Contains(lists(), from):
 		return v.list(to)
 	}
 	fit.Single = false // the digits of an integer
@@ -449,7 +450,7 @@ func (v Value) fitItems(items []Value, even, odd gdwire.Elem) (Value, bool) {
 // colorOf returns the Color of a code of 3, 4, 6 or 8 hexadecimal digits, with or without #, or of a name, as the engine reads them.
 func colorOf(code string) (Value, bool) {
 	digits := strings.TrimPrefix(code, "#")
-	if known, ok := colors[strings.NewReplacer("_", "", "-", "", " ", "", "'", "", ".", "").Replace(strings.ToLower(code))]; ok {
+	if known, ok := colors()[strings.NewReplacer("_", "", "-", "", " ", "", "'", "", ".", "").Replace(strings.ToLower(code))]; ok {
 		digits = known
 	}
 	if len(digits) == 3 || len(digits) == 4 {
@@ -478,7 +479,7 @@ var constants = map[int]map[string][]float64{
 }
 
 // colors contains the codes of Godot 4's colors by name, in small letters.
-var colors = func() map[string]string {
+var colors = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	words := strings.Fields(`
 aliceblue f0f8ff antiquewhite faebd7 aqua 00ffff aquamarine 7fffd4 azure f0ffff beige f5f5dc bisque ffe4c4 black 000000
@@ -505,7 +506,7 @@ wheat f5deb3 white ffffff whitesmoke f5f5f5 yellow ffff00 yellowgreen 9acd32`)
 		all[words[i]] = words[i+1]
 	}
 	return all
-}()
+})
 
 // textOf returns a value of a type of text, with the text as read back after writing.
 func textOf(text string, t gdwire.Type) Value {

@@ -261,7 +261,7 @@ func (s *scanner) named(name string) (_ Value, ok bool) {
 	if name == objectID {
 		return s.arguments(Value{Type: gdwire.TypeObject}), true
 	}
-	v := Value{Type: types[name]}
+	v := Value{Type: types()[name]}
 	switch {
 	case v.Type == gdwire.TypeObject:
 		return s.object(v), true
@@ -280,7 +280,7 @@ func (s *scanner) named(name string) (_ Value, ok bool) {
 		}
 		return s.call(v), true
 	}
-	if _, ok := signatures[v.Type]; !ok {
+	if _, ok := signatures()[v.Type]; !ok {
 		return v, false
 	}
 	if n, _ := v.Type.Components(); n == 0 {
@@ -402,7 +402,7 @@ func (s *scanner) component(v *Value, kind rune, n int) {
 	start := s.pos
 	isText := v.Type == gdwire.TypeColor && n == len(v.signature()) && s.isQuote()
 	name := s.text[start:][:wire.NameLen(s.text[start:])]
-	part, integers := types[name].Components()
+	part, integers := types()[name].Components()
 	// The axes of a Basis are its columns, and its numbers the rows.
 	isAxis := v.Type == gdwire.TypeBasis || v.Type == gdwire.TypeTransform3D && part == 3 && n > 3
 	isWhole := part == len(v.signature()) && !s.isNext("Color.") // and could be in itself again and again
@@ -487,7 +487,7 @@ func (s *scanner) elem() gdwire.Elem {
 		return gdwire.Elem{Type: gdwire.TypeObject, Script: name}
 	}
 	name := s.take(n)
-	switch t := types[name]; {
+	switch t := types()[name]; {
 	case name == variant:
 		return gdwire.Elem{}
 	case t == gdwire.TypeNil || t != 0 && !gdwire.Godot4.Has(t):

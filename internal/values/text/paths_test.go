@@ -300,7 +300,7 @@ func randomValue(r *rand.Rand) Value {
 	case v.Type == gdwire.TypeRID && r.IntN(3) == 0:
 		v.NoID = true
 	default:
-		for _, arg := range signatures[v.Type] {
+		for _, arg := range signatures()[v.Type] {
 			switch arg {
 			case 'r':
 				v.Numbers = append(v.Numbers, randomReal(r))
@@ -492,9 +492,9 @@ func TestEveryMathType(t *testing.T) {
 		if !integers {
 			continue
 		}
-		require.Len(t, conversions[typ], 2, "no counterpart of %v in fit.go", typ)
-		real := conversions[typ][0]
-		require.Equal(t, []gdwire.Type{typ, gdwire.TypeArray}, conversions[real])
+		require.Len(t, conversions()[typ], 2, "no counterpart of %v in fit.go", typ)
+		real := conversions()[typ][0]
+		require.Equal(t, []gdwire.Type{typ, gdwire.TypeArray}, conversions()[real])
 		m, integers := real.Components()
 		require.Equal(t, n, m)
 		require.False(t, integers)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -325,7 +326,7 @@ const (
 
 // signatures lists the arguments of values written as a call, one letter for each: r and i are real
 // and integer components, u is a 32-bit number, d a 64-bit id, s a string, and x bytes in hexadecimal.
-var signatures = func() map[gdwire.Type]string {
+var signatures = sync.OnceValue(func() map[gdwire.Type]string {
 	all := map[gdwire.Type]string{
 		gdwire.TypeRID: "d", gdwire.TypeObject: "d", gdwire.TypeCallable: "", gdwire.TypeSignal: "sd",
 		gdwire.TypeStringName: "s", gdwire.TypeNodePath: "s", gdwire.TypePackedByteArray: "x", gdwire.TypeImage: "uuuux", gdwire.TypeInputEvent: "uux",
@@ -338,7 +339,7 @@ var signatures = func() map[gdwire.Type]string {
 		}
 	}
 	return all
-}()
+})
 
 const (
 	objectID = "ObjectID" // an Object as its id; a serialized one is Object("Class", {…})
@@ -346,7 +347,7 @@ const (
 )
 
 // types contains the types by name, and by the other names of Godot 3.
-var types = func() map[string]gdwire.Type {
+var types = sync.OnceValue(func() map[string]gdwire.Type {
 	m := map[string]gdwire.Type{
 		"Quat": gdwire.TypeQuaternion, "Transform": gdwire.TypeTransform3D,
 		"PoolByteArray": gdwire.TypePackedByteArray, "PoolIntArray": gdwire.TypePackedInt32Array, "PoolRealArray": gdwire.TypePackedFloat32Array,
@@ -357,7 +358,7 @@ var types = func() map[string]gdwire.Type {
 		m[t.String()] = t
 	}
 	return m
-}()
+})
 
 // IsKey reports whether the value can be written between brackets: is no container, packed
 // array, Signal or Callable.
@@ -433,7 +434,7 @@ func (v *Value) signature() string {
 	if v.NoID {
 		return ""
 	}
-	return signatures[v.Type]
+	return signatures()[v.Type]
 }
 
 func (v *Value) appendArguments(dst []byte) []byte {
@@ -584,7 +585,7 @@ func appendElem(dst []byte, e gdwire.Elem) []byte {
 		return append(dst, variant...)
 	case e.Script != "":
 		return AppendQuoted(dst, name)
-	case e.Class != "" && (!wire.IsName(name) || name == variant || types[name] != 0):
+	case e.Class != "" && (!wire.IsName(name) || name == variant || types()[name] != 0):
 		return AppendQuoted(append(dst, '&'), name)
 	default:
 		return append(dst, name...)
