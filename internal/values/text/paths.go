@@ -458,6 +458,8 @@ func (s *scanner) key() Value {
 	if s.err == nil && !v.isPathKey() {
 		s.pos = start
 		s.errorf("%s is not a key; .key(n) and .value(n) are the n-th pair", s.rest())
+	} else if s.isNext(",") {
+		s.errorf("want ]; an element of an element is [2][3]")
 	}
 	s.close("]")
 	return v

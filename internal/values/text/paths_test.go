@@ -145,6 +145,7 @@ func TestPathsErrors(t *testing.T) {
 		`$ = Rect2i(Vector2(1, 2), 3, 4)`:  `want a number`,
 		`$ = Vector2(Vector2(1, 2))`:       `want a number`,
 		`$[1:2:3] = 5`:                     `want ]`,
+		`$.grid[2,3] = 5`:                  `column 9: want ]; an element of an element is [2][3]`,
 		`$[1.5:2] = 5`:                     `want ]`,
 		`$[(1, 2)] = 5`:                    `is not a key`,
 		`$ = Array`:                        `want [`,
