@@ -110,7 +110,7 @@ func (f *finder) learn() {
 	if f.general || len(f.found) < f.again {
 		return
 	}
-	f.again = len(f.found) + max(every, len(f.found)/8)
+	f.again = len(f.found) + max(every, len(f.found)/2)
 	latest := f.found[max(0, len(f.found)-most):]
 	row, _ := chain(latest, 0, func(c *body) bool { return c.kind == Cut })
 	row = row[max(0, len(row)-mostLearnt-1):]
@@ -435,6 +435,7 @@ func (f *finder) content(c body, s *Stream, content []byte, saving float64) {
 
 // inner explains a content: quickly if it is one value, which it is in no other format then.
 func (f *finder) inner(content []byte) *Parse {
+	f.left[reading] += work[reading].perByte * len(content) // or a small file of much content would not be searched
 	w := f.reader.value(content)
 	isWhole := w.size == len(content) && !w.cut
 	switch {
@@ -444,7 +445,6 @@ func (f *finder) inner(content []byte) *Parse {
 	case !isWhole && f.whole[&content[0]]:
 		return nil
 	}
-	f.left[reading] += work[reading].perByte * len(content) // or a small file of much content would not be searched
 	return f.explain(content, f.format, f.depth+1)
 }
 

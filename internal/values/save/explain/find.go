@@ -209,7 +209,7 @@ func explain(d *digests, o *Options, r row, others []*Parse, proved bool) (all [
 	for _, p := range others {
 		best = max(best, p.Saving)
 	}
-	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, blobs: map[int][]blob{}, inner: map[int][]byte{}, plain: map[int]plainWindow{}, chosen: map[int]*set{}, inDigest: map[int]bool{}, fixed: map[gapSum][]fixedSum{}}
+	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, blobs: map[int][]blob{}, inner: map[int][]byte{}, plain: map[int]*plainWindow{}, chosen: map[int]*set{}, inDigest: map[int]bool{}, fixed: map[gapSum][]fixedSum{}}
 	at := 0
 	for _, c := range r.bodies {
 		e.gaps = append(e.gaps, gapSpan{at, c.from})
@@ -441,36 +441,33 @@ func (s *set) doubt(chosen []*place) (margin float64) {
 // schedule returns the cheapest explanation of a gap by places, and what it saves against the game's own bytes.
 func (e *explainer) schedule(g int, all []*place, not func(*place) bool) (set []*place, saving float64) {
 	const longest = mostPascal + 8 // place
-	ends := []gapSpan{e.gaps[g]}
-	if from, to := ends[0].from, ends[0].to; to-from > 2*(maxGap+longest) { // there are no places in the middle
-		ends = []gapSpan{{from, from + maxGap + longest}, {to - maxGap - longest, to}}
+	parts := []gapSpan{e.gaps[g]}
+	if from, to := parts[0].from, parts[0].to; to-from > 2*(maxGap+longest) { // there are no places in the middle
+		parts = []gapSpan{{from, from + maxGap + longest}, {to - maxGap - longest, to}}
 	}
-	for _, sp := range ends {
+	for _, sp := range parts {
 		var some []*place
 		for _, p := range all {
 			if p.at >= sp.from && p.to <= sp.to {
 				some = append(some, p)
 			}
 		}
-		if _, ok := e.plain[sp.from]; !ok {
-			e.plain[sp.from] = plainWindow{own: ownPrices(e.b, sp)}
-			cost, _ := e.cheapest(sp, some, func(p *place) bool { return !p.isText })
-			e.plain[sp.from] = plainWindow{e.plain[sp.from].own, cost[sp.to-sp.from]}
+		w := e.plain[sp.from]
+		if w == nil {
+			w = &plainWindow{own: ownPrices(e.b, sp)}
+			w.cost = w.cheapest(sp, some, func(p *place) bool { return !p.isText })[sp.to-sp.from].cost
+			e.plain[sp.from] = w
 		}
-		cost, by := e.cheapest(sp, some, not)
+		ends := w.cheapest(sp, some, not)
 		n := len(set)
 		for p := sp.to; p > sp.from; {
-			if c := by[p-sp.from]; c != nil {
-				p = c.at
-				if !c.isText {
-					set = append(set, c)
-				}
-				continue
+			last := &ends[p-sp.from]
+			if p -= last.size; last.place != nil && !last.place.isText {
+				set = append(set, last.place)
 			}
-			p -= e.step(p-sp.from, cost, sp.from)
 		}
 		slices.Reverse(set[n:])
-		saving += e.plain[sp.from].cost - cost[sp.to-sp.from]
+		saving += w.cost - ends[sp.to-sp.from].cost
 	}
 	return set, saving
 }
@@ -496,28 +493,23 @@ func ownPrices(b []byte, sp gapSpan) [][len(widths)]float64 {
 	return all
 }
 
-// step returns the size of the last part of the game's own bytes that ends at i.
-func (e *explainer) step(i int, cost []float64, from int) int {
-	const rounding = 1e-9
-	for k, w := range widths {
-		if w <= i && cost[i-w]+e.plain[from].own[i][k] <= cost[i]+rounding {
-			return w
-		}
-	}
-	return 1
+// An ending is the price of the bytes up to an offset of a gap, and the last part of these: a place, or bytes of the game's own.
+type ending struct {
+	cost  float64
+	size  int
+	place *place
 }
 
-// cheapest returns the price of the bytes up to each offset of a part of a gap, and the places that end there. all is in the
-// order of ends.
-func (e *explainer) cheapest(sp gapSpan, all []*place, not func(*place) bool) (cost []float64, by []*place) {
-	n := sp.to - sp.from + 1
-	cost, by = make([]float64, n), make([]*place, n)
-	prices := e.plain[sp.from].own
-	for i := 1; i < n; i++ {
-		cost[i] = math.Inf(1)
-		for k, w := range widths {
-			if w <= i {
-				cost[i] = min(cost[i], cost[i-w]+prices[i][k])
+// cheapest returns the endings for all offsets of a part of a gap. all is in the order of ends.
+func (w *plainWindow) cheapest(sp gapSpan, all []*place, not func(*place) bool) []ending {
+	const rounding = 1e-9
+	ends := make([]ending, sp.to-sp.from+1)
+	for i := 1; i < len(ends); i++ {
+		end := &ends[i]
+		end.cost = math.Inf(1)
+		for k, width := range widths {
+			if width <= i && ends[i-width].cost+w.own[i][k] < end.cost-rounding {
+				*end = ending{ends[i-width].cost + w.own[i][k], width, nil}
 			}
 		}
 		for ; len(all) > 0 && all[0].to == sp.from+i; all = all[1:] {
@@ -525,12 +517,12 @@ func (e *explainer) cheapest(sp gapSpan, all []*place, not func(*place) bool) (c
 			if not != nil && not(p) {
 				continue
 			}
-			if c := cost[p.at-sp.from] + p.price; c < cost[i] {
-				cost[i], by[i] = c, p
+			if c := ends[p.at-sp.from].cost + p.price; c < end.cost {
+				*end = ending{c, p.to - p.at, p}
 			}
 		}
 	}
-	return cost, by
+	return ends
 }
 
 // patterns returns one place for each pattern in the gaps before one, the most frequent pattern first.

@@ -60,9 +60,9 @@ type explainer struct {
 	texts    []place
 	byGap    map[int][]*place
 	inner    map[int][]byte
-	plain    map[int]plainWindow // by the start
-	chosen   map[int]*set        // the best places of gaps
-	inDigest map[int]bool        // offsets
+	plain    map[int]*plainWindow // by the start
+	chosen   map[int]*set         // the best places of gaps
+	inDigest map[int]bool         // offsets
 	fixed    map[gapSum][]fixedSum
 }
 

@@ -31,8 +31,8 @@ var work = [bounds]struct {
 	done           string
 	fixed, perByte int
 }{
-	reading:   {"bytes were read as values", 1 << 18, 6},
-	unpacking: {"bytes were decompressed", 1 << 20, 32},
+	reading:   {"bytes were read as values", 1 << 17, 6},
+	unpacking: {"bytes were decompressed", 4 << 20, 32},
 	listing:   {"values were found", 1 << 21, 0},
 	hashing:   {"bytes were hashed", 4 << 20, 24},
 }
