@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -547,5 +548,26 @@ func TestTokensWhoseKeyIsRead(t *testing.T) {
 		}
 		require.Equal(t, 1, n, reader)
 		require.EqualValues(t, 7, must(d.ReadInt())(t), reader)
+	})
+}
+
+// The capacity of a payload is its length, so that appending to it copies.
+func TestPayloadsAreClipped(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		b := bytes.Clone(s.packet)
+		d := newDecoder(t, nil, s.options(smallestChunk))
+		d.ResetBytes(b)
+		for {
+			tok, err := d.ReadToken()
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err)
+			p := tok.Bytes()
+			require.Equal(t, len(p), cap(p))
+			p = d.UnreadBuffer()
+			require.Equal(t, len(p), cap(p))
+		}
+		require.Equal(t, s.packet, b)
 	})
 }

@@ -3,6 +3,7 @@ package gdwire
 import (
 	"io"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,4 +97,27 @@ func TestNamesAllocate(t *testing.T) {
 			panic("wrong types")
 		}
 	})
+}
+
+// A chunk that fills the read buffer is returned at once. A partial element waits
+// for its remaining bytes only.
+func TestChunksArriveWithTheirBytes(t *testing.T) {
+	o := &DecoderOptions{MaxChunk: 16}
+	text := strings.Repeat("0123456789abcdef", 3)
+	r, give := pipe(t)
+	d := newDecoder(t, r, o)
+	give(bytesOf(idString, len(text), []byte(text[:16])))
+	require.Equal(t, text[:16], readTo(t, d, 1).Text())
+	give([]byte(text[16:32]))
+	require.Equal(t, text[16:32], readTo(t, d, 1).Text())
+	give([]byte(text[32:]))
+	require.Equal(t, text[32:], readTo(t, d, 1).Text())
+
+	give(bytesOf(idVectors3, 3))
+	require.Equal(t, KindPackedStart, readTo(t, d, 1).Kind())
+	for range 3 {
+		give(reals(3))
+		require.Equal(t, reals(3), readTo(t, d, 1).Bytes())
+	}
+	require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
 }

@@ -9,14 +9,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/iotest"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/testenv"
@@ -299,65 +296,6 @@ func FuzzSet(f *testing.F) {
 			requireSetKeeps(t, b, "$", append(flags, "-q")...)
 		}
 	})
-}
-
-// TestEditVectors edits values that engines wrote: flat differs in exactly the lines of the
-// edit.
-func TestEditVectors(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "value")
-	done := map[string]int{}
-	for folder, format := range engines {
-		flags := []string{"-format", format, "-frame", "u32", "-objects"}
-		edited := func(name string, b []byte, args ...string) ([]byte, []string) {
-			require.NoError(t, os.WriteFile(file, b, 0o600))
-			r := runWith(nil, append(append(append([]string{name}, args...), file), flags...)...)
-			if strings.Contains(r.err, "engines would not read") { // another type in a typed container
-				return nil, nil
-			}
-			require.Zero(t, r.status, "%s %s", args, r.err)
-			flat := runWith([]byte(r.out), append([]string{"flat"}, flags...)...)
-			require.Zero(t, flat.status, flat.err)
-			return []byte(r.out), strings.SplitAfter(flat.out, "\n")
-		}
-		for _, v := range sample(t, folder) {
-			b := framed([]byte(v.Hex))
-			flat := runWith(b, append([]string{"flat"}, flags...)...)
-			if strings.Contains(flat.out, ".key(") {
-				continue // a path of the n-th pair, which moves
-			}
-			lines := strings.SplitAfter(flat.out, "\n")
-			for i, line := range lines[:len(lines)-1] {
-				path, value := open.SplitLine(strings.TrimSuffix(line, "\n"))
-				parsed, v := must2(text.ParseLine(strings.TrimSuffix(line, "\n")))(t)
-				if n := len(parsed.Steps); n == 0 || parsed.Steps[n-1].Op != text.Child || v.Form == text.Declared || i%7 > 1 || strings.Contains(flat.out, "\n"+line+line) {
-					continue
-				}
-				step := &parsed.Steps[len(parsed.Steps)-1]
-				if step.Key.Type != gdwire.TypeString || strings.Count(flat.out, path+" = ") > 1 {
-					continue // an element of an array, whose path others get
-				}
-				after, got := edited("set", b, path+` = s:changed`)
-				if after == nil {
-					continue
-				}
-				require.Equal(t, slices.Concat(lines[:i], []string{path + " = \"changed\"\n"}, lines[i+1:]), got)
-				done["set"]++
-				after, got = edited("delete", b, path)
-				if parent := strings.TrimSuffix(path, string(step.Append(nil))); strings.Count(flat.out, parent+".")+strings.Count(flat.out, parent+"[") > 1 {
-					require.Equal(t, slices.Concat(lines[:i], lines[i+1:]), got)
-				}
-				done["delete"]++
-				if _, got = edited("add", after, path+" = "+value); got != nil && strings.HasPrefix(flat.out, "$.") {
-					require.ElementsMatch(t, lines, got)
-					done["add"]++
-				}
-			}
-		}
-	}
-	t.Log(done)
-	for _, name := range []string{"set", "delete", "add"} {
-		require.Greater(t, done[name], 50, name)
-	}
 }
 
 // requireSetKeeps checks that set with what get prints of a path changes no byte.
