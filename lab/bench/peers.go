@@ -164,12 +164,6 @@ var cborDecoder = must(cbor.DecOptions{DefaultMapType: reflect.TypeFor[map[strin
 
 func (doc *document) cbor() []byte { return must(cbor.Marshal(doc.tree)) }
 
-func (doc *document) gob() []byte {
-	var b bytes.Buffer
-	check(gob.NewEncoder(&b).Encode(&doc.tree))
-	return b.Bytes()
-}
-
 func (doc *document) json() []byte {
 	var b bytes.Buffer
 	doc.writeJSON(jsontext.NewEncoder(&b))
@@ -240,11 +234,13 @@ func jsonReading(doc *document) contender {
 // builders decode the document into a tree of any.
 func builders(doc *document) []contender {
 	var (
-		asMsgp, asCBOR, asGob = doc.msgp(), doc.cbor(), doc.gob()
-		m                     = bytes.NewReader(nil)
-		r                     = msgp.NewReaderSize(nil, msgpBuffer)
-		d                     = msgpack.NewDecoder(nil)
+		asMsgp, asCBOR = doc.msgp(), doc.cbor()
+		m              = bytes.NewReader(nil)
+		asGob          bytes.Buffer
+		r              = msgp.NewReaderSize(nil, msgpBuffer)
+		d              = msgpack.NewDecoder(nil)
 	)
+	check(gob.NewEncoder(&asGob).Encode(&doc.tree))
 	build := func(name string, f func() any) contender {
 		var tree any
 		c := peer(name, len(doc.godot), 0, func() int {
@@ -270,7 +266,7 @@ func builders(doc *document) []contender {
 			return must(d.DecodeInterface())
 		}),
 		build("gob Decode", func() (v any) {
-			m.Reset(asGob)
+			m.Reset(asGob.Bytes())
 			check(gob.NewDecoder(m).Decode(&v))
 			return v
 		}),

@@ -389,7 +389,10 @@ func (o *publication) figures(progress io.Writer) *report {
 	if !canCount() {
 		checked.Check(errors.New("counting instructions needs valgrind on amd64"))
 	}
-	checkPeers()
+	args := append([]string{"list", "-m", "-u", "-f", "{{with .Update}}{{.Path}}@{{.Version}}{{end}}"}, peers...)
+	if later := bytes.Fields(output(exec.Command("go", args...))); len(later) > 0 {
+		checked.Check(fmt.Errorf("peers have later releases. Before this, as a commit of its own:\n\tgo get %s && go mod tidy && go generate ./... && go test ./... && go run . count -write", bytes.Join(later, []byte(" "))))
+	}
 	start := time.Now()
 	fmt.Fprintf(progress, "%s at %s\n", commit, start.Format(time.TimeOnly))
 	dir := checked.Must(os.MkdirTemp("", "gdwire-bench"))
@@ -468,12 +471,4 @@ func (o *publication) commit() string {
 		checked.Check(errors.New("no commit of Git"))
 	}
 	return commit
-}
-
-// checkPeers fails if a peer has a later release than go.mod requires.
-func checkPeers() {
-	args := append([]string{"list", "-m", "-u", "-f", "{{with .Update}}{{.Path}}@{{.Version}}{{end}}"}, peers...)
-	if later := bytes.Fields(output(exec.Command("go", args...))); len(later) > 0 {
-		checked.Check(fmt.Errorf("peers have later releases. Before this, as a commit of its own:\n\tgo get %s && go mod tidy && go generate ./... && go test ./... && go run . count -write", bytes.Join(later, []byte(" "))))
-	}
 }

@@ -86,7 +86,12 @@ func structGroups(x structDocument) []group {
 		counted("into structs"+x.suffix, func() []contender { return intoStructs(x, false) }),
 		counted("into structs, kept"+x.suffix, func() []contender { return intoStructs(x, true) }),
 		counted("from structs"+x.suffix, func() []contender { return fromStructs(x) }),
-		counted("into any"+x.suffix, func() []contender { return intoAny(x) }),
+		counted("into any"+x.suffix, func() (all []contender) {
+			for _, c := range codecs {
+				all = append(all, unmarshaling(c, "", x.encoded(c), len(x.document().godot), reflect.TypeFor[any]()))
+			}
+			return all
+		}),
 	}
 }
 
@@ -128,13 +133,6 @@ func fromStructs(x structDocument) []contender {
 		marshaling("msgp, generated", size, func() ([]byte, error) { return v.MarshalMsg(nil) }),
 		marshaling("vtprotobuf, generated", size, x.filledMessage().MarshalVT),
 	)
-}
-
-func intoAny(x structDocument) (all []contender) {
-	for _, c := range codecs {
-		all = append(all, unmarshaling(c, "", x.encoded(c), len(x.document().godot), reflect.TypeFor[any]()))
-	}
-	return all
 }
 
 // A structValue is the value of a document as structs, with the generated code of msgp.
