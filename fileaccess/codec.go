@@ -77,40 +77,52 @@ func fastlzDecode(dst, src []byte) (n int, err error) {
 	if len(src) == 0 {
 		return 0, errFastLZCut
 	}
-	level := src[0]>>5 + 1
-	if level > 2 {
+	level, run := src[0]>>5+1, int(src[0]&31)+1
+	switch {
+	case level > 2:
 		return 0, errFastLZLevel
+	case run > len(src)-1:
+		return 0, errFastLZCut
+	case run > len(dst):
+		return 0, errLong
 	}
-	for c, i := src[0]&31, 1; ; i++ {
+	copy(dst, src[1:1+run])
+	n, _, err = fastlzOperations(dst, run, src[1+run:], level)
+	return n, err
+}
+
+// fastlzOperations decodes the operations in src after n bytes in dst. It returns the number of bytes in dst then, and how
+// many of src it used: all, or those before an operation without its bytes, with a wrong distance or for which dst has no room.
+func fastlzOperations(dst []byte, n int, src []byte, level byte) (end, used int, err error) {
+	for i := 0; i < len(src); {
+		c := src[i]
+		i++
 		if c < 32 {
 			run := int(c) + 1
 			switch {
 			case run > len(src)-i:
-				return n, errFastLZCut
+				return n, i - 1, errFastLZCut
 			case run > len(dst)-n:
-				return n, errLong
+				return n, i - 1, errLong
 			}
 			n += copy(dst[n:], src[i:i+run])
 			i += run
 		} else {
-			length, distance, used := fastlzMatch(c, src[i:], level)
+			length, distance, more := fastlzMatch(c, src[i:], level)
 			switch {
-			case used == 0:
-				return n, errFastLZCut
+			case more == 0:
+				return n, i - 1, errFastLZCut
 			case distance > n:
-				return n, errFastLZDistance
+				return n, i - 1, errFastLZDistance
 			case length > len(dst)-n:
-				return n, errLong
+				return n, i - 1, errLong
 			}
 			repeat(dst[n:n+length], dst[n-distance:n])
 			n += length
-			i += used
+			i += more
 		}
-		if i >= len(src) {
-			return n, nil
-		}
-		c = src[i]
 	}
+	return n, len(src), nil
 }
 
 // fastlzMatch returns length and distance of the match with opcode c and how many
@@ -295,6 +307,14 @@ func (f *fastlzReader) fill() error {
 			repeat(room, f.out[n-f.distance:])
 			f.length -= int64(len(room))
 		default:
+			// Whole operations of the buffer at once: in half of the time.
+			b, _ := f.in.Peek(f.in.Buffered())
+			n, used, _ := fastlzOperations(f.out[:cap(f.out)], n, b, f.level) // an error is found again below
+			f.out = f.out[:n]
+			if used > 0 {
+				_, _ = f.in.Discard(used)
+				continue
+			}
 			c, err := f.in.ReadByte()
 			if err != nil {
 				return err

@@ -42,7 +42,7 @@ var groups = slices.Concat(
 	packetGroups,
 	clientGroups,
 	bulkGroups(),
-	[]group{fileGroup, saveGroup},
+	[]group{fileGroup, saveGroup, containerGroup},
 	sizeGroups(),
 )
 

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -224,6 +225,29 @@ var saveGroup = group{
 			contend("gdwire Load, format and lengths given", 63, func(name string) error { return savefile.Load(name, new(any), known) }),
 			contend("os.ReadFile and Unmarshal", 63, func(name string) error { return variant.Unmarshal(must(os.ReadFile(name)), new(any)) }),
 			contend("gdwire Open, 1 MB", 6100, func(name string) error { return must(savefile.Open(name, nil)).Close() }),
+		}
+	},
+}
+
+// containerGroup decompresses a saved game of 1 MB with FastLZ.
+var containerGroup = group{
+	name:    "containers",
+	counted: true,
+	setup: func(*stage) []contender {
+		b := must(variant.Marshal(saveOf(6100)))
+		var blocks bytes.Buffer
+		w := must(fileaccess.NewWriter(&blocks, fileaccess.Info{Container: fileaccess.Compressed}, nil))
+		must(w.Write(b))
+		check(w.Close())
+		raw := must(fileaccess.Compress(nil, b, fileaccess.FastLZ))
+		read := func(name string, in []byte, o *fileaccess.Options) contender {
+			return contender{name: name, ours: true, bytes: len(b), want: len(b), run: func() int {
+				return int(must(io.Copy(io.Discard, must(fileaccess.NewReader(bytes.NewReader(in), o)))))
+			}}.allocating()
+		}
+		return []contender{
+			read("gdwire FastLZ in blocks", blocks.Bytes(), nil),
+			read("gdwire raw FastLZ", raw, &fileaccess.Options{Raw: true, Mode: fileaccess.FastLZ}),
 		}
 	},
 }
