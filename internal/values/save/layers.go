@@ -388,6 +388,8 @@ func (s *search) around(p *place) (*found, error) {
 		return nil, nil // CheckZeros finds this damage
 	case v.Unknown() == nil && !isDamaged && p.best.hasValueAt(all, e.Start()):
 		return nil, nil // these are values of the value
+	case len(e.Parts) == 2 && e.Start() == 0 && e.Trailer() == nil:
+		return nil, nil // zeros in place of bytes after the value
 	}
 	f := &found{layer: &around{e, memory(e.Content(), cmp.Or(p.Err, e.Err))}, bits: e.Saving, all: true, format: &e.Format, records: len(e.Values()) > 1}
 	if isDamaged || len(v.Readings) > 0 && v.Readings[0].Frame == Bare && e.Sure() && 4*e.Own() <= len(all) { // damage has its price in the explanation
@@ -531,6 +533,14 @@ func (st *Stack) explained() *explain.Parse {
 		if a, ok := l.(*around); ok {
 			return a.Parse
 		}
+	}
+	return nil
+}
+
+// Kept describes the bytes of the game's own around the values.
+func (st *Stack) Kept() []string {
+	if e := st.explained(); e != nil {
+		return e.Kept()
 	}
 	return nil
 }

@@ -479,6 +479,9 @@ func (c *summary) write(damage error) {
 		c.row("format", from.Format+", frame "+from.Frame+", "+from.Container)
 		if from.Around != "" {
 			c.row("around", from.Around)
+			if kept := c.in.Kept(); len(kept) > 0 {
+				c.row("kept", strings.Join(firstOf(kept, int64(len(kept))), ", "))
+			}
 		}
 	}
 	c.row("nesting", humanize.Comma(int64(c.depth)))

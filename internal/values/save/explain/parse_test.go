@@ -271,6 +271,24 @@ func TestEncrypted(t *testing.T) {
 	}
 }
 
+// TestKept names all bytes that stay: of records, those of the first.
+func TestKept(t *testing.T) {
+	value := saved(t, 400, 0, "Ada")
+	for _, test := range []struct{ layout, want string }{
+		{"m:SAVE u32=3 sp4 B", `"SAVE" at 0, number 3 at 4`},
+		{"p:slot U32=258 f32=-1.5 V u8=7", `"slot" at 0, number 258 at 8, float -1.5 at 12, number 7 at 384`},
+		{"u16=2 m:ABCD u32=8 V rnd8", `number 2 at 0, "ABCD" at 2, number 8 at 6, 8 bytes at 378`},
+		{"u32=9 [ u8=4 V ] m:END!", `number 9 at 0, number 4 at 1, number 4 at 373, "END!" at 1111`},
+		{"png u32=5 sp4 crcp B", `number 266 at 0, PNG image at 4, number 5 at 270`},
+		{"V u32=70000 rnd32 rnd32 rnd8", `76 bytes at 368`},
+		{"V", ""},
+	} {
+		e := Find(layout(strings.Fields(test.layout)).build(t, [][]byte{value, value, value}, "plain"), nil)
+		require.NotNil(t, e, test.layout)
+		require.Equal(t, test.want, strings.Join(e.Kept(), ", "), test.layout)
+	}
+}
+
 // TestBrokenValue: a value that cannot be read is damage, whatever texts are in it, and whole values follow it.
 func TestBrokenValue(t *testing.T) {
 	v := testenv.Must(variant.Marshal(map[string]any{"name": "Ada Lovelace", "list": []any{"one two", "three four", 5, 6}, "x": 5}))(t)

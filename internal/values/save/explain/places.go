@@ -345,11 +345,20 @@ func (e *explainer) positions(gap int, visit func(p int)) {
 	}
 }
 
-// files are the first bytes of files of other formats, and how many bytes are before these.
-var files = []struct {
-	signature string
-	before    int
-}{{"\x89PNG\r\n\x1a\n", 0}, {"OggS\x00", 0}, {"\xff\xd8\xff", 0}, {"WEBPVP8", 8}, {"\x28\xb5\x2f\xfd", 0}, {"\x1f\x8b\x08", 0}}
+// A fileFormat is the format of a blob.
+type fileFormat struct {
+	name, signature string
+	before          int // bytes before the signature
+}
+
+// files are other formats that games keep in saves.
+var files = []fileFormat{{"PNG image", "\x89PNG\r\n\x1a\n", 0}, {"JPEG image", "\xff\xd8\xff", 0}, {"WebP image", "WEBPVP8", 8}, {"Ogg sound", "OggS\x00", 0}, {"stream of Zstandard", "\x28\xb5\x2f\xfd", 0}, {"stream of gzip", "\x1f\x8b\x08", 0}}
+
+// blobName returns the name of the format of a blob.
+func blobName(b []byte) string {
+	i := slices.IndexFunc(files, func(f fileFormat) bool { return bytes.HasPrefix(b[min(len(b), f.before):], []byte(f.signature)) })
+	return files[max(i, 0)].name
+}
 
 // findBlobs finds the blobs in a gap, each after at most few bytes. A blob ends where the size before it says.
 func (e *explainer) findBlobs(gap int) {

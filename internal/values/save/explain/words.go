@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gdwire/gdwire/fileaccess"
@@ -221,6 +222,66 @@ func (p *Parse) String() string {
 		}
 	}
 	return strings.Join(texts, ", ")
+}
+
+// Kept describes the bytes that stay: those of the game's own in the header, the first record and the trailer.
+func (p *Parse) Kept() (all []string) {
+	starts, n := p.starts(), 0
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		if part.isBody() {
+			n++
+		}
+		isRecord := n > 1 && n < p.bodies()
+		switch {
+		case isRecord:
+		case part.Kind == Blob:
+			all = append(all, fmt.Sprintf("%s at %d", blobName(part.Bytes), starts[i]))
+		case part.Kind == Own:
+			for at := 0; at < len(part.Bytes); {
+				name, size := describe(part.Bytes[at:])
+				all = append(all, fmt.Sprintf("%s at %d", name, starts[i]+at))
+				at += size
+			}
+		}
+	}
+	return all
+}
+
+// describe describes what bytes of the game's own begin with: a text, perhaps after its length, or a number, or all up to a text.
+func describe(b []byte) (name string, size int) {
+	const width, most = 4, 64
+	text := func(b []byte) (size, start int) {
+		if len(b) > width {
+			if size = pascalSize(b, lengths[0].Form); size > 0 {
+				return width + size, width
+			}
+		}
+		for size < len(b) && isText(b[size:size+1]) {
+			size++
+		}
+		return size, 0
+	}
+	if n, start := text(b); n >= letterRun {
+		return strconv.Quote(string(b[start:n])), n
+	}
+	for n := 0; n <= letterRun && size < len(b); n, _ = text(b[size:]) { // some bytes are letters by chance
+		size++
+	}
+	first := b[:cmp.Or(size%width, min(size, width))]
+	v := (Form{Width: len(first)}).read(first)
+	x := math.Abs(float64(math.Float32frombits(uint32(v))))
+	v = min(v, (Form{Width: len(first), Big: true}).read(first))
+	switch isRow := size <= most && areNumbers(b[size%width:size]); {
+	case !isRow && size > 1:
+	case x > 1e-3 && x < 1e6 && v >= 1<<12:
+		return fmt.Sprint("float ", math.Float32frombits(binary.LittleEndian.Uint32(first))), width
+	case v < 1<<24:
+		return fmt.Sprint("number ", v), len(first)
+	default:
+		return bytesText(len(first)), len(first)
+	}
+	return bytesText(size), size
 }
 
 // fieldsText describes fields, in parentheses.
