@@ -296,6 +296,7 @@ func TestEdits(t *testing.T) {
 
 		{name: "add", before: value("[1]"), op: Add, line: "a[+] = 2", after: value("[1, 2]"), change: "$.a[+]: 2, was "},
 		{name: "add text to numbers", before: value("PackedInt32Array([1])"), op: Add, line: `a[+] = "x"`, err: "$.a[+] is of type int, as all in a PackedInt32Array, and not String"},
+		{name: "add text to reals", before: value("PackedFloat32Array([])"), op: Add, line: `a[+] = "x"`, err: "$.a[+] is of type float, as all in a PackedFloat32Array, and not String"},
 		{name: "add a number to vectors", before: value("PackedVector2Array([])"), op: Add, line: "a[+] = 5", err: "$.a[+] is of type Vector2, as all in a PackedVector2Array, and not int"},
 		{name: "add a component", before: value("Vector2(1, 2)"), op: Add, line: "a.x = 1", err: "$.a.x is a component of a Vector2"},
 		{name: "add to an int", before: value("5"), op: Add, line: "a.x = 1", err: "$.a is of type int, to which nothing can be added"},

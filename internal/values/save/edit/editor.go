@@ -451,7 +451,7 @@ func (e *editor) addElement(t *text.Node, c *text.Container, n int64) (bool, err
 		return false, err
 	}
 	components, _ := c.Type.Element().Components()
-	zero := text.Value{Type: c.Type.Element(), Numbers: make([]float64, components)}
+	zero := text.Value{Type: c.Type.Element(), Numbers: make([]float64, max(components, 1))}
 	part := text.Part{In: c.Type, Bits: c.Bits, Value: zero}
 	b, v, err := e.encodePart(t, &part, v)
 	e.splice(splice{start: at, end: at, bytes: b})
