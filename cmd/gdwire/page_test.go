@@ -198,11 +198,12 @@ func TestViewTyped(t *testing.T) {
 		for _, at := range []string{"$.a", "$.b", "$.c", "$.d[0]", "$.e", "$.f"} {
 			isText := at == "$.a" || at == "$.c" || at == "$.d[0]"
 			old := v.version
-			answer := v.post(t, map[string]any{"op": "set", "at": at, "text": typed, "bare": isText})
-			line := written("set", at+" = "+typed)
-			if line == nil && isText && strings.IndexAny(strings.TrimPrefix(typed, "&"), `"'`) != 0 { // text without quotes
-				line = written("set", at+" = "+strconv.Quote(typed))
+			answer := v.post(t, map[string]any{"op": "set", "at": at, "text": typed, "raw": isText})
+			text := typed
+			if isText {
+				text = strconv.Quote(typed)
 			}
+			line := written("set", at+" = "+text)
 			require.Equal(t, line == nil, answer.Error.Text != "", "%s = %s: %v", at, typed, answer)
 			if line != nil && v.version > old {
 				require.Equal(t, line, shown(), "%s = %s", at, typed)
@@ -214,7 +215,7 @@ func TestViewTyped(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(name, wire(27, 2, 4, "hash", 2, 2044471099, 4, "name", 4, "Ada"), 0o600))
 	v = viewOf(t, name)
-	edit := map[string]any{"op": "set", "at": "$.name", "text": "Eve", "bare": true}
+	edit := map[string]any{"op": "set", "at": "$.name", "text": "Eve", "raw": true}
 	require.Contains(t, v.post(t, edit).Question, "the number 2044471099 at $.hash looks like a checksum")
 	edit["sure"] = true
 	require.Empty(t, v.post(t, edit).Question)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/gdwire/gdwire/gdwiretest"
@@ -97,14 +98,13 @@ func TestViewEditKeyboard(t *testing.T) {
 	p.settled(`[2]"axe"String`)
 	p.press(kb.ArrowUp + kb.Delete)
 	p.settled(`[1]"bow" → "axe"String`)
-	p.press(kb.ArrowDown + kb.Enter) // text, of which the quotes stay
-	p.ready(`"Ada"`)
+	p.press(kb.ArrowDown + kb.Enter) // text, without quotes
+	p.ready("Ada")
 	p.press("Grace" + kb.Enter)
 	p.settled(`.name"Ada" → "Grace"String`)
 	p.press(kb.ArrowDown + kb.Enter)
-	p.ready("Vector2(1.0, 2.0)")
-	p.ctrl("a")
-	p.press("Vector2(3, 4)" + kb.Enter)
+	p.until(`document.activeElement?.value === "1.0" && ` + fieldValue + `.value === "Vector2(1.0, 2.0)"`)
+	p.press("3" + kb.Tab + "4" + kb.Enter)
 	p.settled("→ Vector2(3.0, 4.0)Vector2")
 	p.until(changeLines + `.length === 4`)
 	require.Equal(t, "4 changes, not saved", eval[string](p, `document.getElementById("changed").textContent`))
@@ -168,7 +168,7 @@ func TestViewEditMouse(t *testing.T) {
 	p.settled(".hp10int")
 	write(".hp", "10", "9", ".hp10 → 9int")
 	write(".speed", "1.5", "2", ".speed1.5 → 2.0float")
-	write(".name", `"Ada"`, "Grace", `.name"Ada" → "Grace"String`)
+	write(".name", "Ada", "Grace", `.name"Ada" → "Grace"String`)
 	p.click(p.line(".gold"))
 	p.click(`document.getElementById("delete")`)
 	p.until(`!Array.from(document.querySelectorAll("#tree .line"), e => e.textContent).includes(".gold5int")`)
@@ -235,6 +235,82 @@ func TestViewEditKeys(t *testing.T) {
 	flags.Set(9, true)
 	flags.Set("x", 50)
 	require.Equal(t, gdwiretest.Encode(t, map[string]any{"flags": flags}), read(t, name))
+	p.quiet()
+}
+
+// Values are edited as people expect: text of several lines, a bool by its box, a Color by its digits and in a picker, a
+// key by a new name. An element is duplicated, and moved by keys and by the mouse.
+func TestViewEditWords(t *testing.T) {
+	name, _ := writeValue(t, map[string]any{
+		"bool": true, "color": variant.Color{R: 1, A: 0.5}, "items": []any{1, "a", 3}, "old name": 5, "text": "say \"hi\"\ttwice",
+	})
+	p := openView(t, gdwireBinary(t), name)
+	p.choose(".bool")
+	p.press(" ")
+	p.settled(".booltrue → falsebool")
+	p.click(p.line(".bool") + `.querySelector("input")`)
+	p.settled(".booltruebool")
+	p.press(" ")
+	p.settled(".booltrue → falsebool")
+
+	p.choose(".color")
+	p.press(kb.Enter)
+	p.until(`document.activeElement?.value === "1.0" && document.querySelector("#field-parts [type=color]").value === "#ff0000"`)
+	p.accessible()
+	p.run(`(e => { e.value = "#00ff00"; e.dispatchEvent(new Event("input", {bubbles: true})); })(document.querySelector("#field-parts [type=color]"))`)
+	require.Equal(t, "Color(0, 1, 0, 0.5)", eval[string](p, fieldValue+`.value`))
+	p.run(fieldValue + `.focus(); ` + fieldValue + `.select()`)
+	p.press("#0000ff" + kb.Enter)
+	p.settled("→ Color(0.0, 0.0, 1.0, 1.0)Color")
+
+	p.choose(".text")
+	p.press(kb.Enter)
+	p.ready("say \"hi\"\ttwice")
+	p.press(`a "b"`)
+	require.NoError(t, chromedp.Do(p.ctx, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierShift))))
+	p.press(`\c` + kb.Enter)
+	p.settled(`→ "a \"b\"\n\\c"String`)
+
+	p.choose(`["old name"]`)
+	p.click(`document.getElementById("rename")`)
+	p.ready("old name")
+	p.press("new" + kb.Enter)
+	p.settled(".new5int")
+	p.press("d")
+	p.ready("new = 5")
+	p.press("again" + kb.Enter)
+	p.settled(".again5int")
+
+	p.choose("[1]")
+	p.press("d")
+	p.settled(`[2]"a"String`)
+	require.NoError(t, chromedp.Do(p.ctx, chromedp.KeyEvent(kb.ArrowDown, chromedp.KeyModifiers(kb.ModifierAlt))))
+	p.settled(`[3]`)
+	p.until(`Array.from(document.querySelectorAll("#tree .line"), e => e.textContent).some(text => text.endsWith("3int") && text.startsWith("[2]"))`)
+	from, to := p.middle(p.line("[0]")+`.querySelector(".type")`), p.middle(p.line("[2]")+`.querySelector(".type")`)
+	mouse := func(kind input.DispatchMouseEventType, at []float64) {
+		require.NoError(t, chromedp.Do(p.ctx, chromedp.MouseEvent(kind, at[0], at[1], chromedp.Button("left"), chromedp.ClickCount(1))))
+	}
+	mouse(chromedp.MousePressed, from)
+	mouse(chromedp.MouseMoved, to)
+	mouse(chromedp.MouseReleased, to)
+	p.settled(`[2]`)
+	p.until(`Array.from(document.querySelectorAll("#tree .line"), e => e.textContent).some(text => text.endsWith("1int") && text.startsWith("[2]"))`)
+	p.ctrl("s")
+	p.until(unsaved + `.startsWith("saved")`)
+	want := new(variant.Dictionary)
+	want.Set("bool", false)
+	want.Set("color", variant.Color{B: 1, A: 1})
+	want.Set("items", []any{"a", 3, 1, "a"})
+	want.Set("new", 5)
+	want.Set("text", "a \"b\"\n\\c")
+	want.Set("again", 5)
+	require.Equal(t, gdwiretest.Encode(t, want), read(t, name))
+
+	p.ctrl("f") // what is typed is searched
+	p.until(`document.activeElement === document.getElementById("query")`)
+	p.press("agai")
+	p.until(`document.getElementById("found").textContent === "1 found"`)
 	p.quiet()
 }
 

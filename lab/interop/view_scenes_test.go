@@ -199,7 +199,7 @@ func TestViewExtremes(t *testing.T) {
 	p.until(`document.querySelector("#tree .chosen")?.textContent.startsWith(".long_")`)
 	p.fits("long", 360, "dark")
 	p.press(kb.ArrowDown + kb.ArrowDown + kb.F2)
-	p.until(`!` + field + `.hidden && ` + fieldValue + `.value.startsWith('"word word')`)
+	p.until(`!` + field + `.hidden && ` + fieldValue + `.value.startsWith("word word")`)
 	p.fits("long-text", 360, "light")
 	p.quiet()
 }

@@ -465,12 +465,13 @@ func TestViewSmall(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "save.bin")
 	require.NoError(t, os.WriteFile(name, append(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), b...), 0o600))
 	p := openView(t, gdwireBinary(t), name)
-	for _, size := range [][2]int64{{800, 500}, {390, 844}, {1200, 500}} {
+	for _, size := range [][2]int64{{800, 500}, {800, 600}, {640, 400}, {390, 844}, {1200, 500}} {
 		require.NoError(t, chromedp.Do(p.ctx, chromedp.EmulateViewport(size[0], size[1])))
 		require.NoError(t, chromedp.Do(p.ctx, chromedp.Navigate(p.url)))
 		p.until(`document.body.dataset.ready === "true" && document.querySelectorAll("#hex div").length > 0`)
 		p.until(`document.getElementById("tree").textContent.includes('.value(1) "long kkkk')`)
 		require.GreaterOrEqual(t, eval[float64](p, `document.getElementById("right").clientHeight`), 190.0, "%v", size)
+		require.LessOrEqual(t, eval[float64](p, `document.querySelectorAll("#hex div")[1].getBoundingClientRect().bottom`), float64(size[1]), "%v: bytes are seen", size)
 		require.Empty(t, eval[[]string](p, `Array.from(document.querySelectorAll("button:not(#border), input:not([type=checkbox]), select, label:has(input), .line")).filter(
 			e => e.checkVisibility() && e.getBoundingClientRect().height > 0 && (e.getBoundingClientRect().height < 23.9 || e.getBoundingClientRect().width < 23.9)).map(e => e.id || e.className || e.textContent)`), "%v", size)
 	}

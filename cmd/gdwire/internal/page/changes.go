@@ -20,6 +20,8 @@ import (
 type Edit struct {
 	Op   string `json:"op"`   // set, add or delete
 	Line string `json:"line"` // path = value, or the path to delete
+
+	with bool // made with the edit before, or not at all
 }
 
 // A Change is a difference between two Sources.

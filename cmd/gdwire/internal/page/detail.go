@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/values/text"
@@ -321,6 +323,18 @@ func (s *Source) whole(done <-chan struct{}, at, end, width int64) (string, erro
 		err = tooLong
 	}
 	return string(p.Buf), offset(err, at)
+}
+
+// wholeText returns a value as set takes it and, if it is text that a field of several lines can contain, as it is.
+func wholeText(literal string) map[string]string {
+	all := map[string]string{"text": literal}
+	v, err := text.ParseValue(literal)
+	isText := v.Type == gdwire.TypeString || v.Type == gdwire.TypeStringName || v.Type == gdwire.TypeNodePath
+	isOdd := func(r rune) bool { return r == utf8.RuneError || !unicode.IsGraphic(r) && r != '\n' && r != '\t' }
+	if err == nil && isText && strings.IndexFunc(v.Text, isOdd) < 0 {
+		all["raw"] = v.Text
+	}
+	return all
 }
 
 // lengthSize is the size in bytes of a length.

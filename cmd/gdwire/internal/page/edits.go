@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 	"slices"
 	"sync"
 
@@ -21,12 +20,14 @@ type request struct {
 	Op      string `json:"op"`
 	At      string `json:"at"`   // the path of the value, or of a new element
 	Text    string `json:"text"` // as typed: the value
-	Bare    bool   `json:"bare"` // Text may be text without quotes: the value is text already
+	Raw     bool   `json:"raw"`  // Text is a text, without quotes
 	Pair    bool   `json:"pair"` // Text is a key and a value for the Dictionary or Object at At
 	Sure    bool   `json:"sure"` // the question about the edit was answered
 	Keep    *int64 `json:"keep"` // the offset of a doubtful number to keep, of a save
 	Derive  *int64 `json:"derive"`
 	Version int    `json:"version"`
+	// Then is an edit after this one: both are made, or none.
+	Then *request `json:"then"`
 
 	question string // to ask before the edit is made
 	doubt    *save.DoubtError
@@ -36,24 +37,18 @@ type request struct {
 func (r *request) edit() (Edit, error) {
 	switch {
 	case r.Op == opDelete:
-		return Edit{r.Op, r.At}, nil
+		return Edit{Op: r.Op, Line: r.At}, nil
+	case r.Raw:
+		return Edit{Op: r.Op, Line: r.At + " = " + string(text.AppendQuoted(nil, r.Text))}, nil
 	case r.Pair:
 		line, err := text.PairLine(r.At, r.Text)
 		if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) { // the page shows the text
 			err = errors.New(wrong.Reason)
 		}
-		return Edit{r.Op, line}, err
+		return Edit{Op: r.Op, Line: line}, err
 	}
-	return Edit{r.Op, r.At + " = " + r.Text}, nil
+	return Edit{Op: r.Op, Line: r.At + " = " + r.Text}, nil
 }
-
-// quoted returns the requested edit with Text as text, or false if this cannot be meant.
-func (r *request) quoted() (Edit, bool) {
-	return Edit{r.Op, r.At + " = " + string(text.AppendQuoted(nil, r.Text))}, r.Bare && !quotes.MatchString(r.Text)
-}
-
-// quotes matches the start of text in quotes.
-var quotes = regexp.MustCompile(`^\s*[&^]?["']`)
 
 // Saved describes a saved file.
 type Saved struct {
@@ -111,7 +106,7 @@ func (h *history) pending() (all []Edit) {
 	}
 	saved := slices.Concat(h.edits[min(h.applied, h.saved):h.saved], h.undone)
 	for _, e := range slices.Backward(saved) {
-		all = append(all, Edit{opUndo, e.Op + " " + e.Line})
+		all = append(all, Edit{Op: opUndo, Line: e.Op + " " + e.Line})
 	}
 	return append(all, h.edits[min(h.applied, h.saved):h.applied]...)
 }
@@ -213,18 +208,20 @@ func (s *Page) readOnly() error {
 
 // apply makes an edit, or sets the question to ask before. Undone edits cannot be made again afterwards.
 func (s *Page) apply(r *request) error {
-	h := s.session.history
-	edit, err := r.edit()
-	if err == nil {
-		err = h.make(edit)
+	h, before := s.session.history, s.session.history.applied
+	for next := r; next != nil; next = next.Then {
+		edit, err := next.edit()
+		if edit.with = next != r; err == nil {
+			err = h.make(edit)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if quoted, ok := r.quoted(); ok && err != nil {
-		edit, err = quoted, h.make(quoted)
+	if h.applied == before {
+		return nil
 	}
-	if err != nil || h.applied == s.session.history.applied {
-		return err
-	}
-	asked := question(s.session.history.contents[s.session.history.applied], edit)
+	asked := question(h.contents[before], h.edits[before])
 	if asked != "" && !r.Sure && asked != s.session.answered {
 		r.question = asked
 		return nil
@@ -233,17 +230,20 @@ func (s *Page) apply(r *request) error {
 	return s.show(h)
 }
 
-// move undoes an edit, or makes an undone one again.
+// move undoes an edit, or makes an undone one again, with those that were made with it.
 func (s *Page) move(by int) error {
 	h := s.session.history
-	h.applied += by
-	switch {
-	case h.applied < 0:
-		return errors.New("there is nothing to undo")
-	case h.applied > len(h.edits):
-		return errors.New("there is nothing to redo")
+	for {
+		h.applied += by
+		switch {
+		case h.applied < 0:
+			return errors.New("there is nothing to undo")
+		case h.applied > len(h.edits):
+			return errors.New("there is nothing to redo")
+		case h.applied == len(h.edits) || !h.edits[h.applied].with:
+			return s.show(h)
+		}
 	}
-	return s.show(h)
 }
 
 // drop forgets the waiting edits.
@@ -333,9 +333,13 @@ func (s *Page) changed(file *Source) error {
 	case file.ReadOnly != nil:
 		return file.ReadOnly
 	}
+	var err error
 	for _, edit := range pending {
-		err := errSaved
-		if edit.Op != opUndo {
+		switch {
+		case edit.with && err != nil: // neither is made
+		case edit.Op == opUndo:
+			err = errSaved
+		default:
 			err = h.make(edit)
 		}
 		if save.IsDamage(err) {

@@ -261,9 +261,36 @@ func TestEditsOfChangedFile(t *testing.T) {
 	require.Equal(t, gdwiretest.Encode(t, other), p.shown())
 	require.Contains(t, p.about().Note, "1 of your 2 edits")
 	require.Equal(t, []string{"undo delete $.items[1] (it was saved before the file changed)"}, p.about().Waiting)
-	require.Equal(t, []Edit{{"undo", "delete $.items[1]"}, {"set", "$.gold = 6"}}, p.Unsaved())
+	require.Equal(t, []Edit{{Op: "undo", Line: "delete $.items[1]"}, {Op: "set", Line: "$.gold = 6"}}, p.Unsaved())
 	p.good("drop", "undo", "redo")
-	require.Equal(t, []Edit{{"set", "$.gold = 6"}}, p.Unsaved())
+	require.Equal(t, []Edit{{Op: "set", Line: "$.gold = 6"}}, p.Unsaved())
+}
+
+// Edits that belong together, such as those that move an element, are made, undone and made again as one, or not at all.
+func TestEditsTogether(t *testing.T) {
+	p := editPage(t, hero(), false)
+	before := p.shown()
+	move := func(del string) string {
+		_, body := ask(t, p.Page, "edit", fmt.Sprintf(`{"op": "add", "at": "$.items[0]", "text": "\"bow\"", "then": {"op": "delete", "at": %q}, "version": %d}`, del, p.Version()))
+		return body
+	}
+	require.Contains(t, move("$.items[9]"), "error")
+	require.Equal(t, before, p.shown())
+	require.Contains(t, move("$.items[2]"), "version")
+	moved := hero()
+	moved["items"] = []any{"bow", "sword"}
+	require.Equal(t, gdwiretest.Encode(t, moved), p.shown())
+	p.good("undo")
+	require.Equal(t, before, p.shown())
+	p.good("redo")
+	require.Equal(t, gdwiretest.Encode(t, moved), p.shown())
+
+	other := hero()
+	delete(other, "items")
+	require.NoError(t, os.WriteFile(p.name, gdwiretest.Encode(t, other), 0o600))
+	require.NoError(t, p.Reread(p.versions.onDisk()))
+	require.Len(t, p.about().Waiting, 2)
+	require.Equal(t, gdwiretest.Encode(t, other), p.shown())
 }
 
 // The edits that are not saved lead from the file to what is shown, also by undoing what was saved.
@@ -271,7 +298,7 @@ func TestEditsPending(t *testing.T) {
 	set := func(n ...string) (edits []Edit) {
 		for _, n := range n {
 			op, line, _ := strings.Cut(n, " ")
-			edits = append(edits, Edit{op, line})
+			edits = append(edits, Edit{Op: op, Line: line})
 		}
 		return edits
 	}
@@ -370,9 +397,9 @@ func TestEditsOfAnyChange(t *testing.T) {
 			h := &p.session.history
 			switch op := random.IntN(10); op {
 			case 0, 1, 2, 3: // numbers that no edit before had
-				edit := Edit{"set", fmt.Sprintf("$.%s = %d", keys[random.IntN(len(keys))], 1000+step)}
+				edit := Edit{Op: "set", Line: fmt.Sprintf("$.%s = %d", keys[random.IntN(len(keys))], 1000+step)}
 				if op == 3 {
-					edit = Edit{"add", fmt.Sprintf("$.new%d = %d", step, step)}
+					edit = Edit{Op: "add", Line: fmt.Sprintf("$.new%d = %d", step, step)}
 				}
 				if p.do(edit.Op, edit.Line) == "" {
 					kept[fmt.Sprint(edit)] = true
@@ -385,13 +412,13 @@ func TestEditsOfAnyChange(t *testing.T) {
 				if again := h.applied <= h.saved; p.do("undo", "") == "" {
 					delete(kept, fmt.Sprint(undone))
 					if again {
-						kept[fmt.Sprint(Edit{opUndo, undone.Op + " " + undone.Line})] = true
+						kept[fmt.Sprint(Edit{Op: opUndo, Line: undone.Op + " " + undone.Line})] = true
 					}
 				}
 			case 6:
 				if p.do("redo", "") == "" {
 					edit := h.edits[h.applied-1]
-					delete(kept, fmt.Sprint(Edit{opUndo, edit.Op + " " + edit.Line}))
+					delete(kept, fmt.Sprint(Edit{Op: opUndo, Line: edit.Op + " " + edit.Line}))
 					kept[fmt.Sprint(edit)] = h.applied > h.saved
 				}
 			case 7:
@@ -489,7 +516,7 @@ func FuzzEdits(f *testing.F) {
 			}
 			before := s.session.history.applied
 			at, value, _ := strings.Cut(line, " = ")
-			if err := s.apply(&request{Op: op, At: at, Text: value, Bare: n%2 == 1, Pair: n%3 == 2}); err != nil {
+			if err := s.apply(&request{Op: op, At: at, Text: value, Raw: n%2 == 1, Pair: n%3 == 2}); err != nil {
 				require.Equal(t, before, s.session.history.applied)
 			}
 			n++

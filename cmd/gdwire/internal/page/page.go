@@ -91,8 +91,8 @@ var answers = map[string]answer{
 	"children": about(func(a *arguments) (any, error) { return a.source.children(a.done(), a.at, a.end, a.index) }),
 	"value":    about(func(a *arguments) (any, error) { return a.source.detail(a.done(), a.at, a.end, a.width) }),
 	"text": about(func(a *arguments) (any, error) {
-		text, err := a.source.whole(a.done(), a.at, a.end, a.width)
-		return map[string]string{"text": text}, err
+		literal, err := a.source.whole(a.done(), a.at, a.end, a.width)
+		return wholeText(literal), err
 	}),
 	"picture": about((*arguments).picture), "way": about((*arguments).way), "sizes": about((*arguments).sizes),
 }

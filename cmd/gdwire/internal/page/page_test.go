@@ -553,3 +553,13 @@ func FuzzSource(f *testing.F) {
 		require.NoError(t, s.search(t.Context(), must(newQuery("a", false))(t), func(progress) error { return nil }))
 	})
 }
+
+// Text is edited without quotes, unless a field of the browser would change it.
+func TestWholeText(t *testing.T) {
+	for literal, raw := range map[string]string{`"a \"b\""`: `a "b"`, `&"n"`: "n", `^"a/b"`: "a/b", `"two\nlines\t\u00a0"`: "two\nlines\t\u00a0", `""`: ""} {
+		require.Equal(t, map[string]string{"text": literal, "raw": raw}, wholeText(literal))
+	}
+	for _, literal := range []string{`"a\r\n"`, `"\u0000"`, `"\u202eabc"`, `"\xff"`, `5`, `["a"]`, `PackedStringArray(["a"])`, ``} {
+		require.Equal(t, map[string]string{"text": literal}, wholeText(literal))
+	}
+}

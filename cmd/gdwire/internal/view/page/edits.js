@@ -1,12 +1,32 @@
-// Edits of the file: the field in which a value is written, and what undoes and saves. The server holds them.
+// Edits of the file: what is written in the field, and what adds, moves, undoes and saves. The server holds them.
 
-import {ask, byId, isTyping, notice, post, quote, shortPath} from "./base.js";
+import {ask, byId, isTyping, make, notice, post, quote, shortPath} from "./base.js";
+import {Field} from "./field.js";
 import {rowHeight} from "./lines.js";
 
-const isText = row => /^(String|StringName|NodePath)$/.test(row.type);
 const isArray = row => /^(Array|Packed)/.test(row.type);
 // takesMore returns whether a value can be added to another: bytes are edited as a whole.
 const takesMore = row => /^(Array|Dictionary|Object|Packed)/.test(row.type) && row.type !== "PackedByteArray";
+
+// isElement returns whether a row is an element of an Array, and isNamed whether it is a value with a key that can be written.
+const isElement = (c, row) => Boolean(row?.step && c.parent) && isArray(c.row) && !row.error;
+const isNamed = (c, row) => Boolean(row?.step && c.parent) && c.row.type === "Dictionary" && !row.key && !row.error;
+// element returns the path of an element, or of a new one: the last has another.
+const element = (path, index, count) => index === count ? path + "[+]" : `${path}[${index}]`;
+// keyOf returns the key in a step of a path.
+const keyOf = row => row.step.startsWith(".") ? row.step.slice(1) : row.step.slice(1, -1);
+
+// decide asks a question, and returns the name of the button of the answer. "" is the one that ends the edit.
+async function decide(question, answers) {
+	const dialog = byId("question");
+	byId("question-text").textContent = question;
+	byId("question-answers").replaceChildren(...Object.entries(answers).map(([value, text]) => Object.assign(make("button", "", text), {value})));
+	dialog.returnValue = "";
+	dialog.showModal();
+	await new Promise(resolve => dialog.addEventListener("close", resolve, {once: true}));
+	if (!dialog.returnValue) throw new Error("Nothing is done: " + question);
+	return dialog.returnValue;
+}
 
 export class Edits {
 	// reload shows the latest version, in which a way leads to the value to select, and tells whether all others
@@ -15,9 +35,10 @@ export class Edits {
 		this.info = info;
 		this.tree = tree;
 		this.reload = reload;
-		this.at = null; // what the field is about: {c, row, adds, first, version, chosen, generation}
+		this.at = null; // what the field is about: {c, row, at, adds, way, version, chosen, generation}
 		this.form = byId("field");
-		this.input = byId("field-value");
+		this.field = new Field();
+		this.input = this.field.input;
 		this.sure = byId("field-sure");
 		this.sending = false; // what is in the field
 		this.sent = Promise.resolve(); // after all that was asked for without it
@@ -29,22 +50,21 @@ export class Edits {
 			this.submit();
 		});
 		this.form.addEventListener("keydown", event => this.keyInField(event));
-		this.input.addEventListener("beforeinput", event => { // a value is one line
-			if (event.inputType === "insertLineBreak") event.preventDefault();
-		});
 		this.form.addEventListener("focusout", event => {
 			if (this.at && !this.form.contains(event.relatedTarget) && this.input.value !== this.refused) this.submit({leaving: true});
 		});
-		this.input.addEventListener("input", () => { // the question was about another text
+		this.form.addEventListener("input", () => { // the question was about another text
 			if (!this.sure.hidden) this.showError("");
 		});
 		this.sure.addEventListener("click", () => this.submit({sure: true}));
 		const buttons = {
 			edit: () => this.editChosen(), add: () => this.addChosen(), delete: () => this.deleteChosen(),
+			rename: () => this.renameChosen(), duplicate: () => this.duplicateChosen(),
 			undo: () => this.send("undo"), redo: () => this.send("redo"), save: () => this.send("save"), drop: () => this.send("drop"),
 		};
 		for (const [id, press] of Object.entries(buttons)) byId(id).addEventListener("click", press);
 		tree.element.addEventListener("keydown", event => this.keyInTree(event));
+		tree.element.addEventListener("pointerdown", event => this.drag(event));
 		document.addEventListener("keydown", event => this.key(event));
 	}
 
@@ -69,6 +89,8 @@ export class Edits {
 		byId("edit").disabled = !row.step || Boolean(row.error);
 		byId("add").disabled = !row.step || !c.parent && !takesMore(row);
 		byId("delete").disabled = !row.step || !c.parent;
+		byId("rename").disabled = !isNamed(c, row);
+		byId("duplicate").disabled = !isNamed(c, row) && !isElement(c, row);
 	}
 
 	// allowed returns whether what is shown can be edited, or says why not.
@@ -78,18 +100,27 @@ export class Edits {
 		return !why;
 	}
 
+	// textOf returns a value: text is as set takes it, and raw as it is, of texts.
+	async textOf(row) {
+		if (row.width && row.type !== "String") return {text: row.text};
+		return ask("text", {...this.tree.args, at: row.at, end: row.end, width: row.width || 0});
+	}
+
 	// edit shows the field for a value, with its text selected.
-	async edit(c, row) {
+	edit(c, row) {
 		if (!row.step || row.error || !this.allowed()) return;
+		this.try(async () => {
+			const {text, raw} = await this.textOf(row);
+			this.open(c, row, {at: c.path + row.step, way: c.way(row.index), what: "Value of", label: c.path + row.step, type: row.type}, text, raw);
+		});
+	}
+
+	async try(run) {
 		try {
-			const text = row.width && row.type !== "String" ? row.text : (await ask("text", {...this.tree.args, at: row.at, end: row.end, width: row.width || 0})).text;
-			this.open(c, row, {first: text, label: c.path + row.step});
+			await run();
 		} catch (error) {
 			notice(error.message);
-			return;
 		}
-		const quoted = isText(row) ? this.input.value.indexOf('"') + 1 : 0;
-		this.input.setSelectionRange(quoted, this.input.value.length - (quoted ? 1 : 0));
 	}
 
 	editChosen() {
@@ -108,9 +139,81 @@ export class Edits {
 			before = row.index;
 			[c, row] = [c.parent, c.row];
 		}
-		const path = c.path + row.step;
-		this.open(c, row, {first: "", label: path, adds: isArray(row) ? before === null ? path + "[+]" : `${path}[${before}]` : path, before});
+		this.openNew(c, row, before, "");
+	}
+
+	openNew(c, row, before, first) {
+		const path = c.path + row.step, way = [...c.way(row.index), before ?? row.count];
+		this.open(c, row, {at: isArray(row) ? element(path, before ?? row.count, row.count) : path, adds: true, way, what: "New in", label: path}, first);
 		this.input.placeholder = isArray(row) ? "value" : "key = value";
+	}
+
+	// renameChosen shows the field for the key of the value that is selected.
+	renameChosen() {
+		const [c, row] = this.tree.chosenRow() || [];
+		if (!isNamed(c, row) || !this.allowed()) return;
+		const key = keyOf(row);
+		let raw; // unless the key is no String
+		try {
+			raw = row.step.startsWith(".") ? key : JSON.parse(/^"/.exec(key) ? key : "");
+		} catch {}
+		this.open(c, row, {at: `${c.path}.key(${row.index})`, way: c.way(row.index), what: "Key of", label: c.path + row.step}, key, raw);
+	}
+
+	// duplicateChosen adds an element like the one that is selected after it. The copy in a Dictionary needs another key.
+	duplicateChosen() {
+		const [c, row] = this.tree.chosenRow() || [];
+		if (!isNamed(c, row) && !isElement(c, row) || !this.allowed()) return;
+		this.try(async () => {
+			const {version} = this.info.file, {text} = await this.textOf(row), to = row.index + 1;
+			if (isElement(c, row)) {
+				this.send("add", {at: element(c.path, to, c.count), text, way: c.way(to), version});
+				return;
+			}
+			const key = keyOf(row);
+			this.openNew(c.parent, c.row, null, `${key} = ${text}`);
+			const quoted = key.startsWith('"') ? 1 : 0;
+			this.input.setSelectionRange(quoted, key.length - quoted);
+		});
+	}
+
+	// move moves an element to another index.
+	move(c, row, to) {
+		if (!isElement(c, row) || to < 0 || to >= c.count || to === row.index || !this.allowed()) return;
+		const down = to > row.index;
+		this.try(async () => {
+			const {version} = this.info.file, {text} = await this.textOf(row);
+			const then = {op: "delete", at: element(c.path, row.index + (down ? 0 : 1))};
+			this.send("add", {at: element(c.path, to + (down ? 1 : 0), c.count), text, then, way: c.way(to), version});
+		});
+	}
+
+	// drag moves an element to the line at which the mouse is released.
+	drag(event) {
+		const {c, index} = event.target.closest(".line")?.drawn || {}, row = c?.rows.get(index);
+		if (event.button !== 0 || event.pointerType === "touch" || !isElement(c, row) || event.target.closest("input, .twisty")) return;
+		const {element: box, generation} = this.tree, end = new AbortController();
+		let over = null;
+		const mark = line => {
+			for (const e of box.querySelectorAll(".over")) e.classList.remove("over");
+			line?.classList.add("over");
+		};
+		document.addEventListener("pointermove", moved => {
+			if (over === null && Math.abs(moved.clientY - event.clientY) < rowHeight / 2) return;
+			const line = document.elementFromPoint(moved.clientX, moved.clientY)?.closest("#tree .line");
+			over = line?.drawn.c === c ? line.drawn.index : -1;
+			mark(over >= 0 ? line : null);
+		}, {signal: end.signal});
+		for (const type of ["pointerup", "pointercancel"]) document.addEventListener(type, () => {
+			end.abort();
+			mark(null);
+			if (type === "pointerup" && over !== null && over >= 0 && generation === this.tree.generation) this.move(c, row, over);
+		}, {signal: end.signal});
+	}
+
+	// toggle makes a bool the other one.
+	toggle(c, row) {
+		this.send("set", {at: c.path + row.step, text: row.text === "true" ? "false" : "true", way: c.way(row.index), version: this.info.file.version});
 	}
 
 	deleteChosen() {
@@ -121,17 +224,15 @@ export class Edits {
 		this.send("delete", {at: c.path + row.step, way, version: this.info.file.version});
 	}
 
-	open(c, row, at) {
+	open(c, row, at, text, raw) {
 		this.at = {...at, c, row, version: this.info.file.version, chosen: this.tree.chosen, generation: this.tree.generation};
 		this.refused = null;
-		this.input.value = at.first;
-		this.input.placeholder = "";
-		byId("field-what").textContent = at.adds ? "New in" : "Value of";
-		byId("field-name").textContent = (shortPath(at.label) || "$") + (at.adds ? "" : ", " + row.type);
+		byId("field-what").textContent = at.what;
+		byId("field-name").textContent = (shortPath(at.label) || "$") + (at.type ? ", " + at.type : "");
 		this.showError("");
 		this.form.hidden = false;
+		this.field.open(at.type, text, raw);
 		this.place();
-		this.input.focus({preventScroll: true});
 	}
 
 	close() {
@@ -157,23 +258,15 @@ export class Edits {
 		this.input.setAttribute("aria-invalid", text === "" ? "false" : "true");
 	}
 
-	// asked returns the edit that the field asks for, and the way to its value after it.
-	asked() {
-		const {c, row, adds, before} = this.at;
-		const text = this.input.value, way = c.way(row.index);
-		if (!adds) return [{op: "set", at: c.path + row.step, text, bare: isText(row)}, way];
-		return [{op: "add", at: adds, text, pair: !isArray(row)}, [...way, before ?? row.count]];
-	}
-
 	// submit asks for the edit. If it raises a question, the answer is to be sure.
 	async submit({leaving = false, sure = false} = {}) {
 		if (this.sending || !this.at) return;
-		if (this.input.value === this.at.first) {
+		if (this.field.isSame()) {
 			this.close();
 			return;
 		}
-		const [edit, way] = this.asked();
-		const {version: before} = this.at;
+		const {at, adds, row, way, version: before} = this.at;
+		const edit = {op: adds ? "add" : "set", at, pair: adds && !isArray(row), ...this.field.asked()};
 		this.sending = true;
 		try {
 			const {version, question} = await post("edit", {...edit, version: before, sure});
@@ -200,14 +293,14 @@ export class Edits {
 	}
 
 	// send asks for an edit that needs no field, after those before it: of a version, or of the latest.
-	send(op, {at = "", way = null, version = 0} = {}) {
+	send(op, {way = null, version = 0, ...edit} = {}) {
 		if (!this.allowed()) return;
 		this.sent = this.sent.then(async () => {
 			try {
 				const before = version || this.info.file.version;
-				const answer = await this.decided({op, at, version: before});
+				const answer = await this.decided({op, ...edit, version: before});
 				notice("");
-				if (answer.version !== before) await this.reload(way);
+				if (answer.version !== before) await this.reload(way, op === "set");
 			} catch (error) {
 				notice(error.message, op === "save" ? this.commands() : []);
 			}
@@ -220,31 +313,35 @@ export class Edits {
 		return (pending || []).map(({op, line}) => op === "undo" ? "# undo: " + line : `gdwire ${op} -i ${quote(line)} ${quote(command)}`);
 	}
 
-	// decided posts an edit and, as long as numbers are doubtful, what the user decides about them.
+	// decided posts an edit and what the user decides, as long as there are questions.
 	async decided(edit) {
-		const answer = await post("edit", edit);
-		if (!answer.doubt) return answer;
-		const dialog = byId("doubt");
-		byId("doubt-text").textContent = `In the bytes around the values, ${answer.doubt.text}.`;
-		dialog.returnValue = "";
-		dialog.showModal();
-		await new Promise(resolve => dialog.addEventListener("close", resolve, {once: true}));
-		if (!dialog.returnValue) throw new Error("Nothing is saved: " + answer.doubt.text);
+		const {question, doubt, ...answer} = await post("edit", edit);
+		if (question) {
+			await decide(question, {sure: "do it", "": "do not"});
+			return this.decided({...edit, sure: true});
+		}
+		if (!doubt) return answer;
+		const how = await decide(`In the bytes around the values, ${doubt.text}.`, {keep: "keep the number", derive: "write it anew", "": "do not save"});
 		const {version} = (await ask("info", {})).file;
-		return this.decided({op: edit.op, version, [dialog.returnValue]: answer.doubt.at});
+		return this.decided({op: edit.op, version, [how]: doubt.at});
 	}
 
 	keyInField(event) {
 		if (event.key === "Escape") this.close();
-		else if (event.key === "Enter" && event.target === this.input && !event.isComposing) this.submit();
+		else if (event.key === "Enter" && event.target.matches("input, textarea") && !event.isComposing && !(event.shiftKey && this.field.isRaw)) this.submit();
 		else return;
 		event.preventDefault();
 		event.stopPropagation();
 	}
 
 	keyInTree(event) {
-		if (event.ctrlKey || event.altKey || event.metaKey) return;
-		const press = {F2: () => this.editChosen(), Insert: () => this.addChosen(), a: () => this.addChosen(), Delete: () => this.deleteChosen()}[event.key];
+		if (event.ctrlKey || event.metaKey) return;
+		const [c, row] = this.tree.chosenRow() || [];
+		const move = by => row && this.move(c, row, row.index + by);
+		const press = event.altKey ? {ArrowUp: () => move(-1), ArrowDown: () => move(1)}[event.key] : {
+			F2: () => this.editChosen(), Insert: () => this.addChosen(), a: () => this.addChosen(), Delete: () => this.deleteChosen(),
+			r: () => this.renameChosen(), d: () => this.duplicateChosen(), " ": row?.type === "bool" && (() => this.toggle(c, row)),
+		}[event.key];
 		if (!press) return;
 		event.preventDefault();
 		press();

@@ -17,6 +17,7 @@ const tree = new Tree(byId("tree"), {
 		return value.show(c, row);
 	},
 	edit: (c, row) => edits?.edit(c, row),
+	flip: info.file?.edits.readOnly === "" && ((c, row) => edits.toggle(c, row)),
 	marks: path => tree.args.packet === undefined ? changes.mark(path) : null,
 	name: index => tree.args.packet !== undefined ? "packet " + tree.args.packet : tree.root.count === 1 ? info.file.name : "value " + index,
 });

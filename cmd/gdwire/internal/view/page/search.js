@@ -7,6 +7,9 @@ const maxHits = 500;
 // isCondition returns whether text is path = value, which packets have or not.
 export const isCondition = text => /\S\s*=\s*\S/.test(text);
 
+// isPath returns whether text can be a path.
+const isPath = text => /^\$|[.[]/.test(text);
+
 export class Search {
 	// where returns what is searched, follow selects a hit, and find returns the way to a path.
 	constructor(where, follow, find) {
@@ -23,7 +26,9 @@ export class Search {
 		document.addEventListener("keydown", event => this.key(event));
 		byId("hits").addEventListener("keydown", event => this.arrows(event));
 		byId("query").addEventListener("input", event => {
+			clearTimeout(this.typing);
 			if (event.target.value === "") this.clear();
+			else if (event.target.value.length > 1 && !isPath(event.target.value)) this.typing = setTimeout(() => this.run(true), 300);
 		});
 	}
 
@@ -37,7 +42,9 @@ export class Search {
 		byId("found").textContent = "";
 	}
 
-	async run() {
+	// run searches, or chooses the next hit. While the user is typing, nothing is chosen.
+	async run(whileTyping) {
+		clearTimeout(this.typing);
 		const q = byId("query").value;
 		if (this.hits.length > 0 && q + byId("number").checked + byId("where").value === this.query) { // Enter, again
 			this.choose(this.at + 1);
@@ -48,7 +55,7 @@ export class Search {
 		if (q === "" || byId("where").value === "packets" && isCondition(q)) return; // the packets are those that have it
 		const request = new AbortController();
 		this.request = request;
-		if (/^\$|[.[]/.test(q) && await this.isPath(q)) return;
+		if (isPath(q) && await this.goToPath(q)) return;
 		byId("hits").hidden = false;
 		let n = 0;
 		const {args, size} = this.where();
@@ -61,15 +68,15 @@ export class Search {
 				if (p.error) byId("hits").append(make("li", "error", p.error.text));
 				const progress = p.done ? "" : size ? `, ${Math.floor(100 * p.at / size)} %` : " …";
 				byId("found").textContent = `${p.done && n === maxHits ? "the first " : ""}${n} found${progress}`;
-				if (p.done && n === 1) this.choose(0);
+				if (p.done && n === 1 && !whileTyping) this.choose(0);
 			});
 		} catch (error) {
 			if (error.name !== "AbortError") byId("found").textContent = error.message;
 		}
 	}
 
-	// isPath goes to the value at a path, if text is one.
-	async isPath(text) {
+	// goToPath goes to the value at a path, if text is one.
+	async goToPath(text) {
 		try {
 			const {way, missing} = await this.find(text);
 			if (missing && !text.startsWith("$")) return false;
@@ -131,9 +138,11 @@ export class Search {
 	}
 
 	key(event) {
-		if (event.key === "/" && !isTyping(event)) {
+		const isFind = event.key === "f" && (event.ctrlKey || event.metaKey) && event.target !== byId("query");
+		if (isFind || event.key === "/" && !isTyping(event)) {
 			event.preventDefault();
 			byId("query").focus();
+			byId("query").select();
 		}
 		if (event.key === "F3") {
 			event.preventDefault();

@@ -65,13 +65,14 @@ class Container {
 }
 
 // Tree shows a source: the file, or a packet. show is called with the container and row of the value
-// that is selected, and edit with those of one without children that is opened. marks has the changes to be
-// marked, and name the name of a value that is in no other.
+// that is selected, edit with those of one without children that is opened, and flip with those of a bool to be the other
+// one. marks has the changes to be marked, and name the name of a value that is in no other.
 export class Tree {
-	constructor(element, {show, edit, marks, name}) {
+	constructor(element, {show, edit, flip, marks, name}) {
 		this.element = element;
 		this.show = show;
 		this.edit = edit;
+		this.flip = flip;
 		this.marks = marks;
 		this.name = name;
 		this.room = 200; // for the indentation of names, in pixels
@@ -81,6 +82,11 @@ export class Tree {
 			if (event.target.closest(".twisty")) {
 				this.select(c, index);
 				this.toggle(c, index);
+			} else if (event.target.matches("input")) {
+				event.preventDefault(); // the tree keeps the focus
+				this.element.focus();
+				this.select(c, index);
+				this.flip(c, c.rows.get(index));
 			} else if (event.detail === 2) {
 				event.preventDefault(); // the field has the focus then
 				this.enter(c, index);
@@ -202,6 +208,12 @@ export class Tree {
 		if (mark) e.classList.add(mark.kind);
 		const value = make("span", "value");
 		if (row.color) value.append(swatch(row.color));
+		if (row.type === "bool" && this.flip && this.args.packet === undefined) {
+			const box = make("input");
+			Object.assign(box, {type: "checkbox", checked: row.text === "true", tabIndex: -1, ariaLabel: row.step});
+			box.addEventListener("click", event => event.preventDefault()); // it is drawn again
+			value.append(box);
+		}
 		if (row.picture) {
 			const picture = make("img", "thumbnail");
 			picture.alt = "";

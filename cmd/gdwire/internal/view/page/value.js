@@ -14,6 +14,7 @@ export class Value {
 		this.request = null;
 		this.shown = null; // the one whose bytes are shown
 		const bytes = byId("hex");
+		bytes.tabIndex = 0; // keys scroll it in a small window
 		new ResizeObserver(() => {
 			if (this.shown && this.shown.perLine !== perLine()) this.hex(this.shown);
 		}).observe(bytes);
