@@ -23,7 +23,6 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/base/checked"
 )
 
 // The commands count and publish, and what they measure: groups of contenders, and their results.
@@ -139,10 +138,18 @@ func (s *stage) scale(n, small int) int {
 	return n
 }
 
-// check and must panic on an error, because bodies of benchmarks cannot return errors.
-func check(err error) { checked.Check(err) }
+// check and must panic on an error, because bodies of benchmarks cannot return errors. They panic with err itself: what is
+// counted of bodies contains them.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
 
-func must[T any](v T, err error) T { return checked.Must(v, err) }
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
 
 func main() {
 	err := errors.New("the commands are count and publish")
