@@ -32,7 +32,7 @@ var (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	code := func() int {
 		defer cancel()
 		begin := time.Now()
