@@ -73,15 +73,6 @@ func openLike(t *testing.T, e *Encoder, d *Decoder) {
 	}
 }
 
-// copyToken copies one token and retries writing it.
-func copyToken(e *Encoder, d *Decoder) error {
-	t, err := d.ReadToken()
-	if err != nil {
-		return err
-	}
-	return e.WriteToken(t)
-}
-
 // A copy that the Reader interrupted before its first token consumed nothing: SkipValue skips a
 // whole value.
 func TestCopyInterruptedBeforeItsFirstToken(t *testing.T) {

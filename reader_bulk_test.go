@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/internal/base/wire"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
@@ -140,8 +141,11 @@ func TestBulkReadsAreFast(t *testing.T) {
 	reads, packet := 0, bytes.NewReader(bytesOf(idInts, 1<<16, make([]byte, 4<<16)))
 	d := newDecoder(t, readerFunc(func(p []byte) (int, error) { reads++; return packet.Read(p) }), &DecoderOptions{MaxChunk: 64})
 	readTo(t, d, 1)
-	require.Equal(t, 1<<16, must(ReadPacked(d, make([]int32, 1<<16)))(t))
-	require.Less(t, reads, 10)
+	dst := make([]int32, 1<<16)
+	require.Equal(t, len(dst), must(ReadPacked(d, dst))(t))
+	if _, direct := wire.AsBytes(dst, true); direct { // not with the tag purego
+		require.Less(t, reads, 10)
+	}
 }
 
 // A string that is in memory as a whole is allocated once. From a Reader, its memory grows with the bytes

@@ -265,24 +265,6 @@ func TestElementsOfPackedNumbersLeft(t *testing.T) {
 	}
 }
 
-// pairs is a Dictionary of three pairs, and a string after it.
-func pairs(t *testing.T) []byte {
-	return encoded(t, nil, func(e *Encoder) {
-		require.NoError(t, e.BeginDict(3))
-		for i := range 3 {
-			require.NoError(t, e.BeginArray(1))
-			require.NoError(t, e.WriteString("key"))
-			require.NoError(t, e.End())
-			require.NoError(t, e.BeginDict(1))
-			require.NoError(t, e.WriteInt(int64(i)))
-			require.NoError(t, e.WriteString("value"))
-			require.NoError(t, e.End())
-		}
-		require.NoError(t, e.End())
-		require.NoError(t, e.WriteString("next"))
-	})
-}
-
 // An int of 32 bits cannot count 2^31 elements. Nothing is consumed then, so another call can read them.
 func TestElementsBeyondInt(t *testing.T) {
 	packet := bytesOf(idArray, 1, idBytes, uint32(1<<31), []byte("abcd"))

@@ -1,78 +1,10 @@
 package variant
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gdwire/gdwire"
 )
-
-// partial sets A only, in both formats.
-type partial struct{ A, B int }
-
-func (p *partial) UnmarshalVariant(d *gdwire.Decoder) error {
-	for key, err := range d.Fields() {
-		if err != nil {
-			return err
-		}
-		if string(key) == "a" {
-			if p.A, err = gdwire.ReadInteger[int](d); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (p *partial) UnmarshalJSON(b []byte) error {
-	var v struct {
-		A int `json:"a"`
-	}
-	err := json.Unmarshal(b, &v)
-	p.A = v.A
-	return err
-}
-
-// partialText keeps what UnmarshalText does not set.
-type partialText struct{ A, B string }
-
-func (p *partialText) UnmarshalText(b []byte) error { p.A = string(b); return nil }
-
-type (
-	shape  interface{ area() int }
-	square struct {
-		Side int `json:"side"`
-	}
-	// Linked is exported, since a pointer to it is embedded.
-	Linked struct {
-		Note string `json:"note"`
-		N    int    `json:"n"`
-	}
-	deepLinked struct{ *Linked }
-	rowOfTwo   struct {
-		_    struct{} `gd:",array"`
-		A, B int
-		kept int
-	}
-	reusedShape struct {
-		*Linked
-		Name    string         `json:"name"`
-		Shape   shape          `json:"shape"`
-		Partial partial        `json:"partial"`
-		Text    partialText    `json:"text"`
-		Next    *partial       `json:"next"`
-		Tags    []string       `json:"tags"`
-		Counts  map[string]int `json:"counts"`
-		Pair    [2]partial     `json:"pair"`
-		Any     any            `json:"any"`
-		Ignored int            `json:"-" gd:"-"`
-		private int
-	}
-)
-
-func (s *square) area() int { return s.Side * s.Side }
 
 // Nothing that a target shares is read into twice: elements that a program moved, fields that are
 // parts of one slice, and values of maps.

@@ -228,12 +228,3 @@ type keyed[K comparable] struct {
 	Known int
 	Rest  map[K]int `gd:",embed"`
 }
-
-type (
-	forest []grown
-	grown  struct {
-		Name  string
-		Trees forest
-		Kin   map[string]forest
-	}
-)

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"strings"
 	"sync"
 	"testing"
 
@@ -236,31 +235,10 @@ func TestMarshalResultsAreNeverWrittenAgain(t *testing.T) {
 	tasks.Wait()
 }
 
-// A nesting marshals another nesting while it is marshaled itself. The innermost is large if
-// Depth is negative.
-type nesting struct{ Depth int }
-
-func (n nesting) MarshalVariant(e *gdwire.Encoder) error {
-	if n.Depth < 0 {
-		return e.WriteString(strings.Repeat("x", 1<<20))
-	}
-	if n.Depth > 0 {
-		if _, err := Marshal(nesting{n.Depth - 1}); err != nil {
-			return err
-		}
-	}
-	return e.WriteNil()
-}
-
 // zeroText is the same text for all values.
 type zeroText int
 
 func (zeroText) MarshalText() ([]byte, error) { return []byte("same"), nil }
-
-// number writes "number", which keys must not do.
-type number int
-
-func (n number) MarshalVariant(e *gdwire.Encoder) error { return e.WriteString("number") }
 
 // A loop is a Marshaler that contains itself, inside a container or not.
 type loop struct{ next *loop }

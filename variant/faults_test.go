@@ -250,14 +250,6 @@ func TestPartsBeforeLimits(t *testing.T) {
 	}
 }
 
-// packed returns values as a slice of numbers, vectors or strings.
-func packed[T any](all []any) (list []T) {
-	for _, v := range all {
-		list = append(list, reflect.ValueOf(v).Convert(reflect.TypeFor[T]()).Interface().(T))
-	}
-	return list
-}
-
 // isPart reports whether a variable with the value v could have the value part after an error. Elements of slices
 // and entries of maps are whole, except the last in an any.
 func isPart(v, part reflect.Value) bool {

@@ -66,18 +66,10 @@ func TestTags(t *testing.T) {
 }
 
 type (
-	inner  struct{ A, B int }
-	Outer2 struct{ inner }
-	left   struct{ Same int }
-	right  struct{ Same int }
-	deep   struct {
-		inner
-		Outer2
-	}
-	selfish struct {
-		*Selfish
-		A int
-	}
+	inner   struct{ A, B int }
+	Outer2  struct{ inner }
+	left    struct{ Same int }
+	right   struct{ Same int }
 	Selfish struct {
 		*Selfish
 		B int

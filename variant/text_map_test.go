@@ -177,15 +177,6 @@ func TestFrequentMapsAsRanged(t *testing.T) {
 	require.Len(t, seen, frequentMapCount)
 }
 
-type keptValue int64
-
-var keptValues []*keptValue
-
-func (v *keptValue) MarshalVariant(e *gdwire.Encoder) error {
-	keptValues = append(keptValues, v)
-	return e.WriteInt(int64(*v))
-}
-
 // A textMap decodes as mapDecoder.decode does, with the same errors after the same memory.
 func TestTextMapsReadAsReflected(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -235,13 +226,6 @@ func TestTextMapsReadAsReflected(t *testing.T) {
 		})
 	}
 }
-
-type (
-	namedTree  map[string]any
-	marshalMap map[string]any
-)
-
-func (marshalMap) MarshalVariant(e *gdwire.Encoder) error { return e.WriteString("method") }
 
 // An encoder keeps neither the pairs nor the memory of large maps.
 func TestPairsAreEmptied(t *testing.T) {
