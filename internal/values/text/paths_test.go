@@ -204,7 +204,7 @@ func TestPairLine(t *testing.T) {
 
 // Deep paths and values are errors, and exhaust no stack.
 func TestDeep(t *testing.T) {
-	defer debug.SetMaxStack(debug.SetMaxStack(16 << 20)) // a recursion without limit ends the program; frames are larger with the race detector
+	defer debug.SetMaxStack(debug.SetMaxStack(8 << 20)) // a recursion without limit ends the program; frames are larger with the race detector
 	const n = 200_000
 	for name, text := range map[string]string{
 		"steps":        strings.Repeat(".a", n),
