@@ -314,6 +314,34 @@ func TestViewEditWords(t *testing.T) {
 	p.quiet()
 }
 
+// What is in the field is saved, however the user saves. A value of a wrong type stays there, and nothing is saved.
+func TestViewEditSaves(t *testing.T) {
+	for how, save := range map[string]func(*viewPage){
+		"key":            func(p *viewPage) { p.ctrl("s") },
+		"button":         func(p *viewPage) { p.click(`document.getElementById("save")`) },
+		"key after edit": func(p *viewPage) { p.press(kb.Enter); p.ctrl("s") },
+	} {
+		t.Run(how, func(t *testing.T) {
+			name, before := editable(t)
+			p := openView(t, gdwireBinary(t), name)
+			p.choose(".gold")
+			p.press(kb.F2)
+			p.ready("5")
+			p.press("1x")
+			p.ctrl("s")
+			p.until(`document.getElementById("notice-text").textContent.startsWith("Nothing is saved: ")`)
+			p.ready("1x")
+			require.Equal(t, before, read(t, name))
+			p.press(kb.Backspace + "7")
+			save(p)
+			p.until(unsaved + `.startsWith("saved") && ` + field + `.hidden`)
+			var v map[string]any
+			require.NoError(t, variant.Unmarshal(read(t, name), &v))
+			require.EqualValues(t, 17, v["gold"])
+		})
+	}
+}
+
 // The hits of a search are edited one after the other.
 func TestViewEditHits(t *testing.T) {
 	name, _ := writeValue(t, map[string]any{"a": map[string]any{"hp": 1}, "b": map[string]any{"hp": 2}, "c": map[string]any{"hp": 3}})

@@ -41,6 +41,7 @@ export class Edits {
 		this.input = this.field.input;
 		this.sure = byId("field-sure");
 		this.sending = false; // what is in the field
+		this.submitted = Promise.resolve(); // after the latest that was asked for by the field
 		this.sent = Promise.resolve(); // after all that was asked for without it
 		this.narrow = matchMedia("(max-width: 600px)");
 		tree.lines.drawn = () => this.place();
@@ -63,6 +64,7 @@ export class Edits {
 			undo: () => this.send("undo"), redo: () => this.send("redo"), save: () => this.send("save"), drop: () => this.send("drop"),
 		};
 		for (const [id, press] of Object.entries(buttons)) byId(id).addEventListener("click", press);
+		byId("save").addEventListener("mousedown", event => { if (this.at) event.preventDefault(); }); // the field stays until the click: the button would move
 		tree.element.addEventListener("keydown", event => this.keyInTree(event));
 		tree.element.addEventListener("pointerdown", event => this.drag(event));
 		document.addEventListener("keydown", event => this.key(event));
@@ -76,7 +78,7 @@ export class Edits {
 		byId("read-only").textContent = edits.readOnly && "Not editable: " + edits.readOnly;
 		byId("undo").disabled = edits.undo === 0;
 		byId("redo").disabled = edits.redo === 0;
-		byId("save").disabled = !edits.unsaved;
+		byId("save").disabled = !edits.unsaved && !this.at;
 		byId("unsaved").textContent = edits.unsaved ? "not saved" : edits.backup ? `saved; ${edits.backup.replace(/.*[\\/]/, "")} is the file before` : "";
 		byId("waiting").hidden = edits.waiting.length === 0;
 		byId("waiting-edits").textContent = "Not possible in this file, and not saved: " + edits.waiting.join("; ");
@@ -231,6 +233,7 @@ export class Edits {
 		byId("field-name").textContent = (shortPath(at.label) || "$") + (at.type ? ", " + at.type : "");
 		this.showError("");
 		this.form.hidden = false;
+		byId("save").disabled = false;
 		this.field.open(at.type, text, raw);
 		this.place();
 	}
@@ -239,6 +242,7 @@ export class Edits {
 		this.at = null;
 		this.form.hidden = true;
 		this.tree.element.focus();
+		this.shown();
 	}
 
 	// place moves the field to the line that is selected, or below it if it is for a new value.
@@ -258,9 +262,20 @@ export class Edits {
 		this.input.setAttribute("aria-invalid", text === "" ? "false" : "true");
 	}
 
-	// submit asks for the edit. If it raises a question, the answer is to be sure.
-	async submit({leaving = false, sure = false} = {}) {
-		if (this.sending || !this.at) return;
+	// submit asks for the edit, unless that is under way. If it raises a question, the answer is to be sure.
+	submit(how = {}) {
+		if (!this.sending && this.at) this.submitted = this.request(how);
+		return this.submitted;
+	}
+
+	// finish makes the edit in the field, if it is open, or throws why that can't be.
+	async finish() {
+		await this.submitted;
+		await this.submit();
+		if (this.at) throw new Error("Nothing is saved: " + byId("field-error").textContent);
+	}
+
+	async request({leaving = false, sure = false}) {
 		if (this.field.isSame()) {
 			this.close();
 			return;
@@ -270,13 +285,17 @@ export class Edits {
 		this.sending = true;
 		try {
 			const {version, question} = await post("edit", {...edit, version: before, sure});
-			if (question) {
+			if (question && this.at) {
 				this.refuse(question, leaving, true);
 				return;
 			}
 			this.close();
 			if (version !== before) await this.reload(way, edit.op === "set");
 		} catch (error) {
+			if (!this.at) { // the user has left the field
+				notice(error.message);
+				return;
+			}
 			this.at.version = this.info.file.version;
 			this.refuse(error.message, leaving);
 		} finally {
@@ -297,6 +316,7 @@ export class Edits {
 		if (!this.allowed()) return;
 		this.sent = this.sent.then(async () => {
 			try {
+				if (op === "save") await this.finish();
 				const before = version || this.info.file.version;
 				const answer = await this.decided({op, ...edit, version: before});
 				notice("");

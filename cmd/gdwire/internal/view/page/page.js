@@ -45,7 +45,7 @@ function reload(way, staysInPlace) {
 	loading = loading.catch(() => {}).then(async () => {
 		const latest = await ask("info", {});
 		if (latest.file.version === info.file.version) { // watch was faster
-			if (way) await tree.follow(way);
+			if (way && !edits.at) await tree.follow(way); // or the user edits the next value already
 			return;
 		}
 		const state = tree.state();
