@@ -67,7 +67,9 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	case r.IsConverted():
 		return fmt.Errorf("%s %w", in.Name, why)
 	case r.IsJSON():
-		return fmt.Errorf("%s %w; gdwire encode makes values of JSON%s", in.Name, why, choose)
+		return fmt.Errorf("%s %w; gdwire encode makes values of JSON", in.Name, why)
+	case r.Name != "": // of another program: no choice makes values of it
+		return fmt.Errorf("%s %w", in.Name, why)
 	case r.Header > 0:
 		return fmt.Errorf("%s %w; -skip %d skips them", in.Name, why, r.Header)
 	default:
