@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -18,11 +18,88 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
+// A link carries connections of a process to a NATS server, unless it is cut.
+type link struct {
+	t        *testing.T
+	addr, to string // of its own, of the server
+
+	mu    sync.Mutex
+	ln    net.Listener // nil if the link is cut
+	conns []net.Conn
+}
+
+func newLink(t *testing.T, to net.Addr) *link {
+	l := &link{t: t, addr: "127.0.0.1:0", to: to.String()}
+	l.restore()
+	t.Cleanup(l.cut)
+	return l
+}
+
+// restore ends a cut.
+func (l *link) restore() {
+	require.Eventually(l.t, func() bool { // another program can use the port
+		ln, err := net.Listen("tcp", l.addr)
+		if err != nil {
+			return false
+		}
+		l.addr = ln.Addr().String()
+		l.mu.Lock()
+		l.ln = ln
+		l.mu.Unlock()
+		go l.accept(ln)
+		return true
+	}, patience, time.Millisecond)
+}
+
+// cut closes the connections, and refuses others.
+func (l *link) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.ln.Close()
+	l.ln = nil
+	for _, c := range l.conns {
+		_ = c.Close()
+	}
+	l.conns = nil
+}
+
+func (l *link) accept(ln net.Listener) {
+	for {
+		conn, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		l.carry(ln, conn)
+	}
+}
+
+// carry carries what is sent over a connection, or closes it.
+func (l *link) carry(ln net.Listener, conn net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	server, err := net.Dial("tcp", l.to)
+	if err != nil {
+		_ = conn.Close()
+		return
+	}
+	if l.ln != ln { // it was cut meanwhile
+		_, _ = conn.Close(), server.Close()
+		return
+	}
+	l.conns = append(l.conns, conn, server)
+	for _, ends := range [][2]net.Conn{{conn, server}, {server, conn}} {
+		go func() {
+			_, _ = io.Copy(ends[0], ends[1])
+			_ = ends[0].Close()
+		}()
+	}
+}
+
 // A chaos is a cluster with members of rooms who send numbered packets, while processes are killed,
-// paused, restarted, and cut off from each other.
+// paused, restarted, and cut off from NATS.
 type chaos struct {
 	t         *testing.T
-	links     []*link // to the routes of the processes
+	links     []*link // of the processes to NATS
 	processes []*process
 
 	mu        sync.Mutex
@@ -52,17 +129,7 @@ type session struct {
 }
 
 // start starts process i, or starts it again.
-func (c *chaos) start(i int) {
-	var join []string
-	for j, l := range c.links {
-		if j != i {
-			join = append(join, l.addr)
-		}
-	}
-	p := startProcess(c.t, "-route-timeout", "4s", "-advertise", c.links[i].addr, "-join", strings.Join(join, ","))
-	c.links[i].setRoutes(p.printedAddr("routes"))
-	c.processes[i] = p
-}
+func (c *chaos) start(i int) { c.processes[i] = startProcess(c.t, "nats://"+c.links[i].addr) }
 
 // serving waits until process i serves clients.
 func (c *chaos) serving(i int) {
@@ -215,14 +282,10 @@ var faults = []struct {
 		c.deliver(n)
 		c.signal(i, syscall.SIGCONT)
 	}},
-	{"cut", func(c *chaos, _, n int) {
-		for _, l := range c.links {
-			l.cut()
-		}
+	{"cut", func(c *chaos, i, n int) {
+		c.links[i].cut()
 		c.deliver(n)
-		for _, l := range c.links {
-			l.restore()
-		}
+		c.links[i].restore()
 	}},
 	{"rolling restart", func(c *chaos, _, n int) {
 		for i := range c.processes {
@@ -245,10 +308,9 @@ func TestChaos(t *testing.T) {
 		rooms, size, duration = 20, 10, time.Minute
 	}
 	c := &chaos{t: t, processes: make([]*process, 3), addrs: make([]string, 3), sessions: map[int64]*session{}}
-	for range c.processes {
-		c.links = append(c.links, newLink(t))
-	}
+	ns := startNATS(t, 4*time.Second)
 	for i := range c.processes {
+		c.links = append(c.links, newLink(t, ns.Addr()))
 		c.start(i)
 	}
 	for i := range c.processes {

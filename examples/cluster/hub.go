@@ -29,7 +29,6 @@ const (
 	deadAfter   = 3 * beat         // the time until a silent process is dead
 	forgetAfter = time.Minute      // the time until a silent room of another process is forgotten
 	joinTimeout = 10 * time.Second // the time for a client to wait for its id
-	aloneAfter  = 3 * beat         // the time until a process without others serves alone
 )
 
 // A hub contains the rooms with members of this process, and knows the other processes.
@@ -48,6 +47,28 @@ func newHub() *hub {
 	return &hub{id: rand.Uint64(), rooms: map[string]*room{}, alive: map[uint64]time.Time{}}
 }
 
+// connect connects h to NATS. While the connection is lost, packets are refused and not kept, because old packets
+// are useless to a game.
+func (h *hub) connect() (err error) {
+	h.nc, err = nats.Connect(*servers,
+		nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.RetryOnFailedConnect(true),
+		nats.DisconnectErrHandler(func(nc *nats.Conn, err error) {
+			if !nc.IsClosed() { // by this process
+				h.missed("connection to NATS lost", err)
+			}
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { h.missed("packets lost", err) }),
+		nats.ReconnectHandler(func(*nats.Conn) { log.Print("connected to NATS again") }))
+	return err
+}
+
+// close ends the connection to NATS after sending everything.
+func (h *hub) close() {
+	_ = h.nc.Publish(goneSubject, h.number())
+	_ = h.nc.FlushTimeout(time.Second)
+	h.nc.Close()
+}
+
 // start waits until NATS is up, and for other processes if there can be any, or until ctx is done.
 func (h *hub) start(ctx context.Context) error {
 	for subject, handler := range map[string]func(data []byte){
@@ -63,18 +84,16 @@ func (h *hub) start(ctx context.Context) error {
 		if n := h.processes(); n != known {
 			known, changed = n, time.Now()
 		}
-		wait := aloneAfter
+		wait := *alone
 		if known > 1 {
-			wait = beat // for routes to others known to that process
-		} else if *join == "" && *cluster == "" {
-			wait = 0
+			wait = beat // for the answers of others
 		}
 		if known > 0 && time.Since(changed) >= wait {
 			break
 		}
 	}
-	if known == 1 && *join != "" {
-		log.Print("no other process answers: this one serves alone, and joins them when they do")
+	if known == 1 {
+		log.Print("no other process answers: this one serves alone, until they do")
 	}
 	go func() {
 		for ; !h.nc.IsClosed(); time.Sleep(beat) {

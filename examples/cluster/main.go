@@ -4,11 +4,10 @@
 // The first packet of a client is a String, the name of its room. When all processes hear the room,
 // the client gets its id, an int. All other packets of a client arrive at the members as an Array of
 // the sender's id and the packet's value. The value is forwarded as bytes, without decoding, through
-// NATS: a subject for each room. Each process runs a NATS server of its own, and routes join these
-// servers.
+// NATS: a subject for each room.
 //
 // main.go contains the flags and the server, room.go the members of a room and their packets,
-// hub.go the rooms and the other processes, nats.go the connection to NATS.
+// hub.go the rooms, the other processes and the connection to NATS.
 package main
 
 import (
@@ -25,25 +24,17 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire/stream"
+	"github.com/nats-io/nats.go"
 )
 
 var (
 	clients = flag.String("clients", "127.0.0.1:7777", "listen for clients on this `address`")
-	routes  = flag.String("routes", "127.0.0.1:7778", "listen for other processes on this `address`")
-	join    = flag.String("join", "", "the -routes `addresses` of other processes, with commas between them; one is enough")
-	public  = flag.String("advertise", "", "the `address` at which other processes reach -routes, if it is another one")
-	cluster = flag.String("nats", "", "use the NATS servers at this `URL` and start none")
+	servers = flag.String("nats", nats.DefaultURL, "connect to the NATS servers at these `URLs`, with commas between them")
 	status  = flag.String("http", "", "answer /ready and /debug/vars on this `address`")
 	drain   = flag.Duration("drain", 0, "the `time` from SIGTERM, when /ready begins to fail, to the end")
 
-	perAddr = flag.Int("per-addr", 100, "serve at most `N` clients of an address; with -join, those of a process that ended come, too")
-
-	silence  = flag.Duration("route-timeout", 4*time.Second, "give up a route that is silent for this `time`")
-	user     = flag.String("route-user", "", "`name` that processes tell each other, with -route-password")
-	password = flag.String("route-password", "", "`password` of the routes, the same for all processes")
-	cert     = flag.String("route-cert", "", "certificate `file` of this process, for TLS between processes")
-	key      = flag.String("route-key", "", "key `file` of -route-cert")
-	ca       = flag.String("route-ca", "", "`file` of the authority that signed the certificates of all processes")
+	alone   = flag.Duration("alone", 3*beat, "the `time` without an answer of other processes until this one serves alone")
+	perAddr = flag.Int("per-addr", 100, "serve at most `N` clients of an address; those of a process that ended come, too")
 )
 
 // Counters of /debug/vars.
@@ -64,11 +55,10 @@ func main() {
 // run serves clients until ctx is done.
 func run(ctx context.Context) error {
 	h := newHub()
-	end, err := h.connect()
-	if err != nil {
+	if err := h.connect(); err != nil {
 		return err
 	}
-	defer end()
+	defer h.close()
 	if *status != "" {
 		ln, err := net.Listen("tcp", *status)
 		if err != nil {

@@ -40,12 +40,24 @@ type process struct {
 	t       *testing.T
 	printed *bufio.Scanner
 
-	clients, routes, http string // addresses
+	clients, http string // addresses
 }
 
-// startProcess starts the program.
-func startProcess(t *testing.T, flags ...string) *process {
-	standard := []string{"-clients", "127.0.0.1:0", "-routes", "127.0.0.1:0", "-http", "127.0.0.1:0", "-per-addr", "1000", "-route-timeout", "10m"}
+// startNATS starts a NATS server, which gives up a process that is silent for this time.
+func startNATS(t *testing.T, silence time.Duration) *server.Server {
+	ns, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, WriteDeadline: silence / 2, PingInterval: silence / 2, MaxPingsOut: 2,
+	})
+	require.NoError(t, err)
+	ns.Start()
+	t.Cleanup(ns.Shutdown)
+	require.True(t, ns.ReadyForConnections(patience))
+	return ns
+}
+
+// startProcess starts the program, which waits for others.
+func startProcess(t *testing.T, nats string, flags ...string) *process {
+	standard := []string{"-nats", nats, "-clients", "127.0.0.1:0", "-http", "127.0.0.1:0", "-per-addr", "1000", "-alone", "1h"}
 	p := &process{Cmd: exec.Command(os.Args[0], append(standard, flags...)...), t: t}
 	p.Env = append(os.Environ(), "CLUSTER_TEST=1")
 	if testing.Verbose() {
@@ -79,21 +91,15 @@ func (p *process) serving() *process {
 	return p
 }
 
-// startJoined starts the program, with a route to another process unless that is nil.
-func startJoined(t *testing.T, other *process, flags ...string) *process {
-	if other != nil {
-		flags = append(flags, "-join", other.routes)
-	}
-	p := startProcess(t, flags...)
-	p.routes = p.printedAddr("routes")
-	p.serving()
-	if other != nil {
-		p.know(2)
-	}
-	return p
+// startTwo starts the program twice.
+func startTwo(t *testing.T, ns *server.Server) (first, second *process) {
+	first = startProcess(t, ns.ClientURL(), "-alone", "0s").serving()
+	second = startProcess(t, ns.ClientURL()).serving()
+	second.know(2)
+	return first, second
 }
 
-// know waits until p knows n processes, itself among them: it serves alone if they are slow.
+// know waits until p knows n processes, itself among them.
 func (p *process) know(n int) {
 	require.Eventually(p.t, func() bool { return p.count("processes") == n }, patience, time.Millisecond)
 }
@@ -186,8 +192,7 @@ func (c *client) echo(n int) {
 // TestRoom lets members of two processes meet: each packet has the id of its sender.
 func TestRoom(t *testing.T) {
 	t.Parallel()
-	first := startJoined(t, nil)
-	second := startJoined(t, first)
+	first, second := startTwo(t, startNATS(t, patience))
 	a, b, other := first.connect("a"), second.connect("a"), second.connect("b")
 	require.NotEqual(t, a.id, b.id)
 	for n := range 10 {
@@ -222,7 +227,7 @@ func newPrefix(t *testing.T) []byte {
 // TestNames connects clients whose first packet is no name of a room: they are disconnected.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	p := startJoined(t, nil)
+	p := startProcess(t, startNATS(t, patience).ClientURL(), "-alone", "0s").serving()
 	for _, name := range []string{"", "a.b", "*", ">", "a b", strings.Repeat("x", 65)} {
 		c := dial(t, p.clients, name)
 		_, err := c.Next()
@@ -239,7 +244,7 @@ func TestReady(t *testing.T) {
 	require.NoError(t, err)
 	defer ln.Close()
 	addr := ln.Addr().(*net.TCPAddr)
-	p := startProcess(t, "-nats", "nats://"+addr.String(), "-drain", "1h")
+	p := startProcess(t, "nats://"+addr.String(), "-alone", "0s", "-drain", "1h")
 	p.http = p.printedAddr("http")
 	conn, err := ln.Accept() // it waits for an answer
 	require.NoError(t, err)
@@ -268,8 +273,7 @@ func TestReady(t *testing.T) {
 // TestEnd ends a process: its clients are disconnected, and what they have sent has arrived.
 func TestEnd(t *testing.T) {
 	t.Parallel()
-	first := startJoined(t, nil)
-	second := startJoined(t, first)
+	first, second := startTwo(t, startNATS(t, patience))
 	a, b := first.connect("a"), second.connect("a")
 	const count = 50
 	for n := range count {
@@ -288,21 +292,21 @@ func TestEnd(t *testing.T) {
 	require.Equal(t, 0, second.count("told"))
 }
 
-// TestPaused pauses a process until the other gives up its routes. Its member is told that packets were
+// TestPaused pauses a process until NATS gives it up. Its member is told that packets were
 // lost; a member of the other process stays, and loses nothing.
 func TestPaused(t *testing.T) {
 	t.Parallel()
-	first := startJoined(t, nil, "-route-timeout", "4s")
-	second := startJoined(t, first)
+	ns := startNATS(t, 4*time.Second)
+	first, second := startTwo(t, ns)
 	a, b := first.connect("a"), second.connect("a")
 	a.echo(0)
 	b.expect(a.id, 0)
-	require.Positive(t, first.count("routes"))
+	require.Equal(t, 2, ns.NumClients())
 	require.NoError(t, second.Process.Signal(syscall.SIGSTOP))
 	sent := 1
 	tick := time.NewTicker(20 * time.Millisecond) // less than PacketRate
 	defer tick.Stop()
-	for ; first.count("routes") > 0; sent++ {
+	for ; ns.NumClients() > 1; sent++ {
 		<-tick.C
 		a.echo(sent)
 	}
@@ -329,15 +333,12 @@ func TestPaused(t *testing.T) {
 	require.Equal(t, 0, first.count("told"))
 }
 
-// inProcess returns a hub with its own NATS server, in the test's process, and a function that connects
-// to it.
+// inProcess returns a hub in the test's process, its NATS server, and a function that connects to it.
 func inProcess(t *testing.T) (*hub, *server.Server, func(room string) *stream.Conn) {
-	*routes = "127.0.0.1:0"
+	ns := startNATS(t, patience)
+	*servers, *alone = ns.ClientURL(), 0
 	h := newHub()
-	ns, token, err := startNATS()
-	require.NoError(t, err)
-	t.Cleanup(ns.Shutdown)
-	require.NoError(t, h.dial("", nats.InProcessServer(ns), nats.Token(token)))
+	require.NoError(t, h.connect())
 	t.Cleanup(h.nc.Close)
 	require.NoError(t, h.start(t.Context()))
 	return h, ns, func(room string) *stream.Conn {
@@ -450,11 +451,4 @@ func TestDisconnected(t *testing.T) {
 		m.expectEnd()
 	}
 	joined(t, connect("a")).echo(1)
-}
-
-// TestToken connects to the NATS server of a process without its token.
-func TestToken(t *testing.T) {
-	_, ns, _ := inProcess(t)
-	_, err := nats.Connect(ns.ClientURL())
-	require.ErrorIs(t, err, nats.ErrAuthorization)
 }
