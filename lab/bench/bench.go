@@ -39,7 +39,6 @@ var groups = slices.Concat(
 	textGroups,
 	[]group{typedGroup, smallGroup},
 	packetGroups,
-	clientGroups,
 	bulkGroups(),
 	[]group{fileGroup, saveGroup, containerGroup},
 	sizeGroups(),
@@ -58,8 +57,7 @@ type contender struct {
 	name      string
 	ours      bool // gdwire, which must not allocate unless allocates
 	allocates bool
-	cpu       bool // run is measured in CPU time of this process
-	bytes     int  // processed by one run
+	bytes     int // processed by one run
 	// run does the work once and returns a result, which must be want.
 	run  func() int
 	want int
@@ -261,7 +259,7 @@ func (r results) pattern() string {
 // peers are the modules of the other codecs.
 var peers = []string{
 	"github.com/tinylib/msgp", "github.com/fxamacker/cbor/v2", "github.com/vmihailenco/msgpack/v5", "github.com/go-json-experiment/json",
-	"github.com/planetscale/vtprotobuf", "github.com/coder/websocket",
+	"github.com/planetscale/vtprotobuf",
 }
 
 // newReport returns an empty report of this toolchain and machine.

@@ -194,14 +194,6 @@ var summary = []table{
 			rowOf("1 GiB from file to file", "1 GiB from file to file", "gdwire CopyValue", "io.CopyBuffer"),
 		},
 	},
-	{
-		title:   "A server with 500 clients",
-		columns: []string{"stream.Server", "bufio with timeouts", "bufio", "coder/websocket"},
-		rows: []row{
-			{"over TCP", "server, 500 clients", []string{"stream.Server", "bufio, timeouts", "bufio"}, serverClients * clientRounds},
-			{"over WebSocket", "server, 500 clients, WebSocket", []string{"stream.Server", "", "", "coder/websocket"}, serverClients * clientRounds},
-		},
-	},
 	{title: "Instructions of structs", columns: structColumns, rows: append(instructionRows("saved game", ""), instructionRows("dialog", ", dialog")...), instructions: true},
 	{title: "Instructions of texts", columns: textColumns(), rows: textRows(), instructions: true, alone: true},
 	{
@@ -451,9 +443,6 @@ func (r results) addTimes(output []byte) {
 		sec, _ := line.Value("sec/op")
 		speed, _ := line.Value("B/s")
 		m.Bytes = int(math.Round(sec * speed))
-		if cpu, ok := line.Value("cpu-sec/op"); ok {
-			sec = cpu
-		}
 		m.Rounds = append(m.Rounds, must(strconv.ParseFloat(fmt.Sprintf("%.4g", 1e9*sec), 64)))
 	}
 }
