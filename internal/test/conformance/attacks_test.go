@@ -25,7 +25,6 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/base/checked"
-	"github.com/gdwire/gdwire/internal/test/attacks"
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/savefile"
@@ -33,7 +32,7 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// These tests read the table of internal/test/attacks, and other hostile input, in every way. The
+// These tests read the table of attacks_table_test.go, and other hostile input, in every way. The
 // checks do not depend on time: the text of the error, the memory allocated, the number of
 // calls of the Reader and of tokens.
 
@@ -226,7 +225,7 @@ func hurried() bool { return !testenv.Full() || testenv.Race }
 
 // runAttack reads an attack in every way, with the default limits or without
 // limits.
-func runAttack(t *testing.T, a *attacks.Attack, limited bool) {
+func runAttack(t *testing.T, a *attack, limited bool) {
 	o := &gdwire.DecoderOptions{AllowObjects: a.Objects}
 	want, depth := a.Limited, min(a.Depth, 1024)
 	if a.Format != "" {
@@ -330,7 +329,7 @@ const (
 
 func TestAttacks(t *testing.T) {
 	withoutPool(t)
-	for _, a := range attacks.All() {
+	for _, a := range allAttacks() {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Run("default limits", func(t *testing.T) { runAttack(t, &a, true) })
 			t.Run("no limits", func(t *testing.T) {
@@ -346,7 +345,7 @@ func TestAttacks(t *testing.T) {
 // BenchmarkAttacks measures the rows of SECURITY.md: what a Decoder allocates in all, with an empty pool, and the time of a
 // byte. Without limits it takes a gigabyte.
 func BenchmarkAttacks(b *testing.B) {
-	for _, a := range attacks.All() {
+	for _, a := range allAttacks() {
 		for limits, want := range map[gdwire.Limits]string{{}: a.Limited, gdwire.NoLimits: a.Unlimited} {
 			if a.Row == "" {
 				continue

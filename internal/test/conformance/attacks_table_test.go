@@ -1,6 +1,4 @@
-// Package attacks contains a table of hostile inputs. The tests of internal/test/conformance decode all of
-// them, and measure their memory and time.
-package attacks
+package conformance
 
 import (
 	"bytes"
@@ -11,8 +9,8 @@ import (
 	"testing/iotest"
 )
 
-// An Attack is an input that tries to exhaust or crash its reader.
-type Attack struct {
+// An attack is an input that tries to exhaust or crash its reader.
+type attack struct {
 	// Name describes the input.
 	Name string
 	// Format is the name of its format; "" is godot4.
@@ -22,7 +20,7 @@ type Attack struct {
 	// ByteByByte reports whether its Reader returns one byte at a time.
 	ByteByByte bool
 	// Parts are the parts of the input, in order.
-	Parts []Part
+	Parts []attackPart
 	// Limited is part of the error's text with default limits, and Unlimited
 	// without limits. "" means that the input is valid.
 	Limited, Unlimited string
@@ -35,15 +33,15 @@ type Attack struct {
 	Row, Others string
 }
 
-// A Part is a repeated sequence of bytes.
-type Part struct {
+// A attackPart is a repeated sequence of bytes.
+type attackPart struct {
 	Bytes []byte
 	Times int64
 }
 
 // Cells returns the first three cells of its row in the README: description, size
 // in bytes, and error.
-func (a *Attack) Cells() string {
+func (a *attack) Cells() string {
 	end := a.Limited
 	if name, ok := strings.CutPrefix(end, "exceeds limit "); ok {
 		name, _, _ = strings.Cut(name, " ")
@@ -59,7 +57,7 @@ func (a *Attack) Cells() string {
 }
 
 // Size returns the length of the input in bytes.
-func (a *Attack) Size() (n int64) {
+func (a *attack) Size() (n int64) {
 	for _, p := range a.Parts {
 		n += int64(len(p.Bytes)) * p.Times
 	}
@@ -67,7 +65,7 @@ func (a *Attack) Size() (n int64) {
 }
 
 // Bytes returns the input in memory.
-func (a *Attack) Bytes() []byte {
+func (a *attack) Bytes() []byte {
 	var b []byte
 	for _, p := range a.Parts {
 		b = append(b, bytes.Repeat(p.Bytes, int(p.Times))...)
@@ -76,7 +74,7 @@ func (a *Attack) Bytes() []byte {
 }
 
 // Reader returns a Reader that generates the input.
-func (a *Attack) Reader() io.Reader {
+func (a *attack) Reader() io.Reader {
 	var all []io.Reader
 	for _, p := range a.Parts {
 		all = append(all, io.LimitReader(&cycle{b: p.Bytes}, int64(len(p.Bytes))*p.Times))
@@ -117,11 +115,11 @@ const (
 	idVector4s   = 38
 	idUnknown    = 200
 
-	wide    = 1 << 16 // components of 64 bits
-	builtin = 1 << 16 // the declared type of elements or keys is a built-in type,
-	class   = 2 << 16 // a class,
-	script  = 3 << 16 // or a script
-	values  = 1 << 2  // factor: the same for the type of values
+	wideFlag = 1 << 16 // components of 64 bits
+	builtin  = 1 << 16 // the declared type of elements or keys is a built-in type,
+	class    = 2 << 16 // a class,
+	script   = 3 << 16 // or a script
+	values   = 1 << 2  // factor: the same for the type of values
 
 	newNodePath = 1 << 31 // the flag in a NodePath's first word
 )
@@ -134,12 +132,11 @@ const (
 )
 
 const (
-	million = 1_000_000
-	mega    = 1 << 20
+	mega = 1 << 20
 
-	ended = "unexpected EOF"
-	typed = "type id"
-	text  = "invalid UTF-8"
+	ended   = "unexpected EOF"
+	typed   = "type id"
+	badText = "invalid UTF-8"
 
 	// A name must fit in a token, so NameBytes cannot be disabled.
 	nameLimit = "exceeds limit NameBytes (1073741824)"
@@ -160,26 +157,26 @@ func words(w ...uint32) (b []byte) {
 	return b
 }
 
-func once(b []byte) Part              { return Part{b, 1} }
-func times(n int64, w ...uint32) Part { return Part{words(w...), n} }
-func letters(n int64) Part            { return Part{[]byte("a"), n} }
-func parts(p ...Part) []Part          { return p }
-func sent(w ...uint32) []Part         { return parts(once(words(w...))) }
-func textOf(id uint32, s string) []Part {
+func once(b []byte) attackPart              { return attackPart{b, 1} }
+func times(n int64, w ...uint32) attackPart { return attackPart{words(w...), n} }
+func letters(n int64) attackPart            { return attackPart{[]byte("a"), n} }
+func parts(p ...attackPart) []attackPart    { return p }
+func sent(w ...uint32) []attackPart         { return parts(once(words(w...))) }
+func textPacket(id uint32, s string) []attackPart {
 	n := uint32(len(s))
 	return parts(once(words(id, n)), once([]byte(s)), once(make([]byte, -n&3)))
 }
 
-// All returns the table.
-func All() []Attack {
-	all := append(counts(), nested()...)
-	all = append(all, containers()...)
-	all = append(all, names()...)
-	return append(all, texts()...)
+// allAttacks returns the table.
+func allAttacks() []attack {
+	all := append(countAttacks(), nestedAttacks()...)
+	all = append(all, containerAttacks()...)
+	all = append(all, nameAttacks()...)
+	return append(all, textAttacks()...)
 }
 
-// counts returns inputs of few bytes that declare large counts.
-func counts() (all []Attack) {
+// countAttacks returns inputs of few bytes that declare large counts.
+func countAttacks() (all []attack) {
 	const most, negative = 1<<31 - 1, 1<<32 - 1
 	for _, c := range []struct {
 		name    string
@@ -196,7 +193,7 @@ func counts() (all []Attack) {
 		{name: "StringName", head: []uint32{idStringName}, limited: limit("StringBytes")},
 		{name: "byte array", head: []uint32{idBytes}, limited: limit("PackedBytes")},
 		{name: "int array", head: []uint32{idInt32s}, limited: limit("PackedBytes")},
-		{name: "array of four doubles", head: []uint32{idVector4s | wide}, limited: limit("PackedBytes")},
+		{name: "array of four doubles", head: []uint32{idVector4s | wideFlag}, limited: limit("PackedBytes")},
 		{name: "string array", head: []uint32{idStrings}, limited: limit("Elements"), negativeIsZero: true},
 		{name: "string of a string array", head: []uint32{idStrings, 1}, limited: limit("StringBytes")},
 		{name: "class name", head: []uint32{idObject}, limited: limit("NameBytes")},
@@ -211,7 +208,7 @@ func counts() (all []Attack) {
 				continue // bit 31 marks a NodePath of several names
 			}
 			for tail := 0; tail == 0 || len(c.head)+1+tail <= 4; tail++ {
-				a := Attack{
+				a := attack{
 					Name: fmt.Sprintf("%s of %d and %d bytes", c.name, n, 4*tail), Format: c.format, Objects: true,
 					Parts: parts(once(words(c.head...)), once(words(n)), times(int64(tail), idNil)), Limited: c.limited, Unlimited: ended, Depth: 1,
 				}
@@ -236,18 +233,18 @@ func counts() (all []Attack) {
 		}
 	}
 	return append(all,
-		Attack{Name: "signal name of 1073741824 and 0 bytes", Parts: sent(idSignal, 1<<30), Limited: limit("NameBytes"), Unlimited: ended},
-		Attack{Name: "NodePath of 2147483647 names", Parts: sent(idNodePath, newNodePath|most, 0, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
-		Attack{Name: "NodePath of 2147483647 sub-names", Parts: sent(idNodePath, newNodePath, most, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
-		Attack{Name: "NodePath of 4294967295 sub-names", Parts: sent(idNodePath, newNodePath, negative, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
-		Attack{Name: "NodePath with counts that overflow", Parts: sent(idNodePath, newNodePath|1, negative, 0), Depth: 1},
-		Attack{Name: "NodePath of 6442450942 names", Format: "manual4", Parts: sent(15, newNodePath|most, negative, 0), Limited: limit("Elements"), Unlimited: "NodePath of 6442450942 names"},
-		Attack{Name: "image of 4294967295 bytes", Format: "godot2", Parts: sent(idImage2, 0, 0, 1, 1, negative), Limited: limit("PackedBytes"), Unlimited: ended, Depth: 1},
+		attack{Name: "signal name of 1073741824 and 0 bytes", Parts: sent(idSignal, 1<<30), Limited: limit("NameBytes"), Unlimited: ended},
+		attack{Name: "NodePath of 2147483647 names", Parts: sent(idNodePath, newNodePath|most, 0, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
+		attack{Name: "NodePath of 2147483647 sub-names", Parts: sent(idNodePath, newNodePath, most, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
+		attack{Name: "NodePath of 4294967295 sub-names", Parts: sent(idNodePath, newNodePath, negative, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
+		attack{Name: "NodePath with counts that overflow", Parts: sent(idNodePath, newNodePath|1, negative, 0), Depth: 1},
+		attack{Name: "NodePath of 6442450942 names", Format: "manual4", Parts: sent(15, newNodePath|most, negative, 0), Limited: limit("Elements"), Unlimited: "NodePath of 6442450942 names"},
+		attack{Name: "image of 4294967295 bytes", Format: "godot2", Parts: sent(idImage2, 0, 0, 1, 1, negative), Limited: limit("PackedBytes"), Unlimited: ended, Depth: 1},
 	)
 }
 
-// nested returns deeply nested containers without a value inside.
-func nested() (all []Attack) {
+// nestedAttacks returns deeply nested containers without a value inside.
+func nestedAttacks() (all []attack) {
 	for _, c := range []struct {
 		name  string
 		level []uint32
@@ -261,7 +258,7 @@ func nested() (all []Attack) {
 		{"objects", []uint32{idObject, 1, 'A', 1, 1, 'p'}, ""},
 	} {
 		for _, n := range []int64{100_000, 10 * million} {
-			a := Attack{
+			a := attack{
 				Name: fmt.Sprintf("%d nested %s", n, c.name), Objects: true, Parts: parts(times(n, c.level...)),
 				Limited: limit("Depth"), Unlimited: ended, Depth: n, Keys: !strings.HasSuffix(c.name, "arrays"), Row: c.row,
 			}
@@ -279,9 +276,9 @@ func nested() (all []Attack) {
 	return all
 }
 
-// containers returns inputs with many containers, or with invalid types.
-func containers() (all []Attack) {
-	all = []Attack{
+// containerAttacks returns inputs with many containers, or with invalid types.
+func containerAttacks() (all []attack) {
+	all = []attack{
 		{Name: "a chain of arrays, each of 1048576", Parts: parts(times(1000, idArray, 1<<20)),
 			Limited: limit("Values"), Unlimited: ended, Depth: 1000, Row: "1000 nested arrays of 1<<20 each"},
 		{Name: "a chain of dictionaries, each of 1048576", Parts: parts(times(1000, idDictionary, 1<<20)),
@@ -301,37 +298,37 @@ func containers() (all []Attack) {
 		{"byte arrays", []uint32{idBytes, 0}},
 		{"NodePaths", []uint32{idNodePath, newNodePath, 0, 0}},
 	} {
-		a := Attack{Name: fmt.Sprintf("%d empty %s", many, c.name), Parts: parts(once(words(idArray, many)), times(many, c.empty...)), Depth: 2}
+		a := attack{Name: fmt.Sprintf("%d empty %s", many, c.name), Parts: parts(once(words(idArray, many)), times(many, c.empty...)), Depth: 2}
 		if c.name == "dictionaries" {
 			a.Row = "65,536 empty dictionaries"
 		}
 		all = append(all, a)
 	}
 	return append(all,
-		Attack{Name: "elements of an unknown type", Parts: sent(idArray|builtin, idUnknown, 1<<20), Limited: typed, Unlimited: typed, Row: "elements of an unknown type"},
-		Attack{Name: "elements of a negative type", Parts: sent(idArray|builtin, 1<<32-1, 1), Limited: typed, Unlimited: typed},
-		Attack{Name: "values of an unknown type", Parts: sent(idDictionary|builtin|values*builtin, 2, idUnknown, 1), Limited: typed, Unlimited: typed},
-		Attack{Name: "elements of no type", Parts: sent(idArray|builtin, 0, 0), Depth: 1},
-		Attack{Name: "all flags", Parts: sent(idArray|0xFFFFFF00, 0, 0), Depth: 1},
-		Attack{Name: "an unknown type", Parts: sent(idUnknown), Limited: typed, Unlimited: typed},
-		Attack{Name: "an InputEvent of 11 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 11), Limited: "InputEvent of type", Unlimited: "InputEvent of type", Row: "an InputEvent of 11 bytes"},
-		Attack{Name: "an InputEvent of no bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 0), Limited: "InputEvent of type", Unlimited: "InputEvent of type"},
-		Attack{Name: "a key event without a key", Format: "godot2", Parts: sent(idInputEvent2, 1, 0, 12), Limited: "InputEvent of type", Unlimited: "InputEvent of type"},
-		Attack{Name: "an InputEvent of 4294967295 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 1<<32-1), Limited: limit("NameBytes"), Unlimited: nameLimit, Row: "an InputEvent of 2^32-1 bytes"},
-		Attack{Name: "an InputEvent of 4294967288 bytes", Format: "godot2", Parts: sent(idInputEvent2, 1, 0, 1<<32-8), Limited: limit("NameBytes"), Unlimited: nameLimit},
+		attack{Name: "elements of an unknown type", Parts: sent(idArray|builtin, idUnknown, 1<<20), Limited: typed, Unlimited: typed, Row: "elements of an unknown type"},
+		attack{Name: "elements of a negative type", Parts: sent(idArray|builtin, 1<<32-1, 1), Limited: typed, Unlimited: typed},
+		attack{Name: "values of an unknown type", Parts: sent(idDictionary|builtin|values*builtin, 2, idUnknown, 1), Limited: typed, Unlimited: typed},
+		attack{Name: "elements of no type", Parts: sent(idArray|builtin, 0, 0), Depth: 1},
+		attack{Name: "all flags", Parts: sent(idArray|0xFFFFFF00, 0, 0), Depth: 1},
+		attack{Name: "an unknown type", Parts: sent(idUnknown), Limited: typed, Unlimited: typed},
+		attack{Name: "an InputEvent of 11 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 11), Limited: "InputEvent of type", Unlimited: "InputEvent of type", Row: "an InputEvent of 11 bytes"},
+		attack{Name: "an InputEvent of no bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 0), Limited: "InputEvent of type", Unlimited: "InputEvent of type"},
+		attack{Name: "a key event without a key", Format: "godot2", Parts: sent(idInputEvent2, 1, 0, 12), Limited: "InputEvent of type", Unlimited: "InputEvent of type"},
+		attack{Name: "an InputEvent of 4294967295 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 1<<32-1), Limited: limit("NameBytes"), Unlimited: nameLimit, Row: "an InputEvent of 2^32-1 bytes"},
+		attack{Name: "an InputEvent of 4294967288 bytes", Format: "godot2", Parts: sent(idInputEvent2, 1, 0, 1<<32-8), Limited: limit("NameBytes"), Unlimited: nameLimit},
 	)
 }
 
-// names returns long names, which tokens hold whole.
-func names() []Attack {
-	long := func(name string, p ...Part) Attack {
-		return Attack{Name: name, Objects: true, Parts: p, Limited: limit("NameBytes"), Depth: 1}
+// nameAttacks returns long names, which tokens hold whole.
+func nameAttacks() []attack {
+	long := func(name string, p ...attackPart) attack {
+		return attack{Name: name, Objects: true, Parts: p, Limited: limit("NameBytes"), Depth: 1}
 	}
 	row := long("a class name of a megabyte", once(words(idObject, mega)), letters(mega), once(words(0)))
 	row.Row = row.Name
 	slow := long("a class name of a megabyte, byte by byte", row.Parts...)
 	slow.ByteByByte = true
-	return []Attack{
+	return []attack{
 		row, slow,
 		{Name: "20000 bytes of a name of a gigabyte", Parts: parts(once(words(idSignal, 1<<30)), letters(20_000)), Limited: limit("NameBytes"), Unlimited: ended},
 		long("a property of a megabyte", once(words(idObject, 1, 'A', 1, mega)), letters(mega), once(words(idNil))),
@@ -342,10 +339,10 @@ func names() []Attack {
 	}
 }
 
-// texts returns strings and packed data that are incomplete, that arrive in small
+// textAttacks returns strings and packed data that are incomplete, that arrive in small
 // pieces, or that are not UTF-8.
-func texts() (all []Attack) {
-	all = []Attack{
+func textAttacks() (all []attack) {
+	all = []attack{
 		{Name: "a string whose end is never sent", Parts: parts(once(words(idString, 16<<20)), letters(1000)), Limited: ended, Unlimited: ended, Depth: 1, Row: "a string whose end is never sent"},
 		{Name: "an array whose end is never sent", Parts: parts(once(words(idBytes, 256<<20)), letters(1000)), Limited: ended, Unlimited: ended, Depth: 1},
 		{Name: "a name whose end is never sent", Parts: parts(once(words(idSignal, 1<<10)), letters(1000)), Limited: ended, Unlimited: ended},
@@ -353,13 +350,13 @@ func texts() (all []Attack) {
 		{Name: "a byte array of a megabyte, byte by byte", ByteByByte: true, Parts: parts(once(words(idBytes, mega)), letters(mega)), Depth: 1},
 		{Name: "arrays of a megabyte, byte by byte", ByteByByte: true, Parts: parts(once(words(idArray, mega/8)), times(mega/8, idArray, 0)), Depth: 2},
 		{Name: "a megabyte with a bad byte at its end", Parts: parts(once(words(idString, mega)), letters(mega-1), once([]byte{0xFF})),
-			Limited: text, Unlimited: text, Depth: 1, Row: "a megabyte with a bad byte at its end"},
+			Limited: badText, Unlimited: badText, Depth: 1, Row: "a megabyte with a bad byte at its end"},
 	}
 	for _, bad := range []string{
 		"\x80", "\xff", "\xc0\x80", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xf0\x80\x80\x80", "\xed\xa0\x80", "\xed\xbf\xbf",
 		"\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xe2\x82a", "\x00\x80",
 	} {
-		all = append(all, Attack{Name: fmt.Sprintf("text of %x", bad), Parts: textOf(idString, bad), Limited: text, Unlimited: text})
+		all = append(all, attack{Name: fmt.Sprintf("text of %x", bad), Parts: textPacket(idString, bad), Limited: badText, Unlimited: badText})
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-package guard
+package conformance
 
 import (
 	"os"
@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// New returns a Memory for inputs of up to size bytes. Until the end of the test, reading memory
+// newGuardPage returns a guardPage for inputs of up to size bytes. Until the end of the test, reading memory
 // that is not readable is a panic of the test's goroutine.
-func New(t testing.TB, size int) *Memory {
+func newGuardPage(t testing.TB, size int) *guardPage {
 	page := os.Getpagesize()
 	size = (size + page - 1) / page * page
 	whole, err := syscall.Mmap(-1, 0, size+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -22,5 +22,13 @@ func New(t testing.TB, size int) *Memory {
 		debug.SetPanicOnFault(old)
 		require.NoError(t, syscall.Munmap(whole))
 	})
-	return &Memory{whole[:size], whole}
+	return &guardPage{whole[:size], whole}
+}
+
+func TestGuardMemory(t *testing.T) {
+	m := newGuardPage(t, 10)
+	b := m.put([]byte("abc"))
+	require.Equal(t, "abc", string(b))
+	require.Panics(t, func() { _ = string(b[:4]) })
+	require.Empty(t, m.put(nil))
 }
