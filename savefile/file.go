@@ -43,7 +43,7 @@ var (
 	// ErrUnknown is returned for a file that is not recognized, or could be read in several ways. With
 	// Lengths and Decoder.Format in the Options, nothing needs to be recognized.
 	ErrUnknown = errors.New("not recognized")
-	// ErrChecksum is returned by WriteTo and Save if a value looks like a checksum of edited values and was not edited: 32, 40
+	// ErrChecksum is returned by WriteTo and Save if a value looks like a checksum of edited values, cannot be computed and was not edited: 32, 40
 	// or 64 hexadecimal digits, bytes or a number, under a key such as checksum, hash or sig. Options.IgnoreChecksums writes
 	// such a file.
 	ErrChecksum = errors.New("perhaps a wrong checksum")

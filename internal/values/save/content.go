@@ -13,6 +13,7 @@ import (
 	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/internal/values/reals"
+	"github.com/gdwire/gdwire/internal/values/save/explain"
 	"github.com/gdwire/gdwire/internal/values/save/recognize"
 	"github.com/gdwire/gdwire/internal/values/text"
 )
@@ -34,6 +35,7 @@ type Content struct {
 	from   int64        // length-prefixed packets that end before are skipped
 	origin *Content     // before all edits, or nil if there were none
 	width  *reals.Width // of the first packet with real components, if known
+	around *explain.Parse
 
 	check func(*Content) error // returns why the content must not be edited, or nil; nil if it may be edited
 }
@@ -166,6 +168,22 @@ func (c *Content) Reals(most int64) (w reals.Width) {
 		return true, nil
 	})
 	return w
+}
+
+// Streams returns the contents and bytes of the streams around the value of a packet, from the innermost.
+func (c *Content) Streams(packet int64) [][]byte {
+	if c.around == nil {
+		return nil
+	}
+	content := make([]byte, c.Size)
+	if _, err := c.ReadAt(content, 0); err != nil && err != io.EOF {
+		return nil
+	}
+	p, err := c.around.WithContent(content)
+	if err != nil { // as writing the file tells
+		return nil
+	}
+	return p.Streams(int(packet))
 }
 
 // IsDouble reports whether Reals(most) is reals.Double, or for a content with real components at the start, whether these

@@ -347,9 +347,9 @@ func (l *around) write(w io.Writer, fill func(io.Writer) error) error {
 	if err := fill(&content); err != nil {
 		return err
 	}
-	all, err := l.WriteContent(content.Bytes())
+	p, err := l.WithContent(content.Bytes())
 	if err == nil {
-		_, err = w.Write(all)
+		_, err = w.Write(p.Bytes())
 	}
 	return err
 }

@@ -348,6 +348,11 @@ func (st *Stack) Content() (*Content, error) {
 func (st *Stack) ContentOf(r io.ReaderAt, size int64) *Content {
 	c := NewContent(r, size, &st.Reading)
 	c.check, c.narrow = st.checkEdit, st.narrow
+	if n := len(st.layers); n > 0 {
+		if l, ok := st.layers[n-1].(*around); ok {
+			c.around = l.Parse
+		}
+	}
 	return c
 }
 

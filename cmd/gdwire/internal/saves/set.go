@@ -355,8 +355,7 @@ func PrintPaths(w io.Writer) {
 	fmt.Fprint(w, `items[-1] is the last element, items[*].hp the hp of each element, items[0:3] the first three elements, $1 the second
 value of a file, and $*.hp the hp of each. Keys other than names are written ["my key"] or [7].
 data.value().hp is in the value that the bytes of data, a PackedByteArray, contain, also compressed; data.value()$2
-is the third of several. If it changes, the bytes are written anew as the game wrote them, with their sizes and
-checksums in the same dictionary.
+is the third of several. If it changes, the bytes are written anew as the game wrote them.
 
 `)
 }

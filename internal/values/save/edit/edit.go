@@ -322,66 +322,15 @@ func (e *editor) count(c *text.Container, grow int64) {
 	}
 }
 
-// Edit returns the plan for the edits in a tree. The texts of the tree are the new values. If
-// exact is not set, a new value takes the type of the old value, or is a TypeError.
-func Edit(c *save.Content, op Op, tree *text.Tree, exact bool) (*Plan, error) {
-	return planned(c, tree, func(c *save.Content) (*editor, error) {
-		return &editor{content: c, op: op, exact: exact, source: ofTexts}, nil
-	})
-}
-
-// Copy returns the plan for putting copies of the value at a path at the targets of a tree,
-// replacing any values there.
-func Copy(c *save.Content, from text.Path, to *text.Tree) (*Plan, error) {
-	return planned(c, to, func(c *save.Content) (*editor, error) { return copier(c, Put, from, to) })
-}
-
-// copier returns the editor of copies of the value at a path.
-func copier(c *save.Content, op Op, from text.Path, to *text.Tree) (*editor, error) {
-	if from.IsSeveral() {
-		return nil, fmt.Errorf("%v leads to several values", from)
+// find returns the value at a path.
+func find(c *save.Content, at text.Path) (operand, error) {
+	var tree text.Tree
+	if _, err := tree.Add(at, ""); err != nil {
+		return operand{}, err
 	}
-	var source text.Tree
-	if _, err := source.Add(from, ""); err != nil {
-		return nil, err
-	}
-	find := &editor{content: c, finds: true}
-	err := find.run(&source)
-	at := &find.found.encoding
-	if err == nil && slices.ContainsFunc(to.Targets, (*text.Node).IsInside) {
-		b := make([]byte, at.size)
-		_, err = c.ReadAt(b, at.from)
-		at.bytes, at.size = append(at.bytes, b...), 0
-	}
-	return &editor{content: c, op: op, source: ofCopy(find.found)}, err
-}
-
-// planned returns the plan of the editor of a content for a tree.
-func planned(c *save.Content, tree *text.Tree, of func(*save.Content) (*editor, error)) (*Plan, error) {
-	return makePlan(c, func(c *save.Content, p *Plan) (*save.Content, error) {
-		tree.Reset()
-		e, err := of(c)
-		if err == nil {
-			err = e.run(tree)
-		}
-		return e.edits(p, err)
-	})
-}
-
-// makePlan returns the plan that edit makes of the first reading of a content.
-func makePlan(c *save.Content, edit func(*save.Content, *Plan) (*save.Content, error)) (first *Plan, err error) {
-	edited, err := c.Edit(func(c *save.Content) (*save.Content, error) {
-		p := new(Plan)
-		if first == nil {
-			first = p
-		}
-		return edit(c, p)
-	})
-	if err != nil {
-		return nil, err
-	}
-	first.content = edited
-	return first, nil
+	e := &editor{content: c, finds: true}
+	err := e.run(&tree)
+	return e.found, err
 }
 
 // edits returns the edited content, and adds the changes to a plan.
@@ -439,16 +388,13 @@ func (e *editor) start() {
 
 // edit makes the splices of a packet at a node.
 func (e *editor) edit(root *text.Node, p *save.Packet) error {
-	e.packet, e.Decoder, e.width, e.here, e.rewritten = p, p.Decoder, nil, nil, nil
+	e.packet, e.Decoder, e.width, e.here = p, p.Decoder, nil, nil
 	if err := e.Walk(root); err != nil {
 		return err
 	}
 	end := p.Limit()
 	if e.content.Frame == save.Bare {
 		end = e.InputOffset()
-	}
-	if err := e.beside(root, p); err != nil {
-		return err
 	}
 	if e.here == nil {
 		return nil
@@ -498,8 +444,7 @@ func (e *editor) bytes(p *text.Node, b []byte) error {
 	if err != nil {
 		return fmt.Errorf("the bytes at %v: %v", p, err) // no offset of the file, which flags could choose
 	}
-	r := rewritten{p, p.String(), p.Parent().String(), parse.Levels(), next.Levels()}
-	e.rewritten, e.now = append(e.rewritten, r), r.now[0]
+	e.now = next.Levels()[0]
 	return nil
 }
 
@@ -588,82 +533,6 @@ func (e *editor) verify(p *editedPacket, shift int64) error {
 		return &RefusedError{err}
 	}
 	return nil
-}
-
-// A Request is one of several edits: Put or Delete.
-type Request struct {
-	Op    Op
-	Path  text.Path
-	Value *Value // of Put
-}
-
-// Apply returns the plan for edits in their order. The content is read once for as many edits as do not depend on each
-// other.
-func Apply(c *save.Content, all []Request) (*Plan, error) {
-	return makePlan(c, func(c *save.Content, p *Plan) (*save.Content, error) {
-		var err error
-		for rest := all; len(rest) > 0 && err == nil; {
-			n := independent(rest)
-			c, err = applyAll(c, rest[:n], p)
-			rest = rest[n:]
-		}
-		return c, err
-	})
-}
-
-// independent returns the number of requests at the start of all that can be made at once: the result,
-// if any, is the same as if they were made one after the other.
-func independent(all []Request) int {
-	for i := range all {
-		if all[i].Op != all[0].Op || !all[i].isIndependent() {
-			return max(i, 1)
-		}
-	}
-	return len(all)
-}
-
-// isIndependent reports whether the path leads to the same value after other independent requests of the same
-// kind. Deleting an element moves the elements after it, and adding an element moves those counted from the end;
-// a pair can have several paths by its number, and if its key is a StringName.
-func (r *Request) isIndependent() bool {
-	for i := range r.Path.Steps {
-		s := &r.Path.Steps[i]
-		isIndex, last := s.Key.Type == gdwire.TypeInt, i == len(r.Path.Steps)-1
-		switch {
-		case s.Op != text.Child && s.Op != text.End, s.Key.Type == gdwire.TypeStringName,
-			isIndex && (s.Key.Int < 0 || last && r.Op == Delete):
-			return false
-		}
-	}
-	return true
-}
-
-// applyAll makes independent requests at once. If this fails, because one is in the value of
-// another or for any other reason, applyAll makes the first half before the other.
-func applyAll(c *save.Content, all []Request, p *Plan) (*save.Content, error) {
-	next, err := applyOnce(c, all, p)
-	if err == nil || len(all) == 1 {
-		return next, err
-	}
-	half := len(all) / 2
-	if c, err = applyAll(c, all[:half], p); err != nil {
-		return nil, err
-	}
-	return applyAll(c, all[half:], p)
-}
-
-// applyOnce makes requests of the same kind in one walk.
-func applyOnce(c *save.Content, all []Request, p *Plan) (*save.Content, error) {
-	var tree text.Tree
-	values := make([]*Value, len(all))
-	for i := range all {
-		if _, err := tree.Add(all[i].Path, ""); err != nil {
-			return nil, err
-		}
-		values[i] = all[i].Value
-	}
-	e := &editor{content: c, op: all[0].Op, source: ofGo(values)}
-	return e.edits(p, e.run(&tree))
 }
 
 // Repair returns the content up to its first error: complete values, and of the damaged value the

@@ -550,6 +550,12 @@ func TestInside(t *testing.T) {
 			return dict{"data": append(s[:], b...)}
 		}), err: "32 bytes at offset 0 of $.data look like a checksum that cannot be computed"},
 		{name: "a second value", build: beside(func(b []byte) dict { return dict{"data": append(framed(raw(list(9))), framed(b)...)} }), lines: []string{"$.data.value()$1.hp = 74", `$.data.value()$1.name = "` + name + `"`}},
+		{name: "a checksum of a value", build: func(v any) any { return dict{"data": v, "sha256": sha(raw(v))} }, lines: []string{"$.data.hp = 74", `$.data.name = "` + name + `"`}},
+		{name: "a checksum of a text", build: func(v any) any { return []any{v.(dict)["name"], md([]byte(v.(dict)["name"].(string))), v} }, lines: []string{`$[0] = "` + name + `"`, `$[2].name = "` + name + `"`, "$[2].hp = 74"}},
+		{name: "a checksum of a value with a checksum", build: func(v any) any {
+			in := dict{"data": v, "crc": int64(crc32.ChecksumIEEE(raw(v)))}
+			return dict{"in": in, "md5": hex.EncodeToString(md(raw(in)))}
+		}, lines: []string{"$.in.data.hp = 74", `$.in.data.name = "` + name + `"`}},
 		{name: "in an Array", build: func(v any) any { return []any{1, raw(v), md(raw(v))} }, lines: []string{"$[1].value().hp = 74", `$[1].value().name = "` + name + `"`}},
 		{name: "bytes in bytes in bytes", build: func(v any) any {
 			in := dict{"a": list(9), "data": raw(dict{"data": packed(raw(v), fileaccess.Gzip), "md5": md(raw(v))})}

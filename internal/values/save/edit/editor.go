@@ -3,10 +3,8 @@ package edit
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/values/reals"
@@ -38,7 +36,6 @@ type editor struct {
 	here      []splice
 	positions map[*text.Node]int64 // at which elements are added
 	removed   map[*text.Node]int64 // the number of elements removed
-	rewritten []rewritten          // of the packet
 	now       []byte               // of the array that is read, if they change
 	hits      map[*text.Node]int32 // of targets, in those of several values that were read
 	opener    *explain.Opener
@@ -47,13 +44,6 @@ type editor struct {
 	to      text.Value  // of Move: the new key
 	keyType gdwire.Type // of Move: of the latest key
 	renamed *renamed    // in the container that is read
-}
-
-// A rewritten is an array whose bytes change: the bytes before and after, and their contents if they are streams.
-type rewritten struct {
-	at       *text.Node
-	path, in string // of the array, and of the container around it
-	was, now [][]byte
 }
 
 // A renamed is a pair or property that gets another key.
@@ -563,93 +553,4 @@ func (e *editor) encodeKey(key *text.Value, c *text.Container) ([]byte, error) {
 		return nil, err
 	}
 	return b[before : len(b)-after], nil
-}
-
-// beside writes the sizes and checksums of the rewritten arrays anew that are in the same containers. All are in the packet at root.
-func (e *editor) beside(root *text.Node, p *save.Packet) error {
-	for i := range e.rewritten {
-		r := &e.rewritten[i]
-		if r.at == root {
-			continue
-		}
-		path, err := text.Parse("$" + strings.TrimPrefix(r.in, root.String()))
-		if err != nil {
-			return err
-		}
-		var tree text.Tree
-		path.Steps = append(path.Steps, text.Step{Op: text.All})
-		every, err := tree.Add(path, "")
-		if err != nil {
-			return err
-		}
-		n, key := int64(-1), ""
-		w := &text.Walker{Decoder: gdwire.NewDecoder(nil, &e.content.Decoder)}
-		w.Key = func(c *text.Node, step *text.Step) *text.Node {
-			if c == every.Parent() {
-				key = string(step.Append(nil))
-			}
-			return nil
-		}
-		w.Value = func(*text.Node) (bool, error) {
-			if n++; key == "" {
-				key = string(text.AppendIndex(nil, n))
-			}
-			err := e.fact(r, w.Decoder, key)
-			key = ""
-			return false, err
-		}
-		e.content.Place(w.Decoder, p)
-		err = w.Walk(tree.Root(0))
-		w.Release()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fact reads the next value, at a step beside the array, and writes it anew if it is a size or checksum of the array that is not edited.
-func (e *editor) fact(r *rewritten, d *gdwire.Decoder, step string) error {
-	const longest = 64 // of a checksum
-	start := d.InputOffset()
-	v, err := read(d, longest)
-	if err != nil || v.cut {
-		return err
-	}
-	for c := range r.at.Parent().Inner {
-		if s := c.Step(); string(s.Append(nil)) == step {
-			return nil
-		}
-	}
-	now := v.Value
-	switch v.Type {
-	case gdwire.TypeString, gdwire.TypePackedByteArray:
-		now.Text = string(explain.Rehash([]byte(v.Text), r.was, r.now))
-	case gdwire.TypeInt:
-		at := slices.IndexFunc(r.was, func(b []byte) bool { return int64(len(b)) == v.Int })
-		if at >= 0 {
-			if now.Int = int64(len(r.now[at])); now.Int != v.Int && !isSize(step) {
-				return fmt.Errorf("the number %d at %v%s is the size of the bytes at %v, or something else: edit it, too", v.Int, r.in, step, r.path)
-			}
-		} else if sum := explain.Rehash(binary.LittleEndian.AppendUint64(nil, uint64(v.Int)), r.was, r.now); sum != nil {
-			now.Int = int64(binary.LittleEndian.Uint64(sum))
-		}
-	}
-	if now.Text == "" && now.Int == v.Int || now.Text == v.Text && now.Int == v.Int {
-		return nil
-	}
-	b, err := e.encode(&now)
-	if err != nil {
-		return err
-	}
-	e.splice(splice{start: start, end: d.InputOffset(), bytes: b})
-	e.Also = append(e.Also, r.in+step)
-	e.add(Change{r.in + step, now.String(), v.String()})
-	return nil
-}
-
-// isSize reports whether the step is a key of a size.
-func isSize(step string) bool {
-	key := normal(step)
-	return strings.Contains(key, "size") || strings.Contains(key, "len") || strings.Contains(key, "bytes")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gdwire/gdwire/internal/values/text"
 )
 
-// Edits as people write them: path = value.
+// The plans of edits: of lines as people write them, path = value, of values of Go, of copies and of moves.
 
 // AddPath adds a path to a tree.
 func AddPath(tree *text.Tree, value string) error {
@@ -73,22 +73,158 @@ func WithHint(err error, other string) error {
 	return err
 }
 
+// Edit returns the plan for the edits in a tree. The texts of the tree are the new values. If
+// exact is not set, a new value takes the type of the old value, or is a TypeError.
+func Edit(c *save.Content, op Op, tree *text.Tree, exact bool) (*Plan, error) {
+	return planned(c, tree, func(c *save.Content) (*editor, error) {
+		return &editor{content: c, op: op, exact: exact, source: ofTexts}, nil
+	})
+}
+
+// Copy returns the plan for putting copies of the value at a path at the targets of a tree,
+// replacing any values there.
+func Copy(c *save.Content, from text.Path, to *text.Tree) (*Plan, error) {
+	return planned(c, to, func(c *save.Content) (*editor, error) { return copier(c, Put, from, to) })
+}
+
+// copier returns the editor of copies of the value at a path.
+func copier(c *save.Content, op Op, from text.Path, to *text.Tree) (*editor, error) {
+	if from.IsSeveral() {
+		return nil, fmt.Errorf("%v leads to several values", from)
+	}
+	v, err := find(c, from)
+	if err == nil && slices.ContainsFunc(to.Targets, (*text.Node).IsInside) {
+		b := make([]byte, v.encoding.size)
+		_, err = c.ReadAt(b, v.encoding.from)
+		v.encoding.bytes, v.encoding.size = append(v.encoding.bytes, b...), 0
+	}
+	return &editor{content: c, op: op, source: ofCopy(v)}, err
+}
+
+// planned returns the plan of the editor of a content for a tree.
+func planned(c *save.Content, tree *text.Tree, of func(*save.Content) (*editor, error)) (*Plan, error) {
+	return makePlan(c, func(c *save.Content, p *Plan) (*save.Content, error) {
+		tree.Reset()
+		e, err := of(c)
+		if err == nil {
+			err = e.run(tree)
+		}
+		return e.edits(p, err)
+	})
+}
+
+// makePlan returns the plan that edit makes of the first reading of a content.
+func makePlan(c *save.Content, edit func(*save.Content, *Plan) (*save.Content, error)) (first *Plan, err error) {
+	edited, err := c.Edit(func(c *save.Content) (*save.Content, error) {
+		p := new(Plan)
+		if first == nil {
+			first = p
+		}
+		edited, err := edit(c, p)
+		if err != nil {
+			return nil, err
+		}
+		return p.settle(c, edited)
+	})
+	if err != nil {
+		return nil, err
+	}
+	first.content = edited
+	return first, nil
+}
+
+// A Request is one of several edits: Put or Delete.
+type Request struct {
+	Op    Op
+	Path  text.Path
+	Value *Value // of Put
+}
+
+// Apply returns the plan for edits in their order. The content is read once for as many edits as do not depend on each
+// other.
+func Apply(c *save.Content, all []Request) (*Plan, error) {
+	return makePlan(c, func(c *save.Content, p *Plan) (*save.Content, error) {
+		var err error
+		for rest := all; len(rest) > 0 && err == nil; {
+			n := independent(rest)
+			c, err = applyAll(c, rest[:n], p)
+			rest = rest[n:]
+		}
+		return c, err
+	})
+}
+
+// independent returns the number of requests at the start of all that can be made at once: the result,
+// if any, is the same as if they were made one after the other.
+func independent(all []Request) int {
+	for i := range all {
+		if all[i].Op != all[0].Op || !all[i].isIndependent() {
+			return max(i, 1)
+		}
+	}
+	return len(all)
+}
+
+// isIndependent reports whether the path leads to the same value after other independent requests of the same
+// kind. Deleting an element moves the elements after it, and adding an element moves those counted from the end;
+// a pair can have several paths by its number, and if its key is a StringName.
+func (r *Request) isIndependent() bool {
+	for i := range r.Path.Steps {
+		s := &r.Path.Steps[i]
+		isIndex, last := s.Key.Type == gdwire.TypeInt, i == len(r.Path.Steps)-1
+		switch {
+		case s.Op != text.Child && s.Op != text.End, s.Key.Type == gdwire.TypeStringName,
+			isIndex && (s.Key.Int < 0 || last && r.Op == Delete):
+			return false
+		}
+	}
+	return true
+}
+
+// applyAll makes independent requests at once. If this fails, because one is in the value of
+// another or for any other reason, applyAll makes the first half before the other.
+func applyAll(c *save.Content, all []Request, p *Plan) (*save.Content, error) {
+	next, err := applyOnce(c, all, p)
+	if err == nil || len(all) == 1 {
+		return next, err
+	}
+	half := len(all) / 2
+	if c, err = applyAll(c, all[:half], p); err != nil {
+		return nil, err
+	}
+	return applyAll(c, all[half:], p)
+}
+
+// applyOnce makes requests of the same kind in one walk.
+func applyOnce(c *save.Content, all []Request, p *Plan) (*save.Content, error) {
+	var tree text.Tree
+	values := make([]*Value, len(all))
+	for i := range all {
+		if _, err := tree.Add(all[i].Path, ""); err != nil {
+			return nil, err
+		}
+		values[i] = all[i].Value
+	}
+	e := &editor{content: c, op: all[0].Op, source: ofGo(values)}
+	return e.edits(p, e.run(&tree))
+}
+
 // MoveTo returns the plan for moving the value at a path to the only target of a tree, where no value is yet: a new key, [+], or
 // [n], before which it is added. A pair or property that stays in its container keeps its place, and can be in one of several.
 func MoveTo(c *save.Content, from text.Path, tree *text.Tree) (*Plan, error) {
 	to, err := text.Parse(tree.Targets[0].String())
 	last := len(to.Steps) - 1
-	if last < 0 || len(from.Steps) == 0 || to.Steps[last].IsSeveral() || isIn(to.String(), from.String()) {
+	if last < 0 || len(from.Steps) == 0 || to.Steps[last].IsSeveral() || !from.IsSeveral() && from.Contains(&to) {
 		return nil, cmp.Or(err, fmt.Errorf("%v cannot be moved to %v", from, to))
 	}
-	in, added := text.Path{Packet: to.Packet, Steps: to.Steps[:last]}.String(), to.Steps[last]
+	in, added := outer(to), to.Steps[last]
 	return makePlan(c, func(c *save.Content, p *Plan) (*save.Content, error) {
 		kind, err := kindAround(c, to)
 		if err != nil {
 			return nil, err
 		}
 		isArray := kind == gdwire.KindArrayStart || kind == gdwire.KindPackedStart
-		through := isIn(from.String(), in)
+		through := in.Contains(&from)
 		if through && len(from.Steps) == len(to.Steps) && !isArray && added.Op == text.Child && !from.Steps[last].IsSeveral() {
 			e := &editor{content: c, op: Move, to: added.Key}
 			return e.makeAt(from, p)

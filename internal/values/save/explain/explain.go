@@ -263,7 +263,40 @@ func (p *Parse) leaves(in string) (all []leaf) {
 	return all
 }
 
-func (p *Parse) join() []byte {
+// Levels returns the bytes, and if they are one stream, its content, and so on.
+func (p *Parse) Levels() (all [][]byte) {
+	for {
+		all = append(all, p.Bytes())
+		if len(p.Parts) != 1 || p.Parts[0].Kind != Packed {
+			return all
+		}
+		p = p.Parts[0].Stream.Inner
+	}
+}
+
+// Streams returns the contents and bytes of the streams around the i-th value, from the innermost.
+func (p *Parse) Streams(i int) [][]byte {
+	for k := range p.Parts {
+		switch part := &p.Parts[k]; part.Kind {
+		case Value:
+			i--
+		case Packed:
+			in := part.Stream.Inner
+			if n := len(in.Values()); i >= n {
+				i -= n
+			} else {
+				return append(in.Streams(i), in.Bytes(), part.Bytes)
+			}
+		}
+		if i < 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Bytes returns the bytes of all parts.
+func (p *Parse) Bytes() []byte {
 	all := make([][]byte, len(p.Parts))
 	for i := range p.Parts {
 		all[i] = p.Parts[i].Bytes
@@ -336,7 +369,7 @@ func (p *Parse) Write(values [][]byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return next.join(), nil
+	return next.Bytes(), nil
 }
 
 // Rewrite returns the parse of the bytes that Write returns.
@@ -356,7 +389,7 @@ func (p *Parse) Rewrite(values [][]byte) (*Parse, error) {
 	case len(p.Rivals) == 0:
 		return next, nil
 	}
-	out, names := next.join(), p.leaves("")
+	out, names := next.Bytes(), p.leaves("")
 	for _, r := range p.Rivals {
 		theirs, others, missing := r.Values(), r.leaves(""), false
 		for i, v := range values {
@@ -374,20 +407,20 @@ func (p *Parse) Rewrite(values [][]byte) (*Parse, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !bytes.Equal(out, other.join()) {
+		if !bytes.Equal(out, other.Bytes()) {
 			return nil, doubt(p, next, r, other)
 		}
 	}
 	return next, nil
 }
 
-// WriteContent is Write for a content like that of Content.
-func (p *Parse) WriteContent(content []byte) ([]byte, error) {
+// WithContent is Rewrite for a content like that of Content.
+func (p *Parse) WithContent(content []byte) (*Parse, error) {
 	if p.count != nil {
 		return nil, p.count
 	}
 	if bytes.Equal(content, p.Content()) {
-		return p.join(), nil
+		return p, nil
 	}
 	values := [][]byte{content}
 	if len(p.Values()) > 1 {
@@ -403,7 +436,7 @@ func (p *Parse) WriteContent(content []byte) ([]byte, error) {
 			values, content = append(values, content[lengthSize:n]), content[n:]
 		}
 	}
-	return p.Write(values)
+	return p.Rewrite(values)
 }
 
 // doubt names the first part that p writes as a, and r as b, differently.
@@ -485,7 +518,7 @@ func (p *Parse) with(values [][]byte, change func(*Parse, [][]byte) (*Parse, err
 
 // pack returns the bytes of a stream of its content.
 func (s *Stream) pack() ([]byte, error) {
-	content := s.Inner.join()
+	content := s.Inner.Bytes()
 	if s.encoding != nil {
 		return s.encoding.AppendEncode(nil, content), nil
 	}
@@ -509,7 +542,7 @@ func (s *Stream) pack() ([]byte, error) {
 func (p *Parse) derive() error {
 	const most = 8
 	for range most {
-		starts, whole := p.starts(), p.join()
+		starts, whole := p.starts(), p.Bytes()
 		same := true
 		for i := range p.Parts {
 			part := &p.Parts[i]
@@ -541,7 +574,7 @@ func (p *Parse) fact(i int, starts []int, whole []byte) ([]byte, error) {
 	var b []byte
 	switch {
 	case r.Content:
-		b = p.Parts[r.From].Stream.Inner.join()
+		b = p.Parts[r.From].Stream.Inner.Bytes()
 	case r.Sum != nil && r.Zeroed:
 		b = slices.Concat(whole[starts[r.From]:starts[i]], make([]byte, len(part.Bytes)), whole[starts[i+1]:starts[r.To]])
 	default:

@@ -50,6 +50,38 @@ func newSearch(o *Options, size int) *search {
 	return s
 }
 
+// An Opener finds the values in PackedByteArrays. All arrays share one budget.
+type Opener struct{ search, hashes *budget }
+
+// Open returns the explanation of the bytes of a PackedByteArray, or nil if they contain no whole values for sure. The values are
+// in the format of the value around them.
+func (o *Opener) Open(b []byte, format gdwire.Format) *Parse {
+	const least = 8 // bytes
+	if len(b) < least {
+		return nil
+	}
+	if o.search == nil {
+		o.search, o.hashes = newBudget(0), newBudget(0)
+	}
+	o.search.add(len(b))
+	o.hashes.add(len(b))
+	r := newReader(format, o.search)
+	w := r.value(b)
+	r.d.Release()
+	if w.size == len(b) && !w.cut && w.saving >= Enough { // whatever is in the value
+		return &Parse{Format: format, Parts: []Part{{Kind: Value, Bytes: b}}, Saving: w.saving}
+	}
+	s := &search{Options: Options{hashes: o.hashes}, unpacker: newUnpacker(o.search)}
+	p := s.find(b, []gdwire.Format{format}, 0)
+	if o.search.ended != nil || p == nil || !p.Sure() || p.IsDamaged() {
+		return nil
+	}
+	if p.dropCut(&s.Options); p.Err != nil {
+		return nil
+	}
+	return p
+}
+
 // A search finds explanations within a budget.
 type search struct {
 	Options

@@ -189,6 +189,21 @@ func (f Form) isDigest(d, b []byte) bool {
 	return bytes.Equal(f.digest(d), b)
 }
 
+// Rehash returns the digest of the bytes in now if digest is the one of the same bytes in was, in the same form: as bytes or
+// hexadecimal digits. It returns nil for any other text or bytes.
+func Rehash(digest []byte, was, now [][]byte) []byte {
+	for _, s := range sums {
+		for _, f := range forms[s.size] {
+			for i := range min(len(was), len(now)) {
+				if s != plainSum && f.Width == len(digest) && bytes.Equal(f.digest(s.of(was[i])), digest) {
+					return f.digest(s.of(now[i]))
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // digests computes checksums of spans of b, each once, within a budget. It ends when a digest or CRC-32 exceeds it.
 type digests struct {
 	*budget

@@ -37,7 +37,7 @@ func FuzzFind(f *testing.F) {
 		if p == nil {
 			return
 		}
-		require.Equal(t, b, p.join())
+		require.Equal(t, b, p.Bytes())
 		_ = p.String()
 		p.Secret()
 		require.Equal(t, b, testenv.Must(p.Write(p.Values()))(t))
@@ -46,8 +46,8 @@ func FuzzFind(f *testing.F) {
 		}
 		other := bytes.Clone(p.Content())
 		other[len(other)-1]++
-		if got, err := p.WriteContent(other); err == nil {
-			require.NotEmpty(t, got)
+		if got, err := p.WithContent(other); err == nil {
+			require.NotEmpty(t, got.Bytes())
 		}
 	})
 }

@@ -61,13 +61,13 @@ func TestCut(t *testing.T) {
 			want = build(test.whole)
 			require.EqualError(t, e.Err, fmt.Sprintf("offset %d: %s", len(want), test.want), test.layout)
 		}
-		got, err := e.WriteContent(e.Content())
+		got, err := e.WithContent(e.Content())
 		if test.doubtful {
 			require.ErrorAs(t, err, new(*DoubtError), test.layout)
 			continue
 		}
 		require.NoError(t, err, test.layout)
-		require.Equal(t, want, got, test.layout)
+		require.Equal(t, want, got.Bytes(), test.layout)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestParseEdges(t *testing.T) {
 			b := records("u32=1 [ sp2 B ]", 5)
 			copy(b, number(n))
 			e := Find(b[:len(b)-9], nil)
-			_, err := e.WriteContent(e.Content())
+			_, err := e.WithContent(e.Content())
 			return err != nil
 		}, [3]bool{true, true, false}},
 		{"depth", maxDepth, func(n int) bool {

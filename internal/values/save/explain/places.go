@@ -289,7 +289,7 @@ func (e *explainer) isFramed(r *rule, g int) bool {
 
 func (e *explainer) content(i int) []byte {
 	if e.inner[i] == nil {
-		e.inner[i] = e.bodies[i].stream.Inner.join()
+		e.inner[i] = e.bodies[i].stream.Inner.Bytes()
 	}
 	return e.inner[i]
 }

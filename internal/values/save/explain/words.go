@@ -71,7 +71,7 @@ func (p *Parse) frame() (body, first, last, end int) {
 
 // sameAfter returns the number of bytes of the game's own at an offset that are repeated at the end.
 func (p *Parse) sameAfter(at, end int) int {
-	whole := p.join()
+	whole := p.Bytes()
 	for i, start := range p.starts() {
 		if start == at && p.Parts[i].Kind == Own && bytes.Equal(whole[end:], p.Parts[i].Bytes) {
 			return len(p.Parts[i].Bytes)
@@ -389,7 +389,7 @@ func (p *Parse) missing(body, from int) int {
 	}
 	const more, least = 16, 12 // times the size of the whole record, and bytes of a stream
 	isStream := p.Parts[body].Kind == Packed
-	whole := p.join()
+	whole := p.Bytes()
 	for i := first; i < body; i++ {
 		f := p.Parts[i].Field
 		if f == nil || !f.Each || f.Rule.Sum != nil || f.Rule.Content || f.Rule.Count || f.Rule.Start || f.Form.Text != 0 || f.Rule.To != body+1 {
@@ -423,7 +423,7 @@ func (p *Parse) lacks() (start, n int) {
 	}
 	at, need := gaps[last].from, slices.Min(after[1:last])
 	gaps = gaps[:last]
-	whole := p.join()
+	whole := p.Bytes()
 	first := gaps[0].to - gaps[0].from
 	between := whole[gaps[1].from:gaps[1].to]
 	isOther := func(g gapSpan) bool { return g.to-g.from != len(between) }
@@ -555,7 +555,7 @@ func (p *Parse) Trailer() []byte {
 	if n == 0 || !values.IsPlain() {
 		return nil
 	}
-	whole := p.join()
+	whole := p.Bytes()
 	b := whole[p.starts()[n]:]
 	const most, longest, zeros = 256, 1 << 24, 16
 	if end := len(b) - len(bytes.TrimRight(b, "\x00")); len(b) > most || end >= zeros || end == len(b) && end > 1 {

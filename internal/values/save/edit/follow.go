@@ -1,0 +1,359 @@
+package edit
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/save/explain"
+	"github.com/gdwire/gdwire/internal/values/text"
+)
+
+// Sizes and checksums among the values. Those that can be computed follow the values that are edited; the others get stale, and are
+// named.
+
+// The keys under which games keep a checksum of other values, in small letters and without underscores: those with one of these
+// ends. A number under them is a checksum only after the ends in numberEnds, and after what can be hashed.
+var (
+	checksumEnds = []string{"checksum", "hash", "digest", "sig", "signature", "hmac", "md5", "sha", "sha1", "sha256", "crc", "crc32"}
+	numberEnds   = []string{"checksum", "crc", "crc32"}
+	hashed       = []string{"", "data", "content", "payload", "body", "save", "file"}
+)
+
+// checksumPlaces contains the paths in each value of a file at which a checksum can be alone, or in a header with such keys.
+var checksumPlaces = []string{"", "[0]", "[1]", "[0].digest", ".header.digest", ".meta.digest", ".metadata.digest", ".info.digest"}
+
+// A suspect is a value that can be a size or checksum of edited values.
+type suspect struct {
+	text.Value
+	path   text.Path
+	isSize bool   // by its key
+	looks  string // like a checksum: "the number 5 at $.hash looks", or ""
+}
+
+// A checker finds suspects.
+type checker struct {
+	text.Walker
+	changed []text.Path
+	spans   []text.Path // of the changed values, and of all values around them
+	around  map[string]bool
+	inBytes bool   // values in bytes are changed
+	key     string // of the Dictionary
+	path    string // of the value with this key
+	keyed   *text.Node
+	all     []suspect
+	opener  explain.Opener
+}
+
+// The places of suspects, beside the keys of the Dictionaries around changed values.
+const (
+	alone  = "alone"  // one of checksumPlaces
+	beside = "beside" // in an Array with a changed value
+)
+
+// check returns a checker with the suspects for values at changed paths: in the containers around these, and at checksumPlaces.
+// Those in the first packet and in packets with changed values are before others.
+func check(c *save.Content, changed iter.Seq[string]) *checker {
+	const few = 16 // values in a file: one of more is a message, and of another one's checksum says nothing
+	var tree, other text.Tree
+	add := func(in *text.Tree, at, role string) (p *text.Node, path text.Path) {
+		path, err := text.Parse(at)
+		if err == nil && !path.Cut && !path.IsSeveral() { // each is changed also
+			p, _ = in.Add(path, role)
+		}
+		return p, path
+	}
+	k := &checker{around: map[string]bool{}}
+	near := map[int64]bool{0: true}
+	for at := range changed {
+		p, path := add(&tree, at, "")
+		if near[path.Packet] = true; p != nil {
+			k.changed = append(k.changed, path)
+		}
+		if len(k.changed) > maxChanges { // others are in the same Dictionaries
+			break
+		}
+	}
+	for i := range int64(few + 1) {
+		for _, place := range checksumPlaces {
+			add(&tree, string(text.AppendPacket(nil, i))+place, alone)
+		}
+	}
+	for _, path := range k.changed {
+		for ; !k.around[path.String()]; path = outer(path) {
+			k.around[path.String()] = true
+			k.spans = append(k.spans, path)
+			n := len(path.Steps)
+			if n == 0 {
+				break
+			}
+			last := &path.Steps[n-1]
+			k.inBytes = k.inBytes || last.Op == text.Inside
+			for i := int64(0); i < 4 && last.Op == text.Child && last.Key.Type == gdwire.TypeInt; i++ {
+				add(&tree, outer(path).String()+string(text.AppendIndex(nil, i)), beside)
+			}
+		}
+	}
+	k.keyed, _ = add(&other, "keyed", "")
+	k.Walker.Key, k.Walker.Value = k.atKey, k.value
+	_ = Walk(c, &tree, &k.Walker) // the edits found no error
+	var far []suspect
+	k.all = slices.DeleteFunc(k.all, func(s suspect) bool {
+		isNear := near[s.path.Packet]
+		if !isNear && tree.Root(few).Hits == 0 {
+			far = append(far, s)
+		}
+		return !isNear
+	})
+	k.all = append(k.all, far...)
+	return k
+}
+
+// outer returns the path of the container around the value at a path.
+func outer(p text.Path) text.Path {
+	p.Steps = p.Steps[:max(len(p.Steps)-1, 0)]
+	return p
+}
+
+// Checksum describes a checksum of values at changed paths that is a value itself and cannot be computed, or returns "": in the
+// Dictionaries around the values, or at checksumPlaces. A checksum that is changed, too, is none.
+func Checksum(c *save.Content, changed iter.Seq[string]) string {
+	k := check(c, changed)
+	k.all = slices.DeleteFunc(k.all, func(s suspect) bool { return s.looks == "" })
+	if len(k.all) == 0 {
+		return ""
+	}
+	spans := k.spansOf(c)
+	for i := range spans {
+		spans[i].now = spans[i].was
+	}
+	for i := range k.all {
+		if _, follows, err := k.all[i].follow(spans); !follows && err == nil {
+			return k.all[i].looks + " like a checksum of what is edited: the game may refuse the edited file"
+		}
+	}
+	return ""
+}
+
+// normal returns a key in small letters and without underscores.
+func normal(key string) string { return strings.ReplaceAll(strings.ToLower(key), "_", "") }
+
+// endsIn reports whether a text has one of the ends.
+func endsIn(s string, ends []string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(s, end) })
+}
+
+// isSize reports whether the key is one of a size.
+func isSize(key string) bool {
+	return strings.Contains(key, "size") || strings.Contains(key, "len") || strings.Contains(key, "bytes")
+}
+
+// atKey returns keyed for the key of a suspect.
+func (k *checker) atKey(in *text.Node, key *text.Step) *text.Node {
+	name := normal(key.Key.Text)
+	if !k.inBytes && !endsIn(name, checksumEnds) && !isSize(name) {
+		return nil
+	}
+	k.key, k.path = name, string(key.Append([]byte(in.String())))
+	if k.around[k.path] {
+		return nil
+	}
+	return k.keyed
+}
+
+// isNumber reports whether a number under the key is a checksum.
+func (k *checker) isNumber(v int64) bool {
+	const small = 1 << 16
+	what := strings.TrimSuffix(strings.TrimSuffix(k.key, "hash"), "digest")
+	return (v < -small || v >= small) && (endsIn(k.key, numberEnds) || what != k.key && slices.Contains(hashed, what))
+}
+
+// value finds out whether the value at p is a suspect.
+func (k *checker) value(p *text.Node) (goOn bool, err error) {
+	isKeyed, path := p == k.keyed, k.path
+	if !isKeyed {
+		if path = p.String(); p.Text == "" {
+			return true, nil
+		}
+	}
+	t, err := k.PeekType()
+	if err != nil || t != gdwire.TypeString && t != gdwire.TypePackedByteArray && t != gdwire.TypeInt {
+		return true, err
+	}
+	v, err := read(k.Decoder, 0)
+	if err != nil || v.cut {
+		return false, err
+	}
+	at, err := text.Parse(path)
+	if err != nil || slices.ContainsFunc(k.changed, func(c text.Path) bool { return at.Contains(&c) || c.Contains(&at) }) {
+		return false, nil
+	}
+	s := suspect{Value: v.Value, path: at, isSize: isKeyed && isSize(k.key)}
+	switch n := len(v.Text); {
+	case p.Text == beside, isKeyed && !endsIn(k.key, checksumEnds):
+	case t == gdwire.TypeInt && isKeyed && k.isNumber(v.Int):
+		s.looks = fmt.Sprintf("the number %d at %s looks", v.Int, path)
+	case t == gdwire.TypeString && (n == 32 || n == 40 || n == 64) && strings.Trim(v.Text, "0123456789abcdefABCDEF") == "":
+		s.looks = fmt.Sprintf("%d hexadecimal digits at %s look", n, path)
+	case t == gdwire.TypePackedByteArray && (n == 16 || n == 20 || n == 32) && isRandom([]byte(v.Text)):
+		s.looks = fmt.Sprintf("%d bytes at %s look", n, path)
+	}
+	k.all = append(k.all, s)
+	return false, nil
+}
+
+// isRandom reports whether bytes can be a checksum.
+func isRandom(b []byte) bool {
+	return bytes.Count(b, []byte{0}) <= 2 && bytes.ContainsFunc(b, func(c rune) bool { return c >= 0x80 })
+}
+
+// A span is a changed value, or one around it. Each checksum and size of it is of some of the same bytes before and after the edit.
+type span struct {
+	path     text.Path
+	was, now spanBytes
+}
+
+// spanBytes are what a checksum of a value can be of, and what a size of it, the same part of all spans at an index.
+type spanBytes struct{ sums, sizes [][]byte }
+
+// bytesOf returns the bytes of a value: encoded, and of a text, of an array of bytes with the contents of streams, and of a packet
+// with the streams around it.
+func bytesOf(c *save.Content, at text.Path, opener *explain.Opener) (b spanBytes) {
+	v, err := find(c, at)
+	if err != nil || !v.isEncoded() || v.encoding.size > save.MaxHeld && v.Type != gdwire.TypePackedByteArray {
+		return b
+	}
+	encoded := v.encoding.bytes
+	if encoded == nil {
+		encoded = make([]byte, v.encoding.size)
+		if _, err = c.ReadAt(encoded, v.encoding.from); err != nil {
+			return b
+		}
+	}
+	b.sums = [][]byte{encoded}
+	if v.Type == gdwire.TypeString && !v.cut {
+		b.sums = append(b.sums, []byte(v.Text))
+	}
+	if len(at.Steps) == 0 {
+		b.sizes = append([][]byte{encoded}, c.Streams(at.Packet)...)
+	}
+	if v.Type == gdwire.TypePackedByteArray {
+		bytes := encoded[packedHeader:][:v.count]
+		if parse := opener.Open(bytes, c.Decoder.Format); parse != nil {
+			b.sizes = append(b.sizes, parse.Levels()...)
+		} else {
+			b.sizes = append(b.sizes, bytes)
+		}
+	}
+	b.sums = append(b.sums, b.sizes...)
+	return b
+}
+
+// spansOf returns the innermost spans, with their bytes before the edit. A large content is not read again.
+func (k *checker) spansOf(c *save.Content) (all []span) {
+	const most = 64
+	if c.Size > save.MaxHeld && !k.inBytes {
+		return nil
+	}
+	slices.SortStableFunc(k.spans, func(a, b text.Path) int { return len(a.Steps) - len(b.Steps) })
+	for _, at := range slices.Backward(k.spans[:min(len(k.spans), most)]) {
+		all = append(all, span{path: at, was: bytesOf(c, at, &k.opener)})
+	}
+	return all
+}
+
+// follow returns the value that follows from the spans after the edit, and reports whether there is one.
+func (s *suspect) follow(spans []span) (v text.Value, follows bool, err error) {
+	v = s.Value
+	for i := range spans {
+		sp := &spans[i]
+		isPacket, in := len(sp.path.Steps) == 0, outer(s.path)
+		isBeside := !isPacket && in.String() == outer(sp.path).String()
+		switch v.Type {
+		case gdwire.TypeInt:
+			at := slices.IndexFunc(sp.was.sizes, func(b []byte) bool { return int64(len(b)) == v.Int })
+			if at >= 0 && at < len(sp.now.sizes) && (isBeside || isPacket && s.isSize && s.path.Packet != sp.path.Packet) {
+				if v.Int = int64(len(sp.now.sizes[at])); v.Int != s.Int && !s.isSize {
+					return v, true, fmt.Errorf("the number %d at %v is the size of the bytes at %v, or something else: edit it, too", s.Int, s.path, sp.path)
+				}
+				return v, true, nil
+			}
+			if sum := explain.Rehash(binary.LittleEndian.AppendUint64(nil, uint64(v.Int)), sp.was.sums, sp.now.sums); sum != nil {
+				v.Int = int64(binary.LittleEndian.Uint64(sum))
+				return v, true, nil
+			}
+		default:
+			if sum := explain.Rehash([]byte(v.Text), sp.was.sums, sp.now.sums); sum != nil {
+				v.Text = string(sum)
+				return v, true, nil
+			}
+		}
+	}
+	return v, false, nil
+}
+
+// settle writes the sizes and checksums among the values anew that follow from the changes, until none changes any more: one can be
+// of bytes with another.
+func (p *Plan) settle(c, edited *save.Content) (*save.Content, error) {
+	const most = 8
+	k := check(c, func(yield func(string) bool) {
+		for i := range p.Changes {
+			if !yield(p.Changes[i].Path) {
+				return
+			}
+		}
+	})
+	if len(k.all) == 0 || len(p.Changes) == 0 {
+		return edited, nil
+	}
+	spans := k.spansOf(c)
+	values := map[string]text.Value{} // those that changed
+	for range most {
+		for i := range spans {
+			spans[i].now = bytesOf(edited, spans[i].path, &k.opener)
+		}
+		var tree text.Tree
+		for i := range k.all {
+			s := &k.all[i]
+			v, _, err := s.follow(spans)
+			if err != nil {
+				return nil, err
+			}
+			path := s.path.String()
+			was, known := values[path]
+			if !known {
+				was = s.Value
+			}
+			if v.Int != was.Int || v.Text != was.Text {
+				_, err = tree.Add(s.path, "")
+				values[path] = v
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if len(tree.Targets) == 0 {
+			for i := range k.all {
+				path := k.all[i].path.String()
+				if v, ok := values[path]; ok {
+					p.add(Change{path, v.String(), k.all[i].String()})
+				}
+			}
+			return edited, nil
+		}
+		e := &editor{content: edited, op: Set, exact: true, source: func(_ *editor, at *text.Node) (operand, error) {
+			return operand{oldValue: oldValue{Value: values[at.String()]}}, nil
+		}}
+		var err error
+		if edited, err = e.edits(new(Plan), e.run(&tree)); err != nil {
+			return nil, err
+		}
+	}
+	return nil, errors.New("the checksums among the values contain each other")
+}
